@@ -59,7 +59,7 @@ var All = []Check{
 	{Name: "answered_calls_v1", Doc: "A tool call is without an answer.", Reason: "unanswered_call",
 		Value: "calls without a result", Limit: "most such calls", Above: true, Measure: unanswered},
 	{Name: "one_recommendation_v1", Doc: "There is no recommendation, or more than one.", Reason: "recommend_count",
-		Value: "how far the number of recommend_product calls is from 1", Limit: "farthest", Above: true, Mistake: true, Measure: recommendations},
+		Value: "recommendations too many or missing", Limit: "farthest", Above: true, Mistake: true, Measure: recommendations},
 	{Name: "token_length_v1", Doc: "The dialogue is longer than the training context.", Reason: "too_long",
 		Value: "tokens, counted as bytes / 4", Limit: "max_tokens", Above: true, Measure: tokens},
 	{Name: "ends_in_thought_v1", Doc: "The last turn only thinks.", Reason: "ends_on_think",
@@ -76,11 +76,11 @@ func (c *Check) Bound(value, limit float64) string {
 	if c.Name == "" { // of another version's catalogue
 		return fmt.Sprintf("%.4g measured, limit %.4g", value, limit)
 	}
-	passes := "at least"
-	if c.Above {
-		passes = "at most"
+	if what, yes := strings.CutPrefix(c.Value, "1 if "); yes {
+		word := map[bool]string{true: "yes", false: "no"}
+		return fmt.Sprintf("%s: %s; passes: %s", what, word[value != 0], word[!c.Above])
 	}
-	return fmt.Sprintf("%.4g measured (%s), %s %.4g passes", value, c.Value, passes, limit)
+	return fmt.Sprintf("%s: %.4g; passes: %s %.4g", c.Value, value, map[bool]string{true: "at most", false: "at least"}[c.Above], limit)
 }
 
 // Mistake reports whether a reject with this reason tells of the model's own doing

@@ -3,6 +3,7 @@ package attempt
 import (
 	"cmp"
 	"encoding/json"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/corpus/where"
+	"github.com/trajectory-arena/arena/filters"
 	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/judges/gates"
 )
@@ -37,6 +39,9 @@ type Argument struct {
 	// best first; Better that of the twin that stays, -1 for none.
 	Rivals []int `json:"rivals,omitempty"`
 	Better int   `json:"better"`
+	// Ways are what the filter makes of the rivals' trajectories, 0 to 1, which decides
+	// between equal rewards.
+	Ways []float64 `json:"ways,omitempty"`
 	// First says of both twins whose run began first.
 	First string `json:"first,omitempty"`
 	Story *Story `json:"story,omitempty"`
@@ -80,10 +85,11 @@ type Passage struct {
 // Near is the nearest protected problem.
 type Near struct {
 	Problem string `json:"problem"`
-	// Texts are its requests, where the bank lies beside the corpus; Words are what
-	// they share with the attempt's own request.
-	Texts string   `json:"texts,omitempty"`
-	Words []string `json:"words,omitempty"`
+	// Texts are its requests, where the bank lies beside the corpus; Passage is what of the
+	// attempt shares most words with them, and Where it stands.
+	Texts   string `json:"texts,omitempty"`
+	Passage string `json:"passage,omitempty"`
+	Where   string `json:"where,omitempty"`
 	// Found says where in the dialogue a protected product stands.
 	Found []string `json:"found,omitempty"`
 }
@@ -109,12 +115,26 @@ func (l *Ledger) Argue(at int) *Argument {
 		a.Near = &Near{Problem: x.Match, Texts: cmp.Or(l.protected[x.Match], l.protected[l.clusters[x.Match]])}
 	}
 	a.Rivals = l.byProblem[a.Attempt.ProblemID]
+	for _, at := range a.Rivals {
+		a.Ways = append(a.Ways, l.way(at))
+	}
 	if a.Place != nil {
 		if better, known := l.Find(a.Place.Better); known {
 			a.Better, a.First = better, first(a.Attempt, l.Lines[better].Attempt)
 		}
 	}
 	return a
+}
+
+// way is what attempts of one reward are ranked by.
+func (l *Ledger) way(at int) float64 {
+	var s arena.Structure
+	if v := l.Lines[at].Verdict; v != nil {
+		for _, f := range v.Features {
+			s.Features = append(s.Features, arena.Feature{Name: f.Name, Value: f.Value})
+		}
+	}
+	return math.Round(filters.SignalsOf(&s).Score()*1e4) / 1e4
 }
 
 // unasked says why nothing of the guard is told, empty where it was asked: it is asked

@@ -78,7 +78,28 @@ func (l *Ledger) Tell(a *Argument, t *arena.Trace, source string) {
 	if what := product.FindStringSubmatch(a.Leak.Evidence); a.Leak.Tier == string(guard.TierSpec) && what != nil {
 		a.Near.Found = s.holds(cmp.Or(what[1], what[2]))
 	} else {
-		a.Near.Words = shared(t.Query, a.Near.Texts)
+		a.Near.nearest(s)
+	}
+}
+
+// nearest finds the sentence of an attempt that shares most words with the protected
+// request: the request's own, the customer's, or one that the model wrote.
+func (n *Near) nearest(s *Story) {
+	most := 0
+	note := func(where, said string) {
+		for _, sentence := range strings.FieldsFunc(said, func(r rune) bool { return strings.ContainsRune(".!?\n", r) }) {
+			if words := len(shared(sentence, n.Texts)); words > most {
+				most, n.Passage, n.Where = words, strings.TrimSpace(sentence), where
+			}
+		}
+	}
+	note("the request", s.Query)
+	for _, t := range s.Turns {
+		note(fmt.Sprintf("step %d, the customer", t.Step), t.User)
+		note(fmt.Sprintf("step %d, the model", t.Step), t.Think+"\n"+t.Text)
+		for _, c := range t.Calls {
+			note(fmt.Sprintf("step %d, a call", t.Step), c.Arguments)
+		}
 	}
 }
 

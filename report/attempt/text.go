@@ -254,8 +254,8 @@ func (l *Ledger) guarded(p *printer, a *Argument) {
 	if a.Near.Texts != "" {
 		p.line("          ", "it asks: %s", brief(a.Near.Texts))
 	}
-	if len(a.Near.Words) > 0 {
-		p.line("          ", "words of both: %s", strings.Join(a.Near.Words, " "))
+	if a.Near.Passage != "" {
+		p.line("          ", "nearest to it is %s: %s", a.Near.Where, brief(a.Near.Passage))
 	}
 }
 
@@ -269,9 +269,10 @@ func (l *Ledger) ranked(p *printer, a *Argument) {
 		p.line("          ", "better twin: %s of agent %s, similarity %s, limit %.4g (select.near); %s", a.Place.Better,
 			l.Lines[a.Better].Attempt.AgentHotkey, number(a.Place.Similarity), l.Rules.Select.Near, a.First)
 	}
-	for _, at := range a.Rivals[:min(len(a.Rivals), max(l.Rules.Select.Top, 1)+1)] {
+	p.line("          ", "the higher reward ranks first, then the better way (0 to 1), then whose run began first")
+	for i, at := range a.Rivals[:min(len(a.Rivals), max(l.Rules.Select.Top, 1)+1)] {
 		x := l.Lines[at]
-		p.line(fmt.Sprintf("  %6d  ", x.Place.Place), "%s %s", x.Attempt.TraceID, cmp.Or(x.Attempt.Reason, x.Attempt.Fate))
+		p.line(fmt.Sprintf("  %6d  ", x.Place.Place), "%s %s, way %.4g", x.Attempt.TraceID, cmp.Or(x.Attempt.Reason, x.Attempt.Fate), a.Ways[i])
 	}
 }
 

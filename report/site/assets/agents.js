@@ -52,22 +52,27 @@
     return lists.length ? { value: of(lists), low: draws[25], high: draws[974] } : null;
   }
 
-  const named = (day, name) => el("a", { href: arena.address([day.k, "agent", name]), title: name }, arena.short(name));
-  const strongest = (p) => Math.max(...p.by.slice(1).map((x) => x || 0));
+  const named = (day, name) => el("a.whole", { href: arena.address([day.k, "agent", name]), title: name }, arena.short(name));
+  const passages = (day, p) => link([day.k, "kin", p.a, p.b], {}, "passages");
 
-  // nearest says how like its nearest in a group an agent is, and in what.
-  function nearest(kin, group, a) {
-    const p = kin.pairs.filter((x) => x.copied && (x.a === a.name || x.b === a.name) && group.some((o) => o !== a && (o.name === x.a || o.name === x.b))).sort((x, y) => strongest(y) - strongest(x))[0];
-    return p ? kin.kinds.map((k, i) => p.by[i] === null ? "" : `${k} ${number(p.by[i], 3)}`).filter(Boolean).join(", ") : "";
-  }
+  // meanings say what is the same in each kind, at a problem or, of prompts, in all.
+  const meanings = ["The same tools in the same order.", "The same tools with the same arguments in the same order.", "Four fifths of what the shorter one thinks and says stand in the other, sentence by sentence, without figures.",
+    "Both at once: the whole attempt.", "The same calls, and no third agent makes them.", "Lines that both clients send at several problems, and no third agent's does."];
 
-  function matrix(day, groups, pairs) {
-    const order = groups.slice().sort((a, b) => b.length - a.length).flat().slice(0, 80), at = new Map(order.map((a, i) => [a.name, i])), cell = 14, left = 12 + 8 * Math.max(...order.map((a) => arena.short(a.name).length)), size = order.length * cell;
-    const cells = pairs.filter((p) => at.has(p.a) && at.has(p.b)).flatMap((p) => [[p.a, p.b], [p.b, p.a]].map(([x, y]) => svg("a", { href: arena.address([day.k, "kin", p.a, p.b]), "aria-label": `${p.a} and ${p.b}: ${number(strongest(p), 2)}`, tabindex: x === p.a ? null : -1 },
-      svg("rect", { x: left + at.get(x) * cell, y: left + at.get(y) * cell, width: cell - 1, height: cell - 1, class: p.copied ? "copied" : "alike", "fill-opacity": Math.max(0.12, strongest(p)).toFixed(2) }, svg("title", {}, `${p.a} and ${p.b}: ${number(strongest(p), 2)}`)))));
-    return el("figure", {}, el("div.wide", { tabindex: 0, role: "region", "aria-label": "Matrix of likeness" }, svg("svg", { width: left + size + 4, height: left + size + 4, role: "group", "aria-label": "Likeness of agents; a field opens the pair" }, svg("title", {}, "Likeness of agents"),
-      order.map((a, i) => [svg("text", { x: left - 4, y: left + i * cell + 11, "text-anchor": "end" }, arena.short(a.name), svg("title", {}, a.name)), svg("text", { transform: `translate(${left + i * cell + 11} ${left - 4}) rotate(-90)` }, arena.short(a.name), svg("title", {}, a.name))]), cells)),
-    el("figcaption", {}, "How alike two agents are: the strongest of arguments, sentences of thinking and lines of prompts. Dark is alike, red is taken for a copy. A field opens the passages."));
+  // reach is how near two agents are to being taken for copies: 1 where a limit is reached.
+  const reach = (kin, p) => Math.max(0, ...p.by.map((x, i) => (x || 0) / kin.from[i].share).slice(1).map((x) => Math.min(x, p.copied ? 1 : 0.99)));
+  const says = (kin, p) => kin.kinds.map((k, i) => i && p.by[i] >= 0.1 ? `${k} ${p.same[i]} of ${p.of[i]}` : "").filter(Boolean).join(", ");
+  const began = (a) => a.first === undefined ? "not known" : new Date(a.first).toISOString().slice(0, 16).replace("T", " ");
+
+  function matrix(day, order, kin) {
+    const at = new Map(order.map((a, i) => [a.name, i])), cell = 18, left = 190, top = 26, size = order.length * cell, words = (p) => `${p.a} and ${p.b}: ${says(kin, p) || "little alike"}`;
+    const field = (x, y, part, copied) => svg("rect", { x, y, width: cell - 1, height: cell - 1, class: copied ? "copied" : "alike", "fill-opacity": copied ? 1 : Math.max(0.08, part).toFixed(2) });
+    const cells = kin.pairs.filter((p) => at.has(p.a) && at.has(p.b)).flatMap((p) => [[p.a, p.b], [p.b, p.a]].map(([x, y]) => svg("a", { href: arena.address([day.k, "kin", p.a, p.b]), "aria-label": words(p), tabindex: x === p.a ? null : -1 }, svg("title", {}, words(p)), field(left + at.get(x) * cell, top + at.get(y) * cell, reach(kin, p), p.copied))));
+    const scale = [[0.08, "little"], [0.25, "a quarter"], [0.5, "half"], [0.75, "three quarters of a limit"], [1, "taken for copies"]];
+    return el("figure", {}, el("div.wide", { tabindex: 0, role: "region", "aria-label": "Matrix of likeness" }, svg("svg", { width: Math.max(620, left + size + 4), height: top + size + 34, role: "group", "aria-label": "Likeness of agents; a field opens the pair" }, svg("title", {}, "Likeness of agents"),
+      order.map((a, i) => [svg("text", { x: left - 6, y: top + i * cell + 13, "text-anchor": "end" }, `${arena.short(a.name)}  ${i + 1}`, svg("title", {}, a.name)), svg("text", { x: left + i * cell + cell / 2, y: top - 6, "text-anchor": "middle" }, String(i + 1), svg("title", {}, a.name))]), cells,
+      scale.map(([part, text], i) => [field(4 + [0, 80, 180, 250, 440][i], top + size + 10, part, part === 1), svg("text", { x: 26 + [0, 80, 180, 250, 440][i], y: top + size + 23 }, text)]))),
+    el("figcaption", {}, "Each field is a pair of agents; columns have the numbers of the rows. The darker, the nearer the pair is to a limit above in any part but tools. Red is taken for copies. A field opens its passages."));
   }
 
   // later is a part of a page that needs the likeness of agents, for which the whole day
@@ -80,24 +85,33 @@
 
   function compared(day, agents, kin) {
     const groups = clusters(agents, kin.pairs), copies = groups.filter((g) => g.length > 1), teams = effective(day, groups);
-    const first = (g) => g.slice().sort((a, b) => (a.first ?? 0) - (b.first ?? 0) || (a.name < b.name ? -1 : 1));
+    const first = (p) => [p.a, p.b].map((n) => known.get(n)).sort((a, b) => (a.first ?? 0) - (b.first ?? 0) || (a.name < b.name ? -1 : 1));
+    const pairs = (caption, list, group) => arena.table(caption, ["agents", "run began", ...kin.kinds, ""], list.sort((x, y) => group(x) - group(y)).map((p) => [first(p).map((a, i) => [i ? el("br") : "", named(day, a.name)]), first(p).map((a, i) => [i ? el("br") : "", el("span.whole", {}, began(a))]), ...p.by.map((x, i) => x === null ? null : el("span.whole", {}, `${p.same[i]} of ${p.of[i]}`)), passages(day, p)]));
+    const known = new Map(agents.map((a) => [a.name, a])), all = kin.pairs.filter((p) => known.has(p.a) && known.has(p.b)).sort((x, y) => reach(kin, y) - reach(kin, x)), look = all.filter((p) => !p.copied && reach(kin, p) >= 0.5).slice(0, 30);
+    const near = new Map();
+    for (const p of all) for (const n of [p.a, p.b]) near.set(n, Math.max(near.get(n) || 0, reach(kin, p)));
+    const order = groups.slice().sort((a, b) => b.length - a.length).flat().filter((a) => near.get(a.name) >= 0.1).slice(0, 60);
     return [el("h2", {}, "Who writes what another writes"),
-      el("p", {}, `${agents.length} agents, ${groups.length} when copies count as one.`, teams ? ` Effective number of teams by kept attempts: ${number(teams.value, 3)} (95 % ${number(teams.low, 3)} to ${number(teams.high, 3)}, problems drawn again).` : ""),
-      el("p", {}, `Two agents are taken for copies where they are alike by ${kin.copied} or more in arguments, in sentences of thinking or in lines of prompts, and share ${kin.shared} items or more. An item counts the less the more other agents have it.`),
-      copies.length ? el("ul", {}, copies.map((g) => el("li", {}, first(g).map((a, i) => [i ? (i === 1 ? " copied by " : ", ") : "", named(day, a.name), i ? ` (${nearest(kin, g, a)})` : ""]), "; the first is the one whose run began first"))) : el("p", {}, "No two agents are taken for copies of one another."),
-      kin.pairs.length ? matrix(day, groups, kin.pairs) : null];
+      el("p", {}, `${agents.length} agents, ${groups.length} teams when copies count as one.`, teams ? ` By kept attempts they weigh as much as ${number(teams.value, 3)} teams of one size (95 % interval ${number(teams.low, 3)} to ${number(teams.high, 3)}, from problems drawn again).` : ""),
+      copies.length ? [pairs("Taken for copies: problems at which both do the same, of those where both show the part", all.filter((p) => p.copied), (p) => copies.findIndex((g) => g.includes(known.get(p.a)))),
+        el("p.note", {}, "The run of the first of each pair began first; this does not say who wrote it first. Pairs of one team stand together.")] : el("p", {}, "No two agents are taken for copies of one another."),
+      look.length ? el("details", {}, el("summary", {}, `${look.length} pairs are worth a look: they reach half of a limit, and no limit`), pairs("Worth a look", look, () => 0)) : null,
+      el("details", {}, el("summary", {}, "What is compared, and from where on two agents are taken for copies"),
+        el("p", {}, "Counted are the problems that both tried, so that who copies a third of his attempts is seen. What others do too weighs less, and nothing where half of all agents do it. An agent is an account (hotkey); a day does not say which accounts have one owner, so two accounts of one program are taken for copies."),
+        arena.table("Parts of two agents' work", ["part", "what is the same", "copies from"], kin.kinds.map((k, i) => [k, meanings[i], i ? `${kin.from[i].share} of what both show, ${kin.from[i].least} or more ${k === "prompts" ? "lines" : "problems"}` : "no sign by itself"]))),
+      order.length > 1 ? matrix(day, order, kin) : null];
   }
 
   page("agents", (day) => {
     document.title = `${day.name}: agents`;
     const agents = agentsOf(day);
     return [el("h1", {}, "Agents"), later(day, (kin) => compared(day, agents, kin)),
-      el("section", {}, el("h2", {}, "All agents"), arena.table("Agents by kept attempts", ["agent", "attempts", "agentic", "scripted", "kept", "solved", "mean grade", "adaptivity", "versions", "cost, $"], agents.map((a) => [named(day, a.name), a.attempts, a.agentic, a.scripted, a.kept, rated(a.solved, a.scored), a.graded ? a.grades / a.graded : null, a.adapts ? a.adaptivity / a.adapts : null, a.versions.size, a.cost])))];
+      el("section", {}, el("h2", {}, "All agents"), arena.table("Agents by kept attempts", ["agent", "attempts", "agentic", "scripted", "kept", "solved, 0 to 1 with 95 % interval", "mean grade", "adaptivity", "versions", "cost, $"], agents.map((a) => [named(day, a.name), a.attempts, a.agentic, a.scripted, a.kept, rated(a.solved, a.scored), a.graded ? a.grades / a.graded : null, a.adapts ? a.adaptivity / a.adapts : null, a.versions.size, a.cost])))];
   });
 
-  function near(day, a, { kinds, pairs }) {
-    const kin = pairs.filter((p) => p.a === a.name || p.b === a.name).sort((x, y) => strongest(y) - strongest(x)).slice(0, 10);
-    return kin.length ? arena.table("Nearest agents", ["agent", ...kinds, ""], kin.map((p) => [named(day, p.a === a.name ? p.b : p.a), ...p.by, link([day.k, "kin", p.a, p.b], {}, p.copied ? "copied: passages" : "passages")])) : el("p", {}, "No other agent is like it.");
+  function near(day, a, kin) {
+    const mine = kin.pairs.filter((p) => p.a === a.name || p.b === a.name).sort((x, y) => reach(kin, y) - reach(kin, x)).slice(0, 10);
+    return mine.length ? arena.table("Nearest agents: problems at which both do the same, of those where both show the part", ["agent", ...kin.kinds, "", ""], mine.map((p) => [named(day, p.a === a.name ? p.b : p.a), ...p.by.map((x, i) => x === null ? null : el("span.whole", {}, `${p.same[i]} of ${p.of[i]}`)), p.copied ? "taken for copies" : "", passages(day, p)])) : el("p", {}, "No other agent is like it.");
   }
 
   page("agent", (day, path) => {
@@ -119,8 +133,12 @@
     const kin = await arena.load(`${day.k}/agents`), p = kin.pairs.find((x) => x.a === path[0] && x.b === path[1]);
     if (!p) throw new Error("these two share nothing");
     document.title = "Two agents";
-    return [el("h1", {}, "Two agents"), el("p", {}, link([day.k, "agent", p.a], {}, p.a), " and ", link([day.k, "agent", p.b], {}, p.b), p.copied ? ": taken for copies" : ""),
-      arena.table(`Likeness, 0 to 1; what half of the agents have counts for nothing; copies from ${kin.copied} on, in ${kin.shared} items or more`, ["", ...kin.kinds], [["likeness", ...p.by], ["items shared", ...p.shared]]),
-      el("h2", {}, "Sentences that both think, and fewest others"), p.passages.length ? p.passages.map((s) => el("blockquote", {}, s)) : el("p", {}, "None.")];
+    const of = (name, problem) => { for (let row = 0; row < day.rows; row++) if (day.agent(row) === name && day.get("problem_id", row) === problem && day.get("has_dialogue", row)) return row; };
+    return [el("h1", {}, "Two agents"), el("p", {}, link([day.k, "agent", p.a], {}, p.a), " and ", link([day.k, "agent", p.b], {}, p.b), p.copied ? ": taken for copies." : ": not taken for copies."),
+      arena.table("In what they are alike: what is the same, with its share and the share's 95 % interval", ["part", "what is the same", "same", "share, 0 to 1", "share by rarity", "copies from"], kin.kinds.map((k, i) => [k, meanings[i], el("span.whole", {}, `${p.same[i]} of ${p.of[i]}`), arena.rated(p.same[i], p.of[i]), p.by[i], i ? `${kin.from[i].share}, in ${kin.from[i].least}` : "–"])),
+      el("p.note", {}, "By rarity: what others do too weighs less. This share is held against the limit."),
+      el("h2", {}, "Problems at which they do the same"), p.problems?.length ? el("ul", {}, p.problems.map((x) => { const rows = [of(p.a, x), of(p.b, x)]; return el("li", {}, rows.includes(undefined) ? x : link([day.k, "beside", ...rows], {}, `problem ${x}, side by side`)); })) : el("p", {}, "None."),
+      el("h2", {}, "Sentences that both write, and fewest others"), p.passages.length ? p.passages.map((s) => el("blockquote", {}, s)) : el("p", {}, "None."),
+      el("h2", {}, "Lines that both prompts hold"), p.lines.length ? p.lines.map((s) => el("blockquote", {}, s)) : el("p", {}, "None: the day logs no requests, or they share no line.")];
   });
 })();

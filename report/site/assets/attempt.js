@@ -92,21 +92,25 @@
     const g = (name) => day.get(name, row), fate = g("fate");
     const why = fate === "kept" ? `Kept: split ${g("split")}, rank ${number(g("rank"))} at its problem` : `${arena.sentence(fate).slice(0, -1)} at ${g("stage")}: ${g("reason")}`, [meaning, remedy] = arena.meant(day.reasons[g("reason")]);
     const fires = (a.checks || []).filter((c) => c.fires && c.reason), known = (c) => day.checks[c.name] || {};
-    const passes = (c) => `${day.checks[c.name] ? known(c).above ? "at most " : "at least " : ""}${number(c.limit)}`, others = (g("reasons") || "").split(" ").filter((w) => w && w !== g("reason") && !fires.some((c) => c.reason === w));
+    const measured = (c) => {
+      const what = known(c).value || "measured", yes = what.match(/^1 if (.*)/), passes = known(c).above ? "at most" : "at least";
+      return yes ? `${yes[1]}: ${c.value ? "yes" : "no"}; passes: ${known(c).above ? "no" : "yes"}` : `${what}: ${number(c.value)}; passes: ${day.checks[c.name] ? passes : "limit"} ${number(c.limit)}`;
+    }, others = (g("reasons") || "").split(" ").filter((w) => w && w !== g("reason") && !fires.some((c) => c.reason === w));
     return [el("p", { class: fate === "kept" ? "fate kept" : "fate" }, el("strong", {}, why), fate === "kept" ? "" : [el("br"), meaning, remedy ? [el("br"), el("span.note", {}, `What to do: ${remedy}`)] : ""]),
       el("dl.facts", {}, [["axis", `${g("axis") || "not asked"}, confidence ${number(g("confidence"), 3)}`], ["adaptivity of the agent's day", number(g("adaptivity"), 3)], ["richness", `v1 ${number(g("richness_v1"), 3)}, v2 ${number(g("richness_v2"), 3)}`],
         ["agent", day.agent(row) ? link([day.k, "agent", day.agent(row)], {}, day.agent(row)) : "–"], ["status", `${g("status")}, ${number(g("n_steps"))} steps, ${number(g("n_tool_calls"))} calls, ${number(g("seconds"))} s`]].map(([k, v]) => [el("dt", {}, k), el("dd", {}, v)])),
       a.unknown ? el("p.note", {}, `Why unknown: ${a.unknown}.`) : null, others.length ? el("ul", {}, others.map((w) => el("li", {}, el("strong", {}, w), `: ${arena.meant(day.reasons[w]).slice(0, 1)}`))) : null,
-      fires.length ? arena.table("Checks that fire", ["check", "reason", "meaning", "measured", "passes", "what is measured"], fires.map((c) => [c.name, c.reason, known(c).doc, c.value, passes(c), known(c).value])) : el("p", {}, "No check of the filter fires."),
+      fires.length ? arena.table("Checks that fire", ["check", "reason", "meaning", "what was measured"], fires.sort((x, y) => (y.reason === g("reason")) - (x.reason === g("reason"))).map((c) => [c.name, c.reason, known(c).doc, measured(c)])) : el("p", {}, "No check of the filter fires."),
       a.story?.odds ? folded("log-odds that the model wrote the calls", () => arena.table("Log-odds from the attempt itself", ["rule", "log-odds", "why"], a.story.odds.map((o) => [o.rule, o.odds, o.why]))) : null,
-      a.features ? folded("all checks and features", () => el("div", {}, arena.table("Checks", ["check", "measured", "passes", "what is measured"], (a.checks || []).map((c) => [c.name, c.value, passes(c), known(c).value])), arena.table("Features", ["feature", "value"], a.features.map((f) => [f.name, f.value])))) : null];
+      a.features ? folded("all checks and features", () => el("div", {}, arena.table("Checks", ["check", "what was measured"], (a.checks || []).map((c) => [c.name, measured(c)])), arena.table("Features", ["feature", "value"], a.features.map((f) => [f.name, f.value])))) : null];
   }
 
   function scored(day, row) {
     const axes = ["length", "format", "product", "gt", "rule", "title", "price", "service", "sku_attrs", "shop", "budget"].map((n) => [n, day.get(n, row)]).filter(([, v]) => v !== null);
     if (!axes.length) return el("p", {}, day.get("error", row) || "No score.");
     const reward = day.get("success", row) && day.get("judge_multiplier", row) !== null ? day.get("judge_multiplier", row) : 0;
-    return [el("p", {}, `${day.get("success", row) ? "Solved" : "Not solved"} by the subnet's rules; reward ${number(reward)}.`), arena.table("Axes of the outcome", ["axis", "score", "meaning"], axes.map(([n, v]) => [n, v, (day.by[n].doc || "").replaceAll("`", "")]))];
+    const missed = axes.filter(([, v]) => v < 1).map(([n]) => n);
+    return [el("p", {}, `${day.get("success", row) ? "Solved" : "Not solved"} by the subnet's rules; reward ${number(reward)}.`, !day.get("success", row) && missed.length ? ` Below 1: ${missed.join(", ")}.` : ""), arena.table("Axes of the outcome", ["axis", "score", "meaning"], axes.map(([n, v]) => [n, v, (day.by[n].doc || "").replaceAll("`", "")]))];
   }
 
   function judged(day, row, a) {
@@ -116,19 +120,31 @@
         g.state === "failed" ? ` ${a.detail || ""}` : "", (g.passages || []).map((p) => el("blockquote", {}, `step ${p.step}: ${p.quote}`)))))];
   }
 
+  // agreeing is a text with the words marked that another text holds too.
+  function agreeing(text, held) {
+    const all = new Set((held.toLowerCase().match(/[\p{L}\p{N}]{4,}/gu) || []));
+    return text.split(/([\p{L}\p{N}]{4,})/u).map((w) => all.has(w.toLowerCase()) ? el("mark", {}, w) : w);
+  }
+
   function guarded(day, row, a) {
     if (!a.near) return el("p", {}, a.unasked ? arena.sentence(a.unasked) : "No protected problem is near.");
-    return [el("p", {}, `Nearest protected problem ${a.near.problem}: ${day.get("leak_drop", row) ? `dropped by tier ${day.get("leak_tier", row)}` : "not dropped"}, score ${number(day.get("leak_score", row))}, threshold ${number(day.threshold)}. ${arena.sentence(day.get("leak_evidence", row))}`),
-      a.near.found ? el("ul", {}, a.near.found.map((w) => el("li", {}, w))) : null, a.near.texts ? folded("what it asks", () => words(a.near.texts)) : null, a.near.words ? el("p", {}, "Words of both: ", el("b", {}, a.near.words.join(" "))) : null];
+    const dropped = day.get("leak_drop", row), near = a.near;
+    return [el("p", {}, `Nearest protected problem ${near.problem}: ${dropped ? `dropped by tier ${day.get("leak_tier", row)}` : "not dropped"}, score ${number(day.get("leak_score", row))}; from ${number(day.threshold)} on it is dropped. ${arena.sentence(day.get("leak_evidence", row))}`),
+      near.found ? el("ul", {}, near.found.map((w) => el("li", {}, w))) : null,
+      near.passage && near.texts ? [el("h3", {}, `What stands in the attempt: ${near.where}`), el("blockquote", {}, agreeing(near.passage, near.texts)), el("h3", {}, "What the protected problem asks"), el("blockquote", {}, agreeing(near.texts, near.passage))]
+        : near.texts ? folded("what the protected problem asks", () => words(near.texts)) : null];
   }
+
+  const began = (day, row) => { const at = day.get("run_date", row); return at === null ? "not known" : new Date(at).toISOString().slice(5, 16).replace("T", " "); };
 
   function ranked(day, row, a) {
     const rivals = a.rivals || [], place = day.get("place", row);
-    const rows = rivals.slice(0, 50).map((r) => [link([day.k, "attempt", r], {}, `run ${day.get("eval_run_id", r)}${r === row ? " (this one)" : ""}`), day.get("place", r), day.get("reason", r) || day.get("fate", r), day.get("judge_score", r), r === row ? "" : link([day.k, "beside", row, r], {}, el("span.whole", {}, "side by side"))]);
+    const rows = rivals.slice(0, 50).map((r, i) => [[link([day.k, "attempt", r], {}, el("span.whole", {}, arena.short(day.agent(r)))), r === row ? " (this one)" : ""], day.get("place", r), day.get("reason", r) || day.get("fate", r), day.get("judge_multiplier", r), (a.ways || [])[i], el("span.whole", {}, began(day, r)), r === row ? "" : link([day.k, "beside", row, r], {}, "compare")]);
     return [el("p", {}, place === null ? "It left before attempts are ranked." : `Place ${place}${place <= rivals.length ? ` of ${rivals.length}` : ""} at the problem${day.top ? `; at most ${day.top} are kept` : ""}.`),
       a.pool ? el("p", {}, "The problem is in the pool ", el("b", {}, a.pool), ", in cluster ", el("span", { title: day.get("dedup_cluster", row) }, arena.short(day.get("dedup_cluster", row) || "–")), ".") : null,
-      a.better >= 0 ? el("p", {}, "Better twin: ", link([day.k, "attempt", a.better], {}, day.get("trace_id", a.better)), `, of agent ${day.agent(a.better)}, similarity ${number(day.get("similarity", row))}, where ${number(day.near)} is enough; ${a.first}. `, link([day.k, "beside", row, a.better], {}, "side by side")) : null,
-      rows.length ? arena.table("Ranked at the problem", ["attempt", "place", "became", "grade", ""], rows) : null,
+      a.better >= 0 ? el("p", {}, "It nearly repeats a better attempt: ", link([day.k, "attempt", a.better], {}, day.get("trace_id", a.better)), `, of agent ${day.agent(a.better)}. Their texts are alike by ${number(day.get("similarity", row))}; from ${number(day.near)} on only the better one stays. ${arena.sentence(a.first)} `, link([day.k, "beside", row, a.better], {}, "side by side")) : null,
+      rows.length ? [place === null ? "" : el("p.note", {}, "The higher reward ranks first; of equal rewards the better way (0 to 1: a checked answer .35, no call repeated .35, length .15, searches changed .15); of equal ways the attempt whose run began first, so that a copy does not pass its original; then the lower id. An attempt that nearly repeats a better one takes no place of its own."),
+        arena.table("Ranked at the problem", ["attempt of agent", "place", "became", "reward", "way", "run began", ""], rows)] : null,
       el("p", {}, link([day.k, "attempts"], { problem_id: "=" + day.get("problem_id", row) }, "all attempts at this problem"))];
   }
 
@@ -154,9 +170,10 @@
     if (!a) throw new Error(`there is no attempt ${path[0]}`);
     document.title = `${day.get("reason", row) || day.get("fate", row)}: ${day.get("trace_id", row)}`;
     keys(day);
-    const section = (name, ...content) => el("section", {}, el("h2", {}, name), content);
+    const stage = day.get("fate", row) === "kept" ? "" : day.get("stage", row), sections = [["Outcome", scored, ["score"]], ["Judge", judged, ["judge"]], ["Guard", guarded, ["guard"]], ["Rank", ranked, ["rank", "split"]]]
+      .sort((x, y) => y[2].includes(stage) - x[2].includes(stage)).map(([name, draw, of]) => el("section", {}, el("h2", {}, of.includes(stage) ? `${name}: decided here` : name), draw(day, row, a)));
     return [el("h1.id", {}, day.get("trace_id", row) || "A record that could not be read"), verdict(day, row, a),
-      el("div.sections", {}, section("Outcome", scored(day, row)), section("Judge", judged(day, row, a)), section("Guard", guarded(day, row, a)), section("Rank", ranked(day, row, a))),
+      el("div.sections", {}, sections),
       el("section", {}, story(a, at, is("step"), is("reply")))];
   });
 

@@ -40,22 +40,23 @@
   const shown = ["trace_id", "agent_hotkey", "task_type", "reason", "fate", "stage", "axis", "dialogue", "success", "judge_score", "place", "n_steps", "n_tokens", "seconds"];
 
   function funnel(day) {
-    const widest = Math.max(1, day.funnel[0]?.in || 0), high = 34, wide = 640;
+    const widest = Math.max(1, day.funnel[0]?.in || 0), high = 34, wide = 700;
     const at = (stage, view) => arena.address([day.k, "attempts"], { stage: "=" + stage, ...view });
     const bars = day.funnel.map((s, i) => {
-      const y = 20 + i * high, x = (n) => 90 + (wide - 180) * n / widest, lost = s.in - s.out;
+      const y = 20 + i * high, x = (n) => 90 + (wide - 240) * n / widest, lost = s.in - s.out;
       return [svg("text", { x: 84, y: y + 15, "text-anchor": "end" }, s.stage),
         svg("a", { href: at(s.stage), "aria-label": `${s.stage}: ${lost} of ${s.in} leave here` },
           svg("title", {}, `${s.stage}: in ${s.in}, failed ${s.failed}, dropped ${lost - s.failed}, out ${s.out}`),
           svg("rect", { x: 90, y, width: Math.max(1, x(s.in) - 90), height: 20, class: "lost" }),
           svg("rect", { x: 90, y, width: Math.max(0, x(s.out) - 90), height: 20, class: "left" })),
-        svg("text", { x: x(s.in) + 6, y: y + 15 }, `${s.out}`)];
+        svg("text", { x: x(s.in) + 6, y: y + 15 }, `${s.out} of ${s.in} go on`)];
     });
-    const y = 24 + day.funnel.length * high;
-    return el("figure", {}, svg("svg", { viewBox: `0 0 ${wide} ${y + 24}`, role: "group", "aria-label": "Funnel: records left after each stage; a bar opens what left there" },
+    const y = 24 + day.funnel.length * high, ticks = [0, 0.25, 0.5, 0.75, 1].map((t) => Math.round(t * widest)).filter((t, i, all) => all.indexOf(t) === i), on = (n) => 90 + (wide - 240) * n / widest;
+    return el("figure", {}, svg("svg", { viewBox: `0 0 ${wide} ${y + 42}`, role: "group", "aria-label": "Funnel: records left after each stage; a bar opens what left there" },
       svg("title", {}, "Records left after each stage"), bars,
-      svg("line", { x1: 90, x2: wide - 90, y1: y, y2: y, class: "axis" }),
-      svg("text", { x: 90, y: y + 16 }, "0"), svg("text", { x: wide - 90, y: y + 16, "text-anchor": "end" }, `${widest} records`)),
+      svg("line", { x1: 90, x2: wide - 150, y1: y, y2: y, class: "axis" }),
+      svg("text", { x: 84, y: 12, "text-anchor": "end" }, "stage"), ticks.map((t) => [svg("line", { x1: on(t), x2: on(t), y1: y, y2: y + 4, class: "axis" }), svg("text", { x: on(t), y: y + 17, "text-anchor": "middle" }, String(t))]),
+      svg("text", { x: on(widest / 2), y: y + 35, "text-anchor": "middle" }, "records")),
     el("figcaption", {}, "Dark: the records that go on. Pale: those that leave at the stage; a bar opens them."));
   }
 
@@ -89,10 +90,10 @@
 
   page("home", (day) => {
     document.title = `${day.name}: funnel`;
-    return [el("h1", {}, day.name), el("p", {}, `${day.rows} records were read.${day.top ? ` At most ${day.top} attempts at a problem are kept.` : ""}`),
+    return [el("h1", {}, `What became of the records of “${day.name}”`), el("p", {}, `${day.rows} records were read.${day.top ? ` At most ${day.top} attempts at a problem are kept.` : ""}`),
       day.hidden ? el("p.note", {}, `${day.hidden} more are counted in the funnel and not shown: their problems are protected, or their agents under embargo.`) : null,
-      el("section", {}, el("h2", {}, "Funnel"), funnel(day), reasons(day)), el("section", {}, el("h2", {}, "Was it for the right reasons?"), crossed(day)),
-      (day.planted || []).length ? el("section", {}, el("h2", {}, "Does the guard find what is protected?"), arena.table("Protected requests planted in other words", ["kind", "planted", "found", "share"], day.planted.map((k) => [k.kind, k.planted, k.found, arena.rated(k.found, k.planted)]))) : null];
+      el("section", {}, el("h2", {}, "Records left after each stage"), funnel(day), reasons(day)), el("section", {}, el("h2", {}, "Was it for the right reasons?"), crossed(day)),
+      (day.planted || []).length ? el("section", {}, el("h2", {}, "Does the guard find what is protected?"), arena.table("Protected requests planted in other words, with the 95 % interval of the share found", ["kind", "planted", "found", "share found, 0 to 1"], day.planted.map((k) => [k.kind, k.planted, k.found, arena.rated(k.found, k.planted)]))) : null];
   });
 
   page("attempts", (day, path, view) => {

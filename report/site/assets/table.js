@@ -83,7 +83,7 @@ arena.Table = class {
     this.head = el("thead");
     this.frame = el("div.rows", { tabindex: 0, role: "region", "aria-label": "Rows: arrows move, Enter opens", onscroll: () => this.paint(), onkeydown: (e) => this.key(e) },
       el("table", { "aria-rowcount": this.source.rows }, this.head, this.body));
-    this.node = el("div.table", {}, this.bar(), this.count, this.frame);
+    this.node = el("div.table", {}, this.bar(), el("p.note", {}, "Under each column's name: part of a text, ", ["=whole text", "!any other text", ">=3", "2..5", "?"].map((f, i) => [i ? ", " : "", el("code", {}, f)]), " (unknown). A name sorts, and sorts down when pressed again."), this.count, this.frame);
     this.heads();
     requestAnimationFrame(() => this.paint());
     return this.node;
@@ -140,7 +140,7 @@ arena.Table = class {
     const { el } = arena, row = this.order[i];
     return el("tr", { "aria-rowindex": i + 1, class: i === this.chosen ? "chosen" : null }, columns.map((c, k) => {
       const text = arena.Table.cell(c, row);
-      return el("td", { class: c.kind === "number" ? "n" : null, title: text }, k ? text : el("a", { href: this.source.open(row), onclick: () => this.opened(i) }, text || "–"));
+      return el("td", { class: c.kind === "number" ? "n" : null, title: text }, k ? arena.Table.brief(c, text) : el("a", { href: this.source.open(row), onclick: () => this.opened(i) }, arena.Table.brief(c, text) || "–"));
     }));
   }
 
@@ -149,6 +149,12 @@ arena.Table = class {
     if (v === null || v === undefined) return "";
     if (column.name === "run_date") return new Date(v).toISOString().slice(0, 16).replace("T", " ");
     return column.kind === "flag" ? (v ? "yes" : "no") : column.kind === "number" ? arena.number(v, 6) : v;
+  }
+
+  // brief is an id by the beginnings of its parts, an account by its ends.
+  static brief(column, text) {
+    if (/hotkey$/.test(column.name)) return arena.short(text);
+    return /(^|_)id$/.test(column.name) ? text.split("/").map((part) => part.length > 12 ? part.slice(0, 8) : part).join(" / ") : text;
   }
 
   // opened remembers the list, so that an attempt knows its neighbours.
