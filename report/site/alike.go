@@ -63,44 +63,20 @@ func (c *Corpus) agents(ctx context.Context, key string) ([]byte, error) {
 type kin struct {
 	*kinship
 	authors []*author
-	// have is how many agents have an item; of prompts and rare calls how many teams,
-	// copies counted as one.
+	// team numbers the authors, copies alike; have is how many teams have an item.
+	team []int
 	have [kinds]map[uint64]int
-}
-
-// weight is how much an item counts for so many agents that are compared: the less the
-// more others have it, and nothing where half of all do, since what all write is no copy.
-// A prompt's line or rare call that a third team has is nobody's own.
-func (k *kin) weight(kind int, h uint64, compared int) float64 {
-	switch others := k.have[kind][h] - compared; {
-	case others <= 0:
-		return 1
-	case kind > byWhole && k.have[kind][h] > 2:
-		return 0
-	default:
-		return max(0, 1-2*float64(others)/float64(len(k.authors)))
-	}
 }
 
 func (k *kinship) weighed() *kin {
 	w := &kin{kinship: k}
-	for kind := range kinds {
-		w.have[kind] = map[uint64]int{}
-	}
-	for _, name := range slices.Sorted(maps.Keys(k.agents)) {
+	for i, name := range slices.Sorted(maps.Keys(k.agents)) {
 		a := k.agents[name]
-		w.authors, a.problems = append(w.authors, a), slices.Sorted(maps.Keys(a.at))
-		for kind := range byWhole {
-			has := map[uint64]bool{}
-			for _, at := range a.at {
+		w.authors, w.team, a.problems = append(w.authors, a), append(w.team, i), slices.Sorted(maps.Keys(a.at))
+		for _, at := range a.at {
+			for kind := range at {
 				slices.Sort(at[kind])
 				at[kind] = slices.Compact(at[kind])
-				for _, h := range at[kind] {
-					has[h] = true
-				}
-			}
-			for h := range has {
-				w.have[kind][h]++
 			}
 		}
 		for h, problem := range a.lines {
@@ -113,92 +89,86 @@ func (k *kinship) weighed() *kin {
 	return w
 }
 
-// pairs are all pairs of agents that are alike in anything that few others write. Work
-// is compared first: who copies it is one team in counting who else has something.
-func (k *kinship) pairs() []pair {
-	w := k.weighed()
-	found, team := map[[2]int]*pair{}, make([]int, len(w.authors))
-	for i := range team {
-		team[i] = i
+// count says anew how many teams have each item.
+func (k *kin) count() {
+	teams := map[int][]*author{}
+	for i, a := range k.authors {
+		teams[k.team[i]] = append(teams[k.team[i]], a)
 	}
-	for i, a := range w.authors {
-		for j := i + 1; j < len(team); j++ {
-			if p := w.work(a, w.authors[j]); p.shown() {
-				found[[2]int{i, j}] = p
-				if p.Copied {
-					join(team, team[i], team[j])
+	for kind := range kinds {
+		k.have[kind] = map[uint64]int{}
+		for _, team := range teams {
+			has := map[uint64]bool{}
+			for _, a := range team {
+				for _, h := range a.items(kind) {
+					has[h] = true
 				}
+			}
+			for h := range has {
+				k.have[kind][h]++
 			}
 		}
 	}
-	w.countTeams(team)
-	out := []pair{}
-	for i, a := range w.authors {
-		for j := i + 1; j < len(team); j++ {
-			b, p := w.authors[j], found[[2]int{i, j}]
-			if p == nil {
-				p = w.work(a, b)
-			}
-			if w.alone(p, a, b); p.shown() {
-				w.quote(p, a, b)
-				out = append(out, *p)
+}
+
+func (a *author) items(kind int) (all []uint64) {
+	if kind == byPrompts {
+		return a.prompts
+	}
+	for _, at := range a.at {
+		if kind < byWhole {
+			all = append(all, at[kind]...)
+		}
+	}
+	return all
+}
+
+// weight is how much an item counts for so many teams that are compared: the less the
+// more others have it, and nothing where half of all do, since what all write is no
+// copy. A prompt's line that a third team sends is a public client's.
+func (k *kin) weight(kind int, h uint64, compared int) float64 {
+	switch others := k.have[kind][h] - compared; {
+	case others <= 0:
+		return 1
+	case kind == byPrompts:
+		return 0
+	default:
+		return max(0, 1-2*float64(others)/float64(len(k.authors)))
+	}
+}
+
+// pairs are all pairs of agents that are alike in anything that few others write. They
+// are compared twice: the second time all copies of one work are one team.
+func (k *kinship) pairs() (out []pair) {
+	w := k.weighed()
+	for _, again := range []bool{false, true} {
+		w.count()
+		for i, a := range w.authors {
+			for j, b := range w.authors[i+1:] {
+				switch p := w.compare(a, b); {
+				case p.Copied && !again:
+					w.join(w.team[i], w.team[i+1+j])
+				case again && slices.ContainsFunc(p.By[:], func(x any) bool { likeness, _ := x.(float64); return likeness >= least }):
+					w.quote(p, a, b)
+					out = append(out, *p)
+				}
 			}
 		}
 	}
 	return out
 }
 
-func join(team []int, a, b int) {
-	for i := range team {
-		if team[i] == b {
-			team[i] = a
+func (k *kin) join(a, b int) {
+	for i := range k.team {
+		if k.team[i] == b {
+			k.team[i] = a
 		}
 	}
 }
 
-func (k *kin) countTeams(team []int) {
-	var seen [kinds]map[uint64]int // the team that had an item last
-	count := func(kind, team int, items []uint64) {
-		for _, h := range items {
-			if last, known := seen[kind][h]; !known || last != team {
-				seen[kind][h] = team
-				k.have[kind][h]++
-			}
-		}
-	}
-	seen[byRareCalls], seen[byPrompts] = map[uint64]int{}, map[uint64]int{}
-	order := make([]int, len(team))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(team[i], team[j]) })
-	for _, i := range order {
-		count(byPrompts, team[i], k.authors[i].prompts)
-		for _, at := range k.authors[i].at {
-			count(byRareCalls, team[i], at[byCalls])
-		}
-	}
-}
-
-func (p *pair) shown() bool {
-	return slices.ContainsFunc(p.By[:], func(x any) bool { likeness, _ := x.(float64); return likeness >= least })
-}
-
-// is notes how alike two agents are in a kind, by what is the same, each by its weight.
-func (p *pair) is(kind int, sum float64) {
-	if p.Of[kind] == 0 {
-		return
-	}
-	x := sum / float64(p.Of[kind])
-	p.By[kind] = math.Round(x*1e4) / 1e4
-	if limit := copiedFrom[kind]; x >= limit.Share && p.Same[kind] >= limit.Least {
-		p.Copied = true
-	}
-}
-
-// work compares what two agents did at the problems that both tried.
-func (k *kin) work(a, b *author) *pair {
-	p := &pair{A: a.name, B: b.name}
+// compare says how alike two agents are at the problems that both tried, and in prompts.
+func (k *kin) compare(a, b *author) *pair {
+	p := &pair{A: a.name, B: b.name, Problems: []string{}}
 	var sum [kinds]float64
 	for _, problem := range a.problems {
 		if b.at[problem] == nil {
@@ -213,19 +183,27 @@ func (k *kin) work(a, b *author) *pair {
 				sum[kind], p.Same[kind] = sum[kind]+x, p.Same[kind]+1
 			}
 		}
-		if at[byCalls] > 0 || at[byThinking] > 0 {
+		if at[byCalls]+at[byThinking] > 0 {
 			p.Problems = append(p.Problems, problem)
 		}
 	}
-	for kind := range byRareCalls {
-		p.is(kind, sum[kind])
+	if len(a.prompts) > 0 && len(b.prompts) > 0 {
+		both, smaller := k.shared(byPrompts, a.prompts, b.prompts)
+		sum[byPrompts], p.Same[byPrompts], p.Of[byPrompts] = both, int(both), int(smaller)
+	}
+	for kind, limit := range copiedFrom {
+		if p.Of[kind] > 0 {
+			x := sum[kind] / float64(p.Of[kind])
+			p.By[kind] = math.Round(x*1e4) / 1e4
+			p.Copied = p.Copied || x >= limit.Share && p.Same[kind] >= limit.Least
+		}
 	}
 	return p
 }
 
 // at is how much it counts that two agents did the same at a problem, 0 where they did
 // not; both says in what they show anything.
-func (k *kin) at(a, b *work) (x [byRareCalls]float64, both [byRareCalls]bool) {
+func (k *kin) at(a, b *work) (x [byPrompts]float64, both [byPrompts]bool) {
 	for kind := range byWhole {
 		if both[kind] = len(a[kind]) > 0 && len(b[kind]) > 0; !both[kind] {
 			continue
@@ -236,6 +214,7 @@ func (k *kin) at(a, b *work) (x [byRareCalls]float64, both [byRareCalls]bool) {
 		}
 	}
 	x[byWhole], both[byWhole] = min(x[byCalls], x[byThinking]), both[byCalls] && both[byThinking]
+	x[byRareCalls], both[byRareCalls] = math.Floor(x[byCalls]), both[byCalls] // 1 where nobody else has them
 	return x, both
 }
 
@@ -256,46 +235,17 @@ func (k *kin) shared(kind int, s, t []uint64) (both, smaller float64) {
 	return both, both + min(onlyS, onlyT)
 }
 
-// alone compares two agents by what no third team has.
-func (k *kin) alone(p *pair, a, b *author) {
-	if both, smaller := k.shared(byPrompts, a.prompts, b.prompts); len(a.prompts) > 0 && len(b.prompts) > 0 {
-		p.Same[byPrompts], p.Of[byPrompts] = int(both), int(smaller)
-		p.is(byPrompts, both)
-	}
-	if p.Same[byCalls] < copiedFrom[byRareCalls].Least {
-		return
-	}
-	sum := 0.0
-	for _, problem := range a.problems {
-		if b.at[problem] == nil {
-			continue
-		}
-		if both, _ := k.shared(byRareCalls, a.at[problem][byCalls], b.at[problem][byCalls]); both > 0 {
-			sum, p.Same[byRareCalls] = sum+1, p.Same[byRareCalls]+1
-		}
-	}
-	p.Of[byRareCalls] = p.Of[byCalls]
-	p.is(byRareCalls, sum)
-}
-
 // quote adds what both write and fewest others do.
 func (k *kin) quote(p *pair, a, b *author) {
 	p.Problems = p.Problems[:min(showPassages, len(p.Problems))]
-	var said []uint64
-	for problem, mine := range a.at {
-		if theirs := b.at[problem]; theirs != nil {
-			said = append(said, common(mine[byThinking], theirs[byThinking])...)
-		}
-	}
-	slices.Sort(said)
-	p.Passages, p.Lines = k.rarest(byThinking, slices.Compact(said)), k.rarest(byPrompts, common(a.prompts, b.prompts))
+	p.Passages, p.Lines = k.rarest(byThinking, a, b), k.rarest(byPrompts, a, b)
 }
 
-func common(s, t []uint64) []uint64 {
-	return slices.DeleteFunc(slices.Clone(s), func(h uint64) bool { _, both := slices.BinarySearch(t, h); return !both })
-}
-
-func (k *kin) rarest(kind int, items []uint64) []string {
+func (k *kin) rarest(kind int, a, b *author) []string {
+	items, theirs := a.items(kind), b.items(kind)
+	slices.Sort(items)
+	slices.Sort(theirs)
+	items = slices.DeleteFunc(slices.Compact(slices.Clone(items)), func(h uint64) bool { _, both := slices.BinarySearch(theirs, h); return !both })
 	slices.SortFunc(items, func(x, y uint64) int {
 		return cmp.Or(cmp.Compare(k.have[kind][x], k.have[kind][y]), cmp.Compare(len(k.texts[y]), len(k.texts[x])), cmp.Compare(k.texts[x], k.texts[y]))
 	})
