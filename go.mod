@@ -35,7 +35,6 @@ require (
 	golang.org/x/text v0.43.0
 	gonum.org/v1/gonum v0.17.0
 	gonum.org/v1/plot v0.17.0
-	maragu.dev/gomponents v1.2.0
 	modernc.org/sqlite v1.61.1
 )
 

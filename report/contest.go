@@ -3,12 +3,9 @@ package report
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
-
-	"gonum.org/v1/plot/plotter"
 
 	"github.com/trajectory-arena/arena/contest"
 	"github.com/trajectory-arena/arena/contest/distil"
@@ -18,7 +15,7 @@ import (
 	"github.com/trajectory-arena/arena/contest/yuma"
 )
 
-// maxShown bounds the tables of a contest's page, nodesShown those of nodes; JSON and
+// maxShown bounds the tables of a contest's report, nodesShown those of nodes; JSON and
 // Parquet have all.
 const (
 	maxShown   = 200
@@ -35,15 +32,8 @@ func KLPage(names []string, reports []*kl.Report) *Page {
 			s.Note += fmt.Sprintf("; %d positions are left out, behind a token that the two drew differently, or of a rollout that one lacks", r.Apart)
 		}
 		for _, f := range r.Forms {
-			s.row(nil, f.Name, f.PerPrompt, long(f.PerPosition), f.Measured, f.Infinite, f.Skipped, short(f.Unseen), f.Blind)
+			s.row(f.Name, f.PerPrompt, long(f.PerPosition), f.Measured, f.Infinite, f.Skipped, short(f.Unseen), f.Blind)
 		}
-		var points plotter.XYs
-		for k, prompt := range r.Prompts {
-			if finite(prompt.Mean) {
-				points = append(points, plotter.XY{X: float64(k + 1), Y: float64(prompt.Mean)})
-			}
-		}
-		s.Figures = []Figure{{X: "prompt", Y: "KL", Caption: "KL by prompt, in the order of the file", Curves: []Curve{{"KL", points, blue, true}}}}
 		p.Sections = append(p.Sections, s)
 	}
 	return p
@@ -62,7 +52,6 @@ func KingsPage(r *distil.Report, simulated []distil.Simulated, lacking string) *
 	}
 	rounds := Section{Heading: "Rounds", Note: "Holds: the share of draws of prompts in which the rule crowns the same.",
 		Columns: []string{"round", "block", "prompts", "king", "KL", "winner", "holds", "next king", "outcome", "why"}}
-	var kings, winners plotter.XYs
 	for i := range r.Rounds {
 		x := &r.Rounds[i]
 		if len(rounds.Rows) < maxShown {
@@ -70,20 +59,12 @@ func KingsPage(r *distil.Report, simulated []distil.Simulated, lacking string) *
 			if x.Rule != "" {
 				holds = fmt.Sprintf("%.3f", float64(x.Holds.Value))
 			}
-			rounds.row(nil, x.ID, x.Block, x.Prompts, x.King, short(x.KingKL), x.Winner, holds, x.Published, x.Outcome, strings.Join(x.Why, "; "))
-		}
-		if x.Block > 0 && finite(x.KingKL) {
-			kings = append(kings, plotter.XY{X: float64(x.Block), Y: float64(x.KingKL)})
-			if x.Crowned {
-				winners = append(winners, kings[len(kings)-1])
-			}
+			rounds.row(x.ID, x.Block, x.Prompts, x.King, short(x.KingKL), x.Winner, holds, x.Published, x.Outcome, strings.Join(x.Why, "; "))
 		}
 	}
-	rounds.Figures = []Figure{{X: "block", Y: "KL of the king", Caption: "each round has prompts of its own",
-		Curves: []Curve{{"king", kings, blue, true}, {"dethroned", winners, orange, true}}}}
 	flags := Section{Heading: "Flags", Note: "By behaviour; names play no part.", Columns: []string{"round", "kind", "student", "why"}}
 	for _, f := range r.Flags[:min(maxShown, len(r.Flags))] {
-		flags.row(nil, f.Round, f.Kind, f.Model, f.Why)
+		flags.row(f.Round, f.Kind, f.Model, f.Why)
 	}
 	p.Sections = append(p.Sections, rounds, flags)
 	if simulated != nil {
@@ -96,8 +77,7 @@ func chances(all []distil.Simulated, lacking string) Section {
 	s := Section{Heading: "What the rules do by chance", Note: "Better 0: false dethronings. Noise of real rounds; intervals over them. " + lacking,
 		Columns: []string{"rule", "prompts", "better", "a challenger passes", "a round of five has a new king"}}
 	for _, x := range all {
-		v := float64(x.Challenger.Value)
-		s.row(&v, x.Rule, x.Prompts, fmt.Sprintf("%g %%", 100*x.Better), x.Challenger, x.Round)
+		s.row(x.Rule, x.Prompts, fmt.Sprintf("%g %%", 100*x.Better), x.Challenger, x.Round)
 	}
 	return s
 }
@@ -119,15 +99,15 @@ func GatesPage(r *evolai.Report) *Page {
 		if g.Change != nil {
 			change = fmt.Sprintf("%+.2f %%", 100**g.Change)
 		}
-		gates.row(nil, g.Epoch, g.Track, g.UID, g.Improve, change, g.Consistent, g.Gate, strings.Join(g.Differs, "; "), strings.Join(g.Open, "; "))
+		gates.row(g.Epoch, g.Track, g.UID, g.Improve, change, g.Consistent, g.Gate, strings.Join(g.Differs, "; "), strings.Join(g.Open, "; "))
 	}
 	order := Section{Heading: "Order of events", Columns: []string{"line", "epoch", "uid", "why"}}
 	for _, v := range r.Violations[:min(maxShown, len(r.Violations))] {
-		order.row(nil, v.Line, v.Epoch, v.UID, v.Why)
+		order.row(v.Line, v.Epoch, v.UID, v.Why)
 	}
 	quests := Section{Heading: "Side quests", Columns: []string{"uid", "sample", "answered", "of"}}
 	for _, q := range r.Quests[:min(maxShown, len(r.Quests))] {
-		quests.row(nil, q.UID, q.Sample, q.Solved, len(q.Quests))
+		quests.row(q.UID, q.Sample, q.Solved, len(q.Quests))
 	}
 	p.Sections = []Section{gates, order, quests}
 	return p
@@ -149,21 +129,15 @@ func WeightsPage(results, changed []*yuma.Result) *Page {
 			if changed != nil {
 				cells = append(cells, share4(changed[i].Nodes[n.UID].Emission))
 			}
-			s.row(&n.Emission, cells...)
+			s.row(cells...)
 		}
 		if more := len(r.Nodes) - nodesShown; more > 0 {
 			s.Note += fmt.Sprintf(" %d nodes with less are in --json and --parquet.", more)
 		}
 		p.Sections = append(p.Sections, s)
 	}
-	last := results[len(results)-1]
-	var incentive plotter.XYs
-	for i := range last.Nodes {
-		incentive = append(incentive, plotter.XY{X: float64(last.Nodes[i].UID), Y: last.Nodes[i].Incentive})
-	}
-	flows := Section{Heading: "Weight flows of the last epoch", Note: "Stake times clipped weight, the largest first.", Columns: []string{"validator", "node", "share of all"},
-		Figures: []Figure{{X: "uid", Y: "incentive", Caption: "incentive by node", Curves: []Curve{{Name: "incentive", Points: incentive, Colour: blue}}}}}
-	flows.addLargest(last)
+	flows := Section{Heading: "Weight flows of the last epoch", Note: "Stake times clipped weight, the largest first.", Columns: []string{"validator", "node", "share of all"}}
+	flows.addLargest(results[len(results)-1])
 	p.Sections = append(p.Sections, flows)
 	return p
 }
@@ -183,8 +157,7 @@ func (s *Section) addLargest(r *yuma.Result) {
 	}
 	slices.SortStableFunc(all, func(a, b flow) int { return cmp.Compare(b.share, a.share) })
 	for _, f := range all[:min(nodesShown, len(all))] {
-		share := f.share / total
-		s.row(&share, f.from, f.to, share4(share))
+		s.row(f.from, f.to, share4(f.share/total))
 	}
 }
 
@@ -193,15 +166,15 @@ func RacePage(r *race.Report) *Page {
 	p := &Page{Title: "Race " + r.Race, Summary: "race " + r.Race}
 	checks := Section{Heading: "Checks", Columns: []string{"state", "check", "found"}}
 	for _, f := range r.Findings {
-		checks.row(nil, f.State, f.Check, f.Detail)
+		checks.row(f.State, f.Check, f.Detail)
 	}
 	salts := Section{Heading: "Compile salts", Columns: []string{"attempt", "salt"}}
 	for n, salt := range r.Salts {
-		salts.row(nil, n, salt)
+		salts.row(n, salt)
 	}
 	validators := Section{Heading: "Validators", Columns: []string{"validator", "against its peers", "95 %", "agents"}}
 	for _, v := range r.Validators {
-		validators.row(nil, v.Hotkey, fmt.Sprintf("%+.4f", v.Delta), fmt.Sprintf("%+.4f to %+.4f", v.Interval.Low, v.Interval.High), v.Agents)
+		validators.row(v.Hotkey, fmt.Sprintf("%+.4f", v.Delta), fmt.Sprintf("%+.4f to %+.4f", v.Interval.Low, v.Interval.High), v.Agents)
 	}
 	standings := Section{Heading: "Standings by the pooled score", Columns: []string{"rank", "agent", "score", "95 %", "best with", ""}}
 	s := r.Standings
@@ -213,13 +186,11 @@ func RacePage(r *race.Report) *Page {
 		if a.Interval != nil {
 			between, best = fmt.Sprintf("%.4f to %.4f", a.Interval.Low, a.Interval.High), fmt.Sprintf("%.1f %%", 100**a.Best)
 		}
-		standings.row(a.Best, i+1, a.ID, share4(a.Score), between, best, won)
+		standings.row(i+1, a.ID, share4(a.Score), between, best, won)
 	}
 	p.Sections = []Section{checks, salts, validators, standings}
 	return p
 }
-
-func finite(n contest.Number) bool { return !math.IsNaN(float64(n)) && !math.IsInf(float64(n), 0) }
 
 func share4(v float64) string { return strconv.FormatFloat(v, 'f', 4, 64) }
 

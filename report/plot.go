@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"image/color"
 	"math"
-	"regexp"
 	"strconv"
 
 	"gonum.org/v1/plot"
@@ -25,7 +24,7 @@ var (
 	grey   = color.RGBA{0x9a, 0xa4, 0xba, 0xff}
 )
 
-// The size of a plot; a page scales it to the width it has.
+// The size of a plot.
 const (
 	plotWidth  = 13 * vg.Centimeter
 	plotHeight = 7.5 * vg.Centimeter
@@ -35,9 +34,9 @@ const (
 func newPlot(x, y string) *plot.Plot {
 	p := plot.New()
 	p.X.Label.Text, p.Y.Label.Text = x, y
-	p.BackgroundColor = color.Transparent
+	p.BackgroundColor = color.White // cards are also read on dark pages
 	p.Legend.Top, p.Legend.Padding = true, vg.Points(2)
-	// Widths are reckoned with the face that the page's own is as wide as.
+	// Widths are reckoned with a face as wide as that of pages.
 	for _, style := range []*text.Style{&p.X.Label.TextStyle, &p.Y.Label.TextStyle, &p.X.Tick.Label, &p.Y.Tick.Label, &p.Legend.TextStyle} {
 		style.Font.Variant = "Sans"
 	}
@@ -45,45 +44,6 @@ func newPlot(x, y string) *plot.Plot {
 	grid.Vertical.Color, grid.Horizontal.Color = color.Transparent, color.RGBA{0xe4, 0xe7, 0xee, 0xff}
 	p.Add(grid)
 	return p
-}
-
-// prelude is what stands before an SVG in a file of its own, and namespaces
-// the attributes that HTML implies.
-var prelude = regexp.MustCompile(`(?s)^.*?(<svg)|\s+xmlns(:xlink)?="[^"]*"`)
-
-// Curve is one line of a plot.
-type Curve struct {
-	Name   string
-	Points plotter.XYs
-	Colour color.Color
-	// Dots reports whether the points are marked: where there are few.
-	Dots bool
-}
-
-// addCurves draws lines with their legend. A line without points is left out.
-func addCurves(p *plot.Plot, curves ...Curve) error {
-	for _, c := range curves {
-		if len(c.Points) == 0 {
-			continue
-		}
-		line, dots, err := plotter.NewLinePoints(c.Points)
-		if err != nil {
-			return fmt.Errorf("draw %q: %w", c.Name, err)
-		}
-		line.Color, dots.Color, line.Width = c.Colour, c.Colour, vg.Points(1.5)
-		p.Add(line)
-		if len(curves) > 1 {
-			p.Legend.Add(c.Name, line)
-		}
-		if c.Dots {
-			p.Add(dots)
-		}
-	}
-	if len(curves) > 1 {
-		const name = 0.09 // of the height, for a line of the legend, which stands above the curves
-		p.Y.Max += name * float64(len(curves)) * (p.Y.Max - p.Y.Min)
-	}
-	return nil
 }
 
 // Plots draws bar charts as SVG files by their names, but those without bars. The same
@@ -95,7 +55,6 @@ func Plots(all []figures.Bars) (map[string][]byte, error) {
 			continue
 		}
 		p := newPlot(b.X, b.Y)
-		p.BackgroundColor = color.White // cards are also read on dark pages
 		err := histogram(p, &b)
 		if err == nil {
 			out[b.File], err = drawn(p)

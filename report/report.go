@@ -1,7 +1,6 @@
-// Package report draws the plots of a build and the pages of contests for people. A
-// page is one file that needs no network and runs no script, or the same as text;
-// names and texts that others wrote are data and are escaped. What became of a day,
-// package site shows.
+// Package report draws the plots of a build and writes what contests find as text for
+// people. Control characters in names and texts that others wrote are taken out. What
+// became of a day, package site shows.
 package report
 
 import (
@@ -12,7 +11,7 @@ import (
 	"github.com/trajectory-arena/arena/internal/text"
 )
 
-// Page is what one page shows.
+// Page is what one report shows.
 type Page struct {
 	Title   string
 	Summary string
@@ -21,44 +20,28 @@ type Page struct {
 	Sections []Section
 }
 
-// Number is one figure in large print.
+// Number is one figure with its name.
 type Number struct{ Name, Value, Note string }
 
-// Section is what stands under one heading: plots, a table.
+// Section is what stands under one heading: a table.
 type Section struct {
 	Heading string
 	Note    string
-	Figures []Figure
 	// Columns are the heads of the table; without them there is none.
 	Columns []string
-	Rows    []Row
+	Rows    [][]string
 }
 
-// Figure is a plot, which only a page shows.
-type Figure struct {
-	// X and Y name the axes.
-	X, Y, Caption string
-	Curves        []Curve
-}
-
-// Row is one line of a table, with a bar where a number is better seen than
-// read.
-type Row struct {
-	Cells []string
-	// Bar is the share of the widest bar, 0 to 1; nil for none.
-	Bar *float64
-}
-
-// row adds a line to the table: its cells as they print, and its bar.
-func (s *Section) row(bar *float64, cells ...any) {
-	r := Row{Bar: bar}
+// row adds a line to the table: its cells as they print.
+func (s *Section) row(cells ...any) {
+	var r []string
 	for _, c := range cells {
-		r.Cells = append(r.Cells, fmt.Sprint(c))
+		r = append(r, fmt.Sprint(c))
 	}
 	s.Rows = append(s.Rows, r)
 }
 
-// Text writes the page for a terminal: all but plots and bars.
+// Text writes the report for a terminal.
 func (p *Page) Text(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	line := func(cells ...string) {
@@ -86,7 +69,7 @@ func (p *Page) Text(w io.Writer) error {
 		}
 		line(s.Columns...)
 		for _, r := range s.Rows {
-			line(r.Cells...)
+			line(r...)
 		}
 	}
 	return t.Flush()

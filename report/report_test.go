@@ -3,12 +3,8 @@ package report_test
 import (
 	"bytes"
 	"encoding/xml"
-	html "html/template"
-	"image/color"
 	"strings"
 	"testing"
-
-	"gonum.org/v1/plot/plotter"
 
 	"github.com/trajectory-arena/arena/corpus/figures"
 	"github.com/trajectory-arena/arena/report"
@@ -22,37 +18,11 @@ func sample() []figures.Bars {
 	}
 }
 
-// everywhere is a page with one text in every place that takes any.
+// everywhere is a report with one text in every place that takes any.
 func everywhere(text string) *report.Page {
-	share := 0.5
 	return &report.Page{
 		Title: text, Summary: text, Numbers: []report.Number{{Name: text, Value: text, Note: text}},
-		Sections: []report.Section{{
-			Heading: text, Note: text, Figures: []report.Figure{{Caption: text, Curves: []report.Curve{{Points: plotter.XYs{{X: 1, Y: 1}, {X: 2, Y: 3}}, Colour: color.Black}}}},
-			Columns: []string{text}, Rows: []report.Row{{Cells: []string{text}, Bar: &share}},
-		}, {Columns: []string{text}}},
-	}
-}
-
-func drawn(t *testing.T, p *report.Page) string {
-	t.Helper()
-	var b strings.Builder
-	if err := p.HTML(&b); err != nil {
-		t.Fatal(err)
-	}
-	return b.String()
-}
-
-// TestATextIsATextEverywhere: a page of hostile texts is the page of harmless
-// ones but for the words.
-func TestATextIsATextEverywhere(t *testing.T) {
-	t.Parallel()
-	for _, text := range []string{`<img src=x onerror="alert(1)">`, `</title><script>`, `"onload="x`, `'&lt;`, "<!--", "\x00<\xff>", "+ADw-script+AD4-"} {
-		want := drawn(t, everywhere("harmless"))
-		escaped := strings.ReplaceAll(html.HTMLEscapeString(text), "+", "&#43;")
-		if got := drawn(t, everywhere(text)); got != strings.ReplaceAll(want, "harmless", escaped) {
-			t.Errorf("%q in\n%s", text, got)
-		}
+		Sections: []report.Section{{Heading: text, Note: text, Columns: []string{text}, Rows: [][]string{{text}}}, {Columns: []string{text}}},
 	}
 }
 

@@ -30,29 +30,20 @@ type outputs struct {
 	json    bool
 	out     string
 	parquet string
-	page    string
 }
 
 // flags adds the flags; rows says what a row of the table is, empty where there is none.
 func (o *outputs) flags(c *cobra.Command, rows string) {
 	c.Flags().BoolVar(&o.json, "json", false, "write JSON instead of tables")
 	cli.Out(c, &o.out)
-	c.Flags().StringVar(&o.page, "page", "", "also write an HTML page")
-	cli.Replaces(c, "page")
 	if rows != "" {
 		c.Flags().StringVar(&o.parquet, "parquet", "", "also write a Parquet file: a row "+rows)
 		cli.Replaces(c, "parquet")
 	}
 }
 
-// write writes what was asked for: the report as JSON or its page as text, and the
-// page itself.
+// write writes the report as JSON or as text.
 func (o *outputs) write(s *cli.Streams, all any, page *report.Page) error {
-	if o.page != "" {
-		if err := cli.WriteWhole(s, o.page, page.HTML); err != nil {
-			return err
-		}
-	}
 	return cli.WriteWhole(s, o.out, func(w io.Writer) error {
 		if o.json {
 			return json.NewEncoder(w).Encode(all)

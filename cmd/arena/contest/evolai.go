@@ -41,7 +41,7 @@ guessed: its mapping of KL to a score is not published.
 
 Exit 3: a line that differs from its own numbers, or an event out of order.`,
 		Example: `  arena contest evolai testdata/contest/evolai/gates.jsonl
-  arena contest evolai testdata/contest/evolai/gates.jsonl --json --page gates.html`,
+  arena contest evolai testdata/contest/evolai/gates.jsonl --json`,
 		Args: cli.Takes(1, 1),
 		RunE: func(_ *cobra.Command, paths []string) error { return runEvolai(s, &o, paths[0]) },
 	}

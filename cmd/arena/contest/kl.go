@@ -43,7 +43,7 @@ A folder is a run of arena eval with --keep tokens --top-logprobs 20. Two runs a
 compared as far as both models had read the same: in each rollout up to the first
 token that they drew differently. Beside a file, every position of the run counts.`,
 		Example: `  arena contest kl testdata/contest/kl/teacher.jsonl testdata/contest/kl/student.jsonl
-  arena contest kl testdata/contest/kl/teacher.jsonl testdata/contest/kl/student.jsonl --json --page kl.html`,
+  arena contest kl testdata/contest/kl/teacher.jsonl testdata/contest/kl/student.jsonl --json`,
 		Args: cli.Takes(2, cli.AnyNumber),
 		RunE: func(_ *cobra.Command, paths []string) error {
 			if vocabulary < 0 {
