@@ -22,7 +22,7 @@ import (
 var catalogues = map[string]func(io.Writer){
 	"filters": func(w io.Writer) {
 		for _, c := range filters.Catalogue() {
-			fmt.Fprintf(w, "%s\t%s\t%s\t(value: %s; limit: %s)\n", c.Name, c.Reason, c.Doc, c.Value, c.Limit)
+			fmt.Fprintf(w, "%s\t%s\t%s\n\t\tmeasured: %s; limit: %s\n", c.Name, c.Reason, c.Doc, c.Value, c.Limit)
 		}
 	},
 	"formats": func(w io.Writer) {

@@ -42,9 +42,7 @@ type buildFlags struct {
 	dryRun     bool
 	steps      bool
 	anyNetwork bool
-	hotkeys    bool
 	strict     bool
-	sameOnly   bool
 	noisy      cli.Noise
 	judge      instrument.JudgeChoice
 	vectors    instrument.Embeddings
@@ -58,20 +56,22 @@ func (f *buildFlags) register(c *cobra.Command) {
 	f.Flags(c)
 	f.target.Flags(c)
 	c.Flags().StringVar(&f.work, "work", "", "folder of finished blocks, safe to delete (default CORPUS.work)")
-	c.Flags().StringArrayVar(&f.problems, "problems", nil, "problems file (default problems.jsonl in each DAY)")
-	c.Flags().StringArrayVar(&f.catalogs, "catalog", nil, "catalogue file (default catalog.jsonl in each DAY)")
-	c.Flags().StringArrayVar(&f.heldOut, "held-out", nil, "problems that may not be trained on: a file, a suite, a folder of banks, or a corpus (what its bank.json protects); may be repeated")
-	c.Flags().StringVar(&f.bank, "bank", "", "bank.json of an earlier corpus, whose split is kept")
-	c.Flags().StringArrayVar(&f.release, "release", nil, "problem that --bank holds out and that is to be split anew, by its id; may be repeated")
 	c.Flags().StringVar(&f.where, "where", "", "only attempts for which this holds, such as 'judge_score >= 0.7 && n_steps <= 15'")
-	f.reading.Register(c)
-	cli.Jobs(c, &f.workers, "inputs worked on at once (default: workers of the configuration, else cores)")
-	c.Flags().BoolVar(&f.anyNetwork, "any-network", false, "let runs of several networks come together, such as mainnet and testnet")
 	c.Flags().BoolVar(&f.steps, "steps", false, "write config steps too: kept attempts with a label for every turn")
-	c.Flags().BoolVar(&f.hotkeys, "redact-hotkeys", false, "also replace the accounts of agents")
-	c.Flags().BoolVar(&f.strict, "strict", false, "drop all that may ask for a protected problem, whatever share of honest rows that costs (guard.max_false=1)")
-	c.Flags().BoolVar(&f.sameOnly, "same-only", false, "drop by wording only what asks for the same as a protected problem (guard.same_only=true)")
+	cli.Jobs(c, &f.workers, "inputs worked on at once (default: workers of the configuration, else cores)")
 	f.noisy.Flags(c)
+	cli.Group(c, "What is read beside the traces:", func(c *cobra.Command) {
+		c.Flags().StringArrayVar(&f.problems, "problems", nil, "problems file (default problems.jsonl in each DAY)")
+		c.Flags().StringArrayVar(&f.catalogs, "catalog", nil, "catalogue file (default catalog.jsonl in each DAY)")
+		f.reading.Register(c)
+		c.Flags().BoolVar(&f.anyNetwork, "any-network", false, "let runs of several networks come together, such as mainnet and testnet")
+	})
+	cli.Group(c, "What is kept out of training:", func(c *cobra.Command) {
+		c.Flags().StringArrayVar(&f.heldOut, "held-out", nil, "problems that may not be trained on: a file, a suite, a folder of banks, or a corpus (what its bank.json protects); may be repeated")
+		c.Flags().StringVar(&f.bank, "bank", "", "bank.json of an earlier corpus, whose split is kept")
+		c.Flags().StringArrayVar(&f.release, "release", nil, "problem that --bank holds out and that is to be split anew, by its id; may be repeated")
+		c.Flags().BoolVar(&f.strict, "strict", false, "drop all that may ask for a protected problem, whatever share of honest rows that costs (guard.max_false=1)")
+	})
 	cli.ReadsDays(c)
 	cli.Reads(c, "problems", "catalog", "held-out", "bank")
 	cli.Writes(c, "work")
@@ -117,8 +117,10 @@ docs/configuration.md.`,
 		},
 	}
 	f.register(c)
-	c.Flags().StringVar(&f.plan, "plan", "", "write what arena stage needs to build this on many machines, and build nothing")
-	c.Flags().IntVar(&f.shards, "shards", 1, "how many shards the plan has")
+	cli.Group(c, "Many machines:", func(c *cobra.Command) {
+		c.Flags().StringVar(&f.plan, "plan", "", "write what arena stage needs to build this on many machines, and build nothing")
+		c.Flags().IntVar(&f.shards, "shards", 1, "how many shards the plan has")
+	})
 	cli.Replaces(c, "plan")
 	c.Flags().BoolVarP(&f.dryRun, "dry-run", "n", false, "say what would be done and do nothing")
 	c.Flags().BoolVar(&f.force, "force", false, "replace a corpus of other days, forget finished blocks and do everything again")
@@ -302,14 +304,9 @@ func (f *buildFlags) configuration(c *cobra.Command) (pipeline.Config, error) {
 		config.Workers = f.workers
 	}
 	config.Steps = config.Steps || f.steps
-	config.Redact.Hotkeys = config.Redact.Hotkeys || f.hotkeys
-	if f.strict && f.sameOnly {
-		return config, cli.Usage(errors.New("--strict and --same-only are opposites"), "give one of them, or neither")
-	}
 	if f.strict {
 		config.Guard.MaxFalse = 1
 	}
-	config.Guard.SameOnly = config.Guard.SameOnly || f.sameOnly
 	config.RunID = cmp.Or(f.reading.RunID, config.RunID)
 	if c.Flags().Changed("max-unreadable") {
 		config.MaxUnreadable = f.reading.MaxUnreadable

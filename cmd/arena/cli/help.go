@@ -98,7 +98,7 @@ func flags(w io.Writer, c *cobra.Command) {
 	})
 	for _, heading := range headings {
 		if sets[heading].HasAvailableFlags() {
-			fmt.Fprintf(w, "\n%s\n%s", heading, sets[heading].FlagUsages())
+			fmt.Fprintf(w, "\n%s\n%s", heading, sets[heading].FlagUsagesWrapped(100))
 		}
 	}
 }

@@ -4,6 +4,7 @@ package look
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -19,7 +20,7 @@ import (
 
 // NewExplain makes `arena explain`.
 func NewExplain(s *cli.Streams) *cobra.Command {
-	out := ""
+	out, inJSON := "", false
 	c := &cobra.Command{
 		Use:   "explain CORPUS RUN/PROBLEM [DAY…]",
 		Short: "Say of one attempt what every stage of a build made of it, and why",
@@ -36,16 +37,17 @@ there, or from a DAY that is named; that of a kept attempt is in the corpus itse
 		Args: cli.Takes(2, cli.AnyNumber),
 		RunE: func(c *cobra.Command, args []string) error {
 			return cli.ReadCorpus(c.Context(), args[0], func(fsys corpus.FS, dir string) error {
-				return explain(c.Context(), s, fsys, dir, args, out)
+				return explain(c.Context(), s, fsys, dir, args, out, inJSON)
 			})
 		},
 	}
 	cli.Out(c, &out)
+	c.Flags().BoolVar(&inJSON, "json", false, "write JSON: the attempt's columns of the ledger, and what argues for and against it")
 	cli.ReadsFiles(c)
 	return c
 }
 
-func explain(ctx context.Context, s *cli.Streams, fsys corpus.FS, dir string, args []string, out string) error {
+func explain(ctx context.Context, s *cli.Streams, fsys corpus.FS, dir string, args []string, out string, inJSON bool) error {
 	l, err := attempt.Read(fsys, dir)
 	if err != nil {
 		return cli.Failed(err, cli.NoCorpus)
@@ -61,6 +63,10 @@ func explain(ctx context.Context, s *cli.Streams, fsys corpus.FS, dir string, ar
 	a := l.Argue(at)
 	if err = errors.Join(days.Tell(ctx, l, a), a.Clean(cli.WithoutSecrets)); err != nil {
 		return err
+	}
+	if inJSON {
+		b, err := json.Marshal(map[string]any{"columns": a.Values(), "argument": a})
+		return errors.Join(err, cli.WriteText(s, out, cli.WithoutSecrets(string(b))+"\n"))
 	}
 	var words strings.Builder
 	if err = l.Write(&words, a); err != nil {
