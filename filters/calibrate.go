@@ -11,7 +11,6 @@ import (
 
 // Labelled is one attempt's answer beside the truth about it.
 type Labelled struct {
-	ID         string
 	Family     string
 	Agentic    bool
 	Axis       arena.Axis
@@ -82,13 +81,11 @@ type Calibration struct {
 	Bins     []Bin
 	// Brier is the mean squared error of the probability, 0 is best.
 	Brier float64
-	// Nearest are the attempts closest to even odds.
-	Nearest []Labelled
 }
 
 // Calibrate compares answers with labels.
 func Calibrate(all []Labelled) Calibration {
-	c := Calibration{Total: Confusion{Family: "all"}, Bins: bins(all), Nearest: nearest(all)}
+	c := Calibration{Total: Confusion{Family: "all"}, Bins: bins(all)}
 	families := map[string]*Confusion{}
 	for i := range all {
 		l := &all[i]
@@ -129,17 +126,4 @@ func bins(all []Labelled) []Bin {
 		}
 	}
 	return out
-}
-
-// mostNearest is how many examples of doubt are shown.
-const mostNearest = 10
-
-func nearest(all []Labelled) []Labelled {
-	out := slices.Clone(all)
-	slices.SortFunc(out, func(a, b Labelled) int {
-		return cmp.Or(
-			cmp.Compare(math.Abs(a.probability()-0.5), math.Abs(b.probability()-0.5)),
-			cmp.Compare(a.ID, b.ID))
-	})
-	return out[:min(len(out), mostNearest)]
 }

@@ -2,8 +2,10 @@ package filters
 
 import (
 	"cmp"
+	"slices"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/filters/evidence"
 	"github.com/trajectory-arena/arena/filters/habits"
 )
 
@@ -47,13 +49,13 @@ func (f *Filter) Day(all []*Checked) *Day {
 	for i, c := range all {
 		own := samples[c.Agent] // of an agent with copies alone none
 		if d.stays[c.ID] == i {
-			found.Add(&c.Sample)
+			found.Add(&c.Sample, c.Agent)
 			own = append(own, c.Sample)
 		}
 		samples[c.Agent] = own
 	}
 	for agent, s := range samples {
-		d.agents[agent] = habits.Of(s, found, f.cfg.MinAttempts)
+		d.agents[agent] = habits.Of(agent, s, found, f.cfg.MinAttempts)
 	}
 	return d
 }
@@ -74,3 +76,110 @@ func (d *Day) Adaptivity() map[string]habits.Estimate {
 
 // Agent gives the habits of an agent.
 func (d *Day) Agent(name string) *habits.Agent { return d.agents[name] }
+
+// Revise is the second pass: what the agent's day says about one attempt. Proofs
+// lead towards scripted, doubts and habits from agentic to unknown, nothing to agentic.
+func (f *Filter) Revise(s arena.Structure, sample habits.Sample, a *habits.Agent) arena.Structure {
+	before := s.Axis
+	score, decides := f.revisedOdds(&sample, a)
+	if before != arena.AxisScripted && (score != sample.Score || decides != sample.Evidence) {
+		s.Axis, s.Confidence = decide(score, decides)
+	}
+	if s.Axis == arena.AxisAgentic && adapts(a) != nil {
+		s.Axis, s.Confidence = arena.AxisUnknown, 0.5
+	}
+	if a.Known {
+		s.Adaptivity = &a.Adaptivity.Point
+	}
+	day := f.dayVerdicts(&sample, a, before, s.Axis)
+	s.Verdicts = slices.Concat(s.Verdicts, day)
+	s.Reasons = revised(f.axisReasons(&s), day, s.Reasons)
+	s.Keep = len(s.Reasons) == 0
+	return s
+}
+
+// pooled is what a day of attempts, nearly all of which the model wrote, adds to one of
+// them: few calls are then no reason for doubt.
+const pooled = 2
+
+// revisedOdds is the sum of both passes, and whether it decides. Where the attempt
+// itself does not, it counts nothing.
+func (f *Filter) revisedOdds(s *habits.Sample, a *habits.Agent) (score float64, decides bool) {
+	score, decides = s.Score*evidence.Flag(s.Evidence), s.Evidence
+	proved, doubted := false, false
+	for i := range habits.Proofs {
+		switch p := &habits.Proofs[i]; {
+		case !p.Holds(s, a):
+		case p.Odds == 0:
+			doubted = true
+		default:
+			score, decides, proved = score+p.Odds, true, true
+		}
+	}
+	if decides && score > 0 && !proved && !doubted && a.Named() {
+		score += pooled
+	}
+	return score, decides && (score <= 0 || !doubted)
+}
+
+// adapts is the surest habit that keeps the agent's calls from depending on results,
+// nil where none does.
+func adapts(a *habits.Agent) (worst *habits.Habit) {
+	most := 0.0
+	for i := range habits.All {
+		if e := a.Fixed(i); e.Turns() && e.Low > most {
+			worst, most = &habits.All[i], e.Low
+		}
+	}
+	return worst
+}
+
+// dayVerdicts are the verdicts on the agent's day. They speak against the attempt
+// only where the day turned its axis, and as it did.
+func (f *Filter) dayVerdicts(s *habits.Sample, a *habits.Agent, before, after arena.Axis) (all []arena.Verdict) {
+	turned := after != before
+	for i := range habits.All {
+		h := &habits.All[i]
+		all = append(all, verdict(h.Check, h.Reason, a.Fixed(i).Low, habits.Limit, turned && a.Fixed(i).Turns() && after == arena.AxisUnknown))
+	}
+	for i := range habits.Proofs {
+		p := &habits.Proofs[i]
+		holds := p.Holds(s, a)
+		all = append(all, verdict(p.Check, p.Reason, evidence.Flag(holds), 0, turned && holds))
+	}
+	return all
+}
+
+// revised puts the reasons of the axis first, then those of the day, then what was
+// there before.
+func revised(axis []string, day []arena.Verdict, before []string) []string {
+	all := axis
+	for i := range day {
+		if len(axis) > 0 && day[i].Decision == arena.Drop {
+			all = append(all, day[i].Reason)
+		}
+	}
+	for _, r := range before {
+		if !slices.Contains(axisWords, r) {
+			all = append(all, r)
+		}
+	}
+	return all
+}
+
+// DayTerms are what the agent's day adds to the log-odds of an attempt.
+func (f *Filter) DayTerms(s *habits.Sample, a *habits.Agent) (terms []Term) {
+	score, decides := f.revisedOdds(s, a)
+	if s.Evidence && score > s.Score {
+		terms = append(terms, Term{"named_day", "the log says of nearly all attempts of the agent's day that the model wrote the calls", pooled})
+	}
+	for i := range habits.Proofs {
+		if p := &habits.Proofs[i]; p.Holds(s, a) && (p.Odds != 0 || score > 0) {
+			terms = append(terms, Term{p.Reason, p.Why, cmp.Or(p.Odds, -score)})
+		}
+	}
+	if h := adapts(a); h != nil && decides && score > 0 {
+		terms = append(terms, Term{h.Reason, h.Doc, -score})
+	}
+	return terms
+}

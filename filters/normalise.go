@@ -17,8 +17,11 @@ import (
 // mended, the dialogue what could not be read. The trace is not changed; its
 // strings are shared.
 func Normalise(t *arena.Trace) arena.Dialogue {
-	n := normaliser{trace: t}
-	n.calls = make([]arena.Call, 0, countCalls(t))
+	n, made := normaliser{trace: t}, 0
+	for i := range t.Steps {
+		made += len(t.Steps[i].Calls)
+	}
+	n.calls = make([]arena.Call, 0, made)
 	n.turns = make([]arena.Turn, 0, len(t.Steps))
 	n.ends = make([]int, 0, len(t.Steps))
 	for i := range t.Steps {
@@ -27,13 +30,6 @@ func Normalise(t *arena.Trace) arena.Dialogue {
 	n.uniqueIDs()
 	n.share()
 	return arena.Dialogue{Turns: n.turns, Faults: n.faults}
-}
-
-func countCalls(t *arena.Trace) (n int) {
-	for i := range t.Steps {
-		n += len(t.Steps[i].Calls)
-	}
-	return n
 }
 
 // normaliser collects all calls in one piece of memory; spans says which of
@@ -157,7 +153,7 @@ func (n *normaliser) written(turn *arena.Turn, s *arena.Step) {
 		if len(inner.Calls) > 0 {
 			text := r.Text
 			r = inner
-			r.Think, r.Text = joinLines(inner.Think, inner.Text), text
+			r.Think, r.Text = calls.Join(inner.Think, inner.Text), text
 			r.Repairs = append(r.Repairs, calls.RepairReasoning)
 		} else if r.Think == "" {
 			r.Think = s.Reasoning
@@ -259,11 +255,4 @@ func (n *normaliser) share() {
 		}
 		from = end
 	}
-}
-
-func joinLines(a, b string) string {
-	if a == "" || b == "" {
-		return a + b
-	}
-	return a + "\n" + b
 }

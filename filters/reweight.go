@@ -8,6 +8,7 @@ import (
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/filters/evidence"
+	"github.com/trajectory-arena/arena/filters/habits"
 	"github.com/trajectory-arena/arena/internal/stats"
 )
 
@@ -183,8 +184,9 @@ func RichnessOf(s *arena.Structure) (r [3]float64) {
 			r[i] = *p
 		}
 	}
-	if s.Axis == arena.AxisScripted {
-		r[2] = 0 // whatever its replies name, the agent's day says that a program wrote it
+	copied := func(v arena.Verdict) bool { return v.Reason == habits.CopiedDialogue }
+	if s.Axis == arena.AxisScripted || slices.ContainsFunc(s.Verdicts, copied) {
+		r[2] = 0 // whatever its replies name, the day says that a program or another agent wrote it
 		return r
 	}
 	for _, f := range s.Features {

@@ -81,18 +81,13 @@ func verified(all []evidence.Claim) float64 {
 		}
 		seen, ids := 0, all[i].Act.IDs
 		for _, id := range ids {
-			seen += int(evidence.Flag(opened(all[:i], id)))
+			seen += int(evidence.Flag(slices.ContainsFunc(all[:i], func(c evidence.Claim) bool {
+				return (c.Act.Tool == evidence.ToolView || c.Act.Tool == evidence.ToolMatch) && slices.Contains(c.Act.IDs, id) && c.Call.Result != ""
+			})))
 		}
 		return float64(seen) / float64(max(len(ids), 1))
 	}
 	return 0
-}
-
-// opened reports whether a call looked at this very product and was answered.
-func opened(before []evidence.Claim, id string) bool {
-	return slices.ContainsFunc(before, func(c evidence.Claim) bool {
-		return (c.Act.Tool == evidence.ToolView || c.Act.Tool == evidence.ToolMatch) && slices.Contains(c.Act.IDs, id) && c.Call.Result != ""
-	})
 }
 
 // repeats is the share of catalogue calls that ask for what was asked before,

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -110,16 +109,6 @@ func Markdown(r Rows) string {
 		fmt.Fprintf(&b, "\n%s, config `%s`:\n\n```%s\n%s```\n", block.Trainer, r.Config, block.Language, block.Text)
 	}
 	return b.String()
-}
-
-// Profiles are the profiles that have a block, sorted.
-func Profiles() []string {
-	var out []string
-	for _, name := range named("*.*") {
-		profile, _, _ := strings.Cut(name, ".")
-		out = append(out, profile)
-	}
-	return slices.Compact(out)
 }
 
 // longestAttempt is the subnet's own limit of an attempt in tokens: what stands

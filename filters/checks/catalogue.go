@@ -61,7 +61,10 @@ var All = []Check{
 	{Name: "one_recommendation_v1", Doc: "There is no recommendation, or more than one.", Reason: "recommend_count",
 		Value: "recommendations too many or missing", Limit: "farthest", Above: true, Mistake: true, Measure: recommendations},
 	{Name: "token_length_v1", Doc: "The dialogue is longer than the training context.", Reason: "too_long",
-		Value: "tokens, counted as bytes / 4", Limit: "max_tokens", Above: true, Measure: tokens},
+		Value: "tokens, counted as bytes / 4", Limit: "max_tokens", Above: true,
+		Measure: func(a *evidence.Attempt, maxTokens int) (value, limit float64) {
+			return float64(a.Tokens), float64(maxTokens)
+		}},
 	{Name: "ends_in_thought_v1", Doc: "The last turn only thinks.", Reason: "ends_on_think",
 		Value: "1 if the last turn only thinks", Limit: "0", Above: true, Measure: endsInThought},
 	{Name: "judge_orders_v1", Doc: "The agent's own text orders its judge about.", Reason: "orders_the_judge",
@@ -120,10 +123,6 @@ func recommendations(a *evidence.Attempt, _ int) (value, limit float64) {
 		}
 	}
 	return math.Abs(float64(n - 1)), 0
-}
-
-func tokens(a *evidence.Attempt, maxTokens int) (value, limit float64) {
-	return float64(a.Tokens), float64(maxTokens)
 }
 
 func endsInThought(a *evidence.Attempt, _ int) (value, limit float64) {

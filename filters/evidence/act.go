@@ -147,19 +147,16 @@ func plain(s string, encoded bool) string {
 		if !strings.ContainsAny(s, "+%") {
 			break
 		}
-		s = unquote(s)
+		u, err := url.QueryUnescape(s)
+		if err != nil {
+			u = strings.ReplaceAll(s, "+", " ")
+		}
+		s = u
 	}
 	return s
 }
 
 const maxQuotings = 3
-
-func unquote(s string) string {
-	if u, err := url.QueryUnescape(s); err == nil {
-		return u
-	}
-	return strings.ReplaceAll(s, "+", " ")
-}
 
 // appendIDs adds the product ids that an argument holds.
 func appendIDs(ids []string, v gjson.Result, encoded bool) []string {

@@ -82,7 +82,9 @@ func examine(t *arena.Trace, d *arena.Dialogue, tools Tools, replied []span) *At
 	p.harness = tools
 	p.hearTools(t, d)
 	a := &Attempt{Trace: t, Dialogue: d, Pad: p, Query: t.Query[:min(len(t.Query), maxQuery)]}
-	p.hear(a.Query)
+	from := len(p.words)
+	p.words = AppendWords(p.words, a.Query)
+	p.Request = p.words[from:len(p.words):len(p.words)]
 	a.Log = readLog(t, p, replied)
 	a.Claims = readClaims(d, p)
 	p.lists(a.Claims)
@@ -204,3 +206,6 @@ func Tokens(d *arena.Dialogue) int {
 	}
 	return (n + 3) / 4
 }
+
+// Words is what a reply says.
+func (a *Attempt) Words(reply int) string { return a.Pad.said(a.Log.Replies[reply].content) }

@@ -118,12 +118,10 @@ func (l *ProxyLog) seenBefore(earlier []Claim, c *Claim) bool {
 	if slices.ContainsFunc(earlier, func(e Claim) bool { return e.Dispatch >= 0 && e.Act.SameRequest(&c.Act) }) {
 		return true
 	}
-	return c.Act.Tool == ToolView && !slices.ContainsFunc(c.Shown, func(id string) bool { return !l.opened(id) })
-}
-
-// opened reports whether a dispatch asked for the details of this product.
-func (l *ProxyLog) opened(id string) bool {
-	return slices.ContainsFunc(l.Dispatches, func(d Dispatch) bool { return d.Act.Tool == ToolView && slices.Contains(d.Act.IDs, id) })
+	unopened := func(id string) bool {
+		return !slices.ContainsFunc(l.Dispatches, func(d Dispatch) bool { return d.Act.Tool == ToolView && slices.Contains(d.Act.IDs, id) })
+	}
+	return c.Act.Tool == ToolView && !slices.ContainsFunc(c.Shown, unopened)
 }
 
 // differs compares a result with the answers of its dispatches, and of those for

@@ -109,10 +109,9 @@ func (a *Attempt) countInvented() (invented, named int) {
 			if a.Known(id, i) {
 				continue
 			}
+			names := func(n Act) bool { return slices.Contains(n.IDs, id) }
 			invented++
-			if a.replied(id) {
-				named++
-			}
+			named += int(Flag(slices.ContainsFunc(a.Log.Replies, func(r Reply) bool { return slices.ContainsFunc(r.Named, names) })))
 		}
 	}
 	return invented, named
@@ -128,10 +127,4 @@ func (a *Attempt) Known(id string, i int) bool {
 	}
 	blind := func(d Dispatch) bool { return d.blind }
 	return slices.ContainsFunc(a.Log.Dispatches, blind) || a.shown(id) || strings.Contains(a.Query, id)
-}
-
-// replied reports whether a reply named the id in a call.
-func (a *Attempt) replied(id string) bool {
-	names := func(n Act) bool { return slices.Contains(n.IDs, id) }
-	return slices.ContainsFunc(a.Log.Replies, func(r Reply) bool { return slices.ContainsFunc(r.Named, names) })
 }

@@ -1,6 +1,7 @@
 package evidence
 
 import (
+	"iter"
 	"slices"
 	"unicode"
 	"unicode/utf8"
@@ -28,21 +29,30 @@ func HashText(s string) uint64 {
 // Mix joins two hashes; the order counts.
 func Mix(a, b uint64) uint64 { return (a*fnvPrime ^ b) * fnvPrime }
 
-// AppendWords appends a hash of every word of s: runs of letters, digits and
-// marks in lower case. Whatever stands between them separates.
+// AppendWords appends a hash of every word of s.
 func AppendWords(words []uint64, s string) []uint64 {
-	for i := 0; i < len(s); {
-		if c := s[i]; c < utf8.RuneSelf && folded[c] == 0 {
-			i++
-			continue
-		}
-		h, n := NextWord(s[i:])
-		if n > 0 {
-			words = append(words, h)
-		}
-		i += max(n, 1)
+	for h := range Words(s) {
+		words = append(words, h)
 	}
 	return words
+}
+
+// Words are hashes of the words of s: runs of letters, digits and marks in lower case.
+// Whatever stands between them separates.
+func Words(s string) iter.Seq[uint64] {
+	return func(yield func(uint64) bool) {
+		for i := 0; i < len(s); {
+			if c := s[i]; c < utf8.RuneSelf && folded[c] == 0 {
+				i++
+				continue
+			}
+			h, n := NextWord(s[i:])
+			if n > 0 && !yield(h) {
+				return
+			}
+			i += max(n, 1)
+		}
+	}
 }
 
 // NextWord hashes the word that s starts with. length is in bytes, 0 where s
@@ -82,20 +92,12 @@ var folded = func() (t [utf8.RuneSelf]byte) {
 	return t
 }()
 
-// hear takes in the customer's request, by which titles are measured.
-func (p *Pad) hear(query string) {
-	from := len(p.words)
-	p.words = AppendWords(p.words, query)
-	p.Request = p.words[from:len(p.words):len(p.words)]
-}
-
 // requests reports whether the request holds the word.
 func (p *Pad) requests(word uint64) bool { return slices.Contains(p.Request, word) }
 
 // Fit is how many words of the request a title holds.
 func (p *Pad) Fit(title string) (n int) {
-	p.scratch = AppendWords(p.scratch[:0], title)
-	for _, word := range p.scratch {
+	for word := range Words(title) {
 		n += int(Flag(p.requests(word)))
 	}
 	return n

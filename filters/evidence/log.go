@@ -1,6 +1,7 @@
 package evidence
 
 import (
+	"cmp"
 	"slices"
 	"sort"
 	"strings"
@@ -95,7 +96,9 @@ func readLog(t *arena.Trace, p *Pad, replied []span) ProxyLog {
 		}
 		switch {
 		case !c.inference && c.role.Tool.Catalogue():
-			p.add(c, at)
+			d := Dispatch{Call: c.ProxyCall, span: at, Claimed: -1, Reply: -1}
+			d.Act.Read(p, c.role, cmp.Or(c.Params, c.Body), true)
+			p.dispatches = append(p.dispatches, d)
 		case c.inference && answered(c.ProxyCall):
 			if n := len(p.replies); replied != nil {
 				at = replied[n]
@@ -121,8 +124,12 @@ func (l *ProxyLog) inferences(counted int) int {
 // Inferences are hashes of the replies by id, length and ending, as far as they have ids that
 // tell them apart, and when the first came, in Unix milliseconds.
 func (l *ProxyLog) Inferences() (replies []uint64, begun int64) {
-	if len(l.Replies) == 0 || l.constantID() {
+	if len(l.Replies) == 0 {
 		return nil, 0
+	}
+	begun = l.Replies[0].call.AtMS
+	if l.constantID() {
+		return nil, begun
 	}
 	replies = make([]uint64, 0, len(l.Replies))
 	for i := range l.Replies {
@@ -131,7 +138,7 @@ func (l *ProxyLog) Inferences() (replies []uint64, begun int64) {
 			replies = append(replies, Mix(r.id+uint64(len(body)), HashText(body[max(0, len(body)-ending):])))
 		}
 	}
-	return replies, l.Replies[0].call.AtMS
+	return replies, begun
 }
 
 // ending is how much of a reply's end tells it from another of its id, in bytes: it has
@@ -146,16 +153,6 @@ func slack(calls []entry) float64 {
 		return 10
 	}
 	return 1000
-}
-
-func (p *Pad) add(c entry, at span) {
-	d := Dispatch{Call: c.ProxyCall, span: at, Claimed: -1, Reply: -1}
-	args := c.Params
-	if args == "" {
-		args = c.Body
-	}
-	d.Act.Read(p, c.role, args, true)
-	p.dispatches = append(p.dispatches, d)
 }
 
 // answered reports whether the other side returned something.

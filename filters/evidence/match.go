@@ -109,7 +109,7 @@ func (l *ProxyLog) linkOne(i, first, last int) {
 			d.Link = LinkRetry
 			return
 		}
-		if l.consume(d, first, last, try.same) {
+		if l.consume(d, first, last, false, try.same) {
 			d.Link = try.link
 			return
 		}
@@ -117,13 +117,13 @@ func (l *ProxyLog) linkOne(i, first, last int) {
 	switch {
 	case l.merges(d, first, last):
 		d.Link = LinkNamed
-	case l.derived(d, first, last):
+	case l.consume(d, first, last, true, follows):
 		d.Link = LinkDerived
-	case l.unreadable(first, last):
+	case slices.ContainsFunc(l.Replies[first:last+1], func(r Reply) bool { return !r.readable }):
 		d.Link = LinkUnknown
-	case l.consume(d, 0, first-1, (*Act).SameRequest):
+	case l.consume(d, 0, first-1, false, (*Act).SameRequest):
 		d.Link = LinkStale
-	case l.consume(d, first, last, sameTool):
+	case l.consume(d, first, last, false, sameTool):
 		d.Link = LinkOverride
 	default:
 		d.Link = LinkNone
@@ -131,12 +131,12 @@ func (l *ProxyLog) linkOne(i, first, last int) {
 }
 
 // consume finds a named call in the replies first to last, newest first, that
-// stands in the given relation to d, and spends it.
-func (l *ProxyLog) consume(d *Dispatch, first, last int, same func(named, sent *Act) bool) bool {
+// stands in the given relation to d, and spends it; again takes those that are spent, too.
+func (l *ProxyLog) consume(d *Dispatch, first, last int, again bool, same func(named, sent *Act) bool) bool {
 	for r := last; r >= first && r >= 0; r-- {
 		for j := range l.Replies[r].Named {
 			named := &l.Replies[r].Named[j]
-			if named.Used || !same(named, &d.Act) {
+			if named.Used && !again || !same(named, &d.Act) {
 				continue
 			}
 			named.Used, named.Begun = !partial(named, &d.Act), true
@@ -192,22 +192,9 @@ func (a *Act) refiltered(b *Act) bool {
 	return a.sameSubject(b) && a.Page == b.Page && (a.Shop == b.Shop || a.Shop == 0 || b.Shop == 0)
 }
 
-// derived reports whether a tool which needs several requests was named, and d is
-// one that it makes: a search in one shop for each product, the details of a
-// product to be matched, a search again with fewer words or filters.
-func (l *ProxyLog) derived(d *Dispatch, first, last int) bool {
-	for r := last; r >= first && r >= 0; r-- {
-		for j := range l.Replies[r].Named {
-			if named := &l.Replies[r].Named[j]; follows(named, &d.Act) {
-				d.Reply = r
-				named.Used = true
-				return true
-			}
-		}
-	}
-	return false
-}
-
+// follows reports whether a tool which needs several requests was named, and sent is one
+// that it makes: a search in one shop for each product, the details of a product to be
+// matched, a search again with fewer words or filters.
 func follows(named, sent *Act) bool {
 	switch {
 	case named.Tool == ToolMatch && sent.Tool == ToolView:
@@ -252,10 +239,6 @@ const maxRetries = 10
 
 // bound reports whether a model's own words named the dispatch.
 func (k Link) bound() bool { return k == LinkNamed || k == LinkLoose || k == LinkDerived }
-
-func (l *ProxyLog) unreadable(first, last int) bool {
-	return slices.ContainsFunc(l.Replies[first:last+1], func(r Reply) bool { return !r.readable })
-}
 
 // RichnessV1 is the subnet's first definition: the share of dispatches whose
 // immediately preceding inference answer named that tool, the named tools

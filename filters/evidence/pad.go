@@ -75,7 +75,9 @@ func (p *Pad) Release() {
 		return
 	}
 	clear(p.ids)
-	p.listed.clear()
+	clear(p.listed.Shown)
+	clear(p.listed.Titles)
+	p.listed = Listing{p.listed.Shown[:0], p.listed.Titles[:0]}
 	clear(p.acts)
 	clear(p.calls)
 	clear(p.dispatches)

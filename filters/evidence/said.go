@@ -108,10 +108,12 @@ func (a *Attempt) Quotes(s *Said) bool {
 }
 
 func (a *Attempt) quotes(text string) bool {
-	a.Pad.scratch = AppendWords(a.Pad.scratch[:0], text[:min(len(text), maxQuoted)])
-	return slices.ContainsFunc(a.Pad.scratch, func(word uint64) bool {
-		return !a.Pad.requests(word) && slices.Contains(a.Pad.titles, word)
-	})
+	for word := range Words(text[:min(len(text), maxQuoted)]) {
+		if !a.Pad.requests(word) && slices.Contains(a.Pad.titles, word) {
+			return true
+		}
+	}
+	return false
 }
 
 // maxQuoted is how much of a text is searched for words out of titles.
@@ -163,12 +165,10 @@ func (a *Attempt) holds(word uint64, results int) bool {
 		if a.searched += len(a.Claims[i].Call.Result); a.searched > maxSearched {
 			return true
 		}
-		for text := string(a.Claims[i].Call.Result); text != ""; {
-			found, n := NextWord(text)
-			if n > 0 && found == word {
+		for found := range Words(string(a.Claims[i].Call.Result)) {
+			if found == word {
 				return true
 			}
-			text = text[max(n, 1):]
 		}
 	}
 	return false

@@ -19,8 +19,11 @@ type Agent struct {
 	marks    []Tally
 	// fixed is how sure each habit is.
 	fixed []Estimate
-	// found is what all agents of the day found.
+	// found is what all agents of the day found; led counts the dialogues that this one,
+	// by name, shares with others, and those that it began first.
 	found Found
+	name  string
+	led   Tally
 }
 
 // few is how many attempts of a day must agree before they speak for others: twelve of
@@ -41,11 +44,11 @@ type Estimate struct {
 // String is the number with its interval.
 func (e Estimate) String() string { return fmt.Sprintf("%.2f (%.2f-%.2f)", e.Point, e.Low, e.High) }
 
-// Of measures one agent's day, whose samples it sorts; found is what all agents of
-// the day found. A day of fewer than minAttempts shows no habit.
-func Of(s []Sample, found Found, minAttempts int) *Agent {
+// Of measures the day of the agent of that name, whose samples it sorts; found is what all
+// agents of the day found. A day of fewer than minAttempts shows no habit.
+func Of(name string, s []Sample, found Found, minAttempts int) *Agent {
 	sort.Slice(s, func(i, j int) bool { return s[i].Attempt < s[j].Attempt })
-	a := &Agent{Attempts: len(s), found: found, Adaptivity: Estimate{1, 1, 1}, Known: len(s) >= minAttempts,
+	a := &Agent{Attempts: len(s), found: found, name: name, Adaptivity: Estimate{1, 1, 1}, Known: len(s) >= minAttempts,
 		tallies: make([]Tally, len(tallies)), marks: make([]Tally, len(marks)), fixed: make([]Estimate, len(All))}
 	for i := range s {
 		for at, t := range s[i].Tallies {
@@ -53,6 +56,9 @@ func Of(s []Sample, found Found, minAttempts int) *Agent {
 		}
 		if s[i].Evidence {
 			a.Scripted.add(s[i].Score < 0)
+		}
+		if found[s[i].Dialogue].shared {
+			a.led.add(a.begins(&s[i]))
 		}
 	}
 	for at := range marks {

@@ -10,55 +10,33 @@ import (
 type Count struct {
 	// Name is what explanations call it.
 	Name string
-	at   int
-	mark bool
+	// at is its place among the tallies, or among the marks.
+	at    int
+	tally func(*evidence.Attempt) Tally
+	marks func(*evidence.Attempt) []Mark
 }
 
 // tallies and marks are all counts, in the order of their files.
-var (
-	tallies []tally
-	marks   []marking
-)
-
-type tally struct {
-	*Count
-	of func(*evidence.Attempt) Tally
-}
-
-type marking struct {
-	*Count
-	of func(*evidence.Attempt) []Mark
-}
+var tallies, marks []*Count
 
 // counted declares a count of cases.
 func counted(name string, of func(*evidence.Attempt) Tally) *Count {
-	c := &Count{Name: name, at: len(tallies)}
-	tallies = append(tallies, tally{c, of})
-	return c
+	tallies = append(tallies, &Count{Name: name, at: len(tallies), tally: of})
+	return tallies[len(tallies)-1]
 }
 
 // marked declares a count of cases that are done in the commonest way of their group.
 func marked(name string, of func(*evidence.Attempt) []Mark) *Count {
-	c := &Count{Name: name, at: len(marks), mark: true}
-	marks = append(marks, marking{c, of})
-	return c
+	marks = append(marks, &Count{Name: name, at: len(marks), marks: of})
+	return marks[len(marks)-1]
 }
 
 // Counts lists all that is counted.
-func Counts() []*Count {
-	var all []*Count
-	for _, t := range tallies {
-		all = append(all, t.Count)
-	}
-	for _, m := range marks {
-		all = append(all, m.Count)
-	}
-	return all
-}
+func Counts() []*Count { return slices.Concat(tallies, marks) }
 
 // In is the count over an agent's day.
 func (c *Count) In(a *Agent) Tally {
-	if c.mark {
+	if c.marks != nil {
 		return a.marks[c.at]
 	}
 	return a.tallies[c.at]

@@ -68,3 +68,16 @@ func sequence(a *evidence.Attempt, counts func(evidence.Tool) bool) (h uint64) {
 	}
 	return evidence.Mix(h, 1)
 }
+
+// openings calls see with each opening or matching of products out of a list: how many
+// it takes, and of how many.
+func openings(a *evidence.Attempt, see func(n, of int)) {
+	claimsOf(a, func(i int, c *evidence.Claim) {
+		for j := i - 1; j >= 0; j-- {
+			if list := &a.Claims[j]; list.Act.Tool == evidence.ToolFind && evidence.Subset(c.Act.IDs, list.Shown) {
+				see(len(c.Act.IDs), len(list.Shown))
+				return
+			}
+		}
+	}, evidence.ToolView, evidence.ToolMatch)
+}

@@ -45,7 +45,9 @@ var (
 	})
 	spoken = counted("products taken after words about results", func(a *evidence.Attempt) (t Tally) {
 		for i := range a.Said {
-			if s := &a.Said[i]; s.Words >= minThought && takes(a, s) {
+			s := &a.Said[i]
+			made := a.Claims[s.Seen:min(s.Seen+s.Calls, len(a.Claims))]
+			if s.Words >= minThought && slices.ContainsFunc(made, func(c evidence.Claim) bool { return c.Act.Tool.Takes() }) {
 				t.add(s.Cites || a.Quotes(s))
 			}
 		}
@@ -63,12 +65,6 @@ var (
 
 // minThought is how many bytes make a thought that can be about something.
 const minThought = 24
-
-// takes reports whether a turn takes products out of results.
-func takes(a *evidence.Attempt, s *evidence.Said) bool {
-	made := a.Claims[s.Seen:min(s.Seen+s.Calls, len(a.Claims))]
-	return slices.ContainsFunc(made, func(c evidence.Claim) bool { return c.Act.Tool.Takes() })
-}
 
 // choice holds a product that claim i takes against those that stood above it
 // in the latest list with it and were passed over.

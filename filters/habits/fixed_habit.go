@@ -49,3 +49,15 @@ func ranked(a *evidence.Attempt, before int, id string) (shown, first bool) {
 	}, evidence.ToolFind)
 	return shown, first
 }
+
+// leads reports whether ids are the first ones of a list before the claim, if any is
+// there. Their own order does not count: a program shuffles for nothing.
+func leads(a *evidence.Attempt, before int, ids []string) (first, listed bool) {
+	claimsOf(a, func(i int, c *evidence.Claim) {
+		if i < before && len(c.Shown) > 0 {
+			listed = true
+			first = first || len(ids) <= len(c.Shown) && evidence.SameIDs(c.Shown[:len(ids)], ids)
+		}
+	}, evidence.ToolFind)
+	return first, listed
+}

@@ -31,9 +31,10 @@ type Sample struct {
 	Unseen   []uint64
 	Invented int
 	// Replies are hashes of the log's replies by id, Begun when the first of them came,
-	// in Unix milliseconds.
-	Replies []uint64
-	Begun   int64
+	// in Unix milliseconds. Dialogue is a hash of the thoughts and calls.
+	Replies  []uint64
+	Begun    int64
+	Dialogue uint64
 }
 
 // SampleOf is what the second pass needs of an attempt, whose first pass ended so.
@@ -44,13 +45,14 @@ func SampleOf(a *evidence.Attempt, score float64, decides bool, axis arena.Axis)
 		Tallies: make([]Tally, len(tallies)), Marks: make([][]Mark, len(marks)),
 	}
 	for i := range tallies {
-		s.Tallies[i] = tallies[i].of(a)
+		s.Tallies[i] = tallies[i].tally(a)
 	}
 	for i := range marks {
-		s.Marks[i] = marks[i].of(a)
+		s.Marks[i] = marks[i].marks(a)
 	}
 	s.answer(a)
 	s.Replies, s.Begun = a.Log.Inferences()
+	s.Dialogue = dialogue(a)
 	return s
 }
 

@@ -42,18 +42,16 @@ func (s *Sample) answer(a *evidence.Attempt) {
 	}
 }
 
-// Found are the products that the shop showed and somebody took, and the replies that
-// models gave, over the day of all agents: by their hashes, with when the first attempt
-// that holds them began. It tells an id that a model made up from one that it was told.
-type Found map[uint64]int64
+// Found are the products that the shop showed and somebody took, the replies that models
+// gave, and the dialogues, over the day of all agents, by their hashes. It tells an id that
+// a model made up from one that it was told.
+type Found map[uint64]first
 
-// Add takes in what an attempt took and was told.
-func (f Found) Add(s *Sample) {
-	for _, all := range [...][]uint64{s.Taken, s.Replies} {
-		for _, h := range all {
-			if first, known := f[h]; !known || s.Begun < first {
-				f[h] = s.Begun
-			}
+// Add takes in what an agent's attempt took, was told and wrote.
+func (f Found) Add(s *Sample, agent string) {
+	for _, h := range slices.Concat(s.Taken, s.Replies, []uint64{s.Dialogue}) {
+		if h != 0 {
+			f[h] = f[h].add(s, agent)
 		}
 	}
 }

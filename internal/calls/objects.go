@@ -51,7 +51,7 @@ func (r *reader) withoutThink(body string) string {
 			continue
 		}
 		inner, rest, _ := cutClose(after, tag, thinking)
-		r.Think = join(r.Think, strings.TrimSpace(inner))
+		r.Think = Join(r.Think, strings.TrimSpace(inner))
 		body = rest
 	}
 	return kept.String()

@@ -86,7 +86,7 @@ func (r *reader) thinkBlock(body string) {
 		r.repair(RepairThinkCall)
 		inner := reader{level: r.level + 1}
 		inner.message(body)
-		r.Think = join(r.Think, inner.Text)
+		r.Think = Join(r.Think, inner.Text)
 		r.Calls = append(r.Calls, inner.Calls...)
 		for _, w := range inner.Repairs {
 			r.repair(w)
@@ -96,12 +96,13 @@ func (r *reader) thinkBlock(body string) {
 		}
 		return
 	}
-	r.Think = join(r.Think, strings.TrimSpace(body))
+	r.Think = Join(r.Think, strings.TrimSpace(body))
 }
 
-func (r *reader) say(text string) { r.Text = join(r.Text, strings.TrimSpace(text)) }
+func (r *reader) say(text string) { r.Text = Join(r.Text, strings.TrimSpace(text)) }
 
-func join(a, b string) string {
+// Join puts a line break between two texts.
+func Join(a, b string) string {
 	if a == "" || b == "" {
 		return a + b
 	}

@@ -31,7 +31,7 @@ func (r *reader) react(text string) bool {
 			r.action(action, body)
 			pending = false
 		case "thought":
-			r.Think = join(r.Think, body)
+			r.Think = Join(r.Think, body)
 		case "observation":
 			r.resultBlock(body)
 		default:

@@ -37,7 +37,7 @@ func (d *filterDay) calibrate(ctx context.Context, w io.Writer, days []string) e
 			continue
 		}
 		s := &all[i].structure
-		labelled = append(labelled, filters.Labelled{ID: all[i].ID, Family: l.Family, Agentic: *l.Agentic, Axis: s.Axis, Confidence: s.Confidence})
+		labelled = append(labelled, filters.Labelled{Family: l.Family, Agentic: *l.Agentic, Axis: s.Axis, Confidence: s.Confidence})
 	}
 	if len(labelled) == 0 {
 		return cli.Failed(errors.New("no attempt of the day has a label"), "labels name attempts by eval_run_id and problem_id")
@@ -63,14 +63,6 @@ func printCalibration(w io.Writer, c *filters.Calibration) error {
 		if b.N > 0 {
 			fmt.Fprintf(t, "%.2f-%.2f\t%d\t%.3f\t%.3f\t\n", b.Low, b.High, b.N, b.Claimed, b.True)
 		}
-	}
-	fmt.Fprintln(t, "\nnearest to the boundary\tfamily\ttruth\taxis\tconfidence\t")
-	for _, n := range c.Nearest {
-		truth := "scripted"
-		if n.Agentic {
-			truth = "agentic"
-		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%.2f\t\n", text.Line(n.ID), text.Line(n.Family), truth, n.Axis, n.Confidence)
 	}
 	return t.Flush()
 }
