@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/filters"
 	"github.com/trajectory-arena/arena/filters/evidence"
 )
 
@@ -101,6 +102,25 @@ func TestNobodyIsFirstWithoutTimes(t *testing.T) {
 	for _, j := range judgeDay(t, day) {
 		if j.after.Axis != arena.AxisUnknown {
 			t.Errorf("%s of %s is %s", j.trace.ID, j.family, j.after.Axis)
+		}
+	}
+}
+
+// TestCopiesEarnNothing: under reweighting a copied dialogue keeps the least there is, the
+// original all it had.
+func TestCopiesEarnNothing(t *testing.T) {
+	t.Parallel()
+	var day []labelled
+	for _, l := range playDays(familyNamed("honest native"), few(14000))[:20] {
+		day = append(day, l, later(l, "copy", hour, func(s string) string { return s }))
+	}
+	for _, j := range judgeDay(t, day) {
+		got, had := filters.RichnessOf(&j.after)[2], filters.RichnessOf(&j.before)[2]
+		if j.family == "copy" {
+			had = 0
+		}
+		if got != had {
+			t.Errorf("%s of %s has richness %v, want %v", j.trace.ID, j.family, got, had)
 		}
 	}
 }
