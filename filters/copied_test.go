@@ -131,7 +131,8 @@ func TestUnseenMenu(t *testing.T) {
 	t.Parallel()
 	code := func(calls []call) (text string) {
 		for _, c := range calls {
-			text += fmt.Sprintf(" %s(%s)", c.name, strings.Trim(fmt.Sprintf("%#v", c.args), "map[string]interface {}"))
+			args, _ := strings.CutPrefix(fmt.Sprintf("%#v", c.args), "map[string]interface {}{")
+			text += fmt.Sprintf(" %s(%s)", c.name, strings.TrimSuffix(args, "}"))
 		}
 		return text
 	}
