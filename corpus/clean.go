@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/trajectory-arena/arena/corpus/redact"
 	"github.com/trajectory-arena/arena/corpus/rows"
@@ -32,6 +33,8 @@ type cleaner struct {
 	// known are short texts that were looked at and hold nothing: most columns have
 	// few words, met in every row.
 	known map[string]bool
+	// texts are those of the row.
+	texts []reflect.Value
 }
 
 // The texts that a cleaner remembers are at most shortText bytes long, and at most
@@ -60,13 +63,15 @@ func CleanRow(row any, r *redact.Redactor, counts redact.Counts) {
 // of its texts, those that the model wrote among them.
 func (c *cleaner) row(row any) {
 	ids := redact.IDs{}
-	v := reflect.ValueOf(row).Elem()
-	eachText(v, func(v reflect.Value) { ids.Add(v.String()) })
+	c.texts = appendTexts(c.texts[:0], reflect.ValueOf(row).Elem())
+	for _, v := range c.texts {
+		ids.Add(v.String())
+	}
 	redactor := c.redactor.Sparing(ids)
-	eachText(v, func(v reflect.Value) {
+	for _, v := range c.texts {
 		text := v.String()
 		if len(text) < shortest || c.known[text] {
-			return
+			continue
 		}
 		clean := redactor.Text(text, c.counts)
 		switch {
@@ -75,29 +80,48 @@ func (c *cleaner) row(row any) {
 		case c.known != nil && len(text) <= shortText && len(c.known) < mostKnown && redactor == c.redactor:
 			c.known[strings.Clone(text)] = true
 		}
-	})
+	}
 }
 
-// eachText calls see for the texts of a value, whose lists it copies before: others
-// may hold them too.
-func eachText(v reflect.Value, see func(reflect.Value)) {
+// appendTexts gives the texts of a value, whose lists it copies before: others may
+// hold them too.
+func appendTexts(all []reflect.Value, v reflect.Value) []reflect.Value {
 	switch v.Kind() {
 	case reflect.String:
-		see(v)
+		return append(all, v)
 	case reflect.Slice:
 		v.Set(reflect.AppendSlice(reflect.MakeSlice(v.Type(), 0, v.Len()), v))
 		for i := range v.Len() {
-			eachText(v.Index(i), see)
+			all = appendTexts(all, v.Index(i))
 		}
 	case reflect.Struct:
-		for i := range v.NumField() {
-			name, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("parquet"), ",")
-			if !slices.Contains(HashColumns, name) {
-				eachText(v.Field(i), see)
-			}
+		for _, i := range textFields(v.Type()) {
+			all = appendTexts(all, v.Field(i))
 		}
 	default: // numbers and pointers to them hold no text
 	}
+	return all
+}
+
+// fields are the positions of what textFields found, by type.
+var fields sync.Map
+
+// textFields are the positions of a struct's fields that may hold texts, but for
+// hashes.
+func textFields(t reflect.Type) []int {
+	if found, ok := fields.Load(t); ok {
+		return found.([]int) //nolint:forcetypeassert // nothing else is stored
+	}
+	var found []int
+	for i := range t.NumField() {
+		f := t.Field(i)
+		name, _, _ := strings.Cut(f.Tag.Get("parquet"), ",")
+		if k := f.Type.Kind(); (k == reflect.String || k == reflect.Slice || k == reflect.Struct) && !slices.Contains(HashColumns, name) {
+			found = append(found, i)
+		}
+	}
+	fields.Store(t, found)
+	return found
 }
 
 // Redaction says what was taken out of a corpus.
