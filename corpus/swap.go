@@ -32,7 +32,7 @@ func Replaceable(fsys FS, dir string) error {
 	if err != nil {
 		return err
 	}
-	manifest, err := manifestOf(fsys, dir)
+	manifest, err := RawManifest(fsys, dir)
 	if err != nil {
 		return err
 	}
@@ -80,12 +80,12 @@ func companion(name string) bool {
 // IsCorpus reports whether a folder holds a finished corpus, of whatever version.
 // Other programs call files manifest.json too: its own version decides.
 func IsCorpus(fsys FS, dir string) (bool, error) {
-	b, err := manifestOf(fsys, dir)
+	b, err := RawManifest(fsys, dir)
 	return b != nil, err
 }
 
-// manifestOf is the manifest of a finished corpus; nil where there is none.
-func manifestOf(fsys FS, dir string) ([]byte, error) {
+// RawManifest is the manifest of a finished corpus; nil where there is none.
+func RawManifest(fsys FS, dir string) ([]byte, error) {
 	b, err := ReadFile(fsys, filepath.Join(dir, ManifestName), maxManifest)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && !strings.HasPrefix(gjson.GetBytes(b, "version").String(), manifestFamily) {
 		return nil, nil

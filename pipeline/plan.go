@@ -226,7 +226,7 @@ func (s *session) planKey() (string, error) {
 	return finish.Digest(parts...), nil
 }
 
-func (s *session) planPath() string { return filepath.Join(s.Work, "plan.json") }
+func (s *session) planPath() string { return filepath.Join(s.Work, planFile) }
 
 // loadPlan reads the plan of the group step; one made from other blocks or
 // another configuration is refused.

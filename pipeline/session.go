@@ -247,10 +247,13 @@ func (s *session) mapInputs(ctx context.Context, only Shard) error {
 		done.tell(in.bytes, why)
 		return nil
 	})
+	if err == nil && only == Whole {
+		err = s.writeNames()
+	}
 	if err != nil {
 		return err
 	}
-	return s.writeNames(only)
+	return s.writeDays()
 }
 
 func (s *session) makeBlock(ctx context.Context, in input) error {

@@ -2,9 +2,10 @@ package pipeline
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
+	"path"
 	"path/filepath"
+	"strings"
 	"sync/atomic"
 
 	"github.com/trajectory-arena/arena/corpus"
@@ -16,7 +17,23 @@ import (
 const (
 	blocksFolder = "blocks"
 	partsFolder  = "parts"
+	planFile     = "plan.json"
 )
+
+// depths are how many names lead to what one process makes and others read.
+var depths = map[string]int{blocksFolder: 2, partsFolder: 3, planFile: 1}
+
+// Unit is the block, part or plan that a path in a work folder belongs to, with
+// forward slashes, and reports whether the processes of one build share what lies
+// there; it is empty for a folder that holds several.
+func Unit(rel string) (unit string, shared bool) {
+	names := strings.Split(rel, "/")
+	n := depths[names[0]]
+	if len(names) >= n {
+		unit = path.Join(names[:n]...)
+	}
+	return unit, n > 0
+}
 
 // Forget removes finished work, so that the next run does everything again. A
 // work folder that somebody named may hold more than ours: that stays.
@@ -45,35 +62,30 @@ func (s *session) forgetParts(but *plan) error {
 	return err
 }
 
-// names remembers which content each input path had when it was last mapped,
-// so that a run can say that a file changed and not only that it is new. It
-// decides nothing: a run without it does the same work.
+// names remembers which content each input path had when it was last mapped by
+// one process, so that a run can say that a file changed and not only that it is
+// new. It decides nothing: a run without it does the same work.
 type names map[string]string
 
-func (s *session) namesPath(only Shard) string {
-	return filepath.Join(s.Work, fmt.Sprintf("names-%d-of-%d.json", only.Index, only.Of))
-}
+const namesFile = "names.json"
 
 // readNames reads what the last whole run knew; nothing if it cannot be read.
 func (s *session) readNames() names {
 	n := names{}
-	if corpus.ReadJSON(s.FS, s.namesPath(Whole), 1<<30, &n) != nil {
+	if corpus.ReadJSON(s.FS, filepath.Join(s.Work, namesFile), 1<<30, &n) != nil {
 		return names{}
 	}
 	return n
 }
 
-func (s *session) writeNames(only Shard) error {
+func (s *session) writeNames() error {
 	n := names{}
-	for i, in := range s.inputs {
-		if !only.has(i) {
-			continue
-		}
+	for _, in := range s.inputs {
 		for _, f := range in.files {
 			n[f.Name] = in.key.Folder()
 		}
 	}
-	return errors.Join(s.desk.put(s.namesPath(only), n), s.writeDays())
+	return s.desk.put(filepath.Join(s.Work, namesFile), n)
 }
 
 // daysFile says in a work folder where the days lay. It decides nothing.

@@ -108,6 +108,7 @@ type stages struct {
 	t     *testing.T
 	arena string
 	dir   string
+	work  string
 }
 
 func (s stages) day() string { return filepath.Join("..", "..", "testdata", "day") }
@@ -115,11 +116,13 @@ func (s stages) day() string { return filepath.Join("..", "..", "testdata", "day
 func (s stages) in(name string) string { return filepath.Join(s.dir, name) }
 
 func (s stages) step(step, shard string) *exec.Cmd {
-	args := []string{"stage", step, "--plan", s.in("plan"), "--work", s.in("w"), "-q"}
+	args := []string{"stage", step, "--plan", s.in("plan"), "--work", s.work, "-q"}
 	if step != "group" {
 		args = append(args, "--shard", shard)
 	}
-	return exec.Command(s.arena, args...)
+	c := exec.Command(s.arena, args...)
+	c.Env = append(os.Environ(), "AWS_ACCESS_KEY_ID=key", "AWS_SECRET_ACCESS_KEY=secret")
+	return c
 }
 
 func (s stages) must(c *exec.Cmd) {
@@ -155,7 +158,8 @@ func newStages(t *testing.T, shards int) stages {
 		t.Skip("the race detector hears nothing of a killed process")
 	}
 	t.Parallel()
-	s := stages{t, program(t), t.TempDir()}
+	s := stages{t, program(t), t.TempDir(), ""}
+	s.work = s.in("w")
 	s.must(exec.Command(s.arena, "build", s.day(), "-o", s.in("whole"), "-q"))
 	s.must(exec.Command(s.arena, "build", s.day(), "-o", s.in("stages"), "--plan", s.in("plan"), "--shards", strconv.Itoa(shards), "-q"))
 	return s

@@ -16,6 +16,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/cenkalti/backoff/v5"
 	"gocloud.dev/blob"
 	_ "gocloud.dev/blob/fileblob" // file://
 	_ "gocloud.dev/blob/s3blob"   // s3://
@@ -105,24 +106,43 @@ func (b *Bucket) Close() error {
 	return nil
 }
 
-// keys lists every object of the folder, in the order of names.
-func (b *Bucket) keys(ctx context.Context) (out []string, err error) {
-	for all := b.blobs.List(nil); ; {
-		o, err := all.Next(ctx)
-		if errors.Is(err, io.EOF) {
-			return out, nil
+// tries is how often a store is asked for the same, with pauses of .5 s and more
+// between: under load all of them answer with errors and cut connections off.
+const tries = 5
+
+// retried asks a store, again where that may help.
+func retried[T any](ctx context.Context, ask func() (T, error)) (T, error) {
+	return backoff.Retry(ctx, func() (T, error) {
+		v, err := ask()
+		switch code := gcerrors.Code(err); {
+		case errors.Is(err, fs.ErrNotExist), code == gcerrors.NotFound, code == gcerrors.FailedPrecondition, code == gcerrors.PermissionDenied:
+			err = backoff.Permanent(err)
 		}
-		if err != nil {
-			return nil, fmt.Errorf("list bucket %s: %w", b.name, err)
+		return v, err
+	}, backoff.WithMaxTries(tries))
+}
+
+// keys lists every object of the folder whose name begins with prefix, in the order
+// of names.
+func (b *Bucket) keys(ctx context.Context, prefix string) ([]string, error) {
+	return retried(ctx, func() (out []string, err error) {
+		for all := b.blobs.List(&blob.ListOptions{Prefix: prefix}); ; {
+			o, err := all.Next(ctx)
+			if errors.Is(err, io.EOF) {
+				return out, nil
+			}
+			if err != nil {
+				return nil, fmt.Errorf("list bucket %s: %w", b.name, err)
+			}
+			out = append(out, o.Key)
 		}
-		out = append(out, o.Key)
-	}
+	})
 }
 
 // Fetch copies every object of the folder into a local one. Names that would
 // leave it are refused.
 func (b *Bucket) Fetch(ctx context.Context, dir string) error {
-	keys, err := b.keys(ctx)
+	keys, err := b.keys(ctx, "")
 	if err != nil {
 		return err
 	}
@@ -152,12 +172,14 @@ func (b *Bucket) fetch(ctx context.Context, key, to string) error {
 	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
 		return err
 	}
-	f, err := os.Create(to)
+	_, err := retried(ctx, func() (*os.File, error) {
+		f, err := os.Create(to)
+		if err != nil {
+			return nil, err
+		}
+		return nil, errors.Join(absent(b.blobs.Download(ctx, key, f, nil)), f.Close())
+	})
 	if err != nil {
-		return err
-	}
-	err = b.blobs.Download(ctx, key, f, nil)
-	if err = errors.Join(absent(err), f.Close()); err != nil {
 		return fmt.Errorf("fetch %s: %w", key, err)
 	}
 	return nil

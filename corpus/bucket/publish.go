@@ -1,6 +1,7 @@
 package bucket
 
 import (
+	"bytes"
 	"context"
 	"crypto/md5" //nolint:gosec // what object stores compare uploads with
 	"errors"
@@ -26,28 +27,35 @@ const uploads = 4
 
 // Publish copies the corpus in dir into the folder, its manifest last: as long
 // as there is none, readers see no corpus. A corpus that was there is replaced;
-// a folder that holds anything else is refused.
+// a folder that holds anything else is refused. Two processes may publish the same
+// corpus at once.
 func (b *Bucket) Publish(ctx context.Context, fsys corpus.FS, dir string) error {
 	m, err := corpus.ReadManifest(fsys, dir)
 	if err != nil {
 		return err
 	}
-	before, err := b.keys(ctx)
+	made, err := corpus.RawManifest(fsys, dir)
 	if err != nil {
 		return err
 	}
-	finished, err := b.Holds(ctx)
+	before, err := b.keys(ctx, "")
 	if err != nil {
 		return err
 	}
-	if len(before) > 0 && !finished && !slices.Contains(before, unfinished) {
+	held, err := corpus.RawManifest(b.Files(ctx), ".")
+	if err != nil {
+		return err
+	}
+	if len(before) > 0 && held == nil && !slices.Contains(before, unfinished) {
 		return fmt.Errorf("write %s: %w", b.name, corpus.ErrForeign)
 	}
-	if err := b.blobs.WriteAll(ctx, unfinished, nil, nil); err != nil {
-		return fmt.Errorf("write %s/%s: %w", b.name, unfinished, err)
-	}
-	if err := b.remove(ctx, corpus.ManifestName, before); err != nil {
+	if err := b.put(ctx, unfinished, nil, false); err != nil {
 		return err
+	}
+	if !bytes.Equal(held, made) { // else another process publishes it too
+		if err := b.remove(ctx, corpus.ManifestName); err != nil {
+			return err
+		}
 	}
 	if err := b.uploadAll(ctx, fsys, dir, m.Files); err != nil {
 		return err
@@ -56,17 +64,13 @@ func (b *Bucket) Publish(ctx context.Context, fsys corpus.FS, dir string) error 
 	for _, f := range m.Files {
 		now[f.Path] = true
 	}
-	for _, key := range before {
-		if !now[key] {
-			if err := b.remove(ctx, key, before); err != nil {
-				return err
-			}
-		}
+	if err := b.remove(ctx, slices.DeleteFunc(before, func(key string) bool { return now[key] })...); err != nil {
+		return err
 	}
 	if err := b.upload(ctx, fsys, filepath.Join(dir, corpus.ManifestName), corpus.ManifestName); err != nil {
 		return err
 	}
-	return b.remove(ctx, unfinished, []string{unfinished})
+	return b.remove(ctx, unfinished)
 }
 
 // Holds reports whether a finished corpus lies in the folder.
@@ -100,20 +104,35 @@ func (b *Bucket) upload(ctx context.Context, fsys corpus.FS, path, key string) e
 	if _, err = io.Copy(sum, io.NewSectionReader(f, 0, info.Size())); err != nil {
 		return err
 	}
-	err = b.blobs.Upload(ctx, key, io.NewSectionReader(f, 0, info.Size()), &blob.WriterOptions{ContentMD5: sum.Sum(nil), ContentType: "application/octet-stream"})
+	_, err = retried(ctx, func() (any, error) {
+		return nil, b.blobs.Upload(ctx, key, io.NewSectionReader(f, 0, info.Size()), &blob.WriterOptions{ContentMD5: sum.Sum(nil), ContentType: octets})
+	})
 	if err != nil {
 		return fmt.Errorf("write %s/%s: %w", b.name, key, err)
 	}
 	return nil
 }
 
-// remove deletes an object that is among those that are there.
-func (b *Bucket) remove(ctx context.Context, key string, there []string) error {
-	if !slices.Contains(there, key) {
-		return nil
+const octets = "application/octet-stream"
+
+// put writes a small object; with once, only where none of that name is.
+func (b *Bucket) put(ctx context.Context, key string, data []byte, once bool) error {
+	_, err := retried(ctx, func() (any, error) {
+		return nil, b.blobs.WriteAll(ctx, key, data, &blob.WriterOptions{IfNotExist: once, ContentType: octets})
+	})
+	if err != nil {
+		return fmt.Errorf("write %s/%s: %w", b.name, key, err)
 	}
-	if err := absent(b.blobs.Delete(ctx, key)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("remove %s/%s: %w", b.name, key, err)
+	return nil
+}
+
+// remove deletes objects, if they are there.
+func (b *Bucket) remove(ctx context.Context, keys ...string) error {
+	for _, key := range keys {
+		_, err := retried(ctx, func() (any, error) { return nil, absent(b.blobs.Delete(ctx, key)) })
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("remove %s/%s: %w", b.name, key, err)
+		}
 	}
 	return nil
 }

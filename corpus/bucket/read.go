@@ -3,11 +3,10 @@ package bucket
 import (
 	"context"
 	"errors"
-	"io"
 	"io/fs"
+	"os"
 	"path"
 	"path/filepath"
-	"time"
 
 	"gocloud.dev/blob"
 
@@ -35,86 +34,22 @@ func (files) RemoveAll(string) error             { return errReadOnly }
 func (files) SyncDir(string) error               { return errReadOnly }
 func key(name string) string                     { return path.Clean(filepath.ToSlash(name)) }
 
-// failed is what came of an object, by its name.
-func (f files) failed(key string, err error) error {
-	return &fs.PathError{Op: "read", Path: f.b.name + "/" + key, Err: absent(err)}
-}
-
-// Open opens an object for reading.
+// Open copies an object into the folder for temporary files, where it goes with the
+// process at the latest, and opens it there.
 func (f files) Open(name string) (corpus.Source, error) {
-	a, err := f.b.blobs.Attributes(f.ctx, key(name))
+	dir, err := os.MkdirTemp("", "arena-object-")
 	if err != nil {
-		return nil, f.failed(key(name), err)
+		return nil, err
 	}
-	o := &object{files: f, Attributes: a, key: key(name), first: -1}
-	o.SectionReader = io.NewSectionReader(windowed{o}, 0, a.Size)
-	return o, nil
+	defer os.RemoveAll(dir) //nolint:errcheck // what is open stays readable
+	at := filepath.Join(dir, "object")
+	if err = f.b.fetch(f.ctx, key(name), at); err != nil {
+		return nil, &fs.PathError{Op: "read", Path: f.b.name + "/" + key(name), Err: err}
+	}
+	return os.Open(at)
 }
 
 // ReadDir lists a folder by name.
 func (f files) ReadDir(name string) ([]fs.DirEntry, error) {
 	return fs.ReadDir(f.b.blobs, key(name))
 }
-
-// window is how much is fetched at a time: Parquet is read in many small
-// pieces that lie beside each other.
-const window = 8 << 20
-
-// object reads one object by windows.
-type object struct {
-	files
-	*blob.Attributes
-	*io.SectionReader
-	key string
-	// window are the bytes from first on; first is -1 before any was read.
-	first  int64
-	window []byte
-}
-
-func (o *object) Close() error               { return nil }
-func (o *object) Stat() (fs.FileInfo, error) { return info{o}, nil }
-
-// windowed is io.ReaderAt for one goroutine at a time, which is how corpora read.
-type windowed struct{ *object }
-
-func (o windowed) ReadAt(b []byte, off int64) (int, error) {
-	n := 0
-	for n < len(b) {
-		at := off + int64(n)
-		if at >= o.Attributes.Size {
-			return n, io.EOF
-		}
-		if o.first < 0 || at < o.first || at >= o.first+int64(len(o.window)) {
-			if err := o.load(at / window * window); err != nil {
-				return n, o.failed(o.key, err)
-			}
-		}
-		n += copy(b[n:], o.window[at-o.first:])
-	}
-	return n, nil
-}
-
-func (o *object) load(from int64) error {
-	r, err := o.b.blobs.NewRangeReader(o.ctx, o.key, from, min(window, o.Attributes.Size-from), nil)
-	if err != nil {
-		return err
-	}
-	o.first = -1
-	if o.window, err = io.ReadAll(r); err == nil && len(o.window) == 0 {
-		err = io.ErrUnexpectedEOF
-	}
-	if err = errors.Join(err, r.Close()); err == nil {
-		o.first = from
-	}
-	return err
-}
-
-// info tells of an object.
-type info struct{ of *object }
-
-func (i info) Name() string       { return path.Base(i.of.key) }
-func (i info) Size() int64        { return i.of.Attributes.Size }
-func (i info) ModTime() time.Time { return i.of.ModTime }
-func (i info) Mode() fs.FileMode  { return 0o644 }
-func (i info) IsDir() bool        { return false }
-func (i info) Sys() any           { return i.of.Attributes }

@@ -15,6 +15,7 @@ import (
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
 	"github.com/trajectory-arena/arena/cmd/arena/instrument"
 	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/corpus/bucket"
 	"github.com/trajectory-arena/arena/pipeline"
 	"github.com/trajectory-arena/arena/pipeline/recipe"
 	"github.com/trajectory-arena/arena/shop"
@@ -24,10 +25,14 @@ import (
 // buildFlags are the flags of build, which a plan holds for stage.
 type buildFlags struct {
 	cli.Settings
-	streams    *cli.Streams
-	target     cli.Target
-	out        cli.Output
-	work       string
+	streams *cli.Streams
+	target  cli.Target
+	out     cli.Output
+	work    string
+	// shared is set where the processes of a plan work in a bucket, staging where
+	// one of them makes a corpus for a bucket then.
+	shared     *bucket.Work
+	staging    string
 	plan       string
 	shards     int
 	problems   []string
@@ -233,10 +238,13 @@ func (f *buildFlags) run(c *cobra.Command) (*pipeline.Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	if f.out, err = cli.NewOutput(f.target.Name, ""); err != nil {
+	if f.out, err = cli.NewOutput(f.target.Name, f.staging); err != nil {
 		return nil, err
 	}
 	out := f.out.Dir
+	if bucket.IsURL(f.work) {
+		return nil, cli.Usage(errors.New("one process works in a folder"), "arena stage takes a bucket for --work")
+	}
 	if f.work != "" && cli.Within(out, f.work) {
 		return nil, cli.Usage(fmt.Errorf("work in %s: it lies in the corpus that is written", f.work), "give --work a folder beside the corpus")
 	}

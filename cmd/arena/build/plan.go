@@ -6,12 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
 	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/corpus/bucket"
 	"github.com/trajectory-arena/arena/pipeline"
 	"github.com/trajectory-arena/arena/traces"
 )
@@ -99,8 +101,23 @@ func (p *plan) with(ctx context.Context, f *buildFlags, work string, noisy cli.N
 	f.work, f.noisy = work, noisy
 	f.judge.LLM.Share, f.judge.LLM.Of = asks.Index, asks.Of
 	f.trustRuns(p.Days)
+	var fsys corpus.FS = corpus.Disk{}
+	if bucket.IsURL(work) {
+		dir, err := f.streams.Temporary("arena-work-")
+		if err != nil {
+			return err
+		}
+		b, err := bucket.Create(ctx, work)
+		if err != nil {
+			return cli.Usage(err, cli.KnownBuckets)
+		}
+		defer b.Close() //nolint:errcheck // what was written is there
+		f.work, f.staging = filepath.Join(dir, "work"), filepath.Join(dir, "out")
+		f.shared = bucket.NewWork(ctx, b, f.work, pipeline.Unit)
+		fsys = f.shared
+	}
 	return f.with(c, p.Days, func(r *pipeline.Run) error {
-		r.Terms = p.Terms
+		r.Terms, r.FS = p.Terms, fsys
 		return do(r)
 	})
 }

@@ -27,8 +27,8 @@ func NewStage(s *cli.Streams) *cobra.Command {
 	return cli.Family(&cobra.Command{
 		Use:   "stage map|group|write --plan PLAN --work DIR --shard i/n",
 		Short: "Run one step of a build, for an engine that has many machines",
-		Long: `Stage runs one of the three steps of a build over a folder that all machines
-share: map on every shard of the inputs, then group once, then write on every
+		Long: `Stage runs one of the three steps of a build over a folder or a bucket that all
+machines share: map on every shard of the inputs, then group once, then write on every
 shard of the output. Each is safe to run again, also beside itself, and writes
 the bytes that arena build writes. The process that finishes the last shard of
 write puts the corpus together. What is built the plan says, which arena build
@@ -71,7 +71,7 @@ func newStep(s *cli.Streams, name, short string, do step) *cobra.Command {
 		},
 	}
 	c.Flags().StringVar(&path, "plan", "", "what arena build --plan wrote (required)")
-	c.Flags().StringVar(&work, "work", "", "folder that all machines share, safe to delete (default CORPUS.work)")
+	c.Flags().StringVar(&work, "work", "", "folder that all machines share, or the URL of one in a bucket; safe to delete (default CORPUS.work)")
 	if name != "group" {
 		c.Flags().StringVar(&shard, "shard", "0/1", "which shard of how many, counting from 0")
 	}
@@ -131,6 +131,11 @@ func stageWrite(ctx context.Context, f *buildFlags, r *pipeline.Run, s pipeline.
 	}
 	if err := f.out.Publish(ctx); err != nil {
 		return err
+	}
+	if f.shared != nil {
+		if err := f.shared.Sweep(); err != nil {
+			return kept(err)
+		}
 	}
 	f.tell(summary)
 	return nil

@@ -50,13 +50,16 @@ func fetched(ctx context.Context, name, dir string) (string, error) {
 	return path, withBucket(ctx, bucket.Open, folder, func(b *bucket.Bucket) error { return b.FetchFile(ctx, file, dir) })
 }
 
+// KnownBuckets is what helps where a URL names no bucket.
+const KnownBuckets = "s3://bucket/folder?region=… and file:///folder are known; gs:// and azblob:// with the build tag clouds"
+
 // withBucket opens a bucket, to read or to write, for as long as do needs it.
 func withBucket(ctx context.Context, open func(context.Context, string) (*bucket.Bucket, error), name string, do func(*bucket.Bucket) error) error {
 	b, err := open(ctx, name)
 	if err == nil {
 		err = errors.Join(do(b), b.Close())
 	} else if !errors.Is(err, fs.ErrNotExist) {
-		return Usage(err, "s3://bucket/folder?region=… and file:///folder are known; gs:// and azblob:// with the build tag clouds")
+		return Usage(err, KnownBuckets)
 	}
 	if _, told := errors.AsType[*Failure](err); !told && errors.Is(err, fs.ErrNotExist) {
 		return Usage(fmt.Errorf("read %s: %w", name, err), "nothing lies there")

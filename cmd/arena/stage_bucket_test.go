@@ -1,0 +1,250 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/johannesboyne/gofakes3"
+	"github.com/johannesboyne/gofakes3/backend/s3mem"
+
+	"github.com/trajectory-arena/arena/internal/long"
+)
+
+// brokenStore plays S3 on 127.0.0.1, and many of the faults that such stores have under
+// load: errors, cut connections before and after a request took effect, objects of
+// which half was written, answers cut off, listings of a while ago.
+type brokenStore struct {
+	*s3mem.Backend
+	url    string
+	inner  http.Handler
+	mu     sync.Mutex
+	draw   *rand.Rand
+	share  float64
+	faults int
+	lists  map[string][]byte
+}
+
+func newBrokenStore(t *testing.T, share float64) *brokenStore {
+	t.Helper()
+	s := &brokenStore{Backend: s3mem.New(), draw: rand.New(rand.NewPCG(24, 2)), share: share, lists: map[string][]byte{}}
+	if err := s.CreateBucket("arena"); err != nil {
+		t.Fatal(err)
+	}
+	s.inner = gofakes3.New(s.Backend).Server()
+	server := httptest.NewServer(s)
+	t.Cleanup(server.Close)
+	s.url = server.URL
+	return s
+}
+
+func (s *brokenStore) at(folder string) string {
+	q := url.Values{"endpoint": {s.url}, "region": {"us-east-1"}, "use_path_style": {"true"}, "disable_https": {"true"}}
+	return "s3://arena/" + folder + "?" + q.Encode()
+}
+
+// drawn says what becomes of a request: 0 for nothing.
+func (s *brokenStore) drawn() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.draw.Float64() >= s.share {
+		return 0
+	}
+	s.faults++
+	return 1 + s.draw.IntN(4)
+}
+
+func (s *brokenStore) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.Method == http.MethodGet && r.URL.Query().Has("list-type") {
+		s.list(w, r)
+		return
+	}
+	switch s.drawn() {
+	case 0:
+		s.inner.ServeHTTP(w, r)
+	case 1:
+		w.WriteHeader(http.StatusServiceUnavailable)
+	case 2:
+		cut(w)
+	case 3: // it takes effect, or half of it comes back, and nobody hears of it
+		answer := httptest.NewRecorder()
+		s.inner.ServeHTTP(answer, r)
+		if r.Method == http.MethodGet && answer.Code == http.StatusOK {
+			w.Header().Set("Content-Length", answer.Result().Header.Get("Content-Length"))
+			_, _ = w.Write(answer.Body.Bytes()[:answer.Body.Len()/2])
+		}
+		cut(w)
+	default:
+		s.half(r)
+		cut(w)
+	}
+}
+
+// half keeps half of an object that is put.
+func (s *brokenStore) half(r *http.Request) {
+	key := strings.TrimPrefix(r.URL.Path, "/arena/")
+	_, absent := s.HeadObject("arena", key)
+	if r.Method != http.MethodPut || r.Header.Get("If-None-Match") != "" && absent == nil {
+		return
+	}
+	body, _ := io.ReadAll(r.Body)
+	body = body[:len(body)/2]
+	_, _ = s.PutObject("arena", key, map[string]string{}, bytes.NewReader(body), int64(len(body)), nil)
+}
+
+// list answers, half of the time, with what it answered before.
+func (s *brokenStore) list(w http.ResponseWriter, r *http.Request) {
+	answer := httptest.NewRecorder()
+	s.inner.ServeHTTP(answer, r)
+	now := answer.Body.Bytes()
+	s.mu.Lock()
+	before := s.lists[r.URL.RawQuery]
+	s.lists[r.URL.RawQuery] = now
+	if before != nil && s.share > 0 && s.draw.IntN(2) == 0 {
+		now = before
+	}
+	s.mu.Unlock()
+	w.Header().Set("Content-Type", "application/xml")
+	_, _ = w.Write(now)
+}
+
+func cut(w http.ResponseWriter) {
+	c, _, err := http.NewResponseController(w).Hijack()
+	if err == nil {
+		_ = c.Close()
+	}
+}
+
+// objects are all objects under a folder, by their names there.
+func (s *brokenStore) objects(t *testing.T, folder string) map[string][]byte {
+	t.Helper()
+	prefix := gofakes3.NewFolderPrefix(folder)
+	prefix.HasDelimiter = false
+	list, err := s.ListBucket("arena", &prefix, gofakes3.ListBucketPage{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string][]byte{}
+	for _, o := range list.Contents {
+		got, err := s.GetObject("arena", o.Key, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if all[strings.TrimPrefix(o.Key, folder+"/")], err = io.ReadAll(got.Contents); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return all
+}
+
+// TestTwinsOfAShardInABrokenBucket is TestTwinsOfAShard with work and corpus in a
+// bucket. A process that was killed, or that gave up, is run again as engines do.
+func TestTwinsOfAShardInABrokenBucket(t *testing.T) {
+	s := newStages(t, 2)
+	store := newBrokenStore(t, 0.04)
+	s.must(exec.Command(s.arena, "build", s.day(), "-o", store.at("made/corpus"), "--plan", s.in("plan"), "--shards", "2", "-q"))
+	least, kills, passes := 3, 0, 0
+	if long.Tests {
+		least = 100
+	}
+	draw := rand.New(rand.NewPCG(24, 3))
+	for ; kills < least; passes++ {
+		for key := range store.objects(t, "") {
+			if _, err := store.DeleteObject("arena", key); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s.work = store.at("work")
+		for _, call := range [][2]string{{"map", "1/2"}, {"map", "0/2"}, {"group", "0/1"}, {"write", "1/2"}, {"write", "0/2"}} {
+			twin := s.step(call[0], call[1])
+			if err := twin.Start(); err != nil {
+				t.Fatal(err)
+			}
+			if s.killed(s.step(call[0], call[1]), time.Duration(draw.IntN(1000))*time.Millisecond) {
+				kills++
+			}
+			if err := twin.Wait(); err != nil {
+				kills++
+			}
+			s.untilDone(call[0], call[1])
+		}
+		store.mu.Lock()
+		share := store.share
+		store.share = 0 // the next build of a quiet day
+		store.mu.Unlock()
+		s.must(s.step("write", "0/2"))
+		s.asInTheBucket(store)
+		store.mu.Lock()
+		store.share = share
+		store.mu.Unlock()
+	}
+	t.Logf("%d passes, %d processes killed or given up, %d faults", passes, kills, store.faults)
+}
+
+// untilDone runs a step as an engine does: five times at most.
+func (s stages) untilDone(step, shard string) {
+	s.t.Helper()
+	var b []byte
+	for range 5 {
+		var err error
+		if b, err = s.step(step, shard).CombinedOutput(); err == nil {
+			return
+		}
+	}
+	s.t.Fatalf("%s %s: %s", step, shard, b)
+}
+
+// asInTheBucket holds what lies in the bucket against one build, file by file, and
+// the work against its markers.
+func (s stages) asInTheBucket(store *brokenStore) {
+	s.t.Helper()
+	made := store.objects(s.t, "made/corpus")
+	err := filepath.WalkDir(s.in("whole"), func(name string, e os.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		want, err := os.ReadFile(name)
+		rel, _ := filepath.Rel(s.in("whole"), name)
+		if key := filepath.ToSlash(rel); !bytes.Equal(made[key], want) {
+			s.t.Errorf("%s in the bucket differs from that of one build", key)
+		} else {
+			delete(made, key)
+		}
+		return err
+	})
+	if err != nil || len(made) > 0 {
+		s.t.Errorf("%v; left over in the corpus: %v", err, made)
+	}
+	work := store.objects(s.t, "work")
+	named := map[string]bool{}
+	for key, b := range work {
+		if path.Base(key) != "marker.json" {
+			continue
+		}
+		m := map[string]string{}
+		if err := json.Unmarshal(b, &m); err != nil {
+			s.t.Errorf("%s: %v", key, err)
+		}
+		named[key] = true
+		for _, sum := range m {
+			named[path.Join(path.Dir(key), sum)] = true
+		}
+	}
+	for key := range work {
+		if !named[key] {
+			s.t.Errorf("left over: %s", key)
+		}
+	}
+}

@@ -1,0 +1,104 @@
+package bucket
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"path"
+	"path/filepath"
+	"slices"
+
+	"gocloud.dev/gcerrors"
+)
+
+// marker gives the SHA-256 of each file of a unit by its path there; "." is the unit
+// itself. An object is named by it.
+type marker map[string]string
+
+const markerName = "marker.json"
+
+// names reports whether an object of the unit is to stay.
+func (m marker) names(object string) bool {
+	return object == markerName || slices.Contains(slices.Collect(maps.Values(m)), object)
+}
+
+// upload puts every file of a unit into the bucket by its content.
+func (w *Work) upload(from, unit string) (marker, error) {
+	m := marker{}
+	return m, filepath.WalkDir(from, func(name string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		within, err := filepath.Rel(from, name)
+		if err != nil {
+			return err
+		}
+		sum, err := hashOf(name)
+		if err != nil {
+			return err
+		}
+		m[filepath.ToSlash(within)] = sum
+		return w.bucket.upload(w.ctx, w.Disk, name, path.Join(unit, sum))
+	})
+}
+
+// mark puts a unit's marker, and gives the one that is there then.
+func (w *Work) mark(unit string, m marker) (marker, error) {
+	b, err := json.Marshal(m)
+	key := path.Join(unit, markerName)
+	for n := 0; n < tries && err == nil; n++ {
+		if err = w.bucket.put(w.ctx, key, b, true); err != nil && gcerrors.Code(err) != gcerrors.FailedPrecondition {
+			return nil, err
+		}
+		first, unread := w.marker(unit)
+		if !errors.Is(unread, fs.ErrNotExist) {
+			return first, unread
+		}
+		err = w.bucket.remove(w.ctx, key) // half of one
+	}
+	return nil, fmt.Errorf("write %s/%s: it does not stay whole: %w", w.bucket.name, key, err)
+}
+
+// marker reads a unit's marker. Half of one is none.
+func (w *Work) marker(unit string) (marker, error) {
+	if m := w.known[unit]; m != nil {
+		return m, nil
+	}
+	key := path.Join(unit, markerName)
+	b, err := retried(w.ctx, func() ([]byte, error) {
+		b, err := w.bucket.blobs.ReadAll(w.ctx, key)
+		return b, absent(err)
+	})
+	var m marker
+	if err == nil && json.Unmarshal(b, &m) != nil {
+		err = fs.ErrNotExist
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read %s/%s: %w", w.bucket.name, key, err)
+	}
+	w.known[unit] = m
+	return m, nil
+}
+
+// forget removes a unit's marker, if this process has seen it.
+func (w *Work) forget(unit string) error {
+	if w.known[unit] == nil {
+		return nil
+	}
+	delete(w.known, unit)
+	return w.bucket.remove(w.ctx, path.Join(unit, markerName))
+}
+
+// Sweep removes what processes that were killed left beside the units that this one
+// has read or made: they are whole, so that nobody needs more than they name.
+func (w *Work) Sweep() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	all, err := w.bucket.keys(w.ctx, "")
+	return errors.Join(err, w.bucket.remove(w.ctx, slices.DeleteFunc(all, func(key string) bool {
+		m, known := w.known[path.Dir(key)]
+		return !known || m.names(path.Base(key))
+	})...))
+}

@@ -1,0 +1,161 @@
+package bucket_test
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/corpus/bucket"
+)
+
+// desk is one process on a work folder in a bucket: units are folders under units, and
+// the file plan.
+type desk struct {
+	*bucket.Work
+	t   *testing.T
+	dir string
+}
+
+func sitAt(t *testing.T, b *bucket.Bucket) desk {
+	t.Helper()
+	d := desk{t: t, dir: t.TempDir()}
+	d.Work = bucket.NewWork(context.Background(), b, d.dir, func(rel string) (string, bool) {
+		names := strings.Split(rel, "/")
+		switch {
+		case names[0] == "plan":
+			return "plan", true
+		case names[0] == "units" && len(names) > 1:
+			return "units/" + names[1], true
+		default:
+			return "", names[0] == "units"
+		}
+	})
+	return d
+}
+
+func (d desk) at(name string) string { return filepath.Join(d.dir, filepath.FromSlash(name)) }
+
+func (d desk) must(err error) {
+	d.t.Helper()
+	if err != nil {
+		d.t.Fatal(err)
+	}
+}
+
+// put makes a file and brings it, or the folder that it lies in, to its place.
+func (d desk) put(to, file, text string) {
+	d.t.Helper()
+	made := d.at("making")
+	d.must(os.MkdirAll(filepath.Dir(filepath.Join(made, file)), 0o755))
+	d.must(os.WriteFile(filepath.Join(made, file), []byte(text), 0o600))
+	if to == file {
+		made = filepath.Join(made, file)
+	}
+	d.must(os.MkdirAll(filepath.Dir(d.at(to)), 0o755))
+	d.must(d.Rename(made, d.at(to)))
+}
+
+// holds reads a file; none where it is missing.
+func (d desk) holds(name string) string {
+	d.t.Helper()
+	b, err := corpus.ReadFile(d, d.at(name), 1<<20)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "none"
+	}
+	d.must(err)
+	return string(b)
+}
+
+func TestTheFirstOfTwinsIsReadByBoth(t *testing.T) {
+	for kind, name := range stores(t) {
+		b := open(t, name)
+		one, two, late := sitAt(t, b), sitAt(t, b), sitAt(t, b)
+		if got := late.holds("units/a/deep/x"); got != "none" {
+			t.Errorf("%s: before any: %s", kind, got)
+		}
+		one.put("units/a", "deep/x", "first")
+		two.put("units/a", "deep/x", "second")
+		one.put("plan", "plan", "old")
+		two.put("plan", "plan", "new")
+		for _, d := range []desk{one, two, late} {
+			if got := d.holds("units/a/deep/x"); got != "first" {
+				t.Errorf("%s: %s", kind, got)
+			}
+			if got := d.holds("units/a/deep/y"); got != "none" {
+				t.Errorf("%s: a file that is in no unit: %s", kind, got)
+			}
+		}
+		if got := late.holds("plan"); got != "new" {
+			t.Errorf("%s: the plan is %s", kind, got)
+		}
+		all, err := late.ReadDir(late.at("units"))
+		if err != nil || len(all) != 1 || all[0].Name() != "a" {
+			t.Errorf("%s: %v %v", kind, all, err)
+		}
+		// a unit is made again
+		late.must(late.RemoveAll(late.at("units/a")))
+		late.put("units/a", "deep/x", "third")
+		if again := sitAt(t, b); again.holds("units/a/deep/x") != "third" {
+			t.Errorf("%s: made again: %s", kind, again.holds("units/a/deep/x"))
+		}
+		late.must(late.RemoveAll(late.at("units")))
+		if again := sitAt(t, b); again.holds("units/a/deep/x") != "none" || again.holds("plan") != "new" {
+			t.Errorf("%s: a removed folder is there", kind)
+		}
+	}
+}
+
+// TestHalvesInABucketAreNoUnit damages what lies in a bucket as files, which are those
+// of a folder.
+func TestHalvesInABucketAreNoUnit(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	b := open(t, "file://"+filepath.ToSlash(dir))
+	lies := func() (all []string) {
+		t.Helper()
+		err := filepath.WalkDir(dir, func(name string, e fs.DirEntry, err error) error {
+			if err == nil && !e.IsDir() {
+				all = append(all, name)
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return all
+	}
+	one := sitAt(t, b)
+	one.put("units/a", "x", "whole")
+	all := lies()
+	at := slices.IndexFunc(all, func(name string) bool { return filepath.Base(name) == "marker.json" })
+	if len(all) != 2 || at < 0 {
+		t.Fatalf("in the bucket: %v", all)
+	}
+	one.must(os.WriteFile(all[at], []byte(`{"x":"`), 0o600))
+	two := sitAt(t, b)
+	if got := two.holds("units/a/x"); got != "none" {
+		t.Errorf("half a marker gives %s", got)
+	}
+	two.put("units/a", "x", "again")
+	if got := sitAt(t, b).holds("units/a/x"); got != "again" {
+		t.Errorf("over half a marker: %s", got)
+	}
+	if two.must(two.Sweep()); len(lies()) != 2 {
+		t.Errorf("left over: %v", lies())
+	}
+	for _, name := range lies() {
+		if filepath.Base(name) != "marker.json" {
+			one.must(os.WriteFile(name, []byte("agai"), 0o600))
+		}
+	}
+	late := sitAt(t, b)
+	if _, err := corpus.ReadFile(late, late.at("units/a/x"), 1<<20); err == nil || !strings.Contains(err.Error(), "does not hold what its name says") {
+		t.Errorf("half an object gives %v", err)
+	}
+}
