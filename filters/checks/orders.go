@@ -8,7 +8,7 @@ import "strings"
 // ordinary shopping talk ("the rating is 4.9", "give me a minute").
 func orders(text string) (n int) {
 	rest := strings.ToLower(text)
-	if !anyOf(rest, judgeWords) && !anyOf(rest, forgetWords) && !strings.Contains(rest, verdictKey) {
+	if !anyOf(rest, stems) {
 		return 0
 	}
 	for rest != "" {
@@ -32,6 +32,9 @@ var (
 	forgetWords = []string{"ignore", "disregard", "forget", "override", "overrule", "忽略", "ignora", "ignoriere", "ignorez", "игнорир"}
 	rulesWords  = []string{"previous instruction", "prior instruction", "earlier instruction", "above instruction", "all instruction", "your instruction", "instructions above", "system prompt", "rubric", "grading", "criteria of", "指令", "instruccion", "anweisung", "consigne", "инструкц"}
 )
+
+// stems are parts of all judgeWords and forgetWords: a text without them is read once.
+var stems = []string{"judg", "grad", "valua", "reviewer", "scorer", "rubric", "assessor", "评", "juez", "richter:", "bewerter", "gutachter", "оценщик", "судья", "ignor", "disregard", "forget", "overr", "忽略", "игнорир", verdictKey}
 
 // verdictKey is the key of the judge's own reply: no shopper has a use for it.
 const verdictKey = "reasoning_quality"
