@@ -114,7 +114,7 @@ func (a *Attempt) measure() {
 	a.Recommended = a.lastRecommendation()
 	a.RecommendationNamed = a.Recommended != nil && a.Recommender(a.Recommended) > 0
 	a.read()
-	a.RecommendationHeard = a.Recommended != nil && a.hears(a.Recommended)
+	a.RecommendationHeard = a.Recommended != nil && !a.RecommendationNamed && a.hears(a.Recommended)
 }
 
 // Unbound counts the dispatches that readable replies did not name.
