@@ -2,7 +2,6 @@ package site
 
 import (
 	"cmp"
-	"context"
 	"hash/maphash"
 	"regexp"
 	"slices"
@@ -11,13 +10,11 @@ import (
 	"unicode"
 
 	"github.com/tidwall/gjson"
-	"golang.org/x/sync/errgroup"
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/filters"
 	"github.com/trajectory-arena/arena/internal/canonical"
 	"github.com/trajectory-arena/arena/internal/text"
-	"github.com/trajectory-arena/arena/traces"
 )
 
 // The parts of their work in which two agents may be alike. Of all but prompts each
@@ -38,11 +35,9 @@ const (
 var kindNames = [kinds]string{"tools", "calls", "thinking", "calls and thinking", "calls of no third agent", "prompts"}
 
 const (
-	// leastCalls are how many calls say something of who chose them.
+	// leastCalls calls, a sentence with leastWords words that neither request nor figure
+	// is, and a prompt's line of leastLine bytes say something of who wrote them.
 	leastCalls = 2
-	// leastWords and leastLine are how many words of its own a sentence must have, beside
-	// those of the request and figures, and how long a prompt's line must be, to say
-	// something of who wrote them.
 	leastWords = 6
 	leastLine  = 24
 	maxPassage = 300 // bytes of one
@@ -66,11 +61,18 @@ type author struct {
 	problems []string // those of at in order
 	lines    map[uint64]uint64
 	// prompts are the lines that it sends at several problems.
-	prompts []uint64
+	prompts items
 }
 
 // work are items of an agent at a problem by their kind, several attempts together.
-type work [byWhole][]uint64
+type work [byWhole]items
+
+// items are in ascending order once all are there; alone is how much they count for
+// what nobody else may have.
+type items struct {
+	all   []uint64
+	alone float64
+}
 
 // seed is this process's: items are only compared.
 var seed = maphash.MakeSeed()
@@ -83,14 +85,14 @@ func (k *kinship) add(t *arena.Trace, agents []string) {
 		return
 	}
 	d := filters.Normalise(t)
-	items, said := worked(t, &d)
+	found, said := worked(t, &d)
 	lines := prompted(t)
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.agents == nil {
 		k.agents, k.texts = map[string]*author{}, map[uint64]string{}
 	}
-	for i, h := range items[byThinking] {
+	for i, h := range found[byThinking].all {
 		k.keep(h, said[i])
 	}
 	for _, name := range agents {
@@ -102,8 +104,9 @@ func (k *kinship) add(t *arena.Trace, agents []string) {
 		if a.at[t.ProblemID] == nil {
 			a.at[strings.Clone(t.ProblemID)] = &work{}
 		}
-		for kind, all := range items {
-			a.at[t.ProblemID][kind] = append(a.at[t.ProblemID][kind], all...)
+		for kind := range found {
+			at := &a.at[t.ProblemID][kind]
+			at.all = append(at.all, found[kind].all...)
 		}
 		for h, line := range lines {
 			switch before, known := a.lines[h]; {
@@ -125,7 +128,7 @@ func (k *kinship) keep(h uint64, s string) {
 }
 
 // worked is an attempt by its items of each kind, with its sentences.
-func worked(t *arena.Trace, d *arena.Dialogue) (items work, said []string) {
+func worked(t *arena.Trace, d *arena.Dialogue) (found work, said []string) {
 	tools, calls := []string{t.ProblemID}, []string{t.ProblemID}
 	asked := map[string]bool{}
 	for _, w := range words(t.Query) {
@@ -136,13 +139,13 @@ func worked(t *arena.Trace, d *arena.Dialogue) (items work, said []string) {
 			tools, calls = append(tools, c.Name), append(calls, c.Name, canonical.Form(string(c.Arguments)))
 		}
 		for _, s := range sentences(d.Turns[i].Think+"\n"+d.Turns[i].Text, asked) {
-			items[byThinking], said = append(items[byThinking], hash(framed(s))), append(said, s)
+			found[byThinking].all, said = append(found[byThinking].all, hash(framed(s))), append(said, s)
 		}
 	}
 	if len(tools) > leastCalls {
-		items[byTools], items[byCalls] = []uint64{hash(tools...)}, []uint64{hash(calls...)}
+		found[byTools].all, found[byCalls].all = []uint64{hash(tools...)}, []uint64{hash(calls...)}
 	}
-	return items, said
+	return found, said
 }
 
 // prompted are the lines of what the client itself writes into its requests.
@@ -207,23 +210,4 @@ func (c *Corpus) agentsOf() map[record][]string {
 		}
 	}
 	return all
-}
-
-// meet reads all inputs for kin, several at once.
-func (c *Corpus) meet(ctx context.Context) error {
-	agents := c.agentsOf()
-	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(max(1, c.Workers))
-	for _, in := range c.inputs() {
-		g.Go(func() error {
-			_, err := traces.Read(ctx, in, traces.Defaults(), func(it traces.Item) error {
-				if it.Trace != nil {
-					c.kin.add(it.Trace, agents[record{in.SHA256, it.Trace.RecordSHA256}])
-				}
-				return nil
-			})
-			return err
-		})
-	}
-	return g.Wait()
 }
