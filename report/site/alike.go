@@ -20,10 +20,9 @@ const (
 	// hold for the two to be the same.
 	contained = 0.8
 	// least is from where on a likeness is worth showing, mostPairs are shown at most.
-	least     = 0.02
-	mostPairs = 4000
-	// showPassages are shown of each pair and kind.
-	showPassages = 5
+	least        = 0.02
+	mostPairs    = 4000
+	showPassages = 5 // of each pair and kind
 )
 
 // pair is two agents that are alike in something.
@@ -34,17 +33,15 @@ type pair struct {
 	By [kinds]any `json:"by"`
 	// Same counts the problems at which both show the same of a kind, Of those at which
 	// both show anything of it. Of prompts they count lines, Of those of the shorter.
-	Same [kinds]int `json:"same"`
-	Of   [kinds]int `json:"of"`
-	// Copied reports whether the pair is taken for copies.
-	Copied bool `json:"copied"`
+	Same   [kinds]int `json:"same"`
+	Of     [kinds]int `json:"of"`
+	Copied bool       `json:"copied"`
 	// Problems are some at which the calls or the thinking are the same, Passages
 	// sentences that both think, Lines those of both prompts; each what fewest share.
 	Problems []string `json:"problems"`
 	Passages []string `json:"passages"`
 	Lines    []string `json:"lines"`
-	// reach is the greatest likeness as a share of its limit.
-	reach float64
+	reach    float64  // the greatest likeness as a share of its limit
 }
 
 // agents compares the agents of a day. The whole day is read for it, once.
@@ -54,8 +51,7 @@ func (c *Corpus) agents(ctx context.Context, key string) ([]byte, error) {
 			return nil, err
 		}
 	}
-	secret := func(s string) bool { return c.Secret != nil && c.Secret(s) != "" }
-	pairs := c.kin.pairs()
+	pairs, secret := c.kin.pairs(), func(s string) bool { return c.Secret != nil && c.Secret(s) != "" }
 	for i := range pairs {
 		pairs[i].Passages, pairs[i].Lines = slices.DeleteFunc(pairs[i].Passages, secret), slices.DeleteFunc(pairs[i].Lines, secret)
 	}
@@ -217,9 +213,7 @@ func (k *kin) compare(a, b *author) *pair {
 // not; both says in what they show anything.
 func (k *kin) at(a, b *work) (x [byPrompts]float64, both [byPrompts]bool) {
 	for kind := range byWhole {
-		if both[kind] = len(a[kind].all) > 0 && len(b[kind].all) > 0; !both[kind] {
-			continue
-		}
+		both[kind] = len(a[kind].all) > 0 && len(b[kind].all) > 0
 		shared, smaller := k.shared(kind, &a[kind], &b[kind])
 		if shared >= least && (kind < byThinking || shared >= contained*smaller) {
 			x[kind] = min(1, shared)
@@ -250,7 +244,6 @@ func (k *kin) shared(kind int, s, t *items) (both, smaller float64) {
 
 // quote adds what both write and fewest others do.
 func (k *kin) quote(p *pair) {
-	p.Problems = p.Problems[:min(showPassages, len(p.Problems))]
 	has := map[uint64]bool{}
 	k.agents[p.A].each(func(kind int, x *items) {
 		for _, h := range x.all {
@@ -265,6 +258,7 @@ func (k *kin) quote(p *pair) {
 			}
 		}
 	})
+	p.Problems = p.Problems[:min(showPassages, len(p.Problems))]
 	p.Passages, p.Lines = k.rarest(byThinking, both[byThinking]), k.rarest(byPrompts, both[byPrompts])
 }
 

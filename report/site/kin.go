@@ -48,8 +48,7 @@ const (
 type kinship struct {
 	mu     sync.Mutex
 	agents map[string]*author
-	// texts are an example of each sentence, and of each line of a prompt that is sent
-	// at several problems, the first in byte order.
+	// texts are an example of each sentence and prompt's line, the first in byte order.
 	texts map[uint64]string
 }
 
