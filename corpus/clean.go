@@ -33,8 +33,7 @@ type cleaner struct {
 	// known are short texts that were looked at and hold nothing: most columns have
 	// few words, met in every row.
 	known map[string]bool
-	// texts are those of the row.
-	texts []reflect.Value
+	texts []reflect.Value // of the row
 }
 
 // The texts that a cleaner remembers are at most shortText bytes long, and at most
@@ -106,8 +105,7 @@ func appendTexts(all []reflect.Value, v reflect.Value) []reflect.Value {
 // fields are the positions of what textFields found, by type.
 var fields sync.Map
 
-// textFields are the positions of a struct's fields that may hold texts, but for
-// hashes.
+// textFields are the positions of a struct's fields that may hold texts but no hash.
 func textFields(t reflect.Type) []int {
 	if found, ok := fields.Load(t); ok {
 		return found.([]int) //nolint:forcetypeassert // nothing else is stored

@@ -24,13 +24,17 @@ func mergeWithPrior(ctx context.Context, today []StateCluster, prior *State) ([]
 	return mergeGroups(parts, joined), nil
 }
 
-// joinReworded joins the clusters from position today on with the earlier
-// protected cluster for whose request the guard would drop one of theirs.
+// joinReworded joins the clusters from position today on with the earlier cluster, in a
+// group with something protected, for whose request the guard would drop one of theirs.
 func joinReworded(ctx context.Context, joined *forest, parts []StateCluster, today int) error {
 	var bank []Entry
 	var owner []int
+	kept := map[int]bool{}
+	for i := range parts {
+		kept[joined.find(i)] = kept[joined.find(i)] || protection[parts[i].Pool] > 0
+	}
 	for i, c := range parts[:today] {
-		if c.Pool == PoolTrain {
+		if !kept[joined.find(i)] {
 			continue
 		}
 		for _, text := range c.Texts {
@@ -44,6 +48,7 @@ func joinReworded(ctx context.Context, joined *forest, parts []StateCluster, tod
 	if err != nil {
 		return err
 	}
+	more := false
 	for i := today; i < len(parts); i++ {
 		if err = ctx.Err(); err != nil {
 			return err
@@ -51,9 +56,13 @@ func joinReworded(ctx context.Context, joined *forest, parts []StateCluster, tod
 		for _, text := range parts[i].Texts {
 			if f := g.Check(Candidate{Text: text}); f.Drop {
 				at, _ := strconv.Atoi(f.Match)
+				more = more || joined.apart(i, owner[at])
 				joined.join(i, owner[at])
 			}
 		}
+	}
+	if more { // others may be protected by that
+		return joinReworded(ctx, joined, parts, today)
 	}
 	return nil
 }

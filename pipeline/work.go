@@ -62,9 +62,8 @@ func (s *session) forgetParts(but *plan) error {
 	return err
 }
 
-// names remembers which content each input path had when it was last mapped by
-// one process, so that a run can say that a file changed and not only that it is
-// new. It decides nothing: a run without it does the same work.
+// names remembers which content each input path had when one process last mapped
+// all, so that a run can say that a file changed. It decides nothing.
 type names map[string]string
 
 const namesFile = "names.json"
@@ -72,9 +71,7 @@ const namesFile = "names.json"
 // readNames reads what the last whole run knew; nothing if it cannot be read.
 func (s *session) readNames() names {
 	n := names{}
-	if corpus.ReadJSON(s.FS, filepath.Join(s.Work, namesFile), 1<<30, &n) != nil {
-		return names{}
-	}
+	_ = corpus.ReadJSON(s.FS, filepath.Join(s.Work, namesFile), 1<<30, &n) // it decides nothing
 	return n
 }
 

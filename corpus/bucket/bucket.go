@@ -114,8 +114,8 @@ const tries = 5
 func retried[T any](ctx context.Context, ask func() (T, error)) (T, error) {
 	return backoff.Retry(ctx, func() (T, error) {
 		v, err := ask()
-		switch code := gcerrors.Code(err); {
-		case errors.Is(err, fs.ErrNotExist), code == gcerrors.NotFound, code == gcerrors.FailedPrecondition, code == gcerrors.PermissionDenied:
+		code := gcerrors.Code(err)
+		if errors.Is(err, fs.ErrNotExist) || code == gcerrors.NotFound || code == gcerrors.FailedPrecondition || code == gcerrors.PermissionDenied {
 			err = backoff.Permanent(err)
 		}
 		return v, err

@@ -105,7 +105,7 @@ func (b *Bucket) upload(ctx context.Context, fsys corpus.FS, path, key string) e
 		return err
 	}
 	_, err = retried(ctx, func() (any, error) {
-		return nil, b.blobs.Upload(ctx, key, io.NewSectionReader(f, 0, info.Size()), &blob.WriterOptions{ContentMD5: sum.Sum(nil), ContentType: octets})
+		return nil, b.blobs.Upload(ctx, key, io.NewSectionReader(f, 0, info.Size()), &blob.WriterOptions{ContentMD5: sum.Sum(nil), ContentType: "application/octet-stream"})
 	})
 	if err != nil {
 		return fmt.Errorf("write %s/%s: %w", b.name, key, err)
@@ -113,12 +113,10 @@ func (b *Bucket) upload(ctx context.Context, fsys corpus.FS, path, key string) e
 	return nil
 }
 
-const octets = "application/octet-stream"
-
 // put writes a small object; with once, only where none of that name is.
 func (b *Bucket) put(ctx context.Context, key string, data []byte, once bool) error {
 	_, err := retried(ctx, func() (any, error) {
-		return nil, b.blobs.WriteAll(ctx, key, data, &blob.WriterOptions{IfNotExist: once, ContentType: octets})
+		return nil, b.blobs.WriteAll(ctx, key, data, &blob.WriterOptions{IfNotExist: once, ContentType: "application/octet-stream"})
 	})
 	if err != nil {
 		return fmt.Errorf("write %s/%s: %w", b.name, key, err)

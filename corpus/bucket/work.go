@@ -31,9 +31,8 @@ type Work struct {
 	files  corpus.FS
 	dir    string
 	unit   func(rel string) (unit string, shared bool)
-	// mu is held while markers are looked at, and what they name is copied.
-	mu    sync.Mutex
-	known map[string]marker
+	mu     sync.Mutex // of known, and of copying
+	known  map[string]marker
 }
 
 // NewWork shares a part of the folder dir. unit gives the unit that a path in dir
@@ -146,16 +145,16 @@ func (w *Work) Rename(from, to string) error {
 func (w *Work) RemoveAll(name string) error {
 	err := w.Disk.RemoveAll(name)
 	rel, unit, within := w.place(name)
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	switch {
 	case within == ".":
-		w.mu.Lock()
-		defer w.mu.Unlock()
 		return errors.Join(err, w.forget(unit))
-	case rel != "" && unit == "":
-		all, listed := w.bucket.keys(w.ctx, rel+"/")
-		err = errors.Join(err, listed, w.bucket.remove(w.ctx, all...))
+	case rel == "" || unit != "":
+		return err
 	}
-	return err
+	all, listed := w.bucket.keys(w.ctx, rel+"/")
+	return errors.Join(err, listed, w.bucket.remove(w.ctx, all...))
 }
 
 // ReadDir lists a folder by name.

@@ -29,8 +29,7 @@ type buildFlags struct {
 	target  cli.Target
 	out     cli.Output
 	work    string
-	// shared is set where the processes of a plan work in a bucket, staging where
-	// one of them makes a corpus for a bucket then.
+	// shared is work in a bucket, staging where a corpus is made beside it.
 	shared     *bucket.Work
 	staging    string
 	plan       string

@@ -129,13 +129,12 @@ func stageWrite(ctx context.Context, f *buildFlags, r *pipeline.Run, s pipeline.
 		fmt.Fprintln(f.streams.Err, "this shard is written; the process that finishes the last one puts the corpus together")
 		return nil
 	}
-	if err := f.out.Publish(ctx); err != nil {
-		return err
+	err = f.out.Publish(ctx)
+	if err == nil && f.shared != nil {
+		err = kept(f.shared.Sweep())
 	}
-	if f.shared != nil {
-		if err := f.shared.Sweep(); err != nil {
-			return kept(err)
-		}
+	if err != nil {
+		return err
 	}
 	f.tell(summary)
 	return nil
