@@ -20,12 +20,14 @@ Files are told apart by their content. Messages, calls, answers and reasoning ar
 are no text leave an attempt out (` + "`non_text_content`" + `). What else a source holds and no trace has a place for is
 counted by the words below: import puts them under lost into a row's metadata and onto the card.
 
-The other readers were held against files that the tool itself wrote, or the types of its package: turns, calls, results and
-reasoning came out as they went in. ` + "`.ci/interop formats`" + ` repeats it. Three were held once: tau2-bench's results, verifiers
-0.1.14's, and the 22 trajectories in SWE-agent's repository (230 turns, 44 calls, 44 results, every text equal).
+Every reader was held against files that the tool itself wrote, or the types of its package: turns, calls, results and
+reasoning came out as they went in. ` + "`.ci/interop formats`" + ` repeats it. Four were held once: tau2-bench's results, verifiers
+0.1.14's, the 22 trajectories in SWE-agent's repository (230 turns, 44 calls, 44 results, every text equal), and 80 files that
+Claude Code 1.0.24 to 2.1.114 wrote and others published (878 turns, 905 calls, 905 results, 153 thoughts, every text equal; 53
+of the files are subagents').
 
-A reader with * follows published keys alone. Claude Code writes a session only while it talks to its own service, and none of
-its files may be copied here. ToolACE's rows, which are read as ` + "`sharegpt`" + `, lie on the Hub alone, and what made them is not published.
+One shape follows published keys alone: ToolACE's rows, which are read as ` + "`sharegpt`" + `. They lie on the Hub, and what made them is
+not published.
 
 | format | written by | kept beside the messages |
 |---|---|---|
@@ -43,7 +45,7 @@ func TestSourcesPageNamesEveryFormat(t *testing.T) {
 	t.Parallel()
 	page := sourcesHead
 	for _, f := range cold.Formats {
-		page += fmt.Sprintf("| `%s` | %s | %s |\n", f.Name, f.Writers+map[bool]string{true: " *"}[f.Unseen], f.Kept)
+		page += fmt.Sprintf("| `%s` | %s | %s |\n", f.Name, f.Writers, f.Kept)
 	}
 	lines := reasonsIn(t, "traces/cold", regexp.MustCompile(`^lost[A-Z]`), func(word, meaning string) string {
 		if meaning == "" {

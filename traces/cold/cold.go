@@ -88,9 +88,6 @@ type Format struct {
 	Writers string
 	// Kept says what of it a trace has beside messages, calls and results.
 	Kept string
-	// Unseen is set where the reader follows published keys alone: no file that the
-	// tool itself wrote was held against it.
-	Unseen bool
 	// is recognises the format by a document's top level.
 	is   func(top object) bool
 	read func(r *reader, top object)

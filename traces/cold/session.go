@@ -2,6 +2,7 @@ package cold
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -22,42 +23,48 @@ func Part(doc string) string {
 	return ""
 }
 
-// claudeCode is a session of Claude Code: a line for each part of a message. Lines
-// of its subagents are left out.
+// claudeCode is a session of Claude Code: a line for each part of a message. A subagent's
+// lines are left out, save in a file of its own.
 var claudeCode = Format{
-	Name: "claude_code", Writers: "Claude Code sessions (~/.claude/projects, .jsonl)", Kept: "model, session", Unseen: true,
+	Name: "claude_code", Writers: "Claude Code sessions (~/.claude/projects, .jsonl)", Kept: "model, session",
 	is: func(top object) bool {
 		return top["session"].Get("#(sessionId).sessionId").Exists() && !top["session"].Get("0.resourceSpans").Exists()
 	},
 	read: func(r *reader, top object) {
-		a := r.begin("")
-		said := "" // the message whose parts are being joined
+		a, ownFile := r.begin(""), !top["session"].Get("#(isSidechain==false)").Exists()
+		reply, at := "", 0 // the model's message whose parts are being joined, and where it stands
 		r.each(top["session"], func(v gjson.Result) {
 			line := fields(v)
 			m := line.within("message")
 			a.Session = line.id("sessionId")
+			if agent := line.id("agentId"); ownFile && agent != "" {
+				a.Session += "-" + agent
+			}
 			switch {
 			case len(m) == 0 || line["isMeta"].Bool():
 				return
-			case line["isSidechain"].Bool():
+			case line["isSidechain"].Bool() && !ownFile:
 				r.lose(lostBranches, true)
 				return
 			}
 			before := len(a.Messages)
 			r.message(m)
 			a.Model = cmp.Or(m.id("model"), a.Model)
-			if id := m.id("id"); id != "" && id == said && before > 0 && len(a.Messages) == before+1 {
-				joinLast(a)
+			id, added := m.id("id"), a.Messages[before:]
+			switch {
+			case id != "" && id == reply && len(added) == 1:
+				joinLast(a, at)
+			case slices.ContainsFunc(added, func(m Message) bool { return m.Role != Tool }):
+				reply, at = id, before // results do not end a reply: they come while it is still being written
 			}
-			said = m.id("id")
 		})
 	},
 }
 
-// joinLast makes one turn of the last two, which are parts of one message.
-func joinLast(a *Attempt) {
+// joinLast makes one turn of the last message and an earlier one, which are parts of one reply.
+func joinLast(a *Attempt, earlier int) {
 	n := len(a.Messages)
-	to, from := &a.Messages[n-2].Step, a.Messages[n-1].Step
+	to, from := &a.Messages[earlier].Step, a.Messages[n-1].Step
 	to.Content = strings.Trim(to.Content+"\n"+from.Content, "\n")
 	to.Reasoning = strings.Trim(to.Reasoning+"\n"+from.Reasoning, "\n")
 	to.Calls = append(to.Calls, from.Calls...)
