@@ -67,8 +67,11 @@ func (s *shingler) hashWords(n int) {
 		carry = m >> 63
 		for ; edges != 0; edges &= edges - 1 {
 			at := i<<6 + bits.TrailingZeros64(edges)
-			if inside {
+			switch {
+			case inside && s.unspaced:
 				words = s.appendWord(words, start, at)
+			case inside:
+				words = append(words, wordHash(s.text, start, at))
 			}
 			start, inside = at, !inside
 		}
@@ -82,9 +85,6 @@ func (s *shingler) hashWords(n int) {
 // appendWord hashes a run, character by character where its script puts no blanks
 // between words.
 func (s *shingler) appendWord(words []uint64, start, end int) []uint64 {
-	if !s.unspaced || end-start < 3 {
-		return append(words, wordHash(s.text, start, end))
-	}
 	for at := start; at < end; {
 		n := unspaced(s.text[at:end])
 		if n == 0 {

@@ -107,13 +107,32 @@ func Read(row Row) Content {
 	return c
 }
 
-// Field is one column of a row, as a path (a.b.0), with the row's name.
-func (r Row) Field(path string) (v gjson.Result, name string) {
-	top := gjson.Parse(r.JSON).Map()
-	if v = top[path]; !v.Exists() {
-		v = gjson.Get(r.JSON, path)
+// Field is one column of a row as text, by its path (a.b.0), with the row's name; found
+// reports whether the row has it. All else is stepped over: a row may be far longer.
+func (r Row) Field(path string) (text, name string, found bool) {
+	c, best := cursor.New(r.JSON, cursor.Limits{Depth: math.MaxInt, StringBytes: len(r.JSON)}), len(idKeys)
+	c.Object(func(key string) {
+		id := slices.Index(idKeys, key)
+		if key != path && (id < 0 || id >= best) {
+			c.Skip()
+			return
+		}
+		value, _ := c.ID()
+		if key == path {
+			text, found = value, value != ""
+		}
+		if id >= 0 && id < best && value != "" {
+			name, best = value, id
+		}
+	})
+	if !found { // neither text nor a number, or within another column
+		v := gjson.Get(r.JSON, path)
+		text, found = v.String(), v.Exists()
 	}
-	return v, cmp.Or(firstString(top, idKeys), r.Name())
+	if name == "" {
+		name = r.Name()
+	}
+	return text, name, found
 }
 
 func (c *Content) holdsText() bool {

@@ -186,11 +186,11 @@ func (f *dedupFlags) stripper() (*minhash.Stripper, error) {
 
 func (f *dedupFlags) textOf(row rows.Row) (text, id string, err error) {
 	if f.field != "" {
-		v, name := row.Field(f.field)
-		if !v.Exists() {
+		text, name, found := row.Field(f.field)
+		if !found {
 			return "", name, fmt.Errorf("row %d has no column %q", row.Line+1, f.field)
 		}
-		return v.String(), name, nil
+		return text, name, nil
 	}
 	c := rows.Read(row)
 	id = cmp.Or(c.ID, row.Name())
@@ -227,7 +227,7 @@ func (f *dedupFlags) options(texts []string) (minhash.Options, error) {
 // dedupLines names each cluster by the content of its representative, so that
 // neither order nor strangers rename it.
 func dedupLines(ids, texts []string, groups []minhash.Group) []dedupLine {
-	names, text := map[int]string{}, []byte(nil)
+	names, text := make([]string, len(groups)), []byte(nil)
 	for i, g := range groups {
 		if g.Representative {
 			text = append(text[:0], texts[i]...)
