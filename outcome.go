@@ -20,6 +20,15 @@ func (o *Outcome) Scored() bool {
 	return o.Scores != nil || o.Ruling != nil && o.Ruling.Score != nil
 }
 
+// Findings are the subnet's own of a run or of one of its attempts, each 0 to 1, nil where
+// it does not say: the reasoning quality by its judge (a run's is its attempts' mean), what
+// a run's outcomes were weighed with, and the score, an attempt's before it is weighed.
+type Findings struct {
+	Quality, Coefficient, Score *float64
+	// Category is an attempt's, in lower case; empty where unknown.
+	Category string
+}
+
 // Scores is one score by the subnet's rules. Every number is in 0 to 1.
 type Scores struct {
 	Length float64

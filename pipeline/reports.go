@@ -9,7 +9,6 @@ import (
 
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/guard"
-	"github.com/trajectory-arena/arena/judges/agreement"
 	"github.com/trajectory-arena/arena/pipeline/block"
 	"github.com/trajectory-arena/arena/pipeline/choose"
 	"github.com/trajectory-arena/arena/pipeline/reports"
@@ -26,7 +25,7 @@ func (s *session) reports(ctx context.Context, p *plan) (*reports.Set, error) {
 	for i := range s.day.Inputs {
 		m := &s.day.Inputs[i].Meta
 		named, _ := s.day.Inputs[i].PathIDs()
-		all.Carries(cmp.Or(m.RunID, named), m.Agent.VersionID, agreement.Carried{Quality: m.Quality, Coefficient: m.Coefficient, Score: m.Score}, m.Scores)
+		all.Carries(cmp.Or(m.RunID, named), m.Agent.VersionID, m.Findings, m.Attempts)
 	}
 	err := s.eachEntry(ctx, p, func(x *block.Entry, f choose.Fate) error {
 		if x.Fault == nil && f.Stage != stageRead {

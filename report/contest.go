@@ -24,7 +24,7 @@ const (
 
 // KLPage shows students' KL against one teacher, by prompt.
 func KLPage(names []string, reports []*kl.Report) *Page {
-	p := &Page{Summary: "Nats; 95 % intervals over prompts."}
+	p := &Page{Title: "KL against the teacher", Summary: "Nats; 95 % intervals over prompts."}
 	for i, r := range reports {
 		s := Section{Heading: names[i], Note: fmt.Sprintf("%d prompts, %d positions", len(r.Prompts), r.Positions),
 			Columns: []string{"form", "KL", "by position", "measured", "infinite", "skipped", "unseen", "blind to"}}
@@ -42,7 +42,7 @@ func KLPage(names []string, reports []*kl.Report) *Page {
 // KingsPage shows kings over time, what the rule says of each, and what rules do
 // by chance. lacking says of which rule nothing could be simulated, and why.
 func KingsPage(r *distil.Report, simulated []distil.Simulated, lacking string) *Page {
-	p := &Page{Summary: fmt.Sprintf("%d rounds.", len(r.Rounds)), Numbers: []Number{
+	p := &Page{Title: "Kings over time", Summary: fmt.Sprintf("%d rounds.", len(r.Rounds)), Numbers: []Number{
 		{"decisions as published", r.Agreed.String(), fmt.Sprintf("%d others explained", r.Explained)},
 		{"published means that are their prompts'", fmt.Sprintf("%d of %d", r.MeansEqual, r.Means), ""},
 		{"early stops of the published rule", fmt.Sprintf("%d of %d", r.StopsEqual, r.Stops), ""},
@@ -84,7 +84,7 @@ func chances(all []distil.Simulated, lacking string) Section {
 
 // GatesPage shows a log's gates and what is wrong with its order.
 func GatesPage(r *evolai.Report) *Page {
-	p := &Page{Summary: fmt.Sprintf("%d gate lines; %d events, %d of them against the order lock, seed, evaluate.", len(r.Gates), r.Events, len(r.Violations))}
+	p := &Page{Title: "Gates", Summary: fmt.Sprintf("%d gate lines; %d events, %d of them against the order lock, seed, evaluate.", len(r.Gates), r.Events, len(r.Violations))}
 	if len(r.Gates) > 0 {
 		p.Numbers = []Number{
 			{"gate lines as printed", r.Reproduced.String(), ""},
@@ -117,7 +117,7 @@ func GatesPage(r *evolai.Report) *Page {
 // and weights flow to nodes in the last one. changed are the epochs with other
 // weights; nil where none were asked for.
 func WeightsPage(results, changed []*yuma.Result) *Page {
-	p := &Page{Summary: fmt.Sprintf("%d epochs.", len(results))}
+	p := &Page{Title: "Consensus", Summary: fmt.Sprintf("%d epochs.", len(results))}
 	for i, r := range results {
 		s := Section{Heading: fmt.Sprintf("Epoch %d %s", i+1, r.ID), Columns: []string{"uid", "stake", "consensus", "trust", "incentive", "validator trust", "dividends", "emission"},
 			Note: fmt.Sprintf("%d nodes, %d validators with %.2f %% of stake, consensus cuts %.2f %% of weights.", len(r.Nodes), r.Validators, 100*r.StakeShare, 100*r.Clipped)}
@@ -163,7 +163,7 @@ func (s *Section) addLargest(r *yuma.Result) {
 
 // RacePage shows what was checked of a race, and its standings.
 func RacePage(r *race.Report) *Page {
-	p := &Page{Summary: "race " + r.Race}
+	p := &Page{Title: "Race " + r.Race, Summary: "race " + r.Race}
 	checks := Section{Heading: "Checks", Columns: []string{"state", "check", "found"}}
 	for _, f := range r.Findings {
 		checks.row(f.State, f.Check, f.Detail)

@@ -13,6 +13,7 @@ import (
 
 // Page is what one report shows.
 type Page struct {
+	Title   string
 	Summary string
 	// Numbers are the few that a reader looks for first.
 	Numbers  []Number

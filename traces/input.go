@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"strconv"
+	"strings"
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/internal/cursor"
@@ -45,15 +46,9 @@ type Input struct {
 type Meta struct {
 	RunID string
 	Agent arena.Agent
-	// Quality is the mean reasoning quality of the run's attempts by the subnet's own
-	// judge, 0 to 1; nil where the file has none.
-	Quality *float64
-	// Coefficient is what the subnet weighed the run's outcomes with, Score what the
-	// validator gave the run, 0 to 1; nil where the file has none.
-	Coefficient *float64
-	Score       *float64
-	// Scores are what the validator gave the run's attempts, 0 to 1, by their problems.
-	Scores map[string]float64
+	// Findings are the subnet's own of the run, Attempts those of its attempts by their problems.
+	arena.Findings
+	Attempts map[string]arena.Findings
 	// Network is mainnet, testnet or local; empty where the file does not say.
 	Network string
 }
@@ -145,11 +140,12 @@ func parseMeta(text []byte) (m Meta, err error) {
 		"reasoning_coefficient": &coefficient,
 		"validator_score":       &score,
 		"problem_scores": func() {
-			m.Scores = map[string]float64{}
+			m.Attempts = map[string]arena.Findings{}
 			c.Object(func(problem string) {
-				if n := share(c.Raw()); n != nil {
-					m.Scores[problem] = *n
-				}
+				var score, quality arena.Raw
+				category := ""
+				c.Fields(cursor.Fields{"score": &score, "reasoning_score": &quality, "category": &category})
+				m.Attempts[problem] = arena.Findings{Score: share(score), Quality: share(quality), Category: strings.ToLower(category)}
 			})
 		},
 	})
@@ -159,7 +155,7 @@ func parseMeta(text []byte) (m Meta, err error) {
 	if !isObject {
 		return Meta{}, errors.New("not an object")
 	}
-	m.Quality, m.Coefficient, m.Score = share(quality), share(coefficient), share(score)
+	m.Findings = arena.Findings{Quality: share(quality), Coefficient: share(coefficient), Score: share(score)}
 	return m, nil
 }
 

@@ -21,8 +21,8 @@ import zlib
 from pathlib import Path
 
 from oro_sdk import Client
-from oro_sdk.api.public import (get_agent_version_runs, get_artifact_download_url, get_episode_feedback, get_evaluation_run, get_race_detail)
-from oro_sdk.models import (AgentVersionPublic, ArtifactDownloadRequest, ArtifactDownloadResponse, ArtifactType, EpisodeFeedback, EvaluationItemRead,
+from oro_sdk.api.public import (get_agent_version_problems, get_agent_version_runs, get_artifact_download_url, get_episode_feedback, get_evaluation_run, get_race_detail)
+from oro_sdk.models import (AgentVersionProblemsResponse, AgentVersionPublic, ArtifactDownloadRequest, ArtifactDownloadResponse, ArtifactType, EpisodeFeedback, EvaluationItemRead,
                             EvaluationItemsRead, EvaluationRunDetail, EvaluationRunPublic, InteractionCall, InteractionStep, ProblemPublic,
                             RaceDetailResponse, RacePublic, RaceQualifierPublic, SuitePublic, SuiteWithProblemsResponse)
 from oro_sdk.models.evaluation_item_read_item_kind import EvaluationItemReadItemKind as ItemKind
@@ -77,6 +77,14 @@ def feedback(e):
         "interaction": [InteractionStep(step_index=0, turn=1, calls=[InteractionCall(call_id="c", tool_name="search", args=Args.from_dict({"query": f"q{i}"}))]).to_dict()]})
 
 
+def problems_of(agent):
+    """What the agent's runs were found to be, problem by problem."""
+    return AgentVersionProblemsResponse.from_dict({"agent_version_id": str(agent), "suite_id": 9, "problems": [
+        {"problem_id": str(p), "category": "Shop", "validator_results": [
+            {"eval_run_id": str(r), "validator_hotkey": "5V", "status": "SUCCESS", "score": float(i % 2), "reasoning_score": i / 16, "score_components": {"gt": i % 2, "rule": i / 8}}
+            for r, a in RUNS.items() if a == agent]} for p, i in PROBLEM.items()]})
+
+
 def log_of(run, problem):
     return [{"completion": {"reasoning_content": "", "content": "", "message": {"think": "t", "tool_call": [], "response": "r"}},
              "extra_info": {"step": 1, "query": "Q", "timestamp": 1, "problem_id": str(problem), "run": str(run)}}]
@@ -116,6 +124,8 @@ class Server(http.server.BaseHTTPRequestHandler):
         if part[0] == "races":
             qualifiers = [RaceQualifierPublic(agent_version_id=a, qualification_type="SCORED", miner_hotkey=f"5Hot{i}") for i, a in enumerate(AGENTS)]
             return self.reply(200, RaceDetailResponse(race=RacePublic(race_id=RACE, suite_id=9, status="RACE_COMPLETE"), qualifiers=qualifiers).to_dict())
+        if part[0] == "agent-versions" and part[2] == "problems":
+            return self.reply(200, problems_of(uuid.UUID(part[1])).to_dict())
         if part[0] == "agent-versions":
             return self.reply(200, [run_public(r, a).to_dict() for r, a in RUNS.items() if str(a) == part[1]])
         if part[0] == "evaluation-runs":
@@ -164,6 +174,14 @@ def by_sdk(base):
     return got
 
 
+def found_by_sdk(base):
+    """What validators found of each problem, as the SDK's own client reads it: run, problem, score, reasoning, components."""
+    while (answer := get_agent_version_problems.sync_detailed(client=Client(base_url=base), agent_version_id=LEGACY)).status_code == 429:
+        time.sleep(0.05)
+    return {(str(v.eval_run_id), str(p.problem_id)): {"category": p.category, "score": v.score, "reasoning_score": v.reasoning_score, "score_components": v.score_components.to_dict()}
+            for p in answer.parsed.problems for v in p.validator_results}
+
+
 def main():
     arena = sys.argv[1]
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Server)
@@ -193,6 +211,8 @@ def main():
         assert files == sdk, f"{len(files)} attempts, the SDK has {len(sdk)}; {set(files) ^ set(sdk)}"
         meta = json.loads((day / f"traces/run={next(iter(RUNS))}/run.json").read_text())
         assert (meta["validator_score"], meta["reasoning_quality"], meta["reasoning_coefficient"], meta["is_included"], meta["network"]) == (0.5, 0.75, 0.9563, True, "local"), meta
+        found = {(str(r), p): f for r, a in RUNS.items() if a == LEGACY for p, f in json.loads((day / f"traces/run={r}/run.json").read_text())["problem_scores"].items()}
+        assert found == found_by_sdk(base) and len(found) == 2 * len(PROBLEM), found
         counts = json.loads((day / "fetch.json").read_text())["counts"]
         assert counts["embargo"] == 2 and counts["not_released"] == 2, counts
         subprocess.run([arena, "filter", str(day), "-o", f"{tmp}/lines.jsonl", "-q"], check=True)

@@ -336,7 +336,7 @@ func (m *matrix) plantEpisodes(t *testing.T, dir string) {
 		d := json.NewDecoder(strings.NewReader(strings.ReplaceAll(string(text), "w0-t0", fmt.Sprint("w0-cell", n))))
 		d.UseNumber()
 		var episode object
-		if err := d.Decode(&episode); err != nil {
+		if err = d.Decode(&episode); err != nil {
 			t.Fatal(err)
 		}
 		episode["query"], episode["evaluation_run_id"] = fmt.Sprintf("Please bring me a %s, for at most %d pesos.", thing, 311+97*n), fmt.Sprint("run-e", n)

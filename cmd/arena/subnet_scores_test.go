@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -10,43 +9,111 @@ import (
 	"testing"
 
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
+	"github.com/trajectory-arena/arena/judges/agreement"
 	"github.com/trajectory-arena/arena/pipeline/reports"
 )
 
-// TestOutcomesAgainstTheSubnetByCategory gives each run the scores of its attempts as
-// fetch keeps them, those of vouchers turned round: the report finds these, and no other.
-func TestOutcomesAgainstTheSubnetByCategory(t *testing.T) {
+// theirFinding is what a validator found of an attempt, as fetch keeps it.
+type theirFinding struct {
+	Category  string   `json:"category"`
+	Score     float64  `json:"score"`
+	Reasoning *float64 `json:"reasoning_score,omitempty"`
+}
+
+// TestAgreementWithTheSubnetByCategory gives each run the findings of its attempts as
+// fetch keeps them: our outcome, that of vouchers turned round, and our grade, that of
+// shops higher by a tenth. The card and arena agreement find these, and nothing else.
+func TestAgreementWithTheSubnetByCategory(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	day, out := filepath.Join(dir, "day"), filepath.Join(dir, "out")
+	in := func(name string) string { return filepath.Join(dir, name) }
+	day := in("day")
 	if err := os.CopyFS(day, os.DirFS(testDay)); err != nil {
 		t.Fatal(err)
 	}
-	category, scores := map[string]string{}, map[string]map[string]float64{}
+	for _, command := range []string{"score", "judge"} {
+		if said, code := says(command, day, "-q", "-o", in(command+".jsonl")); code != cli.ExitOK {
+			t.Fatal(said)
+		}
+	}
+	plantFindings(t, day, in("score.jsonl"), in("judge.jsonl"))
+	if said, code := says("build", day, "-q", "-o", in("out")); code != cli.ExitOK {
+		t.Fatal(said)
+	}
+	var told reports.Judges
+	text, err := os.ReadFile(in("out/reports/judges.json"))
+	if err != nil || json.Unmarshal(text, &told) != nil {
+		t.Fatal(err)
+	}
+	want := map[string]float64{
+		"score, product": 0, "score, shop": 0, "score, voucher": 1,
+		"reasoning_score, product": 0, "reasoning_score, shop": 0.1, "reasoning_score, voucher": 0,
+		"multiplier, product": 0, "multiplier, voucher": 0,
+	}
+	check := func(by string, all []agreement.Validator) {
+		for _, v := range all {
+			if v.Attempts < 5 || v.Agents < 2 || !(v.Coverage > 0 && v.Coverage <= 1) || v.Distance.CI95 == nil {
+				t.Errorf("%s, %s: %d attempts of %d agents, coverage %v, %v", by, v.Figure, v.Attempts, v.Agents, v.Coverage, v.Distance.CI95)
+			}
+			name := v.Figure + ", " + v.Category
+			if d, known := want[name]; known && math.Abs(*v.Distance.Value-d) > 1e-9 || !known && *v.Distance.Value == 0 {
+				t.Errorf("%s, %s: distance %v, want %v", by, name, *v.Distance.Value, d)
+			}
+		}
+		if len(all) != 9 {
+			t.Errorf("%s tells %d figures, want 9", by, len(all))
+		}
+	}
+	check("the card", told.Subnet)
+	var all []agreement.Validator
+	for figure, file := range map[string]string{"score": "score", "reasoning_score": "judge", "multiplier": "judge"} {
+		if said, code := says("agreement", in(file+".jsonl"), "--day", day, "--against", figure, "--json", "-o", in(figure+".json")); code != cli.ExitOK {
+			t.Fatal(said)
+		}
+		var r agreement.Report
+		text, err := os.ReadFile(in(figure + ".json"))
+		if err != nil || json.Unmarshal(text, &r) != nil {
+			t.Fatal(err)
+		}
+		all = append(all, r.Validator...)
+	}
+	check("arena agreement", all)
+}
+
+// plantFindings writes findings into the run.json files of a day.
+func plantFindings(t *testing.T, day, scores, grades string) {
+	t.Helper()
+	category, planted := map[string]string{}, map[string]map[string]*theirFinding{}
 	lines(t, filepath.Join(day, "problems.jsonl"), func(p struct {
 		ID       string `json:"problem_id"`
 		Category string
 	}) {
 		category[p.ID] = strings.ToLower(p.Category)
 	})
-	if said, code := says("score", day, "-q", "-o", filepath.Join(dir, "scores.jsonl")); code != cli.ExitOK {
-		t.Fatal(said)
-	}
-	lines(t, filepath.Join(dir, "scores.jsonl"), func(s struct {
+	lines(t, scores, func(l struct {
 		Run     string `json:"eval_run_id"`
 		Problem string `json:"problem_id"`
 		Success bool
 	}) {
-		if scores[s.Run] == nil {
-			scores[s.Run] = map[string]float64{}
+		if planted[l.Run] == nil {
+			planted[l.Run] = map[string]*theirFinding{}
 		}
-		if s.Success != (category[s.Problem] == "voucher") {
-			scores[s.Run][s.Problem] = 1
-		} else {
-			scores[s.Run][s.Problem] = 0
+		planted[l.Run][l.Problem] = &theirFinding{Category: category[l.Problem]}
+		if l.Success != (category[l.Problem] == "voucher") {
+			planted[l.Run][l.Problem].Score = 1
 		}
 	})
-	for run, of := range scores {
+	lines(t, grades, func(l struct {
+		Run     string `json:"eval_run_id"`
+		Problem string `json:"problem_id"`
+		Score   *float64
+	}) {
+		if l.Score != nil && category[l.Problem] == "shop" {
+			*l.Score += 0.1
+		}
+		planted[l.Run][l.Problem].Reasoning = l.Score
+	})
+	for run, of := range planted {
 		path := filepath.Join(day, "traces", "run="+run, "run.json")
 		var meta map[string]any
 		text, err := os.ReadFile(path)
@@ -57,24 +124,6 @@ func TestOutcomesAgainstTheSubnetByCategory(t *testing.T) {
 		if text, err = json.Marshal(meta); err != nil || os.WriteFile(path, text, 0o600) != nil {
 			t.Fatal(err)
 		}
-	}
-	if said, code := says("build", day, "-q", "-o", out); code != cli.ExitOK {
-		t.Fatal(said)
-	}
-	var told reports.Judges
-	text, err := os.ReadFile(filepath.Join(out, "reports", "judges.json"))
-	if err != nil || json.Unmarshal(text, &told) != nil {
-		t.Fatal(err)
-	}
-	distances := map[string]float64{}
-	for _, v := range told.Subnet {
-		if v.Attempts < 20 || v.Agents < 2 {
-			t.Errorf("%s: %d attempts of %d agents", v.Figure, v.Attempts, v.Agents)
-		}
-		distances[v.Figure] = math.Round(*v.Distance.Value*1e9) / 1e9
-	}
-	if want := map[string]float64{"score, product": 0, "score, shop": 0, "score, voucher": 1}; !maps.Equal(distances, want) {
-		t.Errorf("distances %v", distances)
 	}
 }
 

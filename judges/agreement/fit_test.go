@@ -2,6 +2,7 @@ package agreement
 
 import (
 	"fmt"
+	"github.com/trajectory-arena/arena"
 	"math"
 	"testing"
 
@@ -116,15 +117,53 @@ func TestTheValidatorIsOneMoreJudge(t *testing.T) {
 		judge.Scores[Key{Run: a.run, Problem: fmt.Sprint(len(judge.Scores))}] = &a.score
 	}
 	judge.Scores[Key{Run: "a", Problem: "unscored"}] = nil
-	runs := []Run{{"a", "x", 0.3, nil}, {"b", "x", 0.6, nil}, {"c", "y", 0.9, nil}, {"e", "y", 0.1, nil}}
-	v := AgainstValidator(runs, &judge, Options{Samples: 100, Seed: 1})
-	if v.Runs != 3 || v.Attempts != 5 || v.Agents != 2 {
+	var runs []Theirs
+	for _, r := range []struct {
+		run, agent string
+		quality    float64
+	}{{"a", "x", 0.3}, {"b", "x", 0.6}, {"c", "y", 0.9}, {"e", "y", 0.1}} {
+		runs = append(runs, Theirs{Key: Key{Run: r.run}, Agent: r.agent, Findings: arena.Findings{Quality: &r.quality}})
+	}
+	v := AgainstValidator(FigureQuality, runs, &judge, Options{Samples: 100, Seed: 1})[0]
+	if v.Runs != 3 || v.Attempts != 5 || v.Agents != 2 || v.Coverage != 0.75 {
 		t.Errorf("%+v", v)
 	}
 	near(t, "bias", v.Bias, (-0.1+0.1+0)/3, 1e-12)
 	near(t, "distance", v.Distance, 0.2/3, 1e-12)
 	near(t, "correlation", v.Correlation, 0.9707, 1e-4)
-	if nobody := AgainstValidator(nil, &judge, DefaultOptions()); nobody.Runs != 0 || nobody.Bias.Value != nil {
-		t.Errorf("%+v", nobody)
+	for _, figure := range []string{FigureCoefficient, FigureAttemptQuality} {
+		if nobody := AgainstValidator(figure, runs, &judge, DefaultOptions()); nobody != nil {
+			t.Errorf("%+v", nobody)
+		}
+	}
+}
+
+// TestTheValidatorAttemptByAttempt: by hand, category by category, grades and what the
+// subnet's rule makes of them (0.3 and 0.875 of a point, 1 from 0.8 on).
+func TestTheValidatorAttemptByAttempt(t *testing.T) {
+	t.Parallel()
+	judge := Ratings{Name: "gates", Scores: map[Key]*float64{}}
+	var theirs []Theirs
+	for i, a := range []struct {
+		category    string
+		ours, their float64
+	}{{"product", 0.4, 0.8}, {"product", 0.8, 0.8}, {"shop", 0.9, 0.1}, {"shop", 0, 0.5}} {
+		key := Key{Run: fmt.Sprint("run", i%2), Problem: fmt.Sprint(i)}
+		theirs = append(theirs, Theirs{Key: key, Agent: fmt.Sprint(i % 2), Findings: arena.Findings{Quality: &a.their, Category: a.category}})
+		if judge.Scores[key] = &a.ours; a.ours == 0 {
+			judge.Scores[key] = nil // unscored is not compared, and lowers the coverage
+		}
+	}
+	for figure, bias := range map[string][2]float64{FigureAttemptQuality: {-0.2, 0.8}, FigureMultiplier: {(0.65 - 1) / 2, 1 - 0.3875}} {
+		all := AgainstValidator(figure, theirs, &judge, Options{Samples: 100, Seed: 1})
+		if len(all) != 2 || all[0].Category != "product" || all[0].Coverage != 1 || all[1].Coverage != 0.5 || all[0].Runs != 2 || all[0].Agents != 2 || all[1].Attempts != 1 {
+			t.Fatalf("%s: %+v", figure, all)
+		}
+		for i, v := range all {
+			near(t, figure+" "+v.Category, v.Bias, bias[i], 1e-12)
+		}
+		if all[0].Bias.CI95 == nil || all[1].Bias.CI95 != nil {
+			t.Errorf("%s: intervals %v, %v: one agent has none", figure, all[0].Bias.CI95, all[1].Bias.CI95)
+		}
 	}
 }

@@ -1,11 +1,13 @@
 package reports
 
 import (
+	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
+	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/judges/agreement"
 	"github.com/trajectory-arena/arena/pipeline/block"
 )
@@ -13,58 +15,23 @@ import (
 // truth holds what the build finds of attempts against what their runs carry of the
 // subnet's own.
 type truth struct {
-	carried map[string]agreement.Carried
-	agents  map[string]string
+	agreement.Carried
 	// paid and graded are the build's, of the attempts of these runs.
 	paid, graded map[agreement.Key]*float64
-	// scores are the validator's of the attempts of each run by their problems, scored
-	// those that the build has as well, by category.
-	scores map[string]map[string]float64
-	scored map[string][]agreement.Run
 }
 
-// Carries tells what a run carries, and what its validator gave each problem; the first
-// word on a run counts.
-func (a *Adder) Carries(run, agent string, c agreement.Carried, scores map[string]float64) {
-	t := &a.truth
-	if _, known := t.carried[run]; known || c == (agreement.Carried{}) && len(scores) == 0 {
-		return
+// Carries tells what a run carries, and what of each of its attempts by problem.
+func (a *Adder) Carries(run, agent string, f arena.Findings, attempts map[string]arena.Findings) {
+	if a.truth.Add(run, agent, f, attempts); a.truth.paid == nil {
+		a.truth.paid, a.truth.graded = map[agreement.Key]*float64{}, map[agreement.Key]*float64{}
 	}
-	if t.carried == nil {
-		*t = truth{
-			carried: map[string]agreement.Carried{}, agents: map[string]string{}, paid: map[agreement.Key]*float64{}, graded: map[agreement.Key]*float64{},
-			scores: map[string]map[string]float64{}, scored: map[string][]agreement.Run{},
-		}
-	}
-	t.carried[run], t.agents[run], t.scores[run] = c, agent, scores
 }
 
 func (t *truth) add(x *block.Entry) {
-	run := x.Attempt.RunID
-	if _, has := t.carried[run]; !has {
-		return
+	if t.Knows(x.Attempt.RunID) {
+		key := agreement.Key{Run: x.Attempt.RunID, Problem: cmp.Or(x.Attempt.ProblemID, x.Attempt.TraceID)}
+		t.paid[key], t.graded[key] = paid(x), x.Score
 	}
-	key := agreement.Key{Run: run, Problem: x.Attempt.TraceID}
-	t.paid[key], t.graded[key] = paid(x), x.Score
-	if score, has := t.scores[run][x.Attempt.ProblemID]; has && x.Outcome.Ruling == nil {
-		t.scored[x.Attempt.TaskType] = append(t.scored[x.Attempt.TaskType], agreement.Run{ID: x.Attempt.TraceID, Agent: t.agents[run], Quality: score})
-	}
-}
-
-// byCategory compares outcomes attempt by attempt. A verdict that an episode brings
-// along is no outcome of ours.
-func (t *truth) byCategory() (all []agreement.Validator) {
-	ours := agreement.Ratings{Name: "outcome", Scores: map[agreement.Key]*float64{}}
-	for key, n := range t.paid {
-		ours.Scores[agreement.Key{Run: key.Problem}] = n
-	}
-	for _, category := range slices.Sorted(maps.Keys(t.scored)) {
-		v := agreement.AgainstValidator(t.scored[category], &ours, agreement.DefaultOptions())
-		if v.Figure = "score, " + category; v.Runs > 0 {
-			all = append(all, v)
-		}
-	}
-	return all
 }
 
 // paid is what the verifier paid, or 1 for a success; nil where the attempt was none.
@@ -79,27 +46,18 @@ func paid(x *block.Entry) *float64 {
 	return &n
 }
 
-// held compares run by run.
+// held compares run by run, and category by category.
 func (t *truth) held() (all []agreement.Validator) {
-	for _, figure := range []string{agreement.FigureScore, agreement.FigureQuality, agreement.FigureCoefficient} {
+	slices.SortStableFunc(t.All, func(a, b agreement.Theirs) int { return cmp.Compare(a.Run, b.Run) }) // a sum of floats depends on its order
+	for _, figure := range agreement.Figures {
 		ours := agreement.Ratings{Name: "judge", Scores: t.graded}
-		if figure == agreement.FigureScore {
+		switch figure {
+		case agreement.FigureScore, agreement.FigureAttemptScore:
 			ours = agreement.Ratings{Name: "outcome", Scores: t.paid}
 		}
-		var runs []agreement.Run
-		for _, id := range slices.Sorted(maps.Keys(t.carried)) {
-			c := t.carried[id]
-			if run, has := c.Against(figure); has {
-				run.ID, run.Agent = id, t.agents[id]
-				runs = append(runs, run)
-			}
-		}
-		v := agreement.AgainstValidator(runs, &ours, agreement.DefaultOptions())
-		if v.Figure = figure; v.Runs > 0 {
-			all = append(all, v)
-		}
+		all = append(all, agreement.AgainstValidator(figure, t.All, &ours, agreement.DefaultOptions())...)
 	}
-	return append(all, t.byCategory()...)
+	return all
 }
 
 // subnetText is how far the build agrees with the subnet, as the dataset card has it.
@@ -108,9 +66,9 @@ func subnetText(all []agreement.Validator) string {
 		return ""
 	}
 	var b strings.Builder
-	b.WriteString("\nHow far the build agrees with what the day's runs carry of the subnet's own figures, run by run (ours less theirs; 95 % intervals draw agents): what was paid or solved times the run's coefficient, the mean grade, and what the subnet's rule makes of it. Score is told attempt by attempt and category: solved by our rules, less what the validator gave.\n\n| figure | ours | runs | attempts | agents | bias | distance | correlation |\n|---|---|---:|---:|---:|---|---|---|\n")
+	b.WriteString("\nHow far the build agrees with what the day's runs carry of the subnet's own figures (ours less theirs; 95 % intervals draw agents; coverage is the share of the runs or attempts carrying a figure that the build graded). Run by run: what was paid or solved times the run's coefficient (validator_score), the mean grade (reasoning_quality), and what the subnet's rule makes of it (reasoning_coefficient). Attempt by attempt, by category: solved by our rules (score), our grade (reasoning_score), and what the subnet's rule makes of either grade (multiplier).\n\n| figure | category | ours | runs | attempts | agents | coverage | bias | distance | correlation |\n|---|---|---|---:|---:|---:|---:|---|---|---|\n")
 	for _, v := range all {
-		fmt.Fprintf(&b, "| %s | %s | %d | %d | %d | %s | %s | %s |\n", v.Figure, v.Judge, v.Runs, v.Attempts, v.Agents, figure(v.Bias), figure(v.Distance), figure(v.Correlation))
+		fmt.Fprintf(&b, "| %s | %s | %s | %d | %d | %d | %.3f | %s | %s | %s |\n", v.Figure, corpus.Cell(cmp.Or(v.Category, "all")), v.Judge, v.Runs, v.Attempts, v.Agents, v.Coverage, figure(v.Bias), figure(v.Distance), figure(v.Correlation))
 	}
 	return b.String()
 }

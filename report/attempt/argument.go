@@ -39,7 +39,8 @@ type Argument struct {
 	// best first; Better that of the twin that stays, -1 for none.
 	Rivals []int `json:"rivals,omitempty"`
 	Better int   `json:"better"`
-	// Ways, 0 to 1, are the rivals' trajectories by the filter: they decide equal rewards.
+	// Ways are what the filter makes of the rivals' trajectories, 0 to 1, which decides
+	// between equal rewards.
 	Ways []float64 `json:"ways,omitempty"`
 	// First says of both twins whose run began first.
 	First string `json:"first,omitempty"`

@@ -19,10 +19,10 @@ const (
 	// contained is how much of the shorter one's thinking at a problem the other's must
 	// hold for the two to be the same.
 	contained = 0.8
-	// least is from where on a likeness is worth showing, mostPairs are shown at most.
-	least        = 0.02
-	mostPairs    = 4000
-	showPassages = 5 // of each pair and kind
+	// least is from where on a likeness is worth showing.
+	least = 0.02
+	// showPassages are shown of each pair and kind.
+	showPassages = 5
 )
 
 // pair is two agents that are alike in something.
@@ -33,25 +33,26 @@ type pair struct {
 	By [kinds]any `json:"by"`
 	// Same counts the problems at which both show the same of a kind, Of those at which
 	// both show anything of it. Of prompts they count lines, Of those of the shorter.
-	Same   [kinds]int `json:"same"`
-	Of     [kinds]int `json:"of"`
-	Copied bool       `json:"copied"`
+	Same [kinds]int `json:"same"`
+	Of   [kinds]int `json:"of"`
+	// Copied reports whether the pair is taken for copies.
+	Copied bool `json:"copied"`
 	// Problems are some at which the calls or the thinking are the same, Passages
 	// sentences that both think, Lines those of both prompts; each what fewest share.
 	Problems []string `json:"problems"`
 	Passages []string `json:"passages"`
 	Lines    []string `json:"lines"`
-	reach    float64  // the greatest likeness as a share of its limit
 }
 
 // agents compares the agents of a day. The whole day is read for it, once.
 func (c *Corpus) agents(ctx context.Context, key string) ([]byte, error) {
 	if c.all {
-		if err := (&writer{Corpus: c, agents: c.agentsOf()}).read(ctx); err != nil {
+		if err := c.meet(ctx); err != nil {
 			return nil, err
 		}
 	}
-	pairs, secret := c.kin.pairs(), func(s string) bool { return c.Secret != nil && c.Secret(s) != "" }
+	secret := func(s string) bool { return c.Secret != nil && c.Secret(s) != "" }
+	pairs := c.kin.pairs()
 	for i := range pairs {
 		pairs[i].Passages, pairs[i].Lines = slices.DeleteFunc(pairs[i].Passages, secret), slices.DeleteFunc(pairs[i].Lines, secret)
 	}
@@ -72,58 +73,54 @@ func (k *kinship) weighed() *kin {
 	for i, name := range slices.Sorted(maps.Keys(k.agents)) {
 		a := k.agents[name]
 		w.authors, w.team, a.problems = append(w.authors, a), append(w.team, i), slices.Sorted(maps.Keys(a.at))
-		for h, problem := range a.lines {
-			if problem == 0 {
-				a.prompts.all = append(a.prompts.all, h)
+		for _, at := range a.at {
+			for kind := range at {
+				slices.Sort(at[kind])
+				at[kind] = slices.Compact(at[kind])
 			}
 		}
-		a.each(func(_ int, x *items) {
-			slices.Sort(x.all)
-			x.all = slices.Compact(x.all)
-		})
+		for h, problem := range a.lines {
+			if problem == 0 {
+				a.prompts = append(a.prompts, h)
+			}
+		}
+		slices.Sort(a.prompts)
 	}
 	return w
 }
 
 // count says anew how many teams have each item.
 func (k *kin) count() {
-	last := [kinds]map[uint64]int{} // the team that had an item last
+	teams := map[int][]*author{}
+	for i, a := range k.authors {
+		teams[k.team[i]] = append(teams[k.team[i]], a)
+	}
 	for kind := range kinds {
-		k.have[kind], last[kind] = map[uint64]int{}, map[uint64]int{}
-	}
-	for team := range k.authors {
-		for i, a := range k.authors {
-			if k.team[i] != team {
-				continue
-			}
-			a.each(func(kind int, x *items) {
-				for _, h := range x.all {
-					if last[kind][h] != team+1 {
-						last[kind][h] = team + 1
-						k.have[kind][h]++
-					}
+		k.have[kind] = map[uint64]int{}
+		for _, team := range teams {
+			has := map[uint64]bool{}
+			for _, a := range team {
+				for _, h := range a.items(kind) {
+					has[h] = true
 				}
-			})
-		}
-	}
-	for _, a := range k.authors {
-		a.each(func(kind int, x *items) {
-			x.alone = 0
-			for _, h := range x.all {
-				x.alone += k.weight(kind, h, 1)
 			}
-		})
+			for h := range has {
+				k.have[kind][h]++
+			}
+		}
 	}
 }
 
-// each visits an author's items, kind by kind, the problems in order.
-func (a *author) each(see func(kind int, x *items)) {
-	see(byPrompts, &a.prompts)
-	for _, problem := range a.problems {
-		for kind := range a.at[problem] {
-			see(kind, &a.at[problem][kind])
+func (a *author) items(kind int) (all []uint64) {
+	if kind == byPrompts {
+		return a.prompts
+	}
+	for _, at := range a.at {
+		if kind < byWhole {
+			all = append(all, at[kind]...)
 		}
 	}
+	return all
 }
 
 // weight is how much an item counts for so many teams that are compared: the less the
@@ -140,8 +137,8 @@ func (k *kin) weight(kind int, h uint64, compared int) float64 {
 	}
 }
 
-// pairs are those pairs of agents, mostPairs at most, that are most alike in what few
-// others write. All are compared twice: the second time copies of one work are one team.
+// pairs are all pairs of agents that are alike in anything that few others write. They
+// are compared twice: the second time all copies of one work are one team.
 func (k *kinship) pairs() (out []pair) {
 	w := k.weighed()
 	for _, again := range []bool{false, true} {
@@ -151,16 +148,12 @@ func (k *kinship) pairs() (out []pair) {
 				switch p := w.compare(a, b); {
 				case p.Copied && !again:
 					w.join(w.team[i], w.team[i+1+j])
-				case again && p.reach >= least:
+				case again && slices.ContainsFunc(p.By[:], func(x any) bool { likeness, _ := x.(float64); return likeness >= least }):
+					w.quote(p, a, b)
 					out = append(out, *p)
 				}
 			}
 		}
-	}
-	slices.SortStableFunc(out, func(a, b pair) int { return cmp.Compare(b.reach, a.reach) })
-	out = out[:min(mostPairs, len(out))]
-	for i := range out {
-		w.quote(&out[i])
 	}
 	return out
 }
@@ -194,8 +187,8 @@ func (k *kin) compare(a, b *author) *pair {
 			p.Problems = append(p.Problems, problem)
 		}
 	}
-	if len(a.prompts.all) > 0 && len(b.prompts.all) > 0 {
-		both, smaller := k.shared(byPrompts, &a.prompts, &b.prompts)
+	if len(a.prompts) > 0 && len(b.prompts) > 0 {
+		both, smaller := k.shared(byPrompts, a.prompts, b.prompts)
 		sum[byPrompts], p.Same[byPrompts], p.Of[byPrompts] = both, int(both), int(smaller)
 	}
 	for kind, limit := range copiedFrom {
@@ -203,7 +196,6 @@ func (k *kin) compare(a, b *author) *pair {
 			x := sum[kind] / float64(p.Of[kind])
 			p.By[kind] = math.Round(x*1e4) / 1e4
 			p.Copied = p.Copied || x >= limit.Share && p.Same[kind] >= limit.Least
-			p.reach = max(p.reach, x/limit.Share)
 		}
 	}
 	return p
@@ -213,8 +205,10 @@ func (k *kin) compare(a, b *author) *pair {
 // not; both says in what they show anything.
 func (k *kin) at(a, b *work) (x [byPrompts]float64, both [byPrompts]bool) {
 	for kind := range byWhole {
-		both[kind] = len(a[kind].all) > 0 && len(b[kind].all) > 0
-		shared, smaller := k.shared(kind, &a[kind], &b[kind])
+		if both[kind] = len(a[kind]) > 0 && len(b[kind]) > 0; !both[kind] {
+			continue
+		}
+		shared, smaller := k.shared(kind, a[kind], b[kind])
 		if shared >= least && (kind < byThinking || shared >= contained*smaller) {
 			x[kind] = min(1, shared)
 		}
@@ -226,43 +220,32 @@ func (k *kin) at(a, b *work) (x [byPrompts]float64, both [byPrompts]bool) {
 
 // shared is how much two lists hold in common, each item by its weight, and how much
 // the smaller one holds.
-func (k *kin) shared(kind int, s, t *items) (both, smaller float64) {
-	alone := 0.0
-	for x, y := s.all, t.all; len(x) > 0 && len(y) > 0; {
+func (k *kin) shared(kind int, s, t []uint64) (both, smaller float64) {
+	var onlyS, onlyT float64
+	for len(s) > 0 || len(t) > 0 {
 		switch {
-		case x[0] < y[0]:
-			x = x[1:]
-		case y[0] < x[0]:
-			y = y[1:]
+		case len(t) == 0 || len(s) > 0 && s[0] < t[0]:
+			onlyS, s = onlyS+k.weight(kind, s[0], 1), s[1:]
+		case len(s) == 0 || t[0] < s[0]:
+			onlyT, t = onlyT+k.weight(kind, t[0], 1), t[1:]
 		default:
-			both, alone = both+k.weight(kind, x[0], 2), alone+k.weight(kind, x[0], 1)
-			x, y = x[1:], y[1:]
+			both, s, t = both+k.weight(kind, s[0], 2), s[1:], t[1:]
 		}
 	}
-	return both, both + min(s.alone, t.alone) - alone
+	return both, both + min(onlyS, onlyT)
 }
 
 // quote adds what both write and fewest others do.
-func (k *kin) quote(p *pair) {
-	has := map[uint64]bool{}
-	k.agents[p.A].each(func(kind int, x *items) {
-		for _, h := range x.all {
-			has[h] = kind == byThinking || kind == byPrompts
-		}
-	})
-	var both [kinds][]uint64
-	k.agents[p.B].each(func(kind int, x *items) {
-		for _, h := range x.all {
-			if has[h] {
-				both[kind], has[h] = append(both[kind], h), false
-			}
-		}
-	})
+func (k *kin) quote(p *pair, a, b *author) {
 	p.Problems = p.Problems[:min(showPassages, len(p.Problems))]
-	p.Passages, p.Lines = k.rarest(byThinking, both[byThinking]), k.rarest(byPrompts, both[byPrompts])
+	p.Passages, p.Lines = k.rarest(byThinking, a, b), k.rarest(byPrompts, a, b)
 }
 
-func (k *kin) rarest(kind int, items []uint64) []string {
+func (k *kin) rarest(kind int, a, b *author) []string {
+	items, theirs := a.items(kind), b.items(kind)
+	slices.Sort(items)
+	slices.Sort(theirs)
+	items = slices.DeleteFunc(slices.Compact(slices.Clone(items)), func(h uint64) bool { _, both := slices.BinarySearch(theirs, h); return !both })
 	slices.SortFunc(items, func(x, y uint64) int {
 		return cmp.Or(cmp.Compare(k.have[kind][x], k.have[kind][y]), cmp.Compare(len(k.texts[y]), len(k.texts[x])), cmp.Compare(k.texts[x], k.texts[y]))
 	})

@@ -2,6 +2,7 @@ package site
 
 import (
 	"cmp"
+	"context"
 	"hash/maphash"
 	"regexp"
 	"slices"
@@ -10,11 +11,13 @@ import (
 	"unicode"
 
 	"github.com/tidwall/gjson"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/filters"
 	"github.com/trajectory-arena/arena/internal/canonical"
 	"github.com/trajectory-arena/arena/internal/text"
+	"github.com/trajectory-arena/arena/traces"
 )
 
 // The parts of their work in which two agents may be alike. Of all but prompts each
@@ -35,9 +38,11 @@ const (
 var kindNames = [kinds]string{"tools", "calls", "thinking", "calls and thinking", "calls of no third agent", "prompts"}
 
 const (
-	// leastCalls calls, a sentence with leastWords words that neither request nor figure
-	// is, and a prompt's line of leastLine bytes say something of who wrote them.
+	// leastCalls are how many calls say something of who chose them.
 	leastCalls = 2
+	// leastWords and leastLine are how many words of its own a sentence must have, beside
+	// those of the request and figures, and how long a prompt's line must be, to say
+	// something of who wrote them.
 	leastWords = 6
 	leastLine  = 24
 	maxPassage = 300 // bytes of one
@@ -48,7 +53,8 @@ const (
 type kinship struct {
 	mu     sync.Mutex
 	agents map[string]*author
-	// texts are an example of each sentence and prompt's line, the first in byte order.
+	// texts are an example of each sentence, and of each line of a prompt that is sent
+	// at several problems, the first in byte order.
 	texts map[uint64]string
 }
 
@@ -60,18 +66,11 @@ type author struct {
 	problems []string // those of at in order
 	lines    map[uint64]uint64
 	// prompts are the lines that it sends at several problems.
-	prompts items
+	prompts []uint64
 }
 
 // work are items of an agent at a problem by their kind, several attempts together.
-type work [byWhole]items
-
-// items are in ascending order once all are there; alone is how much they count for
-// what nobody else may have.
-type items struct {
-	all   []uint64
-	alone float64
-}
+type work [byWhole][]uint64
 
 // seed is this process's: items are only compared.
 var seed = maphash.MakeSeed()
@@ -84,14 +83,14 @@ func (k *kinship) add(t *arena.Trace, agents []string) {
 		return
 	}
 	d := filters.Normalise(t)
-	found, said := worked(t, &d)
+	items, said := worked(t, &d)
 	lines := prompted(t)
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.agents == nil {
 		k.agents, k.texts = map[string]*author{}, map[uint64]string{}
 	}
-	for i, h := range found[byThinking].all {
+	for i, h := range items[byThinking] {
 		k.keep(h, said[i])
 	}
 	for _, name := range agents {
@@ -103,9 +102,8 @@ func (k *kinship) add(t *arena.Trace, agents []string) {
 		if a.at[t.ProblemID] == nil {
 			a.at[strings.Clone(t.ProblemID)] = &work{}
 		}
-		for kind := range found {
-			at := &a.at[t.ProblemID][kind]
-			at.all = append(at.all, found[kind].all...)
+		for kind, all := range items {
+			a.at[t.ProblemID][kind] = append(a.at[t.ProblemID][kind], all...)
 		}
 		for h, line := range lines {
 			switch before, known := a.lines[h]; {
@@ -127,7 +125,7 @@ func (k *kinship) keep(h uint64, s string) {
 }
 
 // worked is an attempt by its items of each kind, with its sentences.
-func worked(t *arena.Trace, d *arena.Dialogue) (found work, said []string) {
+func worked(t *arena.Trace, d *arena.Dialogue) (items work, said []string) {
 	tools, calls := []string{t.ProblemID}, []string{t.ProblemID}
 	asked := map[string]bool{}
 	for _, w := range words(t.Query) {
@@ -138,13 +136,13 @@ func worked(t *arena.Trace, d *arena.Dialogue) (found work, said []string) {
 			tools, calls = append(tools, c.Name), append(calls, c.Name, canonical.Form(string(c.Arguments)))
 		}
 		for _, s := range sentences(d.Turns[i].Think+"\n"+d.Turns[i].Text, asked) {
-			found[byThinking].all, said = append(found[byThinking].all, hash(framed(s))), append(said, s)
+			items[byThinking], said = append(items[byThinking], hash(framed(s))), append(said, s)
 		}
 	}
 	if len(tools) > leastCalls {
-		found[byTools].all, found[byCalls].all = []uint64{hash(tools...)}, []uint64{hash(calls...)}
+		items[byTools], items[byCalls] = []uint64{hash(tools...)}, []uint64{hash(calls...)}
 	}
-	return found, said
+	return items, said
 }
 
 // prompted are the lines of what the client itself writes into its requests.
@@ -209,4 +207,23 @@ func (c *Corpus) agentsOf() map[record][]string {
 		}
 	}
 	return all
+}
+
+// meet reads all inputs for kin, several at once.
+func (c *Corpus) meet(ctx context.Context) error {
+	agents := c.agentsOf()
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(max(1, c.Workers))
+	for _, in := range c.inputs() {
+		g.Go(func() error {
+			_, err := traces.Read(ctx, in, traces.Defaults(), func(it traces.Item) error {
+				if it.Trace != nil {
+					c.kin.add(it.Trace, agents[record{in.SHA256, it.Trace.RecordSHA256}])
+				}
+				return nil
+			})
+			return err
+		})
+	}
+	return g.Wait()
 }

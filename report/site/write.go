@@ -80,17 +80,12 @@ func (c *Corpus) write(ctx context.Context, folder string, put func(string, []by
 		a := c.Ledger.Lines[at].Attempt
 		w.wanted[record{a.SourceSHA256, a.RecordSHA256}] = at
 	}
-	return errors.Join(w.read(ctx), w.rows())
-}
-
-// read reads all inputs, several at once.
-func (w *writer) read(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(max(1, w.Workers))
-	for _, in := range w.inputs() {
+	g.SetLimit(max(1, c.Workers))
+	for _, in := range c.inputs() {
 		g.Go(func() error { return w.input(ctx, in) })
 	}
-	return g.Wait()
+	return errors.Join(g.Wait(), w.rows())
 }
 
 // inputs are those of the days in an order that no path decides.

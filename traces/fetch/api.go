@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -22,8 +23,16 @@ type run struct {
 	Claimed  string  `json:"claimed_at"`
 	Hotkey   string  `json:"-"`
 	original json.RawMessage
-	// scores are what the validator gave the run's problems, the older contract's.
-	scores map[string]float64
+	// found is what the validator found of the run's problems, the older contract's.
+	found map[string]finding
+}
+
+// finding is what a validator says of an attempt at a problem.
+type finding struct {
+	Category   string          `json:"category,omitempty"`
+	Score      *float64        `json:"score,omitempty"`
+	Reasoning  *float64        `json:"reasoning_score,omitempty"`
+	Components json.RawMessage `json:"score_components,omitempty"`
 }
 
 // item is one attempt of a run: an episode to ask feedback for, or a problem of the
@@ -32,8 +41,7 @@ type item struct {
 	ID      string `json:"item_id"`
 	Kind    string `json:"item_kind"`
 	Episode string `json:"episode_result_id"`
-	// Score is what the validator gave the attempt; nil where it does not say.
-	Score *float64 `json:"score"`
+	finding
 }
 
 const kindEpisode = "envpack_episode"
@@ -132,32 +140,49 @@ func (c *Client) since(ctx context.Context, from time.Time) (ids []string, err e
 	}
 }
 
-// items lists the attempts of a run. Where the run names none, those of the older
-// contract stand in the agent's list of problems.
+// items lists the attempts of a run. What the validator found of those of the older
+// contract stands in the agent's list of problems, and where the run names none, they too:
+// items beside an error are whole but for that.
 func (c *Client) items(ctx context.Context, r *run) (d detail, items []item, err error) {
 	if err := c.get(ctx, "evaluation-runs/"+url.PathEscape(r.ID), &d); err != nil {
 		return d, nil, fmt.Errorf("ask for run %s: %w", r.ID, err)
 	}
 	if d.Items != nil {
-		return d, d.Items.Items, nil
+		items = d.Items.Items
+		if !slices.ContainsFunc(items, func(i item) bool { return i.Kind != kindEpisode }) {
+			return d, items, nil
+		}
 	}
 	var answer struct {
 		Problems []struct {
-			ID      string `json:"problem_id"`
-			Results []struct {
-				Run   string   `json:"eval_run_id"`
-				Score *float64 `json:"score"`
+			ID       string `json:"problem_id"`
+			Category string
+			Results  []struct {
+				Run string `json:"eval_run_id"`
+				finding
 			} `json:"validator_results"`
 		}
 	}
 	if err := c.get(ctx, "agent-versions/"+url.PathEscape(r.Agent)+"/problems", &answer); err != nil {
-		return d, nil, fmt.Errorf("ask for the problems of %s: %w", r.Agent, err)
+		return d, items, fmt.Errorf("ask for the problems of %s: %w", r.Agent, err)
 	}
+	found := map[string]finding{}
 	for _, p := range answer.Problems {
 		for _, v := range p.Results {
 			if v.Run == r.ID {
-				items = append(items, item{ID: p.ID, Kind: "legacy_problem", Score: v.Score})
+				v.Category = p.Category
+				found[p.ID] = v.finding
 			}
+		}
+	}
+	if d.Items == nil {
+		for _, id := range slices.Sorted(maps.Keys(found)) {
+			items = append(items, item{ID: id, Kind: "legacy_problem"})
+		}
+	}
+	for i := range items {
+		if f, has := found[items[i].ID]; has {
+			items[i].finding = f
 		}
 	}
 	return d, items, nil

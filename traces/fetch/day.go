@@ -107,7 +107,7 @@ func meta(r *run, kind, network string, whole bool) (map[string]json.RawMessage,
 	})
 	for key, value := range map[string]any{
 		"miner_hotkey": r.Hotkey, "suite_version": r.Suite, "started_at": r.Claimed, "network": network, "execution_kind": kind,
-		"agent_code": "AGENT_CODE/" + r.Agent, "whole": whole, "problem_scores": r.scores,
+		"agent_code": "AGENT_CODE/" + r.Agent, "whole": whole, "problem_scores": r.found,
 	} {
 		text, err := json.Marshal(value)
 		if err != nil {
@@ -154,8 +154,8 @@ func (d *day) known(r *run, network string) (whole bool, err error) {
 		return false, fmt.Errorf("read run %s on disk: %w", r.ID, err)
 	}
 	var kind string
-	_ = json.Unmarshal(old["execution_kind"], &kind)     // absent, it stays empty
-	_ = json.Unmarshal(old["problem_scores"], &r.scores) // a list of runs does not say them
+	_ = json.Unmarshal(old["execution_kind"], &kind)    // absent, it stays empty
+	_ = json.Unmarshal(old["problem_scores"], &r.found) // a list of runs does not say them
 	whole = string(old["whole"]) == "true"
 	now, err := meta(r, kind, network, whole)
 	if err != nil {

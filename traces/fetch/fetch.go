@@ -139,12 +139,14 @@ func (f *Fetch) look(ctx context.Context, r *run, days map[string]*day) (*todo, 
 		return nil, err
 	}
 	if t.detail, t.items, err = f.items(ctx, r); err != nil {
-		return nil, t.day.note(r.ID, "", err)
+		if err = t.day.note(r.ID, "", err); err != nil || t.items == nil {
+			return nil, err
+		}
 	}
-	t.scores = map[string]float64{}
+	t.found = map[string]finding{}
 	for _, i := range t.items {
-		if i.Score != nil && i.Kind != kindEpisode {
-			t.scores[i.ID] = *i.Score
+		if i.Kind != kindEpisode {
+			t.found[i.ID] = i.finding
 		}
 	}
 	return t, nil

@@ -80,6 +80,8 @@ func (a *api) answer(path string) any {
 		return object{"race": object{"race_id": race}, "qualifiers": q}
 	case part[0] == "agent-versions" && len(part) == 2:
 		return object{"miner_hotkey": "5Hot0"}
+	case part[0] == "agent-versions" && part[2] == "problems":
+		return a.problemsOf(part[1])
 	case part[0] == "agent-versions":
 		return a.runsOf(part[1])
 	case part[0] == "evaluation-runs":
@@ -116,6 +118,20 @@ func (a *api) runsOf(agent string) []object {
 			"last_heartbeat_at": time.Now()})
 	}
 	return append(all, object{"eval_run_id": agent + "-other", "agent_version_id": agent, "suite_id": 4, "claimed_at": "x", "race_id": "another"})
+}
+
+// problemsOf are an agent's problems with what the validators found of them, run by run.
+func (a *api) problemsOf(agent string) object {
+	var all []object
+	for i := range each {
+		var results []object
+		for run := range runs {
+			results = append(results, object{"eval_run_id": fmt.Sprintf("%s-run-%d", agent, run), "validator_hotkey": "5Val", "status": "SUCCESS", "score": 0.5,
+				"reasoning_score": float64(i)/10 + float64(run)/100, "score_components": object{"gt": i}})
+		}
+		all = append(all, object{"problem_id": fmt.Sprintf("p-%d", i), "category": "Shop", "validator_results": results})
+	}
+	return object{"agent_version_id": agent, "problems": all}
 }
 
 // get fetches with the query into out; the words that were said come back.
@@ -339,8 +355,55 @@ func TestScoresOfProblemsStayWithTheirRun(t *testing.T) {
 			}
 		})
 		ins, err := traces.Discover(filepath.Join(out, race))
-		if err != nil || *ins[0].Meta.Score != score || len(ins[0].Meta.Scores) != each || ins[0].Meta.Scores["p-0"] != 0.5 {
-			t.Errorf("%v: %+v", err, ins[0].Meta)
+		if err != nil || *ins[1].Meta.Score != score || len(ins[1].Meta.Attempts) != each || *ins[1].Meta.Attempts["p-0"].Score != 0.5 || ins[1].Meta.Attempts["p-0"].Category != "shop" {
+			t.Fatalf("%v: %+v", err, ins[1].Meta)
+		}
+		for i, in := range ins {
+			run, problem := i/each%runs, i%each
+			got := in.Meta.Attempts[fmt.Sprintf("p-%d", problem)].Quality
+			if want := float64(problem)/10 + float64(run)/100; got == nil || *got != want {
+				t.Errorf("%s: reasoning %v, want %v", in.Path, got, want)
+			}
+		}
+	}
+	text, err := os.ReadFile(filepath.Join(out, race, "traces", "run=agent-1-run-1", "run.json"))
+	var meta struct {
+		Problems map[string]struct {
+			Components map[string]int `json:"score_components"`
+		} `json:"problem_scores"`
+	}
+	if err != nil || json.Unmarshal(text, &meta) != nil || meta.Problems["p-3"].Components["gt"] != 3 {
+		t.Errorf("%v: %s", err, text)
+	}
+}
+
+// TestRefusedFindings: where an agent's list of problems is refused, the attempts come
+// without findings and the manifest says so.
+func TestRefusedFindings(t *testing.T) {
+	for _, refuses := range []bool{false, true} {
+		a, out := &api{kind: "legacy_problem"}, t.TempDir()
+		a.fault = func(path string, _ int, w http.ResponseWriter) bool {
+			refused := refuses && strings.HasSuffix(path, "/problems")
+			if refused {
+				refuse(w, http.StatusForbidden, "RACE_IN_FLIGHT")
+			}
+			return refused
+		}
+		synctest.Test(t, func(t *testing.T) {
+			if said, err := get(t, t.Context(), a, out, nil); err != nil {
+				t.Fatal(err, said)
+			}
+		})
+		if n := counts(t, out); n["fetched"] != agents*runs*each {
+			t.Errorf("%v", n)
+		}
+		for i := range agents {
+			if n := a.paths[fmt.Sprintf("agent-versions/agent-%d/problems", i)]; n != runs {
+				t.Errorf("asked %d times for the problems of agent %d", n, i)
+			}
+		}
+		if n := counts(t, out)["embargo"]; (n > 0) != refuses {
+			t.Errorf("%d lists under embargo", n)
 		}
 	}
 }

@@ -58,8 +58,8 @@ the judge's grades pay most nearly what the labels' would by the subnet's.`,
 	}
 	c.Flags().StringArrayVar(&f.labels, "labels", nil, "labels to hold each judge against; once for each person who made some")
 	c.Flags().BoolVar(&f.fit, "fit", false, "fit the multiplier's floor and ceiling to the labels, for a build's configuration")
-	c.Flags().StringVar(&f.day, "day", "", "hold each judge against what the run.json files of this day carry of the subnet's own grades, run by run")
-	cli.Choice(c, &f.against, "against", []string{agreement.FigureQuality, agreement.FigureCoefficient, agreement.FigureScore}, "with --day, which figure of a run: reasoning_quality, reasoning_coefficient (of the judge's mean by the subnet's rule), or validator_score (of success, as arena score writes it, times the run's own coefficient)")
+	c.Flags().StringVar(&f.day, "day", "", "hold each judge against what the run.json files of this day carry of the subnet's own grades")
+	cli.Choice(c, &f.against, "against", agreement.Figures, "with --day, which of the subnet's figures. Of a run: validator_score (of success, as arena score writes it, times the run's own coefficient), reasoning_quality, or reasoning_coefficient (of the judge's mean by the subnet's rule). Attempt by attempt and category: score (of success), reasoning_score, or multiplier (of either grade by the subnet's rule)")
 	cli.Share(c, &f.threshold, "threshold", "measure the precision and recall of this score or more; labels that have a probability weigh 1 over it")
 	c.Flags().BoolVar(&f.json, "json", false, "write JSON instead of tables")
 	cli.Out(c, &f.out)
@@ -148,26 +148,17 @@ func (f *agreementFlags) addValidator(r *agreement.Report, judges []agreement.Ra
 	if err != nil {
 		return cli.Failed(err, "a day is a folder of traces")
 	}
-	var runs []agreement.Run
-	known := map[string]bool{}
+	var theirs agreement.Carried
 	for i := range inputs {
-		m := inputs[i].Meta
+		m := &inputs[i].Meta
 		named, _ := inputs[i].PathIDs()
-		id := cmp.Or(m.RunID, named)
-		carried := agreement.Carried{Quality: m.Quality, Coefficient: m.Coefficient, Score: m.Score}
-		if run, has := carried.Against(f.against); has && !known[id] {
-			known[id] = true
-			run.ID, run.Agent = id, m.Agent.VersionID
-			runs = append(runs, run)
-		}
-	}
-	if len(runs) == 0 {
-		return cli.Failed(fmt.Errorf("no run.json of %s carries a %s", f.day, f.against), "days that arena fetch brought have it")
+		theirs.Add(cmp.Or(m.RunID, named), m.Agent.VersionID, m.Findings, m.Attempts)
 	}
 	for i := range judges {
-		v := agreement.AgainstValidator(runs, &judges[i], f.opt)
-		v.Figure = f.against
-		r.Validator = append(r.Validator, v)
+		r.Validator = append(r.Validator, agreement.AgainstValidator(f.against, theirs.All, &judges[i], f.opt)...)
+	}
+	if len(r.Validator) == 0 {
+		return cli.Failed(fmt.Errorf("no run.json of %s carries a %s of what is judged here", f.day, f.against), "days that arena fetch brought have it")
 	}
 	return nil
 }

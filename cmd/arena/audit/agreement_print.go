@@ -24,7 +24,8 @@ func printAgreement(w io.Writer, r *agreement.Report) error {
 		printAlpha(t, p.Alpha)
 	}
 	for _, v := range r.Validator {
-		fmt.Fprintf(t, "\n%s against the subnet's own %s: %d runs of %d agents, %d attempts\n\t\t95 %%\t\n", text.Line(v.Judge), text.Line(v.Figure), v.Runs, v.Agents, v.Attempts)
+		fmt.Fprintf(t, "\n%s against the subnet's own %s: %d attempts of %d runs of %d agents, coverage %.3f\n\t\t95 %% over agents\t\n",
+			text.Line(v.Judge), text.Line(strings.TrimSpace(v.Figure+" "+v.Category)), v.Attempts, v.Runs, v.Agents, v.Coverage)
 		printFigure(t, "bias", v.Bias)
 		printFigure(t, "distance", v.Distance)
 		printFigure(t, "correlation", v.Correlation)

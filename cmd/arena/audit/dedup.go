@@ -186,11 +186,11 @@ func (f *dedupFlags) stripper() (*minhash.Stripper, error) {
 
 func (f *dedupFlags) textOf(row rows.Row) (text, id string, err error) {
 	if f.field != "" {
-		text, name, found := row.Field(f.field)
+		column, name, found := row.Field(f.field)
 		if !found {
 			return "", name, fmt.Errorf("row %d has no column %q", row.Line+1, f.field)
 		}
-		return text, name, nil
+		return column, name, nil
 	}
 	c := rows.Read(row)
 	id = cmp.Or(c.ID, row.Name())

@@ -43,12 +43,13 @@ func NewFetch(s *cli.Streams) *cobra.Command {
 		Long: `Fetch brings races from the subnet's public API to DAYS/RACE, as ` + "`arena build`" + ` reads
 them: attempts under traces/run=ID, and beside each run a run.json with validator,
 race, phase, is_included and what the subnet itself found: validator_score,
-reasoning_quality, reasoning_coefficient. Of environment packs the API gives out the
+reasoning_quality, reasoning_coefficient, and score, reasoning_score and
+score_components of each problem of the older contract. Of environment packs the API gives out the
 feedback on an episode, which holds no inference: the axis of its attempts is unknown.
 Problems of the older contract come along; their catalogue does not.
 
-What it costs is said before it begins, -n says only that: a request a run, then
-one an episode or two a problem. A race of 60 agents with 3 runs of 90 episodes is
+What it costs is said before it begins, -n says only that: a request a run, two for
+one of the older contract, then one an episode or two a problem. A race of 60 agents with 3 runs of 90 episodes is
 16,500 requests, three hours at 90 a minute. --since asks for all past races, since
 the API takes no date.
 
