@@ -22,7 +22,7 @@ func Refuse(known *finish.Known, p student.Problems) (map[string]string, error) 
 	if known.Bank == nil {
 		return nil, guard.ErrEmptyBank
 	}
-	protection, err := finish.Protect(finish.InBank(known.Bank, known.HeldOut), guard.Config{}, injectionSeed)
+	protection, err := finish.Protect(finish.InBank(known.Bank, known.HeldOut), guard.Config{Least: known.Least}, injectionSeed)
 	if err != nil {
 		return nil, err
 	}

@@ -71,6 +71,9 @@ type Config struct {
 	// given stays; the default is raised with the bank until the share of honest
 	// rows lost is estimated to be MaxFalse at most.
 	Drop, MaxFalse float64
+	// Least is what the default starts from at least: the score from which whoever
+	// looked at the rows before dropped them, as far as a bank may raise it.
+	Least float64
 	// SameOnly drops by wording only what asks for the same.
 	SameOnly bool
 }
@@ -117,7 +120,7 @@ func requests(bank []Entry) []lexical.Request {
 
 // withDefaults fills in the thresholds that are not set.
 func (c Config) withDefaults() Config {
-	c.Drop = cmp.Or(c.Drop, lexical.DefaultDrop)
+	c.Drop = cmp.Or(c.Drop, max(lexical.DefaultDrop, min(c.Least, maxDrop)))
 	c.MaxFalse = cmp.Or(c.MaxFalse, DefaultMaxFalse)
 	return c
 }

@@ -1,11 +1,17 @@
-"""The loop: evaluate, make the data of a stage, train, evaluate again. python loop.py -o WORK --arena ARENA
+"""The loop: evaluate, make the data of a stage, train, evaluate again. python loop.py -o WORK --arena ARENA --policy SERVER
 
-A shop, a day of attempts at it and a model of random weights are made on the spot; nothing is downloaded. Students:
+A shop, a day of attempts at it and a small model that can repeat what it read are made on the spot; nothing is
+downloaded. Students:
 
-    untrained   the model as it was made
-    scripted    trained on the attempts of programs, on as many tokens as kept
-    kept        trained on the rows that a build kept (recipe sft)
-    policy      a program that knows every answer: what can be reached
+    untrained      the model as it was made
+    kept           untrained, fine-tuned on the rows that a build kept (recipe sft)
+    scripted       untrained, fine-tuned on as many tokens of the attempts of programs
+    rewritten      untrained, fine-tuned on as many tokens of those attempts with new reasoning (recipe rewrite)
+    rft            kept, fine-tuned on its own successes and the corpus (recipe rft)
+    kto            kept, trained on its own successes and failures (recipe kto)
+    grpo           kept, trained by GRPO in the environment (arena env serve)
+    scripted-grpo  scripted, trained by GRPO in the environment
+    policy         a program that knows every answer: what can be reached
 
 Every step leaves a marker, its result. The same command goes on where an earlier one was killed; a stage of training
 begins anew, with its seed. WORK/figures.json and the checkpoints are the same, however often it was killed.
@@ -19,15 +25,32 @@ import socket
 import subprocess
 import sys
 import time
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
+from threading import Lock
 
 from programs import table as rows_of
 
 HERE = Path(__file__).resolve().parent
-STUDENTS = ["kept", "scripted"]
-CLAIMS = [("untrained", "kept"), ("scripted", "kept")]
+# Each student, and what it begins from.
+BEFORE = {"untrained": "", "kept": "untrained", "scripted": "untrained", "rewritten": "untrained", "rft": "kept", "kto": "kept", "grpo": "kept", "scripted-grpo": "scripted"}
+CLAIMS = [("untrained", "kept"), ("scripted", "kept"), ("scripted", "rewritten"), ("kept", "rft"), ("kept", "kto"), ("kept", "grpo"), ("scripted", "scripted-grpo")]
+
+
+def address() -> str:
+    """A free one of this machine."""
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return f"127.0.0.1:{s.getsockname()[1]}"
+
+
+def listens(at: str) -> bool:
+    host, port = at.split(":")
+    with socket.socket() as s:
+        return s.connect_ex((host, int(port))) == 0
 
 
 @dataclass(frozen=True)
@@ -37,6 +60,7 @@ class Loop:
     policy: str
     flags: argparse.Namespace
     seed: int
+    one: Lock = field(default_factory=Lock)
 
     @property
     def common(self) -> Path:
@@ -66,14 +90,26 @@ class Loop:
 
     def served(self, model: Path | None) -> list[object]:
         """The flags that start a server of the model, or of the policy, and ask it."""
-        with socket.socket() as s:
-            s.bind(("127.0.0.1", 0))
-            at = f"127.0.0.1:{s.getsockname()[1]}"
+        at = address()
         if model is None:
             command = f"'{self.policy}' -day '{self.common / 'day'}' -solves 1 -listen {at}"
         else:
             command = f"'{sys.executable}' '{HERE / 'serve.py'}' '{model}' --listen {at}"
         return ["--serve", command, "--endpoint", f"http://{at}/v1", "--model", "student", "-q"]
+
+    @contextmanager
+    def running(self, *command: object) -> Iterator[str]:
+        """A server for as long as it is needed, and its address."""
+        at = address()
+        with open(self.work / "loop.log", "ab") as log:
+            server = subprocess.Popen([*map(str, command), "--listen", at], stdout=log, stderr=log)
+        try:
+            while server.poll() is None and not listens(at):
+                time.sleep(0.1)
+            yield f"http://{at}"
+        finally:
+            server.terminate()
+            server.wait()
 
     def prepare(self) -> None:
         """What all seeds share: the day, its corpus, the unseen problems and the rows of programs."""
@@ -83,31 +119,64 @@ class Loop:
         self.step(c / "kept", [self.arena, "recipe", "sft", "--corpus", c / "corpus", "-q", "-o", c / "kept"])
         self.step(c / "day.openai.jsonl", [self.arena, "convert", c / "day", "--to", "openai", "-q", "-o", c / "day.openai.jsonl"])
         self.step(c / "scripted.jsonl", self.python("programs.py", c / "day.openai.jsonl", c / "corpus", "{new}"))
-        wanted = {r["problem_id"] for r in rows_of(str(c / "corpus"), "data/rl/eval", "problem_id")}
+        self.step(c / "env", [self.arena, "export", c / "corpus", "--profile", "env", "-q", "-o", c / "env"])
+        if not (c / "rewritten").exists():
+            with self.running(*self.python("writer.py")) as at:
+                rewrite = ["--endpoint", at + "/v1", "--model", "writer.py", "--ledger", c / "ledger", "-q"]
+                self.step(c / "rewritten", [self.arena, "recipe", "rewrite", c / "day", "--corpus", c / "corpus", *rewrite, "-o", c / "rewritten"])
         with open(c / "day/problems.jsonl", encoding="utf-8") as lines:
-            unseen = [line for line in lines if json.loads(line)["problem_id"] in wanted][: self.flags.problems]
-        (c / "unseen.jsonl").write_text("".join(unseen), encoding="utf-8")
+            tasks = {json.loads(line)["problem_id"]: line for line in lines}
+        for name, split, most in (("unseen", "eval", self.flags.problems), ("seen", "train", self.flags.rollouts)):
+            ids = sorted(r["problem_id"] for r in rows_of(str(c / "corpus"), f"data/rl/{split}", "problem_id"))
+            (c / f"{name}.jsonl").write_text("".join(tasks[i] for i in ids[:most]), encoding="utf-8")
 
-    def play(self, name: str, model: Path | None) -> None:
-        run = self.work / "runs" / name
-        shop = ["--problems", self.common / "unseen.jsonl", "--catalog", self.common / "day/catalog.jsonl", "--harness", self.flags.harness, "--max-steps", 6]
-        self.step(run / "summary.json", [self.arena, "eval", *self.served(model), *shop, "--temperature", 0, "--judge", "none", "-o", run])
+    def play(self, name: str, model: Path | None, problems: str = "unseen", *how: object) -> Path:
+        run = self.work / "runs" / f"{name}-{problems}"
+        shop = ["--problems", self.common / f"{problems}.jsonl", "--catalog", self.common / "day/catalog.jsonl", "--harness", self.flags.harness, "--max-steps", 6]
+        how = how or ("--temperature", 0)
+        self.step(run / "summary.json", [self.arena, "eval", *self.served(model), *shop, *how, "--judge", "none", "-o", run])
+        return run
 
-    def student(self, name: str) -> None:
+    def recipe(self, name: str) -> Path:
+        """The rows of a recipe that takes kept's own rollouts: eight at each of some training problems."""
+        with self.one:  # who comes second finds them there
+            run = self.play("kept", self.work / "kept", "seen", "-k", 8, "--temperature", 1)
+        rows = self.work / f"{name}-rows"
+        self.step(rows, [self.arena, "recipe", name, "--corpus", self.common / "corpus", "--catalog", self.common / "day/catalog.jsonl", "--run", run, "-q", "-o", rows])
+        return rows
+
+    def train(self, name: str, model: Path, script: str, rows: Path, steps: int, *more: object) -> None:
+        start = self.work / BEFORE[name].replace("untrained", "base")
+        self.step(model, self.python(script, start, rows, "{new}", "--steps", steps, "--seed", self.seed, *more))
+
+    def student(self, name: str, before: Future | None) -> None:
         """Trains a student, unless it is the untrained one, and evaluates it."""
-        c, model = self.common, self.work / ("base" if name == "untrained" else name)
-        rows = [c / "scripted.jsonl", "--tokens-of", c / "kept"] if name == "scripted" else [c / "kept"]
-        self.step(model, self.python("sft.py", self.work / "base", rows[0], "{new}", *rows[1:], "--steps", self.flags.steps, "--seed", self.seed))
+        if before:
+            before.result()
+        c, f, model = self.common, self.flags, self.work / name.replace("untrained", "base")
+        match name:
+            case "kept":
+                self.train(name, model, "sft.py", c / "kept", f.steps)
+            case "scripted" | "rewritten":
+                self.train(name, model, "sft.py", c / ("scripted.jsonl" if name == "scripted" else name), f.steps, "--tokens-of", c / "kept")
+            case "rft":
+                self.train(name, model, "sft.py", self.recipe("rft"), f.more_steps)
+            case "kto":
+                self.train(name, model, "kto.py", self.recipe("kto"), f.more_steps)
+            case "grpo" | "scripted-grpo" if not model.exists():
+                problems = ["--problems", c / "day/problems.jsonl", "--catalog", c / "day/catalog.jsonl", "--corpus", c / "corpus"]
+                with self.running(self.arena, "env", "serve", *problems, "--harness", f.harness, "--judge", "none") as at:
+                    self.train(name, model, "grpo.py", c / "env", f.rl_steps, "--env", at)
         self.play(name, model)
 
     def figures(self, names: list[str]) -> dict:
         found: dict = {"solved": {}, "compared": []}
         for name in names:
-            s = json.loads((self.work / "runs" / name / "summary.json").read_text())
+            s = json.loads((self.work / "runs" / f"{name}-unseen" / "summary.json").read_text())
             found["solved"][name] = {k: s[k] for k in ("problems", "successes", "asr_scored", "wilson95_by_problem", "coverage")}
         for a, b in CLAIMS:
             if a in names and b in names:
-                command = [self.arena, "compare", self.work / "runs" / a, self.work / "runs" / b, "--json"]
+                command = [self.arena, "compare", *(self.work / "runs" / f"{name}-unseen" for name in (a, b)), "--json"]
                 c = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
                 found["compared"].append({"a": a, "b": b} | {k: c[k] for k in ("problems", "difference", "ci95", "p", "mde80")})
         return found
@@ -116,11 +185,16 @@ class Loop:
         f = self.flags
         self.work.mkdir(parents=True, exist_ok=True)
         self.prepare()
-        self.step(self.work / "base", self.python("model.py", self.common / "corpus", self.common / "day/catalog.jsonl", "{new}", f.layers, f.width, self.seed))
+        rows = [self.common / name for name in ("kept", "scripted.jsonl", "rewritten")]
+        self.step(self.work / "base", self.python("model.py", self.common / "corpus", self.common / "day/catalog.jsonl", "{new}", f.layers, f.width, self.seed, *rows))
         self.play("policy", None)
-        names = ["untrained", *f.students]
+        names = [name for name in BEFORE if name == "untrained" or name in f.students]
         with ThreadPoolExecutor(f.at_once) as pool:
-            list(pool.map(self.student, names))
+            begun: dict[str, Future] = {}
+            for name in names:  # a student comes after the one that it begins from
+                begun[name] = pool.submit(self.student, name, begun.get(BEFORE[name]))
+            for future in begun.values():
+                future.result()
         found = self.figures(["policy", *names])
         (self.work / "figures.json").write_text(json.dumps(found, indent=1))
         return found
@@ -151,13 +225,16 @@ def main() -> None:
     p.add_argument("--arena", required=True, help="the program")
     p.add_argument("--policy", required=True, help="bench/modelserver, built")
     p.add_argument("--harness", default="short")
-    p.add_argument("--students", nargs="*", default=STUDENTS, choices=STUDENTS)
+    p.add_argument("--students", nargs="*", default=list(BEFORE), choices=BEFORE)
     p.add_argument("--seeds", type=int, default=1, help="how many models, one a seed")
-    p.add_argument("--problems", type=int, default=200, help="the most unseen problems to play")
+    p.add_argument("--problems", type=int, default=400, help="the most unseen problems to play")
     p.add_argument("--layers", type=int, default=2)
     p.add_argument("--width", type=int, default=128)
-    p.add_argument("--steps", type=int, default=260, help="steps of training")
-    p.add_argument("--at-once", type=int, default=3, help="students trained at the same time")
+    p.add_argument("--rollouts", type=int, default=100, help="training problems at which kept plays eight times, for rft and kto")
+    p.add_argument("--steps", type=int, default=60, help="steps of fine-tuning")
+    p.add_argument("--more-steps", type=int, default=40, help="steps of rft and kto")
+    p.add_argument("--rl-steps", type=int, default=30, help="steps of grpo")
+    p.add_argument("--at-once", type=int, default=2, help="students trained at the same time")
     f = p.parse_args()
     os.environ |= {"HF_HUB_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false", "OMP_NUM_THREADS": os.environ.get("OMP_NUM_THREADS", "1")}
     began = time.monotonic()

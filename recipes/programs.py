@@ -42,7 +42,10 @@ def main(day: str, corpus: str, out: str) -> None:
     with open(day, encoding="utf-8") as lines, open(out, "w", encoding="utf-8") as rows:
         for attempt in map(json.loads, lines):
             if attempt["problem_id"] in train and f"{attempt['eval_run_id']}/{attempt['problem_id']}" in scripted & solved:
-                row = {"messages": [system, *map(message, attempt["messages"])], "tools": tools}
+                messages = [system, *map(message, attempt["messages"])]
+                while messages[-1]["role"] == "tool":  # corpora end with the last turn
+                    messages.pop()
+                row = {"messages": messages, "tools": tools}
                 rows.write(json.dumps(row, ensure_ascii=False) + "\n")
 
 

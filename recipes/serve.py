@@ -9,6 +9,7 @@ import json
 import queue
 import re
 import threading
+from collections.abc import Callable
 from concurrent.futures import Future
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -26,6 +27,11 @@ class Student:
         self.batch, self.longest = batch, longest
         self.asked: queue.Queue[tuple[dict, Future]] = queue.Queue()
         threading.Thread(target=self.work, daemon=True).start()
+
+    def answer(self, request: dict) -> dict:
+        future: Future = Future()
+        self.asked.put((request, future))
+        return future.result()
 
     def work(self) -> None:
         while True:
@@ -108,7 +114,8 @@ def completion(text: str, prompt: int, made: int, cut: bool) -> dict:
             "usage": {"prompt_tokens": prompt, "completion_tokens": made, "total_tokens": prompt + made}}
 
 
-def handler(student: Student) -> type[BaseHTTPRequestHandler]:
+def serve(listen: str, answer: Callable[[dict], dict]) -> None:
+    """Answers each request for a completion, until the process is stopped."""
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 
@@ -116,10 +123,9 @@ def handler(student: Student) -> type[BaseHTTPRequestHandler]:
             self.answer(200, {"object": "list", "data": [{"id": "student", "object": "model"}]})
 
         def do_POST(self) -> None:
-            future: Future = Future()
-            student.asked.put((json.loads(self.rfile.read(int(self.headers["Content-Length"]))), future))
+            request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             try:
-                self.answer(200, future.result())
+                self.answer(200, answer(request))
             except Exception as error:  # whatever the model's code raised
                 self.answer(500, {"error": {"message": repr(error)}})
 
@@ -133,7 +139,9 @@ def handler(student: Student) -> type[BaseHTTPRequestHandler]:
 
         def log_message(self, *_: object) -> None:
             pass
-    return Handler
+
+    host, port = listen.rsplit(":", 1)
+    ThreadingHTTPServer((host, int(port)), Handler).serve_forever()
 
 
 def main() -> None:
@@ -143,8 +151,7 @@ def main() -> None:
     p.add_argument("--batch", type=int, default=32)
     p.add_argument("--longest", type=int, default=80, help="the most tokens of a reply")
     a = p.parse_args()
-    host, port = a.listen.rsplit(":", 1)
-    ThreadingHTTPServer((host, int(port)), handler(Student(a.model, a.batch, a.longest))).serve_forever()
+    serve(a.listen, Student(a.model, a.batch, a.longest).answer)
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
 """A small shop and one day of attempts at it, made on the spot: python world.py FOLDER ARENA.
 
-Every problem asks for one product by kind, maker and colour; five products are of each kind. Agents let a
-model decide: its replies name the calls, and it goes through what was found before it chooses. Programs make
-the same calls by themselves and log what they did. Both choose wrongly now and then. Everything follows from
+Every problem asks for one product by kind, maker and shop; a shop has three of each kind. Agents let a model
+decide: its replies name the calls, and it names the product before it recommends it. Programs make the same
+calls by themselves and log what they did. Both choose wrongly now and then. Everything follows from
 the seed, and what the tools answer is the shop's own (arena shop call).
 """
 import hashlib
@@ -19,7 +19,7 @@ KINDS = (
     "radio printer keyboard headset charger umbrella raincoat scarf sweater sandal wallet suitcase necklace bracelet hammer wrench ladder "
     "shovel rake wheelbarrow birdhouse aquarium leash kennel saddle"
 ).split()
-SHOPS = [str(n) for n in range(11, 19)]
+SHOPS = [str(n) for n in range(11, 35)]
 MAKERS = (
     "tisaigi mori brelane kovado stezo purelu daibra neozo lubrino faika rotra zimedu "
     "astora belvin corda drisko elvane fontaro grimal hestia ivolen jorund kespar lomira"

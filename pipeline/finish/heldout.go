@@ -43,6 +43,9 @@ type Known struct {
 	// names these files as manifests do.
 	HeldOut []guard.Entry
 	Given   []string
+	// Least is the lowest score from which one of the sources dropped rows that come
+	// near its own protected requests; 0 where one does not say, or where more is held out.
+	Least float64
 }
 
 // Gather finds out what every source ever held out, and refuses one of which
@@ -71,11 +74,40 @@ func Gather(sources []*Source, heldOut []string) (*Known, error) {
 	if len(banks) == 0 {
 		return k, nil
 	}
-	if k.Bank, err = guard.Union(banks...); err == nil {
-		err = k.joinTwins(sources)
+	if k.Bank, err = guard.Union(banks...); err != nil {
+		return nil, err
 	}
-	return k, err
+	for i, s := range sources {
+		least, err := s.threshold()
+		if err != nil {
+			return nil, err
+		}
+		if i == 0 || least < k.Least {
+			k.Least = least
+		}
+	}
+	if len(k.HeldOut) > 0 {
+		k.Least = 0
+	}
+	return k, k.joinTwins(sources)
 }
+
+// threshold is the lexical score from which rows of the source were dropped; 0 where it
+// does not say. It is raised where requests are of one template, and a bank alone does not
+// tell by how much: which of a cluster's products a request asks for is not in it.
+func (s *Source) threshold() (float64, error) {
+	var leak struct {
+		Guard struct{ Threshold float64 }
+	}
+	if !s.Has(leakReport) {
+		return 0, nil
+	}
+	err := corpus.ReadJSON(s.fs, s.Path(leakReport), most, &leak)
+	return leak.Guard.Threshold, err
+}
+
+// leakReport says what the guard of a build found, and how it looked.
+const leakReport = "reports/leak.json"
 
 // Protecting is the bank with what it protects alone: its training clusters may
 // be split again.

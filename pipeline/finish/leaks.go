@@ -24,7 +24,7 @@ func (k *Known) Leaks(ctx context.Context, s *Source, found func(id, evidence st
 		return nil
 	}
 	all := InBank(k.Bank, k.HeldOut)
-	g, err := guard.New(slices.Concat(all.HeldOut, all.NeverTouch, all.Eval), guard.Config{Drop: surely})
+	g, err := guard.New(slices.Concat(all.HeldOut, all.NeverTouch, all.Eval), guard.Config{Least: max(surely, k.Least)})
 	if errors.Is(err, guard.ErrEmptyBank) {
 		return nil
 	}

@@ -26,7 +26,7 @@ type twins struct {
 // joinTwins joins clusters of the sources' rows with the protected ones for which
 // the guard would drop one of their requests.
 func (k *Known) joinTwins(sources []*Source) error {
-	g, err := guard.New(k.Bank.Protected(""), guard.Config{})
+	g, err := guard.New(k.Bank.Protected(""), guard.Config{Least: k.Least})
 	if errors.Is(err, guard.ErrEmptyBank) {
 		return nil
 	}

@@ -54,7 +54,7 @@ func protect(sources []*finish.Source, heldOut []string) (*protection, error) {
 	}
 	bank := known.Bank
 	p := &protection{bank: bank, given: known.Given}
-	if p.Protection, err = finish.Protect(finish.InBank(bank, known.HeldOut), guard.Config{}, bank.Seed); err != nil {
+	if p.Protection, err = finish.Protect(finish.InBank(bank, known.HeldOut), guard.Config{Least: known.Least}, bank.Seed); err != nil {
 		return nil, err
 	}
 	text, err := bank.Encode()
