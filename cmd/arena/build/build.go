@@ -47,6 +47,7 @@ type buildFlags struct {
 	steps      bool
 	anyNetwork bool
 	strict     bool
+	sameOnly   bool
 	noisy      cli.Noise
 	judge      instrument.JudgeChoice
 	vectors    instrument.Embeddings
@@ -75,6 +76,8 @@ func (f *buildFlags) register(c *cobra.Command) {
 		c.Flags().StringVar(&f.bank, "bank", "", "bank.json of an earlier corpus, whose split is kept")
 		c.Flags().StringArrayVar(&f.release, "release", nil, "problem that --bank holds out and that is to be split anew, by its id; may be repeated")
 		c.Flags().BoolVar(&f.strict, "strict", false, "drop all that may ask for a protected problem, whatever share of honest rows that costs (guard.max_false=1)")
+		c.Flags().BoolVar(&f.sameOnly, "same-only", false, "drop by wording only what asks for the same as a protected problem (guard.same_only=true)")
+		c.MarkFlagsMutuallyExclusive("strict", "same-only")
 	})
 	cli.ReadsDays(c)
 	cli.Reads(c, "problems", "catalog", "held-out", "bank")
@@ -314,6 +317,7 @@ func (f *buildFlags) configuration(c *cobra.Command) (pipeline.Config, error) {
 	if f.strict {
 		config.Guard.MaxFalse = 1
 	}
+	config.Guard.SameOnly = config.Guard.SameOnly || f.sameOnly
 	config.RunID = cmp.Or(f.reading.RunID, config.RunID)
 	if c.Flags().Changed("max-unreadable") {
 		config.MaxUnreadable = f.reading.MaxUnreadable
