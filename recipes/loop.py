@@ -8,7 +8,6 @@ downloaded. Students:
     scripted       untrained, fine-tuned on as many tokens of the attempts of programs
     rewritten      untrained, fine-tuned on as many tokens of those attempts with new reasoning (recipe rewrite)
     rft            kept, fine-tuned on its own successes and the corpus (recipe rft)
-    kto            kept, trained on its own successes and failures (recipe kto)
     grpo           kept, trained by GRPO in the environment (arena env serve)
     scripted-grpo  scripted, trained by GRPO in the environment
     policy         a program that knows every answer: what can be reached
@@ -28,16 +27,15 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from threading import Lock
 
 from programs import table as rows_of
 
 HERE = Path(__file__).resolve().parent
 # Each student, and what it begins from.
-BEFORE = {"untrained": "", "kept": "untrained", "scripted": "untrained", "rewritten": "untrained", "rft": "kept", "kto": "kept", "grpo": "kept", "scripted-grpo": "scripted"}
-CLAIMS = [("untrained", "kept"), ("scripted", "kept"), ("scripted", "rewritten"), ("kept", "rft"), ("kept", "kto"), ("kept", "grpo"), ("scripted", "scripted-grpo")]
+BEFORE = {"untrained": "", "kept": "untrained", "scripted": "untrained", "rewritten": "untrained", "rft": "kept", "grpo": "kept", "scripted-grpo": "scripted"}
+CLAIMS = [("untrained", "kept"), ("scripted", "kept"), ("scripted", "rewritten"), ("kept", "rft"), ("kept", "grpo"), ("scripted", "scripted-grpo")]
 
 
 def address() -> str:
@@ -60,7 +58,6 @@ class Loop:
     policy: str
     flags: argparse.Namespace
     seed: int
-    one: Lock = field(default_factory=Lock)
 
     @property
     def common(self) -> Path:
@@ -137,12 +134,10 @@ class Loop:
         self.step(run / "summary.json", [self.arena, "eval", *self.served(model), *shop, *how, "--judge", "none", "-o", run])
         return run
 
-    def recipe(self, name: str) -> Path:
-        """The rows of a recipe that takes kept's own rollouts: eight at each of some training problems."""
-        with self.one:  # who comes second finds them there
-            run = self.play("kept", self.work / "kept", "seen", "-k", 8, "--temperature", 1)
-        rows = self.work / f"{name}-rows"
-        self.step(rows, [self.arena, "recipe", name, "--corpus", self.common / "corpus", "--catalog", self.common / "day/catalog.jsonl", "--run", run, "-q", "-o", rows])
+    def rft(self) -> Path:
+        """The rows of recipe rft, which takes kept's own rollouts: eight at each of some training problems."""
+        run, rows = self.play("kept", self.work / "kept", "seen", "-k", 8, "--temperature", 1), self.work / "rft-rows"
+        self.step(rows, [self.arena, "recipe", "rft", "--corpus", self.common / "corpus", "--catalog", self.common / "day/catalog.jsonl", "--run", run, "-q", "-o", rows])
         return rows
 
     def train(self, name: str, model: Path, script: str, rows: Path, steps: int, *more: object) -> None:
@@ -156,13 +151,11 @@ class Loop:
         c, f, model = self.common, self.flags, self.work / name.replace("untrained", "base")
         match name:
             case "kept":
-                self.train(name, model, "sft.py", c / "kept", f.steps)
+                self.train(name, model, "sft.py", c / "kept", f.kept_steps)
             case "scripted" | "rewritten":
                 self.train(name, model, "sft.py", c / ("scripted.jsonl" if name == "scripted" else name), f.steps, "--tokens-of", c / "kept")
             case "rft":
-                self.train(name, model, "sft.py", self.recipe("rft"), f.more_steps)
-            case "kto":
-                self.train(name, model, "kto.py", self.recipe("kto"), f.more_steps)
+                self.train(name, model, "sft.py", self.rft(), f.more_steps, "--rate", 3e-4)
             case "grpo" | "scripted-grpo" if not model.exists():
                 problems = ["--problems", c / "day/problems.jsonl", "--catalog", c / "day/catalog.jsonl", "--corpus", c / "corpus"]
                 with self.running(self.arena, "env", "serve", *problems, "--harness", f.harness, "--judge", "none") as at:
@@ -230,9 +223,10 @@ def main() -> None:
     p.add_argument("--problems", type=int, default=400, help="the most unseen problems to play")
     p.add_argument("--layers", type=int, default=2)
     p.add_argument("--width", type=int, default=128)
-    p.add_argument("--rollouts", type=int, default=100, help="training problems at which kept plays eight times, for rft and kto")
-    p.add_argument("--steps", type=int, default=60, help="steps of fine-tuning")
-    p.add_argument("--more-steps", type=int, default=40, help="steps of rft and kto")
+    p.add_argument("--rollouts", type=int, default=100, help="training problems at which kept plays eight times, for rft")
+    p.add_argument("--steps", type=int, default=200, help="steps of fine-tuning")
+    p.add_argument("--kept-steps", type=int, default=60, help="those of kept: fewer, so that the stages after it have something to gain")
+    p.add_argument("--more-steps", type=int, default=40, help="steps of rft")
     p.add_argument("--rl-steps", type=int, default=30, help="steps of grpo")
     p.add_argument("--at-once", type=int, default=2, help="students trained at the same time")
     f = p.parse_args()

@@ -48,8 +48,7 @@ verl) or 2,048 tokens (LLaMA-Factory) by default, most without a word: prompts a
 the first step: rows left out or cut, masks that are empty, full or without the stop token, dropout in a policy that
 generates, and a reference model with another template are errors.
 
-` + "`recipes/loop.py`" + ` closes the loop: it evaluates a model made on the spot, makes a stage's data, trains and evaluates
-again. [What came of it](measured/loop.md).
+` + "`recipes/loop.py`" + ` closes the loop: [what came of it](measured/loop.md).
 `
 
 // TestLengthHoldsEveryRow: true vocabularies give up to a third more than
