@@ -142,10 +142,10 @@ func parseMeta(text []byte) (m Meta, err error) {
 		"problem_scores": func() {
 			m.Attempts = map[string]arena.Findings{}
 			c.Object(func(problem string) {
-				var score, quality arena.Raw
+				var is, reasoned arena.Raw
 				category := ""
-				c.Fields(cursor.Fields{"score": &score, "reasoning_score": &quality, "category": &category})
-				m.Attempts[problem] = arena.Findings{Score: share(score), Quality: share(quality), Category: strings.ToLower(category)}
+				c.Fields(cursor.Fields{"score": &is, "reasoning_score": &reasoned, "category": &category})
+				m.Attempts[problem] = arena.Findings{Score: share(is), Quality: share(reasoned), Category: strings.ToLower(category)}
 			})
 		},
 	})

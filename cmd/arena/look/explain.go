@@ -65,8 +65,8 @@ func explain(ctx context.Context, s *cli.Streams, fsys corpus.FS, dir string, ar
 		return err
 	}
 	if inJSON {
-		b, err := json.Marshal(map[string]any{"columns": a.Values(), "argument": a})
-		return errors.Join(err, cli.WriteText(s, out, cli.WithoutSecrets(string(b))+"\n"))
+		b, bad := json.Marshal(map[string]any{"columns": a.Values(), "argument": a})
+		return errors.Join(bad, cli.WriteText(s, out, cli.WithoutSecrets(string(b))+"\n"))
 	}
 	var words strings.Builder
 	if err = l.Write(&words, a); err != nil {
