@@ -99,15 +99,13 @@ func (s *Source) threshold() (float64, error) {
 	var leak struct {
 		Guard struct{ Threshold float64 }
 	}
-	if !s.Has(leakReport) {
+	const report = "reports/leak.json" // what the guard of a build found, and how it looked
+	if !s.Has(report) {
 		return 0, nil
 	}
-	err := corpus.ReadJSON(s.fs, s.Path(leakReport), most, &leak)
+	err := corpus.ReadJSON(s.fs, s.Path(report), most, &leak)
 	return leak.Guard.Threshold, err
 }
-
-// leakReport says what the guard of a build found, and how it looked.
-const leakReport = "reports/leak.json"
 
 // Protecting is the bank with what it protects alone: its training clusters may
 // be split again.

@@ -77,7 +77,6 @@ func (f *buildFlags) register(c *cobra.Command) {
 		c.Flags().StringArrayVar(&f.release, "release", nil, "problem that --bank holds out and that is to be split anew, by its id; may be repeated")
 		c.Flags().BoolVar(&f.strict, "strict", false, "drop all that may ask for a protected problem, whatever share of honest rows that costs (guard.max_false=1)")
 		c.Flags().BoolVar(&f.sameOnly, "same-only", false, "drop by wording only what asks for the same as a protected problem (guard.same_only=true)")
-		c.MarkFlagsMutuallyExclusive("strict", "same-only")
 	})
 	cli.ReadsDays(c)
 	cli.Reads(c, "problems", "catalog", "held-out", "bank")
@@ -314,6 +313,9 @@ func (f *buildFlags) configuration(c *cobra.Command) (pipeline.Config, error) {
 		config.Workers = f.workers
 	}
 	config.Steps = config.Steps || f.steps
+	if f.strict && f.sameOnly {
+		return config, cli.Usage(errors.New("--strict and --same-only are opposites"), "give one of them, or neither")
+	}
 	if f.strict {
 		config.Guard.MaxFalse = 1
 	}
