@@ -170,6 +170,7 @@ func TestNothingHeldOutReachesTraining(t *testing.T) {
 		}
 		if i < 3 {
 			m.shown(t, r.out, found)
+			m.verified(t, r.out, found, func() (string, error) { return run("verify", r.out, "--held-out", in("held.jsonl")) })
 			continue
 		}
 		for _, c := range found {
@@ -212,6 +213,26 @@ func (m *matrix) shown(t *testing.T, name string, found []cell) {
 		if !got[c] {
 			t.Errorf("%s: without protection too no row holds %s: nothing is shown", name, c)
 		}
+	}
+}
+
+// verified holds what verify says of an unguarded corpus against the cells in it. Each
+// row of messages holds one. Only the day's problems tell that a twin asks for the same
+// product, and verify is not given them.
+func (m *matrix) verified(t *testing.T, name string, found []cell, verify func() (string, error)) {
+	t.Helper()
+	leaks, want := 0, 0
+	for _, c := range found {
+		if c.of == "row" && c.form != "twin" {
+			want++
+		}
+	}
+	said, err := verify()
+	if _, told, is := strings.Cut(said, " leak: "); is {
+		_, _ = fmt.Sscan(told, &leaks) // 0 where it says otherwise
+	}
+	if err == nil || leaks < max(want, 1) {
+		t.Errorf("verify finds %d of %d cells in %s: %v", leaks, want, name, err)
 	}
 }
 
