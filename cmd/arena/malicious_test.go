@@ -221,8 +221,8 @@ func attacked(client, base, catalog, problems, dir string) []string {
 	in := func(name string) string { return filepath.Join(dir, name) }
 	switch client {
 	case "judge":
-		return []string{"judge", day, "--judge", "llm", "--endpoint", strings.Replace(base, "user:"+secretPassword+"@", "", 1) + "/v1", "--model", "m", "--concurrency", "32", "--tries", "1",
-			"--timeout", "3s", "--ledger", in("ledger"), "-o", in("judged.jsonl")}
+		return []string{"judge", day, "--judge", "llm", "--endpoint", strings.Replace(base, "user:"+secretPassword+"@", "", 1) + "/v1", "--model", "m", "--concurrency", "32", "--set", "tries=1",
+			"--set", "request_timeout=3s", "--ledger", in("ledger"), "-o", in("judged.jsonl")}
 	case "embeddings":
 		return []string{"score", day, "--problems", filepath.Join(day, "problems.jsonl"), "--catalog", filepath.Join(day, "catalog.jsonl"), "--embeddings", base + "/v1",
 			"--embeddings-key-env", "OPENAI_API_KEY", "--embeddings-tries", "1", "--embeddings-timeout", "3s", "-o", in("scores.jsonl")}

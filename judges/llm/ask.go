@@ -91,7 +91,7 @@ func (j *Judge) live(ctx context.Context, q question, voted map[int]bool) (verdi
 	last := verdict{outcome: arena.JudgeFailed, spent: ledger.Free(), detail: "no model was left to ask"}
 	before := j.ledger.Unread(q.ask)
 	if before >= j.cfg.Tries {
-		last.outcome, last.detail = arena.JudgeUnparsed, fmt.Sprintf("%d replies of earlier runs were no answer: raise --tries to ask again", before)
+		last.outcome, last.detail = arena.JudgeUnparsed, fmt.Sprintf("%d replies of earlier runs were no answer: raise tries (docs/judges-llm.md) to ask again", before)
 	}
 	for try := before + 1; try <= j.cfg.Tries; try++ {
 		member, left := r.member()

@@ -44,7 +44,8 @@ answer gives no score: its outcome is refused, unparsed or failed.
 --steps judges each step instead: needed, waste or unclear, with a reason.
 
 --judge gates decides from the trace alone. --judge llm asks models behind an
-OpenAI-compatible address; the first --votes models vote, the others stand in for them.
+OpenAI-compatible address; the first votes, the others stand in for it (--set votes=3
+lets three vote).
 Every exchange is kept in the ledger, so the same question is paid for once; attempts
 without a score are asked again by the next run. A run that would pass its budget, or
 leaves more than --max-unscored without a score, ends with exit code 3.

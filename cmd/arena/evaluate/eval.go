@@ -96,9 +96,7 @@ is mended, the same command with --retry-infra asks for what is missing.`,
 		},
 	}
 	f.addTask(c)
-	f.AddSetting(c)
-	f.AddSampling(c)
-	f.AddServing(c)
+	f.Add(c)
 	f.titles.Flags(c, instrument.Titles)
 	return c
 }
@@ -119,8 +117,14 @@ func (f *Flags) addTask(c *cobra.Command) {
 	cli.Replaces(c, "output")
 }
 
-// AddSetting adds what a rollout is played in.
-func (f *Flags) AddSetting(c *cobra.Command) {
+// Add adds where the student is, how its replies are sampled and what it plays in.
+func (f *Flags) Add(c *cobra.Command) {
+	cli.Group(c, "The student's server:", f.addServing)
+	cli.Group(c, "How replies are sampled:", f.addSampling)
+	cli.Group(c, "What a rollout is played in:", f.addSetting)
+}
+
+func (f *Flags) addSetting(c *cobra.Command) {
 	f.Shop.add(c)
 	fl := c.Flags()
 	f.Played = student.Spec{Harness: shop.Profiles()[0], NoCall: rollout.Continue, PromptForm: rollout.Chat, Dialect: dialect.Auto}
@@ -138,8 +142,7 @@ func (f *Flags) AddSetting(c *cobra.Command) {
 	cli.Reads(c, "system", "tools")
 }
 
-// AddSampling adds how replies are sampled.
-func (f *Flags) AddSampling(c *cobra.Command) {
+func (f *Flags) addSampling(c *cobra.Command) {
 	fl := c.Flags()
 	fl.Int64Var(&f.Played.Seed, "seed", 0, "sample i is sent seed N+i")
 	fl.BoolVar(&f.Played.NoSeed, "no-seed", false, "send no seed: vLLM samples faster without, and nothing can be repeated")
@@ -154,8 +157,7 @@ func (f *Flags) AddSampling(c *cobra.Command) {
 	fl.StringVar(&f.templateKwargs, "chat-template-kwargs", "", "JSON object for the server's chat template")
 }
 
-// AddServing adds where the student is and how it is asked.
-func (f *Flags) AddServing(c *cobra.Command) {
+func (f *Flags) addServing(c *cobra.Command) {
 	fl := c.Flags()
 	fl.StringArrayVar(&f.Asked.URLs, "endpoint", nil, "base URL ending in /v1; repeat it to balance over several servers")
 	fl.StringVar(&f.Played.Model, "model", "", "model name to ask for")

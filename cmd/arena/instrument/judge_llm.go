@@ -58,17 +58,13 @@ func (f *LLMFlags) Add(c *cobra.Command) {
 	flags.StringVar(&f.keyEnv, "api-key-env", "", "environment variable with the key (default "+DefaultKeyEnv+", if set)")
 	flags.IntVar(&f.concurrency, "concurrency", ModelsAtOnce, "most requests in flight; fewer where the server has too many")
 	flags.StringArrayVar(&f.models, "model", nil, "model to ask; again for more")
-	flags.IntVar(&f.cfg.Votes, "votes", f.cfg.Votes, "answers that make a judgement, each from another model where there are enough")
-	flags.StringVar(&f.cfg.Prompt, "prompt", "", "template file instead of the embedded prompt")
 	flags.StringVar(&f.Ledger, "ledger", "judge-ledger", "folder that keeps every exchange")
 	flags.StringVar(&f.prices, "prices", "", "YAML file, model: {prompt: USD, completion: USD} per million tokens")
 	flags.Float64Var(&f.budgetUSD, "budget-usd", 0, "dollars that this run may spend")
 	flags.IntVar(&f.budgetTokens, "budget-tokens", 0, "tokens that this run may spend")
 	flags.Float64Var(&f.cfg.MaxUnscored, "max-unscored", f.cfg.MaxUnscored, "share of attempts that may stay without a score")
-	flags.DurationVar(&f.cfg.RequestTimeout, "timeout", f.cfg.RequestTimeout, "time for one request")
-	flags.IntVar(&f.cfg.Tries, "tries", f.cfg.Tries, "requests that one answer may cost, over all models")
 	cli.Group(c, "Models that judge:", func(c *cobra.Command) { c.Flags().AddFlagSet(flags) })
-	cli.Reads(c, "prompt", "prices")
+	cli.Reads(c, "prices")
 	cli.Writes(c, "ledger")
 }
 
