@@ -44,7 +44,7 @@ func Lines(r io.Reader, limit int) iter.Seq2[Line, error] {
 type lineReader struct {
 	in     *bufio.Reader
 	limit  int
-	long   []byte
+	line   []byte
 	number int
 	offset int64
 }
@@ -52,25 +52,16 @@ type lineReader struct {
 // next returns the next line with its end; the last one comes with io.EOF.
 func (r *lineReader) next() ([]byte, error) {
 	r.number++
-	line, err := r.in.ReadSlice('\n')
-	if errors.Is(err, bufio.ErrBufferFull) {
-		line, err = r.gather(line)
-	}
-	r.offset += int64(len(line))
-	if len(line) > r.limit {
-		err = fmt.Errorf("longer than %d bytes", r.limit)
-	}
-	return line, err
-}
-
-// gather puts a line together that the buffer does not hold.
-func (r *lineReader) gather(head []byte) ([]byte, error) {
-	r.long = append(r.long[:0], head...)
+	r.line = r.line[:0]
 	err := bufio.ErrBufferFull
-	for errors.Is(err, bufio.ErrBufferFull) && len(r.long) <= r.limit {
+	for errors.Is(err, bufio.ErrBufferFull) && len(r.line) <= r.limit {
 		var part []byte
 		part, err = r.in.ReadSlice('\n')
-		r.long = append(r.long, part...)
+		r.line = append(r.line, part...)
 	}
-	return r.long, err
+	r.offset += int64(len(r.line))
+	if len(r.line) > r.limit {
+		err = fmt.Errorf("longer than %d bytes", r.limit)
+	}
+	return r.line, err
 }

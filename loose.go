@@ -1,9 +1,12 @@
 package arena
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
+	"iter"
+	"strconv"
+
+	"github.com/tidwall/gjson"
 )
 
 // Sources write fields in other types than documented, or leave them null.
@@ -11,105 +14,85 @@ import (
 // as absent: the typed view of a problem is for people and
 // prompts, while scores are computed from Raw.
 
-// unmarshalObject reads an object into a struct of raw fields.
-func unmarshalObject(text []byte, into any) error {
-	if Raw(bytes.TrimSpace(text)).Kind() != Object && json.Valid(text) {
-		return errors.New("not a JSON object")
+// fieldsOf are the members of a JSON object by their keys, of equal keys the last.
+func fieldsOf(text []byte) (map[string]gjson.Result, error) {
+	var valid json.RawMessage
+	if err := json.Unmarshal(text, &valid); err != nil {
+		return nil, err
 	}
-	return json.Unmarshal(text, into)
+	doc := gjson.ParseBytes(text)
+	if !doc.IsObject() {
+		return nil, errors.New("not a JSON object")
+	}
+	all := map[string]gjson.Result{}
+	for key, value := range looseMembers(doc) {
+		all[key] = value
+	}
+	return all, nil
 }
 
-// member is one key of a JSON object, in the source's order.
-type member struct {
-	key   string
-	value json.RawMessage
+// looseMembers are the members of an object in their own order.
+func looseMembers(v gjson.Result) iter.Seq2[string, gjson.Result] {
+	return func(yield func(string, gjson.Result) bool) {
+		if v.IsObject() {
+			v.ForEach(func(key, value gjson.Result) bool { return yield(key.Str, value) })
+		}
+	}
 }
 
-// looseObject lists the members of an object in their own order.
-func looseObject(text json.RawMessage) []member {
-	d := json.NewDecoder(bytes.NewReader(text))
-	if t, err := d.Token(); err != nil || t != json.Delim('{') {
+func looseList(v gjson.Result) []gjson.Result {
+	if !v.IsArray() {
 		return nil
 	}
-	var all []member
-	for d.More() {
-		key, err := d.Token()
-		if err != nil {
-			return all
-		}
-		var m member
-		m.key, _ = key.(string)
-		if d.Decode(&m.value) != nil {
-			return all
-		}
-		all = append(all, m)
-	}
-	return all
+	return v.Array()
 }
 
-func looseList(text json.RawMessage) []json.RawMessage {
-	var all []json.RawMessage
-	if json.Unmarshal(text, &all) != nil {
-		return nil
-	}
-	return all
-}
-
-func looseString(text json.RawMessage) string {
-	var s string
-	if json.Unmarshal(text, &s) != nil {
+func looseString(v gjson.Result) string {
+	if v.Type != gjson.String {
 		return ""
 	}
-	return s
+	return Raw(v.Raw).Text()
 }
 
 // looseID reads an id that may be written as a number, whose digits stay as
 // they are: ids never pass through a float.
-func looseID(text json.RawMessage) string {
-	if Raw(text).Kind() == Number {
-		return string(text)
+func looseID(v gjson.Result) string {
+	if v.Type == gjson.Number {
+		return v.Raw
 	}
-	return looseString(text)
+	return looseString(v)
 }
 
-func looseNumber(text json.RawMessage) *float64 {
-	var n float64
-	if Raw(text).Kind() != Number || json.Unmarshal(text, &n) != nil {
+func looseNumber(v gjson.Result) *float64 {
+	n, err := strconv.ParseFloat(v.Raw, 64)
+	if v.Type != gjson.Number || err != nil {
 		return nil
 	}
 	return &n
 }
 
-func looseStrings(text json.RawMessage) []string {
+func looseStrings(v gjson.Result) []string {
 	var all []string
-	for _, item := range looseList(text) {
-		if Raw(item).Kind() == String {
+	for _, item := range looseList(v) {
+		if item.Type == gjson.String {
 			all = append(all, looseString(item))
 		}
 	}
 	return all
 }
 
-// looseOptions flattens an object of values, or of lists of values.
-func looseOptions(text json.RawMessage) []Option {
+// looseOptions flattens a list of objects of values, or of lists of values.
+func looseOptions(v gjson.Result) []Option {
 	var all []Option
-	for _, m := range looseObject(text) {
-		if Raw(m.value).Kind() == String {
-			all = append(all, Option{Key: m.key, Value: looseString(m.value)})
-			continue
+	for _, item := range looseList(v) {
+		for key, value := range looseMembers(item) {
+			if value.Type == gjson.String {
+				all = append(all, Option{Key: key, Value: looseString(value)})
+			}
+			for _, one := range looseStrings(value) {
+				all = append(all, Option{Key: key, Value: one})
+			}
 		}
-		for _, value := range looseStrings(m.value) {
-			all = append(all, Option{Key: m.key, Value: value})
-		}
-	}
-	return all
-}
-
-// looseOptionList flattens a list of such objects.
-func looseOptionList(text json.RawMessage) []Option {
-	var all []Option
-	for _, item := range looseList(text) {
-		all = append(all, looseOptions(item)...)
 	}
 	return all
 }

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/tidwall/gjson"
 )
 
 // ParseProblem reads one problem of a suite. It needs a problem_id or a
@@ -12,37 +14,27 @@ import (
 // voucher task if it has a voucher, a product task if its reward is one
 // object, else a shop task. An empty voucher is none, as the subnet has it.
 func ParseProblem(text []byte) (Problem, error) {
-	var doc struct {
-		ProblemID  json.RawMessage `json:"problem_id"`
-		ID         json.RawMessage `json:"id"`
-		Query      json.RawMessage `json:"query"`
-		Category   json.RawMessage `json:"category"`
-		Reward     json.RawMessage `json:"reward"`
-		Voucher    json.RawMessage `json:"voucher"`
-		Difficulty json.RawMessage `json:"difficulty"`
-		Title      json.RawMessage `json:"title"`
-		Vectors    json.RawMessage `json:"reward_title_embeddings"`
-	}
-	if err := unmarshalObject(text, &doc); err != nil {
+	doc, err := fieldsOf(text)
+	if err != nil {
 		return Problem{}, fmt.Errorf("parse problem: %w", err)
 	}
 	p := Problem{
-		ID: looseID(doc.ProblemID), Query: looseString(doc.Query),
-		Difficulty: looseString(doc.Difficulty), Title: looseString(doc.Title),
-		Rewards: parseRewards(doc.Reward), Voucher: parseVoucher(doc.Voucher),
-		TitleVectors: parseVectors(doc.Vectors), Raw: Raw(text),
+		ID: looseID(doc["problem_id"]), Query: looseString(doc["query"]),
+		Difficulty: looseString(doc["difficulty"]), Title: looseString(doc["title"]),
+		Rewards: parseRewards(doc["reward"]), Voucher: parseVoucher(doc["voucher"]),
+		TitleVectors: parseVectors(doc["reward_title_embeddings"]), Raw: Raw(text),
 	}
 	if p.ID == "" {
-		p.ID = looseID(doc.ID)
+		p.ID = looseID(doc["id"])
 	}
 	if p.Key() == "" {
 		return Problem{}, errors.New("parse problem: neither problem_id nor query")
 	}
-	p.Category = category(looseString(doc.Category), p.Voucher, Raw(doc.Reward))
+	p.Category = category(looseString(doc["category"]), p.Voucher, doc["reward"])
 	return p, nil
 }
 
-func category(word string, voucher *Voucher, reward Raw) Category {
+func category(word string, voucher *Voucher, reward gjson.Result) Category {
 	for _, known := range []Category{CategoryProduct, CategoryShop, CategoryVoucher} {
 		if strings.EqualFold(word, string(known)) {
 			return known
@@ -53,81 +45,82 @@ func category(word string, voucher *Voucher, reward Raw) Category {
 		return Category(word)
 	case voucher != nil:
 		return CategoryVoucher
-	case reward.Kind() == Object:
+	case reward.IsObject():
 		return CategoryProduct
 	default:
 		return CategoryShop
 	}
 }
 
-func parseRewards(text json.RawMessage) []Reward {
-	if Raw(text).Kind() == Object {
-		return []Reward{parseReward(text)}
+func parseRewards(v gjson.Result) []Reward {
+	if v.IsObject() {
+		return []Reward{parseReward(v)}
 	}
 	var all []Reward
-	for _, item := range looseList(text) {
+	for _, item := range looseList(v) {
 		all = append(all, parseReward(item))
 	}
 	return all
 }
 
-func parseReward(text json.RawMessage) Reward {
-	r := Reward{Raw: Raw(text)}
-	for _, m := range looseObject(text) {
-		switch m.key {
+func parseReward(v gjson.Result) Reward {
+	r := Reward{Raw: Raw(v.Raw)}
+	for key, value := range looseMembers(v) {
+		switch key {
 		case "product_id":
-			r.ProductID = looseID(m.value)
+			r.ProductID = looseID(value)
 		case "title":
-			r.Titles = looseStrings(m.value)
+			r.Titles = looseStrings(value)
 		case "attributes":
-			r.Attributes = looseOptionList(m.value)
+			r.Attributes = looseOptions(value)
 		case "sku_options":
-			r.SKUOptions = looseOptionList(m.value)
+			r.SKUOptions = looseOptions(value)
 		case "price":
-			r.Prices = parsePrices(m.value)
+			r.Prices = parsePrices(value)
 		case "service":
-			r.Services = looseStrings(m.value)
+			r.Services = looseStrings(value)
 		}
 	}
 	return r
 }
 
-func parsePrices(text json.RawMessage) []PriceBound {
+func parsePrices(v gjson.Result) []PriceBound {
 	var all []PriceBound
-	for _, item := range looseList(text) {
-		for _, m := range looseObject(item) {
-			if ends := looseList(m.value); len(ends) == 2 {
-				all = append(all, PriceBound{Mode: m.key, Low: looseNumber(ends[0]), High: looseNumber(ends[1])})
+	for _, item := range looseList(v) {
+		for mode, value := range looseMembers(item) {
+			if ends := looseList(value); len(ends) == 2 {
+				all = append(all, PriceBound{Mode: mode, Low: looseNumber(ends[0]), High: looseNumber(ends[1])})
 			}
 		}
 	}
 	return all
 }
 
-func parseVoucher(text json.RawMessage) *Voucher {
-	members := looseObject(text)
-	if len(members) == 0 {
+func parseVoucher(v gjson.Result) *Voucher {
+	out := new(Voucher)
+	words := map[string]*string{"voucher_type": &out.Type, "discount_type": &out.DiscountType}
+	amounts := map[string]*float64{
+		"threshold": &out.Threshold, "face_value": &out.FaceValue, "discount": &out.Discount, "cap": &out.Cap, "budget": &out.Budget,
+	}
+	empty := true
+	for key, value := range looseMembers(v) {
+		empty = false
+		if word := words[key]; word != nil {
+			*word = looseString(value)
+		}
+		if n := looseNumber(value); n != nil && amounts[key] != nil {
+			*amounts[key] = *n
+		}
+	}
+	if empty {
 		return nil
 	}
-	v := new(Voucher)
-	words := map[string]*string{"voucher_type": &v.Type, "discount_type": &v.DiscountType}
-	amounts := map[string]*float64{
-		"threshold": &v.Threshold, "face_value": &v.FaceValue, "discount": &v.Discount, "cap": &v.Cap, "budget": &v.Budget,
-	}
-	for _, m := range members {
-		if word := words[m.key]; word != nil {
-			*word = looseString(m.value)
-		}
-		if n := looseNumber(m.value); n != nil && amounts[m.key] != nil {
-			*amounts[m.key] = *n
-		}
-	}
-	return v
+	return out
 }
 
-func parseVectors(text json.RawMessage) map[string][]float64 {
+func parseVectors(v gjson.Result) map[string][]float64 {
 	var all map[string][]float64
-	if json.Unmarshal(text, &all) != nil || len(all) == 0 {
+	if json.Unmarshal([]byte(v.Raw), &all) != nil || len(all) == 0 {
 		return nil
 	}
 	return all

@@ -40,11 +40,11 @@ type Section struct {
 // split is one split of one config with its shards in order.
 type split struct {
 	Stream
-	features []FeatureType
-	paths    []string
-	rows     int64
-	bytes    int64
-	decoded  int64
+	columns []Column
+	paths   []string
+	rows    int64
+	bytes   int64
+	decoded int64
 }
 
 // cardSplits gathers the Parquet splits, the only ones a card may name: one
@@ -53,14 +53,14 @@ func cardSplits(shards []placed) []split {
 	var out []split
 	at := map[Stream]int{}
 	for _, s := range shards {
-		if s.Config == "" || len(s.Features) == 0 {
+		if s.Config == "" || len(s.Columns) == 0 {
 			continue
 		}
 		i, ok := at[s.Stream]
 		if !ok {
 			i = len(out)
 			at[s.Stream] = i
-			out = append(out, split{Stream: s.Stream, features: s.Features})
+			out = append(out, split{Stream: s.Stream, columns: s.Columns})
 		}
 		out[i].paths = append(out[i].paths, s.to)
 		out[i].rows += s.Rows

@@ -58,9 +58,9 @@ func columnTable(splits []split) string {
 	b.WriteString("\n## Columns\n\nWhat each means stands in docs/columns.md of the project.\n")
 	for _, group := range byConfig(splits) {
 		fmt.Fprintf(&b, "\n%s: ", group[0].Config)
-		columns := make([]string, len(group[0].features))
-		for i, f := range group[0].features {
-			columns[i] = "`" + f.Name + "` " + strings.ReplaceAll(f.String(), "<", "\\<")
+		columns := make([]string, len(group[0].columns))
+		for i, c := range group[0].columns {
+			columns[i] = "`" + c.Name + "` " + strings.ReplaceAll(c.Type, "<", "\\<")
 		}
 		b.WriteString(strings.Join(columns, ", ") + "\n")
 	}

@@ -7,37 +7,33 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// FeatureType is the type of a column in the words of the datasets library:
-// one of Dtype, List and Struct is set.
-type FeatureType struct {
-	Name   string        `json:"name,omitempty"`
-	Dtype  string        `json:"dtype,omitempty"`
-	List   *FeatureType  `json:"list,omitempty"`
-	Struct []FeatureType `json:"struct,omitempty"`
-}
+// Column is a column of a Parquet file with its type in the words of the datasets
+// library, such as list<struct<role: string>>.
+type Column struct{ Name, Type string }
 
-// features reads the types of a schema's columns.
-func features(n parquet.Node) []FeatureType {
-	out := make([]FeatureType, 0, len(n.Fields()))
+// columnsOf reads the columns of a schema, or of a structure in it.
+func columnsOf(n parquet.Node) []Column {
+	out := make([]Column, 0, len(n.Fields()))
 	for _, f := range n.Fields() {
-		t := featureOf(f)
-		t.Name = f.Name()
-		out = append(out, t)
+		out = append(out, Column{f.Name(), typeOf(f)})
 	}
 	return out
 }
 
-func featureOf(n parquet.Node) FeatureType {
+func typeOf(n parquet.Node) string {
 	if n.Leaf() {
-		return FeatureType{Dtype: dtype(n.Type())}
+		return dtype(n.Type())
 	}
 	if l := n.Type().LogicalType(); l != nil {
 		if _, list := l.Value.(*format.ListType); list {
-			element := featureOf(n.Fields()[0].Fields()[0])
-			return FeatureType{List: &element}
+			return "list<" + typeOf(n.Fields()[0].Fields()[0]) + ">"
 		}
 	}
-	return FeatureType{Struct: features(n)}
+	var inner []string
+	for _, c := range columnsOf(n) {
+		inner = append(inner, c.Name+": "+c.Type)
+	}
+	return "struct<" + strings.Join(inner, ", ") + ">"
 }
 
 func dtype(t parquet.Type) string {
@@ -58,21 +54,5 @@ func dtype(t parquet.Type) string {
 		return "float64"
 	default:
 		return "string"
-	}
-}
-
-// String is the type in one line, such as list<struct<role: string>>.
-func (t FeatureType) String() string {
-	switch {
-	case t.List != nil:
-		return "list<" + t.List.String() + ">"
-	case t.Struct != nil:
-		fields := make([]string, len(t.Struct))
-		for i, f := range t.Struct {
-			fields[i] = f.Name + ": " + f.String()
-		}
-		return "struct<" + strings.Join(fields, ", ") + ">"
-	default:
-		return t.Dtype
 	}
 }

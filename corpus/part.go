@@ -2,13 +2,14 @@ package corpus
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"path"
 	"path/filepath"
 	"strings"
 
 	"github.com/parquet-go/parquet-go"
-	"github.com/zeebo/xxh3"
 
 	"github.com/trajectory-arena/arena/corpus/redact"
 	"github.com/trajectory-arena/arena/corpus/rows"
@@ -34,15 +35,12 @@ type PartFile struct {
 	Rows   int64
 	Bytes  int64
 	SHA256 string
-	// XXH3 is a second hash, by which the file is read back where it is moved: it
-	// takes a fraction of the time of the first.
-	XXH3 uint64
 	// Decoded is the size of the rows before encoding.
 	Decoded int64
-	// Schema is the fingerprint of the file's schema and Features its columns;
+	// Schema is the fingerprint of the file's schema and Columns what it has;
 	// both are empty where the file is not Parquet.
-	Schema   string
-	Features []FeatureType
+	Schema  string
+	Columns []Column
 	// Longest is the length of the longest row; zero where rows do not say.
 	Longest rows.Length `json:",omitzero"`
 	// Clean reports whether every row passed a redactor, Redacted what it took out.
@@ -79,14 +77,6 @@ type partFile struct {
 	*Output
 	path string
 	rel  string
-	xxh3 *xxh3.Hasher
-}
-
-// Write is io.Writer.
-func (f *partFile) Write(b []byte) (int, error) {
-	n, err := f.Output.Write(b)
-	_, _ = f.xxh3.Write(b[:n]) // it never fails
-	return n, err
 }
 
 // create opens the n-th file of a stream.
@@ -94,7 +84,7 @@ func (p *Part) create(s Stream, n int, ext string) (*partFile, error) {
 	rel := s.within(n, ext)
 	full := filepath.Join(p.dir, filepath.FromSlash(rel))
 	f, err := Create(p.fs, full)
-	return &partFile{f, full, rel, xxh3.New()}, err
+	return &partFile{f, full, rel}, err
 }
 
 // within is the path of a stream's n-th file in its part.
@@ -111,10 +101,9 @@ func (s Stream) within(n int, ext string) string {
 
 // add enters a finished file; schema is nil where it is not Parquet.
 func (p *Part) add(s Stream, f *partFile, n, decoded int64, schema *parquet.Schema) {
-	entry := PartFile{Stream: s, Path: f.rel, Rows: n, Bytes: f.N, Decoded: decoded, SHA256: f.SHA256(),
-		XXH3: f.xxh3.Sum64()}
+	entry := PartFile{Stream: s, Path: f.rel, Rows: n, Bytes: f.N, Decoded: decoded, SHA256: f.SHA256()}
 	if schema != nil {
-		entry.Schema, entry.Features = shard.Fingerprint(schema), features(schema)
+		entry.Schema, entry.Columns = shard.Fingerprint(schema), columnsOf(schema)
 	}
 	p.files = append(p.files, entry)
 }
@@ -123,4 +112,42 @@ func (p *Part) add(s Stream, f *partFile, n, decoded int64, schema *parquet.Sche
 func ext(name string) string {
 	_, after, _ := strings.Cut(path.Base(name), ".")
 	return after
+}
+
+// Copy puts the Parquet file at path into the part as the n-th of a stream,
+// byte by byte, and holds it against the entry that its corpus has of it. Its
+// longest row is the caller's to know, who reads the rows.
+func (p *Part) Copy(s Stream, n int, path string, entry FileEntry, longest rows.Length) error {
+	in, err := p.fs.Open(path)
+	if err != nil {
+		return err
+	}
+	defer closeRead(in)
+	file, err := openParquet(in, path)
+	if err != nil {
+		return err
+	}
+	out, err := p.create(s, n, "parquet")
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, in)
+	if err = errors.Join(err, out.Close()); err != nil {
+		return err
+	}
+	if got := out.SHA256(); got != entry.SHA256 {
+		return fmt.Errorf("copy %s: sha256 %s, the manifest says %s", path, got, entry.SHA256)
+	}
+	p.add(s, out, file.NumRows(), decodedSize(file), file.Schema())
+	p.files[len(p.files)-1].Longest = longest
+	return nil
+}
+
+// decodedSize is the size of a file's pages before compression: what is known
+// of its rows without reading them.
+func decodedSize(file *shard.File) (n int64) {
+	for _, g := range file.Metadata().RowGroups {
+		n += g.TotalByteSize
+	}
+	return n
 }

@@ -2,6 +2,8 @@ package corpus
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -9,8 +11,6 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
-
-	"github.com/zeebo/xxh3"
 )
 
 // placed is a part's file with its final path.
@@ -130,11 +130,11 @@ func (w *assembler) copied(s placed) (FileEntry, error) {
 // moved reads the file and holds it against the hash of what was written, before it
 // takes it out of its part.
 func (w *assembler) moved(s placed) (FileEntry, error) {
-	hash := xxh3.New()
-	if _, err := Hash(w.fs, s.from, hash); err != nil {
+	_, sum, err := Hash(w.fs, s.from)
+	if err != nil {
 		return FileEntry{}, err
 	}
-	if hash.Sum64() != s.XXH3 {
+	if sum != s.SHA256 {
 		return FileEntry{}, fmt.Errorf("place %s: %w", s.from, ErrPart)
 	}
 	full := filepath.Join(w.dir, filepath.FromSlash(s.to))
@@ -144,12 +144,14 @@ func (w *assembler) moved(s placed) (FileEntry, error) {
 	return FileEntry{Path: s.to, Bytes: s.Bytes, SHA256: s.SHA256}, w.fs.Rename(s.from, full)
 }
 
-// Hash puts a whole file through a hash and gives its size.
-func Hash(fsys FS, full string, hash io.Writer) (int64, error) {
+// Hash gives the size of a file and the SHA-256 of its content.
+func Hash(fsys FS, full string) (size int64, sum string, err error) {
 	f, err := fsys.Open(full)
 	if err != nil {
-		return 0, err
+		return 0, "", err
 	}
 	defer closeRead(f)
-	return io.Copy(hash, f)
+	h := sha256.New()
+	size, err = io.Copy(h, f)
+	return size, hex.EncodeToString(h.Sum(nil)), err
 }

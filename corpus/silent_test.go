@@ -165,10 +165,10 @@ func TestArrowReadsEveryRowType(t *testing.T) {
 	}
 	for _, f := range files {
 		table := readArrow(t, filepath.Join(dir, filepath.FromSlash(f.Path)))
-		if table.NumRows() != 2 || int(table.NumCols()) != len(f.Features) {
-			t.Errorf("%s: %d rows, %d columns, want 2 and %d", f.Path, table.NumRows(), table.NumCols(), len(f.Features))
+		if table.NumRows() != 2 || int(table.NumCols()) != len(f.Columns) {
+			t.Errorf("%s: %d rows, %d columns, want 2 and %d", f.Path, table.NumRows(), table.NumCols(), len(f.Columns))
 		}
-		for i, c := range f.Features {
+		for i, c := range f.Columns {
 			if got := table.Schema().Field(i).Name; got != c.Name {
 				t.Errorf("%s: column %d is %s, not %s", f.Path, i, got, c.Name)
 			}

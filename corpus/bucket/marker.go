@@ -11,6 +11,8 @@ import (
 	"slices"
 
 	"gocloud.dev/gcerrors"
+
+	"github.com/trajectory-arena/arena/corpus"
 )
 
 // marker gives the SHA-256 of each file of a unit by its path there; "." is the unit
@@ -35,7 +37,7 @@ func (w *Work) upload(from, unit string) (marker, error) {
 		if err != nil {
 			return err
 		}
-		sum, err := hashOf(name)
+		_, sum, err := corpus.Hash(w.Disk, name)
 		if err != nil {
 			return err
 		}

@@ -2,8 +2,6 @@ package bucket
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -87,7 +85,7 @@ func (w *Work) copy(key, sum, name string) error {
 	temp := name + ".copy"
 	_, err := retried(w.ctx, func() (any, error) {
 		err := w.bucket.fetch(w.ctx, key, temp)
-		if found, unread := hashOf(temp); err == nil && found != sum {
+		if _, found, unread := corpus.Hash(w.Disk, temp); err == nil && found != sum {
 			err = errors.Join(unread, fmt.Errorf("fetch %s: it does not hold what its name says", key))
 		}
 		return nil, err
@@ -96,12 +94,6 @@ func (w *Work) copy(key, sum, name string) error {
 		return err
 	}
 	return os.Rename(temp, name)
-}
-
-func hashOf(name string) (string, error) {
-	h := sha256.New()
-	_, err := corpus.Hash(corpus.Disk{}, name, h)
-	return hex.EncodeToString(h.Sum(nil)), err
 }
 
 // Rename moves a file or a folder, and shares it where its new place is a unit. A

@@ -5,8 +5,6 @@ package verify
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -111,9 +109,7 @@ func (v *verifier) full(rel string) string { return filepath.Join(v.dir, filepat
 
 // file holds one file's bytes against the manifest.
 func (v *verifier) file(f *corpus.FileEntry) error {
-	sha := sha256.New()
-	size, err := corpus.Hash(v.fs, v.full(f.Path), sha)
-	sum := hex.EncodeToString(sha.Sum(nil))
+	size, sum, err := corpus.Hash(v.fs, v.full(f.Path))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		private := f.Path == corpus.BankName || strings.HasPrefix(f.Path, "reports/") || strings.HasPrefix(f.Path, "tables/")

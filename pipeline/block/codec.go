@@ -1,167 +1,235 @@
 package block
 
 import (
+	"encoding/binary"
+	"errors"
 	"fmt"
+	"math"
+	"math/bits"
 	"reflect"
 	"strings"
 )
 
-// codec writes values of one type into frames and reads them back. It is made
-// of the type alone, so that a new field is one line in its struct: numbers are
-// varints, strings are words of the block's list. A tag `block` says where a field differs: "text" is a
-// string that does not recur, "omitzero" a struct that is often empty, "-" is
-// not stored.
-type codec struct {
-	write func(e *encoder, v reflect.Value)
-	read  func(d *decoder, v reflect.Value)
+// plan says how values of a type are stored. It is made of the type alone, so that a
+// new field is one line in its struct: numbers are varints, strings are words of the
+// block's list. A tag `block` says where a field differs: "text" is a string that does
+// not recur, "omitzero" a struct that is often empty, "-" is not stored.
+type plan struct {
+	of   reflect.Type
+	kind reflect.Kind
+	tag  string
+	// elem is that of a pointer, a slice or an array, fields those of a struct.
+	elem   *plan
+	fields []field
 	// layout names what is stored and how: blocks of another one are made again.
 	layout string
+}
+
+type field struct {
+	at int
+	*plan
+}
+
+func planFor[T any]() *plan { return planOf(reflect.TypeFor[T](), "") }
+
+// planOf panics where a type has a kind that no block stores.
+func planOf(t reflect.Type, tag string) *plan {
+	p := &plan{of: t, kind: t.Kind(), tag: tag, layout: t.Kind().String() + tag}
+	switch p.kind {
+	case reflect.Bool, reflect.Int, reflect.Int64, reflect.Uint8, reflect.Uint32, reflect.Uint64, reflect.Float64, reflect.String:
+	case reflect.Pointer, reflect.Slice:
+		p.elem = planOf(t.Elem(), tag)
+		p.layout += " " + p.elem.layout
+	case reflect.Array:
+		p.elem = planOf(t.Elem(), tag)
+		p.layout += fmt.Sprint(" ", t.Len(), " ", p.elem.layout)
+	case reflect.Struct:
+		for i := range t.NumField() {
+			if f := t.Field(i); f.Tag.Get("block") != "-" {
+				inner := planOf(f.Type, f.Tag.Get("block"))
+				p.fields = append(p.fields, field{i, inner})
+				p.layout += " " + f.Name + " " + inner.layout + ";"
+			}
+		}
+		p.layout += "}"
+	default:
+		panic("store " + t.String() + " in a block: no way to store its kind")
+	}
+	return p
+}
+
+// read reads a value, given by a pointer, from the bytes of a frame.
+func (p *plan) read(b []byte, words []string, v any) error {
+	f := frame{b: b, reading: true, words: words}
+	p.pass(&f, reflect.ValueOf(v).Elem())
+	return f.err
+}
+
+// pass stores a value in a frame, or reads it from one into v. An empty slice is read
+// as nil.
+func (p *plan) pass(f *frame, v reflect.Value) {
+	switch p.kind {
+	case reflect.Pointer:
+		if !f.bool(!v.IsNil()) {
+			return
+		}
+		if f.reading {
+			v.Set(reflect.New(p.of.Elem()))
+		}
+		p.elem.pass(f, v.Elem())
+	case reflect.Slice:
+		n := f.count(v.Len())
+		if f.reading && n > 0 {
+			v.Set(reflect.MakeSlice(p.of, n, n))
+		}
+		p.items(f, v, n)
+	case reflect.Array:
+		p.items(f, v, p.of.Len())
+	case reflect.Struct:
+		if p.tag == "omitzero" && !f.bool(!v.IsZero()) {
+			return
+		}
+		for i := range p.fields {
+			p.fields[i].pass(f, v.Field(p.fields[i].at))
+		}
+	default:
+		if f.reading {
+			p.get(f, v)
+		} else {
+			p.put(f, v)
+		}
+	}
+}
+
+func (p *plan) items(f *frame, v reflect.Value, n int) {
+	for i := 0; i < n && f.err == nil; i++ {
+		p.elem.pass(f, v.Index(i))
+	}
+}
+
+func (p *plan) put(f *frame, v reflect.Value) {
+	switch p.kind {
+	case reflect.Bool:
+		f.bool(v.Bool())
+	case reflect.Int, reflect.Int64:
+		f.uint(uint64(v.Int()<<1) ^ uint64(v.Int()>>63))
+	case reflect.Float64:
+		f.uint(bits.ReverseBytes64(math.Float64bits(v.Float()))) // the exponent last: most values have few bits behind it
+	case reflect.String:
+		f.str(v.String(), p.tag == "")
+	default:
+		f.uint(v.Uint())
+	}
+}
+
+func (p *plan) get(f *frame, v reflect.Value) {
+	switch p.kind {
+	case reflect.Bool:
+		v.SetBool(f.bool(false))
+	case reflect.Int, reflect.Int64:
+		n := f.uint(0)
+		v.SetInt(int64(n>>1) ^ -int64(n&1))
+	case reflect.Float64:
+		v.SetFloat(math.Float64frombits(bits.ReverseBytes64(f.uint(0))))
+	case reflect.String:
+		v.SetString(f.str("", p.tag == ""))
+	default:
+		v.SetUint(f.uint(0))
+	}
+}
+
+// errShort is what a frame that ends too early, or counts more than it holds,
+// is refused with.
+var errShort = errors.New("frame is cut off or corrupt")
+
+// frame is the bytes of one value on its way into a block or out of it. In both
+// directions a value passes through the same method: given to be written, or returned
+// as read. After the first fault of reading every value is zero, and err stays set.
+type frame struct {
+	b       []byte
+	reading bool
+	// words is the block's list of strings that recur (names, reasons), which frames name
+	// by their number in it, from 1 on. numbers are those while a block is written; nil
+	// where there is no list.
+	words   []string
+	numbers map[string]uint64
+	err     error
+}
+
+func (f *frame) fail() {
+	f.b = nil
+	if f.err == nil {
+		f.err = errShort
+	}
+}
+
+func (f *frame) uint(v uint64) uint64 {
+	if !f.reading {
+		f.b = binary.AppendUvarint(f.b, v)
+		return v
+	}
+	v, n := binary.Uvarint(f.b)
+	if n <= 0 {
+		f.fail()
+		return 0
+	}
+	f.b = f.b[n:]
+	return v
+}
+
+func (f *frame) bool(v bool) bool {
+	n := uint64(0)
+	if v {
+		n = 1
+	}
+	return f.uint(n) == 1
+}
+
+// count passes the number of bytes of a string or of elements of a list. One that the
+// frame cannot hold is a fault before anything is allocated.
+func (f *frame) count(n int) int {
+	read := f.uint(uint64(n))
+	if f.reading && read > uint64(len(f.b)) {
+		f.fail()
+		return 0
+	}
+	return int(read)
+}
+
+// str passes a string, and one that is likely to recur by its number; 0 and the string
+// itself where it has none.
+func (f *frame) str(s string, recurs bool) string {
+	if recurs {
+		switch n := f.uint(f.number(s)); {
+		case n > uint64(len(f.words)):
+			f.fail()
+		case n > 0:
+			return f.words[n-1]
+		}
+	}
+	n := f.count(len(s))
+	if !f.reading {
+		f.b = append(f.b, s...)
+		return s
+	}
+	s, f.b = string(f.b[:n]), f.b[n:]
+	return s
 }
 
 // maxWord is how many bytes a string may have to stand in the list of words;
 // names, reasons and hashes are shorter, passages and errors mostly not.
 const maxWord = 64
 
-func codecOf[T any]() codec { return newCodec(reflect.TypeFor[T](), "") }
-
-// newCodec panics where a type has a kind that no block stores.
-func newCodec(t reflect.Type, tag string) codec {
-	switch t.Kind() {
-	case reflect.Bool:
-		return codec{func(e *encoder, v reflect.Value) { e.bool(v.Bool()) }, func(d *decoder, v reflect.Value) { v.SetBool(d.bool()) }, "bool"}
-	case reflect.Int, reflect.Int64:
-		return codec{func(e *encoder, v reflect.Value) { e.int(v.Int()) }, func(d *decoder, v reflect.Value) { v.SetInt(d.int()) }, "int"}
-	case reflect.Uint8, reflect.Uint32, reflect.Uint64:
-		return codec{func(e *encoder, v reflect.Value) { e.uint(v.Uint()) }, func(d *decoder, v reflect.Value) { v.SetUint(d.uint()) }, t.Kind().String()}
-	case reflect.Float64:
-		return codec{func(e *encoder, v reflect.Value) { e.float(v.Float()) }, func(d *decoder, v reflect.Value) { v.SetFloat(d.float()) }, "float"}
-	case reflect.String:
-		if tag == "text" {
-			return codec{func(e *encoder, v reflect.Value) { e.str(v.String()) }, func(d *decoder, v reflect.Value) { v.SetString(d.str()) }, "text"}
-		}
-		return codec{func(e *encoder, v reflect.Value) { e.word(v.String()) }, func(d *decoder, v reflect.Value) { v.SetString(d.word()) }, "word"}
-	case reflect.Pointer:
-		return pointerCodec(t)
-	case reflect.Slice:
-		return sliceCodec(t)
-	case reflect.Array:
-		return arrayCodec(t)
-	case reflect.Struct:
-		if tag == "omitzero" {
-			return sparseCodec(structCodec(t))
-		}
-		return structCodec(t)
-	default:
-		panic("store " + t.String() + " in a block: no codec for its kind")
+// number is that of a word that is written, which enters the list where it is new; 0
+// where it has no place there.
+func (f *frame) number(s string) uint64 {
+	if f.numbers == nil || len(s) > maxWord {
+		return 0
 	}
-}
-
-func pointerCodec(t reflect.Type) codec {
-	elem := newCodec(t.Elem(), "")
-	return codec{
-		write: func(e *encoder, v reflect.Value) {
-			e.bool(!v.IsNil())
-			if !v.IsNil() {
-				elem.write(e, v.Elem())
-			}
-		},
-		read: func(d *decoder, v reflect.Value) {
-			if d.bool() {
-				v.Set(reflect.New(t.Elem()))
-				elem.read(d, v.Elem())
-			}
-		},
-		layout: "*" + elem.layout,
+	if f.numbers[s] == 0 {
+		s = strings.Clone(s) // it shares the memory of a whole attempt
+		f.words = append(f.words, s)
+		f.numbers[s] = uint64(len(f.words))
 	}
-}
-
-// sliceCodec reads an empty slice as nil.
-func sliceCodec(t reflect.Type) codec {
-	elem := newCodec(t.Elem(), "")
-	return codec{
-		write: func(e *encoder, v reflect.Value) {
-			e.uint(uint64(v.Len()))
-			for i := range v.Len() {
-				elem.write(e, v.Index(i))
-			}
-		},
-		read: func(d *decoder, v reflect.Value) {
-			n := d.count()
-			if n == 0 {
-				return
-			}
-			v.Set(reflect.MakeSlice(t, n, n))
-			for i := 0; i < n && d.err == nil; i++ {
-				elem.read(d, v.Index(i))
-			}
-		},
-		layout: "[]" + elem.layout,
-	}
-}
-
-func arrayCodec(t reflect.Type) codec {
-	elem := newCodec(t.Elem(), "")
-	return codec{
-		write: func(e *encoder, v reflect.Value) {
-			for i := range t.Len() {
-				elem.write(e, v.Index(i))
-			}
-		},
-		read: func(d *decoder, v reflect.Value) {
-			for i := range t.Len() {
-				elem.read(d, v.Index(i))
-			}
-		},
-		layout: fmt.Sprintf("[%d]%s", t.Len(), elem.layout),
-	}
-}
-
-func structCodec(t reflect.Type) codec {
-	type field struct {
-		at int
-		codec
-	}
-	var fields []field
-	var layout strings.Builder
-	for i := range t.NumField() {
-		f := t.Field(i)
-		tag := f.Tag.Get("block")
-		if tag == "-" {
-			continue
-		}
-		c := newCodec(f.Type, tag)
-		fields = append(fields, field{i, c})
-		fmt.Fprintf(&layout, "%s %s;", f.Name, c.layout)
-	}
-	return codec{
-		write: func(e *encoder, v reflect.Value) {
-			for i := range fields {
-				fields[i].write(e, v.Field(fields[i].at))
-			}
-		},
-		read: func(d *decoder, v reflect.Value) {
-			for i := range fields {
-				fields[i].read(d, v.Field(fields[i].at))
-			}
-		},
-		layout: "{" + layout.String() + "}",
-	}
-}
-
-// sparseCodec stores an empty value in one byte.
-func sparseCodec(c codec) codec {
-	return codec{
-		write: func(e *encoder, v reflect.Value) {
-			e.bool(!v.IsZero())
-			if !v.IsZero() {
-				c.write(e, v)
-			}
-		},
-		read: func(d *decoder, v reflect.Value) {
-			if d.bool() {
-				c.read(d, v)
-			}
-		},
-		layout: "?" + c.layout,
-	}
+	return f.numbers[s]
 }

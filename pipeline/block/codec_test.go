@@ -19,7 +19,7 @@ func TestAnotherFieldIsAnotherLayout(t *testing.T) {
 		X []one `block:"-"`
 	}
 	layouts := map[string]bool{}
-	all := []codec{codecOf[one](), codecOf[renamed](), codecOf[more](), codecOf[other](), codecOf[word](), codecOf[text](), codecOf[inner](), codecOf[outer]()}
+	all := []*plan{planFor[one](), planFor[renamed](), planFor[more](), planFor[other](), planFor[word](), planFor[text](), planFor[inner](), planFor[outer]()}
 	for _, c := range all {
 		layouts[c.layout] = true
 	}

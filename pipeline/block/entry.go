@@ -4,6 +4,8 @@
 package block
 
 import (
+	"reflect"
+
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/filters/habits"
@@ -59,9 +61,10 @@ type Head struct {
 }
 
 var (
-	heads   = codecOf[Head]()
-	entries = codecOf[Entry]()
-	drafts  = codecOf[Draft]()
+	heads   = planFor[Head]()
+	entries = planFor[Entry]()
+	drafts  = planFor[Draft]()
+	lists   = planOf(reflect.TypeFor[[]string](), "text") // of words
 )
 
 // Fault is why a record could not be read.

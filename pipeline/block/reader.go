@@ -9,7 +9,6 @@ import (
 	"io"
 	"iter"
 	"path/filepath"
-	"reflect"
 
 	"github.com/klauspost/compress/s2"
 
@@ -39,7 +38,7 @@ type Place struct {
 type Reader struct {
 	path  string
 	file  corpus.Source
-	d     decoder
+	words []string
 	frame []byte
 }
 
@@ -50,8 +49,8 @@ func Open(fsys corpus.FS, dir string) (*Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	words, err := decodeWords(b)
-	if err != nil {
+	var words []string
+	if err = lists.read(b, nil, &words); err != nil {
 		return nil, fmt.Errorf("read %s: %w", name, err)
 	}
 	path := filepath.Join(dir, indexName)
@@ -59,7 +58,7 @@ func Open(fsys corpus.FS, dir string) (*Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Reader{path: path, file: f, d: decoder{words: words}}, nil
+	return &Reader{path: path, file: f, words: words}, nil
 }
 
 // Close closes the index.
@@ -135,14 +134,14 @@ func (r *Reader) size(n int64) error {
 
 func (r *Reader) decode(headOnly bool) (*Entry, error) {
 	x := &Entry{}
-	r.d.b, r.d.err = r.frame, nil
+	var err error
 	if headOnly {
-		heads.read(&r.d, reflect.ValueOf(&x.Head).Elem())
+		err = heads.read(r.frame, r.words, &x.Head)
 	} else {
-		entries.read(&r.d, reflect.ValueOf(x).Elem())
+		err = entries.read(r.frame, r.words, x)
 	}
-	if r.d.err != nil {
-		return nil, fmt.Errorf("read %s: %w", r.path, r.d.err)
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", r.path, err)
 	}
 	return x, nil
 }
@@ -182,9 +181,9 @@ func (b *Bodies) Read(at Body) (*Draft, error) {
 		return nil, fmt.Errorf("unpack %s: %w", b.path, err)
 	}
 	b.plain = plain
-	d, out := decoder{b: plain}, &Draft{}
-	if drafts.read(&d, reflect.ValueOf(out).Elem()); d.err != nil {
-		return nil, fmt.Errorf("read %s: %w", b.path, d.err)
+	out := &Draft{}
+	if err := drafts.read(plain, nil, out); err != nil {
+		return nil, fmt.Errorf("read %s: %w", b.path, err)
 	}
 	return out, nil
 }

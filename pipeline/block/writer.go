@@ -25,10 +25,9 @@ type Writer struct {
 	key      Key
 	index    *output
 	bodies   *output
-	enc      *encoder
+	enc      frame
 	plain    []byte
 	packed   []byte
-	entries  int
 	unscored int
 }
 
@@ -45,7 +44,7 @@ func Create(fsys corpus.FS, dir string, key Key) (*Writer, error) {
 	if err != nil {
 		return nil, errors.Join(err, index.file.File.Close())
 	}
-	return &Writer{fs: fsys, dir: dir, key: key, index: index, bodies: bodies, enc: newEncoder()}, nil
+	return &Writer{fs: fsys, dir: dir, key: key, index: index, bodies: bodies, enc: frame{numbers: map[string]uint64{}}}, nil
 }
 
 // Add writes an entry, with its draft where it may become a training row.
@@ -56,12 +55,11 @@ func (w *Writer) Add(x *Entry, d *Draft) error {
 		}
 	}
 	w.enc.b = w.enc.b[:0]
-	entries.write(w.enc, reflect.ValueOf(x).Elem())
+	entries.pass(&w.enc, reflect.ValueOf(x).Elem())
 	var size [binary.MaxVarintLen64]byte
 	if err := w.index.write(size[:binary.PutUvarint(size[:], uint64(len(w.enc.b)))]); err != nil {
 		return err
 	}
-	w.entries++
 	if x.Fault == nil && (unscored(&x.Judgement) || unscored(&x.StepJudgement)) {
 		w.unscored++
 	}
@@ -72,8 +70,8 @@ func (w *Writer) Add(x *Entry, d *Draft) error {
 func unscored(j *arena.Judgement) bool { return j.Outcome != arena.JudgeScored && j.Outcome != "" }
 
 func (w *Writer) addBody(x *Entry, d *Draft) error {
-	e := encoder{b: w.plain[:0]}
-	drafts.write(&e, reflect.ValueOf(d).Elem())
+	e := frame{b: w.plain[:0]}
+	drafts.pass(&e, reflect.ValueOf(d).Elem())
 	w.plain, w.packed = e.b, s2.Encode(w.packed[:cap(w.packed)], e.b)
 	x.Body.Offset, x.Body.Packed, x.Body.Bytes = w.bodies.n, int64(len(w.packed)), d.size()
 	x.Body.CRC = crc32.Checksum(w.packed, castagnoli)
@@ -85,13 +83,13 @@ func (w *Writer) Close() error {
 	if err := errors.Join(w.bodies.close(), w.index.close()); err != nil {
 		return err
 	}
-	words := w.enc.wordList()
-	if err := corpus.WriteFile(w.fs, filepath.Join(w.dir, wordsName), words); err != nil {
+	var words frame
+	lists.pass(&words, reflect.ValueOf(&w.enc.words).Elem())
+	if err := corpus.WriteFile(w.fs, filepath.Join(w.dir, wordsName), words.b); err != nil {
 		return err
 	}
-	m := marker{Version: Version, Key: w.key, Entries: w.entries, Unscored: w.unscored,
-		IndexBytes: w.index.n, IndexSHA256: w.index.file.SHA256(),
-		WordsSHA256: digest.SHA256(words), BodiesBytes: w.bodies.n}
+	m := marker{Version: Version, Key: w.key, Unscored: w.unscored,
+		IndexSHA256: w.index.file.SHA256(), WordsSHA256: digest.SHA256(words.b), BodiesBytes: w.bodies.n}
 	return corpus.WriteJSON(w.fs, filepath.Join(w.dir, markerName), m)
 }
 
