@@ -96,6 +96,12 @@ func (r *reader) nextRow(row int) (more bool, err error) {
 	return false, r.fault(row+1, BadJSON, "list of records breaks off")
 }
 
+// The formats of messages: those of OpenAI's API, and those named by who speaks.
+var (
+	openAI   = arena.Source{Shape: "openai", TextArguments: true}
+	shareGPT = arena.Source{Shape: "sharegpt", TextArguments: true}
+)
+
 // listSource is the format of an array by its first element that tells; zero
 // where none does.
 func listSource(array string) (source arena.Source) {

@@ -21,6 +21,13 @@ const (
 	vetoCopied    = "copied_context"        // steps repeat the context of an earlier trajectory
 )
 
+// vetoForeign stands for a word that a file brings and no reader here gives.
+const vetoForeign = "foreign_veto" // the file says that the attempt is not to be trained on, in a word of its own
+
+// vetoes are the words that a reader may give a trace: no file makes up another.
+var vetoes = []string{vetoNonText, vetoUnmatched, vetoRole, vetoOpenTurn, vetoCopied, vetoEnvironment, vetoVerifier, vetoWorld,
+	vetoDefect, vetoLeakage, vetoExploit, vetoLedger, vetoContent, repairUTF8, repairSurrogate, repairNUL}
+
 // conversation builds the steps of a trace from messages in their order.
 type conversation struct {
 	t *arena.Trace
@@ -28,12 +35,6 @@ type conversation struct {
 	asked bool
 	// prompt gathers the system prompt of several messages.
 	prompt strings.Builder
-}
-
-// restart forgets all messages: a key that comes twice counts as it came last.
-func (v *conversation) restart() {
-	v.t.Steps, v.t.System, v.t.HasDialogue = nil, "", false
-	v.prompt.Reset()
 }
 
 // system is a system prompt if nobody has spoken yet, else a step.

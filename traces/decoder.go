@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/trajectory-arena/arena"
@@ -169,11 +170,11 @@ type shape struct {
 
 // shapes are tried in this order.
 var shapes = []shape{
-	{schema: knownATIF, read: (*decoder).atif},
-	{schema: isEpisode, read: (*decoder).episode},
-	{all: keys("episode_result_id", "task_id"), read: (*decoder).feedback},
-	{all: keys("ledger_format"), any: keys("episode"), read: (*decoder).ruledLedger},
-	{all: keys("ledger", "verdict"), read: (*decoder).ruledLedger},
+	{schema: knownATIF, read: of(&cold.ATIF)},
+	{schema: isEpisode, read: of(&cold.Episode)},
+	{all: keys("episode_result_id", "task_id"), read: of(&cold.Feedback)},
+	{all: keys("ledger_format"), any: keys("episode"), read: of(&cold.Ledger)},
+	{all: keys("ledger", "verdict"), read: of(&cold.Ledger)},
 	{all: keys("conversations"), read: of(&cold.ShareGPT)},
 	{any: keys("messages", "traj", "trajectory"), none: keys("history"), read: of(&cold.OpenAI)},
 	{all: keys("raw_text", "tool_calls"), read: of(&cold.OpenAI)},
@@ -185,6 +186,14 @@ var shapes = []shape{
 func of(f *cold.Format) func(*decoder) (found, error) {
 	return func(d *decoder) (found, error) { return d.attempts(f, d.c.Source()) }
 }
+
+// knownATIF reports whether a schema version is one of ATIF 1.0 to 1.7.
+func knownATIF(schema string) bool {
+	minor, ok := strings.CutPrefix(schema, "ATIF-v1.")
+	return ok && len(minor) == 1 && minor <= "7" && minor >= "0"
+}
+
+func isEpisode(schema string) bool { return schema == "oro.environment_episode.v1" }
 
 // stepKeys are what documents hold that name their schema.
 var stepKeys = keys("steps", "episode")

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/trajectory-arena/arena"
-	"github.com/trajectory-arena/arena/internal/cursor"
 )
 
 // The sandbox's own two formats: the line that it writes, and the dialogue of
@@ -170,7 +169,16 @@ func (d *decoder) attemptError() *arena.AttemptError {
 		return &arena.AttemptError{Message: message}
 	case arena.Object:
 		e := &arena.AttemptError{}
-		c.Fields(cursor.Fields{"type": &e.Type, "message": &e.Message})
+		c.Object(func(key string) {
+			switch key {
+			case "type":
+				e.Type, _ = c.String()
+			case "message":
+				e.Message, _ = c.String()
+			default:
+				c.Skip()
+			}
+		})
 		return e
 	default:
 		c.Skip()

@@ -7,148 +7,28 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/trajectory-arena/arena"
-	"github.com/trajectory-arena/arena/internal/cursor"
+	"github.com/trajectory-arena/arena/traces/cold"
 )
 
-func isEpisode(schema string) bool { return schema == "oro.environment_episode.v1" }
-
-// episodeText is an episode of an environment pack while it is read, in any of
-// its three shapes.
-type episodeText struct {
-	d *decoder
-	conversation
-	verdict verdict
-	ledger  arena.Raw
-	session string
-	// told is set if the steps are there before the ledger is read, heard is what the
-	// shopper said since the last call.
-	told  bool
-	heard []string
-	// logged is set if the proxy's inference calls came along.
-	logged bool
-}
-
-func (d *decoder) episodeText(shape arena.Shape) *episodeText {
-	d.parts.proxy = d.parts.proxy[:0]
-	d.c.Reset(d.c.Source())
-	return &episodeText{d: d, conversation: conversation{t: newTrace(arena.Source{Shape: shape}), asked: true}}
-}
-
-// episode reads one oro.environment_episode.v1: the calls of its call_trace
-// with what the environment answered, and who wrote them from the transcript. The
-// simulated shopper's own prompts hold the answer and are never read; nor is the
-// verdict's explanation.
-func (d *decoder) episode() (found, error) {
-	e := d.episodeText("episode")
-	d.c.Fields(cursor.Fields{
-		"episode": e.fields(),
-		"inference_transcript": cursor.Fields{"calls": func() {
-			d.parts.proxy = d.parts.proxy[:0]
-			e.logged = d.c.Array(d.proxyCall)
-		}},
-	})
-	return e.found()
-}
-
-func (e *episodeText) fields() cursor.Fields {
-	c, t := e.d.c, e.t
-	fields := cursor.Fields{
-		"evaluation_run_id": cursor.AsID(&t.RunID),
-		"agent_version_id":  cursor.AsID(&t.Agent.VersionID),
-		"task_id":           cursor.AsID(&t.ProblemID),
-		"pack_sha256":       cursor.AsID(&t.Agent.Suite),
-		"family":            &t.Family,
-		"session_id":        cursor.AsID(&e.session),
-		"wall_seconds":      func() { e.d.seconds(&t.Seconds) },
-		"bootstrap": cursor.Fields{"policy_view": cursor.Fields{
-			"query": &t.Query,
-			"tools": func() { t.Tools = e.d.tools() },
-		}},
-		"call_trace": func() {
-			e.restart()
-			t.HasDialogue = c.Array(e.turn)
-		},
-		"ledger":  &e.ledger,
-		"verdict": func() { e.verdict.read(e.d) },
+// transcript files the inference calls of an episode under its turns.
+func (d *decoder) transcript(t *arena.Trace, list arena.Raw) error {
+	if list == "" {
+		return nil
 	}
-	e.verdict.session(e.d, fields)
-	return fields
-}
-
-// found ends the reading: the ledger fills in what the trace of calls lacks, the
-// verdict becomes the ruling, the transcript tells who wrote the calls.
-func (e *episodeText) found() (found, error) {
-	if err := e.d.c.End(); err != nil {
-		return found{}, err
-	}
-	if err := e.readLedger(); err != nil {
-		return found{}, err
-	}
-	e.verdict.rule(e.t)
-	if e.logged {
-		e.attribute(append([]arena.ProxyCall(nil), e.d.parts.proxy...))
-	}
-	return found{trace: e.t, session: e.session}, nil
-}
-
-// turn takes one turn: its calls, their answers, and what the shopper said
-// after it.
-func (e *episodeText) turn() {
-	d, step := e.d, arena.Step{}
-	var said string
-	var results []result
-	c := d.c
-	c.Fields(cursor.Fields{
-		"request": cursor.Fields{
-			"turn":  func() { step.Number = d.count() },
-			"calls": func() { c.Array(func() { step.Calls = append(step.Calls, d.turnCall()) }) },
-		},
-		"response": cursor.Fields{
-			"user_message": func() { said = d.shopperText() },
-			"calls":        func() { c.Array(func() { results = append(results, d.result("call_id", "observation")) }) },
-		},
-	})
-	e.agent(step)
-	for _, r := range results {
-		e.result(r.callID, "", r.value)
-	}
-	if said != "" {
-		e.user(said)
-	}
-}
-
-func (d *decoder) turnCall() (call arena.ToolCall) {
-	d.c.Fields(cursor.Fields{
-		"call_id": cursor.AsID(&call.ID),
-		"action":  cursor.Fields{"name": &call.Name, "args": &call.Arguments},
-	})
-	return call
-}
-
-// shopperText takes a message of the shopper: its text, or an object around it.
-func (d *decoder) shopperText() (said string) {
-	if d.c.Kind() == arena.Object {
-		d.c.Fields(cursor.Fields{"content": &said})
-		return said
-	}
-	said, _ = d.c.String()
-	return said
-}
-
-// result takes an answer and the id of its call by their names.
-func (d *decoder) result(id, value string) (r result) {
-	d.c.Fields(cursor.Fields{id: cursor.AsID(&r.callID), value: &r.value})
-	return r
+	inner := d.within(string(list))
+	inner.c.Array(inner.proxyCall)
+	attribute(t, inner.parts.proxy)
+	return d.leave(inner)
 }
 
 // attribute files the inferences under the turns and the turns' calls after them:
 // the session saw each call, so it is a dispatch. Calls have no time, so a turn gets
 // the inferences up to the next that names one of its tools, and what that one says.
-func (e *episodeText) attribute(asked []arena.ProxyCall) {
-	e.t.Source.HasProxyLog, e.t.InferenceTotal = true, len(asked)
+func attribute(t *arena.Trace, asked []arena.ProxyCall) {
+	t.Source.HasProxyLog, t.InferenceTotal = true, len(asked)
 	last := 0
-	for i := range e.t.Steps {
-		s := &e.t.Steps[i]
+	for i := range t.Steps {
+		s := &t.Steps[i]
 		if s.Role != arena.RoleAgent {
 			continue
 		}
@@ -161,8 +41,8 @@ func (e *episodeText) attribute(asked []arena.ProxyCall) {
 		}
 		last = i
 	}
-	if len(e.t.Steps) > 0 {
-		e.t.Steps[last].Proxy = append(e.t.Steps[last].Proxy, asked...)
+	if len(t.Steps) > 0 {
+		t.Steps[last].Proxy = append(t.Steps[last].Proxy, asked...)
 	}
 }
 
@@ -185,4 +65,69 @@ func quoteReply(s *arena.Step) {
 	said := gjson.Get(body, "choices.0.message")
 	s.Content = said.Get("content").Str
 	s.Reasoning = cmp.Or(said.Get("reasoning_content").Str, said.Get("reasoning").Str)
+}
+
+// Vetoes of episodes that tell nothing of their agent, or too much.
+const (
+	vetoEnvironment = "environment_error"     // the environment failed during the episode: it is no attempt
+	vetoVerifier    = "verifier_error"        // the verifier failed on the episode: it is no attempt
+	vetoWorld       = "world_error"           // the grader of the pack gave no grade that counts
+	vetoDefect      = "possible_world_defect" // the pack's own code broke off the episode
+	vetoLeakage     = "leakage"               // the session found that the agent was told the answer
+	vetoExploit     = "exploit"               // the session found that the agent cheated
+	vetoLedger      = "ledger_mismatch"       // the ledger is not the one that the verdict names
+	vetoContent     = "content_mismatch"      // the file is not the content that its name is the sha256 of
+)
+
+// rule makes the ruling of what an episode says of its outcome, if it says anything,
+// and the vetoes that follow from it.
+func rule(t *arena.Trace, v *cold.Verdict) {
+	if told := v.Given || v.Fault || v.Checker || v.Ending+v.Reason != "" || v.Score != nil || v.Correct != nil; !told {
+		return
+	}
+	v.Category = strings.ReplaceAll(v.Category, " ", "_")
+	settle(v)
+	r := v.Ruling
+	t.Ruling, t.Declared = &r, r.Score
+	if r.Ending == "agent_error" {
+		t.Status = arena.StatusFailed
+	}
+	for _, word := range append([]string{r.Void, r.Ending}, r.Flags...) {
+		switch word {
+		case vetoEnvironment, vetoVerifier, vetoWorld, vetoDefect, vetoLeakage, vetoExploit:
+			addVeto(t, word)
+		}
+	}
+}
+
+// settle decides between score, failure and no attempt. An agent that broke off has
+// 0, as the subnet counts it; an episode without a score that nobody explains is the
+// verifier's.
+func settle(v *cold.Verdict) {
+	r, zero := &v.Ruling, 0.0
+	switch {
+	case v.Fault, r.Ending == vetoEnvironment, v.Reason == "environment", r.Category == "environment_fault", r.Category == "infrastructure":
+		r.Void = vetoEnvironment
+	case v.Checker, r.Ending == vetoVerifier:
+		r.Void = vetoVerifier
+	case v.Correct != nil && *v.Correct == 0, r.Ending == "agent_error" && r.Score == nil:
+		r.Score = &zero
+	case r.Score == nil:
+		r.Score = v.Correct
+	}
+	if r.Void != "" {
+		r.Score = nil
+	}
+	if r.Score != nil && (*r.Score < 0 || *r.Score > 1) {
+		r.Score = nil
+	}
+	// All hard checks may pass and nothing be paid: the world changed and the agent did
+	// not see it.
+	r.Success = r.Score != nil && *r.Score > 0 && (v.Correct != nil && *v.Correct == 1 || v.Correct == nil && *r.Score == 1)
+	if r.Score == nil && r.Void == "" && v.Given {
+		r.Void = vetoVerifier
+	}
+	if r.Ending == "" {
+		r.Ending = v.Reason
+	}
 }

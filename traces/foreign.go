@@ -36,7 +36,7 @@ func (d *decoder) attempts(f *cold.Format, doc string) (found, error) {
 	case errors.Is(err, cold.ErrTooMany):
 		return found{}, &damage{TooManyElements, err.Error()}
 	case errors.As(err, &none):
-		return found{}, wrongType("messages", "an array", none.Kind)
+		return found{}, wrongType(none.Name, "an array", none.Kind)
 	case err != nil:
 		return found{}, err
 	case len(attempts) == 0:
@@ -45,6 +45,9 @@ func (d *decoder) attempts(f *cold.Format, doc string) (found, error) {
 	all := make([]found, len(attempts))
 	for i := range attempts {
 		all[i] = played(f, &attempts[i])
+		if err := d.transcript(all[i].trace, attempts[i].Transcript); err != nil {
+			return found{}, err
+		}
 	}
 	all[0].others = all[1:]
 	return all[0], nil
@@ -52,23 +55,45 @@ func (d *decoder) attempts(f *cold.Format, doc string) (found, error) {
 
 // played is the trace of an attempt.
 func played(f *cold.Format, a *cold.Attempt) found {
-	t := newTrace(arena.Source{Shape: f.Name, TextArguments: true})
-	t.RunID, t.ProblemID, t.Model, t.Tools, t.Declared = a.Run, a.Problem, a.Model, a.Tools, a.Reward
+	t := newTrace(arena.Source{Shape: f.Name, TextArguments: !f.Typed})
+	t.RunID, t.ProblemID, t.Agent, t.Model, t.Tools, t.Declared, t.Family = a.Run, a.Problem, a.Agent, a.Model, a.Tools, a.Reward, a.Family
 	t.Status, t.Error, t.Lost = cmp.Or(a.Status, t.Status), a.Error, a.Lost
 	if a.Seconds != nil {
 		t.Seconds = *a.Seconds
 	}
-	v := conversation{t: t}
+	if a.Inferences != nil {
+		t.InferenceTotal = *a.Inferences
+	}
+	if a.Failures != nil {
+		t.InferenceFailures = *a.Failures
+	}
+	v := conversation{t: t, asked: a.Asked}
 	for i := range a.Messages {
 		v.foreign(&a.Messages[i])
 	}
-	t.System, t.Query = cmp.Or(t.System, a.System), cmp.Or(t.Query, a.Query)
+	t.System, t.Query = cmp.Or(t.System, a.System), cmp.Or(a.Request, t.Query, a.Query)
+	if a.Dialogue != nil {
+		t.HasDialogue = *a.Dialogue
+	}
 	out := found{trace: t, session: a.Session, trial: a.Trial, part: a.Text}
 	if a.NumberedID {
 		out.repairs = append(out.repairs, repairID)
 	}
 	if a.NonText {
 		addVeto(t, vetoNonText)
+	}
+	if a.Copied {
+		addVeto(t, vetoCopied)
+	}
+	if a.Forged {
+		addVeto(t, vetoLedger)
+	}
+	rule(t, &a.Verdict)
+	for _, word := range a.Vetoes {
+		if !slices.Contains(vetoes, word) {
+			word = vetoForeign
+		}
+		addVeto(t, word)
 	}
 	if a.Surrogate {
 		out.repairs = append(out.repairs, repairSurrogate)

@@ -9,8 +9,9 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"strconv"
 	"strings"
+
+	"github.com/tidwall/gjson"
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/internal/cursor"
@@ -128,41 +129,44 @@ func parseMeta(text []byte) (m Meta, err error) {
 		return Meta{}, fmt.Errorf("longer than %d bytes", maxMetaBytes)
 	}
 	c := cursor.New(string(mendUTF8(text)), DefaultLimits().cursor())
-	var quality, coefficient, score arena.Raw
-	isObject := c.Fields(cursor.Fields{
-		"eval_run_id":           cursor.AsID(&m.RunID),
-		"agent_version_id":      cursor.AsID(&m.Agent.VersionID),
-		"miner_hotkey":          cursor.AsID(&m.Agent.Hotkey),
-		"suite_version":         cursor.AsID(&m.Agent.Suite),
-		"started_at":            cursor.AsID(&m.Agent.StartedAt),
-		"network":               &m.Network,
-		"reasoning_quality":     &quality,
-		"reasoning_coefficient": &coefficient,
-		"validator_score":       &score,
-		"problem_scores": func() {
-			m.Attempts = map[string]arena.Findings{}
-			c.Object(func(problem string) {
-				var is, reasoned arena.Raw
-				category := ""
-				c.Fields(cursor.Fields{"score": &is, "reasoning_score": &reasoned, "category": &category})
-				m.Attempts[problem] = arena.Findings{Score: share(is), Quality: share(reasoned), Category: strings.ToLower(category)}
-			})
-		},
-	})
+	run := gjson.Parse(string(c.Raw()))
 	if err := c.End(); err != nil {
 		return Meta{}, err
 	}
-	if !isObject {
+	if !run.IsObject() {
 		return Meta{}, errors.New("not an object")
 	}
-	m.Findings = arena.Findings{Quality: share(quality), Coefficient: share(coefficient), Score: share(score)}
+	m = Meta{RunID: id(run, "eval_run_id"), Network: run.Get("network").Str, Agent: arena.Agent{
+		VersionID: id(run, "agent_version_id"), Hotkey: id(run, "miner_hotkey"), Suite: id(run, "suite_version"), StartedAt: id(run, "started_at"),
+	}}
+	m.Findings = arena.Findings{
+		Quality: share(run, "reasoning_quality"), Coefficient: share(run, "reasoning_coefficient"), Score: share(run, "validator_score"),
+	}
+	if scores := run.Get("problem_scores"); scores.Exists() {
+		m.Attempts = map[string]arena.Findings{}
+		scores.ForEach(func(problem, v gjson.Result) bool {
+			m.Attempts[problem.Str] = arena.Findings{
+				Score: share(v, "score"), Quality: share(v, "reasoning_score"), Category: strings.ToLower(v.Get("category").Str),
+			}
+			return true
+		})
+	}
 	return m, nil
 }
 
-// share is a number from 0 to 1; nil for anything else.
-func share(text arena.Raw) *float64 {
-	if q, err := strconv.ParseFloat(string(text), 64); err == nil && q >= 0 && q <= 1 {
-		return &q
+// id is a member that names something, which may be written as a number.
+func id(of gjson.Result, name string) string {
+	v := of.Get(name)
+	if v.Type == gjson.Number {
+		return v.Raw
+	}
+	return v.Str
+}
+
+// share is a member from 0 to 1; nil for anything else.
+func share(of gjson.Result, name string) *float64 {
+	if v := of.Get(name); v.Type == gjson.Number && v.Num >= 0 && v.Num <= 1 {
+		return &v.Num
 	}
 	return nil
 }

@@ -32,11 +32,14 @@ var (
 	}}
 )
 
-// NoMessages is the error of a row whose messages are no list.
-type NoMessages struct{ Kind arena.Kind }
+// NoMessages is the error of a document whose messages, or steps, are no list.
+type NoMessages struct {
+	Name string
+	Kind arena.Kind
+}
 
 // Error says what they are.
-func (*NoMessages) Error() string { return "messages are no list" }
+func (n *NoMessages) Error() string { return n.Name + " are no list" }
 
 // row reads a row of messages, with what stands beside them, or a prediction: the
 // text and the calls of a model's next turn.
@@ -59,7 +62,7 @@ func (r *reader) row(top object) {
 	if list := Unpacked(messages); list.IsArray() {
 		r.messages(list)
 	} else {
-		r.err = &NoMessages{arena.Raw(messages.Raw).Kind()}
+		r.err = &NoMessages{"messages", arena.Raw(messages.Raw).Kind()}
 	}
 	if said || called {
 		r.say(Message{Role: Agent, Step: arena.Step{Content: r.text(top["raw_text"]), Calls: r.calls(top["tool_calls"])}})

@@ -53,15 +53,33 @@ type Attempt struct {
 	Model         string
 	// Run, Problem, Session and Trial name the attempt.
 	Run, Problem, Session, Trial string
-	Reward                       *float64
-	Status                       arena.Status
-	Error                        *arena.AttemptError
-	Seconds                      *float64
+	Agent                        arena.Agent
+	// Family is the problem's.
+	Family string
+	// Request is the request whatever messages say, Dialogue whether there is one; Asked
+	// reports that no message is the request.
+	Request  string
+	Dialogue *bool
+	Asked    bool
+	Reward   *float64
+	Status   arena.Status
+	Error    *arena.AttemptError
+	Seconds  *float64
+	// Inferences counts the inference calls, Failures those that failed.
+	Inferences, Failures *int
 	// NonText reports whether images or other parts were left out, Surrogate whether
 	// a text held half of a surrogate pair.
 	NonText, Surrogate bool
-	// NumberedID reports whether a number stands where an id should.
-	NumberedID bool
+	// NumberedID reports whether a number stands where an id should, Copied whether steps
+	// repeat the context of an earlier trajectory, Forged whether the ledger is another
+	// than the verdict names.
+	NumberedID, Copied, Forged bool
+	// Verdict is the outcome, Transcript the list of the agent's inference calls, of an
+	// episode of an environment pack.
+	Verdict    Verdict
+	Transcript arena.Raw
+	// Vetoes are the file's own words for why the attempt is not to be trained on.
+	Vetoes []string
 	// Lost names what of the source no trace holds, each word once: a kind, or
 	// "unread:KEY" for the text under a key that no reader knows.
 	Lost []string
@@ -88,6 +106,8 @@ type Format struct {
 	Writers string
 	// Kept says what of it a trace has beside messages, calls and results.
 	Kept string
+	// Typed reports whether arguments are values; else they may be written as text.
+	Typed bool
 	// is recognises the format by a document's top level.
 	is   func(top object) bool
 	read func(r *reader, top object)

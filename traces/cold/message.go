@@ -26,7 +26,7 @@ func (r *reader) messages(list gjson.Result) {
 	r.each(list, func(v gjson.Result) {
 		one := Unpacked(v)
 		if one.Type == gjson.String {
-			r.err = &NoMessages{arena.Array}
+			r.err = &NoMessages{"messages", arena.Array}
 		}
 		r.message(fields(one))
 	})

@@ -3,6 +3,7 @@ package cold
 import (
 	"cmp"
 	"maps"
+	"math"
 	"regexp"
 	"slices"
 	"strconv"
@@ -59,6 +60,14 @@ func (o object) number(names ...string) *float64 {
 	}
 	n := v.Float()
 	return &n
+}
+
+// count is a whole number from 0; nil for anything else.
+func (o object) count(name string) *int {
+	if v := o[name]; v.Type == gjson.Number && v.Num >= 0 && v.Num <= math.MaxInt32 && v.Num == math.Trunc(v.Num) {
+		return new(int(v.Num))
+	}
+	return nil
 }
 
 // Unpacked is the array or object that a string holds, and any other value as it is.

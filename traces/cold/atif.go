@@ -1,0 +1,169 @@
+package cold
+
+import (
+	"cmp"
+	"encoding/json"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/trajectory-arena/arena"
+)
+
+// ATIF is one document of the Agent Trajectory Interchange Format, told by its schema in
+// package traces. What it has no field for stands under extra.oro as the subnet writes
+// it, and under extra.arena as package convert does.
+var ATIF = Format{Name: "atif", Typed: true, read: func(r *reader, top object) {
+	if kind := arena.Raw(top["steps"].Raw).Kind(); kind != arena.Array {
+		r.err = &NoMessages{"steps", kind}
+		return
+	}
+	a, agent := r.begin(""), top.within("agent")
+	a.Session, a.Model, a.Tools = top.id("session_id"), r.text(agent["model_name"]), Tools(agent["tool_definitions"])
+	r.each(top["steps"], func(v gjson.Result) { r.atifStep(fields(v)) })
+	for _, extra := range []object{top.within("final_metrics").within("extra"), top.within("extra")} {
+		r.atifExtra(extra.within("oro"))
+		r.atifExtra(extra.within("arena"))
+	}
+	if a.Dialogue == nil && a.Agent.VersionID == "" {
+		a.Agent.VersionID = agentName(r.text(agent["name"]), agent.id("version"))
+	}
+}}
+
+// agentName is name@version, without what is missing or said to be unknown.
+func agentName(name, version string) string {
+	const unknown = "unknown"
+	switch {
+	case name == unknown:
+		return ""
+	case name == "" || version == "" || version == unknown:
+		return name
+	}
+	return name + "@" + version
+}
+
+// atifExtra takes what is said of the attempt beside its steps.
+func (r *reader) atifExtra(own object) {
+	a := r.attempt()
+	a.Run, a.Problem = cmp.Or(own.id("eval_run_id"), a.Run), cmp.Or(own.id("problem_id"), a.Problem, own.id("task_id"))
+	a.Agent.VersionID, a.Agent.Hotkey = cmp.Or(own.id("agent_version_id"), a.Agent.VersionID), cmp.Or(own.id("miner_hotkey"), a.Agent.Hotkey)
+	a.Agent.Suite, a.Agent.StartedAt = cmp.Or(own.id("suite_version"), a.Agent.Suite), cmp.Or(own.id("started_at"), a.Agent.StartedAt)
+	a.Reward, a.Seconds = cmp.Or(own.number("reward"), a.Reward), cmp.Or(own.number("execution_time"), a.Seconds)
+	a.Inferences, a.Failures = cmp.Or(own.count("inference_total"), a.Inferences), cmp.Or(own.count("inference_failure_count"), a.Failures)
+	a.Error, a.Request = cmp.Or(r.attemptError(own["error"]), a.Error), cmp.Or(r.text(own["query"]), a.Request)
+	switch s := arena.Status(r.text(own["status"])); s {
+	case arena.StatusSuccess, arena.StatusFailed, arena.StatusTimedOut:
+		null := own["dialogue"].Exists() && own["dialogue"].Type == gjson.Null
+		a.Status, a.Dialogue = s, new(!null)
+	}
+	r.each(own["vetoes"], func(v gjson.Result) { a.Vetoes = append(a.Vetoes, r.text(v)) })
+}
+
+// atifStep reads a step and gives it to who took it. Calls have the results of the step
+// itself; what was observed without the agent becomes words.
+func (r *reader) atifStep(m object) {
+	a, source := r.attempt(), r.text(m["source"])
+	a.Model = cmp.Or(a.Model, r.text(m["model_name"]))
+	text, results := r.content(m["message"]).step.Content, r.observed(m.within("observation")["results"])
+	if source != "agent" {
+		told := []string{text}
+		for _, answer := range results {
+			told = append(told, answer.Result.Text())
+		}
+		r.tell(map[string]Role{"user": User, "system": System}[source], strings.TrimPrefix(strings.Join(told, "\n"), "\n"))
+		return
+	}
+	a.Copied = a.Copied || m["is_copied_context"].Type == gjson.True
+	s := arena.Step{Content: text, Reasoning: r.text(m["reasoning_content"]), Timestamp: moment(m["timestamp"]), LLMCalls: m.count("llm_call_count")}
+	r.each(m["tool_calls"], func(v gjson.Result) {
+		if c := fields(v); v.IsObject() {
+			s.Calls = append(s.Calls, arena.ToolCall{ID: c.id("tool_call_id"), Name: r.text(c["function_name"]), Arguments: arena.Raw(c["arguments"].Raw)})
+		}
+	})
+	own := m.within("extra").within("arena")
+	r.restore(&s, results, own)
+	later := answered(s.Calls, results)
+	r.places(own["calls_without_id"], len(s.Calls), func(i int) { s.Calls[i].ID = "" })
+	r.say(Message{Role: Agent, Step: s})
+	for _, answer := range later {
+		r.say(answer)
+	}
+}
+
+// observed are a step's results. Those without content are none.
+func (r *reader) observed(list gjson.Result) (all []Message) {
+	r.each(list, func(v gjson.Result) {
+		o := fields(v)
+		value := PartsText(arena.Raw(o["content"].Raw))
+		if value.Kind() == arena.Array && strings.Contains(string(value), `"image"`) {
+			r.attempt().NonText = true
+		}
+		if value.Kind() > arena.Null {
+			all = append(all, Message{Role: Tool, CallID: o.id("source_call_id"), Result: value})
+		}
+	})
+	return all
+}
+
+// restore gives a step what package convert could not say in ATIF's own fields. Results
+// are in the order of the calls that they answer.
+func (r *reader) restore(s *arena.Step, results []Message, own object) {
+	if n := own.count("number"); n != nil {
+		s.Number = *n
+	}
+	for name, to := range map[string]*string{"think": &s.Think, "response": &s.Response, "content": &s.Content, "reasoning": &s.Reasoning} {
+		if own[name].Type == gjson.String {
+			*to = r.text(own[name])
+		}
+	}
+	s.Timestamp = cmp.Or(arena.Raw(own["timestamp"].Raw), s.Timestamp)
+	r.each(own["arguments"], func(v gjson.Result) {
+		if i := fields(v).count("call"); i != nil && *i < len(s.Calls) {
+			s.Calls[*i].Arguments = arena.Raw(v.Get("value").Raw)
+		}
+	})
+	r.places(own["json_results"], len(results), func(i int) {
+		if text := results[i].Result.Text(); results[i].Result.Kind() == arena.String && json.Valid([]byte(text)) {
+			results[i].Result = arena.Raw(text)
+		}
+	})
+}
+
+// places visits the numbers of a list that are places among so many.
+func (r *reader) places(list gjson.Result, of int, visit func(int)) {
+	r.each(list, func(v gjson.Result) {
+		if i := (object{"": v}).count(""); i != nil && *i < of {
+			visit(*i)
+		}
+	})
+}
+
+// answered gives calls their results; later are those that answer none of them.
+func answered(calls []arena.ToolCall, results []Message) (later []Message) {
+	open := map[string][]int{}
+	for i := range calls {
+		open[calls[i].ID] = append(open[calls[i].ID], i)
+	}
+	for _, answer := range results {
+		waiting := open[answer.CallID]
+		if answer.CallID == "" || len(waiting) == 0 {
+			later = append(later, answer)
+			continue
+		}
+		calls[waiting[0]].Result, open[answer.CallID] = answer.Result, waiting[1:]
+	}
+	return later
+}
+
+// moment is a time as Unix milliseconds: ATIF writes ISO 8601, with or without
+// a zone. Anything else stays what it is.
+func moment(v gjson.Result) arena.Raw {
+	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04:05.999999999"} {
+		if at, err := time.Parse(layout, v.Str); err == nil {
+			return arena.Raw(strconv.FormatInt(at.UnixMilli(), 10))
+		}
+	}
+	return arena.Raw(v.Raw)
+}
