@@ -133,83 +133,54 @@ func readArray(a *array.Array, yield func(*Row) bool) (more bool, err error) {
 func readLines(in io.Reader, yield func(*Row) bool) error {
 	var network contest.Network
 	for l, err := range arena.Lines(in, maxLine) {
-		var rows []*Row
+		var row *Row
 		if err == nil {
-			rows, err = parse(l.Text)
+			row, err = parse(l.Text)
 		}
 		if err == nil {
-			err = network.Add(rows[0].Network)
+			err = network.Add(row.Network)
 		}
 		if err != nil {
 			return fmt.Errorf("line %d: %w", l.Number, err)
 		}
-		for _, row := range rows {
-			if !yield(row) {
-				return nil
-			}
+		if !yield(row) {
+			return nil
 		}
 	}
 	return nil
 }
 
-// line is one position, or a whole answer of a model server in OpenAI's form.
+// line is one position. The prompt is a text or a number.
 type line struct {
 	Prompt   any                 `json:"prompt"`
-	Problem  string              `json:"problem_id"`
-	Sample   *int                `json:"sample"`
 	Position int                 `json:"position"`
 	Network  string              `json:"network"`
 	Logits   []*float64          `json:"logits"`
-	LogProbs json.RawMessage     `json:"logprobs"`
+	LogProbs []*float64          `json:"logprobs"`
 	Top      [][]json.RawMessage `json:"top"`
 }
 
-// answer are the log-probabilities of a chat completion's choice.
-type answer struct {
-	Content []struct {
-		Top []struct {
-			Token string  `json:"token"`
-			LogP  float64 `json:"logprob"`
-		} `json:"top_logprobs"`
-	} `json:"content"`
-}
-
-// parse reads the positions of one line: at least one.
-func parse(text []byte) ([]*Row, error) {
-	var l line
+func parse(text []byte) (*Row, error) {
+	l := line{Prompt: ""}
 	if err := json.Unmarshal(text, &l); err != nil {
 		return nil, fmt.Errorf("read position: %w", err)
 	}
-	row := &Row{Prompt: l.name(), Position: l.Position, Network: l.Network}
+	row := &Row{Prompt: fmt.Sprint(l.Prompt), Position: l.Position, Network: l.Network}
 	var err error
 	switch {
 	case l.Logits != nil:
 		row.Full, err = full(l.Logits)
 	case l.Top != nil:
 		row.Top, err = l.top()
-	case len(l.LogProbs) > 0 && l.LogProbs[0] == '{':
-		return l.answer(row)
-	case len(l.LogProbs) > 0:
-		err = l.whole(row)
+	case l.LogProbs != nil:
+		row.Full, err = whole(l.LogProbs)
 	default:
 		err = errors.New("none of logits, logprobs and top is given")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("prompt %q, position %d: %w", row.Prompt, row.Position, err)
 	}
-	return []*Row{row}, nil
-}
-
-// name is the prompt's: a text or a number; or the problem and sample of a run.
-func (l *line) name() string {
-	name := l.Problem
-	if l.Prompt != nil {
-		name = fmt.Sprint(l.Prompt)
-	}
-	if l.Sample != nil {
-		name += "#" + strconv.Itoa(*l.Sample)
-	}
-	return name
+	return row, nil
 }
 
 // full are log-probabilities of logits, null being a token that cannot come.
@@ -227,13 +198,9 @@ func full(logits []*float64) ([]float64, error) {
 	return all, LogSoftmax(all)
 }
 
-// whole reads log-probabilities of the whole vocabulary, and refuses those of a
-// part: renormalised they would hide what is missing.
-func (l *line) whole(row *Row) error {
-	var values []*float64
-	if err := json.Unmarshal(l.LogProbs, &values); err != nil {
-		return fmt.Errorf("read logprobs: %w", err)
-	}
+// whole are log-probabilities of the whole vocabulary. Those of a part are refused:
+// renormalised they would hide what is missing.
+func whole(values []*float64) ([]float64, error) {
 	sum := 0.0
 	for _, v := range values {
 		if v != nil {
@@ -241,11 +208,9 @@ func (l *line) whole(row *Row) error {
 		}
 	}
 	if math.Abs(sum-1) > 1e-3 {
-		return fmt.Errorf("%w: probabilities add up to %.4f; give some of them as top: [[id, logprob], …]", ErrValues, sum)
+		return nil, fmt.Errorf("%w: probabilities add up to %.4f; give some of them as top: [[id, logprob], …]", ErrValues, sum)
 	}
-	var err error
-	row.Full, err = full(values)
-	return err
+	return full(values)
 }
 
 func (l *line) top() ([]Token, error) {
@@ -265,33 +230,6 @@ func (l *line) top() ([]Token, error) {
 		tokens = append(tokens, Token{id, logP})
 	}
 	return tokens, distribution(tokens)
-}
-
-// answer reads the positions of a chat completion. Its tokens are text unless the
-// server was told to give ids (vLLM: return_tokens_as_token_ids).
-func (l *line) answer(row *Row) (rows []*Row, err error) {
-	var a answer
-	if err = json.Unmarshal(l.LogProbs, &a); err != nil {
-		return nil, fmt.Errorf("read logprobs: %w", err)
-	}
-	for i, c := range a.Content {
-		r := &Row{Prompt: row.Prompt, Position: i, Network: row.Network}
-		for _, t := range c.Top {
-			id, err := strconv.Atoi(strings.TrimPrefix(t.Token, "token_id:"))
-			if err != nil || !strings.HasPrefix(t.Token, "token_id:") {
-				return nil, fmt.Errorf("position %d: token %.40q is text: ask the server for token_id:N, since texts of tokens do not tell them apart", i, t.Token)
-			}
-			r.Top = append(r.Top, Token{id, t.LogP})
-		}
-		if err := distribution(r.Top); err != nil {
-			return nil, fmt.Errorf("position %d: %w", i, err)
-		}
-		rows = append(rows, r)
-	}
-	if len(rows) == 0 {
-		return nil, errors.New("logprobs has no content")
-	}
-	return rows, nil
 }
 
 // distribution holds that tokens come once, and have probabilities of at most 1

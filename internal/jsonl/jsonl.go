@@ -9,8 +9,9 @@ import (
 	"github.com/trajectory-arena/arena"
 )
 
-// maxLine is the longest line in bytes that is read.
-const maxLine = 16 << 20
+// maxLine is the longest line in bytes that is read: a result repeats ids that a model
+// made up.
+const maxLine = 64 << 20
 
 // Each gives every line of a file to each as a T. Errors name file and line.
 func Each[T any](path string, each func(T) error) error {
