@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
+	"github.com/trajectory-arena/arena/pipeline/recipe"
 )
 
 // TestHelpNamesTheKindOfEveryFlag: pflag takes what stands between back quotes
@@ -23,6 +24,33 @@ func TestHelpNamesTheKindOfEveryFlag(t *testing.T) {
 			}
 		})
 	})
+}
+
+// TestEveryHelpTextIsACommands: a text that no command has would never be read. The
+// text of arena recipe names every recipe in the recipe's own words.
+func TestEveryHelpTextIsACommands(t *testing.T) {
+	t.Parallel()
+	shown := map[string]bool{}
+	eachCommand(newRoot(&cli.Streams{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard}), func(c *cobra.Command) {
+		shown[strings.ReplaceAll(strings.TrimPrefix(c.CommandPath(), "arena "), " ", "-")+".txt"] = true
+		if c.CommandPath() != "arena recipe" {
+			return
+		}
+		for _, r := range recipe.All() {
+			if words := strings.Join(strings.Fields(c.Long), " "); !strings.Contains(words, r.Name+" "+r.Doc) {
+				t.Errorf("arena recipe does not say %q of %s", r.Doc, r.Name)
+			}
+		}
+	})
+	files, err := texts.ReadDir("help")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		if !shown[f.Name()] {
+			t.Errorf("help/%s is of no command", f.Name())
+		}
+	}
 }
 
 func eachCommand(c *cobra.Command, visit func(*cobra.Command)) {

@@ -3,10 +3,13 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"embed"
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 	"time"
 
@@ -44,7 +47,6 @@ func newRoot(s *cli.Streams) *cobra.Command {
 	root := &cobra.Command{
 		Use:           "arena",
 		Short:         "From graded agent attempts to training corpora and evaluated students",
-		Long:          rootHelp,
 		Version:       cli.Version(),
 		SilenceUsage:  true,
 		SilenceErrors: true,
@@ -59,6 +61,7 @@ func newRoot(s *cli.Streams) *cobra.Command {
 	group(root, "Feed trainers:", export.NewExport(s), export.NewConvert(s), evaluate.NewEnv(s))
 	group(root, "Evaluate students:", evaluate.NewEval(s), evaluate.NewResults(s), evaluate.NewCompare(s), evaluate.NewShop(s))
 	group(root, "Replay contests:", contest.NewContest(s), contest.NewRace(s))
+	explain(root, "")
 	return root
 }
 
@@ -71,9 +74,22 @@ func group(root *cobra.Command, heading string, commands ...*cobra.Command) {
 	}
 }
 
-const rootHelp = `arena reads days of graded shopping attempts, keeps those in which the model
-itself acts, scores and judges them, keeps held-out problems out, and writes
-Parquet corpora that trainers load at once.
+// texts has a file for each command, named by its path below the program: what its help
+// says at length and, below the line "Examples:", how it is typed.
+//
+//go:embed help
+var texts embed.FS
 
-  arena build testdata/day -o out     the whole way, with embedded defaults
-  arena verify out                    every promise of its manifest, again`
+// explain gives c, and the commands below it, their texts. A command without examples of
+// its own has those of the one above it.
+func explain(c *cobra.Command, examples string) {
+	name := strings.ReplaceAll(strings.TrimPrefix(c.CommandPath(), "arena "), " ", "-")
+	if text, err := texts.ReadFile("help/" + name + ".txt"); err == nil {
+		c.Long, c.Example, _ = strings.Cut(strings.TrimSuffix(string(text), "\n"), "Examples:\n")
+		c.Long = strings.TrimSpace(c.Long)
+	}
+	c.Example = cmp.Or(c.Example, examples)
+	for _, inner := range c.Commands() {
+		explain(inner, c.Example)
+	}
+}

@@ -39,22 +39,8 @@ func NewAgreement(s *cli.Streams) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "agreement A B…",
 		Short: "Measure how far judges agree, with each other and with labels",
-		Long: `Measure how far judges agree, with each other and with labels: exact agreement,
-confusion, Cohen's kappa plain and weighted by squared distance, Krippendorff's alpha
-(nominal, ordinal, interval) and bias, each with a 95 % interval from a bootstrap over
-problems. Unscored attempts are left out and counted.
-
-A, B and the labels are JSON lines with eval_run_id, problem_id and score, as
-` + "`arena judge`" + ` writes them. With --labels or --day one judge is enough. Lines of
-` + "`arena judge --steps`" + ` are compared step by step: waste is 0, unclear 0.5, needed 1.
-
---fit prints the multiplier's floor and ceiling for a build's configuration, with which
-the judge's grades pay most nearly what the labels' would by the subnet's.`,
-		Example: `  arena judge testdata/day -o gates.jsonl
-  arena agreement gates.jsonl gates.jsonl
-  arena agreement gates.jsonl --labels gates.jsonl --fit`,
-		Args: cli.Takes(1, cli.AnyNumber),
-		RunE: func(_ *cobra.Command, paths []string) error { return f.run(s, paths) },
+		Args:  cli.Takes(1, cli.AnyNumber),
+		RunE:  func(_ *cobra.Command, paths []string) error { return f.run(s, paths) },
 	}
 	c.Flags().StringArrayVar(&f.labels, "labels", nil, "labels to hold each judge against; once for each person who made some")
 	c.Flags().BoolVar(&f.fit, "fit", false, "fit the multiplier's floor and ceiling to the labels, for a build's configuration")

@@ -3,14 +3,19 @@
 package audit
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"io"
 	"runtime"
+	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
 	"github.com/trajectory-arena/arena/filters"
+	"github.com/trajectory-arena/arena/filters/habits"
+	"github.com/trajectory-arena/arena/internal/text"
 	"github.com/trajectory-arena/arena/pipeline"
 	"github.com/trajectory-arena/arena/traces"
 )
@@ -33,18 +38,8 @@ func NewFilter(s *cli.Streams) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "filter DAY…",
 		Short: "Say of each attempt whether a model decided its calls, and why it is kept or dropped",
-		Long: `Say of each attempt whether the model itself decided its calls (axis), how surely,
-and every reason to drop it: one line of JSON per attempt, in input order. Both passes
-are made: the attempt by itself, then the habits of its agent over the whole day.
-
-With --explain, --calibrate or --reweight a table for people takes the lines' place.
-The rules, their weights and how far they can be trusted: docs/filter.md.`,
-		Example: `  arena filter testdata/day -o verdicts.jsonl
-  arena filter testdata/day --explain 5c98a2f5-25a1-40ef-ac1c-752d7ee5e25c/c7492af7-f589-4054-a5a6-7784cb5b0f26
-  arena filter testdata/day --calibrate testdata/day/labels.jsonl
-  arena filter testdata/day --reweight`,
-		Args: cli.Takes(1, cli.AnyNumber),
-		RunE: func(c *cobra.Command, days []string) error { return f.run(c, s, days) },
+		Args:  cli.Takes(1, cli.AnyNumber),
+		RunE:  func(c *cobra.Command, days []string) error { return f.run(c, s, days) },
 	}
 	f.Register(c, runtime.NumCPU(), "workers")
 	f.Noisy.Flags(c)
@@ -101,4 +96,68 @@ func (f *filterFlags) filter(c *cobra.Command) (*filters.Filter, traces.Limits, 
 		return nil, cfg.Reading, cli.Usage(err, "`arena filter --help` lists the flags and their defaults")
 	}
 	return filter, cfg.Reading, nil
+}
+
+// axisLabel is what a line of a labels file says of its attempt.
+type axisLabel struct {
+	Family string `json:"family"`
+	// Agentic is nil where there is nothing to judge.
+	Agentic *bool `json:"agentic"`
+}
+
+// calibrate prints the filter against labels.
+func (d *filterDay) calibrate(ctx context.Context, w io.Writer, days []string) error {
+	labels, err := cli.ReadByAttempt[axisLabel](d.flags.calibrate, "give a JSONL file with eval_run_id, problem_id, family and agentic")
+	if err != nil {
+		return err
+	}
+	all, err := d.read(ctx, days)
+	if err != nil {
+		return err
+	}
+	var labelled []filters.Labelled
+	for i := range all {
+		l, ok := labels[all[i].ID]
+		if !ok || l.Agentic == nil {
+			continue
+		}
+		s := &all[i].structure
+		labelled = append(labelled, filters.Labelled{Family: l.Family, Agentic: *l.Agentic, Axis: s.Axis, Confidence: s.Confidence})
+	}
+	if len(labelled) == 0 {
+		return cli.Failed(errors.New("no attempt of the day has a label"), "labels name attempts by eval_run_id and problem_id")
+	}
+	c := filters.Calibrate(labelled)
+	return printCalibration(w, &c)
+}
+
+func printCalibration(w io.Writer, c *filters.Calibration) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(t, "family\tattempts\tagentic right\tcalled scripted\tscripted right\tcalled agentic\tunknown\tright\t95 %\t")
+	for _, f := range append(c.Families, c.Total) {
+		right := habits.Tally{Part: f.Right(), Whole: f.All()}
+		lo, hi := right.Interval()
+		fmt.Fprintf(t, "%s\t%d\t%d\t%d\t%d\t%d\t%d\t%.4f\t%.4f-%.4f\t\n", text.Line(f.Family), f.All(), f.TrueAgentic, f.FalseScripts, f.TrueScripted, f.FalseAgentic, f.Unknown, right.Share(), lo, hi)
+	}
+	fmt.Fprintln(t, "\nmeasure\tshare\t95 %\t")
+	share(t, "precision of agentic", c.Total.TrueAgentic, c.Total.TrueAgentic+c.Total.FalseAgentic)
+	share(t, "recall of agentic", c.Total.TrueAgentic, c.Total.Agentic)
+	fmt.Fprintf(t, "Brier score\t%.4f\t\t\n", c.Brier)
+	fmt.Fprintln(t, "\nprobability\tattempts\tclaimed\ttrue\t")
+	for _, b := range c.Bins {
+		if b.N > 0 {
+			fmt.Fprintf(t, "%.2f-%.2f\t%d\t%.3f\t%.3f\t\n", b.Low, b.High, b.N, b.Claimed, b.True)
+		}
+	}
+	return t.Flush()
+}
+
+func share(w io.Writer, name string, part, whole int) {
+	t := habits.Tally{Part: part, Whole: whole}
+	if whole == 0 {
+		fmt.Fprintf(w, "%s\t-\t\t\n", name)
+		return
+	}
+	lo, hi := t.Interval()
+	fmt.Fprintf(w, "%s\t%.4f\t%.4f-%.4f\t\n", name, t.Share(), lo, hi)
 }

@@ -20,10 +20,9 @@ import (
 func NewInspect(s *cli.Streams) *cobra.Command {
 	head, expr := 2, ""
 	c := &cobra.Command{
-		Use:     "inspect FILE.parquet|CORPUS",
-		Short:   "Show schema, row groups, counts and the first rows",
-		Example: "  arena build testdata/day -o out\n  arena inspect out\n  arena inspect out/tables/attempts.parquet --head 1\n  arena inspect out --where 'judge_score >= 0.7 && n_steps <= 15'",
-		Args:    cli.Takes(1, 1),
+		Use:   "inspect FILE.parquet|CORPUS",
+		Short: "Show schema, row groups, counts and the first rows",
+		Args:  cli.Takes(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			chosen, err := cli.ParseWhere(expr)
 			if err != nil {

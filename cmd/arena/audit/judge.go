@@ -37,31 +37,8 @@ func NewJudge(s *cli.Streams) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "judge DAY…",
 		Short: "Judge how attempts reasoned, offline or with models",
-		Long: `Judge how attempts reasoned: one line of JSON per attempt, in input order, with the
-score, the walk through the gates and the passages that decided. A judge that gave no
-answer gives no score: its outcome is refused, unparsed or failed.
-
---steps judges each step instead: needed, waste or unclear, with a reason.
-
---judge gates decides from the trace alone. --judge llm asks models behind an
-OpenAI-compatible address; the first votes, the others stand in for it (--set votes=3
-lets three vote).
-Every exchange is kept in the ledger, so the same question is paid for once; attempts
-without a score are asked again by the next run. A run that would pass its budget, or
-leaves more than --max-unscored without a score, ends with exit code 3.
-
-The key is taken from OPENAI_API_KEY where that is set, or from --api-key-env.
-Details: docs/judges-llm.md.`,
-		Example: `  arena judge testdata/day -o judgements.jsonl
-  arena judge testdata/day --steps -o steps.jsonl
-  arena judge testdata/day --explain 2a8bc3a1-72f0-4aee-a9f3-564a28e21ff0/c7492af7-f589-4054-a5a6-7784cb5b0f26
-  # -n says what asking models would cost; without it they are asked
-  arena judge testdata/day --judge llm --endpoint http://127.0.0.1:8000/v1 --model Qwen/Qwen3-32B -n
-  echo '{small: {prompt: 0.1, completion: 0.4}, large: {prompt: 0.6, completion: 2.2}}' > prices.yaml
-  arena judge testdata/day --judge llm --endpoint https://api.example.com/v1 \
-    --model small --model large --prices prices.yaml --budget-usd 5 -n`,
-		Args: cli.Takes(1, cli.AnyNumber),
-		RunE: func(c *cobra.Command, days []string) error { return f.run(c, s, days) },
+		Args:  cli.Takes(1, cli.AnyNumber),
+		RunE:  func(c *cobra.Command, days []string) error { return f.run(c, s, days) },
 	}
 	c.Flags().StringVar(&f.choice.Name, "judge", "gates", "the judge: "+strings.Join(judges.Names(), " or "))
 	f.Register(c, 0, fmt.Sprintf("attempts judged at once (default: cores for gates, %d for llm)", attemptsAtOnce))

@@ -35,22 +35,7 @@ func NewLeak(s *cli.Streams) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "leak --held-out BANK… CANDIDATES…",
 		Short: "Find protected problems in any texts or corpus, however they are reworded",
-		Long: `Find protected problems in any texts or corpus, however they are reworded.
-
-A bank is a problems file or suite, JSON lines with id and text, query, problem or
-messages, a corpus folder (what its bank.json protects), or a folder of banks. Candidates are the
-same kinds of files, Parquet, Arrow and CSV included, or - for standard input; of a dialogue the
-request, the rest of what the model reads and what it wrote are searched, tool
-results are not. One line of JSON a row, in input order:
-
-  drop  the row may not be trained on (recall first)
-  same  every constraint agrees: product, brand, colour, size, numbers, delivery
-
-Which tiers there are and how well they find what: docs/leak.md.`,
-		Example: `  arena leak --held-out testdata/leak/bank.jsonl testdata/leak/texts.jsonl -o -
-  arena build testdata/day -o out
-  arena leak --held-out testdata/leak/bank.jsonl out -o leaks.jsonl --report report.json --fail-on drop`,
-		Args: cli.Takes(1, cli.AnyNumber),
+		Args:  cli.Takes(1, cli.AnyNumber),
 		RunE: func(c *cobra.Command, names []string) error {
 			paths, err := s.Local(c.Context(), names...)
 			if err != nil {

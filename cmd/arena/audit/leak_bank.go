@@ -26,10 +26,6 @@ func newLeakBank(s *cli.Streams) *cobra.Command {
 	return cli.Family(&cobra.Command{
 		Use:   "bank",
 		Short: "Keep the protected bank's state: what is open, held out, never to be touched",
-		Long: `Keep the protected bank's state in one small file: every problem with its cluster, its
-pool, since when and by whom it is there. A problem moves from open to held-out to
-never-touch, with its whole cluster; back only from held-out, by rotate --release. The file is itself a bank:
---held-out takes it, and protects what is held out or never to be touched.`,
 	}, newBankAdd(s), newBankList(s), newBankRotate(s))
 }
 
@@ -44,16 +40,12 @@ func (f *bankFlags) register(c *cobra.Command, moves bool) {
 	cli.Replaces(c, "state")
 }
 
-// bankAdded makes the state that the examples of the bank's commands work on.
-const bankAdded = "  arena leak bank add --pool held-out --date 2026-11-21 --by ops --state protected.json testdata/leak/bank.jsonl"
-
 func newBankAdd(s *cli.Streams) *cobra.Command {
 	f := bankFlags{}
 	c := &cobra.Command{
-		Use:     "add --pool POOL FILES…",
-		Short:   "Add problems to a pool",
-		Example: bankAdded,
-		Args:    cli.Takes(1, cli.AnyNumber),
+		Use:   "add --pool POOL FILES…",
+		Short: "Add problems to a pool",
+		Args:  cli.Takes(1, cli.AnyNumber),
 		RunE: func(c *cobra.Command, files []string) error {
 			return f.change(s, func(r *guard.Rotation) ([]guard.Rotated, error) { return f.add(c.Context(), r, files) })
 		},
@@ -67,9 +59,8 @@ func newBankAdd(s *cli.Streams) *cobra.Command {
 func newBankRotate(s *cli.Streams) *cobra.Command {
 	f := bankFlags{}
 	c := &cobra.Command{
-		Use:     "rotate --to POOL IDS…",
-		Short:   "Move problems and their clusters on to a more protected pool",
-		Example: bankAdded + "\n  arena leak bank rotate --to never-touch --date 2026-11-22 --by ops --state protected.json lunch-box",
+		Use:   "rotate --to POOL IDS…",
+		Short: "Move problems and their clusters on to a more protected pool",
 		Args: func(_ *cobra.Command, ids []string) error {
 			if len(ids)+len(f.release) == 0 {
 				return cli.Usage(errors.New("no problem is named"), "name the problems that move, or --release one that is opened again")
@@ -133,10 +124,9 @@ func (f *bankFlags) change(s *cli.Streams, move func(*guard.Rotation) ([]guard.R
 func newBankList(s *cli.Streams) *cobra.Command {
 	f := bankFlags{}
 	c := &cobra.Command{
-		Use:     "list",
-		Short:   "List the bank's problems with pool, cluster, date and mover",
-		Example: bankAdded + "\n  arena leak bank list --state protected.json",
-		Args:    cli.Takes(0, 0),
+		Use:   "list",
+		Short: "List the bank's problems with pool, cluster, date and mover",
+		Args:  cli.Takes(0, 0),
 		RunE: func(*cobra.Command, []string) error {
 			r, err := guard.ReadRotation(f.state)
 			if err != nil {

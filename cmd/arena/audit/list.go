@@ -50,14 +50,8 @@ var catalogues = map[string]func(io.Writer){
 func NewList(s *cli.Streams) *cobra.Command {
 	names := []string{"filters", "formats", "judges", "profiles", "reasons"}
 	return &cobra.Command{
-		Use:   "list " + strings.Join(names, "|") + " [PROFILE]",
-		Short: "List checks, formats that are read, judges, export formats, or the reasons why rows are left out",
-		Long: `List the checks of the structural filter (versioned name, the reason it writes, what
-it finds, what its value and limit mean), the formats of other tools that are read and what is
-kept of each, the judges of attempts, the formats that arena export writes and what
-reads them, or every reason for which a record or a row
-is left out, with its meaning. With the name of a profile: what to paste into its trainers.`,
-		Example:   "  arena list filters\n  arena list profiles hf-json",
+		Use:       "list " + strings.Join(names, "|") + " [PROFILE]",
+		Short:     "List checks, formats that are read, judges, export formats, or the reasons why rows are left out",
 		ValidArgs: names,
 		Args:      cli.Takes(1, 2),
 		RunE: func(_ *cobra.Command, args []string) error {

@@ -23,24 +23,7 @@ func NewVerify(s *cli.Streams) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "verify CORPUS",
 		Short: "Check every promise of a corpus again, from its files alone",
-		Long: `Reads a corpus and checks all that its manifest and card say: the size, hash,
-rows and schema of each file, that no other file lies there, the card's counts,
-the funnel's sums, the messages of every row, that no cluster, problem or
-product is in two splits, and that no training row asks for what is protected.
---held-out adds what was protected later, such as the state of arena leak bank.
-With --public it opens every file of any folder instead, and names those in which
-a request, id or title of --held-out stands.
-
-With --claims it checks sentences instead: the argument is a file of JSON lines,
-{what, page, sentence, source, formula, value, tolerance}, paths from the working
-folder. Each holds, does not, cannot be checked, or contradicts another.
-
-Exit 0: all holds. Exit 1: something is broken; each line says where and what.
-Exit 3: the files are whole, but a split sees what another is graded by,
-or what is protected is trained on.`,
-		Example: "  arena build testdata/day -o out\n  arena verify out\n" + bankAdded + "\n" +
-			"  arena verify out --held-out protected.json",
-		Args: cli.Takes(1, 1),
+		Args:  cli.Takes(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			switch {
 			case public:

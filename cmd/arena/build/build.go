@@ -105,18 +105,7 @@ func (f *buildFlags) command() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "build DAY… -o CORPUS",
 		Short: "Turn days of traces into a verified corpus",
-		Long: `Build reads every attempt of the days, keeps those in which the model itself
-acts, scores their outcome by the subnet's rules, multiplies it by the quality
-of the reasoning, keeps held-out problems out, ranks the attempts at each
-problem, and writes Parquet shards, a ledger of every attempt that was read,
-reports and a dataset card.
-
-A run that was stopped goes on from its last finished block; a run on a
-finished corpus does only what changed. What --config and --set can say:
-docs/configuration.md.`,
-		Example: `  arena build testdata/day -o out
-  arena build testdata/day -o next --bank out/bank.json --held-out testdata/leak/bank.jsonl --set select.top=2`,
-		Args: cli.Takes(1, cli.AnyNumber),
+		Args:  cli.Takes(1, cli.AnyNumber),
 		RunE: func(c *cobra.Command, args []string) error {
 			f.trustRuns(args)
 			return f.build(c, args)

@@ -40,31 +40,8 @@ func NewFetch(s *cli.Streams) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "fetch --race ID | --since DATE | --agent ID | --run ID -o DAYS",
 		Short: "Bring days from the subnet's public API",
-		Long: `Fetch brings races from the subnet's public API to DAYS/RACE, as ` + "`arena build`" + ` reads
-them: attempts under traces/run=ID, and beside each run a run.json with validator,
-race, phase, is_included and what the subnet itself found: validator_score,
-reasoning_quality, reasoning_coefficient, and score, reasoning_score and
-score_components of each problem of the older contract. Of environment packs the API gives out the
-feedback on an episode, which holds no inference: the axis of its attempts is unknown.
-Problems of the older contract come along; their catalogue does not.
-
-What it costs is said before it begins, -n says only that: a request a run, two for
-one of the older contract, then one an episode or two a problem. A race of 60 agents with 3 runs of 90 episodes is
-16,500 requests, three hours at 90 a minute. --since asks for all past races, since
-the API takes no date.
-
-A run that is stopped goes on from what is on disk; a later one asks only for what is
-new. DAYS/RACE/fetch.json says of every attempt what became of it: fetched, on_disk,
-embargo, not_released, expired_address, not_found, refused, damaged; and of runs that
-say other things than before that they changed. Not run against the live service yet:
-paths and fields are those of oro-sdk 7.0.2, held against its own client on loopback.`,
-		Example: `  # with a server: the public API
-  arena fetch --race 0190d3a0-0000-7000-8000-000000000001 -n -o days
-  arena fetch --race 0190d3a0-0000-7000-8000-000000000001 -o days
-  arena build days/0190d3a0-0000-7000-8000-000000000001 --set filter.unknown=keep -o corpus
-  arena fetch --since 2026-11-01 -o days --rate 60`,
-		Args: cli.Takes(0, 0),
-		RunE: func(c *cobra.Command, _ []string) error { return f.run(c.Context(), s) },
+		Args:  cli.Takes(0, 0),
+		RunE:  func(c *cobra.Command, _ []string) error { return f.run(c.Context(), s) },
 	}
 	fl := c.Flags()
 	fl.StringVar(&f.query.Race, "race", "", "a race by its id")

@@ -33,17 +33,8 @@ func NewImport(s *cli.Streams) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "import IN… -o CORPUS",
 		Short: "Make a corpus of other people's traces, as they are",
-		Long: `Import reads traces of any format (messages in JSON, Parquet or Arrow, ATIF, ShareGPT,
-logs of inspect_ai, SWE-agent, NeMo-Gym, verifiers and others: arena list formats,
-docs/traces.md) and writes them as a corpus that export, inspect and verify take like a build's. Each row keeps the
-system prompt and the tools of its own trace, and every result stays with its call.
-
-Nothing is graded or filtered: that is what build does, with problems and a
-catalogue. A trace that cannot be a row is counted by reason, and is in the ledger.`,
-		Example: `  arena import testdata/day -o imported --unguarded
-  arena import testdata/day/traces/*/output.jsonl.gz -o guarded --held-out testdata/leak/bank.jsonl`,
-		Args: cli.Takes(1, cli.AnyNumber),
-		RunE: func(c *cobra.Command, in []string) error { return f.run(c, s, in) },
+		Args:  cli.Takes(1, cli.AnyNumber),
+		RunE:  func(c *cobra.Command, in []string) error { return f.run(c, s, in) },
 	}
 	f.target.Replacing(c)
 	f.reading.Register(c)

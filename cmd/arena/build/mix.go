@@ -36,20 +36,7 @@ func NewMix(s *cli.Streams) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "mix A[:WEIGHT] B[:WEIGHT]… -o CORPUS",
 		Short: "Make one corpus of several, united or weighed by tokens",
-		Long: `Mix makes one corpus of several: all of them, or, with weights, of the train split
-each one's share of the tokens; no row is repeated, so that the corpus with least for
-its weight sets the size. Eval and problems lose copies alone. The held-out problems of all of them are protected in
-all, every row is held against them again, and duplicates over the union go.
-
-What is chosen does not depend on the order of the arguments. A corpus that
-does not verify, or a mixture in which nothing is known to be protected, is
-refused. The card says how much came of which corpus and why rows were left out;
-tables/provenance.parquet names the source of every row. Details: docs/mix.md.`,
-		Example: `  arena build testdata/day -o monday
-  arena build testdata/day -o tuesday --set select.top=2
-  arena mix monday:0.5 tuesday:0.5 -o week
-  arena mix monday:3 tuesday:1 -o month --per-agent 500 --where 'judge_score >= 0.7'`,
-		Args: cli.Takes(1, cli.AnyNumber),
+		Args:  cli.Takes(1, cli.AnyNumber),
 		RunE: func(c *cobra.Command, args []string) error {
 			f.capped = c.Flags().Changed("per-problem")
 			return f.run(c.Context(), s, args)

@@ -38,33 +38,10 @@ type recipeFlags struct {
 // NewRecipe makes `arena recipe`.
 func NewRecipe(s *cli.Streams) *cobra.Command {
 	f := &recipeFlags{streams: s, Settings: cli.BuildSettings(), workers: runtime.NumCPU()}
-	var list strings.Builder
-	for _, r := range recipe.All() {
-		fmt.Fprintf(&list, "  %-8s %s\n", r.Name, r.Doc)
-	}
 	c := &cobra.Command{
 		Use:   "recipe NAME --corpus C -o OUT",
 		Short: "The data of one training stage",
-		Long: `Make the data of one stage of a student's training, for whoever holds a corpus and
-a model server:
-
-` + list.String() + `
-Rollouts are played at the corpus's training problems and at no others, as arena
-eval plays them, built as arena build does with the corpus's split pinned, held
-against everything protected once more, and exported in every profile that the
-rows go into. OUT.work keeps the run and what was built of it: the same command
-goes on where an earlier one was interrupted. --run takes rollouts that arena
-eval played already.`,
-		Example: `  arena build testdata/day -o out
-  arena recipe sft --corpus out -o stage1
-  serve='go run ./bench/modelserver -day testdata/day -listen 127.0.0.1:8000'   # needs no model
-  arena recipe rft --corpus out --catalog testdata/day/catalog.jsonl --serve "$serve" \
-    --endpoint http://127.0.0.1:8000/v1 --model student -k 4 -o stage2
-  arena recipe teacher --corpus out --catalog testdata/day/catalog.jsonl --serve "$serve -solves 1" \
-    --endpoint http://127.0.0.1:8000/v1 --model teacher -o teacher
-  arena recipe steps --corpus out --catalog testdata/day/catalog.jsonl \
-    --run stage2.work/run --teacher teacher.work/run -o stage5`,
-		Args: cli.Takes(1, 1),
+		Args:  cli.Takes(1, 1),
 		RunE: func(c *cobra.Command, args []string) (err error) {
 			if f.recipe, err = recipe.Named(args[0]); err != nil {
 				return cli.Usage(err, "`arena recipe --help` says what each is")

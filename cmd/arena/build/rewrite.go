@@ -39,17 +39,8 @@ func newRewrite(s *cli.Streams) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "rewrite DAY… --corpus C -o OUT",
 		Short: "The attempts of programs, with reasoning that a model writes and that is believed",
-		Long: `Make solved attempts of programs teachable: the days are those that the corpus was
-built of. Calls, results, order and score stay those of the log; a model writes the
-reasoning of each step, shown the request and what lay before and nothing later, and
-is asked a second time which of several real calls the reasoning leads to. A row is
-believed only if every check holds; it says in its metadata that it is rewritten, of
-what and by whom, and never counts as agentic. Every exchange is kept in the ledger.`,
-		Example: `  arena build testdata/day -o out
-  # -n says what it would cost; without it the model is asked
-  arena recipe rewrite testdata/day --corpus out --endpoint http://127.0.0.1:8000/v1 --model big -o stage6 -n`,
-		Args: cli.Takes(1, cli.AnyNumber),
-		RunE: f.run,
+		Args:  cli.Takes(1, cli.AnyNumber),
+		RunE:  f.run,
 	}
 	fl := c.Flags()
 	fl.StringVar(&f.corpus, "corpus", "", "corpus whose ledger names the attempts, and whose split is kept")

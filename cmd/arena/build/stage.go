@@ -14,26 +14,11 @@ import (
 	"github.com/trajectory-arena/arena/pipeline/choose"
 )
 
-// allStages is the example of each stage: one needs what the stages before it left.
-const allStages = `  arena build testdata/day -o out --plan plan.json --shards 2
-  arena stage map --plan plan.json --work w --shard 0/2
-  arena stage map --plan plan.json --work w --shard 1/2
-  arena stage group --plan plan.json --work w
-  arena stage write --plan plan.json --work w --shard 0/2
-  arena stage write --plan plan.json --work w --shard 1/2`
-
 // NewStage makes `arena stage`.
 func NewStage(s *cli.Streams) *cobra.Command {
 	return cli.Family(&cobra.Command{
 		Use:   "stage map|group|write --plan PLAN --work DIR --shard i/n",
 		Short: "Run one step of a build, for an engine that has many machines",
-		Long: `Stage runs one of the three steps of a build over a folder or a bucket that all
-machines share: map on every shard of the inputs, then group once, then write on every
-shard of the output. Each is safe to run again, also beside itself, and writes
-the bytes that arena build writes. The process that finishes the last shard of
-write puts the corpus together. What is built the plan says, which arena build
---plan wrote: docs/stages.md.`,
-		Example: allStages,
 	},
 		newStep(s, "map", "Make the blocks of a shard of the inputs", stageMap),
 		newStep(s, "group", "Decide what becomes of every attempt", stageGroup),
@@ -48,10 +33,9 @@ func newStep(s *cli.Streams, name, short string, do step) *cobra.Command {
 	var work, path, shard string
 	var noisy cli.Noise
 	c := &cobra.Command{
-		Use:     name + " --plan PLAN --work DIR",
-		Short:   short,
-		Example: allStages,
-		Args:    cli.Takes(0, 0),
+		Use:   name + " --plan PLAN --work DIR",
+		Short: short,
+		Args:  cli.Takes(0, 0),
 		RunE: func(c *cobra.Command, _ []string) error {
 			p, err := readPlan(path)
 			if err != nil {

@@ -1,14 +1,20 @@
 package cli
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/corpus/where"
+	"github.com/trajectory-arena/arena/internal/jsonl"
 	"github.com/trajectory-arena/arena/pipeline"
+	"github.com/trajectory-arena/arena/student"
 	"github.com/trajectory-arena/arena/traces"
 )
 
@@ -111,4 +117,78 @@ func (f *Reading) Register(c *cobra.Command) {
 	})
 	f.MaxUnreadable = traces.DefaultMaxUnreadable
 	Share(c, &f.MaxUnreadable, "max-unreadable", "share of records that may be unreadable; beyond it the exit code is 3")
+}
+
+// DayInputs lists the files of days; standard input is spooled to a file that is
+// there until the run ends.
+func (s *Streams) DayInputs(ctx context.Context, days []string) (all []traces.Input, err error) {
+	if days, err = s.LocalDays(ctx, days); err != nil {
+		return nil, err
+	}
+	for _, day := range days {
+		inputs, err := traces.Discover(day)
+		if err != nil {
+			return nil, Failed(err, "DAY is a folder, a glob, a file, the URL of a folder in a bucket, or -")
+		}
+		if day == traces.Stdin {
+			dir, err := s.Temporary("arena-spool-")
+			if err != nil {
+				return nil, err
+			}
+			if err := inputs[0].Spool(ctx, s.In, dir); err != nil {
+				return nil, err
+			}
+		}
+		all = append(all, inputs...)
+	}
+	slices.SortStableFunc(all, func(a, b traces.Input) int { return cmp.Compare(a.Path, b.Path) })
+	return all, nil
+}
+
+// LocalDays gives the paths of days as Local does. The folder of a run that has
+// not ended is refused: its traces are written with its results, and what is
+// there before is none.
+func (s *Streams) LocalDays(ctx context.Context, days []string) (paths []string, err error) {
+	if paths, err = s.Local(ctx, days...); err != nil {
+		return nil, err
+	}
+	for _, day := range paths {
+		spec, err := student.ReadFinished(day)
+		if spec.Schema == student.SpecSchema && errors.Is(err, student.ErrUnfinished) {
+			return nil, err
+		}
+	}
+	return paths, nil
+}
+
+// ReadByAttempt reads JSON lines that each speak of one attempt into what they
+// say, by the attempt's id. The hint says where such a file comes from.
+func ReadByAttempt[T any](path, hint string) (map[string]T, error) {
+	said := map[string]T{}
+	err := jsonl.Each(path, func(line json.RawMessage) error {
+		var id struct {
+			Run     string `json:"eval_run_id"`
+			Problem string `json:"problem_id"`
+		}
+		var saying T
+		err := cmp.Or(json.Unmarshal(line, &id), json.Unmarshal(line, &saying))
+		said[id.Run+"/"+id.Problem] = saying
+		return err
+	})
+	if err != nil {
+		return nil, Failed(fmt.Errorf("read %w", err), hint)
+	}
+	return said, nil
+}
+
+// ParseWhere reads the flag --where; nil where it was not given.
+func ParseWhere(source string) (*where.Expr, error) {
+	expr, err := where.ParseOptional(source)
+	if unknown, is := errors.AsType[*where.Unknown](err); is {
+		return nil, Usage(fmt.Errorf("read --where: %w", err), fmt.Sprintf("did you mean %q? docs/columns.md lists the columns", unknown.Nearest))
+	}
+	if err != nil {
+		return nil, Usage(fmt.Errorf("read --where: %w", err), "an example: --where 'judge_score >= 0.7 && n_steps <= 15 && task_type != \"voucher\"'")
+	}
+	return expr, nil
 }

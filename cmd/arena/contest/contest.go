@@ -19,9 +19,6 @@ func NewContest(s *cli.Streams) *cobra.Command {
 	return cli.Family(&cobra.Command{
 		Use:   "contest",
 		Short: "Check what distillation contests and their consensus published",
-		Long: `Recompute what subnets that run contests published, from their files: KL to a
-teacher, the kings of subnet 97, the gates of subnet 47, and the Yuma consensus
-that pays all of them. Every rate comes with its n and a 95 % interval.`,
 	}, newKL(s), newDistil(s), newEvolai(s), newYuma(s))
 }
 

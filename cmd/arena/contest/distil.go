@@ -43,23 +43,8 @@ func newDistil(s *cli.Streams) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "distil ROUNDS",
 		Short: "Replay the rounds of subnet 97 and say how firm each crown is",
-		Long: `Replay rounds of subnet 97: each challenger against the king on the same prompts, by
-the rule of the time (KL below the king's by 1 %; a one-sided paired t-test, later
-with a margin; a composite of axes). Published means and early stops are held
-against the prompts. Forged and copied students are found by their numbers.
-
-ROUNDS has one JSON object a line: {eval, block, file, king_uid_before, king_model,
-uid_of_model, rule_in_force}; file is a result file of the validator beside it. With
---scores, the validator's scores after each block ({block, scores: {uid: KL}}), the
-published next king is known and each disagreement is explained by what the files
-show, or flagged.
-
-Exit 3: a decision that nothing in the files explains.`,
-		Example: `  cd testdata/contest/distil
-  arena contest distil rounds.jsonl --scores scores.jsonl
-  arena contest distil rounds.jsonl --scores scores.jsonl --benchmarks benchmarks.jsonl --simulate --json`,
-		Args: cli.Takes(1, 1),
-		RunE: func(_ *cobra.Command, paths []string) error { return f.run(s, paths[0]) },
+		Args:  cli.Takes(1, 1),
+		RunE:  func(_ *cobra.Command, paths []string) error { return f.run(s, paths[0]) },
 	}
 	c.Flags().StringVar(&f.scores, "scores", "", "the validator's scores after each block, JSON lines")
 	c.Flags().StringVar(&f.benchmarks, "benchmarks", "", "results of the models elsewhere, JSON lines of {model, benchmark, score}: adds rank correlations with KL")

@@ -31,19 +31,8 @@ func newEvolai(s *cli.Streams) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "evolai ROUNDS",
 		Short: "Check the order and the gates of subnet 47's rounds",
-		Long: `Check a log of subnet 47's validator. ROUNDS has JSON lines of three kinds:
-gates, as the log prints them ({epoch, track, uid, kl_current, kl_next,
-previous_kl_on_the_same_rows, ema_current, ema_next, …}), decided again from their
-own numbers; events ({event: lock|seed|evaluate, epoch, uid, block, revision, seed,
-set}), held against the order lock, seed, evaluate; answers to side quests
-({uid, block_hash, sample_index, answers}). What the log leaves out is named, not
-guessed: its mapping of KL to a score is not published.
-
-Exit 3: a line that differs from its own numbers, or an event out of order.`,
-		Example: `  arena contest evolai testdata/contest/evolai/gates.jsonl
-  arena contest evolai testdata/contest/evolai/gates.jsonl --json`,
-		Args: cli.Takes(1, 1),
-		RunE: func(_ *cobra.Command, paths []string) error { return runEvolai(s, &o, paths[0]) },
+		Args:  cli.Takes(1, 1),
+		RunE:  func(_ *cobra.Command, paths []string) error { return runEvolai(s, &o, paths[0]) },
 	}
 	o.flags(c, "a gate line")
 	cli.ReadsFiles(c)

@@ -28,23 +28,7 @@ func newKL(s *cli.Streams) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "kl TEACHER STUDENT…",
 		Short: "Measure KL(teacher || student) from files of logits",
-		Long: `Measure KL(teacher || student) in nats, by position, prompt and file: exactly where
-both files hold the whole vocabulary, as a lower bound where they hold the likeliest
-tokens, and in the forms that subnet 97 scores by (the teacher's top 128; the shared
-top 20), with what each form cannot see.
-
-Files are .npy and .safetensors of logits or log-probabilities, a tensor a prompt,
-or JSON lines: {prompt, position, logits: […]} with null for a token that cannot
-come, or {prompt, position, top: [[id, logprob], …]}, or {problem_id, sample,
-logprobs} with the logprobs of a chat completion whose tokens are token_id:N. All
-have the same positions in one order.
-
-A folder is a run of arena eval with --keep tokens --top-logprobs 20. Two runs are
-compared as far as both models had read the same: in each rollout up to the first
-token that they drew differently. Beside a file, every position of the run counts.`,
-		Example: `  arena contest kl testdata/contest/kl/teacher.jsonl testdata/contest/kl/student.jsonl
-  arena contest kl testdata/contest/kl/teacher.jsonl testdata/contest/kl/student.jsonl --json`,
-		Args: cli.Takes(2, cli.AnyNumber),
+		Args:  cli.Takes(2, cli.AnyNumber),
 		RunE: func(_ *cobra.Command, paths []string) error {
 			if vocabulary < 0 {
 				return cli.Usage(fmt.Errorf("--vocabulary is %d", vocabulary), "give the tokenizer's size, or nothing")

@@ -40,23 +40,8 @@ func newRaceVerify(s *cli.Streams) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "verify [ID] [--from FILE]",
 		Short: "Check a race's seed, beacon, validators and winner",
-		Long: `Check what the subnet published of a race: the secret against its commitment, drand's
-round by the rule and its BLS signature, the randomness, the world's seed (docs do not
-say whether words are hashed as bytes or as text: both are tried, the one that fits is
-named), the rejected attempts, the validators' variance from the runs, the winner.
-Compile salts are printed; none are published to hold them against.
-
-Standings go by the pooled score, with 95 % intervals from how much one agent differs
-from race to race (from validator to validator where none has run two), and the
-probability that each is truly the best.
-
-With ID it asks the public API: four requests and one an agent. --save writes what came,
-which --from reads again. Ends with 1 where something is wrong.`,
-		Example: `  arena race verify --from testdata/contest/race/race.json
-  # with a server: the public API
-  arena race verify 0190d3a0-0000-7000-8000-000000000001 --save race.json`,
-		Args: cli.Takes(0, 1),
-		RunE: func(c *cobra.Command, args []string) error { return f.run(c.Context(), s, args) },
+		Args:  cli.Takes(0, 1),
+		RunE:  func(c *cobra.Command, args []string) error { return f.run(c.Context(), s, args) },
 	}
 	c.Flags().StringVar(&f.from, "from", "", "a file that --save wrote")
 	c.Flags().StringVar(&f.save, "save", "", "also write what the API answered")

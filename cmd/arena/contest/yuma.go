@@ -34,19 +34,8 @@ func newYuma(s *cli.Streams) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "yuma FILE",
 		Short: "Compute Yuma consensus from stake and weights",
-		Long: `Compute what stake and weights become: clipped weights, consensus, rank, trust,
-incentive, dividends, bonds and emission, by node and epoch.
-
-JSON is one epoch, or a line each: {id, stake: […], weights: [[[uid, weight], …], …]}.
-Bonds carry over between neighbours whose ids differ in their last number alone
-(name-1, name-2). CSV and Parquet are one epoch in rows of uid, stake, target and
-weight; a node without weights has one row with an empty target.
-
---set asks what other weights of one validator would have changed.`,
-		Example: `  arena contest yuma testdata/contest/yuma/epochs.jsonl
-  arena contest yuma testdata/contest/yuma/epochs.jsonl --set 2:3=1 --json --parquet nodes.parquet`,
-		Args: cli.Takes(1, 1),
-		RunE: func(_ *cobra.Command, paths []string) error { return f.run(s, paths[0]) },
+		Args:  cli.Takes(1, 1),
+		RunE:  func(_ *cobra.Command, paths []string) error { return f.run(s, paths[0]) },
 	}
 	cli.Share(c, &f.rules.Kappa, "kappa", "share of stake that consensus takes")
 	cli.Share(c, &f.rules.BondAlpha, "bond-alpha", "share of the bonds that one epoch renews")

@@ -30,14 +30,8 @@ func newEnvReward(s *cli.Streams) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "reward DAY… --problems F --catalog F -o F",
 		Short: "Pay finished trajectories as env serve does",
-		Long: `Pay finished trajectories: one line of JSON per attempt, in input order, with the reward,
-its components, which sum to it, the subnet's score, the judge's grade and the flags of
-habits that are after the reward alone. An attempt of no known problem has no reward
-and says so. A running arena env serve takes one trajectory at POST /reward.`,
-		Example: `  arena env reward testdata/day --problems testdata/day/problems.jsonl \
-    --catalog testdata/day/catalog.jsonl --reward dense -o -`,
-		Args: cli.Takes(1, cli.AnyNumber),
-		RunE: func(c *cobra.Command, days []string) error { return f.run(c.Context(), s, days) },
+		Args:  cli.Takes(1, cli.AnyNumber),
+		RunE:  func(c *cobra.Command, days []string) error { return f.run(c.Context(), s, days) },
 	}
 	f.shop.add(c)
 	f.pay.add(c)

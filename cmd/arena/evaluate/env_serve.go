@@ -43,19 +43,8 @@ func newEnvServe(s *cli.Streams) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "serve --problems F --catalog F --corpus C",
 		Short: "Serve episodes to a trainer",
-		Long: `Serve episodes over HTTP: the tools, texts and rules of arena eval behind the routes of
-a NeMo-Gym resources server (POST /seed_session with a row that has problem_id, a POST
-for each tool, POST /verify for the reward), and the tools over MCP at /mcp. NeMo-RL
-and verifiers speak these; arena export --profile env writes the classes for TRL and
-verl that do.
-
-Problems that a corpus protects are refused. What fails of the server's own (a shop
-that does not answer, an episode that ran out of time, a full disk, a restart) masks
-the sample and names itself; it is never paid 0.`,
-		Example: `  arena env serve --problems testdata/day/problems.jsonl --catalog testdata/day/catalog.jsonl \
-    --unguarded --reward dense --listen 127.0.0.1:8090`,
-		Args: cli.Takes(0, 0),
-		RunE: func(c *cobra.Command, _ []string) error { return f.run(c.Context(), s) },
+		Args:  cli.Takes(0, 0),
+		RunE:  func(c *cobra.Command, _ []string) error { return f.run(c.Context(), s) },
 	}
 	f.add(c)
 	return c

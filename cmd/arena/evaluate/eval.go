@@ -74,23 +74,7 @@ func NewEval(s *cli.Streams) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "eval --endpoint URL --model M --problems F --catalog F -o RUN",
 		Short: "Evaluate a student on shopping problems",
-		Long: `Play every problem -k times with a model behind an OpenAI-compatible server, in the
-subnet's own environment, and say how good the model is and how sure that is.
-
-RUN keeps everything: every reply, every rollout as a trace that build reads,
-results as lines and as Parquet, and summary.json. The same command goes on
-where an earlier one was interrupted and asks for nothing that was finished.
-Before the first rollout each endpoint is asked once; one that refuses ends the
-command with its own words. One that goes away is waited for, and then the run stays
-unfinished. What failed for want of an answer (infra) is never a failed rollout: it
-is reported as missing, and below --min-coverage the exit code is 3. Once the server
-is mended, the same command with --retry-infra asks for what is missing.`,
-		Example: `  # --serve starts a server and stops it at the end; this one needs no model
-  arena eval --serve 'go run ./bench/modelserver -day testdata/day -listen 127.0.0.1:8000' \
-    --endpoint http://127.0.0.1:8000/v1 --model student \
-    --problems testdata/day/problems.jsonl --catalog testdata/day/catalog.jsonl -k 4 -o run
-  arena eval --rescore run --problems testdata/day/problems.jsonl --catalog testdata/day/catalog.jsonl`,
-		Args: cli.Takes(0, 0),
+		Args:  cli.Takes(0, 0),
 		RunE: func(c *cobra.Command, _ []string) error {
 			return Run(c.Context(), s, f)
 		},

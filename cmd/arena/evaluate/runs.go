@@ -21,22 +21,7 @@ func NewCompare(s *cli.Streams) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "compare RUN RUN…",
 		Short: "Say whether runs differ, and how sure that is",
-		Long: `Compare the first run with each of the others: a table of all, then each difference,
-paired by problem over scored samples, with its interval, one test by problem with
-Holm's adjustment, and what true difference this test shows four times in five.
-McNemar's exact test stands beside it for runs of one sample. With --margin also
-whether the runs are equal within it.
-
-What had no answer from its server is in no rate; a run of which less than
---min-coverage was scored is refused, exit 3. So are runs that differ in anything
-but model and seed, by name, exit 2.`,
-		Example: `  serve='go run ./bench/modelserver -day testdata/day -listen 127.0.0.1:8000'   # needs no model
-  day='--problems testdata/day/problems.jsonl --catalog testdata/day/catalog.jsonl'
-  arena eval --serve "$serve" --endpoint http://127.0.0.1:8000/v1 --model base $day -k 4 -o base
-  arena eval --serve "$serve -solves 0.9" --endpoint http://127.0.0.1:8000/v1 --model tuned $day -k 4 -o tuned
-  arena compare base tuned
-  arena compare base tuned --json`,
-		Args: cli.Takes(2, cli.AnyNumber),
+		Args:  cli.Takes(2, cli.AnyNumber),
 		RunE: func(_ *cobra.Command, args []string) (err error) {
 			if o.Contaminated, err = readIDs(trainedOn); err != nil {
 				return err
@@ -82,13 +67,7 @@ func NewResults(s *cli.Streams) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "results RUN -o F",
 		Short: "The rollouts of a run as lines",
-		Long:  `Write one JSON line a rollout, in the order of problems and samples.`,
-		Example: `  arena eval --serve 'go run ./bench/modelserver -day testdata/day -listen 127.0.0.1:8000' \
-    --endpoint http://127.0.0.1:8000/v1 --model student \
-    --problems testdata/day/problems.jsonl --catalog testdata/day/catalog.jsonl -k 4 -o run
-  arena results run -o results.jsonl
-  arena results run --by-problem -o - | grep '"flaky":true'`,
-		Args: cli.Takes(1, 1),
+		Args:  cli.Takes(1, 1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			return cli.WriteWhole(s, out, func(w io.Writer) error { return printResults(w, args[0], byProblem) })
 		},

@@ -5,11 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"slices"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
+	"github.com/trajectory-arena/arena/internal/atomicfile"
 	"github.com/trajectory-arena/arena/shop"
 )
 
@@ -67,11 +70,7 @@ func newShopServe(s *cli.Streams) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "serve --catalog F",
 		Short: "Serve the search over HTTP, a drop-in for the subnet's server",
-		Long: `Serve /find_product, /view_product_information, /get_product_raw and /health with
-the parameters, bodies and status codes of the subnet's own search server.
-/health answers as soon as searches do.`,
-		Example: `  arena shop serve --catalog testdata/day/catalog.jsonl --listen 127.0.0.1:5632`,
-		Args:    cli.Takes(0, 0),
+		Args:  cli.Takes(0, 0),
 		RunE: func(c *cobra.Command, _ []string) error {
 			local, err := f.open(c.Context())
 			if err != nil {
@@ -84,4 +83,60 @@ the parameters, bodies and status codes of the subnet's own search server.
 	f.add(c)
 	c.Flags().StringVar(&listen, "listen", "127.0.0.1:5632", "address to listen on; port 0 takes a free one")
 	return c
+}
+
+func newShopIndex(s *cli.Streams) *cobra.Command {
+	var out string
+	var verify bool
+	c := &cobra.Command{
+		Use:   "index CATALOG -o INDEX",
+		Short: "Build the search index of a catalogue",
+		Args:  cli.Takes(1, 1),
+		RunE: func(c *cobra.Command, args []string) error {
+			if out == "" {
+				return cli.Usage(errors.New("no output given"), "name the index with -o")
+			}
+			if verify {
+				return verifyIndex(c.Context(), s, args[0], out)
+			}
+			return buildIndex(c.Context(), s, args[0], out)
+		},
+	}
+	c.Flags().StringVarP(&out, "output", "o", "", "index file")
+	c.Flags().BoolVar(&verify, "verify", false, "check an index instead of building it")
+	cli.ReadsFiles(c)
+	cli.Replaces(c, "output")
+	return c
+}
+
+func buildIndex(ctx context.Context, s *cli.Streams, catalog, out string) error {
+	start := time.Now()
+	f, err := atomicfile.Create(out)
+	if err != nil {
+		return cli.Failed(fmt.Errorf("create index %s: %w", out, cli.Cause(err)), "the folder of -o must exist and take new files")
+	}
+	if err = shop.BuildIndex(ctx, catalog, f.File); err != nil {
+		return cli.Failed(errors.Join(err, f.Drop()), "every line of a catalogue is a JSON object with product_id and a numeric price; decompress it first")
+	}
+	if err = f.Commit(); err != nil {
+		return fmt.Errorf("create index: %w", err)
+	}
+	st, err := os.Stat(out)
+	if err != nil {
+		return fmt.Errorf("create index: %w", err)
+	}
+	fmt.Fprintf(s.Err, "%s: %.1f MB in %s\n", out, float64(st.Size())/1e6, time.Since(start).Round(time.Millisecond))
+	return nil
+}
+
+func verifyIndex(ctx context.Context, s *cli.Streams, catalog, out string) error {
+	c, err := shop.Open(ctx, catalog, out)
+	if err != nil {
+		return cli.Failed(err, "build it again with `arena shop index`")
+	}
+	if err := errors.Join(c.Verify(), c.Close()); err != nil {
+		return cli.Failed(err, "build it again with `arena shop index`")
+	}
+	fmt.Fprintf(s.Err, "%s: good\n", out)
+	return nil
 }

@@ -21,12 +21,7 @@ func newShopCall(s *cli.Streams) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "call FILE --catalog F -o F",
 		Short: "Run tool calls and write what the tools answer",
-		Long: `Run tool calls, JSONL of {id, tool, arguments}, one after the other. Each gives one
-line {id, tool_call_id, result, obs}: obs is the exact text that a model reads;
-result is null where it holds NaN or Infinity, which JSON cannot.`,
-		Example: `  echo '{"id":"1","tool":"find_product","arguments":{"q":"desk lamp"}}' |
-    arena shop call - --catalog testdata/day/catalog.jsonl -o -`,
-		Args: cli.Takes(1, 1),
+		Args:  cli.Takes(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			tools, closing, err := openTools(c.Context(), f, remote)
 			if err != nil {

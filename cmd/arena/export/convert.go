@@ -26,19 +26,8 @@ func NewConvert(s *cli.Streams) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "convert IN…",
 		Short: "Turn traces of any format into one format",
-		Long: `Turn traces of any format into one format: ATIF v1.7 (one document a line), rows
-of OpenAI messages (one a line), NeMo-Gym's rollouts in the Responses API (one a
-line), one log of inspect_ai, or sessions of the Hub's trace viewer (a folder with
-one file a session, at most 10,000 in each folder under it).
-
-IN is a folder, a glob, a file or - for standard input; formats are told apart by
-content. What cannot be read is told and passed. What the new format cannot hold
-is told by name; docs/traces.md says what each name means. Nothing is redacted.`,
-		Example: `  arena convert testdata/day --to atif -o day.atif.jsonl
-  arena convert testdata/day --to openai -o -
-  arena convert testdata/day --to sts -o sessions`,
-		Args: cli.Takes(1, cli.AnyNumber),
-		RunE: func(c *cobra.Command, in []string) error { return f.run(c.Context(), s, in) },
+		Args:  cli.Takes(1, cli.AnyNumber),
+		RunE:  func(c *cobra.Command, in []string) error { return f.run(c.Context(), s, in) },
 	}
 	cli.Choice(c, &f.to, "to", convert.Formats, "format to write: "+formatNames())
 	c.Flags().StringVarP(&f.out, "output", "o", "", "output file, or folder for sts; - is standard output")

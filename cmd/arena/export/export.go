@@ -49,11 +49,7 @@ func NewExport(s *cli.Streams) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "export CORPUS --profile P -o DIR",
 		Short: "Write a corpus in the formats of other trainers",
-		Long: `Writes the rows of a corpus in one or several formats (see ` + "`arena list profiles`" + `).
-Rows that a format cannot take are left out of it alone and counted by reason
-in the card of DIR, which ` + "`arena verify`" + ` accepts like a corpus.`,
-		Example: "  arena build testdata/day -o out\n  arena export out --profile text --profile sharegpt -o exported\n  arena export out --profile all -o every",
-		Args:    cli.Takes(1, 1),
+		Args:  cli.Takes(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			return runExport(c, s, args[0], &f)
 		},

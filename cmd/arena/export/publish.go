@@ -33,19 +33,8 @@ func NewPublish(s *cli.Streams) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "publish CORPUS -o PUBLIC",
 		Short: "Make of a corpus what may leave the house, and upload it",
-		Long: `Writes the public half of a corpus: its train split with the ledger of these
-attempts, a card and a manifest of its own. The bank, the reports, the eval split
-and every row in which a protected request, id or title stands, in results of
-tools too, stay at home. Formats of other trainers are made of it by arena export.
-
---to hf://owner/name uploads it to the Hugging Face Hub by its program hf (HF_TOKEN),
-in one commit; --to s3://bucket/folder to a bucket. The same command goes on
-where an upload was stopped. Who needs proof runs arena verify --public.`,
-		Example: `  arena build testdata/day -o out
-  arena publish out -o public --license cc-by-4.0
-  arena verify public --public --held-out out`,
-		Args: cli.Takes(1, 1),
-		RunE: func(c *cobra.Command, args []string) error { return f.run(c.Context(), s, args[0]) },
+		Args:  cli.Takes(1, 1),
+		RunE:  func(c *cobra.Command, args []string) error { return f.run(c.Context(), s, args[0]) },
 	}
 	f.target.Replacing(c)
 	c.Flags().StringVar(&f.to, "to", "", "upload it there: hf://owner/name, s3://bucket/folder or another bucket")

@@ -27,17 +27,8 @@ func NewDrift(s *cli.Streams) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "drift CORPUS --against PREVIOUS",
 		Short: "Say how a day differs from the one before",
-		Long: `Drift holds a corpus's ledger against an earlier one's: agents new and gone, the shares
-of agentic, scripted, unknown, solved, leaking and kept attempts, the mean grade, each
-with its difference and a 95 % interval over agents, and agents whose authorship moved.
-It writes Markdown, for a nightly job. A difference beyond its limit that is surely one
-ends with exit code 3; limits are 0.1 each: --set agentic=, scripted=, unknown=, solved=,
-grade=, leaks=, kept=.`,
-		Example: `  arena build testdata/day -o monday
-  arena build testdata/day -o tuesday --set select.top=2
-  arena drift tuesday --against monday -o night.md`,
-		Args: cli.Takes(1, 1),
-		RunE: func(c *cobra.Command, args []string) error { return f.run(c.Context(), s, args[0]) },
+		Args:  cli.Takes(1, 1),
+		RunE:  func(c *cobra.Command, args []string) error { return f.run(c.Context(), s, args[0]) },
 	}
 	f.Flags(c)
 	c.Flags().StringVar(&f.against, "against", "", "corpus of the day before (required)")

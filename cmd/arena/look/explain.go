@@ -24,17 +24,7 @@ func NewExplain(s *cli.Streams) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "explain CORPUS RUN/PROBLEM [DAY…]",
 		Short: "Say of one attempt what every stage of a build made of it, and why",
-		Long: `Explain prints all that speaks for and against one attempt: the filter's checks, the
-outcome by its axes, the judge's gates with the passages they rest on, the nearest
-protected problem, its place at the problem with the better twin, and what was said,
-dispatched and returned, each call with the model's reply that named it.
-
-The dialogue is read from the day that the corpus was built from, where it still lies
-there, or from a DAY that is named; that of a kept attempt is in the corpus itself.`,
-		Example: `  arena build testdata/day -o out
-  arena explain out 5c98a2f5-25a1-40ef-ac1c-752d7ee5e25c/c7492af7-f589-4054-a5a6-7784cb5b0f26
-  arena list reasons`,
-		Args: cli.Takes(2, cli.AnyNumber),
+		Args:  cli.Takes(2, cli.AnyNumber),
 		RunE: func(c *cobra.Command, args []string) error {
 			return cli.ReadCorpus(c.Context(), args[0], func(fsys corpus.FS, dir string) error {
 				return explain(c.Context(), s, fsys, dir, args, out, inJSON)

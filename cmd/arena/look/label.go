@@ -42,14 +42,7 @@ func NewLabel(s *cli.Streams) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "label CORPUS [DAY…] -o SAMPLE",
 		Short: "Draw attempts for people to label: is it right on my day?",
-		Long: `Label draws attempts of a corpus's whole ledger, kept or not, with known
-probabilities: rare answers of filter, judge and guard more often than common ones.
-SAMPLE/label.html shows each to people, by keyboard, and nothing of what the
-instruments make of it. Two people label on their own; arena label score says how
-right the instruments are on the day, with intervals, and how far the people agree.`,
-		Example: `  arena build testdata/day -o out
-  arena label out --n 40 -o sample`,
-		Args: cli.Takes(1, cli.AnyNumber),
+		Args:  cli.Takes(1, cli.AnyNumber),
 		RunE: func(c *cobra.Command, args []string) error {
 			return cli.ReadCorpus(c.Context(), args[0], func(fsys corpus.FS, dir string) error {
 				return f.draw(c.Context(), fsys, dir, args[1:])

@@ -8,12 +8,14 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
 	"github.com/trajectory-arena/arena/internal/text"
+	"github.com/trajectory-arena/arena/judges/agreement"
 	"github.com/trajectory-arena/arena/judges/sample"
 )
 
@@ -35,16 +37,8 @@ func newLabelScore(s *cli.Streams) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "score SAMPLE LABELS…",
 		Short: "Say from people's labels how right filter, judge and guard are on the day",
-		Long: `Score holds the instruments against labels that people saved from SAMPLE/label.html:
-precision and recall of the filter and the guard, and how often the judge gives the
-person's grade or a higher one, each as a share of the whole day with its 95 %
-interval. Two files are compared with each other as well. --weighed writes labels with
-the probabilities that arena agreement --labels and arena filter --calibrate weigh by.`,
-		Example: `  arena build testdata/day -o out
-  arena label out --n 40 -o drawn
-  arena label score drawn drawn/sample.jsonl   # what the instruments said, as if a person had`,
-		Args: cli.Takes(2, cli.AnyNumber),
-		RunE: func(_ *cobra.Command, args []string) error { return f.run(s, args[0], args[1:]) },
+		Args:  cli.Takes(2, cli.AnyNumber),
+		RunE:  func(_ *cobra.Command, args []string) error { return f.run(s, args[0], args[1:]) },
 	}
 	c.Flags().BoolVar(&f.json, "json", false, "write JSON instead of tables")
 	c.Flags().StringVar(&f.weighed, "weighed", "", "also write one person's labels with their probabilities to this file")
@@ -138,4 +132,56 @@ func (f *scoreFlags) tell(w io.Writer, people []person, drawn int) error {
 		}
 	}
 	return t.Flush()
+}
+
+// questions are what people are asked, each answer as a number.
+var questions = map[string]func(*sample.Answer) *float64{
+	"who wrote the calls": func(a *sample.Answer) *float64 { return number(a.Agentic) },
+	"grade":               func(a *sample.Answer) *float64 { return a.Score },
+	"protected":           func(a *sample.Answer) *float64 { return number(a.Leak) },
+}
+
+func number(yes *bool) *float64 {
+	if yes == nil {
+		return nil
+	}
+	return new(map[bool]float64{true: 1}[*yes])
+}
+
+// between says how far people agree, question by question; nothing of one alone.
+func between(people []person) (map[string]agreement.Report, error) {
+	reports := map[string]agreement.Report{}
+	if len(people) < 2 {
+		return reports, nil
+	}
+	for question, said := range questions {
+		raters := make([]agreement.Ratings, len(people))
+		for i, p := range people {
+			raters[i] = agreement.Ratings{Name: p.Name, Scores: map[agreement.Key]*float64{}}
+			for id, a := range p.answers {
+				run, problem, _ := strings.Cut(id, "/")
+				raters[i].Scores[agreement.Key{Run: run, Problem: problem}] = said(&a)
+			}
+		}
+		report, err := agreement.Compare(raters, agreement.DefaultOptions())
+		if err != nil {
+			return nil, err
+		}
+		reports[question] = report
+	}
+	return reports, nil
+}
+
+func figure(x *float64) string {
+	if x == nil {
+		return "-"
+	}
+	return fmt.Sprintf("%.3f", *x)
+}
+
+func bounds(ci *[2]float64) string {
+	if ci == nil {
+		return "-"
+	}
+	return fmt.Sprintf("%.3f-%.3f", ci[0], ci[1])
 }

@@ -44,30 +44,8 @@ func NewView(s *cli.Streams) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "view CORPUS|RUN|DAY… [-o SITE]",
 		Short: "Show days and runs in pages: each figure opens its attempts, each attempt its reasons",
-		Long: `View serves pages on this machine alone: funnel, table of attempts, one attempt with
-its dialogue, agents and what they share. Dialogues are read from the days that the
-corpora were built from, where those still lie there, or from those that are named.
-Days without a corpus are built for it, with the embedded defaults, and forgotten; what
-has no problems is shown without scores.
-
-With -o the pages become files that open from a folder and ask nothing of any server:
-kept attempts whole, and of each reason why others left so many as --traces says.
-
-A RUN of arena eval has pages too: rates with intervals, every rollout with its
-conversation, and of several runs which problems each wins and loses.
-
---public leaves out whatever would tell of a protected problem: its attempts, those
-that the guard dropped, dialogues in which its request, product or title stands; and
-the agents that --embargo names. --appeal writes one attempt so, as one page that
-needs nothing beside it, to be sent to whoever disputes its verdict.`,
-		Example: `  arena build testdata/day -o out
-  arena view out -o site
-  arena view out -o outside --public
-  arena view out --appeal 5c98a2f5-25a1-40ef-ac1c-752d7ee5e25c/6ad2567c-3159-426f-a625-b7b1e77d8f9d -o appeal.html
-  # with a server
-  arena view out`,
-		Args: cli.Takes(1, cli.AnyNumber),
-		RunE: func(c *cobra.Command, args []string) error { return f.run(c.Context(), args) },
+		Args:  cli.Takes(1, cli.AnyNumber),
+		RunE:  func(c *cobra.Command, args []string) error { return f.run(c.Context(), args) },
 	}
 	c.Flags().StringVarP(&f.out, "output", "o", "", "folder to write the pages to, instead of serving them")
 	c.Flags().StringVar(&f.listen, "listen", "127.0.0.1:0", "address to serve at")
