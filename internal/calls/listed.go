@@ -1,9 +1,13 @@
 package calls
 
 import (
+	"math"
 	"regexp"
 	"strconv"
 	"strings"
+	"unicode"
+
+	"github.com/tidwall/gjson"
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/internal/lenient"
@@ -53,4 +57,128 @@ func listedArguments(text string) (args arena.Raw, rest string, ok bool) {
 		}
 		members, text = append(members, strconv.Quote(key[1])+":"+value.JSON), text[value.End:]
 	}
+}
+
+// mendWords names the repairs of lenient in the order of their bits.
+var mendWords = [...]string{RepairQuotes, RepairCommas, RepairLiterals, RepairKeys, RepairControl, RepairClosers}
+
+// rules forgive all that has one meaning, and close what the end of the text left
+// open between values, so that nothing is invented.
+var rules = lenient.Rules{Depth: MaxDepth, Python: true, Close: true}
+
+// value cuts the first JSON value off s and returns it as valid JSON. A value
+// that is not quite JSON is rewritten.
+func value(s string) (json, rest string, m lenient.Mends, ok bool) {
+	s = strings.TrimLeft(s, " \t\r\n")
+	if end, deep := span(s); end > 0 && deep <= MaxDepth && gjson.Valid(s[:end]) {
+		return s[:end], s[end:], 0, true
+	}
+	if v := rules.Mend(s); v.Complete && gjson.Valid(v.JSON) {
+		return v.JSON, s[v.End:], v.Mends, true
+	}
+	return "", s, 0, false
+}
+
+// span measures the object, list or string that s starts with, and how deep it
+// nests, by strict JSON's rules for strings; 0 where it does not end.
+func span(s string) (end, deep int) {
+	if s == "" || (s[0] != '{' && s[0] != '[' && s[0] != '"') {
+		return 0, 0
+	}
+	open, quoted := 0, false
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+			if c == '\\' {
+				i++
+			}
+			continue
+		case c == '{' || c == '[':
+			open++
+			deep = max(deep, open)
+		case c == '}' || c == ']':
+			open--
+		}
+		if open == 0 && !quoted {
+			return i + 1, deep
+		}
+	}
+	return 0, 0
+}
+
+// Recommend is the tool that hands products to the customer.
+const Recommend = "recommend_product"
+
+// Recommended gives the ids that a call recommends, in order; none where the
+// call is another tool's.
+func Recommended(c arena.Call) []string {
+	if c.Name != Recommend {
+		return nil
+	}
+	return Products(c.Arguments)
+}
+
+// LastRecommended gives the ids of the last recommendation in some turns.
+func LastRecommended(turns []arena.Turn) (ids []string) {
+	for i := range turns {
+		for _, call := range turns[i].Calls {
+			if call.Name == Recommend {
+				ids = Recommended(call)
+			}
+		}
+	}
+	return ids
+}
+
+// Products gives the ids that a call's arguments name under product_id and
+// product_ids, in order.
+func Products(arguments arena.Raw) []string {
+	var ids []string
+	gjson.Parse(string(arguments)).ForEach(func(key, v gjson.Result) bool {
+		if key.Str == "product_ids" || key.Str == "product_id" {
+			ids = AppendIDs(ids, v, math.MaxInt)
+		}
+		return true
+	})
+	return ids
+}
+
+// AppendIDs adds the ids that a value holds to ids, until there are most in all.
+// Models write them as a list, a number, or a text in which commas, white space,
+// brackets or quotes part them: a list as JSON within a string is read, too.
+func AppendIDs(ids []string, v gjson.Result, most int) []string {
+	switch {
+	case v.IsArray():
+		v.ForEach(func(_, item gjson.Result) bool {
+			ids = AppendIDs(ids, item, most)
+			return len(ids) < most
+		})
+		return ids
+	case v.Type == gjson.Null:
+		return ids
+	case v.Type == gjson.String:
+		return appendSplit(ids, v.Str, most)
+	default:
+		return appendSplit(ids, v.Raw, most)
+	}
+}
+
+func appendSplit(ids []string, text string, most int) []string {
+	for id := range strings.FieldsFuncSeq(text, partsIDs) {
+		if len(ids) >= most {
+			break
+		}
+		ids = append(ids, id)
+	}
+	return ids
+}
+
+func partsIDs(r rune) bool {
+	switch r {
+	case ',', '[', ']', '"', '\'', '\\':
+		return true
+	}
+	return unicode.IsSpace(r)
 }
