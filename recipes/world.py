@@ -1,4 +1,4 @@
-"""A small shop and one day of attempts at it, made on the spot: python world.py FOLDER ARENA.
+"""A small shop and one day of attempts at it, made on the spot: python world.py FOLDER ARENA SEED.
 
 Every problem asks for one product by kind, maker and shop; a shop has three of each kind. Agents let a model
 decide: its replies name the calls, and it names the product before it recommends it. Programs make the same
@@ -130,7 +130,7 @@ def write(path: Path, rows: list[dict]) -> None:
     path.write_text("".join(json.dumps(r) + "\n" for r in rows), encoding="utf-8")
 
 
-def make(folder: Path, arena: str, seed: int = 1) -> None:
+def make(folder: Path, arena: str, seed: int) -> None:
     dice = random.Random(seed)
     all_goods = goods(dice)
     tasks = [problem(g, dice) for g in all_goods]
@@ -151,4 +151,4 @@ def make(folder: Path, arena: str, seed: int = 1) -> None:
 
 
 if __name__ == "__main__":
-    make(Path(sys.argv[1]), sys.argv[2])
+    make(Path(sys.argv[1]), sys.argv[2], int(sys.argv[3]))

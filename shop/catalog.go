@@ -193,9 +193,6 @@ func (c *Catalog) Len() int { return c.info.Documents }
 // Checksum is the hash of the catalogue's bytes, which names it in run folders.
 func (c *Catalog) Checksum() string { return c.info.CatalogXXH3 }
 
-// Terms is how many different index terms the catalogue has.
-func (c *Catalog) Terms() int { return c.text.TermCount() }
-
 // Document is the catalogue's own text of a product; of several with one id, of
 // the first.
 func (c *Catalog) Document(id string) (arena.Raw, bool) {

@@ -71,18 +71,6 @@ func (c *Catalog) Find(q Query, rules Rules) ([]index.Hit, error) {
 	return hits[min((page-1)*pageSize, len(hits)):min(page*pageSize, len(hits))], nil
 }
 
-// Matches counts the documents that a query ranks, down to the rules' depth.
-func (c *Catalog) Matches(text string, rules Rules) int {
-	if rules.CleanQuery {
-		text = python.Strip(strings.Map(blankSyntax, text))
-	}
-	_, n, err := c.text.Search(text, 1)
-	if err != nil {
-		return 0
-	}
-	return min(n, rules.Depth)
-}
-
 // blankSyntax replaces what the query language knows by a blank.
 func blankSyntax(r rune) rune {
 	if strings.ContainsRune(`+-&|!(){}[]^"~*?:\/`, r) {

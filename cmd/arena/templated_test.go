@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
+	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/pipeline/recipe"
 )
 
 // TestATemplatedDayVerifies builds a day whose requests are of one template: the build
@@ -49,5 +51,8 @@ func TestATemplatedDayVerifies(t *testing.T) {
 	words := must(t, cli.ExitOK, "recipe", "sft", "--corpus", out, "-o", filepath.Join(dir, "stage"))
 	if !strings.Contains(words, " 0 dropped") {
 		t.Errorf("a recipe drops rows that the build kept:\n%s", words)
+	}
+	if _, threshold, err := recipe.Problems(corpus.Disk{}, out, nil); err != nil || threshold != report.Guard.Threshold {
+		t.Errorf("rollouts are held to %v, the corpus to %v: %v", threshold, report.Guard.Threshold, err)
 	}
 }

@@ -17,15 +17,16 @@ var ErrNoProblems = errors.New("the corpus has no training problem that is not p
 // Problems gives the training problems of the corpus in dir as a problems file: those of
 // its rl config's train split that no held-out entry and no protected cluster
 // is near to. They are the only ones that rollouts are played at, so that no
-// protected problem can come to be trained on.
-func Problems(fsys corpus.FS, dir string, heldOut []string) ([]byte, error) {
+// protected problem can come to be trained on. threshold is the lexical score from
+// which that was said: rollouts at them are held to no other.
+func Problems(fsys corpus.FS, dir string, heldOut []string) (text []byte, threshold float64, err error) {
 	s, err := finish.Open(fsys, dir)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	p, err := protect([]*finish.Source{s}, heldOut)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	var b bytes.Buffer
 	err = finish.Rows(s, corpus.ProfileVerlRL, corpus.SplitTrain, func(row *rows.RL) error {
@@ -40,7 +41,7 @@ func Problems(fsys corpus.FS, dir string, heldOut []string) ([]byte, error) {
 	if err == nil && b.Len() == 0 {
 		err = ErrNoProblems
 	}
-	return b.Bytes(), err
+	return b.Bytes(), p.proof.Guard.Threshold, err
 }
 
 // productTask is the task type of the only tasks whose reward is no list.

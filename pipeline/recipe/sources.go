@@ -7,7 +7,6 @@ import (
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpus"
-	"github.com/trajectory-arena/arena/corpus/chat"
 	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/filters/checks"
 	"github.com/trajectory-arena/arena/guard/minhash"
@@ -86,26 +85,21 @@ func (w *work) readTeachers() error {
 		if row.Reward < 1 {
 			return nil
 		}
-		ms, err := chat.Decode(row.Messages)
-		w.teachers[row.ProblemID] = append(w.teachers[row.ProblemID], callsOf(ms))
+		calls, err := callsOf(row)
+		w.teachers[row.ProblemID] = append(w.teachers[row.ProblemID], calls)
 		return err
 	})
 }
 
-// callsOf are the calls of each assistant message.
-func callsOf(ms []chat.Message) [][]arena.Call {
-	var all [][]arena.Call
-	for _, m := range ms {
-		if m.Role != chat.Assistant {
-			continue
+// callsOf are the calls of each turn of the model.
+func callsOf(row *rows.SFT) (all [][]arena.Call, err error) {
+	turns, err := row.Turns()
+	for _, t := range turns {
+		if t.User == "" {
+			all = append(all, t.Calls)
 		}
-		calls := make([]arena.Call, len(m.Calls))
-		for i, c := range m.Calls {
-			calls[i] = arena.Call{ID: c.ID, Name: c.Function.Name, Arguments: arena.Raw(c.Function.Arguments)}
-		}
-		all = append(all, calls)
 	}
-	return all
+	return all, err
 }
 
 // take reads the rows of all sources twice: to choose, and to write the chosen.

@@ -125,7 +125,11 @@ func (w *work) labelled(ctx context.Context, part *corpus.Part) error {
 		if err != nil {
 			return err
 		}
-		labels := steps.Matched(callsOf(ms), w.teachers[row.ProblemID])
+		calls, err := callsOf(row)
+		if err != nil {
+			return err
+		}
+		labels := steps.Matched(calls, w.teachers[row.ProblemID])
 		made, err := rows.NewSteps(row, ms, labels, &rows.Facts{Split: corpus.SplitTrain, Origin: row.Origin})
 		if err != nil {
 			return err

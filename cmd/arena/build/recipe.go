@@ -33,6 +33,8 @@ type recipeFlags struct {
 	work    string
 	workers int
 	dryRun  bool
+	// threshold is the guard's, from which the training problems were told apart.
+	threshold float64
 }
 
 // NewRecipe makes `arena recipe`.

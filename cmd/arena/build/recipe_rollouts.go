@@ -23,7 +23,8 @@ import (
 func (f *recipeFlags) problemsFile() string { return filepath.Join(f.work, "problems.jsonl") }
 
 func (f *recipeFlags) problems() ([]byte, error) {
-	text, err := recipe.Problems(corpus.Disk{}, f.corpus, f.heldOut)
+	text, threshold, err := recipe.Problems(corpus.Disk{}, f.corpus, f.heldOut)
+	f.threshold = threshold
 	if errors.Is(err, recipe.ErrNoProblems) {
 		err = cli.Failed(err, "build the corpus again with more problems")
 	}
@@ -97,7 +98,7 @@ func (f *recipeFlags) build(c *cobra.Command, run, name string, of recipe.Recipe
 	b.problems, b.catalogs, b.heldOut = []string{f.problemsFile()}, []string{f.eval.Shop.Catalog}, f.heldOut
 	b.bank = filepath.Join(f.corpus, "bank.json")
 	b.defaults = func(config *pipeline.Config) {
-		config.Harness = spec.Harness
+		config.Harness, config.Guard.Drop = spec.Harness, f.threshold
 		of.Configure(config)
 	}
 	as.SetContext(c.Context())
