@@ -78,6 +78,16 @@ type File struct {
 	path string
 }
 
+// Catalogs are the paths of the day's catalogues.
+func (d *Day) Catalogs() (paths []string) {
+	for _, f := range d.Files {
+		if f.Kind == kindCatalog {
+			paths = append(paths, f.path)
+		}
+	}
+	return paths
+}
+
 // The kinds of files.
 const (
 	kindProblems = "problems"

@@ -171,7 +171,7 @@ func (s *Shown) Choice() string {
 }
 
 // values are those of an option's arguments that say something.
-var values = regexp.MustCompile(`"(?:q|price|shop_id|product_ids|product_id|page)": "?([^"}]*)`)
+var values = regexp.MustCompile(`"(?:q|price|shop_id|product_ids|product_id|page)": ?"?([^"}]*)`)
 
 var tokenRule = regexp.MustCompile(`[\pL\d.-]+`)
 

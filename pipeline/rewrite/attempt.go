@@ -35,6 +35,9 @@ type Attempt struct {
 	// Reason is empty where the attempt is a row.
 	Reason string `json:"reason"`
 	Steps  int    `json:"steps"`
+	// Replayed counts the results that the log cut and that the shop's own answers
+	// stand for.
+	Replayed int `json:"replayed"`
 	// Requests counts what was asked of the model, held or not; the rest is what
 	// that cost.
 	Requests         int      `json:"requests"`
@@ -67,6 +70,10 @@ func (w *work) attempt(ctx context.Context, t *arena.Trace) (*made, error) {
 	a := &asking{work: w, trace: t, problem: w.day.Problems.At(w.day.Problems.Of(t)), spent: ledger.Free(),
 		out: &made{Attempt: Attempt{ID: t.ID, Agent: filters.AgentOf(t.Agent, t.RunID)}}}
 	turns := steps(t)
+	var err error
+	if a.out.Replayed, _, err = w.whole(ctx, t, turns); err != nil {
+		return nil, err
+	}
 	p := past{request: t.Query}
 	for i := range turns {
 		thought, reason, err := a.think(ctx, p, turns[i:])
@@ -114,7 +121,7 @@ func (a *asking) think(ctx context.Context, p past, rest []arena.Turn) (thought,
 	if reason = p.unheld(r.Text, next, rest, a.problem); reason != "" {
 		return "", reason, nil
 	}
-	moves, at := a.moves.around(a.trace.ProblemID, next)
+	moves, at := a.moves.around(a.trace.ProblemID, rest[0].Calls)
 	if len(moves) < 2 {
 		return "", reasonSilent, nil
 	}
@@ -209,7 +216,7 @@ func (a *asking) newRow(turns []arena.Turn) (*rows.SFT, error) {
 	row, err := rows.NewSFT(rec, &rows.Facts{
 		Harness: a.harness, Category: a.problem.Category, Split: corpus.SplitTrain, Origin: rows.Origin{ProblemID: c.ProblemID, Cluster: c.Cluster},
 		PipelineVersion: a.Version, Counter: rows.Bytes4{}, Secret: a.secret,
-		Metadata: map[string]any{"origin": Origin, "source_attempt": a.trace.ID, "rewriter": map[string]any{
+		Metadata: map[string]any{"origin": Origin, "source_attempt": a.trace.ID, "replayed_results": a.out.Replayed, "rewriter": map[string]any{
 			"model": a.out.Model, "prompt_sha256": digest.SHA256([]byte(writing)), "check_prompt_sha256": digest.SHA256([]byte(choosing)),
 			"requests": a.out.Requests, "prompt_tokens": a.spent.Prompt, "completion_tokens": a.spent.Completion, "cost_usd": a.spent.USD,
 		}},
@@ -218,28 +225,35 @@ func (a *asking) newRow(turns []arena.Turn) (*rows.SFT, error) {
 	return &row, err
 }
 
-// moves are what was done at any step of the day's attempts, by problem.
-type moves map[string][]move
+// moves are what was done at any step of the day's attempts, by problem and form.
+type moves map[string]map[string]move
 
 // maxMoves bounds those of one problem.
 const maxMoves = 64
 
 func (m moves) add(problem string, turns []arena.Turn) {
+	if m[problem] == nil {
+		m[problem] = map[string]move{}
+	}
 	for _, t := range turns {
-		if next := moveOf(t.Calls); len(m[problem]) < maxMoves && !slices.Contains(m[problem], next) {
-			m[problem] = append(m[problem], next)
+		if form := formOf(t.Calls); m[problem][form] == "" && len(m[problem]) < maxMoves {
+			m[problem][form] = moveOf(t.Calls)
 		}
 	}
 }
 
 // around gives a move among others that were made at its problem, in an order that
 // tells nothing, and its place.
-func (m moves) around(problem string, next move) (all []move, at int) {
+func (m moves) around(problem string, calls []arena.Call) (all []move, at int) {
+	next, form := moveOf(calls), formOf(calls)
+	for other, made := range m[problem] {
+		if other != form {
+			all = append(all, made)
+		}
+	}
 	key := func(s move) string { return choose.Key(string(next) + "\x00" + string(s)) }
-	byKey := func(a, b move) int { return strings.Compare(key(a), key(b)) }
-	others := slices.DeleteFunc(slices.Clone(m[problem]), func(o move) bool { return o == next })
-	slices.SortFunc(others, byKey)
-	all = append(others[:min(len(others), options-1)], next)
+	slices.SortFunc(all, func(a, b move) int { return strings.Compare(key(a), key(b)) })
+	all = append(all[:min(len(all), options-1)], next)
 	slices.SortFunc(all, func(a, b move) int { return strings.Compare(choose.Key(string(a)), choose.Key(string(b))) })
 	return all, slices.Index(all, next)
 }

@@ -66,9 +66,10 @@ func whence(datum string, rest []arena.Turn, problem *arena.Problem) string {
 // orderly is the filter's reason against text that orders whoever reads it.
 const orderly = "orders_the_judge"
 
-// own are the filter's reasons that speak of who wrote the calls or of the words
-// that are written anew: an attempt with no others has a log that holds.
-var own = []string{filters.ReasonScripted, filters.ReasonFixed, "no_inference", "unnamed_dispatches", "unnamed_recommendation", orderly}
+// own are the filter's reasons that speak of who wrote the calls, of the words that
+// are written anew, or of results that are played again: an attempt with no others
+// has a log that holds.
+var own = []string{filters.ReasonScripted, filters.ReasonFixed, "no_inference", "unnamed_dispatches", "unnamed_recommendation", orderly, chat.ReasonUnanswered}
 
 // orders reports whether a thought orders about whoever reads it.
 func (w *work) orders(thought string) bool {

@@ -55,7 +55,7 @@ func (w *work) choose(ctx context.Context) error {
 		w.moves.add(t.ProblemID, turns)
 		if c := w.chosen[t.ID]; c != nil && c.RecordSHA256 == t.RecordSHA256 {
 			there[t.ID] = true
-			w.look(t, turns, calls)
+			return w.look(ctx, t, turns, calls)
 		}
 		return nil
 	})
@@ -108,16 +108,20 @@ func (w *work) leave(id, reason string) {
 	w.report.Dropped[reason]++
 }
 
-// look leaves out an attempt whose customer speaks again, and all but one of those
-// that made the same calls at one problem.
-func (w *work) look(t *arena.Trace, turns []arena.Turn, calls map[string]string) {
+// look leaves out an attempt whose customer speaks again, one with a cut result that
+// cannot be made whole, and all but one of those that made the same calls at one problem.
+func (w *work) look(ctx context.Context, t *arena.Trace, turns []arena.Turn, calls map[string]string) error {
 	if slices.ContainsFunc(turns, func(t arena.Turn) bool { return t.User != "" }) {
 		w.leave(t.ID, reasonUser)
-		return
+		return nil
+	}
+	if _, ok, err := w.whole(ctx, t, turns); !ok {
+		w.leave(t.ID, reasonCut)
+		return err
 	}
 	text := t.ProblemID
 	for _, turn := range turns {
-		text += "\n" + string(moveOf(turn.Calls))
+		text += "\n" + formOf(turn.Calls)
 	}
 	same := digest.SHA256([]byte(text))
 	first, known := calls[same]
@@ -130,6 +134,7 @@ func (w *work) look(t *arena.Trace, turns []arena.Turn, calls map[string]string)
 	default:
 		w.leave(t.ID, reasonRepeat)
 	}
+	return nil
 }
 
 // cap leaves as many as there may be rows, whatever the order of the days.

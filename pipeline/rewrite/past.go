@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/internal/canonical"
 	"github.com/trajectory-arena/arena/internal/text"
 )
 
@@ -36,6 +37,15 @@ func moveOf(calls []arena.Call) move {
 		fmt.Fprintf(&b, "%s(%s)\n", c.Name, c.Arguments)
 	}
 	return move(b.String())
+}
+
+// formOf is by what calls are compared: in which order a client writes keys makes no
+// other move.
+func formOf(calls []arena.Call) (form string) {
+	for _, c := range calls {
+		form += c.Name + "(" + canonical.Form(string(c.Arguments)) + ")\n"
+	}
+	return form
 }
 
 // String is all that was seen and done.

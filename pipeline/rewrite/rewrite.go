@@ -20,6 +20,7 @@ import (
 	"github.com/trajectory-arena/arena/pipeline"
 	"github.com/trajectory-arena/arena/pipeline/choose"
 	"github.com/trajectory-arena/arena/pipeline/finish"
+	"github.com/trajectory-arena/arena/shop"
 )
 
 // Origin is what rows say they come from, in their metadata.
@@ -67,6 +68,15 @@ func (r *Report) Tally() map[string]int64 {
 	return all
 }
 
+// Cut says what became of the attempts with results that the log cut.
+func (r *Report) Cut() string {
+	results, attempts := 0, 0
+	for _, a := range r.Attempts {
+		results, attempts = results+a.Replayed, attempts+min(a.Replayed, 1)
+	}
+	return fmt.Sprintf("%d results of %d of them, which the log cut, are the shop's own answers; %d other attempts were left out because their log does not agree with those.", results, attempts, r.Dropped[reasonCut])
+}
+
 // Cost is what all attempts cost whenever they were asked about.
 func (r *Report) Cost() (requests int, sum ledger.Spent) {
 	sum = ledger.Free()
@@ -89,7 +99,10 @@ type work struct {
 	secret  func(string) bool
 	chosen  map[string]*rows.Attempt
 	moves   moves
-	report  Report
+	// shops are the days' catalogues, empty before a result was found cut.
+	shops  []shop.Local
+	tools  []string
+	report Report
 }
 
 // Write rewrites and, unless it is dry, writes the corpus of the rows.
@@ -98,7 +111,7 @@ func (r *Rewriting) Write(ctx context.Context) (*Report, error) {
 	if err := w.open(ctx); err != nil {
 		return nil, err
 	}
-	defer func() { _ = w.day.Close() }() // it was only read
+	defer func() { _ = w.close() }() // all was only read
 	if err := w.choose(ctx); err != nil {
 		return nil, err
 	}

@@ -85,7 +85,7 @@ func (w *work) fates() (all []choose.Fate) {
 func (r *Report) About() string {
 	return fmt.Sprintf(`Rows of origin %q are attempts of programs: calls, results, their order and the score are those of the log, and
 the reasoning is synthetic, written step by step by a model that was shown the request and what lay before. None counts as agentic. Of %d solved
-attempts at training problems %d were asked about and %d are rows; reports/rewriting.json has each with its reason and cost.`, Origin, r.Scripted, len(r.Attempts), r.Rows)
+attempts at training problems %d were asked about and %d are rows; reports/rewriting.json has each with its reason and cost. %s`, Origin, r.Scripted, len(r.Attempts), r.Rows, r.Cut())
 }
 
 func digestOf(texts ...string) string {

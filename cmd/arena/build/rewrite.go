@@ -154,7 +154,7 @@ func (f *rewriteFlags) tell(r *rewrite.Report) {
 	}
 	tally := r.Tally()
 	delete(tally, "")
-	fmt.Fprintf(f.streams.Err, "%d solved attempts of programs, %d to be asked about  %s\n", r.Scripted, len(r.Attempts), corpus.Tallies(left))
+	fmt.Fprintf(f.streams.Err, "%d solved attempts of programs, %d to be asked about  %s\n%s\n", r.Scripted, len(r.Attempts), corpus.Tallies(left), r.Cut())
 	if !f.dryRun {
 		requests, cost := r.Cost()
 		fmt.Fprintf(f.streams.Err, "%d are believed  %s\n%d requests, %d prompt and %d completion tokens, %s, answers that the ledger held among them\n",

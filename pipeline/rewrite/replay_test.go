@@ -1,0 +1,278 @@
+package rewrite_test
+
+import (
+	"compress/gzip"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/corpus/rows"
+	"github.com/trajectory-arena/arena/internal/model/modeltest"
+	"github.com/trajectory-arena/arena/internal/python"
+	"github.com/trajectory-arena/arena/internal/script"
+	"github.com/trajectory-arena/arena/pipeline"
+	"github.com/trajectory-arena/arena/pipeline/choose"
+	"github.com/trajectory-arena/arena/pipeline/finish"
+	"github.com/trajectory-arena/arena/pipeline/rewrite"
+)
+
+// without writes a day in whose dialogues no result stands: only the proxy's log holds
+// what was answered, whole up to 2,000 characters and else by its length and ids.
+func without(call map[string]any) { delete(call, "result") }
+
+// clipped writes one in which the client wrote down the first 900 characters.
+func clipped(call map[string]any) {
+	raw, _ := json.Marshal(call["result"])
+	v, _ := python.Loads(string(raw))
+	if text := python.Dumps(v); len(text) > 900 {
+		call["result"] = text[:900]
+	}
+}
+
+// TestCutResultsArePlayedAgain: of a day whose results are cut the same attempts become
+// the same rows as of the whole day, with the shop's own answers in their places.
+func TestCutResultsArePlayedAgain(t *testing.T) {
+	t.Parallel()
+	for _, day := range days(t) {
+		whole, report := rewritten(t, day, nil)
+		for name, cut := range map[string]func(map[string]any){"without": without, "clipped": clipped} {
+			t.Run(name+" of "+filepath.Dir(day), func(t *testing.T) {
+				t.Parallel()
+				got, cutReport := rewritten(t, changed(t, day, func(e map[string]any) { eachCall(e, cut) }), nil)
+				same, other, replayed := 0, 0, 0
+				for id, messages := range got {
+					if was, known := whole[id]; known && !slices.Equal(was, messages) {
+						other++
+						for i := range min(len(was), len(messages)) {
+							if was[i] != messages[i] {
+								t.Errorf("attempt %s, message %d of %d and %d: %.1500s\n%.1500s", id, i, len(was), len(messages), was[i], messages[i])
+								break
+							}
+						}
+					} else if known {
+						same++
+					}
+				}
+				for _, a := range cutReport.Attempts {
+					replayed += a.Replayed
+				}
+				t.Logf("%s: whole %d rows, cut %d rows, %d the same; %d results played again; %v, left out %v, was %v", day, len(whole), len(got), same, replayed, cutReport.Tally(), cutReport.Dropped, report.Dropped)
+				if asked := len(cutReport.Attempts); other > 0 || asked != len(report.Attempts) || same*100 < asked*98 && asked > 100 || same == 0 || replayed == 0 {
+					t.Errorf("%d attempts asked about, %d rows the same, %d others, %d results played again", asked, same, other, replayed)
+				}
+			})
+		}
+	}
+}
+
+// TestCutResultsThatDisagreeAreLeftOut: what the log holds of a result decides; an attempt
+// whose results are whole stays.
+func TestCutResultsThatDisagreeAreLeftOut(t *testing.T) {
+	t.Parallel()
+	day := days(t)[0]
+	lies := map[string]func(map[string]any){
+		"another length": func(e map[string]any) {
+			eachCall(e, without)
+			eachRecord(e, func(r map[string]any) {
+				if n, cut := r["response_length"].(json.Number); cut {
+					r["response_length"] = json.Number("1" + n.String())
+				} else if list, ok := r["response"].([]any); ok {
+					r["response"] = append(list, list...)
+				}
+			})
+		},
+		"another request": func(e map[string]any) {
+			eachCall(e, without)
+			eachRecord(e, func(r map[string]any) {
+				if params := r["params"].(map[string]any); r["response"] == nil {
+					params["product_ids"] = "1" + params["product_ids"].(string)
+				}
+			})
+		},
+		"another text": func(e map[string]any) {
+			eachCall(e, func(c map[string]any) {
+				clipped(c)
+				if text, is := c["result"].(string); is && len(text) == 900 {
+					c["result"] = text[:899] + "~"
+				}
+			})
+		},
+	}
+	for name, lie := range lies {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got, report := rewritten(t, changed(t, day, lie), nil)
+			t.Logf("%d scripted, %d rows, %v, %v", report.Scripted, len(got), report.Dropped, report.Tally())
+			if report.Dropped["cut_result"] == 0 || strings.Contains(report.Cut(), "; 0 other") {
+				t.Errorf("%v: %s", report.Dropped, report.Cut())
+			}
+			for _, a := range report.Attempts {
+				if a.Replayed > 0 {
+					t.Errorf("attempt %s has %d results that the log denies", a.ID, a.Replayed)
+				}
+			}
+		})
+	}
+}
+
+// TestCutResultsWithoutTheirCatalogue: another day's products answer nothing that the
+// log holds, and without any a day cannot be read.
+func TestCutResultsWithoutTheirCatalogue(t *testing.T) {
+	t.Parallel()
+	day := changed(t, days(t)[0], func(e map[string]any) { eachCall(e, without) })
+	other := filepath.Join(t.TempDir(), "catalog.jsonl")
+	product := `{"product_id":"1","shop_id":"1","title":"lamp","price":1,"service":[],"sold_count":1,"short_description":"","description":"","attributes":{},"sku_options":{}}`
+	if err := os.WriteFile(other, []byte(product+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got, report := rewritten(t, day, []string{other})
+	if n := report.Dropped["cut_result"]; len(got) > 0 || n == 0 {
+		t.Errorf("%d rows, %v", len(got), report.Dropped)
+	}
+	from := build(t, day)
+	if err := os.Remove(filepath.Join(day, "catalog.jsonl")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := rewriting(t, day, from, nil).Write(t.Context()); !errors.Is(err, pipeline.ErrNoCatalog) {
+		t.Errorf("without a catalogue: %v", err)
+	}
+}
+
+// rewritten are the messages of a day's rewritten rows by their attempt, of an honest
+// model.
+func rewritten(t *testing.T, day string, catalogs []string) (map[string][]string, *rewrite.Report) {
+	t.Helper()
+	r := rewriting(t, day, build(t, day), panel(t, modeltest.New(t, writer((*script.Shown).Honest)), t.TempDir()))
+	r.Sources.Catalogs = catalogs
+	report, err := r.Write(t.Context())
+	if err != nil && !errors.Is(err, choose.ErrEmpty) {
+		t.Fatal(err)
+	}
+	all := map[string][]string{}
+	if err != nil {
+		return all, report
+	}
+	source, err := finish.Open(corpus.Disk{}, r.Out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = finish.Rows(source, corpus.ProfileHFJSON, corpus.SplitTrain, func(row *rows.SFT) error {
+		var messages []string
+		for _, text := range row.Messages { // the order of keys and the reasoning are not what is asked
+			var m map[string]any
+			if err := json.Unmarshal([]byte(text), &m); err != nil {
+				return err
+			}
+			delete(m, "reasoning_content")
+			m["content"] = string(compact(t, []byte(m["content"].(string))))
+			b, err := json.Marshal(m)
+			if err != nil {
+				return err
+			}
+			messages = append(messages, string(b))
+		}
+		all[strings.Clone(gjson.Get(row.Metadata, "source_attempt").String())] = messages
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all, report
+}
+
+// changed copies a day with the attempts of programs changed.
+func changed(t *testing.T, day string, change func(envelope map[string]any)) string {
+	t.Helper()
+	to := filepath.Join(t.TempDir(), "day")
+	if err := os.CopyFS(to, os.DirFS(day)); err != nil {
+		t.Fatal(err)
+	}
+	files, err := filepath.Glob(filepath.Join(to, "traces", "run=*", "output.jsonl*"))
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	program := map[string]bool{}
+	for _, line := range read(t, filepath.Join(day, "labels.jsonl")) {
+		v := gjson.Parse(line)
+		program["run="+v.Get("eval_run_id").String()+"/"+v.Get("problem_id").String()] = v.Get("agentic").Type == gjson.False
+	}
+	for _, path := range files {
+		lines := read(t, path)
+		var b strings.Builder
+		for _, line := range lines {
+			var e map[string]any
+			d := json.NewDecoder(strings.NewReader(line))
+			d.UseNumber()
+			if err := d.Decode(&e); err != nil {
+				t.Fatal(err)
+			}
+			if program[filepath.Base(filepath.Dir(path))+"/"+e["problem_id"].(string)] {
+				change(e)
+			}
+			text, err := json.Marshal(e)
+			if err != nil {
+				t.Fatal(err)
+			}
+			b.WriteString(string(text) + "\n")
+		}
+		if err := errors.Join(os.Remove(path), os.WriteFile(strings.TrimSuffix(path, ".gz"), []byte(b.String()), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return to
+}
+
+func read(t *testing.T, path string) []string {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	var in io.Reader = f
+	if strings.HasSuffix(path, ".gz") {
+		if in, err = gzip.NewReader(f); err != nil {
+			t.Fatal(err)
+		}
+	}
+	text, err := io.ReadAll(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Split(strings.TrimSpace(string(text)), "\n")
+}
+
+// eachCall visits the calls that a dialogue lists, eachRecord the entries of its log.
+func eachCall(e map[string]any, visit func(map[string]any)) {
+	eachStep(e, func(step map[string]any) {
+		message := step["completion"].(map[string]any)["message"].(map[string]any)
+		visitAll(message["tool_call"], visit)
+	})
+}
+
+func eachRecord(e map[string]any, visit func(map[string]any)) {
+	eachStep(e, func(step map[string]any) {
+		visitAll(step["extra_info"].(map[string]any)["proxy_calls"], func(r map[string]any) {
+			if !strings.Contains(r["path"].(string), "inference") {
+				visit(r)
+			}
+		})
+	})
+}
+
+func eachStep(e map[string]any, visit func(map[string]any)) { visitAll(e["dialogue"], visit) }
+
+func visitAll(list any, visit func(map[string]any)) {
+	all, _ := list.([]any)
+	for _, v := range all {
+		visit(v.(map[string]any))
+	}
+}
