@@ -84,8 +84,8 @@ func (b *balance) read(f *feed, split string) error {
 	return err
 }
 
-// groupsOf are the groups of an attempt: whose agent it is, what kind of task, and how
-// hard the problem was on the day.
+// groupsOf are the groups of an attempt: whose agent it is (accounts that run one program
+// are not known to be one), what kind of task, and how hard the problem was on the day.
 func (b *balance) groupsOf(s *rows.Scalars, problem string) [][2]string {
 	return [][2]string{
 		{"agent", cmp.Or(s.AgentHotkey, s.AgentVersion)}, {"category", s.TaskType}, {"difficulty", b.difficulty[problem]},

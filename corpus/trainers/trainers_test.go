@@ -17,8 +17,17 @@ var update = flag.Bool("update", false, "write docs/training.md")
 // TestTrainingPageIsWhatCardsSay holds docs/training.md to the blocks.
 func TestTrainingPageIsWhatCardsSay(t *testing.T) {
 	t.Parallel()
+	measured, err := os.ReadFile("../../docs/measured/loop.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, came, _ := strings.Cut(string(measured), "\n## What came of it\n")
+	came, _, whole := strings.Cut(came, "\n## Rewriting by itself\n")
+	if !whole {
+		t.Fatal("docs/measured/loop.md has other headings")
+	}
 	var b strings.Builder
-	b.WriteString(head)
+	b.WriteString(head + strings.ReplaceAll(came, "\n## ", "\n### "))
 	for _, profile := range trainers.Profiles() {
 		fmt.Fprintf(&b, "\n## %s\n%s", profile, trainers.Markdown(trainers.Rows{Profile: profile, Config: profile}))
 	}
@@ -48,7 +57,10 @@ verl) or 2,048 tokens (LLaMA-Factory) by default, most without a word: prompts a
 the first step: rows left out or cut, masks that are empty, full or without the stop token, dropout in a policy that
 generates, and a reference model with another template are errors.
 
-` + "`recipes/loop.py`" + ` closes the loop: [what came of it](measured/loop.md).
+## The loop
+
+` + "`recipes/loop.py`" + ` evaluates a small model, makes the data of a stage, trains and evaluates again, in a shop made on the spot
+([what is played](measured/loop.md)).
 `
 
 // TestLengthHoldsEveryRow: true vocabularies give up to a third more than

@@ -1,3 +1,4 @@
+# TRL draws rows by their weight; axolotl 0.19 takes the weights of turns alone, LLaMA-Factory 0.9.5 and verl 0.9.1 take neither.
 import sys
 
 from datasets import load_dataset
