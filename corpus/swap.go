@@ -1,6 +1,7 @@
 package corpus
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -8,6 +9,7 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/gofrs/flock"
 	"github.com/tidwall/gjson"
@@ -136,8 +138,30 @@ var ErrBusy = errors.New("another run works in this folder")
 // called: two would take each other's parts for leftovers. The lock lies beside
 // dir, goes with release, and ends with its process at the latest. So do the
 // folders that it took, where nothing else came into them.
-func Lock(dir string) (release func(), err error) {
-	path := Beside(dir, "lock")
+func Lock(dir string) (release func(), err error) { return lockBeside(dir, "lock") }
+
+// turnEvery is how long a process waits before it looks again if another one
+// still assembles: that takes seconds.
+const turnEvery = 100 * time.Millisecond
+
+// Turn waits until no other process puts a corpus together at dir, and keeps others
+// from it until release is called: those that write the last parts do not hold its Lock.
+func Turn(ctx context.Context, dir string) (release func(), err error) {
+	for {
+		if release, err = lockBeside(dir, "turn"); !errors.Is(err, ErrBusy) {
+			return release, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(turnEvery):
+		}
+	}
+}
+
+// lockBeside takes a lock file that lies beside dir, and removes it on release.
+func lockBeside(dir, name string) (release func(), err error) {
+	path := Beside(dir, name)
 	made := absent(filepath.Dir(path))
 	if err = os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return nil, err

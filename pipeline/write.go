@@ -7,9 +7,6 @@ import (
 	"io/fs"
 	"path/filepath"
 	"slices"
-	"time"
-
-	"github.com/gofrs/flock"
 
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/pipeline/choose"
@@ -139,10 +136,6 @@ func (s *session) writeUnit(ctx context.Context, p *plan, u unit) error {
 	return s.desk.install(ctx, made, dir, written)
 }
 
-// lockEvery is how long a process waits before it looks again if another one
-// still assembles: that takes seconds.
-const lockEvery = 100 * time.Millisecond
-
 // assemble puts the corpus together if every part is there; the summary is nil
 // if another process still writes one.
 func (s *session) assemble(ctx context.Context, p *plan) (*Summary, error) {
@@ -164,11 +157,11 @@ func (s *session) assemble(ctx context.Context, p *plan) (*Summary, error) {
 			}
 		}
 	}
-	lock := flock.New(filepath.Join(s.Work, "assemble.lock"))
-	if _, err := lock.TryLockContext(ctx, lockEvery); err != nil {
-		return nil, fmt.Errorf("lock %s: %w", lock.Path(), err)
+	release, err := corpus.Turn(ctx, s.Out)
+	if err != nil {
+		return nil, err
 	}
-	defer func() { _ = lock.Unlock() }() // a lock ends with its process at the latest
+	defer release()
 	made, err := s.reports(ctx, p)
 	if err != nil {
 		return nil, err

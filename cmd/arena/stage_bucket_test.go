@@ -248,3 +248,29 @@ func (s stages) asInTheBucket(store *brokenStore) {
 		}
 	}
 }
+
+// TestTwinsAssembleOneFolder has two processes that share nothing but a bucket put one
+// corpus together in a folder at the same time.
+func TestTwinsAssembleOneFolder(t *testing.T) {
+	s := newStages(t, 1)
+	s.work = newBrokenStore(t, 0).at("work")
+	s.must(s.step("map", "0/1"))
+	s.must(s.step("group", ""))
+	twins := []*exec.Cmd{s.step("write", "0/1"), s.step("write", "0/1"), s.step("write", "0/1")}
+	words := make([]bytes.Buffer, len(twins))
+	for i, twin := range twins {
+		twin.Stderr = &words[i]
+		if err := twin.Start(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i, twin := range twins {
+		if err := twin.Wait(); err != nil {
+			t.Errorf("%v: %v: %s", twin.Args, err, &words[i])
+		}
+	}
+	s.asOneBuild()
+	if left, err := filepath.Glob(s.in(".stages*")); err != nil || len(left) > 0 {
+		t.Errorf("left over: %v, %v", left, err)
+	}
+}

@@ -94,7 +94,7 @@ func (j *JudgeChoice) OpenWithin(words io.Writer, maxUnscored float64) (*Judges,
 	o := &Judges{Asks: judge.AsksModels, StepsAsk: label.AsksModels, MaxUnscored: maxUnscored, Close: func() error { return nil }}
 	var panel *llm.Judge
 	if judge.AsksModels || label.AsksModels {
-		j.LLM.maxUnscored = maxUnscored
+		j.LLM.usualUnscored = maxUnscored
 		m, err := j.LLM.Open(words)
 		if err != nil {
 			return nil, err

@@ -35,20 +35,19 @@ type LLMFlags struct {
 	prices       string
 	budgetUSD    float64
 	budgetTokens int
-	cfg          llm.Config
 	// flags are those that only --judge llm has; none in eval.
 	flags *pflag.FlagSet
 	// Share and Of say which of several processes that ask at the same time this one is;
 	// zero for one alone.
-	Share, Of int
-	// maxUnscored holds where neither flag nor file has another.
+	Share, Of   int
 	maxUnscored float64
+	// usualUnscored holds where neither flag nor file has another.
+	usualUnscored float64
 }
 
 // DefaultLLMFlags are the flags before anything is given.
 func DefaultLLMFlags() LLMFlags {
-	cfg := llm.Defaults()
-	return LLMFlags{cfg: cfg, maxUnscored: cfg.MaxUnscored, flags: pflag.NewFlagSet("models", pflag.ContinueOnError), Settings: cli.Settings{Page: "docs/judges-llm.md", Example: "votes=3"}}
+	return LLMFlags{usualUnscored: llm.Defaults().MaxUnscored, flags: pflag.NewFlagSet("models", pflag.ContinueOnError), Settings: cli.Settings{Page: "docs/judges-llm.md", Example: "votes=3"}}
 }
 
 // Add adds the flags to c.
@@ -62,7 +61,7 @@ func (f *LLMFlags) Add(c *cobra.Command) {
 	flags.StringVar(&f.prices, "prices", "", "YAML file, model: {prompt: USD, completion: USD} per million tokens")
 	flags.Float64Var(&f.budgetUSD, "budget-usd", 0, "dollars that this run may spend")
 	flags.IntVar(&f.budgetTokens, "budget-tokens", 0, "tokens that this run may spend")
-	flags.Float64Var(&f.cfg.MaxUnscored, "max-unscored", f.cfg.MaxUnscored, "share of attempts that may stay without a score")
+	flags.Float64Var(&f.maxUnscored, "max-unscored", f.usualUnscored, "share of attempts that may stay without a score")
 	cli.Group(c, "Models that judge:", func(c *cobra.Command) { c.Flags().AddFlagSet(flags) })
 	cli.Reads(c, "prices")
 	cli.Writes(c, "ledger")
@@ -83,7 +82,10 @@ func (f *LLMFlags) config() (llm.Config, prices.Table, error) {
 		return cfg, nil, err
 	}
 	if f.endpoint != "" {
-		cfg.Endpoints = []model.Endpoint{f.server()}
+		if f.keyEnv == "" && os.Getenv(DefaultKeyEnv) != "" {
+			f.keyEnv = DefaultKeyEnv
+		}
+		cfg.Endpoints = []model.Endpoint{{Name: "endpoint", BaseURL: f.endpoint, KeyEnv: f.keyEnv, Concurrency: f.concurrency}}
 	}
 	if len(f.models) > 0 {
 		cfg.Panel = nil
@@ -114,39 +116,21 @@ func (f *LLMFlags) config() (llm.Config, prices.Table, error) {
 	return cfg, table, nil
 }
 
-// base is the configuration file and single keys, under the flags, which are set
-// again over them.
+// base is the configuration file and single keys, under the flags.
 func (f *LLMFlags) base() (llm.Config, error) {
-	said := map[*pflag.Flag]string{}
-	f.flags.VisitAll(func(flag *pflag.Flag) {
-		if flag.Changed && flag.Name != "model" { // which would be added to itself
-			said[flag] = flag.Value.String()
-		}
-	})
-	f.cfg = llm.Defaults()
-	f.cfg.MaxUnscored = f.maxUnscored
-	err := f.Settings.Fill(&f.cfg)
-	for flag, value := range said {
-		err = errors.Join(err, flag.Value.Set(value))
-		switch flag.Name {
-		case "budget-usd":
-			f.cfg.BudgetUSD = &f.budgetUSD
-		case "budget-tokens":
-			f.cfg.BudgetTokens = &f.budgetTokens
-		}
+	cfg := llm.Defaults()
+	cfg.MaxUnscored = f.usualUnscored
+	err := f.Settings.Fill(&cfg)
+	if f.flags.Changed("max-unscored") {
+		cfg.MaxUnscored = f.maxUnscored
 	}
-	return f.cfg, err
-}
-
-// server is the endpoint that the flags describe.
-func (f *LLMFlags) server() model.Endpoint {
-	e := model.Endpoint{
-		Name: "endpoint", BaseURL: f.endpoint, KeyEnv: f.keyEnv, Concurrency: f.concurrency,
+	if f.flags.Changed("budget-usd") {
+		cfg.BudgetUSD = &f.budgetUSD
 	}
-	if e.KeyEnv == "" && os.Getenv(DefaultKeyEnv) != "" {
-		e.KeyEnv = DefaultKeyEnv
+	if f.flags.Changed("budget-tokens") {
+		cfg.BudgetTokens = &f.budgetTokens
 	}
-	return e
+	return cfg, err
 }
 
 // Models is an open judge that asks models, with what it keeps.
