@@ -53,7 +53,7 @@ func ownRules(opt Options) ([]rule, error) {
 		{rule{kind: "private-key", keywords: []string{"private key"}, whole: true}, privateKey + `[^"]*?-----END[ A-Z0-9_-]{0,80}-----|` + privateKey + `[^"]*`},
 		{rule{kind: "url-credentials", keywords: []string{"://"}}, `\b[a-zA-Z][a-zA-Z0-9+.-]{1,30}://[^\s:/@"'<>]{0,200}:([^\s@/"'<>]{1,200})@`},
 		{rule{kind: "authorization", keywords: []string{"bearer", "basic"}, valid: isAuthorization}, `(?i)\b(?:bearer|basic)\s+([a-z0-9._~+/=-]{12,})`},
-		{rule{kind: "aws-access-token", keywords: []string{"akia", "asia", "aroa", "aida", "abia", "acca"}}, awsKey},
+		{rule{kind: "aws-access-token", keywords: []string{"akia", "asia", "aroa", "aida", "abia", "acca"}, follows: by(alphanumeric, 12)}, awsKey},
 		{rule{kind: assignedKind, keywords: passwordNames, anchored: true, valid: mixed}, assignment(passwordNames...)},
 		{rule{kind: assignedKind, keywords: secretNames, anchored: true, valid: noName}, assignment(secretNames...)},
 		{rule{kind: assignedKind, keywords: []string{"_key"}, anchored: true, valid: random}, assignment("_key")},

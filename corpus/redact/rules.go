@@ -104,6 +104,7 @@ var leading = regexp.MustCompile(`^\(\?i\)\[\\w\.-\]\{0,50\}\?\(\?:([a-z0-9_.|-]
 // second sentence.
 var narrow = map[string]func(text string, start, end int) bool{
 	"jwt": by(alphanumeric, 17), "twilio-api-key": by(hexadecimal, 32), "vault-service-token": by(alphanumeric.with("_-"), 24),
+	"gcp-api-key": by(alphanumeric.with("_-"), 35), "aws-access-token": by(alphanumeric, 16),
 }
 
 // find searches a text where keywords of the rule were found.

@@ -5,7 +5,7 @@ package rows
 type Attempt struct {
 	// TraceID is "run/problem", else the record's sha256; empty where the
 	// record could not be read.
-	TraceID      string `parquet:"trace_id" block:"text"`
+	TraceID      string `parquet:"trace_id"`
 	RunID        string `parquet:"eval_run_id,dict"`
 	ProblemID    string `parquet:"problem_id,dict"`
 	AgentVersion string `parquet:"agent_version,dict"`
@@ -17,7 +17,7 @@ type Attempt struct {
 	// SourceLine counts from 1; 0 where the file is one attempt.
 	SourceLine        int64    `parquet:"source_line"`
 	Shape             string   `parquet:"shape,dict"`
-	RecordSHA256      string   `parquet:"record_sha256" block:"text"`
+	RecordSHA256      string   `parquet:"record_sha256"`
 	Bytes             int64    `parquet:"bytes"`
 	Status            string   `parquet:"status,dict"`
 	HasDialogue       bool     `parquet:"has_dialogue"`

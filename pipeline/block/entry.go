@@ -4,8 +4,6 @@
 package block
 
 import (
-	"reflect"
-
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/filters/habits"
@@ -18,7 +16,7 @@ import (
 // read (Fault set, all but where it stood empty).
 type Entry struct {
 	// Place is where a Reader found the entry; it is not stored.
-	Place `block:"-"`
+	Place `cbor:"-"`
 	Head
 	Structure arena.Structure
 	// Rank is the attempt's quality as trajectory, higher is better.
@@ -34,7 +32,7 @@ type Entry struct {
 	StepNeeds     Needs
 	// Leak is what the guard found in the attempt.
 	Leak guard.Finding
-	Body Body `block:"omitzero"`
+	Body Body `cbor:",omitzero"`
 }
 
 // Head is who made an attempt and what the look at its agent's whole day needs
@@ -57,20 +55,13 @@ type Head struct {
 	Sample habits.Sample
 	// Score is the judge's, nil where it gave none; Passage is what decided it.
 	Score   *float64
-	Passage string `block:"text"`
+	Passage string
 }
-
-var (
-	heads   = planFor[Head]()
-	entries = planFor[Entry]()
-	drafts  = planFor[Draft]()
-	lists   = planOf(reflect.TypeFor[[]string](), "text") // of words
-)
 
 // Fault is why a record could not be read.
 type Fault struct {
 	Reason string
-	Detail string `block:"text"`
+	Detail string
 	// Cut reports whether the file ended early.
 	Cut bool
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"reflect"
 
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/filters/habits"
@@ -17,10 +18,10 @@ import (
 // Version names the layout of a block; a block of another one is made again. Its
 // last part is made of what an entry holds, so that a field more is a layout of
 // its own.
-var Version = "arena.block.v12-" + layoutSum()
+var Version = "arena.block.v13-" + layoutSum()
 
 func layoutSum() string {
-	layout := entries.layout + drafts.layout
+	layout := layoutOf(reflect.TypeFor[Entry]()) + layoutOf(reflect.TypeFor[Draft]())
 	for _, c := range habits.Counts() { // the places of a sample's counts
 		layout += "\n" + c.Name
 	}
@@ -30,7 +31,6 @@ func layoutSum() string {
 
 const (
 	indexName  = "index"
-	wordsName  = "words"
 	bodiesName = "bodies"
 	markerName = "done.json"
 	// maxMarker bounds what is read of a marker.
@@ -78,7 +78,6 @@ type marker struct {
 	// again.
 	Unscored    int    `json:"unscored"`
 	IndexSHA256 string `json:"index_sha256"`
-	WordsSHA256 string `json:"words_sha256"`
 	BodiesBytes int64  `json:"bodies_bytes"`
 }
 
@@ -120,7 +119,7 @@ func Content(fsys corpus.FS, dir string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return m.IndexSHA256 + m.WordsSHA256, nil
+	return m.IndexSHA256, nil
 }
 
 // errMarker says that a marker holds something else than a marker.
@@ -143,17 +142,14 @@ func readMarker(fsys corpus.FS, dir string) (*marker, error) {
 // file that is gone is no error: the block is made again.
 func intact(fsys corpus.FS, dir string, m *marker) (bool, error) {
 	_, index, err := corpus.Hash(fsys, filepath.Join(dir, indexName))
-	words, size := "", int64(0)
-	if err == nil {
-		_, words, err = corpus.Hash(fsys, filepath.Join(dir, wordsName))
-	}
+	size := int64(0)
 	if err == nil {
 		size, err = fileSize(fsys, filepath.Join(dir, bodiesName))
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
-	return size == m.BodiesBytes && index == m.IndexSHA256 && words == m.WordsSHA256, err
+	return size == m.BodiesBytes && index == m.IndexSHA256, err
 }
 
 func fileSize(fsys corpus.FS, path string) (int64, error) {

@@ -10,8 +10,6 @@ import (
 	"iter"
 	"path/filepath"
 
-	"github.com/klauspost/compress/s2"
-
 	"github.com/trajectory-arena/arena/corpus"
 )
 
@@ -21,9 +19,6 @@ const maxFrame = 64 << 20
 
 // maxBody bounds one rendered attempt.
 const maxBody = 1 << 30
-
-// maxWords bounds the list of words of a block.
-const maxWords = 1 << 30
 
 // ErrDamaged says that a body is not what was written.
 var ErrDamaged = errors.New("the block is damaged")
@@ -38,27 +33,18 @@ type Place struct {
 type Reader struct {
 	path  string
 	file  corpus.Source
-	words []string
 	frame []byte
+	coder coder
 }
 
 // Open opens the index of the block in dir.
 func Open(fsys corpus.FS, dir string) (*Reader, error) {
-	name := filepath.Join(dir, wordsName)
-	b, err := corpus.ReadFile(fsys, name, maxWords)
-	if err != nil {
-		return nil, err
-	}
-	var words []string
-	if err = lists.read(b, nil, &words); err != nil {
-		return nil, fmt.Errorf("read %s: %w", name, err)
-	}
 	path := filepath.Join(dir, indexName)
 	f, err := fsys.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	return &Reader{path: path, file: f, words: words}, nil
+	return &Reader{path: path, file: f}, nil
 }
 
 // Close closes the index.
@@ -134,13 +120,11 @@ func (r *Reader) size(n int64) error {
 
 func (r *Reader) decode(headOnly bool) (*Entry, error) {
 	x := &Entry{}
-	var err error
+	into := any(x)
 	if headOnly {
-		err = heads.read(r.frame, r.words, &x.Head)
-	} else {
-		err = entries.read(r.frame, r.words, x)
+		into = &x.Head
 	}
-	if err != nil {
+	if err := r.coder.unpack(r.frame, maxFrame, into); err != nil {
 		return nil, fmt.Errorf("read %s: %w", r.path, err)
 	}
 	return x, nil
@@ -151,7 +135,7 @@ type Bodies struct {
 	path   string
 	file   corpus.Source
 	packed []byte
-	plain  []byte
+	coder  coder
 }
 
 // OpenBodies opens the bodies of the block in dir.
@@ -176,13 +160,8 @@ func (b *Bodies) Read(at Body) (*Draft, error) {
 	if crc32.Checksum(b.packed, castagnoli) != at.CRC {
 		return nil, fmt.Errorf("read %s: checksum of the body at %d differs: %w", b.path, at.Offset, ErrDamaged)
 	}
-	plain, err := s2.Decode(b.plain[:cap(b.plain)], b.packed)
-	if err != nil {
-		return nil, fmt.Errorf("unpack %s: %w", b.path, err)
-	}
-	b.plain = plain
 	out := &Draft{}
-	if err := drafts.read(plain, nil, out); err != nil {
+	if err := b.coder.unpack(b.packed, maxBody, out); err != nil {
 		return nil, fmt.Errorf("read %s: %w", b.path, err)
 	}
 	return out, nil

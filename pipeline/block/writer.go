@@ -6,13 +6,9 @@ import (
 	"errors"
 	"hash/crc32"
 	"path/filepath"
-	"reflect"
-
-	"github.com/klauspost/compress/s2"
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpus"
-	"github.com/trajectory-arena/arena/internal/digest"
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -25,9 +21,7 @@ type Writer struct {
 	key      Key
 	index    *output
 	bodies   *output
-	enc      frame
-	plain    []byte
-	packed   []byte
+	coder    coder
 	unscored int
 }
 
@@ -44,7 +38,7 @@ func Create(fsys corpus.FS, dir string, key Key) (*Writer, error) {
 	if err != nil {
 		return nil, errors.Join(err, index.file.File.Close())
 	}
-	return &Writer{fs: fsys, dir: dir, key: key, index: index, bodies: bodies, enc: frame{numbers: map[string]uint64{}}}, nil
+	return &Writer{fs: fsys, dir: dir, key: key, index: index, bodies: bodies}, nil
 }
 
 // Add writes an entry, with its draft where it may become a training row.
@@ -54,28 +48,30 @@ func (w *Writer) Add(x *Entry, d *Draft) error {
 			return err
 		}
 	}
-	w.enc.b = w.enc.b[:0]
-	entries.pass(&w.enc, reflect.ValueOf(x).Elem())
-	var size [binary.MaxVarintLen64]byte
-	if err := w.index.write(size[:binary.PutUvarint(size[:], uint64(len(w.enc.b)))]); err != nil {
+	b, err := w.coder.pack(x)
+	if err != nil {
+		return err
+	}
+	if err = w.index.write(binary.AppendUvarint(nil, uint64(len(b)))); err != nil {
 		return err
 	}
 	if x.Fault == nil && (unscored(&x.Judgement) || unscored(&x.StepJudgement)) {
 		w.unscored++
 	}
-	return w.index.write(w.enc.b)
+	return w.index.write(b)
 }
 
 // unscored reports whether a judge was asked and gave no answer.
 func unscored(j *arena.Judgement) bool { return j.Outcome != arena.JudgeScored && j.Outcome != "" }
 
 func (w *Writer) addBody(x *Entry, d *Draft) error {
-	e := frame{b: w.plain[:0]}
-	drafts.pass(&e, reflect.ValueOf(d).Elem())
-	w.plain, w.packed = e.b, s2.Encode(w.packed[:cap(w.packed)], e.b)
-	x.Body.Offset, x.Body.Packed, x.Body.Bytes = w.bodies.n, int64(len(w.packed)), d.size()
-	x.Body.CRC = crc32.Checksum(w.packed, castagnoli)
-	return w.bodies.write(w.packed)
+	b, err := w.coder.pack(d)
+	if err != nil {
+		return err
+	}
+	x.Body.Offset, x.Body.Packed, x.Body.Bytes = w.bodies.n, int64(len(b)), d.size()
+	x.Body.CRC = crc32.Checksum(b, castagnoli)
+	return w.bodies.write(b)
 }
 
 // Close makes the block durable and then usable.
@@ -83,13 +79,8 @@ func (w *Writer) Close() error {
 	if err := errors.Join(w.bodies.close(), w.index.close()); err != nil {
 		return err
 	}
-	var words frame
-	lists.pass(&words, reflect.ValueOf(&w.enc.words).Elem())
-	if err := corpus.WriteFile(w.fs, filepath.Join(w.dir, wordsName), words.b); err != nil {
-		return err
-	}
 	m := marker{Version: Version, Key: w.key, Unscored: w.unscored,
-		IndexSHA256: w.index.file.SHA256(), WordsSHA256: digest.SHA256(words.b), BodiesBytes: w.bodies.n}
+		IndexSHA256: w.index.file.SHA256(), BodiesBytes: w.bodies.n}
 	return corpus.WriteJSON(w.fs, filepath.Join(w.dir, markerName), m)
 }
 
