@@ -161,6 +161,6 @@ func (r *reader) seen(text string) {
 		results = []Message{{Result: arena.Quote(text)}}
 	}
 	for _, m := range results {
-		r.answer("", "", m.Result)
+		r.answer("", m.Result)
 	}
 }

@@ -78,12 +78,10 @@ func (r *reader) episode(e object) {
 	r.each(said["flags"], func(flag gjson.Result) { v.Flags = append(v.Flags, r.text(flag)) })
 	checks := said.within("checks")
 	for _, name := range slices.Sorted(maps.Keys(checks)) {
-		switch checks[name].Type {
-		case gjson.True:
+		if check := checks[name]; check.Type == gjson.True {
 			v.Passed = append(v.Passed, name)
-		case gjson.False:
+		} else if check.IsBool() {
 			v.Failed = append(v.Failed, name)
-		default:
 		}
 	}
 }
@@ -123,7 +121,7 @@ func (r *reader) turn(turn object) {
 	r.say(Message{Role: Agent, Step: step})
 	r.each(answered["calls"], func(v gjson.Result) {
 		c := fields(v)
-		r.answer(c.id("call_id"), "", arena.Raw(c["observation"].Raw))
+		r.answer(c.id("call_id"), arena.Raw(c["observation"].Raw))
 	})
 	said := answered["user_message"]
 	if said.IsObject() {

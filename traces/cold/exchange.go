@@ -162,7 +162,7 @@ func joined(turn *arena.Step, s arena.Step) *arena.Step {
 func (r *reader) otherItem(item object) {
 	switch kind := item["type"].Str; {
 	case kind == "function_call_output", kind == "custom_tool_call_output":
-		r.answer(item.id("call_id"), "", r.result(item["output"]))
+		r.answer(item.id("call_id"), r.result(item["output"]))
 	case item["role"].Exists():
 		r.message(item)
 	default: // a search or another call that the provider made itself

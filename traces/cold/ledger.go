@@ -49,7 +49,7 @@ func (r *reader) entry(entry object, told bool) {
 	case kind == "model_message":
 		r.say(Message{Role: Agent, Step: arena.Step{Response: r.text(payload["content"])}})
 	case kind == "observation":
-		r.answer("", "", arena.Raw(entry["payload"].Raw))
+		r.answer("", arena.Raw(entry["payload"].Raw))
 	case kind == "user_message":
 		r.shopper(payload["content"])
 	}
@@ -106,7 +106,7 @@ func (w *worldLedger) record(record object) {
 	case kind == "reply":
 		w.heard = append(w.heard, w.text(record["text"]))
 	case kind == "observation":
-		w.answer(record.id("step"), "", arena.Raw(seen.Raw))
+		w.answer(record.id("step"), arena.Raw(seen.Raw))
 		for _, text := range w.heard {
 			if text != "" && !holds(seen, text) {
 				w.tell(User, text)

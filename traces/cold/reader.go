@@ -206,6 +206,6 @@ func (r *reader) tell(role Role, text string) {
 	r.say(Message{Role: role, Step: arena.Step{Content: text}})
 }
 
-func (r *reader) answer(id, name string, result arena.Raw) {
-	r.say(Message{Role: Tool, CallID: id, Name: name, Result: result})
+func (r *reader) answer(id string, result arena.Raw) {
+	r.say(Message{Role: Tool, CallID: id, Result: result})
 }
