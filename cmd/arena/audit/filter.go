@@ -26,7 +26,6 @@ type filterFlags struct {
 	explain   string
 	calibrate string
 	reweight  bool
-	scores    string
 	problems  []string
 	catalogs  []string
 	settings  cli.Settings
@@ -47,10 +46,9 @@ func NewFilter(s *cli.Streams) *cobra.Command {
 	c.Flags().StringVar(&f.explain, "explain", "", "take one verdict apart; the ID is RUN/PROBLEM")
 	c.Flags().StringVar(&f.calibrate, "calibrate", "", "hold the axis against labels in this JSONL file")
 	c.Flags().BoolVar(&f.reweight, "reweight", false, "print the leaderboard under the planned reweighting by richness")
-	c.Flags().StringVar(&f.scores, "scores", "", "outcome scores for --reweight, as arena score writes them; without it they are computed")
 	c.Flags().StringArrayVar(&f.problems, "problems", nil, "problems for --reweight, instead of the day's problems.jsonl")
 	c.Flags().StringArrayVar(&f.catalogs, "catalog", nil, "catalogue for --reweight, instead of the day's catalog.jsonl")
-	cli.Reads(c, "calibrate", "scores", "problems", "catalog")
+	cli.Reads(c, "calibrate", "problems", "catalog")
 	return c
 }
 
@@ -61,9 +59,6 @@ func (f *filterFlags) run(c *cobra.Command, s *cli.Streams, days []string) error
 	}
 	if f.reweight && f.explain+f.calibrate != "" || f.explain != "" && f.calibrate != "" {
 		return cli.Usage(errors.New("--explain, --calibrate and --reweight exclude each other"), "give one of them")
-	}
-	if f.scores != "" && !f.reweight {
-		return cli.Usage(errors.New("--scores without --reweight"), "add --reweight")
 	}
 	day := &filterDay{flags: f, filter: filter, Scan: cli.Scan{DayFlags: &f.DayFlags, Name: "filter", Streams: s, Limits: reading}}
 	answer := day.lines

@@ -8,7 +8,6 @@ import (
 	"text/tabwriter"
 
 	"github.com/trajectory-arena/arena"
-	"github.com/trajectory-arena/arena/cmd/arena/cli"
 	"github.com/trajectory-arena/arena/filters"
 	"github.com/trajectory-arena/arena/internal/text"
 	"github.com/trajectory-arena/arena/judges/outcome"
@@ -37,24 +36,8 @@ func (d *filterDay) reweight(ctx context.Context, w io.Writer, days []string) er
 	return printLeaderboard(w, &b)
 }
 
-// outcomes arranges that every attempt's success is known: out of --scores, or
-// by the subnet's rules.
+// outcomes arranges that every attempt's success by the subnet's rules is known.
 func (d *filterDay) outcomes(ctx context.Context, days []string) error {
-	if d.flags.scores != "" {
-		type solved struct {
-			Success bool `json:"success"`
-		}
-		scores, err := cli.ReadByAttempt[solved](d.flags.scores, "`arena score DAY -o F` writes the scores of a day")
-		d.each = func(_ context.Context, _ *arena.Trace, f *filtered) error {
-			s, known := scores[f.ID]
-			if !known {
-				return cli.Failed(fmt.Errorf("attempt %s is not in %s", f.ID, d.flags.scores), "`arena score DAY -o F` writes the scores of a day")
-			}
-			f.success = s.Success
-			return nil
-		}
-		return err
-	}
 	r := &scoreRun{Scan: d.Scan, flags: &scoreFlags{problems: d.flags.problems, catalogs: d.flags.catalogs}}
 	if err := r.open(ctx, days, outcome.Carried{}); err != nil {
 		return err
