@@ -54,21 +54,21 @@ type Line struct {
 
 // Gate is one line, decided again.
 type Gate struct {
-	Epoch int64  `json:"epoch"`
-	Track string `json:"track"`
-	UID   int64  `json:"uid"`
+	Epoch int64  `json:"epoch" parquet:"epoch"`
+	Track string `json:"track" parquet:"track"`
+	UID   int64  `json:"uid" parquet:"uid"`
 	// Improve is the reason of the improve gate: improved, or why not.
-	Improve string `json:"improve"`
+	Improve string `json:"improve" parquet:"improve"`
 	// Change is KL on the rows of before, against the revision before, as a
 	// share: -0.02 and less passes.
-	Change     *float64 `json:"change"`
-	Ratio      *float64 `json:"consistency_ratio"`
-	Consistent bool     `json:"consistent"`
-	Gate       string   `json:"gate"`
+	Change     *float64 `json:"change" parquet:"change,optional"`
+	Ratio      *float64 `json:"consistency_ratio" parquet:"consistency_ratio,optional"`
+	Consistent bool     `json:"consistent" parquet:"consistent"`
+	Gate       string   `json:"gate" parquet:"gate"`
 	// Differs names what the log prints otherwise; Open what its digits are too
 	// few for, or what it leaves out.
-	Differs []string `json:"differs,omitempty"`
-	Open    []string `json:"open,omitempty"`
+	Differs []string `json:"differs,omitempty" parquet:"differs,list"`
+	Open    []string `json:"open,omitempty" parquet:"open,list"`
 }
 
 // Decide decides a line again and holds it against what it prints.

@@ -4,13 +4,17 @@ package contest
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"os"
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/spf13/cobra"
 
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
+	"github.com/trajectory-arena/arena/contest/evolai"
+	"github.com/trajectory-arena/arena/contest/kl"
 	"github.com/trajectory-arena/arena/report"
 )
 
@@ -60,4 +64,108 @@ func table[T any](s *cli.Streams, path string, rows []T) error {
 		}
 		return nil
 	})
+}
+
+// measured is one student's report.
+type measured struct {
+	Student string     `json:"student"`
+	Report  *kl.Report `json:"report"`
+}
+
+// klRow is a position of one student in the table.
+type klRow struct {
+	Student string `parquet:"student"`
+	kl.Position
+}
+
+func newKL(s *cli.Streams) *cobra.Command {
+	o, vocabulary := outputs{}, 0
+	c := &cobra.Command{
+		Use:   "kl TEACHER STUDENT…",
+		Short: "Measure KL(teacher || student) from files of logits",
+		Args:  cli.Takes(2, cli.AnyNumber),
+		RunE: func(_ *cobra.Command, paths []string) error {
+			if vocabulary < 0 {
+				return cli.Usage(fmt.Errorf("--vocabulary is %d", vocabulary), "give the tokenizer's size, or nothing")
+			}
+			return runKL(s, &o, paths, vocabulary)
+		},
+	}
+	c.Flags().IntVar(&vocabulary, "vocabulary", 0, "the tokenizer's size, beyond which no token id lies (default: what the files hold)")
+	o.flags(c, "a position of a student")
+	cli.ReadsFiles(c)
+	return c
+}
+
+func runKL(s *cli.Streams, o *outputs, paths []string, vocabulary int) error {
+	var all []measured
+	var reports []*kl.Report
+	var rows []klRow
+	for _, path := range paths[1:] {
+		r, err := kl.Compare(kl.Rows(paths[0]), kl.Rows(path), vocabulary)
+		if err != nil {
+			hint := "--help says what the files hold"
+			if errors.Is(err, kl.ErrApart) {
+				hint = "both files must hold the same positions in one order, of one tokenizer"
+			}
+			return cli.Failed(fmt.Errorf("hold %s against %s: %w", path, paths[0], err), hint)
+		}
+		all, reports = append(all, measured{path, r}), append(reports, r)
+		for _, p := range r.Each {
+			if o.parquet == "" {
+				break
+			}
+			rows = append(rows, klRow{path, p})
+		}
+	}
+	if err := table(s, o.parquet, rows); err != nil {
+		return err
+	}
+	return o.write(s, all, report.KLPage(paths[1:], reports))
+}
+
+func newEvolai(s *cli.Streams) *cobra.Command {
+	o := outputs{}
+	c := &cobra.Command{
+		Use:   "evolai ROUNDS",
+		Short: "Check the order and the gates of subnet 47's rounds",
+		Args:  cli.Takes(1, 1),
+		RunE:  func(_ *cobra.Command, paths []string) error { return runEvolai(s, &o, paths[0]) },
+	}
+	o.flags(c, "a gate line")
+	cli.ReadsFiles(c)
+	return c
+}
+
+func runEvolai(s *cli.Streams, o *outputs, path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return cli.Failed(err, "name a log as JSON lines")
+	}
+	defer f.Close() //nolint:errcheck // only read
+	r, err := evolai.Read(f)
+	if err != nil {
+		return cli.Failed(fmt.Errorf("%s: %w", path, err), "--help says what the lines hold")
+	}
+	if err = table(s, o.parquet, r.Gates); err != nil {
+		return err
+	}
+	if err = o.write(s, r, report.GatesPage(r)); err != nil {
+		return err
+	}
+	return outOfOrder(path, r)
+}
+
+// outOfOrder is the failure of a log that contradicts itself.
+func outOfOrder(path string, r *evolai.Report) error {
+	for _, v := range r.Violations {
+		return cli.Limit(fmt.Errorf("%s: %s out of order, first line %d: %s", path, cli.Counted(len(r.Violations), "event", "events"), v.Line, v.Why),
+			"what was measured in such a round says nothing")
+	}
+	for i := range r.Gates {
+		if g := &r.Gates[i]; len(g.Differs) > 0 {
+			return cli.Limit(fmt.Errorf("%s: epoch %d, uid %d differs from its own numbers: %s", path, g.Epoch, g.UID, g.Differs[0]), "ask the validator for the line")
+		}
+	}
+	return nil
 }
