@@ -23,7 +23,7 @@ const (
 	TierSpec       Tier = "spec"       // its request, its answer or what the model wrote names a product that a protected problem asks for
 	TierExact      Tier = "exact"      // repeats a protected text
 	TierNormalised Tier = "normalised" // repeats a protected text but for case, punctuation and white space
-	TierLexical    Tier = "lexical"    // says the same as a protected text in other words
+	TierLexical    Tier = "lexical"    // comes as near to a protected text as its rewordings do
 	TierEmbedding  Tier = "embedding"  // means the same as a protected text by its embedding
 )
 

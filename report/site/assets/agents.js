@@ -64,7 +64,7 @@
   const says = (kin, p) => kin.kinds.map((k, i) => i && p.by[i] >= 0.1 ? `${k} ${p.same[i]} of ${p.of[i]}` : "").filter(Boolean).join(", ");
   const began = (a) => a.first === undefined ? "not known" : new Date(a.first).toISOString().slice(0, 16).replace("T", " ");
 
-  function matrix(day, order, kin) {
+  function matrix(day, agents, order, kin) {
     const at = new Map(order.map((a, i) => [a.name, i])), cell = 18, left = 190, top = 26, size = order.length * cell, words = (p) => `${p.a} and ${p.b}: ${says(kin, p) || "little alike"}`;
     const field = (x, y, part, copied) => svg("rect", { x, y, width: cell - 1, height: cell - 1, class: copied ? "copied" : "alike", "fill-opacity": copied ? 1 : Math.max(0.08, part).toFixed(2) });
     const cells = kin.pairs.filter((p) => at.has(p.a) && at.has(p.b)).flatMap((p) => [[p.a, p.b], [p.b, p.a]].map(([x, y]) => svg("a", { href: arena.address([day.k, "kin", p.a, p.b]), "aria-label": words(p), tabindex: x === p.a ? null : -1 }, svg("title", {}, words(p)), field(left + at.get(x) * cell, top + at.get(y) * cell, reach(kin, p), p.copied))));
@@ -72,7 +72,7 @@
     return el("figure", {}, el("div.wide", { tabindex: 0, role: "region", "aria-label": "Matrix of likeness" }, svg("svg", { width: Math.max(620, left + size + 4), height: top + size + 34, role: "group", "aria-label": "Likeness of agents; a field opens the pair" }, svg("title", {}, "Likeness of agents"),
       order.map((a, i) => [svg("text", { x: left - 6, y: top + i * cell + 13, "text-anchor": "end" }, `${arena.short(a.name)}  ${i + 1}`, svg("title", {}, a.name)), svg("text", { x: left + i * cell + cell / 2, y: top - 6, "text-anchor": "middle" }, String(i + 1), svg("title", {}, a.name))]), cells,
       scale.map(([part, text], i) => [field(4 + [0, 80, 180, 250, 440][i], top + size + 10, part, part === 1), svg("text", { x: 26 + [0, 80, 180, 250, 440][i], y: top + size + 23 }, text)]))),
-    el("figcaption", {}, "Each field is a pair of agents; columns have the numbers of the rows. The darker, the nearer the pair is to a limit above in any part but tools. Red is taken for copies. A field opens its passages."));
+    el("figcaption", {}, "Each field is a pair of agents; columns have the numbers of the rows. The darker, the nearer the pair is to a limit above in any part but tools. Red is taken for copies. A field opens its passages." + (agents.length > order.length ? ` Not drawn: ${agents.length - order.length} of ${agents.length} agents, which are like nobody.` : "")));
   }
 
   // later is a part of a page that needs the likeness of agents, for which the whole day
@@ -94,12 +94,12 @@
     return [el("h2", {}, "Who writes what another writes"),
       el("p", {}, `${agents.length} agents, ${groups.length} teams when copies count as one.`, teams ? ` By kept attempts they weigh as much as ${number(teams.value, 3)} teams of one size (95 % interval ${number(teams.low, 3)} to ${number(teams.high, 3)}, from problems drawn again).` : ""),
       copies.length ? [pairs("Taken for copies: problems at which both do the same, of those where both show the part", all.filter((p) => p.copied), (p) => copies.findIndex((g) => g.includes(known.get(p.a)))),
-        el("p.note", {}, "The run of the first of each pair began first; this does not say who wrote it first. Pairs of one team stand together.")] : el("p", {}, "No two agents are taken for copies of one another."),
-      look.length ? el("details", {}, el("summary", {}, `${look.length} pairs are worth a look: they reach half of a limit, and no limit`), pairs("Worth a look", look, () => 0)) : null,
+        el("p.note", {}, "Of each pair the agent whose run began earlier stands first, where their times differ; that does not say who wrote it first. Pairs of one team stand together.")] : el("p", {}, "No two agents are taken for copies of one another."),
+      look.length ? el("details", {}, el("summary", {}, `${look.length} pairs come near: more than half way to a limit, and below it`), pairs("Near a limit", look, () => 0)) : null,
       el("details", {}, el("summary", {}, "What is compared, and from where on two agents are taken for copies"),
         el("p", {}, "Counted are the problems that both tried, so that who copies a third of his attempts is seen. What others do too weighs less, and nothing where half of all agents do it. An agent is an account (hotkey); a day does not say which accounts have one owner, so two accounts of one program are taken for copies."),
         arena.table("Parts of two agents' work", ["part", "what is the same", "copies from"], kin.kinds.map((k, i) => [k, meanings[i], i ? `${kin.from[i].share} of what both show, ${kin.from[i].least} or more ${k === "prompts" ? "lines" : "problems"}` : "no sign by itself"]))),
-      order.length > 1 ? matrix(day, order, kin) : null];
+      order.length > 1 ? matrix(day, agents, order, kin) : null];
   }
 
   page("agents", (day) => {
@@ -137,7 +137,7 @@
     return [el("h1", {}, "Two agents"), el("p", {}, link([day.k, "agent", p.a], {}, p.a), " and ", link([day.k, "agent", p.b], {}, p.b), p.copied ? ": taken for copies." : ": not taken for copies."),
       arena.table("In what they are alike: what is the same, with its share and the share's 95 % interval", ["part", "what is the same", "same", "share, 0 to 1", "share by rarity", "copies from"], kin.kinds.map((k, i) => [k, meanings[i], el("span.whole", {}, `${p.same[i]} of ${p.of[i]}`), arena.rated(p.same[i], p.of[i]), p.by[i], i ? `${kin.from[i].share}, in ${kin.from[i].least}` : "–"])),
       el("p.note", {}, "By rarity: what others do too weighs less. This share is held against the limit."),
-      el("h2", {}, "Problems at which they do the same"), p.problems?.length ? el("ul", {}, p.problems.map((x) => { const rows = [of(p.a, x), of(p.b, x)]; return el("li", {}, rows.includes(undefined) ? x : link([day.k, "beside", ...rows], {}, `problem ${x}, side by side`)); })) : el("p", {}, "None."),
+      el("h2", {}, "Problems at which they do the same, five at most"), p.problems?.length ? el("ul", {}, p.problems.map((x) => { const rows = [of(p.a, x), of(p.b, x)]; return el("li", {}, rows.includes(undefined) ? x : link([day.k, "beside", ...rows], {}, `problem ${x}, side by side`)); })) : el("p", {}, "None."),
       el("h2", {}, "Sentences that both write, and fewest others"), p.passages.length ? p.passages.map((s) => el("blockquote", {}, s)) : el("p", {}, "None."),
       el("h2", {}, "Lines that both prompts hold"), p.lines.length ? p.lines.map((s) => el("blockquote", {}, s)) : el("p", {}, "None: the day logs no requests, or they share no line.")];
   });

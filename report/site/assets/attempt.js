@@ -93,16 +93,16 @@
     const why = fate === "kept" ? `Kept: split ${g("split")}, rank ${number(g("rank"))} at its problem` : `${arena.sentence(fate).slice(0, -1)} at ${g("stage")}: ${g("reason")}`, [meaning, remedy] = arena.meant(day.reasons[g("reason")]);
     const fires = (a.checks || []).filter((c) => c.fires && c.reason), known = (c) => day.checks[c.name] || {};
     const measured = (c) => {
-      const what = known(c).value || "measured", yes = what.match(/^1 if (.*)/), passes = known(c).above ? "at most" : "at least";
-      return yes ? `${yes[1]}: ${c.value ? "yes" : "no"}; passes: ${known(c).above ? "no" : "yes"}` : `${what}: ${number(c.value)}; passes: ${day.checks[c.name] ? passes : "limit"} ${number(c.limit)}`;
+      const what = known(c).value || "measured", yes = what.match(/^1 if (.*)/), limit = `${known(c).above ? "at most" : "at least"} ${number(c.limit)}`;
+      return yes ? `${yes[1]}: ${c.value ? "yes" : "no"}` : `${what}: ${number(c.value)}, limit ${day.checks[c.name] ? limit : number(c.limit)}`;
     }, others = (g("reasons") || "").split(" ").filter((w) => w && w !== g("reason") && !fires.some((c) => c.reason === w));
     return [el("p", { class: fate === "kept" ? "fate kept" : "fate" }, el("strong", {}, why), fate === "kept" ? "" : [el("br"), meaning, remedy ? [el("br"), el("span.note", {}, `What to do: ${remedy}`)] : ""]),
       el("dl.facts", {}, [["axis", `${g("axis") || "not asked"}, confidence ${number(g("confidence"), 3)}`], ["adaptivity of the agent's day", number(g("adaptivity"), 3)], ["richness", `v1 ${number(g("richness_v1"), 3)}, v2 ${number(g("richness_v2"), 3)}`],
         ["agent", day.agent(row) ? link([day.k, "agent", day.agent(row)], {}, day.agent(row)) : "–"], ["status", `${g("status")}, ${number(g("n_steps"))} steps, ${number(g("n_tool_calls"))} calls, ${number(g("seconds"))} s`]].map(([k, v]) => [el("dt", {}, k), el("dd", {}, v)])),
       a.unknown ? el("p.note", {}, `Why unknown: ${a.unknown}.`) : null, others.length ? el("ul", {}, others.map((w) => el("li", {}, el("strong", {}, w), `: ${arena.meant(day.reasons[w]).slice(0, 1)}`))) : null,
-      fires.length ? arena.table("Checks that fire", ["check", "reason", "meaning", "what was measured"], fires.sort((x, y) => (y.reason === g("reason")) - (x.reason === g("reason"))).map((c) => [c.name, c.reason, known(c).doc, measured(c)])) : el("p", {}, "No check of the filter fires."),
+      fires.length ? arena.table("Checks that fire", ["check", "reason", "meaning", "what was measured"], fires.sort((x, y) => (y.reason === g("reason")) - (x.reason === g("reason"))).map((c) => [c.name, c.reason, known(c).doc, measured(c)])) : el("p", {}, "No check drops it by itself."),
       a.story?.odds ? folded("log-odds that the model wrote the calls", () => arena.table("Log-odds from the attempt itself", ["rule", "log-odds", "why"], a.story.odds.map((o) => [o.rule, o.odds, o.why]))) : null,
-      a.features ? folded("all checks and features", () => el("div", {}, arena.table("Checks", ["check", "what was measured"], (a.checks || []).map((c) => [c.name, measured(c)])), arena.table("Features", ["feature", "value"], a.features.map((f) => [f.name, f.value])))) : null];
+      a.features ? folded("all checks and features", () => el("div", {}, arena.table("Checks, those that fire first", ["check", "fires", "what was measured"], (a.checks || []).slice().sort((x, y) => Boolean(y.fires) - Boolean(x.fires)).map((c) => [c.name, c.fires ? "fires" : "", measured(c)])), arena.table("Features", ["feature", "value"], a.features.map((f) => [f.name, f.value])))) : null];
   }
 
   function scored(day, row) {
@@ -170,7 +170,7 @@
     if (!a) throw new Error(`there is no attempt ${path[0]}`);
     document.title = `${day.get("reason", row) || day.get("fate", row)}: ${day.get("trace_id", row)}`;
     keys(day);
-    const stage = day.get("fate", row) === "kept" ? "" : day.get("stage", row), sections = [["Outcome", scored, ["score"]], ["Judge", judged, ["judge"]], ["Guard", guarded, ["guard"]], ["Rank", ranked, ["rank", "split"]]]
+    const stage = day.get("fate", row) === "kept" ? "" : day.get("stage", row), sections = [["Outcome", scored, ["score"]], ["Judge", judged, ["judge"]], ["Guard", guarded, ["guard"]], ["Rank and split", ranked, ["rank", "split"]]]
       .sort((x, y) => y[2].includes(stage) - x[2].includes(stage)).map(([name, draw, of]) => el("section", {}, el("h2", {}, of.includes(stage) ? `${name}: decided here` : name), draw(day, row, a)));
     return [el("h1.id", {}, day.get("trace_id", row) || "A record that could not be read"), verdict(day, row, a),
       el("div.sections", {}, sections),
