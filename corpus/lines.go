@@ -129,16 +129,18 @@ func (l *Lines) finish() error {
 		return err
 	}
 	if f.zst != nil {
-		if err := inflate(l.part.fs, f.out.path); err != nil {
-			return err
+		err := inflate(l.part.fs, f.out.path, func(in io.Reader) error { _, err := io.Copy(io.Discard, in); return err })
+		if err != nil {
+			return fmt.Errorf("read back %s: %w", f.out.path, err)
 		}
 	}
 	l.part.add(l.stream, f.out, f.rows, f.size, nil)
 	return nil
 }
 
-// inflate reads a compressed file to its end, which holds it against its checksum.
-func inflate(fsys FS, path string) error {
+// inflate has read take what a compressed file holds, to the end of which it is held
+// against its checksum.
+func inflate(fsys FS, path string, read func(io.Reader) error) error {
 	f, err := fsys.Open(path)
 	if err != nil {
 		return err
@@ -149,10 +151,7 @@ func inflate(fsys FS, path string) error {
 		return fmt.Errorf("open %s: %w", path, err)
 	}
 	defer z.Close()
-	if _, err = io.Copy(io.Discard, z); err != nil {
-		return fmt.Errorf("read back %s: %w", path, err)
-	}
-	return nil
+	return read(z)
 }
 
 // Place is a file of a part that holds what the caller writes, at a fixed path

@@ -1,8 +1,12 @@
 package corpus
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
+	"io"
 	"reflect"
+	"strings"
 
 	"github.com/parquet-go/parquet-go"
 
@@ -52,4 +56,72 @@ func Rows[T any](fsys FS, path string, visit func(*T) error) error {
 			return visit(&v)
 		})
 	})
+}
+
+// widest is how many characters of a value Inspect shows.
+const widest = 100
+
+// Inspect describes a Parquet file for people: its schema, its row groups and
+// the first rows.
+func Inspect(fsys FS, path string, head int, out io.Writer) error {
+	return Parquet(fsys, path, func(file *shard.File) error {
+		fmt.Fprintf(out, "%s: %d rows, %d row groups, created by %s\n\n%s\n\n", path, file.NumRows(), len(file.RowGroups()), file.Metadata().CreatedBy, file.Schema())
+		for i, g := range file.Metadata().RowGroups {
+			fmt.Fprintf(out, "row group %d: %d rows, %d bytes, %d compressed\n", i, g.NumRows, g.TotalByteSize, g.TotalCompressedSize)
+		}
+		return showHead(file, head, out)
+	})
+}
+
+// errEnough ends a reading early.
+var errEnough = errors.New("enough rows")
+
+func showHead(file *shard.File, head int, out io.Writer) error {
+	names := file.Schema().Columns()
+	n := 0
+	err := file.Rows(func(row parquet.Row) error {
+		if n == head {
+			return errEnough
+		}
+		n++
+		fmt.Fprintf(out, "\nrow %d\n", n)
+		showRow(row, names, out)
+		return nil
+	})
+	if errors.Is(err, errEnough) {
+		return nil
+	}
+	return err
+}
+
+func showRow(row parquet.Row, names [][]string, out io.Writer) {
+	for _, v := range row {
+		text := "null"
+		if !v.IsNull() {
+			text = fmt.Sprintf("%q", v.String())
+		}
+		if r := []rune(text); len(r) > widest {
+			text = string(r[:widest]) + "…"
+		}
+		fmt.Fprintf(out, "  %s: %s\n", strings.Join(names[v.Column()], "."), text)
+	}
+}
+
+// Describe describes a corpus for people: its configs, splits and tables.
+func (m *Manifest) Describe(out io.Writer) {
+	fmt.Fprintf(out, "%s, written by arena %s, configuration %s\n\n", m.Version, m.Pipeline, m.ConfigurationSHA256)
+	fmt.Fprintf(out, "%-14s %-14s %-6s %10s %14s  %s\n", "config", "profile", "split", "rows", "bytes", "file")
+	for _, f := range m.Files {
+		rows := "-"
+		if f.Rows != nil {
+			rows = fmt.Sprint(*f.Rows)
+		}
+		fmt.Fprintf(out, "%-14s %-14s %-6s %10s %14d  %s\n", cmp.Or(f.Config, "-"), cmp.Or(f.Profile, "-"), cmp.Or(f.Split, "-"), rows, f.Bytes, f.Path)
+	}
+	if len(m.Funnel) > 0 {
+		fmt.Fprintf(out, "\n%-14s %10s %10s %8s  %s\n", "stage", "in", "out", "failed", "dropped")
+	}
+	for _, s := range m.Funnel {
+		fmt.Fprintf(out, "%-14s %10d %10d %8d  %s\n", s.Name, s.In, s.Out, s.Failed, Tallies(s.Dropped))
+	}
 }

@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/klauspost/compress/zstd"
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/trajectory-arena/arena/corpus/shard"
@@ -24,21 +23,15 @@ func Texts(fsys FS, dir, rel string, visit func(where, text string) error) error
 		return nil // the rows of profile text, which the same run has scanned
 	case ".parquet":
 		return Parquet(fsys, full, func(file *shard.File) error { return parquetTexts(file, rel, visit) })
+	case ".zst":
+		return inflate(fsys, full, func(in io.Reader) error { return lineTexts(in, rel, visit) })
 	}
 	f, err := fsys.Open(full)
 	if err != nil {
 		return err
 	}
 	defer closeRead(f)
-	if path.Ext(rel) != ".zst" {
-		return lineTexts(f, rel, visit)
-	}
-	z, err := zstd.NewReader(f, zstd.WithDecoderConcurrency(1))
-	if err != nil {
-		return fmt.Errorf("open %s: %w", full, err)
-	}
-	defer z.Close()
-	return lineTexts(z, rel, visit)
+	return lineTexts(f, rel, visit)
 }
 
 func parquetTexts(file *shard.File, rel string, visit func(where, text string) error) error {

@@ -43,6 +43,8 @@ const maxQuery = 1 << 16
 // facts are counts that several rules and checks read; each is measured once
 // by the function that has its name.
 type facts struct {
+	// Phantoms counts results of the dialogue that no dispatch returned, Edits such that
+	// differ from what was returned.
 	Phantoms, Edits         int
 	Invented, InventedNamed int
 	Prescient, PrescientBy  int
@@ -106,7 +108,10 @@ func examine(t *arena.Trace, d *arena.Dialogue, tools Tools, replied []span) *At
 }
 
 func (a *Attempt) measure() {
-	a.Phantoms, a.Edits = a.countFabrications()
+	for i := range a.Claims {
+		a.Phantoms += int(Flag(a.Claims[i].Phantom))
+		a.Edits += int(Flag(a.Claims[i].Edited))
+	}
 	a.Invented, a.InventedNamed = a.countInvented()
 	a.Prescient, a.PrescientBy = a.countPrescient()
 	a.Forged = a.forgedReplies()

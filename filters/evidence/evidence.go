@@ -7,16 +7,6 @@ import (
 	"github.com/trajectory-arena/arena"
 )
 
-// countFabrications counts results of the dialogue that no dispatch returned, and
-// such that differ from what was returned.
-func (a *Attempt) countFabrications() (phantoms, edits int) {
-	for i := range a.Claims {
-		phantoms += int(Flag(a.Claims[i].Phantom))
-		edits += int(Flag(a.Claims[i].Edited))
-	}
-	return phantoms, edits
-}
-
 // countPrescient counts products that a reply named before it can have read of
 // them, and that the shop then turned out to have; by is how many replies did.
 // A reply reads what was there when it was asked for, not when it ended.
