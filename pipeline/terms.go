@@ -23,14 +23,11 @@ type Terms struct {
 
 // TermsInput is a file that is read. Where it lies is no part of what it is.
 type TermsInput struct {
-	Kind   string `json:"kind"`
-	SHA256 string `json:"sha256"`
+	// Input has records only where the file holds no traces.
+	corpus.Input
 	// Meta names what lies beside a file of traces and what its path says.
-	Meta  string `json:"meta_sha256,omitempty"`
-	Path  string `json:"path"`
-	Bytes int64  `json:"bytes,omitempty"`
-	// Records are those of a file that holds no traces.
-	Records int64 `json:"records,omitempty"`
+	Meta string `json:"meta_sha256,omitempty"`
+	Path string `json:"path"`
 }
 
 // ErrTerms says that a process found something else than its plan names.
@@ -51,10 +48,10 @@ func (s *session) terms() (*Terms, error) {
 	t := &Terms{Version: s.Version, Harness: s.Harness.SHA256, Configuration: config}
 	for i := range s.day.Inputs {
 		in := &s.day.Inputs[i]
-		t.Inputs = append(t.Inputs, TermsInput{Kind: tracesKind, SHA256: in.SHA256, Meta: metaOf(in), Path: whole(in.Path), Bytes: in.Bytes})
+		t.Inputs = append(t.Inputs, TermsInput{corpus.Input{Kind: tracesKind, SHA256: in.SHA256, Bytes: in.Bytes}, metaOf(in), whole(in.Path)})
 	}
 	for _, f := range s.day.Files {
-		t.Inputs = append(t.Inputs, TermsInput{Kind: f.Kind, SHA256: f.SHA256, Path: f.path, Bytes: f.Bytes, Records: f.Records})
+		t.Inputs = append(t.Inputs, TermsInput{Input: f.Input, Path: f.path})
 	}
 	return t, err
 }
@@ -69,7 +66,7 @@ func (r *Run) scored() Sources {
 	src.planned = map[string]File{}
 	for _, in := range r.Terms.Inputs {
 		if in.Kind == kindCatalog {
-			src.planned[whole(in.Path)] = File{corpus.Input{Kind: in.Kind, SHA256: in.SHA256, Bytes: in.Bytes, Records: in.Records}, in.Path}
+			src.planned[whole(in.Path)] = File{in.Input, in.Path}
 		}
 	}
 	return src
