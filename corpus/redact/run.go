@@ -125,34 +125,21 @@ func (r *Redactor) encoded(text string, all []span, coats int) []Finding {
 	return out
 }
 
-// fromBase64 decodes a run that holds text. Of most runs the first bytes show
-// that they hold none.
+// fromBase64 decodes a run that holds text.
 func fromBase64(run string) (string, bool) {
-	const prefix = 20
-	if len(run) < prefix+4 {
+	const shortest = 24
+	if len(run) < shortest {
 		return "", false
 	}
 	run = strings.NewReplacer("-", "+", "_", "/").Replace(run)
 	if len(run)%4 == 1 { // no encoding ends so: one letter too many stands before or behind
 		run = run[:len(run)-1]
 	}
-	if first, err := base64.RawStdEncoding.DecodeString(run[:prefix]); err != nil || !readable(first[:whole(first)]) || !utf8.Valid(first[:whole(first)]) {
-		return "", false
-	}
 	b, err := base64.RawStdEncoding.DecodeString(run)
 	if err != nil || !readable(b) || !utf8.Valid(b) {
 		return "", false
 	}
 	return string(b), true
-}
-
-// whole is how many bytes of a text that is cut anywhere hold whole characters.
-func whole(b []byte) int {
-	n := len(b)
-	for n > max(0, len(b)-utf8.UTFMax) && !utf8.RuneStart(b[n-1]) {
-		n--
-	}
-	return max(0, n-1)
 }
 
 // readable reports whether no byte is a control character that texts do not have.

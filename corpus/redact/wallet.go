@@ -97,32 +97,18 @@ func listed(text string, w span) bool {
 	if n < shortestWord || n > longestWord {
 		return false
 	}
-	word := packed(text[w.start:w.end])
-	at := wordHash(word)
-	if phraseWords.some[at/64]>>(at%64)&1 == 0 {
-		return false
-	}
-	_, is := phraseWords.all[word]
+	_, is := phraseWords[packed(text[w.start:w.end])]
 	return is
 }
 
-// phraseWords is the list, each word as one number with its place. A bit for the hash of each
-// tells most other words at once.
-var phraseWords = func() (list struct {
-	all  map[uint64]int
-	some [1 << 10]uint64
-}) {
-	list.all = map[uint64]int{}
+// phraseWords is the list, each word as one number with its place.
+var phraseWords = func() map[uint64]int {
+	list := map[uint64]int{}
 	for i, w := range bip39.GetWordList() {
-		word := packed(w)
-		list.all[word] = i
-		list.some[wordHash(word)/64] |= 1 << (wordHash(word) % 64)
+		list[packed(w)] = i
 	}
 	return list
 }()
-
-// wordHash spreads words over 65,536 places (Fibonacci hashing).
-func wordHash(word uint64) uint64 { return word * 0x9E3779B97F4A7C15 >> 48 }
 
 // packed are the letters of a short word in lower case.
 func packed(word string) uint64 {
@@ -154,7 +140,7 @@ func phrasesOf(text string, words []span) []span {
 func phrasesIn(text string, words []span) []span {
 	places := make([]int, len(words))
 	for i, w := range words {
-		places[i] = phraseWords.all[packed(text[w.start:w.end])]
+		places[i] = phraseWords[packed(text[w.start:w.end])]
 	}
 	var all []span
 	for i := range words[:max(0, len(words)-fewestWords+1)] {
