@@ -71,14 +71,14 @@ type PriceBound struct {
 // share from 0 to 1.
 type Voucher struct {
 	// Type is "platform" or "shop".
-	Type      string
-	Threshold float64
+	Type      string  `json:"voucher_type"`
+	Threshold float64 `json:"threshold"`
 	// DiscountType is "fixed" or "percentage".
-	DiscountType string
-	FaceValue    float64
-	Discount     float64
-	Cap          float64
-	Budget       float64
+	DiscountType string  `json:"discount_type"`
+	FaceValue    float64 `json:"face_value"`
+	Discount     float64 `json:"discount"`
+	Cap          float64 `json:"cap"`
+	Budget       float64 `json:"budget"`
 }
 
 // Suite finds the problem that a trace is an attempt at.

@@ -57,15 +57,13 @@ func plots(pages map[string][]byte) []corpus.Section {
 	return []corpus.Section{{Heading: "Plots", Body: b.String()}}
 }
 
-const tracesKind = corpus.InputTraces
-
 // manifestInputs names every input by its content, in an order that no path
 // decides.
 func (s *session) manifestInputs(p *plan) []corpus.Input {
 	var out []corpus.Input
 	for i := range s.inputs {
 		for n, f := range s.inputs[i].files {
-			out = append(out, corpus.Input{Kind: tracesKind, SHA256: f.SHA256, Bytes: f.Bytes, Records: p.Records[i][n]})
+			out = append(out, corpus.Input{Kind: corpus.InputTraces, SHA256: f.SHA256, Bytes: f.Bytes, Records: p.Records[i][n]})
 		}
 	}
 	for _, f := range s.day.Files {

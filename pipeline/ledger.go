@@ -119,8 +119,7 @@ func (s *session) attemptRow(x *block.Entry, f choose.Fate) *rows.Attempt {
 		row.Cluster = s.protect.Clusters[x.Problem]
 	}
 	if f.Rank > 0 {
-		rank := int64(f.Rank)
-		row.Rank = &rank
+		row.Rank = new(int64(f.Rank))
 	}
 	return &row
 }
@@ -151,6 +150,5 @@ func wide(v *int) *int64 {
 	if v == nil {
 		return nil
 	}
-	w := int64(*v)
-	return &w
+	return new(int64(*v))
 }

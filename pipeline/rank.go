@@ -120,8 +120,7 @@ func (w *weights) factor(x *block.Entry) *float64 {
 		return nil
 	}
 	if x.Outcome.Ruling != nil {
-		whole := 1.0
-		return &whole
+		return new(1.0)
 	}
 	return w.config.Factor(x.Score, w.runs[x.Attempt.RunID], w.framed[x.Agent])
 }

@@ -140,10 +140,7 @@ func addTask(tasks map[string]task, t *arena.Trace) error {
 	if was.Query != "" && t.Query != "" && was.Query != t.Query {
 		return fmt.Errorf("task_id %q stands for two requests: %q and %q; build their packs apart", t.ProblemID, was.Query, t.Query)
 	}
-	family := t.Family
-	if family == "" {
-		family = "environment"
-	}
+	family := cmp.Or(t.Family, "environment")
 	if was.ID != "" && was.Family != "environment" {
 		family = was.Family
 	}

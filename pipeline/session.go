@@ -175,7 +175,7 @@ func (s *session) sameDay() error {
 		read[in.SHA256] = true
 	}
 	for _, in := range there.Inputs {
-		if in.Kind == tracesKind && read[in.SHA256] {
+		if in.Kind == corpus.InputTraces && read[in.SHA256] {
 			return nil
 		}
 	}

@@ -48,7 +48,7 @@ func (s *session) terms() (*Terms, error) {
 	t := &Terms{Version: s.Version, Harness: s.Harness.SHA256, Configuration: config}
 	for i := range s.day.Inputs {
 		in := &s.day.Inputs[i]
-		t.Inputs = append(t.Inputs, TermsInput{corpus.Input{Kind: tracesKind, SHA256: in.SHA256, Bytes: in.Bytes}, metaOf(in), whole(in.Path)})
+		t.Inputs = append(t.Inputs, TermsInput{corpus.Input{Kind: corpus.InputTraces, SHA256: in.SHA256, Bytes: in.Bytes}, metaOf(in), whole(in.Path)})
 	}
 	for _, f := range s.day.Files {
 		t.Inputs = append(t.Inputs, TermsInput{Input: f.Input, Path: f.path})
@@ -85,7 +85,7 @@ func (s *session) hashed() {
 	}
 	for i := range s.day.Inputs {
 		in := &s.day.Inputs[i]
-		if p := planned[whole(in.Path)]; p.Kind == tracesKind && p.Bytes == in.Bytes {
+		if p := planned[whole(in.Path)]; p.Kind == corpus.InputTraces && p.Bytes == in.Bytes {
 			in.SHA256 = p.SHA256
 		}
 	}

@@ -209,8 +209,7 @@ func milliseconds(at string) *int64 {
 	if err != nil {
 		return nil
 	}
-	ms := t.UnixMilli()
-	return &ms
+	return new(t.UnixMilli())
 }
 
 // Finite is a measured value; nil where it is none.
@@ -226,8 +225,7 @@ func count(n int) *int64 {
 	if n < 0 {
 		return nil
 	}
-	v := int64(n)
-	return &v
+	return new(int64(n))
 }
 
 func taskType(f *Facts) string { return strings.ToLower(string(f.Category)) }

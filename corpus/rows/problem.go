@@ -80,28 +80,15 @@ func prompt(system, query string) []Msg {
 type specification struct {
 	Category string            `json:"category"`
 	Reward   []json.RawMessage `json:"reward"`
-	Voucher  *voucher          `json:"voucher,omitempty"`
-}
-
-type voucher struct {
-	Type         string  `json:"voucher_type"`
-	Threshold    float64 `json:"threshold"`
-	DiscountType string  `json:"discount_type"`
-	FaceValue    float64 `json:"face_value"`
-	Discount     float64 `json:"discount"`
-	Cap          float64 `json:"cap"`
-	Budget       float64 `json:"budget"`
+	Voucher  *arena.Voucher    `json:"voucher,omitempty"`
 }
 
 // Truth is the specification that a problem is graded by, as one JSON object:
 // category, reward as a list, voucher where the task has one.
 func Truth(p *arena.Problem) (string, error) {
-	spec := specification{Category: string(p.Category), Reward: []json.RawMessage{}}
+	spec := specification{Category: string(p.Category), Reward: []json.RawMessage{}, Voucher: p.Voucher}
 	for _, r := range p.Rewards {
 		spec.Reward = append(spec.Reward, json.RawMessage(r.Raw))
-	}
-	if v := p.Voucher; v != nil {
-		spec.Voucher = (*voucher)(v)
 	}
 	b, err := json.Marshal(spec)
 	if err != nil {

@@ -81,8 +81,10 @@ func scan(f *os.File) (entries []Entry, end int64, err error) {
 	r := bufio.NewReaderSize(f, 1<<20)
 	var head [headSize]byte
 	for {
-		if _, err := io.ReadFull(r, head[:]); err != nil {
-			return entries, end, notEnd(err)
+		if _, err := io.ReadFull(r, head[:]); errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+			return entries, end, nil
+		} else if err != nil {
+			return entries, end, err
 		}
 		size := binary.LittleEndian.Uint32(head[:])
 		sum := crc32.Checksum(head[8:], castagnoli)
@@ -100,13 +102,6 @@ func scan(f *os.File) (entries []Entry, end int64, err error) {
 		entries = append(entries, Entry{Key: key, offset: end, size: size})
 		end += headSize + int64(size)
 	}
-}
-
-func notEnd(err error) error {
-	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return nil
-	}
-	return err
 }
 
 // updater adds what is written to a checksum.

@@ -39,11 +39,7 @@ func paid(x *block.Entry) *float64 {
 	if r := x.Outcome.Ruling; r != nil {
 		return r.Score
 	}
-	n := 0.0
-	if x.Outcome.Success {
-		n = 1
-	}
-	return &n
+	return new(float64(ones(x.Outcome.Success)))
 }
 
 // held compares run by run, and category by category.
