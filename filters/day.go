@@ -30,52 +30,47 @@ func (c *Checked) before(o *Checked) bool {
 
 // Day is what all attempts of a day show about their agents.
 type Day struct {
-	// stays is, by attempt, the position of the copy that counts.
-	stays  map[string]int
-	agents map[string]*habits.Agent
+	// Stays is, by attempt, the position among all of the day of the copy that counts.
+	Stays map[string]int
+	// Agents are the habits of each agent.
+	Agents map[string]*habits.Agent
 }
 
 // Day measures every agent's habits over all its attempts. Of the copies of one
 // attempt, the one with the smallest hash of its record counts and no other, so
 // that the order in which files are read changes nothing.
 func (f *Filter) Day(all []*Checked) *Day {
-	d := &Day{stays: map[string]int{}, agents: map[string]*habits.Agent{}}
+	d := &Day{Stays: map[string]int{}, Agents: map[string]*habits.Agent{}}
 	for i, c := range all {
-		if w, known := d.stays[c.ID]; !known || c.before(all[w]) {
-			d.stays[c.ID] = i
+		if w, known := d.Stays[c.ID]; !known || c.before(all[w]) {
+			d.Stays[c.ID] = i
 		}
 	}
 	samples, found := map[string][]habits.Sample{}, habits.Found{}
 	for i, c := range all {
 		own := samples[c.Agent] // of an agent with copies alone none
-		if d.stays[c.ID] == i {
+		if d.Stays[c.ID] == i {
 			found.Add(&c.Sample, c.Agent)
 			own = append(own, c.Sample)
 		}
 		samples[c.Agent] = own
 	}
 	for agent, s := range samples {
-		d.agents[agent] = habits.Of(agent, s, found, f.cfg.MinAttempts)
+		d.Agents[agent] = habits.Of(agent, s, found, f.cfg.MinAttempts)
 	}
 	return d
 }
 
-// Stays gives the position, among all of the day, of the copy of an attempt that counts.
-func (d *Day) Stays(id string) int { return d.stays[id] }
-
 // Adaptivity is that of every agent whose day is long enough to tell.
 func (d *Day) Adaptivity() map[string]habits.Estimate {
 	all := map[string]habits.Estimate{}
-	for name, a := range d.agents {
+	for name, a := range d.Agents {
 		if a.Known {
 			all[name] = a.Adaptivity
 		}
 	}
 	return all
 }
-
-// Agent gives the habits of an agent.
-func (d *Day) Agent(name string) *habits.Agent { return d.agents[name] }
 
 // Revise is the second pass: what the agent's day says about one attempt. Proofs
 // lead towards scripted, doubts and habits from agentic to unknown, nothing to agentic.

@@ -79,7 +79,7 @@ func judgeDay(t testing.TB, day []labelled) []judgement {
 	}
 	habits := f.Day(checked)
 	for i := range all {
-		all[i].stats = habits.Agent(all[i].trace.RunID)
+		all[i].stats = habits.Agents[all[i].trace.RunID]
 		all[i].after = f.Revise(all[i].before, all[i].sample, all[i].stats)
 		all[i].odds = filters.RevisedOdds(f, all[i].sample, all[i].stats)
 	}
@@ -210,7 +210,7 @@ func TestAnAgentWithCopiesAloneHasADay(t *testing.T) {
 	}
 	before, sample := f.Check(&arena.Trace{}, &arena.Dialogue{})
 	day := f.Day([]*filters.Checked{{ID: "1", Record: "a", Agent: "first", Sample: sample}, {ID: "1", Record: "b", Agent: "copies", Sample: sample}})
-	s := f.Revise(before, sample, day.Agent("copies"))
+	s := f.Revise(before, sample, day.Agents["copies"])
 	if s.Axis != arena.AxisUnknown || s.Adaptivity != nil {
 		t.Errorf("its copy is %+v", s)
 	}

@@ -48,7 +48,7 @@ func (g *grouper) fate(at ref, x *block.Entry) choose.Fate {
 	if x.Fault != nil {
 		return choose.Fate{Stage: stageRead, Reason: x.Fault.Reason, Failed: true}
 	}
-	switch stays := g.habits.Stays(x.Attempt.TraceID); {
+	switch stays := g.habits.Stays[x.Attempt.TraceID]; {
 	case g.refs[stays] == at:
 	case g.records[stays] == x.Attempt.RecordSHA256:
 		return choose.Fate{Stage: stageRead, Reason: reasonDuplicate}

@@ -89,7 +89,7 @@ func (g *grouper) learn(ctx context.Context) error {
 
 // stays reports whether the entry at a place is the copy of its attempt that
 // counts.
-func (g *grouper) stays(id string, at ref) bool { return g.refs[g.habits.Stays(id)] == at }
+func (g *grouper) stays(id string, at ref) bool { return g.refs[g.habits.Stays[id]] == at }
 
 // weigh adds up the quality of each run and the frames of each agent, where
 // factors depend on them: over all judged attempts, whatever becomes of them, in
@@ -132,5 +132,5 @@ func framed(passages []frames.Passage) map[string]bool {
 
 // revised is the attempt's structure after the look at its agent's whole day.
 func (g *grouper) revised(x *block.Entry) arena.Structure {
-	return g.filter.Revise(x.Structure, x.Sample, g.habits.Agent(x.Agent))
+	return g.filter.Revise(x.Structure, x.Sample, g.habits.Agents[x.Agent])
 }

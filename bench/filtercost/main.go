@@ -106,7 +106,7 @@ func (m *measure) judge(all []*arena.Trace) {
 	}
 	day := m.filter.Day(checked)
 	for i := range all {
-		s := m.filter.Revise(first[i], checked[i].Sample, day.Agent(checked[i].Agent))
+		s := m.filter.Revise(first[i], checked[i].Sample, day.Agents[checked[i].Agent])
 		filters.SignalsOf(&s)
 	}
 }

@@ -7,7 +7,7 @@ var _ = proof(Proof{
 	Check: "answer_table_v1", Reason: "answer_table", Odds: -8,
 	Doc: "Over the agent's day searches hold words of the answer before the request or a result did.",
 	Why: "over 0.3 of 20 searches and more hold a word of the answer's title that nothing before held: the answer was known",
-	holds: func(s *Sample, a *Agent) bool {
+	Holds: func(s *Sample, a *Agent) bool {
 		n := foreknown.In(a)
 		return speaks(s, a) && n.Whole >= grounds && n.Share() > 0.3
 	},

@@ -14,7 +14,7 @@ var _ = proof(Proof{
 	Check: "copied_dialogue_v1", Reason: CopiedDialogue,
 	Doc: "Over the agent's day dialogues that other agents hold too, word for word, began later than theirs, and so did this one.",
 	Why: "another agent began the same thoughts and calls earlier, as in over nine of ten dialogues that this one shares, four and more: who wrote them is not known",
-	holds: func(s *Sample, a *Agent) bool {
+	Holds: func(s *Sample, a *Agent) bool {
 		return a.led.Whole >= 4 && a.led.Share() < 0.1 && a.found[s.Dialogue].shared && !a.begins(s)
 	},
 })

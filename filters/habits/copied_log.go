@@ -6,7 +6,7 @@ var _ = proof(Proof{
 	Check: "copied_log_v1", Reason: "copied_log", Odds: -8,
 	Doc: "Every reply of the log is one that an earlier attempt of the day got, by its id.",
 	Why: "two replies and more, all with ids, lengths and ends that an earlier attempt's log holds: no model was asked again",
-	holds: func(s *Sample, a *Agent) bool {
+	Holds: func(s *Sample, a *Agent) bool {
 		for _, reply := range s.Replies {
 			if x, known := a.found[reply]; !known || x.begun >= s.Begun {
 				return false

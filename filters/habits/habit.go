@@ -77,7 +77,8 @@ type Proof struct {
 	Doc, Why string
 	Odds     float64
 
-	holds func(s *Sample, a *Agent) bool
+	// Holds reports whether the proof speaks against an attempt.
+	Holds func(s *Sample, a *Agent) bool
 }
 
 // Proofs are all of them, in the order of their files.
@@ -88,9 +89,6 @@ func proof(p Proof) bool {
 	Proofs = append(Proofs, p)
 	return true
 }
-
-// Holds reports whether the proof speaks against an attempt.
-func (p *Proof) Holds(s *Sample, a *Agent) bool { return p.holds(s, a) }
 
 // grounds is the least number of cases that a grounding speaks from.
 const grounds = 20

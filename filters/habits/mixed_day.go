@@ -14,7 +14,7 @@ var _ = proof(Proof{
 	Check: "mixed_day_v1", Reason: "mixed_day",
 	Doc: "In two of five attempts of the agent's day and more something was sent or answered that no model wrote, or calls that the model wrote were turned down, or chosen from lists.",
 	Why: "in two of five attempts of the day and more some call or the answer is no model's, or its own calls were turned down: what a program left alone is not known",
-	holds: func(s *Sample, a *Agent) bool {
+	Holds: func(s *Sample, a *Agent) bool {
 		often, _ := mixed.In(a).Interval()
 		program, _ := a.Scripted.Interval()
 		first, last := firstSent.In(a).Interval()

@@ -7,7 +7,7 @@ var _ = proof(Proof{
 	Check: "replayed_text_v1", Reason: "replayed_text", Odds: -8,
 	Doc: "Over the agent's day thoughts give numbers that stood nowhere before, about products that the shop did show.",
 	Why: "over 0.12 of 20 numbers and more stood nowhere before, and under 0.05 of products: the text is from elsewhere",
-	holds: func(s *Sample, a *Agent) bool {
+	Holds: func(s *Sample, a *Agent) bool {
 		n := ungrounded.In(a)
 		return speaks(s, a) && n.Whole >= grounds && n.Share() > 0.12 && unseen.In(a).Share() < 0.05
 	},

@@ -6,7 +6,7 @@ var _ = proof(Proof{
 	Check: "scripted_agent_v1", Reason: "scripted_agent", Odds: -3,
 	Doc: "The attempt's log holds nothing to read, and a program made nearly all other attempts of the agent's day.",
 	Why: "0.95 of 12 attempts and more of the agent's day are a program's, and the log of this one holds nothing else",
-	holds: func(s *Sample, a *Agent) bool {
+	Holds: func(s *Sample, a *Agent) bool {
 		return s.Silent && a.Scripted.Whole >= few && a.Scripted.Share() >= 0.95
 	},
 })

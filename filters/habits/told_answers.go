@@ -12,7 +12,7 @@ var _ = proof(Proof{
 	Check: "told_answers_v2", Reason: "told_answers", Odds: -8,
 	Doc: "The answer was known before the shop showed it: a recommended product that no result of the attempt held was found by others, or made-up products of the agent's day turned out to be real.",
 	Why: "a product that no result of the attempt held was found by others, or made-up products turned out to be real: no model knows an id",
-	holds: func(s *Sample, a *Agent) bool {
+	Holds: func(s *Sample, a *Agent) bool {
 		return a.found.has(s.Unseen) || s.Invented > 0 && told.In(a).Part > 1
 	},
 })

@@ -14,7 +14,7 @@ var _ = proof(Proof{
 	Check: "unseen_menu_v1", Reason: "unseen_menu",
 	Doc: "Over the agent's day first calls stand under changing numbers or letters, of lists that no reply holds.",
 	Why: "12 first calls and more stand under numbers or letters, and one tool's under several: they were picked from lists that the log does not hold",
-	holds: func(_ *Sample, a *Agent) bool {
+	Holds: func(_ *Sample, a *Agent) bool {
 		n := labels.In(a)
 		_, same := n.Interval()
 		return n.Whole >= few && same < 0.9

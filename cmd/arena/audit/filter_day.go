@@ -78,7 +78,7 @@ func (d *filterDay) secondPass(all []filtered) {
 	habits := d.filter.Day(checked)
 	for i := range all {
 		f := &all[i]
-		f.day = habits.Agent(f.Agent)
+		f.day = habits.Agents[f.Agent]
 		f.structure = d.filter.Revise(f.structure, f.Sample, f.day)
 	}
 }
