@@ -111,7 +111,7 @@ class Loop:
     def prepare(self) -> None:
         """What all seeds share: the day, its corpus, the unseen problems and the rows of programs."""
         c, shares = self.common, ["--set", "guard.shares.eval=0.2", "--set", "guard.shares.never_touch=0"]
-        self.step(c / "day", self.python("world.py", "{new}", self.arena, self.flags.seed))
+        self.step(c / "day", self.python("world.py", "{new}", self.arena, self.flags.seed, self.flags.shops))
         self.step(c / "corpus", [self.arena, "build", c / "day", "--set", f"harness={self.flags.harness}", *shares, "-q", "-o", c / "corpus"])
         self.step(c / "kept", [self.arena, "recipe", "sft", "--corpus", c / "corpus", "-q", "-o", c / "kept"])
         self.step(c / "day.openai.jsonl", [self.arena, "convert", c / "day", "--to", "openai", "-q", "-o", c / "day.openai.jsonl"])
@@ -221,6 +221,7 @@ def main() -> None:
     p.add_argument("--students", nargs="*", default=list(BEFORE), choices=BEFORE)
     p.add_argument("--seed", type=int, default=1, help="of the day and its problems, and of the first model")
     p.add_argument("--seeds", type=int, default=1, help="how many models, one a seed")
+    p.add_argument("--shops", type=int, default=24, help="how many have products, 24 at most: each has 240")
     p.add_argument("--problems", type=int, default=400, help="the most unseen problems to play")
     p.add_argument("--layers", type=int, default=2)
     p.add_argument("--width", type=int, default=128)

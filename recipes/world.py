@@ -1,4 +1,4 @@
-"""A small shop and one day of attempts at it, made on the spot: python world.py FOLDER ARENA SEED.
+"""A small shop and one day of attempts at it, made on the spot: python world.py FOLDER ARENA SEED SHOPS.
 
 Every problem asks for one product by kind, maker and shop; a shop has three of each kind. Agents let a model
 decide: its replies name the calls, and it names the product before it recommends it. Programs make the same
@@ -46,9 +46,9 @@ def hashed(*of: object) -> str:
     return hashlib.sha256(repr(of).encode()).hexdigest()
 
 
-def goods(dice: random.Random) -> list[dict]:
-    ids = dice.sample(range(1000, 10000), EACH * len(KINDS) * len(SHOPS))
-    found = [{"id": str(ids.pop()), "kind": k, "shop": s, "maker": m} for k in KINDS for s in SHOPS for m in dice.sample(MAKERS, EACH)]
+def goods(dice: random.Random, shops: list[str]) -> list[dict]:
+    ids = dice.sample(range(1000, 10000), EACH * len(KINDS) * len(shops))
+    found = [{"id": str(ids.pop()), "kind": k, "shop": s, "maker": m} for k in KINDS for s in shops for m in dice.sample(MAKERS, EACH)]
     dice.shuffle(found)
     return found
 
@@ -130,9 +130,9 @@ def write(path: Path, rows: list[dict]) -> None:
     path.write_text("".join(json.dumps(r) + "\n" for r in rows), encoding="utf-8")
 
 
-def make(folder: Path, arena: str, seed: int) -> None:
+def make(folder: Path, arena: str, seed: int, shops: int) -> None:
     dice = random.Random(seed)
-    all_goods = goods(dice)
+    all_goods = goods(dice, SHOPS[:shops])
     tasks = [problem(g, dice) for g in all_goods]
     unwanted = {"id": "999", "kind": "voucher", "shop": "10", "maker": MAKERS[0]}  # the policy wants one that nobody asks for
     write(folder / "catalog.jsonl", [document(g) for g in [*all_goods, unwanted]])
@@ -151,4 +151,4 @@ def make(folder: Path, arena: str, seed: int) -> None:
 
 
 if __name__ == "__main__":
-    make(Path(sys.argv[1]), sys.argv[2], int(sys.argv[3]))
+    make(Path(sys.argv[1]), sys.argv[2], *map(int, sys.argv[3:]))
