@@ -33,7 +33,7 @@ func TestTrainingPageIsWhatCardsSay(t *testing.T) {
 	}
 	const path = "../../docs/training.md"
 	if *update {
-		if err := os.WriteFile(path, []byte(b.String()), 0o644); err != nil {
+		if err = os.WriteFile(path, []byte(b.String()), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -35,8 +35,7 @@ type Attempt struct {
 	// Reason is empty where the attempt is a row.
 	Reason string `json:"reason"`
 	Steps  int    `json:"steps"`
-	// Replayed counts the results that the log cut and that the shop's own answers
-	// stand for.
+	// Replayed counts the results that the log cut and the shop answered again.
 	Replayed int `json:"replayed"`
 	// Requests counts what was asked of the model, held or not; the rest is what
 	// that cost.
@@ -70,15 +69,16 @@ func (w *work) attempt(ctx context.Context, t *arena.Trace) (*made, error) {
 	a := &asking{work: w, trace: t, problem: w.day.Problems.At(w.day.Problems.Of(t)), spent: ledger.Free(),
 		out: &made{Attempt: Attempt{ID: t.ID, Agent: filters.AgentOf(t.Agent, t.RunID)}}}
 	turns := steps(t)
-	var err error
-	if a.out.Replayed, _, err = w.whole(ctx, t, turns); err != nil {
+	played, _, err := w.whole(ctx, t, turns)
+	if err != nil {
 		return nil, err
 	}
+	a.out.Replayed = played
 	p := past{request: t.Query}
 	for i := range turns {
-		thought, reason, err := a.think(ctx, p, turns[i:])
-		if err != nil {
-			return nil, err
+		thought, reason, lost := a.think(ctx, p, turns[i:])
+		if lost != nil {
+			return nil, lost
 		}
 		if a.out.Steps++; reason != "" {
 			return a.end(reason), nil

@@ -168,14 +168,14 @@ func rewritten(t *testing.T, day string, catalogs []string) (map[string][]string
 		var messages []string
 		for _, text := range row.Messages { // the order of keys and the reasoning are not what is asked
 			var m map[string]any
-			if err := json.Unmarshal([]byte(text), &m); err != nil {
-				return err
+			if bad := json.Unmarshal([]byte(text), &m); bad != nil {
+				return bad
 			}
 			delete(m, "reasoning_content")
 			m["content"] = string(compact(t, []byte(m["content"].(string))))
-			b, err := json.Marshal(m)
-			if err != nil {
-				return err
+			b, bad := json.Marshal(m)
+			if bad != nil {
+				return bad
 			}
 			messages = append(messages, string(b))
 		}
