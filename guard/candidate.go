@@ -12,13 +12,15 @@ import (
 // CandidateOf makes the candidate of a row of any kind: request is what the
 // customer asked for, turns are what was said beside it and what the model did,
 // products the ids that the row rewards. What its calls recommend counts as well;
-// results of tools that stand in a user's turn do not: every search returns
-// neighbours' products.
+// results of tools that stand in a user's turn do not, but for the customer's words in
+// them: every search returns neighbours' products.
 func CandidateOf(id, request string, turns []arena.Turn, products ...string) Candidate {
 	c := Candidate{ID: id, Text: request, ProductIDs: products}
 	for i := range turns {
 		t := &turns[i]
-		if t.User != request && !rows.IsResult(t.User) {
+		if rows.IsResult(t.User) {
+			c.Context = append(c.Context, rows.Heard(t.User)...)
+		} else if t.User != request {
 			c.Context = appendText(c.Context, t.User)
 		}
 		c.Answers = appendText(c.Answers, t.Think)

@@ -67,7 +67,7 @@ func (t *EmbeddingTier) background() float64 {
 	n := min(len(t.vectors), maxBackground)
 	for i := range n {
 		for j := range i {
-			if !t.related(i, j) {
+			if !t.guard.kindred(t.entries[i], t.entries[j]) {
 				cosines = append(cosines, dot(t.vectors[i], t.vectors[j]))
 			}
 		}
@@ -78,11 +78,6 @@ func (t *EmbeddingTier) background() float64 {
 	}
 	above := int(falsePairs * float64(len(cosines)))
 	return min(1, cosines[len(cosines)-1-above]+1e-6)
-}
-
-func (t *EmbeddingTier) related(i, j int) bool {
-	a, b := t.guard.bank[t.entries[i]], t.guard.bank[t.entries[j]]
-	return slices.ContainsFunc(a.ProductIDs, func(id string) bool { return slices.Contains(b.ProductIDs, id) })
 }
 
 // Down says why the tier stopped working, nil while it works.

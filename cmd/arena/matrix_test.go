@@ -2,19 +2,24 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"maps"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/trajectory-arena/arena/guard/rows"
+	"github.com/trajectory-arena/arena/internal/model/modeltest"
+	"github.com/trajectory-arena/arena/internal/script"
 )
 
 type object = map[string]any
@@ -53,59 +58,116 @@ func (m *matrix) plant(of string, places []string) cell {
 	forms := slices.Sorted(maps.Keys(matrixForms))
 	n := m.next[of]
 	m.next[of]++
-	c := cell{of, places[n%len(places)], forms[n/len(places)%len(forms)], fmt.Sprintf("zq%03dx", len(m.cells))}
+	c := cell{of, places[n%len(places)], forms[n/len(places)%len(forms)], markOf(len(m.cells))}
 	m.cells = append(m.cells, c)
 	return c
 }
 
-// matrixRoutes are all commands that write rows, in the order in which they run. DAY, ROWS
-// and HELD are what was planted and what is held out; the other words are corpora of
-// routes before. The first three know of nothing held out: they show which cells can
-// reach a row. A route with refused has lost the protection on the way, and must say so.
-var matrixRoutes = []struct{ out, command, refused string }{
-	{"open", "build DAY EPISODES", ""},
-	{"loose", "import ROWS --unguarded", ""},
-	{"both", "mix open loose", ""},
+// The ways in which the protection is lost before a command: a source knows of nothing
+// that is held out, the command is run again without the flag, or what was named is gone.
+const (
+	unguarded = "a source knows of nothing held out"
+	bare      = "run again without the flag"
+	gone      = "the file or the bank is gone"
+)
 
-	{"guarded", "build DAY EPISODES --held-out HELD", ""},
-	{"staged", "build DAY EPISODES --held-out HELD --plan plan --shards 2", ""},
-	{"", "stage map --plan plan --work w --shard 0/2", ""},
-	{"", "stage map --plan plan --work w --shard 1/2", ""},
-	{"", "stage group --plan plan --work w", ""},
-	{"", "stage write --plan plan --work w --shard 0/2", ""},
-	{"", "stage write --plan plan --work w --shard 1/2", ""},
-	{"next", "build DAY EPISODES --bank guarded/bank.json", ""},
-	{"imported", "import ROWS --held-out guarded", ""},
-	{"mixed", "mix guarded both", ""},
-	{"mixed-file", "mix both --held-out guarded", ""},
-	{"mixed-again", "mix mixed both", ""},
-	{"recipe", "recipe sft --corpus both --held-out guarded", ""},
-	{"public", "publish both --held-out guarded", ""},
-	{"exported", "export mixed --profile openai-jsonl --profile hf-json --profile sharegpt", ""},
-	{"converted", "convert mixed --to openai", ""},
-
-	// The run without the flag that a run before had.
-	{"guarded", "build DAY EPISODES --force", "are not given"},
-	{"imported", "import ROWS --unguarded --force", "are not given"},
-	{"mixed", "mix open loose --force", "are not given"},
-	{"recipe", "recipe sft --corpus open --force", "are not given"},
-	{"public", "publish open --force", "are not given"},
-	// The file that was named is gone, or the bank of a source.
-	{"next2", "build DAY EPISODES --bank nowhere/bank.json", "nowhere"},
-	{"", "stage map --plan plan-lost --work w2 --shard 0/2", "lost.jsonl"},
-	{"mixed2", "mix bankless both", "bank"},
-	{"recipe2", "recipe sft --corpus bankless", "bank"},
-	{"public2", "publish bankless", "bank"},
+// markOf is a word of letters alone: a number that stands nowhere else would be an
+// invention.
+func markOf(n int) string {
+	return "zq" + string([]rune{rune('a' + n/676), rune('a' + n/26%26), rune('a' + n%26)}) + "x"
 }
 
-// The places of a row of messages, of an attempt of a day, and of an episode. Of an
-// attempt the harness's own prompt and tools come into the row, so that the last four
-// never reach one.
+// matrixRoutes are all commands that write rows, in the order in which they run. DAY, ROWS,
+// PLAIN and HELD are what was planted and what is held out, SHOP a student and REASONER a
+// model that say it themselves; the other words are corpora of routes before. Routes with
+// shows know of nothing held out: they show which cells can reach a row (some where the
+// command takes a share of what there is). A route with refused must say so; of every other
+// no row holds a cell.
+var matrixRoutes = []struct{ out, command, lost, refused, shows string }{
+	{"open", "build DAY EPISODES", "", "", "attempt episode"},
+	{"loose", "import ROWS --unguarded", "", "", "row"},
+	{"both", "mix open loose", "", "", "attempt episode row"},
+	{"plain", "build PLAIN", "", "", "logged"},
+	{"rolled", "recipe rft --corpus plain SHOP", "", "", "some"},
+	{"taught", "recipe teacher --corpus plain SHOP", "", "", "rollout"},
+	{"labelled", "recipe kto --corpus plain --run rolled.work/run CATALOG", "", "", "rollout"},
+	{"paired", "recipe pref --corpus plain --run rolled.work/run CATALOG", "", "", "some"},
+	{"stepped", "recipe steps --corpus plain --run rolled.work/run --teacher taught.work/run CATALOG", "", "", "rollout"},
+	{"reasoned", "recipe rewrite PLAIN --corpus plain REASONER", "", "", "logged"},
+
+	{"guarded", "build DAY EPISODES --held-out HELD", unguarded, "", ""},
+	{"staged", "build DAY EPISODES --held-out HELD --plan plan --shards 2", unguarded, "", ""},
+	{"", "stage map --plan plan --work w --shard 0/2", unguarded, "", ""},
+	{"", "stage map --plan plan --work w --shard 1/2", unguarded, "", ""},
+	{"", "stage group --plan plan --work w", unguarded, "", ""},
+	{"", "stage write --plan plan --work w --shard 0/2", unguarded, "", ""},
+	{"", "stage write --plan plan --work w --shard 1/2", unguarded, "", ""},
+	{"next", "build DAY EPISODES --bank guarded/bank.json", unguarded, "", ""},
+	{"imported", "import ROWS --held-out guarded", unguarded, "", ""},
+	{"mixed", "mix guarded both", unguarded, "", ""},
+	{"mixed-file", "mix both --held-out guarded", unguarded, "", ""},
+	{"mixed-again", "mix mixed both", unguarded, "", ""},
+	{"recipe", "recipe sft --corpus both --held-out guarded", unguarded, "", ""},
+	{"rft", "recipe rft --corpus plain --held-out guarded SHOP", unguarded, "", ""},
+	{"rft-run", "recipe rft --corpus plain --held-out guarded --run rolled.work/run CATALOG", unguarded, "", ""},
+	{"teacher", "recipe teacher --corpus plain --held-out guarded SHOP", unguarded, "", ""},
+	{"kto", "recipe kto --corpus plain --held-out guarded --run rolled.work/run CATALOG", unguarded, "", ""},
+	{"pref", "recipe pref --corpus plain --held-out guarded --run rolled.work/run CATALOG", unguarded, "", ""},
+	{"steps", "recipe steps --corpus plain --held-out guarded --run rolled.work/run --teacher taught.work/run CATALOG", unguarded, "", ""},
+	{"rewrite", "recipe rewrite PLAIN --corpus plain --held-out guarded REASONER", unguarded, "", ""},
+	{"public", "publish both --held-out guarded", unguarded, "", ""},
+	{"exported", "export mixed --profile openai-jsonl --profile hf-json --profile sharegpt", unguarded, "", ""},
+	{"converted", "convert mixed --to openai", unguarded, "", ""},
+	{"label", "label mixed", unguarded, "", ""},
+
+	{"guarded", "build DAY EPISODES --force", bare, "are not given", ""},
+	{"staged", "build DAY EPISODES --plan plan-bare --shards 2", bare, "are not given", ""},
+	{"", "stage map --plan plan-bare --work w3 --shard 0/2", bare, "plan-bare", ""},
+	{"imported", "import ROWS --unguarded --force", bare, "are not given", ""},
+	{"imported2", "import ROWS", bare, "nothing is held out", ""},
+	{"mixed", "mix open loose --force", bare, "are not given", ""},
+	{"recipe", "recipe sft --corpus open --force", bare, "are not given", ""},
+	{"rft", "recipe rft --corpus plain --force SHOP", bare, "are not given", ""},
+	{"teacher", "recipe teacher --corpus plain --force SHOP", bare, "are not given", ""},
+	{"kto", "recipe kto --corpus plain --run rolled.work/run --force CATALOG", bare, "are not given", ""},
+	{"pref", "recipe pref --corpus plain --run rolled.work/run --force CATALOG", bare, "are not given", ""},
+	{"steps", "recipe steps --corpus plain --run rolled.work/run --teacher taught.work/run --force CATALOG", bare, "are not given", ""},
+	{"rewrite", "recipe rewrite PLAIN --corpus plain --force REASONER", bare, "are not given", ""},
+	{"public", "publish open --force", bare, "are not given", ""},
+	{"exported", "export both --profile hf-json --force", bare, "are not given", ""},
+	{"converted", "convert mixed-file --to openai", bare, "", ""},
+
+	{"label-bare", "label open", bare, "", ""},
+
+	{"next2", "build DAY EPISODES --bank nowhere/bank.json", gone, "nowhere", ""},
+	{"", "stage map --plan plan-lost --work w2 --shard 0/2", gone, "lost.jsonl", ""},
+	{"imported3", "import ROWS --held-out nowhere.jsonl", gone, "nowhere", ""},
+	{"imported4", "import ROWS --held-out bankless", gone, "bank", ""},
+	{"mixed2", "mix bankless both", gone, "bank", ""},
+	{"recipe2", "recipe sft --corpus bankless", gone, "bank", ""},
+	{"rft2", "recipe rft --corpus bankless SHOP", gone, "bank", ""},
+	{"teacher2", "recipe teacher --corpus bankless SHOP", gone, "bank", ""},
+	{"kto2", "recipe kto --corpus bankless --run rolled.work/run CATALOG", gone, "bank", ""},
+	{"pref2", "recipe pref --corpus bankless --run rolled.work/run CATALOG", gone, "bank", ""},
+	{"steps2", "recipe steps --corpus bankless --run rolled.work/run --teacher taught.work/run CATALOG", gone, "bank", ""},
+	{"rewrite2", "recipe rewrite PLAIN --corpus bankless REASONER", gone, "bank", ""},
+	{"public2", "publish bankless", gone, "bank", ""},
+	{"exported2", "export bankless --profile openai-jsonl --profile hf-json --profile sharegpt", gone, "bank", ""},
+	{"converted2", "convert bankless --to openai", gone, "", ""},
+	{"label2", "label bankless", gone, "", ""},
+}
+
+// The places of a row of messages, of an attempt of a day, of an episode, and of what a
+// student says. Of an attempt the harness's own prompt and tools come into the row, and
+// nobody's metadata does, nor an episode's system prompt, so that those of unseen and
+// unread never reach one.
 var (
-	rowPlaces     = []string{"first", "second", "system", "developer", "answer", "thinking", "arguments", "tool", "parameter"}
+	rowPlaces     = []string{"first", "second", "system", "developer", "answer", "thinking", "arguments", "tool", "parameter", "name"}
 	attemptPlaces = []string{"later", "answer", "thinking", "arguments"}
-	unseenPlaces  = []string{"system", "developer", "tool", "parameter"}
-	episodePlaces = []string{"tool", "parameter"}
+	unseenPlaces  = []string{"system", "developer", "tool", "parameter", "metadata"}
+	episodePlaces = []string{"tool", "parameter", "name", "start", "reply", "arguments"}
+	unreadPlaces  = []string{"system", "metadata"}
+	rolloutPlaces = []string{"answer", "thinking", "arguments"}
 )
 
 // TestNothingHeldOutReachesTraining plants what is held out in every place where a
@@ -130,36 +192,41 @@ func TestNothingHeldOutReachesTraining(t *testing.T) {
 	m.plantDay(t, filepath.Join(day, "traces", "day.jsonl"))
 	m.plantEpisodes(t, in("episodes"))
 	m.plantRows(t, in("rows.jsonl"))
-
+	m.plantLog(t, in("plain-day"))
+	catalog := "--catalog " + in("plain-day/catalog.jsonl")
 	run := func(args ...string) (said string, err error) {
 		c := exec.Command(arena, args...)
 		c.Dir = dir
 		b, err := c.CombinedOutput()
 		return string(b), err
 	}
-	paths := map[string]string{"DAY": day, "ROWS": in("rows.jsonl"), "HELD": in("held.jsonl"), "EPISODES": in("episodes")}
-	for i, r := range matrixRoutes {
-		if r.out == "guarded" && r.refused != "" { // all routes that know are behind us
+	words := map[string]string{
+		"DAY": day, "ROWS": in("rows.jsonl"), "HELD": in("held.jsonl"), "EPISODES": in("episodes"), "PLAIN": in("plain-day"), "CATALOG": catalog,
+		"SHOP": catalog + " -k 12 --model m --endpoint " + studentURL(t, m.student(t)), "REASONER": "--model m --ledger ledger --endpoint " + m.reasoner(t),
+	}
+	for _, r := range matrixRoutes {
+		if _, err := os.Stat(in("bankless")); err != nil && r.lost == bare { // all routes that know are behind us
 			m.lose(t, dir, func(args ...string) (string, error) {
 				return run(append([]string{"build", day, in("episodes")}, args...)...)
 			})
 		}
 		var args []string
 		for _, word := range strings.Fields(r.command) {
-			if path, is := paths[word]; is {
-				word = path
-			}
-			args = append(args, word)
+			args = append(args, strings.Fields(cmp.Or(words[word], word))...)
 		}
 		if r.out != "" {
 			args = append(args, "-o", r.out)
 		}
-		if args[0] == "build" {
-			args = append(args, "--set", "filter.unknown=keep", "--set", "guard.seed=2")
+		if args[0] == "build" || args[0] == "recipe" && !slices.Contains(args, "rewrite") {
+			args = append(args, strings.Fields("--set filter.unknown=keep --set guard.seed=2 --set guard.shares.eval=0.03 --set guard.shares.never_touch=0.03")...)
 		}
-		said, err := run(append(args, "-q")...)
+		if args[0] != "label" {
+			args = append(args, "-q")
+		}
+		said, err := run(args...)
 		if (err != nil) != (r.refused != "") || !strings.Contains(said, r.refused) {
-			t.Fatalf("%s: %v, want %q\n%s", r.command, err, r.refused, said)
+			t.Errorf("%s, %s: %v, want %q\n%s", r.command, r.lost, err, r.refused, said)
+			continue
 		}
 		if _, err := os.Stat(in(r.out)); r.out == "" || os.IsNotExist(err) {
 			continue
@@ -168,13 +235,127 @@ func TestNothingHeldOutReachesTraining(t *testing.T) {
 		if honest == 0 {
 			t.Errorf("%s: the honest rows are gone", r.command)
 		}
-		if i < 3 {
-			m.shown(t, r.out, found)
-			m.verified(t, r.out, found, func() (string, error) { return run("verify", r.out, "--held-out", in("held.jsonl")) })
+		if r.shows != "" {
+			m.shown(t, r.command, r.shows, found)
+			m.verified(t, r.out, found, func(command ...string) (string, error) {
+				return run(append(command, r.out, "--held-out", in("held.jsonl"))...)
+			})
 			continue
 		}
 		for _, c := range found {
 			t.Errorf("%s: a row holds %s", r.command, &c)
+		}
+	}
+}
+
+// TestMatrixIsWhole holds every command of the matrix against every way of losing the
+// protection.
+func TestMatrixIsWhole(t *testing.T) {
+	t.Parallel()
+	named := map[string]map[string]bool{}
+	for _, r := range matrixRoutes {
+		words := strings.Fields(r.command)
+		name := words[0]
+		if name == "recipe" {
+			name += " " + words[1]
+		}
+		if named[name] == nil {
+			named[name] = map[string]bool{}
+		}
+		named[name][r.lost] = true
+	}
+	for name, ways := range named {
+		for _, way := range []string{unguarded, bare, gone} {
+			if !ways[way] {
+				t.Errorf("%s is not run where %s", name, way)
+			}
+		}
+	}
+}
+
+// student plays the problems of the test day and says a cell in three of four
+// conversations.
+func (m *matrix) student(t *testing.T) *script.Server {
+	t.Helper()
+	server, asked := dayStudent(t, 0.8), map[string]int64{}
+	err := rows.Each(filepath.Join(testDay, "problems.jsonl"), func(r rows.Row) error {
+		asked[rows.Read(r).Request] = int64(r.Line)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	solve, from := server.Plan, len(m.cells)
+	for range len(rolloutPlaces) * len(matrixForms) {
+		m.plant("rollout", rolloutPlaces)
+	}
+	cells := m.cells[from:len(m.cells):len(m.cells)]
+	server.Plan = func(query string, seed int64) script.Plan {
+		plan := slices.Clone(solve(query, seed))
+		if seed%4 == 3 {
+			return plan // some stay honest
+		}
+		c := &cells[(asked[query]*5+seed)%int64(len(cells))]
+		think := c.mark
+		switch text := matrixForms[c.form]; c.place {
+		case "thinking":
+			think += " " + text
+		case "answer":
+			plan[0].Content += text
+		case "arguments":
+			arguments, err := json.Marshal(map[string]string{"q": text})
+			if err != nil {
+				panic(err) // a string is always encoded
+			}
+			plan = slices.Insert(plan, 1, script.Act{Content: "<think>Another search.</think>", Calls: []script.Call{{Name: "find_product", Arguments: string(arguments)}}})
+		}
+		plan[0].Content = strings.Replace(plan[0].Content, "</think>", " "+think+"</think>", 1)
+		return plan
+	}
+	return server
+}
+
+// reasoner writes honest reasoning for programs' attempts, and in that on every third
+// request says what is held out, which is not believed.
+func (m *matrix) reasoner(t *testing.T) string {
+	t.Helper()
+	forms := slices.Sorted(maps.Keys(matrixForms))
+	return modeltest.New(t, func(c modeltest.Call) modeltest.Action {
+		return modeltest.Say(script.Reason(c.Text, func(s *script.Shown) string {
+			if n := len(s.Request); n%3 == 0 && len(s.Products) == 0 {
+				return s.Honest() + " " + matrixForms[forms[n/3%len(forms)]]
+			}
+			return s.Honest()
+		}))
+	}).BaseURL()
+}
+
+// plantLog writes the test day with a cell in what four of five attempts search for first,
+// in the dialogue and in the proxy's log.
+func (m *matrix) plantLog(t *testing.T, day string) {
+	t.Helper()
+	if err := os.CopyFS(day, os.DirFS(testDay)); err != nil {
+		t.Fatal(err)
+	}
+	files, err := filepath.Glob(filepath.Join(day, "traces", "*", "output.jsonl.gz"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, n := regexp.MustCompile(`"parameters": \{"q": "([^"]+)"`), 0
+	for _, file := range files {
+		err = rewrite(file, func(line string) string {
+			at := first.FindStringSubmatch(line)
+			if n++; at == nil || n%5 == 0 {
+				return line
+			}
+			c := m.plant("logged", []string{"arguments"})
+			text := at[1] + " " + c.mark + " " + matrixForms[c.form]
+			return strings.NewReplacer(
+				`"q": "`+at[1]+`"`, `"q": "`+text+`"`, `\"q\": \"`+at[1]+`\"`, `\"q\": \"`+text+`\"`,
+				`"q": "`+url.QueryEscape(at[1])+`"`, `"q": "`+url.QueryEscape(text)+`"`).Replace(line)
+		})
+		if err != nil {
+			t.Fatal(err)
 		}
 	}
 }
@@ -198,14 +379,14 @@ func (m *matrix) lose(t *testing.T, dir string, build func(args ...string) (stri
 }
 
 // shown holds the rows of an unguarded corpus against the cells that can reach one.
-func (m *matrix) shown(t *testing.T, name string, found []cell) {
+func (m *matrix) shown(t *testing.T, name, kinds string, found []cell) {
 	t.Helper()
 	got, want := map[string]bool{}, map[string]bool{}
 	for _, c := range found {
 		got[c.String()] = true
 	}
 	for _, c := range m.cells {
-		if strings.Contains(map[string]string{"open": "attempt episode", "loose": "row", "both": "attempt episode row"}[name], c.of) {
+		if strings.Contains(kinds, c.of) {
 			want[c.String()] = true
 		}
 	}
@@ -216,10 +397,10 @@ func (m *matrix) shown(t *testing.T, name string, found []cell) {
 	}
 }
 
-// verified holds what verify says of an unguarded corpus against the cells in it. Each
-// row of messages holds one. Only the day's problems tell that a twin asks for the same
-// product, and verify is not given them.
-func (m *matrix) verified(t *testing.T, name string, found []cell, verify func() (string, error)) {
+// verified holds what verify and leak say of an unguarded corpus against the cells in it.
+// Each row of messages holds one. Only the day's problems tell that a twin asks for the same
+// product, and neither is given them.
+func (m *matrix) verified(t *testing.T, name string, found []cell, ask func(command ...string) (string, error)) {
 	t.Helper()
 	leaks, want := 0, 0
 	for _, c := range found {
@@ -227,12 +408,15 @@ func (m *matrix) verified(t *testing.T, name string, found []cell, verify func()
 			want++
 		}
 	}
-	said, err := verify()
+	said, err := ask("verify")
 	if _, told, is := strings.Cut(said, " leak: "); is {
 		_, _ = fmt.Sscan(told, &leaks) // 0 where it says otherwise
 	}
 	if err == nil || leaks < max(want, 1) {
 		t.Errorf("verify finds %d of %d cells in %s: %v", leaks, want, name, err)
+	}
+	if said, err = ask("leak", "-q", "-o", "-"); err != nil || strings.Count(said, `"drop":true`) < max(want, 1) {
+		t.Errorf("leak finds %d of %d cells in %s: %v", strings.Count(said, `"drop":true`), want, name, err)
 	}
 }
 
@@ -241,9 +425,14 @@ func (m *matrix) plantRows(t *testing.T, path string) {
 	t.Helper()
 	var lines bytes.Buffer
 	encode := json.NewEncoder(&lines)
-	for n := range len(rowPlaces)*len(matrixForms) + 3 {
-		c := cell{mark: fmt.Sprintf("honest%d", n)}
-		if n >= 3 {
+	for n := range (len(rowPlaces)+1)*len(matrixForms) + 3 {
+		var c cell
+		switch {
+		case n < 3:
+			c.mark = fmt.Sprintf("honest%d", n)
+		case n < 3+len(matrixForms):
+			c = m.plant("unread", unreadPlaces[1:])
+		default:
 			c = m.plant("row", rowPlaces)
 		}
 		if err := encode.Encode(rowOf(&c)); err != nil {
@@ -269,9 +458,9 @@ func rowOf(c *cell) object {
 		{"role": "tool", "tool_call_id": "c", "content": "nine"}, message("assistant", at("answer", "The nine.")),
 		message("user", at("second", "And back?")), message("assistant", "The ten, "+c.mark+"."),
 	}
-	parameters := object{"type": "object", "properties": object{"q": object{"type": "string", "description": at("parameter", "What is looked for.")}}}
+	parameters := object{"type": "object", "properties": object{at("name", "q"): object{"type": "string", "description": at("parameter", "What is looked for.")}}}
 	tools := []object{{"type": "function", "function": object{"name": "look", "description": at("tool", "Looks for a bus."), "parameters": parameters}}}
-	return object{"id": c.mark, "messages": messages, "tools": tools}
+	return object{"id": c.mark, "messages": messages, "tools": tools, "metadata": object{"note": at("metadata", "A bus.")}}
 }
 
 // plantDay puts a cell into two of three attempts of a day of OpenAI messages.
@@ -328,6 +517,8 @@ func plantAttempt(attempt object, messages []object, c *cell) {
 		f := first["tool_calls"].([]any)[0].(object)["function"].(object)
 		f["arguments"] = strings.Replace(fmt.Sprint(f["arguments"]), `"q": "`, `"q": "`+text+" ", 1)
 		first["content"] = strings.Replace(fmt.Sprint(first["content"]), `\"q\": \"`, `\"q\": \"`+text+" ", 1)
+	case "metadata":
+		attempt["metadata"] = object{"note": text}
 	case "system", "developer":
 		messages = slices.Insert(messages, 0, object{"role": c.place, "content": text})
 	case "tool", "parameter":
@@ -351,9 +542,19 @@ func (m *matrix) plantEpisodes(t *testing.T, dir string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	things := strings.Fields("kettle lamp scarf hose tripod blanket clock tent wallet grinder mat cooker mirror violin saddle drill anchor quilt whistle ladder sieve compass hammock candle")
-	for n, thing := range things { // two of each cell, since some requests are drawn for evaluation
-		c := m.plant("episode", episodePlaces)
+	things := strings.Fields(`kettle lamp scarf hose tripod blanket clock tent wallet grinder mat cooker mirror violin saddle drill anchor quilt
+		whistle ladder sieve compass hammock candle basket bicycle bucket camera carpet chair curtain desk drum fan fork glove guitar hammer
+		helmet kayak keyboard knife lantern microscope mug necklace oven paddle pencil piano pillow pump radio razor ring rope rug sandal saw
+		scale scooter shovel sofa spoon stapler telescope toaster towel trumpet umbrella vase wrench
+		abacus apron axe badge balloon barrel bell bench binder brush cello chisel clamp cushion dice dresser easel fiddle flag flute funnel
+		globe harp hat jacket jar jug kite ladle lens lock mallet marble mop needle net pan parasol plug pot puzzle rake ruler shirt skate sled
+		snorkel socket spade spear stool strap sword tray tweezers wheel wig`)
+	for n, thing := range things { // three of each cell, since some requests are drawn for evaluation
+		of, places := "episode", episodePlaces
+		if n%7 == 6 {
+			of, places = "unread", unreadPlaces
+		}
+		c := m.plant(of, places)
 		d := json.NewDecoder(strings.NewReader(strings.ReplaceAll(string(text), "w0-t0", fmt.Sprint("w0-cell", n))))
 		d.UseNumber()
 		var episode object
@@ -363,10 +564,18 @@ func (m *matrix) plantEpisodes(t *testing.T, dir string) {
 		episode["query"], episode["evaluation_run_id"] = fmt.Sprintf("Please bring me a %s, for at most %d pesos.", thing, 311+97*n), fmt.Sprint("run-e", n)
 		f := episode["tools"].([]any)[0].(object)["function"].(object)
 		f["description"] = "View one product, " + c.mark + "."
-		if c.place == "tool" {
-			f["description"] = fmt.Sprint(f["description"], " ", matrixForms[c.form])
-		} else {
-			f["parameters"].(object)["properties"].(object)["id"].(object)["description"] = matrixForms[c.form]
+		text, properties := matrixForms[c.form], f["parameters"].(object)["properties"].(object)
+		switch c.place {
+		case "tool":
+			f["description"] = fmt.Sprint(f["description"], " ", text)
+		case "parameter":
+			properties["id"].(object)["description"] = text
+		case "name":
+			properties[text] = object{"type": "string"}
+		case "system", "metadata":
+			episode[c.place] = text
+		default:
+			tell(episode["ledger"].(object)["episode"].([]any), c.place, text)
 		}
 		var ledger bytes.Buffer // as the runtime's canonical form: keys in order, nothing escaped
 		encode := json.NewEncoder(&ledger)
@@ -382,6 +591,21 @@ func (m *matrix) plantEpisodes(t *testing.T, dir string) {
 			t.Fatal(err)
 		}
 		put(t, filepath.Join(dir, fmt.Sprintf("episode-%d.json", n)), b)
+	}
+}
+
+// tell puts a text into a ledger: into what the agent is shown first, what the shopper
+// replies, or what the shopper is told.
+func tell(ledger []any, place, text string) {
+	for _, one := range ledger {
+		switch record := one.(object); {
+		case place == "start" && record["kind"] == "start":
+			record["observation"] = text
+		case place == "reply" && record["kind"] == "reply":
+			record["text"] = text
+		case place == "arguments" && record["tool"] == "message_shopper":
+			record["args"] = object{"text": text}
+		}
 	}
 }
 

@@ -30,7 +30,7 @@ func Text(ms []Message, tools []string) []Turn {
 			out = append(out, Turn{Assistant, assistantText(m)})
 		case Tool:
 			n := Answers(ms[i:])
-			out = append(out, Turn{User, responses(ms[i : i+n])})
+			out = append(out, Turn{User, Responses(ms[i : i+n])})
 			i += n - 1
 		default:
 			if last := len(out) - 1; last >= 0 && out[last].Role == User {
@@ -71,7 +71,8 @@ func Answers(ms []Message) (n int) {
 	return n
 }
 
-func responses(results []Message) string {
+// Responses are results of calls as text forms have them, in one turn.
+func Responses(results []Message) string {
 	parts := make([]string, len(results))
 	for i := range results {
 		parts[i] = "<tool_response>\n" + results[i].Content + "\n</tool_response>"

@@ -10,8 +10,8 @@ import (
 )
 
 // Turns gives the messages of the row as turns: the system prompt and what the
-// customer said as the user's, without the results of tools. It fails where a
-// message cannot be read.
+// customer said as the user's, results of tools in tags. It fails where a message cannot
+// be read.
 func (r *SFT) Turns() ([]arena.Turn, error) {
 	messages, err := chat.Decode(r.Messages)
 	if err != nil {
@@ -22,6 +22,8 @@ func (r *SFT) Turns() ([]arena.Turn, error) {
 		switch m.Role {
 		case chat.System, chat.User:
 			turns = append(turns, arena.Turn{User: m.Content})
+		case chat.Tool:
+			turns = append(turns, arena.Turn{User: chat.Responses([]chat.Message{m})})
 		case chat.Assistant:
 			t := arena.Turn{Think: m.Reasoning, Text: m.Content}
 			for _, c := range m.Calls {

@@ -19,7 +19,8 @@ func TestTurns(t *testing.T) {
 	got, err := row.Turns()
 	want := []arena.Turn{
 		{User: "Help."}, {User: "a lamp"},
-		{Think: "Hm.", Calls: []arena.Call{{ID: "1", Name: "find_product", Arguments: `{"q":"lamp"}`}}}, {Text: "None."},
+		{Think: "Hm.", Calls: []arena.Call{{ID: "1", Name: "find_product", Arguments: `{"q":"lamp"}`}}},
+		{User: "<tool_response>\n[]\n</tool_response>"}, {Text: "None."},
 	}
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Error(err, diff)

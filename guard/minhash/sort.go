@@ -1,21 +1,9 @@
 package minhash
 
-import (
-	"cmp"
-	"slices"
-)
-
-// smallSort is the length below which comparing is faster than counting.
-const smallSort = 512
-
 // sortByKey sorts records by key and returns them in one of the two slices,
 // which have equal length. Records of equal key are in the order of documents, as
 // they are on entry.
 func sortByKey(records, buffer []record) []record {
-	if len(records) < smallSort {
-		slices.SortFunc(records, byKey)
-		return records
-	}
 	// Three passes over 33 bits put nearly all in place; the rest is one pass of
 	// insertion.
 	for _, shift := range []uint{31, 42, 53} {
@@ -28,10 +16,6 @@ func sortByKey(records, buffer []record) []record {
 		}
 	}
 	return records
-}
-
-func byKey(a, b record) int {
-	return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.doc, b.doc))
 }
 
 // countingPass moves records to buffer in the order of eleven bits of the key.

@@ -72,6 +72,17 @@ func IsResult(text string) bool {
 	return at < 0 || at+len(resultEnd) == len(text)
 }
 
+// Heard are the customer's words in results of tools, which a session sends along.
+func Heard(results string) (said []string) {
+	for result := range strings.SplitSeq(results, resultEnd) {
+		at := max(0, strings.IndexByte(result, '{'))
+		if text := gjson.Get(result[at:], "user_message"); text.Type == gjson.String && text.Str != "" {
+			said = append(said, text.Str)
+		}
+	}
+	return said
+}
+
 // Read takes a row apart.
 func Read(row Row) Content {
 	r := gjson.Parse(row.JSON).Map() // one pass: most rows have few of forty names
@@ -94,11 +105,11 @@ func Read(row Row) Content {
 		}
 	}
 	for _, key := range productKeys {
-		walk(r[key], key, maxDepth, c.leaf)
+		walk(r[key], key, maxDepth, false, c.leaf)
 	}
 	if c.Guessed = !c.holdsText(); c.Guessed {
 		// What cannot be told apart is searched as a whole.
-		walk(gjson.Parse(row.JSON), "", maxDepth, func(key string, v gjson.Result) {
+		walk(gjson.Parse(row.JSON), "", maxDepth, false, func(key string, v gjson.Result) {
 			if v.Type == gjson.String && !slices.Contains(idKeys, key) {
 				c.read(v.Str)
 			}
@@ -159,7 +170,11 @@ func (c *Content) asked(v gjson.Result) {
 
 func (c *Content) read(text string) {
 	switch {
-	case strings.TrimSpace(text) == "" || IsResult(text):
+	case strings.TrimSpace(text) == "":
+	case IsResult(text):
+		for _, said := range Heard(text) {
+			c.read(said)
+		}
 	case c.Request == "":
 		c.Request = text
 	case text != c.Request && !slices.Contains(c.Context, text):
@@ -172,6 +187,9 @@ func (c *Content) dialogue(v gjson.Result) {
 		return
 	}
 	v.ForEach(func(_, message gjson.Result) bool {
+		if message.Type == gjson.String && isJSON(message.Str) { // as our own Parquet has it
+			message = gjson.Parse(message.Str)
+		}
 		m := message.Map()
 		role := firstString(m, roleKeys)
 		switch {
@@ -183,6 +201,10 @@ func (c *Content) dialogue(v gjson.Result) {
 			}
 		case slices.Contains(writes, role):
 			c.turn(m)
+		default: // a result
+			for _, said := range Heard(strings.Join(messageTexts(m), resultEnd)) {
+				c.read(said)
+			}
 		}
 		return true
 	})
@@ -239,26 +261,29 @@ func (c *Content) wrote(v gjson.Result) {
 const maxDepth = 12
 
 // walk visits every string and number below a value, those of JSON that is itself a
-// string too, with the name that it stands under.
-func walk(v gjson.Result, key string, depth int, visit func(key string, v gjson.Result)) {
+// string too, with the name that it stands under, and with names each name as well.
+func walk(v gjson.Result, key string, depth int, names bool, visit func(key string, v gjson.Result)) {
 	switch {
 	case depth == 0:
 	case v.IsObject() || v.IsArray():
 		v.ForEach(func(k, e gjson.Result) bool {
-			walk(e, cmp.Or(k.Str, key), depth-1, visit)
+			if names {
+				visit(key, k)
+			}
+			walk(e, cmp.Or(k.Str, key), depth-1, names, visit)
 			return true
 		})
 	case v.Type == gjson.String && isJSON(v.Str):
-		walk(gjson.Parse(v.Str), key, depth-1, visit)
+		walk(gjson.Parse(v.Str), key, depth-1, names, visit)
 	case v.Type == gjson.String && v.Str != "", v.Type == gjson.Number:
 		visit(key, v)
 	}
 }
 
-// Leaves are the strings of a value, each on a line of its own.
+// Leaves are the strings of a value and the names in it, each on a line of its own.
 func Leaves(v gjson.Result) string {
 	var lines []string
-	walk(v, "", maxDepth, func(_ string, v gjson.Result) {
+	walk(v, "", maxDepth, true, func(_ string, v gjson.Result) {
 		if v.Type == gjson.String {
 			lines = append(lines, v.Str)
 		}

@@ -32,23 +32,19 @@ func (k *Known) Leaks(ctx context.Context, s *Source, found func(id, evidence st
 		return err
 	}
 	seen := map[string]bool{}
-	look := func(row any) error {
-		s, err := Look(row)
-		if err != nil {
-			return err
-		}
-		fresh := len(s.Sessions) == 0
-		for _, session := range s.Sessions {
+	look := func(row *Seen) error {
+		fresh := len(row.Sessions) == 0
+		for _, session := range row.Sessions {
 			fresh = fresh || !seen[session]
 			seen[strings.Clone(session)] = true // a row's texts live as long as its batch
 		}
 		if !fresh {
 			return ctx.Err()
 		}
-		if pool := k.Bank.Pool(s.Cluster); pool != "" && pool != guard.PoolTrain {
-			found(s.Candidate.ID, fmt.Sprintf("its cluster is %s", pool))
-		} else if f := g.Check(s.Candidate); f.Drop {
-			found(s.Candidate.ID, f.Evidence)
+		if pool := k.Bank.Pool(row.Cluster); pool != "" && pool != guard.PoolTrain {
+			found(row.Candidate.ID, fmt.Sprintf("its cluster is %s", pool))
+		} else if f := g.Check(row.Candidate); f.Drop {
+			found(row.Candidate.ID, f.Evidence)
 		}
 		return ctx.Err()
 	}
@@ -57,10 +53,17 @@ func (k *Known) Leaks(ctx context.Context, s *Source, found func(id, evidence st
 		func() error { return eachRow[rows.RL](s, corpus.ProfileVerlRL, look) },
 		func() error { return eachRow[rows.KTO](s, corpus.ProfileKTO, look) },
 		func() error { return eachRow[rows.Pref](s, corpus.ProfilePref, look) },
+		func() error { return eachRow[rows.Steps](s, corpus.ProfileStepwise, look) },
 	)
 }
 
-// eachRow visits the rows of a profile in the train split, by pointers.
-func eachRow[T any](s *Source, profile string, visit func(any) error) error {
-	return Rows(s, profile, corpus.SplitTrain, func(row *T) error { return visit(row) })
+// eachRow visits the rows of a profile in the train split.
+func eachRow[T any](s *Source, profile string, see func(*Seen) error) error {
+	return Rows(s, profile, corpus.SplitTrain, func(row *T) error {
+		seen, err := Look(row)
+		if err != nil {
+			return err
+		}
+		return see(&seen)
+	})
 }

@@ -66,7 +66,7 @@ func Withdraw(earlier *Source, state *guard.State, g *guard.Guard) (*Withdrawn, 
 	for i := range w.Rows {
 		gone[w.Rows[i].TraceID] = true
 	}
-	see := func(s *Seen) {
+	see := func(s *Seen) error {
 		var found guard.Finding
 		if g != nil {
 			found = g.Check(s.Candidate)
@@ -78,25 +78,13 @@ func Withdraw(earlier *Source, state *guard.State, g *guard.Guard) (*Withdrawn, 
 				w.Rows = append(w.Rows, Tombstone{TraceID: id, Pool: pool, Match: found.Match, Tier: found.Tier, Spoilt: w.of(files[id])})
 			}
 		}
+		return nil
 	}
-	if err == nil {
-		err = trained[rows.SFT](earlier, corpus.ProfileHFJSON, see)
-	}
-	if err == nil { // pairs are made of the same attempts
-		err = trained[rows.KTO](earlier, corpus.ProfileKTO, see)
+	if err == nil { // pairs are made of the same attempts as labels
+		err = errors.Join(eachRow[rows.SFT](earlier, corpus.ProfileHFJSON, see), eachRow[rows.KTO](earlier, corpus.ProfileKTO, see))
 	}
 	slices.SortFunc(w.Rows, func(a, b Tombstone) int { return cmp.Compare(a.TraceID, b.TraceID) })
 	return w, err
-}
-
-func trained[T any](s *Source, profile string, see func(*Seen)) error {
-	return Rows(s, profile, corpus.SplitTrain, func(row *T) error {
-		seen, err := Look(row)
-		if err == nil {
-			see(&seen)
-		}
-		return err
-	})
 }
 
 // traces are the sha256 of the files of traces that the corpus was built of.
