@@ -116,6 +116,9 @@ const opening = "[REDACTED:"
 // and texts that nobody made up for the purpose settle in two.
 const maxPasses = 8
 
+// Shortest is the length in bytes of the shortest finding, a mail address such as a@b.co.
+const Shortest = 6
+
 // Text replaces every finding and adds it to counts. What it gives holds no
 // finding. Of JSON only strings and numbers are replaced, so that it stays
 // JSON; a text that does not settle becomes one placeholder. Bytes that are no

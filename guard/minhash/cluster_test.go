@@ -62,7 +62,7 @@ func TestClustersHoldEveryExactPair(t *testing.T) {
 		}
 		sets := make([][]uint32, len(texts))
 		for i := range texts {
-			sets[i] = sortedSet(shingles(new(shingler), texts[i]))
+			sets[i] = sortedSet(shingles(new(shingler), texts[i], nil))
 		}
 		found, missed, wrong := 0, 0, 0
 		exact := newExact(sets, o.Threshold)

@@ -28,7 +28,8 @@ type Signature [K]uint32
 func Sign[T string | []byte](text T) (sig Signature) {
 	s := shinglers.Get().(*shingler)
 	defer shinglers.Put(s)
-	signShingles(shingles(s, text), &sig)
+	s.out = shingles(s, text, s.out[:0])
+	signShingles(s.out, &sig)
 	return sig
 }
 

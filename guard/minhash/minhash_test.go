@@ -118,7 +118,7 @@ func FuzzPortableEqualsVector(f *testing.F) {
 	f.Add(strings.Repeat("long enough for several blocks of shingles ", 800))
 	f.Add("\x00\xff\xfe non-utf8 \x80 bytes and_under scores 8bytes12 16byteslongword1")
 	f.Fuzz(func(t *testing.T, text string) {
-		xs := shingles(new(shingler), []byte(text))
+		xs := shingles(new(shingler), []byte(text), nil)
 		var fast, portable Signature
 		signShingles(xs, &fast)
 		for i := range portable {
@@ -148,7 +148,7 @@ func FuzzShinglesEqualPlain(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		words := strings.FieldsFunc(fold(apart(text)), func(r rune) bool { return r == ' ' })
 		n := max(len(words)-Words+1, min(len(words), 1))
-		if got := len(shingles(new(shingler), []byte(text))); got != n {
+		if got := len(shingles(new(shingler), []byte(text), nil)); got != n {
 			t.Fatalf("%d shingles of %d words in %q", got, len(words), text)
 		}
 		if Sign(text) != Sign(strings.Join(words, " ")) {

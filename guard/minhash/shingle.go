@@ -40,22 +40,24 @@ type shingler struct {
 	text  []byte
 	mask  []uint64
 	words []uint64
-	out   []uint32
+	out   []uint32 // what Sign signed last
 	// unspaced is true of a document that may hold a script without blanks.
 	unspaced bool
 }
 
-// shingles returns one hash for each shingle of doc in order, repeats
-// included. The result is valid until the next call.
-func shingles[T string | []byte](s *shingler, doc T) []uint32 {
+// mostShingles is how many shingles a document of so many bytes can have.
+func mostShingles(bytes int) int { return bytes/2 + 1 }
+
+// shingles appends one hash for each shingle of doc to out, in order, repeats
+// included.
+func shingles[T string | []byte](s *shingler, doc T, out []uint32) []uint32 {
 	blocks := (len(doc) + blockBytes - 1) / blockBytes
 	s.text = append(append(s.text[:0], doc...), make([]byte, blocks*blockBytes+padding-len(doc))...)
 	s.mask = slices.Grow(s.mask[:0], blocks)[:blocks]
 	mark(s.mask, s.text)
 	s.unspaced = hasUnspaced(s.text)
 	s.hashWords(len(doc))
-	s.out = roll(s.words, s.out[:0])
-	return s.out
+	return roll(s.words, out)
 }
 
 // hashWords hashes the words that the mask marks.

@@ -21,7 +21,7 @@ type Group struct {
 // texts that collide are sorted. The answer does not depend on o.Workers.
 func Texts(texts []string, o Options) ([]Group, *Clusters, error) {
 	sigs := make([]Packed, len(texts))
-	sets := &shingleSets{texts: texts, raw: make([][]uint32, len(texts)), isSet: make([]bool, len(texts)), held: noText}
+	sets := &shingleSets{texts: texts, raw: make([][]uint32, len(texts)), isSet: make([]bool, len(texts)), met: make([]met, len(texts)), held: noText}
 	workers := max(1, min(o.Workers, len(texts)))
 	var all sync.WaitGroup
 	for w := range workers {
@@ -47,12 +47,19 @@ type shingleSets struct {
 	raw   [][]uint32
 	isSet []bool
 	made  shingler
+	met   []met
 	// loaded holds the shingles of one text, by index; none is noText.
 	loaded table
 	held   int
 }
 
 const noText = -1
+
+// met is the last text that a text was compared with.
+type met struct {
+	next       int // its index and one, 0 for none
+	similarity float64
+}
 
 // sign signs the texts of one stretch and keeps their shingles while there is
 // room for them.
@@ -61,19 +68,21 @@ func (s *shingleSets) sign(sigs []Packed, from, to, room int, signed func(bytes 
 	var made shingler
 	var kept []uint32 // in large pieces, which the collector walks faster than one for each text
 	for i := from; i < to; i++ {
-		xs := shingles(&made, s.texts[i])
+		if cap(kept)-len(kept) < mostShingles(len(s.texts[i])) {
+			kept = make([]uint32, 0, max(1<<16, mostShingles(len(s.texts[i]))))
+		}
+		before := kept
+		kept = shingles(&made, s.texts[i], kept)
+		xs := kept[len(before):len(kept):len(kept)]
 		signShingles(xs, &sig)
 		sigs[i] = sig.Pack()
 		if signed != nil {
 			signed(len(s.texts[i]))
 		}
 		if room -= len(xs); room >= 0 {
-			if cap(kept)-len(kept) < len(xs) {
-				kept = make([]uint32, 0, max(1<<16, len(xs)))
-			}
-			at := len(kept)
-			kept = append(kept, xs...)
-			s.raw[i] = kept[at:len(kept):len(kept)]
+			s.raw[i] = xs
+		} else {
+			kept = before
 		}
 	}
 }
@@ -81,6 +90,9 @@ func (s *shingleSets) sign(sigs []Packed, from, to, room int, signed func(bytes 
 // jaccard is the exact similarity of two texts, 0 to 1. Whichever of the two the
 // table holds stays there.
 func (s *shingleSets) jaccard(i, j int) float64 {
+	if s.met[i].next == j+1 {
+		return s.met[i].similarity
+	}
 	a, b := s.set(i), s.set(j)
 	if len(a)+len(b) == 0 {
 		return 1
@@ -92,7 +104,9 @@ func (s *shingleSets) jaccard(i, j int) float64 {
 		s.held = i
 	}
 	both := s.loaded.count(b)
-	return float64(both) / float64(len(a)+len(b)-both)
+	similarity := float64(both) / float64(len(a)+len(b)-both)
+	s.met[i], s.met[j] = met{j + 1, similarity}, met{i + 1, similarity}
+	return similarity
 }
 
 // set returns the shingles of text i, each once.
@@ -101,7 +115,7 @@ func (s *shingleSets) set(i int) []uint32 {
 		return s.raw[i]
 	}
 	if s.raw[i] == nil {
-		s.raw[i] = append([]uint32(nil), shingles(&s.made, s.texts[i])...)
+		s.raw[i] = shingles(&s.made, s.texts[i], nil)
 	}
 	s.raw[i] = s.loaded.fill(s.raw[i])
 	s.isSet[i], s.held = true, i
@@ -109,9 +123,9 @@ func (s *shingleSets) set(i int) []uint32 {
 }
 
 func groups(texts []string, c *Clusters, sets *shingleSets) []Group {
-	best := map[uint32]int{}
+	best := make([]int, len(texts)) // of a root, which comes first
 	for i, root := range c.Root {
-		if at, seen := best[root]; !seen || represents(texts[i], texts[at]) {
+		if int(root) == i || represents(texts[i], texts[best[root]]) {
 			best[root] = i
 		}
 	}

@@ -119,23 +119,19 @@ func Read(row Row) Content {
 }
 
 // Field is one column of a row as text, by its path (a.b.0), with the row's name; found
-// reports whether the row has it. All else is stepped over: a row may be far longer.
+// reports whether the row has it.
 func (r Row) Field(path string) (text, name string, found bool) {
-	c, best := cursor.New(r.JSON, cursor.Limits{Depth: math.MaxInt, StringBytes: len(r.JSON)}), len(idKeys)
-	c.Object(func(key string) {
-		id := slices.Index(idKeys, key)
-		if key != path && (id < 0 || id >= best) {
-			c.Skip()
-			return
+	if best := len(idKeys); r.members != nil || r.takeApart(newCursor()) {
+		for _, m := range r.members {
+			if m.key == path {
+				text = m.text()
+				found = text != ""
+			}
+			if id := slices.Index(idKeys, m.key); id >= 0 && id < best && m.text() != "" {
+				name, best = m.text(), id
+			}
 		}
-		value, _ := c.ID()
-		if key == path {
-			text, found = value, value != ""
-		}
-		if id >= 0 && id < best && value != "" {
-			name, best = value, id
-		}
-	})
+	}
 	if !found { // neither text nor a number, or within another column
 		v := gjson.Get(r.JSON, path)
 		text, found = v.String(), v.Exists()
@@ -144,6 +140,17 @@ func (r Row) Field(path string) (text, name string, found bool) {
 		name = r.Name()
 	}
 	return text, name, found
+}
+
+// text is a value that is text, or a number as it is written; else empty.
+func (m member) text() string {
+	if strings.HasPrefix(m.value, `"`) && strings.IndexByte(m.value, '\\') < 0 {
+		return m.value[1 : len(m.value)-1]
+	}
+	c := newCursor()
+	c.Next(m.value)
+	text, _ := c.ID()
+	return text
 }
 
 func (c *Content) holdsText() bool {

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -30,9 +31,13 @@ type Row struct {
 	JSON string
 	// Stem is the file's name without its endings, Line the row's position in it
 	// from 0.
-	Stem string
-	Line int
+	Stem    string
+	Line    int
+	members []member // where it was taken apart when it was checked
 }
+
+// member is a name of a row and its value as it is written.
+type member struct{ key, value string }
 
 // Name identifies a row that names itself nowhere.
 func (r Row) Name() string { return fmt.Sprintf("%s-%d", r.Stem, r.Line) }
@@ -171,19 +176,32 @@ func eachElement(r io.Reader, stem string, yield func(Row) error) error {
 }
 
 func eachLine(r io.Reader, stem string, yield func(Row) error) error {
+	c, last := newCursor(), 0
 	for line, err := range arena.Lines(r, maxLineBytes) {
 		if err != nil {
 			return err
 		}
-		text := string(line.Text)
-		if !cursor.Valid(text) || !gjson.Parse(text).IsObject() {
+		row := Row{JSON: string(line.Text), Stem: stem, Line: line.Number - 1, members: make([]member, 0, last)}
+		if !row.takeApart(c) {
 			return fmt.Errorf("line %d: %w", line.Number, ErrNotObject)
 		}
-		if err := yield(Row{JSON: text, Stem: stem, Line: line.Number - 1}); err != nil {
+		last = len(row.members)
+		if err := yield(row); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+func newCursor() *cursor.Cursor {
+	return cursor.New("", cursor.Limits{Depth: cursor.MaxDepth, StringBytes: math.MaxInt})
+}
+
+// takeApart finds the members of a row, and reports whether it is a JSON object.
+func (r *Row) takeApart(c *cursor.Cursor) bool {
+	c.Next(r.JSON)
+	is := c.Object(func(key string) { r.members = append(r.members, member{key, string(c.Raw())}) })
+	return is && c.End() == nil
 }
 
 // endings are those of the files that hold rows.

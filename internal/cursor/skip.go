@@ -154,8 +154,8 @@ func spaced(s string, i int) int {
 	return i
 }
 
-// maxDepth is the deepest nesting of encoding/json.
-const maxDepth = 10_000
+// MaxDepth is the deepest nesting of encoding/json.
+const MaxDepth = 10_000
 
 // Valid reports whether text is one JSON value, nested no deeper than
 // encoding/json allows. It needs no stack: validators that call themselves for
@@ -172,7 +172,7 @@ func Finite(text string) bool {
 }
 
 func stepOver(text string) *Cursor {
-	c := New(text, Limits{Depth: maxDepth, StringBytes: len(text)})
+	c := New(text, Limits{Depth: MaxDepth, StringBytes: len(text)})
 	c.Skip()
 	return c
 }

@@ -11,6 +11,7 @@ import (
 	"os"
 	"runtime"
 	"strings"
+	"unsafe"
 
 	"github.com/spf13/cobra"
 
@@ -227,11 +228,10 @@ func (f *dedupFlags) options(texts []string) (minhash.Options, error) {
 // dedupLines names each cluster by the content of its representative, so that
 // neither order nor strangers rename it.
 func dedupLines(ids, texts []string, groups []minhash.Group) []dedupLine {
-	names, text := make([]string, len(groups)), []byte(nil)
+	names := make([]string, len(groups))
 	for i, g := range groups {
 		if g.Representative {
-			text = append(text[:0], texts[i]...)
-			names[g.Root] = clusterName(text)
+			names[g.Root] = clusterName(texts[i])
 		}
 	}
 	lines := make([]dedupLine, len(groups))
@@ -244,7 +244,10 @@ func dedupLines(ids, texts []string, groups []minhash.Group) []dedupLine {
 	return lines
 }
 
-func clusterName(text []byte) string { return digest.SHA256(text)[:16] }
+// clusterName reads the text where it lies.
+func clusterName(text string) string {
+	return digest.SHA256(unsafe.Slice(unsafe.StringData(text), len(text)))[:16]
+}
 
 // joinIndex finds texts that earlier runs had already: they represent nothing,
 // and their cluster is named after the earlier document. The texts' own
@@ -270,7 +273,7 @@ func (f *dedupFlags) joinIndex(ids, texts []string, lines []dedupLine, o minhash
 		root := int(c.Root[earlier+i])
 		if root < earlier {
 			similarity := all.Signatures[root].Similarity(&all.Signatures[earlier+i])
-			lines[i] = dedupLine{ID: cli.WithoutSecrets(ids[i]), Cluster: clusterName([]byte(all.IDs[root])), Jaccard: &similarity}
+			lines[i] = dedupLine{ID: cli.WithoutSecrets(ids[i]), Cluster: clusterName(all.IDs[root]), Jaccard: &similarity}
 		}
 	}
 	return nil

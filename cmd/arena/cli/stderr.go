@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/spf13/pflag"
 
@@ -99,6 +100,9 @@ var rules = sync.OnceValues(func() (*redact.Redactor, error) { return redact.New
 // WithoutSecrets is what may be shown of words that quote a trace: errors,
 // explanations, passages that a judge cites. JSON stays JSON.
 func WithoutSecrets(text string) string {
+	if len(text) < redact.Shortest && utf8.ValidString(text) {
+		return text
+	}
 	r, err := rules()
 	if err != nil {
 		return redact.Placeholder("text")
