@@ -67,9 +67,9 @@ type Finding struct {
 
 // Config sets the guard's thresholds. The zero value means the defaults.
 type Config struct {
-	// Drop is the lexical score, 0 to 1, from which a row is dropped. One that is
-	// given stays; the default is raised with the bank until the share of honest
-	// rows lost is estimated to be MaxFalse at most.
+	// Drop is the lexical score, 0 to 1, from which a near miss is dropped; what asks
+	// for the same is at any. One that is given stays; the default is raised with the
+	// bank until the share of honest rows lost is estimated to be MaxFalse at most.
 	Drop, MaxFalse float64
 	// Least is what the default starts from at least: the score from which whoever
 	// looked at the rows before dropped them, as far as a bank may raise it.

@@ -82,14 +82,13 @@ func TestInjectionNoticesABrokenTier(t *testing.T) {
 			t.Errorf("%+v", k)
 		}
 	}
-	g.config.Drop = 2
+	g.lexical = lexical.New(nil)
 	err := g.Injection(1).Validate()
 	if !errors.Is(err, ErrRecall) || !strings.Contains(err.Error(), "reordered") || !strings.Contains(err.Error(), "synonyms") {
 		t.Errorf("without the lexical tier: %v", err)
 	}
 	g = newTestGuard(t, bank)
-	g.text = newTextIndex(nil)
-	g.config.Drop = 2
+	g.text, g.lexical = newTextIndex(nil), lexical.New(nil)
 	if err := g.Injection(1).Validate(); err == nil || !strings.Contains(err.Error(), "verbatim") {
 		t.Errorf("without the text tiers: %v", err)
 	}

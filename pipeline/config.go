@@ -92,7 +92,7 @@ type GuardConfig struct {
 	// Seed is the seed of the split.
 	Seed   uint64       `yaml:"seed"`
 	Shares guard.Shares `yaml:"shares"`
-	// Drop is the lexical score, 0 to 1, from which a row is dropped; 0 is the
+	// Drop is the lexical score, 0 to 1, from which a near miss is dropped; 0 is the
 	// detector's own.
 	Drop float64 `yaml:"drop"`
 	// MaxFalse is the share, 0 to 1, of honest rows that may be lost: a detector's

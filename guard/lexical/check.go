@@ -8,10 +8,10 @@ import (
 )
 
 // The scores, 0 to 1, from which a text is dropped unless something else is given,
-// and is the same if no constraint contradicts.
+// and is the same, and dropped, if no constraint contradicts.
 var (
 	DefaultDrop = Logistic(dropLogOdds)
-	leastSame   = DefaultDrop
+	leastSame   = Logistic(sameLogOdds)
 )
 
 // Finding is what the index says of one text.
@@ -27,7 +27,8 @@ type Finding struct {
 	Beyond bool
 }
 
-// Check holds text against every request and drops from a score on.
+// Check holds text against every request and drops what is the same, and all from a
+// score on.
 func (x *Index) Check(text string, drop float64) Finding {
 	s := x.scratch.Get().(*scratch)
 	defer x.scratch.Put(s)
@@ -38,7 +39,8 @@ func (x *Index) Check(text string, drop float64) Finding {
 	}
 	f.Request, f.Score = x.entry[best.base], Logistic(best.score)
 	base := x.bases[best.base].profile
-	if f.Drop = f.Score >= drop || f.Beyond && x.numbersProve(base, best.part, len(x.bases)); !f.Drop {
+	f.Drop = f.Score >= drop || f.Beyond && x.numbersProve(base, best.part, len(x.bases))
+	if !f.Drop && f.Score < leastSame {
 		return f
 	}
 	why := contradiction(base, best.part, best.f)
@@ -47,7 +49,9 @@ func (x *Index) Check(text string, drop float64) Finding {
 		f.Score = Logistic(best.score)
 	}
 	f.Same = why == "" && f.Score >= leastSame
-	f.Evidence = evidence(base, best, why)
+	if f.Drop = f.Drop || f.Same; f.Drop {
+		f.Evidence = evidence(base, best, why)
+	}
 	return f
 }
 
