@@ -11,7 +11,6 @@ import (
 	"os"
 	"runtime"
 	"strings"
-	"unsafe"
 
 	"github.com/spf13/cobra"
 
@@ -241,10 +240,11 @@ func (f *dedupFlags) options(texts []string) (minhash.Options, error) {
 // dedupLines names each cluster by the content of its representative, so that
 // neither order nor strangers rename it.
 func dedupLines(ids, texts []string, groups []minhash.Group) []dedupLine {
-	names := make([]string, len(groups))
+	names, text := make([]string, len(groups)), []byte(nil)
 	for i, g := range groups {
 		if g.Representative {
-			names[g.Root] = clusterName(texts[i])
+			text = append(text[:0], texts[i]...)
+			names[g.Root] = clusterName(text)
 		}
 	}
 	lines := make([]dedupLine, len(groups))
@@ -257,10 +257,7 @@ func dedupLines(ids, texts []string, groups []minhash.Group) []dedupLine {
 	return lines
 }
 
-// clusterName reads the text where it lies.
-func clusterName(text string) string {
-	return digest.SHA256(unsafe.Slice(unsafe.StringData(text), len(text)))[:16]
-}
+func clusterName(text []byte) string { return digest.SHA256(text)[:16] }
 
 // joinIndex finds texts that earlier runs had already: they represent nothing,
 // and their cluster is named after the earlier document. The texts' own
@@ -286,7 +283,7 @@ func (f *dedupFlags) joinIndex(ids, texts []string, lines []dedupLine, o minhash
 		root := int(c.Root[earlier+i])
 		if root < earlier {
 			similarity := all.Signatures[root].Similarity(&all.Signatures[earlier+i])
-			lines[i] = dedupLine{ID: cli.WithoutSecrets(ids[i]), Cluster: clusterName(all.IDs[root]), Jaccard: &similarity}
+			lines[i] = dedupLine{ID: cli.WithoutSecrets(ids[i]), Cluster: clusterName([]byte(all.IDs[root])), Jaccard: &similarity}
 		}
 	}
 	return nil
