@@ -89,7 +89,6 @@ func (e *Environment) Begin(problem string) (*Episode, error) {
 	return ep, nil
 }
 
-// forget drops the episodes that were paid or left alone.
 func (e *Environment) forget(now time.Time) {
 	for id, ep := range e.episodes {
 		if ep.forgettable(now) {

@@ -30,7 +30,6 @@ type Episode struct {
 	paid *Verdict
 }
 
-// made is a call that was run.
 type made struct {
 	call model.Call
 	kept []rollout.TapeAnswer

@@ -18,7 +18,6 @@ type Said struct {
 	Calls       []model.Call
 }
 
-// body is the reply as a chat completion, number n of the episode.
 func (s Said) body(n int) []byte {
 	finish := "stop"
 	if len(s.Calls) > 0 {
@@ -46,7 +45,6 @@ func readable(c model.Call) bool {
 	return gjson.Parse(c.Function.Arguments).IsObject() && gjson.Valid(c.Function.Arguments)
 }
 
-// maxItems bounds the items of one account.
 const maxItems = 4096
 
 // ReadOutput reads the output of a Responses object: reasoning, messages and calls

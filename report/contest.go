@@ -142,7 +142,6 @@ func WeightsPage(results, changed []*yuma.Result) *Page {
 	return p
 }
 
-// addLargest adds validator, node and share of all weight that consensus left.
 func (s *Section) addLargest(r *yuma.Result) {
 	type flow struct {
 		from, to int

@@ -30,7 +30,6 @@ const (
 	plotHeight = 7.5 * vg.Centimeter
 )
 
-// newPlot is an empty plot with its axes named.
 func newPlot(x, y string) *plot.Plot {
 	p := plot.New()
 	p.X.Label.Text, p.Y.Label.Text = x, y
@@ -66,7 +65,6 @@ func Plots(all []figures.Bars) (map[string][]byte, error) {
 	return out, nil
 }
 
-// drawn is a plot as an SVG file.
 func drawn(p *plot.Plot) ([]byte, error) {
 	canvas := vgsvg.New(plotWidth, plotHeight)
 	p.Draw(draw.New(canvas))
@@ -75,8 +73,6 @@ func drawn(p *plot.Plot) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// histogram draws a bar for each name, of one kind or of several on top of
-// each other.
 func histogram(p *plot.Plot, b *figures.Bars) error {
 	width := plotWidth * 0.7 / vg.Length(max(4, len(b.Names)))
 	var below *plotter.BarChart

@@ -32,7 +32,6 @@ type Section struct {
 	Rows    [][]string
 }
 
-// row adds a line to the table: its cells as they print.
 func (s *Section) row(cells ...any) {
 	var r []string
 	for _, c := range cells {

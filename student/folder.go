@@ -46,7 +46,6 @@ const (
 // another spec.
 var ErrChanged = errors.New("the run in this folder was begun with other inputs")
 
-// folder is an open run folder.
 type folder struct {
 	path     string
 	unlock   func() error
@@ -89,7 +88,6 @@ func openFolder(path string, spec Spec) (f *folder, err error) {
 
 func (f *folder) file(name string) string { return filepath.Join(f.path, name) }
 
-// claim compares the folder's spec, or writes it.
 func (f *folder) claim(spec Spec) error {
 	old, err := ReadSpec(f.path)
 	if errors.Is(err, fs.ErrNotExist) {

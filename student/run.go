@@ -173,7 +173,6 @@ func (r *Run) runID(sample uint32) string {
 	return fmt.Sprintf("%s-s%d", r.name, sample)
 }
 
-// score scores a finished rollout and settles its label.
 func (r *Run) score(ctx context.Context, p *arena.Problem, result *rollout.Result) error {
 	result.SetScore(json.RawMessage("null"))
 	result.Success, result.Quality, result.Titles = nil, nil, ""

@@ -118,7 +118,6 @@ func (s Spec) Differences(o Spec) []string {
 	return all
 }
 
-// written is a value of a spec as JSON.
 func written(v any) string {
 	b, err := json.Marshal(v)
 	if err != nil {
@@ -127,7 +126,6 @@ func written(v any) string {
 	return string(b)
 }
 
-// shown is a value for a message, cut where it is long.
 func shown(v string) string {
 	const enough = 60
 	if len(v) > enough {

@@ -41,7 +41,6 @@ func Table(s *evaluation.Summary) string {
 	return b.String() + infra(s)
 }
 
-// infra has a line for each reason, with the first words of a server.
 func infra(s *evaluation.Summary) string {
 	var b strings.Builder
 	for _, reason := range slices.Sorted(maps.Keys(s.Infra)) {
@@ -50,7 +49,6 @@ func infra(s *evaluation.Summary) string {
 	return b.String()
 }
 
-// sure95 is a rate with its interval of 95 %.
 func sure95(rate *float64, interval *[2]float64) string {
 	switch {
 	case rate == nil:
@@ -72,7 +70,6 @@ func counts(m map[string]int) string {
 	return strings.Join(parts, ", ")
 }
 
-// inspectRun is what the inspect_ai log says of the run as a whole.
 func (r *Run) inspectRun() inspectlog.Run {
 	return inspectlog.Run{
 		ID: r.runID(0), Task: "shopping_" + r.Spec.Harness, Model: r.Spec.Model, ProblemIDs: r.Problems.IDs, Samples: r.Spec.Samples,
@@ -80,7 +77,6 @@ func (r *Run) inspectRun() inspectlog.Run {
 	}
 }
 
-// inspectScores are the results that its viewer shows first.
 func inspectScores(s *evaluation.Summary) []inspectlog.Score {
 	success := inspectlog.Score{Name: "success", Scored: s.Scored, Unscored: s.InfraErrors, Metrics: map[string]*float64{"accuracy": s.ASRScored, "asr_all": s.ASRAll, "stderr": s.SEScored}}
 	for name, rate := range s.Pass {

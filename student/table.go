@@ -11,7 +11,6 @@ import (
 	"github.com/trajectory-arena/arena/student/rollout"
 )
 
-// row is one line of results.parquet: a result, its tokens and axes in columns.
 type row struct {
 	rollout.Result
 	Prompt     *int64   `parquet:"prompt_tokens,optional"`
@@ -43,7 +42,6 @@ func newRow(r *rollout.Result) row {
 	}
 }
 
-// table writes a Parquet file, which appears when it is whole.
 type table[T any] struct {
 	path   string
 	file   *atomicfile.File

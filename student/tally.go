@@ -26,10 +26,8 @@ type tally struct {
 // ratio is a rate by problem: of so many tries so much was gained.
 type ratio struct{ gained, tries []float64 }
 
-// begin opens the next problem.
 func (r *ratio) begin() { r.gained, r.tries = append(r.gained, 0), append(r.tries, 0) }
 
-// add counts in the problem at hand.
 func (r *ratio) add(gained, tries float64) {
 	last := len(r.tries) - 1
 	r.gained[last] += gained
@@ -108,7 +106,6 @@ func (t *tally) addScored(r *rollout.Result) {
 	}
 }
 
-// endProblem closes the problem at hand.
 func (t *tally) endProblem() {
 	s := &t.s
 	n := t.wins + t.misses + t.infra
@@ -152,7 +149,6 @@ func (t *tally) addPart(p *evaluation.Part) {
 	t.parts[p].add(float64(t.wins), float64(t.wins+t.misses))
 }
 
-// summary ends the tally.
 func (t *tally) summary() *evaluation.Summary {
 	s := &t.s
 	for p, scored := range t.parts {
@@ -202,7 +198,6 @@ func passRate(values []float64, samples int) evaluation.PassRate {
 	return r
 }
 
-// share says how sure a rate from 0 to 1 is.
 func (r *ratio) share() (se *float64, interval *[2]float64) {
 	rate, spread := stats.Ratio(r.gained, r.tries)
 	problems, tries := 0, 0.0

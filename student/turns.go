@@ -26,7 +26,6 @@ type turns struct {
 	reply model.Hold
 }
 
-// Chat implements rollout.Asker.
 func (t *turns) Chat(ctx context.Context, request model.Body) (model.Reply, []byte, error) {
 	t.reply.Release()
 	return t.Asker.Chat(t.reply.In(ctx), request)
@@ -46,7 +45,6 @@ func (f *folder) missing(spec Spec) []journal.Key {
 	return keys
 }
 
-// past reads the turns that a rollout has played already.
 func (f *folder) past(key journal.Key) ([]rollout.Turn, error) {
 	f.mu.Lock()
 	entries := f.begun[key]
@@ -149,7 +147,6 @@ func (f *folder) finished(ctx context.Context, key journal.Key, runID string) (*
 	return r, r.ReadTrace(runID)
 }
 
-// read reads what finish kept.
 func (f *folder) read(e journal.Entry) (*rollout.Result, error) {
 	b, err := f.rollouts.Read(e)
 	if err != nil {

@@ -38,7 +38,6 @@ func main() {
 // they end must still tidy up.
 const oneSignal = time.Second
 
-// run is the program with its arguments and streams.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	return cli.Run(ctx, newRoot, args, stdin, stdout, stderr)
 }
@@ -65,7 +64,6 @@ func newRoot(s *cli.Streams) *cobra.Command {
 	return root
 }
 
-// group adds commands under a heading of the help: one for each kind of user.
 func group(root *cobra.Command, heading string, commands ...*cobra.Command) {
 	root.AddGroup(&cobra.Group{ID: heading, Title: heading})
 	for _, c := range commands {

@@ -153,7 +153,6 @@ func (s *Student) Mean() float64 {
 	return sum / n
 }
 
-// text is the string under a key; empty for none.
 func text(v python.Value, key string) string {
 	if s, _ := v.Get(key); s.Kind == python.Str {
 		return s.Text
@@ -161,7 +160,6 @@ func text(v python.Value, key string) string {
 	return ""
 }
 
-// number is the number under a key, or none.
 func number(v python.Value, key string, none float64) float64 {
 	of, _ := v.Get(key)
 	if f, ok := of.Float64(); ok {

@@ -127,7 +127,6 @@ func (r *Report) audit(of *Round) {
 // rounded to six decimals in later files.
 const roundedMean = 1.1e-6
 
-// replay applies the rule of the round's time to its file.
 func (r *Round) replay(flags []Flag) Replay {
 	king, out := r.king(), r.Eval.out(flags)
 	p := Replay{ID: r.ID, Block: r.Block, Prompts: len(king.KLs), Students: len(r.Eval.Students), King: king.Model,
@@ -178,7 +177,6 @@ func (r *Round) holds(king *Student, winner string, out map[string]string) conte
 	return contest.Share(same, draws)
 }
 
-// draw is the student on other prompts of his.
 func (s *Student) draw(order []int) Student {
 	c := *s
 	c.KLs, c.Positions = make([]float64, len(order)), nil

@@ -37,7 +37,6 @@ type round struct {
 
 type uid string
 
-// UnmarshalJSON is json.Unmarshaler.
 func (u *uid) UnmarshalJSON(b []byte) error {
 	*u = uid(strings.Trim(string(b), `"`))
 	if *u == "null" {

@@ -54,7 +54,6 @@ func (r *Rule) String() string {
 	}
 }
 
-// check is an error where a rule's parameters make no rule; nil is no rule.
 func (r *Rule) check() error {
 	if r == nil {
 		return nil
@@ -84,7 +83,6 @@ type Verdict struct {
 	Out string `json:"out,omitempty" parquet:"out"`
 }
 
-// judge holds one challenger against the king.
 func (r *Rule) judge(king, c *Student) Verdict {
 	return Verdict{Model: c.Model, UID: c.UID, Lead: contest.MeanOf(leads(king, c, 0)),
 		Relative:  contest.Number(1 - c.Mean()/king.Mean()),
@@ -92,7 +90,6 @@ func (r *Rule) judge(king, c *Student) Verdict {
 		Composite: contest.Number(c.composite(r.Weights)), Passes: r.passes(king, c)}
 }
 
-// passes reports whether a challenger beats the king by this rule.
 func (r *Rule) passes(king, c *Student) bool {
 	switch r.Kind {
 	case Relative:

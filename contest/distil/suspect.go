@@ -88,7 +88,6 @@ func (s *Student) copies(earlier *Student) string {
 // leastPositions is over how many positions extremes tell models apart.
 const leastPositions = 100
 
-// out maps the students that do not count to why.
 func (e *Eval) out(flags []Flag) map[string]string {
 	out := map[string]string{}
 	for i := range e.Students {

@@ -122,7 +122,6 @@ func (g *Gate) improve(l *Line) bool {
 // what other words mean, the gate says.
 var failing = map[string]bool{"same_revision": true, "too_small": true}
 
-// consistency is the second gate.
 func (g *Gate) consistency(l *Line) {
 	if l.EMACurrent == nil || l.EMANext == nil || !(*l.EMACurrent > 0) {
 		g.Open = append(g.Open, "averages of both sets")

@@ -44,7 +44,6 @@ type Asked struct {
 	Solved int     `json:"solved"`
 }
 
-// asked is a line with answers to side quests.
 type asked struct {
 	UID     int64    `json:"uid"`
 	Hash    string   `json:"block_hash"`
@@ -74,7 +73,6 @@ func Read(in io.Reader) (*Report, error) {
 	return l.finish()
 }
 
-// log is what has been read so far.
 type log struct {
 	report  Report
 	network contest.Network
@@ -84,7 +82,6 @@ type log struct {
 	ratios   []float64 // of logarithms of KL between sets
 }
 
-// series is one average.
 type series struct {
 	track string
 	uid   int64

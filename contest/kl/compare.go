@@ -20,7 +20,6 @@ const (
 	FormTop20  = "top20"
 )
 
-// forms says of each what a position has and what it cannot see.
 var forms = []struct {
 	name, blind string
 	of, unseen  func(*Position) float64
@@ -145,7 +144,6 @@ func (r *Report) add(t, s *Row) error {
 	return nil
 }
 
-// measure takes KL at one position in every form that the rows allow.
 func measure(t, s *Row) Position {
 	p := Position{Prompt: t.Prompt, Position: t.Position, KL: math.NaN(), Top128: math.NaN(), Unseen128: math.NaN()}
 	t20, s20 := Top(t, 20), Top(s, 20)
@@ -189,7 +187,6 @@ func (r *Report) within(row *Row) error {
 	return nil
 }
 
-// finish takes the means.
 func (r *Report) finish() error {
 	r.Positions = len(r.Each)
 	if r.Positions == 0 {
@@ -209,7 +206,6 @@ func (r *Report) finish() error {
 	return nil
 }
 
-// prompts takes each prompt's positions together, in their order.
 func (r *Report) prompts(of func(*Position) float64) (all []Prompt) {
 	var values []float64
 	for i := range r.Each {

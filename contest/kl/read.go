@@ -30,7 +30,6 @@ type Row struct {
 	Of *Sampled
 }
 
-// tokens are the tokens that a row names, with their log-probabilities.
 func (r *Row) tokens() iter.Seq2[int, float64] {
 	if r.Full != nil {
 		return slices.All(r.Full)
@@ -44,7 +43,6 @@ func (r *Row) tokens() iter.Seq2[int, float64] {
 	}
 }
 
-// logP is a token's log-probability, and whether the row names it.
 func (r *Row) logP(id int) (float64, bool) {
 	if r.Full != nil {
 		return r.Full[id], true
@@ -56,7 +54,6 @@ func (r *Row) logP(id int) (float64, bool) {
 	return r.Top[i].LogP, true
 }
 
-// mass is the probability of all tokens together that a row names.
 func mass(r *Row) (sum float64) {
 	for _, logP := range r.tokens() {
 		sum += math.Exp(logP)
@@ -80,7 +77,6 @@ func Rows(path string) iter.Seq2[*Row, error] {
 	}
 }
 
-// read gives the rows of a file until yield has enough.
 func read(path string, yield func(*Row) bool) error {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		return readRun(path, yield)

@@ -26,7 +26,6 @@ type Sampled struct {
 	Drawn int32
 }
 
-// readRun gives the positions of a run that kept its tokens.
 func readRun(folder string, yield func(*Row) bool) error {
 	f, err := os.Open(filepath.Join(folder, evaluation.TokensFile))
 	if errors.Is(err, os.ErrNotExist) {
@@ -64,7 +63,6 @@ func readRun(folder string, yield func(*Row) bool) error {
 	}
 }
 
-// readReply gives the positions of one reply.
 func readReply(r *evaluation.TokensRow, yield func(*Row) bool) (more bool, err error) {
 	k := int(r.Top)
 	if k < 1 || len(r.IDs) == 0 || len(r.TopIDs) != k*len(r.IDs) || len(r.TopLogProbs) != len(r.TopIDs) {
@@ -93,7 +91,6 @@ func readReply(r *evaluation.TokensRow, yield func(*Row) bool) (more bool, err e
 	return true, nil
 }
 
-// side is one of the two files that are read together.
 type side struct {
 	name string
 	pull func() (*Row, error, bool)

@@ -41,7 +41,6 @@ type Agent struct {
 	n      int
 }
 
-// standings orders the agents that have a pooled score.
 func (d *Document) standings() *Standings {
 	s := &Standings{}
 	var windows, validators [][]float64
@@ -70,7 +69,6 @@ func (d *Document) standings() *Standings {
 	return s
 }
 
-// included are the scores that validators gave an agent in this race.
 func (d *Document) included(agent string) (scores []float64) {
 	for _, r := range d.Runs {
 		if r.Agent == agent && r.Included && r.Status == "SUCCESS" && r.Score != nil && r.RaceID == d.Detail.Race.ID {
@@ -95,7 +93,6 @@ func within(groups [][]float64) (sd float64, freedom int) {
 	return math.Sqrt(sum / float64(freedom)), freedom
 }
 
-// judge gives every agent its interval and its chance to be the best.
 func (s *Standings) judge(count func(*Agent) int) {
 	if s.Freedom == 0 || s.Spread == 0 {
 		return
@@ -176,7 +173,6 @@ func (d *Document) biases() (all []Validator) {
 	return all
 }
 
-// spread recomputes the validators' variance from the runs, where these are there.
 func (d *Document) spread() Finding {
 	if len(d.Runs) == 0 || d.Variance.Mean == nil {
 		return Finding{"validator_variance", Unknown, "no runs, or no published variance"}

@@ -135,7 +135,6 @@ func parseRow(text []byte) (row []Weight, err error) {
 	return row, nil
 }
 
-// entry is one row of a table of weights.
 type entry struct {
 	UID    int64    `parquet:"uid"`
 	Stake  float64  `parquet:"stake"`
@@ -204,7 +203,6 @@ func readParquet(in io.ReaderAt, size int64) ([]*Epoch, error) {
 	return t.epoch()
 }
 
-// table gathers the rows of an epoch.
 type table struct{ e Epoch }
 
 func (t *table) add(row *entry) error {

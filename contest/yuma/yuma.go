@@ -231,7 +231,6 @@ func (b Bonds) normalise() {
 	}
 }
 
-// dividends are what the nodes' incentives pay to the bonds in them.
 func (b Bonds) dividends(incentive []float64) []float64 {
 	out := make([]float64, len(b))
 	for i, row := range b {
@@ -250,7 +249,6 @@ func normalised(values []float64) []float64 {
 	return out
 }
 
-// share is part of whole; 0 of nothing.
 func share(part, whole float64) float64 {
 	if whole == 0 {
 		return 0

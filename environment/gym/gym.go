@@ -71,7 +71,6 @@ func Handler(e *environment.Environment, o Options) http.Handler {
 	return http.NewCrossOriginProtection().Handler(s.admitted(mux))
 }
 
-// admitted lets those in who know the token.
 func (s *server) admitted(h http.Handler) http.Handler {
 	if s.options.Token == "" {
 		return h
@@ -86,7 +85,6 @@ func (s *server) admitted(h http.Handler) http.Handler {
 	})
 }
 
-// seed begins an episode at the problem that the row names.
 func (s *server) seed(w http.ResponseWriter, r *http.Request) {
 	body, ok := read(w, r, maxAccount)
 	if !ok {
@@ -111,7 +109,6 @@ func (s *server) seed(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// session is the episode that a request belongs to.
 func session(r *http.Request) string {
 	if c, err := r.Cookie(cookieName); err == nil {
 		return c.Value
@@ -154,7 +151,6 @@ func unknown(err error) *environment.Fault {
 	return &environment.Fault{Kind: environment.FaultUnknown, Reason: err.Error()}
 }
 
-// verify ends the episode and pays it. The row comes back with the reward.
 func (s *server) verify(w http.ResponseWriter, r *http.Request) {
 	body, ok := read(w, r, maxAccount)
 	if !ok {
@@ -196,7 +192,6 @@ func account(row map[string]json.RawMessage) ([]environment.Said, error) {
 	return environment.ReadOutput(output)
 }
 
-// paid is the row with its reward.
 func paid(row map[string]json.RawMessage, v environment.Verdict) map[string]any {
 	out := answered(row)
 	out["reward"], out["reward_components"], out["mask_sample"] = v.Reward.Total, environment.Components(v.Reward.Components), false
@@ -207,7 +202,6 @@ func paid(row map[string]json.RawMessage, v environment.Verdict) map[string]any 
 	return out
 }
 
-// answered is what every answer of /verify holds.
 func answered(row map[string]json.RawMessage) map[string]any {
 	out := map[string]any{"responses_create_params": json.RawMessage(`{}`), "response": json.RawMessage(`null`)}
 	for k, v := range row {
@@ -236,7 +230,6 @@ func (s *server) failed(w http.ResponseWriter, r *http.Request, row map[string]j
 	reply(w, http.StatusOK, out)
 }
 
-// aggregate sums up what /verify said of many episodes; masked ones count apart.
 func (s *server) aggregate(w http.ResponseWriter, r *http.Request) {
 	body, ok := read(w, r, 4*maxAccount)
 	if !ok {

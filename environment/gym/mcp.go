@@ -11,7 +11,6 @@ import (
 	"github.com/trajectory-arena/arena/environment"
 )
 
-// mcp serves the tools of the episode that the session header names.
 func (s *server) mcp() http.Handler {
 	return mcp.NewStreamableHTTPHandler(func(r *http.Request) *mcp.Server {
 		ep, err := s.environment.Find(session(r))

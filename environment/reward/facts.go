@@ -11,7 +11,6 @@ import (
 	"github.com/trajectory-arena/arena/internal/calls"
 )
 
-// facts are what an attempt did, counted once for all parts.
 type facts struct {
 	*Attempt
 	calls []arena.Call
@@ -151,7 +150,6 @@ func (f *facts) echoes() bool {
 
 func fold(s string) string { return strings.Join(strings.Fields(strings.ToLower(s)), " ") }
 
-// onlyThought reports whether a thought recommends what no call does.
 func (f *facts) onlyThought() bool {
 	if len(f.recommended) > 0 {
 		return false

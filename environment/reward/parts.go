@@ -54,7 +54,6 @@ func share(n, of int) float64 {
 	return float64(n) / float64(of)
 }
 
-// judged is what the multiplier takes of a success.
 func judged(f *facts) float64 {
 	if f.Quality == nil || !f.Outcome.Success {
 		return 0

@@ -34,7 +34,6 @@ func (b Breaker) orUsual() Breaker {
 // whole reports whether nothing is known against a server.
 func (g *gate) whole(s *server) bool { return s.misses < g.breaker.After }
 
-// down reports whether no connection could be made for long.
 func (g *gate) down(s *server, now time.Time) bool {
 	return !g.whole(s) && !s.downFrom.IsZero() && now.Sub(s.downFrom) >= g.patience
 }

@@ -110,7 +110,6 @@ func (c *Client) ask(ctx context.Context, q Question, schema bool) (Exchange, er
 	return x, err
 }
 
-// body is the question as it is sent.
 func (c *Client) body(q Question, schema bool) ([]byte, error) {
 	request := openai.ChatCompletionRequest{Model: q.Model}
 	for _, m := range q.Messages {
@@ -140,7 +139,6 @@ func (c *Client) needless(q Question) *Fault {
 	return c.locked
 }
 
-// lock keeps a refusal of the key.
 func (c *Client) lock(err error) {
 	if f, is := errors.AsType[*Fault](err); is && f.Kind == Auth {
 		c.mu.Lock()

@@ -152,7 +152,6 @@ func (e *Embedder) remember(texts []string, vectors [][]float32) error {
 	return nil
 }
 
-// ask asks for the vectors of one request's texts.
 func (e *Embedder) ask(ctx context.Context, texts []string) (vectors [][]float32, err error) {
 	input := make([]string, len(texts))
 	for i, text := range texts {

@@ -124,7 +124,6 @@ func (s *server) fall(falls int) {
 	}
 }
 
-// done counts an answer.
 func (s *server) done() {
 	if s.round++; s.limit < s.most && (!s.settled || float64(s.round) >= s.limit) {
 		s.limit, s.round = min(s.most, s.limit+1), 0

@@ -35,13 +35,11 @@ type waiter struct {
 	fault *Fault
 }
 
-// turn is the leave for one request.
 type turn struct {
 	*server
 	falls int
 }
 
-// end is how a request ended.
 type end struct {
 	// unsent reports whether the server never had to answer: the request was not
 	// sent, or given up by whoever asked.
@@ -116,7 +114,6 @@ func (g *gate) giveUp(ctx context.Context, at *list.Element, w *waiter) error {
 	return context.Cause(ctx)
 }
 
-// leave ends a request.
 func (g *gate) leave(t turn, e end) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -214,7 +211,6 @@ func (g *gate) choose(avoid *server, home uint64) (best *server, wait time.Durat
 // away is the reason of a fault for want of any server.
 const away = "server_down"
 
-// others reports whether the requests can go on without a server.
 func (g *gate) others(than *server) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()

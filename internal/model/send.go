@@ -71,7 +71,6 @@ func (c Config) transport() http.RoundTripper {
 	}
 }
 
-// post makes a request of it.
 func (r route) post(ctx context.Context, path string, body Body) (*http.Request, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, r.address.at(path), http.NoBody)
 	if err != nil {
@@ -112,7 +111,6 @@ func (p *Pool) send(ctx context.Context, base string, r Request) (a Answer, faul
 	return p.taken(ctx, own, res, r)
 }
 
-// taken reads what a server answers, and tells whether it is what was asked for.
 func (p *Pool) taken(ctx, own context.Context, res *http.Response, r Request) (Answer, *Fault) {
 	a := Answer{Status: res.StatusCode, sent: true}
 	body, free, err := p.body(own, res, r.Most)

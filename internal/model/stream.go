@@ -41,7 +41,6 @@ func Unstreamed(body []byte) []byte {
 	return whole
 }
 
-// chunkSum adds up the events of a stream.
 type chunkSum struct {
 	content, reasoning, refusal strings.Builder
 	calls                       []streamedCall
@@ -52,13 +51,11 @@ type chunkSum struct {
 	done             bool
 }
 
-// streamedCall is a tool call whose arguments come in pieces.
 type streamedCall struct {
 	id, name  string
 	arguments strings.Builder
 }
 
-// add takes in one event, and reports whether it is a part of a completion.
 func (s *chunkSum) add(data string) bool {
 	event := gjson.Parse(data)
 	if !cursor.Valid(data) || event.Get("error").Type != gjson.Null {

@@ -32,7 +32,6 @@ func (c Config) secrets() secrets {
 	return s
 }
 
-// hide blanks every secret out of a reply.
 func (s secrets) hide(b []byte) []byte {
 	for _, v := range s {
 		if bytes.Contains(b, v) {

@@ -184,7 +184,6 @@ func (l *Ledger) undecided(a *Argument) string {
 	return "replies cannot be read, or fit the calls in order and not by their clocks"
 }
 
-// first compares when two attempts' runs began.
 func first(this, twin *rows.Attempt) string {
 	switch {
 	case this.RunDate == nil || twin.RunDate == nil:

@@ -134,7 +134,6 @@ func (l *Ledger) Keep(show func(at int) bool) {
 	l.index()
 }
 
-// maxReport bounds a report that is read again.
 const maxReport = 1 << 30
 
 func (l *Ledger) readLeaks() error {

@@ -37,7 +37,6 @@ func (l *Ledger) DaysOf(inputs []traces.Input) Days {
 	return d
 }
 
-// errFound ends a reading at what was looked for.
 var errFound = errors.New("found")
 
 // Tell adds the story of an argument from its day, else from its row in the corpus.

@@ -41,7 +41,6 @@ func (l *Ledger) WriteGrade(w io.Writer, a *Argument) error {
 	return alone(w, a, judged)
 }
 
-// alone writes one stage of an attempt with its dialogue.
 func alone(w io.Writer, a *Argument, stage func(*printer, *Argument)) error {
 	p := &printer{w: w}
 	p.print(text.Line(a.Attempt.TraceID + "  agent " + cmp.Or(a.Attempt.AgentVersion, "-")))
@@ -168,7 +167,6 @@ func scored(p *printer, a *Argument) {
 	p.line("score     ", "%s by the subnet's rules; %s", map[bool]string{true: "success", false: "no success"}[o.Success], a.axes())
 }
 
-// Axes are the axes of the outcome that the task has, in the subnet's order.
 func (a *Argument) axes() string {
 	o := a.Outcome
 	var out []string

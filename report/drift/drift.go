@@ -136,7 +136,6 @@ func Between(before, after *Day, limits Limits) *Drift {
 	return d
 }
 
-// without are the agents of d that the other day does not have.
 func (d *Day) without(other *Day) []string {
 	var out []string
 	for who := range d.agents {

@@ -8,7 +8,6 @@ import (
 	"strings"
 )
 
-// listed bounds the agents that one line names.
 const listed = 10
 
 // Markdown is the comparison for people: a nightly job's message.

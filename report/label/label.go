@@ -30,7 +30,6 @@ type Attempt struct {
 	Story *attempt.Story `json:"story"`
 }
 
-// maxText bounds one text of an attempt, in bytes.
 const maxText = 8 << 10
 
 // Page writes the page of a sample as one file that asks no server for anything. A

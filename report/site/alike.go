@@ -25,7 +25,6 @@ const (
 	showPassages = 5
 )
 
-// pair is two agents that are alike in something.
 type pair struct {
 	A string `json:"a"`
 	B string `json:"b"`
@@ -59,7 +58,6 @@ func (c *Corpus) agents(ctx context.Context, key string) ([]byte, error) {
 	return script(key, map[string]any{"kinds": kindNames, "pairs": pairs, "from": copiedFrom}, c.Clean)
 }
 
-// kin weighs what the agents of a day share.
 type kin struct {
 	*kinship
 	authors []*author
@@ -89,7 +87,6 @@ func (k *kinship) weighed() *kin {
 	return w
 }
 
-// count says anew how many teams have each item.
 func (k *kin) count() {
 	teams := map[int][]*author{}
 	for i, a := range k.authors {
@@ -166,7 +163,6 @@ func (k *kin) join(a, b int) {
 	}
 }
 
-// compare says how alike two agents are at the problems that both tried, and in prompts.
 func (k *kin) compare(a, b *author) *pair {
 	p := &pair{A: a.name, B: b.name, Problems: []string{}}
 	var sum [kinds]float64
@@ -235,7 +231,6 @@ func (k *kin) shared(kind int, s, t []uint64) (both, smaller float64) {
 	return both, both + min(onlyS, onlyT)
 }
 
-// quote adds what both write and fewest others do.
 func (k *kin) quote(p *pair, a, b *author) {
 	p.Problems = p.Problems[:min(showPassages, len(p.Problems))]
 	p.Passages, p.Lines = k.rarest(byThinking, a, b), k.rarest(byPrompts, a, b)

@@ -12,7 +12,6 @@ import (
 	"github.com/trajectory-arena/arena/report/attempt"
 )
 
-// day is what the pages on all attempts of a corpus are made of.
 type day struct {
 	Name    string            `json:"name"`
 	Rows    int               `json:"rows"`
@@ -78,7 +77,6 @@ func (c *Corpus) day() *day {
 	return d
 }
 
-// mean notes what words of reasons mean.
 func (d *day) mean(l *attempt.Ledger, words []string) {
 	for _, word := range words {
 		d.Reasons[word] = strings.ReplaceAll(l.Meanings[word], "`", "")

@@ -209,7 +209,6 @@ func (c *Corpus) agentsOf() map[record][]string {
 	return all
 }
 
-// meet reads all inputs for kin, several at once.
 func (c *Corpus) meet(ctx context.Context) error {
 	agents := c.agentsOf()
 	g, ctx := errgroup.WithContext(ctx)

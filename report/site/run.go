@@ -30,7 +30,6 @@ const (
 	maxMoments = 600
 )
 
-// run is what the pages on a run are made of, most of it as its files have it.
 type run struct {
 	Name      string            `json:"name"`
 	Spec      json.RawMessage   `json:"spec"`
@@ -129,7 +128,6 @@ func (r *Run) talk(n int) (_ any, err error) {
 	return sample, errors.Join(err, in.Close())
 }
 
-// names are the files of a run: its pages' and one for each rollout.
 func (r *Run) names(folder string) ([]string, error) {
 	all, err := r.lines("results.jsonl")
 	out := []string{folder + "run.js"}

@@ -166,7 +166,6 @@ func (o *once) get(draw func() ([]byte, error)) (_ []byte, err error) {
 	return o.made, err
 }
 
-// attempt is one attempt with all that is known of it.
 func (c *Corpus) attempt(ctx context.Context, key string, n int) ([]byte, error) {
 	a := c.Ledger.Argue(n)
 	if err := c.Days.Tell(ctx, c.Ledger, a); err != nil {

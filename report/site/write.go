@@ -66,7 +66,6 @@ func (c *Corpus) names(folder string) []string {
 	return out
 }
 
-// writer writes the attempts of a corpus that have a file of their own.
 type writer struct {
 	*Corpus
 	folder string
@@ -77,7 +76,6 @@ type writer struct {
 	agents map[record][]string
 }
 
-// write reads each input once, and tells what is wanted of it.
 func (c *Corpus) write(ctx context.Context, folder string, put func(string, []byte) error) error {
 	w := &writer{Corpus: c, folder: folder, put: put, wanted: map[record]int{}, agents: c.agentsOf()}
 	for at := range c.whole {

@@ -163,7 +163,6 @@ func compare(a, b *Run, o Options) (Comparison, error) {
 	return c, nil
 }
 
-// certainty fills in what this many problems can show.
 func (c *Comparison) certainty(whole stats.Paired, margin float64) {
 	for _, difference := range []float64{0.02, 0.05, 0.1} {
 		if p := stats.Known(whole.Power(difference)); p != nil {
@@ -186,7 +185,6 @@ func (c *Comparison) winsAndLosses(shared pairing) {
 	}
 }
 
-// pair is a problem with the scored samples of both runs.
 type pair struct {
 	Problem
 	samplesA, samplesB int
@@ -194,7 +192,6 @@ type pair struct {
 
 type pairing []pair
 
-// pairs are the problems that both runs have scored samples of, in the order of a.
 func pairs(a, b *Run) (all pairing) {
 	others := map[string]*student.ProblemResult{}
 	for _, p := range b.problems {
@@ -235,7 +232,6 @@ func part(all pairing, whole stats.Paired) Part {
 	return p
 }
 
-// split compares by a property of the problems.
 func split(shared pairing, by func(pair) string) map[string]*Part {
 	groups, parts := map[string]pairing{}, map[string]*Part{}
 	for _, p := range shared {
@@ -247,7 +243,6 @@ func split(shared pairing, by func(pair) string) map[string]*Part {
 	return parts
 }
 
-// adjust adjusts the p-values of tests made at once.
 func adjust(all []Comparison) {
 	var families [3][]*Part
 	for i := range all {

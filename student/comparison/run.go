@@ -74,7 +74,6 @@ func readJSON(path string, to any) error {
 // that decide no result. The system prompt is in the harness's hash.
 var mayDiffer = []string{"model", "seed", "system", "keep"}
 
-// differences names what else differs between two runs.
 func (r *Run) differences(o *Run) []string {
 	all := slices.DeleteFunc(r.spec.Differences(o.spec), func(d string) bool {
 		field, _, _ := strings.Cut(d, ":")

@@ -99,7 +99,6 @@ func (c Comparison) String() string {
 	return b.String()
 }
 
-// writeShown says what this many problems can show.
 func (c Comparison) writeShown(b *strings.Builder) {
 	if c.MDE80 != nil {
 		fmt.Fprintf(b, "  this test shows a true difference of %.4f four times in five", *c.MDE80)

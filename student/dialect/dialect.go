@@ -127,7 +127,6 @@ func notAnObject(v python.Value) string {
 	return "arguments must be a JSON object, not " + v.TypeName()
 }
 
-// tagged reads <tool_call> blocks. Text is what stands outside of them.
 func tagged(rest string, d Dialect) (text string, calls []Call) {
 	var outside strings.Builder
 	for {
@@ -156,7 +155,6 @@ func malformed(text, why string) Call {
 	return Call{ID: shop.CallID("", v), Arguments: v, Malformed: why}
 }
 
-// block reads one block: a list of calls or one call.
 func block(body string, d Dialect) []Call {
 	v, err := python.Loads(body)
 	if err != nil {
@@ -176,7 +174,6 @@ func block(body string, d Dialect) []Call {
 	return calls
 }
 
-// keys are the names of the arguments that a dialect allows.
 func keys(d Dialect) []string {
 	switch d {
 	case Oro:

@@ -31,10 +31,8 @@ func read(t *arena.Trace, model string) (messages []doc, output doc) {
 	return messages, output
 }
 
-// silent is the output of a model that said nothing.
 func silent(model string) doc { return doc{"model": model, "choices": []doc{}, "completion": ""} }
 
-// turn is one step as the model's message and the tools' answers.
 func turn(step arena.Step, number int) (reply doc, answers []doc) {
 	var calls []doc
 	add := func(call, answer doc) {
@@ -59,7 +57,6 @@ func turn(step arena.Step, number int) (reply doc, answers []doc) {
 	return reply, answers
 }
 
-// content is a text, or the thought and the text as parts.
 func content(s arena.Step) any {
 	if s.Think == "" {
 		return s.Response
@@ -71,7 +68,6 @@ func content(s arena.Step) any {
 	return parts
 }
 
-// end makes the last reply the output.
 func end(output, reply doc, step arena.Step) {
 	var body gjson.Result
 	if len(step.Proxy) > 0 {

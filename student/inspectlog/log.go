@@ -75,7 +75,6 @@ func oneCompressor() zip.Compressor {
 	}
 }
 
-// document writes one entry of the zip.
 func (l *Log) document(name string, v any) error {
 	if err := l.encode(v); err != nil {
 		return fmt.Errorf("encode %s: %w", name, err)

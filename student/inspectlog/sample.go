@@ -18,7 +18,6 @@ type Sample struct {
 	Result  *rollout.Result
 }
 
-// metadata is what a result says beside its scores.
 type metadata struct {
 	Category string `json:"category"`
 	Stop     string `json:"stop"`
@@ -27,7 +26,6 @@ type metadata struct {
 	LeftOut string `json:"left_out,omitempty"`
 }
 
-// usage counts tokens.
 type usage struct {
 	Input  int64 `json:"input_tokens"`
 	Output int64 `json:"output_tokens"`
@@ -95,7 +93,6 @@ func scores(r *rollout.Result) doc {
 	return all
 }
 
-// spend adds a rollout's tokens to the run's.
 func (l *Log) spend(t evaluation.Tokens) usage {
 	var u usage
 	if t.Prompt != nil {
@@ -111,7 +108,6 @@ func (l *Log) spend(t evaluation.Tokens) usage {
 	return u
 }
 
-// uuid names a sample of a run for good.
 func uuid(run string, r *rollout.Result) string {
 	const enough = 22
 	return digest.SHA256(fmt.Appendf(nil, "%s\n%s\n%d", run, r.ProblemID, r.Sample))[:enough]

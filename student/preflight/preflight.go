@@ -99,7 +99,6 @@ func (q Question) loads(err error) bool {
 // that one alone, unless it is that key or model are wrong, or that it is not there.
 var greetings = []string{"Hello.", "Good morning.", "What can you do?"}
 
-// reply asks for one token.
 func (q Question) reply(ctx context.Context) (streamed bool, err error) {
 	for _, greeting := range greetings {
 		streamed, err = q.greet(ctx, greeting)
@@ -135,13 +134,11 @@ func (q Question) greet(ctx context.Context, greeting string) (streamed bool, er
 	return streamed, err
 }
 
-// refusedFor reports whether a server refused a request by a name in it.
 func refusedFor(err error, name string) bool {
 	fault, is := errors.AsType[*model.Fault](err)
 	return is && fault.Kind == model.Rejected && !fault.Overflow && strings.Contains(strings.ToLower(fault.Detail), name)
 }
 
-// hints are what to do about what servers say, by a word of it.
 var hints = []struct{ word, hint string }{
 	{"--enable-auto-tool-choice", "start vLLM with --enable-auto-tool-choice --tool-call-parser NAME (hermes for Qwen), or have tools written into the prompt: --dialect hermes"},
 	{"--jinja", "start llama-server with --jinja, or have tools written into the prompt: --dialect hermes"},

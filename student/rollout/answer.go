@@ -14,7 +14,6 @@ func (p *play) say(m model.Turn) (err error) {
 	return err
 }
 
-// open begins the conversation with the request.
 func (p *play) open(query string) error {
 	if p.env.Form == History {
 		return p.retell("<user>" + query + "</user>")
@@ -29,10 +28,8 @@ func (p *play) retell(more ...string) error {
 	return p.say(model.Turn{Role: "user", Content: "# Dialogue Records History\n" + strings.Join(p.told, "\n\n")})
 }
 
-// reminder answers a reply without a call.
 const reminder = "No tool was called. Call a tool, or terminate when you are done."
 
-// answer adds the reply and the answers to the conversation.
 func (p *play) answer(r model.Reply, s step) error {
 	if p.env.Form == History {
 		return p.retell(s.parts(s.observation())...)
@@ -66,7 +63,6 @@ func (p *play) answer(r model.Reply, s step) error {
 	return nil
 }
 
-// observation is what the calls were answered; empty where there was none.
 func (s step) observation() string {
 	if len(s.answers) == 0 {
 		return ""

@@ -11,7 +11,6 @@ import (
 	"github.com/trajectory-arena/arena/student/dialect"
 )
 
-// callAnswer is a call with what came of it.
 type callAnswer struct {
 	call dialect.Call
 	shop.Answer
@@ -58,7 +57,6 @@ func (p *play) call(c dialect.Call) callAnswer {
 	return a
 }
 
-// searchFault is a word for how a search server did not answer.
 func searchFault(status int) string {
 	if status == 0 {
 		return "unreachable"
@@ -66,8 +64,6 @@ func searchFault(status int) string {
 	return "http_" + strconv.Itoa(status)
 }
 
-// note keeps which ids the call names, which the tool returned, and what is
-// recommended.
 func (p *play) note(c dialect.Call, result python.Value) {
 	switch c.Name {
 	case "recommend_product":

@@ -12,7 +12,6 @@ import (
 	"github.com/trajectory-arena/arena/student/dialect"
 )
 
-// play is a rollout under way.
 type play struct {
 	env      *Environment
 	task     Task
@@ -40,7 +39,6 @@ type play struct {
 	known, named, returned map[string]bool
 }
 
-// received is one reply with its body.
 type received struct {
 	reply model.Reply
 	body  []byte
@@ -99,7 +97,6 @@ func (p *play) ask(ctx context.Context, ask Asker) (h received, err error) {
 	return received{reply: reply, body: body}, again
 }
 
-// fail ends the rollout without a reply.
 func (p *play) fail(fault *model.Fault) {
 	if fault.Overflow {
 		p.result.Stop, p.last = StopOverflow, LabelOverflow
@@ -184,7 +181,6 @@ func (p *play) kept(h received) Turn {
 	return t
 }
 
-// end settles the label and builds the trace.
 func (p *play) end() (*Result, error) {
 	r := p.result
 	for id := range p.named {

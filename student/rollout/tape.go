@@ -19,7 +19,6 @@ type TapeAnswer struct {
 	OK     bool   `json:"ok"`
 }
 
-// tape plays kept answers first and then asks and keeps.
 type tape struct {
 	server shop.Server
 	past   []TapeAnswer
@@ -34,7 +33,6 @@ func newTape(server shop.Server, past []Turn) *tape {
 	return t
 }
 
-// Get implements shop.Server.
 func (t *tape) Get(ctx context.Context, path string, params python.Value) (python.Value, int, bool) {
 	if len(t.past) > 0 {
 		a := t.past[0]
@@ -47,7 +45,6 @@ func (t *tape) Get(ctx context.Context, path string, params python.Value) (pytho
 	return v, status, ok
 }
 
-// take gives what was asked since the last time.
 func (t *tape) take() []TapeAnswer {
 	fresh := t.fresh
 	t.fresh = nil

@@ -25,14 +25,12 @@ const (
 	perStep   int64 = 1000
 )
 
-// step is one reply with its calls and their answers.
 type step struct {
 	turn    dialect.Turn
 	body    []byte
 	answers []callAnswer
 }
 
-// trace writes the rollout as an envelope.
 func (p *play) trace() ([]byte, error) {
 	r := p.result
 	head := map[string]any{
@@ -123,7 +121,6 @@ func (s step) callValues(whole bool) (calls []python.Value) {
 	return calls
 }
 
-// appendStep writes a step as the sandbox does.
 func (p *play) appendStep(b []byte, s step) []byte {
 	i := len(p.replyIDs)
 	var message []python.Item

@@ -69,7 +69,6 @@ func (l *boundedLog) clean(text []byte) []byte {
 	return []byte(l.redactor.Text(string(text), redact.Counts{}))
 }
 
-// add writes to head and tail.
 func (l *boundedLog) add(p []byte) {
 	head := p[:min(len(p), l.room)]
 	if n, err := l.file.Write(head); err != nil {
@@ -83,7 +82,6 @@ func (l *boundedLog) add(p []byte) {
 	}
 }
 
-// last is the end of the log so far, n bytes at most.
 func (l *boundedLog) last(n int) string {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -119,7 +119,6 @@ func (s *Server) Failure() error {
 	return fmt.Errorf("%w (%s); %s", ErrEnded, s.cmd.ProcessState, s.lastWords())
 }
 
-// lastWords is the end of the log, for an error's one line.
 func (s *Server) lastWords() string {
 	const enough = 300
 	words := strings.Join(strings.Fields(s.log.last(enough)), " ")

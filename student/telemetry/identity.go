@@ -110,7 +110,6 @@ func (id *Identity) told(answer gjson.Result) {
 	id.wrote(answer.Get("vllm_config").String())
 }
 
-// gpuList are n GPUs as CUDA_VISIBLE_DEVICES names them.
 func gpuList(base, step, n int64) string {
 	var all []string
 	for i := range min(n, maxGPUs) {
@@ -172,7 +171,6 @@ func said(names, words string) string {
 	return strings.TrimPrefix(at[1], "torch.")
 }
 
-// wrote takes in what a log or a command line says.
 func (id *Identity) wrote(words string) {
 	if words == "" {
 		return

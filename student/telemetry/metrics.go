@@ -5,7 +5,6 @@ import (
 	"strings"
 )
 
-// kind says how several series of one name make one number.
 type kind uint8
 
 const (
@@ -14,7 +13,6 @@ const (
 	share
 )
 
-// metric is what a server's series is kept as.
 type metric struct {
 	key  string
 	kind kind
@@ -57,7 +55,6 @@ var metrics = map[string]metric{
 // priority is how SGLang tells the parts of a sum that it gives as well.
 var priority = regexp.MustCompile(`\bpriority="[^"]*"`)
 
-// gathered adds up series, of one server or of several.
 type gathered struct {
 	sums   map[string]float64
 	counts map[string]float64

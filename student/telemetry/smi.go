@@ -23,7 +23,6 @@ type smi struct {
 	close func()
 }
 
-// moment is what was told of a GPU, and when.
 type moment struct {
 	GPU
 	at time.Time
@@ -64,7 +63,6 @@ func (s *smi) devices(ctx context.Context) (all []Device) {
 	return all
 }
 
-// watch keeps the program running until ctx ends or close is called.
 func (s *smi) watch(ctx context.Context) {
 	ctx, cancel := context.WithCancel(ctx)
 	s.last = map[int]moment{}
@@ -101,7 +99,6 @@ func (s *smi) run(ctx context.Context) {
 	cancel()
 }
 
-// note reads moments until the text ends.
 func (s *smi) note(text io.Reader) {
 	in := bufio.NewScanner(text)
 	in.Buffer(nil, maxSMILine)

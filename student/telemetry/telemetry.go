@@ -97,7 +97,6 @@ func (w Watcher) sample(ctx context.Context, began time.Time) Sample {
 	return Sample{Seconds: w.Now().Sub(began).Seconds(), Rollouts: w.Rollouts(), Server: w.server(ctx), GPUs: w.GPUs.Read()}
 }
 
-// keep keeps a sample and tells of it.
 func (w Watcher) keep(f io.Writer, s Sample) error {
 	b, err := json.Marshal(s)
 	if err != nil {
@@ -134,5 +133,4 @@ func (w Watcher) server(ctx context.Context) map[string]float64 {
 	return all.values()
 }
 
-// maxPage bounds a page of metrics.
 const maxPage = 8 << 20

@@ -69,7 +69,6 @@ type adding struct {
 	told         *float64
 }
 
-// weighted is a mean over time.
 type weighted struct{ sum, weight float64 }
 
 func (w *weighted) add(v *float64, weight float64) {
@@ -104,7 +103,6 @@ func (a *adding) add(s Sample) {
 	}
 }
 
-// span counts the seconds that a sample stands for.
 func (a *adding) span(s Sample, seconds float64) {
 	a.Seconds += seconds
 	if len(s.GPUs) > 0 {

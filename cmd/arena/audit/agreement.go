@@ -17,7 +17,6 @@ import (
 	"github.com/trajectory-arena/arena/traces"
 )
 
-// agreementFlags are what a user can say to `arena agreement`.
 type agreementFlags struct {
 	// labels has a file for each person; fit fits the multiplier to them.
 	labels []string

@@ -20,7 +20,6 @@ import (
 	"github.com/trajectory-arena/arena/internal/digest"
 )
 
-// dedupFlags are what a user can say to `arena dedup`.
 type dedupFlags struct {
 	out       string
 	field     string
@@ -145,7 +144,6 @@ func bytesIn(texts []string) (n int64) {
 	return n
 }
 
-// writeLines counts the clusters by their representatives.
 func writeLines(w io.Writer, lines []dedupLine) (clusters int, err error) {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
@@ -160,7 +158,6 @@ func writeLines(w io.Writer, lines []dedupLine) (clusters int, err error) {
 	return clusters, nil
 }
 
-// read takes the text of every row, without boilerplate.
 func (f *dedupFlags) read(ctx context.Context, stdin io.Reader, files []string, progress *cli.Display) (ids, texts []string, err error) {
 	strip, err := f.stripper()
 	if err != nil {

@@ -101,10 +101,8 @@ type label struct {
 	Detail string `json:"detail"`
 }
 
-// errFound ends the reading of a day at the attempt that was looked for.
 var errFound = errors.New("found")
 
-// explain prints the walk of one attempt through the gates.
 func (d *judgeDay) explain(ctx context.Context, days []string) error {
 	var words strings.Builder
 	err := d.attempts(ctx, days, func(t *arena.Trace) error {
@@ -125,7 +123,6 @@ func (d *judgeDay) explain(ctx context.Context, days []string) error {
 	return cli.WriteText(d.Streams, d.Out, cli.WithoutSecrets(words.String()))
 }
 
-// walk writes what the judge says of an attempt.
 func (d *judgeDay) walk(ctx context.Context, w io.Writer, t *arena.Trace) error {
 	dialogue := filters.Normalise(t)
 	j, err := d.Judge.Judge(ctx, t, &dialogue)

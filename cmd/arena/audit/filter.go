@@ -20,7 +20,6 @@ import (
 	"github.com/trajectory-arena/arena/traces"
 )
 
-// filterFlags are what a user can say to `arena filter`.
 type filterFlags struct {
 	cli.DayFlags
 	explain   string
@@ -93,14 +92,12 @@ func (f *filterFlags) filter(c *cobra.Command) (*filters.Filter, traces.Limits, 
 	return filter, cfg.Reading, nil
 }
 
-// axisLabel is what a line of a labels file says of its attempt.
 type axisLabel struct {
 	Family string `json:"family"`
 	// Agentic is nil where there is nothing to judge.
 	Agentic *bool `json:"agentic"`
 }
 
-// calibrate prints the filter against labels.
 func (d *filterDay) calibrate(ctx context.Context, w io.Writer, days []string) error {
 	labels, err := cli.ReadByAttempt[axisLabel](d.flags.calibrate, "give a JSONL file with eval_run_id, problem_id, family and agentic")
 	if err != nil {

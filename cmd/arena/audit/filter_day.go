@@ -13,7 +13,6 @@ import (
 	"github.com/trajectory-arena/arena/traces"
 )
 
-// filterDay runs the filter over days.
 type filterDay struct {
 	cli.Scan
 	flags  *filterFlags
@@ -69,7 +68,6 @@ func (d *filterDay) check(t *arena.Trace) filtered {
 	return f
 }
 
-// secondPass lets each agent's day change the verdicts of its attempts.
 func (d *filterDay) secondPass(all []filtered) {
 	checked := make([]*filters.Checked, len(all))
 	for i := range all {
@@ -83,7 +81,6 @@ func (d *filterDay) secondPass(all []filtered) {
 	}
 }
 
-// lines writes the verdict of every attempt.
 func (d *filterDay) lines(ctx context.Context, w io.Writer, days []string) error {
 	all, err := d.read(ctx, days)
 	if err != nil {
@@ -102,7 +99,6 @@ func (d *filterDay) lines(ctx context.Context, w io.Writer, days []string) error
 	return nil
 }
 
-// summary says what was kept.
 func (d *filterDay) summary(all []filtered) error {
 	kept := 0
 	axes := map[arena.Axis]int{}

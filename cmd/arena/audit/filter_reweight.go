@@ -78,7 +78,6 @@ func printLeaderboard(w io.Writer, b *filters.Leaderboard) error {
 	return t.Flush()
 }
 
-// adaptivity prints a dash where an agent's day is too short.
 func adaptivity(of *float64) string {
 	if of == nil {
 		return "-"
@@ -86,7 +85,6 @@ func adaptivity(of *float64) string {
 	return fmt.Sprintf("%.2f", *of)
 }
 
-// points prints a change of a share in percentage points.
 func points(share float64) string {
 	p := 100 * share
 	if math.Abs(p) < 0.005 {

@@ -16,7 +16,6 @@ import (
 	"github.com/trajectory-arena/arena/traces"
 )
 
-// judgeFlags are what a user can say to `arena judge`.
 type judgeFlags struct {
 	cli.DayFlags
 	choice  instrument.JudgeChoice
@@ -67,7 +66,6 @@ func (f *judgeFlags) run(c *cobra.Command, s *cli.Streams, days []string) error 
 	return f.judge(c.Context(), s, days)
 }
 
-// judge opens the judge and has it do what was asked for.
 func (f *judgeFlags) judge(ctx context.Context, s *cli.Streams, days []string) (err error) {
 	if judge, _ := judges.Named(f.choice.Name); judge.AsksModels {
 		f.choice.Steps = f.choice.Name // models label steps too

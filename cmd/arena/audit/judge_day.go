@@ -15,7 +15,6 @@ import (
 	"github.com/trajectory-arena/arena/pipeline"
 )
 
-// judgeDay judges the attempts of days.
 type judgeDay struct {
 	cli.Scan
 	*instrument.Judges
@@ -23,7 +22,6 @@ type judgeDay struct {
 	progress *cli.Display
 }
 
-// attempts gives every attempt of the days in input order.
 func (d *judgeDay) attempts(ctx context.Context, days []string, emit func(*arena.Trace) error) error {
 	inputs, err := d.Streams.DayInputs(ctx, days)
 	if err != nil {
@@ -41,7 +39,6 @@ func (d *judgeDay) attempts(ctx context.Context, days []string, emit func(*arena
 	return nil
 }
 
-// lines writes the judgement of every attempt and says what became of them.
 func (d *judgeDay) lines(ctx context.Context, days []string) error {
 	tally := newJudgeTally()
 	before := d.bill()
@@ -62,7 +59,6 @@ func (d *judgeDay) lines(ctx context.Context, days []string) error {
 	return d.Unread.Within(d.Reading.MaxUnreadable)
 }
 
-// inOrder judges side by side and writes in order.
 func (d *judgeDay) inOrder(ctx context.Context, days []string, tally *judgeTally, w io.Writer) error {
 	read := func(ctx context.Context, emit func(*arena.Trace) error) error {
 		return d.attempts(ctx, days, emit)
@@ -95,7 +91,6 @@ func (d *judgeDay) one(ctx context.Context, t *arena.Trace, tally *judgeTally) (
 	return line(b), err
 }
 
-// oneByStep does the same for each step of an attempt.
 func (d *judgeDay) oneByStep(ctx context.Context, t *arena.Trace, dialogue *arena.Dialogue, tally *judgeTally) ([]byte, error) {
 	j, err := d.Steps.Steps(ctx, t, dialogue)
 	if err != nil && !leavesRest(err) {

@@ -24,7 +24,6 @@ type sampled struct {
 	trace *arena.Trace
 }
 
-// probe tries the judge on n attempts and writes one line per probe.
 func (d *judgeDay) probe(ctx context.Context, w io.Writer, days []string, n int) error {
 	attempts, err := d.sample(ctx, days, n)
 	if err != nil {
@@ -46,7 +45,6 @@ func (d *judgeDay) probe(ctx context.Context, w io.Writer, days []string, n int)
 	return d.writeProbes(w, shifts)
 }
 
-// measure tries the judge on one attempt.
 func (d *judgeDay) measure(ctx context.Context, t *arena.Trace) ([]probe.Shift, error) {
 	dialogue := filters.Normalise(t)
 	return probe.Measure(ctx, d.Judge.Judge, t, &dialogue)

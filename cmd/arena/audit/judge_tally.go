@@ -18,7 +18,6 @@ import (
 	"github.com/trajectory-arena/arena/judges/llm"
 )
 
-// judgeTally counts what became of attempts.
 type judgeTally struct {
 	mu       sync.Mutex
 	attempts int
@@ -103,7 +102,6 @@ func (t *judgeTally) verdict(maxUnscored float64) error {
 	return nil
 }
 
-// predict says what judging would cost, without asking.
 func (d *judgeDay) predict(ctx context.Context, days []string) error {
 	attempts := 0
 	total := d.Models.Judge.Forecast()
@@ -135,7 +133,6 @@ func (d *judgeDay) bill() ledger.Bill {
 	return d.Models.Ledger.Bill()
 }
 
-// printBill says what this run spent.
 func (d *judgeDay) printBill(before ledger.Bill) {
 	if d.Models == nil {
 		return

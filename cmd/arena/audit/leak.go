@@ -16,7 +16,6 @@ import (
 	"github.com/trajectory-arena/arena/guard/rows"
 )
 
-// leakFlags are what a user can say to `arena leak`.
 type leakFlags struct {
 	heldOut []string
 	out     string
@@ -84,7 +83,6 @@ func (f *leakFlags) run(ctx context.Context, s *cli.Streams, paths []string) err
 	return f.finish(s, scan, paths)
 }
 
-// startTier starts the embedding tier, where one is asked for.
 func (f *leakFlags) startTier(ctx context.Context, scan *leakScan) error {
 	start, err := f.embed.Tier()
 	if err == nil && start != nil {

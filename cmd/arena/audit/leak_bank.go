@@ -13,7 +13,6 @@ import (
 	"github.com/trajectory-arena/arena/guard"
 )
 
-// bankFlags are what the bank's commands share.
 type bankFlags struct {
 	state   string
 	pool    string
@@ -93,7 +92,6 @@ func (f *bankFlags) add(ctx context.Context, r *guard.Rotation, files []string) 
 	return make([]guard.Rotated, len(r.Problems)-before), nil
 }
 
-// change reads the state, applies a move, and writes the state whole.
 func (f *bankFlags) change(s *cli.Streams, move func(*guard.Rotation) ([]guard.Rotated, error)) error {
 	r, err := guard.ReadRotation(f.state)
 	if errors.Is(err, fs.ErrNotExist) { // none yet is an empty bank

@@ -14,7 +14,6 @@ import (
 	"github.com/trajectory-arena/arena/internal/digest"
 )
 
-// leakScan is one pass over candidates.
 type leakScan struct {
 	guard   *guard.Guard
 	tier    *guard.EmbeddingTier
@@ -119,7 +118,6 @@ func (l *leakScan) row(ctx context.Context, out *json.Encoder, row rows.Row) err
 	return nil
 }
 
-// check gives the findings of the batch.
 func (l *leakScan) check(ctx context.Context) ([]guard.Finding, error) {
 	findings := make([]guard.Finding, len(l.batch))
 	var all sync.WaitGroup

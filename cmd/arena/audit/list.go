@@ -18,7 +18,6 @@ import (
 	"github.com/trajectory-arena/arena/traces/cold"
 )
 
-// catalogues are what `arena list` prints, by name.
 var catalogues = map[string]func(io.Writer){
 	"filters": func(w io.Writer) {
 		for _, c := range filters.Catalogue() {

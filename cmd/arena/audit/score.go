@@ -16,7 +16,6 @@ import (
 	"github.com/trajectory-arena/arena/traces"
 )
 
-// scoreFlags are what a user can say to `arena score`.
 type scoreFlags struct {
 	cli.DayFlags
 	problems []string
@@ -51,7 +50,6 @@ func (f *scoreFlags) run(ctx context.Context, s *cli.Streams, days []string) err
 	return r.lines(ctx, days, titles)
 }
 
-// scoreRun scores the attempts of days.
 type scoreRun struct {
 	cli.Scan
 	flags  *scoreFlags
@@ -59,7 +57,6 @@ type scoreRun struct {
 	scorer *outcome.Scorer
 }
 
-// scored is the line of an attempt, and what it says.
 type scored struct {
 	line    []byte
 	outcome arena.Outcome
@@ -91,7 +88,6 @@ func (r *scoreRun) lines(ctx context.Context, days []string, titles outcome.Titl
 	return r.Unread.Within(r.Reading.MaxUnreadable)
 }
 
-// open reads problems and catalogues as a build does.
 func (r *scoreRun) open(ctx context.Context, days []string, titles outcome.Titles) error {
 	days, err := r.Streams.LocalDays(ctx, days)
 	if err != nil {
@@ -109,7 +105,6 @@ func (r *scoreRun) open(ctx context.Context, days []string, titles outcome.Title
 	return nil
 }
 
-// score scores an attempt at the problem that it answers.
 func (r *scoreRun) score(ctx context.Context, t *arena.Trace) (arena.Outcome, error) {
 	return r.scorer.Score(ctx, t, r.day.Problems.At(r.day.Problems.Of(t)))
 }
@@ -124,7 +119,6 @@ func (r *scoreRun) attempt(ctx context.Context, t *arena.Trace) (scored, error) 
 	return scored{line, o}, nil
 }
 
-// summary says what was scored.
 func (r *scoreRun) summary(all []scored) error {
 	unscored, solved := 0, 0
 	titles := map[arena.TitleSource]int{}

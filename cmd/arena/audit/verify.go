@@ -43,7 +43,6 @@ func NewVerify(s *cli.Streams) *cobra.Command {
 	return c
 }
 
-// verifyWhole checks every promise of a corpus, and tells what holds and what not.
 func verifyWhole(ctx context.Context, s *cli.Streams, name string, heldOut []string, quiet bool) error {
 	progress := cli.Noise{Quiet: quiet}.Progress(s)
 	found, err := verifyCorpus(ctx, name, progress.Reading("verify", 0))
@@ -69,7 +68,6 @@ func verifyWhole(ctx context.Context, s *cli.Streams, name string, heldOut []str
 	return tellVerified(ctx, s, name)
 }
 
-// verifyCorpus checks a corpus where it lies, and tells of what it reads.
 func verifyCorpus(ctx context.Context, name string, tell func(bytes int)) (found []verify.Finding, err error) {
 	err = cli.ReadCorpus(ctx, name, func(fsys corpus.FS, dir string) (err error) {
 		switch found, err = verify.Corpus(ctx, cli.Watched(fsys, []string{dir}, tell), dir); {
@@ -83,7 +81,6 @@ func verifyCorpus(ctx context.Context, name string, tell func(bytes int)) (found
 	return found, err
 }
 
-// tellVerified says what was held against the manifest.
 func tellVerified(ctx context.Context, s *cli.Streams, dir string) error {
 	var m *corpus.Manifest
 	err := cli.ReadCorpus(ctx, dir, func(fsys corpus.FS, dir string) (err error) {
@@ -122,8 +119,6 @@ func verdict(dir string, found []verify.Finding) error {
 	}
 }
 
-// verifyClaims prints what became of each claim of a file, and fails if one does
-// not hold or contradicts another.
 func verifyClaims(s *cli.Streams, path string, quiet bool) error {
 	found, err := claims.Check(path, ".")
 	if err != nil {

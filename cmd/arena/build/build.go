@@ -155,7 +155,6 @@ func (f *buildFlags) build(c *cobra.Command, days []string) error {
 	})
 }
 
-// write makes the corpus and brings it to where it goes.
 func (f *buildFlags) write(ctx context.Context, r *pipeline.Run) error {
 	if err := f.out.Lock(f.streams); err != nil {
 		return err
@@ -219,7 +218,6 @@ func (f *buildFlags) with(c *cobra.Command, days []string, do func(*pipeline.Run
 	return do(r)
 }
 
-// run puts a run together from the flags, without its days and judges.
 func (f *buildFlags) run(c *cobra.Command) (*pipeline.Run, error) {
 	if err := f.target.Check(); err != nil {
 		return nil, err
@@ -269,8 +267,6 @@ func (f *buildFlags) measured(config pipeline.Config, o *instrument.Judges) pipe
 	return config
 }
 
-// equip gives a run what it reads before any day: the harness, and what is
-// known of judge, titles and embeddings.
 func (f *buildFlags) equip(r *pipeline.Run, harness string) (err error) {
 	if r.Harness, err = shop.Profile(harness); err != nil {
 		return cli.Usage(err, "set harness to one of them")

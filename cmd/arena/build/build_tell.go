@@ -12,10 +12,8 @@ import (
 	"github.com/trajectory-arena/arena/report"
 )
 
-// plots draws the reports of a build.
 func plots(r *reports.Set) (map[string][]byte, error) { return report.Plots(r.Charts()) }
 
-// tell prints what a finished build made, for people.
 func (f *buildFlags) tell(s *pipeline.Summary) {
 	cli.Warn(f.streams.Err, s.CutFiles, s.Collisions)
 	if s.Lifted != "" {

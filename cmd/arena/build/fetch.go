@@ -15,7 +15,6 @@ import (
 	"github.com/trajectory-arena/arena/traces/fetch"
 )
 
-// fetchFlags are what a user can say to `arena fetch`.
 type fetchFlags struct {
 	query   fetch.Query
 	since   string
@@ -76,7 +75,6 @@ func (f *fetchFlags) run(ctx context.Context, s *cli.Streams) error {
 	return nil
 }
 
-// check holds the flags together and settles what follows from them.
 func (f *fetchFlags) check() error {
 	asked := 0
 	for _, q := range []string{f.query.Race, f.query.Agent, f.query.Run, f.since} {

@@ -15,7 +15,6 @@ import (
 	"github.com/trajectory-arena/arena/pipeline/foreign"
 )
 
-// importFlags are what a user can say to `arena import`.
 type importFlags struct {
 	target  cli.Target
 	reading cli.Reading
@@ -49,7 +48,6 @@ func NewImport(s *cli.Streams) *cobra.Command {
 	return c
 }
 
-// check refuses flags that cannot be meant, before anything is read.
 func (f *importFlags) check() error {
 	if err := f.target.Check(); err != nil {
 		return err

@@ -19,7 +19,6 @@ import (
 	"github.com/trajectory-arena/arena/pipeline/mix"
 )
 
-// mixFlags are the flags of `arena mix`.
 type mixFlags struct {
 	// capped reports whether the rows of a request were bounded by the user.
 	capped  bool

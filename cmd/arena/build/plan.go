@@ -40,7 +40,6 @@ const (
 // notPlanned are the flags that say how a process runs, not what is built.
 var notPlanned = []string{"plan", "shards", "work", "quiet", "verbose"}
 
-// makePlan writes what the stages of the run are to be given.
 func (f *buildFlags) makePlan(c *cobra.Command, days []string, r *pipeline.Run) error {
 	p := plan{Schema: planSchema, Shards: f.shards}
 	var err error
@@ -64,7 +63,6 @@ func (f *buildFlags) makePlan(c *cobra.Command, days []string, r *pipeline.Run) 
 	})
 }
 
-// plannable refuses what a plan cannot hold.
 func (f *buildFlags) plannable(days []string) error {
 	switch {
 	case f.force || f.dryRun || f.work != "":

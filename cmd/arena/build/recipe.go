@@ -19,7 +19,6 @@ import (
 	"github.com/trajectory-arena/arena/pipeline/recipe"
 )
 
-// recipeFlags are the flags of recipe as they were given.
 type recipeFlags struct {
 	streams *cli.Streams
 	cli.Settings
@@ -71,7 +70,6 @@ func NewRecipe(s *cli.Streams) *cobra.Command {
 	return c
 }
 
-// plays reports whether rollouts are to be played.
 func (f *recipeFlags) plays() bool {
 	return f.run == "" && (f.recipe.Rollouts == recipe.Always || f.recipe.Rollouts == recipe.Optional && len(f.eval.Asked.URLs) > 0)
 }
@@ -93,7 +91,6 @@ func (f *recipeFlags) check() error {
 	return f.target.Check()
 }
 
-// produce is the whole way: play, build, choose and write.
 func (f *recipeFlags) produce(c *cobra.Command) error {
 	if err := f.check(); err != nil {
 		return err
@@ -138,8 +135,6 @@ func (f *recipeFlags) write(c *cobra.Command, target cli.Output) error {
 	return target.Publish(c.Context())
 }
 
-// input are the corpora that the data is made from: the one given, and those
-// that are built of rollouts.
 func (f *recipeFlags) input(c *cobra.Command) (in recipe.Input, err error) {
 	in = recipe.Input{Corpus: f.corpus, HeldOut: f.heldOut}
 	if f.plays() || f.run != "" {
@@ -164,7 +159,6 @@ func recipeError(err error) error {
 	return err
 }
 
-// forecast says what would be played.
 func (f *recipeFlags) forecast(c *cobra.Command) error {
 	problems, err := f.problems()
 	if err != nil {
@@ -179,7 +173,6 @@ func (f *recipeFlags) forecast(c *cobra.Command) error {
 	return nil
 }
 
-// tellRecipe prints what the data was made of.
 func tellRecipe(s *cli.Streams, r *recipe.Report) {
 	w := s.Err
 	for _, c := range r.Counts {

@@ -19,7 +19,6 @@ import (
 	"github.com/trajectory-arena/arena/student"
 )
 
-// problemsFile is the file of the training problems in the folder of work.
 func (f *recipeFlags) problemsFile() string { return filepath.Join(f.work, "problems.jsonl") }
 
 func (f *recipeFlags) problems() ([]byte, error) {
@@ -47,7 +46,6 @@ func (f *recipeFlags) writeProblems() error {
 	return corpus.WriteFile(corpus.Disk{}, f.problemsFile(), text)
 }
 
-// rollouts plays what is to be played, and builds a corpus of it.
 func (f *recipeFlags) rollouts(c *cobra.Command) (string, error) {
 	if err := f.writeProblems(); err != nil {
 		return "", err

@@ -18,7 +18,6 @@ import (
 	"github.com/trajectory-arena/arena/pipeline/rewrite"
 )
 
-// rewriteFlags are the flags of recipe rewrite as they were given.
 type rewriteFlags struct {
 	streams  *cli.Streams
 	llm      instrument.LLMFlags
@@ -33,7 +32,6 @@ type rewriteFlags struct {
 	noisy    cli.Noise
 }
 
-// newRewrite makes `arena recipe rewrite`.
 func newRewrite(s *cli.Streams) *cobra.Command {
 	f := &rewriteFlags{streams: s, llm: instrument.DefaultLLMFlags()}
 	c := &cobra.Command{
@@ -114,7 +112,6 @@ func (f *rewriteFlags) forecast(ctx context.Context, days []string, j *llm.Judge
 	return nil
 }
 
-// write rewrites, and guards and exports what came of it as a recipe.
 func (f *rewriteFlags) write(ctx context.Context, days []string, j *llm.Judge, target cli.Output) error {
 	p := f.noisy.Progress(f.streams)
 	defer p.Done()

@@ -53,7 +53,6 @@ func fetched(ctx context.Context, name, dir string) (string, error) {
 // KnownBuckets is what helps where a URL names no bucket.
 const KnownBuckets = "s3://bucket/folder?region=… and file:///folder are known; gs:// and azblob:// with the build tag clouds"
 
-// withBucket opens a bucket, to read or to write, for as long as do needs it.
 func withBucket(ctx context.Context, open func(context.Context, string) (*bucket.Bucket, error), name string, do func(*bucket.Bucket) error) error {
 	b, err := open(ctx, name)
 	if err == nil {
@@ -78,8 +77,6 @@ func ReadCorpus(ctx context.Context, name string, read func(fsys corpus.FS, dir 
 	return withBucket(ctx, bucket.Open, name, func(b *bucket.Bucket) error { return read(b.Files(ctx), ".") })
 }
 
-// watched is a file system that tells of every piece that is read of the files
-// in some folders.
 type watched struct {
 	corpus.FS
 	folders []string
@@ -91,7 +88,6 @@ func Watched(fsys corpus.FS, folders []string, tell func(bytes int)) corpus.FS {
 	return watched{fsys, folders, tell}
 }
 
-// Open opens a file for reading.
 func (w watched) Open(path string) (corpus.Source, error) {
 	f, err := w.FS.Open(path)
 	if err != nil || !slices.ContainsFunc(w.folders, func(folder string) bool { return Within(folder, path) }) {
@@ -105,14 +101,12 @@ type watchedSource struct {
 	tell func(bytes int)
 }
 
-// Read implements io.Reader.
 func (s watchedSource) Read(b []byte) (int, error) {
 	n, err := s.Source.Read(b)
 	s.tell(n)
 	return n, err
 }
 
-// ReadAt implements io.ReaderAt.
 func (s watchedSource) ReadAt(b []byte, at int64) (int, error) {
 	n, err := s.Source.ReadAt(b, at)
 	s.tell(n)

@@ -45,7 +45,6 @@ type Scan struct {
 	Unread  Unread
 }
 
-// scanPart is what became of one input.
 type scanPart[T any] struct {
 	made   []T
 	unread Unread

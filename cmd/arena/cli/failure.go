@@ -68,7 +68,6 @@ func absent(path string) bool {
 	return errors.Is(err, fs.ErrNotExist)
 }
 
-// tellError tells err to people, or to a log, and returns its exit code.
 func tellError(stderr io.Writer, err error) int {
 	if err == nil {
 		return ExitOK
@@ -104,7 +103,6 @@ func withoutRepeats(err error) string {
 	return text
 }
 
-// fileErrors are the errors of the file system that err wraps.
 func fileErrors(err error) []*fs.PathError {
 	switch e := err.(type) { //nolint:errorlint // the tree is walked one error at a time
 	case *fs.PathError:

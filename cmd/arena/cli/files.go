@@ -221,7 +221,6 @@ func (w written) over(in input) error {
 	return nil
 }
 
-// input is a file or a folder that is read.
 type input struct {
 	path string
 	info os.FileInfo
@@ -287,7 +286,6 @@ func (r *inputs) day(day string, each bool) {
 	}
 }
 
-// is reports whether path leads to the file of info.
 func is(path string, info os.FileInfo) bool {
 	other, err := os.Stat(path)
 	return err == nil && os.SameFile(other, info)

@@ -18,13 +18,10 @@ type value struct {
 	set  func(text string) error
 }
 
-// String implements pflag.Value.
 func (v value) String() string { return v.show() }
 
-// Set implements pflag.Value.
 func (v value) Set(text string) error { return v.set(text) }
 
-// Type implements pflag.Value.
 func (v value) Type() string { return v.kind }
 
 // Out adds -o for a file that is written as a whole; - is standard output.

@@ -75,7 +75,6 @@ type checked struct {
 	failed error
 }
 
-// Write is io.Writer.
 func (c *checked) Write(p []byte) (int, error) {
 	n, err := c.to.Write(p)
 	if err != nil && c.failed == nil {

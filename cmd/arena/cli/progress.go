@@ -187,7 +187,6 @@ func (d *Display) plain() {
 	fmt.Fprintf(d.w, "%s: %s\n", d.stage, strings.Join(said, ", "))
 }
 
-// sofar says how much of the stage is done.
 func (d *Display) sofar() string {
 	switch {
 	case d.inBytes && d.total == 0:

@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// profiler writes the profiles that a run was asked for.
 type profiler struct {
 	cpu    string
 	memory string
@@ -79,7 +78,6 @@ const HeapLimit = 700 << 20
 // more than it uses, and dies without a word of ours where it gets less.
 const leastAddresses = 3 << 30
 
-// enoughAddresses refuses to start where the runtime would die half-way.
 func enoughAddresses(given uint64) error {
 	if given >= leastAddresses {
 		return nil

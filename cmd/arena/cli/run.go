@@ -92,7 +92,6 @@ func Cancellable(ctx context.Context, stream io.Reader) io.Reader {
 	return &cancellable{ctx: ctx, stream: stream}
 }
 
-// Read is io.Reader.
 func (c *cancellable) Read(p []byte) (int, error) {
 	c.once.Do(func() {
 		r, w := io.Pipe()

@@ -78,7 +78,6 @@ func decodeStrict(b []byte, config any) error {
 	return err
 }
 
-// kindOf names the values of a type for people.
 func kindOf(t reflect.Type) string {
 	switch t.Kind() {
 	case reflect.Int, reflect.Int64, reflect.Uint64:
@@ -92,7 +91,6 @@ func kindOf(t reflect.Type) string {
 	}
 }
 
-// nested writes a dotted key as nested YAML.
 func nested(key, value string) []byte {
 	var b strings.Builder
 	parts := strings.Split(key, ".")

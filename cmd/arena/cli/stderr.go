@@ -23,7 +23,6 @@ const (
 	logJSON = "json"
 )
 
-// logFormat is the value of --log-format.
 type logFormat string
 
 func (f *logFormat) String() string { return string(*f) }

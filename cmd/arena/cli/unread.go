@@ -35,7 +35,6 @@ type Unread struct {
 	collisions int64
 }
 
-// add notes a record of an input.
 func (u *Unread) add(in *traces.Input, f *traces.Fault) {
 	if u.counts == nil {
 		u.counts = map[traces.Reason]int{}

@@ -26,7 +26,6 @@ func NewContest(s *cli.Streams) *cobra.Command {
 	}, newKL(s), newDistil(s), newEvolai(s), newYuma(s))
 }
 
-// outputs are the ways out of every contest.
 type outputs struct {
 	json    bool
 	out     string
@@ -43,7 +42,6 @@ func (o *outputs) flags(c *cobra.Command, rows string) {
 	}
 }
 
-// write writes the report as JSON or as text.
 func (o *outputs) write(s *cli.Streams, all any, page *report.Page) error {
 	return cli.WriteWhole(s, o.out, func(w io.Writer) error {
 		if o.json {
@@ -53,7 +51,6 @@ func (o *outputs) write(s *cli.Streams, all any, page *report.Page) error {
 	})
 }
 
-// table writes rows as Parquet where a path was given.
 func table[T any](s *cli.Streams, path string, rows []T) error {
 	if path == "" {
 		return nil
@@ -66,13 +63,11 @@ func table[T any](s *cli.Streams, path string, rows []T) error {
 	})
 }
 
-// measured is one student's report.
 type measured struct {
 	Student string     `json:"student"`
 	Report  *kl.Report `json:"report"`
 }
 
-// klRow is a position of one student in the table.
 type klRow struct {
 	Student string `parquet:"student"`
 	kl.Position
@@ -156,7 +151,6 @@ func runEvolai(s *cli.Streams, o *outputs, path string) error {
 	return outOfOrder(path, r)
 }
 
-// outOfOrder is the failure of a log that contradicts itself.
 func outOfOrder(path string, r *evolai.Report) error {
 	for _, v := range r.Violations {
 		return cli.Limit(fmt.Errorf("%s: %s out of order, first line %d: %s", path, cli.Counted(len(r.Violations), "event", "events"), v.Line, v.Why),

@@ -10,7 +10,6 @@ import (
 	"github.com/trajectory-arena/arena/report"
 )
 
-// distilFlags are what a user can say to `arena contest distil`.
 type distilFlags struct {
 	outputs
 	scores     string
@@ -18,7 +17,6 @@ type distilFlags struct {
 	simulate   bool
 }
 
-// replayed is the whole of what is said.
 type replayed struct {
 	*distil.Report
 	Simulated []distil.Simulated `json:"simulated,omitempty"`
@@ -83,7 +81,6 @@ func (f *distilFlags) run(s *cli.Streams, path string) error {
 	return unexplained(r.Report)
 }
 
-// more adds what was asked for beside the replay.
 func (f *distilFlags) more(r *replayed, rounds []*distil.Round) error {
 	if f.benchmarks != "" {
 		scores, err := distil.ReadScores(f.benchmarks)
@@ -114,7 +111,6 @@ func challengers(r *distil.Report) (rows []challenged) {
 	return rows
 }
 
-// unexplained is the failure of a replay with decisions that nothing explains.
 func unexplained(r *distil.Report) error {
 	for i := range r.Rounds {
 		if x := &r.Rounds[i]; x.Outcome == "unexplained" {

@@ -19,7 +19,6 @@ import (
 	"github.com/trajectory-arena/arena/traces/fetch"
 )
 
-// raceFlags are what a user can say to `arena race verify`.
 type raceFlags struct {
 	outputs
 	from string
@@ -72,7 +71,6 @@ func (f *raceFlags) run(ctx context.Context, s *cli.Streams, args []string) erro
 	return err
 }
 
-// document is the race's, from the file or from the API.
 func (f *raceFlags) document(ctx context.Context, args []string) ([]byte, error) {
 	if f.from != "" {
 		file, err := os.Open(f.from)

@@ -10,14 +10,12 @@ import (
 	"github.com/trajectory-arena/arena/report"
 )
 
-// yumaFlags are what a user can say to `arena contest yuma`.
 type yumaFlags struct {
 	outputs
 	rules yuma.Rules
 	set   []string
 }
 
-// consensus is one epoch, and what it would be with other weights.
 type consensus struct {
 	*yuma.Result
 	Changed *yuma.Result `json:"changed,omitempty"`

@@ -30,7 +30,6 @@ func NewEnv(s *cli.Streams) *cobra.Command {
 	}, newEnvServe(s), newEnvReward(s))
 }
 
-// rewardFlags say how attempts are paid.
 type rewardFlags struct {
 	preset, judge string
 	titles        instrument.Embeddings
@@ -44,7 +43,6 @@ func (f *rewardFlags) add(c *cobra.Command) {
 	f.titles.Flags(c, instrument.Titles)
 }
 
-// payer puts together what pays attempts at problems.
 func (f *rewardFlags) payer(problems []arena.Problem, products outcome.Products) (*environment.Payer, error) {
 	w, err := reward.Open(f.preset)
 	if err != nil {
@@ -63,7 +61,6 @@ func (f *rewardFlags) payer(problems []arena.Problem, products outcome.Products)
 	return p, err
 }
 
-// protectFlags say what may not be trained on.
 type protectFlags struct {
 	corpora, heldOut []string
 	bank             string
@@ -78,7 +75,6 @@ func (f *protectFlags) add(c *cobra.Command) {
 	cli.Reads(c, "corpus", "bank", "held-out")
 }
 
-// refused are the problems that may not be trained on.
 func (f *protectFlags) refused(p student.Problems) (map[string]string, error) {
 	given := len(f.corpora)+len(f.heldOut) > 0 || f.bank != ""
 	switch {
@@ -135,7 +131,6 @@ func (f *protectFlags) sources() (all []*finish.Source, err error) {
 	return all, nil
 }
 
-// teachers are the solved attempts of the corpora.
 func (f *protectFlags) teachers() (map[string][]arena.Call, error) {
 	sources, err := f.sources()
 	if err != nil {

@@ -17,7 +17,6 @@ import (
 	"github.com/trajectory-arena/arena/traces"
 )
 
-// payFlags are the flags of env reward.
 type payFlags struct {
 	cli.DayFlags
 	shop     catalogFlags
@@ -80,7 +79,6 @@ func (f *payFlags) run(ctx context.Context, s *cli.Streams, days []string) error
 	return d.Unread.Within(f.Reading.MaxUnreadable)
 }
 
-// lines writes what was paid, and says how much of it was.
 func (f *payFlags) lines(s *cli.Streams, w io.Writer, all []environment.Line) error {
 	paid, solved := 0, 0
 	e := json.NewEncoder(w)

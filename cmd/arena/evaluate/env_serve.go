@@ -24,7 +24,6 @@ import (
 	"github.com/trajectory-arena/arena/student/rollout"
 )
 
-// envFlags are the flags of env serve.
 type envFlags struct {
 	shop             catalogFlags
 	pay              rewardFlags
@@ -122,7 +121,6 @@ func (f *envFlags) token() (string, error) {
 	return token, nil
 }
 
-// fill puts together what answers and pays.
 func (f *envFlags) fill(e *environment.Environment, local shop.Local) (err error) {
 	if e.Harness, err = shop.Profile(f.harness); err != nil {
 		return err

@@ -158,7 +158,6 @@ func (f *Flags) addServing(c *cobra.Command) {
 	fl.DurationVar(&f.Asked.Patience, "wait-for-server", 10*time.Minute, "time for which a server is waited for that is not there; then the run stays unfinished")
 }
 
-// sampling checks how replies are sampled: what is not given is the server's choice.
 func (f *Flags) sampling() error {
 	s := &f.Played.Sampling
 	if err := s.Validate(); err != nil {
@@ -176,7 +175,6 @@ func (f *Flags) sampling() error {
 	return nil
 }
 
-// check returns what is wrong with the flags before anything is read.
 func (f *Flags) check() error {
 	if f.rescore != "" {
 		f.Out = f.rescore
@@ -272,7 +270,6 @@ func readTools(path string) (all []arena.Raw, err error) {
 	return all, nil
 }
 
-// toolNames are the tools that a harness defines.
 func toolNames(h arena.Harness) []string {
 	names := make([]string, len(h.Tools))
 	for i, tool := range h.Tools {

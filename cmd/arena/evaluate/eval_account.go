@@ -45,7 +45,6 @@ func (f *Flags) titlesMode() string {
 	return strings.Join(strings.Fields(string(c.Source)+" "+c.Model+" "+c.Prefix), " ")
 }
 
-// unjudged fails if too many rollouts have no grade.
 func (f *Flags) unjudged(m *evaluation.Summary) error {
 	missing := m.Scored - m.Judged
 	if f.Judge.Name == noJudge || float64(missing) <= f.maxUnjudged*float64(m.Scored) {
@@ -91,7 +90,6 @@ func (w *evalWatch) account(s *evaluation.Summary) error {
 	})
 }
 
-// cost counts a run's tokens, and GPU seconds where GPUs were seen.
 func (f *Flags) cost(s *evaluation.Summary, gpuSeconds *float64) evaluation.Cost {
 	c := evaluation.Cost{SolvedProblems: s.SolvedProblems, Uncounted: s.Tokens.Uncounted}
 	c.Total.GPUSeconds = gpuSeconds
@@ -109,7 +107,6 @@ func (f *Flags) cost(s *evaluation.Summary, gpuSeconds *float64) evaluation.Cost
 	return c
 }
 
-// readPrices reads the table of --prices; empty without it.
 func (f *Flags) readPrices() error {
 	if f.prices == "" {
 		return nil

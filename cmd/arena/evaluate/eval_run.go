@@ -56,7 +56,6 @@ func Run(ctx context.Context, s *cli.Streams, f *Flags) error {
 	return f.report(s, summary)
 }
 
-// judged plays a run, or scores it again, with its judge.
 func (f *Flags) judged(ctx context.Context, s *cli.Streams, run *student.Run) (summary *evaluation.Summary, err error) {
 	done, err := f.openJudge(s.Err, run)
 	if err != nil {
@@ -70,7 +69,6 @@ func (f *Flags) judged(ctx context.Context, s *cli.Streams, run *student.Run) (s
 	return summary, errors.Join(err, done())
 }
 
-// prepare puts a run together from the flags.
 func (f *Flags) prepare(problems student.Problems, local shop.Local) (*student.Run, error) {
 	h, err := f.harnessOf()
 	if err != nil {
@@ -170,7 +168,6 @@ func (f *Flags) play(ctx context.Context, s *cli.Streams, run *student.Run) (sum
 	return w.play(ctx, run)
 }
 
-// playServed plays with the servers that are there, or the one of --serve.
 func (f *Flags) playServed(ctx context.Context, w *evalWatch, run *student.Run) (summary *evaluation.Summary, err error) {
 	var server *serve.Server
 	if f.serve != "" {
@@ -198,7 +195,6 @@ func (f *Flags) playServed(ctx context.Context, w *evalWatch, run *student.Run) 
 	return summary, err
 }
 
-// trainedOnUsage says what readIDs reads.
 const trainedOnUsage = "file of problems that the model was trained on, reported apart: ids, one a line, or what arena leak wrote of its training data"
 
 // readIDs reads one id a line, or the protected problem that a line of arena
@@ -233,8 +229,6 @@ func readIDs(path string) (map[string]bool, error) {
 	return ids, nil
 }
 
-// report prints the result first and where everything lies last, and fails if too
-// little was scored.
 func (f *Flags) report(s *cli.Streams, m *evaluation.Summary) error {
 	if !f.Quiet {
 		fmt.Fprint(s.Err, student.Table(m))

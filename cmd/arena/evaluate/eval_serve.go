@@ -22,7 +22,6 @@ import (
 // serveGrace is how long a model server may take to stop before it is killed.
 const serveGrace = 20 * time.Second
 
-// startServer starts the server of --serve and waits until it answers.
 func (f *Flags) startServer(ctx context.Context) (*serve.Server, error) {
 	server, err := serve.Start(serve.Config{
 		Command: f.serve, LogPath: filepath.Join(f.Out, student.ServerLog), Base: f.Asked.URLs[0], Key: os.Getenv(f.keyEnv),
@@ -70,7 +69,6 @@ type served struct {
 // out is slow, and only what is lost anyway waits for it.
 const reaping = 5 * time.Second
 
-// Chat implements rollout.Asker.
 func (s served) Chat(ctx context.Context, request model.Body) (model.Reply, []byte, error) {
 	reply, body, err := s.Asker.Chat(ctx, request)
 	infra, lost := errors.AsType[*model.Fault](err)

@@ -54,7 +54,6 @@ func newEvalWatch(s *cli.Streams, f *Flags, run *student.Run, pool *model.Pool) 
 	return w
 }
 
-// ended counts a rollout.
 func (w *evalWatch) ended(r *rollout.Result) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -76,7 +75,6 @@ func (w *evalWatch) rollouts() int {
 // is seen, and a server hardly notices being asked.
 const watchEvery = 2 * time.Second
 
-// play plays a run under watch.
 func (w *evalWatch) play(ctx context.Context, run *student.Run) (*evaluation.Summary, error) {
 	stop := w.start(ctx)
 	summary, err := run.Play(ctx)
@@ -142,11 +140,8 @@ func (w *evalWatch) localServer() bool {
 	})
 }
 
-// file is a file of the run folder.
 func (w *evalWatch) file(name string) string { return filepath.Join(w.flags.Out, name) }
 
-// show keeps one line on a terminal fresh, and prints one every ten seconds
-// elsewhere.
 func (w *evalWatch) show(s telemetry.Sample) {
 	now := time.Now()
 	if w.flags.Quiet || w.width == 0 && now.Sub(w.shown) < cli.PlainEvery {
@@ -181,7 +176,6 @@ func (w *evalWatch) progressWords(now time.Time) []string {
 	return append(words, fmt.Sprintf("limits %v", w.pool.Limits()))
 }
 
-// serverWords are what is known of the server, in short.
 func serverWords(m map[string]float64) (words []string) {
 	for _, k := range []struct {
 		key, format string

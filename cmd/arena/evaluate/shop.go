@@ -24,7 +24,6 @@ func NewShop(s *cli.Streams) *cobra.Command {
 	}, newShopIndex(s), newShopServe(s), newShopCall(s))
 }
 
-// catalogFlags say where the products are and by whose rules they are found.
 type catalogFlags struct {
 	Catalog string
 	index   string
@@ -39,7 +38,6 @@ func (f *catalogFlags) add(c *cobra.Command) {
 	cli.Reads(c, "catalog", "index")
 }
 
-// searchRules are the rules of servers, by whose they are.
 var searchRules = map[string]shop.Rules{"subnet": shop.SubnetRules, "benchmark": shop.BenchmarkRules}
 
 // open opens the catalogue to search in. Its index is read whole once: a damaged one

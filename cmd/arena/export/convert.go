@@ -12,7 +12,6 @@ import (
 	"github.com/trajectory-arena/arena/traces/convert"
 )
 
-// convertFlags are what a user can say to `arena convert`.
 type convertFlags struct {
 	to      convert.Format
 	out     string

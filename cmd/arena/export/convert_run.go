@@ -18,7 +18,6 @@ import (
 	"github.com/trajectory-arena/arena/traces/convert"
 )
 
-// conversion turns inputs into one format, trace by trace.
 type conversion struct {
 	format convert.Format
 	runID  string
@@ -33,7 +32,6 @@ type conversion struct {
 	named map[string]int
 }
 
-// each gives every trace in its new format to write.
 func (c *conversion) each(ctx context.Context, write func(t *arena.Trace, text []byte) error) error {
 	opt := traces.Defaults()
 	opt.RunID = c.runID
@@ -67,7 +65,6 @@ func (c *conversion) each(ctx context.Context, write func(t *arena.Trace, text [
 	return nil
 }
 
-// stream writes all traces to one file.
 func (c *conversion) stream(ctx context.Context) func(io.Writer) error {
 	return func(w io.Writer) error {
 		before, between, behind := c.format.Around()
@@ -115,7 +112,6 @@ func (c *conversion) folder(ctx context.Context, path string) error {
 	return atomicfile.SyncDir(filepath.Dir(filepath.Clean(path)))
 }
 
-// durable brings a folder and all that is in it to the disk.
 func durable(folder string) error {
 	return filepath.WalkDir(folder, func(path string, _ fs.DirEntry, err error) error {
 		if err != nil {
@@ -145,7 +141,6 @@ func folderBeside(path string) (string, error) {
 	return name, errors.Join(os.Remove(name), os.Mkdir(name, 0o777))
 }
 
-// tell says what was written, what was lost and what could not be read.
 func (c *conversion) tell(w io.Writer) {
 	fmt.Fprintf(w, "%d traces written as %s\n", c.written, c.format)
 	for _, l := range slices.Sorted(maps.Keys(c.lost)) {

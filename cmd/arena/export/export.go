@@ -26,7 +26,6 @@ import (
 // of them, within the limit of the heap.
 const sideBySide = 16
 
-// exportFlags are the flags of `arena export`.
 type exportFlags struct {
 	profiles  []string
 	target    cli.Target
@@ -152,7 +151,6 @@ func (f *exportFlags) keepsHeldOut(from, out string) error {
 	return err
 }
 
-// bytesOf is the size of the shards that the formats are made of.
 func bytesOf(m *corpus.Manifest, profiles []export.Profile) (bytes int64) {
 	for _, file := range m.Files {
 		if file.Rows != nil && slices.ContainsFunc(profiles, func(p export.Profile) bool { return p.From == file.Profile }) {
@@ -162,7 +160,6 @@ func bytesOf(m *corpus.Manifest, profiles []export.Profile) (bytes int64) {
 	return bytes
 }
 
-// forecastExport says what each format would be made of.
 func forecastExport(s *cli.Streams, m *corpus.Manifest, profiles []export.Profile) {
 	for _, p := range profiles {
 		rows := int64(0)
@@ -204,7 +201,6 @@ func (f *exportFlags) options(from string) (*export.Options, error) {
 // longestAttempt is the subnet's own limit of an attempt in tokens.
 const longestAttempt = 14_336
 
-// count makes the export count with the tokenizer that was given.
 func (f *exportFlags) count(opt *export.Options) error {
 	data, err := corpus.ReadFile(corpus.Disk{}, f.tokenizer, 256<<20)
 	if err != nil {

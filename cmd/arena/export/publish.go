@@ -17,7 +17,6 @@ import (
 	"github.com/trajectory-arena/arena/pipeline/public"
 )
 
-// publishFlags are the flags of `arena publish`.
 type publishFlags struct {
 	target   cli.Target
 	to       string
@@ -123,7 +122,6 @@ func (f *publishFlags) output(s *cli.Streams) (cli.Output, error) {
 	return at.Staged(s)
 }
 
-// forecast names what would be uploaded.
 func forecast(s *cli.Streams, dir string) error {
 	m, err := corpus.ReadManifest(corpus.Disk{}, dir)
 	if err != nil {

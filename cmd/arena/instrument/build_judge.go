@@ -133,7 +133,6 @@ func (j *JudgeChoice) Probed() ([]probe.Summary, error) {
 	return given(j.probes, "arena judge --probe", probe.ReadSummaries)
 }
 
-// given reads the file that a command wrote; nothing where none is named.
 func given[T any](path, command string, read func([]byte) (T, error)) (what T, err error) {
 	if path == "" {
 		return what, nil

@@ -77,7 +77,6 @@ func (f *Embeddings) check() error {
 	return nil
 }
 
-// compare reports whether an endpoint was given for a use.
 func (f *Embeddings) compare(use Use) bool {
 	return f.endpoint.BaseURL != "" && slices.Contains(f.uses, string(use))
 }

@@ -15,7 +15,6 @@ import (
 	"github.com/trajectory-arena/arena/report/drift"
 )
 
-// driftFlags are what a user can say to `arena drift`.
 type driftFlags struct {
 	cli.Settings
 	against, out string

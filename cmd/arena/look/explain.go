@@ -85,7 +85,6 @@ func daysOf(ctx context.Context, s *cli.Streams, l *attempt.Ledger, dir string, 
 	return l.DaysOf(inputs), nil
 }
 
-// nearestOf names the attempt whose id is most like one that is not there.
 func nearestOf(l *attempt.Ledger, id string) string {
 	if near := l.Similar(id); near != "" {
 		return "the nearest is " + near + "; "

@@ -28,7 +28,6 @@ const (
 	sampleFile = "sample.jsonl"
 )
 
-// labelFlags are what a user can say to `arena label`.
 type labelFlags struct {
 	streams *cli.Streams
 	out     string
@@ -58,7 +57,6 @@ func NewLabel(s *cli.Streams) *cobra.Command {
 	return c
 }
 
-// draw writes the sample and its page.
 func (f *labelFlags) draw(ctx context.Context, fsys corpus.FS, dir string, days []string) error {
 	if f.n < 1 {
 		return cli.Usage(fmt.Errorf("--n is %d", f.n), "draw at least one attempt")
@@ -99,8 +97,6 @@ func (f *labelFlags) draw(ctx context.Context, fsys corpus.FS, dir string, days 
 	return nil
 }
 
-// itemsOf are the attempts that the filter answered for, with every instrument's
-// answer.
 func itemsOf(l *attempt.Ledger) (items []sample.Item) {
 	for i, line := range l.Lines {
 		a := line.Attempt
@@ -119,7 +115,6 @@ func itemsOf(l *attempt.Ledger) (items []sample.Item) {
 	return items
 }
 
-// stories are the drawn attempts as people see them.
 func (f *labelFlags) stories(ctx context.Context, l *attempt.Ledger, dir string, named []string, drawn []sample.Item) ([]label.Attempt, error) {
 	days, err := daysOf(ctx, f.streams, l, dir, named)
 	if err != nil {

@@ -19,7 +19,6 @@ import (
 	"github.com/trajectory-arena/arena/judges/sample"
 )
 
-// scoreFlags are what a user can say to `arena label score`.
 type scoreFlags struct {
 	json    bool
 	weighed string
@@ -80,7 +79,6 @@ func (f *scoreFlags) run(s *cli.Streams, folder string, files []string) error {
 	return f.tell(s.Out, people, len(items))
 }
 
-// writeWeighed writes a person's labels with the probabilities of being drawn.
 func (f *scoreFlags) writeWeighed(s *cli.Streams, items []sample.Item, people []person) error {
 	if f.weighed == "" {
 		return nil
@@ -134,7 +132,6 @@ func (f *scoreFlags) tell(w io.Writer, people []person, drawn int) error {
 	return t.Flush()
 }
 
-// questions are what people are asked, each answer as a number.
 var questions = map[string]func(*sample.Answer) *float64{
 	"who wrote the calls": func(a *sample.Answer) *float64 { return number(a.Agentic) },
 	"grade":               func(a *sample.Answer) *float64 { return a.Score },

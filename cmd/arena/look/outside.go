@@ -14,7 +14,6 @@ import (
 	"github.com/trajectory-arena/arena/report/site"
 )
 
-// outside refuses flags that do not go together.
 func (f *viewFlags) outside() error {
 	switch {
 	case f.public && f.out == "":
@@ -60,7 +59,6 @@ func (f *viewFlags) mayLeave(pages *site.Site, name string, content []byte) erro
 	return nil
 }
 
-// page writes the one page of an appeal.
 func (f *viewFlags) page(ctx context.Context, c *site.Corpus) error {
 	at, known := c.Ledger.Find(f.appeal)
 	if !known {

@@ -25,7 +25,6 @@ import (
 	"github.com/trajectory-arena/arena/student/comparison"
 )
 
-// viewFlags are what a user can say to `arena view`.
 type viewFlags struct {
 	out     string
 	listen  string
@@ -127,7 +126,6 @@ func (f *viewFlags) built(ctx context.Context, days []string) (string, error) {
 	return dir, build.Draft(ctx, f.streams, dir, days)
 }
 
-// apart tells corpora from runs and days by what their folders hold.
 func apart(args []string) (corpora []string, runs []*site.Run, days []string) {
 	for _, arg := range args {
 		if _, err := os.Stat(filepath.Join(arg, "manifest.json")); err == nil {
@@ -148,7 +146,6 @@ func dirs(runs []*site.Run) (all []string) {
 	return all
 }
 
-// write makes the folder beside its place and moves it there when all of it is good.
 func (f *viewFlags) write(ctx context.Context, pages *site.Site) error {
 	if err := replaceable(f.out); err != nil {
 		return err
@@ -175,7 +172,6 @@ func (f *viewFlags) write(ctx context.Context, pages *site.Site) error {
 	return nil
 }
 
-// replaceable refuses a folder that holds something else than pages.
 func replaceable(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && len(entries) == 0 {
@@ -198,7 +194,6 @@ func (f *viewFlags) serve(ctx context.Context, pages *site.Site) error {
 	return cli.Serve(ctx, f.streams, f.listen, "pages", cli.ToLocalhost(handler(pages)))
 }
 
-// handler serves the pages.
 func handler(pages *site.Site) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		name := strings.TrimPrefix(path.Clean("/"+r.URL.Path), "/")
