@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/tidwall/gjson"
 
@@ -40,7 +39,6 @@ func (m made) same(c model.Call) bool {
 	return m.call.Function.Name == c.Function.Name && canonical.Form(m.call.Function.Arguments) == canonical.Form(c.Function.Arguments)
 }
 
-// readable reports whether a trainer could have run a call.
 func readable(c model.Call) bool {
 	return gjson.Parse(c.Function.Arguments).IsObject() && gjson.Valid(c.Function.Arguments)
 }
@@ -70,9 +68,9 @@ func ReadOutput(output gjson.Result) (all []Said, err error) {
 		s := &all[len(all)-1]
 		switch kind {
 		case "reasoning":
-			s.Think += texts(it.Get("content")) + texts(it.Get("summary"))
+			s.Think += model.Joined(it.Get("content")) + model.Joined(it.Get("summary"))
 		case "message":
-			s.Text += texts(it.Get("content"))
+			s.Text += model.Joined(it.Get("content"))
 		case "function_call":
 			arguments := it.Get("arguments")
 			text := arguments.Raw
@@ -83,16 +81,4 @@ func ReadOutput(output gjson.Result) (all []Said, err error) {
 		}
 	}
 	return all, nil
-}
-
-// texts are the texts of parts, or a text itself.
-func texts(v gjson.Result) string {
-	if v.Type == gjson.String {
-		return v.Str
-	}
-	var b strings.Builder
-	for _, part := range v.Array() {
-		b.WriteString(part.Get("text").String())
-	}
-	return b.String()
 }

@@ -70,7 +70,9 @@ func New(e Endpoint, transport http.RoundTripper, now func() time.Time) (*Client
 // error says so and no later question asks for it. The error is a *Fault, or ctx's
 // cause.
 func (c *Client) Chat(ctx context.Context, q Question) (Exchange, error) {
-	schema := c.takesSchema(q)
+	c.mu.Lock()
+	schema := len(q.Schema) > 0 && !c.plain
+	c.mu.Unlock()
 	x, err := c.ask(ctx, q, schema)
 	var fault *Fault
 	c.mu.Lock()
@@ -83,12 +85,6 @@ func (c *Client) Chat(ctx context.Context, q Question) (Exchange, error) {
 		c.plain, fault.Kind = true, Schema
 	}
 	return x, err
-}
-
-func (c *Client) takesSchema(q Question) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return len(q.Schema) > 0 && !c.plain
 }
 
 func (c *Client) ask(ctx context.Context, q Question, schema bool) (Exchange, error) {

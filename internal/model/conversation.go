@@ -1,6 +1,7 @@
 package model
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -23,15 +24,14 @@ type Template struct {
 // NewTemplate makes the shared part. The system prompt is every conversation's
 // first message. Tools are sent only where they are given.
 func NewTemplate(model, system string, sampling Sampling, tools []arena.Raw) (*Template, error) {
-	name, err := json.Marshal(model)
-	if err != nil {
-		return nil, fmt.Errorf("encode model name: %w", err)
-	}
-	first, err := json.Marshal(Turn{Role: "system", Content: system})
+	begun, err := json.Marshal(struct {
+		Model    string `json:"model"`
+		Messages []Turn `json:"messages"`
+	}{model, []Turn{{Role: "system", Content: system}}})
 	if err != nil {
 		return nil, fmt.Errorf("encode system prompt: %w", err)
 	}
-	t := &Template{head: slices.Concat([]byte(`{"model":`), name, []byte(`,"messages":[`), first), tail: []byte{']'}}
+	t := &Template{head: bytes.TrimSuffix(begun, []byte("]}")), tail: []byte{']'}}
 	if n := sampling.MaxTokens; n != nil {
 		t.limit = strconv.AppendInt([]byte(`,"max_tokens":`), int64(*n), 10)
 	}

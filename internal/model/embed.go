@@ -90,13 +90,6 @@ func OpenEmbedder(c EmbedderConfig) (*Embedder, error) {
 // Name is the model's.
 func (e *Embedder) Name() string { return e.model }
 
-// Dimension is how many numbers the model's vectors have; 0 before the first.
-func (e *Embedder) Dimension() int {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.dimension
-}
-
 // Embed gives one vector for each text, in order, as the server made it. The
 // error is a *Fault, ctx's cause, or says that vectors differ in length.
 func (e *Embedder) Embed(ctx context.Context, texts []string) ([][]float32, error) {

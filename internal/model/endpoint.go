@@ -107,14 +107,6 @@ type server struct {
 	openAt   time.Time
 }
 
-func newServer(url string, c Config) *server {
-	s := &server{url: url, most: float64(c.Concurrency), limit: float64(c.Concurrency)}
-	if c.First > 0 {
-		s.limit = min(s.most, float64(c.First))
-	}
-	return s
-}
-
 // fall halves the limit for a request that was sent when it had fallen as often
 // as now.
 func (s *server) fall(falls int) {

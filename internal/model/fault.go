@@ -72,7 +72,6 @@ func (f *Fault) Error() string {
 // Away reports whether no connection could be made.
 func (f *Fault) Away() bool { return f.unreachable || f.Reason == away }
 
-// passes reports whether the same request may be answered later or elsewhere.
 func (f *Fault) passes() bool {
 	return f.Kind == Limited || f.Kind == Server || f.Kind == Network || f.Kind == Unreadable
 }
@@ -80,16 +79,16 @@ func (f *Fault) passes() bool {
 // endOf is what the gate learns of a request; its fault is nil where it was
 // answered. One that was given up says nothing of the server; one whose caller's
 // time is up was not answered in all that time.
-func endOf(ctx context.Context, f *Fault) end {
-	if f == nil {
-		return end{}
+func endOf(ctx context.Context, f *Fault) *Fault {
+	switch {
+	case f == nil || ctx.Err() == nil:
+		return f
+	case errors.Is(ctx.Err(), context.Canceled):
+		return &Fault{Kind: Unwanted}
 	}
-	if errors.Is(ctx.Err(), context.Canceled) {
-		return end{unsent: true}
-	}
-	return end{
-		overload: f.overload, pause: f.RetryAfter, missed: f.passes(), silent: f.silent || ctx.Err() != nil, unreachable: f.unreachable,
-	}
+	late := *f
+	late.silent = true
+	return &late
 }
 
 // kindOf sorts HTTP statuses. 408, 425 and every 5xx may pass; any other 4xx,
@@ -143,7 +142,6 @@ func (p *Pool) faultOf(res *http.Response, body []byte, err error) *Fault {
 	return f
 }
 
-// broken says why no whole reply came; status is 0 where none began.
 func (p *Pool) broken(ctx context.Context, err error, status int) *Fault {
 	f := &Fault{Kind: Network, Reason: "connection", Status: status, Detail: p.secrets.words(err.Error())}
 	var late net.Error

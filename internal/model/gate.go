@@ -40,22 +40,14 @@ type turn struct {
 	falls int
 }
 
-type end struct {
-	// unsent reports whether the server never had to answer: the request was not
-	// sent, or given up by whoever asked.
-	unsent bool
-	// overload reports whether the server had too many, pause how long it wants none.
-	overload bool
-	pause    time.Duration
-	// missed reports whether nothing came that counts as an answer, silent whether
-	// all its time passed, unreachable whether no connection could be made.
-	missed, silent, unreachable bool
-}
-
 func newGate(c Config) *gate {
 	g := &gate{now: c.Now, breaker: c.Breaker.orUsual(), patience: cmp.Or(c.Patience, deadAfter), waiting: list.New()}
 	for _, u := range c.URLs {
-		g.servers = append(g.servers, newServer(u, c))
+		s := &server{url: u, most: float64(c.Concurrency), limit: float64(c.Concurrency)}
+		if c.First > 0 {
+			s.limit = min(s.most, float64(c.First))
+		}
+		g.servers = append(g.servers, s)
 	}
 	return g
 }
@@ -114,26 +106,28 @@ func (g *gate) giveUp(ctx context.Context, at *list.Element, w *waiter) error {
 	return context.Cause(ctx)
 }
 
-func (g *gate) leave(t turn, e end) {
+// leave ends a request: f is nil where it was answered, and Unwanted where the server
+// never had to answer.
+func (g *gate) leave(t turn, f *Fault) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	now := g.now()
 	t.busy--
 	switch {
-	case e.unsent:
-	case e.overload:
-		t.answered()
-		t.fall(t.falls)
-	case e.missed && (e.silent || !g.breaker.OnlySilent):
-		t.missed(g.breaker, now, e.unreachable)
-	case e.missed:
-		t.answered()
-	default:
+	case f == nil:
 		t.answered()
 		t.done()
+	case f.Kind == Unwanted:
+	case f.overload:
+		t.answered()
+		t.fall(t.falls)
+	case f.passes() && (f.silent || !g.breaker.OnlySilent):
+		t.missed(g.breaker, now, f.unreachable)
+	default:
+		t.answered()
 	}
-	if till := now.Add(e.pause); e.pause > 0 && till.After(t.pausedTill) {
-		t.pausedTill = till
+	if f != nil && f.RetryAfter > 0 && now.Add(f.RetryAfter).After(t.pausedTill) {
+		t.pausedTill = now.Add(f.RetryAfter)
 	}
 	g.admit()
 }

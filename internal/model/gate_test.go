@@ -51,7 +51,11 @@ func TestAGateFindsTheServersLimit(t *testing.T) {
 						return
 					}
 					ok := serve()
-					g.leave(p, end{overload: !ok})
+					var f *Fault
+					if !ok {
+						f = &Fault{overload: true}
+					}
+					g.leave(p, f)
 					if ok {
 						return
 					}
@@ -79,7 +83,7 @@ func TestAGateWaitsOutAPause(t *testing.T) {
 			t.Fatal(err)
 		}
 		start := time.Now()
-		g.leave(p, end{overload: true, pause: 7 * time.Second})
+		g.leave(p, &Fault{overload: true, RetryAfter: 7 * time.Second})
 		if _, err = g.enter(t.Context(), nil, 0); err != nil || time.Since(start) != 7*time.Second {
 			t.Errorf("entered after %v: %v", time.Since(start), err)
 		}
@@ -99,7 +103,7 @@ func TestWhoGivesUpLeavesNoGap(t *testing.T) {
 		if _, err = g.enter(ctx, nil, 0); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("got %v", err)
 		}
-		g.leave(p, end{})
+		g.leave(p, nil)
 		if _, err = g.enter(t.Context(), nil, 0); err != nil {
 			t.Error(err)
 		}
@@ -113,11 +117,11 @@ func TestASilentServerIsSetAside(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		g := newGate(Config{URLs: []string{"a"}, Concurrency: 1, Now: time.Now, Breaker: refusing})
-		silent := end{missed: true, silent: true}
-		ask := func(e end) error {
+		silent := &Fault{Kind: Network, silent: true}
+		ask := func(f *Fault) error {
 			p, err := g.enter(t.Context(), nil, 0)
 			if err == nil {
-				g.leave(p, e)
+				g.leave(p, f)
 			}
 			return err
 		}
@@ -137,7 +141,7 @@ func TestASilentServerIsSetAside(t *testing.T) {
 		var waiting sync.WaitGroup
 		for range 3 {
 			waiting.Go(func() {
-				if told := ask(end{}); !aside(told) {
+				if told := ask(nil); !aside(told) {
 					t.Errorf("who waits: %v", told)
 				}
 			})
@@ -145,7 +149,7 @@ func TestASilentServerIsSetAside(t *testing.T) {
 		synctest.Wait()
 		g.leave(last, silent)
 		waiting.Wait()
-		if err = ask(end{}); !aside(err) {
+		if err = ask(nil); !aside(err) {
 			t.Errorf("the next: %v", err)
 		}
 		time.Sleep(probeAfter)
@@ -153,19 +157,19 @@ func TestASilentServerIsSetAside(t *testing.T) {
 		if err != nil {
 			t.Fatalf("the probe: %v", err)
 		}
-		if err := ask(end{}); !aside(err) {
+		if err := ask(nil); !aside(err) {
 			t.Errorf("beside the probe: %v", err)
 		}
-		g.leave(p, end{unsent: true}) // it was not needed: the next one may be the probe
+		g.leave(p, &Fault{Kind: Unwanted}) // it was not needed: the next one may be the probe
 		if err := ask(silent); err != nil {
 			t.Errorf("the second probe: %v", err)
 		}
-		if err := ask(end{}); !aside(err) {
+		if err := ask(nil); !aside(err) {
 			t.Errorf("after a silent probe: %v", err)
 		}
 		time.Sleep(probeAfter)
 		for i := range 3 { // an answer, and all is as before
-			if err := ask(end{}); err != nil {
+			if err := ask(nil); err != nil {
 				t.Errorf("request %d of a server that is back: %v", i, err)
 			}
 		}
@@ -188,7 +192,7 @@ func TestAProbeThatGivesUpLeavesRoomForAnother(t *testing.T) {
 		if _, err := g.enter(ctx, nil, 0); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("a probe behind a request that hangs: %v", err)
 		}
-		g.leave(hanging, end{missed: true, silent: true})
+		g.leave(hanging, &Fault{Kind: Network, silent: true})
 		time.Sleep(probeAfter)
 		if p, err := g.enter(t.Context(), nil, 0); err != nil || p.server == nil {
 			t.Errorf("the next probe: %+v, %v", p, err)

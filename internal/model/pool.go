@@ -7,7 +7,6 @@ package model
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"sync/atomic"
 	"time"
@@ -59,7 +58,7 @@ func (c Config) Validate() error {
 		errs = append(errs, errors.New("no endpoint"))
 	}
 	for _, u := range c.URLs {
-		if _, err := parseBase(u); err != nil {
+		if _, err := newAddress(u); err != nil {
 			errs = append(errs, err)
 		}
 	}
@@ -200,7 +199,7 @@ func (p *Pool) try(ctx context.Context, r Request, avoid *server) (Answer, *serv
 	}
 	if r.Needless != nil {
 		if fault := r.Needless(); fault != nil {
-			p.gate.leave(t, end{unsent: true})
+			p.gate.leave(t, &Fault{Kind: Unwanted})
 			return Answer{}, t.server, nil, fault
 		}
 	}
@@ -214,13 +213,4 @@ func (p *Pool) try(ctx context.Context, r Request, avoid *server) (Answer, *serv
 		return a, t.server, nil, context.Cause(ctx)
 	}
 	return a, t.server, fault, nil
-}
-
-// parseBase reads a base URL. Its error shows neither user nor query.
-func parseBase(base string) (address, error) {
-	a, err := newAddress(base)
-	if err != nil {
-		return a, fmt.Errorf("endpoint %q is no http URL", Address(base))
-	}
-	return a, nil
 }

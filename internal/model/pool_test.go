@@ -219,9 +219,9 @@ var misses, between = Breaker{}.orUsual().After, Breaker{}.orUsual().Pause
 // TestServersThatDoNotAnswerAreSetAside walks the gate by a clock of its own.
 func TestServersThatDoNotAnswerAreSetAside(t *testing.T) {
 	t.Parallel()
-	refused := end{missed: true, unreachable: true}
-	hung := end{missed: true, silent: true}
-	answer := end{}
+	refused := &Fault{Kind: Network, unreachable: true}
+	hung := &Fault{Kind: Network, silent: true}
+	var answer *Fault
 	now := time.Unix(0, 0)
 	begin := func(urls ...string) *gate {
 		return newGate(Config{URLs: urls, Concurrency: 4, Now: func() time.Time { return now }})
@@ -235,13 +235,13 @@ func TestServersThatDoNotAnswerAreSetAside(t *testing.T) {
 		s.busy++
 		return turn{s, s.falls}
 	}
-	miss := func(g *gate, a end, times int) {
+	miss := func(g *gate, a *Fault, times int) {
 		for range times {
 			g.leave(enter(g, "a", nil), a)
 		}
 	}
 
-	for name, a := range map[string]end{"refused": refused, "hung": hung} {
+	for name, a := range map[string]*Fault{"refused": refused, "hung": hung} {
 		g := begin("a", "b")
 		miss(g, a, misses)
 		g.leave(enter(g, "b", nil), answer)
@@ -285,7 +285,7 @@ func TestServersThatDoNotAnswerAreSetAside(t *testing.T) {
 
 	g = begin("a")
 	for range misses {
-		g.leave(enter(g, "a", nil), end{unsent: true})
+		g.leave(enter(g, "a", nil), &Fault{Kind: Unwanted})
 	}
 	if !g.whole(g.servers[0]) {
 		t.Error("requests that were given up are held against the server")
@@ -343,12 +343,12 @@ func TestLimitsFallAndRise(t *testing.T) {
 	use := func() {
 		s := enter()
 		now = now.Add(10 * time.Millisecond)
-		g.leave(s, end{})
+		g.leave(s, nil)
 	}
 	now = now.Add(time.Minute)
 	one, two := enter(), enter()
-	g.leave(one, end{overload: true})
-	g.leave(two, end{overload: true})
+	g.leave(one, &Fault{overload: true})
+	g.leave(two, &Fault{overload: true})
 	now = now.Add(10 * time.Millisecond)
 	if got := g.limits()[0]; got != 4 {
 		t.Errorf("two refusals of one overload: limit %d, want 4", got)
@@ -380,7 +380,11 @@ func TestLimitsComeBackAfterAnOverload(t *testing.T) {
 		}
 		now = ends[len(ends)-1]
 		ends = ends[:len(ends)-1]
-		g.leave(turn{g.servers[0], g.servers[0].falls}, end{overload: now.Sub(start) < 6*time.Second})
+		var refused *Fault
+		if now.Sub(start) < 6*time.Second {
+			refused = &Fault{overload: true}
+		}
+		g.leave(turn{g.servers[0], g.servers[0].falls}, refused)
 	}
 	if got := g.limits()[0]; got != most {
 		t.Errorf("an hour after six seconds of refusals: limit %d, want %d", got, most)

@@ -79,7 +79,7 @@ func Read(body []byte) (Reply, error) {
 		return r, errors.New("read reply: no completion in it")
 	}
 	message := first.Get("message")
-	r.Content, r.Reasoning, r.Refusal = words(message.Get("content")), reasoning(message), words(message.Get("refusal"))
+	r.Content, r.Reasoning, r.Refusal = Joined(message.Get("content")), reasoning(message), Joined(message.Get("refusal"))
 	r.Finish, r.Calls = first.Get("finish_reason").String(), calls(message)
 	return r, nil
 }
@@ -99,8 +99,8 @@ func ReadTurn(body []byte) (Reply, error) {
 	return r, err
 }
 
-// words are a text, or the joined texts of a list of parts.
-func words(v gjson.Result) string {
+// Joined is a text, or the joined texts of a list of parts.
+func Joined(v gjson.Result) string {
 	if !v.IsArray() {
 		return v.String()
 	}

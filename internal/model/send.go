@@ -35,7 +35,7 @@ type route struct {
 }
 
 func (c Config) route(base string) (route, error) {
-	a, err := parseBase(base)
+	a, err := newAddress(base)
 	if err != nil {
 		return route{}, err
 	}
@@ -54,7 +54,6 @@ func (c Config) route(base string) (route, error) {
 	return route{a, c.transport(), h}, nil
 }
 
-// transport keeps as many connections as there are requests in flight.
 func (c Config) transport() http.RoundTripper {
 	if c.Transport != nil {
 		return c.Transport

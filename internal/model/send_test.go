@@ -106,7 +106,7 @@ func TestWhatAURLHoldsIsSentAndNotShown(t *testing.T) {
 				t.Errorf("a secret stands in %q", text)
 			}
 		}
-		if text := err.Error(); strings.ContainsRune(text, 0x1b) || !strings.Contains(text, `\x1b[31m`) || len(text) > 400 {
+		if text := err.Error(); strings.ContainsRune(text, 0x1b) || !strings.Contains(text, " [31m") || len(text) > 400 {
 			t.Errorf("not fit for a terminal: %q", text)
 		}
 	}

@@ -2,14 +2,14 @@ package model
 
 import (
 	"bytes"
-	"errors"
+	"fmt"
 	"net/url"
-	"strconv"
 	"strings"
-	"unicode"
+
+	"github.com/trajectory-arena/arena/internal/text"
 )
 
-// secrets are the values that nothing kept may hold, the longest first.
+// secrets are the values that nothing kept may hold.
 type secrets [][]byte
 
 // minSecret is the shortest value that is taken for a secret: servers without
@@ -43,22 +43,13 @@ func (s secrets) hide(b []byte) []byte {
 
 // words makes a server's words fit for people to read: no secret, no control
 // characters, which a terminal would obey, and no whole page.
-func (s secrets) words(text string) string {
+func (s secrets) words(said string) string {
 	const enough = 300
-	text = strings.ToValidUTF8(string(s.hide([]byte(text))), "\uFFFD")
-	var b strings.Builder
-	for _, r := range text {
-		if b.Len() >= enough {
-			return b.String() + "…"
-		}
-		if unicode.IsPrint(r) {
-			b.WriteRune(r)
-		} else {
-			quoted := strconv.QuoteRune(r)
-			b.WriteString(quoted[1 : len(quoted)-1])
-		}
+	said = text.Line(strings.ToValidUTF8(string(s.hide([]byte(said))), "\uFFFD"))
+	if first := text.ClipBytes(said, enough); len(first) < len(said) {
+		return first + "…"
 	}
-	return b.String()
+	return said
 }
 
 // address is a base URL, apart from what is secret in it.
@@ -71,7 +62,7 @@ type address struct {
 func newAddress(base string) (address, error) {
 	u, err := url.Parse(base)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return address{}, errors.New("no http URL")
+		return address{}, fmt.Errorf("endpoint %q is no http URL", bare(base))
 	}
 	a := address{u, u.User, u.RawQuery}
 	u.User, u.RawQuery, u.Fragment = nil, "", ""
@@ -97,23 +88,18 @@ func (a address) secrets() []string {
 
 // Page is the URL of a page behind a base URL. Like a request's it holds user and
 // query.
-func Page(base, path string) string {
-	a, err := newAddress(base)
-	if err != nil {
-		return base + path
-	}
-	a.url.User = a.user
-	return a.at(path)
-}
+func Page(base, path string) string { return page(base, "", path) }
 
 // PageBeside is the URL of a page beside the OpenAI interface, where servers answer
 // what is not a part of it.
-func PageBeside(base, path string) string {
+func PageBeside(base, path string) string { return page(base, "/v1", path) }
+
+func page(base, without, path string) string {
 	a, err := newAddress(base)
 	if err != nil {
 		return base + path
 	}
-	a.url.User, a.url.Path = a.user, strings.TrimSuffix(strings.TrimRight(a.url.Path, "/"), "/v1")
+	a.url.User, a.url.Path = a.user, strings.TrimSuffix(strings.TrimRight(a.url.Path, "/"), without)
 	return a.at(path)
 }
 
@@ -122,11 +108,13 @@ func PageBeside(base, path string) string {
 func Address(base string) string {
 	a, err := newAddress(base)
 	if err != nil {
-		before, _, _ := strings.Cut(base, "?")
-		if at := strings.LastIndexByte(before, '@'); at >= 0 {
-			before = before[at+1:]
-		}
-		return before
+		return bare(base)
 	}
 	return a.url.String()
+}
+
+// bare leaves user and query out of what may be no URL.
+func bare(base string) string {
+	before, _, _ := strings.Cut(base, "?")
+	return before[strings.LastIndexByte(before, '@')+1:]
 }
