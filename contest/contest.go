@@ -21,17 +21,20 @@ type Figure struct {
 	N     int    `json:"n" parquet:"n"`
 }
 
+// FigureOf is a value with its interval, taken over n.
+func FigureOf(value float64, i stats.Interval, n int) Figure {
+	return Figure{Number(value), Number(i.Low), Number(i.High), n}
+}
+
 // MeanOf is the mean of values with Student's interval.
 func MeanOf(values []float64) Figure {
 	mean := stats.Mean(values)
-	i := stats.T95(mean, stats.ClusteredSE(values), len(values))
-	return Figure{Number(mean), Number(i.Low), Number(i.High), len(values)}
+	return FigureOf(mean, stats.T95(mean, stats.ClusteredSE(values), len(values)), len(values))
 }
 
 // Share is a rate of n with Wilson's interval.
 func Share(count, n int) Figure {
-	i := stats.Wilson(count, n)
-	return Figure{Number(float64(count) / float64(n)), Number(i.Low), Number(i.High), n}
+	return FigureOf(float64(count)/float64(n), stats.Wilson(count, n), n)
 }
 
 // String is the figure with its interval.

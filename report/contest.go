@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/trajectory-arena/arena/contest"
 	"github.com/trajectory-arena/arena/contest/distil"
 	"github.com/trajectory-arena/arena/contest/evolai"
 	"github.com/trajectory-arena/arena/contest/kl"
@@ -24,7 +23,7 @@ const (
 
 // KLPage shows students' KL against one teacher, by prompt.
 func KLPage(names []string, reports []*kl.Report) *Page {
-	p := &Page{Title: "KL against the teacher", Summary: "Nats; 95 % intervals over prompts."}
+	p := &Page{Summary: "Nats; 95 % intervals over prompts."}
 	for i, r := range reports {
 		s := Section{Heading: names[i], Note: fmt.Sprintf("%d prompts, %d positions", len(r.Prompts), r.Positions),
 			Columns: []string{"form", "KL", "by position", "measured", "infinite", "skipped", "unseen", "blind to"}}
@@ -32,7 +31,7 @@ func KLPage(names []string, reports []*kl.Report) *Page {
 			s.Note += fmt.Sprintf("; %d positions are left out, behind a token that the two drew differently, or of a rollout that one lacks", r.Apart)
 		}
 		for _, f := range r.Forms {
-			s.row(f.Name, f.PerPrompt, long(f.PerPosition), f.Measured, f.Infinite, f.Skipped, short(f.Unseen), f.Blind)
+			s.row(f.Name, f.PerPrompt, fmt.Sprintf("%.6g", f.PerPosition), f.Measured, f.Infinite, f.Skipped, fmt.Sprintf("%.4g", f.Unseen), f.Blind)
 		}
 		p.Sections = append(p.Sections, s)
 	}
@@ -42,7 +41,7 @@ func KLPage(names []string, reports []*kl.Report) *Page {
 // KingsPage shows kings over time, what the rule says of each, and what rules do
 // by chance. lacking says of which rule nothing could be simulated, and why.
 func KingsPage(r *distil.Report, simulated []distil.Simulated, lacking string) *Page {
-	p := &Page{Title: "Kings over time", Summary: fmt.Sprintf("%d rounds.", len(r.Rounds)), Numbers: []Number{
+	p := &Page{Summary: fmt.Sprintf("%d rounds.", len(r.Rounds)), Numbers: []Number{
 		{"decisions as published", r.Agreed.String(), fmt.Sprintf("%d others explained", r.Explained)},
 		{"published means that are their prompts'", fmt.Sprintf("%d of %d", r.MeansEqual, r.Means), ""},
 		{"early stops of the published rule", fmt.Sprintf("%d of %d", r.StopsEqual, r.Stops), ""},
@@ -52,15 +51,12 @@ func KingsPage(r *distil.Report, simulated []distil.Simulated, lacking string) *
 	}
 	rounds := Section{Heading: "Rounds", Note: "Holds: the share of draws of prompts in which the rule crowns the same.",
 		Columns: []string{"round", "block", "prompts", "king", "KL", "winner", "holds", "next king", "outcome", "why"}}
-	for i := range r.Rounds {
-		x := &r.Rounds[i]
-		if len(rounds.Rows) < maxShown {
-			holds := ""
-			if x.Rule != "" {
-				holds = fmt.Sprintf("%.3f", float64(x.Holds.Value))
-			}
-			rounds.row(x.ID, x.Block, x.Prompts, x.King, short(x.KingKL), x.Winner, holds, x.Published, x.Outcome, strings.Join(x.Why, "; "))
+	for i := range r.Rounds[:min(maxShown, len(r.Rounds))] {
+		x, holds := &r.Rounds[i], ""
+		if x.Rule != "" {
+			holds = fmt.Sprintf("%.3f", x.Holds.Value)
 		}
+		rounds.row(x.ID, x.Block, x.Prompts, x.King, fmt.Sprintf("%.4g", x.KingKL), x.Winner, holds, x.Published, x.Outcome, strings.Join(x.Why, "; "))
 	}
 	flags := Section{Heading: "Flags", Note: "By behaviour; names play no part.", Columns: []string{"round", "kind", "student", "why"}}
 	for _, f := range r.Flags[:min(maxShown, len(r.Flags))] {
@@ -84,7 +80,7 @@ func chances(all []distil.Simulated, lacking string) Section {
 
 // GatesPage shows a log's gates and what is wrong with its order.
 func GatesPage(r *evolai.Report) *Page {
-	p := &Page{Title: "Gates", Summary: fmt.Sprintf("%d gate lines; %d events, %d of them against the order lock, seed, evaluate.", len(r.Gates), r.Events, len(r.Violations))}
+	p := &Page{Summary: fmt.Sprintf("%d gate lines; %d events, %d of them against the order lock, seed, evaluate.", len(r.Gates), r.Events, len(r.Violations))}
 	if len(r.Gates) > 0 {
 		p.Numbers = []Number{
 			{"gate lines as printed", r.Reproduced.String(), ""},
@@ -117,7 +113,7 @@ func GatesPage(r *evolai.Report) *Page {
 // and weights flow to nodes in the last one. changed are the epochs with other
 // weights; nil where none were asked for.
 func WeightsPage(results, changed []*yuma.Result) *Page {
-	p := &Page{Title: "Consensus", Summary: fmt.Sprintf("%d epochs.", len(results))}
+	p := &Page{Summary: fmt.Sprintf("%d epochs.", len(results))}
 	for i, r := range results {
 		s := Section{Heading: fmt.Sprintf("Epoch %d %s", i+1, r.ID), Columns: []string{"uid", "stake", "consensus", "trust", "incentive", "validator trust", "dividends", "emission"},
 			Note: fmt.Sprintf("%d nodes, %d validators with %.2f %% of stake, consensus cuts %.2f %% of weights.", len(r.Nodes), r.Validators, 100*r.StakeShare, 100*r.Clipped)}
@@ -162,7 +158,7 @@ func (s *Section) addLargest(r *yuma.Result) {
 
 // RacePage shows what was checked of a race, and its standings.
 func RacePage(r *race.Report) *Page {
-	p := &Page{Title: "Race " + r.Race, Summary: "race " + r.Race}
+	p := &Page{Summary: "race " + r.Race}
 	checks := Section{Heading: "Checks", Columns: []string{"state", "check", "found"}}
 	for _, f := range r.Findings {
 		checks.row(f.State, f.Check, f.Detail)
@@ -192,7 +188,3 @@ func RacePage(r *race.Report) *Page {
 }
 
 func share4(v float64) string { return strconv.FormatFloat(v, 'f', 4, 64) }
-
-func short(n contest.Number) string { return strconv.FormatFloat(float64(n), 'g', 4, 64) }
-
-func long(n contest.Number) string { return strconv.FormatFloat(float64(n), 'g', 6, 64) }

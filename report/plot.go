@@ -53,24 +53,18 @@ func Plots(all []figures.Bars) (map[string][]byte, error) {
 		if len(b.Names) == 0 {
 			continue
 		}
-		p := newPlot(b.X, b.Y)
+		p, canvas, file := newPlot(b.X, b.Y), vgsvg.New(plotWidth, plotHeight), bytes.Buffer{}
 		err := histogram(p, &b)
 		if err == nil {
-			out[b.File], err = drawn(p)
+			p.Draw(draw.New(canvas))
+			_, err = canvas.WriteTo(&file)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("draw %s: %w", b.File, err)
 		}
+		out[b.File] = file.Bytes()
 	}
 	return out, nil
-}
-
-func drawn(p *plot.Plot) ([]byte, error) {
-	canvas := vgsvg.New(plotWidth, plotHeight)
-	p.Draw(draw.New(canvas))
-	var b bytes.Buffer
-	_, err := canvas.WriteTo(&b)
-	return b.Bytes(), err
 }
 
 func histogram(p *plot.Plot, b *figures.Bars) error {

@@ -13,7 +13,6 @@ import (
 
 // Page is what one report shows.
 type Page struct {
-	Title   string
 	Summary string
 	// Numbers are the few that a reader looks for first.
 	Numbers  []Number
@@ -27,7 +26,7 @@ type Number struct{ Name, Value, Note string }
 type Section struct {
 	Heading string
 	Note    string
-	// Columns are the heads of the table; without them there is none.
+	// Columns are the heads of the table.
 	Columns []string
 	Rows    [][]string
 }
@@ -62,7 +61,7 @@ func (p *Page) Text(w io.Writer) error {
 		if s.Note != "" {
 			line(s.Note)
 		}
-		if len(s.Columns) > 0 && len(s.Rows) == 0 {
+		if len(s.Rows) == 0 {
 			line("None.")
 			continue
 		}

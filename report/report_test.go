@@ -21,7 +21,7 @@ func sample() []figures.Bars {
 // everywhere is a report with one text in every place that takes any.
 func everywhere(text string) *report.Page {
 	return &report.Page{
-		Title: text, Summary: text, Numbers: []report.Number{{Name: text, Value: text, Note: text}},
+		Summary: text, Numbers: []report.Number{{Name: text, Value: text, Note: text}},
 		Sections: []report.Section{{Heading: text, Note: text, Columns: []string{text}, Rows: [][]string{{text}}}, {Columns: []string{text}}},
 	}
 }

@@ -52,8 +52,7 @@ func Correlate(rounds []*Round, scores []Score) (all []Correlation) {
 			x, y = append(x, stats.Mean(kls[s.Model])), append(y, s.Score)
 		}
 		rho, i := stats.Spearman(x, y)
-		all = append(all, Correlation{name, contest.Figure{Value: contest.Number(rho),
-			Low: contest.Number(i.Low), High: contest.Number(i.High), N: len(x)}})
+		all = append(all, Correlation{name, contest.FigureOf(rho, i, len(x))})
 	}
 	return all
 }

@@ -96,7 +96,7 @@ func parseEval(content string) (*Eval, error) {
 }
 
 func parseStudent(model string, v python.Value) (Student, error) {
-	s := Student{Model: model, Status: text(v, "status"), Published: number(v, "kl_global_avg", math.NaN()),
+	s := Student{Model: model, Axes: map[string]float64{}, Status: text(v, "status"), Published: number(v, "kl_global_avg", math.NaN()),
 		Parameters: number(v, "total_params", 0), Vocabulary: int(number(v, "vocab_size", 0)), Hash: text(v, "model_hash")}
 	stopped, _ := v.Get("early_stopped")
 	s.Stopped = stopped.Truth() || s.Status == "early_stopped"
@@ -112,9 +112,6 @@ func parseStudent(model string, v python.Value) (Student, error) {
 	axes, _ := v.Get("axes")
 	for _, a := range axes.Dict {
 		if f, ok := a.Value.Float64(); ok {
-			if s.Axes == nil {
-				s.Axes = map[string]float64{}
-			}
 			s.Axes[a.Key] = f
 		}
 	}

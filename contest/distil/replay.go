@@ -138,9 +138,7 @@ func (r *Round) replay(flags []Flag) Replay {
 	p.Rule, p.Winner, p.WinnerUID, p.Crowned = r.Rule.String(), winner.Model, winner.UID, winner != king
 	for i := range r.Eval.Students {
 		if c := &r.Eval.Students[i]; c.Model != king.Model {
-			v := r.Rule.judge(king, c)
-			v.Out = out[c.Model]
-			p.Verdicts = append(p.Verdicts, v)
+			p.Verdicts = append(p.Verdicts, r.Rule.judge(king, c, out[c.Model]))
 		}
 	}
 	p.Holds = r.holds(king, winner.Model, out)
@@ -196,7 +194,7 @@ func (p *Replay) publish(r *Round, flags []Flag, later []*Round, states []State)
 	if known {
 		uids, p.Evidence = nextKing(r, later, states[at:])
 	} else if len(later) > 0 && r.Block > 0 && states == nil {
-		uids, p.Evidence = []string{later[0].KingUID}, "named"
+		uids, p.Evidence = []string{string(later[0].KingUID)}, "named"
 	}
 	if len(uids) == 0 || uids[0] == "" {
 		p.Evidence = "none"
@@ -225,7 +223,7 @@ func nextKing(r *Round, later []*Round, states []State) (uids []string, evidence
 	for i := 1; i < len(states); i++ {
 		for _, next := range later {
 			if next.Block == states[i].Block && next.KingUID != "" {
-				return []string{next.KingUID}, "named"
+				return []string{string(next.KingUID)}, "named"
 			}
 		}
 		for uid, score := range states[i].Scores {
@@ -245,7 +243,6 @@ func nextKing(r *Round, later []*Round, states []State) (uids []string, evidence
 	return nil, "none"
 }
 
-// measured reports whether a file gives a uid this score.
 func (e *Eval) measured(uid string, score float64) bool {
 	return slices.ContainsFunc(e.Students, func(s Student) bool { return s.UID == uid && math.Abs(s.Mean()-score) <= roundedMean })
 }

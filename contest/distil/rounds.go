@@ -9,32 +9,24 @@ import (
 	"github.com/trajectory-arena/arena/internal/jsonl"
 )
 
-// Round is one evaluation and what was in force.
+// Round is one evaluation and what was in force, as a line of a rounds file.
 type Round struct {
-	ID      string
-	Network string
+	ID      string `json:"eval"`
+	Network string `json:"network"`
+	// File is the result file, relative to the rounds; UIDs are those of its models.
+	File string         `json:"file"`
+	UIDs map[string]uid `json:"uid_of_model"`
 	// Block is 0 where nobody recorded it.
-	Block int64
+	Block int64 `json:"block"`
 	// KingUID and KingModel are those of the king before; empty where unknown.
-	KingUID, KingModel string
+	KingUID   uid    `json:"king_uid_before"`
+	KingModel string `json:"king_model"`
 	// Rule is nil where none is known.
-	Rule *Rule
-	Eval *Eval
+	Rule *Rule `json:"rule_in_force"`
+	Eval *Eval `json:"-"`
 }
 
-// round is a line of a rounds file. A uid is text in some files and a number in
-// others.
-type round struct {
-	ID      string         `json:"eval"`
-	Network string         `json:"network"`
-	File    string         `json:"file"`
-	Block   int64          `json:"block"`
-	King    uid            `json:"king_uid_before"`
-	Model   string         `json:"king_model"`
-	UIDs    map[string]uid `json:"uid_of_model"`
-	Rule    *Rule          `json:"rule_in_force"`
-}
-
+// uid is text in some files and a number in others.
 type uid string
 
 func (u *uid) UnmarshalJSON(b []byte) error {
@@ -50,12 +42,11 @@ func (u *uid) UnmarshalJSON(b []byte) error {
 // king_model, uid_of_model, rule_in_force, network}.
 func ReadRounds(path string) (all []*Round, err error) {
 	var network contest.Network
-	err = jsonl.Each(path, func(j round) error {
-		r, broken := j.read(filepath.Dir(path))
-		if broken != nil {
-			return fmt.Errorf("round %q: %w", j.ID, broken)
+	err = jsonl.Each(path, func(r Round) error {
+		if broken := r.read(filepath.Dir(path)); broken != nil {
+			return fmt.Errorf("round %q: %w", r.ID, broken)
 		}
-		all = append(all, r)
+		all = append(all, &r)
 		return network.Add(r.Network)
 	})
 	if err == nil && len(all) == 0 {
@@ -64,19 +55,18 @@ func ReadRounds(path string) (all []*Round, err error) {
 	return all, err
 }
 
-func (j *round) read(folder string) (*Round, error) {
-	if !filepath.IsLocal(j.File) {
-		return nil, fmt.Errorf("file %q does not lie beside the rounds", j.File)
+func (r *Round) read(folder string) (err error) {
+	if !filepath.IsLocal(r.File) {
+		return fmt.Errorf("file %q does not lie beside the rounds", r.File)
 	}
-	e, err := ReadEval(filepath.Join(folder, j.File))
-	if err != nil {
-		return nil, err
+	if r.Eval, err = ReadEval(filepath.Join(folder, r.File)); err != nil {
+		return err
 	}
-	r := &Round{ID: j.ID, Network: j.Network, Block: j.Block, KingUID: string(j.King), KingModel: j.Model, Rule: j.Rule, Eval: e}
-	for i := range e.Students {
-		e.Students[i].UID = string(j.UIDs[e.Students[i].Model])
+	for i := range r.Eval.Students {
+		s := &r.Eval.Students[i]
+		s.UID = string(r.UIDs[s.Model])
 	}
-	return r, j.Rule.check()
+	return r.Rule.check()
 }
 
 // State is what the validator had on record after a block: the score of each uid.
@@ -102,7 +92,7 @@ func ReadStates(path string) (all []State, err error) {
 // or his model, or the first, who runs first.
 func (r *Round) king() *Student {
 	for _, is := range []func(*Student) bool{
-		func(s *Student) bool { return r.KingUID != "" && s.UID == r.KingUID },
+		func(s *Student) bool { return r.KingUID != "" && s.UID == string(r.KingUID) },
 		func(s *Student) bool { return r.KingModel != "" && s.Model == r.KingModel },
 		func(s *Student) bool { return true },
 	} {

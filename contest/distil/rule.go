@@ -83,8 +83,8 @@ type Verdict struct {
 	Out string `json:"out,omitempty" parquet:"out"`
 }
 
-func (r *Rule) judge(king, c *Student) Verdict {
-	return Verdict{Model: c.Model, UID: c.UID, Lead: contest.MeanOf(leads(king, c, 0)),
+func (r *Rule) judge(king, c *Student, out string) Verdict {
+	return Verdict{Model: c.Model, UID: c.UID, Out: out, Lead: contest.MeanOf(leads(king, c, 0)),
 		Relative:  contest.Number(1 - c.Mean()/king.Mean()),
 		P:         contest.Number(stats.PairedT(leads(king, c, r.Margin))),
 		Composite: contest.Number(c.composite(r.Weights)), Passes: r.passes(king, c)}

@@ -149,12 +149,10 @@ func (g *Gate) consistency(l *Line) {
 func (g *Gate) score(l *Line) {
 	switch {
 	case l.Score == nil:
-	case g.Gate == "FAIL":
-		if *l.Score != 0 {
-			g.Differs = append(g.Differs, fmt.Sprintf("score: the gate fails, the log has %g", *l.Score))
-		}
-	default:
+	case g.Gate == "PASS":
 		g.Open = append(g.Open, "the score's mapping of KL, which is not published")
+	case *l.Score != 0:
+		g.Differs = append(g.Differs, fmt.Sprintf("score: the gate fails, the log has %g", *l.Score))
 	}
 }
 

@@ -44,7 +44,6 @@ type order struct {
 	done    map[[2]string]bool // evaluations by uid and set
 }
 
-// add says what is wrong with the next event; empty for nothing.
 func (o *order) add(e *Event) string {
 	if o.locked == nil || e.Epoch > o.epoch {
 		before := o.seed

@@ -12,6 +12,7 @@ import (
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/contest"
+	"github.com/trajectory-arena/arena/internal/stats"
 )
 
 // Report is what a log says and what of it follows.
@@ -74,10 +75,9 @@ func Read(in io.Reader) (*Report, error) {
 }
 
 type log struct {
-	report  Report
-	network contest.Network
-	order   order
-	// averages are those printed so far.
+	report   Report
+	network  contest.Network
+	order    order
 	averages map[series][]float64
 	ratios   []float64 // of logarithms of KL between sets
 }
@@ -109,7 +109,10 @@ func (l *log) add(number int, text []byte) error {
 	switch {
 	case kind.Event != "":
 		if err = json.Unmarshal(text, &e); err == nil {
-			l.event(number, &e)
+			l.report.Events++
+			if why := l.order.add(&e); why != "" {
+				l.report.Violations = append(l.report.Violations, Violation{number, e.Epoch, e.UID, why})
+			}
 		}
 	case kind.Hash != "":
 		if err = json.Unmarshal(text, &a); err == nil {
@@ -124,13 +127,6 @@ func (l *log) add(number int, text []byte) error {
 		err = errors.New("neither a gate (kl_current), an event (event) nor answers (block_hash)")
 	}
 	return err
-}
-
-func (l *log) event(number int, e *Event) {
-	l.report.Events++
-	if why := l.order.add(e); why != "" {
-		l.report.Violations = append(l.report.Violations, Violation{number, e.Epoch, e.UID, why})
-	}
 }
 
 func (a *asked) check() Asked {
@@ -194,14 +190,13 @@ func (l *log) finish() (*Report, error) {
 	return r, nil
 }
 
-// noise is the spread of one set's KL, from the ratios of two.
 func noise(ratios []float64) contest.Figure {
 	n := float64(len(ratios))
 	if n < 2 {
-		return contest.Figure{Value: contest.Number(math.NaN()), Low: 0, High: contest.Number(math.Inf(1)), N: len(ratios)}
+		return contest.FigureOf(math.NaN(), stats.Interval{Low: 0, High: math.Inf(1)}, len(ratios))
 	}
 	sd := stat.StdDev(ratios, nil) / math.Sqrt2
 	chi := distuv.ChiSquared{K: n - 1}
-	at := func(q float64) contest.Number { return contest.Number(sd * math.Sqrt((n-1)/chi.Quantile(q))) }
-	return contest.Figure{Value: contest.Number(sd), Low: at(0.975), High: at(0.025), N: len(ratios)}
+	at := func(q float64) float64 { return sd * math.Sqrt((n-1)/chi.Quantile(q)) }
+	return contest.FigureOf(sd, stats.Interval{Low: at(0.975), High: at(0.025)}, len(ratios))
 }

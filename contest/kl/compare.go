@@ -1,6 +1,7 @@
 package kl
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"iter"
@@ -170,13 +171,12 @@ func unseen(r *Row, support []Token) float64 {
 	return max(0, left)
 }
 
-// within holds a row's tokens against the tokenizer.
 func (r *Report) within(row *Row) error {
-	size := r.Vocabulary
-	if row.Full != nil && size == 0 {
-		r.Vocabulary = len(row.Full)
+	if row.Full != nil {
+		r.Vocabulary = cmp.Or(r.Vocabulary, len(row.Full))
 	}
-	if row.Full != nil && size > 0 && len(row.Full) != size {
+	size := r.Vocabulary
+	if row.Full != nil && len(row.Full) != size {
 		return fmt.Errorf("%w: %d tokens in a vocabulary of %d", ErrApart, len(row.Full), size)
 	}
 	for _, t := range row.Top {
@@ -241,14 +241,14 @@ func (f *Form) take(r *Report, prompts []Prompt, of, unseen func(*Position) floa
 	sum, dark := 0.0, 0.0
 	for i := range r.Each {
 		dark += unseen(&r.Each[i])
-		switch v := of(&r.Each[i]); {
-		case math.IsNaN(v):
+		v := of(&r.Each[i])
+		if math.IsNaN(v) {
 			f.Skipped++
-		default:
-			f.Measured, sum = f.Measured+1, sum+v
-			if math.IsInf(v, 1) {
-				f.Infinite++
-			}
+			continue
+		}
+		f.Measured, sum = f.Measured+1, sum+v
+		if math.IsInf(v, 1) {
+			f.Infinite++
 		}
 	}
 	f.PerPosition, f.Unseen = contest.Number(sum/float64(f.Measured)), contest.Number(dark/float64(r.Positions))

@@ -3,7 +3,6 @@ package kl
 import (
 	"errors"
 	"fmt"
-	"io"
 	"iter"
 	"math"
 	"os"
@@ -45,22 +44,16 @@ func readRun(folder string, yield func(*Row) bool) error {
 	}
 	replies := parquet.NewGenericReader[evaluation.TokensRow](file)
 	defer replies.Close() //nolint:errcheck // only read
-	for {
+	for range replies.NumRows() {
 		one := make([]evaluation.TokensRow, 1)
-		n, err := replies.Read(one)
-		if n == 1 {
-			more, bad := readReply(&one[0], yield)
-			if bad != nil || !more {
-				return bad
-			}
+		if n, err := replies.Read(one); n < 1 {
+			return err
 		}
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
+		if more, err := readReply(&one[0], yield); err != nil || !more {
 			return err
 		}
 	}
+	return nil
 }
 
 func readReply(r *evaluation.TokensRow, yield func(*Row) bool) (more bool, err error) {

@@ -38,7 +38,6 @@ type Agent struct {
 	// where the spread is not known.
 	Best   *float64 `json:"p_best,omitempty"`
 	Winner bool     `json:"winner"`
-	n      int
 }
 
 func (d *Document) standings() *Standings {
@@ -58,13 +57,12 @@ func (d *Document) standings() *Standings {
 		windows, validators = append(windows, deltas), append(validators, runs)
 		s.Agents = append(s.Agents, Agent{ID: q.Agent, Name: q.Name, Score: *q.Weighted, Races: len(deltas), Runs: len(runs), Winner: q.Agent == d.Detail.Race.Winner})
 	}
-	count := func(a *Agent) int { return a.Races }
-	s.Of, s.Spread, s.Freedom = "races", 0, 0
+	s.Of = "races"
 	if s.Spread, s.Freedom = within(windows); s.Freedom == 0 {
-		s.Of, count = "validators", func(a *Agent) int { return a.Runs }
+		s.Of = "validators"
 		s.Spread, s.Freedom = within(validators)
 	}
-	s.judge(count)
+	s.judge()
 	slices.SortStableFunc(s.Agents, func(a, b Agent) int { return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.ID, b.ID)) })
 	return s
 }
@@ -93,15 +91,10 @@ func within(groups [][]float64) (sd float64, freedom int) {
 	return math.Sqrt(sum / float64(freedom)), freedom
 }
 
-func (s *Standings) judge(count func(*Agent) int) {
-	if s.Freedom == 0 || s.Spread == 0 {
+func (s *Standings) judge() {
+	unknown := func(a Agent) bool { return s.count(&a) == 0 }
+	if s.Freedom == 0 || s.Spread == 0 || slices.ContainsFunc(s.Agents, unknown) {
 		return
-	}
-	for i := range s.Agents {
-		a := &s.Agents[i]
-		if a.n = count(a); a.n == 0 {
-			return
-		}
 	}
 	for i := range s.Agents {
 		a := &s.Agents[i]
@@ -111,7 +104,15 @@ func (s *Standings) judge(count func(*Agent) int) {
 	}
 }
 
-func (s *Standings) error(a *Agent) float64 { return s.Spread / math.Sqrt(float64(a.n)) }
+// count is how many of what the spread is of an agent's score rests on.
+func (s *Standings) count(a *Agent) int {
+	if s.Of == "races" {
+		return a.Races
+	}
+	return a.Runs
+}
+
+func (s *Standings) error(a *Agent) float64 { return s.Spread / math.Sqrt(float64(s.count(a))) }
 
 // best integrates, over what agent i may truly have, the probability that all others
 // have less: errors are normal and independent.

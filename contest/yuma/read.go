@@ -152,17 +152,17 @@ func readCSV(in io.Reader) ([]*Epoch, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := table{}
+	e := &Epoch{}
 	for i, fields := range lines {
-		var e entry
-		if err = e.parse(fields); err == nil {
-			err = t.add(&e)
+		var row entry
+		if err = row.parse(fields); err == nil {
+			err = e.add(&row)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("line %d: %w", i+2, err) // behind the head
 		}
 	}
-	return t.epoch()
+	return []*Epoch{e}, e.Check()
 }
 
 func (e *entry) parse(fields []string) (err error) {
@@ -194,32 +194,28 @@ func readParquet(in io.ReaderAt, size int64) ([]*Epoch, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := table{}
+	e := &Epoch{}
 	for i := range rows {
-		if err := t.add(&rows[i]); err != nil {
+		if err := e.add(&rows[i]); err != nil {
 			return nil, err
 		}
 	}
-	return t.epoch()
+	return []*Epoch{e}, e.Check()
 }
 
-type table struct{ e Epoch }
-
-func (t *table) add(row *entry) error {
+func (e *Epoch) add(row *entry) error {
 	if row.UID < 0 || row.UID >= MaxNodes {
 		return fmt.Errorf("uid %d of at most %d nodes", row.UID, MaxNodes)
 	}
-	for int64(len(t.e.Stake)) <= row.UID {
-		t.e.Stake, t.e.Weights = append(t.e.Stake, math.NaN()), append(t.e.Weights, nil)
+	for int64(len(e.Stake)) <= row.UID {
+		e.Stake, e.Weights = append(e.Stake, math.NaN()), append(e.Weights, nil)
 	}
-	if before := t.e.Stake[row.UID]; !math.IsNaN(before) && before != row.Stake {
+	if before := e.Stake[row.UID]; !math.IsNaN(before) && before != row.Stake {
 		return fmt.Errorf("node %d has stake %v and %v", row.UID, before, row.Stake)
 	}
-	t.e.Stake[row.UID] = row.Stake
+	e.Stake[row.UID] = row.Stake
 	if row.Target != nil && row.Weight != nil {
-		t.e.Weights[row.UID] = append(t.e.Weights[row.UID], Weight{int(*row.Target), *row.Weight})
+		e.Weights[row.UID] = append(e.Weights[row.UID], Weight{int(*row.Target), *row.Weight})
 	}
 	return nil
 }
-
-func (t *table) epoch() ([]*Epoch, error) { return []*Epoch{&t.e}, t.e.Check() }

@@ -194,7 +194,6 @@ func medians(stake []float64, rows [][]Weight, kappa float64) []float64 {
 	return out
 }
 
-// bonds moves the bonds before towards what stake and weights buy now.
 func bonds(stake []float64, clipped [][]Weight, alpha float64, before Bonds) Bonds {
 	n := len(stake)
 	now := make(Bonds, n)

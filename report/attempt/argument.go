@@ -104,7 +104,9 @@ func (l *Ledger) Argue(at int) *Argument {
 		for _, f := range v.Features {
 			a.Features = append(a.Features, Feature(f))
 		}
-		a.Unknown = l.unknown(a)
+		if v.Axis == string(arena.AxisUnknown) {
+			a.Unknown = l.undecided(a) + "; who acted is asked first, and without an answer no other check decides"
+		}
 	}
 	a.Pool = l.pools[a.Attempt.Cluster]
 	a.Unasked = l.unasked(a)
@@ -126,7 +128,6 @@ func (l *Ledger) Argue(at int) *Argument {
 	return a
 }
 
-// way is what attempts of one reward are ranked by.
 func (l *Ledger) way(at int) float64 {
 	var s arena.Structure
 	if v := l.Lines[at].Verdict; v != nil {
@@ -152,14 +153,6 @@ func (l *Ledger) unasked(a *Argument) string {
 		return "not asked: its own problem is protected, and in no split"
 	}
 	return ""
-}
-
-// unknown says why the axis is unknown, and that this goes before other checks.
-func (l *Ledger) unknown(a *Argument) string {
-	if a.Verdict.Axis != string(arena.AxisUnknown) {
-		return ""
-	}
-	return l.undecided(a) + "; who acted is asked first, and without an answer no other check decides"
 }
 
 func (l *Ledger) undecided(a *Argument) string {

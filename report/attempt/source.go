@@ -92,7 +92,6 @@ func (l *Ledger) EachRow(visit func(id string, t *arena.Trace) error) error {
 	return nil
 }
 
-// traceOf reads a row as any file of messages is read.
 func traceOf(r *rows.SFT) (*arena.Trace, error) {
 	messages := make([]json.RawMessage, len(r.Messages))
 	for i, m := range r.Messages {

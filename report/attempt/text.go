@@ -274,7 +274,6 @@ func (l *Ledger) ranked(p *printer, a *Argument) {
 	}
 }
 
-// pooled says where the guard put the attempt's problem, whatever became of the attempt.
 func pooled(p *printer, a *Argument) {
 	x := a.Attempt
 	if x.Cluster != "" {

@@ -149,7 +149,6 @@ func (d *Day) without(other *Day) []string {
 	return out
 }
 
-// rate is a figure over a day's attempts, with the attempts that it counts.
 func (d *Day) rate(name string) (rate, whole float64) {
 	part := 0.0
 	for _, who := range slices.Sorted(maps.Keys(d.agents)) {

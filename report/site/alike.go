@@ -32,10 +32,9 @@ type pair struct {
 	By [kinds]any `json:"by"`
 	// Same counts the problems at which both show the same of a kind, Of those at which
 	// both show anything of it. Of prompts they count lines, Of those of the shorter.
-	Same [kinds]int `json:"same"`
-	Of   [kinds]int `json:"of"`
-	// Copied reports whether the pair is taken for copies.
-	Copied bool `json:"copied"`
+	Same   [kinds]int `json:"same"`
+	Of     [kinds]int `json:"of"`
+	Copied bool       `json:"copied"`
 	// Problems are some at which the calls or the thinking are the same, Passages
 	// sentences that both think, Lines those of both prompts; each what fewest share.
 	Problems []string `json:"problems"`
@@ -146,7 +145,8 @@ func (k *kinship) pairs() (out []pair) {
 				case p.Copied && !again:
 					w.join(w.team[i], w.team[i+1+j])
 				case again && slices.ContainsFunc(p.By[:], func(x any) bool { likeness, _ := x.(float64); return likeness >= least }):
-					w.quote(p, a, b)
+					p.Problems = p.Problems[:min(showPassages, len(p.Problems))]
+					p.Passages, p.Lines = w.rarest(byThinking, a, b), w.rarest(byPrompts, a, b)
 					out = append(out, *p)
 				}
 			}
@@ -231,11 +231,7 @@ func (k *kin) shared(kind int, s, t []uint64) (both, smaller float64) {
 	return both, both + min(onlyS, onlyT)
 }
 
-func (k *kin) quote(p *pair, a, b *author) {
-	p.Problems = p.Problems[:min(showPassages, len(p.Problems))]
-	p.Passages, p.Lines = k.rarest(byThinking, a, b), k.rarest(byPrompts, a, b)
-}
-
+// rarest quotes what both write and fewest others do.
 func (k *kin) rarest(kind int, a, b *author) []string {
 	items, theirs := a.items(kind), b.items(kind)
 	slices.Sort(items)

@@ -31,7 +31,6 @@ type day struct {
 	Whole []int `json:"whole"`
 }
 
-// sentence is what a check finds, what it measures and which side of its limit passes.
 type sentence struct {
 	Doc   string `json:"doc"`
 	Value string `json:"value"`
@@ -83,7 +82,6 @@ func (d *day) mean(l *attempt.Ledger, words []string) {
 	}
 }
 
-// repeated are columns that say what another says.
 var repeated = []string{"judge_trace_id", "judge_record_sha256", "leak_id"}
 
 // columns are all columns of the ledger but lists of structures, which the pages of
@@ -112,7 +110,6 @@ func (c *Corpus) columns() (out []column) {
 	return out
 }
 
-// flat is a value as a cell shows it: a list of words is one text.
 func flat(v any) any {
 	switch v := v.(type) {
 	case []string:

@@ -124,7 +124,6 @@ func (k *kinship) keep(h uint64, s string) {
 	}
 }
 
-// worked is an attempt by its items of each kind, with its sentences.
 func worked(t *arena.Trace, d *arena.Dialogue) (items work, said []string) {
 	tools, calls := []string{t.ProblemID}, []string{t.ProblemID}
 	asked := map[string]bool{}

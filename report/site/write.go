@@ -72,7 +72,6 @@ type writer struct {
 	put    func(string, []byte) error
 	// wanted are their places by input and record.
 	wanted map[record]int
-	// agents are those of each record that is shown.
 	agents map[record][]string
 }
 
@@ -113,7 +112,6 @@ func (w *writer) input(ctx context.Context, in traces.Input) error {
 	return err
 }
 
-// rows tells the kept attempts whose day is not there.
 func (w *writer) rows() error {
 	return w.Ledger.EachRow(func(id string, t *arena.Trace) error {
 		at, known := w.Ledger.Find(id)
@@ -181,7 +179,6 @@ func inside(tag string, content []byte) []byte {
 	return fmt.Appendf(nil, "<%s>%s</%s>", tag, content, tag)
 }
 
-// sum is what a content policy names a script by.
 func sum(content []byte) string {
 	h := sha256.Sum256(content)
 	return "sha256-" + base64.StdEncoding.EncodeToString(h[:])
