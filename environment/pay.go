@@ -95,7 +95,6 @@ func unreadable(d *arena.Dialogue) (n int) {
 	return n
 }
 
-// pay pays an attempt. The error means that nothing can be said of it.
 func (p *Payer) pay(ctx context.Context, a *reward.Attempt) (Verdict, error) {
 	o, err := p.Scorer.Score(ctx, a.Trace, a.Problem)
 	if err != nil {

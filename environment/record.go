@@ -23,26 +23,24 @@ type Record struct {
 // NewRecord begins a run in the folder of a day. name is the run's, agent the model
 // that is trained.
 func NewRecord(day, name, agent string) (*Record, error) {
-	redactor, err := redact.New(redact.Options{})
-	if err != nil {
-		return nil, fmt.Errorf("record episodes: %w", err)
-	}
-	dir := filepath.Join(day, "traces", "run="+name)
-	if err = os.MkdirAll(dir, 0o755); err != nil {
-		return nil, fmt.Errorf("record episodes: %w", err)
-	}
+	r, dir := &Record{}, filepath.Join(day, "traces", "run="+name)
 	meta, err := json.Marshal(map[string]string{"eval_run_id": name, "agent_version_id": agent, "suite_version": "env"})
+	if err == nil {
+		r.redactor, err = redact.New(redact.Options{})
+	}
+	if err == nil {
+		err = os.MkdirAll(dir, 0o755)
+	}
 	if err == nil {
 		err = atomicfile.WriteFile(filepath.Join(dir, "run.json"), append(meta, '\n'))
 	}
+	if err == nil {
+		r.file, err = os.OpenFile(filepath.Join(dir, "output.jsonl"), os.O_CREATE|os.O_EXCL|os.O_WRONLY|os.O_APPEND, 0o644)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("record episodes: %w", err)
 	}
-	f, err := os.OpenFile(filepath.Join(dir, "output.jsonl"), os.O_CREATE|os.O_EXCL|os.O_WRONLY|os.O_APPEND, 0o644)
-	if err != nil {
-		return nil, fmt.Errorf("record episodes: %w", err)
-	}
-	return &Record{file: f, redactor: redactor}, nil
+	return r, nil
 }
 
 // add writes a line whole: what a full disk cut off is taken back.

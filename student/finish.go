@@ -56,7 +56,6 @@ func (r *Run) finish(ctx context.Context, f *folder) (*evaluation.Summary, error
 	return s, WriteJSON(f.file(SummaryFile), s)
 }
 
-// each gives every rollout in order, and waits for those that are not finished.
 func (r *Run) each(ctx context.Context, f *folder, do func(journal.Key, *rollout.Result) error) error {
 	for p := range r.Spec.Problems {
 		for s := range r.Spec.Samples {
@@ -147,7 +146,7 @@ func (o *outputs) add(p *arena.Problem, r *rollout.Result) error {
 	}
 	shown := *p
 	shown.Query = string(query)
-	return errors.Join(o.lines.line(b), o.table.add(newRow(r)), o.traces[r.Sample].line(r.Line), o.inspect.Add(inspectlog.Sample{Problem: &shown, Result: r}))
+	return errors.Join(o.lines.line(b), o.table.add(newRow(r)), o.traces[r.Sample].line(r.Line), o.inspect.Add(&shown, r))
 }
 
 // addTokens reads a rollout's replies again, whose tokens nobody held.

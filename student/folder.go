@@ -115,7 +115,6 @@ func (f *folder) untouched() bool {
 	return true
 }
 
-// begin makes the folder a run, if nothing but half-written files is in it.
 func (f *folder) begin(spec Spec) error {
 	entries, err := os.ReadDir(f.path)
 	if err != nil {
@@ -158,7 +157,6 @@ func ReadFinished(run string) (Spec, error) {
 	return spec, nil
 }
 
-// sweep removes what a killed process left half written.
 func (f *folder) sweep() error {
 	var errs []error
 	for _, place := range []string{atomicfile.Unfinished, tracesFolder + "/*/" + atomicfile.Unfinished} {

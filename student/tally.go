@@ -191,7 +191,6 @@ func rateOf(a, b int) *float64 { return stats.Known(float64(a) / float64(b)) }
 // passAt are the k that are reported, as far as there are samples.
 var passAt = []int{1, 2, 4, 8}
 
-// passRate is the mean of one value a problem, each of so many samples.
 func passRate(values []float64, samples int) evaluation.PassRate {
 	r := evaluation.PassRate{Mean: stats.Mean(values), Problems: len(values)}
 	r.SE, r.CI95 = sure(r.Mean, stats.ClusteredSE(values), len(values), len(values)*samples)

@@ -31,7 +31,6 @@ func (t *turns) Chat(ctx context.Context, request model.Body) (model.Reply, []by
 	return t.Asker.Chat(t.reply.In(ctx), request)
 }
 
-// missing lists the rollouts that are not finished, in the order to play them.
 func (f *folder) missing(spec Spec) []journal.Key {
 	var keys []journal.Key
 	for p := range spec.Problems {
@@ -133,7 +132,6 @@ func (f *folder) entry(ctx context.Context, key journal.Key) (journal.Entry, *ro
 	}
 }
 
-// finished gives a rollout once it is finished, its trace as runID's.
 func (f *folder) finished(ctx context.Context, key journal.Key, runID string) (*rollout.Result, error) {
 	e, fresh, err := f.entry(ctx, key)
 	if err != nil || fresh != nil {

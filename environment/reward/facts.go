@@ -9,6 +9,7 @@ import (
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/internal/calls"
+	"github.com/trajectory-arena/arena/internal/canonical"
 )
 
 type facts struct {
@@ -105,15 +106,7 @@ func show(v gjson.Result, shown map[string]bool, deep int) {
 
 // text is a call for comparing: arguments without the blanks and the order of their
 // source.
-func text(c arena.Call) string {
-	var members []string
-	gjson.Parse(string(c.Arguments)).ForEach(func(k, v gjson.Result) bool {
-		members = append(members, k.String()+"="+v.String())
-		return true
-	})
-	slices.Sort(members)
-	return c.Name + "\n" + strings.Join(members, "\n")
-}
+func text(c arena.Call) string { return c.Name + "\n" + canonical.Form(string(c.Arguments)) }
 
 // The flags.
 const (

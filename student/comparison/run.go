@@ -2,15 +2,13 @@ package comparison
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/internal/evaluation"
 	"github.com/trajectory-arena/arena/student"
 	"github.com/trajectory-arena/arena/student/telemetry"
@@ -41,7 +39,7 @@ func read(folder string) (r *Run, err error) {
 		return nil
 	})
 	if err == nil {
-		err = readJSON(filepath.Join(folder, student.SummaryFile), &r.Summary)
+		err = corpus.ReadJSON(corpus.Disk{}, filepath.Join(folder, student.SummaryFile), maxReport, &r.Summary)
 	}
 	if err != nil {
 		return nil, err
@@ -51,7 +49,7 @@ func read(folder string) (r *Run, err error) {
 		Usage   telemetry.Usage      `json:"usage"`
 		Cost    evaluation.Cost      `json:"cost"`
 	}
-	err = readJSON(filepath.Join(folder, student.TelemetryFile), &account)
+	err = corpus.ReadJSON(corpus.Disk{}, filepath.Join(folder, student.TelemetryFile), maxReport, &account)
 	if errors.Is(err, fs.ErrNotExist) { // scored again in a folder that came without
 		err = nil
 	}
@@ -59,16 +57,8 @@ func read(folder string) (r *Run, err error) {
 	return r, err
 }
 
-func readJSON(path string, to any) error {
-	b, err := os.ReadFile(path)
-	if err != nil {
-		return fmt.Errorf("read run: %w", err)
-	}
-	if err := json.Unmarshal(b, to); err != nil {
-		return fmt.Errorf("read %s: %w", path, err)
-	}
-	return nil
-}
+// maxReport is far above what a summary has.
+const maxReport = 64 << 20
 
 // mayDiffer are the fields of a spec that are compared: who was asked, and those
 // that decide no result. The system prompt is in the harness's hash.

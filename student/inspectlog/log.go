@@ -15,7 +15,9 @@ import (
 	"github.com/klauspost/compress/flate"
 	"github.com/klauspost/compress/gzip"
 
+	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/internal/atomicfile"
+	"github.com/trajectory-arena/arena/student/rollout"
 )
 
 // version is inspect_ai's LOG_SCHEMA_VERSION that is written here.
@@ -96,9 +98,9 @@ func (l *Log) encode(v any) error {
 	return e.Encode(v)
 }
 
-// Add writes one rollout. All samples of all problems come in order.
-func (l *Log) Add(s Sample) error {
-	whole, summary := l.sample(s)
+// Add writes one rollout with its problem. All samples of all problems come in order.
+func (l *Log) Add(p *arena.Problem, r *rollout.Result) error {
+	whole, summary := l.sample(p, r)
 	if err := l.document(fmt.Sprintf("samples/%s_epoch_%d.json", whole["id"], whole["epoch"]), whole); err != nil {
 		return err
 	}

@@ -37,7 +37,7 @@ func trace(steps ...string) []byte {
 	return []byte(`{"problem_id":"p","status":"SUCCESS","dialogue":[` + strings.Join(steps, ",") + `]}`)
 }
 
-func samples() []Sample {
+func samples() []*rollout.Result {
 	scored := rollout.Result{
 		ProblemID: "p/1", Outcome: rollout.Scored, Success: ptr(true), Label: ptr(rollout.LabelSuccess), Turns: 2, Stop: rollout.StopTerminated,
 		Recommended: []string{"700"}, Score: []byte(`{"length":1,"rule":0.5}`), Quality: ptr(0.7), Category: "Product",
@@ -53,13 +53,13 @@ func samples() []Sample {
 	full := scored
 	full.ProblemID, full.Success, full.Label, full.Stop, full.Line = "p2", ptr(false), ptr(rollout.LabelOverflow), rollout.StopOverflow, trace()
 	full.Sample = 1
-	var all []Sample
+	var all []*rollout.Result
 	for _, r := range []rollout.Result{scored, faulty, lost, full} {
 		r.SetScore(r.Score)
 		if err := r.ReadTrace("run"); err != nil {
 			panic(err)
 		}
-		all = append(all, Sample{&problem, &r})
+		all = append(all, &r)
 	}
 	return all
 }
@@ -72,7 +72,7 @@ func run() Run {
 }
 
 // written is the log of samples as bytes.
-func written(t testing.TB, r Run, all []Sample) []byte {
+func written(t testing.TB, r Run, all []*rollout.Result) []byte {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "inspect.eval")
 	l, err := New(path, r)
@@ -80,7 +80,7 @@ func written(t testing.TB, r Run, all []Sample) []byte {
 		t.Fatal(err)
 	}
 	for _, s := range all {
-		if err = l.Add(s); err != nil {
+		if err = l.Add(&problem, s); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -195,12 +195,12 @@ func levels(v any) int {
 func TestARolloutThatIsTooLargeIsLeftOutAndNamed(t *testing.T) {
 	t.Parallel()
 	all := samples()
-	long := *all[0].Result
+	long := *all[0]
 	long.Line = trace(step("", strings.Repeat("long ", maxRollout/5), `[]`, `[]`, "stop"))
 	if err := long.ReadTrace("run"); err != nil {
 		t.Fatal(err)
 	}
-	all[0].Result = &long
+	all[0] = &long
 	_, texts := entries(t, written(t, run(), all))
 	text := texts["samples/p/1_epoch_1.json"]
 	if len(text) == 0 || len(text) > 64<<10 || !bytes.Contains(text, []byte(`"left_out":"the conversation: its trace of `)) {
@@ -221,7 +221,7 @@ func TestMemoryDoesNotGrowWithTheRun(t *testing.T) {
 		all := samples()
 		for i := range count {
 			s := all[i%len(all)]
-			if err := l.Add(s); err != nil {
+			if err := l.Add(&problem, s); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -254,14 +254,14 @@ func TestNamesThatAZipCannotHold(t *testing.T) {
 // FuzzAnyTraceIsADocument: a sample of any trace is JSON that reads back.
 func FuzzAnyTraceIsADocument(f *testing.F) {
 	for _, s := range samples() {
-		f.Add(s.Result.Line)
+		f.Add(s.Line)
 	}
 	f.Add([]byte(`{"dialogue":[{"completion":{"message":{"tool_call":[{"parameters":[1]}]}}},7]}`))
 	f.Fuzz(func(t *testing.T, line []byte) {
 		l := Log{run: run()}
 		s := samples()[0]
-		s.Result.Line = line
-		whole, _ := l.sample(s)
+		s.Line = line
+		whole, _ := l.sample(&problem, s)
 		if err := l.encode(whole); err != nil {
 			t.Fatal(err)
 		}
@@ -282,7 +282,7 @@ func BenchmarkAdd(b *testing.B) {
 	all := samples()
 	b.ReportAllocs()
 	for i := range b.N {
-		if err := l.Add(all[i%len(all)]); err != nil {
+		if err := l.Add(&problem, all[i%len(all)]); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -12,12 +12,6 @@ import (
 	"github.com/trajectory-arena/arena/student/rollout"
 )
 
-// Sample is one rollout with its problem.
-type Sample struct {
-	Problem *arena.Problem
-	Result  *rollout.Result
-}
-
 type metadata struct {
 	Category string `json:"category"`
 	Stop     string `json:"stop"`
@@ -34,19 +28,18 @@ type usage struct {
 
 // sample is a rollout as inspect_ai's EvalSample, and as its EvalSampleSummary, which
 // is what the viewer's list needs.
-func (l *Log) sample(s Sample) (whole, summary doc) {
-	r := s.Result
+func (l *Log) sample(p *arena.Problem, r *rollout.Result) (whole, summary doc) {
 	about := metadata{Category: string(r.Category), Stop: string(r.Stop), Counts: r.Counts}
 	target := []string{}
-	for _, reward := range s.Problem.Rewards {
+	for _, reward := range p.Rewards {
 		target = append(target, reward.ProductID)
 	}
 	whole = doc{
-		"id": sampleID(r.ProblemID), "epoch": r.Sample + 1, "input": s.Problem.Query, "target": target, "turn_count": r.Turns,
+		"id": sampleID(r.ProblemID), "epoch": r.Sample + 1, "input": p.Query, "target": target, "turn_count": r.Turns,
 		"model_usage": doc{l.run.Model: l.spend(r.Tokens)}, "uuid": uuid(l.run.ID, r),
 	}
 	messages, output := read(r.Trace, l.run.Model)
-	messages = append([]doc{{"role": "system", "content": l.run.System}, {"role": "user", "content": s.Problem.Query}}, messages...)
+	messages = append([]doc{{"role": "system", "content": l.run.System}, {"role": "user", "content": p.Query}}, messages...)
 	if n := len(r.Line); n > maxRollout {
 		messages, output = messages[:2], silent(l.run.Model)
 		about.LeftOut = fmt.Sprintf("the conversation: its trace of %d bytes is too long for this log, and stands in traces", n)

@@ -166,7 +166,6 @@ func (p *play) label() Label {
 	}
 }
 
-// loops: the last three calls are equal in name and arguments.
 func (p *play) loops() bool {
 	const run = 3
 	n := len(p.made)

@@ -26,8 +26,7 @@ type boundedLog struct {
 	mu       sync.Mutex
 	file     *os.File
 	redactor *redact.Redactor
-	// line is the beginning of a line.
-	line []byte
+	line     []byte
 	// room is what the head still takes.
 	room int
 	// tail holds the newest bytes beyond the head, at most twice tailBytes;

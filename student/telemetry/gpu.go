@@ -1,10 +1,14 @@
 package telemetry
 
 import (
+	"bufio"
 	"context"
+	"io"
+	"os/exec"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -28,29 +32,36 @@ type Device struct {
 }
 
 // GPUs are the GPUs that a model server on this machine can use. The zero
-// value has none.
+// value has none. nvidia-smi is asked once which there are, then left running to
+// tell every second what they do, since starting it takes a second or more on
+// machines with several GPUs.
 type GPUs struct {
 	// Source is "nvidia-smi", or empty where it is not there or finds none.
 	Source  string
 	Devices []Device
 
-	smi *smi
+	program string
+	now     func() time.Time
+
+	mu    sync.Mutex
+	last  map[int]moment
+	close func()
 }
 
 // OpenGPUs finds the GPUs and watches them until ctx ends or Close is called.
 // visible is the value of CUDA_VISIBLE_DEVICES: the devices that it leaves out
 // are not those of the server; empty means all.
 func OpenGPUs(ctx context.Context, visible string) *GPUs {
-	return openGPUs(ctx, &smi{program: "nvidia-smi", now: time.Now}, visible) //nolint:forbidigo // a measurement is of time
+	g := &GPUs{program: "nvidia-smi", now: time.Now} //nolint:forbidigo // a measurement is of time
+	g.open(ctx, visible)
+	return g
 }
 
-func openGPUs(ctx context.Context, s *smi, visible string) *GPUs {
-	all := s.devices(ctx)
-	if len(all) == 0 {
-		return &GPUs{}
+func (g *GPUs) open(ctx context.Context, visible string) {
+	if all := g.devices(ctx); len(all) > 0 {
+		g.watch(ctx)
+		g.Source, g.Devices = "nvidia-smi", slices.DeleteFunc(all, func(d Device) bool { return !seen(d, visible) })
 	}
-	s.watch(ctx)
-	return &GPUs{Source: "nvidia-smi", smi: s, Devices: slices.DeleteFunc(all, func(d Device) bool { return !seen(d, visible) })}
 }
 
 // seen reads CUDA_VISIBLE_DEVICES: indices or beginnings of UUIDs. The driver
@@ -73,11 +84,12 @@ func seen(d Device, visible string) bool {
 }
 
 // Read gives the newest moment of each device that the driver still tells of.
-func (g *GPUs) Read() []GPU {
-	var all []GPU
+func (g *GPUs) Read() (all []GPU) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
 	for _, d := range g.Devices {
-		if now, told := g.smi.newest(d.Index); told {
-			all = append(all, now)
+		if m, told := g.last[d.Index]; told && g.now().Sub(m.at) <= fresh {
+			all = append(all, m.GPU)
 		}
 	}
 	return all
@@ -85,7 +97,140 @@ func (g *GPUs) Read() []GPU {
 
 // Close ends the watch.
 func (g *GPUs) Close() {
-	if g.smi != nil {
-		g.smi.close()
+	if g.close != nil {
+		g.close()
 	}
+}
+
+type moment struct {
+	GPU
+	at time.Time
+}
+
+const (
+	// fresh is how long a moment is believed: three that did not come mean that
+	// the driver hangs or the program died.
+	fresh = 4 * time.Second
+	// restart is the time after which a program that ended is started again.
+	restart = 10 * time.Second
+	// maxGPUs bounds what a broken driver can make us keep; a machine has 16 at
+	// most.
+	maxGPUs = 64
+	// maxSMILine bounds a line; one has a hundred bytes.
+	maxSMILine = 64 << 10
+)
+
+func (g *GPUs) command(ctx context.Context, args ...string) *exec.Cmd {
+	c := exec.CommandContext(ctx, g.program, append(args, "--format=csv,noheader,nounits")...)
+	c.WaitDelay = time.Second
+	return c
+}
+
+// devices is nil where the program is not there or finds no GPU.
+func (g *GPUs) devices(ctx context.Context) (all []Device) {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	out, err := g.command(ctx, "--query-gpu=index,memory.total,uuid,name").Output()
+	if err != nil {
+		return nil
+	}
+	for line := range strings.Lines(string(out)) {
+		if d, ok := parseDevice(line); ok && len(all) < maxGPUs {
+			all = append(all, d)
+		}
+	}
+	return all
+}
+
+func (g *GPUs) watch(ctx context.Context) {
+	ctx, cancel := context.WithCancel(ctx)
+	g.last = map[int]moment{}
+	var running sync.WaitGroup
+	g.close = func() {
+		cancel()
+		running.Wait()
+	}
+	running.Go(func() {
+		for ctx.Err() == nil {
+			g.run(ctx)
+			select {
+			case <-ctx.Done():
+			case <-time.After(restart):
+			}
+		}
+	})
+}
+
+// run notes what the program tells until it ends. That it ends is no error of
+// the run that is watched: what it told grows old and is unknown then.
+func (g *GPUs) run(ctx context.Context) {
+	ctx, cancel := context.WithCancel(ctx)
+	c := g.command(ctx, "--query-gpu=index,utilization.gpu,memory.used,power.draw", "--loop=1")
+	out, err := c.StdoutPipe()
+	if err == nil {
+		err = c.Start()
+	}
+	if err == nil {
+		g.note(out)
+		cancel() // a line too long to read may have ended the reading
+		_ = c.Wait()
+	}
+	cancel()
+}
+
+func (g *GPUs) note(text io.Reader) {
+	in := bufio.NewScanner(text)
+	in.Buffer(nil, maxSMILine)
+	for in.Scan() {
+		one, ok := parseGPU(in.Text())
+		if !ok {
+			continue
+		}
+		g.mu.Lock()
+		g.last[one.Index] = moment{one, g.now()}
+		g.mu.Unlock()
+	}
+}
+
+// parseDevice reads a line of index, MiB, UUID and name.
+func parseDevice(line string) (Device, bool) {
+	cells, index, ok := cellsOf(line)
+	if !ok {
+		return Device{}, false
+	}
+	return Device{Index: index, Memory: cell(cells[1]), UUID: strings.TrimSpace(cells[2]), Name: strings.TrimSpace(cells[3])}, true
+}
+
+// parseGPU reads a line of index, per cent, MiB and watts.
+func parseGPU(line string) (GPU, bool) {
+	cells, index, ok := cellsOf(line)
+	if !ok {
+		return GPU{}, false
+	}
+	g := GPU{Index: index, Use: cell(cells[1]), Memory: cell(cells[2]), Power: cell(cells[3])}
+	if g.Use != nil {
+		*g.Use /= 100
+	}
+	return g, true
+}
+
+// cellsOf cuts a line into four cells, of which the first is a GPU's index; what
+// is no such line, as a message of the driver, is not ok.
+func cellsOf(line string) (cells []string, index int, ok bool) {
+	const n = 4
+	cells = strings.SplitN(strings.TrimSpace(line), ",", n)
+	if len(cells) != n {
+		return nil, 0, false
+	}
+	index, err := strconv.Atoi(strings.TrimSpace(cells[0]))
+	return cells, index, err == nil && index >= 0 && index < maxGPUs
+}
+
+// cell is nil for what is no finite number, such as [N/A].
+func cell(s string) *float64 {
+	v, err := strconv.ParseFloat(strings.TrimSpace(s), 64)
+	if err != nil || v-v != 0 {
+		return nil
+	}
+	return &v
 }

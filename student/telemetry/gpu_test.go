@@ -47,8 +47,8 @@ func told(t *testing.T, g *GPUs, n int) []GPU {
 
 func TestGPUsAreReadFromOneProgram(t *testing.T) {
 	t.Parallel()
-	s := &smi{program: fakeSMI(t, twoDevices, "0, 87, 40123, 310.52\n1, [N/A], 12, [N/A]\n", "exec sleep 600"), now: time.Now}
-	g := openGPUs(t.Context(), s, "")
+	g := &GPUs{program: fakeSMI(t, twoDevices, "0, 87, 40123, 310.52\n1, [N/A], 12, [N/A]\n", "exec sleep 600"), now: time.Now}
+	g.open(t.Context(), "")
 	defer g.Close()
 	devices := []Device{{0, "GPU-aa", "NVIDIA H200, SXM", amount(141000)}, {1, "GPU-bb", "X", amount(24000)}}
 	if diff := cmp.Diff(devices, g.Devices); diff != "" || g.Source != "nvidia-smi" {
@@ -65,9 +65,8 @@ func TestGPUsAreReadFromOneProgram(t *testing.T) {
 func TestOldMomentsAreUnknown(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(0, 0)
-	s := &smi{now: func() time.Time { return now }, last: map[int]moment{}}
-	g := &GPUs{Devices: []Device{{Index: 0}}, smi: s}
-	s.note(strings.NewReader("0, 0, 0, 0\n"))
+	g := &GPUs{Devices: []Device{{Index: 0}}, now: func() time.Time { return now }, last: map[int]moment{}}
+	g.note(strings.NewReader("0, 0, 0, 0\n"))
 	zero := []GPU{{Use: amount(0), Memory: amount(0), Power: amount(0)}}
 	if diff := cmp.Diff(zero, g.Read()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -79,15 +78,15 @@ func TestOldMomentsAreUnknown(t *testing.T) {
 
 func TestAProgramThatDiesEndsWithoutAWord(t *testing.T) {
 	t.Parallel()
-	for name, s := range map[string]*smi{
+	for name, g := range map[string]*GPUs{
 		"dies":          {program: fakeSMI(t, twoDevices, "0, 87, 40123, 310.52\n1, 5, 12, 9\n", "exit 9")},
 		"is killed":     {program: fakeSMI(t, twoDevices, "0, 87, 40123, 310.52\n1, 5, 12, 9\n", "kill -9 $$")},
 		"floods a line": {program: fakeSMI(t, twoDevices, "0, 87, 40123, 310.52\n1, 5, 12, 9\n", "exec yes x | tr -d '\\n'")},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s.now = time.Now
-			g := openGPUs(t.Context(), s, "")
+			g.now = time.Now
+			g.open(t.Context(), "")
 			told(t, g, 2)
 			g.Close()
 		})
@@ -102,7 +101,8 @@ func TestNoGPUs(t *testing.T) {
 		"no device":  fakeSMI(t, "No devices were found\n", "", ""),
 		"no answer":  fakeSMI(t, "", "", ""),
 	} {
-		g := openGPUs(t.Context(), &smi{program: program, now: time.Now}, "")
+		g := &GPUs{program: program, now: time.Now}
+		g.open(t.Context(), "")
 		if g.Source != "" || g.Devices != nil || g.Read() != nil {
 			t.Errorf("%s: %+v", name, g)
 		}

@@ -144,7 +144,6 @@ func (id *Identity) fields() []field {
 	}
 }
 
-// set sets what is not set yet.
 func (f field) set(v string) {
 	if f.text != nil && *f.text == "" && v != "auto" {
 		*f.text = v

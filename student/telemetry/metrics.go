@@ -5,51 +5,41 @@ import (
 	"strings"
 )
 
-type kind uint8
-
-const (
-	// sum is for counts, share for numbers from 0 to 1, whose mean is taken.
-	sum kind = iota
-	share
-)
-
-type metric struct {
-	key  string
-	kind kind
-}
+// shares are the numbers from 0 to 1, whose mean is taken; all others are counts.
+var shares = map[string]bool{"kv_cache_use": true, "prefix_hit_rate": true}
 
 // metrics are the series that are kept, by what servers call them: vLLM since
 // its first engine, whose names have changed, SGLang, whose names may have
 // _total, and llama.cpp.
-var metrics = map[string]metric{
-	"vllm:num_requests_running":           {"running", sum},
-	"vllm:num_requests_waiting":           {"waiting", sum},
-	"vllm:gpu_cache_usage_perc":           {"kv_cache_use", share},
-	"vllm:kv_cache_usage_perc":            {"kv_cache_use", share},
-	"vllm:prefix_cache_hits":              {"prefix_hits", sum},
-	"vllm:prefix_cache_hits_total":        {"prefix_hits", sum},
-	"vllm:prefix_cache_queries":           {"prefix_queries", sum},
-	"vllm:prefix_cache_queries_total":     {"prefix_queries", sum},
-	"vllm:gpu_prefix_cache_hits_total":    {"prefix_hits", sum},
-	"vllm:gpu_prefix_cache_queries_total": {"prefix_queries", sum},
-	"vllm:gpu_prefix_cache_hit_rate":      {"prefix_hit_rate", share},
-	"vllm:prompt_tokens_total":            {"prompt_tokens", sum},
-	"vllm:generation_tokens_total":        {"generation_tokens", sum},
-	"vllm:num_preemptions_total":          {"preemptions", sum},
+var metrics = map[string]string{
+	"vllm:num_requests_running":           "running",
+	"vllm:num_requests_waiting":           "waiting",
+	"vllm:gpu_cache_usage_perc":           "kv_cache_use",
+	"vllm:kv_cache_usage_perc":            "kv_cache_use",
+	"vllm:prefix_cache_hits":              "prefix_hits",
+	"vllm:prefix_cache_hits_total":        "prefix_hits",
+	"vllm:prefix_cache_queries":           "prefix_queries",
+	"vllm:prefix_cache_queries_total":     "prefix_queries",
+	"vllm:gpu_prefix_cache_hits_total":    "prefix_hits",
+	"vllm:gpu_prefix_cache_queries_total": "prefix_queries",
+	"vllm:gpu_prefix_cache_hit_rate":      "prefix_hit_rate",
+	"vllm:prompt_tokens_total":            "prompt_tokens",
+	"vllm:generation_tokens_total":        "generation_tokens",
+	"vllm:num_preemptions_total":          "preemptions",
 
-	"sglang:num_running_reqs":        {"running", sum},
-	"sglang:num_queue_reqs":          {"waiting", sum},
-	"sglang:token_usage":             {"kv_cache_use", share},
-	"sglang:cache_hit_rate":          {"prefix_hit_rate", share},
-	"sglang:cached_tokens_total":     {"prefix_hits", sum},
-	"sglang:prompt_tokens_total":     {"prompt_tokens", sum},
-	"sglang:generation_tokens_total": {"generation_tokens", sum},
+	"sglang:num_running_reqs":        "running",
+	"sglang:num_queue_reqs":          "waiting",
+	"sglang:token_usage":             "kv_cache_use",
+	"sglang:cache_hit_rate":          "prefix_hit_rate",
+	"sglang:cached_tokens_total":     "prefix_hits",
+	"sglang:prompt_tokens_total":     "prompt_tokens",
+	"sglang:generation_tokens_total": "generation_tokens",
 
-	"llamacpp:requests_processing":    {"running", sum},
-	"llamacpp:requests_deferred":      {"waiting", sum},
-	"llamacpp:kv_cache_usage_ratio":   {"kv_cache_use", share},
-	"llamacpp:prompt_tokens_total":    {"prompt_tokens", sum},
-	"llamacpp:tokens_predicted_total": {"generation_tokens", sum},
+	"llamacpp:requests_processing":    "running",
+	"llamacpp:requests_deferred":      "waiting",
+	"llamacpp:kv_cache_usage_ratio":   "kv_cache_use",
+	"llamacpp:prompt_tokens_total":    "prompt_tokens",
+	"llamacpp:tokens_predicted_total": "generation_tokens",
 }
 
 // priority is how SGLang tells the parts of a sum that it gives as well.
@@ -64,10 +54,10 @@ func newGathered() *gathered {
 	return &gathered{sums: map[string]float64{}, counts: map[string]float64{}}
 }
 
-func (g *gathered) add(m metric, v float64) {
-	g.sums[m.key] += v
-	if m.kind == share {
-		g.counts[m.key]++
+func (g *gathered) add(key string, v float64) {
+	g.sums[key] += v
+	if shares[key] {
+		g.counts[key]++
 	}
 }
 
@@ -110,7 +100,7 @@ func (g *gathered) read(text string) {
 		if i := strings.IndexAny(line, "{ "); i >= 0 {
 			name, rest = line[:i], line[i:]
 		}
-		m, wanted := metrics[name]
+		key, wanted := metrics[name]
 		if !wanted {
 			continue
 		}
@@ -122,7 +112,7 @@ func (g *gathered) read(text string) {
 		}
 		if fields := strings.Fields(rest); len(fields) > 0 {
 			if v := cell(fields[0]); v != nil {
-				g.add(m, *v)
+				g.add(key, *v)
 			}
 		}
 	}
