@@ -124,7 +124,6 @@ func (f *agreementFlags) addFits(r *agreement.Report, labels, judges []agreement
 	return nil
 }
 
-// addValidator reads what the day's runs carry.
 func (f *agreementFlags) addValidator(r *agreement.Report, judges []agreement.Ratings) error {
 	if f.day == "" {
 		return nil

@@ -38,18 +38,7 @@ func NewDedup(s *cli.Streams) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "dedup FILES…",
 		Short: "Cluster near-duplicate texts of any JSON lines, JSON array or Parquet column",
-		Long: `Cluster near-duplicate texts of any JSON lines, JSON array or Parquet column: MinHash
-over word 5-grams finds candidates, exact Jaccard similarity decides. One line of JSON
-a row, in input order; the representative of a cluster is its longest text, and jaccard
-is the similarity to it.
-
-With --index the texts are also held against the signatures of earlier runs, by
-estimate, and added to them.`,
-		Example: `  arena dedup testdata/leak/texts.jsonl -o -
-  arena dedup testdata/leak/texts.jsonl --index signatures -o clusters.jsonl
-  arena build testdata/day -o out
-  arena dedup out/data/sft/*.parquet --field messages --strip shop/profiles/7-tool.txt -o -`,
-		Args: cli.Takes(1, cli.AnyNumber),
+		Args:  cli.Takes(1, cli.AnyNumber),
 		RunE: func(c *cobra.Command, names []string) error {
 			files, err := s.Local(c.Context(), names...)
 			if err != nil {
@@ -100,8 +89,6 @@ func (f *dedupFlags) run(ctx context.Context, s *cli.Streams, files []string) er
 	return today.Append(f.index)
 }
 
-// cluster writes the lines, and puts the texts' signatures into today where an
-// index is kept.
 func (f *dedupFlags) cluster(ctx context.Context, s *cli.Streams, w io.Writer, files []string, today *minhash.Index) error {
 	progress := cli.Noise{Quiet: f.quiet}.Progress(s)
 	defer progress.Done()

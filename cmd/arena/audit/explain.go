@@ -89,8 +89,6 @@ func measured(f float64) string {
 	return fmt.Sprintf("%.4g", f)
 }
 
-// label is what somebody else said of an attempt: a label with its evidence, or
-// another judge's line.
 type label struct {
 	Score    *float64 `json:"score"`
 	Gates    []bool   `json:"gates"`
@@ -153,7 +151,6 @@ func (d *judgeDay) walk(ctx context.Context, w io.Writer, t *arena.Trace) error 
 	return table.Flush()
 }
 
-// printLabel says where a label takes another walk, and by what.
 func printLabel(w io.Writer, j *arena.Judgement, l *label) {
 	score := "unscored"
 	if l.Score != nil {

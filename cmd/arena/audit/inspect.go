@@ -80,8 +80,6 @@ func describe(s *cli.Streams, fsys corpus.FS, dir string) error {
 	return nil
 }
 
-// inspectWhere says how many attempts an expression selects: what an export
-// with it would hold.
 func inspectWhere(s *cli.Streams, fsys corpus.FS, dir string, expr *where.Expr, head int) error {
 	chosen, err := where.Select(fsys, dir, expr)
 	if err != nil {

@@ -26,16 +26,10 @@ type judgeTally struct {
 	outcomes map[arena.JudgeOutcome]int
 	// doubts counts scores whose quotes are faulty.
 	doubts map[arena.JudgeDoubt]int
-	// needs counts verdicts on steps.
-	needs map[arena.Need]int
-	// why counts reasons for missing scores.
-	why map[string]int
+	needs  map[arena.Need]int
+	why    map[string]int
 	// stopped is the limit that ended the asking, if any.
 	stopped error
-}
-
-func newJudgeTally() *judgeTally {
-	return &judgeTally{outcomes: map[arena.JudgeOutcome]int{}, doubts: map[arena.JudgeDoubt]int{}, needs: map[arena.Need]int{}, why: map[string]int{}}
 }
 
 func (t *judgeTally) count(judgeable bool, j arena.Judgement, stopped error) {
@@ -86,7 +80,6 @@ func (t *judgeTally) print(w io.Writer) {
 	}
 }
 
-// verdict is the error of a run that passed a limit.
 func (t *judgeTally) verdict(maxUnscored float64) error {
 	judged := t.attempts - t.empty
 	const again = "run the same command again: only what is missing will be asked"
@@ -124,13 +117,6 @@ func (d *judgeDay) predict(ctx context.Context, days []string) error {
 		"attempts": attempts, "requests": total.Calls, "held": total.Held,
 		"tokens": map[string]int{"prompt": total.Prompt, "completion": total.Completion}, "cost_usd": total.USD,
 	})
-}
-
-func (d *judgeDay) bill() ledger.Bill {
-	if d.Models == nil {
-		return ledger.Bill{}
-	}
-	return d.Models.Ledger.Bill()
 }
 
 func (d *judgeDay) printBill(before ledger.Bill) {

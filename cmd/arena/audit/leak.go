@@ -55,7 +55,10 @@ func NewLeak(s *cli.Streams) *cobra.Command {
 	cli.Jobs(c, &f.workers, "workers")
 	c.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "no words on standard error")
 	f.embed.Flags(c, instrument.Guard)
-	c.AddCommand(newLeakBank(s))
+	c.AddCommand(cli.Family(&cobra.Command{
+		Use:   "bank",
+		Short: "Keep the protected bank's state: what is open, held out, never to be touched",
+	}, newBankAdd(s), newBankList(s), newBankRotate(s)))
 	return c
 }
 

@@ -21,13 +21,6 @@ type bankFlags struct {
 	release []string
 }
 
-func newLeakBank(s *cli.Streams) *cobra.Command {
-	return cli.Family(&cobra.Command{
-		Use:   "bank",
-		Short: "Keep the protected bank's state: what is open, held out, never to be touched",
-	}, newBankAdd(s), newBankList(s), newBankRotate(s))
-}
-
 func (f *bankFlags) register(c *cobra.Command, moves bool) {
 	c.Flags().StringVar(&f.state, "state", "protected.json", "the bank's state file")
 	if !moves {

@@ -22,8 +22,7 @@ type leakScan struct {
 	same    int
 	workers int
 	// batch are candidates that wait for each other.
-	batch []guard.Candidate
-	// progress is told of every row that is read.
+	batch    []guard.Candidate
 	progress *cli.Display
 }
 
@@ -56,8 +55,6 @@ func (l *leakScan) paths(ctx context.Context, w io.Writer, paths []string) error
 	return l.flush(ctx, out)
 }
 
-// eachCandidate yields the rows of files, of all row files of folders, and of
-// standard input, as a stage of the progress that is shown.
 func eachCandidate(stage string, paths []string, stdin io.Reader, progress *cli.Display, yield func(rows.Row) error) error {
 	var files []string
 	for _, path := range paths {

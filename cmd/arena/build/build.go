@@ -123,16 +123,13 @@ func (f *buildFlags) command() *cobra.Command {
 }
 
 // allRuns reports whether every day is the folder of an evaluation.
-func allRuns(days []string) bool {
-	return !slices.ContainsFunc(days, func(day string) bool {
+// trustRuns changes what settings start from where all days are folders of evaluations.
+func (f *buildFlags) trustRuns(days []string) {
+	traced := slices.ContainsFunc(days, func(day string) bool {
 		spec, err := student.ReadSpec(day)
 		return err != nil || spec.Schema != student.SpecSchema
 	})
-}
-
-// trustRuns changes what settings start from where all days are evaluations.
-func (f *buildFlags) trustRuns(days []string) {
-	if allRuns(days) {
+	if !traced {
 		f.defaults = recipe.TrustCalls
 	}
 }

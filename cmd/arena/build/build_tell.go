@@ -2,6 +2,7 @@ package build
 
 import (
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 
@@ -27,15 +28,20 @@ func (f *buildFlags) tell(s *pipeline.Summary) {
 	}
 	w := f.streams.Err
 	choose.PrintFunnel(w, s.Funnel)
-	fmt.Fprintf(w, "\n%s:", f.target.Name)
-	for _, name := range slices.Sorted(maps.Keys(s.Rows)) {
-		fmt.Fprintf(w, "  %s %d", name, s.Rows[name])
-	}
-	fmt.Fprintln(w)
+	tellRows(w, f.target.Name, s.Rows)
 	if s.Top > 0 {
 		fmt.Fprintf(w, "at most %s a problem became rows; --set select.top=N allows N\n", cli.Counted(s.Top, "attempt", "attempts"))
 	}
 	fmt.Fprintf(w, "check it with: arena verify %s\n", f.target.Name)
+}
+
+// tellRows says how many rows each config and split of a corpus has.
+func tellRows(w io.Writer, corpus string, rows map[string]int64) {
+	fmt.Fprintf(w, "\n%s:", corpus)
+	for _, name := range slices.Sorted(maps.Keys(rows)) {
+		fmt.Fprintf(w, "  %s %d", name, rows[name])
+	}
+	fmt.Fprintln(w)
 }
 
 // lost shows where attempts were lost, where that is why there is no corpus.

@@ -5,9 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"runtime"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -57,9 +55,6 @@ func NewMix(s *cli.Streams) *cobra.Command {
 }
 
 func (f *mixFlags) run(ctx context.Context, s *cli.Streams, args []string) error {
-	if err := f.target.Check(); err != nil {
-		return err
-	}
 	sources, err := weighedCorpora(args)
 	if err != nil {
 		return err
@@ -91,8 +86,11 @@ func (f *mixFlags) run(ctx context.Context, s *cli.Streams, args []string) error
 	if report != nil && (err != nil || !f.quiet) {
 		f.tell(s, report)
 	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return cli.Usage(err, "name corpora, each with its weight, such as monday:0.5; "+cli.NoCorpus)
+	}
 	if err != nil {
-		return mixError(err)
+		return cli.Otherwise(err, "nothing was written: mend the cause and run the same command again")
 	}
 	return out.Publish(ctx)
 }
@@ -143,12 +141,7 @@ func weighedCorpora(args []string) ([]mix.Source, error) {
 
 func (f *mixFlags) tell(s *cli.Streams, r *mix.Report) {
 	choose.PrintFunnel(s.Err, r.Funnel())
-	fmt.Fprintf(s.Err, "\n%s:", f.target.Name)
-	rows := r.Rows()
-	for _, name := range slices.Sorted(maps.Keys(rows)) {
-		fmt.Fprintf(s.Err, "  %s %d", name, rows[name])
-	}
-	fmt.Fprintln(s.Err)
+	tellRows(s.Err, f.target.Name, r.Rows())
 	names := map[string]string{}
 	for _, source := range r.Sources {
 		names[source.Corpus] = fmt.Sprintf("%s (%s)", source.Dir, source.Corpus[:12])
@@ -156,11 +149,4 @@ func (f *mixFlags) tell(s *cli.Streams, r *mix.Report) {
 	for _, p := range r.Parts {
 		fmt.Fprintf(s.Err, "%-5s %-6s %s  %8d of %8d rows  %12d tokens  %.4f  %s\n", p.Config, p.Split, names[p.Corpus], p.Out, p.In, p.TokensOut, p.Share, corpus.Tallies(p.Dropped))
 	}
-}
-
-func mixError(err error) error {
-	if errors.Is(err, fs.ErrNotExist) {
-		return cli.Usage(err, "name corpora, each with its weight, such as monday:0.5; "+cli.NoCorpus)
-	}
-	return cli.Otherwise(err, "nothing was written: mend the cause and run the same command again")
 }

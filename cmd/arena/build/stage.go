@@ -20,7 +20,9 @@ func NewStage(s *cli.Streams) *cobra.Command {
 		Use:   "stage map|group|write --plan PLAN --work DIR --shard i/n",
 		Short: "Run one step of a build, for an engine that has many machines",
 	},
-		newStep(s, "map", "Make the blocks of a shard of the inputs", stageMap),
+		newStep(s, "map", "Make the blocks of a shard of the inputs", func(ctx context.Context, _ *buildFlags, r *pipeline.Run, s pipeline.Shard) error {
+			return kept(r.Map(ctx, s))
+		}),
 		newStep(s, "group", "Decide what becomes of every attempt", stageGroup),
 		newStep(s, "write", "Write a shard of the corpus's files", stageWrite),
 	)
@@ -87,10 +89,6 @@ func parseShard(s string) (pipeline.Shard, error) {
 		return p, cli.Usage(err, "the first of four shards is --shard 0/4")
 	}
 	return p, nil
-}
-
-func stageMap(ctx context.Context, _ *buildFlags, r *pipeline.Run, s pipeline.Shard) error {
-	return kept(r.Map(ctx, s))
 }
 
 func stageGroup(ctx context.Context, f *buildFlags, r *pipeline.Run, _ pipeline.Shard) error {

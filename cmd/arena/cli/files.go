@@ -71,8 +71,6 @@ func noteArguments(c *cobra.Command, kind string) {
 	c.Annotations[noteReads] = kind
 }
 
-// given are the paths that the user gave c: those of its flags that are noted
-// here, and its arguments.
 func given(c *cobra.Command) []string {
 	paths := localPaths(c.Flags().Args())
 	c.Flags().VisitAll(func(f *pflag.Flag) {
@@ -135,7 +133,8 @@ func apart(c *cobra.Command, args []string, stdin io.Reader) error {
 	if len(outputs) == 0 {
 		return nil
 	}
-	read.arguments(c.Annotations[noteReads], args, slices.ContainsFunc(outputs, written.exists))
+	there := slices.ContainsFunc(outputs, func(w written) bool { return !absent(w.path) })
+	read.arguments(c.Annotations[noteReads], args, there)
 	read.stream(args, stdin)
 	for i, out := range outputs {
 		if same := slices.IndexFunc(outputs[:i], out.same); same >= 0 {
@@ -185,15 +184,9 @@ func staged(names []string) (paths []string) {
 	return paths
 }
 
-// written is an output, and whether it replaces a folder of its name.
 type written struct {
 	path     string
 	replaces bool
-}
-
-func (w written) exists() bool {
-	_, err := os.Stat(w.path)
-	return err == nil
 }
 
 // same reports whether two outputs that are written as a whole are one file.
@@ -205,7 +198,6 @@ func (w written) same(other written) bool {
 	return filepath.Clean(w.path) == filepath.Clean(other.path) || err == nil && is(w.path, info)
 }
 
-// over says how w would write over an input; nil where it does not.
 func (w written) over(in input) error {
 	switch {
 	case in.info.Mode().IsRegular() && is(w.path, in.info):
@@ -236,7 +228,6 @@ func (r *inputs) add(path, why string) {
 	}
 }
 
-// stream adds the file that standard input comes from, where it is read.
 func (r *inputs) stream(args []string, stdin io.Reader) {
 	in, ok := stdin.(interface{ Stat() (os.FileInfo, error) })
 	if !ok || !slices.Contains(args, "-") {

@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// value is a flag that refuses what cannot be meant.
 type value struct {
 	// kind is what the help calls its values.
 	kind string
@@ -57,30 +56,35 @@ func Choice[T ~string](c *cobra.Command, to *T, name string, words []T, doc stri
 	for _, w := range words {
 		all = append(all, string(w))
 	}
-	c.Flags().Var(value{"string", func() string { return string(*to) }, func(text string) error {
-		if !slices.Contains(all, text) {
-			return errors.New("want one of " + strings.Join(all, ", "))
-		}
-		*to = T(text)
-		return nil
-	}}, name, doc)
+	c.Flags().Var(oneOf(to, all), name, doc)
 	if err := c.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(all, cobra.ShellCompDirectiveNoFileComp)); err != nil {
 		panic(err) // two flags of one name are a mistake in the program
 	}
 }
 
+func oneOf[T ~string](to *T, words []string) value {
+	return value{"string", func() string { return string(*to) }, func(text string) error {
+		if !slices.Contains(words, text) {
+			return errors.New("want one of " + strings.Join(words, ", "))
+		}
+		*to = T(text)
+		return nil
+	}}
+}
+
 // Number adds a flag for a number that is nil where it is not given.
 func Number[T any](c *cobra.Command, to **T, name string, parse func(string) (T, error), doc string) {
-	c.Flags().Var(value{fmt.Sprintf("%T", *new(T)), func() string { return shown(*to) }, func(text string) error {
+	c.Flags().Var(value{fmt.Sprintf("%T", *new(T)), func() string { return Told(*to, "%v", "") }, func(text string) error {
 		n, err := parse(text)
 		*to = &n
 		return err
 	}}, name, doc)
 }
 
-func shown[T any](n *T) string {
-	if n == nil {
-		return ""
+// Told is a value as format writes it, or the word for none.
+func Told[T any](v *T, format, none string) string {
+	if v == nil {
+		return none
 	}
-	return fmt.Sprint(*n)
+	return fmt.Sprintf(format, *v)
 }

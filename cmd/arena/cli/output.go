@@ -47,7 +47,8 @@ func WriteText(s *Streams, path, text string) error {
 // WriteFolder makes a folder all or nothing: write fills one beside it, which then
 // takes its place.
 func WriteFolder(path string, write func(dir string) error) error {
-	part := filepath.Clean(path) + ".part"
+	dir, name := filepath.Split(filepath.Clean(path))
+	part := dir + "." + name + ".part" // hidden: no folder of the user's
 	err := os.RemoveAll(part)
 	if err == nil {
 		err = os.MkdirAll(part, 0o755)
@@ -64,7 +65,7 @@ func WriteFolder(path string, write func(dir string) error) error {
 	if err != nil {
 		return errors.Join(err, os.RemoveAll(part))
 	}
-	return nil
+	return atomicfile.SyncDir(filepath.Dir(part))
 }
 
 // checked is standard output that remembers its first failed write. What prints

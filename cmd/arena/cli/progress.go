@@ -86,7 +86,9 @@ func (d *Display) take(e pipeline.Event) {
 	}
 	d.bytes, d.units, d.total = d.bytes+e.Bytes, e.Done, e.Total
 	if e.Why != "" {
-		d.tellAgain(e.Why)
+		if d.again++; d.verbose || d.again <= maxAgain {
+			fmt.Fprintf(d.w, "again: %s\n", e.Why)
+		}
 	}
 	d.show()
 }
@@ -94,12 +96,6 @@ func (d *Display) take(e pipeline.Event) {
 // maxAgain is how many inputs that are worked on again are named without being
 // asked for: what changed is told, and a change to all of a day in few lines.
 const maxAgain = 3
-
-func (d *Display) tellAgain(why string) {
-	if d.again++; d.verbose || d.again <= maxAgain {
-		fmt.Fprintf(d.w, "again: %s\n", why)
-	}
-}
 
 // Begin starts a stage of so many files, 0 where they say nothing of how far it is. What works through them says how far
 // it is by Finished and Attempt.

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"log/slog"
 	"os"
 	"runtime/debug"
 	"slices"
@@ -24,14 +25,14 @@ func Run(ctx context.Context, root func(*Streams) *cobra.Command, args []string,
 	format := logFormatOf(args)
 	stderr = words{stderr}
 	if format == logJSON {
-		stderr = newLogLines(stderr)
+		stderr = &logLines{logger: slog.New(slog.NewJSONHandler(stderr, nil))}
 	}
 	out := &checked{to: stdout}
 	streams := &Streams{In: stdin, Out: out, Err: stderr}
 	defer streams.end()
 	c := root(streams)
 	profiles.flags(c)
-	c.PersistentFlags().Var(&format, "log-format", "what is said on standard error: text, or json for one object a line")
+	c.PersistentFlags().Var(oneOf(&format, logFormats), "log-format", "what is said on standard error: text, or json for one object a line")
 	c.PersistentPreRunE = func(c *cobra.Command, args []string) error {
 		if err := enoughAddresses(addressSpace()); err != nil {
 			return err
@@ -130,7 +131,6 @@ func NewVersion(s *Streams) *cobra.Command {
 	}
 }
 
-// built is what the build wrote of itself: empty where it wrote nothing.
 func built() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"bytes"
-	"fmt"
 	"io"
 	"log/slog"
 	"strconv"
@@ -23,28 +22,17 @@ const (
 	logJSON = "json"
 )
 
-type logFormat string
-
-func (f *logFormat) String() string { return string(*f) }
-func (f *logFormat) Type() string   { return "string" }
-
-func (f *logFormat) Set(value string) error {
-	if value != logText && value != logJSON {
-		return fmt.Errorf("want %s or %s", logText, logJSON)
-	}
-	*f = logFormat(value)
-	return nil
-}
+var logFormats = []string{logText, logJSON}
 
 // logFormatOf looks --log-format up before the arguments are read, since what
 // is wrong with them is told in that format too.
-func logFormatOf(args []string) logFormat {
-	format := logFormat(logText)
+func logFormatOf(args []string) string {
+	format := logText
 	flags := pflag.NewFlagSet("log", pflag.ContinueOnError)
 	flags.ParseErrorsWhitelist.UnknownFlags = true
 	flags.SetOutput(io.Discard)
 	flags.Usage = func() {}
-	flags.Var(&format, "log-format", "")
+	flags.Var(oneOf(&format, logFormats), "log-format", "")
 	_ = flags.Parse(args) // the command itself tells what is wrong
 	return format
 }
@@ -54,10 +42,6 @@ type logLines struct {
 	mu     sync.Mutex
 	logger *slog.Logger
 	rest   []byte
-}
-
-func newLogLines(w io.Writer) *logLines {
-	return &logLines{logger: slog.New(slog.NewJSONHandler(w, nil))}
 }
 
 // Write takes text for people in any pieces.

@@ -52,9 +52,12 @@ func (t *Target) Check() error {
 	return nil
 }
 
-// Staged is the output that, on its way to a bucket, lies in a folder for temporary
-// files.
+// Staged checks the target and gives the output, which on its way to a bucket lies in
+// a folder for temporary files.
 func (t *Target) Staged(s *Streams) (Output, error) {
+	if err := t.Check(); err != nil {
+		return Output{}, err
+	}
 	if !bucket.IsURL(t.Name) {
 		return NewOutput(t.Name, "")
 	}

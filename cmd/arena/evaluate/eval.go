@@ -65,7 +65,6 @@ type Flags struct {
 	bill string
 }
 
-// usualCoverage is the share of rollouts that must be scored where nobody says.
 const usualCoverage = 0.98
 
 // NewEval makes `arena eval`.
@@ -217,8 +216,6 @@ func (f *Flags) endpointConfig() model.Config {
 	return c
 }
 
-// harnessOf is the harness with the prompt of --system and the tools of --tools, if
-// any, as the model is told of it.
 func (f *Flags) harnessOf() (arena.Harness, error) {
 	h, err := shop.Profile(f.Played.Harness)
 	if err != nil {
@@ -243,7 +240,6 @@ func (f *Flags) harnessOf() (arena.Harness, error) {
 	return h, nil
 }
 
-// readTools reads definitions of tools that the harness has.
 func readTools(path string) (all []arena.Raw, err error) {
 	text, err := os.ReadFile(path)
 	if err != nil {

@@ -90,7 +90,6 @@ func (f *Flags) askEndpoint(ctx context.Context, s *cli.Streams, run *student.Ru
 	})
 }
 
-// settle takes over what a server says that rollouts depend on.
 func settle(run *student.Run, s *preflight.Server) {
 	e := run.Environment
 	if s.Streamed {

@@ -33,7 +33,6 @@ type evalWatch struct {
 	total   int
 	began   time.Time
 	gpus    *telemetry.GPUs
-	// servers are what the endpoints say of themselves.
 	servers []telemetry.Identity
 	// width is the terminal's, in columns; 0 where there is none.
 	width int

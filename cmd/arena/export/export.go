@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -75,9 +76,6 @@ func NewExport(s *cli.Streams) *cobra.Command {
 func runExport(c *cobra.Command, s *cli.Streams, from string, f *exportFlags) error {
 	profiles, err := chosenProfiles(f.profiles)
 	if err != nil {
-		return err
-	}
-	if err = f.target.Check(); err != nil {
 		return err
 	}
 	out, err := f.target.Staged(s)
@@ -244,4 +242,19 @@ func ShowCounts(s *cli.Streams, counts []export.Count) {
 	if len(counts) > 0 && written == 0 { // a recipe of steps has no profile to export to
 		fmt.Fprintln(s.Err, "warning: no row was written: there is nothing to train on")
 	}
+}
+
+// preflight renders the finished export through chat templates, in Python:
+// their language is Jinja, and another implementation of it would prove little.
+func preflight(ctx context.Context, s *cli.Streams, python, dir string, templates []string) error {
+	if _, err := exec.LookPath(python); err != nil {
+		return cli.Failed(fmt.Errorf("run preflight: %w", err), "the export is written; --preflight needs Python with jinja2 and pyarrow, named by --python")
+	}
+	c := exec.CommandContext(ctx, python, append([]string{"-c", export.Preflight, dir}, templates...)...)
+	c.Stdout, c.Stderr = s.Err, s.Err
+	err := c.Run()
+	if _, ended := errors.AsType[*exec.ExitError](err); ended {
+		return cli.Limit(fmt.Errorf("preflight of %s: something of the rows is lost, or the check could not run (%w)", dir, err), "the export is written; the lines above say what is lost in which template, and what to use")
+	}
+	return err
 }

@@ -116,9 +116,6 @@ func (f *publishFlags) output(s *cli.Streams) (cli.Output, error) {
 		}
 		at.Name = filepath.Join(dir, "public")
 	}
-	if err := at.Check(); err != nil {
-		return cli.Output{}, err
-	}
 	return at.Staged(s)
 }
 

@@ -171,9 +171,4 @@ func (m *Models) Close() error {
 }
 
 // Dollars is a cost in words; nil where a price is unknown.
-func Dollars(usd *float64) string {
-	if usd == nil {
-		return "at unknown prices"
-	}
-	return fmt.Sprintf("%.6f USD", *usd)
-}
+func Dollars(usd *float64) string { return cli.Told(usd, "%.6f USD", "at unknown prices") }
