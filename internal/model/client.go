@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"maps"
 	"net/http"
 	"sync"
 	"time"
@@ -106,22 +107,24 @@ func (c *Client) ask(ctx context.Context, q Question, schema bool) (Exchange, er
 	return x, err
 }
 
+// body is a question as it is sent. What the question and its endpoint say beside goes
+// before; nil takes a field out. The same question is the same bytes.
 func (c *Client) body(q Question, schema bool) ([]byte, error) {
-	request := openai.ChatCompletionRequest{Model: q.Model}
-	for _, m := range q.Messages {
-		request.Messages = append(request.Messages, openai.ChatCompletionMessage{Role: m.Role, Content: m.Content})
-	}
+	fields := map[string]any{"model": q.Model, "messages": q.Messages, "stream": false}
 	if schema {
-		request.ResponseFormat = &openai.ChatCompletionResponseFormat{
+		fields["response_format"] = openai.ChatCompletionResponseFormat{
 			Type:       openai.ChatCompletionResponseFormatTypeJSONSchema,
 			JSONSchema: &openai.ChatCompletionResponseFormatJSONSchema{Name: q.Name, Schema: q.Schema, Strict: true},
 		}
 	}
-	plain, err := json.Marshal(request)
+	maps.Copy(fields, q.Params)
+	maps.Copy(fields, c.endpoint.ExtraBody)
+	maps.DeleteFunc(fields, func(_ string, value any) bool { return value == nil })
+	body, err := json.Marshal(fields)
 	if err != nil {
 		return nil, fmt.Errorf("encode question: %w", err)
 	}
-	return c.params(q).into(plain)
+	return body, nil
 }
 
 // needless says why a question whose turn has come need not be sent; nil where

@@ -95,14 +95,15 @@ func (e *Embedder) Name() string { return e.model }
 func (e *Embedder) Embed(ctx context.Context, texts []string) ([][]float32, error) {
 	asked := map[string][]float32{}
 	var missing []string
+	e.mu.Lock()
 	for _, text := range texts {
 		if _, twice := asked[text]; !twice {
-			asked[text] = e.remembered(text)
-			if asked[text] == nil {
+			if asked[text] = e.known[sha256.Sum256([]byte(text))]; asked[text] == nil {
 				missing = append(missing, text)
 			}
 		}
 	}
+	e.mu.Unlock()
 	for some := range slices.Chunk(missing, embedTexts) {
 		vectors, err := e.ask(ctx, some)
 		if err != nil {
@@ -117,12 +118,6 @@ func (e *Embedder) Embed(ctx context.Context, texts []string) ([][]float32, erro
 		out[i] = asked[text]
 	}
 	return out, nil
-}
-
-func (e *Embedder) remembered(text string) []float32 {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.known[sha256.Sum256([]byte(text))]
 }
 
 // remember takes vectors in, forgetting all others where there are too many, and

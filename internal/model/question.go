@@ -2,8 +2,6 @@ package model
 
 import (
 	"encoding/json"
-	"fmt"
-	"maps"
 	"time"
 
 	"github.com/trajectory-arena/arena/internal/digest"
@@ -74,44 +72,9 @@ func (r Reply) Text() string {
 // and the endpoint's extra body, but neither its address nor its secrets, and
 // not the schema, which servers may not take.
 func (c *Client) Key(q Question) (string, error) {
-	body, err := json.Marshal(map[string]any{"model": q.Model, "messages": q.Messages, "stream": false})
-	if err == nil {
-		body, err = c.params(q).into(body)
-	}
+	body, err := c.body(q, false)
 	if err != nil {
-		return "", fmt.Errorf("hash question: %w", err)
+		return "", err
 	}
 	return digest.SHA256(body), nil
-}
-
-func (c *Client) params(q Question) params {
-	p := params{}
-	maps.Copy(p, q.Params)
-	maps.Copy(p, c.endpoint.ExtraBody)
-	return p
-}
-
-// params are fields of the request's body, among them those that go-openai
-// leaves out (a temperature of 0, extra bodies); nil takes a field out.
-type params map[string]any
-
-// into merges the fields into a JSON object; the keys come out sorted, so that
-// the same question is the same bytes.
-func (p params) into(object []byte) ([]byte, error) {
-	var fields map[string]json.RawMessage
-	if err := json.Unmarshal(object, &fields); err != nil {
-		return nil, fmt.Errorf("read request: %w", err)
-	}
-	for name, value := range p {
-		if value == nil {
-			delete(fields, name)
-			continue
-		}
-		raw, err := json.Marshal(value)
-		if err != nil {
-			return nil, fmt.Errorf("encode %s: %w", name, err)
-		}
-		fields[name] = raw
-	}
-	return json.Marshal(fields)
 }
