@@ -37,6 +37,7 @@ type Section struct {
 	Body    string
 }
 
+// split is one split of one config with its shards in order.
 type split struct {
 	Stream
 	columns []Column
@@ -90,9 +91,7 @@ func (c *Card) render(m *Manifest, shards []placed, private bool) string {
 	b.WriteString(provenance(m))
 	b.WriteString(loadSnippets(splits, c.Uses))
 	b.WriteString(training(shards))
-	if private {
-		b.WriteString(publishing)
-	}
+	b.WriteString(publishing(private))
 	b.WriteString(checksums(shards))
 	return b.String()
 }

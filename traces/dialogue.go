@@ -1,7 +1,6 @@
 package traces
 
 import (
-	"cmp"
 	"math"
 	"strconv"
 
@@ -16,7 +15,8 @@ type parts struct {
 	calls []arena.ToolCall
 	proxy []arena.ProxyCall
 	// spans has for each step where its calls and its proxy calls start.
-	spans     []span
+	spans []span
+	// problemID is what the steps call their problem.
 	problemID string
 }
 
@@ -80,8 +80,12 @@ func (d *decoder) step(t *arena.Trace) {
 	if s.Number < 1 {
 		s.Number = len(d.parts.steps) + 1
 	}
-	t.Query = cmp.Or(t.Query, extra.query)
-	d.parts.problemID = cmp.Or(d.parts.problemID, extra.problemID)
+	if t.Query == "" {
+		t.Query = extra.query
+	}
+	if d.parts.problemID == "" {
+		d.parts.problemID = extra.problemID
+	}
 	d.parts.steps = append(d.parts.steps, s)
 	d.parts.spans = append(d.parts.spans, from)
 }
@@ -155,6 +159,7 @@ func (d *decoder) toolCall() (typed bool) {
 	return isObject && named && !strange && call.Arguments.Kind() == arena.Object
 }
 
+// extraInfo is what a step's extra_info says.
 type extraInfo struct {
 	number    int
 	query     string
@@ -229,6 +234,7 @@ func (d *decoder) proxyCall() {
 	}
 }
 
+// productIDs takes a list of ids; nil where it is none.
 func (d *decoder) productIDs() []string {
 	ids := []string{}
 	if !d.c.Array(func() {

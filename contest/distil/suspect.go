@@ -27,10 +27,8 @@ type Flag struct {
 // equal is taken for the original.
 func (e *Eval) suspects(round string) (flags []Flag) {
 	for i := range e.Students {
-		s := &e.Students[i]
-		kind, why := e.suspect(i)
-		if kind != "" {
-			flags = append(flags, Flag{round, s.Model, s.UID, kind, why})
+		if kind, why := e.suspect(i); kind != "" {
+			flags = append(flags, Flag{round, e.Students[i].Model, e.Students[i].UID, kind, why})
 		}
 	}
 	return flags

@@ -29,7 +29,6 @@ type detail struct {
 		Agent    string   `json:"agent_version_id"`
 		Name     string   `json:"agent_name"`
 		Score    *float64 `json:"race_score"`
-		Rank     int      `json:"race_rank"`
 		Weighted *float64 `json:"weighted_score"`
 		Window   []struct {
 			Score *float64 `json:"raw_score"`
@@ -62,7 +61,6 @@ type Commitment struct {
 type variance struct {
 	Pairs int      `json:"n_pairs"`
 	Mean  *float64 `json:"mean_spread"`
-	Max   *float64 `json:"max_spread"`
 	// Validators are the service's own figures on each.
 	Validators []struct {
 		Hotkey string  `json:"validator_hotkey"`

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -63,6 +62,7 @@ func NewSFT(rec *arena.Record, f *Facts) (SFT, error) {
 	return row, err
 }
 
+// tokens counts the messages and tools of a row as they are published.
 func (f *Facts) tokens(ms []chat.Message, encoded, tools []string) (int, error) {
 	if f.Publish == nil {
 		return CountTokens(f.Counter, ms, tools), nil
@@ -95,7 +95,9 @@ func metadata(rec *arena.Record, f *Facts) (string, error) {
 		"judge":          rec.Judgement.Judge,
 		"repairs":        repairs(&rec.Dialogue),
 	}
-	maps.Copy(m, f.Metadata)
+	for k, v := range f.Metadata {
+		m[k] = v
+	}
 	b, err := json.Marshal(m)
 	if err != nil {
 		return "", fmt.Errorf("encode metadata of %s: %w", rec.Trace.ID, err)

@@ -167,10 +167,12 @@ func (s *server) verify(w http.ResponseWriter, r *http.Request) {
 		s.failed(w, r, row, unknown(err))
 		return
 	}
-	said, err := account(row)
-	if err != nil {
-		refuse(w, http.StatusBadRequest, err)
-		return
+	var said []environment.Said // nil where the row says nothing
+	if output := gjson.GetBytes(row["response"], "output"); output.Exists() {
+		if said, err = environment.ReadOutput(output); err != nil {
+			refuse(w, http.StatusBadRequest, err)
+			return
+		}
 	}
 	verdict, err := ep.Finish(r.Context(), said)
 	if err != nil && r.Context().Err() == nil {
@@ -181,15 +183,6 @@ func (s *server) verify(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	reply(w, http.StatusOK, paid(row, verdict))
-}
-
-// account is what a row says the model said; nil where it says nothing.
-func account(row map[string]json.RawMessage) ([]environment.Said, error) {
-	output := gjson.GetBytes(row["response"], "output")
-	if !output.Exists() {
-		return nil, nil
-	}
-	return environment.ReadOutput(output)
 }
 
 func paid(row map[string]json.RawMessage, v environment.Verdict) map[string]any {

@@ -1,7 +1,6 @@
 package calls
 
 import (
-	"cmp"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -114,7 +113,9 @@ func (r *reader) action(name, input string) {
 		return
 	}
 	input = unfence(input)
-	input = cmp.Or(input, "{}")
+	if input == "" {
+		input = "{}"
+	}
 	json, rest, m, ok := value(input)
 	rest = strings.TrimLeft(rest, "`) \t\r\n")
 	if !ok || json[0] != '{' || strings.ContainsAny(rest, "{}[]") {
@@ -126,6 +127,7 @@ func (r *reader) action(name, input string) {
 	r.say(rest) // models go on to speak behind their input
 }
 
+// unfence takes a Markdown fence off a text.
 func unfence(s string) string {
 	s = strings.TrimSpace(s)
 	if !strings.HasPrefix(s, "```") {
@@ -171,6 +173,7 @@ func (r *reader) fences(text string) bool {
 	return found
 }
 
+// isolated reads a text that is nothing but calls in JSON.
 func (r *reader) isolated(text string) bool {
 	if text == "" || (text[0] != '{' && text[0] != '[') {
 		return false
@@ -184,6 +187,7 @@ func (r *reader) isolated(text string) bool {
 	return true
 }
 
+// namesCall tells a call from other JSON: it has a name and arguments.
 func namesCall(v gjson.Result) bool {
 	if v.IsArray() {
 		v = v.Get("0")

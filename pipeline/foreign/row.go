@@ -35,6 +35,7 @@ const (
 	lostTurnEnd    = "turn_end"
 )
 
+// losses names what of a trace a row cannot hold, although it is one.
 func losses(t *arena.Trace, d *arena.Dialogue) []string {
 	lost := append([]string{}, t.Lost...)
 	if slices.ContainsFunc(t.Steps, func(s arena.Step) bool { return s.Role == arena.RoleSystem }) {
@@ -70,7 +71,8 @@ func (m *Import) foreign(t *arena.Trace, protect *finish.Protection) (row rows.S
 	}
 	lost = losses(t, &rec.Dialogue)
 	row, err = rows.NewSFT(&rec, m.facts(&rec, lost))
-	if unfit, is := errors.AsType[*chat.Unfit](err); is {
+	var unfit *chat.Unfit
+	if errors.As(err, &unfit) {
 		return row, nil, choose.Fate{Stage: stageRow, Reason: unfit.Reason}, nil
 	}
 	if err != nil {
@@ -104,6 +106,7 @@ func (m *Import) facts(rec *arena.Record, lost []string) *rows.Facts {
 	return f
 }
 
+// imported is a record whose fate is known.
 type imported struct {
 	fate    choose.Fate
 	attempt *rows.Attempt
@@ -112,6 +115,7 @@ type imported struct {
 	lost []string
 }
 
+// settle makes a record's row of the ledger and, if it can be one, of the corpus.
 func (m *Import) settle(a record, protect *finish.Protection) (*imported, error) {
 	if f := a.fault; f != nil {
 		out := choose.Fate{Stage: stageRead, Reason: string(f.Reason), Failed: true}

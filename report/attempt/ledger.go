@@ -6,7 +6,6 @@ package attempt
 import (
 	"bytes"
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -137,18 +136,15 @@ func (l *Ledger) Keep(show func(at int) bool) {
 const maxReport = 1 << 30
 
 func (l *Ledger) readLeaks() error {
-	b, err := corpus.ReadFile(l.fsys, filepath.Join(l.dir, "reports", "leak.json"), maxReport)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
 	var report struct {
 		Guard struct {
 			Threshold float64
 			Injection guard.InjectionReport
 		}
 	}
-	if err == nil {
-		err = json.Unmarshal(b, &report)
+	err := corpus.ReadJSON(l.fsys, filepath.Join(l.dir, "reports", "leak.json"), maxReport, &report)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
 	}
 	l.Threshold, l.Planted = report.Guard.Threshold, report.Guard.Injection.Kinds
 	return err

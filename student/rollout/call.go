@@ -35,7 +35,10 @@ func (p *play) call(c dialect.Call) callAnswer {
 	a := callAnswer{call: c, Answer: p.tools.Call(p.ctx, c.Name, c.Arguments)}
 	a.ID = c.ID
 	if r, lost := a.Unanswered(); lost {
-		p.lost = &model.Fault{Kind: model.Network, Reason: "search_" + searchFault(r.Status), Detail: r.Path}
+		p.lost = &model.Fault{Kind: model.Network, Reason: "search_unreachable", Detail: r.Path}
+		if r.Status != 0 {
+			p.lost.Reason = "search_http_" + strconv.Itoa(r.Status)
+		}
 	}
 	if !slices.Contains(p.env.ToolNames, c.Name) {
 		p.result.MalformedCalls++
@@ -55,13 +58,6 @@ func (p *play) call(c dialect.Call) callAnswer {
 	p.note(c, a.Result)
 	a.terminates = c.Name == "terminate"
 	return a
-}
-
-func searchFault(status int) string {
-	if status == 0 {
-		return "unreachable"
-	}
-	return "http_" + strconv.Itoa(status)
 }
 
 func (p *play) note(c dialect.Call, result python.Value) {

@@ -52,7 +52,10 @@ func (e *Environment) begin(ctx context.Context, t Task) (*play, error) {
 	}
 	server := e.Server
 	if e.Tape {
-		p.tape = newTape(server, t.Past)
+		p.tape = &tape{server: server}
+		for _, turn := range t.Past {
+			p.tape.past = append(p.tape.past, turn.Answers...)
+		}
 		server = p.tape
 	}
 	var err error

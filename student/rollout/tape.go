@@ -25,14 +25,6 @@ type tape struct {
 	fresh  []TapeAnswer
 }
 
-func newTape(server shop.Server, past []Turn) *tape {
-	t := &tape{server: server}
-	for _, turn := range past {
-		t.past = append(t.past, turn.Answers...)
-	}
-	return t
-}
-
 func (t *tape) Get(ctx context.Context, path string, params python.Value) (python.Value, int, bool) {
 	if len(t.past) > 0 {
 		a := t.past[0]

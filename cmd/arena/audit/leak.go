@@ -75,7 +75,11 @@ func (f *leakFlags) run(ctx context.Context, s *cli.Streams, paths []string) err
 		return err
 	}
 	scan := &leakScan{guard: g, report: guard.NewReport(g), stdin: s.In, workers: f.workers, progress: cli.Noise{Quiet: f.quiet}.Progress(s)}
-	if err = f.startTier(ctx, scan); err != nil {
+	start, err := f.embed.Tier()
+	if err == nil && start != nil {
+		scan.tier, err = start(ctx, scan.guard, scan.report)
+	}
+	if err != nil {
 		return err
 	}
 	err = f.write(s, scan, func(w io.Writer) error { return scan.paths(ctx, w, paths) })
@@ -84,14 +88,6 @@ func (f *leakFlags) run(ctx context.Context, s *cli.Streams, paths []string) err
 		return err
 	}
 	return f.finish(s, scan, paths)
-}
-
-func (f *leakFlags) startTier(ctx context.Context, scan *leakScan) error {
-	start, err := f.embed.Tier()
-	if err == nil && start != nil {
-		scan.tier, err = start(ctx, scan.guard, scan.report)
-	}
-	return err
 }
 
 // write writes the lines and, if it is wanted, the report, whose file is opened

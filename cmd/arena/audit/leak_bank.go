@@ -39,7 +39,17 @@ func newBankAdd(s *cli.Streams) *cobra.Command {
 		Short: "Add problems to a pool",
 		Args:  cli.Takes(1, cli.AnyNumber),
 		RunE: func(c *cobra.Command, files []string) error {
-			return f.change(s, func(r *guard.Rotation) ([]guard.Rotated, error) { return f.add(c.Context(), r, files) })
+			return f.change(s, func(r *guard.Rotation) ([]guard.Rotated, error) {
+				bank, err := readBanks(files)
+				if err != nil {
+					return nil, err
+				}
+				before := len(r.Problems)
+				if err := r.Add(c.Context(), bank, f.move()); err != nil {
+					return nil, err
+				}
+				return make([]guard.Rotated, len(r.Problems)-before), nil
+			})
 		},
 	}
 	f.register(c, true)
@@ -71,18 +81,6 @@ func newBankRotate(s *cli.Streams) *cobra.Command {
 
 func (f *bankFlags) move() guard.Move {
 	return guard.Move{To: guard.Stage(f.pool), Date: f.date, By: f.by, Release: f.release}
-}
-
-func (f *bankFlags) add(ctx context.Context, r *guard.Rotation, files []string) ([]guard.Rotated, error) {
-	bank, err := readBanks(files)
-	if err != nil {
-		return nil, err
-	}
-	before := len(r.Problems)
-	if err := r.Add(ctx, bank, f.move()); err != nil {
-		return nil, err
-	}
-	return make([]guard.Rotated, len(r.Problems)-before), nil
 }
 
 func (f *bankFlags) change(s *cli.Streams, move func(*guard.Rotation) ([]guard.Rotated, error)) error {

@@ -243,25 +243,20 @@ func (f *buildFlags) run(c *cobra.Command) (*pipeline.Run, error) {
 // measure gives a run its judges and the configuration that says what their
 // answers depend on, which the one that was given may not contradict.
 func (f *buildFlags) measure(r *pipeline.Run, o *instrument.Judges) error {
-	made := f.measured(r.Config, o)
+	made := r.Config
+	made.MaxUnscored = o.MaxUnscored
+	made.Titles = f.vectors.TitlesConfig()
+	made.Judge.Name, made.Judge.Settings, made.Judge.Sparing = o.Is.Name, o.Is.Settings, false
+	if o.Asks {
+		made.Judge.Sparing, made.Judge.ProbeEvery = !made.Multiplier.NeedsRuns(), 0
+	}
+	made.StepJudge = pipeline.StepJudgeConfig(o.StepsIs)
+	made.Steps = made.Steps || o.StepsAsk
 	if err := cli.Contradiction(&r.Config, &made); err != nil {
 		return err
 	}
 	r.Config, r.Judge, r.StepJudge = made, o.Judge, o.Steps
 	return nil
-}
-
-// measured is a configuration with what the run itself writes into it.
-func (f *buildFlags) measured(config pipeline.Config, o *instrument.Judges) pipeline.Config {
-	config.MaxUnscored = o.MaxUnscored
-	config.Titles = f.vectors.TitlesConfig()
-	config.Judge.Name, config.Judge.Settings, config.Judge.Sparing = o.Is.Name, o.Is.Settings, false
-	if o.Asks {
-		config.Judge.Sparing, config.Judge.ProbeEvery = !config.Multiplier.NeedsRuns(), 0
-	}
-	config.StepJudge = pipeline.StepJudgeConfig(o.StepsIs)
-	config.Steps = config.Steps || o.StepsAsk
-	return config
 }
 
 func (f *buildFlags) equip(r *pipeline.Run, harness string) (err error) {

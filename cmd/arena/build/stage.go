@@ -68,27 +68,20 @@ func newStep(s *cli.Streams, name, short string, do step) *cobra.Command {
 }
 
 // shard reads i/n, where n is the plan's.
-func (p *plan) shard(text string) (pipeline.Shard, error) {
-	s, err := parseShard(text)
-	if err == nil && s.Of != p.Shards {
-		err = cli.Usage(fmt.Errorf("shard %s of a plan with %d", text, p.Shards), fmt.Sprintf("the first is --shard 0/%d", p.Shards))
-	}
-	return s, err
-}
-
-func parseShard(s string) (pipeline.Shard, error) {
-	var p pipeline.Shard
-	index, of, _ := strings.Cut(s, "/")
+func (p *plan) shard(text string) (s pipeline.Shard, err error) {
+	index, of, _ := strings.Cut(text, "/")
 	var errs [2]error
-	p.Index, errs[0] = strconv.Atoi(index)
-	p.Of, errs[1] = strconv.Atoi(of)
+	s.Index, errs[0] = strconv.Atoi(index)
+	s.Of, errs[1] = strconv.Atoi(of)
 	if errors.Join(errs[:]...) != nil {
-		return p, cli.Usage(fmt.Errorf("shard %q is not of the form i/n", s), "the first of four shards is --shard 0/4")
+		err = fmt.Errorf("shard %q is not of the form i/n", text)
+	} else if err = s.Validate(); err == nil && s.Of != p.Shards {
+		err = fmt.Errorf("shard %s of a plan with %d", text, p.Shards)
 	}
-	if err := p.Validate(); err != nil {
-		return p, cli.Usage(err, "the first of four shards is --shard 0/4")
+	if err != nil {
+		return s, cli.Usage(err, fmt.Sprintf("the first is --shard 0/%d", p.Shards))
 	}
-	return p, nil
+	return s, nil
 }
 
 func stageGroup(ctx context.Context, f *buildFlags, r *pipeline.Run, _ pipeline.Shard) error {

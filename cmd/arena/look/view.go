@@ -78,7 +78,11 @@ func (f *viewFlags) run(ctx context.Context, args []string) error {
 	}
 	pages := &site.Site{Runs: runs}
 	if len(runs) > 1 {
-		all, err := comparison.Compare(dirs(runs), comparison.Options{Anyway: true})
+		var dirs []string
+		for _, r := range runs {
+			dirs = append(dirs, r.Dir)
+		}
+		all, err := comparison.Compare(dirs, comparison.Options{Anyway: true})
 		if err != nil {
 			return cli.Failed(err, "a run is a folder that `arena eval` finished")
 		}
@@ -137,13 +141,6 @@ func apart(args []string) (corpora []string, runs []*site.Run, days []string) {
 		}
 	}
 	return corpora, runs, days
-}
-
-func dirs(runs []*site.Run) (all []string) {
-	for _, r := range runs {
-		all = append(all, r.Dir)
-	}
-	return all
 }
 
 func (f *viewFlags) write(ctx context.Context, pages *site.Site) error {
