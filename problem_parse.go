@@ -1,6 +1,7 @@
 package arena
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -24,9 +25,7 @@ func ParseProblem(text []byte) (Problem, error) {
 		Rewards: parseRewards(doc["reward"]), Voucher: parseVoucher(doc["voucher"]),
 		TitleVectors: parseVectors(doc["reward_title_embeddings"]), Raw: Raw(text),
 	}
-	if p.ID == "" {
-		p.ID = looseID(doc["id"])
-	}
+	p.ID = cmp.Or(p.ID, looseID(doc["id"]))
 	if p.Key() == "" {
 		return Problem{}, errors.New("parse problem: neither problem_id nor query")
 	}

@@ -57,10 +57,9 @@ func Assemble(ctx context.Context, fsys FS, dir string, a Assembly) error {
 }
 
 type assembler struct {
-	fs    FS
-	dir   string
-	files []FileEntry
-	// shards are the parts' files by their place in the corpus.
+	fs     FS
+	dir    string
+	files  []FileEntry
 	shards []placed
 }
 
@@ -123,7 +122,6 @@ func (w *assembler) extras(a *Assembly, card string) error {
 	return err
 }
 
-// write makes one file durable and gives its entry.
 func (w *assembler) write(rel string, from io.Reader) (FileEntry, error) {
 	f, err := Create(w.fs, filepath.Join(w.dir, filepath.FromSlash(rel)))
 	if err != nil {
@@ -174,7 +172,6 @@ func (w *assembler) manifest(m *Manifest) error {
 	return w.fs.SyncDir(w.dir)
 }
 
-// folders lists every folder that holds a file, the root included.
 func folders(files []FileEntry) []string {
 	out := []string{"."}
 	for _, f := range files {

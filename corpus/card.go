@@ -37,7 +37,6 @@ type Section struct {
 	Body    string
 }
 
-// split is one split of one config with its shards in order.
 type split struct {
 	Stream
 	columns []Column
@@ -91,7 +90,9 @@ func (c *Card) render(m *Manifest, shards []placed, private bool) string {
 	b.WriteString(provenance(m))
 	b.WriteString(loadSnippets(splits, c.Uses))
 	b.WriteString(training(shards))
-	b.WriteString(publishing(private))
+	if private {
+		b.WriteString(publishing)
+	}
 	b.WriteString(checksums(shards))
 	return b.String()
 }

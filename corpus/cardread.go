@@ -30,7 +30,6 @@ type Front struct {
 	} `yaml:"dataset_info"`
 }
 
-// maxCard bounds what is read of a card.
 const maxCard = 64 << 20
 
 // ReadCard is the card of a corpus as it is written.

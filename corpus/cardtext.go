@@ -119,7 +119,6 @@ func loadSnippets(splits []split, further map[string]string) string {
 	return b.String()
 }
 
-// licence says on what terms the rows are given, or that nobody said so.
 func licence(name string) string {
 	if name == NoLicense {
 		return "\n## Licence\n\nNo terms were named when this was written (`--license`). The rows hold texts of models, of sellers and of customers: who publishes them must have the right to, and says under what licence.\n"
@@ -127,13 +126,8 @@ func licence(name string) string {
 	return fmt.Sprintf("\n## Licence\n\n`%s`, as named when this was written.\n", name)
 }
 
-// publishing says of a corpus with a bank what may leave the house.
-func publishing(private bool) string {
-	if !private {
-		return ""
-	}
-	return "\n## Publishing\n\nThis folder is the private half: bank.json, the eval split, reports and tables name what is protected. `arena publish` makes of it a corpus that may leave the house, and uploads that.\n"
-}
+// publishing is said of a corpus with a bank.
+const publishing = "\n## Publishing\n\nThis folder is the private half: bank.json, the eval split, reports and tables name what is protected. `arena publish` makes of it a corpus that may leave the house, and uploads that.\n"
 
 // trained are the train splits that a trainer's block can be given for, in the
 // order of their configs.
@@ -156,7 +150,6 @@ func trained(shards []placed) []trainers.Rows {
 	return out
 }
 
-// training is what to paste into the trainers of the corpus's rows.
 func training(shards []placed) string {
 	var b strings.Builder
 	for _, r := range trained(shards) {

@@ -26,7 +26,6 @@ var HashColumns = []string{"source_sha256", "record_sha256", "text_sha256", "pro
 // shortest is the length of the shortest finding, an e-mail address.
 const shortest = len("a@b.co")
 
-// cleaner redacts rows.
 type cleaner struct {
 	redactor *redact.Redactor
 	counts   redact.Counts
@@ -43,7 +42,6 @@ const (
 	mostKnown = 1 << 12
 )
 
-// newCleaner is nil where nothing is redacted.
 func newCleaner(r *redact.Redactor) *cleaner {
 	if r == nil {
 		return nil
@@ -102,10 +100,8 @@ func appendTexts(all []reflect.Value, v reflect.Value) []reflect.Value {
 	return all
 }
 
-// fields are the positions of what textFields found, by type.
 var fields sync.Map
 
-// textFields are the positions of a struct's fields that may hold texts but no hash.
 func textFields(t reflect.Type) []int {
 	if found, ok := fields.Load(t); ok {
 		return found.([]int) //nolint:forcetypeassert // nothing else is stored
@@ -131,7 +127,6 @@ type Redaction struct {
 	Counts map[string]redact.Counts `json:"counts"`
 }
 
-// redaction adds up what the parts took out.
 func redaction(r *redact.Redactor, shards []placed) *Redaction {
 	out := &Redaction{Rules: redact.Rules, Hotkeys: r.Hotkeys(), Counts: map[string]redact.Counts{}}
 	for _, s := range shards {
@@ -147,7 +142,6 @@ func redaction(r *redact.Redactor, shards []placed) *Redaction {
 	return out
 }
 
-// text is what the card says of it.
 func (r *Redaction) text() string {
 	if r == nil {
 		return ""

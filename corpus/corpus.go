@@ -17,7 +17,6 @@ const SchemaVersion = "arena.rows.v1"
 // ManifestVersion names the layout of manifest.json itself.
 const ManifestVersion = manifestFamily + "v1"
 
-// manifestFamily begins every version of it.
 const manifestFamily = "arena.corpus."
 
 // The splits of a corpus. Clusters that are never touched are in none.

@@ -11,7 +11,6 @@ import (
 // library, such as list<struct<role: string>>.
 type Column struct{ Name, Type string }
 
-// columnsOf reads the columns of a schema, or of a structure in it.
 func columnsOf(n parquet.Node) []Column {
 	out := make([]Column, 0, len(n.Fields()))
 	for _, f := range n.Fields() {

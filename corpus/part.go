@@ -72,14 +72,12 @@ func ReadPart(fsys FS, dir string) ([]PartFile, error) {
 	return files, err
 }
 
-// partFile is a file of the part under way.
 type partFile struct {
 	*Output
 	path string
 	rel  string
 }
 
-// create opens the n-th file of a stream.
 func (p *Part) create(s Stream, n int, ext string) (*partFile, error) {
 	rel := s.within(n, ext)
 	full := filepath.Join(p.dir, filepath.FromSlash(rel))
@@ -87,7 +85,6 @@ func (p *Part) create(s Stream, n int, ext string) (*partFile, error) {
 	return &partFile{f, full, rel}, err
 }
 
-// within is the path of a stream's n-th file in its part.
 func (s Stream) within(n int, ext string) string {
 	switch {
 	case s.Place != "":
@@ -138,16 +135,11 @@ func (p *Part) Copy(s Stream, n int, path string, entry FileEntry, longest rows.
 	if got := out.SHA256(); got != entry.SHA256 {
 		return fmt.Errorf("copy %s: sha256 %s, the manifest says %s", path, got, entry.SHA256)
 	}
-	p.add(s, out, file.NumRows(), decodedSize(file), file.Schema())
+	decoded := int64(0) // before compression: what is known of rows without reading them
+	for _, g := range file.Metadata().RowGroups {
+		decoded += g.TotalByteSize
+	}
+	p.add(s, out, file.NumRows(), decoded, file.Schema())
 	p.files[len(p.files)-1].Longest = longest
 	return nil
-}
-
-// decodedSize is the size of a file's pages before compression: what is known
-// of its rows without reading them.
-func decodedSize(file *shard.File) (n int64) {
-	for _, g := range file.Metadata().RowGroups {
-		n += g.TotalByteSize
-	}
-	return n
 }

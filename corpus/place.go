@@ -13,15 +13,12 @@ import (
 	"strings"
 )
 
-// placed is a part's file with its final path.
 type placed struct {
 	PartFile
 	from string
 	to   string
 }
 
-// place reads the parts and numbers the shards of each stream over all of
-// them.
 func (w *assembler) place(parts []string) error {
 	total := map[Stream]int{}
 	for _, dir := range parts {
@@ -88,8 +85,6 @@ func schemas(shards []placed) map[string]string {
 	return out
 }
 
-// shard puts a part's file in its place and holds it against the hash that it
-// was written with.
 func (w *assembler) shard(ctx context.Context, s placed, move bool) error {
 	if err := ctx.Err(); err != nil {
 		return err

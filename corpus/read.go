@@ -73,7 +73,6 @@ func Inspect(fsys FS, path string, head int, out io.Writer) error {
 	})
 }
 
-// errEnough ends a reading early.
 var errEnough = errors.New("enough rows")
 
 func showHead(file *shard.File, head int, out io.Writer) error {

@@ -131,7 +131,6 @@ func (s *Shards[T]) finish() error {
 	return nil
 }
 
-// readBack reads a whole file and holds it against what was written.
 func (s *Shards[T]) readBack(path string, want shard.Sum) error {
 	return Parquet(s.part.fs, path, func(file *shard.File) error {
 		if err := file.In(s.schema); err != nil {

@@ -2,6 +2,7 @@ package guard
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -73,7 +74,7 @@ func Digest(bank []Entry) string {
 }
 
 func bankFiles(path string) ([]string, error) {
-	if !isCorpus(path) {
+	if _, err := os.Stat(filepath.Join(path, "manifest.json")); err != nil { // no corpus, whatever its folders are called
 		return rows.Files(path)
 	}
 	pinned := filepath.Join(path, stateName)
@@ -81,13 +82,6 @@ func bankFiles(path string) ([]string, error) {
 		return nil, fmt.Errorf("a corpus without its bank, which says what it protects: name the files of its eval split: %w", err)
 	}
 	return []string{pinned}, nil
-}
-
-// isCorpus recognises a corpus folder by its manifest, without which it is none.
-// Any folder of banks may have one called data.
-func isCorpus(path string) bool {
-	_, err := os.Stat(filepath.Join(path, "manifest.json"))
-	return err == nil
 }
 
 func readBankFile(path string) ([]Entry, error) {
@@ -120,7 +114,6 @@ func readBankFile(path string) ([]Entry, error) {
 	return bank, err
 }
 
-// stateName is the file in which a corpus keeps its State.
 const stateName = "bank.json"
 
 // schemaOf reads a file that may name its own schema; empty where it names none.
@@ -142,17 +135,12 @@ func schemaOf(path string) (b []byte, schema string, err error) {
 }
 
 func entryOf(row rows.Row, c *rows.Content) Entry {
-	id := c.ID
-	if id == "" {
-		id = row.Name()
-	}
 	return Entry{
-		ID: id, Bank: row.Stem, Text: c.Request,
+		ID: cmp.Or(c.ID, row.Name()), Bank: row.Stem, Text: c.Request,
 		ProductIDs: sortedOnce(c.ProductIDs), Titles: c.Titles, Terms: c.Terms, Spec: specOfRow(row),
 	}
 }
 
-// specOfRow is the specification hash of a row that is a problem with a reward.
 func specOfRow(row rows.Row) string {
 	p, err := arena.ParseProblem([]byte(row.JSON))
 	if err != nil || len(p.Rewards) == 0 {

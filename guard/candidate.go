@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -47,9 +48,7 @@ func ReadCandidate(row rows.Row) (Candidate, error) {
 	if r.Request == "" && len(r.Context)+len(r.System)+len(r.Answers)+len(r.ProductIDs) == 0 {
 		return Candidate{}, fmt.Errorf("row %d holds no text", row.Line+1)
 	}
-	if r.ID == "" {
-		r.ID = row.Name()
-	}
+	r.ID = cmp.Or(r.ID, row.Name())
 	var turns []arena.Turn
 	for _, text := range slices.Concat(r.Context, r.System) {
 		turns = append(turns, arena.Turn{User: text})

@@ -27,7 +27,6 @@ func Clusters(ctx context.Context, problems []arena.Problem) ([]StateCluster, er
 	return mergeGroups(parts, joined), nil
 }
 
-// clusterOf is a cluster of one problem.
 func clusterOf(e *Entry) StateCluster {
 	named := func(id string) bool { return id == "" }
 	c := StateCluster{Problems: []string{e.SpecHash()}, ProductIDs: slices.DeleteFunc(slices.Clone(e.ProductIDs), named), Titles: e.Titles}
@@ -37,7 +36,6 @@ func clusterOf(e *Entry) StateCluster {
 	return c
 }
 
-// joinShared joins what has a key in common.
 func joinShared[T any](all []T, keys func(*T) []string) *forest {
 	joined, first := newForest(len(all)), map[string]int{}
 	for i := range all {

@@ -101,28 +101,23 @@ func New(bank []Entry, cfg Config) (*Guard, error) {
 	if len(bank) == 0 {
 		return nil, fmt.Errorf("index protected bank: %w", ErrEmptyBank)
 	}
+	given := cfg.Drop != 0
+	cfg.Drop = cmp.Or(cfg.Drop, max(lexical.DefaultDrop, min(cfg.Least, maxDrop)))
+	cfg.MaxFalse = cmp.Or(cfg.MaxFalse, DefaultMaxFalse)
 	g := &Guard{
-		bank: bank, config: cfg.withDefaults(),
+		bank: bank, config: cfg,
 		spec: newSpecIndex(bank), text: newTextIndex(bank), lexical: lexical.New(requests(bank)),
 	}
-	g.weighFalseDrops(cfg.Drop != 0)
+	g.weighFalseDrops(given)
 	return g, nil
 }
 
-// requests are the entries as the lexical tier reads them.
 func requests(bank []Entry) []lexical.Request {
 	out := make([]lexical.Request, len(bank))
 	for i, e := range bank {
 		out[i] = lexical.Request{Text: disguise.Plain(e.Text), Terms: slices.Concat(e.Titles, e.Terms)}
 	}
 	return out
-}
-
-// withDefaults fills in the thresholds that are not set.
-func (c Config) withDefaults() Config {
-	c.Drop = cmp.Or(c.Drop, max(lexical.DefaultDrop, min(c.Least, maxDrop)))
-	c.MaxFalse = cmp.Or(c.MaxFalse, DefaultMaxFalse)
-	return c
 }
 
 // Bank returns the protected problems in the order they were given; none of a nil
@@ -226,19 +221,12 @@ func (g *Guard) checkLexical(text string) Finding {
 // stronger prefers a drop over a pass, then the stronger tier, then the higher
 // score. What only one of the two could see stays true.
 func stronger(a, b Finding) Finding {
-	if better(b, a) {
+	if b.Drop && !a.Drop || b.Drop == a.Drop && b.Score > a.Score {
 		a, b = b, a
 	}
 	a.Same = a.Same || b.Same && b.Match == a.Match
 	a.Beyond = a.Beyond || b.Beyond
 	return a
-}
-
-func better(a, b Finding) bool {
-	if a.Drop != b.Drop {
-		return a.Drop
-	}
-	return a.Score > b.Score
 }
 
 // Canary plants the first request and the first product of the bank and fails if

@@ -53,7 +53,7 @@ const (
 func plants() []plant {
 	return []plant{
 		{"verbatim", func(t string) (string, bool) { return t, true }, floorCertain},
-		{"white_space", spaceOut, floorCertain},
+		{"white_space", func(t string) (string, bool) { return "\n " + strings.ReplaceAll(t, " ", "  ") + "\t", true }, floorCertain},
 		{"reordered", reorder, floorScored},
 		{"rewrapped", rewrap, floorScored},
 		{"units", changeUnits, floorScored},
@@ -116,13 +116,8 @@ func (r InjectionReport) Validate() error {
 	return errors.Join(errs...)
 }
 
-func spaceOut(text string) (string, bool) {
-	return "\n " + strings.ReplaceAll(text, " ", "  ") + "\t", true
-}
-
 var clauseEnd = regexp.MustCompile(`(?:[,;] |\. |\n+)`)
 
-// reorder moves the last clause of a request to its front.
 func reorder(text string) (string, bool) {
 	ends := clauseEnd.FindAllStringIndex(text, -1)
 	if len(ends) == 0 {
@@ -153,7 +148,6 @@ var respell = map[string]func(v float64) string{
 	"g":     func(v float64) string { return fmt.Sprintf("%g grams", v) },
 }
 
-// changeUnits writes every amount in another unit or notation.
 func changeUnits(text string) (string, bool) {
 	changed := amounts.ReplaceAllStringFunc(text, func(m string) string {
 		parts := amounts.FindStringSubmatch(m)

@@ -156,7 +156,6 @@ func (p *Rotated) move(m Move) error {
 	return nil
 }
 
-// key identifies a problem by what it asks and for which products.
 func (p *Rotated) key() string {
 	return hashStrings(append([]string{normalised(p.Text)}, sortedOnce(slices.Clone(p.ProductIDs))...))
 }

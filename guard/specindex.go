@@ -91,7 +91,6 @@ func leadHash(words []uint64) (h uint64) {
 	return h
 }
 
-// rewarded looks among the ids that a row rewards or recommends.
 func (s *specIndex) rewarded(ids []string, bank []Entry) Finding {
 	for _, id := range ids {
 		if i, protected := s.byProduct[id]; protected {
@@ -101,8 +100,6 @@ func (s *specIndex) rewarded(ids []string, bank []Entry) Finding {
 	return Finding{}
 }
 
-// check looks for ids and titles in a text, beneath its disguises too; whose says
-// in words which text that is.
 func (s *specIndex) check(whose, text string, bank []Entry) Finding {
 	text = disguise.Plain(text)
 	for _, r := range append(disguise.Readings(text, nil), disguise.Reading{Text: text}) {
@@ -130,7 +127,6 @@ func withoutEscapes(text string) string {
 	return jsonEscape.ReplaceAllString(text, " ")
 }
 
-// named returns the entry whose product text names, and what it names.
 func (s *specIndex) named(text string) (entry int, what string) {
 	if i, id := s.productIn(text); id != "" {
 		return i, "product " + id
@@ -165,7 +161,7 @@ func (s *specIndex) productIn(text string) (int, string) {
 		if i, is := s.protectedID(word); is {
 			return i, word
 		}
-		for part := range strings.FieldsFuncSeq(word, isJoint) {
+		for part := range strings.FieldsFuncSeq(word, func(r rune) bool { return r == '-' || r == '_' }) {
 			if i, is := s.protectedID(part); is && len(part) < len(word) {
 				return i, part
 			}
@@ -182,8 +178,6 @@ func (s *specIndex) protectedID(word string) (int, bool) {
 	i, is := s.byProduct[word]
 	return i, is
 }
-
-func isJoint(r rune) bool { return r == '-' || r == '_' }
 
 func isIDByte(c byte) bool {
 	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '-' || c == '_'

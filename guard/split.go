@@ -54,7 +54,6 @@ func (s Shares) Validate() error {
 	return errors.Join(errs...)
 }
 
-// minClusters is one for each pool.
 const minClusters = 3
 
 // ErrFewClusters says that the problems cannot be split into three pools.
@@ -92,7 +91,6 @@ func (s *State) Enough() error {
 	return nil
 }
 
-// assign gives every cluster without a pool its own, then fills empty pools.
 func (s *State) assign() {
 	for i := range s.Clusters {
 		if s.Clusters[i].Pool == "" {
@@ -107,7 +105,6 @@ func (s *State) assign() {
 	s.index()
 }
 
-// pool maps a number drawn evenly from [0,1) to a pool.
 func (s Shares) pool(u float64) Pool {
 	switch {
 	case u < s.NeverTouch:

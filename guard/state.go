@@ -79,7 +79,6 @@ func (s *State) Encode() ([]byte, error) {
 	return encoded("bank state", s)
 }
 
-// encoded is a file of what, indented and with a line's end.
 func encoded(what string, v any) ([]byte, error) {
 	b, err := json.MarshalIndent(v, "", " ")
 	if err != nil {

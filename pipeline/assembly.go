@@ -13,7 +13,6 @@ import (
 	"github.com/trajectory-arena/arena/pipeline/reports"
 )
 
-// content is all that the corpus is put together from.
 func (s *session) content(p *plan, parts []string, made *reports.Set, told *Summary) (*finish.Content, error) {
 	config, err := s.Config.JSON()
 	if err != nil {
@@ -43,7 +42,6 @@ func (s *session) content(p *plan, parts []string, made *reports.Set, told *Summ
 	return c, nil
 }
 
-// plots shows the pictures among the pages in the card.
 func plots(pages map[string][]byte) []corpus.Section {
 	var b strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(pages)) {
@@ -119,11 +117,6 @@ const (
 	maxPairs  = 1 << 20
 )
 
-func (w *unitWriter) storePairs(s *corpus.PairSummary) error {
-	return corpus.WriteJSON(w.FS, filepath.Join(w.dir, pairsName), s)
-}
-
-// pairs adds up what the parts say of their pairs.
 func (s *session) pairs(p *plan) (*corpus.PairSummary, error) {
 	sum := &corpus.PairSummary{}
 	for _, u := range p.Units {

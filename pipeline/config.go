@@ -192,7 +192,6 @@ func (c Config) Validate() error {
 // byte of an output.
 func (c Config) JSON() ([]byte, error) { return c.encode("block", "corpus") }
 
-// blockJSON is the part of the configuration that a block depends on.
 func (c Config) blockJSON() ([]byte, error) { return c.encode("block") }
 
 func (c Config) encode(reach ...string) ([]byte, error) {

@@ -47,10 +47,8 @@ type Day struct {
 	Problems *Problems
 	Catalog  outcome.Catalog
 	// Files are the inputs that are no traces, by kind and content.
-	Files []File
-	// derived is how many of the problems the episodes themselves told.
+	Files   []File
 	derived int
-	// spooled are copies of standard input, removed by Close.
 	spooled []string
 }
 
@@ -133,7 +131,6 @@ func (d *Day) discover(src Sources) error {
 // ErrNetworks says that runs are of more than one network.
 var ErrNetworks = errors.New("runs of two networks")
 
-// oneNetwork refuses runs that their run.json calls of different networks.
 func (d *Day) oneNetwork() error {
 	first := ""
 	for i := range d.Inputs {
@@ -178,7 +175,7 @@ var ErrNoCatalog = errors.New("no catalog.jsonl: recommended products cannot be 
 
 func (d *Day) readProblems(ctx context.Context, src Sources) error {
 	paths := found(src.Problems, src.Days, traces.Table("problems"))
-	d.Problems = newProblems()
+	d.Problems = &Problems{position: map[*arena.Problem]int{}, byID: map[string]int{}, seen: map[string]int{}, files: map[string]string{}}
 	for _, path := range paths {
 		err := d.readFile(kindProblems, path, func(r io.Reader) (int, error) {
 			ps, err := arena.ReadProblems(r, maxProblem)
@@ -239,7 +236,6 @@ func sizeOf(path string) int64 {
 // thousand characters.
 const maxDocument = 16 << 20
 
-// readFile reads one file and notes its content's hash.
 func (d *Day) readFile(kind, path string, read func(io.Reader) (int, error)) error {
 	f, err := os.Open(path)
 	if err != nil {

@@ -43,7 +43,6 @@ const (
 	reasonHeldOut      = "held_out"          // its problem is of a cluster that held-out files name
 )
 
-// fate walks a record through the stages up to the guard.
 func (g *grouper) fate(at ref, x *block.Entry) choose.Fate {
 	if x.Fault != nil {
 		return choose.Fate{Stage: stageRead, Reason: x.Fault.Reason, Failed: true}
@@ -61,8 +60,6 @@ func (g *grouper) fate(at ref, x *block.Entry) choose.Fate {
 	return f
 }
 
-// selected evaluates the run's own expression on an attempt that may become a
-// row.
 func (g *grouper) selected(x *block.Entry, f choose.Fate) (bool, error) {
 	if g.where == nil {
 		return true, nil
@@ -119,7 +116,6 @@ func (g *grouper) becomes(f choose.Fate, at ref, x *block.Entry) *candidate {
 	}
 }
 
-// try is one attempt's share in its problem's pass statistics.
 type try struct {
 	problem int
 	success bool
@@ -134,7 +130,6 @@ func (g *grouper) count(at ref, x *block.Entry) {
 	}
 }
 
-// countRead notes whether a record could be read.
 func countRead(s *traces.Summary, x *block.Entry) {
 	if x.Fault == nil {
 		s.Traces++
@@ -144,7 +139,6 @@ func countRead(s *traces.Summary, x *block.Entry) {
 	s.Cut = s.Cut || x.Fault.Cut
 }
 
-// pool is where the problem of a position may go.
 func (g *grouper) pool(problem int) guard.Pool { return g.protect.Pools[problem] }
 
 // decide is the second pass: what becomes of each record before attempts at

@@ -34,7 +34,6 @@ const (
 	installEvery = 5 * time.Millisecond
 )
 
-// sitDown makes a desk, and clears those of processes that were killed.
 func sitDown(ctx context.Context, fsys corpus.FS, work string) (*desk, error) {
 	d := &desk{fs: fsys, work: work}
 	all := filepath.Join(work, desksFolder)
@@ -53,7 +52,6 @@ func sitDown(ctx context.Context, fsys corpus.FS, work string) (*desk, error) {
 	})
 }
 
-// clear removes the desks whose process has gone.
 func (d *desk) clear(all string) error {
 	left, err := d.fs.ReadDir(all)
 	if err != nil {
@@ -107,7 +105,6 @@ func (d *desk) install(ctx context.Context, made, to string, there func() (bool,
 	})
 }
 
-// put writes a JSON file of the work folder.
 func (d *desk) put(path string, v any) error {
 	made := filepath.Join(d.dir, filepath.Base(path))
 	if err := corpus.WriteJSON(d.fs, made, v); err != nil {
@@ -116,7 +113,6 @@ func (d *desk) put(path string, v any) error {
 	return d.fs.Rename(made, path)
 }
 
-// leave removes the desk with what was not finished.
 func (d *desk) leave() {
 	_ = d.fs.RemoveAll(d.dir) // what stays is cleared by the next process
 	_ = d.lock.Unlock()       // likewise

@@ -25,7 +25,6 @@ func (s *session) entries(ctx context.Context, all func(*block.Reader) iter.Seq2
 	})
 }
 
-// entriesOf is entries for one input.
 func (s *session) entriesOf(ctx context.Context, input int, all func(*block.Reader) iter.Seq2[*block.Entry, error], f func(at ref, x *block.Entry) error) error {
 	in, err := block.Open(s.FS, s.inputs[input].dir)
 	if err != nil {

@@ -13,7 +13,6 @@ import (
 	"github.com/trajectory-arena/arena/traces"
 )
 
-// candidate is an attempt that may become a row of one of the configs.
 type candidate struct {
 	choose.Row
 	ref
@@ -27,7 +26,6 @@ type candidate struct {
 	kept bool
 }
 
-// grouper is what the group step learns of all entries.
 type grouper struct {
 	*session
 	// habits say which copy of each attempt stays, and how each agent behaved;
@@ -42,8 +40,7 @@ type grouper struct {
 	candidates [][]candidate
 	replies    []reports.Replies
 	read       [][]traces.Summary
-	// tries are scored attempts by problem.
-	tries [][]try
+	tries      [][]try
 }
 
 // head is what the first pass keeps of one attempt.
@@ -119,7 +116,6 @@ func (g *grouper) weigh(byInput [][]head) {
 	g.weights.framed = framed(passages)
 }
 
-// framed are the agents whose days are flagged.
 func framed(passages []frames.Passage) map[string]bool {
 	all := map[string]bool{}
 	for _, f := range frames.Flags(passages) {

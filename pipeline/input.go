@@ -78,7 +78,6 @@ func drawn(sha256 string, n int) int {
 	return int(uint64(binary.BigEndian.Uint32(b)) * uint64(n) >> 32) //nolint:gosec // below n
 }
 
-// newInput names an input by the content of its files.
 func newInput(files []traces.Input) input {
 	files = slices.Clone(files)
 	slices.SortStableFunc(files, func(a, b traces.Input) int {
@@ -107,7 +106,6 @@ func metaOf(in *traces.Input) string {
 	return finish.Digest([]byte(in.MetaSHA256), []byte(run), []byte(problem))
 }
 
-// title names an input for people.
 func (in *input) title() string {
 	if more := len(in.files) - 1; more > 0 {
 		return fmt.Sprintf("%s and %d more", in.files[0].Path, more)

@@ -11,7 +11,6 @@ import (
 	"github.com/trajectory-arena/arena/pipeline/finish"
 )
 
-// tables writes the ledger without the verdicts.
 func (w *unitWriter) tables(ctx context.Context) error {
 	out, places := finish.NewLedger(w.part), finish.NewTable[rows.Place](w.part, finish.TablePlaces)
 	err := w.eachEntry(ctx, w.plan, func(x *block.Entry, f choose.Fate) error {
@@ -32,8 +31,6 @@ func (w *unitWriter) tables(ctx context.Context) error {
 	return finish.Close(out.Close, places.Close)
 }
 
-// verdicts writes what the structural filter says of each attempt, after its
-// look at the agents' whole days.
 func (w *unitWriter) verdicts(ctx context.Context) error {
 	g := w.grouper
 	if g == nil {

@@ -27,7 +27,6 @@ type mapper struct {
 	doc   []byte
 }
 
-// file adds one file, the nth of its input, to a block.
 func (m *mapper) file(ctx context.Context, in traces.Input, n int, opt traces.Options, w *block.Writer) error {
 	_, err := traces.Read(ctx, in, opt, func(it traces.Item) error {
 		if it.Fault != nil {
@@ -52,7 +51,6 @@ func faultEntry(f *traces.Fault, file int) *block.Entry {
 	}}
 }
 
-// attempt gives the entry of one attempt, and its draft where it may become a row.
 func (m *mapper) attempt(ctx context.Context, t *arena.Trace) (*block.Entry, *block.Draft, error) {
 	rec := arena.Record{Trace: t, Dialogue: filters.Normalise(t)}
 	structure, sample := m.filter.Check(t, &rec.Dialogue)
@@ -62,7 +60,8 @@ func (m *mapper) attempt(ctx context.Context, t *arena.Trace) (*block.Entry, *bl
 	if rec.Outcome, err = m.scorer.Score(ctx, t, m.day.Problems.At(at)); err != nil {
 		return nil, nil, err
 	}
-	if m.asks(&rec) {
+	passed := usable(m.filter, &structure, rec.Outcome.Success) && rec.Outcome.Scored()
+	if t.HasDialogue && (passed || !m.Config.Judge.Sparing) {
 		if rec.Judgement, err = m.Judge.Judge(ctx, t, &rec.Dialogue); err != nil {
 			return nil, nil, err
 		}
@@ -80,12 +79,6 @@ func (m *mapper) attempt(ctx context.Context, t *arena.Trace) (*block.Entry, *bl
 	entry.Rank = filters.SignalsOf(&structure).Score()
 	draft, err := m.render(ctx, &rec, at, entry)
 	return entry, draft, err
-}
-
-// asks reports whether the judge is asked about an attempt that was scored.
-func (m *mapper) asks(rec *arena.Record) bool {
-	passed := usable(m.filter, &rec.Structure, rec.Outcome.Success) && rec.Outcome.Scored()
-	return rec.Trace.HasDialogue && (passed || !m.Config.Judge.Sparing)
 }
 
 // usable reports whether an attempt may become a row: nothing speaks against it, or it
@@ -114,8 +107,7 @@ func (m *mapper) render(ctx context.Context, rec *arena.Record, problem int, ent
 	facts := m.facts
 	facts.Category = m.day.Problems.All[problem].Category
 	row, err := rows.NewSFT(ruled(rec, &facts), &facts)
-	var unfit *chat.Unfit
-	if errors.As(err, &unfit) {
+	if unfit, is := errors.AsType[*chat.Unfit](err); is {
 		entry.Structure.Keep = false
 		entry.Structure.Reasons = slices.Insert(entry.Structure.Reasons, 0, unfit.Reason)
 		return nil, nil

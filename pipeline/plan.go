@@ -62,7 +62,6 @@ type unit struct {
 	Problems []int `json:"problems,omitempty"`
 }
 
-// name is the folder of the unit's part.
 func (u unit) name() string {
 	if u.Stream.Table != "" {
 		return u.Stream.Table
@@ -96,7 +95,6 @@ func stream(config, split string) corpus.Stream {
 	return corpus.Stream{Config: config, Profile: profiles[config], Split: split}
 }
 
-// group decides what becomes of every record and stores the plan.
 func (s *session) group(ctx context.Context) (*plan, error) {
 	g := &grouper{session: s}
 	if err := g.learn(ctx); err != nil {
@@ -209,7 +207,6 @@ func (g *grouper) problemsIn(split string) []int {
 	return out
 }
 
-// planKey names everything that a plan depends on.
 func (s *session) planKey() (string, error) {
 	config, err := s.Config.JSON()
 	if err != nil {

@@ -23,10 +23,6 @@ type Problems struct {
 	files map[string]string
 }
 
-func newProblems() *Problems {
-	return &Problems{position: map[*arena.Problem]int{}, byID: map[string]int{}, seen: map[string]int{}, files: map[string]string{}}
-}
-
 // add takes in the problems of the file at path. A problem known from another day is
 // taken once; two different problems under one id are an error, because no
 // attempt could be told which of them it answers.

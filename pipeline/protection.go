@@ -89,7 +89,6 @@ func (d *Day) protect(ctx context.Context, src Sources, cfg GuardConfig) (*Prote
 	return p, err
 }
 
-// place notes the pool and the cluster of every problem.
 func (p *Protection) place(ps *Problems) {
 	p.Pools = make([]guard.Pool, len(ps.All))
 	p.Clusters = make([]string, len(ps.All))
@@ -190,7 +189,6 @@ func (d *Day) readHeldOut(src Sources) ([]guard.Entry, error) {
 	return all, nil
 }
 
-// heldOutDigests name the held-out files of the run.
 func (d *Day) heldOutDigests() []string {
 	var out []string
 	for _, f := range d.Files {

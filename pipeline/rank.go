@@ -63,7 +63,6 @@ func (g *grouper) rankProblem(problem int, cs []candidate) selection {
 	return out
 }
 
-// thinner bounds the attempts at one problem.
 func (g *grouper) thinner() *choose.Thinner {
 	return &choose.Thinner{Near: g.Config.Select.Near, PerRequest: g.Config.Select.Top, Full: reasonTop}
 }

@@ -14,7 +14,6 @@ import (
 	"github.com/trajectory-arena/arena/pipeline/reports"
 )
 
-// reports walks over all entries once more, with their fates.
 func (s *session) reports(ctx context.Context, p *plan) (*reports.Set, error) {
 	found := guard.NewReport(s.protect.Guard(corpus.SplitTrain))
 	found.Injection, found.NotRun = &s.protect.Injection, s.protect.notRun
@@ -55,7 +54,6 @@ func (s *session) judges(all *reports.Adder, p *plan) reports.Judges {
 	return all.Judges(r, s.Config.StepJudge.Name, p.Replies, p.Runs, s.Probes, judge.ProbeEvery)
 }
 
-// report says how the problems were split, and audits the split.
 func (p *Protection) report() (*reports.Leak, error) {
 	r := &reports.Leak{
 		Clusters: map[guard.Pool]int{}, Problems: map[guard.Pool]int{}, Outside: p.Outside,

@@ -64,7 +64,6 @@ func addSaid(t *arena.Turn, said string) bool {
 	return true
 }
 
-// task is what an episode says of its problem.
 type task struct {
 	ID     string `json:"problem_id"`
 	Query  string `json:"query"`

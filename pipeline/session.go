@@ -73,7 +73,6 @@ func (r *Run) open(ctx context.Context, src Sources) (*session, error) {
 	return o, nil
 }
 
-// begin opens a session that writes into its work folder.
 func (r *Run) begin(ctx context.Context, src Sources) (*session, error) {
 	o, err := r.open(ctx, src)
 	if err != nil {
@@ -87,7 +86,6 @@ func (r *Run) begin(ctx context.Context, src Sources) (*session, error) {
 	return o, nil
 }
 
-// prepare makes what looks at attempts and rows.
 func (s *session) prepare(ctx context.Context) (err error) {
 	if s.where, err = where.ParseOptional(s.Config.Select.Where); err == nil {
 		s.protect, err = s.day.protect(ctx, s.Sources, s.Config.Guard)
@@ -215,7 +213,6 @@ func (s *session) newMapper() *mapper {
 	return m
 }
 
-// mapInputs makes every block of the shard that is not there already.
 func (s *session) mapInputs(ctx context.Context, only Shard) error {
 	if err := only.Validate(); err != nil {
 		return err

@@ -99,7 +99,6 @@ func whole(path string) string {
 	return path
 }
 
-// verify refuses files that are not what the plan took them for.
 func (s *session) verify(ctx context.Context, files []traces.Input) error {
 	if s.Terms == nil {
 		return nil
@@ -116,7 +115,6 @@ func (s *session) verify(ctx context.Context, files []traces.Input) error {
 	return nil
 }
 
-// keepsTerms refuses a run of other inputs or another configuration than planned.
 func (s *session) keepsTerms() error {
 	if s.Terms == nil {
 		return nil
@@ -145,7 +143,6 @@ func equalJSON(a, b json.RawMessage) bool {
 	return errX == nil && errY == nil && bytes.Equal(x, y)
 }
 
-// within refuses inputs of which others know nothing.
 func within(inputs, others []TermsInput, why string) error {
 	known := map[TermsInput]int{}
 	content := func(in TermsInput) TermsInput { in.Path, in.Bytes = "", 0; return in }

@@ -3,6 +3,7 @@ package pipeline
 import (
 	"context"
 	"errors"
+	"path/filepath"
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpus"
@@ -12,15 +13,12 @@ import (
 	"github.com/trajectory-arena/arena/pipeline/finish"
 )
 
-// unitWriter writes the rows of one unit into its part.
 type unitWriter struct {
 	*session
-	plan *plan
-	unit unit
-	part *corpus.Part
-	// dir is where the part is made.
-	dir string
-	// weights are those of the plan.
+	plan    *plan
+	unit    unit
+	part    *corpus.Part
+	dir     string
 	weights weights
 	// entries are those that the unit's rows point at.
 	entries map[ref]*block.Entry
@@ -48,7 +46,6 @@ func (w *unitWriter) write(ctx context.Context) error {
 	}
 }
 
-// load reads the entries that the unit's rows point at.
 func (w *unitWriter) load(ctx context.Context) error {
 	w.entries = make(map[ref]*block.Entry, len(w.unit.Rows))
 	byInput := map[int][]ref{}
@@ -80,7 +77,6 @@ func (w *unitWriter) loadInput(input int, refs []ref) error {
 	return nil
 }
 
-// draft is what the block stored of an entry.
 func (w *unitWriter) draft(at ref) (*block.Draft, error) {
 	bodies, err := block.OpenBodies(w.FS, w.inputs[at.Input].dir)
 	if err != nil {
@@ -94,7 +90,6 @@ func (w *unitWriter) draft(at ref) (*block.Draft, error) {
 	return d, err
 }
 
-// row is the training row of a draft, with what only the group step knew.
 func (w *unitWriter) row(at ref, d *block.Draft) *rows.SFT {
 	x := w.entries[at]
 	row := &rows.SFT{Messages: d.Messages, Tools: w.tools(d), Metadata: d.Metadata, Goal: d.Goal, Scalars: d.Scalars, Origin: w.origin(x.Problem)}
@@ -106,7 +101,6 @@ func (w *unitWriter) row(at ref, d *block.Draft) *rows.SFT {
 	return row
 }
 
-// tools are those that the row of a draft declares.
 func (w *unitWriter) tools(d *block.Draft) []string {
 	if len(d.Tools) > 0 {
 		return d.Tools
@@ -142,7 +136,6 @@ func (w *unitWriter) sft(ctx context.Context) error {
 	return out.Close()
 }
 
-// candidate is an attempt as pairs and unpaired rows are made of it.
 func (w *unitWriter) candidate(at ref) (rows.Candidate, error) {
 	d, err := w.draft(at)
 	if err != nil {
@@ -188,10 +181,9 @@ func (w *unitWriter) compared(ctx context.Context) error {
 	if err := errors.Join(out.kto.Close(), out.pref.Close()); err != nil {
 		return err
 	}
-	return w.storePairs(&out.pairs)
+	return corpus.WriteJSON(w.FS, filepath.Join(w.dir, pairsName), &out.pairs)
 }
 
-// comparison is what compared writes.
 type comparison struct {
 	kto   *corpus.Shards[rows.KTO]
 	pref  *corpus.Shards[rows.Pref]
@@ -199,7 +191,6 @@ type comparison struct {
 	pairs corpus.PairSummary
 }
 
-// add takes in all attempts at one problem.
 func (c *comparison) add(group []rows.Candidate, f *rows.Facts) error {
 	for i := range group {
 		row := rows.NewKTO(&group[i], f)

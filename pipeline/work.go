@@ -68,7 +68,6 @@ type names map[string]string
 
 const namesFile = "names.json"
 
-// readNames reads what the last whole run knew; nothing if it cannot be read.
 func (s *session) readNames() names {
 	n := names{}
 	_ = corpus.ReadJSON(s.FS, filepath.Join(s.Work, namesFile), 1<<30, &n) // it decides nothing
@@ -124,7 +123,6 @@ func (n names) why(in input, status block.Status) string {
 	return in.title() + ": " + status.String()
 }
 
-// progress counts what was done of one stage.
 type progress struct {
 	s     *session
 	stage string

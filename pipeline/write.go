@@ -71,7 +71,6 @@ func (s *session) write(ctx context.Context, only Shard) (*Summary, error) {
 	return s.assemble(ctx, p)
 }
 
-// summary is what a plan tells of before its parts are written.
 func (s *session) summary(p *plan) *Summary {
 	out := &Summary{Funnel: p.Funnel, Rows: map[string]int64{}, Collisions: p.Funnel[0].Dropped[reasonCollision]}
 	if slices.ContainsFunc(p.Funnel, func(st corpus.Stage) bool { return st.Dropped[reasonTop] > 0 }) {
@@ -110,7 +109,6 @@ func (s *session) partDir(p *plan, u unit) string {
 	return filepath.Join(s.Work, partsFolder, p.folder(), u.name())
 }
 
-// writeUnit writes one part, unless an earlier run finished it.
 func (s *session) writeUnit(ctx context.Context, p *plan, u unit) error {
 	dir := s.partDir(p, u)
 	written := func() (bool, error) {

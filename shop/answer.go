@@ -18,7 +18,6 @@ var (
 // ID is the product id of a document.
 func (c *Catalog) ID(h index.Hit) string { return c.ids.at(int(h.Document)) }
 
-// found is the server's answer to /find_product.
 func (c *Catalog) found(q Query, rules Rules) (python.Value, error) {
 	hits, err := c.Find(q, rules)
 	if err != nil {

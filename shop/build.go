@@ -36,7 +36,6 @@ type indexInfo struct {
 	Blank int `json:"blank"`
 }
 
-// line is one catalogue line that will be a document.
 type line struct {
 	id       string
 	at, size int
@@ -68,7 +67,7 @@ func writeIndex(ctx context.Context, data []byte, out *os.File) error {
 	text := index.Builder{}
 	for _, l := range lines {
 		d := readDocument(data[l.at : l.at+l.size])
-		if !d.indexed() {
+		if !strings.ContainsFunc(d.contents, func(r rune) bool { return r > ' ' }) { // what Java calls blank is not in the index
 			c.info.Blank++
 			continue
 		}
@@ -120,7 +119,6 @@ type columns struct {
 	ids, shopNames                     table
 }
 
-// sections are the columns by their names, in the order of the file.
 func (c *columns) sections() []section {
 	return []section{
 		{"price", &c.prices}, {"sold", &c.sold}, {"shop", &c.shops}, {"flags", &c.flags}, {"place", &c.places},
@@ -133,7 +131,6 @@ type section struct {
 	data *[]byte
 }
 
-// columnWriter gathers the columns of an index.
 type columnWriter struct {
 	columns
 	info       indexInfo

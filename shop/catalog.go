@@ -57,7 +57,6 @@ func (t table) at(i int) string {
 	return string(t.text[from:to])
 }
 
-// find is the position of a string in a sorted table.
 func (t table) find(s string) (int, bool) {
 	return sort.Find(t.len(), func(i int) int { return strings.Compare(s, t.at(i)) })
 }
@@ -220,7 +219,6 @@ func (c *Catalog) shop(id string) uint32 {
 	return uint32(i + 1)
 }
 
-// raw is the catalogue line of document i.
 func (c *Catalog) raw(i int) []byte {
 	at, size := binary.LittleEndian.Uint64(c.places[12*i:]), uint64(binary.LittleEndian.Uint32(c.places[12*i+8:]))
 	if at > uint64(len(c.data)) || size > uint64(len(c.data))-at {
@@ -229,7 +227,6 @@ func (c *Catalog) raw(i int) []byte {
 	return c.data[at : at+size]
 }
 
-// product is document i as the search server reads it.
 func (c *Catalog) product(i int) (python.Value, error) { return python.Loads(string(c.raw(i))) }
 
 func (c *Catalog) price(i uint32) float64 {

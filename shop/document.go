@@ -9,7 +9,6 @@ import (
 	"github.com/trajectory-arena/arena/internal/cursor"
 )
 
-// document is what the index needs of one catalogue line.
 type document struct {
 	id       string
 	contents string
@@ -54,7 +53,6 @@ func identify(line []byte) (id string, err error) {
 	return strings.Clone(v.String()), nil // not a part of the whole line
 }
 
-// readDocument reads a line that identify accepted.
 func readDocument(line []byte) document {
 	doc := gjson.ParseBytes(line)
 	d := document{id: doc.Get("product_id").String(), price: doc.Get("price").Float(), flags: noSales}
@@ -70,12 +68,6 @@ func readDocument(line []byte) document {
 	})
 	d.contents = doc.Get("title").String() + "\n" + distinctValues(doc.Get("sku_options"), 2) + "\n" + distinctValues(doc.Get("attributes"), 2)
 	return d
-}
-
-// indexed reports whether the document is in the index at all: those that Java
-// calls blank are not.
-func (d document) indexed() bool {
-	return strings.ContainsFunc(d.contents, func(r rune) bool { return r > ' ' })
 }
 
 // distinctValues joins the different values found at most depth levels below

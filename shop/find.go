@@ -71,7 +71,6 @@ func (c *Catalog) Find(q Query, rules Rules) ([]index.Hit, error) {
 	return hits[min((page-1)*pageSize, len(hits)):min(page*pageSize, len(hits))], nil
 }
 
-// blankSyntax replaces what the query language knows by a blank.
 func blankSyntax(r rune) rune {
 	if strings.ContainsRune(`+-&|!(){}[]^"~*?:\/`, r) {
 		return ' '
@@ -121,7 +120,6 @@ func (c *Catalog) firsts(ranked []index.Hit) []index.Hit {
 	return kept
 }
 
-// filter is what a product has to meet. Nil bounds are open.
 type filter struct {
 	low, high *float64
 	services  byte
@@ -151,8 +149,6 @@ func (f filter) passesAll() bool {
 	return f.low == nil && f.high == nil && f.services == 0 && !f.byShop
 }
 
-// passes holds one document against the filter. The comparisons are the
-// server's own, so that a bound of NaN filters nothing.
 func (f filter) passes(c *Catalog, i uint32) bool {
 	if f.byShop && (f.shop == 0 || c.shopOf(i) != f.shop) {
 		return false
@@ -164,7 +160,6 @@ func (f filter) passes(c *Catalog, i uint32) bool {
 	return (f.low == nil || !(price < *f.low)) && (f.high == nil || !(price > *f.high))
 }
 
-// sortHits orders what was listed; equal values keep the order of relevance.
 func (c *Catalog) sortHits(hits []index.Hit, by string) error {
 	switch by {
 	case "order":

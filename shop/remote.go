@@ -83,7 +83,6 @@ func (r *Remote) once(ctx context.Context, url string) (v python.Value, status i
 	return v, res.StatusCode, nil
 }
 
-// url encodes parameters as the template's client does.
 func (r *Remote) url(path string, params python.Value) (string, error) {
 	var parts []string
 	for _, it := range params.Dict {

@@ -136,7 +136,6 @@ func writeError(w http.ResponseWriter, status int) {
 		"<!doctype html>\n<html lang=en>\n<title>%d %s</title>\n<h1>%s</h1>\n<p>%s</p>\n", status, page[0], page[0], page[1]))
 }
 
-// paths are the end points.
 var paths = []string{"/", "/find_product", "/get_product_raw", "/health", "/view_product_information"}
 
 // refuse answers every method but GET and HEAD as Flask does, which asks for

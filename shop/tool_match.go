@@ -99,7 +99,6 @@ func readMatchable(info python.Value) (matchable, error) {
 	return p, nil
 }
 
-// texts are a value's parts as lower-case text.
 func texts(v python.Value) []string {
 	if v.Kind != python.List {
 		return []string{python.Lower(v.String())}

@@ -1,6 +1,7 @@
 package shop
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -65,7 +66,6 @@ func shopFound(shop python.Value, products []python.Value, tried int) python.Val
 	)
 }
 
-// firstResults searches for the first product with its price and service.
 func (c *call) firstResults(spec python.Value) (python.Value, error) {
 	params, err := c.specParams(spec)
 	if err != nil {
@@ -90,7 +90,6 @@ func (c *call) specParams(spec python.Value) (python.Value, error) {
 	return python.DictOf(item("q", q), item("page", count(1))), nil
 }
 
-// candidateShops gives the first result of each different shop.
 func candidateShops(results python.Value) []python.Value {
 	seen := map[string]bool{"": true}
 	var shops []python.Value
@@ -134,9 +133,7 @@ func (c *call) searchShop(spec, shop python.Value) (python.Value, error) {
 	q := argument(spec, "q", python.String("")).Text
 	tries := []string{q, q}
 	short, single := firstWords(q, 2), firstWords(q, 1)
-	if single == "" {
-		single = q
-	}
+	single = cmp.Or(single, q)
 	if short != q {
 		tries = append(tries, short)
 	}

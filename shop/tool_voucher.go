@@ -47,7 +47,6 @@ func (c *call) voucher(a python.Value) (python.Value, error) {
 	), nil
 }
 
-// readPrices reads a comma list; the sum runs from left to right.
 func readPrices(text string) (prices []python.Value, total float64, ok bool) {
 	for part := range strings.SplitSeq(text, ",") {
 		f, ok := python.ParseFloat(part)
@@ -136,7 +135,6 @@ func round2(v python.Value) python.Value {
 	}
 }
 
-// noOperator is Python's TypeError of a binary operator.
 func noOperator(operator, left, right string) error {
 	return fmt.Errorf("unsupported operand type(s) for %s: '%s' and '%s'", operator, left, right)
 }

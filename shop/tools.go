@@ -121,7 +121,6 @@ var signatures = map[string]signature{
 	},
 }
 
-// call is one tool call under way.
 type call struct {
 	ctx      context.Context //nolint:containedctx // it lives for one call
 	tools    *Tools
@@ -223,13 +222,11 @@ func sendable(v python.Value) error {
 	}
 }
 
-// found is get with an empty list instead of None.
 func (c *call) found(path string, params python.Value) (python.Value, error) {
 	v, err := c.get(path, params)
 	return listed(v), err
 }
 
-// listed is a result, or an empty list instead of None.
 func listed(v python.Value) python.Value {
 	if v.Kind == python.None {
 		return python.ListOf()
@@ -270,7 +267,6 @@ func (c *call) quoted(q python.Value) (python.Value, error) {
 	return q, nil
 }
 
-// noAttribute is Python's AttributeError.
 func noAttribute(v python.Value, name string) error {
 	return fmt.Errorf("'%s' object has no attribute '%s'", v.TypeName(), name)
 }

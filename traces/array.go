@@ -34,8 +34,6 @@ func (r *reader) array() (rows bool, err error) {
 	}
 }
 
-// firstElement returns where the array's first element starts, if that is an
-// array or object.
 func (r *reader) firstElement() (from int, ok bool) {
 	for from = 1; ; {
 		ahead := r.w.ahead()
@@ -66,7 +64,6 @@ func (r *reader) row(row int) (more bool, err error) {
 	return false, r.cutOff(row, "element does not end")
 }
 
-// cutOff emits a list that the file ends in.
 func (r *reader) cutOff(row int, detail string) error {
 	r.records++
 	return r.tell(Fault{Line: row, Reason: BadJSON, Detail: detail, Cut: true})
@@ -112,7 +109,6 @@ func listSource(array string) (source arena.Source) {
 	return source
 }
 
-// partSource is the format of the attempt that element is a part of.
 func partSource(element gjson.Result) (source arena.Source) {
 	turn := 0
 	if !element.IsObject() {

@@ -28,7 +28,6 @@ type container struct {
 
 const zipMagic = "PK\x03\x04"
 
-// container tells by the first bytes whether a file is one; nil where it is text.
 func (r *reader) container(stored io.ReadCloser) *container {
 	at, ok := stored.(io.ReaderAt)
 	file, opened := stored.(interface{ Stat() (fs.FileInfo, error) })
@@ -54,12 +53,11 @@ func (r *reader) container(stored io.ReadCloser) *container {
 	return &c
 }
 
-// contained reads the records of a container.
 func (r *reader) contained(c *container) error {
 	r.decode, r.text, r.named = newDecoder(r.opt.Limits), &content{stored: &counted{}}, map[string]*session{}
 	r.sum.Bytes = c.size
 	err := errors.Join(c.each(r, c), r.joined())
-	if broken := (*damage)(nil); errors.As(err, &broken) {
+	if broken, is := errors.AsType[*damage](err); is {
 		return r.tell(Fault{Line: r.records, Reason: broken.reason, Detail: broken.detail, Cut: r.records > 0})
 	}
 	if err == nil && r.records == 0 {
@@ -84,7 +82,6 @@ func (r *reader) columns(c *container) error {
 	return &damage{CorruptColumns, err.Error()}
 }
 
-// withoutNulls is a row without the members that are null.
 func withoutNulls(row string) []byte {
 	d := json.NewDecoder(strings.NewReader(row))
 	d.UseNumber()
@@ -146,7 +143,7 @@ func (r *reader) zipped(c *container) error {
 
 func (r *reader) zippedSample(f *zip.File, spec []byte, room *int64) error {
 	sample, err := r.unzipped(f)
-	if broken := (*damage)(nil); errors.As(err, &broken) {
+	if broken, is := errors.AsType[*damage](err); is {
 		return r.fault(r.records+1, broken.reason, broken.detail)
 	}
 	if *room -= int64(len(sample)); *room < 0 {
@@ -155,7 +152,6 @@ func (r *reader) zippedSample(f *zip.File, spec []byte, room *int64) error {
 	return r.entry(cold.InspectSample(spec, sample), r.records+1)
 }
 
-// unzipped is the content of an entry.
 func (r *reader) unzipped(f *zip.File) ([]byte, error) {
 	in, err := f.Open()
 	if err != nil {
@@ -172,7 +168,6 @@ func (r *reader) unzipped(f *zip.File) ([]byte, error) {
 	return text, nil
 }
 
-// entry takes one record of a container, under its place from 1.
 func (r *reader) entry(text []byte, place int) error {
 	f, err := r.decode.record(text)
 	switch {

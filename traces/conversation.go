@@ -28,7 +28,6 @@ const vetoForeign = "foreign_veto" // the file says that the attempt is not to b
 var vetoes = []string{vetoNonText, vetoUnmatched, vetoRole, vetoOpenTurn, vetoCopied, vetoEnvironment, vetoVerifier, vetoWorld,
 	vetoDefect, vetoLeakage, vetoExploit, vetoLedger, vetoContent, repairUTF8, repairSurrogate, repairNUL}
 
-// conversation builds the steps of a trace from messages in their order.
 type conversation struct {
 	t *arena.Trace
 	// asked is set once the customer has spoken.
@@ -37,7 +36,6 @@ type conversation struct {
 	prompt strings.Builder
 }
 
-// system is a system prompt if nobody has spoken yet, else a step.
 func (v *conversation) system(text string) {
 	switch {
 	case v.asked || len(v.t.Steps) > 0:
@@ -65,7 +63,6 @@ func (v *conversation) user(text string) {
 	}
 }
 
-// agent is a turn of the model.
 func (v *conversation) agent(s arena.Step) {
 	s.Role = arena.RoleAgent
 	v.t.HasDialogue = true
@@ -125,12 +122,10 @@ func (v *conversation) observed(m *cold.Message) {
 	v.result(m.CallID, m.Name, m.Result)
 }
 
-// holdsCalls reports whether a turn has calls in its text, in a dialect that is read.
 func holdsCalls(s *arena.Step) bool {
 	return len(calls.Mended(s.Content).Calls) > 0 || s.Reasoning != "" && len(calls.Mended(s.Reasoning).Calls) > 0
 }
 
-// waiting counts the calls without a result in the last turn.
 func (v *conversation) waiting() (n int) {
 	if len(v.t.Steps) == 0 {
 		return 0
@@ -164,7 +159,6 @@ func (v *conversation) wroteText() *arena.Step {
 // a hostile one can take.
 const farBack = 500
 
-// asking is the call that a result of that id or name answers; nil if none.
 func (v *conversation) asking(id, name string) *arena.ToolCall {
 	looks := farBack
 	for i := range slices.Backward(v.t.Steps) {

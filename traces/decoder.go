@@ -17,9 +17,8 @@ import (
 // decoder turns records into traces. It keeps working memory from one record
 // to the next; a trace it gave out shares none of it.
 type decoder struct {
-	c      *cursor.Cursor
-	limits cursor.Limits
-	// repairs of the record at hand.
+	c       *cursor.Cursor
+	limits  cursor.Limits
 	repairs []string
 	parts   parts
 	// taken counts the elements taken from JSON in its strings; surrogate reports
@@ -78,7 +77,6 @@ func (d *decoder) record(text []byte) (found, error) {
 	return f, nil
 }
 
-// mended notes what was mended in the record, and the size of the trace's part of it.
 func (f *found) mended(repairs []string, size int) {
 	f.repairs = append(f.repairs, repairs...)
 	for _, word := range f.repairs {
@@ -89,7 +87,6 @@ func (f *found) mended(repairs []string, size int) {
 	f.trace.Bytes = cmp.Or(len(f.part), size)
 }
 
-// text decodes a record that is valid UTF-8. The trace shares its memory.
 func (d *decoder) text(text string) (found, error) {
 	d.repairs, d.parts.problemID, d.taken = nil, "", 0
 	d.surrogate = false
@@ -112,25 +109,18 @@ func (d *decoder) leave(inner *decoder) error {
 	return inner.c.End()
 }
 
-// any tells the shapes apart by what the record holds.
 func (d *decoder) any() (found, error) {
 	switch d.c.Kind() {
 	case arena.Object:
 		return d.object()
 	case arena.Array:
 		return d.list()
-	case arena.Null:
-		return d.noDialogue()
+	case arena.Null: // what a dialogue file holds of an attempt that left none
+		d.c.Skip()
+		return found{trace: newTrace(dialogueFile)}, d.c.End()
 	default:
 		return d.nothing("neither an object nor an array")
 	}
-}
-
-// noDialogue reads null, which is what a dialogue file holds of an attempt
-// that left none.
-func (d *decoder) noDialogue() (found, error) {
-	d.c.Skip()
-	return found{trace: newTrace(dialogueFile)}, d.c.End()
 }
 
 // object reads a record as an envelope, and as another shape if its keys say
@@ -182,7 +172,6 @@ var shapes = []shape{
 	{all: keys("input", "output"), any: keys("reward", "score"), read: of(&cold.Rendered)},
 }
 
-// of reads a document of a format of package cold.
 func of(f *cold.Format) func(*decoder) (found, error) {
 	return func(d *decoder) (found, error) { return d.attempts(f, d.c.Source()) }
 }
@@ -227,7 +216,6 @@ func (d *decoder) list() (found, error) {
 	return found{trace: t}, nil
 }
 
-// messages reads a list of messages without anything around them.
 func (d *decoder) messages(source arena.Source) (found, error) {
 	list := d.c.Source()
 	if d.c.Skip(); d.c.End() != nil {
@@ -243,7 +231,6 @@ func (d *decoder) messages(source arena.Source) (found, error) {
 	return d.attempts(format, `{"messages":`+list+"}")
 }
 
-// nothing checks a record that is no attempt and says what it is.
 func (d *decoder) nothing(what string) (found, error) {
 	d.c.Skip()
 	if err := d.c.End(); err != nil {
@@ -252,7 +239,6 @@ func (d *decoder) nothing(what string) (found, error) {
 	return found{}, &damage{NotATrace, what}
 }
 
-// newTrace is a trace of which nothing is known but what its format says.
 func newTrace(source arena.Source) *arena.Trace {
 	return &arena.Trace{
 		Source: source, Status: arena.StatusSuccess, Seconds: math.NaN(),

@@ -1,6 +1,7 @@
 package traces
 
 import (
+	"cmp"
 	"math"
 	"strconv"
 
@@ -15,8 +16,7 @@ type parts struct {
 	calls []arena.ToolCall
 	proxy []arena.ProxyCall
 	// spans has for each step where its calls and its proxy calls start.
-	spans []span
-	// problemID is what the steps call their problem.
+	spans     []span
 	problemID string
 }
 
@@ -80,12 +80,8 @@ func (d *decoder) step(t *arena.Trace) {
 	if s.Number < 1 {
 		s.Number = len(d.parts.steps) + 1
 	}
-	if t.Query == "" {
-		t.Query = extra.query
-	}
-	if d.parts.problemID == "" {
-		d.parts.problemID = extra.problemID
-	}
+	t.Query = cmp.Or(t.Query, extra.query)
+	d.parts.problemID = cmp.Or(d.parts.problemID, extra.problemID)
 	d.parts.steps = append(d.parts.steps, s)
 	d.parts.spans = append(d.parts.spans, from)
 }
@@ -159,7 +155,6 @@ func (d *decoder) toolCall() (typed bool) {
 	return isObject && named && !strange && call.Arguments.Kind() == arena.Object
 }
 
-// extraInfo is what a step's extra_info says.
 type extraInfo struct {
 	number    int
 	query     string
@@ -234,7 +229,6 @@ func (d *decoder) proxyCall() {
 	}
 }
 
-// productIDs takes a list of ids; nil where it is none.
 func (d *decoder) productIDs() []string {
 	ids := []string{}
 	if !d.c.Array(func() {

@@ -86,7 +86,6 @@ func Beside(day, pattern string) []string {
 	return matches
 }
 
-// ordered puts inputs in the bytewise order of their paths, each once.
 func ordered(ins []Input, day string) ([]Input, error) {
 	if len(ins) == 0 {
 		return nil, fmt.Errorf("find traces in %s: no file", day)
@@ -151,7 +150,6 @@ func folder(root string) ([]Input, error) {
 	return w.found, err
 }
 
-// walk collects the inputs of one folder.
 type walk struct {
 	root  string
 	title string
@@ -240,7 +238,6 @@ func refusal(name string) Reason {
 	return NotAFile
 }
 
-// meta reads the run.json of a folder, once.
 func (w *walk) meta(dir string) (meta, error) {
 	if m, ok := w.metas[dir]; ok {
 		return m, nil
@@ -249,8 +246,7 @@ func (w *walk) meta(dir string) (meta, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		err = nil
 	}
-	var onDisk *fs.PathError
-	if errors.As(err, &onDisk) && refusal(filepath.Join(w.root, filepath.FromSlash(dir), MetaName)) == "" {
+	if _, onDisk := errors.AsType[*fs.PathError](err); onDisk && refusal(filepath.Join(w.root, filepath.FromSlash(dir), MetaName)) == "" {
 		return meta{}, err
 	}
 	found := meta{Meta: m, sha: sha, bad: err != nil}

@@ -25,9 +25,8 @@ type envelope struct {
 	marks  mark
 	status arena.Kind
 	schema string
-	// keys are the first of its keys.
-	keys  [fewKeys]string
-	nKeys int
+	keys   [fewKeys]string
+	nKeys  int
 }
 
 // mark is a set of top-level keys that tell shapes apart.
@@ -35,7 +34,6 @@ type mark uint32
 
 var marks = map[string]mark{}
 
-// keys is the set of these keys.
 func keys(names ...string) (m mark) {
 	for _, name := range names {
 		if marks[name] == 0 {
@@ -105,7 +103,6 @@ func (e *envelope) field(key string) {
 	}
 }
 
-// trace holds what was read against what the sandbox may write.
 func (e *envelope) trace() (*arena.Trace, error) {
 	if e.status != arena.String {
 		return nil, wrongType("status", "a string", e.status)
@@ -122,7 +119,6 @@ func (e *envelope) trace() (*arena.Trace, error) {
 // fewKeys is how many keys of an object are enough to recognise it by.
 const fewKeys = 8
 
-// shownKeys lists the object's first keys for people.
 func (e *envelope) shownKeys() string {
 	shown := make([]string, e.nKeys)
 	for i, key := range e.keys[:e.nKeys] {
@@ -160,7 +156,6 @@ func (d *decoder) count() int {
 	return int(n)
 }
 
-// attemptError takes the error of an attempt: an object, or its bare text.
 func (d *decoder) attemptError() *arena.AttemptError {
 	c := d.c
 	switch c.Kind() {

@@ -10,7 +10,6 @@ import (
 	"github.com/trajectory-arena/arena/traces/cold"
 )
 
-// transcript files the inference calls of an episode under its turns.
 func (d *decoder) transcript(t *arena.Trace, list arena.Raw) error {
 	if list == "" {
 		return nil
@@ -59,7 +58,6 @@ func naming(asked []arena.ProxyCall, calls []arena.ToolCall) int {
 	return 0
 }
 
-// quoteReply gives a turn what the last inference filed under it said.
 func quoteReply(s *arena.Step) {
 	body := s.Proxy[len(s.Proxy)-1].Response.Text()
 	said := gjson.Get(body, "choices.0.message")
@@ -127,7 +125,5 @@ func settle(v *cold.Verdict) {
 	if r.Score == nil && r.Void == "" && v.Given {
 		r.Void = vetoVerifier
 	}
-	if r.Ending == "" {
-		r.Ending = v.Reason
-	}
+	r.Ending = cmp.Or(r.Ending, v.Reason)
 }

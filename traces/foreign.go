@@ -28,7 +28,6 @@ func (d *decoder) foreign(schema, doc string) (_ found, err error, is bool) {
 	return out, err, true
 }
 
-// attempts are those of a document: the first, with the others beside it.
 func (d *decoder) attempts(f *cold.Format, doc string) (found, error) {
 	attempts, err := f.Read(doc, d.limits.Elements)
 	var none *cold.NoMessages
@@ -53,7 +52,6 @@ func (d *decoder) attempts(f *cold.Format, doc string) (found, error) {
 	return all[0], nil
 }
 
-// played is the trace of an attempt.
 func played(f *cold.Format, a *cold.Attempt) found {
 	t := newTrace(arena.Source{Shape: f.Name, TextArguments: !f.Typed})
 	t.RunID, t.ProblemID, t.Agent, t.Model, t.Tools, t.Declared, t.Family = a.Run, a.Problem, a.Agent, a.Model, a.Tools, a.Reward, a.Family
@@ -150,7 +148,6 @@ func (r *reader) gather(name string, line int, record []byte) {
 	s.text.Write(record)
 }
 
-// joined reads every session that was gathered.
 func (r *reader) joined() error {
 	all := r.sessions
 	r.sessions, r.named = nil, map[string]*session{}

@@ -110,7 +110,6 @@ func (in *Input) open() (io.ReadCloser, error) {
 // maxMetaBytes is far above any run.json (some hundred bytes).
 const maxMetaBytes = 1 << 20
 
-// readMeta reads the run.json at name.
 func readMeta(fsys fs.FS, name string) (m Meta, sha string, err error) {
 	f, err := fsys.Open(name)
 	if err != nil {
@@ -163,7 +162,6 @@ func id(of gjson.Result, name string) string {
 	return v.Str
 }
 
-// share is a member from 0 to 1; nil for anything else.
 func share(of gjson.Result, name string) *float64 {
 	if v := of.Get(name); v.Type == gjson.Number && v.Num >= 0 && v.Num <= 1 {
 		return &v.Num
@@ -171,7 +169,6 @@ func share(of gjson.Result, name string) *float64 {
 	return nil
 }
 
-// withContext ends r with ctx's error once ctx is done.
 func withContext(ctx context.Context, r io.Reader) io.Reader { return &contextReader{ctx, r} }
 
 type contextReader struct {

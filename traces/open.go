@@ -55,7 +55,6 @@ func (c *counted) Read(p []byte) (int, error) {
 // storedBufferBytes is one read of the disk.
 const storedBufferBytes = 256 << 10
 
-// open recognises the compression of stored by its first bytes.
 func open(stored io.Reader, limits Limits) (*content, error) {
 	c := &content{limits: limits, stored: &counted{r: stored}, closer: func() {}}
 	buffered := bufio.NewReaderSize(c.stored, storedBufferBytes)

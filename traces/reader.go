@@ -12,7 +12,6 @@ import (
 	"github.com/trajectory-arena/arena/internal/digest"
 )
 
-// reader turns one input into items.
 type reader struct {
 	ctx  context.Context //nolint:containedctx // it lives for one input
 	in   Input
@@ -63,9 +62,8 @@ func (r *reader) read() error {
 	return errors.Join(err, stored.Close())
 }
 
-// content reads all records of a text.
 func (r *reader) content(text *content) error {
-	r.text, r.w = text, newWindow(text, r.opt.Limits.LineBytes)
+	r.text, r.w = text, &window{src: text, limit: int(r.opt.Limits.LineBytes), line: 1}
 	r.decode, r.named = newDecoder(r.opt.Limits), map[string]*session{}
 	var more bool
 	r.blank, more = r.w.skipBlank()
@@ -88,7 +86,7 @@ func (r *reader) finish() error {
 		return err
 	}
 	err := r.w.failure()
-	if broken := (*damage)(nil); errors.As(err, &broken) {
+	if broken, is := errors.AsType[*damage](err); is {
 		r.records++
 		return r.tell(Fault{Line: r.w.line, Reason: broken.reason, Detail: broken.detail, Cut: broken.reason != NotATrace})
 	}
@@ -130,7 +128,6 @@ func (r *reader) record() error {
 	return r.take(n, r.w.line, f, err)
 }
 
-// severalLines returns the end of the value that the window starts with.
 func (r *reader) severalLines() (to int, ok bool) {
 	if r.w.ahead()[0] == '{' {
 		return r.w.document()
@@ -141,8 +138,7 @@ func (r *reader) severalLines() (to int, ok bool) {
 // mayGoOn reports whether a record that could not be read is only the first line
 // of one that is written over several.
 func (r *reader) mayGoOn(err error) bool {
-	var bad *cursor.Error
-	if !errors.As(err, &bad) || bad.Fault != cursor.Ended || r.linesOnly {
+	if bad, is := errors.AsType[*cursor.Error](err); !is || bad.Fault != cursor.Ended || r.linesOnly {
 		return false
 	}
 	first := r.w.ahead()[0]
@@ -189,7 +185,6 @@ func (r *reader) take(n, line int, f found, err error) error {
 	}
 }
 
-// several emits the traces of one record, each by its own part of it.
 func (r *reader) several(f found, line int) error {
 	lone := f.lone
 	for i, one := range append([]found{f}, f.others...) {
@@ -207,13 +202,11 @@ func (r *reader) several(f found, line int) error {
 // broken emits the fault that a decoder's error stands for. A record that the
 // text is over in, and that wants to go on, was cut off.
 func (r *reader) broken(line int, err error, last bool) error {
-	var bad *cursor.Error
-	if errors.As(err, &bad) {
+	if bad, is := errors.AsType[*cursor.Error](err); is {
 		r.records++
 		return r.tell(Fault{Line: line, Reason: reasonFor(bad.Fault), Detail: bad.Error(), Cut: last && bad.Fault == cursor.Ended})
 	}
-	var refused *damage
-	if errors.As(err, &refused) {
+	if refused, is := errors.AsType[*damage](err); is {
 		return r.fault(line, refused.reason, refused.detail)
 	}
 	return err
@@ -232,13 +225,11 @@ func reasonFor(f cursor.Fault) Reason {
 	return BadJSON
 }
 
-// fault emits a record that could not be read.
 func (r *reader) fault(line int, reason Reason, detail string) error {
 	r.records++
 	return r.tell(Fault{Line: line, Reason: reason, Detail: detail})
 }
 
-// tell emits a fault.
 func (r *reader) tell(f Fault) error {
 	r.sum.Faults++
 	r.sum.Cut = r.sum.Cut || f.Cut
@@ -246,7 +237,6 @@ func (r *reader) tell(f Fault) error {
 	return r.emit(Item{Fault: &f})
 }
 
-// found emits a trace under its ids.
 func (r *reader) found(f found, line int, record string) error {
 	f.trace.Source.FileSHA256, f.trace.Source.Line = r.in.SHA256, line
 	f.trace.RecordSHA256 = record
@@ -263,5 +253,4 @@ func (r *reader) found(f found, line int, record string) error {
 	return r.emit(Item{Trace: f.trace})
 }
 
-// trimLine cuts the white space behind a record, such as a carriage return.
 func trimLine(line []byte) []byte { return bytes.TrimRight(line, " \t\r\n") }

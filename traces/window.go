@@ -21,14 +21,9 @@ type window struct {
 // firstWindowBytes holds most records (110 KB on average) at once.
 const firstWindowBytes = 256 << 10
 
-func newWindow(src io.Reader, limit int64) *window {
-	return &window{src: src, limit: int(limit), line: 1}
-}
-
 // ahead is what was read and not yet consumed.
 func (w *window) ahead() []byte { return w.buf[w.from:w.to] }
 
-// consume moves behind the next n bytes of ahead.
 func (w *window) consume(n int) {
 	w.line += bytes.Count(w.buf[w.from:w.from+n], []byte{'\n'})
 	w.from += n
@@ -91,7 +86,6 @@ func (w *window) lineEnd() (n int, ok bool) {
 	return n, n <= w.limit
 }
 
-// skipLine consumes the rest of the line and its line feed, however long.
 func (w *window) skipLine() {
 	for {
 		ahead := w.ahead()
@@ -145,7 +139,6 @@ func blankPrefix(s []byte) (n int) {
 	return n
 }
 
-// stopped reports whether the text stopped before its end.
 func (w *window) stopped() bool { return w.failure() != nil }
 
 // failure is why the text stopped before its end; nil at its end.

@@ -5,6 +5,7 @@
 package bucket
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -37,9 +38,7 @@ func Base(name string) (string, error) {
 		return "", fmt.Errorf("read bucket URL: %w", err)
 	}
 	folder := strings.Trim(u.Path, "/")
-	if folder == "" {
-		folder = u.Host
-	}
+	folder = cmp.Or(folder, u.Host)
 	base := path.Base(folder)
 	if !fs.ValidPath(base) || base == "." {
 		return "", fmt.Errorf("read bucket URL: no name in it")
@@ -110,7 +109,6 @@ func (b *Bucket) Close() error {
 // between: under load all of them answer with errors and cut connections off.
 const tries = 5
 
-// retried asks a store, again where that may help.
 func retried[T any](ctx context.Context, ask func() (T, error)) (T, error) {
 	return backoff.Retry(ctx, func() (T, error) {
 		v, err := ask()
@@ -122,8 +120,6 @@ func retried[T any](ctx context.Context, ask func() (T, error)) (T, error) {
 	}, backoff.WithMaxTries(tries))
 }
 
-// keys lists every object of the folder whose name begins with prefix, in the order
-// of names.
 func (b *Bucket) keys(ctx context.Context, prefix string) ([]string, error) {
 	return retried(ctx, func() (out []string, err error) {
 		for all := b.blobs.List(&blob.ListOptions{Prefix: prefix}); ; {
@@ -185,7 +181,6 @@ func (b *Bucket) fetch(ctx context.Context, key, to string) error {
 	return nil
 }
 
-// absent makes the error of a missing object that of a missing file.
 func absent(err error) error {
 	if gcerrors.Code(err) == gcerrors.NotFound {
 		return fs.ErrNotExist

@@ -21,12 +21,10 @@ type marker map[string]string
 
 const markerName = "marker.json"
 
-// names reports whether an object of the unit is to stay.
 func (m marker) names(object string) bool {
 	return object == markerName || slices.Contains(slices.Collect(maps.Values(m)), object)
 }
 
-// upload puts every file of a unit into the bucket by its content.
 func (w *Work) upload(from, unit string) (marker, error) {
 	m := marker{}
 	return m, filepath.WalkDir(from, func(name string, e fs.DirEntry, err error) error {
@@ -84,7 +82,6 @@ func (w *Work) marker(unit string) (marker, error) {
 	return m, nil
 }
 
-// forget removes a unit's marker, if this process has seen it.
 func (w *Work) forget(unit string) error {
 	if w.known[unit] == nil {
 		return nil

@@ -118,7 +118,6 @@ func (b *Bucket) write(ctx context.Context, key string, from func() io.Reader, o
 	return nil
 }
 
-// remove deletes objects, if they are there.
 func (b *Bucket) remove(ctx context.Context, keys ...string) error {
 	for _, key := range keys {
 		_, err := retried(ctx, func() (any, error) { return nil, absent(b.blobs.Delete(ctx, key)) })

@@ -190,8 +190,6 @@ func (w *walker) call(f Function) error {
 	return w.nulls(f)
 }
 
-// object checks that the arguments are a JSON object that every loader reads
-// alike.
 func object(f Function) error {
 	text := string(f.Arguments)
 	switch {

@@ -83,7 +83,6 @@ func Decode(rows []string) ([]Message, error) {
 	return out, nil
 }
 
-// decode takes a message.
 func (m *Message) decode(c *cursor.Cursor) (err error) {
 	text := func(key string) string {
 		s, ok := c.String()

@@ -33,7 +33,9 @@ func Render(h arena.Harness, query string, d *arena.Dialogue) ([]Message, error)
 			return nil, err
 		}
 	}
-	out = trim(out)
+	for len(out) > 0 && out[len(out)-1].Role != Assistant {
+		out = out[:len(out)-1]
+	}
 	if err := Check(out, schema); err != nil {
 		return nil, err
 	}
@@ -90,14 +92,6 @@ func paragraph(a, b string) string {
 		return a + b
 	}
 	return a + "\n\n" + b
-}
-
-// trim ends the messages on the last assistant message.
-func trim(ms []Message) []Message {
-	for len(ms) > 0 && ms[len(ms)-1].Role != Assistant {
-		ms = ms[:len(ms)-1]
-	}
-	return ms
 }
 
 // textLimits are those of encoding/json: what was read as JSON is taken as such.

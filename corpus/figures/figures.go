@@ -35,7 +35,6 @@ type sum struct {
 	by       [3]map[string]int64
 }
 
-// kinds are what rows are counted by.
 var kinds = [3]string{"task type", "difficulty", "agent"}
 
 // Add counts a row.
@@ -97,7 +96,6 @@ func join[K comparable](into, from map[K]int64) {
 // sorted values lies, by nearest rank.
 func Rank(n, percent int64) int64 { return max((n*percent+99)/100, 1) - 1 }
 
-// total is the sum of the tokens.
 func (s *sum) total() (total int64) {
 	for tokens, n := range s.tokens {
 		total += tokens * n
@@ -168,7 +166,6 @@ func (f *Figures) count(b *strings.Builder, order [][2]string, i int, kind strin
 	}
 }
 
-// words are the rows of each word of a kind, the most frequent first.
 func (s *sum) words(i int) string {
 	by := s.by[i]
 	words := slices.SortedFunc(maps.Keys(by), func(x, y string) int { return cmp.Or(cmp.Compare(by[y], by[x]), cmp.Compare(x, y)) })

@@ -10,7 +10,6 @@ var (
 	hostBytes    = except(" \t\n\r\f\"',;<>{}()[]@:/_=")
 )
 
-// charset is a set of bytes.
 type charset [256]bool
 
 func setOf(bytes string) charset { return charset{}.with(bytes) }
@@ -35,7 +34,6 @@ func except(bytes string) charset {
 // look that is cheaper than the rule's expression. A backslash may stand for
 // anything: it opens an escape.
 
-// by asks for n bytes of a set.
 func by(set charset, n int) func(string, int, int) bool {
 	return func(text string, _, end int) bool { return set.fill(text, end, n) }
 }
@@ -46,7 +44,6 @@ func hasGroup(text string, start, _ int) bool {
 	return start >= 4 && (text[start-4] == '2' || text[start-4] == '3') && hexadecimal.fill(text, start-3, 3)
 }
 
-// hasHash: a hexadecimal digit right before.
 func hasHash(text string, start, _ int) bool {
 	return start > 0 && (hexadecimal[text[start-1]] || text[start-1] == '\\')
 }

@@ -35,7 +35,6 @@ func (r *Redactor) Sparing(ids IDs) *Redactor {
 	return &out
 }
 
-// cardKind is what card numbers are called.
 const cardKind = "card-number"
 
 // spare takes out the findings that are ids of goods: known ones, those that

@@ -37,8 +37,6 @@ func replaceJSON(text string, found []Finding) string {
 	return b.String()
 }
 
-// stringEnd is where the closing quote of the string stands that opens at a
-// place.
 func stringEnd(text string, open int) int {
 	i := open + 1
 	for i < len(text) && text[i] != '"' {
@@ -60,8 +58,6 @@ func escapeLen(text string, at int) int {
 	return max(end-at, 2)
 }
 
-// writeString writes the inside of a string with a placeholder for each finding
-// that reaches into it.
 func writeString(b *strings.Builder, text string, in span, found []Finding) {
 	at := in.start
 	for _, f := range found {

@@ -23,18 +23,14 @@ var (
 		"auth_key", "auth-key", "authkey", "private_key", "private-key", "client_key", "encryption_key", "signing_key"}
 )
 
-// assignment matches a value that is assigned to one of the names.
 func assignment(names ...string) string {
 	return `(?i)\A(?:` + quoted(names) + `)[a-z0-9_-]{0,20}\\?["']?\s{0,3}(?:=>|:=|=|:|is)\s{0,3}\\?["']?([^\s"',;<>{}()\[\]\\]{8,200})`
 }
 
-// keyNames are the words before the key of a wallet in hexadecimal digits.
 var keyNames = []string{"seed", "private", "mnemonic", "coldkey", "ciphertext"}
 
-// phoneNames are the words before a telephone number.
 var phoneNames = []string{"phone", "telephone", "tel", "mobile", "cell", "whatsapp", "fax", "call me at", "text me at"}
 
-// assignedKind is what values with the name of a secret are called.
 const assignedKind = "assigned-secret"
 
 // awsKey are the prefixes of AWS access keys, sixteen characters before.

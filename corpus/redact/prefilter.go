@@ -24,7 +24,6 @@ type prefilter struct {
 	single []needle
 }
 
-// needle is one word and whom it concerns.
 type needle struct {
 	// word is in lower case; its three rarest bytes are at, or begin it.
 	word string
@@ -43,7 +42,6 @@ const (
 
 const table = 1 << 18
 
-// newPrefilter looks for the keywords of rules and for the notes.
 func newPrefilter(rules []rule) *prefilter {
 	p := &prefilter{chains: make([][]needle, 1)}
 	for i := range rules {
@@ -122,7 +120,6 @@ func (p *prefilter) enter(gram string, n needle) {
 // what is no letter is rarer than all.
 const common = "zqxjkvbpygfwmucldrhsnioate"
 
-// rarest is where the three bytes of a word begin that text has least.
 func rarest(word string) int {
 	best, at := 3*len(common)+1, 0
 	for i := range len(word) - 2 {
@@ -160,7 +157,6 @@ func (p *prefilter) pass(text string, see func(n *needle, start int)) {
 	}
 }
 
-// confirm compares the words that have three bytes with the hash at a place.
 func (p *prefilter) confirm(text string, at int, h uint32, see func(n *needle, start int)) {
 	chain := p.chains[p.chain[h]]
 	for i := range chain {
@@ -171,7 +167,6 @@ func (p *prefilter) confirm(text string, at int, h uint32, see func(n *needle, s
 	}
 }
 
-// equalLower reports whether text begins with a word in lower case, by ASCII.
 func equalLower(text, word string) bool {
 	for i := range len(word) {
 		c := text[i]

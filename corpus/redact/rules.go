@@ -10,7 +10,6 @@ import (
 	"github.com/zricethezav/gitleaks/v8/config"
 )
 
-// rule finds one kind of secret.
 type rule struct {
 	kind string
 	re   *regexp.Regexp
@@ -107,7 +106,6 @@ var narrow = map[string]func(text string, start, end int) bool{
 	"gcp-api-key": by(alphanumeric.with("_-"), 35), "aws-access-token": by(alphanumeric, 16),
 }
 
-// find searches a text where keywords of the rule were found.
 func (r *rule) find(out []Finding, text string, found []hit) []Finding {
 	search := windows
 	switch {
@@ -122,7 +120,6 @@ func (r *rule) find(out []Finding, text string, found []hit) []Finding {
 	return out
 }
 
-// within searches one part of a text.
 func (r *rule) within(out []Finding, text string, w span) []Finding {
 	for _, m := range r.re.FindAllStringSubmatchIndex(text[w.start:w.end], -1) {
 		start, end := r.secret(m)
@@ -135,7 +132,6 @@ func (r *rule) within(out []Finding, text string, w span) []Finding {
 	return out
 }
 
-// secret is the span of a match that is replaced.
 func (r *rule) secret(m []int) (start, end int) {
 	if r.group > 0 && m[2*r.group] >= 0 {
 		return m[2*r.group], m[2*r.group+1]

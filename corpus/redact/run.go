@@ -46,7 +46,6 @@ const sampleStride = shortestRun - 1
 // between the parts of keys.
 var isRun = alphanumeric.with("+/-_.")
 
-// runAround is the run at a place.
 func runAround(text string, at int) span {
 	s := span{at, at}
 	for s.start > 0 && isRun[text[s.start-1]] {
@@ -89,7 +88,6 @@ type coat struct {
 	text string
 }
 
-// coated are the parts of a run between points that decode to text.
 func coated(run string) []coat {
 	var out []coat
 	at := 0
@@ -125,7 +123,6 @@ func (r *Redactor) encoded(text string, all []span, coats int) []Finding {
 	return out
 }
 
-// fromBase64 decodes a run that holds text.
 func fromBase64(run string) (string, bool) {
 	const shortest = 24
 	if len(run) < shortest {
@@ -142,7 +139,6 @@ func fromBase64(run string) (string, bool) {
 	return string(b), true
 }
 
-// readable reports whether no byte is a control character that texts do not have.
 func readable(b []byte) bool {
 	for _, c := range b {
 		if c != '\n' && c != '\r' && c != '\t' && unicode.IsControl(rune(c)) && c < utf8.RuneSelf {

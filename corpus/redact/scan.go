@@ -7,13 +7,11 @@ import (
 	"strings"
 )
 
-// hit is the place of a word that brings up a rule.
 type hit struct {
 	rule int
 	span
 }
 
-// hits are what one pass over a text found.
 type hits struct {
 	words []hit
 	// parts are those that rules without words search.
@@ -33,7 +31,6 @@ type hits struct {
 	escaped, hidden bool
 }
 
-// none reports whether there is nothing to search.
 func (h *hits) none() bool {
 	return len(h.words) == 0 && len(h.parts) == 0 && len(h.runs) == 0 && !h.escaped && !h.hidden
 }
@@ -63,7 +60,6 @@ func (r *Redactor) scan(text string, coats int) []Finding {
 	return plain.sourced(merge(all))
 }
 
-// see searches a view of a text where a look found something.
 func (r *Redactor) see(text string, h *hits, coats int) []Finding {
 	var all []Finding
 	for i := 0; i < len(h.words); {
@@ -82,7 +78,6 @@ func (r *Redactor) see(text string, h *hits, coats int) []Finding {
 	return merge(outside(r.spare(text, all), h.placeholders))
 }
 
-// sourced are findings in a view as they stand in what it is of.
 func (v *view) sourced(all []Finding) []Finding {
 	for i, f := range all {
 		s := v.source(span{f.Start, f.End})

@@ -34,7 +34,6 @@ var issuers = []struct {
 }{{16, "4", "4"}, {16, "51", "55"}, {16, "2221", "2720"}, {15, "34", "34"}, {15, "37", "37"}, {16, "6011", "6011"}, {16, "644", "659"},
 	{16, "3528", "3589"}, {16, "62", "62"}}
 
-// luhn is the check digit of card numbers.
 func luhn(digits string) bool {
 	sum := 0
 	for i := range len(digits) {

@@ -141,25 +141,17 @@ func unescape(s string, at int) (rune, int) {
 	if end == len(s) {
 		return -1, end
 	}
-	switch s[end] {
-	case 'n':
-		return '\n', end + 1
-	case 'r':
-		return '\r', end + 1
-	case 't':
-		return '\t', end + 1
-	case 'b':
-		return '\b', end + 1
-	case 'f':
-		return '\f', end + 1
-	case '"', '/':
-		return rune(s[end]), end + 1
-	case 'u':
-		return unicodeEscape(s, at, end)
-	default:
-		return -1, end
+	if r := meant[s[end]]; r != 0 {
+		return r, end + 1
 	}
+	if s[end] == 'u' {
+		return unicodeEscape(s, at, end)
+	}
+	return -1, end
 }
+
+// meant is what the byte after a backslash stands for; 0 for all others.
+var meant = [256]rune{'n': '\n', 'r': '\r', 't': '\t', 'b': '\b', 'f': '\f', '"': '"', '/': '/'}
 
 // unicodeEscape reads the escape whose u is at the given place, and with it the
 // second half of a surrogate pair, escaped as deep as the first.
@@ -180,7 +172,6 @@ func unicodeEscape(s string, start, u int) (rune, int) {
 	return utf8.RuneError, end
 }
 
-// hex reads n hexadecimal digits.
 func hex(s string, at, n int) (rune, bool) {
 	if at+n > len(s) {
 		return 0, false
@@ -189,7 +180,6 @@ func hex(s string, at, n int) (rune, bool) {
 	return rune(r), err == nil
 }
 
-// source is a span of the view in the text that it is of.
 func (v *view) source(s span) span { return span{v.from(s.start), v.from(s.end)} }
 
 func (v *view) from(at int) int {

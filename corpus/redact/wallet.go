@@ -33,7 +33,6 @@ func (h *hits) phraseAt(text string, word span) {
 	h.phrases = append(h.phrases, phrasesOf(text, words)...)
 }
 
-// phrases are those that a look has found.
 func phrases(_ string, h *hits) []span { return h.phrases }
 
 // wordsAround are the words of the list that stand in a row around one, nil
@@ -91,7 +90,6 @@ func wordAfter(text string, at int) span {
 	return wordAt(text, at)
 }
 
-// listed reports whether a word is one of the list.
 func listed(text string, w span) bool {
 	n := w.end - w.start
 	if n < shortestWord || n > longestWord {
@@ -110,7 +108,6 @@ var phraseWords = func() map[uint64]int {
 	return list
 }()
 
-// packed are the letters of a short word in lower case.
 func packed(word string) uint64 {
 	n := uint64(0)
 	for i := range len(word) {
@@ -156,8 +153,6 @@ func phrasesIn(text string, words []span) []span {
 	return all
 }
 
-// longestOf are the spans that no longer one overlaps: of sixteen runs of words
-// one holds a checksum by chance.
 func longestOf(all []span) []span {
 	slices.SortStableFunc(all, func(a, b span) int { return (b.end - b.start) - (a.end - a.start) })
 	var out []span

@@ -18,7 +18,6 @@ const (
 	longest   = 16 << 10
 )
 
-// places are the parts of a text from each word on.
 func places(text string, found []hit) []span {
 	out := make([]span, len(found))
 	seen := tokens{text: text}
@@ -86,7 +85,6 @@ func (t *tokens) end(at int) int {
 	return end
 }
 
-// walk goes on from a place to the next separator, or to the other place.
 func (t *tokens) walk(at, to int) int {
 	for at < to && !separator(t.text[at]) {
 		at++
@@ -96,7 +94,6 @@ func (t *tokens) walk(at, to int) int {
 
 func separator(c byte) bool { return c == ' ' || c == '\n' || c == '\t' || c == '"' || c == '\'' }
 
-// stretches are the runs of at least so many bytes of a set.
 func stretches(s string, set *charset, least int) []span {
 	var out []span
 	for start, end := range text.Stretches(s, (*[256]bool)(set), least) {

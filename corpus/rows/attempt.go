@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -62,7 +63,6 @@ func NewSFT(rec *arena.Record, f *Facts) (SFT, error) {
 	return row, err
 }
 
-// tokens counts the messages and tools of a row as they are published.
 func (f *Facts) tokens(ms []chat.Message, encoded, tools []string) (int, error) {
 	if f.Publish == nil {
 		return CountTokens(f.Counter, ms, tools), nil
@@ -95,9 +95,7 @@ func metadata(rec *arena.Record, f *Facts) (string, error) {
 		"judge":          rec.Judgement.Judge,
 		"repairs":        repairs(&rec.Dialogue),
 	}
-	for k, v := range f.Metadata {
-		m[k] = v
-	}
+	maps.Copy(m, f.Metadata)
 	b, err := json.Marshal(m)
 	if err != nil {
 		return "", fmt.Errorf("encode metadata of %s: %w", rec.Trace.ID, err)

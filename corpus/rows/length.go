@@ -56,7 +56,6 @@ func said(ms []Msg) (bytes int) {
 	return bytes
 }
 
-// estimate counts as Bytes4 does.
 func estimate(bytes int) Length { return Length{int64(bytes+3) / 4, Bytes4{}.Name()} }
 
 // Counter counts the tokens of a text. Every row names its counter, because

@@ -57,7 +57,6 @@ type PairRule struct {
 	MaxLengthRatio float64
 }
 
-// pairing is a chosen and a rejected candidate.
 type pairing struct {
 	chosen, rejected *Candidate
 	margin           float64

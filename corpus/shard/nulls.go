@@ -67,7 +67,6 @@ func (ps Pointers) Read(v any, row parquet.Row) {
 	}
 }
 
-// in is the column's one value in a row.
 func (p pointerField) in(row parquet.Row) *parquet.Value {
 	i := slices.IndexFunc(row, func(v parquet.Value) bool { return v.Column() == p.column })
 	return &row[i]

@@ -29,7 +29,6 @@ const (
 	longestSeen = 64
 )
 
-// word is the number of tokens of one word.
 func (t *Tokenizer) word(word string) int {
 	if n, ok := t.seen[word]; ok {
 		return n

@@ -31,7 +31,6 @@ func newPieces(word string) *pieces {
 	return p
 }
 
-// join makes one part of a part and its next.
 func (p *pieces) join(at int) {
 	gone := p.after[at]
 	p.after[at], p.after[gone] = p.after[gone], -1
@@ -43,7 +42,6 @@ func (p *pieces) join(at int) {
 // joint is a pair that may be joined: the part at a place with its next.
 type joint struct{ rank, at int }
 
-// joint gives the pair at a place, if there is one that merges.
 func (t *Tokenizer) joint(p *pieces, at int) (j joint, ok bool) {
 	middle := p.after[at]
 	if middle < 0 || middle == len(p.after) {

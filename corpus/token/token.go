@@ -20,8 +20,7 @@ const gpt2 = `'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?
 // Tokenizer counts. It belongs to one goroutine: it remembers the words that it
 // has seen.
 type Tokenizer struct {
-	name string
-	// ranks are the merges by the pair they join.
+	name   string
 	ranks  map[[2]string]int
 	vocab  map[string]int
 	splits []*regexp2.Regexp
@@ -30,7 +29,6 @@ type Tokenizer struct {
 	seen   map[string]int
 }
 
-// file is what is read of a tokenizer.json.
 type file struct {
 	Normalizer   *part `json:"normalizer"`
 	PreTokenizer *part `json:"pre_tokenizer"`
@@ -48,7 +46,6 @@ type file struct {
 	} `json:"model"`
 }
 
-// part is a normalizer or pre-tokenizer; Sequence holds several.
 type part struct {
 	Type          string `json:"type"`
 	Normalizers   []part `json:"normalizers"`
@@ -133,7 +130,6 @@ func (t *Tokenizer) normalizer(p *part) error {
 	}
 }
 
-// preTokenizer reads the splits and reports whether bytes come last.
 func (t *Tokenizer) preTokenizer(p *part) (byteLevel bool, err error) {
 	if p == nil {
 		return false, nil
@@ -203,7 +199,6 @@ func (t *Tokenizer) Count(text string) int {
 	return n + t.between(text[at:])
 }
 
-// between counts a text without added tokens.
 func (t *Tokenizer) between(text string) int {
 	if t.nfc {
 		text = norm.NFC.String(text)

@@ -81,7 +81,6 @@ func (r Rows) fill(name string) string {
 	return strings.NewReplacer("@{config}@", r.Config, "@{length}@", strconv.FormatInt(r.Length(), 10), "@{why}@", r.Why()).Replace(text)
 }
 
-// read reads an embedded file.
 func read(name string) string {
 	b, err := files.ReadFile("blocks/" + name)
 	if err != nil { // blocks name only what is embedded
@@ -90,7 +89,6 @@ func read(name string) string {
 	return string(b)
 }
 
-// named are the files of blocks that a pattern matches, sorted.
 func named(pattern string) []string {
 	found, err := fs.Glob(files, "blocks/"+pattern)
 	if err != nil { // the pattern is malformed: no profile has such a name

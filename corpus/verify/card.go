@@ -75,7 +75,6 @@ func (v *verifier) cardCounts(f *corpus.Front) {
 	}
 }
 
-// maxBank bounds what is read of a bank.
 const maxBank = 256 << 20
 
 // bank holds each row's split against the pool that its cluster is pinned to.

@@ -21,7 +21,6 @@ import (
 // MiB of input stays under it whatever its encoding adds.
 const maxGroup = 100 << 20
 
-// content checks what a file holds, if it is whole.
 func (v *verifier) content(ctx context.Context, f *corpus.FileEntry) {
 	if !v.whole[f.Path] || !strings.HasSuffix(f.Path, ".parquet") {
 		return
@@ -81,7 +80,6 @@ func (v *verifier) rows(ctx context.Context, f *corpus.FileEntry, file *shard.Fi
 	})
 }
 
-// cells gathers a row's strings by column.
 func cells(row parquet.Row, names map[int]string) map[string][]string {
 	out := map[string][]string{}
 	for _, x := range row {
@@ -129,7 +127,6 @@ func first(s []string) string {
 	return s[0]
 }
 
-// sightings remember in which split, and file, each key was first seen.
 type sightings struct {
 	at    map[string]*corpus.FileEntry
 	leaks []Finding
@@ -147,7 +144,6 @@ func (s *sightings) add(kind, key string, f *corpus.FileEntry) {
 	}
 }
 
-// overlaps gives each leak once.
 func (s *sightings) overlaps() []Finding {
 	slices.SortFunc(s.leaks, func(a, b Finding) int { return strings.Compare(a.String(), b.String()) })
 	return slices.Compact(s.leaks)
@@ -168,7 +164,6 @@ func (s *sightings) pinned(pools map[string]string) []Finding {
 	return out
 }
 
-// hasPageIndex reports whether the footer names an index for every column.
 func hasPageIndex(m *format.FileMetaData) bool {
 	return !slices.ContainsFunc(m.RowGroups, func(g format.RowGroup) bool {
 		return slices.ContainsFunc(g.Columns, func(c format.ColumnChunk) bool { return c.OffsetIndexOffset == 0 })

@@ -107,7 +107,6 @@ func (v *verifier) say(path, what string, args ...any) {
 
 func (v *verifier) full(rel string) string { return filepath.Join(v.dir, filepath.FromSlash(rel)) }
 
-// file holds one file's bytes against the manifest.
 func (v *verifier) file(f *corpus.FileEntry) error {
 	size, sum, err := corpus.Hash(v.fs, v.full(f.Path))
 	switch {
@@ -126,7 +125,6 @@ func (v *verifier) file(f *corpus.FileEntry) error {
 	return nil
 }
 
-// secrets looks for what a redacted corpus says that it does not hold.
 func (v *verifier) secrets(ctx context.Context) error {
 	if v.m.Redaction == nil {
 		return nil

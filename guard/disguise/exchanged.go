@@ -98,8 +98,6 @@ func (e *exchange) allows(w string, gain int, known func(string) bool) bool {
 	return gain == 0 || slices.ContainsFunc(e.of(strings.ToLower(w)), func(r string) bool { return isKnown(r, known) })
 }
 
-// gain is 1 where a word is known only after the exchange, -1 where it is known
-// as it stands.
 func (e *exchange) gain(w string, known func(string) bool) int {
 	w = strings.ToLower(w)
 	switch {
@@ -113,7 +111,6 @@ func (e *exchange) gain(w string, known func(string) bool) int {
 	return 0
 }
 
-// isKnown reports whether all parts of w that are long enough are known words.
 func isKnown(w string, known func(string) bool) bool {
 	parts := 0
 	for part := range strings.FieldsFuncSeq(w, func(r rune) bool { return !unicode.IsLetter(r) }) {
@@ -128,7 +125,6 @@ func isKnown(w string, known func(string) bool) bool {
 	return parts > 0
 }
 
-// field is a word between blanks.
 var field = regexp.MustCompile(`\S+`)
 
 func backwards(text string) string {
@@ -149,7 +145,6 @@ var leet = map[rune]string{
 
 const leetSigns = "0123456789@$!|+€£("
 
-// maxSpellings bounds the ways in which one word is read.
 const maxSpellings = 16
 
 // amount is a number, with a unit or without: "97", "15cm", and "4nd".

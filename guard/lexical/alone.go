@@ -44,7 +44,6 @@ func (x *Index) strange(number int32) *profile {
 	return p
 }
 
-// isOwn reports whether no other base has the word.
 func (x *Index) isOwn(id, number int32) bool {
 	holders := x.postings[id]
 	return len(holders) == 1 && holders[0].base == number

@@ -1,6 +1,7 @@
 package lexical
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -100,7 +101,6 @@ func (x *Index) numbersProve(base, p *profile, among int) bool {
 	return odds > 0
 }
 
-// evidence says which words and numbers agree, and what differs.
 func evidence(base *profile, j judged, why string) string {
 	var agree, numbers []string
 	for _, w := range base.content {
@@ -132,7 +132,6 @@ func evidence(base *profile, j judged, why string) string {
 	return text
 }
 
-// list bounds evidence: the first words tell enough.
 func list(items []string) string {
 	const maxItems = 24
 	switch {
@@ -148,7 +147,6 @@ func list(items []string) string {
 // lexical tier to judge it.
 const readableShare = 0.4
 
-// beyond reports whether too few words of the text are known.
 func (p *profile) beyond() bool {
 	known, all := 0, 0
 	for _, w := range p.words {
@@ -160,4 +158,28 @@ func (p *profile) beyond() bool {
 		}
 	}
 	return all > 0 && float64(known) < readableShare*float64(all)
+}
+
+// Join calls join with the positions of two requests of which one would be dropped
+// for the other, unless apart says that they are in one group already. The only
+// error is that of ctx.
+func Join(ctx context.Context, bank []Request, apart func(i, j int) bool, join func(i, j int)) error {
+	x := New(bank)
+	s, seen := x.newScratch(), map[string]bool{}
+	for i, b := range x.bases {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		at := x.entry[i]
+		if seen[bank[at].Text] {
+			continue
+		}
+		seen[bank[at].Text] = true
+		for _, other := range x.candidates(b.profile, s) {
+			if apart(at, x.entry[other]) && x.judge(other, b.profile).score >= dropLogOdds {
+				join(at, x.entry[other])
+			}
+		}
+	}
+	return nil
 }

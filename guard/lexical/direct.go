@@ -1,6 +1,9 @@
 package lexical
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // cues are the words that phrases of direction were replaced by. Those with
 // -after belong to the number before them, those with -either to the number
@@ -25,7 +28,6 @@ var rangeWords = map[string]bool{
 // price of 168".
 const cueReach = 4
 
-// direct gives each number the direction that the words around it say.
 func direct(tokens []token) {
 	last, taken := -1, -1
 	for i := range tokens {
@@ -123,9 +125,7 @@ func cueAfter(tokens []token, i int) int {
 	return -1
 }
 
-func isCurrency(w string) bool { return w == currency || isPeso(w) }
-
-func isPeso(w string) bool { return w == "peso" || w == "pesos" || w == "piso" }
+func isCurrency(w string) bool { return w == currency || w == "peso" || w == "pesos" || w == "piso" }
 
 // isRange reports whether nothing but a range word, a dash or currency lies
 // between two numbers, and one of them opens or closes a range.
@@ -154,11 +154,5 @@ func isRange(tokens []token, i, j int) bool {
 
 // dropCues removes currency and the words that only said a direction.
 func dropCues(tokens []token) []token {
-	out := tokens[:0]
-	for _, t := range tokens {
-		if !isCurrency(t.text) && !strings.HasPrefix(t.text, "@") {
-			out = append(out, t)
-		}
-	}
-	return out
+	return slices.DeleteFunc(tokens, func(t token) bool { return isCurrency(t.text) || strings.HasPrefix(t.text, "@") })
 }

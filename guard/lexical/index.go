@@ -72,8 +72,6 @@ func New(bank []Request) *Index {
 	return x
 }
 
-// weighKeys sets the weight of all keys of each base: words, numbers, delivery
-// terms.
 func (x *Index) weighKeys() {
 	x.totals = make([]float32, len(x.bases))
 	for i, b := range x.bases {

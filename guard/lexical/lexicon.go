@@ -11,7 +11,6 @@ import (
 //go:embed lexicon/*.txt
 var lexiconFiles embed.FS
 
-// lexicon is what the lexical tier knows of language, independent of any bank.
 type lexicon struct {
 	stop     map[string]bool
 	near     map[string][]int32 // stem to groups of synonyms
@@ -26,7 +25,6 @@ type lexicon struct {
 	numerals map[string]int
 }
 
-// classValue is one value of a closed class.
 type classValue struct{ class, value uint8 }
 
 // phrase is a sequence of words that means other words. A gap stands for none
@@ -38,7 +36,6 @@ type phrase struct {
 
 const gapWord = "_"
 
-// maxGap is how many words a gap may stand for.
 const maxGap = 2
 
 type unit struct {
@@ -139,7 +136,6 @@ func (l *lexicon) addNumeral(fields []string) {
 	l.numerals[fields[0]] = value
 }
 
-// classesOf returns the closed-class values that a word stands for.
 func (l *lexicon) classesOf(w string) []classValue {
 	if v := l.classes[w]; v != nil {
 		return v

@@ -23,13 +23,6 @@ func (n number) sameMoney(o number) bool {
 	return math.Abs(math.Log(n.value/o.value)) <= math.Log1p(maxRateError)
 }
 
-// isMoney reports whether a word names a currency other than the peso.
-func isMoney(w string) bool {
-	u, is := words().units[w]
-	return is && u.name == money
-}
-
-// convert gives a number in words before or behind it the currency of w.
 func (t *token) convert(w string) {
 	u := words().units[w]
 	t.value, t.unit = t.written*u.factor, u.name
@@ -41,7 +34,7 @@ func joinMoney(tokens []token) []token {
 	out := tokens[:0]
 	pending := ""
 	for i, t := range tokens {
-		if isMoney(t.text) {
+		if words().units[t.text].name == money {
 			numberNext := i+1 < len(tokens) && tokens[i+1].isNumber() && !ends(tokens[i+1])
 			last := len(out) - 1
 			behind := last >= 0 && out[last].isNumber() && out[last].unit == "" && follows(t)

@@ -52,7 +52,6 @@ func numeralAt(tokens []token, i int) (value float64, length int) {
 // nine hundred and ninety nine" has twelve, and a unit follows it.
 const maxNumeral = 16
 
-// numeral reads the number that its tokens begin with.
 type numeral struct {
 	tokens []token
 	at     int
@@ -60,7 +59,6 @@ type numeral struct {
 	scaled bool
 }
 
-// word is the next word of the number, empty where it ends.
 func (n *numeral) word() string {
 	if n.at >= len(n.tokens) || n.at > 0 && !follows(n.tokens[n.at]) {
 		return ""
@@ -68,7 +66,6 @@ func (n *numeral) word() string {
 	return n.tokens[n.at].text
 }
 
-// take goes on over the next word if it is w.
 func (n *numeral) take(w string) bool {
 	if n.word() != w {
 		return false
@@ -142,7 +139,6 @@ func (n *numeral) hundreds() float64 {
 	return value
 }
 
-// pair reads one to ninety-nine.
 func (n *numeral) pair() float64 {
 	v := words().numerals[n.word()]
 	if v == 0 || n.word() == "dozen" {
@@ -156,7 +152,6 @@ func (n *numeral) pair() float64 {
 	return float64(v)
 }
 
-// and passes over the word in "two hundred and five".
 func (n *numeral) and() {
 	if n.word() == "and" && n.at+1 < len(n.tokens) && words().numerals[n.tokens[n.at+1].text] > 0 {
 		n.at++
@@ -184,7 +179,6 @@ func (n *numeral) decimals(value float64) float64 {
 	return math.Round(value*1e6) / 1e6
 }
 
-// measured reports whether a unit or a currency follows the number.
 func (n *numeral) measured() bool {
 	if n.at >= len(n.tokens) {
 		return false

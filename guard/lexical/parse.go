@@ -48,7 +48,6 @@ func isMarker(tokens []token, i int) bool {
 	return i > 0 && before == '.' && tokens[i-1].text == "no"
 }
 
-// replacePhrases puts the words that a phrase stands for in its place.
 func replacePhrases(tokens []token) []token {
 	l := words()
 	var out []token
@@ -78,7 +77,6 @@ func replacePhrases(tokens []token) []token {
 	return out
 }
 
-// longestPhrase returns the phrase that covers most tokens from the first on.
 func (l *lexicon) longestPhrase(tokens []token) (best phrase, length int) {
 	if tokens[0].isNumber() {
 		return best, 0

@@ -5,7 +5,6 @@ import (
 	"slices"
 )
 
-// profile is what a stretch of a request asks for.
 type profile struct {
 	tokens []token
 	words  []*word // by token, nil for numbers
@@ -54,7 +53,6 @@ var services = map[string]uint8{"svccod": 1, "svcfree": 2, "svcmall": 4, "svcfla
 
 var serviceNames = []string{"cash on delivery", "free shipping", "LazMall", "LazFlash"}
 
-// newProfile reads tokens whose words are looked up by read.
 func newProfile(tokens []token, read func(string) *word) *profile {
 	p := lookUp(tokens, read)
 	p.gather()
@@ -73,7 +71,6 @@ func lookUp(tokens []token, read func(string) *word) *profile {
 	return p
 }
 
-// part is the profile of a stretch of p's tokens.
 func (p *profile) part(from, to int) *profile {
 	q := &profile{tokens: p.tokens[from:to], words: p.words[from:to]}
 	q.gather()
@@ -88,8 +85,8 @@ func (p *profile) gather() {
 		}
 		w := p.words[i]
 		p.services |= services[t.text]
-		if !w.content {
-			p.noteCount(t)
+		if v, is := words().numerals[t.text]; is && v < 32 && !w.content {
+			p.counts |= 1 << v
 		}
 		for _, v := range w.classes {
 			if !slices.Contains(p.values, v) && !p.refuses(i) {
@@ -120,13 +117,6 @@ func (p *profile) refuses(i int) bool {
 	return false
 }
 
-func (p *profile) noteCount(t token) {
-	if v, is := words().numerals[t.text]; is && v < 32 {
-		p.counts |= 1 << v
-	}
-}
-
-// counted reports whether the text has v as a word.
 func (p *profile) counted(v float64) bool {
 	return v >= 0 && v < 32 && v == math.Trunc(v) && p.counts&(1<<uint(v)) != 0
 }
@@ -174,7 +164,6 @@ func hashStem(s string) uint64 {
 	return h
 }
 
-// shared counts the values that two sorted lists have in common.
 func shared(a, b []uint64) int {
 	i, j, n := 0, 0, 0
 	for i < len(a) && j < len(b) {

@@ -62,15 +62,12 @@ func numbersOnly(a, b *profile) []number {
 	return out
 }
 
-// opposes reports whether one text gives a number only as a lower bound and
-// the other only as an upper one.
 func (n number) opposes(o number) bool {
 	const up, down = 1 << above, 1 << below
 	a, b := n.directions&(up|down), o.directions&(up|down)
 	return a == up && b == down || a == down && b == up
 }
 
-// isBound reports whether a text gives a number as a lower or upper bound.
 func (n number) isBound() bool { return n.directions&(1<<above|1<<below) != 0 }
 
 func (n number) String() string {
@@ -97,8 +94,9 @@ func servicesDiffer(b, p *profile, template float64) string {
 // verbatim copies are held to the hard classes only.
 func classesDiffer(b, p *profile, template float64) string {
 	l := words()
-	for class, name := range l.names {
-		if (template >= verbatimTemplate || l.hard[class]) && replacesClass(b.values, p.values, uint8(class)) {
+	for i, name := range l.names {
+		class := uint8(i)
+		if (template >= verbatimTemplate || l.hard[i]) && lacks(b.values, p.values, class) && lacks(p.values, b.values, class) {
 			return "another " + name
 		}
 	}
@@ -151,7 +149,6 @@ func nounsDiffer(b, p *profile, _ float64) string {
 	return ""
 }
 
-// phrases are the runs of content words with nothing but blanks between.
 func (p *profile) phrases() (out [][]*word) {
 	open := false
 	for i, w := range p.words {

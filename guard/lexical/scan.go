@@ -38,7 +38,6 @@ const (
 	ranged
 )
 
-// scan cuts folded text into words and numbers.
 func scan(text string, out []token) []token {
 	s := scanner{text: text, out: out[:0]}
 	for s.at < len(text) {

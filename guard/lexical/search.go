@@ -100,7 +100,6 @@ func (x *Index) covered(p *profile, s *scratch) []int32 {
 	return kept
 }
 
-// judged is one base compared with one text.
 type judged struct {
 	base  int32
 	score float64 // log odds

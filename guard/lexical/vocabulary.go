@@ -134,7 +134,6 @@ func isASCII(s string) bool {
 	return true
 }
 
-// read finds everything that the word w may stand for.
 func (v *vocabulary) read(w string) *word {
 	l := words()
 	r := &word{text: w, stem: stem(w), id: -1, weight: weightUnknown, classes: l.classesOf(w)}
@@ -188,8 +187,6 @@ func (v *vocabulary) strongest(matches []match) float32 {
 	return v.weight[best.id]
 }
 
-// collect adds the stem itself, its synonyms and words with the
-// same beginning.
 func (v *vocabulary) collect(found map[int32]float32, stem string, scale float32) {
 	put := func(id int32, sim float32) { found[id] = max(found[id], sim*scale) }
 	if id, is := v.ids[stem]; is {
@@ -248,7 +245,6 @@ func (v *vocabulary) collectTypos(found map[int32]float32, r *word) {
 	}
 }
 
-// isSwap reports whether a becomes b by two neighbours swapped.
 func isSwap(a, b string) bool {
 	n := commonPrefix(a, b)
 	return len(a) == len(b) && n+1 < len(a) && a[n] == b[n+1] && a[n+1] == b[n] && a[n+2:] == b[n+2:]

@@ -48,7 +48,6 @@ func (x *Index) window(b *base, p *profile) *profile {
 	return p.part(from, to)
 }
 
-// richest returns where the size tokens of the highest value start.
 func richest(value []float64, size int) (from int) {
 	sum, best := 0.0, -1.0
 	for i, v := range value {
@@ -87,7 +86,6 @@ func (t *token) opens() bool {
 	return t.before != 0 && strings.IndexByte("\n.;:!?\"<>|{}[]", t.before) >= 0
 }
 
-// tokenValues is what each token of p adds to the cover of b.
 func (x *Index) tokenValues(b *base, p *profile) []float64 {
 	value := make([]float64, len(p.tokens))
 	for i, t := range p.tokens {

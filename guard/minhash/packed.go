@@ -26,7 +26,6 @@ func (p *Packed) Similarity(o *Packed) float64 {
 	return max(0, (share-chance)/(1-chance))
 }
 
-// agree counts equal bytes, eight at a time.
 func (p *Packed) agree(o *Packed) int {
 	const low, high = 0x7f7f7f7f7f7f7f7f, 0x8080808080808080
 	n := 0
@@ -38,7 +37,6 @@ func (p *Packed) agree(o *Packed) int {
 	return n
 }
 
-// band hashes the rows bytes of band b.
 func (p *Packed) band(b, rows int) uint64 {
 	h := uint64(b)
 	for _, v := range p[b*rows : (b+1)*rows] {
@@ -47,7 +45,6 @@ func (p *Packed) band(b, rows int) uint64 {
 	return mix(h)
 }
 
-// whole hashes all of p.
 func (p *Packed) whole() uint64 {
 	h := uint64(0)
 	for i := 0; i < K; i += 8 {

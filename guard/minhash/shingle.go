@@ -60,7 +60,6 @@ func shingles[T string | []byte](s *shingler, doc T, out []uint32) []uint32 {
 	return roll(s.words, out)
 }
 
-// hashWords hashes the words that the mask marks.
 func (s *shingler) hashWords(n int) {
 	words, start, inside, carry := s.words[:0], 0, false, uint64(0)
 	for i, m := range s.mask {

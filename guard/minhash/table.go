@@ -41,7 +41,6 @@ func (t *table) empty(n int) {
 	}
 }
 
-// find returns the slot of x, and whether x is in it.
 func (t *table) find(x uint32) (at uint32, held bool) {
 	for at = x >> t.shift; t.slots[at] >= t.stamp; at = (at + 1) & uint32(len(t.slots)-1) {
 		if uint32(t.slots[at]) == x {

@@ -61,8 +61,6 @@ type met struct {
 	similarity float64
 }
 
-// sign signs the texts of one stretch and keeps their shingles while there is
-// room for them.
 func (s *shingleSets) sign(sigs []Packed, from, to, room int, signed func(bytes int)) {
 	var sig Signature
 	var made shingler
@@ -109,7 +107,6 @@ func (s *shingleSets) jaccard(i, j int) float64 {
 	return similarity
 }
 
-// set returns the shingles of text i, each once.
 func (s *shingleSets) set(i int) []uint32 {
 	if s.isSet[i] {
 		return s.raw[i]

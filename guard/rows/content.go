@@ -107,7 +107,7 @@ func Read(row Row) Content {
 	for _, key := range productKeys {
 		walk(r[key], key, maxDepth, false, c.leaf)
 	}
-	if c.Guessed = !c.holdsText(); c.Guessed {
+	if c.Guessed = c.Request == "" && len(c.Context)+len(c.System)+len(c.Answers)+len(c.ProductIDs) == 0; c.Guessed {
 		// What cannot be told apart is searched as a whole.
 		walk(gjson.Parse(row.JSON), "", maxDepth, false, func(key string, v gjson.Result) {
 			if v.Type == gjson.String && !slices.Contains(idKeys, key) {
@@ -136,9 +136,7 @@ func (r Row) Field(path string) (text, name string, found bool) {
 		v := gjson.Get(r.JSON, path)
 		text, found = v.String(), v.Exists()
 	}
-	if name == "" {
-		name = r.Name()
-	}
+	name = cmp.Or(name, r.Name())
 	return text, name, found
 }
 
@@ -151,10 +149,6 @@ func (m member) text() string {
 	c.Next(m.value)
 	text, _ := c.ID()
 	return text
-}
-
-func (c *Content) holdsText() bool {
-	return c.Request != "" || len(c.Context)+len(c.System)+len(c.Answers)+len(c.ProductIDs) > 0
 }
 
 func firstString(r map[string]gjson.Result, keys []string) string {
@@ -217,7 +211,6 @@ func (c *Content) dialogue(v gjson.Result) {
 	})
 }
 
-// messageTexts returns the text of a message: a string, or a list of parts.
 func messageTexts(m map[string]gjson.Result) []string {
 	var out []string
 	for _, key := range []string{"content", "value", "message"} {
@@ -298,13 +291,11 @@ func Leaves(v gjson.Result) string {
 	return strings.Join(lines, "\n")
 }
 
-// isJSON reports whether a string is an object or a list.
 func isJSON(text string) bool {
 	text = strings.TrimSpace(text)
 	return (strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[")) && cursor.Valid(text)
 }
 
-// leaf takes a product id, a title or an option's value of a specification.
 func (c *Content) leaf(key string, v gjson.Result) {
 	switch key {
 	case "product_id", "product_ids", "recommended_product_ids", "gold":

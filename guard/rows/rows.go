@@ -36,7 +36,6 @@ type Row struct {
 	members []member // where it was taken apart when it was checked
 }
 
-// member is a name of a row and its value as it is written.
 type member struct{ key, value string }
 
 // Name identifies a row that names itself nowhere.
@@ -92,7 +91,7 @@ func eachOf(f *os.File, path string, yield func(Row) error) error {
 	if columns.Holds(string(magic[:n])) {
 		return eachOfColumns(f, stem, yield)
 	}
-	if separator := separatorOf(path); separator != 0 {
+	if separator := separators[filepath.Ext(plainName(path))]; separator != 0 {
 		r, err := Decompress(bufio.NewReaderSize(f, 1<<20))
 		if err != nil {
 			return err
@@ -197,17 +196,14 @@ func newCursor() *cursor.Cursor {
 	return cursor.New("", cursor.Limits{Depth: cursor.MaxDepth, StringBytes: math.MaxInt})
 }
 
-// takeApart finds the members of a row, and reports whether it is a JSON object.
 func (r *Row) takeApart(c *cursor.Cursor) bool {
 	c.Next(r.JSON)
 	is := c.Object(func(key string) { r.members = append(r.members, member{key, string(c.Raw())}) })
 	return is && c.End() == nil
 }
 
-// endings are those of the files that hold rows.
 var endings = []string{".jsonl", ".ndjson", ".json", ".parquet", ".arrow", ".csv", ".tsv"}
 
-// plainName is a path without the ending of its compression.
 func plainName(path string) string {
 	return strings.TrimSuffix(strings.TrimSuffix(path, ".gz"), ".zst")
 }

@@ -6,15 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
 )
 
 // separators are the signs between the columns of a text table, by its file's
-// ending.
+// ending: nothing else tells such a table.
 var separators = map[string]rune{".csv": ',', ".tsv": '\t'}
-
-// separatorOf tells text tables by their name: nothing in them says so.
-func separatorOf(path string) rune { return separators[filepath.Ext(plainName(path))] }
 
 // eachRecord reads a table whose first line names the columns, each row as JSON.
 func eachRecord(in io.Reader, separator rune, stem string, yield func(Row) error) error {

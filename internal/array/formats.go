@@ -23,7 +23,6 @@ var npyKinds = map[string]kind{"<f8": float64s, "<f4": float32s, "<f2": float16s
 // npyHeader is the dict literal that NumPy writes, keys in its order.
 var npyHeader = regexp.MustCompile(`^\s*\{\s*'descr':\s*'([^']*)',\s*'fortran_order':\s*(True|False),\s*'shape':\s*\(([0-9, ]*)\),?\s*\}\s*$`)
 
-// readNPY reads the head of a file in NumPy's format, versions 1 to 3.
 func readNPY(in io.ReaderAt, size int64) (*Array, error) {
 	start, length, err := npyText(in)
 	if err != nil || length > maxHeader || start+length > size {
@@ -55,7 +54,6 @@ func readNPY(in io.ReaderAt, size int64) (*Array, error) {
 	return a, a.place(in, start+length, size-start-length)
 }
 
-// npyText says where the header's text starts and how long it is.
 func npyText(in io.ReaderAt) (start, length int64, err error) {
 	var head [12]byte
 	if _, err = in.ReadAt(head[:], 0); err != nil {
@@ -73,7 +71,6 @@ func npyText(in io.ReaderAt) (start, length int64, err error) {
 
 var tensorKinds = map[string]kind{"F64": float64s, "F32": float32s, "F16": float16s, "BF16": bfloats}
 
-// tensor is what the header of a safetensors file says of one.
 type tensor struct {
 	Kind    string  `json:"dtype"`
 	Shape   []int   `json:"shape"`
@@ -112,7 +109,6 @@ func readSafetensors(in io.ReaderAt, size int64) ([]*Array, error) {
 	return all, nil
 }
 
-// placed is a tensor where its offsets say that it is.
 func placed(name string, described []byte, in io.ReaderAt, base, size int64) (*Array, error) {
 	var t tensor
 	if err := json.Unmarshal(described, &t); err != nil {

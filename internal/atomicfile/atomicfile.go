@@ -92,8 +92,7 @@ func SyncDir(path string) error {
 // named tells of path what err tells of the file that is written in its place:
 // that one is gone when the error is read.
 func named(path string, err error) error {
-	var failed *fs.PathError
-	if errors.As(err, &failed) {
+	if failed, is := errors.AsType[*fs.PathError](err); is {
 		failed.Path = path
 	}
 	return err

@@ -39,7 +39,6 @@ func Listed(text string) (all []arena.ToolCall) {
 	return all
 }
 
-// listedArguments reads key=value up to the closing bracket.
 func listedArguments(text string) (args arena.Raw, rest string, ok bool) {
 	var members []string
 	for {

@@ -115,7 +115,6 @@ type reader struct {
 	level     int
 }
 
-// add appends word to list unless it is there: the lists hold a few words.
 func add(list []string, word string) []string {
 	if slices.Contains(list, word) {
 		return list
@@ -126,7 +125,6 @@ func add(list []string, word string) []string {
 func (r *reader) repair(word string) { r.Repairs = add(r.Repairs, word) }
 func (r *reader) fault(word string)  { r.Faults = add(r.Faults, word) }
 
-// repairs names each repair of a mended JSON value.
 func (r *reader) mended(m lenient.Mends) {
 	for i, word := range mendWords {
 		if m&(1<<i) != 0 {

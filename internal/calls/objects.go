@@ -35,7 +35,6 @@ func (r *reader) callBlock(body string, closed bool) {
 	}
 }
 
-// withoutThink takes think blocks out of a call's body.
 func (r *reader) withoutThink(body string) string {
 	if !containsTag(body, thinking) {
 		return body
@@ -57,7 +56,6 @@ func (r *reader) withoutThink(body string) string {
 	return kept.String()
 }
 
-// callsOf adds the calls of one JSON value: a call or a list of calls.
 func (r *reader) callsOf(json string) {
 	v := gjson.Parse(json)
 	if v.IsObject() {

@@ -24,7 +24,6 @@ var kinds = map[string]kind{
 // properCall is the tag of a call that needs no repair.
 const properCall = "tool_call"
 
-// message walks over the tags of text and reads what lies in and between them.
 func (r *reader) message(text string) {
 	if _, _, k, _ := nextTag(text); k == words && r.untagged(text) {
 		return
@@ -76,7 +75,6 @@ func (r *reader) element(tag string, k kind, after string) string {
 	return rest
 }
 
-// thinkBlock keeps the thinking; calls written inside it count as calls.
 func (r *reader) thinkBlock(body string) {
 	if !r.skipCalls && containsTag(body, calling) {
 		if r.level == maxBlocks {

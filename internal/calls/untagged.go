@@ -1,6 +1,7 @@
 package calls
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -113,9 +114,7 @@ func (r *reader) action(name, input string) {
 		return
 	}
 	input = unfence(input)
-	if input == "" {
-		input = "{}"
-	}
+	input = cmp.Or(input, "{}")
 	json, rest, m, ok := value(input)
 	rest = strings.TrimLeft(rest, "`) \t\r\n")
 	if !ok || json[0] != '{' || strings.ContainsAny(rest, "{}[]") {
@@ -127,7 +126,6 @@ func (r *reader) action(name, input string) {
 	r.say(rest) // models go on to speak behind their input
 }
 
-// unfence takes a Markdown fence off a text.
 func unfence(s string) string {
 	s = strings.TrimSpace(s)
 	if !strings.HasPrefix(s, "```") {
@@ -173,7 +171,6 @@ func (r *reader) fences(text string) bool {
 	return found
 }
 
-// isolated reads a text that is nothing but calls in JSON.
 func (r *reader) isolated(text string) bool {
 	if text == "" || (text[0] != '{' && text[0] != '[') {
 		return false
@@ -187,7 +184,6 @@ func (r *reader) isolated(text string) bool {
 	return true
 }
 
-// namesCall tells a call from other JSON: it has a name and arguments.
 func namesCall(v gjson.Result) bool {
 	if v.IsArray() {
 		v = v.Get("0")

@@ -97,7 +97,6 @@ func (c *Claim) check(root *os.Root) Finding {
 	}
 }
 
-// maxBytes bounds a page or source.
 const maxBytes = 64 << 20
 
 func read(root *os.Root, name string) (string, error) {
@@ -110,12 +109,10 @@ func read(root *os.Root, name string) (string, error) {
 	return string(b), err
 }
 
-// words is a text without the ends of its lines.
 func words(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 var number = regexp.MustCompile(`\d[\d,]*(\.\d+)?`)
 
-// says reports whether a sentence has the number, as it is or in per cent.
 func says(sentence string, value float64) bool {
 	for _, text := range number.FindAllString(sentence, -1) {
 		n, err := strconv.ParseFloat(strings.ReplaceAll(text, ",", ""), 64)
@@ -126,7 +123,6 @@ func says(sentence string, value float64) bool {
 	return false
 }
 
-// evaluate computes a formula over a source.
 func evaluate(formula, source string) (float64, error) {
 	env, err := cel.NewEnv(
 		function("number", func(re string) (float64, error) {
@@ -168,7 +164,6 @@ func evaluate(formula, source string) (float64, error) {
 	return value, nil
 }
 
-// function is a CEL function of a text that gives a number.
 func function(name string, of func(string) (float64, error)) cel.EnvOption {
 	return cel.Function(name, cel.Overload(name+"_string", []*cel.Type{cel.StringType}, cel.DoubleType,
 		cel.UnaryBinding(func(arg ref.Val) ref.Val {

@@ -120,7 +120,6 @@ func description(in *io.SectionReader, at int64) ([]byte, error) {
 	return meta, nil
 }
 
-// countColumns counts the columns that a slot lists, and those inside of them.
 func countColumns(t flatbuffers.Table, slot flatbuffers.VOffsetT, all *counted) {
 	for i := range length(t, slot) {
 		at := t.Vector(flatbuffers.UOffsetT(t.Offset(slot))) + flatbuffers.UOffsetT(i*flatbuffers.SizeUOffsetT)
@@ -179,7 +178,6 @@ func (a *allowance) take(size int) {
 // none however many they are.
 const arrowBare = 1 << 20
 
-// check refuses a batch with more rows or elements than its bytes can hold.
 func (a *allowance) check(batch arrow.RecordBatch) error {
 	longest := 8*a.held + arrowBare
 	outside := batch.NumRows() > longest

@@ -184,7 +184,6 @@ func (c *Cursor) open(bracket byte) bool {
 	return c.enter()
 }
 
-// enter moves behind an opening bracket and counts the level.
 func (c *Cursor) enter() bool {
 	c.pos++
 	c.depth++
@@ -196,8 +195,6 @@ func (c *Cursor) enter() bool {
 	return true
 }
 
-// first reports whether an opened array or object has a first member; it moves
-// behind the closing bracket if not.
 func (c *Cursor) first(closing byte) bool {
 	if c.pos < len(c.src) && c.src[c.pos] == closing {
 		c.pos++
@@ -206,8 +203,6 @@ func (c *Cursor) first(closing byte) bool {
 	return c.err == nil
 }
 
-// more moves behind a comma and tells true, or behind the closing bracket and
-// tells false.
 func (c *Cursor) more(closing byte) bool {
 	c.space()
 	if c.err != nil {
@@ -231,7 +226,6 @@ func (c *Cursor) more(closing byte) bool {
 	}
 }
 
-// key takes a member's name and its colon.
 func (c *Cursor) key() string {
 	if c.pos >= len(c.src) || c.src[c.pos] != '"' {
 		c.expected('"')
@@ -252,7 +246,6 @@ func (c *Cursor) colon() {
 	c.space()
 }
 
-// space moves to the next byte that is not white space.
 func (c *Cursor) space() { c.pos = spaced(c.src, c.pos) }
 
 // Source is the whole text.

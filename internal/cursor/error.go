@@ -36,7 +36,6 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("%s at byte %d", e.what, e.At)
 }
 
-// fail keeps the first error and moves to the end.
 func (c *Cursor) fail(f Fault, what string) {
 	if c.err == nil {
 		c.err = &Error{Fault: f, At: min(c.pos, len(c.src)), what: what}
@@ -44,7 +43,6 @@ func (c *Cursor) fail(f Fault, what string) {
 	c.pos = len(c.src)
 }
 
-// failAt fails at index i and returns the end.
 func (c *Cursor) failAt(i int, f Fault, what string) int {
 	if c.err == nil {
 		c.pos = i
@@ -53,7 +51,6 @@ func (c *Cursor) failAt(i int, f Fault, what string) int {
 	return len(c.src)
 }
 
-// expected fails because the byte at the cursor is not want.
 func (c *Cursor) expected(want byte) {
 	if c.pos >= len(c.src) {
 		c.fail(Ended, "")

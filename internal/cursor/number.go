@@ -80,7 +80,6 @@ const maxDigits = 308
 
 func (c *Cursor) at(b byte) bool { return c.pos < len(c.src) && c.src[c.pos] == b }
 
-// digits steps over one digit or more.
 func (c *Cursor) digits() bool {
 	start := c.pos
 	for c.pos < len(c.src) && c.src[c.pos]-'0' <= 9 {

@@ -70,7 +70,6 @@ func (c *Cursor) leaveValue(i int) (next int, open bool) {
 	return i, false
 }
 
-// member steps over a key and its colon to the value.
 func (c *Cursor) member(i int) (next int, open bool) {
 	if c.pos = i; i >= len(c.src) || c.src[i] != '"' {
 		c.expected('"')
@@ -84,7 +83,6 @@ func (c *Cursor) member(i int) (next int, open bool) {
 	return spaced(c.src, i+1), c.err == nil
 }
 
-// push enters the array or object at i, that ends with closing.
 func (c *Cursor) push(i int, closing byte) int {
 	if c.depth+len(c.nest) >= c.limits.Depth {
 		return c.failAt(i, TooDeep, "nested deeper than the limit")
@@ -93,7 +91,6 @@ func (c *Cursor) push(i int, closing byte) int {
 	return spaced(c.src, i+1)
 }
 
-// pop leaves the array or object that ends at i.
 func (c *Cursor) pop(i int) int {
 	c.nest = c.nest[:len(c.nest)-1]
 	return i + 1
@@ -117,7 +114,6 @@ func (c *Cursor) quoted(i int) int {
 	return c.pos
 }
 
-// scalar steps over a number or a word at the cursor.
 func (c *Cursor) scalar() {
 	switch c.src[c.pos] {
 	case 't':
@@ -146,7 +142,6 @@ func (c *Cursor) word(w string) {
 	c.fail(Ended, "")
 }
 
-// spaced is the first index from i that holds no white space, or len(s).
 func spaced(s string, i int) int {
 	for i < len(s) && s[i] <= ' ' && (s[i] == ' ' || s[i] == '\n' || s[i] == '\t' || s[i] == '\r') {
 		i++

@@ -40,7 +40,6 @@ func (c *Cursor) ID() (id string, coerced bool) {
 	}
 }
 
-// text takes the string at the cursor.
 func (c *Cursor) text() string {
 	start := c.pos + 1
 	i := plainRun(c.src, start)
@@ -167,7 +166,6 @@ func escapeOf(s string) int {
 	return 6
 }
 
-// hex reads the four digits of the \u escape that s starts with.
 func (c *Cursor) hex(s string) (rune, bool) {
 	if len(s) < 6 {
 		c.fail(EndedInString, "")

@@ -69,7 +69,6 @@ func (c Cost) String() string {
 	return fmt.Sprintf("cost          %s a solved problem (%d solved)%s", strings.Join(words, ", "), c.SolvedProblems, c.short())
 }
 
-// short says what the figures lack.
 func (c Cost) short() string {
 	switch c.Uncounted {
 	case 0:

@@ -41,7 +41,6 @@ func Open(in io.ReaderAt, size int64) (*parquet.File, error) {
 	return file, checkColumns(in, size, file.Metadata())
 }
 
-// check holds the sizes in the footer against the bytes that are there.
 func check(in io.ReaderAt, size int64) error {
 	if size < tailBytes {
 		return fmt.Errorf("%w: it has %d bytes", ErrBroken, size)
@@ -90,7 +89,6 @@ func newWalk(b []byte) *walk {
 	return &walk{rest: rest, in: new(thrift.CompactProtocol).NewReader(rest)}
 }
 
-// whole walks the structure that the bytes begin with.
 func (w *walk) whole() error {
 	err := w.structure(0)
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
@@ -99,7 +97,6 @@ func (w *walk) whole() error {
 	return err
 }
 
-// structure walks fields up to the one that ends them.
 func (w *walk) structure(depth int) error {
 	if depth > deepest {
 		return errDeep

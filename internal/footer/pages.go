@@ -11,7 +11,6 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// checkColumns holds every column of every row group against the file's size.
 func checkColumns(in io.ReaderAt, size int64, m *format.FileMetaData) error {
 	for _, g := range m.RowGroups {
 		for i := range g.Columns {
@@ -57,7 +56,6 @@ func valuesIn(h *format.PageHeader) int64 {
 	return 0
 }
 
-// pages goes from header to header through a column of a row group.
 type pages struct {
 	in      io.ReaderAt
 	at, end int64
@@ -100,7 +98,6 @@ func (p *pages) peek(n int64) ([]byte, error) {
 	return b, nil
 }
 
-// pass goes behind the page of a header.
 func (p *pages) pass(head []byte) (*format.PageHeader, error) {
 	var h format.PageHeader
 	if err := thrift.Unmarshal(new(thrift.CompactProtocol), head, &h); err != nil {

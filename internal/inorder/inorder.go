@@ -29,13 +29,11 @@ type Stream[A, B any] struct {
 	Take func(B) error
 }
 
-// result is what became of one value.
 type result[B any] struct {
 	value B
 	err   error
 }
 
-// job is a value that waits for a worker, and where its result goes.
 type job[A, B any] struct {
 	value A
 	done  chan<- result[B]

@@ -20,7 +20,6 @@ type file interface {
 	Sync() error
 }
 
-// appended is a file that grows at its end.
 type appended struct {
 	mu     sync.Mutex
 	file   file

@@ -76,7 +76,6 @@ func Open(path string) (*Journal, []Entry, error) {
 	return &Journal{appended: appended{file: f, end: end, synced: end}, enc: enc, dec: dec}, entries, nil
 }
 
-// scan lists the whole entries and the end of the last.
 func scan(f *os.File) (entries []Entry, end int64, err error) {
 	r := bufio.NewReaderSize(f, 1<<20)
 	var head [headSize]byte
@@ -104,7 +103,6 @@ func scan(f *os.File) (entries []Entry, end int64, err error) {
 	}
 }
 
-// updater adds what is written to a checksum.
 type updater struct{ sum *uint32 }
 
 func (u updater) Write(p []byte) (int, error) {

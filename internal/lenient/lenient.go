@@ -119,7 +119,6 @@ func (m *mender) list(closing byte, depth int, item func(int) bool) bool {
 	}
 }
 
-// closesAtEnd closes what the end of the text left open, where that is allowed.
 func (m *mender) closesAtEnd(closing byte) bool {
 	if !m.rules.Close || !m.ended() {
 		return false
@@ -129,7 +128,6 @@ func (m *mender) closesAtEnd(closing byte) bool {
 	return true
 }
 
-// commas steps over what parts two items.
 func (m *mender) commas(closing byte, first bool) {
 	n := 0
 	for m.space(); m.peek() == ','; m.space() {
@@ -184,7 +182,6 @@ func (m *mender) word() bool {
 
 var literals = map[string]string{"True": "true", "False": "false", "None": "null"}
 
-// bare cuts a run of letters, digits and the signs of numbers.
 func (m *mender) bare() string {
 	from := m.at
 	for !m.ended() && isBare(m.in[m.at]) {
@@ -260,7 +257,6 @@ func (m *mender) space() {
 
 func (m *mender) ended() bool { return m.at >= len(m.in) }
 
-// peek is the byte at hand, 0 at the end.
 func (m *mender) peek() byte {
 	if m.ended() {
 		return 0

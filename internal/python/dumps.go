@@ -30,7 +30,6 @@ func AppendTight(b []byte, v Value) []byte { return tight.append(b, v) }
 // AppendCanonical appends v without blanks, keys sorted, in UTF-8.
 func AppendCanonical(b []byte, v Value) []byte { return canonical.append(b, v) }
 
-// form is how values are written.
 type form struct {
 	words        words
 	quoted       func(b []byte, s string) []byte
@@ -38,7 +37,6 @@ type form struct {
 	sorted       bool
 }
 
-// words are the values that are written as words.
 type words struct{ none, yes, no, nan, inf string }
 
 var (

@@ -138,7 +138,6 @@ func (d *decoder) object(depth int) (Value, error) {
 	return DictOf(o.items...), err
 }
 
-// items reads what stands between the bracket at hand and the closing one.
 func (d *decoder) items(closing byte, one func() error) error {
 	d.at++
 	d.space()
@@ -194,7 +193,6 @@ type object struct {
 	place map[string]int
 }
 
-// set keeps the first place and the last value of a repeated key.
 func (o *object) set(key string, v Value) {
 	i, found := o.place[key]
 	if o.place == nil {

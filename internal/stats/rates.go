@@ -132,7 +132,6 @@ func T95(mean, se float64, n int) Interval {
 	return Interval{mean - half, mean + half}
 }
 
-// student is Student's distribution over n clusters.
 func student(n int) distuv.StudentsT { return distuv.StudentsT{Sigma: 1, Nu: float64(n - 1)} }
 
 // t95 is the two-sided 95 % quantile of Student's distribution with n-1 degrees

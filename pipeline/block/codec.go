@@ -43,7 +43,6 @@ func (c *coder) pack(v any) ([]byte, error) {
 	return c.packed, nil
 }
 
-// unpack reads a value of at most so many bytes into v.
 func (c *coder) unpack(b []byte, most int, v any) error {
 	n, err := s2.DecodedLen(b)
 	if err == nil && n > most {

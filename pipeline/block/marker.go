@@ -33,8 +33,7 @@ const (
 	indexName  = "index"
 	bodiesName = "bodies"
 	markerName = "done.json"
-	// maxMarker bounds what is read of a marker.
-	maxMarker = 1 << 20
+	maxMarker  = 1 << 20
 )
 
 // Key is what a block depends on: the content of its input, what run.json beside
@@ -70,7 +69,6 @@ func (s Status) String() string {
 	return [...]string{"missing", "corrupt", "schema_mismatch", "config_mismatch", "input_mismatch", "unscored_attempts", "equal"}[s]
 }
 
-// marker is the last file of a block to be written.
 type marker struct {
 	Version string `json:"version"`
 	Key     Key    `json:"key"`
@@ -122,7 +120,6 @@ func Content(fsys corpus.FS, dir string) (string, error) {
 	return m.IndexSHA256, nil
 }
 
-// errMarker says that a marker holds something else than a marker.
 var errMarker = errors.New("no marker of a block")
 
 func readMarker(fsys corpus.FS, dir string) (*marker, error) {

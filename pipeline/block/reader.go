@@ -17,7 +17,6 @@ import (
 // texts.
 const maxFrame = 64 << 20
 
-// maxBody bounds one rendered attempt.
 const maxBody = 1 << 30
 
 // ErrDamaged says that a body is not what was written.
@@ -106,7 +105,6 @@ func (r *Reader) next(in *bufio.Reader, at *int64, headOnly bool) (*Entry, error
 	return x, err
 }
 
-// size makes room for a frame.
 func (r *Reader) size(n int64) error {
 	if n < 0 || n > maxFrame {
 		return fmt.Errorf("read %s: %w", r.path, errShort)

@@ -61,7 +61,6 @@ func (w *Writer) Add(x *Entry, d *Draft) error {
 	return w.index.write(b)
 }
 
-// unscored reports whether a judge was asked and gave no answer.
 func unscored(j *arena.Judgement) bool { return j.Outcome != arena.JudgeScored && j.Outcome != "" }
 
 func (w *Writer) addBody(x *Entry, d *Draft) error {

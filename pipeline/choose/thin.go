@@ -60,7 +60,6 @@ type Thinner struct {
 	agents map[string]int
 }
 
-// stay is a row that others are held against.
 type stay struct {
 	id         string
 	completion *minhash.Packed

@@ -57,7 +57,6 @@ func (k *Known) Leaks(ctx context.Context, s *Source, found func(id, evidence st
 	)
 }
 
-// eachRow visits the rows of a profile in the train split.
 func eachRow[T any](s *Source, profile string, see func(*Seen) error) error {
 	return Rows(s, profile, corpus.SplitTrain, func(row *T) error {
 		seen, err := Look(row)

@@ -9,6 +9,7 @@ import (
 	"github.com/trajectory-arena/arena/corpus/figures"
 	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/guard"
+	"github.com/trajectory-arena/arena/guard/minhash"
 	text "github.com/trajectory-arena/arena/guard/rows"
 )
 
@@ -27,6 +28,13 @@ type Seen struct {
 	Score float64
 	// Figures lack config and split.
 	Figures figures.Row
+}
+
+// Completion is the signature of all that the model wrote, for comparing attempts.
+func (s *Seen) Completion() *minhash.Packed {
+	signature := minhash.Sign(strings.Join(s.Candidate.Answers, " "))
+	packed := signature.Pack()
+	return &packed
 }
 
 // Look looks at a row, a pointer to a row type.

@@ -12,12 +12,12 @@ import (
 	"github.com/trajectory-arena/arena/corpus/verify"
 	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/internal/digest"
+	"github.com/trajectory-arena/arena/traces"
 )
 
 // ErrBroken says that a source does not keep its promises.
 var ErrBroken = errors.New("a source does not verify")
 
-// most bounds what is read of a manifest or a bank.
 const most = 256 << 20
 
 // Source is a finished corpus that rows are taken of, known by its content.
@@ -116,4 +116,37 @@ func Table[T any](s *Source, name string, visit func(*T) error) error {
 		return nil
 	}
 	return corpus.Rows(s.fs, s.Path(tablePath(name)), visit)
+}
+
+// Around opens the corpora that inputs are files of: what these keep out of
+// training stays out of what is made of their rows.
+func Around(fsys corpus.FS, inputs []traces.Input) ([]*Source, error) {
+	var out []*Source
+	seen := map[string]bool{}
+	for i := range inputs { // by position: the rest of an input may still be hashed
+		name := inputs[i].Path
+		if name == traces.Stdin {
+			continue
+		}
+		path, err := filepath.Abs(name)
+		if err != nil {
+			return nil, fmt.Errorf("find the corpus around %s: %w", name, err)
+		}
+		for dir := filepath.Dir(path); !seen[dir]; dir = filepath.Dir(dir) {
+			seen[dir] = true
+			is, err := corpus.IsCorpus(fsys, dir)
+			if err != nil {
+				return nil, err
+			}
+			if !is {
+				continue
+			}
+			s, err := Open(fsys, dir)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, s)
+		}
+	}
+	return out, nil
 }

@@ -87,7 +87,6 @@ func Withdraw(earlier *Source, state *guard.State, g *guard.Guard) (*Withdrawn, 
 	return w, err
 }
 
-// traces are the sha256 of the files of traces that the corpus was built of.
 func (s *Source) traces() []string {
 	out := []string{}
 	for _, in := range s.Manifest.Inputs {
@@ -98,7 +97,6 @@ func (s *Source) traces() []string {
 	return out
 }
 
-// of are the versions that were built of a file.
 func (w *Withdrawn) of(file string) []string {
 	out := []string{}
 	for _, v := range w.Versions {

@@ -55,11 +55,10 @@ var importStages = []string{stageRead, stageRow, stageGuard}
 // goroutine.
 type writer struct {
 	*Import
-	rows   *corpus.Shards[rows.SFT]
-	ledger *finish.Ledger
-	fates  []choose.Fate
-	lost   map[string]int64
-	// clusters are those of the rows.
+	rows     *corpus.Shards[rows.SFT]
+	ledger   *finish.Ledger
+	fates    []choose.Fate
+	lost     map[string]int64
 	clusters map[string]bool
 }
 
@@ -107,8 +106,6 @@ func (m *Import) write(ctx context.Context, work string) (*pipeline.Summary, err
 	return w.assemble(ctx, work, in, known)
 }
 
-// known is what the held-out files protect, and the corpora of whose files the
-// inputs are: what these keep out of training stays out, asked for or not.
 func (m *Import) known() (*finish.Known, error) {
 	sources, err := finish.Around(m.FS, m.Inputs)
 	if err != nil {
@@ -117,10 +114,8 @@ func (m *Import) known() (*finish.Known, error) {
 	return finish.Gather(sources, m.HeldOut)
 }
 
-// stream is where the rows go.
 var stream = corpus.Stream{Config: "sft", Profile: corpus.ProfileHFJSON, Split: corpus.SplitTrain}
 
-// enter puts a record into the ledger and, where it is one, into the rows.
 func (w *writer) enter(s *imported) error {
 	w.fates = append(w.fates, s.fate)
 	for _, word := range s.lost {
@@ -186,7 +181,6 @@ func (m *Import) configuration(known *guard.State) ([]byte, error) {
 	return json.Marshal(map[string]any{"import": map[string]any{"run_id": m.RunID, "held_out": len(held), "held_out_sha256": finish.Digest(bank)}})
 }
 
-// protected are the problems that the rows were held against.
 func protected(known *guard.State) []guard.Entry {
 	if known == nil {
 		return nil

@@ -12,7 +12,6 @@ import (
 	"github.com/trajectory-arena/arena/traces"
 )
 
-// record is one record that was read: a fault or a trace.
 type record struct {
 	fault *traces.Fault
 	trace *arena.Trace
@@ -24,12 +23,11 @@ type record struct {
 // goroutine.
 type reader struct {
 	*Import
-	emit    func(record, int64) error
-	inputs  []corpus.Input
-	records map[string]bool
-	refused map[string]int64
-	tally   traces.Tally
-	// cut are the paths of inputs that ended early.
+	emit     func(record, int64) error
+	inputs   []corpus.Input
+	records  map[string]bool
+	refused  map[string]int64
+	tally    traces.Tally
 	cut      []string
 	taken    traces.Collisions
 	collided int64
@@ -63,7 +61,6 @@ func (r *reader) read(ctx context.Context, emit func(record, int64) error) error
 	return r.join()
 }
 
-// ordered are the inputs in the order of their content.
 func (r *reader) ordered(ctx context.Context) ([]traces.Input, error) {
 	inputs := slices.Clone(r.Inputs)
 	err := pipeline.HashInputs(ctx, r.Workers, inputs)
@@ -79,7 +76,6 @@ func (r *reader) tell(e pipeline.Event) {
 	}
 }
 
-// take emits one record, or keeps it back for its other half.
 func (r *reader) take(item traces.Item) error {
 	if f := item.Fault; f != nil {
 		if f.Reason == traces.UnsupportedSchema {
@@ -101,10 +97,8 @@ func (r *reader) take(item traces.Item) error {
 	return r.pass(t)
 }
 
-// pass emits a trace that may become a row.
 func (r *reader) pass(t *arena.Trace) error { return r.emit(record{trace: t}, int64(t.Bytes)) }
 
-// leaveOut emits a trace for the ledger alone.
 func (r *reader) leaveOut(t *arena.Trace, reason string) error {
 	return r.emit(record{trace: t, leftOut: reason}, int64(t.Bytes))
 }

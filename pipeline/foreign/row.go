@@ -35,7 +35,6 @@ const (
 	lostTurnEnd    = "turn_end"
 )
 
-// losses names what of a trace a row cannot hold, although it is one.
 func losses(t *arena.Trace, d *arena.Dialogue) []string {
 	lost := append([]string{}, t.Lost...)
 	if slices.ContainsFunc(t.Steps, func(s arena.Step) bool { return s.Role == arena.RoleSystem }) {
@@ -71,8 +70,7 @@ func (m *Import) foreign(t *arena.Trace, protect *finish.Protection) (row rows.S
 	}
 	lost = losses(t, &rec.Dialogue)
 	row, err = rows.NewSFT(&rec, m.facts(&rec, lost))
-	var unfit *chat.Unfit
-	if errors.As(err, &unfit) {
+	if unfit, is := errors.AsType[*chat.Unfit](err); is {
 		return row, nil, choose.Fate{Stage: stageRow, Reason: unfit.Reason}, nil
 	}
 	if err != nil {
@@ -106,7 +104,6 @@ func (m *Import) facts(rec *arena.Record, lost []string) *rows.Facts {
 	return f
 }
 
-// imported is a record whose fate is known.
 type imported struct {
 	fate    choose.Fate
 	attempt *rows.Attempt
@@ -115,7 +112,6 @@ type imported struct {
 	lost []string
 }
 
-// settle makes a record's row of the ledger and, if it can be one, of the corpus.
 func (m *Import) settle(a record, protect *finish.Protection) (*imported, error) {
 	if f := a.fault; f != nil {
 		out := choose.Fate{Stage: stageRead, Reason: string(f.Reason), Failed: true}

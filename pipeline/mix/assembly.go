@@ -14,7 +14,6 @@ import (
 	"github.com/trajectory-arena/arena/pipeline/finish"
 )
 
-// assemble puts the corpus together of the parts of all configs.
 func (w *mixer) assemble(ctx context.Context, r *Report, all []*portion, ledger string) error {
 	config, err := w.configuration()
 	if err != nil {
@@ -38,7 +37,6 @@ func (w *mixer) assemble(ctx context.Context, r *Report, all []*portion, ledger 
 	return w.Assemble(ctx, &c)
 }
 
-// adopt enters the clusters of sources without a bank into the mixture's.
 func (w *mixer) adopt(all []*portion) error {
 	own := map[string]guard.Pool{}
 	for _, m := range all {

@@ -65,7 +65,6 @@ func left(all []entry, order func(a, b *choose.Row) int) []*choose.Row {
 	return out
 }
 
-// present are the weights of the sources that have rows.
 func present(rows []*choose.Row, weights []float64) []float64 {
 	out := make([]float64, len(weights))
 	for _, r := range rows {

@@ -8,12 +8,10 @@ import (
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/figures"
 	"github.com/trajectory-arena/arena/guard"
-	"github.com/trajectory-arena/arena/guard/minhash"
 	"github.com/trajectory-arena/arena/pipeline/choose"
 	"github.com/trajectory-arena/arena/pipeline/finish"
 )
 
-// portion is what became of one config and split.
 type portion struct {
 	config, split string
 	entries       []entry
@@ -22,19 +20,16 @@ type portion struct {
 	// order are the sources and rows of its rows as written.
 	order []place
 	// own are clusters of sources without a bank that have rows in the mixture.
-	own map[string]bool
-	// figures are of the rows as written.
+	own     map[string]bool
 	figures figures.Figures
 }
 
-// place is a row of a source.
 type place struct {
 	source int
 	path   string
 	row    int64
 }
 
-// mix chooses and writes the rows of the kind in one split.
 func (k *kind[T]) mix(ctx context.Context, w *mixer, split string) (*portion, error) {
 	m := &portion{config: k.config, split: split, own: map[string]bool{}}
 	for i := range w.sources {
@@ -67,26 +62,18 @@ func (w *mixer) weights() []float64 {
 	return out
 }
 
-// index learns the rows of one source.
 func (k *kind[T]) index(ctx context.Context, w *mixer, m *portion, source int) error {
-	s := w.sources[source]
-	for _, path := range s.Files(k.profile, m.split) {
-		err := corpus.Rows(w.FS, s.Path(path), func(row *T) error {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			seen, err := finish.Look(row)
-			if err != nil {
-				return err
-			}
-			m.entries = append(m.entries, w.entry(source, m.split, &seen))
-			return nil
-		})
+	return finish.Rows(w.sources[source].Source, k.profile, m.split, func(row *T) error {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		seen, err := finish.Look(row)
 		if err != nil {
 			return err
 		}
-	}
-	return nil
+		m.entries = append(m.entries, w.entry(source, m.split, &seen))
+		return nil
+	})
 }
 
 func (w *mixer) entry(source int, split string, row *finish.Seen) entry {
@@ -108,14 +95,11 @@ func (w *mixer) entry(source int, split string, row *finish.Seen) entry {
 		}
 	}
 	if len(row.Sessions) > 0 && e.Reason == "" {
-		signature := minhash.Sign(strings.Join(row.Candidate.Answers, " "))
-		packed := signature.Pack()
-		e.Completion = &packed
+		e.Completion = row.Completion()
 	}
 	return e
 }
 
-// unfit says why a row can be no part of the mixture, whatever the other rows.
 func (w *mixer) unfit(s *source, split string, row *finish.Seen) string {
 	for _, session := range row.Sessions {
 		if s.keep != nil && !s.keep(session, row.ProblemID) {

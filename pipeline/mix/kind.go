@@ -8,11 +8,9 @@ import (
 	"github.com/trajectory-arena/arena/corpus/rows"
 )
 
-// kind is one config of a corpus.
 type kind[T any] struct {
 	config, profile string
-	// origin is where a row says which problem it belongs to.
-	origin func(*T) *rows.Origin
+	origin          func(*T) *rows.Origin
 	// stamp writes into a row where it comes from and its number in its split; nil
 	// where rows have no place for it.
 	stamp func(row *T, digest string, number int64) error
@@ -38,7 +36,6 @@ func stampSFT(r *rows.SFT, digest string, _ int64) error {
 	return err
 }
 
-// stampRL numbers the problem.
 func stampRL(r *rows.RL, _ string, number int64) error {
 	r.Extra.Index = number
 	return nil

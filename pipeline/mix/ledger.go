@@ -66,7 +66,6 @@ type ledger struct {
 
 func same[T any](*source, *T) {}
 
-// table joins one table of all sources.
 func table[T any](l *ledger, name string, id func(*T) string, change func(*source, *T)) error {
 	out := finish.NewTable[T](l.part, name)
 	earlier := map[string]int{}

@@ -78,7 +78,6 @@ func (m *Mix) Validate() error {
 	return errors.Join(errs...)
 }
 
-// mixer is a mixture under way.
 type mixer struct {
 	*Mix
 	sources []*source

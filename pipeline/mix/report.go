@@ -64,7 +64,6 @@ func (w *mixer) report(all []*portion) (*Report, error) {
 	return r, err
 }
 
-// report counts the rows of one config and split by source.
 func (m *portion) report(sources []*source) []PartReport {
 	out := make([]PartReport, len(sources))
 	total := int64(0)
@@ -138,7 +137,6 @@ func funnel(all []*portion) ([]corpus.Stage, error) {
 	return choose.Funnel(stages, fates)
 }
 
-// stageOf is the stage that drops for a reason; empty for none.
 func stageOf(reason string) string {
 	for _, step := range steps {
 		if reason != "" && slices.ContainsFunc(step.reasons, func(r string) bool { return strings.HasPrefix(reason, r) }) {
@@ -157,6 +155,34 @@ func (r *Report) text() string {
 	b.WriteString("\n| config | split | corpus | rows in | rows | tokens | share | left out |\n|---|---|---|---:|---:|---:|---:|---|\n")
 	for _, p := range r.Parts {
 		fmt.Fprintf(&b, "| %s | %s | `%s` | %d | %d | %d | %.4f | %s |\n", p.Config, p.Split, p.Corpus[:12], p.In, p.Out, p.TokensOut, p.Share, corpus.Tallies(p.Dropped))
+	}
+	return b.String()
+}
+
+// licenses are the terms that all sources name, and what the card says of them:
+// nothing where no source names any. No terms stand for sources that differ.
+func (w *mixer) licenses() (common string, said []corpus.Section) {
+	const heading = "Licences of the sources"
+	common = w.sources[0].license
+	if slices.ContainsFunc(w.sources, func(s *source) bool { return s.license != common }) {
+		return corpus.NoLicense, []corpus.Section{{Heading: heading, Body: w.differ()}}
+	}
+	if common == corpus.NoLicense {
+		return common, nil
+	}
+	return common, []corpus.Section{{Heading: heading, Body: fmt.Sprintf("The cards of all %d sources name `%s`.", len(w.sources), common)}}
+}
+
+func (w *mixer) differ() string {
+	var b strings.Builder
+	b.WriteString("The sources are not given on the same terms. The rows of each stay under its own; tables/provenance.parquet names the source of every row.\n\n")
+	b.WriteString("| corpus (sha256 of its manifest) | licence |\n|---|---|\n")
+	for _, s := range w.sources {
+		name := "`" + s.license + "`"
+		if s.license == corpus.NoLicense {
+			name = "none named"
+		}
+		fmt.Fprintf(&b, "| `%s` | %s |\n", s.SHA256, name)
 	}
 	return b.String()
 }

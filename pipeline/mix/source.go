@@ -16,20 +16,16 @@ import (
 	"github.com/trajectory-arena/arena/pipeline/finish"
 )
 
-// source is one corpus, verified.
 type source struct {
 	*finish.Source
-	weight float64
-	bank   *guard.State
-	// license is what its card names, as corpus.Licensed says it.
+	weight  float64
+	bank    *guard.State
 	license string
 	// keep says which sessions and problems were selected; nil for all.
-	keep func(session, problem string) bool
-	// agents are those of the ledger's attempts.
+	keep   func(session, problem string) bool
 	agents map[string]string
 }
 
-// open reads and verifies the sources, and orders them by content.
 func (w *mixer) open(ctx context.Context) error {
 	expr, err := where.ParseOptional(w.Config.Where)
 	if err != nil {
@@ -70,8 +66,6 @@ func (s *source) open(ctx context.Context, fsys corpus.FS, dir string, expr *whe
 	return s.readLedger(fsys, expr)
 }
 
-// readLedger learns from the ledger who made each attempt, and which of them
-// the expression selects.
 func (s *source) readLedger(fsys corpus.FS, expr *where.Expr) error {
 	err := finish.Table(s.Source, finish.TableAttempts, func(a *rows.Attempt) error {
 		s.agents[a.TraceID] = cmp.Or(a.AgentVersion, a.AgentHotkey, a.RunID)

@@ -12,7 +12,6 @@ import (
 	"github.com/trajectory-arena/arena/corpus/figures"
 )
 
-// stream are the chosen rows of one source, in its order.
 type stream[T any] struct {
 	next func() (located[T], error, bool)
 	stop func()
@@ -22,7 +21,6 @@ type stream[T any] struct {
 	source      int
 }
 
-// located is a row with its place and its weight.
 type located[T any] struct {
 	row    *T
 	at     place
@@ -66,8 +64,6 @@ func (k *kind[T]) write(ctx context.Context, w *mixer, m *portion) (err error) {
 	return errors.Join(out.Close(), part.Close())
 }
 
-// add writes one row with its cluster in the mixture, its number and where it
-// comes from.
 func (k *kind[T]) add(w *mixer, m *portion, out *corpus.Shards[T], x located[T]) error {
 	s, of := w.sources[x.at.source], k.origin(x.row)
 	if s.bank == nil {
@@ -86,7 +82,6 @@ func (k *kind[T]) add(w *mixer, m *portion, out *corpus.Shards[T], x located[T])
 	return out.Add(x.row)
 }
 
-// streams opens the sources that give rows, each at its first.
 func (k *kind[T]) streams(w *mixer, m *portion) ([]*stream[T], error) {
 	var out []*stream[T]
 	first := 0
@@ -112,10 +107,8 @@ func (k *kind[T]) streams(w *mixer, m *portion) ([]*stream[T], error) {
 	return out, nil
 }
 
-// errStop ends a reading early.
 var errStop = errors.New("no more rows are wanted")
 
-// chosen are the rows of a source that were chosen; entries are all it has.
 func (k *kind[T]) chosen(w *mixer, source int, split string, entries []entry) iter.Seq2[located[T], error] {
 	return func(yield func(located[T], error) bool) {
 		n := 0
@@ -151,7 +144,6 @@ func (s *stream[T]) advance() error {
 	return err
 }
 
-// before orders streams by the share that they have given.
 func (s *stream[T]) before(o *stream[T]) int {
 	a, b := float64(s.taken)*float64(o.goal), float64(o.taken)*float64(s.goal)
 	return cmp.Or(cmp.Compare(a, b), cmp.Compare(s.source, o.source))

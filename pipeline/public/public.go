@@ -51,7 +51,6 @@ const (
 // ErrFormats says that a folder holds rows in formats of other trainers.
 var ErrFormats = errors.New("it holds rows in other formats than a corpus's own")
 
-// work is a publication under way.
 type work struct {
 	*Publication
 	source  *finish.Source
@@ -118,7 +117,6 @@ func (w *work) guard() (err error) {
 	return err
 }
 
-// profiles are those of a corpus's own rows.
 var profiles = []string{corpus.ProfileHFJSON, corpus.ProfileVerlRL, corpus.ProfilePref, corpus.ProfileKTO, corpus.ProfileStepwise}
 
 func (w *work) write(ctx context.Context, dir string) (err error) {

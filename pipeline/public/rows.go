@@ -14,7 +14,6 @@ import (
 	"github.com/trajectory-arena/arena/pipeline/finish"
 )
 
-// writeRows writes the rows of a profile and split that may leave the house.
 func writeRows[T any](ctx context.Context, w *work, profile, split string) error {
 	config := ""
 	for _, f := range w.source.Manifest.Files {
@@ -73,7 +72,6 @@ func (w *work) secret(split string, row any, s *finish.Seen) string {
 	return ""
 }
 
-// tables writes the ledger of the attempts that rows were made of.
 func (w *work) tables() error {
 	l := finish.NewLedger(w.part)
 	verdicts := finish.NewTable[rows.Verdict](w.part, finish.TableVerdicts)
@@ -109,7 +107,6 @@ func ofRows[T any](w *work, table string, out *corpus.Shards[T], id func(*T) str
 	})
 }
 
-// about is what the card says of the publication.
 func (w *work) about() corpus.Section {
 	var b strings.Builder
 	b.WriteString("The public half of a corpus: what its owner protects stays at home, and with it the bank, the reports and the ledger of other attempts. ")

@@ -40,7 +40,6 @@ const (
 	reasonShare    = "over_share"        // its source has its share of the recipe
 )
 
-// source is one side of a recipe: a corpus, and its rows in their order.
 type source struct {
 	*finish.Source
 	picks []pick
@@ -49,7 +48,6 @@ type source struct {
 	count    Count
 }
 
-// pick is a row that may be taken, times over.
 type pick struct {
 	choose.Row
 	task, failure string
@@ -57,7 +55,6 @@ type pick struct {
 	times         int
 }
 
-// left are the rows that nothing has taken out yet.
 func (s *source) left() []*pick {
 	var out []*pick
 	for i := range s.picks {
@@ -85,7 +82,6 @@ func (w *work) reject(s *source, v *view) string {
 	return ""
 }
 
-// settle makes a choice among the picks of all sources, and counts it.
 func (w *work) settle() {
 	if w.recipe.Profile == corpus.ProfileKTO {
 		w.bothSides()
@@ -101,7 +97,6 @@ func (w *work) settle() {
 	}
 }
 
-// add counts what became of a row, and says how often it is written.
 func (w *work) add(s *source, p *pick) {
 	s.count.In++
 	if p.Reason != "" {
@@ -169,7 +164,6 @@ const (
 	stageChoose  = "choose"
 )
 
-// funnel is the way of the rows of all sources together.
 func (w *work) funnel() ([]corpus.Stage, error) {
 	var fates []choose.Fate
 	for _, s := range w.sources {

@@ -75,7 +75,6 @@ const (
 	reasonLeak = "leak"              // the guard finds a protected problem in it
 )
 
-// check holds a row against the split and the guard; empty where it may stay.
 func (p *protection) check(v *view) string {
 	f := p.Check(corpus.SplitTrain, v.Candidate)
 	p.proof.Guard.Add(v.Candidate.ID, f)

@@ -2,6 +2,7 @@ package recipe
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -43,7 +44,6 @@ func (w *work) export(ctx context.Context, rows string) ([]string, error) {
 	return parts, nil
 }
 
-// rowsManifest lists the chosen rows as a corpus would.
 func (w *work) rowsManifest(rows string) (*corpus.Manifest, error) {
 	files, err := corpus.ReadPart(w.FS, rows)
 	if err != nil {
@@ -57,7 +57,8 @@ func (w *work) rowsManifest(rows string) (*corpus.Manifest, error) {
 }
 
 func (w *work) assemble(ctx context.Context, parts []string) error {
-	config, err := w.recipe.configuration()
+	r := w.recipe
+	config, err := json.Marshal(map[string]any{"recipe": r.Name, "sampling": r.Sampling, "min_reward": r.MinReward, "corpus_share": r.CorpusShare, "voucher_times": r.VoucherTimes})
 	if err != nil {
 		return fmt.Errorf("encode recipe: %w", err)
 	}
@@ -105,7 +106,6 @@ func (w *work) about() string {
 	return b.String()
 }
 
-// text is the proof as the card has it.
 func (p *Proof) text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `Rollouts were played at training problems only, and the split is pinned in bank.json (sha256 %s): %d clusters

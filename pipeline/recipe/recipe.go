@@ -10,8 +10,10 @@ import (
 	"strings"
 
 	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/judges/multiplier"
 	"github.com/trajectory-arena/arena/pipeline"
+	"github.com/trajectory-arena/arena/pipeline/finish"
 )
 
 // Recipe is one training stage: which rows it takes and how often.
@@ -95,7 +97,6 @@ func Named(name string) (Recipe, error) {
 	return Recipe{}, fmt.Errorf("unknown recipe %q: want %s", name, strings.Join(known, ", "))
 }
 
-// comparesOutcomes reports whether rows set failures against successes.
 func (r Recipe) comparesOutcomes() bool {
 	return r.Profile == corpus.ProfileKTO || r.Profile == corpus.ProfilePref
 }
@@ -119,4 +120,32 @@ func (r Recipe) Configure(c *pipeline.Config) {
 	c.Select.SuccessOnly = r.Profile != corpus.ProfileStepwise
 	c.Select.MinReward = r.MinReward
 	c.Select.Top = max(c.Select.Top, r.Sampling.Samples)
+}
+
+// view is what a row is chosen by, whatever its profile.
+type view struct {
+	finish.Seen
+	// failure is the session of the attempt that failed; empty where none did.
+	failure string
+	// wanted is the row's reward, or 1 and 0 for a label.
+	wanted float64
+}
+
+func look(row any) (v view, err error) {
+	v.Seen, err = finish.Look(row)
+	switch r := row.(type) {
+	case *rows.SFT:
+		v.wanted = r.Reward
+	case *rows.KTO:
+		if r.Label {
+			v.wanted = 1
+		} else {
+			v.failure = r.SessionID
+		}
+	case *rows.Pref:
+		if r.Reason != rows.PairJudge {
+			v.wanted, v.failure = 1, r.RejectedSession
+		}
+	}
+	return v, err
 }

@@ -9,12 +9,10 @@ import (
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/filters/checks"
-	"github.com/trajectory-arena/arena/guard/minhash"
 	"github.com/trajectory-arena/arena/pipeline/choose"
 	"github.com/trajectory-arena/arena/pipeline/finish"
 )
 
-// open reads the manifests of all sources, the protection and the teachers.
 func (w *work) open() error {
 	if w.in.Rollouts != "" {
 		name := fromRollouts
@@ -54,7 +52,6 @@ func (w *work) addSource(name, dir string) error {
 	return err
 }
 
-// readMistakes reads what the filter names a mistake in the rollouts.
 func (s *source) readMistakes() error {
 	s.mistakes, s.count.Mistakes = map[string]string{}, map[string]int64{}
 	return finish.Table(s.Source, finish.TableVerdicts, func(row *rows.Verdict) error {
@@ -74,7 +71,6 @@ func (w *work) source(name string) *source {
 	return &source{count: Count{Source: name, Dropped: map[string]int64{}}}
 }
 
-// readTeachers reads the calls of every success of the teacher, by problem.
 func (w *work) readTeachers() error {
 	s, err := finish.Open(w.FS, w.in.Teacher)
 	if err != nil {
@@ -91,7 +87,6 @@ func (w *work) readTeachers() error {
 	})
 }
 
-// callsOf are the calls of each turn of the model.
 func callsOf(row *rows.SFT) (all [][]arena.Call, err error) {
 	turns, err := row.Turns()
 	for _, t := range turns {
@@ -128,7 +123,6 @@ func take[T any](ctx context.Context, w *work, profile string, write func(*T) er
 	return nil
 }
 
-// pickRows finds the rows of a source that may be taken.
 func pickRows[T any](ctx context.Context, w *work, s *source, profile string) error {
 	return finish.Rows(s.Source, profile, corpus.SplitTrain, func(row *T) error {
 		v, err := look(row)
@@ -140,9 +134,7 @@ func pickRows[T any](ctx context.Context, w *work, s *source, profile string) er
 			task: v.Figures.Task, failure: v.failure, wanted: v.wanted > 0,
 		}
 		if w.recipe.CorpusShare > 0 && p.Reason == "" {
-			signature := minhash.Sign(v.completion())
-			packed := signature.Pack()
-			p.Completion = &packed
+			p.Completion = v.Completion()
 		}
 		s.picks = append(s.picks, p)
 		return ctx.Err()

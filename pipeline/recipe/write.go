@@ -2,7 +2,6 @@ package recipe
 
 import (
 	"context"
-	"encoding/json"
 	"path/filepath"
 
 	"github.com/trajectory-arena/arena"
@@ -40,7 +39,6 @@ type Report struct {
 	Exports []export.Count `json:"exports"`
 }
 
-// work is a recipe on its way.
 type work struct {
 	finish.Target
 	recipe     Recipe
@@ -73,7 +71,6 @@ func (r Recipe) Write(ctx context.Context, to finish.Target, in Input, scratch s
 	return &w.report, w.assemble(ctx, parts)
 }
 
-// choose writes the rows of the recipe's own profile as a part.
 func (w *work) choose(ctx context.Context, dir string) error {
 	part, err := w.Part(dir)
 	if err != nil {
@@ -108,7 +105,6 @@ func (w *work) stream() corpus.Stream {
 	return corpus.Stream{Config: w.recipe.Profile, Profile: w.recipe.Profile, Split: corpus.SplitTrain}
 }
 
-// same writes rows as their source has them.
 func same[T any](ctx context.Context, w *work, part *corpus.Part) error {
 	out := corpus.NewShards[T](part, w.stream())
 	if err := take(ctx, w, w.recipe.Profile, out.Add); err != nil {
@@ -117,7 +113,6 @@ func same[T any](ctx context.Context, w *work, part *corpus.Part) error {
 	return out.Close()
 }
 
-// labelled writes attempts with a reward for each step.
 func (w *work) labelled(ctx context.Context, part *corpus.Part) error {
 	out := corpus.NewShards[rows.Steps](part, w.stream())
 	err := take(ctx, w, corpus.ProfileHFJSON, func(row *rows.SFT) error {
@@ -141,9 +136,4 @@ func (w *work) labelled(ctx context.Context, part *corpus.Part) error {
 		return err
 	}
 	return out.Close()
-}
-
-// configuration is the recipe as the manifest holds it.
-func (r Recipe) configuration() ([]byte, error) {
-	return json.Marshal(map[string]any{"recipe": r.Name, "sampling": r.Sampling, "min_reward": r.MinReward, "corpus_share": r.CorpusShare, "voucher_times": r.VoucherTimes})
 }

@@ -22,11 +22,10 @@ type Adder struct {
 	agents map[string]*AgentShare
 	levels map[float64]LevelRate
 	// lengths are by split.
-	lengths map[string]Lengths
-	shifts  map[string][]probe.Shift
-	guard   *guard.Report
-	steps   *Steps
-	// passages decided grades.
+	lengths  map[string]Lengths
+	shifts   map[string][]probe.Shift
+	guard    *guard.Report
+	steps    *Steps
 	passages []frames.Passage
 	outcomes map[arena.JudgeOutcome]int
 	doubts   map[arena.JudgeDoubt]int
@@ -43,7 +42,8 @@ func (a *Adder) Add(x *block.Entry, f choose.Fate) {
 	kept := 0
 	if f.Stage == "" {
 		kept = 1
-		a.addLengths(x, f.Split)
+		l := a.lengths[f.Split]
+		a.lengths[f.Split] = Lengths{f.Split, append(l.Steps, int(x.Attempt.NSteps)), append(l.Tokens, x.Body.Tokens)}
 	}
 	a.agent(x, f.Axis, kept)
 	a.truth.add(x)
@@ -118,7 +118,6 @@ func (a *Adder) Agents(adaptivity map[string]habits.Estimate) Agents {
 	return r
 }
 
-// addSteps adds up what the step judge said of one attempt.
 func (a *Adder) addSteps(x *block.Entry) {
 	o := x.StepJudgement.Outcome
 	if o == "" {
@@ -129,12 +128,6 @@ func (a *Adder) addSteps(x *block.Entry) {
 	}
 	a.steps.Outcomes[o]++
 	a.steps.Verdicts = a.steps.Verdicts.Plus(x.StepNeeds)
-}
-
-// addLengths notes an attempt that was kept.
-func (a *Adder) addLengths(x *block.Entry, split string) {
-	l := a.lengths[split]
-	a.lengths[split] = Lengths{split, append(l.Steps, int(x.Attempt.NSteps)), append(l.Tokens, x.Body.Tokens)}
 }
 
 // Lengths has the splits in the order that trainers read them.
@@ -201,7 +194,6 @@ func (a *Adder) Judges(r Judges, stepJudge string, n Replies, runs map[string]mu
 	return r
 }
 
-// coverage is the share of attempts that have an answer.
 func coverage(judged, unscored int) float64 {
 	return multiplier.Quality{Judged: judged, Scored: judged - unscored}.Coverage()
 }

@@ -55,7 +55,6 @@ train, %d (%d) in eval, %d (%d) never touched; problems that say the same count 
 	return b.String()
 }
 
-// lostText says what share of honest rows the guard is estimated to lose.
 func lostText(f *guard.FalseDrops) string {
 	if f.Held == 0 {
 		return ""
@@ -68,8 +67,6 @@ func lostText(f *guard.FalseDrops) string {
 		100*f.Share, 100*f.Low, 100*f.High, f.Dropped, f.Held, raised)
 }
 
-// foundText says what each bank and tier found, all of which was dropped, what
-// was kept below the threshold, and what another threshold would drop.
 func foundText(g *guard.Report) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Attempts found, and dropped, by bank and tier; kept are those that look like a protected problem and stay below the threshold of %.3f.\n\n| bank | problems |", g.Threshold)
@@ -133,7 +130,6 @@ func (r *Judges) Text(maxUnscored float64) string {
 	return b.String() + framesText(r.Frames, r.Multiplier.Frames) + agreementText(r.Agreement) + subnetText(r.Subnet) + r.Probes.text() + r.Steps.text()
 }
 
-// framesText names the agents whose days are one frame.
 func framesText(all []frames.Flag, weigh multiplier.Frames) string {
 	flagged := slices.DeleteFunc(slices.Clone(all), func(f frames.Flag) bool { return !f.Framed })
 	if len(flagged) == 0 {
@@ -147,7 +143,6 @@ func framesText(all []frames.Flag, weigh multiplier.Frames) string {
 	return b.String()
 }
 
-// text says which choices made factors of grades.
 func (r *Multiplier) text() string {
 	weighed := "its own grade"
 	if r.Per == multiplier.Run {
@@ -187,7 +182,6 @@ func (a *AgentShare) Adapts() string {
 	return a.Adaptivity.String()
 }
 
-// agreementText is the judge's measured agreement as the dataset card has it.
 func agreementText(r *agreement.Report) string {
 	if r == nil {
 		return "\nIts agreement with labels was not given to this build (--judge-agreement).\n"
@@ -200,7 +194,6 @@ func agreementText(r *agreement.Report) string {
 	return b.String()
 }
 
-// figure is a statistic with its interval, or that it is not defined.
 func figure(f agreement.Figure) string {
 	switch {
 	case f.Value == nil:
@@ -212,7 +205,6 @@ func figure(f agreement.Figure) string {
 	}
 }
 
-// text is what the probes showed as the dataset card has it.
 func (r *Probes) text() string {
 	if r == nil {
 		return "\nHow far empty words, orders or copies move it was not measured: no attempt was drawn, and --judge-probes gave no figures.\n"
@@ -242,7 +234,6 @@ func (r *Probes) text() string {
 	return b.String() + "\n" + strings.Join(lines, "; ") + ".\n"
 }
 
-// text is the step judge's part as the dataset card has it.
 func (r *Steps) text() string {
 	if r == nil {
 		return ""

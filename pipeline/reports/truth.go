@@ -42,7 +42,6 @@ func paid(x *block.Entry) *float64 {
 	return new(float64(ones(x.Outcome.Success)))
 }
 
-// held compares run by run, and category by category.
 func (t *truth) held() (all []agreement.Validator) {
 	slices.SortStableFunc(t.All, func(a, b agreement.Theirs) int { return cmp.Compare(a.Run, b.Run) }) // a sum of floats depends on its order
 	for _, figure := range agreement.Figures {
@@ -56,7 +55,6 @@ func (t *truth) held() (all []agreement.Validator) {
 	return all
 }
 
-// subnetText is how far the build agrees with the subnet, as the dataset card has it.
 func subnetText(all []agreement.Validator) string {
 	if len(all) == 0 {
 		return ""

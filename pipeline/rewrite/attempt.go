@@ -1,6 +1,7 @@
 package rewrite
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -54,7 +55,6 @@ type made struct {
 	thoughts frames.Thoughts
 }
 
-// asking is one attempt under way.
 type asking struct {
 	*work
 	trace   *arena.Trace
@@ -89,7 +89,6 @@ func (w *work) attempt(ctx context.Context, t *arena.Trace) (*made, error) {
 	return a.end(reason), err
 }
 
-// steps are the turns of an attempt that call tools.
 func steps(t *arena.Trace) []arena.Turn {
 	d := filters.Normalise(t)
 	return slices.DeleteFunc(d.Turns, func(t arena.Turn) bool { return len(t.Calls) == 0 })
@@ -136,18 +135,14 @@ func (a *asking) ask(ctx context.Context, t llm.Task) (llm.Reply, error) {
 	r, err := a.Model.Do(ctx, t)
 	a.out.Requests++
 	a.spent = a.spent.Plus(r.Spent)
-	if a.out.Model == "" {
-		a.out.Model = r.Model
-	}
+	a.out.Model = cmp.Or(a.out.Model, r.Model)
 	return r, err
 }
 
-// finish makes the row and holds it against the log.
 func (a *asking) finish(ctx context.Context, p past, turns []arena.Turn) (string, error) {
 	t := a.trace
 	source, err := a.newRow(turns)
-	var unfit *chat.Unfit
-	if errors.As(err, &unfit) {
+	if unfit, is := errors.AsType[*chat.Unfit](err); is {
 		return unfit.Reason, nil
 	}
 	if err != nil {
@@ -161,7 +156,8 @@ func (a *asking) finish(ctx context.Context, p past, turns []arena.Turn) (string
 	if reason := a.spoken(t, &d); reason != "" {
 		return reason, nil
 	}
-	if a.out.row, err = a.newRow(again); errors.As(err, &unfit) {
+	a.out.row, err = a.newRow(again)
+	if unfit, is := errors.AsType[*chat.Unfit](err); is {
 		return unfit.Reason, nil
 	}
 	if err != nil {
@@ -228,7 +224,6 @@ func (a *asking) newRow(turns []arena.Turn) (*rows.SFT, error) {
 // moves are what was done at any step of the day's attempts, by problem and form.
 type moves map[string]map[string]move
 
-// maxMoves bounds those of one problem.
 const maxMoves = 64
 
 func (m moves) add(problem string, turns []arena.Turn) {

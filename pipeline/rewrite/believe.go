@@ -71,7 +71,6 @@ const orderly = "orders_the_judge"
 // has a log that holds.
 var own = []string{filters.ReasonScripted, filters.ReasonFixed, "no_inference", "unnamed_dispatches", "unnamed_recommendation", orderly, chat.ReasonUnanswered}
 
-// orders reports whether a thought orders about whoever reads it.
 func (w *work) orders(thought string) bool {
 	s, _ := w.filter.Check(&arena.Trace{}, &arena.Dialogue{Turns: []arena.Turn{{Think: thought}}})
 	return slices.Contains(s.Reasons, orderly)
@@ -128,11 +127,7 @@ func dealings(r *rows.SFT) (string, error) {
 
 // decode reads a row as the file of a stranger.
 func decode(problem string, r *rows.SFT) (*arena.Trace, error) {
-	ms := make([]json.RawMessage, len(r.Messages))
-	for i, m := range r.Messages {
-		ms[i] = json.RawMessage(m)
-	}
-	record, err := json.Marshal(map[string]any{"problem_id": problem, "messages": ms})
+	record, err := json.Marshal(map[string]any{"problem_id": problem, "messages": json.RawMessage("[" + strings.Join(r.Messages, ",") + "]")})
 	if err != nil {
 		return nil, err
 	}

@@ -3,6 +3,7 @@ package rewrite
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 	"strings"
 
@@ -26,7 +27,6 @@ const (
 	reasonAbsent = "not_in_given_days" // the days that were given do not hold it
 )
 
-// readRows takes from the corpus's rows how many they are and their harness.
 func (w *work) readRows() (err error) {
 	kept := 0
 	err = finish.Rows(w.source, corpus.ProfileHFJSON, corpus.SplitTrain, func(row *rows.SFT) (err error) {
@@ -139,17 +139,12 @@ func (w *work) look(ctx context.Context, t *arena.Trace, turns []arena.Turn, cal
 
 // cap leaves as many as there may be rows, whatever the order of the days.
 func (w *work) cap() {
-	var ids []string
-	for id := range w.chosen {
-		ids = append(ids, id)
-	}
-	slices.SortFunc(ids, func(a, b string) int { return strings.Compare(choose.Key(a), choose.Key(b)) })
+	ids := slices.SortedFunc(maps.Keys(w.chosen), func(a, b string) int { return strings.Compare(choose.Key(a), choose.Key(b)) })
 	for _, id := range ids[min(len(ids), w.Most):] {
 		w.leave(id, reasonCap)
 	}
 }
 
-// read emits the chosen attempts.
 func (w *work) read(ctx context.Context, emit func(*arena.Trace) error) error {
 	return w.traces(ctx, func(t *arena.Trace) error {
 		if c := w.chosen[t.ID]; c == nil || c.RecordSHA256 != t.RecordSHA256 {

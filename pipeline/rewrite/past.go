@@ -61,12 +61,10 @@ func (p past) String() string {
 	return b.String()
 }
 
-// toWrite asks for the thought that leads to a move.
 func (p past) toWrite(next move) string {
 	return fmt.Sprintf("%s\nThe call that the assistant makes now:\n<<<\n%s>>>\n", p, next)
 }
 
-// toChoose asks which of several moves a thought leads to.
 func (p past) toChoose(thought string, moves []move) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\nThe thought:\n<<<\n%s\n>>>\n\nThe calls:\n<<<\n", p, thought)

@@ -13,8 +13,6 @@ import (
 	"github.com/trajectory-arena/arena/pipeline/finish"
 )
 
-// leaveTemplates takes out the rows with a thought that is in one frame with those
-// of many others.
 func leaveTemplates(all []*made) {
 	var rows []*made
 	var thoughts []frames.Thoughts
@@ -30,7 +28,6 @@ func leaveTemplates(all []*made) {
 	}
 }
 
-// write puts the rows into a corpus with the split of their source.
 func (w *work) write(ctx context.Context, all []*made) error {
 	scratch := w.Out + ".part"
 	part, err := w.Part(scratch)

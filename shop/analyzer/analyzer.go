@@ -7,6 +7,8 @@ import (
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/blevesearch/go-porterstemmer"
 )
 
 // maxWord is the longest word in UTF-16 units (the default of Lucene's
@@ -50,7 +52,6 @@ func term(word string, emit func([]byte)) {
 	emit([]byte(string(utf16.Decode(units[:len(left)]))))
 }
 
-// withoutPossessive drops a final 's, with any of three apostrophes.
 func withoutPossessive(word string) string {
 	n := len(word)
 	if n < 2 || word[n-1]|0x20 != 's' {
@@ -61,4 +62,19 @@ func withoutPossessive(word string) string {
 		return word[:n-1-size]
 	}
 	return word
+}
+
+// stem is Porter's stem of a word in lower case ("An algorithm for suffix
+// stripping", 1980, with the two departures of its author's later programs: bli
+// becomes ble, logi becomes log). It may write over word. Words of one or two letters
+// stay, and of two that are a suffix altogether the library leaves too little or too
+// much.
+func stem(word []rune) []rune {
+	switch string(word) {
+	case "eed":
+		return word
+	case "ies":
+		return word[:1]
+	}
+	return porterstemmer.StemWithoutLowerCasing(word)
 }

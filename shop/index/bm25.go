@@ -34,7 +34,6 @@ func lengthByte(n uint32) byte {
 	return byte(exactLengths + (e>>shift)&7 + uint32(shift+1)<<3)
 }
 
-// byteLength is the length that a byte stands for.
 func byteLength(c byte) uint32 {
 	if c < exactLengths+8 {
 		return uint32(c)
@@ -76,7 +75,6 @@ func ranking(a, b Hit) int {
 	return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Document, b.Document))
 }
 
-// push takes the hits in the order of their numbers.
 func (t *best) push(h Hit) {
 	if h.Score <= t.worst {
 		return
@@ -87,7 +85,6 @@ func (t *best) push(h Hit) {
 	}
 }
 
-// cut leaves the best, in their order.
 func (t *best) cut() {
 	slices.SortFunc(t.hits, ranking)
 	t.hits = t.hits[:min(t.limit, len(t.hits))]

@@ -66,7 +66,6 @@ func (x *Index) Documents() int { return len(x.norms) }
 // TermCount is how many different terms the index holds.
 func (x *Index) TermCount() int { return len(x.dictionary) / dictionaryEntry }
 
-// text gives the text of term i.
 func (x *Index) text(i int) string {
 	from, to := binary.LittleEndian.Uint32(x.dictionary[i*dictionaryEntry:]), uint32(len(x.terms))
 	if i+1 < x.TermCount() {
@@ -78,7 +77,6 @@ func (x *Index) text(i int) string {
 	return unsafe.String(unsafe.SliceData(x.terms[from:to]), int(to-from))
 }
 
-// find gives how many documents hold a term, and its postings.
 func (x *Index) find(term string) (documents int, code []byte) {
 	n := x.TermCount()
 	i := sort.Search(n, func(i int) bool { return x.text(i) >= term })
@@ -100,7 +98,6 @@ func (x *Index) find(term string) (documents int, code []byte) {
 // first-level cache.
 const window = 1 << 13
 
-// scratch is the memory of one search.
 type scratch struct {
 	sums    [window]float64
 	touched [window / 64]uint64
@@ -190,7 +187,6 @@ func (s *scratch) collect(base uint32) (matches int) {
 	return matches
 }
 
-// cursor walks one term's postings.
 type cursor struct {
 	code []byte
 	// document is math.MaxUint32 after the last.

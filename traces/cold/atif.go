@@ -44,7 +44,6 @@ func agentName(name, version string) string {
 	return name + "@" + version
 }
 
-// atifExtra takes what is said of the attempt beside its steps.
 func (r *reader) atifExtra(own object) {
 	a := r.attempt()
 	a.Run, a.Problem = cmp.Or(own.id("eval_run_id"), a.Run), cmp.Or(own.id("problem_id"), a.Problem, own.id("task_id"))
@@ -131,7 +130,6 @@ func (r *reader) restore(s *arena.Step, results []Message, own object) {
 	})
 }
 
-// places visits the numbers of a list that are places among so many.
 func (r *reader) places(list gjson.Result, of int, visit func(int)) {
 	r.each(list, func(v gjson.Result) {
 		if i := (object{"": v}).count(""); i != nil && *i < of {
@@ -140,7 +138,6 @@ func (r *reader) places(list gjson.Result, of int, visit func(int)) {
 	})
 }
 
-// answered gives calls their results; later are those that answer none of them.
 func answered(calls []arena.ToolCall, results []Message) (later []Message) {
 	open := map[string][]int{}
 	for i := range calls {

@@ -70,7 +70,6 @@ func (r *reader) row(top object) {
 	}
 }
 
-// attemptError is the error of an attempt: an object, or its bare text.
 func (r *reader) attemptError(v gjson.Result) *arena.AttemptError {
 	switch {
 	case v.Type == gjson.String:
@@ -137,7 +136,6 @@ func (r *reader) output(text string) {
 	}
 }
 
-// taggedCalls reads the calls of all tool_call tags that hold JSON.
 func (r *reader) taggedCalls(text string) (calls []arena.ToolCall) {
 	for {
 		_, rest, ok := strings.Cut(text, "<tool_call>")
@@ -151,7 +149,6 @@ func (r *reader) taggedCalls(text string) (calls []arena.ToolCall) {
 	}
 }
 
-// seen gives an observation's results to the calls before it, by their order.
 func (r *reader) seen(text string) {
 	var results []Message
 	if cursor.Valid(text) {

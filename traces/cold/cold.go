@@ -108,9 +108,8 @@ type Format struct {
 	Kept string
 	// Typed reports whether arguments are values; else they may be written as text.
 	Typed bool
-	// is recognises the format by a document's top level.
-	is   func(top object) bool
-	read func(r *reader, top object)
+	is    func(top object) bool
+	read  func(r *reader, top object)
 }
 
 // Formats are all formats, in the order in which a document is held against them.

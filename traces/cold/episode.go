@@ -65,7 +65,6 @@ type Verdict struct {
 	Reason string
 }
 
-// episode reads what an episode and a ledger say in the same words.
 func (r *reader) episode(e object) {
 	a, view := r.begin(""), e.within("bootstrap").within("policy_view")
 	a.Asked, a.Run, a.Problem, a.Session = true, e.id("evaluation_run_id"), e.id("task_id"), e.id("session_id")
@@ -86,7 +85,6 @@ func (r *reader) episode(e object) {
 	}
 }
 
-// verdict reads the score, and what stands beside it of how the session ended.
 func (r *reader) verdict(session, said object) *Verdict {
 	v := &r.attempt().Verdict
 	v.Score, v.Ending = said.number("paid_reward", "score"), r.text(session["outcome"])
@@ -107,7 +105,6 @@ func (r *reader) turns(list gjson.Result, turn func(object)) {
 	}
 }
 
-// turn takes one turn: its calls, their answers, and what the shopper said after it.
 func (r *reader) turn(turn object) {
 	asked, answered, step := turn.within("request"), turn.within("response"), arena.Step{}
 	if n := asked.count("turn"); n != nil {
@@ -151,7 +148,6 @@ func (r *reader) interaction(turn object) {
 	r.shopper(turn["shopper_message"])
 }
 
-// shopper takes what the simulated shopper said, if anything.
 func (r *reader) shopper(said gjson.Result) {
 	if text := r.text(said); text != "" {
 		r.tell(User, text)

@@ -85,7 +85,6 @@ func isRequest(in object) bool {
 	return messageList(in["messages"]) || list.Type == gjson.String || list.Raw == "[]" || list.IsArray() && (item.Get("role").Exists() || item.Get("type").Exists())
 }
 
-// ended takes how a response ended.
 func (r *reader) ended(out object) {
 	why := r.text(out.within("incomplete_details")["reason"])
 	if failed := out.within("error"); len(failed) > 0 {

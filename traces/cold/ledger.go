@@ -33,7 +33,6 @@ func (r *reader) told() bool {
 	return false
 }
 
-// entry takes one entry of a ledger of runtimes 1 and 2.
 func (r *reader) entry(entry object, told bool) {
 	kind, payload, v := entry["kind"].Str, entry.within("payload"), &r.attempt().Verdict
 	if reason := r.text(payload["outcome"]); reason != "" {
@@ -85,7 +84,6 @@ type worldLedger struct {
 	heard []string
 }
 
-// record takes one record.
 func (w *worldLedger) record(record object) {
 	a, seen := w.attempt(), record["observation"]
 	w.task, w.pack = cmp.Or(record.id("task_id"), w.task), cmp.Or(record.id("pack_id"), w.pack)

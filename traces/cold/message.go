@@ -9,7 +9,6 @@ import (
 	"github.com/trajectory-arena/arena"
 )
 
-// messageKeys are those of a message that readers know.
 var messageKeys = []string{
 	"role", "from", "content", "value", "text", "parts", "system_prompt", "reasoning_content", "reasoning", "thinking", "think", "response", "function", "error",
 }
@@ -104,7 +103,6 @@ func PartsText(raw arena.Raw) arena.Raw {
 	return arena.Quote(strings.Join(texts, "\n"))
 }
 
-// said is what a message's content holds.
 type said struct {
 	step    arena.Step
 	answers []Message
@@ -168,7 +166,6 @@ func (r *reader) result(v gjson.Result) arena.Raw {
 	}
 }
 
-// calls reads a list of calls, or one alone.
 func (r *reader) calls(v gjson.Result) (all []arena.ToolCall) {
 	if v = Unpacked(v); v.IsObject() && !v.Get("0").Exists() {
 		return []arena.ToolCall{r.call(fields(v))}

@@ -33,7 +33,6 @@ func fields(v gjson.Result) object {
 // written in a string is read as well.
 func (o object) within(name string) object { return fields(Unpacked(o[name])) }
 
-// first is the value of the first of these names that has one.
 func (o object) first(names ...string) gjson.Result {
 	for _, name := range names {
 		if v := o[name]; v.Exists() && v.Type != gjson.Null {
@@ -78,7 +77,6 @@ func Unpacked(v gjson.Result) gjson.Result {
 	return v
 }
 
-// messageList reports whether a value is a list that starts with a message.
 func messageList(v gjson.Result) bool {
 	return v.IsArray() && v.Get("0.role").Type == gjson.String
 }
@@ -112,7 +110,6 @@ func (r *reader) each(list gjson.Result, visit func(v gjson.Result)) {
 	})
 }
 
-// text is a string's text; empty for anything else.
 func (r *reader) text(v gjson.Result) string {
 	if v.Type != gjson.String {
 		return ""
@@ -168,7 +165,6 @@ func Unread(key string) []string {
 	return []string{"unread:" + key}
 }
 
-// unread names the keys of an object that hold text and are not known.
 func (r *reader) unread(o object, known ...string) {
 	for _, name := range slices.Sorted(maps.Keys(o)) {
 		if v := o[name]; v.Type != gjson.String || v.Str == "" || slices.Contains(known, name) {

@@ -1,6 +1,7 @@
 package cold
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/tidwall/gjson"
@@ -44,10 +45,8 @@ var verifiersEpisode = Format{
 func (r *reader) branch(v gjson.Result, top object) {
 	a, t := r.begin(v.Raw), fields(v)
 	task := t.within("task")
-	a.Problem, a.Run, a.Trial = task.within("data").id("id", "example_id"), top.within("run").id("id"), t.id("id")
-	if a.Problem == "" {
-		a.Problem = task.id("key", "hash")
-	}
+	a.Problem = cmp.Or(task.within("data").id("id", "example_id"), task.id("key", "hash"))
+	a.Run, a.Trial = top.within("run").id("id"), t.id("id")
 	a.Model, a.Tools = r.text(v.Get("agent.config.model")), Tools(t["tools"])
 	reward, scored := 0.0, false
 	t["rewards"].ForEach(func(_, part gjson.Result) bool {

@@ -40,7 +40,6 @@ type (
 	}
 )
 
-// openAI is the trace as one row.
 func (w *writer) openAI() chatOut {
 	t := w.t
 	w.losesBeside()
@@ -56,7 +55,6 @@ func (w *writer) openAI() chatOut {
 	return out
 }
 
-// losesBeside notes what chat formats have no place for beside the messages.
 func (w *writer) losesBeside() {
 	t := w.t
 	w.loses(LossAgent, t.Agent != arena.Agent{})
@@ -64,12 +62,10 @@ func (w *writer) losesBeside() {
 		t.InferenceTotal >= 0 || t.InferenceFailures >= 0 || t.HasDialogue != w.hasTurns())
 }
 
-// hasTurns tells what a reader of messages takes for a dialogue.
 func (w *writer) hasTurns() bool {
 	return slices.ContainsFunc(w.t.Steps, func(s arena.Step) bool { return s.Role == arena.RoleAgent })
 }
 
-// turn is one step as messages: the step's own and one for each result.
 func (w *writer) turn(i int) []messageOut {
 	s := &w.t.Steps[i]
 	w.losesEvidence(s)
@@ -116,7 +112,6 @@ func (w *writer) newID(id string) string {
 	return id
 }
 
-// argumentText is the arguments as OpenAI has them: JSON in a string.
 func (w *writer) argumentText(raw arena.Raw) string {
 	w.loses(LossAbsentArguments, raw == "")
 	w.loses(LossArgumentsKind, raw != "" && raw.Kind() != arena.String)
@@ -154,7 +149,6 @@ func (w *writer) session() []any {
 	return lines
 }
 
-// unixMS is a timestamp in whole milliseconds; nil for anything else.
 func unixMS(raw arena.Raw) *int64 {
 	ms, err := strconv.ParseInt(string(raw), 10, 64)
 	if err != nil {

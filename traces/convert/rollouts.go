@@ -81,7 +81,6 @@ func (w *writer) responses() map[string]any {
 	})
 }
 
-// filled is an object without the members that have no value.
 func filled(o map[string]any) map[string]any {
 	maps.DeleteFunc(o, func(_ string, v any) bool { return reflect.ValueOf(v).IsZero() })
 	return o

@@ -94,7 +94,6 @@ func Write(t *arena.Trace, f Format) (lines []byte, lost []Loss, err error) {
 	return w.out.Bytes(), w.lost, nil
 }
 
-// writer renders one trace.
 type writer struct {
 	t    *arena.Trace
 	out  bytes.Buffer
@@ -109,21 +108,18 @@ func (w *writer) line(v any) error {
 	return e.Encode(v)
 }
 
-// loses notes a loss once, if there is anything to lose.
 func (w *writer) loses(l Loss, really bool) {
 	if really && !slices.Contains(w.lost, l) {
 		w.lost = append(w.lost, l)
 	}
 }
 
-// losesEvidence notes what only the sandbox's own shapes hold.
 func (w *writer) losesEvidence(s *arena.Step) {
 	w.loses(LossProxyCalls, len(s.Proxy) > 0)
 	w.loses(LossRuling, w.t.Ruling != nil)
 	w.loses(LossStepRaw, s.Raw != "")
 }
 
-// rawJSON keeps a value as it is; nil where there is none.
 func rawJSON(raw arena.Raw) json.RawMessage {
 	if raw == "" {
 		return nil

@@ -13,7 +13,6 @@ import (
 	"time"
 )
 
-// run is an evaluation run as the API lists it.
 type run struct {
 	ID       string  `json:"eval_run_id"`
 	Agent    string  `json:"agent_version_id"`
@@ -27,7 +26,6 @@ type run struct {
 	found map[string]finding
 }
 
-// finding is what a validator says of an attempt at a problem.
 type finding struct {
 	Category   string          `json:"category,omitempty"`
 	Score      *float64        `json:"score,omitempty"`
@@ -46,7 +44,6 @@ type item struct {
 
 const kindEpisode = "envpack_episode"
 
-// name is the id that the item's file is called by.
 func (i *item) name() string {
 	if i.Kind == kindEpisode {
 		return i.Episode
@@ -54,7 +51,6 @@ func (i *item) name() string {
 	return i.ID
 }
 
-// detail is what the API says of a run alone.
 type detail struct {
 	Kind  string `json:"execution_kind"`
 	Items *struct {
@@ -67,7 +63,6 @@ type detail struct {
 // safe is an id that may name a file.
 var safe = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,127}$`)
 
-// race lists the runs of a race, through the agents that qualified.
 func (c *Client) race(ctx context.Context, id string) (all []run, err error) {
 	var answer struct {
 		Qualifiers []struct {
@@ -88,7 +83,6 @@ func (c *Client) race(ctx context.Context, id string) (all []run, err error) {
 	return all, nil
 }
 
-// agent lists the runs of an agent version.
 func (c *Client) agent(ctx context.Context, id string) ([]run, error) {
 	var version struct {
 		Hotkey string `json:"miner_hotkey"`
@@ -217,7 +211,6 @@ func (c *Client) attempt(ctx context.Context, r *run, i item) (text json.RawMess
 	return nil, fmt.Errorf("%w: %w", errExpired, err)
 }
 
-// suite is the problems of a suite of the older contract, one a line.
 func (c *Client) suite(ctx context.Context, id int) (lines []json.RawMessage, err error) {
 	var answer struct {
 		Problems []struct {

@@ -55,7 +55,6 @@ const (
 	longestWait = 5 * time.Minute
 )
 
-// get reads the JSON at a path of the API.
 func (c *Client) get(ctx context.Context, path string, into any) error {
 	return c.call(ctx, http.MethodGet, c.Base+"/v1/public/"+path, nil, into)
 }
@@ -72,7 +71,6 @@ func (c *Client) call(ctx context.Context, method, address string, body []byte, 
 	return nil
 }
 
-// bytes sends a request until it is answered for good.
 func (c *Client) bytes(ctx context.Context, method, address string, body []byte) (text []byte, err error) {
 	pause := firstPause
 	for try := 1; ; try++ {
@@ -98,7 +96,6 @@ func (c *Client) bytes(ctx context.Context, method, address string, body []byte)
 	}
 }
 
-// once sends a request when it is its turn.
 func (c *Client) once(ctx context.Context, method, address string, body []byte) ([]byte, error) {
 	if err := c.turn(ctx); err != nil {
 		return nil, err
@@ -153,8 +150,7 @@ func whole(body io.Reader) ([]byte, error) {
 // unaddressed leaves out the address of a failed request: one that is signed is a
 // secret while it lasts.
 func unaddressed(err error) error {
-	var u *url.Error
-	if errors.As(err, &u) {
+	if u, is := errors.AsType[*url.Error](err); is {
 		return u.Err
 	}
 	return err

@@ -33,7 +33,6 @@ const (
 	stateChanged    = "changed" // the run says other things than when it was fetched
 )
 
-// entry is what became of an attempt.
 type entry struct {
 	Run    string `json:"run"`
 	Item   string `json:"item,omitempty"`
@@ -96,7 +95,6 @@ func (d *day) note(run, item string, err error) error {
 var kept = []string{"eval_run_id", "agent_version_id", "validator_hotkey", "status", "is_included", "race_id", "race_number", "phase", "claimed_at", "completed_at",
 	"validator_score", "reasoning_quality", "reasoning_coefficient", "score_components_summary", "inference_total", "inference_failure_count", "service_versions", "invalidated_at", "invalidation_reason"}
 
-// meta is the run.json of a run: what traces reads, and what the subnet found.
 func meta(r *run, kind, network string, whole bool) (map[string]json.RawMessage, error) {
 	var all map[string]json.RawMessage
 	if err := json.Unmarshal(r.original, &all); err != nil {
@@ -118,7 +116,6 @@ func meta(r *run, kind, network string, whole bool) (map[string]json.RawMessage,
 	return all, nil
 }
 
-// describe writes a run's run.json.
 func (d *day) describe(r *run, kind, network string, whole bool) error {
 	all, err := meta(r, kind, network, whole)
 	if err != nil {
@@ -127,7 +124,6 @@ func (d *day) describe(r *run, kind, network string, whole bool) error {
 	return keep(d.runFolder(r.ID), traces.MetaName, all)
 }
 
-// keep writes a value into a folder as JSON that people can read.
 func keep(folder, name string, v any) error {
 	text, err := json.MarshalIndent(v, "", " ")
 	if err == nil {
@@ -186,7 +182,6 @@ func compact(text json.RawMessage) []byte {
 	return b.Bytes()
 }
 
-// counted are the states with how often each came.
 func (d *day) counted() (words []string) {
 	d.Counts = map[string]int{}
 	for _, e := range d.Entries {
@@ -198,7 +193,6 @@ func (d *day) counted() (words []string) {
 	return words
 }
 
-// write puts the manifest into the day's folder.
 func (d *day) write() error {
 	d.counted()
 	return keep(d.folder, ManifestName, d)

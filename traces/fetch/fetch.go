@@ -43,11 +43,10 @@ var (
 )
 
 func expired(err error) bool {
-	var r *Refusal
-	return errors.As(err, &r) && (r.Status == http.StatusForbidden || r.Status == http.StatusGone) && r.Code == ""
+	r, is := errors.AsType[*Refusal](err)
+	return is && (r.Status == http.StatusForbidden || r.Status == http.StatusGone) && r.Code == ""
 }
 
-// todo is a run with the attempts that are not on disk yet.
 type todo struct {
 	run
 	detail detail
@@ -121,7 +120,6 @@ func (f *Fetch) only(ctx context.Context) ([]run, error) {
 	return nil, cmp.Or(err, fmt.Errorf("run %s is not among those of its agent", f.Query.Run))
 }
 
-// look finds what of a run is to be fetched; nil where nothing is.
 func (f *Fetch) look(ctx context.Context, r *run, days map[string]*day) (*todo, error) {
 	name := fmt.Sprintf("qualifying-%d", r.Suite)
 	if r.RaceID != nil {
@@ -152,7 +150,6 @@ func (f *Fetch) look(ctx context.Context, r *run, days map[string]*day) (*todo, 
 	return t, nil
 }
 
-// estimate says what the rest costs before it starts.
 func (f *Fetch) estimate(work []*todo, days map[string]*day) {
 	asks, attempts := 0, 0
 	for _, t := range work {
@@ -234,7 +231,6 @@ func isFeedback(text []byte, episode string) bool {
 	return json.Unmarshal(text, &f) == nil && f.ID == episode
 }
 
-// problems fetches the problems of the older contract, once a day.
 func (f *Fetch) problems(ctx context.Context, t *todo) error {
 	path := filepath.Join(t.day.folder, "problems.jsonl")
 	if _, err := os.Stat(path); err == nil || t.day.asked {
@@ -252,7 +248,6 @@ func (f *Fetch) problems(ctx context.Context, t *todo) error {
 	return atomicfile.WriteFile(path, text.Bytes())
 }
 
-// conclude writes the days' manifests and says what they count.
 func (f *Fetch) conclude(days map[string]*day) error {
 	var errs []error
 	for _, d := range days {
