@@ -77,7 +77,6 @@ func when(odds float64, holds bool) float64 {
 	return 0
 }
 
-// check is the rule's versioned name among the checks.
 func (r *rule) check() string { return r.name + "_v3" }
 
 func recommendation(a *evidence.Attempt) float64 {

@@ -55,7 +55,6 @@ type Tool struct {
 	IDs   []string `yaml:"ids,omitempty"`
 }
 
-// harness is the map of all tools.
 func (c *Config) harness() evidence.Tools {
 	more := evidence.Tools{}
 	for name, t := range c.Tools {

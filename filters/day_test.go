@@ -7,8 +7,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"sort"
 	"strconv"
+	"sync"
 	"testing"
 
 	"github.com/trajectory-arena/arena"
@@ -139,11 +141,27 @@ func shared(t testing.TB, path string) string {
 			return p
 		}
 	}
-	t.Skipf("conformance data %s is not beside the repository", path)
+	t.Skipf("needs shared/%s beside the repository", path)
 	return ""
 }
 
+// daysRead are the labelled days that a test has read; none changes their traces.
+var daysRead = struct {
+	sync.Mutex
+	of map[string][]labelled
+}{of: map[string][]labelled{}}
+
 func readDay(t testing.TB, dir string) []labelled {
+	t.Helper()
+	daysRead.Lock()
+	defer daysRead.Unlock()
+	if daysRead.of[dir] == nil {
+		daysRead.of[dir] = readLabelled(t, dir)
+	}
+	return slices.Clone(daysRead.of[dir])
+}
+
+func readLabelled(t testing.TB, dir string) []labelled {
 	t.Helper()
 	type label struct {
 		Run     string `json:"eval_run_id"`

@@ -117,7 +117,6 @@ const (
 
 var axisWords = []string{ReasonScripted, ReasonUnknown, ReasonUncertain, ReasonFixed}
 
-// axisReasons is the reject that follows from the axis, if any.
 func (f *Filter) axisReasons(s *arena.Structure) []string {
 	switch {
 	case s.Axis == arena.AxisScripted:

@@ -28,10 +28,11 @@ func judgeAuthors(t *testing.T) map[string][]judgement {
 }
 
 // TestFitBesideRules prints what a logistic regression over the same evidence makes of
-// authors that it never saw, beside the rules: docs/decisions quotes it.
+// authors that it never saw, beside the rules: docs/decisions quotes it. It holds
+// nothing, so that it runs only where its table is seen.
 func TestFitBesideRules(t *testing.T) {
-	if !long.Tests {
-		t.Skip("a simulation of many days: go test -tags long")
+	if !long.Tests || !testing.Verbose() {
+		t.Skip("prints a table of many days: go test -tags long -v -run FitBesideRules ./filters")
 	}
 	t.Parallel()
 	all, f := judgeAuthors(t), newFilter(t)

@@ -246,7 +246,6 @@ func (n *normaliser) uniqueIDs() {
 	}
 }
 
-// share hands the collected calls to their turns.
 func (n *normaliser) share() {
 	from := 0
 	for i, end := range n.ends {

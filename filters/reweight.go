@@ -115,7 +115,6 @@ func Reweight(all []Scored) Leaderboard {
 	return b
 }
 
-// rewards are those of some attempts, by problem.
 type rewards map[string][4]float64
 
 func (r rewards) add(s *Scored, weight float64) {

@@ -19,7 +19,7 @@ func conformance(t testing.TB) string {
 	if data := sharedData(t); data != "" {
 		return data
 	}
-	t.Skip("no shared/data above this package: the public problems are not part of the repository")
+	t.Skip("needs shared/data beside the repository: the public problems are not part of it")
 	return ""
 }
 

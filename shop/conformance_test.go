@@ -18,7 +18,7 @@ func shared(t *testing.T, elem ...string) string {
 	t.Helper()
 	path := filepath.Join(append([]string{"..", "..", "shared", "data"}, elem...)...)
 	if _, err := os.Stat(path); err != nil {
-		t.Skip("no conformance data beside the repository")
+		t.Skip("needs shared/data/" + filepath.Join(elem...) + " beside the repository")
 	}
 	return path
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/internal/long"
 )
 
 // fields is an object by encoding/json: the last of equal keys counts and keys
@@ -234,11 +235,14 @@ func TestEnvelopeSeedsAgreeWithEncodingJSON(t *testing.T) {
 	}
 }
 
+// TestEveryGeneratedEnvelopeAgreesWithEncodingJSON reads every line of two generated
+// days both ways, without the tag long every eighth.
 func TestEveryGeneratedEnvelopeAgreesWithEncodingJSON(t *testing.T) {
 	t.Parallel()
 	for _, set := range []string{"day", "judge"} {
-		for _, line := range sharedLines(t, set) {
-			checkAgainstOracle(t, line)
+		lines := sharedLines(t, set)
+		for i := 0; i < len(lines); i += long.Or(1, 8) {
+			checkAgainstOracle(t, lines[i])
 		}
 	}
 }

@@ -21,7 +21,7 @@ func shared(tb testing.TB, name string) string {
 	tb.Helper()
 	path := findShared(name)
 	if path == "" {
-		tb.Skipf("no conformance data at shared/data/%s in any folder above", name)
+		tb.Skipf("needs shared/data/%s beside the repository", name)
 	}
 	return path
 }

@@ -21,7 +21,7 @@ import (
 // the tag long it takes every fifth page.
 func TestExamplesRunAsPrinted(t *testing.T) {
 	if testing.Short() {
-		t.Skip("the commands' own scripts run under -short")
+		t.Skip("left out by -short, under which the commands' own scripts run")
 	}
 	dir, pages := t.TempDir(), 0
 	eachCommand(newRoot(&cli.Streams{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard}), func(c *cobra.Command) {

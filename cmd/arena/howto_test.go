@@ -17,7 +17,7 @@ import (
 // the pages build, at an address of its own.
 func TestHowTosRunAsPrinted(t *testing.T) {
 	if testing.Short() {
-		t.Skip("the commands' own scripts run under -short")
+		t.Skip("left out by -short, under which the commands' own scripts run")
 	}
 	pages, err := filepath.Glob("../../docs/how-to/*.md")
 	if err != nil || len(pages) < 5 {

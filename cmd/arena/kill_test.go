@@ -41,7 +41,7 @@ func program(t *testing.T) string {
 // long it kills each once.
 func TestKilledAndResumed(t *testing.T) {
 	if testing.Short() {
-		t.Skip("the race detector hears nothing of a killed process")
+		t.Skip("left out by -short: the race detector hears nothing of a killed process")
 	}
 	t.Parallel()
 	arena, dir, day := program(t), t.TempDir(), filepath.Join("..", "..", "testdata", "day")
@@ -155,7 +155,7 @@ func (s stages) asOneBuild() {
 func newStages(t *testing.T, shards int) stages {
 	t.Helper()
 	if testing.Short() {
-		t.Skip("the race detector hears nothing of a killed process")
+		t.Skip("left out by -short: the race detector hears nothing of a killed process")
 	}
 	t.Parallel()
 	s := stages{t, program(t), t.TempDir(), ""}
@@ -187,10 +187,7 @@ func TestAKilledStageIsRunAgain(t *testing.T) {
 // left. With the tag long it goes on until a hundred were killed.
 func TestTwinsOfAShard(t *testing.T) {
 	s := newStages(t, 2)
-	least, kills := 3, 0
-	if long.Tests {
-		least = 100
-	}
+	least, kills := long.Or(100, 3), 0
 	draw := rand.New(rand.NewPCG(24, 1))
 	for kills < least {
 		for _, name := range []string{"w", "stages"} {

@@ -113,7 +113,7 @@ var cruel = map[string][]string{
 func TestMaliciousServers(t *testing.T) {
 	t.Parallel()
 	if testing.Short() || runtime.GOOS != "linux" {
-		t.Skip("it measures processes")
+		t.Skip("needs Linux, and is left out by -short: it measures processes")
 	}
 	var strayed atomic.Int64
 	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { strayed.Add(1) }))

@@ -63,7 +63,7 @@ var later = plant{"later message", "cd95a141-19cc-4a1a-a00a-80311411f951", "oh a
 // messages hold every kind of plant; the other two are read with the tag long.
 func TestPlantedProblemsReachNoTrainer(t *testing.T) {
 	if testing.Short() {
-		t.Skip("looks into files that other tests have the race detector see written")
+		t.Skip("left out by -short: it looks into files that other tests have the race detector see written")
 	}
 	t.Parallel()
 	arena, dir := program(t), t.TempDir()

@@ -184,7 +184,7 @@ func (s *hubServer) commit(w http.ResponseWriter, r *http.Request) {
 // verifies, and nothing protected is in it.
 func TestPublishByTheHubsProgram(t *testing.T) {
 	if _, err := exec.LookPath("hf"); err != nil {
-		t.Skip("hf is not installed")
+		t.Skip("needs hf, the program of the Hub: .ci/interop publish installs it")
 	}
 	s := serveHub(t)
 	for key, value := range map[string]string{"HF_ENDPOINT": s.URL, "HF_TOKEN": "hf_secret", "HF_HUB_DISABLE_XET": "1", "HF_HOME": t.TempDir()} {

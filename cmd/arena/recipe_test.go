@@ -319,7 +319,7 @@ func TestRecipeKeepsHeldOutOut(t *testing.T) {
 // asked for again.
 func TestRecipeKilledAndResumed(t *testing.T) {
 	if testing.Short() {
-		t.Skip("the race detector hears nothing of a killed process")
+		t.Skip("left out by -short: the race detector hears nothing of a killed process")
 	}
 	t.Parallel()
 	dir, program := t.TempDir(), program(t)

@@ -40,7 +40,7 @@ func served(t *testing.T, catalog string) string {
 // one query is no answer of megabytes, and a page of another site gets none.
 func TestTheShopAnswersHereAndNoBook(t *testing.T) {
 	if testing.Short() {
-		t.Skip("it is a process that does one thing at a time")
+		t.Skip("left out by -short: it is a process that does one thing at a time")
 	}
 	t.Parallel()
 	shop := served(t, filepath.Join(testDay, "catalog.jsonl"))

@@ -73,7 +73,7 @@ func contents(t *testing.T, path string) string {
 // Without the tag long it kills each once.
 func TestAKilledWriterLeavesAllOrNothing(t *testing.T) {
 	if testing.Short() {
-		t.Skip("the race detector hears nothing of a killed process")
+		t.Skip("left out by -short: the race detector hears nothing of a killed process")
 	}
 	t.Parallel()
 	arena := program(t)
@@ -121,7 +121,7 @@ func TestAKilledWriterLeavesAllOrNothing(t *testing.T) {
 // hint, and leaves nothing under the name of what it was to write.
 func TestAWriterOnAFullDiskSaysSo(t *testing.T) {
 	if testing.Short() || runtime.GOOS != "linux" || os.Geteuid() != 0 {
-		t.Skip("it mounts a disk")
+		t.Skip("needs Linux and root, and is left out by -short: it mounts a disk")
 	}
 	t.Parallel()
 	disk := t.TempDir()

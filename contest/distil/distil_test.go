@@ -20,7 +20,7 @@ func replayed(t *testing.T, folder, scores string) ([]*Round, *Report) {
 	t.Helper()
 	rounds, err := ReadRounds(folder + "rounds.jsonl")
 	if os.IsNotExist(err) {
-		t.Skip("no shared data beside this checkout")
+		t.Skip("needs shared/data/real/distil beside the repository")
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -275,7 +275,7 @@ func TestLoggedEpochs(t *testing.T) {
 	t.Parallel()
 	epochs, err := Read(real + "cases.jsonl")
 	if os.IsNotExist(err) {
-		t.Skip("no shared data beside this checkout")
+		t.Skip("needs shared/data/real/yuma beside the repository")
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -60,10 +60,7 @@ func (s *shelf) row() string {
 func TestGoodsStay(t *testing.T) {
 	t.Parallel()
 	const values = 8
-	s, rows := &shelf{rand.New(rand.NewPCG(5, 6))}, 10_000/values
-	if long.Tests {
-		rows = 1_000_000 / values
-	}
+	s, rows := &shelf{rand.New(rand.NewPCG(5, 6))}, long.Or(1_000_000, 10_000)/values
 	r, changed := redactor(t, redact.Options{}), 0
 	for range rows {
 		row := s.row()
@@ -87,7 +84,7 @@ func TestRealGoodsStay(t *testing.T) {
 	t.Parallel()
 	f, err := os.Open("../../../shared/data/real/shoppingbench-products/products.jsonl")
 	if err != nil {
-		t.Skip("no real products at hand")
+		t.Skip("needs shared/data/real/shoppingbench-products beside the repository")
 	}
 	defer f.Close()
 	r, counts, rows := redactor(t, redact.Options{}), redact.Counts{}, 0

@@ -158,7 +158,6 @@ func plain(s string, encoded bool) string {
 
 const maxQuotings = 3
 
-// appendIDs adds the product ids that an argument holds.
 func appendIDs(ids []string, v gjson.Result, encoded bool) []string {
 	if encoded {
 		v = gjson.Result{Type: gjson.String, Str: plain(text(v), true)}

@@ -25,7 +25,6 @@ type Claim struct {
 	Edited  bool
 }
 
-// readClaims lists the calls of a dialogue, as far as they are examined.
 func readClaims(d *arena.Dialogue, p *Pad) []Claim {
 	all := p.claims
 	for i := range d.Turns {

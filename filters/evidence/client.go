@@ -26,7 +26,6 @@ func (a *Act) trimmed(b *Act) bool {
 // and no wording: brands and names of things run to four.
 const MinExcerpt = 5
 
-// inOrder reports whether all of part stand in whole, in the same order.
 func inOrder(part, whole []uint64) bool {
 	for _, w := range whole {
 		if len(part) > 0 && part[0] == w {

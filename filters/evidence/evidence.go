@@ -44,7 +44,6 @@ func (a *Attempt) returnedBy(d *Dispatch) arena.Raw {
 	return d.Call.Response
 }
 
-// shown reports whether any result held this id.
 func (a *Attempt) shown(id string) bool {
 	return slices.ContainsFunc(a.Log.Dispatches, func(d Dispatch) bool { return slices.Contains(d.shown, id) })
 }

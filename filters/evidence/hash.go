@@ -92,7 +92,6 @@ var folded = func() (t [utf8.RuneSelf]byte) {
 	return t
 }()
 
-// requests reports whether the request holds the word.
 func (p *Pad) requests(word uint64) bool { return slices.Contains(p.Request, word) }
 
 // Fit is how many words of the request a title holds.

@@ -155,7 +155,6 @@ func slack(calls []entry) float64 {
 	return 1000
 }
 
-// answered reports whether the other side returned something.
 func answered(c *arena.ProxyCall) bool { return c.Status == 200 }
 
 // entry is a call of the log with what its path says: an inference is a chat or

@@ -24,8 +24,7 @@ type Pad struct {
 	dispatches []Dispatch
 	replies    []Reply
 	claims     []Claim
-	// behind are the dispatches behind the claim at hand.
-	behind []*Dispatch
+	behind     []*Dispatch
 	// listed is what all results show.
 	listed Listing
 	// Request is the words of the customer's request, scratch those of the title at hand.
@@ -60,7 +59,6 @@ const (
 	maxAllActs  = 1 << 12
 )
 
-// room reports whether the attempt may hold more.
 func (p *Pad) room() bool {
 	if len(p.words) > maxAllWords || len(p.ids)+len(p.listed.Shown) > maxAllIDs || len(p.acts) > maxAllActs {
 		p.Full = true

@@ -33,15 +33,13 @@ type Reply struct {
 	// overfull reports whether it holds more signs than the tokens that were counted.
 	overfull bool
 	// Voted reports whether the answer holds several choices.
-	Voted bool
-	// content is what the answer says.
+	Voted   bool
 	content arena.Raw
 }
 
 // Logged is the entry of the log that holds the answer.
 func (r *Reply) Logged() *arena.ProxyCall { return r.call }
 
-// readReply reads an OpenAI chat completion.
 func readReply(c *arena.ProxyCall, at span, p *Pad) Reply {
 	r := Reply{call: c, span: at}
 	body := string(c.Response)

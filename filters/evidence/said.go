@@ -23,7 +23,6 @@ type Said struct {
 // which neither the request nor an earlier result holds.
 type Numbers struct{ Part, Whole int }
 
-// read reads the words of all turns once.
 func (a *Attempt) read() {
 	a.Said = a.Pad.spoken
 	seen := 0
@@ -159,7 +158,6 @@ func (a *Attempt) answerWords() []uint64 {
 	return a.Pad.answered
 }
 
-// holds reports whether one of the first results holds the word.
 func (a *Attempt) holds(word uint64, results int) bool {
 	for i := range a.Claims[:results] {
 		if a.searched += len(a.Claims[i].Call.Result); a.searched > maxSearched {

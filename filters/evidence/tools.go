@@ -102,7 +102,6 @@ func AddDeclared(tools Tools, declared arena.Raw) Tools {
 	return all
 }
 
-// maxTools bounds the tools of one harness.
 const maxTools = 256
 
 func roleOf(properties gjson.Result) Role {
@@ -133,7 +132,6 @@ func With(harness string, more Tools) Tools {
 	return all
 }
 
-// role is what the tool of that name does.
 func (p *Pad) role(name string) Role {
 	r, known := p.harness[name]
 	if !known && slices.Contains(p.asked, name) {

@@ -58,7 +58,6 @@ func (t Tally) unbroken() Estimate {
 	return Estimate{so * ramp(float64(t.Whole), 0, 12), so, so}
 }
 
-// rest is what is left of 1.
 func (e Estimate) rest() Estimate { return Estimate{1 - e.High, 1 - e.Point, 1 - e.Low} }
 
 func least(a, b Estimate) Estimate {

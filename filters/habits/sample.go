@@ -69,7 +69,6 @@ func (t Tally) Interval() (lo, hi float64) {
 	return w.Low, w.High
 }
 
-// add counts one case.
 func (t *Tally) add(part bool) {
 	t.Whole++
 	t.Part += int(evidence.Flag(part))

@@ -56,7 +56,6 @@ func (f Found) Add(s *Sample, agent string) {
 	}
 }
 
-// has reports whether one of them was found.
 func (f Found) has(all []uint64) bool {
 	return slices.ContainsFunc(all, func(h uint64) bool { _, ok := f[h]; return ok })
 }

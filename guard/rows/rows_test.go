@@ -274,10 +274,7 @@ func TestDamagedColumnsAreErrors(t *testing.T) {
 	t.Parallel()
 	table := parquetOf(t, sampleSchema, sample)
 	var damaged []string
-	apart := 17
-	if long.Tests {
-		apart = 1
-	}
+	apart := long.Or(1, 17)
 	for i := 0; i < len(table); i += apart {
 		damaged = append(damaged, table[:i]+"\xff"+table[i+1:])
 	}

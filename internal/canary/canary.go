@@ -136,7 +136,8 @@ func Find(t testing.TB, all []Canary, dir string) []Found {
 			if bad != nil {
 				return bad
 			}
-			if strings.Contains(text, c.Secret) || strings.Contains(text, strings.Trim(string(quoted), `"`)) {
+			inJSON := strings.Trim(string(quoted), `"`)
+			if strings.Contains(text, c.Secret) || inJSON != c.Secret && strings.Contains(text, inJSON) {
 				out = append(out, Found{c.Kind, path})
 			}
 		}

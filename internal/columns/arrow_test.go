@@ -13,6 +13,8 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/ipc"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/trajectory-arena/arena/internal/long"
 )
 
 // columnsSchema has a column of every kind that says more than its bytes are.
@@ -93,11 +95,11 @@ func TestArrowReadsEveryKindOfColumn(t *testing.T) {
 // the sizes in a damaged file can ask for.
 const maxTaken = 256 << 20
 
-// TestDamagedArrowTakesLittleMemory writes sizes over every place of a stream. None
-// may end the program.
+// TestDamagedArrowTakesLittleMemory writes sizes over every place of a stream, without
+// the tag long over every seventh. None may end the program.
 func TestDamagedArrowTakesLittleMemory(t *testing.T) {
 	for name, whole := range streamsOfColumns(t) {
-		for at := range len(whole) {
+		for at := 0; at < len(whole); at += long.Or(1, 7) {
 			for _, size := range []string{"\xff", "\x7f", "\xff\xff\xff\x7f", "\x00\x00\x00\x00\x01", "\xff\xff\xff\xff\xff\xff\xff\x00"} {
 				content := []byte(whole)
 				copy(content[at:], size)

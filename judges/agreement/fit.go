@@ -27,7 +27,6 @@ type Fit struct {
 	Fitted *float64 `json:"fitted_rms"`
 }
 
-// graded is a judge's grade, the factor of its labels, and their weight.
 type graded struct{ grade, factor, weight float64 }
 
 // FitScale fits a multiplier's scale to labels.

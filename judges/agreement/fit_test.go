@@ -68,10 +68,7 @@ func TestAFlatteringJudgeIsHeldDown(t *testing.T) {
 	up := func(x float64) float64 { return min(0.9, x+0.2) }
 	labels, judge := biased(dice.Roll(3), 100_000, up)
 	whole := nearest(concat(gradedBoth([]Ratings{labels}, &judge)))
-	n := 20
-	if long.Tests {
-		n = 1000
-	}
+	n := long.Or(1000, 20)
 	floors, ceilings, better := 0, 0, 0
 	for seed := range n {
 		labels, judge := biased(dice.Roll(uint64(seed)+10), 200, up)

@@ -94,7 +94,6 @@ func square(x float64) float64 { return x * x }
 
 func defined(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
 
-// statistics computes several figures from one table.
 type statistics func(t table, levels []float64) []float64
 
 // figures computes statistics of the tables of all problems.

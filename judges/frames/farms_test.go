@@ -123,7 +123,7 @@ func TestHonestDaysAreNotFlagged(t *testing.T) {
 	for _, family := range []string{"webshop-native", "hotpot-native", "hotpot-text", "fever-native", "fever-text", "tau-mapped"} {
 		dir := "../../../shared/data/axis/" + family
 		if _, err := os.Stat(dir); err != nil {
-			t.Skip("no labelled trajectories beside the repository")
+			t.Skip("needs shared/data/axis beside the repository")
 		}
 		var passages []frames.Passage
 		for _, a := range readDay(t, dir) {

@@ -25,7 +25,7 @@ func TestAgreesWithSharedLabels(t *testing.T) {
 	t.Parallel()
 	dir := shared(t, "judge")
 	if dir == "" {
-		t.Skip("no labelled judge cases beside the repository")
+		t.Skip("needs shared/data/judge beside the repository")
 	}
 	cases := sharedCases(t, dir)
 	report := agreementOn(t, "shared", cases)

@@ -78,7 +78,6 @@ func eachWord(text string, f func(at span)) {
 	}
 }
 
-// runOf is a hash of the first minRun words.
 func runOf(hashes []uint64) (sum uint64) {
 	for _, h := range hashes[:minRun] {
 		sum = sum*0x9E3779B97F4A7C15 + h
@@ -99,7 +98,6 @@ func (c *copies) before(turn int) {
 	}
 }
 
-// find notes the runs of the thinking that a text holds.
 func (c *copies) find(text string) {
 	var last [minRun]uint64
 	eachWord(text, func(at span) {

@@ -10,7 +10,6 @@ import (
 // minID is the least number of digits of an id that is read as one.
 const minID = 5
 
-// citeKind is what a piece of thinking refers to.
 type citeKind uint8
 
 const (
@@ -31,7 +30,6 @@ func (k citeKind) String() string {
 	return [...]string{"a product id", "a shop id", "a price or figure", "a brand", "a model or measure", "an attribute value", "something"}[k]
 }
 
-// cite is one reference to data in a passage.
 type cite struct {
 	span
 	kind     citeKind
@@ -43,7 +41,6 @@ type cite struct {
 	asked bool
 }
 
-// reading is one passage with all that it cites.
 type reading struct {
 	*weigher
 	*passage
@@ -55,7 +52,6 @@ type reading struct {
 	lettered bool
 }
 
-// cite collects the references of the passage to results of earlier steps.
 func (r *reading) cite() {
 	for i := range r.sentences {
 		s := &r.sentences[i]
@@ -81,7 +77,6 @@ func (r *reading) cite() {
 	}
 }
 
-// citesOf are the references of one sentence.
 func (r *reading) citesOf(sentence int) []cite {
 	return r.cites[r.starts[sentence]:r.starts[sentence+1]]
 }

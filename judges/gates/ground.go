@@ -109,7 +109,6 @@ func (r *reading) unheldFigure(sentence int, t *token) bool {
 	return !slices.ContainsFunc(r.citesOf(sentence), func(c cite) bool { return c.start <= t.start && t.end <= c.end })
 }
 
-// known reports whether a word stands in an earlier result or in the request.
 func (r *reading) known(word string) bool {
 	slot, found := r.shelf.slots[word]
 	if !found {

@@ -62,7 +62,6 @@ func (r *reading) citesPartOfID(t *token, c *cite) bool {
 	return found == 1 || found > 1 && (before || after)
 }
 
-// citeSpelled notes a price written in words.
 func (r *reading) citeSpelled(n spelled) {
 	fact := &r.shelf.amounts[r.shelf.figures[n.cents]]
 	if fact.query || min(fact.exact, fact.rounded) >= r.step {

@@ -156,7 +156,6 @@ func (l *lexicon) add(text string, m meaning) {
 	list[at].concept = max(list[at].concept, m.concept)
 }
 
-// mark is one word of the lexicon found in a text.
 type mark struct {
 	start, end int32
 	meaning

@@ -32,7 +32,6 @@ func readNumber(text string, i int) number {
 	return n
 }
 
-// readUnspaced reads a figure without blanks.
 func readUnspaced(text string, i int) number {
 	end := digitsEnd(text, i)
 	n := number{end: end, digits: end - i, plain: true}

@@ -26,7 +26,6 @@ type passage struct {
 	big bool
 }
 
-// token is a word or a figure.
 type token struct {
 	span
 	// word is the slot of its folded text in the shelf's index; -1 for a figure
@@ -102,7 +101,6 @@ func (p *passage) read(s *shelf) {
 	}
 }
 
-// scan cuts the text into tokens, marks and sentences.
 func (p *passage) scan(s *shelf) {
 	p.lexicon, p.folded = words(), fold(p.text)
 	p.tokens, p.marks, p.sentences = room(s.tokens), room(s.marks), room(s.sentences)

@@ -61,12 +61,10 @@ func (r *reading) weighs(i int, a, b *candidate) bool {
 	return slices.ContainsFunc(r.citesOf(i), func(c cite) bool { return c.kind == citeValue || c.kind == citeCode })
 }
 
-// from is the stretch from one sentence to another.
 func (r *reading) from(i, k int) span {
 	return span{r.sentences[min(i, k)].start, r.sentences[max(i, k)].end}
 }
 
-// near reports whether a candidate is named close to sentence i.
 func (c *candidate) near(i int) bool {
 	at, _ := slices.BinarySearch(c.sentences, i-near)
 	return at < len(c.sentences) && c.sentences[at] <= i+near

@@ -58,7 +58,6 @@ func readResults(d *arena.Dialogue, s *shelf, last int32) {
 	}
 }
 
-// resultReader notes what one result holds.
 type resultReader struct {
 	shelf *shelf
 	step  int32

@@ -65,7 +65,6 @@ type amountFact struct {
 	query          bool
 }
 
-// product is one product that a tool returned.
 type product struct {
 	id, shop, title string
 	brand           string

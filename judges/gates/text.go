@@ -39,7 +39,6 @@ func lower(c byte) byte {
 
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
-// isWordByte reports whether c is an ASCII letter or digit.
 func isWordByte(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' || isDigit(c) }
 
 // unspaced tells the scripts that put no blanks between words.
@@ -140,7 +139,6 @@ func (r *reading) citeUnspacedBrands() {
 	}
 }
 
-// sentenceAt is the sentence that holds byte at.
 func (r *reading) sentenceAt(at int32) (index int, found bool) {
 	return slices.BinarySearchFunc(r.sentences, at, func(s sentence, at int32) int {
 		switch {

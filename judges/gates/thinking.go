@@ -105,7 +105,6 @@ func (w *weigher) weigh(p *passage) {
 	}
 }
 
-// read finds what a passage cites.
 func (w *weigher) read(p *passage) reading {
 	r := reading{weigher: w, passage: p, cites: w.shelf.cites[:0], starts: w.shelf.cuts[:0]}
 	r.cite()

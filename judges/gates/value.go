@@ -60,7 +60,6 @@ func (r *resultReader) price(item *product, text string) {
 	r.figures(text, true)
 }
 
-// figures notes the first figures of a value.
 func (r *resultReader) figures(text string, price bool) {
 	for i, found := 0, 0; i < len(text) && found < 8; {
 		if !isDigit(text[i]) {

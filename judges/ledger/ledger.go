@@ -71,7 +71,6 @@ func Open(dir string) (*Ledger, error) {
 	return l, nil
 }
 
-// eachFile visits the files of the ledger with a suffix.
 func (l *Ledger) eachFile(suffix string, visit func(path string, entry fs.DirEntry) error) error {
 	entries, err := os.ReadDir(l.dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -102,7 +101,6 @@ func (l *Ledger) catchUp(visit func(Exchange)) error {
 	})
 }
 
-// load reads the rest of a file of another process.
 func (l *Ledger) load(path string, visit func(Exchange)) error {
 	return eachLine(path, l.read[path], func(offset int64, size int, e Exchange) {
 		l.enter(e, place{file: path, offset: offset, size: size, held: true})

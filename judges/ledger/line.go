@@ -59,7 +59,6 @@ func encode(e Exchange) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// exchange is the entry without its long texts.
 func (e *entry) exchange() Exchange {
 	e.Tokens, e.Total = Spent{e.Prompt, e.Completion, e.USD}, Spent{e.AskPrompt, e.AskCompletion, e.AskUSD}
 	return e.Exchange

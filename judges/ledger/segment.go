@@ -26,7 +26,6 @@ type segment struct {
 	db      *sql.DB
 }
 
-// openSegments reads all old files.
 func (l *Ledger) openSegments(visit func(Exchange)) error {
 	return l.eachFile(segmentSuffix, func(path string, _ fs.DirEntry) error { return l.openSegment(path, visit) })
 }

@@ -25,7 +25,6 @@ type budget struct {
 	changed chan struct{}
 }
 
-// amount is dollars and tokens of one or more requests.
 type amount struct {
 	usd    float64
 	tokens int

@@ -93,7 +93,6 @@ func Defaults() Config {
 	}
 }
 
-// checks collects what is wrong.
 type checks []error
 
 func (c *checks) that(ok bool, format string, args ...any) {
@@ -165,7 +164,6 @@ func (c Config) hash(p prompt) (string, error) {
 	return digest.SHA256(b), nil
 }
 
-// endpoint is where a member is asked.
 func (c Config) endpoint(m Member) model.Endpoint {
 	for _, e := range c.Endpoints {
 		if e.Name == m.Endpoint || m.Endpoint == "" {

@@ -63,7 +63,6 @@ func (v *view) narrow() {
 	}
 }
 
-// cutResults counts the results that are longer than is shown of them.
 func cutResults(d *arena.Dialogue) (n int) {
 	for i := range d.Turns {
 		for k := range d.Turns[i].Calls[:min(len(d.Turns[i].Calls), maxCalls)] {
@@ -82,7 +81,6 @@ const (
 	wordsHead   = "words in no earlier result: "
 )
 
-// check writes the lists of a turn.
 func (v *view) check(b *strings.Builder, turn int) {
 	g := v.grounds[turn]
 	for _, list := range [...]struct {

@@ -162,7 +162,6 @@ func (j *Judge) bounded(ctx context.Context) (context.Context, func()) {
 	return ctx, func() { stop(); end(nil); cancel() }
 }
 
-// vote asks for all samples of one vote.
 func (j *Judge) vote(ctx context.Context, samples []question, voted map[int]bool) (verdict, error) {
 	var said []verdict
 	for _, q := range samples {

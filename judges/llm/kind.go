@@ -47,7 +47,6 @@ var reasoningSchema = json.RawMessage(`{"type": "object", "additionalProperties"
 		"reasoning_quality": {"type": "number", "enum": [0.1, 0.3, 0.5, 0.7, 0.9]},
 		"explanation": {"type": "string"}}}`)
 
-// reasoning asks for one score on the whole attempt.
 func reasoning(cfg Config) (*kind, error) {
 	p, err := readPrompt(cfg.Prompt, reasoningPrompt)
 	k := &kind{
@@ -74,7 +73,6 @@ var stepsSchema = json.RawMessage(`{"type": "object", "additionalProperties": fa
 		"properties": {"step": {"type": "integer"}, "quote": {"type": "string"}, "reason": {"type": "string"},
 			"verdict": {"type": "string", "enum": ["needed", "waste", "unclear"]}}}}}}`)
 
-// stepwise asks for a verdict on each step.
 func stepwise(cfg Config) (*kind, error) {
 	p, err := readPrompt(cfg.StepPrompt, stepsPrompt)
 	return &kind{

@@ -13,20 +13,22 @@ import (
 	"time"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/internal/long"
 	"github.com/trajectory-arena/arena/internal/model/modeltest"
 	"github.com/trajectory-arena/arena/internal/script"
 	"github.com/trajectory-arena/arena/judges/ledger"
 	"github.com/trajectory-arena/arena/judges/llm"
 )
 
-// TestAThousandAtOnce judges 1,000 attempts at once on a server that answers
-// after 50 ms and takes 32 requests: none is lost, none judged twice, few are
-// too many, and waiting costs little memory.
+// TestAThousandAtOnce judges 1,000 attempts at once, without the tag long 200, on a
+// server that answers after 50 ms and takes 32 requests: none is lost, none judged
+// twice, few are too many, and waiting costs little memory.
 func TestAThousandAtOnce(t *testing.T) {
 	t.Parallel()
 	useLedger(t)
 	synctest.Test(t, func(t *testing.T) {
-		const n, limit = 1000, 32
+		const limit = 32
+		n := long.Or(1000, 200)
 		s := modeltest.Virtual(t, limit, modeltest.First(modeltest.Late(50*time.Millisecond, modeltest.Say(modeltest.Grade(0.5)))))
 		cfg := config(s)
 		cfg.Endpoints[0].Concurrency = 256

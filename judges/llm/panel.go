@@ -129,7 +129,6 @@ func (p *panel) rotate(order []int, voted map[int]bool) *rotation {
 	return &rotation{panel: p, order: order, voted: voted, spoilt: map[int]int{}, dropped: map[int]bool{}}
 }
 
-// member gives the next to ask.
 func (r *rotation) member() (int, bool) {
 	for _, repeat := range []bool{false, true} {
 		for range r.order {

@@ -100,7 +100,6 @@ const (
 // toNewline takes all signs that a reader may take for the end of a line.
 var toNewline = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\v", "\n", "\f", "\n", "\u0085", "\n", "\u2028", "\n", "\u2029", "\n")
 
-// block quotes every line of s.
 func block(s string) string {
 	return quoteMark + strings.ReplaceAll(toNewline.Replace(s), "\n", "\n"+quoteMark)
 }

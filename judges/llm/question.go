@@ -11,7 +11,6 @@ import (
 	"github.com/trajectory-arena/arena/judges/reply"
 )
 
-// question is one thing to know about an attempt: one sample of one vote.
 type question struct {
 	*kind
 	// ask names the question by all that its answer depends on.
@@ -40,7 +39,6 @@ func (q *question) readReply(text string) (answer, arena.JudgeOutcome) {
 	return a, outcome
 }
 
-// questions are all samples of all votes on an attempt.
 func (j *Judge) questions(k *kind, t *arena.Trace, d *arena.Dialogue) ([][]question, error) {
 	steps := len(shown(d))
 	trace := k.render(t, d)
@@ -95,7 +93,6 @@ func (j *Judge) askOf(q question) (string, error) {
 	return digest.SHA256(b), nil
 }
 
-// to is the question as it is put to one member.
 func (j *Judge) to(q question, member int) model.Question {
 	return model.Question{
 		Model: j.cfg.Panel[member].Model, Messages: q.messages, Params: maps.Clone(q.params),

@@ -37,7 +37,6 @@ func Render(t *arena.Trace, d *arena.Dialogue) string {
 	return render(t, d, heading, grounded(t, d, heading))
 }
 
-// render writes each turn under the heading given.
 func render(t *arena.Trace, d *arena.Dialogue, heading func(turn int) string, v view) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "REQUEST\n%s\n\n", block(cut(t.Query, maxQuery)))

@@ -121,7 +121,6 @@ func (j *Judge) spent(e *ledger.Exchange, r model.Exchange) ledger.Spent {
 
 func tokensOf(bytes int) int { return int(math.Ceil(float64(bytes) / bytesPerToken)) }
 
-// explain says in words why a completion is no answer.
 func (q question) explain(outcome arena.JudgeOutcome, r model.Reply) string {
 	switch {
 	case outcome == arena.JudgeScored:

@@ -68,12 +68,10 @@ func byScore(choose func([]float64) float64) func([]verdict) verdict {
 	}
 }
 
-// lowerMedian is the median, of two middle ones the lower.
 func lowerMedian(scores []float64) float64 {
 	return slices.Sorted(slices.Values(scores))[(len(scores)-1)/2]
 }
 
-// lowerMode is the commonest score, of several the lowest.
 func lowerMode(scores []float64) float64 {
 	counts := map[float64]int{}
 	for _, s := range scores {

@@ -6,7 +6,6 @@ import (
 	"github.com/trajectory-arena/arena"
 )
 
-// attempt is one attempt while it is scored.
 type attempt struct {
 	products *documents
 	titles   Titles
@@ -31,7 +30,6 @@ func (a *attempt) score(ctx context.Context, t *arena.Trace, problems *specs) er
 	return nil
 }
 
-// held is one recommended product held against one reward.
 type held struct {
 	product *document
 	reward  *wish
@@ -59,7 +57,6 @@ func (a *attempt) lookUp(s spec, recommended []string) (pairs []held) {
 	return pairs
 }
 
-// fill writes the axes.
 func (a *attempt) fill(s spec, pairs []held) {
 	axes := &arena.Axes{}
 	basket := basket{shops: map[string]bool{}}

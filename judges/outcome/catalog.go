@@ -25,7 +25,6 @@ type Catalog struct {
 	files   []*os.File
 }
 
-// place is where a document lies.
 type place struct {
 	source int32
 	length int32
@@ -130,7 +129,6 @@ type documents struct {
 	read map[string]*document
 }
 
-// document is a product of the catalogue.
 type document struct {
 	// fields are those that rules read beside the options.
 	fields  value

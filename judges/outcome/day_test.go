@@ -28,7 +28,7 @@ func shared(t testing.TB, name string) string {
 			return path
 		}
 	}
-	t.Skipf("conformance data %s is not here", name)
+	t.Skipf("needs shared/data/%s beside the repository", name)
 	return ""
 }
 

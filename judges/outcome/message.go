@@ -25,7 +25,6 @@ type message struct {
 	stamped bool
 }
 
-// call is one entry of a tool_call list.
 type call struct {
 	// name is empty unless its kind is String.
 	name string
@@ -94,7 +93,6 @@ func readMessage(step gjson.Result) message {
 	return m
 }
 
-// readCalls reads a list of objects.
 func readCalls(r gjson.Result, field string) (all []call) {
 	if r.Exists() && !r.IsArray() {
 		raise("message field %q is not a list", field)

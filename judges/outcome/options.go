@@ -61,10 +61,8 @@ func checkOptions(t *tally, product *document, reward *wish) {
 // fewOptions is how many options a reward wants at most, as a rule.
 const fewOptions = 16
 
-// pair is one key with the hash of its value.
 type pair struct{ key, value string }
 
-// pairs are those of a map of values, or of lists of values.
 func pairs(v value, lists bool) (all []pair) {
 	for _, item := range items(v) {
 		values := []value{item.Value}
@@ -128,7 +126,6 @@ func (e *Endpoint) comparable(all [][]float64) error {
 	return nil
 }
 
-// fill gets the vector of each text that has none.
 func (e *Endpoint) fill(ctx context.Context, texts []string, all [][]float64) error {
 	var missing []string
 	for i, text := range texts {

@@ -79,7 +79,6 @@ func pick(r gjson.Result, keys ...string) value {
 	return python.DictOf(all...)
 }
 
-// kind names a value's type in errors.
 func kind(v value) string {
 	return [...]string{"null", "a boolean", "a number", "a number", "a string", "a list", "an object"}[v.Kind]
 }

@@ -43,7 +43,6 @@ func (t *tally) share(of ...axis) float64 {
 	return float64(hits) / float64(max(total, 1))
 }
 
-// isGold reports whether the product is the very one that the reward names.
 func isGold(product, reward value) bool {
 	id := func(of string, v value) value {
 		defer within(of)

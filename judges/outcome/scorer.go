@@ -80,7 +80,6 @@ type spec struct {
 	voucher value
 }
 
-// wish is what a problem wants of one product.
 type wish struct {
 	value value
 	// bounds are those of the price; unbound says why there are no more.

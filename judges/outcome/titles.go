@@ -91,7 +91,6 @@ func texts(v value) (found []string, fault error) {
 	return found, fault
 }
 
-// embed gets the vectors of all titles of the attempt at once.
 func (a *attempt) embed(ctx context.Context, pairs []held) error {
 	var products, rewards []string
 	for i := range pairs {

@@ -44,7 +44,6 @@ func objects(text string, visit func(start int, m lenient.Mended)) bool {
 	return true
 }
 
-// answers are the objects with the key in a text.
 type answers struct {
 	key string
 	// whole are complete, broken what could be read of others.
@@ -91,7 +90,6 @@ func (a *answers) add(text string, start int, m lenient.Mended) {
 	}
 }
 
-// differ reports whether two objects differ in what stands under the key.
 func (a *answers) differ() bool {
 	first := gjson.Get(a.whole[0], a.key).String()
 	return slices.ContainsFunc(slices.Concat(a.whole, a.broken), func(o string) bool { return gjson.Get(o, a.key).String() != first })
@@ -130,7 +128,6 @@ func keysOf(object, key string) (own int, within bool) {
 	return own, within
 }
 
-// holds reports whether an object somewhere in a value has the key.
 func holds(v gjson.Result, key string, depth int) (found bool) {
 	if depth > maxDepth || !v.IsObject() && !v.IsArray() || !strings.Contains(v.Raw, key) {
 		return false

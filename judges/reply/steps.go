@@ -97,7 +97,6 @@ func Echoes(text, shown string) bool {
 	return outcome == arena.JudgeScored && strings.Contains(lettersOf(shown), lettersOf(object))
 }
 
-// lettersOf are the letters and digits of a text, in lower case.
 func lettersOf(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) {

@@ -98,7 +98,6 @@ func allot(names []string, strata map[string][]Item, n int) []int {
 	return counts
 }
 
-// shuffle puts items in an order that seed and their ids decide.
 func shuffle(items []Item, seed uint64) {
 	place := func(it *Item) uint64 {
 		h := fnv.New64a()

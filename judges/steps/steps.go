@@ -75,7 +75,6 @@ func Judge(t *arena.Trace, d *arena.Dialogue) arena.StepJudgement {
 	return out
 }
 
-// place is a call's turn and its position within it.
 type place struct{ turn, call int }
 
 // walk goes through the calls with what the attempt already knows.

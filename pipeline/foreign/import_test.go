@@ -19,6 +19,7 @@ import (
 	"github.com/trajectory-arena/arena/corpus/export/exporttest"
 	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/corpus/verify"
+	"github.com/trajectory-arena/arena/internal/long"
 	"github.com/trajectory-arena/arena/pipeline"
 	"github.com/trajectory-arena/arena/pipeline/finish"
 	"github.com/trajectory-arena/arena/pipeline/foreign"
@@ -54,7 +55,7 @@ func verified(t *testing.T, dir string) {
 func sources(t *testing.T) []string {
 	t.Helper()
 	all := []string{filepath.Join("testdata", "import"), nastyTraces(t)}
-	for _, name := range []string{"tau-bench", "atif", "oro-episode", "oro-sft"} {
+	for _, name := range long.Or([]string{"tau-bench", "atif", "oro-episode", "oro-sft"}, []string{"atif", "oro-sft"}) {
 		if dir := filepath.Join("..", "..", "..", "shared", "data", "real", name); present(dir) {
 			all = append(all, dir)
 		}

@@ -273,10 +273,7 @@ func TestEachFailingStepLeavesNoHalf(t *testing.T) {
 	whole, _, err := mixture(t, nil, sources...)
 	must(t, err)
 	want := files(t, whole)
-	failed, stride := 0, 79
-	if long.Tests {
-		stride = 13
-	}
+	failed, stride := 0, long.Or(13, 79)
 	for step := 1; ; step += stride {
 		disk := &faulty{left: step}
 		out, _, err := mixture(t, func(m *mix.Mix) { m.FS, m.Workers = disk, 1 }, sources...)

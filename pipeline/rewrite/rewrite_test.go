@@ -20,6 +20,7 @@ import (
 	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/corpus/verify"
 	"github.com/trajectory-arena/arena/filters"
+	"github.com/trajectory-arena/arena/internal/long"
 	"github.com/trajectory-arena/arena/internal/model"
 	"github.com/trajectory-arena/arena/internal/model/modeltest"
 	"github.com/trajectory-arena/arena/internal/script"
@@ -36,11 +37,12 @@ import (
 	"github.com/trajectory-arena/arena/traces"
 )
 
-// days are the labelled days: the repository's, and the larger one where it is.
+// days are the labelled days: the repository's, and with the tag long the larger one
+// where it is.
 func days(t *testing.T) []string {
 	t.Helper()
 	all := []string{filepath.Join("..", "..", "testdata", "day")}
-	if shared := filepath.Join("..", "..", "..", "shared", "data", "day"); !testing.Short() {
+	if shared := filepath.Join("..", "..", "..", "shared", "data", "day"); long.Tests {
 		if _, err := os.Stat(shared); err == nil {
 			all = append(all, shared)
 		}

@@ -69,12 +69,12 @@ func TestSearchEqualsTheFormula(t *testing.T) {
 	docs := append(corpus(17_000), "the", "!!") // more than two windows; the last hold no term and do not count
 	x := build(t, docs)
 	for _, q := range []string{"w0x w1x", "w7x w7x w200x w3999x", "w3x", "none", "w12x w90x w900x"} {
+		want := naive(docs, q)
 		for _, limit := range []int{1, 50, 100_000} {
 			got, matches, err := x.Search(q, limit)
 			if err != nil {
 				t.Fatal(err)
 			}
-			want := naive(docs, q)
 			if matches != len(want) {
 				t.Errorf("%s: %d matches, want %d", q, matches, len(want))
 			}
