@@ -218,14 +218,19 @@ func (s *session) mapInputs(ctx context.Context, only Shard) error {
 		return err
 	}
 	known := s.readNames()
-	var mine []int
+	var all, mine []int
 	for i := range s.inputs {
-		if only.has(i) && (i == 0 || s.inputs[i].dir != s.inputs[i-1].dir) {
+		if i == 0 || s.inputs[i].dir != s.inputs[i-1].dir {
+			all = append(all, i)
+		}
+	}
+	// the largest first, so that shards are alike and no worker is left with one alone at the end
+	slices.SortStableFunc(all, func(a, b int) int { return cmp.Compare(s.inputs[b].bytes, s.inputs[a].bytes) })
+	for n, i := range all {
+		if only.has(n) {
 			mine = append(mine, i)
 		}
 	}
-	// the largest first, so that no worker is left with one alone at the end
-	slices.SortStableFunc(mine, func(a, b int) int { return cmp.Compare(s.inputs[b].bytes, s.inputs[a].bytes) })
 	done := progress{s: s, stage: "map", total: len(mine)}
 	err := each(ctx, s.Config.Workers, len(mine), func(ctx context.Context, i int) error {
 		in := s.inputs[mine[i]]

@@ -2,9 +2,9 @@
 
     python check_ray.py ARENA DAY [SAMPLES]     needs ray
 
-First undisturbed, in turn with `arena build`: the ratio of the times, plan and all, with a shard for each processor. Then two more join, and in each step the
-raylet that runs a shard is killed with -9, with all its processes: every file has the hash of the local build, and no shard
-runs twice but those that were lost.
+First undisturbed, with a shard for each processor, in turn with the same steps started by this program and with `arena build`: the
+ratios of the times, plan and all. Then two more join, and in each step the raylet that runs a shard is killed with -9, with
+all its processes: every file has the hash of the local build, and no shard runs twice but those that were lost.
 """
 
 import collections
@@ -46,9 +46,22 @@ def local(at):
     subprocess.run([ARENA, "build", DAY, "-o", at / "out", "-q"], check=True)
 
 
-def planned(at, arena=ARENA, shards=RAYLETS):
+def plan(at, shards=RAYLETS):
     subprocess.run([ARENA, "build", DAY, "-o", at / "out", "-q", "--plan", at / "plan", "--shards", str(shards)], check=True)
+
+
+def planned(at, arena=ARENA, shards=RAYLETS):
+    plan(at, shards)
     build(str(at / "plan"), str(at / "work"), arena)
+
+
+def by_hand(at):
+    """The steps without an engine: each one's shards side by side."""
+    plan(at)
+    shards = [["--shard", f"{i}/{RAYLETS}"] for i in range(RAYLETS)]
+    for step, of in (("map", shards), ("group", [[]]), ("write", shards)):
+        started = [subprocess.Popen([ARENA, "stage", step, "--plan", at / "plan", "--work", at / "work", "-q", *shard]) for shard in of]
+        assert not any([p.wait() for p in started]), step
 
 
 def parent(pid):
@@ -112,7 +125,7 @@ def main():
     for _ in range(RAYLETS):
         cluster.add_node(num_cpus=1)
     ray.init(address=cluster.address, log_to_driver=False)
-    times = {local: [], planned: []}
+    times = {local: [], by_hand: [], planned: []}
     with tempfile.TemporaryDirectory() as temp:
         for i in range(SAMPLES + 1):  # the first starts the workers and fills the page cache
             for how in times:
@@ -121,8 +134,10 @@ def main():
                 times[how].append(timed(lambda: how(at)))
                 want = hashes(Path(temp) / "local0" / "out")
                 assert hashes(at / "out") == want, f"{at}: the files differ"
-        plain, engine = (statistics.median(times[how][1:]) for how in (local, planned))
-        print(f"n={SAMPLES} arena build {plain:.2f} s, Ray {engine:.2f} s, ratio {engine / plain:.2f}; {len(want)} files, same hashes")
+        for what, peer in (("arena build", local), ("the steps without an engine", by_hand)):
+            ratios = [engine / plain for engine, plain in zip(times[planned][1:], times[peer][1:])]
+            print(f"n={SAMPLES} Ray takes {statistics.median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f}) times as long as {what}")
+        print(f"medians {[round(statistics.median(t[1:]), 2) for t in times.values()]} s; {len(want)} files, same hashes")
         for _ in range(2):  # for three are killed
             cluster.add_node(num_cpus=1)
         at = Path(temp) / "disturbed"

@@ -44,6 +44,9 @@ type Exchange struct {
 	LatencyMS int64 `json:"latency_ms"`
 	// Error says in words why there is no answer.
 	Error string `json:"error"`
+	// Payer names the budget that paid, where several processes spend it one after
+	// another; empty for that of one run.
+	Payer string `json:"payer,omitempty"`
 	// Held is true where another process recorded the exchange. It is set on
 	// reading.
 	Held bool `json:"-"`
@@ -89,6 +92,9 @@ func (b Bill) plus(e Exchange) Bill {
 		}
 		cost.USD = new(float64)
 	}
+	if b.USD == nil { // the first
+		b.USD = new(float64)
+	}
 	return Bill{Exchanges: b.Exchanges + 1, Unpriced: b.Unpriced, Spent: b.Plus(cost)}
 }
 
@@ -98,6 +104,9 @@ func (l *Ledger) Bill() Bill {
 	defer l.mu.Unlock()
 	return l.bill
 }
+
+// Paid is what exchanges of a payer had cost when the ledger was opened.
+func (l *Ledger) Paid(payer string) Bill { return l.paid[payer] }
 
 // asked is a model with the prompt it was given.
 type asked struct{ model, prompt string }

@@ -39,6 +39,7 @@ type Ledger struct {
 	byKey map[[32]byte]place
 	usage map[asked]Usage
 	bill  Bill
+	paid  map[string]Bill
 	// unread counts replies that were no answer, by question.
 	unread map[[32]byte]int
 }
@@ -62,9 +63,12 @@ func Open(dir string) (*Ledger, error) {
 	}
 	l := &Ledger{
 		dir: dir, read: map[string]int64{}, byAsk: map[[32]byte]place{}, byKey: map[[32]byte]place{}, usage: map[asked]Usage{}, unread: map[[32]byte]int{},
-		bill: Bill{Spent: Free()},
+		bill: Bill{Spent: Free()}, paid: map[string]Bill{},
 	}
-	count := func(e Exchange) { l.bill = l.bill.plus(e) }
+	count := func(e Exchange) {
+		l.bill = l.bill.plus(e)
+		l.paid[e.Payer] = l.paid[e.Payer].plus(e)
+	}
 	if err := errors.Join(l.openSegments(count), l.catchUp(count)); err != nil {
 		return nil, errors.Join(err, l.Close())
 	}

@@ -88,11 +88,15 @@ func (b *budget) settle(a amount, cost ledger.Spent) {
 	if b.open--; b.open == 0 {
 		b.held = amount{} // not what rounding left of it
 	}
+	b.spend(cost)
+	b.wake()
+}
+
+func (b *budget) spend(cost ledger.Spent) {
 	b.spent.tokens += cost.Prompt + cost.Completion
 	if cost.USD != nil {
 		b.spent.usd += *cost.USD
 	}
-	b.wake()
 }
 
 func (b *budget) wake() {

@@ -44,6 +44,9 @@ type Options struct {
 	Transport http.RoundTripper
 	// Now is the clock that latencies are measured with.
 	Now func() time.Time
+	// Payer names the budget where processes spend it one after another: what the ledger
+	// says it has paid is spent. Empty for a budget of this judge alone.
+	Payer string
 }
 
 // Judge is an LLM judge. Its methods may be called from any goroutine.
@@ -56,6 +59,7 @@ type Judge struct {
 	ledger  *ledger.Ledger
 	prices  prices.Table
 	budget  *budget
+	payer   string
 	flight  singleflight.Group
 	// unanswered are this run's verdicts without a score, by question.
 	unanswered sync.Map
@@ -79,7 +83,10 @@ func New(cfg Config, l *ledger.Ledger, o Options) (*Judge, error) {
 	if err != nil {
 		return nil, err
 	}
-	j := &Judge{cfg: cfg, whole: whole, steps: steps, ledger: l, prices: o.Prices, budget: &budget{usd: cfg.BudgetUSD, tokens: cfg.BudgetTokens, changed: make(chan struct{})}, now: o.Now}
+	j := &Judge{cfg: cfg, whole: whole, steps: steps, ledger: l, prices: o.Prices, budget: &budget{usd: cfg.BudgetUSD, tokens: cfg.BudgetTokens, changed: make(chan struct{})}, payer: o.Payer, now: o.Now}
+	if o.Payer != "" {
+		j.budget.spend(l.Paid(o.Payer).Spent)
+	}
 	j.panel = newPanel(cfg)
 	shared := map[string]*model.Client{}
 	for _, m := range cfg.Panel {

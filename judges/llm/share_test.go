@@ -1,10 +1,14 @@
 package llm_test
 
 import (
+	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/trajectory-arena/arena/internal/model"
+	"github.com/trajectory-arena/arena/internal/model/modeltest"
+	"github.com/trajectory-arena/arena/judges/ledger"
 	"github.com/trajectory-arena/arena/judges/llm"
 )
 
@@ -30,5 +34,39 @@ func TestSharesNeverPassTheWhole(t *testing.T) {
 		if c.Endpoints[0].Concurrency != 64 || *c.BudgetTokens != 1000 {
 			t.Fatal("the whole was changed")
 		}
+	}
+}
+
+// TestAShardRunAgainHasWhatIsLeft: an engine runs a killed shard again, and its part of
+// the budget is the same one.
+func TestAShardRunAgainHasWhatIsLeft(t *testing.T) {
+	t.Parallel()
+	s := modeltest.New(t, varied())
+	dir, cfg := t.TempDir(), config(s)
+	cfg.BudgetTokens = new(4000)
+	spent := func(payer string) int {
+		before := s.Bill()
+		l, err := ledger.Open(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		j, err := llm.New(cfg, l, llm.Options{Prices: table, Now: time.Now, Payer: payer})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer j.Close()
+		for i := 1; err == nil; i++ {
+			_, err = ask(t.Context(), j, i)
+		}
+		if !errors.Is(err, llm.ErrBudget) {
+			t.Fatal(err)
+		}
+		b := s.Bill()
+		return b.Prompt + b.Completion - before.Prompt - before.Completion
+	}
+	first, again, other := spent("plan 0/2"), spent("plan 0/2"), spent("plan 1/2")
+	if first == 0 || first+again > 4000 || again > first/4 || other < first/2 {
+		t.Errorf("%d tokens, again %d, by another shard %d", first, again, other)
 	}
 }

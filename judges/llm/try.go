@@ -23,7 +23,7 @@ func (j *Judge) try(ctx context.Context, q question, member, try int, before led
 	}
 	e := ledger.Exchange{
 		Key: key, Ask: q.ask, Model: cq.Model, PromptSHA256: q.prompt.sha256, Try: try, PromptBytes: q.bytes, Verdicts: q.verdicts,
-		Outcome: arena.JudgeFailed, Tokens: ledger.Free(), Total: before,
+		Outcome: arena.JudgeFailed, Tokens: ledger.Free(), Total: before, Payer: j.payer,
 	}
 	v, found, err := j.sameRequest(q, e, member)
 	if found || err != nil {

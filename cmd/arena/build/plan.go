@@ -2,6 +2,7 @@ package build
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -21,6 +22,8 @@ import (
 // plan is all that the processes of one build are given, in one file.
 type plan struct {
 	Schema string `json:"schema"`
+	// Name tells the plan from every other, also from one of the same build.
+	Name string `json:"name"`
 	// Shards is how many there are of map and of write.
 	Shards int      `json:"shards"`
 	Days   []string `json:"days"`
@@ -41,7 +44,7 @@ const (
 var notPlanned = []string{"plan", "shards", "work", "quiet", "verbose"}
 
 func (f *buildFlags) makePlan(c *cobra.Command, days []string, r *pipeline.Run) error {
-	p := plan{Schema: planSchema, Shards: f.shards}
+	p := plan{Schema: planSchema, Name: rand.Text(), Shards: f.shards}
 	var err error
 	if p.Terms, err = r.Plan(c.Context()); err != nil {
 		return kept(err)
@@ -98,6 +101,7 @@ func (p *plan) with(ctx context.Context, f *buildFlags, work string, noisy cli.N
 	c.SetContext(ctx)
 	f.work, f.noisy = work, noisy
 	f.judge.LLM.Share, f.judge.LLM.Of = asks.Index, asks.Of
+	f.judge.LLM.Payer = fmt.Sprintf("%s %d/%d", p.Name, asks.Index, asks.Of)
 	f.trustRuns(p.Days)
 	var fsys corpus.FS = corpus.Disk{}
 	if bucket.IsURL(work) {

@@ -38,8 +38,9 @@ type LLMFlags struct {
 	// flags are those that only --judge llm has; none in eval.
 	flags *pflag.FlagSet
 	// Share and Of say which of several processes that ask at the same time this one is;
-	// zero for one alone.
+	// zero for one alone. Payer names its budget among theirs.
 	Share, Of   int
+	Payer       string
 	maxUnscored float64
 	// usualUnscored holds where neither flag nor file has another.
 	usualUnscored float64
@@ -154,7 +155,7 @@ func (f *LLMFlags) Open(words io.Writer) (*Models, error) {
 	if err != nil {
 		return nil, cli.Failed(err, "a ledger is a folder of the *.jsonl files that arena wrote, or of older *.sqlite ones; move other files away")
 	}
-	j, err := llm.New(cfg, l, llm.Options{Prices: table, Now: time.Now})
+	j, err := llm.New(cfg, l, llm.Options{Prices: table, Now: time.Now, Payer: f.Payer})
 	if err != nil {
 		return nil, errors.Join(cli.Usage(err, "`arena judge --help` lists what can be said about models"), l.Close())
 	}
