@@ -46,12 +46,12 @@ func (f *Filter) Day(all []*Checked) *Day {
 			d.Stays[c.ID] = i
 		}
 	}
-	samples, found := map[string][]habits.Sample{}, habits.Found{}
+	samples, found := map[string][]*habits.Sample{}, habits.NewFound()
 	for i, c := range all {
 		own := samples[c.Agent] // of an agent with copies alone none
 		if d.Stays[c.ID] == i {
 			found.Add(&c.Sample, c.Agent)
-			own = append(own, c.Sample)
+			own = append(own, &c.Sample)
 		}
 		samples[c.Agent] = own
 	}

@@ -15,8 +15,8 @@ func RevisedOdds(f *Filter, s habits.Sample, a *habits.Agent) float64 {
 }
 
 // AgentDay gives the habits in all samples of one agent's day.
-func AgentDay(f *Filter, day []habits.Sample) *habits.Agent {
-	return habits.Of("", day, nil, f.cfg.MinAttempts)
+func AgentDay(f *Filter, day []*habits.Sample) *habits.Agent {
+	return habits.Of("", day, habits.Found{}, f.cfg.MinAttempts)
 }
 
 // Rules names the rules of the first pass.

@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"context"
+	"unique"
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/filters"
@@ -65,8 +66,8 @@ func (g *grouper) learn(ctx context.Context) error {
 		}
 		a := &x.Attempt
 		byInput[at.Input] = append(byInput[at.Input], head{
-			Checked: filters.Checked{ID: a.TraceID, Record: a.RecordSHA256, Agent: x.Agent, Sample: x.Sample}, ref: at,
-			judged: a.HasDialogue, run: a.RunID, score: x.Score, problem: a.ProblemID, passage: x.Passage,
+			Checked: filters.Checked{ID: a.TraceID, Record: a.RecordSHA256, Agent: one(x.Agent), Sample: x.Sample}, ref: at,
+			judged: a.HasDialogue, run: one(a.RunID), score: x.Score, problem: one(a.ProblemID), passage: x.Passage,
 		})
 		return nil
 	})
@@ -83,6 +84,9 @@ func (g *grouper) learn(ctx context.Context) error {
 	g.weigh(byInput)
 	return nil
 }
+
+// one is the same memory for every copy of a name that comes often.
+func one(name string) string { return unique.Make(name).Value() }
 
 // stays reports whether the entry at a place is the copy of its attempt that
 // counts.

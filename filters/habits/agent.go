@@ -46,7 +46,7 @@ func (e Estimate) String() string { return fmt.Sprintf("%.2f (%.2f-%.2f)", e.Poi
 
 // Of measures the day of the agent of that name, whose samples it sorts; found is what all
 // agents of the day found. A day of fewer than minAttempts shows no habit.
-func Of(name string, s []Sample, found Found, minAttempts int) *Agent {
+func Of(name string, s []*Sample, found Found, minAttempts int) *Agent {
 	sort.Slice(s, func(i, j int) bool { return s[i].Attempt < s[j].Attempt })
 	a := &Agent{Attempts: len(s), found: found, name: name, Adaptivity: Estimate{1, 1, 1}, Known: len(s) >= minAttempts,
 		tallies: make([]Tally, len(tallies)), marks: make([]Tally, len(marks)), fixed: make([]Estimate, len(All))}
@@ -57,8 +57,8 @@ func Of(name string, s []Sample, found Found, minAttempts int) *Agent {
 		if s[i].Evidence {
 			a.Scripted.add(s[i].Score < 0)
 		}
-		if found[s[i].Dialogue].shared {
-			a.led.add(a.begins(&s[i]))
+		if found.dialogues[s[i].Dialogue].shared {
+			a.led.add(a.begins(s[i]))
 		}
 	}
 	for at := range marks {

@@ -1,7 +1,6 @@
 package habits
 
 import (
-	"cmp"
 	"math"
 
 	"github.com/trajectory-arena/arena/filters/evidence"
@@ -15,26 +14,26 @@ var _ = proof(Proof{
 	Doc: "Over the agent's day dialogues that other agents hold too, word for word, began later than theirs, and so did this one.",
 	Why: "another agent began the same thoughts and calls earlier, as in over nine of ten dialogues that this one shares, four and more: who wrote them is not known",
 	Holds: func(s *Sample, a *Agent) bool {
-		return a.led.Whole >= 4 && a.led.Share() < 0.1 && a.found[s.Dialogue].shared && !a.begins(s)
+		return a.led.Whole >= 4 && a.led.Share() < 0.1 && a.found.dialogues[s.Dialogue].shared && !a.begins(s)
 	},
 })
 
 // CopiedDialogue is the reason of an attempt that another agent's came before.
 const CopiedDialogue = "copied_dialogue"
 
-// first says which agent had something first and when, in Unix milliseconds, and whether
-// others have it, too. Where a log has no times that is at the end of all.
+// first says which agent, by the hash of its name, had something first and when, in Unix
+// milliseconds, and whether others have it, too. Where a log has no times that is at the
+// end of all.
 type first struct {
-	agent  string
+	agent  uint64
 	begun  int64
 	shared bool
 }
 
 // add takes in that an agent has it. The order of attempts does not count.
-func (x first) add(s *Sample, agent string) first {
-	begun := cmp.Or(s.Begun, math.MaxInt64)
-	x.shared = x.shared || x.agent != "" && x.agent != agent
-	if x.agent == "" || begun < x.begun || begun == x.begun && agent < x.agent {
+func (x first) add(begun int64, agent uint64) first {
+	x.shared = x.shared || x.agent != 0 && x.agent != agent
+	if x.agent == 0 || begun < x.begun || begun == x.begun && agent < x.agent {
 		x.agent, x.begun = agent, begun
 	}
 	return x
@@ -43,8 +42,8 @@ func (x first) add(s *Sample, agent string) first {
 // begins reports whether the agent began the dialogue of its attempt before all others.
 // What began in the same millisecond is one attempt that the day holds twice.
 func (a *Agent) begins(s *Sample) bool {
-	x := a.found[s.Dialogue]
-	return x.begun < math.MaxInt64 && (x.agent == a.name || x.begun == s.Begun)
+	x := a.found.dialogues[s.Dialogue]
+	return x.begun < math.MaxInt64 && (x.agent == evidence.HashText(a.name) || x.begun == s.Begun)
 }
 
 // dialogue is a hash of the words of all turns and calls, whatever the order of a call's

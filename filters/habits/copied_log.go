@@ -8,7 +8,7 @@ var _ = proof(Proof{
 	Why: "two replies and more, all with ids, lengths and ends that an earlier attempt's log holds: no model was asked again",
 	Holds: func(s *Sample, a *Agent) bool {
 		for _, reply := range s.Replies {
-			if x, known := a.found[reply]; !known || x.begun >= s.Begun {
+			if begun, known := a.found.replies[reply]; !known || begun >= s.Begun {
 				return false
 			}
 		}

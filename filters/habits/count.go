@@ -44,7 +44,7 @@ func (c *Count) In(a *Agent) Tally {
 
 // commonest counts, of the cases in groups of more than one, those that are done in
 // the commonest way of their group.
-func commonest(s []Sample, at int) (t Tally) {
+func commonest(s []*Sample, at int) (t Tally) {
 	groups := map[uint64]map[uint64]int{}
 	for i := range s {
 		for _, m := range s[i].Marks[at] {

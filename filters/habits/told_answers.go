@@ -1,6 +1,8 @@
 package habits
 
 import (
+	"cmp"
+	"math"
 	"slices"
 
 	"github.com/trajectory-arena/arena/filters/evidence"
@@ -13,7 +15,8 @@ var _ = proof(Proof{
 	Doc: "The answer was known before the shop showed it: a recommended product that no result of the attempt held was found by others, or made-up products of the agent's day turned out to be real.",
 	Why: "a product that no result of the attempt held was found by others, or made-up products turned out to be real: no model knows an id",
 	Holds: func(s *Sample, a *Agent) bool {
-		return a.found.has(s.Unseen) || s.Invented > 0 && told.In(a).Part > 1
+		found := slices.ContainsFunc(s.Unseen, func(id uint64) bool { return a.found.taken[id] })
+		return found || s.Invented > 0 && told.In(a).Part > 1
 	},
 })
 
@@ -42,20 +45,34 @@ func (s *Sample) answer(a *evidence.Attempt) {
 	}
 }
 
-// Found are the products that the shop showed and somebody took, the replies that models
-// gave, and the dialogues, over the day of all agents, by their hashes. It tells an id that
-// a model made up from one that it was told.
-type Found map[uint64]first
+// Found is what the day of all agents holds, by hashes. None of its maps has pointers: a
+// season has millions of replies.
+type Found struct {
+	// taken are the products that the shop showed and somebody took, by which an id that a
+	// model made up is told from one that it was told.
+	taken map[uint64]bool
+	// replies say when each reply first came, in Unix milliseconds.
+	replies   map[uint64]int64
+	dialogues map[uint64]first
+}
+
+// NewFound is a day without attempts.
+func NewFound() Found {
+	return Found{map[uint64]bool{}, map[uint64]int64{}, map[uint64]first{}}
+}
 
 // Add takes in what an agent's attempt took, was told and wrote.
 func (f Found) Add(s *Sample, agent string) {
-	for _, h := range slices.Concat(s.Taken, s.Replies, []uint64{s.Dialogue}) {
-		if h != 0 {
-			f[h] = f[h].add(s, agent)
+	for _, id := range s.Taken {
+		f.taken[id] = true
+	}
+	begun := cmp.Or(s.Begun, math.MaxInt64)
+	for _, reply := range s.Replies {
+		if x, known := f.replies[reply]; !known || begun < x {
+			f.replies[reply] = begun
 		}
 	}
-}
-
-func (f Found) has(all []uint64) bool {
-	return slices.ContainsFunc(all, func(h uint64) bool { _, ok := f[h]; return ok })
+	if s.Dialogue != 0 {
+		f.dialogues[s.Dialogue] = f.dialogues[s.Dialogue].add(begun, evidence.HashText(agent))
+	}
 }
