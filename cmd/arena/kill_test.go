@@ -121,7 +121,7 @@ func (s stages) step(step, shard string) *exec.Cmd {
 		args = append(args, "--shard", shard)
 	}
 	c := exec.Command(s.arena, args...)
-	c.Env = append(os.Environ(), "AWS_ACCESS_KEY_ID=key", "AWS_SECRET_ACCESS_KEY=secret")
+	c.Env = append(os.Environ(), "AWS_ACCESS_KEY_ID=key", "AWS_SECRET_ACCESS_KEY=secret", "TMPDIR="+s.dir) // for what killed ones leave
 	return c
 }
 

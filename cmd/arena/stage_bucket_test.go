@@ -152,7 +152,6 @@ func (s *brokenStore) objects(t *testing.T, folder string) map[string][]byte {
 // TestTwinsOfAShardInABrokenBucket is TestTwinsOfAShard with work and corpus in a
 // bucket. A process that was killed, or that gave up, is run again as engines do.
 func TestTwinsOfAShardInABrokenBucket(t *testing.T) {
-	t.Setenv("TMPDIR", t.TempDir()) // for what killed processes leave there
 	s := newStages(t, 2)
 	store := newBrokenStore(t, 0.04)
 	s.must(exec.Command(s.arena, "build", s.day(), "-o", store.at("made/corpus"), "--plan", s.in("plan"), "--shards", "2", "-q"))
