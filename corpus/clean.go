@@ -102,6 +102,7 @@ func appendTexts(all []reflect.Value, v reflect.Value) []reflect.Value {
 
 var fields sync.Map
 
+// textFields are the positions of a struct's fields that may hold texts but no hash.
 func textFields(t reflect.Type) []int {
 	if found, ok := fields.Load(t); ok {
 		return found.([]int) //nolint:forcetypeassert // nothing else is stored

@@ -159,6 +159,7 @@ func Turn(ctx context.Context, dir string) (release func(), err error) {
 	}
 }
 
+// lockBeside takes a lock file that lies beside dir, and removes it on release.
 func lockBeside(dir, name string) (release func(), err error) {
 	path := Beside(dir, name)
 	made := absent(filepath.Dir(path))

@@ -97,6 +97,7 @@ func (g *Guard) sample(seed uint64, n int) (at []int) {
 	return at[:min(len(at), n)]
 }
 
+// kindred reports whether two entries are one problem, or ask for one product.
 func (g *Guard) kindred(i, j int) bool {
 	a, b := g.bank[i], g.bank[j]
 	return i == j || a.Spec != "" && a.Spec == b.Spec ||

@@ -100,6 +100,8 @@ func (s *specIndex) rewarded(ids []string, bank []Entry) Finding {
 	return Finding{}
 }
 
+// check looks for ids and titles in a text, beneath its disguises too; whose says
+// in words which text that is.
 func (s *specIndex) check(whose, text string, bank []Entry) Finding {
 	text = disguise.Plain(text)
 	for _, r := range append(disguise.Readings(text, nil), disguise.Reading{Text: text}) {

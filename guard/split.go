@@ -91,6 +91,7 @@ func (s *State) Enough() error {
 	return nil
 }
 
+// assign gives every cluster without a pool its own, then fills empty pools.
 func (s *State) assign() {
 	for i := range s.Clusters {
 		if s.Clusters[i].Pool == "" {

@@ -34,6 +34,7 @@ const (
 	installEvery = 5 * time.Millisecond
 )
 
+// sitDown makes a desk, and clears those of processes that were killed.
 func sitDown(ctx context.Context, fsys corpus.FS, work string) (*desk, error) {
 	d := &desk{fs: fsys, work: work}
 	all := filepath.Join(work, desksFolder)

@@ -14,6 +14,7 @@ import (
 	"github.com/trajectory-arena/arena/traces"
 )
 
+// candidate is an attempt that may become a row of one of the configs.
 type candidate struct {
 	choose.Row
 	ref

@@ -149,6 +149,8 @@ func (f filter) passesAll() bool {
 	return f.low == nil && f.high == nil && f.services == 0 && !f.byShop
 }
 
+// passes holds one document against the filter. The comparisons are the
+// server's own, so that a bound of NaN filters nothing.
 func (f filter) passes(c *Catalog, i uint32) bool {
 	if f.byShop && (f.shop == 0 || c.shopOf(i) != f.shop) {
 		return false
@@ -160,6 +162,7 @@ func (f filter) passes(c *Catalog, i uint32) bool {
 	return (f.low == nil || !(price < *f.low)) && (f.high == nil || !(price > *f.high))
 }
 
+// sortHits orders what was listed; equal values keep the order of relevance.
 func (c *Catalog) sortHits(hits []index.Hit, by string) error {
 	switch by {
 	case "order":

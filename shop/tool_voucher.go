@@ -47,6 +47,7 @@ func (c *call) voucher(a python.Value) (python.Value, error) {
 	), nil
 }
 
+// readPrices reads a comma list; the sum runs from left to right.
 func readPrices(text string) (prices []python.Value, total float64, ok bool) {
 	for part := range strings.SplitSeq(text, ",") {
 		f, ok := python.ParseFloat(part)

@@ -34,6 +34,8 @@ func (r *reader) array() (rows bool, err error) {
 	}
 }
 
+// firstElement returns where the array's first element starts, if that is an
+// array or object.
 func (r *reader) firstElement() (from int, ok bool) {
 	for from = 1; ; {
 		ahead := r.w.ahead()
@@ -109,6 +111,7 @@ func listSource(array string) (source arena.Source) {
 	return source
 }
 
+// partSource is the format of the attempt that element is a part of.
 func partSource(element gjson.Result) (source arena.Source) {
 	turn := 0
 	if !element.IsObject() {

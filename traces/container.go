@@ -28,6 +28,7 @@ type container struct {
 
 const zipMagic = "PK\x03\x04"
 
+// container tells by the first bytes whether a file is one; nil where it is text.
 func (r *reader) container(stored io.ReadCloser) *container {
 	at, ok := stored.(io.ReaderAt)
 	file, opened := stored.(interface{ Stat() (fs.FileInfo, error) })

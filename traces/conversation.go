@@ -28,6 +28,7 @@ const vetoForeign = "foreign_veto" // the file says that the attempt is not to b
 var vetoes = []string{vetoNonText, vetoUnmatched, vetoRole, vetoOpenTurn, vetoCopied, vetoEnvironment, vetoVerifier, vetoWorld,
 	vetoDefect, vetoLeakage, vetoExploit, vetoLedger, vetoContent, repairUTF8, repairSurrogate, repairNUL}
 
+// conversation builds the steps of a trace from messages in their order.
 type conversation struct {
 	t *arena.Trace
 	// asked is set once the customer has spoken.
@@ -36,6 +37,7 @@ type conversation struct {
 	prompt strings.Builder
 }
 
+// system is a system prompt if nobody has spoken yet, else a step.
 func (v *conversation) system(text string) {
 	switch {
 	case v.asked || len(v.t.Steps) > 0:
@@ -159,6 +161,7 @@ func (v *conversation) wroteText() *arena.Step {
 // a hostile one can take.
 const farBack = 500
 
+// asking is the call that a result of that id or name answers; nil if none.
 func (v *conversation) asking(id, name string) *arena.ToolCall {
 	looks := farBack
 	for i := range slices.Backward(v.t.Steps) {

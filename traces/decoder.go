@@ -77,6 +77,7 @@ func (d *decoder) record(text []byte) (found, error) {
 	return f, nil
 }
 
+// mended notes what was mended in the record, and the size of the trace's part of it.
 func (f *found) mended(repairs []string, size int) {
 	f.repairs = append(f.repairs, repairs...)
 	for _, word := range f.repairs {
@@ -87,6 +88,7 @@ func (f *found) mended(repairs []string, size int) {
 	f.trace.Bytes = cmp.Or(len(f.part), size)
 }
 
+// text decodes a record that is valid UTF-8. The trace shares its memory.
 func (d *decoder) text(text string) (found, error) {
 	d.repairs, d.parts.problemID, d.taken = nil, "", 0
 	d.surrogate = false
@@ -239,6 +241,7 @@ func (d *decoder) nothing(what string) (found, error) {
 	return found{}, &damage{NotATrace, what}
 }
 
+// newTrace is a trace of which nothing is known but what its format says.
 func newTrace(source arena.Source) *arena.Trace {
 	return &arena.Trace{
 		Source: source, Status: arena.StatusSuccess, Seconds: math.NaN(),

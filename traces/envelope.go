@@ -156,6 +156,7 @@ func (d *decoder) count() int {
 	return int(n)
 }
 
+// attemptError takes the error of an attempt: an object, or its bare text.
 func (d *decoder) attemptError() *arena.AttemptError {
 	c := d.c
 	switch c.Kind() {

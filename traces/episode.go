@@ -10,6 +10,7 @@ import (
 	"github.com/trajectory-arena/arena/traces/cold"
 )
 
+// transcript files the inference calls of an episode under its turns.
 func (d *decoder) transcript(t *arena.Trace, list arena.Raw) error {
 	if list == "" {
 		return nil
@@ -58,6 +59,7 @@ func naming(asked []arena.ProxyCall, calls []arena.ToolCall) int {
 	return 0
 }
 
+// quoteReply gives a turn what the last inference filed under it said.
 func quoteReply(s *arena.Step) {
 	body := s.Proxy[len(s.Proxy)-1].Response.Text()
 	said := gjson.Get(body, "choices.0.message")

@@ -128,6 +128,7 @@ func (r *reader) record() error {
 	return r.take(n, r.w.line, f, err)
 }
 
+// severalLines returns the end of the value that the window starts with.
 func (r *reader) severalLines() (to int, ok bool) {
 	if r.w.ahead()[0] == '{' {
 		return r.w.document()
@@ -185,6 +186,7 @@ func (r *reader) take(n, line int, f found, err error) error {
 	}
 }
 
+// several emits the traces of one record, each by its own part of it.
 func (r *reader) several(f found, line int) error {
 	lone := f.lone
 	for i, one := range append([]found{f}, f.others...) {

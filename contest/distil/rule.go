@@ -54,6 +54,7 @@ func (r *Rule) String() string {
 	}
 }
 
+// check is an error where a rule's parameters make no rule; nil is no rule.
 func (r *Rule) check() error {
 	if r == nil {
 		return nil

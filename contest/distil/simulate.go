@@ -39,6 +39,7 @@ type noise struct {
 // leastPrompts is how many prompts a real pair must share to lend its noise.
 const leastPrompts = 40
 
+// noises are those of all rounds whose king and challenger were measured whole.
 func noises(rounds []*Round) (all []noise) {
 	seen := map[int64]bool{}
 	for _, r := range rounds {
@@ -132,6 +133,7 @@ func (n *noise) play(r *Rule, random *rand.Rand, prompts int, better float64) (p
 	return passed
 }
 
+// clustered is the mean rate over real rounds with an interval over them.
 func clustered(rates []float64, samples int) contest.Figure {
 	mean, n := stats.Mean(rates), len(rates)*samples
 	return contest.FigureOf(mean, stats.ClusteredWilson(mean, stats.ClusteredSE(rates), len(rates), n), n)

@@ -57,6 +57,7 @@ func (e *Eval) suspect(i int) (kind, why string) {
 	return "", ""
 }
 
+// spreadless reports whether three prompts or more have one KL to the last digit.
 func spreadless(kls []float64) bool {
 	return len(kls) > 2 && !slices.ContainsFunc(kls, func(v float64) bool { return v != kls[0] })
 }

@@ -54,6 +54,7 @@ func (r *Row) logP(id int) (float64, bool) {
 	return r.Top[i].LogP, true
 }
 
+// mass is the probability of all tokens together that a row names.
 func mass(r *Row) (sum float64) {
 	for _, logP := range r.tokens() {
 		sum += math.Exp(logP)

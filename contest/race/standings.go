@@ -174,6 +174,7 @@ func (d *Document) biases() (all []Validator) {
 	return all
 }
 
+// spread recomputes the validators' variance from the runs, where these are there.
 func (d *Document) spread() Finding {
 	if len(d.Runs) == 0 || d.Variance.Mean == nil {
 		return Finding{"validator_variance", Unknown, "no runs, or no published variance"}

@@ -194,6 +194,7 @@ func medians(stake []float64, rows [][]Weight, kappa float64) []float64 {
 	return out
 }
 
+// bonds moves the bonds before towards what stake and weights buy now.
 func bonds(stake []float64, clipped [][]Weight, alpha float64, before Bonds) Bonds {
 	n := len(stake)
 	now := make(Bonds, n)
@@ -248,6 +249,7 @@ func normalised(values []float64) []float64 {
 	return out
 }
 
+// share is part of whole; 0 of nothing.
 func share(part, whole float64) float64 {
 	if whole == 0 {
 		return 0

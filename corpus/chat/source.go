@@ -38,6 +38,8 @@ func SourceHarness(t *arena.Trace, d *arena.Dialogue) (h arena.Harness, derived 
 	return h, derived
 }
 
+// observe notes the arguments of a call to a tool. Any type may stand in them:
+// a few calls do not tell which may not.
 func observe(seen map[string]map[string]json.RawMessage, call arena.Call) {
 	if seen[call.Name] == nil {
 		seen[call.Name] = map[string]json.RawMessage{}

@@ -166,6 +166,7 @@ func (f *Figures) count(b *strings.Builder, order [][2]string, i int, kind strin
 	}
 }
 
+// words are the rows of each word of a kind, the most frequent first.
 func (s *sum) words(i int) string {
 	by := s.by[i]
 	words := slices.SortedFunc(maps.Keys(by), func(x, y string) int { return cmp.Or(cmp.Compare(by[y], by[x]), cmp.Compare(x, y)) })

@@ -44,6 +44,7 @@ func hasGroup(text string, start, _ int) bool {
 	return start >= 4 && (text[start-4] == '2' || text[start-4] == '3') && hexadecimal.fill(text, start-3, 3)
 }
 
+// hasHash: a hexadecimal digit right before.
 func hasHash(text string, start, _ int) bool {
 	return start > 0 && (hexadecimal[text[start-1]] || text[start-1] == '\\')
 }

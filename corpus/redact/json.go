@@ -58,6 +58,8 @@ func escapeLen(text string, at int) int {
 	return max(end-at, 2)
 }
 
+// writeString writes the inside of a string with a placeholder for each finding
+// that reaches into it.
 func writeString(b *strings.Builder, text string, in span, found []Finding) {
 	at := in.start
 	for _, f := range found {

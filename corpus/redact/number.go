@@ -1,5 +1,6 @@
 package redact
 
+// number notes the run of digits, dots, blanks and hyphens at a place.
 func (h *hits) number(text string, at int) {
 	n := len(h.numbers)
 	if n > 0 && at < h.numbers[n-1].end {

@@ -120,6 +120,7 @@ func (p *prefilter) enter(gram string, n needle) {
 // what is no letter is rarer than all.
 const common = "zqxjkvbpygfwmucldrhsnioate"
 
+// rarest is where the three bytes of a word begin that text has least.
 func rarest(word string) int {
 	best, at := 3*len(common)+1, 0
 	for i := range len(word) - 2 {
@@ -157,6 +158,7 @@ func (p *prefilter) pass(text string, see func(n *needle, start int)) {
 	}
 }
 
+// confirm compares the words that have three bytes with the hash at a place.
 func (p *prefilter) confirm(text string, at int, h uint32, see func(n *needle, start int)) {
 	chain := p.chains[p.chain[h]]
 	for i := range chain {
@@ -167,6 +169,7 @@ func (p *prefilter) confirm(text string, at int, h uint32, see func(n *needle, s
 	}
 }
 
+// equalLower reports whether text begins with a word in lower case, by ASCII.
 func equalLower(text, word string) bool {
 	for i := range len(word) {
 		c := text[i]

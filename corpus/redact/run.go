@@ -88,6 +88,7 @@ type coat struct {
 	text string
 }
 
+// coated are the parts of a run between points that decode to text.
 func coated(run string) []coat {
 	var out []coat
 	at := 0
@@ -139,6 +140,7 @@ func fromBase64(run string) (string, bool) {
 	return string(b), true
 }
 
+// readable reports whether no byte is a control character that texts do not have.
 func readable(b []byte) bool {
 	for _, c := range b {
 		if c != '\n' && c != '\r' && c != '\t' && unicode.IsControl(rune(c)) && c < utf8.RuneSelf {

@@ -153,6 +153,8 @@ func phrasesIn(text string, words []span) []span {
 	return all
 }
 
+// longestOf are the spans that no longer one overlaps: of sixteen runs of words
+// one holds a checksum by chance.
 func longestOf(all []span) []span {
 	slices.SortStableFunc(all, func(a, b span) int { return (b.end - b.start) - (a.end - a.start) })
 	var out []span

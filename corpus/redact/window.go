@@ -85,6 +85,7 @@ func (t *tokens) end(at int) int {
 	return end
 }
 
+// walk goes on from a place to the next separator, or to the other place.
 func (t *tokens) walk(at, to int) int {
 	for at < to && !separator(t.text[at]) {
 		at++

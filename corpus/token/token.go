@@ -46,6 +46,7 @@ type file struct {
 	} `json:"model"`
 }
 
+// part is a normalizer or pre-tokenizer; Sequence holds several.
 type part struct {
 	Type          string `json:"type"`
 	Normalizers   []part `json:"normalizers"`
@@ -130,6 +131,7 @@ func (t *Tokenizer) normalizer(p *part) error {
 	}
 }
 
+// preTokenizer reads the splits and reports whether bytes come last.
 func (t *Tokenizer) preTokenizer(p *part) (byteLevel bool, err error) {
 	if p == nil {
 		return false, nil

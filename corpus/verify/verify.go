@@ -125,6 +125,7 @@ func (v *verifier) file(f *corpus.FileEntry) error {
 	return nil
 }
 
+// secrets looks for what a redacted corpus says that it does not hold.
 func (v *verifier) secrets(ctx context.Context) error {
 	if v.m.Redaction == nil {
 		return nil

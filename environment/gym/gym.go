@@ -151,6 +151,7 @@ func unknown(err error) *environment.Fault {
 	return &environment.Fault{Kind: environment.FaultUnknown, Reason: err.Error()}
 }
 
+// verify ends the episode and pays it. The row comes back with the reward.
 func (s *server) verify(w http.ResponseWriter, r *http.Request) {
 	body, ok := read(w, r, maxAccount)
 	if !ok {

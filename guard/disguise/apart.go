@@ -72,6 +72,7 @@ func joinSingles(run string) string {
 	return " " + strings.Join(words, " ") + " "
 }
 
+// joinAt leaves out every second character of stretches that hold enough letters.
 func joinAt(text string, stretch *regexp.Regexp) string {
 	joined := 0
 	out := stretch.ReplaceAllStringFunc(text, func(run string) string {

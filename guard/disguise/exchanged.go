@@ -98,6 +98,8 @@ func (e *exchange) allows(w string, gain int, known func(string) bool) bool {
 	return gain == 0 || slices.ContainsFunc(e.of(strings.ToLower(w)), func(r string) bool { return isKnown(r, known) })
 }
 
+// gain is 1 where a word is known only after the exchange, -1 where it is known
+// as it stands.
 func (e *exchange) gain(w string, known func(string) bool) int {
 	w = strings.ToLower(w)
 	switch {
@@ -111,6 +113,7 @@ func (e *exchange) gain(w string, known func(string) bool) int {
 	return 0
 }
 
+// isKnown reports whether all parts of w that are long enough are known words.
 func isKnown(w string, known func(string) bool) bool {
 	parts := 0
 	for part := range strings.FieldsFuncSeq(w, func(r rune) bool { return !unicode.IsLetter(r) }) {

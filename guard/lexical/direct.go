@@ -28,6 +28,7 @@ var rangeWords = map[string]bool{
 // price of 168".
 const cueReach = 4
 
+// direct gives each number the direction that the words around it say.
 func direct(tokens []token) {
 	last, taken := -1, -1
 	for i := range tokens {

@@ -53,6 +53,7 @@ func (x *Index) compare(b *base, p *profile) features {
 	return f
 }
 
+// serviceClash is the share of delivery terms that only one side asks for.
 func serviceClash(b, p *profile) float64 {
 	all, only := b.services|p.services, b.services^p.services
 	return ratio(float64(bits.OnesCount8(only)), float64(bits.OnesCount8(all)))

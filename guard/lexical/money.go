@@ -23,6 +23,7 @@ func (n number) sameMoney(o number) bool {
 	return math.Abs(math.Log(n.value/o.value)) <= math.Log1p(maxRateError)
 }
 
+// convert gives a number in words before or behind it the currency of w.
 func (t *token) convert(w string) {
 	u := words().units[w]
 	t.value, t.unit = t.written*u.factor, u.name

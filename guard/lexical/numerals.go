@@ -179,6 +179,7 @@ func (n *numeral) decimals(value float64) float64 {
 	return math.Round(value*1e6) / 1e6
 }
 
+// measured reports whether a unit or a currency follows the number.
 func (n *numeral) measured() bool {
 	if n.at >= len(n.tokens) {
 		return false

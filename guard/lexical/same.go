@@ -62,6 +62,8 @@ func numbersOnly(a, b *profile) []number {
 	return out
 }
 
+// opposes reports whether one text gives a number only as a lower bound and
+// the other only as an upper one.
 func (n number) opposes(o number) bool {
 	const up, down = 1 << above, 1 << below
 	a, b := n.directions&(up|down), o.directions&(up|down)
@@ -149,6 +151,7 @@ func nounsDiffer(b, p *profile, _ float64) string {
 	return ""
 }
 
+// phrases are the runs of content words with nothing but blanks between.
 func (p *profile) phrases() (out [][]*word) {
 	open := false
 	for i, w := range p.words {

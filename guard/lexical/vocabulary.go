@@ -187,6 +187,8 @@ func (v *vocabulary) strongest(matches []match) float32 {
 	return v.weight[best.id]
 }
 
+// collect adds the stem itself, its synonyms and words with the
+// same beginning.
 func (v *vocabulary) collect(found map[int32]float32, stem string, scale float32) {
 	put := func(id int32, sim float32) { found[id] = max(found[id], sim*scale) }
 	if id, is := v.ids[stem]; is {

@@ -48,6 +48,7 @@ func (x *Index) window(b *base, p *profile) *profile {
 	return p.part(from, to)
 }
 
+// richest returns where the size tokens of the highest value start.
 func richest(value []float64, size int) (from int) {
 	sum, best := 0.0, -1.0
 	for i, v := range value {

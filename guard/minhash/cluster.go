@@ -163,6 +163,7 @@ func (c *clustering) joinBucket(b int, bucket []record) {
 	}
 }
 
+// crowd counts a bucket over the cap and orders its documents by signature.
 func (c *clustering) crowd(bucket []record, reach int) []record {
 	c.result.Capped++
 	n := int64(len(bucket))

@@ -18,6 +18,7 @@ func sortByKey(records, buffer []record) []record {
 	return records
 }
 
+// countingPass moves records to buffer in the order of eleven bits of the key.
 func countingPass(records, buffer []record, shift uint) {
 	const mask = 1<<11 - 1
 	var starts [1 << 11]int

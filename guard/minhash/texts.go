@@ -61,6 +61,8 @@ type met struct {
 	similarity float64
 }
 
+// sign signs the texts of one stretch and keeps their shingles while there is
+// room for them.
 func (s *shingleSets) sign(sigs []Packed, from, to, room int, signed func(bytes int)) {
 	var sig Signature
 	var made shingler

@@ -296,6 +296,7 @@ func isJSON(text string) bool {
 	return (strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[")) && cursor.Valid(text)
 }
 
+// leaf takes a product id, a title or an option's value of a specification.
 func (c *Content) leaf(key string, v gjson.Result) {
 	switch key {
 	case "product_id", "product_ids", "recommended_product_ids", "gold":

@@ -65,6 +65,8 @@ func Read(in io.ReaderAt, size int64) ([]*Array, error) {
 	return readSafetensors(in, size)
 }
 
+// place checks that an array of this shape lies within the file from start on,
+// and in no more than most bytes.
 func (a *Array) place(in io.ReaderAt, start, most int64) error {
 	if len(a.Shape) == 0 {
 		return fmt.Errorf("%w: %q is a single number", ErrBroken, a.Name)

@@ -75,6 +75,7 @@ func (r *reader) element(tag string, k kind, after string) string {
 	return rest
 }
 
+// thinkBlock keeps the thinking; calls written inside it count as calls.
 func (r *reader) thinkBlock(body string) {
 	if !r.skipCalls && containsTag(body, calling) {
 		if r.level == maxBlocks {

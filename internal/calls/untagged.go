@@ -184,6 +184,7 @@ func (r *reader) isolated(text string) bool {
 	return true
 }
 
+// namesCall tells a call from other JSON: it has a name and arguments.
 func namesCall(v gjson.Result) bool {
 	if v.IsArray() {
 		v = v.Get("0")

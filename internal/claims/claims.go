@@ -113,6 +113,7 @@ func words(text string) string { return strings.Join(strings.Fields(text), " ") 
 
 var number = regexp.MustCompile(`\d[\d,]*(\.\d+)?`)
 
+// says reports whether a sentence has the number, as it is or in per cent.
 func says(sentence string, value float64) bool {
 	for _, text := range number.FindAllString(sentence, -1) {
 		n, err := strconv.ParseFloat(strings.ReplaceAll(text, ",", ""), 64)

@@ -178,6 +178,7 @@ func (a *allowance) take(size int) {
 // none however many they are.
 const arrowBare = 1 << 20
 
+// check refuses a batch with more rows or elements than its bytes can hold.
 func (a *allowance) check(batch arrow.RecordBatch) error {
 	longest := 8*a.held + arrowBare
 	outside := batch.NumRows() > longest

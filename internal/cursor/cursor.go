@@ -195,6 +195,8 @@ func (c *Cursor) enter() bool {
 	return true
 }
 
+// first reports whether an opened array or object has a first member; it moves
+// behind the closing bracket if not.
 func (c *Cursor) first(closing byte) bool {
 	if c.pos < len(c.src) && c.src[c.pos] == closing {
 		c.pos++
@@ -203,6 +205,8 @@ func (c *Cursor) first(closing byte) bool {
 	return c.err == nil
 }
 
+// more moves behind a comma and tells true, or behind the closing bracket and
+// tells false.
 func (c *Cursor) more(closing byte) bool {
 	c.space()
 	if c.err != nil {

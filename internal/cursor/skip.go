@@ -142,6 +142,7 @@ func (c *Cursor) word(w string) {
 	c.fail(Ended, "")
 }
 
+// spaced is the first index from i that holds no white space, or len(s).
 func spaced(s string, i int) int {
 	for i < len(s) && s[i] <= ' ' && (s[i] == ' ' || s[i] == '\n' || s[i] == '\t' || s[i] == '\r') {
 		i++

@@ -56,6 +56,7 @@ func valuesIn(h *format.PageHeader) int64 {
 	return 0
 }
 
+// pages goes from header to header through a column of a row group.
 type pages struct {
 	in      io.ReaderAt
 	at, end int64

@@ -119,6 +119,7 @@ func (m *mender) list(closing byte, depth int, item func(int) bool) bool {
 	}
 }
 
+// closesAtEnd closes what the end of the text left open, where that is allowed.
 func (m *mender) closesAtEnd(closing byte) bool {
 	if !m.rules.Close || !m.ended() {
 		return false

@@ -193,6 +193,7 @@ type object struct {
 	place map[string]int
 }
 
+// set keeps the first place and the last value of a repeated key.
 func (o *object) set(key string, v Value) {
 	i, found := o.place[key]
 	if o.place == nil {

@@ -58,6 +58,7 @@ func (d *decoder) str() (string, error) {
 	}
 }
 
+// escape reads one escape at the backslash, surrogate pairs together.
 func (d *decoder) escape(open int) (rune, error) {
 	const plain, meaning = `"\/bfnrt`, "\"\\/\b\f\n\r\t"
 	if d.at+1 >= len(d.text) {

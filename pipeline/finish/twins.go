@@ -12,6 +12,8 @@ import (
 	"github.com/trajectory-arena/arena/guard"
 )
 
+// twins finds the clusters of sources that ask for what is protected and are not yet
+// protected themselves.
 type twins struct {
 	guard *guard.Guard
 	bank  *guard.State

@@ -106,6 +106,8 @@ func (m *Import) write(ctx context.Context, work string) (*pipeline.Summary, err
 	return w.assemble(ctx, work, in, known)
 }
 
+// known is what the held-out files protect, and the corpora of whose files the
+// inputs are: what these keep out of training stays out, asked for or not.
 func (m *Import) known() (*finish.Known, error) {
 	sources, err := finish.Around(m.FS, m.Inputs)
 	if err != nil {

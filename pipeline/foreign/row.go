@@ -35,6 +35,7 @@ const (
 	lostTurnEnd    = "turn_end"
 )
 
+// losses names what of a trace a row cannot hold, although it is one.
 func losses(t *arena.Trace, d *arena.Dialogue) []string {
 	lost := append([]string{}, t.Lost...)
 	if slices.ContainsFunc(t.Steps, func(s arena.Step) bool { return s.Role == arena.RoleSystem }) {

@@ -100,6 +100,7 @@ func (w *mixer) entry(source int, split string, row *finish.Seen) entry {
 	return e
 }
 
+// unfit says why a row can be no part of the mixture, whatever the other rows.
 func (w *mixer) unfit(s *source, split string, row *finish.Seen) string {
 	for _, session := range row.Sessions {
 		if s.keep != nil && !s.keep(session, row.ProblemID) {

@@ -71,6 +71,7 @@ const orderly = "orders_the_judge"
 // has a log that holds.
 var own = []string{filters.ReasonScripted, filters.ReasonFixed, "no_inference", "unnamed_dispatches", "unnamed_recommendation", orderly, chat.ReasonUnanswered}
 
+// orders reports whether a thought orders about whoever reads it.
 func (w *work) orders(thought string) bool {
 	s, _ := w.filter.Check(&arena.Trace{}, &arena.Dialogue{Turns: []arena.Turn{{Think: thought}}})
 	return slices.Contains(s.Reasons, orderly)

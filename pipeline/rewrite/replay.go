@@ -67,6 +67,8 @@ func (w *work) close() error {
 	return err
 }
 
+// again is what the call of a claim returns in the shop of a day; empty where none
+// answers what the log holds.
 func (w *work) again(ctx context.Context, a *evidence.Attempt, claim int) (arena.Raw, error) {
 	c, act := a.Claims[claim].Call, &a.Claims[claim].Act
 	several := act.Tool != evidence.ToolFind && act.Tool != evidence.ToolView

@@ -13,6 +13,8 @@ import (
 	"github.com/trajectory-arena/arena/pipeline/finish"
 )
 
+// leaveTemplates takes out the rows with a thought that is in one frame with those
+// of many others.
 func leaveTemplates(all []*made) {
 	var rows []*made
 	var thoughts []frames.Thoughts

@@ -52,6 +52,7 @@ func term(word string, emit func([]byte)) {
 	emit([]byte(string(utf16.Decode(units[:len(left)]))))
 }
 
+// withoutPossessive drops a final 's, with any of three apostrophes.
 func withoutPossessive(word string) string {
 	n := len(word)
 	if n < 2 || word[n-1]|0x20 != 's' {

@@ -138,6 +138,7 @@ const (
 	keyDone
 )
 
+// unpresented are the characters that belong to an emoji before its selector.
 func unpresented(c class) bool {
 	return c.extends() && c != joiner && c != textSelector && c != emojiSelector
 }

@@ -130,6 +130,7 @@ func (r *reader) restore(s *arena.Step, results []Message, own object) {
 	})
 }
 
+// places visits the numbers of a list that are places among so many.
 func (r *reader) places(list gjson.Result, of int, visit func(int)) {
 	r.each(list, func(v gjson.Result) {
 		if i := (object{"": v}).count(""); i != nil && *i < of {
@@ -138,6 +139,7 @@ func (r *reader) places(list gjson.Result, of int, visit func(int)) {
 	})
 }
 
+// answered gives calls their results; later are those that answer none of them.
 func answered(calls []arena.ToolCall, results []Message) (later []Message) {
 	open := map[string][]int{}
 	for i := range calls {

@@ -149,6 +149,7 @@ func (r *reader) taggedCalls(text string) (calls []arena.ToolCall) {
 	}
 }
 
+// seen gives an observation's results to the calls before it, by their order.
 func (r *reader) seen(text string) {
 	var results []Message
 	if cursor.Valid(text) {

@@ -85,6 +85,7 @@ func (r *reader) episode(e object) {
 	}
 }
 
+// verdict reads the score, and what stands beside it of how the session ended.
 func (r *reader) verdict(session, said object) *Verdict {
 	v := &r.attempt().Verdict
 	v.Score, v.Ending = said.number("paid_reward", "score"), r.text(session["outcome"])
@@ -105,6 +106,7 @@ func (r *reader) turns(list gjson.Result, turn func(object)) {
 	}
 }
 
+// turn takes one turn: its calls, their answers, and what the shopper said after it.
 func (r *reader) turn(turn object) {
 	asked, answered, step := turn.within("request"), turn.within("response"), arena.Step{}
 	if n := asked.count("turn"); n != nil {

@@ -61,6 +61,7 @@ var claudeCode = Format{
 	},
 }
 
+// joinLast makes one turn of the last message and an earlier one, which are parts of one reply.
 func joinLast(a *Attempt, earlier int) {
 	n := len(a.Messages)
 	to, from := &a.Messages[earlier].Step, a.Messages[n-1].Step

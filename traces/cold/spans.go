@@ -78,6 +78,8 @@ func spanTrace(top object) string {
 	return cmp.Or(top.within("context").id("trace_id"), top.id("traceId", "trace_id"))
 }
 
+// eachSpan visits the calls of models of a document, wherever its exporter puts
+// spans.
 func (r *reader) eachSpan(top object, visit func(*span)) {
 	one := func(v gjson.Result) {
 		if s := newSpan(tree(fields(v))); s.count > 0 {
@@ -203,6 +205,7 @@ func (r *reader) spanMessages(list gjson.Result) {
 	})
 }
 
+// schemas are the tools of OpenInference: each JSON in a string.
 func (r *reader) schemas(list gjson.Result) arena.Raw {
 	var all []string
 	listed(list, func(v gjson.Result) bool {

@@ -93,6 +93,7 @@ func (w *writer) arenaExtra() atifArena {
 	return a
 }
 
+// known is a count; nil where it is -1.
 func known(n int) *int {
 	if n < 0 {
 		return nil
@@ -165,6 +166,7 @@ func (w *writer) atifCalls(step int, out *atif.Step, own *stepOut) {
 	}
 }
 
+// atifArguments is an object; what the trace had instead is kept beside.
 func (w *writer) atifArguments(i int, raw arena.Raw, own *stepOut) json.RawMessage {
 	w.loses(LossAbsentArguments, raw == "")
 	if raw.Kind() == arena.Object {

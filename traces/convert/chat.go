@@ -55,6 +55,7 @@ func (w *writer) openAI() chatOut {
 	return out
 }
 
+// losesBeside notes what chat formats have no place for beside the messages.
 func (w *writer) losesBeside() {
 	t := w.t
 	w.loses(LossAgent, t.Agent != arena.Agent{})
@@ -66,6 +67,7 @@ func (w *writer) hasTurns() bool {
 	return slices.ContainsFunc(w.t.Steps, func(s arena.Step) bool { return s.Role == arena.RoleAgent })
 }
 
+// turn is one step as messages: the step's own and one for each result.
 func (w *writer) turn(i int) []messageOut {
 	s := &w.t.Steps[i]
 	w.losesEvidence(s)

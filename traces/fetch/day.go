@@ -95,6 +95,7 @@ func (d *day) note(run, item string, err error) error {
 var kept = []string{"eval_run_id", "agent_version_id", "validator_hotkey", "status", "is_included", "race_id", "race_number", "phase", "claimed_at", "completed_at",
 	"validator_score", "reasoning_quality", "reasoning_coefficient", "score_components_summary", "inference_total", "inference_failure_count", "service_versions", "invalidated_at", "invalidation_reason"}
 
+// meta is the run.json of a run: what traces reads, and what the subnet found.
 func meta(r *run, kind, network string, whole bool) (map[string]json.RawMessage, error) {
 	var all map[string]json.RawMessage
 	if err := json.Unmarshal(r.original, &all); err != nil {

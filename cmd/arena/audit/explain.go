@@ -89,6 +89,8 @@ func measured(f float64) string {
 	return fmt.Sprintf("%.4g", f)
 }
 
+// label is what somebody else said of an attempt: a label with its evidence, or
+// another judge's line.
 type label struct {
 	Score    *float64 `json:"score"`
 	Gates    []bool   `json:"gates"`

@@ -75,6 +75,8 @@ func (f *filterFlags) run(c *cobra.Command, s *cli.Streams, days []string) error
 	return day.Unread.Within(f.Reading.MaxUnreadable)
 }
 
+// filter builds the filter from the configuration of a build, over which the
+// command's own flags go, and gives the limits of reading that stand there.
 func (f *filterFlags) filter(c *cobra.Command) (*filters.Filter, traces.Limits, error) {
 	cfg := pipeline.Defaults()
 	if err := f.settings.Fill(&cfg); err != nil {

@@ -71,6 +71,7 @@ func (d *filterDay) check(t *arena.Trace) filtered {
 	return f
 }
 
+// secondPass lets each agent's day change the verdicts of its attempts.
 func (d *filterDay) secondPass(all []filtered) {
 	checked := make([]*filters.Checked, len(all))
 	for i := range all {

@@ -215,6 +215,7 @@ func (f *buildFlags) with(c *cobra.Command, days []string, do func(*pipeline.Run
 	return do(r)
 }
 
+// run puts a run together from the flags, without its days and judges.
 func (f *buildFlags) run(c *cobra.Command) (*pipeline.Run, error) {
 	if err := f.target.Check(); err != nil {
 		return nil, err

@@ -77,6 +77,8 @@ func ReadCorpus(ctx context.Context, name string, read func(fsys corpus.FS, dir 
 	return withBucket(ctx, bucket.Open, name, func(b *bucket.Bucket) error { return read(b.Files(ctx), ".") })
 }
 
+// watched is a file system that tells of every piece that is read of the files
+// in some folders.
 type watched struct {
 	corpus.FS
 	folders []string

@@ -71,6 +71,8 @@ func noteArguments(c *cobra.Command, kind string) {
 	c.Annotations[noteReads] = kind
 }
 
+// given are the paths that the user gave c: those of its flags that are noted
+// here, and its arguments.
 func given(c *cobra.Command) []string {
 	paths := localPaths(c.Flags().Args())
 	c.Flags().VisitAll(func(f *pflag.Flag) {
@@ -198,6 +200,7 @@ func (w written) same(other written) bool {
 	return filepath.Clean(w.path) == filepath.Clean(other.path) || err == nil && is(w.path, info)
 }
 
+// over says how w would write over an input; nil where it does not.
 func (w written) over(in input) error {
 	switch {
 	case in.info.Mode().IsRegular() && is(w.path, in.info):

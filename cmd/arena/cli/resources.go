@@ -78,6 +78,7 @@ const HeapLimit = 700 << 20
 // more than it uses, and dies without a word of ours where it gets less.
 const leastAddresses = 3 << 30
 
+// enoughAddresses refuses to start where the runtime would die half-way.
 func enoughAddresses(given uint64) error {
 	if given >= leastAddresses {
 		return nil

@@ -138,6 +138,7 @@ func (f *envFlags) fill(e *environment.Environment, local shop.Local) (err error
 	return err
 }
 
+// player answers the calls. Of the model it knows what the trainer tells.
 func (f *envFlags) player(h arena.Harness, local shop.Local) (*rollout.Environment, error) {
 	template, err := model.NewTemplate("env", h.System, model.Sampling{}, nil)
 	if err != nil {

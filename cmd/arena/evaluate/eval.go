@@ -157,6 +157,7 @@ func (f *Flags) addServing(c *cobra.Command) {
 	fl.DurationVar(&f.Asked.Patience, "wait-for-server", 10*time.Minute, "time for which a server is waited for that is not there; then the run stays unfinished")
 }
 
+// sampling checks how replies are sampled: what is not given is the server's choice.
 func (f *Flags) sampling() error {
 	s := &f.Played.Sampling
 	if err := s.Validate(); err != nil {

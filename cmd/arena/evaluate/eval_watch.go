@@ -141,6 +141,8 @@ func (w *evalWatch) localServer() bool {
 
 func (w *evalWatch) file(name string) string { return filepath.Join(w.flags.Out, name) }
 
+// show keeps one line on a terminal fresh, and prints one every ten seconds
+// elsewhere.
 func (w *evalWatch) show(s telemetry.Sample) {
 	now := time.Now()
 	if w.flags.Quiet || w.width == 0 && now.Sub(w.shown) < cli.PlainEvery {

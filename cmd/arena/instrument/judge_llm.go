@@ -117,6 +117,7 @@ func (f *LLMFlags) config() (llm.Config, prices.Table, error) {
 	return cfg, table, nil
 }
 
+// base is the configuration file and single keys, under the flags.
 func (f *LLMFlags) base() (llm.Config, error) {
 	cfg := llm.Defaults()
 	cfg.MaxUnscored = f.usualUnscored

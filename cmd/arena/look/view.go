@@ -143,6 +143,7 @@ func apart(args []string) (corpora []string, runs []*site.Run, days []string) {
 	return corpora, runs, days
 }
 
+// write makes the folder beside its place and moves it there when all of it is good.
 func (f *viewFlags) write(ctx context.Context, pages *site.Site) error {
 	if err := replaceable(f.out); err != nil {
 		return err
