@@ -17,9 +17,8 @@ type fitter struct {
 	opt     *Options
 	counter rows.Counter
 	// tools are those of the row before and schema what was read of them.
-	tools  []string
-	schema chat.Schema
-	// redacted counts the placeholders of the batch at hand.
+	tools    []string
+	schema   chat.Schema
 	redacted redact.Counts
 }
 
@@ -31,7 +30,6 @@ func newFitter(opt *Options) *fitter {
 	return f
 }
 
-// fitted is a batch whose rows are ready for their targets.
 type fitted struct {
 	rows     []row
 	redacted redact.Counts
@@ -48,7 +46,6 @@ func (f *fitter) batch(rows []row) (fitted, error) {
 	return fitted{rows, f.redacted}, nil
 }
 
-// fit makes the row ready for its targets, or says why it is none.
 func (f *fitter) fit(r *row) error {
 	if !f.selected(r) {
 		return &chat.Unfit{Reason: reasonUnselected}

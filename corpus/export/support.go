@@ -11,7 +11,6 @@ import (
 	"github.com/trajectory-arena/arena/corpus/rows"
 )
 
-// splits are those that have rows.
 func (j *job) splits() []string {
 	out := []string{}
 	for _, c := range j.counts {
@@ -22,7 +21,6 @@ func (j *job) splits() []string {
 	return out
 }
 
-// files writes small files beside the shards, at fixed places.
 func (j *job) files(content map[string][]byte) error {
 	for _, name := range slices.Sorted(maps.Keys(content)) {
 		f, err := corpus.NewPlace(j.part, name)
@@ -50,9 +48,8 @@ var Preflight string
 // as it is: nothing is encoded or compressed again. The rows are read and
 // checked all the same. If one is unfit, all others are written anew.
 type copySink struct {
-	job   *job
-	split string
-	// longest is the longest row that was read.
+	job     *job
+	split   string
 	longest rows.Length
 }
 
