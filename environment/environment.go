@@ -6,6 +6,7 @@ package environment
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"sync"
 	"time"
 
@@ -79,7 +80,7 @@ func (e *Environment) Begin(problem string) (*Episode, error) {
 	}
 	now := e.Now()
 	if len(e.episodes) >= e.Limits.Episodes {
-		e.forget(now)
+		maps.DeleteFunc(e.episodes, func(_ string, ep *Episode) bool { return ep.forgettable(now) })
 	}
 	if len(e.episodes) >= e.Limits.Episodes {
 		return nil, ErrTooMany
@@ -87,14 +88,6 @@ func (e *Environment) Begin(problem string) (*Episode, error) {
 	ep := &Episode{ID: e.NewID(), environment: e, problem: i, began: now, used: now}
 	e.episodes[ep.ID] = ep
 	return ep, nil
-}
-
-func (e *Environment) forget(now time.Time) {
-	for id, ep := range e.episodes {
-		if ep.forgettable(now) {
-			delete(e.episodes, id)
-		}
-	}
 }
 
 // Find finds an episode under way.

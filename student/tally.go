@@ -49,8 +49,13 @@ func newTally(contaminated map[string]bool) *tally {
 // add counts one result; all of a problem come together.
 func (t *tally) add(r *rollout.Result) {
 	s := &t.s
-	if t.wins+t.misses+t.infra == 0 {
-		t.beginProblem(r)
+	if t.wins+t.misses+t.infra == 0 { // the next problem
+		t.problem, t.category = r.ProblemID, string(r.Category)
+		t.unseen.begin()
+		t.quality.begin()
+		for _, axis := range t.axes {
+			axis.begin()
+		}
 	}
 	s.Stops[string(r.Stop)]++
 	s.Add(r.Counts)
@@ -66,15 +71,6 @@ func (t *tally) add(r *rollout.Result) {
 		return
 	}
 	t.addScored(r)
-}
-
-func (t *tally) beginProblem(r *rollout.Result) {
-	t.problem, t.category = r.ProblemID, string(r.Category)
-	t.unseen.begin()
-	t.quality.begin()
-	for _, axis := range t.axes {
-		axis.begin()
-	}
 }
 
 func (t *tally) addScored(r *rollout.Result) {

@@ -127,7 +127,7 @@ const manySteps = 25
 // moving about in the shop.
 func Parts() []Part {
 	return []Part{
-		{"success", 0, 1, "1 where the attempt is a success by the subnet's own rules (docs/outcome.md)", func(f *facts) float64 { return one(f.Outcome.Success) }},
+		{"success", 0, 1, "1 where the attempt is a success by the subnet's own rules (docs/outcome.md)", func(f *facts) float64 { return map[bool]float64{true: 1}[f.Outcome.Success] }},
 		{"judge", -1, 0, "success times what the multiplier of the reasoning judge takes: multiplier - 1; 0 without a judge", judged},
 		{"rule", 0, 1, "share of the demands on the products that the recommended ones meet, once a wanted product was in view", axis(func(a *arena.Axes) float64 { return a.Rule })},
 		{"title", 0, 1, "the same of titles", axis(func(a *arena.Axes) float64 { return a.Title })},
@@ -141,13 +141,6 @@ func Parts() []Part {
 		{"repeated_calls", 0, 1, "share of the calls that were made before, arguments included", func(f *facts) float64 { return share(f.repeated, len(f.calls)) }},
 		{"steps", 0, 1, "replies divided by 25, at most 1", func(f *facts) float64 { return min(1, float64(f.replies)/manySteps) }},
 	}
-}
-
-func one(yes bool) float64 {
-	if yes {
-		return 1
-	}
-	return 0
 }
 
 func share(n, of int) float64 {

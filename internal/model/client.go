@@ -103,7 +103,11 @@ func (c *Client) ask(ctx context.Context, q Question, schema bool) (Exchange, er
 		x.Request = body
 	}
 	x.Reply, _ = Read(a.Body) // beside a fault too: what was counted was paid for
-	c.lock(err)
+	if f, is := errors.AsType[*Fault](err); is && f.Kind == Auth {
+		c.mu.Lock()
+		c.locked = f
+		c.mu.Unlock()
+	}
 	return x, err
 }
 
@@ -136,14 +140,6 @@ func (c *Client) needless(q Question) *Fault {
 		return &Fault{Kind: Unwanted, Reason: "unwanted", Detail: "the question was taken back"}
 	}
 	return c.locked
-}
-
-func (c *Client) lock(err error) {
-	if f, is := errors.AsType[*Fault](err); is && f.Kind == Auth {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		c.locked = f
-	}
 }
 
 const chatPath = "/chat/completions"

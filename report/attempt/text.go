@@ -116,7 +116,7 @@ func (l *Ledger) head(p *printer, a *Argument) {
 	p.print(text.Line(cmp.Or(x.TraceID, "a record that could not be read")))
 	switch x.Fate {
 	case "kept":
-		p.line("kept      ", "split %s, rank %s at its problem", x.Split, count(x.Rank))
+		p.line("kept      ", "split %s, rank %s at its problem", x.Split, number(widened(x.Rank)))
 	default:
 		p.line(fmt.Sprintf("%-10s", x.Fate), "at %s: %s: %s", x.Stage, x.Reason, cmp.Or(l.Meanings[x.Reason], "no meaning is known"))
 	}
@@ -346,13 +346,6 @@ func number(x *float64) string {
 		return "unknown"
 	}
 	return fmt.Sprintf("%.4g", *x)
-}
-
-func count(n *int64) string {
-	if n == nil {
-		return "unknown"
-	}
-	return fmt.Sprint(*n)
 }
 
 // Similar are the ids of the ledger nearest to one that is not there.

@@ -44,9 +44,13 @@ func NewInspect(s *cli.Streams) *cobra.Command {
 					return inspectFile(s, fsys, filepath.Join(dir, file), head)
 				case chosen != nil:
 					return inspectWhere(s, fsys, dir, chosen, head)
-				default:
-					return describe(s, fsys, dir)
 				}
+				m, err := corpus.ReadManifest(fsys, dir)
+				if err != nil {
+					return cli.Failed(err, "name a .parquet file, or a corpus: "+cli.NoCorpus)
+				}
+				m.Describe(s.Out)
+				return nil
 			})
 		},
 	}
@@ -69,15 +73,6 @@ func parquetFile(name string) (folder, file string, err error) {
 		return filepath.Dir(name), filepath.Base(name), nil
 	}
 	return name, "", nil
-}
-
-func describe(s *cli.Streams, fsys corpus.FS, dir string) error {
-	m, err := corpus.ReadManifest(fsys, dir)
-	if err != nil {
-		return cli.Failed(err, "name a .parquet file, or a corpus: "+cli.NoCorpus)
-	}
-	m.Describe(s.Out)
-	return nil
 }
 
 func inspectWhere(s *cli.Streams, fsys corpus.FS, dir string, expr *where.Expr, head int) error {

@@ -76,8 +76,13 @@ func (f *mixFlags) run(ctx context.Context, s *cli.Streams, args []string) error
 	if err = out.Take(ctx, s, f.target.Force); err != nil {
 		return err
 	}
-	if err = fetchSources(ctx, s, m.Sources); err != nil {
+	// Each source is read three times, once to verify it: from a bucket a copy is.
+	paths, err := s.Local(ctx, folders(m.Sources)...)
+	if err != nil {
 		return err
+	}
+	for i, path := range paths {
+		m.Sources[i].Dir = path
 	}
 	progress := cli.Noise{Quiet: f.quiet}.Progress(s)
 	m.FS = cli.Watched(corpus.Disk{}, folders(m.Sources), progress.Reading("mix", 0))
@@ -93,16 +98,6 @@ func (f *mixFlags) run(ctx context.Context, s *cli.Streams, args []string) error
 		return cli.Otherwise(err, "nothing was written: mend the cause and run the same command again")
 	}
 	return out.Publish(ctx)
-}
-
-// fetchSources copies the sources that lie in buckets: each is read three
-// times, once to verify it.
-func fetchSources(ctx context.Context, s *cli.Streams, sources []mix.Source) error {
-	paths, err := s.Local(ctx, folders(sources)...)
-	for i, path := range paths {
-		sources[i].Dir = path
-	}
-	return err
 }
 
 func folders(sources []mix.Source) []string {

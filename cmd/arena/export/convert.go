@@ -162,18 +162,14 @@ func (c *conversion) folder(ctx context.Context, path string) error {
 		if err != nil {
 			return err
 		}
-		return durable(tmp)
+		return filepath.WalkDir(tmp, func(path string, _ fs.DirEntry, err error) error {
+			if err != nil {
+				return err
+			}
+			return atomicfile.SyncDir(path)
+		})
 	})
 	return cli.Otherwise(err, "the folder around -o must take new files")
-}
-
-func durable(folder string) error {
-	return filepath.WalkDir(folder, func(path string, _ fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		return atomicfile.SyncDir(path)
-	})
 }
 
 // fileName names a file by its record's hash: ids are other people's words and
