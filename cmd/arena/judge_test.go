@@ -17,7 +17,7 @@ import (
 // name says how it behaves.
 func TestJudgeScripts(t *testing.T) {
 	t.Parallel()
-	testscript.Run(t, testscript.Params{Files: scripts(t, "testdata/judge", "eval", "judge_asks_a_panel"), Setup: func(e *testscript.Env) error {
+	testscript.Run(t, testscript.Params{Files: scripts(t, "testdata/judge", "eval", "judge_asks_a_panel"), Condition: isLong, Setup: func(e *testscript.Env) error {
 		s := modeltest.New(t, behave)
 		e.Setenv("MODELS", s.BaseURL())
 		e.Values["server"] = s

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -13,6 +14,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
+	"github.com/trajectory-arena/arena/internal/long"
 )
 
 func TestMain(m *testing.M) {
@@ -30,7 +32,7 @@ func TestScripts(t *testing.T) {
 	must(t, cli.ExitOK, "build", testDay, "-o", sample, "-q")
 	files := scripts(t, "testdata/script", "build_jobs", "build_stdin", "dedup_lines", "export_jobs", "export_redact", "filter_explain", "filter_lines",
 		"judge_gates", "judge_probe", "leak_lines", "log_format", "mix_two", "score_lines", "shop_call")
-	testscript.Run(t, testscript.Params{Files: files, Setup: func(e *testscript.Env) error {
+	testscript.Run(t, testscript.Params{Files: files, Condition: isLong, Setup: func(e *testscript.Env) error {
 		root, err := os.Getwd()
 		e.Setenv("REPO", root+"/../..")
 		if other := otherBuild(); other != "" {
@@ -43,6 +45,15 @@ func TestScripts(t *testing.T) {
 		},
 		"public-api": publicAPI,
 	}})
+}
+
+// isLong is the condition "long" of scripts: what follows "[!long] stop" runs with the
+// tag long.
+func isLong(condition string) (bool, error) {
+	if condition != "long" {
+		return false, fmt.Errorf("there is no condition %q", condition)
+	}
+	return long.Tests, nil
 }
 
 // publicAPI serves the sample race as ORO's public API has it, and for the rest the

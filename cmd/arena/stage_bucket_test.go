@@ -155,7 +155,7 @@ func TestTwinsOfAShardInABrokenBucket(t *testing.T) {
 	s := newStages(t, 2)
 	store := newBrokenStore(t, 0.04)
 	s.must(exec.Command(s.arena, "build", s.day(), "-o", store.at("made/corpus"), "--plan", s.in("plan"), "--shards", "2", "-q"))
-	least, kills, passes := long.Or(100, 3), 0, 0
+	least, kills, passes := long.Or(100, 1), 0, 0
 	draw := rand.New(rand.NewPCG(24, 3))
 	for ; kills < least; passes++ {
 		for key := range store.objects(t, "") {

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,9 +18,10 @@ import (
 )
 
 // writers are the commands that write a folder or a file beside build, mix, stage
-// and recipe, whose interrupted work is kept; each without its -o.
+// and recipe, whose interrupted work is kept; each without its -o. Without the tag long
+// they are three.
 func writers(built, other, day string) map[string][]string {
-	return map[string][]string{
+	all := map[string][]string{
 		"import":  {"import", day, "--unguarded", "-q"},
 		"export":  {"export", built, "--profile", "text", "--profile", "openai-jsonl", "-q"},
 		"publish": {"publish", built, "--license", "cc-by-4.0", "-q"},
@@ -30,6 +32,10 @@ func writers(built, other, day string) map[string][]string {
 		"drift":   {"drift", built, "--against", other},
 		"dedup":   {"dedup", filepath.Join(filepath.Dir(day), "leak", "texts.jsonl")},
 	}
+	if !long.Tests {
+		maps.DeleteFunc(all, func(name string, _ []string) bool { return name != "import" && name != "export" && name != "drift" })
+	}
+	return all
 }
 
 // corpora builds two corpora of the sample day.
