@@ -139,6 +139,7 @@ func (s *arrowSink) close(context.Context) error {
 	return s.describe()
 }
 
+// describe writes state.json and dataset_info.json of the split.
 func (s *arrowSink) describe() error {
 	files := make([]map[string]string, len(s.names))
 	for i, n := range s.names {
@@ -157,11 +158,13 @@ func (s *arrowSink) describe() error {
 	return s.job.files(map[string][]byte{dir + "state.json": state, dir + "dataset_info.json": info})
 }
 
+// arrowFeatures are the columns in the words of datasets.
 const arrowFeatures = `{"dedup_cluster": {"_type": "Value", "dtype": "string"}, "harness": {"_type": "Value", "dtype": "string"},
 "messages": {"_type": "List", "feature": {"content": {"_type": "Value", "dtype": "string"}, "role": {"_type": "Value", "dtype": "string"}}},
 "n_tokens": {"_type": "Value", "dtype": "int64"}, "problem_id": {"_type": "Value", "dtype": "string"}, "reward": {"_type": "Value", "dtype": "float64"},
 "session_id": {"_type": "Value", "dtype": "string"}, "task_type": {"_type": "Value", "dtype": "string"}}`
 
+// arrowDict names the splits that have rows.
 func (j *job) arrowDict() error {
 	b, err := json.Marshal(map[string]any{"splits": j.splits()})
 	if err != nil {

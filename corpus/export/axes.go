@@ -10,6 +10,7 @@ import (
 	"github.com/trajectory-arena/arena/corpus/rows"
 )
 
+// profileAxes is the profile of the subnet's axes as labels.
 const profileAxes = "axes"
 
 // reasonNoAxes is why an attempt has no labels: the ledger holds no score of it.

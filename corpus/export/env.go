@@ -14,6 +14,7 @@ import (
 	"github.com/trajectory-arena/arena/corpus/chat"
 )
 
+// profileEnv is the profile of arena env serve.
 const profileEnv = "env"
 
 // envFiles are what trainers need beside the rows: an episode over HTTP, and what
@@ -22,6 +23,7 @@ const profileEnv = "env"
 //go:embed assets/arena_env.py assets/trl_env.py assets/verl_env.py
 var envFiles embed.FS
 
+// envSink writes the rows and remembers the tools of the first.
 type envSink struct {
 	lineSink
 	split string
@@ -62,6 +64,7 @@ func (s *envSink) close(ctx context.Context) error {
 	return s.job.files(files)
 }
 
+// envRow is a row of NeMo-Gym, with the prompt once more as TRL takes it.
 func envRow(r *row) ([]string, error) {
 	tools := toolList(r.rl.Tools)
 	flat := make([]json.RawMessage, len(tools))
@@ -78,6 +81,7 @@ func envRow(r *row) ([]string, error) {
 	return []string{line}, err
 }
 
+// flatTool is a definition as the Responses API has it.
 func flatTool(definition string) (json.RawMessage, error) {
 	function := gjson.Get(definition, "function")
 	if !function.IsObject() {

@@ -15,20 +15,23 @@ import (
 	"github.com/trajectory-arena/arena/internal/inorder"
 )
 
-// batchBytes is about how much of a corpus's rows is handed on at a time.
+// batchBytes is about how much of a corpus's rows is handed on at a time: as a
+// rule one row group, with room for what a format adds to its rows.
 const batchBytes = 8 << 20
 
 // feed reads the rows of one source profile and gives them to several exports:
 // what all of them need is done once a row.
 type feed struct {
-	fs     corpus.FS
-	dir    string
-	from   *corpus.Manifest
+	fs   corpus.FS
+	dir  string
+	from *corpus.Manifest
+	// source is the profile of the rows that are read.
 	source string
 	opt    *Options
 	jobs   []*job
 	// fitters are those that wait for a batch.
-	fitters  chan *fitter
+	fitters chan *fitter
+	// redacted counts the placeholders of the open split.
 	redacted redact.Counts
 }
 
@@ -44,6 +47,11 @@ func newFeed(fsys corpus.FS, dir string, from *corpus.Manifest, source string, o
 // one reader keeps no more than a few goroutines busy, and each holds a batch.
 func sideBySide() int { return min(4, runtime.GOMAXPROCS(0)) }
 
+// ahead is how many batches of a profile are encoded at once: the profiles of a
+// reading share them, for each holds its own memory.
+func (f *feed) ahead() int { return max(1, sideBySide()/len(f.jobs)) }
+
+// run exports both splits to every job.
 func (f *feed) run(ctx context.Context) error {
 	for _, split := range []string{corpus.SplitTrain, corpus.SplitEval} {
 		if err := f.split(ctx, split); err != nil {
@@ -95,6 +103,7 @@ func (f *feed) split(ctx context.Context, split string) error {
 	return closing.Wait()
 }
 
+// read gives every row of a split to each of the lines, in batches.
 func (f *feed) read(ctx context.Context, split string, lines []chan []row) error {
 	return f.batches(ctx, split, func(batch []row) error {
 		for _, line := range lines {
@@ -129,6 +138,8 @@ func (f *feed) batches(ctx context.Context, split string, visit func([]row) erro
 	return through.Run(ctx)
 }
 
+// raw visits the rows of a split as they are. Where batches end depends on the
+// rows alone: each becomes row groups of its own.
 func (f *feed) raw(split string, visit func([]row) error) error {
 	var batch []row
 	size := 0
@@ -152,6 +163,7 @@ func (f *feed) raw(split string, visit func([]row) error) error {
 	return visit(batch)
 }
 
+// files are the shards of a split that the rows are read from.
 func (f *feed) files(split string) (out []corpus.FileEntry) {
 	for _, file := range f.from.Files {
 		if file.Profile == f.source && file.Split == split && !corpus.Derived(file.Config) {
@@ -161,6 +173,7 @@ func (f *feed) files(split string) (out []corpus.FileEntry) {
 	return out
 }
 
+// each reads the rows of a shard.
 func (f *feed) each(file corpus.FileEntry, visit func(row) error) error {
 	path := filepath.Join(f.dir, filepath.FromSlash(file.Path))
 	switch f.source {

@@ -17,8 +17,9 @@ type fitter struct {
 	opt     *Options
 	counter rows.Counter
 	// tools are those of the row before and schema what was read of them.
-	tools    []string
-	schema   chat.Schema
+	tools  []string
+	schema chat.Schema
+	// redacted counts the placeholders of the batch at hand.
 	redacted redact.Counts
 }
 
@@ -30,6 +31,7 @@ func newFitter(opt *Options) *fitter {
 	return f
 }
 
+// fitted is a batch whose rows are ready for their targets.
 type fitted struct {
 	rows     []row
 	redacted redact.Counts
@@ -46,6 +48,7 @@ func (f *fitter) batch(rows []row) (fitted, error) {
 	return fitted{rows, f.redacted}, nil
 }
 
+// fit makes the row ready for its targets, or says why it is none.
 func (f *fitter) fit(r *row) error {
 	if !f.selected(r) {
 		return &chat.Unfit{Reason: reasonUnselected}

@@ -42,6 +42,7 @@ func act(content string) string {
 	return content
 }
 
+// repeats refuses a turn that does what an earlier one did.
 func repeats(before []rows.Msg, turn rows.Msg) error {
 	same := func(m rows.Msg) bool { return m.Role == turn.Role && act(m.Content) == act(turn.Content) }
 	if slices.ContainsFunc(before, same) {

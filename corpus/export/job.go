@@ -79,6 +79,7 @@ func (r *row) own() interface{ Length() rows.Length } {
 	}
 }
 
+// figures is what a card counts of a row that becomes one of a config.
 func (r *row) figures(config, split string) figures.Row {
 	out := figures.Of(r.own())
 	out.Config, out.Split = config, split
@@ -92,9 +93,10 @@ type job struct {
 	profile Profile
 	part    *corpus.Part
 	opt     *Options
-	sink    sink
-	count   Count
-	counts  []Count
+	// sink and count are those of the open split.
+	sink   sink
+	count  Count
+	counts []Count
 }
 
 func (j *job) open(split string) (err error) {
@@ -140,6 +142,18 @@ func (c *Count) each(rows []row, add func(*row) error) error {
 	return nil
 }
 
+// join takes in the counts of a piece of the split.
+func (c *Count) join(piece *Count) {
+	c.In += piece.In
+	c.Out += piece.Out
+	c.Rows += piece.Rows
+	for reason, n := range piece.Dropped {
+		c.Dropped[reason] += n
+	}
+	c.figures.Join(&piece.figures)
+}
+
+// take gives rows to the sink.
 func (j *job) take(rows []row) error {
 	if err := j.sink.take(rows); err != nil {
 		return fmt.Errorf("export %s: %w", j.profile.Name, err)
@@ -159,6 +173,7 @@ func (j *job) close(ctx context.Context, redacted redact.Counts) error {
 	return nil
 }
 
+// finish ends the export of the profile.
 func (j *job) finish() error {
 	if support := j.profile.support; support != nil {
 		if err := support(j); err != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/trajectory-arena/arena/corpus/rows"
 )
 
+// lineSink writes one JSON object a line, which format gives in pieces.
 type lineSink struct {
 	job    *job
 	lines  *corpus.Lines
@@ -31,8 +32,10 @@ func (s *lineSink) add(r *row) error {
 
 func (s *lineSink) close(context.Context) error { return s.lines.Close() }
 
+// openAILines is the profile of lines, compressed or not.
 const openAILines = "openai-jsonl"
 
+// openLines writes openai-jsonl with the given file ending.
 func openLines(ext string) func(*job, string) (sink, error) {
 	return func(j *job, split string) (sink, error) {
 		stream := corpus.Stream{Config: j.profile.Name, Profile: openAILines, Split: split}
@@ -59,6 +62,7 @@ func openAI(r *row) ([]string, error) {
 	return append(listed(pieces, r.sft.Tools), "],", rest[1:]), nil
 }
 
+// listed appends items with commas between them.
 func listed(pieces, items []string) []string {
 	for i, item := range items {
 		if i > 0 {

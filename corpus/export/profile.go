@@ -32,7 +32,8 @@ type Profile struct {
 	same bool
 	// folders says that each split has a folder of its own.
 	folders bool
-	open    func(*job, string) (sink, error)
+	// open starts the rows of one split.
+	open func(*job, string) (sink, error)
 	// support, where set, writes what a loader needs beside the rows of all
 	// splits.
 	support func(*job) error
@@ -70,6 +71,7 @@ func All() []Profile {
 	})
 }
 
+// rowProfiles are the Parquet profiles.
 func rowProfiles() []Profile {
 	all := []string{"datasets 4.0.0, 4.8.5 and 5.2.0", "pandas 3.1", "polars 2.1", "duckdb 2.0"}
 	return []Profile{

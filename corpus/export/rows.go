@@ -10,30 +10,78 @@ import (
 	"github.com/trajectory-arena/arena/corpus/rows"
 )
 
+// rowSink writes the rows that a conversion makes of each row of the corpus.
+// Every batch becomes row groups of its own, so that several are made at once;
+// they go into the file in the order of the batches.
 type rowSink[T any] struct {
 	job     *job
 	shards  *corpus.Shards[T]
 	convert func(*row) ([]T, error)
+	// pending are the batches that are not yet in the file.
+	pending []chan piece[T]
 }
 
-func (s *rowSink[T]) take(rows []row) error { return s.job.count.each(rows, s.add) }
+// piece is what became of one batch.
+type piece[T any] struct {
+	rows  *corpus.Group[T]
+	count Count
+	err   error
+}
 
-func (s *rowSink[T]) add(r *row) error {
-	made, err := s.convert(r)
-	if err != nil {
-		return err
-	}
-	for i := range made {
-		if err := s.shards.Add(&made[i]); err != nil {
+func (s *rowSink[T]) take(rows []row) error {
+	if len(s.pending) == s.job.feed.ahead() {
+		if err := s.commit(); err != nil {
 			return err
 		}
 	}
-	s.job.count.Rows += int64(len(made))
+	done := make(chan piece[T], 1)
+	s.pending = append(s.pending, done)
+	go func() { done <- s.encode(rows) }()
 	return nil
 }
 
-func (s *rowSink[T]) close(context.Context) error { return s.shards.Close() }
+func (s *rowSink[T]) encode(rows []row) piece[T] {
+	p := piece[T]{rows: s.shards.Group(), count: s.job.newCount(s.job.count.Split)}
+	p.err = p.count.each(rows, func(r *row) error {
+		made, err := s.convert(r)
+		if err != nil {
+			return err
+		}
+		for i := range made {
+			if err := p.rows.Add(&made[i]); err != nil {
+				return err
+			}
+		}
+		p.count.Rows += int64(len(made))
+		return nil
+	})
+	if p.err == nil {
+		p.err = p.rows.Close()
+	}
+	return p
+}
 
+// commit waits for the oldest batch and puts it into the file.
+func (s *rowSink[T]) commit() error {
+	p := <-s.pending[0]
+	s.pending = s.pending[1:]
+	if p.err != nil {
+		return p.err
+	}
+	s.job.count.join(&p.count)
+	return s.shards.Append(p.rows)
+}
+
+func (s *rowSink[T]) close(context.Context) error {
+	for len(s.pending) > 0 {
+		if err := s.commit(); err != nil {
+			return err
+		}
+	}
+	return s.shards.Close()
+}
+
+// openRows writes Parquet rows in the encoding that format names.
 func openRows[T any](format string, convert func(*row) ([]T, error)) func(*job, string) (sink, error) {
 	return func(j *job, split string) (sink, error) {
 		stream := corpus.Stream{Config: j.profile.Name, Profile: format, Split: split, Folders: j.profile.folders}
@@ -109,6 +157,7 @@ func turns(r *row) ([]rows.SFT, error) {
 	return out, nil
 }
 
+// weighted encodes a message of the model with its weight.
 func weighted(m chat.Message, weight int) (string, error) {
 	m.Weight = &weight
 	return chat.Marshal(m)

@@ -105,6 +105,7 @@ func standsAlone(result string) bool {
 	return cursor.Valid(result) && result[0] != '"' && strings.TrimSpace(result) == result
 }
 
+// toolList splits a JSON list of definitions into its items, verbatim.
 func toolList(list string) []string {
 	var out []string
 	gjson.Parse(list).ForEach(func(_, t gjson.Result) bool {

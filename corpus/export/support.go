@@ -11,6 +11,7 @@ import (
 	"github.com/trajectory-arena/arena/corpus/rows"
 )
 
+// splits are those that have rows.
 func (j *job) splits() []string {
 	out := []string{}
 	for _, c := range j.counts {
@@ -21,6 +22,7 @@ func (j *job) splits() []string {
 	return out
 }
 
+// files writes small files beside the shards, at fixed places.
 func (j *job) files(content map[string][]byte) error {
 	for _, name := range slices.Sorted(maps.Keys(content)) {
 		f, err := corpus.NewPlace(j.part, name)
@@ -48,8 +50,9 @@ var Preflight string
 // as it is: nothing is encoded or compressed again. The rows are read and
 // checked all the same. If one is unfit, all others are written anew.
 type copySink struct {
-	job     *job
-	split   string
+	job   *job
+	split string
+	// longest is the longest row that was read.
 	longest rows.Length
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/trajectory-arena/arena/corpus/rows"
 )
 
+// profileWeighted is the profile of rows that say what of them trains, and how much.
 const profileWeighted = "sft_weighted"
 
 // reasonNoTurn is why an attempt has nothing to learn from: no step of it was needed.
@@ -83,6 +84,8 @@ func (b *balance) read(f *feed, split string) error {
 	return err
 }
 
+// groupsOf are the groups of an attempt: whose agent it is (accounts that run one program
+// are not known to be one), what kind of task, and how hard the problem was on the day.
 func (b *balance) groupsOf(s *rows.Scalars, problem string) [][2]string {
 	return [][2]string{
 		{"agent", cmp.Or(s.AgentHotkey, s.AgentVersion)}, {"category", s.TaskType}, {"difficulty", b.difficulty[problem]},
@@ -98,6 +101,7 @@ func (b *balance) add(s *rows.Scalars, problem string) {
 	}
 }
 
+// settle finds the scale and the effective number of rows.
 func (b *balance) settle(all []rows.Scalars, problems []string) {
 	b.scale = 1
 	total := 0.0

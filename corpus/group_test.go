@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -13,10 +12,12 @@ import (
 	"github.com/trajectory-arena/arena/corpus/rows"
 )
 
-// TestShardsHoldAllRowsUnderTheirLimit writes more than a file may hold and reads back
-// every row in order.
-func TestShardsHoldAllRowsUnderTheirLimit(t *testing.T) {
+// TestGroupsAreTheRowsInTheOrderOfAppending makes pieces of a stream apart from
+// it, closes the later ones first, and reads back every row in order, in files
+// under their limit.
+func TestGroupsAreTheRowsInTheOrderOfAppending(t *testing.T) {
 	t.Parallel()
+	const pieces, each = 14, 5
 	dir := filepath.Join(t.TempDir(), "part")
 	limits := corpus.Limits{Group: 100_000, Shard: 400_000}
 	p, err := corpus.NewPart(corpus.Disk{}, dir, limits)
@@ -24,10 +25,22 @@ func TestShardsHoldAllRowsUnderTheirLimit(t *testing.T) {
 	s := corpus.NewShards[rows.SFT](p, corpus.Stream{Config: "sft", Profile: corpus.ProfileHFJSON, Split: corpus.SplitTrain})
 	var want []rows.SFT
 	dice := rand.New(rand.NewPCG(1, 2))
-	for i := range 70 {
-		row := rows.SFT{Goal: noise(dice, 10_000) + strings.Repeat("x", 10_000), Messages: []string{"{}"}, Tools: []string{}, Metadata: "{}", Scalars: rows.Scalars{NSteps: int64(i)}}
-		ok(t, s.Add(&row))
-		want = append(want, row)
+	groups := make([]*corpus.Group[rows.SFT], pieces)
+	for i := range groups {
+		groups[i] = s.Group()
+		for k := range each {
+			row := rows.SFT{Goal: noise(dice, 20_000), Messages: []string{"{}"}, Tools: []string{}, Metadata: "{}", Scalars: rows.Scalars{NSteps: int64(i*each + k)}}
+			ok(t, groups[i].Add(&row))
+			want = append(want, row)
+		}
+	}
+	for i := range groups {
+		ok(t, groups[pieces-1-i].Close())
+	}
+	empty := s.Group()
+	ok(t, empty.Close())
+	for _, g := range append(groups, empty) {
+		ok(t, s.Append(g))
 	}
 	ok(t, s.Close())
 	ok(t, p.Close())
@@ -51,7 +64,7 @@ func TestShardsHoldAllRowsUnderTheirLimit(t *testing.T) {
 	}
 }
 
-// noise is text that is not compressed.
+// noise is text that cannot be compressed to less than three quarters.
 func noise(dice *rand.Rand, size int) string {
 	b := make([]byte, size)
 	for i := range b {
