@@ -23,9 +23,6 @@ func (p *Part) Redact(r *redact.Redactor) { p.redactor = r }
 // and a scan would take them for keys.
 var HashColumns = []string{"source_sha256", "record_sha256", "text_sha256", "prompt_sha256", "dedup_cluster", "source_corpus"}
 
-// shortest is the length of the shortest finding, an e-mail address.
-const shortest = len("a@b.co")
-
 type cleaner struct {
 	redactor *redact.Redactor
 	counts   redact.Counts
@@ -67,7 +64,7 @@ func (c *cleaner) row(row any) {
 	redactor := c.redactor.Sparing(ids)
 	for _, v := range c.texts {
 		text := v.String()
-		if len(text) < shortest || c.known[text] {
+		if len(text) < redact.Shortest || c.known[text] {
 			continue
 		}
 		clean := redactor.Text(text, c.counts)

@@ -150,7 +150,11 @@ func (g *grouper) decide(ctx context.Context) error {
 	for i := range g.read {
 		g.read[i] = make([]traces.Summary, len(g.inputs[i].files))
 	}
-	return g.entries(ctx, (*block.Reader).Entries, func(at ref, x *block.Entry) error {
+	parts := block.PartFound | block.PartSample
+	if g.where != nil { // it may ask for checks and features
+		parts |= block.PartStructure
+	}
+	return g.entries(ctx, g.Config.Workers, parts, func(at ref, x *block.Entry) error {
 		f := g.fate(at, x)
 		c := g.becomes(f, at, x)
 		if c != nil {

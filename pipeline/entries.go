@@ -1,9 +1,9 @@
 package pipeline
 
 import (
+	"cmp"
 	"context"
 	"fmt"
-	"iter"
 
 	"golang.org/x/sync/errgroup"
 
@@ -17,34 +17,27 @@ type ref struct {
 	block.Place
 }
 
-// entries calls f for every entry of every block, or for its head, one
-// goroutine an input.
-func (s *session) entries(ctx context.Context, all func(*block.Reader) iter.Seq2[*block.Entry, error], f func(at ref, x *block.Entry) error) error {
-	return each(ctx, s.Config.Workers, len(s.inputs), func(ctx context.Context, i int) error {
-		return s.entriesOf(ctx, i, all, f)
+// entries calls f for every entry of every block, with these parts: in the order of the
+// inputs' content, which no path decides, and of their lines, or several inputs at once.
+func (s *session) entries(ctx context.Context, workers int, parts block.Part, f func(at ref, x *block.Entry) error) error {
+	return each(ctx, workers, len(s.inputs), func(ctx context.Context, i int) error {
+		in, err := block.Open(s.FS, s.inputs[i].dir)
+		if err != nil {
+			return err
+		}
+		defer in.Close()
+		n := 0
+		for x, failed := range in.All(parts) {
+			if failed = cmp.Or(failed, ctx.Err()); failed == nil {
+				failed = f(ref{i, n, x.Place}, x)
+			}
+			if failed != nil {
+				return failed
+			}
+			n++
+		}
+		return nil
 	})
-}
-
-func (s *session) entriesOf(ctx context.Context, input int, all func(*block.Reader) iter.Seq2[*block.Entry, error], f func(at ref, x *block.Entry) error) error {
-	in, err := block.Open(s.FS, s.inputs[input].dir)
-	if err != nil {
-		return err
-	}
-	defer in.Close()
-	n := 0
-	for x, failed := range all(in) {
-		if failed == nil {
-			failed = ctx.Err()
-		}
-		if failed == nil {
-			failed = f(ref{input, n, x.Place}, x)
-		}
-		if failed != nil {
-			return failed
-		}
-		n++
-	}
-	return nil
 }
 
 // ready checks that other processes have made every block.

@@ -61,7 +61,7 @@ type head struct {
 // agent behaved over its day.
 func (g *grouper) learn(ctx context.Context) error {
 	byInput := make([][]head, len(g.inputs))
-	err := g.entries(ctx, (*block.Reader).Heads, func(at ref, x *block.Entry) error {
+	err := g.entries(ctx, g.Config.Workers, block.PartSample, func(at ref, x *block.Entry) error {
 		if x.Fault != nil {
 			return nil
 		}

@@ -13,7 +13,7 @@ import (
 
 func (w *unitWriter) tables(ctx context.Context) error {
 	out, places := finish.NewLedger(w.part), finish.NewTable[rows.Place](w.part, finish.TablePlaces)
-	err := w.eachEntry(ctx, w.plan, func(x *block.Entry, f choose.Fate) error {
+	err := w.eachEntry(ctx, w.plan, block.PartFound, func(x *block.Entry, f choose.Fate) error {
 		if f.Place > 0 {
 			row := rows.Place{TraceID: x.Attempt.TraceID, RecordSHA256: x.Attempt.RecordSHA256, Place: int64(f.Place), Better: f.Better}
 			if f.Better != "" {
@@ -40,7 +40,7 @@ func (w *unitWriter) verdicts(ctx context.Context) error {
 		}
 	}
 	out := corpus.NewShards[rows.Verdict](w.part, w.unit.Stream)
-	err := w.eachEntry(ctx, w.plan, func(x *block.Entry, _ choose.Fate) error {
+	err := w.eachEntry(ctx, w.plan, block.PartSample|block.PartStructure, func(x *block.Entry, _ choose.Fate) error {
 		if x.Fault != nil {
 			return nil
 		}
@@ -53,18 +53,9 @@ func (w *unitWriter) verdicts(ctx context.Context) error {
 	return out.Close()
 }
 
-// eachEntry visits the entries with their fates in the order of the inputs'
-// content and of their lines, which no path decides.
-func (s *session) eachEntry(ctx context.Context, p *plan, visit func(*block.Entry, choose.Fate) error) error {
-	for i := range s.inputs {
-		err := s.entriesOf(ctx, i, (*block.Reader).Entries, func(at ref, x *block.Entry) error {
-			return visit(x, p.Fates[at.Input][at.Entry])
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+// eachEntry visits the entries with their fates, in order.
+func (s *session) eachEntry(ctx context.Context, p *plan, parts block.Part, visit func(*block.Entry, choose.Fate) error) error {
+	return s.entries(ctx, 1, parts, func(at ref, x *block.Entry) error { return visit(x, p.Fates[at.Input][at.Entry]) })
 }
 
 func (w *unitWriter) enter(l *finish.Ledger, x *block.Entry, f choose.Fate) error {

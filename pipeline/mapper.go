@@ -97,7 +97,7 @@ func newEntry(rec *arena.Record, problem int) *block.Entry {
 	if rec.Judgement.Outcome == arena.JudgeScored {
 		head.Score = rec.Judgement.Score
 	}
-	return &block.Entry{Head: head, Structure: rec.Structure, Outcome: rec.Outcome, Judgement: rec.Judgement}
+	return &block.Entry{Head: head, Found: block.Found{Structure: rec.Structure, Outcome: rec.Outcome, Judgement: rec.Judgement}}
 }
 
 // render makes the draft. An attempt that trainers' templates cannot take

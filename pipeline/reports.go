@@ -26,7 +26,7 @@ func (s *session) reports(ctx context.Context, p *plan) (*reports.Set, error) {
 		named, _ := s.day.Inputs[i].PathIDs()
 		all.Carries(cmp.Or(m.RunID, named), m.Agent.VersionID, m.Findings, m.Attempts)
 	}
-	err := s.eachEntry(ctx, p, func(x *block.Entry, f choose.Fate) error {
+	err := s.eachEntry(ctx, p, block.PartFound, func(x *block.Entry, f choose.Fate) error {
 		if x.Fault == nil && f.Stage != stageRead {
 			x.Attempt = *s.attemptRow(x, f) // with its category
 			all.Add(x, f)

@@ -62,24 +62,18 @@ func perMessage(verdicts []arena.StepVerdict, d *arena.Dialogue) []arena.StepVer
 // unclear to it, is no row.
 func (w *unitWriter) steps(ctx context.Context) error {
 	out := corpus.NewShards[rows.Steps](w.part, w.unit.Stream)
-	for _, at := range w.unit.Rows {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		d, err := w.draft(at)
-		if err != nil {
-			return err
-		}
+	err := w.eachDraft(ctx, func(i int, d *block.Draft) error {
 		if len(d.Verdicts) == 0 {
-			continue
+			return nil
 		}
-		row, err := w.stepsRow(at, d)
-		if err == nil && len(row.Labels) > 0 {
-			err = out.Add(&row)
-		}
-		if err != nil {
+		row, err := w.stepsRow(w.unit.Rows[i], d)
+		if err != nil || len(row.Labels) == 0 {
 			return err
 		}
+		return out.Add(&row)
+	})
+	if err != nil {
+		return err
 	}
 	return out.Close()
 }

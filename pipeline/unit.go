@@ -119,28 +119,34 @@ func (w *unitWriter) facts(problem int) *rows.Facts {
 	}
 }
 
-func (w *unitWriter) sft(ctx context.Context) error {
-	out := corpus.NewShards[rows.SFT](w.part, w.unit.Stream)
-	for _, at := range w.unit.Rows {
+// eachDraft visits the drafts of the unit's rows, by their positions.
+func (w *unitWriter) eachDraft(ctx context.Context, visit func(i int, d *block.Draft) error) error {
+	for i, at := range w.unit.Rows {
 		d, err := w.draft(at)
 		if err == nil {
 			err = ctx.Err()
 		}
 		if err == nil {
-			err = out.Add(w.row(at, d))
+			err = visit(i, d)
 		}
 		if err != nil {
 			return err
 		}
 	}
+	return nil
+}
+
+func (w *unitWriter) sft(ctx context.Context) error {
+	out := corpus.NewShards[rows.SFT](w.part, w.unit.Stream)
+	err := w.eachDraft(ctx, func(i int, d *block.Draft) error { return out.Add(w.row(w.unit.Rows[i], d)) })
+	if err != nil {
+		return err
+	}
 	return out.Close()
 }
 
-func (w *unitWriter) candidate(at ref) (rows.Candidate, error) {
-	d, err := w.draft(at)
-	if err != nil {
-		return rows.Candidate{}, err
-	}
+// candidate is an attempt as pairs and unpaired rows are made of it.
+func (w *unitWriter) candidate(at ref, d *block.Draft) (rows.Candidate, error) {
 	ms, err := chat.Decode(d.Messages)
 	if err != nil {
 		return rows.Candidate{}, err
@@ -160,25 +166,24 @@ func (w *unitWriter) compared(ctx context.Context) error {
 		rule: rows.PairRule{PerProblem: w.Config.Select.Pairs, MinMargin: w.Config.Select.Margin, MaxLengthRatio: w.Config.Select.LengthRatio},
 	}
 	var group []rows.Candidate
-	for i, at := range w.unit.Rows {
-		c, err := w.candidate(at)
-		if err == nil {
-			err = ctx.Err()
-		}
+	err := w.eachDraft(ctx, func(i int, d *block.Draft) error {
+		c, err := w.candidate(w.unit.Rows[i], d)
 		if err != nil {
 			return err
 		}
 		group = append(group, c)
-		problem := w.entries[at].Problem
+		problem := w.entries[w.unit.Rows[i]].Problem
 		if i+1 < len(w.unit.Rows) && w.entries[w.unit.Rows[i+1]].Problem == problem {
-			continue
+			return nil
 		}
-		if err := out.add(group, w.facts(problem)); err != nil {
-			return err
-		}
+		err = out.add(group, w.facts(problem))
 		group = group[:0]
+		return err
+	})
+	if err == nil {
+		err = errors.Join(out.kto.Close(), out.pref.Close())
 	}
-	if err := errors.Join(out.kto.Close(), out.pref.Close()); err != nil {
+	if err != nil {
 		return err
 	}
 	return corpus.WriteJSON(w.FS, filepath.Join(w.dir, pairsName), &out.pairs)

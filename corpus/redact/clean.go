@@ -15,9 +15,9 @@ type clean struct {
 	names       [1 << 17]atomic.Uint64
 }
 
-// shortestKnown is the least length of what is remembered: a shorter text is
-// read as fast, and most of them are met once.
-const shortestKnown = 256
+// shortestKnown is the least length of what is remembered, below that of an attempt's
+// id, which is in five tables: a shorter text is read as fast.
+const shortestKnown = 64
 
 func newClean() *clean { return &clean{place: maphash.MakeSeed(), name: maphash.MakeSeed()} }
 

@@ -7,6 +7,7 @@ func VerdictOf(a *Attempt, s *arena.Structure) *Verdict {
 	row := &Verdict{
 		TraceID: a.TraceID, RecordSHA256: a.RecordSHA256, Keep: s.Keep, Axis: string(s.Axis),
 		Confidence: s.Confidence, Adaptivity: s.Adaptivity, Reasons: s.Reasons, RichnessV1: s.RichnessV1, RichnessV2: s.RichnessV2,
+		Checks: make([]CheckVerdict, 0, len(s.Verdicts)), Features: make([]Feature, 0, len(s.Features)),
 	}
 	for _, v := range s.Verdicts {
 		row.Checks = append(row.Checks, CheckVerdict{

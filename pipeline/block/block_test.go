@@ -12,8 +12,11 @@ import (
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/rows"
+	"github.com/trajectory-arena/arena/filters/habits"
 	"github.com/trajectory-arena/arena/pipeline/block"
 )
+
+const whole = block.PartFound | block.PartSample | block.PartStructure
 
 // full is an entry with a value in every field.
 func full() *block.Entry {
@@ -106,7 +109,7 @@ func TestAnEntryIsReadBackAsItWasWritten(t *testing.T) {
 	}
 	defer r.Close()
 	var got []*block.Entry
-	for x, err := range r.Entries() {
+	for x, err := range r.All(whole) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -115,10 +118,12 @@ func TestAnEntryIsReadBackAsItWasWritten(t *testing.T) {
 			t.Fatal(err)
 		}
 		x.Place = block.Place{}
-		if !reflect.DeepEqual(x, again) {
+		got = append(got, x)
+		light := *x
+		light.Sample, light.Structure.Verdicts, light.Structure.Features = habits.Sample{}, nil, nil
+		if !reflect.DeepEqual(&light, again) {
 			t.Errorf("the entry at its place differs: %+v, %+v", again, x)
 		}
-		got = append(got, x)
 	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("read %+v\nwant %+v", got, want)
@@ -145,7 +150,7 @@ func heads(t *testing.T, dir string) []*block.Entry {
 	}
 	defer r.Close()
 	var all []*block.Entry
-	for x, err := range r.Heads() {
+	for x, err := range r.All(0) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -227,7 +232,7 @@ func FuzzReadingABlockNeverPanics(f *testing.F) {
 			return
 		}
 		defer r.Close()
-		for _, err := range r.Entries() {
+		for _, err := range r.All(whole) {
 			if err != nil {
 				return
 			}

@@ -33,17 +33,20 @@ type coder struct {
 	read   []byte
 }
 
-// pack gives the bytes of a value; they are valid until the next.
-func (c *coder) pack(v any) ([]byte, error) {
+// pack gives the bytes of values, one behind another; they are valid until the next.
+func (c *coder) pack(values ...any) ([]byte, error) {
 	c.plain.Reset()
-	if err := cbor.MarshalToBuffer(v, &c.plain); err != nil {
-		return nil, fmt.Errorf("encode a part of a block: %w", err)
+	for _, v := range values {
+		if err := cbor.MarshalToBuffer(v, &c.plain); err != nil {
+			return nil, fmt.Errorf("encode a part of a block: %w", err)
+		}
 	}
 	c.packed = s2.Encode(c.packed[:cap(c.packed)], c.plain.Bytes())
 	return c.packed, nil
 }
 
-func (c *coder) unpack(b []byte, most int, v any) error {
+// unpack reads the first of what was packed into at most so many bytes.
+func (c *coder) unpack(b []byte, most int, values ...any) error {
 	n, err := s2.DecodedLen(b)
 	if err == nil && n > most {
 		err = errShort
@@ -51,8 +54,11 @@ func (c *coder) unpack(b []byte, most int, v any) error {
 	if err == nil {
 		c.read, err = s2.Decode(c.read[:cap(c.read)], b)
 	}
-	if err == nil {
-		err = decoding.Unmarshal(c.read, v)
+	rest := c.read
+	for _, v := range values {
+		if err == nil {
+			rest, err = decoding.UnmarshalFirst(rest, v)
+		}
 	}
 	return err
 }

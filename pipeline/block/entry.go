@@ -16,8 +16,27 @@ import (
 // read (Fault set, all but where it stood empty).
 type Entry struct {
 	// Place is where a Reader found the entry; it is not stored.
-	Place `cbor:"-"`
+	Place
 	Head
+	Found
+	// Sample is what the filter's second pass over an agent's day needs.
+	Sample habits.Sample
+}
+
+// Part is a part of an entry beside its head, stored by itself: most walks over a
+// block need a few of them, and to decode one costs more than all else that a walk does.
+type Part uint8
+
+// The parts of an entry. PartFound leaves out the verdicts and features of the
+// structure, PartStructure has them.
+const (
+	PartFound Part = 1 << iota
+	PartSample
+	PartStructure
+)
+
+// Found is what the stages say of an attempt.
+type Found struct {
 	Structure arena.Structure
 	// Rank is the attempt's quality as trajectory, higher is better.
 	Rank      float64
@@ -35,8 +54,7 @@ type Entry struct {
 	Body Body `cbor:",omitzero"`
 }
 
-// Head is who made an attempt and what the look at its agent's whole day needs
-// of it.
+// Head is who made an attempt, and its grade.
 type Head struct {
 	// File is the position of the attempt's file among those of the block.
 	File  int
@@ -51,8 +69,6 @@ type Head struct {
 	// Problem is the position of the attempt's problem in the day's problems;
 	// -1 where the day has none for it.
 	Problem int
-	// Sample is what the filter's second pass over an agent's day needs.
-	Sample habits.Sample
 	// Score is the judge's, nil where it gave none; Passage is what decided it.
 	Score   *float64
 	Passage string

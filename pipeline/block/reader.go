@@ -8,7 +8,10 @@ import (
 	"hash/crc32"
 	"io"
 	"iter"
+	"math/bits"
 	"path/filepath"
+
+	"github.com/fxamacker/cbor/v2"
 
 	"github.com/trajectory-arena/arena/corpus"
 )
@@ -28,49 +31,74 @@ type Place struct {
 	Size   int64 `json:"s"`
 }
 
-// Reader reads the entries of one block. It belongs to one goroutine.
-type Reader struct {
+// stored is one file of a block, read piece by piece. It belongs to one goroutine.
+type stored struct {
 	path  string
 	file  corpus.Source
 	frame []byte
 	coder coder
 }
 
+func open(fsys corpus.FS, dir, name string) (stored, error) {
+	path := filepath.Join(dir, name)
+	f, err := fsys.Open(path)
+	return stored{path: path, file: f}, err
+}
+
+// Close closes the file.
+func (s *stored) Close() { _ = s.file.Close() } // it was only read
+
+// room makes room for a frame of n bytes, at most so many.
+func (s *stored) room(n, most int64) error {
+	if n < 0 || n > most {
+		return s.failed(errShort)
+	}
+	if int64(cap(s.frame)) < n {
+		s.frame = make([]byte, n)
+	}
+	s.frame = s.frame[:n]
+	return nil
+}
+
+// at reads the frame at a place.
+func (s *stored) at(p Place, most int64) error {
+	if err := s.room(p.Size, most); err != nil {
+		return err
+	}
+	_, err := s.file.ReadAt(s.frame, p.Offset)
+	return s.failed(err)
+}
+
+func (s *stored) failed(err error) error {
+	if err != nil {
+		err = fmt.Errorf("read %s: %w", s.path, err)
+	}
+	return err
+}
+
+// Reader reads the entries of one block.
+type Reader struct{ stored }
+
 // Open opens the index of the block in dir.
 func Open(fsys corpus.FS, dir string) (*Reader, error) {
-	path := filepath.Join(dir, indexName)
-	f, err := fsys.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	return &Reader{path: path, file: f}, nil
+	s, err := open(fsys, dir, indexName)
+	return &Reader{s}, err
 }
 
-// Close closes the index.
-func (r *Reader) Close() { _ = r.file.Close() } // it was only read
-
-// At gives the entry at a place.
+// At gives the entry at a place, with what was found.
 func (r *Reader) At(p Place) (*Entry, error) {
-	if err := r.size(p.Size); err != nil {
+	if err := r.at(p, maxFrame); err != nil {
 		return nil, err
 	}
-	if _, err := r.file.ReadAt(r.frame, p.Offset); err != nil {
-		return nil, fmt.Errorf("read %s: %w", r.path, err)
-	}
-	return r.decode(false)
+	return r.decode(PartFound)
 }
 
-// Entries yields all entries in the order of their input.
-func (r *Reader) Entries() iter.Seq2[*Entry, error] { return r.all(false) }
-
-// Heads yields all entries with no more than who made them, and their samples.
-func (r *Reader) Heads() iter.Seq2[*Entry, error] { return r.all(true) }
-
-func (r *Reader) all(headOnly bool) iter.Seq2[*Entry, error] {
+// All yields all entries in the order of their input, with these parts.
+func (r *Reader) All(parts Part) iter.Seq2[*Entry, error] {
 	return func(yield func(*Entry, error) bool) {
 		in, at := bufio.NewReaderSize(r.file, 1<<18), int64(0)
 		for {
-			x, err := r.next(in, &at, headOnly)
+			x, err := r.next(in, &at, parts)
 			if errors.Is(err, io.EOF) {
 				return
 			}
@@ -82,88 +110,57 @@ func (r *Reader) all(headOnly bool) iter.Seq2[*Entry, error] {
 }
 
 // next gives the entry that is next in the index, and goes behind it with at.
-func (r *Reader) next(in *bufio.Reader, at *int64, headOnly bool) (*Entry, error) {
+func (r *Reader) next(in *bufio.Reader, at *int64, parts Part) (*Entry, error) {
 	n, err := binary.ReadUvarint(in)
 	if errors.Is(err, io.EOF) {
 		return nil, io.EOF
 	}
-	if err == nil {
-		err = r.size(int64(n))
-	}
 	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", r.path, err)
+		return nil, r.failed(err)
+	}
+	if err = r.room(int64(n), maxFrame); err != nil {
+		return nil, err
 	}
 	place := Place{Offset: *at + int64(len(binary.AppendUvarint(nil, n))), Size: int64(n)}
 	*at = place.Offset + place.Size
 	if _, err = io.ReadFull(in, r.frame); err != nil {
-		return nil, fmt.Errorf("read %s: %w", r.path, err)
+		return nil, r.failed(err)
 	}
-	x, err := r.decode(headOnly)
+	x, err := r.decode(parts)
 	if err == nil {
 		x.Place = place
 	}
 	return x, err
 }
 
-func (r *Reader) size(n int64) error {
-	if n < 0 || n > maxFrame {
-		return fmt.Errorf("read %s: %w", r.path, errShort)
+func (r *Reader) decode(parts Part) (*Entry, error) {
+	x, skipped := &Entry{}, cbor.RawMessage{}
+	into := [...]any{&x.Head, &x.Found, &x.Sample, &x.Structure}
+	for i := range into[1:] {
+		if parts>>i&1 == 0 {
+			into[1+i] = &skipped
+		}
 	}
-	if int64(cap(r.frame)) < n {
-		r.frame = make([]byte, n)
-	}
-	r.frame = r.frame[:n]
-	return nil
-}
-
-func (r *Reader) decode(headOnly bool) (*Entry, error) {
-	x := &Entry{}
-	into := any(x)
-	if headOnly {
-		into = &x.Head
-	}
-	if err := r.coder.unpack(r.frame, maxFrame, into); err != nil {
-		return nil, fmt.Errorf("read %s: %w", r.path, err)
-	}
-	return x, nil
+	return x, r.failed(r.coder.unpack(r.frame, maxFrame, into[:1+bits.Len8(uint8(parts))]...))
 }
 
 // Bodies reads the bodies of one block.
-type Bodies struct {
-	path   string
-	file   corpus.Source
-	packed []byte
-	coder  coder
-}
+type Bodies struct{ stored }
 
 // OpenBodies opens the bodies of the block in dir.
 func OpenBodies(fsys corpus.FS, dir string) (*Bodies, error) {
-	path := filepath.Join(dir, bodiesName)
-	f, err := fsys.Open(path)
-	return &Bodies{path: path, file: f}, err
+	s, err := open(fsys, dir, bodiesName)
+	return &Bodies{s}, err
 }
 
 // Read gives one draft.
 func (b *Bodies) Read(at Body) (*Draft, error) {
-	if at.Packed < 0 || at.Packed > maxBody || at.Bytes > maxBody {
-		return nil, fmt.Errorf("read %s: %w", b.path, errShort)
+	if err := b.at(Place{at.Offset, at.Packed}, maxBody); err != nil {
+		return nil, err
 	}
-	if int64(cap(b.packed)) < at.Packed {
-		b.packed = make([]byte, at.Packed)
-	}
-	b.packed = b.packed[:at.Packed]
-	if _, err := b.file.ReadAt(b.packed, at.Offset); err != nil {
-		return nil, fmt.Errorf("read %s: %w", b.path, err)
-	}
-	if crc32.Checksum(b.packed, castagnoli) != at.CRC {
+	if crc32.Checksum(b.frame, castagnoli) != at.CRC {
 		return nil, fmt.Errorf("read %s: checksum of the body at %d differs: %w", b.path, at.Offset, ErrDamaged)
 	}
 	out := &Draft{}
-	if err := b.coder.unpack(b.packed, maxBody, out); err != nil {
-		return nil, fmt.Errorf("read %s: %w", b.path, err)
-	}
-	return out, nil
+	return out, b.failed(b.coder.unpack(b.frame, maxBody, out))
 }
-
-// Close closes the file.
-func (b *Bodies) Close() { _ = b.file.Close() } // it was only read

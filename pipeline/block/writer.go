@@ -48,17 +48,20 @@ func (w *Writer) Add(x *Entry, d *Draft) error {
 			return err
 		}
 	}
-	b, err := w.coder.pack(x)
+	found := x.Found
+	found.Structure.Verdicts, found.Structure.Features = nil, nil
+	b, err := w.coder.pack(&x.Head, &found, &x.Sample, &x.Structure)
 	if err != nil {
-		return err
-	}
-	if err = w.index.write(binary.AppendUvarint(nil, uint64(len(b)))); err != nil {
 		return err
 	}
 	if x.Fault == nil && (unscored(&x.Judgement) || unscored(&x.StepJudgement)) {
 		w.unscored++
 	}
-	return w.index.write(b)
+	_, err = w.index.Write(binary.AppendUvarint(nil, uint64(len(b))))
+	if err == nil {
+		_, err = w.index.Write(b)
+	}
+	return err
 }
 
 func unscored(j *arena.Judgement) bool { return j.Outcome != arena.JudgeScored && j.Outcome != "" }
@@ -68,9 +71,10 @@ func (w *Writer) addBody(x *Entry, d *Draft) error {
 	if err != nil {
 		return err
 	}
-	x.Body.Offset, x.Body.Packed, x.Body.Bytes = w.bodies.n, int64(len(b)), d.size()
+	x.Body.Offset, x.Body.Packed, x.Body.Bytes = w.bodies.size(), int64(len(b)), d.size()
 	x.Body.CRC = crc32.Checksum(b, castagnoli)
-	return w.bodies.write(b)
+	_, err = w.bodies.Write(b)
+	return err
 }
 
 // Close makes the block durable and then usable.
@@ -79,7 +83,7 @@ func (w *Writer) Close() error {
 		return err
 	}
 	m := marker{Version: Version, Key: w.key, Unscored: w.unscored,
-		IndexSHA256: w.index.file.SHA256(), BodiesBytes: w.bodies.n}
+		IndexSHA256: w.index.file.SHA256(), BodiesBytes: w.bodies.size()}
 	return corpus.WriteJSON(w.fs, filepath.Join(w.dir, markerName), m)
 }
 
@@ -89,22 +93,18 @@ func (w *Writer) Abort() {
 	_ = w.bodies.file.File.Close() // likewise
 }
 
-// output is one file of a block; n counts what is still on its way to it, too.
+// output is one file of a block.
 type output struct {
+	*bufio.Writer
 	file *corpus.Output
-	buf  *bufio.Writer
-	n    int64
 }
 
 func create(fsys corpus.FS, path string) (*output, error) {
 	f, err := corpus.Create(fsys, path)
-	return &output{file: f, buf: bufio.NewWriterSize(f, 1<<18)}, err
+	return &output{bufio.NewWriterSize(f, 1<<18), f}, err
 }
 
-func (o *output) write(b []byte) error {
-	n, err := o.buf.Write(b)
-	o.n += int64(n)
-	return err
-}
+// size counts what is still on its way to the file, too.
+func (o *output) size() int64 { return o.file.N + int64(o.Buffered()) }
 
-func (o *output) close() error { return errors.Join(o.buf.Flush(), o.file.Close()) }
+func (o *output) close() error { return errors.Join(o.Flush(), o.file.Close()) }
