@@ -145,7 +145,6 @@ func (w *unitWriter) sft(ctx context.Context) error {
 	return out.Close()
 }
 
-// candidate is an attempt as pairs and unpaired rows are made of it.
 func (w *unitWriter) candidate(at ref, d *block.Draft) (rows.Candidate, error) {
 	ms, err := chat.Decode(d.Messages)
 	if err != nil {

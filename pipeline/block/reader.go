@@ -45,7 +45,6 @@ func open(fsys corpus.FS, dir, name string) (stored, error) {
 	return stored{path: path, file: f}, err
 }
 
-// Close closes the file.
 func (s *stored) Close() { _ = s.file.Close() } // it was only read
 
 // room makes room for a frame of n bytes, at most so many.
@@ -60,7 +59,6 @@ func (s *stored) room(n, most int64) error {
 	return nil
 }
 
-// at reads the frame at a place.
 func (s *stored) at(p Place, most int64) error {
 	if err := s.room(p.Size, most); err != nil {
 		return err

@@ -93,7 +93,6 @@ func (w *Writer) Abort() {
 	_ = w.bodies.file.File.Close() // likewise
 }
 
-// output is one file of a block.
 type output struct {
 	*bufio.Writer
 	file *corpus.Output
