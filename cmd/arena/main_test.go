@@ -1,6 +1,7 @@
 package main
 
 import (
+	"flag"
 	"fmt"
 	"io"
 	"net/http"
@@ -26,7 +27,7 @@ func TestMain(m *testing.M) {
 
 // TestScripts runs every command as its user would, one behaviour a file. Those
 // that begin with the corpus of the sample day get a copy by "sample DIR": it is
-// built once for all.
+// built once for all. Without the tag long every third runs, and what -run names.
 func TestScripts(t *testing.T) {
 	sample := filepath.Join(t.TempDir(), "corpus")
 	must(t, cli.ExitOK, "build", testDay, "-o", sample, "-q")
@@ -80,20 +81,27 @@ func publicAPI(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Setenv("API", web.URL)
 }
 
-// scripts are the scripts in dir; with -short, as the race detector runs them,
-// those of commands that do several things at once.
+// scripts are the scripts in dir, without the tag long every third unless -run names
+// one; with -short, as the race detector runs them, those of commands that do several
+// things at once.
 func scripts(t *testing.T, dir string, short ...string) []string {
 	t.Helper()
 	if !testing.Short() {
 		short = []string{"*"}
 	}
 	var files []string
+	each := long.Or(1, 3)
+	if testing.Short() || strings.Contains(flag.Lookup("test.run").Value.String(), "/") {
+		each = 1
+	}
 	for _, name := range short {
 		found, err := filepath.Glob(filepath.Join(dir, name+".txtar"))
 		if err != nil || len(found) == 0 {
 			t.Fatalf("no script %s, %v", name, err)
 		}
-		files = append(files, found...)
+		for i := 0; i < len(found); i += each {
+			files = append(files, found[i])
+		}
 	}
 	return files
 }

@@ -12,7 +12,6 @@ import (
 	"github.com/klauspost/compress/gzip"
 
 	"github.com/trajectory-arena/arena/internal/canary"
-	"github.com/trajectory-arena/arena/internal/long"
 )
 
 // secretDay is the sample day with a secret in all that names something: runs,
@@ -75,21 +74,11 @@ func unzipped(t *testing.T, path string) []byte {
 	return b.Bytes()
 }
 
-// someSecrets are those of all kinds, without the tag long of every fourth.
-func someSecrets() []canary.Canary {
-	all := canary.All()
-	var some []canary.Canary
-	for i := 0; i < len(all); i += long.Or(1, 4) {
-		some = append(some, all[i])
-	}
-	return some
-}
-
 // TestCanariesAreInNoLineAndNoWord plants secrets of two hundred kinds in all that
 // names something, and looks for them in the lines, reports and words of every
 // command that reads traces. Attempts are as many as they were.
 func TestCanariesAreInNoLineAndNoWord(t *testing.T) {
-	secrets, dir := someSecrets(), t.TempDir()
+	secrets, dir := canary.Some(), t.TempDir()
 	day, out := filepath.Join(dir, "day"), filepath.Join(dir, "out")
 	secretDay(t, day, secrets)
 	if err := os.Mkdir(out, 0o755); err != nil {
@@ -165,7 +154,7 @@ func everywhere(t *testing.T, i int, secret string) []byte {
 // descriptions of tools, names of agents and of files, through import, mix, every
 // profile of an export, a recipe and publish.
 func TestCanariesInEveryPlaceOfATrajectory(t *testing.T) {
-	secrets, dir := someSecrets(), t.TempDir()
+	secrets, dir := canary.Some(), t.TempDir()
 	traces, out := filepath.Join(dir, "traces"), filepath.Join(dir, "out")
 	for _, d := range []string{traces, out} {
 		if err := os.Mkdir(d, 0o755); err != nil {

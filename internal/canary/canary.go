@@ -18,6 +18,8 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 	"github.com/parquet-go/parquet-go"
+
+	"github.com/trajectory-arena/arena/internal/long"
 )
 
 // Canary is one secret in the words around it.
@@ -115,6 +117,16 @@ func Plain() []Canary {
 		Canary{"home of another system", `C:\Users\` + "janewonder/Documents", "janewonder"},
 		Canary{"wallet key", "the private seed " + strings.Repeat("0a1b2c3d", 8), strings.Repeat("0a1b2c3d", 8)},
 	)
+}
+
+// Some are those of all kinds, without the tag long of every fourth.
+func Some() (some []Canary) {
+	for i, c := range All() {
+		if long.Tests || i%4 == 0 {
+			some = append(some, c)
+		}
+	}
+	return some
 }
 
 // Found is one canary in one file.
