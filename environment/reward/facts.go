@@ -9,7 +9,6 @@ import (
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/internal/calls"
-	"github.com/trajectory-arena/arena/internal/canonical"
 )
 
 type facts struct {
@@ -104,9 +103,17 @@ func show(v gjson.Result, shown map[string]bool, deep int) {
 	})
 }
 
-// text is a call for comparing: arguments without the blanks and the order of their
-// source.
-func text(c arena.Call) string { return c.Name + "\n" + canonical.Form(string(c.Arguments)) }
+// text is a call for comparing: arguments without the blanks, the order and the types of
+// their source, since the shop takes "1" for 1 and no student is to hide a repeated call so.
+func text(c arena.Call) string {
+	var members []string
+	gjson.Parse(string(c.Arguments)).ForEach(func(k, v gjson.Result) bool {
+		members = append(members, k.String()+"="+v.String())
+		return true
+	})
+	slices.Sort(members)
+	return c.Name + "\n" + strings.Join(members, "\n")
+}
 
 // The flags.
 const (
