@@ -73,6 +73,9 @@ func (w *Work) Open(name string) (corpus.Source, error) {
 	}
 	if err == nil {
 		err = w.copy(path.Join(unit, m[within]), m[within], name)
+		if err != nil && w.ctx.Err() == nil { // half of a file, or none: the next run makes the unit again
+			err = errors.Join(err, w.forget(unit))
+		}
 	}
 	if err != nil {
 		return nil, err

@@ -158,4 +158,12 @@ func TestHalvesInABucketAreNoUnit(t *testing.T) {
 	if _, err := corpus.ReadFile(late, late.at("units/a/x"), 1<<20); err == nil || !strings.Contains(err.Error(), "does not hold what its name says") {
 		t.Errorf("half an object gives %v", err)
 	}
+	next := sitAt(t, b)
+	if got := next.holds("units/a/x"); got != "none" {
+		t.Errorf("after half an object was met: %s", got)
+	}
+	next.put("units/a", "x", "again")
+	if got := sitAt(t, b).holds("units/a/x"); got != "again" {
+		t.Errorf("over half an object: %s", got)
+	}
 }
