@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/trajectory-arena/arena/corpus/export/exporttest"
 	"github.com/trajectory-arena/arena/corpus/rows"
 )
 
@@ -15,10 +14,10 @@ func TestEveryColumnIsDocumented(t *testing.T) {
 	t.Parallel()
 	doc, err := os.ReadFile("../docs/columns.md")
 	ok(t, err)
-	all := slices.Concat(exporttest.Columns[rows.SFT](), exporttest.Columns[rows.RL](), exporttest.Columns[rows.Pref](), exporttest.Columns[rows.KTO](),
-		exporttest.Columns[rows.Steps](), exporttest.Columns[rows.Text](), exporttest.Columns[rows.ShareGPT](), exporttest.Columns[rows.Prompts](),
-		exporttest.Columns[rows.VerlSFT](), exporttest.Columns[rows.Attempt](), exporttest.Columns[rows.Verdict](), exporttest.Columns[rows.Outcome](),
-		exporttest.Columns[rows.Axes](), exporttest.Columns[rows.Weighted](), exporttest.Columns[rows.Judgement](), exporttest.Columns[rows.Leak](), exporttest.Columns[rows.Place]())
+	all := slices.Concat(columns[rows.SFT](), columns[rows.RL](), columns[rows.Pref](), columns[rows.KTO](),
+		columns[rows.Steps](), columns[rows.Text](), columns[rows.ShareGPT](), columns[rows.Prompts](),
+		columns[rows.VerlSFT](), columns[rows.Attempt](), columns[rows.Verdict](), columns[rows.Outcome](),
+		columns[rows.Axes](), columns[rows.Weighted](), columns[rows.Judgement](), columns[rows.Leak](), columns[rows.Place]())
 	for _, c := range all {
 		if !strings.Contains(string(doc), "`"+c+"`") {
 			t.Errorf("docs/columns.md lacks %s", c)

@@ -16,7 +16,6 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/trajectory-arena/arena/corpus"
-	"github.com/trajectory-arena/arena/corpus/export/exporttest"
 	"github.com/trajectory-arena/arena/corpus/rows"
 )
 
@@ -81,15 +80,23 @@ func TestListsOfJSONValuesAreNotEmpty(t *testing.T) {
 	}
 }
 
+// columns names the top-level columns of the rows of type T, in order.
+func columns[T any]() (names []string) {
+	for _, f := range parquet.SchemaOf(new(T)).Fields() {
+		names = append(names, f.Name())
+	}
+	return names
+}
+
 // TestNoColumnIsReserved is about trainers that take a row for another kind by
 // a column's name: a prompt beside messages makes SFTTrainer fail.
 func TestNoColumnIsReserved(t *testing.T) {
 	t.Parallel()
 	reserved := []string{"prompt", "completion", "chosen", "rejected", "text", "label", "image", "images", "chat_template_kwargs",
 		"input_ids", "labels", "completion_mask", "assistant_masks", "seq_lengths"}
-	for name, columns := range map[string][]string{
-		"sft": exporttest.Columns[rows.SFT](), "text": exporttest.Columns[rows.Text](), "verl-sft": exporttest.Columns[rows.VerlSFT]()} {
-		for _, c := range columns {
+	for name, names := range map[string][]string{
+		"sft": columns[rows.SFT](), "text": columns[rows.Text](), "verl-sft": columns[rows.VerlSFT]()} {
+		for _, c := range names {
 			if slices.Contains(reserved, c) || c == "tools" && name != "sft" {
 				t.Errorf("%s has a column %s", name, c)
 			}

@@ -17,7 +17,6 @@ import (
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/chat"
 	"github.com/trajectory-arena/arena/corpus/export"
-	"github.com/trajectory-arena/arena/corpus/export/exporttest"
 	"github.com/trajectory-arena/arena/corpus/redact"
 	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/internal/canary"
@@ -175,14 +174,15 @@ func TestCanariesReachNoCorpus(t *testing.T) {
 // countsHold counts the tokens of each row as it is in its file.
 func countsHold(t *testing.T, shard string) {
 	t.Helper()
-	for _, r := range exporttest.Rows[rows.SFT](t, shard) {
+	err := corpus.Rows(corpus.Disk{}, shard, func(r *rows.SFT) error {
 		ms, err := chat.Decode(r.Messages)
-		if err != nil {
-			t.Fatal(err)
-		}
 		if n := rows.CountTokens(rows.Bytes4{}, ms, r.Tools); int64(n) != r.NTokens {
 			t.Errorf("%s has %d tokens and says %d", r.SessionID, n, r.NTokens)
 		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 

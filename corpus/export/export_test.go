@@ -13,13 +13,14 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/parquet-go/parquet-go"
 	"github.com/tidwall/gjson"
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/export"
-	"github.com/trajectory-arena/arena/corpus/export/exporttest"
 	"github.com/trajectory-arena/arena/corpus/rows"
+	"github.com/trajectory-arena/arena/corpus/shard"
 	"github.com/trajectory-arena/arena/corpus/verify"
 	"github.com/trajectory-arena/arena/internal/digest"
 )
@@ -119,11 +120,16 @@ func exported(t *testing.T, from string, workers int) string {
 	to := filepath.Join(t.TempDir(), "out")
 	_, err := export.Run(context.Background(), corpus.Disk{}, from, to, export.All(), &export.Options{Sessions: 1000}, workers)
 	ok(t, err)
-	found, err := verify.Corpus(context.Background(), corpus.Disk{}, to)
-	if err != nil || len(found) > 0 {
-		t.Fatalf("verify: %v %v", found, err)
-	}
+	verified(t, to)
 	return to
+}
+
+func verified(t *testing.T, dir string) {
+	t.Helper()
+	found, err := verify.Corpus(context.Background(), corpus.Disk{}, dir)
+	if err != nil || len(found) > 0 {
+		t.Fatalf("verify %s: %v %v", dir, found, err)
+	}
 }
 
 // TestWorkersDoNotShow exports with one and with eight workers: the same bytes.
@@ -186,7 +192,7 @@ func tree(t *testing.T, dir string) map[string]string {
 func TestTurnsLearnFromTheLastAlone(t *testing.T) {
 	t.Parallel()
 	to := exported(t, corpusOf(t, []arena.Dialogue{conversation(`{"any":1}`, `[]`)}), 1)
-	got := exporttest.Rows[rows.SFT](t, filepath.Join(to, "data/sft_turns/train-00000-of-00001.parquet"))
+	got := readRows[rows.SFT](t, filepath.Join(to, "data/sft_turns/train-00000-of-00001.parquet"))
 	if len(got) != 3 {
 		t.Fatalf("%d rows of 3 turns", len(got))
 	}
@@ -248,19 +254,29 @@ func TestUnfitRowOfACorpusIsLeftOut(t *testing.T) {
 	if c := counts[0]; c.In != 3 || c.Out != 2 || c.Rows != 2 || c.Dropped["no_assistant_turn"] != 1 {
 		t.Errorf("counts %+v", c)
 	}
-	got := exporttest.Rows[rows.SFT](t, filepath.Join(to, "data/hf-json/train-00000-of-00001.parquet"))
+	got := readRows[rows.SFT](t, filepath.Join(to, "data/hf-json/train-00000-of-00001.parquet"))
 	if len(got) != 2 || got[0].NSteps != 0 || got[1].NSteps != 2 {
 		t.Errorf("%d rows are left: %+v", len(got), got)
 	}
 }
+
+// columns names the top-level columns of the rows of type T, in order.
+func columns[T any]() (names []string) {
+	for _, f := range parquet.SchemaOf(new(T)).Fields() {
+		names = append(names, f.Name())
+	}
+	return names
+}
+
+func fingerprintOf[T any]() string { return shard.Fingerprint(parquet.SchemaOf(new(T))) }
 
 // TestSchemasArePinned fails when a column of an exported format changes: that
 // is another schema version.
 func TestSchemasArePinned(t *testing.T) {
 	t.Parallel()
 	for name, columns := range map[string][]string{
-		"sharegpt": exporttest.Columns[rows.ShareGPT](), "prompts": exporttest.Columns[rows.Prompts](), "verl-sft": exporttest.Columns[rows.VerlSFT](), "text": exporttest.Columns[rows.Text](),
-		"axes": exporttest.Columns[rows.Axes](), "sft_weighted": exporttest.Columns[rows.Weighted](),
+		"sharegpt": columns[rows.ShareGPT](), "prompts": columns[rows.Prompts](), "verl-sft": columns[rows.VerlSFT](), "text": columns[rows.Text](),
+		"axes": columns[rows.Axes](), "sft_weighted": columns[rows.Weighted](),
 	} {
 		golden(t, "columns_"+name+".golden", strings.Join(columns, "\n")+"\n")
 	}
@@ -272,12 +288,12 @@ func TestSchemasArePinned(t *testing.T) {
 func TestFingerprintsArePinned(t *testing.T) {
 	t.Parallel()
 	got := strings.Join([]string{
-		"hf-json, sft_turns " + exporttest.FingerprintOf[rows.SFT](), "text " + exporttest.FingerprintOf[rows.Text](),
-		"sharegpt " + exporttest.FingerprintOf[rows.ShareGPT](), "prompts " + exporttest.FingerprintOf[rows.Prompts](),
-		"verl-rl " + exporttest.FingerprintOf[rows.RL](), "verl-sft " + exporttest.FingerprintOf[rows.VerlSFT](),
-		"pref " + exporttest.FingerprintOf[rows.Pref](), "kto " + exporttest.FingerprintOf[rows.KTO](),
-		"stepwise " + exporttest.FingerprintOf[rows.Steps](), "axes " + exporttest.FingerprintOf[rows.Axes](),
-		"sft_weighted " + exporttest.FingerprintOf[rows.Weighted](),
+		"hf-json, sft_turns " + fingerprintOf[rows.SFT](), "text " + fingerprintOf[rows.Text](),
+		"sharegpt " + fingerprintOf[rows.ShareGPT](), "prompts " + fingerprintOf[rows.Prompts](),
+		"verl-rl " + fingerprintOf[rows.RL](), "verl-sft " + fingerprintOf[rows.VerlSFT](),
+		"pref " + fingerprintOf[rows.Pref](), "kto " + fingerprintOf[rows.KTO](),
+		"stepwise " + fingerprintOf[rows.Steps](), "axes " + fingerprintOf[rows.Axes](),
+		"sft_weighted " + fingerprintOf[rows.Weighted](),
 	}, "\n") + "\n"
 	golden(t, "fingerprints.golden", got)
 }
@@ -294,7 +310,7 @@ func TestAxesAreLabelsOfEveryTurn(t *testing.T) {
 	if c := counts[0]; c.In != 3 || c.Out != 1 || c.Rows != 2 || c.Dropped["not_scored"] != 2 {
 		t.Errorf("counts %+v", c)
 	}
-	for i, r := range exporttest.Rows[rows.Axes](t, filepath.Join(to, "data/axes/train-00000-of-00001.parquet")) {
+	for i, r := range readRows[rows.Axes](t, filepath.Join(to, "data/axes/train-00000-of-00001.parquet")) {
 		if r.SessionID != "run/p1" || r.Turn != int64(i+1) || r.Turns != 2 || len(r.Completion) != 2*i+1 || !r.Success || *r.Rule != 0.125 || r.Shop != nil {
 			t.Errorf("row %d: %+v", i, r)
 		}

@@ -12,23 +12,22 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/trajectory-arena/arena"
-	"github.com/trajectory-arena/arena/corpus/export/exporttest"
 	"github.com/trajectory-arena/arena/corpus/rows"
 )
 
-// talk is what a dialogue says, as every profile must give it back.
-func talk(t *testing.T, request string, d *arena.Dialogue) exporttest.Talk {
+// talkOf is what a dialogue says, as every profile must give it back.
+func talkOf(t *testing.T, request string, d *arena.Dialogue) Talk {
 	t.Helper()
 	valid := func(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
-	out := exporttest.Talk{System: harness().System, Turns: []exporttest.Turn{{User: valid(request)}}}
+	out := Talk{System: harness().System, Turns: []Turn{{User: valid(request)}}}
 	for _, turn := range d.Turns {
-		said := exporttest.Turn{Think: valid(turn.Think), Text: valid(turn.Text)}
+		said := Turn{Think: valid(turn.Think), Text: valid(turn.Text)}
 		for _, c := range turn.Calls {
 			result := string(c.Result)
 			if c.Result.Kind() == arena.String {
 				ok(t, json.Unmarshal([]byte(c.Result), &result))
 			}
-			said.Calls = append(said.Calls, exporttest.Call{Name: c.Name, Arguments: exporttest.Canonical(t, valid(string(c.Arguments))), Result: valid(result)})
+			said.Calls = append(said.Calls, Call{Name: c.Name, Arguments: canonical(t, valid(string(c.Arguments))), Result: valid(result)})
 		}
 		out.Turns = append(out.Turns, said)
 	}
@@ -37,12 +36,12 @@ func talk(t *testing.T, request string, d *arena.Dialogue) exporttest.Talk {
 
 // upToEach gives the talk that ends at each turn of the model, thinking before
 // that turn and results after it gone: the rows of sft_turns.
-func upToEach(whole exporttest.Talk) (out []exporttest.Talk) {
+func upToEach(whole Talk) (out []Talk) {
 	for i, turn := range whole.Turns {
 		if turn.User != "" {
 			continue
 		}
-		part := exporttest.Talk{System: whole.System, Turns: slices.Clone(whole.Turns[:i+1])}
+		part := Talk{System: whole.System, Turns: slices.Clone(whole.Turns[:i+1])}
 		for k := range part.Turns[:i] {
 			part.Turns[k].Think = ""
 		}
@@ -62,28 +61,28 @@ func upToEach(whole exporttest.Talk) (out []exporttest.Talk) {
 func TestEveryValueComesBackFromEveryProfile(t *testing.T) {
 	t.Parallel()
 	r := nastyRows()
-	got := exporttest.Read(t, exported(t, r.corpus(t), 4))
-	var whole, turns, shared []exporttest.Talk
+	got := readExport(t, exported(t, r.corpus(t), 4))
+	var whole, turns, shared []Talk
 	for i, d := range r.dialogues {
-		w := talk(t, r.requests[i], &d)
+		w := talkOf(t, r.requests[i], &d)
 		whole = append(whole, w)
 		turns = append(turns, upToEach(w)...)
-		if exporttest.FitsShareGPT(w) {
-			shared = append(shared, exporttest.InThinking(w))
+		if fitsShareGPT(w) {
+			shared = append(shared, inThinking(w))
 		}
 	}
-	for profile, want := range map[string][]exporttest.Talk{
+	for profile, want := range map[string][]Talk{
 		"hf-json": whole, "text": whole, "verl-sft": whole, "arrow": whole, "atif": whole, "openai-jsonl": whole, "openai-jsonl-zst": whole,
 		"sharegpt": shared, "sft_turns": turns,
 	} {
 		compare(t, profile, want, got[profile])
 	}
 	// sessions are named by a hash: their order says nothing
-	byText := func(a, b exporttest.Talk) int { return strings.Compare(a.Turns[0].User, b.Turns[0].User) }
+	byText := func(a, b Talk) int { return strings.Compare(a.Turns[0].User, b.Turns[0].User) }
 	compare(t, "sts", slices.SortedFunc(slices.Values(whole), byText), slices.SortedFunc(slices.Values(got["sts"]), byText))
 }
 
-func compare(t *testing.T, profile string, want, got []exporttest.Talk) {
+func compare(t *testing.T, profile string, want, got []Talk) {
 	t.Helper()
 	if len(want) != len(got) {
 		t.Errorf("%s: %d rows of %d came back", profile, len(got), len(want))
@@ -100,10 +99,10 @@ func compare(t *testing.T, profile string, want, got []exporttest.Talk) {
 func nastyRows() *requested {
 	var r requested
 	dice := rand.New(rand.NewPCG(7, 7))
-	any := func() string { return exporttest.Nasty[dice.IntN(len(exporttest.Nasty))] }
-	for i := range 4 * len(exporttest.Nasty) {
-		result, second, third, said := exporttest.Nasty[i%len(exporttest.Nasty)], any(), any(), text(any())
-		if i >= len(exporttest.Nasty) {
+	any := func() string { return nasty[dice.IntN(len(nasty))] }
+	for i := range 4 * len(nasty) {
+		result, second, third, said := nasty[i%len(nasty)], any(), any(), text(any())
+		if i >= len(nasty) {
 			result = any()
 		}
 		call := func(id, result string) arena.Call {
@@ -153,17 +152,17 @@ func TestEveryTextComesBackFromProblemsAndPairs(t *testing.T) {
 	shard := func(dir, config string) string {
 		return filepath.Join(dir, "data", config, "train-00000-of-00001.parquet")
 	}
-	if diff := cmp.Diff(exporttest.Rows[rows.Pref](t, shard(from, "pref")), exporttest.Rows[rows.Pref](t, shard(to, "pref"))); diff != "" {
+	if diff := cmp.Diff(readRows[rows.Pref](t, shard(from, "pref")), readRows[rows.Pref](t, shard(to, "pref"))); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff(exporttest.Rows[rows.KTO](t, shard(from, "kto")), exporttest.Rows[rows.KTO](t, shard(to, "kto"))); diff != "" {
+	if diff := cmp.Diff(readRows[rows.KTO](t, shard(from, "kto")), readRows[rows.KTO](t, shard(to, "kto"))); diff != "" {
 		t.Error(diff)
 	}
-	problems := exporttest.Rows[rows.RL](t, shard(from, "rl"))
-	if diff := cmp.Diff(problems, exporttest.Rows[rows.RL](t, shard(to, "verl-rl"))); diff != "" {
+	problems := readRows[rows.RL](t, shard(from, "rl"))
+	if diff := cmp.Diff(problems, readRows[rows.RL](t, shard(to, "verl-rl"))); diff != "" {
 		t.Error(diff)
 	}
-	for i, p := range exporttest.Rows[rows.Prompts](t, shard(to, "prompts")) {
+	for i, p := range readRows[rows.Prompts](t, shard(to, "prompts")) {
 		said := strings.ToValidUTF8(r.requests[i], "\uFFFD")
 		if p.Prompt[len(p.Prompt)-1].Content != said || p.Truth != problems[i].RewardModel.Truth || !strings.Contains(p.Prompt[0].Content, `"name":"find"`) {
 			t.Errorf("prompt %d: %+v", i, p)

@@ -12,7 +12,6 @@ import (
 
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/export"
-	"github.com/trajectory-arena/arena/corpus/export/exporttest"
 	"github.com/trajectory-arena/arena/corpus/rows"
 )
 
@@ -51,7 +50,7 @@ func TestWeightsAreWhatTheyAreSaidToBe(t *testing.T) {
 	scale := 4 / (a + a/2 + a + b)
 	want := map[string]float64{"run/0": a * scale, "run/1": a / 2 * scale, "run/3": b * scale}
 	trains := map[string][]bool{"run/0": {false, true}, "run/1": {true, true}, "run/3": {true, true}}
-	got := exporttest.Rows[rows.Weighted](t, filepath.Join(to, "data/sft_weighted/train-00000-of-00001.parquet"))
+	got := readRows[rows.Weighted](t, filepath.Join(to, "data/sft_weighted/train-00000-of-00001.parquet"))
 	if len(got) != 3 || counts[0].Dropped["no_turn_trains"] != 1 {
 		t.Fatalf("%d rows, %+v", len(got), counts[0])
 	}

@@ -2,24 +2,14 @@ package foreign_test
 
 import (
 	"context"
-	"encoding/json"
-	"io"
-	"os"
 	"path/filepath"
-	"slices"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/klauspost/compress/gzip"
-	"github.com/tidwall/gjson"
 
 	"github.com/trajectory-arena/arena/corpus"
-	"github.com/trajectory-arena/arena/corpus/export"
-	"github.com/trajectory-arena/arena/corpus/export/exporttest"
 	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/corpus/verify"
-	"github.com/trajectory-arena/arena/internal/long"
 	"github.com/trajectory-arena/arena/pipeline"
 	"github.com/trajectory-arena/arena/pipeline/finish"
 	"github.com/trajectory-arena/arena/pipeline/foreign"
@@ -50,224 +40,16 @@ func verified(t *testing.T, dir string) {
 	}
 }
 
-// sources are folders of other people's traces: our own samples, values that
-// formats bend, and the real ones where they are.
-func sources(t *testing.T) []string {
+// readRows are the rows of a Parquet file of a corpus.
+func readRows[T any](t *testing.T, dir, path string) (out []T) {
 	t.Helper()
-	all := []string{filepath.Join("testdata", "import"), nastyTraces(t)}
-	for _, name := range long.Or([]string{"tau-bench", "atif", "oro-episode", "oro-sft"}, []string{"atif", "oro-sft"}) {
-		if dir := filepath.Join("..", "..", "..", "shared", "data", "real", name); present(dir) {
-			all = append(all, dir)
-		}
-	}
-	return all
-}
-
-func present(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
-}
-
-// recorded reads the conversations of a folder by other code than the reader's:
-// what rows must say, by their problem or session.
-func recorded(t *testing.T, dir string) (out []exporttest.Talk) {
-	t.Helper()
-	for _, doc := range documents(t, dir) {
-		if vetoed(doc.Raw) {
-			continue
-		}
-		var talk exporttest.Talk
-		switch {
-		case doc.Get("traj").Exists():
-			talk = exporttest.Messages(t, doc.Get("traj").Array())
-		case doc.Get("messages").Exists():
-			talk = exporttest.Messages(t, doc.Get("messages").Array())
-		case strings.HasPrefix(doc.Get("schema_version").String(), "ATIF-v1") && !strings.Contains(doc.Raw, `"type": "image"`):
-			talk = exporttest.Steps(t, doc.Get("steps").Array())
-		default:
-			continue
-		}
-		if talk = ended(talk); len(talk.Turns) > 0 {
-			out = append(out, talk)
-		}
-	}
-	return out
-}
-
-// ended is a talk as a row has it: up to the model's last turn, whose calls
-// wait for no answer.
-func ended(talk exporttest.Talk) exporttest.Talk {
-	for n := len(talk.Turns); n > 0 && talk.Turns[n-1].User != ""; n-- {
-		talk.Turns = talk.Turns[:n-1]
-	}
-	if n := len(talk.Turns); n > 0 {
-		for i := range talk.Turns[n-1].Calls {
-			talk.Turns[n-1].Calls[i].Result = ""
-		}
-	}
-	return talk
-}
-
-func documents(t *testing.T, dir string) (out []gjson.Result) {
-	t.Helper()
-	names, err := filepath.Glob(filepath.Join(dir, "*.json*"))
-	if err != nil {
+	if err := corpus.Rows(corpus.Disk{}, filepath.Join(dir, path), func(r *T) error {
+		out = append(out, *r)
+		return nil
+	}); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range names {
-		f, err := os.Open(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		in := io.Reader(f)
-		if strings.HasSuffix(name, ".gz") {
-			if in, err = gzip.NewReader(f); err != nil {
-				t.Fatal(err)
-			}
-		}
-		for d := json.NewDecoder(in); ; {
-			var doc json.RawMessage
-			if err := d.Decode(&doc); err != nil {
-				break
-			}
-			out = append(out, gjson.ParseBytes(doc))
-		}
-		_ = f.Close() // opened to read
-	}
 	return out
-}
-
-// TestOtherPeoplesTracesComeOutOfEveryProfile imports traces that others
-// recorded, exports them in every profile, and compares each with what their
-// files say: results with their calls although ids repeat.
-func TestOtherPeoplesTracesComeOutOfEveryProfile(t *testing.T) {
-	t.Parallel()
-	for _, dir := range sources(t) {
-		from, _ := imports(t, dir)
-		to := filepath.Join(t.TempDir(), "out")
-		counts, err := export.Run(context.Background(), corpus.Disk{}, from, to, export.All(), &export.Options{Sessions: 1000}, 2)
-		if err != nil {
-			t.Fatal(err)
-		}
-		verified(t, to)
-		got := exporttest.Read(t, to)
-		wanted := recorded(t, dir)
-		for profile, talks := range got {
-			if profile == "sft_turns" || profile == "sts" { // a turn each, and redacted: package export tests both
-				continue
-			}
-			everyOne(t, dir+" as "+profile, asProfile(profile, wanted), talks)
-		}
-		for _, c := range counts {
-			if c.In != c.Out+dropped(c) {
-				t.Errorf("%s: %s takes in %d and accounts for %d", dir, c.Profile, c.In, c.Out+dropped(c))
-			}
-		}
-	}
-}
-
-// asProfile are the talks that a profile has a place for, as it has them.
-func asProfile(profile string, talks []exporttest.Talk) []exporttest.Talk {
-	if profile != "sharegpt" {
-		return talks
-	}
-	var out []exporttest.Talk
-	for _, talk := range talks {
-		if exporttest.FitsShareGPT(talk) {
-			out = append(out, exporttest.InThinking(talk))
-		}
-	}
-	return out
-}
-
-// everyOne finds each talk among those that came out.
-func everyOne(t *testing.T, where string, wanted, got []exporttest.Talk) {
-	t.Helper()
-	there := map[string]bool{}
-	for _, g := range got {
-		there[encoded(t, g)] = true
-	}
-	for _, want := range wanted {
-		if !there[encoded(t, want)] {
-			t.Errorf("%s: no row says what the trace about %.60q does: %.2000s", where, want.Turns[0].User, nearest(want, got))
-		}
-	}
-}
-
-func encoded(t *testing.T, talk exporttest.Talk) string {
-	t.Helper()
-	b, err := json.Marshal(talk)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(b)
-}
-
-func dropped(c export.Count) (n int64) {
-	for _, k := range c.Dropped {
-		n += k
-	}
-	return n
-}
-
-// nearest shows in what a talk differs from the one that begins alike.
-func nearest(want exporttest.Talk, got []exporttest.Talk) string {
-	for _, g := range got {
-		if len(g.Turns) == len(want.Turns) && g.Turns[0].User == want.Turns[0].User {
-			return cmp.Diff(want, g)
-		}
-	}
-	return "none begins alike"
-}
-
-// TestImportExportImport writes an imported corpus as ATIF and as lines of
-// messages and imports those again, and its own Parquet: the same rows, but for
-// what names the file they were read from.
-func TestImportExportImport(t *testing.T) {
-	t.Parallel()
-	for _, dir := range sources(t) {
-		from, _ := imports(t, dir)
-		parquet, _ := imports(t, filepath.Join(from, "data/sft"))
-		if diff := cmp.Diff(comparable(t, from, "parquet"), comparable(t, parquet, "parquet")); diff != "" {
-			t.Errorf("%s by way of Parquet: %.3000s", dir, diff)
-		}
-		for name, file := range map[string]string{
-			"atif": "atif/train.jsonl", "openai-jsonl-zst": "jsonl/openai-jsonl-zst/train-00000-of-00001.jsonl.zst",
-		} {
-			p, _, _ := export.Named(name)
-			to := filepath.Join(t.TempDir(), "out")
-			if _, err := export.Run(context.Background(), corpus.Disk{}, from, to, []export.Profile{p}, &export.Options{}, 1); err != nil {
-				t.Fatal(err)
-			}
-			again, _ := imports(t, filepath.Join(to, file))
-			if diff := cmp.Diff(comparable(t, from, name), comparable(t, again, name)); diff != "" {
-				t.Errorf("%s by way of %s: %.3000s", dir, name, diff)
-			}
-		}
-	}
-}
-
-// comparable are the rows of a corpus without what a second reading cannot
-// know: the file, the record, and what lines of messages have no place for.
-func comparable(t *testing.T, dir, by string) []rows.SFT {
-	t.Helper()
-	all := exporttest.Rows[rows.SFT](t, filepath.Join(dir, "data/sft/train-00000-of-00001.parquet"))
-	for i := range all {
-		r := &all[i]
-		reward := gjson.Get(r.Metadata, "declared_reward").Raw
-		r.SourceSHA256, r.Metadata = "", reward
-		if strings.HasPrefix(r.Cluster, r.ProblemID) {
-			r.SessionID = "" // a trace that names no problem is named by its record
-		}
-		if by != "atif" {
-			r.AgentVersion, r.AgentHotkey, r.RunDate = "", "", nil
-			r.StopCondition, r.HasError, r.IsTruncated = "", false, false
-		}
-	}
-	slices.SortFunc(all, func(a, b rows.SFT) int {
-		return strings.Compare(a.SessionID+strings.Join(a.Messages, ""), b.SessionID+strings.Join(b.Messages, ""))
-	})
-	return all
 }
 
 // TestImportAccountsForEveryRecord finds each record of the sample in the
@@ -276,7 +58,7 @@ func TestImportAccountsForEveryRecord(t *testing.T) {
 	t.Parallel()
 	dir, s := imports(t, filepath.Join("testdata", "import"))
 	got := map[string]int{}
-	for _, a := range exporttest.Rows[rows.Attempt](t, filepath.Join(dir, "tables/attempts.parquet")) {
+	for _, a := range readRows[rows.Attempt](t, dir, "tables/attempts.parquet") {
 		got[a.Fate+" "+a.Reason]++
 	}
 	want := map[string]int{"kept ": 4, "dropped no_assistant_turn": 1, "failed unsupported_schema": 1}

@@ -10,7 +10,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/tidwall/gjson"
 
-	"github.com/trajectory-arena/arena/corpus/export/exporttest"
 	"github.com/trajectory-arena/arena/corpus/rows"
 )
 
@@ -50,13 +49,13 @@ func TestAnswersAreJoinedToTheirPrompts(t *testing.T) {
 	} {
 		dir, _ := imports(t, lines(t, files))
 		got := map[string]int{}
-		for _, a := range exporttest.Rows[rows.Attempt](t, filepath.Join(dir, "tables/attempts.parquet")) {
+		for _, a := range readRows[rows.Attempt](t, dir, "tables/attempts.parquet") {
 			got[a.Fate+" "+a.Reason]++
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Error(diff)
 		}
-		for _, r := range exporttest.Rows[rows.SFT](t, filepath.Join(dir, "data/sft/train-00000-of-00001.parquet")) {
+		for _, r := range readRows[rows.SFT](t, dir, "data/sft/train-00000-of-00001.parquet") {
 			last := gjson.Parse(r.Messages[len(r.Messages)-1])
 			if r.Goal != "A red lamp." || len(r.Messages) != 3 || len(r.Tools) != 1 || !strings.HasSuffix(last.Get("reasoning_content").Str, " try") ||
 				last.Get("tool_calls.0.function.arguments.q").Str != "lamp" {

@@ -1,8 +1,9 @@
-package foreign_test
+package export_test
 
 import (
 	"encoding/json"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -10,9 +11,17 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/trajectory-arena/arena/corpus/export/exporttest"
 	"github.com/trajectory-arena/arena/corpus/rows"
 )
+
+// nasty are JSON values that formats and loaders are known to bend. Each is
+// sent as an argument, as a result and, as text, as request, thought and
+// answer.
+var nasty = []string{
+	`null`, `""`, `[]`, `{}`, `true`, `0`, `-0.0`, `1.50`, `1e300`, `12345678901234567890`,
+	"\"a\u2028b\u2029c\"", `"🛒👩‍👩‍👧"`, `"\u0000\t\"\\/<b>&"`, `" padded "`, `"\"quoted\""`, `"12"`, `"null"`, `"[1, 2]"`, `" {} "`,
+	`"line\nline\r\n"`, `"</tool_response>"`, `"\ud800"`, "\"a\xffb\"", `{"a":[{"b":[null,1.50,{}]}],"":""}`, `[null]`, `[[],{}]`,
+}
 
 // literal is a JSON string with a value between words: its text where it is a
 // string itself.
@@ -34,7 +43,7 @@ func literal(t *testing.T, before, value, after string) string {
 func nastyTraces(t *testing.T) string {
 	t.Helper()
 	var all []string
-	for i, value := range exporttest.Nasty {
+	for i, value := range nasty {
 		said := value
 		if strings.Contains(value, "tool_response") {
 			said = `"plain"` // a tag in the model's own text is no row, and has a test of its own
@@ -42,7 +51,9 @@ func nastyTraces(t *testing.T) string {
 		all = append(all, talkAbout(t, i, value, said, literal(t, "", value, "")))
 	}
 	all = append(all, talkAbout(t, len(all), `1`, `"long"`, `"`+strings.Repeat("long \u2028", 10<<20/8)+`"`))
-	return lines(t, map[string][]string{"nasty.jsonl": all})
+	dir := t.TempDir()
+	ok(t, os.WriteFile(filepath.Join(dir, "nasty.jsonl"), []byte(strings.Join(all, "\n")+"\n"), 0o600))
+	return dir
 }
 
 func talkAbout(t *testing.T, i int, value, said, result string) string {
@@ -63,12 +74,12 @@ func vetoed(raw string) bool {
 // are no text by the reason, and all others as rows.
 func TestNastyTracesAreRowsOrCounted(t *testing.T) {
 	t.Parallel()
-	dir, _ := imports(t, nastyTraces(t))
+	dir := imported(t, nastyTraces(t))
 	got := map[string]int{}
-	for _, a := range exporttest.Rows[rows.Attempt](t, filepath.Join(dir, "tables/attempts.parquet")) {
+	for _, a := range readRows[rows.Attempt](t, filepath.Join(dir, "tables/attempts.parquet")) {
 		got[a.Fate+" "+a.Reason]++
 	}
-	want := map[string]int{"kept ": len(exporttest.Nasty) - 1, "dropped lone_surrogate": 1, "dropped invalid_utf8": 1}
+	want := map[string]int{"kept ": len(nasty) - 1, "dropped lone_surrogate": 1, "dropped invalid_utf8": 1}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}

@@ -1,4 +1,4 @@
-package exporttest
+package export_test
 
 import (
 	"os"
@@ -14,8 +14,8 @@ import (
 	"github.com/trajectory-arena/arena/corpus/rows"
 )
 
-// Rows are the rows of a Parquet file.
-func Rows[T any](t testing.TB, path string) []T {
+// readRows are the rows of a Parquet file.
+func readRows[T any](t testing.TB, path string) []T {
 	t.Helper()
 	var out []T
 	err := corpus.Rows(corpus.Disk{}, path, func(r *T) error {
@@ -30,24 +30,24 @@ func Rows[T any](t testing.TB, path string) []T {
 
 func hfJSON(t testing.TB, path string) []Talk {
 	var out []Talk
-	for _, r := range Rows[rows.SFT](t, path) {
-		out = append(out, Messages(t, gjson.Parse("["+strings.Join(r.Messages, ",")+"]").Array()))
+	for _, r := range readRows[rows.SFT](t, path) {
+		out = append(out, messages(t, gjson.Parse("["+strings.Join(r.Messages, ",")+"]").Array()))
 	}
 	return out
 }
 
-func text(t testing.TB, path string) []Talk {
+func textRows(t testing.TB, path string) []Talk {
 	var out []Talk
-	for _, r := range Rows[rows.Text](t, path) {
-		out = append(out, Texts(t, r.Messages))
+	for _, r := range readRows[rows.Text](t, path) {
+		out = append(out, texts(t, r.Messages))
 	}
 	return out
 }
 
 func verlSFT(t testing.TB, path string) []Talk {
 	var out []Talk
-	for _, r := range Rows[rows.VerlSFT](t, path) {
-		out = append(out, Texts(t, r.Messages))
+	for _, r := range readRows[rows.VerlSFT](t, path) {
+		out = append(out, texts(t, r.Messages))
 	}
 	return out
 }
@@ -75,7 +75,7 @@ func arrow(t testing.TB, path string) []Talk {
 			for k := from; k < to; k++ {
 				row = append(row, rows.Msg{Role: strings.Clone(roles.Value(int(k))), Content: strings.Clone(contents.Value(int(k)))})
 			}
-			out = append(out, Texts(t, row))
+			out = append(out, texts(t, row))
 		}
 	}
 	if err := r.Err(); err != nil {
@@ -84,9 +84,9 @@ func arrow(t testing.TB, path string) []Talk {
 	return out
 }
 
-// Texts reads messages of two strings: thinking and calls out of the model's
+// texts reads messages of two strings: thinking and calls out of the model's
 // text, results out of the user turn after it, as many as it made calls.
-func Texts(t testing.TB, ms []rows.Msg) Talk {
+func texts(t testing.TB, ms []rows.Msg) Talk {
 	t.Helper()
 	var out Talk
 	open := 0
@@ -121,7 +121,7 @@ func spoken(t testing.TB, said string) Turn {
 			break
 		}
 		body, after, _ := strings.Cut(rest, "\n</tool_call>")
-		out.Calls = append(out.Calls, Call{Name: gjson.Get(body, "name").String(), Arguments: Canonical(t, gjson.Get(body, "arguments").Raw)})
+		out.Calls = append(out.Calls, Call{Name: gjson.Get(body, "name").String(), Arguments: canonical(t, gjson.Get(body, "arguments").Raw)})
 		said = strings.TrimPrefix(after, "\n")
 	}
 	if len(out.Calls) > 0 {
@@ -152,8 +152,8 @@ func answer(t testing.TB, calls []Call, said string) {
 	}
 }
 
-// InThinking moves text beside calls into the thinking, as sharegpt has it.
-func InThinking(whole Talk) Talk {
+// inThinking moves text beside calls into the thinking, as sharegpt has it.
+func inThinking(whole Talk) Talk {
 	whole.Turns = slices.Clone(whole.Turns)
 	for i := range whole.Turns {
 		if turn := &whole.Turns[i]; len(turn.Calls) > 0 && turn.Text != "" {
@@ -163,9 +163,9 @@ func InThinking(whole Talk) Talk {
 	return whole
 }
 
-// FitsShareGPT reports whether sharegpt has a place for a talk: it has a system
+// fitsShareGPT reports whether sharegpt has a place for a talk: it has a system
 // prompt, and no turn whose results are no text at all.
-func FitsShareGPT(whole Talk) bool {
+func fitsShareGPT(whole Talk) bool {
 	return whole.System != "" && !slices.ContainsFunc(whole.Turns[:len(whole.Turns)-1], func(turn Turn) bool {
 		return len(turn.Calls) == 1 && turn.Calls[0].Result == ""
 	})
@@ -173,7 +173,7 @@ func FitsShareGPT(whole Talk) bool {
 
 func shareGPT(t testing.TB, path string) []Talk {
 	var out []Talk
-	for _, r := range Rows[rows.ShareGPT](t, path) {
+	for _, r := range readRows[rows.ShareGPT](t, path) {
 		talk := Talk{System: r.System}
 		for _, said := range r.Conversations {
 			talk.said(t, said)
@@ -192,7 +192,7 @@ func (talk *Talk) said(t testing.TB, s rows.Said) {
 		turn.Think, turn.Text = thought(s.Value, "<think>\n", "\n</think>\n\n")
 		if s.From == "function_call" {
 			for _, c := range gjson.Parse(turn.Text).Array() {
-				turn.Calls = append(turn.Calls, Call{Name: c.Get("name").String(), Arguments: Canonical(t, c.Get("arguments").Raw)})
+				turn.Calls = append(turn.Calls, Call{Name: c.Get("name").String(), Arguments: canonical(t, c.Get("arguments").Raw)})
 			}
 			turn.Text = ""
 		}
