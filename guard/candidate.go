@@ -4,6 +4,9 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/guard/rows"
@@ -59,4 +62,29 @@ func ReadCandidate(row rows.Row) (Candidate, error) {
 	c := CandidateOf(r.ID, r.Request, turns, r.ProductIDs...)
 	c.Beside = r.Beside
 	return c, nil
+}
+
+// repeated remembers what was found in long texts: a system prompt and the
+// definitions of tools are those of every row. It is safe for concurrent use.
+type repeated struct {
+	found sync.Map // text to Finding
+	n     atomic.Int64
+}
+
+// leastRepeated is the least length in bytes of a text that is remembered (a tool's
+// definition is a few hundred bytes), and mostRepeated how many are: some MiB.
+const (
+	leastRepeated = 64
+	mostRepeated  = 1024
+)
+
+func (r *repeated) check(text string, check func(string) Finding) Finding {
+	if f, known := r.found.Load(text); known {
+		return f.(Finding)
+	}
+	f := check(text)
+	if len(text) >= leastRepeated && r.n.Add(1) <= mostRepeated {
+		r.found.Store(strings.Clone(text), f) // a row's texts live as long as its batch
+	}
+	return f
 }

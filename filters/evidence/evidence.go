@@ -4,7 +4,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tidwall/gjson"
+
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/internal/model"
 )
 
 // countPrescient counts products that a reply named before it can have read of
@@ -116,4 +119,19 @@ func (a *Attempt) Known(id string, i int) bool {
 	}
 	blind := func(d Dispatch) bool { return d.blind }
 	return slices.ContainsFunc(a.Log.Dispatches, blind) || a.shown(id) || strings.Contains(a.Query, id)
+}
+
+// streamed joins an answer that the log kept as the pieces in which the server
+// sent it: server-sent events (`data: {…}` lines), or a list of such objects.
+// What is no stream, or none to its end, comes back as it is.
+func streamed(body string) string {
+	if trimmed := strings.TrimLeft(body, blanks); strings.HasPrefix(trimmed, "[") {
+		var events strings.Builder
+		gjson.Parse(trimmed).ForEach(func(_, piece gjson.Result) bool {
+			events.WriteString("data: " + strings.ReplaceAll(piece.Raw, "\n", " ") + "\n")
+			return true
+		})
+		return string(model.Unstreamed([]byte(events.String() + "data: [DONE]\n")))
+	}
+	return string(model.Unstreamed([]byte(body)))
 }
