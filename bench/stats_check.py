@@ -3,7 +3,7 @@
     python -m venv venv && venv/bin/pip install scipy statsmodels
     venv/bin/python bench/stats_check.py
 
-It makes random tables from a seed, lets a small Go program (bench/statsprobe)
+It makes random tables from a seed, lets a Go test (TestTables of internal/stats)
 compute the same numbers, and fails if any differ by more than 1e-9.
 """
 
@@ -12,6 +12,8 @@ import math
 import random
 import subprocess
 import sys
+import tempfile
+from pathlib import Path
 
 from scipy.special import comb
 from scipy.stats import norm, t, ttest_1samp
@@ -82,10 +84,13 @@ def flat(value):
 
 def main():
     tables = list(cases(2000, seed=1))
-    lines = "".join(json.dumps(t) + "\n" for t in tables)
-    run = subprocess.run(["go", "run", "./bench/statsprobe"], input=lines, capture_output=True, text=True, check=True)
+    with tempfile.TemporaryDirectory() as folder:
+        made = Path(folder) / "tables"
+        made.write_text("".join(json.dumps(t) + "\n" for t in tables))
+        subprocess.run(["go", "test", "-count=1", "-run", "TestTables", "./internal/stats", "-tables", made], check=True)
+        lines = Path(f"{made}.numbers").read_text().splitlines()
     worst, bad = 0.0, 0
-    for table, line in zip(tables, run.stdout.splitlines(), strict=True):
+    for table, line in zip(tables, lines, strict=True):
         got, want = json.loads(line), expected(table)
         for name, value in want.items():
             gap = max(abs(a - b) for a, b in zip(flat(got[name]), flat(value), strict=True))

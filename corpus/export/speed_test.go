@@ -1,13 +1,9 @@
-// Command exportspeed measures how fast a corpus is exported in each profile,
-// beside the speed at which zstd alone compresses the same bytes in the same
-// run: the limit of any writer. It prints a Markdown table.
-package main
+package export_test
 
 import (
 	"cmp"
-	"context"
 	"errors"
-	"fmt"
+	"flag"
 	"io"
 	"os"
 	"path/filepath"
@@ -15,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"testing"
 	"time"
 
 	"github.com/klauspost/compress/zstd"
@@ -25,35 +22,54 @@ import (
 	"github.com/trajectory-arena/arena/corpus/export"
 )
 
-func main() {
-	if err := run(os.Stdout, os.Args[1:]); err != nil {
-		fmt.Fprintln(os.Stderr, "exportspeed:", err)
-		os.Exit(1) //nolint:forbidigo // this is a main of its own
+var corpusFlag = flag.String("corpus", "", "corpus that BenchmarkProfiles exports")
+
+// BenchmarkProfiles measures how fast a corpus is exported in each profile, beside the
+// speed at which zstd alone compresses the same bytes in the same run and on as many
+// threads: the limit of any writer.
+//
+//	go test ./corpus/export -run - -bench Profiles -benchtime 1x -corpus CORPUS
+func BenchmarkProfiles(b *testing.B) {
+	if *corpusFlag == "" {
+		b.Skip("no -corpus")
+	}
+	for _, p := range export.All() {
+		b.Run(p.Name, func(b *testing.B) {
+			for b.Loop() {
+				measure(b, *corpusFlag, p)
+			}
+		})
 	}
 }
 
-func run(out io.Writer, args []string) error {
-	if len(args) < 1 {
-		return fmt.Errorf("usage: exportspeed CORPUS [PROFILE…]")
+func measure(b *testing.B, from string, p export.Profile) {
+	b.Helper()
+	to := filepath.Join(b.TempDir(), "out")
+	whole, err := timed(func() error {
+		_, err := export.Run(b.Context(), corpus.Disk{}, from, to, []export.Profile{p}, &export.Options{Sessions: 1000}, 1)
+		return err
+	})
+	if err != nil {
+		b.Fatal(err)
 	}
-	fmt.Fprintf(out, "Export and zstd alone, each on %d threads.\n\n", runtime.GOMAXPROCS(0))
-	fmt.Fprintln(out, "| profile | rows | MB | wall s | CPU s | MB/s | zstd alone, MB/s | ratio by wall | MB/s a core | zstd alone, MB/s a core | ratio by CPU |\n|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|")
-	for _, p := range export.All() {
-		if len(args) > 1 && !slices.Contains(args[1:], p.Name) {
-			continue
-		}
-		if err := measure(out, args[0], p); err != nil {
-			return err
-		}
+	alone, err := zstdAlone(to)
+	if err != nil {
+		b.Fatal(err)
 	}
-	return nil
+	mb := float64(alone.size) / 1e6
+	b.ReportMetric(mb, "MB")
+	b.ReportMetric(mb/whole.wall.Seconds(), "MB/s")
+	b.ReportMetric(whole.wall.Seconds()/alone.wall.Seconds(), "ratio-by-wall")
+	b.ReportMetric(mb/whole.cpu.Seconds(), "MB/s-a-core")
+	b.ReportMetric(mb/alone.cpu.Seconds(), "zstd-MB/s-a-core")
+	b.ReportMetric(whole.cpu.Seconds()/alone.cpu.Seconds(), "ratio-by-CPU")
 }
 
 // spent is time by the wall and of all cores.
 type spent struct{ wall, cpu time.Duration }
 
 func timed(do func() error) (spent, error) {
-	cpu, at := used(), time.Now() //nolint:forbidigo // a measurement is of time
+	cpu, at := used(), time.Now()
 	err := do()
 	return spent{time.Since(at), used() - cpu}, err
 }
@@ -64,39 +80,6 @@ func used() time.Duration {
 		panic(err) // the arguments are right
 	}
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
-}
-
-func measure(out io.Writer, from string, p export.Profile) error {
-	dir, err := os.MkdirTemp("", "exportspeed-")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(dir) //nolint:errcheck // a folder for temporary files
-	to := filepath.Join(dir, "out")
-	var counts []export.Count
-	whole, err := timed(func() (err error) {
-		counts, err = export.Run(context.Background(), corpus.Disk{}, from, to, []export.Profile{p}, &export.Options{Sessions: 1000}, 1)
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	rows := int64(0)
-	for _, c := range counts {
-		rows += c.Rows
-	}
-	if rows == 0 {
-		return nil
-	}
-	alone, err := zstdAlone(to)
-	if err != nil {
-		return err
-	}
-	mb := float64(alone.size) / 1e6
-	fmt.Fprintf(out, "| %s | %d | %.0f | %.1f | %.1f | %.0f | %.0f | %.2f | %.0f | %.0f | %.2f |\n", p.Name, rows, mb, whole.wall.Seconds(), whole.cpu.Seconds(),
-		mb/whole.wall.Seconds(), mb/alone.wall.Seconds(), whole.wall.Seconds()/alone.wall.Seconds(),
-		mb/whole.cpu.Seconds(), mb/alone.cpu.Seconds(), whole.cpu.Seconds()/alone.cpu.Seconds())
-	return nil
 }
 
 // limit compresses blocks that lie in memory on every thread, and nothing else.

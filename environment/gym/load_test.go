@@ -1,9 +1,4 @@
-// Command envload measures a running arena env serve, one that was just started: what
-// an idle episode takes of its memory; then many episodes at once, each a seed,
-// searches, views and a verdict.
-//
-//	go run ./bench/envload -problems DAY/problems.jsonl -pid PID
-package main
+package gym_test
 
 import (
 	"bytes"
@@ -13,72 +8,71 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"path/filepath"
 	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
+	"testing"
 	"time"
 
 	"github.com/tidwall/gjson"
 	"golang.org/x/sync/errgroup"
 )
 
-func main() {
+var (
+	served   = flag.Int("server", 0, "process of an arena env serve that TestLoad plays at; 0 leaves it out")
+	address  = flag.String("address", "http://127.0.0.1:8090", "the server's")
+	asked    = flag.String("problems", filepath.Join(day(), "problems.jsonl"), "the server's")
+	pause    = flag.Duration("pause", 0, "between two calls of an episode, as a model takes")
+	episodes = flag.Int("episodes", 512, "at once")
+	lasting  = flag.Duration("for", 20*time.Second, "how long episodes are played")
+	idle     = flag.Int("idle", 20_000, "episodes that are begun, make four calls and are left alone")
+)
+
+// TestLoad measures a running arena env serve, one that was just started: what an idle
+// episode takes of its memory; then many episodes at once, each a seed, searches, views
+// and a verdict.
+//
+//	go test ./environment/gym -run Load -v -server PID
+func TestLoad(t *testing.T) {
+	t.Parallel()
+	if *served == 0 {
+		t.Skip("no -server")
+	}
 	debug.SetGCPercent(-1) // the client's pauses are none of the server's
 	debug.SetMemoryLimit(2 << 30)
-	if err := run(os.Args[1:]); err != nil {
-		fmt.Fprintln(os.Stderr, "envload:", err)
-		os.Exit(1) //nolint:forbidigo // this is a main of its own
+	b, err := os.ReadFile(*asked)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := &load{t: t, client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: *episodes, MaxConnsPerHost: *episodes}}}
+	for line := range strings.Lines(string(b)) {
+		l.problems = append(l.problems, gjson.Parse(line))
+	}
+	if err := errors.Join(l.idle(), l.busy()); err != nil {
+		t.Fatal(err)
 	}
 }
 
 // load is what is asked of the server.
 type load struct {
-	address  string
+	t        *testing.T
 	problems []gjson.Result
 	client   *http.Client
-	// pause is what a model would take between two calls.
-	pause time.Duration
-}
-
-func run(args []string) error {
-	f := flag.NewFlagSet("envload", flag.ContinueOnError)
-	l := &load{}
-	f.StringVar(&l.address, "address", "http://127.0.0.1:8090", "of the server")
-	f.DurationVar(&l.pause, "pause", 0, "between two calls of an episode, as a model takes")
-	problems := f.String("problems", "", "the server's problems")
-	episodes := f.Int("episodes", 512, "at once")
-	lasting := f.Duration("for", 20*time.Second, "how long")
-	idle := f.Int("idle", 20_000, "episodes that are begun, make four calls and are left alone")
-	pid := f.Int("pid", 0, "the server's, for its CPU and memory")
-	if err := f.Parse(args); err != nil {
-		return err
-	}
-	b, err := os.ReadFile(*problems)
-	if err != nil {
-		return err
-	}
-	for line := range strings.Lines(string(b)) {
-		l.problems = append(l.problems, gjson.Parse(line))
-	}
-	l.client = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: *episodes, MaxConnsPerHost: *episodes}}
-	if err := l.idle(*idle, *pid); err != nil {
-		return err
-	}
-	return l.busy(*episodes, *lasting, *pid)
 }
 
 // busy plays episodes side by side and prints how fast calls are answered.
-func (l *load) busy(episodes int, lasting time.Duration, pid int) error {
+func (l *load) busy() error {
 	var mu sync.Mutex
 	var took []time.Duration
 	var failed error
-	begun, used := time.Now(), cpu(pid) //nolint:forbidigo // a measurement is of time
+	begun, used := time.Now(), cpu(*served)
 	var all sync.WaitGroup
-	for i := range episodes {
+	for i := range *episodes {
 		all.Go(func() {
-			mine, err := l.episodes(i, episodes, begun.Add(lasting))
+			mine, err := l.episodes(i, begun.Add(*lasting))
 			mu.Lock()
 			defer mu.Unlock()
 			took, failed = append(took, mine...), errors.Join(failed, err)
@@ -91,15 +85,15 @@ func (l *load) busy(episodes int, lasting time.Duration, pid int) error {
 	}
 	slices.Sort(took)
 	at := func(share float64) float64 { return took[int(share*float64(len(took)-1))].Seconds() * 1000 }
-	fmt.Printf("%d episodes at once, %s between calls: %.0f tool calls/s; ms: median %.2f, 99 %% %.2f, most %.2f; the server's CPU: %.3f ms a call\n", //nolint:forbidigo // this is what it is for
-		episodes, l.pause, float64(len(took))/seconds, at(.5), at(.99), at(1), (cpu(pid)-used)*1000/float64(len(took)))
+	l.t.Logf("%d episodes at once, %s between calls: %.0f tool calls/s; ms: median %.2f, 99 %% %.2f, most %.2f; the server's CPU: %.3f ms a call",
+		*episodes, *pause, float64(len(took))/seconds, at(.5), at(.99), at(1), (cpu(*served)-used)*1000/float64(len(took)))
 	return nil
 }
 
-func (l *load) episodes(i, step int, until time.Time) (took []time.Duration, err error) {
-	time.Sleep(l.pause * time.Duration(i) / time.Duration(step)) // they do not all begin at once
-	for ; time.Now().Before(until); i += step {                  //nolint:forbidigo // a measurement is of time
-		mine, session, err := l.play(i, 4)
+func (l *load) episodes(i int, until time.Time) (took []time.Duration, err error) {
+	time.Sleep(*pause * time.Duration(i) / time.Duration(*episodes)) // they do not all begin at once
+	for ; time.Now().Before(until); i += *episodes {
+		mine, session, err := l.play(i, 4, *pause)
 		if err != nil {
 			return nil, err
 		}
@@ -111,8 +105,9 @@ func (l *load) episodes(i, step int, until time.Time) (took []time.Duration, err
 	return took, nil
 }
 
-// play begins an episode and makes twice as many calls as rounds.
-func (l *load) play(i, rounds int) (took []time.Duration, session string, err error) {
+// play begins an episode and makes twice as many calls as rounds, with a pause before
+// each.
+func (l *load) play(i, rounds int, pause time.Duration) (took []time.Duration, session string, err error) {
 	p := l.problems[i%len(l.problems)]
 	_, session, err = l.post("/seed_session", "", fmt.Sprintf(`{"problem_id":%q}`, p.Get("problem_id").Str))
 	words := strings.Fields(p.Get("query").Str)
@@ -127,8 +122,8 @@ func (l *load) play(i, rounds int) (took []time.Duration, session string, err er
 				}
 				c.body = fmt.Sprintf(`{"product_ids":%q}`, strings.Join(ids[:min(3, len(ids))], ","))
 			}
-			time.Sleep(l.pause)
-			begun := time.Now() //nolint:forbidigo // a measurement is of time
+			time.Sleep(pause)
+			begun := time.Now()
 			if err == nil {
 				found, _, err = l.post(c.tool, session, c.body)
 			}
@@ -139,7 +134,7 @@ func (l *load) play(i, rounds int) (took []time.Duration, session string, err er
 }
 
 func (l *load) post(path, session, body string) (answer, cookie string, err error) {
-	r, err := http.NewRequest(http.MethodPost, l.address+path, strings.NewReader(body))
+	r, err := http.NewRequest(http.MethodPost, *address+path, strings.NewReader(body))
 	if err != nil {
 		return "", "", err
 	}
@@ -148,7 +143,7 @@ func (l *load) post(path, session, body string) (answer, cookie string, err erro
 	if err != nil {
 		return "", "", err
 	}
-	defer resp.Body.Close() //nolint:errcheck // only read
+	defer resp.Body.Close()
 	b, err := io.ReadAll(resp.Body)
 	if err == nil && resp.StatusCode != http.StatusOK {
 		err = fmt.Errorf("%s: %s: %.200s", path, resp.Status, b)
@@ -158,16 +153,14 @@ func (l *load) post(path, session, body string) (answer, cookie string, err erro
 }
 
 // idle prints what episodes take that nobody plays on.
-func (l *load) idle(n, pid int) error {
-	before, pause := resident(pid), l.pause
-	l.pause = 0
-	defer func() { l.pause = pause }()
+func (l *load) idle() error {
+	before := resident(*served)
 	const atOnce = 8
 	var all errgroup.Group
 	for from := range atOnce {
 		all.Go(func() error {
-			for i := from; i < n; i += atOnce {
-				if _, _, err := l.play(i, 2); err != nil {
+			for i := from; i < *idle; i += atOnce {
+				if _, _, err := l.play(i, 2, 0); err != nil {
 					return err
 				}
 			}
@@ -177,7 +170,8 @@ func (l *load) idle(n, pid int) error {
 	if err := all.Wait(); err != nil {
 		return err
 	}
-	fmt.Printf("%d idle episodes of four calls: %.1f kB each of resident memory, %.0f MB in all\n", n, float64(resident(pid)-before)/float64(n), float64(resident(pid))/1000) //nolint:forbidigo // this is what it is for
+	l.t.Logf("%d idle episodes of four calls: %.1f kB each of resident memory, %.0f MB in all",
+		*idle, float64(resident(*served)-before)/float64(*idle), float64(resident(*served))/1000)
 	return nil
 }
 

@@ -1,0 +1,93 @@
+package stats
+
+import (
+	"encoding/json"
+	"errors"
+	"flag"
+	"io"
+	"os"
+	"testing"
+)
+
+var tables = flag.String("tables", "", "file of tables, a JSON object a line, whose numbers are written to FILE.numbers")
+
+type table struct {
+	N       int       `json:"n"`
+	C       int       `json:"c"`
+	Samples int       `json:"samples"`
+	Wins    int       `json:"wins"`
+	K       int       `json:"k"`
+	OnlyA   int       `json:"only_a"`
+	OnlyB   int       `json:"only_b"`
+	P       []float64 `json:"p"`
+	Means   []float64 `json:"means"`
+}
+
+type numbers struct {
+	Wilson  [2]float64 `json:"wilson"`
+	McNemar float64    `json:"mcnemar"`
+	Holm    []float64  `json:"holm"`
+	PassAt  float64    `json:"pass_at"`
+	PassHat float64    `json:"pass_hat"`
+	SE      float64    `json:"se"`
+	// T95 and Paired are of Means as differences: interval and p-value.
+	T95    [2]float64 `json:"t95"`
+	Paired float64    `json:"paired"`
+	// Clustered is the clustered Wilson interval of Means.
+	Clustered [2]float64 `json:"clustered"`
+}
+
+// TestTables computes the tables that bench/stats_check.py made, which holds the numbers
+// against those of others.
+func TestTables(t *testing.T) {
+	t.Parallel()
+	if *tables == "" {
+		t.Skip("bench/stats_check.py runs it")
+	}
+	from, err := os.Open(*tables)
+	if err != nil {
+		t.Fatal(err)
+	}
+	to, err := os.Create(*tables + ".numbers")
+	if err != nil {
+		t.Fatal(err)
+	}
+	in, out := json.NewDecoder(from), json.NewEncoder(to)
+	for err == nil {
+		var asked table
+		if err = in.Decode(&asked); err == nil {
+			err = out.Encode(compute(t, asked))
+		}
+	}
+	if !errors.Is(err, io.EOF) {
+		t.Fatal(err)
+	}
+	if err := errors.Join(from.Close(), to.Close()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// samplesOfMeans is how many samples stats_check.py makes a mean of.
+const samplesOfMeans = 8
+
+func compute(test *testing.T, t table) numbers {
+	test.Helper()
+	wilson := Wilson(t.C, t.N)
+	n := numbers{
+		Wilson: [2]float64{wilson.Low, wilson.High}, McNemar: McNemar(t.OnlyA, t.OnlyB),
+		Holm: Holm(t.P), SE: ClusteredSE(t.Means),
+	}
+	mean, problems := Mean(t.Means), len(t.Means)
+	interval := T95(mean, n.SE, problems)
+	n.Paired = NewPaired(make([]float64, problems), t.Means, samplesOfMeans, samplesOfMeans).P()
+	n.T95 = [2]float64{interval.Low, interval.High}
+	interval = ClusteredWilson(mean, n.SE, problems, samplesOfMeans*problems)
+	n.Clustered = [2]float64{interval.Low, interval.High}
+	var err, err2 error
+	n.PassAt, err = PassAtK(t.Samples, t.Wins, t.K)
+	n.PassHat, err2 = PassHatK(t.Samples, t.Wins, t.K)
+	if err = errors.Join(err, err2); err != nil {
+		test.Fatal(err)
+	}
+	return n
+}

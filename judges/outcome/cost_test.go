@@ -1,0 +1,116 @@
+package outcome_test
+
+import (
+	"context"
+	"flag"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/filters"
+	"github.com/trajectory-arena/arena/judges/outcome"
+	"github.com/trajectory-arena/arena/traces"
+)
+
+var day = flag.String("day", "", "labelled day with its problems and catalogue that BenchmarkDay reads")
+
+// BenchmarkDay measures the CPU that the filter and the subnet's scores take of a day's
+// attempts that have a dialogue, beside reading them: hash, unpacking and envelope.
+//
+//	go test ./judges/outcome -run - -bench Day -cpu 1 -benchtime 1x -count 5 -day DAY
+func BenchmarkDay(b *testing.B) {
+	if *day == "" {
+		b.Skip("no -day")
+	}
+	f, err := filters.New(filters.Defaults())
+	if err != nil {
+		b.Fatal(err)
+	}
+	m := measured{filter: f, suite: readSuite(b, filepath.Join(*day, "problems.jsonl")),
+		scorer: outcome.New(readCatalog(b, filepath.Join(*day, "catalog.jsonl")), outcome.Carried{})}
+	for b.Loop() {
+		all, reading, err := m.read(*day)
+		if err != nil {
+			b.Fatal(err)
+		}
+		n := float64(len(all))
+		b.ReportMetric(n, "attempts")
+		b.ReportMetric(reading/n, "reading-ms")
+		b.ReportMetric(cpuOf(func() { m.judge(all) })/n, "filter-ms")
+		b.ReportMetric(cpuOf(func() { m.score(all) })/n, "scores-ms")
+	}
+}
+
+type measured struct {
+	filter *filters.Filter
+	suite  *arena.Suite
+	scorer *outcome.Scorer
+}
+
+// read reads the day and gives its attempts that have a dialogue.
+func (m *measured) read(day string) (all []*arena.Trace, ms float64, err error) {
+	ms = cpuOf(func() {
+		var inputs []traces.Input
+		if inputs, err = traces.Discover(day); err != nil {
+			return
+		}
+		for _, in := range inputs {
+			if err = in.Hash(context.Background()); err != nil {
+				return
+			}
+			if _, err = traces.Read(context.Background(), in, traces.Defaults(), func(i traces.Item) error {
+				if i.Trace != nil && i.Trace.HasDialogue {
+					all = append(all, i.Trace)
+				}
+				return nil
+			}); err != nil {
+				return
+			}
+		}
+	})
+	return all, ms, err
+}
+
+// judge takes attempts through normal form, both passes and the ranking signals.
+func (m *measured) judge(all []*arena.Trace) {
+	checked, first := make([]*filters.Checked, len(all)), make([]arena.Structure, len(all))
+	for i, t := range all {
+		d := filters.Normalise(t)
+		checked[i] = &filters.Checked{ID: strconv.Itoa(i), Agent: filters.AgentOf(t.Agent, t.RunID)}
+		first[i], checked[i].Sample = m.filter.Check(t, &d)
+	}
+	day := m.filter.Day(checked)
+	for i := range all {
+		s := m.filter.Revise(first[i], checked[i].Sample, day.Agents[checked[i].Agent])
+		filters.SignalsOf(&s)
+	}
+}
+
+// score gives attempts the subnet's outcome.
+func (m *measured) score(all []*arena.Trace) {
+	for _, t := range all {
+		if p, known := m.suite.Find(t); known {
+			m.scorer.Score(context.Background(), t, p) // what cannot be scored costs its time, too
+		}
+	}
+}
+
+// cpuOf is the CPU that a function takes, in milliseconds.
+func cpuOf(do func()) float64 {
+	runtime.GC()
+	before := used()
+	do()
+	return float64(used()-before) / float64(time.Millisecond)
+}
+
+func used() time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		panic(err) // the arguments are right
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
