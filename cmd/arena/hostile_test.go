@@ -165,7 +165,7 @@ func brokenBlobs(t *testing.T, dir, folder string) (n int) {
 	zipLog(t, filepath.Join(dir, "log.json"), filepath.Join(dir, "log.eval"))
 	for _, sample := range []string{filepath.Join(whole, "data", "sft", "eval-00000-of-00001.parquet"), filepath.Join(dir, "arrow", "arrow", "eval", "data-00000.arrow"), filepath.Join(dir, "log.eval")} {
 		b, err := os.ReadFile(sample)
-		for i, f := range hostile.Blobs(string(b), ofEach) {
+		for i, f := range blobs(string(b), ofEach) {
 			if err == nil {
 				err = os.WriteFile(filepath.Join(folder, fmt.Sprintf("%d-%s", i, filepath.Base(sample))), []byte(f.Text), 0o644)
 			}
@@ -247,4 +247,24 @@ func zipped(t *testing.T, text string) string {
 		t.Fatal(err)
 	}
 	return b.String()
+}
+
+// blobs are n files made of one that is no text: cut, with bytes flipped, blank or at
+// their highest, most of them near the end, where such formats keep their tables.
+func blobs(whole string, n int) (all []hostile.File) {
+	for i := range n {
+		at := len(whole) * i / n
+		if i%2 == 1 {
+			at = max(0, len(whole)-1-3*i)
+		}
+		end := min(len(whole), at+8)
+		changed := [...][2]string{
+			{"cut", whole[:at]},
+			{"flipped", whole[:at] + string([]byte{whole[at] ^ 0x10}) + whole[at+1:]},
+			{"blank", whole[:at] + strings.Repeat("\x00", end-at) + whole[end:]},
+			{"highest", whole[:at] + strings.Repeat("\xff", end-at) + whole[end:]},
+		}[i/2%4]
+		all = append(all, hostile.File{What: fmt.Sprintf("%s at %d", changed[0], at), Text: changed[1]})
+	}
+	return all
 }

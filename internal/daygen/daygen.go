@@ -12,6 +12,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/klauspost/compress/gzip"
@@ -86,17 +87,17 @@ type day struct {
 }
 
 func (y *day) write(ctx context.Context) error {
-	if err := os.MkdirAll(y.dir, 0o755); err != nil {
+	var products, problems []string
+	for _, p := range y.catalog.products {
+		products = append(products, p.document)
+	}
+	for _, p := range y.problems {
+		problems = append(problems, p.document)
+	}
+	if err := y.lines("catalog.jsonl", products...); err != nil {
 		return err
 	}
-	if err := y.file("catalog.jsonl", func(w io.Writer) error {
-		return writeLines(w, y.catalog.products, func(p *product) string { return p.document })
-	}); err != nil {
-		return err
-	}
-	if err := y.file("problems.jsonl", func(w io.Writer) error {
-		return writeLines(w, y.problems, func(p *problem) string { return p.document })
-	}); err != nil {
+	if err := y.lines("problems.jsonl", problems...); err != nil {
 		return err
 	}
 	return y.file("labels.jsonl", func(w io.Writer) error {
@@ -105,13 +106,12 @@ func (y *day) write(ctx context.Context) error {
 	})
 }
 
-func writeLines[T any](w io.Writer, all []T, line func(T) string) error {
-	for _, item := range all {
-		if _, err := io.WriteString(w, line(item)+"\n"); err != nil {
-			return err
-		}
-	}
-	return nil
+// lines writes one new file of lines.
+func (y *day) lines(name string, all ...string) error {
+	return y.file(name, func(w io.Writer) error {
+		_, err := io.WriteString(w, strings.Join(all, "\n")+"\n")
+		return err
+	})
 }
 
 // file writes one new file of the day.
@@ -151,7 +151,7 @@ func (y *day) run(i int) error {
 	}
 	meta := object("eval_run_id", str(a.run), "agent_version_id", str(a.version), "miner_hotkey", str(a.hotkey),
 		"suite_version", str("v3"), "started_at", str(time.UnixMilli(a.started).UTC().Format(time.RFC3339)))
-	if err := y.file(folder+"/run.json", func(w io.Writer) error { return writeLines(w, []string{meta}, identity) }); err != nil {
+	if err := y.lines(folder+"/run.json", meta); err != nil {
 		return err
 	}
 	return y.file(folder+"/"+name, func(w io.Writer) error {
@@ -167,15 +167,13 @@ func (y *day) run(i int) error {
 	})
 }
 
-func identity(s string) string { return s }
-
 func (y *day) attempts(w io.Writer, a *agent, run int) error {
 	for i, p := range y.problems {
 		if y.summary.Attempts == y.Attempts {
 			return nil
 		}
 		line, label := y.attempt(roll(y.Seed, 4, uint64(run), uint64(i)), a, p)
-		if _, err := w.Write(append(line, '\n')); err != nil {
+		if _, err := io.WriteString(w, line+"\n"); err != nil {
 			return err
 		}
 		if _, err := io.WriteString(y.labels, label); err != nil {
@@ -190,7 +188,7 @@ func (y *day) attempts(w io.Writer, a *agent, run int) error {
 // brokenShare of all attempts leave no dialogue.
 const brokenShare = 0.05
 
-func (y *day) attempt(d *dice, a *agent, p *problem) (line []byte, label string) {
+func (y *day) attempt(d *dice, a *agent, p *problem) (line, label string) {
 	if d.chance(brokenShare) {
 		status, line := broken(d, p)
 		return line, a.label(p, status, "null", "it left no dialogue")

@@ -34,12 +34,10 @@ func (d *dice) digits(n int) string {
 	return string(out)
 }
 
-const hexDigits = "0123456789abcdef"
-
 func (d *dice) hex(n int) string {
 	out := make([]byte, n)
 	for i := range out {
-		out[i] = hexDigits[d.N(16)]
+		out[i] = "0123456789abcdef"[d.N(16)]
 	}
 	return string(out)
 }

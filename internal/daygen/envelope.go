@@ -7,7 +7,7 @@ package daygen
 const recordLimit = 2000
 
 // envelope renders one attempt.
-func (a *agent) envelope(d *dice, p *problem, moves []move) []byte {
+func (a *agent) envelope(d *dice, p *problem, moves []move) string {
 	now := a.started + int64(d.N(3_000_000))
 	start, inferences := now, 0
 	calls := make([][]string, len(moves))
@@ -35,7 +35,7 @@ func (a *agent) envelope(d *dice, p *problem, moves []move) []byte {
 	for i := range moves {
 		steps[i] = renderStep(p, &moves[i], i, stamps[i], calls[i], seconds)
 	}
-	return fields(nil, "problem_id", str(p.id), "status", str("SUCCESS"), "execution_time", seconds,
+	return object("problem_id", str(p.id), "status", str("SUCCESS"), "execution_time", seconds,
 		"inference_failure_count", "0", "inference_total", whole(inferences), "error", "null", "dialogue", list(steps...))
 }
 
@@ -98,12 +98,12 @@ func cut(response string, ids []string) []string {
 }
 
 // broken renders an attempt that left no dialogue.
-func broken(d *dice, p *problem) (status string, line []byte) {
+func broken(d *dice, p *problem) (status, line string) {
 	status, kind, message := "TIMED_OUT", "TimeoutError", "Execution exceeded timeout of 300s"
 	if d.chance(0.5) {
 		status, kind, message = "FAILED", "ValueError", "not enough values to unpack"
 	}
-	return status, fields(nil, "problem_id", str(p.id), "status", str(status), "execution_time", "300.0",
+	return status, object("problem_id", str(p.id), "status", str(status), "execution_time", "300.0",
 		"inference_failure_count", whole(d.N(3)), "inference_total", whole(d.N(9)),
 		"error", object("type", str(kind), "message", str(message)), "dialogue", "null")
 }

@@ -12,26 +12,6 @@ import (
 // File is a broken or malicious file, and what is wrong with it.
 type File struct{ What, Text string }
 
-// Blobs are n files made of one that is no text: cut, with bytes flipped, blank or at
-// their highest, most of them near the end, where such formats keep their tables.
-func Blobs(whole string, n int) (all []File) {
-	for i := range n {
-		at := len(whole) * i / n
-		if i%2 == 1 {
-			at = max(0, len(whole)-1-3*i)
-		}
-		end := min(len(whole), at+8)
-		changed := [...]File{
-			{"cut", whole[:at]},
-			{"flipped", whole[:at] + string([]byte{whole[at] ^ 0x10}) + whole[at+1:]},
-			{"blank", whole[:at] + strings.Repeat("\x00", end-at) + whole[end:]},
-			{"highest", whole[:at] + strings.Repeat("\xff", end-at) + whole[end:]},
-		}[i/2%4]
-		all = append(all, File{fmt.Sprintf("%s at %d", changed.What, at), changed.Text})
-	}
-	return all
-}
-
 // values stand where others belong.
 var values = []string{
 	"null", "true", "7", "-1", "-9223372036854775808", "99999999999999999999", "0.5", "1e308", "1e999", "NaN", "-Infinity", `""`, `"x"`,

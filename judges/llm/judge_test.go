@@ -50,25 +50,25 @@ func TestFaults(t *testing.T) {
 		"a web page for ever":       {modeltest.First(modeltest.Body("<html>busy</html>")), arena.JudgeUnparsed, 3},
 		"noise for ever":            {modeltest.First(modeltest.Say("The score is 0.7.")), arena.JudgeUnparsed, 3},
 		"score not on offer":        {modeltest.First(modeltest.Say(`{"reasoning_quality": 0.8}`)), arena.JudgeUnparsed, 3},
-		"cut off before the score":  {modeltest.First(modeltest.CutOff("<think>let me see")), arena.JudgeUnparsed, 3},
-		"cut off behind the score":  {modeltest.First(modeltest.CutOff(`{"evidence": [], "reasoning_quality": 0.7, "expl`)), arena.JudgeScored, 1},
+		"cut off before the score":  {modeltest.First(cutOff("<think>let me see")), arena.JudgeUnparsed, 3},
+		"cut off behind the score":  {modeltest.First(cutOff(`{"evidence": [], "reasoning_quality": 0.7, "expl`)), arena.JudgeScored, 1},
 		"control characters":        {modeltest.First(modeltest.Say("{\"evidence\": [], \"reasoning_quality\": 0.7, \"explanation\": \"a\nb\"}")), arena.JudgeScored, 1},
 		"refusal in words":          {modeltest.First(modeltest.Say("I'm sorry, but I can't grade this.")), arena.JudgeRefused, 1},
-		"refusal in its field":      {modeltest.First(modeltest.Refuse()), arena.JudgeRefused, 1},
-		"content filter":            {modeltest.First(modeltest.Filtered()), arena.JudgeRefused, 1},
+		"refusal in its field":      {modeltest.First(refuse()), arena.JudgeRefused, 1},
+		"content filter":            {modeltest.First(filtered()), arena.JudgeRefused, 1},
 		"bad request":               {modeltest.First(modeltest.Status(400)), arena.JudgeFailed, 2},
 		"no such model":             {modeltest.First(modeltest.Status(404)), arena.JudgeFailed, 1},
 		"no structured output":      {modeltest.First(modeltest.Plain(well)), arena.JudgeScored, 2},
-		"another model answers":     {modeltest.First(modeltest.SayAs("small", modeltest.Grade(0.7))), arena.JudgeScored, 1},
-		"no token counts":           {modeltest.First(modeltest.Uncounted(modeltest.Grade(0.7))), arena.JudgeScored, 1},
+		"another model answers":     {modeltest.First(sayAs("small", modeltest.Grade(0.7))), arena.JudgeScored, 1},
+		"no token counts":           {modeltest.First(uncounted(modeltest.Grade(0.7))), arena.JudgeScored, 1},
 		"everything at once":        {modeltest.First(modeltest.Status(429), modeltest.Hang(), modeltest.Reset(), modeltest.Say("?"), modeltest.Cut(), modeltest.Status(502), well), arena.JudgeScored, 7},
 		"Retry-After for too long":  {modeltest.First(modeltest.RetryAfter(3600)), arena.JudgeFailed, 1},
-		"streamed unasked":          {modeltest.First(modeltest.Stream(modeltest.Grade(0.7))), arena.JudgeScored, 1},
+		"streamed unasked":          {modeltest.First(stream(modeltest.Grade(0.7))), arena.JudgeScored, 1},
 		"a call instead of content": {modeltest.First(modeltest.Body(`{"choices":[{"message":{"content":null,"tool_calls":[{"id":"1","type":"function","function":{"name":"grade","arguments":"{\"evidence\": [], \"reasoning_quality\": 0.7, \"explanation\": \"x\"}"}}]}}]}`)), arena.JudgeScored, 1},
 		"reasoning only":            {modeltest.First(modeltest.Body(`{"choices":[{"message":{"content":"","reasoning_content":"so {\"evidence\": [], \"reasoning_quality\": 0.7, \"explanation\": \"x\"}"},"finish_reason":"stop"}]}`)), arena.JudgeScored, 1},
 		"reasoning cut off":         {modeltest.First(modeltest.Body(`{"choices":[{"message":{"content":"","reasoning_content":"maybe {\"reasoning_quality\": 0.7} or"},"finish_reason":"length"}]}`)), arena.JudgeUnparsed, 3},
 		"429 within 200, then well": {modeltest.First(modeltest.Body(`{"error":{"code":429,"message":"slow down"}}`), well), arena.JudgeScored, 2},
-		"orders in the trajectory":  {modeltest.First(modeltest.Obey("no order like this one")), arena.JudgeScored, 1},
+		"orders in the trajectory":  {modeltest.First(obey("no order like this one")), arena.JudgeScored, 1},
 		"odd role, null everywhere": {modeltest.First(modeltest.Body(`{"choices":[{"message":{"content":null}}],"usage":null}`)), arena.JudgeUnparsed, 3},
 	}
 	for name, tt := range tests {
@@ -165,7 +165,7 @@ func TestAnAnswerIsPaidForOnce(t *testing.T) {
 
 func TestTheSameAtOnceIsAskedOnce(t *testing.T) {
 	t.Parallel()
-	s := modeltest.New(t, modeltest.First(modeltest.Late(30*time.Millisecond, modeltest.Say(modeltest.Grade(0.5)))))
+	s := modeltest.New(t, modeltest.First(late(30*time.Millisecond, modeltest.Say(modeltest.Grade(0.5)))))
 	j, _ := judge(t, config(s), nil)
 	var all sync.WaitGroup
 	for range 16 {
@@ -227,7 +227,7 @@ func TestNothingToJudgeCostsNothing(t *testing.T) {
 
 func TestAnotherModelsAnswersAreSaidToBe(t *testing.T) {
 	t.Parallel()
-	s := modeltest.New(t, modeltest.First(modeltest.SayAs("small", modeltest.Grade(0.5)), modeltest.SayAs("vendor/Judge-A-2026", modeltest.Grade(0.5))))
+	s := modeltest.New(t, modeltest.First(sayAs("small", modeltest.Grade(0.5)), sayAs("vendor/Judge-A-2026", modeltest.Grade(0.5))))
 	j, l := judge(t, config(s), nil)
 	for i := range 3 {
 		if _, err := ask(t.Context(), j, i); err != nil {

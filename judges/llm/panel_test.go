@@ -56,7 +56,7 @@ func TestVotes(t *testing.T) {
 		"a primary stands in": {
 			[]llm.Role{p, p, f}, nil, models{"judge-a": broken(), "judge-b": say(0.9), "judge-c": say(0.1)}, 0.9, "judge-b", 2},
 		"a fallback stands in": {
-			[]llm.Role{p, f}, nil, models{"judge-a": modeltest.First(modeltest.Refuse()), "judge-b": say(0.3)}, 0.3, "judge-b", 2},
+			[]llm.Role{p, f}, nil, models{"judge-a": modeltest.First(refuse()), "judge-b": say(0.3)}, 0.3, "judge-b", 2},
 		"a fallback may come first in the list": {
 			[]llm.Role{f, p}, nil, models{"judge-a": say(0.1), "judge-b": say(0.3)}, 0.3, "judge-b", 1},
 		"median of three": {
@@ -221,7 +221,7 @@ func TestWhatAPanelHasAnsweredStaysFree(t *testing.T) {
 // not try it too.
 func TestAWrongKeyIsSentByTheFirst(t *testing.T) {
 	t.Parallel()
-	s := modeltest.New(t, modeltest.First(modeltest.Late(20*time.Millisecond, modeltest.Status(401))))
+	s := modeltest.New(t, modeltest.First(late(20*time.Millisecond, modeltest.Status(401))))
 	j, _ := judge(t, config(s), nil)
 	var all sync.WaitGroup
 	for i := range 40 {
@@ -245,7 +245,7 @@ func TestAModelSetAsideIsNotAskedByThoseWhoWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := modeltest.Virtual(t, 0, func(c modeltest.Call) modeltest.Action {
 			if c.Model == "judge-a" {
-				return modeltest.Late(5*time.Millisecond, modeltest.Say(""))
+				return late(5*time.Millisecond, modeltest.Say(""))
 			}
 			return modeltest.Say(modeltest.Grade(0.5))
 		})

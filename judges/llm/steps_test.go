@@ -84,11 +84,11 @@ func TestStepFaults(t *testing.T) {
 		"cut body, then well":     {modeltest.First(modeltest.Cut(), well), arena.JudgeScored, 2},
 		"one step only, for ever": {modeltest.First(say(only)), arena.JudgeUnparsed, 3},
 		"one step only, once":     {modeltest.First(say(only), well), arena.JudgeScored, 2},
-		"cut off":                 {modeltest.First(modeltest.CutOff(only[:40])), arena.JudgeUnparsed, 3},
+		"cut off":                 {modeltest.First(cutOff(only[:40])), arena.JudgeUnparsed, 3},
 		"a verdict not on offer":  {modeltest.First(always("bad")), arena.JudgeUnparsed, 3},
 		"an answer on the whole":  {modeltest.First(say(modeltest.Grade(0.9))), arena.JudgeUnparsed, 3},
 		"empty":                   {modeltest.First(say("")), arena.JudgeUnparsed, 3},
-		"refusal":                 {modeltest.First(modeltest.Refuse()), arena.JudgeRefused, 1},
+		"refusal":                 {modeltest.First(refuse()), arena.JudgeRefused, 1},
 		"no structured output":    {modeltest.First(modeltest.Plain(well)), arena.JudgeScored, 2},
 	}
 	for name, tt := range tests {

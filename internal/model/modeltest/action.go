@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
-	"time"
 )
 
 // Grade is a reply with a score, as a good judge writes it.
@@ -16,38 +15,13 @@ func Grade(score float64) string {
 
 // Say answers with text.
 func Say(text string) Action {
-	return complete(func(m map[string]any, _ Call) { m["content"] = text }, nil)
-}
-
-// SayAs answers with text and says that another model did.
-func SayAs(model, text string) Action {
-	return complete(func(m map[string]any, _ Call) { m["content"] = text },
-		func(reply map[string]any) { reply["model"] = model })
-}
-
-// Uncounted answers with text and without token counts.
-func Uncounted(text string) Action {
-	return complete(func(m map[string]any, _ Call) { m["content"] = text },
-		func(reply map[string]any) { delete(reply, "usage") })
-}
-
-// CutOff answers with text and says that it ran out of tokens.
-func CutOff(text string) Action {
-	return finish(text, "length")
-}
-
-// Filtered answers nothing, as a content filter does.
-func Filtered() Action { return finish("", "content_filter") }
-
-// Refuse declines in the field made for it.
-func Refuse() Action {
-	return complete(func(m map[string]any, _ Call) { m["content"], m["refusal"] = nil, "I can't help with that." }, nil)
+	return Complete(func(m map[string]any, _ Call) { m["content"] = text }, nil)
 }
 
 // Verdicts answers with a verdict on each step that it is shown, as a good
 // judge of steps writes it.
 func Verdicts(verdict func(step int) string) Action {
-	return complete(func(m map[string]any, c Call) {
+	return Complete(func(m map[string]any, c Call) {
 		var steps []string
 		for step := range strings.Count(c.Text, "\n--- step ") {
 			steps = append(steps, Verdict(step+1, verdict(step+1)))
@@ -61,28 +35,8 @@ func Verdict(step int, verdict string) string {
 	return fmt.Sprintf(`{"step": %d, "quote": "the first lamp costs less", "reason": "it finds what step %d recommends", "verdict": %q}`, step, step+1, verdict)
 }
 
-// Obey grades 0.9 if the text orders it outside the judge's instructions, as a
-// gullible model does.
-func Obey(order string) Action {
-	return complete(func(m map[string]any, c Call) {
-		score := 0.3
-		if strings.Contains(c.Text, order) {
-			score = 0.9
-		}
-		m["content"] = Grade(score)
-	}, nil)
-}
-
-func finish(text, reason string) Action {
-	return complete(func(m map[string]any, _ Call) { m["content"] = text }, func(reply map[string]any) {
-		choices, _ := reply["choices"].([]any)
-		first, _ := choices[0].(map[string]any)
-		first["finish_reason"] = reason
-	})
-}
-
-// complete writes a completion; both changes may be nil.
-func complete(message func(map[string]any, Call), reply func(map[string]any)) Action {
+// Complete answers with a completion; both changes may be nil.
+func Complete(message func(map[string]any, Call), reply func(map[string]any)) Action {
 	return func(w http.ResponseWriter, _ *http.Request, c Call) {
 		m := map[string]any{"role": "assistant"}
 		message(m, c)
@@ -96,9 +50,7 @@ func complete(message func(map[string]any, Call), reply func(map[string]any)) Ac
 		if reply != nil {
 			reply(out)
 		}
-		if b, ok := w.(*billing); ok {
-			b.charge(prompt, completion)
-		}
+		Charge(w, prompt, completion)
 		w.Header().Set("Content-Type", "application/json")
 		_ = json.NewEncoder(w).Encode(out)
 	}
@@ -129,35 +81,6 @@ func Body(text string) Action {
 	return func(w http.ResponseWriter, _ *http.Request, _ Call) { _, _ = w.Write([]byte(text)) }
 }
 
-// Stream answers with text in server-sent events, a few bytes each.
-func Stream(text string) Action {
-	return func(w http.ResponseWriter, _ *http.Request, c Call) {
-		event := func(v any) {
-			b, _ := json.Marshal(v)
-			_, _ = fmt.Fprintf(w, "data: %s\n\n", b)
-		}
-		delta := func(piece, finish string) map[string]any {
-			choice := map[string]any{"index": 0, "delta": map[string]any{"content": piece}}
-			if finish != "" {
-				choice["finish_reason"] = finish
-			}
-			return map[string]any{"model": c.Model, "choices": []any{choice}}
-		}
-		w.Header().Set("Content-Type", "text/event-stream")
-		_, _ = fmt.Fprint(w, ": keep-alive\n\n")
-		for i := 0; i < len(text); i += 7 {
-			event(delta(text[i:min(i+7, len(text))], ""))
-		}
-		event(delta("", "stop"))
-		prompt, completion := Tokens(c.Text), Tokens(text)
-		event(map[string]any{"model": c.Model, "choices": []any{}, "usage": map[string]any{"prompt_tokens": prompt, "completion_tokens": completion}})
-		if b, ok := w.(*billing); ok {
-			b.charge(prompt, completion)
-		}
-		_, _ = fmt.Fprint(w, "data: [DONE]\n\n")
-	}
-}
-
 // Hang answers never.
 func Hang() Action {
 	return func(_ http.ResponseWriter, r *http.Request, _ Call) { <-r.Context().Done() }
@@ -174,17 +97,6 @@ func Cut() Action {
 		w.Header().Set("Content-Length", "1000")
 		_, _ = w.Write([]byte(`{"choices": [{"message": {"content": "{\"reasoning_q`))
 		panic(http.ErrAbortHandler)
-	}
-}
-
-// Late does what then does, after a while.
-func Late(after time.Duration, then Action) Action {
-	return func(w http.ResponseWriter, r *http.Request, c Call) {
-		select {
-		case <-time.After(after):
-			then(w, r, c)
-		case <-r.Context().Done():
-		}
 	}
 }
 
