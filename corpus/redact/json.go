@@ -1,6 +1,11 @@
 package redact
 
-import "strings"
+import (
+	"html"
+	"regexp"
+	"slices"
+	"strings"
+)
 
 // replaceJSON puts placeholders into the strings of a JSON value that findings
 // reach into, and strings of placeholders in place of such numbers. Quotes,
@@ -92,3 +97,93 @@ func (s span) cut(text string, from, place int, after bool) int {
 	}
 	return s.end
 }
+
+// IDs are numbers as long as a card's that name goods: they are never a card's.
+type IDs map[string]bool
+
+// Add takes in the numbers that a text names as ids.
+func (ids IDs) Add(text string) {
+	if len(text) < shortestCard {
+		return
+	}
+	h := &hits{}
+	h.longNumbers(text)
+	for _, s := range h.numbers {
+		if identifies(text, s) {
+			ids[text[s.start:s.end]] = true
+		}
+	}
+}
+
+// Sparing gives a redactor that leaves the numbers of ids alone wherever they
+// stand.
+func (r *Redactor) Sparing(ids IDs) *Redactor {
+	if len(ids) == 0 {
+		return r
+	}
+	out := *r
+	out.ids = ids
+	return &out
+}
+
+const cardKind = "card-number"
+
+// spare takes out the findings that are ids of goods: known ones, those that
+// are named so where they stand, and what looks like a secret's name but is that
+// of a product's field.
+func (r *Redactor) spare(text string, all []Finding) []Finding {
+	return slices.DeleteFunc(all, func(f Finding) bool {
+		switch f.Kind {
+		case cardKind:
+			return r.ids[text[f.Start:f.End]] || identifies(text, span{f.Start, f.End})
+		case assignedKind:
+			return fieldOfGoods.MatchString(nameBefore(text, f.Start))
+		default:
+			return false
+		}
+	})
+}
+
+// fieldOfGoods is a name of a product's field that only looks like a secret's.
+var fieldOfGoods = regexp.MustCompile(`(?i)^(?:product|sku|item|variant|option)s?[_-](?:token|secret|key)$`)
+
+// keyEnd is what stands behind the key of a JSON object, in a page too.
+var keyEnd = regexp.MustCompile(`^(?:\\*"|&#34;|&quot;)\s*:`)
+
+// goods are what names of an id hold.
+var goods = []string{"product", "shop", "sku", "item", "seller", "asin", "gtin", "barcode", "catalog"}
+
+// identifies reports whether a number is assigned to a name of goods, by itself
+// or in a list ("product_id": "1", product_ids: 1, 2, SKU 1), or is a name
+// itself: the key of a JSON object.
+func identifies(text string, number span) bool {
+	if !digits.fill(text, number.start, number.end-number.start) {
+		return false // as cards are printed and ids are not
+	}
+	if keyEnd.MatchString(text[number.end:min(len(text), number.end+12)]) {
+		return true
+	}
+	name := strings.ToLower(nameBefore(text, number.start))
+	return name == "id" || name == "ids" || slices.ContainsFunc(goods, func(g string) bool { return strings.Contains(name, g) })
+}
+
+// nameBefore is the name that the value at a place is assigned to, by itself or
+// in a list.
+func nameBefore(text string, at int) string {
+	const longestList = 1 << 10
+	text = html.UnescapeString(text[max(0, at-longestList):at]) // pages show ids too
+	end := len(text)
+	for end > 0 && listBytes[text[end-1]] {
+		end--
+	}
+	start := end
+	for floor := max(0, end-64); start > floor && nameBytes[text[start-1]]; {
+		start--
+	}
+	return text[start:end]
+}
+
+var (
+	listBytes = setOf("0123456789 \t\n\r\"':=,;[]#\\")
+	nameBytes = alphanumeric.with("_-")
+)

@@ -4,11 +4,17 @@
 package array
 
 import (
+	"cmp"
 	"encoding/binary"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
 )
 
 // ErrBroken says that a file is no such file, or a damaged one.
@@ -117,4 +123,117 @@ func half(b uint16) float64 {
 	default:
 		return sign * math.Ldexp(1024+fraction, exponent-25)
 	}
+}
+
+const npyMagic = "\x93NUMPY"
+
+// maxHeader bounds the text that says what a file holds: a thousand tensors of a
+// safetensors file take some 100 KB.
+const maxHeader = 4 << 20
+
+var npyKinds = map[string]kind{"<f8": float64s, "<f4": float32s, "<f2": float16s}
+
+// npyHeader is the dict literal that NumPy writes, keys in its order.
+var npyHeader = regexp.MustCompile(`^\s*\{\s*'descr':\s*'([^']*)',\s*'fortran_order':\s*(True|False),\s*'shape':\s*\(([0-9, ]*)\),?\s*\}\s*$`)
+
+func readNPY(in io.ReaderAt, size int64) (*Array, error) {
+	start, length, err := npyText(in)
+	if err != nil || length > maxHeader || start+length > size {
+		return nil, fmt.Errorf("%w: npy header of %d bytes in a file of %d", ErrBroken, length, size)
+	}
+	text := make([]byte, length)
+	if _, err = in.ReadAt(text, start); err != nil {
+		return nil, fmt.Errorf("read npy header: %w", err)
+	}
+	m := npyHeader.FindSubmatch(text)
+	if m == nil {
+		return nil, fmt.Errorf("%w: npy header %.80q", ErrBroken, text)
+	}
+	k, known := npyKinds[string(m[1])]
+	if !known || string(m[2]) == "True" {
+		return nil, fmt.Errorf("%w: npy of type %q, Fortran order %s: little-endian floats in C order are read", ErrBroken, m[1], m[2])
+	}
+	a := &Array{kind: k}
+	for n := range strings.SplitSeq(string(m[3]), ",") {
+		if n = strings.TrimSpace(n); n == "" {
+			continue
+		}
+		dimension, err := strconv.Atoi(n)
+		if err != nil {
+			return nil, fmt.Errorf("%w: npy shape (%s)", ErrBroken, m[3])
+		}
+		a.Shape = append(a.Shape, dimension)
+	}
+	return a, a.place(in, start+length, size-start-length)
+}
+
+func npyText(in io.ReaderAt) (start, length int64, err error) {
+	var head [12]byte
+	if _, err = in.ReadAt(head[:], 0); err != nil {
+		return 0, 0, err
+	}
+	switch head[6] {
+	case 1:
+		return 10, int64(binary.LittleEndian.Uint16(head[8:])), nil
+	case 2, 3:
+		return 12, int64(binary.LittleEndian.Uint32(head[8:])), nil
+	default:
+		return 0, 0, fmt.Errorf("%w: npy version %d", ErrBroken, head[6])
+	}
+}
+
+var tensorKinds = map[string]kind{"F64": float64s, "F32": float32s, "F16": float16s, "BF16": bfloats}
+
+type tensor struct {
+	Kind    string  `json:"dtype"`
+	Shape   []int   `json:"shape"`
+	Offsets []int64 `json:"data_offsets"`
+}
+
+// readSafetensors reads the head of a file: eight bytes of length, JSON, and the
+// tensors behind it. They come by name.
+func readSafetensors(in io.ReaderAt, size int64) ([]*Array, error) {
+	var head [8]byte
+	if _, err := in.ReadAt(head[:], 0); err != nil {
+		return nil, fmt.Errorf("%w: %d bytes", ErrBroken, size)
+	}
+	length := binary.LittleEndian.Uint64(head[:])
+	if length > maxHeader || int64(length) > size-8 {
+		return nil, fmt.Errorf("%w: neither npy nor safetensors: its header would have %d bytes", ErrBroken, length)
+	}
+	text := make([]byte, length)
+	if _, err := in.ReadAt(text, 8); err != nil {
+		return nil, fmt.Errorf("read safetensors header: %w", err)
+	}
+	var raw map[string]json.RawMessage
+	if err := json.Unmarshal(text, &raw); err != nil {
+		return nil, fmt.Errorf("%w: safetensors header: %w", ErrBroken, err)
+	}
+	delete(raw, "__metadata__")
+	all := make([]*Array, 0, len(raw))
+	for name, b := range raw {
+		a, err := placed(name, b, in, int64(length)+8, size)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, a)
+	}
+	slices.SortFunc(all, func(a, b *Array) int { return cmp.Compare(a.Name, b.Name) })
+	return all, nil
+}
+
+func placed(name string, described []byte, in io.ReaderAt, base, size int64) (*Array, error) {
+	var t tensor
+	if err := json.Unmarshal(described, &t); err != nil {
+		return nil, fmt.Errorf("%w: tensor %q: %w", ErrBroken, name, err)
+	}
+	k, known := tensorKinds[t.Kind]
+	switch {
+	case !known:
+		return nil, fmt.Errorf("%w: tensor %q is of type %q: F64, F32, F16 and BF16 are read", ErrBroken, name, t.Kind)
+	case len(t.Offsets) != 2 || t.Offsets[0] < 0 || t.Offsets[1] < t.Offsets[0] || t.Offsets[1] > size-base:
+		return nil, fmt.Errorf("%w: tensor %q lies at %v of %d bytes", ErrBroken, name, t.Offsets, size-base)
+	}
+	a := &Array{Name: name, Shape: t.Shape, kind: k}
+	return a, a.place(in, base+t.Offsets[0], t.Offsets[1]-t.Offsets[0])
 }

@@ -4,8 +4,12 @@ package convert
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"math"
+	"reflect"
 	"slices"
 
 	"github.com/trajectory-arena/arena"
@@ -125,4 +129,100 @@ func rawJSON(raw arena.Raw) json.RawMessage {
 		return nil
 	}
 	return json.RawMessage(raw)
+}
+
+// inspectHead begins a log of inspect_ai that is one document; samples follow. It
+// holds no clock: the time is that at which the steps of all traces begin.
+const inspectHead = `{"version":2,"status":"success","eval":{"run_id":"arena","created":"2001-09-09T01:46:40+00:00","task":"arena","dataset":{},"model":"none/none","config":{}},"plan":{"name":"plan","steps":[]},"samples":[`
+
+// inspect is the trace as a sample. The tools stand in its metadata: inspect_ai has
+// them in the events of its own calls alone.
+func (w *writer) inspect() map[string]any {
+	t, chat, messages := w.t, w.openAI(), []any{}
+	for _, m := range chat.Messages {
+		messages = append(messages, w.sampleMessage(m))
+	}
+	out := map[string]any{
+		"id": t.ID, "epoch": 1, "input": t.Query, "target": "", "messages": messages, "output": map[string]any{"model": t.Model},
+		"metadata": filled(map[string]any{"eval_run_id": t.RunID, "problem_id": t.ProblemID, "tools": chat.Tools}),
+	}
+	if t.Declared != nil {
+		out["scores"] = map[string]any{"reward": map[string]any{"value": *t.Declared}}
+	}
+	if !math.IsNaN(t.Seconds) {
+		out["total_time"] = t.Seconds
+	}
+	if t.Error != nil {
+		out["error"] = map[string]any{"message": cmp.Or(t.Error.Message, t.Error.Type), "traceback": "", "traceback_ansi": ""}
+	}
+	return out
+}
+
+func (w *writer) sampleMessage(m messageOut) map[string]any {
+	var made []any
+	for _, c := range m.Calls {
+		arguments := arena.Raw(c.Function.Arguments)
+		if arguments.Kind() != arena.Object || !json.Valid([]byte(arguments)) {
+			w.loses(LossArguments, true)
+			arguments = "{}"
+		}
+		made = append(made, map[string]any{"id": c.ID, "function": c.Function.Name, "arguments": json.RawMessage(arguments), "type": "function"})
+	}
+	out := filled(map[string]any{"role": m.Role, "tool_call_id": m.CallID, "function": m.Name, "tool_calls": made})
+	out["content"] = m.Content
+	if m.Reasoning != "" {
+		parts := []any{map[string]any{"type": "reasoning", "reasoning": m.Reasoning}}
+		if m.Content != "" {
+			parts = append(parts, map[string]any{"type": "text", "text": m.Content})
+		}
+		out["content"] = parts
+	}
+	return out
+}
+
+// responses is the trace as NeMo-Gym writes a rollout: a request of the Responses
+// API, what came of it, and the reward. Items know no turns: one of nothing but calls
+// behind another is lost in it.
+func (w *writer) responses() map[string]any {
+	chat := w.openAI()
+	request, output, before := []any{}, []any{}, ""
+	for _, m := range chat.Messages {
+		to := &output
+		if m.Role != "assistant" && len(output) == 0 {
+			to = &request
+		}
+		w.loses(LossTurns, before == m.Role && m.Role == "assistant" && m.Content+m.Reasoning == "")
+		before = m.Role
+		*to = append(*to, items(m)...)
+	}
+	return filled(map[string]any{
+		"eval_run_id": chat.RunID, "problem_id": chat.ProblemID, "reward": chat.Reward,
+		"responses_create_params": filled(map[string]any{"input": request, "tools": chat.Tools}),
+		"response":                filled(map[string]any{"object": "response", "model": chat.Model, "output": output}),
+	})
+}
+
+func filled(o map[string]any) map[string]any {
+	maps.DeleteFunc(o, func(_ string, v any) bool { return reflect.ValueOf(v).IsZero() })
+	return o
+}
+
+func items(m messageOut) (all []any) {
+	text := func(kind, text string) []any { return []any{map[string]any{"type": kind, "text": text}} }
+	if m.Role == "tool" {
+		return []any{map[string]any{"type": "function_call_output", "call_id": m.CallID, "output": m.Content}}
+	}
+	if m.Reasoning != "" {
+		all = append(all, map[string]any{"type": "reasoning", "summary": []any{}, "content": text("reasoning_text", m.Reasoning)})
+	}
+	switch {
+	case m.Role != "assistant":
+		all = append(all, map[string]any{"type": "message", "role": m.Role, "content": m.Content})
+	case m.Content != "" || len(m.Calls) == 0:
+		all = append(all, map[string]any{"type": "message", "role": m.Role, "content": text("output_text", m.Content)})
+	}
+	for _, c := range m.Calls {
+		all = append(all, map[string]any{"type": "function_call", "call_id": c.ID, "name": c.Function.Name, "arguments": c.Function.Arguments})
+	}
+	return all
 }
