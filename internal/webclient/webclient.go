@@ -6,8 +6,10 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -34,6 +36,15 @@ func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
 		res.Body = http.MaxBytesReader(nil, res.Body, b.most)
 	}
 	return res, err
+}
+
+// Local reports whether a host, its port aside, is this machine by name or by an address
+// that other machines cannot ask.
+func Local(host string) bool {
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	return host == "localhost" || net.ParseIP(strings.Trim(host, "[]")).IsLoopback()
 }
 
 // Page is what a server answers with status 200 at url, within timeout and in at

@@ -77,3 +77,15 @@ func TestRetryAfterDatesUseTheServersClock(t *testing.T) {
 		t.Errorf("got %v", d)
 	}
 }
+
+func TestLocalIsThisMachineAlone(t *testing.T) {
+	t.Parallel()
+	for host, want := range map[string]bool{
+		"localhost": true, "localhost:8000": true, "127.0.0.1": true, "127.8.9.1:80": true, "::1": true, "[::1]": true, "[::1]:8000": true,
+		"": false, ":8000": false, "0.0.0.0:80": false, "[::]:80": false, "127.evil.example": false, "localhost.evil.example:80": false, "10.0.0.1": false,
+	} {
+		if webclient.Local(host) != want {
+			t.Errorf("%q: not %v", host, want)
+		}
+	}
+}

@@ -35,12 +35,8 @@ type agreementFlags struct {
 // NewAgreement makes `arena agreement`.
 func NewAgreement(s *cli.Streams) *cobra.Command {
 	f := agreementFlags{opt: agreement.DefaultOptions(), against: agreement.FigureQuality}
-	c := &cobra.Command{
-		Use:   "agreement A B…",
-		Short: "Measure how far judges agree, with each other and with labels",
-		Args:  cli.Takes(1, cli.AnyNumber),
-		RunE:  func(_ *cobra.Command, paths []string) error { return f.run(s, paths) },
-	}
+	c := cli.Command("agreement A B…", "Measure how far judges agree, with each other and with labels", cli.Takes(1, cli.AnyNumber),
+		func(_ *cobra.Command, paths []string) error { return f.run(s, paths) })
 	c.Flags().StringArrayVar(&f.labels, "labels", nil, "labels to hold each judge against; once for each person who made some")
 	c.Flags().BoolVar(&f.fit, "fit", false, "fit the multiplier's floor and ceiling to the labels, for a build's configuration")
 	c.Flags().StringVar(&f.day, "day", "", "hold each judge against what the run.json files of this day carry of the subnet's own grades")

@@ -35,18 +35,8 @@ type dedupFlags struct {
 // NewDedup makes `arena dedup`.
 func NewDedup(s *cli.Streams) *cobra.Command {
 	f := dedupFlags{profile: "auto", threshold: 0.8, workers: runtime.NumCPU()}
-	c := &cobra.Command{
-		Use:   "dedup FILES…",
-		Short: "Cluster near-duplicate texts of any JSON lines, JSON array or Parquet column",
-		Args:  cli.Takes(1, cli.AnyNumber),
-		RunE: func(c *cobra.Command, names []string) error {
-			files, err := s.Local(c.Context(), names...)
-			if err != nil {
-				return err
-			}
-			return f.run(c.Context(), s, files)
-		},
-	}
+	c := cli.Command("dedup FILES…", "Cluster near-duplicate texts of any JSON lines, JSON array or Parquet column", cli.Takes(1, cli.AnyNumber),
+		func(c *cobra.Command, names []string) error { return f.run(c.Context(), s, names) })
 	cli.Out(c, &f.out)
 	c.Flags().StringVar(&f.field, "field", "", "column to compare, as a path (a.b.0); default: the whole text of the row")
 	cli.Choice(c, &f.profile, "profile", []string{"auto", "long", "short"}, "long (documents), short (requests) or auto (by length)")
@@ -78,10 +68,14 @@ const (
 	manyTexts      = 256 << 20
 )
 
-func (f *dedupFlags) run(ctx context.Context, s *cli.Streams, files []string) error {
+func (f *dedupFlags) run(ctx context.Context, s *cli.Streams, names []string) error {
+	files, err := s.Local(ctx, names...)
+	if err != nil {
+		return err
+	}
 	cli.GrowHeap(fewTextsGrowth)
 	today := &minhash.Index{}
-	err := cli.WriteWhole(s, f.out, func(w io.Writer) error { return f.cluster(ctx, s, w, files, today) })
+	err = cli.WriteWhole(s, f.out, func(w io.Writer) error { return f.cluster(ctx, s, w, files, today) })
 	if err != nil || f.index == "" {
 		return err
 	}

@@ -19,11 +19,8 @@ import (
 // NewInspect makes `arena inspect`.
 func NewInspect(s *cli.Streams) *cobra.Command {
 	head, expr := 2, ""
-	c := &cobra.Command{
-		Use:   "inspect FILE.parquet|CORPUS",
-		Short: "Show schema, row groups, counts and the first rows",
-		Args:  cli.Takes(1, 1),
-		RunE: func(c *cobra.Command, args []string) error {
+	c := cli.Command("inspect FILE.parquet|CORPUS", "Show schema, row groups, counts and the first rows", cli.Takes(1, 1),
+		func(c *cobra.Command, args []string) error {
 			chosen, err := cli.ParseWhere(expr)
 			if err != nil {
 				return err
@@ -52,8 +49,7 @@ func NewInspect(s *cli.Streams) *cobra.Command {
 				m.Describe(s.Out)
 				return nil
 			})
-		},
-	}
+		})
 	c.Flags().IntVar(&head, "head", head, "rows to show")
 	c.Flags().StringVar(&expr, "where", "", "count the attempts of a corpus's ledger for which this holds, and name the first")
 	cli.ReadsFiles(c)

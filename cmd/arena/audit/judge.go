@@ -33,12 +33,8 @@ const attemptsAtOnce = 4 * instrument.ModelsAtOnce
 // NewJudge is the command that judges how attempts reasoned.
 func NewJudge(s *cli.Streams) *cobra.Command {
 	f := judgeFlags{choice: instrument.JudgeChoice{LLM: instrument.DefaultLLMFlags()}}
-	c := &cobra.Command{
-		Use:   "judge DAY…",
-		Short: "Judge how attempts reasoned, offline or with models",
-		Args:  cli.Takes(1, cli.AnyNumber),
-		RunE:  func(c *cobra.Command, days []string) error { return f.run(c, s, days) },
-	}
+	c := cli.Command("judge DAY…", "Judge how attempts reasoned, offline or with models", cli.Takes(1, cli.AnyNumber),
+		func(c *cobra.Command, days []string) error { return f.run(c, s, days) })
 	c.Flags().StringVar(&f.choice.Name, "judge", "gates", "the judge: "+strings.Join(judges.Names(), " or "))
 	f.Register(c, 0, fmt.Sprintf("attempts judged at once (default: cores for gates, %d for llm)", attemptsAtOnce))
 	c.Flags().BoolVarP(&f.Noisy.Quiet, "quiet", "q", false, "no words on standard error")

@@ -31,18 +31,8 @@ type leakFlags struct {
 // NewLeak makes `arena leak`.
 func NewLeak(s *cli.Streams) *cobra.Command {
 	f := leakFlags{workers: runtime.NumCPU()}
-	c := &cobra.Command{
-		Use:   "leak --held-out BANK… CANDIDATES…",
-		Short: "Find protected problems in any texts or corpus, however they are reworded",
-		Args:  cli.Takes(1, cli.AnyNumber),
-		RunE: func(c *cobra.Command, names []string) error {
-			paths, err := s.Local(c.Context(), names...)
-			if err != nil {
-				return err
-			}
-			return f.run(c.Context(), s, paths)
-		},
-	}
+	c := cli.Command("leak --held-out BANK… CANDIDATES…", "Find protected problems in any texts or corpus, however they are reworded", cli.Takes(1, cli.AnyNumber),
+		func(c *cobra.Command, names []string) error { return f.run(c.Context(), s, names) })
 	c.Flags().StringArrayVar(&f.heldOut, "held-out", nil, "protected problems; may be repeated")
 	cli.Out(c, &f.out)
 	c.Flags().StringVar(&f.report, "report", "", "write the contamination report here")
@@ -55,14 +45,15 @@ func NewLeak(s *cli.Streams) *cobra.Command {
 	cli.Jobs(c, &f.workers, "workers")
 	c.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "no words on standard error")
 	f.embed.Flags(c, instrument.Guard)
-	c.AddCommand(cli.Family(&cobra.Command{
-		Use:   "bank",
-		Short: "Keep the protected bank's state: what is open, held out, never to be touched",
-	}, newBankAdd(s), newBankList(s), newBankRotate(s)))
+	c.AddCommand(cli.Family("bank", "Keep the protected bank's state: what is open, held out, never to be touched", newBankAdd(s), newBankList(s), newBankRotate(s)))
 	return c
 }
 
-func (f *leakFlags) run(ctx context.Context, s *cli.Streams, paths []string) error {
+func (f *leakFlags) run(ctx context.Context, s *cli.Streams, names []string) error {
+	paths, err := s.Local(ctx, names...)
+	if err != nil {
+		return err
+	}
 	bank, err := readBanks(f.heldOut)
 	if err != nil {
 		return err

@@ -34,24 +34,19 @@ func (f *bankFlags) register(c *cobra.Command, moves bool) {
 
 func newBankAdd(s *cli.Streams) *cobra.Command {
 	f := bankFlags{}
-	c := &cobra.Command{
-		Use:   "add --pool POOL FILES…",
-		Short: "Add problems to a pool",
-		Args:  cli.Takes(1, cli.AnyNumber),
-		RunE: func(c *cobra.Command, files []string) error {
-			return f.change(s, func(r *guard.Rotation) ([]guard.Rotated, error) {
-				bank, err := readBanks(files)
-				if err != nil {
-					return nil, err
-				}
-				before := len(r.Problems)
-				if err := r.Add(c.Context(), bank, f.move()); err != nil {
-					return nil, err
-				}
-				return make([]guard.Rotated, len(r.Problems)-before), nil
-			})
-		},
-	}
+	c := cli.Command("add --pool POOL FILES…", "Add problems to a pool", cli.Takes(1, cli.AnyNumber), func(c *cobra.Command, files []string) error {
+		return f.change(s, func(r *guard.Rotation) ([]guard.Rotated, error) {
+			bank, err := readBanks(files)
+			if err != nil {
+				return nil, err
+			}
+			before := len(r.Problems)
+			if err := r.Add(c.Context(), bank, f.move()); err != nil {
+				return nil, err
+			}
+			return make([]guard.Rotated, len(r.Problems)-before), nil
+		})
+	})
 	f.register(c, true)
 	c.Flags().StringVar(&f.pool, "pool", "", "open, held-out or never-touch")
 	cli.ReadsFiles(c)
@@ -112,23 +107,18 @@ func (f *bankFlags) change(s *cli.Streams, move func(*guard.Rotation) ([]guard.R
 
 func newBankList(s *cli.Streams) *cobra.Command {
 	f := bankFlags{}
-	c := &cobra.Command{
-		Use:   "list",
-		Short: "List the bank's problems with pool, cluster, date and mover",
-		Args:  cli.Takes(0, 0),
-		RunE: func(*cobra.Command, []string) error {
-			r, err := guard.ReadRotation(f.state)
-			if err != nil {
-				return cli.Failed(err, "name the bank's state file with --state")
-			}
-			t := tabwriter.NewWriter(s.Out, 0, 0, 2, ' ', 0)
-			fmt.Fprintln(t, "id\tbank\tpool\tcluster\tsince\tby")
-			for _, p := range r.Problems {
-				fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\n", p.ID, p.Bank, p.Stage, p.Cluster, p.Since, p.By)
-			}
-			return t.Flush()
-		},
-	}
+	c := cli.Command("list", "List the bank's problems with pool, cluster, date and mover", cli.Takes(0, 0), func(*cobra.Command, []string) error {
+		r, err := guard.ReadRotation(f.state)
+		if err != nil {
+			return cli.Failed(err, "name the bank's state file with --state")
+		}
+		t := tabwriter.NewWriter(s.Out, 0, 0, 2, ' ', 0)
+		fmt.Fprintln(t, "id\tbank\tpool\tcluster\tsince\tby")
+		for _, p := range r.Problems {
+			fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\n", p.ID, p.Bank, p.Stage, p.Cluster, p.Since, p.By)
+		}
+		return t.Flush()
+	})
 	f.register(c, false)
 	return c
 }

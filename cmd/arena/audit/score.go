@@ -26,12 +26,8 @@ type scoreFlags struct {
 // NewScore makes `arena score`.
 func NewScore(s *cli.Streams) *cobra.Command {
 	f := scoreFlags{}
-	c := &cobra.Command{
-		Use:   "score DAY…",
-		Short: "Score attempts by the subnet's own outcome rules",
-		Args:  cli.Takes(1, cli.AnyNumber),
-		RunE:  func(c *cobra.Command, days []string) error { return f.run(c.Context(), s, days) },
-	}
+	c := cli.Command("score DAY…", "Score attempts by the subnet's own outcome rules", cli.Takes(1, cli.AnyNumber),
+		func(c *cobra.Command, days []string) error { return f.run(c.Context(), s, days) })
 	c.Flags().StringArrayVar(&f.problems, "problems", nil, "problems instead of the day's problems.jsonl")
 	c.Flags().StringArrayVar(&f.catalogs, "catalog", nil, "catalogue instead of the day's catalog.jsonl")
 	cli.Reads(c, "problems", "catalog")

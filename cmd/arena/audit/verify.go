@@ -22,11 +22,8 @@ import (
 func NewVerify(s *cli.Streams) *cobra.Command {
 	quiet, public, sentences := false, false, false
 	var heldOut []string
-	c := &cobra.Command{
-		Use:   "verify CORPUS",
-		Short: "Check every promise of a corpus again, from its files alone",
-		Args:  cli.Takes(1, 1),
-		RunE: func(c *cobra.Command, args []string) error {
+	c := cli.Command("verify CORPUS", "Check every promise of a corpus again, from its files alone", cli.Takes(1, 1),
+		func(c *cobra.Command, args []string) error {
 			switch {
 			case public:
 				return verifyPublic(c.Context(), s, args[0], heldOut)
@@ -34,8 +31,7 @@ func NewVerify(s *cli.Streams) *cobra.Command {
 				return verifyClaims(s, args[0], quiet)
 			}
 			return verifyWhole(c.Context(), s, args[0], heldOut, quiet)
-		},
-	}
+		})
 	c.Flags().BoolVarP(&quiet, "quiet", "q", false, "no words where all holds")
 	c.Flags().BoolVar(&public, "public", false, "search every file of a folder, compressed ones and Parquet too, for what --held-out protects")
 	c.Flags().StringArrayVar(&heldOut, "held-out", nil, "problems that may not be trained on beside those of bank.json, or a corpus (what its own protects); may be repeated")

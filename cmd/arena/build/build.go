@@ -102,15 +102,11 @@ func Draft(ctx context.Context, s *cli.Streams, out string, days []string) error
 }
 
 func (f *buildFlags) command() *cobra.Command {
-	c := &cobra.Command{
-		Use:   "build DAY… -o CORPUS",
-		Short: "Turn days of traces into a verified corpus",
-		Args:  cli.Takes(1, cli.AnyNumber),
-		RunE: func(c *cobra.Command, args []string) error {
+	c := cli.Command("build DAY… -o CORPUS", "Turn days of traces into a verified corpus", cli.Takes(1, cli.AnyNumber),
+		func(c *cobra.Command, args []string) error {
 			f.trustRuns(args)
 			return f.build(c, args)
-		},
-	}
+		})
 	f.register(c)
 	cli.Group(c, "Many machines:", func(c *cobra.Command) {
 		c.Flags().StringVar(&f.plan, "plan", "", "write what arena stage needs to build this on many machines, and build nothing")
@@ -122,7 +118,6 @@ func (f *buildFlags) command() *cobra.Command {
 	return c
 }
 
-// allRuns reports whether every day is the folder of an evaluation.
 // trustRuns changes what settings start from where all days are folders of evaluations.
 func (f *buildFlags) trustRuns(days []string) {
 	traced := slices.ContainsFunc(days, func(day string) bool {

@@ -36,12 +36,8 @@ const (
 // NewFetch makes `arena fetch`.
 func NewFetch(s *cli.Streams) *cobra.Command {
 	f := fetchFlags{}
-	c := &cobra.Command{
-		Use:   "fetch --race ID | --since DATE | --agent ID | --run ID -o DAYS",
-		Short: "Bring days from the subnet's public API",
-		Args:  cli.Takes(0, 0),
-		RunE:  func(c *cobra.Command, _ []string) error { return f.run(c.Context(), s) },
-	}
+	c := cli.Command("fetch --race ID | --since DATE | --agent ID | --run ID -o DAYS", "Bring days from the subnet's public API", cli.Takes(0, 0),
+		func(c *cobra.Command, _ []string) error { return f.run(c.Context(), s) })
 	fl := c.Flags()
 	fl.StringVar(&f.query.Race, "race", "", "a race by its id")
 	fl.StringVar(&f.query.Agent, "agent", "", "all runs of an agent version")
@@ -108,7 +104,7 @@ func (f *fetchFlags) check() error {
 func (f *fetchFlags) settleNetwork(host string) {
 	switch {
 	case f.network != "":
-	case host == "localhost" || strings.HasPrefix(host, "127.") || host == "::1":
+	case webclient.Local(host):
 		f.network = "local"
 	case strings.Contains(host, "test"):
 		f.network = "testnet"

@@ -29,12 +29,8 @@ type importFlags struct {
 // NewImport makes `arena import`.
 func NewImport(s *cli.Streams) *cobra.Command {
 	f := importFlags{workers: runtime.NumCPU()}
-	c := &cobra.Command{
-		Use:   "import IN… -o CORPUS",
-		Short: "Make a corpus of other people's traces, as they are",
-		Args:  cli.Takes(1, cli.AnyNumber),
-		RunE:  func(c *cobra.Command, in []string) error { return f.run(c, s, in) },
-	}
+	c := cli.Command("import IN… -o CORPUS", "Make a corpus of other people's traces, as they are", cli.Takes(1, cli.AnyNumber),
+		func(c *cobra.Command, in []string) error { return f.run(c, s, in) })
 	f.target.Replacing(c)
 	f.reading.Register(c)
 	c.Flags().StringArrayVar(&f.heldOut, "held-out", nil, "problems that no row may ask for: a file, a suite, a folder of banks, or a corpus (what its bank.json protects); may be repeated")

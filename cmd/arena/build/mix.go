@@ -30,15 +30,11 @@ type mixFlags struct {
 // NewMix makes `arena mix`.
 func NewMix(s *cli.Streams) *cobra.Command {
 	f := mixFlags{config: mix.Defaults(), workers: runtime.NumCPU()}
-	c := &cobra.Command{
-		Use:   "mix A[:WEIGHT] B[:WEIGHT]… -o CORPUS",
-		Short: "Make one corpus of several, united or weighed by tokens",
-		Args:  cli.Takes(1, cli.AnyNumber),
-		RunE: func(c *cobra.Command, args []string) error {
+	c := cli.Command("mix A[:WEIGHT] B[:WEIGHT]… -o CORPUS", "Make one corpus of several, united or weighed by tokens", cli.Takes(1, cli.AnyNumber),
+		func(c *cobra.Command, args []string) error {
 			f.capped = c.Flags().Changed("per-problem")
 			return f.run(c.Context(), s, args)
-		},
-	}
+		})
 	f.target.Replacing(c)
 	c.Flags().IntVar(&f.config.PerProblem, "per-problem", f.config.PerProblem, "rows with one request in a config of train, at most; 0, and unset without weights, for any number")
 	c.Flags().IntVar(&f.config.PerAgent, "per-agent", 0, "rows of one agent in a config, at most; 0 for any number")

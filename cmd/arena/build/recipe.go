@@ -39,17 +39,13 @@ type recipeFlags struct {
 // NewRecipe makes `arena recipe`.
 func NewRecipe(s *cli.Streams) *cobra.Command {
 	f := &recipeFlags{streams: s, Settings: cli.BuildSettings(), workers: runtime.NumCPU()}
-	c := &cobra.Command{
-		Use:   "recipe NAME --corpus C -o OUT",
-		Short: "The data of one training stage",
-		Args:  cli.Takes(1, 1),
-		RunE: func(c *cobra.Command, args []string) (err error) {
+	c := cli.Command("recipe NAME --corpus C -o OUT", "The data of one training stage", cli.Takes(1, 1),
+		func(c *cobra.Command, args []string) (err error) {
 			if f.recipe, err = recipe.Named(args[0]); err != nil {
 				return cli.Usage(err, "`arena recipe --help` says what each is")
 			}
 			return f.produce(c)
-		},
-	}
+		})
 	fl := c.Flags()
 	fl.StringVar(&f.corpus, "corpus", "", "corpus whose training problems, split and rows are used")
 	fl.StringVar(&f.run, "run", "", "run of arena eval to take rollouts from instead of playing")

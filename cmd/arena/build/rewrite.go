@@ -34,12 +34,8 @@ type rewriteFlags struct {
 
 func newRewrite(s *cli.Streams) *cobra.Command {
 	f := &rewriteFlags{streams: s, llm: instrument.DefaultLLMFlags()}
-	c := &cobra.Command{
-		Use:   "rewrite DAY… --corpus C -o OUT",
-		Short: "The attempts of programs, with reasoning that a model writes and that is believed",
-		Args:  cli.Takes(1, cli.AnyNumber),
-		RunE:  f.run,
-	}
+	c := cli.Command("rewrite DAY… --corpus C -o OUT", "The attempts of programs, with reasoning that a model writes and that is believed", cli.Takes(1, cli.AnyNumber),
+		f.run)
 	fl := c.Flags()
 	fl.StringVar(&f.corpus, "corpus", "", "corpus whose ledger names the attempts, and whose split is kept")
 	fl.StringArrayVar(&f.problems, "problems", nil, "file of problems, where the days hold none; may be repeated")

@@ -16,10 +16,7 @@ import (
 
 // NewStage makes `arena stage`.
 func NewStage(s *cli.Streams) *cobra.Command {
-	return cli.Family(&cobra.Command{
-		Use:   "stage map|group|write --plan PLAN --work DIR --shard i/n",
-		Short: "Run one step of a build, for an engine that has many machines",
-	},
+	return cli.Family("stage map|group|write --plan PLAN --work DIR --shard i/n", "Run one step of a build, for an engine that has many machines",
 		newStep(s, "map", "Make the blocks of a shard of the inputs", func(ctx context.Context, _ *buildFlags, r *pipeline.Run, s pipeline.Shard) error {
 			return kept(r.Map(ctx, s))
 		}),
@@ -34,28 +31,23 @@ func newStep(s *cli.Streams, name, short string, do step) *cobra.Command {
 	f := &buildFlags{streams: s, Settings: cli.BuildSettings()}
 	var work, path, shard string
 	var noisy cli.Noise
-	c := &cobra.Command{
-		Use:   name + " --plan PLAN --work DIR",
-		Short: short,
-		Args:  cli.Takes(0, 0),
-		RunE: func(c *cobra.Command, _ []string) error {
-			p, err := readPlan(path)
-			if err != nil {
+	c := cli.Command(name+" --plan PLAN --work DIR", short, cli.Takes(0, 0), func(c *cobra.Command, _ []string) error {
+		p, err := readPlan(path)
+		if err != nil {
+			return err
+		}
+		part := pipeline.Whole
+		if name != "group" {
+			if part, err = p.shard(shard); err != nil {
 				return err
 			}
-			part := pipeline.Whole
-			if name != "group" {
-				if part, err = p.shard(shard); err != nil {
-					return err
-				}
-			}
-			asks := pipeline.Whole
-			if name == "map" {
-				asks = part
-			}
-			return p.with(c.Context(), f, work, noisy, asks, func(r *pipeline.Run) error { return do(c.Context(), f, r, part) })
-		},
-	}
+		}
+		asks := pipeline.Whole
+		if name == "map" {
+			asks = part
+		}
+		return p.with(c.Context(), f, work, noisy, asks, func(r *pipeline.Run) error { return do(c.Context(), f, r, part) })
+	})
 	c.Flags().StringVar(&path, "plan", "", "what arena build --plan wrote (required)")
 	c.Flags().StringVar(&work, "work", "", "folder that all machines share, or the URL of one in a bucket; safe to delete (default CORPUS.work)")
 	if name != "group" {

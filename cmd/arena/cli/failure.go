@@ -142,10 +142,15 @@ func UnknownCommand(c *cobra.Command, args []string) error {
 	return Usage(fmt.Errorf("unknown command %q", args[0]), hint)
 }
 
-// Family makes c a command that does nothing but hold others.
-func Family(c *cobra.Command, inner ...*cobra.Command) *cobra.Command {
-	c.Args = UnknownCommand
-	c.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
+// Command makes a command: how it is typed, what it does in one line, which arguments it
+// takes, and what runs it.
+func Command(use, short string, takes cobra.PositionalArgs, run func(*cobra.Command, []string) error) *cobra.Command {
+	return &cobra.Command{Use: use, Short: short, Args: takes, RunE: run}
+}
+
+// Family makes a command that does nothing but hold others.
+func Family(use, short string, inner ...*cobra.Command) *cobra.Command {
+	c := Command(use, short, UnknownCommand, func(c *cobra.Command, _ []string) error { return c.Help() })
 	c.AddCommand(inner...)
 	return c
 }

@@ -120,15 +120,10 @@ func Version() string { return "0.1.0" }
 
 // NewVersion makes `arena version`.
 func NewVersion(s *Streams) *cobra.Command {
-	return &cobra.Command{
-		Use:   "version",
-		Short: "Print the version, with the commit it was built from",
-		Args:  Takes(0, 0),
-		RunE: func(*cobra.Command, []string) error {
-			_, err := fmt.Fprintf(s.Out, "arena %s%s\n", Version(), built())
-			return err
-		},
-	}
+	return Command("version", "Print the version, with the commit it was built from", Takes(0, 0), func(*cobra.Command, []string) error {
+		_, err := fmt.Fprintf(s.Out, "arena %s%s\n", Version(), built())
+		return err
+	})
 }
 
 func built() string {

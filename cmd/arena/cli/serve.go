@@ -6,8 +6,9 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"strings"
 	"time"
+
+	"github.com/trajectory-arena/arena/internal/webclient"
 )
 
 // Serve serves h at an address until ctx ends, and then what is under way for a
@@ -17,7 +18,7 @@ func Serve(ctx context.Context, s *Streams, listen, words string, h http.Handler
 	if err != nil {
 		return Failed(fmt.Errorf("listen on %s: %w", listen, err), "another address: --listen 127.0.0.1:0")
 	}
-	if tcp, ok := l.Addr().(*net.TCPAddr); ok && tcp.IP.IsLoopback() {
+	if webclient.Local(l.Addr().String()) {
 		h = ToLocalhost(h)
 	}
 	const graceTime = 5 * time.Second
@@ -39,11 +40,7 @@ func Serve(ctx context.Context, s *Streams, listen, words string, h http.Handler
 // server of this machine is asked by such a name.
 func ToLocalhost(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		host := r.Host
-		if name, _, err := net.SplitHostPort(host); err == nil {
-			host = name
-		}
-		if ip := net.ParseIP(strings.Trim(host, "[]")); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
+		if !webclient.Local(r.Host) {
 			http.Error(w, "this server answers to localhost alone", http.StatusForbidden)
 			return
 		}

@@ -20,10 +20,7 @@ import (
 
 // NewContest makes `arena contest`.
 func NewContest(s *cli.Streams) *cobra.Command {
-	return cli.Family(&cobra.Command{
-		Use:   "contest",
-		Short: "Check what distillation contests and their consensus published",
-	}, newKL(s), newDistil(s), newEvolai(s), newYuma(s))
+	return cli.Family("contest", "Check what distillation contests and their consensus published", newKL(s), newDistil(s), newEvolai(s), newYuma(s))
 }
 
 type outputs struct {
@@ -75,17 +72,13 @@ type klRow struct {
 
 func newKL(s *cli.Streams) *cobra.Command {
 	o, vocabulary := outputs{}, 0
-	c := &cobra.Command{
-		Use:   "kl TEACHER STUDENT…",
-		Short: "Measure KL(teacher || student) from files of logits",
-		Args:  cli.Takes(2, cli.AnyNumber),
-		RunE: func(_ *cobra.Command, paths []string) error {
+	c := cli.Command("kl TEACHER STUDENT…", "Measure KL(teacher || student) from files of logits", cli.Takes(2, cli.AnyNumber),
+		func(_ *cobra.Command, paths []string) error {
 			if vocabulary < 0 {
 				return cli.Usage(fmt.Errorf("--vocabulary is %d", vocabulary), "give the tokenizer's size, or nothing")
 			}
 			return runKL(s, &o, paths, vocabulary)
-		},
-	}
+		})
 	c.Flags().IntVar(&vocabulary, "vocabulary", 0, "the tokenizer's size, beyond which no token id lies (default: what the files hold)")
 	o.flags(c, "a position of a student")
 	cli.ReadsFiles(c)
@@ -121,12 +114,8 @@ func runKL(s *cli.Streams, o *outputs, paths []string, vocabulary int) error {
 
 func newEvolai(s *cli.Streams) *cobra.Command {
 	o := outputs{}
-	c := &cobra.Command{
-		Use:   "evolai ROUNDS",
-		Short: "Check the order and the gates of subnet 47's rounds",
-		Args:  cli.Takes(1, 1),
-		RunE:  func(_ *cobra.Command, paths []string) error { return runEvolai(s, &o, paths[0]) },
-	}
+	c := cli.Command("evolai ROUNDS", "Check the order and the gates of subnet 47's rounds", cli.Takes(1, 1),
+		func(_ *cobra.Command, paths []string) error { return runEvolai(s, &o, paths[0]) })
 	o.flags(c, "a gate line")
 	cli.ReadsFiles(c)
 	return c

@@ -31,17 +31,13 @@ const maxRace = 64 << 20
 
 // NewRace makes `arena race`.
 func NewRace(s *cli.Streams) *cobra.Command {
-	return cli.Family(&cobra.Command{Use: "race", Short: "Check what the subnet published of a race"}, newRaceVerify(s))
+	return cli.Family("race", "Check what the subnet published of a race", newRaceVerify(s))
 }
 
 func newRaceVerify(s *cli.Streams) *cobra.Command {
 	f := raceFlags{}
-	c := &cobra.Command{
-		Use:   "verify [ID] [--from FILE]",
-		Short: "Check a race's seed, beacon, validators and winner",
-		Args:  cli.Takes(0, 1),
-		RunE:  func(c *cobra.Command, args []string) error { return f.run(c.Context(), s, args) },
-	}
+	c := cli.Command("verify [ID] [--from FILE]", "Check a race's seed, beacon, validators and winner", cli.Takes(0, 1),
+		func(c *cobra.Command, args []string) error { return f.run(c.Context(), s, args) })
 	c.Flags().StringVar(&f.from, "from", "", "a file that --save wrote")
 	c.Flags().StringVar(&f.save, "save", "", "also write what the API answered")
 	c.Flags().StringVar(&f.base, "api", "https://api.oroagents.com", "address of the API, without a path")

@@ -29,12 +29,8 @@ type paid struct {
 
 func newYuma(s *cli.Streams) *cobra.Command {
 	f := yumaFlags{rules: yuma.DefaultRules()}
-	c := &cobra.Command{
-		Use:   "yuma FILE",
-		Short: "Compute Yuma consensus from stake and weights",
-		Args:  cli.Takes(1, 1),
-		RunE:  func(_ *cobra.Command, paths []string) error { return f.run(s, paths[0]) },
-	}
+	c := cli.Command("yuma FILE", "Compute Yuma consensus from stake and weights", cli.Takes(1, 1),
+		func(_ *cobra.Command, paths []string) error { return f.run(s, paths[0]) })
 	cli.Share(c, &f.rules.Kappa, "kappa", "share of stake that consensus takes")
 	cli.Share(c, &f.rules.BondAlpha, "bond-alpha", "share of the bonds that one epoch renews")
 	c.Flags().StringArrayVar(&f.set, "set", nil, "put a validator's weights in place of its own: 3:7=1,5=0.5; again for more")

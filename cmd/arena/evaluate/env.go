@@ -24,10 +24,7 @@ import (
 
 // NewEnv makes `arena env`.
 func NewEnv(s *cli.Streams) *cobra.Command {
-	return cli.Family(&cobra.Command{
-		Use:   "env",
-		Short: "The shop, its tools and the subnet's rules as an environment for trainers",
-	}, newEnvServe(s), newEnvReward(s))
+	return cli.Family("env", "The shop, its tools and the subnet's rules as an environment for trainers", newEnvServe(s), newEnvReward(s))
 }
 
 type rewardFlags struct {

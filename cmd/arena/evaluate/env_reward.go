@@ -26,12 +26,8 @@ type payFlags struct {
 
 func newEnvReward(s *cli.Streams) *cobra.Command {
 	f := &payFlags{}
-	c := &cobra.Command{
-		Use:   "reward DAY… --problems F --catalog F -o F",
-		Short: "Pay finished trajectories as env serve does",
-		Args:  cli.Takes(1, cli.AnyNumber),
-		RunE:  func(c *cobra.Command, days []string) error { return f.run(c.Context(), s, days) },
-	}
+	c := cli.Command("reward DAY… --problems F --catalog F -o F", "Pay finished trajectories as env serve does", cli.Takes(1, cli.AnyNumber),
+		func(c *cobra.Command, days []string) error { return f.run(c.Context(), s, days) })
 	f.shop.add(c)
 	f.pay.add(c)
 	f.Register(c, runtime.NumCPU(), "workers")

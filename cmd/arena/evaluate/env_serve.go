@@ -18,6 +18,7 @@ import (
 	"github.com/trajectory-arena/arena/environment"
 	"github.com/trajectory-arena/arena/environment/gym"
 	"github.com/trajectory-arena/arena/internal/model"
+	"github.com/trajectory-arena/arena/internal/webclient"
 	"github.com/trajectory-arena/arena/shop"
 	"github.com/trajectory-arena/arena/student"
 	"github.com/trajectory-arena/arena/student/dialect"
@@ -39,12 +40,8 @@ type envFlags struct {
 
 func newEnvServe(s *cli.Streams) *cobra.Command {
 	f := &envFlags{limits: environment.DefaultLimits(), harness: shop.Profiles()[0], failures: gym.Masked}
-	c := &cobra.Command{
-		Use:   "serve --problems F --catalog F --corpus C",
-		Short: "Serve episodes to a trainer",
-		Args:  cli.Takes(0, 0),
-		RunE:  func(c *cobra.Command, _ []string) error { return f.run(c.Context(), s) },
-	}
+	c := cli.Command("serve --problems F --catalog F --corpus C", "Serve episodes to a trainer", cli.Takes(0, 0),
+		func(c *cobra.Command, _ []string) error { return f.run(c.Context(), s) })
 	f.add(c)
 	return c
 }
@@ -111,11 +108,10 @@ func (f *envFlags) run(ctx context.Context, s *cli.Streams) (err error) {
 // must be one.
 func (f *envFlags) token() (string, error) {
 	token := os.Getenv(f.tokenEnv)
-	host, _, err := net.SplitHostPort(f.listen)
-	if err != nil {
+	if _, _, err := net.SplitHostPort(f.listen); err != nil {
 		return "", cli.Usage(err, "--listen is an address and a port, such as 127.0.0.1:8090")
 	}
-	if ip := net.ParseIP(strings.Trim(host, "[]")); token == "" && host != "localhost" && (ip == nil || !ip.IsLoopback()) {
+	if token == "" && !webclient.Local(f.listen) {
 		return "", cli.Usage(fmt.Errorf("%s can be asked from other machines, and there is no token", f.listen), "set "+f.tokenEnv+", or listen on 127.0.0.1")
 	}
 	return token, nil

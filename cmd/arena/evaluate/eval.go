@@ -70,14 +70,10 @@ const usualCoverage = 0.98
 // NewEval makes `arena eval`.
 func NewEval(s *cli.Streams) *cobra.Command {
 	f := &Flags{}
-	c := &cobra.Command{
-		Use:   "eval --endpoint URL --model M --problems F --catalog F -o RUN",
-		Short: "Evaluate a student on shopping problems",
-		Args:  cli.Takes(0, 0),
-		RunE: func(c *cobra.Command, _ []string) error {
+	c := cli.Command("eval --endpoint URL --model M --problems F --catalog F -o RUN", "Evaluate a student on shopping problems", cli.Takes(0, 0),
+		func(c *cobra.Command, _ []string) error {
 			return Run(c.Context(), s, f)
-		},
-	}
+		})
 	f.addTask(c)
 	f.Add(c)
 	f.titles.Flags(c, instrument.Titles)

@@ -19,6 +19,7 @@ import (
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
 	"github.com/trajectory-arena/arena/internal/evaluation"
 	"github.com/trajectory-arena/arena/internal/model"
+	"github.com/trajectory-arena/arena/internal/webclient"
 	"github.com/trajectory-arena/arena/student"
 	"github.com/trajectory-arena/arena/student/rollout"
 	"github.com/trajectory-arena/arena/student/telemetry"
@@ -131,11 +132,7 @@ var visibleDevices = regexp.MustCompile(`\bCUDA_VISIBLE_DEVICES=["']?([^\s"';]*)
 func (w *evalWatch) localServer() bool {
 	return w.flags.serve != "" || slices.ContainsFunc(w.flags.Asked.URLs, func(base string) bool {
 		u, err := url.Parse(base)
-		if err != nil {
-			return false
-		}
-		ip := net.ParseIP(u.Hostname())
-		return u.Hostname() == "localhost" || ip.IsLoopback() || ip.IsUnspecified()
+		return err == nil && (webclient.Local(u.Host) || net.ParseIP(u.Hostname()).IsUnspecified())
 	})
 }
 

@@ -18,11 +18,8 @@ func NewCompare(s *cli.Streams) *cobra.Command {
 	o := comparison.Options{MinCoverage: usualCoverage}
 	var asJSON bool
 	var trainedOn string
-	c := &cobra.Command{
-		Use:   "compare RUN RUN…",
-		Short: "Say whether runs differ, and how sure that is",
-		Args:  cli.Takes(2, cli.AnyNumber),
-		RunE: func(_ *cobra.Command, args []string) (err error) {
+	c := cli.Command("compare RUN RUN…", "Say whether runs differ, and how sure that is", cli.Takes(2, cli.AnyNumber),
+		func(_ *cobra.Command, args []string) (err error) {
 			if o.Contaminated, err = readIDs(trainedOn); err != nil {
 				return err
 			}
@@ -31,8 +28,7 @@ func NewCompare(s *cli.Streams) *cobra.Command {
 				return cli.Otherwise(err, "a run is a folder that `arena eval` finished")
 			}
 			return cli.WriteWhole(s, "-", func(w io.Writer) error { return printComparisons(w, all, asJSON) })
-		},
-	}
+		})
 	c.Flags().BoolVar(&asJSON, "json", false, "one JSON object a comparison")
 	c.Flags().BoolVar(&o.Anyway, "anyway", false, "compare runs that differ, on the problems they share; says in what they differ")
 	cli.Share(c, &o.MinCoverage, "min-coverage", "share of each run's rollouts that must be scored")
@@ -64,14 +60,9 @@ func printComparisons(w io.Writer, all []comparison.Comparison, asJSON bool) err
 func NewResults(s *cli.Streams) *cobra.Command {
 	var out string
 	var byProblem bool
-	c := &cobra.Command{
-		Use:   "results RUN -o F",
-		Short: "The rollouts of a run as lines",
-		Args:  cli.Takes(1, 1),
-		RunE: func(_ *cobra.Command, args []string) error {
-			return cli.WriteWhole(s, out, func(w io.Writer) error { return printResults(w, args[0], byProblem) })
-		},
-	}
+	c := cli.Command("results RUN -o F", "The rollouts of a run as lines", cli.Takes(1, 1), func(_ *cobra.Command, args []string) error {
+		return cli.WriteWhole(s, out, func(w io.Writer) error { return printResults(w, args[0], byProblem) })
+	})
 	cli.Out(c, &out)
 	cli.ReadsFiles(c)
 	c.Flags().BoolVar(&byProblem, "by-problem", false, "one line a problem: samples, successes, rate, whether it is flaky")

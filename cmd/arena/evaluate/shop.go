@@ -18,10 +18,7 @@ import (
 
 // NewShop makes `arena shop`.
 func NewShop(s *cli.Streams) *cobra.Command {
-	return cli.Family(&cobra.Command{
-		Use:   "shop",
-		Short: "The product search and tools that students act in",
-	}, newShopIndex(s), newShopServe(s), newShopCall(s))
+	return cli.Family("shop", "The product search and tools that students act in", newShopIndex(s), newShopServe(s), newShopCall(s))
 }
 
 type catalogFlags struct {
@@ -65,19 +62,15 @@ func (f *catalogFlags) open(ctx context.Context) (shop.Local, error) {
 func newShopServe(s *cli.Streams) *cobra.Command {
 	var f catalogFlags
 	var listen string
-	c := &cobra.Command{
-		Use:   "serve --catalog F",
-		Short: "Serve the search over HTTP, a drop-in for the subnet's server",
-		Args:  cli.Takes(0, 0),
-		RunE: func(c *cobra.Command, _ []string) error {
+	c := cli.Command("serve --catalog F", "Serve the search over HTTP, a drop-in for the subnet's server", cli.Takes(0, 0),
+		func(c *cobra.Command, _ []string) error {
 			local, err := f.open(c.Context())
 			if err != nil {
 				return err
 			}
 			words := fmt.Sprintf("%d products", local.Catalog.Len())
 			return errors.Join(cli.Serve(c.Context(), s, listen, words, shop.Handler(local)), local.Catalog.Close())
-		},
-	}
+		})
 	f.add(c)
 	c.Flags().StringVar(&listen, "listen", "127.0.0.1:5632", "address to listen on; port 0 takes a free one")
 	return c
@@ -86,20 +79,15 @@ func newShopServe(s *cli.Streams) *cobra.Command {
 func newShopIndex(s *cli.Streams) *cobra.Command {
 	var out string
 	var verify bool
-	c := &cobra.Command{
-		Use:   "index CATALOG -o INDEX",
-		Short: "Build the search index of a catalogue",
-		Args:  cli.Takes(1, 1),
-		RunE: func(c *cobra.Command, args []string) error {
-			if out == "" {
-				return cli.Usage(errors.New("no output given"), "name the index with -o")
-			}
-			if verify {
-				return verifyIndex(c.Context(), s, args[0], out)
-			}
-			return buildIndex(c.Context(), s, args[0], out)
-		},
-	}
+	c := cli.Command("index CATALOG -o INDEX", "Build the search index of a catalogue", cli.Takes(1, 1), func(c *cobra.Command, args []string) error {
+		if out == "" {
+			return cli.Usage(errors.New("no output given"), "name the index with -o")
+		}
+		if verify {
+			return verifyIndex(c.Context(), s, args[0], out)
+		}
+		return buildIndex(c.Context(), s, args[0], out)
+	})
 	c.Flags().StringVarP(&out, "output", "o", "", "index file")
 	c.Flags().BoolVar(&verify, "verify", false, "check an index instead of building it")
 	cli.ReadsFiles(c)

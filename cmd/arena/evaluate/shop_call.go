@@ -18,18 +18,14 @@ import (
 func newShopCall(s *cli.Streams) *cobra.Command {
 	var f catalogFlags
 	var out, remote string
-	c := &cobra.Command{
-		Use:   "call FILE --catalog F -o F",
-		Short: "Run tool calls and write what the tools answer",
-		Args:  cli.Takes(1, 1),
-		RunE: func(c *cobra.Command, args []string) error {
+	c := cli.Command("call FILE --catalog F -o F", "Run tool calls and write what the tools answer", cli.Takes(1, 1),
+		func(c *cobra.Command, args []string) error {
 			tools, closing, err := openTools(c.Context(), f, remote)
 			if err != nil {
 				return err
 			}
 			return errors.Join(callTools(c.Context(), s, tools, args[0], out), closing())
-		},
-	}
+		})
 	f.add(c)
 	cli.Out(c, &out)
 	c.Flags().StringVar(&remote, "remote", "", "ask the search server at this URL instead of a catalogue")

@@ -31,12 +31,8 @@ type convertFlags struct {
 // NewConvert makes `arena convert`.
 func NewConvert(s *cli.Streams) *cobra.Command {
 	var f convertFlags
-	c := &cobra.Command{
-		Use:   "convert IN…",
-		Short: "Turn traces of any format into one format",
-		Args:  cli.Takes(1, cli.AnyNumber),
-		RunE:  func(c *cobra.Command, in []string) error { return f.run(c.Context(), s, in) },
-	}
+	c := cli.Command("convert IN…", "Turn traces of any format into one format", cli.Takes(1, cli.AnyNumber),
+		func(c *cobra.Command, in []string) error { return f.run(c.Context(), s, in) })
 	cli.Choice(c, &f.to, "to", convert.Formats, "format to write: "+formatNames())
 	c.Flags().StringVarP(&f.out, "output", "o", "", "output file, or folder for sts; - is standard output")
 	f.reading.Register(c)

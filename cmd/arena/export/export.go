@@ -46,14 +46,10 @@ type exportFlags struct {
 // NewExport makes `arena export`.
 func NewExport(s *cli.Streams) *cobra.Command {
 	f := exportFlags{workers: sideBySide, sessions: 100}
-	c := &cobra.Command{
-		Use:   "export CORPUS --profile P -o DIR",
-		Short: "Write a corpus in the formats of other trainers",
-		Args:  cli.Takes(1, 1),
-		RunE: func(c *cobra.Command, args []string) error {
+	c := cli.Command("export CORPUS --profile P -o DIR", "Write a corpus in the formats of other trainers", cli.Takes(1, 1),
+		func(c *cobra.Command, args []string) error {
 			return runExport(c, s, args[0], &f)
-		},
-	}
+		})
 	c.Flags().StringSliceVarP(&f.profiles, "profile", "p", nil, "format to write, several allowed; all for every one")
 	f.target.Replacing(c)
 	cli.Jobs(c, &f.workers, "formats written side by side from one reading of the corpus; fewer take less memory")

@@ -29,12 +29,8 @@ type publishFlags struct {
 // NewPublish makes `arena publish`.
 func NewPublish(s *cli.Streams) *cobra.Command {
 	var f publishFlags
-	c := &cobra.Command{
-		Use:   "publish CORPUS -o PUBLIC",
-		Short: "Make of a corpus what may leave the house, and upload it",
-		Args:  cli.Takes(1, 1),
-		RunE:  func(c *cobra.Command, args []string) error { return f.run(c.Context(), s, args[0]) },
-	}
+	c := cli.Command("publish CORPUS -o PUBLIC", "Make of a corpus what may leave the house, and upload it", cli.Takes(1, 1),
+		func(c *cobra.Command, args []string) error { return f.run(c.Context(), s, args[0]) })
 	f.target.Replacing(c)
 	c.Flags().StringVar(&f.to, "to", "", "upload it there: hf://owner/name, s3://bucket/folder or another bucket")
 	c.Flags().BoolVar(&f.withEval, "with-eval", false, "publish the eval split too: whoever has it can train on what students are evaluated on")

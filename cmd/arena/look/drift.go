@@ -23,12 +23,8 @@ type driftFlags struct {
 // NewDrift makes `arena drift`.
 func NewDrift(s *cli.Streams) *cobra.Command {
 	f := driftFlags{Settings: cli.Settings{Page: "`arena drift --help`", Example: "agentic=0.05"}}
-	c := &cobra.Command{
-		Use:   "drift CORPUS --against PREVIOUS",
-		Short: "Say how a day differs from the one before",
-		Args:  cli.Takes(1, 1),
-		RunE:  func(c *cobra.Command, args []string) error { return f.run(c.Context(), s, args[0]) },
-	}
+	c := cli.Command("drift CORPUS --against PREVIOUS", "Say how a day differs from the one before", cli.Takes(1, 1),
+		func(c *cobra.Command, args []string) error { return f.run(c.Context(), s, args[0]) })
 	f.Flags(c)
 	c.Flags().StringVar(&f.against, "against", "", "corpus of the day before (required)")
 	cli.Out(c, &f.out)

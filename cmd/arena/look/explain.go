@@ -21,16 +21,12 @@ import (
 // NewExplain makes `arena explain`.
 func NewExplain(s *cli.Streams) *cobra.Command {
 	out, inJSON := "", false
-	c := &cobra.Command{
-		Use:   "explain CORPUS RUN/PROBLEM [DAY…]",
-		Short: "Say of one attempt what every stage of a build made of it, and why",
-		Args:  cli.Takes(2, cli.AnyNumber),
-		RunE: func(c *cobra.Command, args []string) error {
+	c := cli.Command("explain CORPUS RUN/PROBLEM [DAY…]", "Say of one attempt what every stage of a build made of it, and why", cli.Takes(2, cli.AnyNumber),
+		func(c *cobra.Command, args []string) error {
 			return cli.ReadCorpus(c.Context(), args[0], func(fsys corpus.FS, dir string) error {
 				return explain(c.Context(), s, fsys, dir, args, out, inJSON)
 			})
-		},
-	}
+		})
 	cli.Out(c, &out)
 	c.Flags().BoolVar(&inJSON, "json", false, "write JSON: the attempt's columns of the ledger, and what argues for and against it")
 	cli.ReadsFiles(c)

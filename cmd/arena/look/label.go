@@ -38,16 +38,12 @@ type labelFlags struct {
 // NewLabel makes `arena label`.
 func NewLabel(s *cli.Streams) *cobra.Command {
 	f := &labelFlags{streams: s}
-	c := &cobra.Command{
-		Use:   "label CORPUS [DAY…] -o SAMPLE",
-		Short: "Draw attempts for people to label: is it right on my day?",
-		Args:  cli.Takes(1, cli.AnyNumber),
-		RunE: func(c *cobra.Command, args []string) error {
+	c := cli.Command("label CORPUS [DAY…] -o SAMPLE", "Draw attempts for people to label: is it right on my day?", cli.Takes(1, cli.AnyNumber),
+		func(c *cobra.Command, args []string) error {
 			return cli.ReadCorpus(c.Context(), args[0], func(fsys corpus.FS, dir string) error {
 				return f.draw(c.Context(), fsys, dir, args[1:])
 			})
-		},
-	}
+		})
 	c.Flags().IntVar(&f.n, "n", 200, "attempts to draw")
 	c.Flags().Uint64Var(&f.seed, "seed", 0, "another seed draws another sample")
 	c.Flags().StringVarP(&f.out, "output", "o", "sample", "folder of the sample")

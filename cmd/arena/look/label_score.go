@@ -33,12 +33,8 @@ type person struct {
 
 func newLabelScore(s *cli.Streams) *cobra.Command {
 	f := scoreFlags{}
-	c := &cobra.Command{
-		Use:   "score SAMPLE LABELS…",
-		Short: "Say from people's labels how right filter, judge and guard are on the day",
-		Args:  cli.Takes(2, cli.AnyNumber),
-		RunE:  func(_ *cobra.Command, args []string) error { return f.run(s, args[0], args[1:]) },
-	}
+	c := cli.Command("score SAMPLE LABELS…", "Say from people's labels how right filter, judge and guard are on the day", cli.Takes(2, cli.AnyNumber),
+		func(_ *cobra.Command, args []string) error { return f.run(s, args[0], args[1:]) })
 	c.Flags().BoolVar(&f.json, "json", false, "write JSON instead of tables")
 	c.Flags().StringVar(&f.weighed, "weighed", "", "also write one person's labels with their probabilities to this file")
 	cli.ReadsFiles(c)
