@@ -413,7 +413,7 @@ func TestWhatGotNoAnswerIsAskedAgain(t *testing.T) {
 	server := &script.Server{Dialect: "native", Plan: func(q string, _ int64) script.Plan {
 		plan := slices.Clone(behaviours()["solve"].plan)
 		if q == "late" && !mended.Load() {
-			plan[1].Fault = "500"
+			plan[1].Fault = script.Reply(500, "fault")
 		}
 		return plan
 	}}

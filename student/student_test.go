@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
@@ -56,6 +57,14 @@ var (
 // say is an act without calls.
 func say(content string) script.Act { return script.Act{Content: content} }
 
+// reset and cut are connections that break before a reply and in one.
+func reset(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }
+
+func cut(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Length", "5000")
+	_, _ = w.Write([]byte(`{"choices":[{"message":{"content":"ha`))
+}
+
 // behaviour is a plan with what must become of it.
 type behaviour struct {
 	plan  script.Plan
@@ -95,15 +104,15 @@ func behaviours() map[string]behaviour {
 		"cut in call":           {plan: script.Plan{{Content: `<tool_call>[{"na`, Finish: "length"}}, stop: rollout.StopTruncated, label: rollout.LabelTruncated, turns: 1},
 		"overflow":              {plan: script.Plan{search, fault(script.Overflow, 0)}, stop: rollout.StopOverflow, label: rollout.LabelOverflow, turns: 1},
 		"recommended then lost": {plan: script.Plan{search, recommend, say("done")}, stop: rollout.StopNoToolCall, turns: 3},
-		"flaky server":          {plan: script.Plan{fault("503", 1), fault(script.Reset, 2), fault(script.NoChoices, 1), fault(script.HTML, 1), fault(script.Cut, 1), terminate}, stop: rollout.StopTerminated, label: rollout.LabelNoRecommendation, turns: 6},
-		"limited":               {plan: script.Plan{fault("429", 2), recommend, terminate}, stop: rollout.StopTerminated, turns: 3},
-		"always 500":            {plan: script.Plan{search, fault("500", 0)}, stop: rollout.StopInfra, infra: "http_500", turns: 1},
-		"always 429":            {plan: script.Plan{fault("429", 0)}, stop: rollout.StopInfra, infra: "http_429"},
-		"refused 400":           {plan: script.Plan{fault("400", 0)}, stop: rollout.StopInfra, infra: "http_400"},
+		"flaky server":          {plan: script.Plan{fault(script.Reply(503, "fault"), 1), fault(reset, 2), fault(script.NoChoices, 1), fault(script.Reply(200, "<html><body>Bad gateway</body></html>"), 1), fault(cut, 1), terminate}, stop: rollout.StopTerminated, label: rollout.LabelNoRecommendation, turns: 6},
+		"limited":               {plan: script.Plan{fault(script.Reply(429, "fault"), 2), recommend, terminate}, stop: rollout.StopTerminated, turns: 3},
+		"always 500":            {plan: script.Plan{search, fault(script.Reply(500, "fault"), 0)}, stop: rollout.StopInfra, infra: "http_500", turns: 1},
+		"always 429":            {plan: script.Plan{fault(script.Reply(429, "fault"), 0)}, stop: rollout.StopInfra, infra: "http_429"},
+		"refused 400":           {plan: script.Plan{fault(script.Reply(400, "fault"), 0)}, stop: rollout.StopInfra, infra: "http_400"},
 		"no choices":            {plan: script.Plan{fault(script.NoChoices, 0)}, stop: rollout.StopInfra, infra: "unreadable"},
-		"html":                  {plan: script.Plan{fault(script.HTML, 0)}, stop: rollout.StopInfra, infra: "unreadable"},
-		"cut body":              {plan: script.Plan{fault(script.Cut, 0)}, stop: rollout.StopInfra, infra: "unreadable"},
-		"reset":                 {plan: script.Plan{fault(script.Reset, 0)}, stop: rollout.StopInfra, infra: "connection"},
+		"html":                  {plan: script.Plan{fault(script.Reply(200, "<html><body>Bad gateway</body></html>"), 0)}, stop: rollout.StopInfra, infra: "unreadable"},
+		"cut body":              {plan: script.Plan{fault(cut, 0)}, stop: rollout.StopInfra, infra: "unreadable"},
+		"reset":                 {plan: script.Plan{fault(reset, 0)}, stop: rollout.StopInfra, infra: "connection"},
 	}
 }
 
@@ -207,7 +216,7 @@ func TestEveryBehaviourIsToldApart(t *testing.T) {
 // TestAServerThatHangs is asked nothing that must be answered in time.
 func TestAServerThatHangs(t *testing.T) {
 	t.Parallel()
-	hang := behaviour{plan: script.Plan{{Fault: script.Hang}}, stop: rollout.StopInfra, infra: "timeout"}
+	hang := behaviour{plan: script.Plan{{Fault: func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }}}, stop: rollout.StopInfra, infra: "timeout"}
 	web := httptest.NewServer(&script.Server{Dialect: "native", Plan: func(string, int64) script.Plan { return hang.plan }})
 	defer web.Close()
 	names := []string{"one", "two"}

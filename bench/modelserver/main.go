@@ -171,7 +171,7 @@ var behaviours = []script.Plan{
 	{{Reasoning: "Hmm."}},
 	{{Content: "I think that", Finish: "length"}},
 	{act("", "find_product", `{"q": "lamp"}`), {Fault: script.Overflow}},
-	{{Fault: "500"}},
+	{{Fault: script.Reply(http.StatusInternalServerError, "fault")}},
 	{{Fault: script.NoChoices}},
 }
 

@@ -58,7 +58,7 @@ func scripted(t *testing.T, solves func(query string, seed int64) bool) string {
 			id = "700"
 		}
 		if strings.HasPrefix(q, "broken") {
-			return script.Plan{{Fault: "500"}}
+			return script.Plan{{Fault: script.Reply(500, "fault")}}
 		}
 		return script.Plan{call("find_product", `{"q":"lamp"}`), call("recommend_product", `{"product_ids":"`+id+`"}`), call("terminate", "{}")}
 	}})

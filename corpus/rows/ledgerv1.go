@@ -77,8 +77,8 @@ type CheckVerdict struct {
 // Feature is one measured value within a Verdict; what could not be measured
 // has no row.
 type Feature struct {
-	Name  string  `parquet:"name,dict"`
-	Value float64 `parquet:"value"`
+	Name  string  `parquet:"name,dict" json:"name"`
+	Value float64 `parquet:"value" json:"value"`
 }
 
 // Outcome is a row of tables/outcomes.parquet: the subnet's own score of one

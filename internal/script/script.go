@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"strings"
 	"sync"
@@ -38,17 +39,21 @@ type Call struct {
 }
 
 // Fault is a way in which a server fails.
-type Fault string
+type Fault = http.HandlerFunc
 
-// The faults. A Fault of three digits is a status code.
-const (
-	NoFault   Fault = ""
-	NoChoices Fault = "no_choices"
-	HTML      Fault = "html"
-	Cut       Fault = "cut"
-	Reset     Fault = "reset"
-	Hang      Fault = "hang"
-	Overflow  Fault = "overflow"
+// Reply fails by a reply of this status and text, after which a client may ask at once.
+func Reply(status int, text string) Fault {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Retry-After", "0")
+		w.WriteHeader(status)
+		w.Write([]byte(text)) //nolint:errcheck // the client went away
+	}
+}
+
+// A reply without an answer, and a prompt that is longer than the model can read.
+var (
+	NoChoices = Reply(http.StatusOK, `{"id":"x","choices":[]}`)
+	Overflow  = Reply(http.StatusBadRequest, `{"error":{"message":"This model's maximum context length is 4096 tokens.","code":"context_length_exceeded"}}`)
 )
 
 // Plan is one conversation: the last act goes on for ever.
@@ -97,8 +102,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	plan := s.Plan(query, seed)
 	act := plan[min(turn, len(plan)-1)]
 	times := s.count(fmt.Sprintf("%s#%d#%d", query, seed, turn), act)
-	if act.Fault != NoFault && (act.Times == 0 || times <= act.Times) {
-		fail(w, r, act.Fault)
+	if act.Fault != nil && (act.Times == 0 || times <= act.Times) {
+		act.Fault(w, r)
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
@@ -113,7 +118,7 @@ func (s *Server) count(turn string, act Act) int {
 		s.asked, s.answered = map[string]int{}, map[string]int{}
 	}
 	s.asked[turn]++
-	if act.Fault == NoFault || act.Times > 0 && s.asked[turn] > act.Times {
+	if act.Fault == nil || act.Times > 0 && s.asked[turn] > act.Times {
 		s.answered[turn]++
 	}
 	return s.asked[turn]
@@ -129,38 +134,7 @@ func (s *Server) Answered() map[string]int { return s.copied(&s.answered) }
 func (s *Server) copied(m *map[string]int) map[string]int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	out := make(map[string]int, len(*m))
-	for k, v := range *m {
-		out[k] = v
-	}
-	return out
-}
-
-func fail(w http.ResponseWriter, r *http.Request, f Fault) {
-	switch f {
-	case NoChoices:
-		w.Write([]byte(`{"id":"x","choices":[]}`)) //nolint:errcheck // the client went away
-	case HTML:
-		w.Write([]byte("<html><body>Bad gateway</body></html>")) //nolint:errcheck // the client went away
-	case Cut:
-		w.Header().Set("Content-Length", "5000")
-		w.Write([]byte(`{"choices":[{"message":{"content":"ha`)) //nolint:errcheck // the client went away
-	case Reset:
-		panic(http.ErrAbortHandler)
-	case Hang:
-		<-r.Context().Done()
-	case Overflow:
-		w.WriteHeader(http.StatusBadRequest)
-		w.Write([]byte(`{"error":{"message":"This model's maximum context length is 4096 tokens.","code":"context_length_exceeded"}}`)) //nolint:errcheck // the client went away
-	case NoFault:
-	default: // a status
-		var status int
-		if _, err := fmt.Sscanf(string(f), "%d", &status); err != nil {
-			status = http.StatusInternalServerError
-		}
-		w.Header().Set("Retry-After", "0")
-		http.Error(w, "fault", status)
-	}
+	return maps.Clone(*m)
 }
 
 // reply writes an act in the server's dialect.

@@ -2,6 +2,7 @@
 package text
 
 import (
+	"fmt"
 	"iter"
 	"strings"
 	"unicode"
@@ -140,4 +141,12 @@ func Stretches(s string, set *[256]bool, least int) iter.Seq2[int, int] {
 			}
 		}
 	}
+}
+
+// Told is a value as format writes it, or the word for none.
+func Told[T any](v *T, format, none string) string {
+	if v == nil {
+		return none
+	}
+	return fmt.Sprintf(format, *v)
 }

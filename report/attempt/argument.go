@@ -21,10 +21,10 @@ import (
 // columns stand in Line; what JSON holds is what a table of attempts does not.
 type Argument struct {
 	*where.Line `json:"-"`
-	Number      int       `json:"n"`
-	Checks      []Check   `json:"checks,omitempty"`
-	Features    []Feature `json:"features,omitempty"`
-	Gates       []Gate    `json:"gates,omitempty"`
+	Number      int            `json:"n"`
+	Checks      []Check        `json:"checks,omitempty"`
+	Features    []rows.Feature `json:"features,omitempty"`
+	Gates       []Gate         `json:"gates,omitempty"`
 	// Steps are passages that the judge cites for no gate.
 	Steps  []Passage `json:"steps,omitempty"`
 	Detail string    `json:"detail,omitempty"`
@@ -54,12 +54,6 @@ type Check struct {
 	Reason string  `json:"reason,omitempty"`
 	Value  float64 `json:"value"`
 	Limit  float64 `json:"limit"`
-}
-
-// Feature is one measured value.
-type Feature struct {
-	Name  string  `json:"name"`
-	Value float64 `json:"value"`
 }
 
 // Gate is one gate of the judge: passed, failed, or not asked behind one that failed.
@@ -101,9 +95,7 @@ func (l *Ledger) Argue(at int) *Argument {
 		for _, c := range v.Checks {
 			a.Checks = append(a.Checks, Check{c.Check, !c.Keep, c.Reason, finite(c.Value), finite(c.Limit)})
 		}
-		for _, f := range v.Features {
-			a.Features = append(a.Features, Feature(f))
-		}
+		a.Features = v.Features
 		if v.Axis == string(arena.AxisUnknown) {
 			a.Unknown = l.undecided(a) + "; who acted is asked first, and without an answer no other check decides"
 		}

@@ -341,12 +341,7 @@ func (c *Call) write(p *printer, head string) {
 	}
 }
 
-func number(x *float64) string {
-	if x == nil {
-		return "unknown"
-	}
-	return fmt.Sprintf("%.4g", *x)
-}
+func number(x *float64) string { return text.Told(x, "%.4g", "unknown") }
 
 // Similar are the ids of the ledger nearest to one that is not there.
 func (l *Ledger) Similar(id string) string {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"hash/maphash"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -210,15 +211,24 @@ func (c *Corpus) agentsOf() map[record][]string {
 
 func (c *Corpus) meet(ctx context.Context) error {
 	agents := c.agentsOf()
+	return c.each(ctx, func(is record, t *arena.Trace) error {
+		c.kin.add(t, agents[is])
+		return nil
+	})
+}
+
+// each gives every trace of the days to see, which several goroutines call.
+func (c *Corpus) each(ctx context.Context, see func(record, *arena.Trace) error) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(max(1, c.Workers))
-	for _, in := range c.inputs() {
+	for _, sha := range slices.Sorted(maps.Keys(c.Days)) { // an order that no path decides
+		in := c.Days[sha]
 		g.Go(func() error {
 			_, err := traces.Read(ctx, in, traces.Defaults(), func(it traces.Item) error {
-				if it.Trace != nil {
-					c.kin.add(it.Trace, agents[record{in.SHA256, it.Trace.RecordSHA256}])
+				if it.Trace == nil {
+					return nil
 				}
-				return nil
+				return see(record{in.SHA256, it.Trace.RecordSHA256}, it.Trace)
 			})
 			return err
 		})

@@ -7,16 +7,11 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"maps"
 	"regexp"
-	"slices"
 	"strconv"
-
-	"golang.org/x/sync/errgroup"
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/report/attempt"
-	"github.com/trajectory-arena/arena/traces"
 )
 
 // Write gives every file of the site to put, which several goroutines call: the kept
@@ -81,35 +76,14 @@ func (c *Corpus) write(ctx context.Context, folder string, put func(string, []by
 		a := c.Ledger.Lines[at].Attempt
 		w.wanted[record{a.SourceSHA256, a.RecordSHA256}] = at
 	}
-	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(max(1, c.Workers))
-	for _, in := range c.inputs() {
-		g.Go(func() error { return w.input(ctx, in) })
-	}
-	return errors.Join(g.Wait(), w.rows())
-}
-
-// inputs are those of the days in an order that no path decides.
-func (c *Corpus) inputs() (all []traces.Input) {
-	for _, sha := range slices.Sorted(maps.Keys(c.Days)) {
-		all = append(all, c.Days[sha])
-	}
-	return all
-}
-
-func (w *writer) input(ctx context.Context, in traces.Input) error {
-	_, err := traces.Read(ctx, in, traces.Defaults(), func(it traces.Item) error {
-		if it.Trace == nil {
-			return nil
-		}
-		is := record{in.SHA256, it.Trace.RecordSHA256}
-		w.kin.add(it.Trace, w.agents[is])
+	read := w.each(ctx, func(is record, t *arena.Trace) error {
+		w.kin.add(t, w.agents[is])
 		if at, wanted := w.wanted[is]; wanted {
-			return w.tell(at, it.Trace, attempt.FromDay)
+			return w.tell(at, t, attempt.FromDay)
 		}
 		return nil
 	})
-	return err
+	return errors.Join(read, w.rows())
 }
 
 func (w *writer) rows() error {

@@ -10,6 +10,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/trajectory-arena/arena/internal/stats"
+	"github.com/trajectory-arena/arena/internal/text"
 )
 
 // WriteSeries writes the runs of comparisons with one base as a table, for people.
@@ -66,12 +67,7 @@ func (r *Run) cost() string {
 
 const unknown = "unknown"
 
-func share(x *float64) string {
-	if x == nil {
-		return unknown
-	}
-	return fmt.Sprintf("%.4f", *x)
-}
+func share(x *float64) string { return text.Told(x, "%.4f", unknown) }
 
 func between(x *[2]float64) string {
 	if x == nil {

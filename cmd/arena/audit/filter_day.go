@@ -159,7 +159,7 @@ func printLeaderboard(w io.Writer, b *filters.Leaderboard) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "rank\tagent\tattempts\tagentic\tadaptivity\tbase\tv1\trank\tv2\trank\targs\trank\t")
 	for _, s := range b.Standings {
-		fmt.Fprintf(t, "%d\t%s\t%d\t%.2f\t%s\t%.4f\t", s.BaseRank, text.Line(s.Agent), s.Attempts, s.Agentic, cli.Told(s.Adaptivity, "%.2f", "-"), s.Base)
+		fmt.Fprintf(t, "%d\t%s\t%d\t%.2f\t%s\t%.4f\t", s.BaseRank, text.Line(s.Agent), s.Attempts, s.Agentic, text.Told(s.Adaptivity, "%.2f", "-"), s.Base)
 		for k := range s.Scores {
 			fmt.Fprintf(t, "%.4f\t%d (%+d)\t", s.Scores[k], s.Ranks[k], s.BaseRank-s.Ranks[k])
 		}

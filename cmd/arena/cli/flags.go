@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/trajectory-arena/arena/internal/text"
 )
 
 type value struct {
@@ -74,17 +76,9 @@ func oneOf[T ~string](to *T, words []string) value {
 
 // Number adds a flag for a number that is nil where it is not given.
 func Number[T any](c *cobra.Command, to **T, name string, parse func(string) (T, error), doc string) {
-	c.Flags().Var(value{fmt.Sprintf("%T", *new(T)), func() string { return Told(*to, "%v", "") }, func(text string) error {
+	c.Flags().Var(value{fmt.Sprintf("%T", *new(T)), func() string { return text.Told(*to, "%v", "") }, func(text string) error {
 		n, err := parse(text)
 		*to = &n
 		return err
 	}}, name, doc)
-}
-
-// Told is a value as format writes it, or the word for none.
-func Told[T any](v *T, format, none string) string {
-	if v == nil {
-		return none
-	}
-	return fmt.Sprintf(format, *v)
 }

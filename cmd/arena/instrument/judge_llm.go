@@ -12,6 +12,7 @@ import (
 
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
 	"github.com/trajectory-arena/arena/internal/model"
+	"github.com/trajectory-arena/arena/internal/text"
 	"github.com/trajectory-arena/arena/judges/ledger"
 	"github.com/trajectory-arena/arena/judges/llm"
 	"github.com/trajectory-arena/arena/judges/prices"
@@ -173,4 +174,4 @@ func (m *Models) Close() error {
 }
 
 // Dollars is a cost in words; nil where a price is unknown.
-func Dollars(usd *float64) string { return cli.Told(usd, "%.6f USD", "at unknown prices") }
+func Dollars(usd *float64) string { return text.Told(usd, "%.6f USD", "at unknown prices") }

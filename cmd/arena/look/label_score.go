@@ -117,12 +117,12 @@ func (f *scoreFlags) tell(w io.Writer, people []person, drawn int) error {
 	for _, p := range people {
 		fmt.Fprintf(t, "%s, %d of %d labelled\t\tof the day\t95 %%\tn\t\n", text.Line(filepath.Base(p.Name)), len(p.answers), drawn)
 		for _, m := range p.Figures {
-			fmt.Fprintf(t, "%s\t%s\t%s\t%.3f-%.3f\t%d\t\n", m.Instrument, m.Measure, cli.Told(m.Share, "%.3f", "-"), m.Low, m.High, m.N)
+			fmt.Fprintf(t, "%s\t%s\t%s\t%.3f-%.3f\t%d\t\n", m.Instrument, m.Measure, text.Told(m.Share, "%.3f", "-"), m.Low, m.High, m.N)
 		}
 	}
 	for _, question := range slices.Sorted(maps.Keys(reports)) {
 		for _, p := range reports[question].Pairs {
-			fmt.Fprintf(t, "people, %s\tkappa\t%s\t%s\t%d\t\n", question, cli.Told(p.Kappa.Value, "%.3f", "-"), bounds(p.Kappa.CI95), p.N)
+			fmt.Fprintf(t, "people, %s\tkappa\t%s\t%s\t%d\t\n", question, text.Told(p.Kappa.Value, "%.3f", "-"), bounds(p.Kappa.CI95), p.N)
 		}
 	}
 	return t.Flush()
