@@ -21,6 +21,8 @@ import time
 import urllib.request
 from pathlib import Path
 
+from peers import task
+
 HERE = Path(__file__).resolve().parent
 REQUESTS = 5
 
@@ -73,7 +75,7 @@ def main():
         work = Path(folder)
         for tool, package in (("arena", "./cmd/arena"), ("modelserver", "./bench/modelserver")):
             subprocess.run(["go", "build", "-tags", "grpcnotrace", "-o", work / tool, package], cwd=HERE.parent, check=True)
-        subprocess.run([work / "modelserver", "-task", work, "-problems", "100"], check=True)
+        task.write(work, 100)
         server = subprocess.Popen([work / "modelserver", "-listen", f"127.0.0.1:{o.port}", "-latency", o.latency], stdout=subprocess.DEVNULL)
         try:
             url = f"http://127.0.0.1:{o.port}/v1"

@@ -1,5 +1,5 @@
 // Command modelserver plays a chat-completion server for measurements, checks
-// and first tries: it solves the problems that -task writes, or a share of
+// and first tries: it solves the problems that peers/task.py writes, or a share of
 // those of a day, or behaves in all the ways that a model can.
 //
 //	go run ./bench/modelserver -day testdata/day -listen 127.0.0.1:8000
@@ -19,7 +19,6 @@ import (
 	"net/http/httptest"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -47,13 +46,8 @@ func run(ctx context.Context, args []string) error {
 	mixed := f.Bool("mixed", false, "behave in every way that a model can, not only well")
 	day := f.String("day", "", "solve a share of the problems in this folder of problems.jsonl and catalog.jsonl")
 	share := f.Float64("solves", 0.6, "share of the rollouts of -day that succeed, always the same ones")
-	task := f.String("task", "", "write catalog.jsonl and problems.jsonl into this folder, and end")
-	problems := f.Int("problems", 100, "problems of -task")
 	if err := f.Parse(args); err != nil {
 		return err
-	}
-	if *task != "" {
-		return writeTask(*task, *problems)
 	}
 	plan := func(string, int64) script.Plan { return solve }
 	switch {
@@ -173,23 +167,4 @@ var behaviours = []script.Plan{
 	{act("", "find_product", `{"q": "lamp"}`), {Fault: script.Overflow}},
 	{{Fault: script.Reply(http.StatusInternalServerError, "fault")}},
 	{{Fault: script.NoChoices}},
-}
-
-// writeTask writes problems whose answer is the product 700, and a catalogue
-// around it.
-func writeTask(dir string, problems int) error {
-	var c, p strings.Builder
-	for i, colour := range []string{"Blue", "Red", "Green", "White"} {
-		for j, thing := range []string{"desk lamp", "garden hose", "phone case", "running shoes", "coffee mug"} {
-			fmt.Fprintf(&c, `{"product_id":"%d","shop_id":"%d","title":"%s %s, model %d","price":%d,"service":["COD","freeShipping"],"sold_count":%d,`+
-				`"short_description":"A %s.","description":%q,"attributes":{"colour":["%s"]},"sku_options":{}}`+"\n",
-				700+10*j+i, 5+j, colour, thing, i, 100*(i+1)+j, i*j, thing, strings.Repeat("A plain thing, well made. ", 20), colour)
-		}
-	}
-	for i := range problems {
-		fmt.Fprintf(&p, `{"problem_id":"p%d","query":"Request %d: a blue desk lamp, please. It should be sturdy.","category":"Product","reward":{"product_id":"700","title":["Blue desk lamp, model 0"]}}`+"\n", i, i)
-	}
-	return errors.Join(os.MkdirAll(dir, 0o755),
-		os.WriteFile(filepath.Join(dir, "catalog.jsonl"), []byte(c.String()), 0o644),
-		os.WriteFile(filepath.Join(dir, "problems.jsonl"), []byte(p.String()), 0o644))
 }

@@ -1,6 +1,7 @@
 package build
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -12,6 +13,7 @@ import (
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
 	"github.com/trajectory-arena/arena/corpus/redact"
 	"github.com/trajectory-arena/arena/pipeline/choose"
+	"github.com/trajectory-arena/arena/pipeline/finish"
 	"github.com/trajectory-arena/arena/pipeline/foreign"
 )
 
@@ -59,18 +61,14 @@ func (f *importFlags) run(c *cobra.Command, s *cli.Streams, in []string) error {
 		return err
 	}
 	cli.LimitHeap(cli.HeapLimit)
-	out, err := f.target.Staged(s)
+	return f.target.Make(c.Context(), s, func(to finish.Target) error { return f.write(c.Context(), s, in, to) })
+}
+
+func (f *importFlags) write(ctx context.Context, s *cli.Streams, in []string, to finish.Target) error {
+	inputs, err := s.DayInputs(ctx, in)
 	if err != nil {
 		return err
 	}
-	if err = out.Take(c.Context(), s, f.target.Force); err != nil {
-		return err
-	}
-	inputs, err := s.DayInputs(c.Context(), in)
-	if err != nil {
-		return err
-	}
-	to := f.target.At(out)
 	if !f.asIs {
 		if to.Redact, err = redact.New(redact.Options{}); err != nil {
 			return err
@@ -78,7 +76,7 @@ func (f *importFlags) run(c *cobra.Command, s *cli.Streams, in []string) error {
 	}
 	progress := cli.Noise{Quiet: f.quiet}.Progress(s)
 	m := foreign.Import{Inputs: inputs, RunID: f.reading.RunID, MaxUnreadable: f.reading.MaxUnreadable, HeldOut: f.heldOut, Workers: f.workers, Progress: progress.Event, Target: to}
-	summary, err := m.Run(c.Context())
+	summary, err := m.Run(ctx)
 	progress.Done()
 	if summary != nil {
 		cli.Warn(s.Err, summary.CutFiles, summary.Collisions)
@@ -92,8 +90,5 @@ func (f *importFlags) run(c *cobra.Command, s *cli.Streams, in []string) error {
 			fmt.Fprintf(s.Err, "refused: %s in %d\n", named, summary.Refused[named])
 		}
 	}
-	if err != nil {
-		return err
-	}
-	return out.Publish(c.Context())
+	return err
 }

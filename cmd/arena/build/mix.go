@@ -14,6 +14,7 @@ import (
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/pipeline/choose"
+	"github.com/trajectory-arena/arena/pipeline/finish"
 	"github.com/trajectory-arena/arena/pipeline/mix"
 )
 
@@ -58,20 +59,23 @@ func (f *mixFlags) run(ctx context.Context, s *cli.Streams, args []string) error
 	if !f.capped && sources[0].Weight == 0 {
 		f.config.PerProblem = 0 // what is united is not thinned
 	}
-	out, err := f.target.Staged(s)
-	if err != nil {
+	if err = f.target.Check(); err != nil {
 		return err
 	}
 	if _, err = cli.ParseWhere(f.config.Where); err != nil {
 		return err
 	}
-	m := &mix.Mix{Sources: sources, Config: f.config, HeldOut: f.heldOut, Workers: f.workers, Target: f.target.At(out)}
+	m := &mix.Mix{Sources: sources, Config: f.config, HeldOut: f.heldOut, Workers: f.workers}
 	if err = m.Validate(); err != nil {
 		return cli.Usage(err, "run `arena mix --help` for an example")
 	}
-	if err = out.Take(ctx, s, f.target.Force); err != nil {
-		return err
-	}
+	return f.target.Make(ctx, s, func(to finish.Target) error {
+		m.Target = to
+		return f.write(ctx, s, m)
+	})
+}
+
+func (f *mixFlags) write(ctx context.Context, s *cli.Streams, m *mix.Mix) error {
 	// Each source is read three times, once to verify it: from a bucket a copy is.
 	paths, err := s.Local(ctx, folders(m.Sources)...)
 	if err != nil {
@@ -90,10 +94,7 @@ func (f *mixFlags) run(ctx context.Context, s *cli.Streams, args []string) error
 	if errors.Is(err, fs.ErrNotExist) {
 		return cli.Usage(err, "name corpora, each with its weight, such as monday:0.5; "+cli.NoCorpus)
 	}
-	if err != nil {
-		return cli.Otherwise(err, "nothing was written: mend the cause and run the same command again")
-	}
-	return out.Publish(ctx)
+	return cli.Otherwise(err, "nothing was written: mend the cause and run the same command again")
 }
 
 func folders(sources []mix.Source) []string {

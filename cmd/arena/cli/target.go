@@ -68,6 +68,22 @@ func (t *Target) Staged(s *Streams) (Output, error) {
 	return NewOutput(t.Name, filepath.Join(staging, "out"))
 }
 
+// Make keeps the output for this process, has do write a corpus there, and puts that into
+// its bucket, if it goes to one.
+func (t *Target) Make(ctx context.Context, s *Streams, do func(finish.Target) error) error {
+	out, err := t.Staged(s)
+	if err != nil {
+		return err
+	}
+	if err = out.Take(ctx, s, t.Force); err != nil {
+		return err
+	}
+	if err = do(t.At(out)); err != nil {
+		return err
+	}
+	return out.Publish(ctx)
+}
+
 // At is what a corpus in the output is assembled by.
 func (t *Target) At(out Output) finish.Target {
 	return finish.Target{FS: corpus.Disk{}, Out: out.Dir, Version: Version(), License: t.License}
