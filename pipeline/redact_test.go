@@ -134,8 +134,9 @@ func (q quotingJudge) Judge(ctx context.Context, t *arena.Trace, d *arena.Dialog
 	return j, err
 }
 
-// TestCanariesReachNoCorpus plants secrets of two hundred kinds in every attempt of
-// a day. The corpus is as large as without them, and no file of it holds one.
+// TestCanariesReachNoCorpus plants secrets of two hundred kinds in the attempts of
+// a day, which without the tag long have room for more than half of them. The corpus
+// is as large as without them, and no file of it holds one.
 func TestCanariesReachNoCorpus(t *testing.T) {
 	t.Parallel()
 	secrets := canary.All()

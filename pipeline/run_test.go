@@ -12,13 +12,16 @@ import (
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/verify"
+	"github.com/trajectory-arena/arena/internal/long"
 	"github.com/trajectory-arena/arena/judges"
 	"github.com/trajectory-arena/arena/judges/outcome"
 	"github.com/trajectory-arena/arena/pipeline"
 	"github.com/trajectory-arena/arena/shop"
 )
 
-const sampleDay = "../testdata/day"
+var sampleDay = "../testdata/day"
+
+func TestMain(m *testing.M) { long.MainOfDay(m, &sampleDay) }
 
 // lengthJudge grades by a property of the trace alone, so that a test needs no
 // real judge and grades still differ.
