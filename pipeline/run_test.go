@@ -21,7 +21,7 @@ import (
 
 var sampleDay = "../testdata/day"
 
-func TestMain(m *testing.M) { long.MainOfDay(m, &sampleDay) }
+func TestMain(m *testing.M) { os.Exit(long.RunOnDay(m, &sampleDay)) }
 
 // lengthJudge grades by a property of the trace alone, so that a test needs no
 // real judge and grades still differ.

@@ -32,15 +32,15 @@ func TestBucketsAreInputAndOutput(t *testing.T) {
 	t.Cleanup(server.Close)
 	q := url.Values{"endpoint": {server.URL}, "region": {"us-east-1"}, "use_path_style": {"true"}, "disable_https": {"true"}}
 	at := func(folder string) string { return "s3://arena/" + folder + "?" + q.Encode() }
-	root, err := os.Getwd()
+	day, err := filepath.Abs(testDay)
 	if err != nil {
 		t.Fatal(err)
 	}
-	stow(t, at(""), filepath.Join(root, "..", "..", "testdata", "day"), "day/")
+	stow(t, at(""), day, "day/")
 	t.Chdir(t.TempDir())
 	for _, args := range [][]string{
 		{"build", at("day"), "-o", at("made/corpus"), "-q"},
-		{"build", filepath.Join(root, "..", "..", "testdata", "day"), "-o", "here", "-q"},
+		{"build", day, "-o", "here", "-q"},
 		{"verify", at("made/corpus")},
 		{"export", at("made/corpus"), "-p", "text", "-o", at("made/text"), "-q"},
 		{"verify", at("made/text")},

@@ -45,7 +45,7 @@ func TestABuildComparesMeanings(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(bagOfWords))
 	defer server.Close()
 	out := filepath.Join(t.TempDir(), "corpus")
-	args := []string{"build", filepath.Join("..", "..", "testdata", "day"), "-o", out, "-q", "--embeddings-for", "guard", "--embeddings", server.URL + "/v1", "--embeddings-model", "bag"}
+	args := []string{"build", testDay, "-o", out, "-q", "--embeddings-for", "guard", "--embeddings", server.URL + "/v1", "--embeddings-model", "bag"}
 	var words strings.Builder
 	if code := run(t.Context(), args, nil, io.Discard, &words); code != cli.ExitOK {
 		t.Fatalf("exit %d\n%s", code, words.String())
@@ -88,7 +88,7 @@ func TestATierOfEmbeddingsThatStops(t *testing.T) {
 			t.Parallel()
 			for command, args := range map[string][]string{
 				"leak":  {"leak", "--held-out", filepath.Join("..", "..", "testdata", "leak", "bank.jsonl"), filepath.Join("..", "..", "testdata", "leak", "texts.jsonl")},
-				"build": {"build", filepath.Join("..", "..", "testdata", "day")},
+				"build": {"build", testDay},
 			} {
 				var asked atomic.Int64
 				server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -14,7 +14,8 @@ import (
 // the first is exit 2 and the second exit 1, and neither leaves an output.
 func TestWrongPathsAreUsageAndBrokenFilesFailures(t *testing.T) {
 	t.Parallel()
-	const day, catalog, texts = "../../testdata/day", "../../testdata/day/catalog.jsonl", "../../testdata/leak/texts.jsonl"
+	const texts = "../../testdata/leak/texts.jsonl"
+	day, catalog := testDay, filepath.Join(testDay, "catalog.jsonl")
 	corpus := filepath.Join(t.TempDir(), "corpus")
 	if code, _, said := arenaRun("build", day, "-o", corpus, "-q"); code != cli.ExitOK {
 		t.Fatal(said)

@@ -33,7 +33,7 @@ func zipBomb(t *testing.T) string {
 	t.Helper()
 	var b bytes.Buffer
 	w := gzip.NewWriter(&b)
-	if _, err := io.CopyN(w, emptyLines{}, 128<<20); err != nil {
+	if _, err := io.CopyN(w, emptyLines{}, long.Or[int64](128<<20, 32<<20)); err != nil {
 		t.Fatal(err)
 	}
 	if err := w.Close(); err != nil {
@@ -58,7 +58,7 @@ func TestHostileInputIsCountedAndTheDayGoesOn(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	day := filepath.Join(dir, "day")
-	if err := os.CopyFS(day, os.DirFS(filepath.Join("..", "..", "testdata", "day"))); err != nil {
+	if err := os.CopyFS(day, os.DirFS(wholeDay)); err != nil {
 		t.Fatal(err)
 	}
 	hostile := filepath.Join(day, "traces", "run=hostile")
@@ -70,7 +70,7 @@ func TestHostileInputIsCountedAndTheDayGoesOn(t *testing.T) {
 		"nul.jsonl":      "{\"problem_id\":\"\x00\n",
 		"bomb.jsonl.gz":  zipBomb(t),
 		"path.jsonl":     envelope("../../../etc/passwd", "x") + "\n",
-		"large.jsonl":    envelope("large", strings.Repeat("word ", 6<<20)) + "\n",
+		"large.jsonl":    envelope("large", strings.Repeat("word ", long.Or(6<<20, 1<<20))) + "\n",
 		"empty.jsonl":    "",
 		"cut.jsonl.gz":   zipped(t, envelope("cut", "x"))[:60],
 		"invalid.jsonl":  strings.Replace(envelope("invalid", "x"), `"x"`, "\"\xff\xfe\"", 1) + "\n",
@@ -87,11 +87,11 @@ func TestHostileInputIsCountedAndTheDayGoesOn(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	endless := filepath.Join(hostile, "long.jsonl") // a line of 1 GiB that takes no room on the disk
+	endless := filepath.Join(hostile, "long.jsonl") // a line longer than any may be, that takes no room on the disk
 	if err := os.WriteFile(endless, nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Truncate(endless, 1<<30); err != nil {
+	if err := os.Truncate(endless, long.Or[int64](1<<30, 80<<20)); err != nil {
 		t.Fatal(err)
 	}
 	var words bytes.Buffer
@@ -103,7 +103,7 @@ func TestHostileInputIsCountedAndTheDayGoesOn(t *testing.T) {
 			t.Errorf("the funnel does not name %s:\n%s", reason, words.String())
 		}
 	}
-	if code := run(t.Context(), []string{"build", filepath.Join("..", "..", "testdata", "day"), "-o", filepath.Join(dir, "plain"), "-q"}, nil, io.Discard, io.Discard); code != cli.ExitOK {
+	if code := run(t.Context(), []string{"build", wholeDay, "-o", filepath.Join(dir, "plain"), "-q"}, nil, io.Discard, io.Discard); code != cli.ExitOK {
 		t.Fatal("build of the plain day failed")
 	}
 	shard := filepath.Join("data", "sft", "train-00000-of-00001.parquet")
@@ -132,7 +132,7 @@ func TestHostileFilesOfEveryFormatByEveryReader(t *testing.T) {
 	}
 	dir := t.TempDir()
 	day := filepath.Join(dir, "day")
-	if err := os.CopyFS(day, os.DirFS(filepath.Join("..", "..", "testdata", "day"))); err != nil {
+	if err := os.CopyFS(day, os.DirFS(testDay)); err != nil {
 		t.Fatal(err)
 	}
 	bad := filepath.Join(day, "traces", "run=hostile")

@@ -17,7 +17,7 @@ import (
 // signals a process and its group.
 func TestInterruptedSaysSoAndLeavesNothing(t *testing.T) {
 	t.Parallel()
-	dir, day := t.TempDir(), filepath.Join("..", "..", "testdata", "day")
+	dir, day := t.TempDir(), testDay
 	c := exec.Command(program(t), "build", "-", "-o", filepath.Join(dir, "corpus"),
 		"--problems", filepath.Join(day, "problems.jsonl"), "--catalog", filepath.Join(day, "catalog.jsonl"))
 	in, err := c.StdinPipe() // open, and nothing ever comes

@@ -44,7 +44,7 @@ func TestKilledAndResumed(t *testing.T) {
 		t.Skip("left out by -short: the race detector hears nothing of a killed process")
 	}
 	t.Parallel()
-	arena, dir, day := program(t), t.TempDir(), filepath.Join("..", "..", "testdata", "day")
+	arena, dir, day := program(t), t.TempDir(), testDay
 	in := func(name string) string { return filepath.Join(dir, name) }
 	killedAndResumed(t, arena, in("built"), []string{"build", day, "-q"})
 	if !long.Tests {
@@ -114,7 +114,7 @@ type stages struct {
 	work  string
 }
 
-func (s stages) day() string { return filepath.Join("..", "..", "testdata", "day") }
+func (s stages) day() string { return testDay }
 
 func (s stages) in(name string) string { return filepath.Join(s.dir, name) }
 

@@ -24,7 +24,7 @@ import (
 // ranks before the attempt that it copies. With the tag long the days are two.
 func TestPlantedCopiesAreFoundAndLoseTheTie(t *testing.T) {
 	t.Parallel()
-	days := []string{testDay}
+	days := []string{wholeDay}
 	if long.Tests {
 		days = append(days, filepath.Join("..", "..", "..", "shared", "data", "day"))
 	}
@@ -39,7 +39,7 @@ func TestPlantedCopiesAreFoundAndLoseTheTie(t *testing.T) {
 				t.Fatal(err)
 			}
 			families := map[string]string{}
-			if from != testDay {
+			if from != wholeDay {
 				families = familiesOf(t, from)
 			}
 			planted := plantCopies(t, day)
@@ -49,7 +49,7 @@ func TestPlantedCopiesAreFoundAndLoseTheTie(t *testing.T) {
 			must(t, cli.ExitOK, "build", day, "-o", out, "-q")
 			must(t, cli.ExitOK, "view", out, "-o", out+".site", "--traces", "0")
 			copiesAreFound(t, out+".site", planted, families)
-			if from == testDay {
+			if from == wholeDay {
 				originalsRankFirst(t, out)
 			}
 		})

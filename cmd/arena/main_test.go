@@ -19,18 +19,28 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){
+	testscript.Main(onDay{m}, map[string]func(){
 		"arena":        main,
 		"model-server": modelServer,
 	})
 }
+
+// The sample day, of which the tests have some runs where the tag long is not set.
+var (
+	wholeDay = filepath.Join("..", "..", "testdata", "day")
+	testDay  = wholeDay
+)
+
+type onDay struct{ *testing.M }
+
+func (m onDay) Run() int { return long.RunOnDay(m.M, &testDay) }
 
 // TestScripts runs every command as its user would, one behaviour a file. Those
 // that begin with the corpus of the sample day get a copy by "sample DIR": it is
 // built once for all. Without the tag long every third runs, and what -run names.
 func TestScripts(t *testing.T) {
 	sample := filepath.Join(t.TempDir(), "corpus")
-	must(t, cli.ExitOK, "build", testDay, "-o", sample, "-q")
+	must(t, cli.ExitOK, "build", wholeDay, "-o", sample, "-q")
 	files := scripts(t, "testdata/script", "build_jobs", "build_stdin", "dedup_lines", "export_jobs", "export_redact", "filter_explain", "filter_lines",
 		"judge_gates", "judge_probe", "leak_lines", "log_format", "mix_two", "score_lines", "shop_call")
 	testscript.Run(t, testscript.Params{Files: files, Condition: isLong, Setup: func(e *testscript.Env) error {

@@ -217,7 +217,7 @@ func setting(client string, bad http.HandlerFunc) http.Handler {
 
 // attacked is a client's command line.
 func attacked(client, base, catalog, problems, dir string) []string {
-	day, _ := filepath.Abs(filepath.Join("..", "..", "testdata", "day"))
+	day, _ := filepath.Abs(testDay)
 	in := func(name string) string { return filepath.Join(dir, name) }
 	switch client {
 	case "judge":

@@ -12,6 +12,7 @@ import (
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/guard"
+	"github.com/trajectory-arena/arena/internal/long"
 	"github.com/trajectory-arena/arena/report/attempt"
 )
 
@@ -99,7 +100,7 @@ func TestPagesForOutsideTellNothing(t *testing.T) {
 	needles = append(needles, agent)
 	must(t, cli.ExitOK, "view", out, "-o", home, "--traces", "1000")
 	must(t, cli.ExitOK, "view", out, "-o", outside, "--traces", "1000", "--public", "--embargo", agent)
-	if at := standing(t, home, needles); len(at) < 150 {
+	if at := standing(t, home, needles); len(at) < long.Or(150, 75) {
 		t.Errorf("at home %d of %d are found", len(at), len(needles))
 	}
 	if at := standing(t, outside, needles); len(at) > 0 {

@@ -183,7 +183,7 @@ func writeBank(t *testing.T, dir string) string {
 	for _, p := range plants {
 		planted[p.problem] = p.kind != "light" // it rewords the one before it
 	}
-	err := rows.Each(filepath.Join("..", "..", "testdata", "day", "problems.jsonl"), func(r rows.Row) error {
+	err := rows.Each(filepath.Join(testDay, "problems.jsonl"), func(r rows.Row) error {
 		c := rows.Read(r)
 		if !planted[c.ID] {
 			return nil
@@ -203,7 +203,7 @@ func writeBank(t *testing.T, dir string) string {
 func plantedDay(t *testing.T, dir string) string {
 	t.Helper()
 	day := filepath.Join(dir, "day")
-	if err := os.CopyFS(day, os.DirFS(filepath.Join("..", "..", "testdata", "day"))); err != nil {
+	if err := os.CopyFS(day, os.DirFS(testDay)); err != nil {
 		t.Fatal(err)
 	}
 	requests := map[string]string{}

@@ -22,8 +22,6 @@ import (
 	"github.com/trajectory-arena/arena/pipeline/recipe"
 )
 
-var testDay = filepath.Join("..", "..", "testdata", "day")
-
 // dayStudent serves a student that solves a share of the test day's problems,
 // and else recommends a product that nobody wants.
 func dayStudent(t *testing.T, share float64) *script.Server {

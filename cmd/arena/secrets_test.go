@@ -12,6 +12,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 
 	"github.com/trajectory-arena/arena/internal/canary"
+	"github.com/trajectory-arena/arena/internal/long"
 )
 
 // secretDay is the sample day with a secret in all that names something: runs,
@@ -111,7 +112,8 @@ func TestCanariesAreInNoLineAndNoWord(t *testing.T) {
 	for _, f := range canary.Find(t, secrets, out) {
 		t.Errorf("%s: %s", f.Kind, f.Path)
 	}
-	for name, least := range map[string]int{"filter.jsonl": 180, "score.jsonl": 180, "judge.jsonl": 180, "leak.jsonl": len(secrets), "dedup.jsonl": len(secrets)} {
+	attempts := long.Or(180, 72)
+	for name, least := range map[string]int{"filter.jsonl": attempts, "score.jsonl": attempts, "judge.jsonl": attempts, "leak.jsonl": len(secrets), "dedup.jsonl": len(secrets)} {
 		b, err := os.ReadFile(in(name))
 		if err != nil {
 			t.Error(err)

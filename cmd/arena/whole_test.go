@@ -42,7 +42,7 @@ func writers(built, other, day string) map[string][]string {
 func corpora(t *testing.T, arena string) (built, other, day string) {
 	t.Helper()
 	dir := t.TempDir()
-	day, err := filepath.Abs(filepath.Join("..", "..", "testdata", "day"))
+	day, err := filepath.Abs(testDay)
 	if err != nil {
 		t.Fatal(err)
 	}

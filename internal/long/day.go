@@ -6,24 +6,23 @@ import (
 	"testing"
 )
 
-// MainOfDay runs a package's tests. Before, it points day, the path of the sample day,
-// to a copy of it that holds the attempts of its first four runs: three agents, each of
-// another dialect, and a program. With the tag long the tests have all ten.
-func MainOfDay(m *testing.M, day *string) {
-	code := 1
-	defer func() { os.Exit(code) }()
-	if !Tests {
-		dir, err := os.MkdirTemp("", "day-")
-		if err != nil {
-			panic(err)
-		}
-		defer os.RemoveAll(dir)
-		if err := firstRuns(*day, dir); err != nil {
-			panic(err)
-		}
-		*day = dir
+// RunOnDay runs a package's tests as m.Run does. Before, it points day, the path of the
+// sample day, to a copy that holds the attempts of its first four runs: three agents,
+// each of another dialect, and a program. With the tag long the tests have all ten runs.
+func RunOnDay(m *testing.M, day *string) int {
+	if Tests {
+		return m.Run()
 	}
-	code = m.Run()
+	dir, err := os.MkdirTemp("", "day-")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(dir)
+	if err := firstRuns(*day, dir); err != nil {
+		panic(err)
+	}
+	*day = dir
+	return m.Run()
 }
 
 func firstRuns(day, to string) error {
