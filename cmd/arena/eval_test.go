@@ -197,17 +197,20 @@ func TestEvalWithoutItsSearchServer(t *testing.T) {
 		{answers(http.StatusOK, 13, "<html>gateway"), `"search_unreachable":2`},
 		{answers(http.StatusOK, 100, `[{"product_id": "1`), `"search_unreachable":2`},
 	} {
-		server := httptest.NewServer(c.search)
-		defer server.Close()
-		run := filepath.Join(t.TempDir(), "run")
-		code, _, words := arenaRun("eval", "--endpoint", url, "--model", "m", "--problems", problems, "--catalog", catalog, "--search", server.URL, "-q", "-o", run)
-		if code != cli.ExitLimit {
-			t.Errorf("%s: exit %d: %s", c.want, code, words)
-		}
-		b, err := os.ReadFile(filepath.Join(run, "summary.json"))
-		if err != nil || !strings.Contains(strings.Join(strings.Fields(string(b)), ""), c.want) {
-			t.Errorf("%s is not in %s, %v", c.want, b, err)
-		}
+		t.Run(c.want, func(t *testing.T) {
+			t.Parallel() // each waits some seconds before it asks again
+			server := httptest.NewServer(c.search)
+			defer server.Close()
+			run := filepath.Join(t.TempDir(), "run")
+			code, _, words := arenaRun("eval", "--endpoint", url, "--model", "m", "--problems", problems, "--catalog", catalog, "--search", server.URL, "-q", "-o", run)
+			if code != cli.ExitLimit {
+				t.Errorf("%s: exit %d: %s", c.want, code, words)
+			}
+			b, err := os.ReadFile(filepath.Join(run, "summary.json"))
+			if err != nil || !strings.Contains(strings.Join(strings.Fields(string(b)), ""), c.want) {
+				t.Errorf("%s is not in %s, %v", c.want, b, err)
+			}
+		})
 	}
 	server := httptest.NewServer(answers(http.StatusNotFound, 4, "what"))
 	defer server.Close()

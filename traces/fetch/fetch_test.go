@@ -3,6 +3,7 @@ package fetch_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -321,6 +322,34 @@ func TestNothingIsSkippedInSilence(t *testing.T) {
 			})
 		})
 	}
+}
+
+// short lets a reply have 64 KiB.
+type short struct{ http.RoundTripper }
+
+func (s short) RoundTrip(r *http.Request) (*http.Response, error) {
+	res, err := s.RoundTripper.RoundTrip(r)
+	if err == nil {
+		res.Body = http.MaxBytesReader(nil, res.Body, 64<<10)
+	}
+	return res, err
+}
+
+// TestTooLongAnAnswerIsAskedForOnce: the next would be as long.
+func TestTooLongAnAnswerIsAskedForOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := &api{fault: on("episode-results/", 99, func(w http.ResponseWriter) { _, _ = io.WriteString(w, strings.Repeat("x", 65<<10)) })}
+		_, err := get(t, t.Context(), a, t.TempDir(), func(f *fetch.Fetch) { f.HTTP.Transport = short{f.HTTP.Transport} })
+		var long *http.MaxBytesError
+		if !errors.As(err, &long) {
+			t.Errorf("ended with %v", err)
+		}
+		for path, n := range a.paths {
+			if strings.HasPrefix(path, "episode-results/") && n > 1 {
+				t.Errorf("%s was asked for %d times", path, n)
+			}
+		}
+	})
 }
 
 // on answers the first times that a path is asked for in the server's place.
