@@ -41,7 +41,7 @@ func Files(whole string, n int) (all []File) {
 		add(number.ReplaceAllLiteralString(whole, ":"+value), "%s for numbers", value)
 		add(text.ReplaceAllLiteralString(whole, ":"+value), "%s for texts", value)
 	}
-	for i, name := range keys(whole) {
+	for i, name := range slices.Compact(slices.Sorted(slices.Values(key.FindAllString(whole, -1)))) {
 		for j := range 4 { // of the values a few, others at each key
 			value := values[(4*i+j)%len(values)]
 			add(strings.ReplaceAll(whole, name, name+value+`,"was":`), "%s under %s", value, name)
@@ -56,13 +56,6 @@ func Files(whole string, n int) (all []File) {
 	add(strings.ReplaceAll(whole, "", "\x00"), "two bytes a letter")
 	add(whole+whole, "twice on a line")
 	return all
-}
-
-// keys are the names of a text with their colons, each once.
-func keys(whole string) []string {
-	all := key.FindAllString(whole, -1)
-	slices.Sort(all)
-	return slices.Compact(all)
 }
 
 // large is a value of n entries, of one kind after another.

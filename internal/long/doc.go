@@ -3,10 +3,36 @@
 // sample.
 package long
 
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
 // Or gives whole where everything is to run, sample where not.
 func Or[T any](whole, sample T) T {
 	if Tests {
 		return whole
 	}
 	return sample
+}
+
+// RunOnDay runs a package's tests. Without the tag, day, the path of the sample day, is
+// of a copy that holds four of its ten runs: agents of three dialects and a program.
+func RunOnDay(m *testing.M, day *string) int {
+	if Tests {
+		return m.Run()
+	}
+	dir, err := os.MkdirTemp("", "day-")
+	defer os.RemoveAll(dir) //nolint:errcheck // it lies among what is temporary
+	err = errors.Join(err, os.CopyFS(dir, os.DirFS(*day)))
+	runs, _ := filepath.Glob(filepath.Join(dir, "traces", "*"))
+	for i := 4; i < len(runs); i++ {
+		err = errors.Join(err, os.RemoveAll(runs[i]))
+	}
+	if *day = dir; err != nil {
+		panic(err)
+	}
+	return m.Run()
 }

@@ -48,7 +48,7 @@ func (l *listener) Close() error {
 	return nil
 }
 
-func (l *listener) Addr() net.Addr { return addr{} }
+func (l *listener) Addr() net.Addr { return &net.UnixAddr{Net: "memory", Name: "models.test"} }
 
 func (l *listener) dial(ctx context.Context, _, _ string) (net.Conn, error) {
 	here, there := net.Pipe()
@@ -56,13 +56,8 @@ func (l *listener) dial(ctx context.Context, _, _ string) (net.Conn, error) {
 	case l.conns <- there:
 		return here, nil
 	case <-l.closed:
-		return nil, &net.OpError{Op: "dial", Net: addr{}.Network(), Addr: addr{}, Err: net.ErrClosed}
+		return nil, &net.OpError{Op: "dial", Net: "memory", Addr: l.Addr(), Err: net.ErrClosed}
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
 }
-
-type addr struct{}
-
-func (addr) Network() string { return "memory" }
-func (addr) String() string  { return "models.test" }

@@ -53,9 +53,7 @@ func (s *Turnstile) Kill(c *exec.Cmd, n int) error {
 		return fmt.Errorf("ended by itself: %w\n%s", err, said.String())
 	case <-waited:
 	}
-	if err := c.Process.Kill(); err != nil {
-		return err
-	}
+	err := c.Process.Kill()
 	<-ended //nolint:errcheck // it was killed
-	return nil
+	return err
 }

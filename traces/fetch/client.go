@@ -78,12 +78,11 @@ func (c *Client) bytes(ctx context.Context, method, address string, body []byte)
 			return text, nil
 		}
 		var refused *Refusal
-		var long *http.MaxBytesError // which the next answer would be too
 		wait := pause
 		switch {
 		case ctx.Err() != nil:
 			return nil, ctx.Err()
-		case errors.As(err, &refused) && refused.Status != http.StatusTooManyRequests && refused.Status < 500, errors.As(err, &long), try == tries:
+		case errors.As(err, &refused) && refused.Status != http.StatusTooManyRequests && refused.Status < 500, errors.As(err, new(*http.MaxBytesError)), try == tries:
 			return nil, err
 		case refused != nil && refused.wait > longestWait:
 			return nil, fmt.Errorf("%w and asks for a pause of %s", err, refused.wait)

@@ -41,7 +41,7 @@ type Server struct {
 	// is no limit.
 	limit int
 	// memory is the network of a server in virtual time.
-	memory *http.Transport
+	memory http.RoundTripper
 
 	mu    sync.Mutex
 	calls []Call
@@ -83,9 +83,6 @@ func Virtual(t testing.TB, limit int, script func(Call) Action) *Server {
 
 // Transport is the way to a server in virtual time, nil to any other.
 func (s *Server) Transport() http.RoundTripper {
-	if s.memory == nil {
-		return nil
-	}
 	return s.memory
 }
 
