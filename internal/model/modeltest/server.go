@@ -82,9 +82,7 @@ func Virtual(t testing.TB, limit int, script func(Call) Action) *Server {
 }
 
 // Transport is the way to a server in virtual time, nil to any other.
-func (s *Server) Transport() http.RoundTripper {
-	return s.memory
-}
+func (s *Server) Transport() http.RoundTripper { return s.memory }
 
 // Stop ends the server and every request that still hangs.
 func (s *Server) Stop() {
