@@ -2,7 +2,12 @@ package arena
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"iter"
+	"strconv"
+
+	"github.com/tidwall/gjson"
 )
 
 // Raw is one JSON value as its source wrote it: valid JSON text, or empty
@@ -61,4 +66,92 @@ func Quote(text string) Raw {
 		panic(fmt.Sprintf("quote a string: %v", err)) // json cannot refuse a string
 	}
 	return Raw(quoted)
+}
+
+// Sources write fields in other types than documented, or leave them null.
+// The readers below take what has the expected shape and read anything else
+// as absent: the typed view of a problem is for people and
+// prompts, while scores are computed from Raw.
+
+// fieldsOf are the members of a JSON object by their keys, of equal keys the last.
+func fieldsOf(text []byte) (map[string]gjson.Result, error) {
+	var valid json.RawMessage
+	if err := json.Unmarshal(text, &valid); err != nil {
+		return nil, err
+	}
+	doc := gjson.ParseBytes(text)
+	if !doc.IsObject() {
+		return nil, errors.New("not a JSON object")
+	}
+	all := map[string]gjson.Result{}
+	for key, value := range looseMembers(doc) {
+		all[key] = value
+	}
+	return all, nil
+}
+
+// looseMembers are the members of an object in their own order.
+func looseMembers(v gjson.Result) iter.Seq2[string, gjson.Result] {
+	return func(yield func(string, gjson.Result) bool) {
+		if v.IsObject() {
+			v.ForEach(func(key, value gjson.Result) bool { return yield(key.Str, value) })
+		}
+	}
+}
+
+func looseList(v gjson.Result) []gjson.Result {
+	if !v.IsArray() {
+		return nil
+	}
+	return v.Array()
+}
+
+func looseString(v gjson.Result) string {
+	if v.Type != gjson.String {
+		return ""
+	}
+	return Raw(v.Raw).Text()
+}
+
+// looseID reads an id that may be written as a number, whose digits stay as
+// they are: ids never pass through a float.
+func looseID(v gjson.Result) string {
+	if v.Type == gjson.Number {
+		return v.Raw
+	}
+	return looseString(v)
+}
+
+func looseNumber(v gjson.Result) *float64 {
+	n, err := strconv.ParseFloat(v.Raw, 64)
+	if v.Type != gjson.Number || err != nil {
+		return nil
+	}
+	return &n
+}
+
+func looseStrings(v gjson.Result) []string {
+	var all []string
+	for _, item := range looseList(v) {
+		if item.Type == gjson.String {
+			all = append(all, looseString(item))
+		}
+	}
+	return all
+}
+
+// looseOptions flattens a list of objects of values, or of lists of values.
+func looseOptions(v gjson.Result) []Option {
+	var all []Option
+	for _, item := range looseList(v) {
+		for key, value := range looseMembers(item) {
+			if value.Type == gjson.String {
+				all = append(all, Option{Key: key, Value: looseString(value)})
+			}
+			for _, one := range looseStrings(value) {
+				all = append(all, Option{Key: key, Value: one})
+			}
+		}
+	}
+	return all
 }
