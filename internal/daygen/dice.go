@@ -1,6 +1,10 @@
 package daygen
 
-import seeded "github.com/trajectory-arena/arena/internal/dice"
+import (
+	"strings"
+
+	seeded "github.com/trajectory-arena/arena/internal/dice"
+)
 
 // dice is the chance that a day is made with.
 type dice struct{ *seeded.Dice }
@@ -44,4 +48,69 @@ func (d *dice) hex(n int) string {
 
 func (d *dice) uuid() string {
 	return d.hex(8) + "-" + d.hex(4) + "-4" + d.hex(3) + "-a" + d.hex(3) + "-" + d.hex(12)
+}
+
+// The things that the generated shop sells, each in its department.
+var nouns = []struct{ name, department string }{
+	{"garden trowel", "Garden"}, {"ceramic planter", "Garden"}, {"hammock stand", "Garden"}, {"bird feeder", "Garden"},
+	{"pasta roller", "Kitchen"}, {"bread knife", "Kitchen"}, {"tea infuser", "Kitchen"}, {"spice rack", "Kitchen"},
+	{"rolling pin", "Kitchen"}, {"lunch thermos", "Kitchen"}, {"reading lamp", "Home"}, {"wall clock", "Home"},
+	{"shower curtain", "Home"}, {"picture frame", "Home"}, {"laundry basket", "Home"}, {"door mat", "Home"},
+	{"bicycle bell", "Sports"}, {"yoga block", "Sports"}, {"climbing chalk", "Sports"}, {"swim goggles", "Sports"},
+	{"jump rope", "Sports"}, {"camping stove", "Outdoor"}, {"trail backpack", "Outdoor"}, {"rain poncho", "Outdoor"},
+	{"head torch", "Outdoor"}, {"guitar capo", "Music"}, {"drum pad", "Music"}, {"music stand", "Music"},
+	{"microphone cable", "Music"}, {"fountain pen", "Office"}, {"desk organizer", "Office"}, {"paper trimmer", "Office"},
+	{"stapler", "Office"}, {"cat tunnel", "Pets"}, {"dog harness", "Pets"}, {"aquarium pump", "Pets"},
+	{"phone tripod", "Electronics"}, {"travel adapter", "Electronics"}, {"webcam cover", "Electronics"}, {"trackball", "Electronics"},
+}
+
+var (
+	materials = []string{"bamboo", "walnut", "aluminium", "linen", "rubber", "glass", "felt", "copper", "cork", "canvas"}
+	styles    = []string{"nordic", "rustic", "industrial", "playful", "classic", "geometric", "vintage", "plain"}
+	colours   = []string{"amber", "indigo", "coral", "mint", "charcoal", "ivory", "crimson", "turquoise"}
+	sizes     = []string{"small", "medium", "large", "xl", "250 ml", "500 ml", "one size"}
+	services  = []string{"official", "freeShipping", "COD", "flashsale"}
+	features  = []string{"foldable", "washable", "weatherproof", "quiet", "lightweight", "magnetic", "adjustable", "stackable"}
+	consonant = []string{"b", "d", "f", "g", "k", "l", "m", "n", "p", "r", "s", "t", "v", "z", "br", "kl", "st", "tr"}
+	vowels    = []string{"a", "e", "i", "o", "u", "ai", "eo"}
+)
+
+// spoken says a service as a customer would.
+var spoken = map[string]string{
+	"official": "from an official store", "freeShipping": "with free shipping",
+	"COD": "with cash on delivery", "flashsale": "in the flash sale",
+}
+
+// word makes a word of two to four syllables.
+func (d *dice) word() string {
+	var b strings.Builder
+	for range d.between(2, 4) {
+		b.WriteString(pick(d, consonant))
+		b.WriteString(pick(d, vowels))
+	}
+	return b.String()
+}
+
+func (d *dice) words(n int) []string {
+	all := make([]string, n)
+	for i := range all {
+		all[i] = d.word()
+	}
+	return all
+}
+
+func capital(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
+
+// sentence makes one of a product's sentences.
+func (d *dice) sentence(vocabulary []string, noun string) string {
+	var b strings.Builder
+	b.WriteString(capital(pick(d, vocabulary)))
+	for range d.between(5, 12) {
+		b.WriteByte(' ')
+		b.WriteString(pick(d, vocabulary))
+	}
+	b.WriteString(pick(d, []string{" for every ", ", made as a ", " and a ", ", the "}))
+	b.WriteString(noun)
+	b.WriteString(pick(d, []string{". ", ".\n", "! ", " \"" + pick(d, vocabulary) + "\". "}))
+	return b.String()
 }

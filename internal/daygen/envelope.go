@@ -1,5 +1,12 @@
 package daygen
 
+import (
+	"strconv"
+	"strings"
+
+	"github.com/trajectory-arena/arena/internal/python"
+)
+
 // A trace as the sandbox writes it: one envelope a line, the proxy's calls
 // filed under the last step that was recorded before them.
 
@@ -107,3 +114,32 @@ func broken(d *dice, p *problem) (status, line string) {
 		"inference_failure_count", whole(d.N(3)), "inference_total", whole(d.N(9)),
 		"error", object("type", str(kind), "message", str(message)), "dialogue", "null")
 }
+
+// The sandbox writes JSON as Python does: a blank after each comma and colon,
+// and every character outside ASCII as an escape.
+
+// object renders alternating names and values, which are rendered already.
+func object(pairs ...string) string {
+	items := make([]string, len(pairs)/2)
+	for i := range items {
+		items[i] = str(pairs[2*i]) + ": " + pairs[2*i+1]
+	}
+	return "{" + strings.Join(items, ", ") + "}"
+}
+
+// list renders the items, which are rendered already.
+func list(items ...string) string { return "[" + strings.Join(items, ", ") + "]" }
+
+func texts(items []string) string {
+	quoted := make([]string, len(items))
+	for i, item := range items {
+		quoted[i] = str(item)
+	}
+	return list(quoted...)
+}
+
+func str(s string) string { return python.Dumps(python.String(s)) }
+
+func num(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
+
+func whole(n int) string { return strconv.Itoa(n) }

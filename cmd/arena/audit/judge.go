@@ -2,17 +2,25 @@ package audit
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"runtime"
+	"slices"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 
+	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
 	"github.com/trajectory-arena/arena/cmd/arena/instrument"
+	"github.com/trajectory-arena/arena/filters"
 	"github.com/trajectory-arena/arena/judges"
+	"github.com/trajectory-arena/arena/judges/ledger"
+	"github.com/trajectory-arena/arena/judges/llm"
 	"github.com/trajectory-arena/arena/traces"
 )
 
@@ -92,4 +100,122 @@ func (f *judgeFlags) judge(ctx context.Context, s *cli.Streams, days []string) (
 		return cli.WriteWhole(s, f.Out, func(w io.Writer) error { return day.probe(ctx, w, days, f.probe) })
 	}
 	return day.lines(ctx, days)
+}
+
+type judgeTally struct {
+	mu       sync.Mutex
+	attempts int
+	// empty attempts left no dialogue; they are no failure of the judge's.
+	empty    int
+	outcomes map[arena.JudgeOutcome]int
+	// doubts counts scores whose quotes are faulty.
+	doubts map[arena.JudgeDoubt]int
+	needs  map[arena.Need]int
+	why    map[string]int
+	// stopped is the limit that ended the asking, if any.
+	stopped error
+}
+
+func (t *judgeTally) count(judgeable bool, j arena.Judgement, stopped error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.attempts++
+	if !judgeable {
+		t.empty++
+		return
+	}
+	t.outcomes[j.Outcome]++
+	if j.Outcome != arena.JudgeScored {
+		t.why[j.Detail]++
+	}
+	if j.Doubt != "" {
+		t.doubts[j.Doubt]++
+	}
+	if stopped != nil {
+		t.stopped = stopped
+	}
+}
+
+func (t *judgeTally) countSteps(steps []arena.StepVerdict) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, s := range steps {
+		t.needs[s.Need]++
+	}
+}
+
+func (t *judgeTally) unscored() int {
+	return t.attempts - t.empty - t.outcomes[arena.JudgeScored]
+}
+
+func (t *judgeTally) print(w io.Writer) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	fmt.Fprintf(w, "%d attempts: %d scored, %d refused, %d unparsed, %d failed, %d without a dialogue\n", t.attempts,
+		t.outcomes[arena.JudgeScored], t.outcomes[arena.JudgeRefused], t.outcomes[arena.JudgeUnparsed], t.outcomes[arena.JudgeFailed], t.empty)
+	if len(t.needs) > 0 {
+		fmt.Fprintf(w, "steps: %d needed, %d waste, %d unclear\n", t.needs[arena.StepNeeded], t.needs[arena.StepWaste], t.needs[arena.StepUnclear])
+	}
+	for _, doubt := range slices.Sorted(maps.Keys(t.doubts)) {
+		fmt.Fprintf(w, "%d scored with a doubt: %s\n", t.doubts[doubt], doubt)
+	}
+	for _, why := range slices.Sorted(maps.Keys(t.why)) {
+		fmt.Fprintf(w, "%d without a score: %s\n", t.why[why], why)
+	}
+}
+
+func (t *judgeTally) verdict(maxUnscored float64) error {
+	judged := t.attempts - t.empty
+	const again = "run the same command again: only what is missing will be asked"
+	switch {
+	case t.attempts == 0:
+		return cli.Failed(errors.New("no attempt could be read"), "`arena judge --help` says what a DAY is")
+	case errors.Is(t.stopped, llm.ErrBudget), errors.Is(t.stopped, llm.ErrDeadline):
+		return cli.Limit(fmt.Errorf("%w: %d of %d attempts are judged", t.stopped, t.outcomes[arena.JudgeScored], judged), again)
+	case float64(t.unscored()) > maxUnscored*float64(judged):
+		return cli.Limit(fmt.Errorf("%d of %d attempts have no score (%.1f %%): more than --max-unscored %.1f %%",
+			t.unscored(), judged, 100*float64(t.unscored())/float64(judged), 100*maxUnscored), again+", or raise --max-unscored")
+	}
+	return nil
+}
+
+func (d *judgeDay) predict(ctx context.Context, days []string) error {
+	attempts := 0
+	total := d.Models.Judge.Forecast()
+	if d.flags.steps {
+		total = d.Models.Judge.ForecastSteps()
+	}
+	err := d.attempts(ctx, days, func(t *arena.Trace) error {
+		attempts++
+		dialogue := filters.Normalise(t)
+		return total.Add(t, &dialogue)
+	})
+	if err != nil {
+		return err
+	}
+	if !d.Noisy.Quiet {
+		fmt.Fprintf(d.Streams.Err, "%d attempts: %d requests would be sent, %d answers are held; about %d prompt and %d completion tokens, %s\n",
+			attempts, total.Calls, total.Held, total.Prompt, total.Completion, instrument.Dollars(total.USD))
+	}
+	return json.NewEncoder(d.Streams.Out).Encode(map[string]any{
+		"attempts": attempts, "requests": total.Calls, "held": total.Held,
+		"tokens": map[string]int{"prompt": total.Prompt, "completion": total.Completion}, "cost_usd": total.USD,
+	})
+}
+
+func (d *judgeDay) printBill(before ledger.Bill) {
+	if d.Models == nil {
+		return
+	}
+	after := d.Models.Ledger.Bill()
+	usd := *after.USD - *before.USD
+	cost := instrument.Dollars(&usd)
+	if after.Unpriced > before.Unpriced {
+		cost = "at unknown prices"
+	}
+	for _, sub := range d.Models.Judge.Substitutes() {
+		fmt.Fprintf(d.Streams.Err, "warning: %d answers for %s came from %s, as the server names it\n", sub.Answers, sub.Asked, sub.Served)
+	}
+	fmt.Fprintf(d.Streams.Err, "%d exchanges in this run: %d prompt and %d completion tokens, %s; kept in %s\n",
+		after.Exchanges-before.Exchanges, after.Prompt-before.Prompt, after.Completion-before.Completion, cost, d.Models.Folder)
 }
