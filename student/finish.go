@@ -111,7 +111,10 @@ func newOutputs(f *folder, r *Run) (*outputs, error) {
 	if o.table, err = newTable[row](f.file(parquetFile)); err != nil {
 		return nil, errors.Join(err, o.lines.drop())
 	}
-	if o.inspect, err = inspectlog.New(f.file(inspectFile), r.inspectRun()); err != nil {
+	if o.inspect, err = inspectlog.New(f.file(inspectFile), inspectlog.Run{
+		ID: r.runID(0), Task: "shopping_" + r.Spec.Harness, Model: r.Spec.Model, ProblemIDs: r.Problems.IDs, Samples: r.Spec.Samples,
+		System: r.Spec.System, MaxSteps: r.Spec.MaxSteps, Sampling: r.Spec.Sampling, Spec: r.Spec,
+	}); err != nil {
 		return nil, errors.Join(err, o.lines.drop(), o.table.drop())
 	}
 	if r.Spec.Keep.Tokens {
@@ -140,12 +143,10 @@ func (o *outputs) add(p *arena.Problem, r *rollout.Result) error {
 	if err != nil {
 		return err
 	}
-	query, err := public([]byte(p.Query))
-	if err != nil {
+	shown := *p
+	if shown.Query, err = public(p.Query); err != nil {
 		return err
 	}
-	shown := *p
-	shown.Query = string(query)
 	return errors.Join(o.lines.line(b), o.table.add(newRow(r)), o.traces[r.Sample].line(r.Line), o.inspect.Add(&shown, r))
 }
 

@@ -1,7 +1,6 @@
 package student
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"sync"
@@ -15,19 +14,22 @@ import (
 // journals, from which a run is played on: they hold what came as it came.
 var redactor = sync.OnceValues(func() (*redact.Redactor, error) { return redact.New(redact.Options{}) })
 
-// public is a text without secrets; JSON stays JSON. Numbers that it, or another of
-// the texts beside it, names as ids of goods stay.
-func public(text []byte, beside ...[]byte) ([]byte, error) {
+// public is a text without secrets; JSON stays JSON. Numbers that it names as ids of
+// goods stay.
+func public[T string | []byte](text T) (T, error) {
+	shown, err := publicBeside(redact.IDs{}, string(text))
+	return T(shown), err
+}
+
+// publicBeside is public where the numbers in ids, which texts before it named, stay too.
+// Those that it names join them.
+func publicBeside(ids redact.IDs, text string) (string, error) {
 	r, err := redactor()
 	if err != nil {
-		return nil, err
+		return "", err
 	}
-	ids := redact.IDs{}
-	ids.Add(string(text))
-	for _, b := range beside {
-		ids.Add(string(b))
-	}
-	return []byte(r.Sparing(ids).Text(string(text), redact.Counts{})), nil
+	ids.Add(text)
+	return r.Sparing(ids).Text(text, redact.Counts{}), nil
 }
 
 // withoutSecrets is a rollout as all may see it, its trace as runID's.
@@ -36,16 +38,17 @@ func withoutSecrets(r *rollout.Result, runID string) (*rollout.Result, error) {
 	if err != nil {
 		return nil, fmt.Errorf("encode result: %w", err)
 	}
-	line, err := public(r.Line)
+	ids, written := redact.IDs{}, string(r.Line)
+	line, err := publicBeside(ids, written)
 	if err != nil {
 		return nil, err
 	}
-	shown, err := public(head, r.Line)
-	if err != nil || bytes.Equal(line, r.Line) && bytes.Equal(shown, head) {
+	shown, err := publicBeside(ids, string(head))
+	if err != nil || line == written && shown == string(head) {
 		return r, err
 	}
-	out := &rollout.Result{Line: line}
-	if err = json.Unmarshal(shown, out); err != nil {
+	out := &rollout.Result{Line: []byte(line)}
+	if err = json.Unmarshal([]byte(shown), out); err != nil {
 		return nil, fmt.Errorf("read result without secrets: %w", err)
 	}
 	out.SetScore(out.Score)

@@ -166,11 +166,11 @@ func ReadProblems(path string) (Problems, error) {
 		if id == "" {
 			id = fmt.Sprintf("%s-%d", stem, i)
 		}
-		shown, err := public([]byte(id))
+		shown, err := public(id)
 		if err != nil {
 			return p, fmt.Errorf("read problems: %w", err)
 		}
-		if string(shown) != id {
+		if shown != id {
 			id = fmt.Sprintf("%s #%d", shown, i)
 		}
 		if j, twice := seen[id]; twice {

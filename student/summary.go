@@ -70,13 +70,6 @@ func counts(m map[string]int) string {
 	return strings.Join(parts, ", ")
 }
 
-func (r *Run) inspectRun() inspectlog.Run {
-	return inspectlog.Run{
-		ID: r.runID(0), Task: "shopping_" + r.Spec.Harness, Model: r.Spec.Model, ProblemIDs: r.Problems.IDs, Samples: r.Spec.Samples,
-		System: r.Spec.System, MaxSteps: r.Spec.MaxSteps, Sampling: r.Spec.Sampling, Spec: r.Spec,
-	}
-}
-
 func inspectScores(s *evaluation.Summary) []inspectlog.Score {
 	success := inspectlog.Score{Name: "success", Scored: s.Scored, Unscored: s.InfraErrors, Metrics: map[string]*float64{"accuracy": s.ASRScored, "asr_all": s.ASRAll, "stderr": s.SEScored}}
 	for name, rate := range s.Pass {

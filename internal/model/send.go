@@ -63,26 +63,38 @@ func (c Config) transport() http.RoundTripper {
 	const connecting = 30 * time.Second
 	// Heads fit, and so do most bodies: one of each is held by each connection.
 	const buffer = 2 << 10
+	dial := func(ctx context.Context, network, address string) (net.Conn, error) {
+		c, err := (&net.Dialer{Timeout: connecting}).DialContext(ctx, network, address)
+		return conn{c}, err
+	}
 	return &http.Transport{
-		Proxy: http.ProxyFromEnvironment, DialContext: (&net.Dialer{Timeout: connecting}).DialContext, TLSHandshakeTimeout: connecting,
+		Proxy: http.ProxyFromEnvironment, DialContext: dial, TLSHandshakeTimeout: connecting,
 		MaxIdleConnsPerHost: c.Concurrency, DisableCompression: true, ForceAttemptHTTP2: true,
 		ReadBufferSize: buffer, WriteBufferSize: buffer, MaxResponseHeaderBytes: 1 << 20,
 	}
 }
 
-func (r route) post(ctx context.Context, path string, body Body) (*http.Request, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, r.address.at(path), http.NoBody)
-	if err != nil {
-		return nil, fmt.Errorf("make request: %w", err)
+// conn sends the pieces of a body as they are: copied, each body would take new memory.
+type conn struct{ net.Conn }
+
+// ReadFrom is called with a reader of bodies that are as long as it says.
+func (c conn) ReadFrom(r io.Reader) (int64, error) {
+	if limited, is := r.(*io.LimitedReader); is {
+		if pieces, is := limited.R.(io.WriterTo); is {
+			return pieces.WriteTo(c.Conn)
+		}
 	}
-	req.Header = r.header.Clone() // the transport adds to it
-	req.ContentLength = int64(body.Len())
-	req.GetBody = func() (io.ReadCloser, error) {
-		unread := net.Buffers(slices.Clone(body))
-		return io.NopCloser(&unread), nil
+	return io.Copy(c.Conn, r)
+}
+
+func (r route) post(ctx context.Context, path string, body Body) *http.Request {
+	unread := func() (io.ReadCloser, error) {
+		pieces := net.Buffers(slices.Clone(body))
+		return io.NopCloser(&pieces), nil
 	}
-	req.Body, _ = req.GetBody() // it never fails
-	return req, nil
+	req := http.Request{Method: http.MethodPost, URL: r.address.at(path), Header: r.header, ContentLength: int64(body.Len()), GetBody: unread}
+	req.Body, _ = unread() // it never fails
+	return req.WithContext(ctx)
 }
 
 // send sends a request to the server of a base URL. The answer is what came,
@@ -97,12 +109,8 @@ func (p *Pool) send(ctx context.Context, base string, r Request) (a Answer, faul
 	way := p.routes[base]
 	start := p.config.Now()
 	defer func() { a.Latency = p.config.Now().Sub(start) }()
-	req, err := way.post(own, r.Path, r.Body)
-	if err != nil {
-		return a, p.broken(ctx, err, 0)
-	}
 	a.sent = true
-	res, err := way.transport.RoundTrip(req)
+	res, err := way.transport.RoundTrip(way.post(own, r.Path, r.Body))
 	if err != nil {
 		return a, p.broken(ctx, err, 0)
 	}

@@ -3,10 +3,12 @@ package model
 import (
 	"bytes"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 
@@ -38,6 +40,29 @@ func TestEachTrySendsTheWholeRequest(t *testing.T) {
 	whole := bytes.Join(request, nil)
 	if diff := cmp.Diff([][]byte{whole, whole}, bodies); diff != "" {
 		t.Error(diff)
+	}
+}
+
+type writes struct {
+	net.Conn
+	at []*byte
+}
+
+func (w *writes) Write(b []byte) (int, error) {
+	w.at = append(w.at, &b[0])
+	return len(b), nil
+}
+
+// TestPiecesAreSentWithoutACopy: conversations share them, and each request would take
+// as much new memory as it is long.
+func TestPiecesAreSentWithoutACopy(t *testing.T) {
+	t.Parallel()
+	pieces := net.Buffers{[]byte("ab"), []byte("c")}
+	want := []*byte{&pieces[0][0], &pieces[1][0]}
+	to := &writes{}
+	n, err := conn{to}.ReadFrom(io.LimitReader(io.NopCloser(&pieces), 3))
+	if err != nil || n != 3 || !slices.Equal(to.at, want) {
+		t.Errorf("sent %d bytes from %v, want 3 from %v: %v", n, to.at, want, err)
 	}
 }
 

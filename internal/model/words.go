@@ -70,10 +70,10 @@ func newAddress(base string) (address, error) {
 }
 
 // at is the URL of a page behind the base, with the query that all have.
-func (a address) at(path string) string {
+func (a address) at(path string) *url.URL {
 	u := *a.url
 	u.Path, u.RawPath, u.RawQuery = strings.TrimRight(u.Path, "/")+path, "", a.query
-	return u.String()
+	return &u
 }
 
 func (a address) secrets() []string {
@@ -100,7 +100,7 @@ func page(base, without, path string) string {
 		return base + path
 	}
 	a.url.User, a.url.Path = a.user, strings.TrimSuffix(strings.TrimRight(a.url.Path, "/"), without)
-	return a.at(path)
+	return a.at(path).String()
 }
 
 // Address is a URL as it may be kept and shown: without user and query, which

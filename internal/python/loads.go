@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // maxDepth bounds nesting. Python's own limit is its recursion limit of 1,000
@@ -45,7 +46,9 @@ func (e *DigitsError) Error() string {
 // *DigitsError.
 func Loads(text string) (Value, error) {
 	text = onlyCharacters(text)
-	d := &decoder{text: text}
+	d := decoders.Get().(*decoder)
+	defer decoders.Put(d)
+	d.text, d.at = text, 0
 	if strings.HasPrefix(text, "\ufeff") {
 		return Value{}, d.fail("Unexpected UTF-8 BOM (decode using utf-8-sig)", 0)
 	}
@@ -65,7 +68,12 @@ func Loads(text string) (Value, error) {
 type decoder struct {
 	text string
 	at   int
+	// held are the members of the objects under way, the innermost last: an object
+	// takes memory of its own size when it ends.
+	held []Item
 }
+
+var decoders = sync.Pool{New: func() any { return &decoder{} }}
 
 func (d *decoder) fail(message string, at int) error {
 	before := d.text[:at]
@@ -133,9 +141,12 @@ func (d *decoder) array(depth int) (Value, error) {
 }
 
 func (d *decoder) object(depth int) (Value, error) {
-	o := object{items: []Item{}}
+	o := object{from: len(d.held)}
 	err := d.items('}', func() error { return d.member(&o, depth) })
-	return DictOf(o.items...), err
+	items := append([]Item{}, d.held[o.from:]...)
+	clear(d.held[o.from:])
+	d.held = d.held[:o.from]
+	return DictOf(items...), err
 }
 
 func (d *decoder) items(closing byte, one func() error) error {
@@ -180,38 +191,41 @@ func (d *decoder) member(o *object, depth int) error {
 	if err != nil {
 		return err
 	}
-	o.set(key, v)
+	d.set(o, key, v)
 	return nil
 }
 
 // few is the number of keys that a scan is good for.
 const few = 16
 
-// object is one under way. The map is made once there are more than a few keys.
+// object is one under way: the decoder's members from some place on. The map is made
+// once there are more than a few keys.
 type object struct {
-	items []Item
+	from  int
 	place map[string]int
 }
 
 // set keeps the first place and the last value of a repeated key.
-func (o *object) set(key string, v Value) {
+func (d *decoder) set(o *object, key string, v Value) {
+	items := d.held[o.from:]
 	i, found := o.place[key]
 	if o.place == nil {
-		i = slices.IndexFunc(o.items, func(it Item) bool { return it.Key == key })
+		i = slices.IndexFunc(items, func(it Item) bool { return it.Key == key })
 		found = i >= 0
 	}
 	if found {
-		o.items[i].Value = v
+		items[i].Value = v
 		return
 	}
-	o.items = append(o.items, Item{key, v})
-	if o.place == nil && len(o.items) > few {
+	d.held = append(d.held, Item{key, v})
+	if o.place == nil && len(items) == few {
 		o.place = make(map[string]int, 2*few)
-		for i, it := range o.items {
+		for i, it := range items {
 			o.place[it.Key] = i
 		}
-	} else if o.place != nil {
-		o.place[key] = len(o.items) - 1
+	}
+	if o.place != nil {
+		o.place[key] = len(items)
 	}
 }
 

@@ -73,10 +73,8 @@ func Page(ctx context.Context, url, key string, timeout time.Duration, most int6
 
 // Sleep waits so long before a next try. Where ctx is done earlier, its error is why.
 func Sleep(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
 	select {
-	case <-t.C:
+	case <-time.After(d):
 		return nil
 	case <-ctx.Done():
 		return context.Cause(ctx)

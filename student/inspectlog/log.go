@@ -107,12 +107,8 @@ func (l *Log) Add(p *arena.Problem, r *rollout.Result) error {
 	if err := l.encode(summary); err != nil {
 		return fmt.Errorf("encode summary: %w", err)
 	}
-	separator := ","
-	if l.count == 0 {
-		separator = "["
-	}
+	_, err := l.summaries.Write(append([]byte{"[,"[min(l.count, 1)]}, l.encoded.Bytes()...))
 	l.count++
-	_, err := l.summaries.Write(append([]byte(separator), l.encoded.Bytes()...))
 	return err
 }
 

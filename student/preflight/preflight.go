@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/trajectory-arena/arena/internal/model"
+	"github.com/trajectory-arena/arena/internal/webclient"
 	"github.com/trajectory-arena/arena/student/telemetry"
 )
 
@@ -71,12 +72,9 @@ func Ask(ctx context.Context, q Question) (Server, error) {
 			q.Waiting(err.Error())
 			q.Waiting = nil
 		}
-		select {
-		case <-time.After(again):
-		case <-patient.Done():
-			continue
+		if webclient.Sleep(patient, again) == nil {
+			streamed, err = q.reply(ctx)
 		}
-		streamed, err = q.reply(ctx)
 	}
 	s := Server{Identity: telemetry.Identity{Endpoint: model.Address(q.Base)}, Streamed: streamed}
 	if ctx.Err() == nil && !q.loads(err) { // one that is away is not asked for more

@@ -14,13 +14,6 @@ func (p *play) say(m model.Turn) (err error) {
 	return err
 }
 
-func (p *play) open(query string) error {
-	if p.env.Form == History {
-		return p.retell("<user>" + query + "</user>")
-	}
-	return p.say(model.Turn{Role: "user", Content: query})
-}
-
 // retell tells the whole conversation in one message, as both public loops do.
 func (p *play) retell(more ...string) error {
 	p.told = append(p.told, more...)

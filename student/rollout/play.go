@@ -62,7 +62,10 @@ func (e *Environment) begin(ctx context.Context, t Task) (*play, error) {
 	if p.tools, err = shop.NewTools(server, e.Rules, e.ToolNames); err != nil {
 		return nil, err
 	}
-	return p, p.open(t.Problem.Query)
+	if e.Form == History {
+		return p, p.retell("<user>" + t.Problem.Query + "</user>")
+	}
+	return p, p.say(model.Turn{Role: "user", Content: t.Problem.Query})
 }
 
 // turn gets the next reply, from the past or from the model. fault is an

@@ -176,11 +176,9 @@ func (s *Server) Words() string {
 // and closes its log.
 func (s *Server) Stop() error {
 	signalGroup(s.cmd, false)
-	timer := time.NewTimer(s.config.Grace)
-	defer timer.Stop()
 	select {
 	case <-s.ended:
-	case <-timer.C:
+	case <-time.After(s.config.Grace):
 	}
 	// Also where it has ended: what it started may be left.
 	signalGroup(s.cmd, true)

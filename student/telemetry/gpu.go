@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/trajectory-arena/arena/internal/webclient"
 )
 
 // GPU is one GPU at one moment.
@@ -153,10 +155,7 @@ func (g *GPUs) watch(ctx context.Context) {
 	running.Go(func() {
 		for ctx.Err() == nil {
 			g.run(ctx)
-			select {
-			case <-ctx.Done():
-			case <-time.After(restart):
-			}
+			_ = webclient.Sleep(ctx, restart) // the loop sees why it ended
 		}
 	})
 }

@@ -126,14 +126,10 @@ func (f *Flags) environment(h arena.Harness, spec student.Spec, local shop.Local
 	if spec.NoSeed {
 		template = template.Seedless()
 	}
-	request, err := json.Marshal(map[string]any{"model": spec.Model})
-	if err != nil {
-		return nil, fmt.Errorf("encode request: %w", err)
-	}
 	e := &rollout.Environment{
 		Template: template, Dialect: spec.Dialect, NoCall: spec.NoCall, Form: spec.PromptForm,
 		MaxSteps: spec.MaxSteps, Kept: spec.Keep.Tokens, ToolNames: toolNames(h),
-		Rules: local.Rules, Server: local, Request: arena.Raw(request), Has: local.Catalog.Has,
+		Rules: local.Rules, Server: local, Request: `{"model":` + arena.Quote(spec.Model) + "}", Has: local.Catalog.Has,
 	}
 	if f.Played.Search != "" {
 		e.Server, e.Tape = shop.NewRemote(f.Played.Search), true

@@ -84,12 +84,10 @@ func (s served) Chat(ctx context.Context, request model.Body) (model.Reply, []by
 	if !lost || strings.HasPrefix(infra.Reason, "http_") {
 		return reply, body, err
 	}
-	timer := time.NewTimer(reaping)
-	defer timer.Stop()
 	select {
 	case <-s.server.Ended():
 		return reply, nil, context.Canceled
-	case <-timer.C:
+	case <-time.After(reaping):
 		return reply, body, err
 	}
 }
