@@ -19,17 +19,11 @@ import (
 	"github.com/trajectory-arena/arena/student/serve"
 )
 
-// evalHeapGrowth is the garbage collector's target in per cent. A run's live heap
-// is small and its garbage plenty: less than the usual growth keeps a run next
-// to a model server below 100 MB and costs a few per cent of CPU.
-const evalHeapGrowth = 50
-
 // evalHeap is what the heap is kept to, where a server sends replies of megabytes.
 const evalHeap = 160 << 20
 
 // Run plays the rollouts that f asks for and writes the run folder.
 func Run(ctx context.Context, s *cli.Streams, f *Flags) error {
-	cli.GrowHeap(evalHeapGrowth)
 	cli.LimitHeap(evalHeap)
 	if err := f.check(); err != nil {
 		return err
