@@ -1,6 +1,7 @@
 package gates
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -127,35 +128,14 @@ func isCode(word string) bool {
 	return digits && strings.IndexFunc(word, unicode.IsLetter) >= 0
 }
 
-// citesWord reports whether a word that the lexicon does not know is a value or
-// a title's word and not the customer's own.
+// citesWord reports whether a word is the customer's own and a result holds it.
 func (r *reading) citesWord(t *token, c *cite) bool {
 	fact := &r.shelf.words[t.word]
 	if min(fact.first[roleValue], fact.first[roleText]) >= r.step || t.end-t.start < 3 {
 		return false
 	}
-	if r.classesIn(&r.sentences[c.sentence], t.span) != 0 {
-		return false
-	}
 	c.kind, c.asked = citeValue, r.shelf.asked(r.folded[t.start:t.end])
-	return c.asked || r.besideTitleWord(c)
-}
-
-// besideTitleWord reports whether a title's word stands where it names a product
-// ("the leakproof ones", "spinning reel"): any word of English may be in some
-// title.
-func (r *reading) besideTitleWord(c *cite) bool {
-	s := &r.sentences[c.sentence]
-	for _, k := range [...]int{c.token - 1, c.token + 1} {
-		if int32(k) < s.tokens.start || int32(k) >= s.tokens.end {
-			continue
-		}
-		t := &r.tokens[k]
-		if t.word >= 0 && t.end-t.start > 2 && r.shelf.words[t.word].first[roleValue] < r.step {
-			return true
-		}
-	}
-	return false
+	return c.asked
 }
 
 // citeValues notes the colours, materials, styles and services of a sentence,
@@ -178,8 +158,7 @@ func (r *reading) citeValues(sentence int) {
 }
 
 // datumIn finds the first datum of a sentence that counts by itself, and the
-// first value that counts where the sentence describes results; a value of the
-// lexicon goes before a mere word of a title.
+// first value, which counts where the sentence describes results.
 func (r *reading) datumIn(sentence int) (strong, weak *cite) {
 	cites := r.citesOf(sentence)
 	for i := range cites {
@@ -195,9 +174,7 @@ func (r *reading) datumIn(sentence int) (strong, weak *cite) {
 				return c, weak
 			}
 		case citeValue:
-			if weak == nil || weak.token >= 0 && c.token < 0 {
-				weak = c
-			}
+			weak = cmp.Or(weak, c)
 		case citeUnknown:
 			r.invented = fmt.Sprintf("; no result holds %q", clip(r.text[c.start:c.end]))
 		}

@@ -36,7 +36,7 @@ func Ground(t *arena.Trace, d *arena.Dialogue) (all []Grounding, spoken map[stri
 			switch {
 			case c.kind == citeUnknown:
 				g.Nowhere = addOnce(g.Nowhere, text)
-			case !c.asked && (c.kind != citeValue || c.token < 0):
+			case !c.asked:
 				g.Held = addOnce(g.Held, text)
 			}
 			r.means(c, spoken)

@@ -122,7 +122,7 @@ func (w *weigher) weighSentence(r *reading, i int) {
 		return
 	}
 	remark := r.remarkIn(i)
-	if w.datum == nil && weak != nil && (remark || weak.token < 0 && r.describes(i)) {
+	if w.datum == nil && weak != nil && (remark || r.describes(i)) {
 		w.datum = r.found(s.span, weak.span, "names "+weak.kind.String()+" that an earlier result holds")
 	}
 	if w.remark == nil && remark {
