@@ -58,7 +58,7 @@ func arrow(t testing.TB, path string) []Talk {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer f.Close() //nolint:errcheck // opened to read
+	defer f.Close() // opened to read
 	r, err := ipc.NewReader(f)
 	if err != nil {
 		t.Fatal(err)

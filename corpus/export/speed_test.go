@@ -161,7 +161,7 @@ func pages(path string, take func([]byte) error) error {
 	if err != nil {
 		return err
 	}
-	defer f.Close() //nolint:errcheck // opened to read
+	defer f.Close() // opened to read
 	info, err := f.Stat()
 	if err != nil {
 		return err
@@ -210,7 +210,7 @@ func blocks(path string, take func([]byte) error) error {
 	if err != nil {
 		return err
 	}
-	defer f.Close() //nolint:errcheck // opened to read
+	defer f.Close() // opened to read
 	in := io.Reader(f)
 	if strings.HasSuffix(path, ".zst") {
 		z, err := zstd.NewReader(f, zstd.WithDecoderConcurrency(1))
