@@ -6,14 +6,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"os"
 	"sort"
 	"strings"
 
-	"github.com/klauspost/compress/gzip"
-	"github.com/klauspost/compress/zstd"
 	"github.com/zeebo/xxh3"
 
 	"github.com/trajectory-arena/arena"
@@ -61,15 +58,18 @@ func (t table) find(s string) (int, bool) {
 	return sort.Find(t.len(), func(i int) int { return strings.Compare(s, t.at(i)) })
 }
 
-// Open opens the JSONL catalogue at path, which may be compressed (.gz, .zst).
+// Open opens the JSONL catalogue at path; a compressed one is arena.ErrCompressed.
 // indexPath names an index that BuildIndex made of it; where it is empty, the
 // index is built on the spot, which takes about two seconds per 100,000
 // products; ctx ends that.
 func Open(ctx context.Context, path, indexPath string) (*Catalog, error) {
 	c := &Catalog{}
 	var err error
-	if c.data, c.unmap, err = mapCatalog(path); err != nil {
+	if c.data, c.unmap, err = store.Map(path); err != nil {
 		return nil, fmt.Errorf("open catalogue: %w", err)
+	}
+	if arena.Compressed(c.data) {
+		return nil, errors.Join(fmt.Errorf("open catalogue %s: %w", path, arena.ErrCompressed), c.unmap())
 	}
 	if indexPath == "" {
 		c.file, err = temporaryIndex(ctx, c.data)
@@ -83,48 +83,6 @@ func Open(ctx context.Context, path, indexPath string) (*Catalog, error) {
 		return nil, errors.Join(fmt.Errorf("open catalogue %s: %w", path, err), c.Close())
 	}
 	return c, nil
-}
-
-// mapCatalog maps a plain catalogue, and a compressed one by way of a
-// temporary file, so that memory stays the system's to give and take.
-func mapCatalog(path string) ([]byte, func() error, error) {
-	if !strings.HasSuffix(path, ".gz") && !strings.HasSuffix(path, ".zst") {
-		return store.Map(path)
-	}
-	tmp, err := os.CreateTemp("", "arena-catalog-*")
-	if err != nil {
-		return nil, nil, err
-	}
-	defer os.Remove(tmp.Name()) //nolint:errcheck // a mapped file needs no name; a leftover is the system's to clean
-	if err := errors.Join(decompress(path, tmp), tmp.Close()); err != nil {
-		return nil, nil, err
-	}
-	return store.Map(tmp.Name())
-}
-
-func decompress(path string, to io.Writer) (err error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	var in io.Reader
-	if strings.HasSuffix(path, ".gz") {
-		in, err = gzip.NewReader(f)
-	} else {
-		z, zerr := zstd.NewReader(f)
-		if err = zerr; err == nil {
-			defer z.Close()
-		}
-		in = z
-	}
-	if err != nil {
-		return fmt.Errorf("decompress %s: %w", path, err)
-	}
-	if _, err := io.Copy(to, in); err != nil {
-		return fmt.Errorf("decompress %s: %w", path, err)
-	}
-	return nil
 }
 
 func temporaryIndex(ctx context.Context, data []byte) (*store.File, error) {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/internal/python"
 )
 
@@ -168,6 +169,17 @@ func TestIndexFileIsTheSameEveryTime(t *testing.T) {
 	}
 	if _, err := Open(t.Context(), "testdata/calls.txt", path); err == nil || !strings.Contains(err.Error(), "another catalogue") {
 		t.Errorf("an index of another catalogue: %v", err)
+	}
+}
+
+func TestACompressedCatalogueIsRefused(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "catalog.jsonl.gz")
+	if err := os.WriteFile(path, []byte("\x1f\x8b\x08"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(t.Context(), path, ""); !errors.Is(err, arena.ErrCompressed) {
+		t.Error(err)
 	}
 }
 

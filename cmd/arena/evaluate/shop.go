@@ -31,7 +31,7 @@ type catalogFlags struct {
 }
 
 func (f *catalogFlags) add(c *cobra.Command) {
-	c.Flags().StringVar(&f.Catalog, "catalog", "", "product catalogue: JSONL, or .gz or .zst of it")
+	c.Flags().StringVar(&f.Catalog, "catalog", "", "product catalogue: JSONL")
 	c.Flags().StringVar(&f.index, "index", "", "its search index, made by arena shop index; built on the spot where none is given")
 	f.rules = "subnet"
 	cli.Choice(c, &f.rules, "rules", slices.Sorted(maps.Keys(searchRules)), "whose server to be: subnet or benchmark (ShoppingBench)")
