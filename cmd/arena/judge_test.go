@@ -27,9 +27,7 @@ func TestJudgeScripts(t *testing.T) {
 				return err
 			}
 		}
-		root, err := os.Getwd()
-		e.Setenv("REPO", root+"/../..")
-		return err
+		return places(e)
 	}, Cmds: map[string]func(*testscript.TestScript, bool, []string){"requests": checkRequests}})
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -37,25 +38,33 @@ func (m onDay) Run() int { return long.RunOnDay(m.M, &testDay) }
 
 // TestScripts runs every command as its user would, one behaviour a file. Those
 // that begin with the corpus of the sample day get a copy by "sample DIR": it is
-// built once for all. Without the tag long every third runs, and what -run names.
+// built once for all.
 func TestScripts(t *testing.T) {
 	sample := filepath.Join(t.TempDir(), "corpus")
 	must(t, cli.ExitOK, "build", wholeDay, "-o", sample, "-q")
 	files := scripts(t, "testdata/script", "build_jobs", "build_stdin", "dedup_lines", "export_jobs", "export_redact", "filter_explain", "filter_lines",
 		"judge_gates", "judge_probe", "leak_lines", "log_format", "mix_two", "score_lines", "shop_call")
 	testscript.Run(t, testscript.Params{Files: files, Condition: isLong, Setup: func(e *testscript.Env) error {
-		root, err := os.Getwd()
-		e.Setenv("REPO", root+"/../..")
 		if other := otherBuild(); other != "" {
 			e.Setenv("PATH", filepath.Dir(other)+string(filepath.ListSeparator)+e.Getenv("PATH"))
 		}
-		return err
+		return places(e)
 	}, Cmds: map[string]func(*testscript.TestScript, bool, []string){
 		"sample": func(ts *testscript.TestScript, _ bool, args []string) {
 			ts.Check(os.CopyFS(ts.MkAbs(args[0]), os.DirFS(sample)))
 		},
 		"public-api": publicAPI,
 	}})
+}
+
+// places tells a script where the repository is, and the sample day or, where the tag
+// long is not set, some runs of it.
+func places(e *testscript.Env) error {
+	root, err := os.Getwd()
+	day, bad := filepath.Abs(testDay)
+	e.Setenv("REPO", root+"/../..")
+	e.Setenv("DAY", day)
+	return errors.Join(err, bad)
 }
 
 // isLong is the condition "long" of scripts: what follows "[!long] stop" runs with the
@@ -91,16 +100,17 @@ func publicAPI(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Setenv("API", web.URL)
 }
 
-// scripts are the scripts in dir, without the tag long every third unless -run names
-// one; with -short, as the race detector runs them, those of commands that do several
-// things at once.
+// scripts are the scripts in dir. Without the tag long they are the first of each
+// subject, which is the first word of the name and most often a command, and every
+// eighth after it; but all where -run names some. With -short, as the race detector runs
+// them, they are those of commands that do several things at once.
 func scripts(t *testing.T, dir string, short ...string) []string {
 	t.Helper()
 	if !testing.Short() {
 		short = []string{"*"}
 	}
 	var files []string
-	each := long.Or(1, 3)
+	each, seen := long.Or(1, 8), map[string]int{}
 	if testing.Short() || strings.Contains(flag.Lookup("test.run").Value.String(), "/") {
 		each = 1
 	}
@@ -109,8 +119,12 @@ func scripts(t *testing.T, dir string, short ...string) []string {
 		if err != nil || len(found) == 0 {
 			t.Fatalf("no script %s, %v", name, err)
 		}
-		for i := 0; i < len(found); i += each {
-			files = append(files, found[i])
+		for _, file := range found {
+			subject, _, _ := strings.Cut(filepath.Base(file), "_")
+			if seen[subject]%each == 0 {
+				files = append(files, file)
+			}
+			seen[subject]++
 		}
 	}
 	return files
