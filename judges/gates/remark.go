@@ -141,12 +141,6 @@ func (r *reading) clause(c *cite) span {
 	for start > s.start && !clauseEdge(r.text, int(start)-1) {
 		start--
 	}
-	// An id between two commas says more of what stands before it: "the same shop, 740112, nice".
-	if c.kind == citeShop && strings.TrimSpace(r.text[start:c.start]) == "" {
-		for start = max(start-1, s.start); start > s.start && !clauseEdge(r.text, int(start)-1); {
-			start--
-		}
-	}
 	for end < s.end && (!clauseEdge(r.text, int(end)) || end == c.end && r.text[end] == ':') {
 		end++
 	}
