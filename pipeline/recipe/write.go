@@ -2,13 +2,19 @@ package recipe
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
 	"path/filepath"
+	"strings"
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/chat"
 	"github.com/trajectory-arena/arena/corpus/export"
 	"github.com/trajectory-arena/arena/corpus/rows"
+	"github.com/trajectory-arena/arena/guard"
+	"github.com/trajectory-arena/arena/internal/digest"
 	"github.com/trajectory-arena/arena/judges/steps"
 	"github.com/trajectory-arena/arena/pipeline/choose"
 	"github.com/trajectory-arena/arena/pipeline/finish"
@@ -136,4 +142,109 @@ func (w *work) labelled(ctx context.Context, part *corpus.Part) error {
 		return err
 	}
 	return out.Close()
+}
+
+// export makes the parts of the data: one for every profile that the chosen
+// rows go into. Step rewards have no other profile than their own.
+func (w *work) export(ctx context.Context, rows string) ([]string, error) {
+	if w.recipe.Profile == corpus.ProfileStepwise {
+		return []string{rows}, nil
+	}
+	m, err := w.rowsManifest(rows)
+	if err != nil {
+		return nil, err
+	}
+	var profiles []export.Profile
+	for _, p := range export.All() {
+		if p.From == w.recipe.Profile {
+			profiles = append(profiles, p)
+		}
+	}
+	const sessions = 100 // as in arena export
+	counts, parts, err := export.Parts(ctx, w.FS, rows, filepath.Join(w.dir, "exports"), m, profiles, &export.Options{Sessions: sessions}, len(profiles))
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range counts {
+		if c.Split == corpus.SplitTrain {
+			w.report.Exports = append(w.report.Exports, c)
+		}
+	}
+	return parts, nil
+}
+
+func (w *work) rowsManifest(rows string) (*corpus.Manifest, error) {
+	files, err := corpus.ReadPart(w.FS, rows)
+	if err != nil {
+		return nil, err
+	}
+	m := &corpus.Manifest{Pipeline: w.Version}
+	for _, f := range files {
+		m.Files = append(m.Files, corpus.FileEntry{Config: f.Config, Profile: f.Profile, Split: f.Split, Path: f.Path, Rows: &f.Rows, Bytes: f.Bytes, SHA256: f.SHA256})
+	}
+	return m, nil
+}
+
+func (w *work) assemble(ctx context.Context, parts []string) error {
+	r := w.recipe
+	config, err := json.Marshal(map[string]any{"recipe": r.Name, "sampling": r.Sampling, "min_reward": r.MinReward, "corpus_share": r.CorpusShare, "voucher_times": r.VoucherTimes})
+	if err != nil {
+		return fmt.Errorf("encode recipe: %w", err)
+	}
+	reports := map[string]any{"recipe.json": w.report}
+	maps.Copy(reports, w.in.Reports)
+	c := finish.Content{
+		Parts: parts, Configuration: config, ConfigurationSHA256: digest.SHA256(config), Bank: w.protection.bank, Given: w.protection.given, Reports: reports,
+		Card: corpus.Card{
+			Title: "Shopping agents: data of stage " + w.recipe.Name, Default: w.recipe.Profile, Tags: finish.ShoppingTags, Uses: export.Uses(),
+			Sections: []corpus.Section{
+				{Heading: "What this is", Body: w.about()},
+				{Heading: "Held-out protection", Body: w.report.Proof.text()},
+			},
+		},
+	}
+	if c.Funnel, err = w.funnel(); err != nil {
+		return err
+	}
+	for _, s := range w.sources {
+		c.Inputs = append(c.Inputs, s.Input(s.count.Source+" manifest"))
+	}
+	return w.Assemble(ctx, &c)
+}
+
+func (w *work) about() string {
+	var b strings.Builder
+	r := w.recipe
+	fmt.Fprintf(&b, "Stage %s: %s. There is only a train split.\n\n| source | rows read | dropped | taken | rows |\n|---|---:|---|---:|---:|\n", r.Name, r.Doc)
+	for _, c := range w.report.Counts {
+		fmt.Fprintf(&b, "| %s | %d | %s | %d | %d |\n", c.Source, c.In, corpus.Tallies(c.Dropped), c.Taken, c.Rows)
+	}
+	if r.VoucherTimes > 1 {
+		fmt.Fprintf(&b, "\nRows of voucher tasks stand here %d times.\n", r.VoucherTimes)
+	}
+	if w.in.About != "" {
+		b.WriteString("\n" + w.in.About + "\n")
+	}
+	if len(w.report.Exports) == 0 {
+		return b.String()
+	}
+	b.WriteString("\nRows that a profile cannot take are left out of it alone.\n\n| profile | taken | rows | dropped |\n|---|---:|---:|---|\n")
+	for _, c := range w.report.Exports {
+		fmt.Fprintf(&b, "| %s | %d | %d | %s |\n", c.Profile, c.Out, c.Rows, corpus.Tallies(c.Dropped))
+	}
+	return b.String()
+}
+
+func (p *Proof) text() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, `Rollouts were played at training problems only, and the split is pinned in bank.json (sha256 %s): %d clusters
+in train, %d in eval, %d never touched. %d rows were of clusters outside train and are not here. %d rows were held
+against %d protected problems (%d from held-out files): %d were dropped. The planted canaries were %s.
+`, p.BankSHA256, p.Clusters[guard.PoolTrain], p.Clusters[guard.PoolEval], p.Clusters[guard.PoolNeverTouch],
+		len(p.Outside), p.Guard.Rows, p.Protected(), p.HeldOut, len(p.Guard.Dropped), p.Canary)
+	b.WriteString("\n| planted as | planted | found | recall |\n|---|---:|---:|---:|\n")
+	for _, k := range p.Guard.Injection.Kinds {
+		fmt.Fprintf(&b, "| %s | %d | %d | %.3f |\n", k.Kind, k.Planted, k.Found, k.Recall)
+	}
+	return b.String()
 }
