@@ -5,6 +5,7 @@ import (
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/filters/evidence"
+	"github.com/trajectory-arena/arena/internal/stats"
 )
 
 // rule adds to the log-odds that the model itself decided the calls. The sum
@@ -30,12 +31,12 @@ var rules = []rule{
 	{"named", "", "",
 		"+1 for each dispatch that a reply named with these arguments, at most 5: one match may be chance, a habit of matching is not; more add nothing that a puppet could not add too",
 		func(a *evidence.Attempt) float64 {
-			return math.Min(float64(a.Links[evidence.LinkNamed]+a.Links[evidence.LinkDerived])+0.7*float64(a.Links[evidence.LinkLoose]), 5)
+			return math.Min(float64(a.Links[evidence.LinkNamed]+a.Links[evidence.LinkDerived])+float64(0.7*float64(a.Links[evidence.LinkLoose])), 5)
 		}},
 	{"unnamed", "unnamed_dispatches", "Replies do not name dispatches with their arguments, or name others.",
 		"-2.5 for each dispatch that readable replies did not name, -1 for one that only an older reply named: an honest client sends what the model wrote, so one such dispatch outweighs two named ones",
 		func(a *evidence.Attempt) float64 {
-			return -2.5*float64(a.Links[evidence.LinkNone]+a.Links[evidence.LinkOverride]+a.Links[evidence.LinkNoReply]) - float64(a.Links[evidence.LinkStale])
+			return float64(-2.5*float64(a.Links[evidence.LinkNone]+a.Links[evidence.LinkOverride]+a.Links[evidence.LinkNoReply])) - float64(a.Links[evidence.LinkStale])
 		}},
 	{"recommendation", "unnamed_recommendation", "No reply named the final recommendation.",
 		"+1 where a reply named the final recommendation; where all replies can be read, -1.5 if none did, since clients have fall-backs, and -6 if one named other products: the answer is the call that is paid for, so swapping it outweighs naming all others",
@@ -145,13 +146,9 @@ func decide(score float64, evidence bool) (arena.Axis, float64) {
 // slope turns the score into calibrated log-odds; it was fitted on left-out
 // families, see docs/measured/filter.md. surest is the most that the filter ever claims:
 // one attempt in a hundred is as many as the labels it was held against allow.
-const (
-	slope  = 0.9
-	surest = 0.99
-)
+const slope, surest = 0.9, 0.99
 
 // probability that the model decided, 0.01 to 0.99.
 func probability(score float64) float64 {
-	p := 1 / (1 + math.Exp(-slope*score))
-	return math.Min(math.Max(p, 1-surest), surest)
+	return min(max(stats.Logistic(slope*score), 1-surest), surest)
 }

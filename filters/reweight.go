@@ -72,7 +72,7 @@ func (s *Scored) reward() (r [4]float64) {
 		if math.IsNaN(v) {
 			v = 0
 		}
-		r[i+1] = reweightFloor + reweightGain*v
+		r[i+1] = reweightFloor + float64(reweightGain*v)
 	}
 	return r
 }
@@ -120,7 +120,7 @@ type rewards map[string][4]float64
 func (r rewards) add(s *Scored, weight float64) {
 	sum := r[s.Problem]
 	for k, reward := range s.reward() {
-		sum[k] += weight * reward
+		sum[k] += float64(weight * reward)
 	}
 	r[s.Problem] = sum
 }
@@ -149,8 +149,8 @@ func (r rewards) gain(whole rewards, problems []string, k int) (gain, low, high 
 	}
 	before, after, squares, n := r.share(whole, problems, 0), r.share(whole, problems, k), 0.0, len(problems)
 	for _, p := range problems {
-		d := (r[p][k]-after*whole[p][k])/all - (r[p][0]-before*whole[p][0])/base
-		squares += d * d
+		d := (r[p][k]-float64(after*whole[p][k]))/all - (r[p][0]-float64(before*whole[p][0]))/base
+		squares += float64(d * d)
 	}
 	of := stats.T95(after-before, math.Sqrt(squares*float64(n)/float64(n-1)), n)
 	if n < 2 {

@@ -48,7 +48,7 @@ func signals(d *arena.Dialogue, all []evidence.Claim) RankSignals {
 		}
 	}
 	return RankSignals{
-		Depth:          1 - 1/(1+float64(thinking+len(all))/8),
+		Depth:          1 - 1/(1+float64(float64(thinking+len(all))/8)),
 		Reformulations: 1 - 1/(1+float64(reformulations(all))),
 		Verified:       verified(all),
 		Regular:        1 - repeats(all),
@@ -107,5 +107,5 @@ func repeats(all []evidence.Claim) float64 {
 // weigh most: the first is what a student should learn, the second what it
 // must not lose.
 func (s RankSignals) Score() float64 {
-	return 0.35*s.Verified + 0.35*s.Regular + 0.15*s.Depth + 0.15*s.Reformulations
+	return float64(0.35*s.Verified) + float64(0.35*s.Regular) + float64(0.15*s.Depth) + float64(0.15*s.Reformulations)
 }

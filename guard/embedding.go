@@ -177,7 +177,7 @@ func embed(ctx context.Context, e *model.Embedder, texts []string) ([][]float32,
 func dot(a, b []float32) float64 {
 	sum := 0.0
 	for i := range a {
-		sum += float64(a[i]) * float64(b[i])
+		sum += float64(float64(a[i]) * float64(b[i]))
 	}
 	return sum
 }

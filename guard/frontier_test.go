@@ -8,7 +8,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/trajectory-arena/arena/guard/lexical"
 	"github.com/trajectory-arena/arena/internal/daygen"
 	"github.com/trajectory-arena/arena/internal/long"
 	"github.com/trajectory-arena/arena/internal/stats"
@@ -107,7 +106,7 @@ func TestFrontier(t *testing.T) {
 	}
 	for _, odds := range []float64{-4, -3, -2, -1, -0.5, -0.25, 0, 0.25, 0.5, 1} {
 		for _, c := range columns {
-			t.Logf("%5.2f %.3f %-20s %s", odds, lexical.Logistic(odds), c.name, share(c.scores, lexical.Logistic(odds)))
+			t.Logf("%5.2f %.3f %-20s %s", odds, stats.Logistic(odds), c.name, share(c.scores, stats.Logistic(odds)))
 		}
 	}
 	for n, b := range map[int][]Entry{180: bank[:180], 750: bank[:750], 7500: bank, 751: public} {
@@ -124,7 +123,7 @@ func TestFalseDropsCover(t *testing.T) {
 	for i := range rounds {
 		r := rand.New(rand.NewPCG(1, uint64(i)))
 		r.Shuffle(len(all), func(a, b int) { all[a], all[b] = all[b], all[a] })
-		g, err := New(all[:banks], Config{Drop: lexical.Logistic(-5)})
+		g, err := New(all[:banks], Config{Drop: stats.Logistic(-5)})
 		if err != nil {
 			t.Fatal(err)
 		}

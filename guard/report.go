@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/trajectory-arena/arena/guard/lexical"
 	"github.com/trajectory-arena/arena/internal/stats"
 )
 
@@ -73,7 +72,7 @@ func NewReport(g *Guard) *Report {
 		r.bank(e.Bank).Problems++
 	}
 	for odds := -6.0; odds <= 2; odds += 0.5 {
-		r.Curve = append(r.Curve, CurvePoint{Threshold: math.Round(lexical.Logistic(odds)*1e4) / 1e4})
+		r.Curve = append(r.Curve, CurvePoint{Threshold: math.Round(stats.Logistic(odds)*1e4) / 1e4})
 	}
 	return r
 }
@@ -152,7 +151,7 @@ const DefaultMaxFalse = 0.02
 
 // maxDrop is the score that no bank raises the threshold above: from there on one
 // rewording in ten would be lost.
-var maxDrop = lexical.Logistic(1)
+var maxDrop = stats.Logistic(1)
 
 // weighFalseDrops estimates the false drops and raises a threshold that was not
 // given until they are below the share allowed.

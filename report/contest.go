@@ -147,7 +147,7 @@ func (s *Section) addLargest(r *yuma.Result) {
 	total := 0.0
 	for i, row := range r.Weights {
 		for _, w := range row {
-			all, total = append(all, flow{i, w.To, r.Nodes[i].Stake * w.Weight}), total+r.Nodes[i].Stake*w.Weight
+			all, total = append(all, flow{i, w.To, r.Nodes[i].Stake * w.Weight}), total+float64(r.Nodes[i].Stake*w.Weight)
 		}
 	}
 	slices.SortStableFunc(all, func(a, b flow) int { return cmp.Compare(b.share, a.share) })

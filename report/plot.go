@@ -40,7 +40,7 @@ func newPlot(x, y string) *plot.Plot {
 		style.Font.Variant = "Sans"
 	}
 	grid := plotter.NewGrid()
-	grid.Vertical.Color, grid.Horizontal.Color = color.Transparent, color.RGBA{0xe4, 0xe7, 0xee, 0xff}
+	grid.Vertical.Color, grid.Horizontal.Color = nil, color.RGBA{0xe4, 0xe7, 0xee, 0xff}
 	p.Add(grid)
 	return p
 }

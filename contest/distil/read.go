@@ -145,7 +145,7 @@ func (s *Student) Mean() float64 {
 	}
 	sum, n := 0.0, 0.0
 	for i, kl := range s.KLs {
-		sum, n = sum+kl*s.Positions[i], n+s.Positions[i]
+		sum, n = sum+float64(kl*s.Positions[i]), n+s.Positions[i]
 	}
 	return sum / n
 }

@@ -2,6 +2,7 @@ package distil
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 
@@ -108,7 +109,7 @@ func (r *Rule) passes(king, c *Student) bool {
 func leads(king, c *Student, margin float64) []float64 {
 	d := make([]float64, min(len(king.KLs), len(c.KLs)))
 	for i := range d {
-		d[i] = (1-margin)*king.KLs[i] - c.KLs[i]
+		d[i] = float64((1-margin)*king.KLs[i]) - c.KLs[i]
 	}
 	return d
 }
@@ -118,20 +119,20 @@ func leads(king, c *Student, margin float64) []float64 {
 func (s *Student) composite(weights map[string]float64) float64 {
 	var values []float64
 	sum, total := 0.0, 0.0
-	for name, v := range s.Axes {
-		w := 1.0
+	for _, name := range slices.Sorted(maps.Keys(s.Axes)) { // a sum of floats depends on its order
+		v, w := s.Axes[name], 1.0
 		if weights != nil {
 			w = weights[name]
 		}
 		if w > 0 {
-			values, sum, total = append(values, v), sum+w*v, total+w
+			values, sum, total = append(values, v), sum+float64(w*v), total+w
 		}
 	}
 	if len(values) == 0 {
 		return math.NaN()
 	}
 	slices.Sort(values)
-	return 0.75*stats.Mean(values[:min(3, len(values))]) + 0.25*sum/total
+	return float64(0.75*stats.Mean(values[:min(3, len(values))])) + 0.25*sum/total
 }
 
 // better reports whether a challenger who passes goes before another: the lowest
@@ -161,7 +162,7 @@ func (r *Rule) decide(king *Student, students []Student, out map[string]string) 
 func stopAt(king, c *Student) int {
 	for n := 7; n <= min(len(king.KLs), len(c.KLs)); n++ {
 		mean := stats.Mean(c.KLs[:n])
-		if mean-stats.Z95*stats.ClusteredSE(c.KLs[:n]) > stats.Mean(king.KLs[:n]) {
+		if mean-float64(stats.Z95*stats.ClusteredSE(c.KLs[:n])) > stats.Mean(king.KLs[:n]) {
 			return n
 		}
 	}

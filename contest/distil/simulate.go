@@ -120,7 +120,7 @@ func (n *noise) play(r *Rule, random *rand.Rand, prompts int, better float64) (p
 		king.KLs[i] = n.king[order[i]]
 	}
 	c := Student{KLs: make([]float64, prompts)}
-	truth := better * stats.Mean(n.king)
+	truth := float64(better * stats.Mean(n.king))
 	for range challengers {
 		off := n.off[random.IntN(len(n.off))]
 		for i, k := range order {

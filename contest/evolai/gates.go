@@ -94,13 +94,13 @@ func (g *Gate) improve(l *Line) bool {
 		g.Improve = "no_reference"
 	case l.Revision != "" && l.Revision == l.PreviousRevision, l.Revision == "" && *l.KLCurrent == *l.Previous:
 		g.Improve = "same_revision"
-	case *l.KLCurrent <= improvement**l.Previous+digits:
+	case *l.KLCurrent <= float64(improvement**l.Previous)+digits:
 		g.Improve = "improved"
 	default:
 		g.Improve = "too_small"
 	}
 	if l.Previous != nil {
-		required := improvement * *l.Previous
+		required := float64(improvement * *l.Previous)
 		if l.Requirement != nil && math.Abs(required-*l.Requirement) > (1+improvement)*halfKL+digits {
 			g.Differs = append(g.Differs, fmt.Sprintf("requirement: %.4f, the log has %g", required, *l.Requirement))
 		}
@@ -132,7 +132,7 @@ func (g *Gate) consistency(l *Line) {
 		limit = *l.Limit
 	}
 	g.Ratio, g.Consistent = &ratio, ratio <= limit+digits
-	slack := ratio * (halfKL / *l.EMACurrent + halfKL / *l.EMANext)
+	slack := float64(ratio * (halfKL / *l.EMACurrent + halfKL / *l.EMANext))
 	if math.Abs(ratio-limit) < slack {
 		g.Open = append(g.Open, "consistency: ratio and limit are equal but for what printing rounds")
 	}
@@ -171,4 +171,6 @@ func Flow(averages []float64) float64 {
 }
 
 // Average moves an average by a new value.
-func Average(before, value float64) float64 { return emaAlpha*value + (1-emaAlpha)*before }
+func Average(before, value float64) float64 {
+	return float64(emaAlpha*value) + float64((1-emaAlpha)*before)
+}

@@ -81,7 +81,7 @@ func within(groups [][]float64) (sd float64, freedom int) {
 	sum := 0.0
 	for _, g := range groups {
 		if len(g) > 1 {
-			sum += stat.Variance(g, nil) * float64(len(g)-1)
+			sum += float64(stat.Variance(g, nil) * float64(len(g)-1))
 			freedom += len(g) - 1
 		}
 	}
@@ -121,7 +121,7 @@ func (s *Standings) best(i int) (p float64) {
 	own := distuv.Normal{Mu: s.Agents[i].Score, Sigma: s.error(&s.Agents[i])}
 	width := 2 * reach * own.Sigma / steps
 	for k := range steps {
-		x := own.Mu - reach*own.Sigma + (float64(k)+0.5)*width
+		x := own.Mu - float64(reach*own.Sigma) + float64((float64(k)+0.5)*width)
 		mass := own.Prob(x) * width
 		for j := range s.Agents {
 			if j != i {

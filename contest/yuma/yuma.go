@@ -123,8 +123,8 @@ func Compute(e *Epoch, r Rules, before Bonds) *Result {
 		for _, w := range row {
 			clipped := min(w.Weight, consensus[w.To])
 			res.Weights[i] = append(res.Weights[i], Weight{w.To, clipped})
-			preranks[w.To] += stake[i] * w.Weight
-			ranks[w.To] += stake[i] * clipped
+			preranks[w.To] += float64(stake[i] * w.Weight)
+			ranks[w.To] += float64(stake[i] * clipped)
 			trusts[i] += clipped
 		}
 	}
@@ -210,7 +210,7 @@ func bonds(stake []float64, clipped [][]Weight, alpha float64, before Bonds) Bon
 	}
 	for i := range now {
 		for j := range now[i] {
-			now[i][j] = alpha*now[i][j] + (1-alpha)*before[i][j]
+			now[i][j] = float64(alpha*now[i][j]) + float64((1-alpha)*before[i][j])
 		}
 	}
 	now.normalise()
@@ -235,7 +235,7 @@ func (b Bonds) dividends(incentive []float64) []float64 {
 	out := make([]float64, len(b))
 	for i, row := range b {
 		for j, v := range row {
-			out[i] += v * incentive[j]
+			out[i] += float64(v * incentive[j])
 		}
 	}
 	return normalised(out)

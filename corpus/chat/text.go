@@ -15,7 +15,7 @@ import (
 // Turn is one message of the text form, and of the encodings that every loader
 // reads: two strings.
 type Turn struct {
-	Role    string `json:"role" parquet:"role,dict"`
+	Role    string `json:"role" parquet:"role"`
 	Content string `json:"content" parquet:"content"`
 }
 

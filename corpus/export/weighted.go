@@ -113,7 +113,7 @@ func (b *balance) settle(all []rows.Scalars, problems []string) {
 	}
 	for i := range all {
 		w := b.weight(&all[i], problems[i])
-		b.sum, b.squares = b.sum+w, b.squares+w*w
+		b.sum, b.squares = b.sum+w, b.squares+float64(w*w)
 	}
 }
 

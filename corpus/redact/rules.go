@@ -154,7 +154,7 @@ func entropy(s string) float64 {
 	for _, c := range count {
 		if c > 0 {
 			p := float64(c) / n
-			h -= p * math.Log2(p)
+			h -= float64(p * math.Log2(p))
 		}
 	}
 	return h

@@ -6,37 +6,37 @@ type Attempt struct {
 	// TraceID is "run/problem", else the record's sha256; empty where the
 	// record could not be read.
 	TraceID      string `parquet:"trace_id"`
-	RunID        string `parquet:"eval_run_id,dict"`
-	ProblemID    string `parquet:"problem_id,dict"`
-	AgentVersion string `parquet:"agent_version,dict"`
-	AgentHotkey  string `parquet:"agent_hotkey,dict"`
-	Suite        string `parquet:"suite,dict"`
+	RunID        string `parquet:"eval_run_id"`
+	ProblemID    string `parquet:"problem_id"`
+	AgentVersion string `parquet:"agent_version"`
+	AgentHotkey  string `parquet:"agent_hotkey"`
+	Suite        string `parquet:"suite"`
 	// RunDate is in Unix milliseconds.
 	RunDate      *int64 `parquet:"run_date,optional,timestamp(millisecond)"`
-	SourceSHA256 string `parquet:"source_sha256,dict"`
+	SourceSHA256 string `parquet:"source_sha256"`
 	// SourceLine counts from 1; 0 where the file is one attempt.
 	SourceLine        int64    `parquet:"source_line"`
-	Shape             string   `parquet:"shape,dict"`
+	Shape             string   `parquet:"shape"`
 	RecordSHA256      string   `parquet:"record_sha256"`
 	Bytes             int64    `parquet:"bytes"`
-	Status            string   `parquet:"status,dict"`
+	Status            string   `parquet:"status"`
 	HasDialogue       bool     `parquet:"has_dialogue"`
 	Seconds           *float64 `parquet:"seconds,optional"`
 	InferenceTotal    *int64   `parquet:"inference_total,optional"`
 	InferenceFailures *int64   `parquet:"inference_failures,optional"`
-	ErrorType         string   `parquet:"error_type,dict"`
-	TaskType          string   `parquet:"task_type,dict"`
+	ErrorType         string   `parquet:"error_type"`
+	TaskType          string   `parquet:"task_type"`
 	NSteps            int64    `parquet:"n_steps"`
 	NToolCalls        int64    `parquet:"n_tool_calls"`
 	NTokens           int64    `parquet:"n_tokens"`
-	TokenCounter      string   `parquet:"token_counter,dict"`
+	TokenCounter      string   `parquet:"token_counter"`
 	// Fate is kept, dropped or failed; Stage where that was decided, Reason the
 	// stable word for it. Both are empty where Fate is kept.
-	Fate    string `parquet:"fate,dict"`
-	Stage   string `parquet:"stage,dict"`
-	Reason  string `parquet:"reason,dict"`
-	Split   string `parquet:"split,dict"`
-	Cluster string `parquet:"dedup_cluster,dict"`
+	Fate    string `parquet:"fate"`
+	Stage   string `parquet:"stage"`
+	Reason  string `parquet:"reason"`
+	Split   string `parquet:"split"`
+	Cluster string `parquet:"dedup_cluster"`
 	// Rank counts from 1 among the kept attempts at the problem; null where the
 	// attempt was not kept.
 	Rank *int64 `parquet:"rank,optional"`
@@ -55,7 +55,7 @@ type Verdict struct {
 	TraceID      string         `parquet:"trace_id"`
 	RecordSHA256 string         `parquet:"record_sha256"`
 	Keep         bool           `parquet:"keep"`
-	Axis         string         `parquet:"axis,dict"`
+	Axis         string         `parquet:"axis"`
 	Confidence   float64        `parquet:"confidence"`
 	Adaptivity   *float64       `parquet:"adaptivity,optional"`
 	Reasons      []string       `parquet:"reasons,list"`
@@ -67,9 +67,9 @@ type Verdict struct {
 
 // CheckVerdict is one check's answer within a Verdict.
 type CheckVerdict struct {
-	Check  string  `parquet:"check,dict"`
+	Check  string  `parquet:"check"`
 	Keep   bool    `parquet:"keep"`
-	Reason string  `parquet:"reason,dict"`
+	Reason string  `parquet:"reason"`
 	Value  float64 `parquet:"value"`
 	Limit  float64 `parquet:"limit"`
 }
@@ -77,7 +77,7 @@ type CheckVerdict struct {
 // Feature is one measured value within a Verdict; what could not be measured
 // has no row.
 type Feature struct {
-	Name  string  `parquet:"name,dict" json:"name"`
+	Name  string  `parquet:"name" json:"name"`
 	Value float64 `parquet:"value" json:"value"`
 }
 
@@ -87,7 +87,7 @@ type Outcome struct {
 	TraceID      string   `parquet:"trace_id"`
 	RecordSHA256 string   `parquet:"record_sha256"`
 	Scored       bool     `parquet:"scored"`
-	Error        string   `parquet:"error,dict"`
+	Error        string   `parquet:"error"`
 	Success      bool     `parquet:"success"`
 	Length       *float64 `parquet:"length,optional"`
 	Format       *float64 `parquet:"format,optional"`
@@ -101,12 +101,12 @@ type Outcome struct {
 	Shop         *int64   `parquet:"shop,optional"`
 	Budget       *int64   `parquet:"budget,optional"`
 	// Titles is none, vectors or endpoint.
-	Titles string `parquet:"titles,dict"`
+	Titles string `parquet:"titles"`
 	// Paid and what follows are the verdict of the subnet's own verifier; empty
 	// for attempts that the rules score.
 	Paid     *float64 `parquet:"paid,optional"`
-	Category string   `parquet:"category,dict"`
-	Ending   string   `parquet:"ending,dict"`
+	Category string   `parquet:"category"`
+	Ending   string   `parquet:"ending"`
 	Passed   []string `parquet:"passed,list"`
 	Failed   []string `parquet:"failed,list"`
 	Flags    []string `parquet:"flags,list"`
@@ -118,13 +118,13 @@ type Outcome struct {
 type Judgement struct {
 	TraceID          string   `parquet:"trace_id"`
 	RecordSHA256     string   `parquet:"record_sha256"`
-	Judge            string   `parquet:"judge,dict"`
-	Outcome          string   `parquet:"outcome,dict"`
+	Judge            string   `parquet:"judge"`
+	Outcome          string   `parquet:"outcome"`
 	Score            *float64 `parquet:"score,optional"`
 	Multiplier       *float64 `parquet:"multiplier,optional"`
 	Gates            []bool   `parquet:"gates,list"`
 	Spans            []Span   `parquet:"spans,list"`
-	Model            string   `parquet:"model,dict"`
+	Model            string   `parquet:"model"`
 	PromptSHA256     string   `parquet:"prompt_sha256"`
 	PromptTokens     int64    `parquet:"prompt_tokens"`
 	CompletionTokens int64    `parquet:"completion_tokens"`
@@ -145,11 +145,11 @@ type Leak struct {
 	// ID is the trace or problem whose text was checked.
 	ID         string  `parquet:"id"`
 	TextSHA256 string  `parquet:"text_sha256"`
-	Match      string  `parquet:"match,dict"`
+	Match      string  `parquet:"match"`
 	Drop       bool    `parquet:"drop"`
 	Same       bool    `parquet:"same"`
 	Score      float64 `parquet:"score"`
-	Tier       string  `parquet:"tier,dict"`
+	Tier       string  `parquet:"tier"`
 	Evidence   string  `parquet:"evidence"`
 }
 
@@ -169,13 +169,13 @@ type Place struct {
 // Provenance is a row of tables/provenance.parquet of a mixture: where one row
 // of one config comes from.
 type Provenance struct {
-	Config string `parquet:"config,dict"`
-	Split  string `parquet:"split,dict"`
+	Config string `parquet:"config"`
+	Split  string `parquet:"split"`
 	// Row counts from 0 within the split, over its shards in order.
 	Row int64 `parquet:"row"`
 	// SourceCorpus is the sha256 of the source's manifest.json, SourcePath its
 	// shard and SourceRow the row there, from 0.
-	SourceCorpus string `parquet:"source_corpus,dict"`
-	SourcePath   string `parquet:"source_path,dict"`
+	SourceCorpus string `parquet:"source_corpus"`
+	SourcePath   string `parquet:"source_path"`
 	SourceRow    int64  `parquet:"source_row"`
 }

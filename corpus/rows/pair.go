@@ -32,7 +32,7 @@ func (c *Candidate) score() float64 {
 		s = 0.5
 	}
 	if c.Judge != nil {
-		s += *c.Judge / 2
+		s += float64(*c.Judge / 2)
 	}
 	return s
 }

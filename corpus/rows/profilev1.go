@@ -11,17 +11,17 @@ type Text struct {
 // AttemptColumns are the scalars that rows of other encodings carry on.
 type AttemptColumns struct {
 	SessionID    string  `parquet:"session_id"`
-	Harness      string  `parquet:"harness,dict"`
-	TaskType     string  `parquet:"task_type,dict"`
-	Split        string  `parquet:"split,dict"`
+	Harness      string  `parquet:"harness"`
+	TaskType     string  `parquet:"task_type"`
+	Split        string  `parquet:"split"`
 	Reward       float64 `parquet:"reward"`
 	NTokens      int64   `parquet:"n_tokens"`
-	TokenCounter string  `parquet:"token_counter,dict"`
+	TokenCounter string  `parquet:"token_counter"`
 }
 
 // Said is one turn of profile sharegpt.
 type Said struct {
-	From  string `parquet:"from,dict"`
+	From  string `parquet:"from"`
 	Value string `parquet:"value"`
 }
 
@@ -29,9 +29,9 @@ type Said struct {
 // observation first, gpt or function_call second.
 type ShareGPT struct {
 	Conversations []Said `parquet:"conversations,list"`
-	System        string `parquet:"system,dict"`
+	System        string `parquet:"system"`
 	// Tools is a JSON list of OpenAI definitions in one string.
-	Tools string `parquet:"tools,dict"`
+	Tools string `parquet:"tools"`
 	AttemptColumns
 	Origin
 }
@@ -42,13 +42,13 @@ type Prompts struct {
 	Prompt []Msg `parquet:"prompt,list"`
 	// Truth is the reward specification as a JSON string.
 	Truth      string   `parquet:"ground_truth"`
-	Harness    string   `parquet:"harness,dict"`
-	TaskType   string   `parquet:"task_type,dict"`
-	Split      string   `parquet:"split,dict"`
+	Harness    string   `parquet:"harness"`
+	TaskType   string   `parquet:"task_type"`
+	Split      string   `parquet:"split"`
 	Attempts   int64    `parquet:"n_attempts"`
 	Successes  int64    `parquet:"n_successes"`
 	PassRate   *float64 `parquet:"pass_rate,optional"`
-	Difficulty string   `parquet:"difficulty_bucket,dict"`
+	Difficulty string   `parquet:"difficulty_bucket"`
 	Origin
 }
 
@@ -91,8 +91,8 @@ type Axes struct {
 	Shop      *int64   `parquet:"shop,optional"`
 	Budget    *int64   `parquet:"budget,optional"`
 	SessionID string   `parquet:"session_id"`
-	Harness   string   `parquet:"harness,dict"`
-	TaskType  string   `parquet:"task_type,dict"`
-	Split     string   `parquet:"split,dict"`
+	Harness   string   `parquet:"harness"`
+	TaskType  string   `parquet:"task_type"`
+	Split     string   `parquet:"split"`
 	Origin
 }

@@ -10,37 +10,37 @@ type Msg = chat.Turn
 // Origin says which problem a row belongs to. Every row of every config has
 // it, and no split shares a cluster with another.
 type Origin struct {
-	ProblemID string `parquet:"problem_id,dict"`
-	Cluster   string `parquet:"dedup_cluster,dict"`
+	ProblemID string `parquet:"problem_id"`
+	Cluster   string `parquet:"dedup_cluster"`
 }
 
 // Scalars are the columns beside the messages of an attempt. A pointer is nil
 // where the value could not be measured; it is then null, never zero.
 type Scalars struct {
 	SessionID       string   `parquet:"session_id"`
-	Harness         string   `parquet:"harness,dict"`
-	TaskType        string   `parquet:"task_type,dict"`
-	Split           string   `parquet:"split,dict"`
+	Harness         string   `parquet:"harness"`
+	TaskType        string   `parquet:"task_type"`
+	Split           string   `parquet:"split"`
 	Reward          float64  `parquet:"reward"`
 	OutcomeScore    *float64 `parquet:"outcome_score,optional"`
 	JudgeScore      *float64 `parquet:"judge_score,optional"`
 	JudgeMultiplier *float64 `parquet:"judge_multiplier,optional"`
 	AgenticScore    *float64 `parquet:"agentic_score,optional"`
 	IsAgentic       bool     `parquet:"is_agentic"`
-	StopCondition   string   `parquet:"stop_condition,dict"`
+	StopCondition   string   `parquet:"stop_condition"`
 	HasError        bool     `parquet:"has_error"`
 	IsTruncated     bool     `parquet:"is_truncated"`
 	NSteps          int64    `parquet:"n_steps"`
 	NToolCalls      int64    `parquet:"n_tool_calls"`
 	NTokens         int64    `parquet:"n_tokens"`
-	TokenCounter    string   `parquet:"token_counter,dict"`
-	AgentHotkey     string   `parquet:"agent_hotkey,dict"`
-	AgentVersion    string   `parquet:"agent_version,dict"`
+	TokenCounter    string   `parquet:"token_counter"`
+	AgentHotkey     string   `parquet:"agent_hotkey"`
+	AgentVersion    string   `parquet:"agent_version"`
 	// RunDate is in Unix milliseconds.
 	RunDate         *int64   `parquet:"run_date,optional,timestamp(millisecond)"`
-	SourceSHA256    string   `parquet:"source_sha256,dict"`
+	SourceSHA256    string   `parquet:"source_sha256"`
 	LeakMaxScore    *float64 `parquet:"leak_max_score,optional"`
-	PipelineVersion string   `parquet:"pipeline_version,dict"`
+	PipelineVersion string   `parquet:"pipeline_version"`
 }
 
 // SFT is a row of profile hf-json: OpenAI messages and tools as JSON values.
@@ -62,17 +62,17 @@ type SFT struct {
 // RL is a row of profile verl-rl: one problem to act on, with the columns that
 // a curriculum selects by.
 type RL struct {
-	DataSource  string      `parquet:"data_source,dict"`
+	DataSource  string      `parquet:"data_source"`
 	Prompt      []Msg       `parquet:"prompt,list"`
-	Ability     string      `parquet:"ability,dict"`
+	Ability     string      `parquet:"ability"`
 	RewardModel RewardModel `parquet:"reward_model"`
 	Extra       RLExtra     `parquet:"extra_info"`
-	AgentName   string      `parquet:"agent_name,dict"`
+	AgentName   string      `parquet:"agent_name"`
 	// Tools is a JSON list of OpenAI definitions in one string.
-	Tools    string `parquet:"tools,dict"`
-	Harness  string `parquet:"harness,dict"`
-	TaskType string `parquet:"task_type,dict"`
-	Split    string `parquet:"split,dict"`
+	Tools    string `parquet:"tools"`
+	Harness  string `parquet:"harness"`
+	TaskType string `parquet:"task_type"`
+	Split    string `parquet:"split"`
 	// Attempts are the scored attempts at the problem on the day, Successes
 	// those among them that solved it.
 	Attempts  int64 `parquet:"n_attempts"`
@@ -82,20 +82,20 @@ type RL struct {
 	PassRate        *float64 `parquet:"pass_rate,optional"`
 	WilsonLow       *float64 `parquet:"wilson95_low,optional"`
 	WilsonHigh      *float64 `parquet:"wilson95_high,optional"`
-	Difficulty      string   `parquet:"difficulty_bucket,dict"`
-	PipelineVersion string   `parquet:"pipeline_version,dict"`
+	Difficulty      string   `parquet:"difficulty_bucket"`
+	PipelineVersion string   `parquet:"pipeline_version"`
 	Origin
 }
 
 // RewardModel is verl's reward specification: Truth is a JSON string.
 type RewardModel struct {
-	Style string `parquet:"style,dict"`
+	Style string `parquet:"style"`
 	Truth string `parquet:"ground_truth"`
 }
 
 // RLExtra is verl's extra_info.
 type RLExtra struct {
-	Split     string    `parquet:"split,dict"`
+	Split     string    `parquet:"split"`
 	Index     int64     `parquet:"index"`
 	NeedTools bool      `parquet:"need_tools_kwargs"`
 	Tools     ToolsArgs `parquet:"tools_kwargs"`
@@ -115,12 +115,12 @@ type Pref struct {
 	Prompt   []Msg  `parquet:"prompt,list"`
 	Chosen   []Msg  `parquet:"chosen,list"`
 	Rejected []Msg  `parquet:"rejected,list"`
-	Harness  string `parquet:"harness,dict"`
-	TaskType string `parquet:"task_type,dict"`
-	Split    string `parquet:"split,dict"`
+	Harness  string `parquet:"harness"`
+	TaskType string `parquet:"task_type"`
+	Split    string `parquet:"split"`
 	// Reason is what the two attempts differ in: outcome, judge or
 	// outcome_and_judge.
-	Reason string `parquet:"reason,dict"`
+	Reason string `parquet:"reason"`
 	// Margin is the difference of their scores, in (0, 1].
 	Margin          float64 `parquet:"margin"`
 	ChosenScore     float64 `parquet:"chosen_score"`
@@ -129,7 +129,7 @@ type Pref struct {
 	RejectedTokens  int64   `parquet:"rejected_tokens"`
 	ChosenSession   string  `parquet:"chosen_session_id"`
 	RejectedSession string  `parquet:"rejected_session_id"`
-	PipelineVersion string  `parquet:"pipeline_version,dict"`
+	PipelineVersion string  `parquet:"pipeline_version"`
 	Origin
 }
 
@@ -139,14 +139,14 @@ type KTO struct {
 	Completion []Msg `parquet:"completion,list"`
 	Label      bool  `parquet:"label"`
 	// Reason says why the row has its label, as a stable snake_case word.
-	Reason          string  `parquet:"reason,dict"`
+	Reason          string  `parquet:"reason"`
 	Score           float64 `parquet:"score"`
 	NTokens         int64   `parquet:"n_tokens"`
 	SessionID       string  `parquet:"session_id"`
-	Harness         string  `parquet:"harness,dict"`
-	TaskType        string  `parquet:"task_type,dict"`
-	Split           string  `parquet:"split,dict"`
-	PipelineVersion string  `parquet:"pipeline_version,dict"`
+	Harness         string  `parquet:"harness"`
+	TaskType        string  `parquet:"task_type"`
+	Split           string  `parquet:"split"`
+	PipelineVersion string  `parquet:"pipeline_version"`
 	Origin
 }
 
@@ -168,8 +168,8 @@ type Steps struct {
 	// first message on which the judge was unclear.
 	LeftOut int64 `parquet:"n_left_out"`
 	// Rule is the versioned name of what set the labels.
-	Rule      string `parquet:"rule,dict"`
+	Rule      string `parquet:"rule"`
 	SessionID string `parquet:"session_id"`
-	Split     string `parquet:"split,dict"`
+	Split     string `parquet:"split"`
 	Origin
 }

@@ -53,7 +53,7 @@ func (w Weights) Of(a *Attempt) Reward {
 	f := look(a)
 	r := Reward{Flags: f.flags()}
 	for _, p := range Parts() {
-		v := w[p.Name]*p.of(f) + 0 // a cost of nothing is 0, not -0
+		v := float64(w[p.Name]*p.of(f)) + 0 // a cost of nothing is 0, not -0
 		r.Components = append(r.Components, Component{p.Name, v})
 		r.Total += v
 	}

@@ -6,13 +6,15 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/trajectory-arena/arena/internal/stats"
 )
 
 // The scores, 0 to 1, from which a text is dropped unless something else is given,
 // and is the same, and dropped, if no constraint contradicts.
 var (
-	DefaultDrop = Logistic(dropLogOdds)
-	leastSame   = Logistic(sameLogOdds)
+	DefaultDrop = stats.Logistic(dropLogOdds)
+	leastSame   = stats.Logistic(sameLogOdds)
 )
 
 // Finding is what the index says of one text.
@@ -38,16 +40,16 @@ func (x *Index) Check(text string, drop float64) Finding {
 	if !found {
 		return f
 	}
-	f.Request, f.Score = x.entry[best.base], Logistic(best.score)
+	f.Request, f.Score = x.entry[best.base], stats.Logistic(best.score)
 	base := x.bases[best.base].profile
 	f.Drop = f.Score >= drop || f.Beyond && x.numbersProve(base, best.part, len(x.bases))
 	if !f.Drop && f.Score < leastSame {
 		return f
 	}
 	why := contradiction(base, best.part, best.f)
-	if inside, is := x.embedded(best); why != "" && is && Logistic(inside.score) >= leastSame && contradiction(base, inside.part, inside.f) == "" {
+	if inside, is := x.embedded(best); why != "" && is && stats.Logistic(inside.score) >= leastSame && contradiction(base, inside.part, inside.f) == "" {
 		best, why = inside, ""
-		f.Score = Logistic(best.score)
+		f.Score = stats.Logistic(best.score)
 	}
 	f.Same = why == "" && f.Score >= leastSame
 	if f.Drop = f.Drop || f.Same; f.Drop {
@@ -208,7 +210,7 @@ func (x *Index) CheckAlone(request int, kindred func(other int) bool) Finding {
 	if f.Request < 0 {
 		return f
 	}
-	f.Score = Logistic(best.score)
+	f.Score = stats.Logistic(best.score)
 	f.Same = f.Score >= leastSame && contradiction(x.bases[best.base].profile, best.part, best.f) == ""
 	return f
 }

@@ -38,7 +38,7 @@ func (x *Index) compare(b *base, p *profile) features {
 	best := x.bestFor(b, p)
 	matched, found := 0.0, 0.0
 	for i, t := range b.terms {
-		matched += float64(t.sim) * best[i]
+		matched += float64(float64(t.sim) * best[i])
 		found += best[i]
 	}
 	f[coverBase] = ratio(matched, b.total)
@@ -87,10 +87,10 @@ func (x *Index) coverOf(b *base, p *profile) (all, domain float64) {
 	var hit, total, hitDomain, totalDomain float64
 	for _, w := range p.distinct {
 		sim := b.nearest(w)
-		hit += float64(w.weight) * sim
+		hit += float64(float64(w.weight) * sim)
 		total += float64(w.weight)
 		if len(w.matches) > 0 {
-			hitDomain += float64(w.weight) * sim
+			hitDomain += float64(float64(w.weight) * sim)
 			totalDomain += float64(w.weight)
 		}
 	}
@@ -155,16 +155,13 @@ const detectorBias = -14.34
 // at which none of 750 public requests is for one of the others. What nothing
 // contradicts is the same, and dropped, from sameLogOdds on: the lowest at which none of
 // 200 public requests was dropped for one of the 550 others.
-const (
-	dropLogOdds = 0.25
-	sameLogOdds = -0.45
-)
+const dropLogOdds, sameLogOdds = 0.25, -0.45
 
 // score is the log odds that a text asks for the same as the base.
 func (f features) score() float64 {
 	sum := detectorBias
 	for i, v := range f {
-		sum += detector[i] * v
+		sum += float64(detector[i] * v)
 	}
 	return sum
 }

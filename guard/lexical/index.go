@@ -191,7 +191,7 @@ func (x *Index) numberWeight(n number) float64 {
 	}
 	w := float64(idf(df, len(x.bases), weightNumberLeast))
 	if n.unit == "" && n.value == math.Trunc(n.value) {
-		w = min(w, 2*math.Log10(max(n.value, 1))+weightNumberLeast)
+		w = min(w, float64(2/math.Ln10*math.Log(max(n.value, 1)))+weightNumberLeast)
 	}
 	return w
 }

@@ -83,7 +83,7 @@ func (n *numeral) read() float64 {
 	if n.take("thousand") {
 		n.scaled = true
 		n.and()
-		value = max(value, 1)*1000 + n.hundreds()
+		value = float64(max(value, 1)*1000) + n.hundreds()
 	}
 	return n.decimals(value)
 }
@@ -98,7 +98,7 @@ func (n *numeral) digits() (value float64, length int) {
 		if !is || i > 0 && !follows(t) {
 			break
 		}
-		value, length = 10*value+v, i+1
+		value, length = float64(10*value)+v, i+1
 	}
 	if length < leastDigits {
 		return 0, 0
@@ -126,7 +126,7 @@ func (n *numeral) hundreds() float64 {
 	case n.take("hundred"):
 		n.scaled = true
 		n.and()
-		return max(value, 1)*100 + n.pair()
+		return float64(max(value, 1)*100) + n.pair()
 	case value == 0 || n.at >= len(n.tokens) || n.tokens[n.at].before != ' ':
 		return value
 	}
@@ -134,7 +134,7 @@ func (n *numeral) hundreds() float64 {
 	oh := ahead.take("oh")
 	if rest := ahead.pair(); rest >= 10 || oh && rest > 0 {
 		*n = ahead
-		return value*100 + rest
+		return float64(value*100) + rest
 	}
 	return value
 }
@@ -169,7 +169,7 @@ func (n *numeral) decimals(value float64) float64 {
 		if !is {
 			break
 		}
-		value, place = value+v*place, place/10
+		value, place = value+float64(v*place), place/10
 	}
 	if n.at == start+1 {
 		n.at = start

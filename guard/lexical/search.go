@@ -64,7 +64,7 @@ func (x *Index) candidates(p *profile, s *scratch) []int32 {
 	}
 	for _, id := range s.touched {
 		for _, post := range x.postings[id] {
-			s.add(post.base, post.weight*s.best[id])
+			s.add(post.base, float32(post.weight*s.best[id]))
 		}
 		s.best[id] = 0
 	}

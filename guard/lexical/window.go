@@ -1,9 +1,6 @@
 package lexical
 
-import (
-	"math"
-	"strings"
-)
+import "strings"
 
 // leastAround is how many tokens around a window make it a request inside
 // something else; fewer may be a constraint that was added to the request.
@@ -105,6 +102,3 @@ func (x *Index) tokenValues(b *base, p *profile) []float64 {
 	}
 	return value
 }
-
-// Logistic maps log odds to 0 to 1.
-func Logistic(s float64) float64 { return 1 / (1 + math.Exp(-s)) }

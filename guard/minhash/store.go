@@ -138,7 +138,7 @@ func (s *Signature) Pack() (p Packed) {
 // eight bits taken out. Its standard error is that of a signature, hardly more.
 func (p *Packed) Similarity(o *Packed) float64 {
 	const chance = 1.0 / 256
-	share := float64(p.agree(o)) / K
+	share := float64(float64(p.agree(o)) / K)
 	return max(0, (share-chance)/(1-chance))
 }
 

@@ -117,7 +117,7 @@ var number = regexp.MustCompile(`\d[\d,]*(\.\d+)?`)
 func says(sentence string, value float64) bool {
 	for _, text := range number.FindAllString(sentence, -1) {
 		n, err := strconv.ParseFloat(strings.ReplaceAll(text, ",", ""), 64)
-		if err == nil && (n == value || math.Abs(n-100*value) < 1e-9) {
+		if err == nil && (n == value || math.Abs(n-float64(100*value)) < 1e-9) {
 			return true
 		}
 	}

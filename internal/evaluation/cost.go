@@ -85,7 +85,7 @@ const TokensFile = "tokens.parquet"
 
 // TokensRow is one reply as tokens. Lists are empty where the server does not say.
 type TokensRow struct {
-	ProblemID string `parquet:"problem_id,dict"`
+	ProblemID string `parquet:"problem_id"`
 	Sample    int32  `parquet:"sample"`
 	// Rollout numbers the rollouts of the run in their order, Turn the replies of
 	// each, both from 0.

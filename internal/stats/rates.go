@@ -21,6 +21,10 @@ func Known(x float64) *float64 {
 	return &x
 }
 
+// Logistic is the probability, 0 to 1, of log odds. It is rounded to 12 decimals, since
+// the exponentials of processors differ in their last bit and files are to be the same.
+func Logistic(odds float64) float64 { return math.Round(1e12/(1+math.Exp(-odds))) / 1e12 }
+
 // Interval is a confidence interval, both ends included.
 type Interval struct{ Low, High float64 }
 
@@ -36,7 +40,7 @@ func Wilson(successes, n int) Interval {
 // WilsonOf is the score interval of a rate p in n trials, which need not be whole.
 func WilsonOf(p, n float64) Interval {
 	centre := (p + Z95*Z95/(2*n)) / (1 + Z95*Z95/n)
-	half := Z95 / (1 + Z95*Z95/n) * math.Sqrt(p*(1-p)/n+Z95*Z95/(4*n*n))
+	half := float64(Z95 / (1 + Z95*Z95/n) * math.Sqrt(float64(p*(1-p)/n)+Z95*Z95/(4*n*n)))
 	interval := Interval{max(0, centre-half), min(1, centre+half)}
 	if p == 0 {
 		interval.Low = 0
@@ -99,7 +103,7 @@ func ClusteredSE(means []float64) float64 {
 	}
 	m, sum := Mean(means), 0.0
 	for _, x := range means {
-		sum += (x - m) * (x - m)
+		sum += float64((x - m) * (x - m))
 	}
 	return math.Sqrt(sum / (p * (p - 1)))
 }
@@ -117,7 +121,8 @@ func Ratio(won, of []float64) (rate, se float64) {
 	}
 	rate = wins / trials
 	for i := range of {
-		sum += (won[i] - rate*of[i]) * (won[i] - rate*of[i])
+		off := won[i] - float64(rate*of[i])
+		sum += float64(off * off)
 	}
 	if clusters < 2 {
 		return rate, math.NaN()
@@ -128,7 +133,7 @@ func Ratio(won, of []float64) (rate, se float64) {
 // T95 is the 95 % interval of a mean over n clusters with its standard error, by
 // Student's distribution with n-1 degrees of freedom. NaN for fewer than two.
 func T95(mean, se float64, n int) Interval {
-	half := t95(n) * se
+	half := float64(t95(n) * se)
 	return Interval{mean - half, mean + half}
 }
 

@@ -63,7 +63,7 @@ func Spearman(x, y []float64) (float64, Interval) {
 	if len(x) < 4 {
 		return rho, Interval{-1, 1}
 	}
-	half := Z95 * math.Sqrt(1.06/float64(len(x)-3))
+	half := float64(Z95 * math.Sqrt(1.06/float64(len(x)-3)))
 	z := math.Atanh(rho)
 	return rho, Interval{math.Tanh(z - half), math.Tanh(z + half)}
 }
@@ -161,13 +161,13 @@ func (p Paired) alternative(difference float64) float64 {
 	if !(p.SE > 0) {
 		return math.NaN()
 	}
-	mean := (p.A + p.B) / 2
+	mean := float64((p.A + p.B) / 2)
 	fails := max(mean, 1-mean) // the side with room for a difference
-	n, spread := float64(p.Problems), fails*(1-fails)
+	n, spread := float64(p.Problems), float64(fails*(1-fails))
 	within := min(n*p.SE*p.SE*p.tries/2, spread) // mean of p(1-p) over problems
 	share := min(1, difference/fails)
-	more := ((1-share)*share*(fails-within)-share*within)/p.tries + share*share*(spread-within)
-	return math.Sqrt(max(p.SE*p.SE+more/n, 0))
+	more := (float64((1-share)*share*(fails-within))-float64(share*within))/p.tries + float64(share*share*(spread-within))
+	return math.Sqrt(max(float64(p.SE*p.SE)+more/n, 0))
 }
 
 // Equivalent is the p-value of a difference beyond the margin on either side: two

@@ -50,8 +50,8 @@ func FitScale(labels []Ratings, judge *Ratings, opt Options) (Fit, error) {
 	for i, problem := range byProblem {
 		others := nearest(slices.Concat(slices.Concat(byProblem[:i]...), slices.Concat(byProblem[i+1:]...)))
 		for _, g := range problem {
-			subnet += g.weight * square(g.factor-outcome.Multiplier(g.grade))
-			fitted += g.weight * square(g.factor-others.Multiplier(g.grade))
+			subnet += float64(g.weight * square(g.factor-outcome.Multiplier(g.grade)))
+			fitted += float64(g.weight * square(g.factor-others.Multiplier(g.grade)))
 			weight += g.weight
 		}
 	}
@@ -86,7 +86,7 @@ func nearest(all []graded) outcome.Scale {
 	grades := map[float64]graded{} // what the loss depends on: the sums at each grade
 	for _, g := range all {
 		sum := grades[g.grade]
-		grades[g.grade] = graded{g.grade, sum.factor + g.weight*g.factor, sum.weight + g.weight}
+		grades[g.grade] = graded{g.grade, sum.factor + float64(g.weight*g.factor), sum.weight + g.weight}
 	}
 	var sums []graded
 	for _, grade := range slices.Sorted(maps.Keys(grades)) {
@@ -110,8 +110,8 @@ func floorAt(ceiling float64, sums []graded) float64 {
 	var over, under float64
 	for _, g := range sums {
 		x := min(1, g.grade/ceiling)
-		over += (1 - x) * (g.factor - g.weight*x)
-		under += g.weight * square(1-x)
+		over += float64((1 - x) * (g.factor - float64(g.weight*x)))
+		under += float64(g.weight * square(1-x))
 	}
 	if under == 0 {
 		return outcome.SubnetScale().Floor
@@ -123,7 +123,7 @@ func floorAt(ceiling float64, sums []graded) float64 {
 func loss(s outcome.Scale, sums []graded) (sum float64) {
 	for _, g := range sums {
 		m := s.Multiplier(g.grade)
-		sum += g.weight*m*m - 2*m*g.factor
+		sum += float64(g.weight*m*m) - float64(2*m*g.factor)
 	}
 	return sum
 }

@@ -19,7 +19,7 @@ func pairStatistics(t table, levels []float64) []float64 {
 		exact += row[i]
 		for j, c := range row {
 			n += c
-			bias += c * (levels[j] - levels[i])
+			bias += float64(c * (levels[j] - levels[i]))
 		}
 	}
 	first := []float64{
@@ -50,7 +50,7 @@ func beyondChance(counts [][]float64, less float64, weight func(i, j int) float6
 	var observed, expected float64
 	for i, row := range counts {
 		for j, c := range row {
-			observed += weight(i, j) * c
+			observed += float64(weight(i, j) * c)
 			expected += weight(i, j) * rows[i] * columns[j] / (n - less)
 		}
 	}

@@ -142,9 +142,9 @@ func cosine(a, b []float64) float64 {
 	}
 	var dot, aa, bb float64
 	for i := range a {
-		dot += a[i] * b[i]
-		aa += a[i] * a[i]
-		bb += b[i] * b[i]
+		dot += float64(a[i] * b[i])
+		aa += float64(a[i] * a[i])
+		bb += float64(b[i] * b[i])
 	}
 	if aa == 0 || bb == 0 {
 		return 0

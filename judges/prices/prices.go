@@ -77,6 +77,6 @@ func (t Table) Cost(model string, n Tokens) *float64 {
 	if !known {
 		return nil
 	}
-	usd := (float64(n.Prompt-n.Cached)*p.Prompt + float64(n.Cached)*p.Cached + float64(n.Completion)*p.Completion) / 1e6
+	usd := (float64(float64(n.Prompt-n.Cached)*p.Prompt) + float64(float64(n.Cached)*p.Cached) + float64(float64(n.Completion)*p.Completion)) / 1e6
 	return &usd
 }

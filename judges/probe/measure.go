@@ -128,7 +128,8 @@ func clustered(shifts []Shift) *[2]float64 {
 	if math.IsNaN(se) {
 		return nil
 	}
-	return &[2]float64{mean - stats.Z95*se, mean + stats.Z95*se}
+	half := float64(stats.Z95 * se)
+	return &[2]float64{mean - half, mean + half}
 }
 
 // MaxLift is the share of attempts that a probe may raise before the judge is

@@ -89,7 +89,7 @@ func share(strata map[string][]labelled) (float64, stats.Interval) {
 		for _, l := range strata[name] {
 			labels++
 			if l.counts {
-				sum, squares = sum+l.weight, squares+l.weight*l.weight
+				sum, squares = sum+l.weight, squares+float64(l.weight*l.weight)
 			}
 			if l.hits {
 				hit += l.weight
@@ -116,8 +116,8 @@ func variance(strata map[string][]labelled, rate float64) (v float64) {
 			residuals[i] = l.residual(rate)
 		}
 		if n > 1 {
-			whole := n * all[0].weight
-			v += whole * (whole - n) / n * stat.Variance(residuals, nil)
+			whole := float64(n * all[0].weight)
+			v += float64(whole * (whole - n) / n * stat.Variance(residuals, nil))
 		}
 	}
 	return v

@@ -161,7 +161,7 @@ func (d *Day) rate(name string) (rate, whole float64) {
 // residual is how far one agent pulls a day's figure from its rate.
 func (d *Day) residual(who, name string, rate, whole float64) float64 {
 	if a := d.agents[who]; a != nil {
-		return (a.figures[name].part - rate*a.figures[name].whole) / whole
+		return (a.figures[name].part - float64(rate*a.figures[name].whole)) / whole
 	}
 	return 0
 }
@@ -177,7 +177,7 @@ func shift(before, after *Day, name string, limit float64) Shift {
 	sum, n := 0.0, float64(len(agents))
 	for _, who := range slices.Sorted(maps.Keys(agents)) {
 		e := after.residual(who, name, is, isOf) - before.residual(who, name, was, wasOf)
-		sum += e * e
+		sum += float64(e * e)
 	}
 	s := Shift{Name: name, Before: was, After: is, Difference: is - was, Limit: limit}
 	i := stats.T95(s.Difference, math.Sqrt(n/(n-1)*sum), len(agents))

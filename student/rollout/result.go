@@ -18,17 +18,17 @@ import (
 
 // Result is one line of a run's results, keys in this order, and a row of its table.
 type Result struct {
-	ProblemID string  `json:"problem_id" parquet:"problem_id,dict"`
+	ProblemID string  `json:"problem_id" parquet:"problem_id"`
 	Sample    int     `json:"sample" parquet:"sample"`
-	Outcome   Outcome `json:"outcome" parquet:"outcome,dict"`
+	Outcome   Outcome `json:"outcome" parquet:"outcome"`
 	// Success is null where the rollout was not scored.
 	Success *bool `json:"success" parquet:"success,optional"`
 	Turns   int   `json:"turns" parquet:"turns"`
-	Stop    Stop  `json:"stop" parquet:"stop,dict"`
+	Stop    Stop  `json:"stop" parquet:"stop"`
 	// Label is why there is no success; empty for success, null for infra.
-	Label *Label `json:"label" parquet:"label,optional,dict"`
+	Label *Label `json:"label" parquet:"label,optional"`
 	// Infra is what went wrong with the instrument.
-	Infra *string `json:"infra" parquet:"infra,optional,dict"`
+	Infra *string `json:"infra" parquet:"infra,optional"`
 	// InfraWords are the server's own, clipped and without secrets.
 	InfraWords  string   `json:"infra_words,omitempty" parquet:"-"`
 	Recommended []string `json:"recommended" parquet:"recommended,list"`
@@ -39,7 +39,7 @@ type Result struct {
 	// Cached are the prompt's tokens that the server had in its cache: they depend
 	// on all that it was asked before, and are in the journal and the bill alone.
 	Cached   int64          `json:"cached_prompt_tokens,omitempty" parquet:"-"`
-	Category arena.Category `json:"category" parquet:"category,dict"`
+	Category arena.Category `json:"category" parquet:"category"`
 	// Titles is where the vectors came from that titles were compared by.
 	Titles arena.TitleSource `json:"titles,omitempty" parquet:"-"`
 	// Quality is the reasoning judge's score, null where there is none.

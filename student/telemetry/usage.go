@@ -73,7 +73,7 @@ type weighted struct{ sum, weight float64 }
 
 func (w *weighted) add(v *float64, weight float64) {
 	if v != nil {
-		w.sum += *v * weight
+		w.sum += float64(*v * weight)
 		w.weight += weight
 	}
 }
@@ -109,7 +109,7 @@ func (a *adding) span(s Sample, seconds float64) {
 		if a.GPUSeconds == nil {
 			a.GPUSeconds = new(float64)
 		}
-		*a.GPUSeconds += seconds * float64(len(s.GPUs))
+		*a.GPUSeconds += float64(seconds * float64(len(s.GPUs)))
 	}
 	for _, g := range s.GPUs {
 		a.use.add(g.Use, seconds)

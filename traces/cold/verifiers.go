@@ -51,7 +51,7 @@ func (r *reader) branch(v gjson.Result, top object) {
 	reward, scored := 0.0, false
 	t["rewards"].ForEach(func(_, part gjson.Result) bool {
 		weight := part.Get("weight")
-		reward, scored = reward+part.Get("score").Float()*weight.Float(), scored || part.IsObject()
+		reward, scored = reward+float64(part.Get("score").Float()*weight.Float()), scored || part.IsObject()
 		return true
 	})
 	if scored {
