@@ -3,10 +3,10 @@
 package chat
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/trajectory-arena/arena"
@@ -147,13 +147,11 @@ func decodeCall(c *cursor.Cursor) (call Call) {
 
 // Marshal gives a value as JSON without the escapes that only HTML needs.
 func Marshal(v any) (string, error) {
-	var b bytes.Buffer
+	var b strings.Builder
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
-		return "", err
-	}
-	return string(bytes.TrimSuffix(b.Bytes(), []byte("\n"))), nil
+	err := e.Encode(v)
+	return strings.TrimSuffix(b.String(), "\n"), err
 }
 
 // Tools gives the definitions of a harness as rows store them.
