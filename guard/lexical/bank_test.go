@@ -2,6 +2,7 @@ package lexical
 
 import (
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -121,7 +122,7 @@ func TestPublicProblemsKeepApart(t *testing.T) {
 		candidates += len(found)
 		for _, j := range found {
 			related := slices.ContainsFunc(bank.products[i], func(id string) bool { return slices.Contains(bank.products[j], id) })
-			if int(j) != i && !related && x.judge(j, b.profile).score >= dropLogOdds {
+			if near := x.judge(j, b.profile, math.Inf(-1), s); int(j) != i && !related && near.score >= dropLogOdds {
 				wrong[[2]int{min(i, int(j)), max(i, int(j))}] = true
 			}
 		}

@@ -47,7 +47,7 @@ func (x *Index) Check(text string, drop float64) Finding {
 		return f
 	}
 	why := contradiction(base, best.part, best.f)
-	if inside, is := x.embedded(best); why != "" && is && stats.Logistic(inside.score) >= leastSame && contradiction(base, inside.part, inside.f) == "" {
+	if inside, is := x.embedded(best, s); why != "" && is && stats.Logistic(inside.score) >= leastSame && contradiction(base, inside.part, inside.f) == "" {
 		best, why = inside, ""
 		f.Score = stats.Logistic(best.score)
 	}
@@ -62,8 +62,8 @@ func (x *Index) Check(text string, drop float64) Finding {
 // of the bank.
 func (x *Index) Contradicts(request int, text string) bool {
 	return x.ask(request, text, func(base, p *profile) bool {
-		_, missing := x.numbersIn(base.numbers, p.numbers)
-		_, extra := x.numbersIn(p.numbers, base.numbers)
+		_, missing := x.numbersIn(base, p)
+		_, extra := x.numbersIn(p, base)
 		return missing > 0 && extra > 0
 	})
 }
@@ -93,10 +93,10 @@ const byChance = 0.02
 // keeps the numbers.
 func (x *Index) numbersProve(base, p *profile, among int) bool {
 	odds, found := math.Log(byChance/float64(among)), 0 // a number's weight is the logarithm of how rare it is
-	for _, n := range base.numbers {
+	for i, n := range base.numbers {
 		if hasNumber(p.numbers, n) {
 			// So many more choices of numbers could have agreed.
-			odds += x.numberWeight(n) - math.Log(float64(max(len(p.numbers)-found, 1))/float64(found+1))
+			odds += x.numberWeights(base)[i] - math.Log(float64(max(len(p.numbers)-found, 1))/float64(found+1))
 			found++
 		}
 	}
@@ -178,7 +178,7 @@ func Join(ctx context.Context, bank []Request, apart func(i, j int) bool, join f
 		}
 		seen[bank[at].Text] = true
 		for _, other := range x.candidates(b.profile, s) {
-			if apart(at, x.entry[other]) && x.judge(other, b.profile).score >= dropLogOdds {
+			if apart(at, x.entry[other]) && x.judge(other, b.profile, dropLogOdds, s).score >= dropLogOdds {
 				join(at, x.entry[other])
 			}
 		}
@@ -197,13 +197,13 @@ func (x *Index) CheckAlone(request int, kindred func(other int) bool) Finding {
 	}
 	s := x.scratch.Get().(*scratch)
 	defer x.scratch.Put(s)
-	var best judged
+	best := judged{score: math.Inf(-1)}
 	p := x.strange(int32(number)) //nolint:gosec // a bank has fewer
 	for _, b := range x.candidates(p, s) {
 		if kindred(x.entry[b]) {
 			continue
 		}
-		if j := x.judge(b, p); f.Request < 0 || j.beats(best) {
+		if j := x.judge(b, p, best.score, s); j.beats(best) {
 			best, f.Request = j, x.entry[b]
 		}
 	}
@@ -230,7 +230,7 @@ func (x *Index) strange(number int32) *profile {
 
 func (x *Index) isOwn(id, number int32) bool {
 	holders := x.postings[id]
-	return len(holders) == 1 && holders[0].base == number
+	return len(holders) == 1 && holders[0] == number
 }
 
 func (x *Index) withoutOwn(w *word, number int32) *word {

@@ -27,30 +27,35 @@ type base struct {
 	profile *profile
 	terms   []match // vocabulary ids of its content words, each once, with weights in sim
 	total   float64
-	amounts []int32 // ids of its numbers
 	tokens  int
 }
 
-// compare measures a base against a text's profile. best holds the best
-// similarity of the text's words to each vocabulary id.
-func (x *Index) compare(b *base, p *profile) features {
-	var f features
-	best := x.bestFor(b, p)
+// rounding is more than the parts of a score lose when they are added.
+const rounding = 1e-6
+
+// compare measures a base, marked in s, against a text's profile. What the text copies of
+// the base only lowers a score: where the rest, and any window of the text, stays below
+// least, may is false and that is left out.
+func (x *Index) compare(b *base, p *profile, least float64, s *scratch) (f features, may bool) {
+	all, domain := s.meet(b, p)
 	matched, found := 0.0, 0.0
 	for i, t := range b.terms {
-		matched += float64(float64(t.sim) * best[i])
-		found += best[i]
+		matched += float64(float64(t.sim) * s.near[i])
+		found += s.near[i]
 	}
 	f[coverBase] = ratio(matched, b.total)
 	f[hits] = math.Log1p(found)
-	coverAll, coverDomain := x.coverOf(b, p)
-	f[coverText] = coverDomain
-	f[numbers], _ = x.numbersIn(b.profile.numbers, p.numbers)
-	f[numbersBack], _ = x.numbersIn(p.numbers, b.profile.numbers)
+	f[coverText] = domain
+	f[numbers], _ = x.numbersIn(b.profile, p)
+	f[numbersBack], _ = x.numbersIn(p, b.profile)
 	f[service] = serviceClash(b.profile, p)
-	f[template] = float64(shared(b.profile.pairs(), p.pairs())) / math.Max(1, float64(min(len(b.profile.pairs()), len(p.pairs()))))
-	f[swapped] = f[template] * math.Min(1-f[coverBase], 1-coverAll)
-	return f
+	if f.score()+rounding < least && f.inWindow().score() < dropLogOdds {
+		return f, false
+	}
+	mine, theirs := b.profile.pairs(), p.pairs()
+	f[template] = float64(shared(mine, theirs)) / math.Max(1, float64(min(len(mine), len(theirs))))
+	f[swapped] = f[template] * math.Min(1-f[coverBase], 1-all)
+	return f, true
 }
 
 // serviceClash is the share of delivery terms that only one side asks for.
@@ -67,26 +72,20 @@ func ratio(part, whole float64) float64 {
 	return part / whole
 }
 
-// bestFor returns, for each term of b, the similarity of the text's nearest
-// word.
-func (x *Index) bestFor(b *base, p *profile) []float64 {
-	best := make([]float64, len(b.terms))
-	for _, w := range p.distinct {
-		for _, m := range w.matches {
-			if i, is := b.term(m.id); is {
-				best[i] = max(best[i], float64(m.sim))
-			}
-		}
-	}
-	return best
-}
-
-// coverOf is how much of the text the base explains: over all its words, and
-// over those of the bank's domain.
-func (x *Index) coverOf(b *base, p *profile) (all, domain float64) {
+// meet fills near with the similarity of the text's nearest word to each term of b,
+// marked in s. What it gives is how much of the text the base explains: over all its
+// words, and over those of the bank's domain.
+func (s *scratch) meet(b *base, p *profile) (all, domain float64) {
+	s.near = append(s.near[:0], make([]float64, len(b.terms))...)
 	var hit, total, hitDomain, totalDomain float64
 	for _, w := range p.distinct {
-		sim := b.nearest(w)
+		sim := 0.0
+		for _, m := range w.matches {
+			if at, is := s.term(b, m.id); is {
+				s.near[at] = max(s.near[at], float64(m.sim))
+				sim = max(sim, float64(m.sim))
+			}
+		}
 		hit += float64(float64(w.weight) * sim)
 		total += float64(w.weight)
 		if len(w.matches) > 0 {
@@ -97,30 +96,15 @@ func (x *Index) coverOf(b *base, p *profile) (all, domain float64) {
 	return ratio(hit, total), ratio(hitDomain, totalDomain)
 }
 
-func (b *base) term(id int32) (at int, is bool) {
-	return slices.BinarySearchFunc(b.terms, id, func(t match, id int32) int { return int(t.id - id) })
-}
-
-func (b *base) nearest(w *word) float64 {
-	best := 0.0
-	for _, m := range w.matches {
-		if _, is := b.term(m.id); is {
-			best = max(best, float64(m.sim))
-		}
-	}
-	return best
-}
-
 // evenNumbers is the weight that pulls a share of numbers towards one half: few
 // or everyday numbers prove little either way.
 const evenNumbers = 2.0
 
-func (x *Index) numbersIn(of, in []number) (share float64, missing int) {
+func (x *Index) numbersIn(of, in *profile) (share float64, missing int) {
 	hit, total := evenNumbers/2, evenNumbers
-	for _, n := range of {
-		w := x.numberWeight(n)
+	for i, w := range x.numberWeights(of) {
 		total += w
-		if hasNumber(in, n) {
+		if hasNumber(in.numbers, of.numbers[i]) {
 			hit += w
 		} else {
 			missing++

@@ -22,18 +22,14 @@ type Index struct {
 	vocabulary *vocabulary
 	bases      []*base
 	entry      []int // bank position of each base
-	// postings list, for each vocabulary id, the bases that hold it.
-	postings [][]posting
-	amounts  map[amount]int32
-	holders  [][]posting
+	// postings list, for each vocabulary id, the bases that hold it, holders those that
+	// hold a number.
+	postings [][]int32
+	holders  map[amount][]int32
 	totals   []float32 // weight of all keys of each base
+	services []uint8   // delivery terms of each base
 	longest  int       // tokens of the longest base
 	scratch  sync.Pool
-}
-
-type posting struct {
-	base   int32
-	weight float32
 }
 
 // amount is a number as a key: its value with nine significant digits.
@@ -55,7 +51,7 @@ const weightNumberLeast = 0.5
 // New indexes bank. Requests without text are passed over; positions are those
 // in bank.
 func New(bank []Request) *Index {
-	x := &Index{vocabulary: newVocabulary(), amounts: map[amount]int32{}}
+	x := &Index{vocabulary: newVocabulary(), holders: map[amount][]int32{}}
 	x.scratch.New = func() any { return x.newScratch() }
 	for i, e := range bank {
 		if e.Text != "" {
@@ -63,6 +59,7 @@ func New(bank []Request) *Index {
 		}
 	}
 	parsed := x.readBank(bank)
+	x.postings = make([][]int32, len(x.vocabulary.stems))
 	read := (&scratch{words: map[string]*word{}}).reader(x.vocabulary)
 	for _, tokens := range parsed {
 		p := newProfile(tokens, read)
@@ -73,11 +70,12 @@ func New(bank []Request) *Index {
 }
 
 func (x *Index) weighKeys() {
-	x.totals = make([]float32, len(x.bases))
+	x.totals, x.services = make([]float32, len(x.bases)), make([]uint8, len(x.bases))
 	for i, b := range x.bases {
+		x.services[i] = b.profile.services
 		x.totals[i] = float32(b.total) + weightService*float32(bits.OnesCount8(b.profile.services))
-		for _, n := range b.profile.numbers {
-			x.totals[i] += float32(x.numberWeight(n))
+		for _, w := range x.numberWeights(b.profile) { // before checks side by side ask
+			x.totals[i] += float32(w)
 		}
 	}
 }
@@ -135,61 +133,44 @@ func (x *Index) addBase(p *profile) {
 	}
 	slices.SortFunc(b.terms, func(a, c match) int { return int(a.id - c.id) })
 	b.terms = slices.CompactFunc(b.terms, func(a, c match) bool { return a.id == c.id })
-	for len(x.postings) < len(x.vocabulary.stems) {
-		x.postings = append(x.postings, nil)
-	}
 	total := float32(0)
 	for _, t := range b.terms {
-		x.postings[t.id] = append(x.postings[t.id], posting{number, t.sim})
+		x.postings[t.id] = append(x.postings[t.id], number)
 		total += t.sim
 	}
 	b.total = float64(total)
 	for _, n := range p.numbers {
-		id := x.amountID(n)
-		b.amounts = append(b.amounts, id)
-		x.holders[id] = append(x.holders[id], posting{base: number})
+		x.holders[newAmount(n)] = append(x.holders[newAmount(n)], number)
 	}
 	x.bases = append(x.bases, b)
 }
 
-func (x *Index) amountID(n number) int32 {
-	key := newAmount(n)
-	id, known := x.amounts[key]
-	if !known {
-		id = int32(len(x.holders))
-		x.amounts[key] = id
-		x.holders = append(x.holders, nil)
+// holding are the bases with a number that may be n: the one that equals it, and of a
+// converted price all that it may be.
+func (x *Index) holding(n number) (bases []int32) {
+	if n.unit != money {
+		return x.holders[newAmount(n)]
 	}
-	return id
+	for a, some := range x.holders {
+		if n.sameMoney(number{value: a.value, unit: a.unit}) {
+			bases = append(bases, some...)
+		}
+	}
+	return bases
 }
 
-// sameAmounts are the amounts of the bank that may be n: the one that equals it,
-// and of a converted price all that it may be.
-func (x *Index) sameAmounts(n number) []int32 {
-	if n.unit != money {
-		if id, known := x.amounts[newAmount(n)]; known {
-			return []int32{id}
-		}
-		return nil
+// numberWeights are those of the numbers of a profile, asked for once.
+func (x *Index) numberWeights(p *profile) []float64 {
+	for i := len(p.weights); i < len(p.numbers); i++ {
+		p.weights = append(p.weights, x.numberWeight(p.numbers[i]))
 	}
-	var out []int32
-	for a, id := range x.amounts {
-		if n.sameMoney(number{value: a.value, unit: a.unit}) {
-			out = append(out, id)
-		}
-	}
-	slices.Sort(out)
-	return out
+	return p.weights
 }
 
 // numberWeight is how much a number tells: its rarity in the bank, and less for
 // the small whole numbers that count pieces and items everywhere.
 func (x *Index) numberWeight(n number) float64 {
-	df := 0
-	if id, known := x.amounts[newAmount(n)]; known {
-		df = len(x.holders[id])
-	}
-	w := float64(idf(df, len(x.bases), weightNumberLeast))
+	w := float64(idf(len(x.holders[newAmount(n)]), len(x.bases), weightNumberLeast))
 	if n.unit == "" && n.value == math.Trunc(n.value) {
 		w = min(w, float64(2/math.Ln10*math.Log(max(n.value, 1)))+weightNumberLeast)
 	}

@@ -2,6 +2,7 @@ package lexical
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"testing"
 )
@@ -62,7 +63,7 @@ func TestJoinJoinsAsAllPairsDo(t *testing.T) {
 	s := x.newScratch()
 	for i, b := range x.bases {
 		for _, j := range x.candidates(b.profile, s) {
-			if x.judge(j, b.profile).score >= dropLogOdds {
+			if near := x.judge(j, b.profile, math.Inf(-1), s); near.score >= dropLogOdds {
 				want.join(x.entry[i], x.entry[j])
 			}
 		}

@@ -1,6 +1,7 @@
 package lexical
 
 import (
+	"hash/fnv"
 	"math"
 	"slices"
 )
@@ -12,6 +13,7 @@ type profile struct {
 	// services and values the closed classes.
 	content  []*word
 	numbers  []number
+	weights  []float64 // of numbers, as Index.numberWeights gives them
 	services uint8
 	values   []classValue
 	bigrams  []uint64
@@ -84,10 +86,7 @@ func (p *profile) gather() {
 			continue
 		}
 		w := p.words[i]
-		p.services |= services[t.text]
-		if v, is := words().numerals[t.text]; is && v < 32 && !w.content {
-			p.counts |= 1 << v
-		}
+		p.services, p.counts = p.services|w.services, p.counts|w.counts
 		for _, v := range w.classes {
 			if !slices.Contains(p.values, v) && !p.refuses(i) {
 				p.values = append(p.values, v)
@@ -157,11 +156,9 @@ func (p *profile) pairs() []uint64 {
 
 // hashStem is FNV-1a.
 func hashStem(s string) uint64 {
-	h := uint64(14695981039346656037)
-	for i := range len(s) {
-		h = (h ^ uint64(s[i])) * 1099511628211
-	}
-	return h
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(s)) // never fails
+	return h.Sum64()
 }
 
 func shared(a, b []uint64) int {

@@ -2,6 +2,7 @@ package lexical
 
 import (
 	"cmp"
+	"math"
 	"math/bits"
 	"slices"
 	"strings"
@@ -20,6 +21,28 @@ type scratch struct {
 	// cover holds the weight of each base's keys found, bases those that have any.
 	cover []float32
 	bases []int32
+	// slots say of each vocabulary id which base last had it as a term, and where.
+	slots []slot
+	// near and value are what the terms of a base, and the tokens of a text, are worth.
+	near, value []float64
+}
+
+// slot is the place of a vocabulary id among the terms of a base.
+type slot struct {
+	base *base
+	at   int32
+}
+
+// mark notes where the terms of a base are.
+func (s *scratch) mark(b *base) {
+	for i, t := range b.terms {
+		s.slots[t.id] = slot{b, int32(i)} //nolint:gosec // a request has fewer
+	}
+}
+
+// term is the place of a vocabulary id among the terms of b, which is marked.
+func (s *scratch) term(b *base, id int32) (at int32, is bool) {
+	return s.slots[id].at, s.slots[id].base == b
 }
 
 // maxCachedWords bounds a scratch's cache: about 10 MB.
@@ -28,6 +51,7 @@ const maxCachedWords = 1 << 15
 func (x *Index) newScratch() *scratch {
 	return &scratch{
 		words: map[string]*word{}, best: make([]float32, len(x.vocabulary.stems)), cover: make([]float32, len(x.bases)),
+		slots: make([]slot, len(x.vocabulary.stems)),
 	}
 }
 
@@ -63,17 +87,14 @@ func (x *Index) candidates(p *profile, s *scratch) []int32 {
 		}
 	}
 	for _, id := range s.touched {
-		for _, post := range x.postings[id] {
-			s.add(post.base, float32(post.weight*s.best[id]))
+		for _, b := range x.postings[id] {
+			s.add(b, float32(x.vocabulary.weight[id]*s.best[id]))
 		}
 		s.best[id] = 0
 	}
-	for _, n := range p.numbers {
-		for _, id := range x.sameAmounts(n) {
-			w := float32(x.numberWeight(n))
-			for _, post := range x.holders[id] {
-				s.add(post.base, w)
-			}
+	for i, n := range p.numbers {
+		for _, b := range x.holding(n) {
+			s.add(b, float32(x.numberWeights(p)[i]))
 		}
 	}
 	return x.covered(p, s)
@@ -89,8 +110,7 @@ func (s *scratch) add(base int32, weight float32) {
 func (x *Index) covered(p *profile, s *scratch) []int32 {
 	kept := s.bases[:0]
 	for _, b := range s.bases {
-		agree := bits.OnesCount8(x.bases[b].profile.services & p.services)
-		cover := s.cover[b] + weightService*float32(agree)
+		cover := s.cover[b] + weightService*float32(bits.OnesCount8(x.services[b]&p.services))
 		s.cover[b] = 0
 		if cover >= leastCover*x.totals[b] {
 			kept = append(kept, b)
@@ -111,11 +131,10 @@ type judged struct {
 // it shares too little with any.
 func (x *Index) search(text string, s *scratch) (best judged, whole *profile, found bool) {
 	s.tokens = parse(text, s.tokens)
-	whole = lookUp(s.tokens, s.reader(x.vocabulary))
+	whole, best.score = lookUp(s.tokens, s.reader(x.vocabulary)), math.Inf(-1)
 	for _, p := range x.chunks(whole) {
 		for _, b := range x.candidates(p, s) {
-			j := x.judge(b, p)
-			if !found || j.beats(best) {
+			if j := x.judge(b, p, best.score, s); j.beats(best) {
 				best, found = j, true
 			}
 		}
@@ -150,24 +169,29 @@ func (x *Index) chunks(p *profile) []*profile {
 }
 
 // judge compares a base with a text, and with the window of the text that looks
-// most like it.
-func (x *Index) judge(number int32, p *profile) judged {
+// most like it. A score that stays below least is not worked out: it is minus infinity.
+func (x *Index) judge(number int32, p *profile, least float64, s *scratch) judged {
 	b := x.bases[number]
-	best := judged{base: number, part: p, f: x.compare(b, p)}
-	best.score = best.f.score()
-	if best.score >= dropLogOdds || best.f.inWindow().score() < dropLogOdds {
+	s.mark(b)
+	f, may := x.compare(b, p, least, s)
+	best := judged{base: number, score: math.Inf(-1), part: p, f: f}
+	if may {
+		best.score = f.score()
+	}
+	if !may || best.score >= dropLogOdds || f.inWindow().score() < dropLogOdds {
 		return best
 	}
-	if w := x.window(b, p); w != nil {
-		if j := x.judgeWindow(number, w); j.score > best.score {
+	if w := x.window(b, p, s); w != nil {
+		if j := x.judgeWindow(number, w, s); j.score > best.score {
 			best = j
 		}
 	}
 	return best
 }
 
-func (x *Index) judgeWindow(number int32, w *profile) judged {
-	f := x.compare(x.bases[number], w)
+// judgeWindow compares a base, marked in s, with a window of a text.
+func (x *Index) judgeWindow(number int32, w *profile, s *scratch) judged {
+	f, _ := x.compare(x.bases[number], w, math.Inf(-1), s)
 	f[windowed] = 1
 	return judged{base: number, part: w, f: f, score: f.score()}
 }

@@ -51,6 +51,9 @@ type word struct {
 	classes []classValue
 	near    []int32
 	known   bool // the vocabulary or the lexicon has it
+	// services and counts are what the word adds to those of a profile.
+	services uint8
+	counts   uint32
 }
 
 type match struct {
@@ -136,7 +139,7 @@ func isASCII(s string) bool {
 
 func (v *vocabulary) read(w string) *word {
 	l := words()
-	r := &word{text: w, stem: stem(w), id: -1, weight: weightUnknown, classes: l.classesOf(w)}
+	r := &word{text: w, stem: stem(w), id: -1, weight: weightUnknown, classes: l.classesOf(w), services: services[w]}
 	r.near, r.hash = l.near[r.stem], hashStem(r.stem)
 	foreign := l.foreign[w]
 	r.content = foreign != nil || utf8.RuneCountInString(w) > 1 && !l.stop[w] && !l.stop[r.stem] && !strings.HasPrefix(w, "svc")
@@ -145,6 +148,9 @@ func (v *vocabulary) read(w string) *word {
 	}
 	r.known = r.id >= 0 || !r.content && isASCII(w) || r.near != nil || foreign != nil
 	if !r.content {
+		if v, is := l.numerals[w]; is && v < 32 {
+			r.counts = 1 << v
+		}
 		return r
 	}
 	found := map[int32]float32{}

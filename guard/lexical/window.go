@@ -8,12 +8,14 @@ const leastAround = 10
 
 // embedded judges the window of a text that holds much else. Whether it asks for
 // the same is a question of the window alone.
-func (x *Index) embedded(whole judged) (judged, bool) {
-	w := x.window(x.bases[whole.base], whole.part)
+func (x *Index) embedded(whole judged, s *scratch) (judged, bool) {
+	b := x.bases[whole.base]
+	s.mark(b)
+	w := x.window(b, whole.part, s)
 	if w == nil || len(whole.part.tokens)-len(w.tokens) < leastAround {
 		return judged{}, false
 	}
-	return x.judgeWindow(whole.base, w), true
+	return x.judgeWindow(whole.base, w, s), true
 }
 
 // A window is at most windowFactor times the base and windowSlack tokens long: a
@@ -23,10 +25,10 @@ const (
 	windowSlack  = 20
 )
 
-// window returns the stretch of p that covers most of b, from the bounds of its
+// window returns the stretch of p that covers most of b, marked in s, from the bounds of its
 // sentence, line or quotation on; nil where that is all of p.
-func (x *Index) window(b *base, p *profile) *profile {
-	value := x.tokenValues(b, p)
+func (x *Index) window(b *base, p *profile, s *scratch) *profile {
+	value := x.tokenValues(b, p, s)
 	from, to := 0, len(p.tokens)
 	if size := int(windowFactor*float64(b.tokens)) + windowSlack; to > size {
 		from = richest(value, size)
@@ -84,8 +86,9 @@ func (t *token) opens() bool {
 	return t.before != 0 && strings.IndexByte("\n.;:!?\"<>|{}[]", t.before) >= 0
 }
 
-func (x *Index) tokenValues(b *base, p *profile) []float64 {
-	value := make([]float64, len(p.tokens))
+func (x *Index) tokenValues(b *base, p *profile, s *scratch) []float64 {
+	s.value = append(s.value[:0], make([]float64, len(p.tokens))...)
+	value := s.value
 	for i, t := range p.tokens {
 		if t.isNumber() {
 			n := number{value: t.value, unit: t.unit, written: t.written, directions: 1 << t.direction}
@@ -95,7 +98,7 @@ func (x *Index) tokenValues(b *base, p *profile) []float64 {
 			continue
 		}
 		for _, m := range p.words[i].matches {
-			if at, is := b.term(m.id); is {
+			if at, is := s.term(b, m.id); is {
 				value[i] = max(value[i], float64(m.sim*b.terms[at].sim))
 			}
 		}
