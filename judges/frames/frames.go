@@ -7,6 +7,7 @@ package frames
 import (
 	"cmp"
 	"maps"
+	"math/big"
 	"slices"
 	"strings"
 
@@ -92,20 +93,26 @@ func flag(mine []Passage) Flag {
 	})
 	f := Flag{Agent: mine[0].Agent, Passages: len(mine)}
 	mine = mine[:min(len(mine), maxCompared)]
-	runs, alike := make([]map[string]bool, len(mine)), 0
+	// holders are the passages before this one that have a run, a bit each; others
+	// is how many of them are at other problems.
+	holders, others, alike := map[string]*big.Int{}, 0, 0
 	for i, p := range mine {
-		runs[i] = runsOf(p.Text)
-		for k := range i {
-			if mine[k].Problem == p.Problem {
-				continue
+		if p.Problem != mine[others].Problem {
+			others = i
+		}
+		f.Pairs += others
+		near := &big.Int{}
+		for r, whole := range runsOf(p.Text) {
+			if whole && holders[r] == nil {
+				holders[r] = &big.Int{}
 			}
-			f.Pairs++
-			for r, whole := range runs[i] {
-				if whole && runs[k][r] {
-					alike++
-					break
-				}
+			if whole {
+				near.Or(near, holders[r])
+				holders[r].SetBit(holders[r], i, 1)
 			}
+		}
+		for k := range others {
+			alike += int(near.Bit(k)) //nolint:gosec // 0 or 1
 		}
 	}
 	f.Alike = float64(alike) / float64(max(f.Pairs, 1))
