@@ -91,7 +91,8 @@ func (a *ablated) without(rule int) string {
 	changed, lost, won := 0, 0, 0
 	for i := range a.all {
 		j := &a.all[i]
-		is := a.filter.Revise(before[i], checked[i].Sample, day.Agents[j.trace.RunID]).Axis
+		agent := day.Agents[j.trace.RunID]
+		is := a.filter.Revise(before[i], agent.Odds(&checked[i].Sample), agent).Axis
 		if is == j.after.Axis {
 			continue
 		}

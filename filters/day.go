@@ -23,11 +23,6 @@ type Checked struct {
 	Sample habits.Sample
 }
 
-// before orders the copies of one attempt, whatever the order they are read in.
-func (c *Checked) before(o *Checked) bool {
-	return cmp.Or(cmp.Compare(c.Record, o.Record), cmp.Compare(c.Agent, o.Agent)) < 0
-}
-
 // Day is what all attempts of a day show about their agents.
 type Day struct {
 	// Stays is, by attempt, the position among all of the day of the copy that counts.
@@ -42,7 +37,7 @@ type Day struct {
 func (f *Filter) Day(all []*Checked) *Day {
 	d := &Day{Stays: map[string]int{}, Agents: map[string]*habits.Agent{}}
 	for i, c := range all {
-		if w, known := d.Stays[c.ID]; !known || c.before(all[w]) {
+		if w, known := d.Stays[c.ID]; !known || cmp.Or(cmp.Compare(c.Record, all[w].Record), cmp.Compare(c.Agent, all[w].Agent)) < 0 {
 			d.Stays[c.ID] = i
 		}
 	}
@@ -61,23 +56,13 @@ func (f *Filter) Day(all []*Checked) *Day {
 	return d
 }
 
-// Adaptivity is that of every agent whose day is long enough to tell.
-func (d *Day) Adaptivity() map[string]habits.Estimate {
-	all := map[string]habits.Estimate{}
-	for name, a := range d.Agents {
-		if a.Known {
-			all[name] = a.Adaptivity
-		}
-	}
-	return all
-}
-
-// Revise is the second pass: what the agent's day says about one attempt. Proofs
-// lead towards scripted, doubts and habits from agentic to unknown, nothing to agentic.
-func (f *Filter) Revise(s arena.Structure, sample habits.Sample, a *habits.Agent) arena.Structure {
+// Revise is the second pass: what the agent's day, and the proofs in it, say about one
+// attempt. Proofs lead towards scripted, doubts and habits from agentic to unknown,
+// nothing to agentic.
+func (f *Filter) Revise(s arena.Structure, o habits.Odds, a *habits.Agent) arena.Structure {
 	before := s.Axis
-	score, decides := f.revisedOdds(&sample, a)
-	if before != arena.AxisScripted && (score != sample.Score || decides != sample.Evidence) {
+	score, decides := revisedOdds(o, a)
+	if before != arena.AxisScripted && (score != o.Score || decides != o.Evidence) {
 		s.Axis, s.Confidence = decide(score, decides)
 	}
 	if s.Axis == arena.AxisAgentic && adapts(a) != nil {
@@ -86,7 +71,7 @@ func (f *Filter) Revise(s arena.Structure, sample habits.Sample, a *habits.Agent
 	if a.Known {
 		s.Adaptivity = &a.Adaptivity.Point
 	}
-	day := f.dayVerdicts(&sample, a, before, s.Axis)
+	day := dayVerdicts(o, a, before, s.Axis)
 	s.Verdicts = slices.Concat(s.Verdicts, day)
 	s.Reasons = revised(f.axisReasons(&s), day, s.Reasons)
 	s.Keep = len(s.Reasons) == 0
@@ -99,12 +84,12 @@ const pooled = 2
 
 // revisedOdds is the sum of both passes, and whether it decides. Where the attempt
 // itself does not, it counts nothing.
-func (f *Filter) revisedOdds(s *habits.Sample, a *habits.Agent) (score float64, decides bool) {
-	score, decides = s.Score*evidence.Flag(s.Evidence), s.Evidence
+func revisedOdds(o habits.Odds, a *habits.Agent) (score float64, decides bool) {
+	score, decides = o.Score*evidence.Flag(o.Evidence), o.Evidence
 	proved, doubted := false, false
 	for i := range habits.Proofs {
 		switch p := &habits.Proofs[i]; {
-		case !p.Holds(s, a):
+		case !o.Holds(i):
 		case p.Odds == 0:
 			doubted = true
 		default:
@@ -122,7 +107,7 @@ func (f *Filter) revisedOdds(s *habits.Sample, a *habits.Agent) (score float64, 
 func adapts(a *habits.Agent) (worst *habits.Habit) {
 	most := 0.0
 	for i := range habits.All {
-		if e := a.Fixed(i); e.Turns() && e.Low > most {
+		if e := a.Fixed[i]; e.Turns() && e.Low > most {
 			worst, most = &habits.All[i], e.Low
 		}
 	}
@@ -131,16 +116,15 @@ func adapts(a *habits.Agent) (worst *habits.Habit) {
 
 // dayVerdicts are the verdicts on the agent's day. They speak against the attempt
 // only where the day turned its axis, and as it did.
-func (f *Filter) dayVerdicts(s *habits.Sample, a *habits.Agent, before, after arena.Axis) (all []arena.Verdict) {
+func dayVerdicts(o habits.Odds, a *habits.Agent, before, after arena.Axis) (all []arena.Verdict) {
 	turned := after != before
 	for i := range habits.All {
 		h := &habits.All[i]
-		all = append(all, verdict(h.Check, h.Reason, a.Fixed(i).Low, habits.Limit, turned && a.Fixed(i).Turns() && after == arena.AxisUnknown))
+		all = append(all, verdict(h.Check, h.Reason, a.Fixed[i].Low, habits.Limit, turned && a.Fixed[i].Turns() && after == arena.AxisUnknown))
 	}
 	for i := range habits.Proofs {
 		p := &habits.Proofs[i]
-		holds := p.Holds(s, a)
-		all = append(all, verdict(p.Check, p.Reason, evidence.Flag(holds), 0, turned && holds))
+		all = append(all, verdict(p.Check, p.Reason, evidence.Flag(o.Holds(i)), 0, turned && o.Holds(i)))
 	}
 	return all
 }
@@ -163,13 +147,13 @@ func revised(axis []string, day []arena.Verdict, before []string) []string {
 }
 
 // DayTerms are what the agent's day adds to the log-odds of an attempt.
-func (f *Filter) DayTerms(s *habits.Sample, a *habits.Agent) (terms []Term) {
-	score, decides := f.revisedOdds(s, a)
-	if s.Evidence && score > s.Score {
+func DayTerms(o habits.Odds, a *habits.Agent) (terms []Term) {
+	score, decides := revisedOdds(o, a)
+	if o.Evidence && score > o.Score {
 		terms = append(terms, Term{"named_day", "the log says of nearly all attempts of the agent's day that the model wrote the calls", pooled})
 	}
 	for i := range habits.Proofs {
-		if p := &habits.Proofs[i]; p.Holds(s, a) && (p.Odds != 0 || score > 0) {
+		if p := &habits.Proofs[i]; o.Holds(i) && (p.Odds != 0 || score > 0) {
 			terms = append(terms, Term{p.Reason, p.Why, cmp.Or(p.Odds, -score)})
 		}
 	}

@@ -82,8 +82,8 @@ func judgeDay(t testing.TB, day []labelled) []judgement {
 	habits := f.Day(checked)
 	for i := range all {
 		all[i].stats = habits.Agents[all[i].trace.RunID]
-		all[i].after = f.Revise(all[i].before, all[i].sample, all[i].stats)
-		all[i].odds = filters.RevisedOdds(f, all[i].sample, all[i].stats)
+		all[i].after = f.Revise(all[i].before, all[i].stats.Odds(&all[i].sample), all[i].stats)
+		all[i].odds = filters.RevisedOdds(all[i].sample, all[i].stats)
 	}
 	return all
 }
@@ -228,7 +228,8 @@ func TestAnAgentWithCopiesAloneHasADay(t *testing.T) {
 	}
 	before, sample := f.Check(&arena.Trace{}, &arena.Dialogue{})
 	day := f.Day([]*filters.Checked{{ID: "1", Record: "a", Agent: "first", Sample: sample}, {ID: "1", Record: "b", Agent: "copies", Sample: sample}})
-	s := f.Revise(before, sample, day.Agents["copies"])
+	copies := day.Agents["copies"]
+	s := f.Revise(before, copies.Odds(&sample), copies)
 	if s.Axis != arena.AxisUnknown || s.Adaptivity != nil {
 		t.Errorf("its copy is %+v", s)
 	}

@@ -9,8 +9,8 @@ import (
 )
 
 // RevisedOdds is the sum of both passes, before it is turned into a claim.
-func RevisedOdds(f *Filter, s habits.Sample, a *habits.Agent) float64 {
-	odds, _ := f.revisedOdds(&s, a)
+func RevisedOdds(s habits.Sample, a *habits.Agent) float64 {
+	odds, _ := revisedOdds(a.Odds(&s), a)
 	return odds
 }
 

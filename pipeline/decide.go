@@ -54,17 +54,17 @@ func (g *grouper) fate(at ref, x *block.Entry) choose.Fate {
 	default:
 		return choose.Fate{Stage: stageRead, Reason: reasonCollision}
 	}
-	s := g.revised(x)
+	s := g.revised(at, x)
 	f := g.judgedFate(x, &s)
 	f.Axis = s.Axis
 	return f
 }
 
-func (g *grouper) selected(x *block.Entry, f choose.Fate) (bool, error) {
+func (g *grouper) selected(at ref, x *block.Entry, f choose.Fate) (bool, error) {
 	if g.where == nil {
 		return true, nil
 	}
-	s := g.revised(x)
+	s := g.revised(at, x)
 	line := &where.Line{Attempt: g.attemptRow(x, f), Verdict: rows.VerdictOf(&x.Attempt, &s), Outcome: outcomeRow(x), Judgement: rows.JudgementOf(&x.Attempt, &x.Judgement, g.weights.factor(x)), Leak: leak(x)}
 	return g.where.Match(line.Values())
 }
@@ -150,7 +150,7 @@ func (g *grouper) decide(ctx context.Context) error {
 	for i := range g.read {
 		g.read[i] = make([]traces.Summary, len(g.inputs[i].files))
 	}
-	parts := block.PartFound | block.PartSample
+	parts := block.PartFound
 	if g.where != nil { // it may ask for checks and features
 		parts |= block.PartStructure
 	}
@@ -158,7 +158,7 @@ func (g *grouper) decide(ctx context.Context) error {
 		f := g.fate(at, x)
 		c := g.becomes(f, at, x)
 		if c != nil {
-			wanted, err := g.selected(x, f)
+			wanted, err := g.selected(at, x, f)
 			if err != nil {
 				return err
 			}

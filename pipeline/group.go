@@ -6,6 +6,7 @@ import (
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/filters"
+	"github.com/trajectory-arena/arena/filters/habits"
 	"github.com/trajectory-arena/arena/judges/frames"
 	"github.com/trajectory-arena/arena/judges/multiplier"
 	"github.com/trajectory-arena/arena/pipeline/block"
@@ -32,10 +33,11 @@ type grouper struct {
 	*session
 	// habits say which copy of each attempt stays, and how each agent behaved;
 	// refs and records are where the attempts are, and the hashes of their records,
-	// by their positions there.
+	// by their positions there. odds are the plan's.
 	habits  *filters.Day
 	refs    []ref
 	records []string
+	odds    [][]habits.Odds
 	weights weights
 	// fates and candidates are by input, then in the order of its entries.
 	fates      [][]choose.Fate
@@ -61,7 +63,9 @@ type head struct {
 // agent behaved over its day.
 func (g *grouper) learn(ctx context.Context) error {
 	byInput := make([][]head, len(g.inputs))
+	g.odds = make([][]habits.Odds, len(g.inputs))
 	err := g.entries(ctx, g.Config.Workers, block.PartSample, func(at ref, x *block.Entry) error {
+		g.odds[at.Input] = append(g.odds[at.Input], habits.Odds{})
 		if x.Fault != nil {
 			return nil
 		}
@@ -82,6 +86,9 @@ func (g *grouper) learn(ctx context.Context) error {
 		}
 	}
 	g.habits = g.filter.Day(checked)
+	for i, at := range g.refs {
+		g.odds[at.Input][at.Entry] = g.habits.Agents[checked[i].Agent].Odds(&checked[i].Sample)
+	}
 	g.weigh(byInput)
 	return nil
 }
@@ -118,20 +125,15 @@ func (g *grouper) weigh(byInput [][]head) {
 			}
 		}
 	}
-	g.weights.framed = framed(passages)
-}
-
-func framed(passages []frames.Passage) map[string]bool {
-	all := map[string]bool{}
+	g.weights.framed = map[string]bool{}
 	for _, f := range frames.Flags(passages) {
 		if f.Framed {
-			all[f.Agent] = true
+			g.weights.framed[f.Agent] = true
 		}
 	}
-	return all
 }
 
 // revised is the attempt's structure after the look at its agent's whole day.
-func (g *grouper) revised(x *block.Entry) arena.Structure {
-	return g.filter.Revise(x.Structure, x.Sample, g.habits.Agents[x.Agent])
+func (g *grouper) revised(at ref, x *block.Entry) arena.Structure {
+	return g.filter.Revise(x.Structure, g.odds[at.Input][at.Entry], g.habits.Agents[x.Agent])
 }

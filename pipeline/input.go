@@ -3,11 +3,10 @@ package pipeline
 import (
 	"cmp"
 	"context"
-	"encoding/binary"
-	"encoding/hex"
 	"fmt"
 	"math/bits"
 	"slices"
+	"strconv"
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/internal/inorder"
@@ -71,11 +70,8 @@ func inputsOf(files []traces.Input) []input {
 
 // drawn is one of n, a power of two, by the first bits of a hash.
 func drawn(sha256 string, n int) int {
-	b, err := hex.DecodeString(sha256[:min(8, len(sha256))])
-	if err != nil || len(b) < 4 {
-		return 0
-	}
-	return int(uint64(binary.BigEndian.Uint32(b)) * uint64(n) >> 32) //nolint:gosec // below n
+	first, _ := strconv.ParseUint(sha256[:min(8, len(sha256))], 16, 32) // a hash is hex
+	return int(first * uint64(n) >> 32)                                 //nolint:gosec // below n
 }
 
 func newInput(files []traces.Input) input {

@@ -32,19 +32,12 @@ func (w *unitWriter) tables(ctx context.Context) error {
 }
 
 func (w *unitWriter) verdicts(ctx context.Context) error {
-	g := w.grouper
-	if g == nil {
-		g = &grouper{session: w.session}
-		if err := g.learn(ctx); err != nil {
-			return err
-		}
-	}
 	out := corpus.NewShards[rows.Verdict](w.part, w.unit.Stream)
-	err := w.eachEntry(ctx, w.plan, block.PartSample|block.PartStructure, func(x *block.Entry, _ choose.Fate) error {
+	err := w.session.entries(ctx, 1, block.PartStructure, func(at ref, x *block.Entry) error {
 		if x.Fault != nil {
 			return nil
 		}
-		s := g.revised(x)
+		s := w.filter.Revise(x.Structure, w.plan.Odds[at.Input][at.Entry], w.plan.Agents[x.Agent])
 		return out.Add(rows.VerdictOf(&x.Attempt, &s))
 	})
 	if err != nil {

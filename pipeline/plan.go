@@ -39,8 +39,10 @@ type plan struct {
 	Runs map[string]multiplier.Quality `json:"runs,omitempty"`
 	// Framed are the agents whose days are flagged, where that weighs anything.
 	Framed map[string]bool `json:"framed,omitempty"`
-	// Adaptivity is that of the agents, by their names.
-	Adaptivity map[string]habits.Estimate `json:"adaptivity,omitempty"`
+	// Agents are the days of the agents, by their names; Odds what they say of each
+	// attempt, by input, then by entry.
+	Agents map[string]*habits.Agent `json:"agents"`
+	Odds   [][]habits.Odds          `json:"odds"`
 }
 
 // folder is where the parts of this plan and of no other lie.
@@ -108,7 +110,7 @@ func (s *session) group(ctx context.Context) (*plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.plan, s.grouper = p, g
+	s.plan = p
 	if err := s.desk.put(s.planPath(), p); err != nil {
 		return nil, err
 	}
@@ -120,7 +122,7 @@ func (g *grouper) plan(all []selection) (*plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &plan{Key: key, Tallies: make([]rows.Tally, len(g.day.Problems.All)), Fates: g.fates, Runs: g.weights.runs, Framed: g.weights.framed, Adaptivity: g.habits.Adaptivity()}
+	p := &plan{Key: key, Tallies: make([]rows.Tally, len(g.day.Problems.All)), Fates: g.fates, Runs: g.weights.runs, Framed: g.weights.framed, Agents: g.habits.Agents, Odds: g.odds}
 	if p.Funnel, err = choose.Funnel(stages, slices.Concat(g.fates...)); err != nil {
 		return nil, err
 	}

@@ -42,7 +42,7 @@ func (s *session) reports(ctx context.Context, p *plan) (*reports.Set, error) {
 	}
 	slices.SortFunc(found.Dropped, func(a, b guard.DroppedRow) int { return strings.Compare(a.ID, b.ID) })
 	leak.Guard = found
-	return &reports.Set{Funnel: p.Funnel, Agents: all.Agents(p.Adaptivity), Judges: s.judges(all, p), Lengths: all.Lengths(), Leak: *leak}, nil
+	return &reports.Set{Funnel: p.Funnel, Agents: all.Agents(p.Agents), Judges: s.judges(all, p), Lengths: all.Lengths(), Leak: *leak}, nil
 }
 
 func (s *session) judges(all *reports.Adder, p *plan) reports.Judges {

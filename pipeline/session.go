@@ -37,9 +37,8 @@ type session struct {
 	// redactor is nil where texts are published as they are; names looks at the
 	// ids of calls, which are replaced in any case.
 	redactor, names *redact.Redactor
-	// plan and grouper are there once the group step ran in this process.
-	plan    *plan
-	grouper *grouper
+	// plan is there once the group step ran in this process.
+	plan *plan
 	// desk is nil in a session that writes nothing.
 	desk *desk
 }

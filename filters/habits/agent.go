@@ -7,18 +7,19 @@ import (
 
 // Agent is what one agent's day shows.
 type Agent struct {
-	Attempts int
+	Attempts int `json:"attempts"`
 	// Adaptivity says how far the agent's calls depend on what came back, 0 to 1;
 	// Known is false for a day too short to tell.
-	Adaptivity Estimate
-	Known      bool
+	Adaptivity Estimate `json:"adaptivity"`
+	Known      bool     `json:"known,omitempty"`
 	// Scripted counts attempts that the log decides, and those of them that a
 	// program made.
-	Scripted Tally
-	tallies  []Tally
-	marks    []Tally
-	// fixed is how sure each habit is.
-	fixed []Estimate
+	Scripted Tally `json:"scripted"`
+	// Fixed is how sure each habit is, in the order of All. It and what stands before are
+	// all that verdicts on the agent's attempts need, beside their Odds.
+	Fixed   []Estimate `json:"fixed"`
+	tallies []Tally
+	marks   []Tally
 	// found is what all agents of the day found; led counts the dialogues that this one,
 	// by name, shares with others, and those that it began first.
 	found Found
@@ -49,7 +50,7 @@ func (e Estimate) String() string { return fmt.Sprintf("%.2f (%.2f-%.2f)", e.Poi
 func Of(name string, s []*Sample, found Found, minAttempts int) *Agent {
 	sort.Slice(s, func(i, j int) bool { return s[i].Attempt < s[j].Attempt })
 	a := &Agent{Attempts: len(s), found: found, name: name, Adaptivity: Estimate{1, 1, 1}, Known: len(s) >= minAttempts,
-		tallies: make([]Tally, len(tallies)), marks: make([]Tally, len(marks)), fixed: make([]Estimate, len(All))}
+		tallies: make([]Tally, len(tallies)), marks: make([]Tally, len(marks)), Fixed: make([]Estimate, len(All))}
 	for i := range s {
 		for at, t := range s[i].Tallies {
 			a.tallies[at] = Tally{a.tallies[at].Part + t.Part, a.tallies[at].Whole + t.Whole}
@@ -68,8 +69,8 @@ func Of(name string, s []*Sample, found Found, minAttempts int) *Agent {
 		return a
 	}
 	for i := range All {
-		a.fixed[i] = All[i].fixed(a)
-		a.Adaptivity = least(a.Adaptivity, a.fixed[i].rest())
+		a.Fixed[i] = All[i].fixed(a)
+		a.Adaptivity = least(a.Adaptivity, a.Fixed[i].rest())
 	}
 	return a
 }

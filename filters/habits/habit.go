@@ -26,9 +26,6 @@ func habit(h Habit) bool {
 // Limit is how sure a habit must be to count.
 const Limit = 0.5
 
-// Fixed is how sure the habit at that place of All is over the day.
-func (a *Agent) Fixed(at int) Estimate { return a.fixed[at] }
-
 // Turns reports whether a habit makes the agent's attempts unknown: at the lower end of
 // its interval it is rather there than not.
 func (e Estimate) Turns() bool { return e.Low > Limit }
@@ -87,6 +84,29 @@ var Proofs []Proof
 func proof(p Proof) bool {
 	Proofs = append(Proofs, p)
 	return true
+}
+
+// Odds are what both passes say for and against an attempt.
+type Odds struct {
+	// Score is the log-odds of the first pass; Evidence whether it decides.
+	Score    float64 `json:"s,omitempty"`
+	Evidence bool    `json:"e,omitempty"`
+	// Held has a bit for each of Proofs that holds, the lowest for the first.
+	Held uint64 `json:"h,omitempty"`
+}
+
+// Holds reports whether the proof at that place of Proofs speaks against the attempt.
+func (o Odds) Holds(at int) bool { return o.Held>>at&1 == 1 }
+
+// Odds are those of an attempt of the agent.
+func (a *Agent) Odds(s *Sample) Odds {
+	o := Odds{Score: s.Score, Evidence: s.Evidence}
+	for i := range Proofs {
+		if Proofs[i].Holds(s, a) {
+			o.Held |= 1 << i
+		}
+	}
+	return o
 }
 
 // grounds is the least number of cases that a grounding speaks from.

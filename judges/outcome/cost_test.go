@@ -85,7 +85,8 @@ func (m *measured) judge(all []*arena.Trace) {
 	}
 	day := m.filter.Day(checked)
 	for i := range all {
-		s := m.filter.Revise(first[i], checked[i].Sample, day.Agents[checked[i].Agent])
+		agent := day.Agents[checked[i].Agent]
+		s := m.filter.Revise(first[i], agent.Odds(&checked[i].Sample), agent)
 		filters.SignalsOf(&s)
 	}
 }

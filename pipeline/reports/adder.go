@@ -93,12 +93,12 @@ func (a *Adder) agent(x *block.Entry, axis arena.Axis, kept int) {
 	}
 }
 
-// Agents orders the agents by what was kept of them, with their adaptivity by name.
-func (a *Adder) Agents(adaptivity map[string]habits.Estimate) Agents {
+// Agents orders the agents by what was kept of them; days are theirs, by name.
+func (a *Adder) Agents(days map[string]*habits.Agent) Agents {
 	var r Agents
 	for _, share := range a.agents {
-		if e, known := adaptivity[share.Agent]; known {
-			share.Adaptivity = &e
+		if day := days[share.Agent]; day != nil && day.Known {
+			share.Adaptivity = &day.Adaptivity
 		}
 		r.Agents = append(r.Agents, *share)
 	}

@@ -36,7 +36,7 @@ func (d *filterDay) explain(ctx context.Context, w io.Writer, days []string) err
 	for i := range all {
 		if all[i].story != nil {
 			var words strings.Builder
-			if err = printExplanation(&words, &all[i], d.filter.DayTerms(&all[i].Sample, all[i].day)); err != nil {
+			if err = printExplanation(&words, &all[i], filters.DayTerms(all[i].day.Odds(&all[i].Sample), all[i].day)); err != nil {
 				return err
 			}
 			_, err = io.WriteString(w, cli.WithoutSecrets(words.String()))

@@ -81,7 +81,7 @@ func (d *filterDay) secondPass(all []filtered) {
 	for i := range all {
 		f := &all[i]
 		f.day = habits.Agents[f.Agent]
-		f.structure = d.filter.Revise(f.structure, f.Sample, f.day)
+		f.structure = d.filter.Revise(f.structure, f.day.Odds(&f.Sample), f.day)
 	}
 }
 
