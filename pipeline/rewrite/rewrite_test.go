@@ -37,11 +37,15 @@ import (
 	"github.com/trajectory-arena/arena/traces"
 )
 
+var sampleDay = filepath.Join("..", "..", "testdata", "day")
+
+func TestMain(m *testing.M) { os.Exit(long.RunOnDay(m, &sampleDay)) }
+
 // days are the labelled days: the repository's, and with the tag long the larger one
 // where it is.
 func days(t *testing.T) []string {
 	t.Helper()
-	all := []string{filepath.Join("..", "..", "testdata", "day")}
+	all := []string{sampleDay}
 	if shared := filepath.Join("..", "..", "..", "shared", "data", "day"); long.Tests {
 		if _, err := os.Stat(shared); err == nil {
 			all = append(all, shared)
