@@ -7,6 +7,7 @@ import (
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/filters"
 	"github.com/trajectory-arena/arena/filters/checks"
+	"github.com/trajectory-arena/arena/internal/long"
 )
 
 // guilty is, for every check of the second pass, a family that it fires on over
@@ -50,7 +51,7 @@ func fired(day []judgement, c checks.Check) (n int) {
 
 // TestDaysDoNotMove: what does not bear on who decided moves no verdict of a
 // whole day either. Numbers are what thinking is held against results by, so
-// changes of thinking keep them.
+// changes of thinking keep them. Without the tag long it takes half of the families.
 func TestDaysDoNotMove(t *testing.T) {
 	t.Parallel()
 	same := map[string]func(*arena.Trace) *arena.Trace{
@@ -59,10 +60,11 @@ func TestDaysDoNotMove(t *testing.T) {
 	for _, name := range []string{"other ids", "other prices", "keys in another order", "another time zone", "bodies kept as text"} {
 		same[name] = changes[name]
 	}
-	for _, family := range []string{
-		"honest plain", "honest native", "puppet", "puppet with dice", "puppet shuffles openings",
-		"puppet opens the cheapest", "puppet with one plan", "overrides now and then",
-	} {
+	families := []string{
+		"honest plain", "puppet", "puppet opens the cheapest", "overrides now and then",
+		"honest native", "puppet with dice", "puppet shuffles openings", "puppet with one plan",
+	}
+	for _, family := range families[:long.Or(8, 4)] {
 		day := playDays(familyNamed(family), days{8000, 45})[:45]
 		want := axes(judgeDay(t, day))
 		for name, change := range same {

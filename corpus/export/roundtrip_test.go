@@ -13,6 +13,7 @@ import (
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpus/rows"
+	"github.com/trajectory-arena/arena/internal/long"
 )
 
 // talkOf is what a dialogue says, as every profile must give it back.
@@ -95,12 +96,13 @@ func compare(t *testing.T, profile string, want, got []Talk) {
 	}
 }
 
-// nastyRows has each value in every place, and a seeded mixture of them.
+// nastyRows has each value in every place, and a seeded mixture of them, which without
+// the tag long is half as large.
 func nastyRows() *requested {
 	var r requested
 	dice := rand.New(rand.NewPCG(7, 7))
 	any := func() string { return nasty[dice.IntN(len(nasty))] }
-	for i := range 4 * len(nasty) {
+	for i := range long.Or(4, 2) * len(nasty) {
 		result, second, third, said := nasty[i%len(nasty)], any(), any(), text(any())
 		if i >= len(nasty) {
 			result = any()
@@ -114,8 +116,8 @@ func nastyRows() *requested {
 			{Text: "done " + said},
 		}})
 	}
-	long := arena.Raw(`"` + strings.Repeat("long \u2028", 10<<20/8) + `"`)
-	r.add("ten megabytes", arena.Dialogue{Turns: []arena.Turn{{Calls: []arena.Call{{ID: "a", Name: "find", Arguments: `{}`, Result: long}}}, {Text: "done"}}})
+	large := arena.Raw(`"` + strings.Repeat("long \u2028", long.Or(10<<20, 2<<20)/8) + `"`)
+	r.add("megabytes", arena.Dialogue{Turns: []arena.Turn{{Calls: []arena.Call{{ID: "a", Name: "find", Arguments: `{}`, Result: large}}}, {Text: "done"}}})
 	return &r
 }
 
