@@ -4,6 +4,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/trajectory-arena/arena/internal/long"
 )
 
 // reworded is a text made of one protected request.
@@ -131,7 +133,7 @@ func TestFreshRewordings(t *testing.T) {
 }
 
 // TestFindsRequestsInsideLongerTexts hides each rewording between two other
-// requests and in a long system prompt.
+// requests and in a long system prompt, without the tag long every third.
 func TestFindsRequestsInsideLongerTexts(t *testing.T) {
 	t.Parallel()
 	bank, texts := readRewordings(t)
@@ -142,7 +144,7 @@ func TestFindsRequestsInsideLongerTexts(t *testing.T) {
 	prompt := strings.Repeat("You are a careful assistant. Use the tools, read what they return, and answer the customer in a friendly way. ", 40)
 	c := newTally()
 	for i, r := range texts {
-		if r.other {
+		if r.other || i%long.Or(1, 3) > 0 {
 			continue
 		}
 		before, after := texts[(i+37)%len(texts)].text, texts[(i+71)%len(texts)].text
