@@ -10,9 +10,9 @@ import (
 	"io"
 	"os"
 	"runtime"
-	"syscall"
 
 	"github.com/trajectory-arena/arena/guard/minhash"
+	"github.com/trajectory-arena/arena/internal/long"
 )
 
 func main() {
@@ -32,24 +32,14 @@ func measure(in io.Reader, out io.Writer) error {
 	for part := range bytes.SplitSeq(bytes.TrimSuffix(b, []byte{0}), []byte{0}) {
 		docs = append(docs, string(part))
 	}
-	begun := cpu()
+	begun := long.CPU()
 	for _, d := range docs {
 		minhash.Sign(d)
 	}
-	signed := cpu()
+	signed := long.CPU()
 	if _, _, err = minhash.Texts(docs, minhash.Long()); err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "%.4f %.4f\n", signed-begun, cpu()-signed)
+	fmt.Fprintf(out, "%.4f %.4f\n", (signed - begun).Seconds(), (long.CPU() - signed).Seconds())
 	return nil
-}
-
-// cpu is the processor time of this process so far, in seconds; other processes on the
-// machine do not change it.
-func cpu() float64 {
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		panic(err) // the arguments are right
-	}
-	return float64(u.Utime.Nano()+u.Stime.Nano()) / 1e9
 }

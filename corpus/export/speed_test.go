@@ -10,7 +10,6 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -20,6 +19,7 @@ import (
 
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/export"
+	"github.com/trajectory-arena/arena/internal/long"
 )
 
 var corpusFlag = flag.String("corpus", "", "corpus that BenchmarkProfiles exports")
@@ -69,17 +69,9 @@ func measure(b *testing.B, from string, p export.Profile) {
 type spent struct{ wall, cpu time.Duration }
 
 func timed(do func() error) (spent, error) {
-	cpu, at := used(), time.Now()
+	cpu, at := long.CPU(), time.Now()
 	err := do()
-	return spent{time.Since(at), used() - cpu}, err
-}
-
-func used() time.Duration {
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		panic(err) // the arguments are right
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+	return spent{time.Since(at), long.CPU() - cpu}, err
 }
 
 // limit compresses blocks that lie in memory on every thread, and nothing else.

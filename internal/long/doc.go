@@ -7,7 +7,9 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
+	"time"
 )
 
 // Or gives whole where everything is to run, sample where not.
@@ -35,4 +37,12 @@ func RunOnDay(m *testing.M, day *string) int {
 		panic(err)
 	}
 	return m.Run()
+}
+
+// CPU is the processor time of this process so far, by which benchmarks of whole days
+// measure: other processes on the machine do not change it.
+func CPU() time.Duration {
+	var u syscall.Rusage
+	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u) // the arguments are right
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }

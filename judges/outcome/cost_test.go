@@ -6,12 +6,12 @@ import (
 	"path/filepath"
 	"runtime"
 	"strconv"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/filters"
+	"github.com/trajectory-arena/arena/internal/long"
 	"github.com/trajectory-arena/arena/judges/outcome"
 	"github.com/trajectory-arena/arena/traces"
 )
@@ -103,15 +103,7 @@ func (m *measured) score(all []*arena.Trace) {
 // cpuOf is the CPU that a function takes, in milliseconds.
 func cpuOf(do func()) float64 {
 	runtime.GC()
-	before := used()
+	before := long.CPU()
 	do()
-	return float64(used()-before) / float64(time.Millisecond)
-}
-
-func used() time.Duration {
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		panic(err) // the arguments are right
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+	return float64(long.CPU()-before) / float64(time.Millisecond)
 }
