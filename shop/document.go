@@ -66,10 +66,9 @@ func readDocument(line []byte) document {
 	if shop := doc.Get("shop_id"); shop.Type == gjson.String {
 		d.shopID = shop.String()
 	}
-	doc.Get("service").ForEach(func(_, v gjson.Result) bool {
+	for _, v := range doc.Get("service").ForEach {
 		d.flags |= serviceBits[v.String()]
-		return true
-	})
+	}
 	d.contents = doc.Get("title").String() + "\n" + distinctValues(doc.Get("sku_options"), 2) + "\n" + distinctValues(doc.Get("attributes"), 2)
 	return d
 }

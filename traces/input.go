@@ -143,12 +143,11 @@ func parseMeta(text []byte) (m Meta, err error) {
 	}
 	if scores := run.Get("problem_scores"); scores.Exists() {
 		m.Attempts = map[string]arena.Findings{}
-		scores.ForEach(func(problem, v gjson.Result) bool {
+		for problem, v := range scores.ForEach {
 			m.Attempts[problem.Str] = arena.Findings{
 				Score: share(v, "score"), Quality: share(v, "reasoning_score"), Category: strings.ToLower(v.Get("category").Str),
 			}
-			return true
-		})
+		}
 	}
 	return m, nil
 }

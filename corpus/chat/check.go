@@ -201,14 +201,13 @@ func object(f Function) error {
 	return nil
 }
 
-func (w *walker) nulls(f Function) (err error) {
-	gjson.ParseBytes(f.Arguments).ForEach(func(k, v gjson.Result) bool {
+func (w *walker) nulls(f Function) error {
+	for k, v := range gjson.ParseBytes(f.Arguments).ForEach {
 		if v.Type == gjson.Null && !w.schema[f.Name][k.Str] {
-			err = &Unfit{ReasonNull, f.Name + "." + k.Str}
+			return &Unfit{ReasonNull, f.Name + "." + k.Str}
 		}
-		return err == nil
-	})
-	return err
+	}
+	return nil
 }
 
 // hasControlToken finds <|name|>, the form in which the tokenizers of chat

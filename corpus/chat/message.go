@@ -106,8 +106,7 @@ func (m *Message) decode(c *cursor.Cursor) (err error) {
 			if !ok && err == nil {
 				err = errors.New("weight is no whole number")
 			}
-			n := int(weight)
-			m.Weight = &n
+			m.Weight = new(int(weight))
 		case "tool_calls":
 			c.Array(func() { m.Calls = append(m.Calls, decodeCall(c)) })
 		default:

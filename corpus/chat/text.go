@@ -145,10 +145,9 @@ func observe(seen map[string]map[string]json.RawMessage, call arena.Call) {
 	if seen[call.Name] == nil {
 		seen[call.Name] = map[string]json.RawMessage{}
 	}
-	gjson.Parse(string(call.Arguments)).ForEach(func(key, _ gjson.Result) bool {
+	for key := range gjson.Parse(string(call.Arguments)).ForEach {
 		seen[call.Name][key.Str] = json.RawMessage("{}")
-		return true
-	})
+	}
 }
 
 // observed is the definition of a tool of which calls alone are known.
@@ -164,10 +163,9 @@ func observed(name string, arguments map[string]json.RawMessage) arena.Raw {
 // definitions are the items of a list of tools, each in OpenAI's nested form.
 func definitions(list arena.Raw) []arena.Raw {
 	var out []arena.Raw
-	gjson.Parse(string(list)).ForEach(func(_, def gjson.Result) bool {
+	for _, def := range gjson.Parse(string(list)).ForEach {
 		out = append(out, compact(nested(def)))
-		return true
-	})
+	}
 	return out
 }
 
@@ -177,12 +175,11 @@ func nested(def gjson.Result) string {
 		return def.Raw
 	}
 	var members []string
-	def.ForEach(func(key, value gjson.Result) bool {
+	for key, value := range def.ForEach {
 		if key.Str != "type" {
 			members = append(members, key.Raw+":"+value.Raw)
 		}
-		return true
-	})
+	}
 	return `{"type":"function","function":{` + strings.Join(members, ",") + `}}`
 }
 

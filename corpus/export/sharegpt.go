@@ -108,10 +108,9 @@ func standsAlone(result string) bool {
 // toolList splits a JSON list of definitions into its items, verbatim.
 func toolList(list string) []string {
 	var out []string
-	gjson.Parse(list).ForEach(func(_, t gjson.Result) bool {
+	for _, t := range gjson.Parse(list).ForEach {
 		out = append(out, t.Raw)
-		return true
-	})
+	}
 	return out
 }
 

@@ -98,10 +98,9 @@ func (v *verifier) row(f *corpus.FileEntry, c map[string][]string) error {
 	v.seen.add("problem", problem, f)
 	v.seen.add("cluster", cluster, f)
 	if f.Profile == corpus.ProfileVerlRL {
-		gjson.Get(first(c["reward_model.ground_truth"]), "reward.#.product_id").ForEach(func(_, id gjson.Result) bool {
+		for _, id := range gjson.Get(first(c["reward_model.ground_truth"]), "reward.#.product_id").ForEach {
 			v.seen.add("product", id.String(), f)
-			return true
-		})
+		}
 	}
 	if f.Profile == corpus.ProfileHFJSON {
 		return v.messages(c["messages"], c["tools"])

@@ -230,14 +230,12 @@ func (v *verifier) bank() {
 		return
 	}
 	pools := map[string]string{}
-	gjson.GetBytes(b, "clusters").ForEach(func(_, c gjson.Result) bool {
+	for _, c := range gjson.GetBytes(b, "clusters").ForEach {
 		pool := c.Get("pool").String()
 		pools["cluster "+c.Get("id").String()] = pool
-		c.Get("product_ids").ForEach(func(_, id gjson.Result) bool {
+		for _, id := range c.Get("product_ids").ForEach {
 			pools["product "+id.String()] = pool
-			return true
-		})
-		return true
-	})
+		}
+	}
 	v.found = append(v.found, v.seen.pinned(pools)...)
 }

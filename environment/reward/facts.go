@@ -93,24 +93,22 @@ func show(v gjson.Result, shown map[string]bool, deep int) {
 		}
 		return
 	}
-	v.ForEach(func(key, e gjson.Result) bool {
+	for key, e := range v.ForEach {
 		if key.Str == "product_id" {
 			shown[strings.Clone(e.String())] = true
 		} else if e.IsObject() || e.IsArray() {
 			show(e, shown, deep-1)
 		}
-		return true
-	})
+	}
 }
 
 // text is a call for comparing: arguments without the blanks, the order and the types of
 // their source, since the shop takes "1" for 1 and no student is to hide a repeated call so.
 func text(c arena.Call) string {
 	var members []string
-	gjson.Parse(string(c.Arguments)).ForEach(func(k, v gjson.Result) bool {
+	for k, v := range gjson.Parse(string(c.Arguments)).ForEach {
 		members = append(members, k.String()+"="+v.String())
-		return true
-	})
+	}
 	slices.Sort(members)
 	return c.Name + "\n" + strings.Join(members, "\n")
 }

@@ -42,12 +42,11 @@ func (a *Act) Read(p *Pad, r Role, args arena.Raw, encoded bool) {
 	if args.Kind() != arena.Object || !p.room() {
 		return
 	}
-	gjson.Parse(string(args)).ForEach(func(key, v gjson.Result) bool {
+	for key, v := range gjson.Parse(string(args)).ForEach {
 		if v.Type != gjson.Null && !r.argument(a, p, key.Str, v, encoded) {
 			a.argument(p, key.Str, v, encoded)
 		}
-		return true
-	})
+	}
 }
 
 func (a *Act) argument(p *Pad, key string, v gjson.Result, encoded bool) {

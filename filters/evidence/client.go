@@ -145,9 +145,9 @@ func (a *Act) subjectless() bool {
 // What stands under a key of the shop is a filter.
 func (a *Act) ownKeys(p *Pad, args arena.Raw) {
 	longest := 0
-	gjson.Parse(string(args)).ForEach(func(key, v gjson.Result) bool {
+	for key, v := range gjson.Parse(string(args)).ForEach {
 		if slices.Contains(searchKeys, key.Str) {
-			return true
+			continue
 		}
 		before := len(p.ids)
 		var own Act
@@ -165,8 +165,7 @@ func (a *Act) ownKeys(p *Pad, args arena.Raw) {
 				p.ids, a.IDs = p.ids[:before], nil
 			}
 		}
-		return true
-	})
+	}
 }
 
 // searchKeys are the arguments of the shop's own search.

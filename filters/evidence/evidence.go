@@ -127,10 +127,9 @@ func (a *Attempt) Known(id string, i int) bool {
 func streamed(body string) string {
 	if trimmed := strings.TrimLeft(body, blanks); strings.HasPrefix(trimmed, "[") {
 		var events strings.Builder
-		gjson.Parse(trimmed).ForEach(func(_, piece gjson.Result) bool {
+		for _, piece := range gjson.Parse(trimmed).ForEach {
 			events.WriteString("data: " + strings.ReplaceAll(piece.Raw, "\n", " ") + "\n")
-			return true
-		})
+		}
 		return string(model.Unstreamed([]byte(events.String() + "data: [DONE]\n")))
 	}
 	return string(model.Unstreamed([]byte(body)))

@@ -132,7 +132,7 @@ func sameScalar(a, b gjson.Result) bool {
 	return a.String() == b.String()
 }
 
-func productIn(result arena.Raw, id string) (found gjson.Result) {
+func productIn(result arena.Raw, id string) gjson.Result {
 	v := gjson.Parse(string(result))
 	if v.Type == gjson.String {
 		v = gjson.Parse(v.Str)
@@ -143,11 +143,10 @@ func productIn(result arena.Raw, id string) (found gjson.Result) {
 		}
 		v = v.Get("products")
 	}
-	v.ForEach(func(_, p gjson.Result) bool {
+	for _, p := range v.ForEach {
 		if p.Get("product_id").String() == id {
-			found = p
+			return p
 		}
-		return !found.Exists()
-	})
-	return found
+	}
+	return gjson.Result{}
 }

@@ -167,10 +167,9 @@ func (p *Pad) said(content arena.Raw) string {
 		return text
 	}
 	var b strings.Builder
-	gjson.Parse(string(content)).ForEach(func(_, part gjson.Result) bool {
+	for _, part := range gjson.Parse(string(content)).ForEach {
 		b.WriteString(part.Get("text").Str)
-		return true
-	})
+	}
 	return b.String()
 }
 

@@ -88,7 +88,7 @@ const Declared = "declared"
 // any other asks. Which tool gives the answer no schema says: that takes filter.tools.
 func AddDeclared(tools Tools, declared arena.Raw) Tools {
 	all := maps.Clone(tools)
-	gjson.Parse(string(declared)).ForEach(func(_, tool gjson.Result) bool {
+	for _, tool := range gjson.Parse(string(declared)).ForEach {
 		if f := tool.Get("function"); f.IsObject() {
 			tool = f
 		}
@@ -97,8 +97,7 @@ func AddDeclared(tools Tools, declared arena.Raw) Tools {
 				all[name] = roleOf(tool.Get("parameters.properties"))
 			}
 		}
-		return true
-	})
+	}
 	return all
 }
 
@@ -106,15 +105,14 @@ const maxTools = 256
 
 func roleOf(properties gjson.Result) Role {
 	r := Role{Tool: ToolAsk}
-	properties.ForEach(func(key, value gjson.Result) bool {
+	for key, value := range properties.ForEach {
 		switch k := strings.TrimSuffix(strings.ToLower(key.String()), "s"); {
 		case k == "id" || strings.HasSuffix(k, "_id"):
 			r.IDs = append(r.IDs, key.String())
 		case value.Get("type").String() == "string":
 			r.Words = append(r.Words, key.String())
 		}
-		return true
-	})
+	}
 	switch {
 	case len(r.IDs) > 0:
 		r.Tool = ToolView

@@ -187,7 +187,7 @@ func (c *Content) dialogue(v gjson.Result) {
 	if !v.IsArray() {
 		return
 	}
-	v.ForEach(func(_, message gjson.Result) bool {
+	for _, message := range v.ForEach {
 		if message.Type == gjson.String && isJSON(message.Str) { // as our own Parquet has it
 			message = gjson.Parse(message.Str)
 		}
@@ -207,8 +207,7 @@ func (c *Content) dialogue(v gjson.Result) {
 				c.read(said)
 			}
 		}
-		return true
-	})
+	}
 }
 
 func messageTexts(m map[string]gjson.Result) []string {
@@ -219,12 +218,11 @@ func messageTexts(m map[string]gjson.Result) []string {
 		case v.Type == gjson.String:
 			out = append(out, v.Str)
 		case v.IsArray():
-			v.ForEach(func(_, part gjson.Result) bool {
+			for _, part := range v.ForEach {
 				if t := part.Get("text"); t.Type == gjson.String {
 					out = append(out, t.Str)
 				}
-				return true
-			})
+			}
 		}
 	}
 	return out
@@ -247,12 +245,11 @@ func (c *Content) wrote(v gjson.Result) {
 	case v.Type == gjson.String && v.Str != "":
 		c.Answers = append(c.Answers, v.Str)
 	case v.IsArray():
-		v.ForEach(func(_, e gjson.Result) bool {
+		for _, e := range v.ForEach {
 			if e.Type == gjson.String {
 				c.wrote(e)
 			}
-			return true
-		})
+		}
 	}
 }
 
@@ -266,13 +263,12 @@ func walk(v gjson.Result, key string, depth int, names bool, visit func(key stri
 	switch {
 	case depth == 0:
 	case v.IsObject() || v.IsArray():
-		v.ForEach(func(k, e gjson.Result) bool {
+		for k, e := range v.ForEach {
 			if names {
 				visit(key, k)
 			}
 			walk(e, cmp.Or(k.Str, key), depth-1, names, visit)
-			return true
-		})
+		}
 	case v.Type == gjson.String && isJSON(v.Str):
 		walk(gjson.Parse(v.Str), key, depth-1, names, visit)
 	case v.Type == gjson.String && v.Str != "", v.Type == gjson.Number:

@@ -162,16 +162,16 @@ func eachElement(r io.Reader, stem string, yield func(Row) error) error {
 		return errors.New("read array: not valid JSON")
 	}
 	line := 0
-	gjson.Parse(text).ForEach(func(_, v gjson.Result) bool {
+	for _, v := range gjson.Parse(text).ForEach {
 		if !v.IsObject() {
-			err = fmt.Errorf("element %d: %w", line, ErrNotObject)
-		} else {
-			err = yield(Row{JSON: v.Raw, Stem: stem, Line: line})
+			return fmt.Errorf("element %d: %w", line, ErrNotObject)
+		}
+		if err := yield(Row{JSON: v.Raw, Stem: stem, Line: line}); err != nil {
+			return err
 		}
 		line++
-		return err == nil
-	})
-	return err
+	}
+	return nil
 }
 
 func eachLine(r io.Reader, stem string, yield func(Row) error) error {

@@ -135,12 +135,11 @@ func LastRecommended(turns []arena.Turn) (ids []string) {
 // product_ids, in order.
 func Products(arguments arena.Raw) []string {
 	var ids []string
-	gjson.Parse(string(arguments)).ForEach(func(key, v gjson.Result) bool {
+	for key, v := range gjson.Parse(string(arguments)).ForEach {
 		if key.Str == "product_ids" || key.Str == "product_id" {
 			ids = AppendIDs(ids, v, math.MaxInt)
 		}
-		return true
-	})
+	}
 	return ids
 }
 

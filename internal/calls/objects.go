@@ -66,10 +66,9 @@ func (r *reader) callsOf(json string) {
 		r.fault(FaultCall)
 		return
 	}
-	v.ForEach(func(_, item gjson.Result) bool {
+	for _, item := range v.ForEach {
 		r.call(item)
-		return true
-	})
+	}
 }
 
 // call adds one call written as an object: a name beside its arguments, under
@@ -131,7 +130,7 @@ func argumentsOf(v gjson.Result) arena.Raw {
 func besideName(v gjson.Result) arena.Raw {
 	var args []byte
 	named := false
-	v.ForEach(func(key, value gjson.Result) bool {
+	for key, value := range v.ForEach {
 		switch key.Str {
 		case "tool", "tool_name", "action":
 			named = true
@@ -143,8 +142,7 @@ func besideName(v gjson.Result) arena.Raw {
 			args = append(args, key.Raw...)
 			args = append(append(args, ':'), value.Raw...)
 		}
-		return true
-	})
+	}
 	if !named || args == nil {
 		return ""
 	}
@@ -197,10 +195,9 @@ func (r *reader) resultBlock(body string) {
 	}
 	v := gjson.Parse(json)
 	if v.IsArray() && v.Get("0.tool_call_id").Exists() {
-		v.ForEach(func(_, item gjson.Result) bool {
+		for _, item := range v.ForEach {
 			r.result(item)
-			return true
-		})
+		}
 		return
 	}
 	r.result(v)

@@ -32,12 +32,11 @@ func ReadPrompt(prompt string) (s Shown) {
 		switch last := i == len(blocks)-2; {
 		case strings.HasPrefix(text, "["):
 			s.steps++
-			gjson.Parse(text).ForEach(func(_, v gjson.Result) bool {
+			for _, v := range gjson.Parse(text).ForEach {
 				if v.Get("price").Exists() && v.Get("title").Exists() {
 					s.Products = append(s.Products, Product{v.Get("product_id").String(), v.Get("title").String(), v.Get("price").Raw})
 				}
-				return true
-			})
+			}
 		case last && strings.HasPrefix(text, "1. "):
 			s.Options = regexp.MustCompile(`(?m)^\d\. `).Split(text, -1)[1:]
 		case last:

@@ -54,8 +54,7 @@ func Judge(t *arena.Trace, d *arena.Dialogue) arena.Judgement {
 	if inference.estimated && passed > 0 && len(findings) > 1 {
 		j.Detail = inference.detail + "; " + j.Detail
 	}
-	score := scores[passed]
-	j.Score = &score
+	j.Score = new(scores[passed])
 	return j
 }
 

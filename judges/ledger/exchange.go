@@ -64,8 +64,7 @@ type Spent struct {
 func (s Spent) Plus(o Spent) Spent {
 	sum := Spent{Prompt: s.Prompt + o.Prompt, Completion: s.Completion + o.Completion}
 	if s.USD != nil && o.USD != nil {
-		usd := *s.USD + *o.USD
-		sum.USD = &usd
+		sum.USD = new(*s.USD + *o.USD)
 	}
 	return sum
 }

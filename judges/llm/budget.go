@@ -119,12 +119,10 @@ func (c Config) Share(i, n int) Config {
 		return all / n
 	}
 	if c.BudgetTokens != nil {
-		tokens := part(*c.BudgetTokens)
-		c.BudgetTokens = &tokens
+		c.BudgetTokens = new(part(*c.BudgetTokens))
 	}
 	if c.BudgetUSD != nil {
-		usd := math.Floor(*c.BudgetUSD/float64(n)*1e6) / 1e6 // no sum is rounded above the whole
-		c.BudgetUSD = &usd
+		c.BudgetUSD = new(math.Floor(*c.BudgetUSD/float64(n)*1e6) / 1e6) // no sum is rounded above the whole
 	}
 	c.Endpoints = slices.Clone(c.Endpoints)
 	for at := range c.Endpoints {

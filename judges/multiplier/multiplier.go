@@ -105,8 +105,7 @@ func (q Quality) Mean() *float64 {
 	if q.Scored == 0 {
 		return nil
 	}
-	mean := q.Sum / float64(q.Scored)
-	return &mean
+	return new(q.Sum / float64(q.Scored))
 }
 
 // Coverage is the share of judgeable attempts that have a score, 1 where there

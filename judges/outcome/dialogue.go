@@ -132,10 +132,10 @@ func anyText(r gjson.Result, ok func(string) bool) bool {
 	if !r.IsObject() && !r.IsArray() {
 		return r.Type == gjson.String && ok(r.Str)
 	}
-	found := false
-	r.ForEach(func(key, item gjson.Result) bool {
-		found = ok(key.Str) || anyText(item, ok)
-		return !found
-	})
-	return found
+	for key, item := range r.ForEach {
+		if ok(key.Str) || anyText(item, ok) {
+			return true
+		}
+	}
+	return false
 }

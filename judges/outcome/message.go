@@ -97,7 +97,7 @@ func readCalls(r gjson.Result, field string) (all []call) {
 	if r.Exists() && !r.IsArray() {
 		raise("message field %q is not a list", field)
 	}
-	r.ForEach(func(_, item gjson.Result) bool {
+	for _, item := range r.ForEach {
 		if !item.IsObject() {
 			raise("message field %q holds an entry that is no object", field)
 		}
@@ -107,8 +107,7 @@ func readCalls(r gjson.Result, field string) (all []call) {
 			c.parameters = parts[1].Raw
 		}
 		all = append(all, c)
-		return true
-	})
+	}
 	return all
 }
 
@@ -119,14 +118,13 @@ func members(r gjson.Result, keys ...string) []gjson.Result {
 	if !r.IsObject() {
 		return found
 	}
-	r.ForEach(func(key, item gjson.Result) bool {
+	for key, item := range r.ForEach {
 		for i, wanted := range keys {
 			if key.Str == wanted {
 				found[i] = item
 			}
 		}
-		return true
-	})
+	}
 	return found
 }
 

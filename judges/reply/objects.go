@@ -100,13 +100,12 @@ func (a *answers) differ() bool {
 func inCall(object string) string {
 	var argument string
 	keys := 0
-	gjson.Parse(object).ForEach(func(k, v gjson.Result) bool {
+	for k, v := range gjson.Parse(object).ForEach {
 		keys++
 		if (k.Str == "arguments" || k.Str == "parameters") && v.IsObject() {
 			argument = v.Raw
 		}
-		return true
-	})
+	}
 	if keys == 2 && argument != "" && gjson.Get(object, "name").Type == gjson.String {
 		return argument
 	}
@@ -118,13 +117,12 @@ func keysOf(object, key string) (own int, within bool) {
 	if !strings.Contains(object, key) {
 		return 0, false
 	}
-	gjson.Parse(object).ForEach(func(k, v gjson.Result) bool {
+	for k, v := range gjson.Parse(object).ForEach {
 		if k.Str == key {
 			own++
 		}
 		within = within || holds(v, key, 0)
-		return true
-	})
+	}
 	return own, within
 }
 

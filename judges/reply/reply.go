@@ -126,7 +126,7 @@ func withoutObjects(text string) string {
 func read(object string, whole bool) (Answer, arena.JudgeOutcome) {
 	var a Answer
 	scored, keys := false, map[string]int{}
-	gjson.Parse(object).ForEach(func(k, v gjson.Result) bool {
+	for k, v := range gjson.Parse(object).ForEach {
 		key := k.Str
 		switch key {
 		case scoreKey:
@@ -138,8 +138,7 @@ func read(object string, whole bool) (Answer, arena.JudgeOutcome) {
 			a.Spans = spans(v)
 		}
 		keys[key]++
-		return true
-	})
+	}
 	complete := keys[scoreKey] == 1 && keys["evidence"] == 1 && (keys["explanation"] == 1 || keys["explanation"] == 0 && !whole)
 	if !scored || !complete || a.contradicts() {
 		return Answer{}, arena.JudgeUnparsed

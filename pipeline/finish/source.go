@@ -178,8 +178,7 @@ type Seen struct {
 // Completion is the signature of all that the model wrote, for comparing attempts.
 func (s *Seen) Completion() *minhash.Packed {
 	signature := minhash.Sign(strings.Join(s.Candidate.Answers, " "))
-	packed := signature.Pack()
-	return &packed
+	return new(signature.Pack())
 }
 
 // Look looks at a row, a pointer to a row type.

@@ -150,7 +150,7 @@ func prompted(t *arena.Trace) map[uint64]string {
 	out := map[uint64]string{}
 	for i := range t.Steps {
 		for j := range t.Steps[i].Proxy {
-			gjson.Get(string(t.Steps[i].Proxy[j].Body), "messages").ForEach(func(_, m gjson.Result) bool {
+			for _, m := range gjson.Get(string(t.Steps[i].Proxy[j].Body), "messages").ForEach {
 				if role := m.Get("role").Str; role == "system" || role == "user" {
 					for line := range strings.Lines(m.Get("content").Str) {
 						if line = strings.TrimSpace(line); len(line) >= leastLine && line != t.Query {
@@ -158,8 +158,7 @@ func prompted(t *arena.Trace) map[uint64]string {
 						}
 					}
 				}
-				return true
-			})
+			}
 		}
 	}
 	return out

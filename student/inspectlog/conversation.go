@@ -44,12 +44,11 @@ func turn(step arena.Step, number int) (reply doc, answers []doc) {
 	for _, call := range step.Calls {
 		add(doc{"function": call.Name, "arguments": tame(string(call.Arguments))}, doc{"content": call.Result.Text()})
 	}
-	gjson.Get(string(step.Raw), "extra_info.malformed").ForEach(func(_, fault gjson.Result) bool {
+	for _, fault := range gjson.Get(string(step.Raw), "extra_info.malformed").ForEach {
 		why := fault.Get("error").String()
 		add(doc{"function": fault.Get("name").String(), "arguments": doc{"text": fault.Get("text").String()}, "parse_error": why},
 			doc{"content": why, "error": doc{"type": "parsing", "message": why}})
-		return true
-	})
+	}
 	reply = doc{"role": "assistant", "source": "generate", "content": content(step)}
 	if len(calls) > 0 {
 		reply["tool_calls"] = calls

@@ -71,15 +71,14 @@ var noLimits = traces.Limits{Depth: math.MaxInt, StringBytes: math.MaxInt, Eleme
 // SetScore gives the result its score line, or null.
 func (r *Result) SetScore(line json.RawMessage) {
 	r.Score, r.Axes = line, nil
-	gjson.ParseBytes(line).ForEach(func(axis, v gjson.Result) bool {
+	for axis, v := range gjson.ParseBytes(line).ForEach {
 		if v.Type == gjson.Number {
 			if r.Axes == nil {
 				r.Axes = map[string]float64{}
 			}
 			r.Axes[axis.Str] = v.Num
 		}
-		return true
-	})
+	}
 }
 
 // Outcome says whether a rollout counts.

@@ -77,12 +77,11 @@ func (r *reader) sampleScores(scores object, list gjson.Result) {
 // modelTools are the tools of the last call of the model that had some, in
 // OpenAI's form.
 func modelTools(events gjson.Result) (defs arena.Raw) {
-	events.ForEach(func(_, e gjson.Result) bool {
+	for _, e := range events.ForEach {
 		if e.Get("event").Str == "model" {
 			defs = cmp.Or(Tools(e.Get("tools")), defs)
 		}
-		return true
-	})
+	}
 	return defs
 }
 

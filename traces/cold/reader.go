@@ -21,10 +21,9 @@ type object map[string]gjson.Result
 func fields(v gjson.Result) object {
 	all := object{}
 	if v.IsObject() {
-		v.ForEach(func(key, value gjson.Result) bool {
+		for key, value := range v.ForEach {
 			all[key.Str] = value
-			return true
-		})
+		}
 	}
 	return all
 }
@@ -186,13 +185,12 @@ func Tools(v gjson.Result) arena.Raw {
 		return arena.Raw(v.Raw)
 	}
 	var all []string
-	v.ForEach(func(_, def gjson.Result) bool {
+	for _, def := range v.ForEach {
 		if def = Unpacked(def); def.Get("input_schema").Exists() { // as Anthropic has it
 			def.Raw = `{"name":` + cmp.Or(def.Get("name").Raw, `""`) + `,"description":` + cmp.Or(def.Get("description").Raw, `""`) + `,"parameters":` + def.Get("input_schema").Raw + `}`
 		}
 		all = append(all, def.Raw)
-		return true
-	})
+	}
 	return arena.Raw("[" + strings.Join(all, ",") + "]")
 }
 

@@ -131,13 +131,12 @@ func newSpan(top object) *span {
 // otlpValues are attributes as OTLP writes them: a list of keys and typed values.
 func otlpValues(list gjson.Result) object {
 	all := object{}
-	list.ForEach(func(_, v gjson.Result) bool {
+	for _, v := range list.ForEach {
 		v.Get("value").ForEach(func(_, value gjson.Result) bool {
 			all[v.Get("key").Str] = value
 			return false
 		})
-		return true
-	})
+	}
 	return all
 }
 

@@ -49,11 +49,10 @@ func (r *reader) branch(v gjson.Result, top object) {
 	a.Run, a.Trial = top.within("run").id("id"), t.id("id")
 	a.Model, a.Tools = r.text(v.Get("agent.config.model")), Tools(t["tools"])
 	reward, scored := 0.0, false
-	t["rewards"].ForEach(func(_, part gjson.Result) bool {
+	for _, part := range t["rewards"].ForEach {
 		weight := part.Get("weight")
 		reward, scored = reward+float64(part.Get("score").Float()*weight.Float()), scored || part.IsObject()
-		return true
-	})
+	}
 	if scored {
 		a.Reward = &reward
 	}
