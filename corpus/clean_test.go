@@ -20,10 +20,7 @@ func TestACleanedRowIsCleanedByThePartsRules(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "part")
 	p, err := corpus.NewPart(corpus.Disk{}, dir, corpus.DefaultLimits)
 	ok(t, err)
-	own, err := redact.New(redact.Options{Hotkeys: true})
-	ok(t, err)
-	other, err := redact.New(redact.Options{})
-	ok(t, err)
+	own, other := redact.New(redact.Options{Hotkeys: true}), redact.New(redact.Options{})
 	p.Redact(own)
 	out := corpus.NewShards[rows.SFT](p, corpus.Stream{Config: "sft", Split: corpus.SplitTrain})
 	const hotkey = "5GrwvaEF5zXb26Fz9rcQpDWS57CtERHpNehXCPcNoHGKutQY"
@@ -64,9 +61,7 @@ func TestEveryRowIsCleaned(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "part")
 	p, err := corpus.NewPart(corpus.Disk{}, dir, corpus.DefaultLimits)
 	ok(t, err)
-	r, err := redact.New(redact.Options{})
-	ok(t, err)
-	p.Redact(r)
+	p.Redact(redact.New(redact.Options{}))
 	secret := canary.All()[0]
 	out := corpus.NewShards[rows.KTO](p, corpus.Stream{Table: "kto"})
 	for range 3 {

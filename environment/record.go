@@ -23,11 +23,8 @@ type Record struct {
 // NewRecord begins a run in the folder of a day. name is the run's, agent the model
 // that is trained.
 func NewRecord(day, name, agent string) (*Record, error) {
-	r, dir := &Record{}, filepath.Join(day, "traces", "run="+name)
+	r, dir := &Record{redactor: redact.New(redact.Options{})}, filepath.Join(day, "traces", "run="+name)
 	meta, err := json.Marshal(map[string]string{"eval_run_id": name, "agent_version_id": agent, "suite_version": "env"})
-	if err == nil {
-		r.redactor, err = redact.New(redact.Options{})
-	}
 	if err == nil {
 		err = os.MkdirAll(dir, 0o755)
 	}

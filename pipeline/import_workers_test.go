@@ -26,10 +26,7 @@ func newImport(t *testing.T, from, out string) *foreign.Import {
 	if err != nil {
 		t.Fatal(err)
 	}
-	redactor, err := redact.New(redact.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	redactor := redact.New(redact.Options{})
 	return &foreign.Import{Inputs: inputs, MaxUnreadable: 1, Workers: 2, Target: finish.Target{Out: out, FS: corpus.Disk{}, Version: "v0", Redact: redactor}}
 }
 

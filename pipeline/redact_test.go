@@ -198,21 +198,18 @@ func TestCanariesLeaveNoCorpus(t *testing.T) {
 	if len(canary.Find(t, secrets, r.Out)) == 0 {
 		t.Fatal("the canaries are not even in the corpus")
 	}
-	redactor, err := redact.New(redact.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	redactor := redact.New(redact.Options{})
 	exported, mixed := filepath.Join(dir, "exported"), filepath.Join(dir, "mixed")
-	if _, err = export.Run(t.Context(), corpus.Disk{}, r.Out, exported, export.All(), &export.Options{Redact: redactor, Sessions: 100}, 2); err != nil {
+	if _, err := export.Run(t.Context(), corpus.Disk{}, r.Out, exported, export.All(), &export.Options{Redact: redactor, Sessions: 100}, 2); err != nil {
 		t.Fatal(err)
 	}
 	m := mix.Mix{Sources: []mix.Source{{Dir: r.Out, Weight: 1}}, Config: mix.Defaults(), Workers: 2, Target: finish.Target{Out: mixed, Version: "test", FS: corpus.Disk{}}}
-	if _, err = m.Run(t.Context()); err != nil {
+	if _, err := m.Run(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	published := filepath.Join(dir, "published")
 	p := public.Publication{Corpus: r.Out, WithEval: true, Target: finish.Target{Out: published, Version: "test", FS: corpus.Disk{}, Redact: redactor}}
-	if _, err = p.Run(t.Context()); err != nil {
+	if _, err := p.Run(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	countsHold(t, filepath.Join(exported, "data/hf-json/train-00000-of-00001.parquet"))

@@ -98,11 +98,9 @@ func (s *session) prepare(ctx context.Context) (err error) {
 	if err == nil {
 		s.filter, err = filters.New(s.Config.Filter)
 	}
-	if err == nil {
-		s.names, err = redact.New(redact.Options{Hotkeys: true})
-	}
-	if err == nil && s.Config.Redact.Secrets {
-		s.redactor, err = redact.New(redact.Options{Hotkeys: s.Config.Redact.Hotkeys})
+	s.names = redact.New(redact.Options{Hotkeys: true})
+	if s.Config.Redact.Secrets {
+		s.redactor = redact.New(redact.Options{Hotkeys: s.Config.Redact.Hotkeys})
 	}
 	return err
 }

@@ -144,9 +144,7 @@ func (o *outputs) add(p *arena.Problem, r *rollout.Result) error {
 		return err
 	}
 	shown := *p
-	if shown.Query, err = public(p.Query); err != nil {
-		return err
-	}
+	shown.Query = public(p.Query)
 	return errors.Join(o.lines.line(b), o.table.add(newRow(r)), o.traces[r.Sample].line(r.Line), o.inspect.Add(&shown, r))
 }
 

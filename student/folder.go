@@ -218,11 +218,8 @@ func (f *folder) close() error {
 // nothing.
 func WriteJSON(path string, v any) error {
 	b, err := json.MarshalIndent(v, "", "  ")
-	if err == nil {
-		b, err = public(b)
-	}
 	if err != nil {
 		return fmt.Errorf("encode %s: %w", filepath.Base(path), err)
 	}
-	return atomicfile.WriteFile(path, append(b, '\n'))
+	return atomicfile.WriteFile(path, append(public(b), '\n'))
 }

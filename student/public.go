@@ -3,33 +3,22 @@ package student
 import (
 	"encoding/json"
 	"fmt"
-	"sync"
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpus/redact"
 	"github.com/trajectory-arena/arena/student/rollout"
 )
 
-// redactor takes out what nobody is to see. All of a run folder passes it but the
-// journals, from which a run is played on: they hold what came as it came.
-var redactor = sync.OnceValues(func() (*redact.Redactor, error) { return redact.New(redact.Options{}) })
-
 // public is a text without secrets; JSON stays JSON. Numbers that it names as ids of
-// goods stay.
-func public[T string | []byte](text T) (T, error) {
-	shown, err := publicBeside(redact.IDs{}, string(text))
-	return T(shown), err
-}
+// goods stay. All of a run folder passes it but the journals, from which a run is played
+// on: they hold what came as it came.
+func public[T string | []byte](text T) T { return T(publicBeside(redact.IDs{}, string(text))) }
 
 // publicBeside is public where the numbers in ids, which texts before it named, stay too.
 // Those that it names join them.
-func publicBeside(ids redact.IDs, text string) (string, error) {
-	r, err := redactor()
-	if err != nil {
-		return "", err
-	}
+func publicBeside(ids redact.IDs, text string) string {
 	ids.Add(text)
-	return r.Sparing(ids).Text(text, redact.Counts{}), nil
+	return redact.New(redact.Options{}).Sparing(ids).Text(text, redact.Counts{})
 }
 
 // withoutSecrets is a rollout as all may see it, its trace as runID's.
@@ -39,13 +28,10 @@ func withoutSecrets(r *rollout.Result, runID string) (*rollout.Result, error) {
 		return nil, fmt.Errorf("encode result: %w", err)
 	}
 	ids, written := redact.IDs{}, string(r.Line)
-	line, err := publicBeside(ids, written)
-	if err != nil {
-		return nil, err
-	}
-	shown, err := publicBeside(ids, string(head))
-	if err != nil || line == written && shown == string(head) {
-		return r, err
+	line := publicBeside(ids, written)
+	shown := publicBeside(ids, string(head))
+	if line == written && shown == string(head) {
+		return r, nil
 	}
 	out := &rollout.Result{Line: []byte(line)}
 	if err = json.Unmarshal([]byte(shown), out); err != nil {
@@ -61,15 +47,15 @@ func withoutSecrets(r *rollout.Result, runID string) (*rollout.Result, error) {
 // publicProblem is a line of problems without secrets, of a problem that a run
 // calls id.
 func publicProblem(p *arena.Problem, id string) ([]byte, error) {
-	text, err := public([]byte(p.Raw))
-	if err != nil || p.ID == id {
-		return text, err
+	text := public([]byte(p.Raw))
+	if p.ID == id {
+		return text, nil
 	}
 	var fields map[string]json.RawMessage
-	if err = json.Unmarshal(text, &fields); err != nil {
-		return nil, err
+	err := json.Unmarshal(text, &fields)
+	if err == nil {
+		fields["problem_id"], err = json.Marshal(id)
 	}
-	fields["problem_id"], err = json.Marshal(id)
 	if err != nil {
 		return nil, err
 	}

@@ -91,10 +91,7 @@ func (s Spec) Validate() error {
 func (s Spec) Public() (out Spec, err error) {
 	b, err := json.Marshal(s)
 	if err == nil {
-		b, err = public(b)
-	}
-	if err == nil {
-		err = json.Unmarshal(b, &out)
+		err = json.Unmarshal(public(b), &out)
 	}
 	if err != nil {
 		return s, fmt.Errorf("read spec without secrets: %w", err)
@@ -166,11 +163,7 @@ func ReadProblems(path string) (Problems, error) {
 		if id == "" {
 			id = fmt.Sprintf("%s-%d", stem, i)
 		}
-		shown, err := public(id)
-		if err != nil {
-			return p, fmt.Errorf("read problems: %w", err)
-		}
-		if shown != id {
+		if shown := public(id); shown != id {
 			id = fmt.Sprintf("%s #%d", shown, i)
 		}
 		if j, twice := seen[id]; twice {

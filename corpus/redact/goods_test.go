@@ -61,7 +61,7 @@ func TestGoodsStay(t *testing.T) {
 	t.Parallel()
 	const values = 8
 	s, rows := &shelf{rand.New(rand.NewPCG(5, 6))}, long.Or(1_000_000, 10_000)/values
-	r, changed := redactor(t, redact.Options{}), 0
+	r, changed := redact.New(redact.Options{}), 0
 	for range rows {
 		row := s.row()
 		for _, text := range []string{row, html.EscapeString(row)} {
@@ -87,7 +87,7 @@ func TestRealGoodsStay(t *testing.T) {
 		t.Skip("needs shared/data/real/shoppingbench-products beside the repository")
 	}
 	defer f.Close()
-	r, counts, rows := redactor(t, redact.Options{}), redact.Counts{}, 0
+	r, counts, rows := redact.New(redact.Options{}), redact.Counts{}, 0
 	lines := bufio.NewScanner(f)
 	lines.Buffer(nil, 16<<20)
 	for ; lines.Scan(); rows++ {

@@ -1,7 +1,6 @@
 package redact
 
 import (
-	"fmt"
 	"regexp"
 	"strings"
 )
@@ -41,7 +40,7 @@ const privateKey = `-----BEGIN[ A-Z0-9_-]{0,80}PRIVATE KEY[^-]{0,40}-----`
 
 // ownRules add what the shared set lacks. Of two rules that match alike the first
 // names the kind, the shared ones before these: theirs are the narrower.
-func ownRules(opt Options) ([]rule, error) {
+func ownRules(opt Options) (out []rule) {
 	rules := []struct {
 		rule
 		expr string
@@ -78,19 +77,14 @@ func ownRules(opt Options) ([]rule, error) {
 		{rule{kind: "wallet-mnemonic", spans: phrases}, `(?s)\A.+\z`},
 		{rule{kind: "hotkey", spans: longRunsOf(accountLen)}, `\b(5[1-9A-HJ-NP-Za-km-z]{47})\b`},
 	}
-	var out []rule
 	for _, r := range rules {
 		if r.kind == "hotkey" && !opt.Hotkeys || r.kind == "home-folder" && opt.Homes {
 			continue
 		}
-		re, err := regexp.Compile(r.expr)
-		if err != nil {
-			return nil, fmt.Errorf("compile rule %s: %w", r.kind, err)
-		}
-		r.re = re
+		r.re = regexp.MustCompile(r.expr)
 		out = append(out, r.rule)
 	}
-	return out, nil
+	return out
 }
 
 func quoted(words []string) string {

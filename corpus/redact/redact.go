@@ -62,7 +62,7 @@ func (c Counts) Add(other Counts) {
 // compiled are the shared rules, the same for all options; redactors are those
 // that there are. Each is compiled once in a process.
 var (
-	compiled  = sync.OnceValues(sharedRules)
+	compiled  = sync.OnceValue(sharedRules)
 	redactors = struct {
 		sync.Mutex
 		of map[Options]*Redactor
@@ -70,29 +70,17 @@ var (
 )
 
 // New gives the redactor of some options, and compiles its rules at first.
-func New(opt Options) (*Redactor, error) {
+func New(opt Options) *Redactor {
 	redactors.Lock()
 	defer redactors.Unlock()
-	if r := redactors.of[opt]; r != nil {
-		return r, nil
+	if redactors.of[opt] == nil {
+		redactors.of[opt] = compile(opt)
 	}
-	r, err := compile(opt)
-	if err == nil {
-		redactors.of[opt] = r
-	}
-	return r, err
+	return redactors.of[opt]
 }
 
-func compile(opt Options) (*Redactor, error) {
-	shared, err := compiled()
-	if err != nil {
-		return nil, err
-	}
-	own, err := ownRules(opt)
-	if err != nil {
-		return nil, err
-	}
-	r := &Redactor{options: opt, rules: slices.Concat(shared, own), kinds: map[string]bool{}, clean: newClean()}
+func compile(opt Options) *Redactor {
+	r := &Redactor{options: opt, rules: slices.Concat(compiled(), ownRules(opt)), kinds: map[string]bool{}, clean: newClean()}
 	for i := range r.rules {
 		r.kinds[r.rules[i].kind] = true
 		if r.rules[i].spans != nil {
@@ -100,7 +88,7 @@ func compile(opt Options) (*Redactor, error) {
 		}
 	}
 	r.filter = newPrefilter(r.rules)
-	return r, nil
+	return r
 }
 
 // Hotkeys reports whether the accounts of agents are found too.

@@ -9,20 +9,11 @@ import (
 	"github.com/trajectory-arena/arena/internal/canary"
 )
 
-func redactor(t testing.TB, opt redact.Options) *redact.Redactor {
-	t.Helper()
-	r, err := redact.New(opt)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
-}
-
 // TestCanariesGo hides every canary in plain text, between quotes, as a JSON
 // value and after a long line: nothing of it may be left, and nothing else go.
 func TestCanariesGo(t *testing.T) {
 	t.Parallel()
-	r := redactor(t, redact.Options{})
+	r := redact.New(redact.Options{})
 	for _, c := range canary.All() {
 		if c.Text != c.Secret { // it is known by the words around it
 			got := r.Text("so "+c.Text+" it was", redact.Counts{})
@@ -54,7 +45,7 @@ func TestCanariesGo(t *testing.T) {
 // TestShoppingStays holds that ordinary text of shops is left alone.
 func TestShoppingStays(t *testing.T) {
 	t.Parallel()
-	r := redactor(t, redact.Options{})
+	r := redact.New(redact.Options{})
 	for _, s := range []string{
 		`[{"product_id":"8689528976","shop_id":"5934937","title":"Dila heatproof spatula polyester cartoon new white","price":319.58}]`,
 		"plaid cotton shirt, plaid: red, keyboard key: mechanical, price 104.00-157.00, version 1.2.3.4",
@@ -78,10 +69,10 @@ func TestShoppingStays(t *testing.T) {
 func TestHotkeysOnlyWhenAsked(t *testing.T) {
 	t.Parallel()
 	text := "agent 5AtUVE5Zoyk1n6NhrxsQvzroE6WuEfs2UUnVi9UqAFhmtuFJ won"
-	if got := redactor(t, redact.Options{}).Text(text, redact.Counts{}); got != text {
+	if got := redact.New(redact.Options{}).Text(text, redact.Counts{}); got != text {
 		t.Errorf("not asked: %q", got)
 	}
-	if got := redactor(t, redact.Options{Hotkeys: true}).Text(text, redact.Counts{}); got != "agent [REDACTED:hotkey] won" {
+	if got := redact.New(redact.Options{Hotkeys: true}).Text(text, redact.Counts{}); got != "agent [REDACTED:hotkey] won" {
 		t.Errorf("asked: %q", got)
 	}
 }
@@ -100,7 +91,7 @@ func FuzzRedactedTextIsClean(f *testing.F) {
 	} {
 		f.Add(s)
 	}
-	r := redactor(f, redact.Options{Hotkeys: true})
+	r := redact.New(redact.Options{Hotkeys: true})
 	f.Fuzz(func(t *testing.T, text string) {
 		got := r.Text(text, redact.Counts{})
 		once, twice := quote(t, got), quote(t, quote(t, got))
@@ -133,7 +124,7 @@ func quote(t *testing.T, text string) string {
 // within JSON goes.
 func TestEscapesHideNothing(t *testing.T) {
 	t.Parallel()
-	r := redactor(t, redact.Options{})
+	r := redact.New(redact.Options{})
 	for _, s := range []string{
 		`{\"secret\": \"` + `zz99yy88xx77ww66\"}`, "-----BEGIN OPENSSH PRIVATE " + "KEY-----\\nb3BlbnNzaC1rZXk",
 		`{"q":"\u0041KIA` + `IOSFODNN7EXAMPLE"}`, `{"q":"{\"k\":\"\\u0041\\u004bIA` + `IOSFODNN7EXAMPLE\"}"}`, `{"q":"ana\u0040` + `mail.example.org"}`,
@@ -151,7 +142,7 @@ func TestEscapesHideNothing(t *testing.T) {
 }
 
 func BenchmarkText(b *testing.B) {
-	r := redactor(b, redact.Options{})
+	r := redact.New(redact.Options{})
 	text := strings.Repeat(`{"product_id":"8689528976","title":"Dila plaid keyboard cover polyester cartoon","price":319.58,"service":["COD"]} `, 120)
 	b.SetBytes(int64(len(text)))
 	b.ReportAllocs()

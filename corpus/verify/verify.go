@@ -134,12 +134,9 @@ func (v *verifier) secrets(ctx context.Context) error {
 	if v.m.Redaction == nil {
 		return nil
 	}
-	r, err := redact.New(redact.Options{Hotkeys: v.m.Redaction.Hotkeys})
-	if err != nil {
-		return err
-	}
+	r := redact.New(redact.Options{Hotkeys: v.m.Redaction.Hotkeys})
 	for _, f := range v.m.Files {
-		if err = ctx.Err(); err != nil {
+		if err := ctx.Err(); err != nil {
 			return err
 		}
 		if !v.whole[f.Path] {

@@ -46,8 +46,8 @@ func (w *mixer) open(ctx context.Context) error {
 		}
 		hotkeys = hotkeys || s.Manifest.Redaction != nil && s.Manifest.Redaction.Hotkeys
 	}
-	w.Redact, err = redact.New(redact.Options{Hotkeys: hotkeys})
-	return err
+	w.Redact = redact.New(redact.Options{Hotkeys: hotkeys})
+	return nil
 }
 
 func (s *source) open(ctx context.Context, fsys corpus.FS, dir string, expr *where.Expr) (err error) {

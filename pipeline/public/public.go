@@ -101,9 +101,9 @@ func (w *work) open(ctx context.Context) (err error) {
 		return err
 	}
 	if r := w.source.Manifest.Redaction; r != nil {
-		w.Redact, err = redact.New(redact.Options{Hotkeys: r.Hotkeys})
+		w.Redact = redact.New(redact.Options{Hotkeys: r.Hotkeys})
 	}
-	return err
+	return nil
 }
 
 // guard finds what may not be published: all that is protected, but for the

@@ -158,10 +158,7 @@ func (w *work) open(ctx context.Context) (err error) {
 	if w.filter, err = filters.New(filters.Defaults()); err != nil {
 		return err
 	}
-	names, err := redact.New(redact.Options{Hotkeys: true})
-	if err != nil {
-		return err
-	}
+	names := redact.New(redact.Options{Hotkeys: true})
 	w.secret = func(id string) bool { return len(names.Scan(id)) > 0 }
 	w.scorer = outcome.New(&w.day.Catalog, outcome.Carried{})
 	return w.readRows()

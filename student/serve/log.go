@@ -36,15 +36,11 @@ type boundedLog struct {
 }
 
 func newBoundedLog(path string) (*boundedLog, error) {
-	redactor, err := redact.New(redact.Options{})
-	if err != nil {
-		return nil, err
-	}
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_RDWR, 0o644)
 	if err != nil {
 		return nil, err
 	}
-	return &boundedLog{file: file, redactor: redactor, room: headBytes}, nil
+	return &boundedLog{file: file, redactor: redact.New(redact.Options{}), room: headBytes}, nil
 }
 
 // Write never fails: a full disk must not stop a server that an evaluation

@@ -70,9 +70,7 @@ func (f *importFlags) write(ctx context.Context, s *cli.Streams, in []string, to
 		return err
 	}
 	if !f.asIs {
-		if to.Redact, err = redact.New(redact.Options{}); err != nil {
-			return err
-		}
+		to.Redact = redact.New(redact.Options{})
 	}
 	progress := cli.Noise{Quiet: f.quiet}.Progress(s)
 	m := foreign.Import{Inputs: inputs, RunID: f.reading.RunID, MaxUnreadable: f.reading.MaxUnreadable, HeldOut: f.heldOut, Workers: f.workers, Progress: progress.Event, Target: to}

@@ -76,36 +76,22 @@ func (l *logLines) tellError(text, hint string, code int) {
 	l.logger.Error(text, "hint", hint, "exit_code", code)
 }
 
-// rules are compiled when something is first said that a trace may have a part
-// in.
-var rules = sync.OnceValues(func() (*redact.Redactor, error) { return redact.New(redact.Options{}) })
-
 // WithoutSecrets is what may be shown of words that quote a trace: errors,
 // explanations, passages that a judge cites. JSON stays JSON.
 func WithoutSecrets(text string) string {
 	if len(text) < redact.Shortest && utf8.ValidString(text) {
 		return text
 	}
-	r, err := rules()
-	if err != nil {
-		return redact.Placeholder("text")
-	}
-	return r.Text(text, redact.Counts{})
+	return redact.New(redact.Options{}).Text(text, redact.Counts{})
 }
 
-// said is the redactor of what is told the user, whose own folders stay.
-var said = sync.OnceValues(func() (*redact.Redactor, error) { return redact.New(redact.Options{Homes: true}) })
-
 // words is standard error: whatever is said on it, and whoever says it, passes
-// a redactor, and holds no control character that a terminal would obey.
+// a redactor, to which the user's own folders are no secret, and holds no control character that a terminal would obey.
 type words struct{ to io.Writer }
 
 // Write takes a whole piece of text, as each print of words is one.
 func (w words) Write(p []byte) (int, error) {
-	text := redact.Placeholder("text")
-	if r, err := said(); err == nil {
-		text = r.Text(string(p), redact.Counts{})
-	}
+	text := redact.New(redact.Options{Homes: true}).Text(string(p), redact.Counts{})
 	if _, err := io.WriteString(w.to, visible(text)); err != nil {
 		return 0, err
 	}

@@ -169,11 +169,7 @@ func forecastExport(s *cli.Streams, m *corpus.Manifest, profiles []export.Profil
 func (f *exportFlags) options(from string) (*export.Options, error) {
 	opt := &export.Options{MaxTokens: f.maxTokens, Sessions: f.sessions, License: f.target.License}
 	if f.redact || f.hotkeys {
-		r, err := redact.New(redact.Options{Hotkeys: f.hotkeys})
-		if err != nil {
-			return nil, err
-		}
-		opt.Redact = r
+		opt.Redact = redact.New(redact.Options{Hotkeys: f.hotkeys})
 	}
 	if f.tokenizer != "" {
 		if err := f.count(opt); err != nil {
