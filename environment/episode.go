@@ -98,10 +98,8 @@ func (ep *Episode) Call(ctx context.Context, name, arguments string) (text strin
 		return fmt.Sprintf("Error: an episode has at most %d calls.", ep.environment.Limits.Calls), nil, nil
 	}
 	c := model.Call{ID: fmt.Sprintf("call_%d", len(ep.made)), Type: "function", Function: model.Function{Name: name, Arguments: arguments}}
-	a, lost, err := ep.environment.Player.Answer(ctx, c)
+	a, lost := ep.environment.Player.Answer(ctx, c)
 	switch {
-	case err != nil:
-		return "", nil, err
 	case ctx.Err() != nil: // who asked has gone, and a search that was broken off answered nothing
 		return "", nil, ctx.Err()
 	case lost != nil:

@@ -11,7 +11,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"io/fs"
 	"path"
 	"slices"
 	"strings"
@@ -60,36 +59,29 @@ func ToolNames(profile string) ([]string, error) {
 // the system prompt, a zero byte, and each compact tool definition followed by
 // a line feed.
 func Profile(name string) (arena.Harness, error) {
-	if _, err := ToolNames(name); err != nil {
+	tools, err := ToolNames(name)
+	if err != nil {
 		return arena.Harness{}, err
 	}
 	profile := profileTools[slices.Index(Profiles(), name)]
-	system, err := fs.ReadFile(profileFiles, "profiles/"+name+".txt")
-	if err != nil {
-		return arena.Harness{}, fmt.Errorf("read harness profile %s: %w", name, err)
-	}
-	h := arena.Harness{Name: name, System: strings.TrimSuffix(string(system), "\n")}
-	for _, t := range profile.tools {
-		def, err := toolDefinition(path.Join("profiles", profile.dir, t+".json"))
-		if err != nil {
-			return arena.Harness{}, fmt.Errorf("read harness profile %s: %w", name, err)
+	h := arena.Harness{Name: name, System: strings.TrimSuffix(profileText(name+".txt"), "\n")}
+	for _, t := range tools {
+		var def bytes.Buffer
+		if err := json.Compact(&def, []byte(profileText(path.Join(profile.dir, t+".json")))); err != nil {
+			panic(err) // a tool is a part of the program
 		}
-		h.Tools = append(h.Tools, def)
+		h.Tools = append(h.Tools, arena.Raw(def.String()))
 	}
 	h.SHA256 = HarnessSHA256(h.System, h.Tools)
 	return h, nil
 }
 
-func toolDefinition(file string) (arena.Raw, error) {
-	text, err := fs.ReadFile(profileFiles, file)
+func profileText(file string) string {
+	text, err := profileFiles.ReadFile("profiles/" + file)
 	if err != nil {
-		return "", fmt.Errorf("read tool: %w", err)
+		panic(err) // likewise
 	}
-	var b bytes.Buffer
-	if err := json.Compact(&b, text); err != nil {
-		return "", fmt.Errorf("parse tool %s: %w", file, err)
-	}
-	return arena.Raw(b.String()), nil
+	return string(text)
 }
 
 // HarnessSHA256 is the hash that names a harness: any change of the prompt or

@@ -79,10 +79,7 @@ func manyTerms() string {
 // TestToolsOnTheSample pins what a model reads, a call per rule.
 func TestToolsOnTheSample(t *testing.T) {
 	t.Parallel()
-	tools, err := NewTools(Local{openCatalog(t, sample), SubnetRules}, SubnetRules, allTools)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tools := NewTools(Local{openCatalog(t, sample), SubnetRules}, SubnetRules, allTools)
 	var b strings.Builder
 	calls, err := os.ReadFile("testdata/calls.txt")
 	if err != nil {
@@ -121,10 +118,10 @@ func TestServerAnswersLikeTheTools(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	local, _ := NewTools(Local{c, SubnetRules}, SubnetRules, allTools)
+	local := NewTools(Local{c, SubnetRules}, SubnetRules, allTools)
 	r := NewRemote(server.URL)
 	r.wait, r.busy = 0, 0
-	remote, _ := NewTools(r, SubnetRules, allTools)
+	remote := NewTools(r, SubnetRules, allTools)
 	for line := range strings.Lines(string(calls)) {
 		name, text, _ := strings.Cut(strings.TrimSpace(line), " ")
 		arguments, err := python.Loads(text)
@@ -286,10 +283,7 @@ func FuzzCall(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	tools, err := NewTools(Local{c, SubnetRules}, SubnetRules, allTools)
-	if err != nil {
-		f.Fatal(err)
-	}
+	tools := NewTools(Local{c, SubnetRules}, SubnetRules, allTools)
 	calls, err := os.ReadFile("testdata/calls.txt")
 	if err != nil {
 		f.Fatal(err)

@@ -21,16 +21,9 @@ type Tools struct {
 	names  []string
 }
 
-// NewTools offers the tools of these names, which must be known ones.
-func NewTools(server Server, rules Rules, names []string) (*Tools, error) {
-	for _, n := range names {
-		if _, ok := signatures[n]; !ok {
-			return nil, fmt.Errorf("offer tools: there is no tool %q", n)
-		}
-	}
-	names = slices.Clone(names)
-	slices.Sort(names)
-	return &Tools{server: server, rules: rules, names: names}, nil
+// NewTools offers the tools of these names.
+func NewTools(server Server, rules Rules, names []string) *Tools {
+	return &Tools{server: server, rules: rules, names: slices.Sorted(slices.Values(names))}
 }
 
 // Answer is the outcome of one tool call.
@@ -128,10 +121,10 @@ type call struct {
 }
 
 func (c *call) run(name string, arguments python.Value) (python.Value, error) {
-	if !slices.Contains(c.tools.names, name) {
+	s, known := signatures[name]
+	if !known || !slices.Contains(c.tools.names, name) {
 		return python.Value{}, fmt.Errorf("Tool '%s' is not registered. Available tools: %s", name, strings.Join(c.tools.names, ", ")) //nolint:staticcheck // the subnet's text
 	}
-	s := signatures[name]
 	if err := s.bind(name, arguments); err != nil {
 		return python.Value{}, err
 	}

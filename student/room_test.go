@@ -78,9 +78,6 @@ func limited(t *testing.T, most int) *model.Template {
 	if err != nil {
 		t.Fatal(err)
 	}
-	template, err := model.NewTemplate("script", h.System, model.Sampling{MaxTokens: &most}, h.Tools)
-	if err != nil {
-		t.Fatal(err)
-	}
+	template := model.NewTemplate("script", h.System, model.Sampling{MaxTokens: &most}, h.Tools)
 	return template
 }

@@ -141,10 +141,7 @@ func newRun(t testing.TB, c *shop.Catalog, p Problems, url string, samples int, 
 		t.Fatal(err)
 	}
 	names, _ := shop.ToolNames("7-tool")
-	template, err := model.NewTemplate("script", h.System, model.Sampling{}, h.Tools)
-	if err != nil {
-		t.Fatal(err)
-	}
+	template := model.NewTemplate("script", h.System, model.Sampling{}, h.Tools)
 	return &Run{
 		Spec: Spec{Schema: SpecSchema, Model: "script", Samples: samples, Dialect: dialect.Auto, MaxSteps: 6, Problems: len(p.All),
 			ProblemsSHA256: p.SHA256, Harness: h.Name, System: h.System, CatalogXXH3: c.Checksum(), Search: "local", Judge: gates.Name},

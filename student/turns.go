@@ -63,11 +63,7 @@ func (f *folder) past(key journal.Key) ([]rollout.Turn, error) {
 
 // keep keeps a turn: the next request is sent only when this one is safe.
 func (f *folder) keep(key journal.Key, t rollout.Turn) error {
-	b, err := t.Encode()
-	if err != nil {
-		return err
-	}
-	e, err := f.turns.Append(key, b)
+	e, err := f.turns.Append(key, t.Encode())
 	if err == nil {
 		f.mu.Lock()
 		f.begun[key] = append(f.begun[key], e)

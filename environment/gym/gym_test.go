@@ -59,10 +59,7 @@ func open(t testing.TB, preset string) *environment.Environment {
 	if err != nil {
 		t.Fatal(err)
 	}
-	template, err := model.NewTemplate("env", h.System, model.Sampling{}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	template := model.NewTemplate("env", h.System, model.Sampling{}, nil)
 	weights, err := reward.Open(preset)
 	if err != nil {
 		t.Fatal(err)

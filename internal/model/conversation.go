@@ -21,25 +21,20 @@ type Template struct {
 	streamed, seedless bool
 }
 
-// NewTemplate makes the shared part. The system prompt is every conversation's
-// first message. Tools are sent only where they are given.
-func NewTemplate(model, system string, sampling Sampling, tools []arena.Raw) (*Template, error) {
-	begun, err := json.Marshal(struct {
+// NewTemplate makes the shared part of what Validate found nothing wrong with. The
+// system prompt is every conversation's first message. Tools are sent only where they
+// are given.
+func NewTemplate(model, system string, sampling Sampling, tools []arena.Raw) *Template {
+	begun := encoded(struct {
 		Model    string `json:"model"`
 		Messages []Turn `json:"messages"`
 	}{model, []Turn{{Role: "system", Content: system}}})
-	if err != nil {
-		return nil, fmt.Errorf("encode system prompt: %w", err)
-	}
 	t := &Template{head: bytes.TrimSuffix(begun, []byte("]}")), tail: []byte{']'}}
 	if n := sampling.MaxTokens; n != nil {
 		t.limit = strconv.AppendInt([]byte(`,"max_tokens":`), int64(*n), 10)
 	}
 	sampling.MaxTokens = nil
-	fields, err := json.Marshal(sampling)
-	if err != nil {
-		return nil, fmt.Errorf("encode sampling: %w", err)
-	}
+	fields := encoded(sampling)
 	for i, def := range tools {
 		t.tail = append(append(t.tail, []string{`,"tools":[`, `,`}[min(i, 1)]...), def...)
 	}
@@ -49,7 +44,16 @@ func NewTemplate(model, system string, sampling Sampling, tools []arena.Raw) (*T
 	if inner := fields[1 : len(fields)-1]; len(inner) > 0 {
 		t.tail = append(append(t.tail, ','), inner...)
 	}
-	return t, nil
+	return t
+}
+
+// encoded is the JSON of texts, and of numbers that have one.
+func encoded(v any) []byte {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	return b
 }
 
 // Streamed is the same for a server that answers in streams alone.
@@ -117,12 +121,8 @@ type Conversation [][]byte
 var comma = []byte{','}
 
 // Append adds a message.
-func (c Conversation) Append(m Turn) (Conversation, error) {
-	b, err := json.Marshal(m)
-	if err != nil {
-		return nil, fmt.Errorf("encode message: %w", err)
-	}
-	return append(c, comma, b), nil
+func (c Conversation) Append(m Turn) Conversation {
+	return append(c, comma, encoded(m))
 }
 
 // Sampling is how a model is asked to draw. Nil and zero fields are left to

@@ -63,10 +63,7 @@ data: [DONE]
 // TestWhatIsKeptIsAskedFor, and only then; and replies may be so much longer.
 func TestWhatIsKeptIsAskedFor(t *testing.T) {
 	t.Parallel()
-	plain, err := NewTemplate("m", "s", Sampling{}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	plain := NewTemplate("m", "s", Sampling{}, nil)
 	asks := func(t *Template) string { return string(slices.Concat(t.Request(nil, 1)...)) }
 	with := asks(plain.Keeping(Keep{Tokens: true, Top: 5}))
 	if !gjson.Valid(with) || gjson.Get(with, "top_logprobs").Int() != 5 || !gjson.Get(with, "return_token_ids").Bool() || strings.Contains(asks(plain), "logprobs") {

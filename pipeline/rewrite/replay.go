@@ -33,8 +33,8 @@ func (w *work) whole(ctx context.Context, t *arena.Trace, turns []arena.Turn) (p
 		if !cut(*claim.Call) {
 			continue
 		}
-		if claim.Call.Result, err = w.again(ctx, a, i); err != nil || claim.Call.Result == "" {
-			return 0, false, err
+		if claim.Call.Result = w.again(ctx, a, i); claim.Call.Result == "" {
+			return 0, false, nil
 		}
 		played++
 	}
@@ -69,12 +69,12 @@ func (w *work) close() error {
 
 // again is what the call of a claim returns in the shop of a day; empty where none
 // answers what the log holds.
-func (w *work) again(ctx context.Context, a *evidence.Attempt, claim int) (arena.Raw, error) {
+func (w *work) again(ctx context.Context, a *evidence.Attempt, claim int) arena.Raw {
 	c, act := a.Claims[claim].Call, &a.Claims[claim].Act
 	several := act.Tool != evidence.ToolFind && act.Tool != evidence.ToolView
 	arguments, err := python.Loads(string(c.Arguments))
 	if err != nil {
-		return "", nil //nolint:nilerr // no call of a tool: its result stays unknown
+		return "" // no call of a tool: its result stays unknown
 	}
 	for _, local := range w.shops {
 		l := &log{Local: local, trusting: !a.Log.Present && held(c.Result) != ""}
@@ -84,16 +84,12 @@ func (w *work) again(ctx context.Context, a *evidence.Attempt, claim int) (arena
 				l.disagrees = l.disagrees || !several && !act.SameRequest(&d.Act)
 			}
 		}
-		tools, err := shop.NewTools(l, local.Rules, w.tools)
-		if err != nil {
-			return "", err
-		}
-		answer := tools.Call(ctx, c.Name, arguments)
+		answer := shop.NewTools(l, local.Rules, w.tools).Call(ctx, c.Name, arguments)
 		if !answer.Raised && !l.disagrees && len(l.records) == 0 && begins(answer.Result, held(c.Result)) {
-			return arena.Raw(python.AppendTight(nil, answer.Result)), nil
+			return arena.Raw(python.AppendTight(nil, answer.Result))
 		}
 	}
-	return "", nil
+	return ""
 }
 
 // held is a result as the client wrote it down; empty where it did not.

@@ -110,10 +110,7 @@ func (q Question) reply(ctx context.Context) (streamed bool, err error) {
 // greet asks once. Servers that want max_tokens by another name are asked without,
 // those that only stream for a stream.
 func (q Question) greet(ctx context.Context, greeting string) (streamed bool, err error) {
-	said, err := model.Conversation{}.Append(model.Turn{Role: "user", Content: greeting})
-	if err != nil {
-		return false, err
-	}
+	said := model.Conversation{}.Append(model.Turn{Role: "user", Content: greeting})
 	for _, way := range []struct {
 		body     model.Body
 		word     string

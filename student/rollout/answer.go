@@ -1,6 +1,7 @@
 package rollout
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -9,33 +10,27 @@ import (
 	"github.com/trajectory-arena/arena/shop"
 )
 
-func (p *play) say(m model.Turn) (err error) {
-	p.messages, err = p.messages.Append(m)
-	return err
-}
+func (p *play) say(m model.Turn) { p.messages = p.messages.Append(m) }
 
 // retell tells the whole conversation in one message, as both public loops do.
-func (p *play) retell(more ...string) error {
+func (p *play) retell(more ...string) {
 	p.told = append(p.told, more...)
 	p.messages = nil
-	return p.say(model.Turn{Role: "user", Content: "# Dialogue Records History\n" + strings.Join(p.told, "\n\n")})
+	p.say(model.Turn{Role: "user", Content: "# Dialogue Records History\n" + strings.Join(p.told, "\n\n")})
 }
 
 const reminder = "No tool was called. Call a tool, or terminate when you are done."
 
-func (p *play) answer(r model.Reply, s step) error {
+func (p *play) answer(r model.Reply, s step) {
 	if p.env.Form == History {
-		return p.retell(s.parts(s.observation())...)
+		p.retell(s.parts(s.observation())...)
+		return
 	}
 	m := model.Turn{Role: "assistant", Content: r.Content, Reasoning: r.Reasoning}
 	if !s.turn.Native {
-		if err := p.say(m); err != nil {
-			return err
-		}
-		if len(s.answers) == 0 {
-			return p.say(model.Turn{Role: "user", Content: reminder})
-		}
-		return p.say(model.Turn{Role: "user", Content: s.observation()})
+		p.say(m)
+		p.say(model.Turn{Role: "user", Content: cmp.Or(s.observation(), reminder)})
+		return
 	}
 	m.ToolCalls = slices.Clone(r.Calls)
 	for i, a := range s.answers {
@@ -45,17 +40,13 @@ func (p *play) answer(r model.Reply, s step) error {
 			m.ToolCalls[i].Function.Arguments = python.Dumps(python.DictOf(item("malformed", said)))
 		}
 	}
-	if err := p.say(m); err != nil {
-		return err
-	}
+	p.say(m)
 	for _, a := range s.answers {
-		if err := p.say(model.Turn{Role: "tool", Content: toolText(a.Result), CallID: a.ID}); err != nil {
-			return err
-		}
+		p.say(model.Turn{Role: "tool", Content: toolText(a.Result), CallID: a.ID})
 	}
-	return nil
 }
 
+// observation is what a model reads of the answers; empty where there are none.
 func (s step) observation() string {
 	if len(s.answers) == 0 {
 		return ""

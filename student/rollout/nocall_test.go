@@ -33,10 +33,7 @@ func (s *listener) Chat(_ context.Context, request model.Body) (model.Reply, []b
 
 func played(t *testing.T, e Environment, asker *listener) *Result {
 	t.Helper()
-	template, err := model.NewTemplate("m", "system", model.Sampling{}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	template := model.NewTemplate("m", "system", model.Sampling{}, nil)
 	names, _ := shop.ToolNames("7-tool")
 	e.Template, e.Dialect, e.MaxSteps, e.ToolNames, e.Request = template, dialect.Oro, 5, names, "{}"
 	e.Has = func(string) bool { return true }

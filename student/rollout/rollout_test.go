@@ -47,10 +47,7 @@ func (p *parrot) Chat(context.Context, model.Body) (model.Reply, []byte, error) 
 
 func environment(tb testing.TB) *Environment {
 	tb.Helper()
-	template, err := model.NewTemplate("m", "You shop.", model.Sampling{}, nil)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	template := model.NewTemplate("m", "You shop.", model.Sampling{}, nil)
 	return &Environment{
 		Template: template, Dialect: dialect.Auto, MaxSteps: 4, Server: shelf{}, Tape: true, Request: arena.Raw(`{"model":"m"}`),
 		ToolNames: []string{"find_product", "view_product_information", "recommend_product", "terminate"},
@@ -83,11 +80,7 @@ func TestPlayedAgainFromWhatWasKept(t *testing.T) {
 	}
 	var kept []Turn
 	first, err := env.Play(t.Context(), task, &parrot{replies}, func(turn Turn) error {
-		b, err := turn.Encode()
-		if err != nil {
-			return err
-		}
-		back, err := DecodeTurn(b)
+		back, err := DecodeTurn(turn.Encode())
 		kept = append(kept, back)
 		return err
 	})

@@ -56,16 +56,13 @@ type Answered struct {
 
 // Answer runs one call. The fault is a search server's that did not answer: the text
 // then says nothing of the shop.
-func (e *Environment) Answer(ctx context.Context, c model.Call) (Answered, *model.Fault, error) {
+func (e *Environment) Answer(ctx context.Context, c model.Call) (Answered, *model.Fault) {
 	taped := *e
 	taped.Tape = true
-	p, err := taped.begin(ctx, Task{Problem: &arena.Problem{}})
-	if err != nil {
-		return Answered{}, nil, err
-	}
+	p := taped.begin(ctx, Task{Problem: &arena.Problem{}})
 	read := dialect.Read(model.Reply{Calls: []model.Call{c}}, dialect.Native)
 	a := p.run(read.Calls)[0]
-	return Answered{Text: toolText(a.Result), Kept: p.tape.take(), Terminates: a.terminates}, p.lost, nil
+	return Answered{Text: toolText(a.Result), Kept: p.tape.take(), Terminates: a.terminates}, p.lost
 }
 
 // Again plays turns that were played elsewhere, by their kept answers, and asks

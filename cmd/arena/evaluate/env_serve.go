@@ -127,25 +127,21 @@ func (f *envFlags) fill(e *environment.Environment, local shop.Local) (err error
 	if e.Teachers, err = f.guard.teachers(); err != nil {
 		return err
 	}
-	if e.Player, err = f.player(e.Harness, local); err != nil || f.record == "" {
-		return err
+	if e.Player = f.player(e.Harness, local); f.record == "" {
+		return nil
 	}
 	e.Record, err = environment.NewRecord(f.record, "env-"+strings.ToLower(rand.Text()), "env")
 	return err
 }
 
 // player answers the calls. Of the model it knows what the trainer tells.
-func (f *envFlags) player(h arena.Harness, local shop.Local) (*rollout.Environment, error) {
-	template, err := model.NewTemplate("env", h.System, model.Sampling{}, nil)
-	if err != nil {
-		return nil, err
-	}
+func (f *envFlags) player(h arena.Harness, local shop.Local) *rollout.Environment {
 	p := &rollout.Environment{
-		Template: template, Dialect: dialect.Native, NoCall: rollout.Continue, Form: rollout.Chat, MaxSteps: f.maxSteps,
+		Template: model.NewTemplate("env", h.System, model.Sampling{}, nil), Dialect: dialect.Native, NoCall: rollout.Continue, Form: rollout.Chat, MaxSteps: f.maxSteps,
 		ToolNames: toolNames(h), Rules: local.Rules, Server: local, Request: arena.Raw(`{"model":"env"}`), Has: local.Catalog.Has,
 	}
 	if f.search != "" {
 		p.Server = shop.NewRemote(f.search)
 	}
-	return p, nil
+	return p
 }

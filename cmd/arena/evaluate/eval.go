@@ -242,10 +242,7 @@ func readTools(path string) (all []arena.Raw, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("read tools: %w", err)
 	}
-	known, err := shop.ToolNames(shop.Profiles()[0])
-	if err != nil {
-		return nil, err
-	}
+	known, _ := shop.ToolNames(shop.Profiles()[0]) // it is one of them
 	list := gjson.ParseBytes(text)
 	if !gjson.ValidBytes(text) || !list.IsArray() || len(list.Array()) == 0 {
 		return nil, fmt.Errorf("read tools: %s is no JSON array", path)

@@ -77,10 +77,7 @@ func (f *Flags) prepare(problems student.Problems, local shop.Local) (*student.R
 			return nil, err
 		}
 	}
-	environment, err := f.environment(h, spec, local)
-	if err != nil {
-		return nil, err
-	}
+	environment := f.environment(h, spec, local)
 	if spec, err = spec.Public(); err != nil {
 		return nil, err
 	}
@@ -107,16 +104,12 @@ func rescoreSpec(folder string, now student.Spec) (student.Spec, error) {
 	return spec, nil
 }
 
-func (f *Flags) environment(h arena.Harness, spec student.Spec, local shop.Local) (*rollout.Environment, error) {
+func (f *Flags) environment(h arena.Harness, spec student.Spec, local shop.Local) *rollout.Environment {
 	var tools []arena.Raw
 	if spec.Dialect.SendsTools() {
 		tools = h.Tools
 	}
-	template, err := model.NewTemplate(spec.Model, spec.System, spec.Sampling, tools)
-	if err != nil {
-		return nil, err
-	}
-	template = template.Keeping(spec.Keep)
+	template := model.NewTemplate(spec.Model, spec.System, spec.Sampling, tools).Keeping(spec.Keep)
 	if spec.NoSeed {
 		template = template.Seedless()
 	}
@@ -128,7 +121,7 @@ func (f *Flags) environment(h arena.Harness, spec student.Spec, local shop.Local
 	if f.Played.Search != "" {
 		e.Server, e.Tape = shop.NewRemote(f.Played.Search), true
 	}
-	return e, nil
+	return e
 }
 
 // play asks the model for whatever the run folder lacks.

@@ -14,7 +14,6 @@ import (
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
-	"github.com/trajectory-arena/arena/internal/atomicfile"
 	"github.com/trajectory-arena/arena/internal/python"
 	"github.com/trajectory-arena/arena/shop"
 )
@@ -83,7 +82,7 @@ func newShopIndex(s *cli.Streams) *cobra.Command {
 	var out string
 	var verify bool
 	c := cli.Command("index CATALOG -o INDEX", "Build the search index of a catalogue", cli.Takes(1, 1), func(c *cobra.Command, args []string) error {
-		if out == "" {
+		if out == "" || out == "-" { // an index is mapped into memory
 			return cli.Usage(errors.New("no output given"), "name the index with -o")
 		}
 		if verify {
@@ -100,15 +99,11 @@ func newShopIndex(s *cli.Streams) *cobra.Command {
 
 func buildIndex(ctx context.Context, s *cli.Streams, catalog, out string) error {
 	start := time.Now()
-	f, err := atomicfile.Create(out)
+	err := cli.WriteWhole(s, out, func(w io.Writer) error {
+		return cli.Otherwise(shop.BuildIndex(ctx, catalog, w), "every line of a catalogue is a JSON object with product_id and a numeric price; decompress it first")
+	})
 	if err != nil {
-		return cli.Failed(fmt.Errorf("create index %s: %w", out, cli.Cause(err)), "the folder of -o must exist and take new files")
-	}
-	if err = shop.BuildIndex(ctx, catalog, f.File); err != nil {
-		return cli.Failed(errors.Join(err, f.Drop()), "every line of a catalogue is a JSON object with product_id and a numeric price; decompress it first")
-	}
-	if err = f.Commit(); err != nil {
-		return fmt.Errorf("create index: %w", err)
+		return err
 	}
 	st, err := os.Stat(out)
 	if err != nil {
@@ -149,20 +144,15 @@ func newShopCall(s *cli.Streams) *cobra.Command {
 }
 
 func openTools(ctx context.Context, f catalogFlags, remote string) (*shop.Tools, func() error, error) {
-	all, err := shop.ToolNames(shop.Profiles()[0])
-	if err != nil {
-		return nil, nil, err
-	}
+	all, _ := shop.ToolNames(shop.Profiles()[0]) // it is one of them
 	if remote != "" {
-		tools, bad := shop.NewTools(shop.NewRemote(remote), searchRules[f.rules], all)
-		return tools, func() error { return nil }, bad
+		return shop.NewTools(shop.NewRemote(remote), searchRules[f.rules], all), func() error { return nil }, nil
 	}
 	local, err := f.open(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
-	tools, err := shop.NewTools(local, local.Rules, all)
-	return tools, local.Catalog.Close, err
+	return shop.NewTools(local, local.Rules, all), local.Catalog.Close, nil
 }
 
 func callTools(ctx context.Context, s *cli.Streams, tools *shop.Tools, path, out string) (err error) {
