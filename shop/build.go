@@ -9,9 +9,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"math"
-	"os"
 	"slices"
 	"strings"
 
@@ -41,11 +41,10 @@ type line struct {
 	at, size int
 }
 
-// BuildIndex writes the search index of the JSONL catalogue at path to out,
-// which must be empty. The same catalogue gives the same bytes. A line that is
-// no product is an error naming it; one of ctx ends the build, out is then half
-// an index.
-func BuildIndex(ctx context.Context, catalog string, out *os.File) (err error) {
+// BuildIndex writes the search index of the JSONL catalogue at path to out. The same
+// catalogue gives the same bytes. A line that is no product is an error naming it; one
+// of ctx ends the build, out is then half an index.
+func BuildIndex(ctx context.Context, catalog string, out io.Writer) (err error) {
 	data, unmap, err := store.Map(catalog)
 	if err != nil {
 		return fmt.Errorf("build index: %w", err)
@@ -54,7 +53,7 @@ func BuildIndex(ctx context.Context, catalog string, out *os.File) (err error) {
 	return writeIndex(ctx, data, out)
 }
 
-func writeIndex(ctx context.Context, data []byte, out *os.File) error {
+func writeIndex(ctx context.Context, data []byte, out io.Writer) error {
 	lines, err := catalogLines(ctx, data)
 	if err != nil {
 		return fmt.Errorf("build index: %w", err)

@@ -23,27 +23,12 @@ func (e *DecodeError) Error() string {
 	return fmt.Sprintf("%s: line %d column %d (char %d)", e.Message, e.Line, e.Column, e.Char)
 }
 
-// RecursionError says that a text is nested deeper than Python can follow.
-type RecursionError struct{ Container string }
-
-func (e *RecursionError) Error() string {
-	return "maximum recursion depth exceeded while decoding a JSON " + e.Container + " from a unicode string"
-}
-
 // maxDigits is how many digits int() reads.
 const maxDigits = 4300
 
-// DigitsError says that an integer is longer than Python reads.
-type DigitsError struct{ Digits int }
-
-func (e *DigitsError) Error() string {
-	return fmt.Sprintf("Exceeds the limit (%d) for integer string conversion: value has %d digits; "+
-		"use sys.set_int_max_str_digits() to increase the limit", maxDigits, e.Digits)
-}
-
 // Loads is json.loads: one JSON value, NaN and Infinity included, with the
-// last of repeated keys. Its error is a *DecodeError, a *RecursionError or a
-// *DigitsError.
+// last of repeated keys. Its error is a *DecodeError, or says as Python does that the
+// text nests too deeply or has an integer of too many digits.
 func Loads(text string) (Value, error) {
 	text = onlyCharacters(text)
 	d := decoders.Get().(*decoder)
@@ -112,12 +97,12 @@ func (d *decoder) value(depth int) (Value, error) {
 		return String(s), err
 	case '{':
 		if depth >= maxDepth {
-			return Value{}, &RecursionError{"object"}
+			return Value{}, tooDeep("object")
 		}
 		return d.object(depth)
 	case '[':
 		if depth >= maxDepth {
-			return Value{}, &RecursionError{"array"}
+			return Value{}, tooDeep("array")
 		}
 		return d.array(depth)
 	}
@@ -128,6 +113,10 @@ func (d *decoder) value(depth int) (Value, error) {
 		}
 	}
 	return d.number()
+}
+
+func tooDeep(container string) error {
+	return fmt.Errorf("maximum recursion depth exceeded while decoding a JSON %s from a unicode string", container)
 }
 
 func (d *decoder) array(depth int) (Value, error) {
@@ -244,7 +233,8 @@ func (d *decoder) number() (Value, error) {
 	text := d.text[start:d.at]
 	if !fraction && !exponent {
 		if digits := len(strings.TrimPrefix(text, "-")); digits > maxDigits {
-			return Value{}, &DigitsError{digits}
+			return Value{}, fmt.Errorf("Exceeds the limit (%d) for integer string conversion: value has %d digits; "+ //nolint:staticcheck // Python's text
+				"use sys.set_int_max_str_digits() to increase the limit", maxDigits, digits)
 		}
 		if text == "-0" {
 			text = "0"

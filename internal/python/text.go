@@ -168,22 +168,8 @@ var otherDigits = &unicode.RangeTable{
 	LatinOffset: 2,
 }
 
-// EncodeError is Python's UnicodeEncodeError for lone surrogates, Count of them
-// in a row.
-type EncodeError struct {
-	Rune      rune
-	At, Count int
-}
-
-func (e *EncodeError) Error() string {
-	const text = `'utf-8' codec can't encode character%s: surrogates not allowed`
-	if e.Count > 1 {
-		return fmt.Sprintf(text, fmt.Sprintf("s in position %d-%d", e.At, e.At+e.Count-1))
-	}
-	return fmt.Sprintf(text, fmt.Sprintf(` '\u%04x' in position %d`, e.Rune, e.At))
-}
-
-// Encodable is the error of s.encode(), an *EncodeError, where it has one.
+// Encodable is the error of s.encode(), Python's UnicodeEncodeError for lone
+// surrogates, where it has one.
 func Encodable(s string) error {
 	if utf8.ValidString(s) {
 		return nil
@@ -197,12 +183,16 @@ func Encodable(s string) error {
 	if count < 0 {
 		count = len(rs) - at
 	}
-	return &EncodeError{rs[at], at, count}
+	where := fmt.Sprintf(` '\u%04x' in position %d`, rs[at], at)
+	if count > 1 {
+		where = fmt.Sprintf("s in position %d-%d", at, at+count-1)
+	}
+	return fmt.Errorf("'utf-8' codec can't encode character%s: surrogates not allowed", where)
 }
 
 func isSurrogate(r rune) bool { return r >= 0xd800 && r <= 0xdfff }
 
-// QuotePlus is urllib.parse.quote_plus. Its error is an *EncodeError.
+// QuotePlus is urllib.parse.quote_plus, with its error.
 func QuotePlus(s string) (string, error) { return url.QueryEscape(s), Encodable(s) }
 
 // UnquotePlus decodes one part of a query string as Werkzeug does: + is a

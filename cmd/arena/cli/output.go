@@ -25,13 +25,13 @@ func WriteWhole(s *Streams, path string, write func(io.Writer) error) error {
 	}
 	f, err := atomicfile.Create(path)
 	if err != nil {
-		return Failed(fmt.Errorf("create %s: %w", path, Cause(err)), "the folder of -o must exist and take new files")
+		return Failed(fmt.Errorf("create %s: %w", path, cause(err)), "the folder of -o must exist and take new files")
 	}
 	if err := buffered(f, write); err != nil {
 		return errors.Join(err, f.Drop())
 	}
 	if err := f.Commit(); err != nil {
-		return fmt.Errorf("write %s: %w", path, Cause(err))
+		return fmt.Errorf("write %s: %w", path, cause(err))
 	}
 	return nil
 }
@@ -97,14 +97,14 @@ func buffered(w io.Writer, write func(io.Writer) error) error {
 func writeDevice(path string, write func(io.Writer) error) error {
 	f, err := os.OpenFile(path, os.O_WRONLY, 0)
 	if err != nil {
-		return Failed(fmt.Errorf("open %s: %w", path, Cause(err)), "-o names a file, or - for standard output")
+		return Failed(fmt.Errorf("open %s: %w", path, cause(err)), "-o names a file, or - for standard output")
 	}
 	return errors.Join(buffered(f, write), f.Close())
 }
 
-// Cause is what went wrong with a file, without the operation and the name that
+// cause is what went wrong with a file, without the operation and the name that
 // the caller tells already.
-func Cause(err error) error {
+func cause(err error) error {
 	if path, is := errors.AsType[*fs.PathError](err); is {
 		return path.Err
 	}

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
@@ -73,8 +72,5 @@ func (f *viewFlags) page(ctx context.Context, c *site.Corpus) error {
 	if err != nil {
 		return err
 	}
-	return cli.WriteWhole(f.streams, f.out, func(w io.Writer) error {
-		_, err := w.Write(content)
-		return err
-	})
+	return cli.WriteText(f.streams, f.out, string(content))
 }
