@@ -127,7 +127,7 @@ func (t *EmbeddingTier) meant(c Candidate) []string {
 		}
 		text = disguise.Plain(text)
 		out = append(out, text)
-		for _, r := range disguise.Readings(text, t.guard.lexical.Knows) {
+		for _, r := range disguise.Readings(text, t.guard.index().lexical.Knows) {
 			out = append(out, r.Text)
 		}
 	}
@@ -141,7 +141,7 @@ func (t *EmbeddingTier) judge(text string, v []float32, f *Finding) {
 	best, cosine, nearest, most := -1, t.threshold, 0, -1.0
 	for i, b := range t.vectors {
 		cos := dot(v, b)
-		if cos >= cosine && !t.guard.lexical.Contradicts(t.entries[i], text) {
+		if cos >= cosine && !t.guard.index().lexical.Contradicts(t.entries[i], text) {
 			best, cosine = i, cos
 		}
 		if cos > most {
@@ -149,7 +149,7 @@ func (t *EmbeddingTier) judge(text string, v []float32, f *Finding) {
 		}
 	}
 	evidence := fmt.Sprintf("cosine %.4f reaches %.4f; no number contradicts", cosine, t.threshold)
-	if best < 0 && f.Beyond && t.guard.lexical.Numbered(t.entries[nearest], text) {
+	if best < 0 && f.Beyond && t.guard.index().lexical.Numbered(t.entries[nearest], text) {
 		best, evidence = nearest, fmt.Sprintf("nearest of all by meaning, cosine %.4f; numbers agree", most)
 	}
 	if best >= 0 {

@@ -55,7 +55,7 @@ func aloneIn(t *testing.T, bank []Entry, n int) []float64 {
 	t.Helper()
 	g, out := newTestGuard(t, bank), make([]float64, n)
 	for i := range out {
-		if f := g.lexical.CheckAlone(i, func(other int) bool { return g.kindred(i, other) }); !f.Same {
+		if f := g.index().lexical.CheckAlone(i, func(other int) bool { return g.kindred(i, other) }); !f.Same {
 			out[i] = f.Score
 		}
 	}
@@ -129,7 +129,7 @@ func TestFalseDropsCover(t *testing.T) {
 		}
 		lost, honest := 0, 0
 		for _, e := range all[banks : banks+1000] {
-			if g.spec.rewarded(e.ProductIDs, g.bank).Drop {
+			if g.index().spec.rewarded(e.ProductIDs, g.bank).Drop {
 				continue // it is a protected problem in other words
 			}
 			if f := g.checkText(e.Text); !f.Same {

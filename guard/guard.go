@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 
 	arena "github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/guard/disguise"
@@ -76,15 +77,17 @@ type Config struct {
 	Least float64
 	// SameOnly drops by wording only what asks for the same.
 	SameOnly bool
+	// Weighed is what New found of the same bank, and raised the default to, in another
+	// process; nil to find it out.
+	Weighed *FalseDrops
 }
 
-// Guard holds the protected bank's index. It is safe for concurrent use.
+// Guard holds the protected bank and its index, which is made when it is asked for
+// first. It is safe for concurrent use.
 type Guard struct {
-	bank    []Entry
-	config  Config
-	spec    *specIndex
-	text    *textIndex
-	lexical *lexical.Index
+	bank   []Entry
+	config Config
+	index  func() *index
 	// prompts and definitions are the findings in what is read beside the request,
 	// and in what stands beside the dialogue.
 	prompts, definitions repeated
@@ -92,11 +95,17 @@ type Guard struct {
 	falseDrops FalseDrops
 }
 
+type index struct {
+	spec    *specIndex
+	text    *textIndex
+	lexical *lexical.Index
+}
+
 // ErrEmptyBank says that there is nothing to protect. A corpus may not be
 // built then: a guard without a bank passes everything.
 var ErrEmptyBank = errors.New("the protected bank holds no problem")
 
-// New indexes bank. Entries without text are protected by specification only.
+// New guards bank. Entries without text are protected by specification only.
 func New(bank []Entry, cfg Config) (*Guard, error) {
 	if len(bank) == 0 {
 		return nil, fmt.Errorf("index protected bank: %w", ErrEmptyBank)
@@ -104,11 +113,15 @@ func New(bank []Entry, cfg Config) (*Guard, error) {
 	given := cfg.Drop != 0
 	cfg.Drop = cmp.Or(cfg.Drop, max(lexical.DefaultDrop, min(cfg.Least, maxDrop)))
 	cfg.MaxFalse = cmp.Or(cfg.MaxFalse, DefaultMaxFalse)
-	g := &Guard{
-		bank: bank, config: cfg,
-		spec: newSpecIndex(bank), text: newTextIndex(bank), lexical: lexical.New(requests(bank)),
+	g := &Guard{bank: bank, config: cfg, index: sync.OnceValue(func() *index {
+		return &index{newSpecIndex(bank), newTextIndex(bank), lexical.New(requests(bank))}
+	})}
+	if w := cfg.Weighed; w != nil {
+		g.falseDrops = *w
+		g.config.Drop = max(cfg.Drop, min(w.Threshold, maxDrop))
+	} else {
+		g.weighFalseDrops(given)
 	}
-	g.weighFalseDrops(given)
 	return g, nil
 }
 
@@ -129,6 +142,14 @@ func (g *Guard) Bank() []Entry {
 	return g.bank
 }
 
+// FalseDrops is what honest rows the guard costs; empty of a nil Guard.
+func (g *Guard) FalseDrops() FalseDrops {
+	if g == nil {
+		return FalseDrops{}
+	}
+	return g.falseDrops
+}
+
 // leastBeside is the least score at which a text is dropped that is no customer's
 // and no prompt: models put requests into their own words, and what they say of
 // another product comes near a protected request. It took none of 569
@@ -137,7 +158,7 @@ const leastBeside = 0.5
 
 // Check holds one candidate against the whole bank.
 func (g *Guard) Check(c Candidate) Finding {
-	best := stronger(g.spec.rewarded(c.ProductIDs, g.bank), g.checkText(c.Text))
+	best := stronger(g.index().spec.rewarded(c.ProductIDs, g.bank), g.checkText(c.Text))
 	for _, text := range c.Context {
 		best = stronger(best, g.prompts.check(text, g.checkText).beside())
 	}
@@ -168,7 +189,7 @@ func (f Finding) beside() Finding {
 // checkSaid reads what is neither a customer's text nor a prompt as it stands:
 // disguises are undone to find ids and titles alone.
 func (g *Guard) checkSaid(whose, text string) Finding {
-	if f := g.spec.check(whose, text, g.bank); f.Drop || len(text) < leastRequest {
+	if f := g.index().spec.check(whose, text, g.bank); f.Drop || len(text) < leastRequest {
 		return f
 	}
 	return g.checkPlain(disguise.Plain(text))
@@ -180,15 +201,15 @@ const leastRequest = 16
 
 // checkText reads text as it stands and as it says beneath a disguise.
 func (g *Guard) checkText(text string) Finding {
-	if f := g.spec.check("the text", text, g.bank); f.Drop {
+	if f := g.index().spec.check("the text", text, g.bank); f.Drop {
 		return f
 	}
-	if f := g.text.check(text, g.bank); f.Drop {
+	if f := g.index().text.check(text, g.bank); f.Drop {
 		return f
 	}
 	text = disguise.Plain(text)
 	best := g.checkPlain(text)
-	for _, r := range disguise.Readings(text, g.lexical.Knows) {
+	for _, r := range disguise.Readings(text, g.index().lexical.Knows) {
 		f := g.checkPlain(r.Text)
 		if f.Drop {
 			f.Evidence = "beneath a disguise (" + r.How + "): " + f.Evidence
@@ -199,14 +220,14 @@ func (g *Guard) checkText(text string) Finding {
 }
 
 func (g *Guard) checkPlain(text string) Finding {
-	if f := g.text.check(text, g.bank); f.Drop {
+	if f := g.index().text.check(text, g.bank); f.Drop {
 		return f
 	}
 	return g.checkLexical(text)
 }
 
 func (g *Guard) checkLexical(text string) Finding {
-	l := g.lexical.Check(text, g.config.Drop)
+	l := g.index().lexical.Check(text, g.config.Drop)
 	l.Drop = l.Drop && (l.Same || !g.config.SameOnly)
 	f := Finding{Score: l.Score, Drop: l.Drop, Same: l.Same, Evidence: l.Evidence, Beyond: l.Beyond}
 	if l.Request >= 0 {
@@ -230,8 +251,11 @@ func stronger(a, b Finding) Finding {
 }
 
 // Canary plants the first request and the first product of the bank and fails if
-// the guard lets one pass.
+// the guard lets one pass. A nil Guard has none.
 func (g *Guard) Canary() error {
+	if g == nil {
+		return nil
+	}
 	text := slices.IndexFunc(g.bank, func(e Entry) bool { return normalised(e.Text) != "" })
 	product := slices.IndexFunc(g.bank, func(e Entry) bool { return len(e.ProductIDs) > 0 })
 	if text >= 0 && !g.Check(Candidate{Text: "  " + g.bank[text].Text + "\n"}).Drop {

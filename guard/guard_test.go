@@ -57,12 +57,12 @@ func TestCanaryIsCaught(t *testing.T) {
 	if err := g.Canary(); err != nil {
 		t.Error(err)
 	}
-	g.spec = newSpecIndex(nil)
+	g.index().spec = newSpecIndex(nil)
 	if g.Canary() == nil {
 		t.Error("a guard without its specification tier passes")
 	}
 	g = newTestGuard(t, kettle())
-	g.text, g.lexical = newTextIndex(nil), lexical.New(nil)
+	g.index().text, g.index().lexical = newTextIndex(nil), lexical.New(nil)
 	if g.Canary() == nil {
 		t.Error("a guard without its text tiers passes")
 	}
@@ -82,13 +82,13 @@ func TestInjectionNoticesABrokenTier(t *testing.T) {
 			t.Errorf("%+v", k)
 		}
 	}
-	g.lexical = lexical.New(nil)
+	g.index().lexical = lexical.New(nil)
 	err := g.Injection(1).Validate()
 	if !errors.Is(err, ErrRecall) || !strings.Contains(err.Error(), "reordered") || !strings.Contains(err.Error(), "synonyms") {
 		t.Errorf("without the lexical tier: %v", err)
 	}
 	g = newTestGuard(t, bank)
-	g.text, g.lexical = newTextIndex(nil), lexical.New(nil)
+	g.index().text, g.index().lexical = newTextIndex(nil), lexical.New(nil)
 	if err := g.Injection(1).Validate(); err == nil || !strings.Contains(err.Error(), "verbatim") {
 		t.Errorf("without the text tiers: %v", err)
 	}
@@ -280,5 +280,42 @@ func TestDisguiseHidesNoAnswer(t *testing.T) {
 		if f := g.Check(Candidate{Answers: []string{answer}}); f.Tier != TierSpec {
 			t.Errorf("%q: %+v", answer, f)
 		}
+	}
+}
+
+// TestAWeighedGuardIndexesWhenItIsAsked: what another process found of a bank stands, up
+// to where a bank may raise the threshold, and the index is made by the first check.
+func TestAWeighedGuardIndexesWhenItIsAsked(t *testing.T) {
+	t.Parallel()
+	bank, _ := readRewordings(t)
+	whole := newTestGuard(t, bank)
+	found, indexed := whole.FalseDrops(), 0
+	guarding := func(f FalseDrops) *Guard {
+		g, err := New(bank, Config{Weighed: &f})
+		if err != nil {
+			t.Fatal(err)
+		}
+		again := g.index
+		g.index = func() *index { indexed++; return again() }
+		return g
+	}
+	g := guarding(found)
+	if NewReport(g).FalseDrops != NewReport(whole).FalseDrops || len(g.Bank()) != len(bank) || indexed > 0 {
+		t.Errorf("false drops %+v, indexed %d times", g.FalseDrops(), indexed)
+	}
+	for _, e := range bank {
+		c := Candidate{Text: e.Text + " please"}
+		if got, want := g.Check(c), whole.Check(c); got != want {
+			t.Errorf("%+v, want %+v", got, want)
+		}
+	}
+	if g.Canary() != nil || indexed == 0 {
+		t.Error("a check made no index")
+	}
+	if found.Threshold = 2; guarding(found).config.Drop != maxDrop {
+		t.Error("the threshold is raised above what a bank may")
+	}
+	if _, err := New(nil, Config{Weighed: &found}); !errors.Is(err, ErrEmptyBank) {
+		t.Errorf("an empty bank: %v", err)
 	}
 }

@@ -186,7 +186,7 @@ func (g *Guard) weighFalseDrops(given bool) {
 func (g *Guard) aloneScores() (scores []float64, problems int) {
 	at := g.sample(0, math.MaxInt)
 	for _, i := range at[:min(len(at), maxHeld)] {
-		f := g.lexical.CheckAlone(i, func(other int) bool { return g.kindred(i, other) })
+		f := g.index().lexical.CheckAlone(i, func(other int) bool { return g.kindred(i, other) })
 		if f.Same {
 			f.Score = 0
 		}

@@ -175,7 +175,7 @@ var ErrNoCatalog = errors.New("no catalog.jsonl: recommended products cannot be 
 
 func (d *Day) readProblems(ctx context.Context, src Sources) error {
 	paths := found(src.Problems, src.Days, traces.Table("problems"))
-	d.Problems = &Problems{position: map[*arena.Problem]int{}, byID: map[string]int{}, seen: map[string]int{}, files: map[string]string{}}
+	d.Problems = &Problems{position: map[*arena.Problem]int{}, byID: map[string]int{}, seen: map[string]bool{}, files: map[string]string{}}
 	for _, path := range paths {
 		err := d.readFile(kindProblems, path, func(r io.Reader) (int, error) {
 			ps, err := arena.ReadProblems(r, maxProblem)

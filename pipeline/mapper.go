@@ -147,7 +147,7 @@ func appendCompletion(dst []byte, d *arena.Dialogue) []byte {
 // be in.
 func (m *mapper) leak(row *rows.SFT, problem int) (guard.Finding, error) {
 	p := m.protect
-	best := p.problem[problem]
+	best := p.Problems[problem]
 	if g := p.guardOf(problem); g != nil {
 		c, err := finish.CandidateOf(row)
 		if err != nil {

@@ -202,7 +202,7 @@ func cut(s corpus.Stream, all []selection, rows func(*selection) []candidate) []
 func (g *grouper) problemsIn(split string) []int {
 	var out []int
 	for i := range g.day.Problems.All {
-		if splitOf(g.pool(i)) == split && !g.protect.problem[i].Drop {
+		if splitOf(g.pool(i)) == split && !g.protect.Problems[i].Drop {
 			out = append(out, i)
 		}
 	}

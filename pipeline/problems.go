@@ -18,7 +18,7 @@ type Problems struct {
 	suite    *arena.Suite
 	position map[*arena.Problem]int
 	byID     map[string]int
-	seen     map[string]int
+	seen     map[string]bool
 	// files name, by problem id, the file that a problem was read from.
 	files map[string]string
 }
@@ -28,36 +28,32 @@ type Problems struct {
 // attempt could be told which of them it answers.
 func (p *Problems) add(path string, ps []arena.Problem) error {
 	for _, q := range ps {
-		key := q.ID + "\x00" + q.Query + "\x00" + guard.SpecHash(q)
-		if _, known := p.seen[key]; known {
+		spec := guard.SpecHash(q)
+		key := q.ID + "\x00" + q.Query + "\x00" + spec
+		if p.seen[key] {
 			continue
 		}
 		if i, taken := p.byID[q.ID]; taken && q.ID != "" {
 			return fmt.Errorf("problem_id %q stands for two problems: %q of %s and %q of %s", q.ID, p.All[i].Query, p.files[q.ID], q.Query, path)
 		}
-		p.seen[key] = len(p.All)
-		p.byID[q.ID], p.files[q.ID] = len(p.All), path
-		p.All = append(p.All, q)
+		p.seen[key], p.byID[q.ID], p.files[q.ID] = true, len(p.All), path
+		p.All, p.Specs = append(p.All, q), append(p.Specs, spec)
 	}
 	return nil
 }
 
 // sort puts problems in an order that depends on their content alone.
 func (p *Problems) sort() {
-	type specified struct {
-		spec string
-		arena.Problem
+	order, all, specs := make([]int, len(p.All)), p.All, p.Specs
+	for i := range order {
+		order[i] = i
 	}
-	all := make([]specified, len(p.All))
-	for i, q := range p.All {
-		all[i] = specified{guard.SpecHash(q), q}
-	}
-	slices.SortStableFunc(all, func(a, b specified) int {
-		return cmp.Or(cmp.Compare(a.spec, b.spec), cmp.Compare(a.ID, b.ID), cmp.Compare(a.Query, b.Query))
+	slices.SortStableFunc(order, func(i, j int) int {
+		return cmp.Or(cmp.Compare(specs[i], specs[j]), cmp.Compare(all[i].ID, all[j].ID), cmp.Compare(all[i].Query, all[j].Query))
 	})
-	p.Specs = make([]string, len(p.All))
-	for i, q := range all {
-		p.Specs[i], p.All[i] = q.spec, q.Problem
+	p.All, p.Specs = make([]arena.Problem, len(all)), make([]string, len(all))
+	for i, was := range order {
+		p.All[i], p.Specs[i] = all[was], specs[was]
 		p.position[&p.All[i]] = i
 	}
 	p.suite = arena.NewSuite(p.All)

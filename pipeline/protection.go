@@ -24,13 +24,7 @@ type Protection struct {
 	// Outside counts the entries of held-out files.
 	Outside int
 	*finish.Protection
-	// problem holds, by position in Problems, what the guard of its split finds
-	// in the problem itself: all attempts at it share that.
-	problem []guard.Finding
-	// tiers are those that ran, where embeddings were asked for; notRun says why
-	// one did not.
-	tiers  []guard.Tier
-	notRun string
+	Findings
 }
 
 // The names of the run's own banks in findings.
@@ -40,10 +34,10 @@ const (
 	bankNeverTouch = "own-never-touch"
 )
 
-// protect splits the day's problems and indexes what is protected. It fails
-// closed: a bank that cannot be read, or a canary that is not caught, is an
-// error.
-func (d *Day) protect(ctx context.Context, src Sources, cfg GuardConfig) (*Protection, error) {
+// protect splits the day's problems and indexes what is protected, or takes over
+// what was decided, nil for nothing. It fails closed: a bank that cannot be read, or a
+// canary that is not caught, is an error.
+func (d *Day) protect(ctx context.Context, src Sources, cfg GuardConfig, decided *Decided) (*Protection, error) {
 	prior, err := d.readBank(src.Bank)
 	if err != nil {
 		return nil, err
@@ -55,6 +49,33 @@ func (d *Day) protect(ctx context.Context, src Sources, cfg GuardConfig) (*Prote
 	if err != nil {
 		return nil, err
 	}
+	if prior, err = guard.Union(prior, guard.HoldOut(outside)); err != nil {
+		return nil, err
+	}
+	p := &Protection{Outside: len(outside)}
+	if decided != nil {
+		p.State, err = decided.keeping(prior)
+	} else {
+		p.State, err = d.split(ctx, src, prior, cfg)
+	}
+	if err != nil {
+		return nil, err
+	}
+	p.place(d.Problems)
+	all, c := p.protected(d.Problems, outside), guard.Config{Drop: cfg.Drop, MaxFalse: cfg.MaxFalse, SameOnly: cfg.SameOnly}
+	if decided != nil {
+		return p, p.take(decided, all, c)
+	}
+	err = p.find(ctx, d.Problems, all, c, cfg.Seed)
+	if src.Draft && errors.Is(err, guard.ErrEmptyBank) {
+		p.Protection, err = &finish.Protection{}, nil
+	}
+	return p, err
+}
+
+// split clusters the day's problems and draws their pools, where prior and the corpora
+// that the day's files are of leave them to be drawn.
+func (d *Day) split(ctx context.Context, src Sources, prior *guard.State, cfg GuardConfig) (*guard.State, error) {
 	clusters, err := guard.Clusters(ctx, d.Problems.All)
 	if err != nil {
 		return nil, err
@@ -67,7 +88,7 @@ func (d *Day) protect(ctx context.Context, src Sources, cfg GuardConfig) (*Prote
 	if err != nil {
 		return nil, err
 	}
-	if prior, err = guard.Union(prior, known.Protecting(), guard.HoldOut(outside)); err != nil {
+	if prior, err = guard.Union(prior, known.Protecting()); err != nil {
 		return nil, err
 	}
 	state, err := guard.Split(ctx, clusters, prior, cfg.Shares, cfg.Seed)
@@ -80,13 +101,7 @@ func (d *Day) protect(ctx context.Context, src Sources, cfg GuardConfig) (*Prote
 	if still := state.HoldsOut(src.Release); still != "" {
 		return nil, inputError{fmt.Errorf("release %q: a held-out file or another corpus of the run holds it out", still)}
 	}
-	p := &Protection{State: state, Outside: len(outside)}
-	p.place(d.Problems)
-	err = p.index(ctx, d.Problems, outside, cfg)
-	if src.Draft && errors.Is(err, guard.ErrEmptyBank) {
-		p.Protection, err = &finish.Protection{}, nil
-	}
-	return p, err
+	return state, nil
 }
 
 func (p *Protection) place(ps *Problems) {
@@ -97,13 +112,16 @@ func (p *Protection) place(ps *Problems) {
 	}
 }
 
-func (p *Protection) index(ctx context.Context, ps *Problems, outside []guard.Entry, cfg GuardConfig) (err error) {
+func (p *Protection) protected(ps *Problems, outside []guard.Entry) finish.Protected {
 	never := p.entries(ps, guard.PoolNeverTouch, bankNeverTouch, nil)
 	eval := p.entries(ps, guard.PoolEval, bankEval, nil)
 	held := p.entries(ps, guard.PoolHeldOut, bankHeldOut, outside)
-	all := finish.Protected{HeldOut: slices.Concat(outside, held), NeverTouch: never, Eval: eval}
-	p.problem = make([]guard.Finding, len(ps.All))
-	if p.Protection, err = finish.Protect(all, guard.Config{Drop: cfg.Drop, MaxFalse: cfg.MaxFalse, SameOnly: cfg.SameOnly}, cfg.Seed); err != nil {
+	return finish.Protected{HeldOut: slices.Concat(outside, held), NeverTouch: never, Eval: eval}
+}
+
+func (p *Protection) find(ctx context.Context, ps *Problems, all finish.Protected, c guard.Config, seed uint64) (err error) {
+	p.Problems = make([]guard.Finding, len(ps.All))
+	if p.Protection, err = finish.Protect(all, c, seed); err != nil {
 		return err
 	}
 	for i, q := range ps.All {
@@ -111,7 +129,7 @@ func (p *Protection) index(ctx context.Context, ps *Problems, outside []guard.En
 			return err
 		}
 		if g := p.guardOf(i); g != nil {
-			p.problem[i] = g.Check(guard.Candidate{ID: ps.Name(i), Text: q.Query, ProductIDs: goldIDs(q)})
+			p.Problems[i] = g.Check(guard.Candidate{ID: ps.Name(i), Text: q.Query, ProductIDs: goldIDs(q)})
 		}
 	}
 	return nil

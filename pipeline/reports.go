@@ -16,9 +16,9 @@ import (
 
 func (s *session) reports(ctx context.Context, p *plan) (*reports.Set, error) {
 	found := guard.NewReport(s.protect.Guard(corpus.SplitTrain))
-	found.Injection, found.NotRun = &s.protect.Injection, s.protect.notRun
-	if s.protect.tiers != nil {
-		found.Ran = s.protect.tiers
+	found.Injection, found.NotRun = &s.protect.Injection, s.protect.NotRun
+	if s.protect.Tiers != nil {
+		found.Ran = s.protect.Tiers
 	}
 	all := reports.NewAdder(found)
 	for i := range s.day.Inputs {

@@ -130,6 +130,9 @@ func (r *Run) Map(ctx context.Context, s Shard) error {
 		return err
 	}
 	defer o.close()
+	if err = o.protect.Canary(); err != nil {
+		return err
+	}
 	return o.mapInputs(ctx, s)
 }
 

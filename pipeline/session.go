@@ -87,12 +87,12 @@ func (r *Run) begin(ctx context.Context, src Sources) (*session, error) {
 
 func (s *session) prepare(ctx context.Context) (err error) {
 	if s.where, err = where.ParseOptional(s.Config.Select.Where); err == nil {
-		s.protect, err = s.day.protect(ctx, s.Sources, s.Config.Guard)
+		s.protect, err = s.day.protect(ctx, s.Sources, s.Config.Guard, s.decided())
 	}
 	if err == nil {
 		err = s.keepsHeldOut()
 	}
-	if err == nil {
+	if err == nil && s.decided() == nil {
 		err = s.protect.compareMeanings(ctx, s.day.Problems, s.Embedding)
 	}
 	if err == nil {

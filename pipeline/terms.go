@@ -19,6 +19,9 @@ type Terms struct {
 	Harness       string          `json:"harness_sha256"`
 	Configuration json.RawMessage `json:"configuration"`
 	Inputs        []TermsInput    `json:"inputs"`
+	// Protection is what was decided of the problems: it takes longer than anything
+	// else that precedes the first trace.
+	Protection *Decided `json:"protection"`
 }
 
 // TermsInput is a file that is read. Where it lies is no part of what it is.
@@ -40,7 +43,11 @@ func (r *Run) Plan(ctx context.Context) (*Terms, error) {
 		return nil, err
 	}
 	defer o.close()
-	return o.terms()
+	t, err := o.terms()
+	if err == nil {
+		t.Protection, err = o.protect.decided()
+	}
+	return t, err
 }
 
 func (s *session) terms() (*Terms, error) {

@@ -139,7 +139,7 @@ func (s *session) writeUnit(ctx context.Context, p *plan, u unit) error {
 func (s *session) assemble(ctx context.Context, p *plan) (*Summary, error) {
 	parts := make([]string, len(p.Units))
 	summary := s.summary(p)
-	summary.NotRun = s.protect.notRun
+	summary.NotRun = s.protect.NotRun
 	for i, u := range p.Units {
 		parts[i] = s.partDir(p, u)
 		files, err := corpus.ReadPart(s.FS, parts[i])

@@ -150,10 +150,19 @@ func (t *twins) look(of *rows.Origin, request string, gold ...string) error {
 	return nil
 }
 
+// Measured is what Protect finds of its guards, and another process that guards
+// against the same takes over.
+type Measured struct {
+	// Injection is how well the guard of the train split finds what is planted.
+	Injection guard.InjectionReport `json:"injection"`
+	// Train and Eval are what honest rows the guards of the splits cost.
+	Train guard.FalseDrops `json:"train"`
+	Eval  guard.FalseDrops `json:"eval"`
+}
+
 // Protection finds in rows what may not be in their split.
 type Protection struct {
-	// Injection is how well the guard of the train split finds what is planted.
-	Injection guard.InjectionReport
+	Measured
 	// train guards against all that is protected, eval against what others hold
 	// out and what is never to be touched; nil where that is nothing.
 	train, eval *guard.Guard
@@ -192,20 +201,36 @@ func InBank(bank *guard.State, heldOut []guard.Entry) Protected {
 // canary that is not caught, or requests planted in other clothes that are found
 // too rarely, are errors.
 func Protect(all Protected, c guard.Config, seed uint64) (*Protection, error) {
-	never := slices.Concat(all.HeldOut, all.NeverTouch)
-	train, err := guard.New(slices.Concat(never, all.Eval), c)
+	p, err := guards(all, c, c)
 	if err != nil {
 		return nil, err
 	}
-	p := &Protection{Injection: train.Injection(seed), train: train}
-	if err = errors.Join(train.Canary(), p.Injection.Validate()); err != nil || len(never) == 0 {
-		return p, err
-	}
-	if p.eval, err = guard.New(never, c); err != nil {
-		return nil, err
-	}
-	return p, p.eval.Canary()
+	p.Measured = Measured{p.train.Injection(seed), p.train.FalseDrops(), p.eval.FalseDrops()}
+	return p, errors.Join(p.Canary(), p.Injection.Validate())
 }
+
+// Protect takes over what another process measured of the same, and indexes
+// only what is asked for: whoever asks begins with Canary.
+func (m Measured) Protect(all Protected, c guard.Config) (*Protection, error) {
+	train, eval := c, c
+	train.Weighed, eval.Weighed = &m.Train, &m.Eval
+	p, err := guards(all, train, eval)
+	if err == nil {
+		p.Measured = m
+	}
+	return p, err
+}
+
+func guards(all Protected, train, eval guard.Config) (p *Protection, err error) {
+	p, never := &Protection{}, slices.Concat(all.HeldOut, all.NeverTouch)
+	if p.train, err = guard.New(slices.Concat(never, all.Eval), train); err == nil && len(never) > 0 {
+		p.eval, err = guard.New(never, eval)
+	}
+	return p, err
+}
+
+// Canary fails if a guard lets pass what it is to find.
+func (p *Protection) Canary() error { return errors.Join(p.train.Canary(), p.eval.Canary()) }
 
 // Guard is what guards a split; nil where nothing is to be kept out of it, and
 // for a split that is none.

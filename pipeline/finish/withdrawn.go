@@ -49,10 +49,13 @@ type Tombstone struct {
 }
 
 // Withdraw holds the training rows of an earlier corpus, and what that one
-// withdrew, against the split and the guard of the one that follows it; g is
-// nil where nothing is protected.
+// withdrew, against the split and the guard of the one that follows it, which
+// catches its canary first; g is nil where nothing is protected.
 func Withdraw(earlier *Source, state *guard.State, g *guard.Guard) (*Withdrawn, error) {
 	w := &Withdrawn{Schema: WithdrawnSchema, Rows: []Tombstone{}}
+	if err := g.Canary(); err != nil {
+		return nil, err
+	}
 	err := corpus.ReadJSON(earlier.fs, earlier.Path("reports/"+WithdrawnName), most, w)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err

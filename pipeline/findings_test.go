@@ -1,0 +1,134 @@
+package pipeline_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/trajectory-arena/arena/guard"
+	"github.com/trajectory-arena/arena/pipeline"
+)
+
+// TestATierThatRanForOneSplitAloneIsToldOf: both splits have a guard of their
+// own, and what the second can is not what the first could.
+func TestATierThatRanForOneSplitAloneIsToldOf(t *testing.T) {
+	t.Parallel()
+	r := newRun(t, sampleDay, filepath.Join(t.TempDir(), "corpus"))
+	asked := 0
+	r.Embedding = func(_ context.Context, _ *guard.Guard, report *guard.Report) (*guard.EmbeddingTier, error) {
+		if asked++; asked == 1 {
+			report.NotRun = "embedding: the endpoint is down"
+		}
+		return nil, nil
+	}
+	build(t, r)
+	if report := readFile(t, filepath.Join(r.Out, "reports", "leak.json")); !strings.Contains(report, "the endpoint is down") {
+		t.Errorf("the report says nothing of it:\n%s", report)
+	}
+}
+
+// planned is a run of the sample day with a plan, which change may spoil.
+func planned(t *testing.T, out string, change func(*pipeline.Decided, *guard.State)) *pipeline.Run {
+	t.Helper()
+	r := newRun(t, sampleDay, out)
+	var err error
+	if r.Terms, err = r.Plan(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	d := r.Terms.Protection
+	bank, err := guard.ReadState(bytes.NewReader(d.Bank))
+	if err != nil {
+		t.Fatal(err)
+	}
+	change(d, bank)
+	if d.Bank, err = bank.Encode(); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func inPool(bank *guard.State, pool guard.Pool) *guard.StateCluster {
+	return &bank.Clusters[slices.IndexFunc(bank.Clusters, func(c guard.StateCluster) bool { return c.Pool == pool })]
+}
+
+// TestStagesTakeOverWhatThePlanDecided: no step splits the problems or compares
+// their meanings again. A plan that protects one cluster more is followed.
+func TestStagesTakeOverWhatThePlanDecided(t *testing.T) {
+	t.Parallel()
+	var more string
+	r := planned(t, filepath.Join(t.TempDir(), "corpus"), func(_ *pipeline.Decided, bank *guard.State) {
+		c := inPool(bank, guard.PoolTrain)
+		c.Pool, more = guard.PoolNeverTouch, c.ID
+	})
+	r.Embedding = func(context.Context, *guard.Guard, *guard.Report) (*guard.EmbeddingTier, error) {
+		t.Error("the problems' meanings are compared again")
+		return nil, nil
+	}
+	if err := r.Map(t.Context(), pipeline.Whole); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Group(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Write(t.Context(), pipeline.Whole); err != nil {
+		t.Fatal(err)
+	}
+	bank, err := guard.ReadState(strings.NewReader(readFile(t, filepath.Join(r.Out, "bank.json"))))
+	if err != nil || bank.Pool(more) != guard.PoolNeverTouch {
+		t.Errorf("the corpus has the cluster in %q: %v", bank.Pool(more), err)
+	}
+}
+
+func TestAPlanThatProtectsLessIsRefused(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	build(t, newRun(t, sampleDay, filepath.Join(dir, "first")))
+	for name, tt := range map[string]struct {
+		change func(*pipeline.Decided, *guard.State)
+		run    func(*pipeline.Run)
+		want   string
+	}{
+		"a split without a problem":  {change: func(_ *pipeline.Decided, bank *guard.State) { bank.Clusters = bank.Clusters[1:] }, want: "split for other problems"},
+		"findings of other problems": {change: func(d *pipeline.Decided, _ *guard.State) { d.Problems = d.Problems[1:] }, want: "split for other problems"},
+		"a split that is none":       {change: func(_ *pipeline.Decided, bank *guard.State) { bank.Clusters[0].Pool = "open" }, want: "pool is"},
+		"a pool that the bank protects more": {
+			change: func(_ *pipeline.Decided, bank *guard.State) { inPool(bank, guard.PoolEval).Pool = guard.PoolTrain },
+			run:    func(r *pipeline.Run) { r.Sources.Bank = filepath.Join(dir, "first", "bank.json") }, want: "is eval, and its split has it elsewhere",
+		},
+		"a problem that a held-out file has": {
+			change: func(*pipeline.Decided, *guard.State) {},
+			run: func(r *pipeline.Run) {
+				held := filepath.Join(dir, "held.jsonl")
+				writeFile(t, held, `{"id":"mat","query":"a door mat that nobody asked for"}`)
+				r.Sources.HeldOut = []string{held}
+			}, want: "is held-out, and its split has it elsewhere",
+		},
+		"other problems": {
+			change: func(*pipeline.Decided, *guard.State) {},
+			run: func(r *pipeline.Run) {
+				problems := filepath.Join(dir, "problems.jsonl")
+				writeFile(t, problems, readFile(t, filepath.Join(sampleDay, "problems.jsonl"))+"\n")
+				r.Sources.Problems = []string{problems}
+			}, want: "problems.jsonl is not in the plan, or was changed since",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := planned(t, filepath.Join(t.TempDir(), "corpus"), tt.change)
+			if tt.run != nil {
+				tt.run(r)
+			}
+			for step, err := range map[string]error{"map": r.Map(t.Context(), pipeline.Whole), "group": second(r.Group(t.Context())), "write": second(r.Write(t.Context(), pipeline.Whole))} {
+				if !errors.Is(err, pipeline.ErrTerms) || !strings.Contains(err.Error(), tt.want) {
+					t.Errorf("%s: %v", step, err)
+				}
+			}
+		})
+	}
+}
+
+func second[T any](_ T, err error) error { return err }
