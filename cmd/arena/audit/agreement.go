@@ -37,15 +37,14 @@ func NewAgreement(s *cli.Streams) *cobra.Command {
 	f := agreementFlags{opt: agreement.DefaultOptions(), against: agreement.FigureQuality}
 	c := cli.Command("agreement A B…", "Measure how far judges agree, with each other and with labels", cli.Takes(1, cli.AnyNumber),
 		func(_ *cobra.Command, paths []string) error { return f.run(s, paths) })
-	c.Flags().StringArrayVar(&f.labels, "labels", nil, "labels to hold each judge against; once for each person who made some")
+	cli.Files(c, &f.labels, "labels", "labels to hold each judge against; once for each person who made some")
 	c.Flags().BoolVar(&f.fit, "fit", false, "fit the multiplier's floor and ceiling to the labels, for a build's configuration")
-	c.Flags().StringVar(&f.day, "day", "", "hold each judge against what the run.json files of this day carry of the subnet's own grades")
+	cli.File(c, &f.day, "day", "hold each judge against what the run.json files of this day carry of the subnet's own grades")
 	cli.Choice(c, &f.against, "against", agreement.Figures, "with --day, which of the subnet's figures. Of a run: validator_score (of success, as arena score writes it, times the run's own coefficient), reasoning_quality, or reasoning_coefficient (of the judge's mean by the subnet's rule). Attempt by attempt and category: score (of success), reasoning_score, or multiplier (of either grade by the subnet's rule)")
 	cli.Share(c, &f.threshold, "threshold", "measure the precision and recall of this score or more; labels that have a probability weigh 1 over it")
 	c.Flags().BoolVar(&f.json, "json", false, "write JSON instead of tables")
 	cli.Out(c, &f.out)
 	cli.ReadsFiles(c)
-	cli.Reads(c, "labels", "day")
 	c.Flags().IntVar(&f.opt.Samples, "samples", f.opt.Samples, "draws of the bootstrap")
 	c.Flags().Uint64Var(&f.opt.Seed, "seed", f.opt.Seed, "seed of the bootstrap")
 	return c

@@ -42,12 +42,11 @@ func NewDedup(s *cli.Streams) *cobra.Command {
 	cli.Choice(c, &f.profile, "profile", []string{"auto", "long", "short"}, "long (documents), short (requests) or auto (by length)")
 	cli.Share(c, &f.threshold, "threshold", "Jaccard similarity from which texts are near-duplicates")
 	c.Flags().IntVar(&f.cap, "bucket-cap", minhash.Long().BucketCap, "largest bucket that is compared each with each")
-	c.Flags().StringArrayVar(&f.strip, "strip", nil, "file with boilerplate to leave out (system prompt, tools); may be repeated")
+	cli.Files(c, &f.strip, "strip", "file with boilerplate to leave out (system prompt, tools); may be repeated")
 	cli.Jobs(c, &f.workers, "workers")
 	c.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "no words on standard error")
 	c.Flags().StringVar(&f.index, "index", "", "signatures of earlier runs, to compare with and to add to")
 	cli.ReadsFiles(c)
-	cli.Reads(c, "strip")
 	cli.Replaces(c, "index")
 	return c
 }

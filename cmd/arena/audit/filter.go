@@ -39,11 +39,10 @@ func NewFilter(s *cli.Streams) *cobra.Command {
 	f.Noisy.Flags(c)
 	f.settings.Flags(c)
 	c.Flags().StringVar(&f.explain, "explain", "", "take one verdict apart; the ID is RUN/PROBLEM")
-	c.Flags().StringVar(&f.calibrate, "calibrate", "", "hold the axis against labels in this JSONL file")
+	cli.File(c, &f.calibrate, "calibrate", "hold the axis against labels in this JSONL file")
 	c.Flags().BoolVar(&f.reweight, "reweight", false, "print the leaderboard under the planned reweighting by richness")
-	c.Flags().StringArrayVar(&f.problems, "problems", nil, "problems for --reweight, instead of the day's problems.jsonl")
-	c.Flags().StringArrayVar(&f.catalogs, "catalog", nil, "catalogue for --reweight, instead of the day's catalog.jsonl")
-	cli.Reads(c, "calibrate", "problems", "catalog")
+	cli.Files(c, &f.problems, "problems", "problems for --reweight, instead of the day's problems.jsonl")
+	cli.Files(c, &f.catalogs, "catalog", "catalogue for --reweight, instead of the day's catalog.jsonl")
 	return c
 }
 

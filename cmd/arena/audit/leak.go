@@ -33,11 +33,10 @@ func NewLeak(s *cli.Streams) *cobra.Command {
 	f := leakFlags{workers: runtime.NumCPU()}
 	c := cli.Command("leak --held-out BANK… CANDIDATES…", "Find protected problems in any texts or corpus, however they are reworded", cli.Takes(1, cli.AnyNumber),
 		func(c *cobra.Command, names []string) error { return f.run(c.Context(), s, names) })
-	c.Flags().StringArrayVar(&f.heldOut, "held-out", nil, "protected problems; may be repeated")
+	cli.Files(c, &f.heldOut, "held-out", "protected problems; may be repeated")
 	cli.Out(c, &f.out)
 	c.Flags().StringVar(&f.report, "report", "", "write the contamination report here")
 	cli.ReadsFiles(c)
-	cli.Reads(c, "held-out")
 	cli.Replaces(c, "report")
 	cli.Choice(c, &f.failOn, "fail-on", []string{"drop", "same"}, "exit 3 if a row is to be dropped (drop) or asks for the same (same)")
 	cli.Share(c, &f.drop, "threshold", "drop from this lexical score on (default: the detector's own, raised with the bank)")

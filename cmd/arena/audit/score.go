@@ -28,9 +28,8 @@ func NewScore(s *cli.Streams) *cobra.Command {
 	f := scoreFlags{}
 	c := cli.Command("score DAY…", "Score attempts by the subnet's own outcome rules", cli.Takes(1, cli.AnyNumber),
 		func(c *cobra.Command, days []string) error { return f.run(c.Context(), s, days) })
-	c.Flags().StringArrayVar(&f.problems, "problems", nil, "problems instead of the day's problems.jsonl")
-	c.Flags().StringArrayVar(&f.catalogs, "catalog", nil, "catalogue instead of the day's catalog.jsonl")
-	cli.Reads(c, "problems", "catalog")
+	cli.Files(c, &f.problems, "problems", "problems instead of the day's problems.jsonl")
+	cli.Files(c, &f.catalogs, "catalog", "catalogue instead of the day's catalog.jsonl")
 	f.Register(c, runtime.NumCPU(), "workers")
 	f.Noisy.Flags(c)
 	f.titles.Flags(c, instrument.Titles)

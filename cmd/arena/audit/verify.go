@@ -34,10 +34,9 @@ func NewVerify(s *cli.Streams) *cobra.Command {
 		})
 	c.Flags().BoolVarP(&quiet, "quiet", "q", false, "no words where all holds")
 	c.Flags().BoolVar(&public, "public", false, "search every file of a folder, compressed ones and Parquet too, for what --held-out protects")
-	c.Flags().StringArrayVar(&heldOut, "held-out", nil, "problems that may not be trained on beside those of bank.json, or a corpus (what its own protects); may be repeated")
+	cli.Files(c, &heldOut, "held-out", "problems that may not be trained on beside those of bank.json, or a corpus (what its own protects); may be repeated")
 	c.Flags().BoolVar(&sentences, "claims", false, "check a file of sentences with numbers against their sources")
 	cli.ReadsFiles(c)
-	cli.Reads(c, "held-out")
 	return c
 }
 

@@ -35,14 +35,12 @@ func NewImport(s *cli.Streams) *cobra.Command {
 		func(c *cobra.Command, in []string) error { return f.run(c, s, in) })
 	f.target.Replacing(c)
 	f.reading.Register(c)
-	c.Flags().StringArrayVar(&f.heldOut, "held-out", nil, "problems that no row may ask for: a file, a suite, a folder of banks, or a corpus (what its bank.json protects); may be repeated")
+	cli.Files(c, &f.heldOut, "held-out", "problems that no row may ask for: a file, a suite, a folder of banks, or a corpus (what its bank.json protects); may be repeated")
 	c.Flags().BoolVar(&f.unguarded, "unguarded", false, "write a corpus although no problems are held out; its card says so")
 	c.Flags().BoolVar(&f.asIs, "as-is", false, "leave secrets, addresses and card numbers in the texts")
 	cli.Jobs(c, &f.workers, "records worked on at once")
 	c.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "no progress and no counts")
 	cli.ReadsDays(c)
-	cli.Reads(c, "held-out")
-	cli.Replaces(c, "output")
 	return c
 }
 

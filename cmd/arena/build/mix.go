@@ -42,12 +42,10 @@ func NewMix(s *cli.Streams) *cobra.Command {
 	cli.Share(c, &f.config.Near, "near", "similarity from which two rows with one request are the same")
 	c.Flags().StringVar(&f.config.Where, "where", "", "only attempts for which this holds, such as 'judge_score >= 0.7 && n_steps <= 15'")
 	c.Flags().BoolVar(&f.config.Hotkeys, "redact-hotkeys", false, "also replace the accounts of agents")
-	c.Flags().StringArrayVar(&f.heldOut, "held-out", nil, "problems that may not be trained on beside those of the corpora; may be repeated")
+	cli.Files(c, &f.heldOut, "held-out", "problems that may not be trained on beside those of the corpora; may be repeated")
 	cli.Jobs(c, &f.workers, "configs worked on at once")
 	c.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "no progress and no counts")
 	cli.ReadsFiles(c)
-	cli.Reads(c, "held-out")
-	cli.Replaces(c, "output")
 	return c
 }
 

@@ -37,10 +37,10 @@ func newRewrite(s *cli.Streams) *cobra.Command {
 	c := cli.Command("rewrite DAY… --corpus C -o OUT", "The attempts of programs, with reasoning that a model writes and that is believed", cli.Takes(1, cli.AnyNumber),
 		f.run)
 	fl := c.Flags()
-	fl.StringVar(&f.corpus, "corpus", "", "corpus whose ledger names the attempts, and whose split is kept")
-	fl.StringArrayVar(&f.problems, "problems", nil, "file of problems, where the days hold none; may be repeated")
-	fl.StringArrayVar(&f.catalogs, "catalog", nil, "catalogue, where the days hold none; may be repeated")
-	fl.StringArrayVar(&f.heldOut, "held-out", nil, "problems that may not be trained on, as for arena build; may be repeated")
+	cli.File(c, &f.corpus, "corpus", "corpus whose ledger names the attempts, and whose split is kept")
+	cli.Files(c, &f.problems, "problems", "file of problems, where the days hold none; may be repeated")
+	cli.Files(c, &f.catalogs, "catalog", "catalogue, where the days hold none; may be repeated")
+	cli.Files(c, &f.heldOut, "held-out", "problems that may not be trained on, as for arena build; may be repeated")
 	fl.IntVar(&f.most, "most", 0, "most attempts to rewrite (default: as many as the corpus trains on)")
 	fl.StringVar(&f.work, "work", "", "folder of what is only needed on the way (default OUT.work)")
 	fl.BoolVarP(&f.dryRun, "dry-run", "n", false, "say how many requests, tokens and dollars it would cost")
@@ -49,7 +49,6 @@ func newRewrite(s *cli.Streams) *cobra.Command {
 	f.llm.Settings.Flags(c)
 	f.llm.Add(c)
 	cli.ReadsDays(c)
-	cli.Reads(c, "corpus", "problems", "catalog", "held-out")
 	cli.Writes(c, "work")
 	cli.Stages(c, "output")
 	return c

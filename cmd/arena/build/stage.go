@@ -56,13 +56,12 @@ func newStep(s *cli.Streams, name, short string, do step) *cobra.Command {
 		}
 		return p.with(c.Context(), f, work, noisy, asks, func(r *pipeline.Run) error { return do(c.Context(), f, r, part) })
 	})
-	c.Flags().StringVar(&path, "plan", "", "what arena build --plan wrote (required)")
+	cli.File(c, &path, "plan", "what arena build --plan wrote (required)")
 	c.Flags().StringVar(&work, "work", "", "folder that all machines share, or the URL of one in a bucket; safe to delete (default CORPUS.work)")
 	if name != "group" {
 		c.Flags().StringVar(&shard, "shard", "0/1", "which shard of how many, counting from 0")
 	}
 	noisy.Flags(c)
-	cli.Reads(c, "plan")
 	cli.Writes(c, "work")
 	return c
 }

@@ -31,6 +31,18 @@ const (
 	noteFiles    = "files"
 )
 
+// File adds a flag for a file or folder that is read, Files one that may be repeated.
+func File(c *cobra.Command, to *string, name, doc string) {
+	c.Flags().StringVar(to, name, "", doc)
+	Reads(c, name)
+}
+
+// Files adds the flag.
+func Files(c *cobra.Command, to *[]string, name, doc string) {
+	c.Flags().StringArrayVar(to, name, nil, doc)
+	Reads(c, name)
+}
+
 // Reads notes that flags of c name files or folders that are read.
 func Reads(c *cobra.Command, flags ...string) { note(c, noteReads, flags) }
 
@@ -42,12 +54,9 @@ func Writes(c *cobra.Command, flags ...string) { note(c, noteWrites, flags) }
 // whole: nothing of what is there stays.
 func Replaces(c *cobra.Command, flags ...string) { note(c, noteReplaces, flags) }
 
-// Stages notes that flags of c name what is written as a whole, and that what
-// goes to a bucket is first written here, to a folder of its name.
-func Stages(c *cobra.Command, flags ...string) {
-	Replaces(c, flags...)
-	note(c, noteStages, flags)
-}
+// Stages notes that what flags of c name is first written here where it goes to a
+// bucket, to a folder of its name.
+func Stages(c *cobra.Command, flags ...string) { note(c, noteStages, flags) }
 
 // ReadsDays notes that the arguments of c are days.
 func ReadsDays(c *cobra.Command) { noteArguments(c, noteDays) }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"runtime"
@@ -40,27 +41,17 @@ func (p *profiler) start() error {
 func (p *profiler) stop(err error) error {
 	if p.file != nil {
 		pprof.StopCPUProfile()
-		if closing := p.file.Close(); err == nil && closing != nil {
-			err = Failed(fmt.Errorf("close CPU profile: %w", closing), "")
-		}
+		err = cmp.Or(err, p.file.Close())
 	}
 	if p.memory == "" || err != nil {
 		return err
 	}
-	return writeHeap(p.memory)
-}
-
-func writeHeap(path string) error {
-	f, err := os.Create(path)
+	f, err := os.Create(p.memory)
 	if err != nil {
 		return Failed(fmt.Errorf("create heap profile: %w", err), "give --memprofile a file that can be written")
 	}
 	runtime.GC()
-	err = pprof.WriteHeapProfile(f)
-	if closing := f.Close(); err == nil {
-		err = closing
-	}
-	return err
+	return cmp.Or(pprof.WriteHeapProfile(f), f.Close())
 }
 
 // BuildHeapGrowth is how far the heap of a build may grow between two collections, in

@@ -32,9 +32,8 @@ func BuildSettings() Settings {
 
 // Flags adds the flags to c.
 func (s *Settings) Flags(c *cobra.Command) {
-	c.Flags().StringVar(&s.File, "config", "", "YAML file with the configuration (unknown keys are refused)")
+	File(c, &s.File, "config", "YAML file with the configuration (unknown keys are refused)")
 	c.Flags().StringArrayVar(&s.Sets, "set", nil, "one key of the configuration, such as "+s.Example+" (may be repeated)")
-	Reads(c, "config")
 }
 
 // Fill reads the settings into config, a pointer to a struct of defaults.

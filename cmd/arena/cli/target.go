@@ -29,6 +29,7 @@ type Target struct {
 // Flags adds -o and --license.
 func (t *Target) Flags(c *cobra.Command) {
 	c.Flags().StringVarP(&t.Name, "output", "o", "", "folder of the corpus, or the URL of one in a bucket (required)")
+	Replaces(c, "output")
 	c.Flags().StringVar(&t.License, "license", "", "terms that the card names, in the Hub's words, such as cc-by-4.0")
 }
 

@@ -40,12 +40,11 @@ func newDistil(s *cli.Streams) *cobra.Command {
 	f := distilFlags{}
 	c := cli.Command("distil ROUNDS", "Replay the rounds of subnet 97 and say how firm each crown is", cli.Takes(1, 1),
 		func(_ *cobra.Command, paths []string) error { return f.run(s, paths[0]) })
-	c.Flags().StringVar(&f.scores, "scores", "", "the validator's scores after each block, JSON lines")
-	c.Flags().StringVar(&f.benchmarks, "benchmarks", "", "results of the models elsewhere, JSON lines of {model, benchmark, score}: adds rank correlations with KL")
+	cli.File(c, &f.scores, "scores", "the validator's scores after each block, JSON lines")
+	cli.File(c, &f.benchmarks, "benchmarks", "results of the models elsewhere, JSON lines of {model, benchmark, score}: adds rank correlations with KL")
 	c.Flags().BoolVar(&f.simulate, "simulate", false, "simulate each rule with the noise of these rounds: false dethronings, and power at 1, 3 and 5 %")
 	f.flags(c, "a challenger of a round")
 	cli.ReadsFiles(c)
-	cli.Reads(c, "scores", "benchmarks")
 	return c
 }
 

@@ -38,11 +38,10 @@ func newRaceVerify(s *cli.Streams) *cobra.Command {
 	f := raceFlags{}
 	c := cli.Command("verify [ID] [--from FILE]", "Check a race's seed, beacon, validators and winner", cli.Takes(0, 1),
 		func(c *cobra.Command, args []string) error { return f.run(c.Context(), s, args) })
-	c.Flags().StringVar(&f.from, "from", "", "a file that --save wrote")
+	cli.File(c, &f.from, "from", "a file that --save wrote")
 	c.Flags().StringVar(&f.save, "save", "", "also write what the API answered")
 	c.Flags().StringVar(&f.base, "api", "https://api.oroagents.com", "address of the API, without a path")
 	f.flags(c, "")
-	cli.Reads(c, "from")
 	cli.Replaces(c, "save")
 	return c
 }

@@ -70,11 +70,10 @@ type protectFlags struct {
 }
 
 func (f *protectFlags) add(c *cobra.Command) {
-	c.Flags().StringArrayVar(&f.corpora, "corpus", nil, "corpus whose protected problems are refused, and whose attempts are the teachers of tool_match; repeat it for more")
-	c.Flags().StringVar(&f.bank, "bank", "", "the same of a bank.json alone")
-	c.Flags().StringArrayVar(&f.heldOut, "held-out", nil, "problems to refuse with all their paraphrases; repeat it for more")
+	cli.Files(c, &f.corpora, "corpus", "corpus whose protected problems are refused, and whose attempts are the teachers of tool_match; repeat it for more")
+	cli.File(c, &f.bank, "bank", "the same of a bank.json alone")
+	cli.Files(c, &f.heldOut, "held-out", "problems to refuse with all their paraphrases; repeat it for more")
 	c.Flags().BoolVar(&f.unguarded, "unguarded", false, "refuse nothing: every problem may be trained on")
-	cli.Reads(c, "corpus", "bank", "held-out")
 }
 
 func (f *protectFlags) refused(p student.Problems) (map[string]string, error) {
@@ -164,8 +163,7 @@ func newEnvReward(s *cli.Streams) *cobra.Command {
 	f.pay.add(c)
 	f.Register(c, runtime.NumCPU(), "workers")
 	f.Noisy.Flags(c)
-	c.Flags().StringVar(&f.problems, "problems", "", "problems: JSON lines, or one JSON array")
-	cli.Reads(c, "problems")
+	cli.File(c, &f.problems, "problems", "problems: JSON lines, or one JSON array")
 	return c
 }
 

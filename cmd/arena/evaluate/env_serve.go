@@ -51,7 +51,7 @@ func (f *envFlags) add(c *cobra.Command) {
 	f.pay.add(c)
 	f.guard.add(c)
 	fl := c.Flags()
-	fl.StringVar(&f.problems, "problems", "", "problems: JSON lines, or one JSON array")
+	cli.File(c, &f.problems, "problems", "problems: JSON lines, or one JSON array")
 	cli.Choice(c, &f.harness, "harness", shop.Profiles(), "system prompt and tools: "+strings.Join(shop.Profiles(), ", "))
 	fl.StringVar(&f.search, "search", "", "URL of a real search server to use instead of the catalogue's own search")
 	fl.StringVar(&f.record, "record", "", "folder of a day that keeps every paid episode as a trace that build reads")
@@ -63,7 +63,6 @@ func (f *envFlags) add(c *cobra.Command) {
 	fl.IntVar(&f.limits.Episodes, "episodes", f.limits.Episodes, "episodes under way at once")
 	fl.DurationVar(&f.limits.Age, "episode-timeout", f.limits.Age, "time for one episode; what takes longer is masked")
 	fl.DurationVar(&f.limits.Idle, "idle-timeout", f.limits.Idle, "time after which an episode that nobody asks for makes room")
-	cli.Reads(c, "problems")
 	cli.Writes(c, "record")
 }
 

@@ -82,16 +82,15 @@ func NewEval(s *cli.Streams) *cobra.Command {
 
 func (f *Flags) addTask(c *cobra.Command) {
 	fl := c.Flags()
-	fl.StringVar(&f.Problems, "problems", "", "problems: JSON lines, or one JSON array")
+	cli.File(c, &f.Problems, "problems", "problems: JSON lines, or one JSON array")
 	fl.StringVarP(&f.Out, "output", "o", "", "run folder")
 	fl.StringVar(&f.rescore, "rescore", "", "score the rollouts of this run again, without the model")
 	f.Judge.LLM = instrument.DefaultLLMFlags()
 	fl.StringVar(&f.Judge.Name, "judge", "gates", "reasoning judge: "+strings.Join(judges.Names(), ", ")+" or none")
-	fl.StringVar(&f.Judge.LLM.Settings.File, "judge-config", "", "YAML file with the panel of models of --judge llm, as for arena judge")
+	cli.File(c, &f.Judge.LLM.Settings.File, "judge-config", "YAML file with the panel of models of --judge llm, as for arena judge")
 	fl.StringVar(&f.Judge.LLM.Ledger, "judge-ledger", "judge-ledger", "folder that keeps every exchange with them")
-	fl.StringVar(&f.trainedOn, "trained-on", "", trainedOnUsage)
+	cli.File(c, &f.trainedOn, "trained-on", trainedOnUsage)
 	fl.BoolVarP(&f.Quiet, "quiet", "q", false, "no progress, no table")
-	cli.Reads(c, "problems", "judge-config", "trained-on")
 	cli.Writes(c, "judge-ledger", "rescore")
 	cli.Replaces(c, "output")
 }
@@ -108,8 +107,8 @@ func (f *Flags) addSetting(c *cobra.Command) {
 	fl := c.Flags()
 	f.Played = student.Spec{Harness: shop.Profiles()[0], NoCall: rollout.Continue, PromptForm: rollout.Chat, Dialect: dialect.Auto}
 	cli.Choice(c, &f.Played.Harness, "harness", shop.Profiles(), "system prompt and tools: "+strings.Join(shop.Profiles(), ", "))
-	fl.StringVar(&f.system, "system", "", "file with another system prompt; with --prompt-form history it is sent as it is")
-	fl.StringVar(&f.tools, "tools", "", "file with other definitions of the harness's tools: a JSON array in the form of OpenAI")
+	cli.File(c, &f.system, "system", "file with another system prompt; with --prompt-form history it is sent as it is")
+	cli.File(c, &f.tools, "tools", "file with other definitions of the harness's tools: a JSON array in the form of OpenAI")
 	cli.Choice(c, &f.Played.NoCall, "no-call", []rollout.NoCall{rollout.Continue, rollout.End}, "after a reply without a call: continue, as the public loops do, or end")
 	cli.Choice(c, &f.Played.PromptForm, "prompt-form", []rollout.PromptForm{rollout.Chat, rollout.History}, "chat: a message a turn; history: one message with all that was said, as the public loops send")
 	fl.StringVar(&f.Played.Search, "search", "", "URL of a real search server to use instead of the catalogue's own search")
@@ -118,7 +117,6 @@ func (f *Flags) addSetting(c *cobra.Command) {
 	fl.IntVar(&f.Played.MaxSteps, "max-steps", 25, "replies per rollout at most")
 	f.coverage = usualCoverage
 	cli.Share(c, &f.coverage, "min-coverage", "share of rollouts that must be scored")
-	cli.Reads(c, "system", "tools")
 }
 
 func (f *Flags) addSampling(c *cobra.Command) {
@@ -143,8 +141,7 @@ func (f *Flags) addServing(c *cobra.Command) {
 	fl.StringVar(&f.keyEnv, "api-key-env", "OPENAI_API_KEY", "environment variable that holds the key")
 	fl.StringVar(&f.serve, "serve", "", "command that serves the model: started first, waited for, and stopped at the end")
 	fl.DurationVar(&f.serveReady, "serve-timeout", 30*time.Minute, "time for the server of --serve to load its model")
-	fl.StringVar(&f.prices, "prices", "", "YAML file, model: {prompt: USD, completion: USD} per million tokens, for the cost of a solved problem")
-	cli.Reads(c, "prices")
+	cli.File(c, &f.prices, "prices", "YAML file, model: {prompt: USD, completion: USD} per million tokens, for the cost of a solved problem")
 	fl.Float64Var(&f.gpuHourUSD, "gpu-hour-usd", 0, "price of one GPU for an hour, for the cost of a solved problem")
 	fl.IntVar(&f.Asked.Concurrency, "concurrency", 32, "requests at once per endpoint at most; as many rollouts are played at a time, for each endpoint")
 	fl.IntVar(&f.Asked.Retries, "retries", 5, "tries after the first")

@@ -33,9 +33,8 @@ func NewCompare(s *cli.Streams) *cobra.Command {
 	c.Flags().BoolVar(&o.Anyway, "anyway", false, "compare runs that differ, on the problems they share; says in what they differ")
 	cli.Share(c, &o.MinCoverage, "min-coverage", "share of each run's rollouts that must be scored")
 	cli.Share(c, &o.Margin, "margin", "difference that does not matter: test whether the runs are equal within it")
-	c.Flags().StringVar(&trainedOn, "trained-on", "", trainedOnUsage)
+	cli.File(c, &trainedOn, "trained-on", trainedOnUsage)
 	cli.ReadsFiles(c)
-	cli.Reads(c, "trained-on")
 	return c
 }
 

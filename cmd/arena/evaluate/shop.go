@@ -30,11 +30,10 @@ type catalogFlags struct {
 }
 
 func (f *catalogFlags) add(c *cobra.Command) {
-	c.Flags().StringVar(&f.Catalog, "catalog", "", "product catalogue: JSONL")
-	c.Flags().StringVar(&f.index, "index", "", "its search index, made by arena shop index; built on the spot where none is given")
+	cli.File(c, &f.Catalog, "catalog", "product catalogue: JSONL")
+	cli.File(c, &f.index, "index", "its search index, made by arena shop index; built on the spot where none is given")
 	f.rules = "subnet"
 	cli.Choice(c, &f.rules, "rules", slices.Sorted(maps.Keys(searchRules)), "whose server to be: subnet or benchmark (ShoppingBench)")
-	cli.Reads(c, "catalog", "index")
 }
 
 var searchRules = map[string]shop.Rules{"subnet": shop.SubnetRules, "benchmark": shop.BenchmarkRules}

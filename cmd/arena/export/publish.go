@@ -34,12 +34,10 @@ func NewPublish(s *cli.Streams) *cobra.Command {
 	f.target.Replacing(c)
 	c.Flags().StringVar(&f.to, "to", "", "upload it there: hf://owner/name, s3://bucket/folder or another bucket")
 	c.Flags().BoolVar(&f.withEval, "with-eval", false, "publish the eval split too: whoever has it can train on what students are evaluated on")
-	c.Flags().StringArrayVar(&f.heldOut, "held-out", nil, "problems that may not stand in it beside those of the corpus's bank; may be repeated")
+	cli.Files(c, &f.heldOut, "held-out", "problems that may not stand in it beside those of the corpus's bank; may be repeated")
 	c.Flags().BoolVarP(&f.dryRun, "dry-run", "n", false, "say what would be published; write and upload nothing")
 	c.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "no counts")
 	cli.ReadsFiles(c)
-	cli.Reads(c, "held-out")
-	cli.Replaces(c, "output")
 	return c
 }
 

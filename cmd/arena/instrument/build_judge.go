@@ -43,11 +43,10 @@ func (j *JudgeChoice) Flags(c *cobra.Command) {
 func (j *JudgeChoice) choose(c *cobra.Command) {
 	c.Flags().StringVar(&j.Name, "judge", "gates", "the judge: "+strings.Join(judges.Names(), " or ")+" (judge first with arena judge, which asks for many at once; build then reads its ledger)")
 	c.Flags().StringVar(&j.Steps, "step-judge", offlineSteps, "what labels steps: steps (the offline rule) or llm, which is asked about attempts that may become rows; llm implies --steps")
-	c.Flags().StringVar(&j.LLM.Settings.File, "judge-config", "", "YAML file with the panel of models, and whatever else docs/judges-llm.md lists")
+	cli.File(c, &j.LLM.Settings.File, "judge-config", "YAML file with the panel of models, and whatever else docs/judges-llm.md lists")
 	c.Flags().StringArrayVar(&j.LLM.Settings.Sets, "judge-set", nil, "one key of it, such as votes=3 (may be repeated)")
-	c.Flags().StringVar(&j.agreement, "judge-agreement", "", "what arena agreement --json printed of this judge, for the dataset card")
-	c.Flags().StringVar(&j.probes, "judge-probes", "", "what arena judge --probe printed of this judge, for the dataset card (default for gates: probes on attempts of this build)")
-	cli.Reads(c, "judge-config", "judge-agreement", "judge-probes")
+	cli.File(c, &j.agreement, "judge-agreement", "what arena agreement --json printed of this judge, for the dataset card")
+	cli.File(c, &j.probes, "judge-probes", "what arena judge --probe printed of this judge, for the dataset card (default for gates: probes on attempts of this build)")
 }
 
 // Judges are the open judges of a run: what grades attempts and what labels

@@ -26,10 +26,9 @@ func NewDrift(s *cli.Streams) *cobra.Command {
 	c := cli.Command("drift CORPUS --against PREVIOUS", "Say how a day differs from the one before", cli.Takes(1, 1),
 		func(c *cobra.Command, args []string) error { return f.run(c.Context(), s, args[0]) })
 	f.Flags(c)
-	c.Flags().StringVar(&f.against, "against", "", "corpus of the day before (required)")
+	cli.File(c, &f.against, "against", "corpus of the day before (required)")
 	cli.Out(c, &f.out)
 	cli.ReadsFiles(c)
-	cli.Reads(c, "against")
 	return c
 }
 

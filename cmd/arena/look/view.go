@@ -48,10 +48,9 @@ func NewView(s *cli.Streams) *cobra.Command {
 	c.Flags().BoolVar(&f.public, "public", false, "pages that may be shown outside: nothing protected, no agent under embargo")
 	c.Flags().StringVar(&f.appeal, "appeal", "", "write one attempt, RUN/PROBLEM, as one page that may be shown outside")
 	c.Flags().StringArrayVar(&f.embargo, "embargo", nil, "with --public: agent, by hotkey or version, that is not shown; may be repeated")
-	c.Flags().StringArrayVar(&f.heldOut, "held-out", nil, "with --public: problems that are protected beside those of the corpus's bank; may be repeated")
+	cli.Files(c, &f.heldOut, "held-out", "with --public: problems that are protected beside those of the corpus's bank; may be repeated")
 	cli.Jobs(c, &f.workers, "inputs read at once")
 	cli.ReadsFiles(c)
-	cli.Reads(c, "held-out")
 	cli.Replaces(c, "output")
 	return c
 }
