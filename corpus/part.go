@@ -1,7 +1,6 @@
 package corpus
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -15,6 +14,7 @@ import (
 	"github.com/trajectory-arena/arena/corpus/redact"
 	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/corpus/shard"
+	"github.com/trajectory-arena/arena/internal/asjson"
 )
 
 // Part is the output of one partition of the rows, in a folder of its own. It
@@ -59,11 +59,7 @@ func NewPart(fsys FS, dir string, limits Limits) (*Part, error) {
 
 // Close writes the part's done-marker. Every stream must have been closed.
 func (p *Part) Close() error {
-	b, err := json.MarshalIndent(p.files, "", " ")
-	if err != nil {
-		return fmt.Errorf("encode part %s: %w", p.dir, err)
-	}
-	return WriteFile(p.fs, filepath.Join(p.dir, partName), b)
+	return WriteFile(p.fs, filepath.Join(p.dir, partName), asjson.Indented(p.files, " "))
 }
 
 // ReadPart reads the done-marker of a finished part.

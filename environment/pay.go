@@ -52,15 +52,11 @@ func (cs Components) MarshalJSON() ([]byte, error) {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		name, err := json.Marshal(c.Name)
-		if err != nil {
-			return nil, err
-		}
 		value, err := json.Marshal(c.Value)
 		if err != nil {
 			return nil, err
 		}
-		b = append(append(append(b, name...), ':'), value...)
+		b = append(append(append(b, arena.Quote(c.Name)...), ':'), value...)
 	}
 	return append(b, '}'), nil
 }

@@ -1,12 +1,12 @@
 package environment
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 
 	"github.com/tidwall/gjson"
 
+	"github.com/trajectory-arena/arena/internal/asjson"
 	"github.com/trajectory-arena/arena/internal/canonical"
 	"github.com/trajectory-arena/arena/internal/model"
 )
@@ -22,16 +22,12 @@ func (s Said) body(n int) []byte {
 	if len(s.Calls) > 0 {
 		finish = "tool_calls"
 	}
-	b, err := json.Marshal(map[string]any{
+	return asjson.Bytes(map[string]any{
 		"id": fmt.Sprintf("env-%d", n+1), "object": "chat.completion",
 		"choices": []any{map[string]any{"index": 0, "finish_reason": finish, "message": map[string]any{
 			"role": "assistant", "content": s.Text, "reasoning_content": s.Think, "tool_calls": s.Calls,
 		}}},
 	})
-	if err != nil {
-		panic(err) // strings alone
-	}
-	return b
 }
 
 // same reports whether a call is the one that was made: arguments by their values.

@@ -114,11 +114,11 @@ func (b *BankReport) keep(id string, score float64) {
 
 // Encode returns the report as reports/leak.json holds it. Rows are ordered by
 // id, so that the parts of a run may come in any order.
-func (r *Report) Encode() ([]byte, error) {
+func (r *Report) Encode() []byte {
 	slices.SortFunc(r.Dropped, func(a, b DroppedRow) int {
 		return strings.Compare(a.ID+"\x00"+a.HeldOut, b.ID+"\x00"+b.HeldOut)
 	})
-	return encoded("leak report", r)
+	return encoded(r)
 }
 
 // FalseDrops estimates how many honest rows the guard drops, leave one out: each

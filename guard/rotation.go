@@ -203,9 +203,9 @@ func (r *Rotation) entries(in ...Stage) []Entry {
 }
 
 // Encode returns the rotation as its file holds it.
-func (r *Rotation) Encode() ([]byte, error) {
+func (r *Rotation) Encode() []byte {
 	r.Schema = RotationSchema
-	return encoded("bank rotation", r)
+	return encoded(r)
 }
 
 // ReadRotation reads a rotation file strictly.

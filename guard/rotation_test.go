@@ -56,12 +56,9 @@ func TestRotationFileIsABank(t *testing.T) {
 	if err := errors.Join(r.Add(t.Context(), entries("a", "bb"), move(StageHeldOut)), r.Add(t.Context(), entries("xxxxx"), move(StageOpen))); err != nil {
 		t.Fatal(err)
 	}
-	b, err := r.Encode()
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := r.Encode()
 	path := filepath.Join(t.TempDir(), "protected.json")
-	if err = os.WriteFile(path, b, 0o600); err != nil {
+	if err := os.WriteFile(path, b, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	bank, err := ReadBank(path)

@@ -8,6 +8,8 @@ import (
 	"io"
 	"regexp"
 	"slices"
+
+	"github.com/trajectory-arena/arena/internal/asjson"
 )
 
 // StateSchema is the version of bank.json that this package writes. It reads
@@ -75,17 +77,9 @@ func (s *State) index() {
 
 // Encode returns the state as bank.json holds it. Equal states give equal
 // bytes.
-func (s *State) Encode() ([]byte, error) {
-	return encoded("bank state", s)
-}
+func (s *State) Encode() []byte { return encoded(s) }
 
-func encoded(what string, v any) ([]byte, error) {
-	b, err := json.MarshalIndent(v, "", " ")
-	if err != nil {
-		return nil, fmt.Errorf("encode %s: %w", what, err)
-	}
-	return append(b, '\n'), nil
-}
+func encoded(v any) []byte { return append(asjson.Indented(v, " "), '\n') }
 
 // decodeStrict refuses unknown keys and more than one value.
 func decodeStrict(b []byte, into any) error {

@@ -95,18 +95,12 @@ func TestProtectedWinsWhereClustersMerge(t *testing.T) {
 func TestStateRoundTrip(t *testing.T) {
 	t.Parallel()
 	s := split(t, things(20), nil, 9)
-	b, err := s.Encode()
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := s.Encode()
 	read, err := ReadState(bytes.NewReader(b))
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := read.Encode()
-	if err != nil {
-		t.Fatal(err)
-	}
+	again := read.Encode()
 	if !bytes.Equal(b, again) {
 		t.Error("reading and writing changes the state")
 	}
@@ -117,10 +111,7 @@ func TestStateRoundTrip(t *testing.T) {
 
 func TestReadStateRefuses(t *testing.T) {
 	t.Parallel()
-	b, err := split(t, things(5), nil, 1).Encode()
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := split(t, things(5), nil, 1).Encode()
 	good := string(b)
 	spec := good[strings.Index(good, `"id": "`)+7:][:64]
 	for name, bad := range map[string]string{
@@ -145,10 +136,7 @@ func TestReadStateRefuses(t *testing.T) {
 }
 
 func FuzzReadStateWritesWhatItReads(f *testing.F) {
-	b, err := split(f, things(4), nil, 1).Encode()
-	if err != nil {
-		f.Fatal(err)
-	}
+	b := split(f, things(4), nil, 1).Encode()
 	f.Add(b)
 	f.Add([]byte(`{"schema":"arena.bank.v1"}`))
 	f.Fuzz(func(t *testing.T, file []byte) {
@@ -156,10 +144,7 @@ func FuzzReadStateWritesWhatItReads(f *testing.F) {
 		if err != nil {
 			return
 		}
-		again, err := s.Encode()
-		if err != nil {
-			t.Fatal(err)
-		}
+		again := s.Encode()
 		if _, err := ReadState(bytes.NewReader(again)); err != nil {
 			t.Fatalf("what was read cannot be read again: %v", err)
 		}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/guard"
+	"github.com/trajectory-arena/arena/internal/asjson"
 	"github.com/trajectory-arena/arena/pipeline/finish"
 )
 
@@ -82,12 +83,8 @@ func (p *Protection) addMeanings(ctx context.Context, ps *Problems, g *guard.Gua
 // digest names all that is protected and what was found of it in the problems:
 // attempts are held against the one and share the other, so their blocks depend
 // on both.
-func (p *Protection) digest() ([]byte, error) {
-	b, err := json.Marshal([]any{p.Guard(corpus.SplitTrain).Bank(), p.Problems})
-	if err != nil {
-		return nil, fmt.Errorf("encode protection: %w", err)
-	}
-	return b, nil
+func (p *Protection) digest() []byte {
+	return asjson.Bytes([]any{p.Guard(corpus.SplitTrain).Bank(), p.Problems})
 }
 
 // Decided is what one process found out of a build's problems, so that the others
@@ -107,9 +104,8 @@ func (s *session) decided() *Decided {
 	return s.Terms.Protection
 }
 
-func (p *Protection) decided() (*Decided, error) {
-	bank, err := p.State.Encode()
-	return &Decided{Bank: bank, Findings: p.Findings, Measured: p.Measured}, err
+func (p *Protection) decided() *Decided {
+	return &Decided{Bank: p.State.Encode(), Findings: p.Findings, Measured: p.Measured}
 }
 
 // keeping is the split, which may open nothing that prior protects.

@@ -184,15 +184,7 @@ func (s *session) blockConfig() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	bank, err := s.protect.State.Encode()
-	if err != nil {
-		return "", err
-	}
-	found, err := s.protect.digest()
-	if err != nil {
-		return "", err
-	}
-	parts := [][]byte{found, []byte(block.Version), []byte(s.Version), []byte(s.Harness.SHA256), config, bank}
+	parts := [][]byte{s.protect.digest(), []byte(block.Version), []byte(s.Version), []byte(s.Harness.SHA256), config, s.protect.State.Encode()}
 	for _, f := range s.day.Files {
 		parts = append(parts, []byte(f.Kind), []byte(f.SHA256))
 	}

@@ -45,7 +45,7 @@ func (r *Run) Plan(ctx context.Context) (*Terms, error) {
 	defer o.close()
 	t, err := o.terms()
 	if err == nil {
-		t.Protection, err = o.protect.decided()
+		t.Protection = o.protect.decided()
 	}
 	return t, err
 }

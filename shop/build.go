@@ -6,7 +6,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/binary"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -17,6 +16,7 @@ import (
 
 	"github.com/zeebo/xxh3"
 
+	"github.com/trajectory-arena/arena/internal/asjson"
 	"github.com/trajectory-arena/arena/shop/index"
 	"github.com/trajectory-arena/arena/shop/store"
 )
@@ -188,10 +188,7 @@ func (c *columnWriter) sortShops() {
 }
 
 func (c *columnWriter) write(w *zip.Writer) error {
-	info, err := json.Marshal(c.info)
-	if err != nil {
-		return fmt.Errorf("write index info: %w", err)
-	}
+	info := asjson.Bytes(c.info)
 	c.sortShops()
 	for _, s := range append([]section{{"info", &info}}, c.sections()...) {
 		if err := store.Put(w, s.name, *s.data); err != nil {

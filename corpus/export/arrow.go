@@ -12,6 +12,7 @@ import (
 
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/rows"
+	"github.com/trajectory-arena/arena/internal/asjson"
 )
 
 // arrowBatch is the input of one record batch: what a reader maps at a time.
@@ -145,15 +146,9 @@ func (s *arrowSink) describe() error {
 	for i, n := range s.names {
 		files[i] = map[string]string{"filename": n}
 	}
-	state, err := json.MarshalIndent(map[string]any{"_data_files": files, "_fingerprint": s.job.feed.from.ConfigurationSHA256, "_format_columns": nil,
-		"_format_kwargs": map[string]any{}, "_format_type": nil, "_output_all_columns": false, "_split": s.split}, "", "  ")
-	if err != nil {
-		return err
-	}
-	info, err := json.MarshalIndent(map[string]any{"citation": "", "description": "", "homepage": "", "license": "", "features": json.RawMessage(arrowFeatures)}, "", "  ")
-	if err != nil {
-		return err
-	}
+	state := asjson.Indented(map[string]any{"_data_files": files, "_fingerprint": s.job.feed.from.ConfigurationSHA256, "_format_columns": nil,
+		"_format_kwargs": map[string]any{}, "_format_type": nil, "_output_all_columns": false, "_split": s.split}, "  ")
+	info := asjson.Indented(map[string]any{"citation": "", "description": "", "homepage": "", "license": "", "features": json.RawMessage(arrowFeatures)}, "  ")
 	dir := "arrow/" + s.split + "/"
 	return s.job.files(map[string][]byte{dir + "state.json": state, dir + "dataset_info.json": info})
 }
@@ -166,9 +161,5 @@ const arrowFeatures = `{"dedup_cluster": {"_type": "Value", "dtype": "string"}, 
 
 // arrowDict names the splits that have rows.
 func (j *job) arrowDict() error {
-	b, err := json.Marshal(map[string]any{"splits": j.splits()})
-	if err != nil {
-		return err
-	}
-	return j.files(map[string][]byte{"arrow/dataset_dict.json": b})
+	return j.files(map[string][]byte{"arrow/dataset_dict.json": asjson.Bytes(map[string]any{"splits": j.splits()})})
 }

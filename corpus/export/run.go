@@ -3,13 +3,13 @@ package export
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"strings"
 
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/figures"
+	"github.com/trajectory-arena/arena/internal/asjson"
 	"github.com/trajectory-arena/arena/internal/digest"
 )
 
@@ -74,10 +74,6 @@ func publish(ctx context.Context, fsys corpus.FS, from, to string, m *corpus.Man
 	if err != nil {
 		return err
 	}
-	report, err := json.MarshalIndent(counts, "", " ")
-	if err != nil {
-		return fmt.Errorf("encode counts: %w", err)
-	}
 	license, err := corpus.Licensed(fsys, from)
 	if err != nil {
 		return err
@@ -86,7 +82,7 @@ func publish(ctx context.Context, fsys corpus.FS, from, to string, m *corpus.Man
 	if err != nil {
 		return err
 	}
-	extra := map[string][]byte{"reports/export.json": append(report, '\n')}
+	extra := map[string][]byte{"reports/export.json": append(asjson.Indented(counts, " "), '\n')}
 	for _, f := range m.Files {
 		if f.Path != corpus.BankName {
 			continue

@@ -1,13 +1,13 @@
 package export
 
 import (
-	"encoding/json"
 	"strings"
 
 	"github.com/tidwall/gjson"
 
 	"github.com/trajectory-arena/arena/corpus/chat"
 	"github.com/trajectory-arena/arena/corpus/rows"
+	"github.com/trajectory-arena/arena/internal/asjson"
 	"github.com/trajectory-arena/arena/internal/cursor"
 )
 
@@ -127,9 +127,5 @@ func (j *job) datasetInfo() error {
 				"observation_tag": "observation", "function_tag": "function_call", "system_tag": "system"},
 		}
 	}
-	b, err := json.MarshalIndent(info, "", "  ")
-	if err != nil {
-		return err
-	}
-	return j.files(map[string][]byte{"dataset_info.json": append(b, '\n')})
+	return j.files(map[string][]byte{"dataset_info.json": append(asjson.Indented(info, "  "), '\n')})
 }

@@ -10,6 +10,8 @@ import (
 	"math/bits"
 	"os"
 	"strings"
+
+	"github.com/trajectory-arena/arena/internal/asjson"
 )
 
 // ErrVersion says that an index was written by another version; its signatures
@@ -62,10 +64,7 @@ func (x *Index) Append(path string) (err error) {
 		b.Signatures = append(b.Signatures, x.Signatures[i][:]...)
 	}
 	b.Sum = b.sum()
-	line, err := json.Marshal(b)
-	if err != nil {
-		return fmt.Errorf("append to signature index: %w", err)
-	}
+	line := asjson.Bytes(b)
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
 		return fmt.Errorf("open signature index: %w", err)

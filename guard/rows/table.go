@@ -2,10 +2,11 @@ package rows
 
 import (
 	"encoding/csv"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+
+	"github.com/trajectory-arena/arena/internal/asjson"
 )
 
 // separators are the signs between the columns of a text table, by its file's
@@ -41,11 +42,7 @@ func eachRecord(in io.Reader, separator rune, stem string, yield func(Row) error
 		for i, v := range values {
 			row[names[i]] = v
 		}
-		b, err := json.Marshal(row)
-		if err != nil {
-			return fmt.Errorf("encode record: %w", err)
-		}
-		if err := yield(Row{JSON: string(b), Stem: stem, Line: line}); err != nil {
+		if err := yield(Row{JSON: string(asjson.Bytes(row)), Stem: stem, Line: line}); err != nil {
 			return err
 		}
 	}

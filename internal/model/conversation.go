@@ -10,6 +10,7 @@ import (
 	"strconv"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/internal/asjson"
 )
 
 // Template is what all requests of a run share: all but the messages behind the
@@ -25,7 +26,7 @@ type Template struct {
 // system prompt is every conversation's first message. Tools are sent only where they
 // are given.
 func NewTemplate(model, system string, sampling Sampling, tools []arena.Raw) *Template {
-	begun := encoded(struct {
+	begun := asjson.Bytes(struct {
 		Model    string `json:"model"`
 		Messages []Turn `json:"messages"`
 	}{model, []Turn{{Role: "system", Content: system}}})
@@ -34,7 +35,7 @@ func NewTemplate(model, system string, sampling Sampling, tools []arena.Raw) *Te
 		t.limit = strconv.AppendInt([]byte(`,"max_tokens":`), int64(*n), 10)
 	}
 	sampling.MaxTokens = nil
-	fields := encoded(sampling)
+	fields := asjson.Bytes(sampling)
 	for i, def := range tools {
 		t.tail = append(append(t.tail, []string{`,"tools":[`, `,`}[min(i, 1)]...), def...)
 	}
@@ -45,15 +46,6 @@ func NewTemplate(model, system string, sampling Sampling, tools []arena.Raw) *Te
 		t.tail = append(append(t.tail, ','), inner...)
 	}
 	return t
-}
-
-// encoded is the JSON of texts, and of numbers that have one.
-func encoded(v any) []byte {
-	b, err := json.Marshal(v)
-	if err != nil {
-		panic(err)
-	}
-	return b
 }
 
 // Streamed is the same for a server that answers in streams alone.
@@ -122,7 +114,7 @@ var comma = []byte{','}
 
 // Append adds a message.
 func (c Conversation) Append(m Turn) Conversation {
-	return append(c, comma, encoded(m))
+	return append(c, comma, asjson.Bytes(m))
 }
 
 // Sampling is how a model is asked to draw. Nil and zero fields are left to

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/sashabaranov/go-openai"
+
+	"github.com/trajectory-arena/arena/internal/asjson"
 )
 
 // Embedder turns texts into vectors, and remembers what it asked. Its methods
@@ -145,12 +147,9 @@ func (e *Embedder) ask(ctx context.Context, texts []string) (vectors [][]float32
 	for i, text := range texts {
 		input[i] = e.prefix + text
 	}
-	body, err := json.Marshal(openai.EmbeddingRequest{
+	body := asjson.Bytes(openai.EmbeddingRequest{
 		Input: input, Model: openai.EmbeddingModel(e.model), EncodingFormat: openai.EmbeddingEncodingFormatFloat,
 	})
-	if err != nil {
-		return nil, fmt.Errorf("encode texts: %w", err)
-	}
 	var reply openai.EmbeddingResponse
 	_, err = e.pool.Ask(ctx, Request{Path: "/embeddings", Body: Body{body}, Most: int64(len(texts)+1) * maxVector, Read: func(b []byte) error {
 		if reply = (openai.EmbeddingResponse{}); json.Unmarshal(b, &reply) != nil || reply.Data == nil {

@@ -1,13 +1,14 @@
 package script
 
 import (
-	"encoding/json"
 	"hash/fnv"
 	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/tidwall/gjson"
+
+	"github.com/trajectory-arena/arena/internal/asjson"
 )
 
 // Product is a row of a result as a prompt shows it.
@@ -205,9 +206,5 @@ func Reason(prompt string, think func(*Shown) string) string {
 	} else {
 		said["reasoning"] = think(&s)
 	}
-	b, err := json.Marshal(said)
-	if err != nil {
-		return ""
-	}
-	return string(b)
+	return string(asjson.Bytes(said))
 }

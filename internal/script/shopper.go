@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
-	"encoding/json"
 	"fmt"
 	"math"
 	"os"
@@ -14,6 +13,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/internal/asjson"
 )
 
 // shopper plans the conversations of a student that searches for the titles a
@@ -93,11 +93,7 @@ func shop(wishes []arena.Reward) Plan {
 }
 
 func act(thought, tool, key, value string) Act {
-	b, err := json.Marshal(map[string]string{key: value})
-	if err != nil { // strings always encode
-		return Act{}
-	}
-	return Act{Content: "<think>" + thought + "</think>", Calls: []Call{{Name: tool, Arguments: string(b)}}}
+	return Act{Content: "<think>" + thought + "</think>", Calls: []Call{{Name: tool, Arguments: string(asjson.Bytes(map[string]string{key: value}))}}}
 }
 
 // chance is a number from 0 to 1 that request and seed decide.

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/internal/asjson"
 	"github.com/trajectory-arena/arena/internal/digest"
 	"github.com/trajectory-arena/arena/internal/model"
 	"github.com/trajectory-arena/arena/judges/ledger"
@@ -78,13 +79,10 @@ func (f *Forecast) Do(_ context.Context, t Task) (Reply, error) {
 // task is a question of a kind of its own: what is read stands where a judgement
 // has its explanation.
 func (j *Judge) task(t Task) (question, error) {
-	schema, err := json.Marshal(map[string]any{
+	schema := asjson.Bytes(map[string]any{
 		"type": "object", "additionalProperties": false, "required": []string{t.Key},
 		"properties": map[string]any{t.Key: map[string]string{"type": "string"}},
 	})
-	if err != nil {
-		return question{}, err
-	}
 	q := question{
 		kind: &kind{
 			prompt: prompt{sha256: t.PromptSHA256()}, schema: schema, name: t.Key, wanted: "a text under " + t.Key, each: true,
@@ -97,6 +95,7 @@ func (j *Judge) task(t Task) (question, error) {
 		messages: []model.Message{{Role: "system", Content: t.System}, {Role: "user", Content: t.User}},
 		bytes:    len(t.System) + len(t.User), params: j.params(0, 0), order: j.panel.order(0), verdicts: 1,
 	}
+	var err error
 	q.ask, err = j.askOf(q)
 	return q, err
 }

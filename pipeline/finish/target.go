@@ -79,16 +79,14 @@ func (t *Target) Assemble(ctx context.Context, c *Content) error {
 		Pipeline: t.Version, Configuration: c.Configuration, ConfigurationSHA256: c.ConfigurationSHA256, Inputs: c.Inputs, Funnel: c.Funnel,
 	}}
 	a.Card.License = cmp.Or(t.License, c.Card.License)
-	var err error
 	if c.Bank != nil {
-		if a.Extra[corpus.BankName], err = c.Bank.Encode(); err != nil {
-			return err
-		}
+		a.Extra[corpus.BankName] = c.Bank.Encode()
 	}
 	for name, page := range c.Pages {
 		a.Extra["reports/"+name] = page
 	}
 	for name, report := range c.Reports {
+		var err error
 		if a.Extra["reports/"+name], err = corpus.EncodeReport(report); err != nil {
 			return err
 		}

@@ -6,12 +6,12 @@ package foreign
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/guard"
+	"github.com/trajectory-arena/arena/internal/asjson"
 	"github.com/trajectory-arena/arena/internal/inorder"
 	"github.com/trajectory-arena/arena/pipeline"
 	"github.com/trajectory-arena/arena/pipeline/choose"
@@ -146,14 +146,11 @@ func (w *writer) assemble(ctx context.Context, work string, in *reader, known *f
 	if err = in.tally.Within(w.MaxUnreadable); err != nil {
 		return s, err
 	}
-	config, err := w.configuration(known.Bank)
-	if err != nil {
-		return nil, err
-	}
 	bank, err := w.bank(known.Bank)
 	if err != nil {
 		return nil, err
 	}
+	config := w.configuration(known.Bank)
 	return s, w.Assemble(ctx, &finish.Content{
 		Bank: bank, Given: known.Given,
 		Parts: []string{work}, Configuration: config, ConfigurationSHA256: finish.Digest(config), Inputs: in.inputs, Funnel: counts, Card: w.card(known.Bank),
@@ -174,13 +171,9 @@ func (w *writer) bank(known *guard.State) (*guard.State, error) {
 }
 
 // configuration names the bank by what is in it, never by a path.
-func (m *Import) configuration(known *guard.State) ([]byte, error) {
+func (m *Import) configuration(known *guard.State) []byte {
 	held := protected(known)
-	bank, err := json.Marshal(held)
-	if err != nil {
-		return nil, fmt.Errorf("encode held-out entries: %w", err)
-	}
-	return json.Marshal(map[string]any{"import": map[string]any{"run_id": m.RunID, "held_out": len(held), "held_out_sha256": finish.Digest(bank)}})
+	return asjson.Bytes(map[string]any{"import": map[string]any{"run_id": m.RunID, "held_out": len(held), "held_out_sha256": finish.Digest(asjson.Bytes(held))}})
 }
 
 func protected(known *guard.State) []guard.Entry {

@@ -3,23 +3,20 @@ package mix
 import (
 	"context"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"slices"
 
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/figures"
 	"github.com/trajectory-arena/arena/guard"
+	"github.com/trajectory-arena/arena/internal/asjson"
 	"github.com/trajectory-arena/arena/internal/digest"
 	"github.com/trajectory-arena/arena/pipeline/finish"
 )
 
 func (w *mixer) assemble(ctx context.Context, r *Report, all []*portion, ledger string) error {
-	config, err := w.configuration()
-	if err != nil {
-		return err
-	}
-	if err = w.adopt(all); err != nil {
+	config := w.configuration()
+	if err := w.adopt(all); err != nil {
 		return err
 	}
 	c := finish.Content{
@@ -69,7 +66,7 @@ func (w *mixer) adopt(all []*portion) error {
 }
 
 // configuration names the sources and the bank by what is in them.
-func (w *mixer) configuration() ([]byte, error) {
+func (w *mixer) configuration() []byte {
 	type weighed struct {
 		Corpus string  `json:"source_corpus"`
 		Weight float64 `json:"weight"`
@@ -83,16 +80,13 @@ func (w *mixer) configuration() ([]byte, error) {
 		Protected  string    `json:"protected_sha256"`
 		Hotkeys    bool      `json:"redact_hotkeys"`
 	}
-	protected, err := json.Marshal(w.protection.Guard(corpus.SplitTrain).Bank())
-	if err != nil {
-		return nil, fmt.Errorf("encode protected bank: %w", err)
-	}
+	protected := asjson.Bytes(w.protection.Guard(corpus.SplitTrain).Bank())
 	m := mixture{PerProblem: w.Config.PerProblem, PerAgent: w.Config.PerAgent, Near: w.Config.Near, Where: w.Config.Where,
 		Protected: digest.SHA256(protected), Hotkeys: w.Redact.Hotkeys()}
 	for _, s := range w.sources {
 		m.Sources = append(m.Sources, weighed{s.SHA256, s.weight})
 	}
-	return json.Marshal(map[string]any{"mix": m})
+	return asjson.Bytes(map[string]any{"mix": m})
 }
 
 func (w *mixer) card(r *Report, all []*portion) corpus.Card {

@@ -118,9 +118,7 @@ func (c *draft) bank(t *testing.T) []byte {
 		}
 		s.Clusters = append(s.Clusters, x)
 	}
-	b, err := s.Encode()
-	must(t, err)
-	return b
+	return s.Encode()
 }
 
 func pick[T any](c *draft, split string, row func(attempt, string) T) []T {

@@ -4,7 +4,6 @@ package public
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"path"
@@ -16,6 +15,7 @@ import (
 	"github.com/trajectory-arena/arena/corpus/redact"
 	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/guard"
+	"github.com/trajectory-arena/arena/internal/asjson"
 	"github.com/trajectory-arena/arena/internal/digest"
 	"github.com/trajectory-arena/arena/pipeline/choose"
 	"github.com/trajectory-arena/arena/pipeline/finish"
@@ -166,10 +166,7 @@ func (w *work) assemble(ctx context.Context, dir string) error {
 	if what := w.closed.Find(carried.Body); what != "" {
 		carried.Body = "Its card is not shown: it names what is protected."
 	}
-	config, err := json.Marshal(map[string]any{"publish": map[string]any{"corpus": w.source.SHA256, "with_eval": w.WithEval}})
-	if err != nil {
-		return fmt.Errorf("encode configuration: %w", err)
-	}
+	config := asjson.Bytes(map[string]any{"publish": map[string]any{"corpus": w.source.SHA256, "with_eval": w.WithEval}})
 	inputs, given := []corpus.Input{w.source.Input("corpus manifest")}, slices.Clone(w.known.Given)
 	for _, f := range w.source.Manifest.Files {
 		if f.Path == corpus.BankName {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 
+	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/guard"
@@ -61,11 +62,7 @@ func protect(sources []*finish.Source, heldOut []string) (*protection, error) {
 	if p.Protection, err = finish.Protect(finish.InBank(bank, known.HeldOut), guard.Config{Least: known.Least}, bank.Seed); err != nil {
 		return nil, err
 	}
-	text, err := bank.Encode()
-	if err != nil {
-		return nil, err
-	}
-	p.proof = Proof{BankSHA256: digest.SHA256(text), Clusters: map[guard.Pool]int{}, HeldOut: len(known.HeldOut), Canary: "caught", Outside: []string{}, Guard: guard.NewReport(p.Guard(corpus.SplitTrain))}
+	p.proof = Proof{BankSHA256: digest.SHA256(bank.Encode()), Clusters: map[guard.Pool]int{}, HeldOut: len(known.HeldOut), Canary: "caught", Outside: []string{}, Guard: guard.NewReport(p.Guard(corpus.SplitTrain))}
 	p.proof.Guard.Injection = &p.Injection
 	for _, c := range bank.Clusters {
 		p.proof.Clusters[c.Pool]++
@@ -142,11 +139,7 @@ func problem(row *rows.RL) ([]byte, error) {
 		p["reward"] = rewards[0]
 	}
 	for key, value := range map[string]string{"problem_id": row.ProblemID, "query": rows.Request(row.Prompt)} {
-		text, err := json.Marshal(value)
-		if err != nil {
-			return nil, fmt.Errorf("encode problem %s: %w", row.ProblemID, err)
-		}
-		p[key] = text
+		p[key] = json.RawMessage(arena.Quote(value))
 	}
 	return json.Marshal(p)
 }

@@ -2,7 +2,6 @@ package recipe
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -14,6 +13,7 @@ import (
 	"github.com/trajectory-arena/arena/corpus/export"
 	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/guard"
+	"github.com/trajectory-arena/arena/internal/asjson"
 	"github.com/trajectory-arena/arena/internal/digest"
 	"github.com/trajectory-arena/arena/judges/steps"
 	"github.com/trajectory-arena/arena/pipeline/choose"
@@ -187,10 +187,7 @@ func (w *work) rowsManifest(rows string) (*corpus.Manifest, error) {
 
 func (w *work) assemble(ctx context.Context, parts []string) error {
 	r := w.recipe
-	config, err := json.Marshal(map[string]any{"recipe": r.Name, "sampling": r.Sampling, "min_reward": r.MinReward, "corpus_share": r.CorpusShare, "voucher_times": r.VoucherTimes})
-	if err != nil {
-		return fmt.Errorf("encode recipe: %w", err)
-	}
+	config := asjson.Bytes(map[string]any{"recipe": r.Name, "sampling": r.Sampling, "min_reward": r.MinReward, "corpus_share": r.CorpusShare, "voucher_times": r.VoucherTimes})
 	reports := map[string]any{"recipe.json": w.report}
 	maps.Copy(reports, w.in.Reports)
 	c := finish.Content{
@@ -203,6 +200,7 @@ func (w *work) assemble(ctx context.Context, parts []string) error {
 			},
 		},
 	}
+	var err error
 	if c.Funnel, err = w.funnel(); err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 	"fmt"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/internal/asjson"
 	"github.com/trajectory-arena/arena/internal/model"
 	"github.com/trajectory-arena/arena/shop"
 	"github.com/trajectory-arena/arena/student/dialect"
@@ -80,11 +81,7 @@ type Turn struct {
 // Encode gives a turn as bytes for DecodeTurn: the answers as one line of
 // JSON, then the reply as it came.
 func (t Turn) Encode() []byte {
-	b, err := json.Marshal(t.Answers)
-	if err != nil {
-		panic(err) // strings and numbers alone
-	}
-	return append(append(b, '\n'), t.Reply...)
+	return append(append(asjson.Bytes(t.Answers), '\n'), t.Reply...)
 }
 
 // DecodeTurn reads what Encode wrote.

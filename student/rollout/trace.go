@@ -2,7 +2,6 @@ package rollout
 
 import (
 	"bytes"
-	"encoding/json"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,6 +10,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/internal/asjson"
 	"github.com/trajectory-arena/arena/internal/model"
 	"github.com/trajectory-arena/arena/internal/python"
 	"github.com/trajectory-arena/arena/student/dialect"
@@ -40,10 +40,7 @@ func (p *play) trace() []byte {
 		head["status"], head["inference_failure_count"] = arena.StatusFailed, 1
 		head["error"] = map[string]string{"type": "infra", "message": *r.Infra}
 	}
-	line, err := json.Marshal(head)
-	if err != nil {
-		panic(err) // texts and counts alone
-	}
+	line := asjson.Bytes(head)
 	line = append(line[:len(line)-1], `,"dialogue":`...)
 	if r.Outcome == Infra {
 		return append(line, `null}`...)

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/trajectory-arena/arena/internal/asjson"
 )
 
 type run struct {
@@ -189,10 +191,7 @@ func (c *Client) attempt(ctx context.Context, r *run, i item) (text json.RawMess
 		err = c.get(ctx, "episode-results/"+url.PathEscape(i.Episode)+"/feedback", &text)
 		return text, err
 	}
-	ask, err := json.Marshal(map[string]string{"artifact_type": "EVAL_PROBLEM_LOGS", "agent_version_id": r.Agent, "eval_run_id": r.ID, "problem_id": i.ID})
-	if err != nil {
-		return nil, err
-	}
+	ask := asjson.Bytes(map[string]string{"artifact_type": "EVAL_PROBLEM_LOGS", "agent_version_id": r.Agent, "eval_run_id": r.ID, "problem_id": i.ID})
 	for range 2 {
 		var at struct {
 			URL string `json:"download_url"`
@@ -226,11 +225,7 @@ func (c *Client) suite(ctx context.Context, id int) (lines []json.RawMessage, er
 			continue
 		}
 		p.Metadata["problem_id"] = p.ID
-		line, err := json.Marshal(p.Metadata)
-		if err != nil {
-			return nil, fmt.Errorf("write problem of suite %d: %w", id, err)
-		}
-		lines = append(lines, line)
+		lines = append(lines, asjson.Bytes(p.Metadata))
 	}
 	return lines, nil
 }
@@ -256,5 +251,5 @@ func (c *Client) RaceDocument(ctx context.Context, id string) ([]byte, error) {
 		originals[i] = runs[i].original
 	}
 	doc["runs"] = originals
-	return json.MarshalIndent(doc, "", " ")
+	return asjson.Indented(doc, " "), nil
 }

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/trajectory-arena/arena/internal/asjson"
 	"github.com/trajectory-arena/arena/internal/atomicfile"
 	"github.com/trajectory-arena/arena/traces"
 )
@@ -108,11 +109,7 @@ func meta(r *run, kind, network string, whole bool) (map[string]json.RawMessage,
 		"miner_hotkey": r.Hotkey, "suite_version": r.Suite, "started_at": r.Claimed, "network": network, "execution_kind": kind,
 		"agent_code": "AGENT_CODE/" + r.Agent, "whole": whole, "problem_scores": r.found,
 	} {
-		text, err := json.Marshal(value)
-		if err != nil {
-			return nil, fmt.Errorf("write run %s: %w", r.ID, err)
-		}
-		all[key] = text
+		all[key] = asjson.Bytes(value)
 	}
 	return all, nil
 }

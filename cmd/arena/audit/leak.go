@@ -90,11 +90,7 @@ func (f *leakFlags) write(s *cli.Streams, scan *leakScan, search func(io.Writer)
 		if err := cli.WriteWhole(s, f.out, search); err != nil {
 			return err
 		}
-		b, err := scan.report.Encode()
-		if err != nil {
-			return err
-		}
-		_, err = io.WriteString(w, cli.WithoutSecrets(string(b)))
+		_, err := io.WriteString(w, cli.WithoutSecrets(string(scan.report.Encode())))
 		return err
 	})
 }

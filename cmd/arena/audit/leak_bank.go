@@ -94,11 +94,7 @@ func (f *bankFlags) change(s *cli.Streams, move func(*guard.Rotation) ([]guard.R
 	case err != nil:
 		return cli.Usage(err, "pools go one way: open, held-out, never-touch; --date and --by are needed")
 	}
-	b, err := r.Encode()
-	if err != nil {
-		return err
-	}
-	if err := cli.WriteText(s, f.state, string(b)); err != nil {
+	if err := cli.WriteText(s, f.state, string(r.Encode())); err != nil {
 		return err
 	}
 	fmt.Fprintf(s.Err, "arena: %d problems moved, %d in the bank\n", len(moved), len(r.Problems))
