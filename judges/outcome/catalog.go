@@ -94,7 +94,7 @@ func (c *Catalog) add(line []byte, at place) error {
 		c.places = map[string]place{}
 	}
 	if _, known := c.places[id]; !known {
-		c.places[id] = at
+		c.places[strings.Clone(id)] = at // id is a piece of the line, which may go
 	}
 	return nil
 }

@@ -2,9 +2,11 @@ package outcome_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -124,6 +126,36 @@ func TestCatalogFilesAreReadWhenAsked(t *testing.T) {
 	if _, ok := c.Document("7"); ok {
 		t.Error("a closed file was read")
 	}
+}
+
+// TestCatalogLeavesDocumentsOnDisk is not parallel: it asks how much lives.
+func TestCatalogLeavesDocumentsOnDisk(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "catalog.jsonl")
+	var text strings.Builder
+	for i := range 500 {
+		fmt.Fprintf(&text, `{"product_id":"p%d","price":1,"title":%q}`+"\n", i, strings.Repeat("word ", 3000))
+	}
+	if err := os.WriteFile(path, []byte(text.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var c outcome.Catalog
+	before := living()
+	if err := c.Open(path, 1<<20); err != nil {
+		t.Fatal(err)
+	}
+	if grown := living() - before; c.Len() != 500 || grown > 1<<20 {
+		t.Errorf("%d documents of 15 KB take %d bytes", c.Len(), grown)
+	}
+	if err := c.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func living() int64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
 }
 
 // TestScorerIsForManyGoroutines is for the race detector.
