@@ -22,31 +22,32 @@ var ErrVersion = errors.New("the index was written by another version of the sig
 // interrupted while it added one.
 var ErrTorn = errors.New("the index ends in the middle of a block")
 
-// Index is signatures with the ids of their documents, in the order they were
-// added.
+// Index is signatures with the names of their documents' clusters, in the order
+// they were added.
 type Index struct {
-	IDs        []string
+	Names      []string
 	Signatures []Packed
 }
 
 // block is one line of an index file: the documents that were added at a time.
 type block struct {
-	Version int      `json:"version"`
-	Values  int      `json:"values"`
-	IDs     []string `json:"ids"`
+	Version int `json:"version"`
+	Values  int `json:"values"`
+	// Names are the documents' own ids in a file from before 26 November 2026.
+	Names []string `json:"ids"`
 	// Signatures are those of all documents, one after the other.
 	Signatures []byte `json:"signatures"`
-	// Sum is the CRC-32 of ids, each with a zero byte, and signatures.
+	// Sum is the CRC-32 of names, each with a zero byte, and signatures.
 	Sum uint32 `json:"crc32"`
 }
 
 func (b *block) sum() uint32 {
-	return crc32.Update(crc32.ChecksumIEEE([]byte(strings.Join(b.IDs, "\x00"))), crc32.IEEETable, b.Signatures)
+	return crc32.Update(crc32.ChecksumIEEE([]byte(strings.Join(b.Names, "\x00"))), crc32.IEEETable, b.Signatures)
 }
 
-// Add appends one document.
-func (x *Index) Add(id string, sig Packed) {
-	x.IDs = append(x.IDs, strings.ToValidUTF8(id, "\ufffd"))
+// Add appends one document of the cluster of that name.
+func (x *Index) Add(cluster string, sig Packed) {
+	x.Names = append(x.Names, strings.ToValidUTF8(cluster, "\ufffd"))
 	x.Signatures = append(x.Signatures, sig)
 }
 
@@ -59,7 +60,7 @@ func (x *Index) Cluster(o Options) (*Clusters, error) {
 // Append adds the documents of x, say of one more day, to the index file at
 // path, which is created if need be. Nothing is appended behind a torn block.
 func (x *Index) Append(path string) (err error) {
-	b := block{Version: Version, Values: K, IDs: x.IDs, Signatures: make([]byte, 0, K*len(x.Signatures))}
+	b := block{Version: Version, Values: K, Names: x.Names, Signatures: make([]byte, 0, K*len(x.Signatures))}
 	for i := range x.Signatures {
 		b.Signatures = append(b.Signatures, x.Signatures[i][:]...)
 	}
@@ -111,11 +112,11 @@ func (x *Index) read(in io.Reader) error {
 			return fmt.Errorf("%w: no block of one", ErrVersion)
 		case err == nil && (b.Version != Version || b.Values != K):
 			return fmt.Errorf("%w: version %d with %d values, not %d with %d", ErrVersion, b.Version, b.Values, Version, K)
-		case err != nil || b.Sum != b.sum() || len(b.Signatures) != K*len(b.IDs):
+		case err != nil || b.Sum != b.sum() || len(b.Signatures) != K*len(b.Names):
 			return fmt.Errorf("%w, or its checksum is wrong", ErrTorn)
 		}
-		for i, id := range b.IDs {
-			x.Add(id, Packed(b.Signatures[K*i:]))
+		for i, name := range b.Names {
+			x.Add(name, Packed(b.Signatures[K*i:]))
 		}
 	}
 }

@@ -31,8 +31,8 @@ func TestIndexGrowsByDays(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(x.IDs) != 100 || x.IDs[50] != "tuesday/0" || x.Signatures[50] != x.Signatures[0] {
-		t.Fatalf("%d documents, %q", len(x.IDs), x.IDs[min(50, len(x.IDs)-1)])
+	if len(x.Names) != 100 || x.Names[50] != "tuesday/0" || x.Signatures[50] != x.Signatures[0] {
+		t.Fatalf("%d documents, %q", len(x.Names), x.Names[min(50, len(x.Names)-1)])
 	}
 	c, err := x.Cluster(Long())
 	if err != nil {
@@ -100,8 +100,8 @@ func FuzzReadIndexNeverPanics(f *testing.F) {
 	f.Add(good)
 	f.Fuzz(func(t *testing.T, file []byte) {
 		x := &Index{}
-		if err := x.read(bytes.NewReader(file)); err == nil && len(x.IDs) != len(x.Signatures) {
-			t.Fatal("ids without signatures")
+		if err := x.read(bytes.NewReader(file)); err == nil && len(x.Names) != len(x.Signatures) {
+			t.Fatal("names without signatures")
 		}
 	})
 }

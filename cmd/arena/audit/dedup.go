@@ -101,7 +101,7 @@ func (f *dedupFlags) cluster(ctx context.Context, s *cli.Streams, w io.Writer, f
 	}
 	lines := dedupLines(ids, texts, groups)
 	if f.index != "" {
-		if err = f.joinIndex(ids, texts, lines, options, today); err != nil {
+		if err = f.joinIndex(texts, lines, options, today); err != nil {
 			return err
 		}
 	}
@@ -221,7 +221,7 @@ func dedupLines(ids, texts []string, groups []minhash.Group) []dedupLine {
 	for i, g := range groups {
 		if g.Representative {
 			text = append(text[:0], texts[i]...)
-			names[g.Root] = clusterName(text)
+			names[g.Root] = digest.SHA256(text)[:16]
 		}
 	}
 	lines := make([]dedupLine, len(groups))
@@ -234,34 +234,31 @@ func dedupLines(ids, texts []string, groups []minhash.Group) []dedupLine {
 	return lines
 }
 
-func clusterName(text []byte) string { return digest.SHA256(text)[:16] }
-
 // joinIndex finds texts that earlier runs had already: they represent nothing,
-// and their cluster is named after the earlier document. The texts' own
-// signatures are added to today, for the next run to find.
-func (f *dedupFlags) joinIndex(ids, texts []string, lines []dedupLine, o minhash.Options, today *minhash.Index) error {
+// and their cluster has the name of the earlier document's. The signatures of the
+// texts are added to today, for the next run to find.
+func (f *dedupFlags) joinIndex(texts []string, lines []dedupLine, o minhash.Options, today *minhash.Index) error {
 	all := &minhash.Index{}
 	if _, err := os.Stat(f.index); err == nil {
 		if all, err = minhash.ReadIndex(f.index); err != nil {
 			return cli.Failed(err, "an index of another version cannot be used: start a new one")
 		}
 	}
-	earlier := len(all.IDs)
+	earlier := len(all.Names)
 	for i, t := range texts {
 		sig := minhash.Sign(t)
-		today.Add(ids[i], sig.Pack())
-		all.Add(ids[i], sig.Pack())
+		all.Add(lines[i].Cluster, sig.Pack())
 	}
 	c, err := all.Cluster(o)
 	if err != nil {
 		return err
 	}
 	for i := range lines {
-		root := int(c.Root[earlier+i])
-		if root < earlier {
+		if root := int(c.Root[earlier+i]); root < earlier {
 			similarity := all.Signatures[root].Similarity(&all.Signatures[earlier+i])
-			lines[i] = dedupLine{ID: cli.WithoutSecrets(ids[i]), Cluster: clusterName([]byte(all.IDs[root])), Jaccard: &similarity}
+			lines[i] = dedupLine{ID: lines[i].ID, Cluster: cli.WithoutSecrets(all.Names[root]), Jaccard: &similarity}
 		}
+		today.Add(lines[i].Cluster, all.Signatures[earlier+i])
 	}
 	return nil
 }

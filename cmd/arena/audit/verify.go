@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -68,7 +69,7 @@ func verifyWhole(ctx context.Context, s *cli.Streams, name string, heldOut []str
 func verifyCorpus(ctx context.Context, name string, tell func(bytes int)) (found []verify.Finding, err error) {
 	err = cli.ReadCorpus(ctx, name, func(fsys corpus.FS, dir string) (err error) {
 		switch found, err = verify.Corpus(ctx, cli.Watched(fsys, []string{dir}, tell), dir); {
-		case errors.Is(err, fs.ErrNotExist):
+		case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
 			return cli.Failed(err, cli.NoCorpus)
 		case err != nil:
 			return cli.Failed(err, "the corpus cannot be read to its end: build or copy it again")
