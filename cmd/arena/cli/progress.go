@@ -8,7 +8,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
@@ -27,22 +26,15 @@ func (n *Noise) Flags(c *cobra.Command) {
 	c.Flags().BoolVarP(&n.verbose, "verbose", "v", false, "name every input that is worked on again, and why")
 }
 
-// PlainEvery is how often progress is told where there is no terminal.
-const PlainEvery = 10 * time.Second
-
-// Display shows the progress of a run: a bar with rate and time left on a
-// terminal, a plain line every ten seconds elsewhere.
+// Display shows the progress of a run: how far it is, its rate and the time left.
 type Display struct {
 	Noise
-	w io.Writer
-	// terminal is what bars are drawn on; nil where there is none.
-	terminal *os.File
+	w    io.Writer
+	line *Line
 
 	mu    sync.Mutex
 	stage string
-	bar   *progressbar.ProgressBar
 	begun time.Time
-	last  time.Time
 	bytes int64
 	// units of the stage, and the attempts seen in them so far. Units are files, or
 	// bytes where inBytes; a total of 0 is unknown.
@@ -56,16 +48,7 @@ type Display struct {
 
 // Progress makes the display of a run.
 func (n Noise) Progress(s *Streams) *Display {
-	return &Display{Noise: n, w: s.Err, terminal: Terminal(s.Err), Kind: "attempts"}
-}
-
-// Terminal is the terminal that words go to; nil where they go elsewhere.
-func Terminal(w io.Writer) *os.File {
-	to, _ := w.(words)
-	if f, ok := to.to.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
-		return f
-	}
-	return nil
+	return &Display{Noise: n, w: s.Err, line: NewLine(s), Kind: "attempts"}
 }
 
 // Event takes one piece of progress in.
@@ -87,10 +70,13 @@ func (d *Display) take(e pipeline.Event) {
 	d.bytes, d.units, d.total = d.bytes+e.Bytes, e.Done, e.Total
 	if e.Why != "" {
 		if d.again++; d.verbose || d.again <= maxAgain {
+			d.line.Clear()
 			fmt.Fprintf(d.w, "again: %s\n", e.Why)
 		}
 	}
-	d.show()
+	if d.line.Show(d.words); d.units == d.total {
+		d.line.Clear()
+	}
 }
 
 // maxAgain is how many inputs that are worked on again are named without being
@@ -129,58 +115,34 @@ func (d *Display) Finished(bytes int64) {
 func (d *Display) Attempt() {
 	d.unlessQuiet(func() {
 		d.attempts++
-		d.show()
+		d.line.Show(d.words)
 	})
-}
-
-func (d *Display) show() {
-	if d.terminal == nil {
-		d.plain()
-		return
-	}
-	if d.attempts > 0 {
-		d.bar.Describe(fmt.Sprintf("%s, %d %s", d.stage, d.attempts, d.Kind))
-	}
-	_ = d.bar.Set(d.units) // a bar that cannot be drawn is no failure of the run
 }
 
 func (d *Display) start(e pipeline.Event) {
 	d.end()
-	d.stage, d.bytes, d.attempts, d.begun, d.last = e.Stage, 0, 0, time.Now(), time.Now()
-	if d.terminal == nil {
-		return
-	}
-	total := e.Total
-	if total == 0 {
-		total = -1 // of the bar, what has no end
-	}
-	rate := []progressbar.Option{progressbar.OptionShowIts(), progressbar.OptionSetItsString("files")}
-	if d.inBytes {
-		rate = []progressbar.Option{progressbar.OptionShowBytes(true)}
-	}
-	d.bar = progressbar.NewOptions(total, append(rate,
-		progressbar.OptionSetWriter(d.terminal), progressbar.OptionSetDescription(e.Stage), progressbar.OptionShowCount(), progressbar.OptionSetPredictTime(true),
-		progressbar.OptionClearOnFinish(), progressbar.OptionThrottle(100*time.Millisecond))...)
+	d.stage, d.bytes, d.attempts, d.begun = e.Stage, 0, 0, time.Now()
+	d.line.begin()
 }
 
-func (d *Display) plain() {
-	now := time.Now()
-	if now.Sub(d.last) < PlainEvery {
-		return
-	}
-	d.last = now
-	took := now.Sub(d.begun)
+func (d *Display) words(now time.Time) string {
+	took := max(now.Sub(d.begun), time.Millisecond)
 	var said []string
 	if d.inBytes || d.total > 0 {
 		said = append(said, d.sofar(), fmt.Sprintf("%.0f MB/s as stored", float64(d.bytes)/1e6/took.Seconds()))
 	}
 	if d.attempts > 0 {
-		said = append(said, fmt.Sprintf("%d %s, %.2g a second", d.attempts, d.Kind, float64(d.attempts)/took.Seconds()))
+		rate := float64(d.attempts) / took.Seconds()
+		format := "%d %s, %.2g a second"
+		if rate >= 10 {
+			format = "%d %s, %.0f a second"
+		}
+		said = append(said, fmt.Sprintf(format, d.attempts, d.Kind, rate))
 	}
 	if d.units > 0 && d.total > 0 {
 		said = append(said, fmt.Sprintf("%s left", time.Duration(float64(took)/float64(d.units)*float64(d.total-d.units)).Round(time.Second)))
 	}
-	fmt.Fprintf(d.w, "%s: %s\n", d.stage, strings.Join(said, ", "))
+	return d.stage + ": " + strings.Join(said, ", ")
 }
 
 func (d *Display) sofar() string {
@@ -195,14 +157,11 @@ func (d *Display) sofar() string {
 }
 
 func (d *Display) end() {
+	d.line.Clear()
 	if more := d.again - maxAgain; more > 0 && !d.verbose {
 		fmt.Fprintf(d.w, "again: and %d more (-v names them)\n", more)
 	}
 	d.again = 0
-	if d.bar != nil {
-		_ = d.bar.Finish() // likewise
-		d.bar = nil
-	}
 }
 
 // Done takes the display off the terminal.
@@ -210,4 +169,71 @@ func (d *Display) Done() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.end()
+}
+
+// How often progress is told on a terminal, and where there is none.
+const (
+	freshEvery = 100 * time.Millisecond
+	PlainEvery = 10 * time.Second
+)
+
+// Line is one line about what goes on: kept fresh on a terminal, printed now and then
+// elsewhere.
+type Line struct {
+	w io.Writer
+	// terminal takes the cursor back; nil where there is none.
+	terminal io.Writer
+	columns  int
+	shown    time.Time
+	drawn    bool
+}
+
+// NewLine makes one that is told first when it is due.
+func NewLine(s *Streams) *Line {
+	l := &Line{w: s.Err}
+	to, _ := s.Err.(words)
+	if f, ok := to.to.(*os.File); ok {
+		if columns, _, err := term.GetSize(int(f.Fd())); err == nil {
+			l.terminal, l.columns = f, columns
+		}
+	}
+	l.begin()
+	return l
+}
+
+// begin has a terminal tell at once, and all else after a while.
+func (l *Line) begin() {
+	if l.shown = time.Now(); l.terminal != nil {
+		l.shown = time.Time{}
+	}
+}
+
+// Show tells the words where they are due.
+func (l *Line) Show(words func(now time.Time) string) {
+	now, every := time.Now(), PlainEvery
+	if l.terminal != nil {
+		every = freshEvery
+	}
+	if now.Sub(l.shown) < every {
+		return
+	}
+	l.shown = now
+	text := words(now)
+	if l.terminal == nil {
+		fmt.Fprintln(l.w, text)
+		return
+	}
+	fmt.Fprint(l.terminal, toStart)
+	fmt.Fprint(l.w, text[:min(len(text), max(0, l.columns-1))])
+	l.drawn = true
+}
+
+const toStart = "\r\x1b[K"
+
+// Clear takes the line off the terminal.
+func (l *Line) Clear() {
+	if l.drawn {
+		fmt.Fprint(l.terminal, toStart)
+		l.drawn = false
+	}
 }

@@ -14,8 +14,6 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/term"
-
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
 	"github.com/trajectory-arena/arena/internal/evaluation"
 	"github.com/trajectory-arena/arena/internal/model"
@@ -35,23 +33,14 @@ type evalWatch struct {
 	began   time.Time
 	gpus    *telemetry.GPUs
 	servers []telemetry.Identity
-	// width is the terminal's, in columns; 0 where there is none.
-	width int
-	shown time.Time
+	line    *cli.Line
 
 	mu                    sync.Mutex
 	done, successes, lost int
 }
 
 func newEvalWatch(s *cli.Streams, f *Flags, run *student.Run, pool *model.Pool) *evalWatch {
-	now := time.Now()
-	w := &evalWatch{streams: s, flags: f, pool: pool, total: run.Spec.Problems * run.Spec.Samples, began: now, shown: now}
-	if file := cli.Terminal(s.Err); file != nil {
-		if columns, _, err := term.GetSize(int(file.Fd())); err == nil {
-			w.width = columns
-		}
-	}
-	return w
+	return &evalWatch{streams: s, flags: f, pool: pool, total: run.Spec.Problems * run.Spec.Samples, began: time.Now(), line: cli.NewLine(s)}
 }
 
 func (w *evalWatch) ended(r *rollout.Result) {
@@ -138,25 +127,16 @@ func (w *evalWatch) localServer() bool {
 
 func (w *evalWatch) file(name string) string { return filepath.Join(w.flags.Out, name) }
 
-// show keeps one line on a terminal fresh, and prints one every ten seconds
-// elsewhere.
 func (w *evalWatch) show(s telemetry.Sample) {
-	now := time.Now()
-	if w.flags.Quiet || w.width == 0 && now.Sub(w.shown) < cli.PlainEvery {
+	if w.flags.Quiet {
 		return
 	}
-	w.shown = now
-	line := strings.Join(slices.Concat(w.progressWords(now), serverWords(s.Server)), ", ")
-	if w.width == 0 {
-		fmt.Fprintln(w.streams.Err, line)
-		return
-	}
-	const clear = "\r\x1b[K"
+	w.line.Show(func(now time.Time) string {
+		return strings.Join(slices.Concat(w.progressWords(now), serverWords(s.Server)), ", ")
+	})
 	if w.rollouts() == w.total {
-		fmt.Fprint(w.streams.Err, clear)
-		return
+		w.line.Clear()
 	}
-	fmt.Fprint(w.streams.Err, clear+line[:min(len(line), w.width-1)])
 }
 
 func (w *evalWatch) progressWords(now time.Time) []string {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
@@ -24,32 +25,29 @@ func watchOf(t *testing.T, words *bytes.Buffer, total int) *evalWatch {
 
 func TestTheLiveLine(t *testing.T) {
 	t.Parallel()
-	var words bytes.Buffer
-	w := watchOf(t, &words, 10)
 	s := telemetry.Sample{
 		Server: map[string]float64{"running": 12, "waiting": 3, "kv_cache_use": 0.41, "prefix_hit_rate": 0.9, "prompt_tokens": 7},
 	}
-	w.show(s)
-	if words.Len() != 0 {
-		t.Errorf("without a terminal the first line comes after ten seconds, not at once: %q", words.String())
-	}
-	w.shown = w.shown.Add(-cli.PlainEvery)
-	w.show(s)
-	want := "limits [8], running 12, waiting 3, KV cache 41 %, prefix hits 90 %\n"
-	if got := words.String(); !strings.HasPrefix(got, "0 of 10 rollouts, 0 solved, 0 infra, 0.0/s") || !strings.HasSuffix(got, want) {
-		t.Errorf("%q", got)
-	}
-	words.Reset()
-	w.width = 20
-	w.show(s)
-	if got := words.String(); got != "\r\x1b[K0 of 10 rollouts, 0" {
-		t.Errorf("on a terminal of 20 columns: %q", got)
-	}
-	words.Reset()
-	w.flags.Quiet = true
-	if w.show(s); words.Len() != 0 {
-		t.Errorf("-q printed %q", words.String())
-	}
+	synctest.Test(t, func(t *testing.T) {
+		var words bytes.Buffer
+		w := watchOf(t, &words, 10)
+		w.show(s)
+		if words.Len() != 0 {
+			t.Errorf("without a terminal the first line comes after ten seconds, not at once: %q", words.String())
+		}
+		time.Sleep(cli.PlainEvery)
+		w.show(s)
+		want := "limits [8], running 12, waiting 3, KV cache 41 %, prefix hits 90 %\n"
+		if got := words.String(); !strings.HasPrefix(got, "0 of 10 rollouts, 0 solved, 0 infra, 0.0/s") || !strings.HasSuffix(got, want) {
+			t.Errorf("%q", got)
+		}
+		words.Reset()
+		time.Sleep(cli.PlainEvery)
+		w.flags.Quiet = true
+		if w.show(s); words.Len() != 0 {
+			t.Errorf("-q printed %q", words.String())
+		}
+	})
 }
 
 // TestWhoseGPUs: those of this machine count only where the server is on it.
