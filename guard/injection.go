@@ -9,6 +9,7 @@ import (
 	"unicode"
 
 	"github.com/trajectory-arena/arena/internal/stats"
+	"github.com/trajectory-arena/arena/internal/wrong"
 )
 
 // InjectionReport is the result of planting protected requests in other clothes
@@ -107,13 +108,11 @@ var ErrRecall = errors.New("the guard finds too few planted requests")
 // Validate returns an error that names every kind below its floor. The bank may
 // hold entries without text only; then nothing was planted and nothing is shown.
 func (r InjectionReport) Validate() error {
-	var errs []error
+	var bad wrong.List
 	for _, k := range r.Kinds {
-		if k.Planted > 0 && k.Recall < k.Floor {
-			errs = append(errs, fmt.Errorf("%w: %s: %d of %d, floor %g (missed %s)", ErrRecall, k.Kind, k.Found, k.Planted, k.Floor, strings.Join(k.Missed, ", ")))
-		}
+		bad.Unless(k.Planted == 0 || k.Recall >= k.Floor, "%w: %s: %d of %d, floor %g (missed %s)", ErrRecall, k.Kind, k.Found, k.Planted, k.Floor, strings.Join(k.Missed, ", "))
 	}
-	return errors.Join(errs...)
+	return bad.Err()
 }
 
 var clauseEnd = regexp.MustCompile(`(?:[,;] |\. |\n+)`)

@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/trajectory-arena/arena/internal/wrong"
 )
 
 // RotationSchema is the version of the rotation file.
@@ -58,17 +60,11 @@ var isoDay = regexp.MustCompile(`^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])$`)
 
 // Validate returns everything that is wrong with m.
 func (m Move) Validate() error {
-	var errs []error
-	if !slices.Contains(Stages(), m.To) {
-		errs = append(errs, fmt.Errorf("pool %q is unknown: it must be open, held-out or never-touch", m.To))
-	}
-	if !isoDay.MatchString(m.Date) {
-		errs = append(errs, fmt.Errorf("date %q is no day: write it as 2006-01-31", m.Date))
-	}
-	if strings.TrimSpace(m.By) == "" {
-		errs = append(errs, errors.New("nobody is named as the mover"))
-	}
-	return errors.Join(errs...)
+	var bad wrong.List
+	bad.Unless(slices.Contains(Stages(), m.To), "pool %q is unknown: it must be open, held-out or never-touch", m.To)
+	bad.Unless(isoDay.MatchString(m.Date), "date %q is no day: write it as 2006-01-31", m.Date)
+	bad.Unless(strings.TrimSpace(m.By) != "", "nobody is named as the mover")
+	return bad.Err()
 }
 
 // Add takes problems into the rotation. A problem that is known already may

@@ -1,13 +1,13 @@
 package guard
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"slices"
+
+	"github.com/trajectory-arena/arena/internal/wrong"
 )
 
 // Pool is the side of the split that a cluster is on.
@@ -41,17 +41,11 @@ func DefaultShares() Shares { return Shares{Eval: 0.15, NeverTouch: 0.05} }
 
 // Validate returns everything that is wrong with s.
 func (s Shares) Validate() error {
-	var errs []error
-	for name, v := range map[string]float64{"eval": s.Eval, "never-touch": s.NeverTouch} {
-		if !(v >= 0 && v < 1) {
-			errs = append(errs, fmt.Errorf("share of %s is %v: it must be at least 0 and below 1", name, v))
-		}
-	}
-	if !(s.Eval+s.NeverTouch < 1) {
-		errs = append(errs, fmt.Errorf("shares of eval and never-touch add up to %v: nothing is left to train on", s.Eval+s.NeverTouch))
-	}
-	slices.SortFunc(errs, func(a, b error) int { return cmp.Compare(a.Error(), b.Error()) })
-	return errors.Join(errs...)
+	var bad wrong.List
+	bad.Unless(s.Eval >= 0 && s.Eval < 1, "share of eval is %v: it must be at least 0 and below 1", s.Eval)
+	bad.Unless(s.NeverTouch >= 0 && s.NeverTouch < 1, "share of never-touch is %v: it must be at least 0 and below 1", s.NeverTouch)
+	bad.Unless(s.Eval+s.NeverTouch < 1, "shares of eval and never-touch add up to %v: nothing is left to train on", s.Eval+s.NeverTouch)
+	return bad.Err()
 }
 
 const minClusters = 3

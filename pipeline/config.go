@@ -8,15 +8,16 @@
 package pipeline
 
 import (
-	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 
 	"github.com/goccy/go-yaml"
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/filters"
 	"github.com/trajectory-arena/arena/guard"
+	"github.com/trajectory-arena/arena/internal/wrong"
 	"github.com/trajectory-arena/arena/judges/multiplier"
 	"github.com/trajectory-arena/arena/judges/steps"
 	"github.com/trajectory-arena/arena/traces"
@@ -166,26 +167,21 @@ func Defaults() Config {
 
 // Validate names everything that cannot be used, all at once.
 func (c Config) Validate() error {
-	errs := []error{c.Reading.Validate(), c.Filter.Validate(), c.Guard.Shares.Validate(), c.Multiplier.Validate()}
-	check := func(ok bool, format string, args ...any) {
-		if !ok {
-			errs = append(errs, fmt.Errorf(format, args...))
-		}
-	}
-	check(c.Select.Top >= 1, "select.top is %d: want at least 1", c.Select.Top)
-	check(c.Select.Near > 0 && c.Select.Near <= 1, "select.near is %v: want more than 0 and at most 1", c.Select.Near)
-	check(c.Select.MinReward >= 0 && c.Select.MinReward <= 1, "select.min_reward is %v: want 0 to 1", c.Select.MinReward)
-	check(c.Select.Pairs >= 0, "select.pairs is %d: want 0 or more", c.Select.Pairs)
-	check(c.Select.LengthRatio == 0 || c.Select.LengthRatio >= 1, "select.length_ratio is %v: want 1 or more, or 0 for no bound", c.Select.LengthRatio)
-	check(c.Select.Margin > 0 && c.Select.Margin <= 1, "select.margin is %v: want more than 0 and at most 1", c.Select.Margin)
-	check(c.Guard.MaxFalse >= 0 && c.Guard.MaxFalse <= 1, "guard.max_false is %v: want 0 to 1", c.Guard.MaxFalse)
-	check(c.Judge.ProbeEvery >= 0, "judge.probe_every is %d: want 0 or more", c.Judge.ProbeEvery)
-	check(!c.Judge.Sparing || !c.Multiplier.NeedsRuns(), "judge.sparing with multiplier.per run or multiplier.unscored mean: a run's mean is over all its attempts")
-	check(c.Redact.Secrets || !c.Redact.Hotkeys, "redact.hotkeys without redact.secrets: accounts alone cannot be taken out")
-	check(c.MaxUnreadable >= 0 && c.MaxUnreadable <= 1, "max_unreadable is %v: want 0 to 1", c.MaxUnreadable)
-	check(c.MaxUnscored >= 0 && c.MaxUnscored <= 1, "max_unscored is %v: want 0 to 1", c.MaxUnscored)
-	check(c.Workers >= 1, "workers is %d: want at least 1", c.Workers)
-	return errors.Join(errs...)
+	bad := wrong.List{c.Reading.Validate(), c.Filter.Validate(), c.Guard.Shares.Validate(), c.Multiplier.Validate()}
+	bad.Unless(c.Select.Top >= 1, "select.top is %d: want at least 1", c.Select.Top)
+	bad.Unless(c.Select.Near > 0 && c.Select.Near <= 1, "select.near is %v: want more than 0 and at most 1", c.Select.Near)
+	bad.Unless(c.Select.MinReward >= 0 && c.Select.MinReward <= 1, "select.min_reward is %v: want 0 to 1", c.Select.MinReward)
+	bad.Unless(c.Select.Pairs >= 0, "select.pairs is %d: want 0 or more", c.Select.Pairs)
+	bad.Unless(c.Select.LengthRatio == 0 || c.Select.LengthRatio >= 1, "select.length_ratio is %v: want 1 or more, or 0 for no bound", c.Select.LengthRatio)
+	bad.Unless(c.Select.Margin > 0 && c.Select.Margin <= 1, "select.margin is %v: want more than 0 and at most 1", c.Select.Margin)
+	bad.Unless(c.Guard.MaxFalse >= 0 && c.Guard.MaxFalse <= 1, "guard.max_false is %v: want 0 to 1", c.Guard.MaxFalse)
+	bad.Unless(c.Judge.ProbeEvery >= 0, "judge.probe_every is %d: want 0 or more", c.Judge.ProbeEvery)
+	bad.Unless(!c.Judge.Sparing || !c.Multiplier.NeedsRuns(), "judge.sparing with multiplier.per run or multiplier.unscored mean: a run's mean is over all its attempts")
+	bad.Unless(c.Redact.Secrets || !c.Redact.Hotkeys, "redact.hotkeys without redact.secrets: accounts alone cannot be taken out")
+	bad.Unless(c.MaxUnreadable >= 0 && c.MaxUnreadable <= 1, "max_unreadable is %v: want 0 to 1", c.MaxUnreadable)
+	bad.Unless(c.MaxUnscored >= 0 && c.MaxUnscored <= 1, "max_unscored is %v: want 0 to 1", c.MaxUnscored)
+	bad.Unless(c.Workers >= 1, "workers is %d: want at least 1", c.Workers)
+	return bad.Err()
 }
 
 // JSON is the configuration as a manifest holds it: without what changes no
@@ -196,13 +192,9 @@ func (c Config) blockJSON() ([]byte, error) { return c.encode("block") }
 
 func (c Config) encode(reach ...string) ([]byte, error) {
 	fields := yaml.MapSlice{}
-	v := reflect.ValueOf(c)
-	for i := range v.NumField() {
-		f := v.Type().Field(i)
-		for _, r := range reach {
-			if f.Tag.Get("hash") == r {
-				fields = append(fields, yaml.MapItem{Key: f.Tag.Get("yaml"), Value: v.Field(i).Interface()})
-			}
+	for f, v := range reflect.ValueOf(c).Fields() {
+		if slices.Contains(reach, f.Tag.Get("hash")) {
+			fields = append(fields, yaml.MapItem{Key: f.Tag.Get("yaml"), Value: v.Interface()})
 		}
 	}
 	b, err := yaml.MarshalWithOptions(fields, yaml.JSON())

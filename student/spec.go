@@ -6,7 +6,6 @@ package student
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -16,6 +15,7 @@ import (
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/internal/digest"
 	"github.com/trajectory-arena/arena/internal/model"
+	"github.com/trajectory-arena/arena/internal/wrong"
 	"github.com/trajectory-arena/arena/judges/outcome"
 	"github.com/trajectory-arena/arena/student/dialect"
 	"github.com/trajectory-arena/arena/student/rollout"
@@ -70,20 +70,12 @@ const ScorerVersion = "outcome_v1"
 
 // Validate returns all that is wrong with the spec, joined.
 func (s Spec) Validate() error {
-	var errs []error
-	if s.Model == "" {
-		errs = append(errs, errors.New("no model"))
-	}
-	if s.Samples < 1 {
-		errs = append(errs, errors.New("samples must be 1 or more"))
-	}
-	if s.MaxSteps < 1 {
-		errs = append(errs, errors.New("max-steps must be 1 or more"))
-	}
-	if s.Problems < 1 {
-		errs = append(errs, errors.New("no problems"))
-	}
-	return errors.Join(errs...)
+	var bad wrong.List
+	bad.Unless(s.Model != "", "no model")
+	bad.Unless(s.Samples >= 1, "samples must be 1 or more")
+	bad.Unless(s.MaxSteps >= 1, "max-steps must be 1 or more")
+	bad.Unless(s.Problems >= 1, "no problems")
+	return bad.Err()
 }
 
 // Public is the spec as a run folder has it: without the secrets that a prompt or an

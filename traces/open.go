@@ -11,6 +11,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/trajectory-arena/arena/internal/cursor"
+	"github.com/trajectory-arena/arena/internal/wrong"
 )
 
 // content is a file's text, decompressed and within its limits. Its errors are
@@ -195,7 +196,7 @@ const maxDepth = 10_000
 
 // Validate returns all that is wrong with the limits, joined.
 func (l Limits) Validate() error {
-	var errs []error
+	var bad wrong.List
 	for _, f := range []struct {
 		name       string
 		value, top int64
@@ -207,11 +208,9 @@ func (l Limits) Validate() error {
 		{"file_bytes", l.FileBytes, 1 << 50},
 		{"expansion", l.Expansion, 1 << 30},
 	} {
-		if f.value < 1 || f.value > f.top {
-			errs = append(errs, fmt.Errorf("reading.%s is %d: want 1 to %d", f.name, f.value, f.top))
-		}
+		bad.Unless(f.value >= 1 && f.value <= f.top, "reading.%s is %d: want 1 to %d", f.name, f.value, f.top)
 	}
-	return errors.Join(errs...)
+	return bad.Err()
 }
 
 func (l Limits) cursor() cursor.Limits {

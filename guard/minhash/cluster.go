@@ -2,9 +2,10 @@ package minhash
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"slices"
+
+	"github.com/trajectory-arena/arena/internal/wrong"
 )
 
 // Options say which pairs are looked for.
@@ -36,17 +37,11 @@ func Short() Options { return Options{Bands: 21, Rows: 6, Threshold: 0.8, Bucket
 
 // Validate returns everything that is wrong with o.
 func (o Options) Validate() error {
-	var errs []error
-	if o.Bands < 1 || o.Rows < 1 || o.Bands*o.Rows > K {
-		errs = append(errs, fmt.Errorf("%d bands of %d rows do not fit %d values", o.Bands, o.Rows, K))
-	}
-	if !(o.Threshold > 0 && o.Threshold <= 1) {
-		errs = append(errs, fmt.Errorf("threshold is %v: it must be above 0 and at most 1", o.Threshold))
-	}
-	if o.BucketCap < 2 {
-		errs = append(errs, fmt.Errorf("bucket cap is %d: it must be at least 2", o.BucketCap))
-	}
-	return errors.Join(errs...)
+	var bad wrong.List
+	bad.Unless(o.Bands >= 1 && o.Rows >= 1 && o.Bands*o.Rows <= K, "%d bands of %d rows do not fit %d values", o.Bands, o.Rows, K)
+	bad.Unless(o.Threshold > 0 && o.Threshold <= 1, "threshold is %v: it must be above 0 and at most 1", o.Threshold)
+	bad.Unless(o.BucketCap >= 2, "bucket cap is %d: it must be at least 2", o.BucketCap)
+	return bad.Err()
 }
 
 // Clusters is a partition of documents into near-duplicates.

@@ -6,7 +6,6 @@ package model
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"sync/atomic"
 	"time"
@@ -15,6 +14,7 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"github.com/trajectory-arena/arena/internal/webclient"
+	"github.com/trajectory-arena/arena/internal/wrong"
 )
 
 // Config is how to ask.
@@ -53,25 +53,16 @@ type Config struct {
 
 // Validate returns all that is wrong with the configuration, joined.
 func (c Config) Validate() error {
-	var errs []error
-	if len(c.URLs) == 0 {
-		errs = append(errs, errors.New("no endpoint"))
-	}
+	var bad wrong.List
+	bad.Unless(len(c.URLs) > 0, "no endpoint")
 	for _, u := range c.URLs {
-		if _, err := newAddress(u); err != nil {
-			errs = append(errs, err)
-		}
+		_, err := newAddress(u)
+		bad = append(bad, err)
 	}
-	if c.Concurrency < 1 {
-		errs = append(errs, errors.New("concurrency must be 1 or more"))
-	}
-	if c.Timeout <= 0 {
-		errs = append(errs, errors.New("timeout must be above 0"))
-	}
-	if c.Retries < 0 {
-		errs = append(errs, errors.New("retries must be 0 or more"))
-	}
-	return errors.Join(errs...)
+	bad.Unless(c.Concurrency >= 1, "concurrency must be 1 or more")
+	bad.Unless(c.Timeout > 0, "timeout must be above 0")
+	bad.Unless(c.Retries >= 0, "retries must be 0 or more")
+	return bad.Err()
 }
 
 // Pool asks the servers of one configuration. Its methods may be called from

@@ -2,7 +2,6 @@ package llm
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -10,6 +9,7 @@ import (
 
 	"github.com/trajectory-arena/arena/internal/digest"
 	"github.com/trajectory-arena/arena/internal/model"
+	"github.com/trajectory-arena/arena/internal/wrong"
 )
 
 // Role says when a member of the panel is asked.
@@ -93,53 +93,45 @@ func Defaults() Config {
 	}
 }
 
-type checks []error
-
-func (c *checks) that(ok bool, format string, args ...any) {
-	if !ok {
-		*c = append(*c, fmt.Errorf(format, args...))
-	}
-}
-
 // Validate names everything that cannot be used, all at once.
 func (c Config) Validate() error {
-	var check checks
-	c.checkPanel(&check)
-	check.that(c.Votes >= 1, "votes is %d: want at least 1", c.Votes)
-	check.that(c.Aggregate == Median || c.Aggregate == Majority, "aggregate is %q: want median or majority", c.Aggregate)
-	check.that(c.SelfConsistency >= 1, "self_consistency is %d: want at least 1", c.SelfConsistency)
-	check.that(c.SampleTemperature > 0 && c.SampleTemperature <= 2, "sample_temperature is %v: want more than 0 and at most 2", c.SampleTemperature)
-	check.that(c.MaxTokens >= 1, "max_tokens is %d: want at least 1", c.MaxTokens)
-	check.that(c.Tries >= 1, "tries is %d: want at least 1", c.Tries)
-	check.that(c.RequestTimeout > 0, "request_timeout is %v: want more than 0", c.RequestTimeout)
-	check.that(c.AttemptDeadline > 0, "attempt_deadline is %v: want more than 0", c.AttemptDeadline)
-	check.that(c.RunDeadline > 0, "run_deadline is %v: want more than 0", c.RunDeadline)
-	check.that(c.Backoff > 0 && c.BackoffCap >= c.Backoff, "backoff is %v, backoff_cap %v: want more than 0, and the cap no less", c.Backoff, c.BackoffCap)
-	check.that(c.BudgetUSD == nil || *c.BudgetUSD >= 0 && !math.IsInf(*c.BudgetUSD, 0), "budget_usd: want 0 or more")
-	check.that(c.BudgetTokens == nil || *c.BudgetTokens >= 0, "budget_tokens: want 0 or more")
-	check.that(c.MaxUnscored >= 0 && c.MaxUnscored <= 1, "max_unscored is %v: want 0 to 1", c.MaxUnscored)
-	return errors.Join(check...)
+	var bad wrong.List
+	c.checkPanel(&bad)
+	bad.Unless(c.Votes >= 1, "votes is %d: want at least 1", c.Votes)
+	bad.Unless(c.Aggregate == Median || c.Aggregate == Majority, "aggregate is %q: want median or majority", c.Aggregate)
+	bad.Unless(c.SelfConsistency >= 1, "self_consistency is %d: want at least 1", c.SelfConsistency)
+	bad.Unless(c.SampleTemperature > 0 && c.SampleTemperature <= 2, "sample_temperature is %v: want more than 0 and at most 2", c.SampleTemperature)
+	bad.Unless(c.MaxTokens >= 1, "max_tokens is %d: want at least 1", c.MaxTokens)
+	bad.Unless(c.Tries >= 1, "tries is %d: want at least 1", c.Tries)
+	bad.Unless(c.RequestTimeout > 0, "request_timeout is %v: want more than 0", c.RequestTimeout)
+	bad.Unless(c.AttemptDeadline > 0, "attempt_deadline is %v: want more than 0", c.AttemptDeadline)
+	bad.Unless(c.RunDeadline > 0, "run_deadline is %v: want more than 0", c.RunDeadline)
+	bad.Unless(c.Backoff > 0 && c.BackoffCap >= c.Backoff, "backoff is %v, backoff_cap %v: want more than 0, and the cap no less", c.Backoff, c.BackoffCap)
+	bad.Unless(c.BudgetUSD == nil || *c.BudgetUSD >= 0 && !math.IsInf(*c.BudgetUSD, 0), "budget_usd: want 0 or more")
+	bad.Unless(c.BudgetTokens == nil || *c.BudgetTokens >= 0, "budget_tokens: want 0 or more")
+	bad.Unless(c.MaxUnscored >= 0 && c.MaxUnscored <= 1, "max_unscored is %v: want 0 to 1", c.MaxUnscored)
+	return bad.Err()
 }
 
-func (c Config) checkPanel(check *checks) {
+func (c Config) checkPanel(bad *wrong.List) {
 	known := map[string]bool{}
 	for _, e := range c.Endpoints {
-		*check = append(*check, e.Validate())
-		check.that(!known[e.Name], "endpoint %q is named twice", e.Name)
+		*bad = append(*bad, e.Validate())
+		bad.Unless(!known[e.Name], "endpoint %q is named twice", e.Name)
 		known[e.Name] = true
 	}
-	check.that(len(c.Endpoints) > 0, "endpoints is empty: want at least one")
+	bad.Unless(len(c.Endpoints) > 0, "endpoints is empty: want at least one")
 	asked := map[Member]bool{}
 	for i, m := range c.Panel {
 		once := Member{Model: m.Model, Endpoint: m.Endpoint}
-		check.that(!asked[once], "panel[%d] (%s) is on the panel twice: use self_consistency to ask it more often", i, m.Model)
+		bad.Unless(!asked[once], "panel[%d] (%s) is on the panel twice: use self_consistency to ask it more often", i, m.Model)
 		asked[once] = true
-		check.that(m.Model != "", "panel[%d]: model is empty", i)
-		check.that(known[m.Endpoint] || m.Endpoint == "" && len(c.Endpoints) <= 1, "panel[%d] (%s): no endpoint is named %q", i, m.Model, m.Endpoint)
-		check.that(m.Role == Primary || m.Role == Fallback, "panel[%d] (%s): role is %q: want primary or fallback", i, m.Model, m.Role)
+		bad.Unless(m.Model != "", "panel[%d]: model is empty", i)
+		bad.Unless(known[m.Endpoint] || m.Endpoint == "" && len(c.Endpoints) <= 1, "panel[%d] (%s): no endpoint is named %q", i, m.Model, m.Endpoint)
+		bad.Unless(m.Role == Primary || m.Role == Fallback, "panel[%d] (%s): role is %q: want primary or fallback", i, m.Model, m.Role)
 	}
 	votes := slices.ContainsFunc(c.Panel, func(m Member) bool { return m.Role == Primary })
-	check.that(votes, "panel has no primary: want at least one model that votes")
+	bad.Unless(votes, "panel has no primary: want at least one model that votes")
 }
 
 // hash is the hex sha256 of whatever a judgement depends on: a judge with the

@@ -4,9 +4,7 @@
 package multiplier
 
 import (
-	"errors"
-	"fmt"
-
+	"github.com/trajectory-arena/arena/internal/wrong"
 	"github.com/trajectory-arena/arena/judges/outcome"
 )
 
@@ -66,18 +64,13 @@ func Defaults() Config {
 
 // Validate names everything that cannot be used, all at once.
 func (c Config) Validate() error {
-	var errs []error
-	check := func(ok bool, format string, args ...any) {
-		if !ok {
-			errs = append(errs, fmt.Errorf(format, args...))
-		}
-	}
-	check(c.Per == Attempt || c.Per == Run, "multiplier.per is %q: want attempt or run", c.Per)
-	check(c.Unscored == Excluded || c.Unscored == Mean, "multiplier.unscored is %q: want excluded or mean", c.Unscored)
-	check(c.Frames == KeepFrames || c.Frames == HalveFrames || c.Frames == VoidFrames, "multiplier.frames is %q: want keep, halve or void", c.Frames)
-	check(c.Floor >= 0 && c.Floor <= 1, "multiplier.floor is %v: want 0 to 1", c.Floor)
-	check(c.Ceiling > 0 && c.Ceiling <= 1, "multiplier.ceiling is %v: want more than 0 and at most 1", c.Ceiling)
-	return errors.Join(errs...)
+	var bad wrong.List
+	bad.Unless(c.Per == Attempt || c.Per == Run, "multiplier.per is %q: want attempt or run", c.Per)
+	bad.Unless(c.Unscored == Excluded || c.Unscored == Mean, "multiplier.unscored is %q: want excluded or mean", c.Unscored)
+	bad.Unless(c.Frames == KeepFrames || c.Frames == HalveFrames || c.Frames == VoidFrames, "multiplier.frames is %q: want keep, halve or void", c.Frames)
+	bad.Unless(c.Floor >= 0 && c.Floor <= 1, "multiplier.floor is %v: want 0 to 1", c.Floor)
+	bad.Unless(c.Ceiling > 0 && c.Ceiling <= 1, "multiplier.ceiling is %v: want more than 0 and at most 1", c.Ceiling)
+	return bad.Err()
 }
 
 // Quality is what is known of one run's reasoning. The zero value is a run

@@ -9,8 +9,6 @@ package mix
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"math"
 	"path/filepath"
 
@@ -18,6 +16,7 @@ import (
 
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/guard"
+	"github.com/trajectory-arena/arena/internal/wrong"
 	"github.com/trajectory-arena/arena/pipeline/choose"
 	"github.com/trajectory-arena/arena/pipeline/finish"
 )
@@ -62,20 +61,15 @@ type Mix struct {
 
 // Validate names everything that cannot be used, all at once.
 func (m *Mix) Validate() error {
-	var errs []error
-	check := func(ok bool, format string, args ...any) {
-		if !ok {
-			errs = append(errs, fmt.Errorf(format, args...))
-		}
-	}
-	check(len(m.Sources) > 0, "there is no source")
+	var bad wrong.List
+	bad.Unless(len(m.Sources) > 0, "there is no source")
 	for _, s := range m.Sources {
-		check((s.Weight > 0) == (m.Sources[0].Weight > 0) && s.Weight >= 0 && !math.IsInf(s.Weight, 1), "weight of %s is %v: want more than 0, or none for any source", s.Dir, s.Weight)
+		bad.Unless((s.Weight > 0) == (m.Sources[0].Weight > 0) && s.Weight >= 0 && !math.IsInf(s.Weight, 1), "weight of %s is %v: want more than 0, or none for any source", s.Dir, s.Weight)
 	}
-	check(m.Config.PerProblem >= 0 && m.Config.PerAgent >= 0, "caps are %d and %d: want 0 or more", m.Config.PerProblem, m.Config.PerAgent)
-	check(m.Config.Near > 0 && m.Config.Near <= 1, "near is %v: want more than 0 and at most 1", m.Config.Near)
-	check(m.Workers >= 1, "workers is %d: want at least 1", m.Workers)
-	return errors.Join(errs...)
+	bad.Unless(m.Config.PerProblem >= 0 && m.Config.PerAgent >= 0, "caps are %d and %d: want 0 or more", m.Config.PerProblem, m.Config.PerAgent)
+	bad.Unless(m.Config.Near > 0 && m.Config.Near <= 1, "near is %v: want more than 0 and at most 1", m.Config.Near)
+	bad.Unless(m.Workers >= 1, "workers is %d: want at least 1", m.Workers)
+	return bad.Err()
 }
 
 type mixer struct {
