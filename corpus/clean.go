@@ -29,7 +29,6 @@ type cleaner struct {
 	// known are short texts that were looked at and hold nothing: most columns have
 	// few words, met in every row.
 	known map[string]bool
-	texts []reflect.Value // of the row
 }
 
 // The texts that a cleaner remembers are at most shortText bytes long, and at most
@@ -56,45 +55,52 @@ func CleanRow(row any, r *redact.Redactor, counts redact.Counts) {
 // row spares the long numbers that the row names as ids of goods: they stay in all
 // of its texts, those that the model wrote among them.
 func (c *cleaner) row(row any) {
+	of := reflect.ValueOf(row).Elem()
+	if eachText(of, false, c.clean) {
+		return
+	}
 	ids := redact.IDs{}
-	c.texts = appendTexts(c.texts[:0], reflect.ValueOf(row).Elem())
-	for _, v := range c.texts {
-		ids.Add(v.String())
-	}
+	eachText(of, false, func(v reflect.Value) bool { ids.Add(v.String()); return true })
 	redactor := c.redactor.Sparing(ids)
-	for _, v := range c.texts {
-		text := v.String()
-		if len(text) < redact.Shortest || c.known[text] {
-			continue
-		}
-		clean := redactor.Text(text, c.counts)
-		switch {
-		case clean != text:
-			v.SetString(clean)
-		case c.known != nil && len(text) <= shortText && len(c.known) < mostKnown && redactor == c.redactor:
-			c.known[strings.Clone(text)] = true
-		}
-	}
+	eachText(of, true, func(v reflect.Value) bool { v.SetString(redactor.Text(v.String(), c.counts)); return true })
 }
 
-// appendTexts gives the texts of a value, whose lists it copies before: others may
-// hold them too.
-func appendTexts(all []reflect.Value, v reflect.Value) []reflect.Value {
+// clean reports whether a text holds nothing, whatever ids its row names.
+func (c *cleaner) clean(v reflect.Value) bool {
+	text := v.String()
+	if len(text) < redact.Shortest || c.known[text] {
+		return true
+	}
+	clean := c.redactor.Text(text, redact.Counts{}) == text
+	if clean && c.known != nil && len(text) <= shortText && len(c.known) < mostKnown {
+		c.known[strings.Clone(text)] = true
+	}
+	return clean
+}
+
+// eachText visits the texts of a value until visit gives false, and gives what it gave
+// last. Lists of a value that is to be changed are copied before: others may hold them
+// too.
+func eachText(v reflect.Value, change bool, visit func(reflect.Value) bool) bool {
+	goesOn := true
 	switch v.Kind() {
 	case reflect.String:
-		return append(all, v)
+		return visit(v)
 	case reflect.Slice:
-		v.Set(reflect.AppendSlice(reflect.MakeSlice(v.Type(), 0, v.Len()), v))
-		for i := range v.Len() {
-			all = appendTexts(all, v.Index(i))
+		if change {
+			v.Set(reflect.AppendSlice(reflect.MakeSlice(v.Type(), 0, v.Len()), v))
+		}
+		for i := 0; goesOn && i < v.Len(); i++ {
+			goesOn = eachText(v.Index(i), change, visit)
 		}
 	case reflect.Struct:
-		for _, i := range textFields(v.Type()) {
-			all = appendTexts(all, v.Field(i))
+		fields := textFields(v.Type())
+		for i := 0; goesOn && i < len(fields); i++ {
+			goesOn = eachText(v.Field(fields[i]), change, visit)
 		}
 	default: // numbers and pointers to them hold no text
 	}
-	return all
+	return goesOn
 }
 
 var fields sync.Map
