@@ -14,6 +14,7 @@ const (
 
 // Judgement is one judge's answer on the reasoning of one attempt.
 type Judgement struct {
+	_ struct{} `cbor:",toarray"`
 	// Judge is the versioned name, such as "gates_v2".
 	Judge   string
 	Outcome JudgeOutcome
@@ -51,6 +52,7 @@ const (
 
 // Span is a passage that a judge cites.
 type Span struct {
+	_ struct{} `cbor:",toarray"`
 	// Gate counts from 1.
 	Gate int
 	// Step is the dialogue's step number; 0 where the judge names none.

@@ -2,6 +2,7 @@ package arena
 
 // Outcome is what the subnet's own rules give an attempt.
 type Outcome struct {
+	_ struct{} `cbor:",toarray"`
 	// Scores is nil where the attempt has no score: it did not end well, or
 	// left no dialogue.
 	Scores  *Scores
@@ -31,6 +32,7 @@ type Findings struct {
 
 // Scores is one score by the subnet's rules. Every number is in 0 to 1.
 type Scores struct {
+	_      struct{} `cbor:",toarray"`
 	Length float64
 	Format float64
 	// Axes is nil for a product task without a known recommended product.
@@ -40,6 +42,7 @@ type Scores struct {
 // Axes are the task's own scores, sums over products divided by the number of
 // rewards.
 type Axes struct {
+	_        struct{} `cbor:",toarray"`
 	Product  float64
 	GT       float64
 	Rule     float64

@@ -25,6 +25,7 @@ const (
 // Verdict is the answer of one check on one attempt, with the value that was
 // measured and the limit it was held against.
 type Verdict struct {
+	_ struct{} `cbor:",toarray"`
 	// Check is the check's versioned name, such as "call_count_v1".
 	Check    string
 	Decision Decision
@@ -36,6 +37,7 @@ type Verdict struct {
 
 // Structure is what the structural filter says of one attempt.
 type Structure struct {
+	_    struct{} `cbor:",toarray"`
 	Keep bool
 	Axis Axis
 	// Confidence in Axis, 0 to 1.
@@ -56,6 +58,7 @@ type Structure struct {
 
 // Feature is one measured value. NaN means that it could not be measured.
 type Feature struct {
+	_     struct{} `cbor:",toarray"`
 	Name  string
 	Value float64
 }

@@ -26,7 +26,7 @@ func TestACleanedRowIsCleanedByThePartsRules(t *testing.T) {
 	const hotkey = "5GrwvaEF5zXb26Fz9rcQpDWS57CtERHpNehXCPcNoHGKutQY"
 	rec := record(1)
 	rec.Dialogue.Turns[0].Think = "of " + hotkey + " at a@example.com"
-	row, err := rows.NewSFT(rec, facts(corpus.SplitTrain, 1))
+	row, _, err := rows.NewSFT(rec, facts(corpus.SplitTrain, 1))
 	ok(t, err)
 	before := slices.Clone(row.Messages)
 	for _, r := range []*redact.Redactor{own, other, nil} {

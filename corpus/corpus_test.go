@@ -84,7 +84,7 @@ func writePart(t *testing.T, fsys corpus.FS, dir string, i, n int) error {
 	sft := corpus.NewShards[rows.SFT](p, corpus.Stream{Config: "sft", Profile: corpus.ProfileHFJSON, Split: split})
 	kto := corpus.NewShards[rows.KTO](p, corpus.Stream{Config: "kto", Profile: corpus.ProfileKTO, Split: split})
 	for j := range n {
-		row, err := rows.NewSFT(record(j), facts(split, j))
+		row, _, err := rows.NewSFT(record(j), facts(split, j))
 		if err != nil {
 			t.Fatal(err)
 		}

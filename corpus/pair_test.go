@@ -116,7 +116,7 @@ func TestRowsSayWhatIsKnown(t *testing.T) {
 	f := facts(corpus.SplitTrain, 0)
 	f.Metadata = map[string]any{"note": "x"}
 	f.Secret = func(string) bool { return true }
-	row, err := rows.NewSFT(rec, f)
+	row, _, err := rows.NewSFT(rec, f)
 	ok(t, err)
 	if row.JudgeScore != nil || row.OutcomeScore != nil || row.JudgeMultiplier != nil || row.StopCondition != "terminated" || *row.RunDate != 1780272000000 {
 		t.Errorf("row %+v", row)
@@ -125,11 +125,11 @@ func TestRowsSayWhatIsKnown(t *testing.T) {
 		t.Errorf("row %+v", row)
 	}
 	rec.Trace.Status, rec.Dialogue.Turns = arena.StatusTimedOut, rec.Dialogue.Turns[:1]
-	if row, err = rows.NewSFT(rec, f); err != nil || row.StopCondition != "timed_out" || !row.IsTruncated {
+	if row, _, err = rows.NewSFT(rec, f); err != nil || row.StopCondition != "timed_out" || !row.IsTruncated {
 		t.Errorf("row %+v %v", row, err)
 	}
 	rec.Trace.Status = arena.StatusSuccess
-	if row, err = rows.NewSFT(rec, f); err != nil || row.StopCondition != "tool_call" {
+	if row, _, err = rows.NewSFT(rec, f); err != nil || row.StopCondition != "tool_call" {
 		t.Errorf("row %+v %v", row, err)
 	}
 }

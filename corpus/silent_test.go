@@ -52,7 +52,7 @@ func column(t *testing.T, table arrow.Table, name string) arrow.Array {
 // writes such lists empty without an error, as the first half shows.
 func TestListsOfJSONValuesAreNotEmpty(t *testing.T) {
 	t.Parallel()
-	row, err := rows.NewSFT(record(0), facts(corpus.SplitTrain, 0))
+	row, _, err := rows.NewSFT(record(0), facts(corpus.SplitTrain, 0))
 	if err != nil {
 		t.Fatal(err)
 	}

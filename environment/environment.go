@@ -13,6 +13,7 @@ import (
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/corpus/chat"
 	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/pipeline/finish"
@@ -144,13 +145,13 @@ func Teachers(s *finish.Source) (map[string][]arena.Call, error) {
 		if best, known := paid[r.ProblemID]; known && best >= r.Reward {
 			return nil
 		}
-		turns, err := r.Turns()
+		messages, err := chat.Decode(r.Messages)
 		if err != nil {
 			return err
 		}
 		id := strings.Clone(r.ProblemID) // a row's texts live as long as its batch
 		paid[id], teachers[id] = r.Reward, nil
-		for _, t := range turns {
+		for _, t := range rows.TurnsIn(messages) {
 			for _, c := range t.Calls {
 				teachers[id] = append(teachers[id], arena.Call{Name: strings.Clone(c.Name), Arguments: arena.Raw(strings.Clone(string(c.Arguments)))})
 			}

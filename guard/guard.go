@@ -46,6 +46,7 @@ type Candidate struct {
 
 // Finding is what the guard says of one candidate.
 type Finding struct {
+	_ struct{} `cbor:",toarray"`
 	// Match and Bank name the nearest protected problem; empty where no
 	// protected problem shares a constraint with the text.
 	Match string

@@ -106,7 +106,7 @@ func (g *grouper) becomes(f choose.Fate, at ref, x *block.Entry) *candidate {
 	if !wanted || x.Body.Bytes == 0 || x.Leak.Drop || g.weights.factor(x) == nil {
 		return nil
 	}
-	completion, started := x.Body.Signature.Pack(), int64(math.MaxInt64)
+	completion, started := x.Body.Signature, int64(math.MaxInt64)
 	if date := x.Attempt.RunDate; date != nil {
 		started = *date
 	}

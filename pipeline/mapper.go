@@ -24,6 +24,8 @@ import (
 type mapper struct {
 	*session
 	facts rows.Facts
+	// tools are the texts of the harness's tools.
+	tools []string
 	doc   []byte
 }
 
@@ -106,7 +108,7 @@ func newEntry(rec *arena.Record, problem int) *block.Entry {
 func (m *mapper) render(ctx context.Context, rec *arena.Record, problem int, entry *block.Entry) (*block.Draft, error) {
 	facts := m.facts
 	facts.Category = m.day.Problems.All[problem].Category
-	row, err := rows.NewSFT(ruled(rec, &facts), &facts)
+	row, ms, err := rows.NewSFT(ruled(rec, &facts), &facts)
 	if unfit, is := errors.AsType[*chat.Unfit](err); is {
 		entry.Structure.Keep = false
 		entry.Structure.Reasons = slices.Insert(entry.Structure.Reasons, 0, unfit.Reason)
@@ -115,17 +117,20 @@ func (m *mapper) render(ctx context.Context, rec *arena.Record, problem int, ent
 	if err != nil {
 		return nil, err
 	}
-	if entry.Leak, err = m.leak(&row, problem); err != nil {
-		return nil, err
+	draft, tools := &block.Draft{Scalars: row.Scalars, Messages: row.Messages, Metadata: row.Metadata, Goal: row.Goal}, m.tools
+	if rec.Trace.Ruling != nil {
+		draft.Tools, tools = row.Tools, finish.ToolTexts(row.Tools)
 	}
+	entry.Leak = m.leak(finish.CandidateOf(&row, ms, tools), problem)
 	entry.Body.Tokens = int(row.NTokens)
 	m.doc = appendCompletion(m.doc[:0], &rec.Dialogue)
-	entry.Body.Signature = minhash.Sign(m.doc)
-	draft := &block.Draft{Scalars: row.Scalars, Messages: row.Messages, Metadata: row.Metadata, Goal: row.Goal}
-	if rec.Trace.Ruling != nil {
-		draft.Tools = row.Tools
-	}
+	signature := minhash.Sign(m.doc)
+	entry.Body.Signature = signature.Pack()
 	draft.Verdicts, err = m.judgeSteps(ctx, rec, entry)
+	if entry.Leak.Drop || splitOf(m.protect.Pools[problem]) == "" { // no file will hold it
+		entry.Body.Bytes = draft.Size()
+		return nil, err
+	}
 	return draft, err
 }
 
@@ -143,22 +148,17 @@ func appendCompletion(dst []byte, d *arena.Dialogue) []byte {
 	return dst
 }
 
-// leak holds an attempt's row against the bank of the split that its problem would
-// be in.
-func (m *mapper) leak(row *rows.SFT, problem int) (guard.Finding, error) {
-	p := m.protect
-	best := p.Problems[problem]
-	if g := p.guardOf(problem); g != nil {
-		c, err := finish.CandidateOf(row)
-		if err != nil {
-			return best, err
-		}
-		if c.Text == m.day.Problems.All[problem].Query {
-			c.Text = "" // it is checked once, with the problem
-		}
-		if f := g.Check(c); f.Drop && !best.Drop || f.Drop == best.Drop && f.Score > best.Score {
-			best = f
-		}
+// leak holds an attempt against the bank of the split that its problem would be in.
+func (m *mapper) leak(c guard.Candidate, problem int) guard.Finding {
+	best, g := m.protect.Problems[problem], m.protect.guardOf(problem)
+	if g == nil {
+		return best
 	}
-	return best, nil
+	if c.Text == m.day.Problems.All[problem].Query {
+		c.Text = "" // it is checked once, with the problem
+	}
+	if f := g.Check(c); f.Drop && !best.Drop || f.Drop == best.Drop && f.Score > best.Score {
+		return f
+	}
+	return best
 }

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/corpus/chat"
 	"github.com/trajectory-arena/arena/corpus/redact"
 	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/corpus/where"
@@ -192,7 +193,7 @@ func (s *session) blockConfig() (string, error) {
 }
 
 func (s *session) newMapper() *mapper {
-	m := &mapper{session: s, facts: rows.Facts{
+	m := &mapper{session: s, tools: finish.ToolTexts(chat.Tools(s.Harness)), facts: rows.Facts{
 		Harness: s.Harness, PipelineVersion: s.Version, Counter: rows.Bytes4{},
 		Secret: func(id string) bool { return len(s.names.Scan(id)) > 0 },
 	}}

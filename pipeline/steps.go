@@ -62,11 +62,11 @@ func perMessage(verdicts []arena.StepVerdict, d *arena.Dialogue) []arena.StepVer
 // unclear to it, is no row.
 func (w *unitWriter) steps(ctx context.Context) error {
 	out := corpus.NewShards[rows.Steps](w.part, w.unit.Stream)
-	err := w.eachDraft(ctx, func(i int, d *block.Draft) error {
+	err := w.eachRow(ctx, func(at ref, x *block.Entry, d *block.Draft) error {
 		if len(d.Verdicts) == 0 {
 			return nil
 		}
-		row, err := w.stepsRow(w.unit.Rows[i], d)
+		row, err := w.stepsRow(at, x, d)
 		if err != nil || len(row.Labels) == 0 {
 			return err
 		}
@@ -78,13 +78,12 @@ func (w *unitWriter) steps(ctx context.Context) error {
 	return out.Close()
 }
 
-func (w *unitWriter) stepsRow(at ref, d *block.Draft) (rows.Steps, error) {
+func (w *unitWriter) stepsRow(at ref, x *block.Entry, d *block.Draft) (rows.Steps, error) {
 	ms, err := chat.Decode(d.Messages)
 	if err != nil {
 		return rows.Steps{}, err
 	}
-	x := w.entries[at]
-	row, err := rows.NewSteps(w.row(at, d), ms, d.Verdicts, w.facts(x.Problem))
+	row, err := rows.NewSteps(w.row(at, x, d), ms, d.Verdicts, w.facts(x.Problem))
 	row.Rule = x.StepJudgement.Judge
 	return row, err
 }

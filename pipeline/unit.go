@@ -20,8 +20,6 @@ type unitWriter struct {
 	part    *corpus.Part
 	dir     string
 	weights weights
-	// entries are those that the unit's rows point at.
-	entries map[ref]*block.Entry
 }
 
 func (w *unitWriter) write(ctx context.Context) error {
@@ -32,66 +30,16 @@ func (w *unitWriter) write(ctx context.Context) error {
 		return w.tables(ctx)
 	case w.unit.Stream.Config == configRL:
 		return w.rl()
-	}
-	if err := w.load(ctx); err != nil {
-		return err
-	}
-	switch w.unit.Stream.Config {
-	case configSFT:
+	case w.unit.Stream.Config == configSFT:
 		return w.sft(ctx)
-	case configSteps:
+	case w.unit.Stream.Config == configSteps:
 		return w.steps(ctx)
 	default:
 		return w.compared(ctx)
 	}
 }
 
-func (w *unitWriter) load(ctx context.Context) error {
-	w.entries = make(map[ref]*block.Entry, len(w.unit.Rows))
-	byInput := map[int][]ref{}
-	for _, at := range w.unit.Rows {
-		byInput[at.Input] = append(byInput[at.Input], at)
-	}
-	for input, refs := range byInput {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		if err := w.loadInput(input, refs); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (w *unitWriter) loadInput(input int, refs []ref) error {
-	in, err := block.Open(w.FS, w.inputs[input].dir)
-	if err != nil {
-		return err
-	}
-	defer in.Close()
-	for _, at := range refs {
-		if w.entries[at], err = in.At(at.Place); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (w *unitWriter) draft(at ref) (*block.Draft, error) {
-	bodies, err := block.OpenBodies(w.FS, w.inputs[at.Input].dir)
-	if err != nil {
-		return nil, err
-	}
-	defer bodies.Close()
-	d, err := bodies.Read(w.entries[at].Body)
-	if errors.Is(err, block.ErrDamaged) { // the next run makes it again
-		err = errors.Join(err, w.FS.RemoveAll(w.inputs[at.Input].dir))
-	}
-	return d, err
-}
-
-func (w *unitWriter) row(at ref, d *block.Draft) *rows.SFT {
-	x := w.entries[at]
+func (w *unitWriter) row(at ref, x *block.Entry, d *block.Draft) *rows.SFT {
 	row := &rows.SFT{Messages: d.Messages, Tools: w.tools(d), Metadata: d.Metadata, Goal: d.Goal, Scalars: d.Scalars, Origin: w.origin(x.Problem)}
 	row.Reward, row.JudgeMultiplier, row.Split = w.weights.reward(x), w.weights.factor(x), w.unit.Stream.Split
 	row.IsAgentic = w.plan.Fates[at.Input][at.Entry].Axis == arena.AxisAgentic
@@ -119,15 +67,37 @@ func (w *unitWriter) facts(problem int) *rows.Facts {
 	}
 }
 
-// eachDraft visits the drafts of the unit's rows, by their positions.
-func (w *unitWriter) eachDraft(ctx context.Context, visit func(i int, d *block.Draft) error) error {
-	for i, at := range w.unit.Rows {
-		d, err := w.draft(at)
-		if err == nil {
-			err = ctx.Err()
+// mostOpen is how many blocks a unit keeps open.
+const mostOpen = 32
+
+// eachRow visits the attempts that the unit's rows point at, with their drafts.
+func (w *unitWriter) eachRow(ctx context.Context, visit func(at ref, x *block.Entry, d *block.Draft) error) error {
+	blocks := map[int]*block.Reader{}
+	closeAll := func() {
+		for _, b := range blocks {
+			b.Close()
+		}
+		clear(blocks)
+	}
+	defer closeAll()
+	for _, at := range w.unit.Rows {
+		in, err := blocks[at.Input], ctx.Err()
+		if err == nil && in == nil {
+			if len(blocks) == mostOpen {
+				closeAll()
+			}
+			in, err = block.Open(w.FS, w.inputs[at.Input].dir)
+		}
+		if err != nil {
+			return err
+		}
+		blocks[at.Input] = in
+		x, d, err := in.Draft(at.Place)
+		if errors.Is(err, block.ErrDamaged) { // the next run makes it again
+			err = errors.Join(err, w.FS.RemoveAll(w.inputs[at.Input].dir))
 		}
 		if err == nil {
-			err = visit(i, d)
+			err = visit(at, x, d)
 		}
 		if err != nil {
 			return err
@@ -138,19 +108,18 @@ func (w *unitWriter) eachDraft(ctx context.Context, visit func(i int, d *block.D
 
 func (w *unitWriter) sft(ctx context.Context) error {
 	out := corpus.NewShards[rows.SFT](w.part, w.unit.Stream)
-	err := w.eachDraft(ctx, func(i int, d *block.Draft) error { return out.Add(w.row(w.unit.Rows[i], d)) })
+	err := w.eachRow(ctx, func(at ref, x *block.Entry, d *block.Draft) error { return out.Add(w.row(at, x, d)) })
 	if err != nil {
 		return err
 	}
 	return out.Close()
 }
 
-func (w *unitWriter) candidate(at ref, d *block.Draft) (rows.Candidate, error) {
+func (w *unitWriter) candidate(x *block.Entry, d *block.Draft) (rows.Candidate, error) {
 	ms, err := chat.Decode(d.Messages)
 	if err != nil {
 		return rows.Candidate{}, err
 	}
-	x := w.entries[at]
 	c := rows.Candidate{SessionID: x.Attempt.TraceID, Success: x.Outcome.Success, Judge: w.weights.quality(x), Unwanted: !x.Structure.Keep, Tokens: d.NTokens}
 	c.Prompt, c.Completion = rows.Completion(ms, w.tools(d))
 	return c, nil
@@ -165,20 +134,19 @@ func (w *unitWriter) compared(ctx context.Context) error {
 		rule: rows.PairRule{PerProblem: w.Config.Select.Pairs, MinMargin: w.Config.Select.Margin, MaxLengthRatio: w.Config.Select.LengthRatio},
 	}
 	var group []rows.Candidate
-	err := w.eachDraft(ctx, func(i int, d *block.Draft) error {
-		c, err := w.candidate(w.unit.Rows[i], d)
-		if err != nil {
-			return err
+	problem := -1
+	add := func() error { return out.add(group, w.facts(problem)) }
+	err := w.eachRow(ctx, func(_ ref, x *block.Entry, d *block.Draft) error {
+		c, err := w.candidate(x, d)
+		if err == nil && x.Problem != problem && len(group) > 0 {
+			err, group = add(), group[:0]
 		}
-		group = append(group, c)
-		problem := w.entries[w.unit.Rows[i]].Problem
-		if i+1 < len(w.unit.Rows) && w.entries[w.unit.Rows[i+1]].Problem == problem {
-			return nil
-		}
-		err = out.add(group, w.facts(problem))
-		group = group[:0]
+		group, problem = append(group, c), x.Problem
 		return err
 	})
+	if err == nil && len(group) > 0 {
+		err = add()
+	}
 	if err == nil {
 		err = errors.Join(out.kto.Close(), out.pref.Close())
 	}

@@ -2,6 +2,7 @@ package chat
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/internal/cursor"
 )
 
 // Turn is one message of the text form, and of the encodings that every loader
@@ -103,14 +105,13 @@ func assistantText(m *Message) string {
 
 // CallText is one call as a JSON object of name and arguments.
 func CallText(f Function) string {
-	s, err := Marshal(struct {
-		Name      string          `json:"name"`
-		Arguments json.RawMessage `json:"arguments"`
-	}{f.Name, f.Arguments})
-	if err != nil { // arguments that Check refuses
+	name, err := Marshal(f.Name)
+	c := cursor.New(cmp.Or(string(f.Arguments), "null"), textLimits)
+	args := c.Compact()
+	if err != nil || c.End() != nil { // arguments that Check refuses
 		return "{}"
 	}
-	return s
+	return `{"name":` + name + `,"arguments":` + args + "}"
 }
 
 // sourceProfile is the harness profile of rows whose system prompt and tools

@@ -89,7 +89,7 @@ func (r *requested) corpus(t *testing.T) string {
 	for i, d := range r.dialogues {
 		f := &rows.Facts{Harness: harness(), Category: arena.CategoryShop, Split: corpus.SplitTrain, Counter: rows.Bytes4{},
 			Origin: rows.Origin{ProblemID: fmt.Sprint("p", i), Cluster: fmt.Sprint("c", i)}}
-		row, err := rows.NewSFT(&arena.Record{Trace: &arena.Trace{ID: fmt.Sprint("run/p", i), Query: r.requests[i]}, Dialogue: d}, f)
+		row, _, err := rows.NewSFT(&arena.Record{Trace: &arena.Trace{ID: fmt.Sprint("run/p", i), Query: r.requests[i]}, Dialogue: d}, f)
 		ok(t, err)
 		ok(t, sft.Add(&row))
 		said := strings.ToValidUTF8(r.requests[i], "\uFFFD")

@@ -37,39 +37,35 @@ type Facts struct {
 	Metadata map[string]any
 }
 
-// NewSFT makes the row of an attempt. Its reward is the outcome alone, and it
-// has no judge's multiplier: both are the caller's choice. An error of type *chat.Unfit means that
-// it can be none.
-func NewSFT(rec *arena.Record, f *Facts) (SFT, error) {
-	ms, err := chat.Render(f.Harness, rec.Trace.Query, &rec.Dialogue)
-	if err != nil {
-		return SFT{}, err
+// NewSFT makes the row of an attempt, with its messages before they were encoded. Its
+// reward is the outcome alone, and it has no judge's multiplier: both are the caller's
+// choice. An error of type *chat.Unfit means that it can be none.
+func NewSFT(rec *arena.Record, f *Facts) (row SFT, ms []chat.Message, err error) {
+	if ms, err = chat.Render(f.Harness, rec.Trace.Query, &rec.Dialogue); err != nil {
+		return row, nil, err
 	}
 	if f.Secret != nil {
 		chat.Rename(ms, f.Secret)
 	}
 	encoded, err := chat.Encode(ms)
 	if err != nil {
-		return SFT{}, err
+		return row, nil, err
 	}
 	meta, err := metadata(rec, f)
 	if err != nil {
-		return SFT{}, err
+		return row, nil, err
 	}
 	tools := chat.Tools(f.Harness)
-	row := SFT{Messages: encoded, Tools: tools, Metadata: meta, Goal: strings.ToValidUTF8(rec.Trace.Query, "\uFFFD"), Scalars: scalars(rec, f), Origin: f.Origin}
+	row = SFT{Messages: encoded, Tools: tools, Metadata: meta, Goal: strings.ToValidUTF8(rec.Trace.Query, "\uFFFD"), Scalars: scalars(rec, f), Origin: f.Origin}
 	n, err := f.tokens(ms, encoded, tools)
 	row.NTokens, row.TokenCounter = int64(n), f.Counter.Name()
-	return row, err
+	return row, ms, err
 }
 
 func (f *Facts) tokens(ms []chat.Message, encoded, tools []string) (int, error) {
-	if f.Publish == nil {
-		return CountTokens(f.Counter, ms, tools), nil
-	}
 	published := slices.Clone(encoded)
-	for i, m := range encoded {
-		published[i] = f.Publish(m)
+	for i := 0; f.Publish != nil && i < len(encoded); i++ {
+		published[i] = f.Publish(encoded[i])
 	}
 	if slices.Equal(published, encoded) {
 		return CountTokens(f.Counter, ms, tools), nil

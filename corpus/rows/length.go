@@ -83,6 +83,9 @@ func (Bytes4) Count(text string) int { return (len(text) + 3) / 4 }
 // the system turn.
 func CountTokens(c Counter, ms []chat.Message, tools []string) int {
 	turns := chat.Text(ms, tools)
+	if _, is := c.(Bytes4); is {
+		return int(estimate(said(turns) + max(0, len(turns)-1)).Tokens)
+	}
 	texts := make([]string, len(turns))
 	for i, t := range turns {
 		texts[i] = t.Content

@@ -2,6 +2,7 @@ package rows
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/tidwall/gjson"
 
@@ -9,14 +10,9 @@ import (
 	"github.com/trajectory-arena/arena/corpus/chat"
 )
 
-// Turns gives the messages of the row as turns: the system prompt and what the
-// customer said as the user's, results of tools in tags. It fails where a message cannot
-// be read.
-func (r *SFT) Turns() ([]arena.Turn, error) {
-	messages, err := chat.Decode(r.Messages)
-	if err != nil {
-		return nil, err
-	}
+// TurnsIn gives the messages of a row as turns: the system prompt and what the
+// customer said as the user's, results of tools in tags.
+func TurnsIn(messages []chat.Message) []arena.Turn {
 	var turns []arena.Turn
 	for _, m := range messages {
 		switch m.Role {
@@ -32,23 +28,18 @@ func (r *SFT) Turns() ([]arena.Turn, error) {
 			turns = append(turns, t)
 		}
 	}
-	return turns, nil
+	return turns
 }
 
-// TurnsOf gives dialogues in text form as turns, as SFT.Turns does.
+// TurnsOf gives dialogues in text form as turns, as TurnsIn does.
 func TurnsOf(dialogues ...[]Msg) []arena.Turn {
-	var turns []arena.Turn
-	for _, messages := range dialogues {
-		for _, m := range messages {
-			switch m.Role {
-			case chat.System, chat.User:
-				turns = append(turns, arena.Turn{User: m.Content})
-			case chat.Assistant:
-				turns = append(turns, arena.Turn{Text: m.Content})
-			}
+	var messages []chat.Message
+	for _, m := range slices.Concat(dialogues...) {
+		if m.Role != chat.Tool {
+			messages = append(messages, chat.Message{Role: m.Role, Content: m.Content})
 		}
 	}
-	return turns
+	return TurnsIn(messages)
 }
 
 // Request is the customer's request in a prompt: what its first user message says.

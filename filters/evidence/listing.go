@@ -68,7 +68,9 @@ func written(result arena.Raw) string {
 // column is where the value of the key belongs that text ends with, nil where it
 // belongs nowhere.
 func (l *Listing) column(text string) *[]string {
-	text = strings.TrimRight(text, blanks)
+	for len(text) > 0 && strings.IndexByte(blanks, text[len(text)-1]) >= 0 {
+		text = text[:len(text)-1]
+	}
 	switch {
 	case strings.HasSuffix(text, `"product_id"`):
 		return &l.Shown

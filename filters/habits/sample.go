@@ -12,6 +12,7 @@ import (
 // Sample is what the second pass needs to know of one attempt: counts and
 // hashes, no text, at most a few kilobytes.
 type Sample struct {
+	_ struct{} `cbor:",toarray"`
 	// Attempt names the attempt.
 	Attempt uint64
 	// Score is the log-odds of the first pass; Evidence whether it decides.

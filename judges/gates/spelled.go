@@ -68,6 +68,9 @@ func spelledIn(text string) []spelled {
 
 // spelledRun is wordRun for spaced scripts and one rune for the others.
 func spelledRun(text string, i int) int {
+	if c := text[i]; c < utf8.RuneSelf && !isWordByte(c) {
+		return i
+	}
 	if end := wordRun(text, i); end > i {
 		return end
 	}

@@ -71,9 +71,7 @@ func layoutOf(t reflect.Type) string {
 	case reflect.Struct:
 		var b strings.Builder
 		for i := range t.NumField() {
-			if f := t.Field(i); f.Tag.Get("cbor") != "-" {
-				fmt.Fprintf(&b, "%s %s;", f.Name, layoutOf(f.Type))
-			}
+			fmt.Fprintf(&b, "%s %s;", t.Field(i).Name, layoutOf(t.Field(i).Type))
 		}
 		return "{" + b.String() + "}"
 	default:

@@ -37,6 +37,7 @@ const (
 
 // Found is what the stages say of an attempt.
 type Found struct {
+	_         struct{} `cbor:",toarray"`
 	Structure arena.Structure
 	// Rank is the attempt's quality as trajectory, higher is better.
 	Rank      float64
@@ -51,17 +52,18 @@ type Found struct {
 	StepNeeds     Needs
 	// Leak is what the guard found in the attempt.
 	Leak guard.Finding
-	Body Body `cbor:",omitzero"`
+	Body Body
 }
 
 // Head is who made an attempt, and its grade.
 type Head struct {
+	_ struct{} `cbor:",toarray"`
 	// File is the position of the attempt's file among those of the block.
 	File  int
 	Fault *Fault
 	// Attempt is its row of the ledger, but for what is decided of it later: fate,
 	// split, rank, and what its problem says.
-	Attempt rows.Attempt
+	rows.Attempt
 	// Agent is the name by which the filter knows its agent.
 	Agent string
 	// Query is the sha256 of the request; its text is the problem's.
@@ -110,6 +112,7 @@ func (n Needs) Plus(o Needs) Needs {
 // Tools are the harness's; reward, multiplier, split and origin are decided when
 // the row is written.
 type Draft struct {
+	_ struct{} `cbor:",toarray"`
 	rows.Scalars
 	Messages []string
 	// Tools are the row's own, of an attempt that brought them along; empty for the
@@ -121,9 +124,9 @@ type Draft struct {
 	Verdicts []arena.StepVerdict
 }
 
-// size is that of the texts in bytes, by which corpora are cut into shards: no
+// Size is that of the texts in bytes, by which corpora are cut into shards: no
 // way of storing them shows in it.
-func (d *Draft) size() int64 {
+func (d *Draft) Size() int64 {
 	n := len(d.Metadata) + len(d.Goal)
 	for _, m := range d.Messages {
 		n += len(m)
@@ -131,9 +134,10 @@ func (d *Draft) size() int64 {
 	return int64(n)
 }
 
-// Body says where the attempt's draft lies in the block's bodies.
-// Bytes is the size of its texts, 0 for an attempt that cannot become a training row.
+// Body says where the attempt's draft lies in the block's bodies; Packed is 0 where no file of a
+// corpus will hold it. Bytes is the size of its texts, 0 for an attempt that cannot become a training row.
 type Body struct {
+	_      struct{} `cbor:",toarray"`
 	Offset int64
 	Packed int64
 	Bytes  int64
@@ -142,5 +146,5 @@ type Body struct {
 	// Tokens is the length of the rendered text as its counter has it.
 	Tokens int
 	// Signature is the MinHash signature of what the model did and said.
-	Signature minhash.Signature
+	Signature minhash.Packed
 }

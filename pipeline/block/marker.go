@@ -18,7 +18,7 @@ import (
 // Version names the layout of a block; a block of another one is made again. Its
 // last part is made of what an entry holds, so that a field more is a layout of
 // its own.
-var Version = "arena.block.v15-" + layoutSum()
+var Version = "arena.block.v16-" + layoutSum()
 
 func layoutSum() string {
 	layout := layoutOf(reflect.TypeFor[Entry]()) + layoutOf(reflect.TypeFor[Draft]())

@@ -74,13 +74,17 @@ func (s *stored) failed(err error) error {
 	return err
 }
 
-// Reader reads the entries of one block.
-type Reader struct{ stored }
+// Reader reads the entries of one block, and their drafts.
+type Reader struct {
+	stored
+	fs     corpus.FS
+	bodies stored // open once a draft was asked for
+}
 
 // Open opens the index of the block in dir.
 func Open(fsys corpus.FS, dir string) (*Reader, error) {
 	s, err := open(fsys, dir, indexName)
-	return &Reader{s}, err
+	return &Reader{stored: s, fs: fsys}, err
 }
 
 // At gives the entry at a place, with what was found.
@@ -142,23 +146,29 @@ func (r *Reader) decode(parts Part) (*Entry, error) {
 	return x, r.failed(r.coder.unpack(r.frame, maxFrame, into[:1+bits.Len8(uint8(parts))]...))
 }
 
-// Bodies reads the bodies of one block.
-type Bodies struct{ stored }
-
-// OpenBodies opens the bodies of the block in dir.
-func OpenBodies(fsys corpus.FS, dir string) (*Bodies, error) {
-	s, err := open(fsys, dir, bodiesName)
-	return &Bodies{s}, err
+// Draft gives the entry at a place, with what was found, and its draft.
+func (r *Reader) Draft(p Place) (*Entry, *Draft, error) {
+	x, err := r.At(p)
+	b, out := &r.bodies, &Draft{}
+	if err == nil && b.file == nil {
+		*b, err = open(r.fs, filepath.Dir(r.path), bodiesName)
+	}
+	if err == nil {
+		err = b.at(Place{x.Body.Offset, x.Body.Packed}, maxBody)
+	}
+	if err == nil && crc32.Checksum(b.frame, castagnoli) != x.Body.CRC {
+		err = fmt.Errorf("read %s: checksum of the body at %d differs: %w", b.path, x.Body.Offset, ErrDamaged)
+	}
+	if err == nil {
+		err = b.failed(b.coder.unpack(b.frame, maxBody, out))
+	}
+	return x, out, err
 }
 
-// Read gives one draft.
-func (b *Bodies) Read(at Body) (*Draft, error) {
-	if err := b.at(Place{at.Offset, at.Packed}, maxBody); err != nil {
-		return nil, err
+// Close closes the block's files.
+func (r *Reader) Close() {
+	r.stored.Close()
+	if r.bodies.file != nil {
+		r.bodies.Close()
 	}
-	if crc32.Checksum(b.frame, castagnoli) != at.CRC {
-		return nil, fmt.Errorf("read %s: checksum of the body at %d differs: %w", b.path, at.Offset, ErrDamaged)
-	}
-	out := &Draft{}
-	return out, b.failed(b.coder.unpack(b.frame, maxBody, out))
 }

@@ -71,7 +71,7 @@ func (w *Writer) addBody(x *Entry, d *Draft) error {
 	if err != nil {
 		return err
 	}
-	x.Body.Offset, x.Body.Packed, x.Body.Bytes = w.bodies.size(), int64(len(b)), d.size()
+	x.Body.Offset, x.Body.Packed, x.Body.Bytes = w.bodies.size(), int64(len(b)), d.Size()
 	x.Body.CRC = crc32.Checksum(b, castagnoli)
 	_, err = w.bodies.Write(b)
 	return err

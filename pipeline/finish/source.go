@@ -12,6 +12,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/corpus/chat"
 	"github.com/trajectory-arena/arena/corpus/figures"
 	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/corpus/verify"
@@ -186,7 +187,8 @@ func Look(row any) (s Seen, err error) {
 	switch r := row.(type) {
 	case *rows.SFT:
 		s = Seen{Origin: &r.Origin, Sessions: []string{r.SessionID}, Score: r.Reward}
-		s.Candidate, err = CandidateOf(r)
+		ms, unread := chat.Decode(r.Messages)
+		s.Candidate, err = CandidateOf(r, ms, ToolTexts(r.Tools)), unread
 	case *rows.RL:
 		s = Seen{Origin: &r.Origin}
 		s.Candidate = guard.CandidateOf(r.ProblemID, rows.Request(r.Prompt), rows.TurnsOf(r.Prompt), r.Gold()...)
@@ -211,13 +213,19 @@ func Look(row any) (s Seen, err error) {
 	return s, err
 }
 
-// CandidateOf is the candidate of an attempt.
-func CandidateOf(r *rows.SFT) (guard.Candidate, error) {
-	turns, err := r.Turns()
-	c := guard.CandidateOf(r.SessionID, r.Goal, turns)
-	for _, tool := range r.Tools {
-		c.Beside = append(c.Beside, text.Leaves(gjson.Parse(tool)))
+// CandidateOf is the candidate of an attempt with these messages, whose tools say what
+// ToolTexts gives.
+func CandidateOf(r *rows.SFT, ms []chat.Message, tools []string) guard.Candidate {
+	c := guard.CandidateOf(r.SessionID, r.Goal, rows.TurnsIn(ms))
+	c.Beside = append(slices.Clip(tools), text.Leaves(gjson.Parse(r.Metadata)))
+	return c
+}
+
+// ToolTexts are the texts in definitions of tools.
+func ToolTexts(tools []string) []string {
+	out := make([]string, len(tools))
+	for i, tool := range tools {
+		out[i] = text.Leaves(gjson.Parse(tool))
 	}
-	c.Beside = append(c.Beside, text.Leaves(gjson.Parse(r.Metadata)))
-	return c, err
+	return out
 }

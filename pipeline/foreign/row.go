@@ -70,18 +70,14 @@ func (m *Import) foreign(t *arena.Trace, protect *finish.Protection) (row rows.S
 		return row, nil, choose.Fate{Stage: stageRead, Reason: rec.Dialogue.Faults[0]}, nil
 	}
 	lost = losses(t, &rec.Dialogue)
-	row, err = rows.NewSFT(&rec, m.facts(&rec, lost))
+	row, ms, err := rows.NewSFT(&rec, m.facts(&rec, lost))
 	if unfit, is := errors.AsType[*chat.Unfit](err); is {
 		return row, nil, choose.Fate{Stage: stageRow, Reason: unfit.Reason}, nil
 	}
 	if err != nil {
 		return row, nil, f, err
 	}
-	said, err := finish.CandidateOf(&row)
-	if err != nil {
-		return row, nil, f, err
-	}
-	if protect.Check(corpus.SplitTrain, said).Drop {
+	if protect.Check(corpus.SplitTrain, finish.CandidateOf(&row, ms, finish.ToolTexts(row.Tools))).Drop {
 		return row, nil, choose.Fate{Stage: stageGuard, Reason: reasonHeldOut}, nil
 	}
 	if t.Declared != nil {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/corpus/chat"
 	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/filters/checks"
 	"github.com/trajectory-arena/arena/pipeline/choose"
@@ -88,8 +89,8 @@ func (w *work) readTeachers() error {
 }
 
 func callsOf(row *rows.SFT) (all [][]arena.Call, err error) {
-	turns, err := row.Turns()
-	for _, t := range turns {
+	messages, err := chat.Decode(row.Messages)
+	for _, t := range rows.TurnsIn(messages) {
 		if t.User == "" {
 			all = append(all, t.Calls)
 		}

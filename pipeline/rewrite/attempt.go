@@ -209,7 +209,7 @@ func bare(thought string, next []arena.Call, turns []arena.Turn) string {
 func (a *asking) newRow(turns []arena.Turn) (*rows.SFT, error) {
 	c := a.chosen[a.trace.ID]
 	rec := &arena.Record{Trace: a.trace, Dialogue: arena.Dialogue{Turns: turns}, Structure: arena.Structure{Axis: arena.AxisScripted}}
-	row, err := rows.NewSFT(rec, &rows.Facts{
+	row, _, err := rows.NewSFT(rec, &rows.Facts{
 		Harness: a.harness, Category: a.problem.Category, Split: corpus.SplitTrain, Origin: rows.Origin{ProblemID: c.ProblemID, Cluster: c.Cluster},
 		PipelineVersion: a.Version, Counter: rows.Bytes4{}, Secret: a.secret,
 		Metadata: map[string]any{"origin": Origin, "source_attempt": a.trace.ID, "replayed_results": a.out.Replayed, "rewriter": map[string]any{
