@@ -11,6 +11,7 @@ import (
 
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/verify"
+	"github.com/trajectory-arena/arena/internal/long"
 )
 
 var errInjected = errors.New("injected")
@@ -95,7 +96,7 @@ func (f faultyFile) Close() error {
 
 // TestEveryStepMayFail makes each step of writing a corpus fail in turn: the
 // error names a path, no manifest is left where there was none, and the next
-// run succeeds.
+// run succeeds. Without the tag long it is every fourth step.
 func TestEveryStepMayFail(t *testing.T) {
 	t.Parallel()
 	for name, move := range map[string]bool{"copied": false, "moved": true} {
@@ -109,8 +110,8 @@ func TestEveryStepMayFail(t *testing.T) {
 func everyStepFails(t *testing.T, move bool) {
 	t.Helper()
 	root := t.TempDir()
-	steps := 0
-	for n := 1; ; n++ {
+	steps, stride := 0, long.Or(1, 4)
+	for n := 1; ; n += stride {
 		left := n
 		s, err := written(t, faulty{left: &left}, root, 1, move)
 		if err == nil {
@@ -132,7 +133,7 @@ func everyStepFails(t *testing.T, move bool) {
 		}
 		ok(t, os.RemoveAll(again.dir))
 	}
-	if steps < 60 {
+	if steps < 60/stride {
 		t.Fatalf("only %d steps failed", steps)
 	}
 }
@@ -146,14 +147,15 @@ func checkWhole(t *testing.T, dir string, n int) {
 }
 
 // TestOldCorpusSurvivesAFailedRun makes each step fail over an older corpus:
-// the folder holds the old or the new one whole.
+// the folder holds the old or the new one whole. Without the tag long it is every
+// third step.
 func TestOldCorpusSurvivesAFailedRun(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()
 	if _, err := write(t, calm(), root, 2); err != nil {
 		t.Fatal(err)
 	}
-	for n := 1; ; n++ {
+	for n := 1; ; n += long.Or(1, 3) {
 		left := n
 		s, err := write(t, faulty{left: &left}, root, 1)
 		if err == nil && left > 0 {

@@ -117,8 +117,8 @@ func TestFrontier(t *testing.T) {
 // TestFalseDropsCover holds the estimate against the truth in simulated banks.
 func TestFalseDropsCover(t *testing.T) {
 	t.Parallel()
-	banks, rounds := 250, long.Or(500, 12)
-	all := generated(t, 23, 3000)
+	banks, texts, rounds := 250, long.Or(1000, 400), long.Or(500, 12)
+	all := generated(t, 23, long.Or(3000, 1000))
 	covered := 0
 	for i := range rounds {
 		r := rand.New(rand.NewPCG(1, uint64(i)))
@@ -128,7 +128,7 @@ func TestFalseDropsCover(t *testing.T) {
 			t.Fatal(err)
 		}
 		lost, honest := 0, 0
-		for _, e := range all[banks : banks+1000] {
+		for _, e := range all[banks : banks+texts] {
 			if g.index().spec.rewarded(e.ProductIDs, g.bank).Drop {
 				continue // it is a protected problem in other words
 			}

@@ -13,6 +13,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/trajectory-arena/arena/internal/dice"
+	"github.com/trajectory-arena/arena/internal/long"
 )
 
 const real = "../../../shared/data/real/yuma/"
@@ -86,13 +87,13 @@ func subnet(d *dice.Dice) *Epoch {
 	return e
 }
 
-// TestProperties draws 10,000 subnets: nothing depends on the unit of stake or on
+// TestProperties draws 10,000 subnets, without the tag long 1,000: nothing depends on the unit of stake or on
 // who has which number, shares add up, and validators with most of the stake that
 // set one row have it, whatever the others do.
 func TestProperties(t *testing.T) {
 	t.Parallel()
 	d := dice.Roll(7)
-	for i := range 10_000 {
+	for i := range long.Or(10_000, 1_000) {
 		e := subnet(d)
 		r := Compute(e, DefaultRules(), nil)
 		incentive, emission := 0.0, 0.0

@@ -168,8 +168,8 @@ func TestScoresWithoutLevelsAreRefused(t *testing.T) {
 		key, x, y := Key{Run: "run", Problem: fmt.Sprint(i)}, float64(i), float64(0)
 		a.Scores[key], b.Scores[key] = &x, &y
 	}
-	if p := compare(t, a, b).Pairs[0]; len(p.Levels) != maxLevels {
-		t.Errorf("%d levels", len(p.Levels))
+	if r, err := Compare([]Ratings{a, b}, Options{Samples: 1}); err != nil || len(r.Pairs[0].Levels) != maxLevels {
+		t.Errorf("%+v, %v", r.Pairs, err)
 	}
 	more := 0.5
 	a.Scores[Key{Run: "run", Problem: "more"}], b.Scores[Key{Run: "run", Problem: "more"}] = &more, &more

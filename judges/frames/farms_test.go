@@ -45,7 +45,16 @@ func readDay(t *testing.T, dir string) (all []attempt) {
 // more for it with the factors of multiplier.Defaults.
 func TestFarmsAreFlagged(t *testing.T) {
 	t.Parallel()
-	day := readDay(t, "../../testdata/day")
+	var day []graded
+	for _, a := range readDay(t, "../../testdata/day") {
+		before := gates.Judge(a.Trace, &a.dialogue).Score
+		if *before != 0.1 && *before != 0.9 {
+			day = append(day, graded{a, before})
+		}
+	}
+	if len(day) != 107 {
+		t.Fatalf("%d attempts are between the gates", len(day))
+	}
 	for _, p := range probe.All() {
 		farmed(t, day, p.Name, p.Apply)
 		for form, words := range forms {
@@ -73,16 +82,22 @@ func reworded(d *arena.Dialogue, words string) *arena.Dialogue {
 	return d
 }
 
-func farmed(t *testing.T, day []attempt, name string, change func(*arena.Dialogue) *arena.Dialogue) {
+// graded is an attempt and its score as it is.
+type graded struct {
+	attempt
+	before *float64
+}
+
+func farmed(t *testing.T, day []graded, name string, change func(*arena.Dialogue) *arena.Dialogue) {
 	t.Helper()
-	farmed, raised, paid := farm(day, change)
-	t.Logf("%-22s raised %d of %d, %d paid for it", name, raised, farmed, paid)
-	if farmed != 107 || paid > 5 {
-		t.Errorf("%s: %d of %d attempts rise unseen", name, paid, farmed)
+	raised, paid := farm(day, change)
+	t.Logf("%-22s raised %d of %d, %d paid for it", name, raised, len(day), paid)
+	if paid > 5 {
+		t.Errorf("%s: %d of %d attempts rise unseen", name, paid, len(day))
 	}
 }
 
-func farm(day []attempt, apply func(*arena.Dialogue) *arena.Dialogue) (farmed, raised, paid int) {
+func farm(day []graded, apply func(*arena.Dialogue) *arena.Dialogue) (raised, paid int) {
 	var passages []frames.Passage
 	type change struct {
 		agent         string
@@ -91,15 +106,11 @@ func farm(day []attempt, apply func(*arena.Dialogue) *arena.Dialogue) (farmed, r
 	var changes []change
 	for i := range day {
 		a := &day[i]
-		before, after := gates.Judge(a.Trace, &a.dialogue), gates.Judge(a.Trace, apply(&a.dialogue))
-		if *before.Score == 0.1 || *before.Score == 0.9 {
-			continue
-		}
-		farmed++
-		if *after.Score > *before.Score {
+		after := gates.Judge(a.Trace, apply(&a.dialogue))
+		if *after.Score > *a.before {
 			raised++
 		}
-		changes = append(changes, change{a.RunID, before.Score, after.Score})
+		changes = append(changes, change{a.RunID, a.before, after.Score})
 		passages = append(passages, frames.Passage{Agent: a.RunID, Problem: a.ProblemID, Text: frames.Of(&after)})
 	}
 	framed := map[string]bool{}
@@ -112,7 +123,7 @@ func farm(day []attempt, apply func(*arena.Dialogue) *arena.Dialogue) (farmed, r
 			paid++
 		}
 	}
-	return farmed, raised, paid
+	return raised, paid
 }
 
 // TestHonestDaysAreNotFlagged looks at days of real models that wrote what they

@@ -26,10 +26,14 @@ func TestProbesNeverRaise(t *testing.T) {
 	if dir := shared(t, "judge"); dir != "" {
 		cases = append(cases, sharedCases(t, dir)...)
 	}
+	before := make([]float64, len(cases))
+	for i, c := range cases {
+		before[i] = score(c)
+	}
 	for _, p := range probe.All() {
 		var raised []string
-		for _, c := range cases {
-			if *gates.Judge(c.trace, p.Apply(c.dialogue)).Score > score(c) {
+		for i, c := range cases {
+			if *gates.Judge(c.trace, p.Apply(c.dialogue)).Score > before[i] {
 				raised = append(raised, c.name)
 			}
 		}

@@ -52,10 +52,7 @@ func TestIntervalsCoverTheDaysOwnShares(t *testing.T) {
 	real := Figures(whole, truth)
 	covered := make([]int, len(real))
 	// Of fewer samples the bounds leave room for three standard errors.
-	samples, room := 300, 0.037
-	if long.Tests {
-		samples, room = 2000, 0.015
-	}
+	samples, room := long.Or(2000, 150), long.Or(0.015, 0.053)
 	for seed := range samples {
 		for i, f := range Figures(Draw(items, 200, uint64(seed)), truth) {
 			if f.Low <= *real[i].Share && *real[i].Share <= f.High {

@@ -67,9 +67,9 @@ func build(t testing.TB, docs []string) *Index {
 func TestSearchEqualsTheFormula(t *testing.T) {
 	t.Parallel()
 	docs := append(corpus(17_000), "the", "!!") // more than two windows; the last hold no term and do not count
-	x := build(t, docs)
+	x, words := build(t, docs), count(docs)
 	for _, q := range []string{"w0x w1x", "w7x w7x w200x w3999x", "w3x", "none", "w12x w90x w900x"} {
-		want := naive(docs, q)
+		want := words.rank(q)
 		for _, limit := range []int{1, 50, 100_000} {
 			got, matches, err := x.Search(q, limit)
 			if err != nil {
@@ -85,25 +85,34 @@ func TestSearchEqualsTheFormula(t *testing.T) {
 	}
 }
 
-// naive ranks by reading every document.
-func naive(docs []string, q string) []Hit {
-	var lengths []uint32
-	total, worded := uint64(0), uint64(0)
-	frequency := make([]map[string]int, len(docs))
-	holders := map[string]int{}
+// naive is what the formula reads of every document.
+type naive struct {
+	lengths       []uint32
+	total, worded uint64
+	frequency     []map[string]int
+	holders       map[string]int
+}
+
+func count(docs []string) *naive {
+	c := &naive{frequency: make([]map[string]int, len(docs)), holders: map[string]int{}}
 	for i, d := range docs {
-		frequency[i] = map[string]int{}
+		c.frequency[i] = map[string]int{}
 		n := uint32(0)
 		analyzer.Terms(d, func(b []byte) {
 			n++
-			if frequency[i][string(b)]++; frequency[i][string(b)] == 1 {
-				holders[string(b)]++
+			if c.frequency[i][string(b)]++; c.frequency[i][string(b)] == 1 {
+				c.holders[string(b)]++
 			}
 		})
-		lengths = append(lengths, n)
-		total += uint64(n)
-		worded += uint64(min(n, 1))
+		c.lengths = append(c.lengths, n)
+		c.total += uint64(n)
+		c.worded += uint64(min(n, 1))
 	}
+	return c
+}
+
+// rank holds every document against the query.
+func (c *naive) rank(q string) []Hit {
 	var terms []string
 	counts := map[string]int{}
 	analyzer.Terms(q, func(b []byte) {
@@ -111,18 +120,18 @@ func naive(docs []string, q string) []Hit {
 			terms = append(terms, string(b))
 		}
 	})
-	table := norms(worded, total)
+	table := norms(c.worded, c.total)
 	var hits []Hit
-	for i := range docs {
+	for i := range c.lengths {
 		sum, any := 0.0, false
 		for _, term := range terms {
-			tf := frequency[i][term]
+			tf := c.frequency[i][term]
 			if tf == 0 {
 				continue
 			}
 			any = true
-			w := float32(counts[term]) * idf(holders[term], worded)
-			sum += float64(w - w/(1+float32(float32(tf)*table[lengthByte(lengths[i])])))
+			w := float32(counts[term]) * idf(c.holders[term], c.worded)
+			sum += float64(w - w/(1+float32(float32(tf)*table[lengthByte(c.lengths[i])])))
 		}
 		if any {
 			hits = append(hits, Hit{uint32(i), float32(sum)})
