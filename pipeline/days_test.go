@@ -116,7 +116,7 @@ func TestWithdrawnRowsLeaveTombstones(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	in := func(name string) string { return filepath.Join(dir, name) }
-	build(t, newRun(t, sampleDay, in("first")))
+	builtSample(t, in("first"))
 	want := sessions(t, in("first"), doorMat, twin)
 	if len(want) == 0 {
 		t.Fatal("the first version trains on nothing of the problem: nothing is shown")

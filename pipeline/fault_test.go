@@ -126,18 +126,22 @@ func (f *faultySource) ReadAt(b []byte, off int64) (int, error) {
 func smallDay(t *testing.T) string {
 	t.Helper()
 	day := copyDay(t, same)
+	leaveRuns(t, day, 1)
+	return day
+}
+
+// leaveRuns takes all but the first n runs from a day.
+func leaveRuns(t *testing.T, day string, n int) {
+	t.Helper()
 	runs, err := filepath.Glob(filepath.Join(day, "traces", "*"))
-	if err != nil || len(runs) < 3 {
+	if err != nil || len(runs) < n {
 		t.Fatalf("find runs: %v", err)
 	}
-	for i, run := range runs {
-		if i > 0 {
-			if err := os.RemoveAll(run); err != nil {
-				t.Fatal(err)
-			}
+	for _, run := range runs[n:] {
+		if err := os.RemoveAll(run); err != nil {
+			t.Fatal(err)
 		}
 	}
-	return day
 }
 
 func TestEachFailingStepLeavesNoCorpus(t *testing.T) {

@@ -64,7 +64,7 @@ func TestSameBytesForAnyWorkersAndNames(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	first := filepath.Join(dir, "first")
-	build(t, newRun(t, sampleDay, first))
+	builtSample(t, first)
 	want := sums(t, first)
 	for _, workers := range []int{1, 8} {
 		r := newRun(t, sampleDay, filepath.Join(dir, fmt.Sprint("workers", workers)))
@@ -80,8 +80,8 @@ func TestSameBytesForAnyWorkersAndNames(t *testing.T) {
 func TestStagesWriteWhatABuildWrites(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	whole := newRun(t, sampleDay, filepath.Join(dir, "whole"))
-	build(t, whole)
+	whole := filepath.Join(dir, "whole")
+	builtSample(t, whole)
 	out := filepath.Join(dir, "stages")
 	step := func() *pipeline.Run { return newRun(t, sampleDay, out) }
 	ctx := t.Context()
@@ -102,7 +102,7 @@ func TestStagesWriteWhatABuildWrites(t *testing.T) {
 			t.Errorf("write %d: finished is %v", i, finished)
 		}
 	}
-	sameFiles(t, "stages", sums(t, out), sums(t, whole.Out))
+	sameFiles(t, "stages", sums(t, out), sums(t, whole))
 }
 
 func TestWriteRefusesAPlanOfOtherInputs(t *testing.T) {
@@ -153,7 +153,7 @@ func TestAChangedInputRedoesItsBlockAlone(t *testing.T) {
 func TestANewThresholdMakesNoBlockAgain(t *testing.T) {
 	t.Parallel()
 	out := filepath.Join(t.TempDir(), "corpus")
-	build(t, newRun(t, sampleDay, out))
+	builtSample(t, out)
 	r := newRun(t, sampleDay, out)
 	r.Config.Select.Top = 1
 	r.Judge = nil // a block that is made again would call it
@@ -169,13 +169,13 @@ func TestTwoCopiesOfAnAttemptCountOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	twice, once := newRun(t, day, filepath.Join(dir, "twice")), newRun(t, sampleDay, filepath.Join(dir, "once"))
-	a, b := build(t, twice), build(t, once)
+	twice, once := newRun(t, day, filepath.Join(dir, "twice")), filepath.Join(dir, "once")
+	a, b := build(t, twice), builtSample(t, once)
 	extra := a.Funnel[0].In - b.Funnel[0].In
 	if got := a.Funnel[0].Dropped["duplicate_attempt"]; got == 0 || got != extra {
 		t.Errorf("%d attempts dropped as duplicates, %d are", got, extra)
 	}
-	for name, sum := range sums(t, once.Out) {
+	for name, sum := range sums(t, once) {
 		if strings.HasPrefix(name, "data/") && sums(t, twice.Out)[name] != sum {
 			t.Errorf("%s changed by a duplicate file", name)
 		}
@@ -185,7 +185,7 @@ func TestTwoCopiesOfAnAttemptCountOnce(t *testing.T) {
 func TestVerifyFindsWhatWasBroken(t *testing.T) {
 	t.Parallel()
 	out := filepath.Join(t.TempDir(), "corpus")
-	build(t, newRun(t, sampleDay, out))
+	builtSample(t, out)
 	shard := filepath.Join(out, "data", "sft", "train-00000-of-00001.parquet")
 	b, err := os.ReadFile(shard)
 	if err != nil {

@@ -20,6 +20,7 @@ import (
 	"github.com/trajectory-arena/arena/corpus/redact"
 	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/internal/canary"
+	"github.com/trajectory-arena/arena/internal/long"
 	"github.com/trajectory-arena/arena/pipeline/finish"
 	"github.com/trajectory-arena/arena/pipeline/mix"
 	"github.com/trajectory-arena/arena/pipeline/public"
@@ -144,7 +145,7 @@ func TestCanariesReachNoCorpus(t *testing.T) {
 		t.Fatalf("only %d kinds of secrets", len(secrets))
 	}
 	day, dir := plantDay(t, secrets), t.TempDir()
-	plain := build(t, newRun(t, sampleDay, filepath.Join(dir, "plain")))
+	plain := builtSample(t, filepath.Join(dir, "plain"))
 	r := newRun(t, day, filepath.Join(dir, "corpus"))
 	r.Config.Steps, r.Judge = true, quotingJudge{}
 	r.Pages = func(all *reports.Set) (map[string][]byte, error) {
@@ -188,11 +189,14 @@ func countsHold(t *testing.T, shard string) {
 }
 
 // TestCanariesLeaveNoCorpus starts from a corpus that was built without redaction:
-// none is in an export, a mixture or a publication of it.
+// none is in an export, a mixture or a publication of it. Without the tag long a quarter
+// of them is in two runs.
 func TestCanariesLeaveNoCorpus(t *testing.T) {
 	t.Parallel()
 	secrets, dir := canary.Some(), t.TempDir()
-	r := newRun(t, plantDay(t, secrets), filepath.Join(dir, "corpus"))
+	day := plantDay(t, secrets)
+	leaveRuns(t, day, long.Or(10, 2))
+	r := newRun(t, day, filepath.Join(dir, "corpus"))
 	r.Config.Redact.Secrets = false
 	build(t, r)
 	if len(canary.Find(t, secrets, r.Out)) == 0 {

@@ -108,7 +108,7 @@ func TestDamagedWorkIsMadeAgain(t *testing.T) {
 		"blocks/*/bodies":                        {func(c *pipeline.Config) { c.Select.Top = 3 }, true}, // new parts read bodies
 	} {
 		dir := t.TempDir()
-		build(t, newRun(t, sampleDay, filepath.Join(dir, "corpus")))
+		builtSample(t, filepath.Join(dir, "corpus"))
 		r := newRun(t, sampleDay, filepath.Join(dir, "corpus"))
 		c.change(&r.Config)
 		files, err := filepath.Glob(filepath.Join(r.Work, damaged))

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 
 	"github.com/trajectory-arena/arena"
@@ -21,7 +22,13 @@ import (
 
 var sampleDay = "../testdata/day"
 
-func TestMain(m *testing.M) { os.Exit(long.RunOnDay(m, &sampleDay)) }
+func TestMain(m *testing.M) {
+	code := long.RunOnDay(m, &sampleDay)
+	if err := os.RemoveAll(sampleBuild.dir); err != nil {
+		panic(err)
+	}
+	os.Exit(code)
+}
 
 // lengthJudge grades by a property of the trace alone, so that a test needs no
 // real judge and grades still differ.
@@ -60,6 +67,36 @@ func build(t *testing.T, r *pipeline.Run) *pipeline.Summary {
 	return s
 }
 
+// sampleBuild is a build of the sample day, made once for the tests that begin with one.
+var sampleBuild struct {
+	sync.Once
+	dir     string
+	summary *pipeline.Summary
+}
+
+// builtSample gives a test what newRun's build of the sample day writes to out, its work
+// beside it.
+func builtSample(t *testing.T, out string) *pipeline.Summary {
+	t.Helper()
+	sampleBuild.Do(func() {
+		dir, err := os.MkdirTemp("", "built-")
+		if err != nil {
+			t.Fatal(err)
+		}
+		sampleBuild.dir = dir
+		sampleBuild.summary = build(t, newRun(t, sampleDay, filepath.Join(dir, "corpus")))
+	})
+	if sampleBuild.summary == nil {
+		t.Fatal("the build of the sample day failed")
+	}
+	for from, to := range map[string]string{"corpus": out, "corpus.work": out + ".work"} {
+		if err := os.CopyFS(to, os.DirFS(filepath.Join(sampleBuild.dir, from))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return sampleBuild.summary
+}
+
 // sums are the hashes of all files of a corpus, by path.
 func sums(t *testing.T, dir string) map[string]string {
 	t.Helper()
@@ -86,7 +123,7 @@ func sums(t *testing.T, dir string) map[string]string {
 func TestBuildWritesAVerifiedCorpus(t *testing.T) {
 	t.Parallel()
 	out := filepath.Join(t.TempDir(), "corpus")
-	s := build(t, newRun(t, sampleDay, out))
+	s := builtSample(t, out)
 	for _, config := range []string{"sft/train", "sft/eval", "rl/train", "rl/eval", "pref/train", "kto/train"} {
 		if s.Rows[config] == 0 {
 			t.Errorf("%s has no rows: %v", config, s.Rows)

@@ -17,7 +17,7 @@ func TestRewordingOnALaterDayIsNotTrainedOn(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	first, second, day := filepath.Join(dir, "first"), filepath.Join(dir, "second"), filepath.Join(dir, "day")
-	build(t, newRun(t, sampleDay, first))
+	builtSample(t, first)
 	if err := os.CopyFS(day, os.DirFS(sampleDay)); err != nil {
 		t.Fatal(err)
 	}

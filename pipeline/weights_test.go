@@ -85,7 +85,7 @@ func near(a, b float64) bool { return a-b < 1e-9 && b-a < 1e-9 }
 func TestANewScaleJudgesNothingAgain(t *testing.T) {
 	t.Parallel()
 	out := filepath.Join(t.TempDir(), "corpus")
-	build(t, newRun(t, sampleDay, out))
+	builtSample(t, out)
 	r := newRun(t, sampleDay, out)
 	r.Judge = nil // a block that is made again would call it
 	r.Config.Multiplier.Scale = outcome.Scale{Floor: 0.5, Ceiling: 1}
@@ -214,7 +214,7 @@ func TestAnswersThatComeLaterReachTheRows(t *testing.T) {
 func TestTheCardSumsUpThePairs(t *testing.T) {
 	t.Parallel()
 	out := filepath.Join(t.TempDir(), "corpus")
-	build(t, newRun(t, sampleDay, out))
+	builtSample(t, out)
 	var sum corpus.PairSummary
 	for _, row := range rowsOf[rows.Pref](t, out, "data", "pref", "*.parquet") {
 		sum.Add(&row)

@@ -25,7 +25,7 @@ func TestACorpusComesBackFromEveryFormat(t *testing.T) {
 			t.Fatalf("%v: exit %d: %s", args, code, said)
 		}
 	}
-	run("build", testDay, "-o", in("corpus"), "-q")
+	buildTestDay(t, in("corpus"))
 	want := sftRows(t, in("corpus"))
 	if len(want) < long.Or(40, 20) {
 		t.Fatalf("%d rows", len(want))

@@ -17,9 +17,7 @@ func TestWrongPathsAreUsageAndBrokenFilesFailures(t *testing.T) {
 	const texts = "../../testdata/leak/texts.jsonl"
 	day, catalog := testDay, filepath.Join(testDay, "catalog.jsonl")
 	corpus := filepath.Join(t.TempDir(), "corpus")
-	if code, _, said := arenaRun("build", day, "-o", corpus, "-q"); code != cli.ExitOK {
-		t.Fatal(said)
-	}
+	buildTestDay(t, corpus)
 	for _, command := range []string{
 		"build " + day + " -o OUT --held-out FILE",
 		"build " + day + " -o OUT --bank FILE",

@@ -22,9 +22,7 @@ func TestPathsThatAreNotThereAreWrongUsage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if said, code := says("build", day, "-o", "corpus", "-q"); code != cli.ExitOK {
-		t.Fatal(said)
-	}
+	buildTestDay(t, "corpus")
 	for _, c := range []struct {
 		code int
 		args string

@@ -163,7 +163,7 @@ func newStages(t *testing.T, shards int) stages {
 	t.Parallel()
 	s := stages{t, program(t), t.TempDir(), ""}
 	s.work = s.in("w")
-	s.must(exec.Command(s.arena, "build", s.day(), "-o", s.in("whole"), "-q"))
+	buildTestDay(t, s.in("whole"))
 	s.must(exec.Command(s.arena, "build", s.day(), "-o", s.in("stages"), "--plan", s.in("plan"), "--shards", strconv.Itoa(shards), "-q"))
 	return s
 }

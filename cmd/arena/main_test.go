@@ -8,8 +8,10 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -34,7 +36,35 @@ var (
 
 type onDay struct{ *testing.M }
 
-func (m onDay) Run() int { return long.RunOnDay(m.M, &testDay) }
+func (m onDay) Run() int {
+	defer func() { _ = os.RemoveAll(filepath.Dir(builtDay)) }() // it lies among what is temporary
+	return long.RunOnDay(m.M, &testDay)
+}
+
+// builtDay is where the corpus of the test day is, once a test has asked for it.
+var builtDay = filepath.Join(os.TempDir(), fmt.Sprint("built-", os.Getpid()), "corpus")
+
+var buildOnce = sync.OnceValue(func() error {
+	args := []string{"build", testDay, "-o", builtDay, "-q"}
+	if other := otherBuild(); other != "" {
+		return exec.Command(other, args...).Run()
+	}
+	if code, _, said := arenaRun(args...); code != cli.ExitOK {
+		return errors.New(said)
+	}
+	return nil
+})
+
+// buildTestDay gives a test the corpus of the test day, as arena build writes it.
+func buildTestDay(t *testing.T, to string) {
+	t.Helper()
+	if err := buildOnce(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.CopyFS(to, os.DirFS(builtDay)); err != nil {
+		t.Fatal(err)
+	}
+}
 
 // TestScripts runs every command as its user would, one behaviour a file. Those
 // that begin with the corpus of the sample day get a copy by "sample DIR": it is

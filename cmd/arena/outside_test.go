@@ -95,7 +95,7 @@ func TestPagesForOutsideTellNothing(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	out, home, outside := filepath.Join(dir, "out"), filepath.Join(dir, "home"), filepath.Join(dir, "outside")
-	must(t, cli.ExitOK, "build", testDay, "-o", out, "-q")
+	buildTestDay(t, out)
 	needles, agent := secretsOf(t, out)
 	needles = append(needles, agent)
 	must(t, cli.ExitOK, "view", out, "-o", home, "--traces", "1000")
@@ -111,7 +111,7 @@ func TestPagesForOutsideTellNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	page, written := filepath.Join(dir, "appeal.html"), 0
-	for at := 0; at < len(l.Lines); at += 7 {
+	for at := 0; at < len(l.Lines); at += long.Or(7, 11) {
 		id := l.Lines[at].Attempt.TraceID
 		_ = os.Remove(page)
 		code, _, said := arenaRun("view", out, "--appeal", id, "-o", page)
@@ -127,7 +127,7 @@ func TestPagesForOutsideTellNothing(t *testing.T) {
 			}
 		}
 	}
-	if written < 5 {
+	if written < long.Or(5, 3) {
 		t.Errorf("%d appeals were written", written)
 	}
 }

@@ -192,7 +192,7 @@ func TestPublishByTheHubsProgram(t *testing.T) {
 	}
 	dir := t.TempDir()
 	in := func(name string) string { return filepath.Join(dir, name) }
-	must(t, cli.ExitOK, "build", testDay, "-o", in("corpus"), "-q")
+	buildTestDay(t, in("corpus"))
 	s.failing = 2
 	must(t, cli.ExitFailure, "publish", in("corpus"), "--to", "hf://org/name")
 	if len(s.files) > 0 {

@@ -17,6 +17,7 @@ import (
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/guard"
+	"github.com/trajectory-arena/arena/internal/long"
 	"github.com/trajectory-arena/arena/internal/model/modeltest"
 	"github.com/trajectory-arena/arena/internal/script"
 	"github.com/trajectory-arena/arena/pipeline/recipe"
@@ -80,7 +81,7 @@ func TestRecipes(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	in := func(name string) string { return filepath.Join(dir, name) }
-	must(t, cli.ExitOK, "build", testDay, "-o", in("corpus"), "-q")
+	buildTestDay(t, in("corpus"))
 	student := dayStudent(t, 0.6)
 	url, teacher := studentURL(t, student), studentURL(t, dayStudent(t, 1))
 	stage := func(name, out string, more ...string) {
@@ -207,7 +208,7 @@ func TestMistakesAreFailures(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	in := func(name string) string { return filepath.Join(dir, name) }
-	must(t, cli.ExitOK, "build", testDay, "-o", in("corpus"), "-q")
+	buildTestDay(t, in("corpus"))
 	stage := func(name string, more ...string) string {
 		t.Helper()
 		words := must(t, cli.ExitOK, append([]string{"recipe", name, "--corpus", in("corpus"), "--catalog", filepath.Join(testDay, "catalog.jsonl"), "-o", in(name)}, more...)...)
@@ -263,7 +264,7 @@ func TestRecipeKeepsHeldOutOut(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	in := func(name string) string { return filepath.Join(dir, name) }
-	must(t, cli.ExitOK, "build", testDay, "-o", in("corpus"), "-q")
+	buildTestDay(t, in("corpus"))
 	made := trainRows[rows.SFT](t, in("corpus"), "sft")
 	planted := made[0].Goal
 	reworded := "Hello! " + strings.ToUpper(made[len(made)-1].Goal) + " Thank you."
@@ -322,7 +323,7 @@ func TestRecipeKilledAndResumed(t *testing.T) {
 	t.Parallel()
 	dir, program := t.TempDir(), program(t)
 	in := func(name string) string { return filepath.Join(dir, name) }
-	must(t, cli.ExitOK, "build", testDay, "-o", in("corpus"), "-q")
+	buildTestDay(t, in("corpus"))
 	student := dayStudent(t, 0.6)
 	student.Latency = 2 * time.Millisecond
 	url := studentURL(t, student)
@@ -339,13 +340,13 @@ func TestRecipeKilledAndResumed(t *testing.T) {
 		_, err := os.Stat(filepath.Join(in("killed"), "manifest.json"))
 		return err == nil
 	}
-	const kills = 4
+	kills := long.Or(4, 2)
 	for i := 0; i < kills && !finished(); i++ {
 		c := command(url, "killed")
 		if err := c.Start(); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(took * time.Duration(i+1) / (kills + 1))
+		time.Sleep(took * time.Duration(i+1) / time.Duration(kills+1))
 		_ = c.Process.Kill() // it may have ended already
 		_ = c.Wait()         // killed, or done before
 	}
@@ -372,7 +373,7 @@ func TestRewriteMakesAStage(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	in := func(name string) string { return filepath.Join(dir, name) }
-	must(t, cli.ExitOK, "build", testDay, "-o", in("corpus"), "-q")
+	buildTestDay(t, in("corpus"))
 	server := modeltest.New(t, func(c modeltest.Call) modeltest.Action {
 		return modeltest.Say(script.Reason(c.Text, (*script.Shown).Honest))
 	})

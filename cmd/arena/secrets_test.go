@@ -168,9 +168,9 @@ func TestCanariesInEveryPlaceOfATrajectory(t *testing.T) {
 		put(t, filepath.Join(traces, fmt.Sprintf("%03d %.120s.jsonl", i, name)), everywhere(t, i, s.Text))
 	}
 	in := func(name string) string { return filepath.Join(out, name) }
+	buildTestDay(t, in("built"))
 	for i, args := range [][]string{
 		{"import", traces, "--unguarded", "-o", in("imported")},
-		{"build", testDay, "-o", in("built"), "--work", filepath.Join(dir, "work")},
 		{"mix", in("built") + ":1", in("imported") + ":1", "-o", in("mixed")},
 		{"export", in("imported"), "--profile", "all", "-o", in("exported")},
 		{"verify", in("imported")},

@@ -56,7 +56,7 @@ func dataOf(t *testing.T, script string, to any) {
 func TestPagesHoldTheLedger(t *testing.T) {
 	t.Parallel()
 	out := filepath.Join(t.TempDir(), "out")
-	must(t, cli.ExitOK, "build", testDay, "-o", out, "-q")
+	buildTestDay(t, out)
 	files := pagesOf(t, out, 3, 4)
 	size := 0
 	for name, again := range pagesOf(t, out, 3, 1) {
@@ -111,7 +111,7 @@ func TestPagesHoldTheLedger(t *testing.T) {
 func TestServedAttemptsComeFromTheDay(t *testing.T) {
 	t.Parallel()
 	out := filepath.Join(t.TempDir(), "out")
-	must(t, cli.ExitOK, "build", testDay, "-o", out, "-q")
+	buildTestDay(t, out)
 	l, err := attempt.Read(corpus.Disk{}, out)
 	if err != nil {
 		t.Fatal(err)

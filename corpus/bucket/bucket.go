@@ -1,7 +1,7 @@
 // Package bucket puts finished corpora into buckets and reads corpora and days
 // there. A bucket is named by a URL, such as s3://name/path?region=eu-west-1 or
-// file:///folder. With the build tag clouds the same code takes gs:// and
-// azblob://.
+// file:///folder. Which stores a program knows besides file:// it says by importing
+// their drivers, such as gocloud.dev/blob/s3blob.
 package bucket
 
 import (
@@ -20,7 +20,6 @@ import (
 	"github.com/cenkalti/backoff/v5"
 	"gocloud.dev/blob"
 	_ "gocloud.dev/blob/fileblob" // file://
-	_ "gocloud.dev/blob/s3blob"   // s3://
 	"gocloud.dev/gcerrors"
 
 	"github.com/trajectory-arena/arena/corpus"

@@ -1,6 +1,6 @@
 //go:build clouds
 
-package bucket
+package main
 
 import (
 	_ "gocloud.dev/blob/azureblob" // azblob://
