@@ -33,6 +33,8 @@ type Ledger struct {
 	mu sync.Mutex
 	// read says how far each file of another process was read.
 	read  map[string]int64
+	old   []*segment
+	temp  string
 	byAsk map[[32]byte]place
 	byKey map[[32]byte]place
 	usage map[asked]Usage
@@ -42,16 +44,16 @@ type Ledger struct {
 	unread map[[32]byte]int
 }
 
-// place is where an exchange lies: in a line of a file.
+// place is where an exchange lies: in a line of a file, or in a row of an old
+// segment.
 type place struct {
 	file   string
 	offset int64
 	size   int
+	old    *segment
+	row    int64
 	held   bool
 }
-
-// errSQLite says that a ledger is of the days when ledgers were SQLite files.
-var errSQLite = errors.New("a file of before 22 November 2026, which arena of commit e334674 was the last to read")
 
 // Open reads the ledger in dir, which the first exchange creates where it does
 // not exist. It sees what other processes had recorded at this moment.
@@ -67,11 +69,7 @@ func Open(dir string) (*Ledger, error) {
 		l.bill = l.bill.plus(e)
 		l.paid[e.Payer] = l.paid[e.Payer].plus(e)
 	}
-	err := l.eachFile(".sqlite", func(string, fs.DirEntry) error { return errSQLite })
-	if err == nil {
-		err = l.catchUp(count)
-	}
-	if err != nil {
+	if err := errors.Join(l.openSegments(count), l.catchUp(count)); err != nil {
 		return nil, errors.Join(err, l.Close())
 	}
 	return l, nil
@@ -177,7 +175,12 @@ func (l *Ledger) find(index map[[32]byte]place, id string) (e Exchange, err erro
 	if !ok || !held {
 		return Exchange{}, ErrNotHeld
 	}
-	if e, err = readLine(at.file, at.offset, at.size); err != nil {
+	if at.old != nil {
+		e, err = at.old.get(at.row)
+	} else {
+		e, err = readLine(at.file, at.offset, at.size)
+	}
+	if err != nil {
 		return Exchange{}, fmt.Errorf("read ledger: %w", err)
 	}
 	e.Held = at.held
@@ -225,16 +228,18 @@ func (l *Ledger) writable() (*journal.Lines, error) {
 	return own, err
 }
 
-// Close ends this process's file.
+// Close ends this process's file and gives up all others.
 func (l *Ledger) Close() error {
 	l.creating.Lock()
 	defer l.creating.Unlock()
-	own := l.own
-	l.own = nil
-	if own == nil {
-		return nil
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var errs []error
+	if l.own != nil {
+		errs = append(errs, l.own.Close())
 	}
-	return own.Close()
+	l.own = nil
+	return errors.Join(append(errs, l.closeSegments())...)
 }
 
 func hash(id string) (k [32]byte, ok bool) {

@@ -265,8 +265,10 @@ func TestLookingCreatesNothing(t *testing.T) {
 func TestAnEmptyFileHoldsNothing(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "exchanges-1.jsonl"), nil, 0o600); err != nil {
-		t.Fatal(err)
+	for _, name := range []string{"exchanges-1.jsonl", "1-0.sqlite"} {
+		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if b := opened(t, dir).Bill(); b.Exchanges != 0 {
 		t.Errorf("%+v", b)
