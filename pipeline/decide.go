@@ -2,7 +2,6 @@ package pipeline
 
 import (
 	"context"
-	"math"
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpus/rows"
@@ -48,8 +47,8 @@ func (g *grouper) fate(at ref, x *block.Entry) choose.Fate {
 		return choose.Fate{Stage: stageRead, Reason: x.Fault.Reason, Failed: true}
 	}
 	switch stays := g.habits.Stays[x.Attempt.TraceID]; {
-	case g.refs[stays] == at:
-	case g.records[stays] == x.Attempt.RecordSHA256:
+	case g.all[stays].ref == at:
+	case g.all[stays].record == x.Attempt.RecordSHA256:
 		return choose.Fate{Stage: stageRead, Reason: reasonDuplicate}
 	default:
 		return choose.Fate{Stage: stageRead, Reason: reasonCollision}
@@ -60,9 +59,19 @@ func (g *grouper) fate(at ref, x *block.Entry) choose.Fate {
 	return f
 }
 
-func (g *grouper) selected(at ref, x *block.Entry, f choose.Fate) (bool, error) {
+// selected reads the entry of a candidate again where select.where asks for it.
+func (g *grouper) selected(at ref, f choose.Fate) (bool, error) {
 	if g.where == nil {
 		return true, nil
+	}
+	in, err := block.Open(g.FS, g.inputs[at.Input].dir)
+	if err != nil {
+		return false, err
+	}
+	defer in.Close()
+	x, err := in.At(at.Place, block.PartFound|block.PartStructure)
+	if err != nil {
+		return false, err
 	}
 	s := g.revised(at, x)
 	line := &where.Line{Attempt: g.attemptRow(x, f), Verdict: rows.VerdictOf(&x.Attempt, &s), Outcome: outcomeRow(x), Judgement: rows.JudgementOf(&x.Attempt, &x.Judgement, g.weights.factor(x)), Leak: leak(x)}
@@ -101,18 +110,14 @@ func firstReason(reasons []string) string {
 // becomes is the candidate that an attempt is for sft, pref and kto: it stayed,
 // or only its outcome or its reward keeps it out of sft. Leaking attempts are
 // none.
-func (g *grouper) becomes(f choose.Fate, at ref, x *block.Entry) *candidate {
+func (g *grouper) becomes(f choose.Fate, b *brief, x *block.Entry) *candidate {
 	wanted := f.Kept() || f.Reason == reasonUnsuccessful || f.Reason == reasonReward
 	if !wanted || x.Body.Bytes == 0 || x.Leak.Drop || g.weights.factor(x) == nil {
 		return nil
 	}
-	completion, started := x.Body.Signature, int64(math.MaxInt64)
-	if date := x.Attempt.RunDate; date != nil {
-		started = *date
-	}
 	return &candidate{
-		Row: choose.Row{ID: x.Attempt.TraceID, Score: g.weights.reward(x), Completion: &completion},
-		ref: at, problem: x.Problem, rank: x.Rank, started: started, bytes: x.Body.Bytes, kept: f.Kept(),
+		Row: choose.Row{ID: x.Attempt.TraceID, Score: g.weights.reward(x), Completion: b.completion},
+		ref: b.ref, problem: x.Problem, rank: x.Rank, started: b.started, bytes: x.Body.Bytes, kept: f.Kept(),
 	}
 }
 
@@ -141,42 +146,46 @@ func countRead(s *traces.Summary, x *block.Entry) {
 
 func (g *grouper) pool(problem int) guard.Pool { return g.protect.Pools[problem] }
 
-// decide is the second pass: what becomes of each record before attempts at
-// one problem are held against each other.
+// decide says what becomes of each record before attempts at one problem are held
+// against each other.
 func (g *grouper) decide(ctx context.Context) error {
 	n := len(g.inputs)
 	g.fates, g.candidates, g.replies, g.tries = make([][]choose.Fate, n), make([][]candidate, n), make([]reports.Replies, n), make([][]try, n)
 	g.read = make([][]traces.Summary, n)
-	for i := range g.read {
+	return each(ctx, g.Config.Workers, n, func(_ context.Context, i int) error {
 		g.read[i] = make([]traces.Summary, len(g.inputs[i].files))
-	}
-	parts := block.PartFound
-	if g.where != nil { // it may ask for checks and features
-		parts |= block.PartStructure
-	}
-	return g.entries(ctx, g.Config.Workers, parts, func(at ref, x *block.Entry) error {
-		f := g.fate(at, x)
-		c := g.becomes(f, at, x)
-		if c != nil {
-			wanted, err := g.selected(at, x, f)
-			if err != nil {
+		for n := range g.briefs[i] {
+			if err := g.decideOne(&g.briefs[i][n]); err != nil {
 				return err
 			}
-			if !wanted {
-				c = nil
-			}
-			if !wanted && f.Kept() {
-				f = choose.Fate{Stage: stageRank, Reason: reasonUnselected, Axis: f.Axis}
-			}
-		}
-		g.fates[at.Input] = append(g.fates[at.Input], f)
-		countRead(&g.read[at.Input][x.File], x)
-		if x.Fault == nil && f.Stage != stageRead {
-			g.count(at, x)
-		}
-		if c != nil {
-			g.candidates[at.Input] = append(g.candidates[at.Input], *c)
 		}
 		return nil
 	})
+}
+
+func (g *grouper) decideOne(b *brief) error {
+	at, x := b.ref, b.entry()
+	f := g.fate(at, x)
+	c := g.becomes(f, b, x)
+	if c != nil {
+		wanted, err := g.selected(at, f)
+		if err != nil {
+			return err
+		}
+		if !wanted {
+			c = nil
+		}
+		if !wanted && f.Kept() {
+			f = choose.Fate{Stage: stageRank, Reason: reasonUnselected, Axis: f.Axis}
+		}
+	}
+	g.fates[at.Input] = append(g.fates[at.Input], f)
+	countRead(&g.read[at.Input][x.File], x)
+	if x.Fault == nil && f.Stage != stageRead {
+		g.count(at, x)
+	}
+	if c != nil {
+		g.candidates[at.Input] = append(g.candidates[at.Input], *c)
+	}
+	return nil
 }

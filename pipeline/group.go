@@ -2,7 +2,6 @@ package pipeline
 
 import (
 	"context"
-	"unique"
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/filters"
@@ -31,12 +30,12 @@ type candidate struct {
 
 type grouper struct {
 	*session
-	// habits say which copy of each attempt stays, and how each agent behaved;
-	// refs and records are where the attempts are, and the hashes of their records,
-	// by their positions there. odds are the plan's.
+	// briefs are what was read, by input, then in the order of its entries.
+	briefs [][]brief
+	// habits say which copy of each attempt stays, and how each agent behaved; all are
+	// the attempts by their positions there. odds are the plan's.
 	habits  *filters.Day
-	refs    []ref
-	records []string
+	all     []*brief
 	odds    [][]habits.Odds
 	weights weights
 	// fates and candidates are by input, then in the order of its entries.
@@ -47,63 +46,41 @@ type grouper struct {
 	tries      [][]try
 }
 
-// head is what the first pass keeps of one attempt.
-type head struct {
-	filters.Checked
-	ref
-	// judged and score are there where factors depend on the whole run.
-	judged bool
-	run    string
-	score  *float64
-	// passage is what decided the grade, at a problem.
-	problem, passage string
-}
-
-// learn is the first pass: which copy of each attempt stays, and how each
-// agent behaved over its day.
+// learn reads every block, and finds which copy of each attempt stays, and how
+// each agent behaved over its day.
 func (g *grouper) learn(ctx context.Context) error {
-	byInput := make([][]head, len(g.inputs))
-	g.odds = make([][]habits.Odds, len(g.inputs))
-	err := g.entries(ctx, g.Config.Workers, block.PartSample, func(at ref, x *block.Entry) error {
-		g.odds[at.Input] = append(g.odds[at.Input], habits.Odds{})
-		if x.Fault != nil {
-			return nil
-		}
-		a := &x.Attempt
-		byInput[at.Input] = append(byInput[at.Input], head{
-			Checked: filters.Checked{ID: a.TraceID, Record: a.RecordSHA256, Agent: one(x.Agent), Sample: x.Sample}, ref: at,
-			judged: a.HasDialogue, run: one(a.RunID), score: x.Score, problem: one(a.ProblemID), passage: x.Passage,
-		})
+	g.briefs, g.odds = make([][]brief, len(g.inputs)), make([][]habits.Odds, len(g.inputs))
+	samples := make([][]filters.Checked, len(g.inputs))
+	err := g.entries(ctx, g.Config.Workers, block.PartFound|block.PartSample, func(at ref, x *block.Entry) error {
+		b := briefOf(at, x)
+		g.briefs[at.Input] = append(g.briefs[at.Input], b)
+		samples[at.Input] = append(samples[at.Input], filters.Checked{ID: b.id, Record: b.record, Agent: b.agent.Value(), Sample: x.Sample})
 		return nil
 	})
 	if err != nil {
 		return err
 	}
 	var checked []*filters.Checked
-	for _, all := range byInput {
-		for i := range all {
-			checked, g.refs, g.records = append(checked, &all[i].Checked), append(g.refs, all[i].ref), append(g.records, all[i].Record)
+	for i, all := range g.briefs {
+		g.odds[i] = make([]habits.Odds, len(all))
+		for n := range all {
+			if all[n].fault == nil {
+				checked, g.all = append(checked, &samples[i][n]), append(g.all, &all[n])
+			}
 		}
 	}
 	g.habits = g.filter.Day(checked)
-	for i, at := range g.refs {
-		g.odds[at.Input][at.Entry] = g.habits.Agents[checked[i].Agent].Odds(&checked[i].Sample)
+	for i, b := range g.all {
+		g.odds[b.Input][b.Entry] = g.habits.Agents[b.agent.Value()].Odds(&checked[i].Sample)
 	}
-	g.weigh(byInput)
+	g.weigh()
 	return nil
 }
-
-// one is the same memory for every copy of a name that comes often.
-func one(name string) string { return unique.Make(name).Value() }
-
-// stays reports whether the entry at a place is the copy of its attempt that
-// counts.
-func (g *grouper) stays(id string, at ref) bool { return g.refs[g.habits.Stays[id]] == at }
 
 // weigh adds up the quality of each run and the frames of each agent, where
 // factors depend on them: over all judged attempts, whatever becomes of them, in
 // the order of the inputs.
-func (g *grouper) weigh(byInput [][]head) {
+func (g *grouper) weigh() {
 	g.weights.config = g.Config.Multiplier
 	if !g.Config.Multiplier.NeedsDay() {
 		return
@@ -112,17 +89,16 @@ func (g *grouper) weigh(byInput [][]head) {
 		g.weights.runs = map[string]multiplier.Quality{}
 	}
 	var passages []frames.Passage
-	for _, all := range byInput {
-		for _, s := range all {
-			if !s.judged || !g.stays(s.ID, s.ref) {
-				continue
-			}
-			if g.weights.runs != nil {
-				g.weights.runs[s.run] = g.weights.runs[s.run].Add(s.score)
-			}
-			if s.passage != "" {
-				passages = append(passages, frames.Passage{Agent: s.Agent, Problem: s.problem, Text: s.passage})
-			}
+	for _, b := range g.all {
+		if !b.standing.Value().hasDialogue || g.all[g.habits.Stays[b.id]] != b {
+			continue
+		}
+		if g.weights.runs != nil {
+			run := b.run.Value()
+			g.weights.runs[run] = g.weights.runs[run].Add(b.score)
+		}
+		if b.passage != "" {
+			passages = append(passages, frames.Passage{Agent: b.agent.Value(), Problem: b.asked.Value(), Text: b.passage})
 		}
 	}
 	g.weights.framed = map[string]bool{}

@@ -119,7 +119,7 @@ func TestAnEntryIsReadBackAsItWasWritten(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		again, err := r.At(x.Place)
+		again, err := r.At(x.Place, block.PartFound)
 		if err != nil {
 			t.Fatal(err)
 		}

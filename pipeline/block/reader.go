@@ -88,11 +88,11 @@ func Open(fsys corpus.FS, dir string) (*Reader, error) {
 }
 
 // At gives the entry at a place, with what was found.
-func (r *Reader) At(p Place) (*Entry, error) {
+func (r *Reader) At(p Place, parts Part) (*Entry, error) {
 	if err := r.at(p, maxFrame); err != nil {
 		return nil, err
 	}
-	return r.decode(PartFound)
+	return r.decode(parts)
 }
 
 // All yields all entries in the order of their input, with these parts.
@@ -148,7 +148,7 @@ func (r *Reader) decode(parts Part) (*Entry, error) {
 
 // Draft gives the entry at a place, with what was found, and its draft.
 func (r *Reader) Draft(p Place) (*Entry, *Draft, error) {
-	x, err := r.At(p)
+	x, err := r.At(p, PartFound)
 	b, out := &r.bodies, &Draft{}
 	if err == nil && b.file == nil {
 		*b, err = open(r.fs, filepath.Dir(r.path), bodiesName)

@@ -84,6 +84,7 @@ func (p *plan) shard(text string) (s pipeline.Shard, err error) {
 }
 
 func stageGroup(ctx context.Context, f *buildFlags, r *pipeline.Run, _ pipeline.Shard) error {
+	cli.LimitHeap(cli.GroupHeapLimit)
 	funnel, err := r.Group(ctx)
 	if err != nil {
 		return kept(err)

@@ -62,8 +62,12 @@ func (p *profiler) stop(err error) error {
 // under 1 GiB all the same.
 const BuildHeapGrowth = 800
 
-// HeapLimit is what a build's heap is kept to.
-const HeapLimit = 700 << 20
+// HeapLimit is what a build's heap is kept to, GroupHeapLimit that of a process which only
+// groups: of half a million attempts 730 MB live, and below that it would do nothing but collect.
+const (
+	HeapLimit      = 700 << 20
+	GroupHeapLimit = 900 << 20
+)
 
 // leastAddresses is what the address space may be limited to: Go reserves far
 // more than it uses, and dies without a word of ours where it gets less.
