@@ -68,6 +68,7 @@ func telling(text string, s span) bool {
 const accountLen = 48
 
 var isBase58 = setOf(base58Letters)
+var ofAddresses = strings.NewReplacer("-", "+", "_", "/") // base64 as addresses write it, as others do
 
 // longRunsOf are the runs of n bytes and more, with a byte on either side.
 func longRunsOf(n int) func(string, *hits) []span {
@@ -129,7 +130,7 @@ func fromBase64(run string) (string, bool) {
 	if len(run) < shortest {
 		return "", false
 	}
-	run = strings.NewReplacer("-", "+", "_", "/").Replace(run)
+	run = ofAddresses.Replace(run)
 	if len(run)%4 == 1 { // no encoding ends so: one letter too many stands before or behind
 		run = run[:len(run)-1]
 	}

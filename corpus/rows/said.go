@@ -13,7 +13,7 @@ import (
 // TurnsIn gives the messages of a row as turns: the system prompt and what the
 // customer said as the user's, results of tools in tags.
 func TurnsIn(messages []chat.Message) []arena.Turn {
-	var turns []arena.Turn
+	turns := make([]arena.Turn, 0, len(messages))
 	for _, m := range messages {
 		switch m.Role {
 		case chat.System, chat.User:

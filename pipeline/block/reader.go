@@ -98,7 +98,7 @@ func (r *Reader) At(p Place, parts Part) (*Entry, error) {
 // All yields all entries in the order of their input, with these parts.
 func (r *Reader) All(parts Part) iter.Seq2[*Entry, error] {
 	return func(yield func(*Entry, error) bool) {
-		in, at := bufio.NewReaderSize(r.file, 1<<18), int64(0)
+		in, at := bufio.NewReaderSize(r.file, 1<<16), int64(0)
 		for {
 			x, err := r.next(in, &at, parts)
 			if errors.Is(err, io.EOF) {
