@@ -75,7 +75,7 @@ func TestHeldOutStaysHeldOut(t *testing.T) {
 	if err := os.WriteFile(held, fmt.Appendf(nil, "{\"id\":\"mat\",\"query\":%q}\n", queryOf(t, doorMat)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	build(t, newRun(t, sampleDay, in("open")))
+	builtSample(t, in("open"))
 	if trained(t, in("open"), doorMat, twin) == 0 {
 		t.Fatal("the day has no training row of the held-out problem: nothing is shown")
 	}

@@ -75,7 +75,7 @@ func TestMixtureKeepsItsPromises(t *testing.T) {
 	for seed := range seeds {
 		a, b := random(t, seed)
 		sources := []mix.Source{{Dir: a.write(t), Weight: 0.7}, {Dir: b.write(t), Weight: 0.3}}
-		config := mix.Config{PerProblem: 3, PerAgent: 9, Near: 0.8}
+		config := mix.Config{PerProblem: 3, PerAgent: 5, Near: 0.8}
 		out, r, err := mixture(t, func(m *mix.Mix) { m.Config = config }, sources...)
 		if errors.Is(err, choose.ErrEmpty) {
 			continue
