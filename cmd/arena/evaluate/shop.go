@@ -81,8 +81,8 @@ func newShopIndex(s *cli.Streams) *cobra.Command {
 	var out string
 	var verify bool
 	c := cli.Command("index CATALOG -o INDEX", "Build the search index of a catalogue", cli.Takes(1, 1), func(c *cobra.Command, args []string) error {
-		if out == "" || out == "-" { // an index is mapped into memory
-			return cli.Usage(errors.New("no output given"), "name the index with -o")
+		if out == "" || out == "-" {
+			return cli.Usage(errors.New("no file given for the index"), "name it with -o; it is mapped into memory, so it cannot be a stream")
 		}
 		if verify {
 			return verifyIndex(c.Context(), s, args[0], out)
