@@ -116,8 +116,8 @@ func adapts(a *habits.Agent) (worst *habits.Habit) {
 
 // dayVerdicts are the verdicts on the agent's day. They speak against the attempt
 // only where the day turned its axis, and as it did.
-func dayVerdicts(o habits.Odds, a *habits.Agent, before, after arena.Axis) (all []arena.Verdict) {
-	turned := after != before
+func dayVerdicts(o habits.Odds, a *habits.Agent, before, after arena.Axis) []arena.Verdict {
+	all, turned := make([]arena.Verdict, 0, len(habits.All)+len(habits.Proofs)), after != before
 	for i := range habits.All {
 		h := &habits.All[i]
 		all = append(all, verdict(h.Check, h.Reason, a.Fixed[i].Low, habits.Limit, turned && a.Fixed[i].Turns() && after == arena.AxisUnknown))
