@@ -44,8 +44,15 @@ func (m onDay) Run() int {
 // builtDay is where the corpus of the test day is, once a test has asked for it.
 var builtDay = filepath.Join(os.TempDir(), fmt.Sprint("built-", os.Getpid()), "corpus")
 
+// home is the folder of the package: the first test that asks may have left it.
+var home, _ = os.Getwd()
+
 var buildOnce = sync.OnceValue(func() error {
-	args := []string{"build", testDay, "-o", builtDay, "-q"}
+	day := testDay
+	if !filepath.IsAbs(day) {
+		day = filepath.Join(home, day)
+	}
+	args := []string{"build", day, "-o", builtDay, "-q"}
 	if other := otherBuild(); other != "" {
 		return exec.Command(other, args...).Run()
 	}
