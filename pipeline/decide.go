@@ -46,9 +46,9 @@ func (g *grouper) fate(at ref, x *block.Entry) choose.Fate {
 	if x.Fault != nil {
 		return choose.Fate{Stage: stageRead, Reason: x.Fault.Reason, Failed: true}
 	}
-	switch stays := g.habits.Stays[x.Attempt.TraceID]; {
+	switch stays := g.habits.Stays[x.TraceID]; {
 	case g.all[stays].ref == at:
-	case g.all[stays].record == x.Attempt.RecordSHA256:
+	case g.all[stays].record == x.RecordSHA256:
 		return choose.Fate{Stage: stageRead, Reason: reasonDuplicate}
 	default:
 		return choose.Fate{Stage: stageRead, Reason: reasonCollision}
@@ -116,7 +116,7 @@ func (g *grouper) becomes(f choose.Fate, b *brief, x *block.Entry) *candidate {
 		return nil
 	}
 	return &candidate{
-		Row: choose.Row{ID: x.Attempt.TraceID, Score: g.weights.reward(x), Completion: b.completion},
+		Row: choose.Row{ID: x.TraceID, Score: g.weights.reward(x), Completion: b.completion},
 		ref: b.ref, problem: x.Problem, rank: x.Rank, started: b.started, bytes: x.Body.Bytes, kept: f.Kept(),
 	}
 }

@@ -15,7 +15,7 @@ func (w *unitWriter) tables(ctx context.Context) error {
 	out, places := finish.NewLedger(w.part), finish.NewTable[rows.Place](w.part, finish.TablePlaces)
 	err := w.eachEntry(ctx, w.plan, block.PartFound, func(x *block.Entry, f choose.Fate) error {
 		if f.Place > 0 {
-			row := rows.Place{TraceID: x.Attempt.TraceID, RecordSHA256: x.Attempt.RecordSHA256, Place: int64(f.Place), Better: f.Better}
+			row := rows.Place{TraceID: x.TraceID, RecordSHA256: x.RecordSHA256, Place: int64(f.Place), Better: f.Better}
 			if f.Better != "" {
 				row.Similarity = &f.Alike
 			}
@@ -33,7 +33,7 @@ func (w *unitWriter) tables(ctx context.Context) error {
 
 func (w *unitWriter) verdicts(ctx context.Context) error {
 	out := corpus.NewShards[rows.Verdict](w.part, w.unit.Stream)
-	err := w.session.entries(ctx, 1, block.PartStructure, func(at ref, x *block.Entry) error {
+	err := w.entries(ctx, 1, block.PartStructure, func(at ref, x *block.Entry) error {
 		if x.Fault != nil {
 			return nil
 		}
@@ -73,7 +73,7 @@ func leak(x *block.Entry) *rows.Leak {
 		return nil
 	}
 	return &rows.Leak{
-		ID: x.Attempt.TraceID, TextSHA256: x.Query, Match: x.Leak.Match, Drop: x.Leak.Drop, Same: x.Leak.Same,
+		ID: x.TraceID, TextSHA256: x.Query, Match: x.Leak.Match, Drop: x.Leak.Drop, Same: x.Leak.Same,
 		Score: x.Leak.Score, Tier: string(x.Leak.Tier), Evidence: x.Leak.Evidence,
 	}
 }
@@ -108,7 +108,7 @@ func (s *session) attemptRow(x *block.Entry, f choose.Fate) *rows.Attempt {
 func outcomeRow(x *block.Entry) *rows.Outcome {
 	o := &x.Outcome
 	row := &rows.Outcome{
-		TraceID: x.Attempt.TraceID, RecordSHA256: x.Attempt.RecordSHA256, Error: o.Error, Success: o.Success, Titles: string(o.Titles),
+		TraceID: x.TraceID, RecordSHA256: x.RecordSHA256, Error: o.Error, Success: o.Success, Titles: string(o.Titles),
 	}
 	row.Scored = o.Scored()
 	if r := o.Ruling; r != nil {

@@ -115,13 +115,13 @@ type weights struct {
 // factor is what an attempt's outcome is weighed with; nil where it is left
 // out. What the subnet's verifier ruled is not weighed.
 func (w *weights) factor(x *block.Entry) *float64 {
-	if !x.Attempt.HasDialogue {
+	if !x.HasDialogue {
 		return nil
 	}
 	if x.Outcome.Ruling != nil {
 		return new(1.0)
 	}
-	return w.config.Factor(x.Score, w.runs[x.Attempt.RunID], w.framed[x.Agent])
+	return w.config.Factor(x.Score, w.runs[x.RunID], w.framed[x.Agent])
 }
 
 // quality is what an attempt's reasoning counts as beside another's at the same

@@ -79,7 +79,7 @@ var sampleBuild struct {
 func builtSample(t *testing.T, out string) *pipeline.Summary {
 	t.Helper()
 	sampleBuild.Do(func() {
-		dir, err := os.MkdirTemp("", "built-")
+		dir, err := os.MkdirTemp("", "built-") //nolint:usetesting // it outlives the test that asks first
 		if err != nil {
 			t.Fatal(err)
 		}

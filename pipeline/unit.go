@@ -120,7 +120,7 @@ func (w *unitWriter) candidate(x *block.Entry, d *block.Draft) (rows.Candidate, 
 	if err != nil {
 		return rows.Candidate{}, err
 	}
-	c := rows.Candidate{SessionID: x.Attempt.TraceID, Success: x.Outcome.Success, Judge: w.weights.quality(x), Unwanted: !x.Structure.Keep, Tokens: d.NTokens}
+	c := rows.Candidate{SessionID: x.TraceID, Success: x.Outcome.Success, Judge: w.weights.quality(x), Unwanted: !x.Structure.Keep, Tokens: d.NTokens}
 	c.Prompt, c.Completion = rows.Completion(ms, w.tools(d))
 	return c, nil
 }

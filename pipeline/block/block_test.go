@@ -25,7 +25,7 @@ func full() *block.Entry {
 	fill(reflect.ValueOf(x).Elem(), &n)
 	x.Place, x.Fault = block.Place{}, nil
 	x.Problem, x.Sample.Taken[1] = -1, math.MaxUint64
-	*x.Attempt.Seconds, x.Structure.Features[0].Value = math.Inf(1), -0.5
+	*x.Seconds, x.Structure.Features[0].Value = math.Inf(1), -0.5
 	for i := range x.Structure.Verdicts {
 		x.Structure.Verdicts[i].Decision = arena.Drop // others have no reason
 	}

@@ -43,21 +43,21 @@ func (a *Adder) Add(x *block.Entry, f choose.Fate) {
 	if f.Stage == "" {
 		kept = 1
 		l := a.lengths[f.Split]
-		a.lengths[f.Split] = Lengths{f.Split, append(l.Steps, int(x.Attempt.NSteps)), append(l.Tokens, x.Body.Tokens)}
+		a.lengths[f.Split] = Lengths{f.Split, append(l.Steps, int(x.NSteps)), append(l.Tokens, x.Body.Tokens)}
 	}
 	a.agent(x, f.Axis, kept)
 	a.truth.add(x)
 	for _, s := range x.Shifts {
 		a.shifts[s.Probe] = append(a.shifts[s.Probe], s)
 	}
-	if x.Attempt.HasDialogue && x.Judgement.Outcome != "" {
+	if x.HasDialogue && x.Judgement.Outcome != "" {
 		a.outcomes[x.Judgement.Outcome]++
 	}
 	if x.Judgement.Doubt != "" {
 		a.doubts[x.Judgement.Doubt]++
 	}
 	if x.Passage != "" {
-		a.passages = append(a.passages, frames.Passage{Agent: x.Agent, Problem: x.Attempt.ProblemID, Text: x.Passage})
+		a.passages = append(a.passages, frames.Passage{Agent: x.Agent, Problem: x.ProblemID, Text: x.Passage})
 	}
 	a.addSteps(x)
 	if s := x.Score; s != nil {
@@ -65,14 +65,14 @@ func (a *Adder) Add(x *block.Entry, f choose.Fate) {
 		a.levels[*s] = LevelRate{Score: *s, Attempts: l.Attempts + 1, Kept: l.Kept + kept}
 	}
 	if x.Body.Bytes > 0 {
-		a.guard.Add(x.Attempt.TraceID, x.Leak)
+		a.guard.Add(x.TraceID, x.Leak)
 	}
 }
 
 func (a *Adder) agent(x *block.Entry, axis arena.Axis, kept int) {
 	share, known := a.agents[x.Agent]
 	if !known {
-		share = &AgentShare{Agent: x.Agent, Hotkey: x.Attempt.AgentHotkey}
+		share = &AgentShare{Agent: x.Agent, Hotkey: x.AgentHotkey}
 		a.agents[x.Agent] = share
 	}
 	share.Attempts++

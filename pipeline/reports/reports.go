@@ -176,8 +176,8 @@ func (a *Adder) Carries(run, agent string, f arena.Findings, attempts map[string
 }
 
 func (t *truth) add(x *block.Entry) {
-	if t.Knows(x.Attempt.RunID) {
-		key := agreement.Key{Run: x.Attempt.RunID, Problem: cmp.Or(x.Attempt.ProblemID, x.Attempt.TraceID)}
+	if t.Knows(x.RunID) {
+		key := agreement.Key{Run: x.RunID, Problem: cmp.Or(x.ProblemID, x.TraceID)}
 		t.paid[key], t.graded[key] = paid(x), x.Score
 	}
 }
