@@ -9,6 +9,7 @@ package pipeline
 
 import (
 	"fmt"
+	"math"
 	"reflect"
 	"slices"
 
@@ -172,8 +173,9 @@ func (c Config) Validate() error {
 	bad.Unless(c.Select.Near > 0 && c.Select.Near <= 1, "select.near is %v: want more than 0 and at most 1", c.Select.Near)
 	bad.Unless(c.Select.MinReward >= 0 && c.Select.MinReward <= 1, "select.min_reward is %v: want 0 to 1", c.Select.MinReward)
 	bad.Unless(c.Select.Pairs >= 0, "select.pairs is %d: want 0 or more", c.Select.Pairs)
-	bad.Unless(c.Select.LengthRatio == 0 || c.Select.LengthRatio >= 1, "select.length_ratio is %v: want 1 or more, or 0 for no bound", c.Select.LengthRatio)
+	bad.Unless(c.Select.LengthRatio == 0 || c.Select.LengthRatio >= 1 && !math.IsInf(c.Select.LengthRatio, 1), "select.length_ratio is %v: want 1 or more, or 0 for no bound", c.Select.LengthRatio)
 	bad.Unless(c.Select.Margin > 0 && c.Select.Margin <= 1, "select.margin is %v: want more than 0 and at most 1", c.Select.Margin)
+	bad.Unless(c.Guard.Drop >= 0 && c.Guard.Drop <= 1, "guard.drop is %v: want 0 to 1", c.Guard.Drop)
 	bad.Unless(c.Guard.MaxFalse >= 0 && c.Guard.MaxFalse <= 1, "guard.max_false is %v: want 0 to 1", c.Guard.MaxFalse)
 	bad.Unless(c.Judge.ProbeEvery >= 0, "judge.probe_every is %d: want 0 or more", c.Judge.ProbeEvery)
 	bad.Unless(!c.Judge.Sparing || !c.Multiplier.NeedsRuns(), "judge.sparing with multiplier.per run or multiplier.unscored mean: a run's mean is over all its attempts")

@@ -1,6 +1,8 @@
 package pipeline
 
 import (
+	"iter"
+	"math"
 	"reflect"
 	"strings"
 	"testing"
@@ -69,6 +71,41 @@ func TestValidateNamesEverythingAtOnce(t *testing.T) {
 	for _, want := range []string{"select.top", "workers", "max_unscored", "multiplier.per"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("validate does not name %s: %v", want, err)
+		}
+	}
+}
+
+// TestEveryNumberIsFinite sets each number of the configuration in turn: JSON has no
+// other ones, and no comparison with NaN holds.
+func TestEveryNumberIsFinite(t *testing.T) {
+	t.Parallel()
+	c, seen := Defaults(), 0
+	for name, number := range numbers(reflect.ValueOf(&c).Elem(), "") {
+		seen++
+		was := number.Float()
+		for _, v := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
+			number.SetFloat(v)
+			if c.Validate() == nil {
+				t.Errorf("%s may be %v", name, v)
+			}
+		}
+		number.SetFloat(was)
+	}
+	if err := c.Validate(); seen < 10 || err != nil {
+		t.Errorf("%d numbers, %v", seen, err)
+	}
+}
+
+// numbers yields the floating-point numbers below v.
+func numbers(v reflect.Value, name string) iter.Seq2[string, reflect.Value] {
+	return func(yield func(string, reflect.Value) bool) {
+		switch v.Kind() {
+		case reflect.Float64:
+			yield(name, v)
+		case reflect.Struct:
+			for f, field := range v.Fields() {
+				numbers(field, name+"."+f.Name)(yield)
+			}
 		}
 	}
 }
