@@ -12,16 +12,10 @@ import (
 	"github.com/trajectory-arena/arena/internal/asjson"
 )
 
-// StateSchema is the version of bank.json that this package writes. It reads
-// those before too: the first does not say what was held out, the second keeps no
-// request of a training cluster.
+// StateSchema is the version of bank.json that this package writes and reads.
 const StateSchema = stateFamily + "v3"
 
-const (
-	stateFamily  = "arena.bank."
-	firstSchema  = stateFamily + "v1"
-	secondSchema = stateFamily + "v2"
-)
+const stateFamily = "arena.bank."
 
 // maxStateBytes bounds bank.json: 64 MiB hold more than 200,000 problems.
 const maxStateBytes = 64 << 20
@@ -118,7 +112,7 @@ func ReadState(r io.Reader) (*State, error) {
 var hexHash = regexp.MustCompile(`^[0-9a-f]{64}$`)
 
 func (s *State) validate() error {
-	if !slices.Contains([]string{StateSchema, secondSchema, firstSchema}, s.Schema) {
+	if s.Schema != StateSchema {
 		return fmt.Errorf("schema is %q: this version reads %q", s.Schema, StateSchema)
 	}
 	if err := s.Shares.Validate(); err != nil {

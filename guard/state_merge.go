@@ -154,10 +154,6 @@ func (e *Entry) SpecHash() string {
 	}
 }
 
-// KnowsHeldOut reports whether the state says what was ever held out; one of the
-// first version does not.
-func (s *State) KnowsHeldOut() bool { return s.Schema != firstSchema }
-
 // Exposed returns the held-out clusters of s of which next may train or evaluate
 // on a problem: those of which it neither keeps every problem out nor says that it
 // released them.

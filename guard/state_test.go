@@ -138,7 +138,7 @@ func TestReadStateRefuses(t *testing.T) {
 func FuzzReadStateWritesWhatItReads(f *testing.F) {
 	b := split(f, things(4), nil, 1).Encode()
 	f.Add(b)
-	f.Add([]byte(`{"schema":"arena.bank.v1"}`))
+	f.Add([]byte(`{"schema":"arena.bank.v3"}`))
 	f.Fuzz(func(t *testing.T, file []byte) {
 		s, err := ReadState(bytes.NewReader(file))
 		if err != nil {

@@ -118,17 +118,16 @@ func (k *Known) Protecting() *guard.State {
 }
 
 // Guarded gives the bank of the corpus; nil where nothing was held out. It
-// refuses a corpus of which a held-out file is not given and whose bank, of the
-// first version or kept at home, does not say what was in it.
+// refuses a corpus of which a held-out file is not given and that has no bank, or
+// one kept at home, to say what was in it.
 func (s *Source) Guarded(given []string) (*guard.State, error) {
 	bank, err := s.Bank()
-	gone := errors.Is(err, fs.ErrNotExist)
-	if err != nil && !gone || bank != nil && bank.KnowsHeldOut() {
+	if gone := errors.Is(err, fs.ErrNotExist); err != nil && !gone || bank != nil {
 		return bank, err
 	}
 	asked := slices.Clone(s.Manifest.Inputs)
 	for _, f := range s.Manifest.Files {
-		if gone && f.Path == corpus.BankName {
+		if f.Path == corpus.BankName {
 			asked = append(asked, corpus.Input{Kind: corpus.InputBank, SHA256: f.SHA256})
 		}
 	}
