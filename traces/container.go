@@ -56,7 +56,6 @@ func (r *reader) container(stored io.ReadCloser) *container {
 
 func (r *reader) contained(c *container) error {
 	r.decode, r.text, r.named = newDecoder(r.opt.Limits), &content{stored: &counted{}}, map[string]*session{}
-	r.sum.Bytes = c.size
 	err := errors.Join(c.each(r, c), r.joined())
 	if broken, is := errors.AsType[*damage](err); is {
 		return r.tell(Fault{Line: r.records, Reason: broken.reason, Detail: broken.detail, Cut: r.records > 0})

@@ -56,7 +56,6 @@ func (r *reader) read() error {
 	text, err := open(withContext(r.ctx, stored), r.opt.Limits)
 	if err == nil {
 		err = r.content(text)
-		r.sum.Bytes = text.read
 		text.closer()
 	}
 	return errors.Join(err, stored.Close())

@@ -82,8 +82,6 @@ type Summary struct {
 	Faults int
 	// Cut reports whether the input ended early.
 	Cut bool
-	// Bytes is the size of the input, uncompressed.
-	Bytes int64
 	// Repairs count records that were mended to be read, by what was mended:
 	// invalid_utf8, lone_surrogate, nul_bytes and id_number.
 	Repairs map[string]int

@@ -142,6 +142,10 @@ func withoutInStep(s *arena.Step, loss convert.Loss) {
 			if c.Arguments == "" || c.Arguments == "{}" || c.Arguments == `"{}"` {
 				c.Arguments = ""
 			}
+		case convert.LossArguments:
+			if arena.Raw(c.Arguments.Text()).Kind() != arena.Object {
+				c.Arguments = "{}"
+			}
 		case convert.LossArgumentsKind:
 			c.Arguments = arena.Raw(c.Arguments.Text())
 		case convert.LossResultKind:

@@ -2,7 +2,6 @@ package cold
 
 import (
 	"cmp"
-	"encoding/json"
 	"strconv"
 	"strings"
 	"time"
@@ -14,7 +13,7 @@ import (
 
 // ATIF is one document of the Agent Trajectory Interchange Format, told by its schema in
 // package traces. What it has no field for stands under extra.oro as the subnet writes
-// it, and under extra.arena as package convert does.
+// it, and under extra.arena as this project does.
 var ATIF = Format{Name: "atif", Typed: true, read: func(r *reader, top object) {
 	if kind := arena.Raw(top["steps"].Raw).Kind(); kind != arena.Array {
 		r.err = &NoMessages{"steps", kind}
@@ -81,10 +80,7 @@ func (r *reader) atifStep(m object) {
 			s.Calls = append(s.Calls, arena.ToolCall{ID: c.id("tool_call_id"), Name: r.text(c["function_name"]), Arguments: arena.Raw(c["arguments"].Raw)})
 		}
 	})
-	own := m.within("extra").within("arena")
-	r.restore(&s, results, own)
 	later := answered(s.Calls, results)
-	r.places(own["calls_without_id"], len(s.Calls), func(i int) { s.Calls[i].ID = "" })
 	r.say(Message{Role: Agent, Step: s})
 	for _, answer := range later {
 		r.say(answer)
@@ -104,39 +100,6 @@ func (r *reader) observed(list gjson.Result) (all []Message) {
 		}
 	})
 	return all
-}
-
-// restore gives a step what package convert could not say in ATIF's own fields. Results
-// are in the order of the calls that they answer.
-func (r *reader) restore(s *arena.Step, results []Message, own object) {
-	if n := own.count("number"); n != nil {
-		s.Number = *n
-	}
-	for name, to := range map[string]*string{"think": &s.Think, "response": &s.Response, "content": &s.Content, "reasoning": &s.Reasoning} {
-		if own[name].Type == gjson.String {
-			*to = r.text(own[name])
-		}
-	}
-	s.Timestamp = cmp.Or(arena.Raw(own["timestamp"].Raw), s.Timestamp)
-	r.each(own["arguments"], func(v gjson.Result) {
-		if i := fields(v).count("call"); i != nil && *i < len(s.Calls) {
-			s.Calls[*i].Arguments = arena.Raw(v.Get("value").Raw)
-		}
-	})
-	r.places(own["json_results"], len(results), func(i int) {
-		if text := results[i].Result.Text(); results[i].Result.Kind() == arena.String && json.Valid([]byte(text)) {
-			results[i].Result = arena.Raw(text)
-		}
-	})
-}
-
-// places visits the numbers of a list that are places among so many.
-func (r *reader) places(list gjson.Result, of int, visit func(int)) {
-	r.each(list, func(v gjson.Result) {
-		if i := (object{"": v}).count(""); i != nil && *i < of {
-			visit(*i)
-		}
-	})
 }
 
 // answered gives calls their results; later are those that answer none of them.

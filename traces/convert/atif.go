@@ -3,9 +3,7 @@ package convert
 import (
 	"cmp"
 	"encoding/json"
-	"fmt"
 	"math"
-	"reflect"
 	"strconv"
 	"time"
 
@@ -13,7 +11,7 @@ import (
 	"github.com/trajectory-arena/arena/internal/atif"
 )
 
-// What ATIF has no field for: of the trace, and of a step.
+// What ATIF has no field for.
 type (
 	atifArena struct {
 		RunID     string           `json:"eval_run_id,omitempty"`
@@ -36,25 +34,10 @@ type (
 		Type    string `json:"type"`
 		Message string `json:"message"`
 	}
-	argumentsOut struct {
-		Call  int             `json:"call"`
-		Value json.RawMessage `json:"value"`
-	}
-	stepOut struct {
-		Number    int             `json:"number,omitempty"`
-		Think     *string         `json:"think,omitempty"`
-		Response  *string         `json:"response,omitempty"`
-		Content   *string         `json:"content,omitempty"`
-		Reasoning *string         `json:"reasoning,omitempty"`
-		Timestamp json.RawMessage `json:"timestamp,omitempty"`
-		Arguments []argumentsOut  `json:"arguments,omitempty"`
-		JSON      []int           `json:"json_results,omitempty"`
-		NoID      []int           `json:"calls_without_id,omitempty"`
-	}
 )
 
-// atif is the trace as one document. What ATIF has no field for is under
-// extra.arena, and read again from there.
+// atif is the trace as one document. What ATIF has no field for of the whole trace is
+// under extra.arena, and read again from there.
 func (w *writer) atif() atif.Document {
 	t := w.t
 	out := atif.Document{
@@ -101,84 +84,29 @@ func known(n int) *int {
 	return &n
 }
 
+// atifStep is a step with the results of its calls.
 func (w *writer) atifStep(i int) atif.Step {
-	s := &w.t.Steps[i]
-	w.losesEvidence(s)
-	out := atif.Step{Source: sourceNames[s.Role], Message: s.Content}
-	var own stepOut
-	if s.Number != i+1 {
-		own.Number = s.Number
-	}
-	if out.Timestamp = isoTime(s.Timestamp); out.Timestamp == "" {
-		own.Timestamp = rawJSON(s.Timestamp)
-	}
+	s, messages := &w.t.Steps[i], w.turn(i)
+	out := atif.Step{Source: sourceNames[s.Role], Message: messages[0].Content, Reasoning: messages[0].Reasoning, Timestamp: isoTime(s.Timestamp)}
+	w.loses(LossStepMeta, s.Number != i+1 || out.Timestamp == "" && s.Timestamp != "")
 	if s.Role == arena.RoleAgent {
 		out.LLMCalls = s.LLMCalls
-		spoken(s, &out, &own)
-		w.atifCalls(i, &out, &own)
 	}
-	if !reflect.ValueOf(own).IsZero() {
-		out.Extra = &atif.Extra{Arena: own}
+	for j, c := range messages[0].Calls {
+		w.loses(LossArgumentsKind, s.Calls[j].Arguments.Kind() == arena.String)
+		out.Calls = append(out.Calls, atif.Call{ID: c.ID, Name: c.Function.Name, Arguments: w.object(c)})
+	}
+	for _, answer := range messages[1:] {
+		if out.Observation == nil {
+			out.Observation = &atif.Observation{}
+		}
+		out.Observation.Results = append(out.Observation.Results, atif.Result{CallID: answer.CallID, Content: answer.Content})
 	}
 	return out
 }
 
 var sourceNames = map[arena.Role]string{
 	arena.RoleAgent: atif.ByAgent, arena.RoleUser: atif.ByUser, arena.RoleSystem: atif.BySystem,
-}
-
-// spoken fills message and reasoning: a sandbox's step says both twice, so its
-// own fields are kept beside.
-func spoken(s *arena.Step, out *atif.Step, own *stepOut) {
-	out.Reasoning = s.Reasoning
-	if s.Think == "" && s.Response == "" {
-		return
-	}
-	out.Message = cmp.Or(s.Response, s.Content)
-	out.Reasoning = cmp.Or(s.Reasoning, s.Think)
-	own.Think, own.Response, own.Content, own.Reasoning = &s.Think, &s.Response, &s.Content, &s.Reasoning
-}
-
-func (w *writer) atifCalls(step int, out *atif.Step, own *stepOut) {
-	ids := map[string]bool{}
-	for i, call := range w.t.Steps[step].Calls {
-		id := call.ID
-		if id == "" {
-			id = fmt.Sprintf("call-%d-%d", step+1, i+1)
-			own.NoID = append(own.NoID, i)
-		}
-		w.loses(LossCallID, ids[id])
-		for n := i + 1; ids[id]; n++ {
-			id = fmt.Sprintf("%s-%d", call.ID, n)
-		}
-		ids[id] = true
-		out.Calls = append(out.Calls, atif.Call{ID: id, Name: call.Name, Arguments: w.atifArguments(i, call.Arguments, own)})
-		if call.Result == "" {
-			continue
-		}
-		if out.Observation == nil {
-			out.Observation = &atif.Observation{}
-		}
-		if call.Result.Kind() != arena.String {
-			own.JSON = append(own.JSON, len(out.Observation.Results))
-		}
-		out.Observation.Results = append(out.Observation.Results, atif.Result{CallID: id, Content: call.Result.Text()})
-	}
-}
-
-// atifArguments is an object; what the trace had instead is kept beside.
-func (w *writer) atifArguments(i int, raw arena.Raw, own *stepOut) json.RawMessage {
-	w.loses(LossAbsentArguments, raw == "")
-	if raw.Kind() == arena.Object {
-		return rawJSON(raw)
-	}
-	if raw != "" {
-		own.Arguments = append(own.Arguments, argumentsOut{i, rawJSON(raw)})
-	}
-	if text := raw.Text(); arena.Raw(text).Kind() == arena.Object && json.Valid([]byte(text)) {
-		return json.RawMessage(text)
-	}
-	return json.RawMessage("{}")
 }
 
 // isoTime is a moment in whole milliseconds as ISO 8601 in UTC; empty for

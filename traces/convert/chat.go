@@ -50,6 +50,11 @@ func (w *writer) openAI() chatOut {
 	}
 	out.Messages = append(out.Messages, messageOut{Role: "user", Content: t.Query})
 	for i := range t.Steps {
+		s := &t.Steps[i]
+		w.loses(LossStepMeta, s.Timestamp != "" || s.LLMCalls != nil || s.Number != i+1)
+		for _, call := range s.Calls {
+			w.loses(LossArgumentsKind, call.Arguments != "" && call.Arguments.Kind() != arena.String)
+		}
 		out.Messages = append(out.Messages, w.turn(i)...)
 	}
 	return out
@@ -71,7 +76,6 @@ func (w *writer) hasTurns() bool {
 func (w *writer) turn(i int) []messageOut {
 	s := &w.t.Steps[i]
 	w.losesEvidence(s)
-	w.loses(LossStepMeta, s.Timestamp != "" || s.LLMCalls != nil || s.Number != i+1)
 	if s.Role != arena.RoleAgent {
 		return []messageOut{{Role: sourceNames[s.Role], Content: s.Content, at: unixMS(s.Timestamp)}}
 	}
@@ -116,7 +120,6 @@ func (w *writer) newID(id string) string {
 
 func (w *writer) argumentText(raw arena.Raw) string {
 	w.loses(LossAbsentArguments, raw == "")
-	w.loses(LossArgumentsKind, raw != "" && raw.Kind() != arena.String)
 	if raw == "" {
 		return "{}"
 	}

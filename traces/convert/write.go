@@ -161,12 +161,7 @@ func (w *writer) inspect() map[string]any {
 func (w *writer) sampleMessage(m messageOut) map[string]any {
 	var made []any
 	for _, c := range m.Calls {
-		arguments := arena.Raw(c.Function.Arguments)
-		if arguments.Kind() != arena.Object || !json.Valid([]byte(arguments)) {
-			w.loses(LossArguments, true)
-			arguments = "{}"
-		}
-		made = append(made, map[string]any{"id": c.ID, "function": c.Function.Name, "arguments": json.RawMessage(arguments), "type": "function"})
+		made = append(made, map[string]any{"id": c.ID, "function": c.Function.Name, "arguments": w.object(c), "type": "function"})
 	}
 	out := filled(map[string]any{"role": m.Role, "tool_call_id": m.CallID, "function": m.Name, "tool_calls": made})
 	out["content"] = m.Content
@@ -178,6 +173,16 @@ func (w *writer) sampleMessage(m messageOut) map[string]any {
 		out["content"] = parts
 	}
 	return out
+}
+
+// object are the arguments of a call where they have to be one.
+func (w *writer) object(c callOut) json.RawMessage {
+	text := c.Function.Arguments
+	if arena.Raw(text).Kind() != arena.Object || !json.Valid([]byte(text)) {
+		w.loses(LossArguments, true)
+		return json.RawMessage("{}")
+	}
+	return json.RawMessage(text)
 }
 
 // responses is the trace as NeMo-Gym writes a rollout: a request of the Responses
