@@ -9,9 +9,7 @@ type Problem struct {
 	// Rewards are the products asked for, one for a product task.
 	Rewards []Reward
 	// Voucher is nil where the task has none.
-	Voucher    *Voucher
-	Difficulty string
-	Title      string
+	Voucher *Voucher
 	// TitleVectors are precomputed embeddings of reward titles, not of unit
 	// length; nil where the source has none.
 	TitleVectors map[string][]float64

@@ -21,7 +21,6 @@ func ParseProblem(text []byte) (Problem, error) {
 	}
 	p := Problem{
 		ID: looseID(doc["problem_id"]), Query: looseString(doc["query"]),
-		Difficulty: looseString(doc["difficulty"]), Title: looseString(doc["title"]),
 		Rewards: parseRewards(doc["reward"]), Voucher: parseVoucher(doc["voucher"]),
 		TitleVectors: parseVectors(doc["reward_title_embeddings"]), Raw: Raw(text),
 	}

@@ -21,7 +21,7 @@ func TestParseProblem(t *testing.T) {
 	}
 	low := 1.0
 	want := arena.Problem{
-		ID: "7", Query: "a bell", Category: arena.CategoryVoucher, Difficulty: "hard", Title: "Voucher 1",
+		ID: "7", Query: "a bell", Category: arena.CategoryVoucher,
 		Rewards: []arena.Reward{{
 			ProductID: "12345678901234567890", Titles: []string{"bell"}, Services: []string{"COD"},
 			Attributes: []arena.Option{{Key: "brand", Value: "brr"}, {Key: "brand", Value: "b"}},

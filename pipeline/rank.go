@@ -13,9 +13,8 @@ import (
 
 // selection is the attempts of one problem that become rows, best first.
 type selection struct {
-	problem int
-	pool    guard.Pool
-	split   string
+	pool  guard.Pool
+	split string
 	// sft holds what the sft config gets; rest what only pref and kto get.
 	sft  []candidate
 	rest []candidate
@@ -44,7 +43,7 @@ func (g *grouper) rankProblems() []selection {
 func (g *grouper) rankProblem(problem int, cs []candidate) selection {
 	slices.SortFunc(cs, better)
 	pool := g.pool(problem)
-	out := selection{problem: problem, pool: pool, split: splitOf(pool)}
+	out := selection{pool: pool, split: splitOf(pool)}
 	sft, rest := g.thinner(), g.thinner()
 	place := 0
 	for _, c := range cs {

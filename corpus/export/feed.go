@@ -27,7 +27,6 @@ type feed struct {
 	from *corpus.Manifest
 	// source is the profile of the rows that are read.
 	source string
-	opt    *Options
 	jobs   []*job
 	// fitters are those that wait for a batch.
 	fitters chan *fitter
@@ -36,7 +35,7 @@ type feed struct {
 }
 
 func newFeed(fsys corpus.FS, dir string, from *corpus.Manifest, source string, opt *Options) *feed {
-	f := &feed{fs: fsys, dir: dir, from: from, source: source, opt: opt, fitters: make(chan *fitter, sideBySide())}
+	f := &feed{fs: fsys, dir: dir, from: from, source: source, fitters: make(chan *fitter, sideBySide())}
 	for range cap(f.fitters) {
 		f.fitters <- newFitter(opt)
 	}

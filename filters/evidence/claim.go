@@ -12,7 +12,6 @@ import (
 // Claim is one call of the dialogue with what the proxy says about it.
 type Claim struct {
 	Call *arena.Call
-	Turn int
 	Act  Act
 	// listing is what the result shows; details that the proxy returned just so
 	// are not read, since their products are those asked for.
@@ -32,7 +31,7 @@ func readClaims(d *arena.Dialogue, p *Pad) []Claim {
 			if len(all) == MaxCalls {
 				break
 			}
-			c := Claim{Call: &d.Turns[i].Calls[j], Turn: i, Dispatch: -1}
+			c := Claim{Call: &d.Turns[i].Calls[j], Dispatch: -1}
 			c.Act.Read(p, p.role(c.Call.Name), c.Call.Arguments, false)
 			all = append(all, c)
 		}

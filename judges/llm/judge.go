@@ -63,7 +63,6 @@ type Judge struct {
 	flight  singleflight.Group
 	// unanswered are this run's verdicts without a score, by question.
 	unanswered sync.Map
-	now        func() time.Time
 
 	run  context.Context //nolint:containedctx // the deadline of all questions together
 	stop context.CancelFunc
@@ -83,7 +82,7 @@ func New(cfg Config, l *ledger.Ledger, o Options) (*Judge, error) {
 	if err != nil {
 		return nil, err
 	}
-	j := &Judge{cfg: cfg, whole: whole, steps: steps, ledger: l, prices: o.Prices, budget: &budget{usd: cfg.BudgetUSD, tokens: cfg.BudgetTokens, changed: make(chan struct{})}, payer: o.Payer, now: o.Now}
+	j := &Judge{cfg: cfg, whole: whole, steps: steps, ledger: l, prices: o.Prices, budget: &budget{usd: cfg.BudgetUSD, tokens: cfg.BudgetTokens, changed: make(chan struct{})}, payer: o.Payer}
 	if o.Payer != "" {
 		j.budget.spend(l.Paid(o.Payer).Spent)
 	}

@@ -33,9 +33,8 @@ func (t *Task) PromptSHA256() string { return digest.SHA256([]byte(t.System)) }
 type Reply struct {
 	Outcome arena.JudgeOutcome
 	// Text is what stands under the task's key; empty unless Outcome is scored.
-	Text   string
-	Model  string
-	Detail string
+	Text  string
+	Model string
 	// Spent is what it cost whenever it was asked: that of a reply that the ledger
 	// holds, too.
 	ledger.Spent
@@ -51,7 +50,7 @@ func (j *Judge) Do(ctx context.Context, t Task) (Reply, error) {
 	ctx, end := j.bounded(ctx)
 	defer end()
 	v, err := j.answer(ctx, q, nil)
-	r := Reply{Outcome: v.outcome, Model: v.model, Detail: v.detail, Spent: v.spent}
+	r := Reply{Outcome: v.outcome, Model: v.model, Spent: v.spent}
 	if v.outcome == arena.JudgeScored {
 		r.Text = v.Explanation
 	}
