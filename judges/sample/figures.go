@@ -20,13 +20,13 @@ type Answer struct {
 // Figure is a share of the day's attempts, estimated from labels that each weigh 1
 // over the probability of being drawn.
 type Figure struct {
-	Instrument string `json:"instrument"`
-	Measure    string `json:"measure"`
-	// Share is null where no label speaks of it; N counts those that do.
-	Share *float64 `json:"share"`
-	Low   float64  `json:"low"`
-	High  float64  `json:"high"`
-	N     int      `json:"n"`
+	Instrument string
+	Measure    string
+	// Share is nil where no label speaks of it; N counts those that do.
+	Share *float64
+	Low   float64
+	High  float64
+	N     int
 }
 
 // measure is a share: of the attempts that count, those that hit.

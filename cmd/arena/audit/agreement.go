@@ -45,8 +45,6 @@ func NewAgreement(s *cli.Streams) *cobra.Command {
 	c.Flags().BoolVar(&f.json, "json", false, "write JSON instead of tables")
 	cli.Out(c, &f.out)
 	cli.ReadsFiles(c)
-	c.Flags().IntVar(&f.opt.Samples, "samples", f.opt.Samples, "draws of the bootstrap")
-	c.Flags().Uint64Var(&f.opt.Seed, "seed", f.opt.Seed, "seed of the bootstrap")
 	return c
 }
 
@@ -90,8 +88,6 @@ func (f *agreementFlags) check(judges int) error {
 		return cli.Usage(errors.New("one judge alone agrees with nobody"), "name a second file, --labels or a --day that carries the subnet's own grades")
 	case (f.threshold > 0 || f.fit) && f.labels == nil:
 		return cli.Usage(errors.New("--threshold and --fit measure by labels"), "name the --labels")
-	case f.opt.Samples < 1:
-		return cli.Usage(fmt.Errorf("--samples is %d", f.opt.Samples), "draw at least once")
 	}
 	return nil
 }

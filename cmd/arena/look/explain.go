@@ -4,7 +4,6 @@ package look
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -20,20 +19,19 @@ import (
 
 // NewExplain makes `arena explain`.
 func NewExplain(s *cli.Streams) *cobra.Command {
-	out, inJSON := "", false
+	out := ""
 	c := cli.Command("explain CORPUS RUN/PROBLEM [DAY…]", "Say of one attempt what every stage of a build made of it, and why", cli.Takes(2, cli.AnyNumber),
 		func(c *cobra.Command, args []string) error {
 			return cli.ReadCorpus(c.Context(), args[0], func(fsys corpus.FS, dir string) error {
-				return explain(c.Context(), s, fsys, dir, args, out, inJSON)
+				return explain(c.Context(), s, fsys, dir, args, out)
 			})
 		})
 	cli.Out(c, &out)
-	c.Flags().BoolVar(&inJSON, "json", false, "write JSON: the attempt's columns of the ledger, and what argues for and against it")
 	cli.ReadsFiles(c)
 	return c
 }
 
-func explain(ctx context.Context, s *cli.Streams, fsys corpus.FS, dir string, args []string, out string, inJSON bool) error {
+func explain(ctx context.Context, s *cli.Streams, fsys corpus.FS, dir string, args []string, out string) error {
 	l, err := attempt.Read(fsys, dir)
 	if err != nil {
 		return cli.Failed(err, cli.NoCorpus)
@@ -49,10 +47,6 @@ func explain(ctx context.Context, s *cli.Streams, fsys corpus.FS, dir string, ar
 	a := l.Argue(at)
 	if err = errors.Join(days.Tell(ctx, l, a), a.Clean(cli.WithoutSecrets)); err != nil {
 		return err
-	}
-	if inJSON {
-		b, bad := json.Marshal(map[string]any{"columns": a.Values(), "argument": a})
-		return errors.Join(bad, cli.WriteText(s, out, cli.WithoutSecrets(string(b))+"\n"))
 	}
 	var words strings.Builder
 	if err = l.Write(&words, a); err != nil {

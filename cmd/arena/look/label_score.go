@@ -19,24 +19,18 @@ import (
 	"github.com/trajectory-arena/arena/judges/sample"
 )
 
-type scoreFlags struct {
-	json    bool
-	weighed string
-}
-
 // person is one file of labels.
 type person struct {
-	Name    string          `json:"labels"`
-	Figures []sample.Figure `json:"figures"`
+	name    string
+	figures []sample.Figure
 	answers map[string]sample.Answer
 }
 
 func newLabelScore(s *cli.Streams) *cobra.Command {
-	f := scoreFlags{}
+	weighed := ""
 	c := cli.Command("score SAMPLE LABELS…", "Say from people's labels how right filter, judge and guard are on the day", cli.Takes(2, cli.AnyNumber),
-		func(_ *cobra.Command, args []string) error { return f.run(s, args[0], args[1:]) })
-	c.Flags().BoolVar(&f.json, "json", false, "write JSON instead of tables")
-	c.Flags().StringVar(&f.weighed, "weighed", "", "also write one person's labels with their probabilities to this file")
+		func(_ *cobra.Command, args []string) error { return runLabelScore(s, args[0], args[1:], weighed) })
+	c.Flags().StringVar(&weighed, "weighed", "", "also write one person's labels with their probabilities to this file")
 	cli.ReadsFiles(c)
 	cli.Replaces(c, "weighed")
 	return c
@@ -44,7 +38,7 @@ func newLabelScore(s *cli.Streams) *cobra.Command {
 
 const labelForm = "a line is {eval_run_id, problem_id, agentic, score, leak}, as label.html saves it"
 
-func (f *scoreFlags) run(s *cli.Streams, folder string, files []string) error {
+func runLabelScore(s *cli.Streams, folder string, files []string, weighed string) error {
 	drawn, err := cli.ReadByAttempt[sample.Item](filepath.Join(folder, sampleFile), "SAMPLE is the folder that `arena label` wrote")
 	if err != nil {
 		return err
@@ -58,7 +52,7 @@ func (f *scoreFlags) run(s *cli.Streams, folder string, files []string) error {
 	}
 	people := make([]person, len(files))
 	for i, path := range files {
-		p := person{Name: path}
+		p := person{name: path}
 		if p.answers, err = cli.ReadByAttempt[sample.Answer](path, labelForm); err != nil {
 			return err
 		}
@@ -66,23 +60,23 @@ func (f *scoreFlags) run(s *cli.Streams, folder string, files []string) error {
 		if len(p.answers) == 0 {
 			return cli.Failed(fmt.Errorf("read %s: no label is of an attempt of %s", path, folder), labelForm)
 		}
-		p.Figures = sample.Figures(items, p.answers)
+		p.figures = sample.Figures(items, p.answers)
 		people[i] = p
 	}
-	if err = f.writeWeighed(s, items, people); err != nil {
+	if err = writeWeighed(s, weighed, items, people); err != nil {
 		return err
 	}
-	return f.tell(s.Out, people, len(items))
+	return tellFigures(s.Out, people, len(items))
 }
 
-func (f *scoreFlags) writeWeighed(s *cli.Streams, items []sample.Item, people []person) error {
-	if f.weighed == "" {
+func writeWeighed(s *cli.Streams, path string, items []sample.Item, people []person) error {
+	if path == "" {
 		return nil
 	}
 	if len(people) > 1 {
 		return cli.Usage(errors.New("--weighed takes the labels of one person"), "run it once for each")
 	}
-	return cli.WriteWhole(s, f.weighed, func(w io.Writer) error {
+	return cli.WriteWhole(s, path, func(w io.Writer) error {
 		lines := json.NewEncoder(w)
 		for _, it := range items {
 			a, said := people[0].answers[it.ID()]
@@ -103,20 +97,15 @@ func (f *scoreFlags) writeWeighed(s *cli.Streams, items []sample.Item, people []
 	})
 }
 
-func (f *scoreFlags) tell(w io.Writer, people []person, drawn int) error {
+func tellFigures(w io.Writer, people []person, drawn int) error {
 	reports, err := between(people)
 	if err != nil {
 		return err
 	}
-	if f.json {
-		out := json.NewEncoder(w)
-		out.SetIndent("", "  ")
-		return out.Encode(map[string]any{"people": people, "agreement": reports})
-	}
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	for _, p := range people {
-		fmt.Fprintf(t, "%s, %d of %d labelled\t\tof the day\t95 %%\tn\t\n", text.Line(filepath.Base(p.Name)), len(p.answers), drawn)
-		for _, m := range p.Figures {
+		fmt.Fprintf(t, "%s, %d of %d labelled\t\tof the day\t95 %%\tn\t\n", text.Line(filepath.Base(p.name)), len(p.answers), drawn)
+		for _, m := range p.figures {
 			fmt.Fprintf(t, "%s\t%s\t%s\t%.3f-%.3f\t%d\t\n", m.Instrument, m.Measure, text.Told(m.Share, "%.3f", "-"), m.Low, m.High, m.N)
 		}
 	}
@@ -150,7 +139,7 @@ func between(people []person) (map[string]agreement.Report, error) {
 	for question, said := range questions {
 		raters := make([]agreement.Ratings, len(people))
 		for i, p := range people {
-			raters[i] = agreement.Ratings{Name: p.Name, Scores: map[agreement.Key]*float64{}}
+			raters[i] = agreement.Ratings{Name: p.name, Scores: map[agreement.Key]*float64{}}
 			for id, a := range p.answers {
 				run, problem, _ := strings.Cut(id, "/")
 				raters[i].Scores[agreement.Key{Run: run, Problem: problem}] = said(&a)
