@@ -1,4 +1,4 @@
-"""GRPO over TRL in the environment: python grpo.py MODEL EXPORT OUT --steps N --env URL, the address of `arena env serve`.
+"""GRPO over TRL in the environment: python grpo.py MODEL EXPORT OUT --steps N --rate R --env URL, the address of `arena env serve`.
 
 EXPORT is what `arena export --profile env` wrote: the training problems, and the class that plays them. The reward is the
 environment's; eight attempts at a problem are compared with each other.
@@ -19,7 +19,7 @@ GROUP = 8
 
 
 def main() -> None:
-    p = flags(__doc__, batch=64, rate=3e-4)
+    p = flags(__doc__, batch=64)
     p.add_argument("--env", required=True)
     a = p.parse_args()
     os.environ["ARENA_ENV"] = a.env

@@ -140,9 +140,11 @@ class Loop:
         self.step(rows, [self.arena, "recipe", "rft", "--corpus", self.common / "corpus", "--catalog", self.common / "day/catalog.jsonl", "--run", run, "-q", "-o", rows])
         return rows
 
-    def train(self, name: str, model: Path, script: str, rows: Path, steps: int, *more: object) -> None:
+    def train(self, name: str, model: Path, script: str, rows: Path, steps: int, rate: float, *more: object) -> None:
+        """rate is that of a model of width 128: a wider one is trained at a lower rate."""
         start = self.work / BEFORE[name].replace("untrained", "base")
-        self.step(model, self.python(script, start, rows, "{new}", "--steps", steps, "--seed", self.seed, *more))
+        rate *= 128 / self.flags.width
+        self.step(model, self.python(script, start, rows, "{new}", "--steps", steps, "--rate", rate, "--seed", self.seed, *more))
 
     def student(self, name: str, before: Future | None) -> None:
         """Trains a student, unless it is the untrained one, and evaluates it."""
@@ -151,15 +153,15 @@ class Loop:
         c, f, model = self.common, self.flags, self.work / name.replace("untrained", "base")
         match name:
             case "kept":
-                self.train(name, model, "sft.py", c / "kept", f.kept_steps)
+                self.train(name, model, "sft.py", c / "kept", f.kept_steps, 3e-3)
             case "scripted" | "rewritten":
-                self.train(name, model, "sft.py", c / ("scripted.jsonl" if name == "scripted" else name), f.steps, "--tokens-of", c / "kept")
+                self.train(name, model, "sft.py", c / ("scripted.jsonl" if name == "scripted" else name), f.steps, 3e-3, "--tokens-of", c / "kept")
             case "rft":
-                self.train(name, model, "sft.py", self.rft(), f.more_steps, "--rate", 3e-4)
+                self.train(name, model, "sft.py", self.rft(), f.more_steps, 3e-4)
             case "grpo" | "scripted-grpo" if not model.exists():
                 problems = ["--problems", c / "day/problems.jsonl", "--catalog", c / "day/catalog.jsonl", "--corpus", c / "corpus"]
                 with self.running(self.arena, "env", "serve", *problems, "--harness", f.harness, "--judge", "none") as at:
-                    self.train(name, model, "grpo.py", c / "env", f.rl_steps, "--env", at)
+                    self.train(name, model, "grpo.py", c / "env", f.rl_steps, 3e-4, "--env", at)
         self.play(name, model)
 
     def figures(self, names: list[str]) -> dict:

@@ -16,7 +16,7 @@ MARKS = ["<think>\n", "\n</think>\n\n", "<tool_call>\n", "\n</tool_call>", "<too
 PIECES = r"""[^\p{L}\d]*"[a-z_]+": ?["\[]*| ?[\p{L}_]+|\d\d"""
 HEAD = 32  # width of a head of attention
 PHRASES, WORDS = 10, 3  # what is repeated at once: so many phrases of so many words
-READS = 400  # steps of learning to repeat
+READS = 200  # steps of learning to repeat, for each layer
 
 
 def tokenizer(corpus: str, catalog: str, files: list[str]) -> PreTrainedTokenizerFast:
@@ -39,11 +39,12 @@ def tokenizer(corpus: str, catalog: str, files: list[str]) -> PreTrainedTokenize
     return PreTrainedTokenizerFast(tokenizer_object=raw, eos_token=SPECIAL[2], pad_token=SPECIAL[0], chat_template=template, model_max_length=4096)
 
 
-def learn_to_repeat(model: Qwen3ForCausalLM, steps: int) -> None:
+def learn_to_repeat(model: Qwen3ForCausalLM, steps: int) -> float:
     """What every model that has read much can do, and what one of random weights would spend all its steps on: to say again
     what stands in its context. It reads phrases of words drawn by chance, then the same phrases in another order, of which
-    it is to tell all but the first word of each. Nothing of a shop, a dialogue or a tool is in them."""
-    optimizer = torch.optim.AdamW(model.parameters(), lr=3e-3)
+    it is to tell all but the first word of each. Nothing of a shop, a dialogue or a tool is in them. The last step's loss."""
+    model.to(device := "cuda" if torch.cuda.is_available() else "cpu")
+    optimizer = torch.optim.AdamW(model.parameters(), lr=3e-3 * 128 / model.config.hidden_size)
     rate = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: min(1, (step + 1) / 30, 5 * (steps - step) / steps))
     for _ in range(steps):
         first = torch.randint(len(SPECIAL), model.config.vocab_size, (64, PHRASES, WORDS))
@@ -52,11 +53,13 @@ def learn_to_repeat(model: Qwen3ForCausalLM, steps: int) -> None:
         labels = ids.clone()
         labels[:, : PHRASES * WORDS] = -100
         labels[:, PHRASES * WORDS :: WORDS] = -100
-        model(input_ids=ids, labels=labels).loss.backward()
+        loss = model(input_ids=ids.to(device), labels=labels.to(device)).loss
+        loss.backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimizer.step()
         rate.step()
         optimizer.zero_grad()
+    return loss.item()
 
 
 def main(corpus: str, catalog: str, folder: str, layers: int, width: int, seed: int, files: list[str]) -> None:
@@ -67,10 +70,10 @@ def main(corpus: str, catalog: str, folder: str, layers: int, width: int, seed: 
         num_key_value_heads=width // HEAD, head_dim=HEAD, max_position_embeddings=4096, eos_token_id=words.eos_token_id,
         pad_token_id=words.pad_token_id, tie_word_embeddings=True)
     model = Qwen3ForCausalLM(config)
-    learn_to_repeat(model, READS)
+    loss = learn_to_repeat(model, READS * layers)
     model.save_pretrained(folder)
     words.save_pretrained(folder)
-    print(json.dumps({"weights": sum(p.numel() for p in model.parameters()), "tokens": len(words)}))
+    print(json.dumps({"weights": sum(p.numel() for p in model.parameters()), "tokens": len(words), "loss": loss}))
 
 
 if __name__ == "__main__":

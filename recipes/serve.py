@@ -140,15 +140,18 @@ def serve(listen: str, answer: Callable[[dict], dict]) -> None:
         def log_message(self, *_: object) -> None:
             pass
 
+    class Server(ThreadingHTTPServer):
+        request_queue_size = 1024  # of the 5 that it has, those that connect at the same moment are turned away
+
     host, port = listen.rsplit(":", 1)
-    ThreadingHTTPServer((host, int(port)), Handler).serve_forever()
+    Server((host, int(port)), Handler).serve_forever()
 
 
 def main() -> None:
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("model")
     p.add_argument("--listen", default="127.0.0.1:8000")
-    p.add_argument("--batch", type=int, default=32)
+    p.add_argument("--batch", type=int, default=128 if GPU else 32, help="the most replies made at once")
     p.add_argument("--longest", type=int, default=80, help="the most tokens of a reply")
     a = p.parse_args()
     serve(a.listen, Student(a.model, a.batch, a.longest).answer)

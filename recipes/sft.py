@@ -1,4 +1,4 @@
-"""Supervised fine-tuning over TRL: python sft.py MODEL ROWS OUT --steps N [--tokens-of CORPUS].
+"""Supervised fine-tuning over TRL: python sft.py MODEL ROWS OUT --steps N --rate R [--tokens-of CORPUS].
 
 ROWS is what a recipe wrote (its config hf-json: sft, rft, rewrite) or a file of JSON lines with messages and tools. The
 loss is on the assistant's turns alone. With --tokens-of so many rows are taken, in their order, as have no more tokens
@@ -25,7 +25,7 @@ def tokens(rows: Dataset, tokenizer: AutoTokenizer) -> list[int]:
 
 
 def main() -> None:
-    p = flags(__doc__, batch=16, rate=3e-3)
+    p = flags(__doc__, batch=16)
     p.add_argument("--tokens-of", default="")
     a = p.parse_args()
     tokenizer = AutoTokenizer.from_pretrained(a.model)

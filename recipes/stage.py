@@ -10,14 +10,14 @@ import torch
 GPU = torch.cuda.is_available()
 
 
-def flags(doc: str, *, batch: int, rate: float) -> argparse.ArgumentParser:
+def flags(doc: str, *, batch: int) -> argparse.ArgumentParser:
     p = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("model")
     p.add_argument("rows")
     p.add_argument("out")
     p.add_argument("--steps", type=int, required=True)
     p.add_argument("--batch", type=int, default=batch)
-    p.add_argument("--rate", type=float, default=rate)
+    p.add_argument("--rate", type=float, required=True)
     p.add_argument("--seed", type=int, default=1)
     return p
 

@@ -46,12 +46,13 @@ var ErrEnded = errors.New("the model server ended")
 // supervised is the shell script around the command, which may be any: with
 // variables before it, or several steps. A shell alone would leave the server
 // behind when the kernel tells it that this process is gone; this one tells
-// all of the group and stays until they have ended.
-const supervised = `trap 'trap "" TERM; kill 0; wait' TERM
+// all of the group, and kills what has not ended after the seconds given.
+const supervised = `trap 'trap "" TERM; kill 0; (sleep %g; kill -9 0) >/dev/null 2>&1 & wait $server; exit' TERM
 {
 %s
 } &
-wait $!`
+server=$!
+wait $server`
 
 // Start runs the command. Where something answers at its address already it is
 // not started: the run would measure that other server.
@@ -63,7 +64,7 @@ func Start(c Config) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("start model server: %w", err)
 	}
-	cmd := exec.Command("sh", "-c", fmt.Sprintf(supervised, c.Command))
+	cmd := exec.Command("sh", "-c", fmt.Sprintf(supervised, c.Grace.Seconds(), c.Command))
 	cmd.Stdout, cmd.Stderr = log, log
 	// A child of the server may hold its output open; nobody waits for that.
 	cmd.WaitDelay = time.Second

@@ -170,11 +170,12 @@ func TestAServerThatWillNotEnd(t *testing.T) {
 // TestStartInItsOwnProcess is no test of its own: TestTheServerEndsWithAKilledRun
 // starts it as the process that is killed.
 func TestStartInItsOwnProcess(t *testing.T) {
-	mark := os.Getenv("ARENA_TEST_MARK")
-	if mark == "" {
+	command := os.Getenv("ARENA_TEST_COMMAND")
+	if command == "" {
 		t.Skip("run by TestTheServerEndsWithAKilledRun")
 	}
-	c, _ := config(t, "X=1 sleep "+mark)
+	c, _ := config(t, command)
+	c.Grace = 300 * time.Millisecond
 	start(t, c)
 	time.Sleep(10 * patience)
 }
@@ -184,19 +185,27 @@ func TestTheServerEndsWithAKilledRun(t *testing.T) {
 	if _, err := exec.LookPath("pgrep"); err != nil || runtime.GOOS != "linux" {
 		t.Skip("needs Linux, whose kernel tells children of their parent's end, and pgrep")
 	}
-	mark := fmt.Sprintf("600.%d", time.Now().UnixNano())
-	run := exec.Command(os.Args[0], "-test.run=TestStartInItsOwnProcess")
-	run.Env = append(os.Environ(), "ARENA_TEST_MARK="+mark, "TMPDIR="+t.TempDir())
-	if err := run.Start(); err != nil {
-		t.Fatal(err)
+	for name, command := range map[string]string{
+		"hears the signal": "X=1 sleep %[1]s",
+		"ignores it":       "sh -c 'trap \"\" TERM; sleep %[1]s & sleep %[1]s'",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			mark := fmt.Sprintf("600.%d", time.Now().UnixNano())
+			run := exec.Command(os.Args[0], "-test.run=TestStartInItsOwnProcess")
+			run.Env = append(os.Environ(), "ARENA_TEST_COMMAND="+fmt.Sprintf(command, mark), "TMPDIR="+t.TempDir())
+			if err := run.Start(); err != nil {
+				t.Fatal(err)
+			}
+			defer run.Wait()
+			defer run.Process.Kill() // where the test fails before it does
+			until(t, "the server begins", func() bool { return alive(t, mark) })
+			if err := run.Process.Kill(); err != nil {
+				t.Fatal(err)
+			}
+			until(t, "the server ends", func() bool { return !alive(t, mark) })
+		})
 	}
-	defer run.Wait()
-	defer run.Process.Kill() // where the test fails before it does
-	until(t, "the server begins", func() bool { return alive(t, mark) })
-	if err := run.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
-	until(t, "the server ends", func() bool { return !alive(t, mark) })
 }
 
 func TestALogKeepsNoSecret(t *testing.T) {
