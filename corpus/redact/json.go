@@ -157,7 +157,7 @@ var goods = []string{"product", "shop", "sku", "item", "seller", "asin", "gtin",
 // or in a list ("product_id": "1", product_ids: 1, 2, SKU 1), or is a name
 // itself: the key of a JSON object.
 func identifies(text string, number span) bool {
-	if !digits.fill(text, number.start, number.end-number.start) {
+	if !digits.row(text, number.start, number.end-number.start, 0) {
 		return false // as cards are printed and ids are not
 	}
 	if keyEnd.MatchString(text[number.end:min(len(text), number.end+12)]) {

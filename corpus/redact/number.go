@@ -113,17 +113,17 @@ func except(bytes string) charset {
 }
 
 // What must stand at a word that ordinary text is full of for its rule to match: a
-// look that is cheaper than the rule's expression. A backslash may stand for
-// anything: it opens an escape.
+// look that is cheaper than the rule's expression.
 
-func by(set charset, n int) func(string, int, int) bool {
-	return func(text string, _, end int) bool { return set.fill(text, end, n) }
+// near wants n bytes of the set in a row that begins at most reach characters behind the word.
+func near(set charset, n, reach int) func(string, int, int) bool {
+	return func(text string, _, end int) bool { return set.row(text, end, n, reach) }
 }
 
 // hasGroup: the first group of a global IPv6 address right before, four digits of
 // which the first is 2 or 3.
 func hasGroup(text string, start, _ int) bool {
-	return start >= 4 && (text[start-4] == '2' || text[start-4] == '3') && hexadecimal.fill(text, start-3, 3)
+	return start >= 4 && (text[start-4] == '2' || text[start-4] == '3') && hexadecimal.row(text, start-3, 3, 0)
 }
 
 // hasHash: a hexadecimal digit right before.
@@ -131,20 +131,26 @@ func hasHash(text string, start, _ int) bool {
 	return start > 0 && (hexadecimal[text[start-1]] || text[start-1] == '\\')
 }
 
-// fill reports whether n bytes of the set stand at a place, or some and an escape.
-func (s *charset) fill(text string, at, n int) bool {
-	for i := at; i < at+n; i++ {
-		if i >= len(text) {
-			return false
+// row reports whether n bytes of the set stand in a row that begins at most reach characters
+// behind a place. Escapes count as what they mean; a backslash that escapes nothing may
+// stand for anything.
+func (s *charset) row(text string, at, n, reach int) bool {
+	run := 0
+	for seen := 0; at < len(text) && seen-run <= reach; seen++ {
+		r, next := rune(text[at]), at+1
+		if r == '\\' {
+			if r, next = unescape(text, at); r < 0 {
+				return true
+			}
 		}
-		if text[i] == '\\' {
+		if !s[min(r, 0xFF)] {
+			run = 0
+		} else if run++; run == n {
 			return true
 		}
-		if !s[text[i]] {
-			return false
-		}
+		at = next
 	}
-	return true
+	return false
 }
 
 // isAssigned: a colon or a sign of equality behind a quote and three blanks.

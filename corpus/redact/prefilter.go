@@ -59,8 +59,9 @@ func newPrefilter(rules []rule) *prefilter {
 	for c := '2'; c <= '7'; c++ {
 		p.add(`\u00`+string(c), noteEscape) // ASCII, as in \u0041
 	}
-	p.add(`:\/`, noteEscape) // an address as https:\/\/
+	p.add(`\/`, noteEscape) // an address as https:\/\/
 	p.add(`:\\`, noteEscape)
+	p.add(`encoded\`, noteEscape) // the rule's word ends in a quote
 	p.add(strings.ToLower(opening), notePlaceholder)
 	p.addDisguises()
 	return p
@@ -85,8 +86,9 @@ func (p *prefilter) addDisguises() {
 	})
 }
 
-// gramHash spreads three bytes over the table (Fibonacci hashing).
-func gramHash(gram uint32) uint32 { return gram * 0x9E3779B1 >> 14 }
+// gramHash spreads the last three bytes of a gram over the table (Fibonacci hashing); the
+// multiplier leaves out what stands before them.
+func gramHash(gram uint32) uint32 { return gram * 0x9E377900 >> 14 }
 
 // add enters a word, one of two bytes with whatever may follow it.
 func (p *prefilter) add(word string, rule int) {
@@ -151,7 +153,7 @@ func (p *prefilter) pass(text string, see func(n *needle, start int)) {
 	}
 	gram := uint32(0)
 	for i := range len(text) {
-		gram = (gram<<8 | uint32(text[i]|0x20)) & 0xFFFFFF
+		gram = gram<<8 | uint32(text[i]|0x20)
 		if h := gramHash(gram); p.bits[h/64]>>(h%64)&1 != 0 {
 			p.confirm(text, i-2, h, see)
 		}

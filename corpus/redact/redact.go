@@ -119,13 +119,18 @@ func (r *Redactor) Text(text string, counts Counts) string {
 	if !utf8.ValidString(text) {
 		text = strings.ToValidUTF8(text, string(utf8.RuneError))
 	}
-	for range maxPasses {
+	for pass := 0; ; pass++ {
 		found := r.Scan(text)
-		if len(found) == 0 {
-			if len(r.ids) == 0 { // what is found without them may be more
-				r.clean.add(text)
-			}
+		switch {
+		case len(found) == 0 && len(r.ids) == 0: // what is found without them may be more
+			r.clean.add(text)
+			fallthrough
+		case len(found) == 0:
 			return text
+		case pass == maxPasses && isJSON(text):
+			return `"` + Placeholder(found[0].Kind) + `"`
+		case pass == maxPasses:
+			return Placeholder(found[0].Kind)
 		}
 		for _, f := range found {
 			counts[f.Kind]++
@@ -135,15 +140,6 @@ func (r *Redactor) Text(text string, counts Counts) string {
 		} else {
 			text = replace(text, found)
 		}
-	}
-	found := r.Scan(text)
-	switch {
-	case len(found) == 0:
-		return text
-	case isJSON(text):
-		return `"` + Placeholder(found[0].Kind) + `"`
-	default:
-		return Placeholder(found[0].Kind)
 	}
 }
 

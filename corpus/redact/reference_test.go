@@ -1,6 +1,7 @@
 package redact
 
 import (
+	"encoding/json"
 	"math/rand/v2"
 	"regexp"
 	"strings"
@@ -66,7 +67,7 @@ func referenceIn(r *Redactor, text string) []Finding {
 // scraps are what random texts are made of: what rules look for, what stands
 // around it, and what looks like it.
 func scraps(r *Redactor) []string {
-	out := []string{" ", "\n", `"`, `\"`, `\n`, `\\`, ":", "=", ", ", " is ", `{"q":"`, `"}`, "://", "@", ".", "-", "_", "0x", "5", "soft plaid cotton shirt ",
+	out := []string{" ", "\n", `"`, `\"`, `\n`, `\\`, `\/`, ":", "=", ", ", " is ", `{"q":"`, `"}`, "://", "@", ".", "-", "_", "0x", "5", "soft plaid cotton shirt ",
 		"4111 1111 " + "1111 1111", "203.0.113" + ".7", "10.5 x 20.25", "2024-06-01", "x.org", "a1B2c3D4e5F6g7H8i9J0", strings.Repeat("0a1b2c3d", 8),
 		"5AtUVE5Zoyk1n6NhrxsQvzroE6WuEfs2UUnVi9UqAFhmtuFJ", `A`, Placeholder("email"), "\u200b", "&#64;", "%40", "b3BlbmFpLmFwaV9rZXkgPSB6ejk5eXk4OHh4Nzc=", "+1 202 555 " + "0143", "DE89 3704 0044 " + "0532 0130 00", "product_id", "legal winner thank year wave sausage worth useful legal winner thank yellow", "éü", "İ", "\xff", "-----BEGIN PRIVATE " + "KEY-----"}
 	for i := range r.rules {
@@ -104,5 +105,30 @@ func TestScanFindsWhatTheReferenceFinds(t *testing.T) {
 	}
 	if found < texts/3 {
 		t.Errorf("only %d findings: the texts test little", found)
+	}
+}
+
+// TestNamesAreFoundAsFarAsTheirValuesStand: a look behind a name that ordinary text is
+// full of turns away no value that the rule's expression reaches, in JSON within JSON either.
+func TestNamesAreFoundAsFarAsTheirValuesStand(t *testing.T) {
+	t.Parallel()
+	r := New(Options{})
+	hex := strings.Repeat("0a1b2c3d4e5f6789", 4)
+	far := "_aaaaaaaaaa.bbbbbbbb\"\n'" // what stands between at most
+	for _, plain := range []string{
+		"plaid" + far + ":::=`'\" =" + hex[:24] + " ", "Plaid" + far + "=" + hex[:30] + " ",
+		"plaid" + far + "=access-sandbox-" + hex[:8] + "-" + hex[:4] + "-" + hex[:4] + "-" + hex[:4] + "-" + hex[:12] + " ",
+		"lob" + far + ":::=`'\" =live_" + hex[:35] + " ", "lob" + far + ":::=`'\" =test_pub_" + hex[:31] + " ",
+		"sumo" + far + ":::=`'\" =su" + hex[:12] + " ", "sumo" + far + ":::=`'\" =" + hex + " ",
+		`phone number"'   me at   "(202) 555 01` + "43", `tel="202 555 01` + "43",
+	} {
+		text := plain
+		for range 3 {
+			if got, want := r.Scan(text), reference(r, text); len(want) == 0 || !cmp.Equal(got, want) {
+				t.Errorf("%q: found %v, want %v and any", text, got, want)
+			}
+			b, _ := json.Marshal(text)
+			text = string(b)
+		}
 	}
 }

@@ -60,7 +60,7 @@ func sharedRules() []rule {
 		if s.Path != "" || s.Regex == "" || s.ID == "generic-api-key" || s.ID == "private-key" {
 			continue
 		}
-		r := rule{kind: s.ID, group: s.SecretGroup, entropy: s.Entropy, keywords: lowered(s.Keywords)}
+		r := rule{kind: s.ID, group: s.SecretGroup, entropy: s.Entropy, keywords: lowered(s.Keywords), follows: narrow[s.ID]}
 		expr := strings.TrimSuffix(s.Regex, tail)
 		if expr != s.Regex {
 			expr += ends
@@ -71,7 +71,6 @@ func sharedRules() []rule {
 			expr = `(?i)\A(?:` + m[1] + `)` + expr[len(m[0]):]
 		} else {
 			expr = strings.ReplaceAll(expr, before, "")
-			r.follows = narrow[s.ID]
 		}
 		r.re = regexp.MustCompile(expr)
 		out = append(out, r)
@@ -97,10 +96,13 @@ const before = `[\w.-]{0,50}?`
 var leading = regexp.MustCompile(`^\(\?i\)\[\\w\.-\]\{0,50\}\?\(\?:([a-z0-9_.|-]+)\)`)
 
 // narrow are what must follow the words of shared rules that stand in every
-// second sentence.
+// second sentence, such as global, plaid and sumo.
 var narrow = map[string]func(text string, start, end int) bool{
-	"jwt": by(alphanumeric, 17), "twilio-api-key": by(hexadecimal, 32), "vault-service-token": by(alphanumeric.with("_-"), 24),
-	"gcp-api-key": by(alphanumeric.with("_-"), 35), "aws-access-token": by(alphanumeric, 16),
+	"jwt": near(alphanumeric, 17, 0), "twilio-api-key": near(hexadecimal, 32, 0), "vault-service-token": near(alphanumeric.with("_-"), 24, 0),
+	"gcp-api-key": near(alphanumeric.with("_-"), 35, 0), "aws-access-token": near(alphanumeric, 16, 0),
+	"lob-api-key": near(tokenBytes, 40, 32), "lob-pub-api-key": near(tokenBytes, 40, 32),
+	"plaid-api-token": near(tokenBytes, 24, 32), "plaid-client-id": near(tokenBytes, 24, 32), "plaid-secret-key": near(tokenBytes, 24, 32),
+	"sumologic-access-id": near(tokenBytes, 14, 32), "sumologic-access-token": near(tokenBytes, 64, 32),
 }
 
 func (r *rule) find(out []Finding, text string, found []hit) []Finding {

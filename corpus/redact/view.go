@@ -44,7 +44,8 @@ func decoded(source string, next func(s string, at int) int, step func(s string,
 	if skip < 0 {
 		return &view{text: source}
 	}
-	v := &view{}
+	// nearly all places begin with the same byte: room for two marks each
+	v := &view{marks: make([]mark, 0, min(2*strings.Count(source, source[skip:skip+1]), len(source)/8))}
 	var b strings.Builder
 	b.Grow(len(source))
 	at := 0
