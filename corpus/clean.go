@@ -56,13 +56,14 @@ func CleanRow(row any, r *redact.Redactor, counts redact.Counts) {
 // of its texts, those that the model wrote among them.
 func (c *cleaner) row(row any) {
 	of := reflect.ValueOf(row).Elem()
-	if eachText(of, false, c.clean) {
+	all := textsOf(of.Type())
+	if all.each(of, false, c.clean) {
 		return
 	}
 	ids := redact.IDs{}
-	eachText(of, false, func(v reflect.Value) bool { ids.Add(v.String()); return true })
+	all.each(of, false, func(v reflect.Value) bool { ids.Add(v.String()); return true })
 	redactor := c.redactor.Sparing(ids)
-	eachText(of, true, func(v reflect.Value) bool { v.SetString(redactor.Text(v.String(), c.counts)); return true })
+	all.each(of, true, func(v reflect.Value) bool { v.SetString(redactor.Text(v.String(), c.counts)); return true })
 }
 
 // clean reports whether a text holds nothing, whatever ids its row names.
@@ -78,10 +79,17 @@ func (c *cleaner) clean(v reflect.Value) bool {
 	return clean
 }
 
-// eachText visits the texts of a value until visit gives false, and gives what it gave
+// texts says where a type holds texts that are no hashes: in which fields of a struct, and where in
+// each of them or in the elements of a list.
+type texts struct {
+	fields []int
+	within []texts
+}
+
+// each visits the texts of a value until visit gives false, and gives what it gave
 // last. Lists of a value that is to be changed are copied before: others may hold them
 // too.
-func eachText(v reflect.Value, change bool, visit func(reflect.Value) bool) bool {
+func (x *texts) each(v reflect.Value, change bool, visit func(reflect.Value) bool) bool {
 	goesOn := true
 	switch v.Kind() {
 	case reflect.String:
@@ -91,34 +99,35 @@ func eachText(v reflect.Value, change bool, visit func(reflect.Value) bool) bool
 			v.Set(reflect.AppendSlice(reflect.MakeSlice(v.Type(), 0, v.Len()), v))
 		}
 		for i := 0; goesOn && i < v.Len(); i++ {
-			goesOn = eachText(v.Index(i), change, visit)
+			goesOn = x.within[0].each(v.Index(i), change, visit)
 		}
-	case reflect.Struct:
-		fields := textFields(v.Type())
-		for i := 0; goesOn && i < len(fields); i++ {
-			goesOn = eachText(v.Field(fields[i]), change, visit)
+	default:
+		for i := 0; goesOn && i < len(x.fields); i++ {
+			goesOn = x.within[i].each(v.Field(x.fields[i]), change, visit)
 		}
-	default: // numbers and pointers to them hold no text
 	}
 	return goesOn
 }
 
-var fields sync.Map
+// textsIn are those of the types that were met.
+var textsIn sync.Map
 
-// textFields are the positions of a struct's fields that may hold texts but no hash.
-func textFields(t reflect.Type) []int {
-	if found, ok := fields.Load(t); ok {
-		return found.([]int) //nolint:forcetypeassert // nothing else is stored
+func textsOf(t reflect.Type) *texts {
+	if found, ok := textsIn.Load(t); ok {
+		return found.(*texts) //nolint:forcetypeassert // nothing else is stored
 	}
-	var found []int
-	for i := range t.NumField() {
+	found := &texts{}
+	if t.Kind() == reflect.Slice {
+		found.within = []texts{*textsOf(t.Elem())}
+	}
+	for i := 0; t.Kind() == reflect.Struct && i < t.NumField(); i++ {
 		f := t.Field(i)
 		name, _, _ := strings.Cut(f.Tag.Get("parquet"), ",")
 		if k := f.Type.Kind(); (k == reflect.String || k == reflect.Slice || k == reflect.Struct) && !slices.Contains(HashColumns, name) {
-			found = append(found, i)
+			found.fields, found.within = append(found.fields, i), append(found.within, *textsOf(f.Type))
 		}
 	}
-	fields.Store(t, found)
+	textsIn.Store(t, found)
 	return found
 }
 
