@@ -167,7 +167,7 @@ type mark struct {
 func (l *lexicon) find(marks []mark, text string, start int) ([]mark, int) {
 	var key [entryKey]byte
 	far := start
-	for k, at := 0, start; k < len(key) && at < len(text); k++ {
+	for k, at := 0, start; k < len(key) && at < len(text) && text[at] != 0; k++ {
 		width := 0
 		key[k], width = folded(text, at)
 		at += width
@@ -177,7 +177,7 @@ func (l *lexicon) find(marks []mark, text string, start int) ([]mark, int) {
 		list := l.entries[key]
 		for i := range list {
 			e := &list[i]
-			end, whole := e.agrees(text, start)
+			end, whole := agrees(e.word[k+1:], text, at)
 			far = max(far, end)
 			if whole && (e.prefix || wordEnds(text, end)) {
 				marks = append(marks, mark{int32(start), int32(end), e.meaning})
@@ -187,18 +187,18 @@ func (l *lexicon) find(marks []mark, text string, start int) ([]mark, int) {
 	return marks, far
 }
 
-// agrees is how far an entry and text[start:] are the same.
-func (e *entry) agrees(text string, start int) (end int, whole bool) {
-	for k := range len(e.word) {
+// agrees is how far the rest of an entry and text[start:] are the same.
+func agrees(rest, text string, start int) (end int, whole bool) {
+	for k := range len(rest) {
 		if start >= len(text) {
 			return start, false
 		}
-		if c := text[start]; c > ' ' && c == e.word[k] {
+		if c := text[start]; c > ' ' && c == rest[k] {
 			start++
 			continue
 		}
 		b, width := folded(text, start)
-		if b != e.word[k] {
+		if b != rest[k] {
 			return start, false
 		}
 		start += width
