@@ -121,6 +121,9 @@ func (m *mapper) render(ctx context.Context, rec *arena.Record, problem int, ent
 	if rec.Trace.Ruling != nil {
 		draft.Tools, tools = row.Tools, finish.ToolTexts(row.Tools)
 	}
+	if facts.Metadata == nil { // all of it is this program's: hashes, and words for what it did
+		row.Metadata = ""
+	}
 	entry.Leak = m.leak(finish.CandidateOf(&row, ms, tools), problem)
 	entry.Body.Tokens = int(row.NTokens)
 	m.doc = appendCompletion(m.doc[:0], &rec.Dialogue)

@@ -82,11 +82,11 @@ func Answers(ms []Message) (n int) {
 
 // Responses are results of calls as text forms have them, in one turn.
 func Responses(results []Message) string {
-	parts := make([]string, len(results))
+	parts := make([]string, 0, 4*len(results))
 	for i := range results {
-		parts[i] = "<tool_response>\n" + results[i].Content + "\n</tool_response>"
+		parts = append(parts, "\n", "<tool_response>\n", results[i].Content, "\n</tool_response>")
 	}
-	return strings.Join(parts, "\n")
+	return strings.Join(parts[min(1, len(parts)):], "")
 }
 
 func assistantText(m *Message) string {
