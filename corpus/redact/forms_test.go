@@ -45,3 +45,11 @@ func TestFormsOfSharedRules(t *testing.T) {
 		t.Errorf("forms in gitleaks' expressions (-want +got):\n%s", diff)
 	}
 }
+
+// TestEveryExpressionCompiles, since a rule that is not asked for is never compiled.
+func TestEveryExpressionCompiles(t *testing.T) {
+	t.Parallel()
+	for _, r := range compile(Options{Hotkeys: true}).rules {
+		r.re()
+	}
+}

@@ -81,7 +81,7 @@ func ownRules(opt Options) (out []rule) {
 		if r.kind == "hotkey" && !opt.Hotkeys || r.kind == "home-folder" && opt.Homes {
 			continue
 		}
-		r.re = regexp.MustCompile(r.expr)
+		r.re = compiledOnce(r.expr)
 		out = append(out, r.rule)
 	}
 	return out

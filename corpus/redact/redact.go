@@ -59,17 +59,17 @@ func (c Counts) Add(other Counts) {
 	}
 }
 
-// compiled are the shared rules, the same for all options; redactors are those
-// that there are. Each is compiled once in a process.
+// shared are gitleaks' rules, the same for all options; redactors are those that there
+// are. Each is made once in a process.
 var (
-	compiled  = sync.OnceValue(sharedRules)
+	shared    = sync.OnceValue(sharedRules)
 	redactors = struct {
 		sync.Mutex
 		of map[Options]*Redactor
 	}{of: map[Options]*Redactor{}}
 )
 
-// New gives the redactor of some options, and compiles its rules at first.
+// New gives the redactor of some options.
 func New(opt Options) *Redactor {
 	redactors.Lock()
 	defer redactors.Unlock()
@@ -80,7 +80,7 @@ func New(opt Options) *Redactor {
 }
 
 func compile(opt Options) *Redactor {
-	r := &Redactor{options: opt, rules: slices.Concat(compiled(), ownRules(opt)), kinds: map[string]bool{}, clean: newClean()}
+	r := &Redactor{options: opt, rules: slices.Concat(shared(), ownRules(opt)), kinds: map[string]bool{}, clean: newClean()}
 	for i := range r.rules {
 		r.kinds[r.rules[i].kind] = true
 		if r.rules[i].spans != nil {

@@ -5,6 +5,7 @@ import (
 	"math"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/pelletier/go-toml/v2"
 	"github.com/zricethezav/gitleaks/v8/config"
@@ -12,7 +13,9 @@ import (
 
 type rule struct {
 	kind string
-	re   *regexp.Regexp
+	// re compiles the expression when a text has one of the rule's words: few texts
+	// have any, and all expressions together take longer than many a command.
+	re func() *regexp.Regexp
 	// group is the capture that is the secret; 0 takes the first that matched,
 	// or the whole match where there is none.
 	group int
@@ -44,12 +47,10 @@ type rule struct {
 func sharedRules() []rule {
 	var stored struct {
 		Rules []struct {
-			ID          string
-			Regex       string
-			Path        string
-			Keywords    []string
-			Entropy     float64
-			SecretGroup int
+			ID, Regex, Path string
+			Keywords        []string
+			Entropy         float64
+			SecretGroup     int
 		}
 	}
 	if err := toml.Unmarshal([]byte(config.DefaultConfig), &stored); err != nil {
@@ -72,10 +73,14 @@ func sharedRules() []rule {
 		} else {
 			expr = strings.ReplaceAll(expr, before, "")
 		}
-		r.re = regexp.MustCompile(expr)
+		r.re = compiledOnce(expr)
 		out = append(out, r)
 	}
 	return out
+}
+
+func compiledOnce(expr string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
 }
 
 // Most shared rules want a quote, a blank or a semicolon behind a secret, as in
@@ -120,7 +125,7 @@ func (r *rule) find(out []Finding, text string, found []hit) []Finding {
 }
 
 func (r *rule) within(out []Finding, text string, w span) []Finding {
-	for _, m := range r.re.FindAllStringSubmatchIndex(text[w.start:w.end], -1) {
+	for _, m := range r.re().FindAllStringSubmatchIndex(text[w.start:w.end], -1) {
 		start, end := r.secret(m)
 		s := span{w.start + start, w.start + end}
 		secret := text[s.start:s.end]
