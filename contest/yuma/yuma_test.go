@@ -88,8 +88,8 @@ func subnet(d *dice.Dice) *Epoch {
 }
 
 // TestProperties draws 10,000 subnets, without the tag long 1,000: nothing depends on the unit of stake or on
-// who has which number, shares add up, and validators with most of the stake that
-// set one row have it, whatever the others do.
+// who has which number, shares add up, no node has more than consensus leaves it, and
+// validators with most of the stake that set one row have it, whatever the others do.
 func TestProperties(t *testing.T) {
 	t.Parallel()
 	d := dice.Roll(7)
@@ -99,6 +99,9 @@ func TestProperties(t *testing.T) {
 		incentive, emission := 0.0, 0.0
 		for _, n := range r.Nodes {
 			incentive, emission = incentive+n.Incentive, emission+n.Emission
+			if n.Rank > n.Consensus+1e-12 {
+				t.Fatalf("case %d: node %d has rank %v, consensus leaves it %v", i, n.UID, n.Rank, n.Consensus)
+			}
 		}
 		if math.Abs(emission-1) > 1e-9 || incentive > 1+1e-9 {
 			t.Fatalf("case %d: incentive %v, emission %v", i, incentive, emission)
@@ -152,7 +155,8 @@ func permute(e *Epoch, order []int) *Epoch {
 }
 
 // majority gives the nodes of one side more than half of the stake and one row,
-// to nodes of the other side, and looks whether it is the consensus.
+// to nodes of the other side, and looks whether it is the consensus, and whether what the
+// others give the first side is worth nothing.
 func majority(t *testing.T, d *dice.Dice, e *Epoch) {
 	t.Helper()
 	n := len(e.Stake)
@@ -174,6 +178,11 @@ func majority(t *testing.T, d *dice.Dice, e *Epoch) {
 	for i, w := range row {
 		if math.Abs(r.Nodes[many+i].Consensus-w.Weight/total) > 1e-12 {
 			t.Fatalf("consensus of %d is %v, the majority gives %v: %+v", many+i, r.Nodes[many+i].Consensus, w.Weight/total, e)
+		}
+	}
+	for _, n := range r.Nodes[:many] {
+		if n.Incentive > 0 {
+			t.Fatalf("node %d has incentive %v of a minority: %+v", n.UID, n.Incentive, e)
 		}
 	}
 }
