@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/trajectory-arena/arena"
@@ -27,12 +28,24 @@ var mixed = []agent{
 	{"counts too few tokens", many(13100), false, func(r *recorder) { r.tokens = func(int) int { return 3 + r.w.rng.Intn(9) } }, honest(turnPlain, talks)},
 }
 
+// mixedDay is the day of all mixed families, judged once for all tests.
+func mixedDay(t *testing.T) []judgement {
+	t.Helper()
+	mixedDays.Do(func() { mixedDays.all = judgeDay(t, play(mixed)) })
+	return mixedDays.all
+}
+
+var mixedDays struct {
+	sync.Once
+	all []judgement
+}
+
 // TestNoProgramOfHalvesPasses: of none of them more than one attempt in twenty is agentic,
 // and what the model did without the program's part of the day is not called scripted.
 func TestNoProgramOfHalvesPasses(t *testing.T) {
 	t.Parallel()
 	passed := map[string]int{}
-	judged := judgeDay(t, play(mixed))
+	judged := mixedDay(t)
 	for _, j := range judged {
 		if j.after.Axis == arena.AxisAgentic {
 			passed[j.family]++

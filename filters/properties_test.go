@@ -114,16 +114,16 @@ func TestLessEvidenceLeadsToUnknown(t *testing.T) {
 // both passes. Without the tag long it is the simulated day.
 func TestLessEvidenceOfDaysLeadsToUnknown(t *testing.T) {
 	t.Parallel()
-	days := [][]labelled{play(mixed)}
+	days := [][]judgement{mixedDay(t)}
 	if long.Tests {
-		days = append(days, readDay(t, shared(t, "data/axis")), readDay(t, sharedDay(t)))
+		days = append(days, judgeDay(t, readDay(t, shared(t, "data/axis"))), judgeDay(t, readDay(t, sharedDay(t))))
 	}
-	for _, day := range days {
-		want := judgeDay(t, day)
+	for _, want := range days {
 		for name, take := range less {
-			changed := slices.Clone(day)
+			changed := make([]labelled, len(want))
 			for i := range changed {
-				changed[i].trace = rewrite(day[i].trace, func(s string) string { return s })
+				changed[i] = want[i].labelled
+				changed[i].trace = rewrite(want[i].trace, func(s string) string { return s })
 				take(changed[i].trace)
 			}
 			for i, j := range judgeDay(t, changed) {

@@ -117,7 +117,7 @@ func TestFrontier(t *testing.T) {
 // TestFalseDropsCover holds the estimate against the truth in simulated banks.
 func TestFalseDropsCover(t *testing.T) {
 	t.Parallel()
-	banks, texts, rounds := 250, long.Or(1000, 400), long.Or(500, 12)
+	banks, texts, rounds := 250, long.Or(1000, 400), long.Or(500, 8)
 	all := generated(t, 23, long.Or(3000, 1000))
 	covered := 0
 	for i := range rounds {

@@ -157,7 +157,7 @@ func TestEachFailingStepLeavesNoCorpus(t *testing.T) {
 
 // failEachStep makes a corpus once for each step that writing it takes, of at
 // least so many kinds, and has the step fail. Without the tag long it takes every
-// sixteenth.
+// twenty-fourth.
 func failEachStep(t *testing.T, least int, write func(fsys corpus.FS, out string) error) {
 	t.Helper()
 	whole, good := &faultyDisk{seen: map[string]bool{}}, filepath.Join(t.TempDir(), "good")
@@ -169,7 +169,7 @@ func failEachStep(t *testing.T, least int, write func(fsys corpus.FS, out string
 		t.Fatalf("only %d kinds of steps were met: %v", len(whole.seen), whole.seen)
 	}
 	for i, step := range slices.Sorted(maps.Keys(whole.seen)) {
-		if i%16 > 0 && !long.Tests {
+		if i%24 > 0 && !long.Tests {
 			continue
 		}
 		t.Run(step, func(t *testing.T) {

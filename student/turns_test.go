@@ -44,7 +44,7 @@ func (b *bulky) Chat(_ context.Context, request model.Body) (model.Reply, []byte
 // again.
 func TestFewLongRolloutsAtATime(t *testing.T) {
 	t.Parallel()
-	const n, turns = 2 * longTraces, 3
+	const n, turns = longTraces + 2, 3
 	var names []string
 	for i := range n {
 		names = append(names, fmt.Sprint(i))

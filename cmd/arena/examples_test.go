@@ -18,7 +18,7 @@ import (
 // TestExamplesRunAsPrinted runs the example of every help page in a folder that
 // holds what a clone does, as a shell would: all lines of a page in order. What
 // listens at a fixed address is left out, since a test shares its machine. Without
-// the tag long it takes every eighth page.
+// the tag long it takes every sixteenth page.
 func TestExamplesRunAsPrinted(t *testing.T) {
 	if testing.Short() {
 		t.Skip("left out by -short, under which the commands' own scripts run")
@@ -28,7 +28,7 @@ func TestExamplesRunAsPrinted(t *testing.T) {
 		if !c.HasExample() || strings.Contains(c.Example, "--serve") || strings.Contains(c.Example, "--listen") {
 			return
 		}
-		if pages++; pages%8 > 0 && !long.Tests {
+		if pages++; pages%16 > 0 && !long.Tests {
 			return
 		}
 		name := strings.ReplaceAll(c.CommandPath(), " ", "_")

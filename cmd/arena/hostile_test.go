@@ -135,7 +135,7 @@ func TestHostileFilesOfEveryFormatByEveryReader(t *testing.T) {
 	}
 	bad := filepath.Join(day, "traces", "run=hostile")
 	files, counts := brokenFiles(t, bad)+brokenBlobs(t, dir, bad), map[int]bool{}
-	for _, args := range [][]string{{"convert", bad, "--to", "atif"}, {"import", bad, "--unguarded"}, {"build", day}, {"filter", day}} {
+	for _, args := range [][]string{{"convert", bad, "--to", "atif"}, {"build", day}, {"import", bad, "--unguarded"}, {"filter", day}}[:long.Or(4, 2)] {
 		c := exec.CommandContext(t.Context(), program(t), append(args, "--max-unreadable", "1", "-o", filepath.Join(dir, args[0]))...)
 		var said bytes.Buffer
 		c.Stderr = &said

@@ -164,8 +164,14 @@ func newStages(t *testing.T, shards int) stages {
 	s := stages{t, program(t), t.TempDir(), ""}
 	s.work = s.in("w")
 	buildTestDay(t, s.in("whole"))
-	s.must(exec.Command(s.arena, "build", s.day(), "-o", s.in("stages"), "--plan", s.in("plan"), "--shards", strconv.Itoa(shards), "-q"))
+	s.plan(s.in("stages"), shards)
 	return s
+}
+
+// plan plans a build into a folder or a bucket.
+func (s stages) plan(out string, shards int) {
+	s.t.Helper()
+	s.must(exec.Command(s.arena, "build", s.day(), "-o", out, "--plan", s.in("plan"), "--shards", strconv.Itoa(shards), "-q"))
 }
 
 // TestAKilledStageIsRunAgain runs four processes a step over one folder; one of

@@ -139,7 +139,7 @@ func publicAPI(ts *testscript.TestScript, _ bool, args []string) {
 
 // scripts are the scripts in dir. Without the tag long they are the first of each
 // subject, which is the first word of the name and most often a command, and every
-// eighth after it; but all where -run names some. With -short, as the race detector runs
+// twelfth after it; but all where -run names some. With -short, as the race detector runs
 // them, they are those of commands that do several things at once.
 func scripts(t *testing.T, dir string, short ...string) []string {
 	t.Helper()
@@ -147,7 +147,7 @@ func scripts(t *testing.T, dir string, short ...string) []string {
 		short = []string{"*"}
 	}
 	var files []string
-	each, seen := long.Or(1, 8), map[string]int{}
+	each, seen := long.Or(1, 12), map[string]int{}
 	if testing.Short() || strings.Contains(flag.Lookup("test.run").Value.String(), "/") {
 		each = 1
 	}

@@ -8,16 +8,20 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/trajectory-arena/arena/internal/long"
 )
@@ -98,7 +102,7 @@ func malice(elsewhere string) map[string]http.HandlerFunc {
 // cruel are what each client is asked to bear: 52 servers in all, an evaluation with
 // 32 rollouts at once.
 var cruel = map[string][]string{
-	"eval":       {"endless body", "endless text", "endless stream", "deep", "nearly too long", "grows", "calls", "one long call", "promises", "long head", "elsewhere", "echo", "echo in words", "terminal", "hangs", "bomb", "wrong kinds", "comes back never"},
+	"eval":       {"endless body", "grows", "nearly too long", "one long call", "calls", "endless text", "endless stream", "deep", "promises", "long head", "elsewhere", "echo", "echo in words", "terminal", "hangs", "bomb", "wrong kinds", "comes back never"},
 	"judge":      {"endless text", "endless stream", "deep", "nearly too long", "long head", "elsewhere", "echo in words", "terminal", "bomb", "wrong kinds"},
 	"embeddings": {"endless list", "deep", "promises", "long head", "elsewhere", "echo", "wrong kinds"},
 	"telemetry":  {"endless metrics", "deep", "long head", "elsewhere", "terminal", "bomb"},
@@ -118,59 +122,63 @@ func TestMaliciousServers(t *testing.T) {
 	var strayed atomic.Int64
 	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { strayed.Add(1) }))
 	defer other.Close()
-	arena, kinds := program(t), malice(other.URL)
+	kinds := malice(other.URL)
 	queries := make([]string, 32)
 	for i := range queries {
 		queries[i] = fmt.Sprintf("lamp %d", i)
 	}
 	catalog, problems := evalInputs(t, queries...)
-	t.Run("each", func(t *testing.T) { // which ends when all have
-		for client, names := range cruel {
-			for i, name := range names {
-				if !long.Tests && i > 0 {
-					continue
-				}
-				t.Run(client+"/"+name, func(t *testing.T) {
-					t.Parallel()
-					web := httptest.NewServer(setting(client, kinds[name]))
-					defer web.Close()
-					dir := t.TempDir()
-					base := strings.Replace(web.URL, "http://", "http://user:"+secretPassword+"@", 1)
-					ctx, cancel := context.WithTimeout(t.Context(), 6*time.Minute)
-					defer cancel()
-					c := exec.CommandContext(ctx, arena, attacked(client, base, catalog, problems, dir)...)
-					c.Dir, c.Env = dir, append(os.Environ(), "OPENAI_API_KEY="+secretKey, "JUDGE_API_KEY="+secretKey)
-					var said bytes.Buffer
-					c.Stdout, c.Stderr = &said, &said
-					mb, err := peak(c)
-					var exit *exec.ExitError
-					code := c.ProcessState.ExitCode()
-					if ctx.Err() != nil || err != nil && !errors.As(err, &exit) || code != 0 && code != 1 && code != 3 || strings.Contains(said.String(), "goroutine ") {
-						t.Errorf("exit %d, %v: %.2000s", code, err, said.String())
-					}
-					if mb >= 300 {
-						t.Errorf("it took %d MB", mb)
-					} else {
-						t.Logf("exit %d, %d MB", code, mb)
-					}
-					if strings.ContainsAny(said.String(), "\x1b\x07\u202e") {
-						t.Errorf("control characters came through: %.500q", said.String())
-					}
-					if _, err := os.Stat(filepath.Join(dir, "run", "summary.json")); err == nil {
-						runPage(t, filepath.Join(dir, "run"))
-					}
-					secrets := []string{secretKey, secretPassword}
-					if client == "judge" || client == "fetch" { // which take no address with a password
-						secrets = secrets[:1]
-					}
-					holdsNoSecret(t, dir, said.Bytes(), secrets)
-				})
-			}
+	var all errgroup.Group
+	all.SetLimit(6) // most wait for a limit of time, so that more than the processors can run at once
+	for _, client := range slices.Sorted(maps.Keys(cruel)) {
+		names := cruel[client]
+		for _, name := range names[:long.Or(len(names), 1)] {
+			all.Go(func() error {
+				t.Run(client+"/"+name, func(t *testing.T) { attack(t, client, kinds[name], catalog, problems) })
+				return nil
+			})
 		}
-	})
+	}
+	_ = all.Wait() // what fails fails its own test
 	if n := strayed.Load(); n > 0 {
 		t.Errorf("%d requests came to another host", n)
 	}
+}
+
+// attack runs a client against one server.
+func attack(t *testing.T, client string, bad http.HandlerFunc, catalog, problems string) {
+	web := httptest.NewServer(setting(client, bad))
+	defer web.Close()
+	dir := t.TempDir()
+	base := strings.Replace(web.URL, "http://", "http://user:"+secretPassword+"@", 1)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
+	defer cancel()
+	c := exec.CommandContext(ctx, program(t), attacked(client, base, catalog, problems, dir)...)
+	c.Dir, c.Env = dir, append(os.Environ(), "OPENAI_API_KEY="+secretKey, "JUDGE_API_KEY="+secretKey)
+	var said bytes.Buffer
+	c.Stdout, c.Stderr = &said, &said
+	mb, err := peak(c)
+	var exit *exec.ExitError
+	code := c.ProcessState.ExitCode()
+	if ctx.Err() != nil || err != nil && !errors.As(err, &exit) || code != 0 && code != 1 && code != 3 || strings.Contains(said.String(), "goroutine ") {
+		t.Errorf("exit %d, %v: %.2000s", code, err, said.String())
+	}
+	if mb >= 300 {
+		t.Errorf("it took %d MB", mb)
+	} else {
+		t.Logf("exit %d, %d MB", code, mb)
+	}
+	if strings.ContainsAny(said.String(), "\x1b\x07\u202e") {
+		t.Errorf("control characters came through: %.500q", said.String())
+	}
+	if _, err := os.Stat(filepath.Join(dir, "run", "summary.json")); err == nil {
+		runPage(t, filepath.Join(dir, "run"))
+	}
+	secrets := []string{secretKey, secretPassword}
+	if client == "judge" || client == "fetch" { // which take no address with a password
+		secrets = secrets[:1]
+	}
+	holdsNoSecret(t, dir, said.Bytes(), secrets)
 }
 
 // peak runs a command, and gives the most memory that it had in MB. What the system

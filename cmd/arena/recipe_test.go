@@ -171,7 +171,7 @@ func TestRecipes(t *testing.T) {
 		}
 	}
 
-	for _, name := range []string{"sft", "kto", "pref"} {
+	for _, name := range []string{"sft", "kto", "pref"}[:long.Or(3, 1)] {
 		stage(name, name+"-of-corpus")
 	}
 	if r := recipeReport(t, in("sft-of-corpus")); len(r.Proof.Outside) != 0 || r.Proof.Canary != "caught" || r.Proof.Guard.Rows == 0 {
@@ -340,7 +340,7 @@ func TestRecipeKilledAndResumed(t *testing.T) {
 		_, err := os.Stat(filepath.Join(in("killed"), "manifest.json"))
 		return err == nil
 	}
-	kills := long.Or(4, 2)
+	kills := long.Or(4, 1)
 	for i := 0; i < kills && !finished(); i++ {
 		c := command(url, "killed")
 		if err := c.Start(); err != nil {

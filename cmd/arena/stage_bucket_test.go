@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -37,9 +38,9 @@ type brokenStore struct {
 	lists  map[string][]byte
 }
 
-func newBrokenStore(t *testing.T, share float64) *brokenStore {
+func newBrokenStore(t *testing.T, seed uint64, share float64) *brokenStore {
 	t.Helper()
-	s := &brokenStore{Backend: s3mem.New(), draw: rand.New(rand.NewPCG(24, 2)), share: share, lists: map[string][]byte{}}
+	s := &brokenStore{Backend: s3mem.New(), draw: rand.New(rand.NewPCG(24, 2+seed)), share: share, lists: map[string][]byte{}}
 	if err := s.CreateBucket("arena"); err != nil {
 		t.Fatal(err)
 	}
@@ -150,20 +151,38 @@ func (s *brokenStore) objects(t *testing.T, folder string) map[string][]byte {
 }
 
 // TestTwinsOfAShardInABrokenBucket is TestTwinsOfAShard with work and corpus in a
-// bucket. A process that was killed, or that gave up, is run again as engines do.
+// bucket. A process that was killed, or that gave up, is run again as engines do. With
+// the tag long eight buckets are used at once, since processes mostly wait for them.
 func TestTwinsOfAShardInABrokenBucket(t *testing.T) {
-	s := newStages(t, 2)
-	store := newBrokenStore(t, 0.04)
-	s.must(exec.Command(s.arena, "build", s.day(), "-o", store.at("made/corpus"), "--plan", s.in("plan"), "--shards", "2", "-q"))
-	least, kills, passes := long.Or(100, 1), 0, 0
-	draw := rand.New(rand.NewPCG(24, 3))
+	if testing.Short() {
+		t.Skip("left out by -short: the race detector hears nothing of a killed process")
+	}
+	t.Parallel()
+	const kills = 104
+	buckets := long.Or(8, 1)
+	var all sync.WaitGroup
+	for i := range buckets {
+		all.Go(func() {
+			t.Run(strconv.Itoa(i), func(t *testing.T) { twinsInABrokenBucket(t, uint64(i), long.Or(kills/buckets, 1)) })
+		})
+	}
+	all.Wait()
+}
+
+func twinsInABrokenBucket(t *testing.T, seed uint64, least int) {
+	s := stages{t, program(t), t.TempDir(), ""}
+	buildTestDay(t, s.in("whole"))
+	store := newBrokenStore(t, seed, 0.04)
+	s.work = store.at("work")
+	s.plan(store.at("made/corpus"), 2)
+	kills, passes := 0, 0
+	draw := rand.New(rand.NewPCG(24, 3+seed))
 	for ; kills < least; passes++ {
 		for key := range store.objects(t, "") {
 			if _, err := store.DeleteObject("arena", key); err != nil {
 				t.Fatal(err)
 			}
 		}
-		s.work = store.at("work")
 		for _, call := range [][2]string{{"map", "1/2"}, {"map", "0/2"}, {"group", "0/1"}, {"write", "1/2"}, {"write", "0/2"}} {
 			twin := s.step(call[0], call[1])
 			if err := twin.Start(); err != nil {
@@ -177,17 +196,21 @@ func TestTwinsOfAShardInABrokenBucket(t *testing.T) {
 			}
 			s.untilDone(call[0], call[1])
 		}
-		store.mu.Lock()
-		share := store.share
-		store.share = 0 // the next build of a quiet day
-		store.mu.Unlock()
+		share := store.breaks(0) // the next build of a quiet day
 		s.must(s.step("write", "0/2"))
 		s.asInTheBucket(store)
-		store.mu.Lock()
-		store.share = share
-		store.mu.Unlock()
+		store.breaks(share)
 	}
 	t.Logf("%d passes, %d processes killed or given up, %d faults", passes, kills, store.faults)
+}
+
+// breaks sets the share of requests that meet a fault, and gives what it was.
+func (s *brokenStore) breaks(share float64) float64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	before := s.share
+	s.share = share
+	return before
 }
 
 // untilDone runs a step as an engine does: five times at most.
@@ -250,10 +273,13 @@ func (s stages) asInTheBucket(store *brokenStore) {
 // corpus together in a folder at the same time.
 func TestTwinsAssembleOneFolder(t *testing.T) {
 	s := newStages(t, 1)
-	s.work = newBrokenStore(t, 0).at("work")
+	s.work = newBrokenStore(t, 0, 0).at("work")
 	s.must(s.step("map", "0/1"))
 	s.must(s.step("group", ""))
-	twins := []*exec.Cmd{s.step("write", "0/1"), s.step("write", "0/1"), s.step("write", "0/1")}
+	twins := make([]*exec.Cmd, long.Or(3, 2))
+	for i := range twins {
+		twins[i] = s.step("write", "0/1")
+	}
 	words := make([]bytes.Buffer, len(twins))
 	for i, twin := range twins {
 		twin.Stderr = &words[i]

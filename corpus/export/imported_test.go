@@ -38,11 +38,11 @@ func imported(t *testing.T, from string) (dir string) {
 }
 
 // sources are folders of other people's traces: our own samples, values that
-// formats bend, and the real ones where they are.
+// formats bend, and with the tag long the real ones where they are.
 func sources(t *testing.T) []string {
 	t.Helper()
 	all := []string{filepath.Join("..", "..", "pipeline", "foreign", "testdata", "import"), nastyTraces(t)}
-	for _, name := range long.Or([]string{"tau-bench", "atif", "oro-episode", "oro-sft"}, []string{"atif"}) {
+	for _, name := range long.Or([]string{"tau-bench", "atif", "oro-episode", "oro-sft"}, nil) {
 		if dir := filepath.Join("..", "..", "..", "shared", "data", "real", name); present(dir) {
 			all = append(all, dir)
 		}

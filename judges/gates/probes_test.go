@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/trajectory-arena/arena/internal/long"
 	"github.com/trajectory-arena/arena/judges/gates"
 	"github.com/trajectory-arena/arena/judges/probe"
 )
@@ -16,7 +17,8 @@ var (
 	passing   = map[string]int{"padding": 4, "said_twice": 2}
 )
 
-// TestProbesNeverRaise: whatever else a program adds to an attempt earns nothing.
+// TestProbesNeverRaise: whatever else a program adds to an attempt earns nothing. Without
+// the tag long it is every third attempt.
 func TestProbesNeverRaise(t *testing.T) {
 	t.Parallel()
 	var cases []labelled
@@ -33,6 +35,9 @@ func TestProbesNeverRaise(t *testing.T) {
 	for _, p := range probe.All() {
 		var raised []string
 		for i, c := range cases {
+			if i%long.Or(1, 3) > 0 {
+				continue
+			}
 			if *gates.Judge(c.trace, p.Apply(c.dialogue)).Score > before[i] {
 				raised = append(raised, c.name)
 			}

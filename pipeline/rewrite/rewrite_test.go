@@ -2,6 +2,7 @@ package rewrite_test
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"errors"
 	"maps"
@@ -9,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -39,7 +41,24 @@ import (
 
 var sampleDay = filepath.Join("..", "..", "testdata", "day")
 
-func TestMain(m *testing.M) { os.Exit(long.RunOnDay(m, &sampleDay)) }
+func TestMain(m *testing.M) {
+	code := long.RunOnDay(m, &sampleDay)
+	if sampleBuilt != "" {
+		_ = os.RemoveAll(filepath.Dir(sampleBuilt)) // it lies among what is temporary
+	}
+	os.Exit(code)
+}
+
+// sampleBuilt is the corpus of the sample day once buildOnce has made it: tests read it
+// and change nothing.
+var (
+	sampleBuilt string
+	buildOnce   = sync.OnceValue(func() (err error) {
+		dir, err := os.MkdirTemp("", "built-")
+		sampleBuilt = filepath.Join(dir, "corpus")
+		return errors.Join(err, buildAt(sampleDay, sampleBuilt))
+	})
+)
 
 // days are the labelled days: the repository's, and with the tag long the larger one
 // where it is.
@@ -54,32 +73,43 @@ func days(t *testing.T) []string {
 	return all
 }
 
-// build makes the corpus of a day.
+// build gives the corpus of a day.
 func build(t *testing.T, day string) string {
 	t.Helper()
-	dir := filepath.Join(t.TempDir(), "corpus")
-	harness, err := shop.Profile("7-tool")
+	dir, err := filepath.Join(t.TempDir(), "corpus"), error(nil)
+	if day == sampleDay {
+		err = buildOnce()
+		dir = sampleBuilt
+	} else {
+		err = buildAt(day, dir)
+	}
 	if err != nil {
 		t.Fatal(err)
+	}
+	return dir
+}
+
+func buildAt(day, dir string) error {
+	harness, err := shop.Profile("7-tool")
+	if err != nil {
+		return err
 	}
 	c := pipeline.Defaults()
 	c.Workers = 2
 	judge, _ := judges.Named("gates")
 	offline, _, err := judge.Open(nil)
 	if err != nil {
-		t.Fatal(err)
+		return err
 	}
 	rule, _ := judges.StepsNamed("steps")
 	labels, _, err := rule.OpenSteps(nil)
 	if err != nil {
-		t.Fatal(err)
+		return err
 	}
 	r := &pipeline.Run{Config: c, Out: dir, Work: dir + ".work", Version: "v0", FS: corpus.Disk{}, Harness: harness, Titles: outcome.Carried{},
 		Sources: pipeline.Sources{Days: []string{day}}, Judge: offline, StepJudge: labels}
-	if _, err := r.Build(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	return dir
+	_, err = r.Build(context.Background())
+	return err
 }
 
 // panel asks the server's one model, and keeps what it says in a ledger.
