@@ -1,15 +1,16 @@
 package inspectlog
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/tidwall/gjson"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/internal/asjson"
 	"github.com/trajectory-arena/arena/internal/cursor"
 )
 
@@ -96,55 +97,22 @@ func stopReason(finish string) string {
 // text that is to be UTF-8. Far less than that is no shopping request.
 const (
 	maxDigits = 300
-	maxDepth  = 64
+	maxLevels = 64
 )
 
+var longNumber = regexp.MustCompile(fmt.Sprintf("[0-9]{%d}", maxDigits))
+
 // tame gives a call's arguments, an object, as any reader takes them: as they
-// are, but for what some reader could not read.
+// are, or the whole as a text where some reader could not read it.
 func tame(raw string) json.RawMessage {
-	if !wild(raw) {
-		return json.RawMessage(raw)
+	if wild(raw) {
+		return asjson.Bytes(doc{"text": raw})
 	}
-	var v any
-	d := json.NewDecoder(strings.NewReader(raw))
-	d.UseNumber()
-	if d.Decode(&v) == nil {
-		if b, err := json.Marshal(tamed(v, 0)); err == nil && bytes.HasPrefix(b, []byte{'{'}) {
-			return b
-		}
-	}
-	return json.RawMessage("{}")
+	return json.RawMessage(raw)
 }
 
-// wild reports whether a text is no object, or may hold what some reader cannot
-// read: what is short has neither long numbers nor many levels.
+// wild reports whether a text is no object, or may hold what some reader cannot read.
 func wild(raw string) bool {
-	return len(raw) > maxDigits || !strings.HasPrefix(raw, "{") || !cursor.Valid(raw) || !utf8.ValidString(raw) || strings.Contains(raw, `\ud`) || strings.Contains(raw, `\uD`)
-}
-
-// tamed replaces long numbers and deep values by their text. Decoding has
-// replaced halves of pairs.
-func tamed(v any, depth int) any {
-	if depth == maxDepth {
-		b, err := json.Marshal(v)
-		if err != nil {
-			return nil
-		}
-		return string(b)
-	}
-	switch v := v.(type) {
-	case json.Number:
-		if len(v) > maxDigits {
-			return v.String()
-		}
-	case []any:
-		for i := range v {
-			v[i] = tamed(v[i], depth+1)
-		}
-	case map[string]any:
-		for k := range v {
-			v[k] = tamed(v[k], depth+1)
-		}
-	}
-	return v
+	return !strings.HasPrefix(raw, "{") || !cursor.Valid(raw) || !utf8.ValidString(raw) || strings.Contains(raw, `\ud`) || strings.Contains(raw, `\uD`) ||
+		strings.Count(raw, "{")+strings.Count(raw, "[") > maxLevels || len(raw) > maxDigits && longNumber.MatchString(raw)
 }

@@ -153,41 +153,25 @@ func TestTheLog(t *testing.T) {
 func TestArgumentsThatOtherReadersCannotRead(t *testing.T) {
 	t.Parallel()
 	long, deep := strings.Repeat("9", 5000), strings.Repeat("[", 3000)+strings.Repeat("]", 3000)
-	for raw, want := range map[string]string{
-		`{"q":"lamp","price":10}`:        `{"q":"lamp","price":10}`,
-		`{"q":"\ud83d\ude00"}`:           `{"q":"😀"}`,
-		`{"q":"a \ud800 b"}`:             `{"q":"a ` + "\ufffd" + ` b"}`,
-		`{"q":` + long + `}`:             `{"q":"` + long + `"}`,
-		`{"b":1,"a":"\uD800"}`:           `{"a":"` + "\ufffd" + `","b":1}`,
-		`{"q":`:                          `{}`,
-		"{\"q\":\"\xff\"}":               "{\"q\":\"\ufffd\"}",
-		`{"q":"` + long + `"}`:           `{"q":"` + long + `"}`,
-		`{"a":[1,{"b":null}],"c":0.5e3}`: `{"a":[1,{"b":null}],"c":0.5e3}`,
+	for raw, whole := range map[string]bool{
+		`{"q":"lamp","price":10}`:                       true,
+		`{"a":[1,{"b":null}],"c":0.5e3}`:                true,
+		`{"q":"` + strings.Repeat("long ", 1000) + `"}`: true,
+		`{"q":"\ud83d\ude00"}`:                          false,
+		`{"q":"a \ud800 b"}`:                            false,
+		`{"a":"\uD800"}`:                                false,
+		`{"q":` + long + `}`:                            false,
+		`{"q":` + deep + `}`:                            false,
+		`{"q":`:                                         false,
+		`[]`:                                            false,
+		"{\"q\":\"\xff\"}":                              false,
 	} {
-		if got := string(tame(raw)); got != want {
-			t.Errorf("%.40s became %.80s, want %.80s", raw, got, want)
+		var as struct{ Text string }
+		got := tame(raw)
+		if err := json.Unmarshal(got, &as); err != nil || whole && string(got) != raw || !whole && as.Text != strings.ToValidUTF8(raw, "\ufffd") {
+			t.Errorf("%.40s became %.80s, %v", raw, got, err)
 		}
 	}
-	var v any
-	if err := json.Unmarshal(tame(`{"q":`+deep+`}`), &v); err != nil || levels(v) > maxDepth {
-		t.Errorf("3,000 levels became %d, %v", levels(v), err)
-	}
-}
-
-// levels is how deep a decoded value is.
-func levels(v any) int {
-	deepest := 0
-	switch v := v.(type) {
-	case []any:
-		for _, e := range v {
-			deepest = max(deepest, 1+levels(e))
-		}
-	case map[string]any:
-		for _, e := range v {
-			deepest = max(deepest, 1+levels(e))
-		}
-	}
-	return deepest
 }
 
 // TestARolloutThatIsTooLargeIsLeftOutAndNamed: its sample is there, so that the
