@@ -3,12 +3,14 @@ package cli
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"os"
 	"runtime"
 	"runtime/debug"
 	"runtime/pprof"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/sys/unix"
 )
 
 type profiler struct {
@@ -80,6 +82,15 @@ func enoughAddresses(given uint64) error {
 	}
 	return Failed(fmt.Errorf("the address space is limited to %.1f GiB, and the program reserves up to %d", float64(given)/(1<<30), leastAddresses>>30),
 		"raise the limit (ulimit -v unlimited), and bound memory by a cgroup or GOMEMLIMIT")
+}
+
+// addressSpace is how many bytes of addresses the process may reserve.
+func addressSpace() uint64 {
+	var l unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_AS, &l); err != nil {
+		return math.MaxUint64
+	}
+	return uint64(l.Cur) //nolint:unconvert // signed on some systems
 }
 
 // GrowHeap lets the heap grow by so many per cent of what lives between two
