@@ -154,8 +154,9 @@ func (g *grouper) decide(ctx context.Context) error {
 	g.read = make([][]traces.Summary, n)
 	return each(ctx, g.Config.Workers, n, func(_ context.Context, i int) error {
 		g.read[i] = make([]traces.Summary, len(g.inputs[i].files))
-		for n := range g.briefs[i] {
-			if err := g.decideOne(&g.briefs[i][n]); err != nil {
+		x := &block.Entry{}
+		for _, b := range g.briefs[i] {
+			if err := g.decideOne(b, x); err != nil {
 				return err
 			}
 		}
@@ -163,8 +164,10 @@ func (g *grouper) decide(ctx context.Context) error {
 	})
 }
 
-func (g *grouper) decideOne(b *brief) error {
-	at, x := b.ref, b.entry()
+// decideOne decides on one record, for which it uses x.
+func (g *grouper) decideOne(b *brief, x *block.Entry) error {
+	b.fill(x)
+	at := b.ref
 	f := g.fate(at, x)
 	c := g.becomes(f, b, x)
 	if c != nil {

@@ -57,9 +57,9 @@ type standing struct {
 	hasDialogue, success, scored, leak bool
 }
 
-func briefOf(at ref, x *block.Entry) brief {
+func briefOf(at ref, x *block.Entry) *brief {
 	a := &x.Attempt
-	b := brief{
+	b := &brief{
 		ref: at, file: int32(x.File), problem: int32(x.Problem), fault: x.Fault, //nolint:gosec // a block has fewer files, a run fewer problems
 		id: a.TraceID, record: a.RecordSHA256, run: unique.Make(a.RunID), agent: unique.Make(x.Agent), asked: unique.Make(a.ProblemID),
 		standing: unique.Make(standing{
@@ -77,9 +77,10 @@ func briefOf(at ref, x *block.Entry) brief {
 	return b
 }
 
-// entry is what is kept of the entry, in its places.
-func (b *brief) entry() *block.Entry {
-	x, s := &block.Entry{}, b.standing.Value()
+// fill puts what is kept of the entry in its places of x.
+func (b *brief) fill(x *block.Entry) {
+	s := b.standing.Value()
+	*x = block.Entry{}
 	x.File, x.Fault, x.Agent, x.Problem, x.Score, x.Rank = int(b.file), b.fault, b.agent.Value(), int(b.problem), b.score, b.rank
 	x.Attempt = rows.Attempt{TraceID: b.id, RecordSHA256: b.record, RunID: b.run.Value(), HasDialogue: s.hasDialogue}
 	x.Structure = arena.Structure{Axis: s.axis, Confidence: b.confidence}
@@ -92,11 +93,11 @@ func (b *brief) entry() *block.Entry {
 	}
 	x.Judgement.Outcome, x.StepJudgement.Outcome = s.judged, s.stepped
 	x.Leak.Drop, x.Leak.Tier, x.Body.Bytes = s.leak, s.tier, b.bytes
-	return x
 }
 
 // entries calls f for every entry of every block, with these parts: in the order of the
 // inputs' content, which no path decides, and of their lines, or several inputs at once.
+// An entry is valid only within its call.
 func (s *session) entries(ctx context.Context, workers int, parts block.Part, f func(at ref, x *block.Entry) error) error {
 	return each(ctx, workers, len(s.inputs), func(ctx context.Context, i int) error {
 		in, err := block.Open(s.FS, s.inputs[i].dir)
@@ -118,18 +119,20 @@ func (s *session) entries(ctx context.Context, workers int, parts block.Part, f 
 	})
 }
 
-// ready checks that other processes have made every block.
-func (s *session) ready() error {
-	for _, in := range s.inputs {
-		status, err := block.State(s.FS, in.dir, in.key)
-		if err != nil {
-			return err
+// ready checks that other processes have made every block. Of several errors it gives that
+// of the first input, however many workers there are.
+func (s *session) ready(ctx context.Context) error {
+	errs := make([]error, len(s.inputs))
+	err := each(ctx, s.Config.Workers, len(s.inputs), func(_ context.Context, i int) error {
+		in := &s.inputs[i]
+		status, failed := block.State(s.FS, in.dir, in.key)
+		if failed == nil && status != block.Equal && status != block.Unfinished {
+			failed = fmt.Errorf("read block of %s: %s: run the map step on all shards first", in.title(), status)
 		}
-		if status != block.Equal && status != block.Unfinished {
-			return fmt.Errorf("read block of %s: %s: run the map step on all shards first", in.title(), status)
-		}
-	}
-	return nil
+		errs[i] = failed
+		return nil
+	})
+	return cmp.Or(append(errs, err)...)
 }
 
 // each calls work for every index below n on at most workers goroutines. The

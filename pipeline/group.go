@@ -31,7 +31,7 @@ type candidate struct {
 type grouper struct {
 	*session
 	// briefs are what was read, by input, then in the order of its entries.
-	briefs [][]brief
+	briefs [][]*brief
 	// habits say which copy of each attempt stays, and how each agent behaved; all are
 	// the attempts by their positions there. odds are the plan's.
 	habits  *filters.Day
@@ -49,12 +49,12 @@ type grouper struct {
 // learn reads every block, and finds which copy of each attempt stays, and how
 // each agent behaved over its day.
 func (g *grouper) learn(ctx context.Context) error {
-	g.briefs, g.odds = make([][]brief, len(g.inputs)), make([][]habits.Odds, len(g.inputs))
-	samples := make([][]filters.Checked, len(g.inputs))
+	g.briefs, g.odds = make([][]*brief, len(g.inputs)), make([][]habits.Odds, len(g.inputs))
+	samples := make([][]*filters.Checked, len(g.inputs))
 	err := g.entries(ctx, g.Config.Workers, block.PartFound|block.PartSample, func(at ref, x *block.Entry) error {
 		b := briefOf(at, x)
 		g.briefs[at.Input] = append(g.briefs[at.Input], b)
-		samples[at.Input] = append(samples[at.Input], filters.Checked{ID: b.id, Record: b.record, Agent: b.agent.Value(), Sample: x.Sample})
+		samples[at.Input] = append(samples[at.Input], &filters.Checked{ID: b.id, Record: b.record, Agent: b.agent.Value(), Sample: x.Sample})
 		return nil
 	})
 	if err != nil {
@@ -65,7 +65,7 @@ func (g *grouper) learn(ctx context.Context) error {
 		g.odds[i] = make([]habits.Odds, len(all))
 		for n := range all {
 			if all[n].fault == nil {
-				checked, g.all = append(checked, &samples[i][n]), append(g.all, &all[n])
+				checked, g.all = append(checked, samples[i][n]), append(g.all, all[n])
 			}
 		}
 	}

@@ -143,7 +143,7 @@ func (r *Run) Group(ctx context.Context) ([]corpus.Stage, error) {
 		return nil, err
 	}
 	defer o.close()
-	if err = o.ready(); err != nil {
+	if err = o.ready(ctx); err != nil {
 		return nil, err
 	}
 	p, err := o.group(ctx)

@@ -1,9 +1,6 @@
 package habits
 
-import (
-	"fmt"
-	"sort"
-)
+import "fmt"
 
 // Agent is what one agent's day shows.
 type Agent struct {
@@ -45,15 +42,14 @@ type Estimate struct {
 // String is the number with its interval.
 func (e Estimate) String() string { return fmt.Sprintf("%.2f (%.2f-%.2f)", e.Point, e.Low, e.High) }
 
-// Of measures the day of the agent of that name, whose samples it sorts; found is what all
-// agents of the day found. A day of fewer than minAttempts shows no habit.
+// Of measures the day of the agent of that name, whose samples come in any order; found is
+// what all agents of the day found. A day of fewer than minAttempts shows no habit.
 func Of(name string, s []*Sample, found Found, minAttempts int) *Agent {
-	sort.Slice(s, func(i, j int) bool { return s[i].Attempt < s[j].Attempt })
 	a := &Agent{Attempts: len(s), found: found, name: name, Adaptivity: Estimate{1, 1, 1}, Known: len(s) >= minAttempts,
 		tallies: make([]Tally, len(tallies)), marks: make([]Tally, len(marks)), Fixed: make([]Estimate, len(All))}
 	for i := range s {
 		for at, t := range s[i].Tallies {
-			a.tallies[at] = Tally{a.tallies[at].Part + t.Part, a.tallies[at].Whole + t.Whole}
+			a.tallies[at] = Tally{Part: a.tallies[at].Part + t.Part, Whole: a.tallies[at].Whole + t.Whole}
 		}
 		if s[i].Evidence {
 			a.Scripted.add(s[i].Score < 0)

@@ -63,7 +63,7 @@ func commonest(s []*Sample, at int) (t Tally) {
 			}
 		}
 		if all > 1 {
-			t = Tally{t.Part + most, t.Whole + all}
+			t = Tally{Part: t.Part + most, Whole: t.Whole + all}
 		}
 	}
 	return t

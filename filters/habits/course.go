@@ -11,7 +11,7 @@ func course(a *Agent) Estimate {
 
 var (
 	sequences = marked("the commonest tools for the size", func(a *evidence.Attempt) []Mark {
-		return []Mark{{size(a), sequence(a, func(evidence.Tool) bool { return true })}}
+		return []Mark{{Group: size(a), Value: sequence(a, func(evidence.Tool) bool { return true })}}
 	})
 	// Requests with a voucher call for the calculator, whoever acts, and the first
 	// tool is chosen before there is any result.
@@ -23,7 +23,7 @@ var (
 				break
 			}
 		}
-		return []Mark{{evidence.Mix(size(a), uint64(begun)), sequence(a, asks)}}
+		return []Mark{{Group: evidence.Mix(size(a), uint64(begun)), Value: sequence(a, asks)}}
 	})
 	breadths = marked("attempts that open as many each time", func(a *evidence.Attempt) []Mark {
 		kind, opened := 0, false
@@ -39,7 +39,7 @@ var (
 		if !opened {
 			return nil
 		}
-		return []Mark{{0, uint64(kind)}}
+		return []Mark{{Value: uint64(kind)}}
 	})
 )
 

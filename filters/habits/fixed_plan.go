@@ -57,5 +57,5 @@ func form(a *evidence.Attempt, words []uint64) (m Mark, parts int) {
 		order, bag, next = evidence.Mix(order, before), bag+evidence.Mix(evidence.HashSeed, before), at+1
 		parts++
 	}
-	return Mark{bag & math.MaxUint32, order & math.MaxUint32}, parts
+	return Mark{Group: bag & math.MaxUint32, Value: order & math.MaxUint32}, parts
 }

@@ -14,7 +14,7 @@ var _ = proof(Proof{
 })
 
 var (
-	ungrounded = counted("numbers in thoughts that stood nowhere before", func(a *evidence.Attempt) Tally { return Tally(a.Numbers) })
+	ungrounded = counted("numbers in thoughts that stood nowhere before", func(a *evidence.Attempt) Tally { return Tally{Part: a.Numbers.Part, Whole: a.Numbers.Whole} })
 	unseen     = counted("products in calls that nothing had shown", func(a *evidence.Attempt) Tally {
 		n := 0
 		for i := range a.Claims {
@@ -22,6 +22,6 @@ var (
 				n += len(c.IDs)
 			}
 		}
-		return Tally{a.Invented, n}
+		return Tally{Part: a.Invented, Whole: n}
 	})
 )

@@ -13,8 +13,6 @@ import (
 // hashes, no text, at most a few kilobytes.
 type Sample struct {
 	_ struct{} `cbor:",toarray"`
-	// Attempt names the attempt.
-	Attempt uint64
 	// Score is the log-odds of the first pass; Evidence whether it decides.
 	Score    float64
 	Evidence bool
@@ -41,8 +39,7 @@ type Sample struct {
 // SampleOf is what the second pass needs of an attempt, whose first pass ended so.
 func SampleOf(a *evidence.Attempt, score float64, decides bool, axis arena.Axis) Sample {
 	s := Sample{
-		Attempt: evidence.HashText(a.Trace.ID),
-		Score:   score, Evidence: decides, Axis: axis, Silent: !decides && !a.ClocksApart && a.Log.Present && a.CallTurns > 0, Invented: a.InventedNamed,
+		Score: score, Evidence: decides, Axis: axis, Silent: !decides && !a.ClocksApart && a.Log.Present && a.CallTurns > 0, Invented: a.InventedNamed,
 		Tallies: make([]Tally, len(tallies)), Marks: make([][]Mark, len(marks)),
 	}
 	for i := range tallies {
@@ -58,7 +55,10 @@ func SampleOf(a *evidence.Attempt, score float64, decides bool, axis arena.Axis)
 }
 
 // Tally is a counted share with its interval.
-type Tally struct{ Part, Whole int }
+type Tally struct {
+	_           struct{} `cbor:",toarray"`
+	Part, Whole int
+}
 
 // Share is NaN where nothing was counted.
 func (t Tally) Share() float64 { return evidence.Share(t.Part, t.Whole) }
@@ -77,4 +77,7 @@ func (t *Tally) add(part bool) {
 
 // Mark is one way of doing a thing, among those that can be compared with it.
 // Without a value it is of no kind.
-type Mark struct{ Group, Value uint64 }
+type Mark struct {
+	_            struct{} `cbor:",toarray"`
+	Group, Value uint64
+}

@@ -29,7 +29,7 @@ var labels = marked("first calls under the commonest number or letter of their t
 	path := a.Log.Dispatches[0].Call.Path
 	for line := range strings.Lines(a.Words(0)) {
 		if found := label.FindStringSubmatch(line); found != nil && strings.Contains(line, evidence.Endpoint(path)) {
-			return []Mark{{evidence.HashText(path), evidence.HashText(found[1])}}
+			return []Mark{{Group: evidence.HashText(path), Value: evidence.HashText(found[1])}}
 		}
 	}
 	return nil

@@ -10,6 +10,7 @@ import (
 	"math/big"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/judges/gates"
@@ -72,16 +73,21 @@ func Flags(passages []Passage) []Flag {
 		}
 		authors[p.Text][p.Agent] = true
 	}
-	var all []Flag
-	for _, agent := range slices.Sorted(maps.Keys(agents)) {
-		f := flag(agents[agent])
-		for _, p := range agents[agent] {
-			if len(authors[p.Text]) > 1 {
-				f.Copied += 1 / float64(f.Passages)
+	names := slices.Sorted(maps.Keys(agents))
+	all := slices.Grow([]Flag(nil), len(names))[:len(names)] // nil for none
+	var looking sync.WaitGroup
+	for i, agent := range names {
+		looking.Go(func() {
+			f := flag(agents[agent])
+			for _, p := range agents[agent] {
+				if len(authors[p.Text]) > 1 {
+					f.Copied += 1 / float64(f.Passages)
+				}
 			}
-		}
-		all = append(all, f)
+			all[i] = f
+		})
 	}
+	looking.Wait()
 	return all
 }
 

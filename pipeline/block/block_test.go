@@ -124,8 +124,8 @@ func TestAnEntryIsReadBackAsItWasWritten(t *testing.T) {
 			t.Fatal(err)
 		}
 		at, x.Place = x.Place, block.Place{}
-		got = append(got, x)
-		light := *x
+		kept, light := *x, *x // until the next
+		got = append(got, &kept)
 		light.Sample, light.Structure.Verdicts, light.Structure.Features = habits.Sample{}, nil, nil
 		if !reflect.DeepEqual(&light, again) {
 			t.Errorf("the entry at its place differs: %+v, %+v", again, x)
@@ -156,7 +156,7 @@ func heads(t *testing.T, dir string) []*block.Entry {
 		if err != nil {
 			t.Fatal(err)
 		}
-		all = append(all, x)
+		all = append(all, new(*x))
 	}
 	if len(all) == 0 {
 		t.Fatal("no heads")

@@ -92,15 +92,17 @@ func (r *Reader) At(p Place, parts Part) (*Entry, error) {
 	if err := r.at(p, maxFrame); err != nil {
 		return nil, err
 	}
-	return r.decode(parts)
+	x := &Entry{}
+	return x, r.decode(parts, x)
 }
 
-// All yields all entries in the order of their input, with these parts.
+// All yields all entries in the order of their input, with these parts. An entry is
+// valid until the next.
 func (r *Reader) All(parts Part) iter.Seq2[*Entry, error] {
 	return func(yield func(*Entry, error) bool) {
-		in, at := bufio.NewReaderSize(r.file, 1<<16), int64(0)
+		in, at, x := bufio.NewReaderSize(r.file, 1<<16), int64(0), &Entry{}
 		for {
-			x, err := r.next(in, &at, parts)
+			err := r.next(in, &at, parts, x)
 			if errors.Is(err, io.EOF) {
 				return
 			}
@@ -111,39 +113,36 @@ func (r *Reader) All(parts Part) iter.Seq2[*Entry, error] {
 	}
 }
 
-// next gives the entry that is next in the index, and goes behind it with at.
-func (r *Reader) next(in *bufio.Reader, at *int64, parts Part) (*Entry, error) {
+// next reads into x the entry that is next in the index, and goes behind it with at.
+func (r *Reader) next(in *bufio.Reader, at *int64, parts Part, x *Entry) error {
 	n, err := binary.ReadUvarint(in)
 	if errors.Is(err, io.EOF) {
-		return nil, io.EOF
+		return io.EOF
 	}
 	if err != nil {
-		return nil, r.failed(err)
+		return r.failed(err)
 	}
 	if err = r.room(int64(n), maxFrame); err != nil {
-		return nil, err
+		return err
 	}
 	place := Place{Offset: *at + int64(len(binary.AppendUvarint(nil, n))), Size: int64(n)}
 	*at = place.Offset + place.Size
 	if _, err = io.ReadFull(in, r.frame); err != nil {
-		return nil, r.failed(err)
+		return r.failed(err)
 	}
-	x, err := r.decode(parts)
-	if err == nil {
-		x.Place = place
-	}
-	return x, err
+	*x = Entry{Place: place}
+	return r.decode(parts, x)
 }
 
-func (r *Reader) decode(parts Part) (*Entry, error) {
-	x, skipped := &Entry{}, cbor.RawMessage{}
+func (r *Reader) decode(parts Part, x *Entry) error {
+	skipped := cbor.RawMessage{}
 	into := [...]any{&x.Head, &x.Found, &x.Sample, &x.Structure}
 	for i := range into[1:] {
 		if parts>>i&1 == 0 {
 			into[1+i] = &skipped
 		}
 	}
-	return x, r.failed(r.coder.unpack(r.frame, maxFrame, into[:1+bits.Len8(uint8(parts))]...))
+	return r.failed(r.coder.unpack(r.frame, maxFrame, into[:1+bits.Len8(uint8(parts))]...))
 }
 
 // Draft gives the entry at a place, with what was found, and its draft.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/filters/evidence"
 	"github.com/trajectory-arena/arena/filters/habits"
 	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/judges/frames"
@@ -156,14 +157,8 @@ type Replies struct {
 // Count takes in the answers on an attempt.
 func (r *Replies) Count(x *block.Entry) {
 	whole, steps := x.Judgement.Outcome, x.StepJudgement.Outcome
+	ones := func(counts bool) int { return int(evidence.Flag(counts)) }
 	r.Add(Replies{ones(whole != ""), ones(whole != "" && whole != arena.JudgeScored), ones(steps != ""), ones(steps != "" && steps != arena.JudgeScored)})
-}
-
-func ones(counts bool) int {
-	if counts {
-		return 1
-	}
-	return 0
 }
 
 // Add takes in other counts.

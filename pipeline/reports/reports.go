@@ -10,6 +10,7 @@ import (
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/filters/evidence"
 	"github.com/trajectory-arena/arena/filters/habits"
 	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/judges/agreement"
@@ -187,7 +188,7 @@ func paid(x *block.Entry) *float64 {
 	if r := x.Outcome.Ruling; r != nil {
 		return r.Score
 	}
-	return new(float64(ones(x.Outcome.Success)))
+	return new(evidence.Flag(x.Outcome.Success))
 }
 
 func (t *truth) held() (all []agreement.Validator) {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/corpus/where"
+	"github.com/trajectory-arena/arena/filters/evidence"
 	"github.com/trajectory-arena/arena/internal/stats"
 )
 
@@ -73,27 +74,20 @@ func (a *agent) add(line *where.Line) {
 	}
 	if v := line.Verdict; v != nil {
 		for _, axis := range []string{"agentic", "scripted", "unknown"} {
-			count(axis, one(v.Axis == axis))
+			count(axis, evidence.Flag(v.Axis == axis))
 		}
 	}
 	if o := line.Outcome; o != nil && o.Scored {
-		count("solved", one(o.Success))
+		count("solved", evidence.Flag(o.Success))
 	}
 	if j := line.Judgement; j != nil && j.Score != nil {
 		count("grade", *j.Score)
 	}
 	leaked := strings.HasPrefix(line.Attempt.Reason, "leak_")
 	if leaked || line.Place != nil {
-		count("leaks", one(leaked))
+		count("leaks", evidence.Flag(leaked))
 	}
-	count("kept", one(line.Attempt.Fate == rows.FateKept))
-}
-
-func one(is bool) float64 {
-	if is {
-		return 1
-	}
-	return 0
+	count("kept", evidence.Flag(line.Attempt.Fate == rows.FateKept))
 }
 
 // Shift is one figure on both days. What cannot be said is NaN.

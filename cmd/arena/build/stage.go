@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -85,6 +86,7 @@ func (p *plan) shard(text string) (s pipeline.Shard, err error) {
 
 func stageGroup(ctx context.Context, f *buildFlags, r *pipeline.Run, _ pipeline.Shard) error {
 	cli.LimitHeap(cli.GroupHeapLimit)
+	r.Config.Workers = runtime.GOMAXPROCS(0) // it is one process while all others wait
 	funnel, err := r.Group(ctx)
 	if err != nil {
 		return kept(err)
