@@ -7,18 +7,20 @@ import (
 	"testing"
 
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
+	"github.com/trajectory-arena/arena/internal/long"
 )
 
 // TestWrongPathsAreUsageAndBrokenFilesFailures gives every command that reads a
 // file one that is not there, and one that is broken: wherever the file stands,
-// the first is exit 2 and the second exit 1, and neither leaves an output.
+// the first is exit 2 and the second exit 1, and neither leaves an output. Without the
+// tag long it is every third.
 func TestWrongPathsAreUsageAndBrokenFilesFailures(t *testing.T) {
 	t.Parallel()
 	const texts = "../../testdata/leak/texts.jsonl"
 	day, catalog := testDay, filepath.Join(testDay, "catalog.jsonl")
 	corpus := filepath.Join(t.TempDir(), "corpus")
 	buildTestDay(t, corpus)
-	for _, command := range []string{
+	for i, command := range []string{
 		"build " + day + " -o OUT --held-out FILE",
 		"build " + day + " -o OUT --bank FILE",
 		"build " + day + " -o OUT --problems FILE",
@@ -68,6 +70,9 @@ func TestWrongPathsAreUsageAndBrokenFilesFailures(t *testing.T) {
 		"shop call FILE --catalog " + catalog + " -o OUT",
 		"shop serve --catalog FILE --listen 127.0.0.1:0",
 	} {
+		if i%long.Or(1, 3) > 0 {
+			continue
+		}
 		t.Run(command, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()

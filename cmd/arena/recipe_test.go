@@ -88,7 +88,9 @@ func TestRecipes(t *testing.T) {
 		t.Helper()
 		args := append([]string{"recipe", name, "--corpus", in("corpus"), "--catalog", filepath.Join(testDay, "catalog.jsonl"), "-o", in(out)}, more...)
 		must(t, cli.ExitOK, args...)
-		must(t, cli.ExitOK, "verify", in(out))
+		if long.Tests || name == "rft" {
+			must(t, cli.ExitOK, "verify", in(out))
+		}
 		if evals, err := filepath.Glob(filepath.Join(in(out), "data", "*", "eval*")); err != nil || len(evals) > 0 {
 			t.Errorf("%v beside the train split, %v", evals, err)
 		}
@@ -212,7 +214,9 @@ func TestMistakesAreFailures(t *testing.T) {
 	stage := func(name string, more ...string) string {
 		t.Helper()
 		words := must(t, cli.ExitOK, append([]string{"recipe", name, "--corpus", in("corpus"), "--catalog", filepath.Join(testDay, "catalog.jsonl"), "-o", in(name)}, more...)...)
-		must(t, cli.ExitOK, "verify", in(name))
+		if long.Tests {
+			must(t, cli.ExitOK, "verify", in(name))
+		}
 		return words
 	}
 	words := stage("kto", "--endpoint", studentURL(t, forgetful(t)), "--model", "m", "-k", "5")

@@ -13,8 +13,6 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/ipc"
 	"github.com/apache/arrow-go/v18/arrow/memory"
-	"github.com/apache/arrow-go/v18/parquet"
-	"github.com/apache/arrow-go/v18/parquet/pqarrow"
 	"github.com/google/go-cmp/cmp"
 	"github.com/klauspost/compress/zstd"
 
@@ -104,7 +102,7 @@ func TestEachReadsEveryKindOfFile(t *testing.T) {
 	}
 	for name, content := range map[string]string{
 		"a.jsonl": lines, "a.jsonl.gz": zipped.String(), "a.jsonl.zst": packed.String(),
-		"a.json": " \n[{\"text\":\"one\"},\n{\"text\":\"two\"}]", "bom.jsonl": "\ufeff" + lines, "a.parquet": parquetOf(t, sampleSchema, sample), "a.csv": "n,text\n1,one\n2,two\n", "a.tsv": "text\tn\none\t\"a\nb\"\ntwo\t\n",
+		"a.json": " \n[{\"text\":\"one\"},\n{\"text\":\"two\"}]", "bom.jsonl": "\ufeff" + lines, "a.parquet": parquetFile(t, "sample.parquet"), "a.csv": "n,text\n1,one\n2,two\n", "a.tsv": "text\tn\none\t\"a\nb\"\ntwo\t\n",
 		"a.arrow": arrowOf(t, fileOf), "a.csv.gz": zippedTable.String(),
 		"stream.arrow": arrowOf(t, streamOf),
 	} {
@@ -131,10 +129,10 @@ var sampleSchema = arrow.NewSchema([]arrow.Field{
 	{Name: "n", Type: arrow.ListOf(arrow.PrimitiveTypes.Int64), Nullable: true},
 }, nil)
 
-// recordOf puts rows into columns.
-func recordOf(t testing.TB, schema *arrow.Schema, rows string) arrow.RecordBatch {
+// recordOf puts the rows of sample into columns.
+func recordOf(t testing.TB) arrow.RecordBatch {
 	t.Helper()
-	record, _, err := array.RecordFromJSON(memory.DefaultAllocator, schema, strings.NewReader(rows))
+	record, _, err := array.RecordFromJSON(memory.DefaultAllocator, sampleSchema, strings.NewReader(sample))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -158,7 +156,7 @@ func streamOf(out *bytes.Buffer, schema *arrow.Schema) (batchWriter, error) {
 
 func arrowOf(t testing.TB, container func(*bytes.Buffer, *arrow.Schema) (batchWriter, error)) string {
 	t.Helper()
-	record := recordOf(t, sampleSchema, sample)
+	record := recordOf(t)
 	var out bytes.Buffer
 	w, err := container(&out, record.Schema())
 	if err != nil {
@@ -170,36 +168,24 @@ func arrowOf(t testing.TB, container func(*bytes.Buffer, *arrow.Schema) (batchWr
 	return out.String()
 }
 
-// parquetOf writes rows with the second implementation of Parquet.
-func parquetOf(t testing.TB, schema *arrow.Schema, rows string) string {
+// parquetFile gives a file that another implementation of Parquet wrote, arrow-go's:
+// sample.parquet of the rows of sample, texts.parquet of those that its test names.
+func parquetFile(t testing.TB, name string) string {
 	t.Helper()
-	record := recordOf(t, schema, rows)
-	var out bytes.Buffer
-	w, err := pqarrow.NewFileWriter(record.Schema(), &out, parquet.NewWriterProperties(), pqarrow.DefaultWriterProps())
+	b, err := os.ReadFile(filepath.Join("testdata", name))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(w.Write(record), w.Close()); err != nil {
-		t.Fatal(err)
-	}
-	return out.String()
+	return string(b)
 }
 
 // TestParquetKeepsEveryText holds what the untyped reader gives otherwise than
 // JSON wants it: bytes, maps of text, and what is no number.
 func TestParquetKeepsEveryText(t *testing.T) {
 	t.Parallel()
-	schema := arrow.NewSchema([]arrow.Field{
-		{Name: "bytes", Type: arrow.BinaryTypes.Binary, Nullable: true},
-		{Name: "map", Type: arrow.MapOf(arrow.BinaryTypes.String, arrow.BinaryTypes.String), Nullable: true},
-		{Name: "nan", Type: arrow.PrimitiveTypes.Float64, Nullable: true},
-		{Name: "turns", Type: arrow.ListOf(arrow.StructOf(arrow.Field{Name: "say", Type: arrow.BinaryTypes.String, Nullable: true})), Nullable: true},
-	}, nil)
-	path := filepath.Join(t.TempDir(), "a.parquet")
-	const rows = `[{"bytes":"YSBsYW1w","map":[{"key":"k","value":"in red"}],"nan":"NaN","turns":[{"say":"one"},{"say":null}]},{}]`
-	if err := os.WriteFile(path, []byte(parquetOf(t, schema, rows)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	// of columns of bytes, a map, a number and a list of structs the rows
+	// [{"bytes":"a lamp","map":[{"key":"k","value":"in red"}],"nan":NaN,"turns":[{"say":"one"},{"say":null}]},{}]
+	path := filepath.Join("testdata", "texts.parquet")
 	var got []string
 	if err := Each(path, func(r Row) error { got = append(got, r.JSON); return nil }); err != nil {
 		t.Fatal(err)
@@ -272,7 +258,7 @@ func FuzzReadNeverPanics(f *testing.F) {
 // place, or at every 17th without the tag long: none may panic.
 func TestDamagedColumnsAreErrors(t *testing.T) {
 	t.Parallel()
-	table := parquetOf(t, sampleSchema, sample)
+	table := parquetFile(t, "sample.parquet")
 	var damaged []string
 	apart := long.Or(1, 17)
 	for i := 0; i < len(table); i += apart {
