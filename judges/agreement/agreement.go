@@ -12,10 +12,11 @@ import (
 	"slices"
 )
 
-// Key names an attempt.
+// Key names an attempt, or a step of one by its place among the model's, from 1.
 type Key struct {
 	Run     string
 	Problem string
+	Step    int
 }
 
 // Ratings are one judge's answers, or a set of labels.
@@ -161,7 +162,7 @@ func (k Key) cluster() string {
 // and cluster by cluster.
 func byCluster[V, T any](m map[Key]V, of func(Key, V) (T, bool)) (all [][]T) {
 	keys := slices.SortedFunc(maps.Keys(m), func(a, b Key) int {
-		return cmp.Or(cmp.Compare(a.Problem, b.Problem), cmp.Compare(a.Run, b.Run))
+		return cmp.Or(cmp.Compare(a.Problem, b.Problem), cmp.Compare(a.Run, b.Run), cmp.Compare(a.Step, b.Step))
 	})
 	last := ""
 	for _, key := range keys {

@@ -17,7 +17,7 @@ func biased(d *dice.Dice, n int, up func(float64) float64) (labels, judge Rating
 	labels.Drawn = map[Key]float64{}
 	for i := range n {
 		truth := judgeLevels[d.N(len(judgeLevels))]
-		said, key := up(truth), Key{Run: fmt.Sprint("r", i), Problem: fmt.Sprint(i % (n / 2))}
+		said, key := up(truth), Key{Run: "r", Problem: fmt.Sprint(i % (n / 2)), Step: i}
 		if d.N(10) == 0 {
 			said = judgeLevels[d.N(len(judgeLevels))]
 		}

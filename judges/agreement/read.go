@@ -12,8 +12,9 @@ import (
 // ReadRatings reads judge lines or labels, or what arena score writes (1 for a success): JSON lines with eval_run_id,
 // problem_id and score, an outcome where a judge wrote them, and the probability
 // with which the attempt was drawn where labels were sampled. A line is
-// unscored if its score is null or its outcome is not "scored". Two lines for one
-// attempt are an error: which of them counts would be a guess.
+// unscored if its score is null or its outcome is not "scored". Lines with steps
+// instead of a score rate each step: waste is 0, unclear 0.5, needed 1. Two
+// lines for one attempt are an error: which of them counts would be a guess.
 func ReadRatings(r io.Reader, name string, limit int) (Ratings, error) {
 	all := Ratings{Name: name, Scores: map[Key]*float64{}, Drawn: map[Key]float64{}}
 	lines := map[Key]int{}
@@ -37,6 +38,7 @@ func (r *Ratings) add(text []byte, lines map[Key]int, number int) error {
 		Problem string          `json:"problem_id"`
 		Outcome *string         `json:"outcome"`
 		Score   json.RawMessage `json:"score"`
+		Steps   json.RawMessage `json:"steps"`
 		Drawn   *float64        `json:"probability"`
 		Success *bool           `json:"success"`
 	}
@@ -57,6 +59,9 @@ func (r *Ratings) add(text []byte, lines map[Key]int, number int) error {
 		}
 	}
 	unscored := line.Outcome != nil && *line.Outcome != "scored"
+	if line.Score == nil && line.Steps != nil {
+		return r.addSteps(key, line.Steps, unscored)
+	}
 	if line.Score == nil {
 		return errors.New("no score")
 	}
@@ -74,5 +79,32 @@ func (r *Ratings) add(text []byte, lines map[Key]int, number int) error {
 		score = nil
 	}
 	r.Scores[key] = score
+	return nil
+}
+
+// needs are the verdicts on a step as numbers, in their order.
+var needs = map[arena.Need]float64{arena.StepWaste: 0, arena.StepUnclear: 0.5, arena.StepNeeded: 1}
+
+// addSteps rates each step of an attempt. One without verdicts is unscored as a
+// whole: how many steps it has, its line does not say.
+func (r *Ratings) addSteps(key Key, text []byte, unscored bool) error {
+	var steps []struct {
+		Verdict arena.Need `json:"verdict"`
+	}
+	if err := json.Unmarshal(text, &steps); err != nil {
+		return errors.New("steps is no list of verdicts")
+	}
+	if unscored || steps == nil {
+		r.Scores[key] = nil
+		return nil
+	}
+	for i, s := range steps {
+		score, known := needs[s.Verdict]
+		if !known {
+			return fmt.Errorf("verdict %q on step %d is not needed, waste or unclear", s.Verdict, i+1)
+		}
+		key.Step = i + 1
+		r.Scores[key] = &score
+	}
 	return nil
 }
