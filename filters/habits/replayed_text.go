@@ -14,7 +14,7 @@ var _ = proof(Proof{
 })
 
 var (
-	ungrounded = counted("numbers in thoughts that stood nowhere before", func(a *evidence.Attempt) Tally { return Tally{Part: a.Numbers.Part, Whole: a.Numbers.Whole} })
+	ungrounded = counted("numbers in thoughts that stood nowhere before", func(a *evidence.Attempt) Tally { return Tally{Part: a.Part, Whole: a.Whole} })
 	unseen     = counted("products in calls that nothing had shown", func(a *evidence.Attempt) Tally {
 		n := 0
 		for i := range a.Claims {
