@@ -1,4 +1,4 @@
-package foreign_test
+package pipeline_test
 
 import (
 	"context"
@@ -9,7 +9,6 @@ import (
 
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/rows"
-	"github.com/trajectory-arena/arena/corpus/verify"
 	"github.com/trajectory-arena/arena/pipeline"
 	"github.com/trajectory-arena/arena/pipeline/finish"
 	"github.com/trajectory-arena/arena/pipeline/foreign"
@@ -32,14 +31,6 @@ func imports(t *testing.T, from string) (dir string, s *pipeline.Summary) {
 	return dir, s
 }
 
-func verified(t *testing.T, dir string) {
-	t.Helper()
-	found, err := verify.Corpus(context.Background(), corpus.Disk{}, dir)
-	if err != nil || len(found) > 0 {
-		t.Fatalf("verify %s: %v %v", dir, found, err)
-	}
-}
-
 // readRows are the rows of a Parquet file of a corpus.
 func readRows[T any](t *testing.T, dir, path string) (out []T) {
 	t.Helper()
@@ -56,7 +47,7 @@ func readRows[T any](t *testing.T, dir, path string) (out []T) {
 // ledger, with the reason where it is no row.
 func TestImportAccountsForEveryRecord(t *testing.T) {
 	t.Parallel()
-	dir, s := imports(t, filepath.Join("testdata", "import"))
+	dir, s := imports(t, filepath.Join("foreign", "testdata", "import"))
 	got := map[string]int{}
 	for _, a := range readRows[rows.Attempt](t, dir, "tables/attempts.parquet") {
 		got[a.Fate+" "+a.Reason]++

@@ -1,4 +1,4 @@
-package finish_test
+package pipeline_test
 
 import (
 	"errors"

@@ -1,4 +1,4 @@
-package foreign_test
+package pipeline_test
 
 import (
 	"fmt"
