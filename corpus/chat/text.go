@@ -58,18 +58,12 @@ func SystemText(system string, tools []string) string {
 	if len(tools) == 0 {
 		return system
 	}
-	var b strings.Builder
-	if b.WriteString(system); system != "" {
-		b.WriteString("\n\n")
+	if system != "" {
+		system += "\n\n"
 	}
-	b.WriteString("# Tools\n\nThese functions may be called, one JSON definition a line:\n<tools>\n")
-	for _, t := range tools {
-		b.WriteString(t)
-		b.WriteByte('\n')
-	}
-	b.WriteString("</tools>\n\nWrite each call as one JSON object with its name and arguments:\n<tool_call>\n" +
-		`{"name": "<function>", "arguments": {<arguments>}}` + "\n</tool_call>")
-	return b.String()
+	return system + "# Tools\n\nThese functions may be called, one JSON definition a line:\n<tools>\n" + strings.Join(tools, "\n") +
+		"\n</tools>\n\nWrite each call as one JSON object with its name and arguments:\n<tool_call>\n" +
+		`{"name": "<function>", "arguments": {<arguments>}}` + "\n</tool_call>"
 }
 
 // Answers is how many messages from the first on are results of calls.

@@ -112,7 +112,7 @@ func stretches(s string, set *charset, least int) []span {
 // for another.
 type clean struct {
 	seed  maphash.Seed
-	names [1 << 17]atomic.Uint64
+	names [1 << 19]atomic.Uint64
 }
 
 // shortestKnown is the least length of what is remembered, below that of an attempt's

@@ -121,10 +121,11 @@ var (
 // before every slash, so that only opening tags can show. Where some letter may be
 // written as an escape, it looks at the decoded texts.
 func holdsTag(json string) bool {
-	if strings.Contains(json, `\u00`) && (strings.Contains(json, "<") || strings.Contains(json, `\u003`)) {
+	open := strings.Contains(json, "<")
+	if (open || strings.Contains(json, `\u003`)) && strings.Contains(json, `\u00`) {
 		return anyText(gjson.Parse(json), opening.MatchString)
 	}
-	return opening.MatchString(json)
+	return open && opening.MatchString(json)
 }
 
 // anyText reports whether a key or string anywhere in r fulfils ok.
