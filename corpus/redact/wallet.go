@@ -92,7 +92,7 @@ func wordAfter(text string, at int) span {
 
 func listed(text string, w span) bool {
 	n := w.end - w.start
-	if n < shortestWord || n > longestWord || !phraseBits[phraseHash(packed(text[w.start:w.end]))] {
+	if n < shortestWord || n > longestWord || !phraseBits[packed(text[w.start:w.end])%uint64(len(phraseBits))] {
 		return false
 	}
 	_, is := phraseWords[packed(text[w.start:w.end])]
@@ -108,15 +108,14 @@ var phraseWords = func() map[uint64]int {
 	return list
 }()
 
-// phraseBits has the hashes of the list's words, by which nearly all others are turned away.
-var phraseBits = func() (bits [1 << 14]bool) {
+// phraseBits has what is left of the list's words by its length, a prime: nearly all others
+// are turned away by it.
+var phraseBits = func() (bits [16381]bool) {
 	for word := range phraseWords {
-		bits[phraseHash(word)] = true
+		bits[word%uint64(len(bits))] = true
 	}
 	return bits
 }()
-
-func phraseHash(word uint64) uint64 { return word * 0x9E3779B97F4A7C15 >> 50 }
 
 func packed(word string) uint64 {
 	n := uint64(0)
