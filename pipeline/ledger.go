@@ -13,7 +13,8 @@ import (
 
 func (w *unitWriter) tables(ctx context.Context) error {
 	out, places := finish.NewLedger(w.part), finish.NewTable[rows.Place](w.part, finish.TablePlaces)
-	err := w.eachEntry(ctx, w.plan, block.PartFound, func(x *block.Entry, f choose.Fate) error {
+	err := w.entries(ctx, 1, block.PartFound, func(at ref, x *block.Entry) error {
+		f := w.plan.Fates[at.Input][at.Entry]
 		if f.Place > 0 {
 			row := rows.Place{TraceID: x.TraceID, RecordSHA256: x.RecordSHA256, Place: int64(f.Place), Better: f.Better}
 			if f.Better != "" {
@@ -44,11 +45,6 @@ func (w *unitWriter) verdicts(ctx context.Context) error {
 		return err
 	}
 	return out.Close()
-}
-
-// eachEntry visits the entries with their fates, in order.
-func (s *session) eachEntry(ctx context.Context, p *plan, parts block.Part, visit func(*block.Entry, choose.Fate) error) error {
-	return s.entries(ctx, 1, parts, func(at ref, x *block.Entry) error { return visit(x, p.Fates[at.Input][at.Entry]) })
 }
 
 func (w *unitWriter) enter(l *finish.Ledger, x *block.Entry, f choose.Fate) error {

@@ -10,7 +10,6 @@ import (
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/pipeline/block"
-	"github.com/trajectory-arena/arena/pipeline/choose"
 	"github.com/trajectory-arena/arena/pipeline/reports"
 )
 
@@ -26,7 +25,8 @@ func (s *session) reports(ctx context.Context, p *plan) (*reports.Set, error) {
 		named, _ := s.day.Inputs[i].PathIDs()
 		all.Carries(cmp.Or(m.RunID, named), m.Agent.VersionID, m.Findings, m.Attempts)
 	}
-	err := s.eachEntry(ctx, p, block.PartFound, func(x *block.Entry, f choose.Fate) error {
+	err := s.entries(ctx, 1, block.PartFound, func(at ref, x *block.Entry) error {
+		f := p.Fates[at.Input][at.Entry]
 		if x.Fault == nil && f.Stage != stageRead {
 			x.Attempt = *s.attemptRow(x, f) // with its category
 			all.Add(x, f)

@@ -117,7 +117,7 @@ func TestServedAttemptsComeFromTheDay(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := &site.Corpus{Name: "out", Ledger: l, Days: dayOf(t, l), Clean: cli.WithoutSecrets}
-	c.Serve()
+	c.All = true
 	s := &site.Site{Corpora: []*site.Corpus{c}}
 	for at, line := range l.Lines {
 		b, err := s.File(t.Context(), "data/0/attempt/"+inJSON(at)+".js")

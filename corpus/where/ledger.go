@@ -1,112 +1,148 @@
 package where
 
 import (
+	"cmp"
+	"errors"
+	"io/fs"
 	"maps"
+	"path/filepath"
 	"reflect"
 	"slices"
-	"strings"
 
-	"cel.dev/cel-go/cel"
+	"github.com/fxamacker/cbor/v2"
+	"github.com/klauspost/compress/s2"
 
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/rows"
 )
 
-// each visits the columns of a line by their names in the ledger, those of a
-// judgement behind judge_ and of a leak behind leak_: of two with one name the
-// first counts.
-func (l *Line) each(see func(name string, v reflect.Value)) {
-	for _, part := range []struct {
-		row    any
-		prefix string
-	}{{l.Attempt, ""}, {l.Verdict, ""}, {l.Outcome, ""}, {l.Judgement, "judge_"}, {l.Leak, "leak_"}, {l.Place, ""}} {
-		v := reflect.ValueOf(part.row)
-		if v.IsNil() {
-			continue
-		}
-		for i := range v.Elem().NumField() {
-			name := columnOf(v.Elem().Type().Field(i))
-			if name != "judge" {
-				name = part.prefix + name
-			}
-			see(name, v.Elem().Field(i))
-		}
+// Line is all that the ledger holds of one attempt; parts that it lacks are nil.
+type Line struct {
+	Attempt *rows.Attempt
+	// Verdict is without checks and features in a line that was read: Whole has them.
+	Verdict   *rows.Verdict
+	Outcome   *rows.Outcome
+	Judgement *rows.Judgement
+	Leak      *rows.Leak
+	Place     *rows.Place
+	// packed are its checks and features in a tenth of their memory, by the words of another.
+	packed []byte
+	words  *s2.Dict
+}
+
+var decoding, _ = cbor.DecOptions{UTF8: cbor.UTF8DecodeInvalid}.DecMode() // constants are right
+
+// Whole is the verdict with its checks and features; nil where the line has none.
+func (l *Line) Whole() *rows.Verdict {
+	if l.words == nil {
+		return l.Verdict
 	}
+	v, lists := *l.Verdict, rows.Verdict{}
+	b, _ := l.words.Decode(nil, l.packed) // what Read wrote
+	_ = decoding.Unmarshal(b, &lists)     // likewise
+	v.Checks, v.Features = lists.Checks, lists.Features
+	return &v
 }
 
-func columnOf(f reflect.StructField) string {
-	name, _, _ := strings.Cut(f.Tag.Get("parquet"), ",")
-	return name
-}
-
-// Columns are the names that expressions over a ledger may use, with their types.
-// docs/columns.md says what they mean.
-func Columns() []Column {
-	var out []Column
-	seen := map[string]bool{}
-	whole := &Line{&rows.Attempt{}, &rows.Verdict{}, &rows.Outcome{}, &rows.Judgement{}, &rows.Leak{}, &rows.Place{}}
-	whole.each(func(name string, v reflect.Value) {
-		if t := typeOf(v.Type()); t != nil && !seen[name] {
-			out, seen[name] = append(out, Column{name, t}), true
+// Read reads the ledger of a corpus, a line for each row of attempts in its order; checks
+// and features of verdicts only where measured is set.
+func Read(fsys corpus.FS, dir string, measured bool) (all []*Line, err error) {
+	lines, texts := map[string][]*Line{}, map[string]string{}
+	table := func(name string) string { return filepath.Join(dir, "tables", name+".parquet") }
+	err = corpus.Rows(fsys, table("attempts"), func(a *rows.Attempt) error {
+		share(a, texts)
+		all = append(all, &Line{Attempt: a})
+		if a.TraceID != "" {
+			lines[a.TraceID] = append(lines[a.TraceID], all[len(all)-1])
 		}
+		return nil
 	})
-	return out
+	if err != nil {
+		return nil, err
+	}
+	var packed, buffer []byte
+	var words *s2.Dict // the first verdict
+	return all, errors.Join(
+		join(fsys, table("verdicts"), lines, texts, func(v *rows.Verdict) (id, record string) {
+			if measured {
+				b, _ := cbor.Marshal(rows.Verdict{Checks: v.Checks, Features: v.Features}) // it has nothing that CBOR lacks
+				if words == nil {
+					words = s2.MakeDict(b, nil)
+				}
+				buffer = words.Encode(buffer[:cap(buffer)], b)
+				packed = slices.Clone(buffer)
+			}
+			v.Checks, v.Features = nil, nil
+			return v.TraceID, v.RecordSHA256
+		}, func(l *Line) **rows.Verdict {
+			if l.Verdict == nil {
+				l.packed, l.words = packed, words
+			}
+			return &l.Verdict
+		}),
+		join(fsys, table("outcomes"), lines, texts, func(o *rows.Outcome) (id, record string) { return o.TraceID, o.RecordSHA256 }, func(l *Line) **rows.Outcome { return &l.Outcome }),
+		join(fsys, table("judgements"), lines, texts, func(j *rows.Judgement) (id, record string) { return j.TraceID, j.RecordSHA256 }, func(l *Line) **rows.Judgement { return &l.Judgement }),
+		optional(join(fsys, table("leaks"), lines, texts, func(x *rows.Leak) (id, record string) { return x.ID, "" }, func(l *Line) **rows.Leak { return &l.Leak })),
+		optional(join(fsys, table("places"), lines, texts, func(p *rows.Place) (id, record string) { return p.TraceID, p.RecordSHA256 }, func(l *Line) **rows.Place { return &l.Place })),
+	)
 }
 
-func typeOf(t reflect.Type) *cel.Type {
-	switch t.Kind() {
-	case reflect.Pointer:
-		return typeOf(t.Elem())
-	case reflect.Slice:
-		if of := typeOf(t.Elem()); of != nil {
-			return cel.ListType(of)
-		}
-	case reflect.Struct:
-		return cel.MapType(cel.StringType, cel.DynType)
-	case reflect.String:
-		return cel.StringType
-	case reflect.Int64:
-		return cel.IntType
-	case reflect.Float64:
-		return cel.DoubleType
-	case reflect.Bool:
-		return cel.BoolType
-	default:
+// optional forgives that a table is not there, as in corpora that no build made.
+func optional(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
 	}
-	return nil
+	return err
+}
+
+// join adds the rows of one table to the lines of their attempts; the first row of an
+// attempt stays. A row without a record is of all copies.
+func join[T any](fsys corpus.FS, path string, lines map[string][]*Line, texts map[string]string, of func(*T) (id, record string), part func(*Line) **T) error {
+	return corpus.Rows(fsys, path, func(row *T) error {
+		id, record := of(row)
+		share(row, texts)
+		for _, l := range lines[id] {
+			if record == "" || record == l.Attempt.RecordSHA256 {
+				at := part(l)
+				*at = cmp.Or(*at, row)
+			}
+		}
+		return nil
+	})
+}
+
+// share lets a row hold texts of earlier rows in place of copies.
+func share(row any, texts map[string]string) {
+	v := reflect.ValueOf(row).Elem()
+	for i := range v.NumField() {
+		if f := v.Field(i); f.Kind() == reflect.String {
+			if _, known := texts[f.String()]; !known {
+				texts[f.String()] = f.String()
+			}
+			f.SetString(texts[f.String()])
+		}
+	}
 }
 
 // Values are the columns of a line. Those that an attempt does not have are
 // unknown. A list of structures is one of maps by their columns.
 func (l *Line) Values() map[string]any {
-	out := l.Plain()
-	l.each(func(name string, v reflect.Value) {
-		if _, first := out[name]; structures(v) && !first {
-			out[name] = listed(v)
+	whole, out := *l, map[string]any{}
+	whole.Verdict = l.Whole()
+	for _, c := range columns() {
+		if v := c.Of(&whole); v != nil {
+			out[c.Name] = listed(v)
 		}
-	})
+	}
 	return out
 }
 
-// Plain are the values of a line but its lists of structures, which cost most of it.
-func (l *Line) Plain() map[string]any {
-	out := map[string]any{}
-	l.each(func(name string, v reflect.Value) {
-		if v.Kind() == reflect.Pointer {
-			v = v.Elem()
-		}
-		if _, first := out[name]; v.IsValid() && !first && !structures(v) {
-			out[name] = v.Interface()
-		}
-	})
-	return out
-}
-
-func structures(v reflect.Value) bool {
-	return v.Kind() == reflect.Slice && v.Type().Elem().Kind() == reflect.Struct
-}
-
-func listed(v reflect.Value) []map[string]any {
+// listed turns a list of structures into one of maps, and nothing else.
+func listed(value any) any {
+	v := reflect.ValueOf(value)
+	if v.Kind() != reflect.Slice || v.Type().Elem().Kind() != reflect.Struct {
+		return value
+	}
 	list := make([]map[string]any, v.Len())
 	for i := range list {
 		list[i] = map[string]any{}
@@ -115,14 +151,6 @@ func listed(v reflect.Value) []map[string]any {
 		}
 	}
 	return list
-}
-
-// ParseOptional checks an expression over the ledger; nil where there is none.
-func ParseOptional(source string) (*Expr, error) {
-	if source == "" {
-		return nil, nil
-	}
-	return Parse(source, Columns())
 }
 
 // Selection are the attempts of a ledger that an expression selects.
@@ -149,7 +177,7 @@ func (s *Selection) Sessions() []string { return slices.Sorted(maps.Keys(s.sessi
 // Select evaluates an expression over the ledger of a corpus. Nothing is
 // judged or scored again.
 func Select(fsys corpus.FS, dir string, e *Expr) (*Selection, error) {
-	lines, err := Read(fsys, dir)
+	lines, err := Read(fsys, dir, true)
 	if err != nil {
 		return nil, err
 	}
@@ -170,20 +198,4 @@ func Select(fsys corpus.FS, dir string, e *Expr) (*Selection, error) {
 		}
 	}
 	return s, nil
-}
-
-// Kind is how people read the column: words, number or flag; empty for a list of
-// structures.
-func (c Column) Kind() string {
-	switch t := c.Type; t.Kind() {
-	case cel.IntKind, cel.DoubleKind:
-		return "number"
-	case cel.BoolKind:
-		return "flag"
-	case cel.ListKind:
-		if t.Parameters()[0].Kind() == cel.MapKind {
-			return ""
-		}
-	}
-	return "words"
 }

@@ -27,19 +27,15 @@ func table[T any](t *testing.T, p *corpus.Part, name string, rows ...T) {
 	}
 }
 
-func ledger(t *testing.T) string {
+// assembled is the folder of a corpus with the tables that write makes.
+func assembled(t *testing.T, write func(*corpus.Part)) string {
 	t.Helper()
 	root := t.TempDir()
 	p, err := corpus.NewPart(corpus.Disk{}, filepath.Join(root, "part"), corpus.DefaultLimits)
 	if err != nil {
 		t.Fatal(err)
 	}
-	high, low := 0.9, 0.3
-	table(t, p, "attempts", rows.Attempt{TraceID: "a", ProblemID: "1", NSteps: 4}, rows.Attempt{TraceID: "b", ProblemID: "1", NSteps: 9},
-		rows.Attempt{TraceID: "c", ProblemID: "2", NSteps: 4}, rows.Attempt{SourceSHA256: "unreadable"})
-	table(t, p, "verdicts", rows.Verdict{TraceID: "a", Keep: true})
-	table(t, p, "outcomes", rows.Outcome{TraceID: "a", Success: true})
-	table(t, p, "judgements", rows.Judgement{TraceID: "a", Score: &high}, rows.Judgement{TraceID: "b", Score: &low})
+	write(p)
 	if err = p.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -48,6 +44,18 @@ func ledger(t *testing.T) string {
 		t.Fatal(err)
 	}
 	return dir
+}
+
+func ledger(t *testing.T) string {
+	t.Helper()
+	return assembled(t, func(p *corpus.Part) {
+		high, low := 0.9, 0.3
+		table(t, p, "attempts", rows.Attempt{TraceID: "a", ProblemID: "1", NSteps: 4}, rows.Attempt{TraceID: "b", ProblemID: "1", NSteps: 9},
+			rows.Attempt{TraceID: "c", ProblemID: "2", NSteps: 4}, rows.Attempt{SourceSHA256: "unreadable"})
+		table(t, p, "verdicts", rows.Verdict{TraceID: "a", Keep: true})
+		table(t, p, "outcomes", rows.Outcome{TraceID: "a", Success: true})
+		table(t, p, "judgements", rows.Judgement{TraceID: "a", Score: &high}, rows.Judgement{TraceID: "b", Score: &low})
+	})
 }
 
 func TestSelect(t *testing.T) {

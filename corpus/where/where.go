@@ -5,16 +5,14 @@ package where
 import (
 	"errors"
 	"fmt"
-	"io/fs"
-	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"cel.dev/cel-go/cel"
 
-	"github.com/trajectory-arena/arena/corpus"
-	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/internal/text"
 )
 
@@ -22,6 +20,92 @@ import (
 type Column struct {
 	Name string
 	Type *cel.Type
+	// part and field say where a line has it.
+	part, field int
+}
+
+// Kind is how people read the column: words, number or flag; empty for a list of
+// structures.
+func (c Column) Kind() string {
+	switch t := c.Type; t.Kind() {
+	case cel.IntKind, cel.DoubleKind:
+		return "number"
+	case cel.BoolKind:
+		return "flag"
+	case cel.ListKind:
+		if t.Parameters()[0].Kind() == cel.MapKind {
+			return ""
+		}
+	}
+	return "words"
+}
+
+// parts are the rows of a line.
+func (l *Line) parts() [6]any {
+	return [...]any{l.Attempt, l.Verdict, l.Outcome, l.Judgement, l.Leak, l.Place}
+}
+
+// prefixes stand before the names of columns, by part.
+var prefixes = [6]string{3: "judge_", 4: "leak_"}
+
+// columns are all columns by their names in the ledger: of two with one name the first counts.
+var columns = sync.OnceValue(func() (all []Column) {
+	seen := map[string]bool{}
+	for i, row := range (&Line{}).parts() {
+		t := reflect.TypeOf(row).Elem()
+		for j := range t.NumField() {
+			name := columnOf(t.Field(j))
+			if name != "judge" {
+				name = prefixes[i] + name
+			}
+			if of := typeOf(t.Field(j).Type); of != nil && !seen[name] {
+				all, seen[name] = append(all, Column{Name: name, Type: of, part: i, field: j}), true
+			}
+		}
+	}
+	return all
+})
+
+// Columns are the names that expressions over a ledger may use, with their types.
+// docs/columns.md says what they mean.
+func Columns() []Column { return columns() }
+
+func columnOf(f reflect.StructField) string {
+	name, _, _ := strings.Cut(f.Tag.Get("parquet"), ",")
+	return name
+}
+
+// Of is what a line has in a column of Columns; nil where that is unknown.
+func (c Column) Of(l *Line) any {
+	if v := reflect.ValueOf(l.parts()[c.part]).Elem(); v.IsValid() {
+		if v = reflect.Indirect(v.Field(c.field)); v.IsValid() {
+			return v.Interface()
+		}
+	}
+	return nil
+}
+
+func typeOf(t reflect.Type) *cel.Type {
+	switch t.Kind() {
+	case reflect.Pointer:
+		return typeOf(t.Elem())
+	case reflect.Slice:
+		if of := typeOf(t.Elem()); of != nil {
+			return cel.ListType(of)
+		}
+	case reflect.Struct:
+		return cel.MapType(cel.StringType, cel.DynType)
+	case reflect.String:
+		return cel.StringType
+	case reflect.Int64:
+		return cel.IntType
+	case reflect.Float64:
+		return cel.DoubleType
+	case reflect.Bool:
+		return cel.BoolType
+	default:
+	}
+	return nil
 }
 
 // Expr is a checked expression. It may be used by several goroutines.
@@ -138,63 +222,10 @@ func (e *Expr) eval(values map[string]any) (bool, error) {
 	return got, nil
 }
 
-// Line is all that the ledger holds of one attempt; parts that it lacks are
-// nil.
-type Line struct {
-	Attempt   *rows.Attempt
-	Verdict   *rows.Verdict
-	Outcome   *rows.Outcome
-	Judgement *rows.Judgement
-	Leak      *rows.Leak
-	Place     *rows.Place
-}
-
-// key tells attempts apart: copies of one share it.
-type key struct{ id, record string }
-
-// Read reads the ledger of a corpus, a line for each row of attempts in its order.
-func Read(fsys corpus.FS, dir string) ([]*Line, error) {
-	var all []*Line
-	byKey, byID := map[key][]*Line{}, map[key][]*Line{}
-	table := func(name string) string { return filepath.Join(dir, "tables", name+".parquet") }
-	err := corpus.Rows(fsys, table("attempts"), func(a *rows.Attempt) error {
-		l := &Line{Attempt: a}
-		all = append(all, l)
-		if a.TraceID != "" {
-			both, id := key{a.TraceID, a.RecordSHA256}, key{id: a.TraceID}
-			byKey[both], byID[id] = append(byKey[both], l), append(byID[id], l)
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, err
+// ParseOptional checks an expression over the ledger; nil where there is none.
+func ParseOptional(source string) (*Expr, error) {
+	if source == "" {
+		return nil, nil
 	}
-	return all, errors.Join(
-		join(fsys, table("verdicts"), byKey, func(v *rows.Verdict) key { return key{v.TraceID, v.RecordSHA256} }, func(l *Line) **rows.Verdict { return &l.Verdict }),
-		join(fsys, table("outcomes"), byKey, func(o *rows.Outcome) key { return key{o.TraceID, o.RecordSHA256} }, func(l *Line) **rows.Outcome { return &l.Outcome }),
-		join(fsys, table("judgements"), byKey, func(j *rows.Judgement) key { return key{j.TraceID, j.RecordSHA256} }, func(l *Line) **rows.Judgement { return &l.Judgement }),
-		optional(join(fsys, table("leaks"), byID, func(x *rows.Leak) key { return key{id: x.ID} }, func(l *Line) **rows.Leak { return &l.Leak })),
-		optional(join(fsys, table("places"), byKey, func(p *rows.Place) key { return key{p.TraceID, p.RecordSHA256} }, func(l *Line) **rows.Place { return &l.Place })),
-	)
-}
-
-// optional forgives that a table is not there, as in corpora that no build made.
-func optional(err error) error {
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	return err
-}
-
-// join adds the rows of one table to the lines of their attempts; the first
-// row of an attempt stays.
-func join[T any](fsys corpus.FS, path string, lines map[key][]*Line, of func(*T) key, part func(*Line) **T) error {
-	return corpus.Rows(fsys, path, func(row *T) error {
-		for _, l := range lines[of(row)] {
-			if at := part(l); *at == nil {
-				*at = row
-			}
-		}
-		return nil
-	})
+	return Parse(source, Columns())
 }

@@ -116,9 +116,6 @@ func (r *Reader) All(parts Part) iter.Seq2[*Entry, error] {
 // next reads into x the entry that is next in the index, and goes behind it with at.
 func (r *Reader) next(in *bufio.Reader, at *int64, parts Part, x *Entry) error {
 	n, err := binary.ReadUvarint(in)
-	if errors.Is(err, io.EOF) {
-		return io.EOF
-	}
 	if err != nil {
 		return r.failed(err)
 	}

@@ -91,7 +91,7 @@ type Near struct {
 // Argue puts together what the ledger says of the attempt at a place.
 func (l *Ledger) Argue(at int) *Argument {
 	a := &Argument{Line: l.Lines[at], Number: at, Better: -1}
-	if v := a.Verdict; v != nil {
+	if v := a.Whole(); v != nil {
 		for _, c := range v.Checks {
 			a.Checks = append(a.Checks, Check{c.Check, !c.Keep, c.Reason, finite(c.Value), finite(c.Limit)})
 		}
@@ -110,7 +110,7 @@ func (l *Ledger) Argue(at int) *Argument {
 	}
 	a.Rivals = l.byProblem[a.Attempt.ProblemID]
 	for _, at := range a.Rivals {
-		a.Ways = append(a.Ways, l.way(at))
+		a.Ways = append(a.Ways, l.ways[at])
 	}
 	if a.Place != nil {
 		if better, known := l.Find(a.Place.Better); known {
@@ -120,9 +120,10 @@ func (l *Ledger) Argue(at int) *Argument {
 	return a
 }
 
-func (l *Ledger) way(at int) float64 {
+// way is what the filter makes of a trajectory, 0 to 1.
+func way(line *where.Line) float64 {
 	var s arena.Structure
-	if v := l.Lines[at].Verdict; v != nil {
+	if v := line.Whole(); v != nil {
 		for _, f := range v.Features {
 			s.Features = append(s.Features, arena.Feature{Name: f.Name, Value: f.Value})
 		}

@@ -43,6 +43,8 @@ type Ledger struct {
 	filter    *filters.Filter
 	byID      map[string]int
 	byProblem map[string][]int
+	// ways are what the filter makes of the trajectories of all in byProblem.
+	ways map[int]float64
 	// clusters are by problem, protected requests by cluster or by the problem's id in
 	// a held-out file, pools by cluster.
 	clusters, protected map[string]string
@@ -72,7 +74,7 @@ func Read(fsys corpus.FS, dir string) (*Ledger, error) {
 	if l.filter, err = filters.New(l.Rules.Filter); err != nil {
 		return nil, err
 	}
-	if l.Lines, err = where.Read(fsys, dir); err != nil {
+	if l.Lines, err = where.Read(fsys, dir, true); err != nil {
 		return nil, err
 	}
 	l.index()
@@ -98,7 +100,7 @@ func checksByName() map[string]checks.Check {
 // index finds lines by attempt and by problem. Of the copies of an attempt the one
 // that stays counts.
 func (l *Ledger) index() {
-	l.byID, l.byProblem, l.clusters = map[string]int{}, map[string][]int{}, map[string]string{}
+	l.byID, l.byProblem, l.ways, l.clusters = map[string]int{}, map[string][]int{}, map[int]float64{}, map[string]string{}
 	for i, line := range l.Lines {
 		a := line.Attempt
 		l.clusters[a.ProblemID] = a.Cluster
@@ -106,7 +108,7 @@ func (l *Ledger) index() {
 			l.byID[a.TraceID] = i
 		}
 		if line.Place != nil && a.Stage != "read" {
-			l.byProblem[a.ProblemID] = append(l.byProblem[a.ProblemID], i)
+			l.byProblem[a.ProblemID], l.ways[i] = append(l.byProblem[a.ProblemID], i), way(line)
 		}
 	}
 	for _, at := range l.byProblem {

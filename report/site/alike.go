@@ -44,7 +44,7 @@ type pair struct {
 
 // agents compares the agents of a day. The whole day is read for it, once.
 func (c *Corpus) agents(ctx context.Context, key string) ([]byte, error) {
-	if c.all {
+	if c.All {
 		if err := c.meet(ctx); err != nil {
 			return nil, err
 		}

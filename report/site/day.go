@@ -1,6 +1,7 @@
 package site
 
 import (
+	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
@@ -20,7 +21,7 @@ type day struct {
 	Reasons map[string]string `json:"reasons"`
 	// Checks are the sentences of the filter's checks and what passes them, by name.
 	Checks    map[string]sentence `json:"checks"`
-	Columns   []column            `json:"columns"`
+	Columns   []series            `json:"columns"`
 	Threshold float64             `json:"threshold"`
 	Top       int                 `json:"top"`
 	Near      float64             `json:"near"`
@@ -65,7 +66,7 @@ func (c *Corpus) day() *day {
 			d.mean(l, line.Verdict.Reasons)
 		}
 	}
-	if !c.all {
+	if !c.All {
 		d.Whole = []int{}
 		for at := range l.Lines {
 			if c.whole[at] {
@@ -82,32 +83,33 @@ func (d *day) mean(l *attempt.Ledger, words []string) {
 	}
 }
 
-var repeated = []string{"judge_trace_id", "judge_record_sha256", "leak_id"}
-
-// columns are all columns of the ledger but lists of structures, which the pages of
-// attempts show.
-func (c *Corpus) columns() (out []column) {
+// columns are all columns of the ledger but lists of structures, which the pages of attempts show.
+func (c *Corpus) columns() (out []series) {
 	meanings := docs.ColumnMeanings()
-	at := map[string]int{}
 	for _, w := range where.Columns() {
-		kind := w.Kind()
-		if kind == "" || slices.Contains(repeated, w.Name) {
-			continue
+		if w.Kind() != "" && !slices.Contains([]string{"judge_trace_id", "judge_record_sha256", "leak_id"}, w.Name) {
+			out = append(out, series{w, meanings[w.Name], c.Ledger.Lines})
 		}
-		at[w.Name] = len(out)
-		out = append(out, column{Name: w.Name, Kind: kind, Doc: meanings[w.Name], Values: make([]any, len(c.Ledger.Lines))})
-	}
-	for row, line := range c.Ledger.Lines {
-		for name, v := range line.Plain() {
-			if i, wanted := at[name]; wanted {
-				out[i].Values[row] = flat(v)
-			}
-		}
-	}
-	for i := range out {
-		out[i].share()
 	}
 	return out
+}
+
+// series is a column that is put together when it is written: all at once would take as
+// much memory as the ledger.
+type series struct {
+	where.Column
+	doc   string
+	lines []*where.Line
+}
+
+// MarshalJSON gives a column.
+func (s series) MarshalJSON() ([]byte, error) {
+	c := column{Name: s.Name, Kind: s.Kind(), Doc: s.doc, Values: []any{}}
+	for _, line := range s.lines {
+		c.Values = append(c.Values, flat(s.Of(line)))
+	}
+	c.share()
+	return json.Marshal(c)
 }
 
 func flat(v any) any {

@@ -49,8 +49,8 @@ type Corpus struct {
 	Secret func(text string) string
 	// Hidden are so many records that are not shown outside.
 	Hidden int
-	// all reports whether every attempt can be told when it is asked for.
-	all bool
+	// All reports whether every attempt can be told when it is asked for.
+	All bool
 	// whole are the attempts that have a file of their own, by their places.
 	whole map[int]bool
 	kin   kinship
@@ -200,9 +200,6 @@ func (c *Corpus) rest(key string, n int) ([]byte, error) {
 	}
 	return script(key, all, nil)
 }
-
-// Serve makes a corpus tell every attempt when it is asked for.
-func (c *Corpus) Serve() { c.all = true }
 
 // choose picks the attempts that get a file of their own: the kept ones, and of each
 // other reason the first so many by the hash of their record.

@@ -59,7 +59,7 @@ func (f *driftFlags) run(ctx context.Context, s *cli.Streams, corpus string) err
 func dayOf(ctx context.Context, name string) (*drift.Day, error) {
 	var day *drift.Day
 	err := cli.ReadCorpus(ctx, name, func(fsys corpus.FS, dir string) error {
-		lines, failed := where.Read(fsys, dir)
+		lines, failed := where.Read(fsys, dir, false)
 		if failed != nil {
 			return cli.Failed(failed, cli.NoCorpus)
 		}

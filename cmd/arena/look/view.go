@@ -181,7 +181,7 @@ func replaceable(dir string) error {
 
 func (f *viewFlags) serve(ctx context.Context, pages *site.Site) error {
 	for k, c := range pages.Corpora {
-		c.Serve()
+		c.All = true
 		go func() { _, _ = pages.File(ctx, fmt.Sprintf("data/%d/day.js", k)) }() // every page asks for it
 	}
 	return cli.Serve(ctx, f.streams, f.listen, "pages", cli.ToLocalhost(handler(pages)))
