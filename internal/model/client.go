@@ -75,14 +75,16 @@ func (c *Client) Chat(ctx context.Context, q Question) (Exchange, error) {
 	schema := len(q.Schema) > 0 && !c.plain
 	c.mu.Unlock()
 	x, err := c.ask(ctx, q, schema)
-	var fault *Fault
+	fault, failed := errors.AsType[*Fault](err)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch {
+	case failed && fault.Kind == Auth:
+		c.locked = fault
 	case !schema:
 	case err == nil:
 		c.schemaFor[q.Model] = true
-	case errors.As(err, &fault) && fault.Kind == Rejected && !c.schemaFor[q.Model]:
+	case failed && fault.Kind == Rejected && !c.schemaFor[q.Model]:
 		c.plain, fault.Kind = true, Schema
 	}
 	return x, err
@@ -103,11 +105,6 @@ func (c *Client) ask(ctx context.Context, q Question, schema bool) (Exchange, er
 		x.Request = body
 	}
 	x.Reply, _ = Read(a.Body) // beside a fault too: what was counted was paid for
-	if f, is := errors.AsType[*Fault](err); is && f.Kind == Auth {
-		c.mu.Lock()
-		c.locked = f
-		c.mu.Unlock()
-	}
 	return x, err
 }
 
@@ -148,7 +145,7 @@ const chatPath = "/chat/completions"
 func home(b Body) uint64 {
 	const enough = 256 // bytes of the first message: in some forms it grows
 	h := fnv.New64a()
-	for _, piece := range b[:min(len(b), 3)] {
+	for _, piece := range b[:min(len(b), 2)] {
 		h.Write(piece[:min(len(piece), enough)])
 	}
 	return max(1, h.Sum64())

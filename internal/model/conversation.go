@@ -92,7 +92,7 @@ func (t *Template) request(c Conversation, limit []byte, seed int64) Body {
 	if !t.seedless {
 		end = strconv.AppendInt(append(end, `,"seed":`...), seed, 10)
 	}
-	return slices.Concat(Body{t.head}, Body(c), Body{t.tail, append(end, '}')})
+	return Body{t.head, c.first, c.rest, t.tail, append(end, '}')}
 }
 
 // Turn is one message of a conversation.
@@ -107,14 +107,16 @@ type Turn struct {
 }
 
 // Conversation is the messages behind the system prompt as JSON, each behind
-// its comma.
-type Conversation [][]byte
-
-var comma = []byte{','}
+// its comma: first, which later messages leave as it is, and all others.
+type Conversation struct{ first, rest []byte }
 
 // Append adds a message.
 func (c Conversation) Append(m Turn) Conversation {
-	return append(c, comma, asjson.Bytes(m))
+	if c.first == nil {
+		return Conversation{first: append([]byte{','}, asjson.Bytes(m)...)}
+	}
+	c.rest = append(append(c.rest, ','), asjson.Bytes(m)...)
+	return c
 }
 
 // Sampling is how a model is asked to draw. Nil and zero fields are left to

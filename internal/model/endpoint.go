@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"net/url"
 	"os"
 	"slices"
 	"strings"
@@ -38,13 +37,10 @@ func (e Endpoint) Validate() error {
 	bad := func(format string, args ...any) {
 		errs = append(errs, fmt.Errorf("endpoint %q: "+format, append([]any{e.Name}, args...)...))
 	}
-	u, err := url.Parse(e.BaseURL)
-	switch {
+	switch a, err := newAddress(e.BaseURL); {
 	case err != nil:
-		bad("base_url cannot be read as an address")
-	case u.Scheme != "http" && u.Scheme != "https", u.Host == "":
-		bad("base_url %q: want http://… or https://…", Address(e.BaseURL))
-	case u.User != nil, u.RawQuery != "":
+		bad("base_url %q: want http://… or https://…", bare(e.BaseURL))
+	case a.user != nil, a.query != "":
 		bad("base_url holds a user or a query: keys come from the environment (key_env, headers)")
 	}
 	if e.Concurrency < 1 {

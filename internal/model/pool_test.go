@@ -157,17 +157,19 @@ func TestOneBeginningHasOneHome(t *testing.T) {
 		defer web.Close()
 		urls = append(urls, web.URL+"/v1")
 	}
-	p := newTestPool(t, Config{URLs: urls})
+	p, template := newTestPool(t, Config{URLs: urls}), NewTemplate("m", "You shop.", Sampling{}, nil)
 	homes := map[int]bool{}
 	for problem := range 32 {
+		said := Conversation{}.Append(Turn{Role: "user", Content: fmt.Sprint("problem ", problem)})
 		var before [4]int64
 		for i := range asked {
 			before[i] = asked[i].Load()
 		}
 		for turn := range 5 {
-			if _, _, err := p.Chat(t.Context(), Body{[]byte("head"), []byte(","), fmt.Append(nil, "problem ", problem), fmt.Append(nil, turn)}); err != nil {
+			if _, _, err := p.Chat(t.Context(), template.Request(said, 0)); err != nil {
 				t.Fatal(err)
 			}
+			said = said.Append(Turn{Role: "assistant", Content: fmt.Sprint("turn ", turn)})
 		}
 		for i := range asked {
 			if n := asked[i].Load() - before[i]; n == 5 {

@@ -53,10 +53,11 @@ const maxTokens = 1 << 32
 
 // usage is nil where the server counts nothing, or what nobody can have used.
 func usage(v gjson.Result) *Usage {
-	if !v.Get("completion_tokens").Exists() && !v.Get("prompt_tokens").Exists() {
+	in, out := v.Get("prompt_tokens"), v.Get("completion_tokens")
+	if !in.Exists() && !out.Exists() {
 		return nil
 	}
-	prompt, completion := v.Get("prompt_tokens").Float(), v.Get("completion_tokens").Float()
+	prompt, completion := in.Float(), out.Float()
 	if min(prompt, completion) >= 0 && max(prompt, completion) <= maxTokens { // neither, where one is NaN
 		cached := min(max(v.Get("prompt_tokens_details.cached_tokens").Float(), 0), prompt)
 		return &Usage{Prompt: int64(prompt), Cached: int64(cached), Completion: int64(completion)}

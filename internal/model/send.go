@@ -65,7 +65,7 @@ func (c Config) transport() http.RoundTripper {
 	const buffer = 2 << 10
 	dial := func(ctx context.Context, network, address string) (net.Conn, error) {
 		c, err := (&net.Dialer{Timeout: connecting}).DialContext(ctx, network, address)
-		return conn{c}, err
+		return &conn{Conn: c}, err
 	}
 	return &http.Transport{
 		Proxy: http.ProxyFromEnvironment, DialContext: dial, TLSHandshakeTimeout: connecting,
@@ -74,26 +74,43 @@ func (c Config) transport() http.RoundTripper {
 	}
 }
 
-// conn sends the pieces of a body as they are: copied, each body would take new memory.
-type conn struct{ net.Conn }
-
-// ReadFrom is called with a reader of bodies that are as long as it says.
-func (c conn) ReadFrom(r io.Reader) (int64, error) {
-	if limited, is := r.(*io.LimitedReader); is {
-		if pieces, is := limited.R.(io.WriterTo); is {
-			return pieces.WriteTo(c.Conn)
-		}
-	}
-	return io.Copy(c.Conn, r)
+// conn sends a request in one call of the system: its head, which it is given first, and
+// the pieces of its body as they are. Copied, each body would take new memory.
+type conn struct {
+	net.Conn
+	// head waits for its body; empty where none does.
+	head []byte
 }
 
-func (r route) post(ctx context.Context, path string, body Body) *http.Request {
-	unread := func() (io.ReadCloser, error) {
-		pieces := net.Buffers(slices.Clone(body))
-		return io.NopCloser(&pieces), nil
+// Write keeps the head of a request, which a body always follows. What TLS and proxies
+// say begins in other ways.
+func (c *conn) Write(b []byte) (int, error) {
+	if !bytes.HasPrefix(b, []byte(http.MethodPost+" ")) || !bytes.HasSuffix(b, []byte("\r\n\r\n")) {
+		return c.Conn.Write(b)
 	}
-	req := http.Request{Method: http.MethodPost, URL: r.address.at(path), Header: r.header, ContentLength: int64(body.Len()), GetBody: unread}
-	req.Body, _ = unread() // it never fails
+	c.head = append(c.head[:0], b...)
+	return len(b), nil
+}
+
+// ReadFrom is called with a reader of a body that is as long as it says. It counts the
+// body alone: less than nothing where not even the head was sent.
+func (c *conn) ReadFrom(r io.Reader) (int64, error) {
+	body, head := r.(*io.LimitedReader).R.(*unread), int64(len(c.head)) //nolint:forcetypeassert // post makes no other, and net/http limits it
+	body.Buffers[0], c.head = c.head, c.head[:0]
+	n, err := body.WriteTo(c.Conn)
+	return n - head, err
+}
+
+// unread is the body of a request that is to be sent, behind a place for its head.
+type unread struct{ net.Buffers }
+
+// Close implements io.Closer.
+func (*unread) Close() error { return nil }
+
+func (r route) post(ctx context.Context, path string, body Body) *http.Request {
+	whole := func() (io.ReadCloser, error) { return &unread{slices.Concat(net.Buffers{nil}, net.Buffers(body))}, nil }
+	req := http.Request{Method: http.MethodPost, URL: r.address.at(path), Header: r.header, ContentLength: int64(body.Len()), GetBody: whole}
+	req.Body, _ = whole() // it never fails
 	return req.WithContext(ctx)
 }
 

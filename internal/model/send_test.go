@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"os/exec"
 	"slices"
@@ -53,16 +54,29 @@ func (w *writes) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// TestPiecesAreSentWithoutACopy: conversations share them, and each request would take
-// as much new memory as it is long.
-func TestPiecesAreSentWithoutACopy(t *testing.T) {
+// TestARequestIsSentAtOnce, with its head, and its pieces without a copy: conversations
+// share them, and each request would take as much new memory as it is long.
+func TestARequestIsSentAtOnce(t *testing.T) {
 	t.Parallel()
-	pieces := net.Buffers{[]byte("ab"), []byte("c")}
-	want := []*byte{&pieces[0][0], &pieces[1][0]}
 	to := &writes{}
-	n, err := conn{to}.ReadFrom(io.LimitReader(io.NopCloser(&pieces), 3))
-	if err != nil || n != 3 || !slices.Equal(to.at, want) {
-		t.Errorf("sent %d bytes from %v, want 3 from %v: %v", n, to.at, want, err)
+	c := &conn{Conn: to}
+	sent := func(n int, _ error) int { return n }
+	for _, said := range []string{"CONNECT models.test:443 HTTP/1.1\r\n\r\n", "\x16\x03\x01POST / HTTP/1.1\r\n\r\n", "POST / HTTP/1.1\r\nthe first part of a long head"} {
+		if to.at = nil; sent(c.Write([]byte(said))) != len(said) || len(to.at) != 1 {
+			t.Errorf("%q waits for a body", said)
+		}
+	}
+	pieces := Body{[]byte("ab"), []byte("c")}
+	for range 2 { // a connection is used again
+		to.at = nil
+		if n, err := c.Write([]byte("POST / HTTP/1.1\r\n\r\n")); n != 19 || err != nil || len(to.at) > 0 {
+			t.Errorf("the head of %d bytes was sent before its body: %v", n, err)
+		}
+		body := route{address: address{url: &url.URL{}}}.post(t.Context(), "/", pieces).Body
+		n, err := c.ReadFrom(io.LimitReader(body, 3))
+		if want := []*byte{&c.head[:1][0], &pieces[0][0], &pieces[1][0]}; err != nil || n != 3 || !slices.Equal(to.at, want) {
+			t.Errorf("sent %d bytes from %v, want 3 from %v: %v", n, to.at, want, err)
+		}
 	}
 }
 

@@ -64,7 +64,7 @@ data: [DONE]
 func TestWhatIsKeptIsAskedFor(t *testing.T) {
 	t.Parallel()
 	plain := NewTemplate("m", "s", Sampling{}, nil)
-	asks := func(t *Template) string { return string(slices.Concat(t.Request(nil, 1)...)) }
+	asks := func(t *Template) string { return string(slices.Concat(t.Request(Conversation{}, 1)...)) }
 	with := asks(plain.Keeping(Keep{Tokens: true, Top: 5}))
 	if !gjson.Valid(with) || gjson.Get(with, "top_logprobs").Int() != 5 || !gjson.Get(with, "return_token_ids").Bool() || strings.Contains(asks(plain), "logprobs") {
 		t.Errorf("%s\n%s", with, asks(plain))

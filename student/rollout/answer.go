@@ -15,7 +15,7 @@ func (p *play) say(m model.Turn) { p.messages = p.messages.Append(m) }
 // retell tells the whole conversation in one message, as both public loops do.
 func (p *play) retell(more ...string) {
 	p.told = append(p.told, more...)
-	p.messages = nil
+	p.messages = model.Conversation{}
 	p.say(model.Turn{Role: "user", Content: "# Dialogue Records History\n" + strings.Join(p.told, "\n\n")})
 }
 

@@ -90,9 +90,12 @@ func (p *play) turn(ctx context.Context, ask Asker) (h received, fault *model.Fa
 // that there is none.
 func (p *play) ask(ctx context.Context, ask Asker) (h received, err error) {
 	h.reply, h.body, err = ask.Chat(ctx, p.env.Template.Request(p.messages, p.task.Seed))
-	free := p.env.Template.Unbounded(p.messages, p.task.Seed)
 	var lost *model.Fault
-	if !errors.As(err, &lost) || !lost.Overflow || free == nil || !model.Reserves(h.body) {
+	if !errors.As(err, &lost) || !lost.Overflow || !model.Reserves(h.body) {
+		return h, err
+	}
+	free := p.env.Template.Unbounded(p.messages, p.task.Seed)
+	if free == nil {
 		return h, err
 	}
 	reply, body, again := ask.Chat(ctx, free)
