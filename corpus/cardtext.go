@@ -43,7 +43,7 @@ func funnelTable(funnel []Stage) string {
 }
 
 // Tallies writes counts by reason in one line, sorted.
-func Tallies(by map[string]int64) string {
+func Tallies[N int | int64](by map[string]N) string {
 	parts := make([]string, 0, len(by))
 	for _, k := range slices.Sorted(maps.Keys(by)) {
 		if by[k] > 0 {

@@ -108,7 +108,9 @@ func (r *Run) Rescore(ctx context.Context) (*evaluation.Summary, error) {
 			return bad
 		}
 		if before != nil && *before == rollout.LabelSuccess && !*result.Success {
-			result.Label = failedAfterAll(result)
+			if result.Label = new(rollout.LabelWrongProduct); result.HallucinatedIDs > 0 {
+				result.Label = new(rollout.LabelHallucinated)
+			}
 		}
 		return f.finish(key, result)
 	})
@@ -117,14 +119,4 @@ func (r *Run) Rescore(ctx context.Context) (*evaluation.Summary, error) {
 	}
 	summary, err := r.finish(ctx, f)
 	return summary, errors.Join(err, f.close())
-}
-
-// failedAfterAll is the label of what was a success by other rules: there was
-// a recommendation, or there had been none.
-func failedAfterAll(r *rollout.Result) *rollout.Label {
-	l := rollout.LabelWrongProduct
-	if r.HallucinatedIDs > 0 {
-		l = rollout.LabelHallucinated
-	}
-	return &l
 }

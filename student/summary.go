@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/internal/evaluation"
 	"github.com/trajectory-arena/arena/student/inspectlog"
 )
@@ -59,16 +60,7 @@ func sure95(rate *float64, interval *[2]float64) string {
 	return fmt.Sprintf("%.4f (95 %%: %.4f to %.4f)", *rate, interval[0], interval[1])
 }
 
-func counts(m map[string]int) string {
-	var parts []string
-	for _, k := range slices.Sorted(maps.Keys(m)) {
-		parts = append(parts, fmt.Sprintf("%s %d", k, m[k]))
-	}
-	if len(parts) == 0 {
-		return "none"
-	}
-	return strings.Join(parts, ", ")
-}
+func counts(m map[string]int) string { return cmp.Or(corpus.Tallies(m), "none") }
 
 func inspectScores(s *evaluation.Summary) []inspectlog.Score {
 	success := inspectlog.Score{Name: "success", Scored: s.Scored, Unscored: s.InfraErrors, Metrics: map[string]*float64{"accuracy": s.ASRScored, "asr_all": s.ASRAll, "stderr": s.SEScored}}

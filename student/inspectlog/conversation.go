@@ -17,16 +17,38 @@ import (
 // doc is one of inspect_ai's documents, or a part of one, as far as a reader needs it.
 type doc = map[string]any
 
-// read reads a rollout's trace, whatever dialect it was played in, as messages and
-// the model's last reply: inspect_ai's ChatMessage and ModelOutput.
-func read(t *arena.Trace, model string) (messages []doc, output doc) {
-	output = silent(model)
-	for i, step := range t.Steps {
-		reply, answers := turn(step, i+1)
-		reply["model"] = model
-		messages = append(append(messages, reply), answers...)
+// message is inspect_ai's ChatMessage, its keys in order. Replies alone have Source, Model
+// and Calls, answers alone Function, CallID and Error.
+type message struct {
+	Content  any     `json:"content"`
+	Error    doc     `json:"error,omitempty"`
+	Function *string `json:"function,omitempty"`
+	Model    string  `json:"model,omitempty"`
+	Role     string  `json:"role"`
+	Source   string  `json:"source,omitempty"`
+	CallID   string  `json:"tool_call_id,omitempty"`
+	Calls    []call  `json:"tool_calls,omitempty"`
+}
+
+type call struct {
+	Arguments any     `json:"arguments"`
+	Function  *string `json:"function"`
+	ID        string  `json:"id"`
+	// ParseError is why the arguments are no object.
+	ParseError *string `json:"parse_error,omitempty"`
+	Type       string  `json:"type"`
+}
+
+// read reads a rollout's trace, whatever dialect it was played in, as messages behind
+// those that there are, and the model's last reply, inspect_ai's ModelOutput.
+func read(t *arena.Trace, model string, messages ...message) ([]message, doc) {
+	output := silent(model)
+	for i := range t.Steps {
+		step, at := &t.Steps[i], len(messages)
+		messages = turn(messages, step, i+1)
+		messages[at].Model = model
 		if i == len(t.Steps)-1 {
-			end(output, reply, step)
+			end(output, &messages[at], step)
 		}
 	}
 	return messages, output
@@ -34,30 +56,32 @@ func read(t *arena.Trace, model string) (messages []doc, output doc) {
 
 func silent(model string) doc { return doc{"model": model, "choices": []doc{}, "completion": ""} }
 
-func turn(step arena.Step, number int) (reply doc, answers []doc) {
-	var calls []doc
-	add := func(call, answer doc) {
-		id := fmt.Sprintf("call_%d_%d", number, len(calls)+1)
-		call["id"], call["type"] = id, "function"
-		answer["role"], answer["tool_call_id"], answer["function"] = "tool", id, call["function"]
-		calls, answers = append(calls, call), append(answers, answer)
+// turn adds a reply and the answers to its calls.
+func turn(messages []message, step *arena.Step, number int) []message {
+	at := len(messages)
+	messages = append(messages, message{Role: "assistant", Source: "generate", Content: content(step)})
+	add := func(c call, answer message) {
+		c.ID, c.Type = fmt.Sprintf("call_%d_%d", number, len(messages)-at), "function"
+		answer.Role, answer.CallID, answer.Function = "tool", c.ID, c.Function
+		messages = append(messages, answer)
+		messages[at].Calls = append(messages[at].Calls, c)
 	}
-	for _, call := range step.Calls {
-		add(doc{"function": call.Name, "arguments": tame(string(call.Arguments))}, doc{"content": call.Result.Text()})
+	for i := range step.Calls {
+		c := &step.Calls[i]
+		add(call{Function: &c.Name, Arguments: tame(string(c.Arguments))}, message{Content: c.Result.Text()})
+	}
+	if !strings.Contains(string(step.Raw), "malformed") { // most hold none
+		return messages
 	}
 	for _, fault := range gjson.Get(string(step.Raw), "extra_info.malformed").ForEach {
 		why := fault.Get("error").String()
-		add(doc{"function": fault.Get("name").String(), "arguments": doc{"text": fault.Get("text").String()}, "parse_error": why},
-			doc{"content": why, "error": doc{"type": "parsing", "message": why}})
+		add(call{Function: new(fault.Get("name").String()), Arguments: doc{"text": fault.Get("text").String()}, ParseError: &why},
+			message{Content: why, Error: doc{"type": "parsing", "message": why}})
 	}
-	reply = doc{"role": "assistant", "source": "generate", "content": content(step)}
-	if len(calls) > 0 {
-		reply["tool_calls"] = calls
-	}
-	return reply, answers
+	return messages
 }
 
-func content(s arena.Step) any {
+func content(s *arena.Step) any {
 	if s.Think == "" {
 		return s.Response
 	}
@@ -68,7 +92,7 @@ func content(s arena.Step) any {
 	return parts
 }
 
-func end(output, reply doc, step arena.Step) {
+func end(output doc, reply *message, step *arena.Step) {
 	var body gjson.Result
 	if len(step.Proxy) > 0 {
 		body = gjson.Parse(string(step.Proxy[0].Response))

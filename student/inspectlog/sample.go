@@ -38,8 +38,7 @@ func (l *Log) sample(p *arena.Problem, r *rollout.Result) (whole, summary doc) {
 		"id": sampleID(r.ProblemID), "epoch": r.Sample + 1, "input": p.Query, "target": target, "turn_count": r.Turns,
 		"model_usage": doc{l.run.Model: l.spend(r.Tokens)}, "uuid": uuid(l.run.ID, r),
 	}
-	messages, output := read(r.Trace, l.run.Model)
-	messages = append([]doc{{"role": "system", "content": l.run.System}, {"role": "user", "content": p.Query}}, messages...)
+	messages, output := read(r.Trace, l.run.Model, message{Role: "system", Content: l.run.System}, message{Role: "user", Content: p.Query})
 	if n := len(r.Line); n > maxRollout {
 		messages, output = messages[:2], silent(l.run.Model)
 		about.LeftOut = fmt.Sprintf("the conversation: its trace of %d bytes is too long for this log, and stands in traces", n)
