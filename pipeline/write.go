@@ -11,6 +11,7 @@ import (
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/pipeline/choose"
 	"github.com/trajectory-arena/arena/pipeline/finish"
+	"github.com/trajectory-arena/arena/pipeline/reports"
 )
 
 // Summary is what a finished build says of its corpus.
@@ -60,15 +61,24 @@ func (s *session) write(ctx context.Context, only Shard) (*Summary, error) {
 			mine = append(mine, u)
 		}
 	}
+	var made *reports.Set
+	before := 0 // of the units: where all are this process's, so are the reports
+	if only == Whole {
+		before = 1
+	}
 	done := progress{s: s, stage: "write", total: len(mine)}
-	err = each(ctx, s.Config.Workers, len(mine), func(ctx context.Context, i int) error {
+	err = each(ctx, s.Config.Workers, before+len(mine), func(ctx context.Context, i int) (err error) {
+		if i < before {
+			made, err = s.reports(ctx, p)
+			return err
+		}
 		defer done.tell(0, "")
-		return s.writeUnit(ctx, p, mine[i])
+		return s.writeUnit(ctx, p, mine[i-before])
 	})
 	if err != nil {
 		return nil, err
 	}
-	return s.assemble(ctx, p)
+	return s.assemble(ctx, p, made)
 }
 
 func (s *session) summary(p *plan) *Summary {
@@ -135,8 +145,8 @@ func (s *session) writeUnit(ctx context.Context, p *plan, u unit) error {
 }
 
 // assemble puts the corpus together if every part is there; the summary is nil
-// if another process still writes one.
-func (s *session) assemble(ctx context.Context, p *plan) (*Summary, error) {
+// if another process still writes one. The reports are made here where they are nil.
+func (s *session) assemble(ctx context.Context, p *plan, made *reports.Set) (*Summary, error) {
 	parts := make([]string, len(p.Units))
 	summary := s.summary(p)
 	summary.NotRun = s.protect.NotRun
@@ -160,9 +170,10 @@ func (s *session) assemble(ctx context.Context, p *plan) (*Summary, error) {
 		return nil, err
 	}
 	defer release()
-	made, err := s.reports(ctx, p)
-	if err != nil {
-		return nil, err
+	if made == nil {
+		if made, err = s.reports(ctx, p); err != nil {
+			return nil, err
+		}
 	}
 	summary.Lifted = made.Judges.Lifted()
 	c, err := s.content(p, parts, made, summary)
