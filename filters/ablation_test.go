@@ -9,7 +9,7 @@ import (
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/filters"
 	"github.com/trajectory-arena/arena/filters/habits"
-	"github.com/trajectory-arena/arena/internal/long"
+	"github.com/trajectory-arena/arena/internal/longtest"
 )
 
 // TestAblation keeps the table of docs/decisions: how many attempts of each set change
@@ -18,7 +18,7 @@ import (
 //
 //nolint:paralleltest // it takes rules out of the filter
 func TestAblation(t *testing.T) {
-	if !long.Tests {
+	if !longtest.Tests {
 		t.Skip("all sets once for each rule: go test -tags long")
 	}
 	sets := []string{"real", "day", "set on", "left out"}

@@ -8,14 +8,14 @@ import (
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/filters/habits"
-	"github.com/trajectory-arena/arena/internal/long"
+	"github.com/trajectory-arena/arena/internal/longtest"
 )
 
 // TestClaimsOfOtherAuthors keeps the table of docs/measured/filter.md: for each author
 // of labelled attempts, what the claims are worth that a slope fitted on all other
 // authors makes of the same odds. Claims above 0.95 are right in 0.97.
 func TestClaimsOfOtherAuthors(t *testing.T) {
-	if !long.Tests {
+	if !longtest.Tests {
 		t.Skip("a simulation of many days: go test -tags long")
 	}
 	t.Parallel()

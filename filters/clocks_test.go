@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/trajectory-arena/arena"
-	"github.com/trajectory-arena/arena/internal/long"
+	"github.com/trajectory-arena/arena/internal/longtest"
 )
 
 // skews are clocks of the model server beside the shop's, in milliseconds by the
@@ -41,7 +41,7 @@ func skewed(tr *arena.Trace, ahead func(n int) int64) *arena.Trace {
 // at worst unknown, and no program becomes agentic by one: the labelled day, simulated
 // families, and real trajectories.
 func TestOtherClocksAccuseNobody(t *testing.T) {
-	if !long.Tests {
+	if !longtest.Tests {
 		t.Skip("days under many clocks: go test -tags long")
 	}
 	t.Parallel()

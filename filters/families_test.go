@@ -15,7 +15,7 @@ import (
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/filters/habits"
-	"github.com/trajectory-arena/arena/internal/long"
+	"github.com/trajectory-arena/arena/internal/longtest"
 )
 
 var update = flag.Bool("update", false, "write golden files")
@@ -55,7 +55,7 @@ func rights(judged []judgement) map[string]rightOf {
 // keeps the table that docs/measured/filter.md quotes: every family, those that
 // weights were set on and those left out.
 func TestFamilyTable(t *testing.T) {
-	if !long.Tests {
+	if !longtest.Tests {
 		t.Skip("a simulation of many days: go test -tags long")
 	}
 	t.Parallel()

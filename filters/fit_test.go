@@ -11,7 +11,7 @@ import (
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/filters"
 	"github.com/trajectory-arena/arena/filters/habits"
-	"github.com/trajectory-arena/arena/internal/long"
+	"github.com/trajectory-arena/arena/internal/longtest"
 )
 
 // authors are the sources of labelled attempts that one hand or one program wrote.
@@ -31,7 +31,7 @@ func judgeAuthors(t *testing.T) map[string][]judgement {
 // authors that it never saw, beside the rules: docs/decisions quotes it. It holds
 // nothing, so that it runs only where its table is seen.
 func TestFitBesideRules(t *testing.T) {
-	if !long.Tests || !testing.Verbose() {
+	if !longtest.Tests || !testing.Verbose() {
 		t.Skip("prints a table of many days: go test -tags long -v -run FitBesideRules ./filters")
 	}
 	t.Parallel()

@@ -7,7 +7,7 @@ import (
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/filters"
 	"github.com/trajectory-arena/arena/filters/checks"
-	"github.com/trajectory-arena/arena/internal/long"
+	"github.com/trajectory-arena/arena/internal/longtest"
 )
 
 // guilty is, for every check of the second pass, a family that it fires on over
@@ -64,7 +64,7 @@ func TestDaysDoNotMove(t *testing.T) {
 		"honest plain", "puppet", "puppet opens the cheapest", "overrides now and then",
 		"honest native", "puppet with dice", "puppet shuffles openings", "puppet with one plan",
 	}
-	for _, family := range families[:long.Or(8, 4)] {
+	for _, family := range families[:longtest.Or(8, 4)] {
 		day := playDays(familyNamed(family), days{8000, 45})[:45]
 		want := axes(judgeDay(t, day))
 		for name, change := range same {

@@ -12,7 +12,7 @@ import (
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/filters"
-	"github.com/trajectory-arena/arena/internal/long"
+	"github.com/trajectory-arena/arena/internal/longtest"
 )
 
 // rewrite applies change to every text of a trace that could hold words, ids
@@ -173,7 +173,7 @@ func TestVerdictsDoNotMove(t *testing.T) {
 		tr := played(t, a.name)
 		want := judged(f, tr)
 		for k, name := range slices.Sorted(maps.Keys(changes)) {
-			if slices.Contains(bound[a.name], name) || (i+k)%long.Or(1, 2) > 0 {
+			if slices.Contains(bound[a.name], name) || (i+k)%longtest.Or(1, 2) > 0 {
 				continue
 			}
 			got := judged(f, changes[name](tr))

@@ -7,14 +7,14 @@ import (
 	"testing"
 
 	"github.com/trajectory-arena/arena"
-	"github.com/trajectory-arena/arena/internal/long"
+	"github.com/trajectory-arena/arena/internal/longtest"
 )
 
 // TestRealDaysDoNotMove: real traces translated or written anew, whole days of them,
 // keep their authorship. A number is the same in every language, a title's word is
 // not, so only what the words of results excuse may become unknown.
 func TestRealDaysDoNotMove(t *testing.T) {
-	if !long.Tests {
+	if !longtest.Tests {
 		t.Skip("two days five times: go test -tags long")
 	}
 	t.Parallel()
@@ -97,7 +97,7 @@ func TestLessEvidenceLeadsToUnknown(t *testing.T) {
 	}
 	for name, take := range less {
 		turned := map[string]int{}
-		for i := 0; i < len(all); i += long.Or(1, 4) {
+		for i := 0; i < len(all); i += longtest.Or(1, 4) {
 			l, was := all[i], axes[i]
 			tr := rewrite(l.trace, func(s string) string { return s })
 			take(tr)
@@ -116,12 +116,12 @@ func TestLessEvidenceLeadsToUnknown(t *testing.T) {
 func TestLessEvidenceOfDaysLeadsToUnknown(t *testing.T) {
 	t.Parallel()
 	days := [][]judgement{mixedDay(t)}
-	if long.Tests {
+	if longtest.Tests {
 		days = append(days, judgeDay(t, readDay(t, shared(t, "data/axis"))), judgeDay(t, readDay(t, sharedDay(t))))
 	}
 	for _, want := range days {
 		for i, name := range slices.Sorted(maps.Keys(less)) {
-			if i%long.Or(1, 2) > 0 {
+			if i%longtest.Or(1, 2) > 0 {
 				continue
 			}
 			changed, take := make([]labelled, len(want)), less[name]

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/trajectory-arena/arena/internal/daygen"
-	"github.com/trajectory-arena/arena/internal/long"
+	"github.com/trajectory-arena/arena/internal/longtest"
 	"github.com/trajectory-arena/arena/internal/stats"
 )
 
@@ -77,7 +77,7 @@ func share(scores []float64, threshold float64) string {
 // holds nothing, so that it runs only where its table is seen.
 func TestFrontier(t *testing.T) {
 	t.Parallel()
-	if !long.Tests || !testing.Verbose() {
+	if !longtest.Tests || !testing.Verbose() {
 		t.Skip("prints a table for docs/measured in a minute: go test -tags long -v -run Frontier ./guard")
 	}
 	public := publicBank(t)
@@ -117,8 +117,8 @@ func TestFrontier(t *testing.T) {
 // TestFalseDropsCover holds the estimate against the truth in simulated banks.
 func TestFalseDropsCover(t *testing.T) {
 	t.Parallel()
-	banks, texts, rounds := 250, long.Or(1000, 400), long.Or(500, 8)
-	all := generated(t, 23, long.Or(3000, 1000))
+	banks, texts, rounds := 250, longtest.Or(1000, 400), longtest.Or(500, 8)
+	all := generated(t, 23, longtest.Or(3000, 1000))
 	covered := 0
 	for i := range rounds {
 		r := rand.New(rand.NewPCG(1, uint64(i)))

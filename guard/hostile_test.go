@@ -7,7 +7,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/trajectory-arena/arena/internal/long"
+	"github.com/trajectory-arena/arena/internal/longtest"
 )
 
 // TestHugeTextTakesLinearTime checks texts on which anything quadratic would
@@ -15,7 +15,7 @@ import (
 func TestHugeTextTakesLinearTime(t *testing.T) {
 	t.Parallel()
 	g := newTestGuard(t, bankOfTopics())
-	size := long.Or(1<<18, 1<<17)
+	size := longtest.Or(1<<18, 1<<17)
 	var numbers strings.Builder
 	for i := 1000; numbers.Len() < size; i++ {
 		fmt.Fprintf(&numbers, "%d ", i)

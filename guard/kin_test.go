@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	arena "github.com/trajectory-arena/arena"
-	"github.com/trajectory-arena/arena/internal/long"
+	"github.com/trajectory-arena/arena/internal/longtest"
 )
 
 func alikeProblems(n int) []arena.Problem {
@@ -22,7 +22,7 @@ func alikeProblems(n int) []arena.Problem {
 // TestAlikeProblemsAreNotComparedPairwise would take many minutes if they were.
 func TestAlikeProblemsAreNotComparedPairwise(t *testing.T) {
 	t.Parallel()
-	if clusters := clustered(t, alikeProblems(long.Or(20_000, 10_000))); len(clusters) != 1 {
+	if clusters := clustered(t, alikeProblems(longtest.Or(20_000, 10_000))); len(clusters) != 1 {
 		t.Errorf("%d clusters", len(clusters))
 	}
 }

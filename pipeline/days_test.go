@@ -13,7 +13,7 @@ import (
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/guard"
-	"github.com/trajectory-arena/arena/internal/long"
+	"github.com/trajectory-arena/arena/internal/longtest"
 	"github.com/trajectory-arena/arena/pipeline"
 	"github.com/trajectory-arena/arena/pipeline/choose"
 	"github.com/trajectory-arena/arena/pipeline/finish"
@@ -24,7 +24,7 @@ import (
 // one has the rows and tables of one build.
 func TestDaysAddedInTurn(t *testing.T) {
 	t.Parallel()
-	turns := long.Or(30, 3)
+	turns := longtest.Or(30, 3)
 	dir := t.TempDir()
 	in := func(name string) string { return filepath.Join(dir, name) }
 	files := piecesOf(t, turns)

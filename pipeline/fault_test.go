@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"github.com/trajectory-arena/arena/corpus"
-	"github.com/trajectory-arena/arena/internal/long"
+	"github.com/trajectory-arena/arena/internal/longtest"
 )
 
 var errDisk = errors.New("no space left on device")
@@ -169,7 +169,7 @@ func failEachStep(t *testing.T, least int, write func(fsys corpus.FS, out string
 		t.Fatalf("only %d kinds of steps were met: %v", len(whole.seen), whole.seen)
 	}
 	for i, step := range slices.Sorted(maps.Keys(whole.seen)) {
-		if i%24 > 0 && !long.Tests {
+		if i%24 > 0 && !longtest.Tests {
 			continue
 		}
 		t.Run(step, func(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/redact"
 	"github.com/trajectory-arena/arena/internal/canary"
-	"github.com/trajectory-arena/arena/internal/long"
+	"github.com/trajectory-arena/arena/internal/longtest"
 	"github.com/trajectory-arena/arena/pipeline"
 	"github.com/trajectory-arena/arena/pipeline/finish"
 	"github.com/trajectory-arena/arena/pipeline/foreign"
@@ -36,12 +36,12 @@ func TestImportIsTheSameForAnyWorkersAndOrder(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	days := map[string]string{"planted": plantDay(t, canary.All())}
-	if long.Tests {
+	if longtest.Tests {
 		days["plain"] = sampleDay
 	}
 	for name, day := range days {
 		var want map[string]string
-		for _, workers := range long.Or([]int{1, 2, 5}, []int{1, 5}) {
+		for _, workers := range longtest.Or([]int{1, 2, 5}, []int{1, 5}) {
 			m := newImport(t, day, filepath.Join(dir, fmt.Sprint(name, workers)))
 			m.Workers = workers
 			if workers == 5 {

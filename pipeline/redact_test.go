@@ -20,7 +20,7 @@ import (
 	"github.com/trajectory-arena/arena/corpus/redact"
 	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/internal/canary"
-	"github.com/trajectory-arena/arena/internal/long"
+	"github.com/trajectory-arena/arena/internal/longtest"
 	"github.com/trajectory-arena/arena/pipeline/finish"
 	"github.com/trajectory-arena/arena/pipeline/mix"
 	"github.com/trajectory-arena/arena/pipeline/public"
@@ -195,7 +195,7 @@ func TestCanariesLeaveNoCorpus(t *testing.T) {
 	t.Parallel()
 	secrets, dir := canary.Some(), t.TempDir()
 	day := plantDay(t, secrets)
-	leaveRuns(t, day, long.Or(10, 2))
+	leaveRuns(t, day, longtest.Or(10, 2))
 	r := newRun(t, day, filepath.Join(dir, "corpus"))
 	r.Config.Redact.Secrets = false
 	build(t, r)

@@ -13,7 +13,7 @@ import (
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/verify"
-	"github.com/trajectory-arena/arena/internal/long"
+	"github.com/trajectory-arena/arena/internal/longtest"
 	"github.com/trajectory-arena/arena/judges"
 	"github.com/trajectory-arena/arena/judges/outcome"
 	"github.com/trajectory-arena/arena/pipeline"
@@ -23,7 +23,7 @@ import (
 var sampleDay = "../testdata/day"
 
 func TestMain(m *testing.M) {
-	code := long.RunOnDay(m, &sampleDay)
+	code := longtest.RunOnDay(m, &sampleDay)
 	if err := os.RemoveAll(sampleBuild.dir); err != nil {
 		panic(err)
 	}

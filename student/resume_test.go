@@ -23,7 +23,7 @@ import (
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/internal/evaluation"
-	"github.com/trajectory-arena/arena/internal/long"
+	"github.com/trajectory-arena/arena/internal/longtest"
 	"github.com/trajectory-arena/arena/internal/model"
 	"github.com/trajectory-arena/arena/internal/script"
 	"github.com/trajectory-arena/arena/shop"
@@ -109,7 +109,7 @@ func TestKilledRunsGoOn(t *testing.T) {
 func TestTheFaultPlan(t *testing.T) {
 	t.Parallel()
 	samples, kills := 1, []int{20, 30, 15}
-	if long.Tests {
+	if longtest.Tests {
 		samples, kills = 6, []int{120, 180, 90}
 	}
 	all := behaviours()

@@ -17,8 +17,8 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/trajectory-arena/arena"
-	"github.com/trajectory-arena/arena/internal/hostile"
-	"github.com/trajectory-arena/arena/internal/long"
+	"github.com/trajectory-arena/arena/internal/hostiletest"
+	"github.com/trajectory-arena/arena/internal/longtest"
 	"github.com/trajectory-arena/arena/traces/cold"
 	"github.com/trajectory-arena/arena/traces/convert"
 )
@@ -143,17 +143,17 @@ func TestHostileFilesOfEveryFormat(t *testing.T) {
 	for name, whole := range samples {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			files := hostile.Files(strings.TrimSpace(whole), 3000)
+			files := hostiletest.Files(strings.TrimSpace(whole), 3000)
 			if strings.HasPrefix(name, "inspect") {
 				z := zippedLog(t, whole)
 				for i := range 60 {
 					at := len(z) * i / 60
-					files = append(files, hostile.File{What: "zip, cut", Text: z[:at]}, hostile.File{What: "zip, flipped", Text: flipped(z, at)})
+					files = append(files, hostiletest.File{What: "zip, cut", Text: z[:at]}, hostiletest.File{What: "zip, flipped", Text: flipped(z, at)})
 				}
 			}
 			read, refused := 0, 0
 			for i, file := range files {
-				if i%long.Or(1, 6) > 0 {
+				if i%longtest.Or(1, 6) > 0 {
 					continue
 				}
 				for _, item := range readBytes(t, strings.NewReader(file.Text), small()) {
@@ -174,14 +174,14 @@ func TestHostileFilesOfEveryFormat(t *testing.T) {
 	}
 }
 
-func refusedInWords(t *testing.T, file hostile.File, f *Fault) {
+func refusedInWords(t *testing.T, file hostiletest.File, f *Fault) {
 	t.Helper()
 	if f.Reason == "" || f.Detail == "" || len(f.Detail) > 500 || !utf8.ValidString(f.Detail) || strings.ContainsAny(f.Detail, "\n\x00") {
 		t.Errorf("%s: a fault without words: %+v", file.What, f)
 	}
 }
 
-func writable(t *testing.T, file hostile.File, trace *arena.Trace) {
+func writable(t *testing.T, file hostiletest.File, trace *arena.Trace) {
 	t.Helper()
 	if n := len(trace.Steps); n > small().Limits.Elements {
 		t.Errorf("%s: %d steps", file.What, n)

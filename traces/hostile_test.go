@@ -16,7 +16,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/trajectory-arena/arena"
-	"github.com/trajectory-arena/arena/internal/long"
+	"github.com/trajectory-arena/arena/internal/longtest"
 	"github.com/trajectory-arena/arena/traces/cold"
 	"github.com/trajectory-arena/arena/traces/convert"
 )
@@ -211,7 +211,7 @@ func TestBombsStopTheirFileOnly(t *testing.T) {
 // nothing answers, and one id for all, tens of thousands of times each.
 func TestManyMessagesTakeTheirTimeOnly(t *testing.T) {
 	t.Parallel()
-	n := long.Or(40_000, 10_000)
+	n := longtest.Or(40_000, 10_000)
 	for name, messages := range map[string]string{
 		"unasked":  `{"role":"assistant","tool_calls":[{"id":"a","name":"f"}]},{"role":"tool","tool_call_id":"b","content":""},`,
 		"one turn": `{"role":"user","content":""},{"role":"tool","content":""},`,

@@ -16,7 +16,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 
 	"github.com/trajectory-arena/arena"
-	"github.com/trajectory-arena/arena/internal/long"
+	"github.com/trajectory-arena/arena/internal/longtest"
 )
 
 // fields is an object by encoding/json: the last of equal keys counts and keys
@@ -241,7 +241,7 @@ func TestEveryGeneratedEnvelopeAgreesWithEncodingJSON(t *testing.T) {
 	t.Parallel()
 	for _, set := range []string{"day", "judge"} {
 		lines := sharedLines(t, set)
-		for i := 0; i < len(lines); i += long.Or(1, 8) {
+		for i := 0; i < len(lines); i += longtest.Or(1, 8) {
 			checkAgainstOracle(t, lines[i])
 		}
 	}

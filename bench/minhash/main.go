@@ -12,7 +12,7 @@ import (
 	"runtime"
 
 	"github.com/trajectory-arena/arena/guard/minhash"
-	"github.com/trajectory-arena/arena/internal/long"
+	"github.com/trajectory-arena/arena/internal/longtest"
 )
 
 func main() {
@@ -32,14 +32,14 @@ func measure(in io.Reader, out io.Writer) error {
 	for part := range bytes.SplitSeq(bytes.TrimSuffix(b, []byte{0}), []byte{0}) {
 		docs = append(docs, string(part))
 	}
-	begun := long.CPU()
+	begun := longtest.CPU()
 	for _, d := range docs {
 		minhash.Sign(d)
 	}
-	signed := long.CPU()
+	signed := longtest.CPU()
 	if _, _, err = minhash.Texts(docs, minhash.Long()); err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "%.4f %.4f\n", (signed - begun).Seconds(), (long.CPU() - signed).Seconds())
+	fmt.Fprintf(out, "%.4f %.4f\n", (signed - begun).Seconds(), (longtest.CPU() - signed).Seconds())
 	return nil
 }

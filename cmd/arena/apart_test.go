@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
-	"github.com/trajectory-arena/arena/internal/long"
+	"github.com/trajectory-arena/arena/internal/longtest"
 )
 
 // noFiles are the flags whose words name no file.
@@ -77,7 +77,7 @@ func TestEveryFlagOfAFileSaysWhatIsDoneWithIt(t *testing.T) {
 func TestNoCommandWritesOverWhatItReads(t *testing.T) {
 	t.Parallel()
 	for i, c := range commands(t) {
-		if i%long.Or(1, 2) > 0 {
+		if i%longtest.Or(1, 2) > 0 {
 			continue
 		}
 		outputs, inputs := noted(c, "writes", "replaces"), noted(c, "reads")

@@ -10,7 +10,7 @@ import (
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/rows"
-	"github.com/trajectory-arena/arena/internal/long"
+	"github.com/trajectory-arena/arena/internal/longtest"
 )
 
 // TestACorpusComesBackFromEveryFormat writes the kept attempts of a corpus as other tools
@@ -27,7 +27,7 @@ func TestACorpusComesBackFromEveryFormat(t *testing.T) {
 	}
 	buildTestDay(t, in("corpus"))
 	want := sftRows(t, in("corpus"))
-	if len(want) < long.Or(40, 20) {
+	if len(want) < longtest.Or(40, 20) {
 		t.Fatalf("%d rows", len(want))
 	}
 	// Away from its corpus a file of Parquet has no bank that protects its eval rows.

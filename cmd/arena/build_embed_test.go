@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
-	"github.com/trajectory-arena/arena/internal/long"
+	"github.com/trajectory-arena/arena/internal/longtest"
 )
 
 // bagOfWords is an embeddings server whose vectors count words by hash.
@@ -92,7 +92,7 @@ func TestATierOfEmbeddingsThatStops(t *testing.T) {
 				"leak":  {"leak", "--held-out", filepath.Join("..", "..", "testdata", "leak", "bank.jsonl"), filepath.Join("..", "..", "testdata", "leak", "texts.jsonl")},
 				"build": {"build", testDay},
 			} {
-				if tt.alike && command == "build" && !long.Tests {
+				if tt.alike && command == "build" && !longtest.Tests {
 					continue
 				}
 				var asked atomic.Int64

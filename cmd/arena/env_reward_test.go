@@ -9,7 +9,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"github.com/trajectory-arena/arena/internal/long"
+	"github.com/trajectory-arena/arena/internal/longtest"
 )
 
 // TestRewardIsTheScore: what env reward says of an attempt is what score says, and the
@@ -17,7 +17,7 @@ import (
 func TestRewardIsTheScore(t *testing.T) {
 	t.Parallel()
 	day := "../../../shared/data/day"
-	if _, err := os.Stat(day); err != nil || !long.Tests {
+	if _, err := os.Stat(day); err != nil || !longtest.Tests {
 		day = "../../testdata/day"
 	}
 	lines := func(command ...string) []gjson.Result {

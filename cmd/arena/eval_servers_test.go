@@ -17,7 +17,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
-	"github.com/trajectory-arena/arena/internal/long"
+	"github.com/trajectory-arena/arena/internal/longtest"
 	"github.com/trajectory-arena/arena/internal/loopback"
 	"github.com/trajectory-arena/arena/internal/script"
 )
@@ -172,7 +172,7 @@ func TestNobodyListens(t *testing.T) {
 		t.Errorf("exit %d: %s", code, words)
 	}
 	late := 700 * time.Millisecond
-	if long.Tests {
+	if longtest.Tests {
 		late = 12 * time.Second // a pool gives a server up after ten
 	}
 	time.AfterFunc(late, func() { listenAt(t, address, solving()) })

@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
-	"github.com/trajectory-arena/arena/internal/long"
+	"github.com/trajectory-arena/arena/internal/longtest"
 )
 
 // TestExamplesRunAsPrinted runs the example of every help page in a folder that
@@ -28,7 +28,7 @@ func TestExamplesRunAsPrinted(t *testing.T) {
 		if !c.HasExample() || strings.Contains(c.Example, "--serve") || strings.Contains(c.Example, "--listen") {
 			return
 		}
-		if pages++; pages%16 > 0 && !long.Tests {
+		if pages++; pages%16 > 0 && !longtest.Tests {
 			return
 		}
 		name := strings.ReplaceAll(c.CommandPath(), " ", "_")

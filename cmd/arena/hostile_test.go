@@ -17,8 +17,8 @@ import (
 	"testing"
 
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
-	"github.com/trajectory-arena/arena/internal/hostile"
-	"github.com/trajectory-arena/arena/internal/long"
+	"github.com/trajectory-arena/arena/internal/hostiletest"
+	"github.com/trajectory-arena/arena/internal/longtest"
 )
 
 // envelope is one attempt with this problem id and this think text.
@@ -33,7 +33,7 @@ func zipBomb(t *testing.T) string {
 	t.Helper()
 	var b bytes.Buffer
 	w := gzip.NewWriter(&b)
-	if _, err := io.CopyN(w, emptyLines{}, long.Or[int64](128<<20, 32<<20)); err != nil {
+	if _, err := io.CopyN(w, emptyLines{}, longtest.Or[int64](128<<20, 32<<20)); err != nil {
 		t.Fatal(err)
 	}
 	if err := w.Close(); err != nil {
@@ -70,7 +70,7 @@ func TestHostileInputIsCountedAndTheDayGoesOn(t *testing.T) {
 		"nul.jsonl":      "{\"problem_id\":\"\x00\n",
 		"bomb.jsonl.gz":  zipBomb(t),
 		"path.jsonl":     envelope("../../../etc/passwd", "x") + "\n",
-		"large.jsonl":    envelope("large", strings.Repeat("word ", long.Or(6<<20, 1<<20))) + "\n",
+		"large.jsonl":    envelope("large", strings.Repeat("word ", longtest.Or(6<<20, 1<<20))) + "\n",
 		"empty.jsonl":    "",
 		"cut.jsonl.gz":   zipped(t, envelope("cut", "x"))[:60],
 		"invalid.jsonl":  strings.Replace(envelope("invalid", "x"), `"x"`, "\"\xff\xfe\"", 1) + "\n",
@@ -91,7 +91,7 @@ func TestHostileInputIsCountedAndTheDayGoesOn(t *testing.T) {
 	if err := os.WriteFile(endless, nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Truncate(endless, long.Or[int64](1<<30, 80<<20)); err != nil {
+	if err := os.Truncate(endless, longtest.Or[int64](1<<30, 80<<20)); err != nil {
 		t.Fatal(err)
 	}
 	var words bytes.Buffer
@@ -118,7 +118,7 @@ func TestHostileInputIsCountedAndTheDayGoesOn(t *testing.T) {
 var toldRefused = regexp.MustCompile(`(?m)^read +[0-9,]+ +([0-9,]+)|^([0-9]+) records? could not be read`)
 
 // ofEach is how many broken files of each format are read.
-var ofEach = long.Or(60, 4)
+var ofEach = longtest.Or(60, 4)
 
 // TestHostileFilesOfEveryFormatByEveryReader has each command that reads traces read
 // broken files of each format: it ends as it does of any day, in less than 512 MB, and
@@ -135,7 +135,7 @@ func TestHostileFilesOfEveryFormatByEveryReader(t *testing.T) {
 	}
 	bad := filepath.Join(day, "traces", "run=hostile")
 	files, counts := brokenFiles(t, bad)+brokenBlobs(t, dir, bad), map[int]bool{}
-	for _, args := range [][]string{{"convert", bad, "--to", "atif"}, {"build", day}, {"import", bad, "--unguarded"}, {"filter", day}}[:long.Or(4, 2)] {
+	for _, args := range [][]string{{"convert", bad, "--to", "atif"}, {"build", day}, {"import", bad, "--unguarded"}, {"filter", day}}[:longtest.Or(4, 2)] {
 		c := exec.CommandContext(t.Context(), program(t), append(args, "--max-unreadable", "1", "-o", filepath.Join(dir, args[0]))...)
 		var said bytes.Buffer
 		c.Stderr = &said
@@ -219,7 +219,7 @@ func brokenFiles(t *testing.T, folder string) (n int) {
 		if strings.HasSuffix(sample, ".golden") {
 			continue
 		}
-		all := hostile.Files(strings.TrimSpace(string(whole)), 50_000)
+		all := hostiletest.Files(strings.TrimSpace(string(whole)), 50_000)
 		for i := range ofEach {
 			to := filepath.Join(folder, fmt.Sprintf("%d-%s", i, filepath.Base(sample)))
 			if err == nil {
@@ -249,7 +249,7 @@ func zipped(t *testing.T, text string) string {
 
 // blobs are n files made of one that is no text: cut, with bytes flipped, blank or at
 // their highest, most of them near the end, where such formats keep their tables.
-func blobs(whole string, n int) (all []hostile.File) {
+func blobs(whole string, n int) (all []hostiletest.File) {
 	for i := range n {
 		at := len(whole) * i / n
 		if i%2 == 1 {
@@ -262,7 +262,7 @@ func blobs(whole string, n int) (all []hostile.File) {
 			{"blank", whole[:at] + strings.Repeat("\x00", end-at) + whole[end:]},
 			{"highest", whole[:at] + strings.Repeat("\xff", end-at) + whole[end:]},
 		}[i/2%4]
-		all = append(all, hostile.File{What: fmt.Sprintf("%s at %d", changed[0], at), Text: changed[1]})
+		all = append(all, hostiletest.File{What: fmt.Sprintf("%s at %d", changed[0], at), Text: changed[1]})
 	}
 	return all
 }

@@ -9,7 +9,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/trajectory-arena/arena/internal/long"
+	"github.com/trajectory-arena/arena/internal/longtest"
 	"github.com/trajectory-arena/arena/internal/loopback"
 )
 
@@ -25,7 +25,7 @@ func TestHowTosRunAsPrinted(t *testing.T) {
 		t.Fatalf("%d pages, %v", len(pages), err)
 	}
 	dir := t.TempDir()
-	for i := 0; i < len(pages); i += long.Or(1, 3) {
+	for i := 0; i < len(pages); i += longtest.Or(1, 3) {
 		page := pages[i]
 		b, err := os.ReadFile(page)
 		if err != nil {

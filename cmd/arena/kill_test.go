@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/trajectory-arena/arena/internal/long"
+	"github.com/trajectory-arena/arena/internal/longtest"
 )
 
 // otherBuild is the program of another commit that the tests of processes and the
@@ -47,7 +47,7 @@ func TestKilledAndResumed(t *testing.T) {
 	arena, dir, day := program(t), t.TempDir(), testDay
 	in := func(name string) string { return filepath.Join(dir, name) }
 	killedAndResumed(t, arena, in("built"), []string{"build", day, "-q"})
-	if !long.Tests {
+	if !longtest.Tests {
 		return
 	}
 	if b, err := exec.Command(arena, "build", day, "-o", in("other"), "-q", "--set", "guard.seed=7").CombinedOutput(); err != nil {
@@ -73,7 +73,7 @@ func killedAndResumed(t *testing.T, arena, whole string, args []string) {
 	must(to(whole))
 	took := time.Since(began)
 	for i := range 5 {
-		if i != 3 && !long.Tests {
+		if i != 3 && !longtest.Tests {
 			continue
 		}
 		c := to(killed)
@@ -196,7 +196,7 @@ func TestAKilledStageIsRunAgain(t *testing.T) {
 // left. With the tag long it goes on until a hundred were killed.
 func TestTwinsOfAShard(t *testing.T) {
 	s := newStages(t, 2)
-	least, kills := long.Or(100, 1), 0
+	least, kills := longtest.Or(100, 1), 0
 	draw := rand.New(rand.NewPCG(24, 1))
 	for kills < least {
 		for _, name := range []string{"w", "stages"} {

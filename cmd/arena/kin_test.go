@@ -13,7 +13,7 @@ import (
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/guard/rows"
-	"github.com/trajectory-arena/arena/internal/long"
+	"github.com/trajectory-arena/arena/internal/longtest"
 	"github.com/trajectory-arena/arena/report/attempt"
 )
 
@@ -25,7 +25,7 @@ import (
 func TestPlantedCopiesAreFoundAndLoseTheTie(t *testing.T) {
 	t.Parallel()
 	days := []string{wholeDay}
-	if long.Tests {
+	if longtest.Tests {
 		days = append(days, filepath.Join("..", "..", "..", "shared", "data", "day"))
 	}
 	for _, from := range days {

@@ -18,7 +18,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
-	"github.com/trajectory-arena/arena/internal/long"
+	"github.com/trajectory-arena/arena/internal/longtest"
 )
 
 func TestMain(m *testing.M) {
@@ -38,7 +38,7 @@ type onDay struct{ *testing.M }
 
 func (m onDay) Run() int {
 	defer func() { _ = os.RemoveAll(filepath.Dir(builtDay)) }() // it lies among what is temporary
-	return long.RunOnDay(m.M, &testDay)
+	return longtest.RunOnDay(m.M, &testDay)
 }
 
 // builtDay is where the corpus of the test day is, once a test has asked for it.
@@ -110,7 +110,7 @@ func isLong(condition string) (bool, error) {
 	if condition != "long" {
 		return false, fmt.Errorf("there is no condition %q", condition)
 	}
-	return long.Tests, nil
+	return longtest.Tests, nil
 }
 
 // publicAPI serves the sample race as ORO's public API has it, and for the rest the
@@ -147,7 +147,7 @@ func scripts(t *testing.T, dir string, short ...string) []string {
 		short = []string{"*"}
 	}
 	var files []string
-	each, seen := long.Or(1, 12), map[string]int{}
+	each, seen := longtest.Or(1, 12), map[string]int{}
 	if testing.Short() || strings.Contains(flag.Lookup("test.run").Value.String(), "/") {
 		each = 1
 	}

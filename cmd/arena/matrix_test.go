@@ -18,7 +18,7 @@ import (
 	"testing"
 
 	"github.com/trajectory-arena/arena/guard/rows"
-	"github.com/trajectory-arena/arena/internal/long"
+	"github.com/trajectory-arena/arena/internal/longtest"
 	"github.com/trajectory-arena/arena/internal/model/modeltest"
 	"github.com/trajectory-arena/arena/internal/script"
 )
@@ -210,7 +210,7 @@ func TestNothingHeldOutReachesTraining(t *testing.T) {
 		"SHOP": catalog + " -k 12 --model m --endpoint " + studentURL(t, m.student(t)), "REASONER": "--model m --ledger ledger --endpoint " + m.reasoner(t),
 	}
 	for _, r := range matrixRoutes {
-		if !long.Tests && (!slices.Contains(matrixSample, r.out) || r.lost == bare && !strings.HasPrefix(r.command, "build")) {
+		if !longtest.Tests && (!slices.Contains(matrixSample, r.out) || r.lost == bare && !strings.HasPrefix(r.command, "build")) {
 			continue
 		}
 		if _, err := os.Stat(in("bankless")); err != nil && r.lost == bare { // all routes that know are behind us
@@ -245,7 +245,7 @@ func TestNothingHeldOutReachesTraining(t *testing.T) {
 		}
 		if r.shows != "" {
 			m.shown(t, r.command, r.shows, found)
-			if r.out != "loose" && !long.Tests {
+			if r.out != "loose" && !longtest.Tests {
 				continue
 			}
 			m.verified(t, r.out, found, func(command ...string) (string, error) {
@@ -560,7 +560,7 @@ func (m *matrix) plantEpisodes(t *testing.T, dir string) {
 		abacus apron axe badge balloon barrel bell bench binder brush cello chisel clamp cushion dice dresser easel fiddle flag flute funnel
 		globe harp hat jacket jar jug kite ladle lens lock mallet marble mop needle net pan parasol plug pot puzzle rake ruler shirt skate sled
 		snorkel socket spade spear stool strap sword tray tweezers wheel wig`)
-	for n, thing := range things[:long.Or(len(things), 126)] { // three of each cell, since some requests are drawn for evaluation
+	for n, thing := range things[:longtest.Or(len(things), 126)] { // three of each cell, since some requests are drawn for evaluation
 		of, places := "episode", episodePlaces
 		if n%7 == 6 {
 			of, places = "unread", unreadPlaces

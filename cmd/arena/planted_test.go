@@ -15,7 +15,7 @@ import (
 	"testing"
 
 	"github.com/trajectory-arena/arena/guard/rows"
-	"github.com/trajectory-arena/arena/internal/long"
+	"github.com/trajectory-arena/arena/internal/longtest"
 )
 
 // plant is a problem of the sample day whose request is protected, asked in
@@ -72,7 +72,7 @@ func TestPlantedProblemsReachNoTrainer(t *testing.T) {
 	put(t, stranger, []byte(`{"id":"s","text":"eleven pewter snow globes for a museum of lighthouses"}`+"\n"))
 	day := plantedDay(t, dir)
 	formats := []string{"openai"}
-	if long.Tests {
+	if longtest.Tests {
 		formats = append(formats, "envelopes", "atif")
 	}
 	for _, format := range formats {

@@ -17,7 +17,7 @@ import (
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/guard"
-	"github.com/trajectory-arena/arena/internal/long"
+	"github.com/trajectory-arena/arena/internal/longtest"
 	"github.com/trajectory-arena/arena/internal/model/modeltest"
 	"github.com/trajectory-arena/arena/internal/script"
 	"github.com/trajectory-arena/arena/pipeline/recipe"
@@ -88,7 +88,7 @@ func TestRecipes(t *testing.T) {
 		t.Helper()
 		args := append([]string{"recipe", name, "--corpus", in("corpus"), "--catalog", filepath.Join(testDay, "catalog.jsonl"), "-o", in(out)}, more...)
 		must(t, cli.ExitOK, args...)
-		if long.Tests || name == "rft" {
+		if longtest.Tests || name == "rft" {
 			must(t, cli.ExitOK, "verify", in(out))
 		}
 		if evals, err := filepath.Glob(filepath.Join(in(out), "data", "*", "eval*")); err != nil || len(evals) > 0 {
@@ -173,7 +173,7 @@ func TestRecipes(t *testing.T) {
 		}
 	}
 
-	for _, name := range []string{"sft", "kto", "pref"}[:long.Or(3, 1)] {
+	for _, name := range []string{"sft", "kto", "pref"}[:longtest.Or(3, 1)] {
 		stage(name, name+"-of-corpus")
 	}
 	if r := recipeReport(t, in("sft-of-corpus")); len(r.Proof.Outside) != 0 || r.Proof.Canary != "caught" || r.Proof.Guard.Rows == 0 {
@@ -214,7 +214,7 @@ func TestMistakesAreFailures(t *testing.T) {
 	stage := func(name string, more ...string) string {
 		t.Helper()
 		words := must(t, cli.ExitOK, append([]string{"recipe", name, "--corpus", in("corpus"), "--catalog", filepath.Join(testDay, "catalog.jsonl"), "-o", in(name)}, more...)...)
-		if long.Tests {
+		if longtest.Tests {
 			must(t, cli.ExitOK, "verify", in(name))
 		}
 		return words
@@ -344,7 +344,7 @@ func TestRecipeKilledAndResumed(t *testing.T) {
 		_, err := os.Stat(filepath.Join(in("killed"), "manifest.json"))
 		return err == nil
 	}
-	kills := long.Or(4, 1)
+	kills := longtest.Or(4, 1)
 	for i := 0; i < kills && !finished(); i++ {
 		c := command(url, "killed")
 		if err := c.Start(); err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/trajectory-arena/arena/corpus/redact"
 	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/internal/canary"
-	"github.com/trajectory-arena/arena/internal/long"
+	"github.com/trajectory-arena/arena/internal/longtest"
 	"github.com/trajectory-arena/arena/pipeline/reports"
 	"github.com/trajectory-arena/arena/report"
 )
@@ -117,7 +117,7 @@ func TestCanariesAreInNoLineAndNoWord(t *testing.T) {
 	for _, f := range canary.Find(t, secrets, out) {
 		t.Errorf("%s: %s", f.Kind, f.Path)
 	}
-	attempts := long.Or(180, 72)
+	attempts := longtest.Or(180, 72)
 	for name, least := range map[string]int{"filter.jsonl": attempts, "score.jsonl": attempts, "judge.jsonl": attempts, "leak.jsonl": len(secrets), "dedup.jsonl": len(secrets)} {
 		b, err := os.ReadFile(in(name))
 		if err != nil {

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/trajectory-arena/arena/internal/long"
+	"github.com/trajectory-arena/arena/internal/longtest"
 )
 
 // writers are the commands that write a folder or a file beside build, mix, stage
@@ -32,7 +32,7 @@ func writers(built, other, day string) map[string][]string {
 		"drift":   {"drift", built, "--against", other},
 		"dedup":   {"dedup", filepath.Join(filepath.Dir(day), "leak", "texts.jsonl")},
 	}
-	if !long.Tests {
+	if !longtest.Tests {
 		maps.DeleteFunc(all, func(name string, _ []string) bool { return name != "import" && name != "export" })
 	}
 	return all
@@ -49,7 +49,7 @@ func corpora(t *testing.T, arena string) (built, other, day string) {
 	}
 	built, other = filepath.Join(dir, "built"), filepath.Join(dir, "other")
 	buildTestDay(t, built)
-	if long.Tests {
+	if longtest.Tests {
 		if b, err := exec.Command(arena, "build", day, "-o", other, "-q", "--set", "guard.seed=7").CombinedOutput(); err != nil {
 			t.Fatalf("build: %v\n%s", err, b)
 		}
@@ -98,7 +98,7 @@ func TestAKilledWriterLeavesAllOrNothing(t *testing.T) {
 		took, whole := time.Since(began), contents(t, filepath.Join(dir, "whole"))
 		killed := filepath.Join(dir, "killed")
 		for i := range 4 {
-			if i != 3 && !long.Tests {
+			if i != 3 && !longtest.Tests {
 				continue
 			}
 			c := to("killed")

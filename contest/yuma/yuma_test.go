@@ -13,7 +13,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/trajectory-arena/arena/internal/dice"
-	"github.com/trajectory-arena/arena/internal/long"
+	"github.com/trajectory-arena/arena/internal/longtest"
 )
 
 const real = "../../../shared/data/real/yuma/"
@@ -93,7 +93,7 @@ func subnet(d *dice.Dice) *Epoch {
 func TestProperties(t *testing.T) {
 	t.Parallel()
 	d := dice.Roll(7)
-	for i := range long.Or(10_000, 1_000) {
+	for i := range longtest.Or(10_000, 1_000) {
 		e := subnet(d)
 		r := Compute(e, DefaultRules(), nil)
 		incentive, emission := 0.0, 0.0

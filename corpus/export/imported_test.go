@@ -17,7 +17,7 @@ import (
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/export"
 	"github.com/trajectory-arena/arena/corpus/rows"
-	"github.com/trajectory-arena/arena/internal/long"
+	"github.com/trajectory-arena/arena/internal/longtest"
 	"github.com/trajectory-arena/arena/pipeline/finish"
 	"github.com/trajectory-arena/arena/pipeline/foreign"
 	"github.com/trajectory-arena/arena/traces"
@@ -42,7 +42,7 @@ func imported(t *testing.T, from string) (dir string) {
 func sources(t *testing.T) []string {
 	t.Helper()
 	all := []string{filepath.Join("..", "..", "pipeline", "foreign", "testdata", "import"), nastyTraces(t)}
-	for _, name := range long.Or([]string{"tau-bench", "atif", "oro-episode", "oro-sft"}, nil) {
+	for _, name := range longtest.Or([]string{"tau-bench", "atif", "oro-episode", "oro-sft"}, nil) {
 		if dir := filepath.Join("..", "..", "..", "shared", "data", "real", name); present(dir) {
 			all = append(all, dir)
 		}

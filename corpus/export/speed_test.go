@@ -19,7 +19,7 @@ import (
 
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/export"
-	"github.com/trajectory-arena/arena/internal/long"
+	"github.com/trajectory-arena/arena/internal/longtest"
 )
 
 var corpusFlag = flag.String("corpus", "", "corpus that BenchmarkProfiles exports")
@@ -69,9 +69,9 @@ func measure(b *testing.B, from string, p export.Profile) {
 type spent struct{ wall, cpu time.Duration }
 
 func timed(do func() error) (spent, error) {
-	cpu, at := long.CPU(), time.Now()
+	cpu, at := longtest.CPU(), time.Now()
 	err := do()
-	return spent{time.Since(at), long.CPU() - cpu}, err
+	return spent{time.Since(at), longtest.CPU() - cpu}, err
 }
 
 // limit compresses blocks that lie in memory on every thread, and nothing else.

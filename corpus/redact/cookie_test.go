@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/trajectory-arena/arena/internal/long"
+	"github.com/trajectory-arena/arena/internal/longtest"
 )
 
 // TestCookiesAreHeadersWithASession holds the rule to what it takes and leaves.
@@ -49,7 +49,7 @@ func TestDenseWordsTakeNoTimeEach(t *testing.T) {
 	done := make(chan bool)
 	go func() {
 		for _, word := range []string{"cookie=", "cookie:", "cookie=a;", "cookie=a1", "password: token: secret: ", "secret="} {
-			r.Scan(strings.Repeat(word, long.Or(1<<19, 1<<18)/len(word)))
+			r.Scan(strings.Repeat(word, longtest.Or(1<<19, 1<<18)/len(word)))
 		}
 		done <- true
 	}()

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/trajectory-arena/arena/corpus/redact"
-	"github.com/trajectory-arena/arena/internal/long"
+	"github.com/trajectory-arena/arena/internal/longtest"
 )
 
 // shelf makes products in the manner of real ones: ids of 10 to 18 digits under
@@ -60,7 +60,7 @@ func (s *shelf) row() string {
 func TestGoodsStay(t *testing.T) {
 	t.Parallel()
 	const values = 8
-	s, rows := &shelf{rand.New(rand.NewPCG(5, 6))}, long.Or(1_000_000, 10_000)/values
+	s, rows := &shelf{rand.New(rand.NewPCG(5, 6))}, longtest.Or(1_000_000, 10_000)/values
 	r, changed := redact.New(redact.Options{}), 0
 	for range rows {
 		row := s.row()

@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/trajectory-arena/arena/internal/long"
+	"github.com/trajectory-arena/arena/internal/longtest"
 )
 
 // reference is Scan as it would be without any short cut: each word of each
@@ -88,7 +88,7 @@ func TestScanFindsWhatTheReferenceFinds(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 	found := 0
-	texts := long.Or(1500, 300)
+	texts := longtest.Or(1500, 300)
 	for range texts {
 		var b strings.Builder
 		for range 3 + random.IntN(12) {

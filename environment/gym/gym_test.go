@@ -23,7 +23,7 @@ import (
 	"github.com/trajectory-arena/arena/environment"
 	"github.com/trajectory-arena/arena/environment/gym"
 	"github.com/trajectory-arena/arena/environment/reward"
-	"github.com/trajectory-arena/arena/internal/long"
+	"github.com/trajectory-arena/arena/internal/longtest"
 	"github.com/trajectory-arena/arena/internal/model"
 	"github.com/trajectory-arena/arena/internal/python"
 	"github.com/trajectory-arena/arena/judges/outcome"
@@ -196,7 +196,7 @@ func TestAnEpisodeIsWhatEvalPlays(t *testing.T) {
 	s := httptest.NewServer(gym.Handler(e, gym.Options{Failures: gym.Masked}))
 	defer s.Close()
 	solved := 0
-	n := long.Or(200, 25)
+	n := longtest.Or(200, 25)
 	for i := range n {
 		at := i % len(e.Problems.All)
 		p, id := &e.Problems.All[at], e.Problems.IDs[at]

@@ -12,7 +12,7 @@ import (
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/environment"
 	"github.com/trajectory-arena/arena/environment/reward"
-	"github.com/trajectory-arena/arena/internal/long"
+	"github.com/trajectory-arena/arena/internal/longtest"
 	"github.com/trajectory-arena/arena/internal/model"
 )
 
@@ -122,7 +122,7 @@ var hackers = map[string]actor{
 // no wanted product was in view, and the flags.
 func mean(t *testing.T, e *environment.Environment, act actor) (mean, blind float64, flags map[string]int) {
 	t.Helper()
-	n := long.Or(30, 12)
+	n := longtest.Or(30, 12)
 	flags = map[string]int{}
 	for i := range n {
 		ep, err := e.Begin(e.Problems.IDs[i])

@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/trajectory-arena/arena/internal/long"
+	"github.com/trajectory-arena/arena/internal/longtest"
 )
 
 // vary makes n texts: families of near-copies with edits, and loners.
@@ -56,7 +56,7 @@ func TestEverySignedTextIsTold(t *testing.T) {
 // give.
 func TestClustersHoldEveryExactPair(t *testing.T) {
 	t.Parallel()
-	texts := vary(rand.New(rand.NewPCG(3, 4)), long.Or(1500, 500), 120)
+	texts := vary(rand.New(rand.NewPCG(3, 4)), longtest.Or(1500, 500), 120)
 	for name, o := range map[string]Options{"long": Long(), "short": Short()} {
 		_, c, err := Texts(texts, o)
 		if err != nil {

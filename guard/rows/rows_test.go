@@ -16,7 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/klauspost/compress/zstd"
 
-	"github.com/trajectory-arena/arena/internal/long"
+	"github.com/trajectory-arena/arena/internal/longtest"
 )
 
 func TestReadKnowsEveryFormat(t *testing.T) {
@@ -260,7 +260,7 @@ func TestDamagedColumnsAreErrors(t *testing.T) {
 	t.Parallel()
 	table := parquetFile(t, "sample.parquet")
 	var damaged []string
-	apart := long.Or(1, 17)
+	apart := longtest.Or(1, 17)
 	for i := 0; i < len(table); i += apart {
 		damaged = append(damaged, table[:i]+"\xff"+table[i+1:])
 	}

@@ -21,7 +21,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"github.com/parquet-go/parquet-go"
 
-	"github.com/trajectory-arena/arena/internal/long"
+	"github.com/trajectory-arena/arena/internal/longtest"
 )
 
 // Canary is one secret in the words around it.
@@ -81,7 +81,7 @@ func plain() (all []Canary) {
 
 // Some are those of all kinds, without the tag long of every fourth.
 func Some() (some []Canary) {
-	for i, all := 0, All(); i < len(all); i += long.Or(1, 4) {
+	for i, all := 0, All(); i < len(all); i += longtest.Or(1, 4) {
 		some = append(some, all[i])
 	}
 	return some

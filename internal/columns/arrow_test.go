@@ -14,7 +14,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/trajectory-arena/arena/internal/long"
+	"github.com/trajectory-arena/arena/internal/longtest"
 )
 
 // columnsSchema has a column of every kind that says more than its bytes are.
@@ -99,7 +99,7 @@ const maxTaken = 256 << 20
 // the tag long over every seventh. None may end the program.
 func TestDamagedArrowTakesLittleMemory(t *testing.T) {
 	for name, whole := range streamsOfColumns(t) {
-		for at := 0; at < len(whole); at += long.Or(1, 7) {
+		for at := 0; at < len(whole); at += longtest.Or(1, 7) {
 			for _, size := range []string{"\xff", "\x7f", "\xff\xff\xff\x7f", "\x00\x00\x00\x00\x01", "\xff\xff\xff\xff\xff\xff\xff\x00"} {
 				content := []byte(whole)
 				copy(content[at:], size)

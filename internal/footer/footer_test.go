@@ -14,7 +14,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/compress"
 
-	"github.com/trajectory-arena/arena/internal/long"
+	"github.com/trajectory-arena/arena/internal/longtest"
 )
 
 type row struct {
@@ -152,7 +152,7 @@ const mostTaken = 256 << 20
 // end the program. Without the tag long they go over its second half.
 func TestDamageTakesLittleMemory(t *testing.T) {
 	whole := file(t, &parquet.Zstd)
-	if !long.Tests {
+	if !longtest.Tests {
 		whole = whole[len(whole)/2:]
 	}
 	for at := range len(whole) - 8 {

@@ -9,7 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/stat/distuv"
 
-	"github.com/trajectory-arena/arena/internal/long"
+	"github.com/trajectory-arena/arena/internal/longtest"
 )
 
 // The tables of docs/measured/evaluation.md: go test -v -tags long -run Hold
@@ -114,7 +114,7 @@ func within(t *testing.T, what string, share, low, high float64) {
 }
 
 func TestIntervalsHoldTheTruth(t *testing.T) {
-	if !long.Tests {
+	if !longtest.Tests {
 		t.Skip("simulations of thousands of runs: go test -tags long")
 	}
 	t.Parallel()
@@ -143,7 +143,7 @@ func TestIntervalsHoldTheTruth(t *testing.T) {
 }
 
 func TestComparisonsHoldTheirLevels(t *testing.T) {
-	if !long.Tests {
+	if !longtest.Tests {
 		t.Skip("simulations of thousands of runs: go test -tags long")
 	}
 	t.Parallel()

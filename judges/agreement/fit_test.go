@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/trajectory-arena/arena/internal/dice"
-	"github.com/trajectory-arena/arena/internal/long"
+	"github.com/trajectory-arena/arena/internal/longtest"
 	"github.com/trajectory-arena/arena/judges/outcome"
 )
 
@@ -66,9 +66,9 @@ func TestTheFitFindsTheScale(t *testing.T) {
 func TestAFlatteringJudgeIsHeldDown(t *testing.T) {
 	t.Parallel()
 	up := func(x float64) float64 { return min(0.9, x+0.2) }
-	labels, judge := biased(dice.Roll(3), long.Or(100_000, 20_000), up)
+	labels, judge := biased(dice.Roll(3), longtest.Or(100_000, 20_000), up)
 	whole := nearest(concat(gradedBoth([]Ratings{labels}, &judge)))
-	n := long.Or(1000, 20)
+	n := longtest.Or(1000, 20)
 	floors, ceilings, better := 0, 0, 0
 	for seed := range n {
 		labels, judge := biased(dice.Roll(uint64(seed)+10), 200, up)

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/trajectory-arena/arena/internal/long"
+	"github.com/trajectory-arena/arena/internal/longtest"
 	"github.com/trajectory-arena/arena/judges/gates"
 	"github.com/trajectory-arena/arena/judges/probe"
 )
@@ -35,7 +35,7 @@ func TestProbesNeverRaise(t *testing.T) {
 	for _, p := range probe.All() {
 		var raised []string
 		for i, c := range cases {
-			if i%long.Or(1, 3) > 0 {
+			if i%longtest.Or(1, 3) > 0 {
 				continue
 			}
 			if *gates.Judge(c.trace, p.Apply(c.dialogue)).Score > before[i] {

@@ -15,7 +15,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/trajectory-arena/arena"
-	"github.com/trajectory-arena/arena/internal/long"
+	"github.com/trajectory-arena/arena/internal/longtest"
 	"github.com/trajectory-arena/arena/internal/model"
 	"github.com/trajectory-arena/arena/internal/model/modeltest"
 	"github.com/trajectory-arena/arena/judges/ledger"
@@ -245,7 +245,7 @@ func TestAnotherModelsAnswersAreSaidToBe(t *testing.T) {
 // a time, not eight time-outs for each attempt; what it leaves open is failed,
 // and is asked again once it answers.
 func TestAHangingServerDoesNotHoldUpTheRun(t *testing.T) {
-	attempts := long.Or(512, 384)
+	attempts := longtest.Or(512, 384)
 	well := modeltest.Say(modeltest.Grade(0.7))
 	inVirtualTime(t, "server", func(t *testing.T) {
 		var back atomic.Bool

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/trajectory-arena/arena"
-	"github.com/trajectory-arena/arena/internal/long"
+	"github.com/trajectory-arena/arena/internal/longtest"
 	"github.com/trajectory-arena/arena/internal/model/modeltest"
 	"github.com/trajectory-arena/arena/internal/script"
 	"github.com/trajectory-arena/arena/judges/ledger"
@@ -28,7 +28,7 @@ func TestAThousandAtOnce(t *testing.T) {
 	useLedger(t)
 	synctest.Test(t, func(t *testing.T) {
 		const limit = 32
-		n := long.Or(1000, 200)
+		n := longtest.Or(1000, 200)
 		s := modeltest.Virtual(t, limit, modeltest.First(late(50*time.Millisecond, modeltest.Say(modeltest.Grade(0.5)))))
 		cfg := config(s)
 		cfg.Endpoints[0].Concurrency = 256

@@ -11,7 +11,7 @@ import (
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/filters"
-	"github.com/trajectory-arena/arena/internal/long"
+	"github.com/trajectory-arena/arena/internal/longtest"
 	"github.com/trajectory-arena/arena/judges/outcome"
 	"github.com/trajectory-arena/arena/traces"
 )
@@ -103,7 +103,7 @@ func (m *measured) score(all []*arena.Trace) {
 // cpuOf is the CPU that a function takes, in milliseconds.
 func cpuOf(do func()) float64 {
 	runtime.GC()
-	before := long.CPU()
+	before := longtest.CPU()
 	do()
-	return float64(long.CPU()-before) / float64(time.Millisecond)
+	return float64(longtest.CPU()-before) / float64(time.Millisecond)
 }

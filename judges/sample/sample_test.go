@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/trajectory-arena/arena/internal/dice"
-	"github.com/trajectory-arena/arena/internal/long"
+	"github.com/trajectory-arena/arena/internal/longtest"
 )
 
 // day is a day of attempts of which the instruments are wrong here and there, with
@@ -52,7 +52,7 @@ func TestIntervalsCoverTheDaysOwnShares(t *testing.T) {
 	real := Figures(whole, truth)
 	covered := make([]int, len(real))
 	// Of fewer samples the bounds leave room for three standard errors.
-	samples, room := long.Or(2000, 150), long.Or(0.015, 0.053)
+	samples, room := longtest.Or(2000, 150), longtest.Or(0.015, 0.053)
 	for seed := range samples {
 		for i, f := range Figures(Draw(items, 200, uint64(seed)), truth) {
 			if f.Low <= *real[i].Share && *real[i].Share <= f.High {

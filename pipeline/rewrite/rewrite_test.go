@@ -22,7 +22,7 @@ import (
 	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/corpus/verify"
 	"github.com/trajectory-arena/arena/filters"
-	"github.com/trajectory-arena/arena/internal/long"
+	"github.com/trajectory-arena/arena/internal/longtest"
 	"github.com/trajectory-arena/arena/internal/model"
 	"github.com/trajectory-arena/arena/internal/model/modeltest"
 	"github.com/trajectory-arena/arena/internal/script"
@@ -42,7 +42,7 @@ import (
 var sampleDay = filepath.Join("..", "..", "testdata", "day")
 
 func TestMain(m *testing.M) {
-	code := long.RunOnDay(m, &sampleDay)
+	code := longtest.RunOnDay(m, &sampleDay)
 	if sampleBuilt != "" {
 		_ = os.RemoveAll(filepath.Dir(sampleBuilt)) // it lies among what is temporary
 	}
@@ -65,7 +65,7 @@ var (
 func days(t *testing.T) []string {
 	t.Helper()
 	all := []string{sampleDay}
-	if shared := filepath.Join("..", "..", "..", "shared", "data", "day"); long.Tests {
+	if shared := filepath.Join("..", "..", "..", "shared", "data", "day"); longtest.Tests {
 		if _, err := os.Stat(shared); err == nil {
 			all = append(all, shared)
 		}

@@ -1,7 +1,7 @@
-// Package long tells tests whether to run whole simulations and every case of a
+// Package longtest tells tests whether to run whole simulations and every case of a
 // long table. With go test -tags long ./... they do; without the tag they take a
 // sample.
-package long
+package longtest
 
 import (
 	"errors"

@@ -1,6 +1,6 @@
 //go:build !long
 
-package long
+package longtest
 
 // Tests reports whether everything is to run.
 const Tests = false

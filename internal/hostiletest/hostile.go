@@ -1,6 +1,6 @@
-// Package hostile makes files that nobody should be sent out of one that is whole: for
+// Package hostiletest makes files that nobody should be sent out of one that is whole, for
 // tests of what reads them.
-package hostile
+package hostiletest
 
 import (
 	"fmt"
