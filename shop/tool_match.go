@@ -1,8 +1,6 @@
 package shop
 
 import (
-	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -13,50 +11,34 @@ import (
 // met if it is part of that attribute, of all attribute values joined, or of
 // the descriptions. SKU options never count, as the subnet's code walks their
 // keys where it means their values.
-func (c *call) checkMatch(a python.Value) (python.Value, error) {
-	id, requirements := argument(a, "product_id", python.Value{}), argument(a, "requirements", python.Value{})
-	info, err := c.get("/view_product_information", python.DictOf(item("product_ids", id)))
-	if err != nil {
-		return python.Value{}, err
-	}
+func (c *call) checkMatch(a python.Value) python.Value {
+	id, reqs := argument(a, "product_id"), argument(a, "requirements")
+	info := c.get("/view_product_information", python.DictOf(item("product_ids", id)))
 	if !info.Truth() {
-		return notFound(requirements)
+		return notFound(reqs)
 	}
 	if info.Kind == python.List {
 		info = info.List[0]
 	}
-	reqs := requirements
-	if requirements.Kind == python.Str {
-		var syntax *python.DecodeError
-		if reqs, err = python.Loads(requirements.Text); errors.As(err, &syntax) {
-			return python.DictOf(item("matched", python.Boolean(false)), item("error", python.String("Invalid requirements JSON"))), nil
-		} else if err != nil {
-			return python.Value{}, err
+	if reqs.Kind == python.Str {
+		var valid bool
+		if reqs, valid = loads(reqs.Text); !valid {
+			return python.DictOf(item("matched", python.Boolean(false)), item("error", python.String("Invalid requirements JSON")))
 		}
 	}
-	p, err := readMatchable(info)
-	if err != nil {
-		return python.Value{}, err
-	}
-	if reqs.Kind != python.Dict {
-		return python.Value{}, noAttribute(reqs, "items")
-	}
-	return p.report(reqs, argument(info, "product_id", id)), nil
+	p := readMatchable(info)
+	mustBeDict(reqs, "items")
+	return p.report(reqs, otherwise(info, "product_id", id))
 }
 
 // notFound is the answer for an unknown product. It reads the requirements
 // without a net: what cannot be read raises.
-func notFound(requirements python.Value) (python.Value, error) {
+func notFound(requirements python.Value) python.Value {
 	if requirements.Kind != python.Str {
-		return python.Value{}, fmt.Errorf("the JSON object must be str, bytes or bytearray, not %s", requirements.TypeName())
+		raise("the JSON object must be str, bytes or bytearray, not %s", requirements.TypeName())
 	}
-	reqs, err := python.Loads(requirements.Text)
-	if err != nil {
-		return python.Value{}, err
-	}
-	if reqs.Kind != python.Dict {
-		return python.Value{}, noAttribute(reqs, "keys")
-	}
+	reqs := must(python.Loads(requirements.Text))
+	mustBeDict(reqs, "keys")
 	keys := make([]python.Value, len(reqs.Dict))
 	for i, it := range reqs.Dict {
 		keys[i] = python.String(it.Key)
@@ -64,7 +46,7 @@ func notFound(requirements python.Value) (python.Value, error) {
 	return python.DictOf(
 		item("matched", python.Boolean(false)), item("error", python.String("Product not found")),
 		item("matches", python.ListOf()), item("mismatches", python.ListOf(keys...)),
-	), nil
+	)
 }
 
 // matchable are the texts that a requirement is looked for in, lower case.
@@ -74,30 +56,28 @@ type matchable struct {
 	description string
 }
 
-func readMatchable(info python.Value) (matchable, error) {
-	p := matchable{attributes: argument(info, "attributes", python.DictOf())}
-	if p.attributes.Kind != python.Dict {
-		return p, noAttribute(p.attributes, "values")
-	}
+func readMatchable(info python.Value) matchable {
+	p := matchable{attributes: otherwise(info, "attributes", python.DictOf())}
+	mustBeDict(p.attributes, "values")
 	var values []string
 	for _, it := range p.attributes.Dict {
 		values = append(values, texts(it.Value)...)
 	}
-	for _, option := range argument(info, "sku_options", python.ListOf()).List {
+	for _, option := range argument(info, "sku_options").List {
 		for _, it := range option.Dict {
 			values = append(values, texts(it.Value)...)
 		}
 	}
 	p.values = strings.Join(values, " ||| ")
-	short, long := argument(info, "short_description", python.String("")), argument(info, "description", python.String(""))
+	short, long := otherwise(info, "short_description", python.String("")), otherwise(info, "description", python.String(""))
 	if short.Kind != python.Str {
-		return p, noOperator("+", short.TypeName(), "str")
+		noOperator("+", short.TypeName(), "str")
 	}
 	if long.Kind != python.Str {
-		return p, fmt.Errorf(`can only concatenate str (not "%s") to str`, long.TypeName())
+		raise(`can only concatenate str (not "%s") to str`, long.TypeName())
 	}
 	p.description = python.Lower(short.Text + " " + long.Text)
-	return p, nil
+	return p
 }
 
 func texts(v python.Value) []string {
@@ -146,29 +126,20 @@ const findPath = "/find_product"
 
 // findProduct searches, and within a shop searches again with less where
 // nothing was found: without the service, then with the first two words.
-func (c *call) findProduct(a python.Value) (python.Value, error) {
-	q := argument(a, "q", python.Value{})
-	params, err := c.findParams(a, q)
-	if err != nil {
-		return python.Value{}, err
+func (c *call) findProduct(a python.Value) python.Value {
+	q := argument(a, "q")
+	params := c.findParams(a, q)
+	result := c.found(findPath, params)
+	if !argument(a, "shop_id").Truth() {
+		return result
 	}
-	result, err := c.found(findPath, params)
-	if err != nil || !argument(a, "shop_id", python.Value{}).Truth() {
-		return result, err
-	}
-	if !result.Truth() && argument(a, "service", python.Value{}).Truth() {
-		if result, err = c.found(findPath, params.Without("service")); err != nil {
-			return result, err
-		}
+	if !result.Truth() && argument(a, "service").Truth() {
+		result = c.found(findPath, params.Without("service"))
 	}
 	if short := firstWords(q.Text, 2); !result.Truth() && short != q.Text {
-		shortQ, err := c.quoted(python.String(short))
-		if err != nil {
-			return python.Value{}, err
-		}
-		return c.found(findPath, params.With("q", shortQ).Without("service"))
+		return c.found(findPath, params.With("q", c.quoted(python.String(short))).Without("service"))
 	}
-	return result, nil
+	return result
 }
 
 func firstWords(s string, n int) string {
@@ -176,39 +147,31 @@ func firstWords(s string, n int) string {
 	return strings.Join(words[:min(n, len(words))], " ")
 }
 
-func (c *call) findParams(a, q python.Value) (python.Value, error) {
-	quoted, err := c.quoted(q)
-	if err != nil {
-		return python.Value{}, err
-	}
-	items := []python.Item{item("q", quoted), item("page", argument(a, "page", python.Value{Kind: python.Int, Text: "1"}))}
+func (c *call) findParams(a, q python.Value) python.Value {
+	params := python.DictOf(item("q", c.quoted(q)), item("page", otherwise(a, "page", count(1))))
 	for _, name := range []string{"shop_id", "price", "sort", "service"} {
-		items = append(items, item(name, argument(a, name, python.Value{})))
+		params = params.With(name, argument(a, name))
 	}
-	params := python.DictOf(items...)
-	if isText(argument(params, "sort", python.Value{}), "default") {
+	if isText(argument(params, "sort"), "default") {
 		params = params.Without("sort")
 	}
-	service, err := withoutDefault(argument(params, "service", python.Value{}))
-	if err != nil {
-		return python.Value{}, err
-	}
+	service := withoutDefault(argument(params, "service"))
 	if service.Kind == python.None {
-		return params.Without("service"), nil
+		return params.Without("service")
 	}
-	return params.With("service", service), nil
+	return params.With("service", service)
 }
 
 func isText(v python.Value, s string) bool { return v.Kind == python.Str && v.Text == s }
 
 // withoutDefault drops the word "default", alone or in the comma list.
-func withoutDefault(service python.Value) (python.Value, error) {
+func withoutDefault(service python.Value) python.Value {
 	const word = "default"
 	if isText(service, word) {
-		return python.Value{}, nil
+		return python.Value{}
 	}
 	if !service.Truth() {
-		return service, nil
+		return service
 	}
 	holds := false
 	switch service.Kind {
@@ -219,14 +182,14 @@ func withoutDefault(service python.Value) (python.Value, error) {
 	case python.Dict:
 		_, holds = service.Get(word)
 	default:
-		return service, fmt.Errorf("argument of type '%s' is not iterable", service.TypeName())
+		raise("argument of type '%s' is not iterable", service.TypeName())
 	}
 	if !holds {
-		return service, nil
+		return service
 	}
 	if service.Kind != python.Str {
-		return service, noAttribute(service, "split")
+		noAttribute(service, "split")
 	}
 	kept := slices.DeleteFunc(strings.Split(service.Text, ","), func(s string) bool { return s == word })
-	return python.String(strings.Join(kept, ",")), nil
+	return python.String(strings.Join(kept, ","))
 }

@@ -2,7 +2,6 @@ package shop
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 
 	"github.com/trajectory-arena/arena/internal/python"
@@ -10,40 +9,29 @@ import (
 
 // sameShop looks for one shop that sells something for each of several
 // searches: the shops of the first search's first page, in rank order.
-func (c *call) sameShop(a python.Value) (python.Value, error) {
-	specs := argument(a, "product_queries", python.Value{})
+func (c *call) sameShop(a python.Value) python.Value {
+	specs := argument(a, "product_queries")
 	if specs.Kind == python.Str {
-		var err error
-		var syntax *python.DecodeError
-		if specs, err = python.Loads(specs.Text); errors.As(err, &syntax) {
-			return shopNotFound("Invalid JSON for product_queries"), nil
-		} else if err != nil {
-			return python.Value{}, err
+		var valid bool
+		if specs, valid = loads(specs.Text); !valid {
+			return shopNotFound("Invalid JSON for product_queries")
 		}
 	}
 	if !specs.Truth() || specs.Kind != python.List {
-		return shopNotFound("product_queries must be a non-empty JSON array"), nil
+		return shopNotFound("product_queries must be a non-empty JSON array")
 	}
-	first, err := c.firstResults(specs.List[0])
-	if err != nil {
-		return python.Value{}, err
-	}
+	first := c.firstResults(specs.List[0])
 	if !first.Truth() {
-		q, _ := specs.List[0].Get("q")
-		return shopNotFound("No results for first product: "+q.String()).With("shops_tried", count(0)), nil
+		return shopNotFound("No results for first product: "+argument(specs.List[0], "q").String()).With("shops_tried", count(0))
 	}
 	shops := candidateShops(first)
 	for i, candidate := range shops {
-		products, err := c.sellsAll(candidate, specs.List[1:])
-		if err != nil {
-			return python.Value{}, err
-		}
-		if products != nil {
-			return shopFound(candidate, products, i+1), nil
+		if products := c.sellsAll(candidate, specs.List[1:]); products != nil {
+			return shopFound(candidate, products, i+1)
 		}
 	}
 	message := fmt.Sprintf("Could not find all %d products in any single shop", len(specs.List))
-	return shopNotFound(message).With("shops_tried", count(len(shops))), nil
+	return shopNotFound(message).With("shops_tried", count(len(shops)))
 }
 
 func count(n int) python.Value { return python.Value{Kind: python.Int, Text: fmt.Sprint(n)} }
@@ -56,45 +44,36 @@ func shopFound(shop python.Value, products []python.Value, tried int) python.Val
 	list := make([]python.Value, len(products))
 	for i, p := range products {
 		list[i] = python.DictOf(
-			item("product_id", argument(p, "product_id", python.Value{})), item("title", argument(p, "title", python.String(""))),
-			item("price", argument(p, "price", python.Value{})), item("shop_id", argument(p, "shop_id", python.Value{})),
+			item("product_id", argument(p, "product_id")), item("title", otherwise(p, "title", python.String(""))),
+			item("price", argument(p, "price")), item("shop_id", argument(p, "shop_id")),
 		)
 	}
 	return python.DictOf(
-		item("found", python.Boolean(true)), item("shop_id", python.String(argument(shop, "shop_id", python.String("")).String())),
+		item("found", python.Boolean(true)), item("shop_id", python.String(otherwise(shop, "shop_id", python.String("")).String())),
 		item("products", python.ListOf(list...)), item("shops_tried", count(tried)),
 	)
 }
 
-func (c *call) firstResults(spec python.Value) (python.Value, error) {
-	params, err := c.specParams(spec)
-	if err != nil {
-		return python.Value{}, err
-	}
+func (c *call) firstResults(spec python.Value) python.Value {
+	params := c.specParams(spec)
 	for _, name := range []string{"price", "service"} {
-		if v := argument(spec, name, python.Value{}); v.Truth() {
+		if v := argument(spec, name); v.Truth() {
 			params = params.With(name, v)
 		}
 	}
 	return c.get(findPath, params)
 }
 
-func (c *call) specParams(spec python.Value) (python.Value, error) {
-	if spec.Kind != python.Dict {
-		return python.Value{}, noAttribute(spec, "get")
-	}
-	q, err := c.quoted(argument(spec, "q", python.String("")))
-	if err != nil {
-		return python.Value{}, err
-	}
-	return python.DictOf(item("q", q), item("page", count(1))), nil
+func (c *call) specParams(spec python.Value) python.Value {
+	mustBeDict(spec, "get")
+	return python.DictOf(item("q", c.quoted(otherwise(spec, "q", python.String("")))), item("page", count(1)))
 }
 
 func candidateShops(results python.Value) []python.Value {
 	seen := map[string]bool{"": true}
 	var shops []python.Value
 	for _, p := range results.List {
-		id := argument(p, "shop_id", python.String("")).String()
+		id := otherwise(p, "shop_id", python.String("")).String()
 		if !seen[id] {
 			seen[id] = true
 			shops = append(shops, p)
@@ -105,35 +84,30 @@ func candidateShops(results python.Value) []python.Value {
 
 // sellsAll finds a product of the candidate's shop for each further spec, or
 // gives nil.
-func (c *call) sellsAll(candidate python.Value, specs []python.Value) ([]python.Value, error) {
+func (c *call) sellsAll(candidate python.Value, specs []python.Value) []python.Value {
 	products := []python.Value{candidate}
-	shop := python.String(argument(candidate, "shop_id", python.Value{}).String())
+	shop := python.String(argument(candidate, "shop_id").String())
 	for _, spec := range specs {
-		results, err := c.searchShop(spec, shop)
-		if err != nil || !results.Truth() {
-			return nil, err
+		results := c.searchShop(spec, shop)
+		if !results.Truth() {
+			return nil
 		}
 		products = append(products, results.List[0])
 	}
-	return products, nil
+	return products
 }
 
 // searchShop searches within a shop: twice as asked, which the subnet's code
 // does because it means to drop a filter that is not there, then with two
 // words, then with one.
-func (c *call) searchShop(spec, shop python.Value) (python.Value, error) {
-	params, err := c.specParams(spec)
-	if err != nil {
-		return python.Value{}, err
-	}
-	params = params.With("shop_id", shop)
-	if price := argument(spec, "price", python.Value{}); price.Truth() {
+func (c *call) searchShop(spec, shop python.Value) python.Value {
+	params := c.specParams(spec).With("shop_id", shop)
+	if price := argument(spec, "price"); price.Truth() {
 		params = params.With("price", price)
 	}
-	q := argument(spec, "q", python.String("")).Text
+	q := argument(spec, "q").Text
 	tries := []string{q, q}
-	short, single := firstWords(q, 2), firstWords(q, 1)
-	single = cmp.Or(single, q)
+	short, single := firstWords(q, 2), cmp.Or(firstWords(q, 1), q)
 	if short != q {
 		tries = append(tries, short)
 	}
@@ -141,14 +115,9 @@ func (c *call) searchShop(spec, shop python.Value) (python.Value, error) {
 		tries = append(tries, single)
 	}
 	for _, try := range tries {
-		quoted, err := c.quoted(python.String(try))
-		if err != nil {
-			return python.Value{}, err
-		}
-		results, err := c.found(findPath, params.With("q", quoted))
-		if err != nil || results.Truth() {
-			return results, err
+		if results := c.found(findPath, params.With("q", c.quoted(python.String(try)))); results.Truth() {
+			return results
 		}
 	}
-	return python.ListOf(), nil
+	return python.ListOf()
 }

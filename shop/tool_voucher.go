@@ -2,7 +2,6 @@ package shop
 
 import (
 	"errors"
-	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -12,39 +11,27 @@ import (
 
 // voucher computes what a discount leaves of a sum of prices, with the types
 // and the order of errors that Python's arithmetic has.
-func (c *call) voucher(a python.Value) (python.Value, error) {
-	prices, total, ok := readPrices(argument(a, "product_prices", python.Value{}).String())
+func (c *call) voucher(a python.Value) python.Value {
+	prices, total, ok := readPrices(argument(a, "product_prices").String())
 	if !ok {
-		return python.DictOf(item("error", python.String("Invalid product_prices format. Use comma-separated numbers."))), nil
+		return python.DictOf(item("error", python.String("Invalid product_prices format. Use comma-separated numbers.")))
 	}
-	threshold, err := comparable(argument(a, "threshold", python.Value{}), ">=")
-	if err != nil {
-		return python.Value{}, err
-	}
-	discount, applied := python.Number(0), total >= threshold
+	discount, applied := python.Number(0), total >= comparable(argument(a, "threshold"), ">=")
 	if applied {
-		if discount, err = voucherDiscount(a, total); err != nil {
-			return python.Value{}, err
-		}
+		discount = voucherDiscount(a, total)
 	}
 	if !discount.IsNumber() {
-		return python.Value{}, noOperator("-", "float", discount.TypeName())
+		noOperator("-", "float", discount.TypeName())
 	}
-	off, err := toFloat(discount)
-	if err != nil {
-		return python.Value{}, err
-	}
-	after := total - off
-	budget, err := comparable(argument(a, "budget", python.Value{}), "<=")
-	if err != nil {
-		return python.Value{}, err
-	}
+	after := total - must(toFloat(discount))
+	budget := argument(a, "budget")
+	within := after <= comparable(budget, "<=")
 	return python.DictOf(
 		item("prices", python.ListOf(prices...)),
 		item("total_before", python.Number(python.Round(total, 2))), item("discount_amount", round2(discount)),
-		item("total_after", python.Number(python.Round(after, 2))), item("within_budget", python.Boolean(after <= budget)),
-		item("voucher_applied", python.Boolean(applied)), item("budget", argument(a, "budget", python.Value{})),
-	), nil
+		item("total_after", python.Number(python.Round(after, 2))), item("within_budget", python.Boolean(within)),
+		item("voucher_applied", python.Boolean(applied)), item("budget", budget),
+	)
 }
 
 // readPrices reads a comma list; the sum runs from left to right.
@@ -63,42 +50,37 @@ func readPrices(text string) (prices []python.Value, total float64, ok bool) {
 // voucherDiscount is the discount of a voucher that applies. A fixed one is
 // passed through as it is, an integer staying one; a kind that is unknown
 // gives nothing.
-func voucherDiscount(a python.Value, total float64) (python.Value, error) {
-	value := argument(a, "discount_value", python.Value{})
-	switch kind := argument(a, "voucher_type", python.Value{}); {
+func voucherDiscount(a python.Value, total float64) python.Value {
+	value := argument(a, "discount_value")
+	switch kind := argument(a, "voucher_type"); {
 	case isText(kind, "fixed"):
-		return value, nil
+		return value
 	case !isText(kind, "percentage"):
-		return python.Number(0), nil
+		return python.Number(0)
+	case !value.IsNumber():
+		noOperator("/", value.TypeName(), "float")
 	}
-	if !value.IsNumber() {
-		return python.Value{}, noOperator("/", value.TypeName(), "float")
-	}
-	percent, err := toFloat(value)
-	if err != nil {
-		return python.Value{}, err
-	}
-	discount := total * (percent / 100)
-	limit := argument(a, "cap", count(0))
+	discount := total * (must(toFloat(value)) / 100)
+	limit := otherwise(a, "cap", count(0))
 	if !limit.IsNumber() {
-		return python.Value{}, fmt.Errorf("'>' not supported between instances of '%s' and 'int'", limit.TypeName())
+		raise("'>' not supported between instances of '%s' and 'int'", limit.TypeName())
 	}
 	if f, _ := toFloat(limit); f > 0 && f < discount {
-		return limit, nil
+		return limit
 	}
-	return python.Number(discount), nil
+	return python.Number(discount)
 }
 
 // comparable is the number to compare a float with.
-func comparable(v python.Value, operator string) (float64, error) {
+func comparable(v python.Value, operator string) float64 {
 	if !v.IsNumber() {
-		return 0, fmt.Errorf("'%s' not supported between instances of 'float' and '%s'", operator, v.TypeName())
+		raise("'%s' not supported between instances of 'float' and '%s'", operator, v.TypeName())
 	}
 	f, err := toFloat(v)
 	if err != nil { // beyond every float, and yet below infinity
 		f = math.Copysign(math.MaxFloat64, f)
 	}
-	return f, nil
+	return f
 }
 
 // toFloat is float(v) of a number. The error is for an integer that no float
@@ -134,8 +116,4 @@ func round2(v python.Value) python.Value {
 	default:
 		return v
 	}
-}
-
-func noOperator(operator, left, right string) error {
-	return fmt.Errorf("unsupported operand type(s) for %s: '%s' and '%s'", operator, left, right)
 }

@@ -99,7 +99,7 @@ func Observation(answers []Answer) string {
 type signature struct {
 	params   []string
 	required int
-	run      func(*call, python.Value) (python.Value, error)
+	run      func(*call, python.Value) python.Value
 }
 
 var signatures = map[string]signature{
@@ -120,7 +120,46 @@ type call struct {
 	requests []Request
 }
 
-func (c *call) run(name string, arguments python.Value) (python.Value, error) {
+// raised is an error that a tool's Python raises. Tools panic with it where Python
+// raises, and run catches it.
+type raised struct{ error }
+
+func raise(format string, args ...any) { panic(raised{fmt.Errorf(format, args...)}) }
+
+// must is v, unless err is to be raised.
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(raised{err})
+	}
+	return v
+}
+
+func noAttribute(v python.Value, name string) {
+	raise("'%s' object has no attribute '%s'", v.TypeName(), name)
+}
+
+func noOperator(operator, left, right string) {
+	raise("unsupported operand type(s) for %s: '%s' and '%s'", operator, left, right)
+}
+
+// mustBeDict raises what Python does where a method of dicts is called on v.
+func mustBeDict(v python.Value, method string) {
+	if v.Kind != python.Dict {
+		noAttribute(v, method)
+	}
+}
+
+// loads is json.loads where JSONDecodeError is caught: valid is then false.
+func loads(text string) (v python.Value, valid bool) {
+	v, err := python.Loads(text)
+	if _, syntax := errors.AsType[*python.DecodeError](err); syntax {
+		return v, false
+	}
+	return must(v, err), true
+}
+
+// run gives what a tool returns, or the error that it raises.
+func (c *call) run(name string, arguments python.Value) (result python.Value, err error) {
 	s, known := signatures[name]
 	if !known || !slices.Contains(c.tools.names, name) {
 		return python.Value{}, fmt.Errorf("Tool '%s' is not registered. Available tools: %s", name, strings.Join(c.tools.names, ", ")) //nolint:staticcheck // the subnet's text
@@ -128,7 +167,16 @@ func (c *call) run(name string, arguments python.Value) (python.Value, error) {
 	if err := s.bind(name, arguments); err != nil {
 		return python.Value{}, err
 	}
-	return s.run(c, arguments)
+	defer func() {
+		switch caught := recover().(type) {
+		case nil:
+		case raised:
+			err = caught.error
+		default:
+			panic(caught)
+		}
+	}()
+	return s.run(c, arguments), nil
 }
 
 // bind checks arguments as Python does. The loop answers terminate before any
@@ -174,92 +222,82 @@ func enumeration(words []string) string {
 	}
 }
 
-// get makes a request; whatever goes wrong with it reads as None. The one error
-// is that of parameters that cannot be sent.
-func (c *call) get(path string, params python.Value) (python.Value, error) {
+// get makes a request; whatever goes wrong with it reads as None. What is raised
+// are parameters that cannot be sent.
+func (c *call) get(path string, params python.Value) python.Value {
 	kept := slices.DeleteFunc(slices.Clone(params.Dict), func(it python.Item) bool { return it.Value.Kind == python.None })
 	params = python.DictOf(kept...)
 	for _, it := range kept {
-		if err := sendable(it.Value); err != nil {
-			return python.Value{}, err
-		}
+		encode(it.Value)
 	}
 	v, status, ok := c.tools.server.Get(c.ctx, path, params)
 	if !ok {
 		v = python.Value{}
 	}
 	c.requests = append(c.requests, Request{Path: path, Params: params, Status: status, Response: v})
-	return v, nil
+	return v
 }
 
-// sendable is the error that Python's URL encoder has for a parameter: of a
-// list it encodes every element, of a dict every key.
-func sendable(v python.Value) error {
+// encode raises what Python's URL encoder does for a parameter: of a list it
+// encodes every element, of a dict every key.
+func encode(v python.Value) {
+	var all []string
 	switch v.Kind {
 	case python.List:
 		for _, e := range v.List {
-			if err := python.Encodable(e.String()); err != nil {
-				return err
-			}
+			all = append(all, e.String())
 		}
-		return nil
 	case python.Dict:
 		for _, it := range v.Dict {
-			if err := python.Encodable(it.Key); err != nil {
-				return err
-			}
+			all = append(all, it.Key)
 		}
-		return nil
 	default:
-		return python.Encodable(v.String())
+		all = []string{v.String()}
+	}
+	for _, text := range all {
+		must(text, python.Encodable(text))
 	}
 }
 
-func (c *call) found(path string, params python.Value) (python.Value, error) {
-	v, err := c.get(path, params)
-	return listed(v), err
-}
-
-func listed(v python.Value) python.Value {
+func (c *call) found(path string, params python.Value) python.Value {
+	v := c.get(path, params)
 	if v.Kind == python.None {
 		return python.ListOf()
 	}
 	return v
 }
 
-func argument(arguments python.Value, name string, otherwise python.Value) python.Value {
-	if v, ok := arguments.Get(name); ok {
+// argument is a member of a dict, None where it has none.
+func argument(of python.Value, name string) python.Value { return otherwise(of, name, python.Value{}) }
+
+func otherwise(of python.Value, name string, absent python.Value) python.Value {
+	if v, ok := of.Get(name); ok {
 		return v
 	}
-	return otherwise
+	return absent
 }
 
 func item(key string, v python.Value) python.Item { return python.Item{Key: key, Value: v} }
 
-func (c *call) viewProduct(a python.Value) (python.Value, error) {
-	return c.found("/view_product_information", python.DictOf(item("product_ids", argument(a, "product_ids", python.Value{}))))
+func (c *call) viewProduct(a python.Value) python.Value {
+	return c.found("/view_product_information", python.DictOf(item("product_ids", argument(a, "product_ids"))))
 }
 
-func (c *call) recommend(a python.Value) (python.Value, error) {
-	return python.String("Having recommended the products to the user: " + argument(a, "product_ids", python.Value{}).String() + "."), nil
+func (c *call) recommend(a python.Value) python.Value {
+	return python.String("Having recommended the products to the user: " + argument(a, "product_ids").String() + ".")
 }
 
-func (c *call) terminate(a python.Value) (python.Value, error) {
-	return python.String("The interaction has been completed with status: " + argument(a, "status", python.String("success")).String()), nil
+func (c *call) terminate(a python.Value) python.Value {
+	return python.String("The interaction has been completed with status: " + otherwise(a, "status", python.String("success")).String())
 }
 
 // quoted is a query as the tool puts it into its parameters.
-func (c *call) quoted(q python.Value) (python.Value, error) {
+func (c *call) quoted(q python.Value) python.Value {
 	if q.Kind != python.Str {
-		return python.Value{}, errors.New("quote_from_bytes() expected bytes")
+		raise("quote_from_bytes() expected bytes")
 	}
-	s, err := python.QuotePlus(q.Text)
-	if err != nil || c.tools.rules.QuoteTwice {
-		return python.String(s), err
+	if s := must(python.QuotePlus(q.Text)); c.tools.rules.QuoteTwice {
+		return python.String(s)
 	}
-	return q, nil
-}
-
-func noAttribute(v python.Value, name string) error {
-	return fmt.Errorf("'%s' object has no attribute '%s'", v.TypeName(), name)
+	return q
 }
