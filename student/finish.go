@@ -92,7 +92,9 @@ func (r *Run) writeProblems(path string) error {
 // outputs are the files of results and traces under way: new ones beside the
 // old until all are whole.
 type outputs struct {
-	run   *Run
+	run *Run
+	// files are all of them.
+	files []*atomicfile.File
 	lines *sink
 	table *table[row]
 	// tokens is nil where the run keeps none.
@@ -102,37 +104,41 @@ type outputs struct {
 	traces []*sink
 }
 
-func newOutputs(f *folder, r *Run) (*outputs, error) {
-	o := &outputs{run: r}
-	var err error
-	if o.lines, err = newSink(f.file(resultsFile), f.path, &packer{}, 1); err != nil {
-		return nil, err
-	}
-	if o.table, err = newTable[row](f.file(parquetFile)); err != nil {
-		return nil, errors.Join(err, o.lines.drop())
-	}
-	if o.inspect, err = inspectlog.New(f.file(inspectFile), inspectlog.Run{
-		ID: r.runID(0), Task: "shopping_" + r.Spec.Harness, Model: r.Spec.Model, ProblemIDs: r.Problems.IDs, Samples: r.Spec.Samples,
-		System: r.Spec.System, MaxSteps: r.Spec.MaxSteps, Sampling: r.Spec.Sampling, Spec: r.Spec,
-	}); err != nil {
-		return nil, errors.Join(err, o.lines.drop(), o.table.drop())
-	}
-	if r.Spec.Keep.Tokens {
-		if o.tokens, err = newTable[evaluation.TokensRow](f.file(evaluation.TokensFile)); err != nil {
-			return nil, errors.Join(err, o.drop())
+func newOutputs(f *folder, r *Run) (o *outputs, err error) {
+	o = &outputs{run: r}
+	begin := func(path string) (file *atomicfile.File) {
+		file, bad := atomicfile.CreateIn(f.path, path)
+		if bad != nil {
+			err = errors.Join(err, fmt.Errorf("create %s: %w", path, bad))
+			return nil
 		}
+		o.files = append(o.files, file)
+		return file
+	}
+	o.lines, o.table = newSink(begin(f.file(resultsFile)), &packer{}, 1), newTable[row](begin(f.file(parquetFile)))
+	if r.Spec.Keep.Tokens {
+		o.tokens = newTable[evaluation.TokensRow](begin(f.file(evaluation.TokensFile)))
 	}
 	encoder, _ := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(blockSize), zstd.WithLowerEncoderMem(true)) // only wrong options fail
 	p := &packer{encoder: encoder}
-	for s := range r.Spec.Samples {
-		path := filepath.Join(f.path, tracesFolder, "run="+r.runID(uint32(s)), "output.jsonl.zst")
-		t, err := newSink(path, f.path, p, r.Spec.Samples)
-		if err != nil {
-			return nil, errors.Join(fmt.Errorf("write traces: %w", err), o.drop())
-		}
-		o.traces = append(o.traces, t)
+	for sample := range r.Spec.Samples {
+		o.traces = append(o.traces, newSink(begin(filepath.Join(o.traceDir(sample), "output.jsonl.zst")), p, r.Spec.Samples))
+	}
+	if log := begin(f.file(inspectFile)); err == nil {
+		o.inspect, err = inspectlog.New(log, inspectlog.Run{
+			ID: r.runID(0), Task: "shopping_" + r.Spec.Harness, Model: r.Spec.Model, ProblemIDs: r.Problems.IDs, Samples: r.Spec.Samples,
+			System: r.Spec.System, MaxSteps: r.Spec.MaxSteps, Sampling: r.Spec.Sampling, Spec: r.Spec,
+		})
+	}
+	if err != nil {
+		return nil, errors.Join(err, o.drop())
 	}
 	return o, nil
+}
+
+// traceDir is the folder of a sample's traces.
+func (o *outputs) traceDir(sample int) string {
+	return filepath.Join(o.run.Folder, tracesFolder, "run="+o.run.runID(uint32(sample)))
 }
 
 func (o *outputs) add(p *arena.Problem, r *rollout.Result) error {
@@ -187,30 +193,25 @@ const syncsAtOnce = 16
 // closeTraces puts the traces of a sample into their folder and says there whose
 // they are.
 func (o *outputs) closeTraces(t *sink, sample int) error {
-	dir := filepath.Dir(t.path)
+	dir := o.traceDir(sample)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return errors.Join(fmt.Errorf("write traces: %w", err), t.drop())
+		return t.file.End(fmt.Errorf("write traces: %w", err))
 	}
 	return errors.Join(t.close(), WriteJSON(filepath.Join(dir, "run.json"), map[string]string{
 		"eval_run_id": o.run.runID(uint32(sample)), "agent_version_id": o.run.Spec.Model, "suite_version": "eval",
 	}))
 }
 
-func (o *outputs) drop() error {
-	errs := []error{o.lines.drop(), o.table.drop(), o.inspect.Drop()}
-	if o.tokens != nil {
-		errs = append(errs, o.tokens.drop())
+func (o *outputs) drop() (err error) {
+	for _, f := range o.files {
+		err = errors.Join(err, f.Drop())
 	}
-	for _, t := range o.traces {
-		errs = append(errs, t.drop())
-	}
-	return errors.Join(errs...)
+	return err
 }
 
 // sink writes lines to a file that appears when it is whole, plain or as zstd
 // frames of about a block each.
 type sink struct {
-	path string
 	file *atomicfile.File
 	// lines are those of the block under way, of so many bytes.
 	lines [][]byte
@@ -247,14 +248,9 @@ const (
 	blocksSize   = 2 << 20
 )
 
-// newSink makes a sink, one of so many that are open at a time, which is in
-// folder until it is whole.
-func newSink(path, folder string, p *packer, open int) (*sink, error) {
-	file, err := atomicfile.CreateIn(folder, path)
-	if err != nil {
-		return nil, fmt.Errorf("create %s: %w", path, err)
-	}
-	return &sink{path: path, file: file, most: min(blockSize, max(smallestSize, blocksSize/open)), pack: p}, nil
+// newSink writes to file, one of so many that are open at a time.
+func newSink(file *atomicfile.File, p *packer, open int) *sink {
+	return &sink{file: file, most: min(blockSize, max(smallestSize, blocksSize/open)), pack: p}
 }
 
 // line adds a line, which nobody may change until the next flush.
@@ -276,11 +272,4 @@ func (s *sink) flush() error {
 	return err
 }
 
-func (s *sink) close() error {
-	if err := s.flush(); err != nil {
-		return errors.Join(fmt.Errorf("write %s: %w", s.path, err), s.file.Drop())
-	}
-	return s.file.Commit()
-}
-
-func (s *sink) drop() error { return s.file.Drop() }
+func (s *sink) close() error { return s.file.End(s.flush()) }

@@ -1,9 +1,6 @@
 package student
 
 import (
-	"errors"
-	"fmt"
-
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/compress/zstd"
 
@@ -43,33 +40,26 @@ func newRow(r *rollout.Result) row {
 }
 
 type table[T any] struct {
-	path   string
-	file   *atomicfile.File
-	schema *parquet.Schema
-	w      *parquet.GenericWriter[T]
-	row    parquet.Row
-	cells  int
+	file  *atomicfile.File
+	w     *parquet.GenericWriter[T]
+	row   parquet.Row
+	cells int
 }
 
 // groupCells bounds the cells of a row group, of which the writer holds one in
 // memory.
 const groupCells = 1 << 20
 
-func newTable[T any](path string) (*table[T], error) {
-	file, err := atomicfile.Create(path)
-	if err != nil {
-		return nil, fmt.Errorf("create %s: %w", path, err)
-	}
+func newTable[T any](file *atomicfile.File) *table[T] {
 	const pageBytes = 64 << 10 // thirty columns hold a page each
-	schema := parquet.SchemaOf(*new(T))
-	w := parquet.NewGenericWriter[T](file, schema, parquet.Compression(&zstd.Codec{Level: zstd.SpeedFastest}), parquet.PageBufferSize(pageBytes))
-	return &table[T]{path: path, file: file, schema: schema, w: w}, nil
+	w := parquet.NewGenericWriter[T](file, parquet.SchemaOf(*new(T)), parquet.Compression(&zstd.Codec{Level: zstd.SpeedFastest}), parquet.PageBufferSize(pageBytes))
+	return &table[T]{file: file, w: w}
 }
 
 // add writes a row through its cells: the writer's own way with structs loses
 // lists.
 func (t *table[T]) add(line T) error {
-	t.row = t.schema.Deconstruct(t.row[:0], &line)
+	t.row = t.w.Schema().Deconstruct(t.row[:0], &line)
 	if _, err := t.w.WriteRows([]parquet.Row{t.row}); err != nil {
 		return err
 	}
@@ -80,11 +70,4 @@ func (t *table[T]) add(line T) error {
 	return t.w.Flush()
 }
 
-func (t *table[T]) close() error {
-	if err := t.w.Close(); err != nil {
-		return errors.Join(fmt.Errorf("write %s: %w", t.path, err), t.file.Drop())
-	}
-	return t.file.Commit()
-}
-
-func (t *table[T]) drop() error { return t.file.Drop() }
+func (t *table[T]) close() error { return t.file.End(t.w.Close()) }

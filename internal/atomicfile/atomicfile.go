@@ -74,7 +74,13 @@ func WriteFile(path string, b []byte) error {
 	if err != nil {
 		return fmt.Errorf("create %s: %w", path, err)
 	}
-	if _, err := f.Write(b); err != nil {
+	_, err = f.Write(b)
+	return f.End(err)
+}
+
+// End commits the file, or drops it where err says that it could not be written.
+func (f *File) End(err error) error {
+	if err != nil {
 		return errors.Join(err, f.Drop())
 	}
 	return f.Commit()

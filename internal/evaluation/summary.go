@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/trajectory-arena/arena/internal/asjson"
 )
 
 // Summary is what a run says of its model. It holds no clock, no cost and no
@@ -150,11 +152,7 @@ func (s *Summary) MarshalJSON() ([]byte, error) {
 	if len(s.Pass) == 0 {
 		return b, nil
 	}
-	extra, err := json.Marshal(s.Pass)
-	if err != nil {
-		return nil, fmt.Errorf("encode pass rates: %w", err)
-	}
-	return slices.Concat(b[:len(b)-1], []byte{','}, extra[1:]), nil
+	return slices.Concat(b[:len(b)-1], []byte{','}, asjson.Bytes(s.Pass)[1:]), nil
 }
 
 // UnmarshalJSON reads what MarshalJSON wrote.

@@ -29,20 +29,13 @@ type Stream[A, B any] struct {
 	Take func(B) error
 }
 
-type result[B any] struct {
-	value B
-	err   error
-}
-
+// job is a value under way, and what Work made of it once done is closed.
 type job[A, B any] struct {
-	value A
-	done  chan<- result[B]
-}
-
-// pending is a result that Take waits for, with the weight of its value.
-type pending[B any] struct {
-	done   <-chan result[B]
+	value  A
 	weight int64
+	result B
+	err    error
+	done   chan struct{}
 }
 
 // Run ends when the last result was taken, or with the first error; of errors of
@@ -50,7 +43,7 @@ type pending[B any] struct {
 func (s *Stream[A, B]) Run(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	room := semaphore.NewWeighted(s.Ahead)
-	jobs, order := make(chan job[A, B]), make(chan pending[B], maxAhead)
+	jobs, order := make(chan *job[A, B]), make(chan *job[A, B], maxAhead)
 	reading, stop := context.WithCancel(ctx)
 	defer stop()
 	group.Go(func() error {
@@ -61,11 +54,11 @@ func (s *Stream[A, B]) Run(ctx context.Context) error {
 			if err := room.Acquire(reading, weight); err != nil {
 				return err
 			}
-			done := make(chan result[B], 1)
-			if err := send(ctx, order, pending[B]{done, weight}); err != nil {
+			j := &job[A, B]{value: value, weight: weight, done: make(chan struct{})}
+			if err := send(ctx, order, j); err != nil {
 				return err
 			}
-			return send(ctx, jobs, job[A, B]{value, done})
+			return send(ctx, jobs, j)
 		})
 		if reading.Err() != nil {
 			return ctx.Err() // the error of Work is told when its value's turn comes
@@ -75,11 +68,11 @@ func (s *Stream[A, B]) Run(ctx context.Context) error {
 	for range s.Workers {
 		group.Go(func() error {
 			for j := range jobs {
-				value, err := s.Work(ctx, j.value)
-				if err != nil {
+				if j.result, j.err = s.Work(ctx, j.value); j.err != nil {
 					stop()
 				}
-				j.done <- result[B]{value, err}
+				j.value = *new(A) // Take may be far behind
+				close(j.done)
 			}
 			return nil
 		})
@@ -88,17 +81,17 @@ func (s *Stream[A, B]) Run(ctx context.Context) error {
 	return group.Wait()
 }
 
-func (s *Stream[A, B]) take(ctx context.Context, order <-chan pending[B], room *semaphore.Weighted) error {
-	for next := range order {
+func (s *Stream[A, B]) take(ctx context.Context, order <-chan *job[A, B], room *semaphore.Weighted) error {
+	for j := range order {
 		select {
-		case r := <-next.done:
-			if r.err != nil {
-				return r.err
+		case <-j.done:
+			if j.err != nil {
+				return j.err
 			}
-			if err := s.Take(r.value); err != nil {
+			if err := s.Take(j.result); err != nil {
 				return err
 			}
-			room.Release(next.weight)
+			room.Release(j.weight)
 		case <-ctx.Done():
 			return ctx.Err()
 		}

@@ -100,7 +100,7 @@ func (c *Client) ask(ctx context.Context, q Question, schema bool) (Exchange, er
 		Needless: func() *Fault { return c.needless(q) },
 		Read:     func(b []byte) error { _, bad := Read(b); return bad },
 	})
-	x := Exchange{Status: a.Status, Body: a.Body, Latency: a.Latency}
+	x := Exchange{Answer: a}
 	if a.sent {
 		x.Request = body
 	}

@@ -3,14 +3,14 @@ package model
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
-	"fmt"
 	"math"
 	"slices"
 	"strconv"
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/internal/asjson"
+	"github.com/trajectory-arena/arena/internal/text"
+	"github.com/trajectory-arena/arena/internal/wrong"
 )
 
 // Template is what all requests of a run share: all but the messages behind the
@@ -134,22 +134,14 @@ type Sampling struct {
 // Validate returns all that no server takes, joined. What one server takes and
 // another does not, such as a temperature of 2, is for the server to say.
 func (s Sampling) Validate() error {
-	var errs []error
-	share := func(name string, v *float64) {
-		if v != nil && !(*v >= 0 && *v <= 1) { // so that NaN is refused too
-			errs = append(errs, fmt.Errorf("%s %v is no share from 0 to 1", name, *v))
-		}
+	var bad wrong.List
+	within := func(v *float64, most float64, format string) { // NaN is not
+		bad.Unless(v == nil || *v >= 0 && *v <= most, format, text.Told(v, "%v", ""))
 	}
-	share("top_p", s.TopP)
-	share("min_p", s.MinP)
-	if t := s.Temperature; t != nil && !(*t >= 0 && *t <= math.MaxFloat64) {
-		errs = append(errs, fmt.Errorf("temperature %v is no number from 0 on", *t))
-	}
-	if s.TopK != nil && *s.TopK < -1 {
-		errs = append(errs, fmt.Errorf("top_k %d is below -1, which is all tokens", *s.TopK))
-	}
-	if s.MaxTokens != nil && *s.MaxTokens < 1 {
-		errs = append(errs, fmt.Errorf("max_tokens %d leaves no room for a reply", *s.MaxTokens))
-	}
-	return errors.Join(errs...)
+	within(s.TopP, 1, "top_p %s is no share from 0 to 1")
+	within(s.MinP, 1, "min_p %s is no share from 0 to 1")
+	within(s.Temperature, math.MaxFloat64, "temperature %s is no number from 0 on")
+	bad.Unless(s.TopK == nil || *s.TopK >= -1, "top_k %s is below -1, which is all tokens", text.Told(s.TopK, "%d", ""))
+	bad.Unless(s.MaxTokens == nil || *s.MaxTokens >= 1, "max_tokens %s leaves no room for a reply", text.Told(s.MaxTokens, "%d", ""))
+	return bad.Err()
 }

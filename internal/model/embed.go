@@ -13,6 +13,7 @@ import (
 	"github.com/sashabaranov/go-openai"
 
 	"github.com/trajectory-arena/arena/internal/asjson"
+	"github.com/trajectory-arena/arena/internal/wrong"
 )
 
 // Embedder turns texts into vectors, and remembers what it asked. Its methods
@@ -64,14 +65,11 @@ func DefaultEmbedder() EmbedderConfig {
 
 // Validate returns all that is wrong with c, joined.
 func (c EmbedderConfig) Validate() error {
-	var all []error
-	if c.Model == "" {
-		all = append(all, errors.New("the embeddings endpoint has no model"))
-	}
-	if c.Tries < 1 || c.Wait <= 0 || c.Timeout <= 0 {
-		all = append(all, fmt.Errorf("the embeddings endpoint has %d tries, a wait of %v, a time-out of %v: each must be positive", c.Tries, c.Wait, c.Timeout))
-	}
-	return errors.Join(all...)
+	var bad wrong.List
+	bad.Unless(c.Model != "", "the embeddings endpoint has no model")
+	bad.Unless(c.Tries >= 1 && c.Wait > 0 && c.Timeout > 0,
+		"the embeddings endpoint has %d tries, a wait of %v, a time-out of %v: each must be positive", c.Tries, c.Wait, c.Timeout)
+	return bad.Err()
 }
 
 // OpenEmbedder makes a client of an endpoint. It asks nothing yet.

@@ -1,13 +1,15 @@
 package model
 
 import (
-	"errors"
-	"fmt"
+	"encoding/json"
 	"maps"
 	"os"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/trajectory-arena/arena/internal/digest"
+	"github.com/trajectory-arena/arena/internal/wrong"
 )
 
 // Endpoint is one server as its user configures it.
@@ -33,37 +35,26 @@ type Endpoint struct {
 
 // Validate names everything that cannot be used, all at once.
 func (e Endpoint) Validate() error {
-	var errs []error
-	bad := func(format string, args ...any) {
-		errs = append(errs, fmt.Errorf("endpoint %q: "+format, append([]any{e.Name}, args...)...))
+	var bad wrong.List
+	a, err := newAddress(e.BaseURL)
+	bad.Unless(err == nil, "endpoint %q: base_url %q: want http://… or https://…", e.Name, bare(e.BaseURL))
+	bad.Unless(a.user == nil && a.query == "", "endpoint %q: base_url holds a user or a query: keys come from the environment (key_env, headers)", e.Name)
+	bad.Unless(e.Concurrency >= 1, "endpoint %q: concurrency is %d: want at least 1", e.Name, e.Concurrency)
+	for _, field := range []string{"messages", "model", "n", "stream"} {
+		_, set := e.ExtraBody[field]
+		bad.Unless(!set, "endpoint %q: extra_body.%s cannot be set: it is part of the question", e.Name, field)
 	}
-	switch a, err := newAddress(e.BaseURL); {
-	case err != nil:
-		bad("base_url %q: want http://… or https://…", bare(e.BaseURL))
-	case a.user != nil, a.query != "":
-		bad("base_url holds a user or a query: keys come from the environment (key_env, headers)")
-	}
-	if e.Concurrency < 1 {
-		bad("concurrency is %d: want at least 1", e.Concurrency)
-	}
-	for _, field := range slices.Sorted(maps.Keys(e.ExtraBody)) {
-		if slices.Contains([]string{"model", "messages", "stream", "n"}, field) {
-			bad("extra_body.%s cannot be set: it is part of the question", field)
-		}
-	}
-	return errors.Join(errs...)
+	return bad.Err()
 }
 
 // resolve gives the endpoint's key and headers, and of the headers those that are
 // secret, from the environment.
 func (e Endpoint) resolve() (key string, headers map[string]string, hidden []string, err error) {
 	headers = map[string]string{}
-	var errs []error
+	var bad wrong.List
 	need := func(name string) string {
 		value := os.Getenv(name)
-		if value == "" {
-			errs = append(errs, fmt.Errorf("endpoint %q: environment variable %s is not set", e.Name, name))
-		}
+		bad.Unless(value != "", "endpoint %q: environment variable %s is not set", e.Name, name)
 		return value
 	}
 	if e.KeyEnv != "" {
@@ -77,56 +68,75 @@ func (e Endpoint) resolve() (key string, headers map[string]string, hidden []str
 		}
 		headers[header] = value
 	}
-	return key, headers, hidden, errors.Join(errs...)
+	return key, headers, hidden, bad.Err()
 }
 
-// server is one server's state. Its limit doubles with each round of answers
-// until the server first says that it is too much; from then on it halves
-// whenever the server says so, and rises by one a round (additive increase,
-// multiplicative decrease).
-type server struct {
-	url         string
-	most, limit float64
-	busy        int
-	// settled reports whether the server has shown what it takes. falls counts
-	// halvings: a request that was sent before the last one says nothing new.
-	settled bool
-	falls   int
-	// round counts the answers since the limit last changed.
-	round int
-	// pausedTill is when the pause ends that the server asked for.
-	pausedTill time.Time
-	// misses counts tries in a row that brought no answer of any kind. downFrom
-	// is the first of those whose connection failed, openAt when to try again.
-	misses   int
-	downFrom time.Time
-	openAt   time.Time
+// Question is what to ask of which model.
+type Question struct {
+	Model    string
+	Messages []Message
+	// Params are further fields of the request, such as temperature.
+	Params map[string]any
+	// Schema is the JSON schema of the answer, under Name.
+	Schema json.RawMessage
+	Name   string
+	// Timeout bounds one request, from sending to its reply.
+	Timeout time.Duration
+	// Wanted is asked again when the question's turn has come; nil is always.
+	Wanted func() bool
 }
 
-// fall halves the limit for a request that was sent when it had fallen as often
-// as now.
-func (s *server) fall(falls int) {
-	if falls == s.falls {
-		s.falls++
-		s.limit, s.settled, s.round = max(1, s.limit/2), true, 0
+// most bounds the reply in bytes: where the question says how many tokens it may have,
+// by far more than those take as text.
+func (q Question) most() int64 {
+	const one, more = 128, 256 << 10
+	if n, told := q.Params["max_tokens"].(int); told && n > 0 {
+		return min(MaxChat, int64(n)*one+more)
 	}
+	return MaxChat
 }
 
-func (s *server) done() {
-	if s.round++; s.limit < s.most && (!s.settled || float64(s.round) >= s.limit) {
-		s.limit, s.round = min(s.most, s.limit+1), 0
-	}
+// Message is one message of a question. Keys of ledgers are made of its JSON.
+type Message struct {
+	Role    string `json:"role"`
+	Content string `json:"content"`
 }
 
-func (s *server) answered() { s.misses, s.downFrom = 0, time.Time{} }
+// Exchange is a completion, with the exchange as it was on the wire.
+type Exchange struct {
+	Reply
+	Answer
+	// Request is what was sent, nil where nothing was.
+	Request []byte
+}
 
-func (s *server) missed(b Breaker, now time.Time, unreachable bool) {
-	s.misses++
-	if unreachable && s.downFrom.IsZero() {
-		s.downFrom = now
+// Counted reports whether the server says what the prompt took.
+func (x Exchange) Counted() bool { return x.Usage != nil && x.Usage.Prompt > 0 }
+
+// Text is the answer: the content, or where servers put it beside that, the
+// arguments of a call, by which some make structured output, or the reasoning,
+// where its end was not found. Reasoning that was cut off is no answer.
+func (r Reply) Text() string {
+	if r.Content != "" {
+		return r.Content
 	}
-	s.openAt = now.Add(b.Pause)
-	if !s.downFrom.IsZero() && now.Sub(s.downFrom) >= deadAfter {
-		s.openAt = now.Add(deadAfter)
+	text := ""
+	for _, c := range r.Calls {
+		text += c.Function.Arguments
 	}
+	if text == "" && r.Reasoning != "" && r.Finish != "length" {
+		return "<think>" + r.Reasoning + "</think>"
+	}
+	return text
+}
+
+// Key is the hex sha256 of what is asked of whom: model, messages, parameters
+// and the endpoint's extra body, but neither its address nor its secrets, and
+// not the schema, which servers may not take.
+func (c *Client) Key(q Question) (string, error) {
+	body, err := c.body(q, false)
+	if err != nil {
+		return "", err
+	}
+	return digest.SHA256(body), nil
 }

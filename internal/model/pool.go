@@ -5,6 +5,7 @@
 package model
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"sync/atomic"
@@ -73,7 +74,8 @@ type Pool struct {
 	routes  map[string]route
 	secrets secrets
 	large   *semaphore.Weighted
-	counts  Counts
+	// Counts are what it has done so far.
+	Counts Counts
 }
 
 // Counts are what a pool has done so far.
@@ -106,9 +108,6 @@ func (p *Pool) Close() {
 		(&http.Client{Transport: r.transport}).CloseIdleConnections()
 	}
 }
-
-// Counts gives the running counts.
-func (p *Pool) Counts() *Counts { return &p.counts }
 
 // Limits gives the present limit of requests in flight, per server.
 func (p *Pool) Limits() []int { return p.gate.limits() }
@@ -161,7 +160,7 @@ func (p *Pool) Ask(ctx context.Context, r Request) (Answer, error) {
 		if !fault.passes() || tries > p.config.Retries {
 			return a, fault
 		}
-		p.counts.Retries.Add(1)
+		p.Counts.Retries.Add(1)
 		if err := webclient.Sleep(ctx, waits.NextBackOff()); err != nil {
 			return a, err
 		}
@@ -172,10 +171,7 @@ func (p *Pool) Ask(ctx context.Context, r Request) (Answer, error) {
 // that failed together do not come back together.
 func (c Config) waits() *backoff.ExponentialBackOff {
 	const first, longest = 100 * time.Millisecond, 10 * time.Second
-	b := &backoff.ExponentialBackOff{InitialInterval: first, MaxInterval: longest, Multiplier: 2, RandomizationFactor: 0.5}
-	if c.Wait > 0 {
-		b.InitialInterval = c.Wait
-	}
+	b := &backoff.ExponentialBackOff{InitialInterval: cmp.Or(c.Wait, first), MaxInterval: longest, Multiplier: 2, RandomizationFactor: 0.5}
 	b.Reset()
 	return b
 }
@@ -194,10 +190,10 @@ func (p *Pool) try(ctx context.Context, r Request, avoid *server) (Answer, *serv
 			return Answer{}, t.server, nil, fault
 		}
 	}
-	p.counts.Requests.Add(1)
+	p.Counts.Requests.Add(1)
 	a, fault := p.send(ctx, t.url, r)
 	if fault != nil && fault.overload {
-		p.counts.Overloads.Add(1)
+		p.Counts.Overloads.Add(1)
 	}
 	p.gate.leave(t, endOf(ctx, fault))
 	if fault != nil && ctx.Err() != nil {

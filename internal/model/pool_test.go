@@ -96,7 +96,7 @@ func TestAskTellsFailuresApart(t *testing.T) {
 			if got != c.reason {
 				t.Errorf("%q (%v), want %q", got, err, c.reason)
 			}
-			if n := p.Counts().Requests.Load(); n != c.tries {
+			if n := p.Counts.Requests.Load(); n != c.tries {
 				t.Errorf("asked %d times, want %d", n, c.tries)
 			}
 			least, most := c.tries, c.tries
@@ -197,7 +197,7 @@ func TestATryThatFailedGoesElsewhere(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if n := p.Counts().Retries.Load(); n < int64(misses) {
+	if n := p.Counts.Retries.Load(); n < int64(misses) {
 		t.Errorf("%d tries failed, want at least %d", n, misses)
 	}
 }
@@ -312,8 +312,8 @@ func TestARolloutsTimeIsUpFirst(t *testing.T) {
 			}
 			cancel()
 		}
-		if s := p.gate.servers[0]; s.misses != misses || p.Counts().Requests.Load() != int64(misses) {
-			t.Errorf("%d misses of %d requests, want %d", s.misses, p.Counts().Requests.Load(), misses)
+		if s := p.gate.servers[0]; s.misses != misses || p.Counts.Requests.Load() != int64(misses) {
+			t.Errorf("%d misses of %d requests, want %d", s.misses, p.Counts.Requests.Load(), misses)
 		}
 	})
 }

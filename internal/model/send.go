@@ -2,6 +2,7 @@ package model
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,15 +16,6 @@ import (
 // Body is the body of a request in pieces. Requests that wait for their replies
 // can share them, and hold nothing twice.
 type Body [][]byte
-
-// Len is the body's length in bytes.
-func (b Body) Len() int {
-	n := 0
-	for _, piece := range b {
-		n += len(piece)
-	}
-	return n
-}
 
 // route is the way to one server: a transport, and what all requests have in
 // common. An http.Client between them would follow redirects, and prompts and the
@@ -109,7 +101,10 @@ func (*unread) Close() error { return nil }
 
 func (r route) post(ctx context.Context, path string, body Body) *http.Request {
 	whole := func() (io.ReadCloser, error) { return &unread{slices.Concat(net.Buffers{nil}, net.Buffers(body))}, nil }
-	req := http.Request{Method: http.MethodPost, URL: r.address.at(path), Header: r.header, ContentLength: int64(body.Len()), GetBody: whole}
+	req := http.Request{Method: http.MethodPost, URL: r.address.at(path), Header: r.header, GetBody: whole}
+	for _, piece := range body {
+		req.ContentLength += int64(len(piece))
+	}
 	req.Body, _ = whole() // it never fails
 	return req.WithContext(ctx)
 }
@@ -117,11 +112,7 @@ func (r route) post(ctx context.Context, path string, body Body) *http.Request {
 // send sends a request to the server of a base URL. The answer is what came,
 // also beside a fault.
 func (p *Pool) send(ctx context.Context, base string, r Request) (a Answer, fault *Fault) {
-	limit := r.Timeout
-	if limit == 0 {
-		limit = p.config.Timeout
-	}
-	own, cancel := context.WithTimeout(ctx, limit)
+	own, cancel := context.WithTimeout(ctx, cmp.Or(r.Timeout, p.config.Timeout))
 	defer cancel()
 	way := p.routes[base]
 	start := p.config.Now()

@@ -19,6 +19,19 @@ func IsSpace(r rune) bool { return unicode.IsSpace(r) || r >= 0x1c && r <= 0x1f 
 // Strip is s.strip().
 func Strip(s string) string { return strings.TrimFunc(s, IsSpace) }
 
+// IDs are those of a comma list by the subnet's rule: stripped, each once, in order.
+// Without any the list is empty, not nil.
+func IDs(list string) []string {
+	ids, seen := []string{}, map[string]bool{"": true}
+	for id := range strings.SplitSeq(list, ",") {
+		if id = Strip(id); !seen[id] {
+			seen[id] = true
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
 // Fields is s.split().
 func Fields(s string) []string { return strings.FieldsFunc(s, IsSpace) }
 

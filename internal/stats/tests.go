@@ -1,10 +1,10 @@
 package stats
 
 import (
-	"cmp"
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mathext"
 	"gonum.org/v1/gonum/stat"
 )
@@ -24,12 +24,8 @@ func McNemar(b, c int) float64 {
 // Holm adjusts p-values for several comparisons (Holm 1979), in the order
 // given.
 func Holm(p []float64) []float64 {
-	order := make([]int, len(p))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(p[a], p[b]) })
-	out := make([]float64, len(p))
+	order, out := make([]int, len(p)), make([]float64, len(p))
+	floats.ArgsortStable(slices.Clone(p), order)
 	last := 0.0
 	for rank, i := range order {
 		last = max(last, min(1, float64(len(p)-rank)*p[i]))
@@ -70,19 +66,15 @@ func Spearman(x, y []float64) (float64, Interval) {
 
 // ranks are those of values from 1 on; equals share the mean of theirs.
 func ranks(values []float64) []float64 {
-	order := make([]int, len(values))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(values[a], values[b]) })
-	out := make([]float64, len(values))
+	sorted, order, out := slices.Clone(values), make([]int, len(values)), make([]float64, len(values))
+	floats.Argsort(sorted, order)
 	for i := 0; i < len(order); {
 		end := i + 1
-		for end < len(order) && values[order[end]] == values[order[i]] {
+		for end < len(order) && sorted[end] == sorted[i] {
 			end++
 		}
-		for k := i; k < end; k++ {
-			out[order[k]] = float64(i+1+end) / 2
+		for _, k := range order[i:end] {
+			out[k] = float64(i+1+end) / 2
 		}
 		i = end
 	}

@@ -43,7 +43,9 @@ func readDialogue(t *arena.Trace) (d dialogue) {
 		d.length = 1 / float64(n)
 	}
 	d.format /= float64(n)
-	d.recommended = splitIDs(ids)
+	// By the subnet's rule a list or a number holds no ids; calls.Recommended takes them
+	// in any form for what they are.
+	d.recommended = python.IDs(ids.Str)
 	return d
 }
 
@@ -90,24 +92,6 @@ func lastRecommended(calls []call, ids *gjson.Result) {
 			*ids = members(gjson.Parse(c.parameters), "product_ids")[0]
 		}
 	}
-}
-
-// splitIDs gives the ids of a comma list, stripped, each once, in order. This is
-// the subnet's rule, which gives nothing for a list or a number, and not that of
-// calls.Recommended, which takes ids in any form for what they are.
-func splitIDs(list gjson.Result) []string {
-	if list.Type != gjson.String {
-		return nil
-	}
-	seen := map[string]bool{}
-	var all []string
-	for _, id := range strings.Split(list.Str, ",") {
-		if id = python.Strip(id); id != "" && !seen[id] {
-			seen[id] = true
-			all = append(all, id)
-		}
-	}
-	return all
 }
 
 // What the rendering of a message puts around its parts. A message text that holds

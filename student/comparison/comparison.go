@@ -112,8 +112,8 @@ var (
 )
 
 // Compare compares the first run with each of the others.
-func Compare(folders []string, o Options) ([]Comparison, error) {
-	runs := make([]*Run, len(folders))
+func Compare(folders []string, o Options) (all []Comparison, _ error) {
+	var base *Run
 	for i, folder := range folders {
 		r, err := read(folder)
 		if err != nil {
@@ -122,14 +122,15 @@ func Compare(folders []string, o Options) ([]Comparison, error) {
 		if s := r.Summary; s.Coverage < o.MinCoverage || s.Scored == 0 {
 			return nil, fmt.Errorf("compare %s: %w: %d of %d rollouts, coverage %.4f is below %.4f", r.Name, ErrCoverage, s.Scored, s.Samples, s.Coverage, o.MinCoverage)
 		}
-		runs[i] = r
-	}
-	all := make([]Comparison, len(runs)-1)
-	for i, b := range runs[1:] {
-		var err error
-		if all[i], err = compare(runs[0], b, o); err != nil {
+		if i == 0 {
+			base = r
+			continue
+		}
+		c, err := compare(base, r, o)
+		if err != nil {
 			return nil, err
 		}
+		all = append(all, c)
 	}
 	adjust(all)
 	return all, nil

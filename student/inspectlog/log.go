@@ -44,22 +44,13 @@ type Log struct {
 	encoded bytes.Buffer
 }
 
-// New begins the log of a run.
-func New(path string, r Run) (*Log, error) {
-	l := &Log{run: r}
-	var err error
-	if l.entries, err = atomicfile.Create(path); err != nil {
-		return nil, fmt.Errorf("begin inspect log: %w", err)
-	}
-	if l.summaries, err = gzip.NewWriterLevel(&l.packed, gzip.BestSpeed); err != nil {
-		return nil, errors.Join(fmt.Errorf("begin inspect log: %w", err), l.entries.Drop())
-	}
-	l.zip = zip.NewWriter(l.entries)
+// New begins the log of a run in a file, which its caller drops where the log cannot be
+// written.
+func New(file *atomicfile.File, r Run) (*Log, error) {
+	l := &Log{run: r, entries: file, zip: zip.NewWriter(file)}
+	l.summaries, _ = gzip.NewWriterLevel(&l.packed, gzip.BestSpeed) // a level that there is
 	l.zip.RegisterCompressor(zip.Deflate, oneCompressor())
-	if err := l.document("_journal/start.json", l.start()); err != nil {
-		return nil, errors.Join(err, l.Drop())
-	}
-	return l, nil
+	return l, l.document("_journal/start.json", l.start())
 }
 
 // oneCompressor gives the entries of a zip, which follow each other, one and
@@ -81,14 +72,18 @@ func (l *Log) document(name string, v any) error {
 	if err := l.encode(v); err != nil {
 		return fmt.Errorf("encode %s: %w", name, err)
 	}
-	w, err := l.zip.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Deflate})
+	w, err := l.entry(name)
+	if err == nil {
+		_, err = w.Write(l.encoded.Bytes())
+	}
 	if err != nil {
 		return fmt.Errorf("write %s: %w", name, err)
 	}
-	if _, err := w.Write(l.encoded.Bytes()); err != nil {
-		return fmt.Errorf("write %s: %w", name, err)
-	}
 	return nil
+}
+
+func (l *Log) entry(name string) (io.Writer, error) {
+	return l.zip.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Deflate})
 }
 
 func (l *Log) encode(v any) error {
@@ -120,20 +115,14 @@ const maxRollout = 16 << 20
 // whole.
 func (l *Log) Close(results []Score) error {
 	err := errors.Join(l.copySummaries(), l.document("header.json", l.header(results)), l.zip.Close())
-	if err != nil {
-		return errors.Join(fmt.Errorf("write inspect log: %w", err), l.Drop())
-	}
-	if err := l.entries.Commit(); err != nil {
+	if err = l.entries.End(err); err != nil {
 		return fmt.Errorf("write inspect log: %w", err)
 	}
 	return nil
 }
 
 func (l *Log) copySummaries() error {
-	behind := "]"
-	if l.count == 0 {
-		behind = "[]"
-	}
+	behind := []string{"[]", "]"}[min(l.count, 1)]
 	_, err := io.WriteString(l.summaries, behind)
 	if err = errors.Join(err, l.summaries.Close()); err != nil {
 		return err
@@ -142,13 +131,9 @@ func (l *Log) copySummaries() error {
 	if err != nil {
 		return err
 	}
-	w, err := l.zip.CreateHeader(&zip.FileHeader{Name: "summaries.json", Method: zip.Deflate})
-	if err != nil {
-		return err
+	w, err := l.entry("summaries.json")
+	if err == nil {
+		_, err = io.Copy(w, kept)
 	}
-	_, err = io.Copy(w, kept)
 	return err
 }
-
-// Drop gives the log up.
-func (l *Log) Drop() error { return l.entries.Drop() }

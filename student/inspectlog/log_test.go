@@ -17,6 +17,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/internal/atomicfile"
 	"github.com/trajectory-arena/arena/internal/evaluation"
 	"github.com/trajectory-arena/arena/student/rollout"
 )
@@ -71,11 +72,20 @@ func run() Run {
 	}
 }
 
+func begun(t testing.TB, path string) *atomicfile.File {
+	t.Helper()
+	file, err := atomicfile.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
 // written is the log of samples as bytes.
 func written(t testing.TB, r Run, all []*rollout.Result) []byte {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "inspect.eval")
-	l, err := New(path, r)
+	l, err := New(begun(t, path), r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -198,7 +208,7 @@ func TestARolloutThatIsTooLargeIsLeftOutAndNamed(t *testing.T) {
 // TestMemoryDoesNotGrowWithTheRun: ten times the samples take no more heap.
 func TestMemoryDoesNotGrowWithTheRun(t *testing.T) {
 	held := func(count int) uint64 {
-		l, err := New(filepath.Join(t.TempDir(), "inspect.eval"), run())
+		l, err := New(begun(t, filepath.Join(t.TempDir(), "inspect.eval")), run())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -259,7 +269,7 @@ func FuzzAnyTraceIsADocument(f *testing.F) {
 }
 
 func BenchmarkAdd(b *testing.B) {
-	l, err := New(filepath.Join(b.TempDir(), "inspect.eval"), run())
+	l, err := New(begun(b, filepath.Join(b.TempDir(), "inspect.eval")), run())
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package rollout
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -60,45 +61,31 @@ func (p *play) call(c dialect.Call) callAnswer {
 	return a
 }
 
+// idFields are the arguments that name products, by tool.
+var idFields = map[string]string{"recommend_product": "product_ids", "view_product_information": "product_ids", "check_product_match": "product_id"}
+
 func (p *play) note(c dialect.Call, result python.Value) {
-	switch c.Name {
-	case "recommend_product":
-		v, _ := c.Arguments.Get("product_ids")
-		p.result.Recommended = idList(v)
-		p.name(p.result.Recommended)
-	case "view_product_information":
-		v, _ := c.Arguments.Get("product_ids")
-		p.name(idList(v))
-	case "check_product_match":
-		v, _ := c.Arguments.Get("product_id")
-		p.name(idList(v))
+	if field, names := idFields[c.Name]; names {
+		v, _ := c.Arguments.Get(field)
+		ids := idList(v)
+		for _, id := range ids {
+			p.named[id] = true
+		}
+		if c.Name == "recommend_product" {
+			p.result.Recommended = ids
+		}
 	}
 	// A check repeats the id it was asked about only where the product exists.
 	collect(result, p.returned)
 }
 
-func (p *play) name(ids []string) {
-	for _, id := range ids {
-		p.named[id] = true
-	}
-}
-
-// idList reads a comma list of ids by the scoring rule: stripped, without
-// empties and repeats; what is no string holds none. Halves of surrogate pairs,
-// which Python's text may hold, are replaced: results are UTF-8.
+// idList reads a comma list of ids; what is no string holds none. Halves of surrogate
+// pairs, which Python's text may hold, are replaced: results are UTF-8.
 func idList(v python.Value) []string {
-	ids := []string{}
 	if v.Kind != python.Str {
-		return ids
+		return []string{}
 	}
-	seen := map[string]bool{"": true}
-	for part := range strings.SplitSeq(strings.ToValidUTF8(v.Text, "\ufffd"), ",") {
-		if id := python.Strip(part); !seen[id] {
-			seen[id] = true
-			ids = append(ids, id)
-		}
-	}
-	return ids
+	return python.IDs(strings.ToValidUTF8(v.Text, "\ufffd"))
 }
 
 // collect adds the product ids in a value, each in memory of its own: a found
@@ -113,4 +100,64 @@ func collect(v python.Value, ids map[string]bool) {
 		}
 		collect(it.Value, ids)
 	}
+}
+
+func (p *play) say(m model.Turn) { p.messages = p.messages.Append(m) }
+
+// retell tells the whole conversation in one message, as both public loops do.
+func (p *play) retell(more ...string) {
+	p.told = append(p.told, more...)
+	p.messages = model.Conversation{}
+	p.say(model.Turn{Role: "user", Content: "# Dialogue Records History\n" + strings.Join(p.told, "\n\n")})
+}
+
+const reminder = "No tool was called. Call a tool, or terminate when you are done."
+
+func (p *play) answer(r model.Reply, s step) {
+	if p.env.Form == History {
+		p.retell(s.parts(s.observation())...)
+		return
+	}
+	m := model.Turn{Role: "assistant", Content: r.Content, Reasoning: r.Reasoning}
+	if !s.turn.Native {
+		p.say(m)
+		p.say(model.Turn{Role: "user", Content: cmp.Or(s.observation(), reminder)})
+		return
+	}
+	m.ToolCalls = slices.Clone(r.Calls)
+	for i, a := range s.answers {
+		m.ToolCalls[i].ID = a.ID
+		if a.call.Malformed != "" { // vLLM refuses conversations with arguments that are no object
+			said := python.String(m.ToolCalls[i].Function.Arguments)
+			m.ToolCalls[i].Function.Arguments = python.Dumps(python.DictOf(item("malformed", said)))
+		}
+	}
+	p.say(m)
+	for _, a := range s.answers {
+		p.say(model.Turn{Role: "tool", Content: toolText(a.Result), CallID: a.ID})
+	}
+}
+
+// observation is what a model reads of the answers; empty where there are none.
+func (s step) observation() string {
+	if len(s.answers) == 0 {
+		return ""
+	}
+	answers := make([]shop.Answer, len(s.answers))
+	for i, a := range s.answers {
+		answers[i] = a.Answer
+	}
+	return shop.Observation(answers)
+}
+
+// toolText is a result as a tool message holds it: text as it is, anything
+// else as JSON without blanks, the way corpora are rendered.
+func toolText(v python.Value) string {
+	if v.Kind == python.Str {
+		return strings.ToValidUTF8(v.Text, "\ufffd")
+	}
+	b := newText()
+	defer b.free()
+	b.text = python.AppendTight(b.text, v)
+	return string(b.text)
 }

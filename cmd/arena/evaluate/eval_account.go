@@ -81,7 +81,7 @@ func (w *evalWatch) account(s *evaluation.Summary) error {
 		return err
 	}
 	cost := w.flags.cost(s, usage.GPUSeconds)
-	c, done, seconds := w.pool.Counts(), w.rollouts(), time.Since(w.began).Seconds()
+	c, done, seconds := &w.pool.Counts, w.rollouts(), time.Since(w.began).Seconds()
 	w.flags.bill = cost.String()
 	return student.WriteJSON(w.file(student.TelemetryFile), evalAccount{
 		Seconds: seconds, Rollouts: done, RolloutsPerSecond: float64(done) / seconds, Requests: c.Requests.Load(),
