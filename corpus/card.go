@@ -82,7 +82,9 @@ func (c *Card) render(m *Manifest, shards []placed, private bool) string {
 	b.WriteString(c.frontMatter(splits))
 	b.WriteString("---\n\n# " + c.Title + "\n")
 	b.WriteString(licence(c.License))
-	b.WriteString(configTable(splits))
+	b.WriteString("\n## Configs\n\n" + Table("config | profile | split | rows: | shards: | bytes:", splits, func(s split) string {
+		return fmt.Sprintf("%s | %s | %s | %d | %d | %d", s.Config, s.Profile, s.Split, s.rows, len(s.paths), s.bytes)
+	}))
 	for _, s := range c.Sections {
 		fmt.Fprintf(&b, "\n## %s\n\n%s\n", s.Heading, strings.TrimSpace(s.Body))
 	}
@@ -100,14 +102,15 @@ func (c *Card) render(m *Manifest, shards []placed, private bool) string {
 }
 
 func (c *Card) frontMatter(splits []split) string {
+	configs, infos := c.configs(splits)
 	front := yaml.MapSlice{
 		{Key: "license", Value: c.License},
 		{Key: "language", Value: []string{"en"}},
 		{Key: "task_categories", Value: []string{"text-generation"}},
 		{Key: "tags", Value: c.Tags},
 		{Key: "size_categories", Value: []string{sizeCategory(splits)}},
-		{Key: "configs", Value: c.configs(splits)},
-		{Key: "dataset_info", Value: infos(splits)},
+		{Key: "configs", Value: configs},
+		{Key: "dataset_info", Value: infos},
 	}
 	b, err := yaml.MarshalWithOptions(front, yaml.UseLiteralStyleIfMultiline(true))
 	if err != nil { // plain maps, lists and strings always encode
@@ -116,43 +119,27 @@ func (c *Card) frontMatter(splits []split) string {
 	return string(b)
 }
 
-func (c *Card) configs(splits []split) []yaml.MapSlice {
-	var out []yaml.MapSlice
+// configs are the files and the counts of each config. Features are left to the card's
+// text: given here, they would forbid a column that somebody adds later, and the word
+// json makes datasets 4.0 fail on every config of the card.
+func (c *Card) configs(splits []split) (configs, infos []yaml.MapSlice) {
 	for _, group := range byConfig(splits) {
-		files := make([]yaml.MapSlice, len(group))
-		for i, s := range group {
-			files[i] = yaml.MapSlice{{Key: "split", Value: s.Split}, {Key: "path", Value: s.paths}}
+		var files, sizes []yaml.MapSlice
+		var download, decoded int64
+		for _, s := range group {
+			files = append(files, yaml.MapSlice{{Key: "split", Value: s.Split}, {Key: "path", Value: s.paths}})
+			sizes = append(sizes, yaml.MapSlice{{Key: "name", Value: s.Split}, {Key: "num_bytes", Value: s.decoded}, {Key: "num_examples", Value: s.rows}})
+			download, decoded = download+s.bytes, decoded+s.decoded
 		}
-		config := yaml.MapSlice{{Key: "config_name", Value: group[0].Config}}
+		name := yaml.MapItem{Key: "config_name", Value: group[0].Config}
+		config := yaml.MapSlice{name}
 		if group[0].Config == c.Default {
 			config = append(config, yaml.MapItem{Key: "default", Value: true})
 		}
-		out = append(out, append(config, yaml.MapItem{Key: "data_files", Value: files}))
+		configs = append(configs, append(config, yaml.MapItem{Key: "data_files", Value: files}))
+		infos = append(infos, yaml.MapSlice{name, {Key: "splits", Value: sizes}, {Key: "download_size", Value: download}, {Key: "dataset_size", Value: decoded}})
 	}
-	return out
-}
-
-// infos are the counts of each config. Features are left to the card's text:
-// given here, they would forbid a column that somebody adds later, and the word
-// json makes datasets 4.0 fail on every config of the card.
-func infos(splits []split) []yaml.MapSlice {
-	var out []yaml.MapSlice
-	for _, group := range byConfig(splits) {
-		sizes := make([]yaml.MapSlice, len(group))
-		var download, decoded int64
-		for i, s := range group {
-			sizes[i] = yaml.MapSlice{{Key: "name", Value: s.Split}, {Key: "num_bytes", Value: s.decoded}, {Key: "num_examples", Value: s.rows}}
-			download += s.bytes
-			decoded += s.decoded
-		}
-		out = append(out, yaml.MapSlice{
-			{Key: "config_name", Value: group[0].Config},
-			{Key: "splits", Value: sizes},
-			{Key: "download_size", Value: download},
-			{Key: "dataset_size", Value: decoded},
-		})
-	}
-	return out
+	return configs, infos
 }
 
 func byConfig(splits []split) [][]split {

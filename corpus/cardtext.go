@@ -16,11 +16,20 @@ func Cell(s string) string {
 	return strings.NewReplacer("|", "\\|", "\n", " ", "\r", " ", "<", "&lt;", "[", "\\[", "`", "'").Replace(s)
 }
 
-func configTable(splits []split) string {
+// Table is a table of Markdown with a row of each item: its cells, with " | " between
+// them. So are the names of the columns; those that end in a colon stand to the right.
+func Table[T any](names string, items []T, row func(T) string) string {
+	columns, rule := strings.Split(names, " | "), ""
+	for i, name := range columns {
+		rule += "|---"
+		if columns[i] = strings.TrimSuffix(name, ":"); columns[i] != name {
+			rule += ":"
+		}
+	}
 	var b strings.Builder
-	b.WriteString("\n## Configs\n\n| config | profile | split | rows | shards | bytes |\n|---|---|---|---:|---:|---:|\n")
-	for _, s := range splits {
-		fmt.Fprintf(&b, "| %s | %s | %s | %d | %d | %d |\n", s.Config, s.Profile, s.Split, s.rows, len(s.paths), s.bytes)
+	b.WriteString("| " + strings.Join(columns, " | ") + " |\n" + rule + "|\n")
+	for _, x := range items {
+		b.WriteString("| " + row(x) + " |\n")
 	}
 	return b.String()
 }
@@ -29,17 +38,15 @@ func funnelTable(funnel []Stage) string {
 	if len(funnel) == 0 {
 		return ""
 	}
-	var b strings.Builder
-	b.WriteString("\n## Funnel\n\nIn = Out + Failed + Dropped at every stage: each attempt counts where it is dropped first.\n\n| stage | in | out | failed | dropped |\n|---|---:|---:|---:|---|\n")
-	for _, s := range funnel {
-		fmt.Fprintf(&b, "| %s | %d | %d | %d | %s |\n", s.Name, s.In, s.Out, s.Failed, Tallies(s.Dropped))
-	}
-	if len(funnel) > 0 && funnel[0].Unreadable > 0 {
-		s := funnel[0]
-		fmt.Fprintf(&b, "\nAt worst %.2f %% of the records were lost in reading: %d could not be read, and %d files ended early, whose loss is not known and counts as much as was read of them.\n",
+	text := "\n## Funnel\n\nIn = Out + Failed + Dropped at every stage: each attempt counts where it is dropped first.\n\n"
+	text += Table("stage | in: | out: | failed: | dropped", funnel, func(s Stage) string {
+		return fmt.Sprintf("%s | %d | %d | %d | %s", s.Name, s.In, s.Out, s.Failed, Tallies(s.Dropped))
+	})
+	if s := funnel[0]; s.Unreadable > 0 {
+		text += fmt.Sprintf("\nAt worst %.2f %% of the records were lost in reading: %d could not be read, and %d files ended early, whose loss is not known and counts as much as was read of them.\n",
 			100*s.Unreadable, s.Failed, s.CutFiles)
 	}
-	return b.String()
+	return text
 }
 
 // Tallies writes counts by reason in one line, sorted.
@@ -68,35 +75,32 @@ func columnTable(splits []split) string {
 }
 
 func provenance(m *Manifest) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "\n## Provenance\n\nWritten by arena %s, rows %s, configuration sha256 `%s`; manifest.json holds the complete configuration and the hash of every file. The same inputs with that configuration give the same bytes.\n",
+	text := fmt.Sprintf("\n## Provenance\n\nWritten by arena %s, rows %s, configuration sha256 `%s`; manifest.json holds the complete configuration and the hash of every file. The same inputs with that configuration give the same bytes.\n",
 		m.Pipeline, SchemaVersion, m.ConfigurationSHA256)
 	if len(m.Inputs) == 0 {
-		return b.String()
+		return text
 	}
-	b.WriteString("\n| input | sha256 | bytes | records |\n|---|---|---:|---:|\n")
-	for _, in := range m.Inputs {
-		fmt.Fprintf(&b, "| %s | `%s` | %d | %d |\n", in.Kind, in.SHA256, in.Bytes, in.Records)
-	}
-	return b.String()
+	return text + "\n" + Table("input | sha256 | bytes: | records:", m.Inputs, func(in Input) string {
+		return fmt.Sprintf("%s | `%s` | %d | %d", in.Kind, in.SHA256, in.Bytes, in.Records)
+	})
 }
 
 func checksums(shards []placed) string {
-	var b strings.Builder
-	b.WriteString("\n## Checksums\n\n| file | rows | sha256 |\n|---|---:|---|\n")
 	sorted := slices.SortedFunc(slices.Values(shards), func(x, y placed) int { return strings.Compare(x.to, y.to) })
 	sessions := map[string]int{}
-	for _, s := range sorted {
-		if folder := path.Dir(s.to); s.Config == "" && s.Table == "" && strings.HasPrefix(folder, "sts/") {
+	sorted = slices.DeleteFunc(sorted, func(s placed) bool {
+		folder := path.Dir(s.to)
+		of := s.Config == "" && s.Table == "" && strings.HasPrefix(folder, "sts/")
+		if of {
 			sessions[folder]++
-			continue
 		}
-		fmt.Fprintf(&b, "| %s | %d | `%s` |\n", s.to, s.Rows, s.SHA256)
-	}
+		return of
+	})
+	text := Table("file | rows: | sha256", sorted, func(s placed) string { return fmt.Sprintf("%s | %d | `%s`", s.to, s.Rows, s.SHA256) })
 	for _, folder := range slices.Sorted(maps.Keys(sessions)) {
-		fmt.Fprintf(&b, "| %s/ | %d sessions | each in manifest.json |\n", folder, sessions[folder])
+		text += fmt.Sprintf("| %s/ | %d sessions | each in manifest.json |\n", folder, sessions[folder])
 	}
-	return b.String()
+	return "\n## Checksums\n\n" + text
 }
 
 // uses say what reads each profile of a build. The snippets below them are run by

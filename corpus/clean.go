@@ -38,13 +38,6 @@ const (
 	mostKnown = 1 << 12
 )
 
-func newCleaner(r *redact.Redactor) *cleaner {
-	if r == nil {
-		return nil
-	}
-	return &cleaner{redactor: r, counts: redact.Counts{}, known: map[string]bool{}}
-}
-
 // CleanRow passes every text of a row, a pointer to a row type, through r and
 // counts what it found: what Part.Redact does to rows on their way into Parquet,
 // for other formats. What the row shares with others stays as it is.
@@ -159,16 +152,14 @@ func (r *Redaction) text() string {
 	if r == nil {
 		return ""
 	}
-	var b strings.Builder
-	b.WriteString("\n## Redaction\n\nSecrets, keys and phrases of wallets, e-mail, network and wallet addresses, telephone numbers (with a plus or a word that says so), names of home folders and numbers of cards and accounts (IBAN) became placeholders such as `[REDACTED:email]`")
+	accounts := ""
 	if r.Hotkeys {
-		b.WriteString(", and so did the accounts of agents")
+		accounts = ", and so did the accounts of agents"
 	}
-	fmt.Fprintf(&b, ". Rules: %s. No file holds a finding. Not looked for: names of people, postal addresses, numbers of passports, taxes and social security, hardware addresses, secrets in pictures or under ciphers.\n\n| config or table | placeholders by kind |\n|---|---|\n", r.Rules)
-	for _, name := range slices.Sorted(maps.Keys(r.Counts)) {
-		fmt.Fprintf(&b, "| %s | %s |\n", name, cmp.Or(Tallies(r.Counts[name]), "none"))
-	}
-	return b.String()
+	return fmt.Sprintf("\n## Redaction\n\nSecrets, keys and phrases of wallets, e-mail, network and wallet addresses, telephone numbers (with a plus or a word that says so), names of home folders and numbers of cards and accounts (IBAN) became placeholders such as `[REDACTED:email]`%s. Rules: %s. No file holds a finding. Not looked for: names of people, postal addresses, numbers of passports, taxes and social security, hardware addresses, secrets in pictures or under ciphers.\n\n", accounts, r.Rules) +
+		Table("config or table | placeholders by kind", slices.Sorted(maps.Keys(r.Counts)), func(name string) string {
+			return name + " | " + cmp.Or(Tallies(r.Counts[name]), "none")
+		})
 }
 
 // SecretsLeft is the error of a file that still holds a finding. What a row

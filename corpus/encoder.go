@@ -10,6 +10,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/compress/zstd"
 
+	"github.com/trajectory-arena/arena/corpus/redact"
 	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/corpus/shard"
 )
@@ -36,8 +37,12 @@ type measured interface {
 }
 
 func newEncoder[T any](w io.Writer, schema *parquet.Schema, p *Part) *encoder[T] {
-	return &encoder[T]{schema: schema, optional: shard.PointersOf(reflect.TypeFor[T](), schema), limit: p.limits.Group, sum: shard.NewSum(schema),
-		writer: parquet.NewGenericWriter[T](w, writerOptions(schema)...), clean: newCleaner(p.redactor)}
+	e := &encoder[T]{schema: schema, optional: shard.PointersOf(reflect.TypeFor[T](), schema), limit: p.limits.Group, sum: shard.NewSum(schema),
+		writer: parquet.NewGenericWriter[T](w, writerOptions(schema)...)}
+	if p.redactor != nil {
+		e.clean = &cleaner{redactor: p.redactor, counts: redact.Counts{}, known: map[string]bool{}}
+	}
+	return e
 }
 
 // add writes a row through Deconstruct: the writer's own struct path turns

@@ -16,19 +16,15 @@ type Lines struct {
 	part   *Part
 	stream Stream
 	ext    string
-	open   *lineFile
-	n      int
-	err    error
-}
-
-// lineFile is one file being written. Lines gather in buf, from where they go
-// to the file, by way of zst where it is compressed.
-type lineFile struct {
-	out  *partFile
-	buf  *bufio.Writer
-	zst  *zstd.Encoder
-	size int64
-	rows int64
+	// out is the open file, nil where none is. Lines gather in buf, from where they go to
+	// it, by way of zst where it is compressed.
+	out *partFile
+	buf *bufio.Writer
+	zst *zstd.Encoder
+	// size and rows are what was written to it, n counts the files.
+	size, rows int64
+	n          int
+	err        error
 }
 
 // lineBuffer is little enough to be hashed while it is still in a core's own
@@ -44,97 +40,83 @@ func NewLines(p *Part, s Stream, ext string) *Lines {
 // Add writes one line, given in pieces; a line feed in them is an error. After
 // an error every further call gives it again.
 func (l *Lines) Add(pieces ...string) error {
+	if l.err == nil && l.out == nil {
+		l.err = l.next()
+	}
 	if l.err == nil {
-		l.err = l.add(pieces)
+		l.err = l.write(pieces)
+	}
+	if l.err == nil && l.stream.Place == "" && l.size+l.part.limits.Group > l.part.limits.Shard {
+		l.err = l.finish()
 	}
 	return l.err
-}
-
-func (l *Lines) add(pieces []string) error {
-	if l.open == nil {
-		if err := l.next(); err != nil {
-			return err
-		}
-	}
-	if err := l.open.add(pieces); err != nil {
-		return fmt.Errorf("write %s: %w", l.open.out.path, err)
-	}
-	if l.stream.Place == "" && l.open.size+l.part.limits.Group > l.part.limits.Shard {
-		return l.finish()
-	}
-	return nil
 }
 
 // Close ends the stream; its files are then durable. Compressed ones were read
 // back and held against the checksum of the lines that were added, which zstd keeps;
 // others are their lines, and are held against their hash when they are put in place.
 func (l *Lines) Close() error {
-	if l.err == nil && l.open != nil {
+	if l.err == nil && l.out != nil {
 		l.err = l.finish()
 	}
 	return l.err
 }
 
 func (l *Lines) next() (err error) {
-	out, err := l.part.create(l.stream, l.n, l.ext)
-	if err != nil {
+	if l.out, err = l.part.create(l.stream, l.n, l.ext); err != nil {
 		return err
 	}
-	l.n++
-	f := &lineFile{out: out}
-	to := io.Writer(out)
+	l.n, l.size, l.rows = l.n+1, 0, 0
+	to := io.Writer(l.out)
 	if strings.HasSuffix(l.ext, ".zst") {
 		// one goroutine: the bytes must not depend on the number of cores
-		f.zst, err = zstd.NewWriter(out, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(codec.Level))
-		to = f.zst
+		l.zst, err = zstd.NewWriter(l.out, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(codec.Level))
+		to = l.zst
 	}
-	f.buf = bufio.NewWriterSize(to, lineBuffer)
-	l.open = f
+	l.buf = bufio.NewWriterSize(to, lineBuffer)
 	return err
 }
 
-func (f *lineFile) add(pieces []string) error {
+func (l *Lines) write(pieces []string) (err error) {
 	for _, piece := range pieces {
-		if strings.IndexByte(piece, '\n') >= 0 {
-			return errors.New("a line holds a line feed")
+		if err == nil && strings.IndexByte(piece, '\n') >= 0 {
+			err = errors.New("a line holds a line feed")
 		}
-		if err := f.write(piece); err != nil {
-			return err
+		if err == nil {
+			_, err = l.buf.WriteString(piece)
 		}
+		l.size += int64(len(piece))
 	}
-	f.rows++
-	return f.write("\n")
-}
-
-func (f *lineFile) write(text string) error {
-	f.size += int64(len(text))
-	_, err := f.buf.WriteString(text)
+	l.size, l.rows = l.size+1, l.rows+1
+	if err == nil {
+		err = l.buf.WriteByte('\n')
+	}
+	if err != nil {
+		err = fmt.Errorf("write %s: %w", l.out.path, err)
+	}
 	return err
-}
-
-func (f *lineFile) flush() error {
-	if err := f.buf.Flush(); err != nil || f.zst == nil {
-		return err
-	}
-	return f.zst.Close()
 }
 
 func (l *Lines) finish() error {
-	f := l.open
-	l.open = nil
-	if err := f.flush(); err != nil {
-		return fmt.Errorf("write %s: %w", f.out.path, err)
+	out := l.out
+	l.out = nil
+	err := l.buf.Flush()
+	if err == nil && l.zst != nil {
+		err = l.zst.Close()
 	}
-	if err := f.out.Close(); err != nil {
+	if err != nil {
+		return fmt.Errorf("write %s: %w", out.path, err)
+	}
+	if err := out.Close(); err != nil {
 		return err
 	}
-	if f.zst != nil {
-		err := inflate(l.part.fs, f.out.path, func(in io.Reader) error { _, err := io.Copy(io.Discard, in); return err })
+	if l.zst != nil {
+		err := inflate(l.part.fs, out.path, func(in io.Reader) error { _, err := io.Copy(io.Discard, in); return err })
 		if err != nil {
-			return fmt.Errorf("read back %s: %w", f.out.path, err)
+			return fmt.Errorf("read back %s: %w", out.path, err)
 		}
 	}
-	l.part.add(l.stream, f.out, f.rows, f.size, nil)
+	l.part.add(out, l.rows, l.size, nil)
 	return nil
 }
 
@@ -155,32 +137,21 @@ func inflate(fsys FS, path string, read func(io.Reader) error) error {
 }
 
 // Place is a file of a part that holds what the caller writes, at a fixed path
-// of the corpus.
+// of the corpus. N counts its bytes.
 type Place struct {
-	part   *Part
-	stream Stream
-	out    *partFile
+	*partFile
+	part *Part
 }
 
 // NewPlace creates the file that will lie at path in the corpus.
-func NewPlace(p *Part, path string) (*Place, error) {
-	s := Stream{Place: path}
-	out, err := p.create(s, 0, "")
-	if err != nil {
-		return nil, err
-	}
-	return &Place{p, s, out}, nil
+func NewPlace(p *Part, path string) (Place, error) {
+	out, err := p.create(Stream{Place: path}, 0, "")
+	return Place{out, p}, err
 }
 
-// Write is io.Writer.
-func (p *Place) Write(b []byte) (int, error) { return p.out.Write(b) }
-
-// Size is the number of bytes written so far.
-func (p *Place) Size() int64 { return p.out.N }
-
 // Close makes the file durable and enters it into its part.
-func (p *Place) Close() error {
-	err := p.out.Close()
-	p.part.add(p.stream, p.out, 0, p.out.N, nil)
+func (p Place) Close() error {
+	err := p.partFile.Close()
+	p.part.add(p.partFile, 0, p.N, nil)
 	return err
 }

@@ -71,35 +71,33 @@ func ReadPart(fsys FS, dir string) ([]PartFile, error) {
 
 type partFile struct {
 	*Output
-	path string
-	rel  string
+	stream Stream
+	path   string
+	rel    string
 }
 
+// create makes the n-th file of a stream.
 func (p *Part) create(s Stream, n int, ext string) (*partFile, error) {
-	rel := s.within(n, ext)
-	full := filepath.Join(p.dir, filepath.FromSlash(rel))
-	f, err := Create(p.fs, full)
-	return &partFile{f, full, rel}, err
-}
-
-func (s Stream) within(n int, ext string) string {
+	rel := path.Join("data", s.Config, fmt.Sprintf("%s-%05d.%s", s.Split, n, ext))
 	switch {
 	case s.Place != "":
-		return path.Join("files", s.Place)
+		rel = path.Join("files", s.Place)
 	case s.Table != "":
-		return path.Join("tables", s.Table+"."+ext)
-	default:
-		return path.Join("data", s.Config, fmt.Sprintf("%s-%05d.%s", s.Split, n, ext))
+		rel = path.Join("tables", s.Table+"."+ext)
 	}
+	full := filepath.Join(p.dir, filepath.FromSlash(rel))
+	f, err := Create(p.fs, full)
+	return &partFile{f, s, full, rel}, err
 }
 
-// add enters a finished file; schema is nil where it is not Parquet.
-func (p *Part) add(s Stream, f *partFile, n, decoded int64, schema *parquet.Schema) {
-	entry := PartFile{Stream: s, Path: f.rel, Rows: n, Bytes: f.N, Decoded: decoded, SHA256: f.SHA256()}
+// add enters a finished file and gives its entry; schema is nil where it is not Parquet.
+func (p *Part) add(f *partFile, n, decoded int64, schema *parquet.Schema) *PartFile {
+	entry := PartFile{Stream: f.stream, Path: f.rel, Rows: n, Bytes: f.N, Decoded: decoded, SHA256: f.SHA256()}
 	if schema != nil {
 		entry.Schema, entry.Columns = shard.Fingerprint(schema), columnsOf(schema)
 	}
 	p.files = append(p.files, entry)
+	return &p.files[len(p.files)-1]
 }
 
 // ext is everything after the first dot of a file's name.
@@ -136,8 +134,7 @@ func (p *Part) Copy(s Stream, n int, path string, entry FileEntry, longest rows.
 	for _, g := range file.Metadata().RowGroups {
 		decoded += g.TotalByteSize
 	}
-	p.add(s, out, file.NumRows(), decoded, file.Schema())
-	p.files[len(p.files)-1].Longest = longest
+	p.add(out, file.NumRows(), decoded, file.Schema()).Longest = longest
 	return nil
 }
 

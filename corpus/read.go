@@ -88,26 +88,22 @@ func showHead(file *shard.File, head int, out io.Writer) error {
 		}
 		n++
 		fmt.Fprintf(out, "\nrow %d\n", n)
-		showRow(row, names, out)
+		for _, v := range row {
+			text := "null"
+			if !v.IsNull() {
+				text = fmt.Sprintf("%q", v.String())
+			}
+			if r := []rune(text); len(r) > widest {
+				text = string(r[:widest]) + "…"
+			}
+			fmt.Fprintf(out, "  %s: %s\n", strings.Join(names[v.Column()], "."), text)
+		}
 		return nil
 	})
 	if errors.Is(err, errEnough) {
 		return nil
 	}
 	return err
-}
-
-func showRow(row parquet.Row, names [][]string, out io.Writer) {
-	for _, v := range row {
-		text := "null"
-		if !v.IsNull() {
-			text = fmt.Sprintf("%q", v.String())
-		}
-		if r := []rune(text); len(r) > widest {
-			text = string(r[:widest]) + "…"
-		}
-		fmt.Fprintf(out, "  %s: %s\n", strings.Join(names[v.Column()], "."), text)
-	}
 }
 
 // Describe describes a corpus for people: its configs, splits and tables.

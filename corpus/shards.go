@@ -64,34 +64,24 @@ func (s *Shards[T]) AddCleaned(c *Cleaned[T]) error {
 }
 
 func (s *Shards[T]) add(row func(*encoder[T]) error) error {
-	if s.err == nil {
-		s.err = s.write(row)
+	if s.err == nil && s.open == nil {
+		s.err = s.next()
 	}
-	return s.err
-}
-
-func (s *Shards[T]) write(row func(*encoder[T]) error) error {
-	if s.open == nil {
-		if err := s.next(); err != nil {
-			return err
-		}
+	if s.err != nil {
+		return s.err
 	}
 	if err := row(s.open); err != nil {
-		return fmt.Errorf("write %s: %w", s.out.path, err)
+		s.err = fmt.Errorf("write %s: %w", s.out.path, err)
+	} else if s.stream.Table == "" && s.out.N+s.part.limits.Group > s.part.limits.Shard {
+		s.err = s.finish()
 	}
-	if s.stream.Table == "" && s.out.N+s.part.limits.Group > s.part.limits.Shard {
-		return s.finish()
-	}
-	return nil
+	return s.err
 }
 
 // Close ends the stream; its files are then durable, and were read back and
 // found equal to the rows that were added.
 func (s *Shards[T]) Close() error {
-	if s.err != nil {
-		return s.err
-	}
-	if s.open == nil && s.stream.Table != "" {
+	if s.err == nil && s.open == nil && s.stream.Table != "" {
 		s.err = s.next()
 	}
 	if s.err == nil && s.open != nil {
@@ -122,11 +112,9 @@ func (s *Shards[T]) finish() error {
 	if err := s.readBack(out.path, open.sum); err != nil {
 		return err
 	}
-	s.part.add(s.stream, out, open.sum.Rows, open.decoded, s.schema)
-	last := &s.part.files[len(s.part.files)-1]
-	last.Longest = open.longest
-	if c := open.clean; c != nil {
-		last.Clean, last.Redacted = true, c.counts
+	entry := s.part.add(out, open.sum.Rows, open.decoded, s.schema)
+	if entry.Longest = open.longest; open.clean != nil {
+		entry.Clean, entry.Redacted = true, open.clean.counts
 	}
 	return nil
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/judges/outcome"
+	"github.com/trajectory-arena/arena/pipeline/finish"
 	"github.com/trajectory-arena/arena/traces"
 )
 
@@ -97,24 +98,20 @@ const (
 // OpenDay finds and reads everything of a day but its traces.
 func OpenDay(ctx context.Context, src Sources) (*Day, error) {
 	d := &Day{}
-	err := d.discover(src)
-	if err == nil && !src.AnyNetwork {
-		err = d.oneNetwork()
-	}
-	if err == nil {
-		err = d.readProblems(ctx, src)
-	}
-	if err == nil {
-		err = d.readCatalog(src)
-	}
-	if err == nil {
-		err = d.spool(ctx, src)
-	}
+	err := finish.InTurn(
+		func() error { return d.discover(src) },
+		func() error { return d.readProblems(ctx, src) },
+		func() error { return d.readCatalog(src) },
+		func() error { return d.spool(ctx, src) },
+	)
 	if err != nil {
 		return nil, errors.Join(inputError{err}, d.Close())
 	}
 	return d, nil
 }
+
+// ErrNetworks says that runs are of more than one network.
+var ErrNetworks = errors.New("runs of two networks")
 
 func (d *Day) discover(src Sources) error {
 	for _, day := range src.Days {
@@ -125,19 +122,10 @@ func (d *Day) discover(src Sources) error {
 		d.Inputs = append(d.Inputs, ins...)
 	}
 	slices.SortStableFunc(d.Inputs, func(a, b traces.Input) int { return cmp.Compare(a.Path, b.Path) })
-	return nil
-}
-
-// ErrNetworks says that runs are of more than one network.
-var ErrNetworks = errors.New("runs of two networks")
-
-func (d *Day) oneNetwork() error {
 	first := ""
 	for i := range d.Inputs {
-		switch network := d.Inputs[i].Meta.Network; {
-		case first == "":
-			first = network
-		case network != "" && network != first:
+		network := d.Inputs[i].Meta.Network
+		if first = cmp.Or(first, network); network != "" && network != first && !src.AnyNetwork {
 			return fmt.Errorf("%w: %.20q and %.20q", ErrNetworks, first, network)
 		}
 	}
@@ -207,11 +195,12 @@ func (d *Day) readCatalog(src Sources) error {
 		return ErrNoCatalog
 	}
 	for _, path := range paths {
-		if f, known := src.planned[whole(path)]; known && sizeOf(path) == f.Bytes {
+		info, err := os.Stat(path)
+		if f, known := src.planned[whole(path)]; known && err == nil && info.Size() == f.Bytes {
 			d.Files = append(d.Files, f)
 			continue
 		}
-		err := d.readFile(kindCatalog, path, func(io.Reader) (int, error) {
+		err = d.readFile(kindCatalog, path, func(io.Reader) (int, error) {
 			before := d.Catalog.Len()
 			err := d.Catalog.Open(path, maxDocument)
 			return d.Catalog.Len() - before, err
@@ -221,15 +210,6 @@ func (d *Day) readCatalog(src Sources) error {
 		}
 	}
 	return nil
-}
-
-// sizeOf is a file's, -1 where it cannot be asked.
-func sizeOf(path string) int64 {
-	info, err := os.Stat(path)
-	if err != nil {
-		return -1
-	}
-	return info.Size()
 }
 
 // maxDocument bounds one line of a catalogue: descriptions end at some

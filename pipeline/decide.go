@@ -2,15 +2,13 @@ package pipeline
 
 import (
 	"context"
+	"slices"
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/corpus/where"
-	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/pipeline/block"
 	"github.com/trajectory-arena/arena/pipeline/choose"
-	"github.com/trajectory-arena/arena/pipeline/reports"
-	"github.com/trajectory-arena/arena/traces"
 )
 
 // The stages of a run in order. A record leaves at the first that takes it
@@ -82,7 +80,7 @@ func (g *grouper) judgedFate(x *block.Entry, s *arena.Structure) choose.Fate {
 	sel := g.Config.Select
 	switch {
 	case !usable(g.filter, s, x.Outcome.Success) || x.Body.Bytes == 0 && x.Problem >= 0:
-		return choose.Fate{Stage: stageFilter, Reason: firstReason(s.Reasons)}
+		return choose.Fate{Stage: stageFilter, Reason: slices.Concat(s.Reasons, []string{reasonNoRow})[0]}
 	case x.Problem < 0:
 		return choose.Fate{Stage: stageScore, Reason: reasonProblem}
 	case !x.Outcome.Scored():
@@ -100,13 +98,6 @@ func (g *grouper) judgedFate(x *block.Entry, s *arena.Structure) choose.Fate {
 	}
 }
 
-func firstReason(reasons []string) string {
-	if len(reasons) == 0 {
-		return reasonNoRow
-	}
-	return reasons[0]
-}
-
 // becomes is the candidate that an attempt is for sft, pref and kto: it stayed,
 // or only its outcome or its reward keeps it out of sft. Leaking attempts are
 // none.
@@ -121,42 +112,13 @@ func (g *grouper) becomes(f choose.Fate, b *brief, x *block.Entry) *candidate {
 	}
 }
 
-type try struct {
-	problem int
-	success bool
-}
-
-// count notes what problems and judges are measured by: every attempt with a
-// score counts, whoever decided its calls, as the day's own statistics do.
-func (g *grouper) count(at ref, x *block.Entry) {
-	g.replies[at.Input].Count(x)
-	if x.Problem >= 0 && x.Outcome.Scored() {
-		g.tries[at.Input] = append(g.tries[at.Input], try{x.Problem, x.Outcome.Success})
-	}
-}
-
-func countRead(s *traces.Summary, x *block.Entry) {
-	if x.Fault == nil {
-		s.Traces++
-		return
-	}
-	s.Faults++
-	s.Cut = s.Cut || x.Fault.Cut
-}
-
-func (g *grouper) pool(problem int) guard.Pool { return g.protect.Pools[problem] }
-
 // decide says what becomes of each record before attempts at one problem are held
 // against each other.
 func (g *grouper) decide(ctx context.Context) error {
-	n := len(g.inputs)
-	g.fates, g.candidates, g.replies, g.tries = make([][]choose.Fate, n), make([][]candidate, n), make([]reports.Replies, n), make([][]try, n)
-	g.read = make([][]traces.Summary, n)
-	return each(ctx, g.Config.Workers, n, func(_ context.Context, i int) error {
-		g.read[i] = make([]traces.Summary, len(g.inputs[i].files))
+	return each(ctx, g.Config.Workers, len(g.by), func(_ context.Context, i int) error {
 		x := &block.Entry{}
-		for _, b := range g.briefs[i] {
-			if err := g.decideOne(b, x); err != nil {
+		for _, b := range g.by[i].briefs {
+			if err := g.decideOne(&g.by[i], b, x); err != nil {
 				return err
 			}
 		}
@@ -164,31 +126,21 @@ func (g *grouper) decide(ctx context.Context) error {
 	})
 }
 
-// decideOne decides on one record, for which it uses x.
-func (g *grouper) decideOne(b *brief, x *block.Entry) error {
+// decideOne decides on one record of an input, for which it uses x.
+func (g *grouper) decideOne(in *grouped, b *brief, x *block.Entry) error {
 	b.fill(x)
-	at := b.ref
-	f := g.fate(at, x)
-	c := g.becomes(f, b, x)
-	if c != nil {
-		wanted, err := g.selected(at, f)
+	f := g.fate(b.ref, x)
+	if c := g.becomes(f, b, x); c != nil {
+		wanted, err := g.selected(b.ref, f)
 		if err != nil {
 			return err
 		}
-		if !wanted {
-			c = nil
-		}
-		if !wanted && f.Kept() {
+		if wanted {
+			in.candidates = append(in.candidates, *c)
+		} else if f.Kept() {
 			f = choose.Fate{Stage: stageRank, Reason: reasonUnselected, Axis: f.Axis}
 		}
 	}
-	g.fates[at.Input] = append(g.fates[at.Input], f)
-	countRead(&g.read[at.Input][x.File], x)
-	if x.Fault == nil && f.Stage != stageRead {
-		g.count(at, x)
-	}
-	if c != nil {
-		g.candidates[at.Input] = append(g.candidates[at.Input], *c)
-	}
+	in.fates = append(in.fates, f)
 	return nil
 }

@@ -96,7 +96,7 @@ func TestSourceIsKnownByItsManifest(t *testing.T) {
 		if err = l.Attempts.Add(&rows.Attempt{TraceID: "r/p", Fate: rows.FateDropped}); err != nil {
 			return err
 		}
-		if err = finish.Close(l.Close, part.Close); err != nil {
+		if err = finish.InTurn(l.Close, part.Close); err != nil {
 			return err
 		}
 		return to.Assemble(t.Context(), &finish.Content{Parts: []string{work}, Configuration: []byte("{}"), Card: corpus.Card{Title: "Nothing", License: "other"}})

@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"context"
+	"slices"
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/filters"
@@ -10,8 +11,6 @@ import (
 	"github.com/trajectory-arena/arena/judges/multiplier"
 	"github.com/trajectory-arena/arena/pipeline/block"
 	"github.com/trajectory-arena/arena/pipeline/choose"
-	"github.com/trajectory-arena/arena/pipeline/reports"
-	"github.com/trajectory-arena/arena/traces"
 )
 
 // candidate is an attempt that may become a row of one of the configs.
@@ -28,50 +27,54 @@ type candidate struct {
 	kept bool
 }
 
+// grouped is what the group step knows of one input: in the order of its entries what
+// was read of each, what its agent's day says of it, and its fate; and the candidates
+// among them.
+type grouped struct {
+	briefs     []*brief
+	odds       []habits.Odds
+	fates      []choose.Fate
+	candidates []candidate
+}
+
 type grouper struct {
 	*session
-	// briefs are what was read, by input, then in the order of its entries.
-	briefs [][]*brief
+	// by are the inputs in their order.
+	by []grouped
 	// habits say which copy of each attempt stays, and how each agent behaved; all are
-	// the attempts by their positions there. odds are the plan's.
+	// the attempts by their positions there.
 	habits  *filters.Day
 	all     []*brief
-	odds    [][]habits.Odds
 	weights weights
-	// fates and candidates are by input, then in the order of its entries.
-	fates      [][]choose.Fate
-	candidates [][]candidate
-	replies    []reports.Replies
-	read       [][]traces.Summary
-	tries      [][]try
 }
 
 // learn reads every block, and finds which copy of each attempt stays, and how
 // each agent behaved over its day.
 func (g *grouper) learn(ctx context.Context) error {
-	g.briefs, g.odds = make([][]*brief, len(g.inputs)), make([][]habits.Odds, len(g.inputs))
+	g.by = make([]grouped, len(g.inputs))
 	samples := make([][]*filters.Checked, len(g.inputs))
 	err := g.entries(ctx, g.Config.Workers, block.PartFound|block.PartSample, func(at ref, x *block.Entry) error {
-		b := briefOf(at, x)
-		g.briefs[at.Input] = append(g.briefs[at.Input], b)
-		samples[at.Input] = append(samples[at.Input], &filters.Checked{ID: b.id, Record: b.record, Agent: b.agent.Value(), Sample: x.Sample})
+		b, in := briefOf(at, x), &g.by[at.Input]
+		if in.briefs = append(in.briefs, b); b.fault == nil {
+			samples[at.Input] = append(samples[at.Input], &filters.Checked{ID: b.id, Record: b.record, Agent: b.agent.Value(), Sample: x.Sample})
+		}
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	var checked []*filters.Checked
-	for i, all := range g.briefs {
-		g.odds[i] = make([]habits.Odds, len(all))
-		for n := range all {
-			if all[n].fault == nil {
-				checked, g.all = append(checked, samples[i][n]), append(g.all, all[n])
+	for i := range g.by {
+		g.by[i].odds = make([]habits.Odds, len(g.by[i].briefs))
+		for _, b := range g.by[i].briefs {
+			if b.fault == nil {
+				g.all = append(g.all, b)
 			}
 		}
 	}
+	checked := slices.Concat(samples...)
 	g.habits = g.filter.Day(checked)
 	for i, b := range g.all {
-		g.odds[b.Input][b.Entry] = g.habits.Agents[b.agent.Value()].Odds(&checked[i].Sample)
+		g.by[b.Input].odds[b.Entry] = g.habits.Agents[b.agent.Value()].Odds(&checked[i].Sample)
 	}
 	g.weigh()
 	return nil
@@ -111,5 +114,5 @@ func (g *grouper) weigh() {
 
 // revised is the attempt's structure after the look at its agent's whole day.
 func (g *grouper) revised(at ref, x *block.Entry) arena.Structure {
-	return g.filter.Revise(x.Structure, g.odds[at.Input][at.Entry], g.habits.Agents[x.Agent])
+	return g.filter.Revise(x.Structure, g.by[at.Input].odds[at.Entry], g.habits.Agents[x.Agent])
 }

@@ -51,7 +51,8 @@ func inputsOf(files []traces.Input) []input {
 	shared := make([][]traces.Input, blocks)
 	for i := range files {
 		if blocks > 0 && isSmall(files[i]) {
-			at := drawn(files[i].SHA256, blocks)
+			first, _ := strconv.ParseUint(files[i].SHA256[:min(8, len(files[i].SHA256))], 16, 32) // a hash is hex
+			at := first * uint64(blocks) >> 32
 			shared[at] = append(shared[at], files[i])
 		} else {
 			out = append(out, newInput(files[i:i+1]))
@@ -66,12 +67,6 @@ func inputsOf(files []traces.Input) []input {
 		return cmp.Or(cmp.Compare(a.key.Input, b.key.Input), cmp.Compare(a.key.Meta, b.key.Meta))
 	})
 	return out
-}
-
-// drawn is one of n, a power of two, by the first bits of a hash.
-func drawn(sha256 string, n int) int {
-	first, _ := strconv.ParseUint(sha256[:min(8, len(sha256))], 16, 32) // a hash is hex
-	return int(first * uint64(n) >> 32)                                 //nolint:gosec // below n
 }
 
 func newInput(files []traces.Input) input {

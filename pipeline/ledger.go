@@ -13,54 +13,50 @@ import (
 
 func (w *unitWriter) tables(ctx context.Context) error {
 	out, places := finish.NewLedger(w.part), finish.NewTable[rows.Place](w.part, finish.TablePlaces)
-	err := w.entries(ctx, 1, block.PartFound, func(at ref, x *block.Entry) error {
+	each := func(at ref, x *block.Entry) error {
 		f := w.plan.Fates[at.Input][at.Entry]
-		if f.Place > 0 {
-			row := rows.Place{TraceID: x.TraceID, RecordSHA256: x.RecordSHA256, Place: int64(f.Place), Better: f.Better}
-			if f.Better != "" {
-				row.Similarity = &f.Alike
-			}
-			if err := places.Add(&row); err != nil {
-				return err
-			}
+		err := w.enter(out, x, f)
+		if err != nil || f.Place == 0 {
+			return err
 		}
-		return w.enter(out, x, f)
-	})
-	if err != nil {
-		return err
+		row := rows.Place{TraceID: x.TraceID, RecordSHA256: x.RecordSHA256, Place: int64(f.Place), Better: f.Better}
+		if f.Better != "" {
+			row.Similarity = &f.Alike
+		}
+		return places.Add(&row)
 	}
-	return finish.Close(out.Close, places.Close)
+	return finish.InTurn(func() error { return w.entries(ctx, 1, block.PartFound, each) }, out.Close, places.Close)
 }
 
 func (w *unitWriter) verdicts(ctx context.Context) error {
 	out := corpus.NewShards[rows.Verdict](w.part, w.unit.Stream)
-	err := w.entries(ctx, 1, block.PartStructure, func(at ref, x *block.Entry) error {
+	each := func(at ref, x *block.Entry) error {
 		if x.Fault != nil {
 			return nil
 		}
 		s := w.filter.Revise(x.Structure, w.plan.Odds[at.Input][at.Entry], w.plan.Agents[x.Agent])
 		return out.Add(rows.VerdictOf(&x.Attempt, &s))
-	})
-	if err != nil {
-		return err
 	}
-	return out.Close()
+	return finish.InTurn(func() error { return w.entries(ctx, 1, block.PartStructure, each) }, out.Close)
 }
 
+// enter enters the judge's answer before the step judge's: of several rows on one
+// attempt, readers of the ledger that want a score take the first.
 func (w *unitWriter) enter(l *finish.Ledger, x *block.Entry, f choose.Fate) error {
 	if err := l.Attempts.Add(w.attemptRow(x, f)); err != nil || x.Fault != nil {
 		return err
 	}
-	if err := l.Outcomes.Add(outcomeRow(x)); err != nil {
-		return err
+	err := l.Outcomes.Add(outcomeRow(x))
+	if err == nil && x.Judgement.Outcome != "" {
+		err = l.Judgements.Add(rows.JudgementOf(&x.Attempt, &x.Judgement, w.weights.factor(x)))
 	}
-	if err := w.enterJudgements(l, x); err != nil {
-		return err
+	if err == nil && x.StepJudgement.Outcome != "" {
+		err = l.Judgements.Add(rows.JudgementOf(&x.Attempt, &x.StepJudgement, nil))
 	}
-	if found := leak(x); found != nil {
-		return l.Leaks.Add(found)
+	if found := leak(x); err == nil && found != nil {
+		err = l.Leaks.Add(found)
 	}
-	return nil
+	return err
 }
 
 // leak is the row of what the guard found; nil where nothing is near.
@@ -72,20 +68,6 @@ func leak(x *block.Entry) *rows.Leak {
 		ID: x.TraceID, TextSHA256: x.Query, Match: x.Leak.Match, Drop: x.Leak.Drop, Same: x.Leak.Same,
 		Score: x.Leak.Score, Tier: string(x.Leak.Tier), Evidence: x.Leak.Evidence,
 	}
-}
-
-// enterJudgements enters the judge's answer first: of several rows on one
-// attempt, readers of the ledger that want a score take the first.
-func (w *unitWriter) enterJudgements(l *finish.Ledger, x *block.Entry) error {
-	if x.Judgement.Outcome != "" {
-		if err := l.Judgements.Add(rows.JudgementOf(&x.Attempt, &x.Judgement, w.weights.factor(x))); err != nil {
-			return err
-		}
-	}
-	if x.StepJudgement.Outcome == "" {
-		return nil
-	}
-	return l.Judgements.Add(rows.JudgementOf(&x.Attempt, &x.StepJudgement, nil))
 }
 
 func (s *session) attemptRow(x *block.Entry, f choose.Fate) *rows.Attempt {
@@ -104,9 +86,8 @@ func (s *session) attemptRow(x *block.Entry, f choose.Fate) *rows.Attempt {
 func outcomeRow(x *block.Entry) *rows.Outcome {
 	o := &x.Outcome
 	row := &rows.Outcome{
-		TraceID: x.TraceID, RecordSHA256: x.RecordSHA256, Error: o.Error, Success: o.Success, Titles: string(o.Titles),
+		TraceID: x.TraceID, RecordSHA256: x.RecordSHA256, Scored: o.Scored(), Error: o.Error, Success: o.Success, Titles: string(o.Titles),
 	}
-	row.Scored = o.Scored()
 	if r := o.Ruling; r != nil {
 		row.Paid, row.Category, row.Ending = r.Score, r.Category, r.Ending
 		row.Passed, row.Failed, row.Flags = r.Passed, r.Failed, r.Flags

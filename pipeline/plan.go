@@ -8,6 +8,7 @@ import (
 
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/rows"
+	"github.com/trajectory-arena/arena/filters/evidence"
 	"github.com/trajectory-arena/arena/filters/habits"
 	"github.com/trajectory-arena/arena/judges/multiplier"
 	"github.com/trajectory-arena/arena/pipeline/block"
@@ -122,33 +123,47 @@ func (g *grouper) plan(all []selection) (*plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &plan{Key: key, Tallies: make([]rows.Tally, len(g.day.Problems.All)), Fates: g.fates, Runs: g.weights.runs, Framed: g.weights.framed, Agents: g.habits.Agents, Odds: g.odds}
-	if p.Funnel, err = choose.Funnel(stages, slices.Concat(g.fates...)); err != nil {
+	p := &plan{Key: key, Tallies: make([]rows.Tally, len(g.day.Problems.All)), Runs: g.weights.runs, Framed: g.weights.framed, Agents: g.habits.Agents}
+	for i := range g.by {
+		p.add(&g.by[i], make([]traces.Summary, len(g.inputs[i].files)))
+	}
+	if p.Funnel, err = choose.Funnel(stages, slices.Concat(p.Fates...)); err != nil {
 		return nil, err
 	}
-	for i := range g.read {
-		records := make([]int64, len(g.read[i]))
-		for n, r := range g.read[i] {
-			p.Read.Add(r)
-			records[n] = int64(r.Traces + r.Faults)
-			if r.Cut {
-				p.Cut = append(p.Cut, [2]int{i, n})
-			}
-		}
-		p.Records = append(p.Records, records)
-	}
 	p.Funnel[0].Unreadable, p.Funnel[0].CutFiles = p.Read.Share(), int64(p.Read.CutFiles)
-	for i := range g.fates {
-		p.Add(g.replies[i])
-		for _, t := range g.tries[i] {
-			p.Tallies[t.problem].Attempts++
-			if t.success {
-				p.Tallies[t.problem].Successes++
-			}
-		}
-	}
 	p.Units = g.units(all)
 	return p, nil
+}
+
+// add takes in the next input, of whose files read says what was read. Problems and judges
+// are measured by every attempt with a score, whoever decided its calls, as the day's own
+// statistics are.
+func (p *plan) add(in *grouped, read []traces.Summary) {
+	for n, b := range in.briefs {
+		r, s := &read[b.file], b.standing.Value()
+		if b.fault != nil {
+			r.Faults, r.Cut = r.Faults+1, r.Cut || b.fault.Cut
+		} else {
+			r.Traces++
+		}
+		if in.fates[n].Stage == stageRead {
+			continue
+		}
+		p.Count(s.judged, s.stepped)
+		if b.problem >= 0 && s.scored {
+			t := &p.Tallies[b.problem]
+			t.Attempts, t.Successes = t.Attempts+1, t.Successes+int64(evidence.Flag(s.success))
+		}
+	}
+	records := make([]int64, len(read))
+	for n, r := range read {
+		p.Read.Add(r)
+		records[n] = int64(r.Traces + r.Faults)
+		if r.Cut {
+			p.Cut = append(p.Cut, [2]int{len(p.Records), n})
+		}
+	}
+	p.Fates, p.Odds, p.Records = append(p.Fates, in.fates), append(p.Odds, in.odds), append(p.Records, records)
 }
 
 // units come in the order in which workers take them: what takes longest is
@@ -202,7 +217,7 @@ func cut(s corpus.Stream, all []selection, rows func(*selection) []candidate) []
 func (g *grouper) problemsIn(split string) []int {
 	var out []int
 	for i := range g.day.Problems.All {
-		if splitOf(g.pool(i)) == split && !g.protect.Problems[i].Drop {
+		if splitOf(g.protect.Pools[i]) == split && !g.protect.Problems[i].Drop {
 			out = append(out, i)
 		}
 	}

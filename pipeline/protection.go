@@ -8,7 +8,6 @@ import (
 	"os"
 	"slices"
 
-	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/pipeline/finish"
@@ -129,7 +128,11 @@ func (p *Protection) find(ctx context.Context, ps *Problems, all finish.Protecte
 			return err
 		}
 		if g := p.guardOf(i); g != nil {
-			p.Problems[i] = g.Check(guard.Candidate{ID: ps.Name(i), Text: q.Query, ProductIDs: goldIDs(q)})
+			c := guard.Candidate{ID: ps.Name(i), Text: q.Query}
+			for _, r := range q.Rewards {
+				c.ProductIDs = append(c.ProductIDs, r.ProductID)
+			}
+			p.Problems[i] = g.Check(c)
 		}
 	}
 	return nil
@@ -142,14 +145,6 @@ func (p *Protection) guardOf(problem int) *guard.Guard {
 		return p.Guard(corpus.SplitTrain)
 	}
 	return p.Guard(splitOf(p.Pools[problem]))
-}
-
-func goldIDs(q arena.Problem) []string {
-	out := make([]string, len(q.Rewards))
-	for i, r := range q.Rewards {
-		out[i] = r.ProductID
-	}
-	return out
 }
 
 // entries are the protected problems of one pool: the day's own with their
@@ -178,8 +173,7 @@ func (d *Day) readBank(path string) (state *guard.State, err error) {
 		return guard.HoldOut(nil), nil
 	}
 	err = d.readFile(kindBank, path, func(r io.Reader) (int, error) {
-		state, err = guard.ReadState(r)
-		if err != nil {
+		if state, err = guard.ReadState(r); err != nil {
 			return 0, err
 		}
 		return len(state.Clusters), nil
@@ -190,17 +184,22 @@ func (d *Day) readBank(path string) (state *guard.State, err error) {
 	return state, nil
 }
 
-func (d *Day) readHeldOut(src Sources) ([]guard.Entry, error) {
+// readHeldOut reads the held-out banks and notes what is in them. A folder of banks is
+// named by the entries in it, since it has no bytes of its own.
+func (d *Day) readHeldOut(src Sources) (all []guard.Entry, err error) {
 	paths := append(found(nil, src.Days, "held_out*.jsonl"), src.HeldOut...)
 	slices.Sort(paths)
-	var all []guard.Entry
 	for _, path := range slices.Compact(paths) {
 		entries, err := guard.ReadBank(path)
 		if err != nil {
 			return nil, err
 		}
 		all = append(all, entries...)
-		if err := d.noteHeldOut(path, entries); err != nil {
+		if info, lost := os.Stat(path); lost == nil && info.IsDir() {
+			d.Files = append(d.Files, File{corpus.Input{Kind: kindHeldOut, SHA256: guard.Digest(entries), Records: int64(len(entries))}, path})
+			continue
+		}
+		if err = d.readFile(kindHeldOut, path, func(io.Reader) (int, error) { return len(entries), nil }); err != nil {
 			return nil, err
 		}
 	}
@@ -215,18 +214,4 @@ func (d *Day) heldOutDigests() []string {
 		}
 	}
 	return out
-}
-
-// noteHeldOut notes a bank's content. A folder of banks is named by the
-// entries in it, since it has no bytes of its own.
-func (d *Day) noteHeldOut(path string, entries []guard.Entry) error {
-	info, err := os.Stat(path)
-	if err != nil {
-		return fmt.Errorf("read held-out bank: %w", err)
-	}
-	if info.IsDir() {
-		d.Files = append(d.Files, File{corpus.Input{Kind: kindHeldOut, SHA256: guard.Digest(entries), Records: int64(len(entries))}, path})
-		return nil
-	}
-	return d.readFile(kindHeldOut, path, func(io.Reader) (int, error) { return len(entries), nil })
 }

@@ -26,8 +26,8 @@ func (c *selection) all() []candidate { return slices.Concat(c.sft, c.rest) }
 // writing the fates of the others.
 func (g *grouper) rankProblems() []selection {
 	byProblem := make([][]candidate, len(g.day.Problems.All))
-	for _, cs := range g.candidates {
-		for _, c := range cs {
+	for i := range g.by {
+		for _, c := range g.by[i].candidates {
 			byProblem[c.problem] = append(byProblem[c.problem], c)
 		}
 	}
@@ -42,16 +42,16 @@ func (g *grouper) rankProblems() []selection {
 
 func (g *grouper) rankProblem(problem int, cs []candidate) selection {
 	slices.SortFunc(cs, better)
-	pool := g.pool(problem)
+	pool := g.protect.Pools[problem]
 	out := selection{pool: pool, split: splitOf(pool)}
-	sft, rest := g.thinner(), g.thinner()
-	place := 0
+	sft := choose.Thinner{Near: g.Config.Select.Near, PerRequest: g.Config.Select.Top, Full: reasonTop}
+	rest, place := sft, 0
 	for _, c := range cs {
 		if c.kept {
 			place++
-			f := out.add(&c, sft)
-			f.Axis, f.Place, f.Better, f.Alike = g.fates[c.Input][c.Entry].Axis, place, c.Better, c.Alike
-			g.fates[c.Input][c.Entry] = f
+			was, f := &g.by[c.Input].fates[c.Entry], out.add(&c, &sft)
+			f.Axis, f.Place, f.Better, f.Alike = was.Axis, place, c.Better, c.Alike
+			*was = f
 		} else if rest.Offer(&c.Row) == "" {
 			out.rest = append(out.rest, c)
 		}
@@ -60,10 +60,6 @@ func (g *grouper) rankProblem(problem int, cs []candidate) selection {
 		return selection{}
 	}
 	return out
-}
-
-func (g *grouper) thinner() *choose.Thinner {
-	return &choose.Thinner{Near: g.Config.Select.Near, PerRequest: g.Config.Select.Top, Full: reasonTop}
 }
 
 // add takes in the next best attempt, where it may stay, and gives its fate.

@@ -143,14 +143,20 @@ func HashInputs(ctx context.Context, workers int, inputs []traces.Input) error {
 // identify names the inputs' blocks and puts the inputs in an order that no path
 // decides.
 func (s *session) identify() error {
-	config, err := s.blockConfig()
+	config, err := s.Config.blockJSON()
 	if err != nil {
 		return err
 	}
+	// all beside its input that a block depends on
+	parts := [][]byte{s.protect.digest(), []byte(block.Version), []byte(s.Version), []byte(s.Harness.SHA256), config, s.protect.State.Encode()}
+	for _, f := range s.day.Files {
+		parts = append(parts, []byte(f.Kind), []byte(f.SHA256))
+	}
+	sum := finish.Digest(parts...)
 	s.inputs = inputsOf(s.day.Inputs)
 	for i := range s.inputs {
 		in := &s.inputs[i]
-		in.key.Config = config
+		in.key.Config = sum
 		in.dir = filepath.Join(s.Work, blocksFolder, in.key.Folder())
 	}
 	return nil
@@ -178,20 +184,6 @@ func (s *session) sameDay() error {
 	return fmt.Errorf("write corpus %s: %w", s.Out, ErrOtherDay)
 }
 
-// blockConfig is the hash of everything beside its input that a block depends
-// on.
-func (s *session) blockConfig() (string, error) {
-	config, err := s.Config.blockJSON()
-	if err != nil {
-		return "", err
-	}
-	parts := [][]byte{s.protect.digest(), []byte(block.Version), []byte(s.Version), []byte(s.Harness.SHA256), config, s.protect.State.Encode()}
-	for _, f := range s.day.Files {
-		parts = append(parts, []byte(f.Kind), []byte(f.SHA256))
-	}
-	return finish.Digest(parts...), nil
-}
-
 func (s *session) newMapper() *mapper {
 	m := &mapper{session: s, tools: finish.ToolTexts(chat.Tools(s.Harness)), facts: rows.Facts{
 		Harness: s.Harness, PipelineVersion: s.Version, Counter: rows.Bytes4{},
@@ -207,7 +199,8 @@ func (s *session) mapInputs(ctx context.Context, only Shard) error {
 	if err := only.Validate(); err != nil {
 		return err
 	}
-	known := s.readNames()
+	known := names{}
+	_ = corpus.ReadJSON(s.FS, filepath.Join(s.Work, namesFile), 1<<30, &known) // it decides nothing
 	var all, mine []int
 	for i := range s.inputs {
 		if i == 0 || s.inputs[i].dir != s.inputs[i-1].dir {

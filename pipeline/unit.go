@@ -70,8 +70,9 @@ func (w *unitWriter) facts(problem int) *rows.Facts {
 // mostOpen is how many blocks a unit keeps open.
 const mostOpen = 32
 
-// eachRow visits the attempts that the unit's rows point at, with their drafts.
-func (w *unitWriter) eachRow(ctx context.Context, visit func(at ref, x *block.Entry, d *block.Draft) error) error {
+// eachRow visits the attempts that the unit's rows point at, with their drafts, and then
+// ends what was written of them.
+func (w *unitWriter) eachRow(ctx context.Context, end func() error, visit func(at ref, x *block.Entry, d *block.Draft) error) error {
 	blocks := map[int]*block.Reader{}
 	closeAll := func() {
 		for _, b := range blocks {
@@ -103,26 +104,19 @@ func (w *unitWriter) eachRow(ctx context.Context, visit func(at ref, x *block.En
 			return err
 		}
 	}
-	return nil
+	return end()
 }
 
 func (w *unitWriter) sft(ctx context.Context) error {
 	out := corpus.NewShards[rows.SFT](w.part, w.unit.Stream)
-	err := w.eachRow(ctx, func(at ref, x *block.Entry, d *block.Draft) error { return out.Add(w.row(at, x, d)) })
-	if err != nil {
-		return err
-	}
-	return out.Close()
+	return w.eachRow(ctx, out.Close, func(at ref, x *block.Entry, d *block.Draft) error { return out.Add(w.row(at, x, d)) })
 }
 
 func (w *unitWriter) candidate(x *block.Entry, d *block.Draft) (rows.Candidate, error) {
 	ms, err := chat.Decode(d.Messages)
-	if err != nil {
-		return rows.Candidate{}, err
-	}
 	c := rows.Candidate{SessionID: x.TraceID, Success: x.Outcome.Success, Judge: w.weights.quality(x), Unwanted: !x.Structure.Keep, Tokens: d.NTokens}
 	c.Prompt, c.Completion = rows.Completion(ms, w.tools(d))
-	return c, nil
+	return c, err
 }
 
 // compared writes what attempts at one problem are made into when they are held
@@ -135,25 +129,22 @@ func (w *unitWriter) compared(ctx context.Context) error {
 	}
 	var group []rows.Candidate
 	problem := -1
-	add := func() error { return out.add(group, w.facts(problem)) }
-	err := w.eachRow(ctx, func(_ ref, x *block.Entry, d *block.Draft) error {
+	add := func() error {
+		if len(group) == 0 {
+			return nil
+		}
+		return out.add(group, w.facts(problem))
+	}
+	save := func() error { return corpus.WriteJSON(w.FS, filepath.Join(w.dir, pairsName), &out.pairs) }
+	end := func() error { return finish.InTurn(add, out.kto.Close, out.pref.Close, save) }
+	return w.eachRow(ctx, end, func(_ ref, x *block.Entry, d *block.Draft) error {
 		c, err := w.candidate(x, d)
-		if err == nil && x.Problem != problem && len(group) > 0 {
+		if err == nil && x.Problem != problem {
 			err, group = add(), group[:0]
 		}
 		group, problem = append(group, c), x.Problem
 		return err
 	})
-	if err == nil && len(group) > 0 {
-		err = add()
-	}
-	if err == nil {
-		err = errors.Join(out.kto.Close(), out.pref.Close())
-	}
-	if err != nil {
-		return err
-	}
-	return corpus.WriteJSON(w.FS, filepath.Join(w.dir, pairsName), &out.pairs)
 }
 
 type comparison struct {
@@ -191,4 +182,26 @@ func (w *unitWriter) rl() error {
 		}
 	}
 	return out.Close()
+}
+
+// steps writes the labelled turns of the attempts of config sft. One without
+// an answer of the step judge, or with none before the first message that is
+// unclear to it, is no row.
+func (w *unitWriter) steps(ctx context.Context) error {
+	out := corpus.NewShards[rows.Steps](w.part, w.unit.Stream)
+	return w.eachRow(ctx, out.Close, func(at ref, x *block.Entry, d *block.Draft) error {
+		if len(d.Verdicts) == 0 {
+			return nil
+		}
+		ms, err := chat.Decode(d.Messages)
+		if err != nil {
+			return err
+		}
+		row, err := rows.NewSteps(w.row(at, x, d), ms, d.Verdicts, w.facts(x.Problem))
+		if err != nil || len(row.Labels) == 0 {
+			return err
+		}
+		row.Rule = x.StepJudgement.Judge
+		return out.Add(&row)
+	})
 }

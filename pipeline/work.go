@@ -68,13 +68,6 @@ type names map[string]string
 
 const namesFile = "names.json"
 
-// readNames reads what the last whole run knew; nothing if it cannot be read.
-func (s *session) readNames() names {
-	n := names{}
-	_ = corpus.ReadJSON(s.FS, filepath.Join(s.Work, namesFile), 1<<30, &n) // it decides nothing
-	return n
-}
-
 func (s *session) writeNames() error {
 	n := names{}
 	for _, in := range s.inputs {

@@ -39,7 +39,7 @@ type arrowSink struct {
 	job   *job
 	split string
 	build *array.RecordBuilder
-	file  *corpus.Place
+	file  corpus.Place
 	out   *ipc.Writer
 	size  int64
 	names []string
@@ -97,7 +97,7 @@ func (s *arrowSink) flush() error {
 	if err := s.out.Write(rec); err != nil {
 		return fmt.Errorf("write arrow batch: %w", err)
 	}
-	if s.file.Size() > corpus.DefaultLimits.Shard-2*arrowBatch {
+	if s.file.N > corpus.DefaultLimits.Shard-2*arrowBatch {
 		return s.finish()
 	}
 	return nil

@@ -111,7 +111,10 @@ func cardSections(counts []Count) []corpus.Section {
 	for i := range counts {
 		all.Join(&counts[i].figures)
 	}
-	sections := []corpus.Section{all.Section(), {Heading: "Kept and dropped", Body: countTable(counts)}}
+	table := corpus.Table("profile | split | in: | taken: | rows: | dropped | redacted", counts, func(c Count) string {
+		return fmt.Sprintf("%s | %s | %d | %d | %d | %s | %s", c.Profile, c.Split, c.In, c.Out, c.Rows, corpus.Tallies(c.Dropped), corpus.Tallies(c.Redacted))
+	})
+	sections := []corpus.Section{all.Section(), {Heading: "Kept and dropped", Body: "Rows that a format cannot take are left out of that format alone.\n\n" + table}}
 	sections = append(sections, weights(counts)...)
 	if beside := besideConfigs(counts); beside != "" {
 		sections = append(sections, corpus.Section{Heading: "Files beside the configs", Body: beside})
@@ -140,15 +143,6 @@ func besideConfigs(counts []Count) string {
 			shown[p.Name] = true
 			fmt.Fprintf(&b, "\n```python\n# %s: %s\n%s\n```\n", p.Name, p.Doc, strings.ReplaceAll(p.Load, "SPLIT", c.Split))
 		}
-	}
-	return b.String()
-}
-
-func countTable(counts []Count) string {
-	var b strings.Builder
-	b.WriteString("Rows that a format cannot take are left out of that format alone.\n\n| profile | split | in | taken | rows | dropped | redacted |\n|---|---|---:|---:|---:|---|---|\n")
-	for _, c := range counts {
-		fmt.Fprintf(&b, "| %s | %s | %d | %d | %d | %s | %s |\n", c.Profile, c.Split, c.In, c.Out, c.Rows, corpus.Tallies(c.Dropped), corpus.Tallies(c.Redacted))
 	}
 	return b.String()
 }

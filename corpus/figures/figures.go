@@ -39,15 +39,7 @@ var kinds = [3]string{"task type", "difficulty", "agent"}
 
 // Add counts a row.
 func (f *Figures) Add(r Row) {
-	if f.sums == nil {
-		f.sums = map[[2]string]*sum{}
-	}
-	at := [2]string{r.Config, r.Split}
-	s := f.sums[at]
-	if s == nil {
-		s = newSum()
-		f.sums[at] = s
-	}
+	s := f.at([2]string{r.Config, r.Split})
 	s.rows++
 	s.tokens[r.Tokens]++
 	s.counters[r.Counter]++
@@ -58,25 +50,21 @@ func (f *Figures) Add(r Row) {
 	}
 }
 
-func newSum() *sum {
-	s := &sum{tokens: map[int64]int64{}, counters: map[string]int64{}}
-	for i := range s.by {
-		s.by[i] = map[string]int64{}
+// at is the sum of a config and split.
+func (f *Figures) at(key [2]string) *sum {
+	if f.sums == nil {
+		f.sums = map[[2]string]*sum{}
 	}
-	return s
+	if f.sums[key] == nil {
+		f.sums[key] = &sum{tokens: map[int64]int64{}, counters: map[string]int64{}, by: [3]map[string]int64{{}, {}, {}}}
+	}
+	return f.sums[key]
 }
 
 // Join takes other figures in.
 func (f *Figures) Join(other *Figures) {
-	for at, o := range other.sums {
-		s := f.sums[at]
-		if s == nil {
-			s = newSum()
-			if f.sums == nil {
-				f.sums = map[[2]string]*sum{}
-			}
-			f.sums[at] = s
-		}
+	for key, o := range other.sums {
+		s := f.at(key)
 		s.rows += o.rows
 		join(s.tokens, o.tokens)
 		join(s.counters, o.counters)
@@ -116,24 +104,21 @@ func (s *sum) quantile(percent int64) int64 {
 
 // Section is the card's part.
 func (f *Figures) Section() corpus.Section {
-	var b strings.Builder
-	b.WriteString("| config | split | rows | tokens | half at most | 95 % at most | counted by |\n|---|---|---:|---:|---:|---:|---|\n")
 	order := slices.SortedFunc(maps.Keys(f.sums), func(x, y [2]string) int {
 		return cmp.Or(cmp.Compare(x[0], y[0]), -cmp.Compare(x[1], y[1]))
 	})
-	for _, at := range order {
+	text := corpus.Table("config | split | rows: | tokens: | half at most: | 95 % at most: | counted by", order, func(at [2]string) string {
 		s := f.sums[at]
 		total := s.total()
 		if total == 0 {
-			fmt.Fprintf(&b, "| %s | %s | %d | | | | |\n", at[0], at[1], s.rows)
-			continue
+			return fmt.Sprintf("%s | %s | %d | | | |", at[0], at[1], s.rows)
 		}
-		fmt.Fprintf(&b, "| %s | %s | %d | %d | %d | %d | %s |\n", at[0], at[1], s.rows, total, s.quantile(50), s.quantile(95), strings.Join(slices.Sorted(maps.Keys(s.counters)), ", "))
-	}
+		return fmt.Sprintf("%s | %s | %d | %d | %d | %d | %s", at[0], at[1], s.rows, total, s.quantile(50), s.quantile(95), strings.Join(slices.Sorted(maps.Keys(s.counters)), ", "))
+	})
 	for i, kind := range kinds {
-		f.count(&b, order, i, kind)
+		text += f.count(order, i, kind)
 	}
-	return corpus.Section{Heading: "Rows and tokens", Body: b.String()}
+	return corpus.Section{Heading: "Rows and tokens", Body: text}
 }
 
 // named is how many of a kind the card names: of agents there are hundreds.
@@ -146,7 +131,7 @@ type line struct {
 	split, text string
 }
 
-func (f *Figures) count(b *strings.Builder, order [][2]string, i int, kind string) {
+func (f *Figures) count(order [][2]string, i int, kind string) string {
 	var lines []*line
 	for _, at := range order {
 		text := f.sums[at].words(i)
@@ -159,11 +144,10 @@ func (f *Figures) count(b *strings.Builder, order [][2]string, i int, kind strin
 			lines = append(lines, &line{[]string{at[0]}, at[1], text})
 		}
 	}
-	head := fmt.Sprintf("\n| config | split | rows by %s |\n|---|---|---|\n", kind)
-	for _, l := range lines {
-		fmt.Fprintf(b, "%s| %s | %s | %s |\n", head, strings.Join(l.configs, ", "), l.split, l.text)
-		head = ""
+	if len(lines) == 0 {
+		return ""
 	}
+	return "\n" + corpus.Table("config | split | rows by "+kind, lines, func(l *line) string { return strings.Join(l.configs, ", ") + " | " + l.split + " | " + l.text })
 }
 
 // words are the rows of each word of a kind, the most frequent first.

@@ -54,7 +54,7 @@ func (k *Known) Leaks(ctx context.Context, s *Source, found func(id, evidence st
 		}
 		return ctx.Err()
 	}
-	return Close(
+	return InTurn(
 		func() error { return eachRow[rows.SFT](s, corpus.ProfileHFJSON, look) },
 		func() error { return eachRow[rows.RL](s, corpus.ProfileVerlRL, look) },
 		func() error { return eachRow[rows.KTO](s, corpus.ProfileKTO, look) },

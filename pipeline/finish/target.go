@@ -94,10 +94,10 @@ func (t *Target) Assemble(ctx context.Context, c *Content) error {
 	return corpus.Assemble(ctx, t.FS, t.Out, a)
 }
 
-// Close closes what was written, in order, up to the first that fails.
-func Close(all ...func() error) error {
-	for _, closing := range all {
-		if err := closing(); err != nil {
+// InTurn does one thing after another, up to the first that fails.
+func InTurn(all ...func() error) error {
+	for _, do := range all {
+		if err := do(); err != nil {
 			return err
 		}
 	}
@@ -146,7 +146,7 @@ func NewLedger(p *corpus.Part) *Ledger {
 
 // Close ends the tables.
 func (l *Ledger) Close() error {
-	return Close(l.Attempts.Close, l.Outcomes.Close, l.Judgements.Close, l.Leaks.Close)
+	return InTurn(l.Attempts.Close, l.Outcomes.Close, l.Judgements.Close, l.Leaks.Close)
 }
 
 // NewTable starts one table in a part.

@@ -100,7 +100,7 @@ func (m *Import) write(ctx context.Context, work string) (*pipeline.Summary, err
 		return nil, err
 	}
 	verdicts := finish.NewTable[rows.Verdict](part, finish.TableVerdicts) // nothing was judged: it stays empty
-	if err = finish.Close(w.rows.Close, w.ledger.Close, verdicts.Close, part.Close); err != nil {
+	if err = finish.InTurn(w.rows.Close, w.ledger.Close, verdicts.Close, part.Close); err != nil {
 		return nil, err
 	}
 	return w.assemble(ctx, work, in, known)

@@ -147,42 +147,31 @@ func stageOf(reason string) string {
 }
 
 func (r *Report) text() string {
-	var b strings.Builder
-	b.WriteString("Weights are of the train split, problems apart; where all are 0 the sources are united.\n\n| corpus | sha256 of its manifest | weight |\n|---|---|---:|\n")
-	for _, s := range r.Sources {
-		fmt.Fprintf(&b, "| %s | `%s` | %.4f |\n", corpus.Cell(s.Name), s.Corpus, s.Weight)
-	}
-	b.WriteString("\n| config | split | corpus | rows in | rows | tokens | share | left out |\n|---|---|---|---:|---:|---:|---:|---|\n")
-	for _, p := range r.Parts {
-		fmt.Fprintf(&b, "| %s | %s | `%s` | %d | %d | %d | %.4f | %s |\n", p.Config, p.Split, p.Corpus[:12], p.In, p.Out, p.TokensOut, p.Share, corpus.Tallies(p.Dropped))
-	}
-	return b.String()
+	return "Weights are of the train split, problems apart; where all are 0 the sources are united.\n\n" +
+		corpus.Table("corpus | sha256 of its manifest | weight:", r.Sources, func(s SourceReport) string {
+			return fmt.Sprintf("%s | `%s` | %.4f", corpus.Cell(s.Name), s.Corpus, s.Weight)
+		}) + "\n" +
+		corpus.Table("config | split | corpus | rows in: | rows: | tokens: | share: | left out", r.Parts, func(p PartReport) string {
+			return fmt.Sprintf("%s | %s | `%s` | %d | %d | %d | %.4f | %s", p.Config, p.Split, p.Corpus[:12], p.In, p.Out, p.TokensOut, p.Share, corpus.Tallies(p.Dropped))
+		})
 }
 
 // licenses are the terms that all sources name, and what the card says of them:
 // nothing where no source names any. No terms stand for sources that differ.
 func (w *mixer) licenses() (common string, said []corpus.Section) {
-	const heading = "Licences of the sources"
 	common = w.sources[0].license
+	text := fmt.Sprintf("The cards of all %d sources name `%s`.", len(w.sources), common)
 	if slices.ContainsFunc(w.sources, func(s *source) bool { return s.license != common }) {
-		return corpus.NoLicense, []corpus.Section{{Heading: heading, Body: w.differ()}}
-	}
-	if common == corpus.NoLicense {
+		common = corpus.NoLicense
+		text = "The sources are not given on the same terms. The rows of each stay under its own; tables/provenance.parquet names the source of every row.\n\n" +
+			corpus.Table("corpus (sha256 of its manifest) | licence", w.sources, func(s *source) string {
+				if s.license == corpus.NoLicense {
+					return "`" + s.SHA256 + "` | none named"
+				}
+				return "`" + s.SHA256 + "` | `" + s.license + "`"
+			})
+	} else if common == corpus.NoLicense {
 		return common, nil
 	}
-	return common, []corpus.Section{{Heading: heading, Body: fmt.Sprintf("The cards of all %d sources name `%s`.", len(w.sources), common)}}
-}
-
-func (w *mixer) differ() string {
-	var b strings.Builder
-	b.WriteString("The sources are not given on the same terms. The rows of each stay under its own; tables/provenance.parquet names the source of every row.\n\n")
-	b.WriteString("| corpus (sha256 of its manifest) | licence |\n|---|---|\n")
-	for _, s := range w.sources {
-		name := "`" + s.license + "`"
-		if s.license == corpus.NoLicense {
-			name = "none named"
-		}
-		fmt.Fprintf(&b, "| `%s` | %s |\n", s.SHA256, name)
-	}
-	return b.String()
+	return common, []corpus.Section{{Heading: "Licences of the sources", Body: text}}
 }

@@ -155,7 +155,7 @@ func (w *mixer) ledger(dir string, all []*portion) error {
 		return err
 	}
 	l := &ledger{mixer: w, part: part, fates: fatesOf(all)}
-	return finish.Close(
+	return finish.InTurn(
 		func() error {
 			return table(l, finish.TableAttempts, func(a *rows.Attempt) string { return a.TraceID }, l.enter)
 		},

@@ -124,7 +124,7 @@ func (w *work) write(ctx context.Context, dir string) (err error) {
 		return err
 	}
 	for _, split := range w.splits {
-		err = finish.Close(
+		err = finish.InTurn(
 			func() error { return writeRows[rows.SFT](ctx, w, corpus.ProfileHFJSON, split) },
 			func() error { return writeRows[rows.RL](ctx, w, corpus.ProfileVerlRL, split) },
 			func() error { return writeRows[rows.Pref](ctx, w, corpus.ProfilePref, split) },
@@ -138,7 +138,7 @@ func (w *work) write(ctx context.Context, dir string) (err error) {
 	if len(w.counts) == 0 || !slices.ContainsFunc(w.counts, func(c Count) bool { return c.Rows > 0 }) {
 		return choose.ErrEmpty
 	}
-	if err = finish.Close(w.tables, w.part.Close); err != nil {
+	if err = finish.InTurn(w.tables, w.part.Close); err != nil {
 		return err
 	}
 	err = w.closed.Folder(dir, func(file, what string) {

@@ -75,7 +75,7 @@ func (w *work) secret(split string, row any, s *finish.Seen) string {
 func (w *work) tables() error {
 	l := finish.NewLedger(w.part)
 	verdicts := finish.NewTable[rows.Verdict](w.part, finish.TableVerdicts)
-	return finish.Close(
+	return finish.InTurn(
 		func() error {
 			return ofRows(w, finish.TableAttempts, l.Attempts, func(a *rows.Attempt) string { return a.TraceID })
 		},
@@ -108,18 +108,15 @@ func ofRows[T any](w *work, table string, out *corpus.Shards[T], id func(*T) str
 }
 
 func (w *work) about() corpus.Section {
-	var b strings.Builder
-	b.WriteString("The public half of a corpus: what its owner protects stays at home, and with it the bank, the reports and the ledger of other attempts. ")
+	eval := "The problems that students are evaluated on are not in it."
 	if w.WithEval {
-		b.WriteString("The eval split is published with its rewards: whoever trains on this corpus must not evaluate on that.")
-	} else {
-		b.WriteString("The problems that students are evaluated on are not in it.")
+		eval = "The eval split is published with its rewards: whoever trains on this corpus must not evaluate on that."
 	}
-	b.WriteString(" No row asks for a protected problem, and none shows its request, product or title, in results of tools either; manifest.json names the bank by its sha256.\n\n| config | split | rows of the whole | rows here | left out |\n|---|---|---:|---:|---|\n")
-	for _, c := range w.counts {
-		fmt.Fprintf(&b, "| %s | %s | %d | %d | %s |\n", c.Config, c.Split, c.In, c.Rows, corpus.Tallies(c.Left))
-	}
-	return corpus.Section{Heading: "What this is", Body: b.String()}
+	return corpus.Section{Heading: "What this is", Body: "The public half of a corpus: what its owner protects stays at home, and with it the bank, the reports and the ledger of other attempts. " + eval +
+		" No row asks for a protected problem, and none shows its request, product or title, in results of tools either; manifest.json names the bank by its sha256.\n\n" +
+		corpus.Table("config | split | rows of the whole: | rows here: | left out", w.counts, func(c Count) string {
+			return fmt.Sprintf("%s | %s | %d | %d | %s", c.Config, c.Split, c.In, c.Rows, corpus.Tallies(c.Left))
+		})}
 }
 
 // Closed is what of a corpus nobody outside may see: the problems that its owner

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"path/filepath"
-	"strings"
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpus"
@@ -211,38 +210,33 @@ func (w *work) assemble(ctx context.Context, parts []string) error {
 }
 
 func (w *work) about() string {
-	var b strings.Builder
 	r := w.recipe
-	fmt.Fprintf(&b, "Stage %s: %s. There is only a train split.\n\n| source | rows read | dropped | taken | rows |\n|---|---:|---|---:|---:|\n", r.Name, r.Doc)
-	for _, c := range w.report.Counts {
-		fmt.Fprintf(&b, "| %s | %d | %s | %d | %d |\n", c.Source, c.In, corpus.Tallies(c.Dropped), c.Taken, c.Rows)
-	}
+	text := fmt.Sprintf("Stage %s: %s. There is only a train split.\n\n", r.Name, r.Doc) +
+		corpus.Table("source | rows read: | dropped | taken: | rows:", w.report.Counts, func(c Count) string {
+			return fmt.Sprintf("%s | %d | %s | %d | %d", c.Source, c.In, corpus.Tallies(c.Dropped), c.Taken, c.Rows)
+		})
 	if r.VoucherTimes > 1 {
-		fmt.Fprintf(&b, "\nRows of voucher tasks stand here %d times.\n", r.VoucherTimes)
+		text += fmt.Sprintf("\nRows of voucher tasks stand here %d times.\n", r.VoucherTimes)
 	}
 	if w.in.About != "" {
-		b.WriteString("\n" + w.in.About + "\n")
+		text += "\n" + w.in.About + "\n"
 	}
 	if len(w.report.Exports) == 0 {
-		return b.String()
+		return text
 	}
-	b.WriteString("\nRows that a profile cannot take are left out of it alone.\n\n| profile | taken | rows | dropped |\n|---|---:|---:|---|\n")
-	for _, c := range w.report.Exports {
-		fmt.Fprintf(&b, "| %s | %d | %d | %s |\n", c.Profile, c.Out, c.Rows, corpus.Tallies(c.Dropped))
-	}
-	return b.String()
+	return text + "\nRows that a profile cannot take are left out of it alone.\n\n" +
+		corpus.Table("profile | taken: | rows: | dropped", w.report.Exports, func(c export.Count) string {
+			return fmt.Sprintf("%s | %d | %d | %s", c.Profile, c.Out, c.Rows, corpus.Tallies(c.Dropped))
+		})
 }
 
 func (p *Proof) text() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, `Rollouts were played at training problems only, and the split is pinned in bank.json (sha256 %s): %d clusters
+	return fmt.Sprintf(`Rollouts were played at training problems only, and the split is pinned in bank.json (sha256 %s): %d clusters
 in train, %d in eval, %d never touched. %d rows were of clusters outside train and are not here. %d rows were held
 against %d protected problems (%d from held-out files): %d were dropped. The planted canaries were %s.
 `, p.BankSHA256, p.Clusters[guard.PoolTrain], p.Clusters[guard.PoolEval], p.Clusters[guard.PoolNeverTouch],
-		len(p.Outside), p.Guard.Rows, p.Protected(), p.HeldOut, len(p.Guard.Dropped), p.Canary)
-	b.WriteString("\n| planted as | planted | found | recall |\n|---|---:|---:|---:|\n")
-	for _, k := range p.Guard.Injection.Kinds {
-		fmt.Fprintf(&b, "| %s | %d | %d | %.3f |\n", k.Kind, k.Planted, k.Found, k.Recall)
-	}
-	return b.String()
+		len(p.Outside), p.Guard.Rows, p.Protected(), p.HeldOut, len(p.Guard.Dropped), p.Canary) + "\n" +
+		corpus.Table("planted as | planted: | found: | recall:", p.Guard.Injection.Kinds, func(k guard.InjectionRecall) string {
+			return fmt.Sprintf("%s | %d | %d | %.3f", k.Kind, k.Planted, k.Found, k.Recall)
+		})
 }

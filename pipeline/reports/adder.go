@@ -154,17 +154,14 @@ type Replies struct {
 	StepsUnscored int `json:"steps_unscored,omitempty"`
 }
 
-// Count takes in the answers on an attempt.
-func (r *Replies) Count(x *block.Entry) {
-	whole, steps := x.Judgement.Outcome, x.StepJudgement.Outcome
-	ones := func(counts bool) int { return int(evidence.Flag(counts)) }
-	r.Add(Replies{ones(whole != ""), ones(whole != "" && whole != arena.JudgeScored), ones(steps != ""), ones(steps != "" && steps != arena.JudgeScored)})
-}
-
-// Add takes in other counts.
-func (r *Replies) Add(o Replies) {
-	r.Judged, r.Unscored = r.Judged+o.Judged, r.Unscored+o.Unscored
-	r.StepsJudged, r.StepsUnscored = r.StepsJudged+o.StepsJudged, r.StepsUnscored+o.StepsUnscored
+// Count takes in the answers on an attempt, empty for a judge that was not asked.
+func (r *Replies) Count(whole, steps arena.JudgeOutcome) {
+	count := func(judged, unscored *int, o arena.JudgeOutcome) {
+		*judged += int(evidence.Flag(o != ""))
+		*unscored += int(evidence.Flag(o != "" && o != arena.JudgeScored))
+	}
+	count(&r.Judged, &r.Unscored, whole)
+	count(&r.StepsJudged, &r.StepsUnscored, steps)
 }
 
 // Judges completes what the configuration says of the judges, by what entries and

@@ -47,12 +47,10 @@ train, %d (%d) in eval, %d (%d) never touched; problems that say the same count 
 		fmt.Fprintf(&b, "A tier that was asked for did not run (%s).\n\n", corpus.Cell(r.Guard.NotRun))
 	}
 	b.WriteString(lostText(&r.Guard.FalseDrops))
-	b.WriteString(foundText(r.Guard))
-	b.WriteString("\nProtected requests were planted in other clothes, and found (a build with a recall below its floor fails):\n\n| kind | planted | found | recall | 95 % interval | floor |\n|---|---:|---:|---:|---|---:|\n")
-	for _, k := range r.Guard.Injection.Kinds {
-		fmt.Fprintf(&b, "| %s | %d | %d | %.3f | %.3f to %.3f | %.2f |\n", k.Kind, k.Planted, k.Found, k.Recall, k.Low, k.High, k.Floor)
-	}
-	return b.String()
+	return b.String() + foundText(r.Guard) + "\nProtected requests were planted in other clothes, and found (a build with a recall below its floor fails):\n\n" +
+		corpus.Table("kind | planted: | found: | recall: | 95 % interval | floor:", r.Guard.Injection.Kinds, func(k guard.InjectionRecall) string {
+			return fmt.Sprintf("%s | %d | %d | %.3f | %.3f to %.3f | %.2f", k.Kind, k.Planted, k.Found, k.Recall, k.Low, k.High, k.Floor)
+		})
 }
 
 func lostText(f *guard.FalseDrops) string {
@@ -68,29 +66,22 @@ func lostText(f *guard.FalseDrops) string {
 }
 
 func foundText(g *guard.Report) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "Attempts found, and dropped, by bank and tier; kept are those that look like a protected problem and stay below the threshold of %.3f.\n\n| bank | problems |", g.Threshold)
+	tiers, thresholds, drops := "", "threshold", "attempts"
 	for _, tier := range g.Ran {
-		fmt.Fprintf(&b, " %s |", tier)
+		tiers += fmt.Sprintf("%s: | ", tier)
 	}
-	b.WriteString(" kept | nearest kept |\n|---|---:|" + strings.Repeat("---:|", len(g.Ran)) + "---:|---:|\n")
-	for _, part := range g.Banks {
-		fmt.Fprintf(&b, "| %s | %d |", corpus.Cell(part.Bank), part.Problems)
-		for _, tier := range g.Ran {
-			fmt.Fprintf(&b, " %d |", part.Found[tier])
-		}
-		fmt.Fprintf(&b, " %d | %.3f |\n", part.Kept, part.Nearest)
-	}
-	b.WriteString("\nreports/leak.json has every dropped attempt with the problem, the score and the words and numbers that agree. Another threshold would drop:\n\n| threshold |")
 	for _, point := range g.Curve {
-		fmt.Fprintf(&b, " %.3f |", point.Threshold)
+		thresholds, drops = thresholds+fmt.Sprintf(" | %.3f:", point.Threshold), drops+fmt.Sprintf(" | %d", point.Rows)
 	}
-	b.WriteString("\n|---|" + strings.Repeat("---:|", len(g.Curve)) + "\n| attempts |")
-	for _, point := range g.Curve {
-		fmt.Fprintf(&b, " %d |", point.Rows)
-	}
-	b.WriteString("\n")
-	return b.String()
+	return fmt.Sprintf("Attempts found, and dropped, by bank and tier; kept are those that look like a protected problem and stay below the threshold of %.3f.\n\n", g.Threshold) +
+		corpus.Table("bank | problems: | "+tiers+"kept: | nearest kept:", g.Banks, func(part guard.BankReport) string {
+			found := ""
+			for _, tier := range g.Ran {
+				found += fmt.Sprintf("%d | ", part.Found[tier])
+			}
+			return fmt.Sprintf("%s | %d | %s%d | %.3f", corpus.Cell(part.Bank), part.Problems, found, part.Kept, part.Nearest)
+		}) + "\nreports/leak.json has every dropped attempt with the problem, the score and the words and numbers that agree. Another threshold would drop:\n\n" +
+		corpus.Table(thresholds, []string{drops}, func(row string) string { return row })
 }
 
 // Lifted says which probes raise the judge's grades too often; empty where none
@@ -113,21 +104,18 @@ func (r *Judges) Warning() string {
 // Text is the report as the dataset card has it; maxUnscored is the share of
 // attempts that may lack a grade, 0 to 1.
 func (r *Judges) Text(maxUnscored float64) string {
-	var b strings.Builder
 	asked := "with a dialogue"
 	if r.Sparing {
 		asked = "that passed filter and score"
 	}
-	fmt.Fprintf(&b, "Judge %s graded %d of %d attempts %s; %d have no grade (at most %.3g %% are allowed), and none of them counts as a low one: coverage %.1f %%. %s\n\n| score | attempts | kept |\n|---:|---:|---:|\n",
+	text := fmt.Sprintf("Judge %s graded %d of %d attempts %s; %d have no grade (at most %.3g %% are allowed), and none of them counts as a low one: coverage %.1f %%. %s\n\n",
 		r.Judge, r.Judged-r.Unscored, r.Judged, asked, r.Unscored, 100*maxUnscored, 100*r.Coverage, r.Multiplier.text())
-	for _, l := range r.Levels {
-		fmt.Fprintf(&b, "| %.1f | %d | %d |\n", l.Score, l.Attempts, l.Kept)
-	}
+	text += corpus.Table("score: | attempts: | kept:", r.Levels, func(l LevelRate) string { return fmt.Sprintf("%.1f | %d | %d", l.Score, l.Attempts, l.Kept) })
 	if r.Outcomes[arena.JudgeUnparsed]+r.Outcomes[arena.JudgeRefused]+len(r.Doubts) > 0 {
-		fmt.Fprintf(&b, "\n%d answers could not be read and %d were refusals. Of the grades, %d lack the quote of a gate that they say was passed, and %d quote what the attempt does not hold.\n",
+		text += fmt.Sprintf("\n%d answers could not be read and %d were refusals. Of the grades, %d lack the quote of a gate that they say was passed, and %d quote what the attempt does not hold.\n",
 			r.Outcomes[arena.JudgeUnparsed], r.Outcomes[arena.JudgeRefused], r.Doubts[arena.DoubtNoQuote], r.Doubts[arena.DoubtUnfound])
 	}
-	return b.String() + framesText(r.Frames, r.Multiplier.Frames) + agreementText(r.Agreement) + subnetText(r.Subnet) + r.Probes.text() + r.Steps.text()
+	return text + framesText(r.Frames, r.Multiplier.Frames) + agreementText(r.Agreement) + subnetText(r.Subnet) + r.Probes.text() + r.Steps.text()
 }
 
 func framesText(all []frames.Flag, weigh multiplier.Frames) string {
@@ -135,12 +123,10 @@ func framesText(all []frames.Flag, weigh multiplier.Frames) string {
 	if len(flagged) == 0 {
 		return fmt.Sprintf("\nOf %d agents with passages that decided a grade, none filled one frame again and again.\n", len(all))
 	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "\nOf %d agents with passages that decided a grade, %d filled a frame again and again (multiplier.frames: %s):\n\n| agent | passages | pairs | alike | copied |\n|---|---:|---:|---:|---:|\n", len(all), len(flagged), weigh)
-	for _, f := range flagged[:min(cardAgents, len(flagged))] {
-		fmt.Fprintf(&b, "| %s | %d | %d | %.2f | %.2f |\n", corpus.Cell(f.Agent), f.Passages, f.Pairs, f.Alike, f.Copied)
-	}
-	return b.String()
+	return fmt.Sprintf("\nOf %d agents with passages that decided a grade, %d filled a frame again and again (multiplier.frames: %s):\n\n", len(all), len(flagged), weigh) +
+		corpus.Table("agent | passages: | pairs: | alike: | copied:", flagged[:min(cardAgents, len(flagged))], func(f frames.Flag) string {
+			return fmt.Sprintf("%s | %d | %d | %.2f | %.2f", corpus.Cell(f.Agent), f.Passages, f.Pairs, f.Alike, f.Copied)
+		})
 }
 
 func (r *Multiplier) text() string {
@@ -165,13 +151,10 @@ const cardAgents = 10
 
 // Text is the report as the dataset card has it.
 func (r *Agents) Text() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%d agents; the largest has %.1f %% of the kept attempts, Gini %.2f. reports/agents.json lists all.\n\n| agent | attempts | agentic | adaptivity | solved | kept |\n|---|---:|---:|---|---:|---:|\n",
-		len(r.Agents), 100*r.TopShare, r.Gini)
-	for _, a := range r.Agents[:min(cardAgents, len(r.Agents))] {
-		fmt.Fprintf(&b, "| %s | %d | %d | %s | %d | %d |\n", corpus.Cell(a.Agent), a.Attempts, a.Agentic, a.Adapts(), a.Successes, a.Kept)
-	}
-	return b.String()
+	return fmt.Sprintf("%d agents; the largest has %.1f %% of the kept attempts, Gini %.2f. reports/agents.json lists all.\n\n", len(r.Agents), 100*r.TopShare, r.Gini) +
+		corpus.Table("agent | attempts: | agentic: | adaptivity | solved: | kept:", r.Agents[:min(cardAgents, len(r.Agents))], func(a AgentShare) string {
+			return fmt.Sprintf("%s | %d | %d | %s | %d | %d", corpus.Cell(a.Agent), a.Attempts, a.Agentic, a.Adapts(), a.Successes, a.Kept)
+		})
 }
 
 // Adapts is the agent's adaptivity with its interval, a dash where its day is too short.
@@ -186,12 +169,10 @@ func agreementText(r *agreement.Report) string {
 	if r == nil {
 		return "\nIts agreement with labels was not given to this build (--judge-agreement).\n"
 	}
-	var b strings.Builder
-	b.WriteString("\nHow far it agrees with others, with 95 % intervals clustered by problem:\n\n| a | b | n | coverage | exact | kappa | weighted kappa |\n|---|---|---:|---:|---|---|---|\n")
-	for _, p := range r.Pairs {
-		fmt.Fprintf(&b, "| %s | %s | %d | %.3f | %s | %s | %s |\n", corpus.Cell(p.A), corpus.Cell(p.B), p.N, p.Coverage, figure(p.Exact), figure(p.Kappa), figure(p.WeightedKappa))
-	}
-	return b.String()
+	return "\nHow far it agrees with others, with 95 % intervals clustered by problem:\n\n" +
+		corpus.Table("a | b | n: | coverage: | exact | kappa | weighted kappa", r.Pairs, func(p agreement.Pair) string {
+			return fmt.Sprintf("%s | %s | %d | %.3f | %s | %s | %s", corpus.Cell(p.A), corpus.Cell(p.B), p.N, p.Coverage, figure(p.Exact), figure(p.Kappa), figure(p.WeightedKappa))
+		})
 }
 
 func figure(f agreement.Figure) string {
@@ -209,29 +190,24 @@ func (r *Probes) text() string {
 	if r == nil {
 		return "\nHow far empty words, orders or copies move it was not measured: no attempt was drawn, and --judge-probes gave no figures.\n"
 	}
-	var b strings.Builder
-	b.WriteString("\nHow far its score moves where it should not, ")
+	where := "measured apart from this build"
 	if r.Every > 0 {
-		fmt.Fprintf(&b, "on one in %d attempts of these days", r.Every)
-	} else {
-		b.WriteString("measured apart from this build")
+		where = fmt.Sprintf("on one in %d attempts of these days", r.Every)
 	}
-	b.WriteString(" (95 % intervals; the mean's is clustered by problem):\n\n| probe | n | raised | lowered | share raised | mean shift |\n|---|---:|---:|---:|---|---|\n")
-	for _, p := range r.Probes {
-		mean := fmt.Sprintf("%+.3f", p.MeanShift)
-		if p.CI95 != nil {
-			mean += fmt.Sprintf(" [%+.3f, %+.3f]", p.CI95[0], p.CI95[1])
-		}
-		fmt.Fprintf(&b, "| %s | %d | %d | %d | [%.3f, %.3f] | %s |\n", corpus.Cell(p.Probe), p.N, p.Raised, p.Lowered, p.RaisedWilson95[0], p.RaisedWilson95[1], mean)
-	}
-	doc := probe.All()
-	lines := make([]string, 0, len(doc))
-	for _, p := range doc {
+	var lines []string
+	for _, p := range probe.All() {
 		if slices.ContainsFunc(r.Probes, func(s probe.Summary) bool { return s.Probe == p.Name }) {
 			lines = append(lines, p.Name+": "+p.Doc)
 		}
 	}
-	return b.String() + "\n" + strings.Join(lines, "; ") + ".\n"
+	return "\nHow far its score moves where it should not, " + where + " (95 % intervals; the mean's is clustered by problem):\n\n" +
+		corpus.Table("probe | n: | raised: | lowered: | share raised | mean shift", r.Probes, func(p probe.Summary) string {
+			mean := fmt.Sprintf("%+.3f", p.MeanShift)
+			if p.CI95 != nil {
+				mean += fmt.Sprintf(" [%+.3f, %+.3f]", p.CI95[0], p.CI95[1])
+			}
+			return fmt.Sprintf("%s | %d | %d | %d | [%.3f, %.3f] | %s", corpus.Cell(p.Probe), p.N, p.Raised, p.Lowered, p.RaisedWilson95[0], p.RaisedWilson95[1], mean)
+		}) + "\n" + strings.Join(lines, "; ") + ".\n"
 }
 
 func (r *Steps) text() string {
@@ -248,12 +224,10 @@ Of their steps %d were needed, %d waste and %d unclear: a row ends before the fi
 // LengthsText is the card's table, by which a trainer's longest sequence is
 // set.
 func LengthsText(all []Lengths) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "Turns of the model, and tokens of a whole attempt (%s), of config sft:\n\n| split | attempts | turns: half, 9 of 10, all | tokens: half, 9 of 10, all |\n|---|---:|---|---|\n", rows.Bytes4{}.Name())
-	for _, l := range all {
-		fmt.Fprintf(&b, "| %s | %d | %s | %s |\n", l.Split, len(l.Steps), upTo(l.Steps), upTo(l.Tokens))
-	}
-	return b.String()
+	return fmt.Sprintf("Turns of the model, and tokens of a whole attempt (%s), of config sft:\n\n", rows.Bytes4{}.Name()) +
+		corpus.Table("split | attempts: | turns: half, 9 of 10, all | tokens: half, 9 of 10, all", all, func(l Lengths) string {
+			return fmt.Sprintf("%s | %d | %s | %s", l.Split, len(l.Steps), upTo(l.Steps), upTo(l.Tokens))
+		})
 }
 
 // upTo says how far half, nine in ten and all of sorted values reach, by nearest rank.

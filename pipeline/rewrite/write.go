@@ -45,7 +45,7 @@ func (w *work) write(ctx context.Context, all []*made) error {
 			return err
 		}
 	}
-	if err = finish.Close(out.Close, part.Close); err != nil {
+	if err = finish.InTurn(out.Close, part.Close); err != nil {
 		return err
 	}
 	return w.assemble(ctx, filepath.Clean(scratch))
