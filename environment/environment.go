@@ -61,10 +61,9 @@ func DefaultLimits() Limits {
 
 // The errors of beginning an episode.
 var (
-	ErrUnknown  = errors.New("there is no such problem")
-	ErrRefused  = errors.New("the problem may not be trained on")
-	ErrTooMany  = errors.New("too many episodes are under way")
-	ErrNoneSuch = errors.New("there is no such episode: it ended, was left alone for too long, or the server began anew")
+	ErrUnknown = errors.New("there is no such problem")
+	ErrRefused = errors.New("the problem may not be trained on")
+	ErrTooMany = errors.New("too many episodes are under way")
 )
 
 // Begin begins an episode at a problem.
@@ -97,14 +96,13 @@ func (e *Environment) Begin(problem string) (*Episode, error) {
 }
 
 // Find finds an episode under way.
-func (e *Environment) Find(id string) (*Episode, error) {
+func (e *Environment) Find(id string) (*Episode, *Fault) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	ep, known := e.episodes[id]
-	if !known {
-		return nil, ErrNoneSuch
+	if ep, known := e.episodes[id]; known {
+		return ep, nil
 	}
-	return ep, nil
+	return nil, &Fault{FaultUnknown, "there is no such episode: it ended, was left alone for too long, or the server began anew"}
 }
 
 // injectionSeed draws what is planted in the guard to see that it finds it.

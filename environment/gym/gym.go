@@ -62,11 +62,11 @@ func Handler(e *environment.Environment, o Options) http.Handler {
 	mux.HandleFunc("GET /health", func(w http.ResponseWriter, _ *http.Request) {
 		reply(w, http.StatusOK, map[string]any{"status": "healthy"})
 	})
-	mux.HandleFunc("POST /seed_session", s.seed)
-	mux.HandleFunc("POST /verify", s.verify)
-	mux.HandleFunc("POST /aggregate_metrics", s.aggregate)
-	mux.HandleFunc("POST /{tool}", s.call)
-	mux.HandleFunc("POST /reward", s.reward)
+	mux.HandleFunc("POST /seed_session", reading(maxAccount, s.seed))
+	mux.HandleFunc("POST /verify", reading(maxAccount, s.verify))
+	mux.HandleFunc("POST /aggregate_metrics", reading(4*maxAccount, s.aggregate))
+	mux.HandleFunc("POST /{tool}", reading(maxArguments, s.call))
+	mux.HandleFunc("POST /reward", reading(maxAccount, s.reward))
 	mux.Handle("POST /mcp", s.mcp()) // without sessions it knows no other method
 	return http.NewCrossOriginProtection().Handler(s.admitted(mux))
 }
@@ -85,11 +85,7 @@ func (s *server) admitted(h http.Handler) http.Handler {
 	})
 }
 
-func (s *server) seed(w http.ResponseWriter, r *http.Request) {
-	body, ok := read(w, r, maxAccount)
-	if !ok {
-		return
-	}
+func (s *server) seed(w http.ResponseWriter, _ *http.Request, body []byte) {
 	ep, err := s.environment.Begin(gjson.GetBytes(body, "problem_id").String())
 	switch {
 	case errors.Is(err, environment.ErrUnknown):
@@ -123,19 +119,14 @@ func remember(w http.ResponseWriter, id string) {
 }
 
 // call runs a tool. Its answer is the text that a model reads, and nothing else.
-func (s *server) call(w http.ResponseWriter, r *http.Request) {
-	body, ok := read(w, r, maxArguments)
-	if !ok {
+func (s *server) call(w http.ResponseWriter, r *http.Request, body []byte) {
+	ep, unknown := s.environment.Find(session(r))
+	if unknown != nil {
+		s.failed(w, r, nil, unknown)
 		return
 	}
-	id, name := session(r), r.PathValue("tool")
-	ep, err := s.environment.Find(id)
-	if err != nil {
-		s.failed(w, r, nil, unknown(err))
-		return
-	}
-	remember(w, id)
-	text, fault, err := ep.Call(r.Context(), name, string(body))
+	remember(w, ep.ID)
+	text, fault, err := ep.Call(r.Context(), r.PathValue("tool"), string(body))
 	switch {
 	case fault != nil:
 		s.failed(w, r, nil, fault)
@@ -147,29 +138,21 @@ func (s *server) call(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func unknown(err error) *environment.Fault {
-	return &environment.Fault{Kind: environment.FaultUnknown, Reason: err.Error()}
-}
-
 // verify ends the episode and pays it. The row comes back with the reward.
-func (s *server) verify(w http.ResponseWriter, r *http.Request) {
-	body, ok := read(w, r, maxAccount)
-	if !ok {
-		return
-	}
+func (s *server) verify(w http.ResponseWriter, r *http.Request, body []byte) {
 	row := map[string]json.RawMessage{}
 	if err := json.Unmarshal(body, &row); err != nil {
 		refuse(w, http.StatusBadRequest, err)
 		return
 	}
-	id := session(r)
-	ep, err := s.environment.Find(id)
-	if err != nil {
-		s.failed(w, r, row, unknown(err))
+	ep, unknown := s.environment.Find(session(r))
+	if unknown != nil {
+		s.failed(w, r, row, unknown)
 		return
 	}
 	var said []environment.Said // nil where the row says nothing
 	if output := gjson.GetBytes(row["response"], "output"); output.Exists() {
+		var err error
 		if said, err = environment.ReadOutput(output); err != nil {
 			refuse(w, http.StatusBadRequest, err)
 			return
@@ -224,11 +207,7 @@ func (s *server) failed(w http.ResponseWriter, r *http.Request, row map[string]j
 	reply(w, http.StatusOK, out)
 }
 
-func (s *server) aggregate(w http.ResponseWriter, r *http.Request) {
-	body, ok := read(w, r, 4*maxAccount)
-	if !ok {
-		return
-	}
+func (s *server) aggregate(w http.ResponseWriter, _ *http.Request, body []byte) {
 	n, masked, sum, solved := 0, 0, 0.0, 0
 	for _, v := range gjson.GetBytes(body, "verify_responses").Array() {
 		if v.Get("mask_sample").Bool() {
@@ -250,11 +229,7 @@ func (s *server) aggregate(w http.ResponseWriter, r *http.Request) {
 
 // reward pays a trajectory that was played elsewhere, in any format that a day may
 // hold on a line, as `arena env reward` does.
-func (s *server) reward(w http.ResponseWriter, r *http.Request) {
-	body, ok := read(w, r, maxAccount)
-	if !ok {
-		return
-	}
+func (s *server) reward(w http.ResponseWriter, r *http.Request, body []byte) {
 	t, err := traces.Decode(body, traces.Defaults().Limits)
 	if err != nil {
 		refuse(w, http.StatusBadRequest, err)
@@ -267,21 +242,22 @@ func (s *server) reward(w http.ResponseWriter, r *http.Request) {
 	reply(w, http.StatusOK, line)
 }
 
-// read reads a body within a bound; ok is false where it answered that it cannot.
-func read(w http.ResponseWriter, r *http.Request, most int64) (body []byte, ok bool) {
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, most))
-	var large *http.MaxBytesError
-	switch {
-	case errors.As(err, &large):
-		refuse(w, http.StatusRequestEntityTooLarge, err)
-	case err != nil:
-		refuse(w, http.StatusBadRequest, err)
-	case !json.Valid(body):
-		refuse(w, http.StatusBadRequest, errors.New("the body is not JSON"))
-	default:
-		return body, true
+// reading has do answer a request with its body, and refuses one of more bytes than most
+// or that is no JSON.
+func reading(most int64, do func(w http.ResponseWriter, r *http.Request, body []byte)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, most))
+		switch _, large := errors.AsType[*http.MaxBytesError](err); {
+		case large:
+			refuse(w, http.StatusRequestEntityTooLarge, err)
+		case err != nil:
+			refuse(w, http.StatusBadRequest, err)
+		case !json.Valid(body):
+			refuse(w, http.StatusBadRequest, errors.New("the body is not JSON"))
+		default:
+			do(w, r, body)
+		}
 	}
-	return nil, false
 }
 
 func refuse(w http.ResponseWriter, status int, err error) {

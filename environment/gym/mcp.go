@@ -13,8 +13,8 @@ import (
 
 func (s *server) mcp() http.Handler {
 	return mcp.NewStreamableHTTPHandler(func(r *http.Request) *mcp.Server {
-		ep, err := s.environment.Find(session(r))
-		if err != nil {
+		ep, unknown := s.environment.Find(session(r))
+		if unknown != nil {
 			return nil
 		}
 		return s.toolsOf(ep)
