@@ -3,30 +3,44 @@ package arena
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"iter"
+	"strings"
+
+	"github.com/tidwall/gjson"
 )
 
 // ReadProblems reads a suite of problems: JSON lines, or one JSON array. It
 // refuses a file without problems and names the line (the entry, of an array)
 // it could not read or that is longer than limit bytes.
-func ReadProblems(r io.Reader, limit int) ([]Problem, error) {
+func ReadProblems(r io.Reader, limit int) (all []Problem, err error) {
 	in := bufio.NewReaderSize(r, 64<<10)
 	array, err := startsArray(in)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("read problems: %w", err)
 	}
-	read := readLines
+	place, texts := "line", Lines(in, limit)
 	if array {
-		read = readArray
+		place, texts = "entry", entries(in, limit)
 	}
-	all, err := read(in, limit)
-	if err == nil && len(all) == 0 {
-		err = errors.New("read problems: the file holds none")
+	for l, err := range texts {
+		if err != nil {
+			return nil, fmt.Errorf("read problems: %w", err)
+		}
+		p, err := ParseProblem(l.Text)
+		if err != nil {
+			return nil, fmt.Errorf("read problems: %s %d: %w", place, l.Number, err)
+		}
+		all = append(all, p)
 	}
-	return all, err
+	if len(all) == 0 {
+		return nil, errors.New("read problems: the file holds none")
+	}
+	return all, nil
 }
 
 // ErrCompressed says that a file which is read as it lies is compressed.
@@ -43,65 +57,160 @@ const byteOrderMark = "\uFEFF"
 // startsArray drops a byte order mark and looks for the first sign of content.
 func startsArray(in *bufio.Reader) (bool, error) {
 	head, err := in.Peek(in.Size())
-	if err != nil && !errors.Is(err, io.EOF) {
-		return false, fmt.Errorf("read problems: %w", err)
-	}
-	if Compressed(head) {
-		return false, fmt.Errorf("read problems: %w", ErrCompressed)
-	}
-	if bytes.HasPrefix(head, []byte(byteOrderMark)) {
+	switch {
+	case err != nil && !errors.Is(err, io.EOF):
+		return false, err
+	case Compressed(head):
+		return false, ErrCompressed
+	case bytes.HasPrefix(head, []byte(byteOrderMark)):
 		head = head[len(byteOrderMark):]
-		if _, bad := in.Discard(len(byteOrderMark)); bad != nil {
-			return false, fmt.Errorf("read problems: %w", bad)
-		}
+		_, _ = in.Discard(len(byteOrderMark)) // of what was peeked
 	}
 	head = bytes.TrimSpace(head)
 	if len(head) == 0 && err != nil {
-		return false, errors.New("read problems: the file is empty")
+		return false, errors.New("the file is empty")
 	}
 	return len(head) > 0 && head[0] == '[', nil
 }
 
-func readArray(in *bufio.Reader, limit int) ([]Problem, error) {
-	d := json.NewDecoder(in)
-	if _, err := d.Token(); err != nil {
-		return nil, fmt.Errorf("read problems: %w", err)
-	}
-	var all []Problem
-	for d.More() {
-		var text json.RawMessage
-		if err := d.Decode(&text); err != nil {
-			return nil, fmt.Errorf("read problems: entry %d: %w", len(all)+1, err)
+// entries gives the entries of a JSON array as Lines gives lines, their place for a number.
+func entries(in io.Reader, limit int) iter.Seq2[Line, error] {
+	return func(yield func(Line, error) bool) {
+		d, n := json.NewDecoder(in), 0
+		_, _ = d.Token() // the bracket that startsArray saw
+		for d.More() {
+			n++
+			var text json.RawMessage
+			err := d.Decode(&text)
+			if err == nil && len(text) > limit {
+				err = fmt.Errorf("longer than %d bytes", limit)
+			}
+			if err != nil {
+				yield(Line{}, fmt.Errorf("entry %d: %w", n, err))
+				return
+			}
+			if !yield(Line{Number: n, Text: text}, nil) {
+				return
+			}
 		}
-		if len(text) > limit {
-			return nil, fmt.Errorf("read problems: entry %d: longer than %d bytes", len(all)+1, limit)
+		if _, err := d.Token(); err != nil {
+			yield(Line{}, fmt.Errorf("end of array after entry %d: %w", n, err))
+		} else if _, more := d.Token(); !errors.Is(more, io.EOF) {
+			yield(Line{}, fmt.Errorf("something stands behind the array of %d entries", n))
 		}
-		p, err := ParseProblem(text)
-		if err != nil {
-			return nil, fmt.Errorf("read problems: entry %d: %w", len(all)+1, err)
-		}
-		all = append(all, p)
 	}
-	if _, err := d.Token(); err != nil {
-		return nil, fmt.Errorf("read problems: end of array after entry %d: %w", len(all), err)
-	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("read problems: something stands behind the array of %d entries", len(all))
-	}
-	return all, nil
 }
 
-func readLines(in *bufio.Reader, limit int) ([]Problem, error) {
-	var all []Problem
-	for line, err := range Lines(in, limit) {
-		if err != nil {
-			return nil, fmt.Errorf("read problems: %w", err)
-		}
-		p, err := ParseProblem(bytes.Clone(line.Text))
-		if err != nil {
-			return nil, fmt.Errorf("read problems: line %d: %w", line.Number, err)
-		}
-		all = append(all, p)
+// ParseProblem reads one problem of a suite. It needs a problem_id or a
+// query, for one of them is its identity. A problem without a category is a
+// voucher task if it has a voucher, a product task if its reward is one
+// object, else a shop task. An empty voucher is none, as the subnet has it.
+func ParseProblem(text []byte) (Problem, error) {
+	doc, err := fieldsOf(text)
+	if err != nil {
+		return Problem{}, fmt.Errorf("parse problem: %w", err)
 	}
-	return all, nil
+	p := Problem{
+		ID: looseID(doc["problem_id"]), Query: looseString(doc["query"]),
+		Rewards: parseRewards(doc["reward"]), Voucher: parseVoucher(doc["voucher"]),
+		TitleVectors: parseVectors(doc["reward_title_embeddings"]), Raw: Raw(text),
+	}
+	p.ID = cmp.Or(p.ID, looseID(doc["id"]))
+	if p.Key() == "" {
+		return Problem{}, errors.New("parse problem: neither problem_id nor query")
+	}
+	p.Category = category(looseString(doc["category"]), p.Voucher, doc["reward"])
+	return p, nil
+}
+
+func category(word string, voucher *Voucher, reward gjson.Result) Category {
+	for _, known := range []Category{CategoryProduct, CategoryShop, CategoryVoucher} {
+		if strings.EqualFold(word, string(known)) {
+			return known
+		}
+	}
+	switch {
+	case word != "":
+		return Category(word)
+	case voucher != nil:
+		return CategoryVoucher
+	case reward.IsObject():
+		return CategoryProduct
+	default:
+		return CategoryShop
+	}
+}
+
+func parseRewards(v gjson.Result) []Reward {
+	if v.IsObject() {
+		return []Reward{parseReward(v)}
+	}
+	var all []Reward
+	for _, item := range looseList(v) {
+		all = append(all, parseReward(item))
+	}
+	return all
+}
+
+func parseReward(v gjson.Result) Reward {
+	r := Reward{Raw: Raw(v.Raw)}
+	for key, value := range looseMembers(v) {
+		switch key {
+		case "product_id":
+			r.ProductID = looseID(value)
+		case "title":
+			r.Titles = looseStrings(value)
+		case "attributes":
+			r.Attributes = looseOptions(value)
+		case "sku_options":
+			r.SKUOptions = looseOptions(value)
+		case "price":
+			r.Prices = parsePrices(value)
+		case "service":
+			r.Services = looseStrings(value)
+		}
+	}
+	return r
+}
+
+func parsePrices(v gjson.Result) []PriceBound {
+	var all []PriceBound
+	for _, item := range looseList(v) {
+		for mode, value := range looseMembers(item) {
+			if ends := looseList(value); len(ends) == 2 {
+				all = append(all, PriceBound{Mode: mode, Low: looseNumber(ends[0]), High: looseNumber(ends[1])})
+			}
+		}
+	}
+	return all
+}
+
+func parseVoucher(v gjson.Result) *Voucher {
+	out := new(Voucher)
+	words := map[string]*string{"voucher_type": &out.Type, "discount_type": &out.DiscountType}
+	amounts := map[string]*float64{
+		"threshold": &out.Threshold, "face_value": &out.FaceValue, "discount": &out.Discount, "cap": &out.Cap, "budget": &out.Budget,
+	}
+	empty := true
+	for key, value := range looseMembers(v) {
+		empty = false
+		if word := words[key]; word != nil {
+			*word = looseString(value)
+		}
+		if n := looseNumber(value); n != nil && amounts[key] != nil {
+			*amounts[key] = *n
+		}
+	}
+	if empty {
+		return nil
+	}
+	return out
+}
+
+func parseVectors(v gjson.Result) map[string][]float64 {
+	var all map[string][]float64
+	if json.Unmarshal([]byte(v.Raw), &all) != nil || len(all) == 0 {
+		return nil
+	}
+	return all
 }

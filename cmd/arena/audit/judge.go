@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -10,7 +11,6 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -20,7 +20,6 @@ import (
 	"github.com/trajectory-arena/arena/filters"
 	"github.com/trajectory-arena/arena/judges"
 	"github.com/trajectory-arena/arena/judges/ledger"
-	"github.com/trajectory-arena/arena/judges/llm"
 	"github.com/trajectory-arena/arena/traces"
 )
 
@@ -81,13 +80,10 @@ func (f *judgeFlags) judge(ctx context.Context, s *cli.Streams, days []string) (
 	if f.dryRun && opened.Models == nil {
 		return cli.Usage(errors.New("the offline judge asks no model"), "add --judge llm, or leave out -n")
 	}
-	switch {
-	case f.Workers > 0:
-	case opened.Asks:
+	if f.Workers == 0 && opened.Asks {
 		f.Workers = attemptsAtOnce
-	default:
-		f.Workers = runtime.NumCPU()
 	}
+	f.Workers = cmp.Or(f.Workers, runtime.NumCPU())
 	day := &judgeDay{Scan: cli.Scan{DayFlags: &f.DayFlags, Name: "judge", Streams: s, Limits: traces.DefaultLimits()}, flags: f, progress: f.Noisy.Progress(s), Judges: opened}
 	defer day.progress.Done()
 	switch {
@@ -102,7 +98,6 @@ func (f *judgeFlags) judge(ctx context.Context, s *cli.Streams, days []string) (
 }
 
 type judgeTally struct {
-	mu       sync.Mutex
 	attempts int
 	// empty attempts left no dialogue; they are no failure of the judge's.
 	empty    int
@@ -115,11 +110,12 @@ type judgeTally struct {
 	stopped error
 }
 
-func (t *judgeTally) count(judgeable bool, j arena.Judgement, stopped error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
+func (t *judgeTally) count(j *judged) {
 	t.attempts++
-	if !judgeable {
+	for _, s := range j.Steps {
+		t.needs[s.Need]++
+	}
+	if !j.judgeable {
 		t.empty++
 		return
 	}
@@ -130,17 +126,7 @@ func (t *judgeTally) count(judgeable bool, j arena.Judgement, stopped error) {
 	if j.Doubt != "" {
 		t.doubts[j.Doubt]++
 	}
-	if stopped != nil {
-		t.stopped = stopped
-	}
-}
-
-func (t *judgeTally) countSteps(steps []arena.StepVerdict) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	for _, s := range steps {
-		t.needs[s.Need]++
-	}
+	t.stopped = cmp.Or(j.stopped, t.stopped)
 }
 
 func (t *judgeTally) unscored() int {
@@ -148,8 +134,6 @@ func (t *judgeTally) unscored() int {
 }
 
 func (t *judgeTally) print(w io.Writer) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
 	fmt.Fprintf(w, "%d attempts: %d scored, %d refused, %d unparsed, %d failed, %d without a dialogue\n", t.attempts,
 		t.outcomes[arena.JudgeScored], t.outcomes[arena.JudgeRefused], t.outcomes[arena.JudgeUnparsed], t.outcomes[arena.JudgeFailed], t.empty)
 	if len(t.needs) > 0 {
@@ -169,7 +153,7 @@ func (t *judgeTally) verdict(maxUnscored float64) error {
 	switch {
 	case t.attempts == 0:
 		return cli.Failed(errors.New("no attempt could be read"), "`arena judge --help` says what a DAY is")
-	case errors.Is(t.stopped, llm.ErrBudget), errors.Is(t.stopped, llm.ErrDeadline):
+	case leavesRest(t.stopped):
 		return cli.Limit(fmt.Errorf("%w: %d of %d attempts are judged", t.stopped, t.outcomes[arena.JudgeScored], judged), again)
 	case float64(t.unscored()) > maxUnscored*float64(judged):
 		return cli.Limit(fmt.Errorf("%d of %d attempts have no score (%.1f %%): more than --max-unscored %.1f %%",

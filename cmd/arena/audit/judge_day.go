@@ -73,51 +73,54 @@ func (d *judgeDay) inOrder(ctx context.Context, days []string, tally *judgeTally
 	read := func(ctx context.Context, emit func(*arena.Trace) error) error {
 		return d.attempts(ctx, days, emit)
 	}
-	judge := func(ctx context.Context, t *arena.Trace) ([]byte, error) {
-		defer d.progress.Attempt()
-		return d.one(ctx, t, tally)
-	}
-	return pipeline.Attempts(ctx, d.Workers, read, judge, func(line []byte) error {
-		if _, err := w.Write(line); err != nil {
+	return pipeline.Attempts(ctx, d.Workers, read, d.one, func(j *judged) error {
+		tally.count(j)
+		if _, err := w.Write(j.line); err != nil {
 			return fmt.Errorf("write judgements: %w", err)
 		}
 		return nil
 	})
 }
 
-// one judges an attempt. A spent budget leaves the attempt for the next run and
-// lets this one finish with what is known already.
-func (d *judgeDay) one(ctx context.Context, t *arena.Trace, tally *judgeTally) ([]byte, error) {
-	dialogue := filters.Normalise(t)
-	if d.flags.steps {
-		return d.oneByStep(ctx, t, &dialogue, tally)
-	}
-	j, err := d.Judge.Judge(ctx, t, &dialogue)
-	if err != nil && !leavesRest(err) {
-		return nil, err
-	}
-	tally.count(llm.Judgeable(t, &dialogue), j, err)
-	b, err := judgements.Append(nil, t, j)
-	return line(b), err
+// judged is one attempt's judgement, by steps where these are asked for, and its line.
+type judged struct {
+	arena.StepJudgement
+	judgeable bool
+	// stopped is the limit that ended the asking, if any.
+	stopped error
+	line    []byte
 }
 
-func (d *judgeDay) oneByStep(ctx context.Context, t *arena.Trace, dialogue *arena.Dialogue, tally *judgeTally) ([]byte, error) {
-	j, err := d.Steps.Steps(ctx, t, dialogue)
-	if err != nil && !leavesRest(err) {
-		return nil, err
+// one judges an attempt. A spent budget leaves the attempt for the next run and
+// lets this one finish with what is known already.
+func (d *judgeDay) one(ctx context.Context, t *arena.Trace) (*judged, error) {
+	defer d.progress.Attempt()
+	dialogue, j := filters.Normalise(t), &judged{}
+	if d.flags.steps {
+		j.judgeable = llm.HasSteps(&dialogue)
+		j.StepJudgement, j.stopped = d.Steps.Steps(ctx, t, &dialogue)
+	} else {
+		j.judgeable = llm.Judgeable(t, &dialogue)
+		j.Judgement, j.stopped = d.Judge.Judge(ctx, t, &dialogue)
 	}
-	tally.count(llm.HasSteps(dialogue), j.Judgement, err)
-	tally.countSteps(j.Steps)
-	b, err := judgements.AppendSteps(nil, t, &j)
-	return line(b), err
+	if j.stopped != nil && !leavesRest(j.stopped) {
+		return nil, j.stopped
+	}
+	var line []byte
+	var err error
+	if d.flags.steps {
+		line, err = judgements.AppendSteps(nil, t, &j.StepJudgement)
+	} else {
+		line, err = judgements.Append(nil, t, j.Judgement)
+	}
+	j.line = append([]byte(cli.WithoutSecrets(string(line))), '\n')
+	return j, err
 }
 
 // leavesRest reports whether an error leaves what is missing to the next run.
 func leavesRest(err error) bool {
 	return errors.Is(err, llm.ErrBudget) || errors.Is(err, llm.ErrDeadline)
 }
-
-func line(b []byte) []byte { return append([]byte(cli.WithoutSecrets(string(b))), '\n') }
 
 // sampled is an attempt with the place that chance gave it.
 type sampled struct {

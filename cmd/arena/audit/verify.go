@@ -42,49 +42,36 @@ func NewVerify(s *cli.Streams) *cobra.Command {
 }
 
 func verifyWhole(ctx context.Context, s *cli.Streams, name string, heldOut []string, quiet bool) error {
-	progress := cli.Noise{Quiet: quiet}.Progress(s)
-	found, err := verifyCorpus(ctx, name, progress.Reading("verify", 0))
-	progress.Done()
-	if err != nil {
-		return err
-	}
-	for _, f := range found {
-		fmt.Fprintln(s.Err, f)
-	}
-	kept := len(found)
-	found = slices.DeleteFunc(found, func(f verify.Finding) bool { return f.Withheld })
-	if kept -= len(found); kept > 0 {
-		fmt.Fprintf(s.Err, "%s: %s kept at home, as a published copy's may be\n", name, cli.Counted(kept, "file is", "files are"))
-	}
-	err = verdict(name, found)
-	if err == nil {
-		err = verifyTrain(ctx, s, name, heldOut, quiet)
-	}
-	if err != nil || quiet {
-		return err
-	}
-	return tellVerified(ctx, s, name)
-}
-
-func verifyCorpus(ctx context.Context, name string, tell func(bytes int)) (found []verify.Finding, err error) {
-	err = cli.ReadCorpus(ctx, name, func(fsys corpus.FS, dir string) (err error) {
-		switch found, err = verify.Corpus(ctx, cli.Watched(fsys, []string{dir}, tell), dir); {
+	return cli.ReadCorpus(ctx, name, func(fsys corpus.FS, dir string) error {
+		progress := cli.Noise{Quiet: quiet}.Progress(s)
+		found, err := verify.Corpus(ctx, cli.Watched(fsys, []string{dir}, progress.Reading("verify", 0)), dir)
+		progress.Done()
+		switch {
 		case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
 			return cli.Failed(err, cli.NoCorpus)
 		case err != nil:
 			return cli.Failed(err, "the corpus cannot be read to its end: build or copy it again")
 		}
-		return nil
+		for _, f := range found {
+			fmt.Fprintln(s.Err, f)
+		}
+		kept := len(found)
+		found = slices.DeleteFunc(found, func(f verify.Finding) bool { return f.Withheld })
+		if kept -= len(found); kept > 0 {
+			fmt.Fprintf(s.Err, "%s: %s kept at home, as a published copy's may be\n", name, cli.Counted(kept, "file is", "files are"))
+		}
+		if err = verdict(name, found); err == nil {
+			err = verifyTrain(ctx, s, name, fsys, dir, heldOut, quiet)
+		}
+		if err != nil || quiet {
+			return err
+		}
+		return tellVerified(s, name, fsys, dir)
 	})
-	return found, err
 }
 
-func tellVerified(ctx context.Context, s *cli.Streams, dir string) error {
-	var m *corpus.Manifest
-	err := cli.ReadCorpus(ctx, dir, func(fsys corpus.FS, dir string) (err error) {
-		m, err = corpus.ReadManifest(fsys, dir)
-		return err
-	})
+func tellVerified(s *cli.Streams, name string, fsys corpus.FS, dir string) error {
+	m, err := corpus.ReadManifest(fsys, dir)
 	if err != nil {
 		return err
 	}
@@ -96,7 +83,7 @@ func tellVerified(ctx context.Context, s *cli.Streams, dir string) error {
 		}
 	}
 	fmt.Fprintf(s.Err, "%s: good: %d files (%.1f MB) have their checksums, %d shards their %d rows and schema, card and funnel add up, no split sees another\n",
-		dir, len(m.Files), float64(size)/1e6, shards, rows)
+		name, len(m.Files), float64(size)/1e6, shards, rows)
 	return nil
 }
 
@@ -167,22 +154,19 @@ func verifyPublic(ctx context.Context, s *cli.Streams, name string, heldOut []st
 
 // verifyTrain holds every training row against what the corpus and held-out files
 // protect.
-func verifyTrain(ctx context.Context, s *cli.Streams, name string, heldOut []string, quiet bool) error {
+func verifyTrain(ctx context.Context, s *cli.Streams, name string, fsys corpus.FS, dir string, heldOut []string, quiet bool) error {
+	source, err := finish.Open(fsys, dir)
+	if err != nil {
+		return err
+	}
 	leaks := 0
-	err := cli.ReadCorpus(ctx, name, func(fsys corpus.FS, dir string) error {
-		source, err := finish.Open(fsys, dir)
-		if err != nil {
-			return err
-		}
-		known, err := finish.Gather([]*finish.Source{source}, heldOut)
-		if err != nil {
-			return err
-		}
-		return known.Leaks(ctx, source, func(id, evidence string) {
+	known, err := finish.Gather([]*finish.Source{source}, heldOut)
+	if err == nil {
+		err = known.Leaks(ctx, source, func(id, evidence string) {
 			leaks++
 			fmt.Fprintf(s.Err, "%s: %s\n", cli.WithoutSecrets(id), cli.WithoutSecrets(evidence))
 		})
-	})
+	}
 	switch {
 	case errors.Is(err, finish.ErrNotProtected):
 		if !quiet {
