@@ -1,5 +1,7 @@
 package arena
 
+import "slices"
+
 // Trace is one attempt as its source recorded it, in every dialect and from
 // every shape of file. It is immutable after reading; its strings live in one
 // piece of memory that is freed with it.
@@ -51,6 +53,14 @@ type Trace struct {
 	// stable words that docs/traces.md lists; "unread:KEY" is text under a key that no
 	// reader knows. Its reader sets them.
 	Lost []string
+}
+
+// Veto gives a trace a veto, each once: one that this program wrote may bring along what
+// its reader finds again.
+func (t *Trace) Veto(word string) {
+	if !slices.Contains(t.Vetoes, word) {
+		t.Vetoes = append(t.Vetoes, word)
+	}
 }
 
 // Agent says who made an attempt.

@@ -58,17 +58,12 @@ func (r *reader) row(row int) (more bool, err error) {
 		return true, r.take(to, row, f, err)
 	}
 	if r.w.skipValue() {
-		return true, r.fault(row, LineTooLong, fmt.Sprintf("element of more than %d bytes", r.w.limit))
+		return true, r.fault(row, LineTooLong, fmt.Sprintf("element of more than %d bytes", r.w.limit), false)
 	}
 	if r.w.stopped() {
 		return false, nil // told once, at the end
 	}
-	return false, r.cutOff(row, "element does not end")
-}
-
-func (r *reader) cutOff(row int, detail string) error {
-	r.records++
-	return r.tell(Fault{Line: row, Reason: BadJSON, Detail: detail, Cut: true})
+	return false, r.fault(row, BadJSON, "element does not end", true)
 }
 
 // nextRow moves to the next element. Where the list breaks off, what is left
@@ -78,7 +73,7 @@ func (r *reader) nextRow(row int) (more bool, err error) {
 		if r.w.stopped() {
 			return false, nil
 		}
-		return false, r.cutOff(row, "list of records does not end")
+		return false, r.fault(row, BadJSON, "list of records does not end", true)
 	}
 	switch r.w.ahead()[0] {
 	case ',':
@@ -92,7 +87,7 @@ func (r *reader) nextRow(row int) (more bool, err error) {
 	}
 	r.linesOnly, r.listed = true, true
 	r.w.skipLine()
-	return false, r.fault(row+1, BadJSON, "list of records breaks off")
+	return false, r.fault(row+1, BadJSON, "list of records breaks off", false)
 }
 
 // The formats of messages: those of OpenAI's API, and those named by who speaks.

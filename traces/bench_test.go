@@ -11,6 +11,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/traces/cold"
 )
 
 // benchLines are the generated day where it is at hand, else made lines of
@@ -115,7 +116,7 @@ func gjsonEnvelope(line []byte) bool {
 	if !gjson.ValidBytes(line) {
 		return false
 	}
-	t := newTrace(sandboxLine)
+	t := new(cold.NewTrace(sandboxLine))
 	e := gjson.ParseBytes(line)
 	t.ProblemID, t.Seconds = e.Get("problem_id").String(), e.Get("execution_time").Float()
 	e.Get("dialogue").ForEach(func(_, step gjson.Result) bool {

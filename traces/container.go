@@ -7,7 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
+	"os"
 	"strings"
 
 	"github.com/klauspost/compress/zstd"
@@ -17,60 +17,48 @@ import (
 	"github.com/trajectory-arena/arena/traces/cold"
 )
 
-// container is a file that holds records in another way than as text, and that may
-// be read at any place.
-type container struct {
-	io.ReaderAt
-	size int64
-	// each reads its records.
-	each func(*reader, *container) error
-}
-
 const zipMagic = "PK\x03\x04"
 
-// container tells by the first bytes whether a file is one; nil where it is text.
-func (r *reader) container(stored io.ReadCloser) *container {
-	at, ok := stored.(io.ReaderAt)
-	file, opened := stored.(interface{ Stat() (fs.FileInfo, error) })
-	if !ok || !opened {
-		return nil
+// container reads a file that holds records in another way than as text, by its first
+// bytes; nil where it is text.
+func (r *reader) container(stored io.ReadCloser) (each func(in *io.SectionReader) error, in *io.SectionReader) {
+	file, ok := stored.(*os.File)
+	if !ok {
+		return nil, nil
 	}
 	info, err := file.Stat()
 	if err != nil {
-		return nil
+		return nil, nil
 	}
 	var magic [columns.MagicBytes]byte
-	c := container{ReaderAt: at, size: info.Size()}
-	switch _, err = at.ReadAt(magic[:], 0); {
+	in = io.NewSectionReader(file, 0, info.Size())
+	switch _, err = in.ReadAt(magic[:], 0); {
 	case err != nil:
-		return nil
 	case columns.Holds(string(magic[:])):
-		c.each = (*reader).columns
+		return r.columns, in
 	case string(magic[:]) == zipMagic:
-		c.each = (*reader).zipped
-	default:
-		return nil
+		return r.zipped, in
 	}
-	return &c
+	return nil, nil
 }
 
-func (r *reader) contained(c *container) error {
+func (r *reader) contained(each func(in *io.SectionReader) error, in *io.SectionReader) error {
 	r.decode, r.text, r.named = newDecoder(r.opt.Limits), &content{stored: &counted{}}, map[string]*session{}
-	err := errors.Join(c.each(r, c), r.joined())
+	err := errors.Join(each(in), r.joined())
 	if broken, is := errors.AsType[*damage](err); is {
-		return r.tell(Fault{Line: r.records, Reason: broken.reason, Detail: broken.detail, Cut: r.records > 0})
+		return r.fault(r.records, broken.reason, broken.detail, r.records > 0)
 	}
 	if err == nil && r.records == 0 {
-		return r.fault(0, EmptyFile, "no records in it")
+		return r.fault(0, EmptyFile, "no records in it", false)
 	}
 	return err
 }
 
 // columns reads a table, a record a row. A member that is null is as one that is
 // not there: columns hold every name of every row.
-func (r *reader) columns(c *container) error {
+func (r *reader) columns(in *io.SectionReader) error {
 	var own error
-	err := columns.Each(c, c.size, func(row string) error {
+	err := columns.Each(in, in.Size(), func(row string) error {
 		if own = r.ctx.Err(); own == nil {
 			own = r.entry(withoutNulls(row), r.records+1)
 		}
@@ -113,13 +101,13 @@ func dropNulls(v any) any {
 
 // zipped reads a log of inspect_ai that is a zip: a record a sample, under the
 // spec of the log's head.
-func (r *reader) zipped(c *container) error {
-	z, err := zip.NewReader(c, c.size)
+func (r *reader) zipped(in *io.SectionReader) error {
+	z, err := zip.NewReader(in, in.Size())
 	if err != nil {
 		return &damage{CorruptZip, err.Error()}
 	}
 	z.RegisterDecompressor(zstd.ZipMethodWinZip, zstd.ZipDecompressor(zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxZstdWindow)))
-	spec, room := []byte(nil), max(idleLines*r.opt.Limits.LineBytes, r.opt.Limits.Expansion*c.size)
+	spec, room := []byte(nil), max(idleLines*r.opt.Limits.LineBytes, r.opt.Limits.Expansion*in.Size())
 	for _, f := range z.File {
 		if f.Name == "header.json" || f.Name == "_journal/start.json" && spec == nil {
 			if spec, err = r.unzipped(f); err != nil {
@@ -144,7 +132,7 @@ func (r *reader) zipped(c *container) error {
 func (r *reader) zippedSample(f *zip.File, spec []byte, room *int64) error {
 	sample, err := r.unzipped(f)
 	if broken, is := errors.AsType[*damage](err); is {
-		return r.fault(r.records+1, broken.reason, broken.detail)
+		return r.fault(r.records+1, broken.reason, broken.detail, false)
 	}
 	if *room -= int64(len(sample)); *room < 0 {
 		return &damage{DecompressionBomb, fmt.Sprintf("more than %d times its size", r.opt.Limits.Expansion)}

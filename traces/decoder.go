@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
-	"math"
-	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -17,10 +15,11 @@ import (
 // decoder turns records into traces. It keeps working memory from one record
 // to the next; a trace it gave out shares none of it.
 type decoder struct {
-	c       *cursor.Cursor
-	limits  cursor.Limits
-	repairs []string
-	parts   parts
+	c      *cursor.Cursor
+	limits cursor.Limits
+	parts  parts
+	// mended are the words for what the record needed to be read.
+	mended []string
 	// taken counts the elements taken from JSON in its strings; surrogate reports
 	// whether one held half of a pair.
 	taken     int
@@ -35,7 +34,6 @@ type found struct {
 	// session and trial are the recording's own, where it has them.
 	session string
 	trial   string
-	repairs []string
 	// part is the part of the record that the trace is, where it holds several, and
 	// others are those behind the first.
 	part   string
@@ -52,14 +50,16 @@ func newDecoder(l Limits) *decoder {
 // JSON within the limits and *damage where it is no attempt.
 func (d *decoder) record(text []byte) (found, error) {
 	size := len(text)
-	var repairs []string
+	var mended []string
 	if !utf8.Valid(text) {
-		text, repairs = mendUTF8(text), []string{repairUTF8}
+		text, mended = mendUTF8(text), []string{repairUTF8}
 	}
 	f, err := d.text(string(text))
 	if err != nil && bytes.IndexByte(text, 0) >= 0 {
-		repairs = append(repairs, repairNUL)
-		f, err = d.text(string(cutNUL(text)))
+		mended = append(mended, repairNUL)
+		// A killed sandbox writes them in the middle of a line, and the subnet's own reader
+		// drops them. JSON allows none.
+		f, err = d.text(string(bytes.ReplaceAll(text, []byte{0}, nil)))
 	}
 	if err != nil {
 		return found{}, err
@@ -68,29 +68,20 @@ func (d *decoder) record(text []byte) (found, error) {
 		return f, nil
 	}
 	if d.c.LoneSurrogate() || d.surrogate {
-		repairs = append(repairs, repairSurrogate)
+		mended = append(mended, repairSurrogate)
 	}
-	f.mended(append(repairs, d.repairs...), size)
-	for i := range f.others {
-		f.others[i].mended(append(repairs, d.repairs...), size)
+	for _, one := range append([]found{f}, f.others...) {
+		one.trace.Bytes = cmp.Or(len(one.part), size)
+		for _, word := range append(mended, d.mended...) {
+			one.trace.Veto(word)
+		}
 	}
 	return f, nil
 }
 
-// mended notes what was mended in the record, and the size of the trace's part of it.
-func (f *found) mended(repairs []string, size int) {
-	f.repairs = append(f.repairs, repairs...)
-	for _, word := range f.repairs {
-		if word != repairID {
-			addVeto(f.trace, word)
-		}
-	}
-	f.trace.Bytes = cmp.Or(len(f.part), size)
-}
-
 // text decodes a record that is valid UTF-8. The trace shares its memory.
 func (d *decoder) text(text string) (found, error) {
-	d.repairs, d.parts.problemID, d.taken = nil, "", 0
+	d.mended, d.parts.problemID, d.taken = nil, "", 0
 	d.surrogate = false
 	d.c.Reset(text)
 	return d.any()
@@ -119,7 +110,7 @@ func (d *decoder) any() (found, error) {
 		return d.list()
 	case arena.Null: // what a dialogue file holds of an attempt that left none
 		d.c.Skip()
-		return found{trace: newTrace(dialogueFile)}, d.c.End()
+		return found{trace: new(cold.NewTrace(dialogueFile))}, d.c.End()
 	default:
 		return d.nothing("neither an object nor an array")
 	}
@@ -137,7 +128,7 @@ func (d *decoder) object() (found, error) {
 		t, err := e.trace()
 		return found{trace: t}, err
 	}
-	d.repairs = nil
+	d.mended = nil
 	if f, err, is := d.foreign(e.schema, d.c.Source()); is {
 		return f, err
 	}
@@ -209,7 +200,7 @@ func (d *decoder) list() (found, error) {
 			return d.nothing("array of neither steps nor messages")
 		}
 	}
-	t := newTrace(dialogueFile)
+	t := new(cold.NewTrace(dialogueFile))
 	d.readDialogue(t)
 	if err := d.c.End(); err != nil {
 		return found{}, err
@@ -219,18 +210,17 @@ func (d *decoder) list() (found, error) {
 }
 
 func (d *decoder) messages(source arena.Source) (found, error) {
-	list := d.c.Source()
+	doc := `{"messages":` + d.c.Source() + "}"
 	if d.c.Skip(); d.c.End() != nil {
 		return found{}, d.c.Err()
 	}
-	if f, err, is := d.foreign("", cold.Wrapped(list)); is {
+	if f, err, is := d.foreign("", doc); is {
 		return f, err
 	}
-	format := &cold.OpenAI
 	if source == shareGPT {
-		format = &cold.ShareGPT
+		return d.attempts(&cold.ShareGPT, doc)
 	}
-	return d.attempts(format, `{"messages":`+list+"}")
+	return d.attempts(&cold.OpenAI, doc)
 }
 
 func (d *decoder) nothing(what string) (found, error) {
@@ -241,35 +231,17 @@ func (d *decoder) nothing(what string) (found, error) {
 	return found{}, &damage{NotATrace, what}
 }
 
-// newTrace is a trace of which nothing is known but what its format says.
-func newTrace(source arena.Source) *arena.Trace {
-	return &arena.Trace{
-		Source: source, Status: arena.StatusSuccess, Seconds: math.NaN(),
-		InferenceTotal: -1, InferenceFailures: -1,
-	}
-}
-
-// addVeto keeps each reason once: a trace that was written by this package may
-// bring along those that reading it finds again.
-func addVeto(t *arena.Trace, word string) {
-	if !slices.Contains(t.Vetoes, word) {
-		t.Vetoes = append(t.Vetoes, word)
-	}
-}
-
 func wrongType(field, want string, got arena.Kind) error {
 	is := [...]string{"absent", "null", "a bool", "a number", "a string", "an array", "an object"}[got]
 	return &damage{WrongType, fmt.Sprintf("%s is %s where %s should be", field, is, want)}
 }
 
-// The words for what is mended in a record before it can be read. The first
-// three are also vetoes: the text is no longer what its source wrote, so it is
-// scored and counted but may not enter a corpus.
+// The vetoes for what is mended in a record before it can be read: it is no longer what
+// its source wrote, so it is scored and counted but may not enter a corpus.
 const (
 	repairUTF8      = "invalid_utf8"
 	repairSurrogate = "lone_surrogate"
 	repairNUL       = "nul_bytes"
-	repairID        = "id_number"
 	repairDialogue  = "dialogue_wrong_type"
 )
 
@@ -277,7 +249,3 @@ const (
 func mendUTF8(text []byte) []byte {
 	return bytes.Map(func(r rune) rune { return r }, text)
 }
-
-// cutNUL leaves out NUL bytes: a killed sandbox writes them in the middle of a
-// line, and the subnet's own reader drops them. JSON allows none.
-func cutNUL(text []byte) []byte { return bytes.ReplaceAll(text, []byte{0}, nil) }

@@ -29,7 +29,7 @@ func (d *decoder) readDialogue(t *arena.Trace) {
 	d.parts.proxy, d.parts.spans = d.parts.proxy[:0], d.parts.spans[:0]
 	t.Query, d.parts.problemID = "", ""
 	if kind := d.c.Kind(); kind != arena.Array && kind != arena.Null {
-		d.repairs = append(d.repairs, repairDialogue)
+		d.mended = append(d.mended, repairDialogue)
 	}
 	t.HasDialogue = d.c.Array(func() { d.step(t) })
 	t.Steps = d.parts.take()
@@ -141,7 +141,7 @@ func (d *decoder) toolCall() (typed bool) {
 			call.Arguments = c.Raw()
 		case "tool_call_id":
 			strange = strange || c.Kind() != arena.String
-			call.ID, _ = c.ID()
+			call.ID = c.ID()
 		case "result":
 			call.Result = c.Raw()
 		default:
@@ -174,7 +174,7 @@ func (d *decoder) extraInfo() (e extraInfo) {
 		case "timestamp":
 			e.timestamp = c.Raw()
 		case "problem_id":
-			e.problemID, _ = c.ID()
+			e.problemID = c.ID()
 		case "proxy_calls":
 			d.parts.proxy = d.parts.proxy[:from]
 			c.Array(d.proxyCall)
@@ -232,7 +232,7 @@ func (d *decoder) proxyCall() {
 func (d *decoder) productIDs() []string {
 	ids := []string{}
 	if !d.c.Array(func() {
-		if id, _ := d.c.ID(); id != "" {
+		if id := d.c.ID(); id != "" {
 			ids = append(ids, id)
 		}
 	}) {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/traces/cold"
 )
 
 // The sandbox's own two formats: the line that it writes, and the dialogue of
@@ -61,7 +62,7 @@ func (e *envelope) isEnvelope() bool {
 
 // read takes an object. A key that comes twice counts as it came last.
 func (e *envelope) read() {
-	e.t = newTrace(sandboxLine)
+	e.t = new(cold.NewTrace(sandboxLine))
 	e.d.c.Object(func(key string) {
 		e.marks |= marks[key]
 		if e.nKeys < fewKeys {
@@ -76,9 +77,9 @@ func (e *envelope) field(key string) {
 	d, c := e.d, e.d.c
 	switch key {
 	case "problem_id":
-		e.t.ProblemID = d.id()
+		e.t.ProblemID = c.ID()
 	case "eval_run_id":
-		e.t.RunID = d.id()
+		e.t.RunID = c.ID()
 	case "status":
 		e.status = c.Kind()
 		status, _ := c.String()
@@ -137,15 +138,6 @@ func shownWord(word string) string {
 }
 
 var formatWord = regexp.MustCompile(`^[A-Za-z_.-]{1,32}[0-9.]{0,4}$`)
-
-// id takes an id. One that is a number is kept as it is written, and told.
-func (d *decoder) id() string {
-	id, coerced := d.c.ID()
-	if coerced {
-		d.repairs = append(d.repairs, repairID)
-	}
-	return id
-}
 
 // count takes a whole number from 0; -1 for anything else.
 func (d *decoder) count() int {

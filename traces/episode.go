@@ -7,7 +7,6 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/trajectory-arena/arena"
-	"github.com/trajectory-arena/arena/traces/cold"
 )
 
 // transcript files the inference calls of an episode under its turns.
@@ -65,67 +64,4 @@ func quoteReply(s *arena.Step) {
 	said := gjson.Get(body, "choices.0.message")
 	s.Content = said.Get("content").Str
 	s.Reasoning = cmp.Or(said.Get("reasoning_content").Str, said.Get("reasoning").Str)
-}
-
-// Vetoes of episodes that tell nothing of their agent, or too much.
-const (
-	vetoEnvironment = "environment_error"     // the environment failed during the episode: it is no attempt
-	vetoVerifier    = "verifier_error"        // the verifier failed on the episode: it is no attempt
-	vetoWorld       = "world_error"           // the grader of the pack gave no grade that counts
-	vetoDefect      = "possible_world_defect" // the pack's own code broke off the episode
-	vetoLeakage     = "leakage"               // the session found that the agent was told the answer
-	vetoExploit     = "exploit"               // the session found that the agent cheated
-	vetoLedger      = "ledger_mismatch"       // the ledger is not the one that the verdict names
-	vetoContent     = "content_mismatch"      // the file is not the content that its name is the sha256 of
-)
-
-// rule makes the ruling of what an episode says of its outcome, if it says anything,
-// and the vetoes that follow from it.
-func rule(t *arena.Trace, v *cold.Verdict) {
-	if told := v.Given || v.Fault || v.Checker || v.Ending+v.Reason != "" || v.Score != nil || v.Correct != nil; !told {
-		return
-	}
-	v.Category = strings.ReplaceAll(v.Category, " ", "_")
-	settle(v)
-	r := v.Ruling
-	t.Ruling, t.Declared = &r, r.Score
-	if r.Ending == "agent_error" {
-		t.Status = arena.StatusFailed
-	}
-	for _, word := range append([]string{r.Void, r.Ending}, r.Flags...) {
-		switch word {
-		case vetoEnvironment, vetoVerifier, vetoWorld, vetoDefect, vetoLeakage, vetoExploit:
-			addVeto(t, word)
-		}
-	}
-}
-
-// settle decides between score, failure and no attempt. An agent that broke off has
-// 0, as the subnet counts it; an episode without a score that nobody explains is the
-// verifier's.
-func settle(v *cold.Verdict) {
-	r, zero := &v.Ruling, 0.0
-	switch {
-	case v.Fault, r.Ending == vetoEnvironment, v.Reason == "environment", r.Category == "environment_fault", r.Category == "infrastructure":
-		r.Void = vetoEnvironment
-	case v.Checker, r.Ending == vetoVerifier:
-		r.Void = vetoVerifier
-	case v.Correct != nil && *v.Correct == 0, r.Ending == "agent_error" && r.Score == nil:
-		r.Score = &zero
-	case r.Score == nil:
-		r.Score = v.Correct
-	}
-	if r.Void != "" {
-		r.Score = nil
-	}
-	if r.Score != nil && (*r.Score < 0 || *r.Score > 1) {
-		r.Score = nil
-	}
-	// All hard checks may pass and nothing be paid: the world changed and the agent did
-	// not see it.
-	r.Success = r.Score != nil && *r.Score > 0 && (v.Correct != nil && *v.Correct == 1 || v.Correct == nil && *r.Score == 1)
-	if r.Score == nil && r.Void == "" && v.Given {
-		r.Void = vetoVerifier
-	}
-	r.Ending = cmp.Or(r.Ending, v.Reason)
 }

@@ -2,19 +2,17 @@ package traces
 
 import (
 	"bytes"
-	"cmp"
 	"errors"
 	"fmt"
 	"slices"
 
-	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/traces/cold"
 )
 
 // foreign reads a document that names no schema and is of a format of package cold,
 // or a line of one; is reports whether it was.
 func (d *decoder) foreign(schema, doc string) (_ found, err error, is bool) {
-	if schema != "" || doc == "" {
+	if schema != "" {
 		return found{}, nil, false
 	}
 	if line := cold.Part(doc); line != "" {
@@ -43,8 +41,19 @@ func (d *decoder) attempts(f *cold.Format, doc string) (found, error) {
 	}
 	all := make([]found, len(attempts))
 	for i := range attempts {
-		all[i] = played(f, &attempts[i])
-		if err := d.transcript(all[i].trace, attempts[i].Transcript); err != nil {
+		a := &attempts[i]
+		t := new(a.Trace)
+		all[i] = found{trace: t, session: a.Session, trial: a.Trial, part: a.Text}
+		for _, word := range a.Given {
+			if !slices.Contains(vetoes, word) {
+				word = vetoForeign
+			}
+			t.Veto(word)
+		}
+		if a.Surrogate {
+			t.Veto(repairSurrogate)
+		}
+		if err := d.transcript(t, a.Transcript); err != nil {
 			return found{}, err
 		}
 	}
@@ -52,70 +61,11 @@ func (d *decoder) attempts(f *cold.Format, doc string) (found, error) {
 	return all[0], nil
 }
 
-func played(f *cold.Format, a *cold.Attempt) found {
-	t := newTrace(arena.Source{Shape: f.Name, TextArguments: !f.Typed})
-	t.RunID, t.ProblemID, t.Agent, t.Model, t.Tools, t.Declared, t.Family = a.Run, a.Problem, a.Agent, a.Model, a.Tools, a.Reward, a.Family
-	t.Status, t.Error, t.Lost = cmp.Or(a.Status, t.Status), a.Error, a.Lost
-	if a.Seconds != nil {
-		t.Seconds = *a.Seconds
-	}
-	if a.Inferences != nil {
-		t.InferenceTotal = *a.Inferences
-	}
-	if a.Failures != nil {
-		t.InferenceFailures = *a.Failures
-	}
-	v := conversation{t: t, asked: a.Asked}
-	for i := range a.Messages {
-		v.foreign(&a.Messages[i])
-	}
-	t.System, t.Query = cmp.Or(t.System, a.System), cmp.Or(a.Request, t.Query, a.Query)
-	if a.Dialogue != nil {
-		t.HasDialogue = *a.Dialogue
-	}
-	out := found{trace: t, session: a.Session, trial: a.Trial, part: a.Text}
-	if a.NumberedID {
-		out.repairs = append(out.repairs, repairID)
-	}
-	if a.NonText {
-		addVeto(t, vetoNonText)
-	}
-	if a.Copied {
-		addVeto(t, vetoCopied)
-	}
-	if a.Forged {
-		addVeto(t, vetoLedger)
-	}
-	rule(t, &a.Verdict)
-	for _, word := range a.Vetoes {
-		if !slices.Contains(vetoes, word) {
-			word = vetoForeign
-		}
-		addVeto(t, word)
-	}
-	if a.Surrogate {
-		out.repairs = append(out.repairs, repairSurrogate)
-	}
-	return out
-}
+// vetoForeign stands for a word that a file brings and no reader here gives.
+const vetoForeign = "foreign_veto" // the file says that the attempt is not to be trained on, in a word of its own
 
-func (v *conversation) foreign(m *cold.Message) {
-	switch m.Role {
-	case cold.System:
-		v.system(m.Step.Content)
-	case cold.User:
-		v.user(m.Step.Content)
-	case cold.Agent:
-		v.agent(m.Step)
-	case cold.Tool:
-		v.result(m.CallID, m.Name, m.Result)
-	case cold.Observed:
-		v.observed(m)
-	case cold.Other:
-		addVeto(v.t, vetoRole)
-		v.step(arena.Step{Role: arena.RoleSystem, Content: m.Step.Content})
-	}
-}
+// vetoes are the words that a reader may give a trace: no file makes up another.
+var vetoes = append(cold.Vetoes, vetoContent, repairUTF8, repairSurrogate, repairNUL)
 
 // session is a conversation that a file keeps as several records, such as one line
 // a message.
@@ -153,7 +103,7 @@ func (r *reader) joined() error {
 	r.sessions, r.named = nil, map[string]*session{}
 	for _, s := range all {
 		if s.over {
-			if err := r.fault(s.line, LineTooLong, fmt.Sprintf("session of more than %d bytes, or behind so many", r.opt.Limits.LineBytes)); err != nil {
+			if err := r.fault(s.line, LineTooLong, fmt.Sprintf("session of more than %d bytes, or behind so many", r.opt.Limits.LineBytes), false); err != nil {
 				return err
 			}
 			continue

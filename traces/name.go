@@ -40,11 +40,14 @@ func (r *reader) name(f found) {
 	}
 }
 
+// vetoContent is the word for an episode that is not what its name says.
+const vetoContent = "content_mismatch" // the file is not the content that its name is the sha256 of
+
 // named holds an episode whose file is named by its content against that name.
 func (in *Input) named(t *arena.Trace) {
 	stem := strings.TrimSuffix(path.Base(in.Name), ".json")
 	if t.Ruling != nil && sha256Name.MatchString(stem) && stem != t.RecordSHA256 {
-		addVeto(t, vetoContent)
+		t.Veto(vetoContent)
 	}
 }
 

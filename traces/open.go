@@ -21,10 +21,10 @@ type content struct {
 	stored *counted
 	text   io.Reader
 	closer func()
-	// damaged turns the decompressor's error into a reason; nil if the file is
+	// truncated and corrupt are what the decompressor's errors mean; empty if the file is
 	// not compressed.
-	damaged func(error) Reason
-	read    int64
+	truncated, corrupt Reason
+	read               int64
 	// productive is where the last trace ended: bytes of text, bytes as stored.
 	productive [2]int64
 }
@@ -67,15 +67,12 @@ func open(stored io.Reader, limits Limits) (*content, error) {
 	case foreign(magic) != "":
 		c.text = failing{&damage{NotATrace, "a file of " + foreign(magic)}}
 	case bytes.HasPrefix(magic, []byte{0x1f, 0x8b}):
-		c.damaged = reasonOf(TruncatedGzip, CorruptGzip)
-		z, err := gzip.NewReader(buffered)
-		if err != nil {
+		c.truncated, c.corrupt = TruncatedGzip, CorruptGzip
+		if c.text, err = gzip.NewReader(buffered); err != nil {
 			c.text = failing{err}
-			break
 		}
-		c.text = z
 	case bytes.HasPrefix(magic, []byte{0x28, 0xb5, 0x2f, 0xfd}):
-		c.damaged = reasonOf(TruncatedZstd, CorruptZstd)
+		c.truncated, c.corrupt = TruncatedZstd, CorruptZstd
 		z, err := zstd.NewReader(buffered, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
 			zstd.WithDecoderMaxWindow(maxZstdWindow))
 		if err != nil {
@@ -107,15 +104,6 @@ func foreign(magic []byte) string {
 // flag on the reader's side.
 const maxZstdWindow = 128 << 20
 
-func reasonOf(truncated, corrupt Reason) func(error) Reason {
-	return func(err error) Reason {
-		if errors.Is(err, io.ErrUnexpectedEOF) {
-			return truncated
-		}
-		return corrupt
-	}
-}
-
 type failing struct{ err error }
 
 func (f failing) Read([]byte) (int, error) { return 0, f.err }
@@ -125,9 +113,13 @@ func (c *content) Read(p []byte) (int, error) {
 	n, err := c.text.Read(p)
 	c.read += int64(n)
 	switch {
-	case err != nil && !errors.Is(err, io.EOF) && c.stored.err == nil && c.damaged != nil:
-		return n, &damage{c.damaged(err), fmt.Sprintf("after %d bytes of text", c.read)}
-	case err != nil && (c.stored.err != nil || c.damaged == nil):
+	case err != nil && !errors.Is(err, io.EOF) && c.stored.err == nil && c.corrupt != "":
+		reason := c.corrupt
+		if errors.Is(err, io.ErrUnexpectedEOF) {
+			reason = c.truncated
+		}
+		return n, &damage{reason, fmt.Sprintf("after %d bytes of text", c.read)}
+	case err != nil && (c.stored.err != nil || c.corrupt == ""):
 		return n, err
 	case c.read > c.limits.FileBytes:
 		return n, &damage{FileTooLong, fmt.Sprintf("more than %d bytes", c.limits.FileBytes)}
@@ -145,7 +137,7 @@ const idleLines = 32
 // for nothing. Traces that shrink well, such as copies of one, are no bomb.
 func (c *content) isBomb() bool {
 	text, stored := c.read-c.productive[0], c.stored.read-c.productive[1]
-	return c.damaged != nil && text > max(idleLines*c.limits.LineBytes, c.limits.Expansion*stored)
+	return c.corrupt != "" && text > max(idleLines*c.limits.LineBytes, c.limits.Expansion*stored)
 }
 
 // good notes that what was read so far held a trace.

@@ -2,6 +2,7 @@ package traces
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -44,14 +45,14 @@ func (r *reader) read() error {
 		}
 	}
 	if r.in.refused != "" {
-		return r.fault(0, r.in.refused, "not opened")
+		return r.fault(0, r.in.refused, "not opened", false)
 	}
 	stored, err := r.in.open()
 	if err != nil {
 		return err
 	}
-	if c := r.container(stored); c != nil {
-		return errors.Join(r.contained(c), stored.Close())
+	if each, in := r.container(stored); each != nil {
+		return errors.Join(r.contained(each, in), stored.Close())
 	}
 	text, err := open(withContext(r.ctx, stored), r.opt.Limits)
 	if err == nil {
@@ -86,11 +87,10 @@ func (r *reader) finish() error {
 	}
 	err := r.w.failure()
 	if broken, is := errors.AsType[*damage](err); is {
-		r.records++
-		return r.tell(Fault{Line: r.w.line, Reason: broken.reason, Detail: broken.detail, Cut: broken.reason != NotATrace})
+		return r.fault(r.w.line, broken.reason, broken.detail, broken.reason != NotATrace)
 	}
 	if err == nil && r.records == 0 {
-		return r.fault(0, EmptyFile, "nothing but white space")
+		return r.fault(0, EmptyFile, "nothing but white space", false)
 	}
 	return err
 }
@@ -107,7 +107,7 @@ func (r *reader) record() error {
 	if !ok {
 		line := r.w.line
 		r.w.skipLine()
-		return r.fault(line, LineTooLong, fmt.Sprintf("more than %d bytes", r.w.limit))
+		return r.fault(line, LineTooLong, fmt.Sprintf("more than %d bytes", r.w.limit), false)
 	}
 	text := r.w.ahead()[:n]
 	if r.listed {
@@ -204,31 +204,21 @@ func (r *reader) several(f found, line int) error {
 // text is over in, and that wants to go on, was cut off.
 func (r *reader) broken(line int, err error, last bool) error {
 	if bad, is := errors.AsType[*cursor.Error](err); is {
-		r.records++
-		return r.tell(Fault{Line: line, Reason: reasonFor(bad.Fault), Detail: bad.Error(), Cut: last && bad.Fault == cursor.Ended})
+		return r.fault(line, cmp.Or(limited[bad.Fault], BadJSON), bad.Error(), last && bad.Fault == cursor.Ended)
 	}
 	if refused, is := errors.AsType[*damage](err); is {
-		return r.fault(line, refused.reason, refused.detail)
+		return r.fault(line, refused.reason, refused.detail, false)
 	}
 	return err
 }
 
-func reasonFor(f cursor.Fault) Reason {
-	switch f {
-	case cursor.TooDeep:
-		return TooDeep
-	case cursor.StringTooLong:
-		return StringTooLong
-	case cursor.TooMany:
-		return TooManyElements
-	case cursor.Syntax, cursor.Ended, cursor.EndedInString:
-	}
-	return BadJSON
-}
+// limited are the reasons of texts beyond a limit; any other fault of a text is that it is no JSON.
+var limited = map[cursor.Fault]Reason{cursor.TooDeep: TooDeep, cursor.StringTooLong: StringTooLong, cursor.TooMany: TooManyElements}
 
-func (r *reader) fault(line int, reason Reason, detail string) error {
+// fault tells of a record that cannot be read; cut reports whether the file ends in it.
+func (r *reader) fault(line int, reason Reason, detail string, cut bool) error {
 	r.records++
-	return r.tell(Fault{Line: line, Reason: reason, Detail: detail})
+	return r.tell(Fault{Line: line, Reason: reason, Detail: detail, Cut: cut})
 }
 
 func (r *reader) tell(f Fault) error {
@@ -243,14 +233,11 @@ func (r *reader) found(f found, line int, record string) error {
 	f.trace.RecordSHA256 = record
 	r.name(f)
 	if t := f.trace; t.Source.Shape == dialogueFile.Shape && len(t.Steps) == 0 && t.ProblemID == "" {
-		return r.fault(line, NotATrace, "empty list or null, and no path that names a problem")
+		return r.fault(line, NotATrace, "empty list or null, and no path that names a problem", false)
 	}
 	r.records++
 	r.text.good()
 	r.sum.Traces++
-	for _, word := range f.repairs {
-		r.sum.repaired(word)
-	}
 	return r.emit(Item{Trace: f.trace})
 }
 

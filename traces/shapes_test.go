@@ -184,10 +184,10 @@ func TestOpenAIMessages(t *testing.T) {
 func TestWhatATraceCannotHoldIsVetoed(t *testing.T) {
 	t.Parallel()
 	for veto, messages := range map[string]string{
-		vetoNonText:   `{"role":"user","content":[{"type":"image_url","image_url":{}}]}`,
-		vetoUnmatched: `{"role":"user","content":"x"},{"role":"tool","tool_call_id":"none","content":"x"}`,
-		vetoRole:      `{"role":"user","content":"x"},{"role":"critic","content":"x"}`,
-		vetoOpenTurn:  `{"role":"assistant","content":"Hello!"},{"role":"user","content":"x"}`,
+		"non_text_content":      `{"role":"user","content":[{"type":"image_url","image_url":{}}]}`,
+		"unmatched_tool_result": `{"role":"user","content":"x"},{"role":"tool","tool_call_id":"none","content":"x"}`,
+		"unknown_role":          `{"role":"user","content":"x"},{"role":"critic","content":"x"}`,
+		"agent_before_user":     `{"role":"assistant","content":"Hello!"},{"role":"user","content":"x"}`,
 	} {
 		if got := one(t, `{"messages":[`+messages+`]}`).Vetoes; !slices.Equal(got, []string{veto}) {
 			t.Errorf("vetoes %v, want %s", got, veto)

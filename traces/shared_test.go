@@ -66,11 +66,6 @@ func readAll(tb testing.TB, day string, opt Options) (traces []*arena.Trace, fau
 		}
 		sum.Traces, sum.Faults = sum.Traces+one.Traces, sum.Faults+one.Faults
 		sum.Cut = sum.Cut || one.Cut
-		for word, n := range one.Repairs {
-			for range n {
-				sum.repaired(word)
-			}
-		}
 	}
 	if sum.Traces != len(traces) || sum.Faults != len(faults) {
 		tb.Errorf("summary says %d traces and %d faults, emitted were %d and %d", sum.Traces, sum.Faults, len(traces), len(faults))

@@ -78,20 +78,9 @@ const (
 
 // Summary is what one Read found.
 type Summary struct {
-	Traces int
-	Faults int
+	Traces, Faults int
 	// Cut reports whether the input ended early.
 	Cut bool
-	// Repairs count records that were mended to be read, by what was mended:
-	// invalid_utf8, lone_surrogate, nul_bytes and id_number.
-	Repairs map[string]int
-}
-
-func (s *Summary) repaired(word string) {
-	if s.Repairs == nil {
-		s.Repairs = map[string]int{}
-	}
-	s.Repairs[word]++
 }
 
 // Read gives every record of in to emit, in the file's order, one at a time;

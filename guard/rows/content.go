@@ -147,8 +147,7 @@ func (m member) text() string {
 	}
 	c := newCursor()
 	c.Next(m.value)
-	text, _ := c.ID()
-	return text
+	return c.ID()
 }
 
 func firstString(r map[string]gjson.Result, keys []string) string {

@@ -129,7 +129,7 @@ func TestNumbersAndIDs(t *testing.T) {
 	}
 	for text, want := range map[string]string{`"a\u0062"`: "ab", "12345678901234567890": "12345678901234567890", "true": "", "[1]": ""} {
 		c := New(text, wide)
-		if got, _ := c.ID(); got != want || c.End() != nil {
+		if got := c.ID(); got != want || c.End() != nil {
 			t.Errorf("ID of %s is %q", text, got)
 		}
 	}

@@ -26,17 +26,16 @@ func (c *Cursor) String() (string, bool) {
 }
 
 // ID takes a string, or a number as it is written: ids of 20 digits stay what
-// they are. coerced tells that it was a number. Any other value is stepped
-// over and gives "".
-func (c *Cursor) ID() (id string, coerced bool) {
+// they are. Any other value is stepped over and gives "".
+func (c *Cursor) ID() string {
 	switch c.Kind() {
 	case arena.String:
-		return c.text(), false
+		return c.text()
 	case arena.Number:
-		return string(c.Raw()), c.err == nil
+		return string(c.Raw())
 	default:
 		c.Skip()
-		return "", false
+		return ""
 	}
 }
 

@@ -26,7 +26,7 @@ var ATIF = Format{Name: "atif", Typed: true, read: func(r *reader, top object) {
 		r.atifExtra(extra.within("oro"))
 		r.atifExtra(extra.within("arena"))
 	}
-	if a.Dialogue == nil && a.Agent.VersionID == "" {
+	if a.dialogue == nil && a.Agent.VersionID == "" {
 		a.Agent.VersionID = agentName(r.text(agent["name"]), agent.id("version"))
 	}
 }}
@@ -45,18 +45,20 @@ func agentName(name, version string) string {
 
 func (r *reader) atifExtra(own object) {
 	a := r.attempt()
-	a.Run, a.Problem = cmp.Or(own.id("eval_run_id"), a.Run), cmp.Or(own.id("problem_id"), a.Problem, own.id("task_id"))
+	a.RunID, a.ProblemID = cmp.Or(own.id("eval_run_id"), a.RunID), cmp.Or(own.id("problem_id"), a.ProblemID, own.id("task_id"))
 	a.Agent.VersionID, a.Agent.Hotkey = cmp.Or(own.id("agent_version_id"), a.Agent.VersionID), cmp.Or(own.id("miner_hotkey"), a.Agent.Hotkey)
 	a.Agent.Suite, a.Agent.StartedAt = cmp.Or(own.id("suite_version"), a.Agent.Suite), cmp.Or(own.id("started_at"), a.Agent.StartedAt)
-	a.Reward, a.Seconds = cmp.Or(own.number("reward"), a.Reward), cmp.Or(own.number("execution_time"), a.Seconds)
-	a.Inferences, a.Failures = cmp.Or(own.count("inference_total"), a.Inferences), cmp.Or(own.count("inference_failure_count"), a.Failures)
-	a.Error, a.Request = cmp.Or(r.attemptError(own["error"]), a.Error), cmp.Or(r.text(own["query"]), a.Request)
+	a.Declared = cmp.Or(own.number("reward"), a.Declared)
+	set(&a.Seconds, own.number("execution_time"))
+	set(&a.InferenceTotal, own.count("inference_total"))
+	set(&a.InferenceFailures, own.count("inference_failure_count"))
+	a.Error, a.request = cmp.Or(r.attemptError(own["error"]), a.Error), cmp.Or(r.text(own["query"]), a.request)
 	switch s := arena.Status(r.text(own["status"])); s {
 	case arena.StatusSuccess, arena.StatusFailed, arena.StatusTimedOut:
 		null := own["dialogue"].Exists() && own["dialogue"].Type == gjson.Null
-		a.Status, a.Dialogue = s, new(!null)
+		a.Status, a.dialogue = s, new(!null)
 	}
-	r.each(own["vetoes"], func(v gjson.Result) { a.Vetoes = append(a.Vetoes, r.text(v)) })
+	r.each(own["vetoes"], func(v gjson.Result) { a.Given = append(a.Given, r.text(v)) })
 }
 
 // atifStep reads a step and gives it to who took it. Calls have the results of the step
@@ -68,12 +70,12 @@ func (r *reader) atifStep(m object) {
 	if source != "agent" {
 		told := []string{text}
 		for _, answer := range results {
-			told = append(told, answer.Result.Text())
+			told = append(told, answer.result.Text())
 		}
 		r.tell(map[string]Role{"user": User, "system": System}[source], strings.TrimPrefix(strings.Join(told, "\n"), "\n"))
 		return
 	}
-	a.Copied = a.Copied || m["is_copied_context"].Type == gjson.True
+	a.copied = a.copied || m["is_copied_context"].Type == gjson.True
 	s := arena.Step{Content: text, Reasoning: r.text(m["reasoning_content"]), Timestamp: moment(m["timestamp"]), LLMCalls: m.count("llm_call_count")}
 	r.each(m["tool_calls"], func(v gjson.Result) {
 		if c := fields(v); v.IsObject() {
@@ -81,40 +83,40 @@ func (r *reader) atifStep(m object) {
 		}
 	})
 	later := answered(s.Calls, results)
-	r.say(Message{Role: Agent, Step: s})
+	r.say(message{role: Agent, step: s})
 	for _, answer := range later {
 		r.say(answer)
 	}
 }
 
 // observed are a step's results. Those without content are none.
-func (r *reader) observed(list gjson.Result) (all []Message) {
+func (r *reader) observed(list gjson.Result) (all []message) {
 	r.each(list, func(v gjson.Result) {
 		o := fields(v)
 		value := PartsText(arena.Raw(o["content"].Raw))
 		if value.Kind() == arena.Array && strings.Contains(string(value), `"image"`) {
-			r.attempt().NonText = true
+			r.attempt().nonText = true
 		}
 		if value.Kind() > arena.Null {
-			all = append(all, Message{Role: Tool, CallID: o.id("source_call_id"), Result: value})
+			all = append(all, message{role: Tool, callID: o.id("source_call_id"), result: value})
 		}
 	})
 	return all
 }
 
 // answered gives calls their results; later are those that answer none of them.
-func answered(calls []arena.ToolCall, results []Message) (later []Message) {
+func answered(calls []arena.ToolCall, results []message) (later []message) {
 	open := map[string][]int{}
 	for i := range calls {
 		open[calls[i].ID] = append(open[calls[i].ID], i)
 	}
 	for _, answer := range results {
-		waiting := open[answer.CallID]
-		if answer.CallID == "" || len(waiting) == 0 {
+		waiting := open[answer.callID]
+		if answer.callID == "" || len(waiting) == 0 {
 			later = append(later, answer)
 			continue
 		}
-		calls[waiting[0]].Result, open[answer.CallID] = answer.Result, waiting[1:]
+		calls[waiting[0]].Result, open[answer.callID] = answer.result, waiting[1:]
 	}
 	return later
 }

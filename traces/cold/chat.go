@@ -20,13 +20,13 @@ var (
 	// turn ended and the next began is not recorded, so all calls are one step.
 	Graded = Format{Name: "openai", read: func(r *reader, top object) {
 		a, sample := r.begin(""), top.within("sample")
-		a.Problem, a.Query, a.Seconds = top.id("name"), r.text(top["query"]), top.number("latency_seconds")
-		a.Reward = top.within("grade").number("score")
-		r.say(Message{Role: Agent, Step: arena.Step{Content: r.text(sample["assistant_text"]), Calls: r.calls(sample["output_tools"])}})
+		a.ProblemID, a.Query, a.Declared = top.id("name"), r.text(top["query"]), top.within("grade").number("score")
+		set(&a.Seconds, top.number("latency_seconds"))
+		r.say(message{role: Agent, step: arena.Step{Content: r.text(sample["assistant_text"]), Calls: r.calls(sample["output_tools"])}})
 	}}
 	// Rendered is a rollout of ShoppingBench: prompt and output as rendered text.
 	Rendered = Format{Name: "openai", read: func(r *reader, top object) {
-		r.begin("").Reward = top.number("reward", "score")
+		r.begin("").Declared = top.number("reward", "score")
 		r.prompt(r.text(top["input"]))
 		r.output(r.text(top["output"]))
 	}}
@@ -46,13 +46,12 @@ func (n *NoMessages) Error() string { return n.Name + " are no list" }
 func (r *reader) row(top object) {
 	r.plain = true
 	a := r.begin("")
-	a.Problem, a.Run = cmp.Or(top.id("problem_id"), top.id("task_id"), top.id("instance_id"), top.id("id")), top.id("eval_run_id")
-	a.NumberedID = top["problem_id"].Type == gjson.Number || top["eval_run_id"].Type == gjson.Number
-	a.Session, a.Trial = strings.TrimSuffix(top.id("session_id"), "/"+a.Problem), top.id("trial") // a session of ours is a run and a problem
+	a.ProblemID, a.RunID = cmp.Or(top.id("problem_id"), top.id("task_id"), top.id("instance_id"), top.id("id")), top.id("eval_run_id")
+	a.Session, a.Trial = strings.TrimSuffix(top.id("session_id"), "/"+a.ProblemID), top.id("trial") // a session of ours is a run and a problem
 	a.Model, a.System, a.Query = r.text(top.first("model", "model_name")), r.text(top["system"]), r.text(top["query"])
-	a.Tools, a.Reward = Tools(top["tools"]), top.number("reward", "resolved", "target")
+	a.Tools, a.Declared = Tools(top["tools"]), top.number("reward", "resolved", "target")
 	if v := Unpacked(top["metadata"]).Get("declared_reward"); v.Exists() && v.Type == gjson.Null {
-		a.Reward = nil // by arena's own metadata: the column is 0 where there was no reward
+		a.Declared = nil // by arena's own metadata: the column is 0 where there was no reward
 	}
 	r.fails(Exit(r.text(top["exit_status"])))
 	r.fails(r.attemptError(top["error"]))
@@ -65,7 +64,7 @@ func (r *reader) row(top object) {
 		r.err = &NoMessages{"messages", arena.Raw(messages.Raw).Kind()}
 	}
 	if said || called {
-		r.say(Message{Role: Agent, Step: arena.Step{Content: r.text(top["raw_text"]), Calls: r.calls(top["tool_calls"])}})
+		r.say(message{role: Agent, step: arena.Step{Content: r.text(top["raw_text"]), Calls: r.calls(top["tool_calls"])}})
 		r.err = nil
 	}
 }
@@ -97,10 +96,10 @@ func (r *reader) sharedCalls(text string) (said string, calls []arena.ToolCall) 
 }
 
 // observations are ShoppingBench's list of results.
-func (r *reader) observations(list gjson.Result) (all []Message) {
+func (r *reader) observations(list gjson.Result) (all []message) {
 	r.each(list, func(v gjson.Result) {
 		o := fields(v)
-		all = append(all, Message{Role: Tool, CallID: o.id("tool_call_id"), Result: arena.Raw(o.first("results", "result").Raw)})
+		all = append(all, message{role: Tool, callID: o.id("tool_call_id"), result: arena.Raw(o.first("results", "result").Raw)})
 	})
 	return all
 }
@@ -129,7 +128,7 @@ func (r *reader) output(text string) {
 		seen, after, _ := strings.Cut(rest, "</obs>")
 		said = strings.TrimSpace(strings.TrimSuffix(strings.TrimRight(said, "\n"), "\nuser"))
 		if said = strings.TrimPrefix(said, "assistant\n"); said != "" {
-			r.say(Message{Role: Agent, Step: arena.Step{Content: said, Calls: r.taggedCalls(said)}})
+			r.say(message{role: Agent, step: arena.Step{Content: said, Calls: r.taggedCalls(said)}})
 		}
 		r.seen(seen)
 		text = after
@@ -151,14 +150,14 @@ func (r *reader) taggedCalls(text string) (calls []arena.ToolCall) {
 
 // seen gives an observation's results to the calls before it, by their order.
 func (r *reader) seen(text string) {
-	var results []Message
+	var results []message
 	if cursor.Valid(text) {
 		results = r.observations(gjson.Parse(text))
 	}
 	if len(results) == 0 && text != "" {
-		results = []Message{{Result: arena.Quote(text)}}
+		results = []message{{result: arena.Quote(text)}}
 	}
 	for _, m := range results {
-		r.answer("", m.Result)
+		r.answer("", m.result)
 	}
 }

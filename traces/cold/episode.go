@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/tidwall/gjson"
 
@@ -31,7 +32,7 @@ var (
 	Ledger = Format{Name: "ledger", Typed: true, read: func(r *reader, top object) {
 		r.episode(top)
 		a := r.attempt()
-		a.Request, a.Tools = cmp.Or(r.text(top["query"]), a.Request), cmp.Or(Tools(top["tools"]), a.Tools)
+		a.request, a.Tools = cmp.Or(r.text(top["query"]), a.request), cmp.Or(Tools(top["tools"]), a.Tools)
 		if top["ledger_format"].Exists() {
 			r.worldLedger(top, top.within("verdict"))
 		} else {
@@ -43,8 +44,8 @@ var (
 	// wrote the calls.
 	Feedback = Format{Name: "feedback", Typed: true, read: func(r *reader, top object) {
 		a := r.begin("")
-		a.Asked, a.Session, a.Problem = true, top.id("episode_result_id"), top.id("task_id")
-		a.Family, a.Request = r.text(top["family"]), r.text(top["query"])
+		a.asked, a.Session, a.ProblemID = true, top.id("episode_result_id"), top.id("task_id")
+		a.Family, a.request = r.text(top["family"]), r.text(top["query"])
 		v := r.verdict(top, top)
 		v.Correct, v.Category = top.number("passed"), r.text(top["failure_category"])
 		v.Fault = v.Fault || top["termination_code"].Str == "infrastructure_error"
@@ -52,9 +53,9 @@ var (
 	}}
 )
 
-// Verdict is what an episode says of its outcome, in the words of three major versions
+// verdict is what an episode says of its outcome, in the words of three major versions
 // of the runtime and of the public feedback.
-type Verdict struct {
+type verdict struct {
 	arena.Ruling
 	// Given reports whether there is a verdict, Fault whether the environment failed,
 	// Checker whether the verifier did.
@@ -67,9 +68,10 @@ type Verdict struct {
 
 func (r *reader) episode(e object) {
 	a, view := r.begin(""), e.within("bootstrap").within("policy_view")
-	a.Asked, a.Run, a.Problem, a.Session = true, e.id("evaluation_run_id"), e.id("task_id"), e.id("session_id")
+	a.asked, a.RunID, a.ProblemID, a.Session = true, e.id("evaluation_run_id"), e.id("task_id"), e.id("session_id")
 	a.Agent.VersionID, a.Agent.Suite, a.Family = e.id("agent_version_id"), e.id("pack_sha256"), r.text(e["family"])
-	a.Request, a.Tools, a.Seconds = r.text(view["query"]), Tools(view["tools"]), e.number("wall_seconds")
+	a.request, a.Tools = r.text(view["query"]), Tools(view["tools"])
+	set(&a.Seconds, e.number("wall_seconds"))
 	said := e.within("verdict")
 	v := r.verdict(e, said)
 	v.Given = e["verdict"].IsObject()
@@ -86,8 +88,8 @@ func (r *reader) episode(e object) {
 }
 
 // verdict reads the score, and what stands beside it of how the session ended.
-func (r *reader) verdict(session, said object) *Verdict {
-	v := &r.attempt().Verdict
+func (r *reader) verdict(session, said object) *verdict {
+	v := &r.attempt().verdict
 	v.Score, v.Ending = said.number("paid_reward", "score"), r.text(session["outcome"])
 	v.Fault, v.Checker = happened(session["environment_error"]), happened(session["verifier_error"])
 	return v
@@ -100,7 +102,7 @@ func happened(v gjson.Result) bool {
 
 // turns reads a list of turns. An attempt without the list has no dialogue.
 func (r *reader) turns(list gjson.Result, turn func(object)) {
-	r.attempt().Dialogue = new(list.IsArray())
+	r.attempt().dialogue = new(list.IsArray())
 	if list.IsArray() {
 		r.each(list, func(v gjson.Result) { turn(fields(v)) })
 	}
@@ -109,15 +111,13 @@ func (r *reader) turns(list gjson.Result, turn func(object)) {
 // turn takes one turn: its calls, their answers, and what the shopper said after it.
 func (r *reader) turn(turn object) {
 	asked, answered, step := turn.within("request"), turn.within("response"), arena.Step{}
-	if n := asked.count("turn"); n != nil {
-		step.Number = *n
-	}
+	set(&step.Number, asked.count("turn"))
 	r.each(asked["calls"], func(v gjson.Result) {
 		c := fields(v)
 		action := c.within("action")
 		step.Calls = append(step.Calls, arena.ToolCall{ID: c.id("call_id"), Name: r.text(action["name"]), Arguments: arena.Raw(action["args"].Raw)})
 	})
-	r.say(Message{Role: Agent, Step: step})
+	r.say(message{role: Agent, step: step})
 	r.each(answered["calls"], func(v gjson.Result) {
 		c := fields(v)
 		r.answer(c.id("call_id"), arena.Raw(c["observation"].Raw))
@@ -133,9 +133,7 @@ func (r *reader) turn(turn object) {
 // the shopper said then. A call has its answer, or the code of its error.
 func (r *reader) interaction(turn object) {
 	step := arena.Step{Response: r.text(turn["message"])}
-	if n := turn.count("turn"); n != nil {
-		step.Number = *n
-	}
+	set(&step.Number, turn.count("turn"))
 	r.each(turn["calls"], func(v gjson.Result) {
 		c := fields(v)
 		call := arena.ToolCall{ID: c.id("call_id"), Name: r.text(c["tool_name"]), Arguments: arena.Raw(c["args"].Raw), Result: arena.Raw(c["observation"].Raw)}
@@ -145,7 +143,7 @@ func (r *reader) interaction(turn object) {
 		step.Calls = append(step.Calls, call)
 	})
 	if len(step.Calls) > 0 || step.Response != "" {
-		r.say(Message{Role: Agent, Step: step})
+		r.say(message{role: Agent, step: step})
 	}
 	r.shopper(turn["shopper_message"])
 }
@@ -154,4 +152,66 @@ func (r *reader) shopper(said gjson.Result) {
 	if text := r.text(said); text != "" {
 		r.tell(User, text)
 	}
+}
+
+// Vetoes of episodes that tell nothing of their agent, or too much.
+const (
+	vetoEnvironment = "environment_error"     // the environment failed during the episode: it is no attempt
+	vetoVerifier    = "verifier_error"        // the verifier failed on the episode: it is no attempt
+	vetoWorld       = "world_error"           // the grader of the pack gave no grade that counts
+	vetoDefect      = "possible_world_defect" // the pack's own code broke off the episode
+	vetoLeakage     = "leakage"               // the session found that the agent was told the answer
+	vetoExploit     = "exploit"               // the session found that the agent cheated
+	vetoLedger      = "ledger_mismatch"       // the ledger is not the one that the verdict names
+)
+
+// rule makes the ruling of what an episode says of its outcome, if it says anything,
+// and the vetoes that follow from it.
+func (a *Attempt) rule() {
+	v := &a.verdict
+	if told := v.Given || v.Fault || v.Checker || v.Ending+v.Reason != "" || v.Score != nil || v.Correct != nil; !told {
+		return
+	}
+	v.Category = strings.ReplaceAll(v.Category, " ", "_")
+	v.settle()
+	a.Ruling, a.Declared = new(v.Ruling), v.Score
+	if v.Ending == "agent_error" {
+		a.Status = arena.StatusFailed
+	}
+	for _, word := range append([]string{v.Void, v.Ending}, v.Flags...) {
+		switch word {
+		case vetoEnvironment, vetoVerifier, vetoWorld, vetoDefect, vetoLeakage, vetoExploit:
+			a.Veto(word)
+		}
+	}
+}
+
+// settle decides between score, failure and no attempt. An agent that broke off has
+// 0, as the subnet counts it; an episode without a score that nobody explains is the
+// verifier's.
+func (v *verdict) settle() {
+	r, zero := &v.Ruling, 0.0
+	switch {
+	case v.Fault, r.Ending == vetoEnvironment, v.Reason == "environment", r.Category == "environment_fault", r.Category == "infrastructure":
+		r.Void = vetoEnvironment
+	case v.Checker, r.Ending == vetoVerifier:
+		r.Void = vetoVerifier
+	case v.Correct != nil && *v.Correct == 0, r.Ending == "agent_error" && r.Score == nil:
+		r.Score = &zero
+	case r.Score == nil:
+		r.Score = v.Correct
+	}
+	if r.Void != "" {
+		r.Score = nil
+	}
+	if r.Score != nil && (*r.Score < 0 || *r.Score > 1) {
+		r.Score = nil
+	}
+	// All hard checks may pass and nothing be paid: the world changed and the agent did
+	// not see it.
+	r.Success = r.Score != nil && *r.Score > 0 && (v.Correct != nil && *v.Correct == 1 || v.Correct == nil && *r.Score == 1)
+	if r.Score == nil && r.Void == "" && v.Given {
+		r.Void = vetoVerifier
+	}
+	r.Ending = cmp.Or(r.Ending, v.Reason)
 }

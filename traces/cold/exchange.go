@@ -21,8 +21,8 @@ var exchange = Format{
 		a := r.begin("")
 		in, out := asked(top), top.within("response")
 		a.Tools, a.Model = Tools(in.first("tools")), cmp.Or(out.id("model"), in.id("model"))
-		a.Problem, a.Trial = top.id("problem_id", "task_id", "id", "_ng_task_index"), top.id("_ng_rollout_index")
-		a.Run, a.Reward = top.id("eval_run_id"), top.number("reward", "score")
+		a.ProblemID, a.Trial = top.id("problem_id", "task_id", "id", "_ng_task_index"), top.id("_ng_rollout_index")
+		a.RunID, a.Declared = top.id("eval_run_id"), top.number("reward", "score")
 		if text := r.content(in.first("instructions", "system")).step.Content; text != "" {
 			r.tell(System, text)
 		}
@@ -50,15 +50,6 @@ func asked(top object) object {
 		}
 	}
 	return top
-}
-
-// Wrapped is a list of messages in the form of Anthropic as a document; empty where
-// it is another list.
-func Wrapped(list string) string {
-	if !ofAnthropic(gjson.Parse(list)) {
-		return ""
-	}
-	return `{"messages":` + list + "}"
 }
 
 // ofAnthropic reports whether a list of messages has parts that only Anthropic's
@@ -101,7 +92,7 @@ func (r *reader) items(list gjson.Result) {
 	var turn *arena.Step
 	end := func() {
 		if turn != nil {
-			r.say(Message{Role: Agent, Step: *turn})
+			r.say(message{role: Agent, step: *turn})
 		}
 		turn = nil
 	}

@@ -27,13 +27,14 @@ var inspectLog = Format{
 func (r *reader) sample(v gjson.Result, spec object) {
 	a, s := r.begin(v.Raw), fields(v)
 	own := s.within("metadata") // what convert writes there
-	a.Model, a.Seconds = cmp.Or(s.within("output").id("model"), spec.id("model")), s.number("total_time")
+	a.Model = cmp.Or(s.within("output").id("model"), spec.id("model"))
+	set(&a.Seconds, s.number("total_time"))
 	if a.Model == "none/none" { // its word for no model
 		a.Model = ""
 	}
-	a.Run, a.Problem = own.id("eval_run_id"), cmp.Or(own.id("problem_id"), s.id("id"))
-	if a.Run == "" {
-		a.Run, a.Trial = spec.id("run_id", "eval_id"), s.id("epoch")
+	a.RunID, a.ProblemID = own.id("eval_run_id"), cmp.Or(own.id("problem_id"), s.id("id"))
+	if a.RunID == "" {
+		a.RunID, a.Trial = spec.id("run_id", "eval_id"), s.id("epoch")
 	}
 	a.Tools = cmp.Or(modelTools(s["events"]), Tools(own["tools"]))
 	kept := s.within("attachments")
@@ -67,11 +68,11 @@ func (r *reader) sampleScores(scores object, list gjson.Result) {
 	})
 	letters := map[string]float64{"C": 1, "P": 0.5, "I": 0, "N": 0}
 	if n, ok := letters[first.Str]; ok && first.Type == gjson.String {
-		r.attempt().Reward = &n
+		r.attempt().Declared = &n
 		return
 	}
-	r.attempt().Reward = object{"": first}.number("")
-	r.lose(lostScore, first.Exists() && r.attempt().Reward == nil)
+	r.attempt().Declared = object{"": first}.number("")
+	r.lose(lostScore, first.Exists() && r.attempt().Declared == nil)
 }
 
 // modelTools are the tools of the last call of the model that had some, in

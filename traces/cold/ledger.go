@@ -26,15 +26,15 @@ func (r *reader) ledger(e object) {
 // are the ledger's, and the request may be.
 func (r *reader) told() bool {
 	a := r.attempt()
-	if a.Dialogue != nil && *a.Dialogue {
+	if a.dialogue != nil && *a.dialogue {
 		return true
 	}
-	a.Dialogue, a.Asked = new(true), a.Request != ""
+	a.dialogue, a.asked = new(true), a.request != ""
 	return false
 }
 
 func (r *reader) entry(entry object, told bool) {
-	kind, payload, v := entry["kind"].Str, entry.within("payload"), &r.attempt().Verdict
+	kind, payload, v := entry["kind"].Str, entry.within("payload"), &r.attempt().verdict
 	if reason := r.text(payload["outcome"]); reason != "" {
 		v.Reason = reason
 	}
@@ -44,9 +44,9 @@ func (r *reader) entry(entry object, told bool) {
 	case told:
 	case kind == "model_action":
 		call := arena.ToolCall{Name: r.text(payload["name"]), Arguments: arena.Raw(payload["args"].Raw)}
-		r.say(Message{Role: Agent, Step: arena.Step{Calls: []arena.ToolCall{call}}})
+		r.say(message{role: Agent, step: arena.Step{Calls: []arena.ToolCall{call}}})
 	case kind == "model_message":
-		r.say(Message{Role: Agent, Step: arena.Step{Response: r.text(payload["content"])}})
+		r.say(message{role: Agent, step: arena.Step{Response: r.text(payload["content"])}})
 	case kind == "observation":
 		r.answer("", arena.Raw(entry["payload"].Raw))
 	case kind == "user_message":
@@ -60,13 +60,13 @@ func (r *reader) worldLedger(ledger, verdict object) {
 	w := worldLedger{reader: r, told: r.told()}
 	r.each(ledger["episode"], func(v gjson.Result) { w.record(fields(v)) })
 	a := r.attempt()
-	a.Problem, a.Agent.Suite = cmp.Or(a.Problem, w.task), cmp.Or(a.Agent.Suite, w.pack)
+	a.ProblemID, a.Agent.Suite = cmp.Or(a.ProblemID, w.task), cmp.Or(a.Agent.Suite, w.pack)
 	sums := [2]string{r.text(verdict["ledger_sha256"]), r.text(verdict["grading_sha256"])}
 	if sums[0] == "" {
 		return
 	}
 	same := verdict.id("task_id") == w.task && verdict.id("pack_id") == w.pack && canonicalIs(ledger["episode"], sums[0])
-	a.Forged = !same || sums[1] != "" && !canonicalIs(ledger["grading"], sums[1])
+	a.forged = !same || sums[1] != "" && !canonicalIs(ledger["grading"], sums[1])
 }
 
 func canonicalIs(v gjson.Result, sha256 string) bool {
@@ -90,9 +90,9 @@ func (w *worldLedger) record(record object) {
 	a.Session = cmp.Or(record.id("episode_nonce"), a.Session)
 	switch kind := record["kind"].Str; {
 	case kind == "event":
-		a.Verdict.Events++
+		a.verdict.Events++
 	case kind == "finish":
-		a.Verdict.Reason = w.text(record["reason"])
+		a.verdict.Reason = w.text(record["reason"])
 	case w.told:
 	case kind == "start": // what the agent saw before it acted
 		if said := arena.Raw(seen.Raw).Text(); said != "" && seen.Type != gjson.Null {
@@ -100,7 +100,7 @@ func (w *worldLedger) record(record object) {
 		}
 	case kind == "action":
 		call := arena.ToolCall{ID: record.id("step"), Name: w.text(record["tool"]), Arguments: arena.Raw(record["args"].Raw)}
-		w.say(Message{Role: Agent, Step: arena.Step{Calls: []arena.ToolCall{call}}})
+		w.say(message{role: Agent, step: arena.Step{Calls: []arena.ToolCall{call}}})
 	case kind == "reply":
 		w.heard = append(w.heard, w.text(record["text"]))
 	case kind == "observation":

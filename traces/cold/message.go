@@ -51,7 +51,7 @@ func (r *reader) message(m object) {
 		if name == "function_call" {
 			said.step.Content, said.step.Calls = r.sharedCalls(said.step.Content)
 		}
-		r.say(Message{Role: Agent, Step: said.step})
+		r.say(message{role: Agent, step: said.step})
 	case Tool, Observed:
 		if len(said.answers) == 0 {
 			r.toolMessage(role, m, content, said.step.Content)
@@ -70,14 +70,14 @@ func (r *reader) message(m object) {
 // toolMessage is an answer in a message of its own. An error's words stand in for
 // an empty answer; that it is one is lost.
 func (r *reader) toolMessage(role Role, m object, content gjson.Result, text string) {
-	answer := Message{Role: role, Name: m.id("name", "function")}
+	answer := message{role: role, name: m.id("name", "function")}
 	if r.plain {
-		answer.CallID, answer.Result = m.id("tool_call_id"), PartsText(arena.Raw(content.Raw))
+		answer.callID, answer.result = m.id("tool_call_id"), PartsText(arena.Raw(content.Raw))
 	} else {
 		failed := m.within("error")
 		r.lose(lostResultError, len(failed) > 0 || m["error"].Type == gjson.True)
-		answer.CallID = cmp.Or(m.id("tool_call_id", "call_id", "id"), m["tool_call_ids"].Get("0").Str)
-		answer.Result = arena.Quote(cmp.Or(text, r.text(failed["message"])))
+		answer.callID = cmp.Or(m.id("tool_call_id", "call_id", "id"), m["tool_call_ids"].Get("0").Str)
+		answer.result = arena.Quote(cmp.Or(text, r.text(failed["message"])))
 	}
 	r.say(answer)
 }
@@ -105,7 +105,7 @@ func PartsText(raw arena.Raw) arena.Raw {
 
 type said struct {
 	step    arena.Step
-	answers []Message
+	answers []message
 }
 
 // content reads a text, or a list of parts in the words of any API.
@@ -118,7 +118,7 @@ func (r *reader) content(v gjson.Result) (s said) {
 	case v.Type == gjson.String:
 		s.step.Content = r.text(v)
 	default:
-		r.attempt().NonText = r.attempt().NonText || v.Exists() && v.Type != gjson.Null
+		r.attempt().nonText = r.attempt().nonText || v.Exists() && v.Type != gjson.Null
 	}
 	return s
 }
@@ -131,7 +131,7 @@ func (r *reader) part(v gjson.Result, s *said, texts, thoughts *[]string) {
 		if v.Type == gjson.String {
 			text = v
 		}
-		r.attempt().NonText = r.attempt().NonText || text.Type != gjson.String
+		r.attempt().nonText = r.attempt().nonText || text.Type != gjson.String
 		*texts = append(*texts, r.text(text))
 	case "thinking", "reasoning":
 		thought := r.text(p.first("thinking", "reasoning", "text", "content"))
@@ -147,9 +147,9 @@ func (r *reader) part(v gjson.Result, s *said, texts, thoughts *[]string) {
 		s.step.Calls = append(s.step.Calls, r.call(p))
 	case "tool_result", "tool_call_response":
 		r.lose(lostResultError, p["is_error"].Bool())
-		s.answers = append(s.answers, Message{Role: Tool, CallID: p.id("tool_use_id", "id", "tool_call_id"), Result: r.result(p.first("content", "response", "result"))})
+		s.answers = append(s.answers, message{role: Tool, callID: p.id("tool_use_id", "id", "tool_call_id"), result: r.result(p.first("content", "response", "result"))})
 	default:
-		r.attempt().NonText = true
+		r.attempt().nonText = true
 	}
 }
 

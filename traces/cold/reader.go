@@ -68,6 +68,13 @@ func (o object) count(name string) *int {
 	return nil
 }
 
+// set takes over a number that is told.
+func set[T any](to, told *T) {
+	if told != nil {
+		*to = *told
+	}
+}
+
 // Unpacked is the array or object that a string holds, and any other value as it is.
 func Unpacked(v gjson.Result) gjson.Result {
 	if text := strings.TrimSpace(v.Str); v.Type == gjson.String && text != "" && strings.ContainsRune("{[", rune(text[0])) && cursor.Valid(text) {
@@ -93,7 +100,7 @@ type reader struct {
 
 // begin starts an attempt; text is its part of the document, empty for all of it.
 func (r *reader) begin(text string) *Attempt {
-	r.all = append(r.all, Attempt{Text: text})
+	r.all = append(r.all, Attempt{Trace: NewTrace(arena.Source{}), Text: text})
 	return r.attempt()
 }
 
@@ -151,27 +158,17 @@ var quiet = []string{
 	"problem_id", "task_id", "example_id", "task", "message_type", "tool_call_id", "call_id", "requestor",
 }
 
-// Unread is the word for text under a key that no reader knows; none for keys that
-// hold nothing that was said. A key that does not look like one may hold anything,
-// and is not repeated.
-func Unread(key string) []string {
-	switch {
-	case slices.Contains(quiet, key):
-		return nil
-	case !plainKey.MatchString(key):
-		key = "…"
-	}
-	return []string{"unread:" + key}
-}
-
+// unread loses text under keys that no reader knows. A key that does not look like one
+// may hold anything, and is not repeated.
 func (r *reader) unread(o object, known ...string) {
 	for _, name := range slices.Sorted(maps.Keys(o)) {
-		if v := o[name]; v.Type != gjson.String || v.Str == "" || slices.Contains(known, name) {
+		if v := o[name]; v.Type != gjson.String || v.Str == "" || slices.Contains(known, name) || slices.Contains(quiet, name) {
 			continue
 		}
-		for _, word := range Unread(name) {
-			r.lose(word, len(r.attempt().Lost) < mostUnread)
+		if !plainKey.MatchString(name) {
+			name = "…"
 		}
+		r.lose("unread:"+name, len(r.attempt().Lost) < mostUnread)
 	}
 }
 
@@ -194,12 +191,12 @@ func Tools(v gjson.Result) arena.Raw {
 	return arena.Raw("[" + strings.Join(all, ",") + "]")
 }
 
-func (r *reader) say(m Message) { r.attempt().Messages = append(r.attempt().Messages, m) }
+func (r *reader) say(m message) { r.attempt().messages = append(r.attempt().messages, m) }
 
 func (r *reader) tell(role Role, text string) {
-	r.say(Message{Role: role, Step: arena.Step{Content: text}})
+	r.say(message{role: role, step: arena.Step{Content: text}})
 }
 
 func (r *reader) answer(id string, result arena.Raw) {
-	r.say(Message{Role: Tool, CallID: id, Result: result})
+	r.say(message{role: Tool, callID: id, result: result})
 }

@@ -47,14 +47,14 @@ var claudeCode = Format{
 				r.lose(lostBranches, true)
 				return
 			}
-			before := len(a.Messages)
+			before := len(a.messages)
 			r.message(m)
 			a.Model = cmp.Or(m.id("model"), a.Model)
-			id, added := m.id("id"), a.Messages[before:]
+			id, added := m.id("id"), a.messages[before:]
 			switch {
 			case id != "" && id == reply && len(added) == 1:
 				joinLast(a, at)
-			case slices.ContainsFunc(added, func(m Message) bool { return m.Role != Tool }):
+			case slices.ContainsFunc(added, func(m message) bool { return m.role != Tool }):
 				reply, at = id, before // results do not end a reply: they come while it is still being written
 			}
 		})
@@ -63,10 +63,10 @@ var claudeCode = Format{
 
 // joinLast makes one turn of the last message and an earlier one, which are parts of one reply.
 func joinLast(a *Attempt, earlier int) {
-	n := len(a.Messages)
-	to, from := &a.Messages[earlier].Step, a.Messages[n-1].Step
+	n := len(a.messages)
+	to, from := &a.messages[earlier].step, a.messages[n-1].step
 	to.Content = strings.Trim(to.Content+"\n"+from.Content, "\n")
 	to.Reasoning = strings.Trim(to.Reasoning+"\n"+from.Reasoning, "\n")
 	to.Calls = append(to.Calls, from.Calls...)
-	a.Messages = a.Messages[:n-1]
+	a.messages = a.messages[:n-1]
 }

@@ -20,11 +20,11 @@ var sweAgent = Format{
 	read: func(r *reader, top object) {
 		a, info, replay := r.begin(""), top.within("info"), top.within("replay_config")
 		a.Model = cmp.Or(r.text(replay.within("agent").within("model")["name"]), r.text(info.within("config").within("model")["model_name"]))
-		a.Problem = cmp.Or(replay.within("problem_statement").id("id"), top.id("instance_id"))
+		a.ProblemID = cmp.Or(replay.within("problem_statement").id("id"), top.id("instance_id"))
 		r.each(top.first("history", "messages"), func(v gjson.Result) { r.sweMessage(v) })
 		turns := 0
-		for i := range a.Messages {
-			if a.Messages[i].Role == Agent {
+		for i := range a.messages {
+			if a.messages[i].role == Agent {
 				turns++
 			}
 		}

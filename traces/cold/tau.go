@@ -27,8 +27,8 @@ var tau2 = Format{
 
 func (r *reader) simulation(sim, info object) {
 	a := r.attempt()
-	a.Problem, a.Trial, a.Seconds = sim.id("task_id"), sim.id("trial"), sim.number("duration")
-	a.Reward = sim.within("reward_info").number("reward")
+	a.ProblemID, a.Trial, a.Declared = sim.id("task_id"), sim.id("trial"), sim.within("reward_info").number("reward")
+	set(&a.Seconds, sim.number("duration"))
 	a.Model = r.text(info.within("agent_info")["llm"])
 	if policy := r.text(info.within("environment_info")["policy"]); policy != "" {
 		r.tell(System, policy)

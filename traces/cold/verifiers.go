@@ -18,9 +18,9 @@ var verifiersResult = Format{
 	},
 	read: func(r *reader, top object) {
 		a := r.begin("")
-		a.Problem, a.Trial = top.id("problem_id", "example_id", "id"), top.id("rollout_id")
+		a.ProblemID, a.Trial = top.id("problem_id", "example_id", "id"), top.id("rollout_id")
 		a.Tools, a.Model = Tools(top.first("tools", "tool_defs", "oai_tools")), top.id("model")
-		a.Reward = top.number("reward")
+		a.Declared = top.number("reward")
 		if text := r.text(top["prompt"]); text != "" && !Unpacked(top["prompt"]).IsArray() {
 			r.tell(User, text)
 		}
@@ -45,8 +45,8 @@ var verifiersEpisode = Format{
 func (r *reader) branch(v gjson.Result, top object) {
 	a, t := r.begin(v.Raw), fields(v)
 	task := t.within("task")
-	a.Problem = cmp.Or(task.within("data").id("id", "example_id"), task.id("key", "hash"))
-	a.Run, a.Trial = top.within("run").id("id"), t.id("id")
+	a.ProblemID = cmp.Or(task.within("data").id("id", "example_id"), task.id("key", "hash"))
+	a.RunID, a.Trial = top.within("run").id("id"), t.id("id")
 	a.Model, a.Tools = r.text(v.Get("agent.config.model")), Tools(t["tools"])
 	reward, scored := 0.0, false
 	for _, part := range t["rewards"].ForEach {
@@ -54,7 +54,7 @@ func (r *reader) branch(v gjson.Result, top object) {
 		reward, scored = reward+float64(part.Get("score").Float()*weight.Float()), scored || part.IsObject()
 	}
 	if scored {
-		a.Reward = &reward
+		a.Declared = &reward
 	}
 	var nodes []gjson.Result
 	r.each(t["nodes"], func(v gjson.Result) { nodes = append(nodes, v) })
