@@ -94,7 +94,7 @@ func Calibrate(all []Labelled) Calibration {
 		}
 		families[l.Family].add(l)
 		c.Total.add(l)
-		c.Brier += math.Pow(l.probability()-truth(l), 2) / float64(len(all))
+		c.Brier += math.Pow(l.probability()-evidence.Flag(l.Agentic), 2) / float64(len(all))
 	}
 	for _, f := range families {
 		c.Families = append(c.Families, *f)
@@ -102,8 +102,6 @@ func Calibrate(all []Labelled) Calibration {
 	slices.SortFunc(c.Families, func(a, b Confusion) int { return cmp.Compare(a.Family, b.Family) })
 	return c
 }
-
-func truth(l *Labelled) float64 { return evidence.Flag(l.Agentic) }
 
 func bins(all []Labelled) []Bin {
 	edges := []float64{0, 0.05, 0.2, 0.4, 0.6, 0.8, 0.95, 1}
@@ -117,7 +115,7 @@ func bins(all []Labelled) []Bin {
 		b := &out[at]
 		b.N++
 		b.Claimed += p
-		b.True += truth(&all[i])
+		b.True += evidence.Flag(all[i].Agentic)
 	}
 	for i := range out {
 		if n := float64(out[i].N); n > 0 {

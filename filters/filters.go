@@ -6,10 +6,8 @@
 package filters
 
 import (
-	"errors"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"strings"
 
@@ -18,6 +16,7 @@ import (
 	"github.com/trajectory-arena/arena/filters/evidence"
 	"github.com/trajectory-arena/arena/filters/habits"
 	"github.com/trajectory-arena/arena/internal/stats"
+	"github.com/trajectory-arena/arena/internal/wrong"
 )
 
 // Filter is the structural filter with its limits.
@@ -201,32 +200,17 @@ func Defaults() Config {
 
 // Validate names every limit that cannot be used, all at once.
 func (c Config) Validate() error {
-	var all []error
-	bad := func(key string, value any, want string) {
-		all = append(all, fmt.Errorf("filter.%s is %v: want %s", key, value, want))
-	}
-	if c.Unknown != UnknownDrop && c.Unknown != UnknownKeep {
-		bad("unknown", c.Unknown, "keep or drop")
-	}
-	if c.MaxTokens < 1 {
-		bad("max_tokens", c.MaxTokens, "at least 1")
-	}
-	if math.IsNaN(c.MinConfidence) || c.MinConfidence < 0.5 || c.MinConfidence > 1 {
-		bad("min_confidence", c.MinConfidence, "0.5 to 1")
-	}
-	if math.IsNaN(c.MinAdaptivity) || c.MinAdaptivity < 0 || c.MinAdaptivity > 1 {
-		bad("min_adaptivity", c.MinAdaptivity, "0 to 1")
-	}
-	if c.MinAttempts < 3 {
-		bad("min_attempts", c.MinAttempts, "at least 3: fewer attempts show no habit")
-	}
-	if _, known := evidence.Harnesses[c.Harness]; !known {
-		bad("harness", c.Harness, "one of "+strings.Join(slices.Sorted(maps.Keys(evidence.Harnesses)), ", "))
-	}
+	var bad wrong.List
+	bad.Unless(c.Unknown == UnknownDrop || c.Unknown == UnknownKeep, "filter.unknown is %v: want keep or drop", c.Unknown)
+	bad.Unless(c.MaxTokens >= 1, "filter.max_tokens is %v: want at least 1", c.MaxTokens)
+	bad.Unless(c.MinConfidence >= 0.5 && c.MinConfidence <= 1, "filter.min_confidence is %v: want 0.5 to 1", c.MinConfidence)
+	bad.Unless(c.MinAdaptivity >= 0 && c.MinAdaptivity <= 1, "filter.min_adaptivity is %v: want 0 to 1", c.MinAdaptivity)
+	bad.Unless(c.MinAttempts >= 3, "filter.min_attempts is %v: want at least 3: fewer attempts show no habit", c.MinAttempts)
+	_, known := evidence.Harnesses[c.Harness]
+	bad.Unless(known, "filter.harness is %v: want one of %s", c.Harness, strings.Join(slices.Sorted(maps.Keys(evidence.Harnesses)), ", "))
 	for name, t := range c.Tools {
-		if _, known := evidence.Roles[t.As]; !known {
-			bad("tools."+name+".as", t.As, "one of "+strings.Join(slices.Sorted(maps.Keys(evidence.Roles)), ", "))
-		}
+		_, known := evidence.Roles[t.As]
+		bad.Unless(known, "filter.tools.%s.as is %v: want one of %s", name, t.As, strings.Join(slices.Sorted(maps.Keys(evidence.Roles)), ", "))
 	}
-	return errors.Join(all...)
+	return bad.Err()
 }

@@ -77,9 +77,9 @@ func TestReweightingSparesModels(t *testing.T) {
 		t.Errorf("%d honest attempts lose to the first pass", lost)
 	}
 	for _, s := range filters.Reweight(both).Standings {
-		t.Logf("%-18s honest %v: base %.3f, args %.3f, rank %d", s.Agent, honest[s.Agent], s.Base, s.Scores[2], s.Ranks[2])
-		if !honest[s.Agent] && s.Scores[2] > 0.3+1e-9 || s.Agent == "reference-cite" && s.Scores[2] < 0.95 {
-			t.Errorf("%s: %.3f under args", s.Agent, s.Scores[2])
+		t.Logf("%-18s honest %v: base %.3f, args %.3f, rank %d", s.Agent, honest[s.Agent], s.Scores[0], s.Scores[3], s.Ranks[3])
+		if !honest[s.Agent] && s.Scores[3] > 0.3+1e-9 || s.Agent == "reference-cite" && s.Scores[3] < 0.95 {
+			t.Errorf("%s: %.3f under args", s.Agent, s.Scores[3])
 		}
 	}
 }

@@ -17,7 +17,6 @@ const featureRichness = "richness_args"
 // features are the values behind the verdict, in the catalogue's order; NaN
 // where one cannot be measured.
 func features(a *evidence.Attempt, score float64) []arena.Feature {
-	ranked := signals(a.Dialogue, a.Claims)
 	return []arena.Feature{
 		{Name: "log_odds", Value: score},
 		{Name: featureRichness, Value: a.Richness()},
@@ -38,10 +37,10 @@ func features(a *evidence.Attempt, score float64) []arena.Feature {
 		{Name: "calls_without_dispatch", Value: logged(a, a.Phantoms)},
 		{Name: "edited_results", Value: logged(a, a.Edits)},
 		{Name: "invented_ids", Value: float64(a.Invented)},
-		{Name: "depth", Value: ranked.Depth},
-		{Name: "reformulations", Value: ranked.Reformulations},
-		{Name: "verified", Value: ranked.Verified},
-		{Name: "regular", Value: ranked.Regular},
+		{Name: "depth", Value: depth(a)},
+		{Name: "reformulations", Value: reformulations(a.Claims)},
+		{Name: "verified", Value: verified(a)},
+		{Name: "regular", Value: regular(a.Claims)},
 	}
 }
 

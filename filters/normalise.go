@@ -1,6 +1,7 @@
 package filters
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -25,7 +26,13 @@ func Normalise(t *arena.Trace) arena.Dialogue {
 	n.turns = make([]arena.Turn, 0, len(t.Steps))
 	n.ends = make([]int, 0, len(t.Steps))
 	for i := range t.Steps {
-		n.step(i, &t.Steps[i])
+		switch s := &t.Steps[i]; s.Role {
+		case arena.RoleUser:
+			n.user(i, s)
+		case arena.RoleAgent:
+			n.agent(i, s)
+		case arena.RoleSystem:
+		}
 	}
 	n.uniqueIDs()
 	n.share()
@@ -50,26 +57,12 @@ func (n *normaliser) fault(word string) {
 	}
 }
 
-func (n *normaliser) step(i int, s *arena.Step) {
-	switch s.Role {
-	case arena.RoleSystem:
-	case arena.RoleUser:
-		n.user(i, s)
-	case arena.RoleAgent:
-		n.agent(i, s)
-	}
-}
-
 // user keeps what the customer says after the request itself, and takes tool
 // results out of messages that a client sent as the user.
 func (n *normaliser) user(i int, s *arena.Step) {
-	text := s.Content
-	if text == "" {
-		text = s.Response
-	}
+	text := cmp.Or(s.Content, s.Response)
 	if strings.Contains(text, "<") || strings.HasPrefix(strings.TrimSpace(text), "Observation") {
-		r := calls.Mended(text)
-		if len(r.Results) > 0 {
+		if r := calls.Mended(text); len(r.Results) > 0 {
 			n.results(r.Results)
 			text = r.Text
 		}
@@ -112,9 +105,7 @@ func (n *normaliser) recorded(turn *arena.Turn, s *arena.Step) {
 	if turn.Think == "" && turn.Text == "" {
 		turn.Think, turn.Text = split(s)
 	}
-	if turn.Think == "" {
-		turn.Think = s.Reasoning
-	}
+	turn.Think = cmp.Or(turn.Think, s.Reasoning)
 	for i := range s.Calls {
 		c := &s.Calls[i]
 		if c.Name == "" {
@@ -159,13 +150,7 @@ func (n *normaliser) written(turn *arena.Turn, s *arena.Step) {
 			r.Think = s.Reasoning
 		}
 	}
-	if turn.Think == "" {
-		turn.Think = r.Think
-	}
-	if turn.Text == "" {
-		turn.Text = r.Text
-	}
-	turn.Repairs = r.Repairs
+	turn.Think, turn.Text, turn.Repairs = cmp.Or(turn.Think, r.Think), cmp.Or(turn.Text, r.Text), r.Repairs
 	for _, f := range r.Faults {
 		n.fault(f)
 	}

@@ -98,19 +98,23 @@ func TestSignals(t *testing.T) {
 	good := dialogue(
 		call("find_product", `{"q": "lamp"}`), call("find_product", `{"q": "LAMP", "page": 2}`), call("find_product", `{"q": "desk lamp"}`),
 		call("view_product_information", `{"product_ids": "7,8"}`), call("recommend_product", `{"product_ids": "7"}`))
-	signals := func(d *arena.Dialogue) filters.RankSignals {
+	signals := func(d *arena.Dialogue) map[string]float64 {
 		verdict, _ := newFilter(t).Check(&arena.Trace{}, d)
-		return filters.SignalsOf(&verdict)
+		all := map[string]float64{"score": filters.RankScore(&verdict)}
+		for _, f := range verdict.Features {
+			all[f.Name] = f.Value
+		}
+		return all
 	}
 	s := signals(good)
-	if s.Reformulations != 0.5 || s.Verified != 1 || s.Regular != 1 || s.Depth <= 0 || s.Depth >= 1 {
+	if s["reformulations"] != 0.5 || s["verified"] != 1 || s["regular"] != 1 || s["depth"] <= 0 || s["depth"] >= 1 {
 		t.Errorf("good attempt: %+v", s)
 	}
 	loop := signals(dialogue(call("find_product", `{"q": "a"}`), call("find_product", `{"q": "b"}`), call("find_product", `{"q": "a"}`), call("find_product", `{"q": "b"}`), call("recommend_product", `{"product_ids": "7"}`)))
-	if loop.Regular != 0.5 || loop.Verified != 0 {
+	if loop["regular"] != 0.5 || loop["verified"] != 0 {
 		t.Errorf("ping-pong: %+v", loop)
 	}
-	if s.Score() <= loop.Score() {
+	if s["score"] <= loop["score"] {
 		t.Error("the order of good and looping attempt is wrong")
 	}
 }

@@ -24,8 +24,8 @@ type Scored struct {
 	Richness   [3]float64
 }
 
-// RichnessNames name the three measures.
-var RichnessNames = [3]string{"v1", "v2", "args"}
+// Measures name what rewards are counted by: success alone, and reweighted by each richness.
+var Measures = [4]string{"base", "v1", "v2", "args"}
 
 // Reweight factors: an attempt without any richness keeps 0.3 of its score.
 const (
@@ -40,29 +40,23 @@ type Standing struct {
 	// Agentic is the share of its attempts that the model decided.
 	Agentic    float64
 	Adaptivity *float64
-	Base       float64
-	// Scores are the base times 0.3 + 0.7 × richness, by measure.
-	Scores [3]float64
-	// BaseRank and Ranks count from 1, ties in the order of names.
-	BaseRank int
-	Ranks    [3]int
-	// Low and High bound the change of the share of all reward that falls to
-	// this agent, at 95 %; -1 to 1 for one problem.
-	Low, High [3]float64
-	// Gain is that change itself.
-	Gain [3]float64
+	// Scores are by measure: the base, and the base times 0.3 + 0.7 × richness. Ranks count
+	// from 1, ties in the order of names.
+	Scores [4]float64
+	Ranks  [4]int
+	// Gain is how the share of all reward that falls to this agent changes from the base
+	// to each measure; Low and High bound it at 95 %, -1 to 1 for one problem.
+	Gain, Low, High [4]float64
 }
 
 // Leaderboard is the simulation of the subnet's reweighting.
 type Leaderboard struct {
 	Standings []Standing
-	// BaseShare and Shares are the part of all reward that goes to agentic
-	// attempts.
-	BaseShare float64
-	Shares    [3]float64
+	// Shares are the part of all reward that goes to agentic attempts, by measure.
+	Shares [4]float64
 }
 
-// reward of one attempt under the base score and the three reweighted ones.
+// reward of one attempt by each measure.
 func (s *Scored) reward() (r [4]float64) {
 	if !s.Success {
 		return r
@@ -97,17 +91,15 @@ func Reweight(all []Scored) Leaderboard {
 		agentic.add(s, evidence.Flag(s.Agentic))
 	}
 	problems := slices.Sorted(maps.Keys(whole))
-	b.BaseShare = agentic.share(whole, problems, 0)
-	for k := range RichnessNames {
-		b.Shares[k] = agentic.share(whole, problems, k+1)
+	for k := range Measures {
+		b.Shares[k] = agentic.share(whole, problems, k)
 	}
 	for _, name := range slices.Sorted(maps.Keys(agents)) {
 		s := agents[name]
 		s.Agentic /= float64(s.Attempts)
-		s.Base = by[name].sum(problems, 0) / float64(s.Attempts)
-		for k := range s.Scores {
-			s.Scores[k] = by[name].sum(problems, k+1) / float64(s.Attempts)
-			s.Gain[k], s.Low[k], s.High[k] = by[name].gain(whole, problems, k+1)
+		for k := range Measures {
+			s.Scores[k] = by[name].sum(problems, k) / float64(s.Attempts)
+			s.Gain[k], s.Low[k], s.High[k] = by[name].gain(whole, problems, k)
 		}
 		b.Standings = append(b.Standings, *s)
 	}
@@ -159,19 +151,16 @@ func (r rewards) gain(whole rewards, problems []string, k int) (gain, low, high 
 	return after - before, of.Low, of.High
 }
 
+// rank leaves the standings in the order of the base.
 func rank(s []Standing) {
-	order := func(key func(*Standing) float64, set func(*Standing, int)) {
+	for k := range slices.Backward(Measures[:]) {
 		slices.SortFunc(s, func(a, b Standing) int {
-			return cmp.Or(cmp.Compare(key(&b), key(&a)), cmp.Compare(a.Agent, b.Agent))
+			return cmp.Or(cmp.Compare(b.Scores[k], a.Scores[k]), cmp.Compare(a.Agent, b.Agent))
 		})
 		for i := range s {
-			set(&s[i], i+1)
+			s[i].Ranks[k] = i + 1
 		}
 	}
-	for k := range RichnessNames {
-		order(func(x *Standing) float64 { return x.Scores[k] }, func(x *Standing, r int) { x.Ranks[k] = r })
-	}
-	order(func(x *Standing) float64 { return x.Base }, func(x *Standing, r int) { x.BaseRank = r })
 }
 
 // RichnessOf reads the three measures off a verdict; NaN where the log cannot
@@ -188,10 +177,6 @@ func RichnessOf(s *arena.Structure) (r [3]float64) {
 		r[2] = 0 // whatever its replies name, the day says that a program or another agent wrote it
 		return r
 	}
-	for _, f := range s.Features {
-		if f.Name == featureRichness {
-			r[2] = f.Value
-		}
-	}
+	r[2] = feature(s, featureRichness, r[2])
 	return r
 }

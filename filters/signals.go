@@ -7,52 +7,28 @@ import (
 	"github.com/trajectory-arena/arena/filters/evidence"
 )
 
-// RankSignals are what attempts at one problem are ranked by. Each is in 0 to
-// 1, more is better; docs/filter-evidence.md derives the formulas.
-type RankSignals struct {
-	// Depth is 1 - 1/(1 + n/8) over n turns that think and tools called.
-	Depth float64
-	// Reformulations is 1 - 1/(1 + n) over n searches whose words differ from
-	// all before; another page of the same query is none.
-	Reformulations float64
-	// Verified is the share of recommended products that were opened or matched
-	// before they were recommended.
-	Verified float64
-	// Regular is 1 minus the share of catalogue calls that repeat an earlier
-	// one or belong to a ping-pong of two.
-	Regular float64
+// RankScore is what attempts at one problem are ranked by, 0 to 1, more is better: it joins
+// the signals among a verdict's features, each 0 to 1 as well; docs/filter-evidence.md
+// derives the formulas. A verified answer and a way without loops weigh most: the first is
+// what a student should learn, the second what it must not lose.
+func RankScore(s *arena.Structure) float64 {
+	return float64(0.35*feature(s, "verified", 0)) + float64(0.35*feature(s, "regular", 0)) + float64(0.15*feature(s, "depth", 0)) + float64(0.15*feature(s, "reformulations", 0))
 }
 
-// SignalsOf reads the signals off a verdict.
-func SignalsOf(s *arena.Structure) (r RankSignals) {
+// feature is the value behind a verdict that has this name, or none.
+func feature(s *arena.Structure, name string, none float64) float64 {
 	for _, f := range s.Features {
-		switch f.Name {
-		case "depth":
-			r.Depth = f.Value
-		case "reformulations":
-			r.Reformulations = f.Value
-		case "verified":
-			r.Verified = f.Value
-		case "regular":
-			r.Regular = f.Value
+		if f.Name == name {
+			return f.Value
 		}
 	}
-	return r
+	return none
 }
 
-func signals(d *arena.Dialogue, all []evidence.Claim) RankSignals {
-	thinking := 0
-	for i := range d.Turns {
-		if d.Turns[i].Think != "" {
-			thinking++
-		}
-	}
-	return RankSignals{
-		Depth:          1 - 1/(1+float64(float64(thinking+len(all))/8)),
-		Reformulations: 1 - 1/(1+float64(reformulations(all))),
-		Verified:       verified(all),
-		Regular:        1 - repeats(all),
-	}
+// depth is 1 - 1/(1 + n/8) over n turns that think and tools called.
+func depth(a *evidence.Attempt) float64 {
+	thinking := evidence.Count(a.Dialogue.Turns, func(t *arena.Turn) bool { return t.Think != "" })
+	return 1 - 1/(1+float64(float64(thinking+len(a.Claims))/8))
 }
 
 // before reports whether a call like the one at i, of the same tool, came before it.
@@ -62,37 +38,35 @@ func before(all []evidence.Claim, i int, same func(a, b *evidence.Act) bool) boo
 	})
 }
 
-// reformulations counts searches with words that no search before had, beyond
-// the first.
-func reformulations(all []evidence.Claim) (n int) {
-	sameWords := func(a, b *evidence.Act) bool { return slices.Equal(a.Words, b.Words) }
+// reformulations is 1 - 1/(1 + n) over n searches whose words differ from all before,
+// beyond the first; another page of the same query is none.
+func reformulations(all []evidence.Claim) float64 {
+	n, sameWords := 0, func(a, b *evidence.Act) bool { return slices.Equal(a.Words, b.Words) }
 	for i := range all {
 		n += int(evidence.Flag(all[i].Act.Tool == evidence.ToolFind && !before(all, i, sameWords)))
 	}
-	return max(n-1, 0)
+	return 1 - 1/(1+float64(max(n-1, 0)))
 }
 
-// verified is the share of the last recommendation's products that a call looked at
-// before, and was answered.
-func verified(all []evidence.Claim) float64 {
-	for i := len(all) - 1; i >= 0; i-- {
-		if all[i].Act.Tool != evidence.ToolRecommend {
-			continue
-		}
-		seen, ids := 0, all[i].Act.IDs
-		for _, id := range ids {
-			seen += int(evidence.Flag(slices.ContainsFunc(all[:i], func(c evidence.Claim) bool {
-				return (c.Act.Tool == evidence.ToolView || c.Act.Tool == evidence.ToolMatch) && slices.Contains(c.Act.IDs, id) && c.Call.Result != ""
-			})))
-		}
-		return float64(seen) / float64(max(len(ids), 1))
+// verified is the share of the last recommendation's products that a call opened or
+// matched before, and was answered.
+func verified(a *evidence.Attempt) float64 {
+	last := a.LastRecommendation()
+	if last < 0 {
+		return 0
 	}
-	return 0
+	ids := a.Claims[last].Act.IDs
+	seen := evidence.Count(ids, func(id *string) bool {
+		return slices.ContainsFunc(a.Claims[:last], func(c evidence.Claim) bool {
+			return (c.Act.Tool == evidence.ToolView || c.Act.Tool == evidence.ToolMatch) && slices.Contains(c.Act.IDs, *id) && c.Call.Result != ""
+		})
+	})
+	return float64(seen) / float64(max(len(ids), 1))
 }
 
-// repeats is the share of catalogue calls that ask for what was asked before,
-// or that swing between two requests.
-func repeats(all []evidence.Claim) float64 {
+// regular is 1 minus the share of catalogue calls that ask for what was asked before, or
+// that swing between two requests.
+func regular(all []evidence.Claim) float64 {
 	n, total := 0, 0
 	for i := range all {
 		if all[i].Act.Tool.Catalogue() {
@@ -100,12 +74,5 @@ func repeats(all []evidence.Claim) float64 {
 			n += int(evidence.Flag(before(all, i, (*evidence.Act).SameRequest)))
 		}
 	}
-	return float64(n) / float64(max(total, 1))
-}
-
-// Score joins the signals, 0 to 1. A verified answer and a way without loops
-// weigh most: the first is what a student should learn, the second what it
-// must not lose.
-func (s RankSignals) Score() float64 {
-	return float64(0.35*s.Verified) + float64(0.35*s.Regular) + float64(0.15*s.Depth) + float64(0.15*s.Reformulations)
+	return 1 - float64(n)/float64(max(total, 1))
 }

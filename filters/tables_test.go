@@ -40,17 +40,17 @@ func TestReweight(t *testing.T) {
 	}
 	b := filters.Reweight(all)
 	first, second := b.Standings[0], b.Standings[1]
-	if first.Agent != "program" || first.Base != 1 || second.Base != 0.75 || first.BaseRank != 1 {
+	if first.Agent != "program" || first.Scores[0] != 1 || second.Scores[0] != 0.75 || first.Ranks[0] != 1 {
 		t.Fatalf("standings %+v", b.Standings)
 	}
 	// The program keeps 0.3 of its reward, the model all of it.
-	if math.Abs(first.Scores[0]-0.3) > 1e-12 || second.Scores[0] != 0.75 || first.Ranks[0] != 2 || second.Ranks[0] != 1 {
+	if math.Abs(first.Scores[1]-0.3) > 1e-12 || second.Scores[1] != 0.75 || first.Ranks[1] != 2 || second.Ranks[1] != 1 {
 		t.Errorf("under v1: %+v, %+v", first, second)
 	}
-	if math.Abs(b.BaseShare-3.0/7) > 1e-12 || math.Abs(b.Shares[0]-3/4.2) > 1e-12 || math.Abs(b.Shares[1]-3.0/7) > 1e-12 {
-		t.Errorf("shares %v, %v", b.BaseShare, b.Shares)
+	if math.Abs(b.Shares[0]-3.0/7) > 1e-12 || math.Abs(b.Shares[1]-3/4.2) > 1e-12 || math.Abs(b.Shares[2]-3.0/7) > 1e-12 {
+		t.Errorf("shares %v", b.Shares)
 	}
-	if g := second.Gain[0]; second.Low[0] > g || second.High[0] < g || g <= 0 || math.Abs(second.Gain[1]) > 1e-12 {
+	if g := second.Gain[1]; second.Low[1] > g || second.High[1] < g || g <= 0 || math.Abs(second.Gain[2]) > 1e-12 {
 		t.Errorf("gain %v in %v to %v", second.Gain, second.Low, second.High)
 	}
 	again := filters.Reweight(all)

@@ -78,7 +78,7 @@ func (m *mapper) attempt(ctx context.Context, t *arena.Trace) (*block.Entry, *bl
 	if at < 0 || !usable(m.filter, &structure, rec.Outcome.Success) {
 		return entry, nil, nil
 	}
-	entry.Rank = filters.SignalsOf(&structure).Score()
+	entry.Rank = filters.RankScore(&structure)
 	draft, err := m.render(ctx, &rec, at, entry)
 	return entry, draft, err
 }

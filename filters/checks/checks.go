@@ -101,13 +101,7 @@ func size(a *evidence.Attempt, _ int) (value, limit float64) {
 }
 
 func unanswered(a *evidence.Attempt, _ int) (value, limit float64) {
-	n := 0
-	for i := range a.Claims {
-		if k := a.Claims[i].Call.Result.Kind(); k == arena.Absent || k == arena.Null {
-			n++
-		}
-	}
-	return float64(n), 0
+	return float64(evidence.Count(a.Claims, func(c *evidence.Claim) bool { return c.Call.Result.Kind() <= arena.Null })), 0
 }
 
 // recommendations is asked of the shop's attempts: an order in a pack is what its
@@ -116,12 +110,7 @@ func recommendations(a *evidence.Attempt, _ int) (value, limit float64) {
 	if a.Trace.Ruling != nil {
 		return math.NaN(), 0
 	}
-	n := 0
-	for i := range a.Claims {
-		if a.Claims[i].Act.Tool == evidence.ToolRecommend {
-			n++
-		}
-	}
+	n := evidence.Count(a.Claims, func(c *evidence.Claim) bool { return c.Act.Tool == evidence.ToolRecommend })
 	return math.Abs(float64(n - 1)), 0
 }
 

@@ -89,6 +89,9 @@ func examine(t *arena.Trace, d *arena.Dialogue, tools Tools, replied []span) *At
 	p.Request = p.words[from:len(p.words):len(p.words)]
 	a.Log = readLog(t, p, replied)
 	a.Claims = readClaims(d, p)
+	if last := a.LastRecommendation(); last >= 0 {
+		a.Recommended = &a.Claims[last]
+	}
 	p.lists(a.Claims)
 	a.Log.match(a.Claims, p)
 	a.show()
@@ -99,24 +102,19 @@ func examine(t *arena.Trace, d *arena.Dialogue, tools Tools, replied []span) *At
 	for i := range a.Log.Dispatches {
 		a.Links[a.Log.Dispatches[i].Link]++
 	}
-	for i := range a.Log.Replies {
-		a.Readable += int(Flag(a.Log.Replies[i].readable))
-	}
+	a.Readable = Count(a.Log.Replies, func(r *Reply) bool { return r.readable })
 	a.Inference = a.Log.inferences(t.InferenceTotal)
 	a.measure()
 	return a
 }
 
 func (a *Attempt) measure() {
-	for i := range a.Claims {
-		a.Phantoms += int(Flag(a.Claims[i].Phantom))
-		a.Edits += int(Flag(a.Claims[i].Edited))
-	}
+	a.Phantoms = Count(a.Claims, func(c *Claim) bool { return c.Phantom })
+	a.Edits = Count(a.Claims, func(c *Claim) bool { return c.Edited })
 	a.Invented, a.InventedNamed = a.countInvented()
 	a.Prescient, a.PrescientBy = a.countPrescient()
 	a.Forged = a.forgedReplies()
 	a.Tokens = Tokens(a.Dialogue)
-	a.Recommended = a.lastRecommendation()
 	a.RecommendationNamed = a.Recommended != nil && a.Recommender(a.Recommended) > 0
 	a.read()
 	a.RecommendationHeard = a.Recommended != nil && !a.RecommendationNamed && a.hears(a.Recommended)
@@ -150,14 +148,24 @@ func Flag(b bool) float64 {
 	return 0
 }
 
-// lastRecommendation is the last one of the dialogue, nil where none.
-func (a *Attempt) lastRecommendation() *Claim {
-	for i := len(a.Claims) - 1; i >= 0; i-- {
-		if a.Claims[i].Act.Tool == ToolRecommend {
-			return &a.Claims[i]
+// Count is how many of a list are so.
+func Count[T any](all []T, so func(*T) bool) (n int) {
+	for i := range all {
+		if so(&all[i]) {
+			n++
 		}
 	}
-	return nil
+	return n
+}
+
+// LastRecommendation is the place of the last one among the claims, -1 where none.
+func (a *Attempt) LastRecommendation() int {
+	for i := range slices.Backward(a.Claims) {
+		if a.Claims[i].Act.Tool == ToolRecommend {
+			return i
+		}
+	}
+	return -1
 }
 
 // Recommender is the reply, counted from 1, that named a recommendation with

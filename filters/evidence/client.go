@@ -121,8 +121,7 @@ func (a *Attempt) listed(at float64) (shown []string) {
 // taken reports whether just these products were opened after the moment, or
 // recommended in the end.
 func (a *Attempt) taken(ids []string, at float64) bool {
-	last := a.lastRecommendation()
-	return last != nil && SameIDs(last.Act.IDs, ids) || slices.ContainsFunc(a.Log.Dispatches, func(d Dispatch) bool {
+	return a.Recommended != nil && SameIDs(a.Recommended.Act.IDs, ids) || slices.ContainsFunc(a.Log.Dispatches, func(d Dispatch) bool {
 		return d.Start >= at-a.Log.Slack && d.Act.Tool == ToolView && SameIDs(d.Act.IDs, ids)
 	})
 }

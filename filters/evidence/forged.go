@@ -10,10 +10,7 @@ import (
 // be a server's: all equally quick, quicker than any model writes, or of fewer tokens
 // than their text takes.
 func (a *Attempt) forgedReplies() int {
-	miscounted := 0
-	for i := range a.Log.Replies {
-		miscounted += int(Flag(a.Log.Replies[i].overfull))
-	}
+	miscounted := Count(a.Log.Replies, func(r *Reply) bool { return r.overfull })
 	return int(Flag(a.evenTimes()) + Flag(a.hurried() >= minHurried) + Flag(miscounted >= minHurried))
 }
 
@@ -62,14 +59,10 @@ const densest = 8
 
 // hurried counts replies that came quicker than a model writes. A stream is
 // left out: its time may be that of its first piece.
-func (a *Attempt) hurried() (n int) {
-	for i := range a.Log.Replies {
-		r := &a.Log.Replies[i]
-		if r.readable && !r.Copied && !r.streamed && r.written >= minWritten && r.call.DurationMS > 0 && float64(r.written) > fastest*r.call.DurationMS {
-			n++
-		}
-	}
-	return n
+func (a *Attempt) hurried() int {
+	return Count(a.Log.Replies, func(r *Reply) bool {
+		return r.readable && !r.Copied && !r.streamed && r.written >= minWritten && r.call.DurationMS > 0 && float64(r.written) > fastest*r.call.DurationMS
+	})
 }
 
 // fastest, in bytes a millisecond, is some 5,000 tokens a second for one

@@ -37,7 +37,7 @@ func (a *Attempt) readBy(depth int) bool {
 		}
 	}
 	last := len(a.Log.Replies) - 1
-	answer, by := a.lastRecommendation(), last
+	answer, by := a.Recommended, last
 	for answer != nil && by >= 0 && !known.take(ToolRecommend, a.frame(by, &answer.Act, depth)) {
 		by--
 	}
@@ -173,12 +173,7 @@ func (f *frames) take(t Tool, frame string) bool {
 	return frame != ""
 }
 
-func (f *frames) tools() (n int) {
-	for _, frame := range f {
-		n += int(Flag(frame != ""))
-	}
-	return n
-}
+func (f *frames) tools() int { return Count(f[:], func(frame *string) bool { return *frame != "" }) }
 
 // frame is the words that stand in a reply before the words or products that were
 // sent; empty where these do not stand there.

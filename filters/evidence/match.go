@@ -264,11 +264,7 @@ func (l *ProxyLog) RichnessV2() float64 {
 	if !l.Nonces() {
 		return math.NaN()
 	}
-	valid := 0
-	for i := range l.Dispatches {
-		valid += int(Flag(l.Dispatches[i].Call.Nonce == NonceValid))
-	}
-	return Share(valid, len(l.Dispatches))
+	return Share(Count(l.Dispatches, func(d *Dispatch) bool { return d.Call.Nonce == NonceValid }), len(l.Dispatches))
 }
 
 // NonceValid is what the proxy says of a dispatch whose nonce is its own.

@@ -76,24 +76,18 @@ func (p *Pad) Release() {
 	if p.Full || len(p.titles) > maxAllWords {
 		return
 	}
-	clear(p.ids)
-	clear(p.listed.Shown)
-	clear(p.listed.Titles)
-	p.listed = Listing{p.listed.Shown[:0], p.listed.Titles[:0]}
-	clear(p.acts)
-	clear(p.calls)
-	clear(p.dispatches)
-	clear(p.replies)
-	clear(p.claims)
-	clear(p.others[:cap(p.others)])
-	clear(p.behind[:cap(p.behind)])
 	p.json.Reset("")
 	*p = Pad{
-		words: p.words[:0], ids: p.ids[:0], acts: p.acts[:0], tools: p.tools[:0], asked: p.asked[:0], calls: p.calls[:0],
-		dispatches: p.dispatches[:0], replies: p.replies[:0], claims: p.claims[:0], behind: p.behind[:0], listed: p.listed, others: p.others[:0],
-		scratch: p.scratch[:0], titles: p.titles[:0], answered: p.answered[:0], spoken: p.spoken[:0], json: p.json,
+		ids: emptied(p.ids), acts: emptied(p.acts), calls: emptied(p.calls), dispatches: emptied(p.dispatches), replies: emptied(p.replies), claims: emptied(p.claims),
+		others: emptied(p.others[:cap(p.others)]), behind: emptied(p.behind[:cap(p.behind)]), listed: Listing{emptied(p.listed.Shown), emptied(p.listed.Titles)},
+		words: p.words[:0], tools: p.tools[:0], asked: p.asked[:0], scratch: p.scratch[:0], titles: p.titles[:0], answered: p.answered[:0], spoken: p.spoken[:0], json: p.json,
 	}
 	Pads.Put(p)
+}
+
+func emptied[T any](s []T) []T {
+	clear(s)
+	return s[:0]
 }
 
 // The filter's hashes are FNV-1a over 64 bits: they name words within one

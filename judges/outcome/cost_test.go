@@ -87,7 +87,7 @@ func (m *measured) judge(all []*arena.Trace) {
 	for i := range all {
 		agent := day.Agents[checked[i].Agent]
 		s := m.filter.Revise(first[i], agent.Odds(&checked[i].Sample), agent)
-		filters.SignalsOf(&s)
+		filters.RankScore(&s)
 	}
 }
 

@@ -128,7 +128,7 @@ func way(line *where.Line) float64 {
 			s.Features = append(s.Features, arena.Feature{Name: f.Name, Value: f.Value})
 		}
 	}
-	return math.Round(filters.SignalsOf(&s).Score()*1e4) / 1e4
+	return math.Round(filters.RankScore(&s)*1e4) / 1e4
 }
 
 // unasked says why nothing of the guard is told, empty where it was asked: it is asked

@@ -159,23 +159,24 @@ func printLeaderboard(w io.Writer, b *filters.Leaderboard) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "rank\tagent\tattempts\tagentic\tadaptivity\tbase\tv1\trank\tv2\trank\targs\trank\t")
 	for _, s := range b.Standings {
-		fmt.Fprintf(t, "%d\t%s\t%d\t%.2f\t%s\t%.4f\t", s.BaseRank, text.Line(s.Agent), s.Attempts, s.Agentic, text.Told(s.Adaptivity, "%.2f", "-"), s.Base)
-		for k := range s.Scores {
-			fmt.Fprintf(t, "%.4f\t%d (%+d)\t", s.Scores[k], s.Ranks[k], s.BaseRank-s.Ranks[k])
+		fmt.Fprintf(t, "%d\t%s\t%d\t%.2f\t%s\t%.4f\t", s.Ranks[0], text.Line(s.Agent), s.Attempts, s.Agentic, text.Told(s.Adaptivity, "%.2f", "-"), s.Scores[0])
+		for k, score := range s.Scores[1:] {
+			fmt.Fprintf(t, "%.4f\t%d (%+d)\t", score, s.Ranks[k+1], s.Ranks[0]-s.Ranks[k+1])
 		}
 		fmt.Fprintln(t)
 	}
 	fmt.Fprintln(t, "\nshare of all reward, in points\tv1\t95 %\tv2\t95 %\targs\t95 %\t")
 	for _, s := range b.Standings {
 		fmt.Fprintf(t, "%s\t", text.Line(s.Agent))
-		for k := range s.Gain {
+		for k := 1; k < len(s.Gain); k++ {
 			fmt.Fprintf(t, "%s\t%s to %s\t", points(s.Gain[k]), points(s.Low[k]), points(s.High[k]))
 		}
 		fmt.Fprintln(t)
 	}
-	fmt.Fprintf(t, "\nreward to agentic attempts: base %.4f", b.BaseShare)
-	for k, name := range filters.RichnessNames {
-		fmt.Fprintf(t, ", %s %.4f", name, b.Shares[k])
+	before := "\nreward to agentic attempts: "
+	for k, name := range filters.Measures {
+		fmt.Fprintf(t, "%s%s %.4f", before, name, b.Shares[k])
+		before = ", "
 	}
 	fmt.Fprintln(t, "\nrichness that the log cannot answer counts as 0; intervals: problems as clusters")
 	return t.Flush()
