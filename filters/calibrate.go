@@ -87,8 +87,7 @@ type Calibration struct {
 func Calibrate(all []Labelled) Calibration {
 	c := Calibration{Total: Confusion{Family: "all"}, Bins: bins(all)}
 	families := map[string]*Confusion{}
-	for i := range all {
-		l := &all[i]
+	for _, l := range evidence.Each(all) {
 		if families[l.Family] == nil {
 			families[l.Family] = &Confusion{Family: l.Family}
 		}

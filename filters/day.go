@@ -118,12 +118,10 @@ func adapts(a *habits.Agent) (worst *habits.Habit) {
 // only where the day turned its axis, and as it did.
 func dayVerdicts(o habits.Odds, a *habits.Agent, before, after arena.Axis) []arena.Verdict {
 	all, turned := make([]arena.Verdict, 0, len(habits.All)+len(habits.Proofs)), after != before
-	for i := range habits.All {
-		h := &habits.All[i]
+	for i, h := range evidence.Each(habits.All) {
 		all = append(all, verdict(h.Check, h.Reason, a.Fixed[i].Low, habits.Limit, turned && a.Fixed[i].Turns() && after == arena.AxisUnknown))
 	}
-	for i := range habits.Proofs {
-		p := &habits.Proofs[i]
+	for i, p := range evidence.Each(habits.Proofs) {
 		all = append(all, verdict(p.Check, p.Reason, evidence.Flag(o.Holds(i)), 0, turned && o.Holds(i)))
 	}
 	return all

@@ -62,12 +62,10 @@ func Catalogue() []checks.Check {
 			all = append(all, checks.Check{Name: r.check(), Doc: r.doc, Reason: r.reason, Value: "log-odds that the model wrote the calls: " + r.why, Limit: "0"})
 		}
 	}
-	for i := range habits.All {
-		h := &habits.All[i]
+	for _, h := range evidence.Each(habits.All) {
 		all = append(all, checks.Check{Name: h.Check, Doc: h.Doc, Reason: h.Reason, Value: "0 to 1, how sure that is at the lower end of its 95 % interval", Limit: "half", Above: true})
 	}
-	for i := range habits.Proofs {
-		p := &habits.Proofs[i]
+	for _, p := range evidence.Each(habits.Proofs) {
 		all = append(all, checks.Check{Name: p.Check, Doc: p.Doc, Reason: p.Reason, Value: "1 if it holds: " + p.Why, Limit: "0", Above: true})
 	}
 	return all
@@ -76,8 +74,7 @@ func Catalogue() []checks.Check {
 // conclude runs the catalogue, collects the reasons and decides.
 func (f *Filter) conclude(s *arena.Structure, a *evidence.Attempt) {
 	s.Verdicts = make([]arena.Verdict, 0, len(checks.All)+len(rules))
-	for i := range checks.All {
-		c := &checks.All[i]
+	for _, c := range evidence.Each(checks.All) {
 		value, limit := c.Measure(a, f.cfg.MaxTokens)
 		s.Verdicts = append(s.Verdicts, verdict(c.Name, c.Reason, value, limit, c.Fires(value, limit)))
 	}

@@ -106,8 +106,7 @@ func (n *normaliser) recorded(turn *arena.Turn, s *arena.Step) {
 		turn.Think, turn.Text = split(s)
 	}
 	turn.Think = cmp.Or(turn.Think, s.Reasoning)
-	for i := range s.Calls {
-		c := &s.Calls[i]
+	for _, c := range evidence.Each(s.Calls) {
 		if c.Name == "" {
 			n.nameless(turn, c)
 			continue
@@ -222,8 +221,7 @@ func (n *normaliser) waiting(id string) *arena.Call {
 // id of their own.
 func (n *normaliser) uniqueIDs() {
 	seen := make(map[string]bool, len(n.calls))
-	for i := range n.calls {
-		c := &n.calls[i]
+	for i, c := range evidence.Each(n.calls) {
 		if c.ID == "" || seen[c.ID] {
 			c.ID = c.ID + "#" + strconv.Itoa(i)
 		}

@@ -77,8 +77,7 @@ func Reweight(all []Scored) Leaderboard {
 	b, by := Leaderboard{}, map[string]rewards{}
 	whole, agentic := rewards{}, rewards{}
 	agents := map[string]*Standing{}
-	for i := range all {
-		s := &all[i]
+	for _, s := range evidence.Each(all) {
 		if agents[s.Agent] == nil {
 			agents[s.Agent], by[s.Agent] = &Standing{Agent: s.Agent}, rewards{}
 		}

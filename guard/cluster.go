@@ -38,9 +38,10 @@ func clusterOf(e *Entry) StateCluster {
 	return c
 }
 
-func joinShared[T any](all []T, keys func(*T) []string) *forest {
-	joined, first := newForest(len(all)), map[string]int{}
+func joinShared[T any](all []T, keys func(*T) []string) forest {
+	joined, first := make(forest, len(all)), map[string]int{}
 	for i := range all {
+		joined[i] = i
 		for _, key := range keys(&all[i]) {
 			if j, seen := first[key]; seen {
 				joined.join(i, j)
@@ -53,29 +54,21 @@ func joinShared[T any](all []T, keys func(*T) []string) *forest {
 }
 
 // forest is a union-find over indices with the smallest index as root.
-type forest struct{ parent []int }
+type forest []int
 
-func newForest(n int) *forest {
-	f := &forest{parent: make([]int, n)}
-	for i := range f.parent {
-		f.parent[i] = i
-	}
-	return f
-}
-
-func (f *forest) find(i int) int {
-	for f.parent[i] != i {
-		f.parent[i] = f.parent[f.parent[i]]
-		i = f.parent[i]
+func (f forest) find(i int) int {
+	for f[i] != i {
+		f[i] = f[f[i]]
+		i = f[i]
 	}
 	return i
 }
 
-func (f *forest) apart(i, j int) bool { return f.find(i) != f.find(j) }
+func (f forest) apart(i, j int) bool { return f.find(i) != f.find(j) }
 
-func (f *forest) join(i, j int) {
+func (f forest) join(i, j int) {
 	a, b := f.find(i), f.find(j)
-	f.parent[max(a, b)] = min(a, b)
+	f[max(a, b)] = min(a, b)
 }
 
 func sortedOnce(s []string) []string {
@@ -85,7 +78,7 @@ func sortedOnce(s []string) []string {
 
 // joinEntries joins entries with a product, a specification or a normalised
 // request in common, or with requests that the guard takes for one another.
-func joinEntries(ctx context.Context, bank []Entry) (*forest, error) {
+func joinEntries(ctx context.Context, bank []Entry) (forest, error) {
 	joined := joinShared(bank, (*Entry).keys)
 	return joined, lexical.Join(ctx, requests(bank), joined.apart, joined.join)
 }

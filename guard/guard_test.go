@@ -106,7 +106,7 @@ func TestEveryKindOfPlantIsWatched(t *testing.T) {
 			continue // shown, and required of nobody
 		}
 		kinds := plants()
-		kinds[i].dress = func(string) (string, bool) { return "eleven pewter snow globes of a lighthouse", true }
+		kinds[i].dress = func(string) string { return "eleven pewter snow globes of a lighthouse" }
 		r := g.inject(1, kinds)
 		for j, k := range r.Kinds {
 			if lost := k.Recall < k.Floor; lost != (i == j) {

@@ -34,10 +34,10 @@ type InjectionRecall struct {
 	Missed []string `json:"missed,omitempty"`
 }
 
-// plant is one way to dress up a request. ok is false where it changes nothing.
+// plant is one way to dress up a request. What it changes nothing of is not planted.
 type plant struct {
 	kind  string
-	dress func(text string) (dressed string, ok bool)
+	dress func(text string) string
 	floor float64
 }
 
@@ -51,14 +51,16 @@ const (
 	floorNone    = 0.0
 )
 
+const verbatim = "verbatim"
+
 func plants() []plant {
 	return []plant{
-		{"verbatim", func(t string) (string, bool) { return t, true }, floorCertain},
-		{"white_space", func(t string) (string, bool) { return "\n " + strings.ReplaceAll(t, " ", "  ") + "\t", true }, floorCertain},
+		{verbatim, func(t string) string { return t }, floorCertain},
+		{"white_space", func(t string) string { return "\n " + strings.ReplaceAll(t, " ", "  ") + "\t" }, floorCertain},
 		{"reordered", reorder, floorScored},
 		{"rewrapped", rewrap, floorScored},
 		{"units", changeUnits, floorScored},
-		{"synonyms", changeWords, floorScored},
+		{"synonyms", exchanges.Replace, floorScored},
 		{"translated", translate, floorNone},
 	}
 }
@@ -78,7 +80,7 @@ func (g *Guard) inject(seed uint64, kinds []plant) InjectionReport {
 		k := InjectionRecall{Kind: p.kind, Floor: p.floor}
 		for _, at := range sample {
 			e := g.bank[at]
-			if text, ok := p.dress(e.Text); ok {
+			if text := p.dress(e.Text); text != e.Text || p.kind == verbatim {
 				k.count(e.ID, g.Check(Candidate{Text: text}).Drop)
 			}
 		}
@@ -117,20 +119,20 @@ func (r InjectionReport) Validate() error {
 
 var clauseEnd = regexp.MustCompile(`(?:[,;] |\. |\n+)`)
 
-func reorder(text string) (string, bool) {
+func reorder(text string) string {
 	ends := clauseEnd.FindAllStringIndex(text, -1)
 	if len(ends) == 0 {
-		return text, false
+		return text
 	}
 	last := ends[len(ends)-1]
-	return strings.TrimRight(text[last[1]:], ".") + ", " + text[:last[0]] + ".", true
+	return strings.TrimRight(text[last[1]:], ".") + ", " + text[:last[0]] + "."
 }
 
 // rewrap puts a request inside a longer text, as a prompt does.
-func rewrap(text string) (string, bool) {
+func rewrap(text string) string {
 	const before = "You help people who shop online. Read the request of the customer below, search the catalogue, compare what you find and recommend what fits best. Request of the customer, as it came in: "
 	const after = " End of the request. Answer politely, name the product ids that you recommend, and stop once you are done. Do not invent products."
-	return before + text + after, true
+	return before + text + after
 }
 
 var amounts = regexp.MustCompile(`(?i)(\d+(?:\.\d+)?) ?(php|pesos?|mm|cm|ml|kg|g)\b`)
@@ -147,8 +149,8 @@ var respell = map[string]func(v float64) string{
 	"g":     func(v float64) string { return fmt.Sprintf("%g grams", v) },
 }
 
-func changeUnits(text string) (string, bool) {
-	changed := amounts.ReplaceAllStringFunc(text, func(m string) string {
+func changeUnits(text string) string {
+	return amounts.ReplaceAllStringFunc(text, func(m string) string {
 		parts := amounts.FindStringSubmatch(m)
 		v, err := strconv.ParseFloat(parts[1], 64)
 		if err != nil {
@@ -156,7 +158,6 @@ func changeUnits(text string) (string, bool) {
 		}
 		return respell[strings.ToLower(parts[2])](v)
 	})
-	return changed, changed != text
 }
 
 // exchanges are light changes of wording that leave every constraint alone.
@@ -167,19 +168,13 @@ var exchanges = strings.NewReplacer(
 	" also ", " in addition ", "products", "items", "costs more than", "is over", "color", "colour",
 )
 
-func changeWords(text string) (string, bool) {
-	changed := exchanges.Replace(text)
-	return changed, changed != text
-}
-
 // translate puts letters of a script that no lexicon reads in the place of others: of
 // a translation into such a language the numbers stay.
-func translate(text string) (string, bool) {
-	changed := strings.Map(func(r rune) rune {
+func translate(text string) string {
+	return strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) {
 			return 'ሀ' + unicode.ToLower(r)%256
 		}
 		return r
 	}, text)
-	return changed, changed != text
 }

@@ -53,11 +53,14 @@ type StateCluster struct {
 
 // Pool says where the problem with this specification hash is; empty where the
 // state does not know it.
-func (s *State) Pool(spec string) Pool {
+func (s *State) Pool(spec string) Pool { return s.of(spec).Pool }
+
+// of is the cluster of a problem; the zero value where the state does not know it.
+func (s *State) of(spec string) (c StateCluster) {
 	if i, known := s.bySpec[spec]; known {
-		return s.Clusters[i].Pool
+		c = s.Clusters[i]
 	}
-	return ""
+	return c
 }
 
 func (s *State) index() {
@@ -92,17 +95,17 @@ func decodeStrict(b []byte, into any) error {
 // unknown pool or a problem in two clusters is an error.
 func ReadState(r io.Reader) (*State, error) {
 	b, err := io.ReadAll(io.LimitReader(r, maxStateBytes+1))
-	if err != nil {
-		return nil, fmt.Errorf("read bank state: %w", err)
-	}
-	if len(b) > maxStateBytes {
-		return nil, fmt.Errorf("read bank state: larger than %d bytes", maxStateBytes)
+	if err == nil && len(b) > maxStateBytes {
+		err = fmt.Errorf("larger than %d bytes", maxStateBytes)
 	}
 	s := &State{}
-	if err := decodeStrict(b, s); err != nil {
-		return nil, fmt.Errorf("read bank state: %w", err)
+	if err == nil {
+		err = decodeStrict(b, s)
 	}
-	if err := s.validate(); err != nil {
+	if err == nil {
+		err = s.validate()
+	}
+	if err != nil {
 		return nil, fmt.Errorf("read bank state: %w", err)
 	}
 	s.index()
@@ -152,10 +155,6 @@ func (c *StateCluster) validate(specs, products map[string]bool) error {
 	if !slices.Contains(c.Problems, c.ID) {
 		return fmt.Errorf("id %q is none of its problems", c.ID)
 	}
-	return c.validateTexts()
-}
-
-func (c *StateCluster) validateTexts() error {
 	if c.Pool == PoolTrain && len(c.HeldOut) > 0 {
 		return errors.New("held-out ids are kept of protected clusters only")
 	}
@@ -169,12 +168,7 @@ func (c *StateCluster) validateTexts() error {
 
 // ClusterID names the cluster of the problem with this specification hash;
 // empty where the state does not know it.
-func (s *State) ClusterID(spec string) string {
-	if i, known := s.bySpec[spec]; known {
-		return s.Clusters[i].ID
-	}
-	return ""
-}
+func (s *State) ClusterID(spec string) string { return s.of(spec).ID }
 
 // Protected returns entries for all protected clusters: one a
 // request, or one by specification where the state holds no request.

@@ -29,7 +29,7 @@ func mergeWithPrior(ctx context.Context, today []StateCluster, prior *State) ([]
 
 // joinReworded joins the clusters from position today on with the earlier cluster, in a
 // group with something protected, for whose request the guard would drop one of theirs.
-func joinReworded(ctx context.Context, joined *forest, parts []StateCluster, today int) error {
+func joinReworded(ctx context.Context, joined forest, parts []StateCluster, today int) error {
 	var bank []Entry
 	var owner []int
 	kept := map[int]bool{}
@@ -81,7 +81,7 @@ func (c *StateCluster) keys() []string {
 	return keys
 }
 
-func mergeGroups(parts []StateCluster, joined *forest) []StateCluster {
+func mergeGroups(parts []StateCluster, joined forest) []StateCluster {
 	byRoot := map[int]*StateCluster{}
 	for i, part := range parts {
 		root := joined.find(i)

@@ -3,6 +3,7 @@
 package evidence
 
 import (
+	"iter"
 	"math"
 	"slices"
 
@@ -148,12 +149,21 @@ func Flag(b bool) float64 {
 	return 0
 }
 
-// Count is how many of a list are so.
-func Count[T any](all []T, so func(*T) bool) (n int) {
-	for i := range all {
-		if so(&all[i]) {
-			n++
+// Each gives the elements of a list with their places, without copying them.
+func Each[T any](all []T) iter.Seq2[int, *T] {
+	return func(yield func(int, *T) bool) {
+		for i := range all {
+			if !yield(i, &all[i]) {
+				return
+			}
 		}
+	}
+}
+
+// Count is how many elements of a list are so.
+func Count[T any](all []T, so func(*T) bool) (n int) {
+	for _, one := range Each(all) {
+		n += int(Flag(so(one)))
 	}
 	return n
 }
@@ -209,11 +219,9 @@ func (a *Attempt) Foreign() bool {
 // rounded up: the counter of this project until it is given a tokenizer.
 func Tokens(d *arena.Dialogue) int {
 	n := 0
-	for i := range d.Turns {
-		t := &d.Turns[i]
+	for _, t := range Each(d.Turns) {
 		n += len(t.User) + len(t.Think) + len(t.Text)
-		for j := range t.Calls {
-			c := &t.Calls[j]
+		for _, c := range Each(t.Calls) {
 			n += len(c.Name) + len(c.Arguments) + len(c.Result)
 		}
 	}

@@ -51,8 +51,7 @@ func (l *ProxyLog) match(all []Claim, p *Pad) {
 			l.claim(&all[i], i, same)
 		}
 	}
-	for i := range l.Dispatches {
-		d := &l.Dispatches[i]
+	for _, d := range Each(l.Dispatches) {
 		d.verbatim = d.Claimed >= 0 && d.Call.Response == all[d.Claimed].Call.Result
 	}
 	for i := range all {
@@ -70,8 +69,7 @@ func (l *ProxyLog) claim(c *Claim, index int, same func(claimed, sent *Act) bool
 	if c.Dispatch >= 0 && !several {
 		return
 	}
-	for i := range l.Dispatches {
-		d := &l.Dispatches[i]
+	for i, d := range Each(l.Dispatches) {
 		if d.Claimed >= 0 || !same(&c.Act, &d.Act) {
 			continue
 		}
@@ -129,8 +127,7 @@ func (l *ProxyLog) differs(c *Claim, index int, p *Pad) bool {
 	remembered := func(sent []string) bool {
 		return slices.ContainsFunc(c.Act.IDs, func(id string) bool { return slices.Contains(sent, id) })
 	}
-	for i := range l.Dispatches {
-		d := &l.Dispatches[i]
+	for _, d := range Each(l.Dispatches) {
 		if d.Act.Tool != c.Act.Tool || d.Claimed != index && !d.Act.SameRequest(&l.Dispatches[c.Dispatch].Act) && !remembered(d.Act.IDs) {
 			continue
 		}

@@ -65,8 +65,7 @@ func (l *ProxyLog) merges(d *Dispatch, first, last int) bool {
 // the products of each list for its model, and just those were then opened or
 // recommended.
 func (a *Attempt) unnumber() {
-	for i := range a.Log.Replies {
-		r := &a.Log.Replies[i]
+	for _, r := range Each(a.Log.Replies) {
 		for j := range r.Named {
 			if ids := a.pointed(&r.Named[j], r.Start); ids != nil && a.taken(ids, r.End) {
 				r.Named[j].IDs = ids

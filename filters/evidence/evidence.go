@@ -14,8 +14,8 @@ import (
 // them, and that the shop then turned out to have; by is how many replies did.
 // A reply reads what was there when it was asked for, not when it ended.
 func (a *Attempt) countPrescient() (n, by int) {
-	for i := range a.Log.Replies {
-		r, before := &a.Log.Replies[i], n
+	for _, r := range Each(a.Log.Replies) {
+		before := n
 		for j := range r.Named {
 			for _, id := range r.Named[j].IDs {
 				n += int(Flag(a.shown(id) && !a.ShownBefore(id, r.Start)))
@@ -29,8 +29,7 @@ func (a *Attempt) countPrescient() (n, by int) {
 // ShownBefore reports whether the request or a result that came before the moment
 // held this id.
 func (a *Attempt) ShownBefore(id string, at float64) bool {
-	for i := range a.Log.Dispatches {
-		d := &a.Log.Dispatches[i]
+	for _, d := range Each(a.Log.Dispatches) {
 		if d.End <= at+a.Log.Slack && (d.blind || slices.Contains(d.shown, id) || strings.Contains(string(a.returnedBy(d)), id)) {
 			return true
 		}
@@ -54,8 +53,7 @@ func (a *Attempt) shown(id string) bool {
 // show notes which ids each dispatch returned: those in its answer, those the
 // log kept of a cut one, or what the dialogue shows for it.
 func (a *Attempt) show() {
-	for i := range a.Log.Dispatches {
-		d := &a.Log.Dispatches[i]
+	for _, d := range Each(a.Log.Dispatches) {
 		switch {
 		case !answered(d.Call):
 		case d.Act.Tool == ToolView:
@@ -92,8 +90,7 @@ func (a *Attempt) details(d *Dispatch) []string {
 // result before them, nor the request, held them. named counts those of them
 // that a reply named itself: the model's own hallucination.
 func (a *Attempt) countInvented() (invented, named int) {
-	for i := range a.Claims {
-		c := &a.Claims[i]
+	for i, c := range Each(a.Claims) {
 		if c.Act.Tool != ToolView && c.Act.Tool != ToolRecommend && c.Act.Tool != ToolMatch {
 			continue
 		}

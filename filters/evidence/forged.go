@@ -126,8 +126,7 @@ func (a *Attempt) asks(reply int, d *Dispatch) bool {
 		}
 		return true
 	}
-	for i := range r.Named {
-		named := &r.Named[i]
+	for _, named := range Each(r.Named) {
 		for _, try := range binding {
 			if try.same(named, &d.Act) {
 				return true

@@ -30,8 +30,7 @@ const maxFrame = 5
 // one for each tool. Frames of a list that the client chose from are none.
 func (a *Attempt) readBy(depth int) bool {
 	var known frames
-	for i := range a.Log.Dispatches {
-		d := &a.Log.Dispatches[i]
+	for _, d := range Each(a.Log.Dispatches) {
 		if by := a.Log.lastBefore(d.Start); by < 0 || !known.take(a.toolFor(d), a.frame(by, &d.Act, depth)) {
 			return false
 		}
@@ -50,8 +49,7 @@ func (a *Attempt) readBy(depth int) bool {
 	if a.offers(depth) {
 		return true
 	}
-	for i := range a.Log.Dispatches {
-		d := &a.Log.Dispatches[i]
+	for _, d := range Each(a.Log.Dispatches) {
 		a.Log.Replies[a.Log.lastBefore(d.Start)].command(&d.Act)
 	}
 	if by < 0 && a.buys(last, answer) {
@@ -67,14 +65,13 @@ func (a *Attempt) readBy(depth int) bool {
 // more often than things were sent: lists that the client chose from.
 func (a *Attempt) offers(depth int) bool {
 	forms, sent := map[string]bool{}, map[int]int{}
-	for i := range a.Log.Dispatches {
-		d := &a.Log.Dispatches[i]
+	for _, d := range Each(a.Log.Dispatches) {
 		by := a.Log.lastBefore(d.Start)
 		_, written, _ := a.lastFrame(by, &d.Act, depth)
 		forms[written], sent[by] = true, sent[by]+1
 	}
-	for i := range a.Log.Dispatches {
-		d, more := &a.Log.Dispatches[i], 0
+	for _, d := range Each(a.Log.Dispatches) {
+		more := 0
 		by := a.Log.lastBefore(d.Start)
 		_, _, after := a.lastFrame(by, &d.Act, depth)
 		for written := range forms {
@@ -111,8 +108,7 @@ func (a *Attempt) buys(by int, answer *Claim) bool {
 // or calls their tool as code does with arguments that only running it tells: a model
 // wrote them, and whether it asked for them is not known.
 func (a *Attempt) hearVerbatim() {
-	for i := range a.Log.Dispatches {
-		d := &a.Log.Dispatches[i]
+	for _, d := range Each(a.Log.Dispatches) {
 		if d.Link != LinkNone && d.Link != LinkOverride && d.Link != LinkStale {
 			continue
 		}

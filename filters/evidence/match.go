@@ -17,8 +17,7 @@ func (l *ProxyLog) link() {
 		first[i] = -1
 	}
 	newest := -1
-	for i := range l.Dispatches {
-		d := &l.Dispatches[i]
+	for i, d := range Each(l.Dispatches) {
 		last := l.lastBefore(d.Start)
 		d.Last = last
 		if last < 0 {
@@ -41,8 +40,7 @@ func (l *ProxyLog) link() {
 // every reply the same id.
 func (l *ProxyLog) dropCopies() {
 	constant := l.constantID()
-	for i := range l.Replies {
-		r := &l.Replies[i]
+	for i, r := range Each(l.Replies) {
 		for j := range l.Replies[:i] {
 			e := &l.Replies[j]
 			if r.id == 0 || r.id != e.id || constant && r.call.Response != e.call.Response {
@@ -60,8 +58,7 @@ func (l *ProxyLog) dropCopies() {
 // have a valid one.
 func (l *ProxyLog) dropForeign() {
 	vouched := slices.ContainsFunc(l.Replies, func(r Reply) bool { return r.call.Nonce == NonceValid })
-	for i := range l.Replies {
-		r := &l.Replies[i]
+	for _, r := range Each(l.Replies) {
 		switch r.call.Nonce {
 		case NonceValid, "expired":
 			continue
@@ -134,8 +131,7 @@ func (l *ProxyLog) linkOne(i, first, last int) {
 // stands in the given relation to d, and spends it; again takes those that are spent, too.
 func (l *ProxyLog) consume(d *Dispatch, first, last int, again bool, same func(named, sent *Act) bool) bool {
 	for r := last; r >= first && r >= 0; r-- {
-		for j := range l.Replies[r].Named {
-			named := &l.Replies[r].Named[j]
+		for _, named := range Each(l.Replies[r].Named) {
 			if named.Used && !again || !same(named, &d.Act) {
 				continue
 			}

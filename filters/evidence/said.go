@@ -26,8 +26,7 @@ type Numbers struct{ Part, Whole int }
 func (a *Attempt) read() {
 	a.Said = a.Pad.spoken
 	seen := 0
-	for i := range a.Dialogue.Turns {
-		turn := &a.Dialogue.Turns[i]
+	for i, turn := range Each(a.Dialogue.Turns) {
 		a.CallTurns += int(Flag(len(turn.Calls) > 0))
 		s := Said{Seen: seen, Calls: len(turn.Calls), Words: len(turn.Think) + len(turn.Text), turn: i}
 		made := min(seen+len(turn.Calls), len(a.Claims))

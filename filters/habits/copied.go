@@ -53,8 +53,7 @@ func dialogue(a *evidence.Attempt) (h uint64) {
 		return 0
 	}
 	said := 0
-	for i := range a.Dialogue.Turns {
-		turn := &a.Dialogue.Turns[i]
+	for _, turn := range evidence.Each(a.Dialogue.Turns) {
 		for _, text := range [...]string{turn.Think, turn.Text} {
 			for word := range evidence.Words(text) {
 				h, said = evidence.Mix(h, word), said+1

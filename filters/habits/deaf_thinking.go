@@ -44,8 +44,7 @@ var (
 		return t
 	})
 	spoken = counted("products taken after words about results", func(a *evidence.Attempt) (t Tally) {
-		for i := range a.Said {
-			s := &a.Said[i]
+		for _, s := range evidence.Each(a.Said) {
 			made := a.Claims[s.Seen:min(s.Seen+s.Calls, len(a.Claims))]
 			if s.Words >= minThought && slices.ContainsFunc(made, func(c evidence.Claim) bool { return c.Act.Tool.Takes() }) {
 				t.add(s.Cites || a.Quotes(s))

@@ -109,8 +109,7 @@ var (
 // there is nothing.
 func size(a *evidence.Attempt) uint64 {
 	slots, blank, searched := 0, false, false
-	for i := range a.Claims {
-		c := &a.Claims[i]
+	for _, c := range evidence.Each(a.Claims) {
 		if !searched && (c.Act.Tool == evidence.ToolFind || c.Act.Tool == evidence.ToolShop) {
 			blank, searched = len(c.Shown) == 0, true
 		}

@@ -45,8 +45,8 @@ var (
 // stood. Clients that send one call a turn send the first, models that weigh several end
 // on theirs, so who does both chooses. Several choices are no list.
 func lists(a *evidence.Attempt, see func(first, last bool)) {
-	for i := range a.Log.Replies {
-		r, at, n := &a.Log.Replies[i], 0, 0
+	for _, r := range evidence.Each(a.Log.Replies) {
+		at, n := 0, 0
 		for j := range r.Named {
 			if r.Named[j].Tool.Catalogue() && sent(a, &r.Named[j]) {
 				at, n = j, n+1

@@ -156,43 +156,15 @@ func foldText(text string) string {
 	if isASCII(text) && !strings.Contains(text, "`") {
 		return strings.ToLower(text)
 	}
-	text = strings.ToLower(norm.NFKC.String(strings.ToValidUTF8(text, " ")))
+	text = plainSigns.Replace(strings.ToLower(norm.NFKC.String(strings.ToValidUTF8(text, " "))))
 	var b strings.Builder
 	b.Grow(len(text))
 	for _, r := range text {
-		foldRune(&b, r)
-	}
-	return b.String()
-}
-
-func foldRune(b *strings.Builder, r rune) {
-	switch r {
-	case '’', '‘', '´':
-		b.WriteByte('\'')
-	case '`':
-		b.WriteByte(' ')
-	case '–', '—', '−', '‐', '‑', '~', '～', '〜':
-		b.WriteByte('-')
-	case '₱':
-		b.WriteString(" php ")
-	case '€':
-		b.WriteString(" eur ")
-	case '£':
-		b.WriteString(" gbp ")
-	case '¥':
-		b.WriteString(" jpy ")
-	case 'ß':
-		b.WriteString("ss")
-	case 'ø':
-		b.WriteByte('o')
-	case '。', '、', '；':
-		b.WriteByte('.')
-	default:
 		if r < utf8.RuneSelf || !unicode.Is(unicode.Latin, r) {
 			if !unicode.Is(unicode.Mn, r) || r > 0x36F {
 				b.WriteRune(r)
 			}
-			return
+			continue
 		}
 		for _, part := range norm.NFD.String(string(r)) {
 			if !unicode.Is(unicode.Mn, part) {
@@ -200,7 +172,13 @@ func foldRune(b *strings.Builder, r rune) {
 			}
 		}
 	}
+	return b.String()
 }
+
+var plainSigns = strings.NewReplacer(
+	"’", "'", "‘", "'", "´", "'", "`", " ", "–", "-", "—", "-", "−", "-", "‐", "-", "‑", "-", "~", "-", "～", "-", "〜", "-",
+	"₱", " php ", "€", " eur ", "£", " gbp ", "¥", " jpy ", "ß", "ss", "ø", "o", "。", ".", "、", ".", "；", ".",
+)
 
 // endings are suffixes and what replaces them, the longest of a kind first.
 var endings = [...]struct{ cut, put string }{

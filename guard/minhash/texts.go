@@ -1,6 +1,7 @@
 package minhash
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"sync"
@@ -124,7 +125,8 @@ func (s *shingleSets) set(i int) []uint32 {
 func groups(texts []string, c *Clusters, sets *shingleSets) []Group {
 	best := make([]int, len(texts)) // of a root, which comes first
 	for i, root := range c.Root {
-		if int(root) == i || represents(texts[i], texts[best[root]]) {
+		other := texts[best[root]]
+		if int(root) == i || cmp.Or(cmp.Compare(len(texts[i]), len(other)), cmp.Compare(other, texts[i])) > 0 {
 			best[root] = i
 		}
 	}
@@ -136,11 +138,4 @@ func groups(texts []string, c *Clusters, sets *shingleSets) []Group {
 		}
 	}
 	return out
-}
-
-func represents(a, b string) bool {
-	if len(a) != len(b) {
-		return len(a) > len(b)
-	}
-	return a < b
 }

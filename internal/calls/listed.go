@@ -156,14 +156,11 @@ func AppendIDs(ids []string, v gjson.Result, most int) []string {
 		return ids
 	case v.Type == gjson.Null:
 		return ids
-	case v.Type == gjson.String:
-		return appendSplit(ids, v.Str, most)
-	default:
-		return appendSplit(ids, v.Raw, most)
 	}
-}
-
-func appendSplit(ids []string, text string, most int) []string {
+	text := v.Raw
+	if v.Type == gjson.String {
+		text = v.Str
+	}
 	for id := range strings.FieldsFuncSeq(text, partsIDs) {
 		if len(ids) >= most {
 			break
@@ -173,10 +170,4 @@ func appendSplit(ids []string, text string, most int) []string {
 	return ids
 }
 
-func partsIDs(r rune) bool {
-	switch r {
-	case ',', '[', ']', '"', '\'', '\\':
-		return true
-	}
-	return unicode.IsSpace(r)
-}
+func partsIDs(r rune) bool { return strings.ContainsRune(`,[]"'\`, r) || unicode.IsSpace(r) }

@@ -86,33 +86,30 @@ func Mended(text string) Reading {
 }
 
 // Reader reads many messages with the memory of one.
-type Reader struct{ r reader }
+type Reader struct {
+	Reading
+	skipCalls bool
+	level     int
+}
 
 // Read reads a message as Mended does. The reading lasts until
 // the next call; the strings in it are the message's own and stay.
-func (x *Reader) Read(text string) *Reading {
-	old := &x.r.Reading
-	x.r = reader{Reading: Reading{Calls: old.Calls[:0], Results: old.Results[:0], Repairs: old.Repairs[:0], Faults: old.Faults[:0]}}
+func (r *Reader) Read(text string) *Reading {
+	r.Reading = Reading{Calls: r.Calls[:0], Results: r.Results[:0], Repairs: r.Repairs[:0], Faults: r.Faults[:0]}
 	if len(text) > MaxText {
-		x.r.fault(FaultLong)
+		r.fault(FaultLong)
 	} else {
-		x.r.message(text)
+		r.message(text)
 	}
-	return &x.r.Reading
+	return &r.Reading
 }
 
 // Think cuts the thinking out of text that holds no calls, or whose calls are
 // known from elsewhere.
 func Think(text string) (think, words string) {
-	r := reader{skipCalls: true}
+	r := Reader{skipCalls: true}
 	r.message(text[:min(len(text), MaxText)])
 	return r.Think, r.Text
-}
-
-type reader struct {
-	Reading
-	skipCalls bool
-	level     int
 }
 
 func add(list []string, word string) []string {
@@ -122,10 +119,10 @@ func add(list []string, word string) []string {
 	return append(list, word)
 }
 
-func (r *reader) repair(word string) { r.Repairs = add(r.Repairs, word) }
-func (r *reader) fault(word string)  { r.Faults = add(r.Faults, word) }
+func (r *Reader) repair(word string) { r.Repairs = add(r.Repairs, word) }
+func (r *Reader) fault(word string)  { r.Faults = add(r.Faults, word) }
 
-func (r *reader) mended(m lenient.Mends) {
+func (r *Reader) mended(m lenient.Mends) {
 	for i, word := range mendWords {
 		if m&(1<<i) != 0 {
 			r.repair(word)

@@ -11,7 +11,7 @@ import (
 
 // callBlock reads the body of a call tag: a list of calls, several lists, or
 // one object. A think block in the middle is set apart first.
-func (r *reader) callBlock(body string, closed bool) {
+func (r *Reader) callBlock(body string, closed bool) {
 	if r.skipCalls {
 		return
 	}
@@ -35,7 +35,7 @@ func (r *reader) callBlock(body string, closed bool) {
 	}
 }
 
-func (r *reader) withoutThink(body string) string {
+func (r *Reader) withoutThink(body string) string {
 	if !containsTag(body, thinking) {
 		return body
 	}
@@ -56,7 +56,7 @@ func (r *reader) withoutThink(body string) string {
 	return kept.String()
 }
 
-func (r *reader) callsOf(json string) {
+func (r *Reader) callsOf(json string) {
 	v := gjson.Parse(json)
 	if v.IsObject() {
 		r.call(v)
@@ -73,7 +73,7 @@ func (r *reader) callsOf(json string) {
 
 // call adds one call written as an object: a name beside its arguments, under
 // any of the keys that harnesses ask models for, or both inside of "function".
-func (r *reader) call(v gjson.Result) {
+func (r *Reader) call(v gjson.Result) {
 	if inner := v.Get("function"); inner.IsObject() {
 		r.repair(RepairFunctionNested)
 		r.append(v.Get("id").String(), inner)
@@ -86,7 +86,7 @@ func (r *reader) call(v gjson.Result) {
 	r.append(id.String(), v)
 }
 
-func (r *reader) append(id string, v gjson.Result) {
+func (r *Reader) append(id string, v gjson.Result) {
 	name := nameOf(v)
 	if name == "" {
 		r.fault(FaultName)
@@ -183,7 +183,7 @@ func ArgumentsIn(text string) arena.Raw {
 
 // resultBlock reads quoted tool results: a list of {tool_call_id, results}, a
 // single such object, or any other text as one result.
-func (r *reader) resultBlock(body string) {
+func (r *Reader) resultBlock(body string) {
 	body = strings.TrimSpace(body)
 	if body == "" || r.skipCalls {
 		return
@@ -203,7 +203,7 @@ func (r *reader) resultBlock(body string) {
 	r.result(v)
 }
 
-func (r *reader) result(v gjson.Result) {
+func (r *Reader) result(v gjson.Result) {
 	id := v.Get("tool_call_id").String()
 	for _, key := range [...]string{"results", "result", "content"} {
 		if c := v.Get(key); c.Exists() && id != "" {

@@ -24,7 +24,7 @@ var kinds = map[string]kind{
 // properCall is the tag of a call that needs no repair.
 const properCall = "tool_call"
 
-func (r *reader) message(text string) {
+func (r *Reader) message(text string) {
 	if _, _, k, _ := nextTag(text); k == words && r.untagged(text) {
 		return
 	}
@@ -47,14 +47,14 @@ func (r *reader) message(text string) {
 
 // untagged reads calls that stand in no tag, as they also do after the thinking
 // of models that think in tags: ReAct lines, fences, bare JSON.
-func (r *reader) untagged(text string) bool {
+func (r *Reader) untagged(text string) bool {
 	return !r.skipCalls && (r.react(text) || r.fences(text) || r.bare(text))
 }
 
 // element reads the body of a tag that just opened and returns the text after
 // it. A tag that is not closed ends at the next tag of a kind that cannot
 // stand inside it, or with the text.
-func (r *reader) element(tag string, k kind, after string) string {
+func (r *Reader) element(tag string, k kind, after string) string {
 	body, rest, closed := cutClose(after, tag, k)
 	switch k {
 	case thinking:
@@ -76,14 +76,14 @@ func (r *reader) element(tag string, k kind, after string) string {
 }
 
 // thinkBlock keeps the thinking; calls written inside it count as calls.
-func (r *reader) thinkBlock(body string) {
+func (r *Reader) thinkBlock(body string) {
 	if !r.skipCalls && containsTag(body, calling) {
 		if r.level == maxBlocks {
 			r.fault(FaultDeep)
 			return
 		}
 		r.repair(RepairThinkCall)
-		inner := reader{level: r.level + 1}
+		inner := Reader{level: r.level + 1}
 		inner.message(body)
 		r.Think = Join(r.Think, inner.Text)
 		r.Calls = append(r.Calls, inner.Calls...)
@@ -98,7 +98,7 @@ func (r *reader) thinkBlock(body string) {
 	r.Think = Join(r.Think, strings.TrimSpace(body))
 }
 
-func (r *reader) say(text string) { r.Text = Join(r.Text, strings.TrimSpace(text)) }
+func (r *Reader) say(text string) { r.Text = Join(r.Text, strings.TrimSpace(text)) }
 
 // Join puts a line break between two texts.
 func Join(a, b string) string {

@@ -11,7 +11,7 @@ import (
 
 // react reads the lines Thought, Action, Action Input, Observation and Final
 // Answer. A text is in this dialect if a line begins with "Action:".
-func (r *reader) react(text string) bool {
+func (r *Reader) react(text string) bool {
 	if !hasLine(text, "action") {
 		return false
 	}
@@ -85,7 +85,7 @@ func hasLine(text, label string) bool {
 }
 
 // inline reads `name({...})` and `name[{...}]`, an action with its input in it.
-func (r *reader) inline(action string) bool {
+func (r *Reader) inline(action string) bool {
 	open := strings.IndexAny(action, "([{")
 	if open <= 0 {
 		return false
@@ -101,13 +101,13 @@ func (r *reader) inline(action string) bool {
 	return true
 }
 
-func (r *reader) actionWithoutInput(action string, pending bool) {
+func (r *Reader) actionWithoutInput(action string, pending bool) {
 	if pending {
 		r.action(action, "{}")
 	}
 }
 
-func (r *reader) action(name, input string) {
+func (r *Reader) action(name, input string) {
 	name = strings.Trim(strings.TrimSpace(name), "`*\"'")
 	if name == "" {
 		r.fault(FaultName)
@@ -140,7 +140,7 @@ func unfence(s string) string {
 
 // fences reads calls in fenced blocks. Other fenced blocks, and JSON that is
 // no call, stay words.
-func (r *reader) fences(text string) bool {
+func (r *Reader) fences(text string) bool {
 	if !strings.Contains(text, "```") {
 		return false
 	}
@@ -171,7 +171,7 @@ func (r *reader) fences(text string) bool {
 	return found
 }
 
-func (r *reader) isolated(text string) bool {
+func (r *Reader) isolated(text string) bool {
 	if text == "" || (text[0] != '{' && text[0] != '[') {
 		return false
 	}
@@ -196,7 +196,7 @@ func namesCall(v gjson.Result) bool {
 }
 
 // bare reads a message that is JSON and nothing else, or ends in it.
-func (r *reader) bare(text string) bool {
+func (r *Reader) bare(text string) bool {
 	trimmed := strings.TrimSpace(text)
 	if r.isolated(trimmed) {
 		r.repair(RepairBare)
