@@ -75,10 +75,10 @@ func newInput(files []traces.Input) input {
 		return cmp.Or(cmp.Compare(a.SHA256, b.SHA256), cmp.Compare(metaOf(&a), metaOf(&b)))
 	})
 	in := input{files: files}
-	hashes, metas := make([][]byte, len(files)), make([][]byte, len(files))
+	hashes, metas := make([]string, len(files)), make([]string, len(files))
 	for i := range files {
 		in.bytes += files[i].Bytes
-		hashes[i], metas[i] = []byte(files[i].SHA256), []byte(metaOf(&files[i]))
+		hashes[i], metas[i] = files[i].SHA256, metaOf(&files[i])
 	}
 	in.key = block.Key{Input: files[0].SHA256, Meta: metaOf(&files[0])}
 	if len(files) > 1 {
@@ -94,7 +94,7 @@ func metaOf(in *traces.Input) string {
 	if run == "" && problem == "" {
 		return in.MetaSHA256
 	}
-	return finish.Digest([]byte(in.MetaSHA256), []byte(run), []byte(problem))
+	return finish.Digest(in.MetaSHA256, run, problem)
 }
 
 func (in *input) title() string {

@@ -229,13 +229,13 @@ func (s *session) planKey() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	parts := [][]byte{config}
+	parts := []string{string(config)}
 	for _, in := range s.inputs {
 		content, err := block.Content(s.FS, in.dir)
 		if err != nil {
 			return "", err
 		}
-		parts = append(parts, []byte(in.key.Input), []byte(in.key.Meta), []byte(in.key.Config), []byte(content))
+		parts = append(parts, in.key.Input, in.key.Meta, in.key.Config, content)
 	}
 	return finish.Digest(parts...), nil
 }

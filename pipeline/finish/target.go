@@ -106,11 +106,11 @@ func InTurn(all ...func() error) error {
 
 // Digest names several texts by one hash: each is preceded by its length, so that
 // none can pass for part of another.
-func Digest(parts ...[]byte) string {
+func Digest[T ~string | ~[]byte](parts ...T) string {
 	h := sha256.New()
 	for _, p := range parts {
 		fmt.Fprintf(h, "%d:", len(p))
-		h.Write(p)
+		h.Write([]byte(p))
 	}
 	return hex.EncodeToString(h.Sum(nil))
 }

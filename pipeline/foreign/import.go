@@ -76,7 +76,12 @@ func (m *Import) Run(ctx context.Context) (s *pipeline.Summary, err error) {
 }
 
 func (m *Import) write(ctx context.Context, work string) (*pipeline.Summary, error) {
-	known, err := m.known()
+	// what the corpora of whose files the inputs are keep out of training stays out, asked for or not
+	sources, err := finish.Around(m.FS, m.Inputs)
+	if err != nil {
+		return nil, err
+	}
+	known, err := finish.Gather(sources, m.HeldOut)
 	if err != nil {
 		return nil, err
 	}
@@ -104,16 +109,6 @@ func (m *Import) write(ctx context.Context, work string) (*pipeline.Summary, err
 		return nil, err
 	}
 	return w.assemble(ctx, work, in, known)
-}
-
-// known is what the held-out files protect, and the corpora of whose files the
-// inputs are: what these keep out of training stays out, asked for or not.
-func (m *Import) known() (*finish.Known, error) {
-	sources, err := finish.Around(m.FS, m.Inputs)
-	if err != nil {
-		return nil, err
-	}
-	return finish.Gather(sources, m.HeldOut)
 }
 
 var stream = corpus.Stream{Config: "sft", Profile: corpus.ProfileHFJSON, Split: corpus.SplitTrain}

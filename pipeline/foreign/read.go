@@ -39,10 +39,13 @@ type reader struct {
 // read emits the records of all inputs in an order that no path decides.
 func (r *reader) read(ctx context.Context, emit func(record, int64) error) error {
 	r.emit = emit
-	inputs, err := r.ordered(ctx)
-	if err != nil {
+	inputs := slices.Clone(r.Inputs)
+	if err := pipeline.HashInputs(ctx, r.Workers, inputs); err != nil {
 		return err
 	}
+	slices.SortStableFunc(inputs, func(a, b traces.Input) int {
+		return cmp.Or(strings.Compare(a.SHA256, b.SHA256), strings.Compare(a.MetaSHA256, b.MetaSHA256))
+	})
 	opt := traces.Defaults()
 	opt.RunID = r.RunID
 	for i, in := range inputs {
@@ -61,15 +64,6 @@ func (r *reader) read(ctx context.Context, emit func(record, int64) error) error
 	return r.join()
 }
 
-func (r *reader) ordered(ctx context.Context) ([]traces.Input, error) {
-	inputs := slices.Clone(r.Inputs)
-	err := pipeline.HashInputs(ctx, r.Workers, inputs)
-	slices.SortStableFunc(inputs, func(a, b traces.Input) int {
-		return cmp.Or(strings.Compare(a.SHA256, b.SHA256), strings.Compare(a.MetaSHA256, b.MetaSHA256))
-	})
-	return inputs, err
-}
-
 func (r *reader) tell(e pipeline.Event) {
 	if r.Progress != nil {
 		r.Progress(e)
@@ -85,7 +79,7 @@ func (r *reader) take(item traces.Item) error {
 	}
 	t := item.Trace
 	if r.records[t.RecordSHA256] {
-		return r.leaveOut(t, "copied_record")
+		return r.pass(t, "copied_record")
 	}
 	r.records[t.RecordSHA256] = true
 	if r.taken.Add(t.ID, t.RecordSHA256) {
@@ -94,11 +88,10 @@ func (r *reader) take(item traces.Item) error {
 	if r.waits(t) {
 		return nil
 	}
-	return r.pass(t)
+	return r.pass(t, "")
 }
 
-func (r *reader) pass(t *arena.Trace) error { return r.emit(record{trace: t}, int64(t.Bytes)) }
-
-func (r *reader) leaveOut(t *arena.Trace, reason string) error {
+// pass passes a trace on, left out for the reason unless that is empty.
+func (r *reader) pass(t *arena.Trace, reason string) error {
 	return r.emit(record{trace: t, leftOut: reason}, int64(t.Bytes))
 }

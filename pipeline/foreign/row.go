@@ -155,16 +155,15 @@ const (
 
 // promptAlone reports whether a record is a request in which the model has not spoken.
 func promptAlone(t *arena.Trace) bool {
-	return t.Query != "" && !slices.ContainsFunc(t.Steps, ofAgent)
+	return t.Query != "" && !slices.ContainsFunc(t.Steps, func(s arena.Step) bool { return s.Role == arena.RoleAgent })
 }
 
 // answerAlone reports whether a record is what a model said to a request that it does not
 // hold.
 func answerAlone(t *arena.Trace) bool {
-	return t.Query == "" && t.System == "" && len(t.Steps) > 0 && !slices.ContainsFunc(t.Steps, func(s arena.Step) bool { return !ofAgent(s) })
+	other := func(s arena.Step) bool { return s.Role != arena.RoleAgent }
+	return t.Query == "" && t.System == "" && len(t.Steps) > 0 && !slices.ContainsFunc(t.Steps, other)
 }
-
-func ofAgent(s arena.Step) bool { return s.Role == arena.RoleAgent }
 
 // waits keeps back half a record with an id until all have been read: data sets
 // hold prompts and predictions in files of their own.
@@ -192,20 +191,19 @@ func (r *reader) join() error {
 		}
 	}
 	for _, t := range r.waiting {
-		var err error
+		reason := ""
 		switch prompt := prompts[t.ProblemID]; {
 		case promptAlone(t) && answered[t.ProblemID] && !several[t.ProblemID]:
-			err = r.leaveOut(t, reasonJoined)
+			reason = reasonJoined
 		case promptAlone(t):
-			err = r.pass(t)
 		case prompt == nil:
-			err = r.leaveOut(t, reasonAlone)
+			reason = reasonAlone
 		case several[t.ProblemID]:
-			err = r.leaveOut(t, reasonSeveral)
+			reason = reasonSeveral
 		default:
-			err = r.pass(joined(prompt, t))
+			t = joined(prompt, t)
 		}
-		if err != nil {
+		if err := r.pass(t, reason); err != nil {
 			return err
 		}
 	}

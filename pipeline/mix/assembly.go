@@ -20,7 +20,7 @@ func (w *mixer) assemble(ctx context.Context, r *Report, all []*portion, ledger 
 		return err
 	}
 	c := finish.Content{
-		Parts: []string{ledger}, Configuration: config, ConfigurationSHA256: digest.SHA256(config), Funnel: r.funnel,
+		Parts: []string{ledger}, Configuration: config, ConfigurationSHA256: digest.SHA256(config), Funnel: r.Funnel,
 		Bank: w.bank, Given: w.given, Reports: map[string]any{"mix.json": r}, Card: w.card(r, all),
 	}
 	for _, s := range w.sources {

@@ -11,6 +11,7 @@ import (
 	"context"
 	"math"
 	"path/filepath"
+	"slices"
 
 	"golang.org/x/sync/errgroup"
 
@@ -93,7 +94,7 @@ func (m *Mix) Run(ctx context.Context) (*Report, error) {
 	}
 	var report *Report
 	err := m.InParts(func(work string) (err error) {
-		w := &mixer{Mix: m, work: work}
+		w := &mixer{Mix: m, work: work, evalProblems: map[string]bool{}}
 		if err = w.open(ctx); err != nil {
 			return err
 		}
@@ -117,8 +118,10 @@ func (w *mixer) write(ctx context.Context) (*Report, error) {
 		}
 		for _, d := range done {
 			all = append(all, d)
-			if split == corpus.SplitEval {
-				d.noteProblems(w)
+			for i := range d.entries {
+				if split == corpus.SplitEval && d.entries[i].Reason == "" {
+					w.evalProblems[d.entries[i].id] = true
+				}
 			}
 		}
 	}
@@ -126,7 +129,7 @@ func (w *mixer) write(ctx context.Context) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	if report.rows() == 0 {
+	if !slices.ContainsFunc(report.Parts, func(p PartReport) bool { return p.Out > 0 }) {
 		return report, choose.ErrEmpty
 	}
 	ledger := filepath.Join(w.work, "ledger")

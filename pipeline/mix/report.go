@@ -16,7 +16,8 @@ import (
 type Report struct {
 	Sources []SourceReport `json:"sources"`
 	Parts   []PartReport   `json:"parts"`
-	funnel  []corpus.Stage
+	// Funnel says what became of the rows of config sft.
+	Funnel []corpus.Stage `json:"-"`
 }
 
 // SourceReport is one source with its weight, all adding up to 1.
@@ -47,7 +48,7 @@ type PartReport struct {
 
 func (w *mixer) report(all []*portion) (*Report, error) {
 	counts, err := funnel(all)
-	r := &Report{Parts: []PartReport{}, funnel: counts}
+	r := &Report{Parts: []PartReport{}, Funnel: counts}
 	sum := 0.0
 	for _, s := range w.sources {
 		sum += s.weight
@@ -89,14 +90,6 @@ func (m *portion) report(sources []*source) []PartReport {
 	return slices.DeleteFunc(out, func(p PartReport) bool { return p.In == 0 })
 }
 
-func (r *Report) rows() int64 {
-	n := int64(0)
-	for _, p := range r.Parts {
-		n += p.Out
-	}
-	return n
-}
-
 // Rows counts by config and split, such as "sft/train".
 func (r *Report) Rows() map[string]int64 {
 	out := map[string]int64{}
@@ -105,9 +98,6 @@ func (r *Report) Rows() map[string]int64 {
 	}
 	return out
 }
-
-// Funnel says what became of the rows of config sft.
-func (r *Report) Funnel() []corpus.Stage { return r.funnel }
 
 // steps are the stages of a mixture with the reasons that each drops for.
 var steps = []struct {

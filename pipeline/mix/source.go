@@ -133,10 +133,8 @@ func fatesOf(all []*portion) fates {
 			continue
 		}
 		for _, e := range m.entries {
-			if e.Reason == "" || out[e.session].split == "" {
-				f := out[e.session]
-				f.reason = e.Reason
-				if e.Reason == "" {
+			if f := out[e.session]; e.Reason == "" || f.split == "" {
+				if f.reason = e.Reason; e.Reason == "" {
 					f.split = m.split
 				}
 				out[e.session] = f
@@ -156,19 +154,11 @@ func (w *mixer) ledger(dir string, all []*portion) error {
 	}
 	l := &ledger{mixer: w, part: part, fates: fatesOf(all)}
 	return finish.InTurn(
-		func() error {
-			return table(l, finish.TableAttempts, func(a *rows.Attempt) string { return a.TraceID }, l.enter)
-		},
-		func() error {
-			return table(l, finish.TableVerdicts, func(v *rows.Verdict) string { return v.TraceID }, same)
-		},
-		func() error {
-			return table(l, finish.TableOutcomes, func(o *rows.Outcome) string { return o.TraceID }, same)
-		},
-		func() error {
-			return table(l, finish.TableJudgements, func(j *rows.Judgement) string { return j.TraceID }, same)
-		},
-		func() error { return table(l, finish.TableLeaks, func(x *rows.Leak) string { return x.ID }, same) },
+		func() error { return table(l, finish.TableAttempts, l.enter) },
+		func() error { return table(l, finish.TableVerdicts, same[rows.Verdict]) },
+		func() error { return table(l, finish.TableOutcomes, same[rows.Outcome]) },
+		func() error { return table(l, finish.TableJudgements, same[rows.Judgement]) },
+		func() error { return table(l, finish.TableLeaks, same[rows.Leak]) },
 		func() error { return l.provenance(all) },
 		part.Close,
 	)
@@ -182,15 +172,16 @@ type ledger struct {
 
 func same[T any](*source, *T) {}
 
-func table[T any](l *ledger, name string, id func(*T) string, change func(*source, *T)) error {
+func table[T any](l *ledger, name string, change func(*source, *T)) error {
 	out := finish.NewTable[T](l.part, name)
 	earlier := map[string]int{}
 	for i, s := range l.sources {
 		err := finish.Table(s.Source, name, func(row *T) error {
-			if from, known := earlier[id(row)]; known && from != i && id(row) != "" {
+			id := rows.ID(row)
+			if from, known := earlier[id]; known && from != i && id != "" {
 				return nil
 			}
-			earlier[id(row)] = i
+			earlier[id] = i
 			change(s, row)
 			return out.Add(row)
 		})

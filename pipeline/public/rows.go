@@ -57,54 +57,50 @@ func writeRows[T any](ctx context.Context, w *work, profile, split string) error
 
 // secret says why a row stays at home; empty where it need not.
 func (w *work) secret(split string, row any, s *finish.Seen) string {
+	pool := guard.Pool("")
 	if w.known.Bank != nil {
-		if pool := w.known.Bank.Pool(s.Cluster); pool != "" && pool != guard.Pool(split) {
-			return reasonLeak
-		}
+		pool = w.known.Bank.Pool(s.Cluster)
 	}
-	if w.protect.Check(split, s.Candidate).Drop {
+	if pool != "" && pool != guard.Pool(split) || w.protect.Check(split, s.Candidate).Drop {
 		return reasonLeak
 	}
-	text, err := json.Marshal(row)
-	if err != nil || w.closed.Find(string(text)) != "" { // what cannot be read is not published
+	if w.shows(row) {
 		return reasonShown
 	}
 	return ""
 }
 
 func (w *work) tables() error {
-	l := finish.NewLedger(w.part)
-	verdicts := finish.NewTable[rows.Verdict](w.part, finish.TableVerdicts)
 	return finish.InTurn(
-		func() error {
-			return ofRows(w, finish.TableAttempts, l.Attempts, func(a *rows.Attempt) string { return a.TraceID })
-		},
-		func() error {
-			return ofRows(w, finish.TableVerdicts, verdicts, func(v *rows.Verdict) string { return v.TraceID })
-		},
-		func() error {
-			return ofRows(w, finish.TableOutcomes, l.Outcomes, func(o *rows.Outcome) string { return o.TraceID })
-		},
-		func() error {
-			return ofRows(w, finish.TableJudgements, l.Judgements, func(j *rows.Judgement) string { return j.TraceID })
-		},
-		l.Close, verdicts.Close,
+		func() error { return ofRows[rows.Attempt](w, finish.TableAttempts) },
+		func() error { return ofRows[rows.Verdict](w, finish.TableVerdicts) },
+		func() error { return ofRows[rows.Outcome](w, finish.TableOutcomes) },
+		func() error { return ofRows[rows.Judgement](w, finish.TableJudgements) },
+		finish.NewTable[rows.Leak](w.part, finish.TableLeaks).Close, // what is near a protected text names it
 	)
 }
 
 // ofRows writes what a table has of the published attempts, but for lines in which
 // something protected stands.
-func ofRows[T any](w *work, table string, out *corpus.Shards[T], id func(*T) string) error {
-	return finish.Table(w.source, table, func(row *T) error {
-		if !w.attempts[id(row)] {
+func ofRows[T any](w *work, table string) error {
+	out := finish.NewTable[T](w.part, table)
+	err := finish.Table(w.source, table, func(row *T) error {
+		if !w.attempts[rows.ID(row)] || w.shows(row) {
 			return nil
-		}
-		text, err := json.Marshal(row)
-		if err != nil || w.closed.Find(string(text)) != "" {
-			return nil //nolint:nilerr // what cannot be read is not published
 		}
 		return out.Add(row)
 	})
+	if err != nil {
+		return err
+	}
+	return out.Close()
+}
+
+// shows reports whether something protected stands in a row; what cannot be read is not
+// published.
+func (w *work) shows(row any) bool {
+	text, err := json.Marshal(row)
+	return err != nil || w.closed.Find(string(text)) != ""
 }
 
 func (w *work) about() corpus.Section {

@@ -112,15 +112,12 @@ func (w *work) stream() corpus.Stream {
 
 func same[T any](ctx context.Context, w *work, part *corpus.Part) error {
 	out := corpus.NewShards[T](part, w.stream())
-	if err := take(ctx, w, w.recipe.Profile, out.Add); err != nil {
-		return err
-	}
-	return out.Close()
+	return finish.InTurn(func() error { return take(ctx, w, w.recipe.Profile, out.Add) }, out.Close)
 }
 
 func (w *work) labelled(ctx context.Context, part *corpus.Part) error {
 	out := corpus.NewShards[rows.Steps](part, w.stream())
-	err := take(ctx, w, corpus.ProfileHFJSON, func(row *rows.SFT) error {
+	label := func(row *rows.SFT) error {
 		ms, err := chat.Decode(row.Messages)
 		if err != nil {
 			return err
@@ -136,11 +133,8 @@ func (w *work) labelled(ctx context.Context, part *corpus.Part) error {
 		}
 		made.Rule = steps.TeacherName
 		return out.Add(&made)
-	})
-	if err != nil {
-		return err
 	}
-	return out.Close()
+	return finish.InTurn(func() error { return take(ctx, w, corpus.ProfileHFJSON, label) }, out.Close)
 }
 
 // export makes the parts of the data: one for every profile that the chosen

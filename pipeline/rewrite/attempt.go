@@ -114,7 +114,7 @@ func (a *asking) think(ctx context.Context, p past, rest []arena.Turn) (thought,
 	case r.Outcome != arena.JudgeScored || len(r.Text) > maxThought:
 		return "", reasonSilent, nil
 	}
-	if a.orders(r.Text) {
+	if s, _ := a.filter.Check(&arena.Trace{}, &arena.Dialogue{Turns: []arena.Turn{{Think: r.Text}}}); slices.Contains(s.Reasons, orderly) {
 		return "", orderly, nil
 	}
 	if reason = p.unheld(r.Text, next, rest, a.problem); reason != "" {

@@ -15,6 +15,7 @@ import (
 	"github.com/trajectory-arena/arena/internal/canonical"
 	"github.com/trajectory-arena/arena/internal/text"
 	"github.com/trajectory-arena/arena/judges/gates"
+	"github.com/trajectory-arena/arena/pipeline/finish"
 	"github.com/trajectory-arena/arena/traces"
 )
 
@@ -73,12 +74,6 @@ const orderly = "orders_the_judge"
 // has a log that holds.
 var own = []string{filters.ReasonScripted, filters.ReasonFixed, "no_inference", "unnamed_dispatches", "unnamed_recommendation", orderly, chat.ReasonUnanswered}
 
-// orders reports whether a thought orders about whoever reads it.
-func (w *work) orders(thought string) bool {
-	s, _ := w.filter.Check(&arena.Trace{}, &arena.Dialogue{Turns: []arena.Turn{{Think: thought}}})
-	return slices.Contains(s.Reasons, orderly)
-}
-
 // spoken is a reason of the filter against the attempt in its new words, such as
 // their length; empty for none.
 func (w *work) spoken(t *arena.Trace, d *arena.Dialogue) string {
@@ -125,7 +120,7 @@ func dealings(r *rows.SFT) (string, error) {
 		}
 	}
 	all, err := chat.Encode(ms)
-	return digestOf(all...), err
+	return finish.Digest(all...), err
 }
 
 // decode reads a row as the file of a stranger.

@@ -52,7 +52,7 @@ func (w *work) write(ctx context.Context, all []*made) error {
 }
 
 func (w *work) assemble(ctx context.Context, part string) error {
-	config := []byte(fmt.Sprintf(`{"rewriting":{"most":%d,"prompts_sha256":%q}}`, w.Most, digestOf(writing, choosing)))
+	config := []byte(fmt.Sprintf(`{"rewriting":{"most":%d,"prompts_sha256":%q}}`, w.Most, finish.Digest(writing, choosing)))
 	funnel, err := choose.Funnel([]string{Origin}, w.fates())
 	if err != nil {
 		return err
@@ -85,12 +85,4 @@ func (r *Report) About() string {
 	return fmt.Sprintf(`Rows of origin %q are attempts of programs: calls, results, their order and the score are those of the log, and
 the reasoning is synthetic, written step by step by a model that was shown the request and what lay before. None counts as agentic. Of %d solved
 attempts at training problems %d were asked about and %d are rows; reports/rewriting.json has each with its reason and cost. %s`, Origin, r.Scripted, len(r.Attempts), r.Rows, r.Cut())
-}
-
-func digestOf(texts ...string) string {
-	parts := make([][]byte, len(texts))
-	for i, t := range texts {
-		parts[i] = []byte(t)
-	}
-	return finish.Digest(parts...)
 }

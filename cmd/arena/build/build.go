@@ -30,31 +30,25 @@ type buildFlags struct {
 	out     cli.Output
 	work    string
 	// shared is work in a bucket, staging where a corpus is made beside it.
-	shared     *bucket.Work
-	staging    string
-	plan       string
-	shards     int
-	problems   []string
-	catalogs   []string
-	heldOut    []string
-	release    []string
-	bank       string
-	reading    cli.Reading
-	where      string
-	workers    int
-	force      bool
-	dryRun     bool
-	steps      bool
-	anyNetwork bool
-	strict     bool
-	sameOnly   bool
-	noisy      cli.Noise
-	judge      instrument.JudgeChoice
-	vectors    instrument.Embeddings
+	shared  *bucket.Work
+	staging string
+	plan    string
+	shards  int
+	// sources lack the days.
+	sources  pipeline.Sources
+	reading  cli.Reading
+	where    string
+	workers  int
+	force    bool
+	dryRun   bool
+	steps    bool
+	strict   bool
+	sameOnly bool
+	noisy    cli.Noise
+	judge    instrument.JudgeChoice
+	vectors  instrument.Embeddings
 	// defaults changes what settings start from; may be nil.
 	defaults func(*pipeline.Config)
-	// draft is set for a corpus to look at.
-	draft bool
 }
 
 func (f *buildFlags) register(c *cobra.Command) {
@@ -66,15 +60,15 @@ func (f *buildFlags) register(c *cobra.Command) {
 	cli.Jobs(c, &f.workers, "inputs worked on at once (default: workers of the configuration, else cores)")
 	f.noisy.Flags(c)
 	cli.Group(c, "What is read beside the traces:", func(c *cobra.Command) {
-		cli.Files(c, &f.problems, "problems", "problems file (default problems.jsonl in each DAY)")
-		cli.Files(c, &f.catalogs, "catalog", "catalogue file (default catalog.jsonl in each DAY)")
+		cli.Files(c, &f.sources.Problems, "problems", "problems file (default problems.jsonl in each DAY)")
+		cli.Files(c, &f.sources.Catalogs, "catalog", "catalogue file (default catalog.jsonl in each DAY)")
 		f.reading.Register(c)
-		c.Flags().BoolVar(&f.anyNetwork, "any-network", false, "let runs of several networks come together, such as mainnet and testnet")
+		c.Flags().BoolVar(&f.sources.AnyNetwork, "any-network", f.sources.Draft, "let runs of several networks come together, such as mainnet and testnet")
 	})
 	cli.Group(c, "What is kept out of training:", func(c *cobra.Command) {
-		cli.Files(c, &f.heldOut, "held-out", "problems that may not be trained on: a file, a suite, a folder of banks, or a corpus (what its bank.json protects); may be repeated")
-		cli.File(c, &f.bank, "bank", "bank.json of an earlier corpus, whose split is kept")
-		c.Flags().StringArrayVar(&f.release, "release", nil, "problem that --bank holds out and that is to be split anew, by its id; may be repeated")
+		cli.Files(c, &f.sources.HeldOut, "held-out", "problems that may not be trained on: a file, a suite, a folder of banks, or a corpus (what its bank.json protects); may be repeated")
+		cli.File(c, &f.sources.Bank, "bank", "bank.json of an earlier corpus, whose split is kept")
+		c.Flags().StringArrayVar(&f.sources.Release, "release", nil, "problem that --bank holds out and that is to be split anew, by its id; may be repeated")
 		c.Flags().BoolVar(&f.strict, "strict", false, "drop all that may ask for a protected problem, whatever share of honest rows that costs (guard.max_false=1)")
 		c.Flags().BoolVar(&f.sameOnly, "same-only", false, "drop by wording only what asks for the same as a protected problem (guard.same_only=true)")
 	})
@@ -93,7 +87,7 @@ func NewBuild(s *cli.Streams) *cobra.Command {
 // Draft builds days with the embedded defaults to be looked at: what cannot be
 // scored is not, and no day has too few good attempts.
 func Draft(ctx context.Context, s *cli.Streams, out string, days []string) error {
-	f := &buildFlags{streams: s, Settings: cli.BuildSettings(), draft: true}
+	f := &buildFlags{streams: s, Settings: cli.BuildSettings(), sources: pipeline.Sources{Draft: true}}
 	c := f.command()
 	c.SetArgs(append([]string{"-q", "-o", out, "--"}, days...))
 	c.SilenceUsage, c.SilenceErrors = true, true
@@ -229,9 +223,8 @@ func (f *buildFlags) run(c *cobra.Command) (*pipeline.Run, error) {
 		return nil, cli.Usage(fmt.Errorf("work in %s: it lies in the corpus that is written", f.work), "give --work a folder beside the corpus")
 	}
 	r := &pipeline.Run{Config: config, Out: out, Work: cmp.Or(f.work, out+pipeline.WorkSuffix), Version: cli.Version(), License: f.target.License, FS: corpus.Disk{}, Pages: plots, Replace: f.force}
-	r.Sources = pipeline.Sources{
-		Problems: f.problems, Catalogs: f.catalogs, HeldOut: f.heldOut, Bank: f.bank, Release: f.release, Stdin: f.streams.In, Spool: r.Work, AnyNetwork: f.anyNetwork || f.draft, Draft: f.draft,
-	}
+	r.Sources = f.sources
+	r.Sources.Stdin, r.Sources.Spool = f.streams.In, r.Work
 	return r, f.equip(r, config.Harness)
 }
 

@@ -16,13 +16,10 @@ import (
 )
 
 type fetchFlags struct {
-	query   fetch.Query
-	since   string
-	base    string
-	network string
-	out     string
-	rate    int
-	dryRun  bool
+	fetch.Fetch
+	since string
+	base  string
+	rate  int
 }
 
 // The client gives up on a request after fetchTimeout; an attempt has 110 KB, a run some
@@ -39,15 +36,15 @@ func NewFetch(s *cli.Streams) *cobra.Command {
 	c := cli.Command("fetch --race ID | --since DATE | --agent ID | --run ID -o DAYS", "Bring days from the subnet's public API", cli.Takes(0, 0),
 		func(c *cobra.Command, _ []string) error { return f.run(c.Context(), s) })
 	fl := c.Flags()
-	fl.StringVar(&f.query.Race, "race", "", "a race by its id")
-	fl.StringVar(&f.query.Agent, "agent", "", "all runs of an agent version")
-	fl.StringVar(&f.query.Run, "run", "", "one evaluation run")
+	fl.StringVar(&f.Race, "race", "", "a race by its id")
+	fl.StringVar(&f.Agent, "agent", "", "all runs of an agent version")
+	fl.StringVar(&f.Query.Run, "run", "", "one evaluation run")
 	fl.StringVar(&f.since, "since", "", "all races that ended on this day or later, such as 2026-11-01 (UTC)")
 	fl.StringVar(&f.base, "api", apiBase, "address of the API, without a path")
-	cli.Choice(c, &f.network, "network", []string{"mainnet", "testnet", "local"}, "mainnet, testnet or local, as it stands beside each run; by default what the address says")
+	cli.Choice(c, &f.Network, "network", []string{"mainnet", "testnet", "local"}, "mainnet, testnet or local, as it stands beside each run; by default what the address says")
 	fl.IntVar(&f.rate, "rate", 90, "requests in any minute, at most; the service allows about 100")
-	fl.StringVarP(&f.out, "output", "o", "", "folder of the days")
-	fl.BoolVarP(&f.dryRun, "dry-run", "n", false, "say what it would cost, and fetch nothing")
+	fl.StringVarP(&f.Out, "output", "o", "", "folder of the days")
+	fl.BoolVarP(&f.DryRun, "dry-run", "n", false, "say what it would cost, and fetch nothing")
 	cli.Writes(c, "output")
 	return c
 }
@@ -56,13 +53,10 @@ func (f *fetchFlags) run(ctx context.Context, s *cli.Streams) error {
 	if err := f.check(); err != nil {
 		return err
 	}
-	job := fetch.Fetch{
-		Client: &fetch.Client{Base: strings.TrimRight(f.base, "/"), HTTP: webclient.New(fetchTimeout, fetchBytes), PerMinute: f.rate},
-		Query:  f.query, Out: f.out, Network: f.network, DryRun: f.dryRun,
-		Say: func(format string, a ...any) { fmt.Fprintf(s.Err, format+"\n", a...) },
-	}
+	f.Client = &fetch.Client{Base: strings.TrimRight(f.base, "/"), HTTP: webclient.New(fetchTimeout, fetchBytes), PerMinute: f.rate}
+	f.Say = func(format string, a ...any) { fmt.Fprintf(s.Err, format+"\n", a...) }
 	var refused *fetch.Refusal
-	switch err := job.Run(ctx); {
+	switch err := f.Fetch.Run(ctx); {
 	case errors.As(err, &refused):
 		return cli.Failed(err, "the id may be of another network: --api names the server")
 	case err != nil:
@@ -73,7 +67,7 @@ func (f *fetchFlags) run(ctx context.Context, s *cli.Streams) error {
 
 func (f *fetchFlags) check() error {
 	asked := 0
-	for _, q := range []string{f.query.Race, f.query.Agent, f.query.Run, f.since} {
+	for _, q := range []string{f.Race, f.Agent, f.Query.Run, f.since} {
 		if q != "" {
 			asked++
 		}
@@ -83,11 +77,11 @@ func (f *fetchFlags) check() error {
 	}
 	if f.since != "" {
 		var err error
-		if f.query.Since, err = time.Parse(time.DateOnly, f.since); err != nil {
+		if f.Since, err = time.Parse(time.DateOnly, f.since); err != nil {
 			return cli.Usage(fmt.Errorf("--since %q is no date", f.since), "write it as 2026-11-01")
 		}
 	}
-	if f.out == "" {
+	if f.Out == "" {
 		return cli.Usage(errors.New("no folder for the days"), "give -o FOLDER")
 	}
 	if f.rate < 1 {
@@ -103,12 +97,12 @@ func (f *fetchFlags) check() error {
 
 func (f *fetchFlags) settleNetwork(host string) {
 	switch {
-	case f.network != "":
+	case f.Network != "":
 	case webclient.Local(host):
-		f.network = "local"
+		f.Network = "local"
 	case strings.Contains(host, "test"):
-		f.network = "testnet"
+		f.Network = "testnet"
 	default:
-		f.network = "mainnet"
+		f.Network = "mainnet"
 	}
 }

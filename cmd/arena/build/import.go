@@ -18,10 +18,9 @@ import (
 )
 
 type importFlags struct {
+	foreign.Import
 	target  cli.Target
 	reading cli.Reading
-	heldOut []string
-	workers int
 	// unguarded reports whether nothing is held out, which nobody may forget to say.
 	unguarded bool
 	asIs      bool
@@ -30,15 +29,15 @@ type importFlags struct {
 
 // NewImport makes `arena import`.
 func NewImport(s *cli.Streams) *cobra.Command {
-	f := importFlags{workers: runtime.NumCPU()}
+	f := importFlags{Import: foreign.Import{Workers: runtime.NumCPU()}}
 	c := cli.Command("import IN… -o CORPUS", "Make a corpus of other people's traces, as they are", cli.Takes(1, cli.AnyNumber),
 		func(c *cobra.Command, in []string) error { return f.run(c, s, in) })
 	f.target.Replacing(c)
 	f.reading.Register(c)
-	cli.Files(c, &f.heldOut, "held-out", "problems that no row may ask for: a file, a suite, a folder of banks, or a corpus (what its bank.json protects); may be repeated")
+	cli.Files(c, &f.HeldOut, "held-out", "problems that no row may ask for: a file, a suite, a folder of banks, or a corpus (what its bank.json protects); may be repeated")
 	c.Flags().BoolVar(&f.unguarded, "unguarded", false, "write a corpus although no problems are held out; its card says so")
 	c.Flags().BoolVar(&f.asIs, "as-is", false, "leave secrets, addresses and card numbers in the texts")
-	cli.Jobs(c, &f.workers, "records worked on at once")
+	cli.Jobs(c, &f.Workers, "records worked on at once")
 	c.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "no progress and no counts")
 	cli.ReadsDays(c)
 	return c
@@ -48,7 +47,7 @@ func (f *importFlags) check() error {
 	if err := f.target.Check(); err != nil {
 		return err
 	}
-	if (len(f.heldOut) > 0) == f.unguarded {
+	if (len(f.HeldOut) > 0) == f.unguarded {
 		return cli.Usage(errors.New("nothing is held out"), "give --held-out FILE with the problems that no row may ask for, or else --unguarded")
 	}
 	return nil
@@ -63,16 +62,16 @@ func (f *importFlags) run(c *cobra.Command, s *cli.Streams, in []string) error {
 }
 
 func (f *importFlags) write(ctx context.Context, s *cli.Streams, in []string, to finish.Target) error {
-	inputs, err := s.DayInputs(ctx, in)
-	if err != nil {
+	var err error
+	if f.Inputs, err = s.DayInputs(ctx, in); err != nil {
 		return err
 	}
-	if !f.asIs {
-		to.Redact = redact.New(redact.Options{})
+	if f.Target = to; !f.asIs {
+		f.Redact = redact.New(redact.Options{})
 	}
 	progress := cli.Noise{Quiet: f.quiet}.Progress(s)
-	m := foreign.Import{Inputs: inputs, RunID: f.reading.RunID, MaxUnreadable: f.reading.MaxUnreadable, HeldOut: f.heldOut, Workers: f.workers, Progress: progress.Event, Target: to}
-	summary, err := m.Run(ctx)
+	f.RunID, f.MaxUnreadable, f.Progress = f.reading.RunID, f.reading.MaxUnreadable, progress.Event
+	summary, err := f.Run(ctx)
 	progress.Done()
 	if summary != nil {
 		cli.Warn(s.Err, summary.CutFiles, summary.Collisions)

@@ -19,72 +19,69 @@ import (
 )
 
 type mixFlags struct {
+	mix.Mix
 	// capped reports whether the rows of a request were bounded by the user.
-	capped  bool
-	config  mix.Config
-	target  cli.Target
-	heldOut []string
-	workers int
-	quiet   bool
+	capped bool
+	target cli.Target
+	quiet  bool
 }
 
 // NewMix makes `arena mix`.
 func NewMix(s *cli.Streams) *cobra.Command {
-	f := mixFlags{config: mix.Defaults(), workers: runtime.NumCPU()}
+	f := mixFlags{Mix: mix.Mix{Config: mix.Defaults(), Workers: runtime.NumCPU()}}
 	c := cli.Command("mix A[:WEIGHT] B[:WEIGHT]… -o CORPUS", "Make one corpus of several, united or weighed by tokens", cli.Takes(1, cli.AnyNumber),
 		func(c *cobra.Command, args []string) error {
 			f.capped = c.Flags().Changed("per-problem")
 			return f.run(c.Context(), s, args)
 		})
 	f.target.Replacing(c)
-	c.Flags().IntVar(&f.config.PerProblem, "per-problem", f.config.PerProblem, "rows with one request in a config of train, at most; 0, and unset without weights, for any number")
-	c.Flags().IntVar(&f.config.PerAgent, "per-agent", 0, "rows of one agent in a config, at most; 0 for any number")
-	cli.Share(c, &f.config.Near, "near", "similarity from which two rows with one request are the same")
-	c.Flags().StringVar(&f.config.Where, "where", "", "only attempts for which this holds, such as 'judge_score >= 0.7 && n_steps <= 15'")
-	c.Flags().BoolVar(&f.config.Hotkeys, "redact-hotkeys", false, "also replace the accounts of agents")
-	cli.Files(c, &f.heldOut, "held-out", "problems that may not be trained on beside those of the corpora; may be repeated")
-	cli.Jobs(c, &f.workers, "configs worked on at once")
+	c.Flags().IntVar(&f.Config.PerProblem, "per-problem", f.Config.PerProblem, "rows with one request in a config of train, at most; 0, and unset without weights, for any number")
+	c.Flags().IntVar(&f.Config.PerAgent, "per-agent", 0, "rows of one agent in a config, at most; 0 for any number")
+	cli.Share(c, &f.Config.Near, "near", "similarity from which two rows with one request are the same")
+	c.Flags().StringVar(&f.Config.Where, "where", "", "only attempts for which this holds, such as 'judge_score >= 0.7 && n_steps <= 15'")
+	c.Flags().BoolVar(&f.Config.Hotkeys, "redact-hotkeys", false, "also replace the accounts of agents")
+	cli.Files(c, &f.HeldOut, "held-out", "problems that may not be trained on beside those of the corpora; may be repeated")
+	cli.Jobs(c, &f.Workers, "configs worked on at once")
 	c.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "no progress and no counts")
 	cli.ReadsFiles(c)
 	return c
 }
 
 func (f *mixFlags) run(ctx context.Context, s *cli.Streams, args []string) error {
-	sources, err := weighedCorpora(args)
-	if err != nil {
+	var err error
+	if f.Sources, err = weighedCorpora(args); err != nil {
 		return err
 	}
-	if !f.capped && sources[0].Weight == 0 {
-		f.config.PerProblem = 0 // what is united is not thinned
+	if !f.capped && f.Sources[0].Weight == 0 {
+		f.Config.PerProblem = 0 // what is united is not thinned
 	}
 	if err = f.target.Check(); err != nil {
 		return err
 	}
-	if _, err = cli.ParseWhere(f.config.Where); err != nil {
+	if _, err = cli.ParseWhere(f.Config.Where); err != nil {
 		return err
 	}
-	m := &mix.Mix{Sources: sources, Config: f.config, HeldOut: f.heldOut, Workers: f.workers}
-	if err = m.Validate(); err != nil {
+	if err = f.Validate(); err != nil {
 		return cli.Usage(err, "run `arena mix --help` for an example")
 	}
 	return f.target.Make(ctx, s, func(to finish.Target) error {
-		m.Target = to
-		return f.write(ctx, s, m)
+		f.Target = to
+		return f.write(ctx, s)
 	})
 }
 
-func (f *mixFlags) write(ctx context.Context, s *cli.Streams, m *mix.Mix) error {
+func (f *mixFlags) write(ctx context.Context, s *cli.Streams) error {
 	// Each source is read three times, once to verify it: from a bucket a copy is.
-	paths, err := s.Local(ctx, folders(m.Sources)...)
+	paths, err := s.Local(ctx, folders(f.Sources)...)
 	if err != nil {
 		return err
 	}
 	for i, path := range paths {
-		m.Sources[i].Dir = path
+		f.Sources[i].Dir = path
 	}
 	progress := cli.Noise{Quiet: f.quiet}.Progress(s)
-	m.FS = cli.Watched(corpus.Disk{}, folders(m.Sources), progress.Reading("mix", 0))
-	report, err := m.Run(ctx)
+	f.FS = cli.Watched(corpus.Disk{}, folders(f.Sources), progress.Reading("mix", 0))
+	report, err := f.Run(ctx)
 	progress.Done()
 	if report != nil && (err != nil || !f.quiet) {
 		f.tell(s, report)
@@ -130,7 +127,7 @@ func weighedCorpora(args []string) ([]mix.Source, error) {
 }
 
 func (f *mixFlags) tell(s *cli.Streams, r *mix.Report) {
-	choose.PrintFunnel(s.Err, r.Funnel())
+	choose.PrintFunnel(s.Err, r.Funnel)
 	tellRows(s.Err, f.target.Name, r.Rows())
 	names := map[string]string{}
 	for _, source := range r.Sources {

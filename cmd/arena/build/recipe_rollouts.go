@@ -93,8 +93,7 @@ func (f *recipeFlags) build(c *cobra.Command, run, name string, of recipe.Recipe
 	b.register(as)
 	b.Settings, b.noisy.Quiet, b.workers = f.Settings, f.eval.Quiet, f.workers
 	b.target.Name, b.work = filepath.Join(f.work, name), filepath.Join(f.work, name+".work")
-	b.problems, b.catalogs, b.heldOut = []string{f.problemsFile()}, []string{f.eval.Shop.Catalog}, f.heldOut
-	b.bank = filepath.Join(f.corpus, "bank.json")
+	b.sources = pipeline.Sources{Problems: []string{f.problemsFile()}, Catalogs: []string{f.eval.Shop.Catalog}, HeldOut: f.heldOut, Bank: filepath.Join(f.corpus, corpus.BankName)}
 	b.defaults = func(config *pipeline.Config) {
 		config.Harness, config.Guard.Drop = spec.Harness, f.threshold
 		of.Configure(config)

@@ -19,17 +19,14 @@ import (
 )
 
 type rewriteFlags struct {
-	streams  *cli.Streams
-	llm      instrument.LLMFlags
-	corpus   string
-	problems []string
-	catalogs []string
-	heldOut  []string
-	most     int
-	target   cli.Target
-	work     string
-	dryRun   bool
-	noisy    cli.Noise
+	streams *cli.Streams
+	llm     instrument.LLMFlags
+	// job lacks the days and the model.
+	job     rewrite.Rewriting
+	heldOut []string
+	target  cli.Target
+	work    string
+	noisy   cli.Noise
 }
 
 func newRewrite(s *cli.Streams) *cobra.Command {
@@ -37,13 +34,13 @@ func newRewrite(s *cli.Streams) *cobra.Command {
 	c := cli.Command("rewrite DAY… --corpus C -o OUT", "The attempts of programs, with reasoning that a model writes and that is believed", cli.Takes(1, cli.AnyNumber),
 		f.run)
 	fl := c.Flags()
-	cli.File(c, &f.corpus, "corpus", "corpus whose ledger names the attempts, and whose split is kept")
-	cli.Files(c, &f.problems, "problems", "file of problems, where the days hold none; may be repeated")
-	cli.Files(c, &f.catalogs, "catalog", "catalogue, where the days hold none; may be repeated")
+	cli.File(c, &f.job.Corpus, "corpus", "corpus whose ledger names the attempts, and whose split is kept")
+	cli.Files(c, &f.job.Sources.Problems, "problems", "file of problems, where the days hold none; may be repeated")
+	cli.Files(c, &f.job.Sources.Catalogs, "catalog", "catalogue, where the days hold none; may be repeated")
 	cli.Files(c, &f.heldOut, "held-out", "problems that may not be trained on, as for arena build; may be repeated")
-	fl.IntVar(&f.most, "most", 0, "most attempts to rewrite (default: as many as the corpus trains on)")
+	fl.IntVar(&f.job.Most, "most", 0, "most attempts to rewrite (default: as many as the corpus trains on)")
 	fl.StringVar(&f.work, "work", "", "folder of what is only needed on the way (default OUT.work)")
-	fl.BoolVarP(&f.dryRun, "dry-run", "n", false, "say how many requests, tokens and dollars it would cost")
+	fl.BoolVarP(&f.job.Dry, "dry-run", "n", false, "say how many requests, tokens and dollars it would cost")
 	f.target.Replacing(c)
 	f.noisy.Flags(c)
 	f.llm.Settings.Flags(c)
@@ -55,7 +52,7 @@ func newRewrite(s *cli.Streams) *cobra.Command {
 }
 
 func (f *rewriteFlags) run(c *cobra.Command, days []string) (err error) {
-	if f.corpus == "" || f.most < 0 {
+	if f.job.Corpus == "" || f.job.Most < 0 {
 		return cli.Usage(errors.New("no corpus given, or --most below 0"), "name one that `arena build` made of these days with --corpus")
 	}
 	if err = f.target.Check(); err != nil {
@@ -66,11 +63,11 @@ func (f *rewriteFlags) run(c *cobra.Command, days []string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, m.Close()) }()
-	paths, err := f.streams.Local(c.Context(), f.corpus)
+	paths, err := f.streams.Local(c.Context(), f.job.Corpus)
 	if err != nil {
 		return err
 	}
-	f.corpus = paths[0]
+	f.job.Corpus = paths[0]
 	if days, err = f.streams.LocalDays(c.Context(), days); err != nil {
 		return err
 	}
@@ -79,7 +76,7 @@ func (f *rewriteFlags) run(c *cobra.Command, days []string) (err error) {
 		return err
 	}
 	f.work = cmp.Or(f.work, target.Dir+pipeline.WorkSuffix)
-	if f.dryRun {
+	if f.job.Dry {
 		return f.forecast(c.Context(), days, m.Judge)
 	}
 	if err = target.Take(c.Context(), f.streams, f.target.Force); err != nil {
@@ -89,11 +86,10 @@ func (f *rewriteFlags) run(c *cobra.Command, days []string) (err error) {
 }
 
 func (f *rewriteFlags) rewriting(days []string, m rewrite.Model) *rewrite.Rewriting {
-	r := &rewrite.Rewriting{
-		Corpus: f.corpus, Most: f.most, Workers: instrument.ModelsAtOnce, Model: m, Dry: f.dryRun, Progress: func() {}, Target: f.target.At(cli.Output{Dir: filepath.Join(f.work, "rewritten")}),
-		Sources: pipeline.Sources{Days: days, Problems: f.problems, Catalogs: f.catalogs, Stdin: f.streams.In, Spool: f.work},
-	}
-	return r
+	r := f.job
+	r.Workers, r.Model, r.Progress, r.Target = instrument.ModelsAtOnce, m, func() {}, f.target.At(cli.Output{Dir: filepath.Join(f.work, "rewritten")})
+	r.Sources.Days, r.Sources.Stdin, r.Sources.Spool = days, f.streams.In, f.work
+	return &r
 }
 
 func (f *rewriteFlags) forecast(ctx context.Context, days []string, j *llm.Judge) error {
@@ -125,7 +121,7 @@ func (f *rewriteFlags) write(ctx context.Context, days []string, j *llm.Judge, t
 	if err != nil {
 		return err
 	}
-	in := recipe.Input{Corpus: f.corpus, Rollouts: r.Out, HeldOut: f.heldOut, About: report.About(), Reports: map[string]any{"rewriting.json": report}}
+	in := recipe.Input{Corpus: f.job.Corpus, Rollouts: r.Out, HeldOut: f.heldOut, About: report.About(), Reports: map[string]any{"rewriting.json": report}}
 	told, err := of.Write(ctx, f.target.At(target), in, f.work)
 	if told != nil && !f.noisy.Quiet {
 		tellRecipe(f.streams, told)
@@ -147,7 +143,7 @@ func (f *rewriteFlags) tell(r *rewrite.Report) {
 	tally := r.Tally()
 	delete(tally, "")
 	fmt.Fprintf(f.streams.Err, "%d solved attempts of programs, %d to be asked about  %s\n%s\n", r.Scripted, len(r.Attempts), corpus.Tallies(left), r.Cut())
-	if !f.dryRun {
+	if !f.job.Dry {
 		requests, cost := r.Cost()
 		fmt.Fprintf(f.streams.Err, "%d are believed  %s\n%d requests, %d prompt and %d completion tokens, %s, answers that the ledger held among them\n",
 			r.Rows, corpus.Tallies(tally), requests, cost.Prompt, cost.Completion, instrument.Dollars(cost.USD))

@@ -21,16 +21,25 @@ import (
 	"github.com/trajectory-arena/arena/traces/convert"
 )
 
-type convertFlags struct {
+// conversion is what was asked for, and how it goes.
+type conversion struct {
 	to      convert.Format
 	out     string
 	reading cli.Reading
 	quiet   bool
+
+	inputs   []traces.Input
+	progress *cli.Display
+	written  int
+	lost     map[convert.Loss]int
+	unread   cli.Unread
+	// named counts the files of a folder by the record that names them.
+	named map[string]int
 }
 
 // NewConvert makes `arena convert`.
 func NewConvert(s *cli.Streams) *cobra.Command {
-	var f convertFlags
+	f := conversion{lost: map[convert.Loss]int{}, named: map[string]int{}}
 	c := cli.Command("convert IN…", "Turn traces of any format into one format", cli.Takes(1, cli.AnyNumber),
 		func(c *cobra.Command, in []string) error { return f.run(c.Context(), s, in) })
 	cli.Choice(c, &f.to, "to", convert.Formats, "format to write: "+formatNames())
@@ -50,55 +59,41 @@ func formatNames() string {
 	return strings.Join(names, ", ")
 }
 
-func (f *convertFlags) run(ctx context.Context, s *cli.Streams, in []string) error {
-	if f.to == "" {
+func (c *conversion) run(ctx context.Context, s *cli.Streams, in []string) (err error) {
+	if c.to == "" {
 		return cli.Usage(errors.New("no format named"), "give one of "+formatNames()+" with --to")
 	}
-	if f.out == "" {
+	if c.out == "" {
 		return cli.Usage(fmt.Errorf("no output named"), "give -o PATH, or -o - for standard output")
 	}
-	inputs, err := s.DayInputs(ctx, in)
-	if err != nil {
+	if c.inputs, err = s.DayInputs(ctx, in); err != nil {
 		return err
 	}
-	c := conversion{format: f.to, runID: f.reading.RunID, inputs: inputs, lost: map[convert.Loss]int{}, named: map[string]int{}, progress: cli.Noise{Quiet: f.quiet}.Progress(s)}
-	c.progress.Begin("convert", len(inputs))
-	if f.to == convert.STS && f.out != "-" {
-		err = c.folder(ctx, f.out)
+	c.progress = cli.Noise{Quiet: c.quiet}.Progress(s)
+	c.progress.Begin("convert", len(c.inputs))
+	if c.to == convert.STS && c.out != "-" {
+		err = c.folder(ctx, c.out)
 	} else {
-		err = cli.WriteWhole(s, f.out, c.stream(ctx))
+		err = cli.WriteWhole(s, c.out, c.stream(ctx))
 	}
 	c.progress.Done()
 	c.unread.Warn(s.Err)
-	if err == nil && !f.quiet {
+	if err == nil && !c.quiet {
 		c.tell(s.Err)
 	}
 	if err != nil {
 		return err
 	}
-	return c.unread.Within(f.reading.MaxUnreadable)
-}
-
-type conversion struct {
-	format   convert.Format
-	runID    string
-	inputs   []traces.Input
-	progress *cli.Display
-
-	written int
-	lost    map[convert.Loss]int
-	unread  cli.Unread
-	// named counts the files of a folder by the record that names them.
-	named map[string]int
+	return c.unread.Within(c.reading.MaxUnreadable)
 }
 
 func (c *conversion) each(ctx context.Context, write func(t *arena.Trace, text []byte) error) error {
 	opt := traces.Defaults()
-	opt.RunID = c.runID
+	opt.RunID = c.reading.RunID
 	for i := range c.inputs {
 		var notRead cli.Unread
 		err := notRead.Read(ctx, &c.inputs[i], opt, func(t *arena.Trace) error {
-			text, lost, err := convert.Write(t, c.format)
+			text, lost, err := convert.Write(t, c.to)
 			if err != nil {
 				return err
 			}
@@ -127,7 +122,7 @@ func (c *conversion) each(ctx context.Context, write func(t *arena.Trace, text [
 
 func (c *conversion) stream(ctx context.Context) func(io.Writer) error {
 	return func(w io.Writer) error {
-		before, between, behind := c.format.Around()
+		before, between, behind := c.to.Around()
 		err := c.each(ctx, func(_ *arena.Trace, text []byte) error {
 			if _, err := w.Write(append([]byte(before), text...)); err != nil {
 				return fmt.Errorf("write trace: %w", err)
@@ -179,7 +174,7 @@ func (c *conversion) fileName(t *arena.Trace) string {
 }
 
 func (c *conversion) tell(w io.Writer) {
-	fmt.Fprintf(w, "%d traces written as %s\n", c.written, c.format)
+	fmt.Fprintf(w, "%d traces written as %s\n", c.written, c.to)
 	for _, l := range slices.Sorted(maps.Keys(c.lost)) {
 		fmt.Fprintf(w, "lost: %s in %d\n", l, c.lost[l])
 	}

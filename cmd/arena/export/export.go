@@ -3,6 +3,7 @@
 package export
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -28,11 +29,11 @@ import (
 const sideBySide = 16
 
 type exportFlags struct {
+	// opt lacks what is opened by the other flags.
+	opt       export.Options
 	profiles  []string
 	target    cli.Target
 	workers   int
-	maxTokens int64
-	sessions  int64
 	where     string
 	tokenizer string
 	templates []string
@@ -45,7 +46,7 @@ type exportFlags struct {
 
 // NewExport makes `arena export`.
 func NewExport(s *cli.Streams) *cobra.Command {
-	f := exportFlags{workers: sideBySide, sessions: 100}
+	f := exportFlags{workers: sideBySide, opt: export.Options{Sessions: 100}}
 	c := cli.Command("export CORPUS --profile P -o DIR", "Write a corpus in the formats of other trainers", cli.Takes(1, 1),
 		func(c *cobra.Command, args []string) error {
 			return runExport(c, s, args[0], &f)
@@ -53,8 +54,8 @@ func NewExport(s *cli.Streams) *cobra.Command {
 	c.Flags().StringSliceVarP(&f.profiles, "profile", "p", nil, "format to write, several allowed; all for every one")
 	f.target.Replacing(c)
 	cli.Jobs(c, &f.workers, "formats written side by side from one reading of the corpus; fewer take less memory")
-	c.Flags().Int64Var(&f.maxTokens, "max-tokens", 0, "drop attempts of more tokens; 0 keeps all")
-	c.Flags().Int64Var(&f.sessions, "sessions", f.sessions, "sessions in the sample of profile sts")
+	c.Flags().Int64Var(&f.opt.MaxTokens, "max-tokens", 0, "drop attempts of more tokens; 0 keeps all")
+	c.Flags().Int64Var(&f.opt.Sessions, "sessions", f.opt.Sessions, "sessions in the sample of profile sts")
 	cli.File(c, &f.tokenizer, "tokenizer", "tokenizer.json (byte-level BPE) to count tokens with; attempts over --max-tokens go, 14336 unless set")
 	cli.Files(c, &f.templates, "preflight", "chat template (Jinja file or tokenizer_config.json) to render the rows of hf-json and text through, several allowed")
 	c.Flags().StringVar(&f.python, "python", "python3", "Python with jinja2 and pyarrow for --preflight")
@@ -164,13 +165,13 @@ func forecastExport(s *cli.Streams, m *corpus.Manifest, profiles []export.Profil
 	}
 }
 
-func (f *exportFlags) options(from string) (*export.Options, error) {
-	opt := &export.Options{MaxTokens: f.maxTokens, Sessions: f.sessions, License: f.target.License}
-	if f.redact || f.hotkeys {
+func (f *exportFlags) options(from string) (opt *export.Options, err error) {
+	if opt = &f.opt; f.redact || f.hotkeys {
 		opt.Redact = redact.New(redact.Options{Hotkeys: f.hotkeys})
 	}
+	opt.License = f.target.License
 	if f.tokenizer != "" {
-		if err := f.count(opt); err != nil {
+		if err = f.count(opt); err != nil {
 			return nil, err
 		}
 	}
@@ -199,9 +200,7 @@ func (f *exportFlags) count(opt *export.Options) error {
 		return cli.Failed(fmt.Errorf("read %s: %w", f.tokenizer, err), "byte-level BPE is read, as of Qwen, Llama 3, GPT-2; leave --tokenizer out for the estimate")
 	}
 	opt.Counter = func() rows.Counter { return tok.Clone() }
-	if opt.MaxTokens == 0 {
-		opt.MaxTokens = longestAttempt
-	}
+	opt.MaxTokens = cmp.Or(opt.MaxTokens, longestAttempt)
 	return nil
 }
 

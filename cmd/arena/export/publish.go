@@ -18,12 +18,11 @@ import (
 )
 
 type publishFlags struct {
-	target   cli.Target
-	to       string
-	heldOut  []string
-	withEval bool
-	dryRun   bool
-	quiet    bool
+	public.Publication
+	target cli.Target
+	to     string
+	dryRun bool
+	quiet  bool
 }
 
 // NewPublish makes `arena publish`.
@@ -33,8 +32,8 @@ func NewPublish(s *cli.Streams) *cobra.Command {
 		func(c *cobra.Command, args []string) error { return f.run(c.Context(), s, args[0]) })
 	f.target.Replacing(c)
 	c.Flags().StringVar(&f.to, "to", "", "upload it there: hf://owner/name, s3://bucket/folder or another bucket")
-	c.Flags().BoolVar(&f.withEval, "with-eval", false, "publish the eval split too: whoever has it can train on what students are evaluated on")
-	cli.Files(c, &f.heldOut, "held-out", "problems that may not stand in it beside those of the corpus's bank; may be repeated")
+	c.Flags().BoolVar(&f.WithEval, "with-eval", false, "publish the eval split too: whoever has it can train on what students are evaluated on")
+	cli.Files(c, &f.HeldOut, "held-out", "problems that may not stand in it beside those of the corpus's bank; may be repeated")
 	c.Flags().BoolVarP(&f.dryRun, "dry-run", "n", false, "say what would be published; write and upload nothing")
 	c.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "no counts")
 	cli.ReadsFiles(c)
@@ -67,8 +66,8 @@ func (f *publishFlags) run(ctx context.Context, s *cli.Streams, from string) (er
 		return err
 	}
 	cli.LimitHeap(cli.HeapLimit)
-	p := public.Publication{Corpus: paths[0], WithEval: f.withEval, HeldOut: f.heldOut, Target: f.target.At(out)}
-	counts, err := p.Run(ctx)
+	f.Corpus, f.Target = paths[0], f.target.At(out)
+	counts, err := f.Run(ctx)
 	if !f.quiet {
 		for _, c := range counts {
 			fmt.Fprintf(s.Err, "%-6s %-6s %8d of %8d rows  %s\n", c.Config, c.Split, c.Rows, c.In, corpus.Tallies(c.Left))
