@@ -131,7 +131,7 @@ func (f *Filter) Explain(t *arena.Trace, d *arena.Dialogue) Explanation {
 	a := evidence.Examine(t, d, f.tools)
 	e := Explanation{Rows: rows(a)}
 	for i := range a.Log.Replies {
-		e.Replies = append(e.Replies, a.Log.Replies[i].Logged())
+		e.Replies = append(e.Replies, a.Log.Replies[i].Call)
 	}
 	for i := range rules {
 		if odds := rules[i].odds(a); odds != 0 {

@@ -17,6 +17,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/trajectory-arena/arena/guard/rows"
+	"github.com/trajectory-arena/arena/internal/columns"
 )
 
 // Exposed finds protected requests, ids and titles wherever they stand, as they are
@@ -103,7 +104,7 @@ func (x *Exposed) file(path string) (what string, err error) {
 		return what, err
 	}
 	switch head = head[:n]; {
-	case bytes.HasPrefix(head, []byte("PAR1")), bytes.HasPrefix(head, []byte("ARROW1")), bytes.HasPrefix(head, []byte("\xff\xff\xff\xff")):
+	case columns.Holds(string(head)):
 		err = rows.Each(path, func(row rows.Row) error {
 			if what = x.Find(rows.Leaves(gjson.Parse(row.JSON))); what != "" {
 				return io.EOF

@@ -210,10 +210,10 @@ func ReadRotation(path string) (*Rotation, error) {
 	if err == nil && !strings.HasPrefix(schema, rotationFamily) {
 		err = errors.New("file is no bank rotation")
 	}
-	if err != nil {
-		return nil, fmt.Errorf("read bank rotation: %w", err)
+	var r *Rotation
+	if err == nil {
+		r, err = decodeRotation(b)
 	}
-	r, err := decodeRotation(b)
 	if err != nil {
 		return nil, fmt.Errorf("read bank rotation: %w", err)
 	}

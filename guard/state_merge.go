@@ -215,10 +215,8 @@ func (s *State) Released() (ids []string) {
 // HoldsOut is the first of ids that a held-out cluster names; empty for none.
 func (s *State) HoldsOut(ids []string) string {
 	for _, c := range s.Clusters {
-		for _, id := range c.HeldOut {
-			if slices.Contains(ids, id) {
-				return id
-			}
+		if at := slices.IndexFunc(c.HeldOut, func(id string) bool { return slices.Contains(ids, id) }); at >= 0 {
+			return c.HeldOut[at]
 		}
 	}
 	return ""

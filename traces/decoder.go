@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
-	"strings"
+	"path"
 	"unicode/utf8"
 
 	"github.com/trajectory-arena/arena"
@@ -146,15 +146,15 @@ func (d *decoder) object() (found, error) {
 // shape is a format of objects that are no envelopes, told by a schema that the
 // object names or by its keys.
 type shape struct {
-	schema         func(string) bool
+	schema         string // a pattern, as path.Match reads it
 	all, any, none mark
 	read           func(*decoder) (found, error)
 }
 
 // shapes are tried in this order.
 var shapes = []shape{
-	{schema: knownATIF, read: of(&cold.ATIF)},
-	{schema: isEpisode, read: of(&cold.Episode)},
+	{schema: "ATIF-v1.[0-7]", read: of(&cold.ATIF)},
+	{schema: "oro.environment_episode.v1", read: of(&cold.Episode)},
 	{all: keys("episode_result_id", "task_id"), read: of(&cold.Feedback)},
 	{all: keys("ledger_format"), any: keys("episode"), read: of(&cold.Ledger)},
 	{all: keys("ledger", "verdict"), read: of(&cold.Ledger)},
@@ -169,20 +169,13 @@ func of(f *cold.Format) func(*decoder) (found, error) {
 	return func(d *decoder) (found, error) { return d.attempts(f, d.c.Source()) }
 }
 
-// knownATIF reports whether a schema version is one of ATIF 1.0 to 1.7.
-func knownATIF(schema string) bool {
-	minor, ok := strings.CutPrefix(schema, "ATIF-v1.")
-	return ok && len(minor) == 1 && minor <= "7" && minor >= "0"
-}
-
-func isEpisode(schema string) bool { return schema == "oro.environment_episode.v1" }
-
 // stepKeys are what documents hold that name their schema.
 var stepKeys = keys("steps", "episode")
 
 func (s *shape) is(e *envelope) bool {
-	if s.schema != nil {
-		return s.schema(e.schema)
+	if s.schema != "" {
+		ok, _ := path.Match(s.schema, e.schema)
+		return ok
 	}
 	named := e.schema != "" && e.marks.any(stepKeys)
 	return !named && e.marks.has(s.all) && (s.any == 0 || e.marks.any(s.any)) && !e.marks.any(s.none)

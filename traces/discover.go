@@ -37,10 +37,14 @@ func Discover(day string) ([]Input, error) {
 		return []Input{{Path: Stdin, Name: Stdin}}, nil
 	}
 	ins, err := discover(day)
+	if err == nil && len(ins) == 0 {
+		err = errors.New("no file")
+	}
 	if err != nil {
 		return nil, fmt.Errorf("find traces in %s: %w", day, err)
 	}
-	return ordered(ins, day)
+	slices.SortFunc(ins, func(a, b Input) int { return cmp.Compare(a.Path, b.Path) })
+	return slices.CompactFunc(ins, func(a, b Input) bool { return a.Path == b.Path }), nil
 }
 
 // Table is the pattern of a day's file of this name that is no trace: JSON or JSON
@@ -86,29 +90,40 @@ func Beside(day, pattern string) []string {
 	return matches
 }
 
-func ordered(ins []Input, day string) ([]Input, error) {
-	if len(ins) == 0 {
-		return nil, fmt.Errorf("find traces in %s: no file", day)
-	}
-	slices.SortFunc(ins, func(a, b Input) int { return cmp.Compare(a.Path, b.Path) })
-	return slices.CompactFunc(ins, func(a, b Input) bool { return a.Path == b.Path }), nil
-}
-
 func discover(day string) ([]Input, error) {
 	info, err := os.Stat(day)
-	switch {
-	case err == nil && info.IsDir():
-		return folder(day)
-	case err == nil:
-		return file(day)
-	case !errors.Is(err, fs.ErrNotExist):
+	if errors.Is(err, fs.ErrNotExist) {
+		return globbed(day, err)
+	}
+	if err != nil {
 		return nil, err
 	}
-	matches, globErr := doublestar.FilepathGlob(day, doublestar.WithNoFollow())
-	if globErr != nil || len(matches) == 0 {
+	abs, err := filepath.Abs(day)
+	if err != nil {
 		return nil, err
 	}
-	var all []Input
+	w := walk{folders: map[string]Input{}}
+	if !info.IsDir() { // named by its user: neither links nor its name matter
+		dir := filepath.Dir(abs)
+		w.root, w.title, w.fsys = filepath.Dir(day), filepath.Base(dir), os.DirFS(dir)
+		err = w.add(filepath.Base(abs))
+		return w.found, err
+	}
+	root, err := os.OpenRoot(day)
+	if err != nil {
+		return nil, err
+	}
+	w.root, w.title, w.fsys = day, filepath.Base(abs), root.FS()
+	err = w.tree()
+	return w.found, err
+}
+
+// globbed are the inputs that a pattern names; missing is the error where it names none.
+func globbed(pattern string, missing error) (all []Input, err error) {
+	matches, err := doublestar.FilepathGlob(pattern, doublestar.WithNoFollow())
+	if err != nil || len(matches) == 0 {
+		return nil, missing
+	}
 	for _, m := range matches {
 		if isOther(filepath.Base(m)) {
 			continue
@@ -122,40 +137,13 @@ func discover(day string) ([]Input, error) {
 	return all, nil
 }
 
-// file is a day of one file, named by its user: neither links nor its name matter.
-func file(name string) ([]Input, error) {
-	abs, err := filepath.Abs(name)
-	if err != nil {
-		return nil, err
-	}
-	dir := filepath.Dir(abs)
-	w := walk{root: filepath.Dir(name), title: filepath.Base(dir), fsys: os.DirFS(dir), metas: map[string]meta{}}
-	if err := w.add(filepath.Base(abs)); err != nil {
-		return nil, err
-	}
-	return w.found, nil
-}
-
-func folder(root string) ([]Input, error) {
-	abs, err := filepath.Abs(root)
-	if err != nil {
-		return nil, err
-	}
-	day, err := os.OpenRoot(root)
-	if err != nil {
-		return nil, err
-	}
-	w := walk{root: root, title: filepath.Base(abs), fsys: day.FS(), metas: map[string]meta{}}
-	err = w.tree()
-	return w.found, err
-}
-
 type walk struct {
 	root  string
 	title string
 	fsys  fs.FS
-	metas map[string]meta
 	found []Input
+	// folders are inputs of which nothing is known but their folder.
+	folders map[string]Input
 }
 
 // tree adds all files under the day's traces folder, or that of a corpus's rows, or
@@ -192,17 +180,12 @@ func (w *walk) refuse(name string, d fs.DirEntry) error {
 	return nil
 }
 
-type meta struct {
-	Meta
-	sha string
-	bad bool
-}
-
 func (w *walk) add(name string) error {
-	in := Input{
-		Path: filepath.Join(w.root, filepath.FromSlash(name)), Name: path.Join(w.title, name),
-		fsys: w.fsys, at: name,
+	in, err := w.beside(path.Dir(name))
+	if err != nil {
+		return err
 	}
+	in.Path, in.Name, in.at = filepath.Join(w.root, filepath.FromSlash(name)), path.Join(w.title, name), name
 	info, err := fs.Stat(w.fsys, name)
 	switch {
 	case err != nil:
@@ -216,11 +199,6 @@ func (w *walk) add(name string) error {
 	default:
 		in.Bytes = info.Size()
 	}
-	m, err := w.meta(path.Dir(name))
-	if err != nil {
-		return err
-	}
-	in.Meta, in.MetaSHA256, in.badMeta = m.Meta, m.sha, m.bad
 	w.found = append(w.found, in)
 	return nil
 }
@@ -238,18 +216,20 @@ func refusal(name string) Reason {
 	return NotAFile
 }
 
-func (w *walk) meta(dir string) (meta, error) {
-	if m, ok := w.metas[dir]; ok {
-		return m, nil
+// beside is an input in that folder, of which nothing is known but what run.json says.
+func (w *walk) beside(dir string) (in Input, err error) {
+	if known, ok := w.folders[dir]; ok {
+		return known, nil
 	}
-	m, sha, err := readMeta(w.fsys, path.Join(dir, MetaName))
+	in.fsys = w.fsys
+	in.Meta, in.MetaSHA256, err = readMeta(w.fsys, path.Join(dir, MetaName))
 	if errors.Is(err, fs.ErrNotExist) {
 		err = nil
 	}
 	if _, onDisk := errors.AsType[*fs.PathError](err); onDisk && refusal(filepath.Join(w.root, filepath.FromSlash(dir), MetaName)) == "" {
-		return meta{}, err
+		return Input{}, err
 	}
-	found := meta{Meta: m, sha: sha, bad: err != nil}
-	w.metas[dir] = found
-	return found, nil
+	in.badMeta = err != nil
+	w.folders[dir] = in
+	return in, nil
 }

@@ -121,11 +121,10 @@ func (e *envelope) trace() (*arena.Trace, error) {
 const fewKeys = 8
 
 func (e *envelope) shownKeys() string {
-	shown := make([]string, e.nKeys)
-	for i, key := range e.keys[:e.nKeys] {
-		shown[i] = shownWord(key)
+	for i, key := range e.keys {
+		e.keys[i] = shownWord(key)
 	}
-	return strings.Join(shown, ", ")
+	return strings.Join(e.keys[:e.nKeys], ", ")
 }
 
 // shownWord is a word of a format as messages may repeat it. A word that does

@@ -59,21 +59,16 @@ func (w *window) makeRoom() {
 	if w.from > 0 && kept <= len(w.buf)/2 {
 		copy(w.buf, w.ahead())
 	} else {
-		grown := make([]byte, w.grownSize())
+		// The limit and a little is enough to see that a record is beyond it.
+		size, most := max(firstWindowBytes, 2*len(w.buf)), w.limit+firstWindowBytes
+		if len(w.buf) < most {
+			size = min(size, most)
+		}
+		grown := make([]byte, size)
 		copy(grown, w.ahead())
 		w.buf = grown
 	}
 	w.from, w.to = 0, kept
-}
-
-// grownSize doubles the window up to the limit and a little, which is enough to
-// see that a record is beyond it.
-func (w *window) grownSize() int {
-	size := max(firstWindowBytes, 2*len(w.buf))
-	if most := w.limit + firstWindowBytes; len(w.buf) < most {
-		return min(size, most)
-	}
-	return size
 }
 
 // lineEnd finds the end of the next line: the number of bytes before its line

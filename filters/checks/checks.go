@@ -175,12 +175,7 @@ func isOrder(s string) bool {
 }
 
 func anyOf(s string, words []string) bool {
-	for _, w := range words {
-		if strings.Contains(s, w) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(s, w) })
 }
 
 // cutSentence cuts at the signs that end a sentence; a point inside a number

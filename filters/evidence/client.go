@@ -128,14 +128,7 @@ func (a *Attempt) taken(ids []string, at float64) bool {
 // subjectless reports whether the arguments of a tool which needs words or products
 // give none under the shop's own keys.
 func (a *Act) subjectless() bool {
-	switch a.Tool {
-	case ToolFind:
-		return len(a.Words) == 0
-	case ToolView, ToolMatch, ToolRecommend:
-		return len(a.IDs) == 0
-	case ToolOther, ToolShop, ToolVoucher, ToolAsk, ToolTerminate:
-	}
-	return false
+	return a.Tool == ToolFind && len(a.Words) == 0 || a.Tool.Takes() && len(a.IDs) == 0
 }
 
 // ownKeys reads the subject of a call under keys of the author's own: the

@@ -24,12 +24,12 @@ func (a *Attempt) evenTimes() bool {
 	if len(a.Log.Replies) < minEven {
 		return false
 	}
-	first, differ := a.Log.Replies[0].call, false
+	first, differ := a.Log.Replies[0].Call, false
 	if first.DurationMS <= 0 || math.Mod(first.DurationMS, 1000) == 0 {
 		return false
 	}
 	for i := range a.Log.Replies[1:] {
-		c := a.Log.Replies[i+1].call
+		c := a.Log.Replies[i+1].Call
 		if c.DurationMS != first.DurationMS {
 			return false
 		}
@@ -61,7 +61,7 @@ const densest = 8
 // left out: its time may be that of its first piece.
 func (a *Attempt) hurried() int {
 	return Count(a.Log.Replies, func(r *Reply) bool {
-		return r.readable && !r.Copied && !r.streamed && r.written >= minWritten && r.call.DurationMS > 0 && float64(r.written) > fastest*r.call.DurationMS
+		return r.readable && !r.Copied && !r.streamed && r.written >= minWritten && r.Call.DurationMS > 0 && float64(r.written) > fastest*r.Call.DurationMS
 	})
 }
 

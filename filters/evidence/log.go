@@ -3,7 +3,6 @@ package evidence
 import (
 	"cmp"
 	"slices"
-	"sort"
 	"strings"
 
 	"github.com/trajectory-arena/arena"
@@ -127,14 +126,14 @@ func (l *ProxyLog) Inferences() (replies []uint64, begun int64) {
 	if len(l.Replies) == 0 {
 		return nil, 0
 	}
-	begun = l.Replies[0].call.AtMS
+	begun = l.Replies[0].Call.AtMS
 	if l.constantID() {
 		return nil, begun
 	}
 	replies = make([]uint64, 0, len(l.Replies))
 	for i := range l.Replies {
 		if r := &l.Replies[i]; r.id != 0 {
-			body := string(r.call.Response)
+			body := string(r.Call.Response)
 			replies = append(replies, Mix(r.id+uint64(len(body)), HashText(body[max(0, len(body)-ending):])))
 		}
 	}
@@ -168,11 +167,6 @@ type entry struct {
 	role      Role
 }
 
-func (p *Pad) entryOf(c *arena.ProxyCall) entry {
-	name := Endpoint(c.Path)
-	return entry{c, strings.HasSuffix(name, "completions"), name == "embeddings" || name == "rerank", p.role(name)}
-}
-
 // Endpoint is the last part of a path.
 func Endpoint(path string) string {
 	path, _, _ = strings.Cut(path, "?")
@@ -195,13 +189,14 @@ func (p *Pad) flatten(t *arena.Trace) (calls []entry, timed bool) {
 			if c := &t.Steps[i].Proxy[j]; !c.Attempt && len(calls) < MaxCalls {
 				timed = timed && c.AtMS > 0
 				sorted = sorted && (len(calls) == 0 || c.AtMS >= calls[len(calls)-1].AtMS)
-				calls = append(calls, p.entryOf(c))
+				name := Endpoint(c.Path)
+				calls = append(calls, entry{c, strings.HasSuffix(name, "completions"), name == "embeddings" || name == "rerank", p.role(name)})
 			}
 		}
 	}
 	p.calls = calls
 	if !sorted && timed {
-		sort.SliceStable(calls, func(i, j int) bool { return calls[i].AtMS < calls[j].AtMS })
+		slices.SortStableFunc(calls, func(a, b entry) int { return cmp.Compare(a.AtMS, b.AtMS) })
 	}
 	return calls, timed
 }

@@ -43,7 +43,7 @@ func (l *ProxyLog) dropCopies() {
 	for i, r := range Each(l.Replies) {
 		for j := range l.Replies[:i] {
 			e := &l.Replies[j]
-			if r.id == 0 || r.id != e.id || constant && r.call.Response != e.call.Response {
+			if r.id == 0 || r.id != e.id || constant && r.Call.Response != e.Call.Response {
 				continue
 			}
 			r.Copied = true
@@ -57,9 +57,9 @@ func (l *ProxyLog) dropCopies() {
 // vouch for: with a nonce that is not theirs, or with none where other replies
 // have a valid one.
 func (l *ProxyLog) dropForeign() {
-	vouched := slices.ContainsFunc(l.Replies, func(r Reply) bool { return r.call.Nonce == NonceValid })
+	vouched := slices.ContainsFunc(l.Replies, func(r Reply) bool { return r.Call.Nonce == NonceValid })
 	for _, r := range Each(l.Replies) {
-		switch r.call.Nonce {
+		switch r.Call.Nonce {
 		case NonceValid, "expired":
 			continue
 		case "", "missing":

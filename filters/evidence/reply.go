@@ -13,7 +13,8 @@ import (
 
 // Reply is one answer of a model as the proxy logged it.
 type Reply struct {
-	call *arena.ProxyCall
+	// Call is the entry of the log that holds the answer.
+	Call *arena.ProxyCall
 	span
 	// readable is false where the log cut the answer or kept nothing of it.
 	readable bool
@@ -37,11 +38,8 @@ type Reply struct {
 	content arena.Raw
 }
 
-// Logged is the entry of the log that holds the answer.
-func (r *Reply) Logged() *arena.ProxyCall { return r.call }
-
 func readReply(c *arena.ProxyCall, at span, p *Pad) Reply {
-	r := Reply{call: c, span: at}
+	r := Reply{Call: c, span: at}
 	body := string(c.Response)
 	if c.Response.Kind() == arena.String {
 		body = gjson.Parse(body).Str // a log that keeps the body as text

@@ -73,12 +73,10 @@ func (a *Attempt) grounded(number string, results int) bool {
 // inLog reports whether the log's answer to one of the first calls holds a text that
 // the dialogue does not show.
 func (a *Attempt) inLog(text string, results int) bool {
-	for i := range a.Claims[:results] {
-		if d := a.Claims[i].Dispatch; d >= 0 && !a.Log.Dispatches[d].verbatim && strings.Contains(string(a.Log.Dispatches[d].Call.Response), text) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(a.Claims[:results], func(c Claim) bool {
+		d := c.Dispatch
+		return d >= 0 && !a.Log.Dispatches[d].verbatim && strings.Contains(string(a.Log.Dispatches[d].Call.Response), text)
+	})
 }
 
 // numbers yields what stands in text with three digits or more.

@@ -1,6 +1,9 @@
 package habits
 
-import "fmt"
+import (
+	"fmt"
+	"math"
+)
 
 // Agent is what one agent's day shows.
 type Agent struct {
@@ -70,3 +73,110 @@ func Of(name string, s []*Sample, found Found, minAttempts int) *Agent {
 	}
 	return a
 }
+
+// Habit is one way in which the calls of an agent's day do not depend on results.
+// It is no evidence of a program, since a model that keeps to its prompt has
+// habits, too: an agentic attempt becomes unknown by it, nothing scripted.
+type Habit struct {
+	// Check is the versioned name, Reason the stable word that it gives.
+	Check, Reason string
+	// Doc says in one sentence what it finds.
+	Doc string
+
+	fixed func(*Agent) Estimate
+}
+
+// All are the habits, in the order of their files.
+var All []Habit
+
+// Limit is how sure a habit must be to count.
+const Limit = 0.5
+
+// Turns reports whether a habit makes the agent's attempts unknown: at the lower end of
+// its interval it is rather there than not.
+func (e Estimate) Turns() bool { return e.Low > Limit }
+
+// ramp is 0 up to lo, 1 from hi on, straight between.
+func ramp(x, lo, hi float64) float64 {
+	return math.Min(math.Max((x-lo)/(hi-lo), 0), 1)
+}
+
+// ramped is how sure a habit is of which the share is a measure: 0 up to lo, 1 from
+// hi on. Of nothing counted nothing is known.
+func (t Tally) ramped(lo, hi float64) Estimate {
+	if t.Whole == 0 {
+		return Estimate{}
+	}
+	low, high := t.Interval()
+	return Estimate{ramp(low, lo, hi), ramp(t.Share(), lo, hi), ramp(high, lo, hi)}
+}
+
+// unbroken is how surely a habit knows no exception: 4 % of departures → 0, none
+// → 1. The lower end grows with the cases, up to a dozen.
+func (t Tally) unbroken() Estimate {
+	if t.Whole == 0 {
+		return Estimate{}
+	}
+	so := 1 - ramp(1-t.Share(), 0, 0.04)
+	return Estimate{so * ramp(float64(t.Whole), 0, 12), so, so}
+}
+
+func (e Estimate) rest() Estimate { return Estimate{1 - e.High, 1 - e.Point, 1 - e.Low} }
+
+func least(a, b Estimate) Estimate {
+	return Estimate{math.Min(a.Low, b.Low), math.Min(a.Point, b.Point), math.Min(a.High, b.High)}
+}
+
+func most(a, b Estimate) Estimate { return least(a.rest(), b.rest()).rest() }
+
+// Proof is one thing of an agent's day that no model can have done: the words, the
+// answer or the calls are from elsewhere. One without odds is a doubt: it makes an
+// agentic attempt unknown.
+type Proof struct {
+	// Check is the versioned name, Reason the stable word that it gives.
+	Check, Reason string
+	// Doc says in one sentence what it finds, Why what it adds to the log-odds.
+	Doc, Why string
+	Odds     float64
+
+	// Holds reports whether the proof speaks against an attempt.
+	Holds func(s *Sample, a *Agent) bool
+}
+
+// Proofs are all of them, in the order of their files.
+var Proofs []Proof
+
+//nolint:unparam // a declaration at the top of a file needs a value
+func listed[T any](list *[]T, one T) bool {
+	*list = append(*list, one)
+	return true
+}
+
+// Odds are what both passes say for and against an attempt.
+type Odds struct {
+	// Score is the log-odds of the first pass; Evidence whether it decides.
+	Score    float64 `json:"s,omitempty"`
+	Evidence bool    `json:"e,omitempty"`
+	// Held has a bit for each of Proofs that holds, the lowest for the first.
+	Held uint64 `json:"h,omitempty"`
+}
+
+// Holds reports whether the proof at that place of Proofs speaks against the attempt.
+func (o Odds) Holds(at int) bool { return o.Held>>at&1 == 1 }
+
+// Odds are those of an attempt of the agent.
+func (a *Agent) Odds(s *Sample) Odds {
+	o := Odds{Score: s.Score, Evidence: s.Evidence}
+	for i := range Proofs {
+		if Proofs[i].Holds(s, a) {
+			o.Held |= 1 << i
+		}
+	}
+	return o
+}
+
+// grounds is the least number of cases that a grounding speaks from.
+const grounds = 20
+
+// speaks reports whether a day is long enough, and the attempt can be told at all.
+func speaks(s *Sample, a *Agent) bool { return s.Evidence && a.Known }

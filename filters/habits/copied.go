@@ -9,7 +9,7 @@ import (
 // Nobody can repeat what is not yet written, so an agent that is hardly ever first is the
 // one that repeats. Where both are first at times, both may run one program, and the log
 // does not tell. Four trials of one model at one task shared no dialogue (0 of 300 pairs).
-var _ = proof(Proof{
+var _ = listed(&Proofs, Proof{
 	Check: "copied_dialogue_v1", Reason: CopiedDialogue,
 	Doc: "Over the agent's day dialogues that other agents hold too, word for word, began later than theirs, and so did this one.",
 	Why: "another agent began the same thoughts and calls earlier, as in over nine of ten dialogues that this one shares, four and more: who wrote them is not known",
@@ -75,7 +75,7 @@ func dialogue(a *evidence.Attempt) (h uint64) {
 
 // An id is one inference's. One reply may be a server's copy of an answer that it gave
 // before, a whole log is none. Servers that give all replies one id, or none, tell nothing.
-var _ = proof(Proof{
+var _ = listed(&Proofs, Proof{
 	Check: "copied_log_v1", Reason: "copied_log", Odds: -8,
 	Doc: "Every reply of the log is one that an earlier attempt of the day got, by its id.",
 	Why: "two replies and more, all with ids, lengths and ends that an earlier attempt's log holds: no model was asked again",

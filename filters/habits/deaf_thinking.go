@@ -6,26 +6,17 @@ import (
 	"github.com/trajectory-arena/arena/filters/evidence"
 )
 
-var _ = habit(Habit{
+var _ = listed(&All, Habit{
 	Check: "deaf_thinking_v2", Reason: "deaf_thinking",
 	Doc: "Over the agent's day products are taken after many words, none of them about results, and no call shows that results were read.",
+	// Models speak about results in more than a fifth of such turns.
 	fixed: func(a *Agent) Estimate {
-		if reads(a) {
-			return Estimate{}
+		if t := spoken.In(a); t.Whole > 0 && !reads(a) {
+			return t.ramped(0, 0.34).rest()
 		}
-		return deaf(a)
+		return Estimate{}
 	},
 })
-
-// deaf is how surely the agent takes products with many words and none of them
-// about results: models do so in more than a fifth of such turns.
-func deaf(a *Agent) Estimate {
-	t := spoken.In(a)
-	if t.Whole == 0 {
-		return Estimate{}
-	}
-	return t.ramped(0, 0.34).rest()
-}
 
 // reads reports whether the day shows results to reach the calls: the agent cites
 // them, as models that think do in a quarter of their turns, or takes from below the

@@ -8,7 +8,7 @@ import (
 )
 
 // The least of three: dependence on results in any one of them is adaptivity.
-var _ = habit(Habit{
+var _ = listed(&All, Habit{
 	Check: "fixed_habit_v4", Reason: "fixed_habit",
 	Doc: "Over the agent's day nothing depends on results: one course of tools, always the first products of a list, the first of them recommended.",
 	fixed: func(a *Agent) Estimate {
@@ -142,7 +142,7 @@ func openings(a *evidence.Attempt, see func(n, of int)) {
 	}, evidence.ToolView, evidence.ToolMatch)
 }
 
-var _ = habit(Habit{
+var _ = listed(&All, Habit{
 	Check: "fixed_plan_v4", Reason: "fixed_plan",
 	Doc: "Over the agent's day searches are put together in one way, whatever came back, and the course of tools is one, or never anything is opened but the first of a list.",
 	fixed: func(a *Agent) Estimate {

@@ -10,7 +10,7 @@ import (
 // day, a program has a part in the others, too, though their logs do not show it: a
 // wish may have been overruled and another one dictated. Validators turn calls down in
 // fewer, and who drafts every call anew cannot be told from who is overruled.
-var _ = proof(Proof{
+var _ = listed(&Proofs, Proof{
 	Check: "mixed_day_v1", Reason: "mixed_day",
 	Doc: "In two of five attempts of the agent's day and more something was sent or answered that no model wrote, or calls that the model wrote were turned down, or chosen from lists.",
 	Why: "in two of five attempts of the day and more some call or the answer is no model's, or its own calls were turned down: what a program left alone is not known",

@@ -10,7 +10,7 @@ import (
 
 // No model makes up an id of ten digits that the shop has: one is hardly chance and
 // two of a day are none.
-var _ = proof(Proof{
+var _ = listed(&Proofs, Proof{
 	Check: "told_answers_v2", Reason: "told_answers", Odds: -8,
 	Doc: "The answer was known before the shop showed it: a recommended product that no result of the attempt held was found by others, or made-up products of the agent's day turned out to be real.",
 	Why: "a product that no result of the attempt held was found by others, or made-up products turned out to be real: no model knows an id",

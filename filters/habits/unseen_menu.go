@@ -10,7 +10,7 @@ import (
 // A second item follows a first. Who counts steps begins with one, who counts tools gives
 // each tool one number; who numbers first calls of one tool in several ways picked them
 // from a list that is in no reply, so somebody else wrote it.
-var _ = proof(Proof{
+var _ = listed(&Proofs, Proof{
 	Check: "unseen_menu_v1", Reason: "unseen_menu",
 	Doc: "Over the agent's day first calls stand under changing numbers or letters, of lists that no reply holds.",
 	Why: "12 first calls and more stand under numbers or letters, and one tool's under several: they were picked from lists that the log does not hold",

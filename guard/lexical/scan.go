@@ -137,19 +137,17 @@ func (s *scanner) number() {
 	start := s.at
 	digits := make([]byte, 0, 16)
 	decimal := false
-	for s.at < len(s.text) {
-		c := s.text[s.at]
-		switch {
+read:
+	for ; s.at < len(s.text); s.at++ {
+		switch c := s.text[s.at]; {
 		case isDigit(c):
 			digits = append(digits, c)
 		case !decimal && s.groupFollows(start, c):
 		case !decimal && c == '.' && s.digitAt(s.at+1):
 			digits, decimal = append(digits, '.'), true
 		default:
-			s.finishNumber(start, digits)
-			return
+			break read
 		}
-		s.at++
 	}
 	s.finishNumber(start, digits)
 }

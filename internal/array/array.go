@@ -15,6 +15,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/x448/float16"
 )
 
 // ErrBroken says that a file is no such file, or a damaged one.
@@ -103,27 +105,13 @@ type kind struct {
 var (
 	float64s = kind{8, func(b []byte) float64 { return math.Float64frombits(binary.LittleEndian.Uint64(b)) }}
 	float32s = kind{4, func(b []byte) float64 { return float64(math.Float32frombits(binary.LittleEndian.Uint32(b))) }}
-	float16s = kind{2, func(b []byte) float64 { return half(binary.LittleEndian.Uint16(b)) }}
-	bfloats  = kind{2, func(b []byte) float64 {
+	float16s = kind{2, func(b []byte) float64 {
+		return float64(float16.Frombits(binary.LittleEndian.Uint16(b)).Float32())
+	}}
+	bfloats = kind{2, func(b []byte) float64 {
 		return float64(math.Float32frombits(uint32(binary.LittleEndian.Uint16(b)) << 16))
 	}}
 )
-
-// half is an IEEE 754 binary16.
-func half(b uint16) float64 {
-	sign, exponent, fraction := 1-2*float64(b>>15), int(b>>10&31), float64(b&1023)
-	switch exponent {
-	case 0:
-		return sign * math.Ldexp(fraction, -24)
-	case 31:
-		if fraction > 0 {
-			return math.NaN()
-		}
-		return sign * math.Inf(1)
-	default:
-		return sign * math.Ldexp(1024+fraction, exponent-25)
-	}
-}
 
 const npyMagic = "\x93NUMPY"
 

@@ -153,7 +153,7 @@ func ParsePage(s string) (n int, ok, bad bool) {
 	for _, r := range s {
 		d, decimal := Decimal(r)
 		if !decimal {
-			if !unicode.Is(otherDigits, r) {
+			if !slices.ContainsFunc(otherDigits, func(run [2]rune) bool { return run[0] <= r && r <= run[1] }) {
 				return 0, false, false
 			}
 			bad = true
@@ -163,22 +163,12 @@ func ParsePage(s string) (n int, ok, bad bool) {
 	return n, s != "" && !bad, bad
 }
 
-// otherDigits are the characters with Numeric_Type=Digit: isdigit holds,
-// isdecimal does not.
-var otherDigits = &unicode.RangeTable{
-	R16: []unicode.Range16{
-		{Lo: 0xb2, Hi: 0xb3, Stride: 1}, {Lo: 0xb9, Hi: 0xb9, Stride: 1}, {Lo: 0x1369, Hi: 0x1371, Stride: 1},
-		{Lo: 0x19da, Hi: 0x19da, Stride: 1}, {Lo: 0x2070, Hi: 0x2070, Stride: 1}, {Lo: 0x2074, Hi: 0x2079, Stride: 1},
-		{Lo: 0x2080, Hi: 0x2089, Stride: 1}, {Lo: 0x2460, Hi: 0x2468, Stride: 1}, {Lo: 0x2474, Hi: 0x247c, Stride: 1},
-		{Lo: 0x2488, Hi: 0x2490, Stride: 1}, {Lo: 0x24ea, Hi: 0x24ea, Stride: 1}, {Lo: 0x24f5, Hi: 0x24fd, Stride: 1},
-		{Lo: 0x24ff, Hi: 0x24ff, Stride: 1}, {Lo: 0x2776, Hi: 0x277e, Stride: 1}, {Lo: 0x2780, Hi: 0x2788, Stride: 1},
-		{Lo: 0x278a, Hi: 0x2792, Stride: 1},
-	},
-	R32: []unicode.Range32{
-		{Lo: 0x10a40, Hi: 0x10a43, Stride: 1}, {Lo: 0x10e60, Hi: 0x10e68, Stride: 1},
-		{Lo: 0x11052, Hi: 0x1105a, Stride: 1}, {Lo: 0x1f100, Hi: 0x1f10a, Stride: 1},
-	},
-	LatinOffset: 2,
+// otherDigits are the characters with Numeric_Type=Digit, the first and the last of each
+// run: isdigit holds, isdecimal does not.
+var otherDigits = [][2]rune{
+	{0xb2, 0xb3}, {0xb9, 0xb9}, {0x1369, 0x1371}, {0x19da, 0x19da}, {0x2070, 0x2070}, {0x2074, 0x2079}, {0x2080, 0x2089},
+	{0x2460, 0x2468}, {0x2474, 0x247c}, {0x2488, 0x2490}, {0x24ea, 0x24ea}, {0x24f5, 0x24fd}, {0x24ff, 0x24ff}, {0x2776, 0x277e},
+	{0x2780, 0x2788}, {0x278a, 0x2792}, {0x10a40, 0x10a43}, {0x10e60, 0x10e68}, {0x11052, 0x1105a}, {0x1f100, 0x1f10a},
 }
 
 // Encodable is the error of s.encode(), Python's UnicodeEncodeError for lone

@@ -4,9 +4,12 @@ package text
 import (
 	"fmt"
 	"iter"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"golang.org/x/text/unicode/rangetable"
 )
 
 // Clip is s, or its first n characters where it has more.
@@ -76,20 +79,11 @@ var (
 // Ignorables calls see for every rune that is ignorable, in no order.
 func Ignorables(see func(rune)) {
 	for _, table := range ignorable {
-		for _, x := range table.R16 {
-			eachIgnorable(rune(x.Lo), rune(x.Hi), rune(x.Stride), see)
-		}
-		for _, x := range table.R32 {
-			eachIgnorable(rune(x.Lo), rune(x.Hi), rune(x.Stride), see)
-		}
-	}
-}
-
-func eachIgnorable(lo, hi, stride rune, see func(rune)) {
-	for r := lo; r <= hi; r += stride {
-		if Ignorable(r) {
-			see(r)
-		}
+		rangetable.Visit(table, func(r rune) {
+			if Ignorable(r) {
+				see(r)
+			}
+		})
 	}
 }
 
@@ -113,12 +107,7 @@ var refusals = []string{
 // text the same words may be quoted or be about something else.
 func Refuses(s string) bool {
 	s = strings.ToLower(strings.ReplaceAll(strings.TrimLeft(s, "*_#>\"' \t\r\n"), "\u2019", "'"))
-	for _, begin := range refusals {
-		if strings.HasPrefix(s, begin) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(refusals, func(begin string) bool { return strings.HasPrefix(s, begin) })
 }
 
 // Stretches are the runs of at least so many bytes of a set, from and to. One

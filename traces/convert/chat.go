@@ -42,7 +42,10 @@ type (
 
 func (w *writer) openAI() chatOut {
 	t := w.t
-	w.losesBeside()
+	hasTurns := slices.ContainsFunc(t.Steps, func(s arena.Step) bool { return s.Role == arena.RoleAgent })
+	w.loses(LossAgent, t.Agent != arena.Agent{})
+	w.loses(LossOutcome, t.Status != arena.StatusSuccess || t.Error != nil || !math.IsNaN(t.Seconds) ||
+		t.InferenceTotal >= 0 || t.InferenceFailures >= 0 || t.HasDialogue != hasTurns)
 	w.loses(LossVetoes, len(t.Vetoes) > 0)
 	out := chatOut{RunID: t.RunID, ProblemID: t.ProblemID, Messages: []messageOut{}, Tools: rawJSON(t.Tools), Model: t.Model, Reward: t.Declared}
 	if t.System != "" {
@@ -60,22 +63,12 @@ func (w *writer) openAI() chatOut {
 	return out
 }
 
-// losesBeside notes what chat formats have no place for beside the messages.
-func (w *writer) losesBeside() {
-	t := w.t
-	w.loses(LossAgent, t.Agent != arena.Agent{})
-	w.loses(LossOutcome, t.Status != arena.StatusSuccess || t.Error != nil || !math.IsNaN(t.Seconds) ||
-		t.InferenceTotal >= 0 || t.InferenceFailures >= 0 || t.HasDialogue != w.hasTurns())
-}
-
-func (w *writer) hasTurns() bool {
-	return slices.ContainsFunc(w.t.Steps, func(s arena.Step) bool { return s.Role == arena.RoleAgent })
-}
-
 // turn is one step as messages: the step's own and one for each result.
 func (w *writer) turn(i int) []messageOut {
 	s := &w.t.Steps[i]
-	w.losesEvidence(s)
+	w.loses(LossProxyCalls, len(s.Proxy) > 0)
+	w.loses(LossRuling, w.t.Ruling != nil)
+	w.loses(LossStepRaw, s.Raw != "")
 	if s.Role != arena.RoleAgent {
 		return []messageOut{{Role: sourceNames[s.Role], Content: s.Content, at: unixMS(s.Timestamp)}}
 	}
@@ -92,7 +85,8 @@ func (w *writer) turn(i int) []messageOut {
 			id = w.newID(fmt.Sprintf("call-%d-%d", i+1, j+1))
 		}
 		ids[id] = true
-		all[0].Calls = append(all[0].Calls, callOut{ID: id, Type: "function", Function: sts.Function{Name: call.Name, Arguments: w.argumentText(call.Arguments)}})
+		w.loses(LossAbsentArguments, call.Arguments == "")
+		all[0].Calls = append(all[0].Calls, callOut{ID: id, Type: "function", Function: sts.Function{Name: call.Name, Arguments: cmp.Or(call.Arguments, "{}").Text()}})
 		if call.Result != "" {
 			w.loses(LossResultKind, call.Result.Kind() != arena.String)
 			all = append(all, messageOut{Role: "tool", Content: call.Result.Text(), CallID: id, Name: call.Name})
@@ -116,14 +110,6 @@ func (w *writer) newID(id string) string {
 	}
 	w.ids[id] = true
 	return id
-}
-
-func (w *writer) argumentText(raw arena.Raw) string {
-	w.loses(LossAbsentArguments, raw == "")
-	if raw == "" {
-		return "{}"
-	}
-	return raw.Text()
 }
 
 // session is the trace as a session: the header, then the messages. The viewer

@@ -118,12 +118,6 @@ func (w *writer) loses(l Loss, really bool) {
 	}
 }
 
-func (w *writer) losesEvidence(s *arena.Step) {
-	w.loses(LossProxyCalls, len(s.Proxy) > 0)
-	w.loses(LossRuling, w.t.Ruling != nil)
-	w.loses(LossStepRaw, s.Raw != "")
-}
-
 func rawJSON(raw arena.Raw) json.RawMessage {
 	if raw == "" {
 		return nil

@@ -110,7 +110,10 @@ func (c *Client) once(ctx context.Context, method, address string, body []byte) 
 	c.Requests++
 	res, err := c.HTTP.Do(req)
 	if err != nil {
-		return nil, unaddressed(err)
+		if u, is := errors.AsType[*url.Error](err); is {
+			err = u.Err // without the address: one that is signed is a secret while it lasts
+		}
+		return nil, err
 	}
 	defer res.Body.Close() //nolint:errcheck // only read
 	text, err := whole(res.Body)
@@ -145,15 +148,6 @@ func whole(body io.Reader) ([]byte, error) {
 			pieces, piece = append(pieces, piece), make([]byte, 0, size)
 		}
 	}
-}
-
-// unaddressed leaves out the address of a failed request: one that is signed is a
-// secret while it lasts.
-func unaddressed(err error) error {
-	if u, is := errors.AsType[*url.Error](err); is {
-		return u.Err
-	}
-	return err
 }
 
 // turn waits until the pace allows a request: they are evenly apart, the first

@@ -1,7 +1,6 @@
 package fetch
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/trajectory-arena/arena/internal/asjson"
 	"github.com/trajectory-arena/arena/internal/atomicfile"
+	"github.com/trajectory-arena/arena/internal/canonical"
 	"github.com/trajectory-arena/arena/traces"
 )
 
@@ -167,20 +167,15 @@ func (d *day) known(r *run, network string) (whole bool, err error) {
 
 func differing(a, b map[string]json.RawMessage) (keys []string) {
 	for _, key := range slices.Concat(kept, []string{"network", "miner_hotkey", "suite_version"}) {
-		if !bytes.Equal(compact(a[key]), compact(b[key])) {
+		if canonical.Form(string(a[key])) != canonical.Form(string(b[key])) {
 			keys = append(keys, key)
 		}
 	}
 	return keys
 }
 
-func compact(text json.RawMessage) []byte {
-	var b bytes.Buffer
-	_ = json.Compact(&b, text) // an absent value is empty
-	return b.Bytes()
-}
-
-func (d *day) counted() (words []string) {
+// close writes the manifest, and says how many attempts are in which state.
+func (d *day) close() (words []string, err error) {
 	d.Counts = map[string]int{}
 	for _, e := range d.Entries {
 		d.Counts[e.State]++
@@ -188,10 +183,5 @@ func (d *day) counted() (words []string) {
 	for _, state := range slices.Sorted(maps.Keys(d.Counts)) {
 		words = append(words, fmt.Sprintf("%s %d", state, d.Counts[state]))
 	}
-	return words
-}
-
-func (d *day) write() error {
-	d.counted()
-	return keep(d.folder, ManifestName, d)
+	return words, keep(d.folder, ManifestName, d)
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -12,6 +11,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/tidwall/gjson"
 
 	"github.com/trajectory-arena/arena/internal/atomicfile"
 )
@@ -211,7 +212,7 @@ func (f *Fetch) one(ctx context.Context, t *todo, i item) (done bool, err error)
 		return true, nil
 	}
 	text, err := f.attempt(ctx, &t.run, i)
-	if err == nil && i.Kind == kindEpisode && !isFeedback(text, i.Episode) {
+	if err == nil && i.Kind == kindEpisode && gjson.GetBytes(text, "episode_result_id").Str != i.Episode {
 		err = fmt.Errorf("%w: feedback on another episode", errDamaged)
 	}
 	if err != nil {
@@ -222,13 +223,6 @@ func (f *Fetch) one(ctx context.Context, t *todo, i item) (done bool, err error)
 	}
 	t.day.add(t.ID, name, stateFetched, "")
 	return true, nil
-}
-
-func isFeedback(text []byte, episode string) bool {
-	var f struct {
-		ID string `json:"episode_result_id"`
-	}
-	return json.Unmarshal(text, &f) == nil && f.ID == episode
 }
 
 func (f *Fetch) problems(ctx context.Context, t *todo) error {
@@ -251,8 +245,9 @@ func (f *Fetch) problems(ctx context.Context, t *todo) error {
 func (f *Fetch) conclude(days map[string]*day) error {
 	var errs []error
 	for _, d := range days {
-		errs = append(errs, d.write())
-		f.Say("%s: %s", d.folder, strings.Join(d.counted(), ", "))
+		states, err := d.close()
+		errs = append(errs, err)
+		f.Say("%s: %s", d.folder, strings.Join(states, ", "))
 	}
 	f.Say("%d requests", f.Requests)
 	return errors.Join(errs...)
