@@ -51,9 +51,6 @@ func DefaultOptions() Options { return Options{Samples: 2000, Seed: 1} }
 // Compare compares every pair of raters, and all together where there are
 // more than two.
 func Compare(raters []Ratings, opt Options) (Report, error) {
-	if opt.Samples < 1 {
-		return Report{}, fmt.Errorf("compare raters: %d bootstrap samples, at least 1 is needed", opt.Samples)
-	}
 	report := Report{Bootstrap: Bootstrap{Samples: opt.Samples, Seed: opt.Seed, Cluster: "problem"}}
 	for i := range raters {
 		r := &raters[i]

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/trajectory-arena/arena/internal/dice"
+	"github.com/trajectory-arena/arena/judges/reply"
 )
 
 // rater makes ratings of attempts p0, p1, …; NaN is unscored.
@@ -121,7 +122,7 @@ func TestUndefinedFiguresAreNull(t *testing.T) {
 func random(d *dice.Dice, name string, n int) Ratings {
 	r := Ratings{Name: name, Scores: map[Key]*float64{}}
 	for i := range n {
-		s := judgeLevels[d.N(5)]
+		s := reply.Scores[d.N(5)]
 		r.Scores[Key{Run: fmt.Sprintf("r%d", i/10), Problem: fmt.Sprintf("p%d", i%10)}] = &s
 	}
 	return r

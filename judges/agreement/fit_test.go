@@ -2,13 +2,15 @@ package agreement
 
 import (
 	"fmt"
-	"github.com/trajectory-arena/arena"
 	"math"
 	"testing"
+
+	"github.com/trajectory-arena/arena"
 
 	"github.com/trajectory-arena/arena/internal/dice"
 	"github.com/trajectory-arena/arena/internal/longtest"
 	"github.com/trajectory-arena/arena/judges/outcome"
+	"github.com/trajectory-arena/arena/judges/reply"
 )
 
 // biased are labels, and a judge that grades higher than they do and errs.
@@ -16,10 +18,10 @@ func biased(d *dice.Dice, n int, up func(float64) float64) (labels, judge Rating
 	labels, judge = rater("people"), rater("judge")
 	labels.Drawn = map[Key]float64{}
 	for i := range n {
-		truth := judgeLevels[d.N(len(judgeLevels))]
+		truth := reply.Scores[d.N(len(reply.Scores))]
 		said, key := up(truth), Key{Run: "r", Problem: fmt.Sprint(i % (n / 2)), Step: i}
 		if d.N(10) == 0 {
-			said = judgeLevels[d.N(len(judgeLevels))]
+			said = reply.Scores[d.N(len(reply.Scores))]
 		}
 		labels.Scores[key], judge.Scores[key], labels.Drawn[key] = &truth, &said, 0.1+0.9*truth
 	}

@@ -67,12 +67,8 @@ func (r *Ratings) add(text []byte, lines map[Key]int, number int) error {
 	}
 	var score *float64
 	if line.Success != nil { // a line of arena score; what timed out is a failure, as the subnet counts it
-		line.Score = json.RawMessage("0")
-		if *line.Success {
-			line.Score = json.RawMessage("1")
-		}
-	}
-	if err := json.Unmarshal(line.Score, &score); err != nil {
+		score = new(map[bool]float64{true: 1}[*line.Success])
+	} else if err := json.Unmarshal(line.Score, &score); err != nil {
 		return errors.New("score is neither a number nor null")
 	}
 	if unscored {

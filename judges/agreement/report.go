@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+
+	"github.com/trajectory-arena/arena/judges/reply"
 )
 
 // Report says how far raters agree.
@@ -160,9 +162,6 @@ func (t table) add(o table) {
 	}
 }
 
-// judgeLevels are the scores that reasoning judges may give.
-var judgeLevels = []float64{0.1, 0.3, 0.5, 0.7, 0.9}
-
 // maxLevels is a scale in hundredths. The tables grow with the square of the
 // levels, one for each problem, and kappa of scores that hardly ever repeat says
 // nothing.
@@ -179,11 +178,11 @@ func levels(units [][][]float64) ([]float64, error) {
 		return nil, fmt.Errorf("%d different scores: at most %d can be compared as levels, round them first", len(seen), maxLevels)
 	}
 	for s := range seen {
-		if !slices.Contains(judgeLevels, s) {
+		if !slices.Contains(reply.Scores, s) {
 			return slices.Sorted(maps.Keys(seen)), nil
 		}
 	}
-	return judgeLevels, nil
+	return reply.Scores, nil
 }
 
 // clusters are the tables of the problems, in the order of their names.

@@ -1,12 +1,12 @@
 package agreement
 
 import (
-	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/trajectory-arena/arena/internal/dice"
+	"github.com/trajectory-arena/arena/internal/stats"
 )
 
 // A statistic that is not defined is NaN in here and null in a report.
@@ -22,13 +22,8 @@ func pairStatistics(t table, levels []float64) []float64 {
 			bias += float64(c * (levels[j] - levels[i]))
 		}
 	}
-	first := []float64{
-		exact / n,
-		beyondChance(t.confusion, 0, unequal),
-		beyondChance(t.confusion, 0, func(i, j int) float64 { return square(levels[i] - levels[j]) }),
-		bias / n,
-	}
-	return append(first, alphas(t, levels)...)
+	squared := func(i, j int) float64 { return square(levels[i] - levels[j]) }
+	return append([]float64{exact / n, beyondChance(t.confusion, 0, unequal), beyondChance(t.confusion, 0, squared), bias / n}, alphas(t, levels)...)
 }
 
 // alphas are Krippendorff's for nominal, ordinal and interval scores.
@@ -57,23 +52,17 @@ func beyondChance(counts [][]float64, less float64, weight func(i, j int) float6
 	return 1 - observed/expected
 }
 
-func unequal(i, j int) float64 {
-	if i == j {
-		return 0
-	}
-	return 1
-}
+func unequal(i, j int) float64 { return float64(min(1, max(i-j, j-i))) }
 
 // ordinal is the squared number of scores that lie between two levels, each
 // end counting half.
 func ordinal(n []float64, i, j int) float64 {
-	i, j = min(i, j), max(i, j)
-	between := -(n[i] + n[j]) / 2
-	for g := i; g <= j; g++ {
-		between += n[g]
-	}
 	if i == j {
 		return 0
+	}
+	between := -(n[i] + n[j]) / 2
+	for g := min(i, j); g <= max(i, j); g++ {
+		between += n[g]
 	}
 	return square(between)
 }
@@ -91,8 +80,6 @@ func margins(m [][]float64) (n float64, rows, columns []float64) {
 }
 
 func square(x float64) float64 { return x * x }
-
-func defined(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
 
 type statistics func(t table, levels []float64) []float64
 
@@ -118,23 +105,20 @@ func figures(n int, opt Options, compute func(drawn []int) []float64) []Figure {
 	values := compute(at)
 	drawn := make([][]float64, len(values))
 	d := dice.Roll(opt.Seed)
-	for range opt.Samples {
-		if n < 2 {
-			break
-		}
+	for k := 0; n > 1 && k < opt.Samples; k++ {
 		for i := range at {
 			at[i] = d.N(n)
 		}
 		for i, x := range compute(at) {
-			if defined(x) {
+			if stats.Known(x) != nil {
 				drawn[i] = append(drawn[i], x)
 			}
 		}
 	}
 	all := make([]Figure, len(values))
 	for i, x := range values {
-		if defined(x) {
-			all[i] = Figure{&x, interval(drawn[i])}
+		if all[i].Value = stats.Known(x); all[i].Value != nil {
+			all[i].CI95 = interval(drawn[i])
 		}
 	}
 	return all

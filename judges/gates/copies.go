@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tidwall/gjson"
-
 	"github.com/trajectory-arena/arena"
 )
 
@@ -89,11 +87,7 @@ func runOf(hashes []uint64) (sum uint64) {
 func (c *copies) before(turn int) {
 	for ; c.read < turn; c.read++ {
 		for _, call := range c.turns[c.read].Calls {
-			text := string(call.Result)
-			if call.Result.Kind() == arena.String {
-				text = gjson.Parse(text).String()
-			}
-			c.find(text)
+			c.find(textOf(call.Result))
 		}
 	}
 }

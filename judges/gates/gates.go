@@ -42,13 +42,11 @@ func Judge(t *arena.Trace, d *arena.Dialogue) arena.Judgement {
 	}
 	passed := 0
 	for i, f := range findings {
-		if !f.passed {
-			j.Detail = f.detail
+		if j.Detail = f.detail; !f.passed {
 			break
 		}
 		j.Gates[i] = true
 		j.Spans = append(j.Spans, arena.Span{Gate: i + 1, Step: f.step, Quote: f.quote})
-		j.Detail = f.detail
 		passed++
 	}
 	if inference.estimated && passed > 0 && len(findings) > 1 {

@@ -95,12 +95,10 @@ var words = sync.OnceValue(loadLexicon)
 
 func loadLexicon() *lexicon {
 	l := &lexicon{entries: map[[entryKey]byte][]entry{}, plain: map[string]bool{}, values: []string{""}}
-	files, err := lexiconFiles.ReadDir("lexicon")
-	if err != nil {
-		return l
-	}
+	files, _ := lexiconFiles.ReadDir("lexicon") // they are a part of the program
 	for _, f := range files {
-		if text, err := lexiconFiles.ReadFile("lexicon/" + f.Name()); err == nil && f.Name() != numbersFile {
+		if f.Name() != numbersFile {
+			text, _ := lexiconFiles.ReadFile("lexicon/" + f.Name())
 			l.readLines(string(text), f.Name() == valuesFile)
 		}
 	}

@@ -108,20 +108,14 @@ func (r *reading) bare(c *cite) bool {
 // idsBeside counts the ids of the cite's sentence, and how many of them differ:
 // two held side by side, or one chosen of those named, are more than an action.
 func (r *reading) idsBeside(c *cite) (named, different int) {
-	cites := r.citesOf(c.sentence)
-	for i := range cites {
-		if cites[i].kind != citeID {
-			continue
-		}
-		named++
-		same := func(o cite) bool {
-			return o.kind == citeID && r.folded[o.start:o.end] == r.folded[cites[i].start:cites[i].end]
-		}
-		if !slices.ContainsFunc(cites[:i], same) {
-			different++
+	ids := map[string]bool{}
+	for _, o := range r.citesOf(c.sentence) {
+		if o.kind == citeID {
+			named++
+			ids[r.folded[o.start:o.end]] = true
 		}
 	}
-	return named, different
+	return named, len(ids)
 }
 
 func (p *passage) unspacedIn(at span) bool {

@@ -105,9 +105,6 @@ func (r *resultReader) object(v *cursor.Cursor, outer *product, depth int) {
 }
 
 func (r *resultReader) put(p product) {
-	if p.id == "" {
-		return
-	}
 	p.step, p.lists = r.step, r.list
 	r.shelf.see(strings.ToLower(p.id), roleID, r.step)
 	if p.brand != "" {

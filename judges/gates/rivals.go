@@ -50,15 +50,13 @@ func (r *reading) candidates() []candidate {
 }
 
 func addCandidate(all []candidate, c candidate, sentence int) []candidate {
-	for i := range all {
-		if all[i].product == c.product && all[i].brand == c.brand {
-			all[i].sentences = append(all[i].sentences, sentence)
-			return all
-		}
-	}
-	if len(all) < maxCandidates {
+	i := slices.IndexFunc(all, func(o candidate) bool { return o.product == c.product && o.brand == c.brand })
+	switch {
+	case i >= 0:
+		all[i].sentences = append(all[i].sentences, sentence)
+	case len(all) < maxCandidates:
 		c.sentences = []int{sentence}
-		return append(all, c)
+		all = append(all, c)
 	}
 	return all
 }
@@ -147,8 +145,8 @@ func (r *reading) kindOf(p *product) []int32 {
 			i++
 			continue
 		}
-		slot, found := r.shelf.slots[title[i:end]]
-		if found && r.shelf.words[slot].query && end-i > 2 && !isValue(title[i:end]) && !p.isBrand(title[i:end]) {
+		word := title[i:end]
+		if slot, found := r.shelf.slots[word]; found && r.shelf.words[slot].query && len(word) > 2 && !isValue(word) && !p.isBrand(word) {
 			p.kind = append(p.kind, slot)
 		}
 		i = end

@@ -66,8 +66,7 @@ type amountFact struct {
 }
 
 type product struct {
-	id, shop, title string
-	brand           string
+	id, title, brand string
 	// cents is its price in hundredths; 0 where no result tells it.
 	cents int64
 	step  int32
@@ -212,7 +211,6 @@ func (s *shelf) put(p product) {
 		known.lists |= p.lists
 		known.title = cmp.Or(known.title, p.title)
 		known.brand = cmp.Or(known.brand, p.brand)
-		known.shop = cmp.Or(known.shop, p.shop)
 		known.cents = cmp.Or(known.cents, p.cents)
 		return
 	}

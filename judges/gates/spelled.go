@@ -25,10 +25,7 @@ type worth struct {
 
 var numberWords = sync.OnceValue(func() map[string]worth {
 	all := map[string]worth{}
-	text, err := lexiconFiles.ReadFile("lexicon/" + numbersFile)
-	if err != nil {
-		return all
-	}
+	text, _ := lexiconFiles.ReadFile("lexicon/" + numbersFile) // it is a part of the program
 	for line := range strings.Lines(string(text)) {
 		value, entries, _ := strings.Cut(strings.TrimSpace(line), ": ")
 		digits, times := strings.CutPrefix(value, "x")

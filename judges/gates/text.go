@@ -7,6 +7,9 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/tidwall/gjson"
+
+	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/internal/text"
 )
 
@@ -53,6 +56,14 @@ const maxQuote = 240
 // clip cuts a passage to maxQuote bytes at a rune's edge.
 func clip(s string) string {
 	return strings.TrimSpace(text.ClipBytes(strings.TrimSpace(s), maxQuote))
+}
+
+// textOf is a JSON string's own text, or any other value as it was written.
+func textOf(r arena.Raw) string {
+	if r.Kind() == arena.String {
+		return gjson.Parse(string(r)).String()
+	}
+	return string(r)
 }
 
 // span is a half-open range of bytes.
@@ -141,13 +152,9 @@ func (r *reading) citeUnspacedBrands() {
 
 func (r *reading) sentenceAt(at int32) (index int, found bool) {
 	return slices.BinarySearchFunc(r.sentences, at, func(s sentence, at int32) int {
-		switch {
-		case s.end <= at:
+		if s.end <= at {
 			return -1
-		case s.start > at:
-			return 1
-		default:
-			return 0
 		}
+		return max(0, cmp.Compare(s.start, at))
 	})
 }

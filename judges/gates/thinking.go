@@ -1,6 +1,8 @@
 package gates
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/trajectory-arena/arena"
@@ -95,7 +97,7 @@ func (w *weigher) weigh(p *passage) {
 		return
 	}
 	r := w.read(p)
-	r.lettered = strings.Contains(p.text, "A:") || strings.Contains(p.text, "A)") || strings.Contains(p.text, "A =") || strings.Contains(p.text, "A=")
+	r.lettered = slices.ContainsFunc([]string{"A:", "A)", "A =", "A="}, func(letter string) bool { return strings.Contains(p.text, letter) })
 	for i := range p.sentences {
 		w.weighSentence(&r, i)
 	}
@@ -137,13 +139,8 @@ func (r *reading) found(s, at span, detail string) *finding {
 // findings is the walk from the second gate on. A datum is a remark on the
 // results, and a choice between returned candidates names data.
 func (w *weigher) findings() []finding {
-	remark, datum := w.remark, w.datum
-	if datum == nil {
-		datum = w.choice
-	}
-	if remark == nil {
-		remark = datum
-	}
+	datum := cmp.Or(w.datum, w.choice)
+	remark := cmp.Or(w.remark, datum)
 	switch {
 	case remark == nil:
 		return []finding{missed("no thinking after the first result says anything about what came back")}

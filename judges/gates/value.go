@@ -12,10 +12,7 @@ import (
 
 // str reads one string value by what its key says of it.
 func (r *resultReader) str(kind keyKind, item *product, raw string, depth int) {
-	if kind == keySkip {
-		return
-	}
-	if strings.IndexByte(raw, '\\') >= 0 {
+	if kind != keySkip && strings.IndexByte(raw, '\\') >= 0 {
 		raw = gjson.Parse(`"` + raw + `"`).String()
 	}
 	switch kind {
@@ -23,7 +20,6 @@ func (r *resultReader) str(kind keyKind, item *product, raw string, depth int) {
 		item.id = cmp.Or(item.id, raw)
 	case keyShop:
 		r.shelf.see(raw, roleShop, r.step)
-		item.shop = raw
 	case keyTitle:
 		item.title = cmp.Or(item.title, clip(raw))
 		r.wordsOf(raw[:min(len(raw), maxText)], roleTitleStart, roleValue)

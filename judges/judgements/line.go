@@ -3,12 +3,10 @@
 package judgements
 
 import (
-	"bytes"
-	"encoding/json"
-	"fmt"
 	"math"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/internal/asjson"
 )
 
 // head begins every line. What is missing is null.
@@ -48,14 +46,14 @@ type span struct {
 	Quote string `json:"quote"`
 }
 
-// Append appends the line of one attempt's judgement, without its line end.
-func Append(dst []byte, t *arena.Trace, j arena.Judgement) ([]byte, error) {
+// Line is the line of one attempt's judgement, without its line end.
+func Line(t *arena.Trace, j arena.Judgement) []byte {
 	h, a := parts(t, &j)
 	spans := make([]span, len(j.Spans))
 	for i, s := range j.Spans {
 		spans[i] = span{s.Gate, orNull(max(s.Step, 0)), s.Quote}
 	}
-	return encode(dst, struct {
+	return asjson.Plain(struct {
 		head
 		Score *float64 `json:"score"`
 		Gates []bool   `json:"gates"`
@@ -73,29 +71,19 @@ type verdict struct {
 	Quote   *string    `json:"quote"`
 }
 
-// AppendSteps appends the line of one attempt's judgement of steps, without its
-// line end. Where there are no verdicts, steps is null.
-func AppendSteps(dst []byte, t *arena.Trace, j *arena.StepJudgement) ([]byte, error) {
+// StepsLine is the line of one attempt's judgement of steps, without its line end.
+// Where there are no verdicts, steps is null.
+func StepsLine(t *arena.Trace, j *arena.StepJudgement) []byte {
 	h, a := parts(t, &j.Judgement)
 	var steps []verdict
 	for _, v := range j.Steps {
 		steps = append(steps, verdict{v.Step, v.Need, orNull(v.Reason), orNull(v.Quote)})
 	}
-	return encode(dst, struct {
+	return asjson.Plain(struct {
 		head
 		Steps []verdict `json:"steps"`
 		asked
 	}{h, steps, a})
-}
-
-func encode(dst []byte, line any) ([]byte, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(line); err != nil {
-		return dst, fmt.Errorf("encode judgement: %w", err)
-	}
-	return append(dst, bytes.TrimSuffix(b.Bytes(), []byte("\n"))...), nil
 }
 
 func orNull[T comparable](v T) *T {

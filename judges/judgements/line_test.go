@@ -33,9 +33,8 @@ func TestLinesAreAsPromised(t *testing.T) {
 		},
 	}
 	for name, tt := range tests {
-		got, err := judgements.Append([]byte(">"), trace, tt.judgement)
-		if err != nil || string(got) != ">"+tt.want {
-			t.Errorf("%s: %v\n got %s\nwant %s", name, err, got, tt.want)
+		if got := string(judgements.Line(trace, tt.judgement)); got != tt.want {
+			t.Errorf("%s:\n got %s\nwant %s", name, got, tt.want)
 		}
 	}
 }

@@ -51,23 +51,20 @@ func (j *Judge) answer(ctx context.Context, q question, voted map[int]bool) (ver
 
 // held is the ledger's verdict.
 func (j *Judge) held(q question) (verdict, bool, error) {
-	e, err := j.ledger.Answer(q.ask)
-	if errors.Is(err, ledger.ErrNotHeld) {
-		return verdict{}, false, nil
-	}
-	if err != nil {
-		return verdict{}, false, err
-	}
-	v, ok := j.replay(q, e)
-	return v, ok, nil
+	v, _, ok, err := j.kept(q, j.ledger.Answer, q.ask)
+	return v, ok, err
 }
 
-// replay reads a kept reply again. Should it no longer be readable, it is as
-// if it had never come.
-func (j *Judge) replay(q question, e ledger.Exchange) (verdict, bool) {
-	r, err := model.Read(e.Reply)
-	if err != nil {
-		return verdict{}, false
+// kept looks up a reply and reads it again. Should it no longer be readable, it is as if
+// it had never come.
+func (j *Judge) kept(q question, find func(id string) (ledger.Exchange, error), id string) (v verdict, e ledger.Exchange, ok bool, err error) {
+	e, err = find(id)
+	if errors.Is(err, ledger.ErrNotHeld) {
+		return v, e, false, nil
+	}
+	r, bad := model.Read(e.Reply)
+	if err != nil || bad != nil {
+		return v, e, false, err
 	}
 	a, outcome := q.readReply(r.Text())
 	member := 0
@@ -76,8 +73,8 @@ func (j *Judge) replay(q question, e ledger.Exchange) (verdict, bool) {
 			member = i
 		}
 	}
-	v := verdict{outcome: outcome, answer: a, member: member, model: e.Model, spent: e.Total, held: e.Held, detail: a.Explanation}
-	return v, outcome == arena.JudgeScored
+	v = verdict{outcome: outcome, answer: a, member: member, model: e.Model, spent: e.Total, held: e.Held, detail: a.Explanation}
+	return v, e, outcome == arena.JudgeScored, nil
 }
 
 // live asks one model after the other until one gives an answer, the tries are

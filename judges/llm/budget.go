@@ -56,14 +56,12 @@ func (b *budget) reserve(ctx context.Context, most func() amount) (amount, error
 }
 
 func (b *budget) try(a amount) (ok bool, err error) {
-	switch unbounded := b.usd == nil && b.tokens == nil; {
+	switch bounded := b.usd != nil || b.tokens != nil; {
 	case b.closed:
 		return false, ErrBudget
-	case !unbounded && a.guess && b.open > 0:
+	case bounded && b.open > 0 && (a.guess || !b.fits(a)):
 		return false, nil
-	case !unbounded && !b.fits(a) && b.open > 0:
-		return false, nil
-	case !unbounded && !b.fits(a):
+	case bounded && !b.fits(a):
 		b.closed = true
 		b.wake()
 		return false, ErrBudget
@@ -112,12 +110,7 @@ func (c Config) Share(i, n int) Config {
 	if n < 2 {
 		return c
 	}
-	part := func(all int) int {
-		if i < all%n {
-			return all/n + 1
-		}
-		return all / n
-	}
+	part := func(all int) int { return (all + n - 1 - i) / n }
 	if c.BudgetTokens != nil {
 		c.BudgetTokens = new(part(*c.BudgetTokens))
 	}

@@ -91,17 +91,15 @@ func (v *view) check(b *strings.Builder, turn int) {
 		if len(list.items) == 0 || list.most <= 0 {
 			continue
 		}
-		b.WriteString(list.head)
+		var shown []string
 		for i, item := range list.items {
-			if i > 0 {
-				b.WriteString(", ")
-			}
-			if b.WriteString(line(item, maxGround)); i+1 < len(list.items) && len(strings.Join(list.items[:i+2], ", ")) > list.most {
-				b.WriteString(", …")
+			if i > 0 && len(strings.Join(list.items[:i+1], ", ")) > list.most {
+				shown = append(shown, "…")
 				break
 			}
+			shown = append(shown, line(item, maxGround))
 		}
-		b.WriteByte('\n')
+		b.WriteString(list.head + strings.Join(shown, ", ") + "\n")
 	}
 }
 

@@ -57,9 +57,8 @@ type Judge struct {
 	panel   *panel
 	clients []*model.Client
 	ledger  *ledger.Ledger
-	prices  prices.Table
+	options Options
 	budget  *budget
-	payer   string
 	flight  singleflight.Group
 	// unanswered are this run's verdicts without a score, by question.
 	unanswered sync.Map
@@ -75,18 +74,17 @@ func New(cfg Config, l *ledger.Ledger, o Options) (*Judge, error) {
 		return nil, err
 	}
 	whole, err := reasoning(cfg)
-	if err != nil {
+	steps, bad := stepwise(cfg)
+	if err = errors.Join(err, bad); err != nil {
 		return nil, err
 	}
-	steps, err := stepwise(cfg)
-	if err != nil {
-		return nil, err
+	j := &Judge{
+		cfg: cfg, whole: whole, steps: steps, ledger: l, options: o, panel: newPanel(cfg),
+		budget: &budget{usd: cfg.BudgetUSD, tokens: cfg.BudgetTokens, changed: make(chan struct{})},
 	}
-	j := &Judge{cfg: cfg, whole: whole, steps: steps, ledger: l, prices: o.Prices, budget: &budget{usd: cfg.BudgetUSD, tokens: cfg.BudgetTokens, changed: make(chan struct{})}, payer: o.Payer}
 	if o.Payer != "" {
 		j.budget.spend(l.Paid(o.Payer).Spent)
 	}
-	j.panel = newPanel(cfg)
 	shared := map[string]*model.Client{}
 	for _, m := range cfg.Panel {
 		e := cfg.endpoint(m)

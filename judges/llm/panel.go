@@ -97,11 +97,8 @@ func (p *panel) unreadable(member int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.bad[member]++
-	if p.bad[member] < setAsideAfter {
-		return
-	}
 	for i, aside := range p.aside {
-		if i != member && !aside {
+		if p.bad[member] >= setAsideAfter && i != member && !aside {
 			p.aside[member] = true
 		}
 	}

@@ -28,7 +28,7 @@ const (
 	completionReserve = 2
 )
 
-// Prediction is what judging would cost. Predictions add up.
+// Prediction is what judging would cost.
 type Prediction struct {
 	// Calls are requests to send if none fails; answers the ledger holds need
 	// none.
@@ -84,42 +84,32 @@ func (f *Forecast) add(q question) error {
 		return nil
 	}
 	f.asked[q.ask] = true
-	p, err := f.judge.predict(q)
-	f.Prediction = f.Plus(p)
-	return err
-}
-
-// Plus is the sum of both predictions.
-func (p Prediction) Plus(o Prediction) Prediction {
-	return Prediction{Calls: p.Calls + o.Calls, Held: p.Held + o.Held, Spent: p.Spent.Plus(o.Spent)}
-}
-
-func (j *Judge) predict(q question) (Prediction, error) {
-	member := q.order[0]
+	j, member := f.judge, q.order[0]
 	key, err := j.clients[member].Key(j.to(q, member))
 	if err != nil {
-		return Prediction{}, err
+		return err
 	}
 	_, byAsk := j.ledger.Answer(q.ask)
 	_, byKey := j.ledger.Reply(key)
 	for _, err := range []error{byAsk, byKey} {
 		if err == nil {
-			return Prediction{Held: 1, Spent: ledger.Free()}, nil
+			f.Held++
 		}
 		if !errors.Is(err, ledger.ErrNotHeld) {
-			return Prediction{}, err
+			return err
 		}
 	}
-	if j.ledger.Unread(q.ask) >= j.cfg.Tries {
-		return Prediction{Spent: ledger.Free()}, nil
+	if j.ledger.Unread(q.ask) < j.cfg.Tries {
+		f.Calls++
+		f.Spent = f.Plus(j.expect(q, member))
 	}
-	return Prediction{Calls: 1, Spent: j.expect(q, member)}, nil
+	return nil
 }
 
 // expect is what a question is likely to cost.
 func (j *Judge) expect(q question, member int) ledger.Spent {
 	model := j.cfg.Panel[member].Model
-	s := ledger.Spent{Prompt: tokensOf(q.bytes), Completion: q.expected(q.verdicts)}
+	s := ledger.Spent{Prompt: tokensOf(q.bytes), Completion: q.expected * q.verdicts}
 	if u := j.ledger.Usage(model, q.prompt.sha256); u.Answers > 0 {
 		s.Prompt = int(math.Round(float64(q.bytes) * float64(u.Prompt) / float64(u.PromptBytes)))
 		s.Completion = int(math.Round(float64(q.verdicts) * float64(u.Completion) / float64(u.Verdicts)))
@@ -130,7 +120,7 @@ func (j *Judge) expect(q question, member int) ledger.Spent {
 
 // price takes no token of the prompt for cached: nobody can know.
 func (j *Judge) price(model string, s ledger.Spent) *float64 {
-	return j.prices.Cost(model, prices.Tokens{Prompt: s.Prompt, Completion: s.Completion})
+	return j.options.Prices.Cost(model, prices.Tokens{Prompt: s.Prompt, Completion: s.Completion})
 }
 
 // most is what a question may cost for all that is known.

@@ -34,11 +34,10 @@ const (
 func readPrompt(path string, embedded []byte) (prompt, error) {
 	source := embedded
 	if path != "" {
-		b, err := os.ReadFile(path)
-		if err != nil {
+		var err error
+		if source, err = os.ReadFile(path); err != nil {
 			return prompt{}, fmt.Errorf("read prompt: %w", err)
 		}
-		source = b
 	}
 	p, err := parsePrompt(string(source))
 	if err != nil {
@@ -170,11 +169,10 @@ func (j *Judge) questions(k *kind, t *arena.Trace, d *arena.Dialogue) ([][]quest
 				q.verdicts = steps
 			}
 			q.params = j.params(v, s)
-			ask, err := j.askOf(q)
-			if err != nil {
+			var err error
+			if q.ask, err = j.askOf(q); err != nil {
 				return nil, err
 			}
-			q.ask = ask
 			votes[v] = append(votes[v], q)
 		}
 	}

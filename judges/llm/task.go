@@ -68,11 +68,11 @@ func (f *Forecast) Do(_ context.Context, t Task) (Reply, error) {
 		return Reply{}, err
 	}
 	r := Reply{Outcome: arena.JudgeScored, Text: t.StandIn, Spent: ledger.Free()}
-	if v, held, err := f.judge.held(q); held || err != nil {
+	v, held, err := f.judge.held(q)
+	if held {
 		r.Text = v.Explanation
-		return r, err
 	}
-	return r, nil
+	return r, err
 }
 
 // task is a question of a kind of its own: what is read stands where a judgement
@@ -85,7 +85,7 @@ func (j *Judge) task(t Task) (question, error) {
 	q := question{
 		kind: &kind{
 			prompt: prompt{sha256: t.PromptSHA256()}, schema: schema, name: t.Key, wanted: "a text under " + t.Key, each: true,
-			expected: func(int) int { return t.Expected },
+			expected: t.Expected,
 			read: func(text string, _ int) (a answer, outcome arena.JudgeOutcome) {
 				a.Explanation, outcome = reply.Text(text, t.Key)
 				return a, outcome
@@ -123,9 +123,8 @@ type kind struct {
 	read func(text string, verdicts int) (answer, arena.JudgeOutcome)
 	// samples joins one model's samples into a vote, votes the votes.
 	samples, votes func([]verdict) verdict
-	// expected is the tokens of an answer with so many verdicts, until one was
-	// seen.
-	expected func(verdicts int) int
+	// expected is the tokens of an answer for each verdict, until one was seen.
+	expected int
 }
 
 // reasoningSchema asks for the evidence first: a model that has to quote before
@@ -144,7 +143,7 @@ func reasoning(cfg Config) (*kind, error) {
 		prompt: p, render: Render, schema: reasoningSchema, name: "judgement", wanted: "a score on offer",
 		judgeable: Judgeable,
 		samples:   byScore(lowerMode), votes: byScore(lowerMedian),
-		expected: func(int) int { return expectedAnswer },
+		expected: expectedAnswer,
 	}
 	if cfg.Aggregate == Majority {
 		k.votes = k.samples
@@ -171,7 +170,7 @@ func stepwise(cfg Config) (*kind, error) {
 		each:      true,
 		judgeable: func(_ *arena.Trace, d *arena.Dialogue) bool { return HasSteps(d) },
 		samples:   majority, votes: majority,
-		expected: func(verdicts int) int { return verdicts * expectedVerdict },
+		expected: expectedVerdict,
 		read: func(text string, verdicts int) (answer, arena.JudgeOutcome) {
 			said, outcome := reply.ParseSteps(text, verdicts)
 			return answer{steps: said}, outcome

@@ -23,7 +23,7 @@ func (j *Judge) try(ctx context.Context, q question, member, try int, before led
 	}
 	e := ledger.Exchange{
 		Key: key, Ask: q.ask, Model: cq.Model, PromptSHA256: q.prompt.sha256, Try: try, PromptBytes: q.bytes, Verdicts: q.verdicts,
-		Outcome: arena.JudgeFailed, Tokens: ledger.Free(), Total: before, Payer: j.payer,
+		Outcome: arena.JudgeFailed, Tokens: ledger.Free(), Total: before, Payer: j.options.Payer,
 	}
 	v, found, err := j.sameRequest(q, e, member)
 	if found || err != nil {
@@ -58,16 +58,9 @@ func (j *Judge) try(ctx context.Context, q question, member, try int, before led
 // sameRequest looks for the same request under another question, such as an
 // earlier run's with another panel, and notes it under this one.
 func (j *Judge) sameRequest(q question, e ledger.Exchange, member int) (verdict, bool, error) {
-	same, err := j.ledger.Reply(e.Key)
-	if errors.Is(err, ledger.ErrNotHeld) {
-		return verdict{}, false, nil
-	}
-	if err != nil {
-		return verdict{}, false, err
-	}
-	v, ok := j.replay(q, same)
+	v, same, ok, err := j.kept(q, j.ledger.Reply, e.Key)
 	if !ok {
-		return verdict{}, false, nil
+		return verdict{}, false, err
 	}
 	v.member = member
 	same.Ask, same.Try, same.Tokens, same.Held = e.Ask, e.Try, ledger.Free(), false
@@ -116,7 +109,7 @@ func (j *Judge) spent(e *ledger.Exchange, r model.Exchange) ledger.Spent {
 	if r.Counted() {
 		n = prices.Tokens{Prompt: int(r.Usage.Prompt), Cached: int(r.Usage.Cached), Completion: int(r.Usage.Completion)}
 	}
-	return ledger.Spent{Prompt: n.Prompt, Completion: n.Completion, USD: j.prices.Cost(e.Model, n)}
+	return ledger.Spent{Prompt: n.Prompt, Completion: n.Completion, USD: j.options.Prices.Cost(e.Model, n)}
 }
 
 func tokensOf(bytes int) int { return int(math.Ceil(float64(bytes) / bytesPerToken)) }

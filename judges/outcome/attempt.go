@@ -16,8 +16,7 @@ type attempt struct {
 }
 
 // score fills the scores, or raises why there are none. Its error ends the run.
-func (a *attempt) score(ctx context.Context, t *arena.Trace, problems *specs) error {
-	s := problems.of(t, a.problem)
+func (a *attempt) score(ctx context.Context, t *arena.Trace, s spec) error {
 	d := readDialogue(t)
 	a.scores.Length, a.scores.Format = d.length, d.format
 	pairs := a.lookUp(s, d.recommended)
@@ -98,13 +97,7 @@ func (a *attempt) add(axes *arena.Axes, h *held) float64 {
 	return rule
 }
 
-func flag(ok bool) *int {
-	n := 0
-	if ok {
-		n = 1
-	}
-	return &n
-}
+func flag(ok bool) *int { return new(map[bool]int{true: 1}[ok]) }
 
 // source says where title similarity came from: carried vectors count only
 // where they sufficed for at least one title, or none was needed.

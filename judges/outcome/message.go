@@ -2,6 +2,7 @@ package outcome
 
 import (
 	"cmp"
+	"slices"
 
 	"github.com/tidwall/gjson"
 
@@ -61,11 +62,9 @@ func readStep(s *arena.Step, room []call) message {
 func arguments(raw arena.Raw) string {
 	text := string(raw)
 	if raw.Kind() == arena.String {
-		if text = gjson.Parse(text).Str; !cursor.Valid(text) {
-			return ""
-		}
+		text = gjson.Parse(text).Str
 	}
-	if arena.Raw(text).Kind() != arena.Object {
+	if arena.Raw(text).Kind() != arena.Object || raw.Kind() == arena.String && !cursor.Valid(text) {
 		return ""
 	}
 	return text
@@ -131,11 +130,8 @@ func members(r gjson.Result, keys ...string) []gjson.Result {
 // readTimestamp follows Python: a boolean is a number, and a missing
 // extra_info is an empty one, but one of another type cannot be read.
 func readTimestamp(extra gjson.Result) (timed, stamped bool) {
-	if !extra.Exists() {
-		return true, false
-	}
 	if !extra.IsObject() {
-		return false, false
+		return !extra.Exists(), false
 	}
 	stamp := decode(members(extra, "timestamp")[0])
 	return true, stamp.IsNumber() && asNumber(stamp) > 0
@@ -159,16 +155,8 @@ func (m *message) format() float64 {
 const unstampedShare = 0.5
 
 func (m *message) wellFormed() bool {
-	if m.think == "" || len(m.calls) == 0 && m.response == "" {
+	if m.think == "" || len(m.calls) == 0 && m.response == "" || m.tagged || tag.MatchString(m.think) || tag.MatchString(m.response) {
 		return false
 	}
-	if tag.MatchString(m.think) || tag.MatchString(m.response) {
-		return false
-	}
-	for _, c := range m.calls {
-		if c.kind != arena.String || c.parameters == "" {
-			return false
-		}
-	}
-	return !m.tagged
+	return !slices.ContainsFunc(m.calls, func(c call) bool { return c.kind != arena.String || c.parameters == "" })
 }

@@ -34,28 +34,25 @@ func reraise(fault error) {
 
 // catch gives what rules raise, as Python's except does; nil where they raise nothing.
 func catch(rules func()) (fault error) {
-	defer func() {
-		switch p := recover().(type) {
-		case nil:
-		case raised:
-			fault = p.error
-		default:
-			panic(p)
-		}
-	}()
+	defer func() { fault = raisedBy(recover()) }()
 	rules()
 	return nil
 }
 
 // within, deferred, says of what the rules around it raise where that was.
 func within(where string) {
-	switch p := recover().(type) {
-	case nil:
-	case raised:
-		raise("%s: %w", where, p.error)
-	default:
+	if fault := raisedBy(recover()); fault != nil {
+		raise("%s: %w", where, fault)
+	}
+}
+
+// raisedBy is the fault of a panic that rules began; others go on.
+func raisedBy(p any) error {
+	r, is := p.(raised)
+	if p != nil && !is {
 		panic(p)
 	}
+	return r.error
 }
 
 // decode is one value as Python reads it. An integer that Python refuses to read,

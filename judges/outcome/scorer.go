@@ -24,8 +24,10 @@ type Products interface {
 // if its Products and Titles may.
 type Scorer struct {
 	products *documents
-	problems specs
 	titles   Titles
+	// problems are what the rules read of each *arena.Problem, as a func() (spec, error):
+	// a day asks thousands of attempts the same few hundred.
+	problems sync.Map
 }
 
 // New returns a scorer over a catalogue. Without titles (nil), titles are left
@@ -43,7 +45,7 @@ func (s *Scorer) Score(ctx context.Context, t *arena.Trace, p *arena.Problem) (a
 	}
 	a := attempt{products: s.products, titles: s.titles, problem: p}
 	var stop error
-	fault := catch(func() { stop = a.score(ctx, t, &s.problems) })
+	fault := catch(func() { stop = a.score(ctx, t, s.asked(t, p)) })
 	if stop != nil {
 		return arena.Outcome{}, fmt.Errorf("score %s: %w", t.ID, stop)
 	}
@@ -90,19 +92,8 @@ type wish struct {
 	fault error
 }
 
-// specs are the problems as the rules read them; a day asks thousands of
-// attempts the same few hundred. The zero value is ready to use.
-type specs struct {
-	read sync.Map // *arena.Problem to readSpec's answer
-}
-
-type specAnswer struct {
-	spec spec
-	err  error
-}
-
-// of says what the attempt is held against.
-func (s *specs) of(t *arena.Trace, p *arena.Problem) spec {
+// asked says what the attempt is held against.
+func (s *Scorer) asked(t *arena.Trace, p *arena.Problem) spec {
 	switch {
 	case t.Status != arena.StatusSuccess:
 		raise("the attempt ended with status %s", t.Status)
@@ -111,15 +102,13 @@ func (s *specs) of(t *arena.Trace, p *arena.Problem) spec {
 	case p == nil:
 		raise("problem %q is not among the problems", t.ProblemID)
 	}
-	known, ok := s.read.Load(p)
+	known, ok := s.problems.Load(p)
 	if !ok {
-		var answer specAnswer
-		answer.spec, answer.err = readSpec(p)
-		known, _ = s.read.LoadOrStore(p, answer)
+		known, _ = s.problems.LoadOrStore(p, sync.OnceValues(func() (spec, error) { return readSpec(p) }))
 	}
-	answer := known.(specAnswer)
-	reraise(answer.err)
-	return answer.spec
+	asked, fault := known.(func() (spec, error))()
+	reraise(fault)
+	return asked
 }
 
 // Scorable says why no attempt at a problem can be scored, whatever it does: the

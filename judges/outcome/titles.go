@@ -146,8 +146,8 @@ func cosine(a, b []float64) float64 {
 		aa += float64(a[i] * a[i])
 		bb += float64(b[i] * b[i])
 	}
-	if aa == 0 || bb == 0 {
-		return 0
+	if lengths := math.Sqrt(aa) * math.Sqrt(bb); lengths > 0 {
+		return dot / lengths
 	}
-	return dot / (math.Sqrt(aa) * math.Sqrt(bb))
+	return 0
 }

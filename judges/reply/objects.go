@@ -35,11 +35,9 @@ func objects(text string, visit func(start int, m lenient.Mended)) bool {
 		if m.Complete {
 			next = i + m.End
 		}
-		step := strings.IndexByte(text[next:], '{')
-		if step < 0 {
-			break
+		if i = strings.IndexByte(text[next:], '{'); i >= 0 {
+			i += next
 		}
-		i = next + step
 	}
 	return true
 }

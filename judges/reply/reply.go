@@ -68,14 +68,14 @@ func Parse(text string) (Answer, arena.JudgeOutcome) {
 // that was cut off is none.
 func Text(text, key string) (string, arena.JudgeOutcome) {
 	object, whole, outcome := find(text, key)
-	if outcome != arena.JudgeScored {
+	said := strings.TrimSpace(gjson.Get(object, key).Str)
+	switch {
+	case outcome != arena.JudgeScored:
 		return "", outcome
-	}
-	said := gjson.Get(object, key)
-	if !whole || said.Type != gjson.String || strings.TrimSpace(said.Str) == "" {
+	case !whole || said == "":
 		return "", arena.JudgeUnparsed
 	}
-	return strings.TrimSpace(said.Str), arena.JudgeScored
+	return said, outcome
 }
 
 // find gives the object with the key that counts, and whether it is whole;
@@ -178,10 +178,9 @@ func spans(v gjson.Result) []arena.Span {
 	for _, e := range v.Array() {
 		gate, step := e.Get("gate").Int(), e.Get("step").Int()
 		quote := clip(e.Get("quote").String(), maxQuote)
-		if quote == "" || gate < 1 || gate > int64(len(Scores)-1) || len(out) == maxSpans {
-			continue
+		if quote != "" && gate >= 1 && gate < int64(len(Scores)) && len(out) < maxSpans {
+			out = append(out, arena.Span{Gate: int(gate), Step: int(max(0, min(step, 1<<30))), Quote: quote})
 		}
-		out = append(out, arena.Span{Gate: int(gate), Step: int(max(0, min(step, 1<<30))), Quote: quote})
 	}
 	return out
 }

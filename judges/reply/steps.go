@@ -50,12 +50,10 @@ func note(verdicts []arena.StepVerdict, v gjson.Result) bool {
 	}
 	need := arena.Need(strings.ToLower(strings.TrimSpace(v.Get("verdict").String())))
 	known := &verdicts[step-1]
-	switch need {
-	case arena.StepNeeded, arena.StepWaste, arena.StepUnclear:
-	default:
+	switch {
+	case !slices.Contains([]arena.Need{arena.StepNeeded, arena.StepWaste, arena.StepUnclear}, need):
 		return false
-	}
-	if known.Need != "" {
+	case known.Need != "":
 		return known.Need == need
 	}
 	*known = arena.StepVerdict{

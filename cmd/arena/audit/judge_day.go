@@ -106,15 +106,12 @@ func (d *judgeDay) one(ctx context.Context, t *arena.Trace) (*judged, error) {
 	if j.stopped != nil && !leavesRest(j.stopped) {
 		return nil, j.stopped
 	}
-	var line []byte
-	var err error
+	line := judgements.Line(t, j.Judgement)
 	if d.flags.steps {
-		line, err = judgements.AppendSteps(nil, t, &j.StepJudgement)
-	} else {
-		line, err = judgements.Append(nil, t, j.Judgement)
+		line = judgements.StepsLine(t, &j.StepJudgement)
 	}
 	j.line = append([]byte(cli.WithoutSecrets(string(line))), '\n')
-	return j, err
+	return j, nil
 }
 
 // leavesRest reports whether an error leaves what is missing to the next run.

@@ -87,16 +87,14 @@ func (f *protectFlags) refused(p student.Problems) (map[string]string, error) {
 		return nil, cli.Usage(errors.New("nothing says which problems may not be trained on"), "name the corpus with --corpus, a --bank or --held-out file, or say --unguarded")
 	}
 	known, err := f.known()
+	var refused map[string]string
 	if err == nil {
-		var refused map[string]string
-		if refused, err = environment.Refuse(known, p); err == nil {
-			return refused, nil
-		}
+		refused, err = environment.Refuse(known, p)
 	}
 	if errors.Is(err, guard.ErrEmptyBank) {
 		return nil, cli.Usage(err, "what was named protects nothing: name another, or say --unguarded")
 	}
-	return nil, cli.Otherwise(err, "--corpus names a corpus, --bank its bank.json; "+cli.BankForms)
+	return refused, cli.Otherwise(err, "--corpus names a corpus, --bank its bank.json; "+cli.BankForms)
 }
 
 func (f *protectFlags) known() (*finish.Known, error) {
@@ -134,18 +132,13 @@ func (f *protectFlags) sources() (all []*finish.Source, err error) {
 
 func (f *protectFlags) teachers() (map[string][]arena.Call, error) {
 	sources, err := f.sources()
-	if err != nil {
-		return nil, err
-	}
 	all := map[string][]arena.Call{}
 	for _, s := range sources {
-		of, err := environment.Teachers(s)
-		if err != nil {
-			return nil, err
-		}
+		of, bad := environment.Teachers(s)
 		maps.Copy(all, of)
+		err = errors.Join(err, bad)
 	}
-	return all, nil
+	return all, err
 }
 
 type payFlags struct {
@@ -168,9 +161,9 @@ func newEnvReward(s *cli.Streams) *cobra.Command {
 }
 
 func (f *payFlags) run(ctx context.Context, s *cli.Streams, days []string) error {
-	problems, err := student.ReadProblems(f.problems)
+	problems, err := readProblems(f.problems)
 	if err != nil {
-		return cli.Failed(err, "--problems names JSON lines or one JSON array, each with the reward that it is scored by")
+		return err
 	}
 	local, err := f.shop.open(ctx)
 	if err != nil {
@@ -189,10 +182,7 @@ func (f *payFlags) run(ctx context.Context, s *cli.Streams, days []string) error
 	err = cli.WriteWhole(s, f.Out, func(w io.Writer) error {
 		all, bad := cli.Scanned(ctx, &d, inputs, func(ctx context.Context, t *arena.Trace) (environment.Line, error) {
 			line, lost := payer.Trajectory(ctx, t)
-			if lost != nil {
-				lost = cli.Failed(lost, "titles could not be embedded: start the endpoint, or leave --embeddings out")
-			}
-			return line, lost
+			return line, cli.Otherwise(lost, "titles could not be embedded: start the endpoint, or leave --embeddings out")
 		})
 		if bad != nil {
 			return bad

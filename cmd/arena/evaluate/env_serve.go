@@ -20,7 +20,6 @@ import (
 	"github.com/trajectory-arena/arena/internal/model"
 	"github.com/trajectory-arena/arena/internal/webclient"
 	"github.com/trajectory-arena/arena/shop"
-	"github.com/trajectory-arena/arena/student"
 	"github.com/trajectory-arena/arena/student/dialect"
 	"github.com/trajectory-arena/arena/student/rollout"
 )
@@ -77,9 +76,9 @@ func (f *envFlags) run(ctx context.Context, s *cli.Streams) (err error) {
 	if err != nil {
 		return err
 	}
-	problems, err := student.ReadProblems(f.problems)
+	problems, err := readProblems(f.problems)
 	if err != nil {
-		return cli.Failed(err, "--problems names JSON lines or one JSON array, each with the reward that it is scored by")
+		return err
 	}
 	e := &environment.Environment{Problems: problems, Limits: f.limits, Now: time.Now, NewID: rand.Text}
 	if e.Refused, err = f.guard.refused(problems); err != nil {

@@ -107,13 +107,12 @@ func (f *Flags) cost(s *evaluation.Summary, gpuSeconds *float64) evaluation.Cost
 	return c
 }
 
-func (f *Flags) readPrices() error {
+func (f *Flags) readPrices() (err error) {
 	if f.prices == "" {
 		return nil
 	}
-	var err error
 	if f.priceTable, err = prices.Read(f.prices); err != nil {
-		return cli.Usage(err, "--prices is a YAML file, model: {prompt: USD, cached_prompt: USD, completion: USD} per million tokens")
+		err = cli.Usage(err, "--prices is a YAML file, model: {prompt: USD, cached_prompt: USD, completion: USD} per million tokens")
 	}
-	return nil
+	return err
 }

@@ -25,15 +25,16 @@ const evalHeap = 160 << 20
 // Run plays the rollouts that f asks for and writes the run folder.
 func Run(ctx context.Context, s *cli.Streams, f *Flags) error {
 	cli.LimitHeap(evalHeap)
-	if err := f.check(); err != nil {
-		return err
+	err := f.check()
+	if err == nil {
+		err = f.readPrices()
 	}
-	if err := f.readPrices(); err != nil {
-		return err
-	}
-	problems, err := student.ReadProblems(f.Problems)
 	if err != nil {
-		return cli.Failed(err, "problems are JSON lines or one JSON array, each with the reward that it is scored by")
+		return err
+	}
+	problems, err := readProblems(f.Problems)
+	if err != nil {
+		return err
 	}
 	local, err := f.Shop.open(ctx)
 	if err != nil {
@@ -48,6 +49,11 @@ func Run(ctx context.Context, s *cli.Streams, f *Flags) error {
 		return err
 	}
 	return f.report(s, summary)
+}
+
+func readProblems(path string) (student.Problems, error) {
+	p, err := student.ReadProblems(path)
+	return p, cli.Otherwise(err, "problems are JSON lines or one JSON array, each with the reward that it is scored by")
 }
 
 func (f *Flags) judged(ctx context.Context, s *cli.Streams, run *student.Run) (summary *evaluation.Summary, err error) {
@@ -144,8 +150,7 @@ func (f *Flags) play(ctx context.Context, s *cli.Streams, run *student.Run) (sum
 	if left > 0 {
 		return f.playServed(ctx, w, run)
 	}
-	w.servers, err = f.keepIdentities(nil)
-	if err != nil {
+	if w.servers, err = f.keepIdentities(nil); err != nil {
 		return nil, err
 	}
 	return w.play(ctx, run)

@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -80,8 +79,7 @@ func (w *evalWatch) start(ctx context.Context) (stop func(*evaluation.Summary) e
 	}
 	watcher := telemetry.Watcher{
 		Bases: w.flags.Asked.URLs, Key: os.Getenv(w.flags.keyEnv), GPUs: w.gpus, Path: w.file(student.TelemetrySeries), Now: time.Now,
-		Loaded: time.Since(w.began),
-		Every:  watchEvery, Rollouts: w.rollouts, Seen: w.show,
+		Loaded: time.Since(w.began), Every: watchEvery, Rollouts: w.rollouts, Seen: w.show,
 	}
 	w.began = time.Now()
 	watched := make(chan error, 1)
@@ -103,14 +101,14 @@ func (w *evalWatch) visibleGPUs() string {
 	if said := visibleDevices.FindStringSubmatch(w.flags.serve); said != nil {
 		return said[1]
 	}
-	var taken []string
+	taken := ""
 	for _, s := range w.servers {
 		if s.GPUs != "" {
-			taken = append(taken, s.GPUs)
+			taken += "," + s.GPUs
 		}
 	}
-	if w.flags.serve == "" && len(taken) > 0 {
-		return strings.Join(taken, ",")
+	if w.flags.serve == "" && taken != "" {
+		return taken[1:]
 	}
 	return os.Getenv("CUDA_VISIBLE_DEVICES")
 }
@@ -131,36 +129,29 @@ func (w *evalWatch) show(s telemetry.Sample) {
 	if w.flags.Quiet {
 		return
 	}
-	w.line.Show(func(now time.Time) string {
-		return strings.Join(slices.Concat(w.progressWords(now), serverWords(s.Server)), ", ")
-	})
+	w.line.Show(func(now time.Time) string { return w.progress(now) + serverWords(s.Server) })
 	if w.rollouts() == w.total {
 		w.line.Clear()
 	}
 }
 
-func (w *evalWatch) progressWords(now time.Time) []string {
+func (w *evalWatch) progress(now time.Time) string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	rate := float64(w.done) / now.Sub(w.began).Seconds()
-	words := []string{
-		fmt.Sprintf("%d of %d rollouts", w.done, w.total), fmt.Sprintf("%d solved", w.successes), fmt.Sprintf("%d infra", w.lost),
-		fmt.Sprintf("%.1f/s", rate),
-	}
+	rate, left := float64(w.done)/now.Sub(w.began).Seconds(), ""
 	if rate > 0 {
-		left := time.Duration(float64(w.total-w.done) / rate * float64(time.Second))
-		words = append(words, fmt.Sprintf("about %s left", left.Round(time.Second)))
+		left = fmt.Sprintf(", about %s left", time.Duration(float64(w.total-w.done)/rate*float64(time.Second)).Round(time.Second))
 	}
-	return append(words, fmt.Sprintf("limits %v", w.pool.Limits()))
+	return fmt.Sprintf("%d of %d rollouts, %d solved, %d infra, %.1f/s%s, limits %v", w.done, w.total, w.successes, w.lost, rate, left, w.pool.Limits())
 }
 
-func serverWords(m map[string]float64) (words []string) {
+func serverWords(m map[string]float64) (words string) {
 	for _, k := range []struct {
 		key, format string
 		scale       float64
-	}{{"running", "running %.0f", 1}, {"waiting", "waiting %.0f", 1}, {"kv_cache_use", "KV cache %.0f %%", 100}, {"prefix_hit_rate", "prefix hits %.0f %%", 100}} {
+	}{{"running", ", running %.0f", 1}, {"waiting", ", waiting %.0f", 1}, {"kv_cache_use", ", KV cache %.0f %%", 100}, {"prefix_hit_rate", ", prefix hits %.0f %%", 100}} {
 		if v, known := m[k.key]; known {
-			words = append(words, fmt.Sprintf(k.format, k.scale*v))
+			words += fmt.Sprintf(k.format, k.scale*v)
 		}
 	}
 	return words

@@ -44,18 +44,17 @@ func (f *catalogFlags) open(ctx context.Context) (shop.Local, error) {
 	if f.Catalog == "" {
 		return shop.Local{}, cli.Usage(errors.New("no catalogue given"), "name one with --catalog")
 	}
-	hint := "the catalogue is JSONL with product_id and price on every line"
-	if f.index != "" {
-		hint = "an index is of one catalogue as it was, and of one version: build it again with `arena shop index`"
-	}
 	c, err := shop.Open(ctx, f.Catalog, f.index)
 	if err == nil && f.index != "" {
 		if err = c.VerifyIndex(); err != nil {
 			err = errors.Join(err, c.Close())
 		}
 	}
-	if err != nil {
-		return shop.Local{}, cli.Failed(err, hint)
+	switch {
+	case err != nil && f.index != "":
+		return shop.Local{}, cli.Failed(err, "an index is of one catalogue as it was, and of one version: build it again with `arena shop index`")
+	case err != nil:
+		return shop.Local{}, cli.Failed(err, "the catalogue is JSONL with product_id and price on every line")
 	}
 	return shop.Local{Catalog: c, Rules: searchRules[f.rules]}, nil
 }
@@ -114,10 +113,10 @@ func buildIndex(ctx context.Context, s *cli.Streams, catalog, out string) error 
 
 func verifyIndex(ctx context.Context, s *cli.Streams, catalog, out string) error {
 	c, err := shop.Open(ctx, catalog, out)
-	if err != nil {
-		return cli.Failed(err, "build it again with `arena shop index`")
+	if err == nil {
+		err = errors.Join(c.Verify(), c.Close())
 	}
-	if err := errors.Join(c.Verify(), c.Close()); err != nil {
+	if err != nil {
 		return cli.Failed(err, "build it again with `arena shop index`")
 	}
 	fmt.Fprintf(s.Err, "%s: good\n", out)
@@ -173,10 +172,10 @@ func answerCalls(ctx context.Context, tools *shop.Tools, in io.Reader, w io.Writ
 			return fmt.Errorf("read calls: %w", err)
 		}
 		answer, err := answerCall(ctx, tools, string(line.Text))
-		if errors.Is(err, errSearch) {
+		switch {
+		case errors.Is(err, errSearch):
 			return cli.Failed(fmt.Errorf("run calls: line %d: %w", line.Number, err), "is it up? its /health answers when it is ready")
-		}
-		if err != nil {
+		case err != nil:
 			return cli.Failed(fmt.Errorf("read calls: line %d: %w", line.Number, err), "a line is {id, tool, arguments}")
 		}
 		if _, err = w.Write(answer); err != nil {
