@@ -57,16 +57,13 @@ func (r *Run) finish(ctx context.Context, f *folder) (*evaluation.Summary, error
 }
 
 func (r *Run) each(ctx context.Context, f *folder, do func(journal.Key, *rollout.Result) error) error {
-	for p := range r.Spec.Problems {
-		for s := range r.Spec.Samples {
-			key := journal.Key{Problem: uint32(p), Sample: uint32(s)}
-			result, err := f.finished(ctx, key, r.runID(uint32(s)))
-			if err != nil {
-				return err
-			}
-			if err := do(key, result); err != nil {
-				return err
-			}
+	for key := range r.Spec.rollouts {
+		result, err := f.finished(ctx, key, r.runID(key.Sample))
+		if err == nil {
+			err = do(key, result)
+		}
+		if err != nil {
+			return err
 		}
 	}
 	return nil

@@ -90,15 +90,14 @@ func (f *folder) file(name string) string { return filepath.Join(f.path, name) }
 
 func (f *folder) claim(spec Spec) error {
 	old, err := ReadSpec(f.path)
-	if errors.Is(err, fs.ErrNotExist) {
+	switch d := old.Differences(spec); {
+	case errors.Is(err, fs.ErrNotExist):
 		return f.begin(spec)
-	}
-	if err != nil {
+	case err != nil:
 		return err
-	}
-	if d := old.Differences(spec); len(d) > 0 && f.untouched() {
+	case len(d) > 0 && f.untouched():
 		return WriteJSON(f.file(specFile), spec)
-	} else if len(d) > 0 {
+	case len(d) > 0:
 		return fmt.Errorf("open run: %w: %s", ErrChanged, strings.Join(d, "; "))
 	}
 	return nil

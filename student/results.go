@@ -2,11 +2,14 @@ package student
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/corpus/redact"
+	"github.com/trajectory-arena/arena/internal/asjson"
 	"github.com/trajectory-arena/arena/internal/evaluation"
 	"github.com/trajectory-arena/arena/internal/journal"
 	"github.com/trajectory-arena/arena/internal/jsonl"
@@ -84,19 +87,17 @@ func (r *Run) Rescore(ctx context.Context) (*evaluation.Summary, error) {
 	if err != nil {
 		return nil, err
 	}
-	judge, titles := r.Spec.Judge, r.Spec.Titles
-	r.Spec.Judge, r.Spec.Titles = old.Judge, old.Titles
-	f, err := openFolder(r.Folder, r.Spec)
+	now := r.Spec
+	now.Judge, now.Titles = old.Judge, old.Titles
+	f, err := openFolder(r.Folder, now)
 	if err != nil {
 		return nil, err
 	}
-	if left := f.missing(r.Spec); len(left) > 0 {
-		return nil, errors.Join(fmt.Errorf("score again: %w: %d rollouts are missing", ErrUnfinished, len(left)), f.close())
-	}
-	r.Spec.Judge, r.Spec.Titles = judge, titles
 	// Results by the old judge may be half replaced from now on, so the run is not
 	// finished until its summary is written again.
-	if err = f.unfinish(); err == nil {
+	if left := f.missing(r.Spec); len(left) > 0 {
+		err = fmt.Errorf("%w: %d rollouts are missing", ErrUnfinished, len(left))
+	} else if err = f.unfinish(); err == nil {
 		err = WriteJSON(f.file(specFile), r.Spec)
 	}
 	if err != nil {
@@ -119,4 +120,54 @@ func (r *Run) Rescore(ctx context.Context) (*evaluation.Summary, error) {
 	}
 	summary, err := r.finish(ctx, f)
 	return summary, errors.Join(err, f.close())
+}
+
+// public is a text without secrets; JSON stays JSON. Numbers that it names as ids of
+// goods stay. All of a run folder passes it but the journals, from which a run is played
+// on: they hold what came as it came.
+func public[T string | []byte](text T) T { return T(publicBeside(redact.IDs{}, string(text))) }
+
+// publicBeside is public where the numbers in ids, which texts before it named, stay too.
+// Those that it names join them.
+func publicBeside(ids redact.IDs, text string) string {
+	ids.Add(text)
+	return redact.New(redact.Options{}).Sparing(ids).Text(text, redact.Counts{})
+}
+
+// withoutSecrets is a rollout as all may see it, its trace as runID's.
+func withoutSecrets(r *rollout.Result, runID string) (*rollout.Result, error) {
+	head, err := json.Marshal(r)
+	if err != nil {
+		return nil, fmt.Errorf("encode result: %w", err)
+	}
+	ids, written := redact.IDs{}, string(r.Line)
+	line := publicBeside(ids, written)
+	shown := publicBeside(ids, string(head))
+	if line == written && shown == string(head) {
+		return r, nil
+	}
+	out := &rollout.Result{Line: []byte(line)}
+	if err = json.Unmarshal([]byte(shown), out); err != nil {
+		return nil, fmt.Errorf("read result without secrets: %w", err)
+	}
+	out.SetScore(out.Score)
+	if arena.Raw(line).Kind() != arena.Object { // made up so that no redactor comes to an end
+		out.Line = fmt.Appendf(nil, `{"problem_id":%q,"dialogue":null}`, out.ProblemID)
+	}
+	return out, out.ReadTrace(runID)
+}
+
+// publicProblem is a line of problems without secrets, of a problem that a run
+// calls id.
+func publicProblem(p *arena.Problem, id string) ([]byte, error) {
+	text := public([]byte(p.Raw))
+	if p.ID == id {
+		return text, nil
+	}
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(text, &fields); err != nil {
+		return nil, err
+	}
+	fields["problem_id"] = asjson.Bytes(id)
+	return json.Marshal(fields)
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/internal/digest"
+	"github.com/trajectory-arena/arena/internal/journal"
 	"github.com/trajectory-arena/arena/internal/model"
 	"github.com/trajectory-arena/arena/internal/wrong"
 	"github.com/trajectory-arena/arena/judges/outcome"
@@ -78,6 +79,17 @@ func (s Spec) Validate() error {
 	return bad.Err()
 }
 
+// rollouts yields those of the run, all samples of a problem next to each other.
+func (s Spec) rollouts(yield func(journal.Key) bool) {
+	for p := range s.Problems {
+		for sample := range s.Samples {
+			if !yield(journal.Key{Problem: uint32(p), Sample: uint32(sample)}) {
+				return
+			}
+		}
+	}
+}
+
 // Public is the spec as a run folder has it: without the secrets that a prompt or an
 // address may hold. What is played depends on the spec itself.
 func (s Spec) Public() (out Spec, err error) {
@@ -86,9 +98,9 @@ func (s Spec) Public() (out Spec, err error) {
 		err = json.Unmarshal(public(b), &out)
 	}
 	if err != nil {
-		return s, fmt.Errorf("read spec without secrets: %w", err)
+		err = fmt.Errorf("read spec without secrets: %w", err)
 	}
-	return out, nil
+	return out, err
 }
 
 // Differences names the fields in which two specs differ, as "field: a, b". They

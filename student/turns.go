@@ -31,14 +31,10 @@ func (t *turns) Chat(ctx context.Context, request model.Body) (model.Reply, []by
 	return t.Asker.Chat(t.reply.In(ctx), request)
 }
 
-func (f *folder) missing(spec Spec) []journal.Key {
-	var keys []journal.Key
-	for p := range spec.Problems {
-		for s := range spec.Samples {
-			key := journal.Key{Problem: uint32(p), Sample: uint32(s)}
-			if _, done := f.done[key]; !done {
-				keys = append(keys, key)
-			}
+func (f *folder) missing(spec Spec) (keys []journal.Key) {
+	for key := range spec.rollouts {
+		if _, done := f.done[key]; !done {
+			keys = append(keys, key)
 		}
 	}
 	return keys

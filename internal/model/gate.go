@@ -42,12 +42,9 @@ type turn struct {
 
 func newGate(c Config) *gate {
 	g := &gate{now: c.Now, breaker: c.Breaker.orUsual(), patience: cmp.Or(c.Patience, deadAfter), waiting: list.New()}
+	most, first := float64(c.Concurrency), float64(min(c.Concurrency, cmp.Or(c.First, c.Concurrency)))
 	for _, u := range c.URLs {
-		s := &server{url: u, most: float64(c.Concurrency), limit: float64(c.Concurrency)}
-		if c.First > 0 {
-			s.limit = min(s.most, float64(c.First))
-		}
-		g.servers = append(g.servers, s)
+		g.servers = append(g.servers, &server{url: u, most: most, limit: first})
 	}
 	return g
 }
@@ -214,9 +211,9 @@ func (g *gate) others(than *server) bool {
 func (g *gate) limits() []int {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	out := make([]int, len(g.servers))
-	for i, s := range g.servers {
-		out[i] = int(s.limit)
+	var out []int
+	for _, s := range g.servers {
+		out = append(out, int(s.limit))
 	}
 	return out
 }

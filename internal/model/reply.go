@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -54,15 +55,12 @@ const maxTokens = 1 << 32
 // usage is nil where the server counts nothing, or what nobody can have used.
 func usage(v gjson.Result) *Usage {
 	in, out := v.Get("prompt_tokens"), v.Get("completion_tokens")
-	if !in.Exists() && !out.Exists() {
+	prompt, completion := in.Float(), out.Float()
+	if !in.Exists() && !out.Exists() || !(min(prompt, completion) >= 0 && max(prompt, completion) <= maxTokens) { // neither, where one is NaN
 		return nil
 	}
-	prompt, completion := in.Float(), out.Float()
-	if min(prompt, completion) >= 0 && max(prompt, completion) <= maxTokens { // neither, where one is NaN
-		cached := min(max(v.Get("prompt_tokens_details.cached_tokens").Float(), 0), prompt)
-		return &Usage{Prompt: int64(prompt), Cached: int64(cached), Completion: int64(completion)}
-	}
-	return nil
+	cached := min(max(v.Get("prompt_tokens_details.cached_tokens").Float(), 0), prompt)
+	return &Usage{Prompt: int64(prompt), Cached: int64(cached), Completion: int64(completion)}
 }
 
 // Read reads a chat completion, and looks at nothing but what it takes: servers
@@ -114,13 +112,7 @@ func Joined(v gjson.Result) string {
 
 // reasoning is reasoning_content, or what newer servers call reasoning.
 func reasoning(message gjson.Result) string {
-	if v := message.Get("reasoning_content").String(); v != "" {
-		return v
-	}
-	if v := message.Get("reasoning"); v.Type == gjson.String {
-		return v.String()
-	}
-	return ""
+	return cmp.Or(message.Get("reasoning_content").String(), message.Get("reasoning").Str)
 }
 
 // MaxCalls bounds the calls of one reply: far above what anybody needs at once. Of
@@ -148,7 +140,7 @@ func call(id string, function gjson.Result) Call {
 	arguments := function.Get("arguments")
 	text := arguments.Raw
 	if arguments.Type == gjson.String {
-		text = arguments.String()
+		text = arguments.Str
 	}
 	return Call{ID: id, Type: "function", Function: Function{Name: function.Get("name").String(), Arguments: text}}
 }

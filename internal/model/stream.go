@@ -2,6 +2,7 @@ package model
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"regexp"
 	"strings"
@@ -61,12 +62,7 @@ func (s *chunkSum) add(data string) bool {
 	if !cursor.Valid(data) || event.Get("error").Type != gjson.Null {
 		return false
 	}
-	if s.id == "" {
-		s.id = event.Get("id").String()
-	}
-	if model := event.Get("model").String(); model != "" {
-		s.model = model
-	}
+	s.id, s.model = cmp.Or(s.id, event.Get("id").String()), cmp.Or(event.Get("model").String(), s.model)
 	if usage := event.Get("usage"); usage.IsObject() {
 		s.usage = json.RawMessage(usage.Raw)
 	}
@@ -79,9 +75,7 @@ func (s *chunkSum) add(data string) bool {
 	s.content.WriteString(first.Get("delta.content").String())
 	s.reasoning.WriteString(reasoning(first.Get("delta")))
 	s.refusal.WriteString(first.Get("delta.refusal").String())
-	if finish := first.Get("finish_reason").String(); finish != "" {
-		s.finish = finish
-	}
+	s.finish = cmp.Or(first.Get("finish_reason").String(), s.finish)
 	return s.addCalls(first.Get("delta.tool_calls").Array())
 }
 

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strconv"
@@ -35,10 +36,7 @@ func (k Keep) MostReply(tokens int) int64 {
 	if !k.Tokens {
 		return MaxChat
 	}
-	if tokens == 0 {
-		tokens = usual
-	}
-	return min(most, MaxChat+int64(tokens)*int64(k.Top+2)*one)
+	return min(most, MaxChat+int64(cmp.Or(tokens, usual))*int64(k.Top+2)*one)
 }
 
 // Tokens are a reply's as far as its server says. What is not said is empty.

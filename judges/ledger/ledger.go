@@ -190,11 +190,8 @@ func (l *Ledger) find(index map[[32]byte]place, id string) (e Exchange, err erro
 // Add records an exchange durably before it returns.
 func (l *Ledger) Add(e Exchange) error {
 	line, err := encode(e)
-	if err != nil {
-		return fmt.Errorf("record exchange: %w", err)
-	}
-	own, err := l.writable()
-	if err != nil {
+	own, bad := l.writable()
+	if err = errors.Join(err, bad); err != nil {
 		return fmt.Errorf("record exchange: %w", err)
 	}
 	offset, err := own.Append(line)

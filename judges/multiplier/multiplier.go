@@ -130,11 +130,8 @@ func (c Config) Factor(score *float64, run Quality, framed bool) *float64 {
 		return nil
 	}
 	m := c.Multiplier(*q)
-	switch {
-	case framed && c.Frames == HalveFrames:
-		m /= 2
-	case framed && c.Frames == VoidFrames:
-		m = 0
+	if framed {
+		m *= map[Frames]float64{KeepFrames: 1, HalveFrames: 0.5}[c.Frames]
 	}
 	return &m
 }

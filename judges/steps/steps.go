@@ -148,13 +148,10 @@ func (w *walk) first(known map[string]bool, c *arena.Call, as Reason) (needed bo
 	}
 	for _, id := range w.goal {
 		switch {
-		case !held[id]:
-		case known[id]:
-			if why == Missed {
-				why = KnownOnly
-			}
-		default:
+		case held[id] && !known[id]:
 			known[id], needed, why = true, true, as
+		case held[id] && why == Missed:
+			why = KnownOnly
 		}
 	}
 	return needed, why

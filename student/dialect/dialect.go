@@ -109,14 +109,11 @@ func thinking(content string) (think, rest string) {
 
 func native(c model.Call) Call {
 	out := Call{ID: c.ID, Name: c.Function.Name}
-	arguments, err := python.Loads(c.Function.Arguments)
-	switch {
-	case err != nil:
+	var err error
+	if out.Arguments, err = python.Loads(c.Function.Arguments); err != nil {
 		out.Malformed, out.Arguments = err.Error(), python.String(c.Function.Arguments)
-	case arguments.Kind != python.Dict:
-		out.Malformed, out.Arguments = notAnObject(arguments), arguments
-	default:
-		out.Arguments = arguments
+	} else if out.Arguments.Kind != python.Dict {
+		out.Malformed = notAnObject(out.Arguments)
 	}
 	if out.ID == "" {
 		out.ID = shop.CallID(out.Name, out.Arguments)

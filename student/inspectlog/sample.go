@@ -94,9 +94,7 @@ func (l *Log) spend(t evaluation.Tokens) usage {
 		u.Output = *t.Completion
 	}
 	u.Total = u.Input + u.Output
-	l.usage.Input += u.Input
-	l.usage.Output += u.Output
-	l.usage.Total += u.Total
+	l.usage = usage{l.usage.Input + u.Input, l.usage.Output + u.Output, l.usage.Total + u.Total}
 	return u
 }
 

@@ -129,7 +129,7 @@ func (p *play) take(h received) Stop {
 		p.last = LabelOverflow
 		return StopOverflow
 	case len(turn.Calls) == 0 && p.env.NoCall == Continue:
-		return p.remind(h.reply, s)
+		return p.goOn(h.reply, s, turn.Text != "" || turn.Think != "", StopNoToolCall)
 	case !readable && h.reply.Finish == "length":
 		return StopTruncated
 	case len(turn.Calls) == 0:
@@ -137,26 +137,16 @@ func (p *play) take(h received) Stop {
 	case slices.ContainsFunc(s.answers, func(a callAnswer) bool { return a.terminates }):
 		return StopTerminated
 	}
-	p.inRow++
-	if readable {
-		p.inRow = 0
-	}
-	if p.inRow == maxMalformed {
-		return StopMalformed
-	}
-	p.answer(h.reply, s)
-	return ""
+	return p.goOn(h.reply, s, readable, StopMalformed)
 }
 
-// remind goes on after a reply without a call, but for the third in a row that holds
-// nothing.
-func (p *play) remind(r model.Reply, s step) Stop {
-	p.inRow++
-	if s.turn.Text != "" || s.turn.Think != "" {
+// goOn answers a reply, but for the third in a row that holds nothing.
+func (p *play) goOn(r model.Reply, s step, holds bool, stop Stop) Stop {
+	if p.inRow++; holds {
 		p.inRow = 0
 	}
 	if p.inRow == maxMalformed {
-		return StopNoToolCall
+		return stop
 	}
 	p.answer(r, s)
 	return ""

@@ -70,12 +70,9 @@ var noLimits = traces.Limits{Depth: math.MaxInt, StringBytes: math.MaxInt, Eleme
 
 // SetScore gives the result its score line, or null.
 func (r *Result) SetScore(line json.RawMessage) {
-	r.Score, r.Axes = line, nil
+	r.Score, r.Axes = line, map[string]float64{}
 	for axis, v := range gjson.ParseBytes(line).ForEach {
 		if v.Type == gjson.Number {
-			if r.Axes == nil {
-				r.Axes = map[string]float64{}
-			}
 			r.Axes[axis.Str] = v.Num
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/trajectory-arena/arena/internal/stats"
 	"github.com/trajectory-arena/arena/internal/webclient"
 )
 
@@ -73,16 +74,11 @@ func seen(d Device, visible string) bool {
 	if visible == "" {
 		return true
 	}
-	for entry := range strings.SplitSeq(visible, ",") {
+	return slices.ContainsFunc(strings.Split(visible, ","), func(entry string) bool {
 		entry = strings.TrimSpace(entry)
-		if i, err := strconv.Atoi(entry); err == nil && i == d.Index {
-			return true
-		}
-		if strings.HasPrefix(entry, "GPU-") && strings.HasPrefix(d.UUID, entry) {
-			return true
-		}
-	}
-	return false
+		i, err := strconv.Atoi(entry)
+		return err == nil && i == d.Index || strings.HasPrefix(entry, "GPU-") && strings.HasPrefix(d.UUID, entry)
+	})
 }
 
 // Read gives the newest moment of each device that the driver still tells of.
@@ -164,17 +160,14 @@ func (g *GPUs) watch(ctx context.Context) {
 // the run that is watched: what it told grows old and is unknown then.
 func (g *GPUs) run(ctx context.Context) {
 	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
 	c := g.command(ctx, "--query-gpu=index,utilization.gpu,memory.used,power.draw", "--loop=1")
 	out, err := c.StdoutPipe()
-	if err == nil {
-		err = c.Start()
-	}
-	if err == nil {
+	if err == nil && c.Start() == nil {
 		g.note(out)
 		cancel() // a line too long to read may have ended the reading
 		_ = c.Wait()
 	}
-	cancel()
 }
 
 func (g *GPUs) note(text io.Reader) {
@@ -194,42 +187,32 @@ func (g *GPUs) note(text io.Reader) {
 // parseDevice reads a line of index, MiB, UUID and name.
 func parseDevice(line string) (Device, bool) {
 	cells, index, ok := cellsOf(line)
-	if !ok {
-		return Device{}, false
-	}
-	return Device{Index: index, Memory: cell(cells[1]), UUID: strings.TrimSpace(cells[2]), Name: strings.TrimSpace(cells[3])}, true
+	return Device{Index: index, Memory: cell(cells[1]), UUID: strings.TrimSpace(cells[2]), Name: strings.TrimSpace(cells[3])}, ok
 }
 
 // parseGPU reads a line of index, per cent, MiB and watts.
 func parseGPU(line string) (GPU, bool) {
 	cells, index, ok := cellsOf(line)
-	if !ok {
-		return GPU{}, false
-	}
 	g := GPU{Index: index, Use: cell(cells[1]), Memory: cell(cells[2]), Power: cell(cells[3])}
 	if g.Use != nil {
 		*g.Use /= 100
 	}
-	return g, true
+	return g, ok
 }
 
 // cellsOf cuts a line into four cells, of which the first is a GPU's index; what
 // is no such line, as a message of the driver, is not ok.
-func cellsOf(line string) (cells []string, index int, ok bool) {
-	const n = 4
-	cells = strings.SplitN(strings.TrimSpace(line), ",", n)
-	if len(cells) != n {
-		return nil, 0, false
-	}
+func cellsOf(line string) (cells [4]string, index int, ok bool) {
+	found := copy(cells[:], strings.SplitN(strings.TrimSpace(line), ",", len(cells)))
 	index, err := strconv.Atoi(strings.TrimSpace(cells[0]))
-	return cells, index, err == nil && index >= 0 && index < maxGPUs
+	return cells, index, err == nil && index >= 0 && index < maxGPUs && found == len(cells)
 }
 
 // cell is nil for what is no finite number, such as [N/A].
 func cell(s string) *float64 {
 	v, err := strconv.ParseFloat(strings.TrimSpace(s), 64)
-	if err != nil || v-v != 0 {
+	if err != nil {
 		return nil
 	}
-	return &v
+	return stats.Known(v)
 }

@@ -101,9 +101,12 @@ func (id *Identity) told(answer gjson.Result) {
 		}
 	}
 	if base := whole(answer.Get("base_gpu_id")); base != nil && id.TensorParallel != nil {
-		n := *id.TensorParallel * known(id.PipelineParallel)
-		if !answer.Get("enable_dp_attention").Bool() { // else replicas share their GPUs
-			n *= known(id.DataParallel)
+		n := *id.TensorParallel
+		if id.PipelineParallel != nil {
+			n *= *id.PipelineParallel
+		}
+		if id.DataParallel != nil && !answer.Get("enable_dp_attention").Bool() { // else replicas share their GPUs
+			n *= *id.DataParallel
 		}
 		id.GPUs = gpuList(*base, max(1, answer.Get("gpu_id_step").Int()), n)
 	}
@@ -116,13 +119,6 @@ func gpuList(base, step, n int64) string {
 		all = append(all, strconv.FormatInt(base+i*step, 10))
 	}
 	return strings.Join(all, ",")
-}
-
-func known(n *int64) int64 {
-	if n == nil {
-		return 1
-	}
-	return *n
 }
 
 // field is a setting by the names that answers, and logs and command lines, have
@@ -171,11 +167,8 @@ func said(names, words string) string {
 }
 
 func (id *Identity) wrote(words string) {
-	if words == "" {
-		return
-	}
 	for _, f := range id.fields() {
-		if f.written != "" {
+		if f.written != "" && words != "" {
 			f.set(said(f.written, words))
 		}
 	}

@@ -101,19 +101,15 @@ func (g *gathered) read(text string) {
 			name, rest = line[:i], line[i:]
 		}
 		key, wanted := metrics[name]
-		if !wanted {
+		if part := priority.FindString(rest); !wanted || part != "" && part != `priority=""` {
+			continue // of no use, or a part of what stands under no priority
+		}
+		fields := strings.Fields(rest[strings.LastIndexByte(rest, '}')+1:])
+		if len(fields) == 0 {
 			continue
 		}
-		if part := priority.FindString(rest); part != "" && part != `priority=""` {
-			continue // a part of what stands under no priority
-		}
-		if i := strings.LastIndexByte(rest, '}'); i >= 0 {
-			rest = rest[i+1:]
-		}
-		if fields := strings.Fields(rest); len(fields) > 0 {
-			if v := cell(fields[0]); v != nil {
-				g.add(key, *v)
-			}
+		if v := cell(fields[0]); v != nil {
+			g.add(key, *v)
 		}
 	}
 }

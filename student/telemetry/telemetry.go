@@ -5,7 +5,6 @@ package telemetry
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -13,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/trajectory-arena/arena/internal/asjson"
 	"github.com/trajectory-arena/arena/internal/model"
 	"github.com/trajectory-arena/arena/internal/webclient"
 )
@@ -98,11 +98,7 @@ func (w Watcher) sample(ctx context.Context, began time.Time) Sample {
 }
 
 func (w Watcher) keep(f io.Writer, s Sample) error {
-	b, err := json.Marshal(s)
-	if err != nil {
-		return fmt.Errorf("keep telemetry: %w", err)
-	}
-	if _, err := f.Write(append(b, '\n')); err != nil {
+	if _, err := f.Write(append(asjson.Bytes(s), '\n')); err != nil {
 		return fmt.Errorf("keep telemetry: %w", err)
 	}
 	w.Seen(s)

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+
+	"github.com/trajectory-arena/arena/internal/stats"
 )
 
 // Usage is what a time series adds up to, over all commands that worked on a
@@ -78,12 +80,7 @@ func (w *weighted) add(v *float64, weight float64) {
 	}
 }
 
-func (w *weighted) mean() *float64 {
-	if w.weight == 0 {
-		return nil
-	}
-	return new(w.sum / w.weight)
-}
+func (w *weighted) mean() *float64 { return stats.Known(w.sum / w.weight) }
 
 func (a *adding) add(s Sample) {
 	if a.last != nil && s.Seconds > a.last.Seconds {

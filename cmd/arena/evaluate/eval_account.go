@@ -106,13 +106,3 @@ func (f *Flags) cost(s *evaluation.Summary, gpuSeconds *float64) evaluation.Cost
 	c.PerProblem()
 	return c
 }
-
-func (f *Flags) readPrices() (err error) {
-	if f.prices == "" {
-		return nil
-	}
-	if f.priceTable, err = prices.Read(f.prices); err != nil {
-		err = cli.Usage(err, "--prices is a YAML file, model: {prompt: USD, cached_prompt: USD, completion: USD} per million tokens")
-	}
-	return err
-}

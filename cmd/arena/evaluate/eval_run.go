@@ -10,6 +10,7 @@ import (
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
+	"github.com/trajectory-arena/arena/cmd/arena/instrument"
 	"github.com/trajectory-arena/arena/internal/evaluation"
 	"github.com/trajectory-arena/arena/internal/model"
 	"github.com/trajectory-arena/arena/judges/outcome"
@@ -27,7 +28,7 @@ func Run(ctx context.Context, s *cli.Streams, f *Flags) error {
 	cli.LimitHeap(evalHeap)
 	err := f.check()
 	if err == nil {
-		err = f.readPrices()
+		f.priceTable, err = instrument.ReadPrices(f.prices)
 	}
 	if err != nil {
 		return err

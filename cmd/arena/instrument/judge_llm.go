@@ -92,10 +92,7 @@ func (f *LLMFlags) config() (llm.Config, prices.Table, error) {
 	if len(f.models) > 0 {
 		cfg.Panel = nil
 		for i, m := range f.models {
-			role := llm.Primary
-			if i >= cfg.Votes {
-				role = llm.Fallback
-			}
+			role := map[bool]llm.Role{true: llm.Primary, false: llm.Fallback}[i < cfg.Votes]
 			cfg.Panel = append(cfg.Panel, llm.Member{Model: m, Role: role})
 		}
 	}
@@ -108,14 +105,20 @@ func (f *LLMFlags) config() (llm.Config, prices.Table, error) {
 	if cfg = cfg.Share(f.Share, f.Of); cfg.Validate() != nil {
 		return cfg, nil, cli.Usage(fmt.Errorf("%d shards cannot share the requests that may be in flight", f.Of), "plan again with fewer --shards, or with more --concurrency")
 	}
-	if f.prices == "" {
-		return cfg, nil, nil
+	table, err := ReadPrices(f.prices)
+	return cfg, table, err
+}
+
+// ReadPrices reads the file of --prices; the table is empty where none is given.
+func ReadPrices(path string) (prices.Table, error) {
+	if path == "" {
+		return nil, nil
 	}
-	table, err := prices.Read(f.prices)
+	table, err := prices.Read(path)
 	if err != nil {
-		return cfg, nil, cli.Usage(err, "one line per model, such as `my-model: {prompt: 0.6, completion: 2.2}`")
+		return nil, cli.Usage(err, "--prices is a YAML file, model: {prompt: USD, cached_prompt: USD, completion: USD} per million tokens")
 	}
-	return cfg, table, nil
+	return table, nil
 }
 
 // base is the configuration file and single keys, under the flags.
