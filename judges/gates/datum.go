@@ -124,8 +124,7 @@ func (r *reading) citesCode(t *token, c *cite) bool {
 const minCode = 3
 
 func isCode(word string) bool {
-	digits := strings.IndexFunc(word, func(c rune) bool { return c >= '0' && c <= '9' }) >= 0
-	return digits && strings.IndexFunc(word, unicode.IsLetter) >= 0
+	return strings.ContainsAny(word, "0123456789") && strings.ContainsFunc(word, unicode.IsLetter)
 }
 
 // citesWord reports whether a word is the customer's own and a result holds it.
@@ -143,15 +142,11 @@ func (r *reading) citesWord(t *token, c *cite) bool {
 func (r *reading) citeValues(sentence int) {
 	s := &r.sentences[sentence]
 	for _, m := range r.marks[s.marks.start:s.marks.end] {
-		if m.concept == 0 {
-			continue
-		}
 		slot, found := r.shelf.slots[words().values[m.concept]]
-		if !found {
+		if m.concept == 0 || !found {
 			continue
 		}
-		fact := &r.shelf.words[slot]
-		if min(fact.first[roleValue], fact.first[roleText]) < r.step {
+		if fact := &r.shelf.words[slot]; min(fact.first[roleValue], fact.first[roleText]) < r.step {
 			r.cites = append(r.cites, cite{span: span{m.start, m.end}, kind: citeValue, sentence: sentence, token: -1, product: -1, asked: fact.query})
 		}
 	}

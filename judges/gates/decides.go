@@ -87,13 +87,9 @@ func (r *reading) leads(a, b *candidate, i int, cheap bool) bool {
 func (r *reading) onlyCheaper(i int) bool {
 	const other = rejectWord | contrastWord | requireWord
 	s := &r.sentences[i]
-	for _, m := range r.marks[s.marks.start:s.marks.end] {
-		if m.class&compareWord != 0 && m.class&cheapWord == 0 {
-			return false
-		}
-	}
+	ground := func(m mark) bool { return m.class&compareWord != 0 && m.class&cheapWord == 0 }
 	values, _ := r.groundsIn(i)
-	return s.classes&cheapWord != 0 && s.classes&other == 0 && !values
+	return s.classes&cheapWord != 0 && s.classes&other == 0 && !values && !slices.ContainsFunc(r.marks[s.marks.start:s.marks.end], ground)
 }
 
 // revise looks for the thought that went back on an earlier choice: it names the
@@ -113,13 +109,13 @@ func (w *weigher) revise(r *reading) {
 // names finds a sentence that cites a product by its id or brand.
 func (r *reading) names(product int32) (sentence int, found bool) {
 	p := &r.shelf.products[product]
-	for i := range r.cites {
-		c := &r.cites[i]
-		if c.kind == citeID && c.product == product || c.kind == citeBrand && p.isBrand(r.folded[c.start:c.end]) {
-			return c.sentence, true
-		}
+	at := slices.IndexFunc(r.cites, func(c cite) bool {
+		return c.kind == citeID && c.product == product || c.kind == citeBrand && p.isBrand(r.folded[c.start:c.end])
+	})
+	if at < 0 {
+		return 0, false
 	}
-	return 0, false
+	return r.cites[at].sentence, true
 }
 
 // concludesAfter reports whether sentence i, which says something of a product

@@ -111,11 +111,7 @@ func (r *reading) unheldFigure(sentence int, t *token) bool {
 
 func (r *reading) known(word string) bool {
 	slot, found := r.shelf.slots[word]
-	if !found {
-		return false
-	}
-	fact := &r.shelf.words[slot]
-	return fact.query || slices.Min(fact.first[:]) < r.step
+	return found && (r.shelf.words[slot].query || slices.Min(r.shelf.words[slot].first[:]) < r.step)
 }
 
 // minWord is the least length of a word that is told, maxWords the share of a

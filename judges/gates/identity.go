@@ -1,6 +1,9 @@
 package gates
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 func (r *reading) citesID(t *token, c *cite) bool {
 	fact := &r.shelf.words[t.word]
@@ -8,13 +11,11 @@ func (r *reading) citesID(t *token, c *cite) bool {
 		c.kind, c.product, c.asked = citeID, at, fact.query
 		return true
 	}
-	c.asked = fact.query
-	c.kind = citeShop
+	c.kind, c.asked = citeShop, fact.query
 	if fact.first[roleID] < r.step {
 		c.kind = citeID
-		return true
 	}
-	return fact.first[roleShop] < r.step
+	return min(fact.first[roleID], fact.first[roleShop]) < r.step
 }
 
 // minShop is the least number of digits of a shop's id that is read as one.
@@ -67,8 +68,7 @@ func (r *reading) citeSpelled(n spelled) {
 	if fact.query || min(fact.exact, fact.rounded) >= r.step {
 		return
 	}
-	i, found := r.sentenceAt(n.start)
-	if found {
+	if i, found := r.sentenceAt(n.start); found {
 		r.cites = append(r.cites, cite{span: n.span, kind: citePrice, sentence: i, token: -1, product: -1})
 	}
 }
@@ -102,17 +102,12 @@ func (r *reading) citesAmount(t *token, c *cite) bool {
 func (r *reading) citesUnknown(t *token, c *cite) bool {
 	n := &t.number
 	c.kind = citeUnknown
+	asked := func(cents int64) bool { return r.shelf.amounts[r.shelf.figures[cents]].query }
 	switch {
 	case n.plain && n.digits >= minID:
 		return !r.shelf.words[t.word].query
-	case n.plain || n.readings[0] < 100: // a share or a weight is no price
+	case n.plain || n.readings[0] < 100 || slices.ContainsFunc(n.readings[:n.count], asked): // a share or a weight is no price
 		return false
 	}
-	for _, cents := range n.readings[:n.count] {
-		if r.shelf.amounts[r.shelf.figures[cents]].query {
-			return false
-		}
-	}
-	s := r.sentences[c.sentence]
-	return n.readings[0]%100 != 0 || s.classes&moneyWord != 0
+	return n.readings[0]%100 != 0 || r.sentences[c.sentence].classes&moneyWord != 0
 }

@@ -125,8 +125,7 @@ func recordedLength(t *arena.Trace, d *arena.Dialogue) finding {
 // turnSize is the size in bytes of what the model wrote in one turn and the
 // longest piece of it.
 func turnSize(turn *arena.Turn) (size int, longest string) {
-	size = len(turn.Think) + len(turn.Text)
-	longest = turn.Think
+	size, longest = len(turn.Think)+len(turn.Text), turn.Think
 	if len(turn.Text) > len(longest) {
 		longest = turn.Text
 	}

@@ -51,10 +51,7 @@ func readUnspaced(text string, i int) number {
 			continue
 		}
 		if size == 1 || size == 2 {
-			decimals = piece
-			if size == 1 {
-				decimals *= 10
-			}
+			decimals = piece * [3]int64{1: 10, 2: 1}[size]
 			n.end, n.plain = n.end+1+size, false
 		}
 		break
@@ -154,12 +151,11 @@ func pieceAfter(text string, i int) (value int64, size int) {
 	if i+1 >= len(text) || text[i] != '.' && text[i] != ',' && text[i] != '\'' || !isDigit(text[i+1]) {
 		return 0, 0
 	}
-	end := digitsEnd(text, i+1)
-	if end-i-1 > 3 {
+	if size = digitsEnd(text, i+1) - i - 1; size > 3 {
 		return 0, 0
 	}
-	value, _ = strconv.ParseInt(text[i+1:end], 10, 64)
-	return value, end - i - 1
+	value, _ = strconv.ParseInt(text[i+1:i+1+size], 10, 64)
+	return value, size
 }
 
 func digitsEnd(text string, i int) int {

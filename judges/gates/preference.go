@@ -183,14 +183,11 @@ func (r *reading) reasons(i int, own bool) bool {
 		return false
 	}
 	s := &r.sentences[i]
+	if s.classes&(compareWord|seenWord) != 0 {
+		return s.classes&compareWord != 0
+	}
 	values, known := r.groundsIn(i)
 	grounded := s.classes&(groundWord|moneyWord) != 0 || values
-	if s.classes&compareWord != 0 {
-		return true
-	}
-	if s.classes&seenWord != 0 {
-		return false
-	}
 	linked := s.classes&(causeWord|rejectWord|contrastWord) != 0
 	return grounded && (linked || own) || known && (linked && own || r.figuresCompared(s))
 }
