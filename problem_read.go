@@ -186,24 +186,11 @@ func parsePrices(v gjson.Result) []PriceBound {
 }
 
 func parseVoucher(v gjson.Result) *Voucher {
-	out := new(Voucher)
-	words := map[string]*string{"voucher_type": &out.Type, "discount_type": &out.DiscountType}
-	amounts := map[string]*float64{
-		"threshold": &out.Threshold, "face_value": &out.FaceValue, "discount": &out.Discount, "cap": &out.Cap, "budget": &out.Budget,
-	}
-	empty := true
-	for key, value := range looseMembers(v) {
-		empty = false
-		if word := words[key]; word != nil {
-			*word = looseString(value)
-		}
-		if n := looseNumber(value); n != nil && amounts[key] != nil {
-			*amounts[key] = *n
-		}
-	}
-	if empty {
+	if !v.IsObject() || len(v.Map()) == 0 {
 		return nil
 	}
+	out := new(Voucher)
+	_ = json.Unmarshal([]byte(v.Raw), out) // what has another type stays empty
 	return out
 }
 

@@ -231,10 +231,6 @@ func RacePage(r *race.Report) *Page {
 	for _, f := range r.Findings {
 		checks.row(f.State, f.Check, f.Detail)
 	}
-	salts := Section{Heading: "Compile salts", Columns: []string{"attempt", "salt"}}
-	for n, salt := range r.Salts {
-		salts.row(n, salt)
-	}
 	validators := Section{Heading: "Validators", Columns: []string{"validator", "against its peers", "95 %", "agents"}}
 	for _, v := range r.Validators {
 		validators.row(v.Hotkey, fmt.Sprintf("%+.4f", v.Delta), fmt.Sprintf("%+.4f to %+.4f", v.Interval.Low, v.Interval.High), v.Agents)
@@ -251,7 +247,7 @@ func RacePage(r *race.Report) *Page {
 		}
 		standings.row(i+1, a.ID, share4(a.Score), between, best, won)
 	}
-	p.Sections = []Section{checks, salts, validators, standings}
+	p.Sections = []Section{checks, validators, standings}
 	return p
 }
 

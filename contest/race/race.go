@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -118,11 +119,8 @@ func found(check string, holds bool, detail string) Finding {
 
 // Report is all that was found out about a race.
 type Report struct {
-	Race     string    `json:"race"`
-	Findings []Finding `json:"findings"`
-	// Salts are the compile salts of the attempts at a world, the last of them the
-	// world's own, in hex. They are not published, so nothing is held against them.
-	Salts     []string   `json:"salts,omitempty"`
+	Race      string     `json:"race"`
+	Findings  []Finding  `json:"findings"`
 	Standings *Standings `json:"standings"`
 	// Validators are those that scored two agents or more beside others.
 	Validators []Validator `json:"validators,omitempty"`
@@ -132,12 +130,8 @@ type Report struct {
 func Verify(d *Document) *Report {
 	c := &d.Commitment
 	r := &Report{Race: d.Detail.Race.ID, Standings: d.standings(), Validators: d.biases()}
-	r.Findings = append(r.Findings, found("same_race", c.RaceID == "" || c.RaceID == r.Race, ""))
-	r.Findings = append(r.Findings, c.timing(d.Detail.Race.Closes)...)
-	r.Findings = append(r.Findings, c.beacon()...)
-	r.Findings = append(r.Findings, c.secret(), c.seed(), c.attempts())
-	r.Findings = append(r.Findings, d.spread(), d.winner())
-	r.Salts = c.salts()
+	r.Findings = slices.Concat([]Finding{found("same_race", c.RaceID == "" || c.RaceID == r.Race, "")}, c.timing(d.Detail.Race.Closes), c.beacon(),
+		[]Finding{c.secret(), c.seed(), c.attempts(), d.spread(), d.winner()})
 	return r
 }
 

@@ -1,7 +1,6 @@
 package race
 
 import (
-	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
@@ -125,19 +124,4 @@ func (c *Commitment) attempts() Finding {
 		}
 	}
 	return Finding{"rejected_attempts", OK, fmt.Sprintf("%d, each with its reason", len(c.Rejected))}
-}
-
-// salts are HMAC-SHA256(world_seed, "oro-world:RACE:N") for the rejected attempts and
-// for the one that stands, the seed taken as bytes.
-func (c *Commitment) salts() (all []string) {
-	seed, err := hex.DecodeString(c.WorldSeed)
-	if err != nil || len(seed) == 0 {
-		return nil
-	}
-	for n := range len(c.Rejected) + 1 {
-		mac := hmac.New(sha256.New, seed)
-		fmt.Fprintf(mac, "oro-world:%s:%d", c.RaceID, n)
-		all = append(all, hex.EncodeToString(mac.Sum(nil)))
-	}
-	return all
 }

@@ -41,7 +41,10 @@ type Agent struct {
 }
 
 func (d *Document) standings() *Standings {
-	s := &Standings{}
+	s, scores := &Standings{}, map[string][]float64{}
+	for _, r := range d.counted() {
+		scores[r.Agent] = append(scores[r.Agent], *r.Score)
+	}
 	var windows, validators [][]float64
 	for _, q := range d.Detail.Qualifiers {
 		if q.Weighted == nil {
@@ -53,7 +56,7 @@ func (d *Document) standings() *Standings {
 				deltas = append(deltas, w.Delta)
 			}
 		}
-		runs := d.included(q.Agent)
+		runs := scores[q.Agent]
 		windows, validators = append(windows, deltas), append(validators, runs)
 		s.Agents = append(s.Agents, Agent{ID: q.Agent, Name: q.Name, Score: *q.Weighted, Races: len(deltas), Runs: len(runs), Winner: q.Agent == d.Detail.Race.Winner})
 	}
@@ -67,13 +70,11 @@ func (d *Document) standings() *Standings {
 	return s
 }
 
-func (d *Document) included(agent string) (scores []float64) {
-	for _, r := range d.Runs {
-		if r.Agent == agent && r.Included && r.Status == "SUCCESS" && r.Score != nil && r.RaceID == d.Detail.Race.ID {
-			scores = append(scores, *r.Score)
-		}
-	}
-	return scores
+// counted are the runs that count in the race: they ended well and have a score.
+func (d *Document) counted() []run {
+	return slices.DeleteFunc(slices.Clone(d.Runs), func(r run) bool {
+		return !r.Included || r.Status != "SUCCESS" || r.Score == nil || r.RaceID != d.Detail.Race.ID
+	})
 }
 
 // within is the standard deviation within groups, pooled over them.
@@ -180,13 +181,11 @@ func (d *Document) spread() Finding {
 		return Finding{"validator_variance", Unknown, "no runs, or no published variance"}
 	}
 	scores := map[string]map[string][]float64{}
-	for _, r := range d.Runs {
-		if r.Included && r.Status == "SUCCESS" && r.Score != nil && r.RaceID == d.Detail.Race.ID {
-			if scores[r.Agent] == nil {
-				scores[r.Agent] = map[string][]float64{}
-			}
-			scores[r.Agent][r.Validator] = append(scores[r.Agent][r.Validator], *r.Score)
+	for _, r := range d.counted() {
+		if scores[r.Agent] == nil {
+			scores[r.Agent] = map[string][]float64{}
 		}
+		scores[r.Agent][r.Validator] = append(scores[r.Agent][r.Validator], *r.Score)
 	}
 	pairs, sum := 0, 0.0
 	for _, agent := range slices.Sorted(maps.Keys(scores)) {
