@@ -56,7 +56,12 @@ func (c *Catalog) Find(q Query, rules Rules) ([]index.Hit, error) {
 	}
 	text := q.Q
 	if rules.CleanQuery {
-		text = python.Strip(strings.Map(blankSyntax, text))
+		text = python.Strip(strings.Map(func(r rune) rune {
+			if strings.ContainsRune(`+-&|!(){}[]^"~*?:\/`, r) {
+				return ' '
+			}
+			return r
+		}, text))
 	}
 	if text == "" {
 		return nil, nil
@@ -69,13 +74,6 @@ func (c *Catalog) Find(q Query, rules Rules) ([]index.Hit, error) {
 		return nil, err
 	}
 	return hits[min((page-1)*pageSize, len(hits)):min(page*pageSize, len(hits))], nil
-}
-
-func blankSyntax(r rune) rune {
-	if strings.ContainsRune(`+-&|!(){}[]^"~*?:\/`, r) {
-		return ' '
-	}
-	return r
 }
 
 // listed walks down the ranking and keeps what passes the filter, until there

@@ -120,20 +120,17 @@ func write(w http.ResponseWriter, status int, contentType string, body []byte) {
 	_, _ = w.Write(body) // the client is gone: nobody to tell
 }
 
-// errorPages are what Werkzeug says of a status.
-var errorPages = map[int][2]string{
-	http.StatusNotFound: {"Not Found", "The requested URL was not found on the server. " +
-		"If you entered the URL manually please check your spelling and try again."},
-	http.StatusMethodNotAllowed:  {"Method Not Allowed", "The method is not allowed for the requested URL."},
-	http.StatusRequestURITooLong: {"Request URI Too Long", "The length of the requested URL exceeds the capacity limit for this server. The request cannot be processed."},
-	http.StatusInternalServerError: {"Internal Server Error", "The server encountered an internal error and was unable to complete your request. " +
-		"Either the server is overloaded or there is an error in the application."},
+// explanations are what Werkzeug says of a status below its name.
+var explanations = map[int]string{
+	http.StatusNotFound:            "The requested URL was not found on the server. If you entered the URL manually please check your spelling and try again.",
+	http.StatusMethodNotAllowed:    "The method is not allowed for the requested URL.",
+	http.StatusRequestURITooLong:   "The length of the requested URL exceeds the capacity limit for this server. The request cannot be processed.",
+	http.StatusInternalServerError: "The server encountered an internal error and was unable to complete your request. Either the server is overloaded or there is an error in the application.",
 }
 
 func writeError(w http.ResponseWriter, status int) {
-	page := errorPages[status]
 	write(w, status, "text/html; charset=utf-8", fmt.Appendf(nil,
-		"<!doctype html>\n<html lang=en>\n<title>%d %s</title>\n<h1>%s</h1>\n<p>%s</p>\n", status, page[0], page[0], page[1]))
+		"<!doctype html>\n<html lang=en>\n<title>%d %[2]s</title>\n<h1>%[2]s</h1>\n<p>%s</p>\n", status, http.StatusText(status), explanations[status]))
 }
 
 var paths = []string{"/", "/find_product", "/get_product_raw", "/health", "/view_product_information"}

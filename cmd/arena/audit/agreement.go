@@ -53,26 +53,17 @@ func (f *agreementFlags) run(s *cli.Streams, paths []string) error {
 		return err
 	}
 	var raters []agreement.Ratings
-	for _, path := range slices.Concat(f.labels, paths) {
-		r, err := readRatings(path, raterName(path, slices.Concat(f.labels, paths)))
+	all := slices.Concat(f.labels, paths)
+	for _, path := range all {
+		r, err := readRatings(path, raterName(path, all))
 		if err != nil {
 			return err
 		}
 		raters = append(raters, r)
 	}
-	report, err := agreement.Compare(raters, f.opt)
+	report, err := f.measure(raters)
 	if err != nil {
-		return cli.Failed(err, "files agree on an attempt by its eval_run_id and problem_id")
-	}
-	labels, judges := raters[:len(f.labels)], raters[len(f.labels):]
-	if f.threshold > 0 {
-		f.addPrecision(&report, labels, judges)
-	}
-	if err := f.addFits(&report, labels, judges); err != nil {
-		return err
-	}
-	if err := f.addValidator(&report, judges); err != nil {
-		return err
+		return cli.Otherwise(err, "files agree on an attempt by its eval_run_id and problem_id")
 	}
 	return cli.WriteWhole(s, f.out, func(w io.Writer) error {
 		if f.json {
@@ -92,27 +83,30 @@ func (f *agreementFlags) check(judges int) error {
 	return nil
 }
 
-func (f *agreementFlags) addPrecision(r *agreement.Report, labels, judges []agreement.Ratings) {
-	for i := range labels {
-		for k := range judges {
+// measure compares all raters, and judges with labels as far as the flags ask.
+func (f *agreementFlags) measure(raters []agreement.Ratings) (agreement.Report, error) {
+	r, err := agreement.Compare(raters, f.opt)
+	if err != nil {
+		return r, err
+	}
+	labels, judges := raters[:len(f.labels)], raters[len(f.labels):]
+	for k := range judges {
+		for i := range labels {
+			if f.threshold == 0 {
+				break
+			}
 			at := slices.IndexFunc(r.Pairs, func(p agreement.Pair) bool { return p.A == labels[i].Name && p.B == judges[k].Name })
 			r.Pairs[at].Precision = new(agreement.PrecisionAt(&labels[i], &judges[k], f.threshold, f.opt))
 		}
-	}
-}
-
-func (f *agreementFlags) addFits(r *agreement.Report, labels, judges []agreement.Ratings) error {
-	for i := range judges {
-		if !f.fit {
-			break
+		if f.fit {
+			fit, err := agreement.FitScale(labels, &judges[k], f.opt)
+			if err != nil {
+				return r, err
+			}
+			r.Fits = append(r.Fits, fit)
 		}
-		fit, err := agreement.FitScale(labels, &judges[i], f.opt)
-		if err != nil {
-			return cli.Failed(err, "files agree on an attempt by its eval_run_id and problem_id")
-		}
-		r.Fits = append(r.Fits, fit)
 	}
-	return nil
+	return r, f.addValidator(&r, judges)
 }
 
 func (f *agreementFlags) addValidator(r *agreement.Report, judges []agreement.Ratings) error {

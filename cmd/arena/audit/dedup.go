@@ -93,7 +93,11 @@ func (f *dedupFlags) cluster(ctx context.Context, s *cli.Streams, w io.Writer, f
 	if err != nil {
 		return err
 	}
-	options.Signed = progress.Reading("compare", bytesIn(texts))
+	size := int64(0)
+	for _, t := range texts {
+		size += int64(len(t))
+	}
+	options.Signed = progress.Reading("compare", size)
 	groups, c, err := minhash.Texts(texts, options)
 	progress.Done()
 	if err != nil {
@@ -115,13 +119,6 @@ func (f *dedupFlags) cluster(ctx context.Context, s *cli.Streams, w io.Writer, f
 	fmt.Fprintf(s.Err, "arena: %d texts, %d clusters, %d candidates compared, %d buckets over the cap (%d pairs not compared)\n",
 		len(texts), clusters, c.Candidates, c.Capped, c.Skipped)
 	return nil
-}
-
-func bytesIn(texts []string) (n int64) {
-	for _, t := range texts {
-		n += int64(len(t))
-	}
-	return n
 }
 
 func writeLines(w io.Writer, lines []dedupLine) (clusters int, err error) {

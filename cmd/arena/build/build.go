@@ -27,7 +27,6 @@ type buildFlags struct {
 	cli.Settings
 	streams *cli.Streams
 	target  cli.Target
-	out     cli.Output
 	work    string
 	// shared is work in a bucket, staging where a corpus is made beside it.
 	shared  *bucket.Work
@@ -141,7 +140,7 @@ func (f *buildFlags) build(c *cobra.Command, days []string) error {
 }
 
 func (f *buildFlags) write(ctx context.Context, r *pipeline.Run) error {
-	if err := f.out.Lock(f.streams); err != nil {
+	if err := cli.Lock(f.streams, f.target.Dir); err != nil {
 		return err
 	}
 	if f.force {
@@ -153,7 +152,7 @@ func (f *buildFlags) write(ctx context.Context, r *pipeline.Run) error {
 	if err != nil {
 		return f.lost(summary, err)
 	}
-	if err = f.out.Publish(ctx); err != nil {
+	if err = f.target.Publish(ctx); err != nil {
 		return err
 	}
 	f.tell(summary)
@@ -212,10 +211,10 @@ func (f *buildFlags) run(c *cobra.Command) (*pipeline.Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	if f.out, err = cli.NewOutput(f.target.Name, f.staging); err != nil {
+	if err = f.target.In(f.staging); err != nil {
 		return nil, err
 	}
-	out := f.out.Dir
+	out := f.target.Dir
 	if bucket.IsURL(f.work) {
 		return nil, cli.Usage(errors.New("one process works in a folder"), "arena stage takes a bucket for --work")
 	}

@@ -90,8 +90,7 @@ func (f *recipeFlags) produce(c *cobra.Command) error {
 	if err := f.check(); err != nil {
 		return err
 	}
-	target, err := cli.NewOutput(f.target.Name, "")
-	if err != nil {
+	if err := f.target.In(""); err != nil {
 		return err
 	}
 	paths, err := f.streams.Local(c.Context(), f.corpus)
@@ -102,32 +101,32 @@ func (f *recipeFlags) produce(c *cobra.Command) error {
 	if _, err = finish.Open(corpus.Disk{}, f.corpus); err != nil {
 		return cli.Failed(err, cli.NoCorpus)
 	}
-	f.work = cmp.Or(f.work, target.Dir+pipeline.WorkSuffix)
+	f.work = cmp.Or(f.work, f.target.Dir+pipeline.WorkSuffix)
 	if f.dryRun {
 		return f.forecast(c)
 	}
-	if err = target.Take(c.Context(), f.streams, f.target.Force); err != nil {
+	if err = f.target.Take(c.Context(), f.streams); err != nil {
 		return err
 	}
-	if err = (cli.Output{Dir: f.work}).Lock(f.streams); err != nil {
+	if err = cli.Lock(f.streams, f.work); err != nil {
 		return err
 	}
-	return f.write(c, target)
+	return f.write(c)
 }
 
-func (f *recipeFlags) write(c *cobra.Command, target cli.Output) error {
+func (f *recipeFlags) write(c *cobra.Command) error {
 	in, err := f.input(c)
 	if err != nil {
 		return err
 	}
-	report, err := f.recipe.Write(c.Context(), f.target.At(target), in, f.work)
+	report, err := f.recipe.Write(c.Context(), f.target.At(f.target.Dir), in, f.work)
 	if report != nil && !f.eval.Quiet {
 		tellRecipe(f.streams, report)
 	}
 	if err != nil {
 		return recipeError(err)
 	}
-	return target.Publish(c.Context())
+	return f.target.Publish(c.Context())
 }
 
 func (f *recipeFlags) input(c *cobra.Command) (in recipe.Input, err error) {

@@ -71,23 +71,22 @@ func (f *rewriteFlags) run(c *cobra.Command, days []string) (err error) {
 	if days, err = f.streams.LocalDays(c.Context(), days); err != nil {
 		return err
 	}
-	target, err := cli.NewOutput(f.target.Name, "")
-	if err != nil {
+	if err = f.target.In(""); err != nil {
 		return err
 	}
-	f.work = cmp.Or(f.work, target.Dir+pipeline.WorkSuffix)
+	f.work = cmp.Or(f.work, f.target.Dir+pipeline.WorkSuffix)
 	if f.job.Dry {
 		return f.forecast(c.Context(), days, m.Judge)
 	}
-	if err = target.Take(c.Context(), f.streams, f.target.Force); err != nil {
+	if err = f.target.Take(c.Context(), f.streams); err != nil {
 		return err
 	}
-	return f.write(c.Context(), days, m.Judge, target)
+	return f.write(c.Context(), days, m.Judge)
 }
 
 func (f *rewriteFlags) rewriting(days []string, m rewrite.Model) *rewrite.Rewriting {
 	r := f.job
-	r.Workers, r.Model, r.Progress, r.Target = instrument.ModelsAtOnce, m, func() {}, f.target.At(cli.Output{Dir: filepath.Join(f.work, "rewritten")})
+	r.Workers, r.Model, r.Progress, r.Target = instrument.ModelsAtOnce, m, func() {}, f.target.At(filepath.Join(f.work, "rewritten"))
 	r.Sources.Days, r.Sources.Stdin, r.Sources.Spool = days, f.streams.In, f.work
 	return &r
 }
@@ -103,7 +102,7 @@ func (f *rewriteFlags) forecast(ctx context.Context, days []string, j *llm.Judge
 	return nil
 }
 
-func (f *rewriteFlags) write(ctx context.Context, days []string, j *llm.Judge, target cli.Output) error {
+func (f *rewriteFlags) write(ctx context.Context, days []string, j *llm.Judge) error {
 	p := f.noisy.Progress(f.streams)
 	defer p.Done()
 	p.Begin("rewrite", 0)
@@ -122,14 +121,14 @@ func (f *rewriteFlags) write(ctx context.Context, days []string, j *llm.Judge, t
 		return err
 	}
 	in := recipe.Input{Corpus: f.job.Corpus, Rollouts: r.Out, HeldOut: f.heldOut, About: report.About(), Reports: map[string]any{"rewriting.json": report}}
-	told, err := of.Write(ctx, f.target.At(target), in, f.work)
+	told, err := of.Write(ctx, f.target.At(f.target.Dir), in, f.work)
 	if told != nil && !f.noisy.Quiet {
 		tellRecipe(f.streams, told)
 	}
 	if err != nil {
 		return recipeError(err)
 	}
-	return target.Publish(ctx)
+	return f.target.Publish(ctx)
 }
 
 func (f *rewriteFlags) tell(r *rewrite.Report) {

@@ -106,7 +106,7 @@ func stageWrite(ctx context.Context, f *buildFlags, r *pipeline.Run, s pipeline.
 		fmt.Fprintln(f.streams.Err, "this shard is written; the process that finishes the last one puts the corpus together")
 		return nil
 	}
-	err = f.out.Publish(ctx)
+	err = f.target.Publish(ctx)
 	if err == nil && f.shared != nil {
 		err = kept(f.shared.Sweep())
 	}

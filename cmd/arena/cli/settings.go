@@ -90,16 +90,13 @@ func kindOf(t reflect.Type) string {
 	}
 }
 
+// nested is a key with dots in it, and its value, as YAML.
 func nested(key, value string) []byte {
-	var b strings.Builder
-	parts := strings.Split(key, ".")
-	for i, p := range parts {
-		fmt.Fprintf(&b, "%s%s:", strings.Repeat("  ", i), p)
-		if i < len(parts)-1 {
-			b.WriteByte('\n')
-		}
+	var b []byte
+	for depth, part := range strings.Split(key, ".") {
+		b = fmt.Appendf(b, "%*s%s:\n", 2*depth, "", part)
 	}
-	return []byte(b.String() + " " + value + "\n")
+	return fmt.Appendf(b[:len(b)-1], " %s\n", value)
 }
 
 // nearestKey says which known key an unknown one may have been meant to be. Of

@@ -24,6 +24,8 @@ type Target struct {
 	License string
 	// Force allows to replace a corpus.
 	Force bool
+	// Dir is where the corpus is made, on its way to a bucket too; Stage and In set it.
+	Dir string
 }
 
 // Flags adds -o and --license.
@@ -53,63 +55,53 @@ func (t *Target) Check() error {
 	return nil
 }
 
-// Staged checks the target and gives the output, which on its way to a bucket lies in
-// a folder for temporary files.
-func (t *Target) Staged(s *Streams) (Output, error) {
+// Stage checks the target and sets Dir, for a bucket to a folder for temporary files.
+func (t *Target) Stage(s *Streams) error {
 	if err := t.Check(); err != nil {
-		return Output{}, err
+		return err
 	}
-	if !bucket.IsURL(t.Name) {
-		return NewOutput(t.Name, "")
+	staging := ""
+	if bucket.IsURL(t.Name) {
+		dir, err := s.Temporary("arena-upload-")
+		if err != nil {
+			return err
+		}
+		staging = filepath.Join(dir, "out")
 	}
-	staging, err := s.Temporary("arena-upload-")
+	return t.In(staging)
+}
+
+// In sets Dir: for a bucket to staging, or to a folder of its name in the working folder.
+func (t *Target) In(staging string) error {
+	if t.Dir = filepath.Clean(t.Name); !bucket.IsURL(t.Name) {
+		return NoStream(t.Name)
+	}
+	base, err := bucket.Base(t.Name)
 	if err != nil {
-		return Output{}, err
+		return Usage(err, "write it as s3://bucket/folder")
 	}
-	return NewOutput(t.Name, filepath.Join(staging, "out"))
+	t.Dir = cmp.Or(staging, base)
+	return nil
 }
 
 // Make keeps the output for this process, has do write a corpus there, and puts that into
 // its bucket, if it goes to one.
 func (t *Target) Make(ctx context.Context, s *Streams, do func(finish.Target) error) error {
-	out, err := t.Staged(s)
-	if err != nil {
+	if err := t.Stage(s); err != nil {
 		return err
 	}
-	if err = out.Take(ctx, s, t.Force); err != nil {
+	if err := t.Take(ctx, s); err != nil {
 		return err
 	}
-	if err = do(t.At(out)); err != nil {
+	if err := do(t.At(t.Dir)); err != nil {
 		return err
 	}
-	return out.Publish(ctx)
+	return t.Publish(ctx)
 }
 
-// At is what a corpus in the output is assembled by.
-func (t *Target) At(out Output) finish.Target {
-	return finish.Target{FS: corpus.Disk{}, Out: out.Dir, Version: Version(), License: t.License}
-}
-
-// Output is where a corpus goes: a folder, or a bucket by way of a folder.
-type Output struct {
-	url string
-	Dir string
-}
-
-// NewOutput tells a bucket from a folder. A corpus for a bucket is written to
-// staging first, or to a folder of its name in the working folder.
-func NewOutput(name, staging string) (Output, error) {
-	if err := NoStream(name); err != nil {
-		return Output{}, err
-	}
-	if !bucket.IsURL(name) {
-		return Output{Dir: filepath.Clean(name)}, nil
-	}
-	base, err := bucket.Base(name)
-	if err != nil {
-		return Output{}, Usage(err, "write it as s3://bucket/folder")
-	}
-	return Output{url: name, Dir: cmp.Or(staging, base)}, nil
+// At is what a corpus in a folder is assembled by.
+func (t *Target) At(dir string) finish.Target {
+	return finish.Target{FS: corpus.Disk{}, Out: dir, Version: Version(), License: t.License}
 }
 
 // NoStream refuses - where a folder is written: one of that name would be made.
@@ -120,9 +112,9 @@ func NoStream(out string) error {
 	return nil
 }
 
-// Lock keeps the output for this process until the run ends.
-func (o Output) Lock(s *Streams) error {
-	release, err := corpus.Lock(o.Dir)
+// Lock keeps a folder for this process until the run ends.
+func Lock(s *Streams, dir string) error {
+	release, err := corpus.Lock(dir)
 	if err != nil {
 		return Otherwise(err, "the folder around -o must take new files")
 	}
@@ -132,43 +124,43 @@ func (o Output) Lock(s *Streams) error {
 
 // Take keeps the output for this process until the run ends, and refuses to write
 // over a corpus that is there.
-func (o Output) Take(ctx context.Context, s *Streams, force bool) error {
-	if err := o.Lock(s); err != nil {
+func (t *Target) Take(ctx context.Context, s *Streams) error {
+	if err := Lock(s, t.Dir); err != nil {
 		return err
 	}
-	return o.Free(ctx, force)
+	return t.Free(ctx)
 }
 
 // Free refuses an output where a corpus is already, unless it may be replaced.
-func (o Output) Free(ctx context.Context, force bool) error {
-	there := false
-	if o.url == "" {
-		_, absent := corpus.ReadManifest(corpus.Disk{}, o.Dir)
-		there = absent == nil
-	} else {
-		err := withBucket(ctx, bucket.Create, o.url, func(b *bucket.Bucket) (err error) {
+func (t *Target) Free(ctx context.Context) (err error) {
+	there, name, remote := false, t.Dir, bucket.IsURL(t.Name)
+	if remote {
+		name = t.Name
+		err = withBucket(ctx, bucket.Create, t.Name, func(b *bucket.Bucket) (err error) {
 			there, err = b.Holds(ctx)
 			return err
 		})
-		if err != nil {
-			return err
-		}
+	} else {
+		_, absent := corpus.ReadManifest(corpus.Disk{}, t.Dir)
+		there = absent == nil
 	}
-	if there && !force {
-		return Failed(fmt.Errorf("write %s: a corpus is there already", cmp.Or(o.url, o.Dir)), "give --force to replace it, or another folder")
-	}
-	if o.url != "" || !there {
+	switch {
+	case err != nil:
+		return err
+	case there && !t.Force:
+		return Failed(fmt.Errorf("write %s: a corpus is there already", name), "give --force to replace it, or another folder")
+	case remote || !there:
 		return nil
 	}
-	return corpus.Replaceable(corpus.Disk{}, o.Dir)
+	return corpus.Replaceable(corpus.Disk{}, t.Dir)
 }
 
 // Publish puts the finished corpus into its bucket, if it goes to one.
-func (o Output) Publish(ctx context.Context) error {
-	if o.url == "" {
+func (t *Target) Publish(ctx context.Context) error {
+	if !bucket.IsURL(t.Name) {
 		return nil
 	}
-	made, err := finish.Open(corpus.Disk{}, o.Dir)
+	made, err := finish.Open(corpus.Disk{}, t.Dir)
 	if err != nil {
 		return err
 	}
@@ -176,11 +168,11 @@ func (o Output) Publish(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return withBucket(ctx, bucket.Create, o.url, func(b *bucket.Bucket) error {
+	return withBucket(ctx, bucket.Create, t.Name, func(b *bucket.Bucket) error {
 		if err := finish.Keeps(b.Files(ctx), ".", bank, made.Given()); err != nil {
 			return err
 		}
-		return b.Publish(ctx, corpus.Disk{}, o.Dir)
+		return b.Publish(ctx, corpus.Disk{}, t.Dir)
 	})
 }
 

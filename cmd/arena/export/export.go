@@ -73,11 +73,10 @@ func runExport(c *cobra.Command, s *cli.Streams, from string, f *exportFlags) er
 	if err != nil {
 		return err
 	}
-	out, err := f.target.Staged(s)
-	if err != nil {
+	if err = f.target.Stage(s); err != nil {
 		return err
 	}
-	if err = out.Free(c.Context(), f.target.Force); err != nil {
+	if err = f.target.Free(c.Context()); err != nil {
 		return err
 	}
 	for _, template := range f.templates {
@@ -89,10 +88,10 @@ func runExport(c *cobra.Command, s *cli.Streams, from string, f *exportFlags) er
 	if err != nil {
 		return err
 	}
-	return f.export(c.Context(), s, paths[0], out, profiles)
+	return f.export(c.Context(), s, paths[0], profiles)
 }
 
-func (f *exportFlags) export(ctx context.Context, s *cli.Streams, from string, out cli.Output, profiles []export.Profile) error {
+func (f *exportFlags) export(ctx context.Context, s *cli.Streams, from string, profiles []export.Profile) error {
 	manifest, err := corpus.ReadManifest(corpus.Disk{}, from)
 	if err != nil {
 		return cli.Failed(err, cli.NoCorpus)
@@ -105,16 +104,16 @@ func (f *exportFlags) export(ctx context.Context, s *cli.Streams, from string, o
 		forecastExport(s, manifest, profiles)
 		return nil
 	}
-	if err = f.keepsHeldOut(from, out.Dir); err != nil {
+	if err = f.keepsHeldOut(from, f.target.Dir); err != nil {
 		return err
 	}
-	if err = out.Lock(s); err != nil {
+	if err = cli.Lock(s, f.target.Dir); err != nil {
 		return err
 	}
 	cli.LimitHeap(cli.HeapLimit)
 	progress := cli.Noise{Quiet: f.quiet}.Progress(s)
 	fsys := cli.Watched(corpus.Disk{}, []string{from}, progress.Reading("export", bytesOf(manifest, profiles)))
-	counts, err := export.Run(ctx, fsys, from, out.Dir, profiles, opt, f.workers)
+	counts, err := export.Run(ctx, fsys, from, f.target.Dir, profiles, opt, f.workers)
 	progress.Done()
 	if err != nil {
 		return err
@@ -123,11 +122,11 @@ func (f *exportFlags) export(ctx context.Context, s *cli.Streams, from string, o
 		ShowCounts(s, counts)
 	}
 	if len(f.templates) > 0 {
-		if err := preflight(ctx, s, f.python, out.Dir, f.templates); err != nil {
+		if err := preflight(ctx, s, f.python, f.target.Dir, f.templates); err != nil {
 			return err
 		}
 	}
-	return out.Publish(ctx)
+	return f.target.Publish(ctx)
 }
 
 // keepsHeldOut refuses an export in the place of a corpus that keeps more out of

@@ -54,11 +54,10 @@ func (f *publishFlags) run(ctx context.Context, s *cli.Streams, from string) (er
 		}
 		f.target.Name = f.to
 	}
-	out, err := f.output(s)
-	if err != nil {
+	if err = f.stage(s); err != nil {
 		return err
 	}
-	if err = out.Take(ctx, s, f.target.Force); err != nil {
+	if err = f.target.Take(ctx, s); err != nil {
 		return err
 	}
 	paths, err := s.Local(ctx, from)
@@ -66,7 +65,7 @@ func (f *publishFlags) run(ctx context.Context, s *cli.Streams, from string) (er
 		return err
 	}
 	cli.LimitHeap(cli.HeapLimit)
-	f.Corpus, f.Target = paths[0], f.target.At(out)
+	f.Corpus, f.Target = paths[0], f.target.At(f.target.Dir)
 	counts, err := f.Run(ctx)
 	if !f.quiet {
 		for _, c := range counts {
@@ -77,12 +76,12 @@ func (f *publishFlags) run(ctx context.Context, s *cli.Streams, from string) (er
 		return cli.Otherwise(err, cli.NoCorpus)
 	}
 	if f.dryRun {
-		return forecast(s, out.Dir)
+		return forecast(s, f.target.Dir)
 	}
 	if hub {
-		return upload(ctx, s, dataset, out.Dir)
+		return upload(ctx, s, dataset, f.target.Dir)
 	}
-	return out.Publish(ctx)
+	return f.target.Publish(ctx)
 }
 
 var hubName = regexp.MustCompile(`^[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}$`)
@@ -98,18 +97,17 @@ func upload(ctx context.Context, s *cli.Streams, dataset, dir string) error {
 	return nil
 }
 
-// output is where the corpus is made: a folder for temporary files where it is not
+// stage says where the corpus is made: in a folder for temporary files where it is not
 // kept.
-func (f *publishFlags) output(s *cli.Streams) (cli.Output, error) {
-	at := f.target
-	if at.Name == "" || f.dryRun {
+func (f *publishFlags) stage(s *cli.Streams) error {
+	if f.target.Name == "" || f.dryRun {
 		dir, err := s.Temporary("arena-publish-")
 		if err != nil {
-			return cli.Output{}, err
+			return err
 		}
-		at.Name = filepath.Join(dir, "public")
+		f.target.Name = filepath.Join(dir, "public")
 	}
-	return at.Staged(s)
+	return f.target.Stage(s)
 }
 
 func forecast(s *cli.Streams, dir string) error {

@@ -111,7 +111,11 @@ func tellFigures(w io.Writer, people []person, drawn int) error {
 	}
 	for _, question := range slices.Sorted(maps.Keys(reports)) {
 		for _, p := range reports[question].Pairs {
-			fmt.Fprintf(t, "people, %s\tkappa\t%s\t%s\t%d\t\n", question, text.Told(p.Kappa.Value, "%.3f", "-"), bounds(p.Kappa.CI95), p.N)
+			between := "-"
+			if ci := p.Kappa.CI95; ci != nil {
+				between = fmt.Sprintf("%.3f-%.3f", ci[0], ci[1])
+			}
+			fmt.Fprintf(t, "people, %s\tkappa\t%s\t%s\t%d\t\n", question, text.Told(p.Kappa.Value, "%.3f", "-"), between, p.N)
 		}
 	}
 	return t.Flush()
@@ -152,11 +156,4 @@ func between(people []person) (map[string]agreement.Report, error) {
 		reports[question] = report
 	}
 	return reports, nil
-}
-
-func bounds(ci *[2]float64) string {
-	if ci == nil {
-		return "-"
-	}
-	return fmt.Sprintf("%.3f-%.3f", ci[0], ci[1])
 }
