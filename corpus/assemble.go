@@ -6,12 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/trajectory-arena/arena/corpus/redact"
+	"github.com/trajectory-arena/arena/corpus/trainers"
 )
 
 // Assembly is all that a finished corpus is put together from.
@@ -83,8 +85,12 @@ func (w *assembler) build(ctx context.Context, a *Assembly) error {
 	if err := Balance(m.Funnel); err != nil {
 		return err
 	}
-	a.addHelpers(w.shards)
-	if err := w.extras(a, a.Card.render(&m, w.shards, a.Extra[BankName] != nil)); err != nil {
+	extra := map[string][]byte{CardName: []byte(a.Card.render(&m, w.shards, a.Extra[BankName] != nil))}
+	if training(w.shards) != "" { // the files that its blocks name
+		extra[trainers.TemplateName], extra[trainers.CheckName] = trainers.ChatTemplate, trainers.Check
+	}
+	maps.Copy(extra, a.Extra)
+	if err := w.extras(extra, a.Redact); err != nil {
 		return err
 	}
 	slices.SortFunc(w.files, func(x, y FileEntry) int { return cmp.Compare(x.Path, y.Path) })
@@ -95,31 +101,22 @@ func (w *assembler) build(ctx context.Context, a *Assembly) error {
 	return w.manifest(&m)
 }
 
-func (w *assembler) extras(a *Assembly, card string) error {
-	clean := func(text string) io.Reader {
-		if a.Redact != nil {
-			text = a.Redact.Text(text, redact.Counts{})
-		}
-		return strings.NewReader(text)
-	}
-	names := make([]string, 0, len(a.Extra))
-	for name := range a.Extra {
+func (w *assembler) extras(extra map[string][]byte, r *redact.Redactor) error {
+	for _, name := range slices.Sorted(maps.Keys(extra)) {
 		if !filepath.IsLocal(filepath.FromSlash(name)) {
 			return fmt.Errorf("write %s: the path leaves the corpus", name)
 		}
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range names {
-		sum, err := w.write(name, clean(string(a.Extra[name])))
+		text := string(extra[name])
+		if r != nil {
+			text = r.Text(text, redact.Counts{})
+		}
+		sum, err := w.write(name, strings.NewReader(text))
 		if err != nil {
 			return err
 		}
 		w.files = append(w.files, sum)
 	}
-	sum, err := w.write(CardName, clean(card))
-	w.files = append(w.files, sum)
-	return err
+	return nil
 }
 
 func (w *assembler) write(rel string, from io.Reader) (FileEntry, error) {

@@ -63,26 +63,18 @@ func ParseFront(b []byte) (*Front, error) {
 // too.
 var ofFiles = []string{"Configs", "Columns", "Provenance", "Loading", "Training", "Publishing", "Licence", "Checksums", "Plots"}
 
-// Licensed is the Hub's word for the terms that the card of a corpus names;
-// NoLicense where it names none.
-func Licensed(fsys FS, dir string) (string, error) {
-	b, err := ReadCard(fsys, dir)
-	if err != nil {
-		return "", err
-	}
-	if f, err := ParseFront(b); err == nil && f.License != "" {
-		return f.License, nil
-	}
-	return NoLicense, nil
-}
-
 // Carried is what the card of a corpus says of its rows and what a copy of them
 // in other formats cannot know: how they came to be, and how far they are
-// guarded and judged.
-func Carried(fsys FS, dir string) (Section, error) {
+// guarded and judged; and the Hub's word for the terms that it names, NoLicense where
+// it names none.
+func Carried(fsys FS, dir string) (of Section, license string, err error) {
 	b, err := ReadCard(fsys, dir)
 	if err != nil {
-		return Section{}, err
+		return of, "", err
+	}
+	license = NoLicense
+	if f, unread := ParseFront(b); unread == nil && f.License != "" {
+		license = f.License
 	}
 	var kept []string
 	for _, s := range bytes.Split(b, []byte("\n## "))[1:] {
@@ -95,5 +87,5 @@ func Carried(fsys FS, dir string) (Section, error) {
 		Heading: "The corpus this was made from",
 		Body: "<details>\n<summary>What its card says of all its rows, of which those above are here.</summary>\n\n" +
 			strings.Join(kept, "\n\n") + "\n\n</details>",
-	}, nil
+	}, license, nil
 }

@@ -164,13 +164,3 @@ func training(shards []placed) string {
 	}
 	return "\n## Training\n\nWhat a block leaves out is the trainer's own default. The scripts for TRL SFT, DPO, KTO and reward and the YAML for LLaMA-Factory were run for two steps on a tiny model; of axolotl and verl, what prepares the rows; GRPO and verl's loop were not run as they stand here.\n" + b.String()
 }
-
-// addHelpers puts the files that the blocks name beside rows that have a block.
-func (a *Assembly) addHelpers(shards []placed) {
-	if training(shards) == "" {
-		return
-	}
-	extra := map[string][]byte{trainers.TemplateName: trainers.ChatTemplate, trainers.CheckName: trainers.Check}
-	maps.Copy(extra, a.Extra)
-	a.Extra = extra
-}

@@ -46,24 +46,24 @@ func (s *session) content(p *plan, parts []string, made *reports.Set, told *Summ
 }
 
 func plots(pages map[string][]byte) []corpus.Section {
-	var b strings.Builder
+	text := ""
 	for _, name := range slices.Sorted(maps.Keys(pages)) {
 		if title, is := strings.CutSuffix(name, ".svg"); is {
-			fmt.Fprintf(&b, "![%s](reports/%s)\n", title, name)
+			text += fmt.Sprintf("![%s](reports/%s)\n", title, name)
 		}
 	}
-	if b.Len() == 0 {
+	if text == "" {
 		return nil
 	}
-	return []corpus.Section{{Heading: "Plots", Body: b.String()}}
+	return []corpus.Section{{Heading: "Plots", Body: text}}
 }
 
 // manifestInputs names every input by its content, in an order that no path
 // decides.
 func (s *session) manifestInputs(p *plan) []corpus.Input {
 	var out []corpus.Input
-	for i := range s.inputs {
-		for n, f := range s.inputs[i].files {
+	for i, in := range s.inputs {
+		for n, f := range in.files {
 			out = append(out, corpus.Input{Kind: corpus.InputTraces, SHA256: f.SHA256, Bytes: f.Bytes, Records: p.Records[i][n]})
 		}
 	}

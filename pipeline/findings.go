@@ -46,12 +46,10 @@ func (p *Protection) compareMeanings(ctx context.Context, ps *Problems, start Em
 		if err != nil {
 			return err
 		}
-		p.Tiers, p.NotRun = note.Ran, cmp.Or(p.NotRun, note.NotRun)
-		if tier == nil {
-			continue
-		}
-		if err := p.addMeanings(ctx, ps, g, tier); err != nil {
-			return err
+		if p.Tiers, p.NotRun = note.Ran, cmp.Or(p.NotRun, note.NotRun); tier != nil {
+			if err := p.addMeanings(ctx, ps, g, tier); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -63,9 +61,8 @@ func (p *Protection) addMeanings(ctx context.Context, ps *Problems, g *guard.Gua
 	var findings []guard.Finding
 	for i, q := range ps.All {
 		if p.guardOf(i) == g {
-			at = append(at, i)
+			at, findings = append(at, i), append(findings, p.Problems[i])
 			candidates = append(candidates, guard.Candidate{ID: ps.Name(i), Text: q.Query})
-			findings = append(findings, p.Problems[i])
 		}
 	}
 	if err := tier.Check(ctx, candidates, findings); err != nil {

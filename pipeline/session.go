@@ -96,13 +96,14 @@ func (s *session) prepare(ctx context.Context) (err error) {
 	if err == nil && s.decided() == nil {
 		err = s.protect.compareMeanings(ctx, s.day.Problems, s.Embedding)
 	}
-	if err == nil {
-		s.filter, err = filters.New(s.Config.Filter)
+	if err != nil {
+		return err
 	}
 	s.names = redact.New(redact.Options{Hotkeys: true})
 	if s.Config.Redact.Secrets {
 		s.redactor = redact.New(redact.Options{Hotkeys: s.Config.Redact.Hotkeys})
 	}
+	s.filter, err = filters.New(s.Config.Filter)
 	return err
 }
 

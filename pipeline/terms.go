@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/internal/asjson"
 	"github.com/trajectory-arena/arena/traces"
 )
 
@@ -134,20 +135,13 @@ func (s *session) keepsTerms() error {
 	switch {
 	case found.Version != want.Version || found.Harness != want.Harness:
 		return fmt.Errorf("%w: by program %.40q, not %.40q", ErrTerms, want.Version, found.Version)
-	case !equalJSON(found.Configuration, want.Configuration):
+	case !bytes.Equal(asjson.Bytes(found.Configuration), asjson.Bytes(want.Configuration)): // but for spaces and escapes
 		return fmt.Errorf("%w: the configuration is another one", ErrTerms)
 	}
 	if err := within(found.Inputs, want.Inputs, "is not in the plan, or was changed since"); err != nil {
 		return err
 	}
 	return within(want.Inputs, found.Inputs, "has gone, or was changed since")
-}
-
-// equalJSON reports whether two texts of JSON differ in spaces and escapes at most.
-func equalJSON(a, b json.RawMessage) bool {
-	x, errX := json.Marshal(a)
-	y, errY := json.Marshal(b)
-	return errX == nil && errY == nil && bytes.Equal(x, y)
 }
 
 func within(inputs, others []TermsInput, why string) error {

@@ -38,9 +38,7 @@ func Base(name string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("read bucket URL: %w", err)
 	}
-	folder := strings.Trim(u.Path, "/")
-	folder = cmp.Or(folder, u.Host)
-	base := path.Base(folder)
+	base := path.Base(cmp.Or(strings.Trim(u.Path, "/"), u.Host))
 	if !fs.ValidPath(base) || base == "." {
 		return "", fmt.Errorf("read bucket URL: no name in it")
 	}

@@ -56,12 +56,17 @@ func (b *Bucket) Publish(ctx context.Context, fsys corpus.FS, dir string) error 
 			return err
 		}
 	}
-	if err := b.uploadAll(ctx, fsys, dir, m.Files); err != nil {
-		return err
-	}
 	now := map[string]bool{corpus.ManifestName: true, unfinished: true}
+	group, uploading := errgroup.WithContext(ctx)
+	group.SetLimit(uploads)
 	for _, f := range m.Files {
 		now[f.Path] = true
+		group.Go(func() error {
+			return b.upload(uploading, fsys, filepath.Join(dir, filepath.FromSlash(f.Path)), f.Path)
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return err
 	}
 	if err := b.remove(ctx, slices.DeleteFunc(before, func(key string) bool { return now[key] })...); err != nil {
 		return err
@@ -75,17 +80,6 @@ func (b *Bucket) Publish(ctx context.Context, fsys corpus.FS, dir string) error 
 // Holds reports whether a finished corpus lies in the folder.
 func (b *Bucket) Holds(ctx context.Context) (bool, error) {
 	return corpus.IsCorpus(b.Files(ctx), ".")
-}
-
-func (b *Bucket) uploadAll(ctx context.Context, fsys corpus.FS, dir string, files []corpus.FileEntry) error {
-	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(uploads)
-	for _, f := range files {
-		group.Go(func() error {
-			return b.upload(ctx, fsys, filepath.Join(dir, filepath.FromSlash(f.Path)), f.Path)
-		})
-	}
-	return group.Wait()
 }
 
 // upload writes one object. The clients of S3 and of Google send their own checksum,

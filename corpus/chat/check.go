@@ -2,6 +2,7 @@ package chat
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -178,32 +179,21 @@ func (w *walker) call(f Function) error {
 	if hasControlToken(f.Name) || hasControlToken(string(f.Arguments)) {
 		return &Unfit{Reason: ReasonControl}
 	}
-	if err := object(f); err != nil {
-		return err
-	}
-	if w.schema == nil {
-		return nil
-	}
-	if _, known := w.schema[f.Name]; !known {
-		return &Unfit{ReasonUndeclared, f.Name}
-	}
-	return w.nulls(f)
-}
-
-func object(f Function) error {
 	text := string(f.Arguments)
 	switch {
 	case arena.Raw(text).Kind() != arena.Object || !cursor.Valid(text):
 		return &Unfit{ReasonArguments, f.Name}
 	case !cursor.Finite(text):
 		return &Unfit{ReasonInfinite, f.Name}
+	case w.schema == nil:
+		return nil
 	}
-	return nil
-}
-
-func (w *walker) nulls(f Function) error {
+	nullable, known := w.schema[f.Name]
+	if !known {
+		return &Unfit{ReasonUndeclared, f.Name}
+	}
 	for k, v := range gjson.ParseBytes(f.Arguments).ForEach {
-		if v.Type == gjson.Null && !w.schema[f.Name][k.Str] {
+		if v.Type == gjson.Null && !nullable[k.Str] {
 			return &Unfit{ReasonNull, f.Name + "." + k.Str}
 		}
 	}
@@ -230,10 +220,6 @@ func notTokenRune(r rune) bool {
 }
 
 func hasMarkup(s string) bool {
-	for _, tag := range []string{"<think>", "</think>", "<tool_call>", "</tool_call>", "<tool_response>", "</tool_response>"} {
-		if strings.Contains(s, tag) {
-			return true
-		}
-	}
-	return false
+	tags := []string{"<think>", "</think>", "<tool_call>", "</tool_call>", "<tool_response>", "</tool_response>"}
+	return slices.ContainsFunc(tags, func(tag string) bool { return strings.Contains(s, tag) })
 }

@@ -182,21 +182,15 @@ func Rename(ms []Message, secret func(id string) bool) {
 		for k := range ms[i].Calls {
 			id := &ms[i].Calls[k].ID
 			if _, renamed := names[*id]; renamed {
-				names[*id] = unused(used)
-				*id = names[*id]
+				fresh := "call-1"
+				for n := 2; used[fresh]; n++ {
+					fresh = fmt.Sprintf("call-%d", n)
+				}
+				used[fresh], names[*id], *id = true, fresh, fresh
 			}
 		}
 		if name := names[ms[i].CallID]; name != "" {
 			ms[i].CallID = name
-		}
-	}
-}
-
-func unused(used map[string]bool) string {
-	for n := 1; ; n++ {
-		if id := fmt.Sprintf("call-%d", n); !used[id] {
-			used[id] = true
-			return id
 		}
 	}
 }

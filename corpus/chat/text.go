@@ -117,51 +117,33 @@ const sourceProfile = "source"
 // Tools that were called and that the source does not declare are declared from
 // their calls, and named: without a definition no template renders them.
 func SourceHarness(t *arena.Trace, d *arena.Dialogue) (h arena.Harness, derived []string) {
-	h = arena.Harness{Name: sourceProfile, System: t.System, Tools: definitions(t.Tools)}
+	h = arena.Harness{Name: sourceProfile, System: t.System}
+	for _, def := range gjson.Parse(string(t.Tools)).ForEach {
+		h.Tools = append(h.Tools, compact(nested(def)))
+	}
 	known := ParseSchema(h.Tools)
-	seen := map[string]map[string]json.RawMessage{}
+	// Any type may stand in an argument: a few calls do not tell which may not.
+	seen := map[string]map[string]struct{}{}
 	for _, turn := range d.Turns {
 		for _, call := range turn.Calls {
-			if _, declared := known[call.Name]; !declared {
-				observe(seen, call)
+			if _, declared := known[call.Name]; declared {
+				continue
+			}
+			if seen[call.Name] == nil {
+				seen[call.Name] = map[string]struct{}{}
+			}
+			for key := range gjson.Parse(string(call.Arguments)).ForEach {
+				seen[call.Name][key.Str] = struct{}{}
 			}
 		}
 	}
 	derived = slices.Sorted(maps.Keys(seen))
 	for _, name := range derived {
-		h.Tools = append(h.Tools, observed(name, seen[name]))
+		text, _ := Marshal(map[string]any{"type": "function", "function": map[string]any{ // strings and empty objects always encode
+			"name": name, "parameters": map[string]any{"type": "object", "properties": seen[name]}}})
+		h.Tools = append(h.Tools, arena.Raw(text))
 	}
 	return h, derived
-}
-
-// observe notes the arguments of a call to a tool. Any type may stand in them:
-// a few calls do not tell which may not.
-func observe(seen map[string]map[string]json.RawMessage, call arena.Call) {
-	if seen[call.Name] == nil {
-		seen[call.Name] = map[string]json.RawMessage{}
-	}
-	for key := range gjson.Parse(string(call.Arguments)).ForEach {
-		seen[call.Name][key.Str] = json.RawMessage("{}")
-	}
-}
-
-// observed is the definition of a tool of which calls alone are known.
-func observed(name string, arguments map[string]json.RawMessage) arena.Raw {
-	text, err := Marshal(map[string]any{"type": "function", "function": map[string]any{
-		"name": name, "parameters": map[string]any{"type": "object", "properties": arguments}}})
-	if err != nil { // strings and empty objects always encode
-		return ""
-	}
-	return arena.Raw(text)
-}
-
-// definitions are the items of a list of tools, each in OpenAI's nested form.
-func definitions(list arena.Raw) []arena.Raw {
-	var out []arena.Raw
-	for _, def := range gjson.Parse(string(list)).ForEach {
-		out = append(out, compact(nested(def)))
-	}
-	return out
 }
 
 // nested puts a flat definition under "function", where templates look.

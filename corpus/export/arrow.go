@@ -124,24 +124,17 @@ func (s *arrowSink) finish() error {
 
 func (s *arrowSink) close(context.Context) error {
 	defer s.build.Release()
+	var err error
 	if s.size > 0 {
-		if err := s.flush(); err != nil {
-			return err
-		}
+		err = s.flush()
 	}
-	if s.out != nil {
-		if err := s.finish(); err != nil {
-			return err
-		}
+	if err == nil && s.out != nil {
+		err = s.finish()
 	}
-	if len(s.names) == 0 {
-		return nil
+	if err != nil || len(s.names) == 0 {
+		return err
 	}
-	return s.describe()
-}
-
-// describe writes state.json and dataset_info.json of the split.
-func (s *arrowSink) describe() error {
+	// state.json and dataset_info.json describe the split
 	files := make([]map[string]string, len(s.names))
 	for i, n := range s.names {
 		files[i] = map[string]string{"filename": n}

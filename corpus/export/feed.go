@@ -37,7 +37,11 @@ type feed struct {
 func newFeed(fsys corpus.FS, dir string, from *corpus.Manifest, source string, opt *Options) *feed {
 	f := &feed{fs: fsys, dir: dir, from: from, source: source, fitters: make(chan *fitter, sideBySide())}
 	for range cap(f.fitters) {
-		f.fitters <- newFitter(opt)
+		worker := &fitter{opt: opt}
+		if opt.Counter != nil {
+			worker.counter = opt.Counter()
+		}
+		f.fitters <- worker
 	}
 	return f
 }
@@ -86,7 +90,16 @@ func (f *feed) split(ctx context.Context, split string) error {
 		})
 	}
 	group.Go(func() error {
-		err := f.read(reading, split, lines)
+		err := f.batches(reading, split, func(batch []row) error { // to each of the lines
+			for _, line := range lines {
+				select {
+				case line <- batch:
+				case <-reading.Done():
+					return reading.Err()
+				}
+			}
+			return nil
+		})
 		for _, line := range lines {
 			close(line)
 		}
@@ -100,20 +113,6 @@ func (f *feed) split(ctx context.Context, split string) error {
 		closing.Go(func() error { return j.close(ctx, f.redacted) })
 	}
 	return closing.Wait()
-}
-
-// read gives every row of a split to each of the lines, in batches.
-func (f *feed) read(ctx context.Context, split string, lines []chan []row) error {
-	return f.batches(ctx, split, func(batch []row) error {
-		for _, line := range lines {
-			select {
-			case line <- batch:
-			case <-ctx.Done():
-				return ctx.Err()
-			}
-		}
-		return nil
-	})
 }
 
 // batches visits the rows of a split in their order, made ready by several

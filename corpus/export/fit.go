@@ -23,14 +23,6 @@ type fitter struct {
 	redacted redact.Counts
 }
 
-func newFitter(opt *Options) *fitter {
-	f := &fitter{opt: opt}
-	if opt.Counter != nil {
-		f.counter = opt.Counter()
-	}
-	return f
-}
-
 // fitted is a batch whose rows are ready for their targets.
 type fitted struct {
 	rows     []row

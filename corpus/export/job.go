@@ -79,13 +79,6 @@ func (r *row) own() interface{ Length() rows.Length } {
 	}
 }
 
-// figures is what a card counts of a row that becomes one of a config.
-func (r *row) figures(config, split string) figures.Row {
-	out := figures.Of(r.own())
-	out.Config, out.Split = config, split
-	return out
-}
-
 // job is the export of one profile, into a part of its own. It belongs to one
 // goroutine.
 type job struct {
@@ -118,25 +111,22 @@ func (j *job) newCount(split string) Count {
 func (c *Count) each(rows []row, add func(*row) error) error {
 	for i := range rows {
 		c.In++
-		var err error
-		before := c.Rows
-		r := &rows[i]
-		if r.unfit != nil {
-			err = r.unfit
-		} else {
-			err = add(r)
-		}
-		var unfit *chat.Unfit
-		switch {
-		case errors.As(err, &unfit):
-			c.Dropped[unfit.Reason]++
-		case err != nil:
-			return err
-		default:
-			c.Out++
-			for range c.Rows - before {
-				c.figures.Add(r.figures(c.Profile, c.Split))
+		r, before := &rows[i], c.Rows
+		unfit := r.unfit
+		if unfit == nil {
+			if err := add(r); err != nil && !errors.As(err, &unfit) {
+				return err
 			}
+		}
+		if unfit != nil {
+			c.Dropped[unfit.Reason]++
+			continue
+		}
+		c.Out++
+		for range c.Rows - before {
+			of := figures.Of(r.own())
+			of.Config, of.Split = c.Profile, c.Split
+			c.figures.Add(of)
 		}
 	}
 	return nil
@@ -166,17 +156,15 @@ func (j *job) close(ctx context.Context, redacted redact.Counts) error {
 	if err := j.sink.close(ctx); err != nil {
 		return fmt.Errorf("export %s: %w", j.profile.Name, err)
 	}
-	for kind, n := range redacted {
-		j.count.Redacted[kind] += n
-	}
+	j.count.Redacted.Add(redacted)
 	j.counts = append(j.counts, j.count)
 	return nil
 }
 
 // finish ends the export of the profile.
 func (j *job) finish() error {
-	if support := j.profile.support; support != nil {
-		if err := support(j); err != nil {
+	if j.profile.support != nil {
+		if err := j.profile.support(j); err != nil {
 			return fmt.Errorf("export %s: %w", j.profile.Name, err)
 		}
 	}

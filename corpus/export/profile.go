@@ -48,31 +48,6 @@ type sink interface {
 
 // All lists every profile, in the order in which they are documented.
 func All() []Profile {
-	return slices.Concat(rowProfiles(), []Profile{
-		{Name: openAILines, From: corpus.ProfileHFJSON, open: openLines("jsonl"),
-			Doc:     "OpenAI messages and tools, one JSON object a line, outside the card",
-			Readers: []string{"datasets 4.8.5 and 5.2.0 (4.0.0 fills in nulls)"},
-			Load:    "import glob, json\nfiles = sorted(glob.glob(CORPUS + \"/jsonl/openai-jsonl/SPLIT-*.jsonl\"))\nrows = [json.loads(line) for path in files for line in open(path, encoding=\"utf-8\")]"},
-		{Name: "openai-jsonl-zst", From: corpus.ProfileHFJSON, open: openLines("jsonl.zst"),
-			Doc:     "the same lines, compressed with zstd",
-			Readers: []string{"datasets 4.8.5 and 5.2.0"}},
-		{Name: "arrow", From: corpus.ProfileHFJSON, open: openArrow, support: (*job).arrowDict,
-			Doc:     "the text rows as datasets' save_to_disk lays them out: load_from_disk maps them into memory",
-			Readers: []string{"datasets 4.0.0, 4.8.5 and 5.2.0 load_from_disk"},
-			Load:    "from datasets import load_from_disk\nrows = load_from_disk(CORPUS + \"/arrow\")[\"SPLIT\"]"},
-		{Name: "atif", From: corpus.ProfileHFJSON, open: openATIF,
-			Doc:  "ATIF v1.7 trajectories, one JSON object a line",
-			Load: "import json\nrows = [json.loads(line) for line in open(CORPUS + \"/atif/SPLIT.jsonl\", encoding=\"utf-8\")]"},
-		{Name: profileEnv, From: corpus.ProfileVerlRL, open: openEnv,
-			Doc:  "rows of NeMo-Gym, and the files by which TRL and verl play episodes of arena env serve",
-			Load: "import json\nrows = [json.loads(line) for line in open(CORPUS + \"/env/SPLIT.jsonl\", encoding=\"utf-8\")]"},
-		{Name: "sts", From: corpus.ProfileHFJSON, open: openSTS,
-			Doc: "session traces for the Hub's viewer: a sample, redacted, one file a session"},
-	})
-}
-
-// rowProfiles are the Parquet profiles.
-func rowProfiles() []Profile {
 	all := []string{"datasets 4.0.0, 4.8.5 and 5.2.0", "pandas 3.1", "polars 2.1", "duckdb 2.0"}
 	return []Profile{
 		{Name: corpus.ProfileHFJSON, From: corpus.ProfileHFJSON, same: true, open: openRows(corpus.ProfileHFJSON, sameSFT),
@@ -119,6 +94,25 @@ func rowProfiles() []Profile {
 		{Name: profileAxes, From: corpus.ProfileKTO, open: openAxes,
 			Use: "reward models with a head for each axis of the subnet's score",
 			Doc: "a row for every turn of a kto attempt: the dialogue up to there, each axis of the attempt's score as a label"},
+		{Name: openAILines, From: corpus.ProfileHFJSON, open: openLines("jsonl"),
+			Doc:     "OpenAI messages and tools, one JSON object a line, outside the card",
+			Readers: []string{"datasets 4.8.5 and 5.2.0 (4.0.0 fills in nulls)"},
+			Load:    "import glob, json\nfiles = sorted(glob.glob(CORPUS + \"/jsonl/openai-jsonl/SPLIT-*.jsonl\"))\nrows = [json.loads(line) for path in files for line in open(path, encoding=\"utf-8\")]"},
+		{Name: "openai-jsonl-zst", From: corpus.ProfileHFJSON, open: openLines("jsonl.zst"),
+			Doc:     "the same lines, compressed with zstd",
+			Readers: []string{"datasets 4.8.5 and 5.2.0"}},
+		{Name: "arrow", From: corpus.ProfileHFJSON, open: openArrow, support: (*job).arrowDict,
+			Doc:     "the text rows as datasets' save_to_disk lays them out: load_from_disk maps them into memory",
+			Readers: []string{"datasets 4.0.0, 4.8.5 and 5.2.0 load_from_disk"},
+			Load:    "from datasets import load_from_disk\nrows = load_from_disk(CORPUS + \"/arrow\")[\"SPLIT\"]"},
+		{Name: "atif", From: corpus.ProfileHFJSON, open: openATIF,
+			Doc:  "ATIF v1.7 trajectories, one JSON object a line",
+			Load: "import json\nrows = [json.loads(line) for line in open(CORPUS + \"/atif/SPLIT.jsonl\", encoding=\"utf-8\")]"},
+		{Name: profileEnv, From: corpus.ProfileVerlRL, open: openEnv,
+			Doc:  "rows of NeMo-Gym, and the files by which TRL and verl play episodes of arena env serve",
+			Load: "import json\nrows = [json.loads(line) for line in open(CORPUS + \"/env/SPLIT.jsonl\", encoding=\"utf-8\")]"},
+		{Name: "sts", From: corpus.ProfileHFJSON, open: openSTS,
+			Doc: "session traces for the Hub's viewer: a sample, redacted, one file a session"},
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/trajectory-arena/arena/corpus"
@@ -74,20 +75,13 @@ func publish(ctx context.Context, fsys corpus.FS, from, to string, m *corpus.Man
 	if err != nil {
 		return err
 	}
-	license, err := corpus.Licensed(fsys, from)
-	if err != nil {
-		return err
-	}
-	origin, err := corpus.Carried(fsys, from)
+	origin, license, err := corpus.Carried(fsys, from)
 	if err != nil {
 		return err
 	}
 	extra := map[string][]byte{"reports/export.json": append(asjson.Indented(counts, " "), '\n')}
-	for _, f := range m.Files {
-		if f.Path != corpus.BankName {
-			continue
-		}
-		if extra[f.Path], err = corpus.ReadFile(fsys, filepath.Join(from, f.Path), 256<<20); err != nil {
+	if slices.ContainsFunc(m.Files, func(f corpus.FileEntry) bool { return f.Path == corpus.BankName }) {
+		if extra[corpus.BankName], err = corpus.ReadFile(fsys, filepath.Join(from, corpus.BankName), 256<<20); err != nil {
 			return err
 		}
 	}

@@ -26,13 +26,13 @@ func (j *job) splits() []string {
 func (j *job) files(content map[string][]byte) error {
 	for _, name := range slices.Sorted(maps.Keys(content)) {
 		f, err := corpus.NewPlace(j.part, name)
+		if err == nil {
+			_, err = f.Write(content[name])
+		}
+		if err == nil {
+			err = f.Close()
+		}
 		if err != nil {
-			return err
-		}
-		if _, err := f.Write(content[name]); err != nil {
-			return err
-		}
-		if err := f.Close(); err != nil {
 			return err
 		}
 	}

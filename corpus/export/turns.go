@@ -29,7 +29,11 @@ func fork(p *rows.Pref) (int, error) {
 		case a.Role != b.Role:
 			return 0, &chat.Unfit{Reason: reasonNoFork}
 		case a.Role == chat.Assistant && act(a.Content) != act(b.Content):
-			return i, repeats(p.Chosen[:i], a)
+			did := func(m rows.Msg) bool { return m.Role == a.Role && act(m.Content) == act(a.Content) }
+			if slices.ContainsFunc(p.Chosen[:i], did) {
+				return 0, &chat.Unfit{Reason: reasonRepeated}
+			}
+			return i, nil
 		case a.Role != chat.Assistant && a.Content != b.Content:
 			return 0, &chat.Unfit{Reason: reasonNoFork}
 		}
@@ -44,15 +48,6 @@ func act(content string) string {
 		return content[at:]
 	}
 	return content
-}
-
-// repeats refuses a turn that does what an earlier one did.
-func repeats(before []rows.Msg, turn rows.Msg) error {
-	same := func(m rows.Msg) bool { return m.Role == turn.Role && act(m.Content) == act(turn.Content) }
-	if slices.ContainsFunc(before, same) {
-		return &chat.Unfit{Reason: reasonRepeated}
-	}
-	return nil
 }
 
 // prefTurns is one turn of each attempt, behind the history that both share.

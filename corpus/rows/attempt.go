@@ -22,9 +22,6 @@ type Facts struct {
 	Category arena.Category
 	Split    string
 	Origin
-	// LeakMax is the highest score against the protected bank, nil where none
-	// was computed.
-	LeakMax         *float64
 	PipelineVersion string
 	Counter         Counter
 	// Secret says of a call's id that it must not be published; nil says so of
@@ -67,10 +64,10 @@ func (f *Facts) tokens(ms []chat.Message, encoded, tools []string) (int, error) 
 	for i := 0; f.Publish != nil && i < len(encoded); i++ {
 		published[i] = f.Publish(encoded[i])
 	}
-	if slices.Equal(published, encoded) {
-		return CountTokens(f.Counter, ms, tools), nil
+	if !slices.Equal(published, encoded) {
+		return Recount(f.Counter, published, tools)
 	}
-	return Recount(f.Counter, published, tools)
+	return CountTokens(f.Counter, ms, tools), nil
 }
 
 // Recount counts the tokens of messages that were changed after they were
@@ -84,12 +81,16 @@ func Recount(c Counter, published, tools []string) (int, error) {
 }
 
 func metadata(rec *arena.Record, f *Facts) (string, error) {
+	repairs := []string{}
+	for _, t := range rec.Dialogue.Turns {
+		repairs = append(repairs, t.Repairs...)
+	}
 	m := map[string]any{
 		"harness_sha256": f.Harness.SHA256,
 		"record_sha256":  rec.Trace.RecordSHA256,
 		"source_line":    rec.Trace.Source.Line,
 		"judge":          rec.Judgement.Judge,
-		"repairs":        repairs(&rec.Dialogue),
+		"repairs":        repairs,
 	}
 	maps.Copy(m, f.Metadata)
 	b, err := json.Marshal(m)
@@ -97,14 +98,6 @@ func metadata(rec *arena.Record, f *Facts) (string, error) {
 		return "", fmt.Errorf("encode metadata of %s: %w", rec.Trace.ID, err)
 	}
 	return string(b), nil
-}
-
-func repairs(d *arena.Dialogue) []string {
-	out := []string{}
-	for _, t := range d.Turns {
-		out = append(out, t.Repairs...)
-	}
-	return out
 }
 
 func scalars(rec *arena.Record, f *Facts) Scalars {
@@ -120,14 +113,17 @@ func scalars(rec *arena.Record, f *Facts) Scalars {
 		StopCondition:   StopCondition(rec),
 		HasError:        t.Error != nil,
 		IsTruncated:     t.Status == arena.StatusTimedOut,
-		NSteps:          int64(modelTurns(&rec.Dialogue)),
 		NToolCalls:      ToolCalls(&rec.Dialogue),
 		AgentHotkey:     t.Agent.Hotkey,
 		AgentVersion:    t.Agent.VersionID,
 		RunDate:         milliseconds(t.Agent.StartedAt),
 		SourceSHA256:    t.Source.FileSHA256,
-		LeakMaxScore:    f.LeakMax,
 		PipelineVersion: f.PipelineVersion,
+	}
+	for _, turn := range rec.Dialogue.Turns {
+		if turn.User == "" {
+			s.NSteps++
+		}
 	}
 	if rec.Outcome.Success {
 		s.Reward = 1
@@ -161,16 +157,6 @@ func StopCondition(rec *arena.Record) string {
 	default:
 		return "no_tool_call"
 	}
-}
-
-func modelTurns(d *arena.Dialogue) int {
-	n := 0
-	for _, t := range d.Turns {
-		if t.User == "" {
-			n++
-		}
-	}
-	return n
 }
 
 // ToolCalls counts the calls of a dialogue.

@@ -73,12 +73,9 @@ func (r PairRule) Pairs(cs []Candidate, f *Facts) []Pref {
 		if len(out) == r.PerProblem {
 			break
 		}
-		if used[p.chosen] || used[p.rejected] {
-			continue
-		}
-		if row, ok := newPref(p, f); ok {
+		if !used[p.chosen] && !used[p.rejected] && !slices.Equal(p.chosen.Completion, p.rejected.Completion) {
 			used[p.chosen], used[p.rejected] = true, true
-			out = append(out, row)
+			out = append(out, p.row(f))
 		}
 	}
 	return out
@@ -124,10 +121,7 @@ func (p pairing) reason() string {
 	}
 }
 
-func newPref(p pairing, f *Facts) (Pref, bool) {
-	if slices.Equal(p.chosen.Completion, p.rejected.Completion) {
-		return Pref{}, false
-	}
+func (p pairing) row(f *Facts) Pref {
 	return Pref{
 		Prompt: p.chosen.Prompt, Chosen: p.chosen.Completion, Rejected: p.rejected.Completion,
 		Harness: f.Harness.Name, TaskType: taskType(f), Split: f.Split,
@@ -136,7 +130,7 @@ func newPref(p pairing, f *Facts) (Pref, bool) {
 		ChosenTokens: p.chosen.Tokens, RejectedTokens: p.rejected.Tokens,
 		ChosenSession: p.chosen.SessionID, RejectedSession: p.rejected.SessionID,
 		PipelineVersion: f.PipelineVersion, Origin: f.Origin,
-	}, true
+	}
 }
 
 // Completion splits the text form of an attempt after the request: what a

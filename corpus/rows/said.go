@@ -80,7 +80,12 @@ func NewSteps(of *SFT, ms []chat.Message, verdicts []arena.StepVerdict, f *Facts
 		if v.Need == arena.StepUnclear {
 			break
 		}
-		row.add(v)
+		needed, reward := v.Need == arena.StepNeeded, 0.0
+		if needed {
+			reward = 1
+		}
+		row.Labels, row.Rewards = append(row.Labels, needed), append(row.Rewards, reward)
+		row.Reasons, row.Quotes = append(row.Reasons, v.Reason), append(row.Quotes, v.Quote)
 	}
 	row.LeftOut = int64(len(verdicts) - len(row.Labels))
 	row.Completions = row.Completions[:len(row.Labels)]
@@ -88,15 +93,6 @@ func NewSteps(of *SFT, ms []chat.Message, verdicts []arena.StepVerdict, f *Facts
 		row.Rewards[last] += of.Reward
 	}
 	return row, nil
-}
-
-func (s *Steps) add(v arena.StepVerdict) {
-	reward := 0.0
-	if v.Need == arena.StepNeeded {
-		reward = 1
-	}
-	s.Labels, s.Rewards = append(s.Labels, v.Need == arena.StepNeeded), append(s.Rewards, reward)
-	s.Reasons, s.Quotes = append(s.Reasons, v.Reason), append(s.Quotes, v.Quote)
 }
 
 // Length is how many tokens of a row a trainer reads, by the counter named.

@@ -63,6 +63,7 @@ func (f *File) Rows(visit func(parquet.Row) error) error {
 	return nil
 }
 
+// group visits those of one group.
 func (f *File) group(g parquet.RowGroup, visit func(parquet.Row) error) error {
 	in := g.Rows()
 	defer func() { _ = in.Close() }() // it was only read
@@ -98,7 +99,13 @@ func (f *File) Sum() (Sum, error) {
 		all.Go(func() (err error) {
 			defer Recover(f.path, &err)
 			sums[i] = NewSum(f.Schema())
-			return sums[i].read(g, f.path)
+			sums[i].Rows = g.NumRows()
+			for n, chunk := range g.ColumnChunks() { // column by column, which needs the memory of one page at a time
+				if err := sums[i].columns[n].read(chunk.Pages()); err != nil {
+					return fmt.Errorf("read back %s: %w", f.path, err)
+				}
+			}
+			return nil
 		})
 	}
 	err := all.Wait()
@@ -107,16 +114,4 @@ func (f *File) Sum() (Sum, error) {
 		sum.Join(s)
 	}
 	return sum, err
-}
-
-// read sums up a row group column by column, which needs the memory of one page
-// at a time.
-func (s *Sum) read(g parquet.RowGroup, path string) error {
-	s.Rows = g.NumRows()
-	for i, chunk := range g.ColumnChunks() {
-		if err := s.columns[i].read(chunk.Pages()); err != nil {
-			return fmt.Errorf("read back %s: %w", path, err)
-		}
-	}
-	return nil
 }

@@ -96,9 +96,7 @@ func (q *joints) Pop() any {
 
 // symbols are the printable characters that stand for the 256 bytes: those
 // that print stand for themselves, the others follow from U+0100 on.
-var symbols = byteSymbols()
-
-func byteSymbols() (out [256]string) {
+var symbols = func() (out [256]string) {
 	next := rune(256)
 	for b := range 256 {
 		r := rune(b)
@@ -109,7 +107,7 @@ func byteSymbols() (out [256]string) {
 		out[b] = string(r)
 	}
 	return out
-}
+}()
 
 // maxSeen bounds the words that are remembered, longestSeen each of them.
 const (

@@ -4,6 +4,7 @@
 package token
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -81,8 +82,10 @@ func Read(name string, data []byte) (*Tokenizer, error) {
 		}
 		t.ranks[pair] = i
 	}
-	if err := t.normalizer(f.Normalizer); err != nil {
-		return nil, err
+	if n := f.Normalizer; n != nil && (n.Type != "Sequence" || len(n.Normalizers) > 0) {
+		if t.nfc = n.Type == "NFC"; !t.nfc {
+			return nil, fmt.Errorf("read tokenizer: normalizer %q is not known", n.Type)
+		}
 	}
 	byteLevel, err := t.preTokenizer(f.PreTokenizer)
 	if err != nil {
@@ -119,18 +122,6 @@ func merge(raw json.RawMessage) ([2]string, error) {
 	return [2]string{a, b}, nil
 }
 
-func (t *Tokenizer) normalizer(p *part) error {
-	switch {
-	case p == nil, p.Type == "Sequence" && len(p.Normalizers) == 0:
-		return nil
-	case p.Type == "NFC":
-		t.nfc = true
-		return nil
-	default:
-		return fmt.Errorf("read tokenizer: normalizer %q is not known", p.Type)
-	}
-}
-
 // preTokenizer reads the splits and reports whether bytes come last.
 func (t *Tokenizer) preTokenizer(p *part) (byteLevel bool, err error) {
 	if p == nil {
@@ -150,11 +141,7 @@ func (t *Tokenizer) preTokenizer(p *part) (byteLevel bool, err error) {
 		if p.Behavior != "Isolated" || p.Invert {
 			return false, fmt.Errorf("read tokenizer: split behaviour %q is not known", p.Behavior)
 		}
-		expr := p.Pattern.Regex
-		if expr == "" {
-			expr = regexp2.Escape(p.Pattern.String)
-		}
-		return false, t.split(expr)
+		return false, t.split(cmp.Or(p.Pattern.Regex, regexp2.Escape(p.Pattern.String)))
 	case "ByteLevel":
 		if p.AddPrefixSpace {
 			return false, errors.New("read tokenizer: add_prefix_space is not known")

@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -35,29 +36,24 @@ func (v *verifier) parquet(ctx context.Context, f *corpus.FileEntry, file *shard
 	if f.Rows == nil || *f.Rows != file.NumRows() {
 		v.say(f.Path, "%d rows, not the manifest's number", file.NumRows())
 	}
-	name := f.Config
-	if name == "" {
-		name = strings.TrimSuffix(path.Base(f.Path), ".parquet")
-	}
+	name := cmp.Or(f.Config, strings.TrimSuffix(path.Base(f.Path), ".parquet"))
 	if want := v.m.Schemas[name]; want != shard.Fingerprint(file.Schema()) {
 		v.say(f.Path, "its schema is not the one that the manifest pins for %s", name)
 	}
-	v.physical(f.Path, file)
+	index := true
+	for i, g := range file.Metadata().RowGroups {
+		if g.TotalByteSize > maxGroup {
+			v.say(f.Path, "row group %d holds %d bytes, more than %d", i, g.TotalByteSize, maxGroup)
+		}
+		index = index && !slices.ContainsFunc(g.Columns, func(c format.ColumnChunk) bool { return c.OffsetIndexOffset == 0 })
+	}
+	if !index {
+		v.say(f.Path, "no page index")
+	}
 	if f.Config == "" {
 		return nil
 	}
 	return v.rows(ctx, f, file)
-}
-
-func (v *verifier) physical(path string, file *shard.File) {
-	for i, g := range file.Metadata().RowGroups {
-		if g.TotalByteSize > maxGroup {
-			v.say(path, "row group %d holds %d bytes, more than %d", i, g.TotalByteSize, maxGroup)
-		}
-	}
-	if !hasPageIndex(file.Metadata()) {
-		v.say(path, "no page index")
-	}
 }
 
 // rows reads the columns that checks need; each row is decoded once.
@@ -143,28 +139,20 @@ func (s *sightings) add(kind, key string, f *corpus.FileEntry) {
 	}
 }
 
-func (s *sightings) overlaps() []Finding {
-	slices.SortFunc(s.leaks, func(a, b Finding) int { return strings.Compare(a.String(), b.String()) })
-	return slices.Compact(s.leaks)
-}
-
 // pinned gives every cluster and every product that lies in another split than
 // its pool allows. The bank knows every cluster; of products it may lack some.
-func (s *sightings) pinned(pools map[string]string) []Finding {
-	var out []Finding
+func (s *sightings) pinned(pools map[string]string) (out []Finding) {
 	for key, f := range s.at {
 		pool, known := pools[key]
-		if !known && !strings.HasPrefix(key, "cluster ") || pool == f.Split {
-			continue
+		if (known || strings.HasPrefix(key, "cluster ")) && pool != f.Split {
+			out = append(out, Finding{Path: f.Path, What: fmt.Sprintf("%s is in split %s, the bank has it in %q", key, f.Split, pool), Leak: true})
 		}
-		out = append(out, Finding{Path: f.Path, What: fmt.Sprintf("%s is in split %s, the bank has it in %q", key, f.Split, pool), Leak: true})
 	}
-	slices.SortFunc(out, func(a, b Finding) int { return strings.Compare(a.String(), b.String()) })
-	return out
+	return sorted(out)
 }
 
-func hasPageIndex(m *format.FileMetaData) bool {
-	return !slices.ContainsFunc(m.RowGroups, func(g format.RowGroup) bool {
-		return slices.ContainsFunc(g.Columns, func(c format.ColumnChunk) bool { return c.OffsetIndexOffset == 0 })
-	})
+// sorted are the findings in order, each once.
+func sorted(all []Finding) []Finding {
+	slices.SortFunc(all, func(a, b Finding) int { return strings.Compare(a.String(), b.String()) })
+	return slices.Compact(all)
 }

@@ -98,11 +98,9 @@ func (v *verifier) all(ctx context.Context) error {
 	}
 	v.card()
 	v.bank()
-	if err := v.secrets(ctx); err != nil {
-		return err
-	}
-	v.found = append(v.found, v.seen.overlaps()...)
-	return nil
+	err = v.secrets(ctx)
+	v.found = append(v.found, sorted(v.seen.leaks)...)
+	return err
 }
 
 func (v *verifier) say(path, what string, args ...any) {

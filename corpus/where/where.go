@@ -187,9 +187,6 @@ func names(source string, columns []Column) []string {
 	return out
 }
 
-// errNoAnswer is an expression whose value is not known.
-var errNoAnswer = errors.New("no answer")
-
 // Match evaluates the expression on the columns of one attempt. A column that
 // is missing or nil is unknown, as in SQL: where the answer hangs on it, the
 // attempt is not selected.
@@ -203,23 +200,17 @@ func (e *Expr) Match(values map[string]any) (bool, error) {
 			missing = true
 		}
 	}
-	got, err := e.eval(known)
-	if missing && errors.Is(err, errNoAnswer) {
+	out, _, err := e.program.Eval(known)
+	if err == nil {
+		if got, is := out.Value().(bool); is {
+			return got, nil
+		}
+		err = errors.New("it is neither true nor false")
+	}
+	if missing {
 		return false, nil
 	}
-	return got, err
-}
-
-func (e *Expr) eval(values map[string]any) (bool, error) {
-	out, _, err := e.program.Eval(values)
-	if err != nil {
-		return false, fmt.Errorf("evaluate %s: %w: %w", e.source, errNoAnswer, err)
-	}
-	got, ok := out.Value().(bool)
-	if !ok {
-		return false, fmt.Errorf("evaluate %s: %w", e.source, errNoAnswer)
-	}
-	return got, nil
+	return false, fmt.Errorf("evaluate %s: no answer: %w", e.source, err)
 }
 
 // ParseOptional checks an expression over the ledger; nil where there is none.

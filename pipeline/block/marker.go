@@ -1,8 +1,6 @@
 package block
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -18,16 +16,13 @@ import (
 // Version names the layout of a block; a block of another one is made again. Its
 // last part is made of what an entry holds, so that a field more is a layout of
 // its own.
-var Version = "arena.block.v16-" + layoutSum()
-
-func layoutSum() string {
+var Version = func() string {
 	layout := layoutOf(reflect.TypeFor[Entry]()) + layoutOf(reflect.TypeFor[Draft]())
 	for _, c := range habits.Counts() { // the places of a sample's counts
 		layout += "\n" + c.Name
 	}
-	sum := sha256.Sum256([]byte(layout))
-	return hex.EncodeToString(sum[:8])
-}
+	return "arena.block.v16-" + digest.SHA256([]byte(layout))[:16]
+}()
 
 const (
 	indexName  = "index"
@@ -114,50 +109,36 @@ func State(fsys corpus.FS, dir string, want Key) (Status, error) {
 // where a judge answered for one and not for the other.
 func Content(fsys corpus.FS, dir string) (string, error) {
 	m, err := readMarker(fsys, dir)
-	if err != nil {
-		return "", err
-	}
-	return m.IndexSHA256, nil
+	return m.IndexSHA256, err
 }
 
 var errMarker = errors.New("no marker of a block")
 
-func readMarker(fsys corpus.FS, dir string) (*marker, error) {
+func readMarker(fsys corpus.FS, dir string) (m marker, err error) {
 	name := filepath.Join(dir, markerName)
 	b, err := corpus.ReadFile(fsys, name, maxMarker)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		if bad := json.Unmarshal(b, &m); bad != nil {
+			err = fmt.Errorf("parse %s: %w: %w", name, errMarker, bad)
+		}
 	}
-	var m marker
-	if err := json.Unmarshal(b, &m); err != nil {
-		return nil, fmt.Errorf("parse %s: %w: %w", name, errMarker, err)
-	}
-	return &m, nil
+	return m, err
 }
 
 // intact reports whether the files are those that the marker was written for. A
 // file that is gone is no error: the block is made again.
-func intact(fsys corpus.FS, dir string, m *marker) (bool, error) {
+func intact(fsys corpus.FS, dir string, m marker) (bool, error) {
 	_, index, err := corpus.Hash(fsys, filepath.Join(dir, indexName))
-	size := int64(0)
 	if err == nil {
-		size, err = fileSize(fsys, filepath.Join(dir, bodiesName))
+		var bodies stored
+		if bodies, err = open(fsys, dir, bodiesName); err == nil {
+			defer bodies.Close()
+			info, failed := bodies.file.Stat()
+			return failed == nil && info.Size() == m.BodiesBytes && index == m.IndexSHA256, failed
+		}
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
-	return size == m.BodiesBytes && index == m.IndexSHA256, err
-}
-
-func fileSize(fsys corpus.FS, path string) (int64, error) {
-	f, err := fsys.Open(path)
-	if err != nil {
-		return 0, err
-	}
-	defer func() { _ = f.Close() }() // it was only read
-	info, err := f.Stat()
-	if err != nil {
-		return 0, err
-	}
-	return info.Size(), nil
+	return false, err
 }

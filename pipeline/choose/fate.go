@@ -113,10 +113,8 @@ func PrintFunnel(w io.Writer, funnel []corpus.Stage) {
 func reasons(counts ...map[string]int64) string {
 	var words []string
 	for _, by := range counts {
-		mine := slices.SortedFunc(maps.Keys(by), func(a, b string) int {
-			return cmp.Or(cmp.Compare(by[b], by[a]), strings.Compare(a, b))
-		})
-		for _, word := range mine {
+		order := func(a, b string) int { return cmp.Or(cmp.Compare(by[b], by[a]), strings.Compare(a, b)) }
+		for _, word := range slices.SortedFunc(maps.Keys(by), order) {
 			words = append(words, word+" "+thousands(by[word]))
 		}
 	}

@@ -95,15 +95,14 @@ func Gather(sources []*Source, heldOut []string) (*Known, error) {
 // threshold is the lexical score from which rows of the source were dropped; 0 where it
 // does not say. It is raised where requests are of one template, and a bank alone does not
 // tell by how much: which of a cluster's products a request asks for is not in it.
-func (s *Source) threshold() (float64, error) {
+func (s *Source) threshold() (least float64, err error) {
 	var leak struct {
 		Guard struct{ Threshold float64 }
 	}
 	const report = "reports/leak.json" // what the guard of a build found, and how it looked
-	if !s.Has(report) {
-		return 0, nil
+	if s.Has(report) {
+		err = corpus.ReadJSON(s.fs, s.Path(report), most, &leak)
 	}
-	err := corpus.ReadJSON(s.fs, s.Path(report), most, &leak)
 	return leak.Guard.Threshold, err
 }
 

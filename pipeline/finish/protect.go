@@ -235,14 +235,13 @@ func (p *Protection) Canary() error { return errors.Join(p.train.Canary(), p.eva
 // Guard is what guards a split; nil where nothing is to be kept out of it, and
 // for a split that is none.
 func (p *Protection) Guard(split string) *guard.Guard {
-	switch split {
-	case corpus.SplitTrain:
+	if split == corpus.SplitTrain {
 		return p.train
-	case corpus.SplitEval:
-		return p.eval
-	default:
-		return nil
 	}
+	if split == corpus.SplitEval {
+		return p.eval
+	}
+	return nil
 }
 
 // Check holds what would be in a split against all that may not be in it.

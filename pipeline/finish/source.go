@@ -19,7 +19,6 @@ import (
 	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/guard/minhash"
 	text "github.com/trajectory-arena/arena/guard/rows"
-	"github.com/trajectory-arena/arena/internal/digest"
 	"github.com/trajectory-arena/arena/traces"
 )
 
@@ -44,11 +43,8 @@ func Open(fsys corpus.FS, dir string) (*Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	b, err := corpus.ReadFile(fsys, filepath.Join(dir, corpus.ManifestName), most)
-	if err != nil {
-		return nil, err
-	}
-	return &Source{Dir: dir, Manifest: m, SHA256: digest.SHA256(b), Bytes: int64(len(b)), fs: fsys}, nil
+	size, sum, err := corpus.Hash(fsys, filepath.Join(dir, corpus.ManifestName))
+	return &Source{Dir: dir, Manifest: m, SHA256: sum, Bytes: size, fs: fsys}, err
 }
 
 // Verify refuses a source that breaks a promise.
@@ -72,9 +68,9 @@ func (s *Source) Bank() (*guard.State, error) {
 	}
 	bank, err := guard.ReadState(bytes.NewReader(b))
 	if err != nil {
-		return nil, fmt.Errorf("read bank of %s: %w", s.Dir, err)
+		err = fmt.Errorf("read bank of %s: %w", s.Dir, err)
 	}
-	return bank, nil
+	return bank, err
 }
 
 // Input names the source in the manifest of what is made of it.
@@ -143,17 +139,14 @@ func Around(fsys corpus.FS, inputs []traces.Input) ([]*Source, error) {
 		for dir := filepath.Dir(path); !seen[dir]; dir = filepath.Dir(dir) {
 			seen[dir] = true
 			is, err := corpus.IsCorpus(fsys, dir)
+			if err == nil && is {
+				var s *Source
+				s, err = Open(fsys, dir)
+				out = append(out, s)
+			}
 			if err != nil {
 				return nil, err
 			}
-			if !is {
-				continue
-			}
-			s, err := Open(fsys, dir)
-			if err != nil {
-				return nil, err
-			}
-			out = append(out, s)
 		}
 	}
 	return out, nil

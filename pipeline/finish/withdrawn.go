@@ -60,7 +60,13 @@ func Withdraw(earlier *Source, state *guard.State, g *guard.Guard) (*Withdrawn, 
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	w.Versions = append(w.Versions, Version{Manifest: earlier.SHA256, Traces: earlier.traces()})
+	version := Version{Manifest: earlier.SHA256, Traces: []string{}}
+	for _, in := range earlier.Manifest.Inputs {
+		if in.Kind == corpus.InputTraces {
+			version.Traces = append(version.Traces, in.SHA256)
+		}
+	}
+	w.Versions = append(w.Versions, version)
 	files, gone := map[string]string{}, map[string]bool{}
 	err = Table(earlier, TableAttempts, func(a *rows.Attempt) error {
 		files[a.TraceID] = a.SourceSHA256
@@ -88,16 +94,6 @@ func Withdraw(earlier *Source, state *guard.State, g *guard.Guard) (*Withdrawn, 
 	}
 	slices.SortFunc(w.Rows, func(a, b Tombstone) int { return cmp.Compare(a.TraceID, b.TraceID) })
 	return w, err
-}
-
-func (s *Source) traces() []string {
-	out := []string{}
-	for _, in := range s.Manifest.Inputs {
-		if in.Kind == corpus.InputTraces {
-			out = append(out, in.SHA256)
-		}
-	}
-	return out
 }
 
 func (w *Withdrawn) of(file string) []string {

@@ -86,7 +86,8 @@ func (w *work) open(ctx context.Context) (err error) {
 		return err
 	}
 	for _, f := range w.source.Manifest.Files {
-		if f.Config != "" && (path.Ext(f.Path) != ".parquet" || !slices.Contains(profiles, f.Profile) || corpus.Derived(f.Config)) {
+		known := slices.ContainsFunc(profiles, func(p profile) bool { return p.name == f.Profile })
+		if f.Config != "" && (path.Ext(f.Path) != ".parquet" || !known || corpus.Derived(f.Config)) {
 			return fmt.Errorf("publish %s: %w: %s", w.Corpus, ErrFormats, f.Path)
 		}
 	}
@@ -117,22 +118,25 @@ func (w *work) guard() (err error) {
 	return err
 }
 
-var profiles = []string{corpus.ProfileHFJSON, corpus.ProfileVerlRL, corpus.ProfilePref, corpus.ProfileKTO, corpus.ProfileStepwise}
+type profile struct {
+	name  string
+	write func(ctx context.Context, w *work, profile, split string) error
+}
+
+var profiles = []profile{
+	{corpus.ProfileHFJSON, writeRows[rows.SFT]}, {corpus.ProfileVerlRL, writeRows[rows.RL]}, {corpus.ProfilePref, writeRows[rows.Pref]},
+	{corpus.ProfileKTO, writeRows[rows.KTO]}, {corpus.ProfileStepwise, writeRows[rows.Steps]},
+}
 
 func (w *work) write(ctx context.Context, dir string) (err error) {
 	if w.part, err = w.Part(dir); err != nil {
 		return err
 	}
 	for _, split := range w.splits {
-		err = finish.InTurn(
-			func() error { return writeRows[rows.SFT](ctx, w, corpus.ProfileHFJSON, split) },
-			func() error { return writeRows[rows.RL](ctx, w, corpus.ProfileVerlRL, split) },
-			func() error { return writeRows[rows.Pref](ctx, w, corpus.ProfilePref, split) },
-			func() error { return writeRows[rows.KTO](ctx, w, corpus.ProfileKTO, split) },
-			func() error { return writeRows[rows.Steps](ctx, w, corpus.ProfileStepwise, split) },
-		)
-		if err != nil {
-			return err
+		for _, p := range profiles {
+			if err = p.write(ctx, w, p.name, split); err != nil {
+				return err
+			}
 		}
 	}
 	if len(w.counts) == 0 || !slices.ContainsFunc(w.counts, func(c Count) bool { return c.Rows > 0 }) {
@@ -155,11 +159,7 @@ func (w *work) write(ctx context.Context, dir string) (err error) {
 var ErrExposed = errors.New("something protected would be published")
 
 func (w *work) assemble(ctx context.Context, dir string) error {
-	license, err := corpus.Licensed(w.FS, w.Corpus)
-	if err != nil {
-		return err
-	}
-	carried, err := corpus.Carried(w.FS, w.Corpus)
+	carried, license, err := corpus.Carried(w.FS, w.Corpus)
 	if err != nil {
 		return err
 	}

@@ -60,7 +60,13 @@ func (a *Adder) Add(x *block.Entry, f choose.Fate) {
 	if x.Passage != "" {
 		a.passages = append(a.passages, frames.Passage{Agent: x.Agent, Problem: x.ProblemID, Text: x.Passage})
 	}
-	a.addSteps(x)
+	if o := x.StepJudgement.Outcome; o != "" {
+		if a.steps == nil {
+			a.steps = &Steps{Outcomes: map[arena.JudgeOutcome]int{}}
+		}
+		a.steps.Outcomes[o]++
+		a.steps.Verdicts = a.steps.Verdicts.Plus(x.StepNeeds)
+	}
 	if s := x.Score; s != nil {
 		l := a.levels[*s]
 		a.levels[*s] = LevelRate{Score: *s, Attempts: l.Attempts + 1, Kept: l.Kept + kept}
@@ -86,12 +92,8 @@ func (a *Adder) agent(x *block.Entry, axis arena.Axis, kept int) {
 	case arena.AxisUnknown:
 		share.Unknown++
 	}
-	if x.Outcome.Scored() {
-		share.Scored++
-	}
-	if x.Outcome.Success {
-		share.Successes++
-	}
+	share.Scored += int(evidence.Flag(x.Outcome.Scored()))
+	share.Successes += int(evidence.Flag(x.Outcome.Success))
 }
 
 // Agents orders the agents by what was kept of them; days are theirs, by name.
@@ -117,18 +119,6 @@ func (a *Adder) Agents(days map[string]*habits.Agent) Agents {
 		r.Gini = (2*float64(weighted)/float64(total) - n - 1) / n
 	}
 	return r
-}
-
-func (a *Adder) addSteps(x *block.Entry) {
-	o := x.StepJudgement.Outcome
-	if o == "" {
-		return
-	}
-	if a.steps == nil {
-		a.steps = &Steps{Outcomes: map[arena.JudgeOutcome]int{}}
-	}
-	a.steps.Outcomes[o]++
-	a.steps.Verdicts = a.steps.Verdicts.Plus(x.StepNeeds)
 }
 
 // Lengths has the splits in the order that trainers read them.

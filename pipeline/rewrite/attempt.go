@@ -141,33 +141,26 @@ func (a *asking) ask(ctx context.Context, t llm.Task) (llm.Reply, error) {
 
 func (a *asking) finish(ctx context.Context, p past, turns []arena.Turn) (string, error) {
 	t := a.trace
-	source, err := a.newRow(turns)
-	if unfit, is := errors.AsType[*chat.Unfit](err); is {
-		return unfit.Reason, nil
-	}
-	if err != nil {
-		return "", err
+	source, reason, err := a.newRow(turns)
+	if reason != "" || err != nil {
+		return reason, err
 	}
 	again := slices.Clone(turns)
 	for i := range again {
 		again[i].Think, again[i].Text = p.steps[i].Think, ""
 	}
 	d := arena.Dialogue{Turns: again}
-	if reason := a.spoken(t, &d); reason != "" {
+	if reason = a.spoken(t, &d); reason != "" {
 		return reason, nil
 	}
-	a.out.row, err = a.newRow(again)
-	if unfit, is := errors.AsType[*chat.Unfit](err); is {
-		return unfit.Reason, nil
-	}
-	if err != nil {
-		return "", err
+	if a.out.row, reason, err = a.newRow(again); reason != "" || err != nil {
+		return reason, err
 	}
 	back, err := decode(t.ProblemID, a.out.row)
 	if err != nil {
 		return "", err
 	}
-	if reason, err := a.replayed(ctx, source, back); reason != "" || err != nil {
+	if reason, err = a.replayed(ctx, source, back); reason != "" || err != nil {
 		return reason, err
 	}
 	d = filters.Normalise(back)
@@ -204,9 +197,9 @@ func bare(thought string, next []arena.Call, turns []arena.Turn) string {
 	return thought
 }
 
-// newRow is the row of the attempt with these turns. It is of the axis that the
-// attempt had, so that nobody takes it for an agent's own.
-func (a *asking) newRow(turns []arena.Turn) (*rows.SFT, error) {
+// newRow is the row of the attempt with these turns, or the reason why it is none. It is
+// of the axis that the attempt had, so that nobody takes it for an agent's own.
+func (a *asking) newRow(turns []arena.Turn) (made *rows.SFT, reason string, err error) {
 	c := a.chosen[a.trace.ID]
 	rec := &arena.Record{Trace: a.trace, Dialogue: arena.Dialogue{Turns: turns}, Structure: arena.Structure{Axis: arena.AxisScripted}}
 	row, _, err := rows.NewSFT(rec, &rows.Facts{
@@ -217,8 +210,11 @@ func (a *asking) newRow(turns []arena.Turn) (*rows.SFT, error) {
 			"requests": a.out.Requests, "prompt_tokens": a.spent.Prompt, "completion_tokens": a.spent.Completion, "cost_usd": a.spent.USD,
 		}},
 	})
+	if unfit, is := errors.AsType[*chat.Unfit](err); is {
+		return nil, unfit.Reason, nil
+	}
 	row.Reward = 1
-	return &row, err
+	return &row, "", err
 }
 
 // moves are what was done at any step of the day's attempts, by problem and form.

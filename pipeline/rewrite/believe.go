@@ -1,6 +1,7 @@
 package rewrite
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -78,12 +79,8 @@ var own = []string{filters.ReasonScripted, filters.ReasonFixed, "no_inference", 
 // their length; empty for none.
 func (w *work) spoken(t *arena.Trace, d *arena.Dialogue) string {
 	s, _ := w.filter.Check(t, d)
-	for _, reason := range s.Reasons {
-		if !slices.Contains(own, reason) {
-			return reason
-		}
-	}
-	return ""
+	others := slices.DeleteFunc(slices.Clone(s.Reasons), func(reason string) bool { return slices.Contains(own, reason) })
+	return cmp.Or(others...)
 }
 
 // replayed says how a finished row, with its trace as it is read back, differs from
@@ -131,9 +128,9 @@ func decode(problem string, r *rows.SFT) (*arena.Trace, error) {
 	}
 	t, err := traces.Decode(record, traces.DefaultLimits())
 	if err != nil {
-		return nil, fmt.Errorf("read rewritten row %s: %w", r.SessionID, err)
+		err = fmt.Errorf("read rewritten row %s: %w", r.SessionID, err)
 	}
-	return t, nil
+	return t, err
 }
 
 // maxShown bounds what a model is shown of one result, in bytes: a page of the

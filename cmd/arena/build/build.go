@@ -122,10 +122,8 @@ func (f *buildFlags) trustRuns(days []string) {
 }
 
 func (f *buildFlags) build(c *cobra.Command, days []string) error {
-	if f.plan != "" {
-		if err := f.plannable(days); err != nil {
-			return err
-		}
+	if err := f.plannable(days); err != nil {
+		return err
 	}
 	return f.with(c, days, func(r *pipeline.Run) error {
 		switch {
@@ -167,12 +165,11 @@ func (f *buildFlags) forecast(ctx context.Context, r *pipeline.Run) error {
 	if err != nil {
 		return kept(err)
 	}
-	fmt.Fprint(f.streams.Err, forecast.String())
+	cost := "the offline judges cost nothing"
 	if f.judge.AsksModels() {
-		fmt.Fprintln(f.streams.Err, "what models would cost at most: `arena judge … -n` with the same flags, once more with --steps for verdicts on steps")
-	} else {
-		fmt.Fprintln(f.streams.Err, "the offline judges cost nothing")
+		cost = "what models would cost at most: `arena judge … -n` with the same flags, once more with --steps for verdicts on steps"
 	}
+	fmt.Fprintf(f.streams.Err, "%s%s\n", forecast, cost)
 	return nil
 }
 

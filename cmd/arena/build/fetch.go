@@ -91,12 +91,7 @@ func (f *fetchFlags) check() error {
 	if err != nil || at.Host == "" || at.Scheme != "https" && at.Scheme != "http" {
 		return cli.Usage(errors.New("--api is no address"), "for example "+apiBase)
 	}
-	f.settleNetwork(at.Hostname())
-	return nil
-}
-
-func (f *fetchFlags) settleNetwork(host string) {
-	switch {
+	switch host := at.Hostname(); {
 	case f.Network != "":
 	case webclient.Local(host):
 		f.Network = "local"
@@ -105,4 +100,5 @@ func (f *fetchFlags) settleNetwork(host string) {
 	default:
 		f.Network = "mainnet"
 	}
+	return nil
 }

@@ -2,6 +2,7 @@ package build
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -115,35 +116,35 @@ func (f *recipeFlags) produce(c *cobra.Command) error {
 }
 
 func (f *recipeFlags) write(c *cobra.Command) error {
-	in, err := f.input(c)
-	if err != nil {
-		return err
+	var err error
+	in := recipe.Input{Corpus: f.corpus, HeldOut: f.heldOut}
+	if f.plays() || f.run != "" {
+		if in.Rollouts, err = f.rollouts(c); err != nil {
+			return err
+		}
 	}
-	report, err := f.recipe.Write(c.Context(), f.target.At(f.target.Dir), in, f.work)
-	if report != nil && !f.eval.Quiet {
-		tellRecipe(f.streams, report)
+	if f.teacher != "" {
+		teacher, err := recipe.Named("teacher")
+		if err == nil {
+			in.Teacher, err = f.build(c, f.teacher, "teacher", teacher)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return writeRecipe(c.Context(), f.streams, f.recipe, in, f.work, &f.target, f.eval.Quiet)
+}
+
+// writeRecipe writes the data of a recipe, tells of it, and puts it where it goes.
+func writeRecipe(ctx context.Context, s *cli.Streams, of recipe.Recipe, in recipe.Input, work string, to *cli.Target, quiet bool) error {
+	report, err := of.Write(ctx, to.At(to.Dir), in, work)
+	if report != nil && !quiet {
+		tellRecipe(s, report)
 	}
 	if err != nil {
 		return recipeError(err)
 	}
-	return f.target.Publish(c.Context())
-}
-
-func (f *recipeFlags) input(c *cobra.Command) (in recipe.Input, err error) {
-	in = recipe.Input{Corpus: f.corpus, HeldOut: f.heldOut}
-	if f.plays() || f.run != "" {
-		if in.Rollouts, err = f.rollouts(c); err != nil {
-			return in, err
-		}
-	}
-	if f.teacher == "" {
-		return in, nil
-	}
-	teacher, err := recipe.Named("teacher")
-	if err == nil {
-		in.Teacher, err = f.build(c, f.teacher, "teacher", teacher)
-	}
-	return in, err
+	return to.Publish(ctx)
 }
 
 func recipeError(err error) error {

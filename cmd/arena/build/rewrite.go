@@ -121,14 +121,7 @@ func (f *rewriteFlags) write(ctx context.Context, days []string, j *llm.Judge) e
 		return err
 	}
 	in := recipe.Input{Corpus: f.job.Corpus, Rollouts: r.Out, HeldOut: f.heldOut, About: report.About(), Reports: map[string]any{"rewriting.json": report}}
-	told, err := of.Write(ctx, f.target.At(f.target.Dir), in, f.work)
-	if told != nil && !f.noisy.Quiet {
-		tellRecipe(f.streams, told)
-	}
-	if err != nil {
-		return recipeError(err)
-	}
-	return f.target.Publish(ctx)
+	return writeRecipe(ctx, f.streams, of, in, f.work, &f.target, f.noisy.Quiet)
 }
 
 func (f *rewriteFlags) tell(r *rewrite.Report) {

@@ -45,13 +45,12 @@ func newStep(s *cli.Streams, name, short string, do step) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		part := pipeline.Whole
+		part, asks := pipeline.Whole, pipeline.Whole
 		if name != "group" {
 			if part, err = p.shard(shard); err != nil {
 				return err
 			}
 		}
-		asks := pipeline.Whole
 		if name == "map" {
 			asks = part
 		}
@@ -106,15 +105,13 @@ func stageWrite(ctx context.Context, f *buildFlags, r *pipeline.Run, s pipeline.
 		fmt.Fprintln(f.streams.Err, "this shard is written; the process that finishes the last one puts the corpus together")
 		return nil
 	}
-	err = f.target.Publish(ctx)
-	if err == nil && f.shared != nil {
+	if err = f.target.Publish(ctx); err == nil && f.shared != nil {
 		err = kept(f.shared.Sweep())
 	}
-	if err != nil {
-		return err
+	if err == nil {
+		f.tell(summary)
 	}
-	f.tell(summary)
-	return nil
+	return err
 }
 
 // plan is all that the processes of one build are given, in one file.
@@ -164,14 +161,15 @@ func (f *buildFlags) makePlan(c *cobra.Command, days []string, r *pipeline.Run) 
 	})
 }
 
+// plannable refuses what a plan cannot hold, where one is asked for.
 func (f *buildFlags) plannable(days []string) error {
 	switch {
+	case f.plan == "":
 	case f.force || f.dryRun || f.work != "":
 		return cli.Usage(errors.New("--plan builds nothing: --force, --dry-run and --work say nothing to it"), "give --work to arena stage")
 	case f.shards < 1 || f.shards > maxShards:
 		return cli.Usage(fmt.Errorf("--shards is %d", f.shards), "give at least 1")
-	}
-	if slices.Contains(days, traces.Stdin) {
+	case slices.Contains(days, traces.Stdin):
 		return cli.Usage(errors.New("standard input can be read only once"), "keep the traces in a file")
 	}
 	return nil

@@ -78,11 +78,15 @@ func (c *conversion) run(ctx context.Context, s *cli.Streams, in []string) (err 
 	}
 	c.progress.Done()
 	c.unread.Warn(s.Err)
-	if err == nil && !c.quiet {
-		c.tell(s.Err)
-	}
 	if err != nil {
 		return err
+	}
+	if !c.quiet {
+		fmt.Fprintf(s.Err, "%d traces written as %s\n", c.written, c.to)
+		for _, l := range slices.Sorted(maps.Keys(c.lost)) {
+			fmt.Fprintf(s.Err, "lost: %s in %d\n", l, c.lost[l])
+		}
+		c.unread.Tell(s.Err)
 	}
 	return c.unread.Within(c.reading.MaxUnreadable)
 }
@@ -148,7 +152,13 @@ func (c *conversion) folder(ctx context.Context, path string) error {
 	err := cli.WriteFolder(path, func(tmp string) error {
 		err := c.each(ctx, func(t *arena.Trace, text []byte) error {
 			dir := filepath.Join(tmp, fmt.Sprintf("%04d", (c.written-1)/sessionsPerFolder))
-			return errors.Join(os.MkdirAll(dir, 0o755), os.WriteFile(filepath.Join(dir, c.fileName(t)), text, 0o644))
+			// A record's hash names the file: ids are other people's words and no file names.
+			// Equal records, as of two runs, are numbered from the second on.
+			name := t.RecordSHA256
+			if c.named[name]++; c.named[name] > 1 {
+				name += fmt.Sprintf("-%d", c.named[name])
+			}
+			return errors.Join(os.MkdirAll(dir, 0o755), os.WriteFile(filepath.Join(dir, name+".jsonl"), text, 0o644))
 		})
 		if err != nil {
 			return err
@@ -161,22 +171,4 @@ func (c *conversion) folder(ctx context.Context, path string) error {
 		})
 	})
 	return cli.Otherwise(err, "the folder around -o must take new files")
-}
-
-// fileName names a file by its record's hash: ids are other people's words and
-// no file names. Equal records, as of two runs, are numbered from the second on.
-func (c *conversion) fileName(t *arena.Trace) string {
-	c.named[t.RecordSHA256]++
-	if n := c.named[t.RecordSHA256]; n > 1 {
-		return fmt.Sprintf("%s-%d.jsonl", t.RecordSHA256, n)
-	}
-	return t.RecordSHA256 + ".jsonl"
-}
-
-func (c *conversion) tell(w io.Writer) {
-	fmt.Fprintf(w, "%d traces written as %s\n", c.written, c.to)
-	for _, l := range slices.Sorted(maps.Keys(c.lost)) {
-		fmt.Fprintf(w, "lost: %s in %d\n", l, c.lost[l])
-	}
-	c.unread.Tell(w)
 }

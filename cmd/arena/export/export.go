@@ -111,8 +111,14 @@ func (f *exportFlags) export(ctx context.Context, s *cli.Streams, from string, p
 		return err
 	}
 	cli.LimitHeap(cli.HeapLimit)
+	bytes := int64(0)
+	for _, file := range manifest.Files {
+		if file.Rows != nil && slices.ContainsFunc(profiles, func(p export.Profile) bool { return p.From == file.Profile }) {
+			bytes += file.Bytes
+		}
+	}
 	progress := cli.Noise{Quiet: f.quiet}.Progress(s)
-	fsys := cli.Watched(corpus.Disk{}, []string{from}, progress.Reading("export", bytesOf(manifest, profiles)))
+	fsys := cli.Watched(corpus.Disk{}, []string{from}, progress.Reading("export", bytes))
 	counts, err := export.Run(ctx, fsys, from, f.target.Dir, profiles, opt, f.workers)
 	progress.Done()
 	if err != nil {
@@ -137,19 +143,10 @@ func (f *exportFlags) keepsHeldOut(from, out string) error {
 		return err
 	}
 	bank, err := source.Bank()
-	if err == nil {
-		err = finish.Keeps(corpus.Disk{}, out, bank, source.Given())
+	if err != nil {
+		return err
 	}
-	return err
-}
-
-func bytesOf(m *corpus.Manifest, profiles []export.Profile) (bytes int64) {
-	for _, file := range m.Files {
-		if file.Rows != nil && slices.ContainsFunc(profiles, func(p export.Profile) bool { return p.From == file.Profile }) {
-			bytes += file.Bytes
-		}
-	}
-	return bytes
+	return finish.Keeps(corpus.Disk{}, out, bank, source.Given())
 }
 
 func forecastExport(s *cli.Streams, m *corpus.Manifest, profiles []export.Profile) {

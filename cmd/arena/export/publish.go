@@ -76,7 +76,14 @@ func (f *publishFlags) run(ctx context.Context, s *cli.Streams, from string) (er
 		return cli.Otherwise(err, cli.NoCorpus)
 	}
 	if f.dryRun {
-		return forecast(s, f.target.Dir)
+		m, err := corpus.ReadManifest(corpus.Disk{}, f.target.Dir)
+		if err != nil {
+			return err
+		}
+		for _, file := range m.Files {
+			fmt.Fprintf(s.Err, "%10d %s\n", file.Bytes, file.Path)
+		}
+		return nil
 	}
 	if hub {
 		return upload(ctx, s, dataset, f.target.Dir)
@@ -108,15 +115,4 @@ func (f *publishFlags) stage(s *cli.Streams) error {
 		f.target.Name = filepath.Join(dir, "public")
 	}
 	return f.target.Stage(s)
-}
-
-func forecast(s *cli.Streams, dir string) error {
-	m, err := corpus.ReadManifest(corpus.Disk{}, dir)
-	if err != nil {
-		return err
-	}
-	for _, file := range m.Files {
-		fmt.Fprintf(s.Err, "%10d %s\n", file.Bytes, file.Path)
-	}
-	return nil
 }
