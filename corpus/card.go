@@ -204,16 +204,11 @@ func (s *PairSummary) Merge(o *PairSummary) {
 	s.RejectedTokens += o.RejectedTokens
 }
 
-// LengthGap is the mean of chosen minus rejected tokens; positive where longer
-// attempts are preferred. 0 without pairs.
-func (s *PairSummary) LengthGap() float64 {
-	return float64(s.ChosenTokens-s.RejectedTokens) / float64(max(s.Pairs, 1))
-}
-
-// Section is the card's text on the pairs.
+// Section is the card's text on the pairs. The gap is positive where longer attempts are
+// preferred.
 func (s *PairSummary) Section() Section {
 	n := float64(max(s.Pairs, 1))
 	return Section{Heading: "Pairs", Body: fmt.Sprintf(
 		"%d pairs on one problem and in one harness each (%s), mean margin %.3f. Chosen attempts have %.0f tokens on average, rejected %.0f: a gap of %+.0f, from which a trainer may learn length alone.",
-		s.Pairs, Tallies(s.ByReason), s.Margin/n, float64(s.ChosenTokens)/n, float64(s.RejectedTokens)/n, s.LengthGap())}
+		s.Pairs, Tallies(s.ByReason), s.Margin/n, float64(s.ChosenTokens)/n, float64(s.RejectedTokens)/n, float64(s.ChosenTokens-s.RejectedTokens)/n)}
 }

@@ -31,11 +31,6 @@ type encoder[T any] struct {
 	clean *cleaner
 }
 
-// measured is a row that knows how many tokens a trainer reads of it.
-type measured interface {
-	Length() rows.Length
-}
-
 func newEncoder[T any](w io.Writer, schema *parquet.Schema, p *Part) *encoder[T] {
 	e := &encoder[T]{schema: schema, optional: shard.PointersOf(reflect.TypeFor[T](), schema), limit: p.limits.Group, sum: shard.NewSum(schema),
 		writer: parquet.NewGenericWriter[T](w, writerOptions(schema)...)}
@@ -68,8 +63,8 @@ func (e *encoder[T]) addCleaned(c *Cleaned[T]) error {
 }
 
 func (e *encoder[T]) deconstruct(v *T) {
-	if m, ok := any(v).(measured); ok {
-		e.longest.Join(m.Length())
+	if row, knows := any(v).(interface{ Length() rows.Length }); knows {
+		e.longest.Join(row.Length())
 	}
 	before := e.optional.Of(v)
 	e.row = e.schema.Deconstruct(e.row[:0], v)

@@ -60,8 +60,8 @@ func TestPairsMayBeLengthControlled(t *testing.T) {
 	}
 	var s corpus.PairSummary
 	s.Add(&pairs[0])
-	if s.LengthGap() != -10 || !strings.Contains(s.Section().Body, "gap of -10") {
-		t.Errorf("gap %v: %s", s.LengthGap(), s.Section().Body)
+	if !strings.Contains(s.Section().Body, "gap of -10") {
+		t.Error(s.Section().Body)
 	}
 }
 

@@ -202,8 +202,8 @@ func (d *Day) readCatalog(src Sources) error {
 		}
 		err = d.readFile(kindCatalog, path, func(io.Reader) (int, error) {
 			before := d.Catalog.Len()
-			err := d.Catalog.Open(path, maxDocument)
-			return d.Catalog.Len() - before, err
+			failed := d.Catalog.Open(path, maxDocument)
+			return d.Catalog.Len() - before, failed
 		})
 		if err != nil {
 			return err

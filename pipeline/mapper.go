@@ -31,8 +31,13 @@ type mapper struct {
 
 func (m *mapper) file(ctx context.Context, in traces.Input, n int, opt traces.Options, w *block.Writer) error {
 	_, err := traces.Read(ctx, in, opt, func(it traces.Item) error {
-		if it.Fault != nil {
-			return w.Add(faultEntry(it.Fault, n), nil)
+		if f := it.Fault; f != nil {
+			return w.Add(&block.Entry{Head: block.Head{
+				File:    n,
+				Attempt: rows.Attempt{SourceSHA256: f.FileSHA256, SourceLine: int64(f.Line), TokenCounter: rows.Bytes4{}.Name()},
+				Fault:   &block.Fault{Reason: string(f.Reason), Detail: f.Detail, Cut: f.Cut},
+				Problem: -1,
+			}}, nil)
 		}
 		entry, draft, err := m.attempt(ctx, it.Trace)
 		if err != nil {
@@ -42,15 +47,6 @@ func (m *mapper) file(ctx context.Context, in traces.Input, n int, opt traces.Op
 		return w.Add(entry, draft)
 	})
 	return err
-}
-
-func faultEntry(f *traces.Fault, file int) *block.Entry {
-	return &block.Entry{Head: block.Head{
-		File:    file,
-		Attempt: rows.Attempt{SourceSHA256: f.FileSHA256, SourceLine: int64(f.Line), TokenCounter: rows.Bytes4{}.Name()},
-		Fault:   &block.Fault{Reason: string(f.Reason), Detail: f.Detail, Cut: f.Cut},
-		Problem: -1,
-	}}
 }
 
 func (m *mapper) attempt(ctx context.Context, t *arena.Trace) (*block.Entry, *block.Draft, error) {

@@ -178,7 +178,13 @@ func (g *grouper) units(all []selection) []unit {
 		if g.Config.Steps {
 			out = append(out, cut(stream(configSteps, split), mine, kept)...)
 		}
-		if problems := g.problemsIn(split); len(problems) > 0 {
+		var problems []int // those that may be shown to a student
+		for i, pool := range g.protect.Pools {
+			if splitOf(pool) == split && !g.protect.Problems[i].Drop {
+				problems = append(problems, i)
+			}
+		}
+		if len(problems) > 0 {
 			out = append(out, unit{Stream: stream(configRL, split), Problems: problems})
 		}
 	}
@@ -208,17 +214,6 @@ func cut(s corpus.Stream, all []selection, rows func(*selection) []candidate) []
 		for _, c := range cs {
 			u.Rows = append(u.Rows, c.ref)
 			size += c.bytes
-		}
-	}
-	return out
-}
-
-// problemsIn are the problems of a split that may be shown to a student.
-func (g *grouper) problemsIn(split string) []int {
-	var out []int
-	for i := range g.day.Problems.All {
-		if splitOf(g.protect.Pools[i]) == split && !g.protect.Problems[i].Drop {
-			out = append(out, i)
 		}
 	}
 	return out

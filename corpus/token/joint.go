@@ -64,11 +64,6 @@ func (q *joints) add(j joint, ok bool) {
 	}
 }
 
-func (q *joints) first() joint {
-	j, _ := heap.Pop(q).(joint)
-	return j
-}
-
 // Len, Less, Swap, Push and Pop are heap.Interface.
 func (q *joints) Len() int { return len(*q) }
 
@@ -79,7 +74,7 @@ func (q *joints) Less(i, k int) bool {
 
 func (q *joints) Swap(i, k int) { (*q)[i], (*q)[k] = (*q)[k], (*q)[i] }
 
-// Push and Pop are the heap's own; add and first are for use.
+// Push and Pop are the heap's own; add is for use.
 func (q *joints) Push(x any) {
 	if j, ok := x.(joint); ok {
 		*q = append(*q, j)
@@ -138,7 +133,7 @@ func (t *Tokenizer) merge(word string) int {
 	}
 	n := len(word)
 	for queue.Len() > 0 {
-		next := queue.first()
+		next, _ := heap.Pop(&queue).(joint)
 		if now, ok := t.joint(p, next.at); !ok || now != next {
 			continue // one of the two was joined meanwhile
 		}

@@ -1,6 +1,8 @@
 package trainers
 
 import (
+	"io/fs"
+	"path"
 	"slices"
 	"strings"
 )
@@ -8,8 +10,9 @@ import (
 // Profiles are the profiles that have a block, sorted.
 func Profiles() []string {
 	var out []string
-	for _, name := range named("*.*") {
-		profile, _, _ := strings.Cut(name, ".")
+	found, _ := fs.Glob(files, "blocks/*.*") // it is a pattern
+	for _, name := range found {
+		profile, _, _ := strings.Cut(path.Base(name), ".")
 		out = append(out, profile)
 	}
 	return slices.Compact(out)

@@ -64,9 +64,10 @@ var names = map[string]string{
 // Of gives the blocks of a profile's rows; none where no trainer was tried.
 func Of(r Rows) []Block {
 	var out []Block
-	for _, name := range named(r.Profile + ".*") {
+	found, _ := fs.Glob(files, "blocks/"+r.Profile+".*") // no profile has a name that is no pattern
+	for _, name := range found {
 		parts := strings.Split(name, ".")
-		out = append(out, Block{Trainer: names[parts[2]], Language: languages[parts[3]], Text: r.fill(name)})
+		out = append(out, Block{Trainer: names[parts[2]], Language: languages[parts[3]], Text: r.fill(path.Base(name))})
 	}
 	return out
 }
@@ -87,17 +88,6 @@ func read(name string) string {
 		panic(err)
 	}
 	return string(b)
-}
-
-func named(pattern string) []string {
-	found, err := fs.Glob(files, "blocks/"+pattern)
-	if err != nil { // the pattern is malformed: no profile has such a name
-		return nil
-	}
-	for i := range found {
-		found[i] = path.Base(found[i])
-	}
-	return found
 }
 
 // Markdown is the blocks under each other, with what their length stands on.

@@ -75,13 +75,15 @@ func (v *verifier) all(ctx context.Context) error {
 	v.whole = map[string]bool{}
 	listed := map[string]bool{corpus.ManifestName: true}
 	for i := range v.m.Files {
+		f := &v.m.Files[i]
+		listed[f.Path] = true
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		listed[v.m.Files[i].Path] = true
-		if err := v.file(&v.m.Files[i]); err != nil {
+		if err := v.file(f); err != nil {
 			return err
 		}
+		v.content(ctx, f)
 	}
 	err := corpus.Strangers(v.fs, v.dir, ".", listed, func(name string) error {
 		v.say(name, "the manifest does not name this file") // loaders take files by patterns
@@ -89,12 +91,6 @@ func (v *verifier) all(ctx context.Context) error {
 	})
 	if err != nil {
 		return err
-	}
-	for i := range v.m.Files {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		v.content(ctx, &v.m.Files[i])
 	}
 	v.card()
 	v.bank()

@@ -52,7 +52,7 @@ func (k *kind[T]) write(ctx context.Context, w *mixer, m *portion) (err error) {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		s := slices.MinFunc(streams, func(a, b *stream[T]) int { return a.before(b) })
+		s := slices.MinFunc(streams, (*stream[T]).before)
 		if err := k.add(w, m, out, s.head); err != nil {
 			return err
 		}

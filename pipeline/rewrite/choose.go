@@ -64,7 +64,11 @@ func (w *work) choose(ctx context.Context) error {
 			w.leave(id, reasonAbsent)
 		}
 	}
-	w.cap()
+	// as many as there may be rows, whatever the order of the days
+	ids := slices.SortedFunc(maps.Keys(w.chosen), func(a, b string) int { return strings.Compare(choose.Key(a), choose.Key(b)) })
+	for _, id := range ids[min(len(ids), w.Most):] {
+		w.leave(id, reasonCap)
+	}
 	return err
 }
 
@@ -135,14 +139,6 @@ func (w *work) look(ctx context.Context, t *arena.Trace, turns []arena.Turn, cal
 		w.leave(t.ID, reasonRepeat)
 	}
 	return nil
-}
-
-// cap leaves as many as there may be rows, whatever the order of the days.
-func (w *work) cap() {
-	ids := slices.SortedFunc(maps.Keys(w.chosen), func(a, b string) int { return strings.Compare(choose.Key(a), choose.Key(b)) })
-	for _, id := range ids[min(len(ids), w.Most):] {
-		w.leave(id, reasonCap)
-	}
 }
 
 func (w *work) read(ctx context.Context, emit func(*arena.Trace) error) error {

@@ -56,7 +56,7 @@ func (f *fetchFlags) run(ctx context.Context, s *cli.Streams) error {
 	f.Client = &fetch.Client{Base: strings.TrimRight(f.base, "/"), HTTP: webclient.New(fetchTimeout, fetchBytes), PerMinute: f.rate}
 	f.Say = func(format string, a ...any) { fmt.Fprintf(s.Err, format+"\n", a...) }
 	var refused *fetch.Refusal
-	switch err := f.Fetch.Run(ctx); {
+	switch err := f.Run(ctx); {
 	case errors.As(err, &refused):
 		return cli.Failed(err, "the id may be of another network: --api names the server")
 	case err != nil:
