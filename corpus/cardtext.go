@@ -61,17 +61,15 @@ func Tallies[N int | int64](by map[string]N) string {
 }
 
 func columnTable(splits []split) string {
-	var b strings.Builder
-	b.WriteString("\n## Columns\n\nWhat each means stands in docs/columns.md of the project.\n")
+	text := "\n## Columns\n\nWhat each means stands in docs/columns.md of the project.\n"
 	for _, group := range byConfig(splits) {
-		fmt.Fprintf(&b, "\n%s: ", group[0].Config)
 		columns := make([]string, len(group[0].columns))
 		for i, c := range group[0].columns {
 			columns[i] = "`" + c.Name + "` " + strings.ReplaceAll(c.Type, "<", "\\<")
 		}
-		b.WriteString(strings.Join(columns, ", ") + "\n")
+		text += "\n" + group[0].Config + ": " + strings.Join(columns, ", ") + "\n"
 	}
-	return b.String()
+	return text
 }
 
 func provenance(m *Manifest) string {
@@ -114,13 +112,12 @@ var uses = map[string]string{
 }
 
 func loadSnippets(splits []split, further map[string]string) string {
-	var b strings.Builder
-	b.WriteString("\n## Loading\n\n`CORPUS` is this folder. Training says what a trainer needs beside it. Polars reads JSON values as bytes: `pl.element().cast(pl.String)` in `list.eval` makes text of them.\n")
+	text := "\n## Loading\n\n`CORPUS` is this folder. Training says what a trainer needs beside it. Polars reads JSON values as bytes: `pl.element().cast(pl.String)` in `list.eval` makes text of them.\n"
 	for _, group := range byConfig(splits) {
 		use := cmp.Or(further[group[0].Profile], uses[group[0].Profile])
-		fmt.Fprintf(&b, "\n```python\n# %s\nfrom datasets import load_dataset\nrows = load_dataset(CORPUS, %q, split=%q)\n```\n", use, group[0].Config, group[0].Split)
+		text += fmt.Sprintf("\n```python\n# %s\nfrom datasets import load_dataset\nrows = load_dataset(CORPUS, %q, split=%q)\n```\n", use, group[0].Config, group[0].Split)
 	}
-	return b.String()
+	return text
 }
 
 func licence(name string) string {
@@ -155,12 +152,12 @@ func trained(shards []placed) []trainers.Rows {
 }
 
 func training(shards []placed) string {
-	var b strings.Builder
+	text := ""
 	for _, r := range trained(shards) {
-		b.WriteString(trainers.Markdown(r))
+		text += trainers.Markdown(r)
 	}
-	if b.Len() == 0 {
+	if text == "" {
 		return ""
 	}
-	return "\n## Training\n\nWhat a block leaves out is the trainer's own default. The scripts for TRL SFT, DPO, KTO and reward and the YAML for LLaMA-Factory were run for two steps on a tiny model; of axolotl and verl, what prepares the rows; GRPO and verl's loop were not run as they stand here.\n" + b.String()
+	return "\n## Training\n\nWhat a block leaves out is the trainer's own default. The scripts for TRL SFT, DPO, KTO and reward and the YAML for LLaMA-Factory were run for two steps on a tiny model; of axolotl and verl, what prepares the rows; GRPO and verl's loop were not run as they stand here.\n" + text
 }

@@ -190,8 +190,6 @@ func (c Config) Validate() error {
 // byte of an output.
 func (c Config) JSON() ([]byte, error) { return c.encode("block", "corpus") }
 
-func (c Config) blockJSON() ([]byte, error) { return c.encode("block") }
-
 func (c Config) encode(reach ...string) ([]byte, error) {
 	fields := yaml.MapSlice{}
 	for f, v := range reflect.ValueOf(c).Fields() {

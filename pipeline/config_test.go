@@ -29,7 +29,7 @@ func TestAChangeReachesAsFarAsItsTag(t *testing.T) {
 	hashes := func(change func(*Config)) (block, corpus string) {
 		c := Defaults()
 		change(&c)
-		b, err := c.blockJSON()
+		b, err := c.encode("block")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"strings"
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpus"
@@ -201,8 +200,7 @@ func (r *Run) Forecast(ctx context.Context) (*Forecast, error) {
 
 // String says it for people.
 func (f *Forecast) String() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "would read %d inputs (%.1f MB as stored) with %d problems; clusters: train %d, eval %d, never-touch %d\n",
+	text := fmt.Sprintf("would read %d inputs (%.1f MB as stored) with %d problems; clusters: train %d, eval %d, never-touch %d\n",
 		f.Inputs, float64(f.Bytes)/1e6, f.Problems, f.Clusters[guard.PoolTrain], f.Clusters[guard.PoolEval], f.Clusters[guard.PoolNeverTouch])
 	for s := block.Missing; s <= block.Equal; s++ {
 		if n := f.Blocks[s]; n > 0 {
@@ -210,9 +208,8 @@ func (f *Forecast) String() string {
 			if s == block.Equal {
 				verb = "take as they are"
 			}
-			fmt.Fprintf(&b, "  %s %d: %s\n", verb, n, s)
+			text += fmt.Sprintf("  %s %d: %s\n", verb, n, s)
 		}
 	}
-	b.WriteString("nothing was written\n")
-	return b.String()
+	return text + "nothing was written\n"
 }

@@ -144,7 +144,7 @@ func HashInputs(ctx context.Context, workers int, inputs []traces.Input) error {
 // identify names the inputs' blocks and puts the inputs in an order that no path
 // decides.
 func (s *session) identify() error {
-	config, err := s.Config.blockJSON()
+	config, err := s.Config.encode("block")
 	if err != nil {
 		return err
 	}

@@ -130,14 +130,6 @@ type entry struct {
 	id      string
 }
 
-// agent is the one that made the row, the chosen one's of a pair; empty for a problem.
-func (e *entry) agent() string {
-	if len(e.Agents) == 0 {
-		return ""
-	}
-	return e.Agents[0]
-}
-
 // The reasons for which rows are left out.
 const (
 	reasonUnselected = "not_selected"      // --where does not select it

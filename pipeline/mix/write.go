@@ -117,7 +117,7 @@ func (k *kind[T]) chosen(w *mixer, source int, split string, entries []entry) it
 			err := corpus.Rows(w.FS, w.sources[source].Path(path), func(row *T) error {
 				e := &entries[n]
 				n++
-				if e.Reason == "" && !yield(located[T]{row, at, e.Tokens, e.agent()}, nil) {
+				if e.Reason == "" && !yield(located[T]{row, at, e.Tokens, cmp.Or(e.Agents...)}, nil) {
 					return errStop
 				}
 				at.row++

@@ -115,12 +115,8 @@ func cut(c arena.Call) bool {
 // Python's clients write it. Dots at the end of the text say that more followed.
 func begins(answer python.Value, text string) bool {
 	text = strings.TrimRight(text, ".… ")
-	for _, form := range []string{python.Dumps(answer), string(python.AppendTight(nil, answer)), string(python.AppendCanonical(nil, answer)), python.Repr(answer)} {
-		if strings.HasPrefix(form, text) {
-			return true
-		}
-	}
-	return false
+	forms := []string{python.Dumps(answer), string(python.AppendTight(nil, answer)), string(python.AppendCanonical(nil, answer)), python.Repr(answer)}
+	return slices.ContainsFunc(forms, func(form string) bool { return strings.HasPrefix(form, text) })
 }
 
 // log answers the requests of a call as the proxy's log says: with the answer where the

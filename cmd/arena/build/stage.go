@@ -34,9 +34,7 @@ func NewStage(s *cli.Streams) *cobra.Command {
 	)
 }
 
-type step func(ctx context.Context, f *buildFlags, r *pipeline.Run, s pipeline.Shard) error
-
-func newStep(s *cli.Streams, name, short string, do step) *cobra.Command {
+func newStep(s *cli.Streams, name, short string, do func(context.Context, *buildFlags, *pipeline.Run, pipeline.Shard) error) *cobra.Command {
 	f := &buildFlags{streams: s, Settings: cli.BuildSettings()}
 	var work, path, shard string
 	var noisy cli.Noise
