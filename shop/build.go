@@ -84,28 +84,24 @@ func writeIndex(ctx context.Context, data []byte, out io.Writer) error {
 
 // catalogLines reads the ids of all lines and sorts by them, bytewise: the
 // order of equal scores. Lines of one id keep their order.
-func catalogLines(ctx context.Context, data []byte) ([]line, error) {
-	var lines []line
-	for at, number := 0, 1; at < len(data); number++ {
+func catalogLines(ctx context.Context, data []byte) (lines []line, err error) {
+	at, number := 0, 0
+	for whole := range bytes.Lines(data) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		size := bytes.IndexByte(data[at:], '\n')
-		next := at + size + 1
-		if size < 0 {
-			size, next = len(data)-at, len(data)
-		}
-		if text := bytes.TrimSpace(data[at : at+size]); len(text) > 0 {
-			id, err := identify(text)
+		number++
+		if text := bytes.TrimSpace(whole); len(text) > 0 {
+			l := line{at: at, size: len(bytes.TrimSuffix(whole, []byte("\n")))}
+			if l.id, err = identify(text); err == nil && l.size > math.MaxUint32 {
+				err = errors.New("longer than 4 GiB")
+			}
 			if err != nil {
 				return nil, fmt.Errorf("read catalogue line %d: %w", number, err)
 			}
-			if size > math.MaxUint32 {
-				return nil, fmt.Errorf("read catalogue line %d: longer than 4 GiB", number)
-			}
-			lines = append(lines, line{id: id, at: at, size: size})
+			lines = append(lines, l)
 		}
-		at = next
+		at += len(whole)
 	}
 	slices.SortStableFunc(lines, func(a, b line) int { return cmp.Compare(a.id, b.id) })
 	return lines, nil

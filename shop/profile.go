@@ -6,9 +6,7 @@ package shop
 
 import (
 	"bytes"
-	"crypto/sha256"
 	"embed"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"path"
@@ -16,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/internal/digest"
 )
 
 //go:embed profiles
@@ -87,10 +86,9 @@ func profileText(file string) string {
 // HarnessSHA256 is the hash that names a harness: any change of the prompt or
 // of a tool gives another one.
 func HarnessSHA256(system string, tools []arena.Raw) string {
-	h := sha256.New()
-	h.Write([]byte(system + "\x00"))
+	all := []byte(system + "\x00")
 	for _, t := range tools {
-		h.Write([]byte(string(t) + "\n"))
+		all = append(append(all, t...), '\n')
 	}
-	return hex.EncodeToString(h.Sum(nil))
+	return digest.SHA256(all)
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -32,11 +31,7 @@ func TestEveryAttemptIsExplained(t *testing.T) {
 		if err := days.Tell(t.Context(), l, a); err != nil {
 			t.Fatal(err)
 		}
-		var b bytes.Buffer
-		if err := l.Write(&b, a); err != nil {
-			t.Fatal(err)
-		}
-		text, reason := b.String(), line.Attempt.Reason
+		text, reason := l.Text(a), line.Attempt.Reason
 		for row := range strings.Lines(text) {
 			if n := utf8.RuneCountInString(strings.TrimSuffix(row, "\n")); n > attempt.Width {
 				t.Errorf("%s: %d columns: %s", line.Attempt.TraceID, n, row)

@@ -41,35 +41,28 @@ var errFound = errors.New("found")
 
 // Tell adds the story of an argument from its day, else from its row in the corpus.
 // Neither may be there: the argument then has none.
-func (d Days) Tell(ctx context.Context, l *Ledger, a *Argument) error {
-	err := d.find(ctx, l, a)
-	if errors.Is(err, errFound) {
-		return nil
-	}
-	return err
-}
-
-func (d Days) find(ctx context.Context, l *Ledger, a *Argument) error {
+func (d Days) Tell(ctx context.Context, l *Ledger, a *Argument) (err error) {
 	if in, known := d[a.Attempt.SourceSHA256]; known {
-		_, err := traces.Read(ctx, in, traces.Defaults(), func(it traces.Item) error {
+		_, err = traces.Read(ctx, in, traces.Defaults(), func(it traces.Item) error {
 			if it.Trace == nil || it.Trace.RecordSHA256 != a.Attempt.RecordSHA256 {
 				return nil
 			}
 			l.Tell(a, it.Trace, FromDay)
 			return errFound
 		})
-		return err
+	} else if a.Attempt.Fate == rows.FateKept {
+		err = l.EachRow(func(id string, t *arena.Trace) error {
+			if id != a.Attempt.TraceID {
+				return nil
+			}
+			l.Tell(a, t, FromRow)
+			return errFound
+		})
 	}
-	if a.Attempt.Fate != rows.FateKept {
+	if errors.Is(err, errFound) {
 		return nil
 	}
-	return l.EachRow(func(id string, t *arena.Trace) error {
-		if id != a.Attempt.TraceID {
-			return nil
-		}
-		l.Tell(a, t, FromRow)
-		return errFound
-	})
+	return err
 }
 
 // EachRow visits the kept attempts of the corpus as traces without a log.

@@ -115,7 +115,9 @@ func StoryOf(f *filters.Filter, t *arena.Trace, source string) *Story {
 		case r.Of != nil:
 			links[r.Of] = r
 		case r.Sent != nil:
-			s.Beside = append(s.Beside, beside(r))
+			c := Call{Arguments: string(r.Sent.Params), Result: r.Sent.Response.Text(), Answered: r.Sent.Response.Kind() != arena.Absent}
+			c.linked(r)
+			s.Beside = append(s.Beside, c)
 		}
 	}
 	for i := range d.Turns {
@@ -171,12 +173,6 @@ func turn(t *arena.Trace, d *arena.Turn, links map[*arena.Call]*filters.Row) Tur
 		out.Calls = append(out.Calls, made)
 	}
 	return out
-}
-
-func beside(r *filters.Row) Call {
-	c := Call{Arguments: string(r.Sent.Params), Result: r.Sent.Response.Text(), Answered: r.Sent.Response.Kind() != arena.Absent}
-	c.linked(r)
-	return c
 }
 
 func (c *Call) linked(r *filters.Row) {

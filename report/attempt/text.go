@@ -3,7 +3,6 @@ package attempt
 import (
 	"cmp"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -17,9 +16,9 @@ import (
 // Width is how wide texts are, in characters.
 const Width = 100
 
-// Write explains an attempt in text, stage by stage, no line wider than Width.
-func (l *Ledger) Write(w io.Writer, a *Argument) error {
-	p := &printer{w: w}
+// Text explains an attempt in text, stage by stage, no line wider than Width.
+func (l *Ledger) Text(a *Argument) string {
+	p := &printer{}
 	l.head(p, a)
 	l.filtered(p, a)
 	scored(p, a)
@@ -28,32 +27,25 @@ func (l *Ledger) Write(w io.Writer, a *Argument) error {
 	l.ranked(p, a)
 	pooled(p, a)
 	story(p, a)
-	return p.err
+	return p.String()
 }
 
-// WriteVerdict explains what the filter says of an attempt, and nothing else.
-func (l *Ledger) WriteVerdict(w io.Writer, a *Argument) error {
-	return alone(w, a, l.filtered)
-}
+// Verdict explains what the filter says of an attempt, and nothing else.
+func (l *Ledger) Verdict(a *Argument) string { return alone(a, l.filtered) }
 
-// WriteGrade explains what the judge says of an attempt, and nothing else.
-func (l *Ledger) WriteGrade(w io.Writer, a *Argument) error {
-	return alone(w, a, judged)
-}
+// Grade explains what the judge says of an attempt, and nothing else.
+func (l *Ledger) Grade(a *Argument) string { return alone(a, judged) }
 
-func alone(w io.Writer, a *Argument, stage func(*printer, *Argument)) error {
-	p := &printer{w: w}
+func alone(a *Argument, stage func(*printer, *Argument)) string {
+	p := &printer{}
 	p.print(text.Line(a.Attempt.TraceID + "  agent " + cmp.Or(a.Attempt.AgentVersion, "-")))
 	stage(p, a)
 	story(p, a)
-	return p.err
+	return p.String()
 }
 
-// printer writes lines of a fixed width; its first error stays.
-type printer struct {
-	w   io.Writer
-	err error
-}
+// printer gathers lines of a fixed width.
+type printer struct{ strings.Builder }
 
 // line writes a text behind a head, folded so that no line is too wide; the lines
 // that follow stand as far in as the first one's text.
@@ -67,11 +59,7 @@ func (p *printer) line(head, format string, args ...any) {
 	}
 }
 
-func (p *printer) print(s string) {
-	if p.err == nil {
-		_, p.err = io.WriteString(p.w, s+"\n")
-	}
-}
+func (p *printer) print(s string) { p.WriteString(s + "\n") }
 
 // fold is how much of a text goes into a line of so many columns: up to a blank, if
 // there is one in its second half.

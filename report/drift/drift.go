@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"maps"
 	"math"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -15,8 +16,8 @@ import (
 	"github.com/trajectory-arena/arena/internal/stats"
 )
 
-// Limits are how far a figure may move from day to day, in its own unit, before
-// somebody is to look.
+// Limits are how far a figure, named by its tag, may move from day to day, in its own
+// unit, before somebody is to look.
 type Limits struct {
 	Agentic  float64 `yaml:"agentic"`
 	Scripted float64 `yaml:"scripted"`
@@ -113,14 +114,8 @@ type Drift struct {
 // Between compares two days.
 func Between(before, after *Day, limits Limits) *Drift {
 	d := &Drift{Before: before, After: after, New: after.without(before), Gone: before.without(after)}
-	for _, f := range []struct {
-		name  string
-		limit float64
-	}{
-		{"agentic", limits.Agentic}, {"scripted", limits.Scripted}, {"unknown", limits.Unknown}, {"solved", limits.Solved},
-		{"grade", limits.Grade}, {"leaks", limits.Leaks}, {"kept", limits.Kept},
-	} {
-		d.Shifts = append(d.Shifts, shift(before, after, f.name, f.limit))
+	for f, limit := range reflect.ValueOf(limits).Fields() {
+		d.Shifts = append(d.Shifts, shift(before, after, f.Tag.Get("yaml"), limit.Float()))
 	}
 	for _, who := range slices.Sorted(maps.Keys(after.agents)) {
 		if was := before.agents[who]; was != nil && moved(was.figures["agentic"], after.agents[who].figures["agentic"], limits.Agentic) {

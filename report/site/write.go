@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"regexp"
 	"strconv"
+	"strings"
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/report/attempt"
@@ -61,53 +62,41 @@ func (c *Corpus) names(folder string) []string {
 	return out
 }
 
-type writer struct {
-	*Corpus
-	folder string
-	put    func(string, []byte) error
-	// wanted are their places by input and record.
-	wanted map[record]int
-	agents map[record][]string
-}
-
+// write writes the attempts that have a file of their own: from their day, or from the
+// rows of the corpus where it is not at hand.
 func (c *Corpus) write(ctx context.Context, folder string, put func(string, []byte) error) error {
-	w := &writer{Corpus: c, folder: folder, put: put, wanted: map[record]int{}, agents: c.agentsOf()}
+	wanted, agents := map[record]int{}, c.agentsOf()
 	for at := range c.whole {
 		a := c.Ledger.Lines[at].Attempt
-		w.wanted[record{a.SourceSHA256, a.RecordSHA256}] = at
+		wanted[record{a.SourceSHA256, a.RecordSHA256}] = at
 	}
-	read := w.each(ctx, func(is record, t *arena.Trace) error {
-		w.kin.add(t, w.agents[is])
-		if at, wanted := w.wanted[is]; wanted {
-			return w.tell(at, t, attempt.FromDay)
+	tell := func(at int, t *arena.Trace, source string) error {
+		a := c.Ledger.Argue(at)
+		c.Ledger.Tell(a, t, source)
+		name := "attempt/" + strconv.Itoa(at)
+		b, err := c.argued(strings.TrimPrefix(folder, "data/")+name, a)
+		if err != nil {
+			return err
+		}
+		return put(folder+name+".js", b)
+	}
+	read := c.each(ctx, func(is record, t *arena.Trace) error {
+		c.kin.add(t, agents[is])
+		if at, is := wanted[is]; is {
+			return tell(at, t, attempt.FromDay)
 		}
 		return nil
 	})
-	return errors.Join(read, w.rows())
-}
-
-func (w *writer) rows() error {
-	return w.Ledger.EachRow(func(id string, t *arena.Trace) error {
-		at, known := w.Ledger.Find(id)
-		if !known || !w.whole[at] {
+	return errors.Join(read, c.Ledger.EachRow(func(id string, t *arena.Trace) error {
+		at, known := c.Ledger.Find(id)
+		if !known || !c.whole[at] {
 			return nil
 		}
-		if _, read := w.Days[w.Ledger.Lines[at].Attempt.SourceSHA256]; read {
+		if _, read := c.Days[c.Ledger.Lines[at].Attempt.SourceSHA256]; read {
 			return nil
 		}
-		return w.tell(at, t, attempt.FromRow)
-	})
-}
-
-func (w *writer) tell(at int, t *arena.Trace, source string) error {
-	a := w.Ledger.Argue(at)
-	w.Ledger.Tell(a, t, source)
-	name := "attempt/" + strconv.Itoa(at)
-	b, err := w.argued(w.folder[len("data/"):]+name, a)
-	if err != nil {
-		return err
-	}
-	return w.put(w.folder+name+".js", b)
+		return tell(at, t, attempt.FromRow)
+	}))
 }
 
 var (

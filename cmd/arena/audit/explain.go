@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -35,29 +36,24 @@ func (d *filterDay) explain(ctx context.Context, w io.Writer, days []string) err
 	}
 	for i := range all {
 		if all[i].story != nil {
-			var words strings.Builder
-			if err = printExplanation(&words, &all[i], filters.DayTerms(all[i].day.Odds(&all[i].Sample), all[i].day)); err != nil {
-				return err
-			}
-			_, err = io.WriteString(w, cli.WithoutSecrets(words.String()))
+			_, err = io.WriteString(w, cli.WithoutSecrets(explanation(&all[i])))
 			return err
 		}
 	}
 	return cli.Failed(fmt.Errorf("no attempt %q in %s", d.flags.explain, strings.Join(days, " ")), "an ID is RUN/PROBLEM, as in the lines of `arena filter`")
 }
 
-// printExplanation writes what `arena explain` says of the filter, and behind it what
+// explanation is what `arena explain` says of the filter, and behind it what
 // no corpus keeps: the habits of the agent's day, and checks that passed.
-func printExplanation(w io.Writer, f *filtered, day []filters.Term) error {
+func explanation(f *filtered) string {
 	s := &f.structure
 	of := &rows.Attempt{TraceID: f.ID, RecordSHA256: f.Record, AgentVersion: f.Agent}
 	l := attempt.Alone(&where.Line{Attempt: of, Verdict: rows.VerdictOf(of, s)})
 	a := l.Argue(0)
 	a.Story = f.story
-	if err := l.WriteVerdict(w, a); err != nil {
-		return err
-	}
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	var words strings.Builder
+	words.WriteString(l.Verdict(a))
+	t := tabwriter.NewWriter(&words, 0, 0, 2, ' ', 0)
 	if f.day.Known {
 		fmt.Fprintf(t, "\nadaptivity of the agent's day %s\n", f.day.Adaptivity)
 	}
@@ -68,7 +64,7 @@ func printExplanation(w io.Writer, f *filtered, day []filters.Term) error {
 		fmt.Fprintf(t, "%s\t%d of %d\t%.2f-%.2f\n", c.Name, h.Part, h.Whole, lo, hi)
 	}
 	fmt.Fprintln(t, "\nlog-odds of the day\trule\twhy")
-	for _, x := range day {
+	for _, x := range filters.DayTerms(f.day.Odds(&f.Sample), f.day) {
 		fmt.Fprintf(t, "%+.2f\t%s\t%s\n", x.Odds, x.Rule, x.Why)
 	}
 	fmt.Fprintln(t, "\ncheck\tvalue\tlimit\tfires\treason")
@@ -79,7 +75,8 @@ func printExplanation(w io.Writer, f *filtered, day []filters.Term) error {
 		}
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", v.Check, measured(v.Value), measured(v.Limit), fires, v.Reason)
 	}
-	return t.Flush()
+	_ = t.Flush() // a Builder takes all
+	return words.String()
 }
 
 func measured(f float64) string {
@@ -104,15 +101,13 @@ type label struct {
 var errFound = errors.New("found")
 
 func (d *judgeDay) explain(ctx context.Context, days []string) error {
-	var words strings.Builder
-	err := d.attempts(ctx, days, func(t *arena.Trace) error {
+	words := ""
+	err := d.attempts(ctx, days, func(t *arena.Trace) (err error) {
 		if t.ID != d.flags.explain {
 			return nil
 		}
-		if err := d.walk(ctx, &words, t); err != nil {
-			return err
-		}
-		return errFound
+		words, err = d.walk(ctx, t)
+		return cmp.Or(err, errFound)
 	})
 	switch {
 	case err == nil:
@@ -120,53 +115,53 @@ func (d *judgeDay) explain(ctx context.Context, days []string) error {
 	case !errors.Is(err, errFound):
 		return err
 	}
-	return cli.WriteText(d.Streams, d.Out, cli.WithoutSecrets(words.String()))
+	return cli.WriteText(d.Streams, d.Out, cli.WithoutSecrets(words))
 }
 
-func (d *judgeDay) walk(ctx context.Context, w io.Writer, t *arena.Trace) error {
+func (d *judgeDay) walk(ctx context.Context, t *arena.Trace) (string, error) {
 	dialogue := filters.Normalise(t)
 	j, err := d.Judge.Judge(ctx, t, &dialogue)
 	if err != nil {
-		return err
+		return "", err
 	}
 	filter, err := filters.New(filters.Defaults())
 	if err != nil {
-		return err
+		return "", err
 	}
 	of := &rows.Attempt{TraceID: t.ID, RecordSHA256: t.RecordSHA256, AgentVersion: t.Agent.VersionID}
 	l := attempt.Alone(&where.Line{Attempt: of, Judgement: rows.JudgementOf(of, &j, nil)})
 	a := l.Argue(0)
 	a.Story = attempt.StoryOf(filter, t, attempt.FromDay)
-	if err = l.WriteGrade(w, a); err != nil || d.flags.labels == "" {
-		return err
+	if d.flags.labels == "" {
+		return l.Grade(a), nil
 	}
 	labels, err := cli.ReadByAttempt[label](d.flags.labels, "a line is {eval_run_id, problem_id, score}")
 	if err != nil {
-		return err
+		return "", err
 	}
 	beside, known := labels[t.RunID+"/"+t.ProblemID]
 	if !known {
-		return cli.Failed(errors.New("the labels do not have the attempt"), "leave --labels out, or name those of this day")
+		return "", cli.Failed(errors.New("the labels do not have the attempt"), "leave --labels out, or name those of this day")
 	}
-	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	printLabel(table, &j, &beside)
-	return table.Flush()
+	return l.Grade(a) + differences(&j, &beside), nil
 }
 
-func printLabel(w io.Writer, j *arena.Judgement, l *label) {
-	score := "unscored"
-	if l.Score != nil {
-		score = fmt.Sprint(*l.Score)
-	}
-	fmt.Fprintf(w, "\nlabel\t%s\t\t%s\n", score, text.Line(l.Detail))
+// differences says what a label has and where the judgement differs first.
+func differences(j *arena.Judgement, l *label) string {
+	var words strings.Builder
+	w := tabwriter.NewWriter(&words, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(w, "\nlabel\t%s\t\t%s\n", text.Told(l.Score, "%v", "unscored"), text.Line(l.Detail))
 	if l.Evidence.Quote != "" || l.Evidence.Why != "" {
 		fmt.Fprintf(w, "\tits evidence\t\tstep %d: [%s] %s\n", l.Evidence.Step, text.Line(l.Evidence.Quote), text.Line(l.Evidence.Why))
 	}
+	where := "nowhere"
 	for i, name := range gates.Names {
 		if i < len(l.Gates) && i < len(j.Gates) && l.Gates[i] != j.Gates[i] {
-			fmt.Fprintf(w, "differs\tgate %d, %s\t\tthe label says %s\n", i+1, name, map[bool]string{true: "passed", false: "failed"}[l.Gates[i]])
-			return
+			where = fmt.Sprintf("gate %d, %s\t\tthe label says %s", i+1, name, map[bool]string{true: "passed", false: "failed"}[l.Gates[i]])
+			break
 		}
 	}
-	fmt.Fprintln(w, "differs\tnowhere")
+	fmt.Fprintf(w, "differs\t%s\n", where)
+	_ = w.Flush() // a Builder takes all
+	return words.String()
 }

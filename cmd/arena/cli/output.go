@@ -21,7 +21,11 @@ func WriteWhole(s *Streams, path string, write func(io.Writer) error) error {
 		return buffered(s.Out, write)
 	}
 	if st, err := os.Stat(path); err == nil && !st.Mode().IsRegular() {
-		return writeDevice(path, write)
+		f, err := os.OpenFile(path, os.O_WRONLY, 0)
+		if err != nil {
+			return Failed(fmt.Errorf("open %s: %w", path, cause(err)), "-o names a file, or - for standard output")
+		}
+		return errors.Join(buffered(f, write), f.Close())
 	}
 	f, err := atomicfile.Create(path)
 	if err != nil {
@@ -92,14 +96,6 @@ func buffered(w io.Writer, write func(io.Writer) error) error {
 		return err
 	}
 	return b.Flush()
-}
-
-func writeDevice(path string, write func(io.Writer) error) error {
-	f, err := os.OpenFile(path, os.O_WRONLY, 0)
-	if err != nil {
-		return Failed(fmt.Errorf("open %s: %w", path, cause(err)), "-o names a file, or - for standard output")
-	}
-	return errors.Join(buffered(f, write), f.Close())
 }
 
 // cause is what went wrong with a file, without the operation and the name that

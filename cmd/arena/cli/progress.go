@@ -65,7 +65,9 @@ func (d *Display) unlessQuiet(tell func()) {
 
 func (d *Display) take(e pipeline.Event) {
 	if e.Stage != d.stage {
-		d.start(e)
+		d.end()
+		d.stage, d.bytes, d.attempts, d.begun = e.Stage, 0, 0, time.Now()
+		d.line.begin()
 	}
 	d.bytes, d.units, d.total = d.bytes+e.Bytes, e.Done, e.Total
 	if e.Why != "" {
@@ -119,17 +121,19 @@ func (d *Display) Attempt() {
 	})
 }
 
-func (d *Display) start(e pipeline.Event) {
-	d.end()
-	d.stage, d.bytes, d.attempts, d.begun = e.Stage, 0, 0, time.Now()
-	d.line.begin()
-}
-
 func (d *Display) words(now time.Time) string {
 	took := max(now.Sub(d.begun), time.Millisecond)
 	var said []string
-	if d.inBytes || d.total > 0 {
-		said = append(said, d.sofar(), fmt.Sprintf("%.0f MB/s as stored", float64(d.bytes)/1e6/took.Seconds()))
+	switch {
+	case d.inBytes && d.total == 0:
+		said = append(said, fmt.Sprintf("%d MB read", d.units/1e6))
+	case d.inBytes:
+		said = append(said, fmt.Sprintf("%d of %d MB", d.units/1e6, d.total/1e6))
+	case d.total > 0:
+		said = append(said, fmt.Sprintf("%d of %d files", d.units, d.total))
+	}
+	if len(said) > 0 {
+		said = append(said, fmt.Sprintf("%.0f MB/s as stored", float64(d.bytes)/1e6/took.Seconds()))
 	}
 	if d.attempts > 0 {
 		rate := float64(d.attempts) / took.Seconds()
@@ -143,17 +147,6 @@ func (d *Display) words(now time.Time) string {
 		said = append(said, fmt.Sprintf("%s left", time.Duration(float64(took)/float64(d.units)*float64(d.total-d.units)).Round(time.Second)))
 	}
 	return d.stage + ": " + strings.Join(said, ", ")
-}
-
-func (d *Display) sofar() string {
-	switch {
-	case d.inBytes && d.total == 0:
-		return fmt.Sprintf("%d MB read", d.units/1e6)
-	case d.inBytes:
-		return fmt.Sprintf("%d of %d MB", d.units/1e6, d.total/1e6)
-	default:
-		return fmt.Sprintf("%d of %d files", d.units, d.total)
-	}
 }
 
 func (d *Display) end() {

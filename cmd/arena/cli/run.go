@@ -78,36 +78,33 @@ func (s *Streams) end() {
 	}
 }
 
-// cancellable reads from a stream whose reads may wait for ever, such as a
-// terminal, until ctx is done. The stream is not touched before the first
-// read.
+// cancellable reads from a stream by way of a pipe, which begin fills.
 type cancellable struct {
-	ctx    context.Context //nolint:containedctx // io.Reader asks without one
+	*io.PipeReader
+	begin  func()
 	stream io.Reader
-	once   sync.Once
-	pipe   *io.PipeReader
 }
 
-// Cancellable makes one of a stream.
+// Cancellable reads from a stream whose reads may wait for ever, such as a
+// terminal, until ctx is done. The stream is not touched before the first read.
 func Cancellable(ctx context.Context, stream io.Reader) io.Reader {
-	return &cancellable{ctx: ctx, stream: stream}
-}
-
-func (c *cancellable) Read(p []byte) (int, error) {
-	c.once.Do(func() {
-		r, w := io.Pipe()
-		c.pipe = r
-		context.AfterFunc(c.ctx, func() { _ = w.CloseWithError(context.Cause(c.ctx)) }) // a pipe's close never fails
+	r, w := io.Pipe()
+	context.AfterFunc(ctx, func() { _ = w.CloseWithError(context.Cause(ctx)) }) // a pipe's close never fails
+	return cancellable{r, sync.OnceFunc(func() {
 		go func() {
-			_, err := io.Copy(w, c.stream)
+			_, err := io.Copy(w, stream)
 			_ = w.CloseWithError(err) // likewise
 		}()
-	})
-	return c.pipe.Read(p)
+	}), stream}
+}
+
+func (c cancellable) Read(p []byte) (int, error) {
+	c.begin()
+	return c.PipeReader.Read(p)
 }
 
 // Stat says of which file the stream is read, where it is one.
-func (c *cancellable) Stat() (os.FileInfo, error) {
+func (c cancellable) Stat() (os.FileInfo, error) {
 	if f, ok := c.stream.(*os.File); ok {
 		return f.Stat()
 	}

@@ -70,14 +70,10 @@ func (u *Unread) Join(o Unread) {
 
 // Tell names the records, and counts them by reason.
 func (u *Unread) Tell(w io.Writer) {
-	total := 0
-	for _, n := range u.counts {
-		total += n
-	}
 	for _, line := range u.First {
 		fmt.Fprintf(w, "not read: %s\n", line)
 	}
-	if more := total - len(u.First); more > 0 {
+	if more := u.tally.Faults - len(u.First); more > 0 {
 		fmt.Fprintf(w, "not read: and %d more\n", more)
 	}
 	for _, reason := range slices.Sorted(maps.Keys(u.counts)) {

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -48,11 +47,7 @@ func explain(ctx context.Context, s *cli.Streams, fsys corpus.FS, dir string, ar
 	if err = errors.Join(days.Tell(ctx, l, a), a.Clean(cli.WithoutSecrets)); err != nil {
 		return err
 	}
-	var words strings.Builder
-	if err = l.Write(&words, a); err != nil {
-		return err
-	}
-	return cli.WriteText(s, out, words.String())
+	return cli.WriteText(s, out, l.Text(a))
 }
 
 // daysOf finds the inputs of a corpus: in the days that are named, else in those
