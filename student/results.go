@@ -32,6 +32,18 @@ type ProblemResult struct {
 	Flaky bool `json:"flaky"`
 }
 
+func (p *ProblemResult) add(r *rollout.Result) {
+	p.Samples++
+	if r.Success != nil {
+		p.Scored++
+	}
+	if r.Success != nil && *r.Success {
+		p.Successes++
+	}
+}
+
+func (p *ProblemResult) flaky() bool { return p.Successes > 0 && p.Successes < p.Scored }
+
 // EachProblem reads the results of a finished run problem by problem, in order.
 func EachProblem(folder string, do func(*ProblemResult) error) error {
 	var p *ProblemResult
@@ -41,7 +53,7 @@ func EachProblem(folder string, do func(*ProblemResult) error) error {
 		}
 		w := stats.Wilson(p.Successes, p.Scored)
 		p.Rate, p.Wilson95 = rateOf(p.Successes, p.Scored), [2]float64{w.Low, w.High}
-		p.Flaky = p.Successes > 0 && p.Successes < p.Scored
+		p.Flaky = p.flaky()
 		return do(p)
 	}
 	err := EachResult(folder, func(r *rollout.Result) error {
@@ -51,13 +63,7 @@ func EachProblem(folder string, do func(*ProblemResult) error) error {
 			}
 			p = &ProblemResult{ProblemID: r.ProblemID, Category: r.Category}
 		}
-		p.Samples++
-		if r.Success != nil {
-			p.Scored++
-			if *r.Success {
-				p.Successes++
-			}
-		}
+		p.add(r)
 		return nil
 	})
 	if err != nil {

@@ -13,14 +13,12 @@ import (
 type tally struct {
 	contaminated map[string]bool
 	s            evaluation.Summary
-	problem      string
-	category     string
-	// wins and misses are of the problem at hand.
-	wins, misses, infra int
-	parts               map[*evaluation.Part]*ratio
-	pass                map[string][]float64
-	axes                map[string]*ratio
-	quality, unseen     ratio
+	// at is the problem at hand.
+	at              ProblemResult
+	parts           map[*evaluation.Part]*ratio
+	pass            map[string][]float64
+	axes            map[string]*ratio
+	quality, unseen ratio
 }
 
 // ratio is a rate by problem: of so many tries so much was gained.
@@ -49,14 +47,15 @@ func newTally(contaminated map[string]bool) *tally {
 // add counts one result; all of a problem come together.
 func (t *tally) add(r *rollout.Result) {
 	s := &t.s
-	if t.wins+t.misses+t.infra == 0 { // the next problem
-		t.problem, t.category = r.ProblemID, string(r.Category)
+	if t.at.Samples == 0 { // the next problem
+		t.at = ProblemResult{ProblemID: r.ProblemID, Category: r.Category}
 		t.unseen.begin()
 		t.quality.begin()
 		for _, axis := range t.axes {
 			axis.begin()
 		}
 	}
+	t.at.add(r)
 	s.Stops[string(r.Stop)]++
 	s.Add(r.Counts)
 	s.Turns += r.Turns
@@ -64,7 +63,6 @@ func (t *tally) add(r *rollout.Result) {
 	s.Cached += r.Cached
 	s.Tokens.Add(r.Tokens)
 	if r.Outcome == rollout.Infra {
-		t.infra++
 		if s.Infra[*r.Infra]++; s.Infra[*r.Infra] == 1 && r.InfraWords != "" {
 			s.InfraWords[*r.Infra] = r.InfraWords
 		}
@@ -74,13 +72,8 @@ func (t *tally) add(r *rollout.Result) {
 }
 
 func (t *tally) addScored(r *rollout.Result) {
-	if *r.Success {
-		t.wins++
-	} else {
-		t.misses++
-		if r.Axes["rule"] > 0 {
-			t.s.Partial++
-		}
+	if !*r.Success && r.Axes["rule"] > 0 {
+		t.s.Partial++
 	}
 	if r.Label != nil && *r.Label != rollout.LabelSuccess {
 		t.s.Labels[string(*r.Label)]++
@@ -103,46 +96,46 @@ func (t *tally) addScored(r *rollout.Result) {
 }
 
 func (t *tally) endProblem() {
-	s := &t.s
-	n := t.wins + t.misses + t.infra
-	if t.wins > 0 {
+	s, p := &t.s, &t.at
+	if p.Successes > 0 {
 		s.SolvedProblems++
-		if t.misses > 0 {
-			s.Flaky++
-		}
+	}
+	if p.flaky() {
+		s.Flaky++
 	}
 	for _, k := range passAt {
-		at, err := stats.PassAtK(n, t.wins, k)
+		at, err := stats.PassAtK(p.Samples, p.Successes, k)
 		if err != nil {
 			break
 		}
-		hat, _ := stats.PassHatK(n, t.wins, k) // the same k was fine a line above
+		hat, _ := stats.PassHatK(p.Samples, p.Successes, k) // the same k was fine a line above
 		for name, v := range map[string]float64{fmt.Sprintf("pass@%d", k): at, fmt.Sprintf("pass^%d", k): hat} {
 			t.pass[name] = append(t.pass[name], v)
 		}
 	}
 	t.addPart(&s.Part)
-	if s.ByCategory[t.category] == nil {
-		s.ByCategory[t.category] = &evaluation.Part{}
+	category := string(p.Category)
+	if s.ByCategory[category] == nil {
+		s.ByCategory[category] = &evaluation.Part{}
 	}
-	t.addPart(s.ByCategory[t.category])
+	t.addPart(s.ByCategory[category])
 	if t.contaminated != nil {
-		t.addPart(s.ByContamination[map[bool]string{true: "contaminated", false: "clean"}[t.contaminated[t.problem]]])
+		t.addPart(s.ByContamination[map[bool]string{true: "contaminated", false: "clean"}[t.contaminated[p.ProblemID]]])
 	}
-	t.wins, t.misses, t.infra = 0, 0, 0
+	t.at = ProblemResult{}
 }
 
 func (t *tally) addPart(p *evaluation.Part) {
 	p.Problems++
-	p.Samples += t.wins + t.misses + t.infra
-	p.Scored += t.wins + t.misses
-	p.InfraErrors += t.infra
-	p.Successes += t.wins
+	p.Samples += t.at.Samples
+	p.Scored += t.at.Scored
+	p.InfraErrors += t.at.Samples - t.at.Scored
+	p.Successes += t.at.Successes
 	if t.parts[p] == nil {
 		t.parts[p] = &ratio{}
 	}
 	t.parts[p].begin()
-	t.parts[p].add(float64(t.wins), float64(t.wins+t.misses))
+	t.parts[p].add(float64(t.at.Successes), float64(t.at.Scored))
 }
 
 func (t *tally) summary() *evaluation.Summary {

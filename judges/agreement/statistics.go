@@ -81,10 +81,8 @@ func margins(m [][]float64) (n float64, rows, columns []float64) {
 
 func square(x float64) float64 { return x * x }
 
-type statistics func(t table, levels []float64) []float64
-
 // figures computes statistics of the tables of all problems.
-func (c clusters) figures(levels []float64, opt Options, compute statistics) []Figure {
+func (c clusters) figures(levels []float64, opt Options, compute func(t table, levels []float64) []float64) []Figure {
 	return figures(len(c), opt, func(drawn []int) []float64 {
 		sum := newTable(len(levels))
 		for _, i := range drawn {

@@ -69,7 +69,8 @@ func Open(dir string) (*Ledger, error) {
 		l.bill = l.bill.plus(e)
 		l.paid[e.Payer] = l.paid[e.Payer].plus(e)
 	}
-	if err := errors.Join(l.openSegments(count), l.catchUp(count)); err != nil {
+	old := func(path string, _ fs.DirEntry) error { return l.openSegment(path, count) }
+	if err := errors.Join(l.eachFile(segmentSuffix, old), l.catchUp(count)); err != nil {
 		return nil, errors.Join(err, l.Close())
 	}
 	return l, nil
@@ -101,15 +102,11 @@ func (l *Ledger) catchUp(visit func(Exchange)) error {
 		if l.own != nil && path == l.own.Path() || err != nil || info.Size() <= l.read[path]+newline {
 			return nil //nolint:nilerr // a file that went meanwhile holds nothing
 		}
-		return l.load(path, visit)
-	})
-}
-
-func (l *Ledger) load(path string, visit func(Exchange)) error {
-	return eachLine(path, l.read[path], func(offset int64, size int, e Exchange) {
-		l.enter(e, place{file: path, offset: offset, size: size, held: true})
-		l.read[path] = offset + int64(size)
-		visit(e)
+		return eachLine(path, l.read[path], func(offset int64, size int, e Exchange) {
+			l.enter(e, place{file: path, offset: offset, size: size, held: true})
+			l.read[path] = offset + int64(size)
+			visit(e)
+		})
 	})
 }
 
@@ -215,14 +212,11 @@ func (l *Ledger) writable() (*journal.Lines, error) {
 	if l.own != nil {
 		return l.own, nil
 	}
-	if err := os.MkdirAll(l.dir, 0o700); err != nil {
-		return nil, err
-	}
-	own, err := journal.CreateLines(l.dir, "exchanges-*"+suffix)
+	err := os.MkdirAll(l.dir, 0o700)
 	if err == nil {
-		l.own = own
+		l.own, err = journal.CreateLines(l.dir, "exchanges-*"+suffix)
 	}
-	return own, err
+	return l.own, err
 }
 
 // Close ends this process's file and gives up all others.

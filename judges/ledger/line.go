@@ -133,8 +133,14 @@ func readLine(path string, offset int64, size int) (Exchange, error) {
 	}
 	e := l.exchange()
 	e.Reply = []byte(l.Reply)
-	if e.Request, err = decompressor.DecodeAll(l.Request, nil); err != nil {
-		return Exchange{}, fmt.Errorf("decompress request: %w", err)
+	e.Request, err = decompress(l.Request)
+	return e, err
+}
+
+func decompress(request []byte) ([]byte, error) {
+	whole, err := decompressor.DecodeAll(request, nil)
+	if err != nil {
+		return nil, fmt.Errorf("decompress request: %w", err)
 	}
-	return e, nil
+	return whole, nil
 }

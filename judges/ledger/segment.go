@@ -4,7 +4,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -24,10 +23,6 @@ const (
 type segment struct {
 	version int
 	db      *sql.DB
-}
-
-func (l *Ledger) openSegments(visit func(Exchange)) error {
-	return l.eachFile(segmentSuffix, func(path string, _ fs.DirEntry) error { return l.openSegment(path, visit) })
 }
 
 // openSegment reads an old file; one without a version holds nothing.
@@ -77,11 +72,10 @@ func (l *Ledger) openSQLite(path string) (*sql.DB, error) {
 	}
 	u := url.URL{Scheme: "file", Path: filepath.ToSlash(abs), RawQuery: url.Values{option: {value}}.Encode()}
 	db, err := sql.Open("sqlite", u.String())
-	if err != nil {
-		return nil, err
+	if err == nil {
+		db.SetMaxOpenConns(1)
 	}
-	db.SetMaxOpenConns(1)
-	return db, nil
+	return db, err
 }
 
 func (l *Ledger) closeSegments() error {
@@ -128,13 +122,10 @@ func (s *segment) each(visit func(row int64, e Exchange)) (err error) {
 
 func (s *segment) get(row int64) (Exchange, error) {
 	e, err := scan(&row, s.db.QueryRow("SELECT id, "+s.columns()+" FROM exchanges WHERE id = ?", row).Scan)
-	if err != nil {
-		return Exchange{}, err
+	if err == nil {
+		e.Request, err = decompress(e.Request)
 	}
-	if e.Request, err = decompressor.DecodeAll(e.Request, nil); err != nil {
-		return Exchange{}, fmt.Errorf("decompress request: %w", err)
-	}
-	return e, nil
+	return e, err
 }
 
 func scan(row *int64, into func(...any) error) (e Exchange, err error) {

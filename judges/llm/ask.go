@@ -80,7 +80,7 @@ func (j *Judge) kept(q question, find func(id string) (ledger.Exchange, error), 
 // live asks one model after the other until one gives an answer, the tries are
 // used up or nobody is left.
 func (j *Judge) live(ctx context.Context, q question, voted map[int]bool) (verdict, error) {
-	r := j.panel.rotate(q.order, voted)
+	r := &rotation{panel: j.panel, order: q.order, voted: voted, spoilt: map[int]int{}, dropped: map[int]bool{}}
 	wait := backoff.ExponentialBackOff{
 		InitialInterval: j.cfg.Backoff, RandomizationFactor: 0.5, Multiplier: 2, MaxInterval: j.cfg.BackoffCap,
 	}
@@ -119,12 +119,15 @@ func (r *rotation) react(member int, outcome arena.JudgeOutcome, fault *model.Fa
 	case outcome == arena.JudgeRefused:
 		r.dropped[member] = true
 	case fault == nil, fault.Kind == model.Unreadable:
-		r.spoil(member)
-	case fault.Kind == model.Missing:
 		r.panel.unreadable(member)
-		r.dropped[member] = true
-	case fault.Kind == model.Rejected, fault.Kind == model.Auth:
-		r.dropped[member] = true
+		// At temperature 0 most models repeat themselves, so after as many unreadable
+		// replies as set it aside it is not asked again.
+		r.spoilt[member]++
+		r.dropped[member] = r.spoilt[member] >= setAsideAfter
+	case fault.Kind == model.Missing, fault.Kind == model.Rejected, fault.Kind == model.Auth:
+		if r.dropped[member] = true; fault.Kind == model.Missing {
+			r.panel.unreadable(member)
+		}
 	case fault.Kind == model.Schema:
 		r.next-- // the same one again
 	case fault.RetryAfter > 0:

@@ -122,10 +122,6 @@ type rotation struct {
 	dropped map[int]bool
 }
 
-func (p *panel) rotate(order []int, voted map[int]bool) *rotation {
-	return &rotation{panel: p, order: order, voted: voted, spoilt: map[int]int{}, dropped: map[int]bool{}}
-}
-
 func (r *rotation) member() (int, bool) {
 	for _, repeat := range []bool{false, true} {
 		for range r.order {
@@ -137,15 +133,6 @@ func (r *rotation) member() (int, bool) {
 		}
 	}
 	return 0, false
-}
-
-// spoil notes an unreadable reply. At temperature 0 most models repeat
-// themselves, so after as many as set it aside it is not asked again.
-func (r *rotation) spoil(member int) {
-	r.panel.unreadable(member)
-	if r.spoilt[member]++; r.spoilt[member] >= setAsideAfter {
-		r.dropped[member] = true
-	}
 }
 
 // Substitute is a model whose server says that another one answered.

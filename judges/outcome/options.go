@@ -110,23 +110,12 @@ func (e *Endpoint) Vectors(ctx context.Context, p *arena.Problem, products, rewa
 	if strings.Contains(strings.ToLower(e.model.Name()), suiteModel) {
 		copy(all[len(products):], carried(p, rewards))
 	}
-	if err = e.fill(ctx, slices.Concat(products, rewards), all); err == nil {
-		err = e.comparable(all)
-	}
+	err = e.fill(ctx, slices.Concat(products, rewards), all)
 	return all[:len(products)], all[len(products):], err
 }
 
-// comparable refuses a server that serves the suites' model at another length
-// than theirs: every title would be far from every other.
-func (e *Endpoint) comparable(all [][]float64) error {
-	for _, v := range all {
-		if len(v) != len(all[0]) {
-			return fmt.Errorf("embed titles with %s: its vectors have %d dimensions, those of the problem %d", e.model.Name(), len(all[0]), len(v))
-		}
-	}
-	return nil
-}
-
+// fill embeds what has no vector. It refuses a server that serves the suites' model at
+// another length than theirs: every title would be far from every other.
 func (e *Endpoint) fill(ctx context.Context, texts []string, all [][]float64) error {
 	var missing []string
 	for i, text := range texts {
@@ -144,6 +133,9 @@ func (e *Endpoint) fill(ctx context.Context, texts []string, all [][]float64) er
 				all[i] = append(all[i], float64(x))
 			}
 			vectors = vectors[1:]
+		}
+		if len(all[i]) != len(all[0]) {
+			return fmt.Errorf("embed titles with %s: its vectors have %d dimensions, those of the problem %d", e.model.Name(), len(all[0]), len(all[i]))
 		}
 	}
 	return nil

@@ -108,17 +108,13 @@ func (id *Identity) told(answer gjson.Result) {
 		if id.DataParallel != nil && !answer.Get("enable_dp_attention").Bool() { // else replicas share their GPUs
 			n *= *id.DataParallel
 		}
-		id.GPUs = gpuList(*base, max(1, answer.Get("gpu_id_step").Int()), n)
+		var gpus []string
+		for i := range min(n, maxGPUs) {
+			gpus = append(gpus, strconv.FormatInt(*base+i*max(1, answer.Get("gpu_id_step").Int()), 10))
+		}
+		id.GPUs = strings.Join(gpus, ",")
 	}
 	id.wrote(answer.Get("vllm_config").String())
-}
-
-func gpuList(base, step, n int64) string {
-	var all []string
-	for i := range min(n, maxGPUs) {
-		all = append(all, strconv.FormatInt(base+i*step, 10))
-	}
-	return strings.Join(all, ",")
 }
 
 // field is a setting by the names that answers, and logs and command lines, have
