@@ -149,16 +149,13 @@ func (r *Run) play(ctx context.Context, f *folder, key journal.Key, most int) er
 		return err
 	}
 	result.Sample = int(key.Sample)
-	if err := r.score(ctx, task.Problem, result); err != nil {
-		return err
+	if err = r.score(ctx, task.Problem, result); err == nil {
+		err = f.finish(key, result)
 	}
-	if err := f.finish(key, result); err != nil {
-		return err
-	}
-	if r.Progress != nil {
+	if err == nil && r.Progress != nil {
 		r.Progress(result)
 	}
-	return nil
+	return err
 }
 
 // runID names the traces of one sample of all problems: the beginning of the

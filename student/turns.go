@@ -159,18 +159,15 @@ const syncEvery = 200 * time.Millisecond
 func (f *folder) syncing(fail func(error)) (stop func() error) {
 	done, ended := make(chan struct{}), make(chan error, 1)
 	go func() {
-		tick := time.NewTicker(syncEvery)
-		defer tick.Stop()
-		for {
+		for last := false; ; {
 			select {
-			case <-tick.C:
-				if err := f.sync(); err != nil {
-					fail(err)
-					ended <- err
-					return
-				}
+			case <-time.After(syncEvery):
 			case <-done:
-				ended <- f.sync()
+				last = true
+			}
+			if err := f.sync(); err != nil || last {
+				fail(err)
+				ended <- err
 				return
 			}
 		}

@@ -123,9 +123,9 @@ func (c *Client) body(q Question, schema bool) ([]byte, error) {
 	maps.DeleteFunc(fields, func(_ string, value any) bool { return value == nil })
 	body, err := json.Marshal(fields)
 	if err != nil {
-		return nil, fmt.Errorf("encode question: %w", err)
+		err = fmt.Errorf("encode question: %w", err)
 	}
-	return body, nil
+	return body, err
 }
 
 // needless says why a question whose turn has come need not be sent; nil where

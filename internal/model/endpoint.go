@@ -135,8 +135,5 @@ func (r Reply) Text() string {
 // not the schema, which servers may not take.
 func (c *Client) Key(q Question) (string, error) {
 	body, err := c.body(q, false)
-	if err != nil {
-		return "", err
-	}
-	return digest.SHA256(body), nil
+	return digest.SHA256(body), err
 }

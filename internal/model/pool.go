@@ -93,11 +93,7 @@ func NewPool(c Config) (*Pool, error) {
 	}
 	p := &Pool{config: c, gate: newGate(c), routes: map[string]route{}, secrets: c.secrets(), large: semaphore.NewWeighted(largeReplies)}
 	for _, base := range c.URLs {
-		r, err := c.route(base)
-		if err != nil {
-			return nil, err
-		}
-		p.routes[base] = r
+		p.routes[base] = c.route(base)
 	}
 	return p, nil
 }

@@ -26,11 +26,8 @@ type route struct {
 	header    http.Header
 }
 
-func (c Config) route(base string) (route, error) {
-	a, err := newAddress(base)
-	if err != nil {
-		return route{}, err
-	}
+func (c Config) route(base string) route {
+	a, _ := newAddress(base) // Validate found it good
 	// Without Accept-Encoding any encoding would be welcome.
 	h := http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json"}, "Accept-Encoding": {"identity"}}
 	switch password, _ := a.user.Password(); {
@@ -43,7 +40,7 @@ func (c Config) route(base string) (route, error) {
 	for name, value := range c.Headers {
 		h.Set(name, value)
 	}
-	return route{a, c.transport(), h}, nil
+	return route{a, c.transport(), h}
 }
 
 func (c Config) transport() http.RoundTripper {

@@ -19,9 +19,8 @@ const minSecret = 8
 func (c Config) secrets() secrets {
 	values := append([]string{c.Key}, c.Secrets...)
 	for _, base := range c.URLs {
-		if a, err := newAddress(base); err == nil {
-			values = append(values, a.secrets()...)
-		}
+		a, _ := newAddress(base) // Validate found it good
+		values = append(values, a.secrets()...)
 	}
 	var s secrets
 	for _, v := range values {
