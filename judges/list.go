@@ -6,7 +6,6 @@ package judges
 
 import (
 	"context"
-	"slices"
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/judges/gates"
@@ -92,12 +91,12 @@ func StepsNamed(name string) (found Instrument, known bool) {
 }
 
 func find(is func(Instrument) bool) (found Instrument, known bool) {
-	all := List()
-	at := slices.IndexFunc(all, is)
-	if at < 0 {
-		return found, false
+	for _, i := range List() {
+		if is(i) {
+			return i, true
+		}
 	}
-	return all[at], true
+	return found, false
 }
 
 // Names are the judges as --judge takes them.

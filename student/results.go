@@ -14,6 +14,7 @@ import (
 	"github.com/trajectory-arena/arena/internal/journal"
 	"github.com/trajectory-arena/arena/internal/jsonl"
 	"github.com/trajectory-arena/arena/internal/stats"
+	"github.com/trajectory-arena/arena/internal/wrong"
 	"github.com/trajectory-arena/arena/student/rollout"
 )
 
@@ -77,11 +78,7 @@ func EachResult(folder string, do func(*rollout.Result) error) error {
 	if _, err := ReadFinished(folder); err != nil {
 		return err
 	}
-	err := jsonl.Each(filepath.Join(folder, resultsFile), func(r rollout.Result) error { return do(&r) })
-	if err != nil {
-		return fmt.Errorf("read results: %w", err)
-	}
-	return nil
+	return wrong.In("read results", jsonl.Each(filepath.Join(folder, resultsFile), func(r rollout.Result) error { return do(&r) }))
 }
 
 // Rescore scores the finished rollouts of a folder again, without the model,

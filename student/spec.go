@@ -97,10 +97,7 @@ func (s Spec) Public() (out Spec, err error) {
 	if err == nil {
 		err = json.Unmarshal(public(b), &out)
 	}
-	if err != nil {
-		err = fmt.Errorf("read spec without secrets: %w", err)
-	}
-	return out, err
+	return out, wrong.In("read spec without secrets", err)
 }
 
 // Differences names the fields in which two specs differ, as "field: a, b". They

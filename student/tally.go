@@ -104,14 +104,12 @@ func (t *tally) endProblem() {
 		s.Flaky++
 	}
 	for _, k := range passAt {
-		at, err := stats.PassAtK(p.Samples, p.Successes, k)
-		if err != nil {
+		if k > p.Samples {
 			break
 		}
-		hat, _ := stats.PassHatK(p.Samples, p.Successes, k) // the same k was fine a line above
-		for name, v := range map[string]float64{fmt.Sprintf("pass@%d", k): at, fmt.Sprintf("pass^%d", k): hat} {
-			t.pass[name] = append(t.pass[name], v)
-		}
+		at, hat := fmt.Sprintf("pass@%d", k), fmt.Sprintf("pass^%d", k)
+		t.pass[at] = append(t.pass[at], stats.PassAtK(p.Samples, p.Successes, k))
+		t.pass[hat] = append(t.pass[hat], stats.PassHatK(p.Samples, p.Successes, k))
 	}
 	t.addPart(&s.Part)
 	category := string(p.Category)

@@ -14,6 +14,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/trajectory-arena/arena/internal/atomicfile"
+	"github.com/trajectory-arena/arena/internal/wrong"
 )
 
 // Key names a rollout by the positions of its problem and its sample.
@@ -116,10 +117,7 @@ func (j *Journal) Append(k Key, data []byte) (Entry, error) {
 	binary.LittleEndian.PutUint32(b[12:], k.Sample)
 	binary.LittleEndian.PutUint32(b[4:], crc32.Checksum(b[8:], castagnoli))
 	offset, err := j.append(b)
-	if err != nil {
-		return Entry{}, err
-	}
-	return Entry{Key: k, offset: offset, size: uint32(len(b) - headSize)}, nil
+	return Entry{Key: k, offset: offset, size: uint32(len(b) - headSize)}, err
 }
 
 // Read gives an entry's data.
@@ -129,10 +127,7 @@ func (j *Journal) Read(e Entry) ([]byte, error) {
 		return nil, fmt.Errorf("read journal entry: %w", err)
 	}
 	data, err := j.dec.DecodeAll(b, nil)
-	if err != nil {
-		return nil, fmt.Errorf("read journal entry: %w", err)
-	}
-	return data, nil
+	return data, wrong.In("read journal entry", err)
 }
 
 // Close syncs and closes the file. What a sync told before is not told again.

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/sashabaranov/go-openai"
+
+	"github.com/trajectory-arena/arena/internal/wrong"
 )
 
 // Client puts questions to one endpoint, once each, with structured output where
@@ -122,10 +124,7 @@ func (c *Client) body(q Question, schema bool) ([]byte, error) {
 	maps.Copy(fields, c.endpoint.ExtraBody)
 	maps.DeleteFunc(fields, func(_ string, value any) bool { return value == nil })
 	body, err := json.Marshal(fields)
-	if err != nil {
-		err = fmt.Errorf("encode question: %w", err)
-	}
-	return body, err
+	return body, wrong.In("encode question", err)
 }
 
 // needless says why a question whose turn has come need not be sent; nil where

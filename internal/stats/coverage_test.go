@@ -75,7 +75,7 @@ func (w *world) rates(d design) (rates, passes []float64) {
 	w.difficulties.Alpha, w.difficulties.Beta = d.a, d.b
 	for range w.problems {
 		n := w.wins(w.difficulties.Rand())
-		pass, _ := PassAtK(w.samples, n, w.samples)
+		pass := PassAtK(w.samples, n, w.samples)
 		rates, passes = append(rates, float64(n)/float64(w.samples)), append(passes, pass)
 	}
 	return rates, passes

@@ -4,7 +4,6 @@
 package stats
 
 import (
-	"errors"
 	"math"
 
 	"gonum.org/v1/gonum/stat/distuv"
@@ -51,27 +50,14 @@ func WilsonOf(p, n float64) Interval {
 	return interval
 }
 
-// ErrTooFewSamples is the error for k > n: no estimate is unbiased then.
-var ErrTooFewSamples = errors.New("k is larger than the number of samples")
-
 // PassAtK is the unbiased estimate of the chance that at least one of k
 // samples succeeds, from c successes of n: 1 - C(n-c,k)/C(n,k) (Chen et al.
-// 2021).
-func PassAtK(n, c, k int) (float64, error) {
-	if k < 1 || k > n {
-		return 0, ErrTooFewSamples
-	}
-	return 1 - choose(n-c, n, k), nil
-}
+// 2021). No estimate is unbiased for k > n.
+func PassAtK(n, c, k int) float64 { return 1 - choose(n-c, n, k) }
 
-// PassHatK is the unbiased estimate of the chance that all of k samples
+// PassHatK is the unbiased estimate of the chance that all of k <= n samples
 // succeed: C(c,k)/C(n,k) (Yao et al. 2024).
-func PassHatK(n, c, k int) (float64, error) {
-	if k < 1 || k > n {
-		return 0, ErrTooFewSamples
-	}
-	return choose(c, n, k), nil
-}
+func PassHatK(n, c, k int) float64 { return choose(c, n, k) }
 
 // choose is C(a,k)/C(n,k), as a product so that nothing overflows.
 func choose(a, n, k int) float64 {

@@ -1,7 +1,6 @@
 package stats
 
 import (
-	"errors"
 	"math"
 	"testing"
 
@@ -56,15 +55,12 @@ func TestWilsonAtTheEnds(t *testing.T) {
 
 func TestPass(t *testing.T) {
 	t.Parallel()
-	at := func(n, c, k int) float64 { v, _ := PassAtK(n, c, k); return v }
-	hat := func(n, c, k int) float64 { v, _ := PassHatK(n, c, k); return v }
+	at := PassAtK
+	hat := PassHatK
 	near(t, "pass@1", at(8, 3, 1), 3.0/8)
 	near(t, "pass@4", at(8, 3, 4), 1-5.0/70)
 	near(t, "pass@8", at(8, 1, 8), 1)
 	near(t, "pass^1", hat(8, 3, 1), 3.0/8)
 	near(t, "pass^2", hat(8, 3, 2), 3.0/28)
 	near(t, "pass^4", hat(8, 3, 4), 0)
-	if _, err := PassAtK(4, 1, 8); !errors.Is(err, ErrTooFewSamples) {
-		t.Errorf("k > n: %v", err)
-	}
 }

@@ -1,5 +1,5 @@
 // Package wrong collects all that is wrong with a configuration, so that its user is
-// told everything at once.
+// told everything at once, and says where an error arose.
 package wrong
 
 import (
@@ -15,6 +15,14 @@ func (l *List) Unless(ok bool, format string, args ...any) {
 	if !ok {
 		*l = append(*l, fmt.Errorf(format, args...))
 	}
+}
+
+// In says of an error what was being done; nil stays nil.
+func In(doing string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", doing, err)
 }
 
 // Err joins the list; nil where nothing is wrong.

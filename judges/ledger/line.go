@@ -13,6 +13,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/internal/wrong"
 )
 
 const (
@@ -139,8 +140,5 @@ func readLine(path string, offset int64, size int) (Exchange, error) {
 
 func decompress(request []byte) ([]byte, error) {
 	whole, err := decompressor.DecodeAll(request, nil)
-	if err != nil {
-		return nil, fmt.Errorf("decompress request: %w", err)
-	}
-	return whole, nil
+	return whole, wrong.In("decompress request", err)
 }

@@ -2,7 +2,6 @@ package llm
 
 import (
 	"encoding/json"
-	"fmt"
 	"math"
 	"slices"
 	"time"
@@ -150,10 +149,7 @@ func (c Config) hash(p prompt) (string, error) {
 		panel = append(panel, member{m, e.ExtraBody, e.PlainText})
 	}
 	b, err := json.Marshal([]any{p.sha256, panel, c.Votes, c.Aggregate, c.SelfConsistency, c.SampleTemperature, c.MaxTokens})
-	if err != nil {
-		return "", fmt.Errorf("hash judge: %w", err)
-	}
-	return digest.SHA256(b), nil
+	return digest.SHA256(b), wrong.In("hash judge", err)
 }
 
 func (c Config) endpoint(m Member) model.Endpoint {

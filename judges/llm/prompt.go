@@ -16,6 +16,7 @@ import (
 	"github.com/trajectory-arena/arena/internal/digest"
 	"github.com/trajectory-arena/arena/internal/model"
 	plaintext "github.com/trajectory-arena/arena/internal/text"
+	"github.com/trajectory-arena/arena/internal/wrong"
 	"github.com/trajectory-arena/arena/judges/reply"
 )
 
@@ -200,10 +201,7 @@ func (j *Judge) askOf(q question) (string, error) {
 		order = append(order, member{j.cfg.Panel[m].Model, j.cfg.endpoint(j.cfg.Panel[m]).ExtraBody})
 	}
 	b, err := json.Marshal([]any{q.messages, q.params, order})
-	if err != nil {
-		return "", fmt.Errorf("hash question: %w", err)
-	}
-	return digest.SHA256(b), nil
+	return digest.SHA256(b), wrong.In("hash question", err)
 }
 
 func (j *Judge) to(q question, member int) model.Question {

@@ -3,7 +3,6 @@
 package prices
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -11,6 +10,8 @@ import (
 	"slices"
 
 	"github.com/goccy/go-yaml"
+
+	"github.com/trajectory-arena/arena/internal/wrong"
 )
 
 // Price is what one model's tokens cost, in US dollars per million.
@@ -35,10 +36,7 @@ func Read(path string) (Table, error) {
 		return nil, fmt.Errorf("read prices: %w", err)
 	}
 	t, err := Parse(b)
-	if err != nil {
-		return nil, fmt.Errorf("read prices %s: %w", path, err)
-	}
-	return t, nil
+	return t, wrong.In("read prices "+path, err)
 }
 
 // Parse reads a table from YAML.
@@ -51,20 +49,20 @@ func Parse(b []byte) (Table, error) {
 	if err := yaml.UnmarshalWithOptions(b, &partial, yaml.Strict()); err != nil {
 		return nil, err
 	}
-	var errs []error
+	var bad wrong.List
 	t := Table{}
 	for _, model := range slices.Sorted(maps.Keys(partial)) {
 		p := partial[model]
 		if p.Cached == nil {
 			p.Cached = p.Prompt
 		}
-		if !amount(p.Prompt) || !amount(p.Cached) || !amount(p.Completion) {
-			errs = append(errs, fmt.Errorf("%s: want prompt and completion, and cached_prompt if it has one, in dollars per million tokens, 0 or more", model))
-			continue
+		good := amount(p.Prompt) && amount(p.Cached) && amount(p.Completion)
+		bad.Unless(good, "%s: want prompt and completion, and cached_prompt if it has one, in dollars per million tokens, 0 or more", model)
+		if good {
+			t[model] = Price{Prompt: *p.Prompt, Cached: *p.Cached, Completion: *p.Completion}
 		}
-		t[model] = Price{Prompt: *p.Prompt, Cached: *p.Cached, Completion: *p.Completion}
 	}
-	return t, errors.Join(errs...)
+	return t, bad.Err()
 }
 
 func amount(x *float64) bool {

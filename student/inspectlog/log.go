@@ -17,6 +17,7 @@ import (
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/internal/atomicfile"
+	"github.com/trajectory-arena/arena/internal/wrong"
 	"github.com/trajectory-arena/arena/student/rollout"
 )
 
@@ -76,10 +77,7 @@ func (l *Log) document(name string, v any) error {
 	if err == nil {
 		_, err = w.Write(l.encoded.Bytes())
 	}
-	if err != nil {
-		return fmt.Errorf("write %s: %w", name, err)
-	}
-	return nil
+	return wrong.In("write "+name, err)
 }
 
 func (l *Log) entry(name string) (io.Writer, error) {
@@ -115,10 +113,7 @@ const maxRollout = 16 << 20
 // whole.
 func (l *Log) Close(results []Score) error {
 	err := errors.Join(l.copySummaries(), l.document("header.json", l.header(results)), l.zip.Close())
-	if err = l.entries.End(err); err != nil {
-		return fmt.Errorf("write inspect log: %w", err)
-	}
-	return nil
+	return wrong.In("write inspect log", l.entries.End(err))
 }
 
 func (l *Log) copySummaries() error {

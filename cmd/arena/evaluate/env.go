@@ -1,6 +1,7 @@
 package evaluate
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -106,12 +107,11 @@ func (f *protectFlags) known() (*finish.Known, error) {
 	if err != nil || f.bank == "" {
 		return known, err
 	}
-	b, err := os.Open(f.bank)
+	b, err := os.ReadFile(f.bank)
 	if err != nil {
 		return nil, fmt.Errorf("read bank: %w", err)
 	}
-	defer b.Close() //nolint:errcheck // only read
-	state, err := guard.ReadState(b)
+	state, err := guard.ReadState(bytes.NewReader(b))
 	if err != nil {
 		return nil, err
 	}

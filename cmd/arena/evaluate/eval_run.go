@@ -201,14 +201,14 @@ func readIDs(path string) (map[string]bool, error) {
 		id := strings.TrimSpace(line)
 		if strings.HasPrefix(id, "{") {
 			var found struct {
-				Match *string
+				Match string
 				Drop  bool
 			}
 			if err := json.Unmarshal([]byte(id), &found); err != nil {
 				return nil, cli.Failed(fmt.Errorf("read problem ids: %w", err), "--trained-on takes ids or the lines of `arena leak`")
 			}
-			if id = ""; found.Drop && found.Match != nil {
-				id = *found.Match
+			if id = ""; found.Drop {
+				id = found.Match
 			}
 		}
 		if id != "" {

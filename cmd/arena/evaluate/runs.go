@@ -76,8 +76,5 @@ func printResults(w io.Writer, run string, byProblem bool) error {
 	} else {
 		err = student.EachResult(run, func(r *rollout.Result) error { return lines.Encode(r) })
 	}
-	if err != nil {
-		return cli.Failed(err, "a run is a folder that `arena eval` finished")
-	}
-	return nil
+	return cli.Otherwise(err, "a run is a folder that `arena eval` finished")
 }
