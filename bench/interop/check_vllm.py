@@ -29,11 +29,11 @@ def environment(vllm):
     return {**os.environ, **QUIET, **({} if gpu else CPU), "PATH": f"{Path(vllm).parent}:{os.environ['PATH']}"}
 
 
-def documented(model, port):
-    """The --serve command of docs/serving.md for this model and port."""
+def documented(program, model, port):
+    """The command of docs/serving.md that starts program, for this model and port."""
     page = (ROOT / "docs/serving.md").read_text()
-    command = re.search(r"--serve '(vllm serve [^']+)'", page)[1]
-    return command.replace("MODEL", shlex.quote(str(model))).replace("8000", str(port))
+    command = re.search(f"['`]({program} [^'`]+)['`]", page)[1]
+    return re.sub("MODEL|FILE", shlex.quote(str(model)), command).replace("8000", str(port))
 
 
 def free():
@@ -42,12 +42,14 @@ def free():
         return s.getsockname()[1]
 
 
-def evaluate(arena, env, model, run, *more, serve=None, port):
-    command = [arena, "eval", "--endpoint", f"http://127.0.0.1:{port}/v1", "--model", str(model), "--problems", DAY / "problems.jsonl"]
+def evaluation(arena, model, run, port, *more):
+    command = [arena, "eval", "--endpoint", f"http://127.0.0.1:{port}/v1", "--model", model, "--problems", DAY / "problems.jsonl"]
     command += ["--catalog", DAY / "catalog.jsonl", "-k", "4", "--temperature", "1", "-q", "-o", run, *more]
-    if serve:
-        command += ["--serve", serve]
-    return subprocess.run([str(c) for c in command], env=env, capture_output=True, text=True)
+    return [str(c) for c in command]
+
+
+def evaluate(arena, env, model, run, *more, port):
+    return subprocess.run(evaluation(arena, model, run, port, *more), env=env, capture_output=True, text=True)
 
 
 def summary(run):
@@ -61,11 +63,11 @@ def main(arena, vllm, work):
     subprocess.run([Path(vllm).parent / "python", ROOT / "bench/callingmodel.py", model, DAY / "catalog.jsonl"], check=True, env=env)
     flags = " --host 127.0.0.1 --max-model-len 12000 --max-num-batched-tokens 12000 --max-num-seqs 16 --dtype float32 --enforce-eager"
     port = free()
-    serve = documented(model, port)
+    serve = documented("vllm serve", model, port)
 
     whole = work / "whole"
     began = time.monotonic()
-    done = evaluate(arena, env, model, whole, serve=serve + flags + " --reasoning-parser qwen3", port=port)
+    done = evaluate(arena, env, model, whole, "--serve", serve + flags + " --reasoning-parser qwen3", port=port)
     assert done.returncode == 0, done.stderr
     s = summary(whole)
     assert s["scored"] == s["samples"] == 72 and s["tool_calls"] > 0 and s["stops"].keys() >= {"terminated", "context_overflow"}, s
@@ -76,19 +78,24 @@ def main(arena, vllm, work):
           f"{account['rollouts_per_second']:.2f} rollouts/s, prefix hits {account['usage']['prefix_hit_rate']:.3f}, "
           f"KV use {account['usage']['kv_cache_use_peak']:.3f}, GPU seconds {account['usage']['gpu_seconds']}")
 
-    bare = evaluate(arena, env, model, work / "bare", serve=f"vllm serve {model} --port {port}" + flags, port=port)
+    bare = evaluate(arena, env, model, work / "bare", "--serve", f"vllm serve {model} --port {port}" + flags, port=port)
     assert bare.returncode == 1 and "--enable-auto-tool-choice" in bare.stderr and "--dialect hermes" in bare.stderr, bare.stderr
     assert not (work / "bare/summary.json").exists()
     print("without its flags:", bare.stderr.strip().splitlines()[0])
 
+    killed_and_restarted(serve + flags + " --reasoning-parser qwen3", env, work, whole, lambda run: evaluation(arena, model, run, port))
+
+
+def killed_and_restarted(serve, env, work, whole, command):
+    """Kills the server in the middle of a run, starts it again, and holds the run against the whole one."""
     killed = work / "killed"
-    server = start(serve + flags + " --reasoning-parser qwen3", env, work)
-    run = subprocess.Popen([str(c) for c in [arena, "eval", "--endpoint", f"http://127.0.0.1:{port}/v1", "--model", model, "--problems", DAY / "problems.jsonl",
-        "--catalog", DAY / "catalog.jsonl", "-k", "4", "--temperature", "1", "-q", "-o", killed]], env=env, stderr=subprocess.PIPE, text=True)
+    server = start(serve, env, work)
+    run = subprocess.Popen(command(killed), env=env, stderr=subprocess.PIPE, text=True)
     while not (killed / "turns.journal").exists() or (killed / "turns.journal").stat().st_size < 20_000:
         time.sleep(0.2)
     os.killpg(server.pid, signal.SIGKILL)
-    server = start(serve + flags + " --reasoning-parser qwen3", env, work)
+    server.wait()  # or its port may still be taken
+    server = start(serve, env, work)
     _, words = run.communicate()
     os.killpg(server.pid, signal.SIGKILL)
     assert run.returncode == 0, words
@@ -106,4 +113,5 @@ def start(command, env, work):
         return subprocess.Popen(["sh", "-c", "exec " + command], env=env, stdout=log, stderr=log, start_new_session=True)
 
 
-main(*sys.argv[1:])
+if __name__ == "__main__":
+    main(*sys.argv[1:])

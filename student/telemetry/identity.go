@@ -67,10 +67,12 @@ func Identify(ctx context.Context, base, key, words string) Identity {
 	id.Engine, id.Path = models.Get("data.0.owned_by").String(), models.Get("data.0.root").String()
 	id.MaxModelLen = whole(models.Get("data.0.max_model_len"))
 	id.Version = gjson.Get(ask(model.PageBeside(base, "/version")), "version").String()
+	props := gjson.Parse(ask(model.PageBeside(base, "/props")))
+	id.SamplingDefaults = drawing(props.Get("default_generation_settings"))
+	id.told(props)
 	for _, path := range []string{"/model_info", "/get_model_info", "/server_info", "/get_server_info"} {
 		id.told(gjson.Parse(ask(model.PageBeside(base, path))))
 	}
-	id.SamplingDefaults = drawing(gjson.Parse(ask(model.PageBeside(base, "/props"))).Get("default_generation_settings"))
 	id.wrote(words)
 	return id
 }
@@ -92,8 +94,8 @@ func drawing(settings gjson.Result) string {
 // overridden is how vLLM logs that the model's generation_config.json decides.
 var overridden = regexp.MustCompile("(?i)default (?:vLLM )?(?:chat )?sampling param(?:eter)?s (?:have been overridden by|from) [^{]*([{][^}]*[}])")
 
-// told takes in an answer of SGLang, or of vLLM in its development mode, whose
-// answer is its configuration as text.
+// told takes in an answer of llama.cpp or SGLang, or of vLLM in its development
+// mode, whose answer is its configuration as text.
 func (id *Identity) told(answer gjson.Result) {
 	for _, f := range id.fields() {
 		if v := answer.Get(f.answered); f.answered != "" && (v.Type == gjson.String && f.text != nil || v.Type == gjson.Number && f.number != nil) {
@@ -128,6 +130,7 @@ type field struct {
 func (id *Identity) fields() []field {
 	return []field{
 		{"model_path", "", &id.Path, nil}, {"version", "", &id.Version, nil}, {"context_length", "", nil, &id.MaxModelLen},
+		{"build_info", "", &id.Version, nil}, {"model_ftype", "", &id.Quantization, nil}, {"default_generation_settings.n_ctx", "", nil, &id.MaxModelLen},
 		{"revision", "revision", &id.Revision, nil}, {"dtype", "dtype", &id.Dtype, nil}, {"quantization", "quantization", &id.Quantization, nil},
 		{"kv_cache_dtype", "kv[_-]cache[_-]dtype", &id.KVCacheDtype, nil},
 		{"tp_size", "tensor[_-]parallel[_-]size|tp[_-]size|tp", nil, &id.TensorParallel},

@@ -36,6 +36,15 @@ func TestIdentities(t *testing.T) {
 			Identity{Engine: "sglang", Version: "0.5.4", Models: []string{"q"}, Path: "q", Dtype: "float16", MaxModelLen: number(8192),
 				TensorParallel: number(4), PipelineParallel: number(1), DataParallel: number(2), GPUs: "2,3,4,5,6,7,8,9"},
 		},
+		"llama.cpp": {
+			map[string]string{
+				"/v1/models": `{"data":[{"id":"m.gguf","owned_by":"llamacpp","meta":{"n_ctx":12032,"n_ctx_train":16384}}]}`,
+				"/props": `{"default_generation_settings":{"params":{"temperature":0.5,"top_k":40},"n_ctx":12032},"total_slots":4,"model_ftype":"Q4_K - Medium",` +
+					`"model_path":"/w/m.gguf","build_info":"b1-0c1e570"}`,
+			}, "",
+			Identity{Engine: "llamacpp", Version: "b1-0c1e570", Models: []string{"m.gguf"}, Path: "/w/m.gguf", Quantization: "Q4_K - Medium", MaxModelLen: number(12032),
+				SamplingDefaults: "temperature 0.5, top_k 40"},
+		},
 		"command line": {nil, "exec vllm serve m -tp 8 --dtype=half --quantization fp8 --kv-cache-dtype fp8_e4m3",
 			Identity{Models: []string{}, Dtype: "half", Quantization: "fp8", KVCacheDtype: "fp8_e4m3", TensorParallel: number(8)}},
 		"no JSON": {map[string]string{"/v1/models": "<html>", "/version": "[", "/server_info": `{"dtype":7,"tp_size":"x"}`}, "", Identity{Models: []string{}}},

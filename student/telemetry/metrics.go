@@ -10,7 +10,8 @@ var shares = map[string]bool{"kv_cache_use": true, "prefix_hit_rate": true}
 
 // metrics are the series that are kept, by what servers call them: vLLM since
 // its first engine, whose names have changed, SGLang, whose names may have
-// _total, and llama.cpp.
+// _total, and llama.cpp, which counts prompt tokens without those of its cache,
+// and those since October 2026.
 var metrics = map[string]string{
 	"vllm:num_requests_running":           "running",
 	"vllm:num_requests_waiting":           "waiting",
@@ -35,11 +36,12 @@ var metrics = map[string]string{
 	"sglang:prompt_tokens_total":     "prompt_tokens",
 	"sglang:generation_tokens_total": "generation_tokens",
 
-	"llamacpp:requests_processing":    "running",
-	"llamacpp:requests_deferred":      "waiting",
-	"llamacpp:kv_cache_usage_ratio":   "kv_cache_use",
-	"llamacpp:prompt_tokens_total":    "prompt_tokens",
-	"llamacpp:tokens_predicted_total": "generation_tokens",
+	"llamacpp:requests_processing":        "running",
+	"llamacpp:requests_deferred":          "waiting",
+	"llamacpp:kv_cache_usage_ratio":       "kv_cache_use",
+	"llamacpp:prompt_tokens_total":        "prompt_tokens prefix_queries",
+	"llamacpp:prompt_tokens_cached_total": "prompt_tokens prefix_queries prefix_hits",
+	"llamacpp:tokens_predicted_total":     "generation_tokens",
 }
 
 // priority is how SGLang tells the parts of a sum that it gives as well.
@@ -100,7 +102,7 @@ func (g *gathered) read(text string) {
 		if i := strings.IndexAny(line, "{ "); i >= 0 {
 			name, rest = line[:i], line[i:]
 		}
-		key, wanted := metrics[name]
+		keys, wanted := metrics[name]
 		if part := priority.FindString(rest); !wanted || part != "" && part != `priority=""` {
 			continue // of no use, or a part of what stands under no priority
 		}
@@ -108,8 +110,11 @@ func (g *gathered) read(text string) {
 		if len(fields) == 0 {
 			continue
 		}
-		if v := cell(fields[0]); v != nil {
-			g.add(key, *v)
+		v := cell(fields[0])
+		for key := range strings.FieldsSeq(keys) {
+			if v != nil {
+				g.add(key, *v)
+			}
 		}
 	}
 }

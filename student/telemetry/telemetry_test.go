@@ -47,7 +47,10 @@ func TestMetricsOfEachServer(t *testing.T) {
 		"vllm":     {vllmPage, map[string]float64{"running": 7, "waiting": 2, "kv_cache_use": 0.5, "prefix_queries": 400, "prefix_hits": 300, "prefix_hit_rate": 0.75}},
 		"sglang":   {sglangPage, map[string]float64{"running": 5, "waiting": 1, "kv_cache_use": 0.5, "prefix_hits": 30, "prompt_tokens": 120, "prefix_hit_rate": 0.25}},
 		"old vllm": {"vllm:gpu_prefix_cache_hit_rate 0.5\nvllm:gpu_cache_usage_perc 1\n", map[string]float64{"prefix_hit_rate": 0.5, "kv_cache_use": 1}},
-		"another":  {"http_requests_total 4\n", nil},
+		"llama.cpp": {"llamacpp:prompt_tokens_total 30\nllamacpp:prompt_tokens_cached_total 90\nllamacpp:requests_processing 2\n",
+			map[string]float64{"running": 2, "prompt_tokens": 120, "prefix_queries": 120, "prefix_hits": 90, "prefix_hit_rate": 0.75}},
+		"old llama.cpp": {"llamacpp:prompt_tokens_total 30\n", map[string]float64{"prompt_tokens": 30, "prefix_queries": 30}},
+		"another":       {"http_requests_total 4\n", nil},
 	} {
 		g := newGathered()
 		g.read(c.page)
