@@ -140,12 +140,13 @@ func (o *outputs) traceDir(sample int) string {
 
 func (o *outputs) add(p *arena.Problem, r *rollout.Result) error {
 	b, err := json.Marshal(r)
-	if err != nil {
+	line, bad := newRow(r)
+	if err = errors.Join(err, bad); err != nil {
 		return err
 	}
 	shown := *p
 	shown.Query = public(p.Query)
-	return errors.Join(o.lines.line(b), o.table.add(newRow(r)), o.traces[r.Sample].line(r.Line), o.inspect.Add(&shown, r))
+	return errors.Join(o.lines.line(b), o.table.add(line), o.traces[r.Sample].line(r.Line), o.inspect.Add(&shown, r))
 }
 
 // addTokens reads a rollout's replies again, whose tokens nobody held.

@@ -1,6 +1,8 @@
 package student
 
 import (
+	"encoding/json"
+
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/compress/zstd"
 
@@ -8,35 +10,27 @@ import (
 	"github.com/trajectory-arena/arena/student/rollout"
 )
 
+// row is a rollout of the table. The axes are read out of its score.
 type row struct {
 	rollout.Result
-	Prompt     *int64   `parquet:"prompt_tokens,optional"`
-	Completion *int64   `parquet:"completion_tokens,optional"`
-	Length     *float64 `parquet:"length,optional"`
-	Format     *float64 `parquet:"format,optional"`
-	Product    *float64 `parquet:"product,optional"`
-	GT         *float64 `parquet:"gt,optional"`
-	Rule       *float64 `parquet:"rule,optional"`
-	Title      *float64 `parquet:"title,optional"`
-	Price      *float64 `parquet:"price,optional"`
-	Service    *float64 `parquet:"service,optional"`
-	SKUAttrs   *float64 `parquet:"sku_attrs,optional"`
-	Shop       *float64 `parquet:"shop,optional"`
-	Budget     *float64 `parquet:"budget,optional"`
+	Prompt     *int64   `json:"-" parquet:"prompt_tokens,optional"`
+	Completion *int64   `json:"-" parquet:"completion_tokens,optional"`
+	Length     *float64 `json:"length" parquet:"length,optional"`
+	Format     *float64 `json:"format" parquet:"format,optional"`
+	Product    *float64 `json:"product" parquet:"product,optional"`
+	GT         *float64 `json:"gt" parquet:"gt,optional"`
+	Rule       *float64 `json:"rule" parquet:"rule,optional"`
+	Title      *float64 `json:"title" parquet:"title,optional"`
+	Price      *float64 `json:"price" parquet:"price,optional"`
+	Service    *float64 `json:"service" parquet:"service,optional"`
+	SKUAttrs   *float64 `json:"sku & attrs" parquet:"sku_attrs,optional"`
+	Shop       *float64 `json:"shop" parquet:"shop,optional"`
+	Budget     *float64 `json:"budget" parquet:"budget,optional"`
 }
 
-func newRow(r *rollout.Result) row {
-	axis := func(name string) *float64 {
-		if v, has := r.Axes[name]; has {
-			return &v
-		}
-		return nil
-	}
-	return row{
-		Result: *r, Prompt: r.Tokens.Prompt, Completion: r.Tokens.Completion,
-		Length: axis("length"), Format: axis("format"), Product: axis("product"), GT: axis("gt"), Rule: axis("rule"), Title: axis("title"),
-		Price: axis("price"), Service: axis("service"), SKUAttrs: axis("sku & attrs"), Shop: axis("shop"), Budget: axis("budget"),
-	}
+func newRow(r *rollout.Result) (row, error) {
+	line := row{Result: *r, Prompt: r.Tokens.Prompt, Completion: r.Tokens.Completion}
+	return line, json.Unmarshal(r.Score, &line)
 }
 
 type table[T any] struct {

@@ -74,6 +74,7 @@ func (g *gate) load(s, avoid *server, home uint64) float64 {
 // multiplicative decrease).
 type server struct {
 	url         string
+	way         route
 	most, limit float64
 	busy        int
 	// settled reports whether the server has shown what it takes. falls counts

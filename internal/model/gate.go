@@ -44,7 +44,7 @@ func newGate(c Config) *gate {
 	g := &gate{now: c.Now, breaker: c.Breaker.orUsual(), patience: cmp.Or(c.Patience, deadAfter), waiting: list.New()}
 	most, first := float64(c.Concurrency), float64(min(c.Concurrency, cmp.Or(c.First, c.Concurrency)))
 	for _, u := range c.URLs {
-		g.servers = append(g.servers, &server{url: u, most: most, limit: first})
+		g.servers = append(g.servers, &server{url: u, way: c.route(u), most: most, limit: first})
 	}
 	return g
 }

@@ -71,7 +71,6 @@ func (c Config) Validate() error {
 type Pool struct {
 	config  Config
 	gate    *gate
-	routes  map[string]route
 	secrets secrets
 	large   *semaphore.Weighted
 	// Counts are what it has done so far.
@@ -91,17 +90,13 @@ func NewPool(c Config) (*Pool, error) {
 	if c.Now == nil {
 		c.Now = time.Now //nolint:forbidigo // pauses and latencies reach no data
 	}
-	p := &Pool{config: c, gate: newGate(c), routes: map[string]route{}, secrets: c.secrets(), large: semaphore.NewWeighted(largeReplies)}
-	for _, base := range c.URLs {
-		p.routes[base] = c.route(base)
-	}
-	return p, nil
+	return &Pool{config: c, gate: newGate(c), secrets: c.secrets(), large: semaphore.NewWeighted(largeReplies)}, nil
 }
 
 // Close drops the connections.
 func (p *Pool) Close() {
-	for _, r := range p.routes {
-		(&http.Client{Transport: r.transport}).CloseIdleConnections()
+	for _, s := range p.gate.servers {
+		(&http.Client{Transport: s.way.transport}).CloseIdleConnections()
 	}
 }
 
@@ -187,7 +182,7 @@ func (p *Pool) try(ctx context.Context, r Request, avoid *server) (Answer, *serv
 		}
 	}
 	p.Counts.Requests.Add(1)
-	a, fault := p.send(ctx, t.url, r)
+	a, fault := p.send(ctx, t.way, r)
 	if fault != nil && fault.overload {
 		p.Counts.Overloads.Add(1)
 	}

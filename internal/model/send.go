@@ -106,12 +106,11 @@ func (r route) post(ctx context.Context, path string, body Body) *http.Request {
 	return req.WithContext(ctx)
 }
 
-// send sends a request to the server of a base URL. The answer is what came,
-// also beside a fault.
-func (p *Pool) send(ctx context.Context, base string, r Request) (a Answer, fault *Fault) {
+// send sends a request on the way to a server. The answer is what came, also beside a
+// fault.
+func (p *Pool) send(ctx context.Context, way route, r Request) (a Answer, fault *Fault) {
 	own, cancel := context.WithTimeout(ctx, cmp.Or(r.Timeout, p.config.Timeout))
 	defer cancel()
-	way := p.routes[base]
 	start := p.config.Now()
 	defer func() { a.Latency = p.config.Now().Sub(start) }()
 	a.sent = true

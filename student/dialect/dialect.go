@@ -172,15 +172,9 @@ func block(body string, d Dialect) []Call {
 	return calls
 }
 
-func keys(d Dialect) []string {
-	switch d {
-	case Oro:
-		return []string{"parameters"}
-	case Hermes:
-		return []string{"arguments"}
-	case Auto, Native:
-	}
-	return []string{"parameters", "arguments"}
+// keys are what the arguments of a call may stand under.
+var keys = map[Dialect][]string{
+	Auto: {"parameters", "arguments"}, Native: {"parameters", "arguments"}, Oro: {"parameters"}, Hermes: {"arguments"},
 }
 
 func object(v python.Value, d Dialect) Call {
@@ -188,7 +182,7 @@ func object(v python.Value, d Dialect) Call {
 	if !ok || name.Kind != python.Str {
 		return malformed(python.Dumps(v), "a call needs a name")
 	}
-	for _, k := range keys(d) {
+	for _, k := range keys[d] {
 		if arguments, ok := v.Get(k); ok {
 			c := Call{ID: shop.CallID(name.Text, arguments), Name: name.Text, Arguments: arguments}
 			if arguments.Kind != python.Dict {
@@ -197,7 +191,7 @@ func object(v python.Value, d Dialect) Call {
 			return c
 		}
 	}
-	return malformed(python.Dumps(v), "a call needs "+strings.Join(keys(d), " or "))
+	return malformed(python.Dumps(v), "a call needs "+strings.Join(keys[d], " or "))
 }
 
 // formats say how each text dialect writes a call. Native needs no words, and
