@@ -24,44 +24,34 @@ type Line struct {
 // the error that ended the reading, if one did; a longer line is one.
 func Lines(r io.Reader, limit int) iter.Seq2[Line, error] {
 	return func(yield func(Line, error) bool) {
-		in := &lineReader{in: bufio.NewReaderSize(r, 64<<10), limit: limit}
-		for more := true; more; {
-			at := in.offset
-			text, err := in.next()
-			if more = !errors.Is(err, io.EOF); more && err != nil {
-				yield(Line{Number: in.number}, fmt.Errorf("line %d: %w", in.number, err))
+		in := bufio.NewReaderSize(r, 64<<10)
+		var whole []byte
+		var err error
+		for number, at := 1, int64(0); !errors.Is(err, io.EOF); number++ {
+			if whole, err = readLine(in, whole[:0], limit); err != nil && !errors.Is(err, io.EOF) {
+				yield(Line{Number: number}, fmt.Errorf("line %d: %w", number, err))
 				return
 			}
-			left := bytes.TrimLeft(text, " \t\r\n")
-			l := Line{Number: in.number, Offset: at + int64(len(text)-len(left)), Text: bytes.TrimRight(left, " \t\r\n")}
+			left := bytes.TrimLeft(whole, " \t\r\n")
+			l := Line{Number: number, Offset: at + int64(len(whole)-len(left)), Text: bytes.TrimRight(left, " \t\r\n")}
 			if len(l.Text) > 0 && !yield(l, nil) {
 				return
 			}
+			at += int64(len(whole))
 		}
 	}
 }
 
-type lineReader struct {
-	in     *bufio.Reader
-	limit  int
-	line   []byte
-	number int
-	offset int64
-}
-
-// next returns the next line with its end; the last one comes with io.EOF.
-func (r *lineReader) next() ([]byte, error) {
-	r.number++
-	r.line = r.line[:0]
+// readLine appends the next line with its end to line; the last one comes with io.EOF.
+func readLine(in *bufio.Reader, line []byte, limit int) ([]byte, error) {
 	err := bufio.ErrBufferFull
-	for errors.Is(err, bufio.ErrBufferFull) && len(r.line) <= r.limit {
+	for errors.Is(err, bufio.ErrBufferFull) && len(line) <= limit {
 		var part []byte
-		part, err = r.in.ReadSlice('\n')
-		r.line = append(r.line, part...)
+		part, err = in.ReadSlice('\n')
+		line = append(line, part...)
 	}
-	r.offset += int64(len(r.line))
-	if len(r.line) > r.limit {
-		err = fmt.Errorf("longer than %d bytes", r.limit)
+	if len(line) > limit {
+		err = fmt.Errorf("longer than %d bytes", limit)
 	}
-	return r.line, err
+	return line, err
 }

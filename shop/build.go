@@ -62,7 +62,8 @@ func writeIndex(ctx context.Context, data []byte, out io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("build index: %w", err)
 	}
-	c := newColumns(len(lines), data)
+	c := columnWriter{shopNumber: map[string]uint32{}, info: indexInfo{CatalogBytes: len(data), CatalogXXH3: fmt.Sprintf("%016x", xxh3.Hash(data))}}
+	c.prices, c.sold, c.places = make([]byte, 0, 8*len(lines)), make([]byte, 0, 8*len(lines)), make([]byte, 0, 12*len(lines))
 	text := index.Builder{}
 	for _, l := range lines {
 		d := readDocument(data[l.at : l.at+l.size])
@@ -87,7 +88,7 @@ func writeIndex(ctx context.Context, data []byte, out io.Writer) error {
 func catalogLines(ctx context.Context, data []byte) (lines []line, err error) {
 	at, number := 0, 0
 	for whole := range bytes.Lines(data) {
-		if err := ctx.Err(); err != nil {
+		if err = ctx.Err(); err != nil {
 			return nil, err
 		}
 		number++
@@ -131,15 +132,6 @@ type columnWriter struct {
 	info       indexInfo
 	shopNumber map[string]uint32
 	lastID     string
-}
-
-func newColumns(documents int, data []byte) *columnWriter {
-	c := &columnWriter{shopNumber: map[string]uint32{}}
-	c.info.CatalogBytes = len(data)
-	c.info.CatalogXXH3 = fmt.Sprintf("%016x", xxh3.Hash(data))
-	c.prices, c.sold = make([]byte, 0, 8*documents), make([]byte, 0, 8*documents)
-	c.places = make([]byte, 0, 12*documents)
-	return c
 }
 
 func (c *columnWriter) add(d document, l line) {

@@ -160,13 +160,6 @@ func loads(text string) (v python.Value, valid bool) {
 
 // run gives what a tool returns, or the error that it raises.
 func (c *call) run(name string, arguments python.Value) (result python.Value, err error) {
-	s, known := signatures[name]
-	if !known || !slices.Contains(c.tools.names, name) {
-		return python.Value{}, fmt.Errorf("Tool '%s' is not registered. Available tools: %s", name, strings.Join(c.tools.names, ", ")) //nolint:staticcheck // the subnet's text
-	}
-	if err := s.bind(name, arguments); err != nil {
-		return python.Value{}, err
-	}
 	defer func() {
 		switch caught := recover().(type) {
 		case nil:
@@ -176,21 +169,26 @@ func (c *call) run(name string, arguments python.Value) (result python.Value, er
 			panic(caught)
 		}
 	}()
+	s, known := signatures[name]
+	if !known || !slices.Contains(c.tools.names, name) {
+		raise("Tool '%s' is not registered. Available tools: %s", name, strings.Join(c.tools.names, ", "))
+	}
+	s.bind(name, arguments)
 	return s.run(c, arguments), nil
 }
 
 // bind checks arguments as Python does. The loop answers terminate before any
 // binding, so its arguments are never wrong.
-func (s signature) bind(name string, arguments python.Value) error {
+func (s signature) bind(name string, arguments python.Value) {
 	if arguments.Kind != python.Dict {
-		return fmt.Errorf("src.agent.agent.%s() argument after ** must be a mapping, not %s", name, arguments.TypeName())
+		raise("src.agent.agent.%s() argument after ** must be a mapping, not %s", name, arguments.TypeName())
 	}
 	if s.params == nil {
-		return nil
+		return
 	}
 	for _, it := range arguments.Dict {
 		if !slices.Contains(s.params, it.Key) {
-			return fmt.Errorf("%s() got an unexpected keyword argument '%s'", name, it.Key)
+			raise("%s() got an unexpected keyword argument '%s'", name, it.Key)
 		}
 	}
 	var missing []string
@@ -199,27 +197,22 @@ func (s signature) bind(name string, arguments python.Value) error {
 			missing = append(missing, "'"+p+"'")
 		}
 	}
-	if len(missing) == 0 {
-		return nil
+	switch n := len(missing); n {
+	case 0:
+	case 1:
+		raise("%s() missing 1 required positional argument: %s", name, missing[0])
+	default:
+		raise("%s() missing %d required positional arguments: %s", name, n, enumeration(missing))
 	}
-	noun := "argument"
-	if len(missing) > 1 {
-		noun = "arguments"
-	}
-	return fmt.Errorf("%s() missing %d required positional %s: %s", name, len(missing), noun, enumeration(missing))
 }
 
-// enumeration joins words as Python's errors do: a; a and b; a, b, and c.
+// enumeration joins two words or more as Python's errors do: a and b; a, b, and c.
 func enumeration(words []string) string {
 	last := len(words) - 1
-	switch last {
-	case 0:
-		return words[0]
-	case 1:
+	if last == 1 {
 		return words[0] + " and " + words[1]
-	default:
-		return strings.Join(words[:last], ", ") + ", and " + words[last]
 	}
+	return strings.Join(words[:last], ", ") + ", and " + words[last]
 }
 
 // get makes a request; whatever goes wrong with it reads as None. What is raised

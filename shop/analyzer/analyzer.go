@@ -16,15 +16,11 @@ import (
 // read anew.
 const maxWord = 255
 
-var stopWords = set("a", "an", "and", "are", "as", "at", "be", "but", "by", "for", "if", "in", "into", "is", "it", "no", "not", "of", "on",
-	"or", "such", "that", "the", "their", "then", "there", "these", "they", "this", "to", "was", "will", "with")
-
-func set(words ...string) map[string]bool {
-	m := make(map[string]bool, len(words))
-	for _, w := range words {
-		m[w] = true
-	}
-	return m
+var stopWords = map[string]bool{
+	"a": true, "an": true, "and": true, "are": true, "as": true, "at": true, "be": true, "but": true, "by": true,
+	"for": true, "if": true, "in": true, "into": true, "is": true, "it": true, "no": true, "not": true, "of": true,
+	"on": true, "or": true, "such": true, "that": true, "the": true, "their": true, "then": true, "there": true,
+	"these": true, "they": true, "this": true, "to": true, "was": true, "will": true, "with": true,
 }
 
 // Terms calls emit with every index term of text in its order.

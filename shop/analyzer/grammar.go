@@ -20,11 +20,11 @@ var grammarText string
 type class uint8
 type state uint8
 
-// start is the first state of each grammar; of states and classes there are fewer than most.
-const (
-	start state = 1
-	most        = 32
-)
+// start is the first state of each grammar.
+const start state = 1
+
+// most is more than there are states or classes.
+const most = 32
 
 // grammar says which state follows on a class, and where a word may end.
 type grammar struct {

@@ -63,19 +63,15 @@ func (x *Builder) Add(text string) {
 		p.frequency++
 	})
 	for _, p := range x.last {
-		p.add(document)
+		p.code = appendPosting(p.code, document-p.last, p.frequency)
+		p.last, p.frequency = document, 0
+		p.documents++
 	}
 	x.total += uint64(length)
 	if length > 0 {
 		x.worded++
 	}
 	x.norms = append(x.norms, lengthByte(length))
-}
-
-func (p *postings) add(document uint32) {
-	p.code = appendPosting(p.code, document-p.last, p.frequency)
-	p.last, p.frequency = document, 0
-	p.documents++
 }
 
 func appendPosting(code []byte, distance, frequency uint32) []byte {

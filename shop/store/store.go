@@ -123,20 +123,14 @@ func Map(path string) (data []byte, unmap func() error, err error) {
 		return nil, nil, fmt.Errorf("map file: %w", err)
 	}
 	if st.Size() == 0 || !st.Mode().IsRegular() {
-		return readWhole(path)
+		if data, err = io.ReadAll(f); err != nil { // empty files and pipes cannot be mapped
+			return nil, nil, fmt.Errorf("read file: %w", err)
+		}
+		return data, func() error { return nil }, nil
 	}
 	data, err = unix.Mmap(int(f.Fd()), 0, int(st.Size()), unix.PROT_READ, unix.MAP_SHARED)
 	if err != nil {
 		return nil, nil, fmt.Errorf("map %s: %w", path, err)
 	}
 	return data, func() error { return unix.Munmap(data) }, nil
-}
-
-// readWhole is Map for what cannot be mapped: empty files and pipes.
-func readWhole(path string) (data []byte, unmap func() error, err error) {
-	data, err = os.ReadFile(path)
-	if err != nil {
-		return nil, nil, fmt.Errorf("read file: %w", err)
-	}
-	return data, func() error { return nil }, nil
 }

@@ -125,19 +125,19 @@ func apart(c *cobra.Command, args []string, stdin io.Reader) error {
 	var outputs []written
 	var read inputs
 	c.Flags().VisitAll(func(f *pflag.Flag) {
+		noted := func(key string) bool { _, is := f.Annotations[key]; return is }
 		paths := localPaths(values(f))
-		if _, stages := f.Annotations[noteStages]; stages {
-			paths = append(paths, staged(values(f))...)
+		for _, name := range values(f) { // the folder in which lies what goes to a bucket
+			if base, err := bucket.Base(name); err == nil && bucket.IsURL(name) && noted(noteStages) {
+				paths = append(paths, base)
+			}
 		}
 		for _, path := range paths {
-			_, reads := f.Annotations[noteReads]
-			_, writes := f.Annotations[noteWrites]
-			_, replaces := f.Annotations[noteReplaces]
 			switch {
-			case reads:
+			case noted(noteReads):
 				read.add(path, "which is read")
-			case writes || replaces:
-				outputs = append(outputs, written{path, replaces})
+			case noted(noteWrites) || noted(noteReplaces):
+				outputs = append(outputs, written{path, noted(noteReplaces)})
 			}
 		}
 	})
@@ -180,16 +180,6 @@ func localPaths(names []string) (paths []string) {
 			paths = append(paths, name)
 		case err == nil && u.Scheme == "file":
 			paths = append(paths, u.Path)
-		}
-	}
-	return paths
-}
-
-// staged are the folders in which lies what goes to the buckets among names.
-func staged(names []string) (paths []string) {
-	for _, name := range names {
-		if base, err := bucket.Base(name); err == nil && bucket.IsURL(name) {
-			paths = append(paths, base)
 		}
 	}
 	return paths
@@ -299,7 +289,9 @@ func is(path string, info os.FileInfo) bool {
 func holds(folder os.FileInfo, path string) bool {
 	real, err := filepath.EvalSymlinks(path)
 	for errors.Is(err, fs.ErrNotExist) && path != "." {
-		path = parent(path)
+		// Unlike filepath.Dir this leaves .. to the links before it.
+		above, _ := filepath.Split(strings.TrimRight(path, string(filepath.Separator)))
+		path = cmp.Or(above, ".")
 		real, err = filepath.EvalSymlinks(path)
 	}
 	if err == nil {
@@ -313,11 +305,4 @@ func holds(folder os.FileInfo, path string) bool {
 		real = above
 	}
 	return err == nil
-}
-
-// parent is the folder that path names its last element in. Unlike filepath.Dir
-// it leaves .. to the links before it.
-func parent(path string) string {
-	dir, _ := filepath.Split(strings.TrimRight(path, string(filepath.Separator)))
-	return cmp.Or(dir, ".")
 }
