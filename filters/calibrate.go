@@ -29,41 +29,30 @@ func (l *Labelled) probability() float64 {
 	return 0.5
 }
 
-// Confusion counts answers against the truth. Unknown is counted apart and is
-// wrong on both sides of a share.
+// Confusion counts the answers about the attempts of a family. An unknown is wrong on both
+// sides of a share.
 type Confusion struct {
-	Family                     string
-	Agentic, Scripted          int
-	TrueAgentic, FalseAgentic  int
-	TrueScripted, FalseScripts int
-	Unknown                    int
+	Family string
+	All    int
+	// Agentic and Scripted count the answers about the attempts that truly are so.
+	Agentic, Scripted map[arena.Axis]int
+}
+
+func newConfusion(family string) *Confusion {
+	return &Confusion{Family: family, Agentic: map[arena.Axis]int{}, Scripted: map[arena.Axis]int{}}
 }
 
 func (c *Confusion) add(l *Labelled) {
+	c.All++
 	if l.Agentic {
-		c.Agentic++
+		c.Agentic[l.Axis]++
 	} else {
-		c.Scripted++
-	}
-	switch {
-	case l.Axis == arena.AxisUnknown:
-		c.Unknown++
-	case l.Axis == arena.AxisAgentic && l.Agentic:
-		c.TrueAgentic++
-	case l.Axis == arena.AxisAgentic:
-		c.FalseAgentic++
-	case l.Agentic:
-		c.FalseScripts++
-	default:
-		c.TrueScripted++
+		c.Scripted[l.Axis]++
 	}
 }
 
-// Right and All count the correct answers and all of them.
-func (c *Confusion) Right() int { return c.TrueAgentic + c.TrueScripted }
-
-// All counts every attempt of the family.
-func (c *Confusion) All() int { return c.Agentic + c.Scripted }
+// Right counts the correct answers.
+func (c *Confusion) Right() int { return c.Agentic[arena.AxisAgentic] + c.Scripted[arena.AxisScripted] }
 
 // Bin is one row of a reliability table: attempts whose probability of being
 // agentic lies in a band, with the mean claimed and the share that is true.
@@ -85,11 +74,11 @@ type Calibration struct {
 
 // Calibrate compares answers with labels.
 func Calibrate(all []Labelled) Calibration {
-	c := Calibration{Total: Confusion{Family: "all"}, Bins: bins(all)}
+	c := Calibration{Total: *newConfusion("all"), Bins: bins(all)}
 	families := map[string]*Confusion{}
 	for _, l := range evidence.Each(all) {
 		if families[l.Family] == nil {
-			families[l.Family] = &Confusion{Family: l.Family}
+			families[l.Family] = newConfusion(l.Family)
 		}
 		families[l.Family].add(l)
 		c.Total.add(l)

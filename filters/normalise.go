@@ -103,7 +103,10 @@ func (n *normaliser) add(t arena.Turn) {
 // recorded takes the calls that the step itself lists.
 func (n *normaliser) recorded(turn *arena.Turn, s *arena.Step) {
 	if turn.Think == "" && turn.Text == "" {
-		turn.Think, turn.Text = split(s)
+		turn.Think, turn.Text = s.Reasoning, s.Content
+		if strings.IndexByte(s.Content, '<') >= 0 {
+			turn.Think, turn.Text = calls.Think(s.Content)
+		}
 	}
 	turn.Think = cmp.Or(turn.Think, s.Reasoning)
 	for _, c := range evidence.Each(s.Calls) {
@@ -160,14 +163,6 @@ func (n *normaliser) written(turn *arena.Turn, s *arena.Step) {
 	for _, c := range r.Calls {
 		n.calls = append(n.calls, arena.Call{ID: c.ID, Name: evidence.ToolName(c.Name), Arguments: c.Arguments})
 	}
-}
-
-// split cuts thinking and words out of a step whose calls are listed apart.
-func split(s *arena.Step) (think, words string) {
-	if strings.IndexByte(s.Content, '<') < 0 {
-		return s.Reasoning, s.Content
-	}
-	return calls.Think(s.Content)
 }
 
 // stepResults takes results that the step keeps beside its message.

@@ -17,7 +17,7 @@ func TestCalibrate(t *testing.T) {
 		{Family: "y", Agentic: false, Axis: arena.AxisScripted, Confidence: 0.8},
 		{Family: "y", Agentic: false, Axis: arena.AxisUnknown, Confidence: 0.5},
 	})
-	if c.Total.TrueAgentic != 1 || c.Total.FalseScripts != 1 || c.Total.TrueScripted != 1 || c.Total.Unknown != 1 || c.Total.Right() != 2 {
+	if c.Total.Agentic[arena.AxisAgentic] != 1 || c.Total.Agentic[arena.AxisScripted] != 1 || c.Total.Scripted[arena.AxisScripted] != 1 || c.Total.Agentic[arena.AxisUnknown]+c.Total.Scripted[arena.AxisUnknown] != 1 || c.Total.Right() != 2 {
 		t.Errorf("total %+v", c.Total)
 	}
 	// (0.1² + 0.6² + 0.2² + 0.5²) / 4

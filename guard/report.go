@@ -101,14 +101,11 @@ func (r *Report) Add(id string, f Finding) {
 		r.bank(f.Bank).Found[f.Tier]++
 		r.Dropped = append(r.Dropped, DroppedRow{id, f.Match, f.Bank, f.Tier, f.Score, f.Same, f.Evidence})
 	case f.Match != "":
-		r.bank(f.Bank).keep(id, f.Score)
-	}
-}
-
-func (b *BankReport) keep(id string, score float64) {
-	b.Kept++
-	if score > b.Nearest || score == b.Nearest && (b.NearestRow == "" || id < b.NearestRow) {
-		b.Nearest, b.NearestRow = score, id
+		b := r.bank(f.Bank)
+		b.Kept++
+		if f.Score > b.Nearest || f.Score == b.Nearest && (b.NearestRow == "" || id < b.NearestRow) {
+			b.Nearest, b.NearestRow = f.Score, id
+		}
 	}
 }
 

@@ -45,13 +45,7 @@ func (r *reader) container(stored io.ReadCloser) (each func(in *io.SectionReader
 func (r *reader) contained(each func(in *io.SectionReader) error, in *io.SectionReader) error {
 	r.decode, r.text, r.named = newDecoder(r.opt.Limits), &content{stored: &counted{}}, map[string]*session{}
 	err := errors.Join(each(in), r.joined())
-	if broken, is := errors.AsType[*damage](err); is {
-		return r.fault(r.records, broken.reason, broken.detail, r.records > 0)
-	}
-	if err == nil && r.records == 0 {
-		return r.fault(0, EmptyFile, "no records in it", false)
-	}
-	return err
+	return r.ended(err, r.records, r.records > 0, "no records in it")
 }
 
 // columns reads a table, a record a row. A member that is null is as one that is

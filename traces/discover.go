@@ -162,22 +162,17 @@ func (w *walk) tree() error {
 	return fs.WalkDir(w.fsys, from, func(name string, d fs.DirEntry, err error) error {
 		switch {
 		case !fs.ValidPath(name):
-			return w.refuse(name, d)
+			// No file system of this program opens what has a name that is not UTF-8.
+			w.found = append(w.found, Input{Path: filepath.Join(w.root, filepath.FromSlash(name)), Name: path.Join(w.title, name), refused: BadName})
+			if d.IsDir() {
+				return fs.SkipDir
+			}
+			return nil
 		case err != nil || d.IsDir() || isOther(d.Name()):
 			return err
 		}
 		return w.add(name)
 	})
-}
-
-// refuse adds a file or folder whose name is not UTF-8, which no file system of
-// this program opens.
-func (w *walk) refuse(name string, d fs.DirEntry) error {
-	w.found = append(w.found, Input{Path: filepath.Join(w.root, filepath.FromSlash(name)), Name: path.Join(w.title, name), refused: BadName})
-	if d.IsDir() {
-		return fs.SkipDir
-	}
-	return nil
 }
 
 func (w *walk) add(name string) error {

@@ -144,7 +144,10 @@ func attribute(t *arena.Trace, asked []arena.ProxyCall) {
 		}
 		if n := naming(asked, s.Calls); n > 0 {
 			s.Proxy, asked = asked[:n:n], asked[n:]
-			quoteReply(s)
+			// It says what the last of them did.
+			said := gjson.Get(s.Proxy[n-1].Response.Text(), "choices.0.message")
+			s.Content = said.Get("content").Str
+			s.Reasoning = cmp.Or(said.Get("reasoning_content").Str, said.Get("reasoning").Str)
 		}
 		for _, call := range s.Calls {
 			s.Proxy = append(s.Proxy, arena.ProxyCall{Method: "POST", Path: "/" + call.Name, Status: 200, Body: call.Arguments, Response: call.Result, Length: -1})
@@ -167,12 +170,4 @@ func naming(asked []arena.ProxyCall, calls []arena.ToolCall) int {
 		}
 	}
 	return 0
-}
-
-// quoteReply gives a turn what the last inference filed under it said.
-func quoteReply(s *arena.Step) {
-	body := s.Proxy[len(s.Proxy)-1].Response.Text()
-	said := gjson.Get(body, "choices.0.message")
-	s.Content = said.Get("content").Str
-	s.Reasoning = cmp.Or(said.Get("reasoning_content").Str, said.Get("reasoning").Str)
 }

@@ -85,12 +85,17 @@ func (r *reader) finish() error {
 	if err := r.joined(); err != nil {
 		return err
 	}
-	err := r.w.failure()
+	return r.ended(r.w.failure(), r.w.line, true, "nothing but white space")
+}
+
+// ended tells of what broke a file off, which is cut if something of it was read, or that
+// nothing is in it.
+func (r *reader) ended(err error, line int, begun bool, nothing string) error {
 	if broken, is := errors.AsType[*damage](err); is {
-		return r.fault(r.w.line, broken.reason, broken.detail, broken.reason != NotATrace)
+		return r.fault(line, broken.reason, broken.detail, begun && broken.reason != NotATrace)
 	}
 	if err == nil && r.records == 0 {
-		return r.fault(0, EmptyFile, "nothing but white space", false)
+		return r.fault(0, EmptyFile, nothing, false)
 	}
 	return err
 }

@@ -93,7 +93,11 @@ func examine(t *arena.Trace, d *arena.Dialogue, tools Tools, replied []span) *At
 	if last := a.LastRecommendation(); last >= 0 {
 		a.Recommended = &a.Claims[last]
 	}
-	p.lists(a.Claims)
+	for _, c := range Each(a.Claims) {
+		if c.Act.Tool == ToolFind || c.Act.Tool == ToolShop {
+			c.Listing = p.List(c.Call.Result)
+		}
+	}
 	a.Log.match(a.Claims, p)
 	a.show()
 	a.forms()

@@ -14,15 +14,6 @@ type Listing struct {
 	Shown, Titles []string
 }
 
-// lists reads what searches brought.
-func (p *Pad) lists(all []Claim) {
-	for i := range all {
-		if c := &all[i]; c.Act.Tool == ToolFind || c.Act.Tool == ToolShop {
-			c.Listing = p.List(c.Call.Result)
-		}
-	}
-}
-
 // List reads a result. It looks for the keys alone, so any shape of result will
 // do, and for those by their colon, which is rarer in results than the quotes
 // and letters of a key.

@@ -59,7 +59,8 @@ type ProxyLog struct {
 	Dispatches []Dispatch
 	Replies    []Reply
 	// Slack is how much earlier than the end of a reply a dispatch may seem to
-	// start, in milliseconds; 0 where entries have no times.
+	// start, in milliseconds, for rounding and for durations measured on another clock than
+	// time stamps; 0 where entries have no times.
 	Slack float64
 	// Asked counts the chat completions, answered or not.
 	Asked int
@@ -77,7 +78,10 @@ type ProxyLog struct {
 // entries are left out. Where moments of the replies are given, they count.
 func readLog(t *arena.Trace, p *Pad, replied []span) ProxyLog {
 	calls, timed := p.flatten(t)
-	l := ProxyLog{Present: len(calls) > 0, Slack: slack(calls)}
+	l := ProxyLog{Present: len(calls) > 0, Slack: 10}
+	if !slices.ContainsFunc(calls, func(c entry) bool { return c.AtMS%1000 != 0 }) {
+		l.Slack = 1000 // all stamps are whole seconds
+	}
 	bodies := 0
 	for _, c := range calls {
 		if c.inference {
@@ -143,16 +147,6 @@ func (l *ProxyLog) Inferences() (replies []uint64, begun int64) {
 // ending is how much of a reply's end tells it from another of its id, in bytes: it has
 // what was written last and, where the server counts, the tokens.
 const ending = 128
-
-// slack allows for rounding and for durations that are measured on another
-// clock than time stamps: ten milliseconds, or a second where all stamps are
-// whole seconds.
-func slack(calls []entry) float64 {
-	if slices.ContainsFunc(calls, func(c entry) bool { return c.AtMS%1000 != 0 }) {
-		return 10
-	}
-	return 1000
-}
 
 func answered(c *arena.ProxyCall) bool { return c.Status == 200 }
 

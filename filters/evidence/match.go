@@ -41,14 +41,10 @@ func (l *ProxyLog) link() {
 func (l *ProxyLog) dropCopies() {
 	constant := l.constantID()
 	for i, r := range Each(l.Replies) {
-		for j := range l.Replies[:i] {
-			e := &l.Replies[j]
-			if r.id == 0 || r.id != e.id || constant && r.Call.Response != e.Call.Response {
-				continue
-			}
+		same := func(e Reply) bool { return r.id == e.id && (!constant || r.Call.Response == e.Call.Response) }
+		if r.id != 0 && slices.ContainsFunc(l.Replies[:i], same) {
 			r.Copied = true
 			r.silence()
-			break
 		}
 	}
 }
@@ -59,15 +55,10 @@ func (l *ProxyLog) dropCopies() {
 func (l *ProxyLog) dropForeign() {
 	vouched := slices.ContainsFunc(l.Replies, func(r Reply) bool { return r.Call.Nonce == NonceValid })
 	for _, r := range Each(l.Replies) {
-		switch r.Call.Nonce {
-		case NonceValid, "expired":
-			continue
-		case "", "missing":
-			if !vouched {
-				continue
-			}
+		none := r.Call.Nonce == "" || r.Call.Nonce == "missing"
+		if none && vouched || !none && r.Call.Nonce != NonceValid && r.Call.Nonce != "expired" {
+			r.silence()
 		}
-		r.silence()
 	}
 }
 
@@ -257,7 +248,7 @@ func (l *ProxyLog) RichnessV1() float64 {
 // RichnessV2 is the subnet's second definition: the share of dispatches with a
 // valid nonce. NaN where there is no dispatch or no nonce in the log.
 func (l *ProxyLog) RichnessV2() float64 {
-	if !l.Nonces() {
+	if !slices.ContainsFunc(l.Dispatches, func(d Dispatch) bool { return d.Call.Nonce != "" }) {
 		return math.NaN()
 	}
 	return Share(Count(l.Dispatches, func(d *Dispatch) bool { return d.Call.Nonce == NonceValid }), len(l.Dispatches))
@@ -265,8 +256,3 @@ func (l *ProxyLog) RichnessV2() float64 {
 
 // NonceValid is what the proxy says of a dispatch whose nonce is its own.
 const NonceValid = "valid"
-
-// Nonces reports whether the proxy gave its dispatches a nonce's status.
-func (l *ProxyLog) Nonces() bool {
-	return slices.ContainsFunc(l.Dispatches, func(d Dispatch) bool { return d.Call.Nonce != "" })
-}

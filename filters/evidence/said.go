@@ -34,7 +34,8 @@ func (a *Attempt) read() {
 			inQuery := strings.Contains(a.Query, number)
 			cites := !inQuery && a.returned(number, seen)
 			s.Cites = s.Cites || cites
-			if !a.argues(number, made) {
+			argued := func(c Claim) bool { return strings.Contains(string(c.Call.Arguments), number) }
+			if !slices.ContainsFunc(a.Claims[:made], argued) {
 				a.Whole++
 				a.Part += int(Flag(!inQuery && !cites && !a.grounded(number, seen)))
 			}
@@ -48,11 +49,6 @@ func (a *Attempt) read() {
 		seen = made
 	}
 	a.Pad.spoken = a.Said
-}
-
-// argues reports whether one of the first calls has the number among its arguments.
-func (a *Attempt) argues(number string, calls int) bool {
-	return slices.ContainsFunc(a.Claims[:calls], func(c Claim) bool { return strings.Contains(string(c.Call.Arguments), number) })
 }
 
 // grounded reports whether one of the first results holds a number that it does not

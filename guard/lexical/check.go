@@ -1,6 +1,7 @@
 package lexical
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -136,13 +137,11 @@ func evidence(base *profile, j judged, why string) string {
 
 func list(items []string) string {
 	const maxItems = 24
-	switch {
-	case len(items) == 0:
-		return "none"
-	case len(items) > maxItems:
-		return strings.Join(items[:maxItems], " ") + fmt.Sprintf(" and %d more", len(items)-maxItems)
+	shown := cmp.Or(strings.Join(items[:min(len(items), maxItems)], " "), "none")
+	if len(items) > maxItems {
+		shown += fmt.Sprintf(" and %d more", len(items)-maxItems)
 	}
-	return strings.Join(items, " ")
+	return shown
 }
 
 // readableShare is the share of a text's words that must be known for the

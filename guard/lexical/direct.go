@@ -2,7 +2,6 @@ package lexical
 
 import (
 	"math"
-	"slices"
 	"strings"
 )
 
@@ -48,8 +47,11 @@ func direct(tokens []token) {
 			}
 		}
 		if last >= 0 && isRange(tokens, last, i) {
-			tokens[last].direction, tokens[i].direction = above, below
-			sharesMoney(&tokens[last], &tokens[i])
+			first, second := &tokens[last], &tokens[i]
+			first.direction, second.direction = above, below
+			if second.unit == money && first.unit == "" { // "between 14.75 and 49.95 USD"
+				first.value, first.unit = first.written*second.value/second.written, money
+			}
 		}
 		last = i
 	}
@@ -154,11 +156,6 @@ func isRange(tokens []token, i, j int) bool {
 	return joined
 }
 
-// dropCues removes currency and the words that only said a direction.
-func dropCues(tokens []token) []token {
-	return slices.DeleteFunc(tokens, func(t token) bool { return isCurrency(t.text) || strings.HasPrefix(t.text, "@") })
-}
-
 // money is the unit of an amount that was written in another currency: its value
 // is in pesos at the rate of the lexicon. Amounts in pesos have no unit.
 const money = "pesos by rate"
@@ -212,12 +209,4 @@ func joinMoney(tokens []token) []token {
 		out = append(out, t)
 	}
 	return out
-}
-
-// sharesMoney gives the first end of a range the currency of the second: "between
-// 14.75 and 49.95 USD".
-func sharesMoney(first, second *token) {
-	if second.unit == money && first.unit == "" {
-		first.value, first.unit = first.written*second.value/second.written, money
-	}
 }

@@ -14,7 +14,7 @@ const (
 	coverBase   = iota // weighted share of the base's words found in the text
 	coverText          // the reverse, over words of the bank's domain
 	numbers            // weighted share of the base's numbers found; 0.5 for none
-	service            // delivery terms on one side only
+	service            // share of delivery terms that only one side asks for
 	template           // share of the shorter text's word pairs in both
 	swapped            // template times the share of words that were exchanged
 	hits               // how many words of the base are found
@@ -48,7 +48,7 @@ func (x *Index) compare(b *base, p *profile, least float64, s *scratch) (f featu
 	f[coverText] = domain
 	f[numbers], _ = x.numbersIn(b.profile, p)
 	f[numbersBack], _ = x.numbersIn(p, b.profile)
-	f[service] = serviceClash(b.profile, p)
+	f[service] = ratio(float64(bits.OnesCount8(b.profile.services^p.services)), float64(bits.OnesCount8(b.profile.services|p.services)))
 	if f.score()+rounding < least && f.inWindow().score() < dropLogOdds {
 		return f, false
 	}
@@ -56,12 +56,6 @@ func (x *Index) compare(b *base, p *profile, least float64, s *scratch) (f featu
 	f[template] = float64(shared(mine, theirs)) / math.Max(1, float64(min(len(mine), len(theirs))))
 	f[swapped] = f[template] * math.Min(1-f[coverBase], 1-all)
 	return f, true
-}
-
-// serviceClash is the share of delivery terms that only one side asks for.
-func serviceClash(b, p *profile) float64 {
-	all, only := b.services|p.services, b.services^p.services
-	return ratio(float64(bits.OnesCount8(only)), float64(bits.OnesCount8(all)))
 }
 
 // ratio is a share, 0 of nothing.

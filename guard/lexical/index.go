@@ -62,14 +62,8 @@ func New(bank []Request) *Index {
 	x.postings = make([][]int32, len(x.vocabulary.stems))
 	read := (&scratch{words: map[string]*word{}}).reader(x.vocabulary)
 	for _, tokens := range parsed {
-		p := newProfile(tokens, read)
-		x.addBase(p)
+		x.addBase(newProfile(tokens, read))
 	}
-	x.weighKeys()
-	return x
-}
-
-func (x *Index) weighKeys() {
 	x.totals, x.services = make([]float32, len(x.bases)), make([]uint8, len(x.bases))
 	for i, b := range x.bases {
 		x.services[i] = b.profile.services
@@ -78,6 +72,7 @@ func (x *Index) weighKeys() {
 			x.totals[i] += float32(w)
 		}
 	}
+	return x
 }
 
 // weightService is the weight of a delivery term as a key: every fourth request

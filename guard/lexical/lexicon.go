@@ -61,20 +61,23 @@ var words = sync.OnceValue(func() *lexicon {
 	eachEntry("phrases", l.addPhrase)
 	eachEntry("units", l.addUnit)
 	eachEntry("currencies", func(fields []string) { l.addUnit(append([]string{money}, fields...)) })
-	eachEntry("numberwords", l.addNumeral)
+	eachEntry("numberwords", func(fields []string) { l.numerals[fields[0]] = sound(strconv.Atoi(fields[1])) })
 	return l
 })
 
 func eachEntry(file string, add func(fields []string)) {
-	b, err := lexiconFiles.ReadFile("lexicon/" + file + ".txt")
-	if err != nil {
-		panic(fmt.Sprintf("read embedded lexicon: %v", err))
-	}
-	for line := range strings.Lines(string(b)) {
+	for line := range strings.Lines(string(sound(lexiconFiles.ReadFile("lexicon/" + file + ".txt")))) {
 		if fields := strings.Fields(line); len(fields) > 0 && fields[0][0] != '#' {
 			add(fields)
 		}
 	}
+}
+
+func sound[T any](v T, err error) T {
+	if err != nil {
+		panic(fmt.Sprintf("read embedded lexicon: %v", err))
+	}
+	return v
 }
 
 func (l *lexicon) addStop(fields []string) {
@@ -123,21 +126,9 @@ func (l *lexicon) addPhrase(fields []string) {
 }
 
 func (l *lexicon) addUnit(fields []string) {
-	factor, err := strconv.ParseFloat(fields[1], 64)
-	if err != nil {
-		panic(fmt.Sprintf("read embedded lexicon: unit %s: %v", fields[0], err))
-	}
 	for _, spelling := range fields[2:] {
-		l.units[spelling] = unit{fields[0], factor}
+		l.units[spelling] = unit{fields[0], sound(strconv.ParseFloat(fields[1], 64))}
 	}
-}
-
-func (l *lexicon) addNumeral(fields []string) {
-	value, err := strconv.Atoi(fields[1])
-	if err != nil {
-		panic(fmt.Sprintf("read embedded lexicon: number %s: %v", fields[0], err))
-	}
-	l.numerals[fields[0]] = value
 }
 
 func (l *lexicon) classesOf(w string) []classValue {
@@ -212,13 +203,10 @@ func stem(w string) string {
 
 func cutEnding(w string) string {
 	for _, e := range endings {
-		if !strings.HasSuffix(w, e.cut) || len(w)-len(e.cut)+len(e.put) < minStem {
-			continue
+		plural := e.cut != "s" || !strings.HasSuffix(w, "ss") && !strings.HasSuffix(w, "us") && !strings.HasSuffix(w, "is")
+		if strings.HasSuffix(w, e.cut) && len(w)-len(e.cut)+len(e.put) >= minStem && plural {
+			return w[:len(w)-len(e.cut)] + e.put
 		}
-		if e.cut == "s" && (strings.HasSuffix(w, "ss") || strings.HasSuffix(w, "us") || strings.HasSuffix(w, "is")) {
-			continue
-		}
-		return w[:len(w)-len(e.cut)] + e.put
 	}
 	return w
 }

@@ -1,6 +1,10 @@
 package lexical
 
-import "math"
+import (
+	"math"
+	"slices"
+	"strings"
+)
 
 // parse reads a request: list markers out, phrases and number words put
 // together, numbers with their units and directions.
@@ -12,7 +16,8 @@ func parse(text string, out []token) []token {
 	out = joinMoney(out)
 	out = joinUnits(out)
 	direct(out)
-	return dropCues(out)
+	// Currency has given its unit, and what only said a direction its direction.
+	return slices.DeleteFunc(out, func(t token) bool { return isCurrency(t.text) || strings.HasPrefix(t.text, "@") })
 }
 
 // maxMarker is the largest number that is taken for the mark of a list item.
@@ -118,7 +123,7 @@ func joinUnits(tokens []token) []token {
 	out := tokens[:0]
 	for _, t := range tokens {
 		n := len(out)
-		if u, is := l.units[t.text]; is && n > 0 && out[n-1].isNumber() && out[n-1].unit == "" && touches(t) {
+		if u, is := l.units[t.text]; is && n > 0 && out[n-1].isNumber() && out[n-1].unit == "" && (t.before == 0 || follows(t) && t.text != "in") { // apart from its number "in" is another word
 			out[n-1].value *= u.factor
 			out[n-1].unit = u.name
 			out[n-1].end = t.end
@@ -130,14 +135,4 @@ func joinUnits(tokens []token) []token {
 		out = append(out, t)
 	}
 	return out
-}
-
-func touches(t token) bool {
-	switch t.before {
-	case 0:
-		return true
-	case ' ', '-':
-		return t.text != "in" // apart from its number it is another word
-	}
-	return false
 }

@@ -48,8 +48,8 @@ func (o Options) Validate() error {
 type Clusters struct {
 	// Root is, for each document, the smallest index of its cluster.
 	Root []uint32
-	// Candidates were compared, Verified of them reached the threshold.
-	Candidates, Verified int64
+	// Candidates counts pairs that were compared.
+	Candidates int64
 	// Capped counts buckets over the cap, Skipped the pairs in them that were not
 	// compared.
 	Capped, Skipped int64
@@ -200,7 +200,6 @@ func (c *clustering) compare(a, b uint32) float64 {
 	}
 	similarity := c.jaccard(int(a), int(b))
 	if similarity >= c.options.Threshold {
-		c.result.Verified++
 		x, y := c.find(a), c.find(b)
 		c.parent[max(x, y)] = min(x, y)
 	}

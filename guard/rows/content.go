@@ -88,7 +88,13 @@ func Read(row Row) Content {
 	r := gjson.Parse(row.JSON).Map() // one pass: most rows have few of forty names
 	c := Content{ID: firstString(r, idKeys)}
 	for _, key := range requestKeys {
-		c.asked(r[key])
+		v := r[key]
+		if v.IsObject() {
+			v = v.Get("query")
+		}
+		if v.Type == gjson.String {
+			c.read(v.Str)
+		}
 	}
 	for _, key := range dialogueKeys {
 		c.dialogue(r[key])
@@ -157,15 +163,6 @@ func firstString(r map[string]gjson.Result, keys []string) string {
 		}
 	}
 	return ""
-}
-
-func (c *Content) asked(v gjson.Result) {
-	if v.IsObject() {
-		v = v.Get("query")
-	}
-	if v.Type == gjson.String {
-		c.read(v.Str)
-	}
 }
 
 func (c *Content) read(text string) {

@@ -89,7 +89,15 @@ func eachOf(f *os.File, path string, yield func(Row) error) error {
 		return fmt.Errorf("read first bytes: %w", err)
 	}
 	if columns.Holds(string(magic[:n])) {
-		return eachOfColumns(f, stem, yield)
+		info, err := f.Stat()
+		if err != nil {
+			return fmt.Errorf("open columns: %w", err)
+		}
+		line := -1
+		return columns.Each(f, info.Size(), func(text string) error {
+			line++
+			return yield(Row{JSON: text, Stem: stem, Line: line})
+		})
 	}
 	if separator := separators[filepath.Ext(plainName(path))]; separator != 0 {
 		r, err := Decompress(bufio.NewReaderSize(f, 1<<20))
@@ -99,18 +107,6 @@ func eachOf(f *os.File, path string, yield func(Row) error) error {
 		return eachRecord(r, separator, stem, yield)
 	}
 	return EachOf(f, stem, yield)
-}
-
-func eachOfColumns(f *os.File, stem string, yield func(Row) error) error {
-	info, err := f.Stat()
-	if err != nil {
-		return fmt.Errorf("open columns: %w", err)
-	}
-	line := -1
-	return columns.Each(f, info.Size(), func(text string) error {
-		line++
-		return yield(Row{JSON: text, Stem: stem, Line: line})
-	})
 }
 
 // Decompress reads gzip and zstd as what is in them, other streams as they are.

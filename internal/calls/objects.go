@@ -57,17 +57,15 @@ func (r *Reader) withoutThink(body string) string {
 }
 
 func (r *Reader) callsOf(json string) {
-	v := gjson.Parse(json)
-	if v.IsObject() {
+	switch v := gjson.Parse(json); {
+	case v.IsObject():
 		r.call(v)
-		return
-	}
-	if !v.IsArray() {
+	case v.IsArray():
+		for _, item := range v.ForEach {
+			r.call(item)
+		}
+	default:
 		r.fault(FaultCall)
-		return
-	}
-	for _, item := range v.ForEach {
-		r.call(item)
 	}
 }
 

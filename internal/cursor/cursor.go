@@ -181,10 +181,6 @@ func (c *Cursor) open(bracket byte) bool {
 		c.Skip()
 		return false
 	}
-	return c.enter()
-}
-
-func (c *Cursor) enter() bool {
 	c.pos++
 	c.depth++
 	if c.depth > c.limits.Depth {
@@ -236,18 +232,13 @@ func (c *Cursor) key() string {
 		return ""
 	}
 	name := c.text()
-	c.colon()
-	return name
-}
-
-func (c *Cursor) colon() {
-	c.space()
-	if c.pos >= len(c.src) || c.src[c.pos] != ':' {
+	if c.space(); c.pos >= len(c.src) || c.src[c.pos] != ':' {
 		c.expected(':')
-		return
+		return name
 	}
 	c.pos++
 	c.space()
+	return name
 }
 
 func (c *Cursor) space() { c.pos = spaced(c.src, c.pos) }

@@ -143,8 +143,13 @@ func (c *Cursor) escape(s string) int {
 		}
 		return 2
 	}
-	r, ok := c.hex(s)
+	if len(s) < 6 {
+		c.fail(EndedInString, "")
+		return 0
+	}
+	r, ok := hex4(s[2:6])
 	if !ok {
+		c.fail(Syntax, "no four hexadecimal digits after \\u")
 		return 0
 	}
 	n := escapeOf(s)
@@ -163,18 +168,6 @@ func escapeOf(s string) int {
 		return 12
 	}
 	return 6
-}
-
-func (c *Cursor) hex(s string) (rune, bool) {
-	if len(s) < 6 {
-		c.fail(EndedInString, "")
-		return 0, false
-	}
-	r, ok := hex4(s[2:6])
-	if !ok {
-		c.fail(Syntax, "no four hexadecimal digits after \\u")
-	}
-	return r, ok
 }
 
 func hex4(digits string) (rune, bool) {

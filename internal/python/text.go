@@ -100,7 +100,12 @@ func caseIgnorable(r rune) bool {
 // ParseFloat is float(s): blanks around, underscores between digits, digits of
 // any script, inf and nan in any case; never hexadecimal.
 func ParseFloat(s string) (float64, bool) {
-	s = strings.Map(asciiDigit, Strip(s))
+	s = strings.Map(func(r rune) rune {
+		if d, ok := Decimal(r); ok {
+			return '0' + rune(d)
+		}
+		return r
+	}, Strip(s))
 	for i := range len(s) {
 		switch c := s[i]; {
 		case c == '_' && (i == 0 || i+1 == len(s) || !isDigit(s[i-1]) || !isDigit(s[i+1])):
@@ -118,14 +123,6 @@ func ParseFloat(s string) (float64, bool) {
 }
 
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
-
-// asciiDigit maps a decimal digit of any script to ASCII.
-func asciiDigit(r rune) rune {
-	if d, ok := Decimal(r); ok {
-		return '0' + rune(d)
-	}
-	return r
-}
 
 // Decimal is the value of a decimal digit of any script. They come in runs of
 // ten that begin with zero; runs that touch are all of the same script block,

@@ -184,7 +184,7 @@ func appendQuoted(b []byte, s string) []byte {
 			b = append(b, `\r`...)
 		case r == '\t':
 			b = append(b, `\t`...)
-		case printable(r):
+		case r == ' ' || !unicode.In(r, unicode.Z) && unicode.IsGraphic(r) && isKnown(r): // str.isprintable
 			b = append(b, s[:size]...)
 		case r < 0x100:
 			b = fmt.Appendf(b, `\x%02x`, r)
@@ -196,12 +196,6 @@ func appendQuoted(b []byte, s string) []byte {
 		s = s[size:]
 	}
 	return append(b, quote)
-}
-
-// printable is str.isprintable of one character: everything that has a glyph,
-// and the blank alone among separators.
-func printable(r rune) bool {
-	return r == ' ' || !unicode.In(r, unicode.Z) && unicode.IsGraphic(r) && isKnown(r)
 }
 
 // Random draws what random.Random(seed) draws.

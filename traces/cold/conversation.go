@@ -240,18 +240,12 @@ func (a *Attempt) asking(id, name string) *arena.ToolCall {
 		}
 		calls := a.Steps[i].Calls
 		for j := range calls[:min(len(calls), looks)] {
-			if call := &calls[j]; call.Result == "" && answers(id, name, call) {
+			call := &calls[j]
+			if meant := id != "" && call.ID == id || id == "" && (name == "" || call.Name == name); meant && call.Result == "" {
 				return call
 			}
 		}
 		looks -= len(calls)
 	}
 	return nil
-}
-
-func answers(id, name string, call *arena.ToolCall) bool {
-	if id != "" {
-		return call.ID == id
-	}
-	return name == "" || call.Name == name
 }

@@ -36,7 +36,13 @@ var exchange = Format{
 		if roles[out["role"].Str] == Agent {
 			r.message(out)
 		}
-		r.ended(out)
+		why := r.text(out.within("incomplete_details")["reason"])
+		if failed := out.within("error"); len(failed) > 0 {
+			why = cmp.Or(r.text(failed["message"]), why, "error")
+		}
+		if why != "" {
+			r.fails(&arena.AttemptError{Message: why})
+		}
 		r.unread(top, "instructions", "input", "system", "eval_run_id")
 	},
 }
@@ -74,16 +80,6 @@ func isRequest(in object) bool {
 	list := in["input"]
 	item := list.Get("0")
 	return messageList(in["messages"]) || list.Type == gjson.String || list.Raw == "[]" || list.IsArray() && (item.Get("role").Exists() || item.Get("type").Exists())
-}
-
-func (r *reader) ended(out object) {
-	why := r.text(out.within("incomplete_details")["reason"])
-	if failed := out.within("error"); len(failed) > 0 {
-		why = cmp.Or(r.text(failed["message"]), why, "error")
-	}
-	if why != "" {
-		r.fails(&arena.AttemptError{Message: why})
-	}
 }
 
 // items reads a list of items of the Responses API: reasoning, messages and calls

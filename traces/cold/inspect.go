@@ -36,7 +36,12 @@ func (r *reader) sample(v gjson.Result, spec object) {
 	if a.RunID == "" {
 		a.RunID, a.Trial = spec.id("run_id", "eval_id"), s.id("epoch")
 	}
-	a.Tools = cmp.Or(modelTools(s["events"]), Tools(own["tools"]))
+	a.Tools = Tools(own["tools"])
+	for _, e := range s["events"].ForEach { // of the last call of the model that had some
+		if e.Get("event").Str == "model" {
+			a.Tools = cmp.Or(Tools(e.Get("tools")), a.Tools)
+		}
+	}
 	kept := s.within("attachments")
 	r.each(s["messages"], func(v gjson.Result) {
 		m := fields(v)
@@ -73,17 +78,6 @@ func (r *reader) sampleScores(scores object, list gjson.Result) {
 	}
 	r.attempt().Declared = object{"": first}.number("")
 	r.lose(lostScore, first.Exists() && r.attempt().Declared == nil)
-}
-
-// modelTools are the tools of the last call of the model that had some, in
-// OpenAI's form.
-func modelTools(events gjson.Result) (defs arena.Raw) {
-	for _, e := range events.ForEach {
-		if e.Get("event").Str == "model" {
-			defs = cmp.Or(Tools(e.Get("tools")), defs)
-		}
-	}
-	return defs
 }
 
 // InspectSample is one sample of a log that is a zip as a document: the spec is

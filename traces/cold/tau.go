@@ -46,12 +46,10 @@ func (r *reader) simulation(sim, info object) {
 			r.message(m)
 		}
 	})
-	switch why := r.text(sim["termination_reason"]); why {
-	case "", "user_stop", "agent_stop":
-	case "timeout":
+	if why := r.text(sim["termination_reason"]); why != "" && why != "user_stop" && why != "agent_stop" {
 		r.fails(&arena.AttemptError{Type: why})
-		a.Status = arena.StatusTimedOut
-	default:
-		r.fails(&arena.AttemptError{Type: why})
+		if why == "timeout" {
+			a.Status = arena.StatusTimedOut
+		}
 	}
 }

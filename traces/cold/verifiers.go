@@ -77,11 +77,11 @@ func lastBranch(nodes []gjson.Result) (path []int, others bool) {
 	for at := len(nodes) - 1; at >= 0; {
 		path = append(path, at)
 		parent := nodes[at].Get("parent")
-		if before := int(parent.Int()); parent.Type != gjson.Number || before >= at {
+		before := int(parent.Int())
+		if parent.Type != gjson.Number || before >= at {
 			break
-		} else {
-			at = before
 		}
+		at = before
 	}
 	slices.Reverse(path)
 	return path, len(path) < len(nodes)

@@ -57,7 +57,6 @@ type detail struct {
 	Kind  string `json:"execution_kind"`
 	Items *struct {
 		Released bool   `json:"detail_released"`
-		Expected *int   `json:"expected_item_count"`
 		Items    []item `json:"items"`
 	} `json:"items"`
 }

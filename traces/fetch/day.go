@@ -155,7 +155,10 @@ func (d *day) known(r *run, network string) (whole bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	if changed := differing(old, now); len(changed) > 0 {
+	changed := slices.DeleteFunc(slices.Concat(kept, []string{"network", "miner_hotkey", "suite_version"}), func(key string) bool {
+		return canonical.Form(string(old[key])) == canonical.Form(string(now[key]))
+	})
+	if len(changed) > 0 {
 		d.add(r.ID, "", stateChanged, strings.Join(changed, ", "))
 		err = d.describe(r, kind, network, whole)
 	}
@@ -163,15 +166,6 @@ func (d *day) known(r *run, network string) (whole bool, err error) {
 		d.add(r.ID, "", stateOnDisk, "the whole run")
 	}
 	return whole, err
-}
-
-func differing(a, b map[string]json.RawMessage) (keys []string) {
-	for _, key := range slices.Concat(kept, []string{"network", "miner_hotkey", "suite_version"}) {
-		if canonical.Form(string(a[key])) != canonical.Form(string(b[key])) {
-			keys = append(keys, key)
-		}
-	}
-	return keys
 }
 
 // close writes the manifest, and says how many attempts are in which state.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
 	"github.com/trajectory-arena/arena/filters"
 	"github.com/trajectory-arena/arena/filters/habits"
@@ -122,13 +123,15 @@ func printCalibration(w io.Writer, c *filters.Calibration) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "family\tattempts\tagentic right\tcalled scripted\tscripted right\tcalled agentic\tunknown\tright\t95 %\t")
 	for _, f := range append(c.Families, c.Total) {
-		right := habits.Tally{Part: f.Right(), Whole: f.All()}
+		right := habits.Tally{Part: f.Right(), Whole: f.All}
 		lo, hi := right.Interval()
-		fmt.Fprintf(t, "%s\t%d\t%d\t%d\t%d\t%d\t%d\t%.4f\t%.4f-%.4f\t\n", text.Line(f.Family), f.All(), f.TrueAgentic, f.FalseScripts, f.TrueScripted, f.FalseAgentic, f.Unknown, right.Share(), lo, hi)
+		fmt.Fprintf(t, "%s\t%d\t%d\t%d\t%d\t%d\t%d\t%.4f\t%.4f-%.4f\t\n", text.Line(f.Family), f.All, f.Agentic[arena.AxisAgentic], f.Agentic[arena.AxisScripted], f.Scripted[arena.AxisScripted], f.Scripted[arena.AxisAgentic],
+			f.Agentic[arena.AxisUnknown]+f.Scripted[arena.AxisUnknown], right.Share(), lo, hi)
 	}
+	agentic := c.Total.Agentic
 	fmt.Fprintln(t, "\nmeasure\tshare\t95 %\t")
-	share(t, "precision of agentic", c.Total.TrueAgentic, c.Total.TrueAgentic+c.Total.FalseAgentic)
-	share(t, "recall of agentic", c.Total.TrueAgentic, c.Total.Agentic)
+	share(t, "precision of agentic", agentic[arena.AxisAgentic], agentic[arena.AxisAgentic]+c.Total.Scripted[arena.AxisAgentic])
+	share(t, "recall of agentic", agentic[arena.AxisAgentic], agentic[arena.AxisAgentic]+agentic[arena.AxisScripted]+agentic[arena.AxisUnknown])
 	fmt.Fprintf(t, "Brier score\t%.4f\t\t\n", c.Brier)
 	fmt.Fprintln(t, "\nprobability\tattempts\tclaimed\ttrue\t")
 	for _, b := range c.Bins {
