@@ -87,21 +87,6 @@ func (d *decoder) text(text string) (found, error) {
 	return d.any()
 }
 
-// within decodes JSON that a string of the record holds. Its elements count
-// towards the record's.
-func (d *decoder) within(text string) *decoder {
-	limits := d.limits
-	limits.Elements -= d.taken
-	return &decoder{c: cursor.New(text, limits), limits: limits}
-}
-
-// leave ends what within began; the error says why the string is no JSON.
-func (d *decoder) leave(inner *decoder) error {
-	d.taken += inner.c.Taken() + inner.taken
-	d.surrogate = d.surrogate || inner.surrogate || inner.c.LoneSurrogate()
-	return inner.c.End()
-}
-
 func (d *decoder) any() (found, error) {
 	switch d.c.Kind() {
 	case arena.Object:

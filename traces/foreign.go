@@ -11,6 +11,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/internal/cursor"
 	"github.com/trajectory-arena/arena/traces/cold"
 )
 
@@ -120,15 +121,19 @@ func (r *reader) joined() error {
 	return nil
 }
 
-// transcript files the inference calls of an episode under its turns.
+// transcript files the inference calls of an episode under its turns. Their elements
+// count towards the record's.
 func (d *decoder) transcript(t *arena.Trace, list arena.Raw) error {
 	if list == "" {
 		return nil
 	}
-	inner := d.within(string(list))
+	limits := d.limits
+	limits.Elements -= d.taken
+	inner := &decoder{c: cursor.New(string(list), limits), limits: limits}
 	inner.c.Array(inner.proxyCall)
 	attribute(t, inner.parts.proxy)
-	return d.leave(inner)
+	d.taken, d.surrogate = d.taken+inner.c.Taken(), d.surrogate || inner.c.LoneSurrogate()
+	return inner.c.End()
 }
 
 // attribute files the inferences under the turns and the turns' calls after them:

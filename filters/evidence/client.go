@@ -125,12 +125,6 @@ func (a *Attempt) taken(ids []string, at float64) bool {
 	})
 }
 
-// subjectless reports whether the arguments of a tool which needs words or products
-// give none under the shop's own keys.
-func (a *Act) subjectless() bool {
-	return a.Tool == ToolFind && len(a.Words) == 0 || a.Tool.Takes() && len(a.IDs) == 0
-}
-
 // ownKeys reads the subject of a call under keys of the author's own: the
 // longest text of a search, and ids, or numbers of a list, of what takes products.
 // What stands under a key of the shop is a filter.

@@ -1,6 +1,6 @@
 // Package habits measures one agent's day: how far its calls depend on what came
-// back, and whether its words and answers came from elsewhere. Each file holds one
-// habit or one proof with all that it counts.
+// back, and whether its words and answers came from elsewhere. A file holds
+// habits, or proofs, with all that they count.
 package habits
 
 import (

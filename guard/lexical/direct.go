@@ -18,12 +18,6 @@ const (
 	eitherSuffix = "-either"
 )
 
-// rangeWords stand between the two ends of a range.
-var rangeWords = map[string]bool{
-	"to": true, "and": true, "a": true, "y": true, "bis": true, "und": true, "sampai": true, "hingga": true,
-	"dan": true, "hanggang": true, "at": true, "et": true, "until": true, "@below": true, "e": true,
-}
-
 // cueReach is how many words may lie between a cue and its number: "above the
 // price of 168".
 const cueReach = 4
@@ -89,7 +83,7 @@ func negationOf(tokens []token, i, last int) int {
 	for at := i - 1; at >= 0 && at >= i-cueReach && !ends(tokens[at+1]) && tokens[at+1].before != ','; at-- {
 		w := tokens[at].text
 		switch {
-		case refusals[w], w == "@not":
+		case l.refusals[w], w == "@not":
 			return at
 		case or && at == last && last > 0:
 			return negationOf(tokens, last, -1)
@@ -101,12 +95,6 @@ func negationOf(tokens []token, i, last int) int {
 		}
 	}
 	return -1
-}
-
-// refusals are the words that turn a bound round.
-var refusals = map[string]bool{
-	"not": true, "no": true, "never": true, "nothing": true, "neither": true, "nor": true, "none": true, "cannot": true, "dont": true,
-	"doesnt": true, "isnt": true, "arent": true, "cant": true, "wont": true, "shouldnt": true, "mustnt": true, "wouldnt": true,
 }
 
 func ends(t token) bool { return strings.IndexByte(".;\n!?", t.before) >= 0 && t.before != 0 }
@@ -147,7 +135,7 @@ func isRange(tokens []token, i, j int) bool {
 		switch {
 		case t.text == "and" || t.text == "y" || t.text == "und" || t.text == "dan" || t.text == "at" || t.text == "a" || t.text == "e":
 			joined = joined || tokens[i].direction == ranged || tokens[i].direction == above
-		case rangeWords[t.text]:
+		case words().ranges[t.text]:
 			joined = true
 		case !isCurrency(t.text):
 			return false

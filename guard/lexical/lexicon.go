@@ -17,6 +17,8 @@ var lexiconFiles embed.FS
 
 type lexicon struct {
 	stop     map[string]bool
+	ranges   map[string]bool    // words between the two ends of a range
+	refusals map[string]bool    // words that turn a bound round
 	near     map[string][]int32 // stem to groups of synonyms
 	groups   int32
 	foreign  map[string][]string
@@ -51,10 +53,21 @@ type unit struct {
 // fault in it is a fault of the program.
 var words = sync.OnceValue(func() *lexicon {
 	l := &lexicon{
-		stop: map[string]bool{}, near: map[string][]int32{}, foreign: map[string][]string{},
+		stop: map[string]bool{}, ranges: map[string]bool{}, refusals: map[string]bool{}, near: map[string][]int32{}, foreign: map[string][]string{},
 		classes: map[string][]classValue{}, phrases: map[string][]phrase{}, units: map[string]unit{}, numerals: map[string]int{},
 	}
-	eachEntry("stop", l.addStop)
+	eachEntry("stop", func(fields []string) {
+		for _, w := range fields {
+			l.stop[w], l.stop[stem(w)] = true, true
+		}
+	})
+	for file, set := range map[string]map[string]bool{"ranges": l.ranges, "refusals": l.refusals} {
+		eachEntry(file, func(fields []string) {
+			for _, w := range fields {
+				set[w] = true
+			}
+		})
+	}
 	eachEntry("synonyms", l.addGroup)
 	eachEntry("foreign", l.addForeign)
 	eachEntry("classes", l.addClass)
@@ -78,13 +91,6 @@ func sound[T any](v T, err error) T {
 		panic(fmt.Sprintf("read embedded lexicon: %v", err))
 	}
 	return v
-}
-
-func (l *lexicon) addStop(fields []string) {
-	for _, w := range fields {
-		l.stop[w] = true
-		l.stop[stem(w)] = true
-	}
 }
 
 func (l *lexicon) addGroup(fields []string) {

@@ -9,8 +9,8 @@ func joinNumerals(tokens []token) []token {
 	for i := 0; i < len(tokens); {
 		t := tokens[i]
 		value, n := numeralAt(tokens, i)
-		if scale := scaleAfter(tokens, i); scale > 0 {
-			value, n = t.value*scale, 2
+		if t.isNumber() && i+1 < len(tokens) && follows(tokens[i+1]) && scales[tokens[i+1].text] > 0 { // "1.2 thousand"
+			value, n = t.value*scales[tokens[i+1].text], 2
 		}
 		if n > 0 {
 			t = token{value: value, written: value, start: t.start, end: tokens[i+n-1].end, before: t.before}
@@ -19,14 +19,6 @@ func joinNumerals(tokens []token) []token {
 		i += max(n, 1)
 	}
 	return out
-}
-
-// scaleAfter is the scale word that follows a number in digits: "1.2 thousand".
-func scaleAfter(tokens []token, i int) float64 {
-	if !tokens[i].isNumber() || i+1 >= len(tokens) || !follows(tokens[i+1]) {
-		return 0
-	}
-	return scales[tokens[i+1].text]
 }
 
 var scales = map[string]float64{"hundred": 100, "thousand": 1000}

@@ -1,7 +1,6 @@
 package lexical
 
 import (
-	"hash/fnv"
 	"math"
 	"slices"
 )
@@ -152,13 +151,6 @@ func (p *profile) pairs() []uint64 {
 	slices.Sort(p.bigrams)
 	p.bigrams = slices.Compact(p.bigrams)
 	return p.bigrams
-}
-
-// hashStem is FNV-1a.
-func hashStem(s string) uint64 {
-	h := fnv.New64a()
-	_, _ = h.Write([]byte(s)) // never fails
-	return h.Sum64()
 }
 
 func shared(a, b []uint64) int {

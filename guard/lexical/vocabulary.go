@@ -1,6 +1,7 @@
 package lexical
 
 import (
+	"hash/fnv"
 	"math"
 	"slices"
 	"strings"
@@ -140,7 +141,9 @@ func isASCII(s string) bool {
 func (v *vocabulary) read(w string) *word {
 	l := words()
 	r := &word{text: w, stem: stem(w), id: -1, weight: weightUnknown, classes: l.classesOf(w), services: services[w]}
-	r.near, r.hash = l.near[r.stem], hashStem(r.stem)
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(r.stem)) // never fails
+	r.near, r.hash = l.near[r.stem], h.Sum64()
 	foreign := l.foreign[w]
 	r.content = foreign != nil || utf8.RuneCountInString(w) > 1 && !l.stop[w] && !l.stop[r.stem] && !strings.HasPrefix(w, "svc")
 	if id, is := v.ids[r.stem]; is {

@@ -23,7 +23,7 @@ type Cursor struct {
 	taken  int
 	nest   []byte // closing brackets of what Skip is in
 	limits Limits
-	err    *Error
+	err    error  // an *Error
 	arena  []byte // unescaped strings
 	room   int    // least size of the arena
 	lone   bool
@@ -67,12 +67,7 @@ func (c *Cursor) Next(src string) {
 }
 
 // Err is nil if all that was walked so far is valid JSON within the limits.
-func (c *Cursor) Err() error {
-	if c.err == nil {
-		return nil
-	}
-	return c.err
-}
+func (c *Cursor) Err() error { return c.err }
 
 // End is Err for a text that must hold exactly the one value just taken.
 func (c *Cursor) End() error {
@@ -80,7 +75,7 @@ func (c *Cursor) End() error {
 	if c.err == nil && c.pos < len(c.src) {
 		c.fail(Syntax, "more text after the value")
 	}
-	return c.Err()
+	return c.err
 }
 
 // LoneSurrogate reports whether a string that was walked holds half of an
