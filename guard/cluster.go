@@ -10,6 +10,7 @@ import (
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/guard/lexical"
 	"github.com/trajectory-arena/arena/internal/digest"
+	"github.com/trajectory-arena/arena/internal/text"
 )
 
 // Clusters groups problems by shared gold products and by text: equal after
@@ -88,8 +89,8 @@ func (e *Entry) keys() []string {
 	if e.Spec != "" {
 		keys = append(keys, "spec "+e.Spec)
 	}
-	if text := normalised(e.Text); text != "" {
-		keys = append(keys, "text "+text)
+	if request := normalised(e.Text); request != "" {
+		keys = append(keys, "text "+request)
 	}
 	for _, id := range e.ProductIDs {
 		if id != "" {
@@ -115,10 +116,7 @@ func SpecHash(p arena.Problem) string {
 }
 
 func rewardKey(r arena.Reward) string {
-	lines := []string{"id " + r.ProductID}
-	for _, t := range r.Titles {
-		lines = append(lines, "title "+t)
-	}
+	lines := slices.Concat([]string{"id " + r.ProductID}, prefixed("title ", r.Titles), prefixed("service ", r.Services))
 	for _, o := range r.Attributes {
 		lines = append(lines, "attribute "+o.Key+"="+o.Value)
 	}
@@ -126,20 +124,18 @@ func rewardKey(r arena.Reward) string {
 		lines = append(lines, "sku "+o.Key+"="+o.Value)
 	}
 	for _, p := range r.Prices {
-		lines = append(lines, "price "+p.Mode+" "+bound(p.Low)+" "+bound(p.High))
-	}
-	for _, s := range r.Services {
-		lines = append(lines, "service "+s)
+		lines = append(lines, "price "+p.Mode+" "+text.Told(p.Low, "%g", "-")+" "+text.Told(p.High, "%g", "-"))
 	}
 	slices.Sort(lines[1:])
 	return hashStrings(lines)
 }
 
-func bound(v *float64) string {
-	if v == nil {
-		return "-"
+func prefixed(prefix string, list []string) []string {
+	out := make([]string, len(list))
+	for i, s := range list {
+		out[i] = prefix + s
 	}
-	return fmt.Sprintf("%g", *v)
+	return out
 }
 
 // hashStrings hashes parts as a JSON array, so that no two lists of parts can

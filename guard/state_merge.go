@@ -71,14 +71,7 @@ func joinReworded(ctx context.Context, joined forest, parts []StateCluster, toda
 }
 
 func (c *StateCluster) keys() []string {
-	keys := make([]string, 0, len(c.Problems)+len(c.ProductIDs))
-	for _, p := range c.Problems {
-		keys = append(keys, "problem "+p)
-	}
-	for _, id := range c.ProductIDs {
-		keys = append(keys, "product "+id)
-	}
-	return keys
+	return slices.Concat(prefixed("problem ", c.Problems), prefixed("product ", c.ProductIDs))
 }
 
 func mergeGroups(parts []StateCluster, joined forest) []StateCluster {

@@ -119,7 +119,7 @@ func (d *decoder) object() (found, error) {
 	}
 	for _, s := range shapes {
 		if s.is(&e) {
-			return s.read(d)
+			return d.attempts(s.format, d.c.Source())
 		}
 	}
 	if e.schema != "" && e.marks.any(stepKeys) {
@@ -133,25 +133,21 @@ func (d *decoder) object() (found, error) {
 type shape struct {
 	schema         string // a pattern, as path.Match reads it
 	all, any, none mark
-	read           func(*decoder) (found, error)
+	format         *cold.Format
 }
 
 // shapes are tried in this order.
 var shapes = []shape{
-	{schema: "ATIF-v1.[0-7]", read: of(&cold.ATIF)},
-	{schema: "oro.environment_episode.v1", read: of(&cold.Episode)},
-	{all: keys("episode_result_id", "task_id"), read: of(&cold.Feedback)},
-	{all: keys("ledger_format"), any: keys("episode"), read: of(&cold.Ledger)},
-	{all: keys("ledger", "verdict"), read: of(&cold.Ledger)},
-	{all: keys("conversations"), read: of(&cold.ShareGPT)},
-	{any: keys("messages", "traj", "trajectory"), none: keys("history"), read: of(&cold.OpenAI)},
-	{all: keys("raw_text", "tool_calls"), read: of(&cold.OpenAI)},
-	{all: keys("sample", "grade"), read: of(&cold.Graded)},
-	{all: keys("input", "output"), any: keys("reward", "score"), read: of(&cold.Rendered)},
-}
-
-func of(f *cold.Format) func(*decoder) (found, error) {
-	return func(d *decoder) (found, error) { return d.attempts(f, d.c.Source()) }
+	{schema: "ATIF-v1.[0-7]", format: &cold.ATIF},
+	{schema: "oro.environment_episode.v1", format: &cold.Episode},
+	{all: keys("episode_result_id", "task_id"), format: &cold.Feedback},
+	{all: keys("ledger_format"), any: keys("episode"), format: &cold.Ledger},
+	{all: keys("ledger", "verdict"), format: &cold.Ledger},
+	{all: keys("conversations"), format: &cold.ShareGPT},
+	{any: keys("messages", "traj", "trajectory"), none: keys("history"), format: &cold.OpenAI},
+	{all: keys("raw_text", "tool_calls"), format: &cold.OpenAI},
+	{all: keys("sample", "grade"), format: &cold.Graded},
+	{all: keys("input", "output"), any: keys("reward", "score"), format: &cold.Rendered},
 }
 
 // stepKeys are what documents hold that name their schema.

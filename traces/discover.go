@@ -57,20 +57,13 @@ const corpusRows = "data/sft"
 // Walked is the folder whose files Discover lists for a day that is a folder;
 // empty for any other day.
 func Walked(day string) string {
-	for _, name := range []string{"traces", corpusRows} {
-		if inner := filepath.Join(day, name); isFolder(inner) {
+	for _, name := range []string{corpusRows, "traces", "."} {
+		inner := filepath.Join(day, name)
+		if info, err := os.Stat(inner); err == nil && info.IsDir() {
 			return inner
 		}
 	}
-	if isFolder(day) {
-		return day
-	}
 	return ""
-}
-
-func isFolder(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.IsDir()
 }
 
 // Beside lists the files of a day that are no traces and whose base names match

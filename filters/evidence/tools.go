@@ -183,7 +183,5 @@ func (r *Role) argument(a *Act, p *Pad, key string, v gjson.Result, encoded bool
 
 // ToolName strips the name spaces that some clients put before a tool's name.
 func ToolName(s string) string {
-	s = strings.TrimSpace(s)
-	s = strings.TrimPrefix(s, "functions.")
-	return strings.TrimPrefix(s, "tools.")
+	return strings.TrimPrefix(strings.TrimPrefix(strings.TrimSpace(s), "functions."), "tools.")
 }
