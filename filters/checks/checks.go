@@ -33,15 +33,10 @@ type Check struct {
 	Mistake bool
 }
 
-// Fires never fires on a value that could not be measured.
+// Fires reports whether a value speaks against an attempt. NaN, which could not be
+// measured, never does.
 func (c *Check) Fires(value, limit float64) bool {
-	if math.IsNaN(value) {
-		return false
-	}
-	if c.Above {
-		return value > limit
-	}
-	return value < limit
+	return c.Above && value > limit || !c.Above && value < limit
 }
 
 // All is every check in the order in which it is reported.

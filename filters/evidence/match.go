@@ -201,10 +201,7 @@ func follows(named, sent *Act) bool {
 
 // prefix reports whether a is how b begins, or both are empty.
 func prefix(a, b []uint64) bool {
-	if len(a) > len(b) || (len(a) == 0) != (len(b) == 0) {
-		return false
-	}
-	return slices.Equal(a, b[:len(a)])
+	return len(a) <= len(b) && (len(a) == 0) == (len(b) == 0) && slices.Equal(a, b[:len(a)])
 }
 
 // retries reports whether dispatch i repeats an earlier one that a reply had named:

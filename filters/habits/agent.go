@@ -146,7 +146,6 @@ type Proof struct {
 // Proofs are all of them, in the order of their files.
 var Proofs []Proof
 
-//nolint:unparam // a declaration at the top of a file needs a value
 func listed[T any](list *[]T, one T) bool {
 	*list = append(*list, one)
 	return true

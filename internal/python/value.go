@@ -97,24 +97,9 @@ func (v Value) Without(key string) Value {
 	return DictOf(slices.DeleteFunc(slices.Clone(v.Dict), func(it Item) bool { return it.Key == key })...)
 }
 
-// Truth is bool(v).
+// Truth is bool(v): what a value of another kind has is empty in v.
 func (v Value) Truth() bool {
-	switch v.Kind {
-	case Bool:
-		return v.Bool
-	case Int:
-		return v.Text != "0"
-	case Float:
-		return v.Float != 0
-	case Str:
-		return v.Text != ""
-	case List:
-		return len(v.List) > 0
-	case Dict:
-		return len(v.Dict) > 0
-	default:
-		return false
-	}
+	return v.Bool || v.Text != "" && (v.Kind != Int || v.Text != "0") || v.Float != 0 || len(v.List)+len(v.Dict) > 0
 }
 
 // IsNumber reports whether v takes part in arithmetic: Bool, Int or Float.
