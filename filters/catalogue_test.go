@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"os"
+	"path/filepath"
 	"reflect"
 	"regexp"
 	"slices"
@@ -244,5 +246,38 @@ func TestHugeAttemptsAreBounded(t *testing.T) {
 		if s.Keep || !slices.Contains(s.Reasons, "too_many_calls") {
 			t.Errorf("many %s: kept %v, reasons %v", name, s.Keep, s.Reasons)
 		}
+	}
+}
+
+// TestHabitsStandInTheOrderOfTheirFiles: verdicts come in this order, and blocks keep the
+// proofs that hold by it.
+func TestHabitsStandInTheOrderOfTheirFiles(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("habits/*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var source strings.Builder
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		source.Write(text)
+	}
+	var written, listed []string
+	for _, list := range []string{"All, Habit", "Proofs, Proof"} {
+		for _, m := range regexp.MustCompile(`listed\(&`+list+`\{\s+Check: "(\w+)"`).FindAllStringSubmatch(source.String(), -1) {
+			written = append(written, m[1])
+		}
+	}
+	for i := range habits.All {
+		listed = append(listed, habits.All[i].Check)
+	}
+	for i := range habits.Proofs {
+		listed = append(listed, habits.Proofs[i].Check)
+	}
+	if len(listed) < 11 || !slices.Equal(written, listed) {
+		t.Errorf("the files have %v, the lists %v", written, listed)
 	}
 }

@@ -74,21 +74,6 @@ func Of(name string, s []*Sample, found Found, minAttempts int) *Agent {
 	return a
 }
 
-// Habit is one way in which the calls of an agent's day do not depend on results.
-// It is no evidence of a program, since a model that keeps to its prompt has
-// habits, too: an agentic attempt becomes unknown by it, nothing scripted.
-type Habit struct {
-	// Check is the versioned name, Reason the stable word that it gives.
-	Check, Reason string
-	// Doc says in one sentence what it finds.
-	Doc string
-
-	fixed func(*Agent) Estimate
-}
-
-// All are the habits, in the order of their files.
-var All []Habit
-
 // Limit is how sure a habit must be to count.
 const Limit = 0.5
 
@@ -128,54 +113,3 @@ func least(a, b Estimate) Estimate {
 }
 
 func most(a, b Estimate) Estimate { return least(a.rest(), b.rest()).rest() }
-
-// Proof is one thing of an agent's day that no model can have done: the words, the
-// answer or the calls are from elsewhere. One without odds is a doubt: it makes an
-// agentic attempt unknown.
-type Proof struct {
-	// Check is the versioned name, Reason the stable word that it gives.
-	Check, Reason string
-	// Doc says in one sentence what it finds, Why what it adds to the log-odds.
-	Doc, Why string
-	Odds     float64
-
-	// Holds reports whether the proof speaks against an attempt.
-	Holds func(s *Sample, a *Agent) bool
-}
-
-// Proofs are all of them, in the order of their files.
-var Proofs []Proof
-
-func listed[T any](list *[]T, one T) bool {
-	*list = append(*list, one)
-	return true
-}
-
-// Odds are what both passes say for and against an attempt.
-type Odds struct {
-	// Score is the log-odds of the first pass; Evidence whether it decides.
-	Score    float64 `json:"s,omitempty"`
-	Evidence bool    `json:"e,omitempty"`
-	// Held has a bit for each of Proofs that holds, the lowest for the first.
-	Held uint64 `json:"h,omitempty"`
-}
-
-// Holds reports whether the proof at that place of Proofs speaks against the attempt.
-func (o Odds) Holds(at int) bool { return o.Held>>at&1 == 1 }
-
-// Odds are those of an attempt of the agent.
-func (a *Agent) Odds(s *Sample) Odds {
-	o := Odds{Score: s.Score, Evidence: s.Evidence}
-	for i := range Proofs {
-		if Proofs[i].Holds(s, a) {
-			o.Held |= 1 << i
-		}
-	}
-	return o
-}
-
-// grounds is the least number of cases that a grounding speaks from.
-const grounds = 20
-
-// speaks reports whether a day is long enough, and the attempt can be told at all.
-func speaks(s *Sample, a *Agent) bool { return s.Evidence && a.Known }
