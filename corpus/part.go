@@ -100,12 +100,6 @@ func (p *Part) add(f *partFile, n, decoded int64, schema *parquet.Schema) *PartF
 	return &p.files[len(p.files)-1]
 }
 
-// ext is everything after the first dot of a file's name.
-func ext(name string) string {
-	_, after, _ := strings.Cut(path.Base(name), ".")
-	return after
-}
-
 // Copy puts the Parquet file at path into the part as the n-th of a stream,
 // byte by byte, and holds it against the entry that its corpus has of it. Its
 // longest row is the caller's to know, who reads the rows.

@@ -37,7 +37,8 @@ func (w *assembler) place(parts []string) error {
 		if s.Config == "" && total[s.Stream] > 1 {
 			return fmt.Errorf("place %s: two parts hold one", s.Path)
 		}
-		s.to = shardPath(s.Stream, seen[s.Stream], total[s.Stream], ext(s.Path))
+		_, ext, _ := strings.Cut(path.Base(s.Path), ".")
+		s.to = shardPath(s.Stream, seen[s.Stream], total[s.Stream], ext)
 		seen[s.Stream]++
 	}
 	return oneSchema(w.shards)

@@ -77,6 +77,14 @@ func NewReport(g *Guard) *Report {
 	return r
 }
 
+// Protected counts the problems that rows were held against.
+func (r *Report) Protected() (n int) {
+	for _, bank := range r.Banks {
+		n += bank.Problems
+	}
+	return n
+}
+
 func (r *Report) bank(name string) *BankReport {
 	i, known := slices.BinarySearchFunc(r.Banks, name, func(b BankReport, name string) int { return strings.Compare(b.Bank, name) })
 	if !known {

@@ -98,8 +98,8 @@ func startedAt(ms *int64) string {
 	return time.UnixMilli(*ms).UTC().Format(time.RFC3339Nano)
 }
 
-// maxSessions is how many files the Hub's viewer takes in one folder.
-const maxSessions = 10_000
+// MaxSessions is how many files the Hub's viewer takes in one folder.
+const MaxSessions = 10_000
 
 // stsSink writes a file for each session of a sample that the hash of its id
 // draws, whatever the order of rows.
@@ -135,7 +135,7 @@ func (s *stsSink) add(r *row) error {
 	sum := sha256.Sum256([]byte(r.sft.SessionID))
 	drawn := float64(binary.BigEndian.Uint64(sum[:8]))/(1<<64) < s.share
 	name := hex.EncodeToString(sum[:16])
-	if !drawn || len(s.written) == maxSessions || s.written[name] {
+	if !drawn || len(s.written) == MaxSessions || s.written[name] {
 		return &chat.Unfit{Reason: reasonSampled}
 	}
 	s.written[name] = true

@@ -74,11 +74,8 @@ var (
 	isCapital = digits.with("ABCDEFGHIJKLMNOPQRSTUVWXYZ ")
 )
 
-// shortestCard is in digits.
-const shortestCard = 15
-
-// shortestIBAN is in letters and digits.
-const shortestIBAN = 15
+// The least lengths: of a card's number in digits, of an account's in letters and digits.
+const shortestCard, shortestIBAN = 15, 15
 
 func digit(c byte) bool { return c >= '0' && c <= '9' }
 

@@ -86,8 +86,10 @@ func (r PairRule) ordered(cs []Candidate) []pairing {
 	for i := range cs {
 		for j := range cs {
 			p := pairing{&cs[i], &cs[j], cs[i].score() - cs[j].score()}
+			a, b := float64(cs[i].Tokens), float64(cs[j].Tokens)
+			fit := r.MaxLengthRatio == 0 || max(a, b) <= r.MaxLengthRatio*min(a, b)
 			// scores are sums of tenths: their rounding errors are far below 1e-9
-			if !cs[i].Unwanted && p.margin > 0 && p.margin >= r.MinMargin-1e-9 && r.lengthsFit(p) {
+			if !cs[i].Unwanted && p.margin > 0 && p.margin >= r.MinMargin-1e-9 && fit {
 				all = append(all, p)
 			}
 		}
@@ -97,14 +99,6 @@ func (r PairRule) ordered(cs []Candidate) []pairing {
 			cmp.Compare(a.chosen.SessionID, b.chosen.SessionID), cmp.Compare(a.rejected.SessionID, b.rejected.SessionID))
 	})
 	return all
-}
-
-func (r PairRule) lengthsFit(p pairing) bool {
-	if r.MaxLengthRatio == 0 {
-		return true
-	}
-	a, b := float64(p.chosen.Tokens), float64(p.rejected.Tokens)
-	return max(a, b) <= r.MaxLengthRatio*min(a, b)
 }
 
 func (p pairing) gap() float64 { return math.Abs(float64(p.chosen.Tokens - p.rejected.Tokens)) }

@@ -99,9 +99,9 @@ func Markdown(r Rows) string {
 	return b.String()
 }
 
-// longestAttempt is the subnet's own limit of an attempt in tokens: what stands
+// LongestAttempt is the subnet's own limit of an attempt in tokens: what stands
 // in where no rows were counted.
-const longestAttempt = 14_336
+const LongestAttempt = 14_336
 
 // Estimate is the counter of rows that no tokenizer counted.
 const Estimate = "bytes4"
@@ -120,14 +120,14 @@ func (r Rows) margin() int64 {
 // margin and 256 for marks of turns, rounded up to a multiple of 1,024.
 func (r Rows) Length() int64 {
 	const step, marks = 1024, 256
-	most := cmp.Or(r.Longest, longestAttempt)
+	most := cmp.Or(r.Longest, LongestAttempt)
 	return (most*(100+r.margin())/100 + marks + step - 1) / step * step
 }
 
 // Why says what Length stands on.
 func (r Rows) Why() string {
 	if r.Longest == 0 {
-		return fmt.Sprintf("an attempt has at most %d tokens; with %d %% of room", longestAttempt, r.margin())
+		return fmt.Sprintf("an attempt has at most %d tokens; with %d %% of room", LongestAttempt, r.margin())
 	}
 	return fmt.Sprintf("the longest row has %d tokens by %s; with %d %% of room", r.Longest, r.Counter, r.margin())
 }

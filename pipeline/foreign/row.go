@@ -61,9 +61,10 @@ func losses(t *arena.Trace, d *arena.Dialogue) []string {
 
 // foreign makes the row of a trace as it is: in its own harness, ungraded. Its
 // fate says why it can be none, and lost what the row lacks of the trace.
-func (m *Import) foreign(t *arena.Trace, protect *finish.Protection) (row rows.SFT, lost []string, f choose.Fate, err error) {
-	if len(t.Vetoes) > 0 {
-		return row, nil, choose.Fate{Stage: stageRead, Reason: t.Vetoes[0]}, nil
+func (m *Import) foreign(a *record, protect *finish.Protection) (row rows.SFT, lost []string, f choose.Fate, err error) {
+	t := a.trace
+	if reason := cmp.Or(append([]string{a.leftOut}, t.Vetoes...)...); reason != "" {
+		return row, nil, choose.Fate{Stage: stageRead, Reason: reason}, nil
 	}
 	rec := arena.Record{Trace: t, Dialogue: filters.Normalise(t)}
 	if len(rec.Dialogue.Faults) > 0 {
@@ -115,11 +116,7 @@ func (m *Import) settle(a record, protect *finish.Protection) (*imported, error)
 		return &imported{fate: out, attempt: &rows.Attempt{SourceSHA256: f.FileSHA256, SourceLine: int64(f.Line),
 			Fate: rows.FateFailed, Stage: out.Stage, Reason: out.Reason}}, nil
 	}
-	if a.leftOut != "" {
-		out := choose.Fate{Stage: stageRead, Reason: a.leftOut}
-		return &imported{fate: out, attempt: attemptOf(a.trace, &rows.SFT{}, out)}, nil
-	}
-	row, lost, f, err := m.foreign(a.trace, protect)
+	row, lost, f, err := m.foreign(&a, protect)
 	if err != nil {
 		return nil, err
 	}

@@ -38,15 +38,6 @@ type Proof struct {
 	Guard *guard.Report `json:"guard"`
 }
 
-// Protected counts the problems that rows were held against.
-func (p *Proof) Protected() int {
-	n := 0
-	for _, bank := range p.Guard.Banks {
-		n += bank.Problems
-	}
-	return n
-}
-
 // protect indexes all that the sources and held-out files protect; the first
 // source pins the split.
 func protect(sources []*finish.Source, heldOut []string) (*protection, error) {

@@ -229,7 +229,7 @@ func (p *Proof) text() string {
 in train, %d in eval, %d never touched. %d rows were of clusters outside train and are not here. %d rows were held
 against %d protected problems (%d from held-out files): %d were dropped. The planted canaries were %s.
 `, p.BankSHA256, p.Clusters[guard.PoolTrain], p.Clusters[guard.PoolEval], p.Clusters[guard.PoolNeverTouch],
-		len(p.Outside), p.Guard.Rows, p.Protected(), p.HeldOut, len(p.Guard.Dropped), p.Canary) + "\n" +
+		len(p.Outside), p.Guard.Rows, p.Guard.Protected(), p.HeldOut, len(p.Guard.Dropped), p.Canary) + "\n" +
 		corpus.Table("planted as | planted: | found: | recall:", p.Guard.Injection.Kinds, func(k guard.InjectionRecall) string {
 			return fmt.Sprintf("%s | %d | %d | %.3f", k.Kind, k.Planted, k.Found, k.Recall)
 		})

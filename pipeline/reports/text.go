@@ -29,11 +29,7 @@ train, %d (%d) in eval, %d (%d) never touched; problems that say the same count 
 	if len(r.Released) > 0 {
 		fmt.Fprintf(&b, "**%d problems were held out once and were released by name: %s.** What was measured on them before is no measure of a model that is trained on this corpus.\n", len(r.Released), corpus.Cell(strings.Join(r.Released, ", ")))
 	}
-	bank := 0
-	for _, part := range r.Guard.Banks {
-		bank += part.Problems
-	}
-	fmt.Fprintf(&b, "%d attempts were held against %d protected problems", r.Guard.Rows, bank)
+	fmt.Fprintf(&b, "%d attempts were held against %d protected problems", r.Guard.Rows, r.Guard.Protected())
 	if r.Outside == 0 && r.Clusters[guard.PoolHeldOut] == 0 {
 		b.WriteString(" (no public bank was given: only the day's own eval and never-touch clusters)")
 	} else if r.Outside > 0 {

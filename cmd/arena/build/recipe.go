@@ -173,6 +173,6 @@ func tellRecipe(s *cli.Streams, r *recipe.Report) {
 	for _, c := range r.Counts {
 		fmt.Fprintf(w, "%-9s %d rows read, %d taken, %d written  %s\n", c.Source, c.In, c.Taken, c.Rows, corpus.Tallies(c.Dropped))
 	}
-	fmt.Fprintf(w, "guard     %d rows held against %d protected problems, %d dropped\n", r.Proof.Guard.Rows, r.Proof.Protected(), len(r.Proof.Guard.Dropped))
+	fmt.Fprintf(w, "guard     %d rows held against %d protected problems, %d dropped\n", r.Proof.Guard.Rows, r.Proof.Guard.Protected(), len(r.Proof.Guard.Dropped))
 	export.ShowCounts(s, r.Exports)
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
+	"github.com/trajectory-arena/arena/corpus/export"
 	"github.com/trajectory-arena/arena/internal/atomicfile"
 	"github.com/trajectory-arena/arena/traces"
 	"github.com/trajectory-arena/arena/traces/convert"
@@ -142,16 +143,13 @@ func (c *conversion) stream(ctx context.Context) func(io.Writer) error {
 	}
 }
 
-// sessionsPerFolder is the most files that the Hub's viewer takes.
-const sessionsPerFolder = 10_000
-
 func (c *conversion) folder(ctx context.Context, path string) error {
 	if _, err := os.Lstat(path); err == nil {
 		return cli.Failed(fmt.Errorf("create folder %s: it exists", path), "name a folder that does not exist yet")
 	}
 	err := cli.WriteFolder(path, func(tmp string) error {
 		err := c.each(ctx, func(t *arena.Trace, text []byte) error {
-			dir := filepath.Join(tmp, fmt.Sprintf("%04d", (c.written-1)/sessionsPerFolder))
+			dir := filepath.Join(tmp, fmt.Sprintf("%04d", (c.written-1)/export.MaxSessions))
 			// A record's hash names the file: ids are other people's words and no file names.
 			// Equal records, as of two runs, are numbered from the second on.
 			name := t.RecordSHA256

@@ -19,6 +19,7 @@ import (
 	"github.com/trajectory-arena/arena/corpus/redact"
 	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/corpus/token"
+	"github.com/trajectory-arena/arena/corpus/trainers"
 	"github.com/trajectory-arena/arena/corpus/where"
 	"github.com/trajectory-arena/arena/internal/digest"
 	"github.com/trajectory-arena/arena/pipeline/finish"
@@ -183,9 +184,6 @@ func (f *exportFlags) options(from string) (opt *export.Options, err error) {
 	return opt, nil
 }
 
-// longestAttempt is the subnet's own limit of an attempt in tokens.
-const longestAttempt = 14_336
-
 func (f *exportFlags) count(opt *export.Options) error {
 	data, err := corpus.ReadFile(corpus.Disk{}, f.tokenizer, 256<<20)
 	if err != nil {
@@ -196,7 +194,7 @@ func (f *exportFlags) count(opt *export.Options) error {
 		return cli.Failed(fmt.Errorf("read %s: %w", f.tokenizer, err), "byte-level BPE is read, as of Qwen, Llama 3, GPT-2; leave --tokenizer out for the estimate")
 	}
 	opt.Counter = func() rows.Counter { return tok.Clone() }
-	opt.MaxTokens = cmp.Or(opt.MaxTokens, longestAttempt)
+	opt.MaxTokens = cmp.Or(opt.MaxTokens, trainers.LongestAttempt)
 	return nil
 }
 
