@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/internal/asjson"
 	"github.com/trajectory-arena/arena/internal/atomicfile"
 	"github.com/trajectory-arena/arena/internal/evaluation"
 	"github.com/trajectory-arena/arena/internal/journal"
@@ -139,14 +140,13 @@ func (o *outputs) traceDir(sample int) string {
 }
 
 func (o *outputs) add(p *arena.Problem, r *rollout.Result) error {
-	b, err := json.Marshal(r)
-	line, bad := newRow(r)
-	if err = errors.Join(err, bad); err != nil {
+	line, err := newRow(r)
+	if err != nil {
 		return err
 	}
 	shown := *p
 	shown.Query = public(p.Query)
-	return errors.Join(o.lines.line(b), o.table.add(line), o.traces[r.Sample].line(r.Line), o.inspect.Add(&shown, r))
+	return errors.Join(o.lines.line(asjson.Bytes(r)), o.table.add(line), o.traces[r.Sample].line(r.Line), o.inspect.Add(&shown, r))
 }
 
 // addTokens reads a rollout's replies again, whose tokens nobody held.

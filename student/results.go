@@ -139,18 +139,14 @@ func publicBeside(ids redact.IDs, text string) string {
 
 // withoutSecrets is a rollout as all may see it, its trace as runID's.
 func withoutSecrets(r *rollout.Result, runID string) (*rollout.Result, error) {
-	head, err := json.Marshal(r)
-	if err != nil {
-		return nil, fmt.Errorf("encode result: %w", err)
-	}
-	ids, written := redact.IDs{}, string(r.Line)
+	ids, written, head := redact.IDs{}, string(r.Line), string(asjson.Bytes(r))
 	line := publicBeside(ids, written)
-	shown := publicBeside(ids, string(head))
-	if line == written && shown == string(head) {
+	shown := publicBeside(ids, head)
+	if line == written && shown == head {
 		return r, nil
 	}
 	out := &rollout.Result{Line: []byte(line)}
-	if err = json.Unmarshal([]byte(shown), out); err != nil {
+	if err := json.Unmarshal([]byte(shown), out); err != nil {
 		return nil, fmt.Errorf("read result without secrets: %w", err)
 	}
 	out.SetScore(out.Score)

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/internal/asjson"
 	"github.com/trajectory-arena/arena/internal/digest"
 	"github.com/trajectory-arena/arena/internal/journal"
 	"github.com/trajectory-arena/arena/internal/model"
@@ -93,10 +94,7 @@ func (s Spec) rollouts(yield func(journal.Key) bool) {
 // Public is the spec as a run folder has it: without the secrets that a prompt or an
 // address may hold. What is played depends on the spec itself.
 func (s Spec) Public() (out Spec, err error) {
-	b, err := json.Marshal(s)
-	if err == nil {
-		err = json.Unmarshal(public(b), &out)
-	}
+	err = json.Unmarshal(public(asjson.Bytes(s)), &out)
 	return out, wrong.In("read spec without secrets", err)
 }
 
@@ -116,13 +114,7 @@ func (s Spec) Differences(o Spec) []string {
 	return all
 }
 
-func written(v any) string {
-	b, err := json.Marshal(v)
-	if err != nil {
-		return fmt.Sprint(v)
-	}
-	return string(b)
-}
+func written(v any) string { return string(asjson.Bytes(v)) }
 
 func shown(v string) string {
 	const enough = 60

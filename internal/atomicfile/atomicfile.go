@@ -27,19 +27,14 @@ func Create(path string) (*File, error) { return CreateIn(filepath.Dir(path), pa
 // CreateIn begins the file at path in folder, which lies on the same volume; that
 // of path need not be there before Commit.
 func CreateIn(folder, path string) (*File, error) {
-	name, err := os.CreateTemp(folder, Unfinished)
-	if err != nil {
-		return nil, named(path, err)
+	f, err := os.CreateTemp(folder, Unfinished)
+	if err == nil { // os.CreateTemp gives its files to their owner alone
+		err = errors.Join(f.Close(), os.Remove(f.Name()))
 	}
-	// os.CreateTemp gives its files to their owner alone.
-	if err = errors.Join(name.Close(), os.Remove(name.Name())); err != nil {
-		return nil, named(path, err)
+	if err == nil {
+		f, err = os.OpenFile(f.Name(), os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o666)
 	}
-	f, err := os.OpenFile(name.Name(), os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o666)
-	if err != nil {
-		return nil, named(path, err)
-	}
-	return &File{f, path}, nil
+	return &File{f, path}, named(path, err)
 }
 
 // Write is io.Writer.

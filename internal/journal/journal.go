@@ -56,11 +56,11 @@ func Open(path string) (*Journal, []Entry, error) {
 		return nil, nil, fmt.Errorf("open journal: %w", err)
 	}
 	entries, end, err := scan(f)
+	if err == nil {
+		err = f.Truncate(end)
+	}
 	if err != nil {
 		return nil, nil, errors.Join(fmt.Errorf("read journal %s: %w", path, err), f.Close())
-	}
-	if err = f.Truncate(end); err != nil {
-		return nil, nil, errors.Join(fmt.Errorf("cut journal %s: %w", path, err), f.Close())
 	}
 	const window = 256 << 10 // most rollouts are smaller; bounds the coder's memory
 	// Building the entropy tables of an entry the size of a reply takes twice as

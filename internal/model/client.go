@@ -50,11 +50,8 @@ const (
 // New makes a client. The transport is net/http's where nil; now is the clock
 // that latencies are measured with.
 func New(e Endpoint, transport http.RoundTripper, now func() time.Time) (*Client, error) {
-	if err := e.Validate(); err != nil {
-		return nil, err
-	}
 	key, headers, hidden, err := e.resolve()
-	if err != nil {
+	if err = errors.Join(e.Validate(), err); err != nil {
 		return nil, err
 	}
 	pool, err := NewPool(Config{

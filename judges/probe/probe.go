@@ -189,12 +189,11 @@ func listed(result arena.Raw) (all []listing) {
 	if list.Type == gjson.String {
 		list = gjson.Parse(list.String())
 	}
-	list.ForEach(func(_, p gjson.Result) bool {
-		if id, price := p.Get("product_id").String(), p.Get("price"); id != "" && price.Type == gjson.Number {
+	for _, p := range list.ForEach {
+		if id, price := p.Get("product_id").String(), p.Get("price"); id != "" && price.Type == gjson.Number && len(all) < maxListed {
 			all = append(all, listing{id, price.Float()})
 		}
-		return len(all) < maxListed
-	})
+	}
 	return all
 }
 

@@ -128,10 +128,9 @@ func holds(v gjson.Result, key string, depth int) (found bool) {
 	if depth > maxDepth || !v.IsObject() && !v.IsArray() || !strings.Contains(v.Raw, key) {
 		return false
 	}
-	v.ForEach(func(k, inner gjson.Result) bool {
-		found = k.Str == key || holds(inner, key, depth+1)
-		return !found
-	})
+	for k, inner := range v.ForEach {
+		found = found || k.Str == key || holds(inner, key, depth+1)
+	}
 	return found
 }
 

@@ -30,10 +30,9 @@ func ParseSteps(text string, n int) ([]arena.StepVerdict, arena.JudgeOutcome) {
 	list := gjson.Get(object, stepsKey)
 	verdicts := make([]arena.StepVerdict, n)
 	consistent := true
-	list.ForEach(func(_, v gjson.Result) bool {
-		consistent = note(verdicts, v)
-		return consistent
-	})
+	for _, v := range list.ForEach {
+		consistent = consistent && note(verdicts, v)
+	}
 	if !consistent || !list.IsArray() || slices.ContainsFunc(verdicts, func(v arena.StepVerdict) bool { return v.Need == "" }) {
 		return nil, arena.JudgeUnparsed
 	}

@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"os/exec"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -155,14 +156,11 @@ func (s *Server) Wait(ctx context.Context) error {
 // healthy: it lists its models, or, where it cannot (transformers serve fails
 // to without a cache of downloads), says that it is well.
 func (s *Server) healthy(ctx context.Context) bool {
-	return s.answers(ctx, model.Page(s.config.Base, "/models")) || s.answers(ctx, model.PageBeside(s.config.Base, "/health"))
-}
-
-// answers asks for a page. A server that hangs is asked again.
-func (s *Server) answers(ctx context.Context, page string) bool {
-	const patience, most = 5 * time.Second, 8 << 20
-	_, err := webclient.Page(ctx, page, s.config.Key, patience, most)
-	return err == nil
+	const patience, most = 5 * time.Second, 8 << 20 // one that hangs is asked again
+	return slices.ContainsFunc([]string{model.Page(s.config.Base, "/models"), model.PageBeside(s.config.Base, "/health")}, func(page string) bool {
+		_, err := webclient.Page(ctx, page, s.config.Key, patience, most)
+		return err == nil
+	})
 }
 
 // Words are the command and the log so far, as far as its end goes: what a

@@ -3,7 +3,6 @@
 package evaluate
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -248,11 +247,7 @@ func readTools(path string) (all []arena.Raw, err error) {
 		if name := tool.Get("function.name").String(); !slices.Contains(known, name) {
 			return nil, fmt.Errorf("read tools: %s defines %q, which the environment does not have: it has %s", path, name, strings.Join(known, ", "))
 		}
-		var compact bytes.Buffer
-		if err := json.Compact(&compact, []byte(tool.Raw)); err != nil {
-			return nil, fmt.Errorf("read tools: %w", err)
-		}
-		all = append(all, arena.Raw(compact.String()))
+		all = append(all, arena.Raw(tool.Get("@ugly").Raw))
 	}
 	return all, nil
 }

@@ -84,25 +84,19 @@ func (f *Embeddings) compare(use Use) bool {
 // Titles gives what compares titles: the vectors that problems carry, or the
 // endpoint.
 func (f *Embeddings) Titles() (outcome.Titles, error) {
-	if err := f.check(); err != nil {
-		return nil, err
-	}
-	if !f.compare(Titles) {
-		return outcome.Carried{}, nil
+	if err := f.check(); err != nil || !f.compare(Titles) {
+		return outcome.Carried{}, err
 	}
 	e, err := f.open()
-	if err != nil {
-		return nil, err
-	}
-	return outcome.NewEndpoint(e), nil
+	return outcome.NewEndpoint(e), err
 }
 
 func (f *Embeddings) open() (*model.Embedder, error) {
 	e, err := model.OpenEmbedder(f.endpoint)
 	if err != nil {
-		return nil, cli.Usage(err, "give --embeddings as http://host:port/v1")
+		err = cli.Usage(err, "give --embeddings as http://host:port/v1")
 	}
-	return e, nil
+	return e, err
 }
 
 // TitlesConfig is what scores depend on: the model, not where it runs.
