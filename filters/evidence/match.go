@@ -41,10 +41,12 @@ func (l *ProxyLog) link() {
 func (l *ProxyLog) dropCopies() {
 	constant := l.constantID()
 	for i, r := range Each(l.Replies) {
-		same := func(e Reply) bool { return r.id == e.id && (!constant || r.Call.Response == e.Call.Response) }
-		if r.id != 0 && slices.ContainsFunc(l.Replies[:i], same) {
-			r.Copied = true
-			r.silence()
+		for _, e := range Each(l.Replies[:i]) {
+			if r.id != 0 && r.id == e.id && (!constant || r.Call.Response == e.Call.Response) {
+				r.Copied = true
+				r.silence()
+				break
+			}
 		}
 	}
 }

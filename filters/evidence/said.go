@@ -69,10 +69,12 @@ func (a *Attempt) grounded(number string, results int) bool {
 // inLog reports whether the log's answer to one of the first calls holds a text that
 // the dialogue does not show.
 func (a *Attempt) inLog(text string, results int) bool {
-	return slices.ContainsFunc(a.Claims[:results], func(c Claim) bool {
-		d := c.Dispatch
-		return d >= 0 && !a.Log.Dispatches[d].verbatim && strings.Contains(string(a.Log.Dispatches[d].Call.Response), text)
-	})
+	for _, c := range Each(a.Claims[:results]) {
+		if d := c.Dispatch; d >= 0 && !a.Log.Dispatches[d].verbatim && strings.Contains(string(a.Log.Dispatches[d].Call.Response), text) {
+			return true
+		}
+	}
+	return false
 }
 
 // numbers yields what stands in text with three digits or more.
