@@ -15,11 +15,10 @@ import (
 // Table is a summary for people, a few lines, the result first. Where nothing was
 // scored there is none.
 func Table(s *evaluation.Summary) string {
-	var b strings.Builder
 	if s.Scored == 0 {
-		fmt.Fprintf(&b, "no result     nothing was scored: %d of %d rollouts are infra\n%s", s.InfraErrors, s.Samples, infra(s))
-		return b.String()
+		return fmt.Sprintf("no result     nothing was scored: %d of %d rollouts are infra\n%s", s.InfraErrors, s.Samples, infra(s))
 	}
+	var b strings.Builder
 	fmt.Fprintf(&b, "success rate  %s by problem, of %d scored rollouts (coverage %.4f)\n", sure95(s.ASRScored, s.Clustered95), s.Scored, s.Coverage)
 	fmt.Fprintf(&b, "rollouts      %d of %d problems, %d infra", s.Samples, s.Problems, s.InfraErrors)
 	if s.InfraErrors > 0 {
@@ -37,17 +36,15 @@ func Table(s *evaluation.Summary) string {
 	if s.Final != nil {
 		fmt.Fprintf(&b, "quality       %s, %d of %d judged; final %.4f\n", sure95(s.Quality, s.Quality95), s.Judged, s.Scored, *s.Final)
 	}
-	fmt.Fprintf(&b, "titles        %s\n", counts(s.Titles))
-	fmt.Fprintf(&b, "stops         %s\nlabels        %s\n", counts(s.Stops), counts(s.Labels))
-	return b.String() + infra(s)
+	fmt.Fprintf(&b, "titles        %s\nstops         %s\nlabels        %s\n%s", counts(s.Titles), counts(s.Stops), counts(s.Labels), infra(s))
+	return b.String()
 }
 
-func infra(s *evaluation.Summary) string {
-	var b strings.Builder
+func infra(s *evaluation.Summary) (lines string) {
 	for _, reason := range slices.Sorted(maps.Keys(s.Infra)) {
-		fmt.Fprintf(&b, "infra         %d %s: %s\n", s.Infra[reason], reason, cmp.Or(s.InfraWords[reason], "no words"))
+		lines += fmt.Sprintf("infra         %d %s: %s\n", s.Infra[reason], reason, cmp.Or(s.InfraWords[reason], "no words"))
 	}
-	return b.String()
+	return lines
 }
 
 func sure95(rate *float64, interval *[2]float64) string {

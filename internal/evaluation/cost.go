@@ -70,14 +70,11 @@ func (c Cost) String() string {
 }
 
 func (c Cost) short() string {
-	switch c.Uncounted {
-	case 0:
+	if c.Uncounted == 0 {
 		return ""
-	case 1:
-		return "; the server counted no tokens for 1 reply, which no figure holds"
-	default:
-		return fmt.Sprintf("; the server counted no tokens for %d replies, which no figure holds", c.Uncounted)
 	}
+	replies := map[bool]string{true: "reply", false: "replies"}[c.Uncounted == 1]
+	return fmt.Sprintf("; the server counted no tokens for %d %s, which no figure holds", c.Uncounted, replies)
 }
 
 // TokensFile is the table of a run's tokens, where it keeps them.

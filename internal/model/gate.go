@@ -207,13 +207,3 @@ func (g *gate) others(than *server) bool {
 	defer g.mu.Unlock()
 	return slices.ContainsFunc(g.servers, func(s *server) bool { return s != than && g.whole(s) })
 }
-
-func (g *gate) limits() []int {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	var out []int
-	for _, s := range g.servers {
-		out = append(out, int(s.limit))
-	}
-	return out
-}

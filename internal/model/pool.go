@@ -101,7 +101,14 @@ func (p *Pool) Close() {
 }
 
 // Limits gives the present limit of requests in flight, per server.
-func (p *Pool) Limits() []int { return p.gate.limits() }
+func (p *Pool) Limits() (all []int) {
+	p.gate.mu.Lock()
+	defer p.gate.mu.Unlock()
+	for _, s := range p.gate.servers {
+		all = append(all, int(s.limit))
+	}
+	return all
+}
 
 // Request is what to ask.
 type Request struct {

@@ -352,13 +352,13 @@ func TestLimitsFallAndRise(t *testing.T) {
 	g.leave(one, &Fault{overload: true})
 	g.leave(two, &Fault{overload: true})
 	now = now.Add(10 * time.Millisecond)
-	if got := g.limits()[0]; got != 4 {
+	if got := int(g.servers[0].limit); got != 4 {
 		t.Errorf("two refusals of one overload: limit %d, want 4", got)
 	}
 	for range 4 {
 		use()
 	}
-	if got := g.limits()[0]; got != 5 {
+	if got := int(g.servers[0].limit); got != 5 {
 		t.Errorf("a window of answers: limit %d, want 5", got)
 	}
 }
@@ -388,7 +388,7 @@ func TestLimitsComeBackAfterAnOverload(t *testing.T) {
 		}
 		g.leave(turn{g.servers[0], g.servers[0].falls}, refused)
 	}
-	if got := g.limits()[0]; got != most {
+	if got := int(g.servers[0].limit); got != most {
 		t.Errorf("an hour after six seconds of refusals: limit %d, want %d", got, most)
 	}
 }

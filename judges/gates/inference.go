@@ -104,10 +104,7 @@ func recordedLength(t *arena.Trace, d *arena.Dialogue) finding {
 	var best completion
 	for i := range d.Turns {
 		turn := &d.Turns[i]
-		if turn.Step < 0 || turn.Step >= len(t.Steps) {
-			continue
-		}
-		if calls := t.Steps[turn.Step].LLMCalls; calls != nil && *calls == 0 {
+		if turn.Step < 0 || turn.Step >= len(t.Steps) || t.Steps[turn.Step].LLMCalls != nil && *t.Steps[turn.Step].LLMCalls == 0 {
 			continue
 		}
 		size, text := turnSize(turn)

@@ -129,15 +129,14 @@ func (u Usage) plus(e Exchange) Usage {
 	if e.Tokens.Prompt == 0 || e.PromptBytes == 0 || e.Verdicts == 0 {
 		return u
 	}
-	return Usage{
-		Answers:       u.Answers + 1,
-		Verdicts:      u.Verdicts + e.Verdicts,
-		PromptBytes:   u.PromptBytes + e.PromptBytes,
-		Prompt:        u.Prompt + e.Tokens.Prompt,
-		Completion:    u.Completion + e.Tokens.Completion,
-		MaxCompletion: max(u.MaxCompletion, float64(e.Tokens.Completion)/float64(e.Verdicts)),
-		MaxRatio:      max(u.MaxRatio, float64(e.Tokens.Prompt)/float64(e.PromptBytes)),
-	}
+	u.Answers++
+	u.Verdicts += e.Verdicts
+	u.PromptBytes += e.PromptBytes
+	u.Prompt += e.Tokens.Prompt
+	u.Completion += e.Tokens.Completion
+	u.MaxCompletion = max(u.MaxCompletion, float64(e.Tokens.Completion)/float64(e.Verdicts))
+	u.MaxRatio = max(u.MaxRatio, float64(e.Tokens.Prompt)/float64(e.PromptBytes))
+	return u
 }
 
 // Usage gives the figures of one model with the prompt of that hash.

@@ -2,6 +2,7 @@ package llm
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -100,13 +101,9 @@ func renderProxy(b *strings.Builder, t *arena.Trace) {
 func evidence(t *arena.Trace) []arena.ProxyCall {
 	var calls []arena.ProxyCall
 	for i := range t.Steps {
-		for _, c := range t.Steps[i].Proxy {
-			if !c.Attempt {
-				calls = append(calls, c)
-			}
-		}
+		calls = append(calls, t.Steps[i].Proxy...)
 	}
-	return calls
+	return slices.DeleteFunc(calls, func(c arena.ProxyCall) bool { return c.Attempt })
 }
 
 // summarise counts all calls, also those that the list leaves out; the largest

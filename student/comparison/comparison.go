@@ -152,7 +152,13 @@ func compare(a, b *Run, o Options) (Comparison, error) {
 	whole := shared.paired()
 	c.Part = part(shared, whole)
 	c.certainty(whole, o.Margin)
-	c.winsAndLosses(shared)
+	for _, p := range shared {
+		if p.B > p.A {
+			c.Won = append(c.Won, p.Problem)
+		} else if p.B < p.A {
+			c.Lost = append(c.Lost, p.Problem)
+		}
+	}
 	if a.spec.Samples == 1 && b.spec.Samples == 1 {
 		c.McNemar = &McNemar{len(c.Lost), len(c.Won), stats.McNemar(len(c.Lost), len(c.Won))}
 	}
@@ -173,16 +179,6 @@ func (c *Comparison) certainty(whole stats.Paired, margin float64) {
 	if margin > 0 {
 		c.Equivalence = &Equivalence{Margin: margin, P: stats.Known(whole.Equivalent(margin))}
 		c.Equivalence.Shown = c.Equivalence.P != nil && *c.Equivalence.P <= 0.05
-	}
-}
-
-func (c *Comparison) winsAndLosses(shared pairing) {
-	for _, p := range shared {
-		if p.B > p.A {
-			c.Won = append(c.Won, p.Problem)
-		} else if p.B < p.A {
-			c.Lost = append(c.Lost, p.Problem)
-		}
 	}
 }
 

@@ -133,16 +133,14 @@ func (e *Environment) Play(ctx context.Context, t Task, ask Asker, keep func(Tur
 			return nil, err
 		}
 		if fault != nil {
-			p.fail(fault)
-			return p.end()
+			return p.fail(fault)
 		}
 		stop := p.take(turn)
 		switch {
 		case ctx.Err() != nil: // a search that was broken off answered nothing
 			return nil, ctx.Err()
 		case p.lost != nil:
-			p.fail(p.lost)
-			return p.end()
+			return p.fail(p.lost)
 		}
 		if !turn.past {
 			if err := keep(p.kept(turn)); err != nil {
@@ -154,8 +152,7 @@ func (e *Environment) Play(ctx context.Context, t Task, ask Asker, keep func(Tur
 			return p.end()
 		}
 		if p.held > maxHeld {
-			p.fail(&model.Fault{Overflow: true})
-			return p.end()
+			return p.fail(&model.Fault{Overflow: true})
 		}
 		if t.Most > 0 && p.held > t.Most {
 			return nil, ErrLong

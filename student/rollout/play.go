@@ -105,13 +105,15 @@ func (p *play) ask(ctx context.Context, ask Asker) (h received, err error) {
 	return received{reply: reply, body: body}, again
 }
 
-func (p *play) fail(fault *model.Fault) {
+// fail ends a rollout for want of an answer.
+func (p *play) fail(fault *model.Fault) (*Result, error) {
 	if fault.Overflow {
 		p.result.Stop, p.last = StopOverflow, LabelOverflow
-		return
+		return p.end()
 	}
 	p.result.Outcome, p.result.Stop = Infra, StopInfra
 	p.result.Infra, p.result.InfraWords = &fault.Reason, fault.Detail
+	return p.end()
 }
 
 // take takes a reply in: runs its calls, answers them, and says whether the
