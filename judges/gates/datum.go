@@ -142,8 +142,11 @@ func (r *reading) citesWord(t *token, c *cite) bool {
 func (r *reading) citeValues(sentence int) {
 	s := &r.sentences[sentence]
 	for _, m := range r.marks[s.marks.start:s.marks.end] {
+		if m.concept == 0 {
+			continue
+		}
 		slot, found := r.shelf.slots[words().values[m.concept]]
-		if m.concept == 0 || !found {
+		if !found {
 			continue
 		}
 		if fact := &r.shelf.words[slot]; min(fact.first[roleValue], fact.first[roleText]) < r.step {

@@ -64,12 +64,13 @@ func (s *shelf) ask(text string) {
 
 // asked reports whether a word is the customer's own, in this form or another.
 func (s *shelf) asked(word string) bool {
-	for _, form := range [...]string{word, strings.TrimSuffix(word, "s"), strings.TrimSuffix(word, "es"), strings.TrimSuffix(word, "en"), word + "s"} {
+	for _, form := range [...]string{word, strings.TrimSuffix(word, "s"), strings.TrimSuffix(word, "es"), strings.TrimSuffix(word, "en")} {
 		if slot, found := s.slots[form]; found && s.words[slot].query {
 			return true
 		}
 	}
-	return false
+	slot, found := s.slots[word+"s"]
+	return found && s.words[slot].query
 }
 
 // weigher reads the passages in order and keeps the first evidence for each
