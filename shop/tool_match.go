@@ -148,10 +148,11 @@ func firstWords(s string, n int) string {
 }
 
 func (c *call) findParams(a, q python.Value) python.Value {
-	params := python.DictOf(item("q", c.quoted(q)), item("page", otherwise(a, "page", count(1))))
+	items := []python.Item{item("q", c.quoted(q)), item("page", otherwise(a, "page", count(1)))}
 	for _, name := range []string{"shop_id", "price", "sort", "service"} {
-		params = params.With(name, argument(a, name))
+		items = append(items, item(name, argument(a, name)))
 	}
+	params := python.DictOf(items...)
 	if isText(argument(params, "sort"), "default") {
 		params = params.Without("sort")
 	}
