@@ -2,7 +2,6 @@ package pipeline
 
 import (
 	"context"
-	"slices"
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpus/rows"
@@ -80,7 +79,11 @@ func (g *grouper) judgedFate(x *block.Entry, s *arena.Structure) choose.Fate {
 	sel := g.Config.Select
 	switch {
 	case !usable(g.filter, s, x.Outcome.Success) || x.Body.Bytes == 0 && x.Problem >= 0:
-		return choose.Fate{Stage: stageFilter, Reason: slices.Concat(s.Reasons, []string{reasonNoRow})[0]}
+		f := choose.Fate{Stage: stageFilter, Reason: reasonNoRow}
+		if len(s.Reasons) > 0 {
+			f.Reason = s.Reasons[0]
+		}
+		return f
 	case x.Problem < 0:
 		return choose.Fate{Stage: stageScore, Reason: reasonProblem}
 	case !x.Outcome.Scored():
