@@ -209,8 +209,8 @@ func stem(w string) string {
 
 func cutEnding(w string) string {
 	for _, e := range endings {
-		plural := e.cut != "s" || !strings.HasSuffix(w, "ss") && !strings.HasSuffix(w, "us") && !strings.HasSuffix(w, "is")
-		if strings.HasSuffix(w, e.cut) && len(w)-len(e.cut)+len(e.put) >= minStem && plural {
+		singular := e.cut == "s" && (strings.HasSuffix(w, "ss") || strings.HasSuffix(w, "us") || strings.HasSuffix(w, "is"))
+		if strings.HasSuffix(w, e.cut) && !singular && len(w)-len(e.cut)+len(e.put) >= minStem {
 			return w[:len(w)-len(e.cut)] + e.put
 		}
 	}
