@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/trajectory-arena/arena/corpus/trainers"
+	"github.com/trajectory-arena/arena/internal/list"
 )
 
 // Cell makes a name that somebody else chose safe to stand in a table of a card.
@@ -63,10 +64,7 @@ func Tallies[N int | int64](by map[string]N) string {
 func columnTable(splits []split) string {
 	text := "\n## Columns\n\nWhat each means stands in docs/columns.md of the project.\n"
 	for _, group := range byConfig(splits) {
-		columns := make([]string, len(group[0].columns))
-		for i, c := range group[0].columns {
-			columns[i] = "`" + c.Name + "` " + strings.ReplaceAll(c.Type, "<", "\\<")
-		}
+		columns := list.Of(group[0].columns, func(c Column) string { return "`" + c.Name + "` " + strings.ReplaceAll(c.Type, "<", "\\<") })
 		text += "\n" + group[0].Config + ": " + strings.Join(columns, ", ") + "\n"
 	}
 	return text

@@ -15,6 +15,7 @@ import (
 	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/corpus/shard"
 	"github.com/trajectory-arena/arena/internal/asjson"
+	"github.com/trajectory-arena/arena/internal/list"
 )
 
 // Part is the output of one partition of the rows, in a folder of its own. It
@@ -137,11 +138,7 @@ func (p *Part) Copy(s Stream, n int, path string, entry FileEntry, longest rows.
 type Column struct{ Name, Type string }
 
 func columnsOf(n parquet.Node) []Column {
-	out := make([]Column, 0, len(n.Fields()))
-	for _, f := range n.Fields() {
-		out = append(out, Column{f.Name(), typeOf(f)})
-	}
-	return out
+	return list.Of(n.Fields(), func(f parquet.Field) Column { return Column{f.Name(), typeOf(f)} })
 }
 
 func typeOf(n parquet.Node) string {
@@ -153,10 +150,7 @@ func typeOf(n parquet.Node) string {
 			return "list<" + typeOf(n.Fields()[0].Fields()[0]) + ">"
 		}
 	}
-	var inner []string
-	for _, c := range columnsOf(n) {
-		inner = append(inner, c.Name+": "+c.Type)
-	}
+	inner := list.Of(columnsOf(n), func(c Column) string { return c.Name + ": " + c.Type })
 	return "struct<" + strings.Join(inner, ", ") + ">"
 }
 

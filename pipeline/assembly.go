@@ -25,9 +25,10 @@ func (s *session) content(p *plan, parts []string, made *reports.Set, told *Summ
 	if err != nil {
 		return nil, err
 	}
+	m := corpus.Manifest{Configuration: config, ConfigurationSHA256: finish.Digest(config), Inputs: s.manifestInputs(p), Funnel: p.Funnel}
 	c := &finish.Content{
-		Parts: parts, Configuration: config, ConfigurationSHA256: finish.Digest(config), Inputs: s.manifestInputs(p), Funnel: p.Funnel,
-		Bank: s.protect.State, Given: s.day.heldOutDigests(), Reports: made.Files(), Card: s.card(p, made, pairs),
+		Assembly: corpus.Assembly{Parts: parts, Manifest: m, Card: s.card(p, made, pairs)},
+		Bank:     s.protect.State, Given: s.day.heldOutDigests(), Reports: made.Files(),
 	}
 	if s.earlier != nil {
 		w, withdrawErr := finish.Withdraw(s.earlier, s.protect.State, s.protect.Guard(corpus.SplitTrain))

@@ -99,7 +99,7 @@ func TestSourceIsKnownByItsManifest(t *testing.T) {
 		if err = finish.InTurn(l.Close, part.Close); err != nil {
 			return err
 		}
-		return to.Assemble(t.Context(), &finish.Content{Parts: []string{work}, Configuration: []byte("{}"), Card: corpus.Card{Title: "Nothing", License: "other"}})
+		return to.Assemble(t.Context(), &finish.Content{Assembly: corpus.Assembly{Parts: []string{work}, Manifest: corpus.Manifest{Configuration: []byte("{}")}, Card: corpus.Card{Title: "Nothing", License: "other"}}})
 	})
 	if err != nil {
 		t.Fatal(err)

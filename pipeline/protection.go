@@ -10,6 +10,7 @@ import (
 
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/guard"
+	"github.com/trajectory-arena/arena/internal/list"
 	"github.com/trajectory-arena/arena/pipeline/finish"
 )
 
@@ -104,11 +105,7 @@ func (d *Day) split(ctx context.Context, src Sources, prior *guard.State, cfg Gu
 }
 
 func (p *Protection) place(ps *Problems) {
-	p.Pools = make([]guard.Pool, len(ps.All))
-	p.Clusters = make([]string, len(ps.All))
-	for i, spec := range ps.Specs {
-		p.Pools[i], p.Clusters[i] = p.State.Pool(spec), p.State.ClusterID(spec)
-	}
+	p.Pools, p.Clusters = list.Of(ps.Specs, p.State.Pool), list.Of(ps.Specs, p.State.ClusterID)
 }
 
 func (p *Protection) protected(ps *Problems, outside []guard.Entry) finish.Protected {

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/internal/list"
 	"github.com/trajectory-arena/arena/pipeline/choose"
 	"github.com/trajectory-arena/arena/pipeline/finish"
 	"github.com/trajectory-arena/arena/pipeline/reports"
@@ -86,9 +87,7 @@ func (s *session) summary(p *plan) *Summary {
 	if slices.ContainsFunc(p.Funnel, func(st corpus.Stage) bool { return st.Dropped[reasonTop] > 0 }) {
 		out.Top = s.Config.Select.Top
 	}
-	for _, at := range p.Cut {
-		out.CutFiles = append(out.CutFiles, s.inputs[at[0]].files[at[1]].Title())
-	}
+	out.CutFiles = list.Of(p.Cut, func(at [2]int) string { return s.inputs[at[0]].files[at[1]].Title() })
 	return out
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/internal/cursor"
+	"github.com/trajectory-arena/arena/internal/list"
 )
 
 // The roles of a message.
@@ -155,11 +156,7 @@ func Marshal(v any) (string, error) {
 
 // Tools gives the definitions of a harness as rows store them.
 func Tools(h arena.Harness) []string {
-	out := make([]string, len(h.Tools))
-	for i, t := range h.Tools {
-		out[i] = string(t)
-	}
-	return out
+	return list.Of(h.Tools, func(t arena.Raw) string { return string(t) })
 }
 
 // Rename gives calls whose id must not be published another, in the calls and

@@ -4,6 +4,7 @@ import (
 	"reflect"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/internal/list"
 )
 
 // Attempt is a row of tables/attempts.parquet: one attempt that was read, or
@@ -195,13 +196,11 @@ func VerdictOf(a *Attempt, s *arena.Structure) *Verdict {
 	row := &Verdict{
 		TraceID: a.TraceID, RecordSHA256: a.RecordSHA256, Keep: s.Keep, Axis: string(s.Axis),
 		Confidence: s.Confidence, Adaptivity: s.Adaptivity, Reasons: s.Reasons, RichnessV1: s.RichnessV1, RichnessV2: s.RichnessV2,
-		Checks: make([]CheckVerdict, 0, len(s.Verdicts)), Features: make([]Feature, 0, len(s.Features)),
+		Features: make([]Feature, 0, len(s.Features)),
 	}
-	for _, v := range s.Verdicts {
-		row.Checks = append(row.Checks, CheckVerdict{
-			Check: v.Check, Keep: v.Decision == arena.Keep, Reason: v.Reason, Value: v.Value, Limit: v.Limit,
-		})
-	}
+	row.Checks = list.Of(s.Verdicts, func(v arena.Verdict) CheckVerdict {
+		return CheckVerdict{Check: v.Check, Keep: v.Decision == arena.Keep, Reason: v.Reason, Value: v.Value, Limit: v.Limit}
+	})
 	for _, f := range s.Features {
 		if Finite(f.Value) != nil {
 			row.Features = append(row.Features, Feature{Name: f.Name, Value: f.Value})
@@ -217,8 +216,6 @@ func JudgementOf(a *Attempt, j *arena.Judgement, factor *float64) *Judgement {
 		Multiplier: factor, Gates: j.Gates, Model: j.Model, PromptSHA256: j.PromptSHA256,
 		PromptTokens: int64(j.PromptTokens), CompletionTokens: int64(j.CompletionTokens), CostUSD: j.CostUSD, Detail: j.Detail,
 	}
-	for _, s := range j.Spans {
-		row.Spans = append(row.Spans, Span{Gate: int64(s.Gate), Step: int64(s.Step), Quote: s.Quote})
-	}
+	row.Spans = list.Of(j.Spans, func(s arena.Span) Span { return Span{Gate: int64(s.Gate), Step: int64(s.Step), Quote: s.Quote} })
 	return row
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpus/chat"
+	"github.com/trajectory-arena/arena/internal/list"
 )
 
 // TurnsIn gives the messages of a row as turns: the system prompt and what the
@@ -55,11 +56,7 @@ func Request(prompt []Msg) string {
 
 // Gold are the products that the row's problem is graded by.
 func (r *RL) Gold() []string {
-	var ids []string
-	for _, id := range gjson.Get(r.RewardModel.Truth, "reward.#.product_id").Array() {
-		ids = append(ids, id.String())
-	}
-	return ids
+	return list.Of(gjson.Get(r.RewardModel.Truth, "reward.#.product_id").Array(), gjson.Result.String)
 }
 
 // NewSteps makes the stepwise row of an attempt: its assistant messages ms in
@@ -174,9 +171,5 @@ func CountTokens(c Counter, ms []chat.Message, tools []string) int {
 	if _, is := c.(Bytes4); is {
 		return int(estimate(said(turns) + max(0, len(turns)-1)).Tokens)
 	}
-	texts := make([]string, len(turns))
-	for i, t := range turns {
-		texts[i] = t.Content
-	}
-	return c.Count(strings.Join(texts, "\n"))
+	return c.Count(strings.Join(list.Of(turns, func(t Msg) string { return t.Content }), "\n"))
 }

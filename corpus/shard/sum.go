@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/parquet-go/parquet-go"
+
+	"github.com/trajectory-arena/arena/internal/list"
 )
 
 // Sum is what two readings of one file must agree in. It lives within a
@@ -146,11 +148,8 @@ func PointersOf(t reflect.Type, schema *parquet.Schema) Pointers {
 // Of gives the pointers' own values in v, to hold them against what the library
 // makes of them.
 func (ps Pointers) Of(v any) []reflect.Value {
-	s, out := reflect.ValueOf(v).Elem(), make([]reflect.Value, len(ps))
-	for i, p := range ps {
-		out[i] = reflect.ValueOf(s.FieldByIndex(p.index).Interface())
-	}
-	return out
+	s := reflect.ValueOf(v).Elem()
+	return list.Of(ps, func(p pointerField) reflect.Value { return reflect.ValueOf(s.FieldByIndex(p.index).Interface()) })
 }
 
 // Write puts the zeros back into a row that was made of v, and the nils back

@@ -13,6 +13,7 @@ import (
 	"github.com/goccy/go-yaml"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/internal/list"
 	"github.com/trajectory-arena/arena/judges/outcome"
 )
 
@@ -90,10 +91,7 @@ func Parse(b []byte) (Weights, error) {
 	if err := yaml.Unmarshal(b, &w); err != nil {
 		return nil, fmt.Errorf("read reward preset: %w", err)
 	}
-	names := make([]string, 0, len(Parts()))
-	for _, p := range Parts() {
-		names = append(names, p.Name)
-	}
+	names := list.Of(Parts(), func(p Part) string { return p.Name })
 	for name, v := range w {
 		if !slices.Contains(names, name) {
 			return nil, fmt.Errorf("read reward preset: there is no part %q; the parts are %s", name, strings.Join(names, ", "))

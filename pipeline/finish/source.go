@@ -19,6 +19,7 @@ import (
 	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/guard/minhash"
 	text "github.com/trajectory-arena/arena/guard/rows"
+	"github.com/trajectory-arena/arena/internal/list"
 	"github.com/trajectory-arena/arena/traces"
 )
 
@@ -216,9 +217,5 @@ func CandidateOf(r *rows.SFT, ms []chat.Message, tools []string) guard.Candidate
 
 // ToolTexts are the texts in definitions of tools.
 func ToolTexts(tools []string) []string {
-	out := make([]string, len(tools))
-	for i, tool := range tools {
-		out[i] = text.Leaves(gjson.Parse(tool))
-	}
-	return out
+	return list.Of(tools, func(tool string) string { return text.Leaves(gjson.Parse(tool)) })
 }

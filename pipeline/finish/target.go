@@ -28,13 +28,8 @@ type Target struct {
 
 // Content is what a corpus is put together from.
 type Content struct {
-	// Parts are the folders of finished parts, in the order of their shards.
-	Parts []string
-	// Configuration decides with Inputs what the corpus holds; it is JSON.
-	Configuration       []byte
-	ConfigurationSHA256 string
-	Inputs              []corpus.Input
-	Funnel              []corpus.Stage
+	// Assembly lacks what the target says, and the files of bank and reports.
+	corpus.Assembly
 	// Bank pins the split; nil where nothing does. Given name the held-out files of
 	// the run, as Keeps takes them.
 	Bank  *guard.State
@@ -42,7 +37,6 @@ type Content struct {
 	// Reports are written as JSON, Pages as they are, both into reports by name.
 	Reports map[string]any
 	Pages   map[string][]byte
-	Card    corpus.Card
 }
 
 // Tags are those of every card.
@@ -75,10 +69,8 @@ func (t *Target) Assemble(ctx context.Context, c *Content) error {
 	if err := Keeps(t.FS, t.Out, c.Bank, c.Given); err != nil {
 		return err
 	}
-	a := corpus.Assembly{Parts: c.Parts, Extra: map[string][]byte{}, Redact: t.Redact, Card: c.Card, Manifest: corpus.Manifest{
-		Pipeline: t.Version, Configuration: c.Configuration, ConfigurationSHA256: c.ConfigurationSHA256, Inputs: c.Inputs, Funnel: c.Funnel,
-	}}
-	a.Card.License = cmp.Or(t.License, c.Card.License)
+	a := c.Assembly
+	a.Extra, a.Redact, a.Manifest.Pipeline, a.Card.License = map[string][]byte{}, t.Redact, t.Version, cmp.Or(t.License, c.Card.License)
 	if c.Bank != nil {
 		a.Extra[corpus.BankName] = c.Bank.Encode()
 	}

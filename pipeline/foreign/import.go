@@ -146,10 +146,9 @@ func (w *writer) assemble(ctx context.Context, work string, in *reader, known *f
 		return nil, err
 	}
 	config := w.configuration(known.Bank)
-	return s, w.Assemble(ctx, &finish.Content{
-		Bank: bank, Given: known.Given,
-		Parts: []string{work}, Configuration: config, ConfigurationSHA256: finish.Digest(config), Inputs: in.inputs, Funnel: counts, Card: w.card(known.Bank),
-	})
+	m := corpus.Manifest{Configuration: config, ConfigurationSHA256: finish.Digest(config), Inputs: in.inputs, Funnel: counts}
+	made := corpus.Assembly{Parts: []string{work}, Manifest: m, Card: w.card(known.Bank)}
+	return s, w.Assemble(ctx, &finish.Content{Assembly: made, Bank: bank, Given: known.Given})
 }
 
 // bank is what was held out, beside the requests of the rows; nil where nothing

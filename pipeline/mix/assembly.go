@@ -11,6 +11,7 @@ import (
 	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/internal/asjson"
 	"github.com/trajectory-arena/arena/internal/digest"
+	"github.com/trajectory-arena/arena/internal/list"
 	"github.com/trajectory-arena/arena/pipeline/finish"
 )
 
@@ -19,19 +20,15 @@ func (w *mixer) assemble(ctx context.Context, r *Report, all []*portion, ledger 
 	if err := w.adopt(all); err != nil {
 		return err
 	}
-	c := finish.Content{
-		Parts: []string{ledger}, Configuration: config, ConfigurationSHA256: digest.SHA256(config), Funnel: r.Funnel,
-		Bank: w.bank, Given: w.given, Reports: map[string]any{"mix.json": r}, Card: w.card(r, all),
-	}
-	for _, s := range w.sources {
-		c.Inputs = append(c.Inputs, s.Input("corpus manifest"))
-	}
-	for _, m := range all {
-		if m.part != "" {
-			c.Parts = append(c.Parts, m.part)
+	m, parts := corpus.Manifest{Configuration: config, ConfigurationSHA256: digest.SHA256(config), Funnel: r.Funnel}, []string{ledger}
+	m.Inputs = list.Of(w.sources, func(s *source) corpus.Input { return s.Input("corpus manifest") })
+	for _, p := range all {
+		if p.part != "" {
+			parts = append(parts, p.part)
 		}
 	}
-	return w.Assemble(ctx, &c)
+	made := corpus.Assembly{Parts: parts, Manifest: m, Card: w.card(r, all)}
+	return w.Assemble(ctx, &finish.Content{Assembly: made, Bank: w.bank, Given: w.given, Reports: map[string]any{"mix.json": r}})
 }
 
 func (w *mixer) adopt(all []*portion) error {
@@ -83,9 +80,7 @@ func (w *mixer) configuration() []byte {
 	protected := asjson.Bytes(w.protection.Guard(corpus.SplitTrain).Bank())
 	m := mixture{PerProblem: w.Config.PerProblem, PerAgent: w.Config.PerAgent, Near: w.Config.Near, Where: w.Config.Where,
 		Protected: digest.SHA256(protected), Hotkeys: w.Redact.Hotkeys()}
-	for _, s := range w.sources {
-		m.Sources = append(m.Sources, weighed{s.SHA256, s.weight})
-	}
+	m.Sources = list.Of(w.sources, func(s *source) weighed { return weighed{s.SHA256, s.weight} })
 	return asjson.Bytes(map[string]any{"mix": m})
 }
 

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/internal/list"
 	"github.com/trajectory-arena/arena/pipeline/choose"
 )
 
@@ -99,11 +100,13 @@ func (r *Report) Rows() map[string]int64 {
 	return out
 }
 
-// steps are the stages of a mixture with the reasons that each drops for.
-var steps = []struct {
+type step struct {
 	stage   string
 	reasons []string
-}{
+}
+
+// steps are the stages of a mixture with the reasons that each drops for.
+var steps = []step{
 	{"select", []string{reasonUnselected}},
 	{"guard", []string{reasonProtected, reasonEval, reasonLeak}},
 	{"dedup", []string{choose.ReasonCopy, choose.ReasonNear}},
@@ -112,10 +115,7 @@ var steps = []struct {
 }
 
 func funnel(all []*portion) ([]corpus.Stage, error) {
-	stages := make([]string, len(steps))
-	for i, step := range steps {
-		stages[i] = step.stage
-	}
+	stages := list.Of(steps, func(s step) string { return s.stage })
 	var fates []choose.Fate
 	for _, m := range all {
 		for i := range m.entries {

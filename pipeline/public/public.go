@@ -174,11 +174,11 @@ func (w *work) assemble(ctx context.Context, dir string) error {
 			given = append(given, f.SHA256) // an earlier publication of it is guarded by no more
 		}
 	}
-	return w.Assemble(ctx, &finish.Content{
-		Parts: []string{dir}, Configuration: config, ConfigurationSHA256: digest.SHA256(config), Inputs: inputs, Given: given,
+	return w.Assemble(ctx, &finish.Content{Given: given, Assembly: corpus.Assembly{
+		Parts: []string{dir}, Manifest: corpus.Manifest{Configuration: config, ConfigurationSHA256: digest.SHA256(config), Inputs: inputs},
 		Card: corpus.Card{
 			Title: "Agent trajectories", License: license, Default: w.counts[0].Config, Tags: finish.ShoppingTags,
 			Sections: []corpus.Section{w.figures.Section(), w.about(), carried},
 		},
-	})
+	}})
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/trajectory-arena/arena/corpus/chat"
 	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/filters/checks"
+	"github.com/trajectory-arena/arena/internal/list"
 	"github.com/trajectory-arena/arena/pipeline/choose"
 	"github.com/trajectory-arena/arena/pipeline/finish"
 )
@@ -29,10 +30,7 @@ func (w *work) open() error {
 			return err
 		}
 	}
-	opened := make([]*finish.Source, len(w.sources))
-	for i, s := range w.sources {
-		opened[i] = s.Source
-	}
+	opened := list.Of(w.sources, func(s *source) *finish.Source { return s.Source })
 	var err error
 	if w.protection, err = protect(opened, w.in.HeldOut); err != nil || !w.recipe.Teacher {
 		return err

@@ -14,6 +14,7 @@ import (
 	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/internal/asjson"
 	"github.com/trajectory-arena/arena/internal/digest"
+	"github.com/trajectory-arena/arena/internal/list"
 	"github.com/trajectory-arena/arena/judges/steps"
 	"github.com/trajectory-arena/arena/pipeline/choose"
 	"github.com/trajectory-arena/arena/pipeline/finish"
@@ -171,11 +172,9 @@ func (w *work) rowsManifest(rows string) (*corpus.Manifest, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &corpus.Manifest{Pipeline: w.Version}
-	for _, f := range files {
-		m.Files = append(m.Files, corpus.FileEntry{Config: f.Config, Profile: f.Profile, Split: f.Split, Path: f.Path, Rows: &f.Rows, Bytes: f.Bytes, SHA256: f.SHA256})
-	}
-	return m, nil
+	return &corpus.Manifest{Pipeline: w.Version, Files: list.Of(files, func(f corpus.PartFile) corpus.FileEntry {
+		return corpus.FileEntry{Config: f.Config, Profile: f.Profile, Split: f.Split, Path: f.Path, Rows: &f.Rows, Bytes: f.Bytes, SHA256: f.SHA256}
+	})}, nil
 }
 
 func (w *work) assemble(ctx context.Context, parts []string) error {
@@ -183,24 +182,21 @@ func (w *work) assemble(ctx context.Context, parts []string) error {
 	config := asjson.Bytes(map[string]any{"recipe": r.Name, "sampling": r.Sampling, "min_reward": r.MinReward, "corpus_share": r.CorpusShare, "voucher_times": r.VoucherTimes})
 	reports := map[string]any{"recipe.json": w.report}
 	maps.Copy(reports, w.in.Reports)
-	c := finish.Content{
-		Parts: parts, Configuration: config, ConfigurationSHA256: digest.SHA256(config), Bank: w.protection.bank, Given: w.protection.given, Reports: reports,
-		Card: corpus.Card{
-			Title: "Shopping agents: data of stage " + w.recipe.Name, Default: w.recipe.Profile, Tags: finish.ShoppingTags, Uses: export.Uses(),
-			Sections: []corpus.Section{
-				{Heading: "What this is", Body: w.about()},
-				{Heading: "Held-out protection", Body: w.report.Proof.text()},
-			},
-		},
-	}
-	var err error
-	if c.Funnel, err = w.funnel(); err != nil {
+	funnel, err := w.funnel()
+	if err != nil {
 		return err
 	}
-	for _, s := range w.sources {
-		c.Inputs = append(c.Inputs, s.Input(s.count.Source+" manifest"))
+	m := corpus.Manifest{Configuration: config, ConfigurationSHA256: digest.SHA256(config), Funnel: funnel}
+	m.Inputs = list.Of(w.sources, func(s *source) corpus.Input { return s.Input(s.count.Source + " manifest") })
+	card := corpus.Card{
+		Title: "Shopping agents: data of stage " + w.recipe.Name, Default: w.recipe.Profile, Tags: finish.ShoppingTags, Uses: export.Uses(),
+		Sections: []corpus.Section{
+			{Heading: "What this is", Body: w.about()},
+			{Heading: "Held-out protection", Body: w.report.Proof.text()},
+		},
 	}
-	return w.Assemble(ctx, &c)
+	made := corpus.Assembly{Parts: parts, Manifest: m, Card: card}
+	return w.Assemble(ctx, &finish.Content{Assembly: made, Bank: w.protection.bank, Given: w.protection.given, Reports: reports})
 }
 
 func (w *work) about() string {

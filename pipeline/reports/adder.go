@@ -11,6 +11,7 @@ import (
 	"github.com/trajectory-arena/arena/filters/evidence"
 	"github.com/trajectory-arena/arena/filters/habits"
 	"github.com/trajectory-arena/arena/guard"
+	"github.com/trajectory-arena/arena/internal/list"
 	"github.com/trajectory-arena/arena/judges/frames"
 	"github.com/trajectory-arena/arena/judges/multiplier"
 	"github.com/trajectory-arena/arena/judges/probe"
@@ -189,9 +190,5 @@ func (a *Adder) probes(every int, apart []probe.Summary) *Probes {
 	if len(a.shifts) == 0 {
 		return nil
 	}
-	r := &Probes{Every: every}
-	for _, p := range probe.All() {
-		r.Probes = append(r.Probes, probe.Summarise(p.Name, a.shifts[p.Name]))
-	}
-	return r
+	return &Probes{every, list.Of(probe.All(), func(p probe.Probe) probe.Summary { return probe.Summarise(p.Name, a.shifts[p.Name]) })}
 }

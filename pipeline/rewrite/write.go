@@ -57,10 +57,11 @@ func (w *work) assemble(ctx context.Context, part string) error {
 	if err != nil {
 		return err
 	}
+	m := corpus.Manifest{Configuration: config, ConfigurationSHA256: digest.SHA256(config), Inputs: []corpus.Input{w.source.Input("corpus manifest")}, Funnel: funnel}
+	card := corpus.Card{Title: "Rewritten attempts of programs", Default: "sft", Tags: finish.ShoppingTags, Sections: []corpus.Section{{Heading: "What this is", Body: w.report.About()}}}
 	return w.Assemble(ctx, &finish.Content{
-		Parts: []string{part}, Configuration: config, ConfigurationSHA256: digest.SHA256(config), Bank: w.bank, Given: w.source.Given(),
-		Inputs: []corpus.Input{w.source.Input("corpus manifest")}, Funnel: funnel, Reports: map[string]any{"rewriting.json": &w.report},
-		Card: corpus.Card{Title: "Rewritten attempts of programs", Default: "sft", Tags: finish.ShoppingTags, Sections: []corpus.Section{{Heading: "What this is", Body: w.report.About()}}},
+		Assembly: corpus.Assembly{Parts: []string{part}, Manifest: m, Card: card},
+		Bank:     w.bank, Given: w.source.Given(), Reports: map[string]any{"rewriting.json": &w.report},
 	})
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/trajectory-arena/arena/internal/list"
 	"github.com/trajectory-arena/arena/internal/text"
 	"github.com/trajectory-arena/arena/judges/agreement"
 )
@@ -70,10 +71,7 @@ func printPair(w io.Writer, p *agreement.Pair) {
 		printFigure(w, fmt.Sprintf("precision at %v (%d of %d)", x.Threshold, x.Above, x.N), x.Precision)
 		printFigure(w, "recall", x.Recall)
 	}
-	heads := make([]string, len(p.Levels))
-	for i, l := range p.Levels {
-		heads[i] = fmt.Sprint(l)
-	}
+	heads := list.Of(p.Levels, func(l float64) string { return fmt.Sprint(l) })
 	fmt.Fprintf(w, "\n%s \\ %s\t%s\t\n", text.Line(p.A), text.Line(p.B), strings.Join(heads, "\t"))
 	for i, row := range p.Confusion {
 		fmt.Fprint(w, heads[i])

@@ -65,10 +65,7 @@ func (f *filterFlags) run(c *cobra.Command, s *cli.Streams, days []string) error
 	case f.reweight:
 		answer = day.reweight
 	}
-	if err := cli.WriteWhole(s, f.Out, func(w io.Writer) error { return answer(c.Context(), w, days) }); err != nil {
-		return err
-	}
-	return day.Unread.Within(f.Reading.MaxUnreadable)
+	return day.Write(func(w io.Writer) error { return answer(c.Context(), w, days) })
 }
 
 // filter builds the filter from the configuration of a build, over which the

@@ -15,6 +15,7 @@ import (
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
 	"github.com/trajectory-arena/arena/cmd/arena/instrument"
 	"github.com/trajectory-arena/arena/filters"
+	"github.com/trajectory-arena/arena/internal/list"
 	"github.com/trajectory-arena/arena/judges/judgements"
 	"github.com/trajectory-arena/arena/judges/ledger"
 	"github.com/trajectory-arena/arena/judges/llm"
@@ -66,7 +67,7 @@ func (d *judgeDay) lines(ctx context.Context, days []string) error {
 	if err := tally.verdict(d.MaxUnscored); err != nil {
 		return err
 	}
-	return d.Unread.Within(d.Reading.MaxUnreadable)
+	return d.Unread.Tally.Within(d.Reading.MaxUnreadable)
 }
 
 func (d *judgeDay) inOrder(ctx context.Context, days []string, tally *judgeTally, w io.Writer) error {
@@ -180,11 +181,7 @@ func lowest(all []sampled, n int) []sampled {
 func (d *judgeDay) writeProbes(w io.Writer, shifts [][]probe.Shift) error {
 	all := make([]probe.Summary, len(probe.All()))
 	for i, p := range probe.All() {
-		var of []probe.Shift
-		for _, s := range shifts {
-			of = append(of, s[i])
-		}
-		all[i] = probe.Summarise(p.Name, of)
+		all[i] = probe.Summarise(p.Name, list.Of(shifts, func(s []probe.Shift) probe.Shift { return s[i] }))
 	}
 	if lifted := probe.Lifted(all); lifted != "" {
 		fmt.Fprintf(d.Streams.Err, "warning: %s\n", lifted)

@@ -55,19 +55,15 @@ func newBankAdd(s *cli.Streams) *cobra.Command {
 
 func newBankRotate(s *cli.Streams) *cobra.Command {
 	f := bankFlags{}
-	c := &cobra.Command{
-		Use:   "rotate --to POOL IDS…",
-		Short: "Move problems and their clusters on to a more protected pool",
-		Args: func(_ *cobra.Command, ids []string) error {
-			if len(ids)+len(f.release) == 0 {
-				return cli.Usage(errors.New("no problem is named"), "name the problems that move, or --release one that is opened again")
-			}
-			return nil
-		},
-		RunE: func(_ *cobra.Command, ids []string) error {
-			return f.change(s, func(r *guard.Rotation) ([]guard.Rotated, error) { return r.Rotate(append(ids, f.release...), f.move()) })
-		},
+	takes := func(_ *cobra.Command, ids []string) error {
+		if len(ids)+len(f.release) == 0 {
+			return cli.Usage(errors.New("no problem is named"), "name the problems that move, or --release one that is opened again")
+		}
+		return nil
 	}
+	c := cli.Command("rotate --to POOL IDS…", "Move problems and their clusters on to a more protected pool", takes, func(_ *cobra.Command, ids []string) error {
+		return f.change(s, func(r *guard.Rotation) ([]guard.Rotated, error) { return r.Rotate(append(ids, f.release...), f.move()) })
+	})
 	f.register(c, true)
 	c.Flags().StringVar(&f.pool, "to", "", "held-out or never-touch; open with --release")
 	c.Flags().StringArrayVar(&f.release, "release", nil, "problem that is held out no more, with --to open; may be repeated")

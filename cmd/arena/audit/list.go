@@ -48,24 +48,20 @@ var catalogues = map[string]func(io.Writer){
 // NewList makes `arena list`.
 func NewList(s *cli.Streams) *cobra.Command {
 	names := []string{"filters", "formats", "judges", "profiles", "reasons"}
-	return &cobra.Command{
-		Use:       "list " + strings.Join(names, "|") + " [PROFILE]",
-		Short:     "List checks, formats that are read, judges, export formats, or the reasons why rows are left out",
-		ValidArgs: names,
-		Args:      cli.Takes(1, 2),
-		RunE: func(_ *cobra.Command, args []string) error {
-			list := catalogues[args[0]]
-			if list == nil {
-				return cli.Usage(fmt.Errorf("list %q", args[0]), "there are "+strings.Join(names, ", "))
-			}
-			if len(args) == 2 {
-				return blocks(s.Out, args[0], args[1])
-			}
-			t := tabwriter.NewWriter(s.Out, 0, 0, 2, ' ', 0)
-			list(t)
-			return t.Flush()
-		},
-	}
+	c := cli.Command("list "+strings.Join(names, "|")+" [PROFILE]", "List checks, formats that are read, judges, export formats, or the reasons why rows are left out", cli.Takes(1, 2), func(_ *cobra.Command, args []string) error {
+		list := catalogues[args[0]]
+		if list == nil {
+			return cli.Usage(fmt.Errorf("list %q", args[0]), "there are "+strings.Join(names, ", "))
+		}
+		if len(args) == 2 {
+			return blocks(s.Out, args[0], args[1])
+		}
+		t := tabwriter.NewWriter(s.Out, 0, 0, 2, ' ', 0)
+		list(t)
+		return t.Flush()
+	})
+	c.ValidArgs = names
+	return c
 }
 
 // blocks prints what to paste into the trainers of a profile.

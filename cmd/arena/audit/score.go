@@ -62,7 +62,7 @@ func (r *scoreRun) lines(ctx context.Context, days []string, titles outcome.Titl
 		return err
 	}
 	defer r.day.Close() //nolint:errcheck // only read
-	err := cli.WriteWhole(r.Streams, r.flags.Out, func(w io.Writer) error {
+	return r.Write(func(w io.Writer) error {
 		all, bad := cli.Scanned(ctx, &r.Scan, r.day.Inputs, r.attempt)
 		if bad != nil {
 			return bad
@@ -77,10 +77,6 @@ func (r *scoreRun) lines(ctx context.Context, days []string, titles outcome.Titl
 		}
 		return nil
 	})
-	if err != nil {
-		return err
-	}
-	return r.Unread.Within(r.Reading.MaxUnreadable)
 }
 
 func (r *scoreRun) open(ctx context.Context, days []string, titles outcome.Titles) error {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
 	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/internal/list"
 	"github.com/trajectory-arena/arena/pipeline/choose"
 	"github.com/trajectory-arena/arena/pipeline/finish"
 	"github.com/trajectory-arena/arena/pipeline/mix"
@@ -72,7 +73,7 @@ func (f *mixFlags) run(ctx context.Context, s *cli.Streams, args []string) error
 
 func (f *mixFlags) write(ctx context.Context, s *cli.Streams) error {
 	// Each source is read three times, once to verify it: from a bucket a copy is.
-	paths, err := s.Local(ctx, folders(f.Sources)...)
+	paths, err := s.Local(ctx, f.folders()...)
 	if err != nil {
 		return err
 	}
@@ -80,7 +81,7 @@ func (f *mixFlags) write(ctx context.Context, s *cli.Streams) error {
 		f.Sources[i].Dir = path
 	}
 	progress := cli.Noise{Quiet: f.quiet}.Progress(s)
-	f.FS = cli.Watched(corpus.Disk{}, folders(f.Sources), progress.Reading("mix", 0))
+	f.FS = cli.Watched(corpus.Disk{}, f.folders(), progress.Reading("mix", 0))
 	report, err := f.Run(ctx)
 	progress.Done()
 	if report != nil && (err != nil || !f.quiet) {
@@ -92,12 +93,8 @@ func (f *mixFlags) write(ctx context.Context, s *cli.Streams) error {
 	return cli.Otherwise(err, "nothing was written: mend the cause and run the same command again")
 }
 
-func folders(sources []mix.Source) []string {
-	out := make([]string, len(sources))
-	for i, s := range sources {
-		out[i] = s.Dir
-	}
-	return out
+func (f *mixFlags) folders() []string {
+	return list.Of(f.Sources, func(s mix.Source) string { return s.Dir })
 }
 
 // weighedCorpora reads arguments such as monday:0.5. Without any weight all of the

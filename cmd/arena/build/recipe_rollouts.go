@@ -89,7 +89,7 @@ func (f *recipeFlags) build(c *cobra.Command, run, name string, of recipe.Recipe
 		return "", cli.Failed(err, "a run is a folder that `arena eval` finished; the command that began it goes on with it")
 	}
 	b := &buildFlags{streams: f.streams}
-	as := &cobra.Command{}
+	as := cli.Command("build", "", nil, nil)
 	b.register(as)
 	b.Settings, b.noisy.Quiet, b.workers = f.Settings, f.eval.Quiet, f.workers
 	b.target.Name, b.work = filepath.Join(f.work, name), filepath.Join(f.work, name+".work")

@@ -187,7 +187,7 @@ func readPlan(path string) (*plan, error) {
 // with lets do have the run that was planned, as buildFlags.with has it. asks is the
 // shard whose part of the judge's limits it has.
 func (p *plan) with(ctx context.Context, f *buildFlags, work string, noisy cli.Noise, asks pipeline.Shard, do func(*pipeline.Run) error) error {
-	c := &cobra.Command{Use: "build"}
+	c := cli.Command("build", "", nil, nil)
 	f.register(c)
 	if err := c.ParseFlags(p.Flags); err != nil {
 		return cli.Usage(fmt.Errorf("read plan: %w", err), "plan again: it was made by another program")

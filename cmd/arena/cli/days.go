@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -79,6 +80,15 @@ func Scanned[T any](ctx context.Context, d *Scan, inputs []traces.Input, work fu
 		d.Unread.Tell(d.Streams.Err)
 	}
 	return all, nil
+}
+
+// Write writes a file as WriteWhole does, and refuses days of which too much could not
+// be read.
+func (d *Scan) Write(write func(io.Writer) error) error {
+	if err := WriteWhole(d.Streams, d.Out, write); err != nil {
+		return err
+	}
+	return d.Unread.Tally.Within(d.Reading.MaxUnreadable)
 }
 
 // Options are how the attempts are read.

@@ -145,7 +145,7 @@ func UnknownCommand(c *cobra.Command, args []string) error {
 // Command makes a command: how it is typed, what it does in one line, which arguments it
 // takes, and what runs it.
 func Command(use, short string, takes cobra.PositionalArgs, run func(*cobra.Command, []string) error) *cobra.Command {
-	return &cobra.Command{Use: use, Short: short, Args: takes, RunE: run}
+	return &cobra.Command{Use: use, Short: short, Args: takes, RunE: run, Annotations: map[string]string{}}
 }
 
 // Family makes a command that does nothing but hold others.

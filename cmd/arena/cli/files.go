@@ -59,11 +59,11 @@ func Replaces(c *cobra.Command, flags ...string) { note(c, noteReplaces, flags) 
 func Stages(c *cobra.Command, flags ...string) { note(c, noteStages, flags) }
 
 // ReadsDays notes that the arguments of c are days.
-func ReadsDays(c *cobra.Command) { noteArguments(c, noteDays) }
+func ReadsDays(c *cobra.Command) { c.Annotations[noteReads] = noteDays }
 
 // ReadsFiles notes that the arguments of c are files or folders, corpora with a
 // weight among them.
-func ReadsFiles(c *cobra.Command) { noteArguments(c, noteFiles) }
+func ReadsFiles(c *cobra.Command) { c.Annotations[noteReads] = noteFiles }
 
 func note(c *cobra.Command, key string, flags []string) {
 	for _, name := range flags {
@@ -71,13 +71,6 @@ func note(c *cobra.Command, key string, flags []string) {
 			panic(err) // a flag that is not declared is a mistake in the program
 		}
 	}
-}
-
-func noteArguments(c *cobra.Command, kind string) {
-	if c.Annotations == nil {
-		c.Annotations = map[string]string{}
-	}
-	c.Annotations[noteReads] = kind
 }
 
 // given are the paths that the user gave c: those of its flags that are noted

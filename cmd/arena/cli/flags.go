@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/trajectory-arena/arena/internal/list"
 	"github.com/trajectory-arena/arena/internal/text"
 )
 
@@ -56,10 +57,7 @@ func Share(c *cobra.Command, to *float64, name, doc string) {
 // Choice adds a flag for one of a few words, as usual the one that *to has; shells
 // complete them.
 func Choice[T ~string](c *cobra.Command, to *T, name string, words []T, doc string) {
-	var all []string
-	for _, w := range words {
-		all = append(all, string(w))
-	}
+	all := list.Of(words, func(w T) string { return string(w) })
 	c.Flags().Var(oneOf(to, all), name, doc)
 	if err := c.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(all, cobra.ShellCompDirectiveNoFileComp)); err != nil {
 		panic(err) // two flags of one name are a mistake in the program
@@ -95,9 +93,6 @@ func Group(c *cobra.Command, heading string, register func(*cobra.Command)) {
 	before := map[string]bool{}
 	c.Flags().VisitAll(func(f *pflag.Flag) { before[f.Name] = true })
 	register(c)
-	if c.Annotations == nil {
-		c.Annotations = map[string]string{}
-	}
 	c.Flags().VisitAll(func(f *pflag.Flag) {
 		if !before[f.Name] {
 			c.Annotations[noteGroup+f.Name] = heading

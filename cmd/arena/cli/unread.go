@@ -25,7 +25,7 @@ const (
 type Unread struct {
 	counts map[traces.Reason]int
 	First  []string
-	tally  traces.Tally
+	Tally  traces.Tally
 	// cut are the inputs that ended early.
 	cut []string
 	// ids are those of a part's attempts; once parts are joined, taken has them all
@@ -58,7 +58,7 @@ func (u *Unread) Join(o Unread) {
 	for reason, n := range o.counts {
 		u.counts[reason] += n
 	}
-	u.tally.Join(o.tally)
+	u.Tally.Join(o.Tally)
 	u.cut = append(u.cut, o.cut...)
 	for _, a := range o.ids {
 		if u.taken.Add(a.id, a.record) {
@@ -73,7 +73,7 @@ func (u *Unread) Tell(w io.Writer) {
 	for _, line := range u.First {
 		fmt.Fprintf(w, "not read: %s\n", line)
 	}
-	if more := u.tally.Faults - len(u.First); more > 0 {
+	if more := u.Tally.Faults - len(u.First); more > 0 {
 		fmt.Fprintf(w, "not read: and %d more\n", more)
 	}
 	for _, reason := range slices.Sorted(maps.Keys(u.counts)) {
@@ -96,15 +96,12 @@ func (u *Unread) Read(ctx context.Context, in *traces.Input, opt traces.Options,
 		u.ids = append(u.ids, identity{item.Trace.ID, item.Trace.RecordSHA256})
 		return attempt(item.Trace)
 	})
-	u.tally.Add(sum)
+	u.Tally.Add(sum)
 	if sum.Cut {
 		u.cut = append(u.cut, in.Title())
 	}
 	return err
 }
-
-// Within is the error of a run that could not read too much.
-func (u *Unread) Within(limit float64) error { return u.tally.Within(limit) }
 
 // Warn says of what was joined what Warn says of a corpus.
 func (u *Unread) Warn(w io.Writer) { Warn(w, u.cut, u.collisions) }

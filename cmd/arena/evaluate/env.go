@@ -179,7 +179,7 @@ func (f *payFlags) run(ctx context.Context, s *cli.Streams, days []string) error
 		return err
 	}
 	d := cli.Scan{DayFlags: &f.DayFlags, Name: "reward", Streams: s, Limits: traces.DefaultLimits()}
-	err = cli.WriteWhole(s, f.Out, func(w io.Writer) error {
+	return d.Write(func(w io.Writer) error {
 		all, bad := cli.Scanned(ctx, &d, inputs, func(ctx context.Context, t *arena.Trace) (environment.Line, error) {
 			line, lost := payer.Trajectory(ctx, t)
 			return line, cli.Otherwise(lost, "titles could not be embedded: start the endpoint, or leave --embeddings out")
@@ -189,10 +189,6 @@ func (f *payFlags) run(ctx context.Context, s *cli.Streams, days []string) error
 		}
 		return f.lines(s, w, all)
 	})
-	if err != nil {
-		return err
-	}
-	return d.Unread.Within(f.Reading.MaxUnreadable)
 }
 
 func (f *payFlags) lines(s *cli.Streams, w io.Writer, all []environment.Line) error {

@@ -18,6 +18,7 @@ import (
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
 	"github.com/trajectory-arena/arena/corpus/export"
 	"github.com/trajectory-arena/arena/internal/atomicfile"
+	"github.com/trajectory-arena/arena/internal/list"
 	"github.com/trajectory-arena/arena/traces"
 	"github.com/trajectory-arena/arena/traces/convert"
 )
@@ -53,11 +54,7 @@ func NewConvert(s *cli.Streams) *cobra.Command {
 }
 
 func formatNames() string {
-	var names []string
-	for _, f := range convert.Formats {
-		names = append(names, string(f))
-	}
-	return strings.Join(names, ", ")
+	return strings.Join(list.Of(convert.Formats, func(f convert.Format) string { return string(f) }), ", ")
 }
 
 func (c *conversion) run(ctx context.Context, s *cli.Streams, in []string) (err error) {
@@ -89,7 +86,7 @@ func (c *conversion) run(ctx context.Context, s *cli.Streams, in []string) (err 
 		}
 		c.unread.Tell(s.Err)
 	}
-	return c.unread.Within(c.reading.MaxUnreadable)
+	return c.unread.Tally.Within(c.reading.MaxUnreadable)
 }
 
 func (c *conversion) each(ctx context.Context, write func(t *arena.Trace, text []byte) error) error {

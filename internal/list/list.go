@@ -1,0 +1,13 @@
+// Package list makes one list of another.
+package list
+
+import "slices"
+
+// Of is what of makes of each of the items, in their order; nil for none.
+func Of[T, U any](items []T, of func(T) U) (out []U) {
+	out = slices.Grow(out, len(items))
+	for _, item := range items {
+		out = append(out, of(item))
+	}
+	return out
+}
