@@ -52,9 +52,11 @@ func (r Raw) Kind() Kind {
 
 // Text is a string's own text, or any other value as it was written.
 func (r Raw) Text() string {
-	var text string
-	if r.Kind() == String && json.Unmarshal([]byte(r), &text) == nil {
-		return text
+	if r.Kind() == String {
+		var text string
+		if json.Unmarshal([]byte(r), &text) == nil {
+			return text
+		}
 	}
 	return string(r)
 }

@@ -3,8 +3,6 @@ package evidence
 import (
 	"slices"
 
-	"github.com/tidwall/gjson"
-
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/internal/cursor"
 )
@@ -147,11 +145,7 @@ func (l *ProxyLog) differs(c *Claim, index int, p *Pad) bool {
 // cutShort reports whether the result is text which ends within a product: a client
 // that cuts what its model reads. The last product is then not shown whole.
 func (c *Claim) cutShort() bool {
-	text := string(c.Call.Result)
-	if c.Call.Result.Kind() == arena.String {
-		text = gjson.Parse(text).Str
-	}
-	return !cursor.Valid(text)
+	return !cursor.Valid(c.Call.Result.Text())
 }
 
 // denied reports whether the answers behind a call are known and none holds the

@@ -40,10 +40,7 @@ type Reply struct {
 
 func readReply(c *arena.ProxyCall, at span, p *Pad) Reply {
 	r := Reply{Call: c, span: at}
-	body := string(c.Response)
-	if c.Response.Kind() == arena.String {
-		body = gjson.Parse(body).Str // a log that keeps the body as text
-	}
+	body := c.Response.Text() // some logs keep the body as text
 	if !strings.HasPrefix(body, "{") {
 		body, r.streamed = streamed(body), true
 	}

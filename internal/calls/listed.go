@@ -5,11 +5,13 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode"
 
 	"github.com/tidwall/gjson"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/internal/cursor"
 	"github.com/trajectory-arena/arena/internal/lenient"
 )
 
@@ -65,46 +67,24 @@ var mendWords = [...]string{RepairQuotes, RepairCommas, RepairLiterals, RepairKe
 // open between values, so that nothing is invented.
 var rules = lenient.Rules{Depth: MaxDepth, Python: true, Close: true}
 
+// strict are cursors for what is JSON as it stands.
+var strict = sync.Pool{New: func() any { return cursor.New("", cursor.Limits{Depth: MaxDepth, StringBytes: math.MaxInt}) }}
+
 // value cuts the first JSON value off s and returns it as valid JSON. A value
 // that is not quite JSON is rewritten.
 func value(s string) (json, rest string, m lenient.Mends, ok bool) {
 	s = strings.TrimLeft(s, " \t\r\n")
-	if end, deep := span(s); end > 0 && deep <= MaxDepth && gjson.Valid(s[:end]) {
-		return s[:end], s[end:], 0, true
+	c, _ := strict.Get().(*cursor.Cursor)
+	defer strict.Put(c)
+	if c.Reset(s); c.Kind() >= arena.String {
+		if json = string(c.Raw()); c.Err() == nil {
+			return json, s[len(json):], 0, true
+		}
 	}
 	if v := rules.Mend(s); v.Complete && gjson.Valid(v.JSON) {
 		return v.JSON, s[v.End:], v.Mends, true
 	}
 	return "", s, 0, false
-}
-
-// span measures the object, list or string that s starts with, and how deep it
-// nests, by strict JSON's rules for strings; 0 where it does not end.
-func span(s string) (end, deep int) {
-	if s == "" || (s[0] != '{' && s[0] != '[' && s[0] != '"') {
-		return 0, 0
-	}
-	open, quoted := 0, false
-	for i := 0; i < len(s); i++ {
-		switch c := s[i]; {
-		case c == '"':
-			quoted = !quoted
-		case quoted:
-			if c == '\\' {
-				i++
-			}
-			continue
-		case c == '{' || c == '[':
-			open++
-			deep = max(deep, open)
-		case c == '}' || c == ']':
-			open--
-		}
-		if open == 0 && !quoted {
-			return i + 1, deep
-		}
-	}
-	return 0, 0
 }
 
 // Recommend is the tool that hands products to the customer.

@@ -34,9 +34,9 @@ type appended struct {
 	syncing sync.Mutex
 }
 
-// append writes b at the end, and says where that was. When it returns, b
+// Append writes b at the end, and says where that was. When it returns, b
 // survives the end of the process; after the next Sync, that of the machine.
-func (a *appended) append(b []byte) (offset int64, err error) {
+func (a *appended) Append(b []byte) (offset int64, err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.lost != nil {

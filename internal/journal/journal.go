@@ -116,7 +116,7 @@ func (j *Journal) Append(k Key, data []byte) (Entry, error) {
 	binary.LittleEndian.PutUint32(b[8:], k.Problem)
 	binary.LittleEndian.PutUint32(b[12:], k.Sample)
 	binary.LittleEndian.PutUint32(b[4:], crc32.Checksum(b[8:], castagnoli))
-	offset, err := j.append(b)
+	offset, err := j.appended.Append(b)
 	return Entry{Key: k, offset: offset, size: uint32(len(b) - headSize)}, err
 }
 
@@ -136,9 +136,10 @@ func (j *Journal) Close() error {
 	return errors.Join(j.appended.Close(), j.enc.Close())
 }
 
-// Lines is an append-only file of lines, for programs of any kind to read. Its
-// methods may be called from any goroutine, and others may read the file at any
-// moment: only its last line may be there in part.
+// Lines is an append-only file of lines, for programs of any kind to read: what is
+// appended ends in its newline and has no other. Its methods may be called from any
+// goroutine, and others may read the file at any moment: only its last line may be
+// there in part.
 type Lines struct {
 	appended
 	path string
@@ -159,7 +160,3 @@ func CreateLines(dir, pattern string) (*Lines, error) {
 
 // Path is the file's.
 func (l *Lines) Path() string { return l.path }
-
-// Append adds a line, which ends in its newline and has no other, and says where
-// it begins. It survives a crash of the machine after the next Sync.
-func (l *Lines) Append(line []byte) (offset int64, err error) { return l.append(line) }

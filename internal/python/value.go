@@ -83,13 +83,12 @@ func (v Value) Get(key string) (Value, bool) {
 // it is not. The receiver is not changed.
 func (v Value) With(key string, to Value) Value {
 	items := slices.Clone(v.Dict)
-	for i := range items {
-		if items[i].Key == key {
-			items[i].Value = to
-			return DictOf(items...)
-		}
+	at := slices.IndexFunc(items, func(it Item) bool { return it.Key == key })
+	if at < 0 {
+		return DictOf(append(items, Item{key, to})...)
 	}
-	return DictOf(append(items, Item{key, to})...)
+	items[at].Value = to
+	return DictOf(items...)
 }
 
 // Without gives a Dict without key.

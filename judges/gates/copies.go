@@ -87,7 +87,7 @@ func runOf(hashes []uint64) (sum uint64) {
 func (c *copies) before(turn int) {
 	for ; c.read < turn; c.read++ {
 		for _, call := range c.turns[c.read].Calls {
-			c.find(textOf(call.Result))
+			c.find(call.Result.Text())
 		}
 	}
 }

@@ -79,7 +79,7 @@ var usageForm = regexp.MustCompile(`(?:^|[^\\])("completion_tokens"[ :]*(-?[0-9]
 // usage reads completion_tokens from a reply that may be whole, cut off, or
 // kept as a string of JSON.
 func usage(reply arena.Raw) (tokens int, quote string, known bool) {
-	text := textOf(reply)
+	text := reply.Text()
 	if n := gjson.Get(text, "usage.completion_tokens"); n.Type == gjson.Number {
 		text = text[:n.Index+len(n.Raw)]
 	} else if cursor.Valid(text) {

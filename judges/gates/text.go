@@ -7,9 +7,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/tidwall/gjson"
-
-	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/internal/text"
 )
 
@@ -56,14 +53,6 @@ const maxQuote = 240
 // clip cuts a passage to maxQuote bytes at a rune's edge.
 func clip(s string) string {
 	return strings.TrimSpace(text.ClipBytes(strings.TrimSpace(s), maxQuote))
-}
-
-// textOf is a JSON string's own text, or any other value as it was written.
-func textOf(r arena.Raw) string {
-	if r.Kind() == arena.String {
-		return gjson.Parse(string(r)).String()
-	}
-	return string(r)
 }
 
 // span is a half-open range of bytes.

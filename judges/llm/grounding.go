@@ -106,7 +106,7 @@ func (v *view) check(b *strings.Builder, turn int) {
 // shownResult is a result as far as a judge is shown it: of a list first the rows
 // that any thinking speaks of, each without the marks of JSON.
 func (v *view) shownResult(result arena.Raw) string {
-	whole := text(result)
+	whole := result.Text()
 	list := gjson.Parse(whole)
 	if len(v.spoken) == 0 || len(whole) <= v.result || !list.IsArray() || !gjson.Valid(whole) {
 		return line(whole, v.result)

@@ -10,8 +10,6 @@ import (
 	"strings"
 	"text/template/parse"
 
-	"github.com/tidwall/gjson"
-
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/internal/digest"
 	"github.com/trajectory-arena/arena/internal/model"
@@ -109,14 +107,6 @@ func block(s string) string {
 
 // line is the first n characters of s on one line.
 func line(s string, n int) string { return strings.ReplaceAll(toNewline.Replace(cut(s, n)), "\n", " ") }
-
-// text is a JSON string's own text, or any other value as it was written.
-func text(r arena.Raw) string {
-	if r.Kind() == arena.String {
-		return gjson.Parse(string(r)).Str
-	}
-	return string(r)
-}
 
 // cut ends s after n characters and says so.
 func cut(s string, n int) string {

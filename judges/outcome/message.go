@@ -60,10 +60,7 @@ func readStep(s *arena.Step, room []call) message {
 
 // arguments are an object, or a string that holds one as JSON.
 func arguments(raw arena.Raw) string {
-	text := string(raw)
-	if raw.Kind() == arena.String {
-		text = gjson.Parse(text).Str
-	}
+	text := raw.Text()
 	if arena.Raw(text).Kind() != arena.Object || raw.Kind() == arena.String && !cursor.Valid(text) {
 		return ""
 	}

@@ -12,7 +12,6 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"slices"
 	"time"
 
 	"github.com/trajectory-arena/arena/internal/webclient"
@@ -116,7 +115,7 @@ func (c *Client) once(ctx context.Context, method, address string, body []byte) 
 		return nil, err
 	}
 	defer res.Body.Close() //nolint:errcheck // only read
-	text, err := whole(res.Body)
+	text, err := io.ReadAll(res.Body)
 	if err == nil && res.StatusCode == http.StatusOK {
 		return text, nil
 	}
@@ -128,26 +127,6 @@ func (c *Client) once(ctx context.Context, method, address string, body []byte) 
 	r.Status = res.StatusCode
 	r.wait, r.asked = webclient.RetryAfter(res.Header, time.Now()) //nolint:forbidigo // a pause is of real time and reaches no data
 	return nil, r
-}
-
-// whole reads a body to its end, piece by piece: one buffer that grows takes several
-// times what an endless body may have.
-func whole(body io.Reader) ([]byte, error) {
-	const size = 1 << 20
-	var pieces [][]byte
-	piece := make([]byte, 0, size)
-	for {
-		n, err := body.Read(piece[len(piece):size])
-		piece = piece[:len(piece)+n]
-		switch {
-		case err == io.EOF:
-			return slices.Concat(append(pieces, piece)...), nil
-		case err != nil:
-			return nil, err
-		case len(piece) == size:
-			pieces, piece = append(pieces, piece), make([]byte, 0, size)
-		}
-	}
 }
 
 // turn waits until the pace allows a request: they are evenly apart, the first
