@@ -10,6 +10,7 @@ import (
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/guard/lexical"
 	"github.com/trajectory-arena/arena/internal/digest"
+	"github.com/trajectory-arena/arena/internal/list"
 	"github.com/trajectory-arena/arena/internal/text"
 )
 
@@ -104,10 +105,7 @@ func (e *Entry) keys() []string {
 // it is graded by (products, titles, options, prices, services in a fixed
 // order), or over its normalised request where it has no reward.
 func SpecHash(p arena.Problem) string {
-	var parts []string
-	for _, r := range p.Rewards {
-		parts = append(parts, rewardKey(r))
-	}
+	parts := list.Of(p.Rewards, rewardKey)
 	slices.Sort(parts)
 	if len(parts) == 0 {
 		parts = []string{"query", normalised(p.Query)}
@@ -116,26 +114,20 @@ func SpecHash(p arena.Problem) string {
 }
 
 func rewardKey(r arena.Reward) string {
-	lines := slices.Concat([]string{"id " + r.ProductID}, prefixed("title ", r.Titles), prefixed("service ", r.Services))
-	for _, o := range r.Attributes {
-		lines = append(lines, "attribute "+o.Key+"="+o.Value)
-	}
-	for _, o := range r.SKUOptions {
-		lines = append(lines, "sku "+o.Key+"="+o.Value)
-	}
-	for _, p := range r.Prices {
-		lines = append(lines, "price "+p.Mode+" "+text.Told(p.Low, "%g", "-")+" "+text.Told(p.High, "%g", "-"))
-	}
-	slices.Sort(lines[1:])
-	return hashStrings(lines)
+	lines := slices.Concat(
+		prefixed("title ", r.Titles), prefixed("service ", r.Services),
+		list.Of(r.Attributes, func(o arena.Option) string { return "attribute " + o.Key + "=" + o.Value }),
+		list.Of(r.SKUOptions, func(o arena.Option) string { return "sku " + o.Key + "=" + o.Value }),
+		list.Of(r.Prices, func(p arena.PriceBound) string {
+			return "price " + p.Mode + " " + text.Told(p.Low, "%g", "-") + " " + text.Told(p.High, "%g", "-")
+		}),
+	)
+	slices.Sort(lines)
+	return hashStrings(append([]string{"id " + r.ProductID}, lines...))
 }
 
-func prefixed(prefix string, list []string) []string {
-	out := make([]string, len(list))
-	for i, s := range list {
-		out[i] = prefix + s
-	}
-	return out
+func prefixed(prefix string, words []string) []string {
+	return list.Of(words, func(s string) string { return prefix + s })
 }
 
 // hashStrings hashes parts as a JSON array, so that no two lists of parts can

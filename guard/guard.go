@@ -13,6 +13,7 @@ import (
 	arena "github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/guard/disguise"
 	"github.com/trajectory-arena/arena/guard/lexical"
+	"github.com/trajectory-arena/arena/internal/list"
 )
 
 // Tier names the kind of evidence that a finding rests on.
@@ -127,11 +128,9 @@ func New(bank []Entry, cfg Config) (*Guard, error) {
 }
 
 func requests(bank []Entry) []lexical.Request {
-	out := make([]lexical.Request, len(bank))
-	for i, e := range bank {
-		out[i] = lexical.Request{Text: disguise.Plain(e.Text), Terms: slices.Concat(e.Titles, e.Terms)}
-	}
-	return out
+	return list.Of(bank, func(e Entry) lexical.Request {
+		return lexical.Request{Text: disguise.Plain(e.Text), Terms: slices.Concat(e.Titles, e.Terms)}
+	})
 }
 
 // Bank returns the protected problems in the order they were given; none of a nil

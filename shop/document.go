@@ -9,6 +9,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/trajectory-arena/arena/internal/cursor"
+	"github.com/trajectory-arena/arena/internal/list"
 	"github.com/trajectory-arena/arena/internal/python"
 	"github.com/trajectory-arena/arena/shop/index"
 )
@@ -167,11 +168,7 @@ func sorted(v python.Value) python.Value {
 		}
 		return python.DictOf(items...)
 	case python.List:
-		list := make([]python.Value, len(v.List))
-		for i, e := range v.List {
-			list[i] = sorted(e)
-		}
-		return python.ListOf(list...)
+		return python.ListOf(list.Of(v.List, sorted)...)
 	default:
 		return v
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/trajectory-arena/arena/internal/list"
 	"github.com/trajectory-arena/arena/internal/python"
 )
 
@@ -39,10 +40,7 @@ func notFound(requirements python.Value) python.Value {
 	}
 	reqs := must(python.Loads(requirements.Text))
 	mustBeDict(reqs, "keys")
-	keys := make([]python.Value, len(reqs.Dict))
-	for i, it := range reqs.Dict {
-		keys[i] = python.String(it.Key)
-	}
+	keys := list.Of(reqs.Dict, func(it python.Item) python.Value { return python.String(it.Key) })
 	return python.DictOf(
 		item("matched", python.Boolean(false)), item("error", python.String("Product not found")),
 		item("matches", python.ListOf()), item("mismatches", python.ListOf(keys...)),
@@ -84,11 +82,7 @@ func texts(v python.Value) []string {
 	if v.Kind != python.List {
 		return []string{python.Lower(v.String())}
 	}
-	parts := make([]string, len(v.List))
-	for i, e := range v.List {
-		parts[i] = python.Lower(e.String())
-	}
-	return parts
+	return list.Of(v.List, func(e python.Value) string { return python.Lower(e.String()) })
 }
 
 func (p matchable) meets(key string, value python.Value) bool {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 
+	"github.com/trajectory-arena/arena/internal/list"
 	"github.com/trajectory-arena/arena/internal/python"
 )
 
@@ -41,13 +42,12 @@ func shopNotFound(message string) python.Value {
 }
 
 func shopFound(shop python.Value, products []python.Value, tried int) python.Value {
-	list := make([]python.Value, len(products))
-	for i, p := range products {
-		list[i] = python.DictOf(
+	list := list.Of(products, func(p python.Value) python.Value {
+		return python.DictOf(
 			item("product_id", argument(p, "product_id")), item("title", otherwise(p, "title", python.String(""))),
 			item("price", argument(p, "price")), item("shop_id", argument(p, "shop_id")),
 		)
-	}
+	})
 	return python.DictOf(
 		item("found", python.Boolean(true)), item("shop_id", python.String(otherwise(shop, "shop_id", python.String("")).String())),
 		item("products", python.ListOf(list...)), item("shops_tried", count(tried)),

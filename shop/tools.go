@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/trajectory-arena/arena/internal/list"
 	"github.com/trajectory-arena/arena/internal/python"
 )
 
@@ -237,13 +238,9 @@ func encode(v python.Value) {
 	var all []string
 	switch v.Kind {
 	case python.List:
-		for _, e := range v.List {
-			all = append(all, e.String())
-		}
+		all = list.Of(v.List, python.Value.String)
 	case python.Dict:
-		for _, it := range v.Dict {
-			all = append(all, it.Key)
-		}
+		all = list.Of(v.Dict, func(it python.Item) string { return it.Key })
 	default:
 		all = []string{v.String()}
 	}

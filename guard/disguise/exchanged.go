@@ -6,6 +6,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/trajectory-arena/arena/internal/list"
 )
 
 // exchange is a disguise that changes each word for itself.
@@ -179,10 +181,6 @@ func fromLeet(w string) []string {
 	return append(asIs, out...)
 }
 
-func appended(list []string, letter rune) []string {
-	out := make([]string, len(list))
-	for i, s := range list {
-		out[i] = s + string(letter)
-	}
-	return out
+func appended(words []string, letter rune) []string {
+	return list.Of(words, func(s string) string { return s + string(letter) })
 }

@@ -116,9 +116,9 @@ func evidence(base *profile, j judged, why string) string {
 			numbers = append(numbers, n.String())
 		}
 	}
-	text := fmt.Sprintf("words agree: %s", list(agree))
+	text := fmt.Sprintf("words agree: %s", named(agree))
 	if len(numbers) > 0 {
-		text += fmt.Sprintf("; numbers agree: %s", list(numbers))
+		text += fmt.Sprintf("; numbers agree: %s", named(numbers))
 	}
 	var terms []string
 	for i, name := range serviceNames {
@@ -127,7 +127,7 @@ func evidence(base *profile, j judged, why string) string {
 		}
 	}
 	if len(terms) > 0 {
-		text += "; delivery terms agree: " + list(terms)
+		text += "; delivery terms agree: " + named(terms)
 	}
 	if why != "" {
 		text += "; differs: " + why
@@ -135,7 +135,7 @@ func evidence(base *profile, j judged, why string) string {
 	return text
 }
 
-func list(items []string) string {
+func named(items []string) string {
 	const maxItems = 24
 	shown := cmp.Or(strings.Join(items[:min(len(items), maxItems)], " "), "none")
 	if len(items) > maxItems {

@@ -7,6 +7,8 @@ import (
 	"math/bits"
 	"slices"
 	"sync"
+
+	"github.com/trajectory-arena/arena/internal/list"
 )
 
 // Request is one request to be found. Terms are the names and option values of
@@ -109,10 +111,7 @@ func (x *Index) readBank(bank []Request) [][]token {
 }
 
 func stemsOnce(p *profile) []string {
-	var out []string
-	for _, w := range p.content {
-		out = append(out, w.stem)
-	}
+	out := list.Of(p.content, func(w *word) string { return w.stem })
 	slices.Sort(out)
 	return slices.Compact(out)
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/trajectory-arena/arena/internal/list"
 )
 
 // How much of a text's word pairs the base has says who wrote it: from
@@ -169,12 +171,8 @@ func (p *profile) phrases() (out [][]*word) {
 	return out
 }
 
-func spelled(list []*word) string {
-	var out []string
-	for _, w := range list {
-		out = append(out, w.text)
-	}
-	return strings.Join(out, " ")
+func spelled(words []*word) string {
+	return strings.Join(list.Of(words, func(w *word) string { return w.text }), " ")
 }
 
 // tolerated is how many words a copy may leave out, or add, and still ask for

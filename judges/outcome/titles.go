@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/internal/list"
 	"github.com/trajectory-arena/arena/internal/python"
 )
 
@@ -37,11 +38,7 @@ func (Carried) Vectors(_ context.Context, p *arena.Problem, products, rewards []
 }
 
 func carried(p *arena.Problem, titles []string) [][]float64 {
-	all := make([][]float64, len(titles))
-	for i, title := range titles {
-		all[i] = p.TitleVectors[title]
-	}
-	return all
+	return list.Of(titles, func(title string) []float64 { return p.TitleVectors[title] })
 }
 
 // findTitles fills the titles that are compared: none for the gold product,

@@ -10,6 +10,7 @@ import (
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/rows"
+	"github.com/trajectory-arena/arena/internal/list"
 	"github.com/trajectory-arena/arena/traces"
 )
 
@@ -86,10 +87,7 @@ func (l *Ledger) EachRow(visit func(id string, t *arena.Trace) error) error {
 }
 
 func traceOf(r *rows.SFT) (*arena.Trace, error) {
-	messages := make([]json.RawMessage, len(r.Messages))
-	for i, m := range r.Messages {
-		messages[i] = json.RawMessage(m)
-	}
+	messages := list.Of(r.Messages, func(m string) json.RawMessage { return json.RawMessage(m) })
 	record, err := json.Marshal(map[string]any{"messages": messages, "query": r.Goal})
 	if err != nil {
 		return nil, err

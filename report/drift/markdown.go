@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/trajectory-arena/arena/internal/list"
 )
 
 const listed = 10
@@ -52,10 +54,7 @@ func agents(b *strings.Builder, what string, names []string) {
 	if len(names) == 0 {
 		return
 	}
-	shown := make([]string, min(len(names), listed))
-	for i := range shown {
-		shown[i] = "`" + plain(names[i]) + "`"
-	}
+	shown := list.Of(names[:min(len(names), listed)], func(name string) string { return "`" + plain(name) + "`" })
 	more := ""
 	if n := len(names) - len(shown); n > 0 {
 		more = fmt.Sprintf(" and %d more", n)

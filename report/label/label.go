@@ -11,6 +11,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/trajectory-arena/arena/internal/list"
 	"github.com/trajectory-arena/arena/internal/text"
 	"github.com/trajectory-arena/arena/report/attempt"
 )
@@ -65,13 +66,11 @@ func blind(s *attempt.Story) *attempt.Story {
 }
 
 func calls(all []attempt.Call) []attempt.Call {
-	out := make([]attempt.Call, len(all))
-	for i, c := range all {
-		out[i] = attempt.Call{
+	return list.Of(all, func(c attempt.Call) attempt.Call {
+		return attempt.Call{
 			Name: c.Name, Arguments: cut(c.Arguments), Result: cut(c.Result), Answered: c.Answered, Sent: cut(c.Sent), Status: c.Status,
 		}
-	}
-	return out
+	})
 }
 
 func cut(s string) string {

@@ -18,6 +18,7 @@ import (
 	"sync"
 
 	"github.com/trajectory-arena/arena/corpus/rows"
+	"github.com/trajectory-arena/arena/internal/list"
 	"github.com/trajectory-arena/arena/report/attempt"
 )
 
@@ -84,13 +85,8 @@ func (s *Site) File(ctx context.Context, name string) ([]byte, error) {
 }
 
 func (s *Site) list() ([]byte, error) {
-	corpora, runs := []string{}, []string{}
-	for _, c := range s.Corpora {
-		corpora = append(corpora, c.Name)
-	}
-	for _, r := range s.Runs {
-		runs = append(runs, r.Name)
-	}
+	corpora := append([]string{}, list.Of(s.Corpora, func(c *Corpus) string { return c.Name })...)
+	runs := append([]string{}, list.Of(s.Runs, func(r *Run) string { return r.Name })...)
 	return script("site", map[string]any{"corpora": corpora, "runs": runs, "comparisons": s.Comparisons, "open": s.Open}, nil)
 }
 

@@ -7,26 +7,24 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"io/fs"
 	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/internal/list"
 	"github.com/trajectory-arena/arena/report/attempt"
 )
 
 // Write gives every file of the site to put, which several goroutines call: the kept
 // attempts whole, and of each reason so many of the others.
 func (s *Site) Write(ctx context.Context, dropped int, put func(name string, content []byte) error) error {
-	var names []string
 	own, err := assets.ReadDir("assets")
 	if err != nil {
 		return err
 	}
-	for _, f := range own {
-		names = append(names, f.Name())
-	}
-	names = append(names, "data/site.js")
+	names := append(list.Of(own, fs.DirEntry.Name), "data/site.js")
 	for k, c := range s.Corpora {
 		c.choose(dropped)
 		if err := c.write(ctx, fmt.Sprintf("data/%d/", k), put); err != nil {

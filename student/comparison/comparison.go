@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/trajectory-arena/arena/internal/list"
 	"github.com/trajectory-arena/arena/internal/stats"
 	"github.com/trajectory-arena/arena/student"
 )
@@ -248,19 +249,13 @@ func adjust(all []Comparison) {
 		families[2] = append(families[2], sorted(all[i].ByContamination)...)
 	}
 	for _, family := range families {
-		p := make([]float64, len(family))
-		for i, c := range family {
-			p[i] = c.P
-		}
+		p := list.Of(family, func(c *Part) float64 { return c.P })
 		for i, h := range stats.Holm(p) {
 			family[i].HolmP = h
 		}
 	}
 }
 
-func sorted(parts map[string]*Part) (all []*Part) {
-	for _, name := range slices.Sorted(maps.Keys(parts)) {
-		all = append(all, parts[name])
-	}
-	return all
+func sorted(parts map[string]*Part) []*Part {
+	return list.Of(slices.Sorted(maps.Keys(parts)), func(name string) *Part { return parts[name] })
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/internal/list"
 	"github.com/trajectory-arena/arena/internal/model"
 	"github.com/trajectory-arena/arena/internal/python"
 	"github.com/trajectory-arena/arena/shop"
@@ -158,18 +159,14 @@ func block(body string, d Dialect) []Call {
 	if err != nil {
 		return []Call{malformed(body, err.Error())}
 	}
-	list := []python.Value{v}
+	values := []python.Value{v}
 	if v.Kind == python.List {
 		if d == Hermes || len(v.List) == 0 {
 			return []Call{malformed(body, "a tool_call holds one call, not a list")}
 		}
-		list = v.List
+		values = v.List
 	}
-	calls := make([]Call, len(list))
-	for i, c := range list {
-		calls[i] = object(c, d)
-	}
-	return calls
+	return list.Of(values, func(c python.Value) Call { return object(c, d) })
 }
 
 // keys are what the arguments of a call may stand under.

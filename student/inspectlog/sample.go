@@ -8,6 +8,7 @@ import (
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/internal/digest"
 	"github.com/trajectory-arena/arena/internal/evaluation"
+	"github.com/trajectory-arena/arena/internal/list"
 	"github.com/trajectory-arena/arena/internal/model"
 	"github.com/trajectory-arena/arena/student/rollout"
 )
@@ -30,10 +31,7 @@ type usage struct {
 // is what the viewer's list needs.
 func (l *Log) sample(p *arena.Problem, r *rollout.Result) (whole, summary doc) {
 	about := metadata{Category: string(r.Category), Stop: string(r.Stop), Counts: r.Counts}
-	target := []string{}
-	for _, reward := range p.Rewards {
-		target = append(target, reward.ProductID)
-	}
+	target := append([]string{}, list.Of(p.Rewards, func(reward arena.Reward) string { return reward.ProductID })...)
 	whole = doc{
 		"id": sampleID(r.ProblemID), "epoch": r.Sample + 1, "input": p.Query, "target": target, "turn_count": r.Turns,
 		"model_usage": doc{l.run.Model: l.spend(r.Tokens)}, "uuid": uuid(l.run.ID, r),
@@ -151,10 +149,7 @@ func (l *Log) start() doc {
 			config[name] = *v
 		}
 	}
-	ids := make([]string, len(l.run.ProblemIDs))
-	for i, id := range l.run.ProblemIDs {
-		ids[i] = sampleID(id)
-	}
+	ids := list.Of(l.run.ProblemIDs, sampleID)
 	return doc{
 		"version": version,
 		"eval": doc{

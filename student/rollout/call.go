@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/trajectory-arena/arena/internal/list"
 	"github.com/trajectory-arena/arena/internal/model"
 	"github.com/trajectory-arena/arena/internal/python"
 	"github.com/trajectory-arena/arena/shop"
@@ -17,14 +18,6 @@ type callAnswer struct {
 	shop.Answer
 	malformed  bool
 	terminates bool
-}
-
-func (p *play) run(calls []dialect.Call) []callAnswer {
-	answers := make([]callAnswer, 0, len(calls))
-	for _, c := range calls {
-		answers = append(answers, p.call(c))
-	}
-	return answers
 }
 
 func (p *play) call(c dialect.Call) callAnswer {
@@ -143,10 +136,7 @@ func (s step) observation() string {
 	if len(s.answers) == 0 {
 		return ""
 	}
-	answers := make([]shop.Answer, len(s.answers))
-	for i, a := range s.answers {
-		answers[i] = a.Answer
-	}
+	answers := list.Of(s.answers, func(a callAnswer) shop.Answer { return a.Answer })
 	return shop.Observation(answers)
 }
 

@@ -213,7 +213,7 @@ func (e *Environment) Answer(ctx context.Context, c model.Call) (Answered, *mode
 	taped.Tape = true
 	p := taped.begin(ctx, Task{Problem: &arena.Problem{}})
 	read := dialect.Read(model.Reply{Calls: []model.Call{c}}, dialect.Native)
-	a := p.run(read.Calls)[0]
+	a := p.call(read.Calls[0])
 	return Answered{Text: toolText(a.Result), Kept: p.tape.take(), Terminates: a.terminates}, p.lost
 }
 

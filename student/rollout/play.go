@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/trajectory-arena/arena/internal/evaluation"
+	"github.com/trajectory-arena/arena/internal/list"
 	"github.com/trajectory-arena/arena/internal/model"
 	"github.com/trajectory-arena/arena/shop"
 	"github.com/trajectory-arena/arena/student/dialect"
@@ -122,7 +123,7 @@ func (p *play) take(h received) Stop {
 	p.result.Turns++
 	p.count(h.reply.Usage)
 	turn := dialect.Read(h.reply, p.env.Dialect)
-	s := step{turn: turn, body: h.body, answers: p.run(turn.Calls)}
+	s := step{turn: turn, body: h.body, answers: list.Of(turn.Calls, p.call)}
 	p.record(s)
 	readable := slices.ContainsFunc(s.answers, func(a callAnswer) bool { return !a.malformed })
 	p.last = lastReply(h.reply, turn, readable)

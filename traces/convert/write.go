@@ -13,6 +13,7 @@ import (
 	"slices"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/internal/list"
 )
 
 // Format is a trace format that can be written.
@@ -132,10 +133,8 @@ const inspectHead = `{"version":2,"status":"success","eval":{"run_id":"arena","c
 // inspect is the trace as a sample. The tools stand in its metadata: inspect_ai has
 // them in the events of its own calls alone.
 func (w *writer) inspect() map[string]any {
-	t, chat, messages := w.t, w.openAI(), []any{}
-	for _, m := range chat.Messages {
-		messages = append(messages, w.sampleMessage(m))
-	}
+	t, chat := w.t, w.openAI()
+	messages := list.Of(chat.Messages, w.sampleMessage)
 	out := map[string]any{
 		"id": t.ID, "epoch": 1, "input": t.Query, "target": "", "messages": messages, "output": map[string]any{"model": t.Model},
 		"metadata": filled(map[string]any{"eval_run_id": t.RunID, "problem_id": t.ProblemID, "tools": chat.Tools}),

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/trajectory-arena/arena/internal/asjson"
+	"github.com/trajectory-arena/arena/internal/list"
 )
 
 type run struct {
@@ -245,10 +246,6 @@ func (c *Client) RaceDocument(ctx context.Context, id string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	originals := make([]json.RawMessage, len(runs))
-	for i := range runs {
-		originals[i] = runs[i].original
-	}
-	doc["runs"] = originals
+	doc["runs"] = append([]json.RawMessage{}, list.Of(runs, func(r run) json.RawMessage { return r.original })...)
 	return asjson.Indented(doc, " "), nil
 }
