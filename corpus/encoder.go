@@ -40,28 +40,19 @@ func newEncoder[T any](w io.Writer, schema *parquet.Schema, p *Part) *encoder[T]
 	return e
 }
 
-// add writes a row through Deconstruct: the writer's own struct path turns
-// lists of JSON values into empty lists without an error.
-func (e *encoder[T]) add(v *T) error {
-	if e.clean != nil {
-		clean := *v
-		e.clean.row(&clean)
-		v = &clean
-	}
-	e.deconstruct(v)
-	return e.write()
-}
-
-// addCleaned writes a row that is clean already, if by the rules of the file.
-func (e *encoder[T]) addCleaned(c *Cleaned[T]) error {
-	if e.clean == nil || c.by != e.clean.redactor {
-		return e.add(&c.row)
+// add writes a row, cleaned unless it is clean already by the rules of the file.
+func (e *encoder[T]) add(c *Cleaned[T]) error {
+	if e.clean != nil && c.by == e.clean.redactor {
+		e.clean.counts.Add(c.counts)
+	} else if e.clean != nil {
+		e.clean.row(&c.row)
 	}
 	e.deconstruct(&c.row)
-	e.clean.counts.Add(c.counts)
 	return e.write()
 }
 
+// deconstruct is how rows are written: the writer's own struct path turns lists of
+// JSON values into empty lists without an error.
 func (e *encoder[T]) deconstruct(v *T) {
 	if row, knows := any(v).(interface{ Length() rows.Length }); knows {
 		e.longest.Join(row.Length())
@@ -124,7 +115,7 @@ func (s *Shards[T]) Group() *Group[T] {
 }
 
 // Add writes one row.
-func (g *Group[T]) Add(v *T) error { return g.open.add(v) }
+func (g *Group[T]) Add(v *T) error { return g.open.add(&Cleaned[T]{row: *v}) }
 
 // Close ends the piece.
 func (g *Group[T]) Close() error { return g.open.writer.Close() }

@@ -53,24 +53,18 @@ func NewShards[T any](p *Part, s Stream) *Shards[T] {
 }
 
 // Add writes one row. After an error every further call gives it again.
-func (s *Shards[T]) Add(v *T) error {
-	return s.add(func(e *encoder[T]) error { return e.add(v) })
-}
+func (s *Shards[T]) Add(v *T) error { return s.AddCleaned(&Cleaned[T]{row: *v}) }
 
 // AddCleaned writes one row that was cleaned before, as Add does. What another
 // redactor than the part's has cleaned is cleaned again.
 func (s *Shards[T]) AddCleaned(c *Cleaned[T]) error {
-	return s.add(func(e *encoder[T]) error { return e.addCleaned(c) })
-}
-
-func (s *Shards[T]) add(row func(*encoder[T]) error) error {
 	if s.err == nil && s.open == nil {
 		s.err = s.next()
 	}
 	if s.err != nil {
 		return s.err
 	}
-	if err := row(s.open); err != nil {
+	if err := s.open.add(c); err != nil {
 		s.err = fmt.Errorf("write %s: %w", s.out.path, err)
 	} else if s.stream.Table == "" && s.out.N+s.part.limits.Group > s.part.limits.Shard {
 		s.err = s.finish()

@@ -6,6 +6,7 @@ import (
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/corpus/where"
+	"github.com/trajectory-arena/arena/internal/inorder"
 	"github.com/trajectory-arena/arena/pipeline/block"
 	"github.com/trajectory-arena/arena/pipeline/choose"
 )
@@ -118,7 +119,7 @@ func (g *grouper) becomes(f choose.Fate, b *brief, x *block.Entry) *candidate {
 // decide says what becomes of each record before attempts at one problem are held
 // against each other.
 func (g *grouper) decide(ctx context.Context) error {
-	return each(ctx, g.Config.Workers, len(g.by), func(_ context.Context, i int) error {
+	return inorder.Each(ctx, g.Config.Workers, len(g.by), func(_ context.Context, i int) error {
 		x := &block.Entry{}
 		for _, b := range g.by[i].briefs {
 			if err := g.decideOne(&g.by[i], b, x); err != nil {

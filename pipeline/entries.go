@@ -8,12 +8,11 @@ import (
 	"strings"
 	"unique"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/guard/minhash"
+	"github.com/trajectory-arena/arena/internal/inorder"
 	"github.com/trajectory-arena/arena/pipeline/block"
 )
 
@@ -99,7 +98,7 @@ func (b *brief) fill(x *block.Entry) {
 // inputs' content, which no path decides, and of their lines, or several inputs at once.
 // An entry is valid only within its call.
 func (s *session) entries(ctx context.Context, workers int, parts block.Part, f func(at ref, x *block.Entry) error) error {
-	return each(ctx, workers, len(s.inputs), func(ctx context.Context, i int) error {
+	return inorder.Each(ctx, workers, len(s.inputs), func(ctx context.Context, i int) error {
 		in, err := block.Open(s.FS, s.inputs[i].dir)
 		if err != nil {
 			return err
@@ -122,31 +121,11 @@ func (s *session) entries(ctx context.Context, workers int, parts block.Part, f 
 // ready checks that other processes have made every block. Of several errors it gives that
 // of the first input, however many workers there are.
 func (s *session) ready(ctx context.Context) error {
-	errs := make([]error, len(s.inputs))
-	err := each(ctx, s.Config.Workers, len(s.inputs), func(_ context.Context, i int) error {
-		in := &s.inputs[i]
-		status, failed := block.State(s.FS, in.dir, in.key)
-		if failed == nil && status != block.Equal && status != block.Unfinished {
-			failed = fmt.Errorf("read block of %s: %s: run the map step on all shards first", in.title(), status)
+	return inorder.List(ctx, s.Config.Workers, s.inputs, func(_ context.Context, in input) (any, error) {
+		status, err := block.State(s.FS, in.dir, in.key)
+		if err == nil && status != block.Equal && status != block.Unfinished {
+			err = fmt.Errorf("read block of %s: %s: run the map step on all shards first", in.title(), status)
 		}
-		errs[i] = failed
-		return nil
-	})
-	return cmp.Or(append(errs, err)...)
-}
-
-// each calls work for every index below n on at most workers goroutines. The
-// first error ends the rest; no goroutine is left when each returns.
-func each(ctx context.Context, workers, n int, work func(context.Context, int) error) error {
-	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(workers)
-	for i := range n {
-		g.Go(func() error {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			return work(ctx, i)
-		})
-	}
-	return g.Wait()
+		return nil, err
+	}, func(any) error { return nil })
 }

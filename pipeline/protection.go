@@ -61,7 +61,7 @@ func (d *Day) protect(ctx context.Context, src Sources, cfg GuardConfig, decided
 	if err != nil {
 		return nil, err
 	}
-	p.place(d.Problems)
+	p.Pools, p.Clusters = list.Of(d.Problems.Specs, p.State.Pool), list.Of(d.Problems.Specs, p.State.ClusterID)
 	all, c := p.protected(d.Problems, outside), guard.Config{Drop: cfg.Drop, MaxFalse: cfg.MaxFalse, SameOnly: cfg.SameOnly}
 	if decided != nil {
 		return p, p.take(decided, all, c)
@@ -102,10 +102,6 @@ func (d *Day) split(ctx context.Context, src Sources, prior *guard.State, cfg Gu
 		return nil, inputError{fmt.Errorf("release %q: a held-out file or another corpus of the run holds it out", still)}
 	}
 	return state, nil
-}
-
-func (p *Protection) place(ps *Problems) {
-	p.Pools, p.Clusters = list.Of(ps.Specs, p.State.Pool), list.Of(ps.Specs, p.State.ClusterID)
 }
 
 func (p *Protection) protected(ps *Problems, outside []guard.Entry) finish.Protected {

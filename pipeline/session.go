@@ -17,6 +17,7 @@ import (
 	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/corpus/where"
 	"github.com/trajectory-arena/arena/filters"
+	"github.com/trajectory-arena/arena/internal/inorder"
 	"github.com/trajectory-arena/arena/judges/outcome"
 	"github.com/trajectory-arena/arena/pipeline/block"
 	"github.com/trajectory-arena/arena/pipeline/finish"
@@ -133,7 +134,7 @@ func (s *session) close() {
 
 // HashInputs hashes the content of inputs whose hash is not known.
 func HashInputs(ctx context.Context, workers int, inputs []traces.Input) error {
-	return each(ctx, workers, len(inputs), func(ctx context.Context, i int) error {
+	return inorder.Each(ctx, workers, len(inputs), func(ctx context.Context, i int) error {
 		if inputs[i].SHA256 != "" {
 			return nil
 		}
@@ -197,9 +198,6 @@ func (s *session) newMapper() *mapper {
 }
 
 func (s *session) mapInputs(ctx context.Context, only Shard) error {
-	if err := only.Validate(); err != nil {
-		return err
-	}
 	known := names{}
 	_ = corpus.ReadJSON(s.FS, filepath.Join(s.Work, namesFile), 1<<30, &known) // it decides nothing
 	var all, mine []int
@@ -216,7 +214,7 @@ func (s *session) mapInputs(ctx context.Context, only Shard) error {
 		}
 	}
 	done := progress{s: s, stage: "map", total: len(mine)}
-	err := each(ctx, s.Config.Workers, len(mine), func(ctx context.Context, i int) error {
+	err := inorder.Each(ctx, s.Config.Workers, len(mine), func(ctx context.Context, i int) error {
 		in := s.inputs[mine[i]]
 		status, err := block.State(s.FS, in.dir, in.key)
 		if err != nil {

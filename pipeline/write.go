@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/internal/inorder"
 	"github.com/trajectory-arena/arena/internal/list"
 	"github.com/trajectory-arena/arena/pipeline/choose"
 	"github.com/trajectory-arena/arena/pipeline/finish"
@@ -46,9 +47,6 @@ type Summary struct {
 // write makes the units of the shard that are not there already, and the
 // corpus once all units are.
 func (s *session) write(ctx context.Context, only Shard) (*Summary, error) {
-	if err := only.Validate(); err != nil {
-		return nil, err
-	}
 	p, err := s.loadPlan()
 	if err != nil {
 		return nil, err
@@ -68,7 +66,7 @@ func (s *session) write(ctx context.Context, only Shard) (*Summary, error) {
 		before = 1
 	}
 	done := progress{s: s, stage: "write", total: len(mine)}
-	err = each(ctx, s.Config.Workers, before+len(mine), func(ctx context.Context, i int) (err error) {
+	err = inorder.Each(ctx, s.Config.Workers, before+len(mine), func(ctx context.Context, i int) (err error) {
 		if i < before {
 			made, err = s.reports(ctx, p)
 			return err

@@ -152,7 +152,7 @@ func TestEveryBrokenUploadLeavesNoCorpus(t *testing.T) {
 			}
 			return
 		}
-		if there, err := b.Holds(ctx); there || err != nil {
+		if there, err := corpus.IsCorpus(b.Files(ctx), "."); there || err != nil {
 			t.Errorf("write %d failed, and there is a manifest (%v)", fail, err)
 		}
 	}

@@ -11,9 +11,9 @@ import (
 	"slices"
 
 	"gocloud.dev/blob"
-	"golang.org/x/sync/errgroup"
 
 	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/internal/inorder"
 )
 
 // unfinished is the object that lies in a folder while a corpus is written to
@@ -57,15 +57,14 @@ func (b *Bucket) Publish(ctx context.Context, fsys corpus.FS, dir string) error 
 		}
 	}
 	now := map[string]bool{corpus.ManifestName: true, unfinished: true}
-	group, uploading := errgroup.WithContext(ctx)
-	group.SetLimit(uploads)
 	for _, f := range m.Files {
 		now[f.Path] = true
-		group.Go(func() error {
-			return b.upload(uploading, fsys, filepath.Join(dir, filepath.FromSlash(f.Path)), f.Path)
-		})
 	}
-	if err := group.Wait(); err != nil {
+	err = inorder.Each(ctx, uploads, len(m.Files), func(ctx context.Context, i int) error {
+		path := m.Files[i].Path
+		return b.upload(ctx, fsys, filepath.Join(dir, filepath.FromSlash(path)), path)
+	})
+	if err != nil {
 		return err
 	}
 	if err := b.remove(ctx, slices.DeleteFunc(before, func(key string) bool { return now[key] })...); err != nil {
@@ -75,11 +74,6 @@ func (b *Bucket) Publish(ctx context.Context, fsys corpus.FS, dir string) error 
 		return err
 	}
 	return b.remove(ctx, unfinished)
-}
-
-// Holds reports whether a finished corpus lies in the folder.
-func (b *Bucket) Holds(ctx context.Context) (bool, error) {
-	return corpus.IsCorpus(b.Files(ctx), ".")
 }
 
 // upload writes one object. The clients of S3 and of Google send their own checksum,

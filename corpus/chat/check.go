@@ -2,6 +2,7 @@ package chat
 
 import (
 	"encoding/json"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -20,10 +21,7 @@ type Unfit struct {
 
 // Error gives the reason and what it was found in.
 func (u *Unfit) Error() string {
-	if u.Detail == "" {
-		return "unfit for a row: " + u.Reason
-	}
-	return "unfit for a row: " + u.Reason + ": " + u.Detail
+	return strings.TrimSuffix("unfit for a row: "+u.Reason+": "+u.Detail, ": ")
 }
 
 // The reasons for which messages are no row.
@@ -200,24 +198,12 @@ func (w *walker) call(f Function) error {
 	return nil
 }
 
-// hasControlToken finds <|name|>, the form in which the tokenizers of chat
-// models write their control tokens.
-func hasControlToken(s string) bool {
-	for {
-		i := strings.Index(s, "<|")
-		if i < 0 {
-			return false
-		}
-		s = s[i+2:]
-		if n := strings.IndexFunc(s, notTokenRune); n > 0 && strings.HasPrefix(s[n:], "|>") {
-			return true
-		}
-	}
-}
+// controlToken is the form in which the tokenizers of chat models write their control
+// tokens.
+var controlToken = regexp.MustCompile(`<\|[A-Za-z0-9_]+\|>`)
 
-func notTokenRune(r rune) bool {
-	return r != '_' && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9')
-}
+// hasControlToken looks for its beginning first, which texts seldom hold.
+func hasControlToken(s string) bool { return strings.Contains(s, "<|") && controlToken.MatchString(s) }
 
 func hasMarkup(s string) bool {
 	tags := []string{"<think>", "</think>", "<tool_call>", "</tool_call>", "<tool_response>", "</tool_response>"}

@@ -124,9 +124,7 @@ func (c *Count) each(rows []row, add func(*row) error) error {
 		}
 		c.Out++
 		for range c.Rows - before {
-			of := figures.Of(r.own())
-			of.Config, of.Split = c.Profile, c.Split
-			c.figures.Add(of)
+			c.figures.Add(c.Profile, c.Split, figures.Of(r.own()))
 		}
 	}
 	return nil

@@ -16,7 +16,6 @@ import (
 
 // Row is what the figures take of one row.
 type Row struct {
-	Config, Split string
 	// Tokens are those that Counter counted; 0 for a problem.
 	Tokens     int64
 	Counter    string
@@ -38,9 +37,9 @@ type sum struct {
 
 var kinds = [3]string{"task type", "difficulty", "agent"}
 
-// Add counts a row.
-func (f *Figures) Add(r Row) {
-	s := f.at([2]string{r.Config, r.Split})
+// Add counts a row of a config and split.
+func (f *Figures) Add(config, split string, r Row) {
+	s := f.at([2]string{config, split})
 	s.rows++
 	s.tokens[r.Tokens]++
 	s.counters[r.Counter]++
@@ -164,8 +163,8 @@ func (s *sum) words(i int) string {
 	return strings.Join(parts, ", ")
 }
 
-// Of is what the figures take of a row, given by a pointer, but for its config and
-// split; empty for a profile that cards do not count.
+// Of is what the figures take of a row, given by a pointer; empty for a profile that
+// cards do not count.
 func Of(row any) Row {
 	switch r := row.(type) {
 	case *rows.SFT:

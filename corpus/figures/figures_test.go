@@ -14,17 +14,17 @@ func TestFiguresAreOfTheRows(t *testing.T) {
 	var whole, a, b figures.Figures
 	for i := range 22 {
 		for _, config := range []string{"sft", "text"} {
-			r := figures.Row{Config: config, Split: "train", Tokens: int64(10 * (i + 1)), Counter: "bytes4", Task: "shop|er", Agent: string(rune('a' + i%2))}
-			whole.Add(r)
+			r := figures.Row{Tokens: int64(10 * (i + 1)), Counter: "bytes4", Task: "shop|er", Agent: string(rune('a' + i%2))}
+			whole.Add(config, "train", r)
 			if i%3 == 0 {
-				a.Add(r)
+				a.Add(config, "train", r)
 			} else {
-				b.Add(r)
+				b.Add(config, "train", r)
 			}
 		}
 	}
-	whole.Add(figures.Row{Config: "rl", Split: "eval", Task: "voucher", Difficulty: "hard"})
-	b.Add(figures.Row{Config: "rl", Split: "eval", Task: "voucher", Difficulty: "hard"})
+	whole.Add("rl", "eval", figures.Row{Task: "voucher", Difficulty: "hard"})
+	b.Add("rl", "eval", figures.Row{Task: "voucher", Difficulty: "hard"})
 	a.Join(&b)
 	body := whole.Section().Body
 	if got := a.Section().Body; got != body {

@@ -29,6 +29,37 @@ type Stream[A, B any] struct {
 	Take func(B) error
 }
 
+// List works on the items of a list as Run does on the values of a stream. It suits work
+// that costs no more than reading does.
+func List[A, B any](ctx context.Context, workers int, items []A, work func(context.Context, A) (B, error), take func(B) error) error {
+	s := Stream[A, B]{Workers: workers, Ahead: max(1, int64(len(items))), Work: work, Take: take,
+		Read: func(_ context.Context, emit func(A, int64) error) error {
+			for _, item := range items {
+				if err := emit(item, 1); err != nil {
+					return err
+				}
+			}
+			return nil
+		}}
+	return s.Run(ctx)
+}
+
+// Each calls work for every index below n on at most workers goroutines. The
+// first error ends the rest; no goroutine is left when Each returns.
+func Each(ctx context.Context, workers, n int, work func(context.Context, int) error) error {
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(workers)
+	for i := range n {
+		g.Go(func() error {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			return work(ctx, i)
+		})
+	}
+	return g.Wait()
+}
+
 // job is a value under way, and what Work made of it once done is closed.
 type job[A, B any] struct {
 	value  A

@@ -165,8 +165,7 @@ type Seen struct {
 	// Sessions are the attempts that it was made of; none for a problem.
 	Sessions []string
 	// Score orders rows with one request, higher is better.
-	Score float64
-	// Figures lack config and split.
+	Score   float64
 	Figures figures.Row
 }
 

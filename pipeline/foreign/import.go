@@ -65,9 +65,6 @@ type writer struct {
 // Run reads every input and writes the corpus, all of it or nothing. Without a
 // single row it is choose.ErrEmpty, and the summary has the funnel.
 func (m *Import) Run(ctx context.Context) (s *pipeline.Summary, err error) {
-	if m.Workers < 1 {
-		return nil, fmt.Errorf("workers is %d: want at least 1", m.Workers)
-	}
 	err = m.InParts(func(work string) (err error) {
 		s, err = m.write(ctx, work)
 		return err

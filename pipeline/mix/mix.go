@@ -13,10 +13,9 @@ import (
 	"path/filepath"
 	"slices"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/guard"
+	"github.com/trajectory-arena/arena/internal/inorder"
 	"github.com/trajectory-arena/arena/internal/wrong"
 	"github.com/trajectory-arena/arena/pipeline/choose"
 	"github.com/trajectory-arena/arena/pipeline/finish"
@@ -142,13 +141,8 @@ func (w *mixer) write(ctx context.Context) (*Report, error) {
 func (w *mixer) split(ctx context.Context, split string) ([]*portion, error) {
 	kinds := []func(context.Context, *mixer, string) (*portion, error){sft.mix, rl.mix, pref.mix, kto.mix}
 	out := make([]*portion, len(kinds))
-	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(w.Workers)
-	for i, mix := range kinds {
-		group.Go(func() (err error) {
-			out[i], err = mix(ctx, w, split)
-			return err
-		})
-	}
-	return out, group.Wait()
+	return out, inorder.Each(ctx, w.Workers, len(kinds), func(ctx context.Context, i int) (err error) {
+		out[i], err = kinds[i](ctx, w, split)
+		return err
+	})
 }

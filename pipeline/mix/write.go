@@ -77,8 +77,8 @@ func (k *kind[T]) add(w *mixer, m *portion, out *corpus.Shards[T], x located[T])
 	}
 	m.order = append(m.order, x.at)
 	row := figures.Of(x.row)
-	row.Config, row.Split, row.Agent = k.config, m.split, cmp.Or(row.Agent, x.agent)
-	m.figures.Add(row)
+	row.Agent = cmp.Or(row.Agent, x.agent)
+	m.figures.Add(k.config, m.split, row)
 	return out.Add(x.row)
 }
 

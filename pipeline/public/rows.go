@@ -44,8 +44,7 @@ func writeRows[T any](ctx context.Context, w *work, profile, split string) error
 			w.attempts[strings.Clone(session)] = true // a row's texts live as long as its batch
 			s.Figures.Agent = cmp.Or(s.Figures.Agent, w.agents[session])
 		}
-		s.Figures.Config, s.Figures.Split = config, split
-		w.figures.Add(s.Figures)
+		w.figures.Add(config, split, s.Figures)
 		return out.Add(row)
 	})
 	w.counts = append(w.counts, count)

@@ -15,6 +15,7 @@ import (
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
 	"github.com/trajectory-arena/arena/cmd/arena/instrument"
 	"github.com/trajectory-arena/arena/filters"
+	"github.com/trajectory-arena/arena/internal/inorder"
 	"github.com/trajectory-arena/arena/internal/list"
 	"github.com/trajectory-arena/arena/judges/judgements"
 	"github.com/trajectory-arena/arena/judges/ledger"
@@ -132,19 +133,11 @@ func (d *judgeDay) probe(ctx context.Context, w io.Writer, days []string, n int)
 		return err
 	}
 	var shifts [][]probe.Shift
-	read := func(_ context.Context, emit func(*arena.Trace) error) error {
-		for _, a := range attempts {
-			if failed := emit(a.trace); failed != nil {
-				return failed
-			}
-		}
-		return nil
+	measure := func(ctx context.Context, a sampled) ([]probe.Shift, error) {
+		dialogue := filters.Normalise(a.trace)
+		return probe.Measure(ctx, d.Judge.Judge, a.trace, &dialogue)
 	}
-	measure := func(ctx context.Context, t *arena.Trace) ([]probe.Shift, error) {
-		dialogue := filters.Normalise(t)
-		return probe.Measure(ctx, d.Judge.Judge, t, &dialogue)
-	}
-	err = pipeline.Attempts(ctx, d.Workers, read, measure, func(s []probe.Shift) error { shifts = append(shifts, s); return nil })
+	err = inorder.List(ctx, d.Workers, attempts, measure, func(s []probe.Shift) error { shifts = append(shifts, s); return nil })
 	if err != nil {
 		return err
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/trajectory-arena/arena/cmd/arena/instrument"
 	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/guard/rows"
+	"github.com/trajectory-arena/arena/pipeline/finish"
 )
 
 type leakFlags struct {
@@ -147,13 +148,9 @@ func readBanks(paths []string) ([]guard.Entry, error) {
 	if len(paths) == 0 {
 		return nil, cli.Usage(errors.New("no protected bank is given"), "name one with --held-out")
 	}
-	var bank []guard.Entry
-	for _, p := range paths {
-		entries, err := guard.ReadBank(p)
-		if err != nil {
-			return nil, cli.Failed(err, cli.BankForms)
-		}
-		bank = append(bank, entries...)
+	bank, _, err := finish.HeldOut(paths)
+	if err != nil {
+		return nil, cli.Failed(err, cli.BankForms)
 	}
 	return bank, nil
 }

@@ -60,21 +60,21 @@ func verifyWhole(ctx context.Context, s *cli.Streams, name string, heldOut []str
 		if kept -= len(found); kept > 0 {
 			fmt.Fprintf(s.Err, "%s: %s kept at home, as a published copy's may be\n", name, cli.Counted(kept, "file is", "files are"))
 		}
-		if err = verdict(name, found); err == nil {
-			err = verifyTrain(ctx, s, name, fsys, dir, heldOut, quiet)
-		}
-		if err != nil || quiet {
+		if err = verdict(name, found); err != nil {
 			return err
 		}
-		return tellVerified(s, name, fsys, dir)
+		source, err := finish.Open(fsys, dir)
+		if err == nil {
+			err = verifyTrain(ctx, s, name, source, heldOut, quiet)
+		}
+		if err == nil && !quiet {
+			tellVerified(s, name, source.Manifest)
+		}
+		return err
 	})
 }
 
-func tellVerified(s *cli.Streams, name string, fsys corpus.FS, dir string) error {
-	m, err := corpus.ReadManifest(fsys, dir)
-	if err != nil {
-		return err
-	}
+func tellVerified(s *cli.Streams, name string, m *corpus.Manifest) {
 	shards, rows, size := 0, int64(0), int64(0)
 	for _, f := range m.Files {
 		size += f.Bytes
@@ -84,7 +84,6 @@ func tellVerified(s *cli.Streams, name string, fsys corpus.FS, dir string) error
 	}
 	fmt.Fprintf(s.Err, "%s: good: %d files (%.1f MB) have their checksums, %d shards their %d rows and schema, card and funnel add up, no split sees another\n",
 		name, len(m.Files), float64(size)/1e6, shards, rows)
-	return nil
 }
 
 func verdict(dir string, found []verify.Finding) error {
@@ -154,11 +153,7 @@ func verifyPublic(ctx context.Context, s *cli.Streams, name string, heldOut []st
 
 // verifyTrain holds every training row against what the corpus and held-out files
 // protect.
-func verifyTrain(ctx context.Context, s *cli.Streams, name string, fsys corpus.FS, dir string, heldOut []string, quiet bool) error {
-	source, err := finish.Open(fsys, dir)
-	if err != nil {
-		return err
-	}
+func verifyTrain(ctx context.Context, s *cli.Streams, name string, source *finish.Source, heldOut []string, quiet bool) error {
 	leaks := 0
 	known, err := finish.Gather([]*finish.Source{source}, heldOut)
 	if err == nil {

@@ -13,8 +13,8 @@ import (
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpus/where"
+	"github.com/trajectory-arena/arena/internal/inorder"
 	"github.com/trajectory-arena/arena/internal/jsonl"
-	"github.com/trajectory-arena/arena/pipeline"
 	"github.com/trajectory-arena/arena/student"
 	"github.com/trajectory-arena/arena/traces"
 )
@@ -57,10 +57,10 @@ func Scanned[T any](ctx context.Context, d *Scan, inputs []traces.Input, work fu
 	progress := d.Noisy.Progress(d.Streams)
 	defer progress.Done()
 	progress.Begin(d.Name, len(inputs))
-	err = pipeline.Inputs(ctx, inputs, d.Workers, func(ctx context.Context, in *traces.Input) (*scanPart[T], error) {
+	err = inorder.List(ctx, d.Workers, inputs, func(ctx context.Context, in traces.Input) (*scanPart[T], error) {
 		defer progress.Finished(in.Bytes)
 		p := &scanPart[T]{}
-		return p, p.unread.Read(ctx, in, d.Options(), func(t *arena.Trace) error {
+		return p, p.unread.Read(ctx, &in, d.Options(), func(t *arena.Trace) error {
 			progress.Attempt()
 			made, failed := work(ctx, t)
 			p.made = append(p.made, made)

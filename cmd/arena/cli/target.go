@@ -137,7 +137,7 @@ func (t *Target) Free(ctx context.Context) (err error) {
 	if remote {
 		name = t.Name
 		err = withBucket(ctx, bucket.Create, t.Name, func(b *bucket.Bucket) (err error) {
-			there, err = b.Holds(ctx)
+			there, err = corpus.IsCorpus(b.Files(ctx), ".")
 			return err
 		})
 	} else {

@@ -262,7 +262,9 @@ func (f *Flags) spec(h arena.Harness, p student.Problems, catalog *shop.Catalog)
 	if catalog.Len() == 0 {
 		return s, cli.Failed(fmt.Errorf("read catalogue %s: no product", f.Shop.Catalog), "no student could find anything in it")
 	}
-	s.Schema, s.HarnessSHA256, s.System, s.Titles = student.SpecSchema, h.SHA256, h.System, f.titlesMode()
+	titles := f.titles.TitlesConfig()
+	s.Titles = strings.Join(strings.Fields(string(titles.Source)+" "+titles.Model+" "+titles.Prefix), " ")
+	s.Schema, s.HarnessSHA256, s.System = student.SpecSchema, h.SHA256, h.System
 	s.Problems, s.ProblemsSHA256, s.CatalogXXH3 = len(p.All), p.SHA256, catalog.Checksum()
 	s.Search, s.Rules, s.Scorer = cmp.Or(s.Search, "local"), f.Shop.rules, student.ScorerVersion
 	return s, nil

@@ -3,7 +3,6 @@ package evaluate
 import (
 	"fmt"
 	"io"
-	"strings"
 	"time"
 
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
@@ -37,12 +36,6 @@ func (f *Flags) openJudge(words io.Writer, run *student.Run) (done func() error,
 	}
 	f.maxUnjudged = judge.MaxUnscored
 	return judge.Close, nil
-}
-
-// titlesMode says how the titles of products are compared that are not the wanted ones.
-func (f *Flags) titlesMode() string {
-	c := f.titles.TitlesConfig()
-	return strings.Join(strings.Fields(string(c.Source)+" "+c.Model+" "+c.Prefix), " ")
 }
 
 func (f *Flags) unjudged(m *evaluation.Summary) error {

@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
@@ -34,8 +34,7 @@ type evalWatch struct {
 	servers []telemetry.Identity
 	line    *cli.Line
 
-	mu                    sync.Mutex
-	done, successes, lost int
+	done, successes, lost atomic.Int64
 }
 
 func newEvalWatch(s *cli.Streams, f *Flags, run *student.Run, pool *model.Pool) *evalWatch {
@@ -43,21 +42,15 @@ func newEvalWatch(s *cli.Streams, f *Flags, run *student.Run, pool *model.Pool) 
 }
 
 func (w *evalWatch) ended(r *rollout.Result) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.done++
+	w.done.Add(1)
 	if r.Outcome == rollout.Infra {
-		w.lost++
+		w.lost.Add(1)
 	} else if *r.Success {
-		w.successes++
+		w.successes.Add(1)
 	}
 }
 
-func (w *evalWatch) rollouts() int {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.done
-}
+func (w *evalWatch) rollouts() int { return int(w.done.Load()) }
 
 // watchEvery is the time between samples: what takes longer than a few of them
 // is seen, and a server hardly notices being asked.
@@ -136,13 +129,12 @@ func (w *evalWatch) show(s telemetry.Sample) {
 }
 
 func (w *evalWatch) progress(now time.Time) string {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	rate, left := float64(w.done)/now.Sub(w.began).Seconds(), ""
+	done, left := w.rollouts(), ""
+	rate := float64(done) / now.Sub(w.began).Seconds()
 	if rate > 0 {
-		left = fmt.Sprintf(", about %s left", time.Duration(float64(w.total-w.done)/rate*float64(time.Second)).Round(time.Second))
+		left = fmt.Sprintf(", about %s left", time.Duration(float64(w.total-done)/rate*float64(time.Second)).Round(time.Second))
 	}
-	return fmt.Sprintf("%d of %d rollouts, %d solved, %d infra, %.1f/s%s, limits %v", w.done, w.total, w.successes, w.lost, rate, left, w.pool.Limits())
+	return fmt.Sprintf("%d of %d rollouts, %d solved, %d infra, %.1f/s%s, limits %v", done, w.total, w.successes.Load(), w.lost.Load(), rate, left, w.pool.Limits())
 }
 
 func serverWords(m map[string]float64) (words string) {

@@ -93,7 +93,7 @@ func runExport(c *cobra.Command, s *cli.Streams, from string, f *exportFlags) er
 }
 
 func (f *exportFlags) export(ctx context.Context, s *cli.Streams, from string, profiles []export.Profile) error {
-	manifest, err := corpus.ReadManifest(corpus.Disk{}, from)
+	source, err := finish.Open(corpus.Disk{}, from)
 	if err != nil {
 		return cli.Failed(err, cli.NoCorpus)
 	}
@@ -102,10 +102,10 @@ func (f *exportFlags) export(ctx context.Context, s *cli.Streams, from string, p
 		return err
 	}
 	if f.dryRun {
-		forecastExport(s, manifest, profiles)
+		forecastExport(s, source.Manifest, profiles)
 		return nil
 	}
-	if err = f.keepsHeldOut(from, f.target.Dir); err != nil {
+	if err = keepsHeldOut(source, f.target.Dir); err != nil {
 		return err
 	}
 	if err = cli.Lock(s, f.target.Dir); err != nil {
@@ -113,7 +113,7 @@ func (f *exportFlags) export(ctx context.Context, s *cli.Streams, from string, p
 	}
 	cli.LimitHeap(cli.HeapLimit)
 	bytes := int64(0)
-	for _, file := range manifest.Files {
+	for _, file := range source.Manifest.Files {
 		if file.Rows != nil && slices.ContainsFunc(profiles, func(p export.Profile) bool { return p.From == file.Profile }) {
 			bytes += file.Bytes
 		}
@@ -138,11 +138,7 @@ func (f *exportFlags) export(ctx context.Context, s *cli.Streams, from string, p
 
 // keepsHeldOut refuses an export in the place of a corpus that keeps more out of
 // training.
-func (f *exportFlags) keepsHeldOut(from, out string) error {
-	source, err := finish.Open(corpus.Disk{}, from)
-	if err != nil {
-		return err
-	}
+func keepsHeldOut(source *finish.Source, out string) error {
 	bank, err := source.Bank()
 	if err != nil {
 		return err
