@@ -17,10 +17,7 @@ import (
 )
 
 func (s *session) content(p *plan, parts []string, made *reports.Set, told *Summary) (*finish.Content, error) {
-	config, err := s.Config.JSON()
-	if err != nil {
-		return nil, err
-	}
+	config := s.Config.JSON()
 	pairs, err := s.pairs(p)
 	if err != nil {
 		return nil, err

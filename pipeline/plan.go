@@ -220,11 +220,7 @@ func cut(s corpus.Stream, all []selection, rows func(*selection) []candidate) []
 }
 
 func (s *session) planKey() (string, error) {
-	config, err := s.Config.JSON()
-	if err != nil {
-		return "", err
-	}
-	parts := []string{string(config)}
+	parts := []string{string(s.Config.JSON())}
 	for _, in := range s.inputs {
 		content, err := block.Content(s.FS, in.dir)
 		if err != nil {

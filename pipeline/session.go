@@ -62,9 +62,7 @@ func (r *Run) open(ctx context.Context, src Sources) (*session, error) {
 	g.Go(func() error { return HashInputs(both, o.Config.Workers, o.day.Inputs) })
 	g.Go(func() error { return o.prepare(both) })
 	if err = g.Wait(); err == nil {
-		err = o.identify()
-	}
-	if err == nil {
+		o.identify()
 		err = o.keepsTerms()
 	}
 	if err != nil {
@@ -144,13 +142,9 @@ func HashInputs(ctx context.Context, workers int, inputs []traces.Input) error {
 
 // identify names the inputs' blocks and puts the inputs in an order that no path
 // decides.
-func (s *session) identify() error {
-	config, err := s.Config.encode("block")
-	if err != nil {
-		return err
-	}
+func (s *session) identify() {
 	// all beside its input that a block depends on
-	parts := [][]byte{s.protect.digest(), []byte(block.Version), []byte(s.Version), []byte(s.Harness.SHA256), config, s.protect.State.Encode()}
+	parts := [][]byte{s.protect.digest(), []byte(block.Version), []byte(s.Version), []byte(s.Harness.SHA256), s.Config.encode("block"), s.protect.State.Encode()}
 	for _, f := range s.day.Files {
 		parts = append(parts, []byte(f.Kind), []byte(f.SHA256))
 	}
@@ -161,7 +155,6 @@ func (s *session) identify() error {
 		in.key.Config = sum
 		in.dir = filepath.Join(s.Work, blocksFolder, in.key.Folder())
 	}
-	return nil
 }
 
 // ErrOtherDay says that the corpus in the output's place was made of other traces.

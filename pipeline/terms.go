@@ -44,16 +44,13 @@ func (r *Run) Plan(ctx context.Context) (*Terms, error) {
 		return nil, err
 	}
 	defer o.close()
-	t, err := o.terms()
-	if err == nil {
-		t.Protection = o.protect.decided()
-	}
-	return t, err
+	t := o.terms()
+	t.Protection = o.protect.decided()
+	return t, nil
 }
 
-func (s *session) terms() (*Terms, error) {
-	config, err := s.Config.JSON()
-	t := &Terms{Version: s.Version, Harness: s.Harness.SHA256, Configuration: config}
+func (s *session) terms() *Terms {
+	t := &Terms{Version: s.Version, Harness: s.Harness.SHA256, Configuration: s.Config.JSON()}
 	for i := range s.day.Inputs {
 		in := &s.day.Inputs[i]
 		t.Inputs = append(t.Inputs, TermsInput{corpus.Input{Kind: corpus.InputTraces, SHA256: in.SHA256, Bytes: in.Bytes}, metaOf(in), whole(in.Path)})
@@ -61,7 +58,7 @@ func (s *session) terms() (*Terms, error) {
 	for _, f := range s.day.Files {
 		t.Inputs = append(t.Inputs, TermsInput{Input: f.Input, Path: f.path})
 	}
-	return t, err
+	return t
 }
 
 // scored are the sources of a step that looks no product up. It takes the plan's
@@ -127,11 +124,7 @@ func (s *session) keepsTerms() error {
 	if s.Terms == nil {
 		return nil
 	}
-	found, err := s.terms()
-	if err != nil {
-		return err
-	}
-	want := s.Terms
+	found, want := s.terms(), s.Terms
 	switch {
 	case found.Version != want.Version || found.Harness != want.Harness:
 		return fmt.Errorf("%w: by program %.40q, not %.40q", ErrTerms, want.Version, found.Version)

@@ -48,11 +48,11 @@ func (b *Bucket) Publish(ctx context.Context, fsys corpus.FS, dir string) error 
 	if len(before) > 0 && held == nil && !slices.Contains(before, unfinished) {
 		return fmt.Errorf("write %s: %w", b.name, corpus.ErrForeign)
 	}
-	if err := b.put(ctx, unfinished, nil, false); err != nil {
+	if err = b.put(ctx, unfinished, nil, false); err != nil {
 		return err
 	}
 	if !bytes.Equal(held, made) { // else another process publishes it too
-		if err := b.remove(ctx, corpus.ManifestName); err != nil {
+		if err = b.remove(ctx, corpus.ManifestName); err != nil {
 			return err
 		}
 	}
@@ -67,10 +67,10 @@ func (b *Bucket) Publish(ctx context.Context, fsys corpus.FS, dir string) error 
 	if err != nil {
 		return err
 	}
-	if err := b.remove(ctx, slices.DeleteFunc(before, func(key string) bool { return now[key] })...); err != nil {
+	if err = b.remove(ctx, slices.DeleteFunc(before, func(key string) bool { return now[key] })...); err != nil {
 		return err
 	}
-	if err := b.upload(ctx, fsys, filepath.Join(dir, corpus.ManifestName), corpus.ManifestName); err != nil {
+	if err = b.upload(ctx, fsys, filepath.Join(dir, corpus.ManifestName), corpus.ManifestName); err != nil {
 		return err
 	}
 	return b.remove(ctx, unfinished)

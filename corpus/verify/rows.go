@@ -87,14 +87,14 @@ func cells(row parquet.Row, names map[int]string) map[string][]string {
 }
 
 func (v *verifier) row(f *corpus.FileEntry, c map[string][]string) error {
-	problem, cluster := first(c["problem_id"]), first(c["dedup_cluster"])
+	problem, cluster := cmp.Or(c["problem_id"]...), cmp.Or(c["dedup_cluster"]...)
 	if problem == "" || cluster == "" {
 		return errors.New("problem_id or dedup_cluster is empty")
 	}
 	v.seen.add("problem", problem, f)
 	v.seen.add("cluster", cluster, f)
 	if f.Profile == corpus.ProfileVerlRL {
-		for _, id := range gjson.Get(first(c["reward_model.ground_truth"]), "reward.#.product_id").ForEach {
+		for _, id := range gjson.Get(cmp.Or(c["reward_model.ground_truth"]...), "reward.#.product_id").ForEach {
 			v.seen.add("product", id.String(), f)
 		}
 	}
@@ -113,13 +113,6 @@ func (v *verifier) messages(messages, tools []string) error {
 		v.tools, v.schema = tools, chat.ParseSchema(tools)
 	}
 	return chat.Check(ms, v.schema)
-}
-
-func first(s []string) string {
-	if len(s) == 0 {
-		return ""
-	}
-	return s[0]
 }
 
 type sightings struct {

@@ -68,7 +68,7 @@ const (
 )
 
 func (f *dedupFlags) run(ctx context.Context, s *cli.Streams, names []string) error {
-	files, err := s.Local(ctx, names...)
+	files, err := s.Local(ctx, names)
 	if err != nil {
 		return err
 	}

@@ -50,7 +50,7 @@ func NewLeak(s *cli.Streams) *cobra.Command {
 }
 
 func (f *leakFlags) run(ctx context.Context, s *cli.Streams, names []string) error {
-	paths, err := s.Local(ctx, names...)
+	paths, err := s.Local(ctx, names)
 	if err != nil {
 		return err
 	}

@@ -87,17 +87,11 @@ func tellVerified(s *cli.Streams, name string, m *corpus.Manifest) {
 }
 
 func verdict(dir string, found []verify.Finding) error {
-	leaks := 0
-	for _, f := range found {
-		if f.Leak {
-			leaks++
-		}
-	}
 	switch {
 	case len(found) == 0:
 		return nil
-	case leaks == len(found):
-		return cli.Limit(fmt.Errorf("verify %s: leak: %s in more than one split, first: %s", dir, cli.Counted(leaks, "key is", "keys are"), found[0]), "do not train on it; build it again with the held-out problems given by --held-out")
+	case !slices.ContainsFunc(found, func(f verify.Finding) bool { return !f.Leak }):
+		return cli.Limit(fmt.Errorf("verify %s: leak: %s in more than one split, first: %s", dir, cli.Counted(len(found), "key is", "keys are"), found[0]), "do not train on it; build it again with the held-out problems given by --held-out")
 	default:
 		return cli.Failed(fmt.Errorf("verify %s: %s broken, first: %s", dir, cli.Counted(len(found), "promise", "promises"), found[0]), "build or copy the corpus again; a file of it was changed")
 	}
@@ -132,12 +126,12 @@ func verifyPublic(ctx context.Context, s *cli.Streams, name string, heldOut []st
 	if err != nil {
 		return err
 	}
-	paths, err := s.Local(ctx, name)
+	local, err := s.Path(ctx, name)
 	if err != nil {
 		return err
 	}
 	files := 0
-	err = guard.NewExposed(bank).Folder(paths[0], func(path, what string) {
+	err = guard.NewExposed(bank).Folder(local, func(path, what string) {
 		files++
 		fmt.Fprintf(s.Err, "%s: %s\n", path, cli.WithoutSecrets(what))
 	})

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -66,12 +67,7 @@ func (f *fetchFlags) run(ctx context.Context, s *cli.Streams) error {
 }
 
 func (f *fetchFlags) check() error {
-	asked := 0
-	for _, q := range []string{f.Race, f.Agent, f.Query.Run, f.since} {
-		if q != "" {
-			asked++
-		}
-	}
+	asked := len(slices.DeleteFunc([]string{f.Race, f.Agent, f.Query.Run, f.since}, func(q string) bool { return q == "" }))
 	if asked != 1 {
 		return cli.Usage(fmt.Errorf("%d of --race, --since, --agent and --run", asked), "give one of them")
 	}

@@ -73,7 +73,7 @@ func (f *mixFlags) run(ctx context.Context, s *cli.Streams, args []string) error
 
 func (f *mixFlags) write(ctx context.Context, s *cli.Streams) error {
 	// Each source is read three times, once to verify it: from a bucket a copy is.
-	paths, err := s.Local(ctx, f.folders()...)
+	paths, err := s.Local(ctx, f.folders())
 	if err != nil {
 		return err
 	}

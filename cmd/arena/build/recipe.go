@@ -87,18 +87,16 @@ func (f *recipeFlags) check() error {
 	return f.target.Check()
 }
 
-func (f *recipeFlags) produce(c *cobra.Command) error {
-	if err := f.check(); err != nil {
+func (f *recipeFlags) produce(c *cobra.Command) (err error) {
+	if err = f.check(); err != nil {
 		return err
 	}
-	if err := f.target.In(""); err != nil {
+	if err = f.target.In(""); err != nil {
 		return err
 	}
-	paths, err := f.streams.Local(c.Context(), f.corpus)
-	if err != nil {
+	if f.corpus, err = f.streams.Path(c.Context(), f.corpus); err != nil {
 		return err
 	}
-	f.corpus = paths[0]
 	if _, err = finish.Open(corpus.Disk{}, f.corpus); err != nil {
 		return cli.Failed(err, cli.NoCorpus)
 	}
@@ -139,7 +137,12 @@ func (f *recipeFlags) write(c *cobra.Command) error {
 func writeRecipe(ctx context.Context, s *cli.Streams, of recipe.Recipe, in recipe.Input, work string, to *cli.Target, quiet bool) error {
 	report, err := of.Write(ctx, to.At(to.Dir), in, work)
 	if report != nil && !quiet {
-		tellRecipe(s, report)
+		for _, c := range report.Counts {
+			fmt.Fprintf(s.Err, "%-9s %d rows read, %d taken, %d written  %s\n", c.Source, c.In, c.Taken, c.Rows, corpus.Tallies(c.Dropped))
+		}
+		g := report.Proof.Guard
+		fmt.Fprintf(s.Err, "guard     %d rows held against %d protected problems, %d dropped\n", g.Rows, g.Protected(), len(g.Dropped))
+		export.ShowCounts(s, report.Exports)
 	}
 	if err != nil {
 		return recipeError(err)
@@ -166,13 +169,4 @@ func (f *recipeFlags) forecast(c *cobra.Command) error {
 		fmt.Fprintf(s, "%d rollouts would be played\n", n*f.eval.Played.Samples)
 	}
 	return nil
-}
-
-func tellRecipe(s *cli.Streams, r *recipe.Report) {
-	w := s.Err
-	for _, c := range r.Counts {
-		fmt.Fprintf(w, "%-9s %d rows read, %d taken, %d written  %s\n", c.Source, c.In, c.Taken, c.Rows, corpus.Tallies(c.Dropped))
-	}
-	fmt.Fprintf(w, "guard     %d rows held against %d protected problems, %d dropped\n", r.Proof.Guard.Rows, r.Proof.Guard.Protected(), len(r.Proof.Guard.Dropped))
-	export.ShowCounts(s, r.Exports)
 }

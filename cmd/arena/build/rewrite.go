@@ -63,11 +63,9 @@ func (f *rewriteFlags) run(c *cobra.Command, days []string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, m.Close()) }()
-	paths, err := f.streams.Local(c.Context(), f.job.Corpus)
-	if err != nil {
+	if f.job.Corpus, err = f.streams.Path(c.Context(), f.job.Corpus); err != nil {
 		return err
 	}
-	f.job.Corpus = paths[0]
 	if days, err = f.streams.LocalDays(c.Context(), days); err != nil {
 		return err
 	}
@@ -128,13 +126,9 @@ func (f *rewriteFlags) tell(r *rewrite.Report) {
 	if f.noisy.Quiet {
 		return
 	}
-	left := map[string]int64{}
-	for reason, n := range r.Dropped {
-		left[reason] = int64(n)
-	}
 	tally := r.Tally()
 	delete(tally, "")
-	fmt.Fprintf(f.streams.Err, "%d solved attempts of programs, %d to be asked about  %s\n%s\n", r.Scripted, len(r.Attempts), corpus.Tallies(left), r.Cut())
+	fmt.Fprintf(f.streams.Err, "%d solved attempts of programs, %d to be asked about  %s\n%s\n", r.Scripted, len(r.Attempts), corpus.Tallies(r.Dropped), r.Cut())
 	if !f.job.Dry {
 		requests, cost := r.Cost()
 		fmt.Fprintf(f.streams.Err, "%d are believed  %s\n%d requests, %d prompt and %d completion tokens, %s, answers that the ledger held among them\n",

@@ -12,19 +12,25 @@ import (
 	"github.com/trajectory-arena/arena/corpus/bucket"
 )
 
-// Local gives the paths of what a user named: a path is itself, of a bucket a
-// copy is made that is there until the run ends.
-func (s *Streams) Local(ctx context.Context, names ...string) (paths []string, err error) {
+// Path is that of what a user named: a path is itself, of a bucket a copy is made that
+// is there until the run ends.
+func (s *Streams) Path(ctx context.Context, name string) (string, error) {
+	if !bucket.IsURL(name) {
+		return name, nil
+	}
+	dir, err := s.Temporary("arena-bucket-")
+	if err != nil {
+		return "", err
+	}
+	return fetched(ctx, name, dir)
+}
+
+// Local gives the paths of several names as Path does.
+func (s *Streams) Local(ctx context.Context, names []string) (paths []string, err error) {
 	for _, name := range names {
-		path := name
-		if bucket.IsURL(name) {
-			dir, err := s.Temporary("arena-bucket-")
-			if err != nil {
-				return nil, err
-			}
-			if path, err = fetched(ctx, name, dir); err != nil {
-				return nil, err
-			}
+		path, err := s.Path(ctx, name)
+		if err != nil {
+			return nil, err
 		}
 		paths = append(paths, path)
 	}

@@ -158,7 +158,7 @@ func (s *Streams) DayInputs(ctx context.Context, days []string) (all []traces.In
 // not ended is refused: its traces are written with its results, and what is
 // there before is none.
 func (s *Streams) LocalDays(ctx context.Context, days []string) (paths []string, err error) {
-	if paths, err = s.Local(ctx, days...); err != nil {
+	if paths, err = s.Local(ctx, days); err != nil {
 		return nil, err
 	}
 	for _, day := range paths {

@@ -120,12 +120,8 @@ func TestConfigurationOfAManifestIsAConfiguration(t *testing.T) {
 	t.Parallel()
 	config := pipeline.Defaults()
 	config.Select.Top, config.Reading.LineBytes, config.Guard.Shares.Eval = 7, 1<<20, 0.25
-	b, err := config.JSON()
-	if err != nil {
-		t.Fatal(err)
-	}
 	read := pipeline.Defaults()
-	if err := decodeStrict(b, &read); err != nil || !reflect.DeepEqual(read, config) {
+	if err := decodeStrict(config.JSON(), &read); err != nil || !reflect.DeepEqual(read, config) {
 		t.Errorf("read %+v, %v, want %+v", read, err, config)
 	}
 }

@@ -60,21 +60,18 @@ func NewResults(s *cli.Streams) *cobra.Command {
 	var out string
 	var byProblem bool
 	c := cli.Command("results RUN -o F", "The rollouts of a run as lines", cli.Takes(1, 1), func(_ *cobra.Command, args []string) error {
-		return cli.WriteWhole(s, out, func(w io.Writer) error { return printResults(w, args[0], byProblem) })
+		return cli.WriteWhole(s, out, func(w io.Writer) (err error) {
+			lines := json.NewEncoder(w)
+			if byProblem {
+				err = student.EachProblem(args[0], func(p *student.ProblemResult) error { return lines.Encode(p) })
+			} else {
+				err = student.EachResult(args[0], func(r *rollout.Result) error { return lines.Encode(r) })
+			}
+			return cli.Otherwise(err, "a run is a folder that `arena eval` finished")
+		})
 	})
 	cli.Out(c, &out)
 	cli.ReadsFiles(c)
 	c.Flags().BoolVar(&byProblem, "by-problem", false, "one line a problem: samples, successes, rate, whether it is flaky")
 	return c
-}
-
-func printResults(w io.Writer, run string, byProblem bool) error {
-	lines := json.NewEncoder(w)
-	var err error
-	if byProblem {
-		err = student.EachProblem(run, func(p *student.ProblemResult) error { return lines.Encode(p) })
-	} else {
-		err = student.EachResult(run, func(r *rollout.Result) error { return lines.Encode(r) })
-	}
-	return cli.Otherwise(err, "a run is a folder that `arena eval` finished")
 }

@@ -85,11 +85,10 @@ func runExport(c *cobra.Command, s *cli.Streams, from string, f *exportFlags) er
 			return cli.Failed(fmt.Errorf("read chat template: %w", err), "--preflight takes a Jinja file or a model's tokenizer_config.json")
 		}
 	}
-	paths, err := s.Local(c.Context(), from)
-	if err != nil {
+	if from, err = s.Path(c.Context(), from); err != nil {
 		return err
 	}
-	return f.export(c.Context(), s, paths[0], profiles)
+	return f.export(c.Context(), s, from, profiles)
 }
 
 func (f *exportFlags) export(ctx context.Context, s *cli.Streams, from string, profiles []export.Profile) error {

@@ -60,12 +60,11 @@ func (f *publishFlags) run(ctx context.Context, s *cli.Streams, from string) (er
 	if err = f.target.Take(ctx, s); err != nil {
 		return err
 	}
-	paths, err := s.Local(ctx, from)
-	if err != nil {
+	if f.Corpus, err = s.Path(ctx, from); err != nil {
 		return err
 	}
 	cli.LimitHeap(cli.HeapLimit)
-	f.Corpus, f.Target = paths[0], f.target.At(f.target.Dir)
+	f.Target = f.target.At(f.target.Dir)
 	counts, err := f.Run(ctx)
 	if !f.quiet {
 		for _, c := range counts {
