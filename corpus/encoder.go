@@ -17,10 +17,8 @@ import (
 
 // encoder writes rows as one Parquet file.
 type encoder[T any] struct {
-	schema   *parquet.Schema
-	optional shard.Pointers
-	writer   *parquet.GenericWriter[T]
-	row      parquet.Row
+	columns *shard.Columns
+	writer  *parquet.GenericWriter[T]
 	// group is the input of the open row group, decoded that of the file.
 	group   int64
 	decoded int64
@@ -32,7 +30,7 @@ type encoder[T any] struct {
 }
 
 func newEncoder[T any](w io.Writer, schema *parquet.Schema, p *Part) *encoder[T] {
-	e := &encoder[T]{schema: schema, optional: shard.PointersOf(reflect.TypeFor[T](), schema), limit: p.limits.Group, sum: shard.NewSum(schema),
+	e := &encoder[T]{columns: shard.ColumnsOf(reflect.TypeFor[T]()), limit: p.limits.Group, sum: shard.NewSum(schema),
 		writer: parquet.NewGenericWriter[T](w, writerOptions(schema)...)}
 	if p.redactor != nil {
 		e.clean = &cleaner{redactor: p.redactor, counts: redact.Counts{}, known: map[string]bool{}}
@@ -40,33 +38,23 @@ func newEncoder[T any](w io.Writer, schema *parquet.Schema, p *Part) *encoder[T]
 	return e
 }
 
-// add writes a row, cleaned unless it is clean already by the rules of the file.
+// add writes a row, cleaned unless it is clean already by the rules of the file, column
+// by column: the writer's own struct path turns lists of JSON values into empty lists
+// without an error.
 func (e *encoder[T]) add(c *Cleaned[T]) error {
 	if e.clean != nil && c.by == e.clean.redactor {
 		e.clean.counts.Add(c.counts)
 	} else if e.clean != nil {
 		e.clean.row(&c.row)
 	}
-	e.deconstruct(&c.row)
-	return e.write()
-}
-
-// deconstruct is how rows are written: the writer's own struct path turns lists of
-// JSON values into empty lists without an error.
-func (e *encoder[T]) deconstruct(v *T) {
-	if row, knows := any(v).(interface{ Length() rows.Length }); knows {
+	if row, knows := any(&c.row).(interface{ Length() rows.Length }); knows {
 		e.longest.Join(row.Length())
 	}
-	before := e.optional.Of(v)
-	e.row = e.schema.Deconstruct(e.row[:0], v)
-	e.optional.Write(v, e.row, before)
-}
-
-func (e *encoder[T]) write() error {
-	if _, err := e.writer.WriteRows([]parquet.Row{e.row}); err != nil {
+	e.columns.Of(&c.row)
+	if err := e.columns.Write(e.writer.ColumnWriters()); err != nil {
 		return err
 	}
-	size := e.sum.Add(e.row)
+	size := e.sum.Add(e.columns.Values)
 	e.group += size
 	e.decoded += size
 	if e.group < e.limit {

@@ -146,7 +146,7 @@ func (o *outputs) add(p *arena.Problem, r *rollout.Result) error {
 	}
 	shown := *p
 	shown.Query = public(p.Query)
-	return errors.Join(o.lines.line(asjson.Bytes(r)), o.table.add(line), o.traces[r.Sample].line(r.Line), o.inspect.Add(&shown, r))
+	return errors.Join(o.lines.line(asjson.Bytes(r)), o.table.add(&line), o.traces[r.Sample].line(r.Line), o.inspect.Add(&shown, r))
 }
 
 // addTokens reads a rollout's replies again, whose tokens nobody held.
@@ -157,7 +157,7 @@ func (o *outputs) addTokens(f *folder, key journal.Key, r *rollout.Result) error
 	turns, err := f.past(key)
 	for i, turn := range turns {
 		t := model.ReadTokens(turn.Reply)
-		err = errors.Join(err, o.tokens.add(evaluation.TokensRow{
+		err = errors.Join(err, o.tokens.add(&evaluation.TokensRow{
 			ProblemID: r.ProblemID, Sample: int32(key.Sample), Rollout: int64(key.Problem)*int64(o.run.Spec.Samples) + int64(key.Sample), Turn: int32(i),
 			Prompt: t.Prompt, IDs: t.IDs, LogProbs: t.LogProbs, Top: int32(t.Top), TopIDs: t.TopIDs, TopLogProbs: t.TopLogProbs,
 		}))

@@ -2,10 +2,12 @@ package student
 
 import (
 	"encoding/json"
+	"reflect"
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/compress/zstd"
 
+	"github.com/trajectory-arena/arena/corpus/shard"
 	"github.com/trajectory-arena/arena/internal/atomicfile"
 	"github.com/trajectory-arena/arena/student/rollout"
 )
@@ -34,10 +36,10 @@ func newRow(r *rollout.Result) (row, error) {
 }
 
 type table[T any] struct {
-	file  *atomicfile.File
-	w     *parquet.GenericWriter[T]
-	row   parquet.Row
-	cells int
+	file    *atomicfile.File
+	w       *parquet.GenericWriter[T]
+	columns *shard.Columns
+	cells   int
 }
 
 // groupCells bounds the cells of a row group, of which the writer holds one in
@@ -47,17 +49,18 @@ const groupCells = 1 << 20
 func newTable[T any](file *atomicfile.File) *table[T] {
 	const pageBytes = 64 << 10 // thirty columns hold a page each
 	w := parquet.NewGenericWriter[T](file, parquet.SchemaOf(*new(T)), parquet.Compression(&zstd.Codec{Level: zstd.SpeedFastest}), parquet.PageBufferSize(pageBytes))
-	return &table[T]{file: file, w: w}
+	return &table[T]{file: file, w: w, columns: shard.ColumnsOf(reflect.TypeFor[T]())}
 }
 
-// add writes a row through its cells: the writer's own way with structs loses
-// lists.
-func (t *table[T]) add(line T) error {
-	t.row = t.w.Schema().Deconstruct(t.row[:0], &line)
-	if _, err := t.w.WriteRows([]parquet.Row{t.row}); err != nil {
+func (t *table[T]) add(line *T) error {
+	t.columns.Of(line)
+	if err := t.columns.Write(t.w.ColumnWriters()); err != nil {
 		return err
 	}
-	if t.cells += len(t.row); t.cells < groupCells {
+	for _, values := range t.columns.Values {
+		t.cells += len(values)
+	}
+	if t.cells < groupCells {
 		return nil
 	}
 	t.cells = 0

@@ -9,8 +9,6 @@ import (
 	"strings"
 
 	"github.com/parquet-go/parquet-go"
-
-	"github.com/trajectory-arena/arena/internal/list"
 )
 
 // Sum is what two readings of one file must agree in. It lives within a
@@ -26,11 +24,13 @@ func NewSum(schema *parquet.Schema) Sum {
 	return Sum{columns: make([]columnSum, len(schema.Columns()))}
 }
 
-// Add takes a row in and gives its size in bytes.
-func (s *Sum) Add(row parquet.Row) (size int64) {
+// Add takes in a row, its values by column, and gives its size in bytes.
+func (s *Sum) Add(row [][]parquet.Value) (size int64) {
 	s.Rows++
-	for _, v := range row {
-		size += s.columns[v.Column()].add(v)
+	for i, values := range row {
+		for _, v := range values {
+			size += s.columns[i].add(v)
+		}
 	}
 	return size
 }
@@ -118,11 +118,8 @@ func (s *columnSum) read(pages parquet.Pages) error {
 	}
 }
 
-// Pointers lists the optional scalars that a row type has from the structs
-// embedded in it. parquet-go v0.32.0 loses there what a pointer is for: it
-// writes a pointer to zero as null, makes nil pointers of the row point to zero
-// while it does, and reads null as a pointer to zero, so that a measured 0 and
-// an unknown value change places.
+// Pointers lists the optional scalars that a row type has from the structs embedded in
+// it: parquet-go v0.32.0 reads null there as a pointer to zero.
 type Pointers []pointerField
 
 type pointerField struct {
@@ -145,36 +142,13 @@ func PointersOf(t reflect.Type, schema *parquet.Schema) Pointers {
 	return out
 }
 
-// Of gives the pointers' own values in v, to hold them against what the library
-// makes of them.
-func (ps Pointers) Of(v any) []reflect.Value {
-	s := reflect.ValueOf(v).Elem()
-	return list.Of(ps, func(p pointerField) reflect.Value { return reflect.ValueOf(s.FieldByIndex(p.index).Interface()) })
-}
-
-// Write puts the zeros back into a row that was made of v, and the nils back
-// into v; before is what v's pointers were.
-func (ps Pointers) Write(v any, row parquet.Row, before []reflect.Value) {
-	s := reflect.ValueOf(v).Elem()
-	for i, p := range ps {
-		s.FieldByIndex(p.index).Set(before[i])
-		if value := p.in(row); !before[i].IsNil() && value.IsNull() {
-			*value = parquet.ValueOf(before[i].Elem().Interface()).Level(0, 1, p.column)
-		}
-	}
-}
-
 // Read sets the pointers of null columns to nil.
 func (ps Pointers) Read(v any, row parquet.Row) {
 	s := reflect.ValueOf(v).Elem()
 	for _, p := range ps {
-		if p.in(row).IsNull() {
+		at := slices.IndexFunc(row, func(v parquet.Value) bool { return v.Column() == p.column })
+		if row[at].IsNull() {
 			s.FieldByIndex(p.index).SetZero()
 		}
 	}
-}
-
-func (p pointerField) in(row parquet.Row) *parquet.Value {
-	i := slices.IndexFunc(row, func(v parquet.Value) bool { return v.Column() == p.column })
-	return &row[i]
 }
