@@ -50,7 +50,7 @@ func Assemble(ctx context.Context, fsys FS, dir string, a Assembly) error {
 	w := assembler{fs: fsys, dir: Beside(dir, "partial")}
 	err := w.build(ctx, &a)
 	if err == nil {
-		err = swap(fsys, w.dir, dir)
+		err = Swap(fsys, w.dir, dir)
 	}
 	if err != nil {
 		_ = fsys.RemoveAll(w.dir) // the first error is the one to tell

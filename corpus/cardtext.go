@@ -52,12 +52,7 @@ func funnelTable(funnel []Stage) string {
 
 // Tallies writes counts by reason in one line, sorted.
 func Tallies[N int | int64](by map[string]N) string {
-	parts := make([]string, 0, len(by))
-	for _, k := range slices.Sorted(maps.Keys(by)) {
-		if by[k] > 0 {
-			parts = append(parts, fmt.Sprintf("%s %d", k, by[k]))
-		}
-	}
+	parts := list.Some(slices.Sorted(maps.Keys(by)), func(k string) (string, bool) { return fmt.Sprintf("%s %d", k, by[k]), by[k] > 0 })
 	return strings.Join(parts, ", ")
 }
 

@@ -108,9 +108,9 @@ func InParts(fsys FS, dir string, write func(work string) error) error {
 	return errors.Join(write(work), fsys.RemoveAll(work))
 }
 
-// swap moves the finished folder into place. What was there before is kept
+// Swap moves the finished folder into place. What was there before is kept
 // until the new one is, and comes back if the move fails.
-func swap(fsys FS, from, to string) error {
+func Swap(fsys FS, from, to string) error {
 	previous := Beside(to, "previous")
 	if err := fsys.RemoveAll(previous); err != nil {
 		return err

@@ -13,6 +13,7 @@ import (
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/internal/list"
 	"github.com/trajectory-arena/arena/judges/outcome"
 	"github.com/trajectory-arena/arena/pipeline/finish"
 	"github.com/trajectory-arena/arena/traces"
@@ -78,13 +79,8 @@ type File struct {
 }
 
 // Catalogs are the paths of the day's catalogues.
-func (d *Day) Catalogs() (paths []string) {
-	for _, f := range d.Files {
-		if f.Kind == kindCatalog {
-			paths = append(paths, f.path)
-		}
-	}
-	return paths
+func (d *Day) Catalogs() []string {
+	return list.Some(d.Files, func(f File) (string, bool) { return f.path, f.Kind == kindCatalog })
 }
 
 // The kinds of files.

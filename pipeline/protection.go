@@ -200,11 +200,5 @@ func (d *Day) readHeldOut(src Sources) (all []guard.Entry, err error) {
 }
 
 func (d *Day) heldOutDigests() []string {
-	var out []string
-	for _, f := range d.Files {
-		if f.Kind == kindHeldOut {
-			out = append(out, f.SHA256)
-		}
-	}
-	return out
+	return list.Some(d.Files, func(f File) (string, bool) { return f.SHA256, f.Kind == kindHeldOut })
 }

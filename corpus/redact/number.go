@@ -24,33 +24,18 @@ func (h *hits) longNumbers(text string) {
 	h.numbers = append(h.numbers, stretches(text, &digits, shortestCard)...)
 }
 
-// cards and networks are the numbers that may be a card's or an address, with a
-// byte on either side.
-func cards(text string, h *hits) []span {
-	return filled(text, h.numbers, func(digits, _ int) bool { return digits >= shortestCard })
-}
-
-func networks(text string, h *hits) []span {
-	return filled(text, h.numbers, func(_, dots int) bool { return dots >= 3 })
-}
-
-func filled(text string, numbers []span, enough func(digits, dots int) bool) []span {
-	var out []span
-	for _, s := range numbers {
-		digits, dots := 0, 0
-		for i := s.start; i < s.end; i++ {
-			if digit(text[i]) {
-				digits++
-			}
-			if text[i] == '.' {
-				dots++
+// numbersWith are the numbers with so many digits and dots, as a card's or an address
+// has, with a byte on either side.
+func numbersWith(leastDigits, leastDots int) func(string, *hits) []span {
+	return func(text string, h *hits) []span {
+		var out []span
+		for _, s := range h.numbers {
+			if number := text[s.start:s.end]; digitsIn(number) >= leastDigits && strings.Count(number, ".") >= leastDots {
+				out = append(out, span{max(0, s.start-1), min(len(text), s.end+1)})
 			}
 		}
-		if enough(digits, dots) {
-			out = append(out, span{max(0, s.start-1), min(len(text), s.end+1)})
-		}
+		return out
 	}
-	return out
 }
 
 // accounts are the parts of a text that may be the number of a bank account:
@@ -78,6 +63,15 @@ var (
 const shortestCard, shortestIBAN = 15, 15
 
 func digit(c byte) bool { return c >= '0' && c <= '9' }
+
+func digitsIn(s string) (n int) {
+	for i := range len(s) {
+		if digit(s[i]) {
+			n++
+		}
+	}
+	return n
+}
 
 func numeric(c byte) bool { return digit(c) || c == '.' || c == ' ' || c == '-' }
 

@@ -3,6 +3,8 @@ package redact
 import (
 	"regexp"
 	"strings"
+
+	"github.com/trajectory-arena/arena/internal/list"
 )
 
 // prefixes start the tokens of known issuers. The shared rules want exact
@@ -52,7 +54,7 @@ func ownRules(opt Options) (out []rule) {
 		{rule{kind: assignedKind, keywords: passwordNames, anchored: true, valid: mixed}, assignment(passwordNames...)},
 		{rule{kind: assignedKind, keywords: secretNames, anchored: true, valid: noName}, assignment(secretNames...)},
 		{rule{kind: assignedKind, keywords: []string{"_key"}, anchored: true, valid: random}, assignment("_key")},
-		{rule{kind: "token", keywords: lowered(prefixes), follows: near(tokenBytes, 16, 0), valid: mixed}, `\b((?:` + quoted(prefixes) + `)[A-Za-z0-9_\-./+=]{15,499}[A-Za-z0-9_\-/+=])`},
+		{rule{kind: "token", keywords: list.Of(prefixes, strings.ToLower), follows: near(tokenBytes, 16, 0), valid: mixed}, `\b((?:` + quoted(prefixes) + `)[A-Za-z0-9_\-./+=]{15,499}[A-Za-z0-9_\-/+=])`},
 		{rule{kind: "token", keywords: []string{"wandb login"}}, `(?i)wandb login\s(?:--?[a-z-]{1,20}\s){0,4}([0-9a-f]{40})`},
 		{rule{kind: "token", keywords: []string{"-us"}, follows: hasHash}, `\b([0-9a-f]{32}-us[0-9]{1,2})\b`},
 		{rule{kind: "token", spans: longRunsOf(59), valid: mixed}, `\b([MNO][A-Za-z0-9_-]{23,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,40})\b`},
@@ -61,13 +63,13 @@ func ownRules(opt Options) (out []rule) {
 		{rule{kind: "webhook", keywords: []string{"/api/webhooks/"}}, `(?i)/api/webhooks/([0-9]{15,22}/[a-z0-9_-]{40,100})`},
 		{rule{kind: "telegram-bot-token", keywords: []string{":aa"}}, `(?:\b|bot)([0-9]{8,12}:AA[A-Za-z0-9_-]{30,40})`},
 		{rule{kind: "email", keywords: []string{"@"}, follows: near(hostBytes, len("a.bc"), 0)}, `[\pL\pN._%+-]{1,64}@[\pL\pN-]{1,63}(?:\.[\pL\pN-]{1,63}){0,5}\.\pL{2,24}`},
-		{rule{kind: cardKind, spans: cards, valid: isCard}, `(?:^|[^0-9A-Za-z.])([2-6][0-9]{3}(?:[ -]?[0-9]{4}){2}[ -]?[0-9]{3,4}|3[47][0-9]{2}[ -][0-9]{6}[ -][0-9]{5})(?:$|[^0-9A-Za-z])`},
+		{rule{kind: cardKind, spans: numbersWith(shortestCard, 0), valid: isCard}, `(?:^|[^0-9A-Za-z.])([2-6][0-9]{3}(?:[ -]?[0-9]{4}){2}[ -]?[0-9]{3,4}|3[47][0-9]{2}[ -][0-9]{6}[ -][0-9]{5})(?:$|[^0-9A-Za-z])`},
 		{rule{kind: "iban", spans: accounts, valid: isIBAN}, `\b([A-Z]{2}[0-9]{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?)\b`},
 		{rule{kind: "phone", keywords: []string{"+"}, valid: isPhone}, `(?:^|[^0-9A-Za-z+)])(\+[1-9][0-9]{0,3}(?:[ .-]?(?:\([0-9]{1,6}\)|[0-9]{1,12})){1,6})(?:$|[^0-9A-Za-z])`},
 		{rule{kind: "phone", keywords: phoneNames, anchored: true, follows: near(digits.with("("), 1, 21), valid: isPhone},
 			`(?i)\A(?:` + quoted(phoneNames) + `)(?:[ _-]?(?:number|nr|no))?[."']{0,2}(?:\s{0,3}(?:[:=#]|is|at|me at)\s{0,3}|\s)["']?((?:\([0-9]{1,6}\)|[0-9]{2,12})(?:[ .-]{0,2}[0-9]{2,12}){0,5})(?:$|[^0-9A-Za-z])`},
 		{rule{kind: "home-folder", keywords: []string{"/home/", "/users/", "users"}}, `(?:^|[\s"'=(:,;>{|\x60\[]|file://)(?:/home/|/Users/|[A-Za-z]:[/\\]{0,2}Users)[/\\\n\r\t\f\x08]?([A-Za-z0-9][A-Za-z0-9._-]{0,31})`},
-		{rule{kind: "ip-address", spans: networks, valid: routable}, `(?:^|[^0-9.])((?:[0-9]{1,3}\.){3}[0-9]{1,3})(?:$|[^0-9.]|\.(?:$|[^0-9]))`},
+		{rule{kind: "ip-address", spans: numbersWith(0, 3), valid: routable}, `(?:^|[^0-9.])((?:[0-9]{1,3}\.){3}[0-9]{1,3})(?:$|[^0-9.]|\.(?:$|[^0-9]))`},
 		{rule{kind: "ip-address", keywords: []string{":"}, follows: hasGroup, valid: parses}, `(?i)\b([23][0-9a-f]{3}:[0-9a-f:]{0,34}[0-9a-f])\b`},
 		{rule{kind: "wallet-address", keywords: []string{"0x", "bc1"}, follows: near(alphanumeric, 25, 0)}, `\b(0x[0-9a-fA-F]{40}|bc1[02-9ac-hj-np-z]{25,60})\b`},
 		{rule{kind: "wallet-key", keywords: keyNames, anchored: true}, `(?i)\A(?:` + quoted(keyNames) + `)[^"]{0,48}?(?:"\s{0,3}:\s{0,3}")?\b(?:0x)?([0-9a-f]{64}|[0-9a-f]{128})\b`},
@@ -87,18 +89,4 @@ func ownRules(opt Options) (out []rule) {
 	return out
 }
 
-func quoted(words []string) string {
-	out := make([]string, len(words))
-	for i, w := range words {
-		out[i] = regexp.QuoteMeta(w)
-	}
-	return strings.Join(out, "|")
-}
-
-func lowered(words []string) []string {
-	out := make([]string, len(words))
-	for i, w := range words {
-		out[i] = strings.ToLower(w)
-	}
-	return out
-}
+func quoted(words []string) string { return strings.Join(list.Of(words, regexp.QuoteMeta), "|") }

@@ -165,22 +165,8 @@ func (p *prefilter) confirm(text string, at int, h uint32, see func(n *needle, s
 	chain := p.chains[p.chain[h]]
 	for i := range chain {
 		n := &chain[i]
-		if start := at - n.at; start >= 0 && start+len(n.word) <= len(text) && equalLower(text[start:], n.word) {
+		if start := at - n.at; start >= 0 && start+len(n.word) <= len(text) && strings.EqualFold(text[start:start+len(n.word)], n.word) {
 			see(n, start)
 		}
 	}
-}
-
-// equalLower reports whether text begins with a word in lower case, by ASCII.
-func equalLower(text, word string) bool {
-	for i := range len(word) {
-		c := text[i]
-		if c >= 'A' && c <= 'Z' {
-			c += 'a' - 'A'
-		}
-		if c != word[i] {
-			return false
-		}
-	}
-	return true
 }

@@ -6,6 +6,7 @@ package redact
 
 import (
 	"fmt"
+	"hash/maphash"
 	"slices"
 	"strings"
 	"sync"
@@ -80,7 +81,7 @@ func New(opt Options) *Redactor {
 }
 
 func compile(opt Options) *Redactor {
-	r := &Redactor{options: opt, rules: slices.Concat(shared(), ownRules(opt)), kinds: map[string]bool{}, clean: newClean()}
+	r := &Redactor{options: opt, rules: slices.Concat(shared(), ownRules(opt)), kinds: map[string]bool{}, clean: &clean{seed: maphash.MakeSeed()}}
 	for i := range r.rules {
 		r.kinds[r.rules[i].kind] = true
 		if r.rules[i].spans != nil {

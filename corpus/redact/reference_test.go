@@ -47,7 +47,7 @@ func referenceIn(r *Redactor, text string) []Finding {
 		var found []hit
 		for at := range len(text) {
 			for _, word := range rule.keywords {
-				if len(text) >= at+len(word) && equalLower(text[at:], word) {
+				if len(text) >= at+len(word) && strings.EqualFold(text[at:at+len(word)], word) {
 					found = append(found, hit{i, span{at, at + len(word)}})
 				}
 			}

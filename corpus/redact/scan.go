@@ -80,8 +80,7 @@ func (r *Redactor) see(text string, h *hits, coats int) []Finding {
 
 func (v *view) sourced(all []Finding) []Finding {
 	for i, f := range all {
-		s := v.source(span{f.Start, f.End})
-		all[i].Start, all[i].End = s.start, s.end
+		all[i].Start, all[i].End = v.from(f.Start), v.from(f.End)
 	}
 	return all
 }

@@ -84,26 +84,14 @@ func noName(s string) bool {
 // and letters of both cases or of hexadecimal digits alone.
 func random(s string) bool {
 	const shortest, fewestDigits, leastEntropy = 16, 3, 3
-	digits, hexa := 0, true
-	for i := range len(s) {
-		if digit(s[i]) {
-			digits++
-		}
-		hexa = hexa && hexadecimal[s[i]]
-	}
 	cased := s != strings.ToLower(s) && s != strings.ToUpper(s)
-	return len(s) >= shortest && digits >= fewestDigits && (cased || hexa) && entropy(s) >= leastEntropy
+	return len(s) >= shortest && digitsIn(s) >= fewestDigits && (cased || hexadecimal.row(s, 0, len(s), 0)) && entropy(s) >= leastEntropy
 }
 
 // isPhone reports whether as many digits are there as telephone numbers have:
 // nine to fifteen with the country's code (E.164), seven to twelve without.
 func isPhone(s string) bool {
-	digits := 0
-	for i := range len(s) {
-		if digit(s[i]) {
-			digits++
-		}
-	}
+	digits := digitsIn(s)
 	if s[0] == '+' {
 		return digits >= 9 && digits <= 15
 	}

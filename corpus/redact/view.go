@@ -181,8 +181,6 @@ func hex(s string, at, n int) (rune, bool) {
 	return rune(r), err == nil
 }
 
-func (v *view) source(s span) span { return span{v.from(s.start), v.from(s.end)} }
-
 func (v *view) from(at int) int {
 	i := sort.Search(len(v.marks), func(i int) bool { return v.marks[i].at > at })
 	if i == 0 {

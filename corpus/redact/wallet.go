@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/tyler-smith/go-bip39"
+
+	"github.com/trajectory-arena/arena/internal/list"
 )
 
 // The mnemonic phrase of a wallet (BIP-39) has 12, 15, 18, 21 or 24 words of a
@@ -144,10 +146,7 @@ func phrasesOf(text string, words []span) []span {
 // phrasesIn are the phrases in a stretch of words. A label stands before the
 // stretch, not within it.
 func phrasesIn(text string, words []span) []span {
-	places := make([]int, len(words))
-	for i, w := range words {
-		places[i] = phraseWords[packed(text[w.start:w.end])]
-	}
+	places := list.Of(words, func(w span) int { return phraseWords[packed(text[w.start:w.end])] })
 	var all []span
 	for i := range words[:max(0, len(words)-fewestWords+1)] {
 		most := min(len(words)-i, mostWords)

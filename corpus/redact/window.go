@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 	"unicode/utf8"
 
+	"github.com/trajectory-arena/arena/internal/list"
 	"github.com/trajectory-arena/arena/internal/text"
 )
 
@@ -21,12 +22,8 @@ const (
 )
 
 func places(text string, found []hit) []span {
-	out := make([]span, len(found))
 	seen := tokens{text: text}
-	for i, h := range found {
-		out[i] = span{h.start, seen.end(h.end + reachOn)}
-	}
-	return out
+	return list.Of(found, func(h hit) span { return span{h.start, seen.end(h.end + reachOn)} })
 }
 
 // windows are the parts of a text around words that are in order, apart from
@@ -118,8 +115,6 @@ type clean struct {
 // shortestKnown is the least length of what is remembered, below that of an attempt's
 // id, which is in five tables: a shorter text is read as fast.
 const shortestKnown = 64
-
-func newClean() *clean { return &clean{seed: maphash.MakeSeed()} }
 
 // has reports whether a text was added, unless a later one took its place.
 func (c *clean) has(text string) bool {

@@ -196,16 +196,11 @@ func VerdictOf(a *Attempt, s *arena.Structure) *Verdict {
 	row := &Verdict{
 		TraceID: a.TraceID, RecordSHA256: a.RecordSHA256, Keep: s.Keep, Axis: string(s.Axis),
 		Confidence: s.Confidence, Adaptivity: s.Adaptivity, Reasons: s.Reasons, RichnessV1: s.RichnessV1, RichnessV2: s.RichnessV2,
-		Features: make([]Feature, 0, len(s.Features)),
 	}
 	row.Checks = list.Of(s.Verdicts, func(v arena.Verdict) CheckVerdict {
 		return CheckVerdict{Check: v.Check, Keep: v.Decision == arena.Keep, Reason: v.Reason, Value: v.Value, Limit: v.Limit}
 	})
-	for _, f := range s.Features {
-		if Finite(f.Value) != nil {
-			row.Features = append(row.Features, Feature{Name: f.Name, Value: f.Value})
-		}
-	}
+	row.Features = list.Some(s.Features, func(f arena.Feature) (Feature, bool) { return Feature{f.Name, f.Value}, Finite(f.Value) != nil })
 	return row
 }
 

@@ -35,13 +35,9 @@ func TurnsIn(messages []chat.Message) []arena.Turn {
 
 // TurnsOf gives dialogues in text form as turns, as TurnsIn does.
 func TurnsOf(dialogues ...[]Msg) []arena.Turn {
-	var messages []chat.Message
-	for _, m := range slices.Concat(dialogues...) {
-		if m.Role != chat.Tool {
-			messages = append(messages, chat.Message{Role: m.Role, Content: m.Content})
-		}
-	}
-	return TurnsIn(messages)
+	return TurnsIn(list.Some(slices.Concat(dialogues...), func(m Msg) (chat.Message, bool) {
+		return chat.Message{Role: m.Role, Content: m.Content}, m.Role != chat.Tool
+	}))
 }
 
 // Request is the customer's request in a prompt: what its first user message says.
@@ -65,11 +61,7 @@ func (r *RL) Gold() []string {
 // itself. The caller names the rule.
 func NewSteps(of *SFT, ms []chat.Message, verdicts []arena.StepVerdict, f *Facts) (Steps, error) {
 	row := Steps{Prompt: of.Goal, Reward: of.Reward, SessionID: of.SessionID, Split: f.Split, Origin: f.Origin}
-	for _, t := range chat.Text(ms, nil) {
-		if t.Role == chat.Assistant {
-			row.Completions = append(row.Completions, t.Content)
-		}
-	}
+	row.Completions = list.Some(chat.Text(ms, nil), func(t Msg) (string, bool) { return t.Content, t.Role == chat.Assistant })
 	if len(verdicts) != len(row.Completions) {
 		return Steps{}, fmt.Errorf("label steps of %s: %d verdicts on %d messages", of.SessionID, len(verdicts), len(row.Completions))
 	}

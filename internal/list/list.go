@@ -11,3 +11,13 @@ func Of[T, U any](items []T, of func(T) U) (out []U) {
 	}
 	return out
 }
+
+// Some is what of makes of those of the items that it takes, in their order; nil for none.
+func Some[T, U any](items []T, of func(T) (U, bool)) (out []U) {
+	for _, item := range items {
+		if made, taken := of(item); taken {
+			out = append(out, made)
+		}
+	}
+	return out
+}

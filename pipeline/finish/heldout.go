@@ -11,6 +11,7 @@ import (
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/internal/digest"
+	"github.com/trajectory-arena/arena/internal/list"
 )
 
 // ErrNotProtected says that problems that a corpus keeps out as held out would
@@ -139,13 +140,10 @@ func (s *Source) Guarded(given []string) (*guard.State, error) {
 }
 
 // Given are the sha256 of the files that the corpus itself was guarded by.
-func (s *Source) Given() (out []string) {
-	for _, in := range s.Manifest.Inputs {
-		if in.Kind == corpus.InputHeldOut || in.Kind == corpus.InputBank {
-			out = append(out, in.SHA256)
-		}
-	}
-	return out
+func (s *Source) Given() []string {
+	return list.Some(s.Manifest.Inputs, func(in corpus.Input) (string, bool) {
+		return in.SHA256, in.Kind == corpus.InputHeldOut || in.Kind == corpus.InputBank
+	})
 }
 
 // Keeps refuses to put a corpus with the bank next, nil for none, in the place of

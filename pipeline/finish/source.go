@@ -95,12 +95,9 @@ func (s *Source) Path(rel string) string { return filepath.Join(s.Dir, filepath.
 // Files are the shards of a profile in a split. Turns cut out of the
 // rows of another config are left out.
 func (s *Source) Files(profile, split string) []string {
-	var out []string
-	for _, f := range s.Manifest.Files {
-		if f.Profile == profile && f.Split == split && !corpus.Derived(f.Config) {
-			out = append(out, f.Path)
-		}
-	}
+	out := list.Some(s.Manifest.Files, func(f corpus.FileEntry) (string, bool) {
+		return f.Path, f.Profile == profile && f.Split == split && !corpus.Derived(f.Config)
+	})
 	slices.Sort(out)
 	return out
 }

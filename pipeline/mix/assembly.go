@@ -20,14 +20,10 @@ func (w *mixer) assemble(ctx context.Context, r *Report, all []*portion, ledger 
 	if err := w.adopt(all); err != nil {
 		return err
 	}
-	m, parts := corpus.Manifest{Configuration: config, ConfigurationSHA256: digest.SHA256(config), Funnel: r.Funnel}, []string{ledger}
+	m := corpus.Manifest{Configuration: config, ConfigurationSHA256: digest.SHA256(config), Funnel: r.Funnel}
 	m.Inputs = list.Of(w.sources, func(s *source) corpus.Input { return s.Input("corpus manifest") })
-	for _, p := range all {
-		if p.part != "" {
-			parts = append(parts, p.part)
-		}
-	}
-	made := corpus.Assembly{Parts: parts, Manifest: m, Card: w.card(r, all)}
+	parts := list.Some(all, func(p *portion) (string, bool) { return p.part, p.part != "" })
+	made := corpus.Assembly{Parts: append([]string{ledger}, parts...), Manifest: m, Card: w.card(r, all)}
 	return w.Assemble(ctx, &finish.Content{Assembly: made, Bank: w.bank, Given: w.given, Reports: map[string]any{"mix.json": r}})
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/trajectory-arena/arena/corpus/figures"
 	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/guard"
+	"github.com/trajectory-arena/arena/internal/list"
 	"github.com/trajectory-arena/arena/pipeline/choose"
 	"github.com/trajectory-arena/arena/pipeline/finish"
 )
@@ -68,13 +69,7 @@ const never = 2
 
 // weights are those of the sources; nil where they are united.
 func (w *mixer) weights() []float64 {
-	var out []float64
-	for _, s := range w.sources {
-		if s.weight > 0 {
-			out = append(out, s.weight)
-		}
-	}
-	return out
+	return list.Some(w.sources, func(s *source) (float64, bool) { return s.weight, s.weight > 0 })
 }
 
 func (w *mixer) entry(source int, split string, row *finish.Seen) entry {

@@ -86,14 +86,9 @@ func (w *work) readTeachers() error {
 	})
 }
 
-func callsOf(row *rows.SFT) (all [][]arena.Call, err error) {
+func callsOf(row *rows.SFT) ([][]arena.Call, error) {
 	messages, err := chat.Decode(row.Messages)
-	for _, t := range rows.TurnsIn(messages) {
-		if t.User == "" {
-			all = append(all, t.Calls)
-		}
-	}
-	return all, err
+	return list.Some(rows.TurnsIn(messages), func(t arena.Turn) ([]arena.Call, bool) { return t.Calls, t.User == "" }), err
 }
 
 // take reads the rows of all sources twice: to choose, and to write the chosen.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"path/filepath"
+	"slices"
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpus"
@@ -148,22 +149,13 @@ func (w *work) export(ctx context.Context, rows string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	var profiles []export.Profile
-	for _, p := range export.All() {
-		if p.From == w.recipe.Profile {
-			profiles = append(profiles, p)
-		}
-	}
+	profiles := slices.DeleteFunc(export.All(), func(p export.Profile) bool { return p.From != w.recipe.Profile })
 	const sessions = 100 // as in arena export
 	counts, parts, err := export.Parts(ctx, w.FS, rows, filepath.Join(w.dir, "exports"), m, profiles, &export.Options{Sessions: sessions}, len(profiles))
 	if err != nil {
 		return nil, err
 	}
-	for _, c := range counts {
-		if c.Split == corpus.SplitTrain {
-			w.report.Exports = append(w.report.Exports, c)
-		}
-	}
+	w.report.Exports = list.Some(counts, func(c export.Count) (export.Count, bool) { return c, c.Split == corpus.SplitTrain })
 	return parts, nil
 }
 

@@ -1,10 +1,8 @@
 package audit
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -22,6 +20,7 @@ import (
 	"github.com/trajectory-arena/arena/judges/llm"
 	"github.com/trajectory-arena/arena/judges/probe"
 	"github.com/trajectory-arena/arena/pipeline"
+	"github.com/trajectory-arena/arena/pipeline/choose"
 )
 
 type judgeDay struct {
@@ -121,21 +120,15 @@ func leavesRest(err error) bool {
 	return errors.Is(err, llm.ErrBudget) || errors.Is(err, llm.ErrDeadline)
 }
 
-// sampled is an attempt with the place that chance gave it.
-type sampled struct {
-	place [sha256.Size]byte
-	trace *arena.Trace
-}
-
 func (d *judgeDay) probe(ctx context.Context, w io.Writer, days []string, n int) error {
 	attempts, err := d.sample(ctx, days, n)
 	if err != nil {
 		return err
 	}
 	var shifts [][]probe.Shift
-	measure := func(ctx context.Context, a sampled) ([]probe.Shift, error) {
-		dialogue := filters.Normalise(a.trace)
-		return probe.Measure(ctx, d.Judge.Judge, a.trace, &dialogue)
+	measure := func(ctx context.Context, t *arena.Trace) ([]probe.Shift, error) {
+		dialogue := filters.Normalise(t)
+		return probe.Measure(ctx, d.Judge.Judge, t, &dialogue)
 	}
 	err = inorder.List(ctx, d.Workers, attempts, measure, func(s []probe.Shift) error { shifts = append(shifts, s); return nil })
 	if err != nil {
@@ -145,14 +138,13 @@ func (d *judgeDay) probe(ctx context.Context, w io.Writer, days []string, n int)
 }
 
 // sample takes the n attempts whose ids hash lowest, whatever their order.
-func (d *judgeDay) sample(ctx context.Context, days []string, n int) ([]sampled, error) {
-	var all []sampled
+func (d *judgeDay) sample(ctx context.Context, days []string, n int) ([]*arena.Trace, error) {
+	var all []*arena.Trace
 	err := d.attempts(ctx, days, func(t *arena.Trace) error {
 		if !t.HasDialogue {
 			return nil
 		}
-		all = append(all, sampled{sha256.Sum256([]byte(t.ID)), t})
-		if len(all) >= 2*n {
+		if all = append(all, t); len(all) >= 2*n {
 			all = lowest(all, n)
 		}
 		return nil
@@ -164,9 +156,9 @@ func (d *judgeDay) sample(ctx context.Context, days []string, n int) ([]sampled,
 	return all, err
 }
 
-func lowest(all []sampled, n int) []sampled {
-	slices.SortFunc(all, func(a, b sampled) int {
-		return cmp.Or(bytes.Compare(a.place[:], b.place[:]), cmp.Compare(a.trace.RecordSHA256, b.trace.RecordSHA256))
+func lowest(all []*arena.Trace, n int) []*arena.Trace {
+	slices.SortFunc(all, func(a, b *arena.Trace) int {
+		return cmp.Or(cmp.Compare(choose.Key(a.ID), choose.Key(b.ID)), cmp.Compare(a.RecordSHA256, b.RecordSHA256))
 	})
 	return slices.Clone(all[:min(n, len(all))])
 }

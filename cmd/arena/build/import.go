@@ -43,19 +43,9 @@ func NewImport(s *cli.Streams) *cobra.Command {
 	return c
 }
 
-func (f *importFlags) check() error {
-	if err := f.target.Check(); err != nil {
-		return err
-	}
+func (f *importFlags) run(c *cobra.Command, s *cli.Streams, in []string) error {
 	if (len(f.HeldOut) > 0) == f.unguarded {
 		return cli.Usage(errors.New("nothing is held out"), "give --held-out FILE with the problems that no row may ask for, or else --unguarded")
-	}
-	return nil
-}
-
-func (f *importFlags) run(c *cobra.Command, s *cli.Streams, in []string) error {
-	if err := f.check(); err != nil {
-		return err
 	}
 	cli.LimitHeap(cli.HeapLimit)
 	return f.target.Make(c.Context(), s, func(to finish.Target) error { return f.write(c.Context(), s, in, to) })

@@ -56,9 +56,6 @@ func (f *mixFlags) run(ctx context.Context, s *cli.Streams, args []string) error
 	if !f.capped && f.Sources[0].Weight == 0 {
 		f.Config.PerProblem = 0 // what is united is not thinned
 	}
-	if err = f.target.Check(); err != nil {
-		return err
-	}
 	if _, err = cli.ParseWhere(f.Config.Where); err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/internal/atomicfile"
 )
 
@@ -51,25 +52,18 @@ func WriteText(s *Streams, path, text string) error {
 // WriteFolder makes a folder all or nothing: write fills one beside it, which then
 // takes its place.
 func WriteFolder(path string, write func(dir string) error) error {
-	dir, name := filepath.Split(filepath.Clean(path))
-	part := dir + "." + name + ".part" // hidden: no folder of the user's
-	err := os.RemoveAll(part)
-	if err == nil {
-		err = os.MkdirAll(part, 0o755)
-	}
+	part := corpus.Beside(path, "part")
+	err := corpus.Empty(corpus.Disk{}, part)
 	if err == nil {
 		err = write(part)
 	}
 	if err == nil {
-		err = os.RemoveAll(path)
-	}
-	if err == nil {
-		err = os.Rename(part, path)
+		err = corpus.Swap(corpus.Disk{}, part, filepath.Clean(path))
 	}
 	if err != nil {
-		return errors.Join(err, os.RemoveAll(part))
+		err = errors.Join(err, os.RemoveAll(part))
 	}
-	return atomicfile.SyncDir(filepath.Dir(part))
+	return err
 }
 
 // checked is standard output that remembers its first failed write. What prints

@@ -10,11 +10,13 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
 	"github.com/trajectory-arena/arena/internal/evaluation"
+	"github.com/trajectory-arena/arena/internal/list"
 	"github.com/trajectory-arena/arena/internal/model"
 	"github.com/trajectory-arena/arena/internal/webclient"
 	"github.com/trajectory-arena/arena/student"
@@ -94,14 +96,9 @@ func (w *evalWatch) visibleGPUs() string {
 	if said := visibleDevices.FindStringSubmatch(w.flags.serve); said != nil {
 		return said[1]
 	}
-	taken := ""
-	for _, s := range w.servers {
-		if s.GPUs != "" {
-			taken += "," + s.GPUs
-		}
-	}
-	if w.flags.serve == "" && taken != "" {
-		return taken[1:]
+	taken := list.Some(w.servers, func(s telemetry.Identity) (string, bool) { return s.GPUs, s.GPUs != "" })
+	if w.flags.serve == "" && taken != nil {
+		return strings.Join(taken, ",")
 	}
 	return os.Getenv("CUDA_VISIBLE_DEVICES")
 }
