@@ -93,8 +93,7 @@ func TestRL(t *testing.T) {
 		Rewards: []arena.Reward{{Raw: `{"product_id":"1","price":[{"between":[1,null]}]}`}, {Raw: `{"product_id":"2"}`}}}
 	for tally, bucket := range map[rows.Tally]string{{}: "unseen", {Attempts: 3}: "unsolved", {Attempts: 3, Successes: 1}: "hard", {Attempts: 3, Successes: 2}: "medium",
 		{Attempts: 4, Successes: 3}: "easy", {Attempts: 2, Successes: 2}: "solved"} {
-		row, err := rows.NewRL(p, facts(corpus.SplitTrain, 1), tally, 7)
-		ok(t, err)
+		row := rows.NewRL(p, facts(corpus.SplitTrain, 1), tally, 7)
 		if row.Difficulty != bucket || (row.PassRate == nil) != (tally.Attempts == 0) {
 			t.Errorf("%+v: %s %v", tally, row.Difficulty, row.PassRate)
 		}

@@ -2,7 +2,6 @@ package guard
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -107,18 +106,15 @@ func mergeGroups(parts []StateCluster, joined forest) []StateCluster {
 // Union joins the banks of several corpora into one. Clusters that share a
 // problem or a product become one, in the most protected pool of its parts;
 // seed and shares are the first bank's.
-func Union(banks ...*State) (*State, error) {
-	if len(banks) == 0 {
-		return nil, errors.New("join banks: there is none")
-	}
-	var parts []StateCluster
-	for _, b := range banks {
+func Union(first *State, others ...*State) *State {
+	parts := slices.Clone(first.Clusters)
+	for _, b := range others {
 		parts = append(parts, b.Clusters...)
 	}
-	out := &State{Schema: StateSchema, Seed: banks[0].Seed, Shares: banks[0].Shares, Clusters: mergeGroups(parts, joinShared(parts, (*StateCluster).keys))}
+	out := &State{Schema: StateSchema, Seed: first.Seed, Shares: first.Shares, Clusters: mergeGroups(parts, joinShared(parts, (*StateCluster).keys))}
 	out.forget()
 	out.index()
-	return out, nil
+	return out
 }
 
 // HoldOut is the bank that holds out the entries of held-out files and nothing

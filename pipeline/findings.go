@@ -111,11 +111,7 @@ func (d *Decided) keeping(prior *guard.State) (*guard.State, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrTerms, err)
 	}
-	both, err := guard.Union(state, prior)
-	if err != nil {
-		return nil, err
-	}
-	for _, c := range both.Clusters {
+	for _, c := range guard.Union(state, prior).Clusters {
 		for _, spec := range c.Problems {
 			if state.Pool(spec) != c.Pool {
 				return nil, fmt.Errorf("%w: problem %s is %s, and its split has it elsewhere", ErrTerms, spec, c.Pool)

@@ -49,9 +49,7 @@ func (d *Day) protect(ctx context.Context, src Sources, cfg GuardConfig, decided
 	if err != nil {
 		return nil, err
 	}
-	if prior, err = guard.Union(prior, guard.HoldOut(outside)); err != nil {
-		return nil, err
-	}
+	prior = guard.Union(prior, guard.HoldOut(outside))
 	p := &Protection{Outside: len(outside)}
 	if decided != nil {
 		p.State, err = decided.keeping(prior)
@@ -88,10 +86,7 @@ func (d *Day) split(ctx context.Context, src Sources, prior *guard.State, cfg Gu
 	if err != nil {
 		return nil, err
 	}
-	if prior, err = guard.Union(prior, known.Protecting()); err != nil {
-		return nil, err
-	}
-	state, err := guard.Split(ctx, clusters, prior, cfg.Shares, cfg.Seed)
+	state, err := guard.Split(ctx, clusters, guard.Union(prior, known.Protecting()), cfg.Shares, cfg.Seed)
 	if err == nil && !src.Draft {
 		err = state.Enough()
 	}

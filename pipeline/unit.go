@@ -173,10 +173,7 @@ func (c *comparison) add(group []rows.Candidate, f *rows.Facts) error {
 func (w *unitWriter) rl() error {
 	out := corpus.NewShards[rows.RL](w.part, w.unit.Stream)
 	for i, problem := range w.unit.Problems {
-		row, err := rows.NewRL(&w.day.Problems.All[problem], w.facts(problem), w.plan.Tallies[problem], int64(i))
-		if err != nil {
-			return err
-		}
+		row := rows.NewRL(&w.day.Problems.All[problem], w.facts(problem), w.plan.Tallies[problem], int64(i))
 		if err := out.Add(&row); err != nil {
 			return err
 		}

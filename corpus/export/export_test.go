@@ -95,8 +95,7 @@ func (r *requested) corpus(t *testing.T) string {
 		said := strings.ToValidUTF8(r.requests[i], "\uFFFD")
 		truth, err := json.Marshal(said)
 		ok(t, err)
-		problem, err := rows.NewRL(&arena.Problem{Query: said, Rewards: []arena.Reward{{Raw: arena.Raw(truth)}}}, f, rows.Tally{Attempts: 2, Successes: 1}, int64(i))
-		ok(t, err)
+		problem := rows.NewRL(&arena.Problem{Query: said, Rewards: []arena.Reward{{Raw: arena.Raw(truth)}}}, f, rows.Tally{Attempts: 2, Successes: 1}, int64(i))
 		ok(t, rl.Add(&problem))
 		asked, answer := []rows.Msg{{Role: "user", Content: said}}, []rows.Msg{{Role: "assistant", Content: said}}
 		ok(t, pref.Add(&rows.Pref{Prompt: asked, Chosen: answer, Rejected: []rows.Msg{{Role: "assistant"}}, Origin: f.Origin}))

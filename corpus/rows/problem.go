@@ -2,11 +2,11 @@ package rows
 
 import (
 	"encoding/json"
-	"fmt"
 	"strings"
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpus/chat"
+	"github.com/trajectory-arena/arena/internal/asjson"
 	"github.com/trajectory-arena/arena/internal/stats"
 )
 
@@ -37,11 +37,8 @@ func (t Tally) Difficulty() string {
 }
 
 // NewRL makes the row of a problem. index is unique within its split.
-func NewRL(p *arena.Problem, f *Facts, t Tally, index int64) (RL, error) {
-	truth, err := Truth(p)
-	if err != nil {
-		return RL{}, err
-	}
+func NewRL(p *arena.Problem, f *Facts, t Tally, index int64) RL {
+	truth := truthOf(p)
 	row := RL{
 		DataSource:      "arena/" + strings.ToLower(string(p.Category)),
 		Prompt:          prompt(f.Harness.System, p.Query),
@@ -65,7 +62,7 @@ func NewRL(p *arena.Problem, f *Facts, t Tally, index int64) (RL, error) {
 		w := stats.Wilson(int(t.Successes), int(t.Attempts))
 		row.PassRate, row.WilsonLow, row.WilsonHigh = &rate, &w.Low, &w.High
 	}
-	return row, nil
+	return row
 }
 
 func prompt(system, query string) []Msg {
@@ -76,23 +73,16 @@ func prompt(system, query string) []Msg {
 	return append(out, Msg{Role: chat.User, Content: strings.ToValidUTF8(query, "\uFFFD")})
 }
 
-// specification is the ground truth of a problem in its sources' own words.
-type specification struct {
-	Category string            `json:"category"`
-	Reward   []json.RawMessage `json:"reward"`
-	Voucher  *arena.Voucher    `json:"voucher,omitempty"`
-}
-
-// Truth is the specification that a problem is graded by, as one JSON object:
-// category, reward as a list, voucher where the task has one.
-func Truth(p *arena.Problem) (string, error) {
-	spec := specification{Category: string(p.Category), Reward: []json.RawMessage{}, Voucher: p.Voucher}
+// truthOf is the specification that a problem is graded by, as one JSON object in its
+// sources' own words: category, reward as a list, voucher where the task has one.
+func truthOf(p *arena.Problem) string {
+	spec := struct {
+		Category string            `json:"category"`
+		Reward   []json.RawMessage `json:"reward"`
+		Voucher  *arena.Voucher    `json:"voucher,omitempty"`
+	}{string(p.Category), []json.RawMessage{}, p.Voucher}
 	for _, r := range p.Rewards {
 		spec.Reward = append(spec.Reward, json.RawMessage(r.Raw))
 	}
-	b, err := json.Marshal(spec)
-	if err != nil {
-		return "", fmt.Errorf("encode reward of problem %s: %w", p.ID, err)
-	}
-	return string(b), nil
+	return string(asjson.Bytes(spec)) // rewards were read as JSON
 }

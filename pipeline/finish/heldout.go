@@ -75,9 +75,7 @@ func Gather(sources []*Source, heldOut []string) (*Known, error) {
 	if len(banks) == 0 {
 		return k, nil
 	}
-	if k.Bank, err = guard.Union(banks...); err != nil {
-		return nil, err
-	}
+	k.Bank = guard.Union(banks[0], banks[1:]...)
 	for i, s := range sources {
 		least, err := s.threshold()
 		if err != nil {

@@ -111,8 +111,8 @@ func (k *Known) joinTwins(sources []*Source) error {
 		c.Problems = append(protected, name)
 		found.Clusters = append(found.Clusters, *c)
 	}
-	k.Bank, err = guard.Union(k.Bank, found)
-	return err
+	k.Bank = guard.Union(k.Bank, found)
+	return nil
 }
 
 func (t *twins) read(s *Source, split string) error {

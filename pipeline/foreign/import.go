@@ -138,21 +138,17 @@ func (w *writer) assemble(ctx context.Context, work string, in *reader, known *f
 	if err = in.tally.Within(w.MaxUnreadable); err != nil {
 		return s, err
 	}
-	bank, err := w.bank(known.Bank)
-	if err != nil {
-		return nil, err
-	}
 	config := w.configuration(known.Bank)
 	m := corpus.Manifest{Configuration: config, ConfigurationSHA256: finish.Digest(config), Inputs: in.inputs, Funnel: counts}
 	made := corpus.Assembly{Parts: []string{work}, Manifest: m, Card: w.card(known.Bank)}
-	return s, w.Assemble(ctx, &finish.Content{Assembly: made, Bank: bank, Given: known.Given})
+	return s, w.Assemble(ctx, &finish.Content{Assembly: made, Bank: w.bank(known.Bank), Given: known.Given})
 }
 
 // bank is what was held out, beside the requests of the rows; nil where nothing
 // was.
-func (w *writer) bank(known *guard.State) (*guard.State, error) {
+func (w *writer) bank(known *guard.State) *guard.State {
 	if known == nil {
-		return nil, nil
+		return nil
 	}
 	own := &guard.State{}
 	for c := range w.clusters {

@@ -46,15 +46,11 @@ func (w *mixer) adopt(all []*portion) error {
 	if len(own) == 0 {
 		return nil
 	}
-	extra := &guard.State{Schema: guard.StateSchema, Shares: w.bank.Shares}
+	extra := &guard.State{}
 	for c, pool := range own {
 		extra.Clusters = append(extra.Clusters, guard.StateCluster{ID: c, Pool: pool, Problems: []string{c}, ProductIDs: []string{}})
 	}
-	bank, err := guard.Union(w.bank, extra)
-	if err != nil {
-		return err
-	}
-	w.bank = bank
+	w.bank = guard.Union(w.bank, extra)
 	return nil
 }
 

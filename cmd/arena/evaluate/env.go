@@ -115,8 +115,8 @@ func (f *protectFlags) known() (*finish.Known, error) {
 	if err != nil {
 		return nil, err
 	}
-	known.Bank, err = guard.Union(state, known.Protecting())
-	return known, err
+	known.Bank = guard.Union(state, known.Protecting())
+	return known, nil
 }
 
 func (f *protectFlags) sources() (all []*finish.Source, err error) {
