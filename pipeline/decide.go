@@ -110,10 +110,7 @@ func (g *grouper) becomes(f choose.Fate, b *brief, x *block.Entry) *candidate {
 	if !wanted || x.Body.Bytes == 0 || x.Leak.Drop || g.weights.factor(x) == nil {
 		return nil
 	}
-	return &candidate{
-		Row: choose.Row{ID: x.TraceID, Score: g.weights.reward(x), Completion: b.completion},
-		ref: b.ref, problem: x.Problem, rank: x.Rank, started: b.started, bytes: x.Body.Bytes, kept: f.Kept(),
-	}
+	return &candidate{choose.Row{ID: x.TraceID, Score: g.weights.reward(x), Completion: b.completion}, b, f.Kept()}
 }
 
 // decide says what becomes of each record before attempts at one problem are held

@@ -35,10 +35,12 @@ type brief struct {
 	run, agent, asked unique.Handle[string]
 	standing          unique.Handle[standing]
 	// started is when its run began, in Unix milliseconds, the largest where unknown.
-	started          int64
-	confidence, rank float64
-	ruling           *arena.Ruling
-	score            *float64
+	started    int64
+	confidence float64
+	// rank is what the filter makes of the trajectory, higher is better.
+	rank   float64
+	ruling *arena.Ruling
+	score  *float64
 	// passage is what decided the grade.
 	passage string
 	bytes   int64

@@ -16,13 +16,7 @@ import (
 // candidate is an attempt that may become a row of one of the configs.
 type candidate struct {
 	choose.Row
-	ref
-	problem int
-	// rank is what the filter makes of the trajectory, higher is better.
-	rank float64
-	// started is when its run began, in Unix milliseconds, the largest where unknown.
-	started int64
-	bytes   int64
+	*brief
 	// kept reports whether nothing but its rank can still keep it out of sft.
 	kept bool
 }
