@@ -26,17 +26,7 @@ var HashColumns = []string{"source_sha256", "record_sha256", "text_sha256", "pro
 type cleaner struct {
 	redactor *redact.Redactor
 	counts   redact.Counts
-	// known are short texts that were looked at and hold nothing: most columns have
-	// few words, met in every row.
-	known map[string]bool
 }
-
-// The texts that a cleaner remembers are at most shortText bytes long, and at most
-// mostKnown.
-const (
-	shortText = 64
-	mostKnown = 1 << 12
-)
 
 // CleanRow passes every text of a row, a pointer to a row type, through r and
 // counts what it found: what Part.Redact does to rows on their way into Parquet,
@@ -62,14 +52,7 @@ func (c *cleaner) row(row any) {
 // clean reports whether a text holds nothing, whatever ids its row names.
 func (c *cleaner) clean(v reflect.Value) bool {
 	text := v.String()
-	if len(text) < redact.Shortest || c.known[text] {
-		return true
-	}
-	clean := c.redactor.Text(text, redact.Counts{}) == text
-	if clean && c.known != nil && len(text) <= shortText && len(c.known) < mostKnown {
-		c.known[strings.Clone(text)] = true
-	}
-	return clean
+	return len(text) < redact.Shortest || c.redactor.Text(text, redact.Counts{}) == text
 }
 
 // texts says where a type holds texts that are no hashes: in which fields of a struct, and where in

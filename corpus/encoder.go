@@ -33,7 +33,7 @@ func newEncoder[T any](w io.Writer, schema *parquet.Schema, p *Part) *encoder[T]
 	e := &encoder[T]{columns: shard.ColumnsOf(reflect.TypeFor[T]()), limit: p.limits.Group, sum: shard.NewSum(schema),
 		writer: parquet.NewGenericWriter[T](w, writerOptions(schema)...)}
 	if p.redactor != nil {
-		e.clean = &cleaner{redactor: p.redactor, counts: redact.Counts{}, known: map[string]bool{}}
+		e.clean = &cleaner{redactor: p.redactor, counts: redact.Counts{}}
 	}
 	return e
 }
