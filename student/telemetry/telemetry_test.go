@@ -178,9 +178,10 @@ func TestUsageOfSeveralCommands(t *testing.T) {
 		{Seconds: 0, GPUs: []GPU{{Use: &half, Memory: &one, Power: &two}, {Index: 1, Use: &one}}, Server: map[string]float64{"prefix_hits": 10, "prefix_queries": 100}},
 		{Seconds: 10, GPUs: []GPU{{Use: &one, Memory: &two, Power: &two}}, Server: map[string]float64{"prefix_hits": 50, "prefix_queries": 150, "kv_cache_use": 0.5}},
 		{Seconds: 14},
-		// Resumed: the clock begins again, and so do the server's counters.
-		{Seconds: 0, Server: map[string]float64{"prefix_hits": 0, "prefix_queries": 0}, GPUs: []GPU{{}}},
-		{Seconds: 6, Server: map[string]float64{"prefix_hits": 10, "prefix_queries": 50, "kv_cache_use": 0.25}, GPUs: []GPU{{}}},
+		// Resumed: the clock begins again, on a server that has answered others.
+		{Seconds: 0, GPUs: []GPU{{}}},
+		{Seconds: 2, Server: map[string]float64{"prefix_hits": 900, "prefix_queries": 950}, GPUs: []GPU{{}}},
+		{Seconds: 6, Server: map[string]float64{"prefix_hits": 910, "prefix_queries": 1000, "kv_cache_use": 0.25}, GPUs: []GPU{{}}},
 	} {
 		b, err := json.Marshal(s)
 		if err != nil {

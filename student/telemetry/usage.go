@@ -43,7 +43,7 @@ func ReadUsage(path string) (Usage, error) {
 		return a.Usage, fmt.Errorf("read telemetry: %w", err)
 	}
 	in := bufio.NewScanner(f)
-	in.Buffer(nil, maxSampleLine)
+	in.Buffer(nil, 1<<20) // one sample: maxGPUs of them fit a hundred times over
 	for in.Scan() {
 		var s Sample
 		if json.Unmarshal(in.Bytes(), &s) == nil {
@@ -55,9 +55,6 @@ func ReadUsage(path string) (Usage, error) {
 	}
 	return a.result(), nil
 }
-
-// maxSampleLine bounds one sample: maxGPUs of them fit a hundred times over.
-const maxSampleLine = 1 << 20
 
 // adding is a usage under way. A sample holds until the next one.
 type adding struct {
@@ -85,8 +82,10 @@ func (w *weighted) mean() *float64 { return stats.Known(w.sum / w.weight) }
 func (a *adding) add(s Sample) {
 	if a.last != nil && s.Seconds > a.last.Seconds {
 		a.span(*a.last, s.Seconds-a.last.Seconds)
-		a.hits += max(0, s.Server["prefix_hits"]-a.last.Server["prefix_hits"])
-		a.looked += max(0, queries(s.Server)-queries(a.last.Server))
+		if a.last.Server != nil { // or all that it ever counted would be this command's
+			a.hits += max(0, s.Server["prefix_hits"]-a.last.Server["prefix_hits"])
+			a.looked += max(0, queries(s.Server)-queries(a.last.Server))
+		}
 	}
 	a.last = &s
 	for _, g := range s.GPUs {
