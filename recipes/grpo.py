@@ -21,6 +21,7 @@ GROUP = 8
 def main() -> None:
     p = flags(__doc__, batch=64)
     p.add_argument("--env", required=True)
+    p.add_argument("--longest", type=int, default=512, help="tokens of an attempt at most, results included; a step takes as long as its longest reply")
     a = p.parse_args()
     os.environ["ARENA_ENV"] = a.env
     sys.path.insert(0, str(Path(a.rows, "env")))
@@ -33,7 +34,7 @@ def main() -> None:
     tools = json.loads(Path(a.rows, "env", "tools.json").read_text(encoding="utf-8"))
     tokenizer.chat_template = "{%- set tools = " + json.dumps(tools) + " %}" + tokenizer.chat_template
     args = GRPOConfig(
-        num_generations=GROUP, max_completion_length=512, max_tool_calling_iterations=3, temperature=1.0, beta=0.0, **settings(a))
+        num_generations=GROUP, max_completion_length=a.longest, max_tool_calling_iterations=3, temperature=1.0, beta=0.0, **settings(a))
     trainer = GRPOTrainer(a.model, args=args, train_dataset=rows, processing_class=tokenizer, environment_factory=ShopEnv)
     train(trainer, a, rows)
 

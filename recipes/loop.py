@@ -161,7 +161,7 @@ class Loop:
             case "grpo" | "scripted-grpo" if not model.exists():
                 problems = ["--problems", c / "day/problems.jsonl", "--catalog", c / "day/catalog.jsonl", "--corpus", c / "corpus"]
                 with self.running(self.arena, "env", "serve", *problems, "--harness", f.harness, "--judge", "none") as at:
-                    self.train(name, model, "grpo.py", c / "env", f.rl_steps, 3e-4, "--env", at)
+                    self.train(name, model, "grpo.py", c / "env", f.rl_steps, 3e-4, "--env", at, "--longest", f.rl_longest)
         self.play(name, model)
 
     def figures(self, names: list[str]) -> dict:
@@ -186,8 +186,8 @@ class Loop:
         names = [name for name in BEFORE if name == "untrained" or name in f.students]
         with ThreadPoolExecutor(f.at_once) as pool:
             begun: dict[str, Future] = {}
-            for name in names:  # a student comes after the one that it begins from
-                begun[name] = pool.submit(self.student, name, begun.get(BEFORE[name]))
+            for name in names:  # a student comes after the one that it begins from; the untrained one is there, whatever it solves
+                begun[name] = pool.submit(self.student, name, None if BEFORE[name] == "untrained" else begun.get(BEFORE[name]))
             for future in begun.values():
                 future.result()
         found = self.figures(["policy", *names])
@@ -232,6 +232,7 @@ def main() -> None:
     p.add_argument("--kept-steps", type=int, default=60, help="those of kept: fewer, so that the stages after it have something to gain")
     p.add_argument("--more-steps", type=int, default=40, help="steps of rft")
     p.add_argument("--rl-steps", type=int, default=30, help="steps of grpo")
+    p.add_argument("--rl-longest", type=int, default=512, help="tokens of an attempt of grpo at most")
     p.add_argument("--at-once", type=int, default=2, help="students trained at the same time")
     f = p.parse_args()
     os.environ |= {"HF_HUB_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false", "OMP_NUM_THREADS": os.environ.get("OMP_NUM_THREADS", "1")}

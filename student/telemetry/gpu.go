@@ -81,12 +81,14 @@ func seen(d Device, visible string) bool {
 	})
 }
 
-// Read gives the newest moment of each device that the driver still tells of.
+// Read gives the newest moment of each device that the driver still tells of; of
+// one that it has yet to tell of, that it is there.
 func (g *GPUs) Read() (all []GPU) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for _, d := range g.Devices {
-		if m, told := g.last[d.Index]; told && g.now().Sub(m.at) <= fresh {
+		m, told := g.last[d.Index]
+		if m.Index = d.Index; !told || g.now().Sub(m.at) <= fresh {
 			all = append(all, m.GPU)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -30,11 +31,16 @@ func fakeSMI(t *testing.T, devices, moments, then string) string {
 
 const twoDevices = "0, 141000, GPU-aa, NVIDIA H200, SXM\n1, 24000, GPU-bb, X\n"
 
-// told waits until n GPUs are told of.
+// told waits until n GPUs are told of. Until then they are there, and what they
+// do is unknown.
 func told(t *testing.T, g *GPUs, n int) []GPU {
 	t.Helper()
 	for {
-		if now := g.Read(); len(now) == n {
+		now := g.Read()
+		if len(now) != n {
+			t.Fatalf("%d GPUs are there, want %d", len(now), n)
+		}
+		if !slices.ContainsFunc(now, func(one GPU) bool { return one.Memory == nil }) {
 			return now
 		}
 		select {
