@@ -78,8 +78,6 @@ func when(odds float64, holds bool) float64 {
 	return 0
 }
 
-func (r *rule) check() string { return r.name + "_v3" }
-
 func recommendation(a *evidence.Attempt) float64 {
 	switch {
 	case a.Recommended == nil || len(a.Log.Replies) == 0:

@@ -53,15 +53,21 @@ func (f *Filter) Check(t *arena.Trace, d *arena.Dialogue) (arena.Structure, habi
 	return s, sample
 }
 
-// Catalogue lists every check, of the attempt and of its agent's day, in the order in
-// which it is reported.
-func Catalogue() []checks.Check {
+// own are the checks of an attempt itself, in the order of its verdicts.
+var own = func() []checks.Check {
 	all := slices.Clone(checks.All)
 	for i := range rules {
 		if r := &rules[i]; r.reason != "" {
-			all = append(all, checks.Check{Name: r.check(), Doc: r.doc, Reason: r.reason, Value: "log-odds that the model wrote the calls: " + r.why, Limit: "0"})
+			all = append(all, checks.Check{Name: r.name + "_v3", Doc: r.doc, Reason: r.reason, Value: "log-odds that the model wrote the calls: " + r.why, Limit: "0"})
 		}
 	}
+	return all
+}()
+
+// Catalogue lists every check, of the attempt and of its agent's day, in the order in
+// which it is reported.
+func Catalogue() []checks.Check {
+	all := slices.Clone(own)
 	for _, h := range evidence.Each(habits.All) {
 		all = append(all, checks.Check{Name: h.Check, Doc: h.Doc, Reason: h.Reason, Value: "0 to 1, how sure that is at the lower end of its 95 % interval", Limit: "half", Above: true})
 	}
@@ -73,7 +79,7 @@ func Catalogue() []checks.Check {
 
 // conclude runs the catalogue, collects the reasons and decides.
 func (f *Filter) conclude(s *arena.Structure, a *evidence.Attempt) {
-	s.Verdicts = make([]arena.Verdict, 0, len(checks.All)+len(rules))
+	s.Verdicts = make([]arena.Verdict, 0, len(own))
 	for _, c := range evidence.Each(checks.All) {
 		value, limit := c.Measure(a, f.cfg.MaxTokens)
 		s.Verdicts = append(s.Verdicts, verdict(c.Name, c.Reason, value, limit, c.Fires(value, limit)))
@@ -81,7 +87,7 @@ func (f *Filter) conclude(s *arena.Structure, a *evidence.Attempt) {
 	for i := range rules {
 		if r := &rules[i]; r.reason != "" {
 			odds := r.odds(a)
-			s.Verdicts = append(s.Verdicts, verdict(r.check(), r.reason, odds, 0, odds < 0 && s.Axis == arena.AxisScripted))
+			s.Verdicts = append(s.Verdicts, verdict(own[len(s.Verdicts)].Name, r.reason, odds, 0, odds < 0 && s.Axis == arena.AxisScripted))
 		}
 	}
 	s.Reasons = slices.Concat(f.axisReasons(s), a.Trace.Vetoes, a.Dialogue.Faults)

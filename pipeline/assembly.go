@@ -12,6 +12,7 @@ import (
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/pipeline/block"
+	"github.com/trajectory-arena/arena/pipeline/choose"
 	"github.com/trajectory-arena/arena/pipeline/finish"
 	"github.com/trajectory-arena/arena/pipeline/reports"
 )
@@ -132,7 +133,10 @@ func (s *session) pairs(p *plan) (*corpus.PairSummary, error) {
 	}
 	return sum, nil
 }
-func (s *session) reports(ctx context.Context, p *plan) (*reports.Set, error) {
+
+// account walks the records in their order, calls visit for each, and makes the reports on
+// them.
+func (s *session) account(ctx context.Context, p *plan, visit func(at ref, x *block.Entry, f choose.Fate) error) (*reports.Set, error) {
 	found := guard.NewReport(s.protect.Guard(corpus.SplitTrain))
 	found.Injection, found.NotRun = &s.protect.Injection, s.protect.NotRun
 	if s.protect.Tiers != nil {
@@ -146,11 +150,11 @@ func (s *session) reports(ctx context.Context, p *plan) (*reports.Set, error) {
 	}
 	err := s.entries(ctx, 1, block.PartFound, func(at ref, x *block.Entry) error {
 		f := p.Fates[at.Input][at.Entry]
+		x.Attempt = *s.attemptRow(x, f)
 		if x.Fault == nil && f.Stage != stageRead {
-			x.Attempt = *s.attemptRow(x, f) // with its category
 			all.Add(x, f)
 		}
-		return nil
+		return visit(at, x, f)
 	})
 	if err != nil {
 		return nil, err

@@ -13,9 +13,8 @@ import (
 
 func (w *unitWriter) tables(ctx context.Context) error {
 	out, places := finish.NewLedger(w.part), finish.NewTable[rows.Place](w.part, finish.TablePlaces)
-	each := func(at ref, x *block.Entry) error {
-		f := w.plan.Fates[at.Input][at.Entry]
-		err := w.enter(out, x, f)
+	each := func(_ ref, x *block.Entry, f choose.Fate) error {
+		err := w.enter(out, x)
 		if err != nil || f.Place == 0 {
 			return err
 		}
@@ -25,7 +24,11 @@ func (w *unitWriter) tables(ctx context.Context) error {
 		}
 		return places.Add(&row)
 	}
-	return finish.InTurn(func() error { return w.entries(ctx, 1, block.PartFound, each) }, out.Close, places.Close)
+	walk := func() (err error) {
+		w.reports, err = w.account(ctx, w.plan, each)
+		return err
+	}
+	return finish.InTurn(walk, out.Close, places.Close)
 }
 
 func (w *unitWriter) verdicts(ctx context.Context) error {
@@ -42,8 +45,8 @@ func (w *unitWriter) verdicts(ctx context.Context) error {
 
 // enter enters the judge's answer before the step judge's: of several rows on one
 // attempt, readers of the ledger that want a score take the first.
-func (w *unitWriter) enter(l *finish.Ledger, x *block.Entry, f choose.Fate) error {
-	if err := l.Attempts.Add(w.attemptRow(x, f)); err != nil || x.Fault != nil {
+func (w *unitWriter) enter(l *finish.Ledger, x *block.Entry) error {
+	if err := l.Attempts.Add(&x.Attempt); err != nil || x.Fault != nil {
 		return err
 	}
 	err := l.Outcomes.Add(outcomeRow(x))

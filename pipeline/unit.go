@@ -11,6 +11,7 @@ import (
 	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/pipeline/block"
 	"github.com/trajectory-arena/arena/pipeline/finish"
+	"github.com/trajectory-arena/arena/pipeline/reports"
 )
 
 type unitWriter struct {
@@ -20,6 +21,8 @@ type unitWriter struct {
 	part    *corpus.Part
 	dir     string
 	weights weights
+	// reports are made beside the ledger.
+	reports *reports.Set
 }
 
 func (w *unitWriter) write(ctx context.Context) error {

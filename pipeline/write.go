@@ -11,6 +11,7 @@ import (
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/internal/inorder"
 	"github.com/trajectory-arena/arena/internal/list"
+	"github.com/trajectory-arena/arena/pipeline/block"
 	"github.com/trajectory-arena/arena/pipeline/choose"
 	"github.com/trajectory-arena/arena/pipeline/finish"
 	"github.com/trajectory-arena/arena/pipeline/reports"
@@ -60,19 +61,15 @@ func (s *session) write(ctx context.Context, only Shard) (*Summary, error) {
 			mine = append(mine, u)
 		}
 	}
-	var made *reports.Set
-	before := 0 // of the units: where all are this process's, so are the reports
-	if only == Whole {
-		before = 1
-	}
+	var made *reports.Set // by whoever writes the ledger
 	done := progress{s: s, stage: "write", total: len(mine)}
-	err = inorder.Each(ctx, s.Config.Workers, before+len(mine), func(ctx context.Context, i int) (err error) {
-		if i < before {
-			made, err = s.reports(ctx, p)
-			return err
-		}
+	err = inorder.Each(ctx, s.Config.Workers, len(mine), func(ctx context.Context, i int) error {
 		defer done.tell(0, "")
-		return s.writeUnit(ctx, p, mine[i-before])
+		r, failed := s.writeUnit(ctx, p, mine[i])
+		if r != nil {
+			made = r
+		}
+		return failed
 	})
 	if err != nil {
 		return nil, err
@@ -116,29 +113,30 @@ func (s *session) partDir(p *plan, u unit) string {
 	return filepath.Join(s.Work, partsFolder, p.folder(), u.name())
 }
 
-func (s *session) writeUnit(ctx context.Context, p *plan, u unit) error {
+// writeUnit makes a unit that is not there, and gives the reports where it is the ledger.
+func (s *session) writeUnit(ctx context.Context, p *plan, u unit) (*reports.Set, error) {
 	dir := s.partDir(p, u)
 	written := func() (bool, error) {
 		_, err := corpus.ReadPart(s.FS, dir)
 		return err == nil, nil
 	}
 	if done, _ := written(); done {
-		return nil
+		return nil, nil
 	}
 	made := filepath.Join(s.desk.dir, u.name())
 	part, err := corpus.NewPart(s.FS, made, corpus.DefaultLimits)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	part.Redact(s.redactor)
 	w := unitWriter{session: s, plan: p, unit: u, part: part, dir: made, weights: weights{s.Config.Multiplier, p.Runs, p.Framed}}
 	if err := w.write(ctx); err != nil {
-		return err
+		return nil, err
 	}
 	if err := part.Close(); err != nil {
-		return err
+		return nil, err
 	}
-	return s.desk.install(ctx, made, dir, written)
+	return w.reports, s.desk.install(ctx, made, dir, written)
 }
 
 // assemble puts the corpus together if every part is there; the summary is nil
@@ -168,7 +166,7 @@ func (s *session) assemble(ctx context.Context, p *plan, made *reports.Set) (*Su
 	}
 	defer release()
 	if made == nil {
-		if made, err = s.reports(ctx, p); err != nil {
+		if made, err = s.account(ctx, p, func(ref, *block.Entry, choose.Fate) error { return nil }); err != nil {
 			return nil, err
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/rows"
+	"github.com/trajectory-arena/arena/filters"
 	"github.com/trajectory-arena/arena/filters/habits"
 	"github.com/trajectory-arena/arena/pipeline/block"
 )
@@ -25,13 +26,30 @@ func full() *block.Entry {
 	fill(reflect.ValueOf(x).Elem(), &n)
 	x.Place, x.Fault = block.Place{}, nil
 	x.Problem, x.Sample.Taken[1] = -1, math.MaxUint64
+	measure(&x.Structure)
 	*x.Seconds, x.Structure.Features[0].Value = math.Inf(1), -0.5
-	for i := range x.Structure.Verdicts {
-		x.Structure.Verdicts[i].Decision = arena.Drop // others have no reason
-	}
 	x.Judgement.Detail = strings.Repeat("words longer than a name ", 9)
 	x.Judgement.Outcome, x.StepJudgement.Outcome = arena.JudgeScored, arena.JudgeScored
 	return x
+}
+
+// measure gives s the verdicts and features that the filter gives, each of other values.
+func measure(s *arena.Structure) {
+	filter, err := filters.New(filters.Defaults())
+	if err != nil {
+		panic(err)
+	}
+	checked, _ := filter.Check(&arena.Trace{}, &arena.Dialogue{})
+	s.Verdicts, s.Features = checked.Verdicts, checked.Features
+	for i, c := range filters.Catalogue()[:len(s.Verdicts)] {
+		s.Verdicts[i] = arena.Verdict{Check: c.Name, Decision: arena.Keep, Value: float64(i), Limit: -float64(i) / 2}
+		if i%2 == 1 {
+			s.Verdicts[i].Decision, s.Verdicts[i].Reason = arena.Drop, c.Reason
+		}
+	}
+	for i := range s.Features {
+		s.Features[i].Value = float64(i) / 8
+	}
 }
 
 // fill sets every field under v to a value of its own, and lists to two.

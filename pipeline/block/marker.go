@@ -9,6 +9,7 @@ import (
 	"reflect"
 
 	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/filters"
 	"github.com/trajectory-arena/arena/filters/habits"
 	"github.com/trajectory-arena/arena/internal/digest"
 )
@@ -21,7 +22,8 @@ var Version = func() string {
 	for _, c := range habits.Counts() { // the places of a sample's counts
 		layout += "\n" + c.Name
 	}
-	return "arena.block.v16-" + digest.SHA256([]byte(layout))[:16]
+	layout += "\n" + filters.NumberNames()
+	return "arena.block.v17-" + digest.SHA256([]byte(layout))[:16]
 }()
 
 const (

@@ -14,6 +14,7 @@ import (
 	"github.com/fxamacker/cbor/v2"
 
 	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/filters"
 )
 
 // maxFrame bounds one entry of a block: names, numbers and quotes, never
@@ -132,14 +133,21 @@ func (r *Reader) next(in *bufio.Reader, at *int64, parts Part, x *Entry) error {
 }
 
 func (r *Reader) decode(parts Part, x *Entry) error {
-	skipped := cbor.RawMessage{}
-	into := [...]any{&x.Head, &x.Found, &x.Sample, &x.Structure}
-	for i := range into[1:] {
+	skipped, numbers := cbor.RawMessage{}, []byte{}
+	into := []any{&x.Head, &x.Found, &x.Sample, &x.Structure, &numbers}
+	for i := range into[1:4] {
 		if parts>>i&1 == 0 {
 			into[1+i] = &skipped
 		}
 	}
-	return r.failed(r.coder.unpack(r.frame, maxFrame, into[:1+bits.Len8(uint8(parts))]...))
+	if parts&PartStructure == 0 {
+		into = into[:1+bits.Len8(uint8(parts))]
+	}
+	err := r.coder.unpack(r.frame, maxFrame, into...)
+	if err == nil {
+		err = filters.Named(&x.Structure, numbers)
+	}
+	return r.failed(err)
 }
 
 // Draft gives the entry at a place, with what was found, and its draft.

@@ -16,6 +16,7 @@ import (
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/filters"
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -57,7 +58,7 @@ func (w *Writer) Add(x *Entry, d *Draft) error {
 	}
 	found := x.Found
 	found.Structure.Verdicts, found.Structure.Features = nil, nil
-	b, err := w.coder.pack(&x.Head, &found, &x.Sample, &x.Structure)
+	b, err := w.coder.pack(&x.Head, &found, &x.Sample, &found.Structure, filters.Numbers(&x.Structure))
 	if err != nil {
 		return err
 	}
