@@ -106,6 +106,11 @@ func showHead(file *shard.File, head int, out io.Writer) error {
 	return err
 }
 
+// Guards are the inputs that say what was held out, in a list of their own.
+func (m *Manifest) Guards() []Input {
+	return slices.DeleteFunc(slices.Clone(m.Inputs), func(in Input) bool { return in.Kind != InputHeldOut && in.Kind != InputBank })
+}
+
 // Describe describes a corpus for people: its configs, splits and tables.
 func (m *Manifest) Describe(out io.Writer) {
 	fmt.Fprintf(out, "%s, written by arena %s, configuration %s\n\n", m.Version, m.Pipeline, m.ConfigurationSHA256)

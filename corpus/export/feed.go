@@ -162,13 +162,10 @@ func (f *feed) raw(split string, visit func([]row) error) error {
 }
 
 // files are the shards of a split that the rows are read from.
-func (f *feed) files(split string) (out []corpus.FileEntry) {
-	for _, file := range f.from.Files {
-		if file.Profile == f.source && file.Split == split && !corpus.Derived(file.Config) {
-			out = append(out, file)
-		}
-	}
-	return out
+func (f *feed) files(split string) []corpus.FileEntry {
+	return slices.DeleteFunc(slices.Clone(f.from.Files), func(file corpus.FileEntry) bool {
+		return file.Profile != f.source || file.Split != split || corpus.Derived(file.Config)
+	})
 }
 
 // each reads the rows of a shard.

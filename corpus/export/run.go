@@ -12,6 +12,7 @@ import (
 	"github.com/trajectory-arena/arena/corpus/figures"
 	"github.com/trajectory-arena/arena/internal/asjson"
 	"github.com/trajectory-arena/arena/internal/digest"
+	"github.com/trajectory-arena/arena/internal/list"
 )
 
 // Run exports a corpus in several profiles into a folder that is itself
@@ -59,11 +60,7 @@ func Parts(ctx context.Context, fsys corpus.FS, from, work string, m *corpus.Man
 			return nil, nil, err
 		}
 	}
-	var counts []Count
-	for _, j := range jobs {
-		counts = append(counts, j.counts...)
-	}
-	return counts, parts, nil
+	return slices.Concat(list.Of(jobs, func(j *job) []Count { return j.counts })...), parts, nil
 }
 
 // groupLimits hold a quarter of a build's row group: an export writes many
@@ -85,13 +82,8 @@ func publish(ctx context.Context, fsys corpus.FS, from, to string, m *corpus.Man
 			return err
 		}
 	}
-	out := corpus.Manifest{Pipeline: m.Pipeline, Configuration: m.Configuration, ConfigurationSHA256: m.ConfigurationSHA256, Inputs: []corpus.Input{
-		{Kind: "corpus manifest", SHA256: digest.SHA256(source), Bytes: int64(len(source)), Records: int64(len(m.Files))}}}
-	for _, in := range m.Inputs {
-		if in.Kind == corpus.InputHeldOut || in.Kind == corpus.InputBank {
-			out.Inputs = append(out.Inputs, in)
-		}
-	}
+	out := corpus.Manifest{Pipeline: m.Pipeline, Configuration: m.Configuration, ConfigurationSHA256: m.ConfigurationSHA256, Inputs: slices.Insert(m.Guards(), 0,
+		corpus.Input{Kind: "corpus manifest", SHA256: digest.SHA256(source), Bytes: int64(len(source)), Records: int64(len(m.Files))})}
 	return corpus.Assemble(ctx, fsys, to, corpus.Assembly{
 		Redact: opt.Redact, Parts: parts, Move: true, Manifest: out,
 		Extra: extra,

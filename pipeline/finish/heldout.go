@@ -123,14 +123,14 @@ func (s *Source) Guarded(given []string) (*guard.State, error) {
 	if gone := errors.Is(err, fs.ErrNotExist); err != nil && !gone || bank != nil {
 		return bank, err
 	}
-	asked := slices.Clone(s.Manifest.Inputs)
+	asked := s.Manifest.Guards()
 	for _, f := range s.Manifest.Files {
 		if f.Path == corpus.BankName {
 			asked = append(asked, corpus.Input{Kind: corpus.InputBank, SHA256: f.SHA256})
 		}
 	}
 	for _, in := range asked {
-		if (in.Kind == corpus.InputHeldOut || in.Kind == corpus.InputBank) && in.SHA256 != "" && !slices.Contains(given, in.SHA256) {
+		if in.SHA256 != "" && !slices.Contains(given, in.SHA256) {
 			return nil, fmt.Errorf("read %s: %w: %s of sha256 %.12s…", s.Dir, ErrNotProtected, in.Kind, in.SHA256)
 		}
 	}
@@ -139,9 +139,7 @@ func (s *Source) Guarded(given []string) (*guard.State, error) {
 
 // Given are the sha256 of the files that the corpus itself was guarded by.
 func (s *Source) Given() []string {
-	return list.Some(s.Manifest.Inputs, func(in corpus.Input) (string, bool) {
-		return in.SHA256, in.Kind == corpus.InputHeldOut || in.Kind == corpus.InputBank
-	})
+	return list.Of(s.Manifest.Guards(), func(in corpus.Input) string { return in.SHA256 })
 }
 
 // Keeps refuses to put a corpus with the bank next, nil for none, in the place of
