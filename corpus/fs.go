@@ -12,6 +12,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/zeebo/xxh3"
+
 	"github.com/trajectory-arena/arena/internal/atomicfile"
 )
 
@@ -91,6 +93,8 @@ type Output struct {
 	// N is how many bytes were written.
 	N    int64
 	hash hash.Hash
+	// quick is a hash to read the file back by.
+	quick *xxh3.Hasher
 }
 
 // Create makes a file, and its folder.
@@ -99,7 +103,7 @@ func Create(fsys FS, path string) (*Output, error) {
 		return nil, err
 	}
 	f, err := fsys.Create(path)
-	return &Output{File: f, hash: sha256.New()}, err
+	return &Output{File: f, hash: sha256.New(), quick: xxh3.New()}, err
 }
 
 // Write is io.Writer.
@@ -107,6 +111,7 @@ func (o *Output) Write(b []byte) (int, error) {
 	n, err := o.File.Write(b)
 	o.N += int64(n)
 	o.hash.Write(b[:n])
+	_, _ = o.quick.Write(b[:n]) // as any hash, it never fails
 	return n, err
 }
 

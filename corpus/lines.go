@@ -2,7 +2,7 @@ package corpus
 
 import (
 	"bufio"
-	"errors"
+	"bytes"
 	"fmt"
 	"io"
 	"strings"
@@ -37,14 +37,14 @@ func NewLines(p *Part, s Stream, ext string) *Lines {
 	return &Lines{part: p, stream: s, ext: ext}
 }
 
-// Add writes one line, given in pieces; a line feed in them is an error. After
+// Add writes one line; a line feed in it is an error. After
 // an error every further call gives it again.
-func (l *Lines) Add(pieces ...string) error {
+func (l *Lines) Add(line []byte) error {
 	if l.err == nil && l.out == nil {
 		l.err = l.next()
 	}
 	if l.err == nil {
-		l.err = l.write(pieces)
+		l.err = l.write(line)
 	}
 	if l.err == nil && l.stream.Place == "" && l.size+l.part.limits.Group > l.part.limits.Shard {
 		l.err = l.finish()
@@ -77,24 +77,15 @@ func (l *Lines) next() (err error) {
 	return err
 }
 
-func (l *Lines) write(pieces []string) (err error) {
-	for _, piece := range pieces {
-		if err == nil && strings.IndexByte(piece, '\n') >= 0 {
-			err = errors.New("a line holds a line feed")
-		}
-		if err == nil {
-			_, err = l.buf.WriteString(piece)
-		}
-		l.size += int64(len(piece))
+func (l *Lines) write(line []byte) error {
+	if bytes.IndexByte(line, '\n') >= 0 {
+		return fmt.Errorf("write %s: a line holds a line feed", l.out.path)
 	}
-	l.size, l.rows = l.size+1, l.rows+1
-	if err == nil {
-		err = l.buf.WriteByte('\n')
+	l.size, l.rows = l.size+int64(len(line))+1, l.rows+1
+	if _, err := l.buf.Write(append(line, '\n')); err != nil {
+		return fmt.Errorf("write %s: %w", l.out.path, err)
 	}
-	if err != nil {
-		err = fmt.Errorf("write %s: %w", l.out.path, err)
-	}
-	return err
+	return nil
 }
 
 func (l *Lines) finish() error {

@@ -37,6 +37,8 @@ type PartFile struct {
 	Rows   int64
 	Bytes  int64
 	SHA256 string
+	// XXH3 is what a file is read back by that is moved into place.
+	XXH3 uint64
 	// Decoded is the size of the rows before encoding.
 	Decoded int64
 	// Schema is the fingerprint of the file's schema and Columns what it has;
@@ -93,7 +95,7 @@ func (p *Part) create(s Stream, n int, ext string) (*partFile, error) {
 
 // add enters a finished file and gives its entry; schema is nil where it is not Parquet.
 func (p *Part) add(f *partFile, n, decoded int64, schema *parquet.Schema) *PartFile {
-	entry := PartFile{Stream: f.stream, Path: f.rel, Rows: n, Bytes: f.N, Decoded: decoded, SHA256: f.SHA256()}
+	entry := PartFile{Stream: f.stream, Path: f.rel, Rows: n, Bytes: f.N, Decoded: decoded, SHA256: f.SHA256(), XXH3: f.quick.Sum64()}
 	if schema != nil {
 		entry.Schema, entry.Columns = shard.Fingerprint(schema), columnsOf(schema)
 	}

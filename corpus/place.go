@@ -11,6 +11,8 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+
+	"github.com/zeebo/xxh3"
 )
 
 type placed struct {
@@ -123,15 +125,16 @@ func (w *assembler) copied(s placed) (FileEntry, error) {
 	return sum, err
 }
 
-// moved reads the file and holds it against the hash of what was written, before it
+// moved reads the file and holds it against a hash of what was written, before it
 // takes it out of its part.
 func (w *assembler) moved(s placed) (FileEntry, error) {
-	_, sum, err := Hash(w.fs, s.from)
+	found := xxh3.New()
+	_, err := readInto(found, w.fs, s.from)
+	if err == nil && found.Sum64() != s.XXH3 {
+		err = fmt.Errorf("place %s: %w", s.from, ErrPart)
+	}
 	if err != nil {
 		return FileEntry{}, err
-	}
-	if sum != s.SHA256 {
-		return FileEntry{}, fmt.Errorf("place %s: %w", s.from, ErrPart)
 	}
 	full := filepath.Join(w.dir, filepath.FromSlash(s.to))
 	if err := w.fs.MkdirAll(filepath.Dir(full)); err != nil {
@@ -142,12 +145,16 @@ func (w *assembler) moved(s placed) (FileEntry, error) {
 
 // Hash gives the size of a file and the SHA-256 of its content.
 func Hash(fsys FS, full string) (size int64, sum string, err error) {
+	h := sha256.New()
+	size, err = readInto(h, fsys, full)
+	return size, hex.EncodeToString(h.Sum(nil)), err
+}
+
+func readInto(to io.Writer, fsys FS, full string) (int64, error) {
 	f, err := fsys.Open(full)
 	if err != nil {
-		return 0, "", err
+		return 0, err
 	}
 	defer closeRead(f)
-	h := sha256.New()
-	size, err = io.Copy(h, f)
-	return size, hex.EncodeToString(h.Sum(nil)), err
+	return io.Copy(to, f)
 }

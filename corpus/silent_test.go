@@ -117,7 +117,7 @@ func TestCardNamesNoLines(t *testing.T) {
 	}
 	for _, ext := range []string{"jsonl", "jsonl.zst"} {
 		l := corpus.NewLines(p, corpus.Stream{Config: ext, Profile: "openai-jsonl", Split: corpus.SplitTrain}, ext)
-		ok(t, l.Add(`{"messages":[]}`))
+		ok(t, l.Add([]byte(`{"messages":[]}`)))
 		ok(t, l.Close())
 	}
 	ok(t, p.Close())

@@ -224,3 +224,31 @@ func TestAWeightIsANumber(t *testing.T) {
 		}
 	}
 }
+
+// TestSkimmedTextsAreAsMarshalWritesThem reads texts that are escaped in every way.
+func TestSkimmedTextsAreAsMarshalWritesThem(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{
+		`"plain"`, `""`, `"a\"b\\c\n\t\b\f\r"`, `"\u003cthink\u003e\/"`, `"\u00e9\ud83d\ude00\ud800x"`, `"é😀\u0001"`, "\"a\u2028b\u2029\u2019c\"", `"\\u003c"`,
+	} {
+		row := []string{`{"role":"assistant","content":` + text + `,"reasoning_content":` + text + `}`}
+		want, err := chat.Decode(row)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := chat.Skim(row)
+		if err != nil {
+			t.Fatal(err)
+		}
+		written, err := chat.Marshal(want[0].Content)
+		if err != nil || `"`+got[0].Content+`"` != written || got[0].Reasoning != got[0].Content {
+			t.Errorf("%s is skimmed as %s, want %s (%v)", text, got[0].Content, written, err)
+		}
+		if diff := cmp.Diff(want, chat.Meant(got)); diff != "" {
+			t.Errorf("%s as it means:\n%s", text, diff)
+		}
+	}
+	if _, err := chat.Skim([]string{`{"content":7}`}); err == nil {
+		t.Error("a number was taken for a text")
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -68,7 +69,34 @@ func Encode(messages []Message) ([]string, error) {
 var decodeLimits = cursor.Limits{Depth: 512, StringBytes: 1 << 30, Elements: 1 << 20}
 
 // Decode reads messages as Encode wrote them.
-func Decode(rows []string) ([]Message, error) {
+func Decode(rows []string) ([]Message, error) { return decode(rows, (*cursor.Cursor).String) }
+
+// Skim is Decode, but content and reasoning are as Marshal writes them, without their
+// quotes. What goes out as JSON again, or is only checked, needs no more: a tag or a
+// control token stands in them as it does in the text, so that Check finds it.
+func Skim(rows []string) ([]Message, error) { return decode(rows, written) }
+
+// Meant are messages that Skim has read as Decode reads them.
+func Meant(skimmed []Message) []Message {
+	out := slices.Clone(skimmed)
+	for i := range out {
+		out[i].Content, out[i].Reasoning = cursor.Unescape(out[i].Content), cursor.Unescape(out[i].Reasoning)
+	}
+	return out
+}
+
+func written(c *cursor.Cursor) (string, bool) {
+	text := string(c.Raw())
+	if !strings.HasPrefix(text, `"`) {
+		return "", false
+	}
+	if c.Unusual() || strings.Contains(text, "\xe2\x80") && strings.ContainsAny(text, "\u2028\u2029") {
+		text, _ = Marshal(cursor.Unescape(text[1 : len(text)-1]))
+	}
+	return text[1 : len(text)-1], true
+}
+
+func decode(rows []string, said func(*cursor.Cursor) (string, bool)) ([]Message, error) {
 	out := make([]Message, len(rows))
 	c := cursor.New("", decodeLimits)
 	for i, row := range rows {
@@ -77,16 +105,16 @@ func Decode(rows []string) ([]Message, error) {
 		}
 		c.Reset(row)
 		c.Reserve(len(row))
-		if err := errors.Join(out[i].decode(c), c.End()); err != nil {
+		if err := errors.Join(out[i].decode(c, said), c.End()); err != nil {
 			return nil, fmt.Errorf("decode message %d: %w", i, err)
 		}
 	}
 	return out, nil
 }
 
-func (m *Message) decode(c *cursor.Cursor) (err error) {
-	text := func(key string) string {
-		s, ok := c.String()
+func (m *Message) decode(c *cursor.Cursor, said func(*cursor.Cursor) (string, bool)) (err error) {
+	text := func(key string, take func(*cursor.Cursor) (string, bool)) string {
+		s, ok := take(c)
 		if !ok && err == nil {
 			err = fmt.Errorf("%s is no string", key)
 		}
@@ -95,13 +123,13 @@ func (m *Message) decode(c *cursor.Cursor) (err error) {
 	whole := c.Object(func(key string) {
 		switch key {
 		case "role":
-			m.Role = text(key)
+			m.Role = text(key, (*cursor.Cursor).String)
 		case "content":
-			m.Content = text(key)
+			m.Content = text(key, said)
 		case "reasoning_content":
-			m.Reasoning = text(key)
+			m.Reasoning = text(key, said)
 		case "tool_call_id":
-			m.CallID = text(key)
+			m.CallID = text(key, (*cursor.Cursor).String)
 		case "weight":
 			weight, ok := c.Int()
 			if !ok && err == nil {

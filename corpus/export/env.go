@@ -32,7 +32,7 @@ type envSink struct {
 
 func openEnv(j *job, split string) (sink, error) {
 	stream := corpus.Stream{Config: profileEnv, Profile: profileEnv, Split: split, Place: "env/" + split + ".jsonl"}
-	return &envSink{lineSink{j, corpus.NewLines(j.part, stream, "jsonl"), envRow}, split, nil}, nil
+	return &envSink{lineSink: lineSink{job: j, lines: corpus.NewLines(j.part, stream, "jsonl"), format: envRow}, split: split}, nil
 }
 
 func (s *envSink) take(all []row) error {
@@ -65,7 +65,7 @@ func (s *envSink) close(ctx context.Context) error {
 }
 
 // envRow is a row of NeMo-Gym, with the prompt once more as TRL takes it.
-func envRow(r *row) ([]string, error) {
+func envRow(line []byte, r *row) ([]byte, error) {
 	tools := toolList(r.rl.Tools)
 	flat := make([]json.RawMessage, len(tools))
 	for i, t := range tools {
@@ -74,11 +74,11 @@ func envRow(r *row) ([]string, error) {
 			return nil, err
 		}
 	}
-	line, err := chat.Marshal(map[string]any{
+	row, err := chat.Marshal(map[string]any{
 		"problem_id": r.rl.ProblemID, "dedup_cluster": r.rl.Cluster, "difficulty_bucket": r.rl.Difficulty, "prompt": r.rl.Prompt,
 		"responses_create_params": map[string]any{"input": r.rl.Prompt, "tools": flat, "parallel_tool_calls": true},
 	})
-	return []string{line}, err
+	return append(line, row...), err
 }
 
 // flatTool is a definition as the Responses API has it.

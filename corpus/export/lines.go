@@ -12,22 +12,22 @@ import (
 	"github.com/trajectory-arena/arena/corpus/rows"
 )
 
-// lineSink writes one JSON object a line, which format gives in pieces.
+// lineSink writes one JSON object a line, which format appends.
 type lineSink struct {
 	job    *job
 	lines  *corpus.Lines
-	format func(*row) ([]string, error)
+	format func([]byte, *row) ([]byte, error)
+	line   []byte
 }
 
 func (s *lineSink) take(rows []row) error { return s.job.count.each(rows, s.add) }
 
-func (s *lineSink) add(r *row) error {
-	pieces, err := s.format(r)
-	if err != nil {
+func (s *lineSink) add(r *row) (err error) {
+	if s.line, err = s.format(s.line[:0], r); err != nil {
 		return fmt.Errorf("encode %s: %w", r.sft.SessionID, err)
 	}
 	s.job.count.Rows++
-	return s.lines.Add(pieces...)
+	return s.lines.Add(s.line)
 }
 
 func (s *lineSink) close(context.Context) error { return s.lines.Close() }
@@ -39,14 +39,13 @@ const openAILines = "openai-jsonl"
 func openLines(ext string) func(*job, string) (sink, error) {
 	return func(j *job, split string) (sink, error) {
 		stream := corpus.Stream{Config: j.profile.Name, Profile: openAILines, Split: split}
-		return &lineSink{j, corpus.NewLines(j.part, stream, ext), openAI}, nil
+		return &lineSink{job: j, lines: corpus.NewLines(j.part, stream, ext), format: openAI}, nil
 	}
 }
 
 // openAI gives the row's own JSON texts: they were checked when they were
-// decoded, and encoding them again, or joining them, would take longer than all
-// else.
-func openAI(r *row) ([]string, error) {
+// decoded, and encoding them again would take longer than all else.
+func openAI(line []byte, r *row) ([]byte, error) {
 	rest, err := chat.Marshal(struct {
 		ProblemID string   `json:"problem_id"`
 		Cluster   string   `json:"dedup_cluster"`
@@ -54,23 +53,20 @@ func openAI(r *row) ([]string, error) {
 		RunID     string   `json:"eval_run_id"`
 		Reward    *float64 `json:"reward"`
 	}{r.sft.ProblemID, r.sft.Cluster, r.sft.SessionID, run(r.sft), declared(r.sft)})
-	if err != nil {
-		return nil, err
-	}
-	pieces := make([]string, 0, 3+2*len(r.sft.Messages)+2*len(r.sft.Tools))
-	pieces = append(listed(append(pieces, `{"messages":[`), r.sft.Messages), `],"tools":[`)
-	return append(listed(pieces, r.sft.Tools), "],", rest[1:]), nil
+	line = appendList(append(line, `{"messages":`...), r.sft.Messages)
+	line = appendList(append(line, `,"tools":`...), r.sft.Tools)
+	return append(append(line, ','), rest[1:]...), err
 }
 
-// listed appends items with commas between them.
-func listed(pieces, items []string) []string {
+func appendList(line []byte, items []string) []byte {
+	line = append(line, '[')
 	for i, item := range items {
 		if i > 0 {
-			pieces = append(pieces, ",")
+			line = append(line, ',')
 		}
-		pieces = append(pieces, item)
+		line = append(line, item...)
 	}
-	return pieces
+	return append(line, ']')
 }
 
 // run is the run of an attempt, which its session names before the problem;

@@ -24,7 +24,7 @@ const (
 // thinking. Several calls, and the results that answer them, are JSON lists.
 func shareGPT(r *row) ([]rows.ShareGPT, error) {
 	out := rows.ShareGPT{Tools: jsonList(r.sft.Tools), AttemptColumns: columns(r.sft), Origin: r.sft.Origin}
-	ms := r.messages
+	ms := chat.Meant(r.messages)
 	for i := 0; i < len(ms); i++ {
 		switch m := &ms[i]; m.Role {
 		case chat.System:

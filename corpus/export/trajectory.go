@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/trajectory-arena/arena"
@@ -38,44 +39,63 @@ type atifExtra struct {
 
 func openATIF(j *job, split string) (sink, error) {
 	stream := corpus.Stream{Place: "atif/" + split + ".jsonl"}
-	return &lineSink{j, corpus.NewLines(j.part, stream, "jsonl"), asATIF}, nil
+	return &lineSink{job: j, lines: corpus.NewLines(j.part, stream, "jsonl"), format: asATIF}, nil
 }
 
 // asATIF writes one trajectory; results stand with the step whose call they
-// answer, the reward under extra.arena.
-func asATIF(r *row) ([]string, error) {
+// answer, the reward under extra.arena. Texts go out as they were read, where the empty
+// list of steps stands: no key behind it is called extra, and no text has bare quotes.
+func asATIF(line []byte, r *row) ([]byte, error) {
 	s := r.sft
-	out := atif.Document{
+	frame, err := chat.Marshal(atif.Document{
 		Schema: atif.Version, Session: s.SessionID,
 		Agent: atif.Agent{Name: cmp.Or(s.AgentHotkey, "unknown"), Version: cmp.Or(s.AgentVersion, "unknown"), Tools: json.RawMessage(jsonList(s.Tools))},
 		Extra: &atif.Extra{Arena: atifExtra{RunID: run(s), ProblemID: s.ProblemID, Cluster: s.Cluster, VersionID: s.AgentVersion, Hotkey: s.AgentHotkey,
 			StartedAt: startedAt(s.RunDate), Status: status(s), Reward: declared(s), TaskType: s.TaskType, Split: s.Split, Harness: s.Harness}},
+	})
+	if err != nil {
+		return nil, err
 	}
-	for i := range r.messages {
-		switch m := &r.messages[i]; m.Role {
-		case chat.Tool:
-			asks := &out.Steps[len(out.Steps)-1]
-			if asks.Observation == nil {
-				asks.Observation = &atif.Observation{}
-			}
-			asks.Observation.Results = append(asks.Observation.Results, atif.Result{CallID: m.CallID, Content: m.Content})
-		default:
-			out.Steps = append(out.Steps, atifStep(len(out.Steps)+1, m))
-		}
+	at := strings.LastIndex(frame, `null,"extra":`)
+	line = append(append(line, frame[:at]...), '[')
+	for i, id := 0, 1; err == nil && i < len(r.messages); id++ {
+		results := r.messages[i+1:][:chat.Answers(r.messages[i+1:])]
+		line, err = appendStep(line, id, &r.messages[i], results)
+		i += 1 + len(results)
 	}
-	line, err := chat.Marshal(out)
-	return []string{line}, err
+	return append(append(line, ']'), frame[at+len("null"):]...), err
 }
 
-func atifStep(id int, m *chat.Message) atif.Step {
-	step := atif.Step{ID: id, Source: m.Role, Message: m.Content, Reasoning: m.Reasoning}
+// appendStep appends a message and the results of its calls.
+func appendStep(line []byte, id int, m *chat.Message, results []chat.Message) ([]byte, error) {
+	source, calls := m.Role, make([]atif.Call, len(m.Calls))
 	if m.Role == chat.Assistant {
-		step.Source = atif.ByAgent
+		source = atif.ByAgent
 	}
-	for _, c := range m.Calls {
-		step.Calls = append(step.Calls, atif.Call{ID: c.ID, Name: c.Function.Name, Arguments: c.Function.Arguments})
+	for i, c := range m.Calls {
+		calls[i] = atif.Call{ID: c.ID, Name: c.Function.Name, Arguments: c.Function.Arguments}
 	}
-	return step
+	if id > 1 {
+		line = append(line, ',')
+	}
+	line = fmt.Appendf(line, `{"step_id":%d,"source":%q,"message":"%s"`, id, source, m.Content)
+	if m.Reasoning != "" {
+		line = fmt.Appendf(line, `,"reasoning_content":"%s"`, m.Reasoning)
+	}
+	list, err := chat.Marshal(calls)
+	if len(calls) > 0 {
+		line = fmt.Appendf(line, `,"tool_calls":%s`, list)
+	}
+	before := `,"observation":{"results":[`
+	for _, answer := range results {
+		call, _ := chat.Marshal(answer.CallID) // a text
+		line = fmt.Appendf(line, `%s{"source_call_id":%s,"content":"%s"}`, before, call, answer.Content)
+		before = ","
+	}
+	if len(results) > 0 {
+		line = append(line, "]}"...)
+	}
+	return append(line, '}'), err
 }
 
 func status(s *rows.SFT) arena.Status {
@@ -148,8 +168,7 @@ func (s *stsSink) close(context.Context) error { return nil }
 
 func (s *stsSink) session(out *corpus.Lines, r *row) error {
 	lines := []any{sts.Header{Type: "session", Harness: r.sft.Harness, ID: r.sft.SessionID, Name: r.sft.Goal}}
-	for i := range r.messages {
-		m := r.messages[i]
+	for i, m := range chat.Meant(r.messages) {
 		lines = append(lines, sts.Line{Type: "message", Message: stsOf(&m, i, r.sft.RunDate)})
 	}
 	for _, v := range lines {
@@ -160,7 +179,7 @@ func (s *stsSink) session(out *corpus.Lines, r *row) error {
 		if s.redact != nil {
 			line = s.redact.Text(line, s.job.count.Redacted)
 		}
-		if err := out.Add(line); err != nil {
+		if err := out.Add([]byte(line)); err != nil {
 			return err
 		}
 	}

@@ -141,8 +141,8 @@ func (b *balance) weigh(r *row) ([]rows.Weighted, error) {
 	out := rows.Weighted{Weight: b.weight(&r.sft.Scalars, r.sft.ProblemID), SFT: *r.sft}
 	needed := b.needed[r.sft.SessionID]
 	out.Messages = slices.Clone(r.sft.Messages)
-	for i := range r.messages {
-		if r.messages[i].Role != chat.Assistant {
+	for i, m := range chat.Meant(r.messages) {
+		if m.Role != chat.Assistant {
 			continue
 		}
 		turn, weight := len(out.Train), 0
@@ -151,7 +151,7 @@ func (b *balance) weigh(r *row) ([]rows.Weighted, error) {
 			weight = 1
 		}
 		var err error
-		if out.Messages[i], err = weighted(r.messages[i], weight); err != nil {
+		if out.Messages[i], err = weighted(m, weight); err != nil {
 			return nil, err
 		}
 	}

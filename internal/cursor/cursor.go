@@ -23,10 +23,12 @@ type Cursor struct {
 	taken  int
 	nest   []byte // closing brackets of what Skip is in
 	limits Limits
-	err    error  // an *Error
-	arena  []byte // unescaped strings
-	room   int    // least size of the arena
+	err    error           // an *Error
+	arena  strings.Builder // unescaped strings
+	room   int             // least size of the arena
 	lone   bool
+	// unusual reports whether a string was walked that need not be escaped as it is.
+	unusual bool
 	// infinite reports whether a number was stepped over that no float64 holds.
 	infinite bool
 }
@@ -81,6 +83,9 @@ func (c *Cursor) End() error {
 // LoneSurrogate reports whether a string that was walked holds half of an
 // escaped surrogate pair, which no UTF-8 text can express.
 func (c *Cursor) LoneSurrogate() bool { return c.lone }
+
+// Unusual reports whether a string that was walked escapes what need not be, or by number.
+func (c *Cursor) Unusual() bool { return c.unusual }
 
 // Kind is the type of the value at the cursor; Absent after an error or at
 // the end.

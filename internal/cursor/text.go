@@ -3,9 +3,9 @@ package cursor
 import (
 	"math/bits"
 	"strconv"
+	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
-	"unsafe"
 
 	"github.com/trajectory-arena/arena"
 )
@@ -136,6 +136,7 @@ func (c *Cursor) escape(s string) int {
 		c.fail(EndedInString, "")
 		return 0
 	}
+	c.unusual = c.unusual || s[1] == 'u' || s[1] == '/'
 	if s[1] != 'u' {
 		if meant[s[1]] == 0 {
 			c.fail(Syntax, "no such escape in a string")
@@ -175,42 +176,47 @@ func hex4(digits string) (rune, bool) {
 	return rune(n), err == nil
 }
 
-// unescape takes the string at the cursor, whose first escape is at i, in one
-// pass that checks it and writes its meaning into the arena.
+// unescape takes the string at the cursor, of which all before i was checked.
 func (c *Cursor) unescape(i int) string {
-	src, out, start, from := c.src, c.arena, len(c.arena), c.pos+1
-	for i < len(src) && src[i] == '\\' {
-		n := c.escape(src[i:])
-		if n == 0 {
-			return ""
-		}
-		if cap(out)-len(out) < i-from+n {
-			out, start = c.nextArena(out[start:], i-from+n, len(src)-from), 0
-		}
-		out = append(out, src[from:i]...)
-		if m := meant[src[i+1]]; m != 0 {
-			out = append(out, m)
-		} else {
-			out = utf8.AppendRune(out, digits(src[i:i+n]))
-		}
-		from = i + n
-		i = plainRun(src, from)
-	}
+	start := c.pos + 1
 	if c.endString(i); c.err != nil {
 		return ""
 	}
-	if cap(out)-len(out) < i-from {
-		out, start = c.nextArena(out[start:], i-from, len(src)-from), 0
+	inside := c.src[start : c.pos-1]
+	if c.arena.Cap()-c.arena.Len() < len(inside) {
+		size := min(max(chunkBytes, 2*c.arena.Cap(), len(inside)), len(c.src)-start)
+		c.arena = strings.Builder{}
+		c.arena.Grow(max(c.room, size))
 	}
-	c.arena = append(out, src[from:i]...)
-	return unsafe.String(&c.arena[start], len(c.arena)-start) // as strings.Builder: what was cut is not written again
+	from := c.arena.Len()
+	writeMeaning(&c.arena, inside)
+	return c.arena.String()[from:]
 }
 
-// nextArena begins with a string that found no room for more bytes. The rest of
-// the text, left bytes, never means more than it is long.
-func (c *Cursor) nextArena(begun []byte, more, left int) []byte {
-	size := min(max(chunkBytes, 2*cap(c.arena), 2*len(begun)+more), len(begun)+left)
-	return append(make([]byte, 0, max(c.room, size)), begun...)
+// Unescape is what a string means that was checked, given without its quotes.
+func Unescape(inside string) string {
+	if strings.IndexByte(inside, '\\') < 0 {
+		return inside
+	}
+	var out strings.Builder
+	out.Grow(len(inside))
+	writeMeaning(&out, inside)
+	return out.String()
+}
+
+func writeMeaning(out *strings.Builder, inside string) {
+	from := 0
+	for i := plainRun(inside, 0); i < len(inside); i = plainRun(inside, from) {
+		out.WriteString(inside[from:i])
+		if m := meant[inside[i+1]]; m != 0 {
+			out.WriteByte(m)
+			from = i + 2
+			continue
+		}
+		from = i + escapeOf(inside[i:])
+		out.WriteRune(digits(inside[i:from]))
+	}
+	out.WriteString(inside[from:])
 }
 
 // meant is what the byte after a backslash stands for; 0 where there is no such
