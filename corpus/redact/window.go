@@ -106,10 +106,14 @@ func stretches(s string, set *charset, least int) []span {
 // of theirs, such as a system prompt, what one search answers and the few words
 // of a column, and a text is read when its tokens are counted and again in each
 // file that it stands in. The seed is drawn by each process, so that nobody can
-// write a text that is taken for another.
+// write a text that is taken for another. There is room for few names until they take
+// each other's: an evaluation has few clean texts, a day of 27,000 attempts 300,000.
 type clean struct {
-	seed  maphash.Seed
-	names [1 << 19]atomic.Uint64
+	seed maphash.Seed
+	few  [1 << 13]atomic.Uint64
+	many atomic.Pointer[[1 << 19]atomic.Uint64]
+	// lost counts the names that others took the place of.
+	lost atomic.Int64
 }
 
 // has reports whether a text was added, unless a later one took its place.
@@ -119,11 +123,15 @@ func (c *clean) has(text string) bool {
 }
 
 func (c *clean) add(text string) {
-	at, name := c.entry(text)
-	at.Store(name)
+	if at, name := c.entry(text); at.Swap(name) != 0 && c.lost.Add(1) == int64(len(c.few)/4) {
+		c.many.Store(new([1 << 19]atomic.Uint64))
+	}
 }
 
 func (c *clean) entry(text string) (*atomic.Uint64, uint64) {
-	name := maphash.String(c.seed, text) | 1
-	return &c.names[name>>1%uint64(len(c.names))], name
+	name, names := maphash.String(c.seed, text)|1, c.few[:]
+	if many := c.many.Load(); many != nil {
+		names = many[:]
+	}
+	return &names[name>>1%uint64(len(names))], name
 }
