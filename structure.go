@@ -25,7 +25,6 @@ const (
 // Verdict is the answer of one check on one attempt, with the value that was
 // measured and the limit it was held against.
 type Verdict struct {
-	_ struct{} `cbor:",toarray"`
 	// Check is the check's versioned name, such as "call_count_v1".
 	Check    string
 	Decision Decision
@@ -58,7 +57,6 @@ type Structure struct {
 
 // Feature is one measured value. NaN means that it could not be measured.
 type Feature struct {
-	_     struct{} `cbor:",toarray"`
 	Name  string
 	Value float64
 }
