@@ -134,7 +134,7 @@ func decide(score float64, evidence bool) (arena.Axis, float64) {
 	if !evidence || score == 0 {
 		return arena.AxisUnknown, 0.5
 	}
-	p := probability(score)
+	p := min(max(stats.Logistic(slope*score), 1-surest), surest) // that the model decided
 	if p > 0.5 {
 		return arena.AxisAgentic, p
 	}
@@ -145,8 +145,3 @@ func decide(score float64, evidence bool) (arena.Axis, float64) {
 // families, see docs/measured/filter.md. surest is the most that the filter ever claims:
 // one attempt in a hundred is as many as the labels it was held against allow.
 const slope, surest = 0.9, 0.99
-
-// probability that the model decided, 0.01 to 0.99.
-func probability(score float64) float64 {
-	return min(max(stats.Logistic(slope*score), 1-surest), surest)
-}

@@ -11,6 +11,7 @@ import (
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/filters/evidence"
 	"github.com/trajectory-arena/arena/internal/calls"
+	plaintext "github.com/trajectory-arena/arena/internal/text"
 )
 
 // Normalise brings a trace of any dialect into OpenAI's form: turns with tool
@@ -146,7 +147,7 @@ func (n *normaliser) written(turn *arena.Turn, s *arena.Step) {
 		if len(inner.Calls) > 0 {
 			text := r.Text
 			r = inner
-			r.Think, r.Text = calls.Join(inner.Think, inner.Text), text
+			r.Think, r.Text = plaintext.Join(inner.Think, "\n", inner.Text), text
 			r.Repairs = append(r.Repairs, calls.RepairReasoning)
 		} else if r.Think == "" {
 			r.Think = s.Reasoning

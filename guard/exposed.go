@@ -18,6 +18,7 @@ import (
 
 	"github.com/trajectory-arena/arena/guard/rows"
 	"github.com/trajectory-arena/arena/internal/columns"
+	"github.com/trajectory-arena/arena/internal/wrong"
 )
 
 // Exposed finds protected requests, ids and titles wherever they stand, as they are
@@ -70,7 +71,7 @@ func (x *Exposed) Find(text string) string {
 // and for each name that does. Parquet, Arrow, gzip and zstd are opened, HTML and
 // JSON read as what they show; an archive counts as found.
 func (x *Exposed) Folder(dir string, found func(path, what string)) error {
-	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+	return wrong.In("search "+dir, filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
@@ -82,11 +83,7 @@ func (x *Exposed) Folder(dir string, found func(path, what string)) error {
 			found(path, what)
 		}
 		return err
-	})
-	if err != nil {
-		return fmt.Errorf("search %s: %w", dir, err)
-	}
-	return nil
+	}))
 }
 
 func (x *Exposed) file(path string) (what string, err error) {

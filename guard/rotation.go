@@ -88,10 +88,7 @@ func (r *Rotation) Add(ctx context.Context, bank []Entry, m Move) error {
 		known[p.key()] = len(r.Problems)
 		r.Problems = append(r.Problems, p)
 	}
-	if err := r.cluster(ctx); err != nil {
-		return fmt.Errorf("add to bank: %w", err)
-	}
-	return nil
+	return wrong.In("add to bank", r.cluster(ctx))
 }
 
 // Rotate moves the named problems and all others of their clusters: a cluster
@@ -214,10 +211,7 @@ func ReadRotation(path string) (*Rotation, error) {
 	if err == nil {
 		r, err = decodeRotation(b)
 	}
-	if err != nil {
-		return nil, fmt.Errorf("read bank rotation: %w", err)
-	}
-	return r, nil
+	return r, wrong.In("read bank rotation", err)
 }
 
 func decodeRotation(b []byte) (*Rotation, error) {

@@ -36,9 +36,9 @@ func (c *call) checkMatch(a python.Value) python.Value {
 // without a net: what cannot be read raises.
 func notFound(requirements python.Value) python.Value {
 	if requirements.Kind != python.Str {
-		raise("the JSON object must be str, bytes or bytearray, not %s", requirements.TypeName())
+		python.Raise("the JSON object must be str, bytes or bytearray, not %s", requirements.TypeName())
 	}
-	reqs := must(python.Loads(requirements.Text))
+	reqs := python.Must(python.Loads(requirements.Text))
 	mustBeDict(reqs, "keys")
 	keys := list.Of(reqs.Dict, func(it python.Item) python.Value { return python.String(it.Key) })
 	return python.DictOf(
@@ -72,7 +72,7 @@ func readMatchable(info python.Value) matchable {
 		noOperator("+", short.TypeName(), "str")
 	}
 	if long.Kind != python.Str {
-		raise(`can only concatenate str (not "%s") to str`, long.TypeName())
+		python.Raise(`can only concatenate str (not "%s") to str`, long.TypeName())
 	}
 	p.description = python.Lower(short.Text + " " + long.Text)
 	return p
@@ -142,7 +142,7 @@ func firstWords(s string, n int) string {
 }
 
 func (c *call) findParams(a, q python.Value) python.Value {
-	items := []python.Item{item("q", c.quoted(q)), item("page", otherwise(a, "page", count(1)))}
+	items := []python.Item{item("q", c.quoted(q)), item("page", otherwise(a, "page", python.Integer(1)))}
 	for _, name := range []string{"shop_id", "price", "sort", "service"} {
 		items = append(items, item(name, argument(a, name)))
 	}
@@ -177,7 +177,7 @@ func withoutDefault(service python.Value) python.Value {
 	case python.Dict:
 		_, holds = service.Get(word)
 	default:
-		raise("argument of type '%s' is not iterable", service.TypeName())
+		python.Raise("argument of type '%s' is not iterable", service.TypeName())
 	}
 	if !holds {
 		return service

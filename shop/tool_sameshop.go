@@ -23,7 +23,7 @@ func (c *call) sameShop(a python.Value) python.Value {
 	}
 	first := c.firstResults(specs.List[0])
 	if !first.Truth() {
-		return shopNotFound("No results for first product: "+argument(specs.List[0], "q").String()).With("shops_tried", count(0))
+		return shopNotFound("No results for first product: "+argument(specs.List[0], "q").String()).With("shops_tried", python.Integer(0))
 	}
 	shops := candidateShops(first)
 	for i, candidate := range shops {
@@ -32,10 +32,8 @@ func (c *call) sameShop(a python.Value) python.Value {
 		}
 	}
 	message := fmt.Sprintf("Could not find all %d products in any single shop", len(specs.List))
-	return shopNotFound(message).With("shops_tried", count(len(shops)))
+	return shopNotFound(message).With("shops_tried", python.Integer(len(shops)))
 }
-
-func count(n int) python.Value { return python.Value{Kind: python.Int, Text: fmt.Sprint(n)} }
 
 func shopNotFound(message string) python.Value {
 	return python.DictOf(item("found", python.Boolean(false)), item("error", python.String(message)))
@@ -50,7 +48,7 @@ func shopFound(shop python.Value, products []python.Value, tried int) python.Val
 	})
 	return python.DictOf(
 		item("found", python.Boolean(true)), item("shop_id", python.String(otherwise(shop, "shop_id", python.String("")).String())),
-		item("products", python.ListOf(list...)), item("shops_tried", count(tried)),
+		item("products", python.ListOf(list...)), item("shops_tried", python.Integer(tried)),
 	)
 }
 
@@ -66,7 +64,7 @@ func (c *call) firstResults(spec python.Value) python.Value {
 
 func (c *call) specParams(spec python.Value) python.Value {
 	mustBeDict(spec, "get")
-	return python.DictOf(item("q", c.quoted(otherwise(spec, "q", python.String("")))), item("page", count(1)))
+	return python.DictOf(item("q", c.quoted(otherwise(spec, "q", python.String("")))), item("page", python.Integer(1)))
 }
 
 func candidateShops(results python.Value) []python.Value {

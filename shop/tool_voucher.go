@@ -23,7 +23,7 @@ func (c *call) voucher(a python.Value) python.Value {
 	if !discount.IsNumber() {
 		noOperator("-", "float", discount.TypeName())
 	}
-	after := total - must(toFloat(discount))
+	after := total - python.Must(toFloat(discount))
 	budget := argument(a, "budget")
 	within := after <= comparable(budget, "<=")
 	return python.DictOf(
@@ -60,10 +60,10 @@ func voucherDiscount(a python.Value, total float64) python.Value {
 	case !value.IsNumber():
 		noOperator("/", value.TypeName(), "float")
 	}
-	discount := total * (must(toFloat(value)) / 100)
-	limit := otherwise(a, "cap", count(0))
+	discount := total * (python.Must(toFloat(value)) / 100)
+	limit := otherwise(a, "cap", python.Integer(0))
 	if !limit.IsNumber() {
-		raise("'>' not supported between instances of '%s' and 'int'", limit.TypeName())
+		python.Raise("'>' not supported between instances of '%s' and 'int'", limit.TypeName())
 	}
 	if f, _ := toFloat(limit); f > 0 && f < discount {
 		return limit
@@ -74,7 +74,7 @@ func voucherDiscount(a python.Value, total float64) python.Value {
 // comparable is the number to compare a float with.
 func comparable(v python.Value, operator string) float64 {
 	if !v.IsNumber() {
-		raise("'%s' not supported between instances of 'float' and '%s'", operator, v.TypeName())
+		python.Raise("'%s' not supported between instances of 'float' and '%s'", operator, v.TypeName())
 	}
 	f, err := toFloat(v)
 	if err != nil { // beyond every float, and yet below infinity
@@ -110,9 +110,9 @@ func round2(v python.Value) python.Value {
 		return python.Number(python.Round(v.Float, 2))
 	case python.Bool:
 		if v.Bool {
-			return count(1)
+			return python.Integer(1)
 		}
-		return count(0)
+		return python.Integer(0)
 	default:
 		return v
 	}

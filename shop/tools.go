@@ -5,7 +5,6 @@ import (
 	"crypto/md5" //nolint:gosec // the subnet's own ids; nothing is secured by them
 	"encoding/base64"
 	"errors"
-	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -121,26 +120,12 @@ type call struct {
 	requests []Request
 }
 
-// raised is an error that a tool's Python raises. Tools panic with it where Python
-// raises, and run catches it.
-type raised struct{ error }
-
-func raise(format string, args ...any) { panic(raised{fmt.Errorf(format, args...)}) }
-
-// must is v, unless err is to be raised.
-func must[T any](v T, err error) T {
-	if err != nil {
-		panic(raised{err})
-	}
-	return v
-}
-
 func noAttribute(v python.Value, name string) {
-	raise("'%s' object has no attribute '%s'", v.TypeName(), name)
+	python.Raise("'%s' object has no attribute '%s'", v.TypeName(), name)
 }
 
 func noOperator(operator, left, right string) {
-	raise("unsupported operand type(s) for %s: '%s' and '%s'", operator, left, right)
+	python.Raise("unsupported operand type(s) for %s: '%s' and '%s'", operator, left, right)
 }
 
 // mustBeDict raises what Python does where a method of dicts is called on v.
@@ -156,40 +141,34 @@ func loads(text string) (v python.Value, valid bool) {
 	if _, syntax := errors.AsType[*python.DecodeError](err); syntax {
 		return v, false
 	}
-	return must(v, err), true
+	return python.Must(v, err), true
 }
 
 // run gives what a tool returns, or the error that it raises.
 func (c *call) run(name string, arguments python.Value) (result python.Value, err error) {
-	defer func() {
-		switch caught := recover().(type) {
-		case nil:
-		case raised:
-			err = caught.error
-		default:
-			panic(caught)
+	err = python.Catch(func() {
+		s, known := signatures[name]
+		if !known || !slices.Contains(c.tools.names, name) {
+			python.Raise("Tool '%s' is not registered. Available tools: %s", name, strings.Join(c.tools.names, ", "))
 		}
-	}()
-	s, known := signatures[name]
-	if !known || !slices.Contains(c.tools.names, name) {
-		raise("Tool '%s' is not registered. Available tools: %s", name, strings.Join(c.tools.names, ", "))
-	}
-	s.bind(name, arguments)
-	return s.run(c, arguments), nil
+		s.bind(name, arguments)
+		result = s.run(c, arguments)
+	})
+	return result, err
 }
 
 // bind checks arguments as Python does. The loop answers terminate before any
 // binding, so its arguments are never wrong.
 func (s signature) bind(name string, arguments python.Value) {
 	if arguments.Kind != python.Dict {
-		raise("src.agent.agent.%s() argument after ** must be a mapping, not %s", name, arguments.TypeName())
+		python.Raise("src.agent.agent.%s() argument after ** must be a mapping, not %s", name, arguments.TypeName())
 	}
 	if s.params == nil {
 		return
 	}
 	for _, it := range arguments.Dict {
 		if !slices.Contains(s.params, it.Key) {
-			raise("%s() got an unexpected keyword argument '%s'", name, it.Key)
+			python.Raise("%s() got an unexpected keyword argument '%s'", name, it.Key)
 		}
 	}
 	var missing []string
@@ -201,9 +180,9 @@ func (s signature) bind(name string, arguments python.Value) {
 	switch n := len(missing); n {
 	case 0:
 	case 1:
-		raise("%s() missing 1 required positional argument: %s", name, missing[0])
+		python.Raise("%s() missing 1 required positional argument: %s", name, missing[0])
 	default:
-		raise("%s() missing %d required positional arguments: %s", name, n, enumeration(missing))
+		python.Raise("%s() missing %d required positional arguments: %s", name, n, enumeration(missing))
 	}
 }
 
@@ -245,7 +224,7 @@ func encode(v python.Value) {
 		all = []string{v.String()}
 	}
 	for _, text := range all {
-		must(text, python.Encodable(text))
+		python.Must(text, python.Encodable(text))
 	}
 }
 
@@ -284,9 +263,9 @@ func (c *call) terminate(a python.Value) python.Value {
 // quoted is a query as the tool puts it into its parameters.
 func (c *call) quoted(q python.Value) python.Value {
 	if q.Kind != python.Str {
-		raise("quote_from_bytes() expected bytes")
+		python.Raise("quote_from_bytes() expected bytes")
 	}
-	if s := must(python.QuotePlus(q.Text)); c.tools.rules.QuoteTwice {
+	if s := python.Must(python.QuotePlus(q.Text)); c.tools.rules.QuoteTwice {
 		return python.String(s)
 	}
 	return q

@@ -9,6 +9,7 @@ import (
 
 	"github.com/trajectory-arena/arena/internal/journal"
 	"github.com/trajectory-arena/arena/internal/model"
+	"github.com/trajectory-arena/arena/internal/wrong"
 	"github.com/trajectory-arena/arena/student/rollout"
 )
 
@@ -144,10 +145,7 @@ func (f *folder) read(e journal.Entry) (*rollout.Result, error) {
 	}
 	head, line, _ := bytes.Cut(b, []byte{'\n'})
 	r := &rollout.Result{Line: line}
-	if err := json.Unmarshal(head, r); err != nil {
-		return nil, fmt.Errorf("read rollout: %w", err)
-	}
-	return r, nil
+	return r, wrong.In("read rollout", json.Unmarshal(head, r))
 }
 
 // syncEvery is how much work a crash of the machine can cost; the end of the

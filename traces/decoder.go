@@ -81,13 +81,8 @@ func (d *decoder) record(text []byte) (found, error) {
 
 // text decodes a record that is valid UTF-8. The trace shares its memory.
 func (d *decoder) text(text string) (found, error) {
-	d.mended, d.parts.problemID, d.taken = nil, "", 0
-	d.surrogate = false
+	d.mended, d.parts.problemID, d.taken, d.surrogate = nil, "", 0, false
 	d.c.Reset(text)
-	return d.any()
-}
-
-func (d *decoder) any() (found, error) {
 	switch d.c.Kind() {
 	case arena.Object:
 		return d.object()

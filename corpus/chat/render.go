@@ -8,6 +8,7 @@ import (
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/internal/cursor"
+	plaintext "github.com/trajectory-arena/arena/internal/text"
 )
 
 // Render gives the messages of a dialogue in a harness: its system prompt, the
@@ -81,17 +82,10 @@ func join(out []Message, m Message) []Message {
 	if last.Role != m.Role || len(last.Calls) > 0 {
 		return append(out, m)
 	}
-	last.Content = paragraph(last.Content, m.Content)
-	last.Reasoning = paragraph(last.Reasoning, m.Reasoning)
+	last.Content = plaintext.Join(last.Content, "\n\n", m.Content)
+	last.Reasoning = plaintext.Join(last.Reasoning, "\n\n", m.Reasoning)
 	last.Calls = m.Calls
 	return out
-}
-
-func paragraph(a, b string) string {
-	if a == "" || b == "" {
-		return a + b
-	}
-	return a + "\n\n" + b
 }
 
 // textLimits are those of encoding/json: what was read as JSON is taken as such.

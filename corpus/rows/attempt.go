@@ -5,13 +5,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpus/chat"
+	"github.com/trajectory-arena/arena/internal/stats"
 )
 
 // Facts are what a row says beside its record: what the stages after judging
@@ -173,7 +173,7 @@ func NewAttempt(t *arena.Trace) Attempt {
 		TraceID: t.ID, RunID: t.RunID, ProblemID: t.ProblemID, AgentVersion: t.Agent.VersionID, AgentHotkey: t.Agent.Hotkey,
 		Suite: t.Agent.Suite, RunDate: milliseconds(t.Agent.StartedAt), SourceSHA256: t.Source.FileSHA256,
 		SourceLine: int64(t.Source.Line), Shape: string(t.Source.Shape), RecordSHA256: t.RecordSHA256, Bytes: int64(t.Bytes),
-		Status: string(t.Status), HasDialogue: t.HasDialogue, Seconds: Finite(t.Seconds),
+		Status: string(t.Status), HasDialogue: t.HasDialogue, Seconds: stats.Known(t.Seconds),
 		InferenceTotal: count(t.InferenceTotal), InferenceFailures: count(t.InferenceFailures), TokenCounter: Bytes4{}.Name(),
 	}
 	if t.Error != nil {
@@ -190,14 +190,6 @@ func milliseconds(at string) *int64 {
 		return nil
 	}
 	return new(t.UnixMilli())
-}
-
-// Finite is a measured value; nil where it is none.
-func Finite(v float64) *float64 {
-	if math.IsNaN(v) || math.IsInf(v, 0) {
-		return nil
-	}
-	return &v
 }
 
 // count is a count; nil where it is below 0, which is unknown.

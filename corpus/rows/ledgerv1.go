@@ -5,6 +5,7 @@ import (
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/internal/list"
+	"github.com/trajectory-arena/arena/internal/stats"
 )
 
 // Attempt is a row of tables/attempts.parquet: one attempt that was read, or
@@ -200,7 +201,7 @@ func VerdictOf(a *Attempt, s *arena.Structure) *Verdict {
 	row.Checks = list.Of(s.Verdicts, func(v arena.Verdict) CheckVerdict {
 		return CheckVerdict{Check: v.Check, Keep: v.Decision == arena.Keep, Reason: v.Reason, Value: v.Value, Limit: v.Limit}
 	})
-	row.Features = list.Some(s.Features, func(f arena.Feature) (Feature, bool) { return Feature{f.Name, f.Value}, Finite(f.Value) != nil })
+	row.Features = list.Some(s.Features, func(f arena.Feature) (Feature, bool) { return Feature{f.Name, f.Value}, stats.Known(f.Value) != nil })
 	return row
 }
 

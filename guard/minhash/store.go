@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/trajectory-arena/arena/internal/asjson"
+	"github.com/trajectory-arena/arena/internal/wrong"
 )
 
 // ErrVersion says that an index was written by another version; its signatures
@@ -95,10 +96,7 @@ func ReadIndex(path string) (*Index, error) {
 	}
 	defer f.Close() //nolint:errcheck // nothing was written
 	x := &Index{}
-	if err := x.read(f); err != nil {
-		return nil, fmt.Errorf("read signature index: %w", err)
-	}
-	return x, nil
+	return x, wrong.In("read signature index", x.read(f))
 }
 
 func (x *Index) read(in io.Reader) error {

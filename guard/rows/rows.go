@@ -23,6 +23,7 @@ import (
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/internal/columns"
 	"github.com/trajectory-arena/arena/internal/cursor"
+	"github.com/trajectory-arena/arena/internal/wrong"
 )
 
 // Row is one row of a file.
@@ -57,10 +58,7 @@ func Each(path string, yield func(Row) error) error {
 		return fmt.Errorf("open rows: %w", err)
 	}
 	defer f.Close() //nolint:errcheck // nothing was written
-	if err := eachOf(f, path, yield); err != nil {
-		return fmt.Errorf("read rows of %s: %w", path, err)
-	}
-	return nil
+	return wrong.In("read rows of "+path, eachOf(f, path, yield))
 }
 
 // EachOf calls yield for every row of a stream of JSON lines or one JSON array.
@@ -243,11 +241,8 @@ func listed(path string, wanted func(string) bool) ([]string, error) {
 		}
 		return nil
 	})
-	if err != nil {
-		return nil, fmt.Errorf("list row files: %w", err)
-	}
 	slices.Sort(files)
-	return files, nil
+	return files, wrong.In("list row files", err)
 }
 
 func holdsRows(path string) bool { return slices.Contains(endings, filepath.Ext(plainName(path))) }

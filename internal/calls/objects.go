@@ -7,6 +7,7 @@ import (
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/internal/lenient"
+	"github.com/trajectory-arena/arena/internal/text"
 )
 
 // callBlock reads the body of a call tag: a list of calls, several lists, or
@@ -50,7 +51,7 @@ func (r *Reader) withoutThink(body string) string {
 			continue
 		}
 		inner, rest, _ := cutClose(after, tag, thinking)
-		r.Think = Join(r.Think, strings.TrimSpace(inner))
+		r.Think = text.Join(r.Think, "\n", strings.TrimSpace(inner))
 		body = rest
 	}
 	return kept.String()

@@ -1,6 +1,10 @@
 package calls
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/trajectory-arena/arena/internal/text"
+)
 
 type kind uint8
 
@@ -85,7 +89,7 @@ func (r *Reader) thinkBlock(body string) {
 		r.repair(RepairThinkCall)
 		inner := Reader{level: r.level + 1}
 		inner.message(body)
-		r.Think = Join(r.Think, inner.Text)
+		r.Think = text.Join(r.Think, "\n", inner.Text)
 		r.Calls = append(r.Calls, inner.Calls...)
 		for _, w := range inner.Repairs {
 			r.repair(w)
@@ -95,18 +99,10 @@ func (r *Reader) thinkBlock(body string) {
 		}
 		return
 	}
-	r.Think = Join(r.Think, strings.TrimSpace(body))
+	r.Think = text.Join(r.Think, "\n", strings.TrimSpace(body))
 }
 
-func (r *Reader) say(text string) { r.Text = Join(r.Text, strings.TrimSpace(text)) }
-
-// Join puts a line break between two texts.
-func Join(a, b string) string {
-	if a == "" || b == "" {
-		return a + b
-	}
-	return a + "\n" + b
-}
+func (r *Reader) say(words string) { r.Text = text.Join(r.Text, "\n", strings.TrimSpace(words)) }
 
 // nextTag finds the first known opening tag. Stray closing tags are skipped as
 // words would be; k is words where no tag is left.

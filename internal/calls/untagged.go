@@ -7,6 +7,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/trajectory-arena/arena"
+	plaintext "github.com/trajectory-arena/arena/internal/text"
 )
 
 // react reads the lines Thought, Action, Action Input, Observation and Final
@@ -32,7 +33,7 @@ func (r *Reader) react(text string) bool {
 			r.action(action, body)
 			pending = false
 		case "thought":
-			r.Think = Join(r.Think, body)
+			r.Think = plaintext.Join(r.Think, "\n", body)
 		case "observation":
 			r.resultBlock(body)
 		default:

@@ -17,6 +17,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/trajectory-arena/arena/internal/footer"
+	"github.com/trajectory-arena/arena/internal/wrong"
 )
 
 // maxRowBytes is the longest row that is read, as JSON.
@@ -98,10 +99,7 @@ func eachArrow(in *io.SectionReader, yield func(text string) error) error {
 			line++
 		}
 	}
-	if err := r.Err(); err != nil {
-		return fmt.Errorf("read arrow rows: %w", err)
-	}
-	return nil
+	return wrong.In("read arrow rows", r.Err())
 }
 
 // rowText is a row of a batch as a JSON object; of equal names the last counts.

@@ -9,6 +9,8 @@ import (
 
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
+
+	"github.com/trajectory-arena/arena/internal/wrong"
 )
 
 func checkColumns(in io.ReaderAt, size int64, m *format.FileMetaData) error {
@@ -92,11 +94,8 @@ func (p *pages) peek(n int64) ([]byte, error) {
 	if int64(cap(p.head)) < n {
 		p.head = make([]byte, n)
 	}
-	b := p.head[:n]
-	if _, err := p.in.ReadAt(b, p.at); err != nil {
-		return nil, fmt.Errorf("read header of page: %w", err)
-	}
-	return b, nil
+	_, err := p.in.ReadAt(p.head[:n], p.at)
+	return p.head[:n], wrong.In("read header of page", err)
 }
 
 func (p *pages) pass(head []byte) (*format.PageHeader, error) {

@@ -52,6 +52,11 @@ type Item struct {
 // String makes a Str.
 func String(s string) Value { return Value{Kind: Str, Text: s} }
 
+// Integer makes an Int.
+func Integer[N int | int64](n N) Value {
+	return Value{Kind: Int, Text: strconv.FormatInt(int64(n), 10)}
+}
+
 // Number makes a Float.
 func Number(f float64) Value { return Value{Kind: Float, Float: f} }
 

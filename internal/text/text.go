@@ -37,6 +37,14 @@ func ClipBytes(s string, n int) string {
 	return s[:n]
 }
 
+// Join puts sep between two texts; where one is empty it is the other.
+func Join(a, sep, b string) string {
+	if a == "" || b == "" {
+		return a + b
+	}
+	return a + sep + b
+}
+
 // Distance is how many bytes must be added, taken away or changed to make b of a
 // (Levenshtein).
 func Distance(a, b string) int {

@@ -28,8 +28,8 @@ func readDialogue(t *arena.Trace) (d dialogue) {
 		if t.Steps[i].Role != arena.RoleAgent {
 			continue
 		}
-		if fault := catch(func() { m = readStep(&t.Steps[i], m.calls[:0]) }); fault != nil {
-			raise("step %d: %w", i+1, fault)
+		if fault := python.Catch(func() { m = readStep(&t.Steps[i], m.calls[:0]) }); fault != nil {
+			python.Raise("step %d: %w", i+1, fault)
 		}
 		d.format += m.format()
 		lastRecommended(m.calls, &ids)
@@ -52,7 +52,7 @@ func readDialogue(t *arena.Trace) (d dialogue) {
 // terminates reports whether the last step calls terminate. Unlike the other
 // steps, a last one that cannot be read ends the scoring.
 func terminates(step *arena.Step, last message) bool {
-	defer within("last step")
+	defer python.Within("last step")
 	if !last.readable {
 		completion := members(gjson.Parse(string(step.Raw)), "completion")[0]
 		refuseNonObject(members(completion, "message")[0])
@@ -60,7 +60,7 @@ func terminates(step *arena.Step, last message) bool {
 	ended := false
 	for _, c := range last.calls {
 		if c.kind == arena.Absent {
-			raise("a tool call has no name")
+			python.Raise("a tool call has no name")
 		}
 		ended = ended || c.name == "terminate"
 	}
@@ -71,10 +71,10 @@ func terminates(step *arena.Step, last message) bool {
 // that is no object, and find nothing.
 func refuseNonObject(body gjson.Result) {
 	if !body.Exists() {
-		raise("it has no completion.message")
+		python.Raise("it has no completion.message")
 	}
 	if v := decode(body); v.Truth() && contains(v, python.String("tool_call")) {
-		raise("its message is no object")
+		python.Raise("its message is no object")
 	}
 }
 

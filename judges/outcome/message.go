@@ -8,6 +8,7 @@ import (
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/internal/cursor"
+	"github.com/trajectory-arena/arena/internal/python"
 )
 
 // message is what the rules read from one step's completion.message.
@@ -80,7 +81,7 @@ func readMessage(step gjson.Result) message {
 	parts := members(body, "think", "response", "user", "tool_call", "obs")
 	for i, name := range []string{"think", "response", "user"} {
 		if parts[i].Exists() && parts[i].Type != gjson.String {
-			raise("message field %q is not a string", name)
+			python.Raise("message field %q is not a string", name)
 		}
 	}
 	m.calls = readCalls(parts[3], "tool_call")
@@ -91,11 +92,11 @@ func readMessage(step gjson.Result) message {
 
 func readCalls(r gjson.Result, field string) (all []call) {
 	if r.Exists() && !r.IsArray() {
-		raise("message field %q is not a list", field)
+		python.Raise("message field %q is not a list", field)
 	}
 	for _, item := range r.ForEach {
 		if !item.IsObject() {
-			raise("message field %q holds an entry that is no object", field)
+			python.Raise("message field %q holds an entry that is no object", field)
 		}
 		parts := members(item, "name", "parameters")
 		c := call{name: parts[0].Str, kind: arena.Raw(parts[0].Raw).Kind()}

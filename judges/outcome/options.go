@@ -20,7 +20,7 @@ type options struct {
 func readOptions(product value) (o options, fault error) {
 	attributes, _ := product.Get("attributes")
 	skus, _ := product.Get("sku_options")
-	fault = catch(func() {
+	fault = python.Catch(func() {
 		if attributes.Truth() {
 			o.attributes = pairs(attributes, true)
 		}
@@ -37,9 +37,9 @@ func readOptions(product value) (o options, fault error) {
 // checkOptions takes the best over the product's SKUs; the plain attributes
 // count with each of them, and alone.
 func checkOptions(t *tally, product *document, reward *wish) {
-	defer within("sku & attrs")
-	reraise(reward.fault)
-	reraise(product.fault)
+	defer python.Within("sku & attrs")
+	python.Reraise(reward.fault)
+	python.Reraise(product.fault)
 	left := make([]pair, 0, fewOptions)
 	for _, p := range reward.options {
 		if !slices.Contains(product.options.attributes, p) {
@@ -78,7 +78,7 @@ func pairs(v value, lists bool) (all []pair) {
 }
 
 func wantedPairs(reward value) (all []pair, fault error) {
-	fault = catch(func() {
+	fault = python.Catch(func() {
 		for _, field := range []string{"sku_options", "attributes"} {
 			for _, m := range walk(reward, field) {
 				all = append(all, pairs(m, field == "attributes")...)
@@ -153,7 +153,7 @@ func (b *basket) add(product value) {
 	listed, _ := product.Get("price")
 	price := numberOf("price", listed)
 	id := get(product, "shop_id")
-	defer within("shop_id")
+	defer python.Within("shop_id")
 	shop := hash(id)
 	b.count++
 	b.total += price
@@ -164,7 +164,7 @@ func (b *basket) add(product value) {
 // voucher. A missing voucher sets no budget that could be fitted. As in the
 // subnet's code, a field is read only when the answer needs it.
 func (b *basket) fits(voucher value) bool {
-	defer within("voucher")
+	defer python.Within("voucher")
 	if !voucher.Truth() {
 		return false
 	}
@@ -191,12 +191,12 @@ func (b *basket) discounted(voucher value) float64 {
 		share := amount("discount")
 		return max(b.total*(1-share), b.total-amount("cap"))
 	default:
-		raise("unknown discount_type")
+		python.Raise("unknown discount_type")
 		return 0
 	}
 }
 
 func numberOf(key string, v value) float64 {
-	defer within(key)
+	defer python.Within(key)
 	return asNumber(v)
 }

@@ -1,7 +1,6 @@
 package outcome
 
 import (
-	"fmt"
 	"math"
 	"math/big"
 	"slices"
@@ -19,41 +18,6 @@ import (
 // score.
 
 type value = python.Value
-
-// raised is what Python would raise: rules panic with it where their Python raises.
-type raised struct{ error }
-
-func raise(format string, args ...any) { panic(raised{fmt.Errorf(format, args...)}) }
-
-// reraise raises what was caught; nothing for nil.
-func reraise(fault error) {
-	if fault != nil {
-		panic(raised{fault})
-	}
-}
-
-// catch gives what rules raise, as Python's except does; nil where they raise nothing.
-func catch(rules func()) (fault error) {
-	defer func() { fault = raisedBy(recover()) }()
-	rules()
-	return nil
-}
-
-// within, deferred, says of what the rules around it raise where that was.
-func within(where string) {
-	if fault := raisedBy(recover()); fault != nil {
-		raise("%s: %w", where, fault)
-	}
-}
-
-// raisedBy is the fault of a panic that rules began; others go on.
-func raisedBy(p any) error {
-	r, is := p.(raised)
-	if p != nil && !is {
-		panic(p)
-	}
-	return r.error
-}
 
 // decode is one value as Python reads it. An integer that Python refuses to read,
 // of more than 4,300 digits, is the nearest float: no score was ever paid on one.
@@ -83,11 +47,11 @@ func kind(v value) string {
 // get is Python's v[key] for a string key.
 func get(v value, key string) value {
 	if v.Kind != python.Dict {
-		raise("read %q: %s is no object", key, kind(v))
+		python.Raise("read %q: %s is no object", key, kind(v))
 	}
 	item, ok := v.Get(key)
 	if !ok {
-		raise("read %q: no such key", key)
+		python.Raise("read %q: no such key", key)
 	}
 	return item
 }
@@ -107,7 +71,7 @@ func iterate(v value) (all []value) {
 			all = append(all, python.String(item.Key))
 		}
 	case python.None, python.Bool, python.Int, python.Float:
-		raise("cannot walk over %s", kind(v))
+		python.Raise("cannot walk over %s", kind(v))
 	}
 	return all
 }
@@ -123,7 +87,7 @@ func walk(v value, key string) []value {
 // items is Python's v.items().
 func items(v value) []python.Item {
 	if v.Kind != python.Dict {
-		raise("%s has no keys", kind(v))
+		python.Raise("%s has no keys", kind(v))
 	}
 	return v.Dict
 }
@@ -133,7 +97,7 @@ func contains(v, item value) bool {
 	switch v.Kind {
 	case python.Str:
 		if item.Kind != python.Str {
-			raise("cannot look for %s in a string", kind(item))
+			python.Raise("cannot look for %s in a string", kind(item))
 		}
 		return strings.Contains(v.Text, item.Text)
 	case python.Dict:
@@ -144,7 +108,7 @@ func contains(v, item value) bool {
 		return slices.ContainsFunc(v.List, func(other value) bool { return equal(other, item) })
 	case python.None, python.Bool, python.Int, python.Float:
 	}
-	raise("cannot look into %s", kind(v))
+	python.Raise("cannot look into %s", kind(v))
 	return false
 }
 
@@ -168,7 +132,7 @@ func hash(v value) string {
 	case python.Str:
 		return `"` + v.Text
 	case python.List, python.Dict:
-		raise("a list or object cannot be a member of a set")
+		python.Raise("a list or object cannot be a member of a set")
 	case python.Int:
 		return v.Text
 	case python.Bool, python.Float:
@@ -183,7 +147,7 @@ func hash(v value) string {
 // asNumber reads numbers and booleans, which Python counts as 0 and 1.
 func asNumber(v value) float64 {
 	if !v.IsNumber() {
-		raise("%s is no number", kind(v))
+		python.Raise("%s is no number", kind(v))
 	}
 	if v.Bool {
 		return 1

@@ -45,7 +45,7 @@ func (t *tally) share(of ...axis) float64 {
 
 func isGold(product, reward value) bool {
 	id := func(of string, v value) value {
-		defer within(of)
+		defer python.Within(of)
 		return get(v, "product_id")
 	}
 	return equal(id("product", product), id("reward", reward))
@@ -65,21 +65,21 @@ func check(product *document, reward *wish, titles []bool) (t tally) {
 }
 
 func needObject(reward value) {
-	defer within("reward")
+	defer python.Within("reward")
 	items(reward)
 }
 
 func checkPrices(t *tally, product value, reward *wish) {
-	defer within("price")
+	defer python.Within("price")
 	price, _ := product.Get("price")
 	for i := range reward.bounds {
 		t.add(axisPrice, reward.bounds[i].holds(price))
 	}
-	reraise(reward.unbound)
+	python.Reraise(reward.unbound)
 }
 
 func checkServices(t *tally, product, reward value) {
-	defer within("service")
+	defer python.Within("service")
 	for _, service := range walk(reward, "service") {
 		t.add(axisService, contains(get(product, "service"), service))
 	}
@@ -95,12 +95,12 @@ type bound struct {
 // readBounds reads the bounds up to the first that cannot be read: those before
 // it count until then.
 func readBounds(reward value) (all []bound, fault error) {
-	fault = catch(func() {
+	fault = python.Catch(func() {
 		for _, one := range walk(reward, "price") {
 			for _, mode := range items(one) {
 				ends := iterate(mode.Value)
 				if len(ends) != 2 {
-					raise("a bound has %d ends, not 2", len(ends))
+					python.Raise("a bound has %d ends, not 2", len(ends))
 				}
 				all = append(all, bound{mode.Key, ends[0], ends[1]})
 			}

@@ -12,6 +12,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/internal/python"
 )
 
 // Products is the catalogue that recommended ids are looked up in.
@@ -45,7 +46,7 @@ func (s *Scorer) Score(ctx context.Context, t *arena.Trace, p *arena.Problem) (a
 	}
 	a := attempt{products: s.products, titles: s.titles, problem: p}
 	var stop error
-	fault := catch(func() { stop = a.score(ctx, t, s.asked(t, p)) })
+	fault := python.Catch(func() { stop = a.score(ctx, t, s.asked(t, p)) })
 	if stop != nil {
 		return arena.Outcome{}, fmt.Errorf("score %s: %w", t.ID, stop)
 	}
@@ -96,18 +97,18 @@ type wish struct {
 func (s *Scorer) asked(t *arena.Trace, p *arena.Problem) spec {
 	switch {
 	case t.Status != arena.StatusSuccess:
-		raise("the attempt ended with status %s", t.Status)
+		python.Raise("the attempt ended with status %s", t.Status)
 	case !t.HasDialogue:
-		raise("the attempt left no dialogue")
+		python.Raise("the attempt left no dialogue")
 	case p == nil:
-		raise("problem %q is not among the problems", t.ProblemID)
+		python.Raise("problem %q is not among the problems", t.ProblemID)
 	}
 	known, ok := s.problems.Load(p)
 	if !ok {
 		known, _ = s.problems.LoadOrStore(p, sync.OnceValues(func() (spec, error) { return readSpec(p) }))
 	}
 	asked, fault := known.(func() (spec, error))()
-	reraise(fault)
+	python.Reraise(fault)
 	return asked
 }
 
@@ -122,19 +123,19 @@ func readSpec(p *arena.Problem) (s spec, fault error) {
 	fields := pick(gjson.Parse(string(p.Raw)), "reward", "voucher")
 	reward, _ := fields.Get("reward")
 	s.voucher, _ = fields.Get("voucher")
-	fault = catch(func() {
+	fault = python.Catch(func() {
 		switch {
 		case !reward.Truth():
-			raise("the problem has no reward")
+			python.Raise("the problem has no reward")
 		case p.Category == arena.CategoryProduct:
 			s.single, s.rewards = true, []wish{readWish(reward)}
 		case p.Category == arena.CategoryShop, p.Category == arena.CategoryVoucher:
-			defer within("reward")
+			defer python.Within("reward")
 			for _, reward := range iterate(reward) {
 				s.rewards = append(s.rewards, readWish(reward))
 			}
 		default:
-			raise("category %q has no rules", p.Category)
+			python.Raise("category %q has no rules", p.Category)
 		}
 	})
 	return s, fault

@@ -59,10 +59,10 @@ func (a *attempt) findTitles(h *held) {
 	if several || embeds && wishes {
 		title = get(h.product.fields, "title")
 	}
-	defer within("title")
+	defer python.Within("title")
 	ok := title.Kind == python.Str
 	if embeds && (several || wishes) && !ok {
-		raise("%s cannot be embedded", kind(title))
+		python.Raise("%s cannot be embedded", kind(title))
 	}
 	if !ok || !wishes || a.titles == nil {
 		return
@@ -70,14 +70,14 @@ func (a *attempt) findTitles(h *held) {
 	h.title = title.Text
 	var fault error
 	if h.wanted, fault = texts(wish); embeds {
-		reraise(fault)
+		python.Reraise(fault)
 	}
 }
 
 // texts lists the strings that v holds, and says if it holds anything else.
 func texts(v value) (found []string, fault error) {
 	var all []value
-	fault = catch(func() { all = iterate(v) })
+	fault = python.Catch(func() { all = iterate(v) })
 	for _, item := range all {
 		if item.Kind == python.Str {
 			found = append(found, item.Text)
@@ -115,7 +115,7 @@ func (a *attempt) embed(ctx context.Context, pairs []held) error {
 // be compared.
 func (a *attempt) compareTitles(h *held) []bool {
 	if h.gold {
-		defer within("title")
+		defer python.Within("title")
 		items(h.reward.value)
 		return slices.Repeat([]bool{true}, len(walk(h.reward.value, "title")))
 	}

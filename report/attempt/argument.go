@@ -14,6 +14,7 @@ import (
 	"github.com/trajectory-arena/arena/corpus/where"
 	"github.com/trajectory-arena/arena/filters"
 	"github.com/trajectory-arena/arena/guard"
+	"github.com/trajectory-arena/arena/internal/stats"
 	"github.com/trajectory-arena/arena/judges/gates"
 )
 
@@ -200,7 +201,7 @@ func (a *Argument) Clean(clean func(string) string) error {
 
 // finite is 0 for what JSON has no number for.
 func finite(x float64) float64 {
-	if rows.Finite(x) == nil {
+	if stats.Known(x) == nil {
 		return 0
 	}
 	return x

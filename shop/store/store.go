@@ -14,6 +14,8 @@ import (
 	"strconv"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/trajectory-arena/arena/internal/wrong"
 )
 
 // ErrVersion is in the chain of the error for a file of another version.
@@ -22,30 +24,22 @@ var ErrVersion = errors.New("another version of the format")
 // NewWriter begins a store; its Close ends it.
 func NewWriter(to io.Writer, version int) (*zip.Writer, error) {
 	z := zip.NewWriter(to)
-	if err := z.SetComment(strconv.Itoa(version)); err != nil {
-		return nil, fmt.Errorf("begin store: %w", err)
-	}
-	return z, nil
+	return z, wrong.In("begin store", z.SetComment(strconv.Itoa(version)))
 }
 
 // Section begins the next section; what is written to w, up to the next, is in it.
-func Section(z *zip.Writer, name string) (w io.Writer, err error) {
-	if w, err = z.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Store}); err != nil {
-		return nil, fmt.Errorf("begin section %s: %w", name, err)
-	}
-	return w, nil
+func Section(z *zip.Writer, name string) (io.Writer, error) {
+	w, err := z.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Store})
+	return w, wrong.In("begin section "+name, err)
 }
 
 // Put writes a whole section.
 func Put(z *zip.Writer, name string, data []byte) error {
 	w, err := Section(z, name)
-	if err != nil {
-		return err
+	if err == nil {
+		_, err = w.Write(data)
 	}
-	if _, err := w.Write(data); err != nil {
-		return fmt.Errorf("write section %s: %w", name, err)
-	}
-	return nil
+	return wrong.In("write section "+name, err)
 }
 
 // File is an open store. Its sections are valid until Close.

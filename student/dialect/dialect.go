@@ -10,6 +10,7 @@ import (
 	"github.com/trajectory-arena/arena/internal/list"
 	"github.com/trajectory-arena/arena/internal/model"
 	"github.com/trajectory-arena/arena/internal/python"
+	"github.com/trajectory-arena/arena/internal/text"
 	"github.com/trajectory-arena/arena/shop"
 )
 
@@ -52,7 +53,7 @@ type Call struct {
 // Read reads a reply. One of more than 256 calls is one malformed call.
 func Read(r model.Reply, d Dialect) Turn {
 	think, rest := thinking(r.Content)
-	t := Turn{Think: joined(r.Reasoning, think), Text: strings.TrimSpace(rest)}
+	t := Turn{Think: text.Join(r.Reasoning, "\n\n", think), Text: strings.TrimSpace(rest)}
 	switch {
 	case len(r.Calls) > model.MaxCalls:
 		t.Calls = []Call{tooMany()}
@@ -73,13 +74,6 @@ func Read(r model.Reply, d Dialect) Turn {
 
 func tooMany() Call {
 	return malformed("", fmt.Sprintf("a reply holds at most %d calls", model.MaxCalls))
-}
-
-func joined(a, b string) string {
-	if a == "" || b == "" {
-		return a + b
-	}
-	return a + "\n\n" + b
 }
 
 const (

@@ -129,14 +129,10 @@ var longNumber = regexp.MustCompile(fmt.Sprintf("[0-9]{%d}", maxDigits))
 // tame gives a call's arguments, an object, as any reader takes them: as they
 // are, or the whole as a text where some reader could not read it.
 func tame(raw string) json.RawMessage {
-	if wild(raw) {
+	wild := !strings.HasPrefix(raw, "{") || !cursor.Valid(raw) || !utf8.ValidString(raw) || strings.Contains(raw, `\ud`) || strings.Contains(raw, `\uD`) ||
+		strings.Count(raw, "{")+strings.Count(raw, "[") > maxLevels || len(raw) > maxDigits && longNumber.MatchString(raw)
+	if wild {
 		return asjson.Bytes(doc{"text": raw})
 	}
 	return json.RawMessage(raw)
-}
-
-// wild reports whether a text is no object, or may hold what some reader cannot read.
-func wild(raw string) bool {
-	return !strings.HasPrefix(raw, "{") || !cursor.Valid(raw) || !utf8.ValidString(raw) || strings.Contains(raw, `\ud`) || strings.Contains(raw, `\uD`) ||
-		strings.Count(raw, "{")+strings.Count(raw, "[") > maxLevels || len(raw) > maxDigits && longNumber.MatchString(raw)
 }

@@ -7,12 +7,12 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/internal/asjson"
 	"github.com/trajectory-arena/arena/internal/model"
 	"github.com/trajectory-arena/arena/internal/python"
+	"github.com/trajectory-arena/arena/internal/wrong"
 	"github.com/trajectory-arena/arena/shop"
 	"github.com/trajectory-arena/arena/student/dialect"
 )
@@ -92,10 +92,8 @@ func DecodeTurn(b []byte) (Turn, error) {
 		return Turn{}, errors.New("decode turn: no line end")
 	}
 	t := Turn{Reply: reply}
-	if err := json.Unmarshal(head, &t.Answers); err != nil {
-		return Turn{}, fmt.Errorf("decode turn: %w", err)
-	}
-	return t, nil
+	err := json.Unmarshal(head, &t.Answers)
+	return t, wrong.In("decode turn", err)
 }
 
 // Task is one rollout to play.

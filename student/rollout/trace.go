@@ -134,7 +134,7 @@ func (p *play) appendStep(b []byte, s step) []byte {
 		item("reasoning_content", python.String("")), item("content", python.String(strings.Join(s.parts(""), "\n"))), item("message", python.DictOf(message...)),
 	))
 	b = append(b, `,"extra_info":`...)
-	info := python.DictOf(item("step", integer(int64(i+1))), item("query", python.String(p.task.Problem.Query)), item("timestamp", integer(p.at(i))))
+	info := python.DictOf(item("step", python.Integer(int64(i+1))), item("query", python.String(p.task.Problem.Query)), item("timestamp", python.Integer(p.at(i))))
 	if i == 0 {
 		info = info.With("problem_id", python.String(p.task.ID))
 	}
@@ -151,7 +151,7 @@ func (p *play) appendStep(b []byte, s step) []byte {
 			b = append(b, ',')
 			b = python.AppendTight(b, python.Finite(python.DictOf(
 				item("kind", python.String("summary")), item("method", python.String("GET")), item("path", python.String(searchPrefix+q.Path)),
-				item("timestamp", integer(at)), item("duration_ms", integer(0)), item("status_code", status(q.Status)),
+				item("timestamp", python.Integer(at)), item("duration_ms", python.Integer(0)), item("status_code", status(q.Status)),
 				item("params", q.Params), item("response", q.Response),
 			)))
 		}
@@ -210,15 +210,11 @@ func (s step) faults() (all []python.Value) {
 
 func item(key string, v python.Value) python.Item { return python.Item{Key: key, Value: v} }
 
-func integer(n int64) python.Value {
-	return python.Value{Kind: python.Int, Text: strconv.FormatInt(n, 10)}
-}
-
 func status(n int) python.Value {
 	if n == 0 {
 		return python.Value{}
 	}
-	return integer(int64(n))
+	return python.Integer(int64(n))
 }
 
 // Dialogue is the trace in normal form. Play writes one dialect only, so

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/trajectory-arena/arena/internal/webclient"
+	"github.com/trajectory-arena/arena/internal/wrong"
 )
 
 // Client asks a server at a steady pace. It is not safe for use by several
@@ -64,10 +65,7 @@ func (c *Client) call(ctx context.Context, method, address string, body []byte, 
 	if err != nil {
 		return err
 	}
-	if err := json.Unmarshal(text, into); err != nil {
-		return fmt.Errorf("read the answer of %s: %w", method, err)
-	}
-	return nil
+	return wrong.In("read the answer of "+method, json.Unmarshal(text, into))
 }
 
 func (c *Client) bytes(ctx context.Context, method, address string, body []byte) (text []byte, err error) {
