@@ -2,7 +2,6 @@ package filters
 
 import (
 	"cmp"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -11,6 +10,7 @@ import (
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/filters/evidence"
 	"github.com/trajectory-arena/arena/internal/calls"
+	"github.com/trajectory-arena/arena/internal/list"
 	plaintext "github.com/trajectory-arena/arena/internal/text"
 )
 
@@ -52,11 +52,7 @@ type normaliser struct {
 	open int
 }
 
-func (n *normaliser) fault(word string) {
-	if !slices.Contains(n.faults, word) {
-		n.faults = append(n.faults, word)
-	}
-}
+func (n *normaliser) fault(word string) { n.faults = list.Once(n.faults, word) }
 
 // user keeps what the customer says after the request itself, and takes tool
 // results out of messages that a client sent as the user.

@@ -11,6 +11,7 @@ import (
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/guard/rows"
 	"github.com/trajectory-arena/arena/internal/calls"
+	"github.com/trajectory-arena/arena/internal/list"
 )
 
 // CandidateOf makes the candidate of a row of any kind: request is what the
@@ -52,13 +53,10 @@ func ReadCandidate(row rows.Row) (Candidate, error) {
 		return Candidate{}, fmt.Errorf("row %d holds no text", row.Line+1)
 	}
 	r.ID = cmp.Or(r.ID, row.Name())
-	var turns []arena.Turn
-	for _, text := range slices.Concat(r.Context, r.System) {
-		turns = append(turns, arena.Turn{User: text})
-	}
-	for _, text := range r.Answers {
-		turns = append(turns, arena.Turn{Text: text})
-	}
+	turns := slices.Concat(
+		list.Of(slices.Concat(r.Context, r.System), func(text string) arena.Turn { return arena.Turn{User: text} }),
+		list.Of(r.Answers, func(text string) arena.Turn { return arena.Turn{Text: text} }),
+	)
 	c := CandidateOf(r.ID, r.Request, turns, r.ProductIDs...)
 	c.Beside = r.Beside
 	return c, nil

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/trajectory-arena/arena/internal/list"
 	"github.com/trajectory-arena/arena/internal/stats"
 )
 
@@ -170,11 +171,7 @@ func (g *Guard) weighFalseDrops(given bool) {
 			g.config.Drop = min(math.Nextafter(scores[first], 1), maxDrop)
 		}
 	}
-	for _, s := range scores {
-		if s >= g.config.Drop {
-			f.Dropped++
-		}
-	}
+	f.Dropped = list.Count(scores, func(s *float64) bool { return *s >= g.config.Drop })
 	f.Threshold = g.config.Drop
 	if f.Held > 0 {
 		f.Share = float64(f.Dropped) / float64(f.Held)

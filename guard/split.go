@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/trajectory-arena/arena/internal/list"
 	"github.com/trajectory-arena/arena/internal/wrong"
 )
 
@@ -73,12 +74,7 @@ func Split(ctx context.Context, clusters []StateCluster, prior *State, shares Sh
 
 // Enough returns ErrFewClusters where a pool had to stay empty.
 func (s *State) Enough() error {
-	own := 0
-	for _, c := range s.Clusters {
-		if c.Pool != PoolHeldOut {
-			own++
-		}
-	}
+	own := list.Count(s.Clusters, func(c *StateCluster) bool { return c.Pool != PoolHeldOut })
 	if own < minClusters {
 		return fmt.Errorf("split clusters: %d found: %w", own, ErrFewClusters)
 	}

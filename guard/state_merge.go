@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/internal/list"
 )
 
 // mergeWithPrior joins today's clusters with those of prior that share a
@@ -194,11 +195,8 @@ func (s *State) Release(ids []string) error {
 }
 
 // Released are the problems that were held out once and were released, sorted.
-func (s *State) Released() (ids []string) {
-	for _, c := range s.Clusters {
-		ids = append(ids, c.Released...)
-	}
-	return sortedOnce(ids)
+func (s *State) Released() []string {
+	return sortedOnce(slices.Concat(list.Of(s.Clusters, func(c StateCluster) []string { return c.Released })...))
 }
 
 // HoldsOut is the first of ids that a held-out cluster names; empty for none.

@@ -41,8 +41,6 @@ func (t *table) add(s string) {
 	t.ends = binary.LittleEndian.AppendUint32(t.ends, uint32(len(t.text)))
 }
 
-func (t table) len() int { return len(t.ends) / 4 }
-
 func (t table) at(i int) string {
 	from, to := uint32(0), binary.LittleEndian.Uint32(t.ends[4*i:])
 	if i > 0 {
@@ -55,7 +53,7 @@ func (t table) at(i int) string {
 }
 
 func (t table) find(s string) (int, bool) {
-	return sort.Find(t.len(), func(i int) int { return strings.Compare(s, t.at(i)) })
+	return sort.Find(len(t.ends)/4, func(i int) int { return strings.Compare(s, t.at(i)) })
 }
 
 // Open opens the JSONL catalogue at path; a compressed one is arena.ErrCompressed.
@@ -68,12 +66,12 @@ func Open(ctx context.Context, path, indexPath string) (*Catalog, error) {
 	if c.data, c.unmap, err = store.Map(path); err != nil {
 		return nil, fmt.Errorf("open catalogue: %w", err)
 	}
-	if arena.Compressed(c.data) {
-		return nil, errors.Join(fmt.Errorf("open catalogue %s: %w", path, arena.ErrCompressed), c.unmap())
-	}
-	if indexPath == "" {
+	switch {
+	case arena.Compressed(c.data):
+		err = arena.ErrCompressed
+	case indexPath == "":
 		c.file, err = temporaryIndex(ctx, c.data)
-	} else {
+	default:
 		c.file, err = store.Open(indexPath, indexVersion)
 	}
 	if err != nil {
@@ -153,7 +151,7 @@ func (c *Catalog) Checksum() string { return c.info.CatalogXXH3 }
 // Document is the catalogue's own text of a product; of several with one id, of
 // the first.
 func (c *Catalog) Document(id string) (arena.Raw, bool) {
-	i, ok := c.number(id)
+	i, ok := c.ids.find(id)
 	if !ok {
 		return "", false
 	}
@@ -162,11 +160,9 @@ func (c *Catalog) Document(id string) (arena.Raw, bool) {
 
 // Has reports whether a product with that id can be looked up.
 func (c *Catalog) Has(id string) bool {
-	_, ok := c.number(id)
+	_, ok := c.ids.find(id)
 	return ok
 }
-
-func (c *Catalog) number(id string) (int, bool) { return c.ids.find(id) }
 
 // shop is the number of a shop, counted from 1; 0 if it has no product.
 func (c *Catalog) shop(id string) uint32 {

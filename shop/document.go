@@ -126,7 +126,7 @@ func (c *Catalog) found(q Query, rules Rules) (python.Value, error) {
 func (c *Catalog) lookUp(ids string, answer func(int) (python.Value, error)) (python.Value, error) {
 	list := []python.Value{}
 	for id := range strings.SplitSeq(ids, ",") {
-		i, ok := c.number(id)
+		i, ok := c.ids.find(id)
 		if !ok {
 			continue
 		}

@@ -107,7 +107,7 @@ func (c *Catalog) firsts(ranked []index.Hit) []index.Hit {
 	seen := map[uint32]bool{}
 	kept := ranked[:0]
 	for _, h := range ranked {
-		if first, ok := c.number(c.ids.at(int(h.Document))); ok {
+		if first, ok := c.ids.find(c.ids.at(int(h.Document))); ok {
 			h.Document = uint32(first)
 		}
 		if !seen[h.Document] {

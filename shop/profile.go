@@ -15,18 +15,21 @@ import (
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/internal/digest"
+	"github.com/trajectory-arena/arena/internal/list"
 )
 
 //go:embed profiles
 var profileFiles embed.FS
 
-// profileTools lists the tools of each profile in the order a model sees them,
-// with the folder of their definitions.
-var profileTools = []struct {
+// profile is a list of tools in the order a model sees them, with the folder of their
+// definitions.
+type profile struct {
 	name  string
 	tools []string
 	dir   string
-}{
+}
+
+var profileTools = []profile{
 	{"7-tool", []string{
 		"find_product", "view_product_information", "check_product_match",
 		"find_products_in_same_shop", "calculate_voucher", "recommend_product", "terminate",
@@ -37,13 +40,7 @@ var profileTools = []struct {
 }
 
 // Profiles names the harness profiles, the default one first.
-func Profiles() []string {
-	names := make([]string, len(profileTools))
-	for i, p := range profileTools {
-		names[i] = p.name
-	}
-	return names
-}
+func Profiles() []string { return list.Of(profileTools, func(p profile) string { return p.name }) }
 
 // ToolNames names the tools of a profile in the order a model sees them.
 func ToolNames(profile string) ([]string, error) {

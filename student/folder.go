@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
@@ -106,12 +107,10 @@ func (f *folder) claim(spec Spec) error {
 // untouched reports whether nothing was played yet: a server may have refused, and
 // what it wants is another spec.
 func (f *folder) untouched() bool {
-	for _, name := range []string{turnsFile, rolloutsFile} {
-		if info, err := os.Stat(f.file(name)); err == nil && info.Size() > 0 {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc([]string{turnsFile, rolloutsFile}, func(name string) bool {
+		info, err := os.Stat(f.file(name))
+		return err == nil && info.Size() > 0
+	})
 }
 
 func (f *folder) begin(spec Spec) error {

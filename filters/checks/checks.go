@@ -10,6 +10,7 @@ import (
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/filters/evidence"
+	"github.com/trajectory-arena/arena/internal/list"
 )
 
 // Check is one entry of the catalogue: what is measured, and when it speaks
@@ -96,7 +97,7 @@ func size(a *evidence.Attempt, _ int) (value, limit float64) {
 }
 
 func unanswered(a *evidence.Attempt, _ int) (value, limit float64) {
-	return float64(evidence.Count(a.Claims, func(c *evidence.Claim) bool { return c.Call.Result.Kind() <= arena.Null })), 0
+	return float64(list.Count(a.Claims, func(c *evidence.Claim) bool { return c.Call.Result.Kind() <= arena.Null })), 0
 }
 
 // recommendations is asked of the shop's attempts: an order in a pack is what its
@@ -105,7 +106,7 @@ func recommendations(a *evidence.Attempt, _ int) (value, limit float64) {
 	if a.Trace.Ruling != nil {
 		return math.NaN(), 0
 	}
-	n := evidence.Count(a.Claims, func(c *evidence.Claim) bool { return c.Act.Tool == evidence.ToolRecommend })
+	n := list.Count(a.Claims, func(c *evidence.Claim) bool { return c.Act.Tool == evidence.ToolRecommend })
 	return math.Abs(float64(n - 1)), 0
 }
 

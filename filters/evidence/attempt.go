@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/internal/list"
 )
 
 // Attempt is one trace under examination: the dialogue, the log, and how they
@@ -107,15 +108,15 @@ func examine(t *arena.Trace, d *arena.Dialogue, tools Tools, replied []span) *At
 	for i := range a.Log.Dispatches {
 		a.Links[a.Log.Dispatches[i].Link]++
 	}
-	a.Readable = Count(a.Log.Replies, func(r *Reply) bool { return r.readable })
+	a.Readable = list.Count(a.Log.Replies, func(r *Reply) bool { return r.readable })
 	a.Inference = a.Log.inferences(t.InferenceTotal)
 	a.measure()
 	return a
 }
 
 func (a *Attempt) measure() {
-	a.Phantoms = Count(a.Claims, func(c *Claim) bool { return c.Phantom })
-	a.Edits = Count(a.Claims, func(c *Claim) bool { return c.Edited })
+	a.Phantoms = list.Count(a.Claims, func(c *Claim) bool { return c.Phantom })
+	a.Edits = list.Count(a.Claims, func(c *Claim) bool { return c.Edited })
 	a.Invented, a.InventedNamed = a.countInvented()
 	a.Prescient, a.PrescientBy = a.countPrescient()
 	a.Forged = a.forgedReplies()
@@ -162,14 +163,6 @@ func Each[T any](all []T) iter.Seq2[int, *T] {
 			}
 		}
 	}
-}
-
-// Count is how many elements of a list are so.
-func Count[T any](all []T, so func(*T) bool) (n int) {
-	for _, one := range Each(all) {
-		n += int(Flag(so(one)))
-	}
-	return n
 }
 
 // LastRecommendation is the place of the last one among the claims, -1 where none.

@@ -4,14 +4,19 @@ import (
 	"math"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/trajectory-arena/arena/internal/list"
 )
 
 // forgedReplies counts the ways in which the recorded replies of a log cannot
 // be a server's: all equally quick, quicker than any model writes, or of fewer tokens
 // than their text takes.
 func (a *Attempt) forgedReplies() int {
-	miscounted := Count(a.Log.Replies, func(r *Reply) bool { return r.overfull })
-	return int(Flag(a.evenTimes()) + Flag(a.hurried() >= minHurried) + Flag(miscounted >= minHurried))
+	miscounted := list.Count(a.Log.Replies, func(r *Reply) bool { return r.overfull })
+	hurried := list.Count(a.Log.Replies, func(r *Reply) bool { // of a stream the time may be that of its first piece
+		return r.readable && !r.Copied && !r.streamed && r.written >= minWritten && r.Call.DurationMS > 0 && float64(r.written) > fastest*r.Call.DurationMS
+	})
+	return int(Flag(a.evenTimes()) + Flag(hurried >= minHurried) + Flag(miscounted >= minHurried))
 }
 
 // minEven is how many replies must take the same time for it to be no chance:
@@ -56,14 +61,6 @@ func (p *Pad) overfull(m *completion) bool {
 // 13,229 replies of 64 signs and more, 5,471 of them real agents', none has above 5.8,
 // by the tokenizers o200k and cl100k.
 const densest = 8
-
-// hurried counts replies that came quicker than a model writes. A stream is
-// left out: its time may be that of its first piece.
-func (a *Attempt) hurried() int {
-	return Count(a.Log.Replies, func(r *Reply) bool {
-		return r.readable && !r.Copied && !r.streamed && r.written >= minWritten && r.Call.DurationMS > 0 && float64(r.written) > fastest*r.Call.DurationMS
-	})
-}
 
 // fastest, in bytes a millisecond, is some 5,000 tokens a second for one
 // request, twice what the fastest servers sold in 2026 reach; minWritten, in

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+
+	"github.com/trajectory-arena/arena/internal/list"
 )
 
 // forms reads calls in a form of the author's own, such as search[lamp] and
@@ -169,7 +171,9 @@ func (f *frames) take(t Tool, frame string) bool {
 	return frame != ""
 }
 
-func (f *frames) tools() int { return Count(f[:], func(frame *string) bool { return *frame != "" }) }
+func (f *frames) tools() int {
+	return list.Count(f[:], func(frame *string) bool { return *frame != "" })
+}
 
 // frame is the words that stand in a reply before the words or products that were
 // sent; empty where these do not stand there.

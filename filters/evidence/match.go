@@ -3,6 +3,8 @@ package evidence
 import (
 	"math"
 	"slices"
+
+	"github.com/trajectory-arena/arena/internal/list"
 )
 
 // link finds, for each dispatch, the inference that named it. A reply can only
@@ -250,7 +252,7 @@ func (l *ProxyLog) RichnessV2() float64 {
 	if !slices.ContainsFunc(l.Dispatches, func(d Dispatch) bool { return d.Call.Nonce != "" }) {
 		return math.NaN()
 	}
-	return Share(Count(l.Dispatches, func(d *Dispatch) bool { return d.Call.Nonce == NonceValid }), len(l.Dispatches))
+	return Share(list.Count(l.Dispatches, func(d *Dispatch) bool { return d.Call.Nonce == NonceValid }), len(l.Dispatches))
 }
 
 // NonceValid is what the proxy says of a dispatch whose nonce is its own.

@@ -5,10 +5,9 @@
 package calls
 
 import (
-	"slices"
-
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/internal/lenient"
+	"github.com/trajectory-arena/arena/internal/list"
 )
 
 // Reading is what one message says, in normal form.
@@ -112,15 +111,8 @@ func Think(text string) (think, words string) {
 	return r.Think, r.Text
 }
 
-func add(list []string, word string) []string {
-	if slices.Contains(list, word) {
-		return list
-	}
-	return append(list, word)
-}
-
-func (r *Reader) repair(word string) { r.Repairs = add(r.Repairs, word) }
-func (r *Reader) fault(word string)  { r.Faults = add(r.Faults, word) }
+func (r *Reader) repair(word string) { r.Repairs = list.Once(r.Repairs, word) }
+func (r *Reader) fault(word string)  { r.Faults = list.Once(r.Faults, word) }
 
 func (r *Reader) mended(m lenient.Mends) {
 	for i, word := range mendWords {

@@ -10,13 +10,13 @@ import (
 	"io"
 	"math"
 	"reflect"
-	"slices"
 	"strings"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/trajectory-arena/arena/internal/footer"
+	"github.com/trajectory-arena/arena/internal/list"
 	"github.com/trajectory-arena/arena/internal/wrong"
 )
 
@@ -168,11 +168,7 @@ func textType(n parquet.Node) parquet.Type {
 }
 
 func textFields(n parquet.Node) []parquet.Field {
-	fields := slices.Clone(n.Fields())
-	for i, f := range fields {
-		fields[i] = fieldAsText{f}
-	}
-	return fields
+	return list.Of(n.Fields(), func(f parquet.Field) parquet.Field { return fieldAsText{f} })
 }
 
 // plain makes a cell what JSON holds as it is meant. Bytes are text: many

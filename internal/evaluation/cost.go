@@ -39,8 +39,7 @@ func (c *Cost) PerProblem() {
 	each := c.Total
 	for _, field := range []**float64{&each.GPUSeconds, &each.PromptTokens, &each.CachedTokens, &each.CompletionTokens, &each.TokenUSD, &each.GPUUSD} {
 		if *field != nil {
-			share := **field / float64(c.SolvedProblems)
-			*field = &share
+			*field = new(**field / float64(c.SolvedProblems))
 		}
 	}
 	c.PerSolved = &each

@@ -21,3 +21,21 @@ func Some[T, U any](items []T, of func(T) (U, bool)) (out []U) {
 	}
 	return out
 }
+
+// Once is the items with one more, unless it is among them.
+func Once[T comparable](items []T, item T) []T {
+	if slices.Contains(items, item) {
+		return items
+	}
+	return append(items, item)
+}
+
+// Count is how many of the items are so.
+func Count[T any](items []T, so func(*T) bool) (n int) {
+	for i := range items {
+		if so(&items[i]) {
+			n++
+		}
+	}
+	return n
+}

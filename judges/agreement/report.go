@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"github.com/trajectory-arena/arena/judges/reply"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // Report says how far raters agree.
@@ -155,10 +157,8 @@ func newTable(levels int) table {
 
 func (t table) add(o table) {
 	for i := range t.confusion {
-		for j := range t.confusion[i] {
-			t.confusion[i][j] += o.confusion[i][j]
-			t.coincidence[i][j] += o.coincidence[i][j]
-		}
+		floats.Add(t.confusion[i], o.confusion[i])
+		floats.Add(t.coincidence[i], o.coincidence[i])
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/internal/list"
 )
 
 // Grounding is what the thinking of one turn rests on.
@@ -35,26 +36,19 @@ func Ground(t *arena.Trace, d *arena.Dialogue) (all []Grounding, spoken map[stri
 			text := clip(r.text[c.start:c.end])
 			switch {
 			case c.kind == citeUnknown:
-				g.Nowhere = addOnce(g.Nowhere, text)
+				g.Nowhere = list.Once(g.Nowhere, text)
 			case !c.asked:
-				g.Held = addOnce(g.Held, text)
+				g.Held = list.Once(g.Held, text)
 			}
 			r.means(c, spoken)
 		}
 		for _, text := range r.unheld() {
-			g.Nowhere = addOnce(g.Nowhere, text)
+			g.Nowhere = list.Once(g.Nowhere, text)
 		}
 		g.Words = r.unsaid(slices.Concat(g.Held, g.Nowhere))
 		all = append(all, g)
 	}
 	return all, spoken
-}
-
-func addOnce(all []string, text string) []string {
-	if slices.Contains(all, text) {
-		return all
-	}
-	return append(all, text)
 }
 
 // means notes the products that a cite may stand for.
@@ -133,7 +127,7 @@ func (r *reading) unsaid(told []string) (all []string) {
 			word := r.folded[t.start:t.end]
 			if len(word) >= minWord && t.number.end == 0 && !r.lexicon.plain[word] && r.classesIn(s, t.span) == 0 && !r.known(word) && !r.shelf.asked(word) {
 				if word = r.text[t.start:t.end]; !strings.Contains(data, word) {
-					all = addOnce(all, word)
+					all = list.Once(all, word)
 				}
 			}
 		}

@@ -3,6 +3,8 @@ package gates
 import (
 	"slices"
 	"strings"
+
+	"github.com/trajectory-arena/arena/internal/list"
 )
 
 // near is how many sentences may lie between the two candidates, the
@@ -143,18 +145,9 @@ func (r *reading) causeBeside(i int, opening bool) bool {
 // namedIn counts the ids and brands of a sentence, or what it points at where
 // there are more ("the former …, the latter …").
 func (r *reading) namedIn(i int) int {
-	named, pointed := 0, 0
-	for _, c := range r.citesOf(i) {
-		if c.kind == citeID || c.kind == citeBrand {
-			named++
-		}
-	}
+	named := list.Count(r.citesOf(i), func(c *cite) bool { return c.kind == citeID || c.kind == citeBrand })
 	s := &r.sentences[i]
-	for _, m := range r.marks[s.marks.start:s.marks.end] {
-		if m.class&deicticWord != 0 {
-			pointed++
-		}
-	}
+	pointed := list.Count(r.marks[s.marks.start:s.marks.end], func(m *mark) bool { return m.class&deicticWord != 0 })
 	if pointed > 1 {
 		return max(named, pointed)
 	}

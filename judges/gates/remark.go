@@ -119,12 +119,7 @@ func (r *reading) idsBeside(c *cite) (named, different int) {
 }
 
 func (p *passage) unspacedIn(at span) bool {
-	for _, c := range p.text[at.start:at.end] {
-		if unspaced(c) {
-			return true
-		}
-	}
-	return false
+	return strings.ContainsFunc(p.text[at.start:at.end], unspaced)
 }
 
 // clause is the stretch around a cite between commas, colons, brackets and

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+
+	"github.com/trajectory-arena/arena/internal/list"
 )
 
 // candidate is one product, or one brand of several, that a step names.
@@ -119,12 +121,7 @@ func (r *reading) rival(p, q *product) bool {
 		return false
 	}
 	pk, qk := r.kindOf(p), r.kindOf(q)
-	shared := 0
-	for _, word := range pk {
-		if slices.Contains(qk, word) {
-			shared++
-		}
-	}
+	shared := list.Count(pk, func(word *int32) bool { return slices.Contains(qk, *word) })
 	if p.lists&q.lists != 0 {
 		return 2*shared >= min(len(pk), len(qk))
 	}
@@ -157,10 +154,5 @@ func (r *reading) kindOf(p *product) []int32 {
 func isValue(word string) bool {
 	var room [8]mark
 	marks, _ := words().find(room[:0], word, 0)
-	for _, m := range marks {
-		if m.concept != 0 && int(m.end) == len(word) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(marks, func(m mark) bool { return m.concept != 0 && int(m.end) == len(word) })
 }

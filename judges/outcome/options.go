@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/internal/list"
 	"github.com/trajectory-arena/arena/internal/model"
 	"github.com/trajectory-arena/arena/internal/python"
 )
@@ -48,13 +49,7 @@ func checkOptions(t *tally, product *document, reward *wish) {
 	}
 	best := 0
 	for _, sku := range product.options.skus {
-		found := 0
-		for _, p := range left {
-			if slices.Contains(sku, p) {
-				found++
-			}
-		}
-		best = max(best, found)
+		best = max(best, list.Count(left, func(p *pair) bool { return slices.Contains(sku, *p) }))
 	}
 	t.total[axisOptions], t.hits[axisOptions] = len(reward.options), len(reward.options)-len(left)+best
 }

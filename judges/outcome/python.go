@@ -9,6 +9,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"github.com/trajectory-arena/arena/internal/list"
 	"github.com/trajectory-arena/arena/internal/python"
 )
 
@@ -67,9 +68,7 @@ func iterate(v value) (all []value) {
 			all = append(all, python.String(string(r)))
 		}
 	case python.Dict:
-		for _, item := range v.Dict {
-			all = append(all, python.String(item.Key))
-		}
+		return list.Of(v.Dict, func(item python.Item) value { return python.String(item.Key) })
 	case python.None, python.Bool, python.Int, python.Float:
 		python.Raise("cannot walk over %s", kind(v))
 	}

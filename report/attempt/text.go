@@ -176,8 +176,7 @@ func widened(n *int64) *float64 {
 	if n == nil {
 		return nil
 	}
-	f := float64(*n)
-	return &f
+	return new(float64(*n))
 }
 
 func judged(p *printer, a *Argument) {

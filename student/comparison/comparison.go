@@ -222,11 +222,7 @@ func part(all pairing, whole stats.Paired) Part {
 	if i := whole.Interval(); stats.Known(i.Low) != nil {
 		p.CI95 = &[2]float64{i.Low, i.High}
 	}
-	for _, one := range all {
-		if one.A != one.B {
-			p.Differing++
-		}
-	}
+	p.Differing = list.Count(all, func(one *pair) bool { return one.A != one.B })
 	return p
 }
 

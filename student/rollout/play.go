@@ -185,11 +185,7 @@ func (p *play) end() (*Result, error) {
 			r.UnseenIDs++
 		}
 	}
-	for _, id := range r.Recommended {
-		if !p.env.Has(id) {
-			r.HallucinatedIDs++
-		}
-	}
+	r.HallucinatedIDs = list.Count(r.Recommended, func(id *string) bool { return !p.env.Has(*id) })
 	if r.Outcome != Infra {
 		r.Label = new(p.label())
 	}

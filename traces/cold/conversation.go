@@ -11,6 +11,7 @@ import (
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/internal/calls"
 	"github.com/trajectory-arena/arena/internal/cursor"
+	"github.com/trajectory-arena/arena/internal/list"
 )
 
 // Role is who speaks in a message.
@@ -198,17 +199,12 @@ func holdsCalls(s *arena.Step) bool {
 	return len(calls.Mended(s.Content).Calls) > 0 || s.Reasoning != "" && len(calls.Mended(s.Reasoning).Calls) > 0
 }
 
-func (a *Attempt) waiting() (n int) {
+func (a *Attempt) waiting() int {
 	if len(a.Steps) == 0 {
 		return 0
 	}
 	calls := a.Steps[len(a.Steps)-1].Calls
-	for _, call := range calls[:min(len(calls), farBack)] {
-		if call.Result == "" {
-			n++
-		}
-	}
-	return n
+	return list.Count(calls[:min(len(calls), farBack)], func(c *arena.ToolCall) bool { return c.Result == "" })
 }
 
 // wroteText is the last turn of the model if it may have its calls in its text: it

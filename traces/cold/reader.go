@@ -56,8 +56,7 @@ func (o object) number(names ...string) *float64 {
 	if v.Type != gjson.Number && !v.IsBool() {
 		return nil
 	}
-	n := v.Float()
-	return &n
+	return new(v.Float())
 }
 
 // count is a whole number from 0; nil for anything else.

@@ -10,7 +10,6 @@ import (
 	"maps"
 	"math"
 	"reflect"
-	"slices"
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/internal/list"
@@ -114,8 +113,8 @@ func (w *writer) line(v any) error {
 }
 
 func (w *writer) loses(l Loss, really bool) {
-	if really && !slices.Contains(w.lost, l) {
-		w.lost = append(w.lost, l)
+	if really {
+		w.lost = list.Once(w.lost, l)
 	}
 }
 
