@@ -93,12 +93,7 @@ func (e *Entry) keys() []string {
 	if request := normalised(e.Text); request != "" {
 		keys = append(keys, "text "+request)
 	}
-	for _, id := range e.ProductIDs {
-		if id != "" {
-			keys = append(keys, "product "+id)
-		}
-	}
-	return keys
+	return append(keys, list.Some(e.ProductIDs, func(id string) (string, bool) { return "product " + id, id != "" })...)
 }
 
 // SpecHash identifies a problem across days and files: the hex sha256 over what

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/trajectory-arena/arena/internal/list"
 	"github.com/trajectory-arena/arena/internal/wrong"
 )
 
@@ -186,13 +187,7 @@ func (r *Rotation) cluster(ctx context.Context) error {
 func (r *Rotation) Entries() []Entry { return r.entries(StageHeldOut, StageNeverTouch) }
 
 func (r *Rotation) entries(in ...Stage) []Entry {
-	var out []Entry
-	for _, p := range r.Problems {
-		if slices.Contains(in, p.Stage) {
-			out = append(out, p.Entry)
-		}
-	}
-	return out
+	return list.Some(r.Problems, func(p Rotated) (Entry, bool) { return p.Entry, slices.Contains(in, p.Stage) })
 }
 
 // Encode returns the rotation as its file holds it.

@@ -148,16 +148,12 @@ func (e *Entry) SpecHash() string {
 // on a problem: those of which it neither keeps every problem out nor says that it
 // released them.
 func (s *State) Exposed(next *State) []StateCluster {
-	var out []StateCluster
 	released := next.Released()
-	for _, c := range s.Clusters {
-		open := func(spec string) bool { return protection[next.Pool(spec)] < protection[PoolHeldOut] }
-		secret := func(id string) bool { return !slices.Contains(released, id) }
-		if c.Pool == PoolHeldOut && slices.ContainsFunc(c.Problems, open) && (len(c.HeldOut) == 0 || slices.ContainsFunc(c.HeldOut, secret)) {
-			out = append(out, c)
-		}
-	}
-	return out
+	open := func(spec string) bool { return protection[next.Pool(spec)] < protection[PoolHeldOut] }
+	secret := func(id string) bool { return !slices.Contains(released, id) }
+	return list.Some(s.Clusters, func(c StateCluster) (StateCluster, bool) {
+		return c, c.Pool == PoolHeldOut && slices.ContainsFunc(c.Problems, open) && (len(c.HeldOut) == 0 || slices.ContainsFunc(c.HeldOut, secret))
+	})
 }
 
 // forget takes out what is said of protected clusters alone.

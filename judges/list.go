@@ -8,6 +8,7 @@ import (
 	"context"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/internal/list"
 	"github.com/trajectory-arena/arena/judges/gates"
 	"github.com/trajectory-arena/arena/judges/llm"
 	"github.com/trajectory-arena/arena/judges/steps"
@@ -100,13 +101,8 @@ func find(is func(Instrument) bool) (found Instrument, known bool) {
 }
 
 // Names are the judges as --judge takes them.
-func Names() (names []string) {
-	for _, i := range List() {
-		if i.Open != nil {
-			names = append(names, i.Flag)
-		}
-	}
-	return names
+func Names() []string {
+	return list.Some(List(), func(i Instrument) (string, bool) { return i.Flag, i.Open != nil })
 }
 
 // offline are the judges that ask no model: the gates, and the rule on steps.

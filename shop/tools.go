@@ -171,12 +171,10 @@ func (s signature) bind(name string, arguments python.Value) {
 			python.Raise("%s() got an unexpected keyword argument '%s'", name, it.Key)
 		}
 	}
-	var missing []string
-	for _, p := range s.params[:s.required] {
-		if _, ok := arguments.Get(p); !ok {
-			missing = append(missing, "'"+p+"'")
-		}
-	}
+	missing := list.Some(s.params[:s.required], func(p string) (string, bool) {
+		_, given := arguments.Get(p)
+		return "'" + p + "'", !given
+	})
 	switch n := len(missing); n {
 	case 0:
 	case 1:

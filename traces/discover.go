@@ -11,6 +11,8 @@ import (
 	"slices"
 
 	"github.com/bmatcuk/doublestar/v4"
+
+	"github.com/trajectory-arena/arena/internal/list"
 )
 
 // others are the base names, as path.Match reads them, of a day's other files and of
@@ -71,13 +73,10 @@ func Walked(day string) string {
 // takes; one that is a file, or cannot be read, has none.
 func Beside(day, pattern string) []string {
 	if entries, err := os.ReadDir(day); err == nil {
-		var out []string
-		for _, e := range entries {
-			if ok, _ := doublestar.Match(pattern, e.Name()); ok {
-				out = append(out, filepath.Join(day, e.Name()))
-			}
-		}
-		return out
+		return list.Some(entries, func(e fs.DirEntry) (string, bool) {
+			matches, _ := doublestar.Match(pattern, e.Name())
+			return filepath.Join(day, e.Name()), matches
+		})
 	}
 	matches, _ := doublestar.FilepathGlob(filepath.Join(day, pattern), doublestar.WithNoFollow())
 	return matches

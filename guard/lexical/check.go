@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/trajectory-arena/arena/internal/list"
 	"github.com/trajectory-arena/arena/internal/stats"
 )
 
@@ -105,17 +106,13 @@ func (x *Index) numbersProve(base, p *profile, among int) bool {
 }
 
 func evidence(base *profile, j judged, why string) string {
-	var agree, numbers []string
+	var agree []string
 	for _, w := range base.content {
 		if j.part.means(w, nil) && !slices.Contains(agree, w.text) {
 			agree = append(agree, w.text)
 		}
 	}
-	for _, n := range base.numbers {
-		if hasNumber(j.part.numbers, n) {
-			numbers = append(numbers, n.String())
-		}
-	}
+	numbers := list.Some(base.numbers, func(n number) (string, bool) { return n.String(), hasNumber(j.part.numbers, n) })
 	text := fmt.Sprintf("words agree: %s", named(agree))
 	if len(numbers) > 0 {
 		text += fmt.Sprintf("; numbers agree: %s", named(numbers))

@@ -55,13 +55,7 @@ func numbersDiffer(b, p *profile, template float64) string {
 // numbersOnly lists the numbers of a that b gives neither in digits nor, where
 // they are small, in words.
 func numbersOnly(a, b *profile) []number {
-	var out []number
-	for _, n := range a.numbers {
-		if !hasNumber(b.numbers, n) && !b.counted(n.value) {
-			out = append(out, n)
-		}
-	}
-	return out
+	return list.Some(a.numbers, func(n number) (number, bool) { return n, !hasNumber(b.numbers, n) && !b.counted(n.value) })
 }
 
 // opposes reports whether one text gives a number only as a lower bound and
@@ -182,17 +176,11 @@ const tolerated = 1
 // wordsOnly lists the content words of a that nothing in b stands for. In a
 // verbatim copy each word of b stands for one of a.
 func wordsOnly(a, b *profile, template float64) []*word {
-	var out []*word
 	var used []bool
 	if template >= verbatimTemplate {
 		used = make([]bool, len(b.content))
 	}
-	for _, w := range a.content {
-		if !b.means(w, used) {
-			out = append(out, w)
-		}
-	}
-	return out
+	return list.Some(a.content, func(w *word) (*word, bool) { return w, !b.means(w, used) })
 }
 
 // means reports whether a word of p is w in other letters or a synonym of it. used, if not nil, marks words

@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/trajectory-arena/arena/internal/list"
 	"github.com/trajectory-arena/arena/internal/text"
 )
 
@@ -22,13 +23,7 @@ func (c Config) secrets() secrets {
 		a, _ := newAddress(base) // Validate found it good
 		values = append(values, a.secrets()...)
 	}
-	var s secrets
-	for _, v := range values {
-		if len(v) >= minSecret {
-			s = append(s, []byte(v))
-		}
-	}
-	return s
+	return list.Some(values, func(v string) ([]byte, bool) { return []byte(v), len(v) >= minSecret })
 }
 
 func (s secrets) hide(b []byte) []byte {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/internal/lenient"
+	"github.com/trajectory-arena/arena/internal/list"
 	"github.com/trajectory-arena/arena/internal/text"
 )
 
@@ -174,15 +175,12 @@ func score(v gjson.Result) (float64, bool) {
 }
 
 func spans(v gjson.Result) []arena.Span {
-	var out []arena.Span
-	for _, e := range v.Array() {
+	all := list.Some(v.Array(), func(e gjson.Result) (arena.Span, bool) {
 		gate, step := e.Get("gate").Int(), e.Get("step").Int()
 		quote := clip(e.Get("quote").String(), maxQuote)
-		if quote != "" && gate >= 1 && gate < int64(len(Scores)) && len(out) < maxSpans {
-			out = append(out, arena.Span{Gate: int(gate), Step: int(max(0, min(step, 1<<30))), Quote: quote})
-		}
-	}
-	return out
+		return arena.Span{Gate: int(gate), Step: int(max(0, min(step, 1<<30))), Quote: quote}, quote != "" && gate >= 1 && gate < int64(len(Scores))
+	})
+	return all[:min(len(all), maxSpans)]
 }
 
 // clip cuts s after n characters and mends what is not UTF-8.

@@ -35,13 +35,8 @@ func (d *Drift) Markdown() string {
 }
 
 // Passed names the figures beyond their limits.
-func (d *Drift) Passed() (names []string) {
-	for _, s := range d.Shifts {
-		if s.Passed && (s.Name != "grade" || !d.otherJudge()) {
-			names = append(names, s.Name)
-		}
-	}
-	return names
+func (d *Drift) Passed() []string {
+	return list.Some(d.Shifts, func(s Shift) (string, bool) { return s.Name, s.Passed && (s.Name != "grade" || !d.otherJudge()) })
 }
 
 func (d *Drift) otherJudge() bool { return !maps.Equal(d.Before.judges, d.After.judges) }

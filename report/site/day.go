@@ -10,6 +10,7 @@ import (
 	"github.com/trajectory-arena/arena/corpus/where"
 	"github.com/trajectory-arena/arena/docs"
 	"github.com/trajectory-arena/arena/guard"
+	"github.com/trajectory-arena/arena/internal/list"
 	"github.com/trajectory-arena/arena/report/attempt"
 )
 
@@ -84,14 +85,11 @@ func (d *day) mean(l *attempt.Ledger, words []string) {
 }
 
 // columns are all columns of the ledger but lists of structures, which the pages of attempts show.
-func (c *Corpus) columns() (out []series) {
+func (c *Corpus) columns() []series {
 	meanings := docs.ColumnMeanings()
-	for _, w := range where.Columns() {
-		if w.Kind() != "" && !slices.Contains([]string{"judge_trace_id", "judge_record_sha256", "leak_id"}, w.Name) {
-			out = append(out, series{w, meanings[w.Name], c.Ledger.Lines})
-		}
-	}
-	return out
+	return list.Some(where.Columns(), func(w where.Column) (series, bool) {
+		return series{w, meanings[w.Name], c.Ledger.Lines}, w.Kind() != "" && !slices.Contains([]string{"judge_trace_id", "judge_record_sha256", "leak_id"}, w.Name)
+	})
 }
 
 // series is a column that is put together when it is written: all at once would take as

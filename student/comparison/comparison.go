@@ -190,17 +190,18 @@ type pair struct {
 
 type pairing []pair
 
-func pairs(a, b *Run) (all pairing) {
+func pairs(a, b *Run) pairing {
 	others := map[string]*student.ProblemResult{}
 	for _, p := range b.problems {
 		others[p.ProblemID] = p
 	}
-	for _, x := range a.problems {
-		if y := others[x.ProblemID]; y != nil && x.Rate != nil && y.Rate != nil {
-			all = append(all, pair{Problem{x.ProblemID, string(x.Category), *x.Rate, *y.Rate}, x.Scored, y.Scored})
+	return list.Some(a.problems, func(x *student.ProblemResult) (pair, bool) {
+		y := others[x.ProblemID]
+		if y == nil || x.Rate == nil || y.Rate == nil {
+			return pair{}, false
 		}
-	}
-	return all
+		return pair{Problem{x.ProblemID, string(x.Category), *x.Rate, *y.Rate}, x.Scored, y.Scored}, true
+	})
 }
 
 func (all pairing) paired() stats.Paired {

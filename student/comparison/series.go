@@ -14,6 +14,7 @@ import (
 
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/internal/evaluation"
+	"github.com/trajectory-arena/arena/internal/list"
 	"github.com/trajectory-arena/arena/internal/stats"
 	"github.com/trajectory-arena/arena/internal/text"
 	"github.com/trajectory-arena/arena/student"
@@ -94,17 +95,9 @@ func defaults(servers []telemetry.Identity) string {
 
 // WriteSeries writes the runs of comparisons with one base as a table, for people.
 func WriteSeries(w io.Writer, all []Comparison) error {
-	rows := []*Run{all[0].ARun}
-	for _, c := range all {
-		rows = append(rows, c.BRun)
-	}
+	rows := append([]*Run{all[0].ARun}, list.Of(all, func(c Comparison) *Run { return c.BRun })...)
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	var rates []string
-	for _, name := range slices.Sorted(maps.Keys(rows[0].Summary.Pass)) {
-		if strings.HasPrefix(name, "pass@") {
-			rates = append(rates, name)
-		}
-	}
+	rates := list.Some(slices.Sorted(maps.Keys(rows[0].Summary.Pass)), func(name string) (string, bool) { return name, strings.HasPrefix(name, "pass@") })
 	fmt.Fprintln(t, strings.Join(slices.Concat([]string{"run", "rate", "95 %", "coverage"}, rates,
 		[]string{"partial", "hallucinated ids a reply", "tokens a rollout", "time", "cost"}), "\t"))
 	for _, r := range rows {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/internal/asjson"
+	"github.com/trajectory-arena/arena/internal/list"
 	"github.com/trajectory-arena/arena/internal/model"
 	"github.com/trajectory-arena/arena/internal/python"
 	"github.com/trajectory-arena/arena/student/dialect"
@@ -197,15 +198,12 @@ func appendLine(b, body []byte) []byte {
 
 // faults are the calls that callValues leaves out, having no object of
 // arguments.
-func (s step) faults() (all []python.Value) {
-	for _, a := range s.answers {
-		if a.call.Arguments.Kind != python.Dict {
-			all = append(all, python.DictOf(
-				item("name", python.String(a.call.Name)), item("text", python.String(a.call.Arguments.String())), item("error", a.Result),
-			))
-		}
-	}
-	return all
+func (s step) faults() []python.Value {
+	return list.Some(s.answers, func(a callAnswer) (python.Value, bool) {
+		return python.DictOf(
+			item("name", python.String(a.call.Name)), item("text", python.String(a.call.Arguments.String())), item("error", a.Result),
+		), a.call.Arguments.Kind != python.Dict
+	})
 }
 
 func item(key string, v python.Value) python.Item { return python.Item{Key: key, Value: v} }

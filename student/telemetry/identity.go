@@ -10,6 +10,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/trajectory-arena/arena/internal/cursor"
+	"github.com/trajectory-arena/arena/internal/list"
 	"github.com/trajectory-arena/arena/internal/model"
 	"github.com/trajectory-arena/arena/internal/webclient"
 )
@@ -82,13 +83,10 @@ func drawing(settings gjson.Result) string {
 	if inner := settings.Get("params"); inner.IsObject() {
 		settings = inner
 	}
-	var all []string
-	for _, name := range []string{"temperature", "top_p", "top_k", "min_p"} {
-		if v := settings.Get(name); v.Type == gjson.Number {
-			all = append(all, name+" "+v.Raw)
-		}
-	}
-	return strings.Join(all, ", ")
+	return strings.Join(list.Some([]string{"temperature", "top_p", "top_k", "min_p"}, func(name string) (string, bool) {
+		v := settings.Get(name)
+		return name + " " + v.Raw, v.Type == gjson.Number
+	}), ", ")
 }
 
 // overridden is how vLLM logs that the model's generation_config.json decides.
