@@ -5,9 +5,9 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/trajectory-arena/arena/judges/reply"
-
 	"gonum.org/v1/gonum/floats"
+
+	"github.com/trajectory-arena/arena/judges/reply"
 )
 
 // Report says how far raters agree.

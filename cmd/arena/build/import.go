@@ -44,6 +44,9 @@ func NewImport(s *cli.Streams) *cobra.Command {
 }
 
 func (f *importFlags) run(c *cobra.Command, s *cli.Streams, in []string) error {
+	if err := f.target.Check(); err != nil {
+		return err
+	}
 	if (len(f.HeldOut) > 0) == f.unguarded {
 		return cli.Usage(errors.New("nothing is held out"), "give --held-out FILE with the problems that no row may ask for, or else --unguarded")
 	}
