@@ -134,14 +134,14 @@ func (r *Reader) next(in *bufio.Reader, at *int64, parts Part, x *Entry) error {
 
 func (r *Reader) decode(parts Part, x *Entry) error {
 	skipped, numbers := cbor.RawMessage{}, []byte{}
-	into := []any{&x.Head, &x.Found, &x.Sample, &x.Structure, &numbers}
-	for i := range into[1:4] {
+	into := []any{&x.Head, &x.Found, &x.Sample, &x.Structure}[:1+bits.Len8(uint8(parts))]
+	for i := range into[1:] {
 		if parts>>i&1 == 0 {
 			into[1+i] = &skipped
 		}
 	}
-	if parts&PartStructure == 0 {
-		into = into[:1+bits.Len8(uint8(parts))]
+	if parts&PartStructure != 0 {
+		into = append(into, &numbers)
 	}
 	err := r.coder.unpack(r.frame, maxFrame, into...)
 	if err == nil {
