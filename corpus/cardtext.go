@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/trajectory-arena/arena/corpus/trainers"
-	"github.com/trajectory-arena/arena/internal/list"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
 // Cell makes a name that somebody else chose safe to stand in a table of a card.
@@ -52,14 +52,14 @@ func funnelTable(funnel []Stage) string {
 
 // Tallies writes counts by reason in one line, sorted.
 func Tallies[N int | int64](by map[string]N) string {
-	parts := list.Some(slices.Sorted(maps.Keys(by)), func(k string) (string, bool) { return fmt.Sprintf("%s %d", k, by[k]), by[k] > 0 })
+	parts := slicesx.FilterMap(slices.Sorted(maps.Keys(by)), func(k string) (string, bool) { return fmt.Sprintf("%s %d", k, by[k]), by[k] > 0 })
 	return strings.Join(parts, ", ")
 }
 
 func columnTable(splits []split) string {
 	text := "\n## Columns\n\nWhat each means stands in docs/columns.md of the project.\n"
 	for _, group := range byConfig(splits) {
-		columns := list.Of(group[0].columns, func(c Column) string { return "`" + c.Name + "` " + strings.ReplaceAll(c.Type, "<", "\\<") })
+		columns := slicesx.Map(group[0].columns, func(c Column) string { return "`" + c.Name + "` " + strings.ReplaceAll(c.Type, "<", "\\<") })
 		text += "\n" + group[0].Config + ": " + strings.Join(columns, ", ") + "\n"
 	}
 	return text

@@ -15,7 +15,7 @@ import (
 	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/corpus/shard"
 	"github.com/trajectory-arena/arena/internal/asjson"
-	"github.com/trajectory-arena/arena/internal/list"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
 // Part is the output of one partition of the rows, in a folder of its own. It
@@ -140,7 +140,7 @@ func (p *Part) Copy(s Stream, n int, path string, entry FileEntry, longest rows.
 type Column struct{ Name, Type string }
 
 func columnsOf(n parquet.Node) []Column {
-	return list.Of(n.Fields(), func(f parquet.Field) Column { return Column{f.Name(), typeOf(f)} })
+	return slicesx.Map(n.Fields(), func(f parquet.Field) Column { return Column{f.Name(), typeOf(f)} })
 }
 
 func typeOf(n parquet.Node) string {
@@ -152,7 +152,7 @@ func typeOf(n parquet.Node) string {
 			return "list<" + typeOf(n.Fields()[0].Fields()[0]) + ">"
 		}
 	}
-	inner := list.Of(columnsOf(n), func(c Column) string { return c.Name + ": " + c.Type })
+	inner := slicesx.Map(columnsOf(n), func(c Column) string { return c.Name + ": " + c.Type })
 	return "struct<" + strings.Join(inner, ", ") + ">"
 }
 

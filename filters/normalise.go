@@ -10,7 +10,7 @@ import (
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/filters/evidence"
 	"github.com/trajectory-arena/arena/internal/calls"
-	"github.com/trajectory-arena/arena/internal/list"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 	plaintext "github.com/trajectory-arena/arena/internal/text"
 )
 
@@ -52,7 +52,7 @@ type normaliser struct {
 	open int
 }
 
-func (n *normaliser) fault(word string) { n.faults = list.Once(n.faults, word) }
+func (n *normaliser) fault(word string) { n.faults = slicesx.AppendUnique(n.faults, word) }
 
 // user keeps what the customer says after the request itself, and takes tool
 // results out of messages that a client sent as the user.

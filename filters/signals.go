@@ -5,7 +5,7 @@ import (
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/filters/evidence"
-	"github.com/trajectory-arena/arena/internal/list"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
 // RankScore is what attempts at one problem are ranked by, 0 to 1, more is better: it joins
@@ -28,7 +28,7 @@ func feature(s *arena.Structure, name string, none float64) float64 {
 
 // depth is 1 - 1/(1 + n/8) over n turns that think and tools called.
 func depth(a *evidence.Attempt) float64 {
-	thinking := list.Count(a.Dialogue.Turns, func(t *arena.Turn) bool { return t.Think != "" })
+	thinking := slicesx.CountFunc(a.Dialogue.Turns, func(t *arena.Turn) bool { return t.Think != "" })
 	return 1 - 1/(1+float64(float64(thinking+len(a.Claims))/8))
 }
 
@@ -57,7 +57,7 @@ func verified(a *evidence.Attempt) float64 {
 		return 0
 	}
 	ids := a.Claims[last].Act.IDs
-	seen := list.Count(ids, func(id *string) bool {
+	seen := slicesx.CountFunc(ids, func(id *string) bool {
 		return slices.ContainsFunc(a.Claims[:last], func(c evidence.Claim) bool {
 			return (c.Act.Tool == evidence.ToolView || c.Act.Tool == evidence.ToolMatch) && slices.Contains(c.Act.IDs, *id) && c.Call.Result != ""
 		})

@@ -13,7 +13,7 @@ import (
 
 	arena "github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/guard/rows"
-	"github.com/trajectory-arena/arena/internal/list"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
 // Entry is one protected problem.
@@ -66,7 +66,7 @@ func ReadBank(path string) ([]Entry, error) {
 // Digest names a bank by what its entries say, as hex sha256: a folder of banks
 // has no bytes of its own. The names of its files are no part of it.
 func Digest(bank []Entry) string {
-	return hashStrings(append([]string{}, list.Of(bank, func(e Entry) string {
+	return hashStrings(append([]string{}, slicesx.Map(bank, func(e Entry) string {
 		return hashStrings(slices.Concat([]string{e.ID, e.Text, e.Spec, "products"}, e.ProductIDs, []string{"titles"}, e.Titles, []string{"terms"}, e.Terms))
 	})...))
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/guard/rows"
 	"github.com/trajectory-arena/arena/internal/calls"
-	"github.com/trajectory-arena/arena/internal/list"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
 // CandidateOf makes the candidate of a row of any kind: request is what the
@@ -54,8 +54,8 @@ func ReadCandidate(row rows.Row) (Candidate, error) {
 	}
 	r.ID = cmp.Or(r.ID, row.Name())
 	turns := slices.Concat(
-		list.Of(slices.Concat(r.Context, r.System), func(text string) arena.Turn { return arena.Turn{User: text} }),
-		list.Of(r.Answers, func(text string) arena.Turn { return arena.Turn{Text: text} }),
+		slicesx.Map(slices.Concat(r.Context, r.System), func(text string) arena.Turn { return arena.Turn{User: text} }),
+		slicesx.Map(r.Answers, func(text string) arena.Turn { return arena.Turn{Text: text} }),
 	)
 	c := CandidateOf(r.ID, r.Request, turns, r.ProductIDs...)
 	c.Beside = r.Beside

@@ -10,7 +10,7 @@ import (
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/guard/lexical"
 	"github.com/trajectory-arena/arena/internal/digest"
-	"github.com/trajectory-arena/arena/internal/list"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/internal/text"
 )
 
@@ -93,14 +93,14 @@ func (e *Entry) keys() []string {
 	if request := normalised(e.Text); request != "" {
 		keys = append(keys, "text "+request)
 	}
-	return append(keys, list.Some(e.ProductIDs, func(id string) (string, bool) { return "product " + id, id != "" })...)
+	return append(keys, slicesx.FilterMap(e.ProductIDs, func(id string) (string, bool) { return "product " + id, id != "" })...)
 }
 
 // SpecHash identifies a problem across days and files: the hex sha256 over what
 // it is graded by (products, titles, options, prices, services in a fixed
 // order), or over its normalised request where it has no reward.
 func SpecHash(p arena.Problem) string {
-	parts := list.Of(p.Rewards, rewardKey)
+	parts := slicesx.Map(p.Rewards, rewardKey)
 	slices.Sort(parts)
 	if len(parts) == 0 {
 		parts = []string{"query", normalised(p.Query)}
@@ -111,9 +111,9 @@ func SpecHash(p arena.Problem) string {
 func rewardKey(r arena.Reward) string {
 	lines := slices.Concat(
 		prefixed("title ", r.Titles), prefixed("service ", r.Services),
-		list.Of(r.Attributes, func(o arena.Option) string { return "attribute " + o.Key + "=" + o.Value }),
-		list.Of(r.SKUOptions, func(o arena.Option) string { return "sku " + o.Key + "=" + o.Value }),
-		list.Of(r.Prices, func(p arena.PriceBound) string {
+		slicesx.Map(r.Attributes, func(o arena.Option) string { return "attribute " + o.Key + "=" + o.Value }),
+		slicesx.Map(r.SKUOptions, func(o arena.Option) string { return "sku " + o.Key + "=" + o.Value }),
+		slicesx.Map(r.Prices, func(p arena.PriceBound) string {
 			return "price " + p.Mode + " " + text.Told(p.Low, "%g", "-") + " " + text.Told(p.High, "%g", "-")
 		}),
 	)
@@ -122,7 +122,7 @@ func rewardKey(r arena.Reward) string {
 }
 
 func prefixed(prefix string, words []string) []string {
-	return list.Of(words, func(s string) string { return prefix + s })
+	return slicesx.Map(words, func(s string) string { return prefix + s })
 }
 
 // hashStrings hashes parts as a JSON array, so that no two lists of parts can

@@ -13,7 +13,7 @@ import (
 	arena "github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/guard/disguise"
 	"github.com/trajectory-arena/arena/guard/lexical"
-	"github.com/trajectory-arena/arena/internal/list"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
 // Tier names the kind of evidence that a finding rests on.
@@ -128,7 +128,7 @@ func New(bank []Entry, cfg Config) (*Guard, error) {
 }
 
 func requests(bank []Entry) []lexical.Request {
-	return list.Of(bank, func(e Entry) lexical.Request {
+	return slicesx.Map(bank, func(e Entry) lexical.Request {
 		return lexical.Request{Text: disguise.Plain(e.Text), Terms: slices.Concat(e.Titles, e.Terms)}
 	})
 }

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/trajectory-arena/arena/internal/list"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/internal/stats"
 )
 
@@ -171,7 +171,7 @@ func (g *Guard) weighFalseDrops(given bool) {
 			g.config.Drop = min(math.Nextafter(scores[first], 1), maxDrop)
 		}
 	}
-	f.Dropped = list.Count(scores, func(s *float64) bool { return *s >= g.config.Drop })
+	f.Dropped = slicesx.CountFunc(scores, func(s *float64) bool { return *s >= g.config.Drop })
 	f.Threshold = g.config.Drop
 	if f.Held > 0 {
 		f.Share = float64(f.Dropped) / float64(f.Held)

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/trajectory-arena/arena/internal/list"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/internal/wrong"
 )
 
@@ -187,7 +187,7 @@ func (r *Rotation) cluster(ctx context.Context) error {
 func (r *Rotation) Entries() []Entry { return r.entries(StageHeldOut, StageNeverTouch) }
 
 func (r *Rotation) entries(in ...Stage) []Entry {
-	return list.Some(r.Problems, func(p Rotated) (Entry, bool) { return p.Entry, slices.Contains(in, p.Stage) })
+	return slicesx.FilterMap(r.Problems, func(p Rotated) (Entry, bool) { return p.Entry, slices.Contains(in, p.Stage) })
 }
 
 // Encode returns the rotation as its file holds it.

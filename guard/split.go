@@ -7,7 +7,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/trajectory-arena/arena/internal/list"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/internal/wrong"
 )
 
@@ -74,7 +74,7 @@ func Split(ctx context.Context, clusters []StateCluster, prior *State, shares Sh
 
 // Enough returns ErrFewClusters where a pool had to stay empty.
 func (s *State) Enough() error {
-	own := list.Count(s.Clusters, func(c *StateCluster) bool { return c.Pool != PoolHeldOut })
+	own := slicesx.CountFunc(s.Clusters, func(c *StateCluster) bool { return c.Pool != PoolHeldOut })
 	if own < minClusters {
 		return fmt.Errorf("split clusters: %d found: %w", own, ErrFewClusters)
 	}

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/trajectory-arena/arena"
-	"github.com/trajectory-arena/arena/internal/list"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
 // mergeWithPrior joins today's clusters with those of prior that share a
@@ -151,7 +151,7 @@ func (s *State) Exposed(next *State) []StateCluster {
 	released := next.Released()
 	open := func(spec string) bool { return protection[next.Pool(spec)] < protection[PoolHeldOut] }
 	secret := func(id string) bool { return !slices.Contains(released, id) }
-	return list.Some(s.Clusters, func(c StateCluster) (StateCluster, bool) {
+	return slicesx.FilterMap(s.Clusters, func(c StateCluster) (StateCluster, bool) {
 		return c, c.Pool == PoolHeldOut && slices.ContainsFunc(c.Problems, open) && (len(c.HeldOut) == 0 || slices.ContainsFunc(c.HeldOut, secret))
 	})
 }
@@ -192,7 +192,7 @@ func (s *State) Release(ids []string) error {
 
 // Released are the problems that were held out once and were released, sorted.
 func (s *State) Released() []string {
-	return sortedOnce(slices.Concat(list.Of(s.Clusters, func(c StateCluster) []string { return c.Released })...))
+	return sortedOnce(slices.Concat(slicesx.Map(s.Clusters, func(c StateCluster) []string { return c.Released })...))
 }
 
 // HoldsOut is the first of ids that a held-out cluster names; empty for none.

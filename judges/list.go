@@ -8,7 +8,7 @@ import (
 	"context"
 
 	"github.com/trajectory-arena/arena"
-	"github.com/trajectory-arena/arena/internal/list"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/judges/gates"
 	"github.com/trajectory-arena/arena/judges/llm"
 	"github.com/trajectory-arena/arena/judges/steps"
@@ -102,7 +102,7 @@ func find(is func(Instrument) bool) (found Instrument, known bool) {
 
 // Names are the judges as --judge takes them.
 func Names() []string {
-	return list.Some(List(), func(i Instrument) (string, bool) { return i.Flag, i.Open != nil })
+	return slicesx.FilterMap(List(), func(i Instrument) (string, bool) { return i.Flag, i.Open != nil })
 }
 
 // offline are the judges that ask no model: the gates, and the rule on steps.

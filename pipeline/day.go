@@ -13,7 +13,7 @@ import (
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpus"
-	"github.com/trajectory-arena/arena/internal/list"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/judges/outcome"
 	"github.com/trajectory-arena/arena/pipeline/finish"
 	"github.com/trajectory-arena/arena/traces"
@@ -80,7 +80,7 @@ type File struct {
 
 // Catalogs are the paths of the day's catalogues.
 func (d *Day) Catalogs() []string {
-	return list.Some(d.Files, func(f File) (string, bool) { return f.path, f.Kind == kindCatalog })
+	return slicesx.FilterMap(d.Files, func(f File) (string, bool) { return f.path, f.Kind == kindCatalog })
 }
 
 // The kinds of files.

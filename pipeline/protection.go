@@ -10,7 +10,7 @@ import (
 
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/guard"
-	"github.com/trajectory-arena/arena/internal/list"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/pipeline/finish"
 )
 
@@ -59,7 +59,7 @@ func (d *Day) protect(ctx context.Context, src Sources, cfg GuardConfig, decided
 	if err != nil {
 		return nil, err
 	}
-	p.Pools, p.Clusters = list.Of(d.Problems.Specs, p.State.Pool), list.Of(d.Problems.Specs, p.State.ClusterID)
+	p.Pools, p.Clusters = slicesx.Map(d.Problems.Specs, p.State.Pool), slicesx.Map(d.Problems.Specs, p.State.ClusterID)
 	all, c := p.protected(d.Problems, outside), guard.Config{Drop: cfg.Drop, MaxFalse: cfg.MaxFalse, SameOnly: cfg.SameOnly}
 	if decided != nil {
 		return p, p.take(decided, all, c)
@@ -195,5 +195,5 @@ func (d *Day) readHeldOut(src Sources) (all []guard.Entry, err error) {
 }
 
 func (d *Day) heldOutDigests() []string {
-	return list.Some(d.Files, func(f File) (string, bool) { return f.SHA256, f.Kind == kindHeldOut })
+	return slicesx.FilterMap(d.Files, func(f File) (string, bool) { return f.SHA256, f.Kind == kindHeldOut })
 }

@@ -10,7 +10,7 @@ import (
 
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/internal/inorder"
-	"github.com/trajectory-arena/arena/internal/list"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/pipeline/block"
 	"github.com/trajectory-arena/arena/pipeline/choose"
 	"github.com/trajectory-arena/arena/pipeline/finish"
@@ -82,7 +82,7 @@ func (s *session) summary(p *plan) *Summary {
 	if slices.ContainsFunc(p.Funnel, func(st corpus.Stage) bool { return st.Dropped[reasonTop] > 0 }) {
 		out.Top = s.Config.Select.Top
 	}
-	out.CutFiles = list.Of(p.Cut, func(at [2]int) string { return s.inputs[at[0]].files[at[1]].Title() })
+	out.CutFiles = slicesx.Map(p.Cut, func(at [2]int) string { return s.inputs[at[0]].files[at[1]].Title() })
 	return out
 }
 

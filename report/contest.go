@@ -17,7 +17,7 @@ import (
 	"github.com/trajectory-arena/arena/contest/kl"
 	"github.com/trajectory-arena/arena/contest/race"
 	"github.com/trajectory-arena/arena/contest/yuma"
-	"github.com/trajectory-arena/arena/internal/list"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/internal/text"
 )
 
@@ -42,7 +42,7 @@ type Section struct {
 }
 
 func (s *Section) row(cells ...any) {
-	s.Rows = append(s.Rows, list.Of(cells, func(c any) string { return fmt.Sprint(c) }))
+	s.Rows = append(s.Rows, slicesx.Map(cells, func(c any) string { return fmt.Sprint(c) }))
 }
 
 // Text writes the report for a terminal.

@@ -9,8 +9,8 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/trajectory-arena/arena/internal/cursor"
-	"github.com/trajectory-arena/arena/internal/list"
 	"github.com/trajectory-arena/arena/internal/python"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/shop/index"
 )
 
@@ -168,7 +168,7 @@ func sorted(v python.Value) python.Value {
 		}
 		return python.DictOf(items...)
 	case python.List:
-		return python.ListOf(list.Of(v.List, sorted)...)
+		return python.ListOf(slicesx.Map(v.List, sorted)...)
 	default:
 		return v
 	}

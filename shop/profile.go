@@ -15,7 +15,7 @@ import (
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/internal/digest"
-	"github.com/trajectory-arena/arena/internal/list"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
 //go:embed profiles
@@ -40,7 +40,7 @@ var profileTools = []profile{
 }
 
 // Profiles names the harness profiles, the default one first.
-func Profiles() []string { return list.Of(profileTools, func(p profile) string { return p.name }) }
+func Profiles() []string { return slicesx.Map(profileTools, func(p profile) string { return p.name }) }
 
 // ToolNames names the tools of a profile in the order a model sees them.
 func ToolNames(profile string) ([]string, error) {

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/trajectory-arena/arena/internal/list"
 	"github.com/trajectory-arena/arena/internal/python"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
 // checkMatch holds a product against required attributes: a value counts as
@@ -40,7 +40,7 @@ func notFound(requirements python.Value) python.Value {
 	}
 	reqs := python.Must(python.Loads(requirements.Text))
 	mustBeDict(reqs, "keys")
-	keys := list.Of(reqs.Dict, func(it python.Item) python.Value { return python.String(it.Key) })
+	keys := slicesx.Map(reqs.Dict, func(it python.Item) python.Value { return python.String(it.Key) })
 	return python.DictOf(
 		item("matched", python.Boolean(false)), item("error", python.String("Product not found")),
 		item("matches", python.ListOf()), item("mismatches", python.ListOf(keys...)),
@@ -82,7 +82,7 @@ func texts(v python.Value) []string {
 	if v.Kind != python.List {
 		return []string{python.Lower(v.String())}
 	}
-	return list.Of(v.List, func(e python.Value) string { return python.Lower(e.String()) })
+	return slicesx.Map(v.List, func(e python.Value) string { return python.Lower(e.String()) })
 }
 
 func (p matchable) meets(key string, value python.Value) bool {

@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"fmt"
 
-	"github.com/trajectory-arena/arena/internal/list"
 	"github.com/trajectory-arena/arena/internal/python"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
 // sameShop looks for one shop that sells something for each of several
@@ -40,7 +40,7 @@ func shopNotFound(message string) python.Value {
 }
 
 func shopFound(shop python.Value, products []python.Value, tried int) python.Value {
-	list := list.Of(products, func(p python.Value) python.Value {
+	list := slicesx.Map(products, func(p python.Value) python.Value {
 		return python.DictOf(
 			item("product_id", argument(p, "product_id")), item("title", otherwise(p, "title", python.String(""))),
 			item("price", argument(p, "price")), item("shop_id", argument(p, "shop_id")),

@@ -9,8 +9,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/trajectory-arena/arena/internal/list"
 	"github.com/trajectory-arena/arena/internal/python"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
 // Tools runs tool calls as the subnet's agent template does. It is safe for
@@ -171,7 +171,7 @@ func (s signature) bind(name string, arguments python.Value) {
 			python.Raise("%s() got an unexpected keyword argument '%s'", name, it.Key)
 		}
 	}
-	missing := list.Some(s.params[:s.required], func(p string) (string, bool) {
+	missing := slicesx.FilterMap(s.params[:s.required], func(p string) (string, bool) {
 		_, given := arguments.Get(p)
 		return "'" + p + "'", !given
 	})
@@ -215,9 +215,9 @@ func encode(v python.Value) {
 	var all []string
 	switch v.Kind {
 	case python.List:
-		all = list.Of(v.List, python.Value.String)
+		all = slicesx.Map(v.List, python.Value.String)
 	case python.Dict:
-		all = list.Of(v.Dict, func(it python.Item) string { return it.Key })
+		all = slicesx.Map(v.Dict, func(it python.Item) string { return it.Key })
 	default:
 		all = []string{v.String()}
 	}

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/trajectory-arena/arena/internal/evaluation"
-	"github.com/trajectory-arena/arena/internal/list"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/internal/stats"
 	"github.com/trajectory-arena/arena/judges/outcome"
 	"github.com/trajectory-arena/arena/student/rollout"
@@ -146,7 +146,7 @@ func (t *tally) summary() *evaluation.Summary {
 		}
 		p.ASRAll, p.ASRScored = rateOf(p.Successes, p.Samples), rateOf(p.Successes, p.Scored)
 		perProblem := float64(p.Samples) / float64(p.Problems)
-		all := list.Of(scored.gained, func(wins float64) float64 { return wins / perProblem })
+		all := slicesx.Map(scored.gained, func(wins float64) float64 { return wins / perProblem })
 		p.SEClustered = stats.Known(stats.ClusteredSE(all))
 		p.SEScored, p.Clustered95 = scored.share()
 	}

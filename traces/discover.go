@@ -12,7 +12,7 @@ import (
 
 	"github.com/bmatcuk/doublestar/v4"
 
-	"github.com/trajectory-arena/arena/internal/list"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
 // others are the base names, as path.Match reads them, of a day's other files and of
@@ -73,7 +73,7 @@ func Walked(day string) string {
 // takes; one that is a file, or cannot be read, has none.
 func Beside(day, pattern string) []string {
 	if entries, err := os.ReadDir(day); err == nil {
-		return list.Some(entries, func(e fs.DirEntry) (string, bool) {
+		return slicesx.FilterMap(entries, func(e fs.DirEntry) (string, bool) {
 			matches, _ := doublestar.Match(pattern, e.Name())
 			return filepath.Join(day, e.Name()), matches
 		})

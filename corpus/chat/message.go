@@ -12,7 +12,7 @@ import (
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/internal/cursor"
-	"github.com/trajectory-arena/arena/internal/list"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
 // The roles of a message.
@@ -184,7 +184,7 @@ func Marshal(v any) (string, error) {
 
 // Tools gives the definitions of a harness as rows store them.
 func Tools(h arena.Harness) []string {
-	return list.Of(h.Tools, func(t arena.Raw) string { return string(t) })
+	return slicesx.Map(h.Tools, func(t arena.Raw) string { return string(t) })
 }
 
 // Rename gives calls whose id must not be published another, in the calls and

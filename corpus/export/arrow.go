@@ -13,7 +13,7 @@ import (
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/internal/asjson"
-	"github.com/trajectory-arena/arena/internal/list"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
 // arrowBatch is the input of one record batch: what a reader maps at a time.
@@ -136,7 +136,7 @@ func (s *arrowSink) close(context.Context) error {
 		return err
 	}
 	// state.json and dataset_info.json describe the split
-	files := list.Of(s.names, func(n string) map[string]string { return map[string]string{"filename": n} })
+	files := slicesx.Map(s.names, func(n string) map[string]string { return map[string]string{"filename": n} })
 	state := asjson.Indented(map[string]any{"_data_files": files, "_fingerprint": s.job.feed.from.ConfigurationSHA256, "_format_columns": nil,
 		"_format_kwargs": map[string]any{}, "_format_type": nil, "_output_all_columns": false, "_split": s.split}, "  ")
 	info := asjson.Indented(map[string]any{"citation": "", "description": "", "homepage": "", "license": "", "features": json.RawMessage(arrowFeatures)}, "  ")

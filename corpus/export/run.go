@@ -12,7 +12,7 @@ import (
 	"github.com/trajectory-arena/arena/corpus/figures"
 	"github.com/trajectory-arena/arena/internal/asjson"
 	"github.com/trajectory-arena/arena/internal/digest"
-	"github.com/trajectory-arena/arena/internal/list"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
 // Run exports a corpus in several profiles into a folder that is itself
@@ -60,7 +60,7 @@ func Parts(ctx context.Context, fsys corpus.FS, from, work string, m *corpus.Man
 			return nil, nil, err
 		}
 	}
-	return slices.Concat(list.Of(jobs, func(j *job) []Count { return j.counts })...), parts, nil
+	return slices.Concat(slicesx.Map(jobs, func(j *job) []Count { return j.counts })...), parts, nil
 }
 
 // groupLimits hold a quarter of a build's row group: an export writes many

@@ -11,7 +11,7 @@ import (
 
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/rows"
-	"github.com/trajectory-arena/arena/internal/list"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
 // Row is what the figures take of one row.
@@ -154,7 +154,7 @@ func (f *Figures) count(order [][2]string, i int, kind string) string {
 func (s *sum) words(i int) string {
 	by := s.by[i]
 	words := slices.SortedFunc(maps.Keys(by), func(x, y string) int { return cmp.Or(cmp.Compare(by[y], by[x]), cmp.Compare(x, y)) })
-	parts := list.Of(words[:min(len(words), named)], func(word string) string {
+	parts := slicesx.Map(words[:min(len(words), named)], func(word string) string {
 		return fmt.Sprintf("%s %d (%.1f %%)", corpus.Cell(word), by[word], 100*float64(by[word])/float64(s.rows))
 	})
 	if rest := len(words) - named; rest > 0 {

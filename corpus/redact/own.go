@@ -4,7 +4,7 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/trajectory-arena/arena/internal/list"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
 // prefixes start the tokens of known issuers. The shared rules want exact
@@ -54,7 +54,7 @@ func ownRules(opt Options) (out []rule) {
 		{rule{kind: assignedKind, keywords: passwordNames, anchored: true, valid: mixed}, assignment(passwordNames...)},
 		{rule{kind: assignedKind, keywords: secretNames, anchored: true, valid: noName}, assignment(secretNames...)},
 		{rule{kind: assignedKind, keywords: []string{"_key"}, anchored: true, valid: random}, assignment("_key")},
-		{rule{kind: "token", keywords: list.Of(prefixes, strings.ToLower), follows: near(tokenBytes, 16, 0), valid: mixed}, `\b((?:` + quoted(prefixes) + `)[A-Za-z0-9_\-./+=]{15,499}[A-Za-z0-9_\-/+=])`},
+		{rule{kind: "token", keywords: slicesx.Map(prefixes, strings.ToLower), follows: near(tokenBytes, 16, 0), valid: mixed}, `\b((?:` + quoted(prefixes) + `)[A-Za-z0-9_\-./+=]{15,499}[A-Za-z0-9_\-/+=])`},
 		{rule{kind: "token", keywords: []string{"wandb login"}}, `(?i)wandb login\s(?:--?[a-z-]{1,20}\s){0,4}([0-9a-f]{40})`},
 		{rule{kind: "token", keywords: []string{"-us"}, follows: hasHash}, `\b([0-9a-f]{32}-us[0-9]{1,2})\b`},
 		{rule{kind: "token", spans: longRunsOf(59), valid: mixed}, `\b([MNO][A-Za-z0-9_-]{23,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,40})\b`},
@@ -89,4 +89,4 @@ func ownRules(opt Options) (out []rule) {
 	return out
 }
 
-func quoted(words []string) string { return strings.Join(list.Of(words, regexp.QuoteMeta), "|") }
+func quoted(words []string) string { return strings.Join(slicesx.Map(words, regexp.QuoteMeta), "|") }

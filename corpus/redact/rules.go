@@ -10,7 +10,7 @@ import (
 	"github.com/pelletier/go-toml/v2"
 	"github.com/zricethezav/gitleaks/v8/config"
 
-	"github.com/trajectory-arena/arena/internal/list"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
 type rule struct {
@@ -63,7 +63,7 @@ func sharedRules() []rule {
 		if s.Path != "" || s.Regex == "" || s.ID == "generic-api-key" || s.ID == "private-key" {
 			continue
 		}
-		r := rule{kind: s.ID, group: s.SecretGroup, entropy: s.Entropy, keywords: list.Of(s.Keywords, strings.ToLower), follows: narrow[s.ID]}
+		r := rule{kind: s.ID, group: s.SecretGroup, entropy: s.Entropy, keywords: slicesx.Map(s.Keywords, strings.ToLower), follows: narrow[s.ID]}
 		expr := strings.TrimSuffix(s.Regex, tail)
 		if expr != s.Regex {
 			expr += ends

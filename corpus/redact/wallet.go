@@ -10,7 +10,7 @@ import (
 
 	"github.com/tyler-smith/go-bip39"
 
-	"github.com/trajectory-arena/arena/internal/list"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
 // The mnemonic phrase of a wallet (BIP-39) has 12, 15, 18, 21 or 24 words of a
@@ -146,7 +146,7 @@ func phrasesOf(text string, words []span) []span {
 // phrasesIn are the phrases in a stretch of words. A label stands before the
 // stretch, not within it.
 func phrasesIn(text string, words []span) []span {
-	places := list.Of(words, func(w span) int { return phraseWords[packed(text[w.start:w.end])] })
+	places := slicesx.Map(words, func(w span) int { return phraseWords[packed(text[w.start:w.end])] })
 	var all []span
 	for i := range words[:max(0, len(words)-fewestWords+1)] {
 		most := min(len(words)-i, mostWords)

@@ -5,7 +5,7 @@ import (
 	"sync/atomic"
 	"unicode/utf8"
 
-	"github.com/trajectory-arena/arena/internal/list"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/internal/text"
 )
 
@@ -23,7 +23,7 @@ const (
 
 func places(text string, found []hit) []span {
 	seen := tokens{text: text}
-	return list.Of(found, func(h hit) span { return span{h.start, seen.end(h.end + reachOn)} })
+	return slicesx.Map(found, func(h hit) span { return span{h.start, seen.end(h.end + reachOn)} })
 }
 
 // windows are the parts of a text around words that are in order, apart from

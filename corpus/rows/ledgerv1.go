@@ -4,7 +4,7 @@ import (
 	"reflect"
 
 	"github.com/trajectory-arena/arena"
-	"github.com/trajectory-arena/arena/internal/list"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/internal/stats"
 )
 
@@ -198,10 +198,10 @@ func VerdictOf(a *Attempt, s *arena.Structure) *Verdict {
 		TraceID: a.TraceID, RecordSHA256: a.RecordSHA256, Keep: s.Keep, Axis: string(s.Axis),
 		Confidence: s.Confidence, Adaptivity: s.Adaptivity, Reasons: s.Reasons, RichnessV1: s.RichnessV1, RichnessV2: s.RichnessV2,
 	}
-	row.Checks = list.Of(s.Verdicts, func(v arena.Verdict) CheckVerdict {
+	row.Checks = slicesx.Map(s.Verdicts, func(v arena.Verdict) CheckVerdict {
 		return CheckVerdict{Check: v.Check, Keep: v.Decision == arena.Keep, Reason: v.Reason, Value: v.Value, Limit: v.Limit}
 	})
-	row.Features = list.Some(s.Features, func(f arena.Feature) (Feature, bool) { return Feature{f.Name, f.Value}, stats.Known(f.Value) != nil })
+	row.Features = slicesx.FilterMap(s.Features, func(f arena.Feature) (Feature, bool) { return Feature{f.Name, f.Value}, stats.Known(f.Value) != nil })
 	return row
 }
 
@@ -212,6 +212,6 @@ func JudgementOf(a *Attempt, j *arena.Judgement, factor *float64) *Judgement {
 		Multiplier: factor, Gates: j.Gates, Model: j.Model, PromptSHA256: j.PromptSHA256,
 		PromptTokens: int64(j.PromptTokens), CompletionTokens: int64(j.CompletionTokens), CostUSD: j.CostUSD, Detail: j.Detail,
 	}
-	row.Spans = list.Of(j.Spans, func(s arena.Span) Span { return Span{Gate: int64(s.Gate), Step: int64(s.Step), Quote: s.Quote} })
+	row.Spans = slicesx.Map(j.Spans, func(s arena.Span) Span { return Span{Gate: int64(s.Gate), Step: int64(s.Step), Quote: s.Quote} })
 	return row
 }

@@ -9,7 +9,7 @@ import (
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpus/chat"
-	"github.com/trajectory-arena/arena/internal/list"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
 // TurnsIn gives the messages of a row as turns: the system prompt and what the
@@ -35,7 +35,7 @@ func TurnsIn(messages []chat.Message) []arena.Turn {
 
 // TurnsOf gives dialogues in text form as turns, as TurnsIn does.
 func TurnsOf(dialogues ...[]Msg) []arena.Turn {
-	return TurnsIn(list.Some(slices.Concat(dialogues...), func(m Msg) (chat.Message, bool) {
+	return TurnsIn(slicesx.FilterMap(slices.Concat(dialogues...), func(m Msg) (chat.Message, bool) {
 		return chat.Message{Role: m.Role, Content: m.Content}, m.Role != chat.Tool
 	}))
 }
@@ -52,7 +52,7 @@ func Request(prompt []Msg) string {
 
 // Gold are the products that the row's problem is graded by.
 func (r *RL) Gold() []string {
-	return list.Of(gjson.Get(r.RewardModel.Truth, "reward.#.product_id").Array(), gjson.Result.String)
+	return slicesx.Map(gjson.Get(r.RewardModel.Truth, "reward.#.product_id").Array(), gjson.Result.String)
 }
 
 // NewSteps makes the stepwise row of an attempt: its assistant messages ms in
@@ -61,7 +61,7 @@ func (r *RL) Gold() []string {
 // itself. The caller names the rule.
 func NewSteps(of *SFT, ms []chat.Message, verdicts []arena.StepVerdict, f *Facts) (Steps, error) {
 	row := Steps{Prompt: of.Goal, Reward: of.Reward, SessionID: of.SessionID, Split: f.Split, Origin: f.Origin}
-	row.Completions = list.Some(chat.Text(ms, nil), func(t Msg) (string, bool) { return t.Content, t.Role == chat.Assistant })
+	row.Completions = slicesx.FilterMap(chat.Text(ms, nil), func(t Msg) (string, bool) { return t.Content, t.Role == chat.Assistant })
 	if len(verdicts) != len(row.Completions) {
 		return Steps{}, fmt.Errorf("label steps of %s: %d verdicts on %d messages", of.SessionID, len(verdicts), len(row.Completions))
 	}
@@ -163,5 +163,5 @@ func CountTokens(c Counter, ms []chat.Message, tools []string) int {
 	if _, is := c.(Bytes4); is {
 		return int(estimate(said(turns) + max(0, len(turns)-1)).Tokens)
 	}
-	return c.Count(strings.Join(list.Of(turns, func(t Msg) string { return t.Content }), "\n"))
+	return c.Count(strings.Join(slicesx.Map(turns, func(t Msg) string { return t.Content }), "\n"))
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/goccy/go-yaml"
 
 	"github.com/trajectory-arena/arena"
-	"github.com/trajectory-arena/arena/internal/list"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/judges/outcome"
 )
 
@@ -91,7 +91,7 @@ func Parse(b []byte) (Weights, error) {
 	if err := yaml.Unmarshal(b, &w); err != nil {
 		return nil, fmt.Errorf("read reward preset: %w", err)
 	}
-	names := list.Of(Parts(), func(p Part) string { return p.Name })
+	names := slicesx.Map(Parts(), func(p Part) string { return p.Name })
 	for name, v := range w {
 		if !slices.Contains(names, name) {
 			return nil, fmt.Errorf("read reward preset: there is no part %q; the parts are %s", name, strings.Join(names, ", "))

@@ -10,7 +10,7 @@ import (
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/filters/evidence"
-	"github.com/trajectory-arena/arena/internal/list"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
 // Check is one entry of the catalogue: what is measured, and when it speaks
@@ -97,7 +97,7 @@ func size(a *evidence.Attempt, _ int) (value, limit float64) {
 }
 
 func unanswered(a *evidence.Attempt, _ int) (value, limit float64) {
-	return float64(list.Count(a.Claims, func(c *evidence.Claim) bool { return c.Call.Result.Kind() <= arena.Null })), 0
+	return float64(slicesx.CountFunc(a.Claims, func(c *evidence.Claim) bool { return c.Call.Result.Kind() <= arena.Null })), 0
 }
 
 // recommendations is asked of the shop's attempts: an order in a pack is what its
@@ -106,7 +106,7 @@ func recommendations(a *evidence.Attempt, _ int) (value, limit float64) {
 	if a.Trace.Ruling != nil {
 		return math.NaN(), 0
 	}
-	n := list.Count(a.Claims, func(c *evidence.Claim) bool { return c.Act.Tool == evidence.ToolRecommend })
+	n := slicesx.CountFunc(a.Claims, func(c *evidence.Claim) bool { return c.Act.Tool == evidence.ToolRecommend })
 	return math.Abs(float64(n - 1)), 0
 }
 

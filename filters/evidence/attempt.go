@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"github.com/trajectory-arena/arena"
-	"github.com/trajectory-arena/arena/internal/list"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
 // Attempt is one trace under examination: the dialogue, the log, and how they
@@ -108,15 +108,15 @@ func examine(t *arena.Trace, d *arena.Dialogue, tools Tools, replied []span) *At
 	for i := range a.Log.Dispatches {
 		a.Links[a.Log.Dispatches[i].Link]++
 	}
-	a.Readable = list.Count(a.Log.Replies, func(r *Reply) bool { return r.readable })
+	a.Readable = slicesx.CountFunc(a.Log.Replies, func(r *Reply) bool { return r.readable })
 	a.Inference = a.Log.inferences(t.InferenceTotal)
 	a.measure()
 	return a
 }
 
 func (a *Attempt) measure() {
-	a.Phantoms = list.Count(a.Claims, func(c *Claim) bool { return c.Phantom })
-	a.Edits = list.Count(a.Claims, func(c *Claim) bool { return c.Edited })
+	a.Phantoms = slicesx.CountFunc(a.Claims, func(c *Claim) bool { return c.Phantom })
+	a.Edits = slicesx.CountFunc(a.Claims, func(c *Claim) bool { return c.Edited })
 	a.Invented, a.InventedNamed = a.countInvented()
 	a.Prescient, a.PrescientBy = a.countPrescient()
 	a.Forged = a.forgedReplies()

@@ -5,15 +5,15 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/trajectory-arena/arena/internal/list"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
 // forgedReplies counts the ways in which the recorded replies of a log cannot
 // be a server's: all equally quick, quicker than any model writes, or of fewer tokens
 // than their text takes.
 func (a *Attempt) forgedReplies() int {
-	miscounted := list.Count(a.Log.Replies, func(r *Reply) bool { return r.overfull })
-	hurried := list.Count(a.Log.Replies, func(r *Reply) bool { // of a stream the time may be that of its first piece
+	miscounted := slicesx.CountFunc(a.Log.Replies, func(r *Reply) bool { return r.overfull })
+	hurried := slicesx.CountFunc(a.Log.Replies, func(r *Reply) bool { // of a stream the time may be that of its first piece
 		return r.readable && !r.Copied && !r.streamed && r.written >= minWritten && r.Call.DurationMS > 0 && float64(r.written) > fastest*r.Call.DurationMS
 	})
 	return int(Flag(a.evenTimes()) + Flag(hurried >= minHurried) + Flag(miscounted >= minHurried))

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/trajectory-arena/arena/internal/list"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
 // forms reads calls in a form of the author's own, such as search[lamp] and
@@ -172,7 +172,7 @@ func (f *frames) take(t Tool, frame string) bool {
 }
 
 func (f *frames) tools() int {
-	return list.Count(f[:], func(frame *string) bool { return *frame != "" })
+	return slicesx.CountFunc(f[:], func(frame *string) bool { return *frame != "" })
 }
 
 // frame is the words that stand in a reply before the words or products that were

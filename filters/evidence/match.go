@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/trajectory-arena/arena/internal/list"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
 // link finds, for each dispatch, the inference that named it. A reply can only
@@ -252,7 +252,7 @@ func (l *ProxyLog) RichnessV2() float64 {
 	if !slices.ContainsFunc(l.Dispatches, func(d Dispatch) bool { return d.Call.Nonce != "" }) {
 		return math.NaN()
 	}
-	return Share(list.Count(l.Dispatches, func(d *Dispatch) bool { return d.Call.Nonce == NonceValid }), len(l.Dispatches))
+	return Share(slicesx.CountFunc(l.Dispatches, func(d *Dispatch) bool { return d.Call.Nonce == NonceValid }), len(l.Dispatches))
 }
 
 // NonceValid is what the proxy says of a dispatch whose nonce is its own.

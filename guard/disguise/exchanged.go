@@ -7,7 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/trajectory-arena/arena/internal/list"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
 // exchange is a disguise that changes each word for itself.
@@ -182,5 +182,5 @@ func fromLeet(w string) []string {
 }
 
 func appended(words []string, letter rune) []string {
-	return list.Of(words, func(s string) string { return s + string(letter) })
+	return slicesx.Map(words, func(s string) string { return s + string(letter) })
 }

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/trajectory-arena/arena/internal/list"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/internal/stats"
 )
 
@@ -112,7 +112,7 @@ func evidence(base *profile, j judged, why string) string {
 			agree = append(agree, w.text)
 		}
 	}
-	numbers := list.Some(base.numbers, func(n number) (string, bool) { return n.String(), hasNumber(j.part.numbers, n) })
+	numbers := slicesx.FilterMap(base.numbers, func(n number) (string, bool) { return n.String(), hasNumber(j.part.numbers, n) })
 	text := fmt.Sprintf("words agree: %s", named(agree))
 	if len(numbers) > 0 {
 		text += fmt.Sprintf("; numbers agree: %s", named(numbers))

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/trajectory-arena/arena/internal/list"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
 // Request is one request to be found. Terms are the names and option values of
@@ -111,7 +111,7 @@ func (x *Index) readBank(bank []Request) [][]token {
 }
 
 func stemsOnce(p *profile) []string {
-	out := list.Of(p.content, func(w *word) string { return w.stem })
+	out := slicesx.Map(p.content, func(w *word) string { return w.stem })
 	slices.Sort(out)
 	return slices.Compact(out)
 }

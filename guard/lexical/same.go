@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/trajectory-arena/arena/internal/list"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
 // How much of a text's word pairs the base has says who wrote it: from
@@ -55,7 +55,7 @@ func numbersDiffer(b, p *profile, template float64) string {
 // numbersOnly lists the numbers of a that b gives neither in digits nor, where
 // they are small, in words.
 func numbersOnly(a, b *profile) []number {
-	return list.Some(a.numbers, func(n number) (number, bool) { return n, !hasNumber(b.numbers, n) && !b.counted(n.value) })
+	return slicesx.FilterMap(a.numbers, func(n number) (number, bool) { return n, !hasNumber(b.numbers, n) && !b.counted(n.value) })
 }
 
 // opposes reports whether one text gives a number only as a lower bound and
@@ -166,7 +166,7 @@ func (p *profile) phrases() (out [][]*word) {
 }
 
 func spelled(words []*word) string {
-	return strings.Join(list.Of(words, func(w *word) string { return w.text }), " ")
+	return strings.Join(slicesx.Map(words, func(w *word) string { return w.text }), " ")
 }
 
 // tolerated is how many words a copy may leave out, or add, and still ask for
@@ -180,7 +180,7 @@ func wordsOnly(a, b *profile, template float64) []*word {
 	if template >= verbatimTemplate {
 		used = make([]bool, len(b.content))
 	}
-	return list.Some(a.content, func(w *word) (*word, bool) { return w, !b.means(w, used) })
+	return slicesx.FilterMap(a.content, func(w *word) (*word, bool) { return w, !b.means(w, used) })
 }
 
 // means reports whether a word of p is w in other letters or a synonym of it. used, if not nil, marks words

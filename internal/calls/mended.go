@@ -7,7 +7,7 @@ package calls
 import (
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/internal/lenient"
-	"github.com/trajectory-arena/arena/internal/list"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
 // Reading is what one message says, in normal form.
@@ -111,8 +111,8 @@ func Think(text string) (think, words string) {
 	return r.Think, r.Text
 }
 
-func (r *Reader) repair(word string) { r.Repairs = list.Once(r.Repairs, word) }
-func (r *Reader) fault(word string)  { r.Faults = list.Once(r.Faults, word) }
+func (r *Reader) repair(word string) { r.Repairs = slicesx.AppendUnique(r.Repairs, word) }
+func (r *Reader) fault(word string)  { r.Faults = slicesx.AppendUnique(r.Faults, word) }
 
 func (r *Reader) mended(m lenient.Mends) {
 	for i, word := range mendWords {

@@ -16,7 +16,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/trajectory-arena/arena/internal/footer"
-	"github.com/trajectory-arena/arena/internal/list"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/internal/wrong"
 )
 
@@ -168,7 +168,7 @@ func textType(n parquet.Node) parquet.Type {
 }
 
 func textFields(n parquet.Node) []parquet.Field {
-	return list.Of(n.Fields(), func(f parquet.Field) parquet.Field { return fieldAsText{f} })
+	return slicesx.Map(n.Fields(), func(f parquet.Field) parquet.Field { return fieldAsText{f} })
 }
 
 // plain makes a cell what JSON holds as it is meant. Bytes are text: many

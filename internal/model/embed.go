@@ -13,7 +13,7 @@ import (
 	"github.com/sashabaranov/go-openai"
 
 	"github.com/trajectory-arena/arena/internal/asjson"
-	"github.com/trajectory-arena/arena/internal/list"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/internal/wrong"
 )
 
@@ -114,7 +114,7 @@ func (e *Embedder) Embed(ctx context.Context, texts []string) ([][]float32, erro
 			asked[text] = vectors[i]
 		}
 	}
-	return list.Of(texts, func(text string) []float32 { return asked[text] }), nil
+	return slicesx.Map(texts, func(text string) []float32 { return asked[text] }), nil
 }
 
 // remember takes vectors in, forgetting all others where there are too many, and
@@ -138,7 +138,7 @@ func (e *Embedder) remember(texts []string, vectors [][]float32) error {
 }
 
 func (e *Embedder) ask(ctx context.Context, texts []string) (vectors [][]float32, err error) {
-	input := list.Of(texts, func(text string) string { return e.prefix + text })
+	input := slicesx.Map(texts, func(text string) string { return e.prefix + text })
 	body := asjson.Bytes(openai.EmbeddingRequest{
 		Input: input, Model: openai.EmbeddingModel(e.model), EncodingFormat: openai.EmbeddingEncodingFormatFloat,
 	})

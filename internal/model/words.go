@@ -6,7 +6,7 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/trajectory-arena/arena/internal/list"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/internal/text"
 )
 
@@ -23,7 +23,7 @@ func (c Config) secrets() secrets {
 		a, _ := newAddress(base) // Validate found it good
 		values = append(values, a.secrets()...)
 	}
-	return list.Some(values, func(v string) ([]byte, bool) { return []byte(v), len(v) >= minSecret })
+	return slicesx.FilterMap(values, func(v string) ([]byte, bool) { return []byte(v), len(v) >= minSecret })
 }
 
 func (s secrets) hide(b []byte) []byte {

@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/trajectory-arena/arena/internal/list"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/judges/outcome"
 )
 
@@ -89,7 +89,7 @@ func nearest(all []graded) outcome.Scale {
 		sum := grades[g.grade]
 		grades[g.grade] = graded{g.grade, sum.factor + float64(g.weight*g.factor), sum.weight + g.weight}
 	}
-	sums := list.Of(slices.Sorted(maps.Keys(grades)), func(grade float64) graded { return grades[grade] })
+	sums := slicesx.Map(slices.Sorted(maps.Keys(grades)), func(grade float64) graded { return grades[grade] })
 	best := outcome.SubnetScale()
 	least := loss(best, sums)
 	for hundredths := 1; hundredths <= 100; hundredths++ {

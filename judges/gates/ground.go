@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/trajectory-arena/arena"
-	"github.com/trajectory-arena/arena/internal/list"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
 // Grounding is what the thinking of one turn rests on.
@@ -36,14 +36,14 @@ func Ground(t *arena.Trace, d *arena.Dialogue) (all []Grounding, spoken map[stri
 			text := clip(r.text[c.start:c.end])
 			switch {
 			case c.kind == citeUnknown:
-				g.Nowhere = list.Once(g.Nowhere, text)
+				g.Nowhere = slicesx.AppendUnique(g.Nowhere, text)
 			case !c.asked:
-				g.Held = list.Once(g.Held, text)
+				g.Held = slicesx.AppendUnique(g.Held, text)
 			}
 			r.means(c, spoken)
 		}
 		for _, text := range r.unheld() {
-			g.Nowhere = list.Once(g.Nowhere, text)
+			g.Nowhere = slicesx.AppendUnique(g.Nowhere, text)
 		}
 		g.Words = r.unsaid(slices.Concat(g.Held, g.Nowhere))
 		all = append(all, g)
@@ -127,7 +127,7 @@ func (r *reading) unsaid(told []string) (all []string) {
 			word := r.folded[t.start:t.end]
 			if len(word) >= minWord && t.number.end == 0 && !r.lexicon.plain[word] && r.classesIn(s, t.span) == 0 && !r.known(word) && !r.shelf.asked(word) {
 				if word = r.text[t.start:t.end]; !strings.Contains(data, word) {
-					all = list.Once(all, word)
+					all = slicesx.AppendUnique(all, word)
 				}
 			}
 		}

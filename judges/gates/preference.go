@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/trajectory-arena/arena/internal/list"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
 // near is how many sentences may lie between the two candidates, the
@@ -145,9 +145,9 @@ func (r *reading) causeBeside(i int, opening bool) bool {
 // namedIn counts the ids and brands of a sentence, or what it points at where
 // there are more ("the former …, the latter …").
 func (r *reading) namedIn(i int) int {
-	named := list.Count(r.citesOf(i), func(c *cite) bool { return c.kind == citeID || c.kind == citeBrand })
+	named := slicesx.CountFunc(r.citesOf(i), func(c *cite) bool { return c.kind == citeID || c.kind == citeBrand })
 	s := &r.sentences[i]
-	pointed := list.Count(r.marks[s.marks.start:s.marks.end], func(m *mark) bool { return m.class&deicticWord != 0 })
+	pointed := slicesx.CountFunc(r.marks[s.marks.start:s.marks.end], func(m *mark) bool { return m.class&deicticWord != 0 })
 	if pointed > 1 {
 		return max(named, pointed)
 	}

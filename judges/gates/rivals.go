@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/trajectory-arena/arena/internal/list"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
 // candidate is one product, or one brand of several, that a step names.
@@ -121,7 +121,7 @@ func (r *reading) rival(p, q *product) bool {
 		return false
 	}
 	pk, qk := r.kindOf(p), r.kindOf(q)
-	shared := list.Count(pk, func(word *int32) bool { return slices.Contains(qk, *word) })
+	shared := slicesx.CountFunc(pk, func(word *int32) bool { return slices.Contains(qk, *word) })
 	if p.lists&q.lists != 0 {
 		return 2*shared >= min(len(pk), len(qk))
 	}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/internal/asjson"
-	"github.com/trajectory-arena/arena/internal/list"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
 // head begins every line. What is missing is null.
@@ -76,7 +76,7 @@ type verdict struct {
 // Where there are no verdicts, steps is null.
 func StepsLine(t *arena.Trace, j *arena.StepJudgement) []byte {
 	h, a := parts(t, &j.Judgement)
-	steps := list.Of(j.Steps, func(v arena.StepVerdict) verdict { return verdict{v.Step, v.Need, orNull(v.Reason), orNull(v.Quote)} })
+	steps := slicesx.Map(j.Steps, func(v arena.StepVerdict) verdict { return verdict{v.Step, v.Need, orNull(v.Reason), orNull(v.Quote)} })
 	return asjson.Plain(struct {
 		head
 		Steps []verdict `json:"steps"`

@@ -8,7 +8,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/trajectory-arena/arena"
-	"github.com/trajectory-arena/arena/internal/list"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
 // What a judge sees of a trace, in characters where not said otherwise. The
@@ -100,7 +100,7 @@ func renderProxy(b *strings.Builder, t *arena.Trace) {
 
 // evidence are the calls that really went out, without diagnostic entries.
 func evidence(t *arena.Trace) []arena.ProxyCall {
-	calls := slices.Concat(list.Of(t.Steps, func(s arena.Step) []arena.ProxyCall { return s.Proxy })...)
+	calls := slices.Concat(slicesx.Map(t.Steps, func(s arena.Step) []arena.ProxyCall { return s.Proxy })...)
 	return slices.DeleteFunc(calls, func(c arena.ProxyCall) bool { return c.Attempt })
 }
 

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/trajectory-arena/arena"
-	"github.com/trajectory-arena/arena/internal/list"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/judges/ledger"
 	"github.com/trajectory-arena/arena/judges/reply"
 )
@@ -61,7 +61,7 @@ func merge(all []verdict, join func([]verdict) verdict) verdict {
 // byScore gives the first verdict with the score that choose picks.
 func byScore(choose func([]float64) float64) func([]verdict) verdict {
 	return func(all []verdict) verdict {
-		scores := list.Of(all, func(v verdict) float64 { return v.Score })
+		scores := slicesx.Map(all, func(v verdict) float64 { return v.Score })
 		return all[slices.Index(scores, choose(scores))]
 	}
 }

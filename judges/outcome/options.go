@@ -7,9 +7,9 @@ import (
 	"strings"
 
 	"github.com/trajectory-arena/arena"
-	"github.com/trajectory-arena/arena/internal/list"
 	"github.com/trajectory-arena/arena/internal/model"
 	"github.com/trajectory-arena/arena/internal/python"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
 // options are what a product can be had in.
@@ -49,7 +49,7 @@ func checkOptions(t *tally, product *document, reward *wish) {
 	}
 	best := 0
 	for _, sku := range product.options.skus {
-		best = max(best, list.Count(left, func(p *pair) bool { return slices.Contains(sku, *p) }))
+		best = max(best, slicesx.CountFunc(left, func(p *pair) bool { return slices.Contains(sku, *p) }))
 	}
 	t.total[axisOptions], t.hits[axisOptions] = len(reward.options), len(reward.options)-len(left)+best
 }

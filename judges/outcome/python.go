@@ -9,8 +9,8 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"github.com/trajectory-arena/arena/internal/list"
 	"github.com/trajectory-arena/arena/internal/python"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
 // The subnet's scorer is a Python program over whatever JSON a suite and a
@@ -68,7 +68,7 @@ func iterate(v value) (all []value) {
 			all = append(all, python.String(string(r)))
 		}
 	case python.Dict:
-		return list.Of(v.Dict, func(item python.Item) value { return python.String(item.Key) })
+		return slicesx.Map(v.Dict, func(item python.Item) value { return python.String(item.Key) })
 	case python.None, python.Bool, python.Int, python.Float:
 		python.Raise("cannot walk over %s", kind(v))
 	}

@@ -7,8 +7,8 @@ import (
 	"slices"
 
 	"github.com/trajectory-arena/arena"
-	"github.com/trajectory-arena/arena/internal/list"
 	"github.com/trajectory-arena/arena/internal/python"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
 // sameTitle is the cosine from which two titles count as alike [oro orm].
@@ -38,7 +38,7 @@ func (Carried) Vectors(_ context.Context, p *arena.Problem, products, rewards []
 }
 
 func carried(p *arena.Problem, titles []string) [][]float64 {
-	return list.Of(titles, func(title string) []float64 { return p.TitleVectors[title] })
+	return slicesx.Map(titles, func(title string) []float64 { return p.TitleVectors[title] })
 }
 
 // findTitles fills the titles that are compared: none for the gold product,

@@ -13,7 +13,7 @@ import (
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/internal/lenient"
-	"github.com/trajectory-arena/arena/internal/list"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/internal/text"
 )
 
@@ -175,7 +175,7 @@ func score(v gjson.Result) (float64, bool) {
 }
 
 func spans(v gjson.Result) []arena.Span {
-	all := list.Some(v.Array(), func(e gjson.Result) (arena.Span, bool) {
+	all := slicesx.FilterMap(v.Array(), func(e gjson.Result) (arena.Span, bool) {
 		gate, step := e.Get("gate").Int(), e.Get("step").Int()
 		quote := clip(e.Get("quote").String(), maxQuote)
 		return arena.Span{Gate: int(gate), Step: int(max(0, min(step, 1<<30))), Quote: quote}, quote != "" && gate >= 1 && gate < int64(len(Scores))

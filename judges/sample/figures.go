@@ -7,7 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
-	"github.com/trajectory-arena/arena/internal/list"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/internal/stats"
 )
 
@@ -112,7 +112,7 @@ func variance(strata map[string][]labelled, rate float64) (v float64) {
 	for _, name := range slices.Sorted(maps.Keys(strata)) {
 		all := strata[name]
 		n := float64(len(all))
-		residuals := list.Of(all, func(l labelled) float64 { return l.residual(rate) })
+		residuals := slicesx.Map(all, func(l labelled) float64 { return l.residual(rate) })
 		if n > 1 {
 			whole := float64(n * all[0].weight)
 			v += float64(whole * (whole - n) / n * stat.Variance(residuals, nil))

@@ -11,7 +11,7 @@ import (
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/internal/digest"
-	"github.com/trajectory-arena/arena/internal/list"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
 // ErrNotProtected says that problems that a corpus keeps out as held out would
@@ -139,7 +139,7 @@ func (s *Source) Guarded(given []string) (*guard.State, error) {
 
 // Given are the sha256 of the files that the corpus itself was guarded by.
 func (s *Source) Given() []string {
-	return list.Of(s.Manifest.Guards(), func(in corpus.Input) string { return in.SHA256 })
+	return slicesx.Map(s.Manifest.Guards(), func(in corpus.Input) string { return in.SHA256 })
 }
 
 // Keeps refuses to put a corpus with the bank next, nil for none, in the place of

@@ -19,7 +19,7 @@ import (
 	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/guard/minhash"
 	text "github.com/trajectory-arena/arena/guard/rows"
-	"github.com/trajectory-arena/arena/internal/list"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/traces"
 )
 
@@ -95,7 +95,7 @@ func (s *Source) Path(rel string) string { return filepath.Join(s.Dir, filepath.
 // Files are the shards of a profile in a split. Turns cut out of the
 // rows of another config are left out.
 func (s *Source) Files(profile, split string) []string {
-	out := list.Some(s.Manifest.Files, func(f corpus.FileEntry) (string, bool) {
+	out := slicesx.FilterMap(s.Manifest.Files, func(f corpus.FileEntry) (string, bool) {
 		return f.Path, f.Profile == profile && f.Split == split && !corpus.Derived(f.Config)
 	})
 	slices.Sort(out)
@@ -213,5 +213,5 @@ func CandidateOf(r *rows.SFT, ms []chat.Message, tools []string) guard.Candidate
 
 // ToolTexts are the texts in definitions of tools.
 func ToolTexts(tools []string) []string {
-	return list.Of(tools, func(tool string) string { return text.Leaves(gjson.Parse(tool)) })
+	return slicesx.Map(tools, func(tool string) string { return text.Leaves(gjson.Parse(tool)) })
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/internal/asjson"
 	"github.com/trajectory-arena/arena/internal/digest"
-	"github.com/trajectory-arena/arena/internal/list"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/pipeline/finish"
 )
 
@@ -21,8 +21,8 @@ func (w *mixer) assemble(ctx context.Context, r *Report, all []*portion, ledger 
 		return err
 	}
 	m := corpus.Manifest{Configuration: config, ConfigurationSHA256: digest.SHA256(config), Funnel: r.Funnel}
-	m.Inputs = list.Of(w.sources, func(s *source) corpus.Input { return s.Input("corpus manifest") })
-	parts := list.Some(all, func(p *portion) (string, bool) { return p.part, p.part != "" })
+	m.Inputs = slicesx.Map(w.sources, func(s *source) corpus.Input { return s.Input("corpus manifest") })
+	parts := slicesx.FilterMap(all, func(p *portion) (string, bool) { return p.part, p.part != "" })
 	made := corpus.Assembly{Parts: append([]string{ledger}, parts...), Manifest: m, Card: w.card(r, all)}
 	return w.Assemble(ctx, &finish.Content{Assembly: made, Bank: w.bank, Given: w.given, Reports: map[string]any{"mix.json": r}})
 }
@@ -72,7 +72,7 @@ func (w *mixer) configuration() []byte {
 	protected := asjson.Bytes(w.protection.Guard(corpus.SplitTrain).Bank())
 	m := mixture{PerProblem: w.Config.PerProblem, PerAgent: w.Config.PerAgent, Near: w.Config.Near, Where: w.Config.Where,
 		Protected: digest.SHA256(protected), Hotkeys: w.Redact.Hotkeys()}
-	m.Sources = list.Of(w.sources, func(s *source) weighed { return weighed{s.SHA256, s.weight} })
+	m.Sources = slicesx.Map(w.sources, func(s *source) weighed { return weighed{s.SHA256, s.weight} })
 	return asjson.Bytes(map[string]any{"mix": m})
 }
 

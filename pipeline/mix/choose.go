@@ -12,7 +12,7 @@ import (
 	"github.com/trajectory-arena/arena/corpus/figures"
 	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/guard"
-	"github.com/trajectory-arena/arena/internal/list"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/pipeline/choose"
 	"github.com/trajectory-arena/arena/pipeline/finish"
 )
@@ -69,7 +69,7 @@ const never = 2
 
 // weights are those of the sources; nil where they are united.
 func (w *mixer) weights() []float64 {
-	return list.Some(w.sources, func(s *source) (float64, bool) { return s.weight, s.weight > 0 })
+	return slicesx.FilterMap(w.sources, func(s *source) (float64, bool) { return s.weight, s.weight > 0 })
 }
 
 func (w *mixer) entry(source int, split string, row *finish.Seen) entry {

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/trajectory-arena/arena/corpus"
-	"github.com/trajectory-arena/arena/internal/list"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/pipeline/choose"
 )
 
@@ -115,7 +115,7 @@ var steps = []step{
 }
 
 func funnel(all []*portion) ([]corpus.Stage, error) {
-	stages := list.Of(steps, func(s step) string { return s.stage })
+	stages := slicesx.Map(steps, func(s step) string { return s.stage })
 	var fates []choose.Fate
 	for _, m := range all {
 		for i := range m.entries {

@@ -13,7 +13,7 @@ import (
 	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/corpus/where"
 	"github.com/trajectory-arena/arena/guard"
-	"github.com/trajectory-arena/arena/internal/list"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/pipeline/finish"
 )
 
@@ -88,7 +88,7 @@ func (s *source) readLedger(fsys corpus.FS, expr *where.Expr) error {
 // protect joins the banks of the sources, the protected pool winning, and
 // guards both splits of the mixture. Without anything protected there is none.
 func (w *mixer) protect() error {
-	known, err := finish.Gather(list.Of(w.sources, func(s *source) *finish.Source { return s.Source }), w.HeldOut)
+	known, err := finish.Gather(slicesx.Map(w.sources, func(s *source) *finish.Source { return s.Source }), w.HeldOut)
 	if err != nil {
 		return err
 	}

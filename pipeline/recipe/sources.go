@@ -10,7 +10,7 @@ import (
 	"github.com/trajectory-arena/arena/corpus/chat"
 	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/filters/checks"
-	"github.com/trajectory-arena/arena/internal/list"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/pipeline/choose"
 	"github.com/trajectory-arena/arena/pipeline/finish"
 )
@@ -30,7 +30,7 @@ func (w *work) open() error {
 			return err
 		}
 	}
-	opened := list.Of(w.sources, func(s *source) *finish.Source { return s.Source })
+	opened := slicesx.Map(w.sources, func(s *source) *finish.Source { return s.Source })
 	var err error
 	if w.protection, err = protect(opened, w.in.HeldOut); err != nil || !w.recipe.Teacher {
 		return err
@@ -88,7 +88,7 @@ func (w *work) readTeachers() error {
 
 func callsOf(row *rows.SFT) ([][]arena.Call, error) {
 	messages, err := chat.Decode(row.Messages)
-	return list.Some(rows.TurnsIn(messages), func(t arena.Turn) ([]arena.Call, bool) { return t.Calls, t.User == "" }), err
+	return slicesx.FilterMap(rows.TurnsIn(messages), func(t arena.Turn) ([]arena.Call, bool) { return t.Calls, t.User == "" }), err
 }
 
 // take reads the rows of all sources twice: to choose, and to write the chosen.

@@ -15,7 +15,7 @@ import (
 	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/internal/asjson"
 	"github.com/trajectory-arena/arena/internal/digest"
-	"github.com/trajectory-arena/arena/internal/list"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/judges/steps"
 	"github.com/trajectory-arena/arena/pipeline/choose"
 	"github.com/trajectory-arena/arena/pipeline/finish"
@@ -155,7 +155,7 @@ func (w *work) export(ctx context.Context, rows string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	w.report.Exports = list.Some(counts, func(c export.Count) (export.Count, bool) { return c, c.Split == corpus.SplitTrain })
+	w.report.Exports = slicesx.FilterMap(counts, func(c export.Count) (export.Count, bool) { return c, c.Split == corpus.SplitTrain })
 	return parts, nil
 }
 
@@ -164,7 +164,7 @@ func (w *work) rowsManifest(rows string) (*corpus.Manifest, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &corpus.Manifest{Pipeline: w.Version, Files: list.Of(files, func(f corpus.PartFile) corpus.FileEntry {
+	return &corpus.Manifest{Pipeline: w.Version, Files: slicesx.Map(files, func(f corpus.PartFile) corpus.FileEntry {
 		return corpus.FileEntry{Config: f.Config, Profile: f.Profile, Split: f.Split, Path: f.Path, Rows: &f.Rows, Bytes: f.Bytes, SHA256: f.SHA256}
 	})}, nil
 }
@@ -179,7 +179,7 @@ func (w *work) assemble(ctx context.Context, parts []string) error {
 		return err
 	}
 	m := corpus.Manifest{Configuration: config, ConfigurationSHA256: digest.SHA256(config), Funnel: funnel}
-	m.Inputs = list.Of(w.sources, func(s *source) corpus.Input { return s.Input(s.count.Source + " manifest") })
+	m.Inputs = slicesx.Map(w.sources, func(s *source) corpus.Input { return s.Input(s.count.Source + " manifest") })
 	card := corpus.Card{
 		Title: "Shopping agents: data of stage " + w.recipe.Name, Default: w.recipe.Profile, Tags: finish.ShoppingTags, Uses: export.Uses(),
 		Sections: []corpus.Section{

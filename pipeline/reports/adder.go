@@ -11,7 +11,7 @@ import (
 	"github.com/trajectory-arena/arena/filters/evidence"
 	"github.com/trajectory-arena/arena/filters/habits"
 	"github.com/trajectory-arena/arena/guard"
-	"github.com/trajectory-arena/arena/internal/list"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/judges/frames"
 	"github.com/trajectory-arena/arena/judges/multiplier"
 	"github.com/trajectory-arena/arena/judges/probe"
@@ -190,5 +190,5 @@ func (a *Adder) probes(every int, apart []probe.Summary) *Probes {
 	if len(a.shifts) == 0 {
 		return nil
 	}
-	return &Probes{every, list.Of(probe.All(), func(p probe.Probe) probe.Summary { return probe.Summarise(p.Name, a.shifts[p.Name]) })}
+	return &Probes{every, slicesx.Map(probe.All(), func(p probe.Probe) probe.Summary { return probe.Summarise(p.Name, a.shifts[p.Name]) })}
 }

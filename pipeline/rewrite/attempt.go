@@ -16,7 +16,7 @@ import (
 	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/filters"
 	"github.com/trajectory-arena/arena/internal/digest"
-	"github.com/trajectory-arena/arena/internal/list"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/judges/frames"
 	"github.com/trajectory-arena/arena/judges/gates"
 	"github.com/trajectory-arena/arena/judges/ledger"
@@ -167,7 +167,7 @@ func (a *asking) finish(ctx context.Context, p past, turns []arena.Turn) (string
 	d = filters.Normalise(back)
 	j := gates.Judge(back, &d)
 	a.out.thoughts.Problem = t.ProblemID
-	a.out.thoughts.Texts = list.Of(p.steps[1:], func(s arena.Turn) string { return bare(s.Think, s.Calls, turns) })
+	a.out.thoughts.Texts = slicesx.Map(p.steps[1:], func(s arena.Turn) string { return bare(s.Think, s.Calls, turns) })
 	if a.out.thoughts.Decided = bare(frames.Of(&j), nil, turns); a.out.thoughts.Decided == "" && !a.Dry {
 		return reasonNoDatum, nil
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/rows"
-	"github.com/trajectory-arena/arena/internal/list"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/traces"
 )
 
@@ -87,7 +87,7 @@ func (l *Ledger) EachRow(visit func(id string, t *arena.Trace) error) error {
 }
 
 func traceOf(r *rows.SFT) (*arena.Trace, error) {
-	messages := list.Of(r.Messages, func(m string) json.RawMessage { return json.RawMessage(m) })
+	messages := slicesx.Map(r.Messages, func(m string) json.RawMessage { return json.RawMessage(m) })
 	record, err := json.Marshal(map[string]any{"messages": messages, "query": r.Goal})
 	if err != nil {
 		return nil, err

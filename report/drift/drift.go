@@ -13,7 +13,7 @@ import (
 	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/corpus/where"
 	"github.com/trajectory-arena/arena/filters/evidence"
-	"github.com/trajectory-arena/arena/internal/list"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/internal/stats"
 )
 
@@ -118,7 +118,7 @@ func Between(before, after *Day, limits Limits) *Drift {
 	for f, limit := range reflect.ValueOf(limits).Fields() {
 		d.Shifts = append(d.Shifts, shift(before, after, f.Tag.Get("yaml"), limit.Float()))
 	}
-	d.Moved = list.Some(slices.Sorted(maps.Keys(after.agents)), func(who string) (string, bool) {
+	d.Moved = slicesx.FilterMap(slices.Sorted(maps.Keys(after.agents)), func(who string) (string, bool) {
 		was := before.agents[who]
 		return who, was != nil && moved(was.figures["agentic"], after.agents[who].figures["agentic"], limits.Agentic)
 	})

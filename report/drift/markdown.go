@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/trajectory-arena/arena/internal/list"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
 const listed = 10
@@ -36,7 +36,7 @@ func (d *Drift) Markdown() string {
 
 // Passed names the figures beyond their limits.
 func (d *Drift) Passed() []string {
-	return list.Some(d.Shifts, func(s Shift) (string, bool) { return s.Name, s.Passed && (s.Name != "grade" || !d.otherJudge()) })
+	return slicesx.FilterMap(d.Shifts, func(s Shift) (string, bool) { return s.Name, s.Passed && (s.Name != "grade" || !d.otherJudge()) })
 }
 
 func (d *Drift) otherJudge() bool { return !maps.Equal(d.Before.judges, d.After.judges) }
@@ -49,7 +49,7 @@ func agents(b *strings.Builder, what string, names []string) {
 	if len(names) == 0 {
 		return
 	}
-	shown := list.Of(names[:min(len(names), listed)], func(name string) string { return "`" + plain(name) + "`" })
+	shown := slicesx.Map(names[:min(len(names), listed)], func(name string) string { return "`" + plain(name) + "`" })
 	more := ""
 	if n := len(names) - len(shown); n > 0 {
 		more = fmt.Sprintf(" and %d more", n)

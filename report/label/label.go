@@ -11,7 +11,7 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/trajectory-arena/arena/internal/list"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/internal/text"
 	"github.com/trajectory-arena/arena/report/attempt"
 )
@@ -66,7 +66,7 @@ func blind(s *attempt.Story) *attempt.Story {
 }
 
 func calls(all []attempt.Call) []attempt.Call {
-	return list.Of(all, func(c attempt.Call) attempt.Call {
+	return slicesx.Map(all, func(c attempt.Call) attempt.Call {
 		return attempt.Call{
 			Name: c.Name, Arguments: cut(c.Arguments), Result: cut(c.Result), Answered: c.Answered, Sent: cut(c.Sent), Status: c.Status,
 		}

@@ -7,7 +7,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/trajectory-arena/arena/internal/list"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
 // copiedFrom is from where on a likeness is taken for copies: from so much of what both
@@ -242,5 +242,5 @@ func (k *kin) rarest(kind int, a, b *author) []string {
 	slices.SortFunc(items, func(x, y uint64) int {
 		return cmp.Or(cmp.Compare(k.have[kind][x], k.have[kind][y]), cmp.Compare(len(k.texts[y]), len(k.texts[x])), cmp.Compare(k.texts[x], k.texts[y]))
 	})
-	return append([]string{}, list.Of(items[:min(showPassages, len(items))], func(h uint64) string { return k.texts[h] })...)
+	return append([]string{}, slicesx.Map(items[:min(showPassages, len(items))], func(h uint64) string { return k.texts[h] })...)
 }

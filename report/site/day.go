@@ -10,7 +10,7 @@ import (
 	"github.com/trajectory-arena/arena/corpus/where"
 	"github.com/trajectory-arena/arena/docs"
 	"github.com/trajectory-arena/arena/guard"
-	"github.com/trajectory-arena/arena/internal/list"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/report/attempt"
 )
 
@@ -87,7 +87,7 @@ func (d *day) mean(l *attempt.Ledger, words []string) {
 // columns are all columns of the ledger but lists of structures, which the pages of attempts show.
 func (c *Corpus) columns() []series {
 	meanings := docs.ColumnMeanings()
-	return list.Some(where.Columns(), func(w where.Column) (series, bool) {
+	return slicesx.FilterMap(where.Columns(), func(w where.Column) (series, bool) {
 		return series{w, meanings[w.Name], c.Ledger.Lines}, w.Kind() != "" && !slices.Contains([]string{"judge_trace_id", "judge_record_sha256", "leak_id"}, w.Name)
 	})
 }

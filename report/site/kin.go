@@ -17,7 +17,7 @@ import (
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/filters"
 	"github.com/trajectory-arena/arena/internal/canonical"
-	"github.com/trajectory-arena/arena/internal/list"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/internal/text"
 	"github.com/trajectory-arena/arena/traces"
 )
@@ -202,7 +202,7 @@ func (c *Corpus) agentsOf() map[record][]string {
 	for _, line := range c.Ledger.Lines {
 		a := line.Attempt
 		at, name := record{a.SourceSHA256, a.RecordSHA256}, cmp.Or(a.AgentHotkey, a.AgentVersion, a.RunID)
-		all[at] = list.Once(all[at], name)
+		all[at] = slicesx.AppendUnique(all[at], name)
 	}
 	return all
 }

@@ -18,7 +18,7 @@ import (
 	"sync"
 
 	"github.com/trajectory-arena/arena/corpus/rows"
-	"github.com/trajectory-arena/arena/internal/list"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/report/attempt"
 )
 
@@ -85,8 +85,8 @@ func (s *Site) File(ctx context.Context, name string) ([]byte, error) {
 }
 
 func (s *Site) list() ([]byte, error) {
-	corpora := append([]string{}, list.Of(s.Corpora, func(c *Corpus) string { return c.Name })...)
-	runs := append([]string{}, list.Of(s.Runs, func(r *Run) string { return r.Name })...)
+	corpora := append([]string{}, slicesx.Map(s.Corpora, func(c *Corpus) string { return c.Name })...)
+	runs := append([]string{}, slicesx.Map(s.Runs, func(r *Run) string { return r.Name })...)
 	return script("site", map[string]any{"corpora": corpora, "runs": runs, "comparisons": s.Comparisons, "open": s.Open}, nil)
 }
 

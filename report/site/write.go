@@ -13,7 +13,7 @@ import (
 	"strings"
 
 	"github.com/trajectory-arena/arena"
-	"github.com/trajectory-arena/arena/internal/list"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/report/attempt"
 )
 
@@ -24,7 +24,7 @@ func (s *Site) Write(ctx context.Context, dropped int, put func(name string, con
 	if err != nil {
 		return err
 	}
-	names := append(list.Of(own, fs.DirEntry.Name), "data/site.js")
+	names := append(slicesx.Map(own, fs.DirEntry.Name), "data/site.js")
 	for k, c := range s.Corpora {
 		c.choose(dropped)
 		if err := c.write(ctx, fmt.Sprintf("data/%d/", k), put); err != nil {

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/trajectory-arena/arena/internal/list"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/internal/stats"
 	"github.com/trajectory-arena/arena/student"
 )
@@ -195,7 +195,7 @@ func pairs(a, b *Run) pairing {
 	for _, p := range b.problems {
 		others[p.ProblemID] = p
 	}
-	return list.Some(a.problems, func(x *student.ProblemResult) (pair, bool) {
+	return slicesx.FilterMap(a.problems, func(x *student.ProblemResult) (pair, bool) {
 		y := others[x.ProblemID]
 		if y == nil || x.Rate == nil || y.Rate == nil {
 			return pair{}, false
@@ -223,7 +223,7 @@ func part(all pairing, whole stats.Paired) Part {
 	if i := whole.Interval(); stats.Known(i.Low) != nil {
 		p.CI95 = &[2]float64{i.Low, i.High}
 	}
-	p.Differing = list.Count(all, func(one *pair) bool { return one.A != one.B })
+	p.Differing = slicesx.CountFunc(all, func(one *pair) bool { return one.A != one.B })
 	return p
 }
 
@@ -246,7 +246,7 @@ func adjust(all []Comparison) {
 		families[2] = append(families[2], sorted(all[i].ByContamination)...)
 	}
 	for _, family := range families {
-		p := list.Of(family, func(c *Part) float64 { return c.P })
+		p := slicesx.Map(family, func(c *Part) float64 { return c.P })
 		for i, h := range stats.Holm(p) {
 			family[i].HolmP = h
 		}
@@ -254,5 +254,5 @@ func adjust(all []Comparison) {
 }
 
 func sorted(parts map[string]*Part) []*Part {
-	return list.Of(slices.Sorted(maps.Keys(parts)), func(name string) *Part { return parts[name] })
+	return slicesx.Map(slices.Sorted(maps.Keys(parts)), func(name string) *Part { return parts[name] })
 }

@@ -14,7 +14,7 @@ import (
 
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/internal/evaluation"
-	"github.com/trajectory-arena/arena/internal/list"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/internal/stats"
 	"github.com/trajectory-arena/arena/internal/text"
 	"github.com/trajectory-arena/arena/student"
@@ -95,9 +95,9 @@ func defaults(servers []telemetry.Identity) string {
 
 // WriteSeries writes the runs of comparisons with one base as a table, for people.
 func WriteSeries(w io.Writer, all []Comparison) error {
-	rows := append([]*Run{all[0].ARun}, list.Of(all, func(c Comparison) *Run { return c.BRun })...)
+	rows := append([]*Run{all[0].ARun}, slicesx.Map(all, func(c Comparison) *Run { return c.BRun })...)
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	rates := list.Some(slices.Sorted(maps.Keys(rows[0].Summary.Pass)), func(name string) (string, bool) { return name, strings.HasPrefix(name, "pass@") })
+	rates := slicesx.FilterMap(slices.Sorted(maps.Keys(rows[0].Summary.Pass)), func(name string) (string, bool) { return name, strings.HasPrefix(name, "pass@") })
 	fmt.Fprintln(t, strings.Join(slices.Concat([]string{"run", "rate", "95 %", "coverage"}, rates,
 		[]string{"partial", "hallucinated ids a reply", "tokens a rollout", "time", "cost"}), "\t"))
 	for _, r := range rows {

@@ -7,9 +7,9 @@ import (
 	"strings"
 
 	"github.com/trajectory-arena/arena"
-	"github.com/trajectory-arena/arena/internal/list"
 	"github.com/trajectory-arena/arena/internal/model"
 	"github.com/trajectory-arena/arena/internal/python"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/internal/text"
 	"github.com/trajectory-arena/arena/shop"
 )
@@ -160,7 +160,7 @@ func block(body string, d Dialect) []Call {
 		}
 		values = v.List
 	}
-	return list.Of(values, func(c python.Value) Call { return object(c, d) })
+	return slicesx.Map(values, func(c python.Value) Call { return object(c, d) })
 }
 
 // keys are what the arguments of a call may stand under.

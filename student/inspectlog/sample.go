@@ -8,8 +8,8 @@ import (
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/internal/digest"
 	"github.com/trajectory-arena/arena/internal/evaluation"
-	"github.com/trajectory-arena/arena/internal/list"
 	"github.com/trajectory-arena/arena/internal/model"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/student/rollout"
 )
 
@@ -31,7 +31,7 @@ type usage struct {
 // is what the viewer's list needs.
 func (l *Log) sample(p *arena.Problem, r *rollout.Result) (whole, summary doc) {
 	about := metadata{Category: string(r.Category), Stop: string(r.Stop), Counts: r.Counts}
-	target := append([]string{}, list.Of(p.Rewards, func(reward arena.Reward) string { return reward.ProductID })...)
+	target := append([]string{}, slicesx.Map(p.Rewards, func(reward arena.Reward) string { return reward.ProductID })...)
 	whole = doc{
 		"id": sampleID(r.ProblemID), "epoch": r.Sample + 1, "input": p.Query, "target": target, "turn_count": r.Turns,
 		"model_usage": doc{l.run.Model: l.spend(r.Tokens)}, "uuid": uuid(l.run.ID, r),
@@ -149,7 +149,7 @@ func (l *Log) start() doc {
 			config[name] = *v
 		}
 	}
-	ids := list.Of(l.run.ProblemIDs, sampleID)
+	ids := slicesx.Map(l.run.ProblemIDs, sampleID)
 	return doc{
 		"version": version,
 		"eval": doc{

@@ -6,9 +6,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/trajectory-arena/arena/internal/list"
 	"github.com/trajectory-arena/arena/internal/model"
 	"github.com/trajectory-arena/arena/internal/python"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/shop"
 	"github.com/trajectory-arena/arena/student/dialect"
 )
@@ -136,7 +136,7 @@ func (s step) observation() string {
 	if len(s.answers) == 0 {
 		return ""
 	}
-	answers := list.Of(s.answers, func(a callAnswer) shop.Answer { return a.Answer })
+	answers := slicesx.Map(s.answers, func(a callAnswer) shop.Answer { return a.Answer })
 	return shop.Observation(answers)
 }
 

@@ -7,8 +7,8 @@ import (
 	"slices"
 
 	"github.com/trajectory-arena/arena/internal/evaluation"
-	"github.com/trajectory-arena/arena/internal/list"
 	"github.com/trajectory-arena/arena/internal/model"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/shop"
 	"github.com/trajectory-arena/arena/student/dialect"
 )
@@ -123,7 +123,7 @@ func (p *play) take(h received) Stop {
 	p.result.Turns++
 	p.count(h.reply.Usage)
 	turn := dialect.Read(h.reply, p.env.Dialect)
-	s := step{turn: turn, body: h.body, answers: list.Of(turn.Calls, p.call)}
+	s := step{turn: turn, body: h.body, answers: slicesx.Map(turn.Calls, p.call)}
 	p.record(s)
 	readable := slices.ContainsFunc(s.answers, func(a callAnswer) bool { return !a.malformed })
 	p.last = lastReply(h.reply, turn, readable)
@@ -185,7 +185,7 @@ func (p *play) end() (*Result, error) {
 			r.UnseenIDs++
 		}
 	}
-	r.HallucinatedIDs = list.Count(r.Recommended, func(id *string) bool { return !p.env.Has(*id) })
+	r.HallucinatedIDs = slicesx.CountFunc(r.Recommended, func(id *string) bool { return !p.env.Has(*id) })
 	if r.Outcome != Infra {
 		r.Label = new(p.label())
 	}

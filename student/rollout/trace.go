@@ -11,9 +11,9 @@ import (
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/internal/asjson"
-	"github.com/trajectory-arena/arena/internal/list"
 	"github.com/trajectory-arena/arena/internal/model"
 	"github.com/trajectory-arena/arena/internal/python"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/student/dialect"
 )
 
@@ -199,7 +199,7 @@ func appendLine(b, body []byte) []byte {
 // faults are the calls that callValues leaves out, having no object of
 // arguments.
 func (s step) faults() []python.Value {
-	return list.Some(s.answers, func(a callAnswer) (python.Value, bool) {
+	return slicesx.FilterMap(s.answers, func(a callAnswer) (python.Value, bool) {
 		return python.DictOf(
 			item("name", python.String(a.call.Name)), item("text", python.String(a.call.Arguments.String())), item("error", a.Result),
 		), a.call.Arguments.Kind != python.Dict

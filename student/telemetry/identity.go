@@ -10,8 +10,8 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/trajectory-arena/arena/internal/cursor"
-	"github.com/trajectory-arena/arena/internal/list"
 	"github.com/trajectory-arena/arena/internal/model"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/internal/webclient"
 )
 
@@ -83,7 +83,7 @@ func drawing(settings gjson.Result) string {
 	if inner := settings.Get("params"); inner.IsObject() {
 		settings = inner
 	}
-	return strings.Join(list.Some([]string{"temperature", "top_p", "top_k", "min_p"}, func(name string) (string, bool) {
+	return strings.Join(slicesx.FilterMap([]string{"temperature", "top_p", "top_k", "min_p"}, func(name string) (string, bool) {
 		v := settings.Get(name)
 		return name + " " + v.Raw, v.Type == gjson.Number
 	}), ", ")

@@ -9,7 +9,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/trajectory-arena/arena"
-	"github.com/trajectory-arena/arena/internal/list"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
 // ATIF is one document of the Agent Trajectory Interchange Format, told by its schema in
@@ -69,7 +69,7 @@ func (r *reader) atifStep(m object) {
 	a.Model = cmp.Or(a.Model, r.text(m["model_name"]))
 	text, results := r.content(m["message"]).step.Content, r.observed(m.within("observation")["results"])
 	if source != "agent" {
-		told := append([]string{text}, list.Of(results, func(m message) string { return m.result.Text() })...)
+		told := append([]string{text}, slicesx.Map(results, func(m message) string { return m.result.Text() })...)
 		r.tell(map[string]Role{"user": User, "system": System}[source], strings.TrimPrefix(strings.Join(told, "\n"), "\n"))
 		return
 	}

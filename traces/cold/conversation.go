@@ -11,7 +11,7 @@ import (
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/internal/calls"
 	"github.com/trajectory-arena/arena/internal/cursor"
-	"github.com/trajectory-arena/arena/internal/list"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
 // Role is who speaks in a message.
@@ -204,7 +204,7 @@ func (a *Attempt) waiting() int {
 		return 0
 	}
 	calls := a.Steps[len(a.Steps)-1].Calls
-	return list.Count(calls[:min(len(calls), farBack)], func(c *arena.ToolCall) bool { return c.Result == "" })
+	return slicesx.CountFunc(calls[:min(len(calls), farBack)], func(c *arena.ToolCall) bool { return c.Result == "" })
 }
 
 // wroteText is the last turn of the model if it may have its calls in its text: it

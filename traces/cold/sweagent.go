@@ -7,7 +7,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/trajectory-arena/arena"
-	"github.com/trajectory-arena/arena/internal/list"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
 // sweAgent is a file .traj of SWE-agent: the history that the model saw, beside
@@ -23,7 +23,7 @@ var sweAgent = Format{
 		a.Model = cmp.Or(r.text(replay.within("agent").within("model")["name"]), r.text(info.within("config").within("model")["model_name"]))
 		a.ProblemID = cmp.Or(replay.within("problem_statement").id("id"), top.id("instance_id"))
 		r.each(top.first("history", "messages"), func(v gjson.Result) { r.sweMessage(v) })
-		turns := list.Count(a.messages, func(m *message) bool { return m.role == Agent })
+		turns := slicesx.CountFunc(a.messages, func(m *message) bool { return m.role == Agent })
 		r.fails(Exit(r.text(info["exit_status"])))
 		r.unread(info, "exit_status", "swe_agent_hash", "swe_agent_version", "swe_rex_version", "swe_rex_hash", "mini_version")
 		r.lose(lostSteps, int(top["trajectory"].Get("#").Int()) > turns)

@@ -12,7 +12,7 @@ import (
 	"reflect"
 
 	"github.com/trajectory-arena/arena"
-	"github.com/trajectory-arena/arena/internal/list"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
 // Format is a trace format that can be written.
@@ -114,7 +114,7 @@ func (w *writer) line(v any) error {
 
 func (w *writer) loses(l Loss, really bool) {
 	if really {
-		w.lost = list.Once(w.lost, l)
+		w.lost = slicesx.AppendUnique(w.lost, l)
 	}
 }
 
@@ -133,7 +133,7 @@ const inspectHead = `{"version":2,"status":"success","eval":{"run_id":"arena","c
 // them in the events of its own calls alone.
 func (w *writer) inspect() map[string]any {
 	t, chat := w.t, w.openAI()
-	messages := list.Of(chat.Messages, w.sampleMessage)
+	messages := slicesx.Map(chat.Messages, w.sampleMessage)
 	out := map[string]any{
 		"id": t.ID, "epoch": 1, "input": t.Query, "target": "", "messages": messages, "output": map[string]any{"model": t.Model},
 		"metadata": filled(map[string]any{"eval_run_id": t.RunID, "problem_id": t.ProblemID, "tools": chat.Tools}),

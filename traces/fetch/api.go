@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/trajectory-arena/arena/internal/asjson"
-	"github.com/trajectory-arena/arena/internal/list"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
 type run struct {
@@ -246,6 +246,6 @@ func (c *Client) RaceDocument(ctx context.Context, id string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	doc["runs"] = append([]json.RawMessage{}, list.Of(runs, func(r run) json.RawMessage { return r.original })...)
+	doc["runs"] = append([]json.RawMessage{}, slicesx.Map(runs, func(r run) json.RawMessage { return r.original })...)
 	return asjson.Indented(doc, " "), nil
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/trajectory-arena/arena/internal/asjson"
 	"github.com/trajectory-arena/arena/internal/atomicfile"
 	"github.com/trajectory-arena/arena/internal/canonical"
-	"github.com/trajectory-arena/arena/internal/list"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/traces"
 )
 
@@ -175,6 +175,6 @@ func (d *day) close() (words []string, err error) {
 	for _, e := range d.Entries {
 		d.Counts[e.State]++
 	}
-	words = list.Of(slices.Sorted(maps.Keys(d.Counts)), func(state string) string { return fmt.Sprintf("%s %d", state, d.Counts[state]) })
+	words = slicesx.Map(slices.Sorted(maps.Keys(d.Counts)), func(state string) string { return fmt.Sprintf("%s %d", state, d.Counts[state]) })
 	return words, keep(d.folder, ManifestName, d)
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"github.com/trajectory-arena/arena/internal/list"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/internal/text"
 	"github.com/trajectory-arena/arena/judges/agreement"
 )
@@ -71,7 +71,7 @@ func printPair(w io.Writer, p *agreement.Pair) {
 		printFigure(w, fmt.Sprintf("precision at %v (%d of %d)", x.Threshold, x.Above, x.N), x.Precision)
 		printFigure(w, "recall", x.Recall)
 	}
-	heads := list.Of(p.Levels, func(l float64) string { return fmt.Sprint(l) })
+	heads := slicesx.Map(p.Levels, func(l float64) string { return fmt.Sprint(l) })
 	fmt.Fprintf(w, "\n%s \\ %s\t%s\t\n", text.Line(p.A), text.Line(p.B), strings.Join(heads, "\t"))
 	for i, row := range p.Confusion {
 		fmt.Fprint(w, heads[i])

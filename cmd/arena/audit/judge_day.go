@@ -14,7 +14,7 @@ import (
 	"github.com/trajectory-arena/arena/cmd/arena/instrument"
 	"github.com/trajectory-arena/arena/filters"
 	"github.com/trajectory-arena/arena/internal/inorder"
-	"github.com/trajectory-arena/arena/internal/list"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/judges/judgements"
 	"github.com/trajectory-arena/arena/judges/ledger"
 	"github.com/trajectory-arena/arena/judges/llm"
@@ -166,7 +166,7 @@ func lowest(all []*arena.Trace, n int) []*arena.Trace {
 func (d *judgeDay) writeProbes(w io.Writer, shifts [][]probe.Shift) error {
 	all := make([]probe.Summary, len(probe.All()))
 	for i, p := range probe.All() {
-		all[i] = probe.Summarise(p.Name, list.Of(shifts, func(s []probe.Shift) probe.Shift { return s[i] }))
+		all[i] = probe.Summarise(p.Name, slicesx.Map(shifts, func(s []probe.Shift) probe.Shift { return s[i] }))
 	}
 	if lifted := probe.Lifted(all); lifted != "" {
 		fmt.Fprintf(d.Streams.Err, "warning: %s\n", lifted)

@@ -13,7 +13,7 @@ import (
 
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
 	"github.com/trajectory-arena/arena/corpus"
-	"github.com/trajectory-arena/arena/internal/list"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/pipeline/choose"
 	"github.com/trajectory-arena/arena/pipeline/finish"
 	"github.com/trajectory-arena/arena/pipeline/mix"
@@ -91,7 +91,7 @@ func (f *mixFlags) write(ctx context.Context, s *cli.Streams) error {
 }
 
 func (f *mixFlags) folders() []string {
-	return list.Of(f.Sources, func(s mix.Source) string { return s.Dir })
+	return slicesx.Map(f.Sources, func(s mix.Source) string { return s.Dir })
 }
 
 // weighedCorpora reads arguments such as monday:0.5. Without any weight all of the

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/trajectory-arena/arena/internal/list"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/internal/text"
 )
 
@@ -57,7 +57,7 @@ func Share(c *cobra.Command, to *float64, name, doc string) {
 // Choice adds a flag for one of a few words, as usual the one that *to has; shells
 // complete them.
 func Choice[T ~string](c *cobra.Command, to *T, name string, words []T, doc string) {
-	all := list.Of(words, func(w T) string { return string(w) })
+	all := slicesx.Map(words, func(w T) string { return string(w) })
 	c.Flags().Var(oneOf(to, all), name, doc)
 	if err := c.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(all, cobra.ShellCompDirectiveNoFileComp)); err != nil {
 		panic(err) // two flags of one name are a mistake in the program

@@ -21,8 +21,8 @@ import (
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
 	"github.com/trajectory-arena/arena/cmd/arena/instrument"
 	"github.com/trajectory-arena/arena/corpus/bucket"
-	"github.com/trajectory-arena/arena/internal/list"
 	"github.com/trajectory-arena/arena/internal/model"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/judges"
 	"github.com/trajectory-arena/arena/judges/prices"
 	"github.com/trajectory-arena/arena/shop"
@@ -254,7 +254,7 @@ func readTools(path string) (all []arena.Raw, err error) {
 }
 
 func toolNames(h arena.Harness) []string {
-	return list.Of(h.Tools, func(tool arena.Raw) string { return gjson.Get(string(tool), "function.name").String() })
+	return slicesx.Map(h.Tools, func(tool arena.Raw) string { return gjson.Get(string(tool), "function.name").String() })
 }
 
 func (f *Flags) spec(h arena.Harness, p student.Problems, catalog *shop.Catalog) (student.Spec, error) {

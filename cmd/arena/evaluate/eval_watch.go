@@ -16,8 +16,8 @@ import (
 
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
 	"github.com/trajectory-arena/arena/internal/evaluation"
-	"github.com/trajectory-arena/arena/internal/list"
 	"github.com/trajectory-arena/arena/internal/model"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/internal/webclient"
 	"github.com/trajectory-arena/arena/student"
 	"github.com/trajectory-arena/arena/student/rollout"
@@ -96,7 +96,7 @@ func (w *evalWatch) visibleGPUs() string {
 	if said := visibleDevices.FindStringSubmatch(w.flags.serve); said != nil {
 		return said[1]
 	}
-	taken := list.Some(w.servers, func(s telemetry.Identity) (string, bool) { return s.GPUs, s.GPUs != "" })
+	taken := slicesx.FilterMap(w.servers, func(s telemetry.Identity) (string, bool) { return s.GPUs, s.GPUs != "" })
 	if w.flags.serve == "" && taken != nil {
 		return strings.Join(taken, ",")
 	}

@@ -18,7 +18,7 @@ import (
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
 	"github.com/trajectory-arena/arena/corpus/export"
 	"github.com/trajectory-arena/arena/internal/atomicfile"
-	"github.com/trajectory-arena/arena/internal/list"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/traces"
 	"github.com/trajectory-arena/arena/traces/convert"
 )
@@ -54,7 +54,7 @@ func NewConvert(s *cli.Streams) *cobra.Command {
 }
 
 func formatNames() string {
-	return strings.Join(list.Of(convert.Formats, func(f convert.Format) string { return string(f) }), ", ")
+	return strings.Join(slicesx.Map(convert.Formats, func(f convert.Format) string { return string(f) }), ", ")
 }
 
 func (c *conversion) run(ctx context.Context, s *cli.Streams, in []string) (err error) {

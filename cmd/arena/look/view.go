@@ -19,7 +19,7 @@ import (
 	"github.com/trajectory-arena/arena/cmd/arena/build"
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
 	"github.com/trajectory-arena/arena/corpus"
-	"github.com/trajectory-arena/arena/internal/list"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/report/attempt"
 	"github.com/trajectory-arena/arena/report/site"
 	"github.com/trajectory-arena/arena/student"
@@ -74,7 +74,7 @@ func (f *viewFlags) run(ctx context.Context, args []string) error {
 	}
 	pages := &site.Site{Runs: runs}
 	if len(runs) > 1 {
-		dirs := list.Of(runs, func(r *site.Run) string { return r.Dir })
+		dirs := slicesx.Map(runs, func(r *site.Run) string { return r.Dir })
 		all, err := comparison.Compare(dirs, comparison.Options{Anyway: true})
 		if err != nil {
 			return cli.Failed(err, "a run is a folder that `arena eval` finished")

@@ -1,0 +1,47 @@
+// Package slicesx holds what the standard library's package slices lacks.
+package slicesx
+
+import "slices"
+
+// Map returns the result of f for each item, in order. It returns nil for no items.
+func Map[T, U any](items []T, f func(T) U) []U {
+	if len(items) == 0 {
+		return nil
+	}
+	out := make([]U, 0, len(items))
+	for _, item := range items {
+		out = append(out, f(item))
+	}
+	return out
+}
+
+// FilterMap returns the results of f for the items for which f reports true, in
+// order. It returns nil if there are none.
+func FilterMap[T, U any](items []T, f func(T) (U, bool)) []U {
+	var out []U
+	for _, item := range items {
+		if result, ok := f(item); ok {
+			out = append(out, result)
+		}
+	}
+	return out
+}
+
+// AppendUnique appends item unless items already contains it.
+func AppendUnique[T comparable](items []T, item T) []T {
+	if slices.Contains(items, item) {
+		return items
+	}
+	return append(items, item)
+}
+
+// CountFunc returns the number of items for which match reports true.
+func CountFunc[T any](items []T, match func(*T) bool) int {
+	n := 0
+	for i := range items {
+		if match(&items[i]) {
+			n++
+		}
+	}
+	return n
+}
