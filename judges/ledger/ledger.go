@@ -33,8 +33,6 @@ type Ledger struct {
 	mu sync.Mutex
 	// read says how far each file of another process was read.
 	read  map[string]int64
-	old   []*segment
-	temp  string
 	byAsk map[[32]byte]place
 	byKey map[[32]byte]place
 	usage map[asked]Usage
@@ -44,14 +42,11 @@ type Ledger struct {
 	unread map[[32]byte]int
 }
 
-// place is where an exchange lies: in a line of a file, or in a row of an old
-// segment.
+// place is the line of a file that holds an exchange.
 type place struct {
 	file   string
 	offset int64
 	size   int
-	old    *segment
-	row    int64
 	held   bool
 }
 
@@ -69,14 +64,13 @@ func Open(dir string) (*Ledger, error) {
 		l.bill = l.bill.plus(e)
 		l.paid[e.Payer] = l.paid[e.Payer].plus(e)
 	}
-	old := func(path string, _ fs.DirEntry) error { return l.openSegment(path, count) }
-	if err := errors.Join(l.eachFile(segmentSuffix, old), l.catchUp(count)); err != nil {
+	if err := l.catchUp(count); err != nil {
 		return nil, errors.Join(err, l.Close())
 	}
 	return l, nil
 }
 
-func (l *Ledger) eachFile(suffix string, visit func(path string, entry fs.DirEntry) error) error {
+func (l *Ledger) eachFile(visit func(path string, entry fs.DirEntry) error) error {
 	entries, err := os.ReadDir(l.dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("list ledger: %w", err)
@@ -96,7 +90,7 @@ func (l *Ledger) eachFile(suffix string, visit func(path string, entry fs.DirEnt
 // catchUp reads what other processes have recorded since it was last called. The
 // caller has mu, or the ledger alone.
 func (l *Ledger) catchUp(visit func(Exchange)) error {
-	return l.eachFile(suffix, func(path string, entry fs.DirEntry) error {
+	return l.eachFile(func(path string, entry fs.DirEntry) error {
 		const newline = 1
 		info, err := entry.Info()
 		if l.own != nil && path == l.own.Path() || err != nil || info.Size() <= l.read[path]+newline {
@@ -172,11 +166,7 @@ func (l *Ledger) find(index map[[32]byte]place, id string) (e Exchange, err erro
 	if !ok || !held {
 		return Exchange{}, ErrNotHeld
 	}
-	if at.old != nil {
-		e, err = at.old.get(at.row)
-	} else {
-		e, err = readLine(at.file, at.offset, at.size)
-	}
+	e, err = readLine(at.file, at.offset, at.size)
 	if err != nil {
 		return Exchange{}, fmt.Errorf("read ledger: %w", err)
 	}
@@ -219,18 +209,16 @@ func (l *Ledger) writable() (*journal.Lines, error) {
 	return l.own, err
 }
 
-// Close ends this process's file and gives up all others.
+// Close closes this process's file.
 func (l *Ledger) Close() error {
 	l.creating.Lock()
 	defer l.creating.Unlock()
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	var errs []error
-	if l.own != nil {
-		errs = append(errs, l.own.Close())
+	if l.own == nil {
+		return nil
 	}
+	err := l.own.Close()
 	l.own = nil
-	return errors.Join(append(errs, l.closeSegments())...)
+	return err
 }
 
 func hash(id string) (k [32]byte, ok bool) {

@@ -18,7 +18,7 @@ import (
 
 const (
 	suffix = ".jsonl"
-	// version is that of a line. Those before were SQLite's.
+	// version is that of a line.
 	version = 3
 	// maxLine bounds a line, in bytes: a reply is bounded by its client.
 	maxLine = 256 << 20

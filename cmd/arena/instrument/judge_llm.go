@@ -158,7 +158,7 @@ func (f *LLMFlags) Open(words io.Writer) (*Models, error) {
 	}
 	l, err := ledger.Open(f.Ledger)
 	if err != nil {
-		return nil, cli.Failed(err, "a ledger is a folder of the *.jsonl files that arena wrote, or of older *.sqlite ones; move other files away")
+		return nil, cli.Failed(err, "a ledger is a folder of the *.jsonl files that arena wrote; move other files away")
 	}
 	j, err := llm.New(cfg, l, llm.Options{Prices: table, Now: time.Now, Payer: f.Payer})
 	if err != nil {
