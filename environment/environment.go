@@ -29,7 +29,7 @@ type Environment struct {
 	// the model itself.
 	Player *rollout.Environment
 	// Payer pays what was played.
-	*Payer
+	*Rewarder
 	// Refused says of the problems that may not be trained on why, by their id.
 	Refused map[string]string
 	// Record keeps finished episodes; nil for nowhere.
@@ -66,8 +66,8 @@ var (
 	ErrTooMany = errors.New("too many episodes are under way")
 )
 
-// Begin begins an episode at a problem.
-func (e *Environment) Begin(problem string) (*Episode, error) {
+// Start begins an episode at a problem.
+func (e *Environment) Start(problem string) (*Episode, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.byID == nil {
@@ -108,10 +108,10 @@ func (e *Environment) Find(id string) (*Episode, *Fault) {
 // injectionSeed draws what is planted in the guard to see that it finds it.
 const injectionSeed = 1
 
-// Refuse finds the problems that may not be trained on, and why: those of the bank's
+// RefusedProblems finds the problems that may not be trained on, and why: those of the bank's
 // protected clusters, and those in which the guard finds a protected problem. It fails
 // where nothing is protected.
-func Refuse(known *finish.Known, p student.Problems) (map[string]string, error) {
+func RefusedProblems(known *finish.Known, p student.Problems) (map[string]string, error) {
 	if known.Bank == nil {
 		return nil, guard.ErrEmptyBank
 	}

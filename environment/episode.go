@@ -113,7 +113,7 @@ func (ep *Episode) Call(ctx context.Context, name, arguments string) (text strin
 // Finish pays the episode, once. said is what the model said, nil where only its calls are
 // known. What it says of calls counts only where these were run: else the calls are
 // paid as they were made, without a thought.
-func (ep *Episode) Finish(ctx context.Context, said []Said) (Verdict, error) {
+func (ep *Episode) Finish(ctx context.Context, said []Reply) (Verdict, error) {
 	ep.mu.Lock()
 	defer ep.mu.Unlock()
 	ep.used = ep.environment.Now()
@@ -131,7 +131,7 @@ func (ep *Episode) Finish(ctx context.Context, said []Said) (Verdict, error) {
 	return v, nil
 }
 
-func (ep *Episode) pay(ctx context.Context, said []Said) (Verdict, error) {
+func (ep *Episode) pay(ctx context.Context, said []Reply) (Verdict, error) {
 	told := true
 	past, ok := match(said, ep.made)
 	if !ok {
@@ -167,7 +167,7 @@ const FlagOtherCalls = "other_calls_than_made"
 // match finds in said the calls that were made, and gives the turns to play again.
 // Calls of one reply may have been run in any order. It fails where a readable call
 // was never made, or one that was made is not said.
-func match(said []Said, all []made) (past []rollout.Turn, ok bool) {
+func match(said []Reply, all []made) (past []rollout.Turn, ok bool) {
 	left := slices.Clone(all)
 	for i, s := range said {
 		t := rollout.Turn{Reply: s.body(i)}
@@ -190,7 +190,7 @@ func match(said []Said, all []made) (past []rollout.Turn, ok bool) {
 // bare are the calls alone, one a turn.
 func bare(all []made) (past []rollout.Turn) {
 	for i, m := range all {
-		past = append(past, rollout.Turn{Reply: Said{Calls: []model.Call{m.call}}.body(i), Answers: m.kept})
+		past = append(past, rollout.Turn{Reply: Reply{Calls: []model.Call{m.call}}.body(i), Answers: m.kept})
 	}
 	return past
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/trajectory-arena/arena/judges/outcome"
 )
 
-// Payer pays finished attempts: by the rules, the judge and a preset.
-type Payer struct {
+// Rewarder pays finished attempts: by the rules, the judge and a preset.
+type Rewarder struct {
 	Suite  *arena.Suite
 	Scorer *outcome.Scorer
 	// Judge grades the reasoning; nil for none.
@@ -61,9 +61,9 @@ func (cs Components) MarshalJSON() ([]byte, error) {
 	return append(b, '}'), nil
 }
 
-// Trajectory pays a trajectory that was played elsewhere. Its calls are read by the
+// RewardTrace pays a trajectory that was played elsewhere. Its calls are read by the
 // grammar of the house, outside of thoughts.
-func (p *Payer) Trajectory(ctx context.Context, t *arena.Trace) (Line, error) {
+func (p *Rewarder) RewardTrace(ctx context.Context, t *arena.Trace) (Line, error) {
 	out := Line{RunID: t.RunID, ProblemID: t.ProblemID, Score: json.RawMessage("null"), Flags: []string{}}
 	problem, known := p.Suite.Find(t)
 	if !known {
@@ -91,7 +91,7 @@ func unreadable(d *arena.Dialogue) (n int) {
 	return n
 }
 
-func (p *Payer) pay(ctx context.Context, a *reward.Attempt) (Verdict, error) {
+func (p *Rewarder) pay(ctx context.Context, a *reward.Attempt) (Verdict, error) {
 	o, err := p.Scorer.Score(ctx, a.Trace, a.Problem)
 	if err != nil {
 		return Verdict{}, err
@@ -105,6 +105,6 @@ func (p *Payer) pay(ctx context.Context, a *reward.Attempt) (Verdict, error) {
 		}
 		a.Quality = j.Score
 	}
-	v.Quality, v.Reward = a.Quality, p.Weights.Of(a)
+	v.Quality, v.Reward = a.Quality, p.Weights.Reward(a)
 	return v, nil
 }

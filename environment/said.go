@@ -11,13 +11,13 @@ import (
 	"github.com/trajectory-arena/arena/internal/model"
 )
 
-// Said is one reply of the model as a trainer tells of it.
-type Said struct {
+// Reply is one reply of the model as a trainer tells of it.
+type Reply struct {
 	Text, Think string
 	Calls       []model.Call
 }
 
-func (s Said) body(n int) []byte {
+func (s Reply) body(n int) []byte {
 	finish := "stop"
 	if len(s.Calls) > 0 {
 		finish = "tool_calls"
@@ -43,7 +43,7 @@ const maxItems = 4096
 
 // ReadOutput reads the output of a Responses object: reasoning, messages and calls
 // that stand between two results are one reply.
-func ReadOutput(output gjson.Result) (all []Said, err error) {
+func ReadOutput(output gjson.Result) (all []Reply, err error) {
 	if !output.IsArray() {
 		return nil, errors.New("read the response: output is no list")
 	}
@@ -59,7 +59,7 @@ func ReadOutput(output gjson.Result) (all []Said, err error) {
 			continue
 		}
 		if fresh {
-			all, fresh = append(all, Said{}), false
+			all, fresh = append(all, Reply{}), false
 		}
 		s := &all[len(all)-1]
 		switch kind {

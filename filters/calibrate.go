@@ -32,8 +32,8 @@ func (l *Labelled) probability() float64 {
 // Confusion counts the answers about the attempts of a family. An unknown is wrong on both
 // sides of a share.
 type Confusion struct {
-	Family string
-	All    int
+	Family   string
+	Attempts int
 	// Agentic and Scripted count the answers about the attempts that truly are so.
 	Agentic, Scripted map[arena.Axis]int
 }
@@ -43,7 +43,7 @@ func newConfusion(family string) *Confusion {
 }
 
 func (c *Confusion) add(l *Labelled) {
-	c.All++
+	c.Attempts++
 	if l.Agentic {
 		c.Agentic[l.Axis]++
 	} else {
@@ -51,8 +51,10 @@ func (c *Confusion) add(l *Labelled) {
 	}
 }
 
-// Right counts the correct answers.
-func (c *Confusion) Right() int { return c.Agentic[arena.AxisAgentic] + c.Scripted[arena.AxisScripted] }
+// Correct counts the correct answers.
+func (c *Confusion) Correct() int {
+	return c.Agentic[arena.AxisAgentic] + c.Scripted[arena.AxisScripted]
+}
 
 // Bin is one row of a reliability table: attempts whose probability of being
 // agentic lies in a band, with the mean claimed and the share that is true.

@@ -75,7 +75,7 @@ func writeDiagram(b *strings.Builder, author string, judged []judgement, slope f
 		if low == 0.5 {
 			band = "unknown"
 		}
-		from, to := habits.Tally{Part: agentic, Whole: n}.Interval()
+		from, to := habits.Ratio{Part: agentic, Whole: n}.Interval()
 		fmt.Fprintf(b, "%-14s %-12s %6d %8.3f %6.3f %7.3f-%7.3f\n", author, band, n, sum/float64(n), float64(agentic)/float64(n), from, to)
 	}
 }

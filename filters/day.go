@@ -25,8 +25,8 @@ type Checked struct {
 
 // Day is what all attempts of a day show about their agents.
 type Day struct {
-	// Stays is, by attempt, the position among all of the day of the copy that counts.
-	Stays map[string]int
+	// CountedCopy is, by attempt, the position among all of the day of the copy that counts.
+	CountedCopy map[string]int
 	// Agents are the habits of each agent.
 	Agents map[string]*habits.Agent
 }
@@ -35,23 +35,23 @@ type Day struct {
 // attempt, the one with the smallest hash of its record counts and no other, so
 // that the order in which files are read changes nothing.
 func (f *Filter) Day(all []*Checked) *Day {
-	d := &Day{Stays: map[string]int{}, Agents: map[string]*habits.Agent{}}
+	d := &Day{CountedCopy: map[string]int{}, Agents: map[string]*habits.Agent{}}
 	for i, c := range all {
-		if w, known := d.Stays[c.ID]; !known || cmp.Or(cmp.Compare(c.Record, all[w].Record), cmp.Compare(c.Agent, all[w].Agent)) < 0 {
-			d.Stays[c.ID] = i
+		if w, known := d.CountedCopy[c.ID]; !known || cmp.Or(cmp.Compare(c.Record, all[w].Record), cmp.Compare(c.Agent, all[w].Agent)) < 0 {
+			d.CountedCopy[c.ID] = i
 		}
 	}
-	samples, found := map[string][]*habits.Sample{}, habits.NewFound()
+	samples, found := map[string][]*habits.Sample{}, habits.NewIndex()
 	for i, c := range all {
 		own := samples[c.Agent] // of an agent with copies alone none
-		if d.Stays[c.ID] == i {
+		if d.CountedCopy[c.ID] == i {
 			found.Add(&c.Sample, c.Agent)
 			own = append(own, &c.Sample)
 		}
 		samples[c.Agent] = own
 	}
 	for agent, s := range samples {
-		d.Agents[agent] = habits.Of(agent, s, found, f.cfg.MinAttempts)
+		d.Agents[agent] = habits.NewAgent(agent, s, found, f.cfg.MinAttempts)
 	}
 	return d
 }
@@ -107,7 +107,7 @@ func revisedOdds(o habits.Odds, a *habits.Agent) (score float64, decides bool) {
 func adapts(a *habits.Agent) (worst *habits.Habit) {
 	most := 0.0
 	for i := range habits.All {
-		if e := a.Fixed[i]; e.Turns() && e.Low > most {
+		if e := a.Fixed[i]; e.Decides() && e.Low > most {
 			worst, most = &habits.All[i], e.Low
 		}
 	}
@@ -119,7 +119,7 @@ func adapts(a *habits.Agent) (worst *habits.Habit) {
 func dayVerdicts(o habits.Odds, a *habits.Agent, before, after arena.Axis) []arena.Verdict {
 	all, turned := make([]arena.Verdict, 0, len(habits.All)+len(habits.Proofs)), after != before
 	for i, h := range evidence.Each(habits.All) {
-		all = append(all, verdict(h.Check, h.Reason, a.Fixed[i].Low, habits.Limit, turned && a.Fixed[i].Turns() && after == arena.AxisUnknown))
+		all = append(all, verdict(h.Check, h.Reason, a.Fixed[i].Low, habits.Limit, turned && a.Fixed[i].Decides() && after == arena.AxisUnknown))
 	}
 	for i, p := range evidence.Each(habits.Proofs) {
 		all = append(all, verdict(p.Check, p.Reason, evidence.Flag(o.Holds(i)), 0, turned && o.Holds(i)))

@@ -115,7 +115,7 @@ func writeRows(b *strings.Builder, half string, judged []judgement) {
 			both += right(j.after.Axis, j.agentic)
 			brier += math.Pow(agenticClaim(j)-truth(j), 2) / float64(len(rows))
 		}
-		lo, hi := habits.Tally{Part: both, Whole: len(rows)}.Interval()
+		lo, hi := habits.Ratio{Part: both, Whole: len(rows)}.Interval()
 		truth := "scripted"
 		if rows[0].agentic {
 			truth = "agentic"

@@ -107,9 +107,9 @@ func verdict(check, reason string, value, limit float64, drops bool) arena.Verdi
 	return v
 }
 
-// Unwanted says of a rejected attempt that nothing but mistakes of the model
+// IsUnwanted says of a rejected attempt that nothing but mistakes of the model
 // speaks against it, and that the configuration has use for such attempts.
-func (f *Filter) Unwanted(s *arena.Structure) bool {
+func (f *Filter) IsUnwanted(s *arena.Structure) bool {
 	return f.cfg.Mistakes && len(s.Reasons) > 0 && !slices.ContainsFunc(s.Reasons, func(r string) bool { return !checks.Mistake(r) })
 }
 
@@ -186,7 +186,7 @@ func (c *Config) harness() evidence.Tools {
 	for name, t := range c.Tools {
 		more[name] = evidence.Role{Tool: evidence.Roles[t.As], Words: t.Words, IDs: t.IDs}
 	}
-	return evidence.With(c.Harness, more)
+	return evidence.HarnessTools(c.Harness, more)
 }
 
 // Defaults are the limits of the published recipe, where it names one; the

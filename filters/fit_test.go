@@ -101,7 +101,7 @@ func measures(j *judgement, odds []float64) []float64 {
 		x = append(x, math.Max(odds, -3))
 	}
 	for _, c := range habits.Counts() {
-		n := c.In(j.stats)
+		n := c.Total(j.stats)
 		x = append(x, (float64(n.Part)+1)/(float64(n.Whole)+2))
 	}
 	return append(x, float64(right1(j.before.Axis == arena.AxisUnknown, true)))

@@ -91,7 +91,7 @@ func TestDeclaredTools(t *testing.T) {
 		schema("ping", ""),
 		schema("find_product", `"product_id": {"type": "string"}`),
 	}, ", ") + `, {"name": "flat", "parameters": {"properties": {"q": {"type": "string"}}}}, {"function": {}}, 7]`)
-	got := evidence.AddDeclared(evidence.With(evidence.Declared, nil), declared)
+	got := evidence.AddDeclared(evidence.HarnessTools(evidence.Declared, nil), declared)
 	for name, want := range map[string]evidence.Role{
 		"look_up":      {Tool: evidence.ToolFind, Words: []string{"text"}},
 		"details":      {Tool: evidence.ToolView, IDs: []string{"item_id"}, Words: []string{"language"}},
@@ -116,9 +116,9 @@ func TestDeclaredTools(t *testing.T) {
 func TestAnEpisodesToolsAreDeclared(t *testing.T) {
 	t.Parallel()
 	all := readTraces(t, filepath.Join(shared(t, "data/real"), "oro-episode"))
-	ready := evidence.With("envpack", nil)
+	ready := evidence.HarnessTools("envpack", nil)
 	for _, tr := range all {
-		got := evidence.AddDeclared(evidence.With(evidence.Declared, nil), tr.Tools)
+		got := evidence.AddDeclared(evidence.HarnessTools(evidence.Declared, nil), tr.Tools)
 		for _, name := range []string{"search", "view"} {
 			if got[name].Tool != ready[name].Tool {
 				t.Errorf("%s: %+v, want %+v", name, got[name], ready[name])

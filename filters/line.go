@@ -106,9 +106,9 @@ type Row struct {
 	// Link says how the dispatch hangs on the inference before it, or what is
 	// wrong with a call that has none.
 	Link string
-	// Of is the dialogue's call itself, Sent its dispatch; nil where there is none.
-	Of   *arena.Call
-	Sent *arena.ProxyCall
+	// Call is the dialogue's call itself, Sent its dispatch; nil where there is none.
+	Call     *arena.Call
+	Dispatch *arena.ProxyCall
 }
 
 // Term is what one rule adds to the log-odds.
@@ -152,18 +152,18 @@ func rows(a *evidence.Attempt) []Row {
 	}
 	for i := range a.Log.Dispatches {
 		if d := &a.Log.Dispatches[i]; d.Claimed < 0 {
-			rows = append(rows, Row{NamedBy: d.Reply + 1, Link: d.Link.String() + ", not in the dialogue", Sent: d.Call})
+			rows = append(rows, Row{NamedBy: d.Reply + 1, Link: d.Link.String() + ", not in the dialogue", Dispatch: d.Call})
 		}
 	}
 	return rows
 }
 
 func row(a *evidence.Attempt, c *evidence.Claim) Row {
-	r := Row{Of: c.Call}
+	r := Row{Call: c.Call}
 	switch {
 	case c.Dispatch >= 0:
 		d := &a.Log.Dispatches[c.Dispatch]
-		r.NamedBy, r.Link, r.Sent = d.Reply+1, d.Link.String(), d.Call
+		r.NamedBy, r.Link, r.Dispatch = d.Reply+1, d.Link.String(), d.Call
 		if c.Edited {
 			r.Link += ", result edited"
 		}

@@ -11,10 +11,10 @@ import (
 	"github.com/trajectory-arena/arena/filters/evidence"
 )
 
-// Numbers are an attempt's own verdicts and features without their names, which are the
+// EncodeValues are an attempt's own verdicts and features without their names, which are the
 // same for all: value, limit and rejection of each verdict, then each feature. Named
 // gives them back.
-func Numbers(s *arena.Structure) []byte {
+func EncodeValues(s *arena.Structure) []byte {
 	all := make([]float64, 0, 3*len(s.Verdicts)+len(s.Features))
 	for i := range s.Verdicts {
 		v := &s.Verdicts[i]
@@ -27,8 +27,8 @@ func Numbers(s *arena.Structure) []byte {
 	return b
 }
 
-// Named gives s the verdicts and features that have these Numbers; none for none.
-func Named(s *arena.Structure, numbers []byte) error {
+// DecodeValues gives s the verdicts and features that have these Numbers; none for none.
+func DecodeValues(s *arena.Structure, numbers []byte) error {
 	all := make([]float64, len(numbers)/8)
 	if len(all) == 0 {
 		return nil
@@ -47,8 +47,8 @@ func Named(s *arena.Structure, numbers []byte) error {
 	return nil
 }
 
-// NumberNames says which numbers they are, in their order.
-func NumberNames() string {
+// ValueNames says which numbers they are, in their order.
+func ValueNames() string {
 	var b strings.Builder
 	for i := range own {
 		b.WriteString(own[i].Name + " " + own[i].Reason + "\n")

@@ -52,8 +52,8 @@ type Standing struct {
 // Leaderboard is the simulation of the subnet's reweighting.
 type Leaderboard struct {
 	Standings []Standing
-	// Shares are the part of all reward that goes to agentic attempts, by measure.
-	Shares [4]float64
+	// AgenticShare are the part of all reward that goes to agentic attempts, by measure.
+	AgenticShare [4]float64
 }
 
 // reward of one attempt by each measure.
@@ -91,7 +91,7 @@ func Reweight(all []Scored) Leaderboard {
 	}
 	problems := slices.Sorted(maps.Keys(whole))
 	for k := range Measures {
-		b.Shares[k] = agentic.share(whole, problems, k)
+		b.AgenticShare[k] = agentic.share(whole, problems, k)
 	}
 	for _, name := range slices.Sorted(maps.Keys(agents)) {
 		s := agents[name]

@@ -70,7 +70,7 @@ func verified(a *evidence.Attempt) float64 {
 func regular(all []evidence.Claim) float64 {
 	n, total := 0, 0
 	for i := range all {
-		if all[i].Act.Tool.Catalogue() {
+		if all[i].Act.Tool.IsCatalogue() {
 			total++
 			n += int(evidence.Flag(before(all, i, (*evidence.Act).SameRequest)))
 		}

@@ -17,7 +17,7 @@ func TestCalibrate(t *testing.T) {
 		{Family: "y", Agentic: false, Axis: arena.AxisScripted, Confidence: 0.8},
 		{Family: "y", Agentic: false, Axis: arena.AxisUnknown, Confidence: 0.5},
 	})
-	if c.Total.Agentic[arena.AxisAgentic] != 1 || c.Total.Agentic[arena.AxisScripted] != 1 || c.Total.Scripted[arena.AxisScripted] != 1 || c.Total.Agentic[arena.AxisUnknown]+c.Total.Scripted[arena.AxisUnknown] != 1 || c.Total.Right() != 2 {
+	if c.Total.Agentic[arena.AxisAgentic] != 1 || c.Total.Agentic[arena.AxisScripted] != 1 || c.Total.Scripted[arena.AxisScripted] != 1 || c.Total.Agentic[arena.AxisUnknown]+c.Total.Scripted[arena.AxisUnknown] != 1 || c.Total.Correct() != 2 {
 		t.Errorf("total %+v", c.Total)
 	}
 	// (0.1² + 0.6² + 0.2² + 0.5²) / 4
@@ -47,8 +47,8 @@ func TestReweight(t *testing.T) {
 	if math.Abs(first.Scores[1]-0.3) > 1e-12 || second.Scores[1] != 0.75 || first.Ranks[1] != 2 || second.Ranks[1] != 1 {
 		t.Errorf("under v1: %+v, %+v", first, second)
 	}
-	if math.Abs(b.Shares[0]-3.0/7) > 1e-12 || math.Abs(b.Shares[1]-3/4.2) > 1e-12 || math.Abs(b.Shares[2]-3.0/7) > 1e-12 {
-		t.Errorf("shares %v", b.Shares)
+	if math.Abs(b.AgenticShare[0]-3.0/7) > 1e-12 || math.Abs(b.AgenticShare[1]-3/4.2) > 1e-12 || math.Abs(b.AgenticShare[2]-3.0/7) > 1e-12 {
+		t.Errorf("shares %v", b.AgenticShare)
 	}
 	if g := second.Gain[1]; second.Low[1] > g || second.High[1] < g || g <= 0 || math.Abs(second.Gain[2]) > 1e-12 {
 		t.Errorf("gain %v in %v to %v", second.Gain, second.Low, second.High)

@@ -44,7 +44,7 @@ func (g *grouper) fate(at ref, x *block.Entry) choose.Fate {
 	if x.Fault != nil {
 		return choose.Fate{Stage: stageRead, Reason: x.Fault.Reason, Failed: true}
 	}
-	switch stays := g.habits.Stays[x.TraceID]; {
+	switch stays := g.habits.CountedCopy[x.TraceID]; {
 	case g.all[stays].ref == at:
 	case g.all[stays].record == x.RecordSHA256:
 		return choose.Fate{Stage: stageRead, Reason: reasonDuplicate}

@@ -87,7 +87,7 @@ func (g *grouper) weigh() {
 	}
 	var passages []frames.Passage
 	for _, b := range g.all {
-		if !b.standing.Value().hasDialogue || g.all[g.habits.Stays[b.id]] != b {
+		if !b.standing.Value().hasDialogue || g.all[g.habits.CountedCopy[b.id]] != b {
 			continue
 		}
 		if g.weights.runs != nil {

@@ -82,7 +82,7 @@ func (m *mapper) attempt(ctx context.Context, t *arena.Trace) (*block.Entry, *bl
 // usable reports whether an attempt may become a row: nothing speaks against it, or it
 // failed by mistakes that the filter has use for.
 func usable(f *filters.Filter, s *arena.Structure, success bool) bool {
-	return s.Keep || !success && f.Unwanted(s)
+	return s.Keep || !success && f.IsUnwanted(s)
 }
 
 func newEntry(rec *arena.Record, problem int) *block.Entry {

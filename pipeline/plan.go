@@ -8,7 +8,6 @@ import (
 
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/rows"
-	"github.com/trajectory-arena/arena/filters/evidence"
 	"github.com/trajectory-arena/arena/filters/habits"
 	"github.com/trajectory-arena/arena/judges/multiplier"
 	"github.com/trajectory-arena/arena/pipeline/block"
@@ -152,7 +151,10 @@ func (p *plan) add(in *grouped, read []traces.Summary) {
 		p.Count(s.judged, s.stepped)
 		if b.problem >= 0 && s.scored {
 			t := &p.Tallies[b.problem]
-			t.Attempts, t.Successes = t.Attempts+1, t.Successes+int64(evidence.Flag(s.success))
+			t.Attempts++
+			if s.success {
+				t.Successes++
+			}
 		}
 	}
 	records := make([]int64, len(read))

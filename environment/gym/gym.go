@@ -19,20 +19,20 @@ import (
 	"github.com/trajectory-arena/arena/traces"
 )
 
-// Style is how a failure of the environment is told.
-type Style string
+// FailureStyle is how a failure of the environment is told.
+type FailureStyle string
 
 // A masked answer of status 200, as NeMo-RL reads it; status 503, by which verifiers
 // and prime-rl leave a sample out.
 const (
-	Masked Style = "masked"
-	Status Style = "status"
+	Masked FailureStyle = "masked"
+	Status FailureStyle = "status"
 )
 
 // Options are a server's own.
 type Options struct {
 	// Failures is the style for clients that name none in the header of StyleHeader.
-	Failures Style
+	Failures FailureStyle
 	// Token is what every request must carry as its bearer; empty for none.
 	Token string
 }
@@ -86,7 +86,7 @@ func (s *server) admitted(h http.Handler) http.Handler {
 }
 
 func (s *server) seed(w http.ResponseWriter, _ *http.Request, body []byte) {
-	ep, err := s.environment.Begin(gjson.GetBytes(body, "problem_id").String())
+	ep, err := s.environment.Start(gjson.GetBytes(body, "problem_id").String())
 	switch {
 	case errors.Is(err, environment.ErrUnknown):
 		refuse(w, http.StatusNotFound, err)
@@ -150,7 +150,7 @@ func (s *server) verify(w http.ResponseWriter, r *http.Request, body []byte) {
 		s.failed(w, r, row, unknown)
 		return
 	}
-	var said []environment.Said // nil where the row says nothing
+	var said []environment.Reply // nil where the row says nothing
 	if output := gjson.GetBytes(row["response"], "output"); output.Exists() {
 		var err error
 		if said, err = environment.ReadOutput(output); err != nil {
@@ -190,7 +190,7 @@ func answered(row map[string]json.RawMessage) map[string]any {
 // failed says that the environment failed, in the client's style. A tool's caller is
 // always told by status: what it got as a text, the model would read.
 func (s *server) failed(w http.ResponseWriter, r *http.Request, row map[string]json.RawMessage, f *environment.Fault) {
-	style := Style(r.Header.Get(StyleHeader))
+	style := FailureStyle(r.Header.Get(StyleHeader))
 	if style != Masked && style != Status {
 		style = s.options.Failures
 	}
@@ -235,7 +235,7 @@ func (s *server) reward(w http.ResponseWriter, r *http.Request, body []byte) {
 		refuse(w, http.StatusBadRequest, err)
 		return
 	}
-	line, err := s.environment.Trajectory(r.Context(), t)
+	line, err := s.environment.RewardTrace(r.Context(), t)
 	if err != nil {
 		line.Failure = environment.FaultJudge + ": " + err.Error()
 	}

@@ -70,7 +70,7 @@ func open(t testing.TB, preset string) *environment.Environment {
 	}
 	return &environment.Environment{
 		Problems: problems, Harness: h, Limits: environment.DefaultLimits(), Now: time.Now, NewID: rand.Text,
-		Payer: &environment.Payer{Suite: arena.NewSuite(problems.All), Scorer: outcome.New(catalog, nil), Weights: weights},
+		Rewarder: &environment.Rewarder{Suite: arena.NewSuite(problems.All), Scorer: outcome.New(catalog, nil), Weights: weights},
 		Player: &rollout.Environment{
 			Template: template, Dialect: dialect.Native, NoCall: rollout.Continue, Form: rollout.Chat, MaxSteps: 25, ToolNames: names,
 			Rules: shop.SubnetRules, Server: shop.Local{Catalog: catalog, Rules: shop.SubnetRules}, Request: arena.Raw(`{"model":"env"}`), Has: catalog.Has,
@@ -359,7 +359,7 @@ func TestFailuresOfOursAreMasked(t *testing.T) {
 			seeded(c, e)
 		},
 	} {
-		for _, style := range []gym.Style{gym.Masked, gym.Status} {
+		for _, style := range []gym.FailureStyle{gym.Masked, gym.Status} {
 			e := open(t, "strict")
 			s := httptest.NewServer(gym.Handler(e, gym.Options{Failures: gym.Masked}))
 			c := newClient(t, s.URL)

@@ -125,17 +125,17 @@ func mean(t *testing.T, e *environment.Environment, act actor) (mean, blind floa
 	n := longtest.Or(30, 12)
 	flags = map[string]int{}
 	for i := range n {
-		ep, err := e.Begin(e.Problems.IDs[i])
+		ep, err := e.Start(e.Problems.IDs[i])
 		if err != nil {
 			t.Fatal(err)
 		}
-		var said []environment.Said
+		var said []environment.Reply
 		act(&e.Problems.All[i], i, func(think, name, arguments string) string {
 			text, fault, bad := ep.Call(t.Context(), name, arguments)
 			if bad != nil || fault != nil {
 				t.Fatal(bad, fault)
 			}
-			said = append(said, environment.Said{Think: think, Calls: []model.Call{move{name, arguments}.call(len(said))}})
+			said = append(said, environment.Reply{Think: think, Calls: []model.Call{move{name, arguments}.call(len(said))}})
 			return text
 		})
 		v, err := ep.Finish(t.Context(), said)

@@ -49,8 +49,8 @@ type Reward struct {
 	Flags []string
 }
 
-// Of pays an attempt.
-func (w Weights) Of(a *Attempt) Reward {
+// Reward pays an attempt.
+func (w Weights) Reward(a *Attempt) Reward {
 	f := look(a)
 	r := Reward{Flags: f.flags()}
 	for _, p := range Parts() {

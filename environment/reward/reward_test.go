@@ -103,7 +103,7 @@ func FuzzOf(f *testing.F) {
 		for _, p := range reward.Parts() {
 			w[p.Name] = 1
 		}
-		r := w.Of(&reward.Attempt{Trace: &arena.Trace{}, Dialogue: d, Problem: &arena.Problem{Rewards: []arena.Reward{{ProductID: "1"}}}})
+		r := w.Reward(&reward.Attempt{Trace: &arena.Trace{}, Dialogue: d, Problem: &arena.Problem{Rewards: []arena.Reward{{ProductID: "1"}}}})
 		sum := 0.0
 		for i, p := range reward.Parts() {
 			c := r.Components[i]

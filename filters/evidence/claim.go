@@ -60,7 +60,7 @@ func (l *ProxyLog) match(all []Claim, p *Pad) {
 // claim gives c the dispatches that stand in the relation to it. A call that
 // needs several requests takes all of them.
 func (l *ProxyLog) claim(c *Claim, index int, same func(claimed, sent *Act) bool) {
-	if !c.Act.Tool.Catalogue() {
+	if !c.Act.Tool.IsCatalogue() {
 		return
 	}
 	several := c.Act.Tool == ToolShop || c.Act.Tool == ToolMatch || c.Act.Tool == ToolView

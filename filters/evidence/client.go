@@ -75,7 +75,7 @@ func (a *Attempt) unnumber() {
 }
 
 func isNumbered(n Act) bool {
-	return n.Tool.Takes() && len(n.IDs) > 0 && !slices.ContainsFunc(n.IDs, func(id string) bool { return numberOf(id) < 0 })
+	return n.Tool.TakesProducts() && len(n.IDs) > 0 && !slices.ContainsFunc(n.IDs, func(id string) bool { return numberOf(id) < 0 })
 }
 
 // numberOf reads a number that is too short for an id, with a mark before it

@@ -91,7 +91,7 @@ func (a *Attempt) details(d *Dispatch) []string {
 // that a reply named itself: the model's own hallucination.
 func (a *Attempt) countInvented() (invented, named int) {
 	for i, c := range Each(a.Claims) {
-		if !c.Act.Tool.Takes() {
+		if !c.Act.Tool.TakesProducts() {
 			continue
 		}
 		for _, id := range c.Act.IDs {

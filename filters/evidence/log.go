@@ -98,7 +98,7 @@ func readLog(t *arena.Trace, p *Pad, replied []span) ProxyLog {
 			at, l.Slack = span{float64(i), float64(i)}, 0
 		}
 		switch {
-		case !c.inference && c.role.Tool.Catalogue():
+		case !c.inference && c.role.Tool.IsCatalogue():
 			d := Dispatch{Call: c.ProxyCall, span: at, Claimed: -1, Reply: -1}
 			d.Act.Read(p, c.role, cmp.Or(c.Params, c.Body), true)
 			p.dispatches = append(p.dispatches, d)

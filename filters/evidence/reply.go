@@ -254,7 +254,7 @@ func (p *Pad) name(name string, args arena.Raw, first int) {
 	p.tools = append(p.tools, r.Tool)
 	var a Act
 	a.Read(p, r, args, false)
-	if a.Tool == ToolFind && len(a.Words) == 0 || a.Tool.Takes() && len(a.IDs) == 0 {
+	if a.Tool == ToolFind && len(a.Words) == 0 || a.Tool.TakesProducts() && len(a.IDs) == 0 {
 		a.ownKeys(p, args)
 	}
 	for i := range p.acts[first:] {

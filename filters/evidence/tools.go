@@ -27,12 +27,12 @@ const (
 	ToolTerminate
 )
 
-// Catalogue reports whether a call of this tool asks the shop for something, so that
+// IsCatalogue reports whether a call of this tool asks the shop for something, so that
 // an agent who makes it must have gone through the proxy or a local tool.
-func (t Tool) Catalogue() bool { return t >= ToolFind && t <= ToolAsk }
+func (t Tool) IsCatalogue() bool { return t >= ToolFind && t <= ToolAsk }
 
-// Takes reports whether a call of this tool takes products out of results.
-func (t Tool) Takes() bool { return t == ToolView || t == ToolMatch || t == ToolRecommend }
+// TakesProducts reports whether a call of this tool takes products out of results.
+func (t Tool) TakesProducts() bool { return t == ToolView || t == ToolMatch || t == ToolRecommend }
 
 // Role is what a tool of a harness does, and which of its arguments hold the words of
 // a search and the ids of things. Without names of arguments they are told by value.
@@ -122,8 +122,8 @@ func roleOf(properties gjson.Result) Role {
 	return r
 }
 
-// With is the harness of that name with further tools.
-func With(harness string, more Tools) Tools {
+// HarnessTools is the harness of that name with further tools.
+func HarnessTools(harness string, more Tools) Tools {
 	all := maps.Clone(shop)
 	maps.Copy(all, Harnesses[harness])
 	maps.Copy(all, more)

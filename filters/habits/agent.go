@@ -14,17 +14,17 @@ type Agent struct {
 	Known      bool     `json:"known,omitempty"`
 	// Scripted counts attempts that the log decides, and those of them that a
 	// program made.
-	Scripted Tally `json:"scripted"`
+	Scripted Ratio `json:"scripted"`
 	// Fixed is how sure each habit is, in the order of All. It and what stands before are
 	// all that verdicts on the agent's attempts need, beside their Odds.
 	Fixed   []Estimate `json:"fixed"`
-	tallies []Tally
-	marks   []Tally
+	tallies []Ratio
+	marks   []Ratio
 	// found is what all agents of the day found; led counts the dialogues that this one,
 	// by name, shares with others, and those that it began first.
-	found Found
+	found Index
 	name  string
-	led   Tally
+	led   Ratio
 }
 
 // few is how many attempts of a day must agree before they speak for others: twelve of
@@ -45,14 +45,14 @@ type Estimate struct {
 // String is the number with its interval.
 func (e Estimate) String() string { return fmt.Sprintf("%.2f (%.2f-%.2f)", e.Point, e.Low, e.High) }
 
-// Of measures the day of the agent of that name, whose samples come in any order; found is
+// NewAgent measures the day of the agent of that name, whose samples come in any order; found is
 // what all agents of the day found. A day of fewer than minAttempts shows no habit.
-func Of(name string, s []*Sample, found Found, minAttempts int) *Agent {
+func NewAgent(name string, s []*Sample, found Index, minAttempts int) *Agent {
 	a := &Agent{Attempts: len(s), found: found, name: name, Adaptivity: Estimate{1, 1, 1}, Known: len(s) >= minAttempts,
-		tallies: make([]Tally, len(tallies)), marks: make([]Tally, len(marks)), Fixed: make([]Estimate, len(All))}
+		tallies: make([]Ratio, len(tallies)), marks: make([]Ratio, len(marks)), Fixed: make([]Estimate, len(All))}
 	for i := range s {
 		for at, t := range s[i].Tallies {
-			a.tallies[at] = Tally{Part: a.tallies[at].Part + t.Part, Whole: a.tallies[at].Whole + t.Whole}
+			a.tallies[at] = Ratio{Part: a.tallies[at].Part + t.Part, Whole: a.tallies[at].Whole + t.Whole}
 		}
 		if s[i].Evidence {
 			a.Scripted.add(s[i].Score < 0)
@@ -77,9 +77,9 @@ func Of(name string, s []*Sample, found Found, minAttempts int) *Agent {
 // Limit is how sure a habit must be to count.
 const Limit = 0.5
 
-// Turns reports whether a habit makes the agent's attempts unknown: at the lower end of
+// Decides reports whether a habit makes the agent's attempts unknown: at the lower end of
 // its interval it is rather there than not.
-func (e Estimate) Turns() bool { return e.Low > Limit }
+func (e Estimate) Decides() bool { return e.Low > Limit }
 
 // ramp is 0 up to lo, 1 from hi on, straight between.
 func ramp(x, lo, hi float64) float64 {
@@ -88,7 +88,7 @@ func ramp(x, lo, hi float64) float64 {
 
 // ramped is how sure a habit is of which the share is a measure: 0 up to lo, 1 from
 // hi on. Of nothing counted nothing is known.
-func (t Tally) ramped(lo, hi float64) Estimate {
+func (t Ratio) ramped(lo, hi float64) Estimate {
 	if t.Whole == 0 {
 		return Estimate{}
 	}
@@ -98,7 +98,7 @@ func (t Tally) ramped(lo, hi float64) Estimate {
 
 // unbroken is how surely a habit knows no exception: 4 % of departures → 0, none
 // → 1. The lower end grows with the cases, up to a dozen.
-func (t Tally) unbroken() Estimate {
+func (t Ratio) unbroken() Estimate {
 	if t.Whole == 0 {
 		return Estimate{}
 	}

@@ -12,7 +12,7 @@ type Count struct {
 	Name string
 	// at is its place among the tallies, or among the marks.
 	at    int
-	tally func(*evidence.Attempt) Tally
+	tally func(*evidence.Attempt) Ratio
 	marks func(*evidence.Attempt) []Mark
 }
 
@@ -20,7 +20,7 @@ type Count struct {
 var tallies, marks []*Count
 
 // counted declares a count of cases.
-func counted(name string, of func(*evidence.Attempt) Tally) *Count {
+func counted(name string, of func(*evidence.Attempt) Ratio) *Count {
 	tallies = append(tallies, &Count{Name: name, at: len(tallies), tally: of})
 	return tallies[len(tallies)-1]
 }
@@ -34,8 +34,8 @@ func marked(name string, of func(*evidence.Attempt) []Mark) *Count {
 // Counts lists all that is counted.
 func Counts() []*Count { return slices.Concat(tallies, marks) }
 
-// In is the count over an agent's day.
-func (c *Count) In(a *Agent) Tally {
+// Total is the count over an agent's day.
+func (c *Count) Total(a *Agent) Ratio {
 	if c.marks != nil {
 		return a.marks[c.at]
 	}
@@ -44,7 +44,7 @@ func (c *Count) In(a *Agent) Tally {
 
 // commonest counts, of the cases in groups of more than one, those that are done in
 // the commonest way of their group.
-func commonest(s []*Sample, at int) (t Tally) {
+func commonest(s []*Sample, at int) (t Ratio) {
 	groups := map[uint64]map[uint64]int{}
 	for i := range s {
 		for _, m := range s[i].Marks[at] {
@@ -63,7 +63,7 @@ func commonest(s []*Sample, at int) (t Tally) {
 			}
 		}
 		if all > 1 {
-			t = Tally{Part: t.Part + most, Whole: t.Whole + all}
+			t = Ratio{Part: t.Part + most, Whole: t.Whole + all}
 		}
 	}
 	return t
@@ -121,19 +121,19 @@ type Odds struct {
 	// Score is the log-odds of the first pass; Evidence whether it decides.
 	Score    float64 `json:"s,omitempty"`
 	Evidence bool    `json:"e,omitempty"`
-	// Held has a bit for each of Proofs that holds, the lowest for the first.
-	Held uint64 `json:"h,omitempty"`
+	// Mask has a bit for each of Proofs that holds, the lowest for the first.
+	Mask uint64 `json:"h,omitempty"`
 }
 
 // Holds reports whether the proof at that place of Proofs speaks against the attempt.
-func (o Odds) Holds(at int) bool { return o.Held>>at&1 == 1 }
+func (o Odds) Holds(at int) bool { return o.Mask>>at&1 == 1 }
 
 // Odds are those of an attempt of the agent.
 func (a *Agent) Odds(s *Sample) Odds {
 	o := Odds{Score: s.Score, Evidence: s.Evidence}
 	for i := range Proofs {
 		if Proofs[i].Holds(s, a) {
-			o.Held |= 1 << i
+			o.Mask |= 1 << i
 		}
 	}
 	return o

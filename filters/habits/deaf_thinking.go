@@ -11,7 +11,7 @@ var _ = listed(&All, Habit{
 	Doc: "Over the agent's day products are taken after many words, none of them about results, and no call shows that results were read.",
 	// Models speak about results in more than a fifth of such turns.
 	fixed: func(a *Agent) Estimate {
-		if t := spoken.In(a); t.Whole > 0 && !reads(a) {
+		if t := spoken.Total(a); t.Whole > 0 && !reads(a) {
 			return t.ramped(0, 0.34).rest()
 		}
 		return Estimate{}
@@ -23,27 +23,27 @@ var _ = listed(&All, Habit{
 // top what fits better than what it passed over. Dice take what fits worse, since
 // lists are ordered by fit (0.18 to 0.51), and plans take nothing there.
 func reads(a *Agent) bool {
-	cited, taken := citing.In(a), better.In(a)
+	cited, taken := citing.Total(a), better.Total(a)
 	return cited.Whole > 0 && cited.Share() >= 0.2 || taken.Whole >= 18 && taken.Share() > 0.525
 }
 
 var (
-	citing = counted("turns after a result that cite results", func(a *evidence.Attempt) (t Tally) {
+	citing = counted("turns after a result that cite results", func(a *evidence.Attempt) (t Ratio) {
 		for i := range a.Said {
 			t.add(a.Said[i].Cites)
 		}
 		return t
 	})
-	spoken = counted("products taken after words about results", func(a *evidence.Attempt) (t Tally) {
+	spoken = counted("products taken after words about results", func(a *evidence.Attempt) (t Ratio) {
 		for _, s := range evidence.Each(a.Said) {
 			made := a.Claims[s.Seen:min(s.Seen+s.Calls, len(a.Claims))]
-			if s.Words >= minThought && slices.ContainsFunc(made, func(c evidence.Claim) bool { return c.Act.Tool.Takes() }) {
+			if s.Words >= minThought && slices.ContainsFunc(made, func(c evidence.Claim) bool { return c.Act.Tool.TakesProducts() }) {
 				t.add(s.Cites || a.Quotes(s))
 			}
 		}
 		return t
 	})
-	better = counted("products from below the top that fit better", func(a *evidence.Attempt) (t Tally) {
+	better = counted("products from below the top that fit better", func(a *evidence.Attempt) (t Ratio) {
 		claimsOf(a, func(i int, c *evidence.Claim) {
 			for _, id := range c.Act.IDs {
 				choice(a, &t, i, id)
@@ -58,7 +58,7 @@ const minThought = 24
 
 // choice holds a product that claim i takes against those that stood above it
 // in the latest list with it and were passed over.
-func choice(a *evidence.Attempt, t *Tally, i int, id string) {
+func choice(a *evidence.Attempt, t *Ratio, i int, id string) {
 	for j := i - 1; j >= 0; j-- {
 		list := &a.Claims[j]
 		if list.Act.Tool != evidence.ToolFind {
@@ -73,7 +73,7 @@ func choice(a *evidence.Attempt, t *Tally, i int, id string) {
 
 // weigh holds the product at that rank of a list, one of those taken, against
 // those above it that were not.
-func weigh(a *evidence.Attempt, t *Tally, list *evidence.Claim, rank int, taken []string) {
+func weigh(a *evidence.Attempt, t *Ratio, list *evidence.Claim, rank int, taken []string) {
 	if len(list.Titles) < len(list.Shown) {
 		return
 	}

@@ -12,12 +12,12 @@ var _ = listed(&All, Habit{
 	Check: "fixed_habit_v4", Reason: "fixed_habit",
 	Doc: "Over the agent's day nothing depends on results: one course of tools, always the first products of a list, the first of them recommended.",
 	fixed: func(a *Agent) Estimate {
-		return least(course(a), least(tops.In(a).unbroken(), firsts.In(a).ramped(0.51, 1)))
+		return least(course(a), least(tops.Total(a).unbroken(), firsts.Total(a).ramped(0.51, 1)))
 	},
 })
 
 var (
-	tops = counted("openings in rank order", func(a *evidence.Attempt) (t Tally) {
+	tops = counted("openings in rank order", func(a *evidence.Attempt) (t Ratio) {
 		claimsOf(a, func(i int, c *evidence.Claim) {
 			if first, listed := leads(a, i, c.Act.IDs); listed && len(c.Act.IDs) > 0 {
 				t.add(first)
@@ -27,7 +27,7 @@ var (
 	})
 	// Who compares recommends another product than the first shown at least in a quarter of
 	// cases.
-	firsts = counted("the first product recommended", func(a *evidence.Attempt) (t Tally) {
+	firsts = counted("the first product recommended", func(a *evidence.Attempt) (t Ratio) {
 		claimsOf(a, func(i int, c *evidence.Claim) {
 			top, _ := leads(a, i, c.Act.IDs)
 			for _, id := range c.Act.IDs {
@@ -67,7 +67,7 @@ func leads(a *evidence.Attempt, before int, ids []string) (first, listed bool) {
 // tools, or of what the shop is asked where as many products are opened each time.
 // Models stay below three quarters, programs reach one.
 func course(a *Agent) Estimate {
-	return most(sequences.In(a).ramped(0.3, 1), least(requests.In(a).ramped(0.3, 1), breadths.In(a).unbroken()))
+	return most(sequences.Total(a).ramped(0.3, 1), least(requests.Total(a).ramped(0.3, 1), breadths.Total(a).unbroken()))
 }
 
 var (
@@ -146,7 +146,7 @@ var _ = listed(&All, Habit{
 	Check: "fixed_plan_v4", Reason: "fixed_plan",
 	Doc: "Over the agent's day searches are put together in one way, whatever came back, and the course of tools is one, or never anything is opened but the first of a list.",
 	fixed: func(a *Agent) Estimate {
-		return least(forms.In(a).unbroken(), most(course(a), tops.In(a).unbroken()))
+		return least(forms.Total(a).unbroken(), most(course(a), tops.Total(a).unbroken()))
 	},
 })
 

@@ -15,15 +15,15 @@ var _ = listed(&Proofs, Proof{
 	Doc: "In two of five attempts of the agent's day and more something was sent or answered that no model wrote, or calls that the model wrote were turned down, or chosen from lists.",
 	Why: "in two of five attempts of the day and more some call or the answer is no model's, or its own calls were turned down: what a program left alone is not known",
 	Holds: func(s *Sample, a *Agent) bool {
-		often, _ := mixed.In(a).Interval()
+		often, _ := mixed.Total(a).Interval()
 		program, _ := a.Scripted.Interval()
-		first, last := firstSent.In(a).Interval()
+		first, last := firstSent.Total(a).Interval()
 		return a.Known && (often > 0.4 || program > 0.4 || first > 0.1 && last < 0.9)
 	},
 })
 
 var (
-	mixed = counted("attempts with something sent that no model wrote, or calls turned down", func(a *evidence.Attempt) (t Tally) {
+	mixed = counted("attempts with something sent that no model wrote, or calls turned down", func(a *evidence.Attempt) (t Ratio) {
 		if len(a.Log.Dispatches) > 0 && len(a.Log.Replies) > 0 && !a.ClocksApart {
 			amid := false
 			lists(a, func(first, last bool) { amid = amid || !first && !last })
@@ -31,7 +31,7 @@ var (
 		}
 		return t
 	})
-	firstSent = counted("lists of which the first call was sent, not the last", func(a *evidence.Attempt) (t Tally) {
+	firstSent = counted("lists of which the first call was sent, not the last", func(a *evidence.Attempt) (t Ratio) {
 		lists(a, func(first, last bool) {
 			if first || last {
 				t.add(first)
@@ -48,7 +48,7 @@ func lists(a *evidence.Attempt, see func(first, last bool)) {
 	for _, r := range evidence.Each(a.Log.Replies) {
 		at, n := 0, 0
 		for j := range r.Named {
-			if r.Named[j].Tool.Catalogue() && sent(a, &r.Named[j]) {
+			if r.Named[j].Tool.IsCatalogue() && sent(a, &r.Named[j]) {
 				at, n = j, n+1
 			}
 		}
@@ -80,7 +80,7 @@ func refused(a *evidence.Attempt) bool {
 func turnedDown(a *evidence.Attempt, r *evidence.Reply) bool {
 	return !slices.ContainsFunc(r.Named, func(n evidence.Act) bool {
 		unseen := func(id string) bool { return !a.ShownBefore(id, r.Start) }
-		return !n.Tool.Catalogue() || sent(a, &n) || slices.ContainsFunc(n.IDs, unseen)
+		return !n.Tool.IsCatalogue() || sent(a, &n) || slices.ContainsFunc(n.IDs, unseen)
 	})
 }
 

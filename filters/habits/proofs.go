@@ -16,21 +16,21 @@ var _ = listed(&Proofs, Proof{
 	Doc: "Over the agent's day thoughts give numbers that stood nowhere before, about products that the shop did show.",
 	Why: "over 0.12 of 20 numbers and more stood nowhere before, and under 0.05 of products: the text is from elsewhere",
 	Holds: func(s *Sample, a *Agent) bool {
-		n := ungrounded.In(a)
-		return speaks(s, a) && n.Whole >= grounds && n.Share() > 0.12 && unseen.In(a).Share() < 0.05
+		n := ungrounded.Total(a)
+		return speaks(s, a) && n.Whole >= grounds && n.Share() > 0.12 && unseen.Total(a).Share() < 0.05
 	},
 })
 
 var (
-	ungrounded = counted("numbers in thoughts that stood nowhere before", func(a *evidence.Attempt) Tally { return Tally{Part: a.Part, Whole: a.Whole} })
-	unseen     = counted("products in calls that nothing had shown", func(a *evidence.Attempt) Tally {
+	ungrounded = counted("numbers in thoughts that stood nowhere before", func(a *evidence.Attempt) Ratio { return Ratio{Part: a.Part, Whole: a.Whole} })
+	unseen     = counted("products in calls that nothing had shown", func(a *evidence.Attempt) Ratio {
 		n := 0
 		for i := range a.Claims {
-			if c := &a.Claims[i].Act; c.Tool.Takes() {
+			if c := &a.Claims[i].Act; c.Tool.TakesProducts() {
 				n += len(c.IDs)
 			}
 		}
-		return Tally{Part: a.Invented, Whole: n}
+		return Ratio{Part: a.Invented, Whole: n}
 	})
 )
 
@@ -53,11 +53,11 @@ var _ = listed(&Proofs, Proof{
 	Why: "a product that no result of the attempt held was found by others, or made-up products turned out to be real: no model knows an id",
 	Holds: func(s *Sample, a *Agent) bool {
 		found := slices.ContainsFunc(s.Unseen, func(id uint64) bool { return a.found.taken[id] })
-		return found || s.Invented > 0 && told.In(a).Part > 1
+		return found || s.Invented > 0 && told.Total(a).Part > 1
 	},
 })
 
-var told = counted("attempts in which a reply named a product before the shop showed it", func(a *evidence.Attempt) (t Tally) {
+var told = counted("attempts in which a reply named a product before the shop showed it", func(a *evidence.Attempt) (t Ratio) {
 	t.add(a.Prescient > 0)
 	return t
 })
@@ -82,9 +82,9 @@ func (s *Sample) answer(a *evidence.Attempt) {
 	}
 }
 
-// Found is what the day of all agents holds, by hashes. None of its maps has pointers: a
+// Index is what the day of all agents holds, by hashes. None of its maps has pointers: a
 // season has millions of replies.
-type Found struct {
+type Index struct {
 	// taken are the products that the shop showed and somebody took, by which an id that a
 	// model made up is told from one that it was told.
 	taken map[uint64]bool
@@ -93,13 +93,13 @@ type Found struct {
 	dialogues map[uint64]first
 }
 
-// NewFound is a day without attempts.
-func NewFound() Found {
-	return Found{map[uint64]bool{}, map[uint64]int64{}, map[uint64]first{}}
+// NewIndex is a day without attempts.
+func NewIndex() Index {
+	return Index{map[uint64]bool{}, map[uint64]int64{}, map[uint64]first{}}
 }
 
 // Add takes in what an agent's attempt took, was told and wrote.
-func (f Found) Add(s *Sample, agent string) {
+func (f Index) Add(s *Sample, agent string) {
 	for _, id := range s.Taken {
 		f.taken[id] = true
 	}
@@ -122,7 +122,7 @@ var _ = listed(&Proofs, Proof{
 	Doc: "Over the agent's day first calls stand under changing numbers or letters, of lists that no reply holds.",
 	Why: "12 first calls and more stand under numbers or letters, and one tool's under several: they were picked from lists that the log does not hold",
 	Holds: func(_ *Sample, a *Agent) bool {
-		n := labels.In(a)
+		n := labels.Total(a)
 		_, same := n.Interval()
 		return n.Whole >= few && same < 0.9
 	},

@@ -21,7 +21,7 @@ type Sample struct {
 	Silent bool
 	// Tallies and Marks are what the attempt adds to each count, in the order in
 	// which the counts are declared.
-	Tallies []Tally
+	Tallies []Ratio
 	Marks   [][]Mark
 	// Taken are hashes of the recommended products that results held, Unseen of
 	// those that none did; at most maxTaken of each. Invented counts products that
@@ -40,7 +40,7 @@ type Sample struct {
 func SampleOf(a *evidence.Attempt, score float64, decides bool, axis arena.Axis) Sample {
 	s := Sample{
 		Score: score, Evidence: decides, Axis: axis, Silent: !decides && !a.ClocksApart && a.Log.Present && a.CallTurns > 0, Invented: a.InventedNamed,
-		Tallies: make([]Tally, len(tallies)), Marks: make([][]Mark, len(marks)),
+		Tallies: make([]Ratio, len(tallies)), Marks: make([][]Mark, len(marks)),
 	}
 	for i := range tallies {
 		s.Tallies[i] = tallies[i].tally(a)
@@ -54,23 +54,23 @@ func SampleOf(a *evidence.Attempt, score float64, decides bool, axis arena.Axis)
 	return s
 }
 
-// Tally is a counted share with its interval.
-type Tally struct {
+// Ratio is a counted share with its interval.
+type Ratio struct {
 	_           struct{} `cbor:",toarray"`
 	Part, Whole int
 }
 
 // Share is NaN where nothing was counted.
-func (t Tally) Share() float64 { return evidence.Share(t.Part, t.Whole) }
+func (t Ratio) Share() float64 { return evidence.Share(t.Part, t.Whole) }
 
 // Interval is the 95 % interval of the share (Wilson 1927); 0 to 1 where nothing
 // was counted.
-func (t Tally) Interval() (lo, hi float64) {
+func (t Ratio) Interval() (lo, hi float64) {
 	w := stats.Wilson(t.Part, t.Whole)
 	return w.Low, w.High
 }
 
-func (t *Tally) add(part bool) {
+func (t *Ratio) add(part bool) {
 	t.Whole++
 	t.Part += int(evidence.Flag(part))
 }

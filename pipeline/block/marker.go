@@ -22,7 +22,7 @@ var Version = func() string {
 	for _, c := range habits.Counts() { // the places of a sample's counts
 		layout += "\n" + c.Name
 	}
-	layout += "\n" + filters.NumberNames()
+	layout += "\n" + filters.ValueNames()
 	return "arena.block.v17-" + digest.SHA256([]byte(layout))[:16]
 }()
 

@@ -145,7 +145,7 @@ func (r *Reader) decode(parts Part, x *Entry) error {
 	}
 	err := r.coder.unpack(r.frame, maxFrame, into...)
 	if err == nil {
-		err = filters.Named(&x.Structure, numbers)
+		err = filters.DecodeValues(&x.Structure, numbers)
 	}
 	return r.failed(err)
 }

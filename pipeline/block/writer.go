@@ -58,7 +58,7 @@ func (w *Writer) Add(x *Entry, d *Draft) error {
 	}
 	found := x.Found
 	found.Structure.Verdicts, found.Structure.Features = nil, nil
-	b, err := w.coder.pack(&x.Head, &found, &x.Sample, &found.Structure, filters.Numbers(&x.Structure))
+	b, err := w.coder.pack(&x.Head, &found, &x.Sample, &found.Structure, filters.EncodeValues(&x.Structure))
 	if err != nil {
 		return err
 	}

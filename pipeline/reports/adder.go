@@ -8,7 +8,6 @@ import (
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpus"
-	"github.com/trajectory-arena/arena/filters/evidence"
 	"github.com/trajectory-arena/arena/filters/habits"
 	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/internal/slicesx"
@@ -93,8 +92,12 @@ func (a *Adder) agent(x *block.Entry, axis arena.Axis, kept int) {
 	case arena.AxisUnknown:
 		share.Unknown++
 	}
-	share.Scored += int(evidence.Flag(x.Outcome.Scored()))
-	share.Successes += int(evidence.Flag(x.Outcome.Success))
+	if x.Outcome.Scored() {
+		share.Scored++
+	}
+	if x.Outcome.Success {
+		share.Successes++
+	}
 }
 
 // Agents orders the agents by what was kept of them; days are theirs, by name.
@@ -148,8 +151,13 @@ type Replies struct {
 // Count takes in the answers on an attempt, empty for a judge that was not asked.
 func (r *Replies) Count(whole, steps arena.JudgeOutcome) {
 	count := func(judged, unscored *int, o arena.JudgeOutcome) {
-		*judged += int(evidence.Flag(o != ""))
-		*unscored += int(evidence.Flag(o != "" && o != arena.JudgeScored))
+		if o == "" {
+			return
+		}
+		*judged++
+		if o != arena.JudgeScored {
+			*unscored++
+		}
 	}
 	count(&r.Judged, &r.Unscored, whole)
 	count(&r.StepsJudged, &r.StepsUnscored, steps)

@@ -9,7 +9,6 @@ import (
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpus"
-	"github.com/trajectory-arena/arena/filters/evidence"
 	"github.com/trajectory-arena/arena/filters/habits"
 	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/judges/agreement"
@@ -187,7 +186,10 @@ func paid(x *block.Entry) *float64 {
 	if r := x.Outcome.Ruling; r != nil {
 		return r.Score
 	}
-	return new(evidence.Flag(x.Outcome.Success))
+	if x.Outcome.Success {
+		return new(1.0)
+	}
+	return new(0.0)
 }
 
 func (t *truth) held() (all []agreement.Validator) {

@@ -27,7 +27,7 @@ func (w *work) whole(ctx context.Context, t *arena.Trace, turns []arena.Turn) (p
 	if err = w.openShops(ctx); err != nil {
 		return 0, false, err
 	}
-	a := evidence.Examine(t, &arena.Dialogue{Turns: turns}, evidence.With(w.harness.Name, nil))
+	a := evidence.Examine(t, &arena.Dialogue{Turns: turns}, evidence.HarnessTools(w.harness.Name, nil))
 	defer a.Pad.Release()
 	for i, claim := range a.Claims {
 		if !cut(*claim.Call) {

@@ -112,10 +112,10 @@ func StoryOf(f *filters.Filter, t *arena.Trace, source string) *Story {
 	links := map[*arena.Call]*filters.Row{}
 	for i := range e.Rows {
 		switch r := &e.Rows[i]; {
-		case r.Of != nil:
-			links[r.Of] = r
-		case r.Sent != nil:
-			c := Call{Arguments: string(r.Sent.Params), Result: r.Sent.Response.Text(), Answered: r.Sent.Response.Kind() != arena.Absent}
+		case r.Call != nil:
+			links[r.Call] = r
+		case r.Dispatch != nil:
+			c := Call{Arguments: string(r.Dispatch.Params), Result: r.Dispatch.Response.Text(), Answered: r.Dispatch.Response.Kind() != arena.Absent}
 			c.linked(r)
 			s.Beside = append(s.Beside, c)
 		}
@@ -177,8 +177,8 @@ func turn(t *arena.Trace, d *arena.Turn, links map[*arena.Call]*filters.Row) Tur
 
 func (c *Call) linked(r *filters.Row) {
 	c.Reply, c.Link = r.NamedBy, r.Link
-	if r.Sent != nil {
-		c.Sent, c.Status = strings.TrimSpace(r.Sent.Path+" "+string(r.Sent.Params)), r.Sent.Status
+	if r.Dispatch != nil {
+		c.Sent, c.Status = strings.TrimSpace(r.Dispatch.Path+" "+string(r.Dispatch.Params)), r.Dispatch.Status
 	}
 }
 

@@ -12,7 +12,6 @@ import (
 
 	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/corpus/where"
-	"github.com/trajectory-arena/arena/filters/evidence"
 	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/internal/stats"
 )
@@ -74,22 +73,29 @@ func (a *agent) add(line *where.Line) {
 		r := a.figures[name]
 		a.figures[name] = ratio{r.part + part, r.whole + 1}
 	}
+	countIf := func(name string, ok bool) {
+		part := 0.0
+		if ok {
+			part = 1
+		}
+		count(name, part)
+	}
 	if v := line.Verdict; v != nil {
 		for _, axis := range []string{"agentic", "scripted", "unknown"} {
-			count(axis, evidence.Flag(v.Axis == axis))
+			countIf(axis, v.Axis == axis)
 		}
 	}
 	if o := line.Outcome; o != nil && o.Scored {
-		count("solved", evidence.Flag(o.Success))
+		countIf("solved", o.Success)
 	}
 	if j := line.Judgement; j != nil && j.Score != nil {
 		count("grade", *j.Score)
 	}
 	leaked := strings.HasPrefix(line.Attempt.Reason, "leak_")
 	if leaked || line.Place != nil {
-		count("leaks", evidence.Flag(leaked))
+		countIf("leaks", leaked)
 	}
-	count("kept", evidence.Flag(line.Attempt.Fate == rows.FateKept))
+	countIf("kept", line.Attempt.Fate == rows.FateKept)
 }
 
 // Shift is one figure on both days. What cannot be said is NaN.

@@ -59,7 +59,7 @@ func explanation(f *filtered) string {
 	}
 	fmt.Fprintf(t, "\nthe agent's day: %d attempts\tshare\t95 %%\n", f.day.Attempts)
 	for _, c := range habits.Counts() {
-		h := c.In(f.day)
+		h := c.Total(f.day)
 		lo, hi := h.Interval()
 		fmt.Fprintf(t, "%s\t%d of %d\t%.2f-%.2f\n", c.Name, h.Part, h.Whole, lo, hi)
 	}

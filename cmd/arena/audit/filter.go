@@ -120,9 +120,9 @@ func printCalibration(w io.Writer, c *filters.Calibration) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "family\tattempts\tagentic right\tcalled scripted\tscripted right\tcalled agentic\tunknown\tright\t95 %\t")
 	for _, f := range append(c.Families, c.Total) {
-		right := habits.Tally{Part: f.Right(), Whole: f.All}
+		right := habits.Ratio{Part: f.Correct(), Whole: f.Attempts}
 		lo, hi := right.Interval()
-		fmt.Fprintf(t, "%s\t%d\t%d\t%d\t%d\t%d\t%d\t%.4f\t%.4f-%.4f\t\n", text.Line(f.Family), f.All, f.Agentic[arena.AxisAgentic], f.Agentic[arena.AxisScripted], f.Scripted[arena.AxisScripted], f.Scripted[arena.AxisAgentic],
+		fmt.Fprintf(t, "%s\t%d\t%d\t%d\t%d\t%d\t%d\t%.4f\t%.4f-%.4f\t\n", text.Line(f.Family), f.Attempts, f.Agentic[arena.AxisAgentic], f.Agentic[arena.AxisScripted], f.Scripted[arena.AxisScripted], f.Scripted[arena.AxisAgentic],
 			f.Agentic[arena.AxisUnknown]+f.Scripted[arena.AxisUnknown], right.Share(), lo, hi)
 	}
 	agentic := c.Total.Agentic
@@ -140,7 +140,7 @@ func printCalibration(w io.Writer, c *filters.Calibration) error {
 }
 
 func share(w io.Writer, name string, part, whole int) {
-	t := habits.Tally{Part: part, Whole: whole}
+	t := habits.Ratio{Part: part, Whole: whole}
 	if whole == 0 {
 		fmt.Fprintf(w, "%s\t-\t\t\n", name)
 		return

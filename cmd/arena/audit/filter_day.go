@@ -175,7 +175,7 @@ func printLeaderboard(w io.Writer, b *filters.Leaderboard) error {
 	}
 	before := "\nreward to agentic attempts: "
 	for k, name := range filters.Measures {
-		fmt.Fprintf(t, "%s%s %.4f", before, name, b.Shares[k])
+		fmt.Fprintf(t, "%s%s %.4f", before, name, b.AgenticShare[k])
 		before = ", "
 	}
 	fmt.Fprintln(t, "\nrichness that the log cannot answer counts as 0; intervals: problems as clusters")

@@ -46,7 +46,7 @@ func (f *rewardFlags) add(c *cobra.Command) {
 	f.titles.Flags(c, instrument.Titles)
 }
 
-func (f *rewardFlags) payer(problems []arena.Problem, products outcome.Products) (*environment.Payer, error) {
+func (f *rewardFlags) payer(problems []arena.Problem, products outcome.Products) (*environment.Rewarder, error) {
 	w, err := reward.Open(f.preset)
 	if err != nil {
 		return nil, cli.Usage(err, "--reward takes "+strings.Join(reward.Presets(), ", ")+", or a file such as `success: 1`; docs/rewards.md has the parts")
@@ -55,7 +55,7 @@ func (f *rewardFlags) payer(problems []arena.Problem, products outcome.Products)
 	if err != nil {
 		return nil, err
 	}
-	p := &environment.Payer{Suite: arena.NewSuite(problems), Scorer: outcome.New(products, titles), Weights: w}
+	p := &environment.Rewarder{Suite: arena.NewSuite(problems), Scorer: outcome.New(products, titles), Weights: w}
 	if f.judge == noJudge {
 		return p, nil
 	}
@@ -90,7 +90,7 @@ func (f *protectFlags) refused(p student.Problems) (map[string]string, error) {
 	known, err := f.known()
 	var refused map[string]string
 	if err == nil {
-		refused, err = environment.Refuse(known, p)
+		refused, err = environment.RefusedProblems(known, p)
 	}
 	if errors.Is(err, guard.ErrEmptyBank) {
 		return nil, cli.Usage(err, "what was named protects nothing: name another, or say --unguarded")
@@ -181,7 +181,7 @@ func (f *payFlags) run(ctx context.Context, s *cli.Streams, days []string) error
 	d := cli.Scan{DayFlags: &f.DayFlags, Name: "reward", Streams: s, Limits: traces.DefaultLimits()}
 	return d.Write(func(w io.Writer) error {
 		all, bad := cli.Scanned(ctx, &d, inputs, func(ctx context.Context, t *arena.Trace) (environment.Line, error) {
-			line, lost := payer.Trajectory(ctx, t)
+			line, lost := payer.RewardTrace(ctx, t)
 			return line, cli.Otherwise(lost, "titles could not be embedded: start the endpoint, or leave --embeddings out")
 		})
 		if bad != nil {

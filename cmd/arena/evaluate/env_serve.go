@@ -32,7 +32,7 @@ type envFlags struct {
 	problems, record string
 	harness, search  string
 	listen           string
-	failures         gym.Style
+	failures         gym.FailureStyle
 	tokenEnv         string
 	maxSteps         int
 }
@@ -56,7 +56,7 @@ func (f *envFlags) add(c *cobra.Command) {
 	fl.StringVar(&f.record, "record", "", "folder of a day that keeps every paid episode as a trace that build reads")
 	fl.StringVar(&f.listen, "listen", "127.0.0.1:8090", "address to listen on; port 0 takes a free one. Others than loopback need a token")
 	fl.StringVar(&f.tokenEnv, "token-env", "ARENA_ENV_TOKEN", "environment variable with the token that every request must carry")
-	cli.Choice(c, &f.failures, "failures", []gym.Style{gym.Masked, gym.Status}, "how a failure of the environment is told: masked, a sample of status 200, or status, a 503; a request's header "+gym.StyleHeader+" goes before")
+	cli.Choice(c, &f.failures, "failures", []gym.FailureStyle{gym.Masked, gym.Status}, "how a failure of the environment is told: masked, a sample of status 200, or status, a 503; a request's header "+gym.StyleHeader+" goes before")
 	fl.IntVar(&f.maxSteps, "max-steps", 25, "replies of an episode that count")
 	fl.IntVar(&f.limits.Calls, "max-calls", f.limits.Calls, "calls of one episode")
 	fl.IntVar(&f.limits.Episodes, "episodes", f.limits.Episodes, "episodes under way at once")
@@ -119,7 +119,7 @@ func (f *envFlags) fill(e *environment.Environment, local shop.Local) (err error
 	if e.Harness, err = shop.Profile(f.harness); err != nil {
 		return err
 	}
-	if e.Payer, err = f.pay.payer(e.Problems.All, local.Catalog); err != nil {
+	if e.Rewarder, err = f.pay.payer(e.Problems.All, local.Catalog); err != nil {
 		return err
 	}
 	if e.Teachers, err = f.guard.teachers(); err != nil {
