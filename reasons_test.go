@@ -37,7 +37,7 @@ nothing is to be done; keys are those of [configuration.md](configuration.md), w
 var reasonConstants = []struct{ stage, folder, constants, prefix string }{
 	{"read", "traces", `^\w+ Reason$`, ""},
 	{"read, filter", "traces", `^veto`, ""},
-	{"read, filter", "traces/cold", `^veto`, ""},
+	{"read, filter", "traces/formats", `^veto`, ""},
 	{"read, filter", "internal/calls", `^Fault[A-Z]`, ""},
 	{"filter", "filters", `^Reason[A-Z]`, ""},
 	{"judge", ".", `^Judge(Refused|Unparsed|Failed) `, ""},

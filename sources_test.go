@@ -8,13 +8,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/trajectory-arena/arena/traces/cold"
+	"github.com/trajectory-arena/arena/traces/formats"
 )
 
 const sourcesHead = `# What other tools write, and what of it is kept
 
 Written from the readers by ` + "`go test . -run SourcesPage -update`" + `; ` + "`arena list formats`" + ` shows the table as well.
-A sample of each is in traces/testdata/cold.
+A sample of each is in traces/testdata/formats.
 
 Files are told apart by their content. Messages, calls, answers and reasoning are kept of all; images and other parts that
 are no text leave an attempt out (` + "`non_text_content`" + `). What else a source holds and no trace has a place for is
@@ -40,14 +40,14 @@ const lostHead = `
 `
 
 // TestSourcesPageNamesEveryFormat holds docs/sources.md to the readers of package
-// cold and to its words for what is lost.
+// formats and to its words for what is lost.
 func TestSourcesPageNamesEveryFormat(t *testing.T) {
 	t.Parallel()
 	page := sourcesHead
-	for _, f := range cold.Formats {
-		page += fmt.Sprintf("| `%s` | %s | %s |\n", f.Name, f.Writers, f.Kept)
+	for _, f := range formats.Detectable {
+		page += fmt.Sprintf("| `%s` | %s | %s |\n", f.Name, f.Writers, f.Retained)
 	}
-	lines := reasonsIn(t, "traces/cold", regexp.MustCompile(`^lost[A-Z]`), func(word, meaning string) string {
+	lines := reasonsIn(t, "traces/formats", regexp.MustCompile(`^lost[A-Z]`), func(word, meaning string) string {
 		if meaning == "" {
 			t.Errorf("%s has no comment: nobody would know what it means", word)
 		}

@@ -11,7 +11,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/trajectory-arena/arena"
-	"github.com/trajectory-arena/arena/traces/cold"
+	"github.com/trajectory-arena/arena/traces/formats"
 )
 
 // benchLines are the generated day where it is at hand, else made lines of
@@ -116,7 +116,7 @@ func gjsonEnvelope(line []byte) bool {
 	if !gjson.ValidBytes(line) {
 		return false
 	}
-	t := new(cold.NewTrace(sandboxLine))
+	t := new(formats.NewTrace(sandboxLine))
 	e := gjson.ParseBytes(line)
 	t.ProblemID, t.Seconds = e.Get("problem_id").String(), e.Get("execution_time").Float()
 	e.Get("dialogue").ForEach(func(_, step gjson.Result) bool {

@@ -14,7 +14,7 @@ import (
 
 	"github.com/trajectory-arena/arena/internal/columns"
 	"github.com/trajectory-arena/arena/internal/digest"
-	"github.com/trajectory-arena/arena/traces/cold"
+	"github.com/trajectory-arena/arena/traces/formats"
 )
 
 const zipMagic = "PK\x03\x04"
@@ -131,7 +131,7 @@ func (r *reader) zippedSample(f *zip.File, spec []byte, room *int64) error {
 	if *room -= int64(len(sample)); *room < 0 {
 		return &damage{DecompressionBomb, fmt.Sprintf("more than %d times its size", r.opt.Limits.Expansion)}
 	}
-	return r.entry(cold.InspectSample(spec, sample), r.records+1)
+	return r.entry(formats.InspectSample(spec, sample), r.records+1)
 }
 
 func (r *reader) unzipped(f *zip.File) ([]byte, error) {

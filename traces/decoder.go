@@ -9,7 +9,7 @@ import (
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/internal/cursor"
-	"github.com/trajectory-arena/arena/traces/cold"
+	"github.com/trajectory-arena/arena/traces/formats"
 )
 
 // decoder turns records into traces. It keeps working memory from one record
@@ -90,7 +90,7 @@ func (d *decoder) text(text string) (found, error) {
 		return d.list()
 	case arena.Null: // what a dialogue file holds of an attempt that left none
 		d.c.Skip()
-		return found{trace: new(cold.NewTrace(dialogueFile))}, d.c.End()
+		return found{trace: new(formats.NewTrace(dialogueFile))}, d.c.End()
 	default:
 		return d.nothing("neither an object nor an array")
 	}
@@ -128,21 +128,21 @@ func (d *decoder) object() (found, error) {
 type shape struct {
 	schema         string // a pattern, as path.Match reads it
 	all, any, none mark
-	format         *cold.Format
+	format         *formats.Format
 }
 
 // shapes are tried in this order.
 var shapes = []shape{
-	{schema: "ATIF-v1.[0-7]", format: &cold.ATIF},
-	{schema: "oro.environment_episode.v1", format: &cold.Episode},
-	{all: keys("episode_result_id", "task_id"), format: &cold.Feedback},
-	{all: keys("ledger_format"), any: keys("episode"), format: &cold.Ledger},
-	{all: keys("ledger", "verdict"), format: &cold.Ledger},
-	{all: keys("conversations"), format: &cold.ShareGPT},
-	{any: keys("messages", "traj", "trajectory"), none: keys("history"), format: &cold.OpenAI},
-	{all: keys("raw_text", "tool_calls"), format: &cold.OpenAI},
-	{all: keys("sample", "grade"), format: &cold.Graded},
-	{all: keys("input", "output"), any: keys("reward", "score"), format: &cold.Rendered},
+	{schema: "ATIF-v1.[0-7]", format: &formats.ATIF},
+	{schema: "oro.environment_episode.v1", format: &formats.Episode},
+	{all: keys("episode_result_id", "task_id"), format: &formats.Feedback},
+	{all: keys("ledger_format"), any: keys("episode"), format: &formats.Ledger},
+	{all: keys("ledger", "verdict"), format: &formats.Ledger},
+	{all: keys("conversations"), format: &formats.ShareGPT},
+	{any: keys("messages", "traj", "trajectory"), none: keys("history"), format: &formats.OpenAI},
+	{all: keys("raw_text", "tool_calls"), format: &formats.OpenAI},
+	{all: keys("sample", "grade"), format: &formats.Graded},
+	{all: keys("input", "output"), any: keys("reward", "score"), format: &formats.Rendered},
 }
 
 // stepKeys are what documents hold that name their schema.
@@ -169,7 +169,7 @@ func (d *decoder) list() (found, error) {
 			return d.nothing("array of neither steps nor messages")
 		}
 	}
-	t := new(cold.NewTrace(dialogueFile))
+	t := new(formats.NewTrace(dialogueFile))
 	d.readDialogue(t)
 	if err := d.c.End(); err != nil {
 		return found{}, err
@@ -187,9 +187,9 @@ func (d *decoder) messages(source arena.Source) (found, error) {
 		return f, err
 	}
 	if source == shareGPT {
-		return d.attempts(&cold.ShareGPT, doc)
+		return d.attempts(&formats.ShareGPT, doc)
 	}
-	return d.attempts(&cold.OpenAI, doc)
+	return d.attempts(&formats.OpenAI, doc)
 }
 
 func (d *decoder) nothing(what string) (found, error) {

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/trajectory-arena/arena"
-	"github.com/trajectory-arena/arena/traces/cold"
+	"github.com/trajectory-arena/arena/traces/formats"
 )
 
 // The sandbox's own two formats: the line that it writes, and the dialogue of
@@ -62,7 +62,7 @@ func (e *envelope) isEnvelope() bool {
 
 // read takes an object. A key that comes twice counts as it came last.
 func (e *envelope) read() {
-	e.t = new(cold.NewTrace(sandboxLine))
+	e.t = new(formats.NewTrace(sandboxLine))
 	e.d.c.Object(func(key string) {
 		e.marks |= marks[key]
 		if e.nKeys < fewKeys {

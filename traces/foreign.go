@@ -12,19 +12,19 @@ import (
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/internal/cursor"
-	"github.com/trajectory-arena/arena/traces/cold"
+	"github.com/trajectory-arena/arena/traces/formats"
 )
 
-// foreign reads a document that names no schema and is of a format of package cold,
+// foreign reads a document that names no schema and is of a format of package formats,
 // or a line of one; is reports whether it was.
 func (d *decoder) foreign(schema, doc string) (_ found, err error, is bool) {
 	if schema != "" {
 		return found{}, nil, false
 	}
-	if line := cold.Part(doc); line != "" {
+	if line := formats.SessionKey(doc); line != "" {
 		return found{line: line}, nil, true
 	}
-	f := cold.Find(doc)
+	f := formats.Detect(doc)
 	if f == nil {
 		return found{}, nil, false
 	}
@@ -32,11 +32,11 @@ func (d *decoder) foreign(schema, doc string) (_ found, err error, is bool) {
 	return out, err, true
 }
 
-func (d *decoder) attempts(f *cold.Format, doc string) (found, error) {
+func (d *decoder) attempts(f *formats.Format, doc string) (found, error) {
 	attempts, err := f.Read(doc, d.limits.Elements)
-	var none *cold.NoMessages
+	var none *formats.NoMessages
 	switch {
-	case errors.Is(err, cold.ErrTooMany):
+	case errors.Is(err, formats.ErrTooMany):
 		return found{}, &damage{TooManyElements, err.Error()}
 	case errors.As(err, &none):
 		return found{}, wrongType(none.Name, "an array", none.Kind)
@@ -49,14 +49,14 @@ func (d *decoder) attempts(f *cold.Format, doc string) (found, error) {
 	for i := range attempts {
 		a := &attempts[i]
 		t := new(a.Trace)
-		all[i] = found{trace: t, session: a.Session, trial: a.Trial, part: a.Text}
-		for _, word := range a.Given {
+		all[i] = found{trace: t, session: a.Session, trial: a.Trial, part: a.Part}
+		for _, word := range a.DeclaredVetoes {
 			if !slices.Contains(vetoes, word) {
 				word = vetoForeign
 			}
 			t.Veto(word)
 		}
-		if a.Surrogate {
+		if a.HasLoneSurrogate {
 			t.Veto(repairSurrogate)
 		}
 		if err := d.transcript(t, a.Transcript); err != nil {
@@ -71,7 +71,7 @@ func (d *decoder) attempts(f *cold.Format, doc string) (found, error) {
 const vetoForeign = "foreign_veto" // the file says that the attempt is not to be trained on, in a word of its own
 
 // vetoes are the words that a reader may give a trace: no file makes up another.
-var vetoes = append(cold.Vetoes, vetoContent, repairUTF8, repairSurrogate, repairNUL)
+var vetoes = append(formats.Vetoes, vetoContent, repairUTF8, repairSurrogate, repairNUL)
 
 // session is a conversation that a file keeps as several records, such as one line
 // a message.

@@ -17,8 +17,8 @@ import (
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/internal/longtest"
-	"github.com/trajectory-arena/arena/traces/cold"
 	"github.com/trajectory-arena/arena/traces/convert"
+	"github.com/trajectory-arena/arena/traces/formats"
 )
 
 // line is the sample envelope on one line, at another problem.
@@ -378,7 +378,7 @@ func TestListOfNoPartsIsNotBuilt(t *testing.T) {
 	list := arena.Raw("[" + strings.Repeat("0,", 1<<20) + "0]")
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	if cold.PartsText(list) != list {
+	if formats.JoinTextParts(list) != list {
 		t.Fatal("the list changed")
 	}
 	runtime.ReadMemStats(&after)

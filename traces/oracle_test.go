@@ -17,7 +17,7 @@ import (
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/internal/longtest"
-	"github.com/trajectory-arena/arena/traces/cold"
+	"github.com/trajectory-arena/arena/traces/formats"
 )
 
 // fields is an object by encoding/json: the last of equal keys counts and keys
@@ -76,7 +76,7 @@ func oracle(text []byte) (*arena.Trace, bool) {
 		return nil, false
 	}
 	f := oracleFields(text)
-	t := new(cold.NewTrace(sandboxLine))
+	t := new(formats.NewTrace(sandboxLine))
 	t.ProblemID, t.RunID = f.id("problem_id"), f.id("eval_run_id")
 	if _, ok := f["status"]; ok {
 		t.Status = arena.Status(f.string("status"))

@@ -15,7 +15,7 @@ import (
 	"github.com/trajectory-arena/arena/docs"
 	"github.com/trajectory-arena/arena/filters"
 	"github.com/trajectory-arena/arena/judges"
-	"github.com/trajectory-arena/arena/traces/cold"
+	"github.com/trajectory-arena/arena/traces/formats"
 )
 
 var catalogues = map[string]func(io.Writer){
@@ -25,8 +25,8 @@ var catalogues = map[string]func(io.Writer){
 		}
 	},
 	"formats": func(w io.Writer) {
-		for _, f := range cold.Formats {
-			fmt.Fprintf(w, "%s\t%s\tkept: %s\n", f.Name, f.Writers, f.Kept)
+		for _, f := range formats.Detectable {
+			fmt.Fprintf(w, "%s\t%s\tkept: %s\n", f.Name, f.Writers, f.Retained)
 		}
 	},
 	"judges": func(w io.Writer) {

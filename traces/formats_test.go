@@ -19,14 +19,14 @@ import (
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/internal/hostiletest"
 	"github.com/trajectory-arena/arena/internal/longtest"
-	"github.com/trajectory-arena/arena/traces/cold"
 	"github.com/trajectory-arena/arena/traces/convert"
+	"github.com/trajectory-arena/arena/traces/formats"
 )
 
-// coldSamples are the files of testdata/cold, by name.
-func coldSamples(tb testing.TB) map[string]string {
+// formatSamples are the files of testdata/formats, by name.
+func formatSamples(tb testing.TB) map[string]string {
 	tb.Helper()
-	return samplesIn(tb, "testdata/cold")
+	return samplesIn(tb, "testdata/formats")
 }
 
 func samplesIn(tb testing.TB, folder string) map[string]string {
@@ -63,7 +63,7 @@ func rowOf(tb testing.TB, t *arena.Trace) string {
 func TestSamplesOfOtherTools(t *testing.T) {
 	t.Parallel()
 	seen := map[arena.Shape]bool{}
-	for name, text := range coldSamples(t) {
+	for name, text := range formatSamples(t) {
 		all, faults := readTextWith(t, name, text, named())
 		var out strings.Builder
 		for _, trace := range all {
@@ -73,7 +73,7 @@ func TestSamplesOfOtherTools(t *testing.T) {
 		if len(faults) > 0 {
 			t.Errorf("%s: %+v", name, faults)
 		}
-		golden := filepath.Join("testdata/cold", name+".golden")
+		golden := filepath.Join("testdata/formats", name+".golden")
 		if *update {
 			write(t, golden, out.String())
 		}
@@ -83,7 +83,7 @@ func TestSamplesOfOtherTools(t *testing.T) {
 		}
 		diff(t, string(want), out.String())
 	}
-	for _, f := range cold.Formats {
+	for _, f := range formats.Detectable {
 		if !seen[f.Name] {
 			t.Errorf("%s has no sample", f.Name)
 		}
@@ -119,7 +119,7 @@ func zippedLog(tb testing.TB, doc string) string {
 // same samples.
 func TestLogsThatAreZipsReadAsTheirDocuments(t *testing.T) {
 	t.Parallel()
-	doc := coldSamples(t)["inspect.json"]
+	doc := formatSamples(t)["inspect.json"]
 	want, _ := readText(t, "log.json", doc)
 	got, faults := readText(t, "log.eval", zippedLog(t, doc))
 	if len(faults) > 0 || len(got) != len(want) {
@@ -139,7 +139,7 @@ func TestLogsThatAreZipsReadAsTheirDocuments(t *testing.T) {
 func TestHostileFilesOfEveryFormat(t *testing.T) {
 	t.Parallel()
 	samples := samplesIn(t, "testdata/shapes")
-	maps.Copy(samples, coldSamples(t))
+	maps.Copy(samples, formatSamples(t))
 	for name, whole := range samples {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -223,10 +223,10 @@ func TestHostileColumns(t *testing.T) {
 	}
 }
 
-// FuzzOtherTools: no document of a format of package cold ends the program, and
+// FuzzOtherTools: no document of a format of package formats ends the program, and
 // what is read of it can be written.
 func FuzzOtherTools(f *testing.F) {
-	for _, text := range coldSamples(f) {
+	for _, text := range formatSamples(f) {
 		for line := range strings.Lines(text) {
 			f.Add(line)
 		}
@@ -248,7 +248,7 @@ func FuzzOtherTools(f *testing.F) {
 // FuzzLogsOfInspect writes over a zipped log: each is samples, or a fault in words.
 func FuzzLogsOfInspect(f *testing.F) {
 	var logs []string
-	for name, text := range coldSamples(f) {
+	for name, text := range formatSamples(f) {
 		if strings.HasPrefix(name, "inspect") {
 			logs = append(logs, zippedLog(f, text))
 		}
@@ -278,7 +278,7 @@ func FuzzLogsOfInspect(f *testing.F) {
 func TestRolloutsAndLogsKeepEveryMessage(t *testing.T) {
 	t.Parallel()
 	all := everyShape(t)
-	for name, text := range coldSamples(t) {
+	for name, text := range formatSamples(t) {
 		more, _ := readTextWith(t, name, text, named())
 		all = append(all, more...)
 	}

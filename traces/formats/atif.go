@@ -1,0 +1,180 @@
+package formats
+
+import (
+	"cmp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/trajectory-arena/arena"
+)
+
+// ATIF is a document of the Agent Trajectory Interchange Format, which package traces
+// recognises by its schema. Fields that ATIF lacks are under extra.oro as the subnet
+// writes them and under extra.arena as this project does.
+var ATIF = Format{Name: "atif", Typed: true, read: readATIF}
+
+func readATIF(r *reader, doc object) {
+	kind := arena.Raw(doc["steps"].Raw).Kind()
+	if kind != arena.Array {
+		r.err = &NoMessages{Name: "steps", Kind: kind}
+		return
+	}
+	a := r.begin("")
+	agent := doc.object("agent")
+	a.Session = doc.id("session_id")
+	a.Model = r.text(agent["model_name"])
+	a.Tools = toolDefinitions(agent["tool_definitions"])
+	r.each(doc["steps"], func(v gjson.Result) { r.readATIFStep(members(v)) })
+
+	for _, extra := range []object{doc.object("final_metrics").object("extra"), doc.object("extra")} {
+		r.readATIFExtra(extra.object("oro"))
+		r.readATIFExtra(extra.object("arena"))
+	}
+	if a.hasDialogue == nil && a.Agent.VersionID == "" {
+		a.Agent.VersionID = agentVersion(r.text(agent["name"]), agent.id("version"))
+	}
+}
+
+// agentVersion returns name@version without a part that is missing or "unknown".
+func agentVersion(name, version string) string {
+	const unknown = "unknown"
+	switch {
+	case name == unknown:
+		return ""
+	case name == "" || version == "" || version == unknown:
+		return name
+	}
+	return name + "@" + version
+}
+
+// readATIFExtra reads the fields that ATIF lacks. They replace those that were read before.
+func (r *reader) readATIFExtra(extra object) {
+	a := r.attempt()
+	a.RunID = cmp.Or(extra.id("eval_run_id"), a.RunID)
+	a.ProblemID = cmp.Or(extra.id("problem_id"), a.ProblemID)
+	a.ProblemID = cmp.Or(a.ProblemID, extra.id("task_id"))
+	a.Agent.VersionID = cmp.Or(extra.id("agent_version_id"), a.Agent.VersionID)
+	a.Agent.Hotkey = cmp.Or(extra.id("miner_hotkey"), a.Agent.Hotkey)
+	a.Agent.Suite = cmp.Or(extra.id("suite_version"), a.Agent.Suite)
+	a.Agent.StartedAt = cmp.Or(extra.id("started_at"), a.Agent.StartedAt)
+	a.Declared = cmp.Or(extra.number("reward"), a.Declared)
+	setIfPresent(&a.Seconds, extra.number("execution_time"))
+	setIfPresent(&a.InferenceTotal, extra.count("inference_total"))
+	setIfPresent(&a.InferenceFailures, extra.count("inference_failure_count"))
+	a.Error = cmp.Or(r.parseError(extra["error"]), a.Error)
+	a.request = cmp.Or(r.text(extra["query"]), a.request)
+	switch status := arena.Status(r.text(extra["status"])); status {
+	case arena.StatusSuccess, arena.StatusFailed, arena.StatusTimedOut:
+		isNull := extra["dialogue"].Exists() && extra["dialogue"].Type == gjson.Null
+		a.Status = status
+		a.hasDialogue = new(!isNull)
+	}
+	r.each(extra["vetoes"], func(v gjson.Result) { a.DeclaredVetoes = append(a.DeclaredVetoes, r.text(v)) })
+}
+
+// readATIFStep reads a step as a message of its source. Results of the agent's calls are
+// taken from the step itself. Results in a step of another source become its text.
+func (r *reader) readATIFStep(m object) {
+	a := r.attempt()
+	a.Model = cmp.Or(a.Model, r.text(m["model_name"]))
+	text := r.content(m["message"]).text
+	results := r.readATIFResults(m.object("observation")["results"])
+	source := r.text(m["source"])
+	if source != "agent" {
+		r.addATIFText(source, text, results)
+		return
+	}
+
+	if m["is_copied_context"].Type == gjson.True {
+		a.hasCopiedContext = true
+	}
+	step := arena.Step{
+		Content:   text,
+		Reasoning: r.text(m["reasoning_content"]),
+		Timestamp: unixMilliseconds(m["timestamp"]),
+		LLMCalls:  m.count("llm_call_count"),
+	}
+	r.each(m["tool_calls"], func(v gjson.Result) {
+		if !v.IsObject() {
+			return
+		}
+		c := members(v)
+		step.Calls = append(step.Calls, arena.ToolCall{
+			ID:        c.id("tool_call_id"),
+			Name:      r.text(c["function_name"]),
+			Arguments: arena.Raw(c["arguments"].Raw),
+		})
+	})
+	unmatched := matchResults(step.Calls, results)
+	r.addStep(step)
+	for _, result := range unmatched {
+		r.addMessage(result)
+	}
+}
+
+// addATIFText adds a step of another source than the agent, with its results as text.
+func (r *reader) addATIFText(source, text string, results []message) {
+	texts := []string{text}
+	for _, result := range results {
+		texts = append(texts, result.result.Text())
+	}
+	sender := otherRole
+	switch source {
+	case "user":
+		sender = userRole
+	case "system":
+		sender = systemRole
+	}
+	r.addText(sender, strings.TrimPrefix(strings.Join(texts, "\n"), "\n"))
+}
+
+// readATIFResults returns the results of a step that have content.
+func (r *reader) readATIFResults(list gjson.Result) []message {
+	var results []message
+	r.each(list, func(v gjson.Result) {
+		o := members(v)
+		result := JoinTextParts(arena.Raw(o["content"].Raw))
+		if result.Kind() == arena.Array && strings.Contains(string(result), `"image"`) {
+			r.attempt().hasNonText = true
+		}
+		if result.Kind() > arena.Null {
+			results = append(results, message{role: toolRole, callID: o.id("source_call_id"), result: result})
+		}
+	})
+	return results
+}
+
+// matchResults sets the results of calls by their ids and returns the results that belong
+// to none of the calls.
+func matchResults(calls []arena.ToolCall, results []message) []message {
+	unanswered := map[string][]int{}
+	for i := range calls {
+		id := calls[i].ID
+		unanswered[id] = append(unanswered[id], i)
+	}
+	var unmatched []message
+	for _, m := range results {
+		indices := unanswered[m.callID]
+		if m.callID == "" || len(indices) == 0 {
+			unmatched = append(unmatched, m)
+			continue
+		}
+		calls[indices[0]].Result = m.result
+		unanswered[m.callID] = indices[1:]
+	}
+	return unmatched
+}
+
+// unixMilliseconds returns an ISO 8601 time, with or without a zone, in Unix milliseconds.
+// It returns any other value unchanged.
+func unixMilliseconds(v gjson.Result) arena.Raw {
+	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04:05.999999999"} {
+		if t, err := time.Parse(layout, v.Str); err == nil {
+			return arena.Raw(strconv.FormatInt(t.UnixMilli(), 10))
+		}
+	}
+	return arena.Raw(v.Raw)
+}

@@ -1,0 +1,121 @@
+package formats
+
+import (
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/internal/cursor"
+)
+
+// The formats of rows with messages, which package traces recognises by their keys.
+var (
+	// OpenAI is a row with messages of OpenAI's API: rows of data sets, trajectories of
+	// tau-bench, prompts and predictions of ORO.
+	OpenAI = Format{Name: "openai", read: func(r *reader, doc object) { r.readRow(doc) }}
+	// ShareGPT is a row with messages that name their sender under "from".
+	ShareGPT = Format{Name: "sharegpt", read: func(r *reader, doc object) {
+		r.isShareGPT = true
+		r.readRow(doc)
+	}}
+	// Graded is one sample with its grade. Calls have neither ids nor results. The
+	// boundaries between turns are not recorded, so all calls are one step.
+	Graded = Format{Name: "openai", read: readGraded}
+)
+
+func readGraded(r *reader, doc object) {
+	a := r.begin("")
+	a.ProblemID = doc.id("name")
+	a.Query = r.text(doc["query"])
+	a.Declared = doc.object("grade").number("score")
+	setIfPresent(&a.Seconds, doc.number("latency_seconds"))
+	sample := doc.object("sample")
+	r.addStep(arena.Step{Content: r.text(sample["assistant_text"]), Calls: r.calls(sample["output_tools"])})
+}
+
+// readRow reads a row of messages, or a prediction: the text and the calls of the next turn
+// of a model.
+func (r *reader) readRow(row object) {
+	r.isRow = true
+	r.readRowFields(row)
+
+	messages := row.first("messages", "conversations", "traj", "trajectory")
+	if list := unpack(messages); list.IsArray() {
+		r.readMessages(list)
+	} else {
+		r.err = &NoMessages{Name: "messages", Kind: arena.Raw(messages.Raw).Kind()}
+	}
+
+	_, hasText := row["raw_text"]
+	_, hasCalls := row["tool_calls"]
+	if hasText || hasCalls {
+		r.addStep(arena.Step{Content: r.text(row["raw_text"]), Calls: r.calls(row["tool_calls"])})
+		r.err = nil
+	}
+}
+
+// readRowFields starts an attempt with the fields of a row beside its messages.
+func (r *reader) readRowFields(row object) {
+	a := r.begin("")
+	a.ProblemID = row.firstID("problem_id", "task_id", "instance_id", "id")
+	a.RunID = row.id("eval_run_id")
+	// This project writes the session id as run and problem.
+	a.Session = strings.TrimSuffix(row.id("session_id"), "/"+a.ProblemID)
+	a.Trial = row.id("trial")
+	a.Model = r.text(row.first("model", "model_name"))
+	a.System = r.text(row["system"])
+	a.Query = r.text(row["query"])
+	a.Tools = toolDefinitions(row["tools"])
+	a.Declared = row.number("reward", "resolved", "target")
+	// The reward column of this project's rows is 0 if there was no reward; the metadata
+	// has null then.
+	reward := unpack(row["metadata"]).Get("declared_reward")
+	if reward.Exists() && reward.Type == gjson.Null {
+		a.Declared = nil
+	}
+	r.setError(exitError(r.text(row["exit_status"])))
+	r.setError(r.parseError(row["error"]))
+}
+
+// parseError returns the error that v holds, as an object or a text, or nil if there is
+// none.
+func (r *reader) parseError(v gjson.Result) *arena.AttemptError {
+	switch {
+	case v.Type == gjson.String:
+		return &arena.AttemptError{Message: r.text(v)}
+	case v.IsObject():
+		return &arena.AttemptError{Type: r.text(v.Get("type")), Message: r.text(v.Get("message"))}
+	default:
+		return nil
+	}
+}
+
+// splitShareGPTCalls splits a turn of calls of ShareGPT: thinking and text, then one call
+// or a list of calls as JSON. A turn of another form is returned as text without calls.
+func (r *reader) splitShareGPTCalls(turn string) (text string, calls []arena.ToolCall) {
+	thoughtEnd := 0
+	if i := strings.LastIndex(turn, "</think>"); i >= 0 {
+		thoughtEnd = i + len("</think>")
+	}
+	start := strings.IndexAny(turn[thoughtEnd:], "{[")
+	if start < 0 {
+		return turn, nil
+	}
+	start += thoughtEnd
+	if !cursor.Valid(turn[start:]) {
+		return turn, nil
+	}
+	return strings.TrimRight(turn[:start], "\r\n"), r.calls(gjson.Parse(turn[start:]))
+}
+
+// shoppingBenchResults returns the results in ShoppingBench's list of observations.
+func (r *reader) shoppingBenchResults(list gjson.Result) []message {
+	var results []message
+	r.each(list, func(v gjson.Result) {
+		o := members(v)
+		result := arena.Raw(o.first("results", "result").Raw)
+		results = append(results, message{role: toolRole, callID: o.id("tool_call_id"), result: result})
+	})
+	return results
+}

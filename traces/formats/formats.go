@@ -1,0 +1,97 @@
+// Package formats reads the trace formats of other tools and of the subnet: logs,
+// results and sessions of agents. A reader turns a document into messages, and the
+// package turns the messages of each attempt into a trace.
+//
+// A new format is one Format variable with its reader. It belongs into Detectable if its
+// documents can be recognised without a schema.
+package formats
+
+import (
+	"errors"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/trajectory-arena/arena"
+)
+
+// ErrTooMany is the error of a document with more messages, calls and parts than the
+// limit.
+var ErrTooMany = errors.New("more messages and calls than the limit")
+
+// NoMessages is the error of a document whose messages or steps are not a list.
+type NoMessages struct {
+	// Name is the JSON key that should hold the list.
+	Name string
+	// Kind is the type of the value under Name.
+	Kind arena.Kind
+}
+
+// Error returns the key and that its value is not a list.
+func (e *NoMessages) Error() string { return e.Name + " are no list" }
+
+// What of a source no trace holds, beside "unread:KEY".
+const (
+	lostBranches     = "other_branches"        // what was said beside the branch or conversation that is read, as by subagents
+	lostGreeting     = "greeting"              // a first message of the agent that no model wrote
+	lostUserTools    = "user_tools"            // calls of the simulated user's own tools, with their answers
+	lostReasoning    = "hidden_reasoning"      // reasoning that the provider keeps encrypted
+	lostScores       = "other_scores"          // scores beside the one that is the reward
+	lostParseError   = "parse_error"           // why a call could not be read by the tool that recorded it
+	lostProviderItem = "provider_item"         // a search or another call that the provider made itself, with what came of it
+	lostResultError  = "result_error"          // that a tool's answer is an error; its words are kept
+	lostScore        = "score"                 // a score that is no number
+	lostSteps        = "steps_outside_history" // steps that SWE-agent took and that its history does not hold
+)
+
+// Format is a trace format with its reader.
+type Format struct {
+	// Name identifies the format in traces and reports.
+	Name arena.Shape
+	// Writers names the tools that write the format.
+	Writers string
+	// Retained lists what a trace keeps of a document beside messages, calls and results.
+	Retained string
+	// Typed reports whether the arguments of calls are JSON values. Otherwise they may be
+	// JSON in a string.
+	Typed bool
+
+	// matches reports whether a document has the format. It is nil for a format that is not
+	// in Detectable.
+	matches func(doc object) bool
+	read    func(r *reader, doc object)
+}
+
+// Detectable lists the formats that Detect tries, in this order.
+var Detectable = []Format{sweAgent, inspectLog, verifiersResult, verifiersEpisode, tau2, exchange, claudeCode, spans}
+
+// Detect returns the format of a document, which must be a valid JSON object, or nil if
+// the document has none of the formats in Detectable.
+func Detect(doc string) *Format {
+	top := members(gjson.Parse(doc))
+	for i := range Detectable {
+		if Detectable[i].matches(top) {
+			return &Detectable[i]
+		}
+	}
+	return nil
+}
+
+// Read returns the attempts of a document of format f. The document may have limit
+// messages, calls and parts of messages in total. The error is ErrTooMany or a
+// *NoMessages.
+func (f *Format) Read(doc string, limit int) ([]Attempt, error) {
+	r := &reader{remaining: limit}
+	f.read(r, members(gjson.Parse(doc)))
+	if r.remaining < 0 {
+		return nil, ErrTooMany
+	}
+	if r.err != nil {
+		return nil, r.err
+	}
+
+	source := arena.Source{Shape: f.Name, TextArguments: !f.Typed}
+	for i := range r.attempts {
+		r.attempts[i].finish(source)
+	}
+	return r.attempts, nil
+}

@@ -1,0 +1,165 @@
+package formats
+
+import (
+	"cmp"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/internal/canonical"
+)
+
+// readLedgerOf reads the ledger of an episode. The steps come from the ledger if the
+// episode has no call trace. Otherwise only the finish reason and the number of events do.
+func (r *reader) readLedgerOf(episode object) {
+	ledger := episode["ledger"]
+	switch {
+	case ledger.IsArray(): // runtimes 1 and 2
+		needsSteps := r.beginLedger()
+		r.each(ledger, func(v gjson.Result) { r.readLedgerEntry(members(v), needsSteps) })
+	case ledger.IsObject():
+		r.readWorldLedger(members(ledger), episode.object("verdict"))
+	}
+}
+
+// beginLedger prepares the attempt for the messages of its ledger and returns true. It
+// returns false if the attempt has a call trace. The first user message of the ledger is
+// the request if the document names no other.
+func (r *reader) beginLedger() (needsSteps bool) {
+	a := r.attempt()
+	if a.hasDialogue != nil && *a.hasDialogue {
+		return false
+	}
+	a.hasDialogue = new(true)
+	a.hasRequest = a.request != ""
+	return true
+}
+
+// readLedgerEntry reads an entry of the ledgers of runtimes 1 and 2.
+func (r *reader) readLedgerEntry(entry object, needsSteps bool) {
+	kind := entry["kind"].Str
+	payload := entry.object("payload")
+	v := &r.attempt().verdict
+	if reason := r.text(payload["outcome"]); reason != "" {
+		v.finishReason = reason
+	}
+	if strings.Contains(kind, "event") {
+		v.Events++
+		return
+	}
+	if !needsSteps {
+		return
+	}
+	switch kind {
+	case "model_action":
+		call := arena.ToolCall{Name: r.text(payload["name"]), Arguments: arena.Raw(payload["args"].Raw)}
+		r.addStep(arena.Step{Calls: []arena.ToolCall{call}})
+	case "model_message":
+		r.addStep(arena.Step{Response: r.text(payload["content"])})
+	case "observation":
+		r.addResult("", arena.Raw(entry["payload"].Raw))
+	case "user_message":
+		r.addShopperMessage(payload["content"])
+	}
+}
+
+// readWorldLedger reads the ledger of a world pack, written by runtime 4, and compares it
+// with the task, pack and checksums in its verdict.
+func (r *reader) readWorldLedger(ledger, verdict object) {
+	w := worldLedger{r: r, needsSteps: r.beginLedger()}
+	r.each(ledger["episode"], func(v gjson.Result) { w.readRecord(members(v)) })
+
+	a := r.attempt()
+	a.ProblemID = cmp.Or(a.ProblemID, w.task)
+	a.Agent.Suite = cmp.Or(a.Agent.Suite, w.pack)
+
+	ledgerSum := r.text(verdict["ledger_sha256"])
+	gradingSum := r.text(verdict["grading_sha256"])
+	if ledgerSum == "" {
+		return
+	}
+	a.ledgerMismatch = verdict.id("task_id") != w.task ||
+		verdict.id("pack_id") != w.pack ||
+		!hasDigest(ledger["episode"], ledgerSum) ||
+		gradingSum != "" && !hasDigest(ledger["grading"], gradingSum)
+}
+
+// hasDigest reports whether the canonical form of v has a checksum.
+func hasDigest(v gjson.Result, sha256 string) bool {
+	sum, err := canonical.Digest(v.Raw)
+	return err == nil && sum == sha256
+}
+
+// worldLedger reads the records of a world pack's ledger.
+type worldLedger struct {
+	r *reader
+	// needsSteps is set if the steps come from the ledger.
+	needsSteps bool
+	task, pack string
+	// replies are the messages of the shopper since the last call.
+	replies []string
+}
+
+func (w *worldLedger) readRecord(record object) {
+	a := w.r.attempt()
+	w.task = cmp.Or(record.id("task_id"), w.task)
+	w.pack = cmp.Or(record.id("pack_id"), w.pack)
+	a.Session = cmp.Or(record.id("episode_nonce"), a.Session)
+	switch kind := record["kind"].Str; kind {
+	case "event":
+		a.verdict.Events++
+	case "finish":
+		a.verdict.finishReason = w.r.text(record["reason"])
+	default:
+		if w.needsSteps {
+			w.readMessage(kind, record)
+		}
+	}
+}
+
+func (w *worldLedger) readMessage(kind string, record object) {
+	observation := record["observation"]
+	switch kind {
+	case "start": // the observation before the first action
+		text := arena.Raw(observation.Raw).Text()
+		if text != "" && observation.Type != gjson.Null {
+			w.r.addText(userRole, text)
+		}
+	case "action":
+		call := arena.ToolCall{
+			ID:        record.id("step"),
+			Name:      w.r.text(record["tool"]),
+			Arguments: arena.Raw(record["args"].Raw),
+		}
+		w.r.addStep(arena.Step{Calls: []arena.ToolCall{call}})
+	case "reply":
+		w.replies = append(w.replies, w.r.text(record["text"]))
+	case "observation":
+		w.r.addResult(record.id("step"), arena.Raw(observation.Raw))
+		w.addReplies(observation)
+	}
+}
+
+// addReplies adds the replies of the shopper that the observation does not repeat.
+func (w *worldLedger) addReplies(observation gjson.Result) {
+	for _, text := range w.replies {
+		if text != "" && !containsText(observation, text) {
+			w.r.addText(userRole, text)
+		}
+	}
+	w.replies = nil
+}
+
+// containsText reports whether a string in a value contains text.
+func containsText(value gjson.Result, text string) bool {
+	if !value.IsObject() && !value.IsArray() {
+		return strings.Contains(value.Str, text)
+	}
+	contains := false
+	value.ForEach(func(_, child gjson.Result) bool {
+		contains = containsText(child, text)
+		return !contains
+	})
+	return contains
+}

@@ -1,0 +1,77 @@
+package formats
+
+import (
+	"github.com/tidwall/gjson"
+
+	"github.com/trajectory-arena/arena"
+)
+
+// tau2 is a result file of tau2-bench with all simulations, or one simulation.
+var tau2 = Format{
+	Name:     "tau2",
+	Writers:  "tau2-bench results and simulations",
+	Retained: "policy, model, reward, ending, seconds",
+	matches: func(doc object) bool {
+		isSimulation := doc["reward_info"].IsObject() && isMessageList(doc["messages"])
+		return isSimulation || doc["simulations"].IsArray()
+	},
+	read: func(r *reader, doc object) {
+		if !doc["simulations"].IsArray() {
+			r.begin("")
+			r.readSimulation(doc, object{})
+			return
+		}
+		r.each(doc["simulations"], func(v gjson.Result) {
+			r.begin(v.Raw)
+			r.readSimulation(members(v), doc.object("info"))
+		})
+	},
+}
+
+func (r *reader) readSimulation(sim, info object) {
+	a := r.attempt()
+	a.ProblemID = sim.id("task_id")
+	a.Trial = sim.id("trial")
+	a.Declared = sim.object("reward_info").number("reward")
+	setIfPresent(&a.Seconds, sim.number("duration"))
+	a.Model = r.text(info.object("agent_info")["llm"])
+	if policy := r.text(info.object("environment_info")["policy"]); policy != "" {
+		r.addText(systemRole, policy)
+	}
+
+	isFirst := true
+	r.each(sim["messages"], func(v gjson.Result) {
+		r.readTau2Message(v, isFirst)
+		isFirst = false
+	})
+
+	switch reason := r.text(sim["termination_reason"]); reason {
+	case "", "user_stop", "agent_stop":
+	case "timeout":
+		r.setError(&arena.AttemptError{Type: reason})
+		a.Status = arena.StatusTimedOut
+	default:
+		r.setError(&arena.AttemptError{Type: reason})
+	}
+}
+
+// readTau2Message reads a message of a simulation, unless it is the agent's greeting or
+// belongs to a tool of the simulated user.
+func (r *reader) readTau2Message(v gjson.Result, isFirst bool) {
+	m := members(v)
+	role := roles[m["role"].Str]
+	isGreeting := isFirst && role == agentRole
+	isUserTool := m["requestor"].Str == "user" || role == userRole && m["tool_calls"].IsArray()
+	if isGreeting {
+		r.addLoss(lostGreeting)
+	}
+	if isUserTool {
+		r.addLoss(lostUserTools)
+	}
+	if isGreeting || isUserTool {
+		return
+	}
+	// The messages of tau2-bench have no reasoning; the raw response has it.
+	m["reasoning_content"] = v.Get("raw_data.choices.0.message.reasoning_content")
+	r.readMessage(m)
+}

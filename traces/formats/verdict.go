@@ -1,0 +1,150 @@
+package formats
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/trajectory-arena/arena"
+)
+
+// verdict is the outcome of an episode. Three major versions of the runtime and the public
+// feedback write it under different names.
+type verdict struct {
+	arena.Ruling
+	// present reports whether the document has a verdict.
+	present bool
+	// environmentFailed and verifierFailed report whose failure ended the session.
+	environmentFailed, verifierFailed bool
+	// correct is 1 or 0, independent of the paid reward, and nil if unknown.
+	correct *float64
+	// finishReason is the reason in the ledger for which the episode finished.
+	finishReason string
+}
+
+// readEpisodeVerdict reads the verdict of an episode with its flags and checks.
+func (r *reader) readEpisodeVerdict(episode object) {
+	fields := episode.object("verdict")
+	v := r.readVerdict(episode, fields)
+	v.present = episode["verdict"].IsObject()
+	v.correct = fields.number("correct")
+	v.Category = r.text(fields["category"])
+	r.each(fields["flags"], func(flag gjson.Result) { v.Flags = append(v.Flags, r.text(flag)) })
+
+	checks := fields.object("checks")
+	for _, name := range slices.Sorted(maps.Keys(checks)) {
+		check := checks[name]
+		if check.Type == gjson.True {
+			v.Passed = append(v.Passed, name)
+		} else if check.IsBool() {
+			v.Failed = append(v.Failed, name)
+		}
+	}
+}
+
+// readVerdict reads the score in fields and the ending of a session. It returns the verdict
+// of the current attempt.
+func (r *reader) readVerdict(session, fields object) *verdict {
+	v := &r.attempt().verdict
+	v.Score = fields.number("paid_reward", "score")
+	v.Ending = r.text(session["outcome"])
+	v.environmentFailed = isError(session["environment_error"])
+	v.verifierFailed = isError(session["verifier_error"])
+	return v
+}
+
+// isError reports whether v stands for an error: true, a text or an object.
+func isError(v gjson.Result) bool {
+	return v.Type == gjson.True || v.Type == gjson.String || v.IsObject()
+}
+
+// Vetoes that follow from the outcome of an episode.
+const (
+	vetoEnvironment = "environment_error"     // the environment failed during the episode: it is no attempt
+	vetoVerifier    = "verifier_error"        // the verifier failed on the episode: it is no attempt
+	vetoWorld       = "world_error"           // the grader of the pack gave no grade that counts
+	vetoDefect      = "possible_world_defect" // the pack's own code broke off the episode
+	vetoLeakage     = "leakage"               // the session found that the agent was told the answer
+	vetoExploit     = "exploit"               // the session found that the agent cheated
+	vetoLedger      = "ledger_mismatch"       // the ledger is not the one that the verdict names
+)
+
+// agentError is the ending of an episode whose agent failed.
+const agentError = "agent_error"
+
+// applyVerdict sets the ruling of the trace, and the vetoes that follow from it, unless the
+// document says nothing of the outcome.
+func (a *Attempt) applyVerdict() {
+	v := &a.verdict
+	if v.isEmpty() {
+		return
+	}
+	v.Category = strings.ReplaceAll(v.Category, " ", "_")
+	v.resolve()
+	a.Ruling = new(v.Ruling)
+	a.Declared = v.Score
+	if v.Ending == agentError {
+		a.Status = arena.StatusFailed
+	}
+	for _, reason := range append([]string{v.Void, v.Ending}, v.Flags...) {
+		switch reason {
+		case vetoEnvironment, vetoVerifier, vetoWorld, vetoDefect, vetoLeakage, vetoExploit:
+			a.Veto(reason)
+		}
+	}
+}
+
+func (v *verdict) isEmpty() bool {
+	hasFlag := v.present || v.environmentFailed || v.verifierFailed
+	hasReason := v.Ending != "" || v.finishReason != ""
+	return !hasFlag && !hasReason && v.Score == nil && v.correct == nil
+}
+
+// resolve decides whether the episode has a score or is void. An agent that failed has the
+// score 0, as the subnet counts it. An episode without a score and without a reason is a
+// failure of the verifier.
+func (v *verdict) resolve() {
+	switch {
+	case v.isEnvironmentFailure():
+		v.Void = vetoEnvironment
+	case v.verifierFailed, v.Ending == vetoVerifier:
+		v.Void = vetoVerifier
+	case v.correct != nil && *v.correct == 0, v.Ending == agentError && v.Score == nil:
+		v.Score = new(0.0)
+	case v.Score == nil:
+		v.Score = v.correct
+	}
+	if v.Void != "" {
+		v.Score = nil
+	}
+	if v.Score != nil && (*v.Score < 0 || *v.Score > 1) {
+		v.Score = nil
+	}
+	v.Success = v.isSuccess()
+	if v.Score == nil && v.Void == "" && v.present {
+		v.Void = vetoVerifier
+	}
+	v.Ending = cmp.Or(v.Ending, v.finishReason)
+}
+
+func (v *verdict) isEnvironmentFailure() bool {
+	if v.environmentFailed || v.Ending == vetoEnvironment || v.finishReason == "environment" {
+		return true
+	}
+	return v.Category == "environment_fault" || v.Category == "infrastructure"
+}
+
+// isSuccess reports whether the episode is correct and was paid. All hard checks may pass
+// without a reward: the world changed and the agent did not notice.
+func (v *verdict) isSuccess() bool {
+	if v.Score == nil || *v.Score <= 0 {
+		return false
+	}
+	if v.correct != nil {
+		return *v.correct == 1
+	}
+	return *v.Score == 1
+}
