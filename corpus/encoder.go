@@ -50,7 +50,7 @@ func (e *encoder[T]) add(c *Cleaned[T]) error {
 	if row, knows := any(&c.row).(interface{ Length() rows.Length }); knows {
 		e.longest.Join(row.Length())
 	}
-	e.columns.Of(&c.row)
+	e.columns.Load(&c.row)
 	if err := e.columns.Write(e.writer.ColumnWriters()); err != nil {
 		return err
 	}
@@ -138,7 +138,7 @@ func (s *Shards[T]) join(g *Group[T]) error {
 			return fmt.Errorf("write %s: %w", s.out.path, err)
 		}
 	}
-	s.open.sum.Join(g.open.sum)
+	s.open.sum.Append(g.open.sum)
 	s.open.decoded += g.open.decoded
 	s.open.longest.Join(g.open.longest)
 	if c := s.open.clean; c != nil {

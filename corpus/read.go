@@ -46,17 +46,17 @@ func openParquet(f Source, path string) (*shard.File, error) {
 // visit.
 func Rows[T any](fsys FS, path string, visit func(*T) error) error {
 	schema := parquet.SchemaOf(new(T))
-	optional := shard.PointersOf(reflect.TypeFor[T](), schema)
+	optional := shard.EmbeddedPointersOf(reflect.TypeFor[T](), schema)
 	return Parquet(fsys, path, func(file *shard.File) error {
-		if err := file.In(schema); err != nil {
+		if err := file.CheckSchema(schema); err != nil {
 			return err
 		}
-		return file.Rows(func(row parquet.Row) error {
+		return file.VisitRows(func(row parquet.Row) error {
 			var v T
 			if err := schema.Reconstruct(&v, row); err != nil {
 				return fmt.Errorf("read %s: %w", path, err)
 			}
-			optional.Read(&v, row)
+			optional.RestoreNulls(&v, row)
 			return visit(&v)
 		})
 	})
@@ -82,7 +82,7 @@ var errEnough = errors.New("enough rows")
 func showHead(file *shard.File, head int, out io.Writer) error {
 	names := file.Schema().Columns()
 	n := 0
-	err := file.Rows(func(row parquet.Row) error {
+	err := file.VisitRows(func(row parquet.Row) error {
 		if n == head {
 			return errEnough
 		}
@@ -153,7 +153,7 @@ func Texts(fsys FS, dir, rel string, visit func(where, text string) error) error
 func parquetTexts(file *shard.File, rel string, visit func(where, text string) error) error {
 	columns := file.Schema().Columns()
 	n := 0
-	return file.Rows(func(row parquet.Row) error {
+	return file.VisitRows(func(row parquet.Row) error {
 		n++
 		for _, v := range row {
 			name := columns[v.Column()][0]

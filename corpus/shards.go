@@ -115,7 +115,7 @@ func (s *Shards[T]) finish() error {
 
 func (s *Shards[T]) readBack(path string, want shard.Sum) error {
 	return Parquet(s.part.fs, path, func(file *shard.File) error {
-		if err := file.In(s.schema); err != nil {
+		if err := file.CheckSchema(s.schema); err != nil {
 			return err
 		}
 		got, err := file.Sum()

@@ -53,7 +53,7 @@ func newTable[T any](file *atomicfile.File) *table[T] {
 }
 
 func (t *table[T]) add(line *T) error {
-	t.columns.Of(line)
+	t.columns.Load(line)
 	if err := t.columns.Write(t.w.ColumnWriters()); err != nil {
 		return err
 	}

@@ -7,115 +7,125 @@ import (
 	"github.com/parquet-go/parquet-go"
 )
 
-// Columns takes rows of one type apart into the values of a file's columns, in memory
-// that it keeps. parquet-go's Deconstruct makes that memory anew for each row, and writes
-// a pointer to zero in an embedded struct as null. It belongs to one goroutine.
+// Columns splits rows of one Go type into the values of a Parquet file's columns.
+// It reuses its memory from row to row: parquet-go's Deconstruct allocates for each
+// row, and writes a pointer to zero in an embedded struct as null. A Columns must not
+// be used by several goroutines at a time.
 type Columns struct {
 	root node
-	// Values are the last row's, column by column; texts are those of the row itself.
+	// Values holds the last loaded row, one slice per column. Texts share the memory
+	// of that row.
 	Values [][]parquet.Value
 }
 
-// node is a part of a row type, a struct with its fields, a list or pointer with its
-// element, or else a leaf; it fills the columns from first to behind.
+// node is a part of a row type: a struct with its fields, a list or pointer with its
+// element, or a leaf. Its values go to the columns start to end-1.
 type node struct {
-	field         int
-	within        []node
-	first, behind int
+	field      int // index of the field in the parent struct
+	children   []node
+	start, end int
 }
 
-// ColumnsOf are those of a row type: structs, lists and pointers of texts, numbers and bools.
+// ColumnsOf returns the columns of a row type, which may consist of structs, lists
+// and pointers of strings, numbers and bools.
 func ColumnsOf(t reflect.Type) *Columns {
 	c := &Columns{}
-	c.root = c.node(t)
+	c.root = c.newNode(t)
 	return c
 }
 
-func (c *Columns) node(t reflect.Type) node {
-	n := node{first: len(c.Values)}
+func (c *Columns) newNode(t reflect.Type) node {
+	n := node{start: len(c.Values)}
 	switch t.Kind() {
 	case reflect.Struct:
 		for i := range t.NumField() {
-			if f := t.Field(i); f.IsExported() && f.Tag.Get("parquet") != "-" {
-				n.within = append(n.within, c.node(f.Type))
-				n.within[len(n.within)-1].field = i
+			f := t.Field(i)
+			if !f.IsExported() || f.Tag.Get("parquet") == "-" {
+				continue
 			}
+			child := c.newNode(f.Type)
+			child.field = i
+			n.children = append(n.children, child)
 		}
 	case reflect.Slice, reflect.Pointer:
-		n.within = []node{c.node(t.Elem())}
+		n.children = []node{c.newNode(t.Elem())}
 	default:
 		c.Values = append(c.Values, nil)
 	}
-	n.behind = len(c.Values)
+	n.end = len(c.Values)
 	return n
 }
 
-// Of takes a row apart, given by a pointer.
-func (c *Columns) Of(row any) {
+// Load replaces Values by those of a row, passed as a pointer.
+func (c *Columns) Load(row any) {
 	for i := range c.Values {
 		c.Values[i] = c.Values[i][:0]
 	}
-	c.put(&c.root, reflect.ValueOf(row).Elem(), levels{})
+	c.load(&c.root, reflect.ValueOf(row).Elem(), levels{})
 }
 
-// Write adds the row to a file, by its columns' writers.
-func (c *Columns) Write(to []*parquet.ColumnWriter) error {
+// Write appends the loaded row to the columns of a file.
+func (c *Columns) Write(columns []*parquet.ColumnWriter) error {
 	for i, values := range c.Values {
-		if _, err := to[i].WriteRowValues(values); err != nil {
+		if _, err := columns[i].WriteRowValues(values); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// levels say which lists a value begins (repetition), in how many it lies (depth), and
-// how many of these and of the pointers to it are there (definition).
+// levels are the Dremel levels of a value. repetition is the depth of the list in
+// which the value starts a new element, 0 for a new row. depth is the number of lists
+// around the value. definition counts the lists and pointers around it that are not
+// empty.
 type levels struct{ repetition, depth, definition int }
 
-func (c *Columns) put(n *node, v reflect.Value, at levels) {
+func (c *Columns) load(n *node, v reflect.Value, lv levels) {
 	switch v.Kind() {
 	case reflect.Struct:
-		for i := range n.within {
-			c.put(&n.within[i], v.Field(n.within[i].field), at)
+		for i := range n.children {
+			child := &n.children[i]
+			c.load(child, v.Field(child.field), lv)
 		}
 	case reflect.Slice:
-		c.list(n, v, at)
+		c.loadList(n, v, lv)
 	case reflect.Pointer:
 		if v.IsNil() {
-			c.none(n, at)
+			c.loadNull(n, lv)
 			return
 		}
-		at.definition++
-		c.put(&n.within[0], v.Elem(), at)
+		lv.definition++
+		c.load(&n.children[0], v.Elem(), lv)
 	default:
-		c.add(n.first, valueOf(v), at)
+		c.add(n.start, valueOf(v), lv)
 	}
 }
 
-func (c *Columns) list(n *node, v reflect.Value, at levels) {
+func (c *Columns) loadList(n *node, v reflect.Value, lv levels) {
 	if v.Len() == 0 {
-		c.none(n, at)
+		c.loadNull(n, lv)
 		return
 	}
-	at.depth++
-	at.definition++
+	lv.depth++
+	lv.definition++
 	for i := range v.Len() {
-		c.put(&n.within[0], v.Index(i), at)
-		at.repetition = at.depth
+		c.load(&n.children[0], v.Index(i), lv)
+		lv.repetition = lv.depth
 	}
 }
 
-// none adds that there is nothing in any column of a part.
-func (c *Columns) none(n *node, at levels) {
-	for i := n.first; i < n.behind; i++ {
-		c.add(i, parquet.Value{}, at)
+// loadNull adds a null to every column of a part of the row.
+func (c *Columns) loadNull(n *node, lv levels) {
+	for i := n.start; i < n.end; i++ {
+		c.add(i, parquet.Value{}, lv)
 	}
 }
 
-func (c *Columns) add(column int, v parquet.Value, at levels) {
-	c.Values[column] = append(c.Values[column], v.Level(at.repetition, at.definition, column))
+func (c *Columns) add(column int, v parquet.Value, lv levels) {
+	c.Values[column] = append(c.Values[column], v.Level(lv.repetition, lv.definition, column))
 }
 
+// valueOf returns a leaf as a Parquet value. A text shares the memory of v.
 func valueOf(v reflect.Value) parquet.Value {
 	switch v.Kind() {
 	case reflect.String:

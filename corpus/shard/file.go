@@ -1,5 +1,5 @@
-// Package shard reads Parquet files that anybody may have made or broken, a page
-// of each column at a time.
+// Package shard writes rows into the columns of Parquet files and reads such files
+// back, one page of a column at a time. A file may come from anywhere and may be broken.
 package shard
 
 import (
@@ -15,67 +15,73 @@ import (
 	"github.com/trajectory-arena/arena/internal/footer"
 )
 
-// File is an opened Parquet file.
+// File is an open Parquet file.
 type File struct {
 	*parquet.File
 	path string
 }
 
-// Open reads the footer of a file of that size; errors name its path.
-func Open(f io.ReaderAt, size int64, path string) (*File, error) {
-	file, err := footer.Open(f, size)
+// Open reads the footer of a file of size bytes. Errors name path.
+func Open(r io.ReaderAt, size int64, path string) (*File, error) {
+	file, err := footer.Open(r, size)
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", path, err)
 	}
 	return &File{file, path}, nil
 }
 
-// Recover turns a panic while a file is read into an error: parquet-go panics on
-// some broken pages. It must be deferred itself.
+// Recover turns a panic during the reading of a file into an error, because parquet-go
+// panics on some broken pages. Callers must defer it directly.
 func Recover(path string, err *error) {
 	if r := recover(); r != nil {
 		*err = fmt.Errorf("read %s: broken file: %v", path, r)
 	}
 }
 
-// Fingerprint names a schema: two files with the same fingerprint have the
-// same columns of the same types in the same order.
+// Fingerprint returns a checksum of a schema. Two files with equal fingerprints have
+// the same columns of the same types in the same order.
 func Fingerprint(schema *parquet.Schema) string { return digest.SHA256([]byte(schema.String())) }
 
-// In refuses a file of other columns than the schema's. The name of the root is
-// no part of what a row is.
-func (f *File) In(schema *parquet.Schema) error {
-	own := f.Schema()
-	if Fingerprint(own) != Fingerprint(parquet.NewSchema(own.Name(), schema)) {
+// CheckSchema returns an error if the file's columns are not those of schema. The name
+// of the schema's root is not compared.
+func (f *File) CheckSchema(schema *parquet.Schema) error {
+	actual := f.Schema()
+	want := parquet.NewSchema(actual.Name(), schema)
+	if Fingerprint(actual) != Fingerprint(want) {
 		return fmt.Errorf("read %s: its schema is not that of its rows", f.path)
 	}
 	return nil
 }
 
-// Rows visits as many rows as the footer says that each group has. A row is valid
-// only within its visit.
-func (f *File) Rows(visit func(parquet.Row) error) error {
+// VisitRows calls visit with each row of each row group, as many as the footer
+// declares. A row is valid only during its visit.
+func (f *File) VisitRows(visit func(parquet.Row) error) error {
 	for _, g := range f.RowGroups() {
-		if err := f.group(g, visit); err != nil {
+		if err := f.visitGroup(g, visit); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// group visits those of one group.
-func (f *File) group(g parquet.RowGroup, visit func(parquet.Row) error) error {
-	in := g.Rows()
-	defer func() { _ = in.Close() }() // it was only read
-	batch, seen := make([]parquet.Row, rowBatch), int64(0)
-	for seen < g.NumRows() {
-		n, err := in.ReadRows(batch[:min(rowBatch, g.NumRows()-seen)])
+// rowBatch is the number of rows decoded at a time.
+const rowBatch = 16
+
+func (f *File) visitGroup(g parquet.RowGroup, visit func(parquet.Row) error) error {
+	rows := g.Rows()
+	defer func() { _ = rows.Close() }() // only read
+
+	batch := make([]parquet.Row, rowBatch)
+	remaining := g.NumRows()
+	for remaining > 0 {
+		n, err := rows.ReadRows(batch[:min(rowBatch, remaining)])
 		for _, row := range batch[:n] {
-			if failed := visit(row); failed != nil {
-				return failed
+			if visitErr := visit(row); visitErr != nil {
+				return visitErr
 			}
 		}
-		if seen += int64(n); n == 0 && (err == nil || errors.Is(err, io.EOF)) {
+		remaining -= int64(n)
+		if n == 0 && (err == nil || errors.Is(err, io.EOF)) {
 			err = io.ErrUnexpectedEOF
 		}
 		if err != nil && !errors.Is(err, io.EOF) {
@@ -85,33 +91,38 @@ func (f *File) group(g parquet.RowGroup, visit func(parquet.Row) error) error {
 	return nil
 }
 
-// rowBatch is how many rows are decoded at a time.
-const rowBatch = 16
-
-// Sum sums up the whole file, its row groups side by side. Rows are what the
-// footer says that it has, and what the levels of every column tell.
+// Sum reads the file, its row groups in parallel, and returns its checksum. The number
+// of rows is the one that the footer declares; the levels of every column confirm it.
 func (f *File) Sum() (Sum, error) {
 	groups := f.RowGroups()
 	sums := make([]Sum, len(groups))
-	var all errgroup.Group
-	all.SetLimit(runtime.GOMAXPROCS(0))
+	var workers errgroup.Group
+	workers.SetLimit(runtime.GOMAXPROCS(0))
 	for i, g := range groups {
-		all.Go(func() (err error) {
+		workers.Go(func() (err error) {
 			defer Recover(f.path, &err)
-			sums[i] = NewSum(f.Schema())
-			sums[i].Rows = g.NumRows()
-			for n, chunk := range g.ColumnChunks() { // column by column, which needs the memory of one page at a time
-				if err := sums[i].columns[n].read(chunk.Pages()); err != nil {
-					return fmt.Errorf("read back %s: %w", f.path, err)
-				}
-			}
-			return nil
+			sums[i], err = f.sumGroup(g)
+			return err
 		})
 	}
-	err := all.Wait()
-	sum := NewSum(f.Schema())
-	for _, s := range sums {
-		sum.Join(s)
+	if err := workers.Wait(); err != nil {
+		return Sum{}, err
 	}
-	return sum, err
+	total := NewSum(f.Schema())
+	for _, s := range sums {
+		total.Append(s)
+	}
+	return total, nil
+}
+
+// sumGroup reads a row group column by column, which needs the memory of one page.
+func (f *File) sumGroup(g parquet.RowGroup) (Sum, error) {
+	sum := NewSum(f.Schema())
+	sum.Rows = g.NumRows()
+	for i, chunk := range g.ColumnChunks() {
+		if err := sum.columns[i].addPages(chunk.Pages()); err != nil {
+			return sum, fmt.Errorf("read back %s: %w", f.path, err)
+		}
+	}
+	return sum, nil
 }

@@ -8,9 +8,9 @@ import (
 	"github.com/trajectory-arena/arena/corpus/rows"
 )
 
-// TestUnknownIsReadBackAsUnknown writes a row whose optional scalars are null,
-// and one where they are zero.
-func TestUnknownIsReadBackAsUnknown(t *testing.T) {
+// TestNullIsReadBackAsNull writes a row with null optional scalars and a row with zero
+// ones.
+func TestNullIsReadBackAsNull(t *testing.T) {
 	t.Parallel()
 	dir, zero := t.TempDir(), 0.0
 	part, err := corpus.NewPart(corpus.Disk{}, dir, corpus.DefaultLimits)
@@ -35,9 +35,9 @@ func TestUnknownIsReadBackAsUnknown(t *testing.T) {
 	if err != nil || len(files) != 1 {
 		t.Fatalf("read part: %v, %v", files, err)
 	}
-	var known []bool
+	var set []bool
 	err = corpus.Rows(corpus.Disk{}, filepath.Join(dir, filepath.FromSlash(files[0].Path)), func(r *rows.SFT) error {
-		known = append(known, r.JudgeScore != nil, r.OutcomeScore != nil, r.RunDate != nil)
+		set = append(set, r.JudgeScore != nil, r.OutcomeScore != nil, r.RunDate != nil)
 		return nil
 	})
 	if err != nil {
@@ -45,8 +45,8 @@ func TestUnknownIsReadBackAsUnknown(t *testing.T) {
 	}
 	want := []bool{false, false, false, true, true, false}
 	for i := range want {
-		if i >= len(known) || known[i] != want[i] {
-			t.Fatalf("known are %v, want %v", known, want)
+		if i >= len(set) || set[i] != want[i] {
+			t.Fatalf("set fields are %v, want %v", set, want)
 		}
 	}
 }

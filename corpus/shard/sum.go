@@ -11,20 +11,20 @@ import (
 	"github.com/parquet-go/parquet-go"
 )
 
-// Sum is what two readings of one file must agree in. It lives within a
-// process: its hashes have a seed of their own.
+// Sum is a checksum of rows. Two readings of one file have equal sums. Sums of
+// different processes cannot be compared: the seed of the hashes is random.
 type Sum struct {
-	// Rows counts them.
+	// Rows is the number of rows.
 	Rows    int64
 	columns []columnSum
 }
 
-// NewSum is that of no rows.
+// NewSum returns the checksum of no rows.
 func NewSum(schema *parquet.Schema) Sum {
 	return Sum{columns: make([]columnSum, len(schema.Columns()))}
 }
 
-// Add takes in a row, its values by column, and gives its size in bytes.
+// Add adds a row, given as its values by column, and returns its size in bytes.
 func (s *Sum) Add(row [][]parquet.Value) (size int64) {
 	s.Rows++
 	for i, values := range row {
@@ -35,33 +35,33 @@ func (s *Sum) Add(row [][]parquet.Value) (size int64) {
 	return size
 }
 
-// Join takes in the rows that follow.
-func (s *Sum) Join(next Sum) {
+// Append adds the rows of next behind those of s.
+func (s *Sum) Append(next Sum) {
 	s.Rows += next.Rows
 	for i := range s.columns {
-		s.columns[i].join(next.columns[i])
+		s.columns[i].append(next.columns[i])
 	}
 }
 
-// Equal reports whether two sums are of the same rows.
+// Equal reports whether both checksums are of the same rows.
 func (s *Sum) Equal(other Sum) bool {
 	return s.Rows == other.Rows && slices.Equal(s.columns, other.columns)
 }
 
-// columnSum is a polynomial in the values of one column and in their levels,
-// which say where rows and lists begin: a file is read back column by column,
-// and those of pieces join into that of the whole.
+// columnSum is a polynomial hash of the values of one column and of their levels,
+// which mark the starts of rows and lists. Files are read back one column at a time,
+// and the hashes of consecutive pieces combine into the hash of both.
 type columnSum struct {
 	values int64
 	hash   uint64
 }
 
-// sumBase is odd, so that no power of it is 0.
+// sumBase is the base of the polynomial. It is odd, so no power of it is 0.
 const sumBase = 1099511628211
 
-var rowSeed = maphash.MakeSeed()
+var sumSeed = maphash.MakeSeed()
 
-// add takes a value in and gives its size in bytes.
+// add adds a value and returns its size in bytes.
 func (s *columnSum) add(v parquet.Value) (size int64) {
 	levels := uint64(v.RepetitionLevel())<<8 | uint64(v.DefinitionLevel())
 	content := uint64(0)
@@ -70,30 +70,35 @@ func (s *columnSum) add(v parquet.Value) (size int64) {
 		size = 1
 	case v.Kind() == parquet.ByteArray:
 		b := v.ByteArray()
-		content, size = maphash.Bytes(rowSeed, b), int64(len(b))+4
+		content = maphash.Bytes(sumSeed, b)
+		size = int64(len(b)) + 4
 	default:
-		content, size = v.Uint64(), 8
+		content = v.Uint64()
+		size = 8
 	}
 	s.values++
 	s.hash = (s.hash*sumBase+content)*sumBase + levels
 	return size
 }
 
-// join takes in the values that follow.
-func (s *columnSum) join(next columnSum) {
-	power, square := uint64(1), uint64(sumBase)
+// append adds the values of next behind those of s. Each value multiplies the hash by
+// the base twice.
+func (s *columnSum) append(next columnSum) {
+	factor := uint64(1)
+	power := uint64(sumBase)
 	for n := 2 * next.values; n > 0; n >>= 1 {
 		if n&1 == 1 {
-			power *= square
+			factor *= power
 		}
-		square *= square
+		power *= power
 	}
 	s.values += next.values
-	s.hash = s.hash*power + next.hash
+	s.hash = s.hash*factor + next.hash
 }
 
-func (s *columnSum) read(pages parquet.Pages) error {
-	defer func() { _ = pages.Close() }() // it was only read
+// addPages adds the values of all pages and closes them.
+func (s *columnSum) addPages(pages parquet.Pages) error {
+	defer func() { _ = pages.Close() }() // only read
 	batch := make([]parquet.Value, 64)
 	for {
 		page, err := pages.ReadPage()
@@ -103,51 +108,64 @@ func (s *columnSum) read(pages parquet.Pages) error {
 		if err != nil {
 			return err
 		}
-		for values, n := page.Values(), 0; err == nil; {
-			n, err = values.ReadValues(batch)
-			for _, v := range batch[:n] {
-				s.add(v)
-			}
-			if n == 0 && err == nil {
-				err = io.ErrNoProgress
-			}
-		}
-		if parquet.Release(page); !errors.Is(err, io.EOF) {
+		err = s.addValues(page.Values(), batch)
+		parquet.Release(page)
+		if err != nil {
 			return err
 		}
 	}
 }
 
-// Pointers lists the optional scalars that a row type has from the structs embedded in
-// it: parquet-go v0.32.0 reads null there as a pointer to zero.
-type Pointers []pointerField
-
-type pointerField struct {
-	column int
-	index  []int
+func (s *columnSum) addValues(values parquet.ValueReader, batch []parquet.Value) error {
+	for {
+		n, err := values.ReadValues(batch)
+		for _, v := range batch[:n] {
+			s.add(v)
+		}
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if n == 0 {
+			return io.ErrNoProgress
+		}
+	}
 }
 
-// PointersOf are those of a row type in its schema.
-func PointersOf(t reflect.Type, schema *parquet.Schema) Pointers {
-	var out Pointers
+// EmbeddedPointers lists the optional scalars that a row type takes from its embedded
+// structs. parquet-go v0.32.0 reads a null of such a column as a pointer to zero.
+type EmbeddedPointers []embeddedPointer
+
+type embeddedPointer struct {
+	column int   // in the schema
+	index  []int // of the field, for reflect's FieldByIndex
+}
+
+// EmbeddedPointersOf returns the optional scalars in embedded structs of a row type
+// whose columns are in schema.
+func EmbeddedPointersOf(t reflect.Type, schema *parquet.Schema) EmbeddedPointers {
+	var out EmbeddedPointers
 	for _, f := range reflect.VisibleFields(t) {
-		name, _, _ := strings.Cut(f.Tag.Get("parquet"), ",")
 		if f.Type.Kind() != reflect.Pointer || len(f.Index) < 2 {
 			continue
 		}
+		name, _, _ := strings.Cut(f.Tag.Get("parquet"), ",")
 		if leaf, ok := schema.Lookup(name); ok {
-			out = append(out, pointerField{leaf.ColumnIndex, f.Index})
+			out = append(out, embeddedPointer{leaf.ColumnIndex, f.Index})
 		}
 	}
 	return out
 }
 
-// Read sets the pointers of null columns to nil.
-func (ps Pointers) Read(v any, row parquet.Row) {
-	s := reflect.ValueOf(v).Elem()
+// RestoreNulls sets those fields of dst to nil that are null in row. dst points to the
+// struct into which row was decoded.
+func (ps EmbeddedPointers) RestoreNulls(dst any, row parquet.Row) {
+	s := reflect.ValueOf(dst).Elem()
 	for _, p := range ps {
-		at := slices.IndexFunc(row, func(v parquet.Value) bool { return v.Column() == p.column })
-		if row[at].IsNull() {
+		i := slices.IndexFunc(row, func(v parquet.Value) bool { return v.Column() == p.column })
+		if row[i].IsNull() {
 			s.FieldByIndex(p.index).SetZero()
 		}
 	}

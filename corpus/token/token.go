@@ -1,6 +1,6 @@
 // Package token counts tokens as a model's own tokenizer.json does. It reads
 // the byte-level BPE family (GPT-2, Qwen, Llama 3, DeepSeek and others) and
-// refuses every other kind by name: a wrong count would pass for a true one.
+// returns an error that names any other kind: a wrong count would pass for a true one.
 package token
 
 import (
@@ -15,31 +15,27 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// gpt2 is the split of a ByteLevel pre-tokenizer with use_regex.
-const gpt2 = `'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`
+// gpt2Pattern is the split of a ByteLevel pre-tokenizer with use_regex.
+const gpt2Pattern = `'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`
 
-// Tokenizer counts. It belongs to one goroutine: it remembers the words that it
-// has seen.
+// Tokenizer counts tokens. It caches the counts of words and must not be used by
+// several goroutines at a time; see Clone.
 type Tokenizer struct {
 	name   string
-	ranks  map[[2]string]int
-	vocab  map[string]int
+	ranks  map[[2]string]int // merges, in their order
+	vocab  map[string]int    // nil unless the model ignores merges for known words
 	splits []*regexp2.Regexp
-	added  *regexp.Regexp
+	added  *regexp.Regexp // nil if none
 	nfc    bool
-	seen   map[string]int
+	counts map[string]int // cache, by word
 }
 
-type file struct {
-	Normalizer   *part `json:"normalizer"`
-	PreTokenizer *part `json:"pre_tokenizer"`
-	Added        []struct {
-		Content string `json:"content"`
-		LStrip  bool   `json:"lstrip"`
-		RStrip  bool   `json:"rstrip"`
-		Single  bool   `json:"single_word"`
-	} `json:"added_tokens"`
-	Model struct {
+// tokenizerFile is the content of tokenizer.json.
+type tokenizerFile struct {
+	Normalizer   *component   `json:"normalizer"`
+	PreTokenizer *component   `json:"pre_tokenizer"`
+	Added        []addedToken `json:"added_tokens"`
+	Model        struct {
 		Type         string            `json:"type"`
 		Vocab        map[string]int    `json:"vocab"`
 		Merges       []json.RawMessage `json:"merges"`
@@ -47,11 +43,19 @@ type file struct {
 	} `json:"model"`
 }
 
-// part is a normalizer or pre-tokenizer; Sequence holds several.
-type part struct {
-	Type          string `json:"type"`
-	Normalizers   []part `json:"normalizers"`
-	Pretokenizers []part `json:"pretokenizers"`
+type addedToken struct {
+	Content string `json:"content"`
+	LStrip  bool   `json:"lstrip"`
+	RStrip  bool   `json:"rstrip"`
+	Single  bool   `json:"single_word"`
+}
+
+// component is a normalizer or pre-tokenizer. A component of type Sequence consists of
+// others.
+type component struct {
+	Type          string      `json:"type"`
+	Normalizers   []component `json:"normalizers"`
+	Pretokenizers []component `json:"pretokenizers"`
 	Pattern       struct {
 		Regex  string
 		String string
@@ -62,51 +66,52 @@ type part struct {
 	AddPrefixSpace bool   `json:"add_prefix_space"`
 }
 
-// Read reads a tokenizer.json. name stands for the counter in every row.
-func Read(name string, data []byte) (*Tokenizer, error) {
-	var f file
+// Parse reads a tokenizer.json. The name identifies the counter in the rows of a corpus.
+func Parse(name string, data []byte) (*Tokenizer, error) {
+	var f tokenizerFile
 	if err := json.Unmarshal(data, &f); err != nil {
 		return nil, fmt.Errorf("parse tokenizer: %w", err)
 	}
 	if f.Model.Type != "BPE" {
 		return nil, fmt.Errorf("read tokenizer: its model is %q; only byte-level BPE is read", f.Model.Type)
 	}
-	t := &Tokenizer{name: name, vocab: f.Model.Vocab, ranks: make(map[[2]string]int, len(f.Model.Merges)), seen: map[string]int{}}
-	if !f.Model.IgnoreMerges {
-		t.vocab = nil // only models that ignore merges look a whole word up first
+	t := &Tokenizer{name: name, counts: map[string]int{}}
+	if f.Model.IgnoreMerges {
+		t.vocab = f.Model.Vocab
 	}
-	for i, raw := range f.Model.Merges {
-		pair, err := merge(raw)
-		if err != nil {
-			return nil, fmt.Errorf("read merge %d: %w", i, err)
-		}
-		t.ranks[pair] = i
+	if err := t.addMerges(f.Model.Merges); err != nil {
+		return nil, err
 	}
-	if n := f.Normalizer; n != nil && (n.Type != "Sequence" || len(n.Normalizers) > 0) {
-		if t.nfc = n.Type == "NFC"; !t.nfc {
-			return nil, fmt.Errorf("read tokenizer: normalizer %q is not known", n.Type)
-		}
+	if err := t.setNormalizer(f.Normalizer); err != nil {
+		return nil, err
 	}
-	byteLevel, err := t.preTokenizer(f.PreTokenizer)
+	byteLevel, err := t.addPreTokenizer(f.PreTokenizer)
 	if err != nil {
 		return nil, err
 	}
 	if !byteLevel {
 		return nil, errors.New("read tokenizer: it is not byte-level")
 	}
-	contents := make([]string, len(f.Added))
-	for i, a := range f.Added {
-		if a.LStrip || a.RStrip || a.Single {
-			return nil, fmt.Errorf("read tokenizer: added token %q strips or wants word bounds", a.Content)
-		}
-		contents[i] = a.Content
+	if err = t.setAddedTokens(f.Added); err != nil {
+		return nil, err
 	}
-	t.added = addedTokens(contents)
 	return t, nil
 }
 
-// merge reads "a b" or ["a","b"].
-func merge(raw json.RawMessage) ([2]string, error) {
+func (t *Tokenizer) addMerges(merges []json.RawMessage) error {
+	t.ranks = make(map[[2]string]int, len(merges))
+	for i, raw := range merges {
+		pair, err := parseMerge(raw)
+		if err != nil {
+			return fmt.Errorf("read merge %d: %w", i, err)
+		}
+		t.ranks[pair] = i
+	}
+	return nil
+}
+
+// parseMerge reads "a b" or ["a","b"].
+func parseMerge(raw json.RawMessage) ([2]string, error) {
 	var pair [2]string
 	if len(raw) > 0 && raw[0] == '[' {
 		return pair, json.Unmarshal(raw, &pair)
@@ -122,32 +127,45 @@ func merge(raw json.RawMessage) ([2]string, error) {
 	return [2]string{a, b}, nil
 }
 
-// preTokenizer reads the splits and reports whether bytes come last.
-func (t *Tokenizer) preTokenizer(p *part) (byteLevel bool, err error) {
+func (t *Tokenizer) setNormalizer(n *component) error {
+	isNone := n == nil || n.Type == "Sequence" && len(n.Normalizers) == 0
+	if isNone {
+		return nil
+	}
+	if n.Type != "NFC" {
+		return fmt.Errorf("read tokenizer: normalizer %q is not known", n.Type)
+	}
+	t.nfc = true
+	return nil
+}
+
+// addPreTokenizer adds the splits of a pre-tokenizer and reports whether it is, or
+// contains, a ByteLevel one.
+func (t *Tokenizer) addPreTokenizer(p *component) (byteLevel bool, err error) {
 	if p == nil {
 		return false, nil
 	}
 	switch p.Type {
 	case "Sequence":
 		for i := range p.Pretokenizers {
-			last, bad := t.preTokenizer(&p.Pretokenizers[i])
-			if bad != nil {
-				return false, bad
+			isByteLevel, err := t.addPreTokenizer(&p.Pretokenizers[i])
+			if err != nil {
+				return false, err
 			}
-			byteLevel = byteLevel || last
+			byteLevel = byteLevel || isByteLevel
 		}
 		return byteLevel, nil
 	case "Split":
 		if p.Behavior != "Isolated" || p.Invert {
 			return false, fmt.Errorf("read tokenizer: split behaviour %q is not known", p.Behavior)
 		}
-		return false, t.split(cmp.Or(p.Pattern.Regex, regexp2.Escape(p.Pattern.String)))
+		return false, t.addSplit(cmp.Or(p.Pattern.Regex, regexp2.Escape(p.Pattern.String)))
 	case "ByteLevel":
 		if p.AddPrefixSpace {
 			return false, errors.New("read tokenizer: add_prefix_space is not known")
 		}
 		if p.UseRegex == nil || *p.UseRegex {
-			err = t.split(gpt2)
+			err = t.addSplit(gpt2Pattern)
 		}
 		return true, err
 	default:
@@ -155,7 +173,7 @@ func (t *Tokenizer) preTokenizer(p *part) (byteLevel bool, err error) {
 	}
 }
 
-func (t *Tokenizer) split(expr string) error {
+func (t *Tokenizer) addSplit(expr string) error {
 	re, err := regexp2.Compile(expr, regexp2.RE2|regexp2.Unicode)
 	if err != nil {
 		return fmt.Errorf("read tokenizer: split %q: %w", expr, err)
@@ -164,51 +182,68 @@ func (t *Tokenizer) split(expr string) error {
 	return nil
 }
 
-// Clone is a tokenizer of the same tables with a memory of its own, for
-// another goroutine.
+func (t *Tokenizer) setAddedTokens(tokens []addedToken) error {
+	contents := make([]string, len(tokens))
+	for i, a := range tokens {
+		if a.LStrip || a.RStrip || a.Single {
+			return fmt.Errorf("read tokenizer: added token %q strips or wants word bounds", a.Content)
+		}
+		contents[i] = a.Content
+	}
+	t.added = addedTokens(contents)
+	return nil
+}
+
+// Clone returns a tokenizer with the same tables and an empty cache, for another
+// goroutine.
 func (t *Tokenizer) Clone() *Tokenizer {
 	c := *t
-	c.seen = map[string]int{}
+	c.counts = map[string]int{}
 	return &c
 }
 
-// Name is the counter's name.
+// Name returns the name passed to Parse.
 func (t *Tokenizer) Name() string { return t.name }
 
-// Count is the number of tokens of a text, without those that a model adds at
+// Count returns the number of tokens of a text, without those that a model adds at
 // its start or end.
 func (t *Tokenizer) Count(text string) int {
-	n, at := 0, 0
-	if t.added != nil {
-		for _, m := range t.added.FindAllStringIndex(text, -1) {
-			n += t.between(text[at:m[0]]) + 1
-			at = m[1]
-		}
+	if t.added == nil {
+		return t.countPlain(text)
 	}
-	return n + t.between(text[at:])
+	n := 0
+	end := 0
+	for _, m := range t.added.FindAllStringIndex(text, -1) {
+		n += t.countPlain(text[end:m[0]]) + 1
+		end = m[1]
+	}
+	return n + t.countPlain(text[end:])
 }
 
-func (t *Tokenizer) between(text string) int {
+// countPlain counts the tokens of a text without added tokens.
+func (t *Tokenizer) countPlain(text string) int {
 	if t.nfc {
 		text = norm.NFC.String(text)
 	}
-	return t.words(text, t.splits)
+	return t.countSplit(text, t.splits)
 }
 
-// words splits by each pattern in turn; what lies between matches is a word
-// too.
-func (t *Tokenizer) words(text string, splits []*regexp2.Regexp) int {
+// countSplit splits text by each pattern in turn and counts the tokens of the words.
+// The text between two matches is a word too.
+func (t *Tokenizer) countSplit(text string, splits []*regexp2.Regexp) int {
 	if text == "" {
 		return 0
 	}
 	if len(splits) == 0 {
-		return t.word(text)
+		return t.countWord(text)
 	}
-	n, runes, at := 0, []rune(text), 0
+	n := 0
+	end := 0
+	runes := []rune(text)
 	for m, err := splits[0].FindRunesMatch(runes); m != nil && err == nil; m, err = splits[0].FindNextMatch(m) {
-		n += t.words(string(runes[at:m.Index]), splits[1:])
-		at = m.Index + m.Length
-		n += t.words(string(runes[m.Index:at]), splits[1:])
+		n += t.countSplit(string(runes[end:m.Index]), splits[1:])
+		end = m.Index + m.Length
+		n += t.countSplit(string(runes[m.Index:end]), splits[1:])
 	}
-	return n + t.words(string(runes[at:]), splits[1:])
+	return n + t.countSplit(string(runes[end:]), splits[1:])
 }

@@ -9,22 +9,22 @@ import (
 	"github.com/trajectory-arena/arena/corpus/token"
 )
 
-func small(t testing.TB) *token.Tokenizer {
+func smallTokenizer(t testing.TB) *token.Tokenizer {
 	t.Helper()
 	data, err := os.ReadFile("testdata/tokenizer.json")
 	if err != nil {
 		t.Fatal(err)
 	}
-	tok, err := token.Read("small", data)
+	tok, err := token.Parse("small", data)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return tok
 }
 
-// TestCountsAreTheReferences compares with counts of the tokenizers library
+// TestCountMatchesReference compares with the counts of the tokenizers library
 // (0.23.3) for a tokenizer of Qwen's shape, trained on a few sentences.
-func TestCountsAreTheReferences(t *testing.T) {
+func TestCountMatchesReference(t *testing.T) {
 	t.Parallel()
 	data, err := os.ReadFile("testdata/counts.json")
 	if err != nil {
@@ -37,8 +37,8 @@ func TestCountsAreTheReferences(t *testing.T) {
 	if err = json.Unmarshal(data, &want); err != nil {
 		t.Fatal(err)
 	}
-	tok := small(t)
-	for range 2 { // the second time from memory
+	tok := smallTokenizer(t)
+	for range 2 { // the second time from the cache
 		for _, w := range want {
 			if got := tok.Count(w.Text); got != w.Tokens {
 				t.Errorf("%q: %d tokens, the reference has %d", w.Text, got, w.Tokens)
@@ -47,7 +47,7 @@ func TestCountsAreTheReferences(t *testing.T) {
 	}
 }
 
-func TestReadRefusesByName(t *testing.T) {
+func TestParseNamesUnsupportedParts(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		`{`:                            "parse tokenizer",
@@ -61,31 +61,32 @@ func TestReadRefusesByName(t *testing.T) {
 		`{"model":{"type":"BPE"},"pre_tokenizer":{"type":"ByteLevel"},"added_tokens":[{"content":"<x>","lstrip":true}]}`: "strips",
 		`{"model":{"type":"BPE"},"pre_tokenizer":{"type":"ByteLevel","add_prefix_space":true}}`:                          "add_prefix_space",
 	} {
-		if _, err := token.Read("x", []byte(text)); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := token.Parse("x", []byte(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", text, err)
 		}
 	}
 }
 
-// FuzzCountIsBounded: no text has more tokens than bytes, and counting twice
-// gives the same.
+// FuzzCountIsBounded checks that a text has at most three tokens a byte and that a second
+// count equals the first.
 func FuzzCountIsBounded(f *testing.F) {
 	f.Add("a blue towel")
 	f.Add("<|im_start|>\xff\xfe é\u0301")
-	tok := small(f)
+	tok := smallTokenizer(f)
 	f.Fuzz(func(t *testing.T, text string) {
 		n := tok.Count(text)
-		if limit := 3 * len(text); n > limit || n < 0 { // a broken byte becomes the three of U+FFFD
+		limit := 3 * len(text) // an invalid byte becomes the three bytes of U+FFFD
+		if n > limit || n < 0 {
 			t.Fatalf("%d tokens of %d bytes", n, len(text))
 		}
-		if again := tok.Count(text); again != n {
-			t.Fatalf("%d, then %d", n, again)
+		if second := tok.Count(text); second != n {
+			t.Fatalf("%d, then %d", n, second)
 		}
 	})
 }
 
 func BenchmarkCount(b *testing.B) {
-	tok := small(b)
+	tok := smallTokenizer(b)
 	text := strings.Repeat("The first shop sells it for 250, the second for 310. ", 200)
 	b.SetBytes(int64(len(text)))
 	b.ReportAllocs()
@@ -94,11 +95,11 @@ func BenchmarkCount(b *testing.B) {
 	}
 }
 
-// TestALongWordIsJoinedInTime: what no split divides is joined in about its
-// length, to the tokens that joining pair by pair gives.
-func TestALongWordIsJoinedInTime(t *testing.T) {
+// TestLongWordIsMergedInLinearTime checks that a long word that no pattern splits is
+// merged in about linear time, to the tokens that merging pair by pair gives.
+func TestLongWordIsMergedInLinearTime(t *testing.T) {
 	t.Parallel()
-	tok, err := token.Read("x", []byte(`{"model":{"type":"BPE","merges":["a a","b a","aa aa","aa b"]},"pre_tokenizer":{"type":"ByteLevel"}}`))
+	tok, err := token.Parse("x", []byte(`{"model":{"type":"BPE","merges":["a a","b a","aa aa","aa b"]},"pre_tokenizer":{"type":"ByteLevel"}}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,7 +111,7 @@ func TestALongWordIsJoinedInTime(t *testing.T) {
 		"aabaab":                    2,        // aab, aab: a a before b a
 		strings.Repeat("a", long):   long / 4, // aaaa
 		strings.Repeat("ab", long):  long + 1, // a, ba, ba, …, b
-		strings.Repeat("c", long):   long,     // nothing joins
+		strings.Repeat("c", long):   long,     // nothing merges
 		strings.Repeat("€", long):   3 * long, // nor here
 		strings.Repeat("aac", long): 2 * long, // aa, c
 	} {

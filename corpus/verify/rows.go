@@ -67,7 +67,7 @@ func (v *verifier) rows(ctx context.Context, f *corpus.FileEntry, file *shard.Fi
 		}
 	}
 	n := 0
-	return file.Rows(func(row parquet.Row) error {
+	return file.VisitRows(func(row parquet.Row) error {
 		n++
 		if err := v.row(f, cells(row, wanted)); err != nil {
 			v.say(f.Path, "row %d: %v", n, err)

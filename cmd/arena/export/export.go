@@ -184,7 +184,7 @@ func (f *exportFlags) count(opt *export.Options) error {
 	if err != nil {
 		return cli.Failed(err, "--tokenizer takes the tokenizer.json of a model")
 	}
-	tok, err := token.Read("tokenizer-"+digest.SHA256(data)[:12], data)
+	tok, err := token.Parse("tokenizer-"+digest.SHA256(data)[:12], data)
 	if err != nil {
 		return cli.Failed(fmt.Errorf("read %s: %w", f.tokenizer, err), "byte-level BPE is read, as of Qwen, Llama 3, GPT-2; leave --tokenizer out for the estimate")
 	}

@@ -1,0 +1,181 @@
+package token
+
+import (
+	"container/heap"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// pieces is a word during its merging, a linked list of parts. A part is identified by
+// the byte of the word at which it starts.
+type pieces struct {
+	// text is the word in symbols. starts[i] is the index in text of the symbol of byte
+	// i; the last entry is the end of text.
+	text   string
+	starts []int
+	// prev and next are the neighbours of each part: prev of the first is -1, next of
+	// the last is the length of the word. next of a part that was merged into the
+	// previous one is -1.
+	prev, next []int
+}
+
+func newPieces(word string) *pieces {
+	n := len(word)
+	p := &pieces{starts: make([]int, n+1), prev: make([]int, n), next: make([]int, n)}
+	var text strings.Builder
+	for i := range n {
+		p.prev[i] = i - 1
+		p.next[i] = i + 1
+		text.WriteString(symbols[word[i]])
+		p.starts[i+1] = text.Len()
+	}
+	p.text = text.String()
+	return p
+}
+
+// merge joins the part at start with the next one.
+func (p *pieces) merge(start int) {
+	merged := p.next[start]
+	p.next[start] = p.next[merged]
+	p.next[merged] = -1
+	if after := p.next[start]; after < len(p.prev) {
+		p.prev[after] = start
+	}
+}
+
+// candidate is a possible merge: the part at start with the next one.
+type candidate struct{ rank, start int }
+
+// candidate returns the merge of the part at start with the next one; ok is false if
+// the tokenizer has no such merge.
+func (t *Tokenizer) candidate(p *pieces, start int) (c candidate, ok bool) {
+	second := p.next[start]
+	if second < 0 || second == len(p.next) {
+		return c, false
+	}
+	textStart := p.starts[start]
+	textSplit := p.starts[second]
+	textEnd := p.starts[p.next[second]]
+	rank, ok := t.ranks[[2]string{p.text[textStart:textSplit], p.text[textSplit:textEnd]}]
+	return candidate{rank, start}, ok
+}
+
+// candidates is a heap by rank. With a heap, a long word that no pattern splits takes
+// little more than linear time.
+type candidates []candidate
+
+// add adds the candidate unless ok is false.
+func (q *candidates) add(c candidate, ok bool) {
+	if ok {
+		heap.Push(q, c)
+	}
+}
+
+// Len implements heap.Interface.
+func (q *candidates) Len() int { return len(*q) }
+
+// Less implements heap.Interface.
+func (q *candidates) Less(i, k int) bool {
+	a := (*q)[i]
+	b := (*q)[k]
+	if a.rank != b.rank {
+		return a.rank < b.rank
+	}
+	return a.start < b.start
+}
+
+// Swap implements heap.Interface.
+func (q *candidates) Swap(i, k int) { (*q)[i], (*q)[k] = (*q)[k], (*q)[i] }
+
+// Push implements heap.Interface; callers use add.
+func (q *candidates) Push(x any) {
+	if c, ok := x.(candidate); ok {
+		*q = append(*q, c)
+	}
+}
+
+// Pop implements heap.Interface.
+func (q *candidates) Pop() any {
+	last := len(*q) - 1
+	c := (*q)[last]
+	*q = (*q)[:last]
+	return c
+}
+
+// symbols are the printable characters of GPT-2 for the 256 bytes: printable bytes map
+// to themselves, the others to U+0100 and the characters after it.
+var symbols = func() (table [256]string) {
+	next := rune(256)
+	for b := range 256 {
+		r := rune(b)
+		isASCII := r >= '!' && r <= '~'
+		isLatin1 := r >= '¡' && r != 0xAD
+		if !isASCII && !isLatin1 {
+			r = next
+			next++
+		}
+		table[b] = string(r)
+	}
+	return table
+}()
+
+// A Tokenizer caches the counts of maxCached words of at most maxCachedBytes each.
+const (
+	maxCached      = 1 << 18
+	maxCachedBytes = 64
+)
+
+// countWord returns the number of tokens of a word.
+func (t *Tokenizer) countWord(word string) int {
+	if n, ok := t.counts[word]; ok {
+		return n
+	}
+	n := t.mergeWord(word)
+	if len(t.counts) < maxCached && len(word) <= maxCachedBytes {
+		t.counts[strings.Clone(word)] = n
+	}
+	return n
+}
+
+// mergeWord merges the pair of lowest rank, of equal ranks the first, until no merge
+// applies, and returns the number of parts.
+func (t *Tokenizer) mergeWord(word string) int {
+	p := newPieces(word)
+	if _, ok := t.vocab[p.text]; ok {
+		return 1
+	}
+	var queue candidates
+	for i := range len(word) {
+		queue.add(t.candidate(p, i))
+	}
+	n := len(word)
+	for queue.Len() > 0 {
+		c, _ := heap.Pop(&queue).(candidate)
+		if current, ok := t.candidate(p, c.start); !ok || current != c {
+			continue // one of its two parts has been merged since
+		}
+		p.merge(c.start)
+		n--
+		queue.add(t.candidate(p, c.start))
+		if prev := p.prev[c.start]; prev >= 0 {
+			queue.add(t.candidate(p, prev))
+		}
+	}
+	return n
+}
+
+// addedTokens returns a pattern of the tokens that are cut out of a text before all
+// else. Of several that start at the same place, it matches the longest. It returns nil
+// if there are no such tokens.
+func addedTokens(contents []string) *regexp.Regexp {
+	alternatives := slices.DeleteFunc(slices.Clone(contents), func(c string) bool { return c == "" })
+	if len(alternatives) == 0 {
+		return nil
+	}
+	slices.SortStableFunc(alternatives, func(x, y string) int { return len(y) - len(x) })
+	for i, c := range alternatives {
+		alternatives[i] = regexp.QuoteMeta(c)
+	}
+	return regexp.MustCompile(strings.Join(alternatives, "|"))
+}
