@@ -58,21 +58,21 @@ func TestRender(t *testing.T) {
 	}
 }
 
-func TestRename(t *testing.T) {
+func TestRenameCalls(t *testing.T) {
 	t.Parallel()
 	ms := []chat.Message{
 		{Role: chat.User, Content: "q"},
 		{Role: chat.Assistant, Calls: []chat.Call{{ID: "call-1"}, {ID: "secret a"}, {ID: "secret b"}}},
 		{Role: chat.Tool, CallID: "secret b"}, {Role: chat.Tool, CallID: "call-1"}, {Role: chat.Tool, CallID: "secret a"},
 	}
-	chat.Rename(ms, func(id string) bool { return strings.HasPrefix(id, "secret") })
+	chat.RenameCalls(ms, func(id string) bool { return strings.HasPrefix(id, "secret") })
 	got := []string{ms[1].Calls[0].ID, ms[1].Calls[1].ID, ms[1].Calls[2].ID, ms[2].CallID, ms[3].CallID, ms[4].CallID}
 	if diff := cmp.Diff([]string{"call-1", "call-2", "call-3", "call-3", "call-1", "call-2"}, got); diff != "" {
 		t.Error(diff)
 	}
 }
 
-func TestUnfit(t *testing.T) {
+func TestRenderReturnsUnfit(t *testing.T) {
 	t.Parallel()
 	ok := call("a", `{}`, `1`)
 	for reason, turns := range map[string][]arena.Turn{
@@ -94,7 +94,7 @@ func TestUnfit(t *testing.T) {
 	}
 }
 
-func TestCheckRefusesOrdersThatTemplatesRefuse(t *testing.T) {
+func TestCheckRejectsOrdersThatTemplatesReject(t *testing.T) {
 	t.Parallel()
 	m := func(role string) chat.Message { return chat.Message{Role: role, Content: "x"} }
 	for name, ms := range map[string][]chat.Message{
@@ -111,10 +111,10 @@ func TestCheckRefusesOrdersThatTemplatesRefuse(t *testing.T) {
 			t.Errorf("%s: accepted", name)
 		}
 	}
-	asks := chat.Message{Role: chat.Assistant, Calls: []chat.Call{{ID: "a", Function: chat.Function{Name: "f", Arguments: []byte(`{}`)}}}}
+	calling := chat.Message{Role: chat.Assistant, Calls: []chat.Call{{ID: "a", Function: chat.Function{Name: "f", Arguments: []byte(`{}`)}}}}
 	for name, ms := range map[string][]chat.Message{
-		"goes on":             {m(chat.System), m(chat.User), m(chat.Assistant), m(chat.User), m(chat.Assistant)},
-		"user behind answers": {m(chat.User), asks, {Role: chat.Tool, Content: "x", CallID: "a"}, m(chat.User), m(chat.Assistant)},
+		"second request":      {m(chat.System), m(chat.User), m(chat.Assistant), m(chat.User), m(chat.Assistant)},
+		"user after results":  {m(chat.User), calling, {Role: chat.Tool, Content: "x", CallID: "a"}, m(chat.User), m(chat.Assistant)},
 	} {
 		if err := chat.Check(ms, nil); err != nil {
 			t.Errorf("%s: %v", name, err)
@@ -122,8 +122,8 @@ func TestCheckRefusesOrdersThatTemplatesRefuse(t *testing.T) {
 	}
 }
 
-// FuzzRenderedMessagesReadBack: whatever a dialogue holds, it is unfit, or its
-// messages pass the check, read back equal and are valid UTF-8 without nulls.
+// FuzzRenderedMessagesReadBack checks for any dialogue that it is unfit, or that its
+// messages are valid UTF-8, pass Check and are equal after decoding.
 func FuzzRenderedMessagesReadBack(f *testing.F) {
 	f.Add("q", "think", "text", `{"q":""}`, `[]`, "")
 	f.Add("\xff", "\u2028", "😀", `{"q":12345678901234567890}`, `null`, "more")
@@ -156,20 +156,20 @@ func FuzzRenderedMessagesReadBack(f *testing.F) {
 		if cerr := chat.Check(back, chat.ParseSchema(shop.Tools)); cerr != nil {
 			t.Fatal(cerr)
 		}
-		again, err := chat.Encode(back)
+		second, err := chat.Encode(back)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(rows, again); diff != "" {
+		if diff := cmp.Diff(rows, second); diff != "" {
 			t.Fatal(diff)
 		}
-		alternates(t, chat.Text(back, []string{"{}"}))
+		checkAlternating(t, chat.Text(back, []string{"{}"}))
 	})
 }
 
-// TestTextsAreCheckedAsTheyAreMeant: however a text is escaped, its message is
-// checked with the same outcome; one that is no text is refused.
-func TestTextsAreCheckedAsTheyAreMeant(t *testing.T) {
+// TestCheckIgnoresEscapes checks that Check returns the same for every way to escape a
+// text, and that Decode rejects other values.
+func TestCheckIgnoresEscapes(t *testing.T) {
 	t.Parallel()
 	for last, want := range map[string]string{
 		`{"role":"assistant","content":"<\/think>"}`:                                chat.ReasonMarkup,
@@ -180,19 +180,20 @@ func TestTextsAreCheckedAsTheyAreMeant(t *testing.T) {
 		`{"role":"assistant","content":""}`:                                         chat.ReasonEmpty,
 		`{"role":"assistant","content":"","reasoning_content":""}`:                  chat.ReasonEmpty,
 		`{"role":"\u0061ssistant","content":"ok"}`:                                  "",
-		`{"role":"assistant","content":null}`:                                       "unread",
-		`{"role":"assistant","content":1}`:                                          "unread",
-		`{"role":"assistant","content":"a`:                                          "unread",
-		`{"role":"assistant","content":"\x"}`:                                       "unread",
-		"{\"role\":\"assistant\",\"content\":\"\xff\"}":                             "unread",
-		`{"role":"assistant","content":"ok"} x`:                                     "unread",
-		`[]`:                                                                        "unread",
+		`{"role":"assistant","content":null}`:                                       "invalid",
+		`{"role":"assistant","content":1}`:                                          "invalid",
+		`{"role":"assistant","content":"a`:                                          "invalid",
+		`{"role":"assistant","content":"\x"}`:                                       "invalid",
+		"{\"role\":\"assistant\",\"content\":\"\xff\"}":                             "invalid",
+		`{"role":"assistant","content":"ok"} x`:                                     "invalid",
+		`[]`:                                                                        "invalid",
 	} {
 		ms, err := chat.Decode([]string{`{"role":"user","content":"q"}`, last})
-		got := "unread"
+		got := "invalid"
 		if err == nil {
+			got = ""
 			var unfit *chat.Unfit
-			if got = ""; errors.As(chat.Check(ms, nil), &unfit) {
+			if errors.As(chat.Check(ms, nil), &unfit) {
 				got = unfit.Reason
 			}
 		}
@@ -202,7 +203,7 @@ func TestTextsAreCheckedAsTheyAreMeant(t *testing.T) {
 	}
 }
 
-func alternates(t *testing.T, ts []chat.Turn) {
+func checkAlternating(t *testing.T, ts []chat.Turn) {
 	t.Helper()
 	if ts[0].Role != chat.System || ts[len(ts)-1].Role != chat.Assistant {
 		t.Fatalf("turns %v", ts)
@@ -214,9 +215,9 @@ func alternates(t *testing.T, ts []chat.Turn) {
 	}
 }
 
-// TestAWeightIsANumber: any other would count as 0, and what it stands on as
-// not to be learned from.
-func TestAWeightIsANumber(t *testing.T) {
+// TestDecodeRejectsOtherWeights checks that a weight that is not a whole number does not
+// count as 0, which would take its message out of the loss.
+func TestDecodeRejectsOtherWeights(t *testing.T) {
 	t.Parallel()
 	for _, weight := range []string{"true", `"1"`, "null", "0.5"} {
 		if ms, err := chat.Decode([]string{`{"role":"assistant","content":"yes","weight":` + weight + `}`}); err == nil {
@@ -225,8 +226,8 @@ func TestAWeightIsANumber(t *testing.T) {
 	}
 }
 
-// TestSkimmedTextsAreAsMarshalWritesThem reads texts that are escaped in every way.
-func TestSkimmedTextsAreAsMarshalWritesThem(t *testing.T) {
+// TestDecodeEscapedMatchesMarshal decodes texts with escapes of every kind.
+func TestDecodeEscapedMatchesMarshal(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{
 		`"plain"`, `""`, `"a\"b\\c\n\t\b\f\r"`, `"\u003cthink\u003e\/"`, `"\u00e9\ud83d\ude00\ud800x"`, `"é😀\u0001"`, "\"a\u2028b\u2029\u2019c\"", `"\\u003c"`,
@@ -236,19 +237,19 @@ func TestSkimmedTextsAreAsMarshalWritesThem(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := chat.Skim(row)
+		got, err := chat.DecodeEscaped(row)
 		if err != nil {
 			t.Fatal(err)
 		}
-		written, err := chat.Marshal(want[0].Content)
-		if err != nil || `"`+got[0].Content+`"` != written || got[0].Reasoning != got[0].Content {
-			t.Errorf("%s is skimmed as %s, want %s (%v)", text, got[0].Content, written, err)
+		marshaled, err := chat.Marshal(want[0].Content)
+		if err != nil || `"`+got[0].Content+`"` != marshaled || got[0].Reasoning != got[0].Content {
+			t.Errorf("%s is decoded as %s, want %s (%v)", text, got[0].Content, marshaled, err)
 		}
-		if diff := cmp.Diff(want, chat.Meant(got)); diff != "" {
-			t.Errorf("%s as it means:\n%s", text, diff)
+		if diff := cmp.Diff(want, chat.Unescape(got)); diff != "" {
+			t.Errorf("%s unescaped:\n%s", text, diff)
 		}
 	}
-	if _, err := chat.Skim([]string{`{"content":7}`}); err == nil {
-		t.Error("a number was taken for a text")
+	if _, err := chat.DecodeEscaped([]string{`{"content":7}`}); err == nil {
+		t.Error("a number was decoded as a text")
 	}
 }

@@ -12,61 +12,59 @@ import (
 	"github.com/trajectory-arena/arena/internal/cursor"
 )
 
-// Unfit says why messages cannot be a training row. Reason is a stable
-// snake_case word that drops are counted by.
+// Unfit is the error for messages that cannot become a training row.
 type Unfit struct {
-	Reason string
-	Detail string
+	Reason string // stable snake_case code, by which drops are counted
+	Detail string // the offending role, tool or id; may be empty
 }
 
-// Error gives the reason and what it was found in.
+// Error returns the reason and the detail.
 func (u *Unfit) Error() string {
 	return strings.TrimSuffix("unfit for a row: "+u.Reason+": "+u.Detail, ": ")
 }
 
-// The reasons for which messages are no row.
+// The reasons of Unfit.
 const (
-	// ReasonNoAssistant: the model never spoke.
+	// ReasonNoAssistant: there is no turn of the assistant.
 	ReasonNoAssistant = "no_assistant_turn"
-	// ReasonEmpty: a message with neither text nor reasoning nor calls.
+	// ReasonEmpty: a message has neither text nor reasoning nor calls.
 	ReasonEmpty = "empty_message"
-	// ReasonOrder: roles in an order that templates refuse.
+	// ReasonOrder: the roles have an order that chat templates reject.
 	ReasonOrder = "roles_out_of_order"
-	// ReasonUnanswered: a call without its answer in the next turn.
+	// ReasonUnanswered: the next turn lacks the result of a call.
 	ReasonUnanswered = "unanswered_call"
-	// ReasonOrphan: a result that answers no open call.
+	// ReasonOrphan: a result belongs to no open call.
 	ReasonOrphan = "orphan_result"
-	// ReasonID: two calls with one id, or a call without.
+	// ReasonID: two calls have the same id, or a call has none.
 	ReasonID = "repeated_call_id"
-	// ReasonArguments: arguments that are no JSON object.
+	// ReasonArguments: arguments are not a JSON object.
 	ReasonArguments = "arguments_not_object"
-	// ReasonInfinite: arguments with a number beyond a float64, such as 1e400,
-	// which loaders read as infinity or refuse.
+	// ReasonInfinite: arguments contain a number beyond a float64, such as 1e400,
+	// which loaders read as infinity or reject.
 	ReasonInfinite = "infinite_number"
-	// ReasonNull: a null argument that the tool's schema does not allow.
+	// ReasonNull: an argument is null although the tool's schema forbids it.
 	ReasonNull = "null_argument"
-	// ReasonUndeclared: a tool that the harness does not have.
+	// ReasonUndeclared: a called tool is not defined in the harness.
 	ReasonUndeclared = "undeclared_tool"
-	// ReasonControl: text that a tokenizer reads as a control token, such as
-	// <|im_end|>. It would end a turn in the middle.
+	// ReasonControl: a text contains what a tokenizer reads as a control token, such as
+	// <|im_end|>. It would end the turn early.
 	ReasonControl = "control_token"
-	// ReasonMarkup: the model's own text holds the tags that templates write
-	// around thinking and calls, so that reading the row back finds other calls
-	// than were made.
+	// ReasonMarkup: a text of the model contains the tags that templates write around
+	// reasoning and calls. A parser of the row would find other calls than the model made.
 	ReasonMarkup = "markup_in_text"
 )
 
-// Schema is what the checks need of tool definitions: for each tool, which of
-// its arguments may be null.
+// Schema holds the part of tool definitions that Check needs: by tool and argument,
+// whether the argument may be null.
 type Schema map[string]map[string]bool
 
 // ParseSchema reads OpenAI tool definitions, nested under "function" or flat.
-// What it cannot read declares nothing.
+// It skips definitions that it cannot read.
 func ParseSchema[S ~string](tools []S) Schema {
-	out := make(Schema, len(tools))
+	schema := make(Schema, len(tools))
 	for _, t := range tools {
-		var nested struct{ Function json.RawMessage }
 		body := []byte(t)
+		var nested struct{ Function json.RawMessage }
 		if json.Unmarshal(body, &nested) == nil && nested.Function != nil {
 			body = nested.Function
 		}
@@ -79,59 +77,60 @@ func ParseSchema[S ~string](tools []S) Schema {
 		if json.Unmarshal(body, &def) != nil || def.Name == "" {
 			continue
 		}
-		out[def.Name] = map[string]bool{}
-		for k, p := range def.Parameters.Properties {
-			out[def.Name][k] = p.Type == nil || strings.Contains(string(p.Type), `"null"`)
+		nullable := map[string]bool{}
+		for name, p := range def.Parameters.Properties {
+			nullable[name] = p.Type == nil || strings.Contains(string(p.Type), `"null"`)
 		}
+		schema[def.Name] = nullable
 	}
-	return out
+	return schema
 }
 
-// Check holds messages against what every trainer's template takes: system?
-// user (assistant (tool+ user? assistant)*)+, each call answered in the next turn
-// by its id, the last message the assistant's. Calls of the last message need no
-// answer. A nil schema leaves the tools unchecked.
+// Check returns an *Unfit unless every trainer's chat template accepts the messages.
+// Their roles must be: system? user (assistant (tool+ user? assistant)*)+. The next
+// turn must answer each call by its id, and the last message must be the assistant's;
+// its calls need no answer. A nil schema disables the checks of tools.
 func Check(ms []Message, schema Schema) error {
 	if len(ms) == 0 || ms[len(ms)-1].Role != Assistant {
 		return &Unfit{Reason: ReasonNoAssistant}
 	}
-	walk := walker{ids: map[string]bool{}, schema: schema}
+	c := checker{ids: map[string]bool{}, schema: schema}
 	for i := range ms {
-		if err := walk.step(&ms[i]); err != nil {
+		if err := c.message(&ms[i]); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// walker follows the roles: open are the calls that await an answer.
-type walker struct {
-	before string
-	open   map[string]bool
-	ids    map[string]bool
-	schema Schema
+// checker checks one message after another.
+type checker struct {
+	prevRole string          // of the previous message, "" before the first
+	open     map[string]bool // ids of the calls without an answer so far
+	ids      map[string]bool // ids of all calls so far
+	schema   Schema
 }
 
-func (w *walker) step(m *Message) error {
-	if m.Role != Tool && len(w.open) > 0 {
+func (c *checker) message(m *Message) error {
+	if m.Role != Tool && len(c.open) > 0 {
 		return &Unfit{Reason: ReasonUnanswered}
 	}
-	if !w.follows(m.Role) {
-		return &Unfit{ReasonOrder, m.Role + " after " + w.before}
+	if !c.allowsNext(m.Role) {
+		return &Unfit{ReasonOrder, m.Role + " after " + c.prevRole}
 	}
-	w.before = m.Role
+	c.prevRole = m.Role
 	if hasControlToken(m.Content) || hasControlToken(m.Reasoning) {
 		return &Unfit{Reason: ReasonControl}
 	}
 	switch m.Role {
 	case Tool:
-		if !w.open[m.CallID] {
+		if !c.open[m.CallID] {
 			return &Unfit{ReasonOrphan, m.CallID}
 		}
-		delete(w.open, m.CallID)
+		delete(c.open, m.CallID)
 		return nil
 	case Assistant:
-		return w.assistant(m)
+		return c.assistant(m)
 	default:
 		if m.Content == "" {
 			return &Unfit{ReasonEmpty, m.Role}
@@ -140,71 +139,76 @@ func (w *walker) step(m *Message) error {
 	}
 }
 
-func (w *walker) follows(role string) bool {
+// allowsNext reports whether a message of the role may follow the previous one.
+func (c *checker) allowsNext(role string) bool {
 	switch role {
 	case System:
-		return w.before == ""
+		return c.prevRole == ""
 	case User:
-		return w.before != User
+		return c.prevRole != User
 	case Assistant:
-		return w.before == User || w.before == Tool
+		return c.prevRole == User || c.prevRole == Tool
+	case Tool:
+		return c.prevRole == Assistant || c.prevRole == Tool
 	default:
-		return role == Tool && (w.before == Assistant || w.before == Tool)
+		return false
 	}
 }
 
-func (w *walker) assistant(m *Message) error {
+func (c *checker) assistant(m *Message) error {
 	if m.Content == "" && m.Reasoning == "" && len(m.Calls) == 0 {
 		return &Unfit{ReasonEmpty, m.Role}
 	}
 	if hasMarkup(m.Content) || hasMarkup(m.Reasoning) {
 		return &Unfit{Reason: ReasonMarkup}
 	}
-	w.open = make(map[string]bool, len(m.Calls))
-	for _, c := range m.Calls {
-		if c.ID == "" || w.ids[c.ID] {
-			return &Unfit{ReasonID, c.ID}
+	c.open = make(map[string]bool, len(m.Calls))
+	for _, call := range m.Calls {
+		if call.ID == "" || c.ids[call.ID] {
+			return &Unfit{ReasonID, call.ID}
 		}
-		w.ids[c.ID], w.open[c.ID] = true, true
-		if err := w.call(c.Function); err != nil {
+		c.ids[call.ID] = true
+		c.open[call.ID] = true
+		if err := c.function(call.Function); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (w *walker) call(f Function) error {
+func (c *checker) function(f Function) error {
 	if hasControlToken(f.Name) || hasControlToken(string(f.Arguments)) {
 		return &Unfit{Reason: ReasonControl}
 	}
 	text := string(f.Arguments)
-	switch {
-	case arena.Raw(text).Kind() != arena.Object || !cursor.Valid(text):
+	if arena.Raw(text).Kind() != arena.Object || !cursor.Valid(text) {
 		return &Unfit{ReasonArguments, f.Name}
-	case !cursor.Finite(text):
+	}
+	if !cursor.Finite(text) {
 		return &Unfit{ReasonInfinite, f.Name}
-	case w.schema == nil:
+	}
+	if c.schema == nil {
 		return nil
 	}
-	nullable, known := w.schema[f.Name]
-	if !known {
+	nullable, ok := c.schema[f.Name]
+	if !ok {
 		return &Unfit{ReasonUndeclared, f.Name}
 	}
-	for k, v := range gjson.ParseBytes(f.Arguments).ForEach {
-		if v.Type == gjson.Null && !nullable[k.Str] {
-			return &Unfit{ReasonNull, f.Name + "." + k.Str}
+	for key, value := range gjson.ParseBytes(f.Arguments).ForEach {
+		if value.Type == gjson.Null && !nullable[key.Str] {
+			return &Unfit{ReasonNull, f.Name + "." + key.Str}
 		}
 	}
 	return nil
 }
 
-// controlToken is the form in which the tokenizers of chat models write their control
-// tokens.
+// controlToken matches control tokens as the tokenizers of chat models write them.
 var controlToken = regexp.MustCompile(`<\|[A-Za-z0-9_]+\|>`)
 
-// hasControlToken looks for its beginning first, which texts seldom hold.
+// hasControlToken looks for the start of a token first, which few texts contain.
 func hasControlToken(s string) bool { return strings.Contains(s, "<|") && controlToken.MatchString(s) }
 
+// hasMarkup reports whether s contains a tag that chat templates write.
 func hasMarkup(s string) bool {
 	tags := []string{"<think>", "</think>", "<tool_call>", "</tool_call>", "<tool_response>", "</tool_response>"}
 	return slices.ContainsFunc(tags, func(tag string) bool { return strings.Contains(s, tag) })

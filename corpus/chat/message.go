@@ -1,5 +1,5 @@
-// Package chat renders dialogues as the messages that trainers read, and reads
-// such messages back.
+// Package chat renders dialogues as the chat messages that trainers read, checks such
+// messages and reads them back.
 package chat
 
 import (
@@ -23,17 +23,17 @@ const (
 	Tool      = "tool"
 )
 
-// Message is one OpenAI message. Absent parts are left out of its JSON, never
-// null; Content alone is always there.
+// Message is one OpenAI chat message. Its JSON omits empty members and never contains
+// null; content is always present.
 type Message struct {
 	Role      string `json:"role"`
 	Content   string `json:"content"`
 	Reasoning string `json:"reasoning_content,omitempty"`
 	Calls     []Call `json:"tool_calls,omitempty"`
-	// CallID names the call that a tool message answers.
+	// CallID is the id of the call that a tool message answers.
 	CallID string `json:"tool_call_id,omitempty"`
-	// Weight is 1 on an assistant message that is learned from and 0 on one
-	// that is context; nil where all are learned from.
+	// Weight is 1 for an assistant message in the loss and 0 for one that is only
+	// context. It is nil if all assistant messages are in the loss.
 	Weight *int `json:"weight,omitempty"`
 }
 
@@ -44,14 +44,13 @@ type Call struct {
 	Function Function `json:"function"`
 }
 
-// Function is what a call names, with its arguments as a JSON object.
+// Function is the called tool with its arguments, a JSON object.
 type Function struct {
 	Name      string          `json:"name"`
 	Arguments json.RawMessage `json:"arguments"`
 }
 
-// Encode gives each message as one JSON object. Text that is no valid UTF-8
-// comes out with U+FFFD in its place.
+// Encode returns each message as a JSON object. Invalid UTF-8 is replaced by U+FFFD.
 func Encode(messages []Message) ([]string, error) {
 	out := make([]string, len(messages))
 	for i, m := range messages {
@@ -64,39 +63,48 @@ func Encode(messages []Message) ([]string, error) {
 	return out, nil
 }
 
-// decodeLimits are far above any row: an attempt has some hundred calls, and a
-// row must fit into memory many times over.
+// decodeLimits are far above any row: an attempt has some hundred calls, and many
+// rows must fit into memory at a time.
 var decodeLimits = cursor.Limits{Depth: 512, StringBytes: 1 << 30, Elements: 1 << 20}
 
-// Decode reads messages as Encode wrote them.
+// Decode reads messages that Encode wrote.
 func Decode(rows []string) ([]Message, error) { return decode(rows, (*cursor.Cursor).String) }
 
-// Skim is Decode, but content and reasoning are as Marshal writes them, without their
-// quotes. What goes out as JSON again, or is only checked, needs no more: a tag or a
-// control token stands in them as it does in the text, so that Check finds it.
-func Skim(rows []string) ([]Message, error) { return decode(rows, written) }
+// DecodeEscaped decodes messages like Decode, but leaves content and reasoning as Marshal
+// escapes them, without the quotes. That is faster and suffices for messages that are only
+// checked or written as JSON again: the tags and control tokens that Check looks for
+// are not changed by the escapes. Unescape completes the decoding.
+func DecodeEscaped(rows []string) ([]Message, error) { return decode(rows, readEscaped) }
 
-// Meant are messages that Skim has read as Decode reads them.
-func Meant(skimmed []Message) []Message {
-	out := slices.Clone(skimmed)
+// Unescape returns messages of DecodeEscaped as Decode returns them.
+func Unescape(escaped []Message) []Message {
+	out := slices.Clone(escaped)
 	for i := range out {
-		out[i].Content, out[i].Reasoning = cursor.Unescape(out[i].Content), cursor.Unescape(out[i].Reasoning)
+		out[i].Content = cursor.Unescape(out[i].Content)
+		out[i].Reasoning = cursor.Unescape(out[i].Reasoning)
 	}
 	return out
 }
 
-func written(c *cursor.Cursor) (string, bool) {
+// readEscaped reads a string without its quotes, escaped as Marshal does. It reports
+// false for any other value.
+func readEscaped(c *cursor.Cursor) (string, bool) {
 	text := string(c.Raw())
 	if !strings.HasPrefix(text, `"`) {
 		return "", false
 	}
-	if c.Unusual() || strings.Contains(text, "\xe2\x80") && strings.ContainsAny(text, "\u2028\u2029") {
-		text, _ = Marshal(cursor.Unescape(text[1 : len(text)-1]))
+	hasSeparator := strings.Contains(text, "\xe2\x80") && strings.ContainsAny(text, "\u2028\u2029")
+	if hasSeparator || c.Unusual() {
+		text, _ = Marshal(cursor.Unescape(text[1 : len(text)-1])) // a string always encodes
 	}
 	return text[1 : len(text)-1], true
 }
 
-func decode(rows []string, said func(*cursor.Cursor) (string, bool)) ([]Message, error) {
+// stringReader reads a string value and reports false for any other value.
+type stringReader func(*cursor.Cursor) (string, bool)
+
+// decode decodes messages, with readText for content and reasoning.
+func decode(rows []string, readText stringReader) ([]Message, error) {
 	out := make([]Message, len(rows))
 	c := cursor.New("", decodeLimits)
 	for i, row := range rows {
@@ -105,35 +113,37 @@ func decode(rows []string, said func(*cursor.Cursor) (string, bool)) ([]Message,
 		}
 		c.Reset(row)
 		c.Reserve(len(row))
-		if err := errors.Join(out[i].decode(c, said), c.End()); err != nil {
+		err := out[i].decode(c, readText)
+		if err = errors.Join(err, c.End()); err != nil {
 			return nil, fmt.Errorf("decode message %d: %w", i, err)
 		}
 	}
 	return out, nil
 }
 
-func (m *Message) decode(c *cursor.Cursor, said func(*cursor.Cursor) (string, bool)) (err error) {
-	text := func(key string, take func(*cursor.Cursor) (string, bool)) string {
-		s, ok := take(c)
-		if !ok && err == nil {
-			err = fmt.Errorf("%s is no string", key)
+func (m *Message) decode(c *cursor.Cursor, readText stringReader) error {
+	var firstErr error
+	text := func(key string, read stringReader) string {
+		s, ok := read(c)
+		if !ok && firstErr == nil {
+			firstErr = fmt.Errorf("%s is no string", key)
 		}
 		return s
 	}
-	whole := c.Object(func(key string) {
+	isObject := c.Object(func(key string) {
 		switch key {
 		case "role":
 			m.Role = text(key, (*cursor.Cursor).String)
 		case "content":
-			m.Content = text(key, said)
+			m.Content = text(key, readText)
 		case "reasoning_content":
-			m.Reasoning = text(key, said)
+			m.Reasoning = text(key, readText)
 		case "tool_call_id":
 			m.CallID = text(key, (*cursor.Cursor).String)
 		case "weight":
 			weight, ok := c.Int()
-			if !ok && err == nil {
-				err = errors.New("weight is no whole number")
+			if !ok && firstErr == nil {
+				firstErr = errors.New("weight is no whole number")
 			}
 			m.Weight = new(int(weight))
 		case "tool_calls":
@@ -142,10 +152,10 @@ func (m *Message) decode(c *cursor.Cursor, said func(*cursor.Cursor) (string, bo
 			c.Skip()
 		}
 	})
-	if !whole && err == nil {
+	if !isObject && firstErr == nil {
 		return errors.New("no JSON object")
 	}
-	return err
+	return firstErr
 }
 
 func decodeCall(c *cursor.Cursor) (call Call) {
@@ -156,16 +166,7 @@ func decodeCall(c *cursor.Cursor) (call Call) {
 		case "type":
 			call.Type, _ = c.String()
 		case "function":
-			c.Object(func(key string) {
-				switch key {
-				case "name":
-					call.Function.Name, _ = c.String()
-				case "arguments":
-					call.Function.Arguments = json.RawMessage(c.Raw())
-				default:
-					c.Skip()
-				}
-			})
+			call.Function = decodeFunction(c)
 		default:
 			c.Skip()
 		}
@@ -173,7 +174,21 @@ func decodeCall(c *cursor.Cursor) (call Call) {
 	return call
 }
 
-// Marshal gives a value as JSON without the escapes that only HTML needs.
+func decodeFunction(c *cursor.Cursor) (f Function) {
+	c.Object(func(key string) {
+		switch key {
+		case "name":
+			f.Name, _ = c.String()
+		case "arguments":
+			f.Arguments = json.RawMessage(c.Raw())
+		default:
+			c.Skip()
+		}
+	})
+	return f
+}
+
+// Marshal returns the JSON of a value without the escapes that only HTML needs.
 func Marshal(v any) (string, error) {
 	var b strings.Builder
 	e := json.NewEncoder(&b)
@@ -182,40 +197,49 @@ func Marshal(v any) (string, error) {
 	return strings.TrimSuffix(b.String(), "\n"), err
 }
 
-// Tools gives the definitions of a harness as rows store them.
+// Tools returns the tool definitions of a harness in the type that rows have.
 func Tools(h arena.Harness) []string {
 	return slicesx.Map(h.Tools, func(t arena.Raw) string { return string(t) })
 }
 
-// Rename gives calls whose id must not be published another, in the calls and
-// in their answers. Ids tell calls apart, so that one placeholder for two of
-// them would not do.
-func Rename(ms []Message, secret func(id string) bool) {
-	used, names := map[string]bool{}, map[string]string{}
+// RenameCalls replaces the call ids for which isSecret reports true by unused ids
+// call-1, call-2 and so on, in calls and in their results. One placeholder for all
+// would make calls indistinguishable.
+func RenameCalls(ms []Message, isSecret func(id string) bool) {
+	used := map[string]bool{}
+	newIDs := map[string]string{} // by secret id, "" before its call is reached
 	for i := range ms {
 		for _, c := range ms[i].Calls {
 			used[c.ID] = true
-			if secret(c.ID) {
-				names[c.ID] = ""
+			if isSecret(c.ID) {
+				newIDs[c.ID] = ""
 			}
 		}
 	}
-	if len(names) == 0 {
+	if len(newIDs) == 0 {
 		return
 	}
 	for i := range ms {
 		for k := range ms[i].Calls {
 			id := &ms[i].Calls[k].ID
-			if _, renamed := names[*id]; renamed {
-				fresh := "call-1"
-				for n := 2; used[fresh]; n++ {
-					fresh = fmt.Sprintf("call-%d", n)
-				}
-				used[fresh], names[*id], *id = true, fresh, fresh
+			if _, ok := newIDs[*id]; ok {
+				newID := unusedID(used)
+				used[newID] = true
+				newIDs[*id] = newID
+				*id = newID
 			}
 		}
-		if name := names[ms[i].CallID]; name != "" {
-			ms[i].CallID = name
+		if newID := newIDs[ms[i].CallID]; newID != "" {
+			ms[i].CallID = newID
+		}
+	}
+}
+
+func unusedID(used map[string]bool) string {
+	for n := 1; ; n++ {
+		id := fmt.Sprintf("call-%d", n)
+		if !used[id] {
+			return id
 		}
 	}
 }

@@ -11,26 +11,29 @@ import (
 	plaintext "github.com/trajectory-arena/arena/internal/text"
 )
 
-// Render gives the messages of a dialogue in a harness: its system prompt, the
-// request verbatim, then the turns. The rules:
-//   - Turns of one speaker in a row are one message, joined by an empty line:
-//     no template takes two assistant messages without an answer between them.
-//   - What follows the last assistant turn is left out, results of its own
-//     calls included: a row ends on what the model is to learn.
-//   - An argument that is null is left out where the tool's schema does not
-//     allow null, because the tool reads both alike.
+// Render returns the messages of a dialogue in a harness: the system prompt, the
+// request verbatim, then the turns.
 //
-// A dialogue that cannot become a row gives an *Unfit with the reason.
+//   - Consecutive turns of one role are merged into one message, separated by an empty
+//     line, because no template accepts two assistant messages without a result between
+//     them.
+//   - Everything after the last assistant turn is omitted, results of its calls
+//     included, so that a row ends with a turn to learn.
+//   - A null argument is omitted if the tool's schema does not allow null. The tool
+//     treats both alike.
+//
+// If the dialogue cannot become a row, the error is an *Unfit.
 func Render(h arena.Harness, query string, d *arena.Dialogue) ([]Message, error) {
 	schema := schemaOf(h)
 	out := make([]Message, 0, 2+2*len(d.Turns))
 	if h.System != "" {
 		out = append(out, Message{Role: System, Content: h.System})
 	}
-	out = append(out, Message{Role: User, Content: valid(query)})
+	out = append(out, Message{Role: User, Content: validUTF8(query)})
 	for i := range d.Turns {
 		var err error
-		if out, err = appendTurn(out, &d.Turns[i], schema); err != nil {
+		out, err = appendTurn(out, &d.Turns[i], schema)
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -43,41 +46,44 @@ func Render(h arena.Harness, query string, d *arena.Dialogue) ([]Message, error)
 	return out, nil
 }
 
-// schemas are those of the harnesses met so far, by their hash: a corpus has one
-// harness and tens of thousands of attempts.
+// schemas caches the Schema of each harness by its hash. A corpus has few harnesses and
+// tens of thousands of attempts.
 var schemas sync.Map
 
 func schemaOf(h arena.Harness) Schema {
-	if known, ok := schemas.Load(h.SHA256); ok && h.SHA256 != "" {
-		return known.(Schema)
+	if cached, ok := schemas.Load(h.SHA256); ok && h.SHA256 != "" {
+		return cached.(Schema)
 	}
 	s := ParseSchema(h.Tools)
 	schemas.Store(h.SHA256, s)
 	return s
 }
 
+// appendTurn appends the messages of a turn: one of the user, or one of the assistant
+// with the results of its calls.
 func appendTurn(out []Message, t *arena.Turn, schema Schema) ([]Message, error) {
 	if t.User != "" {
-		return join(out, Message{Role: User, Content: valid(t.User)}), nil
+		return appendMerged(out, Message{Role: User, Content: validUTF8(t.User)}), nil
 	}
-	m := Message{Role: Assistant, Content: valid(t.Text), Reasoning: valid(t.Think)}
+	m := Message{Role: Assistant, Content: validUTF8(t.Text), Reasoning: validUTF8(t.Think)}
 	results := make([]Message, 0, len(t.Calls))
 	for _, c := range t.Calls {
-		args, err := arguments(c, schema)
+		args, err := normalizeArguments(c, schema)
 		if err != nil {
 			return nil, err
 		}
-		m.Calls = append(m.Calls, Call{ID: c.ID, Type: "function", Function: Function{Name: c.Name, Arguments: args}})
+		f := Function{Name: c.Name, Arguments: args}
+		m.Calls = append(m.Calls, Call{ID: c.ID, Type: "function", Function: f})
 		if c.Result.Kind() != arena.Absent {
-			results = append(results, Message{Role: Tool, Content: text(c.Result), CallID: c.ID})
+			results = append(results, Message{Role: Tool, Content: resultText(c.Result), CallID: c.ID})
 		}
 	}
-	return append(join(out, m), results...), nil
+	return append(appendMerged(out, m), results...), nil
 }
 
-// join appends m, or adds it to the last message where the same speaker goes
-// on. A message with calls is never added to: its answers follow it.
-func join(out []Message, m Message) []Message {
+// appendMerged appends m, or merges it into the last message if both have one role and
+// the last message has no calls, whose results must follow it.
+func appendMerged(out []Message, m Message) []Message {
 	last := &out[len(out)-1]
 	if last.Role != m.Role || len(last.Calls) > 0 {
 		return append(out, m)
@@ -88,45 +94,47 @@ func join(out []Message, m Message) []Message {
 	return out
 }
 
-// textLimits are those of encoding/json: what was read as JSON is taken as such.
+// textLimits are those of encoding/json, which has read the same values before.
 var textLimits = cursor.Limits{Depth: 10_000, StringBytes: 1 << 30}
 
-// text is a tool's answer as a model reads it: a JSON string's own text, any
+// resultText returns a tool's result as a model reads it: the text of a JSON string, any
 // other value as compact JSON.
-func text(r arena.Raw) string {
-	written := valid(string(r))
-	c := cursor.New(written, textLimits)
-	read := c.Compact
-	if r.Kind() == arena.String {
-		read = func() string { s, _ := c.String(); return s }
+func resultText(result arena.Raw) string {
+	raw := validUTF8(string(result))
+	c := cursor.New(raw, textLimits)
+	var text string
+	if result.Kind() == arena.String {
+		text, _ = c.String()
+	} else {
+		text = c.Compact()
 	}
-	if s := read(); c.End() == nil {
-		return s
+	if c.End() != nil {
+		return raw
 	}
-	return written
+	return text
 }
 
-// arguments gives a call's arguments as compact JSON with sorted keys; numbers
-// keep their digits.
-func arguments(c arena.Call, schema Schema) (json.RawMessage, error) {
+// normalizeArguments returns a call's arguments as compact JSON with sorted keys, without
+// nulls that the schema forbids. Numbers keep their digits.
+func normalizeArguments(c arena.Call, schema Schema) (json.RawMessage, error) {
 	d := json.NewDecoder(strings.NewReader(string(c.Arguments)))
 	d.UseNumber()
-	var v map[string]any
-	if err := d.Decode(&v); err != nil || v == nil {
+	var args map[string]any
+	if err := d.Decode(&args); err != nil || args == nil {
 		return nil, &Unfit{Reason: ReasonArguments, Detail: c.Name}
 	}
-	for k, x := range v {
-		if x == nil && !schema[c.Name][k] {
-			delete(v, k)
+	for name, value := range args {
+		if value == nil && !schema[c.Name][name] {
+			delete(args, name)
 		}
 	}
-	s, err := Marshal(v)
+	s, err := Marshal(args)
 	return json.RawMessage(s), err
 }
 
-// valid looks first: nearly all texts are valid, and to look takes a part of the
-// time that strings.ToValidUTF8 does.
-func valid(s string) string {
+// validUTF8 replaces invalid bytes by U+FFFD. Nearly all texts are valid, and the check
+// costs a fraction of the time of strings.ToValidUTF8.
+func validUTF8(s string) string {
 	if utf8.ValidString(s) {
 		return s
 	}

@@ -14,18 +14,17 @@ import (
 	"github.com/trajectory-arena/arena/internal/cursor"
 )
 
-// Turn is one message of the text form, and of the encodings that every loader
-// reads: two strings.
+// Turn is a message of two strings, which every loader reads.
 type Turn struct {
 	Role    string `json:"role" parquet:"role"`
 	Content string `json:"content" parquet:"content"`
 }
 
-// Text writes messages with strings alone, so that every loader reads them
-// alike: the tools stand in the system turn, calls and reasoning inside the
-// assistant's, results in user turns, before what the user says then. Roles
-// alternate. The tags are those of the Qwen and Hermes families. Tools have a
-// system turn of their own where there is no system prompt.
+// Text returns messages as turns of alternating roles whose text contains the rest, so
+// that every loader reads them alike. The system turn contains the tools, assistant
+// turns contain reasoning and calls, user turns contain results before the user's text.
+// The tags are those of the Qwen and Hermes families. If there are tools but no system
+// prompt, the result starts with a system turn of the tools alone.
 func Text(ms []Message, tools []string) []Turn {
 	out := make([]Turn, 0, 1+len(ms))
 	if len(tools) > 0 && (len(ms) == 0 || ms[0].Role != System) {
@@ -38,11 +37,12 @@ func Text(ms []Message, tools []string) []Turn {
 		case Assistant:
 			out = append(out, Turn{Assistant, assistantText(m)})
 		case Tool:
-			n := Answers(ms[i:])
-			out = append(out, Turn{User, Responses(ms[i : i+n])})
+			n := CountResults(ms[i:])
+			out = append(out, Turn{User, ResultsText(ms[i : i+n])})
 			i += n - 1
 		default:
-			if last := len(out) - 1; last >= 0 && out[last].Role == User {
+			last := len(out) - 1
+			if last >= 0 && out[last].Role == User {
 				out[last].Content += "\n" + m.Content
 				continue
 			}
@@ -52,8 +52,8 @@ func Text(ms []Message, tools []string) []Turn {
 	return out
 }
 
-// SystemText is a system prompt followed by the tools that may be called and
-// how to call them.
+// SystemText returns a system prompt followed by the tool definitions and the form of
+// a call.
 func SystemText(system string, tools []string) string {
 	if len(tools) == 0 {
 		return system
@@ -61,26 +61,29 @@ func SystemText(system string, tools []string) string {
 	if system != "" {
 		system += "\n\n"
 	}
-	return system + "# Tools\n\nThese functions may be called, one JSON definition a line:\n<tools>\n" + strings.Join(tools, "\n") +
-		"\n</tools>\n\nWrite each call as one JSON object with its name and arguments:\n<tool_call>\n" +
-		`{"name": "<function>", "arguments": {<arguments>}}` + "\n</tool_call>"
+	return system +
+		"# Tools\n\nThese functions may be called, one JSON definition a line:\n" +
+		"<tools>\n" + strings.Join(tools, "\n") + "\n</tools>\n\n" +
+		"Write each call as one JSON object with its name and arguments:\n" +
+		"<tool_call>\n" + `{"name": "<function>", "arguments": {<arguments>}}` + "\n</tool_call>"
 }
 
-// Answers is how many messages from the first on are results of calls.
-func Answers(ms []Message) (n int) {
+// CountResults returns the number of results of calls at the start of ms.
+func CountResults(ms []Message) int {
+	n := 0
 	for n < len(ms) && ms[n].Role == Tool {
 		n++
 	}
 	return n
 }
 
-// Responses are results of calls as text forms have them, in one turn.
-func Responses(results []Message) string {
+// ResultsText returns results of calls as the text of one user turn.
+func ResultsText(results []Message) string {
 	parts := make([]string, 0, 4*len(results))
 	for i := range results {
 		parts = append(parts, "\n", "<tool_response>\n", results[i].Content, "\n</tool_response>")
 	}
-	return strings.Join(parts[min(1, len(parts)):], "")
+	return strings.TrimPrefix(strings.Join(parts, ""), "\n")
 }
 
 func assistantText(m *Message) string {
@@ -97,58 +100,74 @@ func assistantText(m *Message) string {
 	return strings.Join(parts, "\n")
 }
 
-// CallText is one call as a JSON object of name and arguments.
+// CallText returns a call as a JSON object of name and arguments. It returns {} if the
+// arguments are not valid JSON, which Check rejects.
 func CallText(f Function) string {
 	name, err := Marshal(f.Name)
 	c := cursor.New(cmp.Or(string(f.Arguments), "null"), textLimits)
 	args := c.Compact()
-	if err != nil || c.End() != nil { // arguments that Check refuses
+	if err != nil || c.End() != nil {
 		return "{}"
 	}
 	return `{"name":` + name + `,"arguments":` + args + "}"
 }
 
-// sourceProfile is the harness profile of rows whose system prompt and tools
-// are those that the trace itself records.
+// sourceProfile is the name of harnesses that SourceHarness returns.
 const sourceProfile = "source"
 
-// SourceHarness is what the agent of a trace was given. Its SHA256 stays empty:
-// system prompts may differ from trace to trace, and schemas are kept by hash.
-// Tools that were called and that the source does not declare are declared from
-// their calls, and named: without a definition no template renders them.
+// SourceHarness returns the harness of a trace: the system prompt and the tools that
+// the trace records. Tools that were called but not recorded are derived from their
+// calls, because templates render no tool without a definition; derived lists their
+// names. SHA256 stays empty: system prompts may differ from trace to trace, and schemas
+// are cached by that hash.
 func SourceHarness(t *arena.Trace, d *arena.Dialogue) (h arena.Harness, derived []string) {
 	h = arena.Harness{Name: sourceProfile, System: t.System}
 	for _, def := range gjson.Parse(string(t.Tools)).ForEach {
-		h.Tools = append(h.Tools, compact(nested(def)))
+		h.Tools = append(h.Tools, compact(nestDefinition(def)))
 	}
-	known := ParseSchema(h.Tools)
-	// Any type may stand in an argument: a few calls do not tell which may not.
-	seen := map[string]map[string]struct{}{}
-	for _, turn := range d.Turns {
-		for _, call := range turn.Calls {
-			if _, declared := known[call.Name]; declared {
-				continue
-			}
-			if seen[call.Name] == nil {
-				seen[call.Name] = map[string]struct{}{}
-			}
-			for key := range gjson.Parse(string(call.Arguments)).ForEach {
-				seen[call.Name][key.Str] = struct{}{}
-			}
-		}
-	}
-	derived = slices.Sorted(maps.Keys(seen))
+	missing := undeclaredTools(d, ParseSchema(h.Tools))
+	derived = slices.Sorted(maps.Keys(missing))
 	for _, name := range derived {
-		text, _ := Marshal(map[string]any{"type": "function", "function": map[string]any{ // strings and empty objects always encode
-			"name": name, "parameters": map[string]any{"type": "object", "properties": seen[name]}}})
-		h.Tools = append(h.Tools, arena.Raw(text))
+		h.Tools = append(h.Tools, deriveDefinition(name, missing[name]))
 	}
 	return h, derived
 }
 
-// nested puts a flat definition under "function", where templates look.
-func nested(def gjson.Result) string {
-	if !def.IsObject() || def.Get("function").Exists() || !def.Get("name").Exists() {
+// argumentNames is a set of names, which encodes as the properties of a JSON schema that
+// allows any type: a few calls do not show which types a tool accepts.
+type argumentNames map[string]struct{}
+
+// undeclaredTools returns the tools that are called in d but not declared, with the
+// names of the arguments passed to them.
+func undeclaredTools(d *arena.Dialogue, declared Schema) map[string]argumentNames {
+	out := map[string]argumentNames{}
+	for _, turn := range d.Turns {
+		for _, call := range turn.Calls {
+			if _, ok := declared[call.Name]; ok {
+				continue
+			}
+			if out[call.Name] == nil {
+				out[call.Name] = argumentNames{}
+			}
+			for key := range gjson.Parse(string(call.Arguments)).ForEach {
+				out[call.Name][key.Str] = struct{}{}
+			}
+		}
+	}
+	return out
+}
+
+func deriveDefinition(name string, args argumentNames) arena.Raw {
+	parameters := map[string]any{"type": "object", "properties": args}
+	function := map[string]any{"name": name, "parameters": parameters}
+	text, _ := Marshal(map[string]any{"type": "function", "function": function}) // strings and empty objects always encode
+	return arena.Raw(text)
+}
+
+// nestDefinition moves a flat tool definition under "function", where templates look.
+func nestDefinition(def gjson.Result) string {
+	isFlat := def.IsObject() && !def.Get("function").Exists() && def.Get("name").Exists()
+	if !isFlat {
 		return def.Raw
 	}
 	var members []string
@@ -160,8 +179,8 @@ func nested(def gjson.Result) string {
 	return `{"type":"function","function":{` + strings.Join(members, ",") + `}}`
 }
 
-// compact is JSON without space between its values, as writers of JSON put it
-// when it passes through them.
+// compact returns JSON without white space between its values, or text itself if it is
+// not valid JSON.
 func compact(text string) arena.Raw {
 	var b bytes.Buffer
 	if json.Compact(&b, []byte(text)) != nil {

@@ -51,7 +51,7 @@ func (f *fitter) fit(r *row) error {
 	if r.sft == nil {
 		return nil
 	}
-	ms, err := chat.Skim(r.sft.Messages)
+	ms, err := chat.DecodeEscaped(r.sft.Messages)
 	if err != nil {
 		return &chat.Unfit{Reason: chat.ReasonArguments, Detail: err.Error()}
 	}
@@ -62,7 +62,7 @@ func (f *fitter) fit(r *row) error {
 		return err
 	}
 	if slices.ContainsFunc(r.sft.Messages, manyLines) {
-		if r.sft.Messages, err = chat.Encode(chat.Meant(ms)); err != nil {
+		if r.sft.Messages, err = chat.Encode(chat.Unescape(ms)); err != nil {
 			return err
 		}
 	}
@@ -72,7 +72,7 @@ func (f *fitter) fit(r *row) error {
 		c = rows.Bytes4{} // placeholders have other lengths than what they stand for
 	}
 	if c != nil {
-		r.sft.NTokens, r.sft.TokenCounter = int64(rows.CountTokens(c, chat.Meant(ms), r.sft.Tools)), c.Name()
+		r.sft.NTokens, r.sft.TokenCounter = int64(rows.CountTokens(c, chat.Unescape(ms), r.sft.Tools)), c.Name()
 	}
 	if f.opt.MaxTokens > 0 && r.sft.NTokens > f.opt.MaxTokens {
 		return &chat.Unfit{Reason: reasonTokens}

@@ -54,7 +54,7 @@ type Count struct {
 }
 
 // row is one row of the corpus: the field of the profile it is made from is
-// set, and messages beside sft, as chat.Skim reads them. Sinks share it and do not change it.
+// set, and messages beside sft, as chat.DecodeEscaped reads them. Sinks share it and do not change it.
 type row struct {
 	sft      *rows.SFT
 	messages []chat.Message

@@ -100,7 +100,7 @@ func columns(s *rows.SFT) rows.AttemptColumns {
 }
 
 func text(r *row) ([]rows.Text, error) {
-	ms := chat.Text(chat.Meant(r.messages), r.sft.Tools)
+	ms := chat.Text(chat.Unescape(r.messages), r.sft.Tools)
 	return []rows.Text{{Messages: ms, AttemptColumns: columns(r.sft), Origin: r.sft.Origin}}, nil
 }
 
@@ -109,7 +109,7 @@ func verlSFT(r *row) ([]rows.VerlSFT, error) {
 	for _, m := range r.messages {
 		thinking = thinking || m.Reasoning != ""
 	}
-	ms := chat.Text(chat.Meant(r.messages), r.sft.Tools)
+	ms := chat.Text(chat.Unescape(r.messages), r.sft.Tools)
 	return []rows.VerlSFT{{Messages: ms, Thinking: thinking, AttemptColumns: columns(r.sft), Origin: r.sft.Origin}}, nil
 }
 
@@ -132,7 +132,7 @@ func prompts(r *row) ([]rows.Prompts, error) {
 func turns(r *row) ([]rows.SFT, error) {
 	var out []rows.SFT
 	context := make([]string, 0, len(r.messages))
-	for i, m := range chat.Meant(r.messages) {
+	for i, m := range chat.Unescape(r.messages) {
 		if m.Role != chat.Assistant {
 			context = append(context, r.sft.Messages[i])
 			continue

@@ -24,7 +24,7 @@ const (
 // thinking. Several calls, and the results that answer them, are JSON lists.
 func shareGPT(r *row) ([]rows.ShareGPT, error) {
 	out := rows.ShareGPT{Tools: jsonList(r.sft.Tools), AttemptColumns: columns(r.sft), Origin: r.sft.Origin}
-	ms := chat.Meant(r.messages)
+	ms := chat.Unescape(r.messages)
 	for i := 0; i < len(ms); i++ {
 		switch m := &ms[i]; m.Role {
 		case chat.System:
@@ -37,7 +37,7 @@ func shareGPT(r *row) ([]rows.ShareGPT, error) {
 		case chat.Assistant:
 			out.Conversations = append(out.Conversations, spoken(m))
 		default:
-			n := chat.Answers(ms[i:])
+			n := chat.CountResults(ms[i:])
 			value, err := observation(ms[i : i+n])
 			if err != nil {
 				return nil, err

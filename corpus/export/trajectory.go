@@ -59,7 +59,7 @@ func asATIF(line []byte, r *row) ([]byte, error) {
 	at := strings.LastIndex(frame, `null,"extra":`)
 	line = append(append(line, frame[:at]...), '[')
 	for i, id := 0, 1; err == nil && i < len(r.messages); id++ {
-		results := r.messages[i+1:][:chat.Answers(r.messages[i+1:])]
+		results := r.messages[i+1:][:chat.CountResults(r.messages[i+1:])]
 		line, err = appendStep(line, id, &r.messages[i], results)
 		i += 1 + len(results)
 	}
@@ -168,7 +168,7 @@ func (s *stsSink) close(context.Context) error { return nil }
 
 func (s *stsSink) session(out *corpus.Lines, r *row) error {
 	lines := []any{sts.Header{Type: "session", Harness: r.sft.Harness, ID: r.sft.SessionID, Name: r.sft.Goal}}
-	for i, m := range chat.Meant(r.messages) {
+	for i, m := range chat.Unescape(r.messages) {
 		lines = append(lines, sts.Line{Type: "message", Message: stsOf(&m, i, r.sft.RunDate)})
 	}
 	for _, v := range lines {

@@ -141,7 +141,7 @@ func (b *balance) weigh(r *row) ([]rows.Weighted, error) {
 	out := rows.Weighted{Weight: b.weight(&r.sft.Scalars, r.sft.ProblemID), SFT: *r.sft}
 	needed := b.needed[r.sft.SessionID]
 	out.Messages = slices.Clone(r.sft.Messages)
-	for i, m := range chat.Meant(r.messages) {
+	for i, m := range chat.Unescape(r.messages) {
 		if m.Role != chat.Assistant {
 			continue
 		}

@@ -42,7 +42,7 @@ func NewSFT(rec *arena.Record, f *Facts) (row SFT, ms []chat.Message, err error)
 		return row, nil, err
 	}
 	if f.Secret != nil {
-		chat.Rename(ms, f.Secret)
+		chat.RenameCalls(ms, f.Secret)
 	}
 	encoded, err := chat.Encode(ms)
 	if err != nil {

@@ -21,7 +21,7 @@ func TurnsIn(messages []chat.Message) []arena.Turn {
 		case chat.System, chat.User:
 			turns = append(turns, arena.Turn{User: m.Content})
 		case chat.Tool:
-			turns = append(turns, arena.Turn{User: chat.Responses([]chat.Message{m})})
+			turns = append(turns, arena.Turn{User: chat.ResultsText([]chat.Message{m})})
 		case chat.Assistant:
 			t := arena.Turn{Think: m.Reasoning, Text: m.Content}
 			for _, c := range m.Calls {
