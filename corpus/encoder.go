@@ -48,7 +48,7 @@ func (e *encoder[T]) add(c *Cleaned[T]) error {
 		e.clean.row(&c.row)
 	}
 	if row, knows := any(&c.row).(interface{ Length() rows.Length }); knows {
-		e.longest.Join(row.Length())
+		e.longest.Raise(row.Length())
 	}
 	e.columns.Load(&c.row)
 	if err := e.columns.Write(e.writer.ColumnWriters()); err != nil {
@@ -140,7 +140,7 @@ func (s *Shards[T]) join(g *Group[T]) error {
 	}
 	s.open.sum.Append(g.open.sum)
 	s.open.decoded += g.open.decoded
-	s.open.longest.Join(g.open.longest)
+	s.open.longest.Raise(g.open.longest)
 	if c := s.open.clean; c != nil {
 		c.counts.Add(g.open.clean.counts)
 	}

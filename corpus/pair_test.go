@@ -18,7 +18,7 @@ var fourPairs = rows.PairRule{PerProblem: 4, MinMargin: 0.1}
 
 func candidate(id string, success bool, judge float64, tokens int64) rows.Candidate {
 	c := rows.Candidate{SessionID: id, Success: success, Tokens: tokens}
-	c.Prompt, c.Completion = rows.Completion([]chat.Message{
+	c.Prompt, c.Completion = rows.SplitCompletion([]chat.Message{
 		{Role: chat.System, Content: "s"}, {Role: chat.User, Content: "q"}, {Role: chat.Assistant, Content: id}}, nil)
 	if judge > 0 {
 		c.Judge = &judge
@@ -114,7 +114,7 @@ func TestRowsSayWhatIsKnown(t *testing.T) {
 	rec.Outcome.Scores = nil
 	f := facts(corpus.SplitTrain, 0)
 	f.Metadata = map[string]any{"note": "x"}
-	f.Secret = func(string) bool { return true }
+	f.IsSecret = func(string) bool { return true }
 	row, _, err := rows.NewSFT(rec, f)
 	ok(t, err)
 	if row.JudgeScore != nil || row.OutcomeScore != nil || row.JudgeMultiplier != nil || row.StopCondition != "terminated" || *row.RunDate != 1780272000000 {

@@ -149,7 +149,7 @@ func Teachers(s *finish.Source) (map[string][]arena.Call, error) {
 		}
 		id := strings.Clone(r.ProblemID) // a row's texts live as long as its batch
 		paid[id], teachers[id] = r.Reward, nil
-		for _, t := range rows.TurnsIn(messages) {
+		for _, t := range rows.MessageTurns(messages) {
 			for _, c := range t.Calls {
 				teachers[id] = append(teachers[id], arena.Call{Name: strings.Clone(c.Name), Arguments: arena.Raw(strings.Clone(string(c.Arguments)))})
 			}

@@ -72,7 +72,7 @@ func (g *grouper) selected(at ref, f choose.Fate) (bool, error) {
 		return false, err
 	}
 	s := g.revised(at, x)
-	line := &where.Line{Attempt: g.attemptRow(x, f), Verdict: rows.VerdictOf(&x.Attempt, &s), Outcome: outcomeRow(x), Judgement: rows.JudgementOf(&x.Attempt, &x.Judgement, g.weights.factor(x)), Leak: leak(x)}
+	line := &where.Line{Attempt: g.attemptRow(x, f), Verdict: rows.NewVerdict(&x.Attempt, &s), Outcome: outcomeRow(x), Judgement: rows.NewJudgement(&x.Attempt, &x.Judgement, g.weights.factor(x)), Leak: leak(x)}
 	return g.where.Match(line.Values())
 }
 

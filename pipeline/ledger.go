@@ -38,7 +38,7 @@ func (w *unitWriter) verdicts(ctx context.Context) error {
 			return nil
 		}
 		s := w.filter.Revise(x.Structure, w.plan.Odds[at.Input][at.Entry], w.plan.Agents[x.Agent])
-		return out.Add(rows.VerdictOf(&x.Attempt, &s))
+		return out.Add(rows.NewVerdict(&x.Attempt, &s))
 	}
 	return finish.InTurn(func() error { return w.entries(ctx, 1, block.PartStructure, each) }, out.Close)
 }
@@ -51,10 +51,10 @@ func (w *unitWriter) enter(l *finish.Ledger, x *block.Entry) error {
 	}
 	err := l.Outcomes.Add(outcomeRow(x))
 	if err == nil && x.Judgement.Outcome != "" {
-		err = l.Judgements.Add(rows.JudgementOf(&x.Attempt, &x.Judgement, w.weights.factor(x)))
+		err = l.Judgements.Add(rows.NewJudgement(&x.Attempt, &x.Judgement, w.weights.factor(x)))
 	}
 	if err == nil && x.StepJudgement.Outcome != "" {
-		err = l.Judgements.Add(rows.JudgementOf(&x.Attempt, &x.StepJudgement, nil))
+		err = l.Judgements.Add(rows.NewJudgement(&x.Attempt, &x.StepJudgement, nil))
 	}
 	if found := leak(x); err == nil && found != nil {
 		err = l.Leaks.Add(found)

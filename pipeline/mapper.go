@@ -88,7 +88,7 @@ func usable(f *filters.Filter, s *arena.Structure, success bool) bool {
 func newEntry(rec *arena.Record, problem int) *block.Entry {
 	t := rec.Trace
 	a := rows.NewAttempt(t)
-	a.NSteps, a.NToolCalls = int64(len(t.Steps)), rows.ToolCalls(&rec.Dialogue)
+	a.NSteps, a.NToolCalls = int64(len(t.Steps)), rows.CountToolCalls(&rec.Dialogue)
 	head := block.Head{
 		Attempt: a, Agent: filters.AgentOf(t.Agent, t.RunID), Query: digest.SHA256([]byte(t.Query)), Problem: problem, Passage: frames.Of(&rec.Judgement),
 	}

@@ -182,10 +182,10 @@ func (s *session) sameDay() error {
 func (s *session) newMapper() *mapper {
 	m := &mapper{session: s, tools: finish.ToolTexts(chat.Tools(s.Harness)), facts: rows.Facts{
 		Harness: s.Harness, PipelineVersion: s.Version, Counter: rows.Bytes4{},
-		Secret: func(id string) bool { return len(s.names.Scan(id)) > 0 },
+		IsSecret: func(id string) bool { return len(s.names.Scan(id)) > 0 },
 	}}
 	if s.redactor != nil {
-		m.facts.Publish = func(text string) string { return s.redactor.Text(text, redact.Counts{}) }
+		m.facts.Redact = func(text string) string { return s.redactor.Text(text, redact.Counts{}) }
 	}
 	return m
 }

@@ -117,8 +117,8 @@ func (w *unitWriter) sft(ctx context.Context) error {
 
 func (w *unitWriter) candidate(x *block.Entry, d *block.Draft) (rows.Candidate, error) {
 	ms, err := chat.Decode(d.Messages)
-	c := rows.Candidate{SessionID: x.TraceID, Success: x.Outcome.Success, Judge: w.weights.quality(x), Unwanted: !x.Structure.Keep, Tokens: d.NTokens}
-	c.Prompt, c.Completion = rows.Completion(ms, w.tools(d))
+	c := rows.Candidate{SessionID: x.TraceID, Success: x.Outcome.Success, Judge: w.weights.quality(x), NeverChosen: !x.Structure.Keep, Tokens: d.NTokens}
+	c.Prompt, c.Completion = rows.SplitCompletion(ms, w.tools(d))
 	return c, err
 }
 

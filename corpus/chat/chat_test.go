@@ -113,8 +113,8 @@ func TestCheckRejectsOrdersThatTemplatesReject(t *testing.T) {
 	}
 	calling := chat.Message{Role: chat.Assistant, Calls: []chat.Call{{ID: "a", Function: chat.Function{Name: "f", Arguments: []byte(`{}`)}}}}
 	for name, ms := range map[string][]chat.Message{
-		"second request":      {m(chat.System), m(chat.User), m(chat.Assistant), m(chat.User), m(chat.Assistant)},
-		"user after results":  {m(chat.User), calling, {Role: chat.Tool, Content: "x", CallID: "a"}, m(chat.User), m(chat.Assistant)},
+		"second request":     {m(chat.System), m(chat.User), m(chat.Assistant), m(chat.User), m(chat.Assistant)},
+		"user after results": {m(chat.User), calling, {Role: chat.Tool, Content: "x", CallID: "a"}, m(chat.User), m(chat.Assistant)},
 	} {
 		if err := chat.Check(ms, nil); err != nil {
 			t.Errorf("%s: %v", name, err)

@@ -183,7 +183,7 @@ func shareGPT(t testing.TB, path string) []Talk {
 	return out
 }
 
-func (talk *Talk) said(t testing.TB, s rows.Said) {
+func (talk *Talk) said(t testing.TB, s rows.ShareGPTTurn) {
 	switch s.From {
 	case "human":
 		talk.Turns = append(talk.Turns, Turn{User: s.Value})

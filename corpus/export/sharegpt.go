@@ -33,7 +33,7 @@ func shareGPT(r *row) ([]rows.ShareGPT, error) {
 			if ms[max(0, i-1)].Role == chat.Tool { // its reader takes one of the two between the model's turns
 				return nil, &chat.Unfit{Reason: chat.ReasonOrder}
 			}
-			out.Conversations = append(out.Conversations, rows.Said{From: "human", Value: m.Content})
+			out.Conversations = append(out.Conversations, rows.ShareGPTTurn{From: "human", Value: m.Content})
 		case chat.Assistant:
 			out.Conversations = append(out.Conversations, spoken(m))
 		default:
@@ -45,7 +45,7 @@ func shareGPT(r *row) ([]rows.ShareGPT, error) {
 			if value == "" {
 				return nil, &chat.Unfit{Reason: reasonEmptyResult}
 			}
-			out.Conversations = append(out.Conversations, rows.Said{From: "observation", Value: value})
+			out.Conversations = append(out.Conversations, rows.ShareGPTTurn{From: "observation", Value: value})
 			i += n - 1
 		}
 	}
@@ -55,9 +55,9 @@ func shareGPT(r *row) ([]rows.ShareGPT, error) {
 	return []rows.ShareGPT{out}, nil
 }
 
-func spoken(m *chat.Message) rows.Said {
+func spoken(m *chat.Message) rows.ShareGPTTurn {
 	if len(m.Calls) == 0 {
-		return rows.Said{From: "gpt", Value: thought(m.Reasoning) + m.Content}
+		return rows.ShareGPTTurn{From: "gpt", Value: thought(m.Reasoning) + m.Content}
 	}
 	calls := make([]string, len(m.Calls))
 	for i, c := range m.Calls {
@@ -71,7 +71,7 @@ func spoken(m *chat.Message) rows.Said {
 	if said != "" && m.Content != "" {
 		said += "\n\n"
 	}
-	return rows.Said{From: "function_call", Value: thought(said+m.Content) + value}
+	return rows.ShareGPTTurn{From: "function_call", Value: thought(said+m.Content) + value}
 }
 
 func thought(s string) string {

@@ -59,7 +59,7 @@ type copySink struct {
 func (s *copySink) take(rows []row) error { return s.job.count.each(rows, s.add) }
 
 func (s *copySink) add(r *row) error {
-	s.longest.Join(r.own().Length())
+	s.longest.Raise(r.own().Length())
 	s.job.count.Rows++
 	return nil
 }

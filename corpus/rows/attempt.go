@@ -11,38 +11,38 @@ import (
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpus/chat"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/internal/stats"
 )
 
-// Facts are what a row says beside its record: what the stages after judging
-// found out.
+// Facts hold what the rows of an attempt or problem need beside its record.
 type Facts struct {
 	Harness arena.Harness
-	// Category is the kind of task; empty where the problem is not known.
+	// Category is the kind of task, empty if the problem is not known.
 	Category arena.Category
 	Split    string
 	Origin
 	PipelineVersion string
 	Counter         Counter
-	// Secret says of a call's id that it must not be published; nil says so of
-	// none.
-	Secret func(id string) bool
-	// Publish is what becomes of a text on its way into the file: tokens are
-	// counted after it. Nil leaves texts as they are.
-	Publish func(text string) string
-	// Metadata is put into the row's metadata under its own keys.
+	// IsSecret reports whether the id of a call must not be published. Nil: none.
+	IsSecret func(id string) bool
+	// Redact returns a text as it will be written to the file; tokens are counted after
+	// redaction. Nil leaves texts as they are.
+	Redact func(text string) string
+	// Metadata is added to the row's metadata.
 	Metadata map[string]any
 }
 
-// NewSFT makes the row of an attempt, with its messages before they were encoded. Its
-// reward is the outcome alone, and it has no judge's multiplier: both are the caller's
-// choice. An error of type *chat.Unfit means that it can be none.
+// NewSFT returns the row of an attempt, and its messages before they were encoded. The
+// row's reward is the outcome alone, without a judge's multiplier, which callers may
+// apply. The error is a *chat.Unfit if the attempt cannot become a row.
 func NewSFT(rec *arena.Record, f *Facts) (row SFT, ms []chat.Message, err error) {
-	if ms, err = chat.Render(f.Harness, rec.Trace.Query, &rec.Dialogue); err != nil {
+	ms, err = chat.Render(f.Harness, rec.Trace.Query, &rec.Dialogue)
+	if err != nil {
 		return row, nil, err
 	}
-	if f.Secret != nil {
-		chat.RenameCalls(ms, f.Secret)
+	if f.IsSecret != nil {
+		chat.RenameCalls(ms, f.IsSecret)
 	}
 	encoded, err := chat.Encode(ms)
 	if err != nil {
@@ -53,33 +53,33 @@ func NewSFT(rec *arena.Record, f *Facts) (row SFT, ms []chat.Message, err error)
 		return row, nil, err
 	}
 	tools := chat.Tools(f.Harness)
-	row = SFT{Messages: encoded, Tools: tools, Metadata: meta, Goal: strings.ToValidUTF8(rec.Trace.Query, "\uFFFD"), Scalars: scalars(rec, f), Origin: f.Origin}
-	n, err := f.tokens(ms, encoded, tools)
-	row.NTokens, row.TokenCounter = int64(n), f.Counter.Name()
+	n, err := f.countTokens(ms, encoded, tools)
+	row = SFT{
+		Messages: encoded,
+		Tools:    tools,
+		Metadata: meta,
+		Goal:     strings.ToValidUTF8(rec.Trace.Query, "\uFFFD"),
+		Scalars:  scalars(rec, f),
+		Origin:   f.Origin,
+	}
+	row.NTokens = int64(n)
+	row.TokenCounter = f.Counter.Name()
 	return row, ms, err
 }
 
-func (f *Facts) tokens(ms []chat.Message, encoded, tools []string) (int, error) {
-	published := slices.Clone(encoded)
-	for i := 0; f.Publish != nil && i < len(encoded); i++ {
-		published[i] = f.Publish(encoded[i])
+// countTokens counts the tokens of the messages after redaction.
+func (f *Facts) countTokens(ms []chat.Message, encoded, tools []string) (int, error) {
+	if f.Redact == nil {
+		return CountTokens(f.Counter, ms, tools), nil
 	}
-	if !slices.Equal(published, encoded) {
-		return Recount(f.Counter, published, tools)
+	redacted := slicesx.Map(encoded, f.Redact)
+	if slices.Equal(redacted, encoded) {
+		return CountTokens(f.Counter, ms, tools), nil
 	}
-	return CountTokens(f.Counter, ms, tools), nil
+	return Recount(f.Counter, redacted, tools)
 }
 
-// Recount counts the tokens of messages that were changed after they were
-// encoded.
-func Recount(c Counter, published, tools []string) (int, error) {
-	ms, err := chat.Decode(published)
-	if err != nil {
-		return 0, fmt.Errorf("count tokens of what is published: %w", err)
-	}
-	return CountTokens(c, ms, tools), nil
-}
-
+// metadata returns the row's metadata as a JSON object.
 func metadata(rec *arena.Record, f *Facts) (string, error) {
 	repairs := []string{}
 	for _, t := range rec.Dialogue.Turns {
@@ -113,7 +113,7 @@ func scalars(rec *arena.Record, f *Facts) Scalars {
 		StopCondition:   StopCondition(rec),
 		HasError:        t.Error != nil,
 		IsTruncated:     t.Status == arena.StatusTimedOut,
-		NToolCalls:      ToolCalls(&rec.Dialogue),
+		NToolCalls:      CountToolCalls(&rec.Dialogue),
 		AgentHotkey:     t.Agent.Hotkey,
 		AgentVersion:    t.Agent.VersionID,
 		RunDate:         milliseconds(t.Agent.StartedAt),
@@ -128,18 +128,25 @@ func scalars(rec *arena.Record, f *Facts) Scalars {
 	if rec.Outcome.Success {
 		s.Reward = 1
 	}
-	if sc := rec.Outcome.Scores; sc != nil && sc.Axes != nil {
-		s.OutcomeScore = &sc.Axes.Rule
-	}
-	if r := rec.Outcome.Ruling; r != nil {
-		s.OutcomeScore = r.Score
-	}
+	s.OutcomeScore = outcomeScore(&rec.Outcome)
 	return s
 }
 
-// StopCondition says how an attempt ended: terminated (its last turn called
-// terminate), timed_out or failed (the sandbox says so), tool_call (its last
-// turn called another tool, and the recording ends there), or no_tool_call.
+// outcomeScore returns the score of the verifier's ruling, otherwise that of the rules,
+// nil if neither exists.
+func outcomeScore(o *arena.Outcome) *float64 {
+	if o.Ruling != nil {
+		return o.Ruling.Score
+	}
+	if o.Scores != nil && o.Scores.Axes != nil {
+		return &o.Scores.Axes.Rule
+	}
+	return nil
+}
+
+// StopCondition returns how an attempt ended: terminated (its last turn called
+// terminate), timed_out or failed (the sandbox's status), tool_call (its last turn
+// called another tool and the recording ends there), or no_tool_call.
 func StopCondition(rec *arena.Record) string {
 	var last arena.Turn
 	if turns := rec.Dialogue.Turns; len(turns) > 0 {
@@ -159,22 +166,36 @@ func StopCondition(rec *arena.Record) string {
 	}
 }
 
-// ToolCalls counts the calls of a dialogue.
-func ToolCalls(d *arena.Dialogue) (n int64) {
+// CountToolCalls returns the number of calls of a dialogue.
+func CountToolCalls(d *arena.Dialogue) int64 {
+	n := 0
 	for _, t := range d.Turns {
-		n += int64(len(t.Calls))
+		n += len(t.Calls)
 	}
-	return n
+	return int64(n)
 }
 
-// NewAttempt is what the ledger's row of an attempt holds of its trace.
+// NewAttempt returns the ledger's row of an attempt, filled as far as its trace goes.
 func NewAttempt(t *arena.Trace) Attempt {
 	a := Attempt{
-		TraceID: t.ID, RunID: t.RunID, ProblemID: t.ProblemID, AgentVersion: t.Agent.VersionID, AgentHotkey: t.Agent.Hotkey,
-		Suite: t.Agent.Suite, RunDate: milliseconds(t.Agent.StartedAt), SourceSHA256: t.Source.FileSHA256,
-		SourceLine: int64(t.Source.Line), Shape: string(t.Source.Shape), RecordSHA256: t.RecordSHA256, Bytes: int64(t.Bytes),
-		Status: string(t.Status), HasDialogue: t.HasDialogue, Seconds: stats.Known(t.Seconds),
-		InferenceTotal: count(t.InferenceTotal), InferenceFailures: count(t.InferenceFailures), TokenCounter: Bytes4{}.Name(),
+		TraceID:           t.ID,
+		RunID:             t.RunID,
+		ProblemID:         t.ProblemID,
+		AgentVersion:      t.Agent.VersionID,
+		AgentHotkey:       t.Agent.Hotkey,
+		Suite:             t.Agent.Suite,
+		RunDate:           milliseconds(t.Agent.StartedAt),
+		SourceSHA256:      t.Source.FileSHA256,
+		SourceLine:        int64(t.Source.Line),
+		Shape:             string(t.Source.Shape),
+		RecordSHA256:      t.RecordSHA256,
+		Bytes:             int64(t.Bytes),
+		Status:            string(t.Status),
+		HasDialogue:       t.HasDialogue,
+		Seconds:           stats.Known(t.Seconds),
+		InferenceTotal:    knownCount(t.InferenceTotal),
+		InferenceFailures: knownCount(t.InferenceFailures),
+		TokenCounter:      Bytes4{}.Name(),
 	}
 	if t.Error != nil {
 		a.ErrorType = t.Error.Type
@@ -182,18 +203,17 @@ func NewAttempt(t *arena.Trace) Attempt {
 	return a
 }
 
-// milliseconds reads an RFC 3339 time as Unix milliseconds; nil where it is
-// none.
-func milliseconds(at string) *int64 {
-	t, err := time.Parse(time.RFC3339Nano, at)
+// milliseconds returns an RFC 3339 time as Unix milliseconds, nil if it is not one.
+func milliseconds(timestamp string) *int64 {
+	t, err := time.Parse(time.RFC3339Nano, timestamp)
 	if err != nil {
 		return nil
 	}
 	return new(t.UnixMilli())
 }
 
-// count is a count; nil where it is below 0, which is unknown.
-func count(n int) *int64 {
+// knownCount returns nil for a negative count, which means unknown.
+func knownCount(n int) *int64 {
 	if n < 0 {
 		return nil
 	}

@@ -8,11 +8,11 @@ import (
 	"github.com/trajectory-arena/arena/internal/stats"
 )
 
-// Attempt is a row of tables/attempts.parquet: one attempt that was read, or
-// one record that could not be, kept or not.
+// Attempt is a row of tables/attempts.parquet: an attempt, or a record that could not be
+// read. The table also lists those that are not in the corpus.
 type Attempt struct {
-	// TraceID is "run/problem", else the record's sha256; empty where the
-	// record could not be read.
+	// TraceID is "run/problem", otherwise the record's sha256. It is empty if the record
+	// could not be read.
 	TraceID      string `parquet:"trace_id"`
 	RunID        string `parquet:"eval_run_id"`
 	ProblemID    string `parquet:"problem_id"`
@@ -22,7 +22,7 @@ type Attempt struct {
 	// RunDate is in Unix milliseconds.
 	RunDate      *int64 `parquet:"run_date,optional,timestamp(millisecond)"`
 	SourceSHA256 string `parquet:"source_sha256"`
-	// SourceLine counts from 1; 0 where the file is one attempt.
+	// SourceLine counts from 1. It is 0 if the file is a single attempt.
 	SourceLine        int64    `parquet:"source_line"`
 	Shape             string   `parquet:"shape"`
 	RecordSHA256      string   `parquet:"record_sha256"`
@@ -38,31 +38,31 @@ type Attempt struct {
 	NToolCalls        int64    `parquet:"n_tool_calls"`
 	NTokens           int64    `parquet:"n_tokens"`
 	TokenCounter      string   `parquet:"token_counter"`
-	// Fate is kept, dropped or failed; Stage where that was decided, Reason the
-	// stable word for it. Both are empty where Fate is kept.
+	// Fate is kept, dropped or failed. Stage is the stage that decided it and Reason its
+	// stable code; both are empty if Fate is kept.
 	Fate    string `parquet:"fate"`
 	Stage   string `parquet:"stage"`
 	Reason  string `parquet:"reason"`
 	Split   string `parquet:"split"`
 	Cluster string `parquet:"dedup_cluster"`
-	// Rank counts from 1 among the kept attempts at the problem; null where the
-	// attempt was not kept.
+	// Rank counts from 1 among the kept attempts at the problem. It is null for other
+	// attempts.
 	Rank *int64 `parquet:"rank,optional"`
 }
 
-// ID is the first column of a row of the ledger, given by a pointer: the attempt's, or
-// that of the text that was checked.
+// ID returns the first column of a row of the ledger, passed as a pointer: the id of the
+// attempt or of the checked text.
 func ID(row any) string { return reflect.ValueOf(row).Elem().Field(0).String() }
 
-// The fates of an attempt.
+// The values of Attempt.Fate.
 const (
 	FateKept    = "kept"
 	FateDropped = "dropped"
 	FateFailed  = "failed"
 )
 
-// Verdict is a row of tables/verdicts.parquet: what the structural filter says
-// of one attempt.
+// Verdict is a row of tables/verdicts.parquet: the verdict of the structural filter on an
+// attempt.
 type Verdict struct {
 	TraceID      string         `parquet:"trace_id"`
 	RecordSHA256 string         `parquet:"record_sha256"`
@@ -77,7 +77,7 @@ type Verdict struct {
 	Features     []Feature      `parquet:"features,list"`
 }
 
-// CheckVerdict is one check's answer within a Verdict.
+// CheckVerdict is the result of one check of a Verdict.
 type CheckVerdict struct {
 	Check  string  `parquet:"check"`
 	Keep   bool    `parquet:"keep"`
@@ -86,15 +86,15 @@ type CheckVerdict struct {
 	Limit  float64 `parquet:"limit"`
 }
 
-// Feature is one measured value within a Verdict; what could not be measured
-// has no row.
+// Feature is a measured value of a Verdict. Values that could not be measured are
+// omitted.
 type Feature struct {
 	Name  string  `parquet:"name" json:"name"`
 	Value float64 `parquet:"value" json:"value"`
 }
 
-// Outcome is a row of tables/outcomes.parquet: the subnet's own score of one
-// attempt. Axes that the task does not have, or that were not scored, are null.
+// Outcome is a row of tables/outcomes.parquet: the subnet's score of an attempt. Axes
+// are null if the task does not have them or if they were not scored.
 type Outcome struct {
 	TraceID      string   `parquet:"trace_id"`
 	RecordSHA256 string   `parquet:"record_sha256"`
@@ -114,8 +114,8 @@ type Outcome struct {
 	Budget       *int64   `parquet:"budget,optional"`
 	// Titles is none, vectors or endpoint.
 	Titles string `parquet:"titles"`
-	// Paid and what follows are the verdict of the subnet's own verifier; empty
-	// for attempts that the rules score.
+	// Paid and the following fields are the verdict of the subnet's verifier. They are
+	// empty for attempts that the rules score.
 	Paid     *float64 `parquet:"paid,optional"`
 	Category string   `parquet:"category"`
 	Ending   string   `parquet:"ending"`
@@ -124,9 +124,8 @@ type Outcome struct {
 	Flags    []string `parquet:"flags,list"`
 }
 
-// Judgement is a row of tables/judgements.parquet: one judge's answer on one
-// attempt. Whether it came from a cache is no part of it: a resumed run writes
-// the same bytes.
+// Judgement is a row of tables/judgements.parquet: a judge's answer on an attempt. It does
+// not record whether the answer was cached, so that a resumed run writes the same bytes.
 type Judgement struct {
 	TraceID          string   `parquet:"trace_id"`
 	RecordSHA256     string   `parquet:"record_sha256"`
@@ -144,17 +143,17 @@ type Judgement struct {
 	Detail           string   `parquet:"detail"`
 }
 
-// Span is a passage that a judge cites within a Judgement.
+// Span is a passage that the judge of a Judgement cites.
 type Span struct {
 	Gate  int64  `parquet:"gate"`
 	Step  int64  `parquet:"step"`
 	Quote string `parquet:"quote"`
 }
 
-// Leak is a row of tables/leaks.parquet: one text held against the protected
+// Leak is a row of tables/leaks.parquet: the comparison of a text with the protected
 // bank.
 type Leak struct {
-	// ID is the trace or problem whose text was checked.
+	// ID is the trace or problem that contains the text.
 	ID         string  `parquet:"id"`
 	TextSHA256 string  `parquet:"text_sha256"`
 	Match      string  `parquet:"match"`
@@ -165,53 +164,72 @@ type Leak struct {
 	Evidence   string  `parquet:"evidence"`
 }
 
-// Place is a row of tables/places.parquet: where an attempt that came to be ranked
-// stood among those at its problem, kept or not.
+// Place is a row of tables/places.parquet: the place of an attempt among all ranked
+// attempts at its problem, kept or not.
 type Place struct {
 	TraceID      string `parquet:"trace_id"`
 	RecordSHA256 string `parquet:"record_sha256"`
-	// Place counts from 1, the best first.
+	// Place counts from 1 for the best.
 	Place int64 `parquet:"place"`
-	// Better is the attempt that stays and that this one nearly repeats, empty where
-	// there is none; Similarity is their estimated Jaccard similarity, 0 to 1.
+	// Better is the kept attempt of which this one is a near duplicate, empty if none.
+	// Similarity is their estimated Jaccard similarity, 0 to 1.
 	Better     string   `parquet:"better"`
 	Similarity *float64 `parquet:"similarity,optional"`
 }
 
-// Provenance is a row of tables/provenance.parquet of a mixture: where one row
-// of one config comes from.
+// Provenance is a row of tables/provenance.parquet of a mixture: the source of a row.
 type Provenance struct {
 	Config string `parquet:"config"`
 	Split  string `parquet:"split"`
 	// Row counts from 0 within the split, over its shards in order.
 	Row int64 `parquet:"row"`
-	// SourceCorpus is the sha256 of the source's manifest.json, SourcePath its
-	// shard and SourceRow the row there, from 0.
+	// SourceCorpus is the sha256 of the source's manifest.json, SourcePath the shard
+	// there, and SourceRow the row in that shard, from 0.
 	SourceCorpus string `parquet:"source_corpus"`
 	SourcePath   string `parquet:"source_path"`
 	SourceRow    int64  `parquet:"source_row"`
 }
 
-// VerdictOf is the row of what the structural filter says of an attempt.
-func VerdictOf(a *Attempt, s *arena.Structure) *Verdict {
-	row := &Verdict{
-		TraceID: a.TraceID, RecordSHA256: a.RecordSHA256, Keep: s.Keep, Axis: string(s.Axis),
-		Confidence: s.Confidence, Adaptivity: s.Adaptivity, Reasons: s.Reasons, RichnessV1: s.RichnessV1, RichnessV2: s.RichnessV2,
+// NewVerdict returns the row of the structural filter's verdict on an attempt.
+func NewVerdict(a *Attempt, s *arena.Structure) *Verdict {
+	return &Verdict{
+		TraceID:      a.TraceID,
+		RecordSHA256: a.RecordSHA256,
+		Keep:         s.Keep,
+		Axis:         string(s.Axis),
+		Confidence:   s.Confidence,
+		Adaptivity:   s.Adaptivity,
+		Reasons:      s.Reasons,
+		RichnessV1:   s.RichnessV1,
+		RichnessV2:   s.RichnessV2,
+		Checks: slicesx.Map(s.Verdicts, func(v arena.Verdict) CheckVerdict {
+			return CheckVerdict{Check: v.Check, Keep: v.Decision == arena.Keep, Reason: v.Reason, Value: v.Value, Limit: v.Limit}
+		}),
+		Features: slicesx.FilterMap(s.Features, func(f arena.Feature) (Feature, bool) {
+			return Feature{f.Name, f.Value}, stats.Known(f.Value) != nil
+		}),
 	}
-	row.Checks = slicesx.Map(s.Verdicts, func(v arena.Verdict) CheckVerdict {
-		return CheckVerdict{Check: v.Check, Keep: v.Decision == arena.Keep, Reason: v.Reason, Value: v.Value, Limit: v.Limit}
-	})
-	row.Features = slicesx.FilterMap(s.Features, func(f arena.Feature) (Feature, bool) { return Feature{f.Name, f.Value}, stats.Known(f.Value) != nil })
-	return row
 }
 
-// JudgementOf is the row of a judgement of an attempt with the factor that came of it; nil for none.
-func JudgementOf(a *Attempt, j *arena.Judgement, factor *float64) *Judgement {
-	row := &Judgement{
-		TraceID: a.TraceID, RecordSHA256: a.RecordSHA256, Judge: j.Judge, Outcome: string(j.Outcome), Score: j.Score,
-		Multiplier: factor, Gates: j.Gates, Model: j.Model, PromptSHA256: j.PromptSHA256,
-		PromptTokens: int64(j.PromptTokens), CompletionTokens: int64(j.CompletionTokens), CostUSD: j.CostUSD, Detail: j.Detail,
+// NewJudgement returns the row of a judgement on an attempt. The multiplier is the factor
+// that resulted from the judgement, nil if none.
+func NewJudgement(a *Attempt, j *arena.Judgement, multiplier *float64) *Judgement {
+	return &Judgement{
+		TraceID:          a.TraceID,
+		RecordSHA256:     a.RecordSHA256,
+		Judge:            j.Judge,
+		Outcome:          string(j.Outcome),
+		Score:            j.Score,
+		Multiplier:       multiplier,
+		Gates:            j.Gates,
+		Model:            j.Model,
+		PromptSHA256:     j.PromptSHA256,
+		PromptTokens:     int64(j.PromptTokens),
+		CompletionTokens: int64(j.CompletionTokens),
+		CostUSD:          j.CostUSD,
+		Detail:           j.Detail,
+		Spans: slicesx.Map(j.Spans, func(s arena.Span) Span {
+			return Span{Gate: int64(s.Gate), Step: int64(s.Step), Quote: s.Quote}
+		}),
 	}
-	row.Spans = slicesx.Map(j.Spans, func(s arena.Span) Span { return Span{Gate: int64(s.Gate), Step: int64(s.Step), Quote: s.Quote} })
-	return row
 }

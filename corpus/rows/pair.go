@@ -8,24 +8,24 @@ import (
 	"github.com/trajectory-arena/arena/corpus/chat"
 )
 
-// Candidate is one scored attempt at a problem that pairs may be made of. All
-// candidates of one call share problem, harness and split.
+// Candidate is a scored attempt at a problem, a possible side of a pair. All candidates
+// of one call have the same problem, harness and split.
 type Candidate struct {
 	SessionID string
-	// Success and Judge decide which attempt is preferred; Judge is nil where
-	// no judge answered.
+	// Success and Judge decide which attempt is preferred. Judge is nil if no judge
+	// answered.
 	Success bool
 	Judge   *float64
-	// Unwanted attempts are never the chosen ones.
-	Unwanted bool
-	Tokens   int64
-	// Prompt and Completion are the attempt in its harness.
+	// NeverChosen attempts may only be the rejected side.
+	NeverChosen bool
+	Tokens      int64
+	// Prompt and Completion are the text form of the attempt; see SplitCompletion.
 	Prompt     []Msg
 	Completion []Msg
 }
 
-// score orders candidates: an outcome weighs more than any grade of reasoning.
-// It lies in 0 to 1: half for success, half the judge's grade.
+// score returns the order of candidates, 0 to 1: half for success, half the judge's
+// grade, so that the outcome outweighs any grade.
 func (c *Candidate) score() float64 {
 	s := 0.0
 	if c.Success {
@@ -44,95 +44,122 @@ const (
 	PairBoth    = "outcome_and_judge"
 )
 
-// PairRule says which attempts become pairs.
+// PairRule holds the rule by which attempts become pairs.
 type PairRule struct {
-	// PerProblem bounds the pairs of one problem, so that problems with many
-	// attempts do not crowd out the rest.
+	// PerProblem is the maximum number of pairs of one problem, so that problems with
+	// many attempts do not dominate.
 	PerProblem int
-	// MinMargin is the least difference of scores; half a judge's step of 0.2
-	// is 0.1, so that a pair differs at least by one grade or the outcome.
+	// MinMargin is the minimum difference of scores. One grade of a judge is 0.1: half
+	// its step of 0.2.
 	MinMargin float64
-	// MaxLengthRatio bounds the longer attempt over the shorter in tokens; 0
-	// means no bound. It keeps a trainer from learning length alone.
+	// MaxLengthRatio is the maximum ratio of the longer attempt to the shorter in tokens,
+	// which keeps a trainer from learning length alone. 0 means no limit.
 	MaxLengthRatio float64
 }
 
+// pairing is a possible pair.
 type pairing struct {
 	chosen, rejected *Candidate
 	margin           float64
 }
 
-// Pairs makes preference rows of the attempts at one problem: widest margin
-// first, each attempt at most once on either side, ties broken by the smaller
-// difference in length and then by session id. Attempts whose texts are equal
-// make no pair.
+// Pairs returns preference rows of the attempts at one problem, the widest margin first.
+// Each attempt occurs at most once on either side. Ties are broken by the smaller
+// difference in length, then by session id. Attempts with equal texts make no pair.
 func (r PairRule) Pairs(cs []Candidate, f *Facts) []Pref {
 	var out []Pref
 	used := map[*Candidate]bool{}
-	for _, p := range r.ordered(cs) {
+	for _, p := range r.sortedPairings(cs) {
 		if len(out) == r.PerProblem {
 			break
 		}
-		if !used[p.chosen] && !used[p.rejected] && !slices.Equal(p.chosen.Completion, p.rejected.Completion) {
-			used[p.chosen], used[p.rejected] = true, true
-			out = append(out, p.row(f))
+		isUsed := used[p.chosen] || used[p.rejected]
+		if isUsed || slices.Equal(p.chosen.Completion, p.rejected.Completion) {
+			continue
 		}
+		used[p.chosen] = true
+		used[p.rejected] = true
+		out = append(out, p.row(f))
 	}
 	return out
 }
 
-func (r PairRule) ordered(cs []Candidate) []pairing {
-	var all []pairing
+// sortedPairings returns all allowed pairings, the best first.
+func (r PairRule) sortedPairings(cs []Candidate) []pairing {
+	var pairings []pairing
 	for i := range cs {
 		for j := range cs {
 			p := pairing{&cs[i], &cs[j], cs[i].score() - cs[j].score()}
-			a, b := float64(cs[i].Tokens), float64(cs[j].Tokens)
-			fit := r.MaxLengthRatio == 0 || max(a, b) <= r.MaxLengthRatio*min(a, b)
-			// scores are sums of tenths: their rounding errors are far below 1e-9
-			if !cs[i].Unwanted && p.margin > 0 && p.margin >= r.MinMargin-1e-9 && fit {
-				all = append(all, p)
+			if r.allows(p) {
+				pairings = append(pairings, p)
 			}
 		}
 	}
-	slices.SortFunc(all, func(a, b pairing) int {
-		return cmp.Or(cmp.Compare(b.margin, a.margin), cmp.Compare(a.gap(), b.gap()),
-			cmp.Compare(a.chosen.SessionID, b.chosen.SessionID), cmp.Compare(a.rejected.SessionID, b.rejected.SessionID))
+	slices.SortFunc(pairings, func(a, b pairing) int {
+		return cmp.Or(
+			cmp.Compare(b.margin, a.margin),
+			cmp.Compare(a.lengthDifference(), b.lengthDifference()),
+			cmp.Compare(a.chosen.SessionID, b.chosen.SessionID),
+			cmp.Compare(a.rejected.SessionID, b.rejected.SessionID),
+		)
 	})
-	return all
+	return pairings
 }
 
-func (p pairing) gap() float64 { return math.Abs(float64(p.chosen.Tokens - p.rejected.Tokens)) }
+func (r PairRule) allows(p pairing) bool {
+	// Scores are sums of tenths, with rounding errors far below the tolerance.
+	const tolerance = 1e-9
+	if p.chosen.NeverChosen || p.margin <= 0 || p.margin < r.MinMargin-tolerance {
+		return false
+	}
+	longer := float64(max(p.chosen.Tokens, p.rejected.Tokens))
+	shorter := float64(min(p.chosen.Tokens, p.rejected.Tokens))
+	return r.MaxLengthRatio == 0 || longer <= r.MaxLengthRatio*shorter
+}
+
+// lengthDifference returns the difference of the attempts in tokens.
+func (p pairing) lengthDifference() float64 {
+	return math.Abs(float64(p.chosen.Tokens - p.rejected.Tokens))
+}
 
 func (p pairing) reason() string {
-	graded := p.chosen.Judge != nil && p.rejected.Judge != nil && *p.chosen.Judge > *p.rejected.Judge
-	switch {
-	case p.chosen.Success == p.rejected.Success:
+	if p.chosen.Success == p.rejected.Success {
 		return PairJudge
-	case graded:
-		return PairBoth
-	default:
-		return PairOutcome
 	}
+	bothJudged := p.chosen.Judge != nil && p.rejected.Judge != nil
+	if bothJudged && *p.chosen.Judge > *p.rejected.Judge {
+		return PairBoth
+	}
+	return PairOutcome
 }
 
 func (p pairing) row(f *Facts) Pref {
 	return Pref{
-		Prompt: p.chosen.Prompt, Chosen: p.chosen.Completion, Rejected: p.rejected.Completion,
-		Harness: f.Harness.Name, TaskType: taskType(f), Split: f.Split,
-		Reason: p.reason(), Margin: p.margin,
-		ChosenScore: p.chosen.score(), RejectedScore: p.rejected.score(),
-		ChosenTokens: p.chosen.Tokens, RejectedTokens: p.rejected.Tokens,
-		ChosenSession: p.chosen.SessionID, RejectedSession: p.rejected.SessionID,
-		PipelineVersion: f.PipelineVersion, Origin: f.Origin,
+		Prompt:          p.chosen.Prompt,
+		Chosen:          p.chosen.Completion,
+		Rejected:        p.rejected.Completion,
+		Harness:         f.Harness.Name,
+		TaskType:        taskType(f),
+		Split:           f.Split,
+		Reason:          p.reason(),
+		Margin:          p.margin,
+		ChosenScore:     p.chosen.score(),
+		RejectedScore:   p.rejected.score(),
+		ChosenTokens:    p.chosen.Tokens,
+		RejectedTokens:  p.rejected.Tokens,
+		ChosenSession:   p.chosen.SessionID,
+		RejectedSession: p.rejected.SessionID,
+		PipelineVersion: f.PipelineVersion,
+		Origin:          f.Origin,
 	}
 }
 
-// Completion splits the text form of an attempt after the request: what a
-// model is given, and what it did.
-func Completion(ms []chat.Message, tools []string) (prompt, completion []Msg) {
-	all := chat.Text(ms, tools)
-	i := slices.IndexFunc(all, func(m Msg) bool { return m.Role == chat.User }) + 1
-	return all[:i], all[i:]
+// SplitCompletion splits the text form of an attempt after the customer's request: into
+// the input of the model and its work.
+func SplitCompletion(ms []chat.Message, tools []string) (prompt, completion []Msg) {
+	turns := chat.Text(ms, tools)
+	request := slices.IndexFunc(turns, func(m Msg) bool { return m.Role == chat.User })
+	return turns[:request+1], turns[request+1:]
 }
 
 // The reasons of a KTO label.
@@ -141,16 +168,25 @@ const (
 	LabelUnsolved = "unsolved"
 )
 
-// NewKTO makes the unpaired row of an attempt: wanted if it solved its problem.
+// NewKTO returns the unpaired row of an attempt. Its label is true if the attempt solved
+// its problem.
 func NewKTO(c *Candidate, f *Facts) KTO {
 	reason := LabelUnsolved
 	if c.Success {
 		reason = LabelSolved
 	}
 	return KTO{
-		Prompt: c.Prompt, Completion: c.Completion, Label: c.Success, Reason: reason,
-		Score: c.score(), NTokens: c.Tokens, SessionID: c.SessionID,
-		Harness: f.Harness.Name, TaskType: taskType(f), Split: f.Split,
-		PipelineVersion: f.PipelineVersion, Origin: f.Origin,
+		Prompt:          c.Prompt,
+		Completion:      c.Completion,
+		Label:           c.Success,
+		Reason:          reason,
+		Score:           c.score(),
+		NTokens:         c.Tokens,
+		SessionID:       c.SessionID,
+		Harness:         f.Harness.Name,
+		TaskType:        taskType(f),
+		Split:           f.Split,
+		PipelineVersion: f.PipelineVersion,
+		Origin:          f.Origin,
 	}
 }

@@ -4,9 +4,12 @@ import (
 	"encoding/json"
 	"strings"
 
+	"github.com/tidwall/gjson"
+
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpus/chat"
 	"github.com/trajectory-arena/arena/internal/asjson"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/internal/stats"
 )
 
@@ -16,11 +19,12 @@ type Tally struct {
 	Successes int64
 }
 
-// Difficulty sorts a problem by the day's success rate: unseen, unsolved and
-// solved carry no signal for a policy gradient, because every rollout is
-// expected to end alike; hard, medium and easy are thirds between them.
+// Difficulty returns the problem's bucket by the day's success rate. unseen, unsolved and
+// solved problems give a policy gradient no signal, because all rollouts are expected to
+// end alike. hard, medium and easy are thirds of the rates between 0 and 1.
 func (t Tally) Difficulty() string {
-	switch rate := float64(t.Successes) / float64(max(t.Attempts, 1)); {
+	rate := float64(t.Successes) / float64(max(t.Attempts, 1))
+	switch {
 	case t.Attempts == 0:
 		return "unseen"
 	case t.Successes == 0:
@@ -36,9 +40,9 @@ func (t Tally) Difficulty() string {
 	}
 }
 
-// NewRL makes the row of a problem. index is unique within its split.
+// NewRL returns the row of a problem. index must be unique in its split.
 func NewRL(p *arena.Problem, f *Facts, t Tally, index int64) RL {
-	truth := truthOf(p)
+	truth := groundTruth(p)
 	row := RL{
 		DataSource:      "arena/" + strings.ToLower(string(p.Category)),
 		Prompt:          prompt(f.Harness.System, p.Query),
@@ -60,7 +64,9 @@ func NewRL(p *arena.Problem, f *Facts, t Tally, index int64) RL {
 	if t.Attempts > 0 {
 		rate := float64(t.Successes) / float64(t.Attempts)
 		w := stats.Wilson(int(t.Successes), int(t.Attempts))
-		row.PassRate, row.WilsonLow, row.WilsonHigh = &rate, &w.Low, &w.High
+		row.PassRate = &rate
+		row.WilsonLow = &w.Low
+		row.WilsonHigh = &w.High
 	}
 	return row
 }
@@ -73,16 +79,25 @@ func prompt(system, query string) []Msg {
 	return append(out, Msg{Role: chat.User, Content: strings.ToValidUTF8(query, "\uFFFD")})
 }
 
-// truthOf is the specification that a problem is graded by, as one JSON object in its
-// sources' own words: category, reward as a list, voucher where the task has one.
-func truthOf(p *arena.Problem) string {
+// groundTruth returns the specification that a problem is graded by, as a JSON object in
+// the words of its source: category, reward as a list, and voucher if the task has one.
+func groundTruth(p *arena.Problem) string {
 	spec := struct {
 		Category string            `json:"category"`
 		Reward   []json.RawMessage `json:"reward"`
 		Voucher  *arena.Voucher    `json:"voucher,omitempty"`
-	}{string(p.Category), []json.RawMessage{}, p.Voucher}
+	}{
+		Category: string(p.Category),
+		Reward:   make([]json.RawMessage, 0, len(p.Rewards)),
+		Voucher:  p.Voucher,
+	}
 	for _, r := range p.Rewards {
 		spec.Reward = append(spec.Reward, json.RawMessage(r.Raw))
 	}
 	return string(asjson.Bytes(spec)) // rewards were read as JSON
+}
+
+// GoldProducts returns the ids of the products that the row's problem is graded by.
+func (r *RL) GoldProducts() []string {
+	return slicesx.Map(gjson.Get(r.RewardModel.Truth, "reward.#.product_id").Array(), gjson.Result.String)
 }

@@ -1,14 +1,14 @@
 package rows
 
-// Text is a row of profile text: strings alone, read alike by every loader
-// that was tried. Tools stand in the system turn, calls inside the content.
+// Text is a row of profile text: strings alone, which every tested loader reads alike. The
+// system turn contains the tools, the contents contain the calls.
 type Text struct {
 	Messages []Msg `parquet:"messages,list"`
 	AttemptColumns
 	Origin
 }
 
-// AttemptColumns are the scalars that rows of other encodings carry on.
+// AttemptColumns are the scalars of an SFT row that the rows of other encodings have too.
 type AttemptColumns struct {
 	SessionID    string  `parquet:"session_id"`
 	Harness      string  `parquet:"harness"`
@@ -19,25 +19,25 @@ type AttemptColumns struct {
 	TokenCounter string  `parquet:"token_counter"`
 }
 
-// Said is one turn of profile sharegpt.
-type Said struct {
+// ShareGPTTurn is a turn of profile sharegpt.
+type ShareGPTTurn struct {
 	From  string `parquet:"from"`
 	Value string `parquet:"value"`
 }
 
-// ShareGPT is a row of profile sharegpt: an even number of turns, human or
-// observation first, gpt or function_call second.
+// ShareGPT is a row of profile sharegpt: an even number of turns, in which human or
+// observation alternates with gpt or function_call.
 type ShareGPT struct {
-	Conversations []Said `parquet:"conversations,list"`
-	System        string `parquet:"system"`
+	Conversations []ShareGPTTurn `parquet:"conversations,list"`
+	System        string         `parquet:"system"`
 	// Tools is a JSON list of OpenAI definitions in one string.
 	Tools string `parquet:"tools"`
 	AttemptColumns
 	Origin
 }
 
-// Prompts is a row of profile prompts: a problem for online training without a
-// tool loop, its tools in the system turn.
+// Prompts is a row of profile prompts: a problem for online training without a tool
+// loop. The system turn contains the tools.
 type Prompts struct {
 	Prompt []Msg `parquet:"prompt,list"`
 	// Truth is the reward specification as a JSON string.
@@ -52,8 +52,8 @@ type Prompts struct {
 	Origin
 }
 
-// VerlSFT is a row of profile verl-sft. A column of tools would make its
-// reader fail, so they stand in the system turn.
+// VerlSFT is a row of profile verl-sft. The system turn contains the tools, because a
+// column of tools would make verl's reader fail.
 type VerlSFT struct {
 	Messages []Msg `parquet:"messages,list"`
 	Thinking bool  `parquet:"enable_thinking"`
@@ -61,11 +61,11 @@ type VerlSFT struct {
 	Origin
 }
 
-// Weighted is a row of profile sft_weighted: an hf-json row that says which of the
-// model's turns train, and how much the row counts.
+// Weighted is a row of profile sft_weighted: an hf-json row with a weight, and with the
+// turns of the model that are in the loss.
 type Weighted struct {
-	// Train has an entry for each of the model's turns. In Messages those that do not
-	// train have weight 0, the others 1.
+	// Train has an entry for each of the model's turns. Those not in the loss have weight
+	// 0 in Messages, the others 1.
 	Train []bool `parquet:"train,list"`
 	// Weight is 0 to 4; the mean is 1 before weights are bounded.
 	Weight float64 `parquet:"weight"`
@@ -73,12 +73,12 @@ type Weighted struct {
 }
 
 // Axes is a row of profile axes: an attempt up to one of the model's turns, with the
-// subnet's scores of the whole attempt, each a label by itself. Scores are in 0 to 1;
-// null where the task has no such axis.
+// subnet's scores of the full attempt, each a separate label. Scores are 0 to 1, null if
+// the task has no such axis.
 type Axes struct {
 	Prompt     []Msg `parquet:"prompt,list"`
 	Completion []Msg `parquet:"completion,list"`
-	// Turn counts the model's turns in Completion, Turns those of the attempt.
+	// Turn is the number of the model's turns in Completion, Turns that in the attempt.
 	Turn      int64    `parquet:"turn"`
 	Turns     int64    `parquet:"n_turns"`
 	Success   bool     `parquet:"success"`

@@ -1,21 +1,21 @@
-// Package rows holds the row types of a corpus, a file for each version of
-// them, and makes rows of attempts, pairs, problems and judged steps.
+// Package rows defines the row types of a corpus, with their version in the names of
+// their files, and builds rows of attempts, pairs, problems and judged steps.
 package rows
 
 import "github.com/trajectory-arena/arena/corpus/chat"
 
-// Msg is one message of the encodings that every loader reads: two strings.
+// Msg is a message of two strings, which every loader reads.
 type Msg = chat.Turn
 
-// Origin says which problem a row belongs to. Every row of every config has
-// it, and no split shares a cluster with another.
+// Origin is the problem of a row and the cluster of its near duplicates. Every row of
+// every config has it. All rows of a cluster are in one split.
 type Origin struct {
 	ProblemID string `parquet:"problem_id"`
 	Cluster   string `parquet:"dedup_cluster"`
 }
 
-// Scalars are the columns beside the messages of an attempt. A pointer is nil
-// where the value could not be measured; it is then null, never zero.
+// Scalars are the columns of an attempt beside its messages. A value that could not be
+// measured is nil, and null in the file, never zero.
 type Scalars struct {
 	SessionID       string   `parquet:"session_id"`
 	Harness         string   `parquet:"harness"`
@@ -44,8 +44,8 @@ type Scalars struct {
 }
 
 // SFT is a row of profile hf-json: OpenAI messages and tools as JSON values.
-// No column may be called prompt, completion, chosen, rejected, text or label:
-// trainers would take the row for another kind.
+// No column may have the name prompt, completion, chosen, rejected, text or label, from
+// which trainers would infer another kind of row.
 type SFT struct {
 	// Messages are JSON objects, the last one the assistant's.
 	Messages []string `parquet:"messages,list" parquet-element:",json"`
@@ -59,8 +59,7 @@ type SFT struct {
 	Origin
 }
 
-// RL is a row of profile verl-rl: one problem to act on, with the columns that
-// a curriculum selects by.
+// RL is a row of profile verl-rl: a problem, with columns for selecting a curriculum.
 type RL struct {
 	DataSource  string      `parquet:"data_source"`
 	Prompt      []Msg       `parquet:"prompt,list"`
@@ -73,12 +72,12 @@ type RL struct {
 	Harness  string `parquet:"harness"`
 	TaskType string `parquet:"task_type"`
 	Split    string `parquet:"split"`
-	// Attempts are the scored attempts at the problem on the day, Successes
-	// those among them that solved it.
+	// Attempts is the number of scored attempts at the problem on the day, Successes the
+	// number of those that solved it.
 	Attempts  int64 `parquet:"n_attempts"`
 	Successes int64 `parquet:"n_successes"`
-	// PassRate is Successes/Attempts with its 95 % Wilson interval; null where
-	// nothing was scored.
+	// PassRate is Successes/Attempts, with its 95 % Wilson interval. The three are null if
+	// Attempts is 0.
 	PassRate        *float64 `parquet:"pass_rate,optional"`
 	WilsonLow       *float64 `parquet:"wilson95_low,optional"`
 	WilsonHigh      *float64 `parquet:"wilson95_high,optional"`
@@ -87,7 +86,7 @@ type RL struct {
 	Origin
 }
 
-// RewardModel is verl's reward specification: Truth is a JSON string.
+// RewardModel is verl's reward specification. Truth is a JSON object in a string.
 type RewardModel struct {
 	Style string `parquet:"style"`
 	Truth string `parquet:"ground_truth"`
@@ -101,7 +100,7 @@ type RLExtra struct {
 	Tools     ToolsArgs `parquet:"tools_kwargs"`
 }
 
-// ToolsArgs hands the tool that ends an episode what it grades against.
+// ToolsArgs passes the ground truth to the tool that ends an episode.
 type ToolsArgs struct {
 	Recommend struct {
 		Create struct {
@@ -118,8 +117,7 @@ type Pref struct {
 	Harness  string `parquet:"harness"`
 	TaskType string `parquet:"task_type"`
 	Split    string `parquet:"split"`
-	// Reason is what the two attempts differ in: outcome, judge or
-	// outcome_and_judge.
+	// Reason is the difference of the two attempts: outcome, judge or outcome_and_judge.
 	Reason string `parquet:"reason"`
 	// Margin is the difference of their scores, in (0, 1].
 	Margin          float64 `parquet:"margin"`
@@ -133,12 +131,12 @@ type Pref struct {
 	Origin
 }
 
-// KTO is a row of profile kto: one attempt and whether it is wanted.
+// KTO is a row of profile kto: an attempt and whether it is desirable.
 type KTO struct {
 	Prompt     []Msg `parquet:"prompt,list"`
 	Completion []Msg `parquet:"completion,list"`
 	Label      bool  `parquet:"label"`
-	// Reason says why the row has its label, as a stable snake_case word.
+	// Reason is the stable snake_case code of the label's reason.
 	Reason          string  `parquet:"reason"`
 	Score           float64 `parquet:"score"`
 	NTokens         int64   `parquet:"n_tokens"`
@@ -150,24 +148,22 @@ type KTO struct {
 	Origin
 }
 
-// Steps is a row of profile stepwise: the turns of one attempt, each with a
-// label.
+// Steps is a row of profile stepwise: the turns of an attempt, each with a label.
 type Steps struct {
 	Prompt      string   `parquet:"prompt"`
 	Completions []string `parquet:"completions,list"`
 	Labels      []bool   `parquet:"labels,list"`
-	// Rewards are 1 for each step with a label that holds and 0 for the others;
-	// that of the attempt's last step has its Reward added.
+	// Rewards are 1 for each step with label true and 0 for the others. The attempt's
+	// Reward is added to that of its last step.
 	Rewards []float64 `parquet:"step_rewards,list"`
 	Reward  float64   `parquet:"reward"`
-	// Reasons and Quotes say why each label holds or does not; empty where its
-	// judge does not say.
+	// Reasons and Quotes are the judge's reasons for the labels, empty if it gave none.
 	Reasons []string `parquet:"reasons,list"`
 	Quotes  []string `parquet:"quotes,list"`
-	// LeftOut counts the messages behind the last label: a row ends before the
-	// first message on which the judge was unclear.
+	// LeftOut is the number of messages after the last label. A row ends before the first
+	// message on which the judge was unclear.
 	LeftOut int64 `parquet:"n_left_out"`
-	// Rule is the versioned name of what set the labels.
+	// Rule is the versioned name of the rule that set the labels.
 	Rule      string `parquet:"rule"`
 	SessionID string `parquet:"session_id"`
 	Split     string `parquet:"split"`

@@ -118,7 +118,7 @@ func (k *Known) joinTwins(sources []*Source) error {
 func (t *twins) read(s *Source, split string) error {
 	return errors.Join(
 		Rows(s, corpus.ProfileHFJSON, split, func(r *rows.SFT) error { return t.look(&r.Origin, r.Goal) }),
-		Rows(s, corpus.ProfileVerlRL, split, func(r *rows.RL) error { return t.look(&r.Origin, rows.Request(r.Prompt), r.Gold()...) }),
+		Rows(s, corpus.ProfileVerlRL, split, func(r *rows.RL) error { return t.look(&r.Origin, rows.Request(r.Prompt), r.GoldProducts()...) }),
 		Rows(s, corpus.ProfilePref, split, func(r *rows.Pref) error { return t.look(&r.Origin, rows.Request(r.Prompt)) }),
 		Rows(s, corpus.ProfileKTO, split, func(r *rows.KTO) error { return t.look(&r.Origin, rows.Request(r.Prompt)) }),
 	)

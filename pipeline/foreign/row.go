@@ -97,7 +97,7 @@ func (m *Import) facts(rec *arena.Record, lost []string) *rows.Facts {
 		Metadata: map[string]any{"shape": t.Source.Shape, "declared_reward": t.Declared, "derived_tools": derived, "lost": lost},
 	}
 	if m.Redact != nil {
-		f.Secret = func(id string) bool { return len(m.Redact.Scan(id)) > 0 }
+		f.IsSecret = func(id string) bool { return len(m.Redact.Scan(id)) > 0 }
 	}
 	return f
 }

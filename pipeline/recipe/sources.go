@@ -88,7 +88,7 @@ func (w *work) readTeachers() error {
 
 func callsOf(row *rows.SFT) ([][]arena.Call, error) {
 	messages, err := chat.Decode(row.Messages)
-	return slicesx.FilterMap(rows.TurnsIn(messages), func(t arena.Turn) ([]arena.Call, bool) { return t.Calls, t.User == "" }), err
+	return slicesx.FilterMap(rows.MessageTurns(messages), func(t arena.Turn) ([]arena.Call, bool) { return t.Calls, t.User == "" }), err
 }
 
 // take reads the rows of all sources twice: to choose, and to write the chosen.

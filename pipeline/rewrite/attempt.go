@@ -203,7 +203,7 @@ func (a *asking) newRow(turns []arena.Turn) (made *rows.SFT, reason string, err 
 	rec := &arena.Record{Trace: a.trace, Dialogue: arena.Dialogue{Turns: turns}, Structure: arena.Structure{Axis: arena.AxisScripted}}
 	row, _, err := rows.NewSFT(rec, &rows.Facts{
 		Harness: a.harness, Category: a.problem.Category, Split: corpus.SplitTrain, Origin: rows.Origin{ProblemID: c.ProblemID, Cluster: c.Cluster},
-		PipelineVersion: a.Version, Counter: rows.Bytes4{}, Secret: a.secret,
+		PipelineVersion: a.Version, Counter: rows.Bytes4{}, IsSecret: a.secret,
 		Metadata: map[string]any{"origin": Origin, "source_attempt": a.trace.ID, "replayed_results": a.out.Replayed, "rewriter": map[string]any{
 			"model": a.out.Model, "prompt_sha256": digest.SHA256([]byte(writing)), "check_prompt_sha256": digest.SHA256([]byte(choosing)),
 			"requests": a.out.Requests, "prompt_tokens": a.spent.Prompt, "completion_tokens": a.spent.Completion, "cost_usd": a.spent.USD,

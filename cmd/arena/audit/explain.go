@@ -48,7 +48,7 @@ func (d *filterDay) explain(ctx context.Context, w io.Writer, days []string) err
 func explanation(f *filtered) string {
 	s := &f.structure
 	of := &rows.Attempt{TraceID: f.ID, RecordSHA256: f.Record, AgentVersion: f.Agent}
-	l := attempt.Alone(&where.Line{Attempt: of, Verdict: rows.VerdictOf(of, s)})
+	l := attempt.Alone(&where.Line{Attempt: of, Verdict: rows.NewVerdict(of, s)})
 	a := l.Argue(0)
 	a.Story = f.story
 	var words strings.Builder
@@ -129,7 +129,7 @@ func (d *judgeDay) walk(ctx context.Context, t *arena.Trace) (string, error) {
 		return "", err
 	}
 	of := &rows.Attempt{TraceID: t.ID, RecordSHA256: t.RecordSHA256, AgentVersion: t.Agent.VersionID}
-	l := attempt.Alone(&where.Line{Attempt: of, Judgement: rows.JudgementOf(of, &j, nil)})
+	l := attempt.Alone(&where.Line{Attempt: of, Judgement: rows.NewJudgement(of, &j, nil)})
 	a := l.Argue(0)
 	a.Story = attempt.StoryOf(filter, t, attempt.FromDay)
 	if d.flags.labels == "" {

@@ -10,7 +10,7 @@ import (
 	"github.com/trajectory-arena/arena/corpus/rows"
 )
 
-func TestTurns(t *testing.T) {
+func TestMessageTurnsAndTextTurns(t *testing.T) {
 	t.Parallel()
 	row := rows.SFT{Messages: []string{
 		`{"role":"system","content":"Help."}`, `{"role":"user","content":"a lamp"}`,
@@ -18,7 +18,7 @@ func TestTurns(t *testing.T) {
 		`{"role":"tool","content":"[]","tool_call_id":"1"}`, `{"role":"assistant","content":"None."}`,
 	}}
 	messages, err := chat.Decode(row.Messages)
-	got := rows.TurnsIn(messages)
+	got := rows.MessageTurns(messages)
 	want := []arena.Turn{
 		{User: "Help."}, {User: "a lamp"},
 		{Think: "Hm.", Calls: []arena.Call{{ID: "1", Name: "find_product", Arguments: `{"q":"lamp"}`}}},
@@ -31,8 +31,9 @@ func TestTurns(t *testing.T) {
 	if got := rows.Request(prompt); got != "a lamp" {
 		t.Errorf("request %q", got)
 	}
+	completion := []rows.Msg{{Role: "assistant", Content: "This."}, {Role: "tool", Content: "x"}}
 	want = []arena.Turn{{User: "Help."}, {User: "a lamp"}, {User: "red"}, {Text: "This."}}
-	if diff := cmp.Diff(want, rows.TurnsOf(prompt, []rows.Msg{{Role: "assistant", Content: "This."}, {Role: "tool", Content: "x"}})); diff != "" {
+	if diff := cmp.Diff(want, rows.TextTurns(prompt, completion)); diff != "" {
 		t.Error(diff)
 	}
 }

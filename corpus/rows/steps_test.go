@@ -9,9 +9,9 @@ import (
 	"github.com/trajectory-arena/arena/corpus/rows"
 )
 
-// TestAStepsRowEndsWhereItsJudgeIsUnclear: no label is made up, and the
-// attempt's reward stands at its own end only.
-func TestAStepsRowEndsWhereItsJudgeIsUnclear(t *testing.T) {
+// TestNewStepsEndsBeforeUnclear checks that unclear steps get no label and that only the
+// attempt's last step gets its reward.
+func TestNewStepsEndsBeforeUnclear(t *testing.T) {
 	t.Parallel()
 	const needed, waste, unclear = arena.StepNeeded, arena.StepWaste, arena.StepUnclear
 	for name, tt := range map[string]struct {
@@ -20,10 +20,10 @@ func TestAStepsRowEndsWhereItsJudgeIsUnclear(t *testing.T) {
 		rewards []float64
 		leftOut int64
 	}{
-		"all clear":       {[]arena.Need{needed, waste, needed}, []bool{true, false, true}, []float64{1, 0, 1.5}, 0},
-		"unclear within":  {[]arena.Need{needed, unclear, needed}, []bool{true}, []float64{1}, 2},
-		"unclear at last": {[]arena.Need{needed, waste, unclear}, []bool{true, false}, []float64{1, 0}, 1},
-		"unclear at once": {[]arena.Need{unclear, needed, needed}, nil, nil, 3},
+		"all clear":      {[]arena.Need{needed, waste, needed}, []bool{true, false, true}, []float64{1, 0, 1.5}, 0},
+		"unclear second": {[]arena.Need{needed, unclear, needed}, []bool{true}, []float64{1}, 2},
+		"unclear last":   {[]arena.Need{needed, waste, unclear}, []bool{true, false}, []float64{1, 0}, 1},
+		"unclear first":  {[]arena.Need{unclear, needed, needed}, nil, nil, 3},
 	} {
 		var ms []chat.Message
 		var verdicts []arena.StepVerdict
