@@ -90,7 +90,7 @@ func newEntry(rec *arena.Record, problem int) *block.Entry {
 	a := rows.NewAttempt(t)
 	a.NSteps, a.NToolCalls = int64(len(t.Steps)), rows.CountToolCalls(&rec.Dialogue)
 	head := block.Head{
-		Attempt: a, Agent: filters.AgentOf(t.Agent, t.RunID), Query: digest.SHA256([]byte(t.Query)), Problem: problem, Passage: frames.Of(&rec.Judgement),
+		Attempt: a, Agent: filters.AgentOf(t.Agent, t.RunID), Query: digest.SHA256([]byte(t.Query)), Problem: problem, Passage: frames.DecidingPassage(&rec.Judgement),
 	}
 	if rec.Judgement.Outcome == arena.JudgeScored {
 		head.Score = rec.Judgement.Score

@@ -111,7 +111,7 @@ func farm(day []graded, apply func(*arena.Dialogue) *arena.Dialogue) (raised, pa
 			raised++
 		}
 		changes = append(changes, change{a.RunID, a.before, after.Score})
-		passages = append(passages, frames.Passage{Agent: a.RunID, Problem: a.ProblemID, Text: frames.Of(&after)})
+		passages = append(passages, frames.Passage{Agent: a.RunID, Problem: a.ProblemID, Text: frames.DecidingPassage(&after)})
 	}
 	framed := map[string]bool{}
 	for _, f := range frames.Flags(passages) {
@@ -139,7 +139,7 @@ func TestHonestDaysAreNotFlagged(t *testing.T) {
 		var passages []frames.Passage
 		for _, a := range readDay(t, dir) {
 			j := gates.Judge(a.Trace, &a.dialogue)
-			if text := frames.Of(&j); text != "" {
+			if text := frames.DecidingPassage(&j); text != "" {
 				passages = append(passages, frames.Passage{Agent: family + a.RunID, Problem: a.ProblemID, Text: text})
 			}
 		}

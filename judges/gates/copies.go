@@ -8,67 +8,70 @@ import (
 	"github.com/trajectory-arena/arena"
 )
 
-// What stands in the thinking as a tool wrote it is the tool's word and not the
-// agent's: it analyses nothing. A copy is a run of minRun or more words of an
-// earlier result in its own order, whatever the signs between them, that lays out
-// minFields or more fields, or is a whole line of a result that is text. One that
-// is no longer than a listing and stands in a line of minOwn own words is cited
-// and stays.
+// Text in the thinking that a tool wrote is not the agent's: it analyses nothing.
+// A copy is a run of minRun or more words of an earlier result in the result's
+// order, whatever the signs between them, that contains minFields or more fields,
+// or is a line of a result that is text. A run that is no longer than maxListing
+// and is in a line with minOriginal other words is a citation and stays.
 const (
-	minRun    = 5
-	minFields = 3
-	minOwn    = 3
-	// minLine is the least length in bytes of a copied line, maxListing the most of
-	// a listing that is cited.
+	minRun      = 5
+	minFields   = 3
+	minOriginal = 3
+	// minLine is the minimum length in bytes of a copied line, maxListing the
+	// maximum length of a listing that is cited.
 	minLine    = 24
 	maxListing = 400
 )
 
-// thought is the thinking of one turn. Words are those that are looked for in
-// results, nil where nothing can be a copy, hashes what each hashes to.
+// thought is the thinking of one turn.
 type thought struct {
-	turn   int
-	text   string
+	turn int
+	text string
+	// words are those that are looked for in results, nil if nothing can be a
+	// copy; hashes are their hashes.
 	words  []span
 	hashes []uint64
 }
 
-// copies finds what the thinking copies from earlier results.
-type copies struct {
+// copyFinder finds what the thinking copies from earlier results.
+type copyFinder struct {
 	turns []arena.Turn
-	// runs are those of minRun words in the thinking, and whether the results of the
-	// turns before read hold them.
+	// runs has the hash of each run of minRun words in the thinking, with whether
+	// it is in the results read so far.
 	runs map[uint64]bool
+	// read is the number of turns whose results are read.
 	read int
 }
 
-func newCopies(turns []arena.Turn, thoughts []thought) *copies {
+func newCopyFinder(turns []arena.Turn, thoughts []thought) *copyFinder {
 	isText := func(c arena.Call) bool { return c.Result.Kind() == arena.String }
 	firstText := slices.IndexFunc(turns, func(t arena.Turn) bool { return slices.ContainsFunc(t.Calls, isText) })
-	c := &copies{turns: turns, runs: map[uint64]bool{}}
+	f := &copyFinder{turns: turns, runs: map[uint64]bool{}}
 	for i := range thoughts {
 		t := &thoughts[i]
-		if textBefore := firstText >= 0 && firstText < t.turn; !textBefore && strings.Count(t.text, ":") < minFields {
+		followsText := firstText >= 0 && firstText < t.turn
+		if !followsText && strings.Count(t.text, ":") < minFields {
 			continue
 		}
-		eachWord(t.text, func(at span) {
-			t.words, t.hashes = append(t.words, at), append(t.hashes, maphash.String(seed, t.text[at.start:at.end]))
+		eachWord(t.text, func(word span) {
+			t.words = append(t.words, word)
+			t.hashes = append(t.hashes, maphash.String(seed, t.text[word.start:word.end]))
 		})
 		for k := 0; k+minRun <= len(t.hashes); k++ {
-			c.runs[runOf(t.hashes[k:])] = false
+			f.runs[hashRun(t.hashes[k:])] = false
 		}
 	}
-	return c
+	return f
 }
 
-// seed makes the hashes of words alike within a process; no answer depends on it.
+// seed makes equal words hash alike within a process. No grade depends on it.
 var seed = maphash.MakeSeed()
 
-// eachWord calls f for the words of a text. A lone 0 is none: other writers of JSON
-// have 61 for 61.0.
-func eachWord(text string, f func(at span)) {
+// eachWord calls f for the words of a text. A 0 alone is no word: some writers of
+// JSON write 61.0 for 61.
+func eachWord(text string, f func(word span)) {
 	for i := 0; i < len(text); {
-		end := spelledRun(text, i)
+		end := wordOrRuneEnd(text, i)
 		if end > i && text[i:end] != "0" {
 			f(span{int32(i), int32(end)})
 		}
@@ -76,100 +79,125 @@ func eachWord(text string, f func(at span)) {
 	}
 }
 
-func runOf(hashes []uint64) (sum uint64) {
+// hashRun returns the hash of the first minRun words.
+func hashRun(hashes []uint64) uint64 {
+	sum := uint64(0)
 	for _, h := range hashes[:minRun] {
 		sum = sum*0x9E3779B97F4A7C15 + h
 	}
 	return sum
 }
 
-// before reads the results of the turns before turn.
-func (c *copies) before(turn int) {
-	for ; c.read < turn; c.read++ {
-		for _, call := range c.turns[c.read].Calls {
-			c.find(call.Result.Text())
+// readBefore reads the results of the turns before turn.
+func (f *copyFinder) readBefore(turn int) {
+	for ; f.read < turn; f.read++ {
+		for _, call := range f.turns[f.read].Calls {
+			f.readResult(call.Result.Text())
 		}
 	}
 }
 
-func (c *copies) find(text string) {
-	var last [minRun]uint64
-	eachWord(text, func(at span) {
-		copy(last[:], last[1:])
-		last[minRun-1] = maphash.String(seed, text[at.start:at.end])
-		if _, wanted := c.runs[runOf(last[:])]; wanted {
-			c.runs[runOf(last[:])] = true
+func (f *copyFinder) readResult(text string) {
+	var window [minRun]uint64
+	eachWord(text, func(word span) {
+		copy(window[:], window[1:])
+		window[minRun-1] = maphash.String(seed, text[word.start:word.end])
+		run := hashRun(window[:])
+		if _, ok := f.runs[run]; ok {
+			f.runs[run] = true
 		}
 	})
 }
 
-// without is the text of a thought with line ends in place of all copies, so that
-// nothing joins across them. Thoughts come in the order of their turns.
-func (c *copies) without(t *thought) string {
+// blankCopies returns the text of a thought with line ends in place of all
+// copies, so that nothing joins across them. It must be called for the thoughts
+// in the order of their turns.
+func (f *copyFinder) blankCopies(t *thought) string {
 	if t.words == nil {
 		return t.text
 	}
-	c.before(t.turn)
-	text, words := t.text, t.words
-	copied := make([]bool, len(words)+1) // the last is none, and ends every run
-	for i := 0; i+minRun <= len(words); i++ {
-		for k := i; c.runs[runOf(t.hashes[i:])] && k < i+minRun; k++ {
-			copied[k] = true
+	f.readBefore(t.turn)
+	copied := f.copiedWords(t)
+	b := []byte(t.text)
+	for start := 0; start < len(t.words); start++ {
+		end := start
+		for copied[end] {
+			end++
 		}
-	}
-	b := []byte(text)
-	for from := 0; from < len(words); from++ {
-		to := from
-		for copied[to] {
-			to++
-		}
-		if to == from {
+		if end == start {
 			continue
 		}
-		at, own := span{words[from].start, words[to-1].end}, ownWords(text, words, copied, from)
-		if isCopy(text, at, own) {
-			blank(b, at, own < minOwn)
+		run := span{t.words[start].start, t.words[end-1].end}
+		original := countOriginal(t, copied, start)
+		if isCopy(t.text, run, original) {
+			blank(b, run, original < minOriginal)
 		}
-		from = to
+		start = end
 	}
 	return string(b)
 }
 
-// blank puts line ends in place of a run, or of its whole lines.
-func blank(b []byte, at span, lines bool) {
-	for i := at.start; i < at.end; i++ {
-		b[i] = '\n'
+// copiedWords reports for each word whether it is part of a copied run. The last
+// item stands for no word, is false and ends every run.
+func (f *copyFinder) copiedWords(t *thought) []bool {
+	copied := make([]bool, len(t.words)+1)
+	for i := 0; i+minRun <= len(t.words); i++ {
+		if !f.runs[hashRun(t.hashes[i:])] {
+			continue
+		}
+		for k := i; k < i+minRun; k++ {
+			copied[k] = true
+		}
 	}
-	for i := at.start - 1; lines && i >= 0 && b[i] != '\n'; i-- {
-		b[i] = '\n'
+	return copied
+}
+
+// blank writes line ends over a run, or over all lines that it is part of.
+func blank(b []byte, run span, lines bool) {
+	start := int(run.start)
+	end := int(run.end)
+	if lines {
+		for start > 0 && b[start-1] != '\n' {
+			start--
+		}
+		for end < len(b) && b[end] != '\n' {
+			end++
+		}
 	}
-	for i := int(at.end); lines && i < len(b) && b[i] != '\n'; i++ {
+	for i := start; i < end; i++ {
 		b[i] = '\n'
 	}
 }
 
-// isCopy reports whether a run that stands in a line of so many own words is a copy.
-func isCopy(text string, run span, own int) bool {
-	at := text[run.start:run.end]
-	if strings.Count(at, ":") >= minFields {
-		return own < minOwn || len(at) > maxListing
+// isCopy reports whether a run in a line with that many original words is a copy.
+func isCopy(text string, run span, original int) bool {
+	copied := text[run.start:run.end]
+	if strings.Count(copied, ":") >= minFields {
+		return original < minOriginal || len(copied) > maxListing
 	}
-	return own == 0 && len(at) >= minLine && strings.ContainsAny(at, "0123456789") && !strings.Contains(at, "\n")
+	if original > 0 || len(copied) < minLine {
+		return false
+	}
+	return strings.ContainsAny(copied, "0123456789") && !strings.Contains(copied, "\n")
 }
 
-// ownWords counts the words that are not copied in the lines that a run of copied
-// words, from one of them on, stands in.
-func ownWords(text string, words []span, copied []bool, from int) (own int) {
-	joined := func(i int) bool { return !strings.Contains(text[words[i].end:words[i+1].start], "\n") }
-	for i := from; i > 0 && joined(i-1) && own < minOwn; i-- {
-		if !copied[i-1] {
-			own++
+// countOriginal returns the number of words that are not copied, at most
+// minOriginal, in the lines of the run of copied words that word i is in.
+func countOriginal(t *thought, copied []bool, i int) int {
+	sameLine := func(i int) bool { return !strings.Contains(t.text[t.words[i].end:t.words[i+1].start], "\n") }
+	count := 0
+	for k := i; k > 0 && sameLine(k-1) && count < minOriginal; k-- {
+		if !copied[k-1] {
+			count++
 		}
 	}
-	for i := from; i+1 < len(words) && (copied[i+1] || joined(i)) && own < minOwn; i++ {
-		if !copied[i+1] {
-			own++
+	for k := i; k+1 < len(t.words) && count < minOriginal; k++ {
+		if !copied[k+1] && !sameLine(k) {
+			break
+		}
+		if !copied[k+1] {
+			count++
 		}
 	}
-	return own
+	return count
 }

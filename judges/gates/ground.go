@@ -12,128 +12,156 @@ import (
 type Grounding struct {
 	// Turn is the index of the dialogue's turn.
 	Turn int
-	// Held are the ids, prices, brands, values and other data of the thinking that
-	// an earlier result holds, Nowhere those that none does and that the customer
-	// did not say. Each stands once, as the thinking writes it.
-	Held, Nowhere []string
-	// Words are the other words, names among them, that no earlier result holds, nor
-	// the customer said, nor any word list has: a made service, and ordinary words.
+	// Supported are the ids, prices, brands, values and other data of the thinking
+	// that are in an earlier result, Unsupported those that are neither in one nor
+	// in the request. Each is listed once, as the thinking writes it.
+	Supported, Unsupported []string
+	// Words are the other words, names among them, that are in no earlier result,
+	// not in the request and in no word list: an invented service, say, and
+	// ordinary words.
 	Words []string
 }
 
-// Ground looks up what each turn after the first result speaks of. Spoken are
-// the ids of the products that any of them means, by id, brand or price.
-func Ground(t *arena.Trace, d *arena.Dialogue) (all []Grounding, spoken map[string]bool) {
-	s := shelves.Get().(*shelf)
-	defer s.release()
-	passages, w := s.open(t, d)
-	spoken = map[string]bool{}
+// Ground returns the grounding of each turn after the first result, and the ids
+// of the products that any of them mentions by id, brand or price.
+func Ground(t *arena.Trace, d *arena.Dialogue) (groundings []Grounding, mentioned map[string]bool) {
+	x := indexPool.Get().(*factIndex)
+	defer x.release()
+	passages, e := x.load(t, d)
+	mentioned = map[string]bool{}
 	for i := range passages {
-		r := w.read(&passages[i])
-		g := Grounding{Turn: passages[i].turn}
+		r := e.newReading(&passages[i])
+		groundings = append(groundings, r.grounding())
 		for k := range r.cites {
-			c := &r.cites[k]
-			text := clip(r.text[c.start:c.end])
-			switch {
-			case c.kind == citeUnknown:
-				g.Nowhere = slicesx.AppendUnique(g.Nowhere, text)
-			case !c.asked:
-				g.Held = slicesx.AppendUnique(g.Held, text)
-			}
-			r.means(c, spoken)
-		}
-		for _, text := range r.unheld() {
-			g.Nowhere = slicesx.AppendUnique(g.Nowhere, text)
-		}
-		g.Words = r.unsaid(slices.Concat(g.Held, g.Nowhere))
-		all = append(all, g)
-	}
-	return all, spoken
-}
-
-// means notes the products that a cite may stand for.
-func (r *reading) means(c *cite, spoken map[string]bool) {
-	for i := range r.shelf.products {
-		p := &r.shelf.products[i]
-		is := c.product == int32(i) || c.kind == citeBrand && p.isBrand(r.folded[c.start:c.end])
-		if c.kind == citePrice && c.token >= 0 {
-			n := &r.tokens[c.token].number
-			is = slices.Contains(n.readings[:n.count], p.cents)
-		}
-		if is && p.step < r.step {
-			spoken[p.id] = true
+			r.addMentioned(&r.cites[k], mentioned)
 		}
 	}
+	return groundings, mentioned
 }
 
-// unheld are figures and values that neither a result nor the request
-// holds. Figures of one or two digits are counts and sizes.
-func (r *reading) unheld() (all []string) {
+func (r *reading) grounding() Grounding {
+	g := Grounding{Turn: r.turn}
+	for i := range r.cites {
+		c := &r.cites[i]
+		text := clip(r.text[c.start:c.end])
+		if c.kind == citeUnknown {
+			g.Unsupported = slicesx.AppendUnique(g.Unsupported, text)
+		} else if !c.inRequest {
+			g.Supported = slicesx.AppendUnique(g.Supported, text)
+		}
+	}
+	for _, text := range r.unsupported() {
+		g.Unsupported = slicesx.AppendUnique(g.Unsupported, text)
+	}
+	g.Words = r.unknownWords(slices.Concat(g.Supported, g.Unsupported))
+	return g
+}
+
+// addMentioned adds the ids of the earlier products that a cite may refer to.
+func (r *reading) addMentioned(c *cite, mentioned map[string]bool) {
+	for i := range r.index.products {
+		p := &r.index.products[i]
+		if p.step < r.step && r.refersTo(c, int32(i)) {
+			mentioned[p.id] = true
+		}
+	}
+}
+
+// refersTo reports whether a cite is a product's id, brand or price.
+func (r *reading) refersTo(c *cite, product int32) bool {
+	p := &r.index.products[product]
+	if c.kind == citePrice && c.token >= 0 {
+		n := &r.tokens[c.token].number
+		return slices.Contains(n.readings[:n.count], p.cents)
+	}
+	return c.product == product || c.kind == citeBrand && p.isBrand(r.folded[c.start:c.end])
+}
+
+// unsupported returns the figures and values that are neither in a result nor in
+// the request. Figures of one or two digits are counts and sizes.
+func (r *reading) unsupported() []string {
+	var texts []string
 	for _, n := range r.spelled {
-		if fact := &r.shelf.amounts[r.shelf.figures[n.cents]]; !fact.query && min(fact.exact, fact.rounded) >= r.step {
-			all = append(all, r.text[n.start:n.end])
+		if fact := r.amount(n.cents); !fact.inRequest && fact.first() >= r.step {
+			texts = append(texts, r.text[n.start:n.end])
 		}
 	}
 	for i := range r.sentences {
-		s := &r.sentences[i]
-		for _, m := range r.marks[s.marks.start:s.marks.end] {
-			if m.concept != 0 && !r.known(r.lexicon.values[m.concept]) && !r.known(r.folded[m.start:m.end]) {
-				all = append(all, r.text[m.start:m.end])
+		for _, m := range r.sentenceMarks(i) {
+			if m.concept != 0 && !r.isKnown(r.lexicon.values[m.concept]) && !r.isKnown(r.folded[m.start:m.end]) {
+				texts = append(texts, r.text[m.start:m.end])
 			}
 		}
-		for k := s.tokens.start; k < s.tokens.end; k++ {
-			if t := &r.tokens[k]; t.number.end > 0 && r.unheldFigure(i, t) {
-				all = append(all, r.text[t.start:t.end])
+		tokens := r.sentenceTokens(i)
+		for k := range tokens {
+			if t := &tokens[k]; t.number.end > 0 && r.isUnsupportedFigure(i, t) {
+				texts = append(texts, r.text[t.start:t.end])
 			}
 		}
 	}
-	return all
+	return texts
 }
 
-func (r *reading) unheldFigure(sentence int, t *token) bool {
+func (r *reading) isUnsupportedFigure(sentence int, t *token) bool {
 	n := &t.number
-	if n.plain && n.digits < 3 || t.word >= 0 && r.shelf.words[t.word].query {
+	isCount := n.plain && n.digits < 3
+	if isCount || t.word >= 0 && r.index.words[t.word].inRequest {
 		return false
 	}
 	for _, cents := range n.readings[:n.count] {
-		if fact := &r.shelf.amounts[r.shelf.figures[cents]]; fact.query || min(fact.exact, fact.rounded) < r.step {
+		if fact := r.amount(cents); fact.inRequest || fact.first() < r.step {
 			return false
 		}
 	}
-	return !slices.ContainsFunc(r.citesOf(sentence), func(c cite) bool { return c.start <= t.start && t.end <= c.end })
+	covers := func(c cite) bool { return c.start <= t.start && t.end <= c.end }
+	return !slices.ContainsFunc(r.sentenceCites(sentence), covers)
 }
 
-func (r *reading) known(word string) bool {
-	slot, found := r.shelf.slots[word]
-	return found && (r.shelf.words[slot].query || slices.Min(r.shelf.words[slot].first[:]) < r.step)
+// isKnown reports whether a word is in the request or in an earlier result.
+func (r *reading) isKnown(word string) bool {
+	slot, ok := r.index.slots[word]
+	if !ok {
+		return false
+	}
+	fact := &r.index.words[slot]
+	return fact.inRequest || slices.Min(fact.first[:]) < r.step
 }
 
-// minWord is the least length of a word that is told, maxWords the share of a
-// passage's words, one in so many, that may stand nowhere: in a language that no
-// list knows most do, which tells nothing.
+// minWord is the minimum length of a word that is reported. If more than one in
+// maxUnknownOf of a passage's words is unknown, none is reported: most words of a
+// language that no list covers are.
 const (
-	minWord  = 4
-	maxWords = 2
+	minWord      = 4
+	maxUnknownOf = 2
 )
 
-// unsaid are the words, names among them, that neither an earlier result nor the
-// request nor any word list holds, and that no datum told consists of.
-func (r *reading) unsaid(told []string) (all []string) {
-	data := strings.Join(told, " ")
+// unknownWords returns the words, names among them, that are in no earlier
+// result, not in the request, in no word list and in none of data.
+func (r *reading) unknownWords(data []string) []string {
+	var unknown []string
+	reported := strings.Join(data, " ")
 	for i := range r.sentences {
-		s := &r.sentences[i]
-		for k := s.tokens.start; k < s.tokens.end; k++ {
-			t := &r.tokens[k]
-			word := r.folded[t.start:t.end]
-			if len(word) >= minWord && t.number.end == 0 && !r.lexicon.plain[word] && r.classesIn(s, t.span) == 0 && !r.known(word) && !r.shelf.asked(word) {
-				if word = r.text[t.start:t.end]; !strings.Contains(data, word) {
-					all = slicesx.AppendUnique(all, word)
-				}
+		tokens := r.sentenceTokens(i)
+		for k := range tokens {
+			t := &tokens[k]
+			if text := r.text[t.start:t.end]; r.isUnknownWord(i, t) && !strings.Contains(reported, text) {
+				unknown = slicesx.AppendUnique(unknown, text)
 			}
 		}
 	}
-	if len(all)*maxWords > len(r.tokens) {
+	if len(unknown)*maxUnknownOf > len(r.tokens) {
 		return nil
 	}
-	return all
+	return unknown
+}
+
+func (r *reading) isUnknownWord(sentence int, t *token) bool {
+	word := r.folded[t.start:t.end]
+	if len(word) < minWord || t.number.end != 0 {
+		return false
+	}
+	if r.lexicon.plain[word] || r.classesIn(sentence, t.span) != 0 {
+		return false
+	}
+	return !r.isKnown(word) && !r.index.inRequest(word)
 }

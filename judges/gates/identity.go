@@ -5,92 +5,121 @@ import (
 	"strings"
 )
 
-func (r *reading) citesID(t *token, c *cite) bool {
-	fact := &r.shelf.words[t.word]
-	if at, found := r.shelf.byID[r.folded[t.start:t.end]]; found && r.shelf.products[at].step < r.step {
-		c.kind, c.product, c.asked = citeID, at, fact.query
+// citeID reports whether a token is the id of a product or a shop.
+func (r *reading) citeID(t *token, c *cite) bool {
+	fact := &r.index.words[t.word]
+	c.inRequest = fact.inRequest
+	if product, ok := r.index.byID[r.folded[t.start:t.end]]; ok && r.index.products[product].step < r.step {
+		c.kind = citeID
+		c.product = product
 		return true
 	}
-	c.kind, c.asked = citeShop, fact.query
+	c.kind = citeShop
 	if fact.first[roleID] < r.step {
 		c.kind = citeID
 	}
 	return min(fact.first[roleID], fact.first[roleShop]) < r.step
 }
 
-// minShop is the least number of digits of a shop's id that is read as one.
+// minShop is the minimum number of digits of a shop's id.
 const minShop = 3
 
-func (r *reading) citesShop(t *token, c *cite) bool {
-	fact := &r.shelf.words[t.word]
-	c.kind, c.asked = citeShop, fact.query
+func (r *reading) citeShop(t *token, c *cite) bool {
+	fact := &r.index.words[t.word]
+	c.kind = citeShop
+	c.inRequest = fact.inRequest
 	return t.number.digits >= minShop && fact.first[roleShop] < r.step
 }
 
-// leftOut reports whether dots or a star stand at the end of a text
-// (strings.HasSuffix) or at its beginning (strings.HasPrefix).
-func leftOut(text string, at func(text, sign string) bool) bool {
-	return at(text, "…") || at(text, "..") || at(text, "*")
+// ellipses are the signs for the part that an abbreviated id leaves out.
+var ellipses = [...]string{"…", "..", "*"}
+
+func endsInEllipsis(text string) bool {
+	return slices.ContainsFunc(ellipses[:], func(sign string) bool { return strings.HasSuffix(text, sign) })
 }
 
-// maxPart is the most digits of an id that is read as a part of one.
+func beginsWithEllipsis(text string) bool {
+	return slices.ContainsFunc(ellipses[:], func(sign string) bool { return strings.HasPrefix(text, sign) })
+}
+
+// maxPart is the maximum number of digits of an abbreviated id.
 const maxPart = 9
 
-// citesPartOfID reads abbreviated ids: "…8976", "5008…", or four digits or more
-// that begin or end exactly one id returned so far and leave three of it out.
-func (r *reading) citesPartOfID(t *token, c *cite) bool {
+// citePartialID reports whether a token is an abbreviated id: "…8976", "5008…",
+// or four digits or more that begin or end exactly one id returned so far and
+// leave out three of its digits.
+func (r *reading) citePartialID(t *token, c *cite) bool {
 	n := &t.number
-	if !n.plain || n.digits < 3 || n.digits > maxPart || r.shelf.words[t.word].query {
+	if !n.plain || n.digits < 3 || n.digits > maxPart || r.index.words[t.word].inRequest {
 		return false
 	}
-	before, after := leftOut(r.folded[:t.start], strings.HasSuffix), leftOut(r.folded[t.end:], strings.HasPrefix)
-	if n.digits == 3 && !before && !after || r.shelf.parts == 0 {
+	cutBefore := endsInEllipsis(r.folded[:t.start])
+	cutAfter := beginsWithEllipsis(r.folded[t.end:])
+	marked := cutBefore || cutAfter
+	if n.digits == 3 && !marked || r.index.partialBudget == 0 {
 		return false
 	}
-	r.shelf.parts--
-	match, found := int32(-1), 0
+	r.index.partialBudget--
+
+	minMissing := 3
+	if marked {
+		minMissing = 1
+	}
+	last := int32(-1)
+	matches := 0
 	part := r.folded[t.start:t.end]
-	for i := range r.shelf.products {
-		p := &r.shelf.products[i]
-		if hidden := len(p.id) - len(part); p.step >= r.step || hidden < 1 || hidden < 3 && !before && !after {
+	for i := range r.index.products {
+		p := &r.index.products[i]
+		if p.step >= r.step || len(p.id)-len(part) < minMissing {
 			continue
 		}
-		if !before && strings.HasPrefix(p.id, part) || !after && strings.HasSuffix(p.id, part) {
-			match, found = int32(i), found+1
+		isHead := !cutBefore && strings.HasPrefix(p.id, part)
+		if isHead || !cutAfter && strings.HasSuffix(p.id, part) {
+			last = int32(i)
+			matches++
 		}
 	}
-	c.kind, c.product = citeID, match
-	return found == 1 || found > 1 && (before || after)
+	c.kind = citeID
+	c.product = last
+	return matches == 1 || matches > 1 && marked
 }
 
+// citeSpelled adds a number in words if it is a price of a result.
 func (r *reading) citeSpelled(n spelled) {
-	fact := &r.shelf.amounts[r.shelf.figures[n.cents]]
-	if fact.query || min(fact.exact, fact.rounded) >= r.step {
+	fact := r.amount(n.cents)
+	if fact.inRequest || fact.first() >= r.step {
 		return
 	}
-	if i, found := r.sentenceAt(n.start); found {
+	if i, ok := r.findSentence(n.start); ok {
 		r.cites = append(r.cites, cite{span: n.span, kind: citePrice, sentence: i, token: -1, product: -1})
 	}
 }
 
-// topScore is the highest grade, in hundredths: orders to whoever grades name it.
+// amount returns the fact of a figure of the thinking.
+func (r *reading) amount(cents int64) *amountFact {
+	return &r.index.amounts[r.index.figures[cents]]
+}
+
+// topScore is the highest grade, in hundredths: instructions to a grader name it.
 const topScore = 90
 
-// citesAmount reports whether a figure is one that a result holds. Whole figures
-// below a hundred are everywhere: they must be a price, rounded or not, and need
-// a word of money beside them.
-func (r *reading) citesAmount(t *token, c *cite) bool {
+// citeAmount reports whether a figure is in a result. Whole figures below a
+// hundred are everywhere: they must be a price, rounded or not, with a word of
+// money in the sentence.
+func (r *reading) citeAmount(t *token, c *cite) bool {
 	n := &t.number
-	s := &r.sentences[c.sentence]
-	context := s.classes&(moneyWord|compareWord) != 0 || r.figuresCompared(s)
+	hasContext := r.sentences[c.sentence].classes&(moneyWord|compareWord) != 0 || r.comparesFigures(c.sentence)
 	for _, cents := range n.readings[:n.count] {
-		fact := &r.shelf.amounts[r.shelf.figures[cents]]
-		if fact.query {
+		fact := r.amount(cents)
+		if fact.inRequest {
 			return false
 		}
-		switch {
-		case cents == topScore, cents%100 == 0 && n.digits < 3 && n.step == 0 && (!context || fact.rounded >= r.step):
-		case min(fact.exact, fact.rounded) < r.step:
+		isSmall := cents%100 == 0 && n.digits < 3 && n.rounding == 0
+		isPrice := hasContext && fact.rounded < r.step
+		if cents == topScore || isSmall && !isPrice {
+			continue
+		}
+		if fact.first() < r.step {
 			c.kind = citePrice
 			return true
 		}
@@ -98,15 +127,20 @@ func (r *reading) citesAmount(t *token, c *cite) bool {
 	return false
 }
 
-// citesUnknown notes an id or a price with centavos that is nowhere.
-func (r *reading) citesUnknown(t *token, c *cite) bool {
+// citeUnknown reports whether a token is an id, or a price with centavos or a
+// word of money, that is not in the request. It must be called for tokens that
+// are in no result.
+func (r *reading) citeUnknown(t *token, c *cite) bool {
 	n := &t.number
 	c.kind = citeUnknown
-	asked := func(cents int64) bool { return r.shelf.amounts[r.shelf.figures[cents]].query }
-	switch {
-	case n.plain && n.digits >= minID:
-		return !r.shelf.words[t.word].query
-	case n.plain || n.readings[0] < 100 || slices.ContainsFunc(n.readings[:n.count], asked): // a share or a weight is no price
+	if n.plain {
+		return n.digits >= minID && !r.index.words[t.word].inRequest
+	}
+	if n.readings[0] < 100 { // a share or a weight is no price
+		return false
+	}
+	inRequest := func(cents int64) bool { return r.amount(cents).inRequest }
+	if slices.ContainsFunc(n.readings[:n.count], inRequest) {
 		return false
 	}
 	return n.readings[0]%100 != 0 || r.sentences[c.sentence].classes&moneyWord != 0

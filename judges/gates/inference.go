@@ -12,29 +12,29 @@ import (
 	"github.com/trajectory-arena/arena/internal/cursor"
 )
 
-// minTokens is the subnet's floor for a completion that can hold reasoning.
+// minTokens is the subnet's minimum for a completion that can contain reasoning.
 const minTokens = 30
 
-// bytesPerToken turns recorded text into tokens where no usage is known, the
-// project's counter until a tokenizer is given.
+// bytesPerToken converts recorded text to tokens if no usage is known. The whole
+// project uses this rate if no tokenizer is configured.
 const bytesPerToken = 4
 
 // inferenceGate passes on one answered chat completion of minTokens or more.
-// Diagnostic attempt records are no evidence, nor are embeddings. Where
-// replies were answered but none tells its usage, or the source keeps no proxy
-// log at all, the length of the recorded text stands in and the detail says so.
+// Diagnostic attempt records are no evidence, nor are embeddings. If no answered
+// reply states its usage, or the source has no proxy log, the length of the
+// recorded text is used instead and the detail says so.
 func inferenceGate(t *arena.Trace, d *arena.Dialogue) finding {
 	log := readLog(t)
 	switch {
 	case log.usageKnown && log.best.tokens >= minTokens:
-		return finding{passed: true, step: log.best.step, quote: log.best.quote,
-			detail: fmt.Sprintf("a chat completion of %d tokens", log.best.tokens)}
+		detail := fmt.Sprintf("a chat completion of %d tokens", log.best.tokens)
+		return finding{passed: true, step: log.best.step, quote: log.best.quote, detail: detail}
 	case log.usageKnown:
 		return missed(fmt.Sprintf("no chat completion reaches %d tokens, the largest has %d", minTokens, log.best.tokens))
 	case log.answered == 0 && t.Source.HasProxyLog:
 		return missed("the proxy log holds no answered chat completion")
 	default:
-		return recordedLength(t, d)
+		return estimateTokens(t, d)
 	}
 }
 
@@ -44,26 +44,21 @@ type completion struct {
 	quote  string
 }
 
+// proxyLog sums up the chat completions of an attempt's proxy log.
 type proxyLog struct {
 	answered   int
 	usageKnown bool
-	best       completion
+	// best is the longest completion, or the first one of minTokens or more.
+	best completion
 }
 
 func readLog(t *arena.Trace) proxyLog {
 	var log proxyLog
 	for i := range t.Steps {
 		for k := range t.Steps[i].Proxy {
-			call := &t.Steps[i].Proxy[k]
-			if call.Attempt || call.Status < 200 || call.Status >= 300 || !strings.Contains(call.Path, "chat/completions") {
-				continue
+			if call := &t.Steps[i].Proxy[k]; isCompletion(call) {
+				log.add(call.Response, t.Steps[i].Number)
 			}
-			log.answered++
-			tokens, quote, known := usage(call.Response)
-			if known && (!log.usageKnown || tokens > log.best.tokens) {
-				log.best = completion{tokens: tokens, step: t.Steps[i].Number, quote: quote}
-			}
-			log.usageKnown = log.usageKnown || known
 		}
 		if log.best.tokens >= minTokens {
 			return log
@@ -72,57 +67,84 @@ func readLog(t *arena.Trace) proxyLog {
 	return log
 }
 
-// usageForm is the key of a reply that tells its length, with its value. Inside the
-// model's own text the quotes are escaped, so an unescaped key is the server's.
-var usageForm = regexp.MustCompile(`(?:^|[^\\])("completion_tokens"[ :]*(-?[0-9][0-9.eE+-]*))`)
+// isCompletion reports whether a call of the proxy log is an answered chat
+// completion.
+func isCompletion(c *arena.ProxyCall) bool {
+	return !c.Attempt && c.Status >= 200 && c.Status < 300 && strings.Contains(c.Path, "chat/completions")
+}
 
-// usage reads completion_tokens from a reply that may be whole, cut off, or
-// kept as a string of JSON.
-func usage(reply arena.Raw) (tokens int, quote string, known bool) {
+func (l *proxyLog) add(response arena.Raw, step int) {
+	l.answered++
+	tokens, quote, ok := parseUsage(response)
+	if !ok {
+		return
+	}
+	if !l.usageKnown || tokens > l.best.tokens {
+		l.best = completion{tokens: tokens, step: step, quote: quote}
+	}
+	l.usageKnown = true
+}
+
+// usagePattern matches the key and value of a reply's length. The quotes in the
+// model's own text are escaped, so an unescaped key is the server's.
+var usagePattern = regexp.MustCompile(`(?:^|[^\\])("completion_tokens"[ :]*(-?[0-9][0-9.eE+-]*))`)
+
+// parseUsage returns completion_tokens of a reply, which may be complete, cut
+// off, or a string of JSON, and the text that states it.
+func parseUsage(reply arena.Raw) (tokens int, quote string, ok bool) {
 	text := reply.Text()
 	if n := gjson.Get(text, "usage.completion_tokens"); n.Type == gjson.Number {
 		text = text[:n.Index+len(n.Raw)]
 	} else if cursor.Valid(text) {
 		return 0, "", false
 	}
-	at := strings.LastIndex(text, `"completion_tokens"`)
-	last := usageForm.FindStringSubmatch(text[max(at-1, 0):])
-	if at < 0 || last == nil {
+	i := strings.LastIndex(text, `"completion_tokens"`)
+	if i < 0 {
 		return 0, "", false
 	}
-	n, _ := strconv.ParseFloat(last[2], 64)
-	return int(min(max(n, 0), maxUsage)), last[1], true
+	match := usagePattern.FindStringSubmatch(text[max(i-1, 0):])
+	if match == nil {
+		return 0, "", false
+	}
+	n, _ := strconv.ParseFloat(match[2], 64)
+	return int(min(max(n, 0), maxUsage)), match[1], true
 }
 
-// maxUsage bounds the tokens of a reply: more is noise.
+// maxUsage is the maximum number of tokens of a reply: more is noise.
 const maxUsage = 1e9
 
-// recordedLength stands in for usage: the longest text the model is recorded
-// to have written in one step. Steps that the source says a program made are
-// left out.
-func recordedLength(t *arena.Trace, d *arena.Dialogue) finding {
+// estimateTokens returns the finding of the first gate from the longest text that
+// the model is recorded to have written in one step. It skips steps that the
+// source attributes to a program.
+func estimateTokens(t *arena.Trace, d *arena.Dialogue) finding {
 	var best completion
 	for i := range d.Turns {
 		turn := &d.Turns[i]
-		if turn.Step < 0 || turn.Step >= len(t.Steps) || t.Steps[turn.Step].LLMCalls != nil && *t.Steps[turn.Step].LLMCalls == 0 {
+		if turn.Step < 0 || turn.Step >= len(t.Steps) {
+			continue
+		}
+		step := &t.Steps[turn.Step]
+		if step.LLMCalls != nil && *step.LLMCalls == 0 {
 			continue
 		}
 		size, text := turnSize(turn)
-		if tokens := (size + bytesPerToken - 1) / bytesPerToken; tokens > best.tokens {
-			best = completion{tokens: tokens, step: t.Steps[turn.Step].Number, quote: clip(text)}
+		tokens := (size + bytesPerToken - 1) / bytesPerToken
+		if tokens > best.tokens {
+			best = completion{tokens: tokens, step: step.Number, quote: clip(text)}
 		}
 	}
-	how := fmt.Sprintf("no reply's usage is known; read from the recorded content's length, about %d tokens", best.tokens)
+	detail := fmt.Sprintf("no reply's usage is known; read from the recorded content's length, about %d tokens", best.tokens)
 	if best.tokens < minTokens {
-		return missed(how)
+		return missed(detail)
 	}
-	return finding{passed: true, step: best.step, quote: best.quote, detail: how, estimated: true}
+	return finding{passed: true, step: best.step, quote: best.quote, detail: detail, estimated: true}
 }
 
-// turnSize is the size in bytes of what the model wrote in one turn and the
-// longest piece of it.
+// turnSize returns the number of bytes that the model wrote in one turn, and the
+// longest text of it.
 func turnSize(turn *arena.Turn) (size int, longest string) {
-	size, longest = len(turn.Think)+len(turn.Text), turn.Think
+	size = len(turn.Think) + len(turn.Text)
+	longest = turn.Think
 	if len(turn.Text) > len(longest) {
 		longest = turn.Text
 	}

@@ -9,9 +9,9 @@ import (
 	"unicode/utf8"
 )
 
-// The word lists, one file a language: lines of "class: entry, entry". An
-// entry may be a phrase; one that ends in * matches the beginning of a word.
-// values.txt maps what thinking may call a value to the word that tools return.
+// lexiconFiles are the word lists, one file a language: lines of "class: entry,
+// entry". An entry may be a phrase; one that ends in * matches the beginning of a
+// word. values.txt maps the words for a value to the word that tools return.
 //
 //go:embed lexicon/*.txt
 var lexiconFiles embed.FS
@@ -19,12 +19,12 @@ var lexiconFiles embed.FS
 // class is a set of roles that a word may have in a sentence of thinking.
 type class uint32
 
-// The roles. docs/judges.md says what each is for.
+// The roles. docs/judges.md describes what each is for.
 const (
 	resultWord   class = 1 << iota // names the tools' output: results, list, page
 	evalWord                       // judges something: fits, pricey
 	verdictWord                    // a remark on results by itself: none of them
-	seeWord                        // perception: looks, found, came back
+	seeWord                        // perception: looks, found, returned
 	countWord                      // how many: several, none, both
 	deicticWord                    // points into a list: the first, the others
 	planWord                       // intention or condition: next, I'll, if
@@ -34,14 +34,14 @@ const (
 	chooseWord                     // a choice: take, keep
 	rejectWord                     // a refusal: drops out, lacks
 	compareWord                    // a comparative that is a reason: lighter
-	cheapWord                      // says that one costs less: cheaper
+	cheapWord                      // one costs less: cheaper
 	causeWord                      // because, since
 	contrastWord                   // but, whereas
-	groundWord                     // what a reason may rest on: brand, price
+	groundWord                     // what supports a reason: brand, price
 	seenWord                       // how often or where it was listed: no reason
-	graderWord                     // speaks to whoever grades
+	graderWord                     // addresses a grader
 	commonWord                     // too common to be a datum
-	moneyWord                      // an amount is near: pesos, costs
+	moneyWord                      // a word near amounts: pesos, costs
 	evenWord                       // neither is better: no difference
 	checkWord                      // finds out more: verify, compare
 	thoughtWord                    // names thinking itself: reasoning, decisions
@@ -57,24 +57,25 @@ var classNames = map[string]class{
 	"common": commonWord, "money": moneyWord, "even": evenWord, "check": checkWord, "thought": thoughtWord,
 }
 
-// The files that are no word lists of a language.
+// Files that are no word lists of a language.
 const (
 	valuesFile  = "values.txt"
 	numbersFile = "numbers.txt"
 )
 
-// entryKey is the length of the beginnings that entries are looked up by.
-const entryKey = 3
+// keyLength is the number of the first bytes that entries are looked up by.
+const keyLength = 3
 
-// lexicon holds the entries by their first bytes, each list in order.
+// lexicon holds the entries of all word lists.
 type lexicon struct {
-	entries map[[entryKey]byte][]entry
-	// lengths has, by first byte, a bit for each length of the keys that begin so:
-	// most signs and words begin none.
-	lengths [256]uint8
+	// entries are sorted lists by their first bytes.
+	entries map[[keyLength]byte][]entry
+	// keyLengths has, by first byte, a bit for each length of the keys that begin
+	// with it: most signs and words begin none.
+	keyLengths [256]uint8
 	// plain are the words of all phrases: none of them is a name or a datum.
 	plain map[string]bool
-	// values are the words tools return, by concept; 0 is none.
+	// values are the words that tools return, by concept; concept 0 is none.
 	values []string
 }
 
@@ -94,16 +95,16 @@ type meaning struct {
 var words = sync.OnceValue(loadLexicon)
 
 func loadLexicon() *lexicon {
-	l := &lexicon{entries: map[[entryKey]byte][]entry{}, plain: map[string]bool{}, values: []string{""}}
-	files, _ := lexiconFiles.ReadDir("lexicon") // they are a part of the program
+	l := &lexicon{entries: map[[keyLength]byte][]entry{}, plain: map[string]bool{}, values: []string{""}}
+	files, _ := lexiconFiles.ReadDir("lexicon") // embedded
 	for _, f := range files {
 		if f.Name() != numbersFile {
 			text, _ := lexiconFiles.ReadFile("lexicon/" + f.Name())
 			l.readLines(string(text), f.Name() == valuesFile)
 		}
 	}
-	// Words of a hundred or more are entered so that the others are looked up only in
-	// a text that may spell a price.
+	// Only text with a number word of a hundred or more is searched for spelled
+	// prices, so those are entries too.
 	for word, w := range numberWords() {
 		if w.value >= 100 {
 			l.add(word, meaning{class: bigWord})
@@ -117,8 +118,8 @@ func loadLexicon() *lexicon {
 
 func (l *lexicon) readLines(text string, values bool) {
 	for line := range strings.Lines(text) {
-		name, entries, found := strings.Cut(strings.TrimSpace(line), ": ")
-		if !found || strings.HasPrefix(name, "#") {
+		name, entries, ok := strings.Cut(strings.TrimSpace(line), ": ")
+		if !ok || strings.HasPrefix(name, "#") {
 			continue
 		}
 		m := meaning{class: classNames[name]}
@@ -136,67 +137,74 @@ func (l *lexicon) readLines(text string, values bool) {
 	}
 }
 
-// add enters an item; what several lists say of one word is joined.
+// add adds an item. A word of several lists has the meanings of all.
 func (l *lexicon) add(text string, m meaning) {
 	word, prefix := strings.CutSuffix(fold(text), "*")
 	if word == "" {
 		return
 	}
-	key := [entryKey]byte{word[0]}
-	l.lengths[word[0]] |= 1 << copy(key[:], word)
+	key := [keyLength]byte{word[0]}
+	l.keyLengths[word[0]] |= 1 << copy(key[:], word)
 	list := l.entries[key]
-	at := slices.IndexFunc(list, func(e entry) bool { return e.word == word && e.prefix == prefix })
-	if at < 0 {
+	i := slices.IndexFunc(list, func(e entry) bool { return e.word == word && e.prefix == prefix })
+	if i < 0 {
 		l.entries[key] = append(list, entry{word, prefix, m})
 		return
 	}
-	list[at].class |= m.class
-	list[at].concept = max(list[at].concept, m.concept)
+	list[i].class |= m.class
+	list[i].concept = max(list[i].concept, m.concept)
 }
 
+// mark is an occurrence of an entry in a text.
 type mark struct {
 	start, end int32
 	meaning
 }
 
-// find appends the entries of the lexicon that begin at text[start], the shorter
-// ones first. text is folded; runs of white space match one blank, a typographic
-// apostrophe a plain one. It tells how far any entry agrees with text.
-func (l *lexicon) find(marks []mark, text string, start int) ([]mark, int) {
-	var key [entryKey]byte
-	far := start
-	for k, at := 0, start; k < len(key) && at < len(text) && text[at] != 0; k++ {
-		width := 0
-		key[k], width = folded(text, at)
-		at += width
-		if l.lengths[key[0]]&(2<<k) == 0 {
+// appendMatches appends the entries of the lexicon that begin at text[start], the
+// shorter ones first. The text must be folded. A run of white space matches one
+// blank, a typographic apostrophe a plain one. It also returns the end of the
+// longest part of text that any entry begins with.
+func (l *lexicon) appendMatches(marks []mark, text string, start int) ([]mark, int) {
+	var key [keyLength]byte
+	longest := start
+	i := start
+	for k := 0; k < len(key) && i < len(text) && text[i] != 0; k++ {
+		b, width := entryByte(text, i)
+		key[k] = b
+		i += width
+		if l.keyLengths[key[0]]&(2<<k) == 0 {
 			continue
 		}
 		list := l.entries[key]
-		for i := range list {
-			e := &list[i]
-			end, whole := agrees(e.word[k+1:], text, at)
-			far = max(far, end)
-			if whole && (e.prefix || wordEnds(text, end)) {
+		for n := range list {
+			e := &list[n]
+			end, ok := matchSuffix(e.word[k+1:], text, i)
+			longest = max(longest, end)
+			if ok && e.endsAt(text, end) {
 				marks = append(marks, mark{int32(start), int32(end), e.meaning})
 			}
 		}
 	}
-	return marks, far
+	return marks, longest
 }
 
-// agrees is how far the rest of an entry and text[start:] are the same.
-func agrees(rest, text string, start int) (end int, whole bool) {
-	for k := range len(rest) {
+// endsAt reports whether an occurrence of the entry may end at text[end].
+func (e *entry) endsAt(text string, end int) bool { return e.prefix || isWordEnd(text, end) }
+
+// matchSuffix compares the suffix of an entry with text[start:], and returns the
+// end of the equal part and whether that is all of the suffix.
+func matchSuffix(suffix, text string, start int) (end int, ok bool) {
+	for k := range len(suffix) {
 		if start >= len(text) {
 			return start, false
 		}
-		if c := text[start]; c > ' ' && c == rest[k] {
+		if c := text[start]; c > ' ' && c == suffix[k] {
 			start++
 			continue
 		}
-		b, width := folded(text, start)
-		if b != rest[k] {
+		b, width := entryByte(text, start)
+		if b != suffix[k] {
 			return start, false
 		}
 		start += width
@@ -204,24 +212,27 @@ func agrees(rest, text string, start int) (end int, whole bool) {
 	return start, true
 }
 
-// folded is the byte that text[i:] stands for in an entry and how many bytes
-// it takes.
-func folded(text string, i int) (b byte, width int) {
-	switch c := text[i]; {
-	case c == ' ' || c == '\n' || c == '\t' || c == '\r':
+// entryByte returns the byte of an entry that matches text[i:], and the number of
+// bytes of text that it matches.
+func entryByte(text string, i int) (b byte, width int) {
+	switch c := text[i]; c {
+	case ' ', '\n', '\t', '\r':
 		end := i + 1
 		for end < len(text) && end < i+8 && (text[end] == ' ' || text[end] == '\n') {
 			end++
 		}
 		return ' ', end - i
-	case c == 0xE2 && strings.HasPrefix(text[i:], "’"):
-		return '\'', len("’")
+	case 0xE2:
+		if strings.HasPrefix(text[i:], "’") {
+			return '\'', len("’")
+		}
+		return c, 1
 	default:
 		return c, 1
 	}
 }
 
-func wordEnds(text string, i int) bool {
+func isWordEnd(text string, i int) bool {
 	if i >= len(text) {
 		return true
 	}
@@ -229,5 +240,5 @@ func wordEnds(text string, i int) bool {
 		return !isWordByte(c)
 	}
 	r, _ := utf8.DecodeRuneInString(text[i:])
-	return !unicode.IsLetter(r) && !unicode.IsMark(r) || unspaced(r)
+	return unspaced(r) || !unicode.IsLetter(r) && !unicode.IsMark(r)
 }

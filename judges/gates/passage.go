@@ -6,36 +6,40 @@ import (
 	"github.com/trajectory-arena/arena"
 )
 
-// passage is the thinking of one turn, cut into tokens, sentences and the
+// passage is the thinking of one turn, split into tokens, sentences and the
 // words that the lexicon knows.
 type passage struct {
-	// step is the index of the trace's step, number the dialogue's own count, turn
-	// the index of the dialogue's turn.
+	// step is the index of the trace's step, number the step number that the
+	// dialogue shows, turn the index of the dialogue's turn.
 	step   int32
 	number int
 	turn   int
 	text   string
+	// folded is the text in lower case, of the same length.
 	folded string
 	tokens []token
 	marks  []mark
-	// sentences lie in order and cover all tokens.
+	// sentences are in order and cover all tokens.
 	sentences []sentence
 	spelled   []spelled
 	lexicon   *lexicon
-	// big is set where a word holds a hundred or a thousand within it.
-	big bool
+	// hasBigPart is set if a word contains a hundred or a thousand.
+	hasBigPart bool
 }
 
 type token struct {
 	span
-	// word is the slot of its folded text in the shelf's index; -1 for a figure
+	// word is the slot of its folded text in the fact index; -1 for a figure
 	// that cannot be an id.
 	word   int32
 	number number
 	// measure is the slot of a figure with the word after it ("28 hours"); -1
-	// where there is none.
+	// if there is none.
 	measure int32
 }
+
+// textEnd returns the end of a token, including the figure that it begins.
+func (t *token) textEnd() int32 { return max(t.end, int32(t.number.end)) }
 
 // sentence is a stretch of text with the classes of all its marks.
 type sentence struct {
@@ -45,108 +49,143 @@ type sentence struct {
 	tokens, marks span
 }
 
-// limits of what is read of one attempt's thinking; beyond them lies padding. A
-// sentence is cut at maxSentence tokens.
+// length returns the number of tokens.
+func (s *sentence) length() int { return int(s.tokens.end - s.tokens.start) }
+
+// Limits of what is read of one attempt's thinking: the text beyond them is
+// padding. A sentence is split at maxSentence tokens, the others are bytes.
 const (
 	maxSentence = 256
 	maxThinking = 1 << 20
 	maxPassage  = 1 << 18
 )
 
-// readPassages cuts the thinking of an attempt, in order, and enters its words
-// and figures in the shelf's index. Thinking up to the step of the first
-// result had nothing to analyse and is left out.
-func readPassages(t *arena.Trace, d *arena.Dialogue, s *shelf) []passage {
-	thoughts := thoughtsOf(d)
-	all := make([]passage, 0, len(thoughts))
-	copied := newCopies(d.Turns, thoughts)
+// readPassages returns the thinking of an attempt, one passage a turn, and adds
+// its words and figures to the index. Thinking up to the step of the first result
+// had nothing to analyse and is not read.
+func readPassages(t *arena.Trace, d *arena.Dialogue, x *factIndex) []passage {
+	thoughts := readThoughts(d)
+	passages := make([]passage, 0, len(thoughts))
+	finder := newCopyFinder(d.Turns, thoughts)
 	for i := range thoughts {
-		step := d.Turns[thoughts[i].turn].Step
-		p := passage{step: int32(step), number: t.StepNumber(step), turn: thoughts[i].turn, text: copied.without(&thoughts[i])}
-		p.read(s)
-		all = append(all, p)
+		turn := thoughts[i].turn
+		step := d.Turns[turn].Step
+		p := passage{step: int32(step), number: t.StepNumber(step), turn: turn, text: finder.blankCopies(&thoughts[i])}
+		p.read(x)
+		passages = append(passages, p)
 	}
-	return all
+	return passages
 }
 
-func thoughtsOf(d *arena.Dialogue) []thought {
-	all := make([]thought, 0, len(d.Turns))
-	room, first := maxThinking, firstResult(d)
+// readThoughts returns the thinking of the turns after the first result.
+func readThoughts(d *arena.Dialogue) []thought {
+	thoughts := make([]thought, 0, len(d.Turns))
+	budget := maxThinking
+	first := firstResult(d)
 	for i := range d.Turns {
 		turn := &d.Turns[i]
-		if strings.TrimSpace(turn.Think) == "" || int32(turn.Step) <= first || room <= 0 {
+		if strings.TrimSpace(turn.Think) == "" || int32(turn.Step) <= first || budget <= 0 {
 			continue
 		}
-		t := thought{turn: i, text: turn.Think[:min(len(turn.Think), room, maxPassage)]}
-		room -= len(t.text)
-		all = append(all, t)
+		t := thought{turn: i, text: turn.Think[:min(len(turn.Think), budget, maxPassage)]}
+		budget -= len(t.text)
+		thoughts = append(thoughts, t)
 	}
-	return all
+	return thoughts
 }
 
-// read cuts the text and enters all that it mentions in the shelf's index.
-func (p *passage) read(s *shelf) {
-	p.scan(s)
-	all := p.sumSentences()
+// read splits the text and adds the words and figures that it mentions to the
+// index.
+func (p *passage) read(x *factIndex) {
+	p.scan(x)
+	classes := p.joinClasses()
 	for _, m := range p.marks {
 		if m.concept != 0 {
-			s.word(p.lexicon.values[m.concept])
+			x.addWord(p.lexicon.values[m.concept])
 		}
 	}
-	if all&bigWord != 0 || p.big {
-		p.spelled = spelledIn(p.folded)
+	if classes&bigWord != 0 || p.hasBigPart {
+		p.spelled = findSpelled(p.folded)
 	}
 	for _, n := range p.spelled {
-		s.amountSlot(n.cents)
+		x.addAmount(n.cents)
 	}
 }
 
-func (p *passage) scan(s *shelf) {
-	p.lexicon, p.folded = words(), fold(p.text)
-	p.tokens, p.marks, p.sentences = room(s.tokens), room(s.marks), room(s.sentences)
-	p.open(0)
+// scan splits the text into sentences, tokens and marks.
+func (p *passage) scan(x *factIndex) {
+	p.lexicon = words()
+	p.folded = fold(p.text)
+	p.tokens = unusedPart(x.tokens)
+	p.marks = unusedPart(x.marks)
+	p.sentences = unusedPart(x.sentences)
+
+	p.openSentence(0)
 	for i := 0; i < len(p.folded); {
-		i = p.readAt(s, i)
+		i = p.scanNext(x, i)
 		if len(p.tokens)-int(p.sentences[len(p.sentences)-1].tokens.start) >= maxSentence {
-			p.close(i)
-			p.open(i)
+			p.closeSentence(i)
+			p.openSentence(i)
 		}
 	}
-	p.close(len(p.folded))
-	s.tokens, s.marks, s.sentences = taken(s.tokens, p.tokens), taken(s.marks, p.marks), taken(s.sentences, p.sentences)
+	p.closeSentence(len(p.folded))
+
+	x.tokens = extend(x.tokens, p.tokens)
+	x.marks = extend(x.marks, p.marks)
+	x.sentences = extend(x.sentences, p.sentences)
 }
 
-func (p *passage) open(at int) {
-	p.sentences = append(p.sentences, sentence{span: span{start: int32(at)},
-		tokens: span{start: int32(len(p.tokens))}, marks: span{start: int32(len(p.marks))}})
+func (p *passage) openSentence(start int) {
+	p.sentences = append(p.sentences, sentence{
+		span:   span{start: int32(start)},
+		tokens: span{start: int32(len(p.tokens))},
+		marks:  span{start: int32(len(p.marks))},
+	})
 }
 
-func (p *passage) close(at int) {
+// closeSentence ends the last sentence, and removes it if it is empty.
+func (p *passage) closeSentence(end int) {
 	s := &p.sentences[len(p.sentences)-1]
-	s.end, s.tokens.end, s.marks.end = int32(at), int32(len(p.tokens)), int32(len(p.marks))
-	if s.tokens.start == s.tokens.end && s.marks.start == s.marks.end && !p.unspacedIn(s.span) {
+	s.end = int32(end)
+	s.tokens.end = int32(len(p.tokens))
+	s.marks.end = int32(len(p.marks))
+	if s.tokens.start == s.tokens.end && s.marks.start == s.marks.end && !p.hasUnspaced(s.span) {
 		p.sentences = p.sentences[:len(p.sentences)-1]
 	}
 }
 
-// sumSentences unites the classes of each sentence's marks, and of all.
-func (p *passage) sumSentences() (all class) {
+// joinClasses sets the classes of each sentence to the union of those of its
+// marks, and returns the union of all.
+func (p *passage) joinClasses() class {
+	var union class
 	for i := range p.sentences {
 		s := &p.sentences[i]
-		for _, m := range p.marks[s.marks.start:s.marks.end] {
+		for _, m := range p.sentenceMarks(i) {
 			s.classes |= m.class
 		}
-		all |= s.classes
+		union |= s.classes
 	}
-	return all
+	return union
 }
 
-// classesIn is the union of classes of the marks that begin in at.
-func (p *passage) classesIn(s *sentence, at span) (all class) {
-	for _, m := range p.marks[s.marks.start:s.marks.end] {
-		if m.start >= at.start && m.start < at.end {
-			all |= m.class
+func (p *passage) sentenceMarks(i int) []mark {
+	s := &p.sentences[i]
+	return p.marks[s.marks.start:s.marks.end]
+}
+
+func (p *passage) sentenceTokens(i int) []token {
+	s := &p.sentences[i]
+	return p.tokens[s.tokens.start:s.tokens.end]
+}
+
+// classesIn returns the union of the classes of a sentence's marks that begin in
+// part.
+func (p *passage) classesIn(sentence int, part span) class {
+	var union class
+	for _, m := range p.sentenceMarks(sentence) {
+		if m.start >= part.start && m.start < part.end {
+			union |= m.class
 		}
 	}
-	return all
+	return union
 }

@@ -9,15 +9,15 @@ import (
 	"github.com/trajectory-arena/arena/internal/cursor"
 )
 
-// maxDepth bounds the nesting that is read of a result, maxText the length of
-// a string that is read for words: longer ones are descriptions, whose common
-// words would make any remark a quote.
+// maxDepth is the maximum nesting that is read of a result, maxText the maximum
+// length of a string that is read for words: longer ones are descriptions, whose
+// common words would make any remark a quote.
 const (
 	maxDepth = 32
 	maxText  = 400
 )
 
-// firstResult is the step of the first result; never where there is none.
+// firstResult returns the step of the first result; never if there is none.
 func firstResult(d *arena.Dialogue) int32 {
 	for i := range d.Turns {
 		for k := range d.Turns[i].Calls {
@@ -29,87 +29,100 @@ func firstResult(d *arena.Dialogue) int32 {
 	return never
 }
 
-// isEvidence reports whether a call brought something new. The answers of
+// isEvidence reports whether a call returned something new. The results of
 // recommend_product and terminate only repeat the agent's own arguments.
 func isEvidence(c *arena.Call) bool {
 	return c.Name != "recommend_product" && c.Name != "terminate" && c.Result.Kind() != arena.Absent
 }
 
-// readResults reads every result of the steps before last past the shelf's
-// index.
-func readResults(d *arena.Dialogue, s *shelf, last int32) {
+// readResults records in the index the results of the steps before end.
+func readResults(d *arena.Dialogue, x *factIndex, end int32) {
 	for i := range d.Turns {
 		step := int32(d.Turns[i].Step)
+		if step >= end {
+			continue
+		}
 		for k := range d.Turns[i].Calls {
 			call := &d.Turns[i].Calls[k]
-			if step >= last || !isEvidence(call) {
+			if !isEvidence(call) {
 				continue
 			}
-			r := resultReader{shelf: s, step: step}
-			if s.lists < 64 {
-				r.list = 1 << s.lists
+			r := resultReader{index: x, step: step}
+			if x.results < 64 {
+				r.resultBit = 1 << x.results
 			}
-			s.lists++
+			x.results++
 			if call.Name == "calculate_voucher" {
 				r.echo = string(call.Arguments)
 			}
-			r.value(cursor.New(string(call.Result), noLimits), keyNone, &product{}, 0)
+			r.readValue(cursor.New(string(call.Result), noLimits), keyNone, &product{}, 0)
 		}
 	}
 }
 
+// resultReader reads one result.
 type resultReader struct {
-	shelf *shelf
-	step  int32
-	list  uint64
+	index     *factIndex
+	step      int32
+	resultBit uint64
 	// echo is the text whose figures the tool only repeats.
 	echo string
 }
 
-// noLimits are those of results, which are as long as a trace lets them be.
+// noLimits are the limits of results: the trace already limits their length.
 var noLimits = cursor.Limits{Depth: math.MaxInt, StringBytes: math.MaxInt, Elements: math.MaxInt}
 
-// value reads the value at v, which stands under a key of that kind in the object item.
-func (r *resultReader) value(v *cursor.Cursor, kind keyKind, item *product, depth int) {
-	is := v.Kind()
-	switch {
-	case depth > maxDepth:
+// readValue reads the value at v, which has a key of that kind in the object item.
+func (r *resultReader) readValue(v *cursor.Cursor, kind keyKind, item *product, depth int) {
+	if depth > maxDepth {
 		v.Skip()
-	case is == arena.Object:
-		r.object(v, item, depth+1)
-	case is == arena.Array:
-		v.Array(func() { r.value(v, kind, item, depth+1) })
-	case is == arena.String:
-		r.str(kind, item, strings.TrimSuffix(strings.TrimPrefix(string(v.Raw()), `"`), `"`), depth)
-	case is == arena.Number && (kind == keyID || kind == keyShop):
-		r.str(kind, item, string(v.Raw()), maxDepth)
-	case is == arena.Number && kind == keyPrice:
-		r.price(item, string(v.Raw()))
-	case is == arena.Number:
-		r.figures(string(v.Raw()), false)
+		return
+	}
+	switch v.Kind() {
+	case arena.Object:
+		r.readObject(v, item, depth+1)
+	case arena.Array:
+		v.Array(func() { r.readValue(v, kind, item, depth+1) })
+	case arena.String:
+		raw := strings.TrimPrefix(string(v.Raw()), `"`)
+		r.readString(kind, item, strings.TrimSuffix(raw, `"`), depth)
+	case arena.Number:
+		r.readNumber(string(v.Raw()), kind, item)
 	default:
 		v.Skip()
 	}
 }
 
-// object reads one object. Where it has an id it is a product; what has none
-// belongs to the object around it.
-func (r *resultReader) object(v *cursor.Cursor, outer *product, depth int) {
-	var own product
-	v.Object(func(key string) { r.value(v, kindOf(key), &own, depth) })
-	if own.id == "" {
-		outer.brand = cmp.Or(outer.brand, own.brand)
-		return
+func (r *resultReader) readNumber(raw string, kind keyKind, item *product) {
+	switch kind {
+	case keyID, keyShop:
+		r.readString(kind, item, raw, maxDepth)
+	case keyPrice:
+		r.readPrice(item, raw)
+	default:
+		r.readFigures(raw, false)
 	}
-	r.put(own)
 }
 
-func (r *resultReader) put(p product) {
-	p.step, p.lists = r.step, r.list
-	r.shelf.see(strings.ToLower(p.id), roleID, r.step)
+// readObject reads one object. An object with an id is a product. The brand of
+// another one belongs to the object around it.
+func (r *resultReader) readObject(v *cursor.Cursor, outer *product, depth int) {
+	var p product
+	v.Object(func(key string) { r.readValue(v, parseKey(key), &p, depth) })
+	if p.id == "" {
+		outer.brand = cmp.Or(outer.brand, p.brand)
+		return
+	}
+	r.addProduct(p)
+}
+
+func (r *resultReader) addProduct(p product) {
+	p.step = r.step
+	p.results = r.resultBit
+	r.index.record(strings.ToLower(p.id), roleID, r.step)
 	if p.brand != "" {
 		first, _, _ := strings.Cut(p.brand, " ")
-		r.wordsOf(first, roleBrand, roleBrand)
+		r.readWords(first, roleBrand, roleBrand)
 	}
-	r.shelf.put(p)
+	r.index.addProduct(p)
 }

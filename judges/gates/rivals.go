@@ -12,138 +12,152 @@ import (
 type candidate struct {
 	product int32
 	brand   string
-	// sentences name it, in order.
+	// sentences are those that name it, in order.
 	sentences []int
-	// products are what it stands for.
+	// products are the products that it may refer to.
 	products []int32
 }
 
-// maxCandidates bounds the candidates of one step that are held against each
-// other, maxOfBrand the products that a brand may stand for.
+// maxCandidates is the maximum number of candidates of one step that are
+// compared, maxOfBrand that of the products that a brand may refer to.
 const (
 	maxCandidates = 16
 	maxOfBrand    = 16
 )
 
-// candidates lists what the passage names by id, abbreviated id or brand. A
-// brand that belongs to a product already named by id is no second candidate.
+// candidates returns the products that the passage names by id, abbreviated id or
+// brand. The brand of a product that is already named by id is no second
+// candidate.
 func (r *reading) candidates() []candidate {
-	var all []candidate
+	var candidates []candidate
 	for i := range r.cites {
 		if c := &r.cites[i]; c.kind == citeID && c.product >= 0 {
-			all = addCandidate(all, candidate{product: c.product}, c.sentence)
+			candidates = addCandidate(candidates, candidate{product: c.product}, c.sentence)
 		}
 	}
 	for i := range r.cites {
 		c := &r.cites[i]
-		if c.kind != citeBrand || c.asked && !r.namesOffer(c) {
+		if c.kind != citeBrand || c.inRequest && !r.namesOffer(c) {
 			continue
 		}
 		brand := r.folded[c.start:c.end]
-		if !r.brandNamed(all, brand, c.sentence) {
-			all = addCandidate(all, candidate{product: -1, brand: brand}, c.sentence)
+		if !r.addToProducts(candidates, brand, c.sentence) {
+			candidates = addCandidate(candidates, candidate{product: -1, brand: brand}, c.sentence)
 		}
 	}
-	for i := range all {
-		slices.Sort(all[i].sentences)
-		all[i].products = r.standsFor(&all[i])
+	for i := range candidates {
+		slices.Sort(candidates[i].sentences)
+		candidates[i].products = r.productsOf(&candidates[i])
 	}
-	return all
+	return candidates
 }
 
-func addCandidate(all []candidate, c candidate, sentence int) []candidate {
-	i := slices.IndexFunc(all, func(o candidate) bool { return o.product == c.product && o.brand == c.brand })
-	switch {
-	case i >= 0:
-		all[i].sentences = append(all[i].sentences, sentence)
-	case len(all) < maxCandidates:
-		c.sentences = []int{sentence}
-		all = append(all, c)
+// addCandidate adds a sentence to a candidate, which it appends if it is new and
+// there are fewer than maxCandidates.
+func addCandidate(candidates []candidate, c candidate, sentence int) []candidate {
+	i := slices.IndexFunc(candidates, func(o candidate) bool { return o.product == c.product && o.brand == c.brand })
+	if i >= 0 {
+		candidates[i].sentences = append(candidates[i].sentences, sentence)
+		return candidates
 	}
-	return all
+	if len(candidates) == maxCandidates {
+		return candidates
+	}
+	c.sentences = []int{sentence}
+	return append(candidates, c)
 }
 
-// brandNamed reports whether a brand is that of products named by id, which it
-// then names once more.
-func (r *reading) brandNamed(all []candidate, brand string, sentence int) (named bool) {
-	for i := range all {
-		if all[i].product >= 0 && r.shelf.products[all[i].product].isBrand(brand) {
-			all[i].sentences = append(all[i].sentences, sentence)
-			named = true
+// addToProducts adds a sentence with a brand to the candidates of that brand that
+// are named by id, and reports whether there are any.
+func (r *reading) addToProducts(candidates []candidate, brand string, sentence int) bool {
+	found := false
+	for i := range candidates {
+		c := &candidates[i]
+		if c.product >= 0 && r.index.products[c.product].isBrand(brand) {
+			c.sentences = append(c.sentences, sentence)
+			found = true
 		}
 	}
-	return named
+	return found
 }
 
 // isBrand reports whether brand, folded, is the product's.
 func (p *product) isBrand(brand string) bool {
 	text := cmp.Or(p.brand, p.title)
-	return strings.EqualFold(text[:leadEnd(text)], brand)
+	return strings.EqualFold(text[:leadingWordEnd(text)], brand)
 }
 
-// namesOffer reports whether the brand that the customer asked for stands for an
-// offer and is not said of one ("is by Kota", "isn't Kota").
+// namesOffer reports whether the brand that the customer requested refers to an
+// offer, and is not a property of one ("is by Kota", "isn't Kota").
 func (r *reading) namesOffer(c *cite) bool { return c.token >= 0 && !r.isProperty(c) }
 
-// notBefore are the words behind which a brand is said of a product.
-const notBefore = " by from is not isn t are brand said wants wanted marke von ist nicht marque de est pas marca es no sobre merek bukan tatak "
+// propertyWords are the words after which a brand is a property of a product.
+const propertyWords = " by from is not isn t are brand said wants wanted marke von ist nicht marque de est pas marca es no sobre merek bukan tatak "
 
-// isProperty reports whether a brand is said of a product instead of naming one.
+// isProperty reports whether a brand is a property of a product and does not name
+// one.
 func (r *reading) isProperty(c *cite) bool {
+	if strings.HasSuffix(r.folded[:c.start], "是") {
+		return true
+	}
 	k := int32(c.token - 1)
 	if k < r.sentences[c.sentence].tokens.start {
-		return strings.HasSuffix(r.folded[:c.start], "是")
+		return false
 	}
 	previous := r.folded[r.tokens[k].start:r.tokens[k].end]
-	return strings.Contains(notBefore, " "+previous+" ") || strings.HasSuffix(r.folded[:c.start], "是")
+	return strings.Contains(propertyWords, " "+previous+" ")
 }
 
-func (r *reading) standsFor(c *candidate) []int32 {
+// productsOf returns the indexes of the earlier products that a candidate may
+// refer to.
+func (r *reading) productsOf(c *candidate) []int32 {
 	if c.product >= 0 {
 		return []int32{c.product}
 	}
-	var all []int32
-	for i := range r.shelf.products {
-		if p := &r.shelf.products[i]; p.step < r.step && p.isBrand(c.brand) && len(all) < maxOfBrand {
-			all = append(all, int32(i))
+	var products []int32
+	for i := range r.index.products {
+		if p := &r.index.products[i]; p.step < r.step && p.isBrand(c.brand) && len(products) < maxOfBrand {
+			products = append(products, int32(i))
 		}
 	}
-	return all
+	return products
 }
 
-// rival reports whether two products could fill the same slot: not recommended
-// together, and of one kind. The kind is the words of the title that the
-// customer used, values and brands apart; where titles share no such word at
-// all, standing in one result must do, and so it must where one title has few
-// of them: what one search returned is mostly of one kind.
-func (r *reading) rival(p, q *product) bool {
+// isRival reports whether two products could fill the same slot: they are not
+// recommended together and of one kind. The kind is the words of the title that
+// are in the request, without values and brands. For two products of one result,
+// half of the words of the shorter kind are enough, which may be none: the
+// products of one search are mostly of one kind.
+func (r *reading) isRival(p, q *product) bool {
 	if slices.Contains(r.chosen, p.id) && slices.Contains(r.chosen, q.id) {
 		return false
 	}
-	pk, qk := r.kindOf(p), r.kindOf(q)
-	shared := slicesx.CountFunc(pk, func(word *int32) bool { return slices.Contains(qk, *word) })
-	if p.lists&q.lists != 0 {
-		return 2*shared >= min(len(pk), len(qk))
+	a := r.kindWords(p)
+	b := r.kindWords(q)
+	shared := slicesx.CountFunc(a, func(word *int32) bool { return slices.Contains(b, *word) })
+	if p.results&q.results != 0 {
+		return 2*shared >= min(len(a), len(b))
 	}
-	return shared > 0 && 2*shared >= max(len(pk), len(qk))
+	return shared > 0 && 2*shared >= max(len(a), len(b))
 }
 
-// kindOf are the words of a title that the request holds and that are neither
-// its brand nor a value such as a colour.
-func (r *reading) kindOf(p *product) []int32 {
+// kindWords returns the slots of the words of a title that are in the request and
+// neither its brand nor a value such as a colour.
+func (r *reading) kindWords(p *product) []int32 {
 	if p.kind != nil {
 		return p.kind
 	}
 	p.kind = []int32{}
 	title := fold(p.title)
 	for i := 0; i < len(title); {
-		end := wordRun(title, i)
+		end := wordEnd(title, i)
 		if end == i {
 			i++
 			continue
 		}
 		word := title[i:end]
-		if slot, found := r.shelf.slots[word]; found && r.shelf.words[slot].query && len(word) > 2 && !isValue(word) && !p.isBrand(word) {
+		slot, ok := r.index.slots[word]
+		if ok && len(word) > 2 && r.index.words[slot].inRequest && !isValue(word) && !p.isBrand(word) {
 			p.kind = append(p.kind, slot)
 		}
 		i = end
@@ -151,8 +165,9 @@ func (r *reading) kindOf(p *product) []int32 {
 	return p.kind
 }
 
+// isValue reports whether a folded word is a value of the lexicon.
 func isValue(word string) bool {
-	var room [8]mark
-	marks, _ := words().find(room[:0], word, 0)
+	var buf [8]mark
+	marks, _ := words().appendMatches(buf[:0], word, 0)
 	return slices.ContainsFunc(marks, func(m mark) bool { return m.concept != 0 && int(m.end) == len(word) })
 }

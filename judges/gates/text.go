@@ -10,9 +10,9 @@ import (
 	"github.com/trajectory-arena/arena/internal/text"
 )
 
-// fold lowers the case of text and keeps every byte offset: a letter whose
-// lower case has another length stays as it is, as do bytes that are no UTF-8, so
-// that quotes are cut from the original.
+// fold returns text in lower case with every byte offset unchanged, so that
+// quotes can be cut from the original: a letter whose lower case has another
+// length stays as it is, as do bytes that are not UTF-8.
 func fold(text string) string {
 	b := []byte(text)
 	for i := 0; i < len(b); {
@@ -41,16 +41,17 @@ func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
 func isWordByte(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' || isDigit(c) }
 
-// unspaced tells the scripts that put no blanks between words.
+// unspaced reports whether a rune is in a script without blanks between words.
 func unspaced(r rune) bool {
 	return r >= 0x0E00 && r <= 0x0E7F || r >= 0x3040 && r <= 0x30FF ||
 		r >= 0x3400 && r <= 0x9FFF || r >= 0xAC00 && r <= 0xD7AF || r >= 0xF900 && r <= 0xFAFF
 }
 
-// maxQuote bounds a cited passage, in bytes.
+// maxQuote is the maximum length of a cited passage, in bytes.
 const maxQuote = 240
 
-// clip cuts a passage to maxQuote bytes at a rune's edge.
+// clip returns the first maxQuote bytes of a passage, or fewer to end at a rune's
+// edge, without white space around them.
 func clip(s string) string {
 	return strings.TrimSpace(text.ClipBytes(strings.TrimSpace(s), maxQuote))
 }
@@ -58,31 +59,32 @@ func clip(s string) string {
 // span is a half-open range of bytes.
 type span struct{ start, end int32 }
 
-// quote cuts the sentence s from text; where it is too long, the part around
-// the evidence at.
-func quote(text string, s, at span) string {
-	if s.end-s.start > maxQuote && at.end-s.start > maxQuote {
-		s.start = max(s.start, at.start-maxQuote/2)
-		for s.start < at.start && !utf8.RuneStart(text[s.start]) {
-			s.start++
+// quote returns the text of a sentence, or the part around the evidence if it is
+// too long.
+func quote(text string, sentence, evidence span) string {
+	start := sentence.start
+	if sentence.end-start > maxQuote && evidence.end-start > maxQuote {
+		start = max(start, evidence.start-maxQuote/2)
+		for start < evidence.start && !utf8.RuneStart(text[start]) {
+			start++
 		}
 	}
-	return clip(text[s.start:s.end])
+	return clip(text[start:sentence.end])
 }
 
-// A name in a script without blanks is found in the thinking by its letters.
-// minName and maxName bound, in runes, what is taken for one. maxNames bounds
-// the names that are held against all titles, and looked for in all thinking.
+// A brand in a script without blanks is found in the thinking by its letters.
+// minName and maxName are the minimum and maximum length of one in runes,
+// maxNames the maximum number of such brands.
 const (
 	minName  = 2
 	maxName  = 6
 	maxNames = 512
 )
 
-// leadEnd is where the first word of a title or brand ends: at a blank or sign,
-// or where the script changes.
-func leadEnd(text string) int {
-	if end := wordRun(text, 0); end > 0 {
+// leadingWordEnd returns the end of the first word of a title or brand: a blank
+// or sign, or a change of script.
+func leadingWordEnd(text string) int {
+	if end := wordEnd(text, 0); end > 0 {
 		return end
 	}
 	for i, c := range text {
@@ -93,57 +95,68 @@ func leadEnd(text string) int {
 	return len(text)
 }
 
-// unspacedBrands are the brands of products in scripts without blanks: what a
-// result calls so, or how titles begin. Products that share a brand give it once,
-// with the step of the first.
-func (s *shelf) unspacedBrands() (all []unspacedBrand) {
-	for i := range s.products {
-		p := &s.products[i]
-		text := cmp.Or(p.brand, p.title)
-		name := text[:leadEnd(text)]
-		first, _ := utf8.DecodeRuneInString(name)
-		if n := utf8.RuneCountInString(name); !unspaced(first) || n < minName || n > maxName || len(all) == maxNames {
-			continue
-		}
-		if !slices.ContainsFunc(all, func(b unspacedBrand) bool { return b.name == name }) {
-			all = append(all, unspacedBrand{name, p.step})
-		}
-	}
-	return all
-}
-
-// unspacedBrand is a brand and the step of the first result that holds it.
+// unspacedBrand is a brand and the step of the first result that has it.
 type unspacedBrand struct {
 	name string
 	step int32
 }
 
-// citeUnspacedBrands notes the brands that a passage names in a script without
-// blanks.
-func (r *reading) citeUnspacedBrands() {
-	for _, b := range r.brands {
-		if b.step >= r.step {
+// unspacedBrands returns the brands of products in scripts without blanks: the
+// brand of a result, or the beginning of its title. A brand of several products
+// is returned once, with the step of the first.
+func (x *factIndex) unspacedBrands() []unspacedBrand {
+	var brands []unspacedBrand
+	for i := range x.products {
+		p := &x.products[i]
+		text := cmp.Or(p.brand, p.title)
+		name := text[:leadingWordEnd(text)]
+		first, _ := utf8.DecodeRuneInString(name)
+		n := utf8.RuneCountInString(name)
+		if !unspaced(first) || n < minName || n > maxName || len(brands) == maxNames {
 			continue
 		}
-		for at := 0; ; {
-			found := strings.Index(r.text[at:], b.name)
-			if found < 0 {
-				break
-			}
-			start := int32(at + found)
-			at = int(start) + len(b.name)
-			if sentence, ok := r.sentenceAt(start); ok {
-				r.cites = append(r.cites, cite{span: span{start, int32(at)}, kind: citeBrand, sentence: sentence, token: -1, product: -1, asked: strings.Contains(r.request, b.name)})
-			}
+		if !slices.ContainsFunc(brands, func(b unspacedBrand) bool { return b.name == name }) {
+			brands = append(brands, unspacedBrand{name, p.step})
+		}
+	}
+	return brands
+}
+
+// citeUnspacedBrands adds the brands of earlier results that a passage names in a
+// script without blanks.
+func (r *reading) citeUnspacedBrands() {
+	for _, b := range r.brands {
+		if b.step < r.step {
+			r.citeEach(b.name)
 		}
 	}
 }
 
-func (r *reading) sentenceAt(at int32) (index int, found bool) {
-	return slices.BinarySearchFunc(r.sentences, at, func(s sentence, at int32) int {
-		if s.end <= at {
+// citeEach adds each occurrence of an unspaced brand.
+func (r *reading) citeEach(brand string) {
+	for offset := 0; ; {
+		i := strings.Index(r.text[offset:], brand)
+		if i < 0 {
+			return
+		}
+		start := int32(offset + i)
+		end := start + int32(len(brand))
+		if sentence, ok := r.findSentence(start); ok {
+			inRequest := strings.Contains(r.request, brand)
+			r.cites = append(r.cites, cite{
+				span: span{start, end}, kind: citeBrand, sentence: sentence, token: -1, product: -1, inRequest: inRequest,
+			})
+		}
+		offset = int(end)
+	}
+}
+
+// findSentence returns the index of the sentence that contains the byte offset.
+func (r *reading) findSentence(offset int32) (index int, ok bool) {
+	return slices.BinarySearchFunc(r.sentences, offset, func(s sentence, offset int32) int {
+		if s.end <= offset {
 			return -1
 		}
-		return max(0, cmp.Compare(s.start, at))
+		return max(0, cmp.Compare(s.start, offset))
 	})
 }

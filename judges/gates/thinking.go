@@ -2,153 +2,178 @@ package gates
 
 import (
 	"cmp"
-	"slices"
 	"strings"
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/internal/calls"
 )
 
-// readThinking answers the second to the fourth gate.
-func readThinking(t *arena.Trace, d *arena.Dialogue) []finding {
-	s := shelves.Get().(*shelf)
-	defer s.release()
-	passages, w := s.open(t, d)
+// thinkingGates returns the findings of the second to the fourth gate, up to the
+// first one that failed.
+func thinkingGates(t *arena.Trace, d *arena.Dialogue) []finding {
+	x := indexPool.Get().(*factIndex)
+	defer x.release()
+	passages, e := x.load(t, d)
 	if len(passages) == 0 {
 		return []finding{missed("no step after the first result records any thinking")}
 	}
 	for i := range passages {
-		w.weigh(&passages[i])
+		e.evaluate(&passages[i])
 	}
-	return w.findings()
+	return e.findings()
 }
 
-// open reads the thinking of an attempt, and its request and results as far as
-// the thinking mentions them.
-func (s *shelf) open(t *arena.Trace, d *arena.Dialogue) ([]passage, *weigher) {
-	passages := readPassages(t, d, s)
+// load reads the thinking of an attempt, and as much of its request and results
+// as the thinking mentions. The evaluator is nil if there is no thinking.
+func (x *factIndex) load(t *arena.Trace, d *arena.Dialogue) ([]passage, *evaluator) {
+	passages := readPassages(t, d, x)
 	if len(passages) == 0 {
 		return nil, nil
 	}
-	// To repeat the customer's own words and figures is no reading of results.
-	s.ask(t.Query)
+	// Thinking that repeats the customer's words and figures does not analyse results.
+	x.addRequest(t.Query)
 	for i := range d.Turns {
-		s.ask(d.Turns[i].User)
+		x.addRequest(d.Turns[i].User)
 	}
-	readResults(d, s, passages[len(passages)-1].step)
-	return passages, &weigher{shelf: s, chosen: calls.LastRecommended(d.Turns), request: t.Query, brands: s.unspacedBrands()}
+	readResults(d, x, passages[len(passages)-1].step)
+	e := &evaluator{
+		index: x, chosen: calls.LastRecommended(d.Turns), request: t.Query, brands: x.unspacedBrands(),
+	}
+	return passages, e
 }
 
-func (s *shelf) ask(text string) {
+// addRequest adds the words, figures and values of a request.
+func (x *factIndex) addRequest(text string) {
 	if text == "" {
 		return
 	}
 	request := passage{text: text[:min(len(text), maxPassage)]}
-	request.scan(s)
+	request.scan(x)
 	for _, t := range request.tokens {
 		for _, slot := range [...]int32{t.word, t.measure} {
 			if slot >= 0 {
-				s.words[slot].query = true
+				x.words[slot].inRequest = true
 			}
 		}
 		for _, cents := range t.number.readings[:t.number.count] {
-			s.amounts[s.amountSlot(cents)].query = true
+			x.amounts[x.addAmount(cents)].inRequest = true
 		}
 	}
 	for _, m := range request.marks {
 		if m.concept != 0 {
-			s.words[s.word(words().values[m.concept])].query = true
+			x.words[x.addWord(words().values[m.concept])].inRequest = true
 		}
 	}
 }
 
-// asked reports whether a word is the customer's own, in this form or another.
-func (s *shelf) asked(word string) bool {
-	for _, form := range [...]string{word, strings.TrimSuffix(word, "s"), strings.TrimSuffix(word, "es"), strings.TrimSuffix(word, "en")} {
-		if slot, found := s.slots[form]; found && s.words[slot].query {
+// inRequest reports whether a word is the customer's own, in this or another
+// form.
+func (x *factIndex) inRequest(word string) bool {
+	if x.isRequestWord(word) {
+		return true
+	}
+	for _, ending := range [...]string{"s", "es", "en"} {
+		if stem, ok := strings.CutSuffix(word, ending); ok && x.isRequestWord(stem) {
 			return true
 		}
 	}
-	slot, found := s.slots[word+"s"]
-	return found && s.words[slot].query
+	return x.isRequestWord(word + "s")
 }
 
-// weigher reads the passages in order and keeps the first evidence for each
+func (x *factIndex) isRequestWord(word string) bool {
+	slot, ok := x.slots[word]
+	return ok && x.words[slot].inRequest
+}
+
+// evaluator reads the passages in order and stores the first evidence for each
 // gate.
-type weigher struct {
-	shelf  *shelf
+type evaluator struct {
+	index *factIndex
+	// chosen are the ids of the products recommended last.
 	chosen []string
-	// request is the customer's own text, brands what the results name in
-	// scripts without blanks.
+	// request is the customer's own text.
 	request string
-	brands  []unspacedBrand
-	// remark, datum and choice are the evidence for gates 2, 3 and 4; invented
-	// is what was said of results that no tool gave.
+	// brands are those of the results in scripts without blanks.
+	brands []unspacedBrand
+	// remark, datum and choice are the evidence for gates 2, 3 and 4.
 	remark, datum, choice *finding
-	invented              string
-	// lacks is the most that was found of a choice without its all.
-	lacks lack
-	// revised are choices that a later thought may yet go back on.
-	revised []revision
+	// invented is the end of a detail about an id or price that is in no result.
+	invented string
+	progress progress
+	// revisions are choices that later thinking may reverse.
+	revisions []revision
 }
 
-func (w *weigher) weigh(p *passage) {
-	if w.choice != nil {
+func (e *evaluator) evaluate(p *passage) {
+	if e.choice != nil {
 		return
 	}
-	r := w.read(p)
-	r.lettered = slices.ContainsFunc([]string{"A:", "A)", "A =", "A="}, func(letter string) bool { return strings.Contains(p.text, letter) })
-	for i := range p.sentences {
-		w.weighSentence(&r, i)
+	r := e.newReading(p)
+	for _, label := range [...]string{"A:", "A)", "A =", "A="} {
+		r.lettered = r.lettered || strings.Contains(p.text, label)
 	}
-	w.revise(&r)
-	if w.choice == nil {
-		w.weighChoice(&r)
+	for i := range p.sentences {
+		e.evaluateSentence(&r, i)
+	}
+	e.findRevision(&r)
+	if e.choice == nil {
+		e.findChoice(&r)
 	}
 }
 
-func (w *weigher) read(p *passage) reading {
-	r := reading{weigher: w, passage: p, cites: w.shelf.cites[:0], starts: w.shelf.cuts[:0]}
-	r.cite()
-	w.shelf.cites, w.shelf.cuts = r.cites, r.starts
+// newReading returns the passage with its cites. It reuses the memory of the
+// reading before.
+func (e *evaluator) newReading(p *passage) reading {
+	r := reading{evaluator: e, passage: p, cites: e.index.cites[:0], starts: e.index.starts[:0]}
+	r.findCites()
+	e.index.cites = r.cites
+	e.index.starts = r.starts
 	return r
 }
 
-func (w *weigher) weighSentence(r *reading, i int) {
+// evaluateSentence looks for the evidence of gates 2 and 3.
+func (e *evaluator) evaluateSentence(r *reading, i int) {
 	s := &r.sentences[i]
-	datum, weak := r.datumIn(i)
-	if w.datum == nil && datum != nil {
-		w.datum = r.found(s.span, datum.span, "names "+datum.kind.String()+" that an earlier result holds")
+	datum, weak := r.findDatum(i)
+	if e.datum == nil && datum != nil {
+		e.datum = r.datumEvidence(s, datum)
 	}
-	if r.toGrader(i) {
+	if r.addressesGrader(i) {
 		return
 	}
-	remark := r.remarkIn(i)
-	if w.datum == nil && weak != nil && (remark || r.describes(i)) {
-		w.datum = r.found(s.span, weak.span, "names "+weak.kind.String()+" that an earlier result holds")
+	remark := r.isRemark(i)
+	describes := remark || r.isNote(i)
+	if e.datum == nil && weak != nil && describes {
+		e.datum = r.datumEvidence(s, weak)
 	}
-	if w.remark == nil && remark {
-		w.remark = r.found(s.span, s.span, "speaks of what the tools returned")
+	if e.remark == nil && remark {
+		e.remark = r.evidence(s.span, s.span, "speaks of what the tools returned")
 	}
 }
 
-func (r *reading) found(s, at span, detail string) *finding {
-	return &finding{passed: true, step: r.number, quote: quote(r.text, s, at), detail: detail}
+func (r *reading) datumEvidence(s *sentence, datum *cite) *finding {
+	return r.evidence(s.span, datum.span, "names "+datum.kind.String()+" that an earlier result holds")
 }
 
-// findings is the walk from the second gate on. A datum is a remark on the
-// results, and a choice between returned candidates names data.
-func (w *weigher) findings() []finding {
-	datum := cmp.Or(w.datum, w.choice)
-	remark := cmp.Or(w.remark, datum)
+// evidence returns a passed finding that quotes a stretch of text.
+func (r *reading) evidence(text, core span, detail string) *finding {
+	return &finding{passed: true, step: r.number, quote: quote(r.text, text, core), detail: detail}
+}
+
+// findings returns the findings from the second gate on. A datum is also a remark
+// on the results, and a choice between returned candidates also names data.
+func (e *evaluator) findings() []finding {
+	datum := cmp.Or(e.datum, e.choice)
+	remark := cmp.Or(e.remark, datum)
 	switch {
 	case remark == nil:
 		return []finding{missed("no thinking after the first result says anything about what came back")}
 	case datum == nil:
-		return []finding{*remark, missed("no thinking names an id, price, brand, attribute value or shop that an earlier result holds and the request does not" + w.invented)}
-	case w.choice == nil:
-		return []finding{*remark, *datum, missed(w.lacks.String())}
+		const detail = "no thinking names an id, price, brand, attribute value or shop that an earlier result holds and the request does not"
+		return []finding{*remark, missed(detail + e.invented)}
+	case e.choice == nil:
+		return []finding{*remark, *datum, missed(e.progress.String())}
 	default:
-		return []finding{*remark, *datum, *w.choice}
+		return []finding{*remark, *datum, *e.choice}
 	}
 }

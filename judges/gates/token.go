@@ -7,84 +7,95 @@ import (
 	"unicode/utf8"
 )
 
-// readAt reads what begins at byte i and returns where the next thing begins.
-func (p *passage) readAt(s *shelf, i int) int {
+// scanNext scans what begins at byte i and returns its end.
+func (p *passage) scanNext(x *factIndex, i int) int {
 	c := p.folded[i]
 	switch {
 	case isDigit(c):
-		return p.readFigure(s, i)
+		return p.scanFigure(x, i)
 	case isWordByte(c):
-		return p.readWord(s, i)
+		return p.scanWord(x, i)
 	case c == ' ' || c == '\t' || c == '\r':
 		return i + 1
 	case c < utf8.RuneSelf:
-		p.find(i)
+		p.addMarks(i)
 		if p.endsSentence(i) {
-			p.close(i + 1)
-			p.open(i + 1)
+			p.closeSentence(i + 1)
+			p.openSentence(i + 1)
 		}
 		return i + 1
 	default:
-		return p.readRune(s, i)
+		return p.scanRune(x, i)
 	}
 }
 
-// find marks the entries of the lexicon that begin at byte i, and tells how far
-// any agrees with the text.
-func (p *passage) find(i int) (end int) {
-	p.marks, end = p.lexicon.find(p.marks, p.folded, i)
+// addMarks adds the entries of the lexicon that begin at byte i, and returns the
+// end of the longest part of the text that any entry begins with.
+func (p *passage) addMarks(i int) int {
+	marks, end := p.lexicon.appendMatches(p.marks, p.folded, i)
+	p.marks = marks
 	return end
 }
 
-// findWord is find for a word that ends at end. Most words begin no entry,
-// whatever follows them, and need one look an attempt.
-func (p *passage) findWord(fact *wordFact, i, end int) {
+// addWordMarks adds the entries that begin with the word from i to end. Most words
+// begin no entry, whatever follows them, and are looked up once an attempt.
+func (p *passage) addWordMarks(fact *wordFact, i, end int) {
 	if fact.unlisted {
 		return
 	}
-	found := len(p.marks)
-	fact.unlisted = p.find(i) < end && len(p.marks) == found && end-i >= entryKey
+	count := len(p.marks)
+	longest := p.addMarks(i)
+	fact.unlisted = longest < end && len(p.marks) == count && end-i >= keyLength
 }
 
-func (p *passage) readRune(s *shelf, i int) int {
+func (p *passage) scanRune(x *factIndex, i int) int {
 	r, width := utf8.DecodeRuneInString(p.folded[i:])
-	if unspaced(r) || !unicode.IsLetter(r) {
-		p.find(i)
+	isLetter := unicode.IsLetter(r)
+	if unspaced(r) || !isLetter {
+		p.addMarks(i)
 	}
 	switch {
 	case r == '。' || r == '！' || r == '？' || r == '；':
-		p.close(i + width)
-		p.open(i + width)
-	case unspaced(r):
-	case unicode.IsLetter(r):
-		return p.readWord(s, i)
+		p.closeSentence(i + width)
+		p.openSentence(i + width)
+	case isLetter && !unspaced(r):
+		return p.scanWord(x, i)
 	}
 	return i + width
 }
 
-// readWord reads one run of letters and digits. A run that ends in digits,
-// such as php88 or rp1.299, is a figure too.
-func (p *passage) readWord(s *shelf, i int) int {
-	end := wordRun(p.folded, i)
-	slot := s.word(p.folded[i:end])
-	p.findWord(&s.words[slot], i, end)
+// scanWord scans one run of letters and digits. It returns the start of the
+// digits if the run ends in a figure, such as php88 or rp1.299.
+func (p *passage) scanWord(x *factIndex, i int) int {
+	end := wordEnd(p.folded, i)
+	word := p.folded[i:end]
+	slot := x.addWord(word)
+	p.addWordMarks(&x.words[slot], i, end)
 	p.tokens = append(p.tokens, token{span: span{int32(i), int32(end)}, word: slot, measure: -1})
-	p.big = p.big || end-i >= minBig && slices.ContainsFunc(bigParts[:], func(part string) bool { return strings.Contains(p.folded[i:end], part) })
-	tail := end
-	for tail > i && isDigit(p.folded[tail-1]) {
-		tail--
+	if len(word) >= minBig && !p.hasBigPart {
+		p.hasBigPart = slices.ContainsFunc(bigParts[:], func(part string) bool { return strings.Contains(word, part) })
 	}
-	if _, decimals := pieceAfter(p.folded, end); tail > i && (end-tail >= 2 || tail < end && decimals > 0) {
-		return tail
+
+	digits := end
+	for digits > i && isDigit(p.folded[digits-1]) {
+		digits--
+	}
+	if digits == i || digits == end {
+		return end
+	}
+	if _, decimals := digitsAfterMark(p.folded, end); end-digits >= 2 || decimals > 0 {
+		return digits
 	}
 	return end
 }
 
-// minBig is the least length of a number word that hides its hundred, such as
+// minBig is the minimum length of a word that contains a hundred, such as
 // "vierhundert".
 const minBig = 10
 
-func wordRun(text string, i int) int {
+// wordEnd returns the end of the run of letters and digits at text[i]; i if there
+// is none.
+func wordEnd(text string, i int) int {
 	for i < len(text) && isWordByte(text[i]) {
 		i++
 	}
@@ -105,51 +116,54 @@ func wordRun(text string, i int) int {
 	return i
 }
 
-func (p *passage) readFigure(s *shelf, i int) int {
+func (p *passage) scanFigure(x *factIndex, i int) int {
 	n := readNumber(p.folded, i)
 	t := token{span: span{int32(i), int32(n.end)}, number: n, word: -1, measure: -1}
 	if end := measureEnd(p.folded, n.end); n.plain && end > n.end {
-		t.measure = s.word(p.folded[i:end])
+		t.measure = x.addWord(p.folded[i:end])
 	}
-	if n.plain || n.end < len(p.folded) && isWordByte(p.folded[n.end]) {
-		t.word = s.word(p.folded[i:wordRun(p.folded, i)])
+	letterFollows := n.end < len(p.folded) && isWordByte(p.folded[n.end])
+	if n.plain || letterFollows {
+		t.word = x.addWord(p.folded[i:wordEnd(p.folded, i)])
 	}
-	s.figure(&n)
+	x.addNumber(&n)
 	p.tokens = append(p.tokens, t)
-	if n.end < len(p.folded) && isWordByte(p.folded[n.end]) && !isDigit(p.folded[n.end]) {
-		return wordRun(p.folded, n.end)
+	if letterFollows && !isDigit(p.folded[n.end]) {
+		return wordEnd(p.folded, n.end)
 	}
 	return n.end
 }
 
-// measureEnd is where the word after a figure that ends at text[i] ends; i
-// where a blank and a letter do not follow.
+// measureEnd returns the end of the word after a figure that ends at text[i]; i
+// if no blank and letter follow.
 func measureEnd(text string, i int) int {
 	if i+1 >= len(text) || text[i] != ' ' || isDigit(text[i+1]) {
 		return i
 	}
-	if end := wordRun(text, i+1); end > i+1 {
+	if end := wordEnd(text, i+1); end > i+1 {
 		return end
 	}
 	return i
 }
 
-// endsSentence reports whether the ASCII sign at i closes a sentence. A point
-// between digits or within dots does not; brackets around orders to a grader
-// do, so that what follows them is read by itself.
+// endsSentence reports whether the ASCII sign at i ends a sentence. A point
+// between digits or inside dots does not. The brackets around instructions to a
+// grader do, so that the text after them is another sentence.
 func (p *passage) endsSentence(i int) bool {
 	text := p.folded
+	isLast := i+1 >= len(text)
 	switch text[i] {
 	case '\n', '!', '?', ']', '{', '}':
 		return true
 	case '<':
-		return i+1 < len(text) && text[i+1] > ' ' && !isDigit(text[i+1]) && text[i+1] != '='
+		return !isLast && text[i+1] > ' ' && !isDigit(text[i+1]) && text[i+1] != '='
 	case '>':
 		return i > 0 && text[i-1] == '|'
 	case '.':
-		after := i+1 >= len(text) || strings.IndexByte(" \n\t\"')*", text[i+1]) >= 0
-		dots := i > 0 && text[i-1] == '.'
-		return after && !dots
+		if i > 0 && text[i-1] == '.' {
+			return false
+		}
+		return isLast || strings.IndexByte(" \n\t\"')*", text[i+1]) >= 0
 	default:
 		return false
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/trajectory-arena/arena/internal/cursor"
 )
 
-// str reads one string value by what its key says of it.
-func (r *resultReader) str(kind keyKind, item *product, raw string, depth int) {
+// readString reads one string value according to the kind of its key.
+func (r *resultReader) readString(kind keyKind, item *product, raw string, depth int) {
 	if kind != keySkip && strings.IndexByte(raw, '\\') >= 0 {
 		raw = gjson.Parse(`"` + raw + `"`).String()
 	}
@@ -19,87 +19,102 @@ func (r *resultReader) str(kind keyKind, item *product, raw string, depth int) {
 	case keyID:
 		item.id = cmp.Or(item.id, raw)
 	case keyShop:
-		r.shelf.see(raw, roleShop, r.step)
+		r.index.record(raw, roleShop, r.step)
 	case keyTitle:
 		item.title = cmp.Or(item.title, clip(raw))
-		r.wordsOf(raw[:min(len(raw), maxText)], roleTitleStart, roleValue)
+		r.readWords(raw[:min(len(raw), maxText)], roleTitleStart, roleValue)
 	case keyBrand:
 		item.brand = cmp.Or(item.brand, raw)
 	case keyPrice:
-		r.price(item, raw)
+		r.readPrice(item, raw)
 	case keySkip:
 	case keyNone, keyOther, keyProse:
-		r.plain(kind, item, raw, depth)
+		r.readPlain(kind, item, raw, depth)
 	}
 }
 
-// plain reads a string of no known meaning: JSON within JSON, a short value,
-// or, where the result is nothing but a text, all of its ids and figures.
-func (r *resultReader) plain(kind keyKind, item *product, text string, depth int) {
-	trimmed := strings.TrimSpace(text)
-	switch {
-	case depth < 4 && len(trimmed) > 1 && (trimmed[0] == '[' || trimmed[0] == '{') && cursor.Valid(trimmed):
-		r.value(cursor.New(trimmed, noLimits), kind, item, depth+8)
-	case kind == keyNone:
-		r.freeText(text)
-	case len(text) <= maxText:
-		r.wordsOf(text, kind.role(), kind.role())
-		r.figures(text, false)
+// readPlain reads a string of no known meaning: JSON inside JSON, a short value,
+// or, if the result is nothing but a text, all of its ids and figures.
+func (r *resultReader) readPlain(kind keyKind, item *product, text string, depth int) {
+	if depth < 4 && isJSON(strings.TrimSpace(text)) {
+		r.readValue(cursor.New(strings.TrimSpace(text), noLimits), kind, item, depth+8)
+		return
+	}
+	if kind == keyNone {
+		r.readText(text)
+		return
+	}
+	if len(text) <= maxText {
+		r.readWords(text, kind.role(), kind.role())
+		r.readFigures(text, false)
 	}
 }
 
-// price notes the figures of a price; the first is the product's.
-func (r *resultReader) price(item *product, text string) {
-	if at := strings.IndexFunc(text, unicode.IsDigit); item.cents == 0 && at >= 0 && isDigit(text[at]) {
-		item.cents = readNumber(text, at).readings[0]
-	}
-	r.figures(text, true)
+// isJSON reports whether a trimmed text is an array or an object of JSON.
+func isJSON(text string) bool {
+	return len(text) > 1 && (text[0] == '[' || text[0] == '{') && cursor.Valid(text)
 }
 
-func (r *resultReader) figures(text string, price bool) {
-	for i, found := 0, 0; i < len(text) && found < 8; {
+// readPrice records the figures of a price. The first one is the product's.
+func (r *resultReader) readPrice(item *product, text string) {
+	i := strings.IndexFunc(text, unicode.IsDigit)
+	if item.cents == 0 && i >= 0 && isDigit(text[i]) {
+		item.cents = readNumber(text, i).readings[0]
+	}
+	r.readFigures(text, true)
+}
+
+// maxFigures is the maximum number of figures that are read of one value.
+const maxFigures = 8
+
+func (r *resultReader) readFigures(text string, price bool) {
+	count := 0
+	for i := 0; i < len(text) && count < maxFigures; {
 		if !isDigit(text[i]) {
 			i++
 			continue
 		}
 		n := readNumber(text, i)
 		if r.echo == "" || !strings.Contains(r.echo, text[i:n.end]) {
-			r.amount(&n, price)
+			r.recordNumber(&n, price)
 		}
-		i, found = n.end, found+1
+		i = n.end
+		count++
 	}
 }
 
-func (r *resultReader) amount(n *number, price bool) {
+func (r *resultReader) recordNumber(n *number, price bool) {
 	for k := range n.count {
 		if price {
-			r.shelf.seePrice(n.readings[k], r.step)
+			r.index.recordPrice(n.readings[k], r.step)
 		} else {
-			r.shelf.seeAmount(n.readings[k], r.step)
+			r.index.recordExact(n.readings[k], r.step)
 		}
 	}
 }
 
-// wordsOf notes the words of a text; the first has a role of its own.
-func (r *resultReader) wordsOf(text string, first, rest role) {
-	as := first
+// readWords records the words of a text, the first one in the role first and the
+// others in the role next.
+func (r *resultReader) readWords(text string, first, next role) {
+	current := first
 	for i := 0; i < len(text); {
-		end := wordRun(text, i)
+		end := wordEnd(text, i)
 		if end == i {
 			i++
 			continue
 		}
-		r.shelf.seeWord(text[i:end], as, r.step)
-		if isDigit(text[i]) && rest == roleValue { // prose holds any figure before any word
-			r.shelf.seeWord(text[i:measureEnd(text, end)], rest, r.step)
+		r.index.recordWord(text[i:end], current, r.step)
+		if isDigit(text[i]) && next == roleValue { // any figure may precede any word in prose
+			r.index.recordWord(text[i:measureEnd(text, end)], next, r.step)
 		}
-		as, i = rest, end
+		current = next
+		i = end
 	}
 }
 
-// freeText reads a result that is one text: long digit runs are ids, figures
-// with decimals are prices, and lines' words are values.
-func (r *resultReader) freeText(text string) {
+// readText reads a result that is one text: long runs of digits are ids, figures
+// with decimals are prices, and words are values.
+func (r *resultReader) readText(text string) {
 	for i := 0; i < len(text); {
 		if !isDigit(text[i]) {
 			i++
@@ -107,23 +122,23 @@ func (r *resultReader) freeText(text string) {
 		}
 		n := readNumber(text, i)
 		if n.plain && n.digits >= minID {
-			r.put(product{id: text[i:n.end]})
-			r.shelf.see(text[i:n.end], roleShop, r.step)
+			r.addProduct(product{id: text[i:n.end]})
+			r.index.record(text[i:n.end], roleShop, r.step)
 		} else {
-			r.amount(&n, true)
+			r.recordNumber(&n, true)
 		}
 		i = n.end
 	}
-	r.wordsOf(text, roleText, roleText)
+	r.readWords(text, roleText, roleText)
 }
 
 type keyKind uint8
 
 const (
-	// keyNone is that of a value that stands under no key.
+	// keyNone is the kind of a value without a key.
 	keyNone keyKind = iota
 	keyOther
-	// keyProse is that of prose about the values of attributes and options.
+	// keyProse is the kind of prose about the values of attributes and options.
 	keyProse
 	keyID
 	keyShop
@@ -133,9 +148,9 @@ const (
 	keySkip
 )
 
-// kindOf says what a key of a result means, in the shapes of the shopping
-// tools and in those of the later environment.
-func kindOf(key string) keyKind {
+// parseKey returns the kind of a result's key, for the shopping tools and for the
+// later environment.
+func parseKey(key string) keyKind {
 	switch key {
 	case "":
 		return keyNone
@@ -158,7 +173,7 @@ func kindOf(key string) keyKind {
 	return keyOther
 }
 
-// role is that of the words of a value under such a key.
+// role returns the role of the words in a value under a key of this kind.
 func (k keyKind) role() role {
 	if k == keyProse {
 		return roleText

@@ -87,7 +87,7 @@ func (v *view) check(b *strings.Builder, turn int) {
 		head  string
 		items []string
 		most  int
-	}{{heldHead, g.Held, v.held}, {nowhereHead, g.Nowhere, v.nowhere}, {wordsHead, g.Words, v.words}} {
+	}{{heldHead, g.Supported, v.held}, {nowhereHead, g.Unsupported, v.nowhere}, {wordsHead, g.Words, v.words}} {
 		if len(list.items) == 0 || list.most <= 0 {
 			continue
 		}

@@ -168,7 +168,7 @@ func (a *asking) finish(ctx context.Context, p past, turns []arena.Turn) (string
 	j := gates.Judge(back, &d)
 	a.out.thoughts.Problem = t.ProblemID
 	a.out.thoughts.Texts = slicesx.Map(p.steps[1:], func(s arena.Turn) string { return bare(s.Think, s.Calls, turns) })
-	if a.out.thoughts.Decided = bare(frames.Of(&j), nil, turns); a.out.thoughts.Decided == "" && !a.Dry {
+	if a.out.thoughts.Decided = bare(frames.DecidingPassage(&j), nil, turns); a.out.thoughts.Decided == "" && !a.Dry {
 		return reasonNoDatum, nil
 	}
 	return "", nil

@@ -44,7 +44,7 @@ func (p past) unheld(thought string, next move, rest []arena.Turn, problem *aren
 	d.Turns = append(d.Turns, arena.Turn{Step: len(d.Turns), Think: thought})
 	all, _ := gates.Ground(&arena.Trace{Query: p.request + "\n" + string(next)}, &d)
 	for _, g := range all {
-		for _, datum := range g.Nowhere {
+		for _, datum := range g.Unsupported {
 			return whence(datum, rest, problem)
 		}
 	}

@@ -125,7 +125,7 @@ func StoryOf(f *filters.Filter, t *arena.Trace, source string) *Story {
 	}
 	rests, _ := gates.Ground(t, &d)
 	for _, g := range rests {
-		s.Turns[g.Turn].Held, s.Turns[g.Turn].Nowhere = g.Held, g.Nowhere
+		s.Turns[g.Turn].Held, s.Turns[g.Turn].Nowhere = g.Supported, g.Unsupported
 	}
 	for _, r := range e.Replies {
 		s.Replies = append(s.Replies, Reply{Text: said(r), Status: r.Status, MS: finite(r.DurationMS)})
