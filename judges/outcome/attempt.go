@@ -6,110 +6,124 @@ import (
 	"github.com/trajectory-arena/arena"
 )
 
+// attempt is the state of scoring one attempt.
 type attempt struct {
 	products *documents
 	titles   Titles
 	problem  *arena.Problem
 	scores   arena.Scores
-	// compared and leftOut count titles with and without vectors.
-	compared, leftOut int
+	// compared and skipped count titles with and without vectors.
+	compared, skipped int
 }
 
-// score fills the scores, or raises why there are none. Its error ends the run.
+// score sets the scores, or raises the reason why there are none. Its error ends
+// the run.
 func (a *attempt) score(ctx context.Context, t *arena.Trace, s spec) error {
 	d := readDialogue(t)
-	a.scores.Length, a.scores.Format = d.length, d.format
-	pairs := a.lookUp(s, d.recommended)
-	if err := a.embed(ctx, pairs); err != nil {
+	a.scores.Length = d.length
+	a.scores.Format = d.format
+	matches := a.match(s, d.recommended)
+	if err := a.embed(ctx, matches); err != nil {
 		return err
 	}
-	if !s.single || len(pairs) > 0 {
-		a.fill(s, pairs)
+	if !s.single || len(matches) > 0 {
+		a.scores.Axes = a.scoreAxes(s, matches)
 	}
 	return nil
 }
 
-type held struct {
+// match is a recommended product with the reward that it is checked against.
+type match struct {
 	product *document
-	reward  *wish
+	reward  *reward
 	gold    bool
-	// title of the product and wanted titles, where they are compared, and
-	// their embeddings, nil where there is none.
+	// title is the product's title and wanted are the reward's, if they are
+	// compared; vector and vectors are their embeddings, nil if there is none.
 	title   string
 	wanted  []string
 	vector  []float64
 	vectors [][]float64
 }
 
-// lookUp pairs the i-th recommended product with the i-th reward; a product
-// task has one reward. Ids that the catalogue does not know pair with nothing.
-func (a *attempt) lookUp(s spec, recommended []string) (pairs []held) {
+// match returns the i-th recommended product with the i-th reward. A product task
+// has one reward. Ids that the catalogue does not have are skipped.
+func (a *attempt) match(s spec, recommended []string) []match {
+	var matches []match
 	for i := range s.rewards[:min(len(s.rewards), len(recommended))] {
-		h := held{product: a.products.document(recommended[i]), reward: &s.rewards[i]}
-		if h.product == nil {
+		m := match{product: a.products.document(recommended[i]), reward: &s.rewards[i]}
+		if m.product == nil {
 			continue
 		}
-		h.gold = isGold(h.product.fields, h.reward.value)
-		a.findTitles(&h)
-		pairs = append(pairs, h)
+		m.gold = isGold(m.product.fields, m.reward.value)
+		a.findTitles(&m)
+		matches = append(matches, m)
 	}
-	return pairs
+	return matches
 }
 
-func (a *attempt) fill(s spec, pairs []held) {
+func (a *attempt) scoreAxes(s spec, matches []match) *arena.Axes {
 	axes := &arena.Axes{}
 	basket := basket{shops: map[string]bool{}}
-	for i := range pairs {
-		if rule := a.add(axes, &pairs[i]); rule > 0 && !s.single {
-			basket.add(pairs[i].product.fields)
+	for i := range matches {
+		rule := a.addScores(axes, &matches[i])
+		if rule > 0 && !s.single {
+			basket.add(matches[i].product.fields)
 		}
 	}
 	n := float64(len(s.rewards))
 	for _, axis := range []*float64{&axes.Product, &axes.GT, &axes.Rule, &axes.Title, &axes.Price, &axes.Service, &axes.SKUAttrs} {
 		*axis /= n
 	}
-	a.scores.Axes = axes
 	// The axis that a task has for its products together.
-	all := basket.count == len(s.rewards)
+	complete := basket.count == len(s.rewards)
 	switch a.problem.Category {
 	case arena.CategoryShop:
-		axes.Shop = flag(all && len(basket.shops) == 1)
+		axes.Shop = newFlag(complete && len(basket.shops) == 1)
 	case arena.CategoryVoucher:
-		axes.Budget = flag(all && basket.fits(s.voucher))
+		axes.Budget = newFlag(complete && basket.fits(s.voucher))
 	case arena.CategoryProduct:
 	}
+	return axes
 }
 
-// add adds one product's scores and returns its rule score.
-func (a *attempt) add(axes *arena.Axes, h *held) float64 {
-	t := check(h.product, h.reward, a.compareTitles(h))
-	rule := t.share(axisTitle, axisPrice, axisService, axisOptions)
+// addScores adds the scores of one product to the axes and returns its rule score.
+func (a *attempt) addScores(axes *arena.Axes, m *match) float64 {
+	t := check(m.product, m.reward, a.compareTitles(m))
+	rule := t.ratio(axisTitle, axisPrice, axisService, axisOptions)
 	axes.Product++
-	if h.gold {
+	if m.gold {
 		rule = 1
 		axes.GT++
 	}
 	axes.Rule += rule
-	axes.Title += t.share(axisTitle)
-	axes.Price += t.share(axisPrice)
-	axes.Service += t.share(axisService)
-	axes.SKUAttrs += t.share(axisOptions)
+	axes.Title += t.ratio(axisTitle)
+	axes.Price += t.ratio(axisPrice)
+	axes.Service += t.ratio(axisService)
+	axes.SKUAttrs += t.ratio(axisOptions)
 	return rule
 }
 
-func flag(ok bool) *int { return new(map[bool]int{true: 1}[ok]) }
+// newFlag returns a pointer to 1 or 0.
+func newFlag(ok bool) *int {
+	flag := 0
+	if ok {
+		flag = 1
+	}
+	return &flag
+}
 
-// source says where title similarity came from: carried vectors count only
-// where they sufficed for at least one title, or none was needed.
-func (a *attempt) source() arena.TitleSource {
-	switch {
-	case a.titles == nil:
-		return arena.TitlesNone
-	case a.titles.Source() != arena.TitlesVectors:
-		return a.titles.Source()
-	case a.compared > 0, a.leftOut == 0 && a.problem != nil && len(a.problem.TitleVectors) > 0:
-		return arena.TitlesVectors
-	default:
+// titleSource returns the source of title similarity. Vectors of the problem count
+// only if they were enough for at least one title, or none was needed.
+func (a *attempt) titleSource() arena.TitleSource {
+	if a.titles == nil {
 		return arena.TitlesNone
 	}
+	if source := a.titles.Source(); source != arena.TitlesVectors {
+		return source
+	}
+	hasVectors := a.problem != nil && len(a.problem.TitleVectors) > 0
+	if a.compared > 0 || a.skipped == 0 && hasVectors {
+		return arena.TitlesVectors
+	}
+	return arena.TitlesNone
 }

@@ -15,34 +15,35 @@ import (
 	"github.com/trajectory-arena/arena/internal/cursor"
 )
 
-// Catalog finds documents by their id. It remembers where each lies and reads
-// it when it is asked for, so that the 2.5 million documents of the subnet's own
-// catalogue need 274 MiB. Its zero value is empty; it is safe for use by several goroutines once
-// it is filled.
+// Catalog finds documents by their id. It stores the place of each document and
+// reads it on demand, so that the 2.5 million documents of the subnet's own
+// catalogue need 274 MiB. The zero value is empty. It is safe for use by several
+// goroutines once it is filled.
 type Catalog struct {
 	places  map[string]place
 	sources []io.ReaderAt
 	files   []*os.File
 }
 
+// place is the position of a document in one of the sources.
 type place struct {
 	source int32
 	length int32
 	offset int64
 }
 
-// Open adds a file of one JSON document a line, which must stay as it is until
-// Close. It refuses, with its line, a document that cannot be read, is longer
-// than limit bytes, or lacks a product_id or a numeric price, and a file
-// without documents. Of two documents with one id the first counts, as at the
-// subnet's server.
-func (c *Catalog) Open(path string, limit int) error {
+// Open adds a file of one JSON document a line, which must not change until Close.
+// It returns an error, with the line, for a document that cannot be read, is longer
+// than maxBytes, or has no product_id or no numeric price, and for a file without
+// documents. Of two documents with one id the first counts, as at the subnet's
+// server.
+func (c *Catalog) Open(path string, maxBytes int) error {
 	f, err := os.Open(path)
 	if err != nil {
 		return fmt.Errorf("open catalogue: %w", err)
 	}
 	c.files = append(c.files, f)
-	return c.index(f, limit)
+	return c.index(f, maxBytes)
 }
 
 // Close closes the files.
@@ -54,19 +55,22 @@ func (c *Catalog) Close() error {
 	return err
 }
 
-func (c *Catalog) index(src io.ReaderAt, limit int) error {
+// index adds the places of all documents of a source.
+func (c *Catalog) index(src io.ReaderAt, maxBytes int) error {
 	source := int32(len(c.sources))
 	c.sources = append(c.sources, src)
 	head := make([]byte, 4)
-	if n, _ := src.ReadAt(head, 0); arena.Compressed(head[:n]) { // a short file is told below
+	n, _ := src.ReadAt(head, 0) // Lines returns the error
+	if arena.Compressed(head[:n]) {
 		return fmt.Errorf("read catalogue: %w", arena.ErrCompressed)
 	}
 	documents := 0
-	for line, err := range arena.Lines(io.NewSectionReader(src, 0, math.MaxInt64), limit) {
+	for line, err := range arena.Lines(io.NewSectionReader(src, 0, math.MaxInt64), maxBytes) {
 		if err != nil {
 			return fmt.Errorf("read catalogue: %w", err)
 		}
-		if err := c.add(line.Text, place{source: source, offset: line.Offset, length: int32(len(line.Text))}); err != nil {
+		p := place{source: source, offset: line.Offset, length: int32(len(line.Text))}
+		if err := c.add(line.Text, p); err != nil {
 			return fmt.Errorf("read catalogue: line %d: %w", line.Number, err)
 		}
 		documents++
@@ -77,85 +81,86 @@ func (c *Catalog) index(src io.ReaderAt, limit int) error {
 	return nil
 }
 
-func (c *Catalog) add(line []byte, at place) error {
+func (c *Catalog) add(line []byte, p place) error {
 	text := string(line)
 	if !cursor.Valid(text) {
 		return errors.New("no valid JSON")
 	}
 	fields := members(gjson.Parse(text), "product_id", "price")
 	id := fields[0].String()
-	switch {
-	case id == "":
+	if id == "" {
 		return errors.New("no product_id")
-	case fields[1].Type != gjson.Number:
+	}
+	if fields[1].Type != gjson.Number {
 		return fmt.Errorf("product %s has no numeric price", id)
 	}
 	if c.places == nil {
 		c.places = map[string]place{}
 	}
-	if _, known := c.places[id]; !known {
-		c.places[strings.Clone(id)] = at // id is a piece of the line, which may go
+	if _, ok := c.places[id]; !ok {
+		c.places[strings.Clone(id)] = p // id would keep the line in memory
 	}
 	return nil
 }
 
-// Len counts the documents.
+// Len returns the number of documents.
 func (c *Catalog) Len() int { return len(c.places) }
 
-// Document returns the document with this id; not found is also one that can no
-// longer be read.
+// Document returns the document with this id. It reports false if there is none,
+// or if it can no longer be read.
 func (c *Catalog) Document(id string) (arena.Raw, bool) {
-	at, ok := c.places[id]
+	p, ok := c.places[id]
 	if !ok {
 		return "", false
 	}
-	b := make([]byte, at.length)
-	_, _ = c.sources[at.source].ReadAt(b, at.offset) // what cannot be read is no JSON
+	b := make([]byte, p.length)
+	_, _ = c.sources[p.source].ReadAt(b, p.offset) // bytes that were not read are no JSON
 	text := strings.TrimSpace(string(b))
 	return arena.Raw(text), cursor.Valid(text)
 }
 
-// kept is how many documents stay read: agents of one day recommend the same
-// few thousand products over and over, at about 3 KB each.
-const kept = 1 << 13
+// maxCached is the maximum number of documents in memory: agents of one day
+// recommend the same few thousand products over and over, of about 3 KB each.
+const maxCached = 1 << 13
 
-// documents are products as the rules read them. When enough are kept, keeping
-// starts anew. Documents are never changed.
+// documents are products as the rules read them. A full cache is cleared. Documents
+// never change.
 type documents struct {
-	from Products
-	mu   sync.RWMutex
-	read map[string]*document
+	source Products
+	mu     sync.RWMutex
+	cache  map[string]*document
 }
 
 type document struct {
-	// fields are those that rules read beside the options.
+	// fields are those that the rules read, without the options.
 	fields  value
 	options options
-	// fault says why its options cannot be read. It counts only where the rules
-	// come to them.
-	fault error
+	// optionsFault is the reason why the options cannot be read. It counts only if
+	// a rule needs them.
+	optionsFault error
 }
 
-// document is the product with this id; nil where the catalogue has none.
+// document returns the product with this id; nil if the catalogue has none.
 func (d *documents) document(id string) *document {
 	d.mu.RLock()
-	known, ok := d.read[id]
+	doc, ok := d.cache[id]
 	d.mu.RUnlock()
 	if ok {
-		return known
+		return doc
 	}
-	text, ok := d.from.Document(id)
+	text, ok := d.source.Document(id)
 	if !ok {
 		return nil
 	}
 	fields := gjson.Parse(string(text))
-	read := &document{fields: pick(fields, "product_id", "shop_id", "title", "price", "service")}
-	read.options, read.fault = readOptions(pick(fields, "attributes", "sku_options"))
+	doc = &document{fields: pick(fields, "product_id", "shop_id", "title", "price", "service")}
+	doc.options, doc.optionsFault = readOptions(pick(fields, "attributes", "sku_options"))
+
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if len(d.read) >= kept {
-		clear(d.read)
+	if len(d.cache) >= maxCached {
+		clear(d.cache)
 	}
-	d.read[strings.Clone(id)] = read // id is a piece of its trace's text, which may go
-	return read
+	d.cache[strings.Clone(id)] = doc // id would keep its trace's text in memory
+	return doc
 }

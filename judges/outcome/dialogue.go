@@ -17,9 +17,10 @@ type dialogue struct {
 	recommended []string
 }
 
-// readDialogue walks over the steps once. It raises where the subnet's scorer
-// gives up on the attempt.
-func readDialogue(t *arena.Trace) (d dialogue) {
+// readDialogue reads the steps once. It raises if the subnet's scorer gives up on
+// the attempt.
+func readDialogue(t *arena.Trace) dialogue {
+	var d dialogue
 	ids := gjson.Result{Type: gjson.String}
 	var last *arena.Step
 	var m message
@@ -32,7 +33,7 @@ func readDialogue(t *arena.Trace) (d dialogue) {
 			python.Raise("step %d: %w", i+1, fault)
 		}
 		d.format += m.format()
-		lastRecommended(m.calls, &ids)
+		readRecommended(m.calls, &ids)
 		last = &t.Steps[i]
 		n++
 	}
@@ -43,33 +44,35 @@ func readDialogue(t *arena.Trace) (d dialogue) {
 		d.length = 1 / float64(n)
 	}
 	d.format /= float64(n)
-	// By the subnet's rule a list or a number holds no ids; calls.Recommended takes them
-	// in any form for what they are.
+	// By the subnet's rule a list or a number contains no ids, unlike for
+	// calls.Recommended.
 	d.recommended = python.IDs(ids.Str)
 	return d
 }
 
-// terminates reports whether the last step calls terminate. Unlike the other
-// steps, a last one that cannot be read ends the scoring.
+// terminates reports whether the last step calls terminate. Unlike the other steps,
+// a last one that cannot be read ends the scoring.
 func terminates(step *arena.Step, last message) bool {
 	defer python.Within("last step")
 	if !last.readable {
 		completion := members(gjson.Parse(string(step.Raw)), "completion")[0]
-		refuseNonObject(members(completion, "message")[0])
+		checkMessage(members(completion, "message")[0])
 	}
-	ended := false
+	found := false
 	for _, c := range last.calls {
 		if c.kind == arena.Absent {
 			python.Raise("a tool call has no name")
 		}
-		ended = ended || c.name == "terminate"
+		if c.name == "terminate" {
+			found = true
+		}
 	}
-	return ended
+	return found
 }
 
-// refuseNonObject raises unless Python can look for "tool_call" in a message
-// that is no object, and find nothing.
-func refuseNonObject(body gjson.Result) {
+// checkMessage checks that Python can search a message that is no object for
+// "tool_call" without finding it, and raises otherwise.
+func checkMessage(body gjson.Result) {
 	if !body.Exists() {
 		python.Raise("it has no completion.message")
 	}
@@ -78,47 +81,49 @@ func refuseNonObject(body gjson.Result) {
 	}
 }
 
-// lastRecommended updates ids by the recommendations of one step. A call that
-// cannot be read hides the rest of its step, but nothing before it.
-func lastRecommended(calls []call, ids *gjson.Result) {
+// readRecommended sets ids to those of the last recommendation of one step, if
+// there is any. A call that cannot be read ends the step.
+func readRecommended(calls []call, ids *gjson.Result) {
 	for _, c := range calls {
-		switch {
-		case c.kind == arena.Absent:
+		if c.kind == arena.Absent {
 			return
-		case c.name != "recommend_product":
-		case c.parameters == "":
-			return
-		default:
-			*ids = members(gjson.Parse(c.parameters), "product_ids")[0]
 		}
+		if c.name != "recommend_product" {
+			continue
+		}
+		if c.parameters == "" {
+			return
+		}
+		*ids = members(gjson.Parse(c.parameters), "product_ids")[0]
 	}
 }
 
-// What the rendering of a message puts around its parts. A message text that holds
-// any of them nests or repeats a tag, and the step's format is broken.
+// The tags that the rendering of a message puts around its parts. A message text
+// that contains any of them nests or repeats a tag, which breaks the step's format.
 var (
-	tag     = regexp.MustCompile(`</?(?:think|tool_call|response)>`)
-	opening = regexp.MustCompile(`<(?:think|tool_call|response)>`)
+	anyTag     = regexp.MustCompile(`</?(?:think|tool_call|response)>`)
+	openingTag = regexp.MustCompile(`<(?:think|tool_call|response)>`)
 )
 
-// holdsTag looks for tags in JSON as the subnet renders it: with a backslash
-// before every slash, so that only opening tags can show. Where some letter may be
-// written as an escape, it looks at the decoded texts.
-func holdsTag(json string) bool {
-	open := strings.Contains(json, "<")
-	if (open || strings.Contains(json, `\u003`)) && strings.Contains(json, `\u00`) {
-		return anyText(gjson.Parse(json), opening.MatchString)
+// hasTag reports whether JSON, as the subnet renders it, contains a tag. The
+// rendering escapes every slash, so only opening tags can appear. If a letter may be
+// written as an escape, it searches the decoded texts.
+func hasTag(json string) bool {
+	hasBracket := strings.Contains(json, "<")
+	mayEscape := hasBracket || strings.Contains(json, `\u003`)
+	if mayEscape && strings.Contains(json, `\u00`) {
+		return anyText(gjson.Parse(json), openingTag.MatchString)
 	}
-	return open && opening.MatchString(json)
+	return hasBracket && openingTag.MatchString(json)
 }
 
-// anyText reports whether a key or string anywhere in r fulfils ok.
-func anyText(r gjson.Result, ok func(string) bool) bool {
+// anyText reports whether any key or string in r matches.
+func anyText(r gjson.Result, match func(string) bool) bool {
 	if !r.IsObject() && !r.IsArray() {
-		return r.Type == gjson.String && ok(r.Str)
+		return r.Type == gjson.String && match(r.Str)
 	}
 	for key, item := range r.ForEach {
-		if ok(key.Str) || anyText(item, ok) {
+		if match(key.Str) || anyText(item, match) {
 			return true
 		}
 	}

@@ -13,16 +13,16 @@ import (
 
 // message is what the rules read from one step's completion.message.
 type message struct {
-	// readable is false where the step holds no message object: it then adds
-	// nothing to the format score.
+	// readable is false if the step has no message object: it then adds nothing to
+	// the format score.
 	readable bool
 	think    string
 	response string
 	calls    []call
-	// tagged reports whether the rendered calls hold an opening tag.
+	// tagged reports whether the rendered calls contain an opening tag.
 	tagged bool
-	// timed is true where extra_info can be read, stamped where its time stamp
-	// is a positive number.
+	// timed is true if extra_info can be read, stamped if its time stamp is a
+	// positive number.
 	timed   bool
 	stamped bool
 }
@@ -31,38 +31,57 @@ type call struct {
 	// name is empty unless its kind is String.
 	name string
 	kind arena.Kind
-	// parameters is empty where they are missing or no object.
+	// parameters is empty if they are missing or no object.
 	parameters string
 }
 
-// readStep reads one step. It raises where the subnet's own typed message
-// refuses a field, which leaves the whole attempt without a score.
+// readStep reads one step. It raises if the subnet's own typed message refuses a
+// field, which leaves the attempt without a score.
 //
-// A typed step with a time stamp is read from its fields, and so is one
-// without Raw: steps of other shapes than the sandbox's are scored as the
-// sandbox would have recorded them. Any other step is read from Raw. The calls
-// of a typed step are put into room.
-func readStep(s *arena.Step, room []call) message {
-	if s.Raw != "" && (!s.Typed || s.Timestamp.Kind() != arena.Number) {
+// A typed step with a time stamp is read from its fields, and so is one without Raw:
+// steps of other shapes than the sandbox's are scored as the sandbox would have
+// recorded them. Any other step is read from Raw. The calls of a typed step are
+// appended to buf.
+func readStep(s *arena.Step, buf []call) message {
+	hasStamp := s.Timestamp.Kind() == arena.Number
+	if s.Raw != "" && (!s.Typed || !hasStamp) {
 		return readMessage(gjson.Parse(string(s.Raw)))
 	}
-	stamped := s.Timestamp.Kind() == arena.Number && gjson.Parse(string(s.Timestamp)).Num > 0
-	m := message{readable: true, think: s.Think, response: s.Response, timed: true, stamped: stamped, calls: room}
+	m := message{
+		readable: true,
+		think:    s.Think,
+		response: s.Response,
+		calls:    buf,
+		timed:    true,
+		stamped:  hasStamp && gjson.Parse(string(s.Timestamp)).Num > 0,
+	}
 	if s.Raw == "" {
-		m.think, m.response = cmp.Or(s.Think, s.Reasoning), cmp.Or(s.Response, s.Content)
+		m.think = cmp.Or(s.Think, s.Reasoning)
+		m.response = cmp.Or(s.Response, s.Content)
 	}
 	for i := range s.Calls {
 		c := &s.Calls[i]
-		m.calls = append(m.calls, call{c.Name, arena.String, arguments(c.Arguments)})
-		m.tagged = m.tagged || opening.MatchString(c.Name) || opening.MatchString(c.ID) || holdsTag(string(c.Arguments)) || holdsTag(string(c.Result))
+		m.calls = append(m.calls, call{c.Name, arena.String, parseArguments(c.Arguments)})
+		m.tagged = m.tagged || isTagged(c)
 	}
 	return m
 }
 
-// arguments are an object, or a string that holds one as JSON.
-func arguments(raw arena.Raw) string {
+func isTagged(c *arena.ToolCall) bool {
+	if openingTag.MatchString(c.Name) || openingTag.MatchString(c.ID) {
+		return true
+	}
+	return hasTag(string(c.Arguments)) || hasTag(string(c.Result))
+}
+
+// parseArguments returns the arguments of a call, an object or a string of one;
+// empty if they are neither.
+func parseArguments(raw arena.Raw) string {
 	text := raw.Text()
-	if arena.Raw(text).Kind() != arena.Object || raw.Kind() == arena.String && !cursor.Valid(text) {
+	if arena.Raw(text).Kind() != arena.Object {
+		return ""
+	}
+	if raw.Kind() == arena.String && !cursor.Valid(text) {
 		return ""
 	}
 	return text
@@ -84,16 +103,20 @@ func readMessage(step gjson.Result) message {
 			python.Raise("message field %q is not a string", name)
 		}
 	}
+	m.think = parts[0].Str
+	m.response = parts[1].Str
 	m.calls = readCalls(parts[3], "tool_call")
+	m.tagged = hasTag(parts[3].Raw)
 	readCalls(parts[4], "obs")
-	m.think, m.response, m.tagged = parts[0].Str, parts[1].Str, holdsTag(parts[3].Raw)
 	return m
 }
 
-func readCalls(r gjson.Result, field string) (all []call) {
+// readCalls reads a list of tool calls. It raises for anything else.
+func readCalls(r gjson.Result, field string) []call {
 	if r.Exists() && !r.IsArray() {
 		python.Raise("message field %q is not a list", field)
 	}
+	var calls []call
 	for _, item := range r.ForEach {
 		if !item.IsObject() {
 			python.Raise("message field %q holds an entry that is no object", field)
@@ -103,30 +126,31 @@ func readCalls(r gjson.Result, field string) (all []call) {
 		if parts[1].IsObject() {
 			c.parameters = parts[1].Raw
 		}
-		all = append(all, c)
+		calls = append(calls, c)
 	}
-	return all
+	return calls
 }
 
-// members finds some keys of an object in one pass; of a key's repetitions
-// the last counts, and nothing is found in what is no object.
+// members returns the values of some keys of an object. A missing key, or any key
+// of what is no object, has a Result that does not exist. Of a repeated key the last
+// value counts.
 func members(r gjson.Result, keys ...string) []gjson.Result {
-	found := make([]gjson.Result, len(keys))
+	values := make([]gjson.Result, len(keys))
 	if !r.IsObject() {
-		return found
+		return values
 	}
 	for key, item := range r.ForEach {
-		for i, wanted := range keys {
-			if key.Str == wanted {
-				found[i] = item
+		for i := range keys {
+			if key.Str == keys[i] {
+				values[i] = item
 			}
 		}
 	}
-	return found
+	return values
 }
 
-// readTimestamp follows Python: a boolean is a number, and a missing
-// extra_info is an empty one, but one of another type cannot be read.
+// readTimestamp reads extra_info as Python does: a boolean is a number, and a
+// missing extra_info is an empty one, but one of another type cannot be read.
 func readTimestamp(extra gjson.Result) (timed, stamped bool) {
 	if !extra.IsObject() {
 		return !extra.Exists(), false
@@ -135,26 +159,30 @@ func readTimestamp(extra gjson.Result) (timed, stamped bool) {
 	return true, stamp.IsNumber() && asNumber(stamp) > 0
 }
 
-// format is the step's format score: 1 if think and at least one of tool_call
-// and response are there, no part holds a tag, and every call has a name and
-// an object of parameters; half of it without a time stamp.
+// format returns the step's format score: 1 if it has think and at least one of
+// tool_call and response, no part contains a tag, and every call has a name and an
+// object of parameters; half of it without a time stamp.
 func (m *message) format() float64 {
-	if !m.readable || !m.timed || !m.wellFormed() {
+	if !m.readable || !m.timed || !m.isWellFormed() {
 		return 0
 	}
 	if !m.stamped {
-		return unstampedShare
+		return unstampedFactor
 	}
 	return 1
 }
 
-// unstampedShare is what remains of a step's format score if its time stamp
-// is missing [oro problem_scorer].
-const unstampedShare = 0.5
+// unstampedFactor applies to the format score of a step without a time stamp
+// [oro problem_scorer].
+const unstampedFactor = 0.5
 
-func (m *message) wellFormed() bool {
-	if m.think == "" || len(m.calls) == 0 && m.response == "" || m.tagged || tag.MatchString(m.think) || tag.MatchString(m.response) {
+func (m *message) isWellFormed() bool {
+	if m.think == "" || len(m.calls) == 0 && m.response == "" {
 		return false
 	}
-	return !slices.ContainsFunc(m.calls, func(c call) bool { return c.kind != arena.String || c.parameters == "" })
+	if m.tagged || anyTag.MatchString(m.think) || anyTag.MatchString(m.response) {
+		return false
+	}
+	isMalformed := func(c call) bool { return c.kind != arena.String || c.parameters == "" }
+	return !slices.ContainsFunc(m.calls, isMalformed)
 }

@@ -13,15 +13,14 @@ import (
 	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
-// The subnet's scorer is a Python program over whatever JSON a suite and a
-// catalogue hold. A field of an unexpected type is not skipped there: it
-// counts as Python's operators say, or raises and leaves the attempt without a
-// score.
+// The subnet's scorer is a Python program over any JSON of a suite and a catalogue.
+// It does not skip a field of an unexpected type: Python's operators apply to it, or
+// raise and leave the attempt without a score.
 
 type value = python.Value
 
-// decode is one value as Python reads it. An integer that Python refuses to read,
-// of more than 4,300 digits, is the nearest float: no score was ever paid on one.
+// decode returns one value as Python reads it. An integer of more than 4,300 digits,
+// which Python does not read, becomes the nearest float: no paid score had one.
 func decode(r gjson.Result) value {
 	if v, err := python.Loads(r.Raw); err == nil {
 		return v
@@ -29,26 +28,27 @@ func decode(r gjson.Result) value {
 	return python.Number(r.Num)
 }
 
-// pick decodes some keys of the JSON object r; of a key's repetitions the
-// last counts.
+// pick returns an object of some keys of the JSON object r. Of a repeated key the
+// last value counts.
 func pick(r gjson.Result, keys ...string) value {
-	var all []python.Item
-	for i, found := range members(r, keys...) {
-		if found.Exists() {
-			all = append(all, python.Item{Key: keys[i], Value: decode(found)})
+	var picked []python.Item
+	for i, member := range members(r, keys...) {
+		if member.Exists() {
+			picked = append(picked, python.Item{Key: keys[i], Value: decode(member)})
 		}
 	}
-	return python.DictOf(all...)
+	return python.DictOf(picked...)
 }
 
-func kind(v value) string {
+// kindName returns the kind of a value for errors.
+func kindName(v value) string {
 	return [...]string{"null", "a boolean", "a number", "a number", "a string", "a list", "an object"}[v.Kind]
 }
 
-// get is Python's v[key] for a string key.
+// get returns Python's v[key] for a string key.
 func get(v value, key string) value {
 	if v.Kind != python.Dict {
-		python.Raise("read %q: %s is no object", key, kind(v))
+		python.Raise("read %q: %s is no object", key, kindName(v))
 	}
 	item, ok := v.Get(key)
 	if !ok {
@@ -57,73 +57,82 @@ func get(v value, key string) value {
 	return item
 }
 
-// iterate is Python's for-loop: over a list's items, a string's characters,
-// an object's keys.
-func iterate(v value) (all []value) {
+// iterate returns what Python's for loop yields: a list's items, a string's
+// characters, an object's keys.
+func iterate(v value) []value {
 	switch v.Kind {
 	case python.List:
 		return v.List
 	case python.Str:
+		var chars []value
 		for _, r := range v.Text {
-			all = append(all, python.String(string(r)))
+			chars = append(chars, python.String(string(r)))
 		}
+		return chars
 	case python.Dict:
 		return slicesx.Map(v.Dict, func(item python.Item) value { return python.String(item.Key) })
 	case python.None, python.Bool, python.Int, python.Float:
-		python.Raise("cannot walk over %s", kind(v))
+		python.Raise("cannot walk over %s", kindName(v))
 	}
-	return all
+	return nil
 }
 
-// walk is iterate over what v has under a key; nothing where it has no such key.
-func walk(v value, key string) []value {
-	if list, has := v.Get(key); has {
+// iterateKey returns iterate(v[key]); nil if v has no such key.
+func iterateKey(v value, key string) []value {
+	if list, ok := v.Get(key); ok {
 		return iterate(list)
 	}
 	return nil
 }
 
-// items is Python's v.items().
+// items returns Python's v.items().
 func items(v value) []python.Item {
 	if v.Kind != python.Dict {
-		python.Raise("%s has no keys", kind(v))
+		python.Raise("%s has no keys", kindName(v))
 	}
 	return v.Dict
 }
 
-// contains is Python's item in v.
+// contains reports Python's item in v.
 func contains(v, item value) bool {
 	switch v.Kind {
 	case python.Str:
 		if item.Kind != python.Str {
-			python.Raise("cannot look for %s in a string", kind(item))
+			python.Raise("cannot look for %s in a string", kindName(item))
 		}
 		return strings.Contains(v.Text, item.Text)
 	case python.Dict:
-		hash(item)
-		_, found := v.Get(item.Text)
-		return found && item.Kind == python.Str
+		hash(item) // raises for a list or an object
+		_, ok := v.Get(item.Text)
+		return ok && item.Kind == python.Str
 	case python.List:
-		return slices.ContainsFunc(v.List, func(other value) bool { return equal(other, item) })
+		return slices.ContainsFunc(v.List, func(element value) bool { return equal(element, item) })
 	case python.None, python.Bool, python.Int, python.Float:
 	}
-	python.Raise("cannot look into %s", kind(v))
+	python.Raise("cannot look into %s", kindName(v))
 	return false
 }
 
-// equal is Python's ==: 1, 1.0 and true are one value.
+// equal reports Python's a == b: 1, 1.0 and true are one value.
 func equal(a, b value) bool {
-	if a.Kind >= python.List || b.Kind >= python.List {
-		return a.Kind == b.Kind && len(a.Dict) == len(b.Dict) && slices.EqualFunc(a.List, b.List, equal) &&
-			!slices.ContainsFunc(a.Dict, func(item python.Item) bool {
-				other, there := b.Get(item.Key)
-				return !there || !equal(item.Value, other)
-			})
+	if a.Kind < python.List && b.Kind < python.List {
+		return hash(a) == hash(b)
 	}
-	return hash(a) == hash(b)
+	if a.Kind != b.Kind || len(a.Dict) != len(b.Dict) {
+		return false
+	}
+	if !slices.EqualFunc(a.List, b.List, equal) {
+		return false
+	}
+	for _, item := range a.Dict {
+		if v, ok := b.Get(item.Key); !ok || !equal(item.Value, v) {
+			return false
+		}
+	}
+	return true
 }
 
-// hash names a scalar so that two names are equal where Python's values are.
+// hash returns a text for a scalar. Two texts are equal if Python's values are.
 func hash(v value) string {
 	switch v.Kind {
 	case python.None:
@@ -143,34 +152,35 @@ func hash(v value) string {
 	return strconv.FormatFloat(f, 'g', -1, 64)
 }
 
-// asNumber reads numbers and booleans, which Python counts as 0 and 1.
+// asNumber returns a number, or 0 or 1 for a boolean as in Python.
 func asNumber(v value) float64 {
 	if !v.IsNumber() {
-		python.Raise("%s is no number", kind(v))
+		python.Raise("%s is no number", kindName(v))
 	}
 	if v.Bool {
 		return 1
 	}
-	f, _ := v.Float64() // out of range gives the infinity that Python gives
+	f, _ := v.Float64() // infinite if out of range, as in Python
 	return f
 }
 
-// exactDigits is the longest decimal integer that always fits a float64.
+// exactDigits is the maximum length of a decimal integer that always fits a float64.
 const exactDigits = 15
 
-// atMost is Python's a <= b for numbers: it compares integers exactly.
+// atMost reports Python's a <= b for numbers, which compares integers exactly.
 func atMost(a, b value) bool {
-	x, y := asNumber(a), asNumber(b)
+	x := asNumber(a)
+	y := asNumber(b)
 	if len(a.Text) <= exactDigits && len(b.Text) <= exactDigits {
 		return x <= y
 	}
 	return exact(a, x).Cmp(exact(b, y)) <= 0
 }
 
-// exact is a number without the rounding of f, its nearest float.
+// exact returns a number without the rounding of f, its nearest float.
 func exact(v value, f float64) *big.Float {
-	if whole, ok := new(big.Int).SetString(v.Text, 10); ok {
-		return new(big.Float).SetInt(whole)
+	if n, ok := new(big.Int).SetString(v.Text, 10); ok {
+		return new(big.Float).SetInt(n)
 	}
 	return new(big.Float).SetFloat64(f)
 }

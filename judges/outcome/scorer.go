@@ -1,7 +1,7 @@
-// Package outcome scores attempts by the subnet's own rules: format and
-// length of the dialogue, and the recommended products against what was asked
-// for. The rules are the subnet's to the last oddity, so that a score here is
-// the score that was paid; docs/outcome.md lists them.
+// Package outcome scores attempts by the subnet's own rules: format and length of
+// the dialogue, and the recommended products against the problem's rewards. The
+// rules reproduce every oddity of the subnet's, so that a score here is the score
+// that was paid. docs/outcome.md lists them.
 package outcome
 
 import (
@@ -15,53 +15,55 @@ import (
 	"github.com/trajectory-arena/arena/internal/python"
 )
 
-// Products is the catalogue that recommended ids are looked up in.
+// Products is the catalogue in which recommended ids are looked up.
 type Products interface {
 	// Document returns a product as the catalogue has it, a JSON object.
 	Document(id string) (arena.Raw, bool)
 }
 
-// Scorer gives outcome scores. It may be used by several goroutines at once
-// if its Products and Titles may.
+// Scorer computes outcome scores. It is safe for use by several goroutines if its
+// Products and Titles are.
 type Scorer struct {
 	products *documents
 	titles   Titles
-	// problems are what the rules read of each *arena.Problem, as a func() (spec, error):
-	// a day asks thousands of attempts the same few hundred.
-	problems sync.Map
+	// specs caches readSpec by *arena.Problem, as a func() (spec, error): a day's
+	// thousands of attempts are at the same few hundred problems.
+	specs sync.Map
 }
 
-// New returns a scorer over a catalogue. Without titles (nil), titles are left
-// out of every rule but that of the gold product itself.
+// New returns a scorer over a catalogue. If titles is nil, titles do not count in
+// any rule but that of the gold product itself.
 func New(products Products, titles Titles) *Scorer {
-	return &Scorer{products: &documents{from: products, read: map[string]*document{}}, titles: titles}
+	return &Scorer{products: &documents{source: products, cache: map[string]*document{}}, titles: titles}
 }
 
-// Score scores the trace t against its problem p, nil where none is known. An
-// attempt with a ruling has that for its outcome, whatever the rules would say; one that the rules cannot score has an outcome that says why; an error
-// means that the run cannot go on.
+// Score scores the trace t against its problem p, nil if none is known. The outcome
+// of an attempt with a ruling is that ruling, whatever the rules say. If the rules
+// cannot score an attempt, its outcome has the reason. An error means that the run
+// cannot go on.
 func (s *Scorer) Score(ctx context.Context, t *arena.Trace, p *arena.Problem) (arena.Outcome, error) {
 	if r := t.Ruling; r != nil {
 		return arena.Outcome{Success: r.Success, Error: r.Void, Titles: arena.TitlesNone, Ruling: r}, nil
 	}
 	a := attempt{products: s.products, titles: s.titles, problem: p}
-	var stop error
-	fault := python.Catch(func() { stop = a.score(ctx, t, s.asked(t, p)) })
-	if stop != nil {
-		return arena.Outcome{}, fmt.Errorf("score %s: %w", t.ID, stop)
+	var err error
+	fault := python.Catch(func() { err = a.score(ctx, t, s.spec(t, p)) })
+	if err != nil {
+		return arena.Outcome{}, fmt.Errorf("score %s: %w", t.ID, err)
 	}
-	out := arena.Outcome{Titles: a.source()}
+	out := arena.Outcome{Titles: a.titleSource()}
 	if fault != nil {
 		out.Error = fault.Error()
-	} else {
-		out.Scores, out.Success = &a.scores, succeeds(p.Category, a.scores.Axes)
+		return out, nil
 	}
+	out.Scores = &a.scores
+	out.Success = isSuccess(p.Category, a.scores.Axes)
 	return out, nil
 }
 
-// succeeds needs every product's rule fulfilled, and the shop or the budget
-// where the task has one.
-func succeeds(c arena.Category, a *arena.Axes) bool {
+// isSuccess reports whether every product passed all rules, and the shop or the
+// budget too if the task has one.
+func isSuccess(c arena.Category, a *arena.Axes) bool {
 	if a == nil || a.Rule < 1 {
 		return false
 	}
@@ -75,26 +77,30 @@ func succeeds(c arena.Category, a *arena.Axes) bool {
 	return true
 }
 
-// spec is what a problem asks for, as the rules read it.
+// spec is what a problem demands, as the rules read it.
 type spec struct {
-	// single is a product task: its reward is one object.
+	// single is set for a product task: its reward is one object.
 	single  bool
-	rewards []wish
+	rewards []reward
 	voucher value
 }
 
-type wish struct {
+// reward is what a problem demands of one product.
+type reward struct {
 	value value
-	// bounds are those of the price; unbound says why there are no more.
-	bounds  []bound
-	unbound error
-	options []pair
-	// fault says why the options cannot be read, as a document's does.
-	fault error
+	// bounds are those of the price; boundsFault is the reason why the next one
+	// cannot be read.
+	bounds      []bound
+	boundsFault error
+	// options are the demanded options; optionsFault is the reason why they cannot
+	// be read.
+	options      []pair
+	optionsFault error
 }
 
-// asked says what the attempt is held against.
-func (s *Scorer) asked(t *arena.Trace, p *arena.Problem) spec {
+// spec returns the spec of the attempt's problem. It raises if the attempt cannot be
+// scored.
+func (s *Scorer) spec(t *arena.Trace, p *arena.Problem) spec {
 	switch {
 	case t.Status != arena.StatusSuccess:
 		python.Raise("the attempt ended with status %s", t.Status)
@@ -103,17 +109,17 @@ func (s *Scorer) asked(t *arena.Trace, p *arena.Problem) spec {
 	case p == nil:
 		python.Raise("problem %q is not among the problems", t.ProblemID)
 	}
-	known, ok := s.problems.Load(p)
+	read, ok := s.specs.Load(p)
 	if !ok {
-		known, _ = s.problems.LoadOrStore(p, sync.OnceValues(func() (spec, error) { return readSpec(p) }))
+		read, _ = s.specs.LoadOrStore(p, sync.OnceValues(func() (spec, error) { return readSpec(p) }))
 	}
-	asked, fault := known.(func() (spec, error))()
+	result, fault := read.(func() (spec, error))()
 	python.Reraise(fault)
-	return asked
+	return result
 }
 
-// Scorable says why no attempt at a problem can be scored, whatever it does: the
-// problem has no reward, or its category no rules. It is nil for all others.
+// Scorable returns an error if no attempt at a problem can be scored: the problem
+// has no reward, or its category no rules.
 func Scorable(p *arena.Problem) error {
 	_, err := readSpec(p)
 	return err
@@ -121,18 +127,20 @@ func Scorable(p *arena.Problem) error {
 
 func readSpec(p *arena.Problem) (s spec, fault error) {
 	fields := pick(gjson.Parse(string(p.Raw)), "reward", "voucher")
-	reward, _ := fields.Get("reward")
+	rewards, _ := fields.Get("reward")
 	s.voucher, _ = fields.Get("voucher")
 	fault = python.Catch(func() {
-		switch {
-		case !reward.Truth():
+		if !rewards.Truth() {
 			python.Raise("the problem has no reward")
-		case p.Category == arena.CategoryProduct:
-			s.single, s.rewards = true, []wish{readWish(reward)}
-		case p.Category == arena.CategoryShop, p.Category == arena.CategoryVoucher:
+		}
+		switch p.Category {
+		case arena.CategoryProduct:
+			s.single = true
+			s.rewards = []reward{readReward(rewards)}
+		case arena.CategoryShop, arena.CategoryVoucher:
 			defer python.Within("reward")
-			for _, reward := range iterate(reward) {
-				s.rewards = append(s.rewards, readWish(reward))
+			for _, v := range iterate(rewards) {
+				s.rewards = append(s.rewards, readReward(v))
 			}
 		default:
 			python.Raise("category %q has no rules", p.Category)
@@ -141,9 +149,9 @@ func readSpec(p *arena.Problem) (s spec, fault error) {
 	return s, fault
 }
 
-func readWish(reward value) wish {
-	w := wish{value: reward}
-	w.bounds, w.unbound = readBounds(reward)
-	w.options, w.fault = wantedPairs(reward)
-	return w
+func readReward(v value) reward {
+	r := reward{value: v}
+	r.bounds, r.boundsFault = readBounds(v)
+	r.options, r.optionsFault = readWantedPairs(v)
+	return r
 }

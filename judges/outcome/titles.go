@@ -11,128 +11,137 @@ import (
 	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
-// sameTitle is the cosine from which two titles count as alike [oro orm].
-const sameTitle = 0.7
+// minCosine is the minimum cosine of two equal titles [oro orm].
+const minCosine = 0.7
 
-// Titles says how alike titles are.
+// Titles embeds titles to compare them.
 type Titles interface {
-	// Vectors returns an embedding for each title of a product and for each
-	// title of a reward, nil for one it has none for. It fails only if the run
-	// cannot go on.
-	Vectors(ctx context.Context, p *arena.Problem, products, rewards []string) (ofProducts, ofRewards [][]float64, err error)
-	// Source names where the vectors come from.
+	// Vectors returns an embedding for each title of a product and for each title of
+	// a reward, nil for a title without one. It fails only if the run cannot go on.
+	Vectors(ctx context.Context, p *arena.Problem, products, rewards []string) (productVectors, rewardVectors [][]float64, err error)
+	// Source returns where the vectors come from.
 	Source() arena.TitleSource
 }
 
-// Carried takes the vectors that a problem carries. Published suites carry
-// those of reward titles only, so that a product's title can be compared where
-// it is itself one of them.
+// Carried uses the vectors of the problem. Published suites have those of reward
+// titles only, so a product's title can be compared only if it is one of them.
 type Carried struct{}
 
 // Source implements Titles.
 func (Carried) Source() arena.TitleSource { return arena.TitlesVectors }
 
 // Vectors implements Titles.
-func (Carried) Vectors(_ context.Context, p *arena.Problem, products, rewards []string) (ofProducts, ofRewards [][]float64, err error) {
-	return carried(p, products), carried(p, rewards), nil
+func (Carried) Vectors(
+	_ context.Context, p *arena.Problem, products, rewards []string,
+) (productVectors, rewardVectors [][]float64, err error) {
+	return problemVectors(p, products), problemVectors(p, rewards), nil
 }
 
-func carried(p *arena.Problem, titles []string) [][]float64 {
+func problemVectors(p *arena.Problem, titles []string) [][]float64 {
 	return slicesx.Map(titles, func(title string) []float64 { return p.TitleVectors[title] })
 }
 
-// findTitles fills the titles that are compared: none for the gold product,
-// whose title is right by definition.
+// findTitles sets the titles that are compared: none for the gold product, whose
+// title is right by definition.
 //
-// It fails where the subnet's scorer does. That one reads the title of every
-// product but the gold in tasks with several products; and a model embeds text
-// only, the product's title first.
-func (a *attempt) findTitles(h *held) {
-	if h.gold {
+// It raises where the subnet's scorer does. That one reads the title of every
+// product but the gold in tasks with several products. A model embeds text only, the
+// product's title first.
+func (a *attempt) findTitles(m *match) {
+	if m.gold {
 		return
 	}
-	items(h.reward.value)
-	wish, wishes := h.reward.value.Get("title")
+	items(m.reward.value)
+	wanted, hasWanted := m.reward.value.Get("title")
 	several := a.problem.Category != arena.CategoryProduct
 	embeds := a.titles != nil && a.titles.Source() == arena.TitlesEndpoint
-	title, _ := h.product.fields.Get("title")
-	if several || embeds && wishes {
-		title = get(h.product.fields, "title")
+	title, _ := m.product.fields.Get("title")
+	if several || embeds && hasWanted {
+		title = get(m.product.fields, "title")
 	}
+
 	defer python.Within("title")
-	ok := title.Kind == python.Str
-	if embeds && (several || wishes) && !ok {
-		python.Raise("%s cannot be embedded", kind(title))
+	isText := title.Kind == python.Str
+	needsText := embeds && (several || hasWanted)
+	if needsText && !isText {
+		python.Raise("%s cannot be embedded", kindName(title))
 	}
-	if !ok || !wishes || a.titles == nil {
+	if !isText || !hasWanted || a.titles == nil {
 		return
 	}
-	h.title = title.Text
-	var fault error
-	if h.wanted, fault = texts(wish); embeds {
+	m.title = title.Text
+	texts, fault := textElements(wanted)
+	m.wanted = texts
+	if embeds {
 		python.Reraise(fault)
 	}
 }
 
-// texts lists the strings that v holds, and says if it holds anything else.
-func texts(v value) (found []string, fault error) {
-	var all []value
-	fault = python.Catch(func() { all = iterate(v) })
-	for _, item := range all {
-		if item.Kind == python.Str {
-			found = append(found, item.Text)
+// textElements returns the strings in v, and an error if it contains anything else.
+func textElements(v value) (texts []string, fault error) {
+	var elements []value
+	fault = python.Catch(func() { elements = iterate(v) })
+	for _, element := range elements {
+		if element.Kind == python.Str {
+			texts = append(texts, element.Text)
 		} else {
-			fault = fmt.Errorf("%s cannot be embedded", kind(item))
+			fault = fmt.Errorf("%s cannot be embedded", kindName(element))
 		}
 	}
-	return found, fault
+	return texts, fault
 }
 
-func (a *attempt) embed(ctx context.Context, pairs []held) error {
+// embed sets the vectors of the titles that are compared.
+func (a *attempt) embed(ctx context.Context, matches []match) error {
 	var products, rewards []string
-	for i := range pairs {
-		if len(pairs[i].wanted) > 0 {
-			products = append(products, pairs[i].title)
-			rewards = append(rewards, pairs[i].wanted...)
+	for i := range matches {
+		if len(matches[i].wanted) > 0 {
+			products = append(products, matches[i].title)
+			rewards = append(rewards, matches[i].wanted...)
 		}
 	}
 	if len(products) == 0 {
 		return nil
 	}
-	ofProducts, ofRewards, err := a.titles.Vectors(ctx, a.problem, products, rewards)
-	for i := range pairs {
-		n := len(pairs[i].wanted)
-		if n == 0 || err != nil {
+	productVectors, rewardVectors, err := a.titles.Vectors(ctx, a.problem, products, rewards)
+	if err != nil {
+		return err
+	}
+	for i := range matches {
+		n := len(matches[i].wanted)
+		if n == 0 {
 			continue
 		}
-		pairs[i].vector, ofProducts = ofProducts[0], ofProducts[1:]
-		pairs[i].vectors, ofRewards = ofRewards[:n], ofRewards[n:]
+		matches[i].vector = productVectors[0]
+		matches[i].vectors = rewardVectors[:n]
+		productVectors = productVectors[1:]
+		rewardVectors = rewardVectors[n:]
 	}
-	return err
+	return nil
 }
 
-// compareTitles has a hit or miss for each of the reward's titles that could
-// be compared.
-func (a *attempt) compareTitles(h *held) []bool {
-	if h.gold {
+// compareTitles returns a hit or miss for each of the reward's titles that can be
+// compared.
+func (a *attempt) compareTitles(m *match) []bool {
+	if m.gold {
 		defer python.Within("title")
-		items(h.reward.value)
-		return slices.Repeat([]bool{true}, len(walk(h.reward.value, "title")))
+		items(m.reward.value)
+		return slices.Repeat([]bool{true}, len(iterateKey(m.reward.value, "title")))
 	}
 	var hits []bool
-	for _, v := range h.vectors {
-		if h.vector == nil || v == nil {
-			a.leftOut++
+	for _, v := range m.vectors {
+		if m.vector == nil || v == nil {
+			a.skipped++
 			continue
 		}
 		a.compared++
-		hits = append(hits, cosine(h.vector, v) >= sameTitle)
+		hits = append(hits, cosine(m.vector, v) >= minCosine)
 	}
 	return hits
 }
 
-// cosine divides the lengths out: stored vectors are not of unit length. It is
-// 0 where either vector is, or their dimensions differ.
+// cosine returns the cosine of two vectors of any length; 0 if either is zero or
+// their dimensions differ.
 func cosine(a, b []float64) float64 {
 	if len(a) != len(b) {
 		return 0

@@ -1,0 +1,66 @@
+package outcome
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/internal/model"
+)
+
+// suiteModel is the model that computed the vectors of published suites. They can be
+// compared with an endpoint's vectors only if it serves the same model.
+const suiteModel = "qwen3-embedding-0.6b"
+
+// Endpoint compares titles by embeddings of an OpenAI-compatible server. It is safe
+// for use by several goroutines.
+type Endpoint struct{ model *model.Embedder }
+
+// NewEndpoint returns an Endpoint that uses an embedder.
+func NewEndpoint(e *model.Embedder) *Endpoint { return &Endpoint{e} }
+
+// Source implements Titles.
+func (e *Endpoint) Source() arena.TitleSource { return arena.TitlesEndpoint }
+
+// Vectors implements Titles. As in the subnet's scorer, the vectors of the problem
+// are used for its reward titles if the endpoint serves the model that computed
+// them. A product's title is always embedded.
+func (e *Endpoint) Vectors(ctx context.Context, p *arena.Problem, products, rewards []string) (productVectors, rewardVectors [][]float64, err error) {
+	vectors := make([][]float64, len(products)+len(rewards))
+	if strings.Contains(strings.ToLower(e.model.Name()), suiteModel) {
+		copy(vectors[len(products):], problemVectors(p, rewards))
+	}
+	err = e.embedMissing(ctx, slices.Concat(products, rewards), vectors)
+	return vectors[:len(products)], vectors[len(products):], err
+}
+
+// embedMissing adds the vectors of the texts that have none. It returns an error if the
+// vectors differ in length, for a server may serve the suites' model at another
+// length: every title would be far from every other.
+func (e *Endpoint) embedMissing(ctx context.Context, texts []string, vectors [][]float64) error {
+	var missing []string
+	for i, text := range texts {
+		if vectors[i] == nil {
+			missing = append(missing, text)
+		}
+	}
+	embedded, err := e.model.Embed(ctx, missing)
+	if err != nil {
+		return fmt.Errorf("embed titles with %s: %w", e.model.Name(), err)
+	}
+	for i := range vectors {
+		if vectors[i] == nil {
+			for _, x := range embedded[0] { // the subnet compares in float64
+				vectors[i] = append(vectors[i], float64(x))
+			}
+			embedded = embedded[1:]
+		}
+		if len(vectors[i]) != len(vectors[0]) {
+			return fmt.Errorf("embed titles with %s: its vectors have %d dimensions, those of the problem %d",
+				e.model.Name(), len(vectors[0]), len(vectors[i]))
+		}
+	}
+	return nil
+}
