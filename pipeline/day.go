@@ -158,7 +158,7 @@ var ErrNoProblems = errors.New("no problems.jsonl: attempts cannot be graded wit
 var ErrNoCatalog = errors.New("no catalog.jsonl: recommended products cannot be looked up without the catalogue")
 
 func (d *Day) readProblems(ctx context.Context, src Sources) error {
-	paths := found(src.Problems, src.Days, traces.Table("problems"))
+	paths := found(src.Problems, src.Days, traces.TablePattern("problems"))
 	d.Problems = &Problems{position: map[*arena.Problem]int{}, byID: map[string]int{}, seen: map[string]bool{}, files: map[string]string{}}
 	for _, path := range paths {
 		err := d.readFile(kindProblems, path, func(r io.Reader) (int, error) {
@@ -186,7 +186,7 @@ func (d *Day) readProblems(ctx context.Context, src Sources) error {
 const maxProblem = 64 << 20
 
 func (d *Day) readCatalog(src Sources) error {
-	paths := found(src.Catalogs, src.Days, traces.Table("catalog"))
+	paths := found(src.Catalogs, src.Days, traces.TablePattern("catalog"))
 	if len(paths) == 0 && d.derived < len(d.Problems.All) && !src.Draft {
 		return ErrNoCatalog
 	}
@@ -243,7 +243,7 @@ func found(given, days []string, pattern string) []string {
 	}
 	var out []string
 	for _, day := range days {
-		out = append(out, traces.Beside(day, pattern)...)
+		out = append(out, traces.SideFiles(day, pattern)...)
 	}
 	return out
 }

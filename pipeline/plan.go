@@ -129,7 +129,7 @@ func (g *grouper) plan(all []selection) (*plan, error) {
 	if p.Funnel, err = choose.Funnel(stages, slices.Concat(p.Fates...)); err != nil {
 		return nil, err
 	}
-	p.Funnel[0].Unreadable, p.Funnel[0].CutFiles = p.Read.Share(), int64(p.Read.CutFiles)
+	p.Funnel[0].Unreadable, p.Funnel[0].CutFiles = p.Read.UnreadableShare(), int64(p.Read.CutFiles)
 	p.Units = g.units(all)
 	return p, nil
 }

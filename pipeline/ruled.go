@@ -82,7 +82,7 @@ func (d *Day) deriveProblems(ctx context.Context, src Sources) error {
 	}
 	tasks := map[string]task{}
 	for _, day := range src.Days {
-		if day == traces.Stdin || len(traces.Beside(day, traces.Table("problems"))) > 0 {
+		if day == traces.Stdin || len(traces.SideFiles(day, traces.TablePattern("problems"))) > 0 {
 			continue
 		}
 		if err := tasksOf(ctx, day, tasks); err != nil {

@@ -92,7 +92,7 @@ func (s *session) worthWriting(p *plan) error {
 	if s.Sources.Draft {
 		return nil
 	}
-	if err := p.Read.Within(s.Config.MaxUnreadable); err != nil && p.Funnel[0].Out > 0 {
+	if err := p.Read.CheckShare(s.Config.MaxUnreadable); err != nil && p.Funnel[0].Out > 0 {
 		return err
 	}
 	for _, a := range []struct {

@@ -49,16 +49,16 @@ func Discover(day string) ([]Input, error) {
 	return slices.CompactFunc(ins, func(a, b Input) bool { return a.Path == b.Path }), nil
 }
 
-// Table is the pattern of a day's file of this name that is no trace: JSON or JSON
+// TablePattern is the pattern of a day's file of this name that is no trace: JSON or JSON
 // lines, or compressed, which its reader tells.
-func Table(name string) string { return name + ".json{,l}{,.gz,.zst}" }
+func TablePattern(name string) string { return name + ".json{,l}{,.gz,.zst}" }
 
 // corpusRows is where a corpus has the rows that are attempts.
 const corpusRows = "data/sft"
 
-// Walked is the folder whose files Discover lists for a day that is a folder;
+// InputFolder is the folder whose files Discover lists for a day that is a folder;
 // empty for any other day.
-func Walked(day string) string {
+func InputFolder(day string) string {
 	for _, name := range []string{corpusRows, "traces", "."} {
 		inner := filepath.Join(day, name)
 		if info, err := os.Stat(inner); err == nil && info.IsDir() {
@@ -68,10 +68,10 @@ func Walked(day string) string {
 	return ""
 }
 
-// Beside lists the files of a day that are no traces and whose base names match
+// SideFiles lists the files of a day that are no traces and whose base names match
 // a pattern, as doublestar.Match reads it, in bytewise order. A day is what Discover
 // takes; one that is a file, or cannot be read, has none.
-func Beside(day, pattern string) []string {
+func SideFiles(day, pattern string) []string {
 	if entries, err := os.ReadDir(day); err == nil {
 		return slicesx.FilterMap(entries, func(e fs.DirEntry) (string, bool) {
 			matches, _ := doublestar.Match(pattern, e.Name())

@@ -107,7 +107,7 @@ func TestBeside(t *testing.T) {
 		"day1/run.jsonl": nil, "none": nil, "day[": nil,
 	} {
 		var got []string
-		for _, path := range Beside(filepath.Join(dir, day), Table("problems")) {
+		for _, path := range SideFiles(filepath.Join(dir, day), TablePattern("problems")) {
 			rel, _ := filepath.Rel(dir, path)
 			got = append(got, rel)
 		}

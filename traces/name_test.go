@@ -100,14 +100,14 @@ func TestTallyCountsWhatIsLostAtTheWorst(t *testing.T) {
 	t.Parallel()
 	var sum Tally
 	sum.Add(Summary{Traces: 89, Faults: 1})
-	if got := sum.Share(); got != 1.0/90 || sum.Within(0.02) != nil || sum.Within(0.01) == nil {
-		t.Errorf("share %v, %v", got, sum.Within(0.01))
+	if got := sum.UnreadableShare(); got != 1.0/90 || sum.CheckShare(0.02) != nil || sum.CheckShare(0.01) == nil {
+		t.Errorf("share %v, %v", got, sum.CheckShare(0.01))
 	}
 	sum.Add(Summary{Traces: 9, Faults: 1, Cut: true})
-	if got := sum.Share(); got != 0.11 {
+	if got := sum.UnreadableShare(); got != 0.11 {
 		t.Errorf("share %v with a file that ended early", got)
 	}
-	if empty := (&Tally{}); empty.Within(0) != nil {
+	if empty := (&Tally{}); empty.CheckShare(0) != nil {
 		t.Error("nothing is too much")
 	}
 }

@@ -235,24 +235,24 @@ func (t *Tally) Add(s Summary) {
 	}
 }
 
-// Join takes in what another tally counted.
-func (t *Tally) Join(o Tally) {
+// Merge takes in what another tally counted.
+func (t *Tally) Merge(o Tally) {
 	t.Records, t.Faults = t.Records+o.Records, t.Faults+o.Faults
 	t.CutFiles, t.CutAttempts = t.CutFiles+o.CutFiles, t.CutAttempts+o.CutAttempts
 }
 
-// Share is the share of records that could not be read, 0 to 1. What a file that
+// UnreadableShare is the share of records that could not be read, 0 to 1. What a file that
 // ended early has lost is not known: it counts as much as was read of it.
-func (t *Tally) Share() float64 {
+func (t *Tally) UnreadableShare() float64 {
 	if t.Records == 0 {
 		return 0
 	}
 	return float64(t.Faults+t.CutAttempts) / float64(t.Records)
 }
 
-// Within is ErrUnreadable where the share is larger than limit.
-func (t *Tally) Within(limit float64) error {
-	if t.Share() <= limit {
+// CheckShare is ErrUnreadable where the share is larger than limit.
+func (t *Tally) CheckShare(limit float64) error {
+	if t.UnreadableShare() <= limit {
 		return nil
 	}
 	return fmt.Errorf("%w: %s: at most %.4g %% are allowed", ErrUnreadable, t, 100*limit)
@@ -264,5 +264,5 @@ func (t *Tally) String() string {
 	if t.CutFiles > 0 {
 		text += fmt.Sprintf(", and %d files ended early, of which %d attempts were read", t.CutFiles, t.CutAttempts)
 	}
-	return text + fmt.Sprintf(" (%.2f %%)", 100*t.Share())
+	return text + fmt.Sprintf(" (%.2f %%)", 100*t.UnreadableShare())
 }

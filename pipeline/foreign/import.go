@@ -129,13 +129,13 @@ func (w *writer) assemble(ctx context.Context, work string, in *reader, known *f
 	if err != nil {
 		return nil, err
 	}
-	counts[0].Unreadable, counts[0].CutFiles = in.tally.Share(), int64(in.tally.CutFiles)
+	counts[0].Unreadable, counts[0].CutFiles = in.tally.UnreadableShare(), int64(in.tally.CutFiles)
 	rows := counts[len(counts)-1].Out
 	s := &pipeline.Summary{Funnel: counts, Lost: w.lost, Refused: in.refused, CutFiles: in.cut, Collisions: in.collided, Rows: map[string]int64{stream.Config + "/" + stream.Split: rows}}
 	if rows == 0 {
 		return s, choose.ErrEmpty
 	}
-	if err = in.tally.Within(w.MaxUnreadable); err != nil {
+	if err = in.tally.CheckShare(w.MaxUnreadable); err != nil {
 		return s, err
 	}
 	config := w.configuration(known.Bank)

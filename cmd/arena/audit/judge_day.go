@@ -67,7 +67,7 @@ func (d *judgeDay) lines(ctx context.Context, days []string) error {
 	if err := tally.verdict(d.MaxUnscored); err != nil {
 		return err
 	}
-	return d.Unread.Tally.Within(d.Reading.MaxUnreadable)
+	return d.Unread.Tally.CheckShare(d.Reading.MaxUnreadable)
 }
 
 func (d *judgeDay) inOrder(ctx context.Context, days []string, tally *judgeTally, w io.Writer) error {

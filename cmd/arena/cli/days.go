@@ -88,7 +88,7 @@ func (d *Scan) Write(write func(io.Writer) error) error {
 	if err := WriteWhole(d.Streams, d.Out, write); err != nil {
 		return err
 	}
-	return d.Unread.Tally.Within(d.Reading.MaxUnreadable)
+	return d.Unread.Tally.CheckShare(d.Reading.MaxUnreadable)
 }
 
 // Options are how the attempts are read.

@@ -252,14 +252,14 @@ func (r *inputs) arguments(kind string, args []string, each bool) {
 // day adds the folder that the traces of a day are found in: what is written there
 // the next run would take for traces.
 func (r *inputs) day(day string, each bool) {
-	if walked := traces.Walked(day); walked != "" {
+	if walked := traces.InputFolder(day); walked != "" {
 		r.add(walked, "whose files are read as traces")
 	}
 	if !each {
 		return
 	}
 	for _, table := range []string{"problems", "catalog"} {
-		for _, path := range traces.Beside(day, traces.Table(table)) {
+		for _, path := range traces.SideFiles(day, traces.TablePattern(table)) {
 			r.add(path, "")
 		}
 	}

@@ -58,7 +58,7 @@ func (u *Unread) Join(o Unread) {
 	for reason, n := range o.counts {
 		u.counts[reason] += n
 	}
-	u.Tally.Join(o.Tally)
+	u.Tally.Merge(o.Tally)
 	u.cut = append(u.cut, o.cut...)
 	for _, a := range o.ids {
 		if u.taken.Add(a.id, a.record) {

@@ -86,7 +86,7 @@ func (c *conversion) run(ctx context.Context, s *cli.Streams, in []string) (err 
 		}
 		c.unread.Tell(s.Err)
 	}
-	return c.unread.Tally.Within(c.reading.MaxUnreadable)
+	return c.unread.Tally.CheckShare(c.reading.MaxUnreadable)
 }
 
 func (c *conversion) each(ctx context.Context, write func(t *arena.Trace, text []byte) error) error {
