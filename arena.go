@@ -1,12 +1,11 @@
-// Package arena holds the border types of the project: what one attempt of a
-// shopping agent is once it has been read (Trace, Dialogue), what it was asked
-// (Problem), and what the stages of a run say about it (Structure,
-// Outcome, Judgement). Every other package speaks to its neighbours in these
-// types and in no others; this package imports none of them.
+// Package arena holds the border types of the project: one attempt of an
+// agent as it was read (Trace, Dialogue), the task it was given (Problem), and the
+// results of the stages of a run (Structure, Outcome, Judgement). Packages exchange
+// these types and no others; this package imports none of them.
 package arena
 
-// Record is one attempt on its way through a run. Each field has exactly one
-// writer: the stage it is named after. Trace is immutable once it was read.
+// Record is one attempt during a run. Each field is written by exactly one stage,
+// the one it is named after. Trace is immutable once it was read.
 type Record struct {
 	Trace     *Trace
 	Dialogue  Dialogue
@@ -15,11 +14,11 @@ type Record struct {
 	Judgement Judgement
 }
 
-// Dialogue is the normal form of a trace: whatever its dialect, turns of one
-// model with OpenAI tool calls, every result beside the call it answers.
+// Dialogue is the normal form of a trace, whatever its dialect: turns of one model with
+// OpenAI tool calls, each result stored with the call it answers.
 type Dialogue struct {
 	Turns []Turn
-	// Faults are what could not be read: stable snake_case words, in order.
+	// Faults are the codes of what could not be read, in order.
 	Faults []string
 }
 
@@ -30,11 +29,11 @@ type Turn struct {
 	// User is a message of the customer after the request itself; all other
 	// fields are then empty.
 	User string
-	// Think is the model's reasoning, Text what it said aloud.
+	// Think is the model's reasoning, Text its visible reply.
 	Think string
 	Text  string
 	Calls []Call
-	// Repairs name what had to be mended to read this turn.
+	// Repairs are the codes of the repairs that reading this turn took.
 	Repairs []string
 }
 
@@ -45,7 +44,7 @@ type Call struct {
 	Name string
 	// Arguments is always a JSON object.
 	Arguments Raw
-	// Result is the tool's answer; Absent where the call was never answered.
+	// Result is the tool's answer; Absent if the call was never answered.
 	Result Raw
 }
 

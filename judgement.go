@@ -1,7 +1,7 @@
 package arena
 
-// JudgeOutcome says whether a judge could answer. Only a scored judgement has
-// a score: an instrument's failure is never a low grade.
+// JudgeOutcome is whether a judge could answer. Only a scored judgement has a score: an
+// instrument's failure is never a low grade.
 type JudgeOutcome string
 
 // The outcomes of a judgement.
@@ -9,7 +9,7 @@ const (
 	JudgeScored   JudgeOutcome = "scored"
 	JudgeRefused  JudgeOutcome = "refused"  // the judge refused to answer
 	JudgeUnparsed JudgeOutcome = "unparsed" // the judge's answer cannot be read
-	JudgeFailed   JudgeOutcome = "failed"   // the judge could not be asked
+	JudgeFailed   JudgeOutcome = "failed"   // the judge could not be reached
 )
 
 // Judgement is one judge's answer on the reasoning of one attempt.
@@ -20,24 +20,23 @@ type Judgement struct {
 	Outcome JudgeOutcome
 	// Score is 0.1, 0.3, 0.5, 0.7 or 0.9; nil unless Outcome is scored.
 	Score *float64
-	// Gates is the walk through the gates; all after the first that fails are
-	// false. Nil where the judge does not say.
+	// Gates has a result for each gate; all after the first failed one are false.
+	// Nil if the judge does not report gates.
 	Gates []bool
 	// Spans point to the passage that passed or failed each gate.
 	Spans []Span
-	// Doubt says what is wrong with a model's quotes; empty where nothing is. The
-	// score stands all the same.
+	// Doubt is the fault of a model's quotes, or empty. It does not change the score.
 	Doubt JudgeDoubt
 	// Model and PromptSHA256 are empty for a judge without a model.
 	Model            string
 	PromptSHA256     string
 	PromptTokens     int
 	CompletionTokens int
-	// CostUSD is nil where no price is known.
+	// CostUSD is nil if no price is known.
 	CostUSD *float64
-	// Cached is true where the ledger already held the answer.
+	// Cached reports whether the ledger already held the answer.
 	Cached bool
-	// Detail says in one sentence what was missing or what went wrong.
+	// Detail is a sentence on what was missing or went wrong.
 	Detail string
 }
 
@@ -55,12 +54,12 @@ type Span struct {
 	_ struct{} `cbor:",toarray"`
 	// Gate counts from 1.
 	Gate int
-	// Step is the dialogue's step number; 0 where the judge names none.
+	// Step is the dialogue's step number; 0 if the judge names none.
 	Step  int
 	Quote string
 }
 
-// Need says whether an attempt needed one of its steps.
+// Need is whether an attempt needed one of its steps.
 type Need string
 
 // The verdicts on a step. Unclear is a judge's answer, not a missing one.
@@ -76,7 +75,7 @@ type StepVerdict struct {
 	Step   int
 	Need   Need
 	Reason string
-	// Quote is the passage that decided; empty where the judge cites none.
+	// Quote is the passage that decided; empty if the judge cites none.
 	Quote string
 }
 

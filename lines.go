@@ -9,40 +9,49 @@ import (
 	"iter"
 )
 
-// Line is a line of text that holds more than blanks.
+// Line is one line of text that is not blank.
 type Line struct {
 	// Number counts all lines from 1, blank ones too.
 	Number int
-	// Offset is how many bytes stand before Text.
+	// Offset is the number of bytes before Text.
 	Offset int64
-	// Text is the line without the blanks around it. Its memory is used again
-	// for the next line.
+	// Text is the line without surrounding blanks. It is overwritten by the next line.
 	Text []byte
 }
 
-// Lines gives the lines of r, of at most limit bytes each. The last pair holds
-// the error that ended the reading, if one did; a longer line is one.
+// Lines returns the lines of r, of at most limit bytes each. The last pair holds the error
+// that ended reading, if any; a longer line is such an error.
 func Lines(r io.Reader, limit int) iter.Seq2[Line, error] {
 	return func(yield func(Line, error) bool) {
+		const blanks = " \t\r\n"
 		in := bufio.NewReaderSize(r, 64<<10)
-		var whole []byte
+		var line []byte
+		var offset int64
 		var err error
-		for number, at := 1, int64(0); !errors.Is(err, io.EOF); number++ {
-			if whole, err = readLine(in, whole[:0], limit); err != nil && !errors.Is(err, io.EOF) {
+
+		for number := 1; !errors.Is(err, io.EOF); number++ {
+			line, err = readLine(in, line[:0], limit)
+			if err != nil && !errors.Is(err, io.EOF) {
 				yield(Line{Number: number}, fmt.Errorf("line %d: %w", number, err))
 				return
 			}
-			left := bytes.TrimLeft(whole, " \t\r\n")
-			l := Line{Number: number, Offset: at + int64(len(whole)-len(left)), Text: bytes.TrimRight(left, " \t\r\n")}
+
+			text := bytes.TrimLeft(line, blanks)
+			l := Line{
+				Number: number,
+				Offset: offset + int64(len(line)-len(text)),
+				Text:   bytes.TrimRight(text, blanks),
+			}
 			if len(l.Text) > 0 && !yield(l, nil) {
 				return
 			}
-			at += int64(len(whole))
+			offset += int64(len(line))
 		}
 	}
 }
 
-// readLine appends the next line with its end to line; the last one comes with io.EOF.
+// readLine appends the next line with its newline to line; the last line is returned with
+// io.EOF.
 func readLine(in *bufio.Reader, line []byte, limit int) ([]byte, error) {
 	err := bufio.ErrBufferFull
 	for errors.Is(err, bufio.ErrBufferFull) && len(line) <= limit {

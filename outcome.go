@@ -1,18 +1,18 @@
 package arena
 
-// Outcome is what the subnet's own rules give an attempt.
+// Outcome is the result of the subnet's own rules for an attempt.
 type Outcome struct {
 	_ struct{} `cbor:",toarray"`
-	// Scores is nil where the attempt has no score: it did not end well, or
-	// left no dialogue.
+	// Scores is nil if the attempt has no score: it did not end well, or has no
+	// dialogue.
 	Scores  *Scores
 	Success bool
-	// Error says why there is no score; empty otherwise.
+	// Error is the reason why there is no score; empty otherwise.
 	Error string
-	// Titles says where the title similarity came from.
+	// Titles is the source of the title similarity.
 	Titles TitleSource
-	// Ruling is the verdict that the attempt brought along, which then is the outcome;
-	// nil where the rules scored it. It has no Scores.
+	// Ruling is the result of the subnet's own verifier for an episode in an environment
+	// pack. It is copied and never computed again.
 	Ruling *Ruling
 }
 
@@ -21,9 +21,10 @@ func (o *Outcome) Scored() bool {
 	return o.Scores != nil || o.Ruling != nil && o.Ruling.Score != nil
 }
 
-// Findings are the subnet's own of a run or of one of its attempts, each 0 to 1, nil where
-// it does not say: the reasoning quality by its judge (a run's is its attempts' mean), what
-// a run's outcomes were weighed with, and the score, an attempt's before it is weighed.
+// Findings are the subnet's own figures for a run or one of its attempts, each 0 to 1 or nil
+// if the subnet has none: the reasoning quality by its judge (a run's is the mean of its
+// attempts), the factor that a run's outcomes were multiplied by, and the score, an
+// attempt's before that multiplication.
 type Findings struct {
 	Quality, Coefficient, Score *float64
 	// Category is an attempt's, in lower case; empty where unknown.
@@ -55,7 +56,7 @@ type Axes struct {
 	Budget *int
 }
 
-// TitleSource says how titles were compared.
+// TitleSource is how titles were compared.
 type TitleSource string
 
 // The sources of title similarity. Without one, titles are left out of the
@@ -69,23 +70,22 @@ const (
 // Ruling is what the subnet's own verifier said of an episode in an
 // environment pack. It is carried as it came and never computed again.
 type Ruling struct {
-	// Score is what was paid for the episode, 0 to 1; nil where the verifier gave
-	// none.
+	// Score is the episode's reward, 0 to 1; nil if the verifier returned none.
 	Score *float64
 	// Success reports whether the request was met.
 	Success bool
-	// Category says in the verifier's word, in snake case, why it was not met, such as
-	// "changes_missed"; empty where it was, or where the verifier does not say.
+	// Category is the verifier's reason why it was not met, in snake case, such as
+	// "changes_missed"; empty if it was met or the verifier has no reason.
 	Category string
 	// Passed and Failed are the verifier's checks by name, sorted.
 	Passed []string
 	Failed []string
 	// Flags are the verifier's notes, such as "possible_world_defect".
 	Flags []string
-	// Ending is how the session saw the episode end, such as "completed" or
-	// "agent_error"; for a bare ledger the reason of its finish.
+	// Ending is the end of the episode as the session recorded it, such as "completed"
+	// or "agent_error"; for a ledger without a session, its finish reason.
 	Ending string
-	// Void says why the episode is no attempt of the agent: "environment_error" or
+	// Void is the reason why the episode is no attempt of the agent: "environment_error" or
 	// "verifier_error". Such an episode has neither score nor success.
 	Void string
 	// Events counts the changes of the world that the ledger records.

@@ -6,20 +6,19 @@ type Problem struct {
 	ID       string
 	Query    string
 	Category Category
-	// Rewards are the products asked for, one for a product task.
+	// Rewards are the requested products, one for a product task.
 	Rewards []Reward
-	// Voucher is nil where the task has none.
+	// Voucher is nil if the task has none.
 	Voucher *Voucher
 	// TitleVectors are precomputed embeddings of reward titles, not of unit
-	// length; nil where the source has none.
+	// length; nil if the source has none.
 	TitleVectors map[string][]float64
 	// Raw is the problem as its source wrote it. Scores are read from it, so
 	// that no oddity of a source is lost on the way.
 	Raw Raw
 }
 
-// Key is the problem's identity: its ID, or its text where the source gave
-// it none.
+// Key returns the problem's identity: its ID, or its text if the source has no ID.
 func (p *Problem) Key() string {
 	if p.ID != "" {
 		return p.ID
@@ -38,7 +37,7 @@ const (
 	CategoryVoucher Category = "Voucher"
 )
 
-// Reward is the specification of one product asked for.
+// Reward is the specification of one requested product.
 type Reward struct {
 	ProductID  string
 	Titles     []string
@@ -79,7 +78,7 @@ type Voucher struct {
 	Budget       float64 `json:"budget"`
 }
 
-// Suite finds the problem that a trace is an attempt at.
+// Suite is an index of problems, by which the problem of a trace is found.
 type Suite struct {
 	byID     map[string]*Problem
 	byQuery  map[string]*Problem
@@ -102,8 +101,8 @@ func NewSuite(problems []Problem) *Suite {
 	return s
 }
 
-// Find returns the problem with the trace's problem_id. Where either side has
-// no id, the text of the request decides.
+// Find returns the problem with the trace's problem_id. If either side has no id,
+// the text of the request decides.
 func (s *Suite) Find(t *Trace) (*Problem, bool) {
 	if p, ok := s.byID[t.ProblemID]; ok && t.ProblemID != "" {
 		return p, true

@@ -17,33 +17,37 @@ import (
 // ReadProblems reads a suite of problems: JSON lines, or one JSON array. It
 // refuses a file without problems and names the line (the entry, of an array)
 // it could not read or that is longer than limit bytes.
-func ReadProblems(r io.Reader, limit int) (all []Problem, err error) {
+func ReadProblems(r io.Reader, limit int) ([]Problem, error) {
 	in := bufio.NewReaderSize(r, 64<<10)
 	array, err := startsArray(in)
 	if err != nil {
 		return nil, fmt.Errorf("read problems: %w", err)
 	}
-	place, texts := "line", Lines(in, limit)
+	unit := "line"
+	texts := Lines(in, limit)
 	if array {
-		place, texts = "entry", entries(in, limit)
+		unit = "entry"
+		texts = entries(in, limit)
 	}
+
+	var problems []Problem
 	for l, err := range texts {
 		if err != nil {
 			return nil, fmt.Errorf("read problems: %w", err)
 		}
 		p, err := ParseProblem(l.Text)
 		if err != nil {
-			return nil, fmt.Errorf("read problems: %s %d: %w", place, l.Number, err)
+			return nil, fmt.Errorf("read problems: %s %d: %w", unit, l.Number, err)
 		}
-		all = append(all, p)
+		problems = append(problems, p)
 	}
-	if len(all) == 0 {
+	if len(problems) == 0 {
 		return nil, errors.New("read problems: the file holds none")
 	}
-	return all, nil
+	return problems, nil
 }
 
-// ErrCompressed says that a file which is read as it lies is compressed.
+// ErrCompressed is returned for a compressed file where an uncompressed one is read.
 var ErrCompressed = errors.New("the file is compressed: unpack it first")
 
 // Compressed reports whether a file that starts with head is gzip or zstd.
@@ -73,7 +77,8 @@ func startsArray(in *bufio.Reader) (bool, error) {
 	return len(head) > 0 && head[0] == '[', nil
 }
 
-// entries gives the entries of a JSON array as Lines gives lines, their place for a number.
+// entries returns the entries of a JSON array as Lines returns lines, with their position in
+// place of the line number.
 func entries(in io.Reader, limit int) iter.Seq2[Line, error] {
 	return func(yield func(Line, error) bool) {
 		d, n := json.NewDecoder(in), 0
@@ -111,9 +116,12 @@ func ParseProblem(text []byte) (Problem, error) {
 		return Problem{}, fmt.Errorf("parse problem: %w", err)
 	}
 	p := Problem{
-		ID: looseID(doc["problem_id"]), Query: looseString(doc["query"]),
-		Rewards: parseRewards(doc["reward"]), Voucher: parseVoucher(doc["voucher"]),
-		TitleVectors: parseVectors(doc["reward_title_embeddings"]), Raw: Raw(text),
+		ID:           looseID(doc["problem_id"]),
+		Query:        looseString(doc["query"]),
+		Rewards:      parseRewards(doc["reward"]),
+		Voucher:      parseVoucher(doc["voucher"]),
+		TitleVectors: parseVectors(doc["reward_title_embeddings"]),
+		Raw:          Raw(text),
 	}
 	p.ID = cmp.Or(p.ID, looseID(doc["id"]))
 	if p.Key() == "" {
@@ -145,11 +153,11 @@ func parseRewards(v gjson.Result) []Reward {
 	if v.IsObject() {
 		return []Reward{parseReward(v)}
 	}
-	var all []Reward
+	var rewards []Reward
 	for _, item := range looseList(v) {
-		all = append(all, parseReward(item))
+		rewards = append(rewards, parseReward(item))
 	}
-	return all
+	return rewards
 }
 
 func parseReward(v gjson.Result) Reward {
@@ -174,15 +182,15 @@ func parseReward(v gjson.Result) Reward {
 }
 
 func parsePrices(v gjson.Result) []PriceBound {
-	var all []PriceBound
+	var bounds []PriceBound
 	for _, item := range looseList(v) {
 		for mode, value := range looseMembers(item) {
 			if ends := looseList(value); len(ends) == 2 {
-				all = append(all, PriceBound{Mode: mode, Low: looseNumber(ends[0]), High: looseNumber(ends[1])})
+				bounds = append(bounds, PriceBound{Mode: mode, Low: looseNumber(ends[0]), High: looseNumber(ends[1])})
 			}
 		}
 	}
-	return all
+	return bounds
 }
 
 func parseVoucher(v gjson.Result) *Voucher {
@@ -195,9 +203,9 @@ func parseVoucher(v gjson.Result) *Voucher {
 }
 
 func parseVectors(v gjson.Result) map[string][]float64 {
-	var all map[string][]float64
-	if json.Unmarshal([]byte(v.Raw), &all) != nil || len(all) == 0 {
+	var vectors map[string][]float64
+	if json.Unmarshal([]byte(v.Raw), &vectors) != nil || len(vectors) == 0 {
 		return nil
 	}
-	return all
+	return vectors
 }

@@ -10,9 +10,9 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// Raw is one JSON value as its source wrote it: valid JSON text, or empty
-// where the source had no such key. It shares memory with the trace it came
-// from and is decoded by whoever needs it, never twice on the main path.
+// Raw is one JSON value as its source wrote it: valid JSON text, or empty if the source had
+// no such key. It shares memory with its trace and is decoded by its users, never twice on
+// the main path.
 type Raw string
 
 // Kind names the JSON type of a Raw by its first byte.
@@ -29,7 +29,7 @@ const (
 	Object
 )
 
-// Kind tells the JSON type without decoding the value.
+// Kind returns the JSON type without decoding the value.
 func (r Raw) Kind() Kind {
 	if r == "" {
 		return Absent
@@ -50,7 +50,7 @@ func (r Raw) Kind() Kind {
 	}
 }
 
-// Text is a string's own text, or any other value as it was written.
+// Text returns the content of a string, or any other value as it was written.
 func (r Raw) Text() string {
 	if r.Kind() == String {
 		var text string
@@ -61,7 +61,7 @@ func (r Raw) Text() string {
 	return string(r)
 }
 
-// Quote is text as a JSON string.
+// Quote returns text as a JSON string.
 func Quote(text string) Raw {
 	quoted, err := json.Marshal(text)
 	if err != nil {
@@ -71,11 +71,11 @@ func Quote(text string) Raw {
 }
 
 // Sources write fields in other types than documented, or leave them null.
-// The readers below take what has the expected shape and read anything else
-// as absent: the typed view of a problem is for people and
-// prompts, while scores are computed from Raw.
+// The functions below read a value of the expected type and treat any other as absent:
+// the typed fields of a problem are for people and prompts, scores are computed from Raw.
 
-// fieldsOf are the members of a JSON object by their keys, of equal keys the last.
+// fieldsOf returns the members of a JSON object by their keys; of equal keys the last
+// counts.
 func fieldsOf(text []byte) (map[string]gjson.Result, error) {
 	var valid json.RawMessage
 	if err := json.Unmarshal(text, &valid); err != nil {
@@ -85,14 +85,14 @@ func fieldsOf(text []byte) (map[string]gjson.Result, error) {
 	if !doc.IsObject() {
 		return nil, errors.New("not a JSON object")
 	}
-	all := map[string]gjson.Result{}
+	fields := map[string]gjson.Result{}
 	for key, value := range looseMembers(doc) {
-		all[key] = value
+		fields[key] = value
 	}
-	return all, nil
+	return fields, nil
 }
 
-// looseMembers are the members of an object in their own order.
+// looseMembers returns the members of an object in their order.
 func looseMembers(v gjson.Result) iter.Seq2[string, gjson.Result] {
 	return func(yield func(string, gjson.Result) bool) {
 		if v.IsObject() {
@@ -133,27 +133,27 @@ func looseNumber(v gjson.Result) *float64 {
 }
 
 func looseStrings(v gjson.Result) []string {
-	var all []string
+	var texts []string
 	for _, item := range looseList(v) {
 		if item.Type == gjson.String {
-			all = append(all, looseString(item))
+			texts = append(texts, looseString(item))
 		}
 	}
-	return all
+	return texts
 }
 
 // looseOptions flattens a list of objects of values, or of lists of values.
 func looseOptions(v gjson.Result) []Option {
-	var all []Option
+	var options []Option
 	for _, item := range looseList(v) {
 		for key, value := range looseMembers(item) {
 			if value.Type == gjson.String {
-				all = append(all, Option{Key: key, Value: looseString(value)})
+				options = append(options, Option{Key: key, Value: looseString(value)})
 			}
-			for _, one := range looseStrings(value) {
-				all = append(all, Option{Key: key, Value: one})
+			for _, text := range looseStrings(value) {
+				options = append(options, Option{Key: key, Value: text})
 			}
 		}
 	}
-	return all
+	return options
 }

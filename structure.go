@@ -1,6 +1,6 @@
 package arena
 
-// Axis says who decided the tool calls of an attempt.
+// Axis is who decided the tool calls of an attempt.
 type Axis string
 
 // An attempt is agentic if the model itself decided its calls, scripted if a
@@ -11,8 +11,8 @@ const (
 	AxisUnknown  Axis = "unknown"
 )
 
-// Decision is what a check says. Undecided is the zero value and never a
-// legal answer: a run that meets it stops.
+// Decision is the result of a check. Undecided is the zero value and never a legal result: a
+// run that meets it stops.
 type Decision uint8
 
 // The decisions of a check.
@@ -22,33 +22,33 @@ const (
 	Drop
 )
 
-// Verdict is the answer of one check on one attempt, with the value that was
-// measured and the limit it was held against.
+// Verdict is the result of one check for one attempt, with the measured value and the
+// limit it was compared with.
 type Verdict struct {
 	// Check is the check's versioned name, such as "call_count_v1".
 	Check    string
 	Decision Decision
-	// Reason is a stable snake_case word; empty where Decision is Keep.
+	// Reason is a stable code in snake_case; empty if Decision is Keep.
 	Reason string
 	Value  float64
 	Limit  float64
 }
 
-// Structure is what the structural filter says of one attempt.
+// Structure is the result of the structural filter for one attempt.
 type Structure struct {
 	_    struct{} `cbor:",toarray"`
 	Keep bool
 	Axis Axis
 	// Confidence in Axis, 0 to 1.
 	Confidence float64
-	// Adaptivity says how far the calls of the agent's day depend on results, 0 to
-	// 1; nil where its day is too short to tell.
+	// Adaptivity is how far the calls of the agent's day depend on results, 0 to 1;
+	// nil if the day is too short.
 	Adaptivity *float64
-	// Reasons lists every reject; the first decides.
+	// Reasons are the codes of all rejecting checks; the first decides.
 	Reasons  []string
 	Verdicts []Verdict
-	// RichnessV1 and RichnessV2 are the subnet's agentic richness, 0 to 1; nil
-	// where the log cannot answer (no dispatch, or no nonce).
+	// RichnessV1 and RichnessV2 are the subnet's agentic richness, 0 to 1; nil if the
+	// log lacks what they are computed from (a dispatch, or a nonce).
 	RichnessV1 *float64
 	RichnessV2 *float64
 	// Features are the measured values behind the verdict, in catalogue order.

@@ -3,17 +3,17 @@ package arena
 import "slices"
 
 // Trace is one attempt as its source recorded it, in every dialect and from
-// every shape of file. It is immutable after reading; its strings live in one
-// piece of memory that is freed with it.
+// every shape of file. It is immutable after reading; its strings share one
+// piece of memory.
 type Trace struct {
-	// ID is "run/problem", or RecordSHA256 where either part is unknown.
+	// ID is "run/problem", or RecordSHA256 if either part is unknown.
 	ID        string
 	RunID     string
 	ProblemID string
 	Agent     Agent
 	Source    Source
 	// RecordSHA256 is the lower-case hex sha256 of the record's own bytes: the
-	// line, or the whole file where a file holds one attempt.
+	// line, or the file if it holds one attempt.
 	RecordSHA256 string
 	// Bytes is the uncompressed size of the record.
 	Bytes int
@@ -29,41 +29,41 @@ type Trace struct {
 
 	// Query is the customer's request, verbatim.
 	Query string
-	// HasDialogue is false where the source holds null instead of a dialogue:
-	// the attempt timed out or failed and left nothing to judge.
+	// HasDialogue is false if the source holds null instead of a dialogue: the
+	// attempt timed out or failed and there is nothing to judge.
 	HasDialogue bool
 	Steps       []Step
-	// System is the system prompt, where the source keeps it.
+	// System is the system prompt, if the source has it.
 	System string
-	// Tools are the tool definitions, where the source keeps them.
+	// Tools are the tool definitions, if the source has them.
 	Tools Raw
-	// Model is the model that answered, where the source names it once.
+	// Model is the model that answered, if the source names one.
 	Model string
-	// Declared is the reward the source itself states; nil where it has none.
+	// Declared is the reward that the source states; nil if it states none.
 	Declared *float64
 	// Family is the kind of task as an environment pack names it; empty elsewhere.
 	Family string
-	// Ruling is the verdict of the subnet's own verifier; nil where the source has
-	// none, so that the attempt is scored by the rules.
+	// Ruling is the verdict of the subnet's own verifier; nil if the source has none and
+	// the attempt is scored by the rules.
 	Ruling *Ruling
-	// Vetoes are reasons for which the trace may not enter a corpus although it
-	// could be read, as stable snake_case words. Its reader sets them.
+	// Vetoes are the codes of reasons for which the trace may not enter a corpus
+	// although it could be read. Its reader sets them.
 	Vetoes []string
-	// Lost names what the source holds besides that a Trace has no place for, as
-	// stable words that docs/traces.md lists; "unread:KEY" is text under a key that no
-	// reader knows. Its reader sets them.
+	// Lost are the codes of what the source holds and a Trace has no field for;
+	// docs/traces.md lists them. "unread:KEY" is text under a key that no reader
+	// knows. The trace's reader sets them.
 	Lost []string
 }
 
-// Veto gives a trace a veto, each once: one that this program wrote may bring along what
+// Veto adds a veto unless the trace has it: a trace that this program wrote may state what
 // its reader finds again.
-func (t *Trace) Veto(word string) {
-	if !slices.Contains(t.Vetoes, word) {
-		t.Vetoes = append(t.Vetoes, word)
+func (t *Trace) Veto(code string) {
+	if !slices.Contains(t.Vetoes, code) {
+		t.Vetoes = append(t.Vetoes, code)
 	}
 }
 
-// Agent says who made an attempt.
+// Agent is who made an attempt.
 type Agent struct {
 	VersionID string
 	Hotkey    string
@@ -73,28 +73,27 @@ type Agent struct {
 	StartedAt string
 }
 
-// Source says where a trace was read. An input file is named by its content:
-// paths never reach an output.
+// Source is the place where a trace was read. An input file is named by its content: paths
+// never reach an output.
 type Source struct {
 	FileSHA256 string
 	// Line counts from 1; 0 where the file is one attempt.
 	Line int
-	// Shape names the file format for people. What follows from a format is said
-	// by the facts below, which its reader sets; nothing else may follow from the
-	// name.
+	// Shape is the name of the file format, for people. Code must not depend on it:
+	// what follows from a format is in the fields below, which its reader sets.
 	Shape Shape
 	// HasProxyLog reports whether inference passed through the logging proxy and
 	// the source keeps its log, so that an empty log means no inference.
 	HasProxyLog bool
 	// TextArguments reports whether the format writes the arguments of calls as
-	// JSON in a string, so that reading them so mends nothing.
+	// JSON in a string, so that parsing the string is no repair.
 	TextArguments bool
 }
 
-// Shape is the word for a file format; docs/traces.md lists them.
+// Shape is the name of a file format; docs/traces.md lists them.
 type Shape string
 
-// Status is how the sandbox saw an attempt end.
+// Status is the end of an attempt as the sandbox recorded it.
 type Status string
 
 // The sandbox's own words. Shapes without a status read as StatusSuccess.
@@ -110,15 +109,15 @@ type AttemptError struct {
 	Message string
 }
 
-// Step is one entry of a dialogue: what was said, which calls it records with
-// their results, and which calls the proxy saw meanwhile.
+// Step is one entry of a dialogue: its message, the calls it records with their results, and
+// the calls that the proxy saw during it.
 type Step struct {
-	// Role is who speaks. Sandbox dialogues hold agent steps only.
+	// Role is the message's role. Sandbox dialogues hold agent steps only.
 	Role Role
-	// Number is the step's own count from 1; its position where it has none.
+	// Number is the step's own number from 1, or its position if it has none.
 	Number int
-	// Think and Response are the message's own fields; Content is the text the
-	// model is said to have written, Reasoning its reasoning_content.
+	// Think and Response are the message's own fields; Content is the text that the
+	// dialogue attributes to the model, Reasoning its reasoning_content.
 	Think     string
 	Response  string
 	Content   string
@@ -130,18 +129,18 @@ type Step struct {
 	// Proxy holds the calls that the proxy filed under this step, in its order.
 	// A call's time is the moment it finished.
 	Proxy []ProxyCall
-	// LLMCalls is how many inference calls made this step, 0 where a program did;
-	// nil where the source does not say (only ATIF does, in llm_call_count).
+	// LLMCalls is the number of inference calls that made this step, 0 if a program
+	// made it; nil if the source has no count (only ATIF has, in llm_call_count).
 	LLMCalls *int
 	// Raw is the whole step as its source wrote it; empty outside the sandbox's
 	// shapes.
 	Raw Raw
-	// Typed reports whether the message held nothing but what the sandbox writes, in
-	// its types, so that the fields above say all that Raw does of it.
+	// Typed reports whether the message has exactly the sandbox's keys and types, so
+	// that the fields above hold all of Raw.
 	Typed bool
 }
 
-// Role is who speaks in a step.
+// Role is the author of a step's message.
 type Role uint8
 
 // The zero value is the agent: most steps are its own.
@@ -158,7 +157,7 @@ type ToolCall struct {
 	// Arguments is an object in the sandbox's shapes and a JSON string in
 	// OpenAI's.
 	Arguments Raw
-	// Result is any JSON; Absent where the source holds none for this call.
+	// Result is any JSON; Absent if the source holds none for this call.
 	Result Raw
 }
 
@@ -172,10 +171,10 @@ type ProxyCall struct {
 	// AtMS is the moment the call finished, Unix milliseconds; 0 if unknown.
 	AtMS       int64
 	DurationMS float64
-	// Status is the HTTP status; 0 where it is null.
+	// Status is the HTTP status; 0 if it is null.
 	Status int
-	// Params are the query parameters, Body the recorded JSON body, Response
-	// the reply where the log kept it.
+	// Params are the query parameters, Body the recorded JSON body, Response the
+	// reply if the log has it.
 	Params   Raw
 	Body     Raw
 	Response Raw
@@ -183,14 +182,14 @@ type ProxyCall struct {
 	// characters, -1 where it is not recorded.
 	Truncated bool
 	Length    int
-	// ProductIDs are the ids a truncated search returned, nil where absent.
+	// ProductIDs are the ids that a truncated search returned, nil if absent.
 	ProductIDs []string
 	// Nonce is nonce_status, empty in versions of the log that lack it.
 	Nonce string
 }
 
-// StepNumber is the dialogue's own number of the step at an index, or its place,
-// counted from 1, where the source numbers none.
+// StepNumber returns the dialogue's own number of the step at an index, or the index plus 1
+// if the source numbers no steps.
 func (t *Trace) StepNumber(step int) int {
 	if step >= 0 && step < len(t.Steps) && t.Steps[step].Number > 0 {
 		return t.Steps[step].Number

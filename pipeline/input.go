@@ -111,7 +111,7 @@ const attemptsAhead = 4096
 // and gives take what came of each, in their order. It suits work that waits for
 // servers: one long input keeps all workers busy.
 func Attempts[T any](ctx context.Context, workers int, read func(context.Context, func(*arena.Trace) error) error, work func(context.Context, *arena.Trace) (T, error), take func(T) error) error {
-	s := inorder.Stream[*arena.Trace, T]{Workers: workers, Ahead: attemptsAhead, Work: work, Take: take,
+	s := inorder.Stream[*arena.Trace, T]{Workers: workers, MaxWeight: attemptsAhead, Work: work, Take: take,
 		Read: func(ctx context.Context, emit func(*arena.Trace, int64) error) error {
 			return read(ctx, func(t *arena.Trace) error { return emit(t, 1) })
 		}}

@@ -193,7 +193,7 @@ func countsHold(t *testing.T, shard string) {
 // of them is in two runs.
 func TestCanariesLeaveNoCorpus(t *testing.T) {
 	t.Parallel()
-	secrets, dir := canary.Some(), t.TempDir()
+	secrets, dir := canary.Sample(), t.TempDir()
 	day := plantDay(t, secrets)
 	leaveRuns(t, day, longtest.Or(10, 2))
 	r := newRun(t, day, filepath.Join(dir, "corpus"))

@@ -72,7 +72,7 @@ func title(i int) string { return fmt.Sprintf("Desk lamp series %d", 700+i) }
 // came lies in journals that only the owner reads.
 func TestCanariesOfAnEvaluation(t *testing.T) {
 	t.Parallel()
-	secrets, dir := canary.Some(), t.TempDir()
+	secrets, dir := canary.Sample(), t.TempDir()
 	catalog, problems := filepath.Join(dir, "catalog.jsonl"), filepath.Join(dir, "problems.jsonl")
 	var goods, lines bytes.Buffer
 	for i, s := range secrets {

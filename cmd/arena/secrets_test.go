@@ -84,7 +84,7 @@ func unzipped(t *testing.T, path string) []byte {
 // names something, and looks for them in the lines, reports and words of every
 // command that reads traces. Attempts are as many as they were.
 func TestCanariesAreInNoLineAndNoWord(t *testing.T) {
-	secrets, dir := canary.Some(), t.TempDir()
+	secrets, dir := canary.Sample(), t.TempDir()
 	day, out := filepath.Join(dir, "day"), filepath.Join(dir, "out")
 	secretDay(t, day, secrets)
 	if err := os.Mkdir(out, 0o755); err != nil {
@@ -161,7 +161,7 @@ func everywhere(t *testing.T, i int, secret string) []byte {
 // descriptions of tools, names of agents and of files, through import, mix, every
 // profile of an export, a recipe and publish.
 func TestCanariesInEveryPlaceOfATrajectory(t *testing.T) {
-	secrets, dir := canary.Some(), t.TempDir()
+	secrets, dir := canary.Sample(), t.TempDir()
 	traces, out := filepath.Join(dir, "traces"), filepath.Join(dir, "out")
 	for _, d := range []string{traces, out} {
 		if err := os.Mkdir(d, 0o755); err != nil {

@@ -157,7 +157,7 @@ func student(model string, kls ...float64) Student {
 
 func TestRules(t *testing.T) {
 	t.Parallel()
-	d := dice.Roll(3)
+	d := dice.New(3)
 	king, near, far := student("king"), student("near"), student("far")
 	for range 120 {
 		kl := 0.05 + d.Share()/10

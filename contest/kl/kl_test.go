@@ -98,7 +98,7 @@ func TestKnownAnswers(t *testing.T) {
 		a[i], b[i] = -x*x/2, -(x-0.7)*(x-0.7)/2
 	}
 	near(t, "Gaussian logits", Full(normalised(t, a), normalised(t, b)), 0.7*0.7/2)
-	d := dice.Roll(1)
+	d := dice.New(1)
 	for _, width := range []int{2, 100, 248_320} {
 		x, y := distributions(d, width, 0.4)
 		got := Full(normalised(t, x), normalised(t, y))
@@ -114,7 +114,7 @@ func TestKnownAnswers(t *testing.T) {
 // TestBoundNeverExceedsKL draws 10,000 pairs and truncates both.
 func TestBoundNeverExceedsKL(t *testing.T) {
 	t.Parallel()
-	d := dice.Roll(2)
+	d := dice.New(2)
 	for i := range 10_000 {
 		x, y := distributions(d, 3+d.N(60), 0.1+3*d.Share())
 		x, y = normalised(t, x), normalised(t, y)

@@ -92,7 +92,7 @@ func subnet(d *dice.Dice) *Epoch {
 // validators with most of the stake that set one row have it, whatever the others do.
 func TestProperties(t *testing.T) {
 	t.Parallel()
-	d := dice.Roll(7)
+	d := dice.New(7)
 	for i := range longtest.Or(10_000, 1_000) {
 		e := subnet(d)
 		r := Compute(e, DefaultRules(), nil)
@@ -301,7 +301,7 @@ func TestLoggedEpochs(t *testing.T) {
 }
 
 func BenchmarkCompute256(b *testing.B) {
-	d := dice.Roll(1)
+	d := dice.New(1)
 	e := &Epoch{Stake: make([]float64, 256), Weights: make([][]Weight, 256)}
 	for i := range e.Stake {
 		e.Stake[i] = d.Share()

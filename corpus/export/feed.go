@@ -119,7 +119,7 @@ func (f *feed) split(ctx context.Context, split string) error {
 // goroutines. As many batches wait as are worked on.
 func (f *feed) batches(ctx context.Context, split string, visit func([]row) error) error {
 	through := inorder.Stream[[]row, fitted]{
-		Workers: cap(f.fitters), Ahead: 2 * int64(cap(f.fitters)),
+		Workers: cap(f.fitters), MaxWeight: 2 * int64(cap(f.fitters)),
 		Read: func(_ context.Context, emit func([]row, int64) error) error {
 			return f.raw(split, func(rows []row) error { return emit(rows, 1) })
 		},

@@ -70,7 +70,7 @@ func asATIF(line []byte, r *row) ([]byte, error) {
 func appendStep(line []byte, id int, m *chat.Message, results []chat.Message) ([]byte, error) {
 	source, calls := m.Role, make([]atif.Call, len(m.Calls))
 	if m.Role == chat.Assistant {
-		source = atif.ByAgent
+		source = atif.SourceAgent
 	}
 	for i, c := range m.Calls {
 		calls[i] = atif.Call{ID: c.ID, Name: c.Function.Name, Arguments: c.Function.Arguments}

@@ -19,15 +19,14 @@ import (
 	"github.com/x448/float16"
 )
 
-// ErrBroken says that a file is no such file, or a damaged one.
+// ErrBroken is returned for a file that is neither npy nor safetensors, or is damaged.
 var ErrBroken = errors.New("broken array file")
 
-// MaxColumns is the longest row that is read: eight times the largest
-// vocabulary in use.
+// MaxColumns is the longest row that is read, eight times the largest vocabulary in use.
 const MaxColumns = 1 << 21
 
-// Array is one matrix in a file. What has more dimensions is read as rows of its
-// last one.
+// Array is one matrix in a file. An array of more dimensions is read as rows of its last
+// one.
 type Array struct {
 	// Name is the tensor's; empty in an npy file.
 	Name    string
@@ -36,53 +35,53 @@ type Array struct {
 	Rows    int
 
 	kind  kind
-	in    io.ReaderAt
+	src   io.ReaderAt
 	start int64
 	row   []byte
 }
 
-// Row reads one row into into, which has Columns elements.
-func (a *Array) Row(i int, into []float64) error {
-	if i < 0 || i >= a.Rows || len(into) != a.Columns {
-		return fmt.Errorf("row %d of %d into %d of %d columns", i, a.Rows, len(into), a.Columns)
+// Row reads row i into dst, which must have Columns elements.
+func (a *Array) Row(i int, dst []float64) error {
+	if i < 0 || i >= a.Rows || len(dst) != a.Columns {
+		return fmt.Errorf("row %d of %d into %d of %d columns", i, a.Rows, len(dst), a.Columns)
 	}
 	width := a.Columns * a.kind.bytes
 	if a.row == nil {
 		a.row = make([]byte, width)
 	}
-	if _, err := a.in.ReadAt(a.row, a.start+int64(i)*int64(width)); err != nil {
+	if _, err := a.src.ReadAt(a.row, a.start+int64(i)*int64(width)); err != nil {
 		return fmt.Errorf("read row %d: %w", i, err)
 	}
-	for c := range into {
-		into[c] = a.kind.decode(a.row[c*a.kind.bytes:])
+	for c := range dst {
+		dst[c] = a.kind.decode(a.row[c*a.kind.bytes:])
 	}
 	return nil
 }
 
-// Read lists the arrays of a file of size bytes, by name; it knows npy by its
-// first bytes and takes everything else for safetensors.
-func Read(in io.ReaderAt, size int64) ([]*Array, error) {
+// Read returns the arrays of a file of size bytes, sorted by name. A file that does not
+// start as an npy file is read as safetensors.
+func Read(src io.ReaderAt, size int64) ([]*Array, error) {
 	var magic [6]byte
-	if _, err := in.ReadAt(magic[:], 0); err != nil {
+	if _, err := src.ReadAt(magic[:], 0); err != nil {
 		return nil, fmt.Errorf("%w: %d bytes", ErrBroken, size)
 	}
 	if string(magic[:]) == npyMagic {
-		a, err := readNPY(in, size)
+		a, err := readNPY(src, size)
 		return []*Array{a}, err
 	}
-	return readSafetensors(in, size)
+	return readSafetensors(src, size)
 }
 
-// place checks that an array of this shape lies within the file from start on,
-// and in no more than most bytes.
-func (a *Array) place(in io.ReaderAt, start, most int64) error {
+// setPlace sets the array's rows, columns and offset, after checking that they fit into
+// maxBytes bytes of the file from start.
+func (a *Array) setPlace(src io.ReaderAt, start, maxBytes int64) error {
 	if len(a.Shape) == 0 {
 		return fmt.Errorf("%w: %q is a single number", ErrBroken, a.Name)
 	}
 	rows := int64(1)
 	for _, n := range a.Shape[:len(a.Shape)-1] {
-		if n < 0 || n > 0 && rows > most/int64(n) {
-			return fmt.Errorf("%w: %q has shape %v in %d bytes", ErrBroken, a.Name, a.Shape, most)
+		if n < 0 || n > 0 && rows > maxBytes/int64(n) {
+			return fmt.Errorf("%w: %q has shape %v in %d bytes", ErrBroken, a.Name, a.Shape, maxBytes)
 		}
 		rows *= int64(n)
 	}
@@ -90,10 +89,10 @@ func (a *Array) place(in io.ReaderAt, start, most int64) error {
 	if columns < 1 || columns > MaxColumns {
 		return fmt.Errorf("%w: %q has rows of %d; 1 to %d are read", ErrBroken, a.Name, columns, MaxColumns)
 	}
-	if width := int64(columns * a.kind.bytes); rows > most/width {
-		return fmt.Errorf("%w: %q has %d rows of %d bytes in %d", ErrBroken, a.Name, rows, width, most)
+	if width := int64(columns * a.kind.bytes); rows > maxBytes/width {
+		return fmt.Errorf("%w: %q has %d rows of %d bytes in %d", ErrBroken, a.Name, rows, width, maxBytes)
 	}
-	a.Rows, a.Columns, a.in, a.start = int(rows), columns, in, start
+	a.Rows, a.Columns, a.src, a.start = int(rows), columns, src, start
 	return nil
 }
 
@@ -115,8 +114,8 @@ var (
 
 const npyMagic = "\x93NUMPY"
 
-// maxHeader bounds the text that says what a file holds: a thousand tensors of a
-// safetensors file take some 100 KB.
+// maxHeader is the limit of a header's bytes: a thousand tensors of a safetensors file take
+// some 100 KB.
 const maxHeader = 4 << 20
 
 var npyKinds = map[string]kind{"<f8": float64s, "<f4": float32s, "<f2": float16s}
@@ -124,21 +123,21 @@ var npyKinds = map[string]kind{"<f8": float64s, "<f4": float32s, "<f2": float16s
 // npyHeader is the dict literal that NumPy writes, keys in its order.
 var npyHeader = regexp.MustCompile(`^\s*\{\s*'descr':\s*'([^']*)',\s*'fortran_order':\s*(True|False),\s*'shape':\s*\(([0-9, ]*)\),?\s*\}\s*$`)
 
-func readNPY(in io.ReaderAt, size int64) (*Array, error) {
-	start, length, err := npyText(in)
+func readNPY(src io.ReaderAt, size int64) (*Array, error) {
+	start, length, err := npyHeaderPlace(src)
 	if err != nil || length > maxHeader || start+length > size {
 		return nil, fmt.Errorf("%w: npy header of %d bytes in a file of %d", ErrBroken, length, size)
 	}
 	text := make([]byte, length)
-	if _, err = in.ReadAt(text, start); err != nil {
+	if _, err = src.ReadAt(text, start); err != nil {
 		return nil, fmt.Errorf("read npy header: %w", err)
 	}
 	m := npyHeader.FindSubmatch(text)
 	if m == nil {
 		return nil, fmt.Errorf("%w: npy header %.80q", ErrBroken, text)
 	}
-	k, known := npyKinds[string(m[1])]
-	if !known || string(m[2]) == "True" {
+	k, ok := npyKinds[string(m[1])]
+	if !ok || string(m[2]) == "True" {
 		return nil, fmt.Errorf("%w: npy of type %q, Fortran order %s: little-endian floats in C order are read", ErrBroken, m[1], m[2])
 	}
 	a := &Array{kind: k}
@@ -152,12 +151,12 @@ func readNPY(in io.ReaderAt, size int64) (*Array, error) {
 		}
 		a.Shape = append(a.Shape, dimension)
 	}
-	return a, a.place(in, start+length, size-start-length)
+	return a, a.setPlace(src, start+length, size-start-length)
 }
 
-func npyText(in io.ReaderAt) (start, length int64, err error) {
+func npyHeaderPlace(src io.ReaderAt) (start, length int64, err error) {
 	var head [12]byte
-	if _, err = in.ReadAt(head[:], 0); err != nil {
+	if _, err = src.ReadAt(head[:], 0); err != nil {
 		return 0, 0, err
 	}
 	switch head[6] {
@@ -178,11 +177,11 @@ type tensor struct {
 	Offsets []int64 `json:"data_offsets"`
 }
 
-// readSafetensors reads the head of a file: eight bytes of length, JSON, and the
-// tensors behind it. They come by name.
-func readSafetensors(in io.ReaderAt, size int64) ([]*Array, error) {
+// readSafetensors reads the header of a file (eight bytes of length, then JSON) and returns
+// its tensors, sorted by name. Their data follows the header.
+func readSafetensors(src io.ReaderAt, size int64) ([]*Array, error) {
 	var head [8]byte
-	if _, err := in.ReadAt(head[:], 0); err != nil {
+	if _, err := src.ReadAt(head[:], 0); err != nil {
 		return nil, fmt.Errorf("%w: %d bytes", ErrBroken, size)
 	}
 	length := binary.LittleEndian.Uint64(head[:])
@@ -190,7 +189,7 @@ func readSafetensors(in io.ReaderAt, size int64) ([]*Array, error) {
 		return nil, fmt.Errorf("%w: neither npy nor safetensors: its header would have %d bytes", ErrBroken, length)
 	}
 	text := make([]byte, length)
-	if _, err := in.ReadAt(text, 8); err != nil {
+	if _, err := src.ReadAt(text, 8); err != nil {
 		return nil, fmt.Errorf("read safetensors header: %w", err)
 	}
 	var raw map[string]json.RawMessage
@@ -198,30 +197,30 @@ func readSafetensors(in io.ReaderAt, size int64) ([]*Array, error) {
 		return nil, fmt.Errorf("%w: safetensors header: %w", ErrBroken, err)
 	}
 	delete(raw, "__metadata__")
-	all := make([]*Array, 0, len(raw))
+	arrays := make([]*Array, 0, len(raw))
 	for name, b := range raw {
-		a, err := placed(name, b, in, int64(length)+8, size)
+		a, err := newTensor(name, b, src, int64(length)+8, size)
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, a)
+		arrays = append(arrays, a)
 	}
-	slices.SortFunc(all, func(a, b *Array) int { return cmp.Compare(a.Name, b.Name) })
-	return all, nil
+	slices.SortFunc(arrays, func(a, b *Array) int { return cmp.Compare(a.Name, b.Name) })
+	return arrays, nil
 }
 
-func placed(name string, described []byte, in io.ReaderAt, base, size int64) (*Array, error) {
+func newTensor(name string, header []byte, src io.ReaderAt, base, size int64) (*Array, error) {
 	var t tensor
-	if err := json.Unmarshal(described, &t); err != nil {
+	if err := json.Unmarshal(header, &t); err != nil {
 		return nil, fmt.Errorf("%w: tensor %q: %w", ErrBroken, name, err)
 	}
-	k, known := tensorKinds[t.Kind]
+	k, ok := tensorKinds[t.Kind]
 	switch {
-	case !known:
+	case !ok:
 		return nil, fmt.Errorf("%w: tensor %q is of type %q: F64, F32, F16 and BF16 are read", ErrBroken, name, t.Kind)
 	case len(t.Offsets) != 2 || t.Offsets[0] < 0 || t.Offsets[1] < t.Offsets[0] || t.Offsets[1] > size-base:
 		return nil, fmt.Errorf("%w: tensor %q lies at %v of %d bytes", ErrBroken, name, t.Offsets, size-base)
 	}
 	a := &Array{Name: name, Shape: t.Shape, kind: k}
-	return a, a.place(in, base+t.Offsets[0], t.Offsets[1]-t.Offsets[0])
+	return a, a.setPlace(src, base+t.Offsets[0], t.Offsets[1]-t.Offsets[0])
 }

@@ -113,3 +113,23 @@ func FuzzRead(f *testing.F) {
 		}
 	})
 }
+
+// TestRowRejectsIndexes: in a file of several tensors the row after the last one would hold
+// the next tensor's numbers.
+func TestRowRejectsIndexes(t *testing.T) {
+	t.Parallel()
+	header := `{"a":{"dtype":"F32","shape":[2,2],"data_offsets":[0,16]},"b":{"dtype":"F32","shape":[2,2],"data_offsets":[16,32]}}`
+	arrays, err := read(safetensors(header, make([]byte, 32)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	row := make([]float64, 2)
+	for _, i := range []int{-1, 2, 3} {
+		if arrays[0].Row(i, row) == nil {
+			t.Errorf("row %d of a tensor of two rows was read", i)
+		}
+	}
+	if arrays[0].Row(1, row[:1]) == nil {
+		t.Error("a row was read into a slice that is too short")
+	}
+}

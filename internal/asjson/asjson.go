@@ -7,22 +7,22 @@ import (
 	"encoding/json"
 )
 
-// Bytes is v in one line.
-func Bytes(v any) []byte { return made(json.Marshal(v)) }
+// Bytes returns v in one line.
+func Bytes(v any) []byte { return must(json.Marshal(v)) }
 
-// Plain is Bytes with <, > and & as they are.
+// Plain returns v in one line, with <, > and & unescaped.
 func Plain(v any) []byte {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	err := e.Encode(v)
-	return bytes.TrimSuffix(made(b.Bytes(), err), []byte("\n"))
+	return bytes.TrimSuffix(must(b.Bytes(), err), []byte("\n"))
 }
 
-// Indented is v for people.
-func Indented(v any, indent string) []byte { return made(json.MarshalIndent(v, "", indent)) }
+// Indented returns v over several lines, for people.
+func Indented(v any, indent string) []byte { return must(json.MarshalIndent(v, "", indent)) }
 
-func made(b []byte, err error) []byte {
+func must(b []byte, err error) []byte {
 	if err != nil {
 		panic(err) // a mistake in the program
 	}

@@ -15,7 +15,7 @@ type Document struct {
 	Extra   *Extra `json:"extra"`
 }
 
-// Agent is who acted; the format requires a name and a version.
+// Agent is the acting agent; the format requires a name and a version.
 type Agent struct {
 	Name    string          `json:"name"`
 	Version string          `json:"version"`
@@ -55,14 +55,14 @@ type Result struct {
 	Content string `json:"content"`
 }
 
-// Extra holds what the format has no field for; readers of traces take it from there.
+// Extra holds the fields that the format lacks; readers of traces look for them here.
 type Extra struct {
 	Arena any `json:"arena"`
 }
 
 // The sources of steps.
 const (
-	ByAgent  = "agent"
-	ByUser   = "user"
-	BySystem = "system"
+	SourceAgent  = "agent"
+	SourceUser   = "user"
+	SourceSystem = "system"
 )

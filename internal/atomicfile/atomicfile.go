@@ -10,22 +10,22 @@ import (
 	"path/filepath"
 )
 
-// Unfinished matches the names of files that are not whole yet, as
-// filepath.Glob does. A killed process leaves them behind.
+// Unfinished is the pattern, as of filepath.Glob, of the names of files that are not
+// complete yet. A killed process leaves such files behind.
 const Unfinished = ".new-*"
 
-// File is a file under way. Its errors name the path it will have.
+// File is a file that is being written. Its errors name the path that it will have.
 type File struct {
 	*os.File
 	path string
 }
 
-// Create begins the file at path, in the same folder, with the rights that the
-// user's umask leaves to new files.
+// Create creates the file for path in the same folder, with the permissions that the user's
+// umask leaves to new files.
 func Create(path string) (*File, error) { return CreateIn(filepath.Dir(path), path) }
 
-// CreateIn begins the file at path in folder, which lies on the same volume; that
-// of path need not be there before Commit.
+// CreateIn creates the file for path in folder, which must be on the same volume. The folder
+// of path need not exist before Commit.
 func CreateIn(folder, path string) (*File, error) {
 	f, err := os.CreateTemp(folder, Unfinished)
 	if err == nil { // os.CreateTemp gives its files to their owner alone
@@ -34,20 +34,20 @@ func CreateIn(folder, path string) (*File, error) {
 	if err == nil {
 		f, err = os.OpenFile(f.Name(), os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o666)
 	}
-	return &File{f, path}, named(path, err)
+	return &File{f, path}, withPath(path, err)
 }
 
-// Write is io.Writer.
+// Write implements io.Writer.
 func (f *File) Write(b []byte) (int, error) {
 	n, err := f.File.Write(b)
-	return n, named(f.path, err)
+	return n, withPath(f.path, err)
 }
 
-// Commit makes the file durable and puts it at its path, in place of what is
-// there. Where it cannot, the file is dropped.
+// Commit syncs the file and renames it to its path, replacing what exists there. If that
+// fails, the file is removed.
 func (f *File) Commit() error {
 	if err := errors.Join(f.Sync(), f.Close()); err != nil {
-		return errors.Join(named(f.path, err), os.Remove(f.Name()))
+		return errors.Join(withPath(f.path, err), os.Remove(f.Name()))
 	}
 	if err := os.Rename(f.Name(), f.path); err != nil {
 		return errors.Join(err, os.Remove(f.Name()))
@@ -55,7 +55,7 @@ func (f *File) Commit() error {
 	return SyncDir(filepath.Dir(f.path))
 }
 
-// Drop gives the file up. After Commit it does nothing.
+// Drop removes the file. After Commit it does nothing.
 func (f *File) Drop() error {
 	if err := f.Close(); errors.Is(err, os.ErrClosed) {
 		return nil
@@ -73,7 +73,7 @@ func WriteFile(path string, b []byte) error {
 	return f.End(err)
 }
 
-// End commits the file, or drops it where err says that it could not be written.
+// End commits the file if err is nil, and drops it otherwise.
 func (f *File) End(err error) error {
 	if err != nil {
 		return errors.Join(err, f.Drop())
@@ -90,11 +90,11 @@ func SyncDir(path string) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
-// named tells of path what err tells of the file that is written in its place:
-// that one is gone when the error is read.
-func named(path string, err error) error {
-	if failed, is := errors.AsType[*fs.PathError](err); is {
-		failed.Path = path
+// withPath replaces the path of a PathError by that of the file, since the temporary file no
+// longer exists when the error is read.
+func withPath(path string, err error) error {
+	if pathErr, ok := errors.AsType[*fs.PathError](err); ok {
+		pathErr.Path = path
 	}
 	return err
 }

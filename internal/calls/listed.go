@@ -20,32 +20,32 @@ var (
 	listedKey  = regexp.MustCompile(`^[\s,]*([\pL_][\pL\pN_-]{0,99})\s*=\s*`)
 )
 
-// Listed are the calls of a text that is nothing but a list of them as Python has
-// it: [Name of tool(key="value"), …]; none where it is not one to its end.
-func Listed(text string) (all []arena.ToolCall) {
+// Listed returns the calls of a text that is a Python list of calls and nothing else: [Name
+// of tool(key="value"), …]. It returns nil for any other text.
+func Listed(text string) (calls []arena.ToolCall) {
 	if len(text) > MaxText {
 		return nil
 	}
-	rest, isList := strings.CutPrefix(text, "[")
-	for isList && strings.TrimSpace(rest) != "]" {
-		name := listedName.FindStringSubmatch(rest)
+	remaining, isList := strings.CutPrefix(text, "[")
+	for isList && strings.TrimSpace(remaining) != "]" {
+		name := listedName.FindStringSubmatch(remaining)
 		if name == nil {
 			return nil
 		}
-		args, after, ok := listedArguments(rest[len(name[0]):])
+		args, after, ok := listedArguments(remaining[len(name[0]):])
 		if !ok {
 			return nil
 		}
-		all, rest = append(all, arena.ToolCall{Name: name[1], Arguments: args}), after
+		calls, remaining = append(calls, arena.ToolCall{Name: name[1], Arguments: args}), after
 	}
-	return all
+	return calls
 }
 
-func listedArguments(text string) (args arena.Raw, rest string, ok bool) {
+func listedArguments(text string) (args arena.Raw, remaining string, ok bool) {
 	var members []string
 	for {
-		if rest, ok = strings.CutPrefix(strings.TrimSpace(text), ")"); ok {
-			return arena.Raw("{" + strings.Join(members, ",") + "}"), rest, true
+		if remaining, ok = strings.CutPrefix(strings.TrimSpace(text), ")"); ok {
+			return arena.Raw("{" + strings.Join(members, ",") + "}"), remaining, true
 		}
 		key := listedKey.FindStringSubmatch(text)
 		if key == nil {
@@ -67,12 +67,12 @@ var mendWords = [...]string{RepairQuotes, RepairCommas, RepairLiterals, RepairKe
 // open between values, so that nothing is invented.
 var rules = lenient.Rules{Depth: MaxDepth, Python: true, Close: true}
 
-// strict are cursors for what is JSON as it stands.
+// strict holds cursors that read valid JSON only.
 var strict = sync.Pool{New: func() any { return cursor.New("", cursor.Limits{Depth: MaxDepth, StringBytes: math.MaxInt}) }}
 
-// value cuts the first JSON value off s and returns it as valid JSON. A value
-// that is not quite JSON is rewritten.
-func value(s string) (json, rest string, m lenient.Mends, ok bool) {
+// value cuts the first JSON value off s and returns it as valid JSON, with the repairs that
+// this took.
+func value(s string) (json, remaining string, m lenient.Mends, ok bool) {
 	s = strings.TrimLeft(s, " \t\r\n")
 	c, _ := strict.Get().(*cursor.Cursor)
 	defer strict.Put(c)
@@ -90,8 +90,8 @@ func value(s string) (json, rest string, m lenient.Mends, ok bool) {
 // Recommend is the tool that hands products to the customer.
 const Recommend = "recommend_product"
 
-// Recommended gives the ids that a call recommends, in order; none where the
-// call is another tool's.
+// Recommended returns the ids that a call recommends, in order, or nil if the call is
+// another tool's.
 func Recommended(c arena.Call) []string {
 	if c.Name != Recommend {
 		return nil
@@ -99,7 +99,7 @@ func Recommended(c arena.Call) []string {
 	return Products(c.Arguments)
 }
 
-// LastRecommended gives the ids of the last recommendation in some turns.
+// LastRecommended returns the ids of the last recommendation in some turns.
 func LastRecommended(turns []arena.Turn) (ids []string) {
 	for i := range turns {
 		for _, call := range turns[i].Calls {
@@ -111,8 +111,7 @@ func LastRecommended(turns []arena.Turn) (ids []string) {
 	return ids
 }
 
-// Products gives the ids that a call's arguments name under product_id and
-// product_ids, in order.
+// Products returns the ids in a call's arguments under product_id and product_ids, in order.
 func Products(arguments arena.Raw) []string {
 	var ids []string
 	for key, v := range gjson.Parse(string(arguments)).ForEach {
@@ -123,15 +122,15 @@ func Products(arguments arena.Raw) []string {
 	return ids
 }
 
-// AppendIDs adds the ids that a value holds to ids, until there are most in all.
-// Models write them as a list, a number, or a text in which commas, white space,
-// brackets or quotes part them: a list as JSON within a string is read, too.
-func AppendIDs(ids []string, v gjson.Result, most int) []string {
+// AppendIDs appends the ids that a value holds, until ids has limit elements. Models write
+// ids as a list, a number, or a text in which commas, white space, brackets or quotes
+// separate them; a JSON list within a string is read too.
+func AppendIDs(ids []string, v gjson.Result, limit int) []string {
 	switch {
 	case v.IsArray():
 		v.ForEach(func(_, item gjson.Result) bool {
-			ids = AppendIDs(ids, item, most)
-			return len(ids) < most
+			ids = AppendIDs(ids, item, limit)
+			return len(ids) < limit
 		})
 		return ids
 	case v.Type == gjson.Null:
@@ -142,7 +141,7 @@ func AppendIDs(ids []string, v gjson.Result, most int) []string {
 		text = v.Str
 	}
 	for id := range strings.FieldsFuncSeq(text, partsIDs) {
-		if len(ids) >= most {
+		if len(ids) >= limit {
 			break
 		}
 		ids = append(ids, id)

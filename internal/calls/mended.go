@@ -10,7 +10,7 @@ import (
 	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
-// Reading is what one message says, in normal form.
+// Reading is the content of one message in normal form.
 type Reading struct {
 	// Think is the reasoning, Text what is said aloud; several blocks of one
 	// kind are joined by a line break.
@@ -91,8 +91,8 @@ type Reader struct {
 	level     int
 }
 
-// Read reads a message as Mended does. The reading lasts until
-// the next call; the strings in it are the message's own and stay.
+// Read reads a message as Mended does. The reading is valid until the next call; its strings
+// are parts of the message and stay valid.
 func (r *Reader) Read(text string) *Reading {
 	r.Reading = Reading{Calls: r.Calls[:0], Results: r.Results[:0], Repairs: r.Repairs[:0], Faults: r.Faults[:0]}
 	if len(text) > MaxText {

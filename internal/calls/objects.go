@@ -10,16 +10,16 @@ import (
 	"github.com/trajectory-arena/arena/internal/text"
 )
 
-// callBlock reads the body of a call tag: a list of calls, several lists, or
-// one object. A think block in the middle is set apart first.
+// callBlock reads the body of a call tag: a list of calls, several lists, or one object. It
+// cuts out a think block in the middle first.
 func (r *Reader) callBlock(body string, closed bool) {
 	if r.skipCalls {
 		return
 	}
 	body = r.withoutThink(body)
-	rest := strings.TrimSpace(body)
-	for n := 0; rest != ""; n++ {
-		json, after, m, ok := value(rest)
+	remaining := strings.TrimSpace(body)
+	for n := 0; remaining != ""; n++ {
+		json, after, m, ok := value(remaining)
 		if !ok || (m&lenient.Closers != 0 && !closed) {
 			r.fault(FaultCall)
 			return
@@ -32,7 +32,7 @@ func (r *Reader) callBlock(body string, closed bool) {
 			r.repair(RepairHermes)
 		}
 		r.callsOf(json)
-		rest = strings.TrimLeft(after, ", \t\r\n")
+		remaining = strings.TrimLeft(after, ", \t\r\n")
 	}
 }
 
@@ -41,20 +41,20 @@ func (r *Reader) withoutThink(body string) string {
 		return body
 	}
 	r.repair(RepairSplit)
-	var kept strings.Builder
+	var out strings.Builder
 	for body != "" {
 		before, tag, k, after := nextTag(body)
-		kept.WriteString(before)
+		out.WriteString(before)
 		if k != thinking {
-			kept.WriteString(body[len(before) : len(body)-len(after)])
+			out.WriteString(body[len(before) : len(body)-len(after)])
 			body = after
 			continue
 		}
-		inner, rest, _ := cutClose(after, tag, thinking)
+		inner, remaining, _ := cutClose(after, tag, thinking)
 		r.Think = text.Join(r.Think, "\n", strings.TrimSpace(inner))
-		body = rest
+		body = remaining
 	}
-	return kept.String()
+	return out.String()
 }
 
 func (r *Reader) callsOf(json string) {
@@ -70,8 +70,8 @@ func (r *Reader) callsOf(json string) {
 	}
 }
 
-// call adds one call written as an object: a name beside its arguments, under
-// any of the keys that harnesses ask models for, or both inside of "function".
+// call adds one call written as an object: a name next to its arguments, under any of the
+// keys that harnesses ask models for, or both inside of "function".
 func (r *Reader) call(v gjson.Result) {
 	if inner := v.Get("function"); inner.IsObject() {
 		r.repair(RepairFunctionNested)
@@ -102,9 +102,8 @@ func (r *Reader) append(id string, v gjson.Result) {
 	r.Calls = append(r.Calls, arena.Call{ID: id, Name: name, Arguments: args})
 }
 
-// nameOf is the name of the tool that a call asks for, empty where there is
-// none. Only "name" is Hermes' and OpenAI's own; the others are what harnesses
-// that ask for JSON call it.
+// toolName returns the name of the tool in a call, or "". Hermes and OpenAI write "name";
+// the other keys are those of harnesses that ask for JSON.
 func nameOf(v gjson.Result) string {
 	for _, key := range [...]string{"name", "tool", "tool_name", "action", "function"} {
 		if name := v.Get(key); name.Type == gjson.String {
@@ -123,9 +122,9 @@ func argumentsOf(v gjson.Result) arena.Raw {
 	return besideName(v)
 }
 
-// besideName gathers the arguments of a call that writes them beside its name,
-// as {"tool": "find", "q": "lamp"} does; empty where there are none. "name" alone
-// makes no call: people and products have names, too.
+// inlineArguments collects the arguments of a call that writes them next to its name, as
+// {"tool": "find", "q": "lamp"} does. It returns "" if there are none. The key "name" alone
+// makes no call, since people and products have names too.
 func besideName(v gjson.Result) arena.Raw {
 	var args []byte
 	named := false
@@ -148,9 +147,9 @@ func besideName(v gjson.Result) arena.Raw {
 	return arena.Raw(append(args, '}'))
 }
 
-// Arguments brings the arguments of a call into the form of a JSON object. An
-// object stays as it is, absent or null is the empty object, a string is read
-// as the JSON it holds and repair says so. Empty where it cannot be read.
+// Arguments returns the arguments of a call as a JSON object: an object as it is, {} for
+// absent or null, and the JSON that a string holds, which it reports in repair. It returns
+// "" for anything else.
 func Arguments(raw arena.Raw) (args arena.Raw, repair string) {
 	switch raw.Kind() {
 	case arena.Absent, arena.Null:
@@ -166,15 +165,15 @@ func Arguments(raw arena.Raw) (args arena.Raw, repair string) {
 	return "", ""
 }
 
-// ArgumentsIn reads arguments that were kept as text. Empty where it cannot be
-// read.
+// ArgumentsIn returns the JSON object in a text, {} for an empty text, and "" if the text is
+// no object.
 func ArgumentsIn(text string) arena.Raw {
 	text = strings.TrimSpace(text)
 	if text == "" {
 		return "{}"
 	}
-	json, rest, _, ok := value(text)
-	if !ok || strings.TrimSpace(rest) != "" || json[0] != '{' {
+	json, remaining, _, ok := value(text)
+	if !ok || strings.TrimSpace(remaining) != "" || json[0] != '{' {
 		return ""
 	}
 	return arena.Raw(json)
@@ -187,8 +186,8 @@ func (r *Reader) resultBlock(body string) {
 	if body == "" || r.skipCalls {
 		return
 	}
-	json, rest, _, ok := value(body)
-	if !ok || strings.TrimSpace(rest) != "" {
+	json, remaining, _, ok := value(body)
+	if !ok || strings.TrimSpace(remaining) != "" {
 		r.Results = append(r.Results, Result{Content: arena.Raw(gjson.AppendJSONString(nil, body))})
 		return
 	}

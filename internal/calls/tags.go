@@ -33,33 +33,33 @@ func (r *Reader) message(text string) {
 		return
 	}
 	onlyThought := true
-	for rest := text; rest != ""; {
-		before, tag, k, after := nextTag(rest)
+	for remaining := text; remaining != ""; {
+		before, tag, k, after := nextTag(remaining)
 		r.say(before)
 		if k == words {
 			break
 		}
 		onlyThought = onlyThought && k == thinking
-		rest = r.element(tag, k, after)
+		remaining = r.element(tag, k, after)
 	}
-	if said := r.Text; onlyThought && r.Think != "" && len(r.Calls) == 0 {
-		if r.Text = ""; !r.untagged(said) {
-			r.Text = said
+	if message := r.Text; onlyThought && r.Think != "" && len(r.Calls) == 0 {
+		if r.Text = ""; !r.untagged(message) {
+			r.Text = message
 		}
 	}
 }
 
-// untagged reads calls that stand in no tag, as they also do after the thinking
-// of models that think in tags: ReAct lines, fences, bare JSON.
+// untagged reads calls outside of tags, as they also follow the thinking of models that
+// think in tags: ReAct lines, fences, bare JSON.
 func (r *Reader) untagged(text string) bool {
 	return !r.skipCalls && (r.react(text) || r.fences(text) || r.bare(text))
 }
 
-// element reads the body of a tag that just opened and returns the text after
-// it. A tag that is not closed ends at the next tag of a kind that cannot
-// stand inside it, or with the text.
+// element reads the body of a tag that was just opened and returns the text after it. An
+// unclosed tag ends at the next tag of a kind that cannot be nested in it, or at the end of
+// the text.
 func (r *Reader) element(tag string, k kind, after string) string {
-	body, rest, closed := cutClose(after, tag, k)
+	body, remaining, closed := cutClose(after, tag, k)
 	switch k {
 	case thinking:
 		if !closed {
@@ -76,10 +76,10 @@ func (r *Reader) element(tag string, k kind, after string) string {
 	case speaking, words:
 		r.say(body)
 	}
-	return rest
+	return remaining
 }
 
-// thinkBlock keeps the thinking; calls written inside it count as calls.
+// thinkBlock adds the thinking of a block; calls written inside it count as calls.
 func (r *Reader) thinkBlock(body string) {
 	if !r.skipCalls && containsTag(body, calling) {
 		if r.level == maxBlocks {
@@ -107,17 +107,17 @@ func (r *Reader) say(words string) { r.Text = text.Join(r.Text, "\n", strings.Tr
 // nextTag finds the first known opening tag. Stray closing tags are skipped as
 // words would be; k is words where no tag is left.
 func nextTag(s string) (before, tag string, k kind, after string) {
-	for from := 0; ; {
-		i := strings.IndexByte(s[from:], '<')
+	for start := 0; ; {
+		i := strings.IndexByte(s[start:], '<')
 		if i < 0 {
 			return s, "", words, ""
 		}
-		i += from
+		i += start
 		name, end := tagName(s[i:])
 		if k := kinds[name]; k != words {
 			return s[:i], name, k, s[i+end:]
 		}
-		from = i + 1
+		start = i + 1
 	}
 }
 
@@ -149,33 +149,33 @@ func containsTag(s string, want kind) bool {
 
 // cutClose splits s at the closing tag of an element. Without one, thinking
 // ends where calls or words begin, and a call where another begins.
-func cutClose(s, tag string, k kind) (body, rest string, closed bool) {
+func cutClose(s, tag string, k kind) (body, remaining string, closed bool) {
 	if i, n := closing(s, tag, k); i >= 0 {
 		return s[:i], s[i+n:], true
 	}
-	for from := 0; from < len(s); {
-		before, _, next, after := nextTag(s[from:])
-		at := from + len(before)
+	for start := 0; start < len(s); {
+		before, _, next, after := nextTag(s[start:])
+		i := start + len(before)
 		if next == words {
 			break
 		}
 		if next != k || k == calling {
-			return s[:at], s[at:], false
+			return s[:i], s[i:], false
 		}
-		from = len(s) - len(after)
+		start = len(s) - len(after)
 	}
 	return s, "", false
 }
 
 // closing finds the tag that closes an element; a call may be closed by any of
 // the call tags' names, but not beyond the next call.
-func closing(s, tag string, k kind) (at, length int) {
-	for from := 0; ; {
-		i := strings.Index(s[from:], "<")
+func closing(s, tag string, k kind) (i, length int) {
+	for start := 0; ; {
+		i := strings.Index(s[start:], "<")
 		if i < 0 {
 			return -1, 0
 		}
-		i += from
+		i += start
 		name, n := tagName(s[i:])
 		if name == "/"+tag || (k == calling && strings.HasPrefix(name, "/") && kinds[name[1:]] == calling) {
 			return i, n
@@ -183,6 +183,6 @@ func closing(s, tag string, k kind) (at, length int) {
 		if k == calling && kinds[name] == calling {
 			return -1, 0
 		}
-		from = i + 1
+		start = i + 1
 	}
 }

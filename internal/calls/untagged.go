@@ -19,9 +19,9 @@ func (r *Reader) react(text string) bool {
 	r.repair(RepairReAct)
 	var action string
 	var pending bool
-	for rest := text; rest != ""; {
-		label, body, after := section(rest)
-		rest = after
+	for remaining := text; remaining != ""; {
+		label, body, after := section(remaining)
+		remaining = after
 		switch label {
 		case "action":
 			r.actionWithoutInput(action, pending)
@@ -46,9 +46,9 @@ func (r *Reader) react(text string) bool {
 
 var reactLabels = [...]string{"thought", "action input", "action", "observation", "final answer"}
 
-// section cuts the first labelled part off a text; the label is empty for
-// words before the first label.
-func section(s string) (label, body, rest string) {
+// section splits off the first labelled part of a text. The label is empty for text before
+// the first label.
+func section(s string) (label, body, remaining string) {
 	label, s = labelOf(s)
 	end := 0
 	for line := range strings.Lines(s) {
@@ -62,7 +62,7 @@ func section(s string) (label, body, rest string) {
 
 // labelOf reads the label that a line starts with, in any case and with the
 // stars of Markdown around it.
-func labelOf(s string) (label, rest string) {
+func labelOf(s string) (label, remaining string) {
 	line := strings.TrimLeft(s, " \t*")
 	for _, l := range reactLabels {
 		if len(line) <= len(l) || !strings.EqualFold(line[:len(l)], l) {
@@ -116,15 +116,15 @@ func (r *Reader) action(name, input string) {
 	}
 	input = unfence(input)
 	input = cmp.Or(input, "{}")
-	json, rest, m, ok := value(input)
-	rest = strings.TrimLeft(rest, "`) \t\r\n")
-	if !ok || json[0] != '{' || strings.ContainsAny(rest, "{}[]") {
+	json, remaining, m, ok := value(input)
+	remaining = strings.TrimLeft(remaining, "`) \t\r\n")
+	if !ok || json[0] != '{' || strings.ContainsAny(remaining, "{}[]") {
 		r.fault(FaultArguments)
 		return
 	}
 	r.mended(m)
 	r.Calls = append(r.Calls, arena.Call{Name: name, Arguments: arena.Raw(json)})
-	r.say(rest) // models go on to speak behind their input
+	r.say(remaining) // models go on to speak behind their input
 }
 
 func unfence(s string) string {
@@ -145,39 +145,39 @@ func (r *Reader) fences(text string) bool {
 	if !strings.Contains(text, "```") {
 		return false
 	}
-	found := false
-	for rest := text; rest != ""; {
-		i := strings.Index(rest, "```")
+	match := false
+	for remaining := text; remaining != ""; {
+		i := strings.Index(remaining, "```")
 		if i < 0 {
-			r.say(rest)
+			r.say(remaining)
 			break
 		}
-		end := strings.Index(rest[i+3:], "```")
-		stop := len(rest)
+		end := strings.Index(remaining[i+3:], "```")
+		stop := len(remaining)
 		if end >= 0 {
 			stop = i + 3 + end + 3
 		}
-		if r.isolated(unfence(rest[i:stop])) {
+		if r.isolated(unfence(remaining[i:stop])) {
 			r.repair(RepairFence)
-			found = true
-			r.say(rest[:i])
+			match = true
+			r.say(remaining[:i])
 		} else {
-			r.say(rest[:stop])
+			r.say(remaining[:stop])
 		}
-		rest = rest[stop:]
+		remaining = remaining[stop:]
 	}
-	if !found {
+	if !match {
 		r.Text = ""
 	}
-	return found
+	return match
 }
 
 func (r *Reader) isolated(text string) bool {
 	if text == "" || (text[0] != '{' && text[0] != '[') {
 		return false
 	}
-	json, rest, m, ok := value(text)
-	if !ok || strings.TrimSpace(rest) != "" || !namesCall(gjson.Parse(json)) {
+	json, remaining, m, ok := value(text)
+	if !ok || strings.TrimSpace(remaining) != "" || !namesCall(gjson.Parse(json)) {
 		return false
 	}
 	r.mended(m)
@@ -185,7 +185,7 @@ func (r *Reader) isolated(text string) bool {
 	return true
 }
 
-// namesCall tells a call from other JSON: it has a name and arguments.
+// namesCall reports whether a JSON object is a call: it has a name and arguments.
 func namesCall(v gjson.Result) bool {
 	if v.IsArray() {
 		v = v.Get("0")

@@ -24,19 +24,19 @@ import (
 	"github.com/trajectory-arena/arena/internal/longtest"
 )
 
-// Canary is one secret in the words around it.
+// Canary is one secret with text around it.
 type Canary struct {
 	Kind string
 	// Text is what is planted, Secret the part that must not be found again.
 	Text, Secret string
 }
 
-// All are canaries of more than two hundred kinds: secrets, and the same in the
-// disguises that redactors see through. They are put together at run time, so that
-// scanners of this repository's own source stay calm.
+// All returns canaries of more than two hundred kinds: secrets, and the same secrets in
+// disguises that redactors see through. They are built at run time, so that scanners of this
+// repository do not report them.
 func All() []Canary { return slices.Concat(plain(), disguised()) }
 
-// disguised are the canaries that stand by themselves, written in other ways.
+// disguised returns the canaries without text around them, written in other ways.
 func disguised() []Canary {
 	var out []Canary
 	for _, c := range plain() {
@@ -68,23 +68,23 @@ func disguised() []Canary {
 //go:embed secrets.txt
 var secrets string
 
-// plain are the secrets as their issuers and people write them.
-func plain() (all []Canary) {
+// plain returns the secrets as their issuers and people write them.
+func plain() (out []Canary) {
 	for line := range strings.Lines(secrets) {
 		kind, text, _ := strings.Cut(strings.NewReplacer("·", "", "\n", "", "⏎", "\n").Replace(line), "\t")
 		_, secret, _ := strings.Cut(text, "«")
 		secret, _, _ = strings.Cut(secret, "»")
-		all = append(all, Canary{kind, strings.NewReplacer("«", "", "»", "").Replace(text), secret})
+		out = append(out, Canary{kind, strings.NewReplacer("«", "", "»", "").Replace(text), secret})
 	}
-	return all
+	return out
 }
 
-// Some are those of all kinds, without the tag long of every fourth.
-func Some() (some []Canary) {
-	for i, all := 0, All(); i < len(all); i += longtest.Or(1, 4) {
-		some = append(some, all[i])
+// Sample returns the canaries of all kinds or, without the tag long, of every fourth.
+func Sample() (sample []Canary) {
+	for i, canaries := 0, All(); i < len(canaries); i += longtest.Or(1, 4) {
+		sample = append(sample, canaries[i])
 	}
-	return some
+	return sample
 }
 
 // Found is one canary in one file.
@@ -92,7 +92,7 @@ type Found struct{ Kind, Path string }
 
 // Find looks for canaries in all files of a folder, inside of Parquet, zstd and zip
 // too, as pages and as JSON show them, and in the files' own names.
-func Find(t testing.TB, all []Canary, dir string) []Found {
+func Find(t testing.TB, canaries []Canary, dir string) []Found {
 	t.Helper()
 	var out []Found
 	err := fs.WalkDir(os.DirFS(dir), ".", func(path string, d fs.DirEntry, err error) error {
@@ -101,7 +101,7 @@ func Find(t testing.TB, all []Canary, dir string) []Found {
 		}
 		text, err := content(filepath.Join(dir, path))
 		text += "\n" + path
-		for _, c := range all {
+		for _, c := range canaries {
 			quoted, _ := json.Marshal(c.Secret) // a string is always encoded
 			inJSON := strings.Trim(string(quoted), `"`)
 			if strings.Contains(text, c.Secret) || inJSON != c.Secret && strings.Contains(text, inJSON) {
@@ -116,7 +116,7 @@ func Find(t testing.TB, all []Canary, dir string) []Found {
 	return out
 }
 
-// content is all text of a file.
+// content returns the text of a file, decompressed.
 func content(path string) (string, error) {
 	b, err := os.ReadFile(path)
 	switch {
@@ -125,7 +125,7 @@ func content(path string) (string, error) {
 	case strings.HasSuffix(path, ".parquet"):
 		return cells(b)
 	case strings.HasSuffix(path, ".eval"):
-		return zipped(b)
+		return zipContent(b)
 	case strings.HasSuffix(path, ".zst"):
 		z, err := zstd.NewReader(bytes.NewReader(b))
 		if err == nil {
@@ -138,8 +138,8 @@ func content(path string) (string, error) {
 	}
 }
 
-// zipped is all text of the files in a zip.
-func zipped(text []byte) (string, error) {
+// zipContent returns the text of all files in a zip.
+func zipContent(text []byte) (string, error) {
 	z, err := zip.NewReader(bytes.NewReader(text), int64(len(text)))
 	if err != nil {
 		return "", err

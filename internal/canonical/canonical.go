@@ -14,12 +14,12 @@ import (
 // maxDepth is how deep values may nest, as the runtime has it.
 const maxDepth = 256
 
-// ErrNot says that a text has no canonical form: it is no JSON, nests too
+// ErrNot is returned for a text that has no canonical form: it is not JSON, nests too
 // deeply, or holds a number that is neither a float64 nor a signed 64-bit integer.
 var ErrNot = errors.New("no canonical JSON")
 
-// Digest is the lower-case hex sha256 of a JSON text in canonical form. Numbers
-// keep their kind: 1 and 1.0 differ.
+// Digest returns the lower-case hex SHA-256 of a JSON text in canonical form. Numbers keep
+// their kind: 1 and 1.0 differ.
 func Digest(text string) (string, error) {
 	v, err := python.Loads(text)
 	if err == nil {
@@ -31,8 +31,8 @@ func Digest(text string) (string, error) {
 	return digest.SHA256(python.AppendCanonical(nil, v)), nil
 }
 
-// Form is by what two JSON texts are compared, whatever their blanks, escapes and order
-// of keys: the digest, or the text itself where it has no canonical form.
+// Form returns a key that is equal for JSON texts that differ in white space, escapes and
+// order of keys only: the digest, or the text itself if it has no canonical form.
 func Form(text string) string {
 	if sum, err := Digest(text); err == nil {
 		return sum
@@ -40,7 +40,7 @@ func Form(text string) string {
 	return text
 }
 
-// check refuses what Python reads and the canonical form does not hold.
+// check returns an error for what Python reads and the canonical form cannot hold.
 func check(v python.Value, depth int) error {
 	switch v.Kind {
 	case python.Int:

@@ -193,8 +193,8 @@ func TestLongStreamsAreRead(t *testing.T) {
 	}
 	n := 0
 	for ; r.Next(); n++ {
-		if mem.held > 4<<20 {
-			t.Fatalf("%d bytes are held at batch %d", mem.held, n)
+		if mem.used > 4<<20 {
+			t.Fatalf("%d bytes are held at batch %d", mem.used, n)
 		}
 	}
 	if n != 20 || r.Err() != nil {

@@ -18,22 +18,22 @@ const (
 	// arrowHeldBytes is how much a batch and all dictionaries may take together,
 	// unpacked.
 	arrowHeldBytes = 1 << 30
-	// arrowPacked is how many times as long as the stream one unpacked buffer may
-	// say that it is, where that is more than arrowLeast.
+	// arrowPacked is the largest ratio of one decompressed buffer to the stream's length,
+	// where that is more than arrowLeast.
 	arrowPacked = 1000
 	arrowLeast  = 1 << 20
 )
 
-// openArrow opens a stream that nobody vouches for. The reader beneath turns its
-// own panics into errors, but believes the sizes that a stream states; those are
-// held here against the bytes that there are, and what it asks for is bounded.
-func openArrow(in *io.SectionReader) (*ipc.Reader, *allowance, error) {
-	if err := checkMessages(in); err != nil {
+// openArrow opens an untrusted stream. Arrow's reader turns its own panics into errors, but
+// believes the sizes that a stream states, so they are checked against the stream's length
+// and the memory it allocates is bounded.
+func openArrow(src *io.SectionReader) (*ipc.Reader, *allowance, error) {
+	if err := checkMessages(src); err != nil {
 		return nil, nil, err
 	}
-	mem := &allowance{Allocator: memory.DefaultAllocator, each: arrowLeast + arrowPacked*in.Size()}
-	options := []ipc.Option{ipc.WithAllocator(mem), ipc.WithMetadataSizeLimit(arrowMetaBytes), ipc.WithBodySizeLimit(min(in.Size()+1, arrowHeldBytes))}
-	r, err := ipc.NewReaderFromMessageReader(ipc.NewMessageReader(in, options...), options...)
+	mem := &allowance{Allocator: memory.DefaultAllocator, each: arrowLeast + arrowPacked*src.Size()}
+	options := []ipc.Option{ipc.WithAllocator(mem), ipc.WithMetadataSizeLimit(arrowMetaBytes), ipc.WithBodySizeLimit(min(src.Size()+1, arrowHeldBytes))}
+	r, err := ipc.NewReaderFromMessageReader(ipc.NewMessageReader(src, options...), options...)
 	return r, mem, err
 }
 
@@ -65,31 +65,31 @@ func (c *counted) add(n int) {
 	}
 }
 
-// checkMessages refuses a stream with more columns or notes than are read, which need
-// few bytes where one stands in many places, and with columns (views, runs, unions)
-// of which a few bytes can hold any number of values. Where a message cannot be
-// walked past, the reader beneath ends as well.
-func checkMessages(in *io.SectionReader) (err error) {
+// checkMessages rejects a stream with more columns or metadata than are read, which takes
+// few bytes where one entry is referred to many times, and with columns (views, runs,
+// unions) of which a few bytes hold any number of values. Where a message cannot be parsed,
+// Arrow's reader ends as well.
+func checkMessages(src *io.SectionReader) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("%w: %v", errArrow, p)
 		}
 	}()
-	for at := int64(0); at < in.Size() || at == 0; {
-		meta, err := description(in, at)
+	for offset := int64(0); offset < src.Size() || offset == 0; {
+		meta, err := description(src, offset)
 		if meta == nil || err != nil {
 			return err
 		}
 		var notes counted
 		message := flatbuffers.Table{Bytes: meta, Pos: flatbuffers.GetUOffsetT(meta)}
 		notes.add(length(message, slotMessageNotes))
-		if at == 0 {
+		if offset == 0 {
 			var header flatbuffers.Table
 			message.Union(&header, flatbuffers.UOffsetT(message.Offset(slotHeader)))
 			notes.add(length(header, slotSchemaNotes))
 			countColumns(header, slotFields, &notes)
 		}
-		at += arrowHead + int64(len(meta)) + max(0, message.GetInt64Slot(slotBody, 0))
+		offset += arrowHead + int64(len(meta)) + max(0, message.GetInt64Slot(slotBody, 0))
 	}
 	return nil
 }
@@ -97,11 +97,12 @@ func checkMessages(in *io.SectionReader) (err error) {
 // arrowHead is a mark and the length of the description that follows.
 const arrowHead = 8
 
-// description is that of the message at a place; nil at the end of the stream.
-func description(in *io.SectionReader, at int64) ([]byte, error) {
+// description returns the flatbuffer of the message at an offset, or nil at the end of the
+// stream.
+func description(src *io.SectionReader, offset int64) ([]byte, error) {
 	head := make([]byte, arrowHead)
-	if _, err := in.ReadAt(head, at); err != nil {
-		if at > 0 && head[0] == 0 {
+	if _, err := src.ReadAt(head, offset); err != nil {
+		if offset > 0 && head[0] == 0 {
 			return nil, nil // not every writer marks the end
 		}
 		return nil, fmt.Errorf("%w: %v", errArrow, err) //nolint:errorlint // a wrapped io.EOF would be the end of the table
@@ -111,25 +112,25 @@ func description(in *io.SectionReader, at int64) ([]byte, error) {
 		return nil, nil
 	}
 	if string(head[:4]) != arrowStream {
-		return nil, fmt.Errorf("%w: no message begins at byte %d", errArrow, at)
+		return nil, fmt.Errorf("%w: no message begins at byte %d", errArrow, offset)
 	}
 	meta := make([]byte, min(size, arrowMetaBytes))
-	if _, err := in.ReadAt(meta, at+arrowHead); err != nil {
+	if _, err := src.ReadAt(meta, offset+arrowHead); err != nil {
 		return nil, fmt.Errorf("%w: %v", errArrow, err) //nolint:errorlint // as above
 	}
 	return meta, nil
 }
 
-func countColumns(t flatbuffers.Table, slot flatbuffers.VOffsetT, all *counted) {
+func countColumns(t flatbuffers.Table, slot flatbuffers.VOffsetT, fields *counted) {
 	for i := range length(t, slot) {
-		at := t.Vector(flatbuffers.UOffsetT(t.Offset(slot))) + flatbuffers.UOffsetT(i*flatbuffers.SizeUOffsetT)
-		field := flatbuffers.Table{Bytes: t.Bytes, Pos: t.Indirect(at)}
+		i := t.Vector(flatbuffers.UOffsetT(t.Offset(slot))) + flatbuffers.UOffsetT(i*flatbuffers.SizeUOffsetT)
+		field := flatbuffers.Table{Bytes: t.Bytes, Pos: t.Indirect(i)}
 		if kind := field.GetByteSlot(slotKind, 0); kind == kindUnion || kind >= kindRuns {
 			panic("unions, runs and views are not read: write the rows as Parquet")
 		}
-		all.add(1)
-		all.add(length(field, slotFieldNotes))
-		countColumns(field, slotChildren, all)
+		fields.add(1)
+		fields.add(length(field, slotFieldNotes))
+		countColumns(field, slotChildren, fields)
 	}
 }
 
@@ -140,37 +141,37 @@ func length(t flatbuffers.Table, slot flatbuffers.VOffsetT) int {
 	return 0
 }
 
-// allowance gives no more memory than a batch and the dictionaries may have. What
-// it refuses is a panic, which the reader beneath turns into an error.
+// allowance is an allocator with a limit for a batch and its dictionaries. It panics above
+// the limit; Arrow's reader turns the panic into an error.
 type allowance struct {
 	memory.Allocator
-	each, held int64
+	each, used int64
 }
 
-// Allocate is memory.Allocator.
+// Allocate implements memory.Allocator.
 func (a *allowance) Allocate(size int) []byte {
 	a.take(size)
 	return a.Allocator.Allocate(size)
 }
 
-// Reallocate is memory.Allocator.
+// Reallocate implements memory.Allocator.
 func (a *allowance) Reallocate(size int, b []byte) []byte {
-	a.held -= int64(len(b))
+	a.used -= int64(len(b))
 	a.take(size)
 	return a.Allocator.Reallocate(size, b)
 }
 
-// Free is memory.Allocator.
+// Free implements memory.Allocator.
 func (a *allowance) Free(b []byte) {
-	a.held -= int64(len(b))
+	a.used -= int64(len(b))
 	a.Allocator.Free(b)
 }
 
 func (a *allowance) take(size int) {
-	if size < 0 || int64(size) > min(a.each, arrowHeldBytes-a.held) {
+	if size < 0 || int64(size) > min(a.each, arrowHeldBytes-a.used) {
 		panic(fmt.Errorf("%w: a part would take %d bytes", errArrow, size))
 	}
-	a.held += int64(size)
+	a.used += int64(size)
 }
 
 // arrowBare is how many rows and elements are read that no bytes bear out. Each
@@ -178,9 +179,9 @@ func (a *allowance) take(size int) {
 // none however many they are.
 const arrowBare = 1 << 20
 
-// check refuses a batch with more rows or elements than its bytes can hold.
+// check rejects a batch with more rows or elements than its bytes can hold.
 func (a *allowance) check(batch arrow.RecordBatch) error {
-	longest := 8*a.held + arrowBare
+	longest := 8*a.used + arrowBare
 	outside := batch.NumRows() > longest
 	var walk func(d arrow.ArrayData)
 	walk = func(d arrow.ArrayData) {

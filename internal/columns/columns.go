@@ -25,7 +25,7 @@ const maxRowBytes = 64 << 20
 
 const parquetMagic = "PAR1"
 
-// MagicBytes is how many first bytes tell files of columns from others.
+// MagicBytes is the number of leading bytes by which columnar files are recognised.
 const MagicBytes = 4
 
 // Holds reports whether a file that begins so is one of columns.
@@ -36,19 +36,19 @@ func Holds(magic string) bool {
 // Each calls yield for every row of a file of size bytes, in order, as a JSON
 // object. Its errors are those of a file that is damaged or larger than any that is
 // read, and yield's own.
-func Each(in io.ReaderAt, size int64, yield func(text string) error) (err error) {
+func Each(src io.ReaderAt, size int64, yield func(text string) error) (err error) {
 	defer recovered(&err)
 	var magic [MagicBytes]byte
-	if _, err := in.ReadAt(magic[:], 0); err != nil {
+	if _, err := src.ReadAt(magic[:], 0); err != nil {
 		return fmt.Errorf("read first bytes: %w", err)
 	}
 	switch string(magic[:]) {
 	case parquetMagic:
-		return eachParquet(in, size, yield)
+		return eachParquet(src, size, yield)
 	case arrowFile:
-		return eachArrow(io.NewSectionReader(in, arrowFileHead, size-arrowFileHead), yield)
+		return eachArrow(io.NewSectionReader(src, arrowFileHead, size-arrowFileHead), yield)
 	default:
-		return eachArrow(io.NewSectionReader(in, 0, size), yield)
+		return eachArrow(io.NewSectionReader(src, 0, size), yield)
 	}
 }
 
@@ -70,15 +70,15 @@ const (
 )
 
 var (
-	// errArrow says that an Arrow stream is damaged, or larger than any that is read.
+	// errArrow is returned for an Arrow stream that is damaged or larger than the limits.
 	errArrow   = errors.New("broken Arrow stream")
 	errLongRow = fmt.Errorf("longer than %d bytes", maxRowBytes)
 )
 
 // eachArrow reads an Arrow stream, each row as JSON. A batch is held whole: a
 // gigabyte at most.
-func eachArrow(in *io.SectionReader, yield func(text string) error) error {
-	r, mem, err := openArrow(in)
+func eachArrow(src *io.SectionReader, yield func(text string) error) error {
+	r, mem, err := openArrow(src)
 	if err != nil {
 		return fmt.Errorf("open arrow: %w", err)
 	}
@@ -102,11 +102,12 @@ func eachArrow(in *io.SectionReader, yield func(text string) error) error {
 	return wrong.In("read arrow rows", r.Err())
 }
 
-// rowText is a row of a batch as a JSON object; of equal names the last counts.
+// rowText returns row i of a batch as a JSON object. Of columns with equal names the last
+// counts.
 func rowText(batch arrow.RecordBatch, i int) (string, error) {
 	row := make(map[string]any, batch.NumCols())
-	for at, f := range batch.Schema().Fields() {
-		row[f.Name] = batch.Column(at).GetOneForMarshal(i)
+	for column, f := range batch.Schema().Fields() {
+		row[f.Name] = batch.Column(column).GetOneForMarshal(i)
 	}
 	b, err := json.Marshal(row)
 	if err == nil && len(b) > maxRowBytes {
@@ -115,12 +116,12 @@ func rowText(batch arrow.RecordBatch, i int) (string, error) {
 	return string(b), err
 }
 
-// eachParquet reads a Parquet file of any schema, each row as JSON. Days and
-// times come as the numbers they are stored as, and so do unsigned numbers, which
-// are negative from 2^63. A column of JSON comes as its text: read into values its
-// numbers would lose digits, and its objects their order.
-func eachParquet(in io.ReaderAt, size int64, yield func(text string) error) error {
-	file, err := footer.Open(in, size)
+// eachParquet reads a Parquet file of any schema and yields each row as JSON. Dates and
+// times are the numbers that the file stores, and so are unsigned numbers, which are
+// negative from 2^63. A column of JSON is yielded as its text: parsed, its numbers would
+// lose digits and its objects their order.
+func eachParquet(src io.ReaderAt, size int64, yield func(text string) error) error {
+	file, err := footer.Open(src, size)
 	if err != nil {
 		return fmt.Errorf("open parquet: %w", err)
 	}
@@ -171,9 +172,9 @@ func textFields(n parquet.Node) []parquet.Field {
 	return slicesx.Map(n.Fields(), func(f parquet.Field) parquet.Field { return fieldAsText{f} })
 }
 
-// plain makes a cell what JSON holds as it is meant. Bytes are text: many
-// writers leave out that a column is, and the reader drops it inside of maps.
-// What is no number is null.
+// plain converts a cell to a value that encoding/json writes as it is meant. Bytes become
+// text: many writers do not mark text columns, and parquet-go drops the mark inside of maps.
+// NaN and infinities become null.
 func plain(cell reflect.Value) any {
 	if cell.IsValid() {
 		if text, ok := cell.Interface().(encoding.TextMarshaler); ok { // decimals, dates
@@ -187,26 +188,26 @@ func plain(cell reflect.Value) any {
 		}
 		return nil
 	case reflect.Map:
-		all := make(map[string]any, cell.Len())
+		object := make(map[string]any, cell.Len())
 		for key, v := range cell.Seq2() {
-			all[fmt.Sprint(key)] = plain(v)
+			object[fmt.Sprint(key)] = plain(v)
 		}
-		return all
+		return object
 	case reflect.Slice:
 		if cell.Type().Elem().Kind() == reflect.Uint8 {
 			return string(cell.Bytes())
 		}
-		all := make([]any, cell.Len())
-		for i := range all {
-			all[i] = plain(cell.Index(i))
+		list := make([]any, cell.Len())
+		for i := range list {
+			list[i] = plain(cell.Index(i))
 		}
-		return all
+		return list
 	case reflect.Struct:
-		all := make(map[string]any, cell.NumField())
+		object := make(map[string]any, cell.NumField())
 		for i := range cell.NumField() {
-			all[cell.Type().Field(i).Name] = plain(cell.Field(i))
+			object[cell.Type().Field(i).Name] = plain(cell.Field(i))
 		}
-		return all
+		return object
 	case reflect.Float32, reflect.Float64:
 		if f := cell.Float(); math.IsNaN(f) || math.IsInf(f, 0) {
 			return nil

@@ -13,27 +13,27 @@ import (
 	"github.com/trajectory-arena/arena"
 )
 
-// Cursor is a position in one JSON text. Its methods take the value at that
-// position and move behind it. After the first error it stays at the end and
-// every method returns zero values; Err says what was wrong.
+// Cursor is a position in one JSON text. Its methods read the value at that position and
+// move to its end. After the first error the cursor stays at the end of the text and every
+// method returns zero values; Err returns the error.
 type Cursor struct {
-	src    string
-	pos    int
-	depth  int
-	taken  int
-	nest   []byte // closing brackets of what Skip is in
-	limits Limits
-	err    error           // an *Error
-	arena  strings.Builder // unescaped strings
-	room   int             // least size of the arena
-	lone   bool
+	src      string
+	pos      int
+	depth    int
+	elements int
+	nest     []byte // closing brackets of what Skip is in
+	limits   Limits
+	err      error           // an *Error
+	arena    strings.Builder // unescaped strings
+	room     int             // least size of the arena
+	lone     bool
 	// unusual reports whether a string was walked that need not be escaped as it is.
 	unusual bool
 	// infinite reports whether a number was stepped over that no float64 holds.
 	infinite bool
 }
 
-// Limits bound what one text may ask of memory and stack.
+// Limits bound the memory and the stack that one text may take.
 type Limits struct {
 	// Depth is the deepest nesting of arrays and objects.
 	Depth int
@@ -45,33 +45,33 @@ type Limits struct {
 	Elements int
 }
 
-// New places a cursor at the first value of src, which must be valid UTF-8.
+// New returns a cursor at the first value of src, which must be valid UTF-8.
 func New(src string, limits Limits) *Cursor {
 	c := &Cursor{src: src, limits: limits}
 	c.space()
 	return c
 }
 
-// Reset places the cursor at the start of another text, with a new arena.
+// Reset moves the cursor to the start of another text, with a new arena.
 func (c *Cursor) Reset(src string) {
 	*c = Cursor{src: src, limits: c.limits, nest: c.nest}
 	c.space()
 }
 
-// Reserve tells how many bytes the unescaped strings will come to at most, so
-// that one piece of memory takes them all.
+// Reserve sets the total size of the unescaped strings, at most, so that one allocation
+// holds them all.
 func (c *Cursor) Reserve(bytes int) { c.room = bytes }
 
-// Next places the cursor at the start of another text and keeps the arena.
+// Next moves the cursor to the start of another text and keeps the arena.
 func (c *Cursor) Next(src string) {
-	c.src, c.pos, c.depth, c.taken, c.err, c.lone = src, 0, 0, 0, nil, false
+	c.src, c.pos, c.depth, c.elements, c.err, c.lone = src, 0, 0, 0, nil, false
 	c.space()
 }
 
-// Err is nil if all that was walked so far is valid JSON within the limits.
+// Err returns nil if everything read so far is valid JSON within the limits.
 func (c *Cursor) Err() error { return c.err }
 
-// End is Err for a text that must hold exactly the one value just taken.
+// End returns Err, or an error if the text holds more than the value that was read.
 func (c *Cursor) End() error {
 	c.space()
 	if c.err == nil && c.pos < len(c.src) {
@@ -80,15 +80,15 @@ func (c *Cursor) End() error {
 	return c.err
 }
 
-// LoneSurrogate reports whether a string that was walked holds half of an
-// escaped surrogate pair, which no UTF-8 text can express.
+// LoneSurrogate reports whether a string read so far holds half of an escaped surrogate
+// pair, which UTF-8 cannot express.
 func (c *Cursor) LoneSurrogate() bool { return c.lone }
 
-// Unusual reports whether a string that was walked escapes what need not be, or by number.
+// Unusual reports whether a string read so far escapes a character that needs no escape, or
+// escapes one by number.
 func (c *Cursor) Unusual() bool { return c.unusual }
 
-// Kind is the type of the value at the cursor; Absent after an error or at
-// the end.
+// Kind returns the type of the value at the cursor, or Absent after an error or at the end.
 func (c *Cursor) Kind() arena.Kind {
 	if c.pos >= len(c.src) {
 		return arena.Absent
@@ -109,8 +109,8 @@ func (c *Cursor) Kind() arena.Kind {
 	}
 }
 
-// Object calls member for each key, last in the text's order; member must take
-// the key's value. A value of another type is stepped over and gives false.
+// Object calls member for each key, in the text's order; member must read the key's value.
+// It skips a value of another type and returns false.
 func (c *Cursor) Object(member func(key string)) bool {
 	if !c.open('{') {
 		return false
@@ -126,14 +126,14 @@ func (c *Cursor) Object(member func(key string)) bool {
 	return c.err == nil
 }
 
-// Array calls element for each element, which element must take. A value of
-// another type is stepped over and gives false.
+// Array calls element for each element, which element must read. It skips a value of another
+// type and returns false.
 func (c *Cursor) Array(element func()) bool {
 	if !c.open('[') {
 		return false
 	}
 	for more := c.first(']'); more; more = c.more(']') {
-		if c.taken++; c.taken > c.limits.Elements {
+		if c.elements++; c.elements > c.limits.Elements {
 			c.fail(TooMany, "more elements than the limit")
 			return false
 		}
@@ -143,7 +143,7 @@ func (c *Cursor) Array(element func()) bool {
 	return c.err == nil
 }
 
-// Raw takes any value as it is written, without the space around it.
+// Raw reads any value as it is written, without the white space around it.
 func (c *Cursor) Raw() arena.Raw {
 	start := c.pos
 	c.Skip()
@@ -153,29 +153,30 @@ func (c *Cursor) Raw() arena.Raw {
 	return arena.Raw(c.src[start:c.pos])
 }
 
-// Compact takes any value without the space between its parts.
+// Compact reads any value and returns it without white space between its parts.
 func (c *Cursor) Compact() string {
 	raw := string(c.Raw())
 	var b strings.Builder
 	b.Grow(len(raw))
-	from := 0
+	start := 0
 	for i := 0; i < len(raw); {
-		switch at := raw[i]; {
-		case at == '"':
+		switch char := raw[i]; {
+		case char == '"':
 			i = stringEnd(raw, i)
-		case at <= ' ':
-			b.WriteString(raw[from:i])
-			i = spaced(raw, i)
-			from = i
+		case char <= ' ':
+			b.WriteString(raw[start:i])
+			i = skipSpace(raw, i)
+			start = i
 		default:
 			i++
 		}
 	}
-	b.WriteString(raw[from:])
+	b.WriteString(raw[start:])
 	return b.String()
 }
 
-// open enters an array or object. It steps over any other value.
+// open moves to the first member of an array or object. It skips a value of another type and
+// returns false.
 func (c *Cursor) open(bracket byte) bool {
 	if c.pos >= len(c.src) || c.src[c.pos] != bracket {
 		c.Skip()
@@ -191,8 +192,8 @@ func (c *Cursor) open(bracket byte) bool {
 	return true
 }
 
-// first reports whether an opened array or object has a first member; it moves
-// behind the closing bracket if not.
+// first reports whether an opened array or object has a member; if not, the cursor moves
+// over the closing bracket.
 func (c *Cursor) first(closing byte) bool {
 	if c.pos < len(c.src) && c.src[c.pos] == closing {
 		c.pos++
@@ -201,8 +202,7 @@ func (c *Cursor) first(closing byte) bool {
 	return c.err == nil
 }
 
-// more moves behind a comma and tells true, or behind the closing bracket and
-// tells false.
+// more moves over a comma and returns true, or over the closing bracket and returns false.
 func (c *Cursor) more(closing byte) bool {
 	c.space()
 	if c.err != nil {
@@ -241,18 +241,18 @@ func (c *Cursor) key() string {
 	return name
 }
 
-func (c *Cursor) space() { c.pos = spaced(c.src, c.pos) }
+func (c *Cursor) space() { c.pos = skipSpace(c.src, c.pos) }
 
-// Source is the whole text.
+// Source returns the text that the cursor reads.
 func (c *Cursor) Source() string { return c.src }
 
-// Taken is how many elements of arrays were taken so far.
-func (c *Cursor) Taken() int { return c.taken }
+// Taken returns the number of array elements read so far.
+func (c *Cursor) Taken() int { return c.elements }
 
-// Mark is the place of the value at the cursor, for Since.
+// Mark returns the offset of the value at the cursor, for Since.
 func (c *Cursor) Mark() int { return c.pos }
 
-// Since is the value that starts at a mark and was taken since.
+// Since returns the value that starts at a mark and was read after Mark.
 func (c *Cursor) Since(mark int) arena.Raw {
 	if c.err != nil {
 		return ""

@@ -180,3 +180,25 @@ func TestErrorsSayWhere(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// TestFloatSkipsOtherValues: a member of another type is skipped, so that the members after
+// it can be read.
+func TestFloatSkipsOtherValues(t *testing.T) {
+	t.Parallel()
+	for _, value := range []string{`"12"`, `null`, `true`, `[1,2]`, `{"ms":12}`} {
+		c := New(`{"duration_ms":`+value+`,"path":"/x"}`, wide)
+		var path string
+		c.Object(func(key string) {
+			if key == "duration_ms" {
+				if f, ok := c.Float(); ok || f != 0 {
+					t.Errorf("Float of %s is %v, %v", value, f, ok)
+				}
+				return
+			}
+			path, _ = c.String()
+		})
+		if err := c.End(); err != nil || path != "/x" {
+			t.Errorf("after %s the path is %q, %v", value, path, err)
+		}
+	}
+}

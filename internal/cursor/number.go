@@ -9,8 +9,8 @@ import (
 	"github.com/trajectory-arena/arena"
 )
 
-// Int takes a number that is a whole number within int64, however it is
-// written. Any other value is stepped over and gives false.
+// Int reads a number that is an integer within int64, however it is written. It skips any
+// other value and returns false.
 func (c *Cursor) Int() (int64, bool) {
 	if c.Kind() != arena.Number {
 		c.Skip()
@@ -27,8 +27,8 @@ func (c *Cursor) Int() (int64, bool) {
 	return int64(f), true
 }
 
-// Float takes a number as the nearest finite float64. Any other value is
-// stepped over and gives false.
+// Float reads a number as the nearest finite float64. It skips any other value and returns
+// false.
 func (c *Cursor) Float() (float64, bool) {
 	if c.Kind() != arena.Number {
 		c.Skip()
@@ -38,33 +38,33 @@ func (c *Cursor) Float() (float64, bool) {
 	return f, err == nil
 }
 
-// Bool takes true or false. Any other value is stepped over and gives false.
+// Bool reads true or false. It skips any other value and returns false.
 func (c *Cursor) Bool() bool {
 	return c.Raw() == "true"
 }
 
-// number steps over one number, by the grammar of RFC 8259.
+// number skips one number, by the grammar of RFC 8259.
 func (c *Cursor) number() {
 	start := c.pos
-	if c.at('-') {
+	if c.isAt('-') {
 		c.pos++
 	}
 	switch {
-	case c.at('0'):
+	case c.isAt('0'):
 		c.pos++
 	case !c.digits():
 		return
 	}
-	if c.at('.') {
+	if c.isAt('.') {
 		c.pos++
 		if !c.digits() {
 			return
 		}
 	}
-	exponent := c.at('e') || c.at('E')
+	exponent := c.isAt('e') || c.isAt('E')
 	if exponent {
 		c.pos++
-		if c.at('+') || c.at('-') {
+		if c.isAt('+') || c.isAt('-') {
 			c.pos++
 		}
 		c.digits()
@@ -75,11 +75,11 @@ func (c *Cursor) number() {
 	}
 }
 
-// maxDigits is how many digits a number without an exponent may have and be
-// below the largest float64, 1.8e308.
+// maxDigits is the number of digits below which a number without an exponent is smaller than
+// the largest float64, 1.8e308.
 const maxDigits = 308
 
-func (c *Cursor) at(b byte) bool { return c.pos < len(c.src) && c.src[c.pos] == b }
+func (c *Cursor) isAt(b byte) bool { return c.pos < len(c.src) && c.src[c.pos] == b }
 
 func (c *Cursor) digits() bool {
 	start := c.pos
@@ -97,7 +97,7 @@ func (c *Cursor) digits() bool {
 	return false
 }
 
-// Fault is what can be wrong with a text.
+// Fault is the kind of an error in a text.
 type Fault uint8
 
 // The faults of a text.
@@ -116,14 +116,14 @@ const (
 	TooMany
 )
 
-// Error says what is wrong with a text and at which byte, from 0.
+// Error is an error in a text and its offset in bytes, from 0.
 type Error struct {
 	Fault Fault
 	At    int
 	what  string
 }
 
-// Error gives the fault in words; it never quotes the text.
+// Error returns the fault in words; it never quotes the text.
 func (e *Error) Error() string {
 	if e.Fault == Ended || e.Fault == EndedInString {
 		return fmt.Sprintf("text ends early at byte %d", e.At)

@@ -4,8 +4,8 @@ import (
 	"math/bits"
 )
 
-// Skip steps over one value of any type, checking all of it. It is a loop and
-// not a recursion: most of a trace is stepped over.
+// Skip checks one value of any type and moves to its end. It is a loop and not a recursion,
+// since most of a trace is skipped.
 func (c *Cursor) Skip() {
 	c.nest = c.nest[:0]
 	i := c.pos
@@ -22,15 +22,15 @@ func (c *Cursor) Skip() {
 	}
 }
 
-// enterValue steps over a value at i that holds no other, or to the first
-// value in it; open tells which.
+// enterValue skips the value at i if it holds no other value, and moves to the first nested
+// value otherwise. It reports in open whether a nested value follows.
 func (c *Cursor) enterValue(i int) (next int, open bool) {
 	if i >= len(c.src) {
 		return c.failAt(i, Ended, ""), false
 	}
 	switch c.src[i] {
 	case '"':
-		return c.quoted(i), false
+		return c.skipString(i), false
 	case '{':
 		if i = c.push(i, '}'); i < len(c.src) && c.src[i] == '}' {
 			return c.pop(i), false
@@ -48,11 +48,11 @@ func (c *Cursor) enterValue(i int) (next int, open bool) {
 	}
 }
 
-// leaveValue goes on behind a value: to the next value beside it, or out of as
-// many arrays and objects as end here. open is false behind the outermost.
+// leaveValue moves from the end of a value to the next value of the same array or object,
+// closing those that end here. It returns open false at the end of the outermost value.
 func (c *Cursor) leaveValue(i int) (next int, open bool) {
 	for c.err == nil && len(c.nest) > 0 {
-		i = spaced(c.src, i)
+		i = skipSpace(c.src, i)
 		closing := c.nest[len(c.nest)-1]
 		switch {
 		case i >= len(c.src):
@@ -62,9 +62,9 @@ func (c *Cursor) leaveValue(i int) (next int, open bool) {
 		case c.src[i] != ',':
 			return c.failAt(i, Syntax, "no comma between members"), false
 		case closing == '}':
-			return c.member(spaced(c.src, i+1))
+			return c.member(skipSpace(c.src, i+1))
 		default:
-			return spaced(c.src, i+1), true
+			return skipSpace(c.src, i+1), true
 		}
 	}
 	return i, false
@@ -75,12 +75,12 @@ func (c *Cursor) member(i int) (next int, open bool) {
 		c.expected('"')
 		return len(c.src), false
 	}
-	if i = spaced(c.src, c.quoted(i)); i >= len(c.src) || c.src[i] != ':' {
+	if i = skipSpace(c.src, c.skipString(i)); i >= len(c.src) || c.src[i] != ':' {
 		c.pos = i
 		c.expected(':')
 		return len(c.src), false
 	}
-	return spaced(c.src, i+1), c.err == nil
+	return skipSpace(c.src, i+1), c.err == nil
 }
 
 func (c *Cursor) push(i int, closing byte) int {
@@ -88,7 +88,7 @@ func (c *Cursor) push(i int, closing byte) int {
 		return c.failAt(i, TooDeep, "nested deeper than the limit")
 	}
 	c.nest = append(c.nest, closing)
-	return spaced(c.src, i+1)
+	return skipSpace(c.src, i+1)
 }
 
 func (c *Cursor) pop(i int) int {
@@ -96,9 +96,8 @@ func (c *Cursor) pop(i int) int {
 	return i + 1
 }
 
-// quoted steps over the string at i. Short plain ones, such as most keys, need
-// one look.
-func (c *Cursor) quoted(i int) int {
+// skipString skips the string at i. Short plain strings, such as most keys, take one load.
+func (c *Cursor) skipString(i int) int {
 	next := i + 1
 	if next+8 <= len(c.src) {
 		m := stops(load(c.src[next:]))
@@ -128,13 +127,13 @@ func (c *Cursor) scalar() {
 }
 
 func (c *Cursor) word(w string) {
-	rest := c.src[c.pos:]
-	if len(rest) >= len(w) && rest[:len(w)] == w {
+	remaining := c.src[c.pos:]
+	if len(remaining) >= len(w) && remaining[:len(w)] == w {
 		c.pos += len(w)
 		return
 	}
-	for i := range min(len(rest), len(w)) {
-		if rest[i] != w[i] {
+	for i := range min(len(remaining), len(w)) {
+		if remaining[i] != w[i] {
 			c.fail(Syntax, "no JSON value")
 			return
 		}
@@ -142,8 +141,8 @@ func (c *Cursor) word(w string) {
 	c.fail(Ended, "")
 }
 
-// spaced is the first index from i that holds no white space, or len(s).
-func spaced(s string, i int) int {
+// skipSpace returns the first index from i that holds no white space, or len(s).
+func skipSpace(s string, i int) int {
 	for i < len(s) && s[i] <= ' ' && (s[i] == ' ' || s[i] == '\n' || s[i] == '\t' || s[i] == '\r') {
 		i++
 	}
@@ -153,15 +152,15 @@ func spaced(s string, i int) int {
 // MaxDepth is the deepest nesting of encoding/json.
 const MaxDepth = 10_000
 
-// Valid reports whether text is one JSON value, nested no deeper than
-// encoding/json allows. It needs no stack: validators that call themselves for
-// every bracket end the process on a string of some millions of them.
+// Valid reports whether text is one JSON value, nested no deeper than encoding/json allows.
+// It needs no stack: recursive validators crash the process on a string of some millions of
+// brackets.
 func Valid(text string) bool {
 	return stepOver(text).End() == nil
 }
 
-// Finite reports whether text is Valid, and every number in it one that a float64
-// holds: of 1e400 readers make infinity, or an error.
+// Finite reports whether text is Valid and each of its numbers fits a float64: readers turn
+// 1e400 into infinity, or reject it.
 func Finite(text string) bool {
 	c := stepOver(text)
 	return c.End() == nil && !c.infinite

@@ -10,12 +10,12 @@ import (
 	"github.com/trajectory-arena/arena"
 )
 
-// chunkBytes is the arena's first size: most attempts have their few escaped
-// strings in one chunk of it.
+// chunkBytes is the arena's first size, which holds the few escaped strings of most
+// attempts.
 const chunkBytes = 4096
 
-// String takes a string, unescaped. Half a surrogate pair reads as U+FFFD.
-// Any other value is stepped over and gives false.
+// String reads a string and unescapes it. Half a surrogate pair becomes U+FFFD. It skips any
+// other value and returns false.
 func (c *Cursor) String() (string, bool) {
 	if c.Kind() != arena.String {
 		c.Skip()
@@ -25,8 +25,8 @@ func (c *Cursor) String() (string, bool) {
 	return s, c.err == nil
 }
 
-// ID takes a string, or a number as it is written: ids of 20 digits stay what
-// they are. Any other value is stepped over and gives "".
+// ID reads a string, or a number as it is written, so that ids of 20 digits are kept. It
+// skips any other value and returns "".
 func (c *Cursor) ID() string {
 	switch c.Kind() {
 	case arena.String:
@@ -56,9 +56,8 @@ const (
 	highs = 0x8080808080808080
 )
 
-// stops has the high bit set in each byte of x that a plain run of string
-// cannot hold: quote, backslash, control character. Bits above the lowest one
-// set may be wrong.
+// stops returns a mask with the high bit set in each byte of x that ends a plain run of a
+// string: quote, backslash, control character. Bits above the lowest one set may be wrong.
 func stops(x uint64) uint64 {
 	quote := x ^ ones*'"' // as slash, it has the high bits of x
 	slash := x ^ ones*'\\'
@@ -72,8 +71,7 @@ func load(s string) uint64 {
 		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
 }
 
-// endString steps over the string at the cursor, of which all before i was
-// checked.
+// endString moves to the end of the string at the cursor, whose bytes before i were checked.
 func (c *Cursor) endString(i int) {
 	start := c.pos
 	for {
@@ -122,7 +120,7 @@ func plainRun(s string, i int) int {
 	return i
 }
 
-// stringEnd is the index behind the string at i of a text that was checked.
+// stringEnd returns the index after the string at i of a text that was checked.
 func stringEnd(s string, i int) int {
 	for i = plainRun(s, i+1); s[i] == '\\'; i = plainRun(s, i+2) {
 	}
@@ -138,7 +136,7 @@ func (c *Cursor) escape(s string) int {
 	}
 	c.unusual = c.unusual || s[1] == 'u' || s[1] == '/'
 	if s[1] != 'u' {
-		if meant[s[1]] == 0 {
+		if unescaped[s[1]] == 0 {
 			c.fail(Syntax, "no such escape in a string")
 			return 0
 		}
@@ -153,14 +151,14 @@ func (c *Cursor) escape(s string) int {
 		c.fail(Syntax, "no four hexadecimal digits after \\u")
 		return 0
 	}
-	n := escapeOf(s)
+	n := escapeLen(s)
 	c.lone = c.lone || n == 6 && utf16.IsSurrogate(r)
 	return n
 }
 
-// escapeOf is the length of the \u escape that s starts with: 12 where it is a
-// surrogate pair.
-func escapeOf(s string) int {
+// escapeLen returns the length of the \u escape at the start of s: 12 for a surrogate pair,
+// otherwise 6.
+func escapeLen(s string) int {
 	if len(s) < 12 || s[6] != '\\' || s[7] != 'u' {
 		return 6
 	}
@@ -176,7 +174,7 @@ func hex4(digits string) (rune, bool) {
 	return rune(n), err == nil
 }
 
-// unescape takes the string at the cursor, of which all before i was checked.
+// unescape reads the string at the cursor, whose bytes before i were checked.
 func (c *Cursor) unescape(i int) string {
 	start := c.pos + 1
 	if c.endString(i); c.err != nil {
@@ -188,12 +186,13 @@ func (c *Cursor) unescape(i int) string {
 		c.arena = strings.Builder{}
 		c.arena.Grow(max(c.room, size))
 	}
-	from := c.arena.Len()
+	begin := c.arena.Len()
 	writeMeaning(&c.arena, inside)
-	return c.arena.String()[from:]
+	return c.arena.String()[begin:]
 }
 
-// Unescape is what a string means that was checked, given without its quotes.
+// Unescape returns the meaning of the inside of a JSON string, without its quotes. The
+// string must have been checked.
 func Unescape(inside string) string {
 	if strings.IndexByte(inside, '\\') < 0 {
 		return inside
@@ -205,26 +204,26 @@ func Unescape(inside string) string {
 }
 
 func writeMeaning(out *strings.Builder, inside string) {
-	from := 0
-	for i := plainRun(inside, 0); i < len(inside); i = plainRun(inside, from) {
-		out.WriteString(inside[from:i])
-		if m := meant[inside[i+1]]; m != 0 {
+	start := 0
+	for i := plainRun(inside, 0); i < len(inside); i = plainRun(inside, start) {
+		out.WriteString(inside[start:i])
+		if m := unescaped[inside[i+1]]; m != 0 {
 			out.WriteByte(m)
-			from = i + 2
+			start = i + 2
 			continue
 		}
-		from = i + escapeOf(inside[i:])
-		out.WriteRune(digits(inside[i:from]))
+		start = i + escapeLen(inside[i:])
+		out.WriteRune(unescapeDigits(inside[i:start]))
 	}
-	out.WriteString(inside[from:])
+	out.WriteString(inside[start:])
 }
 
-// meant is what the byte after a backslash stands for; 0 where there is no such
-// escape, or where digits follow it.
-var meant = [256]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
+// unescaped maps the byte after a backslash to its meaning; 0 if there is no such escape or
+// if digits follow it.
+var unescaped = [256]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
 
-// digits is what an escape of digits stands for, half a surrogate pair U+FFFD.
-func digits(escape string) rune {
+// unescapeDigits returns the meaning of a \u escape; half a surrogate pair is U+FFFD.
+func unescapeDigits(escape string) rune {
 	r, _ := hex4(escape[2:6])
 	if len(escape) == 12 {
 		low, _ := hex4(escape[8:12])

@@ -11,8 +11,8 @@ type family struct {
 	name    string
 	agentic bool
 	why     string
-	// reply renders what the model answered before a move; empty where no
-	// inference call came before it.
+	// reply renders the model's reply before a move; it is empty if no inference call
+	// preceded the move.
 	reply func(m *move, first bool) reply
 	// loops repeats searches without a reason.
 	loops bool
@@ -53,8 +53,8 @@ var models = []string{"orchard/Sprig-9B", "orchard/Grove-30B", "northwind/Atlas-
 // dayStart is 1 June 2026, the day that all generated days play on.
 const dayStart = 1780272000000
 
-// newAgent makes the i-th run. Of all runs the given share is agentic, spread
-// evenly; each kind goes through its families in turn.
+// newAgent returns the i-th run. The given share of all runs is agentic, spread evenly; each
+// kind cycles through its families.
 func newAgent(d *dice, i int, c Config) agent {
 	before, after := int(float64(i)*c.Agentic), int(float64(i+1)*c.Agentic)
 	agentic, rank := after > before, before
@@ -136,7 +136,7 @@ func replayReply(m *move, first bool) reply {
 // What an agent thinks depends on its depth: 0 plans only, 1 remarks on what
 // came back, 2 names data from it, 3 weighs two products with a reason.
 
-// plan is the thinking before a search.
+// plan returns the thinking before a search.
 func (s *shopper) plan(gold *product, try int, seen []*product) string {
 	name := nouns[gold.noun].name
 	if !s.a.agentic {
@@ -155,15 +155,15 @@ func (s *shopper) plan(gold *product, try int, seen []*product) string {
 	}), name)
 }
 
-// remark is the thinking on products that came back.
-func (s *shopper) remark(found []*product, gold *product) string {
+// remark returns the thinking on products that a search returned.
+func (s *shopper) remark(products []*product, gold *product) string {
 	if !s.a.agentic {
-		return fmt.Sprintf("opening %d results", len(found))
+		return fmt.Sprintf("opening %d results", len(products))
 	}
-	best, other := found[0], found[len(found)-1]
+	best, other := products[0], products[len(products)-1]
 	switch {
 	case s.a.depth == 1:
-		return fmt.Sprintf(pick(s.d, []string{"%d results came back and the upper ones look close.", "There are %d hits to check in detail.", "I got %d answers, more than I hoped for."}), len(found))
+		return fmt.Sprintf(pick(s.d, []string{"%d results came back and the upper ones look close.", "There are %d hits to check in detail.", "I got %d answers, more than I hoped for."}), len(products))
 	case s.a.depth == 2 || best == other:
 		return fmt.Sprintf(pick(s.d, []string{
 			"%s costs %s pesos, which I keep in mind.", "The listing %s is priced at %s pesos.", "I note product %s at %s pesos.",
@@ -173,7 +173,7 @@ func (s *shopper) remark(found []*product, gold *product) string {
 	}
 }
 
-// compare weighs two products by what they really are.
+// compare returns a comparison of two products by their real properties.
 func (s *shopper) compare(a, b, gold *product) string {
 	reason := fmt.Sprintf("%s pesos against %s", num(a.price), num(b.price))
 	switch {
@@ -190,7 +190,7 @@ func (s *shopper) compare(a, b, gold *product) string {
 	}), a.id, b.id, a.id, reason)
 }
 
-// verdict is the thinking before the recommendation.
+// verdict returns the thinking before the recommendation.
 func (s *shopper) verdict() string {
 	if !s.a.agentic {
 		return "all wishes have a candidate"

@@ -33,7 +33,7 @@ type catalog struct {
 	byShop   map[string][]*product
 }
 
-// newCatalog makes n products; each shop sells several different things.
+// newCatalog returns n products; each shop sells several different things.
 func newCatalog(d *dice, n, sentences int) *catalog {
 	c := &catalog{byNoun: make([][]*product, len(nouns)), byShop: map[string][]*product{}}
 	vocabulary, brands := d.words(1500), d.words(60)
@@ -52,7 +52,7 @@ func newCatalog(d *dice, n, sentences int) *catalog {
 	return c
 }
 
-// fresh is a product id that was not used yet.
+// newID returns a product id that was not used yet.
 func fresh(d *dice, used map[string]bool) string {
 	for {
 		if id := d.digits(10); !used[id] {
@@ -80,8 +80,8 @@ func newProduct(d *dice, id, shop string, noun int, brand string) *product {
 	return p
 }
 
-// render fixes the product's JSON forms: in a list of results, in the detail
-// view, and in the catalogue.
+// render sets the product's JSON forms: in a list of results, in the detail view, and in the
+// catalogue.
 func (p *product) render(d *dice, vocabulary []string, sentences int) {
 	name := nouns[p.noun].name
 	var description strings.Builder
@@ -104,8 +104,8 @@ func (p *product) render(d *dice, vocabulary []string, sentences int) {
 
 const pageSize = 10
 
-// search finds products by the words of the query, most words first; ties
-// stand in the order of ids. It is a stand-in for the real ranking.
+// search finds products by the words of the query, most words first; ties are ordered by id.
+// It replaces the real ranking.
 func (c *catalog) search(noun int, words []string, shop string, page int) []*product {
 	type hit struct {
 		p     *product
@@ -127,9 +127,9 @@ func (c *catalog) search(noun int, words []string, shop string, page int) []*pro
 	slices.SortFunc(hits, func(a, b hit) int {
 		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.p.id, b.p.id))
 	})
-	var found []*product
+	var matches []*product
 	for _, h := range hits[min(len(hits), (page-1)*pageSize):min(len(hits), page*pageSize)] {
-		found = append(found, h.p)
+		matches = append(matches, h.p)
 	}
-	return found
+	return matches
 }

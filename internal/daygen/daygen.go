@@ -18,7 +18,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 )
 
-// Config says how large a day is and of what kind.
+// Config is the size and the kind of a day.
 type Config struct {
 	Seed     uint64
 	Attempts int
@@ -38,22 +38,22 @@ type Config struct {
 
 // Validate returns everything that is wrong with c.
 func (c Config) Validate() error {
-	var all []error
+	var problems []error
 	for _, n := range []struct {
 		name  string
 		value int
 	}{{"attempts", c.Attempts}, {"problems", c.Problems}, {"products", c.Products}, {"sentences", c.Sentences}, {"pages", c.Pages}} {
 		if n.value < 1 {
-			all = append(all, fmt.Errorf("%s is %d, at least 1 is needed", n.name, n.value))
+			problems = append(problems, fmt.Errorf("%s is %d, at least 1 is needed", n.name, n.value))
 		}
 	}
 	if c.Agentic < 0 || c.Agentic > 1 {
-		all = append(all, fmt.Errorf("agentic is %g, not a share of 0 to 1", c.Agentic))
+		problems = append(problems, fmt.Errorf("agentic is %g, not a share of 0 to 1", c.Agentic))
 	}
 	if c.Products < len(nouns) {
-		all = append(all, fmt.Errorf("products is %d, at least %d are needed", c.Products, len(nouns)))
+		problems = append(problems, fmt.Errorf("products is %d, at least %d are needed", c.Products, len(nouns)))
 	}
-	return errors.Join(all...)
+	return errors.Join(problems...)
 }
 
 // Summary counts what was written. Bytes are those of the traces before
@@ -63,8 +63,8 @@ type Summary struct {
 	Bytes          int64
 }
 
-// Write makes the day in dir, which must not hold one. Memory holds the
-// catalogue and one attempt.
+// Write writes the day to dir, which must not hold one. It holds the catalogue and one
+// attempt in memory.
 func Write(ctx context.Context, dir string, c Config) (Summary, error) {
 	if err := c.Validate(); err != nil {
 		return Summary{}, fmt.Errorf("check configuration: %w", err)
@@ -107,9 +107,9 @@ func (y *day) write(ctx context.Context) error {
 }
 
 // lines writes one new file of lines.
-func (y *day) lines(name string, all ...string) error {
+func (y *day) lines(name string, problems ...string) error {
 	return y.file(name, func(w io.Writer) error {
-		_, err := io.WriteString(w, strings.Join(all, "\n")+"\n")
+		_, err := io.WriteString(w, strings.Join(problems, "\n")+"\n")
 		return err
 	})
 }

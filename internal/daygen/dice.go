@@ -9,26 +9,26 @@ import (
 // dice is the chance that a day is made with.
 type dice struct{ *seeded.Dice }
 
-func roll(seeds ...uint64) *dice { return &dice{seeded.Roll(seeds...)} }
+func roll(seeds ...uint64) *dice { return &dice{seeded.New(seeds...)} }
 
-// between is a number from low to high, both included.
+// between returns a number from low to high, both included.
 func (d *dice) between(low, high int) int { return low + d.N(high-low+1) }
 
 func (d *dice) chance(p float64) bool { return d.Share() < p }
 
-func pick[T any](d *dice, from []T) T { return from[d.N(len(from))] }
+func pick[T any](d *dice, items []T) T { return items[d.N(len(items))] }
 
 // some picks n different items in random order.
-func some[T any](d *dice, n int, from []T) []T {
-	left := append([]T(nil), from...)
-	for i := range min(n, len(left)) {
-		j := i + d.N(len(left)-i)
-		left[i], left[j] = left[j], left[i]
+func some[T any](d *dice, n int, items []T) []T {
+	remaining := append([]T(nil), items...)
+	for i := range min(n, len(remaining)) {
+		j := i + d.N(len(remaining)-i)
+		remaining[i], remaining[j] = remaining[j], remaining[i]
 	}
-	return left[:min(n, len(left))]
+	return remaining[:min(n, len(remaining))]
 }
 
-// digits is a number of n digits that does not start with 0.
+// digits returns a number of n digits that does not start with 0.
 func (d *dice) digits(n int) string {
 	out := make([]byte, n)
 	for i := range out {
@@ -75,13 +75,13 @@ var (
 	vowels    = []string{"a", "e", "i", "o", "u", "ai", "eo"}
 )
 
-// spoken says a service as a customer would.
+// spoken returns a service in a customer's words.
 var spoken = map[string]string{
 	"official": "from an official store", "freeShipping": "with free shipping",
 	"COD": "with cash on delivery", "flashsale": "in the flash sale",
 }
 
-// word makes a word of two to four syllables.
+// word returns a word of two to four syllables.
 func (d *dice) word() string {
 	var b strings.Builder
 	for range d.between(2, 4) {
@@ -92,16 +92,16 @@ func (d *dice) word() string {
 }
 
 func (d *dice) words(n int) []string {
-	all := make([]string, n)
-	for i := range all {
-		all[i] = d.word()
+	words := make([]string, n)
+	for i := range words {
+		words[i] = d.word()
 	}
-	return all
+	return words
 }
 
 func capital(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 
-// sentence makes one of a product's sentences.
+// sentence returns one of a product's sentences.
 func (d *dice) sentence(vocabulary []string, noun string) string {
 	var b strings.Builder
 	b.WriteString(capital(pick(d, vocabulary)))

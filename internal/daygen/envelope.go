@@ -66,15 +66,15 @@ func renderStep(p *problem, m *move, i int, stamp int64, calls []string, seconds
 	return object("completion", completion, "extra_info", object(extra...))
 }
 
-func (a *agent) inference(d *dice, r reply, at int64, duration int) string {
+func (a *agent) inference(d *dice, r reply, i int64, duration int) string {
 	response := object("id", str("chatcmpl-"+d.hex(12)), "object", str("chat.completion"), "model", str(a.model),
 		"choices", list(object("index", "0", "message", r.message, "finish_reason", r.finish)),
 		"usage", object("prompt_tokens", whole(d.between(900, 9000)), "completion_tokens", whole(r.tokens)))
 	asked := []string{"json_data", object("model", str(a.model), "temperature", "0.0", "stream", "false")}
-	return record("POST", "/inference/chat/completions", at, duration, append(asked, cut(response, nil)...))
+	return record("POST", "/inference/chat/completions", i, duration, append(asked, cut(response, nil)...))
 }
 
-func (a *agent) dispatch(c call, at int64, duration int) string {
+func (a *agent) dispatch(c call, i int64, duration int) string {
 	pairs := append([]string{"params", c.query}, cut(c.result, c.ids)...)
 	if a.nonce {
 		status := "missing"
@@ -83,16 +83,16 @@ func (a *agent) dispatch(c call, at int64, duration int) string {
 		}
 		pairs = append(pairs, "nonce_status", str(status))
 	}
-	return record("GET", c.path, at, duration, pairs)
+	return record("GET", c.path, i, duration, pairs)
 }
 
-func record(method, path string, at int64, duration int, rest []string) string {
-	pairs := []string{"kind", str("summary"), "method", str(method), "path", str(path), "timestamp", num(float64(at)),
+func record(method, path string, i int64, duration int, remaining []string) string {
+	pairs := []string{"kind", str("summary"), "method", str(method), "path", str(path), "timestamp", num(float64(i)),
 		"duration_ms", whole(duration) + ".0", "status_code", "200"}
-	return object(append(pairs, rest...)...)
+	return object(append(pairs, remaining...)...)
 }
 
-// cut keeps a short response and says of a long one how long it was.
+// truncate returns a short response as it is, and of a long one a note of its length.
 func cut(response string, ids []string) []string {
 	if len(response) <= recordLimit {
 		return []string{"response", response}

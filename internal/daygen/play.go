@@ -23,13 +23,14 @@ type call struct {
 	ids                  []string
 }
 
-// id follows the sandbox: a hash of the call, so that equal calls share it.
+// id returns the call's id as the sandbox makes it: a hash of the call, so that equal calls
+// share it.
 func (c call) id() string {
 	sum := md5.Sum([]byte(c.name + "\n" + c.params))
 	return base64.URLEncoding.EncodeToString(sum[:])[:8]
 }
 
-// content is the text form that the sandbox keeps of a step.
+// content returns the text form that the sandbox stores of a step.
 func (m *move) content() string {
 	var calls []string
 	for _, c := range m.calls {
@@ -70,26 +71,26 @@ func (s *shopper) do(think string, options []*product, calls ...call) {
 // slot searches for one wish, opens what was found and settles on a product.
 func (s *shopper) slot(i int) {
 	gold := s.p.gold[i]
-	var all []*product
+	var shown []*product
 	for try := range s.d.between(1, s.a.pages) {
 		words, page := s.queryWords(gold, try), 1
 		if try > 1 && s.d.chance(0.5) {
 			page = 2
 		}
-		found := s.c.search(gold.noun, words, "", page)
-		s.do(s.plan(gold, try, all), all, find(strings.Join(words, " "), page, found))
+		products := s.c.search(gold.noun, words, "", page)
+		s.do(s.plan(gold, try, shown), shown, find(strings.Join(words, " "), page, products))
 		if s.a.loops && try == 0 {
 			for range s.d.between(4, 9) {
-				s.do(s.plan(gold, try, all), all, find(strings.Join(words, " "), page, found))
+				s.do(s.plan(gold, try, shown), shown, find(strings.Join(words, " "), page, products))
 			}
 		}
-		all = merge(all, found)
-		s.open(found, gold)
+		shown = merge(shown, products)
+		s.open(products, gold)
 	}
-	s.chosen = append(s.chosen, s.settle(all, gold))
+	s.chosen = append(s.chosen, s.settle(shown, gold))
 }
 
-// queryWords is the thing asked for with some of its traits.
+// queryWords returns the product's noun with some of its traits.
 func (s *shopper) queryWords(gold *product, try int) []string {
 	traits := []string{gold.brand, gold.material}
 	if try > 0 || s.d.chance(0.3) {
@@ -99,11 +100,11 @@ func (s *shopper) queryWords(gold *product, try int) []string {
 }
 
 // open views some of the products found, usually the best ones.
-func (s *shopper) open(found []*product, gold *product) {
-	if len(found) == 0 {
+func (s *shopper) open(products []*product, gold *product) {
+	if len(products) == 0 {
 		return
 	}
-	opened := found[:min(len(found), s.a.width)]
+	opened := products[:min(len(products), s.a.width)]
 	if s.d.chance(0.3) {
 		opened = opened[s.d.N(len(opened)):]
 	}
@@ -111,23 +112,23 @@ func (s *shopper) open(found []*product, gold *product) {
 }
 
 // settle chooses the gold product by skill, else another one that was found.
-func (s *shopper) settle(all []*product, gold *product) *product {
-	if slices.Contains(all, gold) && s.d.chance(s.a.skill) {
+func (s *shopper) settle(candidates []*product, gold *product) *product {
+	if slices.Contains(candidates, gold) && s.d.chance(s.a.skill) {
 		return gold
 	}
-	if len(all) == 0 {
+	if len(candidates) == 0 {
 		return pick(s.d, s.c.products)
 	}
-	return pick(s.d, all)
+	return pick(s.d, candidates)
 }
 
-func merge(all, more []*product) []*product {
+func merge(products, more []*product) []*product {
 	for _, p := range more {
-		if !slices.Contains(all, p) {
-			all = append(all, p)
+		if !slices.Contains(products, p) {
+			products = append(products, p)
 		}
 	}
-	return all
+	return products
 }
 
 // finish recommends, unless the attempt goes astray, and ends.
@@ -171,9 +172,9 @@ func (s *shopper) calculate() {
 	s.do("Together they cost "+shown+" pesos; the voucher decides whether that fits.", s.chosen, call{name: "calculate_voucher", params: params, result: result})
 }
 
-func find(words string, page int, found []*product) call {
+func find(words string, page int, products []*product) call {
 	var items, ids []string
-	for _, p := range found {
+	for _, p := range products {
 		items, ids = append(items, p.item), append(ids, p.id)
 	}
 	return call{

@@ -17,28 +17,28 @@ type problem struct {
 	document        string
 }
 
-// wish is what the customer says of one product.
+// wish is the customer's request for one product.
 type wish struct {
 	text, reward string
 }
 
-// newProblems makes n problems. Every fourth asks again, in other words, for
-// the gold of an earlier one: such problems belong to one cluster.
+// newProblems returns n problems. Every fourth asks again, in other words, for the gold
+// product of an earlier one: such problems belong to one cluster.
 func newProblems(d *dice, c *catalog, n int) []*problem {
-	var all []*problem
+	var problems []*problem
 	order := some(d, len(c.products), c.products)
 	for i := range n {
 		p := &problem{id: d.uuid(), category: []string{"Product", "Shop", "Voucher"}[i%3]}
 		if i >= 3 && i%4 == 3 {
-			earlier := all[i-3]
+			earlier := problems[i-3]
 			p.gold, p.category = earlier.gold, earlier.category
 		} else {
 			p.choose(d, c, order[i%len(order)])
 		}
 		p.describe(d)
-		all = append(all, p)
+		problems = append(problems, p)
 	}
-	return all
+	return problems
 }
 
 // choose sets the gold products, starting from one.
@@ -87,7 +87,7 @@ func (p *problem) describe(d *dice) {
 	p.document = object(pairs...)
 }
 
-// describe words the wish for one product and the reward that checks it.
+// describe returns the wish for one product and the reward that checks it.
 func describe(d *dice, g *product) wish {
 	size := g.skus[0]
 	text := fmt.Sprintf("a %s by %s, made of %s", nouns[g.noun].name, g.brand, g.material)
@@ -111,7 +111,7 @@ func describe(d *dice, g *product) wish {
 	return wish{text, object(pairs...)}
 }
 
-// addVoucher sets a budget that holds only with the discount, and says so.
+// addVoucher sets a budget that holds only with the discount, and adds a sentence on it.
 func (p *problem) addVoucher(d *dice) string {
 	total := 0.0
 	for _, g := range p.gold {

@@ -5,8 +5,8 @@ package dice
 // Dice is a stream of numbers (splitmix64). It is no good for secrets.
 type Dice struct{ state uint64 }
 
-// Roll starts a stream of its own for each list of seeds.
-func Roll(seeds ...uint64) *Dice {
+// New returns a new stream for a list of seeds.
+func New(seeds ...uint64) *Dice {
 	d := &Dice{}
 	for _, s := range seeds {
 		d.state = d.state*0x9e3779b97f4a7c15 + s
@@ -15,7 +15,7 @@ func Roll(seeds ...uint64) *Dice {
 	return d
 }
 
-// Next is the stream's next number.
+// Next returns the next number of the stream.
 func (d *Dice) Next() uint64 {
 	d.state += 0x9e3779b97f4a7c15
 	z := d.state
@@ -24,8 +24,8 @@ func (d *Dice) Next() uint64 {
 	return z ^ z>>31
 }
 
-// N is a number from 0 to below n, for n up to a few millions.
+// N returns a number in [0, n), for n up to a few millions.
 func (d *Dice) N(n int) int { return int(d.Next() >> 33 % uint64(n)) }
 
-// Share is a number from 0 to below 1.
+// Share returns a number in [0, 1).
 func (d *Dice) Share() float64 { return float64(d.Next()>>11) / (1 << 53) }

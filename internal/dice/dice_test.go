@@ -6,13 +6,13 @@ import "testing"
 // interval depends on them.
 func TestStreamIsFixed(t *testing.T) {
 	t.Parallel()
-	d := Roll(1, 2)
+	d := New(1, 2)
 	for i, want := range []uint64{8521371246727811731, 17564698128960260683, 16649790085669076522} {
 		if got := d.Next(); got != want {
 			t.Errorf("number %d is %d, was %d", i, got, want)
 		}
 	}
-	if Roll(1, 2).Next() == Roll(2, 1).Next() || Roll().Next() == Roll(0).Next() {
+	if New(1, 2).Next() == New(2, 1).Next() || New().Next() == New(0).Next() {
 		t.Error("different seeds give one stream")
 	}
 }
@@ -22,7 +22,7 @@ func TestStreamIsFixed(t *testing.T) {
 func TestNumbersAreEven(t *testing.T) {
 	t.Parallel()
 	var byN, byShare [10]int
-	d := Roll(7)
+	d := New(7)
 	for range 100_000 {
 		byN[d.N(10)]++
 		byShare[int(d.Share()*10)]++

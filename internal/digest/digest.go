@@ -6,7 +6,7 @@ import (
 	"encoding/hex"
 )
 
-// SHA256 is the SHA-256 of b in lower-case hex.
+// SHA256 returns the SHA-256 of b in lower-case hex.
 func SHA256(b []byte) string {
 	sum := sha256.Sum256(b)
 	return hex.EncodeToString(sum[:])

@@ -21,32 +21,31 @@ const tailBytes = 8
 // groups of 50 columns.
 const maxBytes = 64 << 20
 
-// ErrBroken says that a file is no Parquet file, or a damaged one.
+// ErrBroken is returned for a file that is not a Parquet file, or is damaged.
 var ErrBroken = errors.New("broken Parquet file")
 
-// ErrCodec says that a column is compressed in a way that is not read.
+// ErrCodec is returned for a column in a compression that is not read.
 var ErrCodec = errors.New("no columns are read that are compressed with")
 
-// Open opens a file of size bytes. Its page indexes and Bloom filters are not
-// read: they have sizes of their own, and a file is read from its start to its
-// end here.
-func Open(in io.ReaderAt, size int64) (*parquet.File, error) {
-	if err := check(in, size); err != nil {
+// Open opens a file of size bytes. It does not read page indexes and Bloom filters, which
+// state sizes of their own: a file is read here from start to end.
+func Open(src io.ReaderAt, size int64) (*parquet.File, error) {
+	if err := checkFooter(src, size); err != nil {
 		return nil, err
 	}
-	file, err := parquet.OpenFile(in, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
+	file, err := parquet.OpenFile(src, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
 	if err != nil {
 		return nil, err
 	}
-	return file, checkColumns(in, size, file.Metadata())
+	return file, checkColumns(src, size, file.Metadata())
 }
 
-func check(in io.ReaderAt, size int64) error {
+func checkFooter(src io.ReaderAt, size int64) error {
 	if size < tailBytes {
 		return fmt.Errorf("%w: it has %d bytes", ErrBroken, size)
 	}
 	var tail [tailBytes]byte
-	if _, err := in.ReadAt(tail[:], size-tailBytes); err != nil {
+	if _, err := src.ReadAt(tail[:], size-tailBytes); err != nil {
 		return fmt.Errorf("read end of Parquet file: %w", err)
 	}
 	length := int64(binary.LittleEndian.Uint32(tail[:4]))
@@ -54,18 +53,18 @@ func check(in io.ReaderAt, size int64) error {
 		return fmt.Errorf("%w: its footer would have %d bytes", ErrBroken, length)
 	}
 	b := make([]byte, length)
-	if _, err := in.ReadAt(b, size-tailBytes-length); err != nil {
+	if _, err := src.ReadAt(b, size-tailBytes-length); err != nil {
 		return fmt.Errorf("read footer of Parquet file: %w", err)
 	}
-	if err := newWalk(b).whole(); err != nil {
+	if err := newWalk(b).check(); err != nil {
 		return fmt.Errorf("%w: its footer %w", ErrBroken, err)
 	}
 	return nil
 }
 
 const (
-	// deepest nesting of a footer: Parquet's own goes to six.
-	deepest = 32
+	// maxDepth nesting of a footer: Parquet's own goes to six.
+	maxDepth = 32
 	// maxItems in all lists together, some dozen for a column of a row group. The
 	// reader takes up to 200 bytes for each.
 	maxItems = 8 << 20
@@ -77,87 +76,87 @@ var (
 	errDeep  = errors.New("is nested too deeply")
 )
 
-// walk goes through a value of the compact protocol and keeps nothing.
+// walk checks one value of Thrift's compact protocol and keeps nothing of it.
 type walk struct {
-	rest  *bytes.Reader
-	in    thrift.Reader
-	items int
+	remaining *bytes.Reader
+	r         thrift.Reader
+	items     int
 }
 
 func newWalk(b []byte) *walk {
-	rest := bytes.NewReader(b)
-	return &walk{rest: rest, in: new(thrift.CompactProtocol).NewReader(rest)}
+	remaining := bytes.NewReader(b)
+	return &walk{remaining: remaining, r: new(thrift.CompactProtocol).NewReader(remaining)}
 }
 
-func (w *walk) whole() error {
-	err := w.structure(0)
+func (w *walk) check() error {
+	err := w.walkStruct(0)
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return errShort
 	}
 	return err
 }
 
-func (w *walk) structure(depth int) error {
-	if depth > deepest {
+func (w *walk) walkStruct(depth int) error {
+	if depth > maxDepth {
 		return errDeep
 	}
 	for {
-		field, err := w.in.ReadField()
+		field, err := w.r.ReadField()
 		if err != nil || field.Type == thrift.STOP {
 			return err
 		}
 		if field.Type == thrift.TRUE || field.Type == thrift.FALSE { // the value itself
 			continue
 		}
-		if err := w.value(field.Type, depth); err != nil {
+		if err := w.walkValue(field.Type, depth); err != nil {
 			return err
 		}
 	}
 }
 
-func (w *walk) value(kind thrift.Type, depth int) error {
+func (w *walk) walkValue(kind thrift.Type, depth int) error {
 	switch kind {
 	case thrift.TRUE, thrift.FALSE, thrift.I8:
 		return w.skip(1)
 	case thrift.DOUBLE:
 		return w.skip(8)
 	case thrift.BINARY:
-		n, err := w.in.ReadLength()
+		n, err := w.r.ReadLength()
 		if err != nil {
 			return err
 		}
 		return w.skip(n)
 	case thrift.LIST, thrift.SET:
-		list, err := w.in.ReadList()
+		list, err := w.r.ReadList()
 		if err != nil {
 			return err
 		}
-		return w.times(list.Size, depth, list.Type)
+		return w.walkItems(list.Size, depth, list.Type)
 	case thrift.MAP:
-		pairs, err := w.in.ReadMap()
+		pairs, err := w.r.ReadMap()
 		if err != nil {
 			return err
 		}
-		return w.times(pairs.Size, depth, pairs.Key, pairs.Value)
+		return w.walkItems(pairs.Size, depth, pairs.Key, pairs.Value)
 	case thrift.STRUCT:
-		return w.structure(depth + 1)
+		return w.walkStruct(depth + 1)
 	default:
-		_, err := w.in.ReadInt64()
+		_, err := w.r.ReadInt64()
 		return err
 	}
 }
 
-// times walks n items of the given types; none is shorter than a byte.
-func (w *walk) times(n int32, depth int, kinds ...thrift.Type) error {
-	if w.items += int(n); int(n) > w.rest.Len() || w.items > maxItems {
+// repeat walks n items of the given types; no item is shorter than a byte.
+func (w *walk) walkItems(n int32, depth int, kinds ...thrift.Type) error {
+	if w.items += int(n); int(n) > w.remaining.Len() || w.items > maxItems {
 		return errLong
 	}
-	if depth > deepest {
+	if depth > maxDepth {
 		return errDeep
 	}
 	for range n {
 		for _, kind := range kinds {
-			if err := w.value(kind, depth+1); err != nil {
+			if err := w.walkValue(kind, depth+1); err != nil {
 				return err
 			}
 		}
@@ -166,9 +165,9 @@ func (w *walk) times(n int32, depth int, kinds ...thrift.Type) error {
 }
 
 func (w *walk) skip(n int) error {
-	if n > w.rest.Len() {
+	if n > w.remaining.Len() {
 		return errShort
 	}
-	_, err := w.rest.Seek(int64(n), io.SeekCurrent)
+	_, err := w.remaining.Seek(int64(n), io.SeekCurrent)
 	return err
 }

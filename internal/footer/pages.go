@@ -13,11 +13,11 @@ import (
 	"github.com/trajectory-arena/arena/internal/wrong"
 )
 
-func checkColumns(in io.ReaderAt, size int64, m *format.FileMetaData) error {
+func checkColumns(src io.ReaderAt, size int64, m *format.FileMetaData) error {
 	for _, g := range m.RowGroups {
 		for i := range g.Columns {
 			c := &g.Columns[i].MetaData
-			if err := checkColumn(in, size, c); err != nil {
+			if err := checkColumn(src, size, c); err != nil {
 				return fmt.Errorf("column %s: %w", strings.Join(c.PathInSchema, "."), err)
 			}
 		}
@@ -25,18 +25,18 @@ func checkColumns(in io.ReaderAt, size int64, m *format.FileMetaData) error {
 	return nil
 }
 
-func checkColumn(in io.ReaderAt, size int64, c *format.ColumnMetaData) error {
+func checkColumn(src io.ReaderAt, size int64, c *format.ColumnMetaData) error {
 	// The decoder of LZ4 doubles its memory for as long as it cannot read a page,
 	// which is for ever where the page is broken.
 	if c.Codec == format.Lz4Raw {
 		return fmt.Errorf("%w LZ4: write it with zstd or snappy", ErrCodec)
 	}
-	from := cmp.Or(c.DictionaryPageOffset, c.DataPageOffset)
-	if from < 0 || c.TotalCompressedSize < 0 || from > size-c.TotalCompressedSize {
+	start := cmp.Or(c.DictionaryPageOffset, c.DataPageOffset)
+	if start < 0 || c.TotalCompressedSize < 0 || start > size-c.TotalCompressedSize {
 		return fmt.Errorf("%w: it lies outside of the file", ErrBroken)
 	}
-	p := pages{in: in, at: from, end: from + c.TotalCompressedSize}
-	for values := int64(0); p.at < p.end; {
+	p := pages{src: src, offset: start, end: start + c.TotalCompressedSize}
+	for values := int64(0); p.offset < p.end; {
 		header, err := p.next()
 		if err != nil {
 			return err
@@ -58,11 +58,11 @@ func valuesIn(h *format.PageHeader) int64 {
 	return 0
 }
 
-// pages goes from header to header through a column of a row group.
+// pages reads the page headers of one column of a row group.
 type pages struct {
-	in      io.ReaderAt
-	at, end int64
-	head    []byte
+	src         io.ReaderAt
+	offset, end int64
+	head        []byte
 }
 
 // A header is some dozen bytes, and longer by the least and the greatest value of
@@ -73,20 +73,20 @@ const (
 )
 
 func (p *pages) next() (*format.PageHeader, error) {
-	for most := int64(usualHead); ; most *= 16 {
-		b, err := p.peek(min(most, p.end-p.at))
+	for maxBytes := int64(usualHead); ; maxBytes *= 16 {
+		b, err := p.peek(min(maxBytes, p.end-p.offset))
 		if err != nil {
 			return nil, err
 		}
 		w := newWalk(b)
-		err = w.whole()
-		if errors.Is(err, errShort) && most < min(longestHead, p.end-p.at) {
+		err = w.check()
+		if errors.Is(err, errShort) && maxBytes < min(longestHead, p.end-p.offset) {
 			continue
 		}
 		if err != nil {
 			return nil, fmt.Errorf("%w: the header of a page %w", ErrBroken, err)
 		}
-		return p.pass(b[:len(b)-w.rest.Len()])
+		return p.parse(b[:len(b)-w.remaining.Len()])
 	}
 }
 
@@ -94,17 +94,17 @@ func (p *pages) peek(n int64) ([]byte, error) {
 	if int64(cap(p.head)) < n {
 		p.head = make([]byte, n)
 	}
-	_, err := p.in.ReadAt(p.head[:n], p.at)
+	_, err := p.src.ReadAt(p.head[:n], p.offset)
 	return p.head[:n], wrong.In("read header of page", err)
 }
 
-func (p *pages) pass(head []byte) (*format.PageHeader, error) {
+func (p *pages) parse(head []byte) (*format.PageHeader, error) {
 	var h format.PageHeader
 	if err := thrift.Unmarshal(new(thrift.CompactProtocol), head, &h); err != nil {
 		return nil, fmt.Errorf("%w: the header of a page: %w", ErrBroken, err)
 	}
-	p.at += int64(len(head)) + int64(h.CompressedPageSize)
-	if h.CompressedPageSize < 0 || h.UncompressedPageSize < 0 || valuesIn(&h) < 0 || p.at > p.end {
+	p.offset += int64(len(head)) + int64(h.CompressedPageSize)
+	if h.CompressedPageSize < 0 || h.UncompressedPageSize < 0 || valuesIn(&h) < 0 || p.offset > p.end {
 		return nil, fmt.Errorf("%w: a page ends behind its column", ErrBroken)
 	}
 	return &h, nil

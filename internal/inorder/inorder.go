@@ -9,30 +9,30 @@ import (
 	"golang.org/x/sync/semaphore"
 )
 
-// maxAhead bounds the values under way, however little each of them weighs.
-const maxAhead = 4096
+// maxPending bounds the values under way, however little each of them weighs.
+const maxPending = 4096
 
-// Stream is work on values of type A that gives results of type B.
+// Stream processes values of type A to results of type B in several goroutines.
 type Stream[A, B any] struct {
 	// Workers are the goroutines that call Work, at least 1.
 	Workers int
-	// Ahead bounds the weight of the values under way, from when they are emitted
+	// MaxWeight bounds the weight of the values under way, from when they are emitted
 	// until their results are taken, at least 1. A value that is heavier is under
 	// way alone.
-	Ahead int64
-	// Read emits the values with their weights, none negative. It has a goroutine
-	// of its own, and ends once emit gives an error.
+	MaxWeight int64
+	// Read emits the values with their weights, which must not be negative. It runs in its
+	// own goroutine, and must return once emit returns an error.
 	Read func(ctx context.Context, emit func(value A, weight int64) error) error
-	// Work is called by all workers. Once it gave an error nothing more is read.
+	// Work is called by all workers. After its first error nothing more is read.
 	Work func(ctx context.Context, value A) (B, error)
 	// Take is given the results in the order of the values, by one goroutine.
 	Take func(B) error
 }
 
-// List works on the items of a list as Run does on the values of a stream. It suits work
-// that costs no more than reading does.
+// List processes the items of a list as Run does those of a stream. It suits work that costs
+// no more than reading.
 func List[A, B any](ctx context.Context, workers int, items []A, work func(context.Context, A) (B, error), take func(B) error) error {
-	s := Stream[A, B]{Workers: workers, Ahead: max(1, int64(len(items))), Work: work, Take: take,
+	s := Stream[A, B]{Workers: workers, MaxWeight: max(1, int64(len(items))), Work: work, Take: take,
 		Read: func(_ context.Context, emit func(A, int64) error) error {
 			for _, item := range items {
 				if err := emit(item, 1); err != nil {
@@ -73,16 +73,16 @@ type job[A, B any] struct {
 // Work and Take that is the one of the first value. No goroutine is left then.
 func (s *Stream[A, B]) Run(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
-	room := semaphore.NewWeighted(s.Ahead)
-	jobs, order := make(chan *job[A, B]), make(chan *job[A, B], maxAhead)
+	budget := semaphore.NewWeighted(s.MaxWeight)
+	jobs, order := make(chan *job[A, B]), make(chan *job[A, B], maxPending)
 	reading, stop := context.WithCancel(ctx)
 	defer stop()
 	group.Go(func() error {
 		defer close(jobs)
 		defer close(order)
 		err := s.Read(reading, func(value A, weight int64) error {
-			weight = min(weight, s.Ahead)
-			if err := room.Acquire(reading, weight); err != nil {
+			weight = min(weight, s.MaxWeight)
+			if err := budget.Acquire(reading, weight); err != nil {
 				return err
 			}
 			j := &job[A, B]{value: value, weight: weight, done: make(chan struct{})}
@@ -108,11 +108,11 @@ func (s *Stream[A, B]) Run(ctx context.Context) error {
 			return nil
 		})
 	}
-	group.Go(func() error { return s.take(ctx, order, room) })
+	group.Go(func() error { return s.take(ctx, order, budget) })
 	return group.Wait()
 }
 
-func (s *Stream[A, B]) take(ctx context.Context, order <-chan *job[A, B], room *semaphore.Weighted) error {
+func (s *Stream[A, B]) take(ctx context.Context, order <-chan *job[A, B], budget *semaphore.Weighted) error {
 	for j := range order {
 		select {
 		case <-j.done:
@@ -122,7 +122,7 @@ func (s *Stream[A, B]) take(ctx context.Context, order <-chan *job[A, B], room *
 			if err := s.Take(j.result); err != nil {
 				return err
 			}
-			room.Release(j.weight)
+			budget.Release(j.weight)
 		case <-ctx.Done():
 			return ctx.Err()
 		}
@@ -130,9 +130,9 @@ func (s *Stream[A, B]) take(ctx context.Context, order <-chan *job[A, B], room *
 	return nil
 }
 
-func send[T any](ctx context.Context, to chan<- T, value T) error {
+func send[T any](ctx context.Context, dst chan<- T, value T) error {
 	select {
-	case to <- value:
+	case dst <- value:
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()

@@ -31,7 +31,7 @@ func TestResultsComeInTheOrderOfTheValues(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, workers := range []int{1, 2, 7} {
 			var got, want []int
-			s := inorder.Stream[int, int]{Workers: workers, Ahead: 5, Read: numbers(20, 1),
+			s := inorder.Stream[int, int]{Workers: workers, MaxWeight: 5, Read: numbers(20, 1),
 				Work: func(_ context.Context, n int) (int, error) {
 					time.Sleep(time.Duration(20-n) * time.Second)
 					return n * n, nil
@@ -65,7 +65,7 @@ func TestWhatIsUnderWayIsBounded(t *testing.T) {
 				under += by
 				seen = max(seen, under)
 			}
-			s := inorder.Stream[int, int]{Workers: 8, Ahead: 6, Read: numbers(40, weight),
+			s := inorder.Stream[int, int]{Workers: 8, MaxWeight: 6, Read: numbers(40, weight),
 				Work: func(_ context.Context, n int) (int, error) {
 					count(1)
 					time.Sleep(time.Second)
@@ -109,7 +109,7 @@ func TestTheFirstErrorEndsIt(t *testing.T) {
 		"read": {read: errRead, want: errRead},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			s := inorder.Stream[int, int]{Workers: 4, Ahead: 8, Read: numbers(1000, 1),
+			s := inorder.Stream[int, int]{Workers: 4, MaxWeight: 8, Read: numbers(1000, 1),
 				Work: func(_ context.Context, n int) (int, error) { return n, nil },
 				Take: func(int) error { return c.take }}
 			if c.bad != nil {
@@ -130,7 +130,7 @@ func TestCancelledItEnds(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
-		s := inorder.Stream[int, int]{Workers: 2, Ahead: 3, Read: numbers(1000, 1),
+		s := inorder.Stream[int, int]{Workers: 2, MaxWeight: 3, Read: numbers(1000, 1),
 			Work: func(_ context.Context, n int) (int, error) { cancel(); return n, nil },
 			Take: func(int) error { <-ctx.Done(); return nil }}
 		if err := s.Run(ctx); !errors.Is(err, context.Canceled) {
@@ -145,7 +145,7 @@ func TestAfterAnErrorNothingIsRead(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var begun atomic.Int64
-		s := inorder.Stream[int, int]{Workers: 2, Ahead: 1000, Read: numbers(1000, 1),
+		s := inorder.Stream[int, int]{Workers: 2, MaxWeight: 1000, Read: numbers(1000, 1),
 			Work: func(_ context.Context, n int) (int, error) {
 				begun.Add(1)
 				if n == 0 {

@@ -20,27 +20,26 @@ type file interface {
 	Sync() error
 }
 
-type appended struct {
+type appendFile struct {
 	mu     sync.Mutex
 	file   file
 	end    int64
 	synced int64
-	// lost is the first error of a sync. What was written before it may never
-	// reach the disk, and a later sync would not say so.
-	lost error
-	// syncing is held while the disk works. Who waits for it meanwhile finds its
-	// entry synced by whoever comes next: a disk takes about as long for one as
-	// for many.
+	// syncErr is the first error of a sync. Bytes written before it may never reach the
+	// disk, and a later sync would not report that.
+	syncErr error
+	// syncing is locked during a sync. Entries that were appended meanwhile are synced
+	// together by the next holder: a disk takes about as long for one as for many.
 	syncing sync.Mutex
 }
 
-// Append writes b at the end, and says where that was. When it returns, b
-// survives the end of the process; after the next Sync, that of the machine.
-func (a *appended) Append(b []byte) (offset int64, err error) {
+// Append writes b at the end and returns its offset. When it returns, b survives the end of
+// the process; after the next Sync, a crash of the machine.
+func (a *appendFile) Append(b []byte) (offset int64, err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.lost != nil {
-		return 0, fmt.Errorf("append to journal: %w", a.lost)
+	if a.syncErr != nil {
+		return 0, fmt.Errorf("append to journal: %w", a.syncErr)
 	}
 	if _, err := a.file.WriteAt(b, a.end); err != nil {
 		return 0, fmt.Errorf("append to journal: %w", err)
@@ -50,61 +49,61 @@ func (a *appended) Append(b []byte) (offset int64, err error) {
 	return offset, nil
 }
 
-// Sync makes all that was appended before survive a crash of the machine. Once it
-// failed it fails for good, and so does appending.
-func (a *appended) Sync() error {
-	wanted, _, _ := a.state()
+// Sync makes everything appended before it survive a crash of the machine. After its first
+// error Sync and Append always fail.
+func (a *appendFile) Sync() error {
+	target, _, _ := a.state()
 	a.syncing.Lock()
 	defer a.syncing.Unlock()
-	end, synced, lost := a.state()
-	if lost != nil || synced >= wanted {
-		return lost
+	end, synced, syncErr := a.state()
+	if syncErr != nil || synced >= target {
+		return syncErr
 	}
 	err := a.file.Sync()
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if err != nil {
-		a.lost = fmt.Errorf("sync journal: %w", err)
-		return a.lost
+		a.syncErr = fmt.Errorf("sync journal: %w", err)
+		return a.syncErr
 	}
 	a.synced = end
 	return nil
 }
 
-func (a *appended) state() (end, synced int64, lost error) {
+func (a *appendFile) state() (end, synced int64, syncErr error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return a.end, a.synced, a.lost
+	return a.end, a.synced, a.syncErr
 }
 
-// Close syncs and closes the file. What a sync told before is not told again.
-func (a *appended) Close() error {
+// Close syncs and closes the file. It does not repeat the error of an earlier sync.
+func (a *appendFile) Close() error {
 	var err error
-	if _, _, lost := a.state(); lost == nil {
+	if _, _, syncErr := a.state(); syncErr == nil {
 		err = a.Sync()
 	}
 	return errors.Join(err, a.file.Close())
 }
 
-// IsAt reports whether a lock's file is the one at path: whoever had the lock
-// before may have removed it after it was opened here.
+// IsAt reports whether the lock's file is the one at path: a previous holder may have
+// removed that file after the lock opened it.
 func IsAt(lock *flock.Flock, path string) bool {
-	mine, err := lock.Stat()
-	there, absent := os.Stat(path)
-	return err == nil && absent == nil && os.SameFile(mine, there)
+	lockInfo, err := lock.Stat()
+	current, statErr := os.Stat(path)
+	return err == nil && statErr == nil && os.SameFile(lockInfo, current)
 }
 
-// Lock takes the lock file at path, which ends with the process however that
-// ends. It fails at once where another process has it. Unlocking gives it up for
-// good, also where a child that was just started still holds a copy of the file.
+// Lock locks the lock file at path until the process ends, however it ends. It fails at once
+// if another process holds the lock. Unlock releases it even if a child process that was
+// just started still holds a copy of the descriptor.
 func Lock(path string) (unlock func() error, err error) {
 	const rights = 0o644
 	lock := flock.New(path, flock.SetPermissions(rights))
-	held, err := lock.TryLock()
+	locked, err := lock.TryLock()
 	if err != nil {
 		return nil, fmt.Errorf("lock run: %w", err)
 	}
-	if !held {
+	if !locked {
 		return nil, errors.New("lock run: another process is writing it")
 	}
 	return lock.Unlock, nil

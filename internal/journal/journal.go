@@ -20,7 +20,7 @@ import (
 // Key names a rollout by the positions of its problem and its sample.
 type Key struct{ Problem, Sample uint32 }
 
-// Entry is where one entry of a journal lies.
+// Entry is the place of one entry in a journal.
 type Entry struct {
 	Key
 	offset int64
@@ -40,16 +40,16 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 // Journal is an append-only file of entries. Its methods may be called from any
 // goroutine.
 type Journal struct {
-	appended
+	appendFile
 	enc *zstd.Encoder
 	dec *zstd.Decoder
 	// entries are *[]byte for entries on their way to the file.
 	entries sync.Pool
 }
 
-// Open opens or makes the journal at path and lists its entries. What a killed
-// process left half written at the end is cut off. Only the file's owner may read
-// it, as it keeps what came as it came.
+// Open opens or creates the journal at path and returns its entries. It truncates an
+// incomplete entry of a killed process at the end. Only the file's owner may read the file,
+// since it keeps replies unredacted.
 func Open(path string) (*Journal, []Entry, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -68,7 +68,7 @@ func Open(path string) (*Journal, []Entry, error) {
 	enc, _ := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithNoEntropyCompression(true), zstd.WithWindowSize(window),
 		zstd.WithLowerEncoderMem(true), zstd.WithEncoderConcurrency(1)) // only wrong options fail
 	dec, _ := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxEntry)) // likewise
-	return &Journal{appended: appended{file: f, end: end, synced: end}, enc: enc, dec: dec}, entries, nil
+	return &Journal{appendFile: appendFile{file: f, end: end, synced: end}, enc: enc, dec: dec}, entries, nil
 }
 
 func scan(f *os.File) (entries []Entry, end int64, err error) {
@@ -116,11 +116,11 @@ func (j *Journal) Append(k Key, data []byte) (Entry, error) {
 	binary.LittleEndian.PutUint32(b[8:], k.Problem)
 	binary.LittleEndian.PutUint32(b[12:], k.Sample)
 	binary.LittleEndian.PutUint32(b[4:], crc32.Checksum(b[8:], castagnoli))
-	offset, err := j.appended.Append(b)
+	offset, err := j.appendFile.Append(b)
 	return Entry{Key: k, offset: offset, size: uint32(len(b) - headSize)}, err
 }
 
-// Read gives an entry's data.
+// Read returns the data of an entry.
 func (j *Journal) Read(e Entry) ([]byte, error) {
 	b := make([]byte, e.size)
 	if _, err := j.file.ReadAt(b, e.offset+headSize); err != nil {
@@ -130,10 +130,10 @@ func (j *Journal) Read(e Entry) ([]byte, error) {
 	return data, wrong.In("read journal entry", err)
 }
 
-// Close syncs and closes the file. What a sync told before is not told again.
+// Close syncs and closes the file. It does not repeat the error of an earlier sync.
 func (j *Journal) Close() error {
 	j.dec.Close()
-	return errors.Join(j.appended.Close(), j.enc.Close())
+	return errors.Join(j.appendFile.Close(), j.enc.Close())
 }
 
 // Lines is an append-only file of lines, for programs of any kind to read: what is
@@ -141,12 +141,12 @@ func (j *Journal) Close() error {
 // goroutine, and others may read the file at any moment: only its last line may be
 // there in part.
 type Lines struct {
-	appended
+	appendFile
 	path string
 }
 
-// CreateLines makes a file of its own in dir, named as os.CreateTemp does by
-// pattern: no other process has it, on whatever machine it runs.
+// CreateLines creates a new file in dir, named by pattern as os.CreateTemp does, so that no
+// other process on any machine has it.
 func CreateLines(dir, pattern string) (*Lines, error) {
 	f, err := os.CreateTemp(dir, pattern)
 	if err != nil {
@@ -155,8 +155,8 @@ func CreateLines(dir, pattern string) (*Lines, error) {
 	if err := atomicfile.SyncDir(filepath.Clean(dir)); err != nil {
 		return nil, errors.Join(fmt.Errorf("create journal: %w", err), f.Close())
 	}
-	return &Lines{appended: appended{file: f}, path: f.Name()}, nil
+	return &Lines{appendFile: appendFile{file: f}, path: f.Name()}, nil
 }
 
-// Path is the file's.
+// Path returns the path of the file.
 func (l *Lines) Path() string { return l.path }

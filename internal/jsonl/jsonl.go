@@ -13,7 +13,8 @@ import (
 // made up.
 const maxLine = 64 << 20
 
-// Each gives every line of a file to each as a T. Errors name file and line.
+// Each calls f with every line of a file, decoded as a T. Its errors name the file and the
+// line.
 func Each[T any](path string, each func(T) error) error {
 	f, err := os.Open(path)
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// Rules say what is forgiven beyond raw control characters, unknown escapes and
-// commas too many, which always are.
+// Rules are what is repaired in addition to raw control characters, unknown escapes and
+// superfluous commas, which always are.
 type Rules struct {
 	// Depth is how deep values may nest.
 	Depth int
@@ -49,17 +49,17 @@ type Mended struct {
 
 // Mend reads the value that text starts with.
 func (r Rules) Mend(text string) Mended {
-	m := mender{rules: r, in: text}
+	m := mender{rules: r, src: text}
 	complete := m.value(0)
-	return Mended{JSON: string(m.out), End: m.at, Complete: complete, Mends: m.mends}
+	return Mended{JSON: string(m.out), End: m.pos, Complete: complete, Mends: m.mends}
 }
 
 // mender rewrites one value of in, from at, as JSON to out. Its readers report
 // whether what they read was whole.
 type mender struct {
 	rules Rules
-	in    string
-	at    int
+	src   string
+	pos   int
 	out   []byte
 	mends Mends
 }
@@ -83,13 +83,13 @@ func (m *mender) value(depth int) bool {
 // list writes an object or a list. Of one that is not whole, only what can be
 // closed again is kept.
 func (m *mender) list(closing byte, depth int, item func(int) bool) bool {
-	m.out = append(m.out, m.in[m.at])
-	m.at++
+	m.out = append(m.out, m.src[m.pos])
+	m.pos++
 	for first := true; ; first = false {
 		m.commas(closing, first)
 		switch {
 		case m.peek() == closing:
-			m.at++
+			m.pos++
 			m.out = append(m.out, closing)
 			return true
 		case m.closesAtEnd(closing):
@@ -132,7 +132,7 @@ func (m *mender) closesAtEnd(closing byte) bool {
 func (m *mender) commas(closing byte, first bool) {
 	n := 0
 	for m.space(); m.peek() == ','; m.space() {
-		m.at++
+		m.pos++
 		n++
 	}
 	if n > 1 || n == 1 && (first || m.peek() == closing) {
@@ -148,7 +148,7 @@ func (m *mender) member(depth int) bool {
 	if m.space(); m.peek() != ':' {
 		return false
 	}
-	m.at++
+	m.pos++
 	m.out = append(m.out, ':')
 	return m.value(depth)
 }
@@ -184,11 +184,11 @@ func (m *mender) word() bool {
 var literals = map[string]string{"True": "true", "False": "false", "None": "null"}
 
 func (m *mender) bare() string {
-	from := m.at
-	for !m.ended() && isBare(m.in[m.at]) {
-		m.at++
+	start := m.pos
+	for !m.ended() && isBare(m.src[m.pos]) {
+		m.pos++
 	}
-	return m.in[from:m.at]
+	return m.src[start:m.pos]
 }
 
 func isBare(c byte) bool {
@@ -204,45 +204,46 @@ func (m *mender) text(quote byte) bool {
 		m.mends |= Quotes
 	}
 	m.out = append(m.out, '"')
-	for m.at++; !m.ended(); {
-		c := m.in[m.at]
+	for m.pos++; !m.ended(); {
+		c := m.src[m.pos]
 		switch {
 		case c == quote:
-			m.at++
+			m.pos++
 			m.out = append(m.out, '"')
 			return true
 		case c == '\\':
 			m.escape()
 		case c == '"':
-			m.at++
+			m.pos++
 			m.out = append(m.out, `\"`...)
 		case c < 0x20:
 			const hex = "0123456789abcdef"
 			m.mends |= Control
-			m.at++
+			m.pos++
 			m.out = append(m.out, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
 		default:
-			r, n := utf8.DecodeRuneInString(m.in[m.at:])
-			m.at += n
+			r, n := utf8.DecodeRuneInString(m.src[m.pos:])
+			m.pos += n
 			m.out = utf8.AppendRune(m.out, r)
 		}
 	}
 	return false
 }
 
-// escape copies one escape; a backslash that starts none stands for itself.
+// escape copies one escape; a backslash that starts no escape is copied as an escaped
+// backslash.
 func (m *mender) escape() {
-	m.at++
+	m.pos++
 	switch c := m.peek(); {
-	case c == 'u' && len(m.in) >= m.at+5 && isHex(m.in[m.at+1:m.at+5]):
-		m.out = append(m.out, m.in[m.at-1:m.at+5]...)
-		m.at += 5
+	case c == 'u' && len(m.src) >= m.pos+5 && isHex(m.src[m.pos+1:m.pos+5]):
+		m.out = append(m.out, m.src[m.pos-1:m.pos+5]...)
+		m.pos += 5
 	case c == '\'' && m.rules.Python:
 		m.out = append(m.out, '\'')
-		m.at++
+		m.pos++
 	case slices.Contains([]byte(`"\/bfnrt`), c):
 		m.out = append(m.out, '\\', c)
-		m.at++
+		m.pos++
 	default:
 		m.out = append(m.out, `\\`...)
 	}
@@ -251,16 +252,16 @@ func (m *mender) escape() {
 func isHex(s string) bool { return strings.Trim(s, "0123456789abcdefABCDEF") == "" }
 
 func (m *mender) space() {
-	for !m.ended() && strings.IndexByte(" \t\r\n", m.in[m.at]) >= 0 {
-		m.at++
+	for !m.ended() && strings.IndexByte(" \t\r\n", m.src[m.pos]) >= 0 {
+		m.pos++
 	}
 }
 
-func (m *mender) ended() bool { return m.at >= len(m.in) }
+func (m *mender) ended() bool { return m.pos >= len(m.src) }
 
 func (m *mender) peek() byte {
 	if m.ended() {
 		return 0
 	}
-	return m.in[m.at]
+	return m.src[m.pos]
 }

@@ -12,16 +12,16 @@ import (
 	"time"
 )
 
-// Or gives whole where everything is to run, sample where not.
-func Or[T any](whole, sample T) T {
+// Or returns all if the tag long is set, and sample otherwise.
+func Or[T any](full, sample T) T {
 	if Tests {
-		return whole
+		return full
 	}
 	return sample
 }
 
-// RunOnDay runs a package's tests. Without the tag, day, the path of the sample day, is
-// of a copy that holds four of its ten runs: agents of three dialects and a program.
+// RunOnDay runs a package's tests. Without the tag, it sets day, the path of the sample day,
+// to a copy that holds four of its ten runs: agents of three dialects and a program.
 func RunOnDay(m *testing.M, day *string) int {
 	if Tests {
 		return m.Run()
@@ -39,7 +39,7 @@ func RunOnDay(m *testing.M, day *string) int {
 	return m.Run()
 }
 
-// CPU is the processor time of this process so far, by which benchmarks of whole days
+// CPU returns the processor time of this process so far, which benchmarks of whole days
 // measure: other processes on the machine do not change it.
 func CPU() time.Duration {
 	var u syscall.Rusage

@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// Serve starts a server and gives the one way to it, whatever the address asked
-// for. Both end with the test.
+// Serve starts a server and returns it with a transport that reaches it, whatever the
+// address of a request. Both end with the test.
 func Serve(t testing.TB, h http.Handler) (*httptest.Server, *http.Transport) {
 	l := &listener{conns: make(chan net.Conn), closed: make(chan struct{})}
 	l.close = sync.OnceFunc(func() { close(l.closed) })

@@ -13,7 +13,7 @@ var (
 	inf = math.Inf(1)
 )
 
-// Dumps is json.dumps(v): ", " and ": " between, ASCII only, NaN and Infinity
+// Dumps returns json.dumps(v): ", " and ": " as separators, ASCII only, NaN and Infinity
 // bare, keys in their order.
 func Dumps(v Value) string { return string(AppendDumps(nil, v)) }
 
@@ -94,7 +94,7 @@ func (f *form) appendDict(b []byte, items []Item) []byte {
 	return append(b, '}')
 }
 
-// SortedItems gives items by key in the order of code points.
+// SortedItems returns the items sorted by key, by code points.
 func SortedItems(items []Item) []Item {
 	byKey := func(a, b Item) int { return strings.Compare(a.Key, b.Key) }
 	if slices.IsSortedFunc(items, byKey) {
@@ -119,9 +119,9 @@ func (f *form) appendFloat(b []byte, x float64) []byte {
 	if a := math.Abs(x); a != 0 && (a < 1e-4 || a >= 1e16) {
 		return strconv.AppendFloat(b, x, 'e', -1, 64)
 	}
-	at := len(b)
+	start := len(b)
 	b = strconv.AppendFloat(b, x, 'f', -1, 64)
-	if slices.Index(b[at:], '.') < 0 {
+	if slices.Index(b[start:], '.') < 0 {
 		b = append(b, ".0"...)
 	}
 	return b
@@ -130,8 +130,8 @@ func (f *form) appendFloat(b []byte, x float64) []byte {
 func appendASCII(b []byte, s string) []byte { return appendJSONString(b, s, 0x7f) }
 func appendUTF8(b []byte, s string) []byte  { return appendJSONString(b, s, math.MaxUint8+1) }
 
-// appendJSONString appends a string of which the bytes below end may stand for
-// themselves.
+// appendJSONString appends a quoted string; bytes below end are written unescaped unless
+// JSON forbids it.
 func appendJSONString(b []byte, s string, end int) []byte {
 	const hexDigits = "0123456789abcdef"
 	unit := func(u rune) {
@@ -158,7 +158,7 @@ func appendJSONString(b []byte, s string, end int) []byte {
 	return append(b, '"')
 }
 
-// plainRun is how many bytes of s stand for themselves in a JSON string.
+// plainRun returns the number of leading bytes of s that a JSON string holds unescaped.
 func plainRun(s string, end int) int {
 	for i := range len(s) {
 		if c := s[i]; c < 0x20 || int(c) >= end || c == '"' || c == '\\' {

@@ -26,14 +26,14 @@ func (e *DecodeError) Error() string {
 // maxDigits is how many digits int() reads.
 const maxDigits = 4300
 
-// Loads is json.loads: one JSON value, NaN and Infinity included, with the
-// last of repeated keys. Its error is a *DecodeError, or says as Python does that the
-// text nests too deeply or has an integer of too many digits.
+// Loads returns json.loads(text): one JSON value, NaN and Infinity included, with the last
+// of repeated keys. Its error is a *DecodeError, or Python's message for a text that nests
+// too deeply or has an integer of too many digits.
 func Loads(text string) (Value, error) {
 	text = onlyCharacters(text)
 	d := decoders.Get().(*decoder)
 	defer decoders.Put(d)
-	d.text, d.at = text, 0
+	d.text, d.pos = text, 0
 	if strings.HasPrefix(text, "\ufeff") {
 		return Value{}, d.fail("Unexpected UTF-8 BOM (decode using utf-8-sig)", 0)
 	}
@@ -43,8 +43,8 @@ func Loads(text string) (Value, error) {
 		return Value{}, err
 	}
 	d.space()
-	if d.at < len(text) {
-		return Value{}, d.fail("Extra data", d.at)
+	if d.pos < len(text) {
+		return Value{}, d.fail("Extra data", d.pos)
 	}
 	return v, nil
 }
@@ -52,16 +52,16 @@ func Loads(text string) (Value, error) {
 // decoder reads JSON as CPython's C scanner does, error by error.
 type decoder struct {
 	text string
-	at   int
-	// held are the members of the objects under way, the innermost last: an object
+	pos  int
+	// members are the members of the objects under way, the innermost last: an object
 	// takes memory of its own size when it ends.
-	held []Item
+	members []Item
 }
 
 var decoders = sync.Pool{New: func() any { return &decoder{} }}
 
-func (d *decoder) fail(message string, at int) error {
-	before := d.text[:at]
+func (d *decoder) fail(message string, pos int) error {
+	before := d.text[:pos]
 	last := strings.LastIndexByte(before, '\n')
 	return &DecodeError{
 		Message: message,
@@ -72,12 +72,12 @@ func (d *decoder) fail(message string, at int) error {
 }
 
 func (d *decoder) space() {
-	for d.at < len(d.text) && strings.IndexByte(" \t\n\r", d.text[d.at]) >= 0 {
-		d.at++
+	for d.pos < len(d.text) && strings.IndexByte(" \t\n\r", d.text[d.pos]) >= 0 {
+		d.pos++
 	}
 }
 
-func (d *decoder) is(c byte) bool { return d.at < len(d.text) && d.text[d.at] == c }
+func (d *decoder) is(c byte) bool { return d.pos < len(d.text) && d.text[d.pos] == c }
 
 var literals = []struct {
 	text  string
@@ -88,10 +88,10 @@ var literals = []struct {
 }
 
 func (d *decoder) value(depth int) (Value, error) {
-	if d.at >= len(d.text) {
-		return Value{}, d.fail("Expecting value", d.at)
+	if d.pos >= len(d.text) {
+		return Value{}, d.fail("Expecting value", d.pos)
 	}
-	switch d.text[d.at] {
+	switch d.text[d.pos] {
 	case '"':
 		s, err := d.str()
 		return String(s), err
@@ -107,8 +107,8 @@ func (d *decoder) value(depth int) (Value, error) {
 		return d.array(depth)
 	}
 	for _, l := range literals {
-		if strings.HasPrefix(d.text[d.at:], l.text) {
-			d.at += len(l.text)
+		if strings.HasPrefix(d.text[d.pos:], l.text) {
+			d.pos += len(l.text)
 			return l.value, nil
 		}
 	}
@@ -130,19 +130,19 @@ func (d *decoder) array(depth int) (Value, error) {
 }
 
 func (d *decoder) object(depth int) (Value, error) {
-	o := object{from: len(d.held)}
+	o := object{start: len(d.members)}
 	err := d.items('}', func() error { return d.member(&o, depth) })
-	items := append([]Item{}, d.held[o.from:]...)
-	clear(d.held[o.from:])
-	d.held = d.held[:o.from]
+	items := append([]Item{}, d.members[o.start:]...)
+	clear(d.members[o.start:])
+	d.members = d.members[:o.start]
 	return DictOf(items...), err
 }
 
 func (d *decoder) items(closing byte, one func() error) error {
-	d.at++
+	d.pos++
 	d.space()
 	if d.is(closing) {
-		d.at++
+		d.pos++
 		return nil
 	}
 	for {
@@ -152,19 +152,19 @@ func (d *decoder) items(closing byte, one func() error) error {
 		d.space()
 		switch {
 		case d.is(closing):
-			d.at++
+			d.pos++
 			return nil
 		case !d.is(','):
-			return d.fail("Expecting ',' delimiter", d.at)
+			return d.fail("Expecting ',' delimiter", d.pos)
 		}
-		d.at++
+		d.pos++
 		d.space()
 	}
 }
 
 func (d *decoder) member(o *object, depth int) error {
 	if !d.is('"') {
-		return d.fail("Expecting property name enclosed in double quotes", d.at)
+		return d.fail("Expecting property name enclosed in double quotes", d.pos)
 	}
 	key, err := d.str()
 	if err != nil {
@@ -172,9 +172,9 @@ func (d *decoder) member(o *object, depth int) error {
 	}
 	d.space()
 	if !d.is(':') {
-		return d.fail("Expecting ':' delimiter", d.at)
+		return d.fail("Expecting ':' delimiter", d.pos)
 	}
-	d.at++
+	d.pos++
 	d.space()
 	v, err := d.value(depth + 1)
 	if err != nil {
@@ -190,23 +190,23 @@ const few = 16
 // object is one under way: the decoder's members from some place on. The map is made
 // once there are more than a few keys.
 type object struct {
-	from  int
+	start int
 	place map[string]int
 }
 
-// set keeps the first place and the last value of a repeated key.
+// set sets a key to a value; a repeated key keeps its first position and its last value.
 func (d *decoder) set(o *object, key string, v Value) {
-	items := d.held[o.from:]
-	i, found := o.place[key]
+	items := d.members[o.start:]
+	i, index := o.place[key]
 	if o.place == nil {
 		i = slices.IndexFunc(items, func(it Item) bool { return it.Key == key })
-		found = i >= 0
+		index = i >= 0
 	}
-	if found {
+	if index {
 		items[i].Value = v
 		return
 	}
-	d.held = append(d.held, Item{key, v})
+	d.members = append(d.members, Item{key, v})
 	if o.place == nil && len(items) == few {
 		o.place = make(map[string]int, 2*few)
 		for i, it := range items {
@@ -219,18 +219,18 @@ func (d *decoder) set(o *object, key string, v Value) {
 }
 
 func (d *decoder) number() (Value, error) {
-	start := d.at
+	start := d.pos
 	if d.is('-') {
-		d.at++
+		d.pos++
 	}
 	switch {
 	case d.is('0'):
-		d.at++
+		d.pos++
 	case d.digits() == 0:
 		return Value{}, d.fail("Expecting value", start)
 	}
 	fraction, exponent := d.part(".", ""), d.part("eE", "+-")
-	text := d.text[start:d.at]
+	text := d.text[start:d.pos]
 	if !fraction && !exponent {
 		if digits := len(strings.TrimPrefix(text, "-")); digits > maxDigits {
 			return Value{}, fmt.Errorf("Exceeds the limit (%d) for integer string conversion: value has %d digits; "+ //nolint:staticcheck // Python's text
@@ -247,24 +247,24 @@ func (d *decoder) number() (Value, error) {
 
 // part takes a lead character, an optional sign and digits, or nothing at all.
 func (d *decoder) part(lead, sign string) bool {
-	back := d.at
-	if d.at >= len(d.text) || strings.IndexByte(lead, d.text[d.at]) < 0 {
+	back := d.pos
+	if d.pos >= len(d.text) || strings.IndexByte(lead, d.text[d.pos]) < 0 {
 		return false
 	}
-	d.at++
-	if d.at < len(d.text) && strings.IndexByte(sign, d.text[d.at]) >= 0 {
-		d.at++
+	d.pos++
+	if d.pos < len(d.text) && strings.IndexByte(sign, d.text[d.pos]) >= 0 {
+		d.pos++
 	}
 	if d.digits() == 0 {
-		d.at = back
+		d.pos = back
 		return false
 	}
 	return true
 }
 
 func (d *decoder) digits() (n int) {
-	for d.at < len(d.text) && d.text[d.at] >= '0' && d.text[d.at] <= '9' {
-		d.at++
+	for d.pos < len(d.text) && d.text[d.pos] >= '0' && d.text[d.pos] <= '9' {
+		d.pos++
 		n++
 	}
 	return n

@@ -6,37 +6,38 @@ import "fmt"
 // it where that raises.
 type raised struct{ error }
 
-// Raise raises an error in the words of fmt.Errorf.
+// Raise panics with an error formatted by fmt.Errorf, for Catch to return.
 func Raise(format string, args ...any) { panic(raised{fmt.Errorf(format, args...)}) }
 
-// Reraise raises an error; nothing for nil.
+// Reraise panics with err, unless it is nil.
 func Reraise(fault error) {
 	if fault != nil {
 		panic(raised{fault})
 	}
 }
 
-// Must is v, unless fault is to be raised.
+// Must returns v, and raises err unless it is nil.
 func Must[T any](v T, fault error) T {
 	Reraise(fault)
 	return v
 }
 
-// Catch gives what code raises, as Python's except does; nil where it raises nothing.
+// Catch returns the error that f raises, as Python's except does, or nil.
 func Catch(code func()) (fault error) {
 	defer func() { fault = raisedBy(recover()) }()
 	code()
 	return nil
 }
 
-// Within is deferred and says of what the code around it raises where that was.
+// Within is deferred and wraps a raised error in the name of the step that raised it.
 func Within(where string) {
 	if fault := raisedBy(recover()); fault != nil {
 		Raise("%s: %w", where, fault)
 	}
 }
 
-// raisedBy is the error of a panic that Python would raise; others go on.
+// raisedBy returns the error of a panic that Raise caused, and panics again with any other
+// value.
 func raisedBy(p any) error {
 	r, is := p.(raised)
 	if p != nil && !is {

@@ -13,14 +13,14 @@ import (
 	"golang.org/x/text/unicode/rangetable"
 )
 
-// IsSpace is str.isspace of one character.
+// IsSpace reports str.isspace() of one character.
 func IsSpace(r rune) bool { return unicode.IsSpace(r) || r >= 0x1c && r <= 0x1f }
 
-// Strip is s.strip().
+// Strip returns s.strip().
 func Strip(s string) string { return strings.TrimFunc(s, IsSpace) }
 
-// IDs are those of a comma list by the subnet's rule: stripped, each once, in order.
-// Without any the list is empty, not nil.
+// IDs returns the ids of a comma-separated list by the subnet's rule: stripped, without
+// repetitions, in order. The result is never nil.
 func IDs(list string) []string {
 	ids, seen := []string{}, map[string]bool{"": true}
 	for id := range strings.SplitSeq(list, ",") {
@@ -32,7 +32,7 @@ func IDs(list string) []string {
 	return ids
 }
 
-// Fields is s.split().
+// Fields returns s.split().
 func Fields(s string) []string { return strings.FieldsFunc(s, IsSpace) }
 
 // known are the characters of Unicode 13, which Python 3.10 has; later ones are
@@ -41,8 +41,8 @@ var known = rangetable.Assigned("13.0.0")
 
 func isKnown(r rune) bool { return r < utf8.RuneSelf || unicode.Is(known, r) }
 
-// Lower is s.lower(): per character, but for the Turkish dotted I, which
-// becomes two, and the sigma at the end of a word.
+// Lower returns s.lower(). It maps each character alone, except for the Turkish dotted I,
+// which becomes two, and the sigma at the end of a word.
 func Lower(s string) string {
 	special := func(r rune) bool { return r == 'İ' || r == 'Σ' || r == utf8.RuneError || !isKnown(r) }
 	if strings.IndexFunc(s, special) < 0 {
@@ -65,7 +65,7 @@ func Lower(s string) string {
 	return string(b)
 }
 
-// characters cuts s into code points, lone surrogates among them.
+// characters splits s into code points, lone surrogates included.
 func characters(s string) []rune {
 	rs := make([]rune, 0, len(s))
 	for len(s) > 0 {
@@ -76,10 +76,10 @@ func characters(s string) []rune {
 	return rs
 }
 
-// finalSigma: a cased letter before, none after, both past signs that casing
-// ignores (Unicode chapter 3.13, Final_Sigma).
-func finalSigma(rs []rune, at int) bool {
-	before, after := at-1, at+1
+// finalSigma reports whether the sigma at i ends a word: a cased letter before it and none
+// after it, ignoring characters that casing ignores (Unicode 3.13, Final_Sigma).
+func finalSigma(rs []rune, sigma int) bool {
+	before, after := sigma-1, sigma+1
 	for before >= 0 && caseIgnorable(rs[before]) {
 		before--
 	}
@@ -97,8 +97,8 @@ func caseIgnorable(r rune) bool {
 	return strings.ContainsRune("'.:·’․︓﹕．：‘", r) || unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf, unicode.Lm, unicode.Sk)
 }
 
-// ParseFloat is float(s): blanks around, underscores between digits, digits of
-// any script, inf and nan in any case; never hexadecimal.
+// ParseFloat returns float(s): it accepts surrounding blanks, underscores between digits,
+// digits of any script, inf and nan in any case, and no hexadecimal.
 func ParseFloat(s string) (float64, bool) {
 	s = strings.Map(func(r rune) rune {
 		if d, ok := Decimal(r); ok {
@@ -124,9 +124,9 @@ func ParseFloat(s string) (float64, bool) {
 
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
-// Decimal is the value of a decimal digit of any script. They come in runs of
-// ten that begin with zero; runs that touch are all of the same script block,
-// so the distance to the run's start decides.
+// Decimal returns the value of a decimal digit of any script. Digits come in runs of ten
+// that begin with zero, and adjacent runs belong to one script block, so the distance to the
+// run's start decides.
 func Decimal(r rune) (int, bool) {
 	if r < utf8.RuneSelf {
 		return int(r - '0'), r >= '0' && r <= '9'
@@ -141,9 +141,9 @@ func Decimal(r rune) (int, bool) {
 	return int(r-start) % 10, true
 }
 
-// ParsePage is int(s) behind s.isdigit(): ok is false where s is empty or not
-// all digits, and bad is set where isdigit says yes and int() raises, which
-// superscripts, circled digits and too many digits make it do.
+// ParsePage returns int(s) if s.isdigit(). ok is false if s is empty or not all digits; bad
+// is true if isdigit accepts s and int raises, as for superscripts, circled digits and too
+// many digits.
 func ParsePage(s string) (n int, ok, bad bool) {
 	const enough = 1000 // no page is near; keeps long digit strings from overflowing
 	bad = utf8.RuneCountInString(s) > maxDigits
@@ -168,31 +168,31 @@ var otherDigits = [][2]rune{
 	{0x2780, 0x2788}, {0x278a, 0x2792}, {0x10a40, 0x10a43}, {0x10e60, 0x10e68}, {0x11052, 0x1105a}, {0x1f100, 0x1f10a},
 }
 
-// Encodable is the error of s.encode(), Python's UnicodeEncodeError for lone
-// surrogates, where it has one.
+// Encodable returns the error of s.encode(), Python's UnicodeEncodeError for lone
+// surrogates, or nil.
 func Encodable(s string) error {
 	if utf8.ValidString(s) {
 		return nil
 	}
 	rs := characters(s)
-	at := slices.IndexFunc(rs, isSurrogate)
-	if at < 0 {
+	first := slices.IndexFunc(rs, isSurrogate)
+	if first < 0 {
 		return nil
 	}
-	count := slices.IndexFunc(rs[at:], func(r rune) bool { return !isSurrogate(r) })
+	count := slices.IndexFunc(rs[first:], func(r rune) bool { return !isSurrogate(r) })
 	if count < 0 {
-		count = len(rs) - at
+		count = len(rs) - first
 	}
-	where := fmt.Sprintf(` '\u%04x' in position %d`, rs[at], at)
+	where := fmt.Sprintf(` '\u%04x' in position %d`, rs[first], first)
 	if count > 1 {
-		where = fmt.Sprintf("s in position %d-%d", at, at+count-1)
+		where = fmt.Sprintf("s in position %d-%d", first, first+count-1)
 	}
 	return fmt.Errorf("'utf-8' codec can't encode character%s: surrogates not allowed", where)
 }
 
 func isSurrogate(r rune) bool { return r >= 0xd800 && r <= 0xdfff }
 
-// QuotePlus is urllib.parse.quote_plus, with its error.
+// QuotePlus returns urllib.parse.quote_plus(s), or its error.
 func QuotePlus(s string) (string, error) { return url.QueryEscape(s), Encodable(s) }
 
 // UnquotePlus decodes one part of a query string as Werkzeug does: + is a
@@ -238,7 +238,7 @@ func requoted(s string) string {
 
 func isHex(c byte) bool { return isDigit(c) || c|0x20 >= 'a' && c|0x20 <= 'f' }
 
-// Round is round(f, places).
+// Round returns round(f, places).
 func Round(f float64, places int) float64 {
 	r, err := strconv.ParseFloat(strconv.FormatFloat(f, 'f', places, 64), 64)
 	if err != nil {

@@ -49,32 +49,32 @@ type Item struct {
 	Value Value
 }
 
-// String makes a Str.
+// String returns a Str.
 func String(s string) Value { return Value{Kind: Str, Text: s} }
 
-// Integer makes an Int.
+// Integer returns an Int.
 func Integer[N int | int64](n N) Value {
 	return Value{Kind: Int, Text: strconv.FormatInt(int64(n), 10)}
 }
 
-// Number makes a Float.
+// Number returns a Float.
 func Number(f float64) Value { return Value{Kind: Float, Float: f} }
 
-// Boolean makes a Bool.
+// Boolean returns a Bool.
 func Boolean(b bool) Value { return Value{Kind: Bool, Bool: b} }
 
-// ListOf makes a List.
+// ListOf returns a List.
 func ListOf(v ...Value) Value { return Value{Kind: List, List: v} }
 
-// DictOf makes a Dict of items with different keys.
+// DictOf returns a Dict of items, whose keys must differ.
 func DictOf(items ...Item) Value { return Value{Kind: Dict, Dict: items} }
 
-// TypeName is type(v).__name__.
+// TypeName returns type(v).__name__.
 func (v Value) TypeName() string {
 	return [...]string{"NoneType", "bool", "int", "float", "str", "list", "dict"}[v.Kind]
 }
 
-// Get is v.get(key) of a Dict; ok is false where there is no such key.
+// Get returns v.get(key) of a Dict; ok is false if there is no such key.
 func (v Value) Get(key string) (Value, bool) {
 	for _, it := range v.Dict {
 		if it.Key == key {
@@ -84,24 +84,23 @@ func (v Value) Get(key string) (Value, bool) {
 	return Value{}, false
 }
 
-// With gives a Dict with key set: in place where it is there, at the end where
-// it is not. The receiver is not changed.
-func (v Value) With(key string, to Value) Value {
+// With returns a copy of a Dict with key set: in place if it exists, otherwise at the end.
+func (v Value) With(key string, value Value) Value {
 	items := slices.Clone(v.Dict)
-	at := slices.IndexFunc(items, func(it Item) bool { return it.Key == key })
-	if at < 0 {
-		return DictOf(append(items, Item{key, to})...)
+	i := slices.IndexFunc(items, func(it Item) bool { return it.Key == key })
+	if i < 0 {
+		return DictOf(append(items, Item{key, value})...)
 	}
-	items[at].Value = to
+	items[i].Value = value
 	return DictOf(items...)
 }
 
-// Without gives a Dict without key.
+// Without returns a copy of a Dict without key.
 func (v Value) Without(key string) Value {
 	return DictOf(slices.DeleteFunc(slices.Clone(v.Dict), func(it Item) bool { return it.Key == key })...)
 }
 
-// Truth is bool(v): what a value of another kind has is empty in v.
+// Truth reports bool(v).
 func (v Value) Truth() bool {
 	return v.Bool || v.Text != "" && (v.Kind != Int || v.Text != "0") || v.Float != 0 || len(v.List)+len(v.Dict) > 0
 }
@@ -109,7 +108,7 @@ func (v Value) Truth() bool {
 // IsNumber reports whether v takes part in arithmetic: Bool, Int or Float.
 func (v Value) IsNumber() bool { return v.Kind == Bool || v.Kind == Int || v.Kind == Float }
 
-// Float64 is the number of an Int or a Float; other types have none.
+// Float64 returns the number of an Int or a Float; ok is false for other types.
 func (v Value) Float64() (f float64, ok bool) {
 	if v.Kind == Int {
 		f, err := strconv.ParseFloat(v.Text, 64)
@@ -118,7 +117,7 @@ func (v Value) Float64() (f float64, ok bool) {
 	return v.Float, v.Kind == Float
 }
 
-// Finite is v with null in the place of NaN and infinities, which JSON has not.
+// Finite returns v with null in place of NaN and infinities, which JSON cannot hold.
 func Finite(v Value) Value {
 	if IsFinite(v) {
 		return v
@@ -143,7 +142,7 @@ func IsFinite(v Value) bool {
 		!slices.ContainsFunc(v.Dict, func(it Item) bool { return !IsFinite(it.Value) })
 }
 
-// String is str(v): a string as it is, anything else as its repr.
+// String returns str(v): a string as it is, anything else as its repr.
 func (v Value) String() string {
 	if v.Kind == Str {
 		return v.Text
@@ -151,7 +150,7 @@ func (v Value) String() string {
 	return Repr(v)
 }
 
-// Repr is repr(v).
+// Repr returns repr(v).
 func Repr(v Value) string { return string(shown.append(nil, v)) }
 
 // appendQuoted appends repr of a string: in single quotes unless it holds one
@@ -187,10 +186,10 @@ func appendQuoted(b []byte, s string) []byte {
 	return append(b, quote)
 }
 
-// Random draws what random.Random(seed) draws.
+// Random generates the numbers of Python's random.Random(seed).
 type Random struct{ source *prng.MT19937 }
 
-// NewRandom is random.Random(seed).
+// NewRandom returns random.Random(seed).
 func NewRandom(seed uint64) *Random {
 	keys := []uint32{uint32(seed)}
 	if seed>>32 > 0 {
@@ -201,7 +200,7 @@ func NewRandom(seed uint64) *Random {
 	return r
 }
 
-// Below is the index that choice takes of n, 1 to 2^32-1.
+// Below returns the index that choice picks of n, 1 to 2^32-1.
 func (r *Random) Below(n int64) int64 {
 	shift := 32 - bits.Len32(uint32(n))
 	for {
@@ -211,5 +210,5 @@ func (r *Random) Below(n int64) int64 {
 	}
 }
 
-// Between is randint: both ends included, at most 2^32-2 apart.
+// Between returns randint(low, high): both ends included, at most 2^32-2 apart.
 func (r *Random) Between(low, high int64) int64 { return low + r.Below(high-low+1) }

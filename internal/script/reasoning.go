@@ -24,7 +24,7 @@ type Shown struct {
 
 var quoted = regexp.MustCompile(`(?s)<<<\n(.*?)>>>`)
 
-// ReadPrompt takes a prompt of recipe rewrite apart.
+// ReadPrompt parses a prompt of recipe rewrite.
 func ReadPrompt(prompt string) (s Shown) {
 	blocks := quoted.FindAllStringSubmatch(prompt, -1)
 	s.Request = strings.TrimSpace(blocks[0][1])
@@ -49,7 +49,7 @@ func ReadPrompt(prompt string) (s Shown) {
 	return s
 }
 
-// Find is a product that was shown.
+// Find returns a product that was shown.
 func (s *Shown) Find(id string) *Product {
 	for i := range s.Products {
 		if s.Products[i].ID == id {
@@ -62,17 +62,19 @@ func (s *Shown) Find(id string) *Product {
 // IDs are those of products.
 var IDs = regexp.MustCompile(`\d{6,}`)
 
-func pick(seed string, of ...string) string {
+func pick(seed string, variants ...string) string {
 	h := fnv.New32a()
 	h.Write([]byte(seed))
-	return of[int(h.Sum32()>>8)%len(of)]
+	return variants[int(h.Sum32()>>8)%len(variants)]
 }
 
-// Honest is a thought that leads to the call and rests on what was Shown, in many
+// Honest returns a thought that leads to the call and cites what was shown, in one of many
 // forms.
 func (s *Shown) Honest() string {
 	var parts []string
-	say := func(of ...string) { parts = append(parts, pick(s.Request+s.Call+strconv.Itoa(len(parts)), of...)) }
+	say := func(variants ...string) {
+		parts = append(parts, pick(s.Request+s.Call+strconv.Itoa(len(parts)), variants...))
+	}
 	named := IDs.FindAllString(s.Call, -1)
 	var known []Product
 	for _, id := range named {
@@ -114,8 +116,8 @@ func (s *Shown) Honest() string {
 	return strings.Join(parts, " ")
 }
 
-// weighed is a choice in a form that hardly two share: what is said of the product
-// and of its rivals comes in any number and order.
+// weighed returns a choice in a form that few others share: the facts of the product and of
+// its rivals come in any number and order.
 func (s *Shown) weighed(head string, p Product, at int) string {
 	n := 0
 	any := func(of ...string) string {
@@ -138,8 +140,8 @@ func (s *Shown) weighed(head string, p Product, at int) string {
 	return text + "."
 }
 
-// Choice is the option that a thought leads to: what it speaks of doing, and the
-// words and ids of each, all of which it names; ids that it names first go first.
+// Choice returns the option that a thought leads to: the one whose tool, words and ids the
+// thought names; the order of ids in the thought breaks ties.
 func (s *Shown) Choice() string {
 	best, at := -1.0, 0
 	thought := strings.Join(tokens(s.thought), " ") + " "
@@ -170,14 +172,14 @@ func (s *Shown) Choice() string {
 	return strconv.Itoa(at + 1)
 }
 
-// values are those of an option's arguments that say something.
+// values returns an option's arguments that are not empty.
 var values = regexp.MustCompile(`"(?:q|price|shop_id|product_ids|product_id|page)": ?"?([^"}]*)`)
 
 var tokenRule = regexp.MustCompile(`[\pL\d.-]+`)
 
 func tokens(text string) []string { return tokenRule.FindAllString(strings.ToLower(text), -1) }
 
-// signs are what a thought says of a tool that it is to call.
+// signs are the words of a thought that announce a call of a tool.
 var signs = map[string]string{
 	"find_product": "search", "view_product_information": "view product information", "recommend_product": "i recommend", "terminate": "terminate", "calculate_voucher": "calculate_voucher",
 }
@@ -185,7 +187,7 @@ var signs = map[string]string{
 // tools is how far a thought agrees with an option that it leads to.
 const tools = 5
 
-// tool is how far a thought speaks of the tools of an option and of no others.
+// tool returns how many signs of an option's tools a thought has, less those of other tools.
 func tool(option, thought string) (n float64) {
 	thought = strings.ToLower(thought)
 	for name, sign := range signs {
@@ -196,7 +198,7 @@ func tool(option, thought string) (n float64) {
 	return n
 }
 
-// Reason answers a prompt of recipe rewrite as a model does that thinks by think and
+// Reason returns the reply to a prompt of recipe rewrite of a model that thinks by think and
 // chooses honestly.
 func Reason(prompt string, think func(*Shown) string) string {
 	s := ReadPrompt(prompt)

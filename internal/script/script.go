@@ -74,7 +74,7 @@ type Server struct {
 	answered map[string]int
 }
 
-// ServeHTTP answers /v1/chat/completions; nothing else exists.
+// ServeHTTP serves /v1/chat/completions and nothing else.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.URL.Path != "/v1/chat/completions" {
 		http.NotFound(w, r)
@@ -110,7 +110,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Write(s.reply(act)) //nolint:errcheck // the client went away
 }
 
-// count says how often this turn was asked, this time included.
+// count returns how often this turn was requested, this request included.
 func (s *Server) count(turn string, act Act) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -124,8 +124,8 @@ func (s *Server) count(turn string, act Act) int {
 	return s.asked[turn]
 }
 
-// Asked gives how often each turn was asked, Answered how often it was
-// answered, by "query#seed#turn".
+// Asked returns how often each turn was requested and how often it was answered, by
+// "query#seed#turn".
 func (s *Server) Asked() map[string]int { return s.copied(&s.asked) }
 
 // Answered counts the replies that were sent whole.

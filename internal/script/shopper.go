@@ -16,10 +16,9 @@ import (
 	"github.com/trajectory-arena/arena/internal/asjson"
 )
 
-// shopper plans the conversations of a student that searches for the titles a
-// problem asks for, opens what it found, recommends it and ends. It is right in
-// about share of the conversations, decided by request and seed; in the others
-// it shops for the decoy instead.
+// shopper plans the conversations of a student that searches for the titles a problem asks
+// for, views what it found, recommends it and ends. It is right in about share of the
+// conversations, chosen by request and seed; in the others it shops for the decoy.
 func shopper(problems []arena.Problem, decoy arena.Reward, share float64) func(query string, seed int64) Plan {
 	wishes := make(map[string][]arena.Reward, len(problems))
 	for _, p := range problems {
@@ -38,8 +37,8 @@ func shopper(problems []arena.Problem, decoy arena.Reward, share float64) func(q
 	}
 }
 
-// Day is the shopper of a day: it knows the folder's problems, and its decoy is
-// the first product of the catalogue that none of them asks for.
+// Day returns the shopper of a day: it knows the folder's problems, and its decoy is the
+// first product of the catalogue that none of them asks for.
 func Day(folder string, share float64) (func(query string, seed int64) Plan, error) {
 	file, err := os.Open(filepath.Join(folder, "problems.jsonl"))
 	if err != nil {
@@ -55,8 +54,8 @@ func Day(folder string, share float64) (func(query string, seed int64) Plan, err
 	if err != nil {
 		return nil, fmt.Errorf("read catalogue: %w", err)
 	}
-	decoy, found := unwanted(catalog, problems)
-	if !found {
+	decoy, products := unwanted(catalog, problems)
+	if !products {
 		return nil, fmt.Errorf("read catalogue of %s: every product is wanted", folder)
 	}
 	return shopper(problems, decoy, share), nil
@@ -85,10 +84,10 @@ func shop(wishes []arena.Reward) Plan {
 		title := strings.Join(r.Titles, " ")
 		plan = append(plan, act(fmt.Sprintf("Item %d of the request is still to be found: %s.", i+1, title), "find_product", "q", title))
 	}
-	all := strings.Join(ids, ",")
+	problems := strings.Join(ids, ",")
 	return append(plan,
-		act("The title of "+ids[0]+" names all that was asked for. I open it.", "view_product_information", "product_ids", all),
-		act("The details agree with the request, so I recommend "+all+".", "recommend_product", "product_ids", all),
+		act("The title of "+ids[0]+" names all that was asked for. I open it.", "view_product_information", "product_ids", problems),
+		act("The details agree with the request, so I recommend "+problems+".", "recommend_product", "product_ids", problems),
 		act("Nothing is left to do.", "terminate", "status", "success"))
 }
 
@@ -96,7 +95,7 @@ func act(thought, tool, key, value string) Act {
 	return Act{Content: "<think>" + thought + "</think>", Calls: []Call{{Name: tool, Arguments: string(asjson.Bytes(map[string]string{key: value}))}}}
 }
 
-// chance is a number from 0 to 1 that request and seed decide.
+// chance returns a number in [0, 1] that request and seed determine.
 func chance(query string, seed int64) float64 {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%d\x00%s", seed, query))
 	return float64(binary.BigEndian.Uint64(sum[:])) / math.MaxUint64

@@ -7,16 +7,15 @@ import (
 	"sync"
 )
 
-// Turnstile lets as many requests through as it is told to. A run that asks a
-// server behind it gets as far and no further before it is killed, on any
-// machine.
+// Turnstile passes a fixed number of requests, so that a run whose server it guards gets
+// equally far before it is killed on any machine.
 type Turnstile struct {
 	mu     sync.Mutex
 	open   int
 	waited chan struct{}
 }
 
-// Open lets n more requests through. The channel is closed when another comes.
+// Open passes n more requests. The returned channel is closed when another one arrives.
 func (s *Turnstile) Open(n int) (waited <-chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -24,8 +23,8 @@ func (s *Turnstile) Open(n int) (waited <-chan struct{}) {
 	return s.waited
 }
 
-// Pass reports whether a request is let through; one that is not must be kept
-// waiting until its client is gone.
+// Pass reports whether a request is passed; one that is not must be kept waiting until its
+// client disconnects.
 func (s *Turnstile) Pass() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -36,12 +35,11 @@ func (s *Turnstile) Pass() bool {
 	return s.open >= 0
 }
 
-// Kill starts a command and kills it when n requests of it have been let
-// through and another waits. The error has what a command said that ended
-// before.
+// Kill starts a command and kills it when n of its requests were passed and another one
+// waits. If the command ends before, the error has its output.
 func (s *Turnstile) Kill(c *exec.Cmd, n int) error {
-	var said strings.Builder
-	c.Stdout, c.Stderr = &said, &said
+	var output strings.Builder
+	c.Stdout, c.Stderr = &output, &output
 	waited := s.Open(n)
 	if err := c.Start(); err != nil {
 		return err
@@ -50,7 +48,7 @@ func (s *Turnstile) Kill(c *exec.Cmd, n int) error {
 	go func() { ended <- c.Wait() }()
 	select {
 	case err := <-ended:
-		return fmt.Errorf("ended by itself: %w\n%s", err, said.String())
+		return fmt.Errorf("ended by itself: %w\n%s", err, output.String())
 	case <-waited:
 	}
 	err := c.Process.Kill()

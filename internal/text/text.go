@@ -12,7 +12,7 @@ import (
 	"golang.org/x/text/unicode/rangetable"
 )
 
-// Clip is s, or its first n characters where it has more.
+// Clip returns s, cut to its first n characters.
 func Clip(s string, n int) string {
 	if len(s) <= n {
 		return s
@@ -26,7 +26,7 @@ func Clip(s string, n int) string {
 	return s
 }
 
-// ClipBytes is s, or as many whole characters of it as n bytes hold.
+// ClipBytes returns s, cut to as many complete characters as n bytes hold.
 func ClipBytes(s string, n int) string {
 	if len(s) <= n {
 		return s
@@ -37,7 +37,7 @@ func ClipBytes(s string, n int) string {
 	return s[:n]
 }
 
-// Join puts sep between two texts; where one is empty it is the other.
+// Join returns a and b with sep between them, or the other one if one is empty.
 func Join(a, sep, b string) string {
 	if a == "" || b == "" {
 		return a + b
@@ -45,8 +45,7 @@ func Join(a, sep, b string) string {
 	return a + sep + b
 }
 
-// Distance is how many bytes must be added, taken away or changed to make b of a
-// (Levenshtein).
+// Distance returns the Levenshtein distance of a and b in bytes.
 func Distance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {
@@ -67,9 +66,9 @@ func Distance(a, b string) int {
 	return row[len(b)]
 }
 
-// Ignorable reports whether a rune is one that leaves nothing to see in a text:
-// zero-width blanks and joiners, soft hyphens, variation selectors, tags
-// (Default_Ignorable_Code_Point of the Unicode Character Database).
+// Ignorable reports whether a rune is invisible in a text: zero-width blanks and joiners,
+// soft hyphens, variation selectors, tags (Default_Ignorable_Code_Point of the Unicode
+// Character Database).
 func Ignorable(r rune) bool {
 	return r >= 0xAD && unicode.In(r, ignorable...) && !unicode.In(r, visible...)
 }
@@ -84,7 +83,7 @@ var (
 	}}
 )
 
-// Ignorables calls see for every rune that is ignorable, in no order.
+// Ignorables calls visit for every ignorable rune, in no order.
 func Ignorables(see func(rune)) {
 	for _, table := range ignorable {
 		rangetable.Visit(table, func(r rune) {
@@ -95,8 +94,8 @@ func Ignorables(see func(rune)) {
 	}
 }
 
-// Line keeps untrusted text on its line and off a terminal's controls: each run of
-// blanks, control characters and those that turn the direction is one blank.
+// Line returns untrusted text on one line and without control characters of terminals: each
+// run of blanks, control characters and bidirectional controls becomes one blank.
 func Line(s string) string {
 	return strings.Join(strings.FieldsFunc(s, func(r rune) bool {
 		return unicode.IsControl(r) || unicode.IsSpace(r) || unicode.Is(unicode.Bidi_Control, r)
@@ -111,19 +110,19 @@ var refusals = []string{
 	"i apologize, but i", "as an ai", "this request violates", "unfortunately, i can't", "unfortunately, i cannot",
 }
 
-// Refuses reports whether s begins as models do when they decline. Later in a
-// text the same words may be quoted or be about something else.
+// Refuses reports whether s begins as models do when they decline. Later in a text the same
+// words may be quoted or be about something else.
 func Refuses(s string) bool {
 	s = strings.ToLower(strings.ReplaceAll(strings.TrimLeft(s, "*_#>\"' \t\r\n"), "\u2019", "'"))
 	return slices.ContainsFunc(refusals, func(begin string) bool { return strings.HasPrefix(s, begin) })
 }
 
-// Stretches are the runs of at least so many bytes of a set, from and to. One
-// byte in so many shows each of them.
-func Stretches(s string, set *[256]bool, least int) iter.Seq2[int, int] {
+// Runs yields the start and end of each run of at least minBytes bytes of a set. It looks at
+// one byte in minBytes, which is enough to find each run.
+func Stretches(s string, set *[256]bool, minBytes int) iter.Seq2[int, int] {
 	return func(yield func(int, int) bool) {
 		end := 0
-		for i := least - 1; i < len(s); i += least {
+		for i := minBytes - 1; i < len(s); i += minBytes {
 			if i < end || !set[s[i]] {
 				continue
 			}
@@ -133,14 +132,14 @@ func Stretches(s string, set *[256]bool, least int) iter.Seq2[int, int] {
 			for start > 0 && set[s[start-1]] {
 				start--
 			}
-			if end-start >= least && !yield(start, end) {
+			if end-start >= minBytes && !yield(start, end) {
 				return
 			}
 		}
 	}
 }
 
-// Told is a value as format writes it, or the word for none.
+// Optional formats a value, or returns none if there is no value.
 func Told[T any](v *T, format, none string) string {
 	if v == nil {
 		return none

@@ -13,33 +13,33 @@ import (
 	"time"
 )
 
-// New is a client that gives up on a request after timeout, reads at most most
-// bytes of a reply (reading on is an error), and follows no redirect: texts and
-// keys stay with the server that they are meant for.
-func New(timeout time.Duration, most int64) *http.Client {
+// New returns a client that fails a request after timeout and a reply after maxBytes, and
+// follows no redirects, so that texts and keys reach only the server that they are meant
+// for.
+func New(timeout time.Duration, maxBytes int64) *http.Client {
 	return &http.Client{
 		Timeout:       timeout,
-		Transport:     bounded{http.DefaultTransport, most},
+		Transport:     bounded{http.DefaultTransport, maxBytes},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 }
 
 type bounded struct {
-	next http.RoundTripper
-	most int64
+	next     http.RoundTripper
+	maxBytes int64
 }
 
 // RoundTrip implements http.RoundTripper.
 func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
 	res, err := b.next.RoundTrip(r)
 	if err == nil {
-		res.Body = http.MaxBytesReader(nil, res.Body, b.most)
+		res.Body = http.MaxBytesReader(nil, res.Body, b.maxBytes)
 	}
 	return res, err
 }
 
-// Local reports whether a host, its port aside, is this machine by name or by an address
-// that other machines cannot ask.
+// Local reports whether a host, with or without a port, is this machine by name or by a
+// loopback address.
 func Local(host string) bool {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name
@@ -47,9 +47,9 @@ func Local(host string) bool {
 	return host == "localhost" || net.ParseIP(strings.Trim(host, "[]")).IsLoopback()
 }
 
-// Page is what a server answers with status 200 at url, within timeout and in at
-// most so many bytes. key is its bearer token, empty for none.
-func Page(ctx context.Context, url, key string, timeout time.Duration, most int64) (string, error) {
+// Page returns what a server replies with status 200 at url, within timeout and in at most
+// maxBytes. key is the bearer token, or empty.
+func Page(ctx context.Context, url, key string, timeout time.Duration, maxBytes int64) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
@@ -59,7 +59,7 @@ func Page(ctx context.Context, url, key string, timeout time.Duration, most int6
 	if key != "" {
 		req.Header.Set("Authorization", "Bearer "+key)
 	}
-	res, err := New(0, most).Do(req)
+	res, err := New(0, maxBytes).Do(req)
 	if err != nil {
 		return "", err
 	}
@@ -71,7 +71,7 @@ func Page(ctx context.Context, url, key string, timeout time.Duration, most int6
 	return string(b), err
 }
 
-// Sleep waits so long before a next try. Where ctx is done earlier, its error is why.
+// Sleep waits for d. It returns the context's cause if ctx ends earlier.
 func Sleep(ctx context.Context, d time.Duration) error {
 	select {
 	case <-time.After(d):
@@ -81,20 +81,20 @@ func Sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// RetryAfter is how long a reply asks to wait, by its header of that name: seconds,
-// or a date, which is held against the server's own clock where it gives one. asked
-// is false where the reply asks for nothing.
+// RetryAfter returns how long a reply asks the client to wait, by its Retry-After header:
+// seconds, or a date, which is compared with the server's own clock if the reply has one. ok
+// is false without a valid header.
 func RetryAfter(h http.Header, now time.Time) (wait time.Duration, asked bool) {
 	value := h.Get("Retry-After")
 	if seconds, err := strconv.ParseFloat(value, 64); err == nil && seconds >= 0 && seconds < 1e9 {
 		return time.Duration(seconds * float64(time.Second)), true
 	}
-	at, err := http.ParseTime(value)
+	until, err := http.ParseTime(value)
 	if err != nil {
 		return 0, false
 	}
 	if date, err := http.ParseTime(h.Get("Date")); err == nil {
 		now = date
 	}
-	return max(0, at.Sub(now)), true
+	return max(0, until.Sub(now)), true
 }

@@ -10,14 +10,14 @@ import (
 // List is what is wrong; empty where nothing is.
 type List []error
 
-// Unless adds an error where ok is false, in the words of fmt.Errorf.
+// Unless adds an error, formatted by fmt.Errorf, if ok is false.
 func (l *List) Unless(ok bool, format string, args ...any) {
 	if !ok {
 		*l = append(*l, fmt.Errorf(format, args...))
 	}
 }
 
-// In says of an error what was being done; nil stays nil.
+// In wraps err in what was being done. It returns nil for nil.
 func In(doing string, err error) error {
 	if err == nil {
 		return nil
@@ -25,5 +25,5 @@ func In(doing string, err error) error {
 	return fmt.Errorf("%s: %w", doing, err)
 }
 
-// Err joins the list; nil where nothing is wrong.
+// Err returns the joined errors, or nil if there are none.
 func (l *List) Err() error { return errors.Join(*l...) }

@@ -130,7 +130,7 @@ func random(d *dice.Dice, name string, n int) Ratings {
 
 func TestSwappedRatersAgreeAsMuch(t *testing.T) {
 	t.Parallel()
-	d := dice.Roll(5)
+	d := dice.New(5)
 	a, b := random(d, "a", 200), random(d, "b", 200)
 	x, y := compare(t, a, b).Pairs[0], compare(t, b, a).Pairs[0]
 	for _, f := range [][2]Figure{{x.Kappa, y.Kappa}, {x.WeightedKappa, y.WeightedKappa}, {x.Alpha.Ordinal, y.Alpha.Ordinal}} {
@@ -143,7 +143,7 @@ func TestSwappedRatersAgreeAsMuch(t *testing.T) {
 // hold their value and narrow with more problems.
 func TestIntervalsRepeatAndHold(t *testing.T) {
 	t.Parallel()
-	d := dice.Roll(9)
+	d := dice.New(9)
 	a, b := random(d, "a", 300), random(d, "b", 300)
 	x, y := compare(t, a, b), compare(t, a, b)
 	if !reflect.DeepEqual(x, y) {
@@ -250,7 +250,7 @@ func FuzzReadRatingsNeverCountsTwice(f *testing.F) {
 }
 
 func BenchmarkCompare(b *testing.B) {
-	d := dice.Roll(1)
+	d := dice.New(1)
 	x, y := random(d, "x", 1440), random(d, "y", 1440)
 	b.ReportAllocs()
 	for b.Loop() {

@@ -32,13 +32,13 @@ func biased(d *dice.Dice, n int, up func(float64) float64) (labels, judge Rating
 // grades a step too high the fit is what a search of all scales in hundredths finds.
 func TestTheFitFindsTheScale(t *testing.T) {
 	t.Parallel()
-	labels, _ := biased(dice.Roll(1), 200, func(x float64) float64 { return x })
+	labels, _ := biased(dice.New(1), 200, func(x float64) float64 { return x })
 	same := labels
 	f, err := FitScale([]Ratings{labels, labels}, &same, Options{Samples: 50, Seed: 1})
 	if err != nil || *f.Floor.Value != 0.3 || *f.Ceiling.Value != 0.8 || f.Subnet != 0 || *f.Fitted != 0 {
 		t.Errorf("%v, floor %v, ceiling %v: %+v", err, *f.Floor.Value, *f.Ceiling.Value, f)
 	}
-	labels, judge := biased(dice.Roll(2), 200, func(x float64) float64 { return min(0.9, x+0.2) })
+	labels, judge := biased(dice.New(2), 200, func(x float64) float64 { return min(0.9, x+0.2) })
 	if f, err = FitScale([]Ratings{labels}, &judge, Options{Samples: 200, Seed: 1}); err != nil || *f.Fitted > 0.9*f.Subnet || f.N != 200 || f.Problems != 100 {
 		t.Errorf("%v: %+v", err, f)
 	}
@@ -68,12 +68,12 @@ func TestTheFitFindsTheScale(t *testing.T) {
 func TestAFlatteringJudgeIsHeldDown(t *testing.T) {
 	t.Parallel()
 	up := func(x float64) float64 { return min(0.9, x+0.2) }
-	labels, judge := biased(dice.Roll(3), longtest.Or(100_000, 20_000), up)
+	labels, judge := biased(dice.New(3), longtest.Or(100_000, 20_000), up)
 	whole := nearest(concat(gradedBoth([]Ratings{labels}, &judge)))
 	n := longtest.Or(1000, 20)
 	floors, ceilings, better := 0, 0, 0
 	for seed := range n {
-		labels, judge := biased(dice.Roll(uint64(seed)+10), 200, up)
+		labels, judge := biased(dice.New(uint64(seed)+10), 200, up)
 		f, err := FitScale([]Ratings{labels}, &judge, Options{Samples: 400, Seed: 1})
 		if err != nil {
 			t.Fatal(err)

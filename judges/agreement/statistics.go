@@ -102,7 +102,7 @@ func figures(n int, opt Options, compute func(drawn []int) []float64) []Figure {
 	}
 	values := compute(at)
 	drawn := make([][]float64, len(values))
-	d := dice.Roll(opt.Seed)
+	d := dice.New(opt.Seed)
 	for k := 0; n > 1 && k < opt.Samples; k++ {
 		for i := range at {
 			at[i] = d.N(n)

@@ -102,7 +102,7 @@ func shuffle(items []Item, seed uint64) {
 	place := func(it *Item) uint64 {
 		h := fnv.New64a()
 		h.Write([]byte(it.ID()))
-		return dice.Roll(seed, h.Sum64()).Next()
+		return dice.New(seed, h.Sum64()).Next()
 	}
 	slices.SortFunc(items, func(a, b Item) int {
 		return cmp.Or(cmp.Compare(place(&a), place(&b)), cmp.Compare(a.ID(), b.ID()))

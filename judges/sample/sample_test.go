@@ -44,7 +44,7 @@ func axis(d *dice.Dice, agentic bool) string {
 // counts the intervals that hold what all labels together say.
 func TestIntervalsCoverTheDaysOwnShares(t *testing.T) {
 	t.Parallel()
-	items, truth := day(dice.Roll(7), 2400)
+	items, truth := day(dice.New(7), 2400)
 	whole := slices.Clone(items)
 	for i := range whole {
 		whole[i].Probability = 1
@@ -71,7 +71,7 @@ func TestIntervalsCoverTheDaysOwnShares(t *testing.T) {
 
 func TestProbabilitiesAddUpToTheDay(t *testing.T) {
 	t.Parallel()
-	items, _ := day(dice.Roll(3), 999)
+	items, _ := day(dice.New(3), 999)
 	drawn := Draw(items, 150, 1)
 	sum := 0.0
 	for _, it := range drawn {

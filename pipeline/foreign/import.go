@@ -95,7 +95,7 @@ func (m *Import) write(ctx context.Context, work string) (*pipeline.Summary, err
 	w := &writer{Import: m, ledger: finish.NewLedger(part), lost: map[string]int64{}, clusters: map[string]bool{}, rows: corpus.NewShards[rows.SFT](part, stream)}
 	in := &reader{Import: m, records: map[string]bool{}, refused: map[string]int64{}}
 	through := inorder.Stream[record, *imported]{
-		Workers: m.Workers, Ahead: aheadBytes, Read: in.read, Take: w.enter,
+		Workers: m.Workers, MaxWeight: aheadBytes, Read: in.read, Take: w.enter,
 		Work: func(_ context.Context, a record) (*imported, error) { return m.settle(a, protect) },
 	}
 	if err = through.Run(ctx); err != nil {

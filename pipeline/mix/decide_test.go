@@ -37,7 +37,7 @@ func reasons(all []entry) []string {
 // compared.
 func TestOneRequestWithVeryManyRows(t *testing.T) {
 	t.Parallel()
-	d := dice.Roll(1)
+	d := dice.New(1)
 	all := make([]entry, 200_000)
 	for i := range all {
 		all[i] = row(i, "a", d.Share(), did(d))
@@ -58,7 +58,7 @@ func TestOneRequestWithVeryManyRows(t *testing.T) {
 // mixture, and of nothing else.
 func TestNearToARowThatGoesIsNoReason(t *testing.T) {
 	t.Parallel()
-	d := dice.Roll(2)
+	d := dice.New(2)
 	same := did(d)
 	all := []entry{row(1, "busy", 0.9, did(d)), row(2, "busy", 0.8, same), row(3, "other", 0.7, same), row(4, "third", 0.6, same)}
 	decide(all, Config{PerAgent: 1, Near: 0.8}, []float64{1})

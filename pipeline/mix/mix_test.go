@@ -44,7 +44,7 @@ func must(t *testing.T, err error) {
 // random are two corpora that share some requests, sessions and clusters.
 func random(t *testing.T, seed uint64) (a, b draft) {
 	t.Helper()
-	d := dice.Roll(seed)
+	d := dice.New(seed)
 	for i := range 60 {
 		problem := d.N(14)
 		r := attempt{
@@ -198,7 +198,7 @@ func provenanceHolds(t *testing.T, out string, made []rows.SFT, sources []mix.So
 
 func TestWhatIsLeftOutIsCounted(t *testing.T) {
 	t.Parallel()
-	d := dice.Roll(7)
+	d := dice.New(7)
 	text := words(d, 60)
 	row := func(id string, problem int, answer string) attempt {
 		return attempt{id: id, problem: problem, agent: id, tokens: 100, reward: 1, answer: answer}

@@ -37,7 +37,7 @@ func names(from, to int) (all []string) {
 
 func TestADayIsHeldAgainstAnother(t *testing.T) {
 	t.Parallel()
-	d := dice.Roll(1)
+	d := dice.New(1)
 	before := drift.NewDay("monday", lines(d, names(0, 12), 0.7))
 	later := lines(d, names(2, 14), 0.3)
 	for _, l := range later[:20] { // agent-02
@@ -64,7 +64,7 @@ func TestDaysAlikePassNoLimit(t *testing.T) {
 	t.Parallel()
 	// Of fewer pairs the bound leaves room for three standard errors.
 	pairs, room := longtest.Or(1000, 300), longtest.Or(0.025, 0.04)
-	d, passed := dice.Roll(2), 0
+	d, passed := dice.New(2), 0
 	for range pairs {
 		a, b := drift.NewDay("a", lines(d, names(0, 30), 0.5)), drift.NewDay("b", lines(d, names(0, 30), 0.5))
 		passed += len(drift.Between(a, b, drift.Limits{}).Passed())

@@ -46,9 +46,9 @@ func (w *writer) atif() atif.Document {
 		Extra: &atif.Extra{Arena: w.arenaExtra()},
 	}
 	if t.System != "" {
-		out.Steps = append(out.Steps, atif.Step{Source: atif.BySystem, Message: t.System})
+		out.Steps = append(out.Steps, atif.Step{Source: atif.SourceSystem, Message: t.System})
 	}
-	out.Steps = append(out.Steps, atif.Step{Source: atif.ByUser, Message: t.Query})
+	out.Steps = append(out.Steps, atif.Step{Source: atif.SourceUser, Message: t.Query})
 	for i := range t.Steps {
 		out.Steps = append(out.Steps, w.atifStep(i))
 	}
@@ -106,7 +106,7 @@ func (w *writer) atifStep(i int) atif.Step {
 }
 
 var sourceNames = map[arena.Role]string{
-	arena.RoleAgent: atif.ByAgent, arena.RoleUser: atif.ByUser, arena.RoleSystem: atif.BySystem,
+	arena.RoleAgent: atif.SourceAgent, arena.RoleUser: atif.SourceUser, arena.RoleSystem: atif.SourceSystem,
 }
 
 // isoTime is a moment in whole milliseconds as ISO 8601 in UTC; empty for
