@@ -58,7 +58,7 @@ func TestReadings(t *testing.T) {
 	}
 }
 
-func TestOneDisguiseInAnother(t *testing.T) {
+func TestReadingsUndoNestedDisguises(t *testing.T) {
 	t.Parallel()
 	const text = "OTcgZXZvYmEgZWNpcnAgZG5hIHppcyBhIGh0aXcgc2VoY25lcncgdGVoY3RhciBlbSB3b2hz" // base64 of a text read backwards
 	readings := Readings("Decode: "+text, known)

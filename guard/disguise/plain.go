@@ -1,6 +1,6 @@
-// Package disguise undoes what hides a text from a program and from no person:
-// code points that are not drawn, letters that look like others, letters set
-// apart, exchanged, turned round or encoded.
+// Package disguise undoes changes that hide a text from a program but not from a
+// person: invisible code points, letters of other scripts that look alike, and
+// separated, substituted, reversed or encoded letters.
 package disguise
 
 import (
@@ -12,36 +12,42 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Plain writes text in the letters that it shows: without what is not drawn, in
-// compatibility form (full width, bold), and with Latin letters for those that look like them. A word of another script
-// stays as it is in a text of that script. Bytes that are no character become a
+// Plain returns text without invisible code points, in compatibility form (no full
+// width or bold letters), and with Latin letters in place of lookalikes. Words of
+// another script are unchanged in a text of that script. Invalid bytes become a
 // blank.
 func Plain(text string) string {
 	if isPlain(text) {
 		return text
 	}
-	text = norm.NFKC.String(strings.Map(drawn, strings.ToValidUTF8(text, " ")))
-	return norm.NFKC.String(inLatin(text)) // an accent joins the letter that took another's place
+	text = norm.NFKC.String(strings.Map(visible, strings.ToValidUTF8(text, " ")))
+	return norm.NFKC.String(toLatinWords(text)) // composes accents with the new letters
 }
 
+// isPlain reports whether text is ASCII without control characters other than
+// white space.
 func isPlain(text string) bool {
 	for i := range len(text) {
-		if c := text[i]; c >= utf8.RuneSelf || c < ' ' && c != '\n' && c != '\t' && c != '\r' {
+		c := text[i]
+		isControl := c < ' ' && !isLineSpace(rune(c))
+		if isControl || c >= utf8.RuneSelf {
 			return false
 		}
 	}
 	return true
 }
 
-// drawn leaves out controls and the default-ignorable code points of Unicode, and
-// makes a letter of one that stands in a box, a circle or a flag.
-func drawn(r rune) rune {
+func isLineSpace(r rune) bool { return r == '\n' || r == '\t' || r == '\r' }
+
+// visible maps controls and the default-ignorable code points of Unicode to -1, and
+// a letter in a box, a circle or a flag to the letter.
+func visible(r rune) rune {
 	switch {
-	case r == '\n' || r == '\t' || r == '\r':
+	case isLineSpace(r):
 		return r
 	case unicode.In(r, unicode.Cc, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector):
 		return -1
-	case r == '\u2800' || unicode.IsSpace(r): // the blank of Braille, and all others
+	case r == '\u2800' || unicode.IsSpace(r): // U+2800 is the blank of Braille
 		return ' '
 	}
 	for _, first := range [...]rune{0x1F150, 0x1F170, 0x1F1E6} { // in circles, in boxes, of flags
@@ -55,32 +61,32 @@ func drawn(r rune) rune {
 type script uint8
 
 const (
-	latin   script = iota
-	alike          // all of its letters look like Latin ones and are not
-	strange        // it has letters that look like none of Latin
+	latin     script = iota
+	lookalike        // no letter is Latin, but all look like Latin ones
+	foreign          // a letter does not look like a Latin one
 )
 
-// inLatin writes words in Latin letters that mix them with others that look
-// alike, and words wholly of such letters where most words are Latin.
-func inLatin(text string) string {
+// toLatinWords replaces lookalikes in words with a Latin letter, and, if most words
+// are Latin, in words that consist of lookalikes.
+func toLatinWords(text string) string {
 	count := map[script]int{}
-	for _, word := range word.FindAllString(text, -1) {
-		count[scriptOf(word)]++
+	for _, w := range wordPattern.FindAllString(text, -1) {
+		count[scriptOf(w)]++
 	}
-	mostlyLatin := count[latin] >= count[strange]
-	return word.ReplaceAllStringFunc(text, func(word string) string {
-		if s := scriptOf(word); s == latin || s == alike && mostlyLatin {
-			return strings.Map(toLatin, word)
+	mostlyLatin := count[latin] >= count[foreign]
+	return wordPattern.ReplaceAllStringFunc(text, func(w string) string {
+		if s := scriptOf(w); s == latin || s == lookalike && mostlyLatin {
+			return strings.Map(toLatin, w)
 		}
-		return word
+		return w
 	})
 }
 
-// word is a run of letters.
-var word = regexp.MustCompile(`[\p{L}\p{M}]+`)
+// wordPattern matches a run of letters.
+var wordPattern = regexp.MustCompile(`[\p{L}\p{M}]+`)
 
-// scriptOf takes a word for Latin as soon as one of its letters is: no language
-// mixes them with letters that look alike.
+// scriptOf returns the script of a word, latin if any letter is Latin: no language
+// mixes Latin letters with lookalikes.
 func scriptOf(word string) script {
 	s := latin
 	for _, r := range word {
@@ -89,91 +95,96 @@ func scriptOf(word string) script {
 			return latin
 		case unicode.IsMark(r):
 		case toLatin(r) == r:
-			s = strange
+			s = foreign
 		case s == latin:
-			s = alike
+			s = lookalike
 		}
 	}
 	return s
 }
 
-// alikes are, after each Latin letter, those of other scripts and of phonetic
-// writing that are drawn like it (Unicode TR 39 calls them confusable), as far as
-// fonts of today have them. Letters with strokes and hooks count as theirs.
-const alikes = `
+// lookalikes lists, after each Latin letter, the letters of other scripts and of
+// phonetic alphabets that look like it (the confusables of Unicode TR 39 that
+// common fonts have). Letters with strokes and hooks are included.
+const lookalikes = `
 aаɑαᴀаӑаꭺаαɐⱥ bЬɓƀᏏʙвƅƃ cсϲᴄⅽсꮯҫȼƈ dԁɗđᴅꭰⅾꓓ eеҽɛᴇɇєеҿꭼ fƒꜰғϝẝꞙ gɡɢցԍɠǥ hһհħʜнһԋꮋɦ iіıɩɪιӏїɨӀⅰꭵ jјʝϳᴊɉ kкκᴋĸҝкƙⱪ
 lӏɭʟⅼꓡłƚɫ mмᴍⅿⅯꮇɱ nпոռɴηɲƞпṇ oоοօσᴏօөⲟჿøɔо pрρᴘþϱƿꮲⲣ qԛգʠɋզ rгʀɾꭇᴦꮁꭱɼɽ sѕꜱʂꮪƽ tтτᴛŧтꭲƭț uսυᴜʋцʉ vνѵᴠⅴטν wԝѡաᴡɯωшⱳ xхχⅹхҳӽ yуүγʏყуƴɏч zʐᴢȥƶꮓʑʒ
 AАΑᎪꓮ BВΒᏴꓐ CСϹᏟꓚⅭ DᎠꓓⅮ EЕΕᎬꓰ FϜꓝ GԌᏀꓖ HНΗᎻꓧ IІΙӀꓲ JЈᎫꓙ KКΚᏦꓗ LᏞꓡⅬŁ MМΜᎷꓟ NΝꓠ OОΟՕꓳØ PРΡᏢꓑ QԚ RᎡꓣ SЅՏᏚꓢ TТΤᎢꓔ UՍꓴ VѴᏙꓦ WԜᎳꓪ XХΧꓫ YҮΥꓬ ZΖᏃꓜ`
 
-var latinOf = func() map[rune]rune {
-	of := map[rune]rune{}
-	for group := range strings.FieldsSeq(alikes) {
+// latinLetters maps each lookalike to its Latin letter.
+var latinLetters = func() map[rune]rune {
+	m := map[rune]rune{}
+	for group := range strings.FieldsSeq(lookalikes) {
 		letters := []rune(group)
 		for _, r := range letters[1:] {
-			of[r] = letters[0]
+			m[r] = letters[0]
 		}
 	}
-	return of
+	return m
 }()
 
-// toLatin is the Latin letter that r is drawn like, r itself where there is none.
+// toLatin returns the Latin letter that r looks like, r itself if there is none.
 func toLatin(r rune) rune {
-	if l, is := latinOf[r]; is {
+	if l, ok := latinLetters[r]; ok {
 		return l
 	}
 	return r
 }
 
-// Reading is one way to read a text that is disguised.
+// Reading is a text with a disguise undone.
 type Reading struct {
 	Text string
-	// How says what was undone: "base64", "spaced letters".
+	// How names the disguises that were undone: "base64", "letters set apart".
 	How string
 }
 
-// Disguise in disguise (reversed, then spaced, then base64) is undone to
-// maxDepth, and a text read in maxReadings ways.
+// Nested disguises (reversed, then spaced, then base64) are undone up to maxDepth.
+// A text has at most maxReadings readings.
 const (
 	maxDepth    = 3
 	maxReadings = 24
 )
 
-// Readings returns what text, in plain letters, says beneath a disguise; none for
-// most texts. known reports whether a word in lower case is one of the language:
-// where it is nil, only encodings are undone.
+// Readings returns the readings of text, which is in plain letters, with disguises
+// undone; none for most texts. known reports whether a word in lower case is one of
+// the language; if it is nil, only encodings are undone.
 func Readings(text string, known func(word string) bool) []Reading {
 	var out []Reading
-	seen, level := map[string]bool{text: true}, []Reading{{Text: text}}
+	seen := map[string]bool{text: true}
+	level := []Reading{{Text: text}}
 	for range maxDepth {
 		var next []Reading
 		for _, r := range level {
 			for _, u := range undoOnce(r, known) {
 				if !seen[u.Text] && len(seen) <= maxReadings {
-					next, seen[u.Text] = append(next, u), true
+					next = append(next, u)
+					seen[u.Text] = true
 				}
 			}
 		}
-		out, level = append(out, next...), next
+		out = append(out, next...)
+		level = next
 	}
 	return out
 }
 
+// undoOnce returns the readings of r with one more disguise undone.
 func undoOnce(r Reading, known func(string) bool) []Reading {
 	var out []Reading
-	note := func(text, how string) {
+	add := func(text, how string) {
 		if text != r.Text {
 			out = append(out, Reading{Plain(text), strings.TrimPrefix(r.How+", "+how, ", ")})
 		}
 	}
 	decoded, how := decode(r.Text)
-	note(decoded, how)
+	add(decoded, how)
 	if known == nil {
 		return out
 	}
-	note(together(r.Text, known), "letters set apart")
-	for _, e := range exchanges {
-		for _, text := range e.undo(r.Text, known) {
-			note(text, e.how)
+	add(normaliseSpacing(r.Text, known), "letters set apart")
+	for _, s := range substitutions {
+		for _, text := range s.undo(r.Text, known) {
+			add(text, s.how)
 		}
 	}
 	return out
