@@ -8,34 +8,34 @@ import (
 	"github.com/trajectory-arena/arena/internal/wrong"
 )
 
-// Options say which pairs are looked for.
+// Options are the parameters of the search for near-duplicates.
 type Options struct {
-	// Bands and Rows cut a signature into bands; a pair is a candidate if one band
-	// is equal. Bands*Rows may not exceed K.
+	// Bands is the number of bands of a signature, Rows the number of values of each
+	// band. A pair is a candidate if one band is equal. Bands*Rows must not exceed K.
 	Bands, Rows int
 	// Threshold is the Jaccard similarity from which two documents are
 	// near-duplicates, 0 to 1.
 	Threshold float64
-	// BucketCap bounds how many documents of one bucket are compared each with
-	// each. In a larger bucket each is compared with its next neighbours only.
+	// BucketCap is the maximum size of a bucket in which all pairs are compared. In a
+	// larger bucket each document is compared with its next neighbours only.
 	BucketCap int
-	// Workers sign texts side by side; 0 and 1 are the same.
+	// Workers is the number of goroutines that sign texts; 0 means 1.
 	Workers int
-	// Signed is called with the length of each text that was signed, by any of the workers;
-	// nil tells nobody.
+	// Signed, if not nil, is called with the length of each text that was signed, from
+	// any of the workers.
 	Signed func(bytes int)
 }
 
-// Long is for documents of a hundred shingles and more: a pair at 0.8 is a
-// candidate with probability 1-(1-0.8^5)^25 = 0.99995.
+// Long returns options for documents of a hundred shingles and more: a pair at 0.8
+// is a candidate with probability 1-(1-0.8^5)^25 = 0.99995.
 func Long() Options { return Options{Bands: 25, Rows: 5, Threshold: 0.8, BucketCap: 1000} }
 
-// Short is for requests and the like, whose common phrases would fill the
-// buckets of Long: at 0.8 the probability is 1-(1-0.8^6)^21 = 0.998, at 0.5 it
-// is 0.28, against 0.55.
+// Short returns options for short texts such as requests, with whose common phrases
+// Long would fill its buckets: a pair at 0.8 is a candidate with probability
+// 1-(1-0.8^6)^21 = 0.998, one at 0.5 with 0.28 instead of 0.55.
 func Short() Options { return Options{Bands: 21, Rows: 6, Threshold: 0.8, BucketCap: 1000} }
 
-// Validate returns everything that is wrong with o.
+// Validate returns an error that lists every invalid option.
 func (o Options) Validate() error {
 	var bad wrong.List
 	bad.Unless(o.Bands >= 1 && o.Rows >= 1 && o.Bands*o.Rows <= K, "%d bands of %d rows do not fit %d values", o.Bands, o.Rows, K)
@@ -48,16 +48,16 @@ func (o Options) Validate() error {
 type Clusters struct {
 	// Root is, for each document, the smallest index of its cluster.
 	Root []uint32
-	// Candidates counts pairs that were compared.
+	// Candidates is the number of pairs that were compared.
 	Candidates int64
-	// Capped counts buckets over the cap, Skipped the pairs in them that were not
-	// compared.
+	// Capped is the number of buckets over the cap, Skipped the number of pairs in
+	// them that were not compared.
 	Capped, Skipped int64
 }
 
-// Cluster joins documents whose similarity reaches the threshold. jaccard
-// decides on candidates; it is called with two different indices. Members do
-// not depend on the documents' order.
+// Cluster joins documents with a similarity of at least the threshold. jaccard
+// returns the similarity of a candidate pair; it is called with two different
+// indices. The clusters do not depend on the documents' order.
 func Cluster(sigs []Packed, jaccard func(i, j int) float64, o Options) (*Clusters, error) {
 	if err := o.Validate(); err != nil {
 		return nil, fmt.Errorf("cluster documents: %w", err)
@@ -68,7 +68,7 @@ func Cluster(sigs []Packed, jaccard func(i, j int) float64, o Options) (*Cluster
 	}
 	c.joinCopies()
 	for b := range o.Bands {
-		// In the order of documents, so that signatures are read as they lie.
+		// In the order of documents, so that signatures are read sequentially.
 		for i, doc := range c.docs {
 			c.records[i] = record{sigs[doc].band(b, o.Rows), doc}
 		}
@@ -87,6 +87,7 @@ type record struct {
 	doc uint32
 }
 
+// clustering is the state of one call of Cluster.
 type clustering struct {
 	sigs            []Packed
 	jaccard         func(i, j int) float64
@@ -94,19 +95,19 @@ type clustering struct {
 	parent          []uint32
 	records, buffer []record
 	docs            []uint32 // one of each group of copies, ascending
-	// crowded holds the documents of buckets over the cap, which were not compared
-	// with all that share a band with them.
+	// crowded holds the documents of buckets over the cap, in which not all pairs
+	// were compared.
 	crowded map[uint32]bool
 	result  Clusters
 }
 
-// joinCopies joins documents with equal signatures and leaves one of each group
-// for the bands: a thousand copies cost a thousand comparisons, not a million.
+// joinCopies joins documents with equal signatures and sets docs to one of each
+// group: a thousand copies cost a thousand comparisons, not a million.
 func (c *clustering) joinCopies() {
 	c.records, c.buffer = make([]record, len(c.sigs)), make([]record, len(c.sigs))
 	c.docs = make([]uint32, 0, len(c.sigs))
 	for i := range c.records {
-		c.records[i] = record{c.sigs[i].whole(), uint32(i)}
+		c.records[i] = record{c.sigs[i].hash(), uint32(i)}
 	}
 	c.eachBucket(func(bucket []record) {
 		first := bucket[0]
@@ -121,7 +122,7 @@ func (c *clustering) joinCopies() {
 	c.records, c.buffer = c.records[:len(c.docs)], c.buffer[:len(c.docs)]
 }
 
-// eachBucket sorts the records by key and yields each run of equal keys.
+// eachBucket sorts the records by key and calls yield with each run of equal keys.
 func (c *clustering) eachBucket(yield func([]record)) {
 	if len(c.records) == 0 {
 		return
@@ -130,35 +131,34 @@ func (c *clustering) eachBucket(yield func([]record)) {
 	if &sorted[0] != &c.records[0] {
 		c.records, c.buffer = sorted, c.records
 	}
-	for from := 0; from < len(c.records); {
-		to := from + 1
-		for to < len(c.records) && c.records[to].key == c.records[from].key {
-			to++
+	for start := 0; start < len(c.records); {
+		end := start + 1
+		for end < len(c.records) && c.records[end].key == c.records[start].key {
+			end++
 		}
-		yield(c.records[from:to])
-		from = to
+		yield(c.records[start:end])
+		start = end
 	}
 }
 
-// joinBucket compares the documents of one bucket of band b: each with each, or
-// with its neighbours in the order of their whole signatures where the bucket is
-// larger than the cap.
+// joinBucket compares the documents of one bucket of band b: all pairs, or, if the
+// bucket is larger than the cap, neighbours in the order of their signatures.
 func (c *clustering) joinBucket(b int, bucket []record) {
 	reach := len(bucket)
 	if len(bucket) > c.options.BucketCap {
 		reach = c.options.BucketCap / 10
 		bucket = c.crowd(bucket, reach)
 	}
-	for i, one := range bucket {
-		for _, two := range bucket[i+1 : min(len(bucket), i+1+reach)] {
-			if c.find(one.doc) != c.find(two.doc) && !c.metBefore(b, one.doc, two.doc) {
-				c.compare(one.doc, two.doc)
+	for i, x := range bucket {
+		for _, y := range bucket[i+1 : min(len(bucket), i+1+reach)] {
+			if c.find(x.doc) != c.find(y.doc) && !c.wereCompared(b, x.doc, y.doc) {
+				c.compare(x.doc, y.doc)
 			}
 		}
 	}
 }
 
-// crowd counts a bucket over the cap and orders its documents by signature.
+// crowd counts a bucket over the cap and returns it sorted by signature.
 func (c *clustering) crowd(bucket []record, reach int) []record {
 	c.result.Capped++
 	n := int64(len(bucket))
@@ -171,27 +171,29 @@ func (c *clustering) crowd(bucket []record, reach int) []record {
 	return bucket
 }
 
-// metBefore reports whether two documents of a bucket of band b shared an
-// earlier one too, and were compared there.
-func (c *clustering) metBefore(b int, one, two uint32) bool {
-	if c.crowded[one] && c.crowded[two] {
+// wereCompared reports whether two documents of a bucket of band b were compared in
+// the bucket of an earlier band.
+func (c *clustering) wereCompared(b int, i, j uint32) bool {
+	if c.crowded[i] && c.crowded[j] {
 		return false
 	}
-	x, y := &c.sigs[one], &c.sigs[two]
-	for from := 0; from < b*c.options.Rows; from += c.options.Rows {
-		if to := from + c.options.Rows; string(x[from:to]) == string(y[from:to]) {
+	x := &c.sigs[i]
+	y := &c.sigs[j]
+	for start := 0; start < b*c.options.Rows; start += c.options.Rows {
+		end := start + c.options.Rows
+		if string(x[start:end]) == string(y[start:end]) {
 			return true
 		}
 	}
 	return false
 }
 
-// sureMiss is how far below the threshold an estimate must be for a pair to be
-// left without a comparison: four standard errors at 0.8.
+// sureMiss is the distance of an estimate below the threshold from which the exact
+// similarity is not computed: four standard errors at 0.8.
 const sureMiss = 0.14
 
-// compare joins two documents that are alike and returns their similarity, the
-// estimate where that is far below the threshold.
+// compare joins two documents if they are near-duplicates. It returns their
+// similarity, or the estimate if that is far below the threshold.
 func (c *clustering) compare(a, b uint32) float64 {
 	c.result.Candidates++
 	estimate := c.sigs[a].Similarity(&c.sigs[b])
@@ -200,7 +202,8 @@ func (c *clustering) compare(a, b uint32) float64 {
 	}
 	similarity := c.jaccard(int(a), int(b))
 	if similarity >= c.options.Threshold {
-		x, y := c.find(a), c.find(b)
+		x := c.find(a)
+		y := c.find(b)
 		c.parent[max(x, y)] = min(x, y)
 	}
 	return similarity

@@ -42,7 +42,7 @@ func BenchmarkTextsShort(b *testing.B) {
 	}
 }
 
-func TestEverySignedTextIsTold(t *testing.T) {
+func TestSignedIsCalledForEveryText(t *testing.T) {
 	t.Parallel()
 	o := Long()
 	var signed atomic.Int64
@@ -52,9 +52,9 @@ func TestEverySignedTextIsTold(t *testing.T) {
 	}
 }
 
-// TestClustersHoldEveryExactPair compares with the partition that all pairs
+// TestClustersIncludeEveryExactPair compares with the partition that all pairs
 // give.
-func TestClustersHoldEveryExactPair(t *testing.T) {
+func TestClustersIncludeEveryExactPair(t *testing.T) {
 	t.Parallel()
 	texts := vary(rand.New(rand.NewPCG(3, 4)), longtest.Or(1500, 500), 120)
 	for name, o := range map[string]Options{"long": Long(), "short": Short()} {
@@ -109,8 +109,8 @@ func newExact(sets [][]uint32, threshold float64) []uint32 {
 	return c.parent
 }
 
-// TestOrderChangesNoCluster shuffles the texts and adds strangers.
-func TestOrderChangesNoCluster(t *testing.T) {
+// TestClustersDoNotDependOnOrder shuffles the texts and adds strangers.
+func TestClustersDoNotDependOnOrder(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(5, 6))
 	texts := vary(r, 600, 60)
@@ -174,7 +174,7 @@ func TestCappedBucketsAreReported(t *testing.T) {
 	}
 }
 
-func TestOptionsNameEveryFault(t *testing.T) {
+func TestOptionsValidateListsEveryFault(t *testing.T) {
 	t.Parallel()
 	err := Options{Bands: 200, Rows: 2, Threshold: 2, BucketCap: 1}.Validate()
 	for _, want := range []string{"bands", "threshold", "cap"} {

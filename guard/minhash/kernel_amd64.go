@@ -2,20 +2,21 @@ package minhash
 
 import "golang.org/x/sys/cpu"
 
-// minimaAVX2 is minimaPortable for 32 permutations at a time. k must be a
+// minimaAVX2 computes minimaPortable for 32 permutations at a time. k must be a
 // multiple of 32.
 //
 //go:noescape
 func minimaAVX2(sig, multiplier, offset *uint32, k int, xs *uint32, n int)
 
-// markAVX2 is markPortable for 64 bytes at a time.
+// markAVX2 computes markPortable for 64 bytes at a time.
 //
 //go:noescape
 func markAVX2(mask *uint64, text *byte, blocks int)
 
-var minima, mark = fastest()
+var minima, mark = selectKernels()
 
-func fastest() (func(*Signature, []uint32), func([]uint64, []byte)) {
+// selectKernels returns the fastest kernels that the processor supports.
+func selectKernels() (func(*Signature, []uint32), func([]uint64, []byte)) {
 	if !cpu.X86.HasAVX2 {
 		return minimaPortable, markPortable
 	}

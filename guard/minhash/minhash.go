@@ -1,27 +1,27 @@
-// Package minhash finds near-duplicate documents: frozen 128-value MinHash
-// signatures over 5-grams of words, or of characters where words are not parted, banded search for pairs that may be alike, and
-// exact Jaccard similarity to decide. Memory grows linearly with the documents.
+// Package minhash finds near-duplicate documents with 128-value MinHash signatures
+// over 5-grams of words, or of characters in scripts without blanks, banding
+// (locality-sensitive hashing) for candidate pairs, and exact Jaccard similarity to
+// decide. Memory grows linearly with the documents.
 package minhash
 
 import "sync"
 
-// Version names everything that a signature depends on: the normalisation, the
-// shingle length, the permutations and their seeds. Signatures of different
-// versions cannot be compared.
+// Version is the version of everything that a signature depends on: the
+// normalisation, the shingle length, the permutations and their seeds. Signatures
+// of different versions are not comparable.
 const Version = 2
 
 // K is the number of permutations, and of values in a signature. The standard
 // error of an estimate from it is sqrt(J(1-J)/K), at most 0.045.
 const K = 128
 
-// Words is the length of a shingle in words, or in characters of a script that
-// parts no words. A document with fewer words is
-// one shingle.
+// Words is the length of a shingle in words, or in characters of a script without
+// blanks. A document with fewer words is one shingle.
 const Words = 5
 
 // Signature is the smallest value of each permutation over a document's
-// shingles. A document without a word has the zero-information signature in
-// which every value is the largest one.
+// shingles. In the signature of a document without words every value is the
+// maximum.
 type Signature [K]uint32
 
 // Sign returns the signature of text.
@@ -35,10 +35,11 @@ func Sign[T string | []byte](text T) (sig Signature) {
 
 var shinglers = sync.Pool{New: func() any { return &shingler{} }}
 
-// blockShingles is how many shingles are signed at a time: 16 KiB, so that they
-// stay in the first-level cache while every permutation passes over them.
+// blockShingles is the number of shingles signed at a time: 16 KiB, which stay in
+// the first-level cache while every permutation passes over them.
 const blockShingles = 4096
 
+// signShingles sets sig to the signature of a document with the shingles xs.
 func signShingles(xs []uint32, sig *Signature) {
 	for i := range sig {
 		sig[i] = ^uint32(0)
@@ -50,24 +51,27 @@ func signShingles(xs []uint32, sig *Signature) {
 	}
 }
 
-// minimaPortable lowers each value of sig to the least of its permutation over
-// xs. Permutation i is x -> multiplier[i]*x + offset[i] modulo 2^32.
+// minimaPortable sets each value of sig to the minimum of it and of its permutation
+// over xs. Permutation i is x -> multiplier[i]*x + offset[i] modulo 2^32.
 func minimaPortable(sig *Signature, xs []uint32) {
 	for i := range sig {
-		least, a, b := sig[i], permutations.multiplier[i], permutations.offset[i]
+		minimum := sig[i]
+		a := permutations.multiplier[i]
+		b := permutations.offset[i]
 		for _, x := range xs {
-			least = min(least, a*x+b)
+			minimum = min(minimum, a*x+b)
 		}
-		sig[i] = least
+		sig[i] = minimum
 	}
 }
 
+// affine holds the constants of K affine maps.
 type affine struct{ multiplier, offset [K]uint32 }
 
 var permutations = newPermutations()
 
-// newPermutations derives the constants from their index alone. They are part
-// of Version: odd multipliers make each map a bijection.
+// newPermutations returns constants that depend on their index only. They are part
+// of Version. Odd multipliers make each map a bijection.
 func newPermutations() *affine {
 	p := &affine{}
 	for i := range K {
@@ -77,7 +81,7 @@ func newPermutations() *affine {
 	return p
 }
 
-// mix is the finalizer of MurmurHash3 (Appleby, public domain).
+// mix returns the result of the finalizer of MurmurHash3 (Appleby, public domain).
 func mix(h uint64) uint64 {
 	h ^= h >> 33
 	h *= 0xff51afd7ed558ccd
@@ -86,12 +90,11 @@ func mix(h uint64) uint64 {
 	return h ^ h>>33
 }
 
-// sortByKey sorts records by key and returns them in one of the two slices,
-// which have equal length. Records of equal key are in the order of documents, as
-// they are on entry.
+// sortByKey sorts records by key and returns them in one of the two slices, which
+// have equal length. The sort is stable.
 func sortByKey(records, buffer []record) []record {
-	// Three passes over 33 bits put nearly all in place; the rest is one pass of
-	// insertion.
+	// Three passes over 33 bits sort nearly all records; an insertion sort does the
+	// others.
 	for _, shift := range []uint{31, 42, 53} {
 		countingPass(records, buffer, shift)
 		records, buffer = buffer, records
@@ -104,7 +107,7 @@ func sortByKey(records, buffer []record) []record {
 	return records
 }
 
-// countingPass moves records to buffer in the order of eleven bits of the key.
+// countingPass copies records to buffer, sorted by eleven bits of the key.
 func countingPass(records, buffer []record, shift uint) {
 	const mask = 1<<11 - 1
 	var starts [1 << 11]int
@@ -113,7 +116,8 @@ func countingPass(records, buffer []record, shift uint) {
 	}
 	sum := 0
 	for i, n := range starts {
-		starts[i], sum = sum, sum+n
+		starts[i] = sum
+		sum += n
 	}
 	for i := range records {
 		digit := records[i].key >> shift & mask

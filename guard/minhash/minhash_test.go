@@ -190,7 +190,7 @@ func isWord(c byte) bool {
 	return c|0x20 >= 'a' && c|0x20 <= 'z' && c < 0x80 || c >= '0' && c <= '9' || c == '_' || c >= 0x80
 }
 
-func TestEveryByteIsMarkedRight(t *testing.T) {
+func TestMarkMarksEveryWordByte(t *testing.T) {
 	t.Parallel()
 	for c := range 256 {
 		for at := range 8 {
@@ -223,9 +223,9 @@ func TestPackedAgreement(t *testing.T) {
 	}
 }
 
-// TestOneCharacterChanged finds a text of 400 characters with one of them
+// TestClusterJoinsTextsWithOneChange joins a text of 400 characters with one of them
 // changed, in scripts with blanks between words and without.
-func TestOneCharacterChanged(t *testing.T) {
+func TestClusterJoinsTextsWithOneChange(t *testing.T) {
 	t.Parallel()
 	for script, letters := range map[string][2]rune{
 		"Chinese": {0x4E00, 0x9000}, "kana": {0x3041, 0x30F0}, "Thai": {0x0E01, 0x0E2F}, "Lao": {0x0E94, 0x0EA0}, "Khmer": {0x1780, 0x17A0},
@@ -237,7 +237,8 @@ func TestOneCharacterChanged(t *testing.T) {
 			letter := func() rune { return letters[0] + rune(r.IntN(int(letters[1]-letters[0]))) }
 			text := make([]rune, 400)
 			for j := range text {
-				if text[j] = letter(); j%6 == 5 && (script == "Latin" || script == "Cyrillic" || script == "Korean") {
+				text[j] = letter()
+				if j%6 == 5 && slices.Contains([]string{"Latin", "Cyrillic", "Korean"}, script) {
 					text[j] = ' '
 				}
 			}

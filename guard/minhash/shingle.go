@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// A word is a run of ASCII letters, digits, underscores and bytes above 0x7F; in
-// it each character of a script without blanks is a word of its own. Words are
-// compared with bit 0x20 of every byte set, which folds ASCII and Latin-1 letters
-// to lower case eight bytes at a time.
+// A word is a run of ASCII letters, digits, underscores and bytes above 0x7F; each
+// character of a script without blanks is a word too. Words are hashed with bit 0x20
+// of every byte set, which folds ASCII and Latin-1 letters to lower case eight bytes
+// at a time.
 const (
 	foldCase  = 0x2020202020202020
 	wordMul   = 0x9FB21C651E98DF25
@@ -19,16 +19,17 @@ const (
 	shinglMul = 0xbf58476d1ce4e5b9
 )
 
-// A document is marked in blocks of 64 bytes, and its words are read eight bytes
-// at a time: padding is how far beyond the last block is read.
+// A document is marked in blocks of 64 bytes, and its words are read eight bytes at
+// a time: padding is the number of bytes read after the last block.
 const (
 	blockBytes = 64
 	padding    = 8
 )
 
-// rollOut is the factor of the first word of a shingle.
+// rollOut is the factor of the first word of a shingle in its hash.
 var rollOut = rollPower(Words - 1)
 
+// rollPower returns rollBase to the power of n.
 func rollPower(n int) uint64 {
 	p := uint64(1)
 	for range n {
@@ -37,21 +38,21 @@ func rollPower(n int) uint64 {
 	return p
 }
 
-// shingler turns a document into the hashes of its word n-grams.
+// shingler is reusable memory for the hashes of a document's word n-grams.
 type shingler struct {
-	text  []byte
-	mask  []uint64
-	words []uint64
-	out   []uint32 // what Sign signed last
-	// unspaced is true of a document that may hold a script without blanks.
+	text  []byte   // the document, padded
+	mask  []uint64 // one bit for each byte of a word
+	words []uint64 // hashes of the words
+	out   []uint32 // shingles of the last call of Sign
+	// unspaced reports that the document may have a script without blanks.
 	unspaced bool
 }
 
-// mostShingles is how many shingles a document of so many bytes can have.
-func mostShingles(bytes int) int { return bytes/2 + 1 }
+// maxShingles returns the maximum number of shingles of a document of n bytes.
+func maxShingles(n int) int { return n/2 + 1 }
 
-// shingles appends one hash for each shingle of doc to out, in order, repeats
-// included.
+// shingles appends the hash of each shingle of doc to out, in order, with
+// duplicates.
 func shingles[T string | []byte](s *shingler, doc T, out []uint32) []uint32 {
 	blocks := (len(doc) + blockBytes - 1) / blockBytes
 	s.text = append(append(s.text[:0], doc...), make([]byte, blocks*blockBytes+padding-len(doc))...)
@@ -62,21 +63,26 @@ func shingles[T string | []byte](s *shingler, doc T, out []uint32) []uint32 {
 	return roll(s.words, out)
 }
 
+// hashWords sets words to the hashes of the document's words. n is its length.
 func (s *shingler) hashWords(n int) {
-	words, start, inside, carry := s.words[:0], 0, false, uint64(0)
+	words := s.words[:0]
+	start := 0
+	inside := false
+	carry := uint64(0)
 	for i, m := range s.mask {
-		// Each bit of edges is where a word starts or, after one that started, ends.
+		// Each bit of edges is the start of a word or, within a word, its end.
 		edges := m ^ (m<<1 | carry)
 		carry = m >> 63
 		for ; edges != 0; edges &= edges - 1 {
-			at := i<<6 + bits.TrailingZeros64(edges)
+			pos := i<<6 + bits.TrailingZeros64(edges)
 			switch {
 			case inside && s.unspaced:
-				words = s.appendWord(words, start, at)
+				words = s.appendWord(words, start, pos)
 			case inside:
-				words = append(words, wordHash(s.text, start, at))
+				words = append(words, wordHash(s.text, start, pos))
 			}
-			start, inside = at, !inside
+			start = pos
+			inside = !inside
 		}
 	}
 	if inside {
@@ -85,21 +91,21 @@ func (s *shingler) hashWords(n int) {
 	s.words = words
 }
 
-// appendWord hashes a run, character by character where its script puts no blanks
-// between words.
+// appendWord appends the hash of a word, or the hashes of its characters in a
+// script without blanks.
 func (s *shingler) appendWord(words []uint64, start, end int) []uint64 {
-	for at := start; at < end; {
-		n := unspaced(s.text[at:end])
+	for pos := start; pos < end; {
+		n := unspacedLen(s.text[pos:end])
 		if n == 0 {
-			at++
+			pos++
 			continue
 		}
-		if at > start {
-			words = append(words, wordHash(s.text, start, at))
+		if pos > start {
+			words = append(words, wordHash(s.text, start, pos))
 		}
-		words = append(words, mix(uint64(binary.LittleEndian.Uint32(s.text[at:]))<<(64-8*n)))
-		at += n
-		start = at
+		words = append(words, mix(uint64(binary.LittleEndian.Uint32(s.text[pos:]))<<(64-8*n)))
+		pos += n
+		start = pos
 	}
 	if start < end {
 		words = append(words, wordHash(s.text, start, end))
@@ -107,7 +113,7 @@ func (s *shingler) appendWord(words []uint64, start, end int) []uint64 {
 	return words
 }
 
-// hasUnspaced reports whether text has a byte that begins a character of three
+// hasUnspaced reports whether text has the first byte of a character of three
 // bytes or more.
 func hasUnspaced(text []byte) bool {
 	for i := 0; i+8 <= len(text); i += 8 {
@@ -119,31 +125,40 @@ func hasUnspaced(text []byte) bool {
 	return false
 }
 
-// unspaced is the length of the character that text begins with if it is one of
-// Thai, Lao, Burmese, Khmer, Chinese or Japanese, which put no blanks between
-// words; 0 else.
-func unspaced(text []byte) int {
-	if len(text) < 3 {
+// unspacedLen returns the length of the first character of text if it is Thai, Lao,
+// Burmese, Khmer, Chinese or Japanese, which have no blanks between words, else 0.
+func unspacedLen(text []byte) int {
+	if len(text) < 3 || !isContinuation(text[1]) || !isContinuation(text[2]) {
 		return 0
 	}
-	const continues = 0x80 // as the two top bits of all bytes of a character but its first
-	switch lead, next := text[0], text[1]; {
-	case next&0xC0 != continues || text[2]&0xC0 != continues:
-	case lead == 0xE0 && next >= 0xB8 && next <= 0xBB, // Thai and Lao
-		lead == 0xE1 && (next >= 0x80 && next <= 0x82 || next >= 0x9E && next <= 0x9F), // Burmese and Khmer
-		lead == 0xE3, lead >= 0xE4 && lead <= 0xE9: // kana and Chinese
+	lead := text[0]
+	next := text[1]
+	switch {
+	case lead == 0xE0 && next >= 0xB8 && next <= 0xBB: // Thai and Lao
 		return 3
-	case lead == 0xF0 && next >= 0xA0 && next <= 0xB3 && len(text) > 3 && text[3]&0xC0 == continues: // rare Chinese
+	case lead == 0xE1 && next >= 0x80 && next <= 0x82: // Burmese
+		return 3
+	case lead == 0xE1 && next >= 0x9E && next <= 0x9F: // Khmer
+		return 3
+	case lead >= 0xE3 && lead <= 0xE9: // kana and Chinese
+		return 3
+	}
+	isRareHan := lead == 0xF0 && next >= 0xA0 && next <= 0xB3
+	if isRareHan && len(text) > 3 && isContinuation(text[3]) {
 		return 4
 	}
 	return 0
 }
 
-// markPortable sets one bit of mask for every byte of text that belongs to a
-// word. text holds 64 bytes for each value of mask.
+// isContinuation reports whether b is a byte of a UTF-8 character after the first.
+func isContinuation(b byte) bool { return b&0xC0 == 0x80 }
+
+// markPortable sets the bits of mask for the bytes of text that belong to a word.
+// text has 64 bytes for each value of mask.
 func markPortable(mask []uint64, text []byte) {
 	for i := range mask {
-		m, block := uint64(0), text[i*blockBytes:][:blockBytes]
+		m := uint64(0)
+		block := text[i*blockBytes:][:blockBytes]
 		for j := 0; j < blockBytes; j += 8 {
 			m |= wordBits(binary.LittleEndian.Uint64(block[j:])) << j
 		}
@@ -157,21 +172,22 @@ const (
 	topBits  = 0x8080808080808080
 )
 
-// wordBits returns a bit for each of eight bytes that belongs to a word.
+// wordBits returns a mask of those of eight bytes that belong to a word.
 func wordBits(x uint64) uint64 {
 	low := x &^ topBits
 	folded := low | foldCase
 	letters := atLeast(folded, 'a') &^ atLeast(folded, 'z'+1)
 	digits := atLeast(low, '0') &^ atLeast(low, '9'+1)
 	underscores := ^atLeast(low^'_'*eachByte, 1)
-	in := (x | letters | digits | underscores) & topBits
-	return in * 0x0002040810204081 >> 56
+	word := (x | letters | digits | underscores) & topBits
+	return word * 0x0002040810204081 >> 56
 }
 
-// atLeast sets the top bit of each byte that is n or more; bytes are below
-// 0x80.
+// atLeast returns x with the top bit of each byte set that is at least n. All bytes
+// must be below 0x80.
 func atLeast(x uint64, n byte) uint64 { return x + uint64(0x80-n)*eachByte }
 
+// wordHash returns the hash of the word from start to end.
 func wordHash(text []byte, start, end int) uint64 {
 	var h uint64
 	n := end - start
@@ -185,8 +201,8 @@ func wordHash(text []byte, start, end int) uint64 {
 	return h ^ h>>32
 }
 
-// roll appends the shingles of words to out: a polynomial hash over each Words
-// of them, or over all where they are fewer.
+// roll appends the shingles of words to out: a polynomial hash over each Words of
+// them, or over all if there are fewer.
 func roll(words []uint64, out []uint32) []uint32 {
 	if len(words) == 0 {
 		return out
@@ -206,19 +222,19 @@ func roll(words []uint64, out []uint32) []uint32 {
 	return out
 }
 
-// voucher finds the sentences that every voucher request of the subnet's suites
-// says, with their numbers in a list ("2. "). A full stop or colon that a digit
-// follows ends none.
+// voucher matches the sentences of every voucher request of the subnet's suites,
+// with their numbers in a list ("2. "). A full stop or colon before a digit does not
+// end a sentence.
 var voucher = regexp.MustCompile(`(?i)(?:[0-9]\. )?(?:my budget is only |the voucher (?:only )?applies to |` +
 	`it is valid only when the total price of the products exceeds |it provides a (?:fixed|percentage) discount of )` +
 	`(?:[^\n.:]|[.:][0-9])*[.:]?`)
 
-// Stripper takes out of documents what they share by construction, so that
-// only what was said is compared.
+// Stripper removes boilerplate from documents, so that only the dialogue is
+// compared.
 type Stripper struct{ texts []string }
 
-// NewStripper strips the given texts, such as a system prompt and the tool
-// definitions of a harness, and the sentences of vouchers.
+// NewStripper returns a stripper of texts, such as a system prompt and the tool
+// definitions of a harness, and of the sentences of vouchers.
 func NewStripper(texts []string) *Stripper {
 	s := &Stripper{}
 	for _, t := range texts {
@@ -229,8 +245,8 @@ func NewStripper(texts []string) *Stripper {
 	return s
 }
 
-// Strip returns doc without boilerplate, or doc itself where nothing else is in
-// it: documents of boilerplate alone are still alike.
+// Strip returns doc without boilerplate, or doc itself if it has nothing else:
+// documents that are only boilerplate remain duplicates.
 func (s *Stripper) Strip(doc string) string {
 	out := doc
 	for _, t := range s.texts {

@@ -15,30 +15,31 @@ import (
 	"github.com/trajectory-arena/arena/internal/wrong"
 )
 
-// ErrVersion says that an index was written by another version; its signatures
-// do not compare with today's.
+// ErrVersion is returned, wrapped, for an index of another version: its signatures
+// are not comparable with those of this one.
 var ErrVersion = errors.New("the index was written by another version of the signatures")
 
-// ErrTorn says that an index ends in the middle of a block: a run was
-// interrupted while it added one.
+// ErrTorn is returned, wrapped, for an index that ends within a block: a run was
+// interrupted while it appended one.
 var ErrTorn = errors.New("the index ends in the middle of a block")
 
-// Index is signatures with the names of their documents' clusters, in the order
-// they were added.
+// Index holds signatures and the names of their documents' clusters, in the order
+// in which they were added.
 type Index struct {
 	Names      []string
 	Signatures []Packed
 }
 
-// block is one line of an index file: the documents that were added at a time.
+// block is one line of an index file: the documents of one call of Append.
 type block struct {
 	Version int `json:"version"`
 	Values  int `json:"values"`
-	// Names are the documents' own ids in a file from before 26 November 2026.
+	// Names are the documents' ids, instead of their clusters, in files from before
+	// 26 November 2026.
 	Names []string `json:"ids"`
-	// Signatures are those of all documents, one after the other.
+	// Signatures are the signatures of all documents, concatenated.
 	Signatures []byte `json:"signatures"`
-	// Sum is the CRC-32 of names, each with a zero byte, and signatures.
+	// Sum is the CRC-32 of the names, joined with zero bytes, and the signatures.
 	Sum uint32 `json:"crc32"`
 }
 
@@ -46,27 +47,23 @@ func (b *block) sum() uint32 {
 	return crc32.Update(crc32.ChecksumIEEE([]byte(strings.Join(b.Names, "\x00"))), crc32.IEEETable, b.Signatures)
 }
 
-// Add appends one document of the cluster of that name.
+// Add adds one document of the named cluster.
 func (x *Index) Add(cluster string, sig Packed) {
 	x.Names = append(x.Names, strings.ToValidUTF8(cluster, "\ufffd"))
 	x.Signatures = append(x.Signatures, sig)
 }
 
-// Cluster joins the documents by the estimate of their signatures: an index
-// holds no texts to compare.
+// Cluster joins the documents by the estimate from their signatures: an index has
+// no texts to compare.
 func (x *Index) Cluster(o Options) (*Clusters, error) {
 	return Cluster(x.Signatures, func(i, j int) float64 { return x.Signatures[i].Similarity(&x.Signatures[j]) }, o)
 }
 
-// Append adds the documents of x, say of one more day, to the index file at
-// path, which is created if need be. Nothing is appended behind a torn block.
+// Append appends the documents of x, such as those of one more day, to the index
+// file at path, which it creates if it is missing. A file that ends with a torn
+// block is an error. If the write fails the file is unchanged.
 func (x *Index) Append(path string) (err error) {
-	b := block{Version: Version, Values: K, Names: x.Names, Signatures: make([]byte, 0, K*len(x.Signatures))}
-	for i := range x.Signatures {
-		b.Signatures = append(b.Signatures, x.Signatures[i][:]...)
-	}
-	b.Sum = b.sum()
-	line := asjson.Bytes(b)
+	line := append(x.encode(), '\n')
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
 		return fmt.Errorf("open signature index: %w", err)
@@ -75,17 +72,27 @@ func (x *Index) Append(path string) (err error) {
 	if err = (&Index{}).read(f); err != nil {
 		return fmt.Errorf("append to signature index: %w", err)
 	}
-	before, err := f.Seek(0, io.SeekEnd)
+	size, err := f.Seek(0, io.SeekEnd)
 	if err != nil {
 		return fmt.Errorf("append to signature index: %w", err)
 	}
-	if _, err = f.Write(append(line, '\n')); err == nil {
+	if _, err = f.Write(line); err == nil {
 		err = f.Sync()
 	}
 	if err != nil {
-		return fmt.Errorf("append to signature index: %w", errors.Join(err, f.Truncate(before)))
+		return fmt.Errorf("append to signature index: %w", errors.Join(err, f.Truncate(size)))
 	}
 	return nil
+}
+
+// encode returns the documents as one block.
+func (x *Index) encode() []byte {
+	b := block{Version: Version, Values: K, Names: x.Names, Signatures: make([]byte, 0, K*len(x.Signatures))}
+	for i := range x.Signatures {
+		b.Signatures = append(b.Signatures, x.Signatures[i][:]...)
+	}
+	b.Sum = b.sum()
+	return asjson.Bytes(b)
 }
 
 // ReadIndex reads an index file.
@@ -99,8 +106,10 @@ func ReadIndex(path string) (*Index, error) {
 	return x, wrong.In("read signature index", x.read(f))
 }
 
-func (x *Index) read(in io.Reader) error {
-	for d, first := json.NewDecoder(in), true; ; first = false {
+// read adds the documents of an index file.
+func (x *Index) read(r io.Reader) error {
+	d := json.NewDecoder(r)
+	for first := true; ; first = false {
 		var b block
 		err := d.Decode(&b)
 		switch {
@@ -119,12 +128,12 @@ func (x *Index) read(in io.Reader) error {
 	}
 }
 
-// Packed is a signature with eight bits of each value: an eighth of the memory
-// of Signature, and all that banding and estimating need (b-bit minwise
-// hashing, Li and König 2010).
+// Packed is a signature with eight bits of each value: a quarter of the memory of
+// Signature, and enough for banding and estimates (b-bit minwise hashing, Li and
+// König 2010).
 type Packed [K]byte
 
-// Pack keeps the low eight bits of each value.
+// Pack returns the low eight bits of each value.
 func (s *Signature) Pack() (p Packed) {
 	for i, v := range s {
 		p[i] = byte(v)
@@ -132,14 +141,16 @@ func (s *Signature) Pack() (p Packed) {
 	return p
 }
 
-// Similarity estimates the Jaccard similarity, 0 to 1, with chance agreement of
-// eight bits taken out. Its standard error is that of a signature, hardly more.
+// Similarity returns an estimate of the Jaccard similarity, 0 to 1, corrected for
+// chance agreement of eight bits. Its standard error is hardly larger than that of
+// a Signature.
 func (p *Packed) Similarity(o *Packed) float64 {
 	const chance = 1.0 / 256
 	share := float64(float64(p.agree(o)) / K)
 	return max(0, (share-chance)/(1-chance))
 }
 
+// agree returns the number of equal values.
 func (p *Packed) agree(o *Packed) int {
 	const low, high = 0x7f7f7f7f7f7f7f7f, 0x8080808080808080
 	n := 0
@@ -151,6 +162,7 @@ func (p *Packed) agree(o *Packed) int {
 	return n
 }
 
+// band returns a hash of the values of band b.
 func (p *Packed) band(b, rows int) uint64 {
 	h := uint64(b)
 	for _, v := range p[b*rows : (b+1)*rows] {
@@ -159,7 +171,8 @@ func (p *Packed) band(b, rows int) uint64 {
 	return mix(h)
 }
 
-func (p *Packed) whole() uint64 {
+// hash returns a hash of all values.
+func (p *Packed) hash() uint64 {
 	h := uint64(0)
 	for i := 0; i < K; i += 8 {
 		h = mix(h ^ binary.LittleEndian.Uint64(p[i:]))
@@ -167,63 +180,66 @@ func (p *Packed) whole() uint64 {
 	return h
 }
 
-// table is a set of shingles in open addressing. Shingles are hashes already,
-// so that their top bits are their place. It is emptied by a new stamp and not
-// by clearing.
+// table is a set of shingles with open addressing. Shingles are hashes, so that
+// their top bits are the slot. A new stamp empties the set without clearing it.
 type table struct {
-	// slots hold a shingle below the stamp it was put in with.
+	// slots hold a shingle in the low bits and the stamp of its insertion above.
 	slots []uint64
 	stamp uint64
 	shift int
 }
 
-// One step of the stamp, and where it would reach the sign bit.
+// The step of the stamp, and the value at which it would reach the sign bit.
 const (
 	stampStep = 1 << 32
 	stampEnd  = 1 << 63
 )
 
-// fill makes t the set of xs and returns xs with each shingle once, in place and
-// in order.
+// fill sets t to the set of xs. It returns xs without duplicates, in place and in
+// order.
 func (t *table) fill(xs []uint32) []uint32 {
-	t.empty(len(xs))
-	once := xs[:0]
+	t.reset(len(xs))
+	unique := xs[:0]
 	for _, x := range xs {
-		if at, held := t.find(x); !held {
-			t.slots[at] = t.stamp | uint64(x)
-			once = append(once, x)
+		if i, ok := t.find(x); !ok {
+			t.slots[i] = t.stamp | uint64(x)
+			unique = append(unique, x)
 		}
 	}
-	return once
+	return unique
 }
 
-// empty makes room for n shingles at four slots each: the fewer share a place,
-// the fewer searches the processor cannot foresee.
-func (t *table) empty(n int) {
-	if t.stamp += stampStep; 4*n > len(t.slots) || t.stamp == stampEnd {
+// reset empties t and allocates four slots for each of n shingles: with fewer
+// collisions the processor mispredicts fewer branches.
+func (t *table) reset(n int) {
+	t.stamp += stampStep
+	if 4*n > len(t.slots) || t.stamp == stampEnd {
 		width := max(bits.Len(uint(4*n)), 10)
-		t.slots, t.shift, t.stamp = make([]uint64, 1<<width), 32-width, stampStep
+		t.slots = make([]uint64, 1<<width)
+		t.shift = 32 - width
+		t.stamp = stampStep
 	}
 }
 
-func (t *table) find(x uint32) (at uint32, held bool) {
-	for at = x >> t.shift; t.slots[at] >= t.stamp; at = (at + 1) & uint32(len(t.slots)-1) {
-		if uint32(t.slots[at]) == x {
-			return at, true
+// find returns the slot of x, or the slot to insert it into if ok is false.
+func (t *table) find(x uint32) (slot uint32, ok bool) {
+	for slot = x >> t.shift; t.slots[slot] >= t.stamp; slot = (slot + 1) & uint32(len(t.slots)-1) {
+		if uint32(t.slots[slot]) == x {
+			return slot, true
 		}
 	}
-	return at, false
+	return slot, false
 }
 
-// count returns how many of xs, each of which is given once, t holds.
+// count returns the number of xs, which has no duplicates, in t.
 func (t *table) count(xs []uint32) (n int) {
 	for _, x := range xs {
-		// Hit or miss cannot be foreseen, so that neither is a branch: differs is 0
-		// where x is in its place, and above 32 bits where nothing is.
+		// Hits and misses are unpredictable, so that neither is a branch: differs is 0
+		// if x is in its first slot, and above 32 bits if the slot is empty.
 		differs := t.slots[x>>t.shift] ^ (t.stamp | uint64(x))
 		n += int((differs - 1) >> 63)
 		if differs-1 < stampStep-1 {
-			if _, held := t.find(x); held {
+			if _, ok := t.find(x); ok {
 				n++
 			}
 		}

@@ -19,7 +19,7 @@ func day(name string, n int) *Index {
 	return x
 }
 
-func TestIndexGrowsByDays(t *testing.T) {
+func TestIndexAppendsDays(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "signatures")
 	for _, name := range []string{"monday", "tuesday"} {
@@ -45,7 +45,7 @@ func TestIndexGrowsByDays(t *testing.T) {
 	}
 }
 
-func TestIndexRefusesWhatItCannotTrust(t *testing.T) {
+func TestReadIndexRejectsInvalid(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "signatures")
 	if err := day("monday", 3).Append(path); err != nil {

@@ -2,7 +2,7 @@ package minhash
 
 import "testing"
 
-func TestStripLeavesWhatWasSaid(t *testing.T) {
+func TestStripKeepsDialogue(t *testing.T) {
 	t.Parallel()
 	s := NewStripper([]string{"You are a shop assistant.", " "})
 	voucher := "Green tea, 20 bags.\n\nMy budget is only `90`, but I have a voucher with the following rules:\n1. The voucher applies to all products.\n2. It is valid only when the total price of the products exceeds `40`.\n3. It provides a fixed discount of `9`."

@@ -47,7 +47,7 @@ func FuzzTableEqualsPlain(f *testing.F) {
 				want = append(want, plainJaccard(sortedSet(a), sortedSet(b)))
 			}
 		}
-		s := &shingleSets{texts: make([]string, 4), raw: make([][]uint32, 4), isSet: make([]bool, 4), met: make([]met, 4), held: noText}
+		s := newShingleSets(make([]string, 4))
 		for i, d := range docs {
 			s.raw[i] = slices.Clone(d)
 		}

@@ -1,35 +1,35 @@
 package minhash
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"sync"
 )
 
-// Group is a text's place among its near-duplicates.
+// Group is the cluster of one text.
 type Group struct {
 	// Root is the smallest index of the text's cluster.
 	Root int
-	// Representative is true for the one text of each cluster to keep: the longest,
-	// of equally long ones the first in byte order, then in input order.
+	// Representative is set for the one text of each cluster to keep: the longest,
+	// among equally long ones the first in byte order, then in input order.
 	Representative bool
 	// Jaccard is the similarity to the representative, NaN for itself.
 	Jaccard float64
 }
 
-// Texts clusters texts and compares candidates exactly. Only the shingles of
-// texts that collide are sorted. The answer does not depend on o.Workers.
+// Texts returns the clusters of texts, with exact similarities of candidates. The
+// result does not depend on o.Workers.
 func Texts(texts []string, o Options) ([]Group, *Clusters, error) {
 	sigs := make([]Packed, len(texts))
-	sets := &shingleSets{texts: texts, raw: make([][]uint32, len(texts)), isSet: make([]bool, len(texts)), met: make([]met, len(texts)), held: noText}
+	sets := newShingleSets(texts)
 	workers := max(1, min(o.Workers, len(texts)))
-	var all sync.WaitGroup
+	var wg sync.WaitGroup
 	for w := range workers {
-		from, to := len(texts)*w/workers, len(texts)*(w+1)/workers
-		all.Go(func() { sets.sign(sigs, from, to, maxKept/workers, o.Signed) })
+		start := len(texts) * w / workers
+		end := len(texts) * (w + 1) / workers
+		wg.Go(func() { sets.sign(sigs, start, end, maxRetained/workers, o.Signed) })
 	}
-	all.Wait()
+	wg.Wait()
 	c, err := Cluster(sigs, sets.jaccard, o)
 	if err != nil {
 		return nil, nil, fmt.Errorf("cluster texts: %w", err)
@@ -37,96 +37,113 @@ func Texts(texts []string, o Options) ([]Group, *Clusters, error) {
 	return groups(texts, c, sets), c, nil
 }
 
-// maxKept bounds the shingles that are kept from signing: 64 MiB. Those of
-// later texts are made again when they collide.
-const maxKept = 16 << 20
+// maxRetained bounds the shingles that are retained from signing: 64 MiB. Those of
+// later texts are computed again for their first comparison.
+const maxRetained = 16 << 20
 
-// shingleSets holds the shingles of texts and makes sets of them as they are
-// asked for.
+// shingleSets holds the shingles of texts. It removes their duplicates for the
+// first comparison of a text.
 type shingleSets struct {
 	texts []string
 	raw   [][]uint32
-	isSet []bool
-	made  shingler
-	met   []met
-	// loaded holds the shingles of one text, by index; none is noText.
-	loaded table
-	held   int
+	isSet []bool // whether raw has no duplicates
+	last  []lastComparison
+	// table holds the shingles of the text at index loaded, or of none.
+	table  table
+	loaded int
+
+	shingler shingler
 }
 
+// noText is an index of no text.
 const noText = -1
 
-// met is the last text that a text was compared with.
-type met struct {
-	next       int // its index and one, 0 for none
+// lastComparison is the text that a text was last compared with.
+type lastComparison struct {
+	text       int // index of the text plus one, 0 if none
 	similarity float64
 }
 
-// sign signs the texts of one stretch and keeps their shingles while there is
-// room for them.
-func (s *shingleSets) sign(sigs []Packed, from, to, room int, signed func(bytes int)) {
+func newShingleSets(texts []string) *shingleSets {
+	return &shingleSets{
+		texts:  texts,
+		raw:    make([][]uint32, len(texts)),
+		isSet:  make([]bool, len(texts)),
+		last:   make([]lastComparison, len(texts)),
+		loaded: noText,
+	}
+}
+
+// sign computes the signatures of the texts from start to end and retains at most
+// budget shingles. It calls signed, if not nil, with the length of each text.
+func (s *shingleSets) sign(sigs []Packed, start, end, budget int, signed func(bytes int)) {
 	var sig Signature
-	var made shingler
-	var kept []uint32 // in large pieces, which the collector walks faster than one for each text
-	for i := from; i < to; i++ {
-		if cap(kept)-len(kept) < mostShingles(len(s.texts[i])) {
-			kept = make([]uint32, 0, max(1<<16, mostShingles(len(s.texts[i]))))
+	var scratch shingler
+	var retained []uint32 // in large blocks, which the collector scans faster than one for each text
+	for i := start; i < end; i++ {
+		text := s.texts[i]
+		if cap(retained)-len(retained) < maxShingles(len(text)) {
+			retained = make([]uint32, 0, max(1<<16, maxShingles(len(text))))
 		}
-		before := kept
-		kept = shingles(&made, s.texts[i], kept)
-		xs := kept[len(before):len(kept):len(kept)]
+		before := retained
+		retained = shingles(&scratch, text, retained)
+		xs := retained[len(before):len(retained):len(retained)]
 		signShingles(xs, &sig)
 		sigs[i] = sig.Pack()
 		if signed != nil {
-			signed(len(s.texts[i]))
+			signed(len(text))
 		}
-		if room -= len(xs); room >= 0 {
+		budget -= len(xs)
+		if budget >= 0 {
 			s.raw[i] = xs
 		} else {
-			kept = before
+			retained = before
 		}
 	}
 }
 
-// jaccard is the exact similarity of two texts, 0 to 1. Whichever of the two the
-// table holds stays there.
+// jaccard returns the exact similarity of two texts, 0 to 1. If the table holds one
+// of them it is not filled again.
 func (s *shingleSets) jaccard(i, j int) float64 {
-	if s.met[i].next == j+1 {
-		return s.met[i].similarity
+	if s.last[i].text == j+1 {
+		return s.last[i].similarity
 	}
-	a, b := s.set(i), s.set(j)
+	a := s.set(i)
+	b := s.set(j)
 	if len(a)+len(b) == 0 {
 		return 1
 	}
-	if s.held == j {
+	if s.loaded == j {
 		a, b = b, a
-	} else if s.held != i {
-		s.loaded.fill(a)
-		s.held = i
+	} else if s.loaded != i {
+		s.table.fill(a)
+		s.loaded = i
 	}
-	both := s.loaded.count(b)
+	both := s.table.count(b)
 	similarity := float64(both) / float64(len(a)+len(b)-both)
-	s.met[i], s.met[j] = met{j + 1, similarity}, met{i + 1, similarity}
+	s.last[i] = lastComparison{j + 1, similarity}
+	s.last[j] = lastComparison{i + 1, similarity}
 	return similarity
 }
 
+// set returns the shingles of a text without duplicates.
 func (s *shingleSets) set(i int) []uint32 {
 	if s.isSet[i] {
 		return s.raw[i]
 	}
 	if s.raw[i] == nil {
-		s.raw[i] = shingles(&s.made, s.texts[i], nil)
+		s.raw[i] = shingles(&s.shingler, s.texts[i], nil)
 	}
-	s.raw[i] = s.loaded.fill(s.raw[i])
-	s.isSet[i], s.held = true, i
+	s.raw[i] = s.table.fill(s.raw[i])
+	s.isSet[i] = true
+	s.loaded = i
 	return s.raw[i]
 }
 
 func groups(texts []string, c *Clusters, sets *shingleSets) []Group {
-	best := make([]int, len(texts)) // of a root, which comes first
+	best := make([]int, len(texts)) // representative by root; a root precedes its cluster
 	for i, root := range c.Root {
-		other := texts[best[root]]
-		if int(root) == i || cmp.Or(cmp.Compare(len(texts[i]), len(other)), cmp.Compare(other, texts[i])) > 0 {
+		if int(root) == i || isBetterRepresentative(texts[i], texts[best[root]]) {
 			best[root] = i
 		}
 	}
@@ -138,4 +155,13 @@ func groups(texts []string, c *Clusters, sets *shingleSets) []Group {
 		}
 	}
 	return out
+}
+
+// isBetterRepresentative reports whether a is longer than b, or before it in byte
+// order.
+func isBetterRepresentative(a, b string) bool {
+	if len(a) != len(b) {
+		return len(a) > len(b)
+	}
+	return a < b
 }
