@@ -115,7 +115,7 @@ func RefusedProblems(known *finish.Known, p student.Problems) (map[string]string
 	if known.Bank == nil {
 		return nil, guard.ErrEmptyBank
 	}
-	protection, err := finish.Protect(finish.InBank(known.Bank, known.HeldOut), guard.Config{Least: known.Least}, injectionSeed)
+	protection, err := finish.Protect(finish.InBank(known.Bank, known.HeldOut), guard.Config{MinDrop: known.Least}, injectionSeed)
 	if err != nil {
 		return nil, err
 	}

@@ -13,34 +13,33 @@ import (
 
 	arena "github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/guard/rows"
-	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
 // Entry is one protected problem.
 type Entry struct {
 	ID string `json:"id"`
-	// Bank names where the entry came from: the file's or folder's name.
+	// Bank is the name of the file or folder that the entry was read from.
 	Bank string `json:"bank"`
-	// Text is the request; empty where only the specification is known.
+	// Text is the request, empty if only the specification is known.
 	Text string `json:"text"`
 	// ProductIDs are the gold products, Titles their names, Terms the option and
-	// attribute values asked for.
+	// attribute values that the request asks for.
 	ProductIDs []string `json:"product_ids"`
 	Titles     []string `json:"titles"`
 	Terms      []string `json:"terms"`
-	// Spec is the specification hash; empty where the source has no reward.
+	// Spec is the specification hash, empty if the source has no reward.
 	Spec string `json:"spec,omitempty"`
 }
 
-// ErrBank marks a bank that cannot be read.
+// ErrBank is returned, wrapped, for a bank that cannot be read.
 var ErrBank = errors.New("read protected bank")
 
 // ReadBank reads protected problems from path: a problems file or suite (an
 // array or JSON lines), JSON lines with id and text, query, problem or
-// messages, a bank state written by Rotation, a corpus's bank.json, a corpus
-// folder (what its bank.json protects), or a folder of
-// such files. Nothing found is an error, and so is a row in no
-// known format: a guard that could not read its bank must not pass anything.
+// messages, a rotation file, a corpus's bank.json, a corpus folder (the clusters
+// that its bank.json protects), or a folder of such files. A bank without
+// problems is an error, and so is a row in an unknown format: a guard that could
+// not read its bank must not pass anything.
 func ReadBank(path string) ([]Entry, error) {
 	files, err := bankFiles(path)
 	if err != nil {
@@ -63,50 +62,62 @@ func ReadBank(path string) ([]Entry, error) {
 	return bank, nil
 }
 
-// Digest names a bank by what its entries say, as hex sha256: a folder of banks
-// has no bytes of its own. The names of its files are no part of it.
+// Digest returns the hex sha256 of a bank's entries. It does not depend on the
+// names of the files that they were read from.
 func Digest(bank []Entry) string {
-	return hashStrings(append([]string{}, slicesx.Map(bank, func(e Entry) string {
-		return hashStrings(slices.Concat([]string{e.ID, e.Text, e.Spec, "products"}, e.ProductIDs, []string{"titles"}, e.Titles, []string{"terms"}, e.Terms))
-	})...))
+	hashes := make([]string, 0, len(bank))
+	for _, e := range bank {
+		parts := []string{e.ID, e.Text, e.Spec, "products"}
+		parts = append(parts, e.ProductIDs...)
+		parts = append(parts, "titles")
+		parts = append(parts, e.Titles...)
+		parts = append(parts, "terms")
+		parts = append(parts, e.Terms...)
+		hashes = append(hashes, hashStrings(parts))
+	}
+	return hashStrings(hashes)
 }
 
+// bankFiles returns the files that a bank is read from: bank.json if path is a
+// corpus, else the row files at path.
 func bankFiles(path string) ([]string, error) {
-	if _, err := os.Stat(filepath.Join(path, "manifest.json")); err != nil { // no corpus, whatever its folders are called
+	if _, err := os.Stat(filepath.Join(path, "manifest.json")); err != nil { // not a corpus
 		return rows.Files(path)
 	}
-	pinned := filepath.Join(path, stateName)
-	if _, err := os.Stat(pinned); err != nil {
+	state := filepath.Join(path, stateName)
+	if _, err := os.Stat(state); err != nil {
 		return nil, fmt.Errorf("a corpus without its bank, which says what it protects: name the files of its eval split: %w", err)
 	}
-	return []string{pinned}, nil
+	return []string{state}, nil
 }
 
 func readBankFile(path string) ([]Entry, error) {
-	b, schema, err := schemaOf(path)
-	switch {
-	case err != nil:
+	content, schema, err := readSchema(path)
+	if err != nil {
 		return nil, err
-	case strings.HasPrefix(schema, rotationFamily):
-		var r *Rotation
-		if r, err = decodeRotation(b); err != nil {
+	}
+	if strings.HasPrefix(schema, rotationFamily) {
+		r, err := decodeRotation(content)
+		if err != nil {
 			return nil, err
 		}
 		return r.Entries(), nil
-	case strings.HasPrefix(schema, stateFamily):
-		var s *State
-		if s, err = ReadState(bytes.NewReader(b)); err != nil {
+	}
+	if strings.HasPrefix(schema, stateFamily) {
+		s, err := ReadState(bytes.NewReader(content))
+		if err != nil {
 			return nil, err
 		}
 		return s.Protected(filepath.Base(filepath.Dir(path))), nil
 	}
+
 	var bank []Entry
 	err = rows.Each(path, func(row rows.Row) error {
 		c := rows.Read(row)
 		if c.Guessed || c.Request == "" && len(c.ProductIDs) == 0 {
 			return fmt.Errorf("row %d: neither a request nor a product id", row.Line+1)
 		}
-		bank = append(bank, entryOf(row, &c))
+		bank = append(bank, rowEntry(row, &c))
 		return nil
 	})
 	return bank, err
@@ -114,35 +125,49 @@ func readBankFile(path string) ([]Entry, error) {
 
 const stateName = "bank.json"
 
-// schemaOf reads a file that may name its own schema; empty where it names none.
-func schemaOf(path string) (b []byte, schema string, err error) {
+// readSchema reads a file that is one JSON object with a schema. Content and
+// schema are empty for a file of any other kind.
+func readSchema(path string) (content []byte, schema string, err error) {
 	info, err := os.Stat(path)
 	if err != nil || info.Size() > maxStateBytes {
 		return nil, "", err
 	}
-	if b, err = os.ReadFile(path); err != nil {
+	if content, err = os.ReadFile(path); err != nil {
 		return nil, "", err
 	}
 	var head struct {
 		Schema string `json:"schema"`
 	}
-	if json.Unmarshal(b, &head) != nil {
-		return nil, "", nil //nolint:nilerr // other kinds of banks are no single object
+	if json.Unmarshal(content, &head) != nil {
+		return nil, "", nil //nolint:nilerr // banks of other kinds are not a single object
 	}
-	return b, head.Schema, nil
+	return content, head.Schema, nil
 }
 
-func entryOf(row rows.Row, c *rows.Content) Entry {
+func rowEntry(row rows.Row, c *rows.Content) Entry {
 	return Entry{
-		ID: cmp.Or(c.ID, row.Name()), Bank: row.Stem, Text: c.Request,
-		ProductIDs: sortedOnce(c.ProductIDs), Titles: c.Titles, Terms: c.Terms, Spec: specOfRow(row),
+		ID:         cmp.Or(c.ID, row.Name()),
+		Bank:       row.Stem,
+		Text:       c.Request,
+		ProductIDs: sortUnique(c.ProductIDs),
+		Titles:     c.Titles,
+		Terms:      c.Terms,
+		Spec:       rowSpecHash(row),
 	}
 }
 
-func specOfRow(row rows.Row) string {
+// rowSpecHash returns the specification hash of a row that is a problem with a
+// reward, the empty string for any other row.
+func rowSpecHash(row rows.Row) string {
 	p, err := arena.ParseProblem([]byte(row.JSON))
 	if err != nil || len(p.Rewards) == 0 {
 		return ""
 	}
 	return SpecHash(p)
+}
+
+// sortUnique sorts s in place and returns it without duplicates.
+func sortUnique(s []string) []string {
+	slices.Sort(s)
+	return slices.Compact(s)
 }

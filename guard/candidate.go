@@ -3,7 +3,6 @@ package guard
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -11,20 +10,19 @@ import (
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/guard/rows"
 	"github.com/trajectory-arena/arena/internal/calls"
-	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
-// CandidateOf makes the candidate of a row of any kind: request is what the
-// customer asked for, turns are what was said beside it and what the model did,
-// products the ids that the row rewards. What its calls recommend counts as well;
-// results of tools that stand in a user's turn do not, but for the customer's words in
-// them: every search returns neighbours' products.
-func CandidateOf(id, request string, turns []arena.Turn, products ...string) Candidate {
+// NewCandidate returns the candidate of a row of any kind. request is the
+// customer's request, turns the rest of the dialogue, products the ids that the
+// row rewards. Products that the model's calls recommend are added. Of a tool
+// result in a user turn only the customer's words count: every search returns
+// products of other problems.
+func NewCandidate(id, request string, turns []arena.Turn, products ...string) Candidate {
 	c := Candidate{ID: id, Text: request, ProductIDs: products}
 	for i := range turns {
 		t := &turns[i]
 		if rows.IsResult(t.User) {
-			c.Context = append(c.Context, rows.Heard(t.User)...)
+			c.Context = append(c.Context, rows.UserMessages(t.User)...)
 		} else if t.User != request {
 			c.Context = appendText(c.Context, t.User)
 		}
@@ -45,44 +43,52 @@ func appendText(texts []string, text string) []string {
 	return append(texts, text)
 }
 
-// ReadCandidate makes the candidate of a row in any trainer's format. A row that
-// names itself nowhere is named by its file and line.
+// ReadCandidate returns the candidate of a row in any trainer's format. A row
+// without an id gets the name of its file and its line as one.
 func ReadCandidate(row rows.Row) (Candidate, error) {
 	r := rows.Read(row)
 	if r.Request == "" && len(r.Context)+len(r.System)+len(r.Answers)+len(r.ProductIDs) == 0 {
 		return Candidate{}, fmt.Errorf("row %d holds no text", row.Line+1)
 	}
 	r.ID = cmp.Or(r.ID, row.Name())
-	turns := slices.Concat(
-		slicesx.Map(slices.Concat(r.Context, r.System), func(text string) arena.Turn { return arena.Turn{User: text} }),
-		slicesx.Map(r.Answers, func(text string) arena.Turn { return arena.Turn{Text: text} }),
-	)
-	c := CandidateOf(r.ID, r.Request, turns, r.ProductIDs...)
-	c.Beside = r.Beside
+
+	var turns []arena.Turn
+	for _, text := range r.Context {
+		turns = append(turns, arena.Turn{User: text})
+	}
+	for _, text := range r.System {
+		turns = append(turns, arena.Turn{User: text})
+	}
+	for _, text := range r.Answers {
+		turns = append(turns, arena.Turn{Text: text})
+	}
+	c := NewCandidate(r.ID, r.Request, turns, r.ProductIDs...)
+	c.Metadata = r.Metadata
 	return c, nil
 }
 
-// repeated remembers what was found in long texts: a system prompt and the
-// definitions of tools are those of every row. It is safe for concurrent use.
-type repeated struct {
-	found sync.Map // text to Finding
-	n     atomic.Int64
+// findingCache caches the findings of long texts: many rows share a system
+// prompt and tool definitions. It is safe for concurrent use.
+type findingCache struct {
+	findings sync.Map // text to Finding
+	size     atomic.Int64
 }
 
-// leastRepeated is the least length in bytes of a text that is remembered (a tool's
-// definition is a few hundred bytes), and mostRepeated how many are: some MiB.
+// minCachedBytes is the length in bytes of the shortest text that is cached (a
+// tool definition has a few hundred), maxCached the number of texts: some MiB.
 const (
-	leastRepeated = 64
-	mostRepeated  = 1024
+	minCachedBytes = 64
+	maxCached      = 1024
 )
 
-func (r *repeated) check(text string, check func(string) Finding) Finding {
-	if f, known := r.found.Load(text); known {
+// check returns the cached finding of text, or that of check, which it caches.
+func (c *findingCache) check(text string, check func(string) Finding) Finding {
+	if f, ok := c.findings.Load(text); ok {
 		return f.(Finding)
 	}
 	f := check(text)
-	if len(text) >= leastRepeated && r.n.Add(1) <= mostRepeated {
-		r.found.Store(strings.Clone(text), f) // a row's texts live as long as its batch
+	if len(text) >= minCachedBytes && c.size.Add(1) <= maxCached {
+		c.findings.Store(strings.Clone(text), f) // a clone, since text shares the memory of its batch
 	}
 	return f
 }

@@ -9,9 +9,9 @@ import (
 	"github.com/trajectory-arena/arena/guard/rows"
 )
 
-func TestCandidateOf(t *testing.T) {
+func TestNewCandidate(t *testing.T) {
 	t.Parallel()
-	got := CandidateOf("s1", "a lamp", []arena.Turn{
+	got := NewCandidate("s1", "a lamp", []arena.Turn{
 		{User: "You are a shopper."}, {User: "a lamp"},
 		{Think: "Which?", Calls: []arena.Call{{Name: "find_product", Arguments: `{"q":"lamp"}`}}},
 		{User: "a red one"}, {User: "<obs>[]</obs>"},

@@ -14,45 +14,54 @@ import (
 	"github.com/trajectory-arena/arena/internal/text"
 )
 
-// Clusters groups problems by shared gold products and by text: equal after
-// normalisation, or so near that the guard would drop one for the other.
-// Clusters are ordered by ID and have no pool yet; their members do not depend on
-// the order of problems. The only error is that of ctx.
+// Clusters groups problems that share a gold product or a text: texts that are
+// equal after normalisation, or so similar that the guard would drop one for the
+// other. The clusters are ordered by ID and have no pool yet; their members do
+// not depend on the order of problems. The only error is that of ctx.
 func Clusters(ctx context.Context, problems []arena.Problem) ([]StateCluster, error) {
-	bank, parts := make([]Entry, len(problems)), make([]StateCluster, len(problems))
+	bank := make([]Entry, len(problems))
+	parts := make([]StateCluster, len(problems))
 	for i, p := range problems {
-		bank[i] = EntryOf("", p, "")
-		parts[i] = clusterOf(&bank[i])
+		bank[i] = NewEntry("", p, "")
+		parts[i] = entryCluster(&bank[i])
 	}
-	joined, err := joinEntries(ctx, bank)
+	groups, err := groupEntries(ctx, bank)
 	if err != nil {
 		return nil, fmt.Errorf("cluster problems: %w", err)
 	}
-	return mergeGroups(parts, joined), nil
+	return mergeGroups(parts, groups), nil
 }
 
-func clusterOf(e *Entry) StateCluster {
-	named := func(id string) bool { return id == "" }
-	c := StateCluster{Problems: []string{e.SpecHash()}, ProductIDs: slices.DeleteFunc(slices.Clone(e.ProductIDs), named), Titles: e.Titles}
+// entryCluster returns the cluster of a single entry.
+func entryCluster(e *Entry) StateCluster {
+	isEmpty := func(id string) bool { return id == "" }
+	c := StateCluster{
+		Problems:   []string{e.SpecHash()},
+		ProductIDs: slices.DeleteFunc(slices.Clone(e.ProductIDs), isEmpty),
+		Titles:     e.Titles,
+	}
 	if text := strings.ToValidUTF8(e.Text, "\ufffd"); normalised(text) != "" {
 		c.Texts = []string{text}
 	}
 	return c
 }
 
-func joinShared[T any](all []T, keys func(*T) []string) forest {
-	joined, first := make(forest, len(all)), map[string]int{}
-	for i := range all {
-		joined[i] = i
-		for _, key := range keys(&all[i]) {
-			if j, seen := first[key]; seen {
-				joined.join(i, j)
+// groupByKeys returns the groups of items that share a key, directly or through
+// other items.
+func groupByKeys[T any](items []T, keys func(*T) []string) forest {
+	groups := make(forest, len(items))
+	first := map[string]int{}
+	for i := range items {
+		groups[i] = i
+		for _, key := range keys(&items[i]) {
+			if j, ok := first[key]; ok {
+				groups.join(i, j)
 			} else {
 				first[key] = i
 			}
 		}
 	}
-	return joined
+	return groups
 }
 
 // forest is a union-find over indices with the smallest index as root.
@@ -66,25 +75,24 @@ func (f forest) find(i int) int {
 	return i
 }
 
-func (f forest) apart(i, j int) bool { return f.find(i) != f.find(j) }
+// separate reports whether i and j are in different groups.
+func (f forest) separate(i, j int) bool { return f.find(i) != f.find(j) }
 
 func (f forest) join(i, j int) {
-	a, b := f.find(i), f.find(j)
+	a := f.find(i)
+	b := f.find(j)
 	f[max(a, b)] = min(a, b)
 }
 
-func sortedOnce(s []string) []string {
-	slices.Sort(s)
-	return slices.Compact(s)
+// groupEntries groups entries that share a product, a specification or a
+// normalised request, or of whose requests the guard would drop one for the
+// other.
+func groupEntries(ctx context.Context, bank []Entry) (forest, error) {
+	groups := groupByKeys(bank, (*Entry).keys)
+	return groups, lexical.Join(ctx, lexicalRequests(bank), groups.separate, groups.join)
 }
 
-// joinEntries joins entries with a product, a specification or a normalised
-// request in common, or with requests that the guard takes for one another.
-func joinEntries(ctx context.Context, bank []Entry) (forest, error) {
-	joined := joinShared(bank, (*Entry).keys)
-	return joined, lexical.Join(ctx, requests(bank), joined.apart, joined.join)
-}
-
+// keys returns the strings that the entry shares with entries of its cluster.
 func (e *Entry) keys() []string {
 	var keys []string
 	if e.Spec != "" {
@@ -93,12 +101,18 @@ func (e *Entry) keys() []string {
 	if request := normalised(e.Text); request != "" {
 		keys = append(keys, "text "+request)
 	}
-	return append(keys, slicesx.FilterMap(e.ProductIDs, func(id string) (string, bool) { return "product " + id, id != "" })...)
+	for _, id := range e.ProductIDs {
+		if id != "" {
+			keys = append(keys, "product "+id)
+		}
+	}
+	return keys
 }
 
-// SpecHash identifies a problem across days and files: the hex sha256 over what
-// it is graded by (products, titles, options, prices, services in a fixed
-// order), or over its normalised request where it has no reward.
+// SpecHash returns a hash that identifies a problem across days and files: the
+// hex sha256 of the specification that grades it (products, titles, options,
+// prices, services in a fixed order), or of its normalised request if it has no
+// reward.
 func SpecHash(p arena.Problem) string {
 	parts := slicesx.Map(p.Rewards, rewardKey)
 	slices.Sort(parts)
@@ -109,24 +123,28 @@ func SpecHash(p arena.Problem) string {
 }
 
 func rewardKey(r arena.Reward) string {
-	lines := slices.Concat(
-		prefixed("title ", r.Titles), prefixed("service ", r.Services),
-		slicesx.Map(r.Attributes, func(o arena.Option) string { return "attribute " + o.Key + "=" + o.Value }),
-		slicesx.Map(r.SKUOptions, func(o arena.Option) string { return "sku " + o.Key + "=" + o.Value }),
-		slicesx.Map(r.Prices, func(p arena.PriceBound) string {
-			return "price " + p.Mode + " " + text.Told(p.Low, "%g", "-") + " " + text.Told(p.High, "%g", "-")
-		}),
-	)
+	lines := addPrefix("title ", r.Titles)
+	lines = append(lines, addPrefix("service ", r.Services)...)
+	for _, o := range r.Attributes {
+		lines = append(lines, "attribute "+o.Key+"="+o.Value)
+	}
+	for _, o := range r.SKUOptions {
+		lines = append(lines, "sku "+o.Key+"="+o.Value)
+	}
+	for _, p := range r.Prices {
+		lines = append(lines, "price "+p.Mode+" "+text.Told(p.Low, "%g", "-")+" "+text.Told(p.High, "%g", "-"))
+	}
 	slices.Sort(lines)
 	return hashStrings(append([]string{"id " + r.ProductID}, lines...))
 }
 
-func prefixed(prefix string, words []string) []string {
+// addPrefix returns words, each with prefix before it.
+func addPrefix(prefix string, words []string) []string {
 	return slicesx.Map(words, func(s string) string { return prefix + s })
 }
 
-// hashStrings hashes parts as a JSON array, so that no two lists of parts can
-// be mistaken for each other.
+// hashStrings returns the hex sha256 of parts as a JSON array, so that different
+// lists of parts have different hashes.
 func hashStrings(parts []string) string {
 	b, err := json.Marshal(parts)
 	if err != nil {

@@ -109,7 +109,7 @@ func named(t *testing.T, problems []arena.Problem) []string {
 	return out
 }
 
-func TestSpecHashReadsTheRewardOnly(t *testing.T) {
+func TestSpecHashDependsOnRewardOnly(t *testing.T) {
 	t.Parallel()
 	a, b := problem("one way to say it", "77"), problem("another way", "77")
 	if SpecHash(a) != SpecHash(b) {

@@ -11,39 +11,41 @@ import (
 	"github.com/trajectory-arena/arena/internal/model"
 )
 
-// falsePairs is the share of unrelated pairs that may reach the threshold.
-const falsePairs = 2.0 / 100_000
+// maxFalsePairs is the share of unrelated pairs that may reach the threshold.
+const maxFalsePairs = 2.0 / 100_000
 
-// maxEmbedded is the longest text in bytes whose meaning is asked for: models
-// read some hundred words, and a prompt means no one request.
-const maxEmbedded = 4000
+// maxEmbeddedBytes is the length in bytes of the longest text that is embedded:
+// models read a few hundred words, and a prompt has no single meaning.
+const maxEmbeddedBytes = 4000
 
-// EmbeddingTier adds drops by meaning to findings: it never clears a row, since
-// a cosine is blind to numbers and brands.
+// EmbeddingTier drops candidates by meaning. It never clears a row, since a
+// cosine ignores numbers and brands.
 type EmbeddingTier struct {
 	guard    *Guard
 	embedder *model.Embedder
 	// threshold is the cosine from which a text is dropped. Cosines of different
-	// models do not compare.
+	// models are not comparable.
 	threshold float64
 	// entries are the positions of the bank's entries that have a text, vectors
-	// theirs.
+	// their embeddings.
 	entries []int
 	vectors [][]float32
-	// Required makes Check fail where the endpoint does.
+	// Required makes Check fail if the endpoint fails.
 	Required bool
-	// down is why the endpoint could not answer; the other tiers decide then.
+	// down is the error with which the endpoint failed. The other tiers decide
+	// alone from then on.
 	down error
 }
 
-// NewEmbeddingTier embeds g's bank and sets the threshold on pairs of the bank
-// that share no product.
+// NewEmbeddingTier returns a tier for g's bank. It embeds the bank and sets the
+// threshold from pairs of its requests that share no product.
 func NewEmbeddingTier(ctx context.Context, g *Guard, e *model.Embedder) (*EmbeddingTier, error) {
 	t := &EmbeddingTier{guard: g, embedder: e}
 	var texts []string
 	for i, e := range g.bank {
 		if e.Text != "" {
-			t.entries, texts = append(t.entries, i), append(texts, e.Text)
+			t.entries = append(t.entries, i)
+			texts = append(texts, e.Text)
 		}
 	}
 	if len(texts) == 0 {
@@ -53,22 +55,22 @@ func NewEmbeddingTier(ctx context.Context, g *Guard, e *model.Embedder) (*Embedd
 	if t.vectors, err = embed(ctx, e, texts); err != nil {
 		return nil, fmt.Errorf("embed the bank: %w", err)
 	}
-	t.threshold = t.background()
+	t.threshold = t.unrelatedThreshold()
 	return t, nil
 }
 
-// maxBackground bounds the bank's requests that background pairs are made of:
-// 2,000 give two million pairs.
+// maxBackground bounds the number of requests that unrelated pairs are taken
+// from: 2,000 give two million pairs.
 const maxBackground = 2000
 
-// background sets the threshold just above all but falsePairs of the unrelated
-// pairs in the bank.
-func (t *EmbeddingTier) background() float64 {
+// unrelatedThreshold returns a cosine just above those of unrelated pairs in the
+// bank, except a share of maxFalsePairs.
+func (t *EmbeddingTier) unrelatedThreshold() float64 {
 	var cosines []float64
 	n := min(len(t.vectors), maxBackground)
 	for i := range n {
 		for j := range i {
-			if !t.guard.kindred(t.entries[i], t.entries[j]) {
+			if !t.guard.areRelated(t.entries[i], t.entries[j]) {
 				cosines = append(cosines, dot(t.vectors[i], t.vectors[j]))
 			}
 		}
@@ -77,25 +79,27 @@ func (t *EmbeddingTier) background() float64 {
 	if len(cosines) == 0 {
 		return 1
 	}
-	above := int(falsePairs * float64(len(cosines)))
+	above := int(maxFalsePairs * float64(len(cosines)))
 	return min(1, cosines[len(cosines)-1-above]+1e-6)
 }
 
-// Down says why the tier stopped working, nil while it works.
+// Down returns the error that stopped the tier, nil if it works.
 func (t *EmbeddingTier) Down() error { return t.down }
 
-// Check drops candidates that mean the same as a protected request, where no
-// other tier has. An endpoint that fails leaves findings as they are and is
-// remembered; the error returned is that of ctx, and of the endpoint only where
-// the tier is required.
+// Check drops candidates with the meaning of a protected request, unless another
+// tier has dropped them. If the endpoint fails, Check leaves the findings as they
+// are and disables the tier. It returns the error of ctx, and that of the endpoint
+// only if the tier is required.
 func (t *EmbeddingTier) Check(ctx context.Context, candidates []Candidate, findings []Finding) error {
 	var texts []string
-	var at []int
+	var owners []int
 	for i, c := range candidates {
-		if !findings[i].Drop {
-			for _, text := range t.meant(c) {
-				texts, at = append(texts, text), append(at, i)
-			}
+		if findings[i].Drop {
+			continue
+		}
+		for _, text := range t.embeddable(c) {
+			texts = append(texts, text)
+			owners = append(owners, i)
 		}
 	}
 	if len(texts) == 0 || t.down != nil || t.guard.config.SameOnly {
@@ -110,19 +114,19 @@ func (t *EmbeddingTier) Check(ctx context.Context, candidates []Candidate, findi
 		return ctx.Err()
 	}
 	for i, v := range vectors {
-		if f := &findings[at[i]]; !f.Drop {
+		if f := &findings[owners[i]]; !f.Drop {
 			t.judge(texts[i], v, f)
 		}
 	}
 	return nil
 }
 
-// meant are the texts of a candidate whose meaning counts: its request and what
-// else was said to the model, beneath a disguise where there is one.
-func (t *EmbeddingTier) meant(c Candidate) []string {
+// embeddable returns the texts of a candidate that are embedded: its request and
+// its context, in plain letters and with disguises undone.
+func (t *EmbeddingTier) embeddable(c Candidate) []string {
 	var out []string
 	for _, text := range append([]string{c.Text}, c.Context...) {
-		if text == "" || len(text) > maxEmbedded {
+		if text == "" || len(text) > maxEmbeddedBytes {
 			continue
 		}
 		text = disguise.Plain(text)
@@ -134,27 +138,40 @@ func (t *EmbeddingTier) meant(c Candidate) []string {
 	return out
 }
 
-// judge drops a text whose cosine reaches the threshold unless one of its numbers
-// contradicts, and one in words beyond the lexical tier that has numbers of the request
-// it is nearest to: from one language to another cosines are lower, but their order holds.
-func (t *EmbeddingTier) judge(text string, v []float32, f *Finding) {
-	best, cosine, nearest, most := -1, t.threshold, 0, -1.0
-	for i, b := range t.vectors {
-		cos := dot(v, b)
-		if cos >= cosine && !t.guard.index().lexical.Contradicts(t.entries[i], text) {
-			best, cosine = i, cos
+// judge drops a text for the request with the highest cosine that reaches the
+// threshold and that no number of the text contradicts. A text that the lexical
+// tier cannot read is dropped for its nearest request at any cosine if it has
+// numbers of that request: across languages cosines are lower, but their order is
+// the same.
+func (t *EmbeddingTier) judge(text string, vector []float32, f *Finding) {
+	best := -1
+	bestCosine := t.threshold
+	nearest := 0
+	nearestCosine := -1.0
+	for i, v := range t.vectors {
+		cosine := dot(vector, v)
+		if cosine >= bestCosine && !t.guard.index().lexical.Contradicts(t.entries[i], text) {
+			best = i
+			bestCosine = cosine
 		}
-		if cos > most {
-			nearest, most = i, cos
+		if cosine > nearestCosine {
+			nearest = i
+			nearestCosine = cosine
 		}
 	}
-	evidence := fmt.Sprintf("cosine %.4f reaches %.4f; no number contradicts", cosine, t.threshold)
-	if best < 0 && f.Beyond && t.guard.index().lexical.Numbered(t.entries[nearest], text) {
-		best, evidence = nearest, fmt.Sprintf("nearest of all by meaning, cosine %.4f; numbers agree", most)
+
+	evidence := fmt.Sprintf("cosine %.4f reaches %.4f; no number contradicts", bestCosine, t.threshold)
+	if best < 0 && f.Unreadable && t.guard.index().lexical.SharesNumbers(t.entries[nearest], text) {
+		best = nearest
+		evidence = fmt.Sprintf("nearest of all by meaning, cosine %.4f; numbers agree", nearestCosine)
 	}
 	if best >= 0 {
 		e := t.guard.bank[t.entries[best]]
-		f.Match, f.Bank, f.Drop, f.Tier, f.Evidence = e.ID, e.Bank, true, TierEmbedding, evidence
+		f.Match = e.ID
+		f.Bank = e.Bank
+		f.Drop = true
+		f.Tier = TierEmbedding
+		f.Evidence = evidence
 	}
 }
 

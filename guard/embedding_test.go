@@ -109,7 +109,7 @@ func TestEmbeddingTierOnlyAddsDrops(t *testing.T) {
 	}
 }
 
-func TestEmbedderTriesAgainAndRefusesNonsense(t *testing.T) {
+func TestEmbedderRetriesAndRejectsInvalidVectors(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		fault func(n int64, w http.ResponseWriter) bool
@@ -162,7 +162,7 @@ func reply(body string) func(int64, http.ResponseWriter) bool {
 	}
 }
 
-func TestEndpointThatFailsLeavesFindingsAlone(t *testing.T) {
+func TestFailedEndpointKeepsFindings(t *testing.T) {
 	t.Parallel()
 	var calls atomic.Int64
 	g := newTestGuard(t, bankOfTopics())

@@ -55,7 +55,7 @@ func aloneIn(t *testing.T, bank []Entry, n int) []float64 {
 	t.Helper()
 	g, out := newTestGuard(t, bank), make([]float64, n)
 	for i := range out {
-		if f := g.index().lexical.CheckAlone(i, func(other int) bool { return g.kindred(i, other) }); !f.Same {
+		if f := g.index().lexical.CheckLeaveOneOut(i, func(other int) bool { return g.areRelated(i, other) }); !f.Same {
 			out[i] = f.Score
 		}
 	}
@@ -114,8 +114,8 @@ func TestFrontier(t *testing.T) {
 	}
 }
 
-// TestFalseDropsCover holds the estimate against the truth in simulated banks.
-func TestFalseDropsCover(t *testing.T) {
+// TestFalseDropsIntervalCoversTruth holds the estimate against the truth in simulated banks.
+func TestFalseDropsIntervalCoversTruth(t *testing.T) {
 	t.Parallel()
 	banks, texts, rounds := 250, longtest.Or(1000, 400), longtest.Or(500, 8)
 	all := generated(t, 23, longtest.Or(3000, 1000))
@@ -129,7 +129,7 @@ func TestFalseDropsCover(t *testing.T) {
 		}
 		lost, honest := 0, 0
 		for _, e := range all[banks : banks+texts] {
-			if g.index().spec.rewarded(e.ProductIDs, g.bank).Drop {
+			if g.index().spec.checkRewarded(e.ProductIDs, g.bank).Drop {
 				continue // it is a protected problem in other words
 			}
 			if f := g.checkText(e.Text); !f.Same {

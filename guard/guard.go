@@ -1,6 +1,6 @@
 // Package guard keeps held-out problems out of training corpora: it groups
-// problems into clusters, pins the split, and finds protected requests,
-// products and answers in any text, however they are reworded.
+// problems into clusters, pins the split, and detects protected requests,
+// products and answers in any text, reworded or not.
 package guard
 
 import (
@@ -16,24 +16,24 @@ import (
 	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
-// Tier names the kind of evidence that a finding rests on.
+// Tier is the kind of evidence behind a finding.
 type Tier string
 
 // The tiers, strongest evidence first.
 const (
 	TierNone       Tier = ""
-	TierSpec       Tier = "spec"       // its request, its answer or what the model wrote names a product that a protected problem asks for
+	TierSpec       Tier = "spec"       // the request, its answer or the model's text names a product that a protected problem asks for
 	TierExact      Tier = "exact"      // repeats a protected text
-	TierNormalised Tier = "normalised" // repeats a protected text but for case, punctuation and white space
-	TierLexical    Tier = "lexical"    // comes as near to a protected text as its rewordings do
-	TierEmbedding  Tier = "embedding"  // means the same as a protected text by its embedding
+	TierNormalised Tier = "normalised" // repeats a protected text except for case, punctuation and white space
+	TierLexical    Tier = "lexical"    // is as close to a protected text as rewordings of it are
+	TierEmbedding  Tier = "embedding"  // has the meaning of a protected text, by its embedding
 )
 
-// Candidate is one row on its way into a corpus.
+// Candidate is one row that may enter a corpus.
 type Candidate struct {
 	ID string
-	// Text is the request. Context holds the row's other texts that are read and
-	// not written by the model: system prompt, further user messages.
+	// Text is the request. Context holds the other texts that the model reads
+	// and did not write: system prompt, further user messages.
 	Text    string
 	Context []string
 	// ProductIDs are the ids that the row rewards or recommends.
@@ -41,59 +41,61 @@ type Candidate struct {
 	// Answers is what the model wrote: thinking, messages and call arguments,
 	// never tool results.
 	Answers []string
-	// Beside is what stands beside the dialogue: definitions of tools, metadata.
-	Beside []string
+	// Metadata holds the texts outside the dialogue: tool definitions and
+	// metadata columns.
+	Metadata []string
 }
 
-// Finding is what the guard says of one candidate.
+// Finding is the result of checking one candidate.
 type Finding struct {
 	_ struct{} `cbor:",toarray"`
-	// Match and Bank name the nearest protected problem; empty where no
+	// Match and Bank name the nearest protected problem. Both are empty if no
 	// protected problem shares a constraint with the text.
 	Match string
 	Bank  string
-	// Drop is what the guard acts on: the row may not be trained on. Same is the
-	// narrower claim that every constraint agrees.
+	// Drop reports that the row must not be trained on. Same is the narrower
+	// claim that every constraint agrees.
 	Drop bool
 	Same bool
 	// Score is 0 to 1: 1/(1+e^-s) of the lexical detector, 1 for every match by
 	// specification, exact or normalised text.
 	Score float64
-	// Tier found the match; TierNone where nothing was dropped.
+	// Tier is the tier that matched, TierNone if nothing was dropped.
 	Tier Tier
-	// Evidence says in words what agreed and what differed.
+	// Evidence describes what agreed and what differed.
 	Evidence string
-	// Beyond is true where the lexical tier could read too little of the text to
-	// judge it: another script or language.
-	Beyond bool
+	// Unreadable reports that the lexical tier knows too few words of the text
+	// to judge it: another script or language.
+	Unreadable bool
 }
 
 // Config sets the guard's thresholds. The zero value means the defaults.
 type Config struct {
-	// Drop is the lexical score, 0 to 1, from which a near miss is dropped; what asks
-	// for the same is at any. One that is given stays; the default is raised with the
-	// bank until the share of honest rows lost is estimated to be MaxFalse at most.
+	// Drop is the lexical score, 0 to 1, from which a near miss is dropped. A
+	// text that asks for the same as a protected one is dropped at any score. A
+	// configured threshold is used as it is; the default is raised with the bank
+	// until the estimated share of honest rows dropped is at most MaxFalse.
 	Drop, MaxFalse float64
-	// Least is what the default starts from at least: the score from which whoever
-	// looked at the rows before dropped them, as far as a bank may raise it.
-	Least float64
-	// SameOnly drops by wording only what asks for the same.
+	// MinDrop is a lower limit of the default threshold: the one that an earlier
+	// check of the same rows used, as far as a bank may raise it.
+	MinDrop float64
+	// SameOnly drops by wording only texts that ask for the same.
 	SameOnly bool
-	// Weighed is what New found of the same bank, and raised the default to, in another
-	// process; nil to find it out.
-	Weighed *FalseDrops
+	// Precomputed is the result of Guard.FalseDrops for the same bank in another
+	// process; nil to compute it.
+	Precomputed *FalseDrops
 }
 
-// Guard holds the protected bank and its index, which is made when it is asked for
-// first. It is safe for concurrent use.
+// Guard holds the protected bank and its index, which is built at the first
+// check. It is safe for concurrent use.
 type Guard struct {
 	bank   []Entry
 	config Config
 	index  func() *index
-	// prompts and definitions are the findings in what is read beside the request,
-	// and in what stands beside the dialogue.
-	prompts, definitions repeated
-	// falseDrops is what honest rows the lexical tier costs.
+	// prompts and definitions cache the findings of texts that many rows share:
+	// context such as system prompts, and metadata such as tool definitions.
+	prompts, definitions findingCache
+	// falseDrops is the cost of the lexical tier in honest rows.
 	falseDrops FalseDrops
 }
 
@@ -103,38 +105,42 @@ type index struct {
 	lexical *lexical.Index
 }
 
-// ErrEmptyBank says that there is nothing to protect. A corpus may not be
-// built then: a guard without a bank passes everything.
+// ErrEmptyBank is returned for a bank without problems. A corpus must not be
+// built then: a guard with an empty bank passes everything.
 var ErrEmptyBank = errors.New("the protected bank holds no problem")
 
-// New guards bank. Entries without text are protected by specification only.
+// New returns a guard that protects bank. Entries without text are protected by
+// specification only.
 func New(bank []Entry, cfg Config) (*Guard, error) {
 	if len(bank) == 0 {
 		return nil, fmt.Errorf("index protected bank: %w", ErrEmptyBank)
 	}
-	given := cfg.Drop != 0
-	cfg.Drop = cmp.Or(cfg.Drop, max(lexical.DefaultDrop, min(cfg.Least, maxDrop)))
-	cfg.MaxFalse = cmp.Or(cfg.MaxFalse, DefaultMaxFalse)
-	g := &Guard{bank: bank, config: cfg, index: sync.OnceValue(func() *index {
-		return &index{newSpecIndex(bank), newTextIndex(bank), lexical.New(requests(bank))}
-	})}
-	if w := cfg.Weighed; w != nil {
-		g.falseDrops = *w
-		g.config.Drop = max(cfg.Drop, min(w.Threshold, maxDrop))
-	} else {
-		g.weighFalseDrops(given)
+	configured := cfg.Drop != 0
+	if !configured {
+		cfg.Drop = max(lexical.DefaultDrop, min(cfg.MinDrop, maxDrop))
 	}
+	cfg.MaxFalse = cmp.Or(cfg.MaxFalse, DefaultMaxFalse)
+
+	buildIndex := func() *index {
+		return &index{newSpecIndex(bank), newTextIndex(bank), lexical.New(lexicalRequests(bank))}
+	}
+	g := &Guard{bank: bank, config: cfg, index: sync.OnceValue(buildIndex)}
+	if cfg.Precomputed == nil {
+		g.estimateFalseDrops(configured)
+		return g, nil
+	}
+	g.falseDrops = *cfg.Precomputed
+	g.config.Drop = max(cfg.Drop, min(g.falseDrops.Threshold, maxDrop))
 	return g, nil
 }
 
-func requests(bank []Entry) []lexical.Request {
+func lexicalRequests(bank []Entry) []lexical.Request {
 	return slicesx.Map(bank, func(e Entry) lexical.Request {
 		return lexical.Request{Text: disguise.Plain(e.Text), Terms: slices.Concat(e.Titles, e.Terms)}
 	})
 }
 
-// Bank returns the protected problems in the order they were given; none of a nil
-// Guard.
+// Bank returns the protected problems in input order, nil for a nil Guard.
 func (g *Guard) Bank() []Entry {
 	if g == nil {
 		return nil
@@ -142,7 +148,8 @@ func (g *Guard) Bank() []Entry {
 	return g.bank
 }
 
-// FalseDrops is what honest rows the guard costs; empty of a nil Guard.
+// FalseDrops returns the estimated cost of the guard in honest rows, the zero
+// value for a nil Guard.
 func (g *Guard) FalseDrops() FalseDrops {
 	if g == nil {
 		return FalseDrops{}
@@ -150,56 +157,74 @@ func (g *Guard) FalseDrops() FalseDrops {
 	return g.falseDrops
 }
 
-// leastBeside is the least score at which a text is dropped that is no customer's
-// and no prompt: models put requests into their own words, and what they say of
-// another product comes near a protected request. It took none of 569
-// honest attempts, where the threshold of requests takes 46.
-const leastBeside = 0.5
+// minScoreOutside is the lowest score at which a text other than the request is
+// dropped. Models rephrase requests, and their texts about other products come
+// close to a protected request. This threshold drops none of 569 honest
+// attempts; the threshold of requests would drop 46.
+const minScoreOutside = 0.5
 
-// Check holds one candidate against the whole bank.
+// Check checks one candidate against the whole bank.
 func (g *Guard) Check(c Candidate) Finding {
-	best := stronger(g.index().spec.rewarded(c.ProductIDs, g.bank), g.checkText(c.Text))
+	rewarded := g.index().spec.checkRewarded(c.ProductIDs, g.bank)
+	best := stronger(rewarded, g.checkText(c.Text))
 	for _, text := range c.Context {
-		best = stronger(best, g.prompts.check(text, g.checkText).beside())
+		f := g.prompts.check(text, g.checkText)
+		best = stronger(best, f.withoutUnreadable())
 	}
-	for i, text := range slices.Concat(c.Answers, c.Beside) {
+
+	for _, text := range c.Answers {
 		if best.Drop {
-			break
+			return best
 		}
-		var f Finding
-		if i < len(c.Answers) {
-			f = g.checkSaid("what the model wrote", text)
-		} else {
-			f = g.definitions.check(text, func(s string) Finding { return g.checkSaid("what stands beside the dialogue", s) })
+		best = strongerOutside(best, g.checkModelText("what the model wrote", text))
+	}
+	for _, text := range c.Metadata {
+		if best.Drop {
+			return best
 		}
-		if f.Score >= leastBeside {
-			best = stronger(best, f.beside())
-		}
+		best = strongerOutside(best, g.definitions.check(text, g.checkMetadata))
 	}
 	return best
 }
 
-// beside is a finding in a text beside the request: only of this is it said how
-// far it could be read.
-func (f Finding) beside() Finding {
-	f.Beyond = false
+func (g *Guard) checkMetadata(text string) Finding {
+	return g.checkModelText("what stands beside the dialogue", text)
+}
+
+// strongerOutside returns the stronger of best and f, the finding of a text
+// other than the request.
+func strongerOutside(best, f Finding) Finding {
+	if f.Score < minScoreOutside {
+		return best
+	}
+	return stronger(best, f.withoutUnreadable())
+}
+
+// withoutUnreadable returns f with Unreadable unset: only the request's own
+// readability is reported.
+func (f Finding) withoutUnreadable() Finding {
+	f.Unreadable = false
 	return f
 }
 
-// checkSaid reads what is neither a customer's text nor a prompt as it stands:
-// disguises are undone to find ids and titles alone.
-func (g *Guard) checkSaid(whose, text string) Finding {
-	if f := g.index().spec.check(whose, text, g.bank); f.Drop || len(text) < leastRequest {
+// checkModelText checks a text that neither a customer nor a prompt contains,
+// such as an answer. Disguises of the whole text are undone to search for ids
+// and titles only; the other tiers read it in plain letters. label names the
+// text in the evidence.
+func (g *Guard) checkModelText(label, text string) Finding {
+	f := g.index().spec.check(label, text, g.bank)
+	if f.Drop || len(text) < minRequestBytes {
 		return f
 	}
 	return g.checkPlain(disguise.Plain(text))
 }
 
-// leastRequest is the least length in bytes of a text that can hold a request: a
-// thing and one constraint on it.
-const leastRequest = 16
+// minRequestBytes is the length in bytes of the shortest text that can hold a
+// request: a thing and one constraint on it.
+const minRequestBytes = 16
 
-// checkText reads text as it stands and as it says beneath a disguise.
+// checkText checks text as written, in plain letters and with each disguise
+// undone.
 func (g *Guard) checkText(text string) Finding {
 	if f := g.index().spec.check("the text", text, g.bank); f.Drop {
 		return f
@@ -229,9 +254,10 @@ func (g *Guard) checkPlain(text string) Finding {
 func (g *Guard) checkLexical(text string) Finding {
 	l := g.index().lexical.Check(text, g.config.Drop)
 	l.Drop = l.Drop && (l.Same || !g.config.SameOnly)
-	f := Finding{Score: l.Score, Drop: l.Drop, Same: l.Same, Evidence: l.Evidence, Beyond: l.Beyond}
+	f := Finding{Score: l.Score, Drop: l.Drop, Same: l.Same, Evidence: l.Evidence, Unreadable: l.Unreadable}
 	if l.Request >= 0 {
-		f.Match, f.Bank = g.bank[l.Request].ID, g.bank[l.Request].Bank
+		f.Match = g.bank[l.Request].ID
+		f.Bank = g.bank[l.Request].Bank
 	}
 	if f.Drop {
 		f.Tier = TierLexical
@@ -239,19 +265,25 @@ func (g *Guard) checkLexical(text string) Finding {
 	return f
 }
 
-// stronger prefers a drop over a pass, then the stronger tier, then the higher
-// score. What only one of the two could see stays true.
+// stronger returns the stronger of two findings: a drop before a pass, then the
+// higher score. Same, if it is about the same problem, and Unreadable are set if
+// they are set in either.
 func stronger(a, b Finding) Finding {
-	if b.Drop && !a.Drop || b.Drop == a.Drop && b.Score > a.Score {
+	swap := b.Score > a.Score
+	if a.Drop != b.Drop {
+		swap = b.Drop
+	}
+	if swap {
 		a, b = b, a
 	}
 	a.Same = a.Same || b.Same && b.Match == a.Match
-	a.Beyond = a.Beyond || b.Beyond
+	a.Unreadable = a.Unreadable || b.Unreadable
 	return a
 }
 
-// Canary plants the first request and the first product of the bank and fails if
-// the guard lets one pass. A nil Guard has none.
+// Canary checks that the guard drops the first request and the first product of
+// its own bank, and returns an error if it does not. It returns nil for a nil
+// Guard.
 func (g *Guard) Canary() error {
 	if g == nil {
 		return nil
@@ -267,13 +299,17 @@ func (g *Guard) Canary() error {
 	return nil
 }
 
-// EntryOf makes the protected entry of one problem of the named bank.
-func EntryOf(bank string, p arena.Problem, id string) Entry {
+// NewEntry returns the protected entry of problem p, with the given id, in the
+// named bank.
+func NewEntry(bank string, p arena.Problem, id string) Entry {
 	e := Entry{ID: id, Bank: bank, Text: p.Query, Spec: SpecHash(p)}
 	for _, r := range p.Rewards {
 		e.ProductIDs = append(e.ProductIDs, r.ProductID)
 		e.Titles = append(e.Titles, r.Titles...)
-		for _, o := range append(append([]arena.Option{}, r.Attributes...), r.SKUOptions...) {
+		for _, o := range r.Attributes {
+			e.Terms = append(e.Terms, o.Value)
+		}
+		for _, o := range r.SKUOptions {
 			e.Terms = append(e.Terms, o.Value)
 		}
 	}

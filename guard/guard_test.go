@@ -20,7 +20,7 @@ func kettle() []Entry {
 	}}
 }
 
-func TestTiersNameTheirEvidence(t *testing.T) {
+func TestFindingHasEvidenceOfTier(t *testing.T) {
 	t.Parallel()
 	g := newTestGuard(t, kettle())
 	for name, c := range map[string]struct {
@@ -51,7 +51,7 @@ func TestTiersNameTheirEvidence(t *testing.T) {
 	}
 }
 
-func TestCanaryIsCaught(t *testing.T) {
+func TestCanaryFailsForBrokenGuard(t *testing.T) {
 	t.Parallel()
 	g := newTestGuard(t, kettle())
 	if err := g.Canary(); err != nil {
@@ -68,8 +68,8 @@ func TestCanaryIsCaught(t *testing.T) {
 	}
 }
 
-// TestInjectionNoticesABrokenTier breaks one thing at a time.
-func TestInjectionNoticesABrokenTier(t *testing.T) {
+// TestInjectionDetectsBrokenTier breaks one thing at a time.
+func TestInjectionDetectsBrokenTier(t *testing.T) {
 	t.Parallel()
 	bank, _ := readRewordings(t)
 	g := newTestGuard(t, bank)
@@ -94,10 +94,9 @@ func TestInjectionNoticesABrokenTier(t *testing.T) {
 	}
 }
 
-// TestEveryKindOfPlantIsWatched spoils one kind of plant at a time, as a guard
-// that cannot see through it would: its own recall falls, no other does, and the
-// report is refused in its name.
-func TestEveryKindOfPlantIsWatched(t *testing.T) {
+// TestInjectionRejectsEachBrokenKind makes one kind of plant at a time undetectable:
+// its recall falls, no other does, and the report is invalid for that kind.
+func TestInjectionRejectsEachBrokenKind(t *testing.T) {
 	t.Parallel()
 	bank, _ := readRewordings(t)
 	g := newTestGuard(t, bank)
@@ -106,7 +105,7 @@ func TestEveryKindOfPlantIsWatched(t *testing.T) {
 			continue // shown, and required of nobody
 		}
 		kinds := plants()
-		kinds[i].dress = func(string) string { return "eleven pewter snow globes of a lighthouse" }
+		kinds[i].change = func(string) string { return "eleven pewter snow globes of a lighthouse" }
 		r := g.inject(1, kinds)
 		for j, k := range r.Kinds {
 			if lost := k.Recall < k.Floor; lost != (i == j) {
@@ -119,7 +118,7 @@ func TestEveryKindOfPlantIsWatched(t *testing.T) {
 	}
 }
 
-func TestNoBankIsAnError(t *testing.T) {
+func TestReadBankRejectsEmptyBank(t *testing.T) {
 	t.Parallel()
 	if _, err := New(nil, Config{}); !errors.Is(err, ErrEmptyBank) {
 		t.Errorf("no bank: %v", err)
@@ -145,7 +144,7 @@ func TestNoBankIsAnError(t *testing.T) {
 	}
 }
 
-func TestReadBankTakesEveryForm(t *testing.T) {
+func TestReadBankReadsEveryFormat(t *testing.T) {
 	t.Parallel()
 	for content, want := range map[string]string{
 		`{"problem_id":"p1","id":"x","query":"a lamp"}`:                                       "p1 a lamp",
@@ -170,7 +169,7 @@ func TestReadBankTakesEveryForm(t *testing.T) {
 	}
 }
 
-func TestCorpusWithoutItsBankIsRefused(t *testing.T) {
+func TestReadBankRejectsCorpusWithoutBank(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	for path, content := range map[string]string{
@@ -178,7 +177,10 @@ func TestCorpusWithoutItsBankIsRefused(t *testing.T) {
 		"data/rl/eval-00000-of-00001.jsonl": `{"id":"e","text":"to evaluate on"}`, "tables/leaks.jsonl": `{"id":"l","text":"ledger"}`,
 	} {
 		full := filepath.Join(dir, path)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(full), 0o755), os.WriteFile(full, []byte(content), 0o600)); err != nil {
+		if err := os.MkdirAll(filepath.Dir(full), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(full, []byte(content), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -191,9 +193,9 @@ func TestCorpusWithoutItsBankIsRefused(t *testing.T) {
 	}
 }
 
-// TestAFolderOfBanksMayHoldOneCalledData: without a manifest it is no corpus,
-// and all of it is protected.
-func TestAFolderOfBanksMayHoldOneCalledData(t *testing.T) {
+// TestReadBankReadsFolderNamedData reads a folder that is no corpus, since it has no
+// manifest, although a folder in it is called data.
+func TestReadBankReadsFolderNamedData(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	if err := os.Mkdir(filepath.Join(dir, "data"), 0o755); err != nil {
@@ -251,26 +253,30 @@ func FuzzCheckNeverPanics(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		found := g.Check(Candidate{Text: text, Answers: []string{text}})
-		if !(found.Score >= 0 && found.Score <= 1) || found.Drop && found.Match == "" || found.Same && !found.Drop {
-			t.Fatalf("%+v", found)
+		f := g.Check(Candidate{Text: text, Answers: []string{text}})
+		isScore := f.Score >= 0 && f.Score <= 1
+		if !isScore || f.Drop && f.Match == "" {
+			t.Fatalf("%+v", f)
+		}
+		if f.Same && !f.Drop {
+			t.Fatalf("%+v", f)
 		}
 		if normalised(text) == "" {
 			return
 		}
-		own, err := New([]Entry{{ID: "own", Text: text}}, Config{})
+		self, err := New([]Entry{{ID: "self", Text: text}}, Config{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := own.Canary(); err != nil {
+		if err := self.Canary(); err != nil {
 			t.Fatal(err)
 		}
 	})
 }
 
-// TestDisguiseHidesNoAnswer: ids and titles are found in letters that look alike
-// and in base64, too.
-func TestDisguiseHidesNoAnswer(t *testing.T) {
+// TestCheckFindsDisguisedProducts checks ids and titles in lookalike letters and in
+// base64.
+func TestCheckFindsDisguisedProducts(t *testing.T) {
 	t.Parallel()
 	g := newTestGuard(t, kettle())
 	for _, answer := range []string{
@@ -283,39 +289,42 @@ func TestDisguiseHidesNoAnswer(t *testing.T) {
 	}
 }
 
-// TestAWeighedGuardIndexesWhenItIsAsked: what another process found of a bank stands, up
-// to where a bank may raise the threshold, and the index is made by the first check.
-func TestAWeighedGuardIndexesWhenItIsAsked(t *testing.T) {
+// TestPrecomputedGuardIndexesOnFirstCheck checks that a guard uses the false drops of
+// another process, up to the highest threshold, and builds its index at the first
+// check.
+func TestPrecomputedGuardIndexesOnFirstCheck(t *testing.T) {
 	t.Parallel()
 	bank, _ := readRewordings(t)
-	whole := newTestGuard(t, bank)
-	found, indexed := whole.FalseDrops(), 0
-	guarding := func(f FalseDrops) *Guard {
-		g, err := New(bank, Config{Weighed: &f})
+	full := newTestGuard(t, bank)
+	falseDrops := full.FalseDrops()
+	indexed := 0
+	newPrecomputed := func(f FalseDrops) *Guard {
+		g, err := New(bank, Config{Precomputed: &f})
 		if err != nil {
 			t.Fatal(err)
 		}
-		again := g.index
-		g.index = func() *index { indexed++; return again() }
+		build := g.index
+		g.index = func() *index { indexed++; return build() }
 		return g
 	}
-	g := guarding(found)
-	if NewReport(g).FalseDrops != NewReport(whole).FalseDrops || len(g.Bank()) != len(bank) || indexed > 0 {
+	g := newPrecomputed(falseDrops)
+	if NewReport(g).FalseDrops != NewReport(full).FalseDrops || len(g.Bank()) != len(bank) || indexed > 0 {
 		t.Errorf("false drops %+v, indexed %d times", g.FalseDrops(), indexed)
 	}
 	for _, e := range bank {
 		c := Candidate{Text: e.Text + " please"}
-		if got, want := g.Check(c), whole.Check(c); got != want {
+		if got, want := g.Check(c), full.Check(c); got != want {
 			t.Errorf("%+v, want %+v", got, want)
 		}
 	}
 	if g.Canary() != nil || indexed == 0 {
-		t.Error("a check made no index")
+		t.Error("a check built no index")
 	}
-	if found.Threshold = 2; guarding(found).config.Drop != maxDrop {
-		t.Error("the threshold is raised above what a bank may")
+	falseDrops.Threshold = 2
+	if newPrecomputed(falseDrops).config.Drop != maxDrop {
+		t.Error("the threshold is above its maximum")
 	}
-	if _, err := New(nil, Config{Weighed: &found}); !errors.Is(err, ErrEmptyBank) {
+	if _, err := New(nil, Config{Precomputed: &falseDrops}); !errors.Is(err, ErrEmptyBank) {
 		t.Errorf("an empty bank: %v", err)
 	}
 }

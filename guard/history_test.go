@@ -43,7 +43,7 @@ func (h *history) day(t *testing.T, kinds []arena.Problem) {
 	prior := h.state
 	if n := len(h.asked); n > 0 && h.IntN(4) == 0 {
 		out := h.asked[h.IntN(n)]
-		prior = Union(prior, HoldOut([]Entry{EntryOf("late", out, "out")}))
+		prior = Union(prior, HoldOut([]Entry{NewEntry("late", out, "out")}))
 	}
 	h.asked = append(h.asked, today...)
 	h.state = split(t, today, prior, 3)

@@ -32,7 +32,7 @@ func TestHugeTextTakesLinearTime(t *testing.T) {
 	}
 }
 
-func TestRotateMovesAllOfAName(t *testing.T) {
+func TestRotateMovesAllProblemsWithID(t *testing.T) {
 	t.Parallel()
 	r := &Rotation{}
 	bank := entries("a", "bb")
@@ -45,9 +45,9 @@ func TestRotateMovesAllOfAName(t *testing.T) {
 	}
 }
 
-// TestEmbeddingPassesOverContradicted has two requests of equal cosine, of which
+// TestEmbeddingSkipsContradictedRequest has two requests of equal cosine, of which
 // the text contradicts one by its number.
-func TestEmbeddingPassesOverContradicted(t *testing.T) {
+func TestEmbeddingSkipsContradictedRequest(t *testing.T) {
 	t.Parallel()
 	bank := []Entry{{ID: "near", Text: "kettle of copper with 2 liters"}, {ID: "other", Text: "kettle of copper with 7 liters"}}
 	for _, order := range [][]Entry{bank, {bank[1], bank[0]}} {

@@ -12,39 +12,40 @@ import (
 	"github.com/trajectory-arena/arena/internal/wrong"
 )
 
-// InjectionReport is the result of planting protected requests in other clothes
-// and counting how many the guard finds.
+// InjectionReport is the measured recall of the guard on planted requests:
+// protected requests in changed forms.
 type InjectionReport struct {
 	Seed  uint64            `json:"seed"`
 	Kinds []InjectionRecall `json:"kinds"`
 }
 
-// InjectionRecall is the recall on one kind of planted text.
+// InjectionRecall is the recall for one kind of change.
 type InjectionRecall struct {
 	Kind    string  `json:"kind"`
 	Planted int     `json:"planted"`
 	Found   int     `json:"found"`
 	Recall  float64 `json:"recall"`
-	// Low and High are the Wilson interval at 95 %.
+	// Low and High are the 95 % Wilson interval.
 	Low  float64 `json:"wilson95_low"`
 	High float64 `json:"wilson95_high"`
-	// Floor is the least recall with which a corpus may be built.
+	// Floor is the lowest recall with which a corpus may be built.
 	Floor float64 `json:"floor"`
-	// Missed names up to three requests that were not found.
+	// Missed holds the ids of up to three requests that were not detected.
 	Missed []string `json:"missed,omitempty"`
 }
 
-// plant is one way to dress up a request. What it changes nothing of is not planted.
+// plant is one way to change a request. Requests that it leaves unchanged are not
+// planted.
 type plant struct {
-	kind  string
-	dress func(text string) string
-	floor float64
+	kind   string
+	change func(text string) string
+	floor  float64
 }
 
-// The floors: what normalisation alone must find has no excuse; rewordings are
-// found by a score, which is measured at 100 % on banks of hundreds, so that one
-// in ten missed means a broken tier and not bad luck. What is found of a
-// translation depends on its numbers, and is shown alone.
+// The floors. Normalisation must detect every request of its kinds. Rewordings
+// are detected by a score with a measured recall of 100 % on banks of hundreds, so
+// that a miss rate of one in ten is a broken tier and not chance. The recall on
+// translations depends on their numbers and is only reported.
 const (
 	floorCertain = 1.0
 	floorScored  = 0.9
@@ -56,21 +57,21 @@ const verbatim = "verbatim"
 func plants() []plant {
 	return []plant{
 		{verbatim, func(t string) string { return t }, floorCertain},
-		{"white_space", func(t string) string { return "\n " + strings.ReplaceAll(t, " ", "  ") + "\t" }, floorCertain},
+		{"white_space", widenSpace, floorCertain},
 		{"reordered", reorder, floorScored},
 		{"rewrapped", rewrap, floorScored},
 		{"units", changeUnits, floorScored},
-		{"synonyms", exchanges.Replace, floorScored},
+		{"synonyms", synonyms.Replace, floorScored},
 		{"translated", translate, floorNone},
 	}
 }
 
-// maxPlanted bounds how many requests are planted for each kind: at 200 the
-// interval is 4 points wide at most where recall is above 97 %.
+// maxPlanted bounds the number of requests planted for each kind: at 200 the
+// interval is at most 4 points wide for a recall above 97 %.
 const maxPlanted = 200
 
-// Injection plants requests of the bank, chosen by a seeded hash, and reports
-// recall by kind: a planted request is found where the guard drops it.
+// Injection measures the recall of the guard by kind of change: it checks requests
+// of the bank, sampled by a seeded hash, in changed forms. A planted request is detected if the guard drops it.
 func (g *Guard) Injection(seed uint64) InjectionReport { return g.inject(seed, plants()) }
 
 func (g *Guard) inject(seed uint64, kinds []plant) InjectionReport {
@@ -78,47 +79,56 @@ func (g *Guard) inject(seed uint64, kinds []plant) InjectionReport {
 	sample := g.sample(seed, maxPlanted)
 	for _, p := range kinds {
 		k := InjectionRecall{Kind: p.kind, Floor: p.floor}
-		for _, at := range sample {
-			e := g.bank[at]
-			if text := p.dress(e.Text); text != e.Text || p.kind == verbatim {
+		for _, i := range sample {
+			e := &g.bank[i]
+			if text := p.change(e.Text); text != e.Text || p.kind == verbatim {
 				k.count(e.ID, g.Check(Candidate{Text: text}).Drop)
 			}
 		}
 		if k.Planted > 0 {
 			k.Recall = float64(k.Found) / float64(k.Planted)
-			w := stats.Wilson(k.Found, k.Planted)
-			k.Low, k.High = w.Low, w.High
+			interval := stats.Wilson(k.Found, k.Planted)
+			k.Low = interval.Low
+			k.High = interval.High
 		}
 		r.Kinds = append(r.Kinds, k)
 	}
 	return r
 }
 
-func (k *InjectionRecall) count(id string, found bool) {
-	const named = 3
+func (k *InjectionRecall) count(id string, detected bool) {
+	const maxMissed = 3
 	k.Planted++
-	if found {
+	if detected {
 		k.Found++
-	} else if len(k.Missed) < named {
+	} else if len(k.Missed) < maxMissed {
 		k.Missed = append(k.Missed, id)
 	}
 }
 
-// ErrRecall says that the guard finds fewer planted requests than its floor.
+// ErrRecall is returned if the guard detects fewer planted requests than its
+// floor.
 var ErrRecall = errors.New("the guard finds too few planted requests")
 
-// Validate returns an error that names every kind below its floor. The bank may
-// hold entries without text only; then nothing was planted and nothing is shown.
+// Validate returns an error that lists every kind below its floor. A kind of
+// which nothing was planted is valid: the entries of a bank may have no text.
 func (r InjectionReport) Validate() error {
 	var bad wrong.List
 	for _, k := range r.Kinds {
-		bad.Unless(k.Planted == 0 || k.Recall >= k.Floor, "%w: %s: %d of %d, floor %g (missed %s)", ErrRecall, k.Kind, k.Found, k.Planted, k.Floor, strings.Join(k.Missed, ", "))
+		bad.Unless(k.Planted == 0 || k.Recall >= k.Floor, "%w: %s: %d of %d, floor %g (missed %s)",
+			ErrRecall, k.Kind, k.Found, k.Planted, k.Floor, strings.Join(k.Missed, ", "))
 	}
 	return bad.Err()
 }
 
+// widenSpace returns a request with double spaces and white space around it.
+func widenSpace(text string) string {
+	return "\n " + strings.ReplaceAll(text, " ", "  ") + "\t"
+}
+
 var clauseEnd = regexp.MustCompile(`(?:[,;] |\. |\n+)`)
 
+// reorder moves the last clause of a request to its start.
 func reorder(text string) string {
 	ends := clauseEnd.FindAllStringIndex(text, -1)
 	if len(ends) == 0 {
@@ -128,7 +138,7 @@ func reorder(text string) string {
 	return strings.TrimRight(text[last[1]:], ".") + ", " + text[:last[0]] + "."
 }
 
-// rewrap puts a request inside a longer text, as a prompt does.
+// rewrap adds the text of a prompt around a request.
 func rewrap(text string) string {
 	const before = "You help people who shop online. Read the request of the customer below, search the catalogue, compare what you find and recommend what fits best. Request of the customer, as it came in: "
 	const after = " End of the request. Answer politely, name the product ids that you recommend, and stop once you are done. Do not invent products."
@@ -137,7 +147,7 @@ func rewrap(text string) string {
 
 var amounts = regexp.MustCompile(`(?i)(\d+(?:\.\d+)?) ?(php|pesos?|mm|cm|ml|kg|g)\b`)
 
-// respell writes an amount in another usual way.
+// respell formats an amount of each unit in another common form.
 var respell = map[string]func(v float64) string{
 	"php":   func(v float64) string { return fmt.Sprintf("₱%.9g", v) },
 	"peso":  func(v float64) string { return fmt.Sprintf("₱%.9g", v) },
@@ -160,16 +170,16 @@ func changeUnits(text string) string {
 	})
 }
 
-// exchanges are light changes of wording that leave every constraint alone.
-var exchanges = strings.NewReplacer(
+// synonyms are small changes of wording that keep every constraint.
+var synonyms = strings.NewReplacer(
 	"Looking for", "Searching for", "looking for", "searching for", "Show me", "Find me", "Find a shop", "Find a store",
 	"priced", "costing", " above ", " over ", " below ", " under ", "made of", "made from", "I want", "I'd like", "I need", "I require",
 	"available with", "offering", "that offers", "that sells", "suitable for", "good for", "preferably", "ideally",
 	" also ", " in addition ", "products", "items", "costs more than", "is over", "color", "colour",
 )
 
-// translate puts letters of a script that no lexicon reads in the place of others: of
-// a translation into such a language the numbers stay.
+// translate replaces letters by those of a script that no lexicon covers: of a
+// translation into such a language only the numbers are recognisable.
 func translate(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) {

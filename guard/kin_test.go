@@ -19,15 +19,15 @@ func alikeProblems(n int) []arena.Problem {
 	return out
 }
 
-// TestAlikeProblemsAreNotComparedPairwise would take many minutes if they were.
-func TestAlikeProblemsAreNotComparedPairwise(t *testing.T) {
+// TestSimilarProblemsAreNotComparedPairwise would take many minutes if they were.
+func TestSimilarProblemsAreNotComparedPairwise(t *testing.T) {
 	t.Parallel()
 	if clusters := clustered(t, alikeProblems(longtest.Or(20_000, 10_000))); len(clusters) != 1 {
 		t.Errorf("%d clusters", len(clusters))
 	}
 }
 
-func TestClustersObeyTheirContext(t *testing.T) {
+func TestClustersStopsWithContext(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

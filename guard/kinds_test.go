@@ -154,7 +154,7 @@ func sharedPairs(t *testing.T) (out []sharedPair) {
 	return out
 }
 
-func TestSharedKinds(t *testing.T) {
+func TestSharedPairsByKind(t *testing.T) {
 	t.Parallel()
 	g, c := newTestGuard(t, publicBank(t)), newTally()
 	for _, p := range sharedPairs(t) {
@@ -182,9 +182,9 @@ func TestSharedKinds(t *testing.T) {
 	}
 }
 
-// TestAnotherThingIsNotTheSame: a noun exchanged is a contradiction, also where
+// TestReplacedNounIsContradiction: a noun exchanged is a contradiction, also where
 // little of the wording is shared; the thing in other words is none.
-func TestAnotherThingIsNotTheSame(t *testing.T) {
+func TestReplacedNounIsContradiction(t *testing.T) {
 	t.Parallel()
 	g := newTestGuard(t, []Entry{
 		{ID: "tools", Text: "Show me stainless steel kitchen tools priced above 78 PHP."},

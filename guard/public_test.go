@@ -50,7 +50,7 @@ func publicBank(t testing.TB) []Entry {
 	for _, category := range []string{"product", "shop", "voucher"} {
 		err := rows.Each(filepath.Join(root, "shoppingbench", "synthesize_"+category+"_test.jsonl"), func(r rows.Row) error {
 			c := rows.Read(r)
-			e := entryOf(r, &c)
+			e := rowEntry(r, &c)
 			e.ID = fmt.Sprintf("%s-%d", category, r.Line)
 			bank = append(bank, e)
 			return nil

@@ -14,22 +14,22 @@ import (
 // ReportSchema is the version of the contamination report.
 const ReportSchema = "arena.leak.v1"
 
-// Report is the contamination report of one run: what each bank and tier
-// found, and the evidence for every row dropped.
+// Report is the contamination report of one run: the drops by bank and tier, and
+// the evidence for every dropped row.
 type Report struct {
 	Schema string       `json:"schema"`
 	Rows   int          `json:"rows"`
 	Banks  []BankReport `json:"banks"`
-	// Ran are the tiers that ran, with why one that was asked for did not.
+	// Ran are the tiers that ran. NotRun is the reason why a requested one did not.
 	Ran    []Tier `json:"tiers_run"`
 	NotRun string `json:"tiers_not_run,omitempty"`
-	// Beyond counts texts that the lexical tier could not read.
-	Beyond    int              `json:"beyond_lexical"`
-	Threshold float64          `json:"threshold"`
-	Curve     []CurvePoint     `json:"threshold_curve"`
-	Dropped   []DroppedRow     `json:"dropped"`
-	Injection *InjectionReport `json:"injection,omitempty"`
-	// FalseDrops is what the lexical tier costs in honest rows.
+	// Unreadable is the number of texts that the lexical tier could not read.
+	Unreadable int              `json:"beyond_lexical"`
+	Threshold  float64          `json:"threshold"`
+	Curve      []CurvePoint     `json:"threshold_curve"`
+	Dropped    []DroppedRow     `json:"dropped"`
+	Injection  *InjectionReport `json:"injection,omitempty"`
+	// FalseDrops is the estimated cost of the lexical tier in honest rows.
 	FalseDrops FalseDrops `json:"false_drops"`
 }
 
@@ -37,16 +37,16 @@ type Report struct {
 type BankReport struct {
 	Bank     string `json:"bank"`
 	Problems int    `json:"problems"`
-	// Found is the number of rows dropped for each tier.
+	// Found is the number of rows dropped by each tier.
 	Found map[Tier]int `json:"dropped_by_tier"`
-	// Kept are rows under the threshold; Nearest is the highest score among them
-	// and NearestRow the row that has it.
+	// Kept is the number of rows below the threshold, Nearest the highest score
+	// among them and NearestRow the row that has it.
 	Kept       int     `json:"kept"`
 	Nearest    float64 `json:"nearest_kept_score"`
 	NearestRow string  `json:"nearest_kept_row"`
 }
 
-// CurvePoint says how many rows a threshold would drop.
+// CurvePoint is the number of rows that a threshold would drop.
 type CurvePoint struct {
 	Threshold float64 `json:"threshold"`
 	Rows      int     `json:"rows"`
@@ -63,12 +63,16 @@ type DroppedRow struct {
 	Evidence string  `json:"evidence"`
 }
 
-// NewReport returns an empty report on g's banks; a nil Guard has none.
+// NewReport returns an empty report on g's banks. The report for a nil Guard has
+// none.
 func NewReport(g *Guard) *Report {
+	r := &Report{Schema: ReportSchema}
 	if g == nil {
-		return &Report{Schema: ReportSchema}
+		return r
 	}
-	r := &Report{Schema: ReportSchema, Ran: []Tier{TierSpec, TierExact, TierNormalised, TierLexical}, Threshold: g.config.Drop, FalseDrops: g.falseDrops}
+	r.Ran = []Tier{TierSpec, TierExact, TierNormalised, TierLexical}
+	r.Threshold = g.config.Drop
+	r.FalseDrops = g.falseDrops
 	for _, e := range g.bank {
 		r.bank(e.Bank).Problems++
 	}
@@ -78,27 +82,31 @@ func NewReport(g *Guard) *Report {
 	return r
 }
 
-// Protected counts the problems that rows were held against.
-func (r *Report) Protected() (n int) {
+// Protected returns the number of problems that rows were checked against.
+func (r *Report) Protected() int {
+	n := 0
 	for _, bank := range r.Banks {
 		n += bank.Problems
 	}
 	return n
 }
 
+// bank returns the report on the named bank and adds it if it is missing.
 func (r *Report) bank(name string) *BankReport {
-	i, known := slices.BinarySearchFunc(r.Banks, name, func(b BankReport, name string) int { return strings.Compare(b.Bank, name) })
-	if !known {
+	i, ok := slices.BinarySearchFunc(r.Banks, name, func(b BankReport, name string) int {
+		return strings.Compare(b.Bank, name)
+	})
+	if !ok {
 		r.Banks = slices.Insert(r.Banks, i, BankReport{Bank: name, Found: map[Tier]int{}})
 	}
 	return &r.Banks[i]
 }
 
-// Add counts one finding.
+// Add adds the finding of the row with this id.
 func (r *Report) Add(id string, f Finding) {
 	r.Rows++
-	if f.Beyond {
-		r.Beyond++
+	if f.Unreadable {
+		r.Unreadable++
 	}
 	for i := range r.Curve {
 		if f.Score >= r.Curve[i].Threshold {
@@ -110,109 +118,124 @@ func (r *Report) Add(id string, f Finding) {
 		r.bank(f.Bank).Found[f.Tier]++
 		r.Dropped = append(r.Dropped, DroppedRow{id, f.Match, f.Bank, f.Tier, f.Score, f.Same, f.Evidence})
 	case f.Match != "":
-		b := r.bank(f.Bank)
-		b.Kept++
-		if f.Score > b.Nearest || f.Score == b.Nearest && (b.NearestRow == "" || id < b.NearestRow) {
-			b.Nearest, b.NearestRow = f.Score, id
-		}
+		r.bank(f.Bank).addKept(id, f.Score)
 	}
 }
 
-// Encode returns the report as reports/leak.json holds it. Rows are ordered by
-// id, so that the parts of a run may come in any order.
+func (b *BankReport) addKept(id string, score float64) {
+	b.Kept++
+	isFirst := b.NearestRow == "" || id < b.NearestRow // of equal scores
+	if score > b.Nearest || score == b.Nearest && isFirst {
+		b.Nearest = score
+		b.NearestRow = id
+	}
+}
+
+// Encode returns the report in the format of reports/leak.json. Rows are sorted
+// by id, so that the result does not depend on the order in which they were added.
 func (r *Report) Encode() []byte {
 	slices.SortFunc(r.Dropped, func(a, b DroppedRow) int {
 		return strings.Compare(a.ID+"\x00"+a.HeldOut, b.ID+"\x00"+b.HeldOut)
 	})
-	return encoded(r)
+	return encodeIndented(r)
 }
 
-// FalseDrops estimates how many honest rows the guard drops, leave one out: each
-// protected request is held against the others as a row that asks for none of
-// them. It speaks for rows that are like the bank's problems.
+// FalseDrops is a leave-one-out estimate of the honest rows that the guard drops:
+// each protected request is checked against the others like a row that asks for
+// none of them. It is valid for rows that resemble the bank's problems.
 type FalseDrops struct {
-	// Problems are those with a request, Held those of them that were held against
-	// the others.
+	// Problems is the number of entries with a request, Held the number of them
+	// that were checked against the others.
 	Problems int `json:"problems"`
 	Held     int `json:"held"`
-	// Dropped are those that would be dropped and do not ask for the same.
+	// Dropped is the number of requests that would be dropped and do not ask for
+	// the same.
 	Dropped int     `json:"dropped"`
 	Share   float64 `json:"share"`
-	// Low and High are an interval at 95 %.
+	// Low and High are a 95 % interval of Share.
 	Low  float64 `json:"low"`
 	High float64 `json:"high"`
 	// Threshold is the lexical score from which the guard drops, Limit the share
-	// that it was raised for; 0 where the threshold was given.
+	// of false drops that it was raised for; 0 if the threshold was configured.
 	Threshold float64 `json:"threshold"`
 	Limit     float64 `json:"limit,omitempty"`
 }
 
-// maxHeld bounds how many requests are held against the others: at 1,000 the
-// interval of a share of 2 % is 2.4 points wide.
+// maxHeld bounds the number of requests that are checked against the others: at
+// 1,000 the interval of a share of 2 % is 2.4 points wide.
 const maxHeld = 1000
 
-// DefaultMaxFalse is the share of honest rows that may be lost: at a bank of 7,500
-// requests of one template it costs one rewording in a hundred.
+// DefaultMaxFalse is the share of honest rows that may be dropped. For a bank of
+// 7,500 requests of one template it costs one rewording in a hundred.
 const DefaultMaxFalse = 0.02
 
-// maxDrop is the score that no bank raises the threshold above: from there on one
-// rewording in ten would be lost.
+// maxDrop is the highest threshold that a bank may raise the default to: above it
+// one rewording in ten would pass.
 var maxDrop = stats.Logistic(1)
 
-// weighFalseDrops estimates the false drops and raises a threshold that was not
-// given until they are below the share allowed.
-func (g *Guard) weighFalseDrops(given bool) {
-	scores, problems := g.aloneScores()
+// estimateFalseDrops sets falseDrops. Unless the threshold was configured, it first
+// raises it until the share of false drops is below the limit.
+func (g *Guard) estimateFalseDrops(configured bool) {
+	scores, problems := g.leaveOneOutScores()
 	f := FalseDrops{Problems: problems, Held: len(scores)}
-	if !given && len(scores) > 0 {
+	if !configured && len(scores) > 0 {
 		f.Limit = g.config.MaxFalse
 		slices.SortFunc(scores, func(a, b float64) int { return cmp.Compare(b, a) })
-		if first := int(f.Limit * float64(len(scores))); first < len(scores) && scores[first] >= g.config.Drop {
-			g.config.Drop = min(math.Nextafter(scores[first], 1), maxDrop)
+		allowed := int(f.Limit * float64(len(scores)))
+		if allowed < len(scores) && scores[allowed] >= g.config.Drop {
+			g.config.Drop = min(math.Nextafter(scores[allowed], 1), maxDrop)
 		}
 	}
 	f.Dropped = slicesx.CountFunc(scores, func(s *float64) bool { return *s >= g.config.Drop })
 	f.Threshold = g.config.Drop
 	if f.Held > 0 {
 		f.Share = float64(f.Dropped) / float64(f.Held)
-		// For half as many: requests are lost in pairs, each for the other.
-		w := stats.Wilson(f.Dropped/2, f.Held/2)
-		f.Low, f.High = w.Low, w.High
+		// The interval is that of half as many: requests are dropped in pairs, each
+		// for the other.
+		interval := stats.Wilson(f.Dropped/2, f.Held/2)
+		f.Low = interval.Low
+		f.High = interval.High
 	}
 	g.falseDrops = f
 }
 
-// aloneScores holds requests, chosen by hash, against all others that share no
-// product with them, and returns the nearest score of each, 0 where that one asks
-// for the same.
-func (g *Guard) aloneScores() (scores []float64, problems int) {
-	at := g.sample(0, math.MaxInt)
-	for _, i := range at[:min(len(at), maxHeld)] {
-		f := g.index().lexical.CheckAlone(i, func(other int) bool { return g.kindred(i, other) })
+// leaveOneOutScores checks requests, sampled by hash, against all unrelated ones.
+// It returns the score of each with its nearest request, 0 if that one asks for
+// the same, and the number of entries with a request.
+func (g *Guard) leaveOneOutScores() (scores []float64, problems int) {
+	sample := g.sample(0, math.MaxInt)
+	for _, i := range sample[:min(len(sample), maxHeld)] {
+		f := g.index().lexical.CheckLeaveOneOut(i, func(j int) bool { return g.areRelated(i, j) })
 		if f.Same {
 			f.Score = 0
 		}
 		scores = append(scores, f.Score)
 	}
-	return scores, len(at)
+	return scores, len(sample)
 }
 
-// sample are the positions of entries that have a request, in an order that a hash
-// of the seed draws, n at most.
-func (g *Guard) sample(seed uint64, n int) (at []int) {
-	drawn := map[int]float64{}
+// sample returns the positions of at most n entries with a request, in an order
+// that depends on a hash of the seed.
+func (g *Guard) sample(seed uint64, n int) []int {
+	var sample []int
+	draws := map[int]float64{}
 	for i, e := range g.bank {
 		if normalised(e.Text) != "" {
-			at, drawn[i] = append(at, i), draw(seed, e.ID+"\x00"+strconv.Itoa(i))
+			sample = append(sample, i)
+			draws[i] = draw(seed, e.ID+"\x00"+strconv.Itoa(i))
 		}
 	}
-	slices.SortFunc(at, func(a, b int) int { return cmp.Or(cmp.Compare(drawn[a], drawn[b]), a-b) })
-	return at[:min(len(at), n)]
+	slices.SortFunc(sample, func(a, b int) int { return cmp.Or(cmp.Compare(draws[a], draws[b]), a-b) })
+	return sample[:min(len(sample), n)]
 }
 
-// kindred reports whether two entries are one problem, or ask for one product.
-func (g *Guard) kindred(i, j int) bool {
-	a, b := g.bank[i], g.bank[j]
-	return i == j || a.Spec != "" && a.Spec == b.Spec ||
-		slices.ContainsFunc(a.ProductIDs, func(id string) bool { return slices.Contains(b.ProductIDs, id) })
+// areRelated reports whether the entries at positions i and j are one problem, or
+// share a product.
+func (g *Guard) areRelated(i, j int) bool {
+	a := &g.bank[i]
+	b := &g.bank[j]
+	if i == j || a.Spec != "" && a.Spec == b.Spec {
+		return true
+	}
+	return slices.ContainsFunc(a.ProductIDs, func(id string) bool { return slices.Contains(b.ProductIDs, id) })
 }

@@ -114,8 +114,8 @@ func TestRewordings(t *testing.T) {
 	c.atMost(t, "called the same", c.same, "single", 0.1)
 }
 
-// TestFreshRewordings checks texts that nothing was tuned on.
-func TestFreshRewordings(t *testing.T) {
+// TestUnseenRewordings checks texts that nothing was tuned on.
+func TestUnseenRewordings(t *testing.T) {
 	t.Parallel()
 	bank, texts := readTexts(t, "testdata/fresh.txt")
 	g, c := newTestGuard(t, bank), newTally()
@@ -132,9 +132,9 @@ func TestFreshRewordings(t *testing.T) {
 	c.atMost(t, "called the same", c.same, "changed", 0.1)
 }
 
-// TestFindsRequestsInsideLongerTexts hides each rewording between two other
+// TestCheckFindsEmbeddedRequests hides each rewording between two other
 // requests and in a long system prompt, without the tag long every third.
-func TestFindsRequestsInsideLongerTexts(t *testing.T) {
+func TestCheckFindsEmbeddedRequests(t *testing.T) {
 	t.Parallel()
 	bank, texts := readRewordings(t)
 	var guards []*Guard
@@ -161,9 +161,9 @@ func TestFindsRequestsInsideLongerTexts(t *testing.T) {
 	c.atMost(t, "found", c.drop, "alone", 0)
 }
 
-// TestSameIsAskedOfTheQuotation: what a text says around a request does not
+// TestSameIgnoresSurroundingText: what a text says around a request does not
 // decide whether it is the same one, and a change inside still does.
-func TestSameIsAskedOfTheQuotation(t *testing.T) {
+func TestSameIgnoresSurroundingText(t *testing.T) {
 	t.Parallel()
 	bank, texts := readRewordings(t)
 	g, c := newTestGuard(t, bank), newTally()
@@ -177,8 +177,8 @@ func TestSameIsAskedOfTheQuotation(t *testing.T) {
 	c.atMost(t, "called the same", c.same, "single", 0.1)
 }
 
-// TestChecksAreTheSameTwice runs all texts in two orders on one guard.
-func TestChecksAreTheSameTwice(t *testing.T) {
+// TestCheckIsDeterministic runs all texts in two orders on one guard.
+func TestCheckIsDeterministic(t *testing.T) {
 	t.Parallel()
 	bank, texts := readRewordings(t)
 	g := newTestGuard(t, bank)

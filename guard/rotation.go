@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/internal/wrong"
 )
 
@@ -17,22 +16,23 @@ const RotationSchema = rotationFamily + "v1"
 
 const rotationFamily = "arena.rotation."
 
-// Stage is how far a problem has come on its one-way road.
+// Stage is the state of a problem in the rotation. A problem only moves to later
+// stages.
 type Stage string
 
-// The stages: open problems may be trained on, held-out ones are evaluated on,
-// never-touch ones wait unseen or are retired for good.
+// The stages: open problems may be trained on, students are evaluated on held-out
+// ones, never-touch ones are in reserve or retired.
 const (
 	StageOpen       Stage = "open"
 	StageHeldOut    Stage = "held-out"
 	StageNeverTouch Stage = "never-touch"
 )
 
-// Stages lists the stages in the order of the road.
+// Stages returns the stages in their order.
 func Stages() []Stage { return []Stage{StageOpen, StageHeldOut, StageNeverTouch} }
 
-// Rotation is the protected bank's state: every problem with its cluster, its
-// stage, since when and by whom.
+// Rotation is the state of a protected bank over time: every problem with its
+// cluster, its stage, and the day and author of its last move.
 type Rotation struct {
 	Schema   string    `json:"schema"`
 	Problems []Rotated `json:"problems"`
@@ -43,23 +43,23 @@ type Rotated struct {
 	Entry
 	Cluster string `json:"cluster"`
 	Stage   Stage  `json:"pool"`
-	// Since is the day of the last move (YYYY-MM-DD), By who moved it.
+	// Since is the day of the last move (YYYY-MM-DD), By its author.
 	Since string `json:"since"`
 	By    string `json:"by"`
 }
 
-// Move says on which day and by whom problems are added or rotated.
+// Move describes an addition or a rotation: the new stage, the day and the author.
 type Move struct {
 	To   Stage
 	Date string
 	By   string
-	// Release names the held-out problems that may be opened again.
+	// Release holds the ids of held-out problems that may be opened again.
 	Release []string
 }
 
 var isoDay = regexp.MustCompile(`^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])$`)
 
-// Validate returns everything that is wrong with m.
+// Validate returns an error that lists every invalid field.
 func (m Move) Validate() error {
 	var bad wrong.List
 	bad.Unless(slices.Contains(Stages(), m.To), "pool %q is unknown: it must be open, held-out or never-touch", m.To)
@@ -68,38 +68,38 @@ func (m Move) Validate() error {
 	return bad.Err()
 }
 
-// Add takes problems into the rotation. A problem that is known already may
-// only move on; clusters are drawn again over all problems.
+// Add adds problems to the rotation and clusters all problems again. A problem
+// that is already in the rotation is moved instead.
 func (r *Rotation) Add(ctx context.Context, bank []Entry, m Move) error {
 	if err := m.Validate(); err != nil {
 		return fmt.Errorf("add to bank: %w", err)
 	}
-	known := map[string]int{}
+	positions := map[string]int{}
 	for i, p := range r.Problems {
-		known[p.key()] = i
+		positions[p.key()] = i
 	}
 	for _, e := range bank {
 		p := Rotated{Entry: e, Stage: m.To, Since: m.Date, By: m.By}
-		if i, seen := known[p.key()]; seen {
+		if i, ok := positions[p.key()]; ok {
 			if err := r.Problems[i].move(m); err != nil {
 				return fmt.Errorf("add to bank: %w", err)
 			}
 			continue
 		}
-		known[p.key()] = len(r.Problems)
+		positions[p.key()] = len(r.Problems)
 		r.Problems = append(r.Problems, p)
 	}
 	return wrong.In("add to bank", r.cluster(ctx))
 }
 
-// Rotate moves the named problems and all others of their clusters: a cluster
-// is never on two sides. Problems of two banks may share a name; each that bears
-// it moves. It returns the problems that moved.
+// Rotate moves the problems with these ids and all others of their clusters, since
+// a cluster must not be split over two stages. If problems of two banks have one
+// id, both move. It returns the problems that moved.
 func (r *Rotation) Rotate(ids []string, m Move) ([]Rotated, error) {
 	if err := m.Validate(); err != nil {
 		return nil, fmt.Errorf("rotate bank: %w", err)
 	}
-	clusters, err := r.clustersOf(ids)
+	clusters, err := r.clusterSet(ids)
 	if err != nil {
 		return nil, fmt.Errorf("rotate bank: %w", err)
 	}
@@ -118,93 +118,113 @@ func (r *Rotation) Rotate(ids []string, m Move) ([]Rotated, error) {
 	return moved, nil
 }
 
-func (r *Rotation) clustersOf(ids []string) (map[string]bool, error) {
+// clusterSet returns the clusters of the problems with these ids.
+func (r *Rotation) clusterSet(ids []string) (map[string]bool, error) {
 	clusters := map[string]bool{}
 	for _, id := range ids {
-		known := false
+		exists := false
 		for _, p := range r.Problems {
 			if p.ID == id {
-				known, clusters[p.Cluster] = true, true
+				exists = true
+				clusters[p.Cluster] = true
 			}
 		}
-		if !known {
+		if !exists {
 			return nil, fmt.Errorf("problem %q is not in the bank", id)
 		}
 	}
 	return clusters, nil
 }
 
-// ErrBackwards says that a problem may not return to an earlier stage: whoever
-// has been told to train on it, or not to, was told for good.
+// ErrBackwards is returned for a move to an earlier stage. It is not allowed,
+// since a model may have been trained on the problem, or been evaluated on it, in
+// the meantime.
 var ErrBackwards = errors.New("a problem only moves from open to held-out to never-touch")
 
 func (p *Rotated) move(m Move) error {
-	from, to := slices.Index(Stages(), p.Stage), slices.Index(Stages(), m.To)
-	switch {
-	case to == from:
+	current := slices.Index(Stages(), p.Stage)
+	next := slices.Index(Stages(), m.To)
+	if next == current {
 		return nil
-	case to < from && (p.Stage == StageNeverTouch || !slices.Contains(m.Release, p.ID)):
+	}
+	mayReturn := p.Stage != StageNeverTouch && slices.Contains(m.Release, p.ID)
+	if next < current && !mayReturn {
 		return fmt.Errorf("problem %q: %w", p.ID, ErrBackwards)
 	}
-	p.Stage, p.Since, p.By = m.To, m.Date, m.By
+	p.Stage = m.To
+	p.Since = m.Date
+	p.By = m.By
 	return nil
 }
 
+// key returns a hash that is equal for entries of one problem.
 func (p *Rotated) key() string {
-	return hashStrings(append([]string{normalised(p.Text)}, sortedOnce(slices.Clone(p.ProductIDs))...))
+	products := sortUnique(slices.Clone(p.ProductIDs))
+	return hashStrings(append([]string{normalised(p.Text)}, products...))
 }
 
-// cluster draws the clusters again and lets the most protected stage of each
-// win.
+// cluster computes the clusters of all problems and sets each problem to the most
+// protected stage of its cluster.
 func (r *Rotation) cluster(ctx context.Context) error {
 	slices.SortStableFunc(r.Problems, func(a, b Rotated) int { return strings.Compare(a.key(), b.key()) })
-	joined, err := joinEntries(ctx, r.entries(Stages()...))
+	groups, err := groupEntries(ctx, r.entries(Stages()...))
 	if err != nil {
 		return err
 	}
-	name, stage := map[int]string{}, map[int]Rotated{}
+	names := map[int]string{}
+	mostProtected := map[int]Rotated{}
 	for i, p := range r.Problems {
-		root := joined.find(i)
-		if _, known := name[root]; !known {
-			name[root], stage[root] = p.key()[:16], p
+		root := groups.find(i)
+		if _, ok := names[root]; !ok {
+			names[root] = p.key()[:16]
+			mostProtected[root] = p
 		}
-		if slices.Index(Stages(), p.Stage) > slices.Index(Stages(), stage[root].Stage) {
-			stage[root] = p
+		if slices.Index(Stages(), p.Stage) > slices.Index(Stages(), mostProtected[root].Stage) {
+			mostProtected[root] = p
 		}
 	}
 	for i := range r.Problems {
-		root := joined.find(i)
 		p := &r.Problems[i]
-		p.Cluster = name[root]
-		if lead := stage[root]; lead.Stage != p.Stage {
-			p.Stage, p.Since, p.By = lead.Stage, lead.Since, lead.By
+		root := groups.find(i)
+		p.Cluster = names[root]
+		if leader := mostProtected[root]; leader.Stage != p.Stage {
+			p.Stage = leader.Stage
+			p.Since = leader.Since
+			p.By = leader.By
 		}
 	}
 	return nil
 }
 
-// Entries returns the problems that are protected: held-out and never-touch.
+// Entries returns the protected problems: those held out or never-touch.
 func (r *Rotation) Entries() []Entry { return r.entries(StageHeldOut, StageNeverTouch) }
 
-func (r *Rotation) entries(in ...Stage) []Entry {
-	return slicesx.FilterMap(r.Problems, func(p Rotated) (Entry, bool) { return p.Entry, slices.Contains(in, p.Stage) })
+func (r *Rotation) entries(stages ...Stage) []Entry {
+	var out []Entry
+	for i := range r.Problems {
+		if slices.Contains(stages, r.Problems[i].Stage) {
+			out = append(out, r.Problems[i].Entry)
+		}
+	}
+	return out
 }
 
-// Encode returns the rotation as its file holds it.
+// Encode returns the content of the rotation file.
 func (r *Rotation) Encode() []byte {
 	r.Schema = RotationSchema
-	return encoded(r)
+	return encodeIndented(r)
 }
 
-// ReadRotation reads a rotation file strictly.
+// ReadRotation reads a rotation file. An unknown key, another version or an
+// invalid problem is an error.
 func ReadRotation(path string) (*Rotation, error) {
-	b, schema, err := schemaOf(path)
+	content, schema, err := readSchema(path)
 	if err == nil && !strings.HasPrefix(schema, rotationFamily) {
 		err = errors.New("file is no bank rotation")
 	}
 	var r *Rotation
 	if err == nil {
-		r, err = decodeRotation(b)
+		r, err = decodeRotation(content)
 	}
 	return r, wrong.In("read bank rotation", err)
 }

@@ -17,7 +17,7 @@ func entries(ids ...string) []Entry {
 	return out
 }
 
-func TestRotationGoesOneWay(t *testing.T) {
+func TestRotationRejectsEarlierStage(t *testing.T) {
 	t.Parallel()
 	r := &Rotation{}
 	bank := entries("a", "bb", "ccc")
@@ -53,7 +53,10 @@ func TestRotationGoesOneWay(t *testing.T) {
 func TestRotationFileIsABank(t *testing.T) {
 	t.Parallel()
 	r := &Rotation{}
-	if err := errors.Join(r.Add(t.Context(), entries("a", "bb"), move(StageHeldOut)), r.Add(t.Context(), entries("xxxxx"), move(StageOpen))); err != nil {
+	if err := r.Add(t.Context(), entries("a", "bb"), move(StageHeldOut)); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Add(t.Context(), entries("xxxxx"), move(StageOpen)); err != nil {
 		t.Fatal(err)
 	}
 	b := r.Encode()

@@ -9,36 +9,36 @@ import (
 	"github.com/trajectory-arena/arena/guard/disguise"
 )
 
-// specIndex finds protected products: by id in what a row rewards or
-// recommends, by id or title in what the model wrote.
+// specIndex finds protected products: by id in the ids that a row rewards or
+// recommends, by id or title in the model's texts.
 type specIndex struct {
 	byProduct map[string]int
-	// titles are found by the hash of their first titleLead words, so that a long
-	// answer is read once, whatever the size of the bank.
+	// titles is keyed by the hash of the first titleLead words, so that one pass
+	// over a long answer is enough for a bank of any size.
 	titles map[uint64][]title
 }
 
-// title is one product's name as the hashes of its words.
+// title is the name of one product as the hashes of its words.
 type title struct {
 	text  string
 	words []uint64
 	entry int
 }
 
-// titleLead is how many words a title needs to be searched for: shorter ones
-// ("Leather Belt") are names of kinds of things, not of one product.
+// titleLead is the number of words that a title needs to be searched for: shorter
+// ones ("Leather Belt") name a kind of thing, not one product.
 const titleLead = 4
 
-// minProductID is the least length of an id that is searched for in free text:
-// shorter digit runs are prices and quantities.
+// minProductID is the length of the shortest id that is searched for in free
+// text: shorter runs of digits are prices and quantities.
 const minProductID = 6
 
 func newSpecIndex(bank []Entry) *specIndex {
 	s := &specIndex{byProduct: map[string]int{}, titles: map[uint64][]title{}}
 	for i, e := range bank {
 		for _, id := range e.ProductIDs {
-			if _, known := s.byProduct[id]; !known && id != "" {
-				s.byProduct[id] = i
+			if id != "" {
+				setIfAbsent(s.byProduct, id, i)
 			}
 		}
 		for _, t := range e.Titles {
@@ -49,7 +49,7 @@ func newSpecIndex(bank []Entry) *specIndex {
 }
 
 func (s *specIndex) addTitle(text string, entry int) {
-	words := titleWords(text, nil)
+	words := appendTitleWords(nil, text)
 	if len(words) < titleLead {
 		return
 	}
@@ -60,53 +60,66 @@ func (s *specIndex) addTitle(text string, entry int) {
 	}
 }
 
-// titleWords hashes the ASCII words of text in lower case. Other scripts and
-// signs are left out on both sides: titles are quoted with and without them.
-func titleWords(text string, out []uint64) []uint64 {
-	const offset, prime = 14695981039346656037, 1099511628211
-	h, in := uint64(offset), false
+// The constants of 64-bit FNV-1a.
+const (
+	fnvOffset = 14695981039346656037
+	fnvPrime  = 1099511628211
+)
+
+// appendTitleWords appends the hashes of the lower-case ASCII words of text.
+// Other scripts and signs are ignored in titles and in texts: titles are quoted
+// with and without them.
+func appendTitleWords(words []uint64, text string) []uint64 {
+	hash := uint64(fnvOffset)
+	inWord := false
 	for i := range len(text) {
 		c := text[i]
 		if c >= 'A' && c <= 'Z' {
 			c |= 0x20
 		}
 		if c >= 'a' && c <= 'z' || isDigit(c) {
-			h, in = (h^uint64(c))*prime, true
+			hash = (hash ^ uint64(c)) * fnvPrime
+			inWord = true
 			continue
 		}
-		if in {
-			out, h, in = append(out, h), offset, false
+		if inWord {
+			words = append(words, hash)
+			hash = fnvOffset
+			inWord = false
 		}
 	}
-	if in {
-		out = append(out, h)
+	if inWord {
+		words = append(words, hash)
 	}
-	return out
+	return words
 }
 
-func leadHash(words []uint64) (h uint64) {
+// leadHash returns the hash of the first titleLead words.
+func leadHash(words []uint64) uint64 {
+	hash := uint64(0)
 	for _, w := range words[:titleLead] {
-		h = h*1099511628211 + w
+		hash = hash*fnvPrime + w
 	}
-	return h
+	return hash
 }
 
-func (s *specIndex) rewarded(ids []string, bank []Entry) Finding {
+// checkRewarded checks the ids that a row rewards or recommends.
+func (s *specIndex) checkRewarded(ids []string, bank []Entry) Finding {
 	for _, id := range ids {
-		if i, protected := s.byProduct[id]; protected {
+		if i, ok := s.byProduct[id]; ok {
 			return specFinding(bank[i], fmt.Sprintf("the answer is product %s, a protected problem's", id))
 		}
 	}
 	return Finding{}
 }
 
-// check looks for ids and titles in a text, beneath its disguises too; whose says
-// in words which text that is.
-func (s *specIndex) check(whose, text string, bank []Entry) Finding {
+// check searches a text for ids and titles, with and without its encodings
+// undone. label names the text in the evidence.
+func (s *specIndex) check(label, text string, bank []Entry) Finding {
 	text = disguise.Plain(text)
 	for _, r := range append(disguise.Readings(text, nil), disguise.Reading{Text: text}) {
-		if i, what := s.named(withoutEscapes(r.Text)); what != "" {
-			return specFinding(bank[i], whose+" names "+what)
+		if i, what := s.find(withoutEscapes(r.Text)); what != "" {
+			return specFinding(bank[i], label+" names "+what)
 		}
 	}
 	return Finding{}
@@ -116,12 +129,12 @@ func specFinding(e Entry, evidence string) Finding {
 	return Finding{Match: e.ID, Bank: e.Bank, Drop: true, Score: 1, Tier: TierSpec, Evidence: evidence}
 }
 
-// jsonEscape is an escape of JSON, in JSON that is a string of JSON too.
+// jsonEscape matches a JSON escape, also within JSON that is itself a JSON
+// string.
 var jsonEscape = regexp.MustCompile(`\\+(?:u[0-9a-fA-F]{4}|["/bfnrt])`)
 
-// withoutEscapes puts a space for every escape of JSON, so that the arguments of
-// a call read as their text does: ids and titles are ASCII, and what is escaped
-// stands between words.
+// withoutEscapes replaces every JSON escape by a space, so that call arguments
+// match like plain text: ids and titles are ASCII, and escapes are between words.
 func withoutEscapes(text string) string {
 	if strings.IndexByte(text, '\\') < 0 {
 		return text
@@ -129,14 +142,16 @@ func withoutEscapes(text string) string {
 	return jsonEscape.ReplaceAllString(text, " ")
 }
 
-func (s *specIndex) named(text string) (entry int, what string) {
-	if i, id := s.productIn(text); id != "" {
+// find returns the bank position of the first protected product in text and a
+// description of the match, empty if there is none.
+func (s *specIndex) find(text string) (entry int, what string) {
+	if i, id := s.findProduct(text); id != "" {
 		return i, "product " + id
 	}
 	if len(s.titles) == 0 {
 		return 0, ""
 	}
-	words := titleWords(text, nil)
+	words := appendTitleWords(nil, text)
 	for i := 0; i+titleLead <= len(words); i++ {
 		for _, t := range s.titles[leadHash(words[i:])] {
 			if len(words)-i >= len(t.words) && slices.Equal(t.words, words[i:i+len(t.words)]) {
@@ -147,9 +162,10 @@ func (s *specIndex) named(text string) (entry int, what string) {
 	return 0, ""
 }
 
-// productIn looks for ids among the words of text: as a whole, and where dashes
-// and underscores join an id to other words ("product_1234567", "1234567-the").
-func (s *specIndex) productIn(text string) (int, string) {
+// findProduct returns the bank position and the id of the first protected product
+// id in text: a full word, or a part of one that dashes and underscores join
+// ("product_1234567", "1234567-the").
+func (s *specIndex) findProduct(text string) (entry int, id string) {
 	for start := 0; start < len(text); {
 		if !isIDByte(text[start]) {
 			start++
@@ -160,11 +176,11 @@ func (s *specIndex) productIn(text string) (int, string) {
 			end++
 		}
 		word := text[start:end]
-		if i, is := s.protectedID(word); is {
+		if i, ok := s.protectedID(word); ok {
 			return i, word
 		}
-		for part := range strings.FieldsFuncSeq(word, func(r rune) bool { return r == '-' || r == '_' }) {
-			if i, is := s.protectedID(part); is && len(part) < len(word) {
+		for part := range strings.FieldsFuncSeq(word, isIDSeparator) {
+			if i, ok := s.protectedID(part); ok && len(part) < len(word) {
 				return i, part
 			}
 		}
@@ -173,13 +189,16 @@ func (s *specIndex) productIn(text string) (int, string) {
 	return 0, ""
 }
 
-func (s *specIndex) protectedID(word string) (int, bool) {
+// protectedID returns the bank position of the product with this id.
+func (s *specIndex) protectedID(word string) (entry int, ok bool) {
 	if len(word) < minProductID {
 		return 0, false
 	}
-	i, is := s.byProduct[word]
-	return i, is
+	entry, ok = s.byProduct[word]
+	return entry, ok
 }
+
+func isIDSeparator(r rune) bool { return r == '-' || r == '_' }
 
 func isIDByte(c byte) bool {
 	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '-' || c == '_'

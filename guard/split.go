@@ -11,11 +11,12 @@ import (
 	"github.com/trajectory-arena/arena/internal/wrong"
 )
 
-// Pool is the side of the split that a cluster is on.
+// Pool is the part of the split that a cluster is assigned to.
 type Pool string
 
-// The pools. All but train are protected: nothing of them may be trained on;
-// held-out, which held-out files name, and never-touch are not even evaluated on.
+// The pools. All except train are protected: they must not be trained on.
+// Held-out, which held-out files name, and never-touch are not evaluated on
+// either.
 const (
 	PoolTrain      Pool = "train"
 	PoolEval       Pool = "eval"
@@ -23,24 +24,24 @@ const (
 	PoolNeverTouch Pool = "never-touch"
 )
 
-// protection orders pools: where clusters merge, the higher one wins.
+// protection ranks the pools. A merged cluster gets the pool of the highest rank.
 var protection = map[Pool]int{PoolTrain: 0, PoolEval: 1, PoolHeldOut: 2, PoolNeverTouch: 3}
 
-// Shares are the parts of the clusters that go to each protected pool, 0 to 1;
-// the rest is train.
+// Shares are the fractions of the clusters that go to each protected pool, 0 to
+// 1. All others go to train.
 type Shares struct {
-	// Eval is the share of the clusters of problems that students are evaluated on.
+	// Eval is the share of clusters that students are evaluated on.
 	Eval float64 `json:"eval"`
-	// NeverTouch is the share that nobody looks at yet.
+	// NeverTouch is the share reserved for later.
 	NeverTouch float64 `json:"never_touch"`
 }
 
-// DefaultShares keeps 15 % to evaluate on, enough for paired tests on a day of
-// some hundred problems, and 5 % for the day when the evaluation set has been
-// looked at too often.
+// DefaultShares returns 15 % for evaluation, enough for paired tests on a day of
+// a few hundred problems, and 5 % in reserve for when the evaluation set has been
+// used too often.
 func DefaultShares() Shares { return Shares{Eval: 0.15, NeverTouch: 0.05} }
 
-// Validate returns everything that is wrong with s.
+// Validate returns an error that lists every invalid share.
 func (s Shares) Validate() error {
 	var bad wrong.List
 	bad.Unless(s.Eval >= 0 && s.Eval < 1, "share of eval is %v: it must be at least 0 and below 1", s.Eval)
@@ -51,14 +52,15 @@ func (s Shares) Validate() error {
 
 const minClusters = 3
 
-// ErrFewClusters says that the problems cannot be split into three pools.
+// ErrFewClusters is returned if the problems cannot be split into three pools.
 var ErrFewClusters = errors.New("fewer than three clusters of problems: one each is needed for train, eval and never-touch (add problems, or another day)")
 
-// Split assigns each cluster to a pool by a hash of seed and cluster ID. What
-// prior (nil on a first day) has assigned stays; where clusters of different
-// pools have merged, the more protected pool wins. Eval and never-touch get at
-// least one cluster each, train keeps at least one, as far as there are clusters. ctx ends the comparison with
-// what prior protects.
+// Split assigns each cluster to a pool by a hash of seed and cluster ID. Clusters
+// that prior (nil on a first day) assigned keep their pool; a cluster merged from
+// several pools gets the most protected one. Eval and never-touch get at least one
+// cluster each, and train keeps at least one, if there are enough clusters. The
+// only error besides that of shares is that of ctx, which ends the comparison with
+// the protected clusters of prior.
 func Split(ctx context.Context, clusters []StateCluster, prior *State, shares Shares, seed uint64) (*State, error) {
 	if err := shares.Validate(); err != nil {
 		return nil, fmt.Errorf("split clusters: %w", err)
@@ -72,30 +74,33 @@ func Split(ctx context.Context, clusters []StateCluster, prior *State, shares Sh
 	return state, nil
 }
 
-// Enough returns ErrFewClusters where a pool had to stay empty.
-func (s *State) Enough() error {
-	own := slicesx.CountFunc(s.Clusters, func(c *StateCluster) bool { return c.Pool != PoolHeldOut })
-	if own < minClusters {
-		return fmt.Errorf("split clusters: %d found: %w", own, ErrFewClusters)
+// CheckPools returns ErrFewClusters if there are too few clusters to fill every
+// pool.
+func (s *State) CheckPools() error {
+	n := slicesx.CountFunc(s.Clusters, func(c *StateCluster) bool { return c.Pool != PoolHeldOut })
+	if n < minClusters {
+		return fmt.Errorf("split clusters: %d found: %w", n, ErrFewClusters)
 	}
 	return nil
 }
 
-// assign gives every cluster without a pool its own, then fills empty pools.
+// assign assigns a pool to every cluster without one, then fills empty pools.
 func (s *State) assign() {
 	for i := range s.Clusters {
-		if s.Clusters[i].Pool == "" {
-			s.Clusters[i].Pool = s.Shares.pool(draw(s.Seed, s.Clusters[i].ID))
-			s.Clusters[i].fresh = true
+		c := &s.Clusters[i]
+		if c.Pool == "" {
+			c.Pool = s.Shares.pool(draw(s.Seed, c.ID))
+			c.isNew = true
 		}
 	}
 	s.fill(PoolEval)
 	s.fill(PoolNeverTouch)
 	s.fill(PoolTrain)
-	s.forget()
+	s.removeTrainHeldOut()
 	s.index()
 }
 
+// pool returns the pool of a cluster whose draw is u.
 func (s Shares) pool(u float64) Pool {
 	switch {
 	case u < s.NeverTouch:
@@ -107,7 +112,7 @@ func (s Shares) pool(u float64) Pool {
 	}
 }
 
-// draw maps a cluster to a number in [0,1) that depends on nothing else.
+// draw returns a number in [0,1) that depends on seed and id only.
 func draw(seed uint64, id string) float64 {
 	var key [8]byte
 	binary.BigEndian.PutUint64(key[:], seed)
@@ -115,10 +120,9 @@ func draw(seed uint64, id string) float64 {
 	return float64(binary.BigEndian.Uint64(sum[:])>>11) / (1 << 53)
 }
 
-// fill moves the cluster with the lowest draw into an empty pool. Only
-// clusters assigned in this run move, and none leaves a pool it is alone in.
-// Train clusters go first; a prior train cluster may become protected, never
-// the reverse.
+// fill moves the cluster with the lowest draw into pool p if p is empty. Only new
+// clusters and train clusters move, so that a cluster may become protected on a
+// later day but never lose protection. No pool gives up its only cluster.
 func (s *State) fill(p Pool) {
 	count := map[Pool]int{}
 	for _, c := range s.Clusters {
@@ -129,23 +133,26 @@ func (s *State) fill(p Pool) {
 	}
 	best := -1
 	for i, c := range s.Clusters {
-		movable := c.fresh || c.Pool == PoolTrain
-		if !movable || count[c.Pool] < 2 || best >= 0 && !s.before(i, best) {
+		movable := c.isNew || c.Pool == PoolTrain
+		if !movable || count[c.Pool] < 2 {
 			continue
 		}
-		best = i
+		if best < 0 || s.isPreferred(i, best) {
+			best = i
+		}
 	}
 	if best >= 0 {
 		s.Clusters[best].Pool = p
 	}
 }
 
-// before orders clusters as candidates for an empty pool: new ones first, then
-// by draw.
-func (s *State) before(i, j int) bool {
-	a, b := s.Clusters[i], s.Clusters[j]
-	if a.fresh != b.fresh {
-		return a.fresh
+// isPreferred reports whether cluster i is a better candidate for an empty pool
+// than cluster j: new ones first, then by draw.
+func (s *State) isPreferred(i, j int) bool {
+	a := &s.Clusters[i]
+	b := &s.Clusters[j]
+	if a.isNew != b.isNew {
+		return a.isNew
 	}
 	return draw(s.Seed, a.ID) < draw(s.Seed, b.ID)
 }

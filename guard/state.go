@@ -17,50 +17,58 @@ const StateSchema = stateFamily + "v3"
 
 const stateFamily = "arena.bank."
 
-// maxStateBytes bounds bank.json: 64 MiB hold more than 200,000 problems.
+// maxStateBytes bounds bank.json: 64 MiB are enough for more than 200,000
+// problems.
 const maxStateBytes = 64 << 20
 
-// State is bank.json: every cluster seen so far and the pool it is pinned to.
+// State is the content of bank.json: every cluster of all days so far and the
+// pool that it is assigned to.
 type State struct {
 	Schema   string         `json:"schema"`
 	Seed     uint64         `json:"seed"`
 	Shares   Shares         `json:"shares"`
 	Clusters []StateCluster `json:"clusters"`
 
-	// bySpec gives for each problem the position of its cluster.
+	// bySpec maps each problem to the position of its cluster.
 	bySpec map[string]int
 }
 
-// StateCluster is one pinned cluster.
+// StateCluster is one cluster with its pool.
 type StateCluster struct {
 	ID   string `json:"id"`
 	Pool Pool   `json:"pool"`
 	// Problems are specification hashes, sorted.
 	Problems   []string `json:"problems"`
 	ProductIDs []string `json:"product_ids"`
-	// Texts are its requests, sorted, each once, so that a rewording is recognised
-	// on a later day, also where the cluster is protected only by then.
+	// Texts are its requests, sorted and unique. They are stored for every pool,
+	// so that a rewording is recognised on a later day even if the cluster becomes
+	// protected only then.
 	Texts []string `json:"texts,omitempty"`
-	// Titles are the names of its gold products, HeldOut the ids of those of its
-	// problems that held-out files name.
+	// Titles are the names of its gold products, HeldOut the ids of its problems
+	// that held-out files name.
 	Titles  []string `json:"titles,omitempty"`
 	HeldOut []string `json:"held_out,omitempty"`
-	// Released are the ids of its problems that were held out once.
+	// Released are the ids of its problems that were held out in the past.
 	Released []string `json:"released,omitempty"`
 
-	fresh bool
+	// isNew reports that this run assigned the pool.
+	isNew bool
 }
 
-// Pool says where the problem with this specification hash is; empty where the
-// state does not know it.
-func (s *State) Pool(spec string) Pool { return s.of(spec).Pool }
+// Pool returns the pool of the problem with this specification hash, empty if the
+// problem is unknown.
+func (s *State) Pool(spec string) Pool { return s.clusterOf(spec).Pool }
 
-// of is the cluster of a problem; the zero value where the state does not know it.
-func (s *State) of(spec string) (c StateCluster) {
-	if i, known := s.bySpec[spec]; known {
-		c = s.Clusters[i]
+// ClusterID returns the ID of the cluster of the problem with this specification
+// hash, empty if the problem is unknown.
+func (s *State) ClusterID(spec string) string { return s.clusterOf(spec).ID }
+
+// clusterOf returns the cluster of a problem, the zero value if it is unknown.
+func (s *State) clusterOf(spec string) StateCluster {
+	if i, ok := s.bySpec[spec]; ok {
+		return s.Clusters[i]
 	}
-	return c
+	return StateCluster{}
 }
 
 func (s *State) index() {
@@ -72,17 +80,16 @@ func (s *State) index() {
 	}
 }
 
-// Encode returns the state as bank.json holds it. Equal states give equal
-// bytes.
-func (s *State) Encode() []byte { return encoded(s) }
+// Encode returns the content of bank.json. Equal states have equal encodings.
+func (s *State) Encode() []byte { return encodeIndented(s) }
 
-func encoded(v any) []byte { return append(asjson.Indented(v, " "), '\n') }
+func encodeIndented(v any) []byte { return append(asjson.Indented(v, " "), '\n') }
 
-// decodeStrict refuses unknown keys and more than one value.
-func decodeStrict(b []byte, into any) error {
+// decodeStrict decodes one JSON value. Unknown keys and further values are errors.
+func decodeStrict(b []byte, dst any) error {
 	d := json.NewDecoder(bytes.NewReader(b))
 	d.DisallowUnknownFields()
-	if err := d.Decode(into); err != nil {
+	if err := d.Decode(dst); err != nil {
 		return err
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
@@ -91,25 +98,30 @@ func decodeStrict(b []byte, into any) error {
 	return nil
 }
 
-// ReadState reads bank.json strictly: an unknown key, another version, an
-// unknown pool or a problem in two clusters is an error.
+// ReadState reads bank.json. An unknown key, another version, an unknown pool or a
+// problem in two clusters is an error.
 func ReadState(r io.Reader) (*State, error) {
-	b, err := io.ReadAll(io.LimitReader(r, maxStateBytes+1))
-	if err == nil && len(b) > maxStateBytes {
-		err = fmt.Errorf("larger than %d bytes", maxStateBytes)
-	}
-	s := &State{}
-	if err == nil {
-		err = decodeStrict(b, s)
-	}
-	if err == nil {
-		err = s.validate()
-	}
+	s, err := readState(r)
 	if err != nil {
 		return nil, fmt.Errorf("read bank state: %w", err)
 	}
 	s.index()
 	return s, nil
+}
+
+func readState(r io.Reader) (*State, error) {
+	b, err := io.ReadAll(io.LimitReader(r, maxStateBytes+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(b) > maxStateBytes {
+		return nil, fmt.Errorf("larger than %d bytes", maxStateBytes)
+	}
+	s := &State{}
+	if err = decodeStrict(b, s); err != nil {
+		return nil, err
+	}
+	return s, s.validate()
 }
 
 var hexHash = regexp.MustCompile(`^[0-9a-f]{64}$`)
@@ -121,7 +133,8 @@ func (s *State) validate() error {
 	if err := s.Shares.Validate(); err != nil {
 		return err
 	}
-	specs, products := map[string]bool{}, map[string]bool{}
+	specs := map[string]bool{}
+	products := map[string]bool{}
 	for i := range s.Clusters {
 		if err := s.Clusters[i].validate(specs, products); err != nil {
 			return fmt.Errorf("cluster %d: %w", i, err)
@@ -130,8 +143,10 @@ func (s *State) validate() error {
 	return nil
 }
 
+// validate checks the cluster. specs and products are those of the clusters before
+// it; its own are added.
 func (c *StateCluster) validate(specs, products map[string]bool) error {
-	if _, known := protection[c.Pool]; !known {
+	if _, ok := protection[c.Pool]; !ok {
 		return fmt.Errorf("pool is %q: it must be train, eval, held-out or never-touch", c.Pool)
 	}
 	if len(c.Problems) == 0 {
@@ -166,20 +181,21 @@ func (c *StateCluster) validate(specs, products map[string]bool) error {
 	return nil
 }
 
-// ClusterID names the cluster of the problem with this specification hash;
-// empty where the state does not know it.
-func (s *State) ClusterID(spec string) string { return s.of(spec).ID }
-
-// Protected returns entries for all protected clusters: one a
-// request, or one by specification where the state holds no request.
+// Protected returns the entries of all protected clusters: one for each request,
+// or one by specification for a cluster without requests.
 func (s *State) Protected(bank string) []Entry {
-	none := func(string) bool { return false }
-	return slices.Concat(s.ProtectedIn(PoolEval, bank, none, none), s.ProtectedIn(PoolHeldOut, bank, none, none), s.ProtectedIn(PoolNeverTouch, bank, none, none))
+	var out []Entry
+	unknown := func(string) bool { return false }
+	for _, pool := range []Pool{PoolEval, PoolHeldOut, PoolNeverTouch} {
+		out = append(out, s.ProtectedIn(pool, bank, unknown, unknown)...)
+	}
+	return out
 }
 
-// ProtectedIn returns the entries of one protected pool that the caller does
-// not have from the problems themselves: each request that is not known, and
-// the products of each cluster of which a specification is not known.
+// ProtectedIn returns the entries of one protected pool that the caller does not
+// have from the problems themselves: one for each unknown request. A cluster
+// without unknown requests has one entry with its products if one of its
+// specifications is unknown.
 func (s *State) ProtectedIn(pool Pool, bank string, knownSpec, knownText func(string) bool) []Entry {
 	var out []Entry
 	for _, c := range s.Clusters {
@@ -187,12 +203,13 @@ func (s *State) ProtectedIn(pool Pool, bank string, knownSpec, knownText func(st
 			continue
 		}
 		texts := slices.DeleteFunc(slices.Clone(c.Texts), knownText)
-		unknown := slices.ContainsFunc(c.Problems, func(spec string) bool { return !knownSpec(spec) })
-		if len(texts) == 0 && unknown {
+		hasUnknown := slices.ContainsFunc(c.Problems, func(spec string) bool { return !knownSpec(spec) })
+		if len(texts) == 0 && hasUnknown {
 			texts = []string{""}
 		}
 		for _, text := range texts {
-			out = append(out, Entry{ID: c.ID, Bank: bank, Text: text, ProductIDs: c.ProductIDs, Titles: c.Titles, Spec: c.ID})
+			e := Entry{ID: c.ID, Bank: bank, Text: text, ProductIDs: c.ProductIDs, Titles: c.Titles, Spec: c.ID}
+			out = append(out, e)
 		}
 	}
 	return out

@@ -8,40 +8,44 @@ import (
 	"strings"
 
 	"github.com/trajectory-arena/arena"
-	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
-// mergeWithPrior joins today's clusters with those of prior that share a
-// problem or a product, or that ask for what a protected one asks for. The
-// merged pool is the most protected of the parts, empty where no part had one.
+// mergeWithPrior merges today's clusters with those of prior, which may be nil,
+// that share a problem or a product, or with a protected one that asks for the
+// same. The merged pool is the most protected of the parts, empty if no part has
+// one.
 func mergeWithPrior(ctx context.Context, today []StateCluster, prior *State) ([]StateCluster, error) {
 	var parts []StateCluster
 	if prior != nil {
 		parts = append(parts, prior.Clusters...)
 	}
 	parts = append(parts, today...)
-	joined := joinShared(parts, (*StateCluster).keys)
-	if err := joinReworded(ctx, joined, parts, len(parts)-len(today)); err != nil {
+	groups := groupByKeys(parts, (*StateCluster).keys)
+	if err := joinReworded(ctx, groups, parts, len(parts)-len(today)); err != nil {
 		return nil, err
 	}
-	return mergeGroups(parts, joined), nil
+	return mergeGroups(parts, groups), nil
 }
 
-// joinReworded joins the clusters from position today on with the earlier cluster, in a
-// group with something protected, for whose request the guard would drop one of theirs.
-func joinReworded(ctx context.Context, joined forest, parts []StateCluster, today int) error {
-	var bank []Entry
-	var owner []int
-	kept := map[int]bool{}
+// joinReworded joins each of today's clusters, parts[today:], with the earlier
+// clusters for whose requests the guard would drop one of its own. Only earlier
+// clusters in a group with a protected one are compared.
+func joinReworded(ctx context.Context, groups forest, parts []StateCluster, today int) error {
+	isProtected := map[int]bool{}
 	for i := range parts {
-		kept[joined.find(i)] = kept[joined.find(i)] || protection[parts[i].Pool] > 0
+		if protection[parts[i].Pool] > 0 {
+			isProtected[groups.find(i)] = true
+		}
 	}
+	var bank []Entry
+	var owners []int
 	for i, c := range parts[:today] {
-		if !kept[joined.find(i)] {
+		if !isProtected[groups.find(i)] {
 			continue
 		}
 		for _, text := range c.Texts {
-			bank, owner = append(bank, Entry{ID: strconv.Itoa(len(owner)), Text: text}), append(owner, i)
+			bank = append(bank, Entry{ID: strconv.Itoa(len(owners)), Text: text})
+			owners = append(owners, i)
 		}
 	}
 	if len(bank) == 0 {
@@ -51,52 +55,52 @@ func joinReworded(ctx context.Context, joined forest, parts []StateCluster, toda
 	if err != nil {
 		return err
 	}
-	more := false
+
+	changed := false
 	for i := today; i < len(parts); i++ {
 		if err = ctx.Err(); err != nil {
 			return err
 		}
 		for _, text := range parts[i].Texts {
-			if f := g.Check(Candidate{Text: text}); f.Drop {
-				at, _ := strconv.Atoi(f.Match)
-				more = more || joined.apart(i, owner[at])
-				joined.join(i, owner[at])
+			f := g.Check(Candidate{Text: text})
+			if !f.Drop {
+				continue
+			}
+			match, _ := strconv.Atoi(f.Match) // an ID that was set above
+			if groups.separate(i, owners[match]) {
+				changed = true
+				groups.join(i, owners[match])
 			}
 		}
 	}
-	if more { // others may be protected by that
-		return joinReworded(ctx, joined, parts, today)
+	if changed { // the new groups may protect other earlier clusters
+		return joinReworded(ctx, groups, parts, today)
 	}
 	return nil
 }
 
+// keys returns the strings that the cluster shares with clusters it is merged
+// with.
 func (c *StateCluster) keys() []string {
-	return slices.Concat(prefixed("problem ", c.Problems), prefixed("product ", c.ProductIDs))
+	return slices.Concat(addPrefix("problem ", c.Problems), addPrefix("product ", c.ProductIDs))
 }
 
-func mergeGroups(parts []StateCluster, joined forest) []StateCluster {
+// mergeGroups merges the clusters of each group and returns the results sorted by
+// ID.
+func mergeGroups(parts []StateCluster, groups forest) []StateCluster {
 	byRoot := map[int]*StateCluster{}
 	for i, part := range parts {
-		root := joined.find(i)
-		c := byRoot[root]
-		if c == nil {
-			c = &StateCluster{ProductIDs: []string{}}
-			byRoot[root] = c
+		root := groups.find(i)
+		if byRoot[root] == nil {
+			byRoot[root] = &StateCluster{ProductIDs: []string{}}
 		}
-		c.Problems = append(c.Problems, part.Problems...)
-		c.ProductIDs = append(c.ProductIDs, part.ProductIDs...)
-		c.Texts = append(c.Texts, part.Texts...)
-		c.Titles = append(c.Titles, part.Titles...)
-		c.HeldOut = append(c.HeldOut, part.HeldOut...)
-		c.Released = append(c.Released, part.Released...)
-		if part.Pool != "" && (c.Pool == "" || protection[part.Pool] > protection[c.Pool]) {
-			c.Pool = part.Pool
-		}
+		byRoot[root].add(&part)
 	}
 	out := make([]StateCluster, 0, len(byRoot))
 	for _, c := range byRoot {
-		c.Problems, c.ProductIDs = sortedOnce(c.Problems), sortedOnce(c.ProductIDs)
-		c.Texts, c.Titles, c.HeldOut, c.Released = sortedOnce(c.Texts), sortedOnce(c.Titles), sortedOnce(c.HeldOut), sortedOnce(c.Released)
+		for _, list := range []*[]string{&c.Problems, &c.ProductIDs, &c.Texts, &c.Titles, &c.HeldOut, &c.Released} {
+			*list = sortUnique(*list)
+		}
 		c.ID = c.Problems[0]
 		out = append(out, *c)
 	}
@@ -104,35 +108,57 @@ func mergeGroups(parts []StateCluster, joined forest) []StateCluster {
 	return out
 }
 
-// Union joins the banks of several corpora into one. Clusters that share a
-// problem or a product become one, in the most protected pool of its parts;
-// seed and shares are the first bank's.
+// add adds the content of part to c. Its lists are not sorted.
+func (c *StateCluster) add(part *StateCluster) {
+	c.Problems = append(c.Problems, part.Problems...)
+	c.ProductIDs = append(c.ProductIDs, part.ProductIDs...)
+	c.Texts = append(c.Texts, part.Texts...)
+	c.Titles = append(c.Titles, part.Titles...)
+	c.HeldOut = append(c.HeldOut, part.HeldOut...)
+	c.Released = append(c.Released, part.Released...)
+	if part.Pool == "" {
+		return
+	}
+	if c.Pool == "" || protection[part.Pool] > protection[c.Pool] {
+		c.Pool = part.Pool
+	}
+}
+
+// newMerged returns a state of parts, merged if they share a problem or a product.
+func newMerged(seed uint64, shares Shares, parts []StateCluster) *State {
+	groups := groupByKeys(parts, (*StateCluster).keys)
+	s := &State{Schema: StateSchema, Seed: seed, Shares: shares, Clusters: mergeGroups(parts, groups)}
+	s.index()
+	return s
+}
+
+// Union returns the union of the banks of several corpora. Clusters that share a
+// problem or a product are merged, into the most protected pool of the parts. Seed
+// and shares are those of the first bank.
 func Union(first *State, others ...*State) *State {
 	parts := slices.Clone(first.Clusters)
 	for _, b := range others {
 		parts = append(parts, b.Clusters...)
 	}
-	out := &State{Schema: StateSchema, Seed: first.Seed, Shares: first.Shares, Clusters: mergeGroups(parts, joinShared(parts, (*StateCluster).keys))}
-	out.forget()
-	out.index()
-	return out
-}
-
-// HoldOut is the bank that holds out the entries of held-out files and nothing
-// else, to be joined with another bank by Union.
-func HoldOut(entries []Entry) *State {
-	parts := make([]StateCluster, len(entries))
-	for i, e := range entries {
-		parts[i] = clusterOf(&e)
-		parts[i].Pool, parts[i].HeldOut = PoolHeldOut, []string{e.ID}
-	}
-	s := &State{Schema: StateSchema, Shares: DefaultShares(), Clusters: mergeGroups(parts, joinShared(parts, (*StateCluster).keys))}
-	s.index()
+	s := newMerged(first.Seed, first.Shares, parts)
+	s.removeTrainHeldOut()
 	return s
 }
 
-// SpecHash is the entry's specification hash; without a reward it is that of its
-// request, or of its products where it has none.
+// HoldOut returns a bank that holds out the entries of held-out files and nothing
+// else. Union adds it to another bank.
+func HoldOut(entries []Entry) *State {
+	parts := make([]StateCluster, len(entries))
+	for i, e := range entries {
+		parts[i] = entryCluster(&e)
+		parts[i].Pool = PoolHeldOut
+		parts[i].HeldOut = []string{e.ID}
+	}
+	return newMerged(0, DefaultShares(), parts)
+}
+
+// SpecHash returns the entry's specification hash. Without a reward it is that of
+// its request, without a request that of its products.
 func (e *Entry) SpecHash() string {
 	switch {
 	case e.Spec != "":
@@ -144,20 +170,28 @@ func (e *Entry) SpecHash() string {
 	}
 }
 
-// Exposed returns the held-out clusters of s of which next may train or evaluate
-// on a problem: those of which it neither keeps every problem out nor says that it
-// released them.
+// Exposed returns the held-out clusters of s that next exposes: next has a problem
+// of theirs in a pool for training or evaluation and does not list all their
+// held-out ids as released.
 func (s *State) Exposed(next *State) []StateCluster {
 	released := next.Released()
-	open := func(spec string) bool { return protection[next.Pool(spec)] < protection[PoolHeldOut] }
-	secret := func(id string) bool { return !slices.Contains(released, id) }
-	return slicesx.FilterMap(s.Clusters, func(c StateCluster) (StateCluster, bool) {
-		return c, c.Pool == PoolHeldOut && slices.ContainsFunc(c.Problems, open) && (len(c.HeldOut) == 0 || slices.ContainsFunc(c.HeldOut, secret))
-	})
+	isOpen := func(spec string) bool { return protection[next.Pool(spec)] < protection[PoolHeldOut] }
+	isSecret := func(id string) bool { return !slices.Contains(released, id) }
+	var out []StateCluster
+	for _, c := range s.Clusters {
+		if c.Pool != PoolHeldOut || !slices.ContainsFunc(c.Problems, isOpen) {
+			continue
+		}
+		if len(c.HeldOut) == 0 || slices.ContainsFunc(c.HeldOut, isSecret) {
+			out = append(out, c)
+		}
+	}
+	return out
 }
 
-// forget takes out what is said of protected clusters alone.
-func (s *State) forget() {
+// removeTrainHeldOut removes the held-out ids of train clusters: bank.json has
+// them for protected clusters only.
+func (s *State) removeTrainHeldOut() {
 	for i := range s.Clusters {
 		if c := &s.Clusters[i]; c.Pool == PoolTrain {
 			c.HeldOut = nil
@@ -165,41 +199,55 @@ func (s *State) forget() {
 	}
 }
 
-// Release takes clusters out of the held-out pool that ids name, so that they are
-// split anew. All that is held out of a cluster must be named: it is on one side.
+// Release removes the clusters of the problems with these ids from the held-out
+// pool, so that Split assigns them again. All held-out problems of a cluster must
+// be released together, since a cluster is in one pool.
 func (s *State) Release(ids []string) error {
-	known := map[string]bool{}
+	isReleased := func(id string) bool { return slices.Contains(ids, id) }
+	released := map[string]bool{}
 	for i := range s.Clusters {
 		c := &s.Clusters[i]
-		if c.Pool != PoolHeldOut || !slices.ContainsFunc(c.HeldOut, func(id string) bool { return slices.Contains(ids, id) }) {
+		if c.Pool != PoolHeldOut || !slices.ContainsFunc(c.HeldOut, isReleased) {
 			continue
 		}
-		if kept := slices.DeleteFunc(slices.Clone(c.HeldOut), func(id string) bool { return slices.Contains(ids, id) }); len(kept) > 0 {
-			return fmt.Errorf("release %s: its cluster holds out %s too: name it as well", strings.Join(ids, ", "), strings.Join(kept, ", "))
+		missing := slices.DeleteFunc(slices.Clone(c.HeldOut), isReleased)
+		if len(missing) > 0 {
+			return fmt.Errorf("release %s: its cluster holds out %s too: name it as well",
+				strings.Join(ids, ", "), strings.Join(missing, ", "))
 		}
 		for _, id := range c.HeldOut {
-			known[id] = true
+			released[id] = true
 		}
-		c.Released, c.HeldOut, c.Pool = sortedOnce(append(c.Released, c.HeldOut...)), nil, ""
+		c.Released = sortUnique(append(c.Released, c.HeldOut...))
+		c.HeldOut = nil
+		c.Pool = ""
 	}
 	for _, id := range ids {
-		if !known[id] {
+		if !released[id] {
 			return fmt.Errorf("release %q: the bank holds no problem of that name out", id)
 		}
 	}
 	return nil
 }
 
-// Released are the problems that were held out once and were released, sorted.
+// Released returns the ids of the problems that were held out and then released,
+// sorted.
 func (s *State) Released() []string {
-	return sortedOnce(slices.Concat(slicesx.Map(s.Clusters, func(c StateCluster) []string { return c.Released })...))
+	var ids []string
+	for _, c := range s.Clusters {
+		ids = append(ids, c.Released...)
+	}
+	return sortUnique(ids)
 }
 
-// HoldsOut is the first of ids that a held-out cluster names; empty for none.
-func (s *State) HoldsOut(ids []string) string {
+// FirstHeldOut returns the first of the held-out ids of s that is in ids, empty if
+// there is none.
+func (s *State) FirstHeldOut(ids []string) string {
 	for _, c := range s.Clusters {
-		if at := slices.IndexFunc(c.HeldOut, func(id string) bool { return slices.Contains(ids, id) }); at >= 0 {
-			return c.HeldOut[at]
+		for _, id := range c.HeldOut {
+			if slices.Contains(ids, id) {
+				return id
+			}
 		}
 	}
 	return ""

@@ -39,7 +39,7 @@ func TestSplitFillsEveryPool(t *testing.T) {
 			}
 		}
 	}
-	if err := split(t, things(2), nil, 1).Enough(); !errors.Is(err, ErrFewClusters) {
+	if err := split(t, things(2), nil, 1).CheckPools(); !errors.Is(err, ErrFewClusters) {
 		t.Errorf("two clusters: %v", err)
 	}
 }
@@ -52,7 +52,7 @@ func TestSplitKeepsItsShares(t *testing.T) {
 	}
 }
 
-func TestSplitPinsWhatWasAssigned(t *testing.T) {
+func TestSplitKeepsAssignedPools(t *testing.T) {
 	t.Parallel()
 	all := things(120)
 	first := split(t, all[:60], nil, 3)
@@ -69,7 +69,7 @@ func TestSplitPinsWhatWasAssigned(t *testing.T) {
 	}
 }
 
-func TestProtectedWinsWhereClustersMerge(t *testing.T) {
+func TestMergedClusterIsMostProtected(t *testing.T) {
 	t.Parallel()
 	all := things(60)
 	first := split(t, all, nil, 3)
@@ -109,7 +109,7 @@ func TestStateRoundTrip(t *testing.T) {
 	}
 }
 
-func TestReadStateRefuses(t *testing.T) {
+func TestReadStateRejectsInvalid(t *testing.T) {
 	t.Parallel()
 	b := split(t, things(5), nil, 1).Encode()
 	good := string(b)
@@ -135,7 +135,7 @@ func TestReadStateRefuses(t *testing.T) {
 	}
 }
 
-func FuzzReadStateWritesWhatItReads(f *testing.F) {
+func FuzzReadStateRoundTrip(f *testing.F) {
 	b := split(f, things(4), nil, 1).Encode()
 	f.Add(b)
 	f.Add([]byte(`{"schema":"arena.bank.v3"}`))
@@ -151,7 +151,7 @@ func FuzzReadStateWritesWhatItReads(f *testing.F) {
 	})
 }
 
-func TestSharesNameEveryFault(t *testing.T) {
+func TestSharesValidateListsEveryFault(t *testing.T) {
 	t.Parallel()
 	err := Shares{Eval: -1, NeverTouch: 2.5}.Validate()
 	if err == nil || strings.Count(err.Error(), "\n") != 2 {
@@ -159,7 +159,7 @@ func TestSharesNameEveryFault(t *testing.T) {
 	}
 }
 
-func TestSplitObeysItsContext(t *testing.T) {
+func TestSplitStopsWithContext(t *testing.T) {
 	t.Parallel()
 	problems := things(40)
 	prior, clusters := split(t, problems[:30], nil, 1), clustered(t, problems)

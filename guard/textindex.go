@@ -10,58 +10,62 @@ import (
 	"github.com/trajectory-arena/arena/guard/disguise"
 )
 
-// textIndex finds requests that are a protected one letter for letter, or after
+// textIndex finds requests that equal a protected one byte for byte, or after
 // normalisation.
 type textIndex struct {
 	exact      map[string]int
 	normalised map[string]int
-	// longest is the length in bytes of the longest request.
-	longest int
+	// maxBytes is the length in bytes of the longest request.
+	maxBytes int
 }
 
 func newTextIndex(bank []Entry) *textIndex {
 	t := &textIndex{exact: map[string]int{}, normalised: map[string]int{}}
 	for i, e := range bank {
 		if key := normalised(disguise.Plain(e.Text)); key != "" {
-			first(t.exact, e.Text, i)
-			first(t.normalised, key, i)
-			t.longest = max(t.longest, len(e.Text))
+			setIfAbsent(t.exact, e.Text, i)
+			setIfAbsent(t.normalised, key, i)
+			t.maxBytes = max(t.maxBytes, len(e.Text))
 		}
 	}
 	return t
 }
 
-// mostPadding is how many times as long as the longest request a text may be that
-// repeats one but for white space and punctuation; the lexical tier reads longer ones.
-const mostPadding = 4
-
-func first(m map[string]int, key string, i int) {
-	if _, known := m[key]; !known {
+func setIfAbsent(m map[string]int, key string, i int) {
+	if _, ok := m[key]; !ok {
 		m[key] = i
 	}
 }
 
+// maxPadding bounds the length of a text that repeats a request except for white
+// space and punctuation, as a multiple of the longest request. Only the lexical
+// tier checks longer texts.
+const maxPadding = 4
+
 func (t *textIndex) check(text string, bank []Entry) Finding {
-	tier, evidence := TierExact, "the request is equal byte for byte"
-	i, found := t.exact[text]
-	if !found {
-		if len(text) > mostPadding*(t.longest+1) {
-			return Finding{}
-		}
-		tier, evidence = TierNormalised, "the request is equal but for case, white space and punctuation"
-		if i, found = t.normalised[normalised(text)]; !found {
-			return Finding{}
-		}
+	if i, ok := t.exact[text]; ok {
+		return textFinding(bank[i], TierExact, "the request is equal byte for byte")
 	}
-	return Finding{Match: bank[i].ID, Bank: bank[i].Bank, Drop: true, Same: true, Score: 1, Tier: tier, Evidence: evidence}
+	if len(text) > maxPadding*(t.maxBytes+1) {
+		return Finding{}
+	}
+	if i, ok := t.normalised[normalised(text)]; ok {
+		return textFinding(bank[i], TierNormalised, "the request is equal but for case, white space and punctuation")
+	}
+	return Finding{}
 }
 
-// normalised folds text for comparison as a whole: compatibility forms, case,
-// then single spaces between runs of letters, marks, digits and the few signs
-// that change a number or a size. What stands around the text is cut off first:
-// it decides how bytes that are no character and marks without a letter compose.
+func textFinding(e Entry, tier Tier, evidence string) Finding {
+	return Finding{Match: e.ID, Bank: e.Bank, Drop: true, Same: true, Score: 1, Tier: tier, Evidence: evidence}
+}
+
+// normalised returns text in a form in which equal requests compare equal:
+// compatibility forms, lower case, single spaces between runs of letters, marks,
+// digits and the few signs that change a number or a size. White space around the
+// text is cut off first, since it influences how invalid bytes and marks without a
+// letter compose.
 func normalised(text string) string {
-	if strings.IndexFunc(text, beyondASCII) >= 0 {
+	if strings.IndexFunc(text, isNotASCII) >= 0 {
 		text = norm.NFKC.String(strings.TrimSpace(strings.ToValidUTF8(text, " ")))
 	}
 	text = strings.ToLower(text)
@@ -69,7 +73,8 @@ func normalised(text string) string {
 	b.Grow(len(text))
 	gap := false
 	for i, r := range text {
-		if !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r) && !signOfNumber(text, i, r) {
+		isWord := unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r)
+		if !isWord && !isNumberSign(text, i, r) {
 			gap = true
 			continue
 		}
@@ -82,9 +87,9 @@ func normalised(text string) string {
 	return b.String()
 }
 
-// signOfNumber keeps "1.5" apart from "15" and "5%" from "5"; separators of
-// thousands go, as does all other punctuation.
-func signOfNumber(text string, i int, r rune) bool {
+// isNumberSign reports whether the sign r at text[i] changes the number before
+// it: "1.5" is not "15" and "5%" is not "5". Separators of thousands do not.
+func isNumberSign(text string, i int, r rune) bool {
 	switch r {
 	case '%':
 		return i > 0 && isDigit(text[i-1])
@@ -94,6 +99,6 @@ func signOfNumber(text string, i int, r rune) bool {
 	return false
 }
 
-func beyondASCII(r rune) bool { return r >= utf8.RuneSelf }
+func isNotASCII(r rune) bool { return r >= utf8.RuneSelf }
 
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }

@@ -88,12 +88,12 @@ func (d *Day) split(ctx context.Context, src Sources, prior *guard.State, cfg Gu
 	}
 	state, err := guard.Split(ctx, clusters, guard.Union(prior, known.Protecting()), cfg.Shares, cfg.Seed)
 	if err == nil && !src.Draft {
-		err = state.Enough()
+		err = state.CheckPools()
 	}
 	if err != nil {
 		return nil, err
 	}
-	if still := state.HoldsOut(src.Release); still != "" {
+	if still := state.FirstHeldOut(src.Release); still != "" {
 		return nil, inputError{fmt.Errorf("release %q: a held-out file or another corpus of the run holds it out", still)}
 	}
 	return state, nil
@@ -146,7 +146,7 @@ func (p *Protection) entries(ps *Problems, pool guard.Pool, bank string, given [
 	}
 	for i, of := range p.Pools {
 		if of == pool {
-			out = append(out, guard.EntryOf(bank, ps.All[i], ps.Name(i)))
+			out = append(out, guard.NewEntry(bank, ps.All[i], ps.Name(i)))
 			texts[ps.All[i].Query] = true
 		}
 	}

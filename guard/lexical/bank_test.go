@@ -70,8 +70,8 @@ func readPublic(t testing.TB) (p public) {
 	return p
 }
 
-// TestCandidatesHoldTheBase checks recall before anything is scored.
-func TestCandidatesHoldTheBase(t *testing.T) {
+// TestCandidatesIncludeBase checks recall before anything is scored.
+func TestCandidatesIncludeBase(t *testing.T) {
 	t.Parallel()
 	bank, texts := readRewordings(t)
 	x := New(bank)
@@ -108,9 +108,9 @@ func TestPublicCandidates(t *testing.T) {
 	}
 }
 
-// TestPublicProblemsKeepApart counts pairs of unrelated public problems that
+// TestUnrelatedPublicProblemsAreNotDropped counts pairs of unrelated public problems that
 // would be dropped for one another, and finds all that share a product.
-func TestPublicProblemsKeepApart(t *testing.T) {
+func TestUnrelatedPublicProblemsAreNotDropped(t *testing.T) {
 	t.Parallel()
 	bank := readPublic(t)
 	x := New(bank.requests)
@@ -122,7 +122,7 @@ func TestPublicProblemsKeepApart(t *testing.T) {
 		candidates += len(found)
 		for _, j := range found {
 			related := slices.ContainsFunc(bank.products[i], func(id string) bool { return slices.Contains(bank.products[j], id) })
-			if near := x.judge(j, b.profile, math.Inf(-1), s); int(j) != i && !related && near.score >= dropLogOdds {
+			if near := x.compare(j, b.profile, math.Inf(-1), s); int(j) != i && !related && near.score >= dropLogOdds {
 				wrong[[2]int{min(i, int(j)), max(i, int(j))}] = true
 			}
 		}

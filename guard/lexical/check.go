@@ -1,245 +1,287 @@
 package lexical
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"math"
 	"slices"
 	"strings"
 
-	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/internal/stats"
 )
 
-// The scores, 0 to 1, from which a text is dropped unless something else is given,
-// and is the same, and dropped, if no constraint contradicts.
-var (
-	DefaultDrop = stats.Logistic(dropLogOdds)
-	leastSame   = stats.Logistic(sameLogOdds)
-)
+// DefaultDrop is the score, 0 to 1, from which a text is dropped by default.
+var DefaultDrop = stats.Logistic(dropLogOdds)
 
-// Finding is what the index says of one text.
+// sameScore is the score from which a text asks for the same as a request if no
+// constraint contradicts.
+var sameScore = stats.Logistic(sameLogOdds)
+
+// Finding is the result of checking one text.
 type Finding struct {
-	// Request is the position of the nearest request in the bank, -1 where none
-	// shares enough with the text; the next four are zero then.
+	// Request is the bank position of the nearest request, -1 if no request shares
+	// enough with the text. Score, Drop, Same and Evidence are zero then.
 	Request    int
 	Score      float64
 	Drop, Same bool
-	// Evidence says in words what agreed and what differed, of a dropped text.
+	// Evidence describes what agreed and what differed, for a dropped text.
 	Evidence string
-	// Beyond is true where too few words of the text are known to judge it.
-	Beyond bool
+	// Unreadable reports that too few words of the text are known to judge it.
+	Unreadable bool
 }
 
-// Check holds text against every request and drops what is the same, and all from a
-// score on.
+// Check compares text with every request. It drops a text that asks for the same
+// as a request, and every text with a score of at least drop.
 func (x *Index) Check(text string, drop float64) Finding {
 	s := x.scratch.Get().(*scratch)
 	defer x.scratch.Put(s)
-	best, whole, found := x.search(text, s)
-	f := Finding{Request: -1, Beyond: whole.beyond()}
-	if !found {
+	best, full, ok := x.search(text, s)
+	f := Finding{Request: -1, Unreadable: full.isUnreadable()}
+	if !ok {
 		return f
 	}
-	f.Request, f.Score = x.entry[best.base], stats.Logistic(best.score)
+	f.Request = x.entry[best.base]
+	f.Score = stats.Logistic(best.score)
 	base := x.bases[best.base].profile
-	f.Drop = f.Score >= drop || f.Beyond && x.numbersProve(base, best.part, len(x.bases))
-	if !f.Drop && f.Score < leastSame {
+	f.Drop = f.Score >= drop || f.Unreadable && x.numbersProveMatch(base, best.part, len(x.bases))
+	if !f.Drop && f.Score < sameScore {
 		return f
 	}
-	why := contradiction(base, best.part, best.f)
-	if inside, is := x.embedded(best, s); why != "" && is && stats.Logistic(inside.score) >= leastSame && contradiction(base, inside.part, inside.f) == "" {
-		best, why = inside, ""
-		f.Score = stats.Logistic(best.score)
+
+	difference := contradiction(base, best.part, best.features)
+	if difference != "" {
+		// The text may hold the request among other things: judge its window alone.
+		if window, ok := x.compareEmbedded(best, s); ok && x.asksSame(window) {
+			best = window
+			difference = ""
+			f.Score = stats.Logistic(best.score)
+		}
 	}
-	f.Same = why == "" && f.Score >= leastSame
-	if f.Drop = f.Drop || f.Same; f.Drop {
-		f.Evidence = evidence(base, best, why)
+	f.Same = difference == "" && f.Score >= sameScore
+	f.Drop = f.Drop || f.Same
+	if f.Drop {
+		f.Evidence = evidence(base, best, difference)
 	}
 	return f
 }
 
-// Contradicts reports whether text replaces a number of the request at a position
-// of the bank.
+// asksSame reports whether the compared text asks for the same as the base.
+func (x *Index) asksSame(c comparison) bool {
+	base := x.bases[c.base].profile
+	return stats.Logistic(c.score) >= sameScore && contradiction(base, c.part, c.features) == ""
+}
+
+// Contradicts reports whether text replaces a number of the request at this bank
+// position by another one.
 func (x *Index) Contradicts(request int, text string) bool {
-	return x.ask(request, text, func(base, p *profile) bool {
-		_, missing := x.numbersIn(base, p)
-		_, extra := x.numbersIn(p, base)
+	return x.matchProfiles(request, text, func(base, p *profile) bool {
+		_, missing := x.numberShare(base, p)
+		_, extra := x.numberShare(p, base)
 		return missing > 0 && extra > 0
 	})
 }
 
-// Numbered reports whether text has numbers of the request at a position of the bank
-// that it would hardly have by chance.
-func (x *Index) Numbered(request int, text string) bool {
-	return x.ask(request, text, func(base, p *profile) bool { return x.numbersProve(base, p, 1) })
+// SharesNumbers reports whether text has more numbers of the request at this bank
+// position than it would have by chance.
+func (x *Index) SharesNumbers(request int, text string) bool {
+	return x.matchProfiles(request, text, func(base, p *profile) bool { return x.numbersProveMatch(base, p, 1) })
 }
 
-func (x *Index) ask(request int, text string, is func(base, p *profile) bool) bool {
-	number, found := slices.BinarySearch(x.entry, request)
-	if !found {
+// matchProfiles reports whether match is true for the profiles of a request and of
+// text. It reports false for a bank position without a request.
+func (x *Index) matchProfiles(request int, text string, match func(base, p *profile) bool) bool {
+	number, ok := slices.BinarySearch(x.entry, request)
+	if !ok {
 		return false
 	}
 	s := x.scratch.Get().(*scratch)
 	defer x.scratch.Put(s)
-	return is(x.bases[number].profile, newProfile(parse(text, nil), s.reader(x.vocabulary)))
+	return match(x.bases[number].profile, newProfile(parse(text, nil), s.reader(x.vocabulary)))
 }
 
-// byChance is how many of the requests that a text is held against may have as many
-// and as rare numbers in common with it by chance: as many as may be lost.
-const byChance = 0.02
+// maxChanceMatches is the number of requests that may, by chance, have as many and
+// as rare numbers in common with a text as the nearest one. It equals the share of
+// honest rows that may be dropped.
+const maxChanceMatches = 0.02
 
-// numbersProve reports whether numbers alone show that a text asks for the base, the
-// nearest of so many requests. They do where its words say nothing: a translation
-// keeps the numbers.
-func (x *Index) numbersProve(base, p *profile, among int) bool {
-	odds, found := math.Log(byChance/float64(among)), 0 // a number's weight is the logarithm of how rare it is
-	for i, n := range base.numbers {
-		if hasNumber(p.numbers, n) {
-			// So many more choices of numbers could have agreed.
-			odds += x.numberWeights(base)[i] - math.Log(float64(max(len(p.numbers)-found, 1))/float64(found+1))
-			found++
+// numbersProveMatch reports whether the numbers alone show that a text asks for the
+// base, the nearest of n requests. It serves texts whose words are unknown: a
+// translation keeps the numbers.
+func (x *Index) numbersProveMatch(base, p *profile, n int) bool {
+	// A number's weight is the logarithm of its rarity.
+	odds := math.Log(maxChanceMatches / float64(n))
+	shared := 0
+	for i, number := range base.numbers {
+		if hasNumber(p.numbers, number) {
+			// As many other choices of the text's numbers could have agreed.
+			choices := float64(max(len(p.numbers)-shared, 1)) / float64(shared+1)
+			odds += x.numberWeights(base)[i] - math.Log(choices)
+			shared++
 		}
 	}
 	return odds > 0
 }
 
-func evidence(base *profile, j judged, why string) string {
-	var agree []string
+// evidence describes what a base and a text agree on, and their difference if it
+// is not empty.
+func evidence(base *profile, c comparison, difference string) string {
+	var words []string
 	for _, w := range base.content {
-		if j.part.means(w, nil) && !slices.Contains(agree, w.text) {
-			agree = append(agree, w.text)
+		if c.part.hasMeaning(w, nil) && !slices.Contains(words, w.text) {
+			words = append(words, w.text)
 		}
 	}
-	numbers := slicesx.FilterMap(base.numbers, func(n number) (string, bool) { return n.String(), hasNumber(j.part.numbers, n) })
-	text := fmt.Sprintf("words agree: %s", named(agree))
-	if len(numbers) > 0 {
-		text += fmt.Sprintf("; numbers agree: %s", named(numbers))
+	var numbers []string
+	for _, n := range base.numbers {
+		if hasNumber(c.part.numbers, n) {
+			numbers = append(numbers, n.String())
+		}
 	}
 	var terms []string
 	for i, name := range serviceNames {
-		if base.services&j.part.services&(1<<i) != 0 {
+		if base.services&c.part.services&(1<<i) != 0 {
 			terms = append(terms, name)
 		}
 	}
-	if len(terms) > 0 {
-		text += "; delivery terms agree: " + named(terms)
+
+	text := "words agree: " + shorten(words)
+	if len(numbers) > 0 {
+		text += "; numbers agree: " + shorten(numbers)
 	}
-	if why != "" {
-		text += "; differs: " + why
+	if len(terms) > 0 {
+		text += "; delivery terms agree: " + shorten(terms)
+	}
+	if difference != "" {
+		text += "; differs: " + difference
 	}
 	return text
 }
 
-func named(items []string) string {
+// shorten joins items, up to a maximum, with spaces.
+func shorten(items []string) string {
 	const maxItems = 24
-	shown := cmp.Or(strings.Join(items[:min(len(items), maxItems)], " "), "none")
-	if len(items) > maxItems {
-		shown += fmt.Sprintf(" and %d more", len(items)-maxItems)
+	switch {
+	case len(items) == 0:
+		return "none"
+	case len(items) > maxItems:
+		return fmt.Sprintf("%s and %d more", strings.Join(items[:maxItems], " "), len(items)-maxItems)
 	}
-	return shown
+	return strings.Join(items, " ")
 }
 
-// readableShare is the share of a text's words that must be known for the
-// lexical tier to judge it.
-const readableShare = 0.4
+// minKnownShare is the share of a text's words that must be known for the lexical
+// tier to judge it.
+const minKnownShare = 0.4
 
-func (p *profile) beyond() bool {
-	known, all := 0, 0
+func (p *profile) isUnreadable() bool {
+	known := 0
+	total := 0
 	for _, w := range p.words {
-		if w != nil {
-			all++
-			if w.known {
-				known++
-			}
+		if w == nil {
+			continue
+		}
+		total++
+		if w.known {
+			known++
 		}
 	}
-	return all > 0 && float64(known) < readableShare*float64(all)
+	return total > 0 && float64(known) < minKnownShare*float64(total)
 }
 
-// Join calls join with the positions of two requests of which one would be dropped
-// for the other, unless apart says that they are in one group already. The only
-// error is that of ctx.
-func Join(ctx context.Context, bank []Request, apart func(i, j int) bool, join func(i, j int)) error {
+// Join calls join with the bank positions of two requests of which one would be
+// dropped for the other. It skips pairs for which separate reports false: those are
+// in one group already. The only error is that of ctx.
+func Join(ctx context.Context, bank []Request, separate func(i, j int) bool, join func(i, j int)) error {
 	x := New(bank)
-	s, seen := x.newScratch(), map[string]bool{}
+	s := x.newScratch()
+	seen := map[string]bool{}
 	for i, b := range x.bases {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		at := x.entry[i]
-		if seen[bank[at].Text] {
+		entry := x.entry[i]
+		if seen[bank[entry].Text] {
 			continue
 		}
-		seen[bank[at].Text] = true
-		for _, other := range x.candidates(b.profile, s) {
-			if apart(at, x.entry[other]) && x.judge(other, b.profile, dropLogOdds, s).score >= dropLogOdds {
-				join(at, x.entry[other])
+		seen[bank[entry].Text] = true
+		for _, j := range x.candidates(b.profile, s) {
+			if !separate(entry, x.entry[j]) {
+				continue
+			}
+			if x.compare(j, b.profile, dropLogOdds, s).score >= dropLogOdds {
+				join(entry, x.entry[j])
 			}
 		}
 	}
 	return nil
 }
 
-// CheckAlone holds the request at a position of the bank against the others but
-// those that kindred names, as a text of a stranger would be: words that it alone
-// has are no words of the bank.
-func (x *Index) CheckAlone(request int, kindred func(other int) bool) Finding {
+// CheckLeaveOneOut compares the request at this bank position with the requests at
+// all positions for which related reports false, as if the bank did not hold it:
+// words that only this request has are unknown. Drop and Evidence are not set.
+func (x *Index) CheckLeaveOneOut(request int, related func(position int) bool) Finding {
 	f := Finding{Request: -1}
-	number, is := slices.BinarySearch(x.entry, request)
-	if !is {
+	number, ok := slices.BinarySearch(x.entry, request)
+	if !ok {
 		return f
 	}
 	s := x.scratch.Get().(*scratch)
 	defer x.scratch.Put(s)
-	best := judged{score: math.Inf(-1)}
-	p := x.strange(int32(number)) //nolint:gosec // a bank has fewer
+	best := comparison{score: math.Inf(-1)}
+	p := x.profileWithoutSelf(int32(number)) //nolint:gosec // a bank has fewer
 	for _, b := range x.candidates(p, s) {
-		if kindred(x.entry[b]) {
+		if related(x.entry[b]) {
 			continue
 		}
-		if j := x.judge(b, p, best.score, s); j.beats(best) {
-			best, f.Request = j, x.entry[b]
+		if c := x.compare(b, p, best.score, s); c.isBetterThan(best) {
+			best = c
+			f.Request = x.entry[b]
 		}
 	}
 	if f.Request < 0 {
 		return f
 	}
 	f.Score = stats.Logistic(best.score)
-	f.Same = f.Score >= leastSame && contradiction(x.bases[best.base].profile, best.part, best.f) == ""
+	f.Same = x.asksSame(best)
 	return f
 }
 
-// strange is the profile of a base read as if the bank did not hold it.
-func (x *Index) strange(number int32) *profile {
-	own := x.bases[number].profile
-	p := &profile{tokens: own.tokens, words: make([]*word, len(own.words))}
-	for i, w := range own.words {
+// profileWithoutSelf returns the profile that a base would have if the bank did
+// not hold it.
+func (x *Index) profileWithoutSelf(number int32) *profile {
+	indexed := x.bases[number].profile
+	p := &profile{tokens: indexed.tokens, words: make([]*word, len(indexed.words))}
+	for i, w := range indexed.words {
 		if w != nil {
-			p.words[i] = x.withoutOwn(w, number)
+			p.words[i] = x.withoutSelf(w, number)
 		}
 	}
-	p.gather()
+	p.collect()
 	return p
 }
 
-func (x *Index) isOwn(id, number int32) bool {
-	holders := x.postings[id]
-	return len(holders) == 1 && holders[0] == number
+// isOnlyIn reports whether the base with this number is the only one that has the
+// stem.
+func (x *Index) isOnlyIn(id, number int32) bool {
+	bases := x.postings[id]
+	return len(bases) == 1 && bases[0] == number
 }
 
-func (x *Index) withoutOwn(w *word, number int32) *word {
-	if !slices.ContainsFunc(w.matches, func(m match) bool { return x.isOwn(m.id, number) }) {
+// withoutSelf returns w as it would be read if the bank did not hold the base.
+func (x *Index) withoutSelf(w *word, number int32) *word {
+	isSelf := func(m match) bool { return x.isOnlyIn(m.id, number) }
+	if !slices.ContainsFunc(w.matches, isSelf) {
 		return w
 	}
 	out := *w
-	out.matches = slices.DeleteFunc(slices.Clone(w.matches), func(m match) bool { return x.isOwn(m.id, number) })
-	if w.id >= 0 && x.isOwn(w.id, number) {
-		out.id, out.weight, out.known = -1, weightUnknown, w.near != nil
+	out.matches = slices.DeleteFunc(slices.Clone(w.matches), isSelf)
+	if w.id >= 0 && x.isOnlyIn(w.id, number) {
+		out.id = -1
+		out.weight = weightUnknown
+		out.known = w.synonyms != nil
 	}
 	if out.id < 0 && len(out.matches) > 0 {
-		out.weight = x.vocabulary.strongest(out.matches)
+		out.weight = x.vocabulary.bestWeight(out.matches)
 	}
 	return &out
 }

@@ -1,13 +1,10 @@
 package lexical
 
-import (
-	"math"
-	"strings"
-)
+import "strings"
 
-// cues are the words that phrases of direction were replaced by. Those with
-// -after belong to the number before them, those with -either to the number
-// before them unless another follows at once.
+// cues are the words that the lexicon replaces phrases of direction by. Those with
+// -after apply to the number before them, those with -either to the number before
+// them unless another one follows immediately.
 var cues = map[string]direction{
 	"@above": above, "@below": below, "@range": ranged, "@above-either": above, "@below-either": below,
 	"@above-after": above, "@below-after": below,
@@ -18,36 +15,34 @@ const (
 	eitherSuffix = "-either"
 )
 
-// cueReach is how many words may lie between a cue and its number: "above the
+// cueReach is the maximum number of words between a cue and its number: "above the
 // price of 168".
 const cueReach = 4
 
-// direct gives each number the direction that the words around it say.
-func direct(tokens []token) {
-	last, taken := -1, -1
+// setDirections sets the direction of each number from the words around it.
+func setDirections(tokens []token) {
+	lastNumber := -1
+	lastCue := -1 // the last cue after a number, which applies to that number only
 	for i := range tokens {
 		if !tokens[i].isNumber() {
 			continue
 		}
-		at := cueBefore(tokens, i, taken)
+		cue := cueBefore(tokens, i, lastCue)
 		if after := cueAfter(tokens, i); after >= 0 {
-			at, taken = after, after
+			cue = after
+			lastCue = after
 		}
-		if at >= 0 {
-			tokens[i].direction = cues[tokens[at].text]
-			if negated := negationOf(tokens, min(at, i), last); negated >= 0 {
+		if cue >= 0 {
+			tokens[i].direction = cues[tokens[cue].text]
+			if negation := findNegation(tokens, min(cue, i), lastNumber); negation >= 0 {
 				tokens[i].direction = opposite[tokens[i].direction]
-				tokens[negated].text = "@not"
+				tokens[negation].text = "@not"
 			}
 		}
-		if last >= 0 && isRange(tokens, last, i) {
-			first, second := &tokens[last], &tokens[i]
-			first.direction, second.direction = above, below
-			if second.unit == money && first.unit == "" { // "between 14.75 and 49.95 USD"
-				first.value, first.unit = first.written*second.value/second.written, money
-			}
+		if lastNumber >= 0 && isRange(tokens, lastNumber, i) {
+			setRange(&tokens[lastNumber], &tokens[i])
 		}
-		last = i
+		lastNumber = i
 	}
 	for i := range tokens {
 		if tokens[i].direction == ranged {
@@ -56,37 +51,55 @@ func direct(tokens []token) {
 	}
 }
 
-// opposite is what a bound becomes beneath a negation: "not 190 or less".
+// setRange sets the directions of the two ends of a range. A currency after the second one
+// applies to both: "between 14.75 and 49.95 USD".
+func setRange(first, second *token) {
+	first.direction = above
+	second.direction = below
+	if second.unit == money && first.unit == "" {
+		first.value = first.written * second.value / second.written
+		first.unit = money
+	}
+}
+
+// opposite maps a bound to its negation: "not 190 or less".
 var opposite = [...]direction{undirected: undirected, above: below, below: above, ranged: ranged}
 
-// cueBefore looks back from a number to the nearest cue, not over another
-// number, a cue that is taken, a comma or the end of a sentence; -1 for none.
-func cueBefore(tokens []token, i, taken int) int {
-	for at := i - 1; at > taken && at >= i-cueReach && at >= 0; at-- {
-		t := tokens[at]
-		if t.isNumber() || ends(tokens[at+1]) || tokens[at+1].before == ',' {
+// cueBefore returns the position of the nearest cue before the number at i, -1 if
+// there is none. It does not search past another number, a comma, the start of the
+// sentence, or the cue at lastCue, which belongs to an earlier number.
+func cueBefore(tokens []token, i, lastCue int) int {
+	for j := i - 1; j > lastCue && j >= i-cueReach && j >= 0; j-- {
+		t := &tokens[j]
+		next := &tokens[j+1]
+		if t.isNumber() || next.startsSentence() || next.before == ',' {
 			break
 		}
-		if _, is := cues[t.text]; is && !strings.HasSuffix(t.text, afterSuffix) {
-			return at
+		if _, ok := cues[t.text]; ok && !strings.HasSuffix(t.text, afterSuffix) {
+			return j
 		}
 	}
 	return -1
 }
 
-// negationOf looks back from a bound at i to a negation of it, over words that
-// say nothing else. Beneath an "or" the negation of the bound before, at last,
-// holds for both: "nothing under 60 or over 90". -1 for none.
-func negationOf(tokens []token, i, last int) int {
-	l := words()
+// findNegation returns the position of a word that negates the bound at i, -1 if
+// there is none. Only stop words and currencies may be between them. A negation of
+// the previous bound, at lastNumber, applies to both after an "or": "nothing under
+// 60 or over 90".
+func findNegation(tokens []token, i, lastNumber int) int {
+	l := loadLexicon()
 	or := strings.HasSuffix(tokens[i].text, eitherSuffix)
-	for at := i - 1; at >= 0 && at >= i-cueReach && !ends(tokens[at+1]) && tokens[at+1].before != ','; at-- {
-		w := tokens[at].text
+	for j := i - 1; j >= 0 && j >= i-cueReach; j-- {
+		next := &tokens[j+1]
+		if next.startsSentence() || next.before == ',' {
+			break
+		}
+		w := tokens[j].text
 		switch {
 		case l.refusals[w], w == "@not":
-			return at
-		case or && at == last && last > 0:
-			return negationOf(tokens, last, -1)
+			return j
+		case or && j == lastNumber && lastNumber > 0:
+			return findNegation(tokens, lastNumber, -1)
 		case w == "or":
 			or = true
 		case isCurrency(w), strings.HasPrefix(w, "@"):
@@ -97,104 +110,71 @@ func negationOf(tokens []token, i, last int) int {
 	return -1
 }
 
-func ends(t token) bool { return strings.IndexByte(".;\n!?", t.before) >= 0 && t.before != 0 }
+// startsSentence reports whether a sentence or a line ends before the token.
+func (t *token) startsSentence() bool {
+	return strings.IndexByte(".;\n!?", t.before) >= 0
+}
 
-// cueAfter returns the position of "or more" or its like behind a number and
-// its currency, -1 where there is none.
+// cueAfter returns the position of a cue such as "or more" after a number and its
+// currency, -1 if there is none.
 func cueAfter(tokens []token, i int) int {
-	at := i + 1
-	for at < len(tokens) && isCurrency(tokens[at].text) {
-		at++
+	j := i + 1
+	for j < len(tokens) && isCurrency(tokens[j].text) {
+		j++
 	}
-	if at >= len(tokens) {
+	if j >= len(tokens) {
 		return -1
 	}
-	w := tokens[at].text
-	numberFollows := at+1 < len(tokens) && (tokens[at+1].isNumber() || isCurrency(tokens[at+1].text)) && !ends(tokens[at+1])
-	if strings.HasSuffix(w, afterSuffix) || strings.HasSuffix(w, eitherSuffix) && !numberFollows {
-		return at
+	w := tokens[j].text
+	if strings.HasSuffix(w, afterSuffix) {
+		return j
+	}
+	if strings.HasSuffix(w, eitherSuffix) && !amountFollows(tokens, j) {
+		return j
 	}
 	return -1
 }
 
+// amountFollows reports whether a number or a currency follows the token at i in
+// the same sentence.
+func amountFollows(tokens []token, i int) bool {
+	if i+1 >= len(tokens) || tokens[i+1].startsSentence() {
+		return false
+	}
+	return tokens[i+1].isNumber() || isCurrency(tokens[i+1].text)
+}
+
 func isCurrency(w string) bool { return w == currency || w == "peso" || w == "pesos" || w == "piso" }
 
-// isRange reports whether nothing but a range word, a dash or currency lies
-// between two numbers, and one of them opens or closes a range.
+// isAnd reports whether w joins the two ends of a range if a cue opens it.
+func isAnd(w string) bool {
+	switch w {
+	case "and", "y", "und", "dan", "at", "a", "e":
+		return true
+	}
+	return false
+}
+
+// isRange reports whether the numbers at i and j are the ends of a range: only
+// range words, dashes or currencies are between them, and one of these opens or
+// closes a range.
 func isRange(tokens []token, i, j int) bool {
 	if j-i > 4 {
 		return false
 	}
+	opened := tokens[i].direction == ranged || tokens[i].direction == above
 	joined := false
-	for k := i + 1; k <= j; k++ {
-		t := tokens[k]
+	for k := i + 1; k < j; k++ {
+		t := &tokens[k]
 		joined = joined || t.before == '-'
-		if k == j {
-			break
-		}
 		switch {
-		case t.text == "and" || t.text == "y" || t.text == "und" || t.text == "dan" || t.text == "at" || t.text == "a" || t.text == "e":
-			joined = joined || tokens[i].direction == ranged || tokens[i].direction == above
-		case words().ranges[t.text]:
+		case isAnd(t.text):
+			joined = joined || opened
+		case loadLexicon().ranges[t.text]:
 			joined = true
 		case !isCurrency(t.text):
 			return false
 		}
 	}
-	return joined
-}
-
-// money is the unit of an amount that was written in another currency: its value
-// is in pesos at the rate of the lexicon. Amounts in pesos have no unit.
-const money = "pesos by rate"
-
-// maxRateError is by how much the rate of the day may be off: over five years the
-// dollar, euro and pound stayed within a tenth of the middle, the yen within a
-// seventh.
-const maxRateError = 0.15
-
-// sameMoney compares amounts of which at least one was converted. Nothing but a
-// price or another conversion is like it.
-func (n number) sameMoney(o number) bool {
-	if n.unit != o.unit && n.unit != "" && o.unit != "" || n.value <= 0 || o.value <= 0 {
-		return false
-	}
-	if close(n.written, o.written) && !n.isBound() && !o.isBound() {
-		return true // "EUR 41" is a shoe size as well
-	}
-	return math.Abs(math.Log(n.value/o.value)) <= math.Log1p(maxRateError)
-}
-
-// convert gives a number in words before or behind it the currency of w.
-func (t *token) convert(w string) {
-	u := words().units[w]
-	t.value, t.unit = t.written*u.factor, u.name
-}
-
-// joinMoney converts amounts with a currency before them ("$5", "EUR 5") or, where
-// none follows, behind ("5 euros").
-func joinMoney(tokens []token) []token {
-	out := tokens[:0]
-	pending := ""
-	for i, t := range tokens {
-		if words().units[t.text].name == money {
-			numberNext := i+1 < len(tokens) && tokens[i+1].isNumber() && !ends(tokens[i+1])
-			last := len(out) - 1
-			behind := last >= 0 && out[last].isNumber() && out[last].unit == "" && follows(t)
-			switch {
-			case numberNext && (tokens[i+1].before == 0 || !behind):
-				pending = t.text
-			case behind:
-				out[last].convert(t.text)
-				out[last].end = t.end
-			}
-			continue
-		}
-		if t.isNumber() && pending != "" {
-			t.convert(pending)
-		}
-		pending = ""
-		out = append(out, t)
-	}
-	return out
+	return joined || tokens[j].before == '-'
 }

@@ -6,77 +6,85 @@ import (
 	"slices"
 )
 
-// features compare one protected request, the base, with a text. Each is 0 to
-// 1 but hits, which is ln(1+words of the base found).
+// features compare one protected request, the base, with a text. Each is 0 to 1
+// except hits, which is ln(1+number of base words in the text).
 type features [nFeatures]float64
 
 const (
-	coverBase   = iota // weighted share of the base's words found in the text
-	coverText          // the reverse, over words of the bank's domain
-	numbers            // weighted share of the base's numbers found; 0.5 for none
-	service            // share of delivery terms that only one side asks for
-	template           // share of the shorter text's word pairs in both
-	swapped            // template times the share of words that were exchanged
-	hits               // how many words of the base are found
-	windowed           // 1 where only a stretch of a long text was compared
+	coverBase   = iota // weighted share of the base's words that the text has
+	coverText          // weighted share of the text's words that the base has, over words of the bank's domain
+	numbers            // weighted share of the base's numbers that the text has; 0.5 if there are none
+	service            // share of delivery terms that only one of the two asks for
+	template           // share of the shorter one's word pairs that both have
+	swapped            // template times the share of words that were replaced
+	hits               // number of base words in the text
+	windowed           // 1 if only a window of a long text was compared
 	numbersBack        // weighted share of the text's numbers that the base has
 	nFeatures
 )
 
+// base is an indexed request.
 type base struct {
 	profile *profile
-	terms   []match // vocabulary ids of its content words, each once, with weights in sim
-	total   float64
+	terms   []match // vocabulary ids of its content words, unique, with weights in sim
+	total   float64 // sum of the weights
 	tokens  int
 }
 
-// rounding is more than the parts of a score lose when they are added.
+// rounding is larger than the rounding error of a score.
 const rounding = 1e-6
 
-// compare measures a base, marked in s, against a text's profile. What the text copies of
-// the base only lowers a score: where the rest, and any window of the text, stays below
-// least, may is false and that is left out.
-func (x *Index) compare(b *base, p *profile, least float64, s *scratch) (f features, may bool) {
-	all, domain := s.meet(b, p)
-	matched, found := 0.0, 0.0
+// features computes the features of a base, marked in s, and a text's profile. The
+// template features can only lower a score. If the score without them and that of
+// any window of the text stay below minScore, features skips them and returns
+// false.
+func (x *Index) features(b *base, p *profile, minScore float64, s *scratch) (f features, ok bool) {
+	coverAll, coverDomain := s.fillNear(b, p)
+	matched := 0.0
+	found := 0.0
 	for i, t := range b.terms {
 		matched += float64(float64(t.sim) * s.near[i])
 		found += s.near[i]
 	}
 	f[coverBase] = ratio(matched, b.total)
 	f[hits] = math.Log1p(found)
-	f[coverText] = domain
-	f[numbers], _ = x.numbersIn(b.profile, p)
-	f[numbersBack], _ = x.numbersIn(p, b.profile)
-	f[service] = ratio(float64(bits.OnesCount8(b.profile.services^p.services)), float64(bits.OnesCount8(b.profile.services|p.services)))
-	if f.score()+rounding < least && f.inWindow().score() < dropLogOdds {
+	f[coverText] = coverDomain
+	f[numbers], _ = x.numberShare(b.profile, p)
+	f[numbersBack], _ = x.numberShare(p, b.profile)
+	differing := bits.OnesCount8(b.profile.services ^ p.services)
+	total := bits.OnesCount8(b.profile.services | p.services)
+	f[service] = ratio(float64(differing), float64(total))
+	if f.score()+rounding < minScore && f.bestWindow().score() < dropLogOdds {
 		return f, false
 	}
-	mine, theirs := b.profile.pairs(), p.pairs()
-	f[template] = float64(shared(mine, theirs)) / math.Max(1, float64(min(len(mine), len(theirs))))
-	f[swapped] = f[template] * math.Min(1-f[coverBase], 1-all)
+
+	basePairs := b.profile.wordPairs()
+	textPairs := p.wordPairs()
+	shorter := min(len(basePairs), len(textPairs))
+	f[template] = float64(countShared(basePairs, textPairs)) / math.Max(1, float64(shorter))
+	f[swapped] = f[template] * math.Min(1-f[coverBase], 1-coverAll)
 	return f, true
 }
 
-// ratio is a share, 0 of nothing.
-func ratio(part, whole float64) float64 {
-	if whole <= 0 {
+// ratio returns part/total, 0 if total is not positive.
+func ratio(part, total float64) float64 {
+	if total <= 0 {
 		return 0
 	}
-	return part / whole
+	return part / total
 }
 
-// meet fills near with the similarity of the text's nearest word to each term of b,
-// marked in s. What it gives is how much of the text the base explains: over all its
-// words, and over those of the bank's domain.
-func (s *scratch) meet(b *base, p *profile) (all, domain float64) {
+// fillNear sets near to the similarity of each term of b, marked in s, to the most
+// similar word of the text. It returns the weighted share of the text's words that
+// the base has: over all words, and over those of the bank's domain.
+func (s *scratch) fillNear(b *base, p *profile) (coverAll, coverDomain float64) {
 	s.near = append(s.near[:0], make([]float64, len(b.terms))...)
 	var hit, total, hitDomain, totalDomain float64
 	for _, w := range p.distinct {
 		sim := 0.0
 		for _, m := range w.matches {
-			if at, is := s.term(b, m.id); is {
-				s.near[at] = max(s.near[at], float64(m.sim))
+			if i, ok := s.termIndex(b, m.id); ok {
+				s.near[i] = max(s.near[i], float64(m.sim))
 				sim = max(sim, float64(m.sim))
 			}
 		}
@@ -90,15 +98,18 @@ func (s *scratch) meet(b *base, p *profile) (all, domain float64) {
 	return ratio(hit, total), ratio(hitDomain, totalDomain)
 }
 
-// evenNumbers is the weight that pulls a share of numbers towards one half: few
-// or everyday numbers prove little either way.
-const evenNumbers = 2.0
+// numberPrior is the weight that moves a share of numbers towards one half: few or
+// common numbers are weak evidence.
+const numberPrior = 2.0
 
-func (x *Index) numbersIn(of, in *profile) (share float64, missing int) {
-	hit, total := evenNumbers/2, evenNumbers
-	for i, w := range x.numberWeights(of) {
+// numberShare returns the weighted share of a's numbers that b has, and the count
+// of those that b does not have.
+func (x *Index) numberShare(a, b *profile) (share float64, missing int) {
+	hit := numberPrior / 2
+	total := numberPrior
+	for i, w := range x.numberWeights(a) {
 		total += w
-		if hasNumber(in.numbers, of.numbers[i]) {
+		if hasNumber(b.numbers, a.numbers[i]) {
 			hit += w
 		} else {
 			missing++
@@ -108,7 +119,7 @@ func (x *Index) numbersIn(of, in *profile) (share float64, missing int) {
 }
 
 func hasNumber(list []number, n number) bool {
-	return slices.ContainsFunc(list, n.sameAmount)
+	return slices.ContainsFunc(list, n.isSameAmount)
 }
 
 // lacks reports whether a has a value of the class that b does not have.
@@ -116,12 +127,12 @@ func lacks(a, b []classValue, class uint8) bool {
 	return slices.ContainsFunc(a, func(v classValue) bool { return v.class == class && !slices.Contains(b, v) })
 }
 
-// detector holds the weights of the logistic regression over features, fitted
-// on own rewordings (testdata) and the shared pairs against the nearest problems
-// of the public benchmark and of two generated days, for which one template is
-// every request's; docs/decisions/20261123-drop-weights.md has texts, method and
-// frontier. Near misses (one constraint changed) were left out of the fit:
-// dropping them is no fault.
+// detector holds the weights of a logistic regression over features. It was fitted
+// on the project's own rewordings (testdata) and the shared pairs against the
+// nearest problems of the public benchmark and of two generated days, where all
+// requests have one template. docs/decisions/20261123-drop-weights.md has the texts,
+// the method and the frontier. Near misses (one constraint changed) were excluded:
+// dropping them is no error.
 var detector = features{
 	coverBase: 4.11, coverText: 4.66, numbers: 6.68, service: -2.66,
 	template: -2.53, swapped: -19.48, hits: 2.06, windowed: -2.8, numbersBack: 7.03,
@@ -129,13 +140,18 @@ var detector = features{
 
 const detectorBias = -14.34
 
-// dropLogOdds is the score from which a text is dropped: the lowest, in steps of .25,
-// at which none of 750 public requests is for one of the others. What nothing
-// contradicts is the same, and dropped, from sameLogOdds on: the lowest at which none of
-// 200 public requests was dropped for one of the 550 others.
-const dropLogOdds, sameLogOdds = 0.25, -0.45
+// Thresholds of the score, as log-odds.
+const (
+	// dropLogOdds is the score from which a text is dropped: the lowest, in steps of
+	// 0.25, that drops none of 750 public requests for another one.
+	dropLogOdds = 0.25
+	// sameLogOdds is the score from which a text without a contradiction asks for
+	// the same: the lowest that drops none of 200 public requests for one of 550
+	// others.
+	sameLogOdds = -0.45
+)
 
-// score is the log odds that a text asks for the same as the base.
+// score returns the log-odds that a text asks for the same as the base.
 func (f features) score() float64 {
 	sum := detectorBias
 	for i, v := range f {
@@ -144,8 +160,8 @@ func (f features) score() float64 {
 	return sum
 }
 
-// inWindow is the best that a window of the text could be measured at: what the
-// whole text has of the base, and nothing else.
-func (f features) inWindow() features {
+// bestWindow returns an upper bound of the features of any window of the text: all
+// that the text shares with the base and nothing else.
+func (f features) bestWindow() features {
 	return features{coverBase: f[coverBase], coverText: 1, numbers: f[numbers], hits: f[hits], numbersBack: 1, windowed: 1}
 }

@@ -1,4 +1,4 @@
-// Package lexical finds requests that ask for the same in other words: by their
+// Package lexical detects requests that ask for the same in other words: by their
 // words, numbers with units and directions, and delivery terms.
 package lexical
 
@@ -11,21 +11,20 @@ import (
 	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
-// Request is one request to be found. Terms are the names and option values of
-// what it asks for; they widen the words that are understood.
+// Request is one request of a bank. Terms are the names and option values of the
+// products that it asks for; they extend the vocabulary.
 type Request struct {
 	Text  string
 	Terms []string
 }
 
-// Index finds requests of a bank in other words. It is safe for concurrent use;
-// each check borrows scratch space.
+// Index finds requests of a bank in other words. It is safe for concurrent use.
 type Index struct {
 	vocabulary *vocabulary
 	bases      []*base
 	entry      []int // bank position of each base
-	// postings list, for each vocabulary id, the bases that hold it, holders those that
-	// hold a number.
+	// postings lists the bases that have each vocabulary id, holders the bases that
+	// have each number.
 	postings [][]int32
 	holders  map[amount][]int32
 	totals   []float32 // weight of all keys of each base
@@ -34,7 +33,7 @@ type Index struct {
 	scratch  sync.Pool
 }
 
-// amount is a number as a key: its value with nine significant digits.
+// amount is a number as a map key: its value with nine significant digits.
 type amount struct {
 	value float64
 	unit  string
@@ -48,10 +47,10 @@ func newAmount(n number) amount {
 	return amount{math.Round(n.value*scale) / scale, n.unit}
 }
 
-const weightNumberLeast = 0.5
+const minNumberWeight = 0.5
 
-// New indexes bank. Requests without text are passed over; positions are those
-// in bank.
+// New returns an index of bank. Requests without text are skipped; the positions
+// that the index returns are those in bank.
 func New(bank []Request) *Index {
 	x := &Index{vocabulary: newVocabulary(), holders: map[amount][]int32{}}
 	x.scratch.New = func() any { return x.newScratch() }
@@ -66,11 +65,14 @@ func New(bank []Request) *Index {
 	for _, tokens := range parsed {
 		x.addBase(newProfile(tokens, read))
 	}
-	x.totals, x.services = make([]float32, len(x.bases)), make([]uint8, len(x.bases))
+	x.totals = make([]float32, len(x.bases))
+	x.services = make([]uint8, len(x.bases))
 	for i, b := range x.bases {
-		x.services[i] = b.profile.services
-		x.totals[i] = float32(b.total) + weightService*float32(bits.OnesCount8(b.profile.services))
-		for _, w := range x.numberWeights(b.profile) { // before checks side by side ask
+		services := b.profile.services
+		x.services[i] = services
+		x.totals[i] = float32(b.total) + weightService*float32(bits.OnesCount8(services))
+		// This also caches the weights before concurrent checks read them.
+		for _, w := range x.numberWeights(b.profile) {
 			x.totals[i] += float32(w)
 		}
 	}
@@ -78,19 +80,18 @@ func New(bank []Request) *Index {
 }
 
 // weightService is the weight of a delivery term as a key: every fourth request
-// has one, so that it says about as much as a frequent word.
+// has one, so that it is about as distinctive as a frequent word.
 const weightService = 1.0
 
-// readBank parses every request and fills the vocabulary: requests first, so
-// that their stems have the low ids, then titles and options.
+// readBank parses every request and fills the vocabulary: requests first, so that
+// their stems have the low ids, then titles and options.
 func (x *Index) readBank(bank []Request) [][]token {
-	plain := (&scratch{words: map[string]*word{}}).reader(newVocabulary())
+	read := (&scratch{words: map[string]*word{}}).reader(newVocabulary())
 	var df []int
 	parsed := make([][]token, len(x.entry))
 	for i, e := range x.entry {
 		parsed[i] = slices.Clone(parse(bank[e].Text, nil))
-		p := newProfile(parsed[i], plain)
-		for _, s := range stemsOnce(p) {
+		for _, s := range uniqueStems(newProfile(parsed[i], read)) {
 			id := x.vocabulary.add(s)
 			for int(id) >= len(df) {
 				df = append(df, 0)
@@ -101,7 +102,7 @@ func (x *Index) readBank(bank []Request) [][]token {
 	}
 	for _, e := range bank {
 		for _, text := range e.Terms {
-			for _, s := range stemsOnce(newProfile(parse(text, nil), plain)) {
+			for _, s := range uniqueStems(newProfile(parse(text, nil), read)) {
 				x.vocabulary.add(s)
 			}
 		}
@@ -110,15 +111,16 @@ func (x *Index) readBank(bank []Request) [][]token {
 	return parsed
 }
 
-func stemsOnce(p *profile) []string {
-	out := slicesx.Map(p.content, func(w *word) string { return w.stem })
-	slices.Sort(out)
-	return slices.Compact(out)
+// uniqueStems returns the stems of the content words of p, sorted and unique.
+func uniqueStems(p *profile) []string {
+	stems := slicesx.Map(p.content, func(w *word) string { return w.stem })
+	slices.Sort(stems)
+	return slices.Compact(stems)
 }
 
 func (x *Index) addBase(p *profile) {
 	b := &base{profile: p, tokens: len(p.tokens)}
-	p.pairs() // before checks side by side ask
+	p.wordPairs() // cached before concurrent checks read them
 	number := int32(len(x.bases))
 	for _, w := range p.content {
 		if w.id >= 0 {
@@ -134,26 +136,29 @@ func (x *Index) addBase(p *profile) {
 	}
 	b.total = float64(total)
 	for _, n := range p.numbers {
-		x.holders[newAmount(n)] = append(x.holders[newAmount(n)], number)
+		key := newAmount(n)
+		x.holders[key] = append(x.holders[key], number)
 	}
 	x.bases = append(x.bases, b)
 }
 
-// holding are the bases with a number that may be n: the one that equals it, and of a
-// converted price all that it may be.
-func (x *Index) holding(n number) (bases []int32) {
+// basesWith returns the bases with a number that may equal n: for a converted
+// price these are all within the error of the rate.
+func (x *Index) basesWith(n number) []int32 {
 	if n.unit != money {
 		return x.holders[newAmount(n)]
 	}
-	for a, some := range x.holders {
-		if n.sameMoney(number{value: a.value, unit: a.unit}) {
-			bases = append(bases, some...)
+	var bases []int32
+	for a, holders := range x.holders {
+		if n.isSameMoney(number{value: a.value, unit: a.unit}) {
+			bases = append(bases, holders...)
 		}
 	}
 	return bases
 }
 
-// numberWeights are those of the numbers of a profile, asked for once.
+// numberWeights returns the weights of the numbers of a profile. It caches them in
+// the profile.
 func (x *Index) numberWeights(p *profile) []float64 {
 	for i := len(p.weights); i < len(p.numbers); i++ {
 		p.weights = append(p.weights, x.numberWeight(p.numbers[i]))
@@ -161,12 +166,12 @@ func (x *Index) numberWeights(p *profile) []float64 {
 	return p.weights
 }
 
-// numberWeight is how much a number tells: its rarity in the bank, and less for
-// the small whole numbers that count pieces and items everywhere.
+// numberWeight returns the weight of a number: its rarity in the bank, and less for
+// small whole numbers, which count pieces in requests of any kind.
 func (x *Index) numberWeight(n number) float64 {
-	w := float64(idf(len(x.holders[newAmount(n)]), len(x.bases), weightNumberLeast))
+	w := float64(idf(len(x.holders[newAmount(n)]), len(x.bases), minNumberWeight))
 	if n.unit == "" && n.value == math.Trunc(n.value) {
-		w = min(w, float64(2/math.Ln10*math.Log(max(n.value, 1)))+weightNumberLeast)
+		w = min(w, float64(2/math.Ln10*math.Log(max(n.value, 1)))+minNumberWeight)
 	}
 	return w
 }

@@ -25,7 +25,7 @@ func (g groups) find(i int) int {
 	return i
 }
 
-func (g groups) apart(i, j int) bool { return g.find(i) != g.find(j) }
+func (g groups) separate(i, j int) bool { return g.find(i) != g.find(j) }
 
 func (g groups) join(i, j int) {
 	a, b := g.find(i), g.find(j)
@@ -50,20 +50,20 @@ func mixedBank(t *testing.T) []Request {
 	return bank
 }
 
-// TestJoinJoinsAsAllPairsDo holds the joining against the comparison of
+// TestJoinEqualsAllPairs holds the joining against the comparison of
 // every request with every other, in both directions.
-func TestJoinJoinsAsAllPairsDo(t *testing.T) {
+func TestJoinEqualsAllPairs(t *testing.T) {
 	t.Parallel()
 	bank := mixedBank(t)
 	got, want := newGroups(len(bank)), newGroups(len(bank))
-	if err := Join(t.Context(), bank, got.apart, got.join); err != nil {
+	if err := Join(t.Context(), bank, got.separate, got.join); err != nil {
 		t.Fatal(err)
 	}
 	x := New(bank)
 	s := x.newScratch()
 	for i, b := range x.bases {
 		for _, j := range x.candidates(b.profile, s) {
-			if near := x.judge(j, b.profile, math.Inf(-1), s); near.score >= dropLogOdds {
+			if near := x.compare(j, b.profile, math.Inf(-1), s); near.score >= dropLogOdds {
 				want.join(x.entry[i], x.entry[j])
 			}
 		}

@@ -15,92 +15,109 @@ import (
 //go:embed lexicon/*.txt
 var lexiconFiles embed.FS
 
+// lexicon is the knowledge of words that does not depend on a bank.
 type lexicon struct {
 	stop     map[string]bool
-	ranges   map[string]bool    // words between the two ends of a range
-	refusals map[string]bool    // words that turn a bound round
-	near     map[string][]int32 // stem to groups of synonyms
-	groups   int32
-	foreign  map[string][]string
-	longest  int // runes of the longest foreign word without spaces
+	ranges   map[string]bool     // words between the two ends of a range
+	refusals map[string]bool     // words that negate a bound
+	synonyms map[string][]int32  // from stems to groups of synonyms
+	groups   int32               // number of groups
+	foreign  map[string][]string // from foreign words to English ones
+	longest  int                 // runes of the longest foreign word without spaces
 	classes  map[string][]classValue
-	names    []string
-	hard     []bool // classes that hold even in another person's words
+	names    []string // of the classes
+	hard     []bool   // classes whose values differ even between two people's words for the same
 	phrases  map[string][]phrase
 	units    map[string]unit
 	numerals map[string]int
 }
 
+// classValue is one value of a closed class, such as a colour.
 type classValue struct{ class, value uint8 }
 
-// phrase is a sequence of words that means other words. A gap stands for none
-// to two words.
+// phrase is a sequence of words and its replacement. A gap matches up to maxGap
+// words.
 type phrase struct {
-	words []string
-	means []string
+	words       []string
+	replacement []string
 }
 
 const gapWord = "_"
 
 const maxGap = 2
 
+// unit is the base unit of a unit and the factor to it.
 type unit struct {
 	name   string
 	factor float64
 }
 
-// words loads the embedded lexicon once. It is fixed at build time, so that a
-// fault in it is a fault of the program.
-var words = sync.OnceValue(func() *lexicon {
+// loadLexicon parses the embedded lexicon on the first call and returns it on
+// every call. The lexicon is fixed at build time, so that an error in it panics.
+var loadLexicon = sync.OnceValue(func() *lexicon {
 	l := &lexicon{
-		stop: map[string]bool{}, ranges: map[string]bool{}, refusals: map[string]bool{}, near: map[string][]int32{}, foreign: map[string][]string{},
-		classes: map[string][]classValue{}, phrases: map[string][]phrase{}, units: map[string]unit{}, numerals: map[string]int{},
+		stop:     map[string]bool{},
+		ranges:   map[string]bool{},
+		refusals: map[string]bool{},
+		synonyms: map[string][]int32{},
+		foreign:  map[string][]string{},
+		classes:  map[string][]classValue{},
+		phrases:  map[string][]phrase{},
+		units:    map[string]unit{},
+		numerals: map[string]int{},
 	}
 	eachEntry("stop", func(fields []string) {
 		for _, w := range fields {
-			l.stop[w], l.stop[stem(w)] = true, true
+			l.stop[w] = true
+			l.stop[stem(w)] = true
 		}
 	})
-	for file, set := range map[string]map[string]bool{"ranges": l.ranges, "refusals": l.refusals} {
-		eachEntry(file, func(fields []string) {
-			for _, w := range fields {
-				set[w] = true
-			}
-		})
-	}
+	eachEntry("ranges", func(fields []string) { addAll(l.ranges, fields) })
+	eachEntry("refusals", func(fields []string) { addAll(l.refusals, fields) })
 	eachEntry("synonyms", l.addGroup)
 	eachEntry("foreign", l.addForeign)
 	eachEntry("classes", l.addClass)
 	eachEntry("phrases", l.addPhrase)
 	eachEntry("units", l.addUnit)
 	eachEntry("currencies", func(fields []string) { l.addUnit(append([]string{money}, fields...)) })
-	eachEntry("numberwords", func(fields []string) { l.numerals[fields[0]] = sound(strconv.Atoi(fields[1])) })
+	eachEntry("numberwords", func(fields []string) { l.numerals[fields[0]] = must(strconv.Atoi(fields[1])) })
 	return l
 })
 
+func addAll(set map[string]bool, words []string) {
+	for _, w := range words {
+		set[w] = true
+	}
+}
+
+// eachEntry calls add with the fields of every line of a lexicon file except
+// comments.
 func eachEntry(file string, add func(fields []string)) {
-	for line := range strings.Lines(string(sound(lexiconFiles.ReadFile("lexicon/" + file + ".txt")))) {
+	content := must(lexiconFiles.ReadFile("lexicon/" + file + ".txt"))
+	for line := range strings.Lines(string(content)) {
 		if fields := strings.Fields(line); len(fields) > 0 && fields[0][0] != '#' {
 			add(fields)
 		}
 	}
 }
 
-func sound[T any](v T, err error) T {
+func must[T any](v T, err error) T {
 	if err != nil {
 		panic(fmt.Sprintf("read embedded lexicon: %v", err))
 	}
 	return v
 }
 
+// addGroup adds a group of synonyms.
 func (l *lexicon) addGroup(fields []string) {
 	l.groups++
 	for _, w := range fields {
 		s := stem(w)
-		l.near[s] = append(l.near[s], l.groups)
+		l.synonyms[s] = append(l.synonyms[s], l.groups)
 	}
 }
 
+// addForeign adds an English word and its foreign translations.
 func (l *lexicon) addForeign(fields []string) {
 	for _, w := range fields[1:] {
 		w = foldText(w)
@@ -113,6 +130,8 @@ func (l *lexicon) addForeign(fields []string) {
 	}
 }
 
+// addClass adds a class: its name, which ends in "!:" for a hard class, and its
+// values, each with its spellings.
 func (l *lexicon) addClass(fields []string) {
 	class := uint8(len(l.names))
 	name, hard := strings.CutSuffix(fields[0], "!:")
@@ -126,17 +145,18 @@ func (l *lexicon) addClass(fields []string) {
 }
 
 func (l *lexicon) addPhrase(fields []string) {
-	text, means, _ := strings.Cut(strings.Join(fields, " "), " > ")
-	p := phrase{words: strings.Fields(text), means: strings.Fields(means)}
+	text, replacement, _ := strings.Cut(strings.Join(fields, " "), " > ")
+	p := phrase{words: strings.Fields(text), replacement: strings.Fields(replacement)}
 	l.phrases[p.words[0]] = append(l.phrases[p.words[0]], p)
 }
 
 func (l *lexicon) addUnit(fields []string) {
 	for _, spelling := range fields[2:] {
-		l.units[spelling] = unit{fields[0], sound(strconv.ParseFloat(fields[1], 64))}
+		l.units[spelling] = unit{fields[0], must(strconv.ParseFloat(fields[1], 64))}
 	}
 }
 
+// classesOf returns the class values of a word, or of its singular.
 func (l *lexicon) classesOf(w string) []classValue {
 	if v := l.classes[w]; v != nil {
 		return v
@@ -147,8 +167,9 @@ func (l *lexicon) classesOf(w string) []classValue {
 	return nil
 }
 
-// foldText prepares text for reading: compatibility forms, lower case, Latin
-// letters without accents, plain quotes and dashes, the peso sign as a word.
+// foldText returns text in the form that is parsed: compatibility forms, lower
+// case, Latin letters without accents, plain quotes and dashes, the peso sign as a
+// word.
 func foldText(text string) string {
 	if isASCII(text) && !strings.Contains(text, "`") {
 		return strings.ToLower(text)
@@ -158,7 +179,8 @@ func foldText(text string) string {
 	b.Grow(len(text))
 	for _, r := range text {
 		if r < utf8.RuneSelf || !unicode.Is(unicode.Latin, r) {
-			if !unicode.Is(unicode.Mn, r) || r > 0x36F {
+			isAccent := unicode.Is(unicode.Mn, r) && r <= 0x36F
+			if !isAccent {
 				b.WriteRune(r)
 			}
 			continue
@@ -177,42 +199,51 @@ var plainSigns = strings.NewReplacer(
 	"₱", " php ", "€", " eur ", "£", " gbp ", "¥", " jpy ", "ß", "ss", "ø", "o", "。", ".", "、", ".", "；", ".",
 )
 
-// endings are suffixes and what replaces them, the longest of a kind first.
-var endings = [...]struct{ cut, put string }{
+// endings are suffixes and their replacements, the longest of a kind first.
+var endings = [...]struct{ suffix, replacement string }{
 	{"iness", "y"}, {"ies", "y"}, {"sses", "ss"}, {"ized", "iz"}, {"ised", "iz"}, {"izing", "iz"}, {"ising", "iz"},
 	{"ations", "at"}, {"ation", "at"}, {"ings", ""}, {"ing", ""}, {"edly", ""}, {"ally", "al"}, {"ly", ""},
 	{"ers", ""}, {"er", ""}, {"ors", ""}, {"or", ""}, {"ches", "ch"}, {"shes", "sh"}, {"xes", "x"},
 	{"ed", ""}, {"es", "e"}, {"s", ""},
 }
 
-// minStem is the least length that cutting an ending may leave.
+// minStem is the minimum length of a stem after an ending is removed.
 const minStem = 3
 
-// stem cuts the endings that a rewording changes. It is coarser than a
-// linguist's: "printer" and "printing" meet, which costs less than a missed
-// paraphrase.
+// stem returns w without the endings that a rewording changes. It is coarser than
+// linguistic stemming: "printer" and "printing" have one stem, which costs less
+// than a missed paraphrase.
 func stem(w string) string {
 	if len(w) > 4 {
 		w = strings.ReplaceAll(w, "our", "or")
 	}
 	if len(w) > 3 && !isDigit(w[len(w)-1]) {
-		w = cutEnding(w)
+		w = trimEnding(w)
 	}
 	if len(w) > 4 && w[len(w)-1] == 'e' {
 		w = w[:len(w)-1]
 	}
-	if n := len(w); n > 3 && w[n-1] == w[n-2] && !strings.ContainsRune("aeiouls", rune(w[n-1])) {
+	n := len(w)
+	if n > 3 && w[n-1] == w[n-2] && !strings.ContainsRune("aeiouls", rune(w[n-1])) {
 		w = w[:n-1]
 	}
 	return w
 }
 
-func cutEnding(w string) string {
+func trimEnding(w string) string {
 	for _, e := range endings {
-		singular := e.cut == "s" && (strings.HasSuffix(w, "ss") || strings.HasSuffix(w, "us") || strings.HasSuffix(w, "is"))
-		if strings.HasSuffix(w, e.cut) && !singular && len(w)-len(e.cut)+len(e.put) >= minStem {
-			return w[:len(w)-len(e.cut)] + e.put
+		trimmed, ok := strings.CutSuffix(w, e.suffix)
+		if !ok || e.suffix == "s" && isSingular(w) {
+			continue
+		}
+		if len(trimmed)+len(e.replacement) >= minStem {
+			return trimmed + e.replacement
 		}
 	}
 	return w
+}
+
+// isSingular reports whether the s at the end of w is no plural.
+func isSingular(w string) bool {
+	return strings.HasSuffix(w, "ss") || strings.HasSuffix(w, "us") || strings.HasSuffix(w, "is")
 }

@@ -2,181 +2,205 @@ package lexical
 
 import "math"
 
-// joinNumerals turns number words into numbers: "five hundred", "twenty-six", "5
+// joinNumerals replaces number words by numbers: "five hundred", "twenty-six", "5
 // thousand", "one forty two", "twenty two point five".
 func joinNumerals(tokens []token) []token {
 	out := tokens[:0]
 	for i := 0; i < len(tokens); {
 		t := tokens[i]
 		value, n := numeralAt(tokens, i)
-		if t.isNumber() && i+1 < len(tokens) && follows(tokens[i+1]) && scales[tokens[i+1].text] > 0 { // "1.2 thousand"
-			value, n = t.value*scales[tokens[i+1].text], 2
+		if t.isNumber() && i+1 < len(tokens) && tokens[i+1].isNextWord() {
+			if scale := scales[tokens[i+1].text]; scale > 0 { // "1.2 thousand"
+				value = t.value * scale
+				n = 2
+			}
 		}
-		if n > 0 {
-			t = token{value: value, written: value, start: t.start, end: tokens[i+n-1].end, before: t.before}
+		if n == 0 {
+			out = append(out, t)
+			i++
+			continue
 		}
-		out = append(out, t)
-		i += max(n, 1)
+		out = append(out, token{value: value, written: value, start: t.start, end: tokens[i+n-1].end, before: t.before})
+		i += n
 	}
 	return out
 }
 
 var scales = map[string]float64{"hundred": 100, "thousand": 1000}
 
-func follows(t token) bool { return t.before == ' ' || t.before == '-' }
+// isNextWord reports whether only white space or a hyphen separates the token from
+// the one before it.
+func (t *token) isNextWord() bool { return t.before == ' ' || t.before == '-' }
 
-// leastNumeral is the least number word taken for a number on its own: one to
-// four count things ("one of them") more often than they ask for an amount.
-const leastNumeral = 5
+// minNumeral is the smallest number word that is a number on its own: one to four
+// count things ("one of them") more often than they are an amount.
+const minNumeral = 5
 
-// numeralAt reads the number in words at i. A small one is none unless a unit or
-// a currency follows it ("two meters").
+// numeralAt parses the number in words at i and returns its value and its number
+// of words, 0 if there is none. A small one counts only if a unit or a currency
+// follows it ("two meters").
 func numeralAt(tokens []token, i int) (value float64, length int) {
-	n := numeral{tokens: tokens[i:min(len(tokens), i+maxNumeral)]}
-	value = n.read()
-	if n.at == 0 || n.scaled || value >= leastNumeral || n.measured() {
-		return value, n.at
+	p := numeralParser{tokens: tokens[i:min(len(tokens), i+maxNumeral)]}
+	value = p.parse()
+	if p.pos == 0 || p.isAmount || value >= minNumeral || p.unitFollows() {
+		return value, p.pos
 	}
 	return 0, 0
 }
 
-// maxNumeral bounds a number in words: "nine hundred and ninety nine thousand
-// nine hundred and ninety nine" has twelve, and a unit follows it.
+// maxNumeral bounds the tokens of a number in words: "nine hundred and ninety nine
+// thousand nine hundred and ninety nine" has twelve, and a unit follows it.
 const maxNumeral = 16
 
-type numeral struct {
+// numeralParser parses one number in words at the start of tokens.
+type numeralParser struct {
 	tokens []token
-	at     int
-	// scaled is true once a scale word or a decimal point was read.
-	scaled bool
+	pos    int
+	// isAmount is set after a scale word or a decimal point: the number is an amount,
+	// however small.
+	isAmount bool
 }
 
-func (n *numeral) word() string {
-	if n.at >= len(n.tokens) || n.at > 0 && !follows(n.tokens[n.at]) {
+// word returns the current word, empty if the numeral ended before it.
+func (p *numeralParser) word() string {
+	if p.pos >= len(p.tokens) || p.pos > 0 && !p.tokens[p.pos].isNextWord() {
 		return ""
 	}
-	return n.tokens[n.at].text
+	return p.tokens[p.pos].text
 }
 
-func (n *numeral) take(w string) bool {
-	if n.word() != w {
+// accept skips the current word if it is w.
+func (p *numeralParser) accept(w string) bool {
+	if p.word() != w {
 		return false
 	}
-	n.at++
+	p.pos++
 	return true
 }
 
-func (n *numeral) read() float64 {
-	if value, length := n.digits(); length > 0 {
-		n.at += length
-		return n.decimals(value)
+func (p *numeralParser) parse() float64 {
+	if value, length := p.digits(); length > 0 {
+		p.pos += length
+		return p.decimals(value)
 	}
-	value := n.hundreds()
-	if n.take("thousand") {
-		n.scaled = true
-		n.and()
-		value = float64(max(value, 1)*1000) + n.hundreds()
+	value := p.hundreds()
+	if p.accept("thousand") {
+		p.isAmount = true
+		p.skipAnd()
+		value = float64(max(value, 1)*1000) + p.hundreds()
 	}
-	return n.decimals(value)
+	return p.decimals(value)
 }
 
-// leastDigits is how many digits in a row are one number, spoken digit by digit.
-const leastDigits = 3
+// minSpokenDigits is the length of the shortest run of digits that is one number,
+// read digit by digit.
+const minSpokenDigits = 3
 
-// digits reads "one four two".
-func (n *numeral) digits() (value float64, length int) {
-	for i, t := range n.tokens {
-		v, is := digitOf(t.text)
-		if !is || i > 0 && !follows(t) {
+// digits parses "one four two".
+func (p *numeralParser) digits() (value float64, length int) {
+	for i := range p.tokens {
+		v, ok := digit(p.tokens[i].text)
+		if !ok || i > 0 && !p.tokens[i].isNextWord() {
 			break
 		}
-		value, length = float64(10*value)+v, i+1
+		value = float64(10*value) + v
+		length = i + 1
 	}
-	if length < leastDigits {
+	if length < minSpokenDigits {
 		return 0, 0
 	}
-	n.scaled = true
+	p.isAmount = true
 	return value, length
 }
 
-func digitOf(w string) (float64, bool) {
+func digit(w string) (value float64, ok bool) {
 	if w == "oh" {
 		return 0, true
 	}
-	v, is := words().numerals[w]
-	return float64(v), is && v < 10
+	v, ok := loadLexicon().numerals[w]
+	return float64(v), ok && v < 10
 }
 
-// hundreds reads up to 9,999: "two hundred and five", "sixty four hundred", and
-// as it is spoken "two oh five", "eleven thirty nine".
-func (n *numeral) hundreds() float64 {
-	value := n.pair()
+// hundreds parses a number up to 9,999: "two hundred and five", "sixty four
+// hundred", and in spoken form "two oh five", "eleven thirty nine".
+func (p *numeralParser) hundreds() float64 {
+	value := p.pair()
 	switch {
-	case n.take("dozen"):
-		n.scaled = true
+	case p.accept("dozen"):
+		p.isAmount = true
 		return max(value, 1) * 12
-	case n.take("hundred"):
-		n.scaled = true
-		n.and()
-		return float64(max(value, 1)*100) + n.pair()
-	case value == 0 || n.at >= len(n.tokens) || n.tokens[n.at].before != ' ':
+	case p.accept("hundred"):
+		p.isAmount = true
+		p.skipAnd()
+		return float64(max(value, 1)*100) + p.pair()
+	case value == 0 || p.pos >= len(p.tokens) || p.tokens[p.pos].before != ' ':
 		return value
 	}
-	ahead := *n
-	oh := ahead.take("oh")
-	if rest := ahead.pair(); rest >= 10 || oh && rest > 0 {
-		*n = ahead
-		return float64(value*100) + rest
+	lookahead := *p
+	hasOh := lookahead.accept("oh")
+	if pair := lookahead.pair(); pair >= 10 || hasOh && pair > 0 {
+		*p = lookahead
+		return float64(value*100) + pair
 	}
 	return value
 }
 
-func (n *numeral) pair() float64 {
-	v := words().numerals[n.word()]
-	if v == 0 || n.word() == "dozen" {
+// pair parses a number below 100, 0 if there is none.
+func (p *numeralParser) pair() float64 {
+	v := loadLexicon().numerals[p.word()]
+	if v == 0 || p.word() == "dozen" {
 		return 0
 	}
-	n.at++
-	if unit := words().numerals[n.word()]; v >= 20 && v%10 == 0 && unit > 0 && unit < 10 {
-		n.at++
+	p.pos++
+	if v < 20 || v%10 != 0 {
+		return float64(v)
+	}
+	if unit := loadLexicon().numerals[p.word()]; unit > 0 && unit < 10 {
+		p.pos++
 		v += unit
 	}
 	return float64(v)
 }
 
-func (n *numeral) and() {
-	if n.word() == "and" && n.at+1 < len(n.tokens) && words().numerals[n.tokens[n.at+1].text] > 0 {
-		n.at++
+// skipAnd skips an "and" before a number word.
+func (p *numeralParser) skipAnd() {
+	if p.word() == "and" && p.pos+1 < len(p.tokens) && loadLexicon().numerals[p.tokens[p.pos+1].text] > 0 {
+		p.pos++
 	}
 }
 
-// decimals reads "point seven five" behind value.
-func (n *numeral) decimals(value float64) float64 {
-	if n.at == 0 || n.word() != "point" {
+// decimals parses "point seven five" after value and returns the sum.
+func (p *numeralParser) decimals(value float64) float64 {
+	if p.pos == 0 || p.word() != "point" {
 		return value
 	}
-	place, start := 0.1, n.at
-	for n.at++; ; n.at++ {
-		v, is := digitOf(n.word())
-		if !is {
+	start := p.pos
+	place := 0.1
+	for p.pos++; ; p.pos++ {
+		v, ok := digit(p.word())
+		if !ok {
 			break
 		}
-		value, place = value+float64(v*place), place/10
+		value += float64(v * place)
+		place /= 10
 	}
-	if n.at == start+1 {
-		n.at = start
+	if p.pos == start+1 { // no digit after the point
+		p.pos = start
 		return value
 	}
-	n.scaled = true
+	p.isAmount = true
 	return math.Round(value*1e6) / 1e6
 }
 
-// measured reports whether a unit or a currency follows the number.
-func (n *numeral) measured() bool {
-	if n.at >= len(n.tokens) {
+// unitFollows reports whether a unit or a currency follows the number.
+func (p *numeralParser) unitFollows() bool {
+	if p.pos >= len(p.tokens) {
 		return false
 	}
-	w := n.tokens[n.at].text
-	_, is := words().units[w]
-	return isCurrency(w) || is && len(w) > 1 && w != "in"
+	w := p.tokens[p.pos].text
+	if isCurrency(w) {
+		return true
+	}
+	_, isUnit := loadLexicon().units[w]
+	return isUnit && len(w) > 1 && w != "in"
 }

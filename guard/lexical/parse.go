@@ -6,26 +6,27 @@ import (
 	"strings"
 )
 
-// parse reads a request: list markers out, phrases and number words put
-// together, numbers with their units and directions.
+// parse returns the tokens of a request: without list markers, with phrases and
+// number words joined, numbers with their units and directions. It reuses the
+// memory of out.
 func parse(text string, out []token) []token {
 	out = scan(foldText(text), out)
-	out = dropMarkers(out)
+	out = removeMarkers(out)
 	out = replacePhrases(out)
 	out = joinNumerals(out)
 	out = joinMoney(out)
 	out = joinUnits(out)
-	direct(out)
-	// Currency has given its unit, and what only said a direction its direction.
+	setDirections(out)
+	// Currencies and cues have been applied to their numbers.
 	return slices.DeleteFunc(out, func(t token) bool { return isCurrency(t.text) || strings.HasPrefix(t.text, "@") })
 }
 
-// maxMarker is the largest number that is taken for the mark of a list item.
+// maxMarker is the largest number that may be the marker of a list item.
 const maxMarker = 20
 
-// dropMarkers removes "(1)", "1)", "1." and "1 -" (not "3-tier") at the start of a line, and
-// "no. 1", "#1": they count constraints and are none.
-func dropMarkers(tokens []token) []token {
+// removeMarkers removes "(1)", "1)", "1." and "1 -" (not "3-tier") at the start of
+// a line, and "no. 1", "#1": they number the constraints.
+func removeMarkers(tokens []token) []token {
 	out := tokens[:0]
 	for i, t := range tokens {
 		if t.isNumber() && t.value <= maxMarker && t.value == math.Trunc(t.value) && isMarker(tokens, i) {
@@ -36,43 +37,47 @@ func dropMarkers(tokens []token) []token {
 	return out
 }
 
+// isMarker reports whether the signs around the number at i are those of a marker.
 func isMarker(tokens []token, i int) bool {
+	before := tokens[i].before
 	after := byte('\n')
-	if i+1 < len(tokens) {
+	hasNext := i+1 < len(tokens)
+	if hasNext {
 		after = tokens[i+1].before
 	}
-	before := tokens[i].before
 	switch {
 	case after == ')':
-		return before == '(' || before == '\n' || before == ' ' || before == ';' || before == ':' || before == ',' || before == '.'
-	case before == '\n' && i+1 < len(tokens):
-		return after == '.' || after == '-' && !tokens[i+1].isNumber() && tokens[i+1].start > tokens[i].end+1
+		return strings.IndexByte("(\n ;:,.", before) >= 0
+	case before == '\n' && hasNext:
+		next := &tokens[i+1]
+		return after == '.' || after == '-' && !next.isNumber() && next.start > tokens[i].end+1
 	case before == '#':
 		return true
 	}
 	return i > 0 && before == '.' && tokens[i-1].text == "no"
 }
 
+// replacePhrases replaces phrases. It returns tokens itself if there are none.
 func replacePhrases(tokens []token) []token {
-	l := words()
-	var out []token
+	l := loadLexicon()
+	var out []token // nil until the first phrase
 	for i := 0; i < len(tokens); {
 		p, n := l.longestPhrase(tokens[i:])
-		switch {
-		case n > 0 && out == nil:
-			out = append(make([]token, 0, len(tokens)+4), tokens[:i]...)
-			fallthrough
-		case n > 0:
-			for _, w := range p.means {
-				t := tokens[i]
-				t.text, t.end = w, tokens[i+n-1].end
-				out = append(out, t)
-			}
-		default:
-			n = 1
+		if n == 0 {
 			if out != nil {
 				out = append(out, tokens[i])
 			}
+			i++
+			continue
+		}
+		if out == nil {
+			out = append(make([]token, 0, len(tokens)+4), tokens[:i]...)
+		}
+		for _, w := range p.replacement {
+			t := tokens[i]
+			t.text = w
+			t.end = tokens[i+n-1].end
+			out = append(out, t)
 		}
 		i += n
 	}
@@ -82,22 +87,25 @@ func replacePhrases(tokens []token) []token {
 	return out
 }
 
+// longestPhrase returns the longest phrase at the start of tokens and the number
+// of tokens that it matches, 0 if there is none.
 func (l *lexicon) longestPhrase(tokens []token) (best phrase, length int) {
 	if tokens[0].isNumber() {
 		return best, 0
 	}
 	for _, p := range l.phrases[tokens[0].text] {
 		if n := p.match(tokens); n > length {
-			best, length = p, n
+			best = p
+			length = n
 		}
 	}
 	return best, length
 }
 
-// match returns how many tokens p covers at the start of tokens, 0 for none.
-// It does not reach over the end of a sentence.
+// match returns the number of tokens at the start of tokens that p matches, 0 if
+// it does not match. It does not match across the end of a sentence.
 func (p phrase) match(tokens []token) int {
-	at := 0
+	pos := 0
 	for i, w := range p.words {
 		if w == gapWord {
 			continue
@@ -106,27 +114,30 @@ func (p phrase) match(tokens []token) int {
 		if i > 0 && p.words[i-1] == gapWord {
 			skip = maxGap
 		}
-		for ; at < len(tokens) && tokens[at].text != w && skip > 0; skip-- {
-			at++
+		for ; pos < len(tokens) && tokens[pos].text != w && skip > 0; skip-- {
+			pos++
 		}
-		if at >= len(tokens) || tokens[at].text != w || at > 0 && tokens[at].before == '.' {
+		if pos >= len(tokens) || tokens[pos].text != w {
 			return 0
 		}
-		at++
+		if pos > 0 && tokens[pos].before == '.' {
+			return 0
+		}
+		pos++
 	}
-	return at
+	return pos
 }
 
-// joinUnits gives numbers their unit: "50 ml", "10w", "44 %".
+// joinUnits applies units to the numbers before them: "50 ml", "10w", "44 %".
 func joinUnits(tokens []token) []token {
-	l := words()
+	l := loadLexicon()
 	out := tokens[:0]
 	for _, t := range tokens {
-		n := len(out)
-		if u, is := l.units[t.text]; is && n > 0 && out[n-1].isNumber() && out[n-1].unit == "" && (t.before == 0 || follows(t) && t.text != "in") { // apart from its number "in" is another word
-			out[n-1].value *= u.factor
-			out[n-1].unit = u.name
-			out[n-1].end = t.end
+		u, isUnit := l.units[t.text]
+		if last := len(out) - 1; isUnit && last >= 0 && out[last].takesUnit(&t) {
+			out[last].value *= u.factor
+			out[last].unit = u.name
+			out[last].end = t.end
 			continue
 		}
 		if t.text == "%" {
@@ -135,4 +146,15 @@ func joinUnits(tokens []token) []token {
 		out = append(out, t)
 	}
 	return out
+}
+
+// takesUnit reports whether the unit after t applies to it.
+func (t *token) takesUnit(unit *token) bool {
+	if !t.isNumber() || t.unit != "" {
+		return false
+	}
+	if unit.before == 0 {
+		return true
+	}
+	return unit.isNextWord() && unit.text != "in" // "5 in" is rarely five inches
 }

@@ -5,64 +5,65 @@ import (
 	"slices"
 )
 
+// profile is what a text asks for.
 type profile struct {
 	tokens []token
-	words  []*word // by token, nil for numbers
-	// content lists the words that say something, in order; numbers the amounts,
-	// services and values the closed classes.
+	words  []*word // of each token, nil for numbers
+	// content holds the content words in order, numbers the amounts, services the
+	// delivery terms and values the values of the closed classes.
 	content  []*word
 	numbers  []number
-	weights  []float64 // of numbers, as Index.numberWeights gives them
+	weights  []float64 // of numbers, cached by Index.numberWeights
 	services uint8
 	values   []classValue
-	bigrams  []uint64
+	bigrams  []uint64 // cached by wordPairs
 	// distinct holds each content word once.
 	distinct []*word
-	// counts are small numbers in words, as a bit set.
+	// counts is the bit set of small numbers in words.
 	counts uint32
 }
 
-// number is an amount with all the directions in which a text uses it.
+// number is an amount with all directions in which a text uses it.
 type number struct {
 	value float64
 	unit  string
 	// written is the value before its unit was applied.
 	written float64
-	// directions is a bit set of 1<<direction.
+	// directions is the bit set of 1<<direction.
 	directions uint8
 }
 
-// sameAmount compares values in their unit, or as written where only one side
-// names a unit. A bare bound ("above 12") is a price, and no measure.
-func (n number) sameAmount(o number) bool {
+// isSameAmount compares values in their unit, or as written if only one side has a
+// unit. A bound without unit ("above 12") is a price and not a measure.
+func (n number) isSameAmount(o number) bool {
 	if n.unit == money || o.unit == money {
-		return n.sameMoney(o)
+		return n.isSameMoney(o)
 	}
 	if n.unit == o.unit {
-		return close(n.value, o.value)
+		return isClose(n.value, o.value)
 	}
-	return (n.unit == "" || o.unit == "") && close(n.written, o.written) && n.isBound() == o.isBound()
+	return (n.unit == "" || o.unit == "") && isClose(n.written, o.written) && n.isBound() == o.isBound()
 }
 
-func close(a, b float64) bool {
+func isClose(a, b float64) bool {
 	diff := a - b
 	return diff == 0 || diff < 1e-9*a && diff > -1e-9*a
 }
 
-// services are the delivery terms that a request may ask for.
+// services are the bits of the delivery terms that a request may ask for.
 var services = map[string]uint8{"svccod": 1, "svcfree": 2, "svcmall": 4, "svcflash": 8}
 
 var serviceNames = []string{"cash on delivery", "free shipping", "LazMall", "LazFlash"}
 
 func newProfile(tokens []token, read func(string) *word) *profile {
-	p := lookUp(tokens, read)
-	p.gather()
+	p := newTokenProfile(tokens, read)
+	p.collect()
 	return p
 }
 
-// lookUp is a profile that has its tokens and words alone: what else there is of
-// it is gathered of pieces where it is long.
-func lookUp(tokens []token, read func(string) *word) *profile {
+// newTokenProfile returns a profile with tokens and words only. Of a long text the
+// other fields are collected for each piece.
+func newTokenProfile(tokens []token, read func(string) *word) *profile {
 	p := &profile{tokens: tokens, words: make([]*word, len(tokens))}
 	for i := range tokens {
 		if !tokens[i].isNumber() {
@@ -72,22 +73,25 @@ func lookUp(tokens []token, read func(string) *word) *profile {
 	return p
 }
 
-func (p *profile) part(from, to int) *profile {
-	q := &profile{tokens: p.tokens[from:to], words: p.words[from:to]}
-	q.gather()
+// slice returns the profile of the tokens from start to end.
+func (p *profile) slice(start, end int) *profile {
+	q := &profile{tokens: p.tokens[start:end], words: p.words[start:end]}
+	q.collect()
 	return q
 }
 
-func (p *profile) gather() {
-	for i, t := range p.tokens {
-		if t.isNumber() {
+// collect sets the fields that follow from tokens and words.
+func (p *profile) collect() {
+	for i := range p.tokens {
+		if t := &p.tokens[i]; t.isNumber() {
 			p.addNumber(t)
 			continue
 		}
 		w := p.words[i]
-		p.services, p.counts = p.services|w.services, p.counts|w.counts
+		p.services |= w.services
+		p.counts |= w.counts
 		for _, v := range w.classes {
-			if !slices.Contains(p.values, v) && !p.refuses(i) {
+			if !slices.Contains(p.values, v) && !p.isNegated(i) {
 				p.values = append(p.values, v)
 			}
 		}
@@ -100,12 +104,12 @@ func (p *profile) gather() {
 	}
 }
 
-// refuses reports whether the word at i stands behind a "not", with nothing but
-// words that say nothing between.
-func (p *profile) refuses(i int) bool {
-	l := words()
-	for at := i - 1; at >= 0 && p.tokens[at+1].before == ' '; at-- {
-		switch w := p.tokens[at].text; {
+// isNegated reports whether a "not" precedes the word at i, with only stop words
+// between them.
+func (p *profile) isNegated(i int) bool {
+	l := loadLexicon()
+	for j := i - 1; j >= 0 && p.tokens[j+1].before == ' '; j-- {
+		switch w := p.tokens[j].text; {
 		case w == "not" || w == "isnt" || w == "arent" || w == "never":
 			return true
 		case !l.stop[w] || w == "but":
@@ -115,14 +119,16 @@ func (p *profile) refuses(i int) bool {
 	return false
 }
 
-func (p *profile) counted(v float64) bool {
+// hasCount reports whether the text has the number v in words.
+func (p *profile) hasCount(v float64) bool {
 	return v >= 0 && v < 32 && v == math.Trunc(v) && p.counts&(1<<uint(v)) != 0
 }
 
-func (p *profile) addNumber(t token) {
+// addNumber adds a number, or its direction if the profile has the amount.
+func (p *profile) addNumber(t *token) {
 	n := number{value: t.value, unit: t.unit, written: t.written}
 	for i := range p.numbers {
-		if p.numbers[i].sameAmount(n) {
+		if p.numbers[i].isSameAmount(n) {
 			p.numbers[i].directions |= 1 << t.direction
 			return
 		}
@@ -131,9 +137,9 @@ func (p *profile) addNumber(t token) {
 	p.numbers = append(p.numbers, n)
 }
 
-// pairs are the hashes of neighbouring words, sorted, each once. They are made when
-// they are first asked for: most texts are compared with no request.
-func (p *profile) pairs() []uint64 {
+// wordPairs returns the hashes of neighbouring words, sorted and unique. It
+// computes them on the first call: most texts are compared with no request.
+func (p *profile) wordPairs() []uint64 {
 	if p.bigrams != nil {
 		return p.bigrams
 	}
@@ -153,12 +159,17 @@ func (p *profile) pairs() []uint64 {
 	return p.bigrams
 }
 
-func shared(a, b []uint64) int {
-	i, j, n := 0, 0, 0
+// countShared returns the number of values in both of two sorted lists.
+func countShared(a, b []uint64) int {
+	n := 0
+	i := 0
+	j := 0
 	for i < len(a) && j < len(b) {
 		switch {
 		case a[i] == b[j]:
-			n, i, j = n+1, i+1, j+1
+			n++
+			i++
+			j++
 		case a[i] < b[j]:
 			i++
 		default:

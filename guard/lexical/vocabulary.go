@@ -10,21 +10,21 @@ import (
 	"github.com/trajectory-arena/arena/internal/text"
 )
 
-// vocabulary holds every stem of the bank's requests, titles and options, with
-// its weight, and finds what a word of a text may stand for.
+// vocabulary holds every stem of the bank's requests, titles and options with its
+// weight, and finds the stems that a word of a text may stand for.
 type vocabulary struct {
 	ids    map[string]int32
 	stems  []string
 	weight []float32
-	// sorted lists ids by stem, for words that share a beginning.
+	// sorted lists the ids by stem, to find words with a common prefix.
 	sorted []int32
-	// groups list the ids of each synonym group.
+	// groups lists the ids of each synonym group.
 	groups map[int32][]int32
-	// deletions maps a stem with one letter left out to the stems it came from.
+	// deletions maps a stem without one of its letters to the stems it may be.
 	deletions map[string][]int32
 }
 
-// How alike two words are, by what links them.
+// Similarities of two words, by the relation between them.
 const (
 	simEqual   = 1.0
 	simSynonym = 0.9
@@ -32,31 +32,33 @@ const (
 	simTypo    = 0.8
 )
 
-// Weights of words that no protected request holds: those that its products'
-// titles and options hold, and all others.
+// Weights of words that no protected request has: those of its products' titles
+// and options, and all others.
 const (
 	weightDomain  = 5.5
 	weightUnknown = 4.0
-	weightLeast   = 0.3
+	minWordWeight = 0.3
 )
 
-// word is what the index knows of one word as written.
+// word is one word as written with what the index knows of it.
 type word struct {
 	text    string
 	stem    string
 	content bool
-	id      int32 // of its stem, -1 where the vocabulary has none
+	id      int32 // of its stem, -1 if the vocabulary does not have it
 	matches []match
-	weight  float32 // of the word itself, as a word of a text
+	weight  float32 // as a word of a text
 	hash    uint64  // of the stem
 	classes []classValue
-	near    []int32
-	known   bool // the vocabulary or the lexicon has it
-	// services and counts are what the word adds to those of a profile.
+	// synonyms are the groups of synonyms of the word.
+	synonyms []int32
+	known    bool // whether the vocabulary or the lexicon has the word
+	// services and counts are added to those of a profile.
 	services uint8
 	counts   uint32
 }
 
+// match is a vocabulary id that a word may stand for and their similarity.
 type match struct {
 	id  int32
 	sim float32
@@ -67,8 +69,8 @@ func newVocabulary() *vocabulary {
 }
 
 func (v *vocabulary) add(stem string) int32 {
-	id, known := v.ids[stem]
-	if !known {
+	id, ok := v.ids[stem]
+	if !ok {
 		id = int32(len(v.stems))
 		v.ids[stem] = id
 		v.stems = append(v.stems, stem)
@@ -77,15 +79,15 @@ func (v *vocabulary) add(stem string) int32 {
 	return id
 }
 
-// freeze prepares the look-ups once all stems are in. df counts the requests
-// that hold each stem, of n in all.
+// freeze builds the look-up tables. It must be called after the last add. df is
+// the number of requests, of n, that have each stem.
 func (v *vocabulary) freeze(df []int, n int) {
-	l := words()
+	l := loadLexicon()
 	for id, stem := range v.stems {
 		if id < len(df) && df[id] > 0 {
-			v.weight[id] = idf(df[id], n, weightLeast)
+			v.weight[id] = idf(df[id], n, minWordWeight)
 		}
-		for _, g := range l.near[stem] {
+		for _, g := range l.synonyms[stem] {
 			v.groups[g] = append(v.groups[g], int32(id))
 		}
 		v.sorted = append(v.sorted, int32(id))
@@ -96,29 +98,30 @@ func (v *vocabulary) freeze(df []int, n int) {
 	slices.SortFunc(v.sorted, func(a, b int32) int { return strings.Compare(v.stems[a], v.stems[b]) })
 }
 
-// leastBank is the number of requests that word weights assume at least: the
-// detector was fitted on a bank of hundreds, and a word is not common because
-// one of three requests has it.
-const leastBank = 250
+// minBankSize is the minimum number of requests that word weights assume: the
+// detector was fitted on a bank of hundreds, and a word is not common because one
+// of three requests has it.
+const minBankSize = 250
 
-func idf(df, n int, least float64) float32 {
-	n = max(n, leastBank)
-	return float32(max(least, math.Log((float64(n)+1)/(float64(df)+0.5))))
+// idf returns the inverse document frequency of a key that df of n requests have,
+// at least minimum.
+func idf(df, n int, minimum float64) float32 {
+	n = max(n, minBankSize)
+	return float32(max(minimum, math.Log((float64(n)+1)/(float64(df)+0.5))))
 }
 
-// leastTypo is the shortest stem in which a slip of the finger is looked for, and
-// leastSwap that in which two neighbours swapped are: of four letters one changed
-// is often another word, and two swapped hardly ever.
+// minTypoStem is the length of the shortest stem that may have a typing error,
+// minSwapStem that of the shortest with two swapped letters: with one letter of
+// four changed a word is often another word, with two swapped hardly ever.
 const (
-	leastTypo = 5
-	leastSwap = 4
+	minTypoStem = 5
+	minSwapStem = 4
 )
 
-// deletions returns a stem with each of its letters left out in turn, and the
-// stem itself: two words one edit apart, or with two neighbours swapped, share
-// one of them.
+// deletions returns a stem and all its forms without one letter: two words that
+// are one edit or one swap apart share a form.
 func deletions(stem string) []string {
-	if len(stem) < leastSwap || !isASCII(stem) {
+	if len(stem) < minSwapStem || !isASCII(stem) {
 		return nil
 	}
 	out := make([]string, 0, len(stem)+1)
@@ -138,55 +141,81 @@ func isASCII(s string) bool {
 	return true
 }
 
+// read returns the word w with its matches in the vocabulary.
 func (v *vocabulary) read(w string) *word {
-	l := words()
-	r := &word{text: w, stem: stem(w), id: -1, weight: weightUnknown, classes: l.classesOf(w), services: services[w]}
-	h := fnv.New64a()
-	_, _ = h.Write([]byte(r.stem)) // never fails
-	r.near, r.hash = l.near[r.stem], h.Sum64()
+	l := loadLexicon()
 	foreign := l.foreign[w]
-	r.content = foreign != nil || utf8.RuneCountInString(w) > 1 && !l.stop[w] && !l.stop[r.stem] && !strings.HasPrefix(w, "svc")
-	if id, is := v.ids[r.stem]; is {
-		r.id, r.weight = id, v.weight[id]
+	r := &word{text: w, stem: stem(w), id: -1, weight: weightUnknown, classes: l.classesOf(w), services: services[w]}
+	r.hash = hashStem(r.stem)
+	r.synonyms = l.synonyms[r.stem]
+	r.content = foreign != nil || l.isContent(w, r.stem)
+	if id, ok := v.ids[r.stem]; ok {
+		r.id = id
+		r.weight = v.weight[id]
 	}
-	r.known = r.id >= 0 || !r.content && isASCII(w) || r.near != nil || foreign != nil
+	r.known = r.id >= 0 || !r.content && isASCII(w) || r.synonyms != nil || foreign != nil
 	if !r.content {
-		if v, is := l.numerals[w]; is && v < 32 {
-			r.counts = 1 << v
+		if count, ok := l.numerals[w]; ok && count < 32 {
+			r.counts = 1 << count
 		}
 		return r
 	}
-	found := map[int32]float32{}
-	v.collect(found, r.stem, 1)
+
 	for _, english := range foreign {
-		v.collect(found, stem(english), simSynonym)
-		r.near = append(slices.Clone(r.near), l.near[stem(english)]...)
+		r.synonyms = append(slices.Clone(r.synonyms), l.synonyms[stem(english)]...)
 		r.classes = append(slices.Clone(r.classes), l.classesOf(english)...)
 	}
-	if len(foreign) == 0 && r.id < 0 {
-		v.collectTypos(found, r)
-	}
-	for id, sim := range found {
-		r.matches = append(r.matches, match{id, sim})
-	}
-	slices.SortFunc(r.matches, func(a, b match) int { return int(a.id - b.id) })
+	r.matches = v.matches(r, foreign)
 	if r.id < 0 && len(r.matches) > 0 {
-		r.weight = v.strongest(r.matches)
+		r.weight = v.bestWeight(r.matches)
 	}
 	return r
 }
 
-// Knows reports whether a word in lower case is one of the bank's, or one that
-// every request may hold.
-func (x *Index) Knows(w string) bool {
-	l, s := words(), stem(w)
-	_, is := x.vocabulary.ids[s]
-	return is || l.stop[w] || l.stop[s]
+// matches returns the matches of a content word, sorted by id. foreign are the
+// English words that it translates to, if any.
+func (v *vocabulary) matches(r *word, foreign []string) []match {
+	similarities := map[int32]float32{}
+	v.addSimilar(similarities, r.stem, 1)
+	for _, english := range foreign {
+		v.addSimilar(similarities, stem(english), simSynonym)
+	}
+	if len(foreign) == 0 && r.id < 0 {
+		v.addTypos(similarities, r)
+	}
+	var out []match
+	for id, sim := range similarities {
+		out = append(out, match{id, sim})
+	}
+	slices.SortFunc(out, func(a, b match) int { return int(a.id - b.id) })
+	return out
 }
 
-// strongest is the weight of the best match: a word that only stands for words
-// of the vocabulary weighs as they do.
-func (v *vocabulary) strongest(matches []match) float32 {
+func hashStem(stem string) uint64 {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(stem)) // never fails
+	return h.Sum64()
+}
+
+// isContent reports whether an English word is a content word.
+func (l *lexicon) isContent(w, stem string) bool {
+	if l.stop[w] || l.stop[stem] || strings.HasPrefix(w, "svc") {
+		return false
+	}
+	return utf8.RuneCountInString(w) > 1
+}
+
+// Knows reports whether a word in lower case is a word of the bank, or a stop word.
+func (x *Index) Knows(w string) bool {
+	l := loadLexicon()
+	s := stem(w)
+	_, ok := x.vocabulary.ids[s]
+	return ok || l.stop[w] || l.stop[s]
+}
+
+// bestWeight returns the weight of the best match: a word that stands for a word
+// of the vocabulary has its weight.
+func (v *vocabulary) bestWeight(matches []match) float32 {
 	best := matches[0]
 	for _, m := range matches {
 		if m.sim > best.sim || m.sim == best.sim && v.weight[m.id] > v.weight[best.id] {
@@ -196,43 +225,51 @@ func (v *vocabulary) strongest(matches []match) float32 {
 	return v.weight[best.id]
 }
 
-// collect adds the stem itself, its synonyms and words with the
-// same beginning.
-func (v *vocabulary) collect(found map[int32]float32, stem string, scale float32) {
-	put := func(id int32, sim float32) { found[id] = max(found[id], sim*scale) }
-	if id, is := v.ids[stem]; is {
-		put(id, simEqual)
+// addSimilar adds the stem itself, its synonyms and the stems with a common
+// prefix, with their similarities times scale.
+func (v *vocabulary) addSimilar(similarities map[int32]float32, stem string, scale float32) {
+	add := func(id int32, sim float32) { similarities[id] = max(similarities[id], sim*scale) }
+	if id, ok := v.ids[stem]; ok {
+		add(id, simEqual)
 	}
-	l := words()
-	for _, g := range l.near[stem] {
+	for _, g := range loadLexicon().synonyms[stem] {
 		for _, id := range v.groups[g] {
-			put(id, simSynonym)
+			add(id, simSynonym)
 		}
 	}
-	v.eachSharedPrefix(stem, func(id int32) { put(id, simPrefix) })
+	v.eachSharedPrefix(stem, func(id int32) { add(id, simPrefix) })
 }
 
-// leastPrefix is the least common beginning that makes two words alike.
-const leastPrefix = 4
+// minPrefix is the minimum length of a common prefix of similar words.
+const minPrefix = 4
 
-// eachSharedPrefix yields stems that begin alike: four letters and 60 % of the
-// longer one, or all of the shorter one.
-func (v *vocabulary) eachSharedPrefix(stem string, yield func(int32)) {
-	if len(stem) < leastPrefix {
+// eachSharedPrefix calls yield for the stems that share a prefix with stem.
+func (v *vocabulary) eachSharedPrefix(stem string, yield func(id int32)) {
+	if len(stem) < minPrefix {
 		return
 	}
-	lead := stem[:leastPrefix]
-	start, _ := slices.BinarySearchFunc(v.sorted, lead, func(id int32, s string) int { return strings.Compare(v.stems[id], s) })
+	lead := stem[:minPrefix]
+	start, _ := slices.BinarySearchFunc(v.sorted, lead, func(id int32, s string) int {
+		return strings.Compare(v.stems[id], s)
+	})
 	for _, id := range v.sorted[start:] {
-		other := v.stems[id]
-		if !strings.HasPrefix(other, lead) {
+		if !strings.HasPrefix(v.stems[id], lead) {
 			return
 		}
-		n := commonPrefix(stem, other)
-		if n == min(len(stem), len(other)) || 10*n >= 6*max(len(stem), len(other)) {
+		if sharePrefix(stem, v.stems[id]) {
 			yield(id)
 		}
 	}
+}
+
+// sharePrefix reports whether two stems have a common prefix: minPrefix letters
+// and 60 % of the longer stem, or all of the shorter one.
+func sharePrefix(a, b string) bool {
+	n := commonPrefix(a, b)
+	if n < minPrefix {
+		return false
+	}
+	return n == min(len(a), len(b)) || 10*n >= 6*max(len(a), len(b))
 }
 
 func commonPrefix(a, b string) int {
@@ -243,24 +280,28 @@ func commonPrefix(a, b string) int {
 	return n
 }
 
-func (v *vocabulary) collectTypos(found map[int32]float32, r *word) {
-	if len(found) > 0 && r.known {
+// addTypos adds the stems of which r may be a misspelling.
+func (v *vocabulary) addTypos(similarities map[int32]float32, r *word) {
+	if len(similarities) > 0 && r.known {
 		return
 	}
 	for _, d := range deletions(r.stem) {
 		for _, id := range v.deletions[d] {
-			if isSwap(r.stem, v.stems[id]) || min(len(r.stem), len(v.stems[id])) >= leastTypo && isOneSlip(r.stem, v.stems[id]) {
-				found[id] = max(found[id], simTypo)
+			stem := v.stems[id]
+			isLong := min(len(r.stem), len(stem)) >= minTypoStem
+			if isSwap(r.stem, stem) || isLong && isOneEdit(r.stem, stem) {
+				similarities[id] = max(similarities[id], simTypo)
 			}
 		}
 	}
 }
 
+// isSwap reports whether a becomes b if two neighbouring letters are swapped.
 func isSwap(a, b string) bool {
 	n := commonPrefix(a, b)
 	return len(a) == len(b) && n+1 < len(a) && a[n] == b[n+1] && a[n+1] == b[n] && a[n+2:] == b[n+2:]
 }
 
-// isOneSlip reports whether a becomes b by one letter added, left out or
-// changed, or by two neighbours swapped.
-func isOneSlip(a, b string) bool { return text.Distance(a, b) == 1 || isSwap(a, b) }
+// isOneEdit reports whether a becomes b if one letter is added, removed or
+// replaced, or two neighbouring letters are swapped.
+func isOneEdit(a, b string) bool { return text.Distance(a, b) == 1 || isSwap(a, b) }

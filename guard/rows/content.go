@@ -12,141 +12,143 @@ import (
 	"github.com/trajectory-arena/arena/internal/cursor"
 )
 
-// Content is what a row says, whatever its trainer's format: what was asked,
-// what the model wrote, and which products it is about. Tool results are left
-// out: every search returns neighbours' products.
+// Content is the content of a row in any trainer's format: the request, the
+// model's texts, and the products that it is about. Tool results are omitted,
+// since every search returns products of other problems.
 type Content struct {
-	// ID is the row's own name; empty where it has none.
+	// ID is the row's id, empty if it has none.
 	ID string
-	// Request is the first text that a customer is shown to have written.
+	// Request is the first text of a customer.
 	Request string
-	// Context holds the other texts that a user is shown to have written, System
-	// the system prompts.
+	// Context holds the other texts of the customer, System the system prompts.
 	Context []string
 	System  []string
 	// Answers holds all texts that the model wrote.
 	Answers []string
-	// Beside holds what stands beside the dialogue, in definitions of tools and in
-	// metadata.
-	Beside []string
-	// ProductIDs, Titles and Terms come from reward specifications and from
-	// columns that name products.
+	// Metadata holds the texts outside the dialogue: tool definitions and metadata.
+	Metadata []string
+	// ProductIDs, Titles and Terms are from reward specifications and from columns
+	// with product ids.
 	ProductIDs []string
 	Titles     []string
 	Terms      []string
-	// Guessed reports whether no column was known, so that all strings of the row were
-	// taken, the first as the request: enough to search in, not to protect by.
+	// Guessed reports that no column of the row is known. All its strings are in
+	// Request and Context then: enough to search in, not to protect by.
 	Guessed bool
 }
 
-// The columns and roles of the formats that trainers read.
+// The columns and roles of trainers' formats.
 var (
 	idKeys       = []string{"problem_id", "id", "session_id", "trace_id", "uid"}
 	requestKeys  = []string{"text", "query", "problem", "goal", "question", "instruction", "prompt", "input"}
 	dialogueKeys = []string{"messages", "conversations", "traj", "prompt", "chosen", "rejected", "completion", "input", "dialogue"}
 	answerKeys   = []string{"output", "response", "answer", "completion", "completions", "solution", "chosen", "rejected", "assistant_text", "think", "rewritten"}
 	productKeys  = []string{"reward", "rewards", "reward_spec", "reward_model", "extra_info", "ground_truth", "problem", "recommended_product_ids", "product_ids", "product_id", "gold"}
+	metadataKeys = []string{"tools", "functions", "tool_definitions", "metadata", "meta", "extra_info"}
 
-	besideKeys = []string{"tools", "functions", "tool_definitions", "metadata", "meta", "extra_info"}
-
-	roleKeys = []string{"role", "from", "source"}
-
-	reads  = []string{"user", "human", "customer"}
-	writes = []string{"assistant", "gpt", "model", "function_call", "agent"}
+	roleKeys   = []string{"role", "from", "source"}
+	userRoles  = []string{"user", "human", "customer"}
+	modelRoles = []string{"assistant", "gpt", "model", "function_call", "agent"}
 )
 
-// resultTags open a tool result that stands in a user turn.
+// resultTags open a tool result in a user turn.
 var resultTags = []string{"<obs>", "<tool_response>", "<tool_result>", "<observation>", "<function_response>", "<|observation|>"}
 
-// resultEnd closes a result as package chat writes it.
+// resultEnd closes a tool result as package chat writes it.
 const resultEnd = "</tool_response>"
 
-// IsResult reports whether a text in a user turn is the result of a tool, and nothing
-// that the user says behind it.
+// IsResult reports whether a text in a user turn is a tool result without words of
+// the user after it.
 func IsResult(text string) bool {
 	text = strings.TrimSpace(text)
 	if !slices.ContainsFunc(resultTags, func(tag string) bool { return strings.HasPrefix(text, tag) }) {
 		return false
 	}
-	at := strings.LastIndex(text, resultEnd)
-	return at < 0 || at+len(resultEnd) == len(text)
+	end := strings.LastIndex(text, resultEnd)
+	return end < 0 || end+len(resultEnd) == len(text)
 }
 
-// Heard are the customer's words in results of tools, which a session sends along.
-func Heard(results string) (said []string) {
+// UserMessages returns the customer's messages that sessions send within tool
+// results.
+func UserMessages(results string) []string {
+	var messages []string
 	for result := range strings.SplitSeq(results, resultEnd) {
-		at := max(0, strings.IndexByte(result, '{'))
-		if text := gjson.Get(result[at:], "user_message"); text.Type == gjson.String && text.Str != "" {
-			said = append(said, text.Str)
+		start := max(0, strings.IndexByte(result, '{'))
+		text := gjson.Get(result[start:], "user_message")
+		if text.Type == gjson.String && text.Str != "" {
+			messages = append(messages, text.Str)
 		}
 	}
-	return said
+	return messages
 }
 
-// Read takes a row apart.
+// Read returns the content of a row.
 func Read(row Row) Content {
-	r := gjson.Parse(row.JSON).Map() // one pass: most rows have few of forty names
-	c := Content{ID: firstString(r, idKeys)}
+	columns := gjson.Parse(row.JSON).Map() // parsed once: most rows have few of the forty columns
+	c := Content{ID: firstString(columns, idKeys)}
 	for _, key := range requestKeys {
-		v := r[key]
+		v := columns[key]
 		if v.IsObject() {
 			v = v.Get("query")
 		}
 		if v.Type == gjson.String {
-			c.read(v.Str)
+			c.addUserText(v.Str)
 		}
 	}
 	for _, key := range dialogueKeys {
-		c.dialogue(r[key])
+		c.addDialogue(columns[key])
 	}
 	for _, key := range answerKeys {
-		c.wrote(r[key])
+		c.addAnswers(columns[key])
 	}
-	if system := r["system"]; system.Type == gjson.String && system.Str != "" {
+	if system := columns["system"]; system.Type == gjson.String && system.Str != "" {
 		c.System = append(c.System, system.Str)
 	}
-	for _, key := range besideKeys {
-		if text := Leaves(r[key]); text != "" {
-			c.Beside = append(c.Beside, text)
+	for _, key := range metadataKeys {
+		if text := Leaves(columns[key]); text != "" {
+			c.Metadata = append(c.Metadata, text)
 		}
 	}
 	for _, key := range productKeys {
-		walk(r[key], key, maxDepth, false, c.leaf)
+		walk(columns[key], key, maxDepth, false, c.addSpecValue)
 	}
-	if c.Guessed = c.Request == "" && len(c.Context)+len(c.System)+len(c.Answers)+len(c.ProductIDs) == 0; c.Guessed {
-		// What cannot be told apart is searched as a whole.
+	c.Guessed = c.Request == "" && len(c.Context)+len(c.System)+len(c.Answers)+len(c.ProductIDs) == 0
+	if c.Guessed {
 		walk(gjson.Parse(row.JSON), "", maxDepth, false, func(key string, v gjson.Result) {
 			if v.Type == gjson.String && !slices.Contains(idKeys, key) {
-				c.read(v.Str)
+				c.addUserText(v.Str)
 			}
 		})
 	}
 	return c
 }
 
-// Field is one column of a row as text, by its path (a.b.0), with the row's name; found
-// reports whether the row has it.
-func (r Row) Field(path string) (text, name string, found bool) {
-	if best := len(idKeys); r.members != nil || r.takeApart(newCursor()) {
+// Field returns one column of a row as text, by its path (a.b.0), and the row's
+// name. ok reports whether the row has the column.
+func (r Row) Field(path string) (text, name string, ok bool) {
+	if r.members != nil || r.parseMembers(newCursor()) {
+		priority := len(idKeys)
 		for _, m := range r.members {
 			if m.key == path {
 				text = m.text()
-				found = text != ""
+				ok = text != ""
 			}
-			if id := slices.Index(idKeys, m.key); id >= 0 && id < best && m.text() != "" {
-				name, best = m.text(), id
+			if i := slices.Index(idKeys, m.key); i >= 0 && i < priority && m.text() != "" {
+				name = m.text()
+				priority = i
 			}
 		}
 	}
-	if !found { // neither text nor a number, or within another column
+	if !ok { // neither text nor a number, or within another column
 		v := gjson.Get(r.JSON, path)
-		text, found = v.String(), v.Exists()
+		text = v.String()
+		ok = v.Exists()
 	}
-	name = cmp.Or(name, r.Name())
-	return text, name, found
+	return text, cmp.Or(name, r.Name()), ok
 }
 
-// text is a value that is text, or a number as it is written; else empty.
+// text returns the value if it is text, or a number as it is written, else the
+// empty string.
 func (m member) text() string {
 	if strings.HasPrefix(m.value, `"`) && strings.IndexByte(m.value, '\\') < 0 {
 		return m.value[1 : len(m.value)-1]
@@ -156,21 +158,26 @@ func (m member) text() string {
 	return c.ID()
 }
 
-func firstString(r map[string]gjson.Result, keys []string) string {
+// firstString returns the first non-empty scalar of the named members.
+func firstString(members map[string]gjson.Result, keys []string) string {
 	for _, key := range keys {
-		if v := r[key]; v.Exists() && !v.IsObject() && !v.IsArray() && v.String() != "" {
+		v := members[key]
+		isScalar := v.Exists() && !v.IsObject() && !v.IsArray()
+		if isScalar && v.String() != "" {
 			return v.String()
 		}
 	}
 	return ""
 }
 
-func (c *Content) read(text string) {
+// addUserText adds a text of the customer: the first one as the request. Of a tool
+// result it adds the customer's messages.
+func (c *Content) addUserText(text string) {
 	switch {
 	case strings.TrimSpace(text) == "":
 	case IsResult(text):
-		for _, said := range Heard(text) {
-			c.read(said)
+		for _, message := range UserMessages(text) {
+			c.addUserText(message)
 		}
 	case c.Request == "":
 		c.Request = text
@@ -179,12 +186,13 @@ func (c *Content) read(text string) {
 	}
 }
 
-func (c *Content) dialogue(v gjson.Result) {
+// addDialogue adds an array of messages.
+func (c *Content) addDialogue(v gjson.Result) {
 	if !v.IsArray() {
 		return
 	}
 	for _, message := range v.ForEach {
-		if message.Type == gjson.String && isJSON(message.Str) { // as our own Parquet has it
+		if message.Type == gjson.String && isJSON(message.Str) { // the format of our own Parquet
 			message = gjson.Parse(message.Str)
 		}
 		m := message.Map()
@@ -192,42 +200,42 @@ func (c *Content) dialogue(v gjson.Result) {
 		switch {
 		case role == "system" || role == "developer":
 			c.System = append(c.System, messageTexts(m)...)
-		case slices.Contains(reads, role):
-			for _, t := range messageTexts(m) {
-				c.read(t)
+		case slices.Contains(userRoles, role):
+			for _, text := range messageTexts(m) {
+				c.addUserText(text)
 			}
-		case slices.Contains(writes, role):
-			c.turn(m)
-		default: // a result
-			for _, said := range Heard(strings.Join(messageTexts(m), resultEnd)) {
-				c.read(said)
+		case slices.Contains(modelRoles, role):
+			c.addModelTurn(m)
+		default: // a tool result
+			for _, text := range UserMessages(strings.Join(messageTexts(m), resultEnd)) {
+				c.addUserText(text)
 			}
 		}
 	}
 }
 
 func messageTexts(m map[string]gjson.Result) []string {
-	var out []string
+	var texts []string
 	for _, key := range []string{"content", "value", "message"} {
 		v := m[key]
 		switch {
 		case v.Type == gjson.String:
-			out = append(out, v.Str)
+			texts = append(texts, v.Str)
 		case v.IsArray():
 			for _, part := range v.ForEach {
 				if t := part.Get("text"); t.Type == gjson.String {
-					out = append(out, t.Str)
+					texts = append(texts, t.Str)
 				}
 			}
 		}
 	}
-	return out
+	return texts
 }
 
-func (c *Content) turn(m map[string]gjson.Result) {
+func (c *Content) addModelTurn(m map[string]gjson.Result) {
 	c.Answers = append(c.Answers, messageTexts(m)...)
 	for _, key := range []string{"reasoning_content", "think", "thinking", "response"} {
-		c.wrote(m[key])
+		c.addAnswers(m[key])
 	}
 	for _, key := range []string{"tool_calls", "function_call"} {
 		if v := m[key]; v.Exists() && v.Type != gjson.Null {
@@ -236,43 +244,43 @@ func (c *Content) turn(m map[string]gjson.Result) {
 	}
 }
 
-func (c *Content) wrote(v gjson.Result) {
+// addAnswers adds a string or the strings of an array.
+func (c *Content) addAnswers(v gjson.Result) {
 	switch {
 	case v.Type == gjson.String && v.Str != "":
 		c.Answers = append(c.Answers, v.Str)
 	case v.IsArray():
 		for _, e := range v.ForEach {
 			if e.Type == gjson.String {
-				c.wrote(e)
+				c.addAnswers(e)
 			}
 		}
 	}
 }
 
-// maxDepth bounds how deep a specification is searched for products, and what
-// stands beside a dialogue for texts.
+// maxDepth bounds the depth to which specifications and metadata are searched.
 const maxDepth = 12
 
-// walk visits every string and number below a value, those of JSON that is itself a
-// string too, with the name that it stands under, and with names each name as well.
-func walk(v gjson.Result, key string, depth int, names bool, visit func(key string, v gjson.Result)) {
+// walk calls visit for every string and number below a value with the key that it
+// has, and, if keys is set, for every key. A string that is JSON is walked too.
+func walk(v gjson.Result, key string, depth int, keys bool, visit func(key string, v gjson.Result)) {
 	switch {
 	case depth == 0:
 	case v.IsObject() || v.IsArray():
 		for k, e := range v.ForEach {
-			if names {
+			if keys {
 				visit(key, k)
 			}
-			walk(e, cmp.Or(k.Str, key), depth-1, names, visit)
+			walk(e, cmp.Or(k.Str, key), depth-1, keys, visit)
 		}
 	case v.Type == gjson.String && isJSON(v.Str):
-		walk(gjson.Parse(v.Str), key, depth-1, names, visit)
+		walk(gjson.Parse(v.Str), key, depth-1, keys, visit)
 	case v.Type == gjson.String && v.Str != "", v.Type == gjson.Number:
 		visit(key, v)
 	}
 }
 
-// Leaves are the strings of a value and the names in it, each on a line of its own.
+// Leaves returns the strings and the keys of a value, one a line.
 func Leaves(v gjson.Result) string {
 	var lines []string
 	walk(v, "", maxDepth, true, func(_ string, v gjson.Result) {
@@ -283,13 +291,15 @@ func Leaves(v gjson.Result) string {
 	return strings.Join(lines, "\n")
 }
 
+// isJSON reports whether text is a JSON object or array.
 func isJSON(text string) bool {
 	text = strings.TrimSpace(text)
 	return (strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[")) && cursor.Valid(text)
 }
 
-// leaf takes a product id, a title or an option's value of a specification.
-func (c *Content) leaf(key string, v gjson.Result) {
+// addSpecValue adds one value of a specification: a product id, a title or the
+// value of an option.
+func (c *Content) addSpecValue(key string, v gjson.Result) {
 	switch key {
 	case "product_id", "product_ids", "recommended_product_ids", "gold":
 		c.ProductIDs = calls.AppendIDs(c.ProductIDs, v, math.MaxInt)

@@ -1,6 +1,5 @@
-// Package rows reads the rows of any file that holds texts to train on or to
-// protect: JSON lines, one JSON array, text tables, plain or compressed, Parquet
-// and Arrow.
+// Package rows reads the rows of files with training or held-out data: JSON
+// lines, one JSON array and text tables, plain or compressed, Parquet and Arrow.
 package rows
 
 import (
@@ -32,23 +31,25 @@ type Row struct {
 	JSON string
 	// Stem is the file's name without its endings, Line the row's position in it
 	// from 0.
-	Stem    string
-	Line    int
-	members []member // where it was taken apart when it was checked
+	Stem string
+	Line int
+	// members are the columns if they were parsed already, else nil.
+	members []member
 }
 
+// member is one member of a JSON object. The value is JSON.
 type member struct{ key, value string }
 
-// Name identifies a row that names itself nowhere.
+// Name returns a name for a row without an id.
 func (r Row) Name() string { return fmt.Sprintf("%s-%d", r.Stem, r.Line) }
 
-// The limits of what is read from one file.
+// Limits of one file.
 const (
 	maxLineBytes  = 64 << 20
 	maxArrayBytes = 1 << 30
 )
 
-// ErrNotObject says that a row is no JSON object.
+// ErrNotObject is returned, wrapped, for a row that is not a JSON object.
 var ErrNotObject = errors.New("row is no JSON object")
 
 // Each calls yield for every row of the file at path, in order.
@@ -58,30 +59,32 @@ func Each(path string, yield func(Row) error) error {
 		return fmt.Errorf("open rows: %w", err)
 	}
 	defer f.Close() //nolint:errcheck // nothing was written
-	return wrong.In("read rows of "+path, eachOf(f, path, yield))
+	return wrong.In("read rows of "+path, eachInFile(f, path, yield))
 }
 
-// EachOf calls yield for every row of a stream of JSON lines or one JSON array.
-func EachOf(in io.Reader, stem string, yield func(Row) error) error {
-	r, err := Decompress(bufio.NewReaderSize(in, 1<<20))
+// EachInStream calls yield for every row of a stream of JSON lines or one JSON
+// array, in order. stem is the Stem of the rows.
+func EachInStream(r io.Reader, stem string, yield func(Row) error) error {
+	plain, err := Decompress(bufio.NewReaderSize(r, 1<<20))
 	if err != nil {
 		return err
 	}
-	first, err := firstByte(r)
+	first, err := firstByte(plain)
 	switch {
 	case errors.Is(err, io.EOF):
 		return nil
 	case err != nil:
 		return err
 	case first == '[':
-		return eachElement(r, stem, yield)
+		return eachElement(plain, stem, yield)
 	default:
-		return eachLine(r, stem, yield)
+		return eachLine(plain, stem, yield)
 	}
 }
 
-func eachOf(f *os.File, path string, yield func(Row) error) error {
-	magic, stem := make([]byte, columns.MagicBytes), Stem(path)
+func eachInFile(f *os.File, path string, yield func(Row) error) error {
+	stem := Stem(path)
+	magic := make([]byte, columns.MagicBytes)
 	n, err := f.ReadAt(magic, 0)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return fmt.Errorf("read first bytes: %w", err)
@@ -104,10 +107,11 @@ func eachOf(f *os.File, path string, yield func(Row) error) error {
 		}
 		return eachRecord(r, separator, stem, yield)
 	}
-	return EachOf(f, stem, yield)
+	return EachInStream(f, stem, yield)
 }
 
-// Decompress reads gzip and zstd as what is in them, other streams as they are.
+// Decompress returns a reader of the content of a gzip or zstd stream, or r for any
+// other stream.
 func Decompress(r *bufio.Reader) (*bufio.Reader, error) {
 	head, err := r.Peek(4)
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -130,19 +134,22 @@ func Decompress(r *bufio.Reader) (*bufio.Reader, error) {
 	return r, nil
 }
 
-// firstByte returns the first byte that is no white space and leaves it unread.
+// firstByte returns the first byte after white space and a byte order mark, and
+// leaves it unread.
 func firstByte(r *bufio.Reader) (byte, error) {
+	const skipped = " \t\r\n\xEF\xBB\xBF"
 	for {
 		b, err := r.ReadByte()
 		if err != nil {
 			return 0, err
 		}
-		if !strings.ContainsRune(" \t\r\n\ufeff", rune(b)) && b != 0xEF && b != 0xBB && b != 0xBF {
+		if strings.IndexByte(skipped, b) < 0 {
 			return b, r.UnreadByte()
 		}
 	}
 }
 
+// eachElement calls yield for every element of a JSON array.
 func eachElement(r io.Reader, stem string, yield func(Row) error) error {
 	b, err := io.ReadAll(io.LimitReader(r, maxArrayBytes+1))
 	if err != nil {
@@ -168,17 +175,19 @@ func eachElement(r io.Reader, stem string, yield func(Row) error) error {
 	return nil
 }
 
+// eachLine calls yield for every line of JSON.
 func eachLine(r io.Reader, stem string, yield func(Row) error) error {
-	c, last := newCursor(), 0
+	c := newCursor()
+	size := 0 // members of the row before
 	for line, err := range arena.Lines(r, maxLineBytes) {
 		if err != nil {
 			return err
 		}
-		row := Row{JSON: string(line.Text), Stem: stem, Line: line.Number - 1, members: make([]member, 0, last)}
-		if !row.takeApart(c) {
+		row := Row{JSON: string(line.Text), Stem: stem, Line: line.Number - 1, members: make([]member, 0, size)}
+		if !row.parseMembers(c) {
 			return fmt.Errorf("line %d: %w", line.Number, ErrNotObject)
 		}
-		last = len(row.members)
+		size = len(row.members)
 		if err := yield(row); err != nil {
 			return err
 		}
@@ -190,19 +199,22 @@ func newCursor() *cursor.Cursor {
 	return cursor.New("", cursor.Limits{Depth: cursor.MaxDepth, StringBytes: math.MaxInt})
 }
 
-func (r *Row) takeApart(c *cursor.Cursor) bool {
+// parseMembers sets the members of the row. It reports whether the row is a JSON
+// object.
+func (r *Row) parseMembers(c *cursor.Cursor) bool {
 	c.Next(r.JSON)
-	is := c.Object(func(key string) { r.members = append(r.members, member{key, string(c.Raw())}) })
-	return is && c.End() == nil
+	ok := c.Object(func(key string) { r.members = append(r.members, member{key, string(c.Raw())}) })
+	return ok && c.End() == nil
 }
 
 var endings = []string{".jsonl", ".ndjson", ".json", ".parquet", ".arrow", ".csv", ".tsv"}
 
+// plainName returns path without the ending of a compression.
 func plainName(path string) string {
 	return strings.TrimSuffix(strings.TrimSuffix(path, ".gz"), ".zst")
 }
 
-// Stem is a file's name without its endings.
+// Stem returns a file's name without its endings.
 func Stem(path string) string {
 	name := plainName(filepath.Base(path))
 	for _, end := range endings {
@@ -211,32 +223,38 @@ func Stem(path string) string {
 	return name
 }
 
-// aside are files and folders of a corpus that hold no rows to train on: what
-// describes them, and a data set's card.
-var aside = []string{"README.md", "chat_template.jinja", "training_check.py", "manifest.json", "bank.json", "dataset_info.json", "dataset_infos.json", "dataset_dict.json", "state.json", "tables", "reports", ".git"}
+// ignored are the names of files and folders of a corpus or a data set without
+// rows to train on: metadata, reports and the card.
+var ignored = []string{
+	"README.md", "chat_template.jinja", "training_check.py", "manifest.json", "bank.json", "dataset_info.json",
+	"dataset_infos.json", "dataset_dict.json", "state.json", "tables", "reports", ".git",
+}
 
-// Files lists the row files at path, sorted: itself, or those of a folder and
-// its subfolders without a corpus's ledger and reports.
+// Files returns the row files at path, sorted: path itself, or the files of a
+// folder and its subfolders except the metadata and reports of a corpus.
 func Files(path string) ([]string, error) {
-	return listed(path, func(p string) bool { return p == path || holdsRows(p) })
+	return listFiles(path, func(p string) bool { return p == path || hasRowEnding(p) })
 }
 
-// Others lists the files of a folder that Files leaves out because their ending
-// is none of rows.
-func Others(path string) ([]string, error) {
-	return listed(path, func(p string) bool { return p != path && !holdsRows(p) })
+// OtherFiles returns the files of a folder that Files omits because their ending
+// is not one of row files.
+func OtherFiles(path string) ([]string, error) {
+	return listFiles(path, func(p string) bool { return p != path && !hasRowEnding(p) })
 }
 
-func listed(path string, wanted func(string) bool) ([]string, error) {
+func listFiles(path string, match func(string) bool) ([]string, error) {
 	var files []string
 	err := filepath.WalkDir(path, func(p string, d fs.DirEntry, err error) error {
-		is := p == path || !slices.Contains(aside, filepath.Base(p))
-		switch {
-		case err != nil:
+		if err != nil {
 			return err
-		case d.IsDir() && !is:
-			return filepath.SkipDir
-		case !d.IsDir() && is && wanted(p):
+		}
+		if p != path && slices.Contains(ignored, filepath.Base(p)) {
+			if d.IsDir() {
+				return filepath.SkipDir
+			}
+			return nil
+		}
+		if !d.IsDir() && match(p) {
 			files = append(files, p)
 		}
 		return nil
@@ -245,4 +263,4 @@ func listed(path string, wanted func(string) bool) ([]string, error) {
 	return files, wrong.In("list row files", err)
 }
 
-func holdsRows(path string) bool { return slices.Contains(endings, filepath.Ext(plainName(path))) }
+func hasRowEnding(path string) bool { return slices.Contains(endings, filepath.Ext(plainName(path))) }

@@ -3,7 +3,6 @@ package rows
 import (
 	"bytes"
 	"compress/gzip"
-	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -19,7 +18,7 @@ import (
 	"github.com/trajectory-arena/arena/internal/longtest"
 )
 
-func TestReadKnowsEveryFormat(t *testing.T) {
+func TestReadReadsEveryFormat(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		row  string
@@ -73,7 +72,7 @@ func read(path string) (lines []string, err error) {
 	return lines, err
 }
 
-func TestEachReadsEveryKindOfFile(t *testing.T) {
+func TestEachReadsEveryFileType(t *testing.T) {
 	t.Parallel()
 	lines := "{\"text\":\"one\"}\n\n{\"text\":\"two\"}"
 	var zipped, zippedTable, packed bytes.Buffer
@@ -162,7 +161,10 @@ func arrowOf(t testing.TB, container func(*bytes.Buffer, *arrow.Schema) (batchWr
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(w.Write(record), w.Close()); err != nil {
+	if err := w.Write(record); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
 	return out.String()
@@ -199,7 +201,7 @@ func TestParquetKeepsEveryText(t *testing.T) {
 	}
 }
 
-func TestEachNamesTheBrokenLine(t *testing.T) {
+func TestEachErrorHasLine(t *testing.T) {
 	t.Parallel()
 	for content, want := range map[string]string{
 		"{\"text\":\"one\"}\n{\"text\":": "line 2", "[1]": "element 0", "[{}": "not valid JSON", "17": "line 1", "PAR1": "parquet", "\x1f\x8bno": "gzip",
@@ -217,12 +219,15 @@ func TestEachNamesTheBrokenLine(t *testing.T) {
 	}
 }
 
-func TestFilesLeavesTheLedgerOut(t *testing.T) {
+func TestFilesOmitsMetadata(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	for _, name := range []string{"manifest.json", "bank.json", "README.md", "data/sft/b.parquet", "data/sft/a.parquet", "tables/leaks.parquet", "reports/leak.json", "more/x.jsonl.gz"} {
 		path := filepath.Join(dir, name)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, nil, 0o600)); err != nil {
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -247,7 +252,7 @@ func FuzzReadNeverPanics(f *testing.F) {
 	f.Add(`{"messages":[{"role":"user","content":[{"text":1}]}],"reward":"[[[{}]]]","prompt":[[]]}`)
 	f.Add(`[{"query":{"query":{}}}]`)
 	f.Fuzz(func(_ *testing.T, text string) {
-		_ = EachOf(strings.NewReader(text), "fuzz", func(r Row) error {
+		_ = EachInStream(strings.NewReader(text), "fuzz", func(r Row) error {
 			Read(r)
 			return nil
 		})

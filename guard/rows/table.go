@@ -9,13 +9,14 @@ import (
 	"github.com/trajectory-arena/arena/internal/asjson"
 )
 
-// separators are the signs between the columns of a text table, by its file's
-// ending: nothing else tells such a table.
+// separators maps the endings of text tables to the separator of their columns.
+// Only the ending identifies a text table.
 var separators = map[string]rune{".csv": ',', ".tsv": '\t'}
 
-// eachRecord reads a table whose first line names the columns, each row as JSON.
-func eachRecord(in io.Reader, separator rune, stem string, yield func(Row) error) error {
-	limited := &io.LimitedReader{R: in, N: maxArrayBytes}
+// eachRecord calls yield for every record of a table, as JSON. The first line is
+// the header.
+func eachRecord(src io.Reader, separator rune, stem string, yield func(Row) error) error {
+	limited := &io.LimitedReader{R: src, N: maxArrayBytes}
 	r := csv.NewReader(limited)
 	r.Comma = separator
 	r.ReuseRecord = true

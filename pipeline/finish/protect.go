@@ -30,7 +30,7 @@ func (k *Known) Leaks(ctx context.Context, s *Source, found func(id, evidence st
 		return nil
 	}
 	all := InBank(k.Bank, k.HeldOut)
-	g, err := guard.New(slices.Concat(all.HeldOut, all.NeverTouch, all.Eval), guard.Config{Least: max(surely, k.Least), MaxFalse: 1})
+	g, err := guard.New(slices.Concat(all.HeldOut, all.NeverTouch, all.Eval), guard.Config{MinDrop: max(surely, k.Least), MaxFalse: 1})
 	if errors.Is(err, guard.ErrEmptyBank) {
 		return nil
 	}
@@ -87,7 +87,7 @@ type twins struct {
 // joinTwins joins clusters of the sources' rows with the protected ones for which
 // the guard would drop one of their requests.
 func (k *Known) joinTwins(sources []*Source) error {
-	g, err := guard.New(k.Bank.Protected(""), guard.Config{Least: k.Least})
+	g, err := guard.New(k.Bank.Protected(""), guard.Config{MinDrop: k.Least})
 	if errors.Is(err, guard.ErrEmptyBank) {
 		return nil
 	}
@@ -213,7 +213,7 @@ func Protect(all Protected, c guard.Config, seed uint64) (*Protection, error) {
 // only what is asked for: whoever asks begins with Canary.
 func (m Measured) Protect(all Protected, c guard.Config) (*Protection, error) {
 	train, eval := c, c
-	train.Weighed, eval.Weighed = &m.Train, &m.Eval
+	train.Precomputed, eval.Precomputed = &m.Train, &m.Eval
 	p, err := guards(all, train, eval)
 	if err == nil {
 		p.Measured = m

@@ -181,15 +181,15 @@ func Look(row any) (s Seen, err error) {
 		s.Candidate, err = CandidateOf(r, ms, ToolTexts(r.Tools)), unread
 	case *rows.RL:
 		s = Seen{Origin: &r.Origin}
-		s.Candidate = guard.CandidateOf(r.ProblemID, rows.Request(r.Prompt), rows.TextTurns(r.Prompt), r.GoldProducts()...)
-		s.Candidate.Beside = []string{text.Leaves(gjson.Parse(r.Tools))}
+		s.Candidate = guard.NewCandidate(r.ProblemID, rows.Request(r.Prompt), rows.TextTurns(r.Prompt), r.GoldProducts()...)
+		s.Candidate.Metadata = []string{text.Leaves(gjson.Parse(r.Tools))}
 		s.Key = s.Candidate.Text + "\n" + r.RewardModel.Truth
 	case *rows.Pref:
 		s = Seen{Origin: &r.Origin, Sessions: []string{r.ChosenSession, r.RejectedSession}, Score: r.Margin}
-		s.Candidate = guard.CandidateOf(strings.Join(s.Sessions, " "), rows.Request(r.Prompt), rows.TextTurns(r.Prompt, r.Chosen, r.Rejected))
+		s.Candidate = guard.NewCandidate(strings.Join(s.Sessions, " "), rows.Request(r.Prompt), rows.TextTurns(r.Prompt, r.Chosen, r.Rejected))
 	case *rows.KTO:
 		s = Seen{Origin: &r.Origin, Sessions: []string{r.SessionID}, Score: r.Score}
-		s.Candidate = guard.CandidateOf(r.SessionID, rows.Request(r.Prompt), rows.TextTurns(r.Prompt, r.Completion))
+		s.Candidate = guard.NewCandidate(r.SessionID, rows.Request(r.Prompt), rows.TextTurns(r.Prompt, r.Completion))
 	case *rows.Steps:
 		s = Seen{Origin: &r.Origin, Sessions: []string{r.SessionID}}
 		s.Candidate = guard.Candidate{ID: r.SessionID, Context: []string{r.Prompt}, Answers: r.Completions}
@@ -206,8 +206,8 @@ func Look(row any) (s Seen, err error) {
 // CandidateOf is the candidate of an attempt with these messages, whose tools say what
 // ToolTexts gives.
 func CandidateOf(r *rows.SFT, ms []chat.Message, tools []string) guard.Candidate {
-	c := guard.CandidateOf(r.SessionID, r.Goal, rows.MessageTurns(ms))
-	c.Beside = append(slices.Clip(tools), text.Leaves(gjson.Parse(r.Metadata)))
+	c := guard.NewCandidate(r.SessionID, r.Goal, rows.MessageTurns(ms))
+	c.Metadata = append(slices.Clip(tools), text.Leaves(gjson.Parse(r.Metadata)))
 	return c
 }
 

@@ -145,7 +145,7 @@ func (w *work) write(ctx context.Context, dir string) (err error) {
 	if err = finish.InTurn(w.tables, w.part.Close); err != nil {
 		return err
 	}
-	err = w.closed.Folder(dir, func(file, what string) {
+	err = w.closed.ScanDir(dir, func(file, what string) {
 		w.counts = nil
 		err = errors.Join(err, fmt.Errorf("%w: %s in %s", ErrExposed, what, filepath.Base(file)))
 	})

@@ -117,7 +117,7 @@ func (w *work) about() corpus.Section {
 // Closed is what of a corpus nobody outside may see: the problems that its owner
 // protects, with their requests, products and titles.
 type Closed struct {
-	*guard.Exposed
+	*guard.Scanner
 	bank      *guard.State
 	withEval  bool
 	protected finish.Protected
@@ -155,7 +155,7 @@ func closed(source *finish.Source, known *finish.Known, withEval bool, visit fun
 		}
 		return nil
 	})
-	c.Exposed = guard.NewExposed(entries)
+	c.Scanner = guard.NewScanner(entries)
 	return c, err
 }
 

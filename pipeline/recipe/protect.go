@@ -50,7 +50,7 @@ func protect(sources []*finish.Source, heldOut []string) (*protection, error) {
 	}
 	bank := known.Bank
 	p := &protection{bank: bank, given: known.Given}
-	if p.Protection, err = finish.Protect(finish.InBank(bank, known.HeldOut), guard.Config{Least: known.Least}, bank.Seed); err != nil {
+	if p.Protection, err = finish.Protect(finish.InBank(bank, known.HeldOut), guard.Config{MinDrop: known.Least}, bank.Seed); err != nil {
 		return nil, err
 	}
 	p.proof = Proof{BankSHA256: digest.SHA256(bank.Encode()), Clusters: map[guard.Pool]int{}, HeldOut: len(known.HeldOut), Canary: "caught", Outside: []string{}, Guard: guard.NewReport(p.Guard(corpus.SplitTrain))}

@@ -35,7 +35,7 @@ train, %d (%d) in eval, %d (%d) never touched; problems that say the same count 
 	} else if r.Outside > 0 {
 		fmt.Fprintf(&b, " (%d of them from held-out files)", r.Outside)
 	}
-	fmt.Fprintf(&b, "; %d were dropped, of which the funnel counts those that no stage before it had dropped; %d could not be read by the lexical tier. The planted canaries were caught.\n\n", len(r.Guard.Dropped), r.Guard.Beyond)
+	fmt.Fprintf(&b, "; %d were dropped, of which the funnel counts those that no stage before it had dropped; %d could not be read by the lexical tier. The planted canaries were caught.\n\n", len(r.Guard.Dropped), r.Guard.Unreadable)
 	if !slices.Contains(r.Guard.Ran, guard.TierEmbedding) {
 		b.WriteString("The lexical tier reads English. Of Spanish, German, Indonesian, Tagalog and Chinese it knows some 270 words, of other languages numbers and names: it found 14 of 29 translations by other hands, some by their numbers alone. No embedding tier ran, which adds what its model reads (--embeddings URL --embeddings-for guard).\n\n")
 	}

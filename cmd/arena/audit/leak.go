@@ -115,7 +115,7 @@ func (f *leakFlags) say(s *cli.Streams, scan *leakScan, paths []string) error {
 		return nil
 	}
 	fmt.Fprintf(s.Err, "arena: %d rows, %d to drop (%d ask for the same), %d beyond the lexical tier\n",
-		scan.report.Rows, len(scan.report.Dropped), scan.same, scan.report.Beyond)
+		scan.report.Rows, len(scan.report.Dropped), scan.same, scan.report.Unreadable)
 	if lost := scan.report.FalseDrops; lost.Held > 0 {
 		fmt.Fprintf(s.Err, "arena: of rows like the bank's about %.1f %% (%.1f to %.1f) are dropped and ask for something else\n", 100*lost.Share, 100*lost.Low, 100*lost.High)
 	}
@@ -131,7 +131,7 @@ func sayUnread(s *cli.Streams, paths []string) error {
 		if path == "-" {
 			continue
 		}
-		others, err := rows.Others(path)
+		others, err := rows.OtherFiles(path)
 		if err != nil {
 			return err
 		}

@@ -83,7 +83,7 @@ func eachRow(file string, stdin io.Reader, progress *cli.Display, yield func(row
 		return yield(row)
 	}
 	if file == "-" {
-		return rows.EachOf(stdin, "stdin", counted)
+		return rows.EachInStream(stdin, "stdin", counted)
 	}
 	if err := rows.Each(file, counted); err != nil {
 		return err

@@ -131,7 +131,7 @@ func verifyPublic(ctx context.Context, s *cli.Streams, name string, heldOut []st
 		return err
 	}
 	files := 0
-	err = guard.NewExposed(bank).Folder(local, func(path, what string) {
+	err = guard.NewScanner(bank).ScanDir(local, func(path, what string) {
 		files++
 		fmt.Fprintf(s.Err, "%s: %s\n", path, cli.WithoutSecrets(what))
 	})

@@ -1,0 +1,180 @@
+package guard
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"html"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/trajectory-arena/arena/guard/rows"
+	"github.com/trajectory-arena/arena/internal/columns"
+	"github.com/trajectory-arena/arena/internal/wrong"
+)
+
+// Scanner searches texts and files for protected requests, ids and titles as they
+// are written. It is for data that is about to be published: unlike Guard it
+// searches everything, tool results included.
+type Scanner struct {
+	index *specIndex
+	// foreign are normalised requests and titles in scripts other than ASCII.
+	foreign []string
+}
+
+// minForeignRunes is the length in letters of the shortest text in another script
+// that is searched for.
+const minForeignRunes = 8
+
+// minEntryID is the length of the shortest problem id that is searched for;
+// shorter ones are line numbers.
+const minEntryID = 8
+
+// NewScanner returns a scanner for the requests, gold ids, titles and problem ids
+// of bank.
+func NewScanner(bank []Entry) *Scanner {
+	s := &Scanner{index: newSpecIndex(bank)}
+	for i, e := range bank {
+		if len(e.ID) >= minEntryID && strings.ContainsAny(e.ID, "0123456789") {
+			s.index.byProduct[e.ID] = i
+		}
+		s.index.addTitle(e.Text, i)
+		s.addForeign(e.Text)
+		for _, t := range e.Titles {
+			s.addForeign(t)
+		}
+	}
+	return s
+}
+
+// addForeign adds a text that has too few ASCII words for the index of titles.
+func (s *Scanner) addForeign(text string) {
+	folded := normalised(text)
+	runes := utf8.RuneCountInString(folded)
+	isForeign := len(folded) > runes && runes >= minForeignRunes
+	if isForeign && len(appendTitleWords(nil, text)) < titleLead {
+		s.foreign = append(s.foreign, folded)
+	}
+}
+
+// Find returns a description of the first protected thing in text, empty if there
+// is none.
+func (s *Scanner) Find(text string) string {
+	if _, what := s.index.find(withoutEscapes(text)); what != "" || len(s.foreign) == 0 {
+		return what
+	}
+	folded := normalised(text)
+	for _, f := range s.foreign {
+		if strings.Contains(folded, f) {
+			return fmt.Sprintf("the text %q", f)
+		}
+	}
+	return ""
+}
+
+// ScanDir calls report for every file below dir that contains something protected
+// in its content or its name. Parquet, Arrow, gzip and zstd files are decoded,
+// HTML and JSON are searched as displayed; an archive is always reported.
+func (s *Scanner) ScanDir(dir string, report func(path, what string)) error {
+	return wrong.In("search "+dir, filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		what := s.Find(d.Name())
+		if what == "" {
+			what, err = s.scanFile(path)
+		}
+		if what != "" {
+			report(path, what)
+		}
+		return err
+	}))
+}
+
+func (s *Scanner) scanFile(path string) (what string, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close() //nolint:errcheck // nothing was written
+	head := make([]byte, 6)
+	n, err := f.ReadAt(head, 0)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return "", err
+	}
+	head = head[:n]
+
+	if what, err = s.scan(f); what != "" || err != nil {
+		return what, err
+	}
+	if columns.Holds(string(head)) {
+		return s.scanRows(path)
+	}
+	if bytes.HasPrefix(head, []byte("PK\x03\x04")) {
+		return "an archive, which is not opened", nil
+	}
+	if _, err = f.Seek(0, io.SeekStart); err != nil {
+		return "", err
+	}
+	plain, err := rows.Decompress(bufio.NewReaderSize(f, blockBytes))
+	if err != nil {
+		return "", err
+	}
+	what, err = s.scan(plain)
+	if what != "" {
+		err = nil
+	}
+	return what, err
+}
+
+// scanRows searches a Parquet or Arrow file.
+func (s *Scanner) scanRows(path string) (what string, err error) {
+	err = rows.Each(path, func(row rows.Row) error {
+		what = s.Find(rows.Leaves(gjson.Parse(row.JSON)))
+		if what != "" {
+			return io.EOF // ends the loop
+		}
+		return nil
+	})
+	if what != "" {
+		err = nil
+	}
+	return what, err
+}
+
+// A file is searched in blocks that overlap by more than the length of a request.
+const (
+	blockBytes   = 1 << 20
+	overlapBytes = 64 << 10
+)
+
+var tag = regexp.MustCompile(`<[^<>]*>`)
+
+// scan searches a stream of text as it is written and as a browser displays it.
+func (s *Scanner) scan(r io.Reader) (what string, err error) {
+	buf := make([]byte, blockBytes)
+	carried := 0
+	for {
+		n, err := io.ReadFull(r, buf[carried:])
+		text := string(buf[:carried+n])
+		what = s.Find(text)
+		if what == "" && strings.ContainsAny(text, "<&") {
+			what = s.Find(html.UnescapeString(tag.ReplaceAllString(text, " ")))
+		}
+		if what != "" || err != nil {
+			if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+				err = nil
+			}
+			return what, err
+		}
+		carried = copy(buf, buf[len(buf)-overlapBytes:])
+	}
+}
