@@ -46,7 +46,7 @@ func (f *Filter) Check(t *arena.Trace, d *arena.Dialogue) (arena.Structure, habi
 	score, evidence := logOdds(a)
 	s := arena.Structure{}
 	s.Axis, s.Confidence = decide(score, evidence)
-	s.RichnessV1, s.RichnessV2 = stats.Known(a.Log.RichnessV1()), stats.Known(a.Log.RichnessV2())
+	s.RichnessV1, s.RichnessV2 = stats.FiniteOrNil(a.Log.RichnessV1()), stats.FiniteOrNil(a.Log.RichnessV2())
 	sample := habits.SampleOf(a, score, evidence, s.Axis)
 	f.conclude(&s, a)
 	s.Features = features(a, score)

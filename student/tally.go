@@ -147,7 +147,7 @@ func (t *tally) summary() *evaluation.Summary {
 		p.ASRAll, p.ASRScored = rateOf(p.Successes, p.Samples), rateOf(p.Successes, p.Scored)
 		perProblem := float64(p.Samples) / float64(p.Problems)
 		all := slicesx.Map(scored.gained, func(wins float64) float64 { return wins / perProblem })
-		p.SEClustered = stats.Known(stats.ClusteredSE(all))
+		p.SEClustered = stats.FiniteOrNil(stats.ClusteredSE(all))
 		p.SEScored, p.Clustered95 = scored.share()
 	}
 	if s.Scored > 0 {
@@ -166,12 +166,12 @@ func (t *tally) summary() *evaluation.Summary {
 	if mean, _ := stats.Ratio(t.quality.gained, t.quality.tries); s.Judged > 0 {
 		s.Quality = &mean
 		_, s.Quality95 = t.quality.share()
-		s.Final = stats.Known(outcome.FinalScore(*s.ASRAll, mean))
+		s.Final = stats.FiniteOrNil(outcome.FinalScore(*s.ASRAll, mean))
 	}
 	return s
 }
 
-func rateOf(a, b int) *float64 { return stats.Known(float64(a) / float64(b)) }
+func rateOf(a, b int) *float64 { return stats.FiniteOrNil(float64(a) / float64(b)) }
 
 // passAt are the k that are reported, as far as there are samples.
 var passAt = []int{1, 2, 4, 8}
@@ -197,7 +197,7 @@ func (r *ratio) share() (se *float64, interval *[2]float64) {
 // sure gives a standard error and the interval that it makes; null for fewer than two
 // problems.
 func sure(rate, se float64, problems, samples int) (*float64, *[2]float64) {
-	if stats.Known(se) == nil {
+	if stats.FiniteOrNil(se) == nil {
 		return nil, nil
 	}
 	i := stats.ClusteredWilson(rate, se, problems, samples)

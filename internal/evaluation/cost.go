@@ -5,95 +5,115 @@ import (
 	"strings"
 )
 
-// Cost is what a run took. Null is what is not known: tokens that the server does
-// not count, GPUs that nobody can see, dollars without a price.
+// Cost is the cost of a run. A field is null if it is unknown: tokens that the server
+// does not count, GPUs that are not visible, dollars without a price.
 type Cost struct {
-	// SolvedProblems counts those that a sample solved.
+	// SolvedProblems is the number of problems that at least one sample solved.
 	SolvedProblems int    `json:"solved_problems"`
 	Total          Amount `json:"total"`
-	// PerSolved is Total / SolvedProblems; null where none is solved.
+	// PerSolved is Total / SolvedProblems; null if no problem is solved.
 	PerSolved *Amount `json:"per_solved_problem"`
-	// Uncounted are the replies whose tokens, and dollars for them, are in no
-	// figure: their server did not count them.
+	// Uncounted is the number of replies whose tokens the server did not count. No
+	// other field includes them.
 	Uncounted int `json:"uncounted_replies,omitempty"`
 }
 
-// Amount is a cost in each of its currencies.
+// Amount is a cost in GPU time, tokens and dollars.
 type Amount struct {
 	GPUSeconds   *float64 `json:"gpu_seconds"`
 	PromptTokens *float64 `json:"prompt_tokens"`
-	// CachedTokens are those of PromptTokens that servers say they had in their
-	// caches; null where none says so.
+	// CachedTokens is the part of PromptTokens that the servers reported as cached;
+	// null if no server reports it.
 	CachedTokens     *float64 `json:"cached_prompt_tokens"`
 	CompletionTokens *float64 `json:"completion_tokens"`
-	// TokenUSD is by a table of prices, GPUUSD by the price of an hour.
+	// TokenUSD is computed from a table of token prices, GPUUSD from an hourly price.
 	TokenUSD *float64 `json:"token_usd"`
 	GPUUSD   *float64 `json:"gpu_usd"`
 }
 
-// PerProblem fills in what a solved problem costs.
-func (c *Cost) PerProblem() {
+// SetPerSolved sets PerSolved from Total and SolvedProblems.
+func (c *Cost) SetPerSolved() {
 	if c.SolvedProblems == 0 {
 		return
 	}
-	each := c.Total
-	for _, field := range []**float64{&each.GPUSeconds, &each.PromptTokens, &each.CachedTokens, &each.CompletionTokens, &each.TokenUSD, &each.GPUUSD} {
+	per := c.Total
+	fields := []**float64{
+		&per.GPUSeconds,
+		&per.PromptTokens,
+		&per.CachedTokens,
+		&per.CompletionTokens,
+		&per.TokenUSD,
+		&per.GPUUSD,
+	}
+	for _, field := range fields {
 		if *field != nil {
 			*field = new(**field / float64(c.SolvedProblems))
 		}
 	}
-	c.PerSolved = &each
+	c.PerSolved = &per
 }
 
-// String is the cost of a solved problem in one line.
+// String returns the cost of a solved problem as one line of text.
 func (c Cost) String() string {
 	if c.PerSolved == nil {
-		return "cost          no problem is solved" + c.short()
+		return "cost          no problem is solved" + c.uncountedNote()
 	}
-	var words []string
-	for _, part := range []struct {
+	amounts := []struct {
 		value  *float64
 		format string
 	}{
-		{c.PerSolved.GPUSeconds, "%.2f GPU seconds"}, {c.PerSolved.PromptTokens, "%.0f prompt tokens"}, {c.PerSolved.CachedTokens, "%.0f of them cached"},
-		{c.PerSolved.CompletionTokens, "%.0f completion tokens"}, {c.PerSolved.TokenUSD, "%.6f USD of tokens"}, {c.PerSolved.GPUUSD, "%.6f USD of GPUs"},
-	} {
-		if part.value != nil {
-			words = append(words, fmt.Sprintf(part.format, *part.value))
+		{c.PerSolved.GPUSeconds, "%.2f GPU seconds"},
+		{c.PerSolved.PromptTokens, "%.0f prompt tokens"},
+		{c.PerSolved.CachedTokens, "%.0f of them cached"},
+		{c.PerSolved.CompletionTokens, "%.0f completion tokens"},
+		{c.PerSolved.TokenUSD, "%.6f USD of tokens"},
+		{c.PerSolved.GPUUSD, "%.6f USD of GPUs"},
+	}
+	var words []string
+	for _, amount := range amounts {
+		if amount.value != nil {
+			words = append(words, fmt.Sprintf(amount.format, *amount.value))
 		}
 	}
 	if len(words) == 0 {
 		words = []string{"unknown"}
 	}
-	return fmt.Sprintf("cost          %s a solved problem (%d solved)%s", strings.Join(words, ", "), c.SolvedProblems, c.short())
+	list := strings.Join(words, ", ")
+	return fmt.Sprintf("cost          %s a solved problem (%d solved)%s", list, c.SolvedProblems, c.uncountedNote())
 }
 
-func (c Cost) short() string {
+// uncountedNote returns the end of the line of String, empty if all replies were counted.
+func (c Cost) uncountedNote() string {
 	if c.Uncounted == 0 {
 		return ""
 	}
-	replies := map[bool]string{true: "reply", false: "replies"}[c.Uncounted == 1]
+	replies := "replies"
+	if c.Uncounted == 1 {
+		replies = "reply"
+	}
 	return fmt.Sprintf("; the server counted no tokens for %d %s, which no figure holds", c.Uncounted, replies)
 }
 
-// TokensFile is the table of a run's tokens, where it keeps them.
+// TokensFile is the name of the table of a run's tokens, which only runs with
+// Keep.Tokens have.
 const TokensFile = "tokens.parquet"
 
-// TokensRow is one reply as tokens. Lists are empty where the server does not say.
+// TokensRow is one reply as tokens. Its lists are empty if the server does not report
+// them.
 type TokensRow struct {
 	ProblemID string `parquet:"problem_id"`
 	Sample    int32  `parquet:"sample"`
-	// Rollout numbers the rollouts of the run in their order, Turn the replies of
-	// each, both from 0.
+	// Rollout is the position of the rollout in the run, Turn the position of the reply
+	// in the rollout, both from 0.
 	Rollout int64 `parquet:"rollout"`
 	Turn    int32 `parquet:"turn"`
-	// Prompt are the ids of all that the model was given for this reply, IDs those
-	// of the reply, LogProbs their log-probabilities.
+	// Prompt holds the token ids of the complete prompt of this reply, IDs those of the
+	// reply, LogProbs the log-probabilities of the reply's tokens.
 	Prompt   []int32   `parquet:"prompt_token_ids,list"`
 	IDs      []int32   `parquet:"token_ids,list"`
 	LogProbs []float32 `parquet:"logprobs,list"`
-	// Top is how many likely tokens the two lists below have for each of the
-	// reply's; -1 is an id that is not known.
+	// Top is the number of entries per token of the reply in the two lists below. An
+	// unknown id is -1.
 	Top         int32     `parquet:"top"`
 	TopIDs      []int32   `parquet:"top_token_ids,list"`
 	TopLogProbs []float32 `parquet:"top_logprobs,list"`

@@ -1,5 +1,5 @@
-// Package evaluation holds what an evaluation says of its model, as summary.json
-// has it: the student writes it and the report reads it.
+// Package evaluation defines the results of an evaluation that other packages read: the
+// summary (summary.json), its cost, and the table of tokens.
 package evaluation
 
 import (
@@ -11,22 +11,23 @@ import (
 	"github.com/trajectory-arena/arena/internal/asjson"
 )
 
-// Summary is what a run says of its model. It holds no clock, no cost and no
-// telemetry: a run resumed is the same, byte for byte.
+// Summary is the result of a run. It holds no times, no cost and no telemetry, so that
+// a resumed run has the same summary, byte for byte.
 type Summary struct {
 	Part
-	// Pass are the rates of passing by their names, as "pass@4" and "pass^4"; none
-	// where nothing was scored.
+	// Pass holds the pass rates by name, such as "pass@4" and "pass^4". It is empty if
+	// nothing was scored.
 	Pass map[string]PassRate `json:"-"`
 
 	ByCategory map[string]*Part `json:"by_category"`
-	// ByContamination has the parts "clean" and "contaminated", where the run
-	// was told which problems the model was trained on.
+	// ByContamination has the parts "clean" and "contaminated". It is nil if the run
+	// does not know which problems the model was trained on.
 	ByContamination map[string]*Part `json:"by_contamination,omitempty"`
 	Stops           map[string]int   `json:"stops"`
 	Labels          map[string]int   `json:"labels"`
-	Infra           map[string]int   `json:"infra"`
-	// InfraWords are those of the first rollout of each reason.
+	// Infra counts the rollouts that failed for an infrastructure error, by reason.
+	Infra map[string]int `json:"infra"`
+	// InfraWords holds the message of the first rollout of each reason of Infra.
 	InfraWords map[string]string `json:"infra_words,omitempty"`
 
 	Counts
@@ -34,50 +35,53 @@ type Summary struct {
 	// UnseenPerTurn is UnseenIDs / Turns.
 	UnseenPerTurn   *float64    `json:"unseen_ids_per_turn"`
 	UnseenPerTurn95 *[2]float64 `json:"unseen_ids_per_turn95"`
-	// Titles counts scored rollouts by how titles were compared: vectors that the
-	// problem carries, endpoint, none.
+	// Titles counts scored rollouts by the source of the title vectors: those in the
+	// problem, an endpoint, none.
 	Titles map[string]int `json:"titles"`
-	// Partial counts the scored rollouts that are no success and yet meet a part of
-	// what was asked for: a score on the axis rule above 0.
+	// Partial counts the scored rollouts without success that meet a part of the
+	// request: their score on the axis "rule" is above 0.
 	Partial int `json:"partial_successes"`
-	// Axes are means over the scored rollouts that have the axis, AxisRollouts how
-	// many that are: most axes need a recommended product that the catalogue knows.
-	// Axes95 are the intervals by problem, where there are two problems or more.
-	Axes         map[string]float64    `json:"axes"`
-	AxisRollouts map[string]int        `json:"axis_rollouts"`
-	Axes95       map[string][2]float64 `json:"axes95_by_problem"`
-	// Quality is the mean of the reasoning judge with its interval by problem, Final
-	// the success rate times its multiplier; null without a judge.
+	// Axes holds the mean of each axis over the scored rollouts that have it. Most axes
+	// need a recommended product that is in the catalogue.
+	Axes map[string]float64 `json:"axes"`
+	// AxisRollouts counts the rollouts of each mean of Axes.
+	AxisRollouts map[string]int `json:"axis_rollouts"`
+	// Axes95 holds the intervals by problem, of axes with two or more problems.
+	Axes95 map[string][2]float64 `json:"axes95_by_problem"`
+	// Quality is the mean score of the reasoning judge, Quality95 its interval by
+	// problem; both are null without a judge.
 	Quality   *float64    `json:"quality"`
 	Quality95 *[2]float64 `json:"quality95_by_problem"`
-	// Judged counts the scored rollouts that the judge gave an answer on; those
-	// without one are in no mean.
-	Judged int      `json:"judged"`
-	Final  *float64 `json:"final"`
-	// SolvedProblems counts problems that a sample solves, Flaky those of them
-	// that others do not.
+	// Judged counts the scored rollouts with an answer of the judge. No mean includes
+	// the others.
+	Judged int `json:"judged"`
+	// Final is the success rate times the multiplier of Quality; null without a judge.
+	Final *float64 `json:"final"`
+	// SolvedProblems counts the problems that at least one sample solved. Flaky counts
+	// those of them that another sample did not solve.
 	SolvedProblems int    `json:"solved_problems"`
 	Flaky          int    `json:"flaky_problems"`
 	Tokens         Tokens `json:"tokens"`
-	// Cached are the tokens of Tokens.Prompt that servers had in their caches.
+	// Cached is the part of Tokens.Prompt that the servers had in their caches.
 	Cached int64 `json:"-"`
 }
 
-// Counts are of what a student did, in a rollout or in all of them.
+// Counts counts the actions of a student, in one rollout or in all of a run.
 type Counts struct {
-	// HallucinatedIDs are recommended ids that the catalogue does not know,
-	// UnseenIDs those named in any call that no tool ever returned.
+	// HallucinatedIDs counts recommended ids that are not in the catalogue.
 	HallucinatedIDs int `json:"hallucinated_ids" parquet:"hallucinated_ids"`
-	UnseenIDs       int `json:"unseen_ids" parquet:"unseen_ids"`
-	// ToolCalls were run, ToolErrors those that the environment answered with an
-	// error, RepeatedCalls equal an earlier one, MalformedCalls could not be read.
-	ToolCalls      int `json:"tool_calls" parquet:"tool_calls"`
-	ToolErrors     int `json:"tool_errors" parquet:"tool_errors"`
-	RepeatedCalls  int `json:"repeated_calls" parquet:"repeated_calls"`
+	// UnseenIDs counts ids in calls that no tool ever returned.
+	UnseenIDs int `json:"unseen_ids" parquet:"unseen_ids"`
+	// ToolCalls counts the calls that were run, ToolErrors those of them that the
+	// environment answered with an error, RepeatedCalls those equal to an earlier call.
+	ToolCalls     int `json:"tool_calls" parquet:"tool_calls"`
+	ToolErrors    int `json:"tool_errors" parquet:"tool_errors"`
+	RepeatedCalls int `json:"repeated_calls" parquet:"repeated_calls"`
+	// MalformedCalls counts the calls that could not be parsed.
 	MalformedCalls int `json:"malformed_calls" parquet:"malformed_calls"`
 }
 
-// Add adds what another rollout did.
+// Add adds the counts of another rollout.
 func (c *Counts) Add(o Counts) {
 	c.HallucinatedIDs += o.HallucinatedIDs
 	c.UnseenIDs += o.UnseenIDs
@@ -87,8 +91,8 @@ func (c *Counts) Add(o Counts) {
 	c.MalformedCalls += o.MalformedCalls
 }
 
-// PassRate is pass@k or pass^k: the mean over problems, how many, and how sure that
-// is; null for one problem.
+// PassRate is the mean of pass@k or pass^k over problems. SE and CI95 are null for a
+// single problem.
 type PassRate struct {
 	Mean     float64     `json:"mean"`
 	Problems int         `json:"problems"`
@@ -96,8 +100,8 @@ type PassRate struct {
 	CI95     *[2]float64 `json:"ci95"`
 }
 
-// Part is a share of the problems, or all. Null is what nobody can know: rates where
-// nothing was scored, intervals of fewer than two problems.
+// Part holds the results of all problems or of a subset. Rates are null if nothing was
+// scored, intervals for fewer than two problems.
 type Part struct {
 	Problems int `json:"problems"`
 	// Samples counts rollouts of all problems: Scored + InfraErrors.
@@ -107,42 +111,45 @@ type Part struct {
 	// Coverage is Scored / Samples.
 	Coverage  float64 `json:"coverage"`
 	Successes int     `json:"successes"`
-	// ASRAll counts infra as not solved and has SEClustered; ASRScored leaves it out
-	// and has SEScored and the interval Clustered95.
-	ASRAll      *float64    `json:"asr_all"`
-	ASRScored   *float64    `json:"asr_scored"`
-	SEClustered *float64    `json:"se_clustered_by_problem"`
+	// ASRAll is the success rate over all samples, infrastructure errors included.
+	ASRAll *float64 `json:"asr_all"`
+	// ASRScored is the success rate over the scored samples.
+	ASRScored *float64 `json:"asr_scored"`
+	// SEClustered is the standard error of ASRAll.
+	SEClustered *float64 `json:"se_clustered_by_problem"`
+	// SEScored is the standard error of ASRScored, Clustered95 its interval.
 	SEScored    *float64    `json:"se_scored_by_problem"`
 	Clustered95 *[2]float64 `json:"wilson95_by_problem"`
 }
 
-// Tokens are as the server counted them; null where it did not.
+// Tokens holds token counts as reported by the server; null if it reports none.
 type Tokens struct {
 	Prompt     *int64 `json:"prompt"`
 	Completion *int64 `json:"completion"`
-	// Uncounted are the replies that came without a count: the others' tokens
-	// are a part of what was used.
+	// Uncounted is the number of replies without a reported count. Their tokens are
+	// missing from Prompt and Completion.
 	Uncounted int `json:"uncounted,omitempty"`
 }
 
 // Add adds the tokens of another rollout or reply.
 func (t *Tokens) Add(o Tokens) {
 	t.Uncounted += o.Uncounted
-	plus(&t.Prompt, o.Prompt)
-	plus(&t.Completion, o.Completion)
+	addCount(&t.Prompt, o.Prompt)
+	addCount(&t.Completion, o.Completion)
 }
 
-func plus(to **int64, n *int64) {
+// addCount adds *n to **sum. Unknown counts, which are nil, are ignored.
+func addCount(sum **int64, n *int64) {
 	if n == nil {
 		return
 	}
-	if *to == nil {
-		*to = new(int64)
+	if *sum == nil {
+		*sum = new(int64)
 	}
-	**to += *n
+	**sum += *n
 }
 
-// MarshalJSON writes the pass rates behind the standard errors.
+// MarshalJSON encodes s with the pass rates as the last keys of the object.
 func (s *Summary) MarshalJSON() ([]byte, error) {
 	type plain Summary
 	b, err := json.Marshal((*plain)(s))
@@ -155,18 +162,18 @@ func (s *Summary) MarshalJSON() ([]byte, error) {
 	return slices.Concat(b[:len(b)-1], []byte{','}, asjson.Bytes(s.Pass)[1:]), nil
 }
 
-// UnmarshalJSON reads what MarshalJSON wrote.
+// UnmarshalJSON decodes the output of MarshalJSON.
 func (s *Summary) UnmarshalJSON(b []byte) error {
 	type plain Summary
 	if err := json.Unmarshal(b, (*plain)(s)); err != nil {
 		return err
 	}
-	var all map[string]json.RawMessage
-	if err := json.Unmarshal(b, &all); err != nil {
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(b, &fields); err != nil {
 		return err
 	}
 	s.Pass = map[string]PassRate{}
-	for name, raw := range all {
+	for name, raw := range fields {
 		var rate PassRate
 		if strings.HasPrefix(name, "pass") && json.Unmarshal(raw, &rate) == nil {
 			s.Pass[name] = rate

@@ -9,36 +9,40 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// McNemar is the exact two-sided test of paired rates (McNemar 1947): b pairs
-// in which only the first succeeds, c in which only the second does. Its p is
+// McNemar returns the p-value of the exact two-sided test of paired rates (McNemar
+// 1947). In b pairs only the first succeeds, in c pairs only the second. The p-value is
 // twice the smaller tail of Binomial(b+c, 1/2), at most 1.
 func McNemar(b, c int) float64 {
-	n, k := b+c, min(b, c)
 	if b == c {
 		return 1
 	}
+	n := b + c
+	k := min(b, c)
 	// P(X <= k) = I_{1/2}(n-k, k+1).
 	return min(1, 2*mathext.RegIncBeta(float64(n-k), float64(k+1), 0.5))
 }
 
-// Holm adjusts p-values for several comparisons (Holm 1979), in the order
-// given.
+// Holm returns the p-values adjusted for multiple comparisons (Holm 1979), in the order
+// of the argument.
 func Holm(p []float64) []float64 {
-	order, out := make([]int, len(p)), make([]float64, len(p))
+	order := make([]int, len(p))
 	floats.ArgsortStable(slices.Clone(p), order)
+
+	adjusted := make([]float64, len(p))
 	last := 0.0
 	for rank, i := range order {
 		last = max(last, min(1, float64(len(p)-rank)*p[i]))
-		out[i] = last
+		adjusted[i] = last
 	}
-	return out
+	return adjusted
 }
 
-// PairedT is the p-value of Student's one-sided test that differences of pairs
-// are above 0 on average. Differences that are all the same are above 0 for
-// certain, or not. NaN for fewer than two.
+// PairedT returns the p-value of Student's one-sided t-test that the mean of paired
+// differences is above 0. If all differences are equal, it is 0 or 1. It is NaN for
+// fewer than two differences.
 func PairedT(differences []float64) float64 {
-	mean, se := Mean(differences), ClusteredSE(differences)
+	mean := Mean(differences)
+	se := ClusteredSE(differences)
 	switch {
 	case math.IsNaN(se):
 		return math.NaN()
@@ -47,13 +51,13 @@ func PairedT(differences []float64) float64 {
 	case se == 0:
 		return 1
 	}
-	return student(len(differences)).Survival(mean / se)
+	return studentsT(len(differences)).Survival(mean / se)
 }
 
-// Spearman is the rank correlation of pairs with its 95 % interval (Fisher's
-// transformation with the variance 1.06/(n-3) of Fieller, Hartley and Pearson
-// 1957). NaN where either never varies; the interval is -1 to 1 for fewer than
-// four.
+// Spearman returns the rank correlation of pairs and its 95 % interval (Fisher's
+// transformation with the variance 1.06/(n-3) of Fieller, Hartley and Pearson 1957). The
+// correlation is NaN if x or y is constant. The interval is -1 to 1 for fewer than four
+// pairs.
 func Spearman(x, y []float64) (float64, Interval) {
 	rho := stat.Correlation(ranks(x), ranks(y), nil)
 	if len(x) < 4 {
@@ -64,10 +68,14 @@ func Spearman(x, y []float64) (float64, Interval) {
 	return rho, Interval{math.Tanh(z - half), math.Tanh(z + half)}
 }
 
-// ranks are those of values from 1 on; equals share the mean of theirs.
+// ranks returns the rank of each value, starting at 1. Equal values all get the mean of
+// their ranks.
 func ranks(values []float64) []float64 {
-	sorted, order, out := slices.Clone(values), make([]int, len(values)), make([]float64, len(values))
+	sorted := slices.Clone(values)
+	order := make([]int, len(values))
 	floats.Argsort(sorted, order)
+
+	out := make([]float64, len(values))
 	for i := 0; i < len(order); {
 		end := i + 1
 		for end < len(order) && sorted[end] == sorted[i] {
@@ -81,31 +89,39 @@ func ranks(values []float64) []float64 {
 	return out
 }
 
-// Paired is how two students differ on problems that both were scored on. Its
-// interval, test, power and smallest difference are all of the same statistic: the
-// mean difference by problem over its clustered standard error, held against
-// Student's distribution.
+// Paired compares two students on the problems on which both were scored. Its
+// interval, test, power and smallest detectable difference all use one statistic: the
+// mean difference by problem divided by its clustered standard error, which is compared
+// with Student's t-distribution.
 type Paired struct {
 	Problems int
-	// A and B are the means over problems, Difference B - A, SE its standard error:
-	// NaN for fewer than two problems, 0 where all differ alike.
-	A, B, Difference, SE float64
-	// tries is how many samples a problem has, the harmonic mean of both sides.
-	tries float64
+	// A and B are the means over problems, Difference is B - A.
+	A, B, Difference float64
+	// SE is the standard error of Difference: NaN for fewer than two problems, 0 if the
+	// difference is the same for all problems.
+	SE float64
+	// samplesPerProblem is the harmonic mean of the samples per problem of A and B.
+	samplesPerProblem float64
 }
 
-// NewPaired takes one mean a problem of each student, and how many samples a
-// problem each has on average.
+// NewPaired returns the comparison of students a and b. a and b have one mean per
+// problem, samplesA and samplesB are the average number of samples per problem.
 func NewPaired(a, b []float64, samplesA, samplesB float64) Paired {
 	deltas := make([]float64, len(a))
 	for i := range a {
 		deltas[i] = b[i] - a[i]
 	}
-	return Paired{len(a), Mean(a), Mean(b), Mean(deltas), ClusteredSE(deltas), 2 / (1/samplesA + 1/samplesB)}
+	return Paired{
+		Problems:          len(a),
+		A:                 Mean(a),
+		B:                 Mean(b),
+		Difference:        Mean(deltas),
+		SE:                ClusteredSE(deltas),
+		samplesPerProblem: 2 / (1/samplesA + 1/samplesB),
+	}
 }
 
-// Interval is of 95 %. It is NaN where the problems show no spread: for one alone,
-// or where all differ alike.
+// Interval returns the 95 % interval of Difference. Its ends are NaN if SE is 0 or NaN.
 func (p Paired) Interval() Interval {
 	if !(p.SE > 0) {
 		return Interval{math.NaN(), math.NaN()}
@@ -113,60 +129,67 @@ func (p Paired) Interval() Interval {
 	return T95(p.Difference, p.SE, p.Problems)
 }
 
-// P is the two-sided p-value of no difference. It is never below that of as many
-// coins that all fall on one side, which is what the smallest runs can show.
+// P returns the two-sided p-value of the hypothesis of no difference. It is at least the
+// p-value of a sign test in which all problems agree, 2^(1-Problems).
 func (p Paired) P() float64 {
 	if p.Difference == 0 || math.IsNaN(p.SE) {
 		return 1
 	}
 	t := math.Abs(p.Difference) / p.SE
-	return min(1, max(2*student(p.Problems).Survival(t), math.Exp2(float64(1-p.Problems))))
+	return min(1, max(2*studentsT(p.Problems).Survival(t), math.Exp2(float64(1-p.Problems))))
 }
 
-// Power is the chance that P is at most 5 % where the true difference is so large
-// and comes of b solving the same share of all that a fails at. NaN without a spread.
+// Power returns the probability that P is at most 5 % if the true difference has the
+// given size and b solves the same share of every problem's failures of a. It is NaN if
+// SE is 0 or NaN.
 func (p Paired) Power(difference float64) float64 {
-	return student(p.Problems).CDF(difference/p.alternative(difference) - t95(p.Problems))
+	return studentsT(p.Problems).CDF(difference/p.alternativeSE(difference) - t95(p.Problems))
 }
 
-// MDE80 is the smallest true difference with a Power of 80 %: NaN without a spread,
-// and where even a difference of 1 has less.
+// MDE80 returns the minimum detectable effect, the smallest true difference with a Power
+// of 80 %. It is NaN if SE is 0 or NaN, or if even a difference of 1 has less power.
 func (p Paired) MDE80() float64 {
 	if !(p.SE > 0) {
 		return math.NaN()
 	}
-	quantiles := t95(p.Problems) + student(p.Problems).Quantile(0.8)
-	found := quantiles * p.SE
-	for range 50 { // each step is a fraction of the last one
-		found = quantiles * p.alternative(found)
+	quantiles := t95(p.Problems) + studentsT(p.Problems).Quantile(0.8)
+	effect := quantiles * p.SE
+	for range 50 { // the fixed point converges: each step is a fraction of the last
+		effect = quantiles * p.alternativeSE(effect)
 	}
-	if found > 1 {
+	if effect > 1 {
 		return math.NaN()
 	}
-	return found
+	return effect
 }
 
-// alternative is the standard error where the true difference is so large. A student
-// who solves a share of what the other fails at differs most where the other is worst,
-// and where rates move towards one half their samples scatter more.
-func (p Paired) alternative(difference float64) float64 {
+// alternativeSE returns the standard error of Difference under the alternative
+// hypothesis that the true difference has the given size. It differs from SE: a student
+// who solves a share of the other's failures gains most on the problems on which the
+// other is worst, and samples scatter more where rates approach one half.
+func (p Paired) alternativeSE(difference float64) float64 {
 	if !(p.SE > 0) {
 		return math.NaN()
 	}
 	mean := float64((p.A + p.B) / 2)
-	fails := max(mean, 1-mean) // the side with room for a difference
-	n, spread := float64(p.Problems), float64(fails*(1-fails))
-	within := min(n*p.SE*p.SE*p.tries/2, spread) // mean of p(1-p) over problems
-	share := min(1, difference/fails)
-	more := (float64((1-share)*share*(fails-within))-float64(share*within))/p.tries + float64(share*share*(spread-within))
-	return math.Sqrt(max(float64(p.SE*p.SE)+more/n, 0))
+	failRate := max(mean, 1-mean) // the larger side: only there a large difference fits
+	n := float64(p.Problems)
+	variance := float64(failRate * (1 - failRate))
+	sampleVariance := min(n*p.SE*p.SE*p.samplesPerProblem/2, variance) // mean of p(1-p) over problems
+	problemVariance := variance - sampleVariance
+
+	share := min(1, difference/failRate)
+	bySamples := float64((1-share)*share*(failRate-sampleVariance)) - float64(share*sampleVariance)
+	added := bySamples/p.samplesPerProblem + float64(share*share*problemVariance)
+	return math.Sqrt(max(float64(p.SE*p.SE)+added/n, 0))
 }
 
-// Equivalent is the p-value of a difference beyond the margin on either side: two
-// one-sided tests (Schuirmann 1987). NaN without a spread.
+// Equivalent returns the p-value of the hypothesis that the difference is beyond the
+// margin on either side, by two one-sided tests (Schuirmann 1987). It is NaN if SE is 0
+// or NaN.
 func (p Paired) Equivalent(margin float64) float64 {
 	if !(p.SE > 0) {
 		return math.NaN()
 	}
-	return student(p.Problems).Survival((margin - math.Abs(p.Difference)) / p.SE)
+	return studentsT(p.Problems).Survival((margin - math.Abs(p.Difference)) / p.SE)
 }

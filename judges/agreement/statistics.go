@@ -108,14 +108,14 @@ func figures(n int, opt Options, compute func(drawn []int) []float64) []Figure {
 			at[i] = d.N(n)
 		}
 		for i, x := range compute(at) {
-			if stats.Known(x) != nil {
+			if stats.FiniteOrNil(x) != nil {
 				drawn[i] = append(drawn[i], x)
 			}
 		}
 	}
 	all := make([]Figure, len(values))
 	for i, x := range values {
-		if all[i].Value = stats.Known(x); all[i].Value != nil {
+		if all[i].Value = stats.FiniteOrNil(x); all[i].Value != nil {
 			all[i].CI95 = interval(drawn[i])
 		}
 	}

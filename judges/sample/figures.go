@@ -56,7 +56,7 @@ func Figures(items []Item, answers map[string]Answer) []Figure {
 			strata[items[i].stratum()] = append(strata[items[i].stratum()], l)
 		}
 		rate, interval := share(strata)
-		f.Share, f.Low, f.High = stats.Known(rate), interval.Low, interval.High
+		f.Share, f.Low, f.High = stats.FiniteOrNil(rate), interval.Low, interval.High
 		out = append(out, f)
 	}
 	return out
@@ -102,9 +102,9 @@ func share(strata map[string][]labelled) (float64, stats.Interval) {
 	}
 	rate := hit / sum
 	if v := variance(strata, rate) / (sum * sum); v > 0 {
-		return rate, stats.WilsonOf(rate, min(rate*(1-rate)/v, float64(labels)))
+		return rate, stats.WilsonRate(rate, min(rate*(1-rate)/v, float64(labels)))
 	}
-	return rate, stats.WilsonOf(rate, sum*sum/squares)
+	return rate, stats.WilsonRate(rate, sum*sum/squares)
 }
 
 // variance is that of the sum of residuals over the whole day.

@@ -201,7 +201,7 @@ func (a *Argument) Clean(clean func(string) string) error {
 
 // finite is 0 for what JSON has no number for.
 func finite(x float64) float64 {
-	if stats.Known(x) == nil {
+	if stats.FiniteOrNil(x) == nil {
 		return 0
 	}
 	return x

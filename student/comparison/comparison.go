@@ -173,12 +173,12 @@ func compare(a, b *Run, o Options) (Comparison, error) {
 
 func (c *Comparison) certainty(whole stats.Paired, margin float64) {
 	for _, difference := range []float64{0.02, 0.05, 0.1} {
-		if p := stats.Known(whole.Power(difference)); p != nil {
+		if p := stats.FiniteOrNil(whole.Power(difference)); p != nil {
 			c.Power = append(c.Power, Power{difference, *p})
 		}
 	}
 	if margin > 0 {
-		c.Equivalence = &Equivalence{Margin: margin, P: stats.Known(whole.Equivalent(margin))}
+		c.Equivalence = &Equivalence{Margin: margin, P: stats.FiniteOrNil(whole.Equivalent(margin))}
 		c.Equivalence.Shown = c.Equivalence.P != nil && *c.Equivalence.P <= 0.05
 	}
 }
@@ -217,10 +217,10 @@ func (all pairing) paired() stats.Paired {
 
 func part(all pairing, whole stats.Paired) Part {
 	p := Part{
-		Problems: whole.Problems, AMean: whole.A, BMean: whole.B, Difference: whole.Difference, SEClustered: stats.Known(whole.SE),
-		P: whole.P(), MDE80: stats.Known(whole.MDE80()),
+		Problems: whole.Problems, AMean: whole.A, BMean: whole.B, Difference: whole.Difference, SEClustered: stats.FiniteOrNil(whole.SE),
+		P: whole.P(), MDE80: stats.FiniteOrNil(whole.MDE80()),
 	}
-	if i := whole.Interval(); stats.Known(i.Low) != nil {
+	if i := whole.Interval(); stats.FiniteOrNil(i.Low) != nil {
 		p.CI95 = &[2]float64{i.Low, i.High}
 	}
 	p.Differing = slicesx.CountFunc(all, func(one *pair) bool { return one.A != one.B })

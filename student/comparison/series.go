@@ -103,7 +103,7 @@ func WriteSeries(w io.Writer, all []Comparison) error {
 	for _, r := range rows {
 		s := &r.Summary
 		fmt.Fprintln(t, strings.Join(slices.Concat([]string{r.Name, share(s.ASRScored), between(s.Clustered95), fmt.Sprintf("%.4f", s.Coverage)}, r.passes(rates),
-			[]string{fmt.Sprint(s.Partial), share(stats.Known(float64(s.HallucinatedIDs) / float64(s.Turns))), r.tokens(), fmt.Sprintf("%.0f s", r.Seconds), r.cost()}), "\t"))
+			[]string{fmt.Sprint(s.Partial), share(stats.FiniteOrNil(float64(s.HallucinatedIDs) / float64(s.Turns))), r.tokens(), fmt.Sprintf("%.0f s", r.Seconds), r.cost()}), "\t"))
 	}
 	return t.Flush()
 }

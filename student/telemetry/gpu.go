@@ -216,5 +216,5 @@ func cell(s string) *float64 {
 	if err != nil {
 		return nil
 	}
-	return stats.Known(v)
+	return stats.FiniteOrNil(v)
 }

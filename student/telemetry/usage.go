@@ -77,7 +77,7 @@ func (w *weighted) add(v *float64, weight float64) {
 	}
 }
 
-func (w *weighted) mean() *float64 { return stats.Known(w.sum / w.weight) }
+func (w *weighted) mean() *float64 { return stats.FiniteOrNil(w.sum / w.weight) }
 
 func (a *adding) add(s Sample) {
 	if a.last != nil && s.Seconds > a.last.Seconds {

@@ -96,6 +96,6 @@ func (f *Flags) cost(s *evaluation.Summary, gpuSeconds *float64) evaluation.Cost
 	if f.gpuHourUSD > 0 && gpuSeconds != nil {
 		c.Total.GPUUSD = new(*gpuSeconds / time.Hour.Seconds() * f.gpuHourUSD)
 	}
-	c.PerProblem()
+	c.SetPerSolved()
 	return c
 }
