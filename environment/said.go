@@ -64,9 +64,9 @@ func ReadOutput(output gjson.Result) (all []Reply, err error) {
 		s := &all[len(all)-1]
 		switch kind {
 		case "reasoning":
-			s.Think += model.Joined(it.Get("content")) + model.Joined(it.Get("summary"))
+			s.Think += model.JoinText(it.Get("content")) + model.JoinText(it.Get("summary"))
 		case "message":
-			s.Text += model.Joined(it.Get("content"))
+			s.Text += model.JoinText(it.Get("content"))
 		case "function_call":
 			arguments := it.Get("arguments")
 			text := arguments.Raw

@@ -29,7 +29,7 @@ type turns struct {
 
 func (t *turns) Chat(ctx context.Context, request model.Body) (model.Reply, []byte, error) {
 	t.reply.Release()
-	return t.Asker.Chat(t.reply.In(ctx), request)
+	return t.Asker.Chat(t.reply.Context(ctx), request)
 }
 
 func (f *folder) missing(spec Spec) (keys []journal.Key) {

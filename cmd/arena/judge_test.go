@@ -35,7 +35,7 @@ func behave(c modeltest.Call) modeltest.Action {
 	if strings.Contains(c.Text, "Give a verdict on each of the") {
 		return behaveOnSteps(c)
 	}
-	grade := modeltest.Say(modeltest.Grade([]float64{0.1, 0.3, 0.5, 0.7, 0.9}[len(c.Text)%5]))
+	grade := modeltest.Reply(modeltest.Grade([]float64{0.1, 0.3, 0.5, 0.7, 0.9}[len(c.Text)%5]))
 	switch name, _, _ := strings.Cut(c.Model, "-"); name {
 	case "well":
 		return grade
@@ -52,7 +52,7 @@ func behave(c modeltest.Call) modeltest.Action {
 	case "locked":
 		return modeltest.Status(http.StatusUnauthorized)
 	case "silent":
-		return modeltest.Say("")
+		return modeltest.Reply("")
 	default:
 		return modeltest.Status(http.StatusNotFound)
 	}
@@ -72,7 +72,7 @@ func behaveOnSteps(c modeltest.Call) modeltest.Action {
 		}
 		return verdicts
 	default: // the steps forgotten
-		return modeltest.Say(modeltest.Grade(0.9))
+		return modeltest.Reply(modeltest.Grade(0.9))
 	}
 }
 

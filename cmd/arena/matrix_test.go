@@ -332,7 +332,7 @@ func (m *matrix) reasoner(t *testing.T) string {
 	t.Helper()
 	forms := slices.Sorted(maps.Keys(matrixForms))
 	return modeltest.New(t, func(c modeltest.Call) modeltest.Action {
-		return modeltest.Say(script.Reason(c.Text, func(s *script.Shown) string {
+		return modeltest.Reply(script.Reason(c.Text, func(s *script.Shown) string {
 			if n := len(s.Request); n%3 == 0 && len(s.Products) == 0 {
 				return s.Honest() + " " + matrixForms[forms[n/3%len(forms)]]
 			}

@@ -379,7 +379,7 @@ func TestRewriteMakesAStage(t *testing.T) {
 	in := func(name string) string { return filepath.Join(dir, name) }
 	buildTestDay(t, in("corpus"))
 	server := modeltest.New(t, func(c modeltest.Call) modeltest.Action {
-		return modeltest.Say(script.Reason(c.Text, (*script.Shown).Honest))
+		return modeltest.Reply(script.Reason(c.Text, (*script.Shown).Honest))
 	})
 	args := []string{"recipe", "rewrite", testDay, "--corpus", in("corpus"), "--endpoint", server.BaseURL(), "--model", "m", "--ledger", in("ledger"), "-o", in("stage")}
 	if words := must(t, cli.ExitOK, append(args, "-n")...); !strings.Contains(words, " 0 answers are held") || len(server.Calls()) > 0 {

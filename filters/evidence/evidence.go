@@ -127,7 +127,7 @@ func streamed(body string) string {
 		for _, piece := range gjson.Parse(trimmed).ForEach {
 			events.WriteString("data: " + strings.ReplaceAll(piece.Raw, "\n", " ") + "\n")
 		}
-		return string(model.Unstreamed([]byte(events.String() + "data: [DONE]\n")))
+		return string(model.JoinStream([]byte(events.String() + "data: [DONE]\n")))
 	}
-	return string(model.Unstreamed([]byte(body)))
+	return string(model.JoinStream([]byte(body)))
 }

@@ -9,9 +9,9 @@ import (
 	"github.com/trajectory-arena/arena/internal/evaluation"
 )
 
-// TestSummaryIsReadAsItWasWritten holds that what the report reads is what the
+// TestSummaryRoundTrip holds that what the report reads is what the
 // student wrote, rates of passing and unknown numbers among it.
-func TestSummaryIsReadAsItWasWritten(t *testing.T) {
+func TestSummaryRoundTrip(t *testing.T) {
 	t.Parallel()
 	rate := 0.5
 	want := evaluation.Summary{

@@ -2,120 +2,144 @@ package model
 
 import "time"
 
-// Breaker says when a server that gives no answer is set aside, so that not
-// every request costs a time-out there. One request at a time then looks if it is
-// back.
+// Breaker configures when a server that does not answer is set aside, so that not every
+// request waits for a time-out. A server that is set aside gets one request at a time,
+// to find out whether it is back.
 type Breaker struct {
-	// After is how many tries in a row must miss: no answer, or none that could be
-	// read. 0 is five, with a Pause of half a second.
+	// After is the number of consecutive misses after which a server is set aside. A
+	// miss is a try without a readable reply. 0 means five misses and a Pause of half a
+	// second.
 	After int
-	// Pause is the time between two looks.
+	// Pause is the time between two tries of a server that is set aside.
 	Pause time.Duration
-	// OnlySilent counts those alone whose whole time passed; others end at once
-	// and cost little.
-	OnlySilent bool
-	// Refuses sends everybody away at once while no server is left, for callers
-	// who can ask elsewhere. Else they wait, or all ask a server that is alone and
+	// OnlyTimeouts counts only tries that used all of their time as misses. Other
+	// failures end at once and cost little.
+	OnlyTimeouts bool
+	// FailFast fails all requests at once if every server is set aside, for callers with
+	// another endpoint. Without it, requests wait, or all go to a single server that is
 	// merely slow, until no connection could be made for ten seconds.
-	Refuses bool
+	FailFast bool
 }
 
-// deadAfter is how long no connection can be made to a server that is down where
-// nobody is more patient, and then the time between two looks.
-const deadAfter = 10 * time.Second
+// defaultPatience is how long connections to a server must fail until the server counts
+// as down, unless Config.Patience is set. It is also the time between two tries then.
+const defaultPatience = 10 * time.Second
 
-func (b Breaker) orUsual() Breaker {
+func (b Breaker) withDefaults() Breaker {
 	if b.After == 0 {
-		b.After, b.Pause = 5, 500*time.Millisecond
+		b.After = 5
+		b.Pause = 500 * time.Millisecond
 	}
 	return b
 }
 
-// whole reports whether nothing is known against a server.
-func (g *gate) whole(s *server) bool { return s.misses < g.breaker.After }
+// healthy reports whether a server has fewer consecutive misses than the breaker allows.
+func (g *gate) healthy(s *server) bool { return s.misses < g.breaker.After }
 
-func (g *gate) down(s *server, now time.Time) bool {
-	return !g.whole(s) && !s.downFrom.IsZero() && now.Sub(s.downFrom) >= g.patience
+// isDown reports whether no connection to the server could be made for g.patience.
+func (g *gate) isDown(s *server, now time.Time) bool {
+	return !g.healthy(s) && !s.downSince.IsZero() && now.Sub(s.downSince) >= g.patience
 }
 
-// aside reports whether a server is asked by one request at a time, and seldom:
-// it gives no answers, and there are others, or nothing listens there. One that is
-// alone and slower than the time-out gets all: one at a time would take for ever.
-func (g *gate) aside(s *server, others bool) bool {
-	return !g.whole(s) && (others || g.breaker.Refuses || !s.downFrom.IsZero())
+// isSetAside reports whether a server gets one request at a time only. That is the case
+// for a server without answers if there are other servers, or if nothing listens at its
+// address. A single server that is slower than the time-out still gets all requests: one
+// at a time would take forever.
+func (g *gate) isSetAside(s *server, othersHealthy bool) bool {
+	return !g.healthy(s) && (othersHealthy || g.breaker.FailFast || !s.downSince.IsZero())
 }
 
-func (g *gate) full(s *server, others bool) bool {
-	if g.aside(s, others) {
+// isFull reports whether a server has as many requests in flight as it may have.
+func (g *gate) isFull(s *server, othersHealthy bool) bool {
+	if g.isSetAside(s, othersHealthy) {
 		return s.busy > 0
 	}
 	return s.busy >= int(max(1, s.limit))
 }
 
-// load prefers servers with room. One that was set aside and may be tried again
-// is tried at once, or those with room would keep it from ever being asked; and
-// the server that failed the last try of a request is its last choice.
-func (g *gate) load(s, avoid *server, home uint64) float64 {
-	const first, own, last = -2, -1, 1
+// load returns the rank of a server for the next request: the lowest is chosen. A server
+// that was set aside and may be tried again comes first, because otherwise healthy
+// servers would keep it from ever being tried. The server that failed the last try of
+// the request comes last.
+func (g *gate) load(s, avoid *server, affinity uint64) float64 {
+	const (
+		rankProbe    = -2
+		rankAffinity = -1
+		rankAvoid    = 1
+	)
 	switch {
 	case s == avoid:
-		return last
-	case !g.whole(s):
-		return first
-	case home != 0 && s == g.servers[home%uint64(len(g.servers))]:
-		return own
+		return rankAvoid
+	case !g.healthy(s):
+		return rankProbe
+	case affinity != 0 && s == g.servers[affinity%uint64(len(g.servers))]:
+		return rankAffinity
 	}
 	return float64(s.busy) / max(1, s.limit)
 }
 
-// server is one server's state. Its limit doubles with each round of answers
-// until the server first says that it is too much; from then on it halves
-// whenever the server says so, and rises by one a round (additive increase,
-// multiplicative decrease).
+// server is the state of one server. Its limit of requests in flight doubles with each
+// round of answers until the server first reports overload. From then on the limit is
+// halved at each overload and grows by one per round (additive increase, multiplicative
+// decrease).
 type server struct {
-	url         string
-	way         route
-	most, limit float64
-	busy        int
-	// settled reports whether the server has shown what it takes. falls counts
-	// halvings: a request that was sent before the last one says nothing new.
-	settled bool
-	falls   int
+	url      string
+	route    route
+	maxLimit float64
+	limit    float64
+	busy     int
+	// hasFallen reports whether the server has reported overload before. falls counts
+	// the halvings: overload of a request sent before the last halving is ignored.
+	hasFallen bool
+	falls     int
 	// round counts the answers since the limit last changed.
 	round int
-	// pausedTill is when the pause ends that the server asked for.
+	// pausedTill is the end of the pause that the server asked for.
 	pausedTill time.Time
-	// misses counts tries in a row that brought no answer of any kind. downFrom
-	// is the first of those whose connection failed, openAt when to try again.
-	misses   int
-	downFrom time.Time
-	openAt   time.Time
+	// misses counts consecutive tries without a reply.
+	misses int
+	// downSince is the time of the first of the misses without a connection.
+	downSince time.Time
+	// retryAt is the time of the next try of a server that is set aside.
+	retryAt time.Time
 }
 
-// fall halves the limit for a request that was sent when it had fallen as often
-// as now.
-func (s *server) fall(falls int) {
-	if falls == s.falls {
-		s.falls++
-		s.limit, s.settled, s.round = max(1, s.limit/2), true, 0
+// decrease sets the limit to its half, unless that happened since the request was sent. falls is
+// the value of s.falls at that time.
+func (s *server) decrease(falls int) {
+	if falls != s.falls {
+		return
+	}
+	s.falls++
+	s.limit = max(1, s.limit/2)
+	s.hasFallen = true
+	s.round = 0
+}
+
+// increase counts an answer and raises the limit if it is time.
+func (s *server) increase() {
+	s.round++
+	roundDone := !s.hasFallen || float64(s.round) >= s.limit
+	if s.limit < s.maxLimit && roundDone {
+		s.limit = min(s.maxLimit, s.limit+1)
+		s.round = 0
 	}
 }
 
-func (s *server) done() {
-	if s.round++; s.limit < s.most && (!s.settled || float64(s.round) >= s.limit) {
-		s.limit, s.round = min(s.most, s.limit+1), 0
-	}
+func (s *server) resetMisses() {
+	s.misses = 0
+	s.downSince = time.Time{}
 }
 
-func (s *server) answered() { s.misses, s.downFrom = 0, time.Time{} }
-
-func (s *server) missed(b Breaker, now time.Time, unreachable bool) {
+// recordMiss counts a try without a reply. unreachable reports whether no connection
+// could be made.
+func (s *server) recordMiss(b Breaker, now time.Time, unreachable bool) {
 	s.misses++
-	if unreachable && s.downFrom.IsZero() {
-		s.downFrom = now
+	if unreachable && s.downSince.IsZero() {
+		s.downSince = now
 	}
-	s.openAt = now.Add(b.Pause)
-	if !s.downFrom.IsZero() && now.Sub(s.downFrom) >= deadAfter {
-		s.openAt = now.Add(deadAfter)
+	s.retryAt = now.Add(b.Pause)
+	if !s.downSince.IsZero() && now.Sub(s.downSince) >= defaultPatience {
+		s.retryAt = now.Add(defaultPatience)
 	}
 }

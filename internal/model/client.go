@@ -17,58 +17,66 @@ import (
 	"github.com/trajectory-arena/arena/internal/wrong"
 )
 
-// Client puts questions to one endpoint, once each, with structured output where
-// the server has it. Its methods may be called from any goroutine.
+// Client asks one endpoint questions. Each question is sent once, with structured output
+// if the server supports it. Its methods may be called from any goroutine.
 type Client struct {
 	endpoint Endpoint
 	pool     *Pool
 
 	mu sync.Mutex
-	// schemaFor are the models that answered with a schema; plain says that the
-	// server refused one.
-	schemaFor map[string]bool
-	plain     bool
-	// locked is the server's refusal of the key; nothing is sent after it.
-	locked *Fault
+	// acceptedSchema holds the models that answered a question with a schema.
+	acceptedSchema map[string]bool
+	// plain reports whether schemas are left out: the server refused one, or the
+	// endpoint is configured so.
+	plain bool
+	// authFault is the server's refusal of the key; nothing is sent after it.
+	authFault *Fault
 }
 
 const (
-	// firstLimit is where a client's limit starts: enough to learn fast, few enough
-	// not to hit a small server with a wall.
-	firstLimit = 4
-	// silences in a row set a server aside: what one question may cost by itself
-	// (llm.Defaults), so that a single one that takes too long for any server keeps
-	// no other from being asked.
-	silences = 8
-	// probeAfter is less than half of the pauses between the tries of a question,
-	// so that most find a server that is back before they are given up.
-	probeAfter = 10 * time.Second
-	// usualTimeout bounds questions without a time-out of their own.
-	usualTimeout = 5 * time.Minute
+	// initialLimit is the first limit of requests in flight: enough to grow fast, few
+	// enough for a small server.
+	initialLimit = 4
+	// maxTimeouts is the number of consecutive time-outs after which a server is set
+	// aside. One question alone may time out this often (llm.Defaults), so a single slow
+	// question does not block the others.
+	maxTimeouts = 8
+	// probePause is less than half of the pauses between the tries of a question, so
+	// that most questions find a recovered server before they fail.
+	probePause = 10 * time.Second
+	// defaultTimeout bounds questions without a time-out of their own.
+	defaultTimeout = 5 * time.Minute
 )
 
-// New makes a client. The transport is net/http's where nil; now is the clock
-// that latencies are measured with.
+// New returns a client of an endpoint. A nil transport means that of net/http. now is
+// the clock for pauses and latencies.
 func New(e Endpoint, transport http.RoundTripper, now func() time.Time) (*Client, error) {
 	key, headers, hidden, err := e.resolve()
 	if err = errors.Join(e.Validate(), err); err != nil {
 		return nil, err
 	}
 	pool, err := NewPool(Config{
-		URLs: []string{e.BaseURL}, Key: key, Headers: headers, Secrets: hidden, Concurrency: e.Concurrency, First: firstLimit,
-		Timeout: usualTimeout, Transport: transport, Now: now,
-		Breaker: Breaker{After: silences, Pause: probeAfter, OnlySilent: true, Refuses: true},
+		URLs:         []string{e.BaseURL},
+		Key:          key,
+		Headers:      headers,
+		Secrets:      hidden,
+		Concurrency:  e.Concurrency,
+		InitialLimit: initialLimit,
+		Timeout:      defaultTimeout,
+		Transport:    transport,
+		Now:          now,
+		Breaker:      Breaker{After: maxTimeouts, Pause: probePause, OnlyTimeouts: true, FailFast: true},
 	})
 	if err != nil {
 		return nil, err
 	}
-	return &Client{endpoint: e, pool: pool, schemaFor: map[string]bool{}, plain: e.PlainText}, nil
+	return &Client{endpoint: e, pool: pool, acceptedSchema: map[string]bool{}, plain: e.PlainText}, nil
 }
 
-// Chat asks once. It waits for the endpoint's limits and pauses first. The first
-// questions show if the server takes structured output; where it does not, the
-// error says so and no later question asks for it. The error is a *Fault, or ctx's
-// cause.
+// Chat sends a question once. It waits for the endpoint's limits and pauses first. The
+// first questions find out whether the server supports structured output: if it does
+// not, the error is a Schema fault and later questions do not ask for it. The error is a
+// *Fault or ctx's cause.
 func (c *Client) Chat(ctx context.Context, q Question) (Exchange, error) {
 	c.mu.Lock()
 	schema := len(q.Schema) > 0 && !c.plain
@@ -79,12 +87,13 @@ func (c *Client) Chat(ctx context.Context, q Question) (Exchange, error) {
 	defer c.mu.Unlock()
 	switch {
 	case failed && fault.Kind == Auth:
-		c.locked = fault
+		c.authFault = fault
 	case !schema:
 	case err == nil:
-		c.schemaFor[q.Model] = true
-	case failed && fault.Kind == Rejected && !c.schemaFor[q.Model]:
-		c.plain, fault.Kind = true, Schema
+		c.acceptedSchema[q.Model] = true
+	case failed && fault.Kind == Rejected && !c.acceptedSchema[q.Model]:
+		c.plain = true
+		fault.Kind = Schema
 	}
 	return x, err
 }
@@ -95,20 +104,26 @@ func (c *Client) ask(ctx context.Context, q Question, schema bool) (Exchange, er
 		return Exchange{}, err
 	}
 	a, err := c.pool.Ask(ctx, Request{
-		Path: chatPath, Body: Body{body}, Most: q.most(), Timeout: q.Timeout,
-		Needless: func() *Fault { return c.needless(q) },
-		Read:     func(b []byte) error { _, bad := Read(b); return bad },
+		Path:     chatPath,
+		Body:     Body{body},
+		MaxBytes: q.maxReplyBytes(),
+		Timeout:  q.Timeout,
+		Skip:     func() *Fault { return c.skipReason(q) },
+		Read: func(b []byte) error {
+			_, err := Read(b)
+			return err
+		},
 	})
 	x := Exchange{Answer: a}
 	if a.sent {
 		x.Request = body
 	}
-	x.Reply, _ = Read(a.Body) // beside a fault too: what was counted was paid for
+	x.Reply, _ = Read(a.Body) // with a fault too: the tokens it counts were paid for
 	return x, err
 }
 
-// body is a question as it is sent. What the question and its endpoint say beside goes
-// before; nil takes a field out. The same question is the same bytes.
+// body encodes a question. The fields of the question and of its endpoint override the
+// generated ones; a nil value removes a field. Equal questions give equal bytes.
 func (c *Client) body(q Question, schema bool) ([]byte, error) {
 	fields := map[string]any{"model": q.Model, "messages": q.Messages, "stream": false}
 	if schema {
@@ -124,50 +139,57 @@ func (c *Client) body(q Question, schema bool) ([]byte, error) {
 	return body, wrong.In("encode question", err)
 }
 
-// needless says why a question whose turn has come need not be sent; nil where
-// it must.
-func (c *Client) needless(q Question) *Fault {
+// skipReason returns why a question need not be sent now that it could be, nil if it
+// must be sent.
+func (c *Client) skipReason(q Question) *Fault {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.locked == nil && q.Wanted != nil && !q.Wanted() {
-		return &Fault{Kind: Unwanted, Reason: "unwanted", Detail: "the question was taken back"}
+	if c.authFault == nil && q.StillWanted != nil && !q.StillWanted() {
+		return &Fault{Kind: Withdrawn, Reason: "unwanted", Detail: "the question was taken back"}
 	}
-	return c.locked
+	return c.authFault
 }
 
 const chatPath = "/chat/completions"
 
-// home is one for all requests that begin with the same system prompt and request.
-func home(b Body) uint64 {
-	const enough = 256 // bytes of the first message: in some forms it grows
+// conversationAffinity returns a number that is equal for requests that begin with the
+// same system prompt and request, and never 0.
+func conversationAffinity(b Body) uint64 {
+	const prefixBytes = 256 // of the first message, which some harnesses extend
 	h := fnv.New64a()
 	for _, piece := range b[:min(len(b), 2)] {
-		h.Write(piece[:min(len(piece), enough)])
+		h.Write(piece[:min(len(piece), prefixBytes)])
 	}
 	return max(1, h.Sum64())
 }
 
-// ErrAway is in the chain of the error for servers that no connection could be made
-// to for as long as the configuration's patience.
-var ErrAway = errors.New("no server answers")
+// ErrUnreachable is in the chain of an error if no server accepted a connection for
+// Config.Patience.
+var ErrUnreachable = errors.New("no server answers")
 
-// Chat asks for the next reply of a conversation until it is answered, and
-// gives it with its body. The error is a *Fault, beside which the body is the
-// server's refusal, ctx's own, or has ErrAway in its chain: with that no request
-// has failed, and all can be asked again.
-func (p *Pool) Chat(ctx context.Context, body Body) (reply Reply, kept []byte, err error) {
-	a, err := p.Ask(ctx, Request{Path: chatPath, Body: body, Home: home(body), Most: cmp.Or(p.config.MostReply, MaxChat), Read: func(b []byte) (err error) {
-		reply, err = ReadTurn(b)
-		return err
-	}})
-	var fault *Fault
-	switch {
-	case err == nil:
+// Chat sends a request for the next reply of a conversation until it is answered. raw is the body
+// of the reply, or of the refusal if the error is a *Fault. Other errors are ctx's, or
+// have ErrUnreachable in their chain: then the request may be asked again.
+func (p *Pool) Chat(ctx context.Context, body Body) (reply Reply, raw []byte, err error) {
+	a, err := p.Ask(ctx, Request{
+		Path:     chatPath,
+		Body:     body,
+		Affinity: conversationAffinity(body),
+		MaxBytes: cmp.Or(p.config.MaxReply, MaxChat),
+		Read: func(b []byte) (err error) {
+			reply, err = ReadTurn(b)
+			return err
+		},
+	})
+	if err == nil {
 		return reply, a.Body, nil
-	case !errors.As(err, &fault) && ctx.Err() != nil:
+	}
+	fault, failed := errors.AsType[*Fault](err)
+	switch {
+	case !failed && ctx.Err() != nil:
 		err = ctx.Err()
-	case p.config.Patience > 0 && fault != nil && fault.Reason == away:
-		err = fmt.Errorf("%w: %s", ErrAway, fault.Detail)
+	case p.config.Patience > 0 && failed && fault.Reason == reasonServerDown:
+		err = fmt.Errorf("%w: %s", ErrUnreachable, fault.Detail)
 	}
 	return Reply{}, a.Body, err
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/trajectory-arena/arena/internal/model/modeltest"
 )
 
-func TestFaultsAreToldApart(t *testing.T) {
+func TestFaultsAreClassified(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
 		action modeltest.Action
@@ -33,7 +33,7 @@ func TestFaultsAreToldApart(t *testing.T) {
 		"redirect":          {modeltest.Status(307), model.Rejected},
 		"hang":              {modeltest.Hang(), model.Network},
 		"reset":             {modeltest.Reset(), model.Network},
-		"cut body":          {modeltest.Cut(), model.Network},
+		"cut body":          {modeltest.Truncate(), model.Network},
 		"empty body":        {modeltest.Body(""), model.Unreadable},
 		"a web page":        {modeltest.Body("<html>busy</html>"), model.Unreadable},
 		"429 within 200":    {modeltest.Body(`{"error": {"message": "slow down", "code": 429}}`), model.Limited},
@@ -51,7 +51,7 @@ func TestFaultsAreToldApart(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				s := modeltest.Virtual(t, 0, modeltest.First(tt.action))
+				s := modeltest.Virtual(t, 0, modeltest.Sequence(tt.action))
 				_, err := open(t, s, endpoint(s)).Chat(t.Context(), question())
 				var fault *model.Fault
 				if !errors.As(err, &fault) || fault.Kind != tt.want {
@@ -65,9 +65,9 @@ func TestFaultsAreToldApart(t *testing.T) {
 	}
 }
 
-// TestAnAnswerIsReadWhateverStandsBesideIt: servers fill the other fields of a
+// TestReadIgnoresUnknownFields checks that other fields do not matter: servers fill the other fields of a
 // completion, and of a stream's events, as they like.
-func TestAnAnswerIsReadWhateverStandsBesideIt(t *testing.T) {
+func TestReadIgnoresUnknownFields(t *testing.T) {
 	t.Parallel()
 	const said = `"choices":[{"index":"0","logprobs":[],"message":{"role":"assistant","content":"yes"}}]`
 	const event = `"choices":[{"index":"0","delta":{"content":"yes"},"finish_reason":"stop"}]`
@@ -82,16 +82,17 @@ func TestAnAnswerIsReadWhateverStandsBesideIt(t *testing.T) {
 		"\r\nid: 1\nretry: 5\ndata: {" + event + ",\"usage\":{\"prompt_tokens\":3}}": 3,
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			s := modeltest.Virtual(t, 0, modeltest.First(modeltest.Body(body)))
+			s := modeltest.Virtual(t, 0, modeltest.Sequence(modeltest.Body(body)))
 			r, err := open(t, s, endpoint(s)).Chat(t.Context(), question())
-			if err != nil || r.Text() != "yes" || r.Counted() != (counted > 0) || r.Counted() && *r.Usage != (model.Usage{Prompt: int64(counted)}) {
+			sameUsage := !r.Counted() || *r.Usage == model.Usage{Prompt: int64(counted)}
+			if err != nil || r.Text() != "yes" || r.Counted() != (counted > 0) || !sameUsage {
 				t.Errorf("%s: %q, %+v, %v", body, r.Text(), r.Usage, err)
 			}
 		})
 	}
 }
 
-func TestAServersReasonIsPassedOn(t *testing.T) {
+func TestFaultHasServerMessage(t *testing.T) {
 	t.Parallel()
 	for body, want := range map[string]string{
 		`{"error": {"message": "context is 4096 tokens"}}`: "server (status 500): context is 4096 tokens",
@@ -110,9 +111,9 @@ func TestAServersReasonIsPassedOn(t *testing.T) {
 	}
 }
 
-func TestARequestSaysWhatItShould(t *testing.T) {
+func TestRequestHasConfiguredFields(t *testing.T) {
 	t.Setenv("CLIENT_TEST_KEY", "sk-test-0123456789")
-	s := modeltest.New(t, modeltest.First(modeltest.Say("well")))
+	s := modeltest.New(t, modeltest.Sequence(modeltest.Reply("well")))
 	e := endpoint(s)
 	e.KeyEnv = "CLIENT_TEST_KEY"
 	e.Headers = map[string]string{"X-Title": "arena", "X-Key": "$CLIENT_TEST_KEY"}
@@ -135,10 +136,10 @@ func TestARequestSaysWhatItShould(t *testing.T) {
 	}
 }
 
-func TestNoSecretGetsOut(t *testing.T) {
+func TestErrorsHoldNoSecret(t *testing.T) {
 	const key = "sk-test-0123456789"
 	t.Setenv("CLIENT_TEST_KEY", key)
-	s := modeltest.New(t, modeltest.First(modeltest.Status(401)))
+	s := modeltest.New(t, modeltest.Sequence(modeltest.Status(401)))
 	e := endpoint(s)
 	e.KeyEnv = "CLIENT_TEST_KEY"
 	reply, err := open(t, s, e).Chat(t.Context(), question())
@@ -152,9 +153,9 @@ func TestNoSecretGetsOut(t *testing.T) {
 	}
 }
 
-func TestAMissingSecretIsNamed(t *testing.T) {
+func TestMissingSecretIsNamed(t *testing.T) {
 	t.Parallel()
-	s := modeltest.New(t, modeltest.First(modeltest.Say("well")))
+	s := modeltest.New(t, modeltest.Sequence(modeltest.Reply("well")))
 	e := endpoint(s)
 	e.KeyEnv = "CLIENT_TEST_NO_SUCH_KEY"
 	if _, err := model.New(e, nil, time.Now); err == nil || !strings.Contains(err.Error(), e.KeyEnv) {
@@ -164,7 +165,7 @@ func TestAMissingSecretIsNamed(t *testing.T) {
 
 func TestRefusedSchemasCostOneRequest(t *testing.T) {
 	t.Parallel()
-	s := modeltest.New(t, modeltest.First(modeltest.Plain(modeltest.Say("well"))))
+	s := modeltest.New(t, modeltest.Sequence(modeltest.RefuseSchema(modeltest.Reply("well"))))
 	c := open(t, s, endpoint(s))
 	q := question()
 	q.Schema = json.RawMessage(`{}`)
@@ -185,7 +186,7 @@ func TestRefusedSchemasCostOneRequest(t *testing.T) {
 func TestRetryAfterIsObeyed(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s := modeltest.Virtual(t, 0, modeltest.First(modeltest.RetryAfter(7), modeltest.Say("well")))
+		s := modeltest.Virtual(t, 0, modeltest.Sequence(modeltest.RetryAfter(7), modeltest.Reply("well")))
 		c := open(t, s, endpoint(s))
 		if _, err := c.Chat(t.Context(), question()); err == nil {
 			t.Fatal("no fault")
@@ -200,9 +201,9 @@ func TestRetryAfterIsObeyed(t *testing.T) {
 	})
 }
 
-func TestAPauseBeyondTheDeadlineIsNotWaitedFor(t *testing.T) {
+func TestPauseBeyondDeadlineFailsAtOnce(t *testing.T) {
 	t.Parallel()
-	s := modeltest.New(t, modeltest.First(modeltest.RetryAfter(3600)))
+	s := modeltest.New(t, modeltest.Sequence(modeltest.RetryAfter(3600)))
 	c := open(t, s, endpoint(s))
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
@@ -226,7 +227,7 @@ func (l late) RoundTrip(r *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: http.StatusOK, Body: body, Request: r}, nil
 }
 
-func TestAnAnswerThatCameIsNotThrownAway(t *testing.T) {
+func TestAnswerAfterCancelIsReturned(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	c, err := model.New(model.Endpoint{BaseURL: "http://models.invalid/v1", Concurrency: 1}, late{cancel}, time.Now)
@@ -238,7 +239,7 @@ func TestAnAnswerThatCameIsNotThrownAway(t *testing.T) {
 	}
 }
 
-func TestKeysKnowQuestionsAndNotAddresses(t *testing.T) {
+func TestKeyDependsOnQuestionAndNotOnAddress(t *testing.T) {
 	t.Parallel()
 	a, b := modeltest.New(t, nil), modeltest.New(t, nil)
 	key := func(s *modeltest.Server, change func(*model.Endpoint, *model.Question)) string {
@@ -272,7 +273,7 @@ func TestKeysKnowQuestionsAndNotAddresses(t *testing.T) {
 	}
 }
 
-func TestEndpointsThatCannotBeUsed(t *testing.T) {
+func TestValidateRejectsBadEndpoints(t *testing.T) {
 	t.Parallel()
 	for name, e := range map[string]model.Endpoint{
 		"no scheme":       {BaseURL: "localhost:8000/v1", Concurrency: 1},

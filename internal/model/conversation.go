@@ -13,114 +13,123 @@ import (
 	"github.com/trajectory-arena/arena/internal/wrong"
 )
 
-// Template is what all requests of a run share: all but the messages behind the
-// first one, and the seed.
+// Template holds the parts that all requests of a run have in common: everything except
+// the conversation and the seed.
 type Template struct {
-	// head stands before the messages behind the first, tail behind all, then limit,
-	// which is nil where no max_tokens is sent.
-	head, tail, limit  []byte
-	streamed, seedless bool
+	// head is the request up to the system prompt, tail everything between the last
+	// message and limit.
+	head, tail []byte
+	// limit is the field max_tokens, nil if it is not sent.
+	limit       []byte
+	streaming   bool
+	withoutSeed bool
 }
 
-// NewTemplate makes the shared part of what Validate found nothing wrong with. The
-// system prompt is every conversation's first message. Tools are sent only where they
-// are given.
+// NewTemplate returns the template of requests to a model. sampling must be valid. The
+// system prompt is the first message of every conversation. Tools may be empty.
 func NewTemplate(model, system string, sampling Sampling, tools []arena.Raw) *Template {
-	begun := asjson.Bytes(struct {
+	prefix := asjson.Bytes(struct {
 		Model    string `json:"model"`
 		Messages []Turn `json:"messages"`
 	}{model, []Turn{{Role: "system", Content: system}}})
-	t := &Template{head: bytes.TrimSuffix(begun, []byte("]}")), tail: []byte{']'}}
+	t := &Template{head: bytes.TrimSuffix(prefix, []byte("]}")), tail: []byte{']'}}
 	if n := sampling.MaxTokens; n != nil {
 		t.limit = strconv.AppendInt([]byte(`,"max_tokens":`), int64(*n), 10)
 	}
-	sampling.MaxTokens = nil
-	fields := asjson.Bytes(sampling)
-	for i, def := range tools {
-		t.tail = append(append(t.tail, []string{`,"tools":[`, `,`}[min(i, 1)]...), def...)
-	}
 	if len(tools) > 0 {
+		t.tail = append(t.tail, `,"tools":[`...)
+		for i, def := range tools {
+			if i > 0 {
+				t.tail = append(t.tail, ',')
+			}
+			t.tail = append(t.tail, def...)
+		}
 		t.tail = append(t.tail, ']')
 	}
-	if inner := fields[1 : len(fields)-1]; len(inner) > 0 {
-		t.tail = append(append(t.tail, ','), inner...)
+
+	sampling.MaxTokens = nil
+	object := asjson.Bytes(sampling)
+	if fields := object[1 : len(object)-1]; len(fields) > 0 {
+		t.tail = append(t.tail, ',')
+		t.tail = append(t.tail, fields...)
 	}
 	return t
 }
 
-// Streamed is the same for a server that answers in streams alone.
-func (t Template) Streamed() *Template {
-	t.streamed = true
+// Streaming returns a copy of the template that asks for streamed replies.
+func (t Template) Streaming() *Template {
+	t.streaming = true
 	return &t
 }
 
-// Seedless is the same without a seed.
-func (t Template) Seedless() *Template {
-	t.seedless = true
+// WithoutSeed returns a copy of the template that sends no seed.
+func (t Template) WithoutSeed() *Template {
+	t.withoutSeed = true
 	return &t
 }
 
-// Keeping is the same with what is to be said of tokens.
-func (t Template) Keeping(k Keep) *Template {
+// WithTokens returns a copy of the template that asks for the token data of k.
+func (t Template) WithTokens(k Keep) *Template {
 	t.tail = append(slices.Clip(t.tail), k.fields()...)
 	return &t
 }
 
-// Request asks for the next reply to a conversation.
+// Request returns the request for the next reply to a conversation.
 func (t *Template) Request(c Conversation, seed int64) Body { return t.request(c, t.limit, seed) }
 
-// Unbounded is the same request without max_tokens; nil where that is not sent.
-func (t *Template) Unbounded(c Conversation, seed int64) Body {
+// WithoutLimit returns the request without max_tokens, nil if the template has none.
+func (t *Template) WithoutLimit(c Conversation, seed int64) Body {
 	if t.limit == nil {
 		return nil
 	}
 	return t.request(c, nil, seed)
 }
 
-// Glance is the same request for a reply of one token.
-func (t *Template) Glance(c Conversation, seed int64) Body {
+// SingleToken returns the request with a reply limit of one token.
+func (t *Template) SingleToken(c Conversation, seed int64) Body {
 	return t.request(c, []byte(`,"max_tokens":1`), seed)
 }
 
 func (t *Template) request(c Conversation, limit []byte, seed int64) Body {
 	end := slices.Clip(limit)
-	if t.streamed {
+	if t.streaming {
 		end = append(end, `,"stream":true,"stream_options":{"include_usage":true}`...)
 	} else {
 		end = append(end, `,"stream":false`...)
 	}
-	if !t.seedless {
+	if !t.withoutSeed {
 		end = strconv.AppendInt(append(end, `,"seed":`...), seed, 10)
 	}
-	return Body{t.head, c.first, c.rest, t.tail, append(end, '}')}
+	return Body{t.head, c.first, c.later, t.tail, append(end, '}')}
 }
 
 // Turn is one message of a conversation.
 type Turn struct {
 	Role    string `json:"role"`
 	Content string `json:"content"`
-	// Reasoning goes back only where the server told it apart.
+	// Reasoning is sent back only if the server returned it as a field of its own.
 	Reasoning string `json:"reasoning_content,omitempty"`
 	ToolCalls []Call `json:"tool_calls,omitempty"`
-	// CallID is the call that a tool message answers.
+	// CallID is the id of the call that a tool message answers.
 	CallID string `json:"tool_call_id,omitempty"`
 }
 
-// Conversation is the messages behind the system prompt as JSON, each behind
-// its comma: first, which later messages leave as it is, and all others.
-type Conversation struct{ first, rest []byte }
+// Conversation holds the messages after the system prompt as JSON, each with a comma
+// before it. first is the first message, which is never appended to, later all others.
+type Conversation struct{ first, later []byte }
 
-// Append adds a message.
+// Append returns the conversation with a message added. It may reuse c's memory.
 func (c Conversation) Append(m Turn) Conversation {
 	if c.first == nil {
 		return Conversation{first: append([]byte{','}, asjson.Bytes(m)...)}
 	}
-	c.rest = append(append(c.rest, ','), asjson.Bytes(m)...)
+	c.later = append(c.later, ',')
+	c.later = append(c.later, asjson.Bytes(m)...)
 	return c
 }
 
-// Sampling is how a model is asked to draw. Nil and zero fields are left to
-// the server.
+// Sampling holds the sampling parameters of a request. Fields that are nil or empty are
+// not sent, so that the server's defaults apply.
 type Sampling struct {
 	Temperature *float64 `json:"temperature,omitempty"`
 	TopP        *float64 `json:"top_p,omitempty"`
@@ -131,16 +140,16 @@ type Sampling struct {
 	TemplateKwargs json.RawMessage `json:"chat_template_kwargs,omitempty"`
 }
 
-// Validate returns all that no server takes, joined. What one server takes and
-// another does not, such as a temperature of 2, is for the server to say.
+// Validate returns all errors of s, joined: values that no server accepts. Values that
+// only some servers accept, such as a temperature above 2, are not checked.
 func (s Sampling) Validate() error {
 	var bad wrong.List
-	within := func(v *float64, most float64, format string) { // NaN is not
-		bad.Unless(v == nil || *v >= 0 && *v <= most, format, text.Told(v, "%v", ""))
+	checkRange := func(v *float64, limit float64, format string) { // NaN is out of range
+		bad.Unless(v == nil || *v >= 0 && *v <= limit, format, text.Told(v, "%v", ""))
 	}
-	within(s.TopP, 1, "top_p %s is no share from 0 to 1")
-	within(s.MinP, 1, "min_p %s is no share from 0 to 1")
-	within(s.Temperature, math.MaxFloat64, "temperature %s is no number from 0 on")
+	checkRange(s.TopP, 1, "top_p %s is no share from 0 to 1")
+	checkRange(s.MinP, 1, "min_p %s is no share from 0 to 1")
+	checkRange(s.Temperature, math.MaxFloat64, "temperature %s is no number from 0 on")
 	bad.Unless(s.TopK == nil || *s.TopK >= -1, "top_k %s is below -1, which is all tokens", text.Told(s.TopK, "%d", ""))
 	bad.Unless(s.MaxTokens == nil || *s.MaxTokens >= 1, "max_tokens %s leaves no room for a reply", text.Told(s.MaxTokens, "%d", ""))
 	return bad.Err()

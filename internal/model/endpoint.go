@@ -12,32 +12,33 @@ import (
 	"github.com/trajectory-arena/arena/internal/wrong"
 )
 
-// Endpoint is one server as its user configures it.
+// Endpoint is the user's configuration of one server.
 type Endpoint struct {
 	Name string `yaml:"name"`
-	// BaseURL is the address as OpenAI clients take it, usually ending in /v1.
+	// BaseURL is the base URL of the OpenAI-compatible server, usually ending in /v1.
 	BaseURL string `yaml:"base_url"`
 	// KeyEnv names the environment variable that holds the key; empty for a
 	// server without one.
 	KeyEnv string `yaml:"key_env,omitempty"`
-	// Headers are sent with every request. A value of the form $NAME is taken
-	// from the environment.
+	// Headers are sent with every request. A value of the form $NAME is read from the
+	// environment.
 	Headers map[string]string `yaml:"headers,omitempty"`
-	// ExtraBody is merged into every request; null takes a field out.
+	// ExtraBody is merged into every request; null removes a field.
 	ExtraBody map[string]any `yaml:"extra_body,omitempty"`
-	// Concurrency is the most requests in flight; fewer where the server says
-	// that it has too many.
+	// Concurrency is the maximum number of requests in flight. Overload of the server
+	// lowers it.
 	Concurrency int `yaml:"concurrency"`
-	// PlainText asks for no structured output, for a server that takes the
-	// request and then answers nothing useful.
+	// PlainText disables structured output, for servers that accept the field and then
+	// give no useful answer.
 	PlainText bool `yaml:"plain_text,omitempty"`
 }
 
+// Validate returns all errors of e, joined.
 // Validate names everything that cannot be used, all at once.
 func (e Endpoint) Validate() error {
 	var bad wrong.List
 	a, err := newAddress(e.BaseURL)
-	bad.Unless(err == nil, "endpoint %q: base_url %q: want http://… or https://…", e.Name, bare(e.BaseURL))
+	bad.Unless(err == nil, "endpoint %q: base_url %q: want http://… or https://…", e.Name, withoutUserAndQuery(e.BaseURL))
 	bad.Unless(a.user == nil && a.query == "", "endpoint %q: base_url holds a user or a query: keys come from the environment (key_env, headers)", e.Name)
 	bad.Unless(e.Concurrency >= 1, "endpoint %q: concurrency is %d: want at least 1", e.Name, e.Concurrency)
 	for _, field := range []string{"messages", "model", "n", "stream"} {
@@ -47,8 +48,8 @@ func (e Endpoint) Validate() error {
 	return bad.Err()
 }
 
-// resolve gives the endpoint's key and headers, and of the headers those that are
-// secret, from the environment.
+// resolve returns the endpoint's key and headers with the values of environment
+// variables filled in. hidden holds the header values that are secret.
 func (e Endpoint) resolve() (key string, headers map[string]string, hidden []string, err error) {
 	headers = map[string]string{}
 	var bad wrong.List
@@ -71,51 +72,53 @@ func (e Endpoint) resolve() (key string, headers map[string]string, hidden []str
 	return key, headers, hidden, bad.Err()
 }
 
-// Question is what to ask of which model.
+// Question is a question to a model.
 type Question struct {
 	Model    string
 	Messages []Message
 	// Params are further fields of the request, such as temperature.
 	Params map[string]any
-	// Schema is the JSON schema of the answer, under Name.
+	// Schema is the JSON schema of the answer, Name its name.
 	Schema json.RawMessage
 	Name   string
 	// Timeout bounds one request, from sending to its reply.
 	Timeout time.Duration
-	// Wanted is asked again when the question's turn has come; nil is always.
-	Wanted func() bool
+	// StillWanted is called before the question is sent, which may be long after Chat was
+	// called; nil means always.
+	StillWanted func() bool
 }
 
-// most bounds the reply in bytes: where the question says how many tokens it may have,
-// by far more than those take as text.
-func (q Question) most() int64 {
-	const one, more = 128, 256 << 10
-	if n, told := q.Params["max_tokens"].(int); told && n > 0 {
-		return min(MaxChat, int64(n)*one+more)
+// maxReplyBytes returns a bound of the reply, far above what max_tokens tokens take as
+// text.
+func (q Question) maxReplyBytes() int64 {
+	const bytesPerToken = 128
+	const overhead = 256 << 10
+	if n, ok := q.Params["max_tokens"].(int); ok && n > 0 {
+		return min(MaxChat, int64(n)*bytesPerToken+overhead)
 	}
 	return MaxChat
 }
 
-// Message is one message of a question. Keys of ledgers are made of its JSON.
+// Message is one message of a question. Its JSON is part of the keys of ledgers.
 type Message struct {
 	Role    string `json:"role"`
 	Content string `json:"content"`
 }
 
-// Exchange is a completion, with the exchange as it was on the wire.
+// Exchange is a request and its completion as sent and received.
 type Exchange struct {
 	Reply
 	Answer
-	// Request is what was sent, nil where nothing was.
+	// Request is the body that was sent, nil if nothing was sent.
 	Request []byte
 }
 
-// Counted reports whether the server says what the prompt took.
+// Counted reports whether the server reported the tokens of the prompt.
 func (x Exchange) Counted() bool { return x.Usage != nil && x.Usage.Prompt > 0 }
 
-// Text is the answer: the content, or where servers put it beside that, the
-// arguments of a call, by which some make structured output, or the reasoning,
-// where its end was not found. Reasoning that was cut off is no answer.
+// Text returns the answer. It is the content or, if that is empty, the arguments of tool
+// calls, in which some servers return structured output, or else the reasoning, which
+// some servers return without its end tag. Truncated reasoning is no answer.
 func (r Reply) Text() string {
 	if r.Content != "" {
 		return r.Content
@@ -130,9 +133,9 @@ func (r Reply) Text() string {
 	return text
 }
 
-// Key is the hex sha256 of what is asked of whom: model, messages, parameters
-// and the endpoint's extra body, but neither its address nor its secrets, and
-// not the schema, which servers may not take.
+// Key returns the hex SHA-256 of a question's model, messages, parameters and extra
+// body. It does not depend on the address and the secrets of the endpoint, nor on the
+// schema, which some servers refuse.
 func (c *Client) Key(q Question) (string, error) {
 	body, err := c.body(q, false)
 	return digest.SHA256(body), err

@@ -16,50 +16,54 @@ import (
 	"github.com/trajectory-arena/arena/internal/webclient"
 )
 
-// Kind is what went wrong with a request, by what to do about it.
+// Kind classifies faults by what to do about them.
 type Kind string
 
 // The kinds of faults.
 const (
-	// Auth: the server does not accept the key; nothing else will help.
+	// Auth: the server refused the key. No other request can succeed.
 	Auth Kind = "auth"
-	// Limited: too many requests; later or elsewhere.
+	// Limited: too many requests. Retry later or at another server.
 	Limited Kind = "limited"
-	// Server: the server failed; later or elsewhere.
+	// Server: the server failed. Retry later or at another server.
 	Server Kind = "server"
-	// Network: no reply came, the connection broke or took too long.
+	// Network: there was no reply, or the connection broke or timed out.
 	Network Kind = "network"
-	// Rejected: the server will not answer this request, now or later.
+	// Rejected: the server refuses this request. Retrying does not help.
 	Rejected Kind = "rejected"
-	// Missing: the server does not know the model.
+	// Missing: the server does not have the model.
 	Missing Kind = "missing"
-	// Schema: the server refused structured output; ask again, it is left out
-	// from now on.
+	// Schema: the server refused structured output. Ask again: later requests are sent
+	// without it.
 	Schema Kind = "schema"
-	// Unwanted: the question was taken back before its turn came.
-	Unwanted Kind = "unwanted"
-	// Unreadable: the server said all is well and sent no answer.
+	// Withdrawn: the caller withdrew the question before it was sent.
+	Withdrawn Kind = "unwanted"
+	// Unreadable: the server reported success without an answer.
 	Unreadable Kind = "unreadable"
 )
 
 // Fault is a request without an answer: the instrument failed, not the model.
+// Fault is the error of a request without an answer. It is a failure of the
+// infrastructure, not of the model.
 type Fault struct {
 	Kind Kind
-	// Reason is a stable word for it: http_STATUS, timeout, unreachable,
-	// connection, unreadable, or what a gate or a caller says.
+	// Reason is a stable code: http_STATUS, timeout, unreachable, connection,
+	// unreadable, or the code of the gate or the caller.
 	Reason string
-	// Status is the HTTP status, 0 where no reply came.
+	// Status is the HTTP status, 0 without a reply.
 	Status int
-	// RetryAfter is how long the server asked to wait, 0 if it did not.
+	// RetryAfter is the pause that the server asked for, 0 if none.
 	RetryAfter time.Duration
-	// Detail is in the server's words, clipped, without secrets and without
-	// control characters.
+	// Detail is the server's message, clipped, without secrets and control characters.
 	Detail string
 	// Overflow reports whether the prompt is longer than the model's context.
 	Overflow bool
-	// overload reports whether the server has too many requests, silent whether
-	// all of a try's time passed, unreachable whether no connection could be made.
-	overload, silent, unreachable bool
+	// overload reports whether the server has too many requests.
+	overload bool
+	// timedOut reports whether the try used all of its time.
+	timedOut bool
+	// unreachable reports whether no connection could be made.
+	unreachable bool
 }
 
 func (f *Fault) Error() string {
@@ -69,30 +73,31 @@ func (f *Fault) Error() string {
 	return fmt.Sprintf("%s (status %d): %s", f.Kind, f.Status, f.Detail)
 }
 
-// Away reports whether no connection could be made.
-func (f *Fault) Away() bool { return f.unreachable || f.Reason == away }
+// Unreachable reports whether no connection could be made.
+func (f *Fault) Unreachable() bool { return f.unreachable || f.Reason == reasonServerDown }
 
-func (f *Fault) passes() bool {
+// isTemporary reports whether a retry may succeed.
+func (f *Fault) isTemporary() bool {
 	return f.Kind == Limited || f.Kind == Server || f.Kind == Network || f.Kind == Unreadable
 }
 
-// endOf is what the gate learns of a request; its fault is nil where it was
-// answered. One that was given up says nothing of the server; one whose caller's
-// time is up was not answered in all that time.
-func endOf(ctx context.Context, f *Fault) *Fault {
+// gateFault returns the fault to report to the gate, nil if the request was answered. A
+// canceled request says nothing about the server. A request whose deadline passed counts
+// as a time-out.
+func gateFault(ctx context.Context, f *Fault) *Fault {
 	switch {
 	case f == nil || ctx.Err() == nil:
 		return f
 	case errors.Is(ctx.Err(), context.Canceled):
-		return &Fault{Kind: Unwanted}
+		return &Fault{Kind: Withdrawn}
 	}
 	late := *f
-	late.silent = true
+	late.timedOut = true
 	return &late
 }
 
-// kindOf sorts HTTP statuses. 408, 425 and every 5xx may pass; any other 4xx,
-// and a redirect that would lead elsewhere with the key, will not.
+// kindOf returns the kind of fault of an HTTP status. 408, 425 and every 5xx are
+// temporary. Any other 4xx is not, nor is a redirect, which would send the key elsewhere.
 func kindOf(status int) Kind {
 	switch {
 	case status == 0:
@@ -112,27 +117,33 @@ func kindOf(status int) Kind {
 	}
 }
 
-// statusOverloaded is what some servers answer in place of 503.
+// statusOverloaded is sent by some servers instead of 503.
 const statusOverloaded = 529
 
-// faultOf says why a reply with a status is no answer; err is what reading it
-// said, nil where the status alone says enough.
-func (p *Pool) faultOf(res *http.Response, body []byte, err error) *Fault {
+// replyFault returns the fault of a reply that is no answer. err is the error of reading
+// the body, nil if the status alone explains the fault.
+func (p *Pool) replyFault(res *http.Response, body []byte, err error) *Fault {
 	status := res.StatusCode
-	// Routers that had answered before their own server failed write so.
-	if within := int(gjson.GetBytes(body, "error.code").Int()); status == http.StatusOK && within >= 400 && within <= 599 {
-		status = within
+	// Routers answer 200 before their own server fails, and report its status in the body.
+	inBody := int(gjson.GetBytes(body, "error.code").Int())
+	if status == http.StatusOK && inBody >= 400 && inBody <= 599 {
+		status = inBody
 	}
-	f := &Fault{Kind: kindOf(status), Reason: "http_" + strconv.Itoa(res.StatusCode), Status: res.StatusCode, Detail: said(res, body)}
+	f := &Fault{
+		Kind:   kindOf(status),
+		Reason: "http_" + strconv.Itoa(res.StatusCode),
+		Status: res.StatusCode,
+		Detail: serverMessage(res, body),
+	}
 	if res.StatusCode == http.StatusOK {
 		f.Reason = "unreadable"
 		if f.Kind == Unreadable && err != nil && gjson.GetBytes(body, "error").Type == gjson.Null {
 			f.Detail = err.Error()
 		}
 	}
-	f.Detail = p.secrets.words(f.Detail)
+	f.Detail = p.secrets.printable(f.Detail)
 	f.overload = status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable || status == statusOverloaded
-	f.Overflow = status >= 400 && status < 500 && status != http.StatusTooManyRequests && overflows(body)
+	f.Overflow = status >= 400 && status < 500 && status != http.StatusTooManyRequests && mentionsOverflow(body)
 	if f.Kind == Limited || f.Kind == Server {
 		f.RetryAfter, _ = webclient.RetryAfter(res.Header, p.config.Now())
 		if longest := p.config.LongestPause; longest > 0 {
@@ -142,14 +153,19 @@ func (p *Pool) faultOf(res *http.Response, body []byte, err error) *Fault {
 	return f
 }
 
-func (p *Pool) broken(ctx context.Context, err error, status int) *Fault {
-	f := &Fault{Kind: Network, Reason: "connection", Status: status, Detail: p.secrets.words(err.Error())}
-	var late net.Error
+// transportFault returns the fault of a request that failed with err before its reply
+// was complete. status is that of the incomplete reply, 0 if there was none.
+func (p *Pool) transportFault(ctx context.Context, err error, status int) *Fault {
+	f := &Fault{Kind: Network, Reason: "connection", Status: status, Detail: p.secrets.printable(err.Error())}
+	var netErr net.Error
 	var op *net.OpError
 	f.unreachable = errors.As(err, &op) && op.Op == "dial"
+	tryTimedOut := errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil
 	switch {
-	case errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil, errors.As(err, &late) && late.Timeout():
-		f.Reason, f.Detail, f.silent = "timeout", "no reply within the time-out", true
+	case tryTimedOut, errors.As(err, &netErr) && netErr.Timeout():
+		f.Reason = "timeout"
+		f.Detail = "no reply within the time-out"
+		f.timedOut = true
 	case f.unreachable:
 		f.Reason = "unreachable"
 	case status == http.StatusOK:
@@ -158,13 +174,13 @@ func (p *Pool) broken(ctx context.Context, err error, status int) *Fault {
 	return f
 }
 
-// said is what a server gave as its reason: the message of an OpenAI error, or
-// the body as it is.
-func said(res *http.Response, body []byte) string {
-	var told openai.ErrorResponse
+// serverMessage returns the server's explanation of a failure: the message of an OpenAI
+// error, else the whole body, else the HTTP status.
+func serverMessage(res *http.Response, body []byte) string {
+	var message openai.ErrorResponse
 	switch {
-	case json.Unmarshal(body, &told) == nil && told.Error != nil:
-		return told.Error.Message
+	case json.Unmarshal(body, &message) == nil && message.Error != nil:
+		return message.Error.Message
 	case len(body) > 0:
 		return string(body)
 	}

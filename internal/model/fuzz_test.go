@@ -2,9 +2,9 @@ package model
 
 import "testing"
 
-// FuzzReadGivesWholeCompletions: whatever a server sends, what is read of it
+// FuzzRead: whatever a server sends, what is read of it
 // has no negative count and reads the same again.
-func FuzzReadGivesWholeCompletions(f *testing.F) {
+func FuzzRead(f *testing.F) {
 	for _, s := range []string{
 		`{"choices":[{"message":{"content":"x"}}],"usage":{"prompt_tokens":-1,"completion_tokens":1e3}}`,
 		`{"choices":[{"message":{"content":[{"type":"text","text":"a"},{"type":"image_url"}]}}]}`,

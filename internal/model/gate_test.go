@@ -10,17 +10,17 @@ import (
 )
 
 // refusing is the breaker of a client.
-var refusing = Breaker{After: silences, Pause: probeAfter, OnlySilent: true, Refuses: true}
+var refusing = Breaker{After: maxTimeouts, Pause: probePause, OnlyTimeouts: true, FailFast: true}
 
-// TestAGateFindsTheServersLimit drives a gate against a server that takes 16
+// TestGateFindsServerLimit drives a gate against a server that takes 16
 // requests at once, for 50 ms each, in virtual time. The way back takes a
 // moment, so that whoever hears of an answer asks a server that is done with
 // all it finished at once, in whatever order.
-func TestAGateFindsTheServersLimit(t *testing.T) {
+func TestGateFindsServerLimit(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		const limit, work = 16, 2000
-		g := newGate(Config{URLs: []string{"a"}, Concurrency: 256, First: firstLimit, Now: time.Now})
+		g := newGate(Config{URLs: []string{"a"}, Concurrency: 256, InitialLimit: initialLimit, Now: time.Now})
 		var mu sync.Mutex
 		busy, refused, answered := 0, 0, 0
 		serve := func() (ok bool) {
@@ -74,7 +74,7 @@ func TestAGateFindsTheServersLimit(t *testing.T) {
 	})
 }
 
-func TestAGateWaitsOutAPause(t *testing.T) {
+func TestGateWaitsForPause(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		g := newGate(Config{URLs: []string{"a"}, Concurrency: 4, Now: time.Now})
@@ -90,7 +90,7 @@ func TestAGateWaitsOutAPause(t *testing.T) {
 	})
 }
 
-func TestWhoGivesUpLeavesNoGap(t *testing.T) {
+func TestGiveUpReleasesSlot(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		g := newGate(Config{URLs: []string{"a"}, Concurrency: 1, Now: time.Now, Breaker: refusing})
@@ -113,11 +113,11 @@ func TestWhoGivesUpLeavesNoGap(t *testing.T) {
 // A server that never answers is set aside after eight silent requests, those
 // who wait are told so, and from then on one request at a time looks if it is
 // back.
-func TestASilentServerIsSetAside(t *testing.T) {
+func TestServerWithTimeoutsIsSetAside(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		g := newGate(Config{URLs: []string{"a"}, Concurrency: 1, Now: time.Now, Breaker: refusing})
-		silent := &Fault{Kind: Network, silent: true}
+		silent := &Fault{Kind: Network, timedOut: true}
 		ask := func(f *Fault) error {
 			p, err := g.enter(t.Context(), nil, 0)
 			if err == nil {
@@ -129,7 +129,7 @@ func TestASilentServerIsSetAside(t *testing.T) {
 			var f *Fault
 			return errors.As(err, &f) && f.Kind == Network
 		}
-		for i := range silences - 1 {
+		for i := range maxTimeouts - 1 {
 			if err := ask(silent); err != nil {
 				t.Fatalf("request %d: %v", i, err)
 			}
@@ -152,7 +152,7 @@ func TestASilentServerIsSetAside(t *testing.T) {
 		if err = ask(nil); !aside(err) {
 			t.Errorf("the next: %v", err)
 		}
-		time.Sleep(probeAfter)
+		time.Sleep(probePause)
 		p, err := g.enter(t.Context(), nil, 0)
 		if err != nil {
 			t.Fatalf("the probe: %v", err)
@@ -160,14 +160,14 @@ func TestASilentServerIsSetAside(t *testing.T) {
 		if err := ask(nil); !aside(err) {
 			t.Errorf("beside the probe: %v", err)
 		}
-		g.leave(p, &Fault{Kind: Unwanted}) // it was not needed: the next one may be the probe
+		g.leave(p, &Fault{Kind: Withdrawn}) // it was not needed: the next one may be the probe
 		if err := ask(silent); err != nil {
 			t.Errorf("the second probe: %v", err)
 		}
 		if err := ask(nil); !aside(err) {
 			t.Errorf("after a silent probe: %v", err)
 		}
-		time.Sleep(probeAfter)
+		time.Sleep(probePause)
 		for i := range 3 { // an answer, and all is as before
 			if err := ask(nil); err != nil {
 				t.Errorf("request %d of a server that is back: %v", i, err)
@@ -178,7 +178,7 @@ func TestASilentServerIsSetAside(t *testing.T) {
 
 // Who gives up while a probe, or instead of one, leaves no probe behind that
 // never ends.
-func TestAProbeThatGivesUpLeavesRoomForAnother(t *testing.T) {
+func TestCanceledProbeAllowsAnother(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		g := newGate(Config{URLs: []string{"a"}, Concurrency: 2, Now: time.Now, Breaker: refusing})
@@ -186,14 +186,14 @@ func TestAProbeThatGivesUpLeavesRoomForAnother(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		g.servers[0].limit, g.servers[0].misses = 1, silences-1
+		g.servers[0].limit, g.servers[0].misses = 1, maxTimeouts-1
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		if _, err := g.enter(ctx, nil, 0); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("a probe behind a request that hangs: %v", err)
 		}
-		g.leave(hanging, &Fault{Kind: Network, silent: true})
-		time.Sleep(probeAfter)
+		g.leave(hanging, &Fault{Kind: Network, timedOut: true})
+		time.Sleep(probePause)
 		if p, err := g.enter(t.Context(), nil, 0); err != nil || p.server == nil {
 			t.Errorf("the next probe: %+v, %v", p, err)
 		}

@@ -1,7 +1,7 @@
-// Package model asks models behind OpenAI-compatible servers: several servers
-// as one, with as many requests in flight as they take, bounded tries and
-// replies, waits that servers ask for, and a clear word for every way in which
-// no answer came. No key reaches an error, a reply or anything else that is kept.
+// Package model is a client of models on OpenAI-compatible servers. It uses several
+// servers as one, adapts the number of requests in flight to what they accept, bounds
+// tries and replies, obeys the pauses that servers ask for, and classifies every failure.
+// No key appears in errors, replies or anything else that is stored.
 package model
 
 import (
@@ -18,39 +18,42 @@ import (
 	"github.com/trajectory-arena/arena/internal/wrong"
 )
 
-// Config is how to ask.
+// Config is the configuration of a Pool.
 type Config struct {
-	// URLs are the base URLs as OpenAI clients take them, usually ending in /v1.
+	// URLs are the base URLs of OpenAI-compatible servers, usually ending in /v1.
 	URLs []string
-	// Key is sent as a bearer token where it is not empty.
+	// Key is sent as a bearer token unless it is empty.
 	Key string
 	// Headers are sent with every request.
 	Headers map[string]string
-	// Secrets are further values that nothing kept may hold, beside Key and what
-	// the URLs carry.
+	// Secrets are further values that are removed from replies and errors, besides Key
+	// and the secrets in URLs.
 	Secrets []string
-	// Concurrency bounds the requests in flight of each server. First is how many
-	// there are at the beginning, until the server shows what it takes; 0 is all.
-	Concurrency, First int
-	// MostReply bounds a chat completion in bytes; 0 is MaxChat.
-	MostReply int64
+	// Concurrency bounds the requests in flight at each server. InitialLimit is the bound
+	// until the server has shown what it accepts; 0 means Concurrency.
+	Concurrency, InitialLimit int
+	// MaxReply bounds a chat completion in bytes; 0 means MaxChat.
+	MaxReply int64
 	// Timeout bounds one try.
 	Timeout time.Duration
-	// Retries counts tries after the first; Wait is the first pause between two.
+	// Retries is the number of tries after the first; Wait is the first pause between
+	// two tries.
 	Retries int
 	Wait    time.Duration
-	// LongestPause bounds the pauses that servers ask for; 0 obeys any, and a
-	// request with a deadline that is sooner fails at once.
+	// LongestPause bounds the pauses that servers ask for. 0 means no bound; a request
+	// whose deadline is earlier fails at once.
 	LongestPause time.Duration
-	// Patience is how long servers are waited for that no connection can be made to;
-	// tries in that time are not counted. 0 is ten seconds, in which they are.
+	// Patience is how long to wait for servers that refuse connections. Tries during that
+	// time are not counted. 0 means ten seconds in which tries are counted.
 	Patience time.Duration
 	Breaker  Breaker
-	// Transport replaces the network; nil is the network.
+	// Transport replaces that of net/http unless it is nil.
 	Transport http.RoundTripper
-	// Now is the clock of pauses and latencies; nil is the machine's.
+	// Now is the clock for pauses and latencies; nil means time.Now.
 	Now func() time.Time
 }
+
+// Validate returns all errors of c, joined.
 
 // Validate returns all that is wrong with the configuration, joined.
 func (c Config) Validate() error {
@@ -66,23 +69,26 @@ func (c Config) Validate() error {
 	return bad.Err()
 }
 
-// Pool asks the servers of one configuration. Its methods may be called from
+// Pool sends requests to the servers of a configuration. Its methods may be called from
 // any goroutine.
 type Pool struct {
 	config  Config
 	gate    *gate
 	secrets secrets
-	large   *semaphore.Weighted
-	// Counts are what it has done so far.
+	// large limits the memory of large replies, see largeReplies.
+	large *semaphore.Weighted
+	// Counts counts what the pool has sent.
 	Counts Counts
 }
+
+// Counts counts requests, retries and overload replies.
 
 // Counts are what a pool has done so far.
 type Counts struct {
 	Requests, Retries, Overloads atomic.Int64
 }
 
-// NewPool makes a pool. It asks nothing yet.
+// NewPool returns a pool. It sends no request yet.
 func NewPool(c Config) (*Pool, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
@@ -93,107 +99,119 @@ func NewPool(c Config) (*Pool, error) {
 	return &Pool{config: c, gate: newGate(c), secrets: c.secrets(), large: semaphore.NewWeighted(largeReplies)}, nil
 }
 
-// Close drops the connections.
+// Close closes idle connections.
 func (p *Pool) Close() {
 	for _, s := range p.gate.servers {
-		(&http.Client{Transport: s.way.transport}).CloseIdleConnections()
+		(&http.Client{Transport: s.route.transport}).CloseIdleConnections()
 	}
 }
 
-// Limits gives the present limit of requests in flight, per server.
-func (p *Pool) Limits() (all []int) {
+// Limits returns the current limit of requests in flight of each server.
+func (p *Pool) Limits() (limits []int) {
 	p.gate.mu.Lock()
 	defer p.gate.mu.Unlock()
 	for _, s := range p.gate.servers {
-		all = append(all, int(s.limit))
+		limits = append(limits, int(s.limit))
 	}
-	return all
+	return limits
 }
 
-// Request is what to ask.
+// Request is one request to any of the servers.
 type Request struct {
-	// Path stands behind the base URL, such as /chat/completions.
+	// Path is appended to the base URL, such as /chat/completions.
 	Path string
 	Body Body
-	// Home is the same for requests that had best go to the same server; 0 is none.
-	Home uint64
-	// Most bounds the bytes of the reply.
-	Most int64
-	// Timeout bounds one try; 0 is the pool's.
+	// Affinity is equal for requests that should go to the same server; 0 means any.
+	Affinity uint64
+	// MaxBytes bounds the reply.
+	MaxBytes int64
+	// Timeout bounds one try; 0 means that of the pool.
 	Timeout time.Duration
-	// Needless says, when the request's turn has come, why it need not be sent;
-	// nil is never.
-	Needless func() *Fault
-	// Read reads a reply of status 200. Its error means that this is none.
+	// Skip is called when the request can be sent. If it returns a fault, the request is
+	// not sent and the fault returned. nil means never.
+	Skip func() *Fault
+	// Read parses a reply of status 200. Its error means that the reply is no answer.
 	Read func(body []byte) error
 }
 
-// Answer is a reply with how it came.
+// Answer is a reply and how it was received.
 type Answer struct {
-	// Status is the HTTP status, 0 where no reply came.
+	// Status is the HTTP status, 0 without a reply.
 	Status int
-	// Body is the reply with secrets blanked out, and in one piece where the
-	// server streamed it.
+	// Body is the reply without secrets. A streamed reply is joined to one completion.
 	Body    []byte
 	Latency time.Duration
-	// sent reports whether the request went out.
+	// sent reports whether the request was sent.
 	sent bool
 }
 
-// Ask sends one request until it is answered, the tries are used up, or nothing
-// can help. The error is a *Fault, or ctx's cause; the answer is that of the
-// last try also beside a fault.
+// Ask sends a request until it is answered, the tries are used up, or retrying cannot
+// help. The error is a *Fault or ctx's cause. With a *Fault, the answer is that of the
+// last try.
 func (p *Pool) Ask(ctx context.Context, r Request) (Answer, error) {
-	waits := p.config.waits()
+	pauses := p.config.backoff()
 	var failed *server
-	for tries := 0; ; {
-		a, last, fault, err := p.try(ctx, r, failed)
+	tries := 0
+	for {
+		a, tried, fault, err := p.try(ctx, r, failed)
 		if err != nil || fault == nil {
 			return a, err
 		}
-		failed = last
-		if !fault.unreachable || p.config.Patience == 0 && !p.gate.others(failed) { // else nobody was asked yet
+		failed = tried
+
+		// A try without a connection counts only if no other server is left and there is
+		// no patience to wait for one: nobody has seen the request.
+		lastResort := p.config.Patience == 0 && !p.gate.hasOtherHealthy(failed)
+		if !fault.unreachable || lastResort {
 			tries++
 		}
-		if !fault.passes() || tries > p.config.Retries {
+		if !fault.isTemporary() || tries > p.config.Retries {
 			return a, fault
 		}
 		p.Counts.Retries.Add(1)
-		if err := webclient.Sleep(ctx, waits.NextBackOff()); err != nil {
+		if err := webclient.Sleep(ctx, pauses.NextBackOff()); err != nil {
 			return a, err
 		}
 	}
 }
 
-// waits are the pauses between tries: doubling, with jitter, so that requests
-// that failed together do not come back together.
-func (c Config) waits() *backoff.ExponentialBackOff {
-	const first, longest = 100 * time.Millisecond, 10 * time.Second
-	b := &backoff.ExponentialBackOff{InitialInterval: cmp.Or(c.Wait, first), MaxInterval: longest, Multiplier: 2, RandomizationFactor: 0.5}
+// backoff returns the pauses between tries. They double, with jitter, so that requests
+// that failed together are not retried together.
+func (c Config) backoff() *backoff.ExponentialBackOff {
+	const (
+		firstPause   = 100 * time.Millisecond
+		longestPause = 10 * time.Second
+	)
+	b := &backoff.ExponentialBackOff{
+		InitialInterval:     cmp.Or(c.Wait, firstPause),
+		MaxInterval:         longestPause,
+		Multiplier:          2,
+		RandomizationFactor: 0.5,
+	}
 	b.Reset()
 	return b
 }
 
-// try sends the request once, to the server that has most room but for the one
-// to avoid, and says which that was. The error is one that no further try can
-// help. An answer that came is an answer, also where nobody waits for it now.
+// try sends a request once, if possible to another server than avoid, and returns the
+// server that it was sent to. The error is one that no retry can help. An answer is
+// returned even if ctx has ended in the meantime.
 func (p *Pool) try(ctx context.Context, r Request, avoid *server) (Answer, *server, *Fault, error) {
-	t, err := p.gate.enter(ctx, avoid, r.Home)
+	t, err := p.gate.enter(ctx, avoid, r.Affinity)
 	if err != nil {
 		return Answer{}, nil, nil, err
 	}
-	if r.Needless != nil {
-		if fault := r.Needless(); fault != nil {
-			p.gate.leave(t, &Fault{Kind: Unwanted})
+	if r.Skip != nil {
+		if fault := r.Skip(); fault != nil {
+			p.gate.leave(t, &Fault{Kind: Withdrawn})
 			return Answer{}, t.server, nil, fault
 		}
 	}
 	p.Counts.Requests.Add(1)
-	a, fault := p.send(ctx, t.way, r)
+	a, fault := p.send(ctx, t.route, r)
 	if fault != nil && fault.overload {
 		p.Counts.Overloads.Add(1)
 	}
-	p.gate.leave(t, endOf(ctx, fault))
+	p.gate.leave(t, gateFault(ctx, fault))
 	if fault != nil && ctx.Err() != nil {
 		return a, t.server, nil, context.Cause(ctx)
 	}

@@ -41,7 +41,7 @@ func newTestPool(t *testing.T, c Config) *Pool {
 	return p
 }
 
-func TestAskTellsFailuresApart(t *testing.T) {
+func TestAskClassifiesFailures(t *testing.T) {
 	t.Parallel()
 	status := func(code int, body string) http.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(code); w.Write([]byte(body)) }
@@ -134,7 +134,7 @@ func TestRetryAfterIsObeyed(t *testing.T) {
 	}
 }
 
-func TestAnUnreachableServerIsLeftForAnother(t *testing.T) {
+func TestPoolSkipsUnreachableServer(t *testing.T) {
 	t.Parallel()
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte(good)) }))
 	defer web.Close()
@@ -146,9 +146,9 @@ func TestAnUnreachableServerIsLeftForAnother(t *testing.T) {
 	}
 }
 
-// TestOneBeginningHasOneHome: requests that begin alike go to one server as long as it
-// has room, and not all to the same.
-func TestOneBeginningHasOneHome(t *testing.T) {
+// TestSamePrefixGoesToSameServer checks that requests with the same prefix go to one server
+// while it has capacity, and that different prefixes use different servers.
+func TestSamePrefixGoesToSameServer(t *testing.T) {
 	t.Parallel()
 	var asked [4]atomic.Int64
 	var urls []string
@@ -160,16 +160,16 @@ func TestOneBeginningHasOneHome(t *testing.T) {
 	p, template := newTestPool(t, Config{URLs: urls}), NewTemplate("m", "You shop.", Sampling{}, nil)
 	homes := map[int]bool{}
 	for problem := range 32 {
-		said := Conversation{}.Append(Turn{Role: "user", Content: fmt.Sprint("problem ", problem)})
+		conversation := Conversation{}.Append(Turn{Role: "user", Content: fmt.Sprint("problem ", problem)})
 		var before [4]int64
 		for i := range asked {
 			before[i] = asked[i].Load()
 		}
 		for turn := range 5 {
-			if _, _, err := p.Chat(t.Context(), template.Request(said, 0)); err != nil {
+			if _, _, err := p.Chat(t.Context(), template.Request(conversation, 0)); err != nil {
 				t.Fatal(err)
 			}
-			said = said.Append(Turn{Role: "assistant", Content: fmt.Sprint("turn ", turn)})
+			conversation = conversation.Append(Turn{Role: "assistant", Content: fmt.Sprint("turn ", turn)})
 		}
 		for i := range asked {
 			if n := asked[i].Load() - before[i]; n == 5 {
@@ -184,8 +184,9 @@ func TestOneBeginningHasOneHome(t *testing.T) {
 	}
 }
 
-// TestATryThatFailedGoesElsewhere: the second try is the last.
-func TestATryThatFailedGoesElsewhere(t *testing.T) {
+// TestRetryUsesAnotherServer allows two tries, so that the second must be at the other
+// server.
+func TestRetryUsesAnotherServer(t *testing.T) {
 	t.Parallel()
 	bad := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(502) }))
 	defer bad.Close()
@@ -202,8 +203,8 @@ func TestATryThatFailedGoesElsewhere(t *testing.T) {
 	}
 }
 
-// TestAServerThatCannotBeReachedCostsNoTry as long as there is another.
-func TestAServerThatCannotBeReachedCostsNoTry(t *testing.T) {
+// TestUnreachableServerCostsNoTry allows one try, although one of two servers is unreachable.
+func TestUnreachableServerCostsNoTry(t *testing.T) {
 	t.Parallel()
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte(good)) }))
 	defer web.Close()
@@ -216,26 +217,26 @@ func TestAServerThatCannotBeReachedCostsNoTry(t *testing.T) {
 }
 
 // misses and between are those of the usual breaker.
-var misses, between = Breaker{}.orUsual().After, Breaker{}.orUsual().Pause
+var misses, between = Breaker{}.withDefaults().After, Breaker{}.withDefaults().Pause
 
-// TestServersThatDoNotAnswerAreSetAside walks the gate by a clock of its own.
-func TestServersThatDoNotAnswerAreSetAside(t *testing.T) {
+// TestServersWithoutAnswersAreSetAside drives the gate with a clock of its own.
+func TestServersWithoutAnswersAreSetAside(t *testing.T) {
 	t.Parallel()
 	refused := &Fault{Kind: Network, unreachable: true}
-	hung := &Fault{Kind: Network, silent: true}
+	hung := &Fault{Kind: Network, timedOut: true}
 	var answer *Fault
 	now := time.Unix(0, 0)
 	begin := func(urls ...string) *gate {
 		return newGate(Config{URLs: urls, Concurrency: 4, Now: func() time.Time { return now }})
 	}
-	enter := func(g *gate, want string, avoid *server) turn {
+	enter := func(g *gate, want string, avoid *server) slot {
 		t.Helper()
 		s, _, _ := g.choose(avoid, 0)
 		if s == nil || s.url != want {
 			t.Fatalf("chose %+v, want %s", s, want)
 		}
 		s.busy++
-		return turn{s, s.falls}
+		return slot{s, s.falls}
 	}
 	miss := func(g *gate, a *Fault, times int) {
 		for range times {
@@ -253,21 +254,21 @@ func TestServersThatDoNotAnswerAreSetAside(t *testing.T) {
 		g.leave(second, answer)
 		g.leave(probe, answer)
 		g.leave(enter(g, "a", nil), answer)
-		if g.leave(enter(g, "b", enter(g, "a", nil).server), answer); !g.whole(g.servers[0]) {
-			t.Errorf("%s: not whole after an answer", name)
+		if g.leave(enter(g, "b", enter(g, "a", nil).server), answer); !g.healthy(g.servers[0]) {
+			t.Errorf("%s: not healthy after an answer", name)
 		}
 	}
 
 	g := begin("a", "b")
 	miss(g, refused, misses)
-	for waited := time.Duration(0); waited < 2*deadAfter; waited += between {
+	for waited := time.Duration(0); waited < 2*defaultPatience; waited += between {
 		now = now.Add(between)
 		if s, _, _ := g.choose(nil, 0); s.url == "a" {
 			s.busy++
-			g.leave(turn{s, s.falls}, refused)
+			g.leave(slot{s, s.falls}, refused)
 		}
 	}
-	now = now.Add(deadAfter)
+	now = now.Add(defaultPatience)
 	g.leave(enter(g, "a", nil), answer) // it came back after all
 
 	g = begin("a")
@@ -280,23 +281,23 @@ func TestServersThatDoNotAnswerAreSetAside(t *testing.T) {
 	if s, wait, dead := g.choose(nil, 0); s != nil || wait != between || dead != nil {
 		t.Errorf("refused: %+v %v %v, want a pause", s, wait, dead)
 	}
-	now = now.Add(deadAfter)
+	now = now.Add(defaultPatience)
 	if s, _, dead := g.choose(nil, 0); s != nil || dead == nil || dead.Reason != "server_down" {
-		t.Errorf("refused for %v: %+v, want dead", deadAfter, s)
+		t.Errorf("refused for %v: %+v, want dead", defaultPatience, s)
 	}
 
 	g = begin("a")
 	for range misses {
-		g.leave(enter(g, "a", nil), &Fault{Kind: Unwanted})
+		g.leave(enter(g, "a", nil), &Fault{Kind: Withdrawn})
 	}
-	if !g.whole(g.servers[0]) {
+	if !g.healthy(g.servers[0]) {
 		t.Error("requests that were given up are held against the server")
 	}
 }
 
-// TestARolloutsTimeIsUpFirst: a server that answers nobody is known for it, also
+// TestDeadlineBeforeTimeoutCountsAsMiss: a server that answers nobody is known for it, also
 // where rollouts have less time than requests.
-func TestARolloutsTimeIsUpFirst(t *testing.T) {
+func TestDeadlineBeforeTimeoutCountsAsMiss(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		_, memory := memnet.Serve(t, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { drain(r); <-r.Context().Done() }))
@@ -318,7 +319,7 @@ func TestARolloutsTimeIsUpFirst(t *testing.T) {
 	})
 }
 
-func TestCancelledAsksEnd(t *testing.T) {
+func TestAskEndsWhenCanceled(t *testing.T) {
 	t.Parallel()
 	web := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { drain(r); <-r.Context().Done() }))
 	defer web.Close()
@@ -330,12 +331,12 @@ func TestCancelledAsksEnd(t *testing.T) {
 	}
 }
 
-// TestLimitsFallAndRise walks the gate by a clock of its own.
+// TestLimitsFallAndRise drives the gate with a clock of its own.
 func TestLimitsFallAndRise(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(0, 0)
 	g := newGate(Config{URLs: []string{"a"}, Concurrency: 8, Now: func() time.Time { return now }})
-	enter := func() turn {
+	enter := func() slot {
 		s, err := g.enter(t.Context(), nil, 0)
 		if err != nil {
 			t.Fatal(err)
@@ -363,9 +364,9 @@ func TestLimitsFallAndRise(t *testing.T) {
 	}
 }
 
-// TestLimitsComeBackAfterAnOverload: answers take as long as they take, some
+// TestLimitRecoversAfterOverload: answers take as long as they take, some
 // twice as long as others, and the server takes all that it is asked.
-func TestLimitsComeBackAfterAnOverload(t *testing.T) {
+func TestLimitRecoversAfterOverload(t *testing.T) {
 	t.Parallel()
 	const most = 128
 	start := time.Unix(0, 0)
@@ -386,7 +387,7 @@ func TestLimitsComeBackAfterAnOverload(t *testing.T) {
 		if now.Sub(start) < 6*time.Second {
 			refused = &Fault{overload: true}
 		}
-		g.leave(turn{g.servers[0], g.servers[0].falls}, refused)
+		g.leave(slot{g.servers[0], g.servers[0].falls}, refused)
 	}
 	if got := int(g.servers[0].limit); got != most {
 		t.Errorf("an hour after six seconds of refusals: limit %d, want %d", got, most)

@@ -12,27 +12,30 @@ import (
 	"github.com/trajectory-arena/arena/internal/cursor"
 )
 
-// MaxChat bounds a reply in words: a completion of 3,072 tokens is some 20 KB,
-// with log-probabilities a megabyte.
+// MaxChat bounds a reply without log-probabilities in bytes. A completion of 3,072 tokens
+// has some 20 KB, with log-probabilities a megabyte.
 const MaxChat = 4 << 20
 
-// Reply is what a model answered.
+// Reply is the answer of a model.
 type Reply struct {
 	Content   string
 	Reasoning string
 	Refusal   string
-	// Finish is why the server says the reply ends: stop, length, tool_calls …
+	// Finish is the server's finish_reason: stop, length, tool_calls, …
 	Finish string
 	Calls  []Call
-	// Usage is nil where the server does not count.
+	// Usage is nil if the server does not count tokens.
 	Usage *Usage
-	// Served is the model that the server says it used.
-	Served string
+	// Model is the model that the server reports to have used.
+	Model string
 }
 
-// Usage counts tokens as the server does. Cached are those of Prompt that it says
-// it had in its cache.
+// Usage holds the server's token counts. Cached is the part of Prompt that the server
+// reports as cached.
 type Usage struct{ Prompt, Cached, Completion int64 }
+
+// Call is a tool call with its arguments as the model wrote them. The type of go-openai
+// omits empty arguments, which servers then refuse.
 
 // Call is a tool call, its arguments as the model wrote them. go-openai's own
 // leaves out empty arguments, which servers then refuse.
@@ -42,26 +45,37 @@ type Call struct {
 	Function Function `json:"function"`
 }
 
-// Function is what a call calls.
+// Function is the function and the arguments of a call.
 type Function struct {
 	Name      string `json:"name"`
 	Arguments string `json:"arguments"`
 }
 
-// maxTokens bounds what is believed of one request: above any context, and so
-// low that the counts of 2^31 requests can be added up.
+// maxTokens bounds the counts that are believed: above any context, and low enough that
+// the counts of 2^31 requests can be added.
 const maxTokens = 1 << 32
 
-// usage is nil where the server counts nothing, or what nobody can have used.
+// usage returns the token counts of a reply, nil if there are none or they are not
+// plausible.
 func usage(v gjson.Result) *Usage {
-	in, out := v.Get("prompt_tokens"), v.Get("completion_tokens")
-	prompt, completion := in.Float(), out.Float()
-	if !in.Exists() && !out.Exists() || !(min(prompt, completion) >= 0 && max(prompt, completion) <= maxTokens) { // neither, where one is NaN
+	promptField := v.Get("prompt_tokens")
+	completionField := v.Get("completion_tokens")
+	if !promptField.Exists() && !completionField.Exists() {
+		return nil
+	}
+	prompt := promptField.Float()
+	completion := completionField.Float()
+	plausible := min(prompt, completion) >= 0 && max(prompt, completion) <= maxTokens // false for NaN
+	if !plausible {
 		return nil
 	}
 	cached := min(max(v.Get("prompt_tokens_details.cached_tokens").Float(), 0), prompt)
 	return &Usage{Prompt: int64(prompt), Cached: int64(cached), Completion: int64(completion)}
 }
+
+// Read parses a chat completion. It reads only the fields that it needs: servers fill
+// the others in their own ways, and a paid answer must not be lost for them. With an
+// error, it returns what could be read.
 
 // Read reads a chat completion, and looks at nothing but what it takes: servers
 // write the other fields as they like, and an answer that was paid for is an
@@ -71,21 +85,24 @@ func Read(body []byte) (Reply, error) {
 	if !cursor.Valid(text) {
 		return Reply{}, errors.New("read reply: not JSON")
 	}
-	whole := gjson.Parse(text)
-	r := Reply{Usage: usage(whole.Get("usage")), Served: whole.Get("model").String()}
-	first := whole.Get("choices.0")
-	if !first.IsObject() {
+	completion := gjson.Parse(text)
+	r := Reply{Usage: usage(completion.Get("usage")), Model: completion.Get("model").String()}
+	choice := completion.Get("choices.0")
+	if !choice.IsObject() {
 		return r, errors.New("read reply: no completion in it")
 	}
-	message := first.Get("message")
-	r.Content, r.Reasoning, r.Refusal = Joined(message.Get("content")), reasoning(message), Joined(message.Get("refusal"))
-	r.Finish, r.Calls = first.Get("finish_reason").String(), calls(message)
+	message := choice.Get("message")
+	r.Content = JoinText(message.Get("content"))
+	r.Reasoning = reasoning(message)
+	r.Refusal = JoinText(message.Get("refusal"))
+	r.Finish = choice.Get("finish_reason").String()
+	r.Calls = calls(message)
 	return r, nil
 }
 
-// ReadTurn reads a chat completion that must hold a message and must have come
-// to its end. Its error is never the model's doing: servers say by abort (vLLM,
-// SGLang) and by error (gateways) that they broke the reply off.
+// ReadTurn parses a chat completion that must have a message and be complete. The model
+// never causes its error: servers report with finish_reason abort (vLLM, SGLang) and
+// error (gateways) that they broke off the reply.
 func ReadTurn(body []byte) (Reply, error) {
 	r, err := Read(body)
 	switch {
@@ -98,8 +115,8 @@ func ReadTurn(body []byte) (Reply, error) {
 	return r, err
 }
 
-// Joined is a text, or the joined texts of a list of parts.
-func Joined(v gjson.Result) string {
+// JoinText returns a text, or the joined texts of a list of parts.
+func JoinText(v gjson.Result) string {
 	if !v.IsArray() {
 		return v.String()
 	}
@@ -110,33 +127,33 @@ func Joined(v gjson.Result) string {
 	return b.String()
 }
 
-// reasoning is reasoning_content, or what newer servers call reasoning.
+// reasoning returns reasoning_content or, of newer servers, reasoning.
 func reasoning(message gjson.Result) string {
 	return cmp.Or(message.Get("reasoning_content").String(), message.Get("reasoning").Str)
 }
 
-// MaxCalls bounds the calls of one reply: far above what anybody needs at once. Of
-// more one more is read.
+// MaxCalls bounds the calls of one reply, far above what a model needs. Of a longer list,
+// one more is read, to show that there are too many.
 const MaxCalls = 256
 
-// calls are the tool calls, or the one in the form before tool_calls, which has
-// no id.
-func calls(message gjson.Result) (all []Call) {
+// calls returns the tool calls of a message, or the single call of the older field
+// function_call, which has no id.
+func calls(message gjson.Result) (calls []Call) {
 	if list := message.Get("tool_calls"); list.IsArray() {
 		list.ForEach(func(_, c gjson.Result) bool {
-			all = append(all, call(c.Get("id").String(), c.Get("function")))
-			return len(all) <= MaxCalls
+			calls = append(calls, newCall(c.Get("id").String(), c.Get("function")))
+			return len(calls) <= MaxCalls
 		})
 	}
-	if single := message.Get("function_call"); len(all) == 0 && single.IsObject() {
-		all = []Call{call("", single)}
+	if single := message.Get("function_call"); len(calls) == 0 && single.IsObject() {
+		calls = []Call{newCall("", single)}
 	}
-	return all
+	return calls
 }
 
-// call takes arguments as the string that they are by the format, or as the
+// newCall returns a call. Its arguments are a JSON string as the format demands, or the
 // object that some servers send.
-func call(id string, function gjson.Result) Call {
+func newCall(id string, function gjson.Result) Call {
 	arguments := function.Get("arguments")
 	text := arguments.Raw
 	if arguments.Type == gjson.String {
@@ -145,8 +162,8 @@ func call(id string, function gjson.Result) Call {
 	return Call{ID: id, Type: "function", Function: Function{Name: function.Get("name").String(), Arguments: text}}
 }
 
-// overflowing is how servers say that a prompt is longer than the context.
-var overflowing = []string{
+// overflowPhrases are the phrases by which servers report a prompt longer than the context.
+var overflowPhrases = []string{
 	"context_length_exceeded", "exceed_context_size", "maximum context length", "context length", "context window", "context size",
 	"prompt is too long", "input is too long", "too many tokens", "max_model_len", "max_seq_len", "longer than the maximum model length",
 	"tokens + `max_new_tokens` must be", "exceeds the maximum number of tokens", "maximum number of tokens allowed", "prompt too long",
@@ -154,18 +171,20 @@ var overflowing = []string{
 	"exceeds the maximum allowed length",
 }
 
-// overflows reports whether the text of a refused request means that the prompt
+// mentionsOverflow reports whether the text of a refused request means that the prompt
 // is longer than the model's context.
-func overflows(body []byte) bool { return saysAnyOf(overflowing, body) }
+func mentionsOverflow(body []byte) bool { return containsAny(overflowPhrases, body) }
 
-// reserving is how they say in the same breath what was kept free for the reply.
-var reserving = []string{"max_tokens", "max_completion_tokens", "max_new_tokens", "completion"}
+// replyLimitPhrases are the phrases by which servers mention the tokens reserved for the
+// reply.
+var replyLimitPhrases = []string{"max_tokens", "max_completion_tokens", "max_new_tokens", "completion"}
 
-// Reserves reports whether the text of a refused request speaks of the room that it
-// asked for the reply: the prompt alone may not be too long.
-func Reserves(body []byte) bool { return saysAnyOf(reserving, body) }
+// MentionsReplyLimit reports whether the body of a refusal mentions the tokens reserved
+// for the reply. Then the prompt alone may not be too long.
+func MentionsReplyLimit(body []byte) bool { return containsAny(replyLimitPhrases, body) }
 
-func saysAnyOf(phrases []string, body []byte) bool {
+// containsAny reports whether body contains any of the phrases, which are in lower case.
+func containsAny(phrases []string, body []byte) bool {
 	s := strings.ToLower(string(body))
-	return slices.ContainsFunc(phrases, func(w string) bool { return strings.Contains(s, w) })
+	return slices.ContainsFunc(phrases, func(phrase string) bool { return strings.Contains(s, phrase) })
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/trajectory-arena/arena"
 )
 
-func TestRepliesOfManyServersAreRead(t *testing.T) {
+func TestReadRepliesOfManyServers(t *testing.T) {
 	t.Parallel()
 	calls := func(arguments string) []Call {
 		return []Call{{ID: "c1", Type: "function", Function: Function{Name: "find_product", Arguments: arguments}}}
@@ -40,7 +40,7 @@ func TestRepliesOfManyServersAreRead(t *testing.T) {
 	}
 }
 
-func TestCountsThatNobodyCanHaveUsedAreNone(t *testing.T) {
+func TestImplausibleUsageIsNil(t *testing.T) {
 	t.Parallel()
 	for usage, want := range map[string]*Usage{
 		`{"prompt_tokens":12,"completion_tokens":3}`: {Prompt: 12, Completion: 3},
@@ -67,7 +67,7 @@ func TestCountsThatNobodyCanHaveUsedAreNone(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoCompletionIsAnError(t *testing.T) {
+func TestReadRejectsOtherJSON(t *testing.T) {
 	t.Parallel()
 	for _, body := range []string{``, `<html>busy</html>`, `{"choices":[]}`, `{"choices":[{}]}`, `{"choices":[{"message":"hi"}]}`, `{"choices":[{"message":{"content":"cut`, `{"error":{"message":"busy"}}`, `null`,
 		`{"choices":[{"finish_reason":"abort","message":{"content":""}}]}`, `{"choices":[{"finish_reason":"error","message":{"content":"I wo"}}]}`} {
@@ -77,7 +77,7 @@ func TestWhatIsNoCompletionIsAnError(t *testing.T) {
 	}
 }
 
-func TestSamplingThatNoServerTakes(t *testing.T) {
+func TestValidateRejectsBadSampling(t *testing.T) {
 	t.Parallel()
 	for _, s := range []Sampling{{}, {Temperature: new(0.0), TopP: new(1.0), MinP: new(0.0), TopK: new(-1), MaxTokens: new(1)}} {
 		if err := s.Validate(); err != nil {
@@ -92,9 +92,9 @@ func TestSamplingThatNoServerTakes(t *testing.T) {
 	}
 }
 
-// TestARequestIsTheConversationAndWhatAllShare: a server's prefix cache works
+// TestRequestHasTemplateAndConversation: a server's prefix cache works
 // as long as a request begins as the one before it did.
-func TestARequestIsTheConversationAndWhatAllShare(t *testing.T) {
+func TestRequestHasTemplateAndConversation(t *testing.T) {
 	t.Parallel()
 	warm, few := 0.7, 64
 	template := NewTemplate(`a "model"`, "You shop.", Sampling{Temperature: &warm, MaxTokens: &few}, []arena.Raw{arena.Raw(`{"type":"function"}`)})
@@ -122,7 +122,7 @@ func TestARequestIsTheConversationAndWhatAllShare(t *testing.T) {
 	}
 }
 
-func TestOverflowIsToldFromOtherRefusals(t *testing.T) {
+func TestOverflowIsRecognized(t *testing.T) {
 	t.Parallel()
 	for body, want := range map[string]bool{
 		`{"error":{"code":"context_length_exceeded"}}`:                               true,
@@ -132,15 +132,15 @@ func TestOverflowIsToldFromOtherRefusals(t *testing.T) {
 		`{"error":{"message":"unknown parameter min_p"}}`:                            false,
 		``: false,
 	} {
-		if got := overflows([]byte(body)); got != want {
+		if got := mentionsOverflow([]byte(body)); got != want {
 			t.Errorf("%s: %v", body, got)
 		}
 	}
 }
 
-// FuzzParseGivesWhatCanBeSaidAgain: whatever is read of a reply can go back
+// FuzzReadTurnCanBeSentBack: whatever is read of a reply can go back
 // into a conversation, as JSON.
-func FuzzParseGivesWhatCanBeSaidAgain(f *testing.F) {
+func FuzzReadTurnCanBeSentBack(f *testing.F) {
 	f.Add([]byte(`{"choices":[{"finish_reason":null,"message":{"content":[{"text":"a\u0000"},1],"tool_calls":[{"function":{"arguments":[1]}},null,7]}}],"usage":{"completion_tokens":1e99}}`))
 	f.Add([]byte("{\"choices\":[{\"message\":{\"content\":\"\xff\"}}]}"))
 	f.Add([]byte(`{"choices":{"0":{"message":{}}}}`))
@@ -155,8 +155,8 @@ func FuzzParseGivesWhatCanBeSaidAgain(f *testing.F) {
 	})
 }
 
-// TestAStreamOfCallsIsWhole: names and arguments come in pieces, of several calls.
-func TestAStreamOfCallsIsWhole(t *testing.T) {
+// TestStreamedCallsAreJoined: names and arguments come in pieces, of several calls.
+func TestStreamedCallsAreJoined(t *testing.T) {
 	t.Parallel()
 	stream := ""
 	for _, delta := range []string{
@@ -168,7 +168,7 @@ func TestAStreamOfCallsIsWhole(t *testing.T) {
 		stream += `data: {"choices":[{"delta":` + delta + "}]}\n\n"
 	}
 	stream += `data: {"choices":[{"delta":{},"finish_reason":"tool_calls"}],"usage":{"prompt_tokens":3,"completion_tokens":4}}` + "\n\ndata: [DONE]\n\n"
-	got, err := ReadTurn(Unstreamed([]byte(stream)))
+	got, err := ReadTurn(JoinStream([]byte(stream)))
 	want := Reply{Reasoning: "hm", Finish: "tool_calls", Usage: &Usage{Prompt: 3, Completion: 4}, Calls: []Call{
 		{"a", "function", Function{"find_product", `{"q":1}`}}, {"b", "function", Function{"terminate", "{}"}},
 	}}

@@ -13,13 +13,19 @@ import (
 	"time"
 )
 
-// Body is the body of a request in pieces. Requests that wait for their replies
-// can share them, and hold nothing twice.
+// Body is the body of a request in pieces. Requests that wait for their replies share
+// pieces, so that no text is in memory twice.
 type Body [][]byte
 
-// route is the way to one server: a transport, and what all requests have in
-// common. An http.Client between them would follow redirects, and prompts and the
-// key are for the server that they are meant for.
+// reader returns a reader of the body.
+func (b Body) reader() io.ReadCloser {
+	pieces := net.Buffers(slices.Clone(b)) // reading consumes the list
+	return io.NopCloser(&pieces)
+}
+
+// route is the connection to one server: a transport, and the header of every request.
+// There is no http.Client, because a client follows redirects, and prompts and the key
+// are for the configured server only.
 type route struct {
 	address   address
 	transport http.RoundTripper
@@ -27,13 +33,14 @@ type route struct {
 }
 
 func (c Config) route(base string) route {
-	a, _ := newAddress(base) // Validate found it good
-	// Without Accept-Encoding any encoding would be welcome.
+	a, _ := newAddress(base) // checked by Validate
+	// Without Accept-Encoding the server may choose any encoding.
 	h := http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json"}, "Accept-Encoding": {"identity"}}
-	switch password, _ := a.user.Password(); {
+	switch {
 	case c.Key != "":
 		h.Set("Authorization", "Bearer "+c.Key)
 	case a.user != nil:
+		password, _ := a.user.Password()
 		r := http.Request{Header: h}
 		r.SetBasicAuth(a.user.Username(), password)
 	}
@@ -47,85 +54,60 @@ func (c Config) transport() http.RoundTripper {
 	if c.Transport != nil {
 		return c.Transport
 	}
-	// A host that is switched off answers nothing, and the system would wait for
-	// two minutes.
-	const connecting = 30 * time.Second
-	// Heads fit, and so do most bodies: one of each is held by each connection.
-	const buffer = 2 << 10
-	dial := func(ctx context.Context, network, address string) (net.Conn, error) {
-		c, err := (&net.Dialer{Timeout: connecting}).DialContext(ctx, network, address)
-		return &conn{Conn: c}, err
-	}
+	// A host that is switched off answers nothing, and the operating system would wait
+	// for two minutes.
+	const connectTimeout = 30 * time.Second
+	// Headers fit, and so do most replies. Each connection has two buffers.
+	const bufferSize = 2 << 10
 	return &http.Transport{
-		Proxy: http.ProxyFromEnvironment, DialContext: dial, TLSHandshakeTimeout: connecting,
-		MaxIdleConnsPerHost: c.Concurrency, DisableCompression: true, ForceAttemptHTTP2: true,
-		ReadBufferSize: buffer, WriteBufferSize: buffer, MaxResponseHeaderBytes: 1 << 20,
+		Proxy:                  http.ProxyFromEnvironment,
+		DialContext:            (&net.Dialer{Timeout: connectTimeout}).DialContext,
+		TLSHandshakeTimeout:    connectTimeout,
+		MaxIdleConnsPerHost:    c.Concurrency,
+		DisableCompression:     true,
+		ForceAttemptHTTP2:      true,
+		ReadBufferSize:         bufferSize,
+		WriteBufferSize:        bufferSize,
+		MaxResponseHeaderBytes: 1 << 20,
 	}
 }
 
-// conn sends a request in one call of the system: its head, which it is given first, and
-// the pieces of its body as they are. Copied, each body would take new memory.
-type conn struct {
-	net.Conn
-	// head waits for its body; empty where none does.
-	head []byte
-}
-
-// Write keeps the head of a request, which a body always follows. What TLS and proxies
-// say begins in other ways.
-func (c *conn) Write(b []byte) (int, error) {
-	if !bytes.HasPrefix(b, []byte(http.MethodPost+" ")) || !bytes.HasSuffix(b, []byte("\r\n\r\n")) {
-		return c.Conn.Write(b)
+func (r route) newRequest(ctx context.Context, path string, body Body) *http.Request {
+	req := http.Request{
+		Method:  http.MethodPost,
+		URL:     r.address.page(path),
+		Header:  r.header,
+		Body:    body.reader(),
+		GetBody: func() (io.ReadCloser, error) { return body.reader(), nil },
 	}
-	c.head = append(c.head[:0], b...)
-	return len(b), nil
-}
-
-// ReadFrom is called with a reader of a body that is as long as it says. It counts the
-// body alone: less than nothing where not even the head was sent.
-func (c *conn) ReadFrom(r io.Reader) (int64, error) {
-	body, head := r.(*io.LimitedReader).R.(*unread), int64(len(c.head)) //nolint:forcetypeassert // post makes no other, and net/http limits it
-	body.Buffers[0], c.head = c.head, c.head[:0]
-	n, err := body.WriteTo(c.Conn)
-	return n - head, err
-}
-
-// unread is the body of a request that is to be sent, behind a place for its head.
-type unread struct{ net.Buffers }
-
-// Close implements io.Closer.
-func (*unread) Close() error { return nil }
-
-func (r route) post(ctx context.Context, path string, body Body) *http.Request {
-	whole := func() (io.ReadCloser, error) { return &unread{slices.Concat(net.Buffers{nil}, net.Buffers(body))}, nil }
-	req := http.Request{Method: http.MethodPost, URL: r.address.at(path), Header: r.header, GetBody: whole}
 	for _, piece := range body {
 		req.ContentLength += int64(len(piece))
 	}
-	req.Body, _ = whole() // it never fails
 	return req.WithContext(ctx)
 }
 
-// send sends a request on the way to a server. The answer is what came, also beside a
-// fault.
-func (p *Pool) send(ctx context.Context, way route, r Request) (a Answer, fault *Fault) {
-	own, cancel := context.WithTimeout(ctx, cmp.Or(r.Timeout, p.config.Timeout))
+// send sends a request to a server once. With a fault, the answer holds what was
+// received.
+func (p *Pool) send(ctx context.Context, route route, r Request) (a Answer, fault *Fault) {
+	tryCtx, cancel := context.WithTimeout(ctx, cmp.Or(r.Timeout, p.config.Timeout))
 	defer cancel()
 	start := p.config.Now()
 	defer func() { a.Latency = p.config.Now().Sub(start) }()
 	a.sent = true
-	res, err := way.transport.RoundTrip(way.post(own, r.Path, r.Body))
+	res, err := route.transport.RoundTrip(route.newRequest(tryCtx, r.Path, r.Body))
 	if err != nil {
-		return a, p.broken(ctx, err, 0)
+		return a, p.transportFault(ctx, err, 0)
 	}
-	defer res.Body.Close() //nolint:errcheck // read to the end, or given up
-	return p.taken(ctx, own, res, r)
+	defer res.Body.Close() //nolint:errcheck // read to the end, or abandoned
+	return p.readAnswer(ctx, tryCtx, res, r)
 }
 
-func (p *Pool) taken(ctx, own context.Context, res *http.Response, r Request) (Answer, *Fault) {
+// readAnswer reads the body of a reply. ctx is the context of the request, tryCtx that of
+// the current try.
+func (p *Pool) readAnswer(ctx, tryCtx context.Context, res *http.Response, r Request) (Answer, *Fault) {
 	a := Answer{Status: res.StatusCode, sent: true}
-	body, free, err := p.body(own, res, r.Most)
-	if h, held := ctx.Value(holding{}).(*Hold); held {
+	body, free, err := p.readBody(tryCtx, res, r.MaxBytes)
+	if h, ok := ctx.Value(holdKey{}).(*Hold); ok {
 		h.Release()
 		h.free = free
 	} else {
@@ -134,40 +116,41 @@ func (p *Pool) taken(ctx, own context.Context, res *http.Response, r Request) (A
 	a.Body = p.secrets.hide(body)
 	if errors.Is(err, errTooLong) {
 		a.Body = nil
-		return a, p.faultOf(res, nil, fmt.Errorf("the reply is longer than %d bytes", r.Most))
+		return a, p.replyFault(res, nil, fmt.Errorf("the reply is longer than %d bytes", r.MaxBytes))
 	}
 	if err != nil && res.StatusCode < 300 {
-		return a, p.broken(ctx, err, res.StatusCode)
+		return a, p.transportFault(ctx, err, res.StatusCode)
 	}
-	a.Body = Unstreamed(a.Body)
+	a.Body = JoinStream(a.Body)
 	if res.StatusCode == http.StatusOK {
 		if err = r.Read(a.Body); err == nil {
 			return a, nil
 		}
 	}
-	return a, p.faultOf(res, a.Body, err)
+	return a, p.replyFault(res, a.Body, err)
 }
 
 const (
-	// usualReply is what nearly all replies are shorter than. What is longer waits
-	// for its part of largeReplies: memory must not grow with the requests in flight,
-	// whatever servers send.
-	usualReply   = 256 << 10
+	// smallReply is longer than nearly all replies. A longer one waits for its part of
+	// largeReplies, so that memory does not grow with the requests in flight.
+	smallReply   = 256 << 10
 	largeReplies = 2 * MaxChat
 )
 
-// Hold keeps the part of a large reply beyond the call that asked for it: a reply is
-// written down some twenty times on its way into journal, trace and results.
+// Hold extends the reservation of memory for a large reply beyond the call that received
+// it, because the reply is copied some twenty times on its way into journal, trace and
+// results.
 type Hold struct{ free func() }
 
-type holding struct{}
+type holdKey struct{}
 
-// In is a context whose large replies are held until Release, or the next of them.
-func (h *Hold) In(ctx context.Context) context.Context {
-	return context.WithValue(ctx, holding{}, h)
+// Context returns a context under which the memory of a large reply stays reserved until
+// Release is called or another reply is received.
+func (h *Hold) Context(ctx context.Context) context.Context {
+	return context.WithValue(ctx, holdKey{}, h)
 }
 
-// Release lets others have large replies.
+// Release frees the reservation.
 func (h *Hold) Release() {
 	if h.free != nil {
 		h.free()
@@ -177,23 +160,28 @@ func (h *Hold) Release() {
 
 var errTooLong = errors.New("the reply is too long")
 
-// body reads a reply of at most most bytes; free gives back what it takes of the
-// memory for large ones. What came before an error is given too.
-func (p *Pool) body(ctx context.Context, res *http.Response, most int64) (_ []byte, free func(), err error) {
-	first := min(most, usualReply) + 1
-	b := bytes.NewBuffer(make([]byte, 0, max(0, min(res.ContentLength, first))+bytes.MinRead))
-	if _, err = b.ReadFrom(io.LimitReader(res.Body, first)); err != nil || int64(b.Len()) < first {
-		return b.Bytes(), func() {}, err
+// readBody reads a reply of at most maxBytes. free releases its part of p.large. With an
+// error, the bytes read before it are returned.
+func (p *Pool) readBody(ctx context.Context, res *http.Response, maxBytes int64) (_ []byte, free func(), err error) {
+	free = func() {}
+	smallBytes := min(maxBytes, smallReply) + 1
+	sizeHint := max(0, min(res.ContentLength, smallBytes))
+	b := bytes.NewBuffer(make([]byte, 0, sizeHint+bytes.MinRead))
+	_, err = b.ReadFrom(io.LimitReader(res.Body, smallBytes))
+	if err != nil || int64(b.Len()) < smallBytes {
+		return b.Bytes(), free, err
 	}
-	if int64(b.Len()) > most || res.ContentLength > most {
-		return nil, func() {}, errTooLong
+	if int64(b.Len()) > maxBytes || res.ContentLength > maxBytes {
+		return nil, free, errTooLong
 	}
-	if err = p.large.Acquire(ctx, min(most, largeReplies)); err != nil {
-		return b.Bytes(), func() {}, err
+
+	reserved := min(maxBytes, largeReplies)
+	if err = p.large.Acquire(ctx, reserved); err != nil {
+		return b.Bytes(), free, err
 	}
-	free = func() { p.large.Release(min(most, largeReplies)) }
-	_, err = b.ReadFrom(io.LimitReader(res.Body, most+1-int64(b.Len())))
-	if int64(b.Len()) > most {
+	free = func() { p.large.Release(reserved) }
+	_, err = b.ReadFrom(io.LimitReader(res.Body, maxBytes+1-int64(b.Len())))
+	if int64(b.Len()) > maxBytes {
 		return nil, free, errTooLong
 	}
 	return b.Bytes(), free, err

@@ -3,22 +3,19 @@ package model
 import (
 	"bytes"
 	"io"
-	"net"
 	"net/http"
 	"net/http/httptest"
-	"net/url"
 	"os"
 	"os/exec"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestEachTrySendsTheWholeRequest: one that is longer than what a connection
-// holds, in pieces, and again after a refusal.
-func TestEachTrySendsTheWholeRequest(t *testing.T) {
+// TestEachTrySendsTheCompleteRequest sends a request in pieces that is longer than the
+// buffers of a connection, and that the server refuses once.
+func TestEachTrySendsTheCompleteRequest(t *testing.T) {
 	t.Parallel()
 	request := Body{[]byte(`{"a":"`), []byte(strings.Repeat("b", 100_000)), []byte(`"`), []byte("}")}
 	var bodies [][]byte
@@ -38,51 +35,15 @@ func TestEachTrySendsTheWholeRequest(t *testing.T) {
 	if _, _, err := p.Chat(t.Context(), request); err != nil {
 		t.Fatal(err)
 	}
-	whole := bytes.Join(request, nil)
-	if diff := cmp.Diff([][]byte{whole, whole}, bodies); diff != "" {
+	want := bytes.Join(request, nil)
+	if diff := cmp.Diff([][]byte{want, want}, bodies); diff != "" {
 		t.Error(diff)
 	}
 }
 
-type writes struct {
-	net.Conn
-	at []*byte
-}
-
-func (w *writes) Write(b []byte) (int, error) {
-	w.at = append(w.at, &b[0])
-	return len(b), nil
-}
-
-// TestARequestIsSentAtOnce, with its head, and its pieces without a copy: conversations
-// share them, and each request would take as much new memory as it is long.
-func TestARequestIsSentAtOnce(t *testing.T) {
-	t.Parallel()
-	to := &writes{}
-	c := &conn{Conn: to}
-	sent := func(n int, _ error) int { return n }
-	for _, said := range []string{"CONNECT models.test:443 HTTP/1.1\r\n\r\n", "\x16\x03\x01POST / HTTP/1.1\r\n\r\n", "POST / HTTP/1.1\r\nthe first part of a long head"} {
-		if to.at = nil; sent(c.Write([]byte(said))) != len(said) || len(to.at) != 1 {
-			t.Errorf("%q waits for a body", said)
-		}
-	}
-	pieces := Body{[]byte("ab"), []byte("c")}
-	for range 2 { // a connection is used again
-		to.at = nil
-		if n, err := c.Write([]byte("POST / HTTP/1.1\r\n\r\n")); n != 19 || err != nil || len(to.at) > 0 {
-			t.Errorf("the head of %d bytes was sent before its body: %v", n, err)
-		}
-		body := route{address: address{url: &url.URL{}}}.post(t.Context(), "/", pieces).Body
-		n, err := c.ReadFrom(io.LimitReader(body, 3))
-		if want := []*byte{&c.head[:1][0], &pieces[0][0], &pieces[1][0]}; err != nil || n != 3 || !slices.Equal(to.at, want) {
-			t.Errorf("sent %d bytes from %v, want 3 from %v: %v", n, to.at, want, err)
-		}
-	}
-}
-
-// TestAServerThatSpeaksHTTP2IsAskedInIt: a transport that dials by itself does
-// not do so unasked.
-func TestAServerThatSpeaksHTTP2IsAskedInIt(t *testing.T) {
+// TestTransportUsesHTTP2 checks ForceAttemptHTTP2: a transport with a DialContext of its
+// own uses HTTP/1.1 without it.
+func TestTransportUsesHTTP2(t *testing.T) {
 	t.Parallel()
 	proto := 0
 	web := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -93,16 +54,17 @@ func TestAServerThatSpeaksHTTP2IsAskedInIt(t *testing.T) {
 	web.StartTLS()
 	t.Cleanup(web.Close)
 	c := Config{URLs: []string{web.URL}, Concurrency: 1}
-	way := c.transport().(*http.Transport)                                         //nolint:forcetypeassert // net/http's
-	way.TLSClientConfig = web.Client().Transport.(*http.Transport).TLSClientConfig //nolint:forcetypeassert // net/http's
-	c.Transport = way
+	transport := c.transport().(*http.Transport)                                         //nolint:forcetypeassert // net/http's
+	transport.TLSClientConfig = web.Client().Transport.(*http.Transport).TLSClientConfig //nolint:forcetypeassert // net/http's
+	c.Transport = transport
 	if _, _, err := newTestPool(t, c).Chat(t.Context(), Body{[]byte("{}")}); err != nil || proto != 2 {
 		t.Errorf("asked in HTTP/%d: %v", proto, err)
 	}
 }
 
-// TestAProxyIsUsed in a process of its own: net/http reads the environment once.
-func TestAProxyIsUsed(t *testing.T) {
+// TestTransportUsesProxy runs in a process of its own, because net/http reads the
+// environment once.
+func TestTransportUsesProxy(t *testing.T) {
 	t.Parallel()
 	if os.Getenv("BEHIND_A_PROXY") != "" {
 		_, _, err := newTestPool(t, Config{URLs: []string{"http://models.test/v1"}}).Chat(t.Context(), Body{[]byte("{}")})
@@ -117,15 +79,15 @@ func TestAProxyIsUsed(t *testing.T) {
 		_, _ = io.WriteString(w, good)
 	}))
 	t.Cleanup(web.Close)
-	again := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestAProxyIsUsed$")
+	again := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestTransportUsesProxy$")
 	again.Env = append(os.Environ(), "BEHIND_A_PROXY=1", "http_proxy="+web.URL)
 	if out, err := again.CombinedOutput(); err != nil || host != "models.test" {
 		t.Errorf("asked for %q: %v\n%s", host, err, out)
 	}
 }
 
-// TestWhatAURLHoldsIsSentAndNotShown: a user, and a key in the query.
-func TestWhatAURLHoldsIsSentAndNotShown(t *testing.T) {
+// TestSecretsInURLsAreSentAndNotShown checks a user and a key in the query.
+func TestSecretsInURLsAreSentAndNotShown(t *testing.T) {
 	t.Parallel()
 	for key, want := range map[string]string{"": "Basic dXNlcjpwYXNzd29yZDE=", "k": "Bearer k"} {
 		var got *http.Request
@@ -140,7 +102,7 @@ func TestWhatAURLHoldsIsSentAndNotShown(t *testing.T) {
 		if got.Header.Get("Authorization") != want || got.URL.Path != "/v1/chat/completions" || got.URL.RawQuery != "api_key=querykey1" {
 			t.Errorf("asked %s with %q, want %q", got.URL, got.Header.Get("Authorization"), want)
 		}
-		for _, text := range []string{err.Error(), string(body), Address(base)} {
+		for _, text := range []string{err.Error(), string(body), PublicURL(base)} {
 			if strings.Contains(text, "password1") || strings.Contains(text, "querykey1") {
 				t.Errorf("a secret stands in %q", text)
 			}

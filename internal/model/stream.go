@@ -12,42 +12,46 @@ import (
 	"github.com/trajectory-arena/arena/internal/cursor"
 )
 
-// eventStream is how a stream begins: with the first field of an event, or with
-// a comment.
+// eventStream matches the beginning of a stream of server-sent events: the first field of
+// an event, or a comment.
 var eventStream = regexp.MustCompile(`^[ \r\n]*(?:data|event|id|retry)?:`)
 
-// Unstreamed is the completion that a stream of server-sent events adds up to:
-// some servers stream although they were asked not to. Bytes that are no such
-// stream come back as they are, and so does a stream that stops before its end.
-func Unstreamed(body []byte) []byte {
+// JoinStream returns the completion that a stream of server-sent events adds up to. Some
+// servers stream although the request forbids it. Other bodies are returned unchanged,
+// and so are streams without an end.
+func JoinStream(body []byte) []byte {
 	if !eventStream.Match(body) {
 		return body
 	}
 	var sum chunkSum
 	for line := range bytes.Lines(body) {
-		data, found := bytes.CutPrefix(bytes.TrimSpace(line), []byte("data:"))
+		data, ok := bytes.CutPrefix(bytes.TrimSpace(line), []byte("data:"))
 		data = bytes.TrimSpace(data)
 		switch {
-		case !found || len(data) == 0:
+		case !ok || len(data) == 0:
 		case string(data) == "[DONE]":
 			sum.done = true
 		case !sum.add(string(data)):
 			return body
 		}
 	}
-	whole, err := sum.completion()
-	if err != nil || !sum.done && sum.finish == "" {
+	if !sum.done && sum.finish == "" {
 		return body
 	}
-	return whole
+	completion, err := sum.completion()
+	if err != nil {
+		return body
+	}
+	return completion
 }
 
+// chunkSum accumulates the chunks of a stream.
 type chunkSum struct {
 	content, reasoning, refusal strings.Builder
 	calls                       []streamedCall
 	id, model, finish           string
 	usage, prompt               json.RawMessage
-	// logprobs and tokens are the elements of those lists, with commas before them.
+	// logprobs and tokens hold the elements of these lists, each with a comma before it.
 	logprobs, tokens bytes.Buffer
 	done             bool
 }
@@ -57,41 +61,46 @@ type streamedCall struct {
 	arguments strings.Builder
 }
 
+// add adds a chunk. It reports whether the chunk is valid and no error.
 func (s *chunkSum) add(data string) bool {
 	event := gjson.Parse(data)
 	if !cursor.Valid(data) || event.Get("error").Type != gjson.Null {
 		return false
 	}
-	s.id, s.model = cmp.Or(s.id, event.Get("id").String()), cmp.Or(event.Get("model").String(), s.model)
+	s.id = cmp.Or(s.id, event.Get("id").String())
+	s.model = cmp.Or(event.Get("model").String(), s.model)
 	if usage := event.Get("usage"); usage.IsObject() {
 		s.usage = json.RawMessage(usage.Raw)
 	}
 	if prompt := event.Get("prompt_token_ids"); prompt.IsArray() {
 		s.prompt = json.RawMessage(prompt.Raw)
 	}
-	first := event.Get("choices.0")
-	elements(&s.logprobs, first.Get("logprobs.content"))
-	elements(&s.tokens, first.Get("token_ids"))
-	s.content.WriteString(first.Get("delta.content").String())
-	s.reasoning.WriteString(reasoning(first.Get("delta")))
-	s.refusal.WriteString(first.Get("delta.refusal").String())
-	s.finish = cmp.Or(first.Get("finish_reason").String(), s.finish)
-	return s.addCalls(first.Get("delta.tool_calls").Array())
+	choice := event.Get("choices.0")
+	appendElements(&s.logprobs, choice.Get("logprobs.content"))
+	appendElements(&s.tokens, choice.Get("token_ids"))
+	delta := choice.Get("delta")
+	s.content.WriteString(delta.Get("content").String())
+	s.reasoning.WriteString(reasoning(delta))
+	s.refusal.WriteString(delta.Get("refusal").String())
+	s.finish = cmp.Or(choice.Get("finish_reason").String(), s.finish)
+	return s.addCalls(delta.Get("tool_calls").Array())
 }
 
-func elements(to *bytes.Buffer, list gjson.Result) {
+// appendElements writes the elements of a list to b, each with a comma before it.
+func appendElements(b *bytes.Buffer, list gjson.Result) {
 	for _, v := range list.Array() {
-		to.WriteString("," + v.Raw)
+		b.WriteString("," + v.Raw)
 	}
 }
 
-// maxStreamed bounds the calls of a stream: their numbers are the server's.
-const maxStreamed = 1 << 16
+// maxStreamedCalls bounds the calls of a stream, whose indices the server chooses.
+const maxStreamedCalls = 1 << 16
 
+// addCalls adds pieces of tool calls. It reports whether their indices are valid.
 func (s *chunkSum) addCalls(pieces []gjson.Result) bool {
 	for _, piece := range pieces {
 		n := piece.Get("index").Int()
-		if n < 0 || n > int64(len(s.calls)) || n >= maxStreamed {
+		if n < 0 || n > int64(len(s.calls)) || n >= maxStreamedCalls {
 			return false
 		}
 		if n == int64(len(s.calls)) {
@@ -105,6 +114,7 @@ func (s *chunkSum) addCalls(pieces []gjson.Result) bool {
 	return true
 }
 
+// completion returns the sum of all chunks as a chat completion.
 func (s *chunkSum) completion() ([]byte, error) {
 	message := map[string]any{"role": "assistant", "content": s.content.String()}
 	if s.reasoning.Len() > 0 {
@@ -116,7 +126,8 @@ func (s *chunkSum) completion() ([]byte, error) {
 	if len(s.calls) > 0 {
 		calls := make([]Call, len(s.calls))
 		for i := range s.calls {
-			calls[i] = Call{s.calls[i].id, "function", Function{s.calls[i].name, s.calls[i].arguments.String()}}
+			function := Function{Name: s.calls[i].name, Arguments: s.calls[i].arguments.String()}
+			calls[i] = Call{ID: s.calls[i].id, Type: "function", Function: function}
 		}
 		message["tool_calls"] = calls
 	}
@@ -127,12 +138,12 @@ func (s *chunkSum) completion() ([]byte, error) {
 	if b := s.tokens.Bytes(); len(b) > 0 {
 		choice["token_ids"] = json.RawMessage("[" + string(b[1:]) + "]")
 	}
-	whole := map[string]any{"id": s.id, "model": s.model, "choices": []any{choice}}
+	completion := map[string]any{"id": s.id, "model": s.model, "choices": []any{choice}}
 	if s.prompt != nil {
-		whole["prompt_token_ids"] = s.prompt
+		completion["prompt_token_ids"] = s.prompt
 	}
 	if s.usage != nil {
-		whole["usage"] = s.usage
+		completion["usage"] = s.usage
 	}
-	return json.Marshal(whole)
+	return json.Marshal(completion)
 }

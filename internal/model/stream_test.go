@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// FuzzStreamsAddUp holds that a text sent in pieces comes back whole, and that
+// FuzzJoinStream holds that a text sent in pieces comes back whole, and that
 // no bytes make reading a stream panic or lose a reply that is none.
-func FuzzStreamsAddUp(f *testing.F) {
+func FuzzJoinStream(f *testing.F) {
 	f.Add("{\"reasoning_quality\": 0.7}", 3, []byte(": ping\n\ndata: {\"choices\":[{}]}\ndata: [DONE]"))
 	f.Add("é", 1, []byte("data: null\n\ndata:"))
 	f.Add("", 1, []byte(`{"choices":[]}`))
@@ -19,11 +19,11 @@ func FuzzStreamsAddUp(f *testing.F) {
 			event(t, &body, map[string]any{"delta": map[string]any{"content": string(pieces[:min(size, len(pieces))])}})
 		}
 		event(t, &body, map[string]any{"finish_reason": "stop"})
-		r, err := Read(Unstreamed(body.Bytes()))
+		r, err := Read(JoinStream(body.Bytes()))
 		if want := string([]rune(text)); err != nil || r.Text() != want || r.Finish != "stop" {
 			t.Errorf("%q came back as %q, %q: %v", want, r.Text(), r.Finish, err)
 		}
-		if out := Unstreamed(foreign); !bytes.Contains(foreign, []byte("data:")) && !bytes.Equal(out, foreign) {
+		if out := JoinStream(foreign); !bytes.Contains(foreign, []byte("data:")) && !bytes.Equal(out, foreign) {
 			t.Errorf("%q became %q", foreign, out)
 		}
 	})

@@ -45,8 +45,8 @@ func TestTokensOfManyServers(t *testing.T) {
 	}
 }
 
-// TestAStreamKeepsItsTokens: a server that only streams says them piece by piece.
-func TestAStreamKeepsItsTokens(t *testing.T) {
+// TestJoinStreamKeepsTokens: a server that only streams says them piece by piece.
+func TestJoinStreamKeepsTokens(t *testing.T) {
 	t.Parallel()
 	stream := `data: {"prompt_token_ids":[1],"choices":[{"delta":{"content":"a"},"token_ids":[5],"logprobs":{"content":[{"token":"token_id:5","logprob":-1}]}}]}
 
@@ -54,23 +54,23 @@ data: {"choices":[{"delta":{"content":"b"},"token_ids":[6,7],"logprobs":{"conten
 
 data: [DONE]
 `
-	got := ReadTokens(Unstreamed([]byte(stream)))
+	got := ReadTokens(JoinStream([]byte(stream)))
 	if diff := cmp.Diff(Tokens{Prompt: []int32{1}, IDs: []int32{5, 6, 7}, LogProbs: []float32{-1, -2, -3}}, got); diff != "" {
 		t.Error(diff)
 	}
 }
 
-// TestWhatIsKeptIsAskedFor, and only then; and replies may be so much longer.
-func TestWhatIsKeptIsAskedFor(t *testing.T) {
+// TestKeepAddsFields, and only then; and replies may be so much longer.
+func TestKeepAddsFields(t *testing.T) {
 	t.Parallel()
 	plain := NewTemplate("m", "s", Sampling{}, nil)
 	asks := func(t *Template) string { return string(slices.Concat(t.Request(Conversation{}, 1)...)) }
-	with := asks(plain.Keeping(Keep{Tokens: true, Top: 5}))
+	with := asks(plain.WithTokens(Keep{Tokens: true, Top: 5}))
 	if !gjson.Valid(with) || gjson.Get(with, "top_logprobs").Int() != 5 || !gjson.Get(with, "return_token_ids").Bool() || strings.Contains(asks(plain), "logprobs") {
 		t.Errorf("%s\n%s", with, asks(plain))
 	}
 	for k, want := range map[Keep]int64{{}: MaxChat, {Tokens: true}: MaxChat + 100*2*128, {Tokens: true, Top: 1 << 20}: 64 << 20} {
-		if got := k.MostReply(100); got != want {
+		if got := k.MaxReply(100); got != want {
 			t.Errorf("%+v: %d, want %d", k, got, want)
 		}
 	}

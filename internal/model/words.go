@@ -10,22 +10,23 @@ import (
 	"github.com/trajectory-arena/arena/internal/text"
 )
 
-// secrets are the values that nothing kept may hold.
+// secrets are the values that must not appear in anything that is stored.
 type secrets [][]byte
 
-// minSecret is the shortest value that is taken for a secret: servers without
-// keys are given words such as "none", which replies may well contain.
+// minSecret is the minimum length of a secret. Servers without keys are configured with
+// words such as "none", which replies may well contain.
 const minSecret = 8
 
 func (c Config) secrets() secrets {
 	values := append([]string{c.Key}, c.Secrets...)
 	for _, base := range c.URLs {
-		a, _ := newAddress(base) // Validate found it good
+		a, _ := newAddress(base) // checked by Validate
 		values = append(values, a.secrets()...)
 	}
 	return slicesx.FilterMap(values, func(v string) ([]byte, bool) { return []byte(v), len(v) >= minSecret })
 }
 
+// hide replaces the secrets in b.
 func (s secrets) hide(b []byte) []byte {
 	for _, v := range s {
 		if bytes.Contains(b, v) {
@@ -35,18 +36,18 @@ func (s secrets) hide(b []byte) []byte {
 	return b
 }
 
-// words makes a server's words fit for people to read: no secret, no control
-// characters, which a terminal would obey, and no whole page.
-func (s secrets) words(said string) string {
-	const enough = 300
-	said = text.Line(strings.ToValidUTF8(string(s.hide([]byte(said))), "\uFFFD"))
-	if first := text.ClipBytes(said, enough); len(first) < len(said) {
-		return first + "…"
+// printable returns a server's message as a clipped line without secrets and without
+// control characters, which a terminal would obey.
+func (s secrets) printable(message string) string {
+	const maxBytes = 300
+	message = text.Line(strings.ToValidUTF8(string(s.hide([]byte(message))), "\uFFFD"))
+	if clipped := text.ClipBytes(message, maxBytes); len(clipped) < len(message) {
+		return clipped + "…"
 	}
-	return said
+	return message
 }
 
-// address is a base URL, apart from what is secret in it.
+// address is a base URL. url has neither the user nor the query, which may be secret.
 type address struct {
 	url   *url.URL
 	user  *url.Userinfo
@@ -55,60 +56,67 @@ type address struct {
 
 func newAddress(base string) (address, error) {
 	u, err := url.Parse(base)
-	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return address{}, fmt.Errorf("endpoint %q is no http URL", bare(base))
+	isHTTP := err == nil && (u.Scheme == "http" || u.Scheme == "https")
+	if !isHTTP || u.Host == "" {
+		return address{}, fmt.Errorf("endpoint %q is no http URL", withoutUserAndQuery(base))
 	}
-	a := address{u, u.User, u.RawQuery}
-	u.User, u.RawQuery, u.Fragment = nil, "", ""
+	a := address{url: u, user: u.User, query: u.RawQuery}
+	u.User = nil
+	u.RawQuery = ""
+	u.Fragment = ""
 	return a, nil
 }
 
-// at is the URL of a page behind the base, with the query that all have.
-func (a address) at(path string) *url.URL {
+// page returns the URL of a page below the base URL, with the query of the base URL.
+func (a address) page(path string) *url.URL {
 	u := *a.url
-	u.Path, u.RawPath, u.RawQuery = strings.TrimRight(u.Path, "/")+path, "", a.query
+	u.Path = strings.TrimRight(u.Path, "/") + path
+	u.RawPath = ""
+	u.RawQuery = a.query
 	return &u
 }
 
+// secrets returns the password, the values of the query and the query itself.
 func (a address) secrets() []string {
 	password, _ := a.user.Password()
-	all := []string{password}
-	values, _ := url.ParseQuery(a.query) // what cannot be read is no key of anybody's
-	for _, v := range values {
-		all = append(all, v...)
+	values := []string{password}
+	query, _ := url.ParseQuery(a.query) // a query that cannot be parsed holds no key
+	for _, v := range query {
+		values = append(values, v...)
 	}
-	return append(all, a.query)
+	return append(values, a.query)
 }
 
-// Page is the URL of a page behind a base URL. Like a request's it holds user and
-// query.
-func Page(base, path string) string { return page(base, "", path) }
+// PageURL returns the URL of a page below a base URL, with the user and the query of the
+// base URL.
+func PageURL(base, path string) string { return joinURL(base, "", path) }
 
-// PageBeside is the URL of a page beside the OpenAI interface, where servers answer
-// what is not a part of it.
-func PageBeside(base, path string) string { return page(base, "/v1", path) }
+// RootPageURL returns the URL of a page of the server outside the OpenAI API, such as
+// /health.
+func RootPageURL(base, path string) string { return joinURL(base, "/v1", path) }
 
-func page(base, without, path string) string {
+// joinURL removes a suffix from the path of a base URL and appends path.
+func joinURL(base, suffix, path string) string {
 	a, err := newAddress(base)
 	if err != nil {
 		return base + path
 	}
-	a.url.User, a.url.Path = a.user, strings.TrimSuffix(strings.TrimRight(a.url.Path, "/"), without)
-	return a.at(path).String()
+	a.url.User = a.user
+	a.url.Path = strings.TrimSuffix(strings.TrimRight(a.url.Path, "/"), suffix)
+	return a.page(path).String()
 }
 
-// Address is a URL as it may be kept and shown: without user and query, which
-// hold keys.
-func Address(base string) string {
+// PublicURL returns a base URL without user and query, which may hold keys.
+func PublicURL(base string) string {
 	a, err := newAddress(base)
 	if err != nil {
-		return bare(base)
+		return withoutUserAndQuery(base)
 	}
 	return a.url.String()
 }
 
-// bare leaves user and query out of what may be no URL.
-func bare(base string) string {
-	before, _, _ := strings.Cut(base, "?")
-	return before[strings.LastIndexByte(before, '@')+1:]
+// withoutUserAndQuery removes user and query from a string that may be no valid URL.
+func withoutUserAndQuery(base string) string {
+	path, _, _ := strings.Cut(base, "?")
+	return path[strings.LastIndexByte(path, '@')+1:]
 }

@@ -113,7 +113,7 @@ func within(t *testing.T, what string, share, low, high float64) {
 	}
 }
 
-func TestIntervalsHoldTheTruth(t *testing.T) {
+func TestIntervalsCoverTrueValue(t *testing.T) {
 	if !longtest.Tests {
 		t.Skip("simulations of thousands of runs: go test -tags long")
 	}
@@ -142,7 +142,7 @@ func TestIntervalsHoldTheTruth(t *testing.T) {
 	}
 }
 
-func TestComparisonsHoldTheirLevels(t *testing.T) {
+func TestComparisonsKeepSignificanceLevel(t *testing.T) {
 	if !longtest.Tests {
 		t.Skip("simulations of thousands of runs: go test -tags long")
 	}

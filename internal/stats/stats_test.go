@@ -16,7 +16,7 @@ func near(t *testing.T, what string, got, want float64) {
 
 // The numbers are those of statsmodels and scipy; bench/stats_check.py
 // compares many more.
-func TestKnownNumbers(t *testing.T) {
+func TestPublishedValues(t *testing.T) {
 	t.Parallel()
 	if q := distuv.UnitNormal.Quantile(0.975); math.Abs(q-Z95) > 1e-15 {
 		t.Errorf("Z95 is not %v", q)
@@ -38,9 +38,9 @@ func TestKnownNumbers(t *testing.T) {
 	}
 }
 
-// TestWilsonAtTheEnds: what cannot be lower or higher is exactly 0 or 1, and
+// TestWilsonAtZeroAndOne: what cannot be lower or higher is exactly 0 or 1, and
 // nothing counted leaves everything open.
-func TestWilsonAtTheEnds(t *testing.T) {
+func TestWilsonAtZeroAndOne(t *testing.T) {
 	t.Parallel()
 	if w := Wilson(0, 10); w.Low != 0 || w.High >= 0.2776 || w.High <= 0.2775 {
 		t.Errorf("0 of 10: %v", w)

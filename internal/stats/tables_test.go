@@ -62,7 +62,10 @@ func TestTables(t *testing.T) {
 	if !errors.Is(err, io.EOF) {
 		t.Fatal(err)
 	}
-	if err := errors.Join(from.Close(), to.Close()); err != nil {
+	if err := to.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := from.Close(); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -96,7 +96,7 @@ func (j *Judge) live(ctx context.Context, q question, voted map[int]bool) (verdi
 			break
 		}
 		v, fault, err := j.try(ctx, q, member, try, last.spent)
-		if fault != nil && fault.Kind == model.Unwanted {
+		if fault != nil && fault.Kind == model.Withdrawn {
 			try-- // the model was set aside meanwhile, and not asked
 			continue
 		}

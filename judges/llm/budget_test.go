@@ -18,7 +18,7 @@ import (
 func varied() func(modeltest.Call) modeltest.Action {
 	return func(c modeltest.Call) modeltest.Action {
 		quotes := strings.TrimSuffix(strings.Repeat(`{"gate": 2, "step": 2, "quote": "the first lamp costs less"}, `, c.Number%4), ", ")
-		return modeltest.Say(`{"evidence": [` + quotes + `], "reasoning_quality": 0.5, "explanation": "Gate 3 failed: no datum is named"}`)
+		return modeltest.Reply(`{"evidence": [` + quotes + `], "reasoning_quality": 0.5, "explanation": "Gate 3 failed: no datum is named"}`)
 	}
 }
 
@@ -63,7 +63,7 @@ func TestABudgetStopsBeforeItIsPassed(t *testing.T) {
 // it sent for it.
 func TestABilledReplyCountsWithoutAnAnswer(t *testing.T) {
 	t.Parallel()
-	s := modeltest.New(t, modeltest.First(modeltest.Body(`{"choices":[],"usage":{"prompt_tokens":700,"completion_tokens":80}}`)))
+	s := modeltest.New(t, modeltest.Sequence(modeltest.Body(`{"choices":[],"usage":{"prompt_tokens":700,"completion_tokens":80}}`)))
 	cfg := config(s)
 	cfg.BudgetTokens = new(2000)
 	j, l := judge(t, cfg, nil)

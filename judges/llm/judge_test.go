@@ -27,50 +27,50 @@ import (
 // and how many requests it may cost.
 func TestFaults(t *testing.T) {
 	t.Parallel()
-	well := modeltest.Say(modeltest.Grade(0.7))
+	well := modeltest.Reply(modeltest.Grade(0.7))
 	tests := map[string]struct {
 		script   func(modeltest.Call) modeltest.Action
 		outcome  arena.JudgeOutcome
 		requests int
 	}{
-		"well":                      {modeltest.First(well), arena.JudgeScored, 1},
-		"429, then well":            {modeltest.First(modeltest.Status(429), well), arena.JudgeScored, 2},
-		"429 with Retry-After":      {modeltest.First(modeltest.RetryAfter(1), well), arena.JudgeScored, 2},
-		"429 for ever":              {modeltest.First(modeltest.Status(429)), arena.JudgeFailed, 8},
-		"500, then well":            {modeltest.First(modeltest.Status(500), well), arena.JudgeScored, 2},
-		"500 for ever":              {modeltest.First(modeltest.Status(500)), arena.JudgeFailed, 8},
-		"503 and 504, then well":    {modeltest.First(modeltest.Status(503), modeltest.Status(504), well), arena.JudgeScored, 3},
-		"hang, then well":           {modeltest.First(modeltest.Hang(), well), arena.JudgeScored, 2},
-		"hang for ever":             {modeltest.First(modeltest.Hang()), arena.JudgeFailed, 8},
-		"reset, then well":          {modeltest.First(modeltest.Reset(), well), arena.JudgeScored, 2},
-		"reset for ever":            {modeltest.First(modeltest.Reset()), arena.JudgeFailed, 8},
-		"cut body, then well":       {modeltest.First(modeltest.Cut(), well), arena.JudgeScored, 2},
-		"empty, then well":          {modeltest.First(modeltest.Say(""), well), arena.JudgeScored, 2},
-		"empty for ever":            {modeltest.First(modeltest.Say("")), arena.JudgeUnparsed, 3},
-		"empty body for ever":       {modeltest.First(modeltest.Body("")), arena.JudgeUnparsed, 3},
-		"a web page for ever":       {modeltest.First(modeltest.Body("<html>busy</html>")), arena.JudgeUnparsed, 3},
-		"noise for ever":            {modeltest.First(modeltest.Say("The score is 0.7.")), arena.JudgeUnparsed, 3},
-		"score not on offer":        {modeltest.First(modeltest.Say(`{"reasoning_quality": 0.8}`)), arena.JudgeUnparsed, 3},
-		"cut off before the score":  {modeltest.First(cutOff("<think>let me see")), arena.JudgeUnparsed, 3},
-		"cut off behind the score":  {modeltest.First(cutOff(`{"evidence": [], "reasoning_quality": 0.7, "expl`)), arena.JudgeScored, 1},
-		"control characters":        {modeltest.First(modeltest.Say("{\"evidence\": [], \"reasoning_quality\": 0.7, \"explanation\": \"a\nb\"}")), arena.JudgeScored, 1},
-		"refusal in words":          {modeltest.First(modeltest.Say("I'm sorry, but I can't grade this.")), arena.JudgeRefused, 1},
-		"refusal in its field":      {modeltest.First(refuse()), arena.JudgeRefused, 1},
-		"content filter":            {modeltest.First(filtered()), arena.JudgeRefused, 1},
-		"bad request":               {modeltest.First(modeltest.Status(400)), arena.JudgeFailed, 2},
-		"no such model":             {modeltest.First(modeltest.Status(404)), arena.JudgeFailed, 1},
-		"no structured output":      {modeltest.First(modeltest.Plain(well)), arena.JudgeScored, 2},
-		"another model answers":     {modeltest.First(sayAs("small", modeltest.Grade(0.7))), arena.JudgeScored, 1},
-		"no token counts":           {modeltest.First(uncounted(modeltest.Grade(0.7))), arena.JudgeScored, 1},
-		"everything at once":        {modeltest.First(modeltest.Status(429), modeltest.Hang(), modeltest.Reset(), modeltest.Say("?"), modeltest.Cut(), modeltest.Status(502), well), arena.JudgeScored, 7},
-		"Retry-After for too long":  {modeltest.First(modeltest.RetryAfter(3600)), arena.JudgeFailed, 1},
-		"streamed unasked":          {modeltest.First(stream(modeltest.Grade(0.7))), arena.JudgeScored, 1},
-		"a call instead of content": {modeltest.First(modeltest.Body(`{"choices":[{"message":{"content":null,"tool_calls":[{"id":"1","type":"function","function":{"name":"grade","arguments":"{\"evidence\": [], \"reasoning_quality\": 0.7, \"explanation\": \"x\"}"}}]}}]}`)), arena.JudgeScored, 1},
-		"reasoning only":            {modeltest.First(modeltest.Body(`{"choices":[{"message":{"content":"","reasoning_content":"so {\"evidence\": [], \"reasoning_quality\": 0.7, \"explanation\": \"x\"}"},"finish_reason":"stop"}]}`)), arena.JudgeScored, 1},
-		"reasoning cut off":         {modeltest.First(modeltest.Body(`{"choices":[{"message":{"content":"","reasoning_content":"maybe {\"reasoning_quality\": 0.7} or"},"finish_reason":"length"}]}`)), arena.JudgeUnparsed, 3},
-		"429 within 200, then well": {modeltest.First(modeltest.Body(`{"error":{"code":429,"message":"slow down"}}`), well), arena.JudgeScored, 2},
-		"orders in the trajectory":  {modeltest.First(obey("no order like this one")), arena.JudgeScored, 1},
-		"odd role, null everywhere": {modeltest.First(modeltest.Body(`{"choices":[{"message":{"content":null}}],"usage":null}`)), arena.JudgeUnparsed, 3},
+		"well":                      {modeltest.Sequence(well), arena.JudgeScored, 1},
+		"429, then well":            {modeltest.Sequence(modeltest.Status(429), well), arena.JudgeScored, 2},
+		"429 with Retry-After":      {modeltest.Sequence(modeltest.RetryAfter(1), well), arena.JudgeScored, 2},
+		"429 for ever":              {modeltest.Sequence(modeltest.Status(429)), arena.JudgeFailed, 8},
+		"500, then well":            {modeltest.Sequence(modeltest.Status(500), well), arena.JudgeScored, 2},
+		"500 for ever":              {modeltest.Sequence(modeltest.Status(500)), arena.JudgeFailed, 8},
+		"503 and 504, then well":    {modeltest.Sequence(modeltest.Status(503), modeltest.Status(504), well), arena.JudgeScored, 3},
+		"hang, then well":           {modeltest.Sequence(modeltest.Hang(), well), arena.JudgeScored, 2},
+		"hang for ever":             {modeltest.Sequence(modeltest.Hang()), arena.JudgeFailed, 8},
+		"reset, then well":          {modeltest.Sequence(modeltest.Reset(), well), arena.JudgeScored, 2},
+		"reset for ever":            {modeltest.Sequence(modeltest.Reset()), arena.JudgeFailed, 8},
+		"cut body, then well":       {modeltest.Sequence(modeltest.Truncate(), well), arena.JudgeScored, 2},
+		"empty, then well":          {modeltest.Sequence(modeltest.Reply(""), well), arena.JudgeScored, 2},
+		"empty for ever":            {modeltest.Sequence(modeltest.Reply("")), arena.JudgeUnparsed, 3},
+		"empty body for ever":       {modeltest.Sequence(modeltest.Body("")), arena.JudgeUnparsed, 3},
+		"a web page for ever":       {modeltest.Sequence(modeltest.Body("<html>busy</html>")), arena.JudgeUnparsed, 3},
+		"noise for ever":            {modeltest.Sequence(modeltest.Reply("The score is 0.7.")), arena.JudgeUnparsed, 3},
+		"score not on offer":        {modeltest.Sequence(modeltest.Reply(`{"reasoning_quality": 0.8}`)), arena.JudgeUnparsed, 3},
+		"cut off before the score":  {modeltest.Sequence(cutOff("<think>let me see")), arena.JudgeUnparsed, 3},
+		"cut off behind the score":  {modeltest.Sequence(cutOff(`{"evidence": [], "reasoning_quality": 0.7, "expl`)), arena.JudgeScored, 1},
+		"control characters":        {modeltest.Sequence(modeltest.Reply("{\"evidence\": [], \"reasoning_quality\": 0.7, \"explanation\": \"a\nb\"}")), arena.JudgeScored, 1},
+		"refusal in words":          {modeltest.Sequence(modeltest.Reply("I'm sorry, but I can't grade this.")), arena.JudgeRefused, 1},
+		"refusal in its field":      {modeltest.Sequence(refuse()), arena.JudgeRefused, 1},
+		"content filter":            {modeltest.Sequence(filtered()), arena.JudgeRefused, 1},
+		"bad request":               {modeltest.Sequence(modeltest.Status(400)), arena.JudgeFailed, 2},
+		"no such model":             {modeltest.Sequence(modeltest.Status(404)), arena.JudgeFailed, 1},
+		"no structured output":      {modeltest.Sequence(modeltest.RefuseSchema(well)), arena.JudgeScored, 2},
+		"another model answers":     {modeltest.Sequence(sayAs("small", modeltest.Grade(0.7))), arena.JudgeScored, 1},
+		"no token counts":           {modeltest.Sequence(uncounted(modeltest.Grade(0.7))), arena.JudgeScored, 1},
+		"everything at once":        {modeltest.Sequence(modeltest.Status(429), modeltest.Hang(), modeltest.Reset(), modeltest.Reply("?"), modeltest.Truncate(), modeltest.Status(502), well), arena.JudgeScored, 7},
+		"Retry-After for too long":  {modeltest.Sequence(modeltest.RetryAfter(3600)), arena.JudgeFailed, 1},
+		"streamed unasked":          {modeltest.Sequence(stream(modeltest.Grade(0.7))), arena.JudgeScored, 1},
+		"a call instead of content": {modeltest.Sequence(modeltest.Body(`{"choices":[{"message":{"content":null,"tool_calls":[{"id":"1","type":"function","function":{"name":"grade","arguments":"{\"evidence\": [], \"reasoning_quality\": 0.7, \"explanation\": \"x\"}"}}]}}]}`)), arena.JudgeScored, 1},
+		"reasoning only":            {modeltest.Sequence(modeltest.Body(`{"choices":[{"message":{"content":"","reasoning_content":"so {\"evidence\": [], \"reasoning_quality\": 0.7, \"explanation\": \"x\"}"},"finish_reason":"stop"}]}`)), arena.JudgeScored, 1},
+		"reasoning cut off":         {modeltest.Sequence(modeltest.Body(`{"choices":[{"message":{"content":"","reasoning_content":"maybe {\"reasoning_quality\": 0.7} or"},"finish_reason":"length"}]}`)), arena.JudgeUnparsed, 3},
+		"429 within 200, then well": {modeltest.Sequence(modeltest.Body(`{"error":{"code":429,"message":"slow down"}}`), well), arena.JudgeScored, 2},
+		"orders in the trajectory":  {modeltest.Sequence(obey("no order like this one")), arena.JudgeScored, 1},
+		"odd role, null everywhere": {modeltest.Sequence(modeltest.Body(`{"choices":[{"message":{"content":null}}],"usage":null}`)), arena.JudgeUnparsed, 3},
 	}
 	for name, tt := range tests {
 		inVirtualTime(t, name, func(t *testing.T) {
@@ -121,7 +121,7 @@ func TestAWrongKeyStopsAtOnce(t *testing.T) {
 	const key = "sk-test-0123456789"
 	t.Setenv("LLM_TEST_KEY", key)
 	for _, status := range []int{401, 403} {
-		s := modeltest.New(t, modeltest.First(modeltest.Status(status)))
+		s := modeltest.New(t, modeltest.Sequence(modeltest.Status(status)))
 		cfg := config(s)
 		cfg.Endpoints[0].KeyEnv = "LLM_TEST_KEY"
 		dir := t.TempDir()
@@ -142,7 +142,7 @@ func TestAWrongKeyStopsAtOnce(t *testing.T) {
 func TestAnAnswerIsPaidForOnce(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	s := modeltest.New(t, modeltest.First(modeltest.Say(modeltest.Grade(0.5))))
+	s := modeltest.New(t, modeltest.Sequence(modeltest.Reply(modeltest.Grade(0.5))))
 	first := judgeAll(t, dir, config(s), 20, 8)
 	second := judgeAll(t, dir, config(s), 20, 8)
 	if n := len(s.Calls()); n != 20 {
@@ -155,7 +155,7 @@ func TestAnAnswerIsPaidForOnce(t *testing.T) {
 		}
 	}
 	// Another address, another limit: the same judge.
-	moved := modeltest.New(t, modeltest.First(modeltest.Status(500)))
+	moved := modeltest.New(t, modeltest.Sequence(modeltest.Status(500)))
 	cfg := config(moved)
 	cfg.MaxUnscored = 1
 	judgeAll(t, dir, cfg, 20, 8)
@@ -166,7 +166,7 @@ func TestAnAnswerIsPaidForOnce(t *testing.T) {
 
 func TestTheSameAtOnceIsAskedOnce(t *testing.T) {
 	t.Parallel()
-	s := modeltest.New(t, modeltest.First(late(30*time.Millisecond, modeltest.Say(modeltest.Grade(0.5)))))
+	s := modeltest.New(t, modeltest.Sequence(late(30*time.Millisecond, modeltest.Reply(modeltest.Grade(0.5)))))
 	j, _ := judge(t, config(s), nil)
 	var all sync.WaitGroup
 	for range 16 {
@@ -185,13 +185,13 @@ func TestTheSameAtOnceIsAskedOnce(t *testing.T) {
 func TestUnscoredAttemptsAreAskedAgainByTheNextRun(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	bad := modeltest.New(t, modeltest.First(modeltest.Status(500)))
+	bad := modeltest.New(t, modeltest.Sequence(modeltest.Status(500)))
 	for _, got := range judgeAll(t, dir, config(bad), 3, 1) {
 		if got.Outcome != arena.JudgeFailed || got.Score != nil || got.Detail == "" {
 			t.Errorf("%+v", got)
 		}
 	}
-	well := modeltest.New(t, modeltest.First(modeltest.Say(modeltest.Grade(0.5))))
+	well := modeltest.New(t, modeltest.Sequence(modeltest.Reply(modeltest.Grade(0.5))))
 	for _, got := range judgeAll(t, dir, config(well), 3, 1) {
 		if got.Outcome != arena.JudgeScored || got.Cached {
 			t.Errorf("%+v", got)
@@ -204,7 +204,7 @@ func TestUnscoredAttemptsAreAskedAgainByTheNextRun(t *testing.T) {
 
 func TestARunAsksAnUnansweredQuestionOnce(t *testing.T) {
 	t.Parallel()
-	s := modeltest.New(t, modeltest.First(modeltest.Status(500)))
+	s := modeltest.New(t, modeltest.Sequence(modeltest.Status(500)))
 	j, l := judge(t, config(s), table)
 	for range 3 {
 		if got, err := ask(t.Context(), j, 1); err != nil || got.Outcome != arena.JudgeFailed {
@@ -218,7 +218,7 @@ func TestARunAsksAnUnansweredQuestionOnce(t *testing.T) {
 
 func TestNothingToJudgeCostsNothing(t *testing.T) {
 	t.Parallel()
-	s := modeltest.New(t, modeltest.First(modeltest.Say(modeltest.Grade(0.5))))
+	s := modeltest.New(t, modeltest.Sequence(modeltest.Reply(modeltest.Grade(0.5))))
 	j, _ := judge(t, config(s), nil)
 	got, err := j.Judge(t.Context(), &arena.Trace{Status: arena.StatusTimedOut}, &arena.Dialogue{})
 	if err != nil || got.Outcome != arena.JudgeFailed || got.Score != nil || len(s.Calls()) != 0 {
@@ -228,7 +228,7 @@ func TestNothingToJudgeCostsNothing(t *testing.T) {
 
 func TestAnotherModelsAnswersAreSaidToBe(t *testing.T) {
 	t.Parallel()
-	s := modeltest.New(t, modeltest.First(sayAs("small", modeltest.Grade(0.5)), sayAs("vendor/Judge-A-2026", modeltest.Grade(0.5))))
+	s := modeltest.New(t, modeltest.Sequence(sayAs("small", modeltest.Grade(0.5)), sayAs("vendor/Judge-A-2026", modeltest.Grade(0.5))))
 	j, l := judge(t, config(s), nil)
 	for i := range 3 {
 		if _, err := ask(t.Context(), j, i); err != nil {
@@ -246,7 +246,7 @@ func TestAnotherModelsAnswersAreSaidToBe(t *testing.T) {
 // and is asked again once it answers.
 func TestAHangingServerDoesNotHoldUpTheRun(t *testing.T) {
 	attempts := longtest.Or(512, 384)
-	well := modeltest.Say(modeltest.Grade(0.7))
+	well := modeltest.Reply(modeltest.Grade(0.7))
 	inVirtualTime(t, "server", func(t *testing.T) {
 		var back atomic.Bool
 		s := modeltest.Virtual(t, 0, func(modeltest.Call) modeltest.Action {
@@ -297,7 +297,7 @@ func TestAHangingServerDoesNotHoldUpTheRun(t *testing.T) {
 
 func TestDeadlines(t *testing.T) {
 	t.Parallel()
-	s := modeltest.New(t, modeltest.First(modeltest.Hang()))
+	s := modeltest.New(t, modeltest.Sequence(modeltest.Hang()))
 	cfg := config(s)
 	cfg.RequestTimeout, cfg.AttemptDeadline = time.Minute, 50*time.Millisecond
 	j, _ := judge(t, cfg, nil)

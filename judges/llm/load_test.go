@@ -29,7 +29,7 @@ func TestAThousandAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const limit = 32
 		n := longtest.Or(1000, 200)
-		s := modeltest.Virtual(t, limit, modeltest.First(late(50*time.Millisecond, modeltest.Say(modeltest.Grade(0.5)))))
+		s := modeltest.Virtual(t, limit, modeltest.Sequence(late(50*time.Millisecond, modeltest.Reply(modeltest.Grade(0.5)))))
 		cfg := config(s)
 		cfg.Endpoints[0].Concurrency = 256
 		var before, during runtime.MemStats
@@ -61,7 +61,7 @@ func TestAThousandAtOnce(t *testing.T) {
 // the first request on.
 func TestAConfiguredLimitIsNeverPassed(t *testing.T) {
 	t.Parallel()
-	s := modeltest.New(t, modeltest.First(late(2*time.Millisecond, modeltest.Say(modeltest.Grade(0.5)))))
+	s := modeltest.New(t, modeltest.Sequence(late(2*time.Millisecond, modeltest.Reply(modeltest.Grade(0.5)))))
 	cfg := config(s)
 	cfg.Endpoints[0].Concurrency = 5
 	judgeAll(t, t.TempDir(), cfg, 200, 64)
@@ -80,7 +80,7 @@ func TestAKilledRunGoesOn(t *testing.T) {
 	}
 	t.Parallel()
 	turnstile := &script.Turnstile{}
-	s := modeltest.New(t, behind(turnstile, late(3*time.Millisecond, modeltest.Say(modeltest.Grade(0.5)))))
+	s := modeltest.New(t, behind(turnstile, late(3*time.Millisecond, modeltest.Reply(modeltest.Grade(0.5)))))
 	dir := t.TempDir()
 	var held int
 	for _, answers := range []int{7, 31, 64} {

@@ -17,7 +17,7 @@ func TestTwoProcessesPayOnce(t *testing.T) {
 	t.Parallel()
 	const n = 40
 	dir := t.TempDir()
-	s := modeltest.Limited(t, 8, modeltest.First(late(5*time.Millisecond, modeltest.Say(modeltest.Grade(0.5)))))
+	s := modeltest.Limited(t, 8, modeltest.Sequence(late(5*time.Millisecond, modeltest.Reply(modeltest.Grade(0.5)))))
 	cfg := config(s)
 	cfg.Endpoints[0].Concurrency = 16
 	var both sync.WaitGroup

@@ -21,15 +21,15 @@ func byModel(scripts map[string]func(modeltest.Call) modeltest.Action) func(mode
 func say(scores ...float64) func(modeltest.Call) modeltest.Action {
 	var actions []modeltest.Action
 	for _, s := range scores {
-		actions = append(actions, modeltest.Say(modeltest.Grade(s)))
+		actions = append(actions, modeltest.Reply(modeltest.Grade(s)))
 	}
-	return modeltest.First(actions...)
+	return modeltest.Sequence(actions...)
 }
 
 func broken() func(modeltest.Call) modeltest.Action {
-	return modeltest.First(modeltest.Status(500))
+	return modeltest.Sequence(modeltest.Status(500))
 }
-func noise() func(modeltest.Call) modeltest.Action { return modeltest.First(modeltest.Say("?")) }
+func noise() func(modeltest.Call) modeltest.Action { return modeltest.Sequence(modeltest.Reply("?")) }
 
 func panel(roles ...llm.Role) []llm.Member {
 	var members []llm.Member
@@ -56,7 +56,7 @@ func TestVotes(t *testing.T) {
 		"a primary stands in": {
 			[]llm.Role{p, p, f}, nil, models{"judge-a": broken(), "judge-b": say(0.9), "judge-c": say(0.1)}, 0.9, "judge-b", 2},
 		"a fallback stands in": {
-			[]llm.Role{p, f}, nil, models{"judge-a": modeltest.First(refuse()), "judge-b": say(0.3)}, 0.3, "judge-b", 2},
+			[]llm.Role{p, f}, nil, models{"judge-a": modeltest.Sequence(refuse()), "judge-b": say(0.3)}, 0.3, "judge-b", 2},
 		"a fallback may come first in the list": {
 			[]llm.Role{f, p}, nil, models{"judge-a": say(0.1), "judge-b": say(0.3)}, 0.3, "judge-b", 1},
 		"median of three": {
@@ -182,9 +182,9 @@ func TestTheLastModelIsNeverSetAside(t *testing.T) {
 	// Both are broken for a while; the one left must still be asked when well.
 	s := modeltest.New(t, func(c modeltest.Call) modeltest.Action {
 		if c.Number <= 6 {
-			return modeltest.Say("")
+			return modeltest.Reply("")
 		}
-		return modeltest.Say(modeltest.Grade(0.5))
+		return modeltest.Reply(modeltest.Grade(0.5))
 	})
 	cfg := config(s)
 	cfg.Panel = panel(llm.Primary, llm.Fallback)
@@ -221,7 +221,7 @@ func TestWhatAPanelHasAnsweredStaysFree(t *testing.T) {
 // not try it too.
 func TestAWrongKeyIsSentByTheFirst(t *testing.T) {
 	t.Parallel()
-	s := modeltest.New(t, modeltest.First(late(20*time.Millisecond, modeltest.Status(401))))
+	s := modeltest.New(t, modeltest.Sequence(late(20*time.Millisecond, modeltest.Status(401))))
 	j, _ := judge(t, config(s), nil)
 	var all sync.WaitGroup
 	for i := range 40 {
@@ -245,9 +245,9 @@ func TestAModelSetAsideIsNotAskedByThoseWhoWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := modeltest.Virtual(t, 0, func(c modeltest.Call) modeltest.Action {
 			if c.Model == "judge-a" {
-				return late(5*time.Millisecond, modeltest.Say(""))
+				return late(5*time.Millisecond, modeltest.Reply(""))
 			}
-			return modeltest.Say(modeltest.Grade(0.5))
+			return modeltest.Reply(modeltest.Grade(0.5))
 		})
 		cfg := config(s)
 		cfg.Panel = panel(llm.Primary, llm.Fallback)
@@ -276,9 +276,9 @@ func TestAModelSetAsideIsNotAskedByThoseWhoWait(t *testing.T) {
 func locking(n int, score float64) func(modeltest.Call) modeltest.Action {
 	var actions []modeltest.Action
 	for range n {
-		actions = append(actions, modeltest.Say(modeltest.Grade(score)))
+		actions = append(actions, modeltest.Reply(modeltest.Grade(score)))
 	}
-	return modeltest.First(append(actions, modeltest.Status(401))...)
+	return modeltest.Sequence(append(actions, modeltest.Status(401))...)
 }
 
 // twoEndpoints has judge-a and judge-c on one endpoint, judge-b on another.

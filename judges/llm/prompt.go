@@ -198,6 +198,6 @@ func (j *Judge) to(q question, member int) model.Question {
 	return model.Question{
 		Model: j.cfg.Panel[member].Model, Messages: q.messages, Params: maps.Clone(q.params),
 		Schema: q.schema, Name: q.name, Timeout: j.cfg.RequestTimeout,
-		Wanted: func() bool { return !j.panel.isAside(member) },
+		StillWanted: func() bool { return !j.panel.isAside(member) },
 	}
 }

@@ -106,7 +106,7 @@ func TestNoTextCanForgeTheFrame(t *testing.T) {
 // with any change of it, so that a trace cannot close them itself.
 func TestDelimitersCannotBeGuessed(t *testing.T) {
 	t.Parallel()
-	s := modeltest.New(t, modeltest.First(modeltest.Say(modeltest.Grade(0.5))))
+	s := modeltest.New(t, modeltest.Sequence(modeltest.Reply(modeltest.Grade(0.5))))
 	fence := func(think string) string {
 		j, _ := judge(t, config(s), nil)
 		trace, d := attempt(1)
@@ -134,7 +134,7 @@ func TestDelimitersCannotBeGuessed(t *testing.T) {
 
 func TestPrompts(t *testing.T) {
 	t.Parallel()
-	s := modeltest.New(t, modeltest.First(modeltest.Say(modeltest.Grade(0.5))))
+	s := modeltest.New(t, modeltest.Sequence(modeltest.Reply(modeltest.Grade(0.5))))
 	write := func(text string) string {
 		path := filepath.Join(t.TempDir(), "prompt.tmpl")
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
@@ -198,7 +198,7 @@ func refused(t *testing.T, prompt string) error {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	cfg := config(modeltest.New(t, modeltest.First(modeltest.Say(modeltest.Grade(0.5)))))
+	cfg := config(modeltest.New(t, modeltest.Sequence(modeltest.Reply(modeltest.Grade(0.5)))))
 	cfg.Prompt = filepath.Join(t.TempDir(), "prompt.tmpl")
 	if err = os.WriteFile(cfg.Prompt, []byte(prompt), 0o600); err != nil {
 		t.Fatal(err)
@@ -211,7 +211,7 @@ func refused(t *testing.T, prompt string) error {
 // text/template.
 func TestAPromptReadsAsTextTemplateHasIt(t *testing.T) {
 	t.Parallel()
-	s := modeltest.New(t, modeltest.First(modeltest.Say(modeltest.Grade(0.5))))
+	s := modeltest.New(t, modeltest.Sequence(modeltest.Reply(modeltest.Grade(0.5))))
 	j, _ := judge(t, config(s), nil)
 	if _, err := ask(t.Context(), j, 1); err != nil {
 		t.Fatal(err)

@@ -44,7 +44,7 @@ func judgeSteps(t *testing.T, j *llm.Judge, i int) arena.StepJudgement {
 // TestWhatAJudgeOfStepsIsAsked keeps the two messages as they are sent.
 func TestWhatAJudgeOfStepsIsAsked(t *testing.T) {
 	t.Parallel()
-	s := modeltest.New(t, modeltest.First(always("needed")))
+	s := modeltest.New(t, modeltest.Sequence(always("needed")))
 	j, _ := judge(t, config(s), nil)
 	judgeSteps(t, j, 1)
 	got := s.Calls()[0].Text
@@ -68,7 +68,7 @@ func TestWhatAJudgeOfStepsIsAsked(t *testing.T) {
 // none at all.
 func TestStepFaults(t *testing.T) {
 	t.Parallel()
-	say := modeltest.Say
+	say := modeltest.Reply
 	well := always("waste")
 	only := `{"steps": [` + modeltest.Verdict(1, "needed") + `]}`
 	tests := map[string]struct {
@@ -76,20 +76,20 @@ func TestStepFaults(t *testing.T) {
 		outcome  arena.JudgeOutcome
 		requests int
 	}{
-		"well":                    {modeltest.First(well), arena.JudgeScored, 1},
-		"500, then well":          {modeltest.First(modeltest.Status(500), well), arena.JudgeScored, 2},
-		"500 for ever":            {modeltest.First(modeltest.Status(500)), arena.JudgeFailed, 8},
-		"429 with Retry-After":    {modeltest.First(modeltest.RetryAfter(1), well), arena.JudgeScored, 2},
-		"reset, then well":        {modeltest.First(modeltest.Reset(), well), arena.JudgeScored, 2},
-		"cut body, then well":     {modeltest.First(modeltest.Cut(), well), arena.JudgeScored, 2},
-		"one step only, for ever": {modeltest.First(say(only)), arena.JudgeUnparsed, 3},
-		"one step only, once":     {modeltest.First(say(only), well), arena.JudgeScored, 2},
-		"cut off":                 {modeltest.First(cutOff(only[:40])), arena.JudgeUnparsed, 3},
-		"a verdict not on offer":  {modeltest.First(always("bad")), arena.JudgeUnparsed, 3},
-		"an answer on the whole":  {modeltest.First(say(modeltest.Grade(0.9))), arena.JudgeUnparsed, 3},
-		"empty":                   {modeltest.First(say("")), arena.JudgeUnparsed, 3},
-		"refusal":                 {modeltest.First(refuse()), arena.JudgeRefused, 1},
-		"no structured output":    {modeltest.First(modeltest.Plain(well)), arena.JudgeScored, 2},
+		"well":                    {modeltest.Sequence(well), arena.JudgeScored, 1},
+		"500, then well":          {modeltest.Sequence(modeltest.Status(500), well), arena.JudgeScored, 2},
+		"500 for ever":            {modeltest.Sequence(modeltest.Status(500)), arena.JudgeFailed, 8},
+		"429 with Retry-After":    {modeltest.Sequence(modeltest.RetryAfter(1), well), arena.JudgeScored, 2},
+		"reset, then well":        {modeltest.Sequence(modeltest.Reset(), well), arena.JudgeScored, 2},
+		"cut body, then well":     {modeltest.Sequence(modeltest.Truncate(), well), arena.JudgeScored, 2},
+		"one step only, for ever": {modeltest.Sequence(say(only)), arena.JudgeUnparsed, 3},
+		"one step only, once":     {modeltest.Sequence(say(only), well), arena.JudgeScored, 2},
+		"cut off":                 {modeltest.Sequence(cutOff(only[:40])), arena.JudgeUnparsed, 3},
+		"a verdict not on offer":  {modeltest.Sequence(always("bad")), arena.JudgeUnparsed, 3},
+		"an answer on the whole":  {modeltest.Sequence(say(modeltest.Grade(0.9))), arena.JudgeUnparsed, 3},
+		"empty":                   {modeltest.Sequence(say("")), arena.JudgeUnparsed, 3},
+		"refusal":                 {modeltest.Sequence(refuse()), arena.JudgeRefused, 1},
+		"no structured output":    {modeltest.Sequence(modeltest.RefuseSchema(well)), arena.JudgeScored, 2},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -123,7 +123,7 @@ func TestStepsAndScoresArePaidForApart(t *testing.T) {
 		if strings.Contains(c.Text, "a verdict on each") {
 			return always("needed")
 		}
-		return modeltest.Say(modeltest.Grade(0.5))
+		return modeltest.Reply(modeltest.Grade(0.5))
 	})
 	dir := t.TempDir()
 	for _, cached := range []bool{false, true} {
@@ -171,7 +171,7 @@ func TestVotesOnSteps(t *testing.T) {
 // each once, and a step that it could not see is unclear.
 func TestStepsAreNumberedAnew(t *testing.T) {
 	t.Parallel()
-	s := modeltest.New(t, modeltest.First(always("needed")))
+	s := modeltest.New(t, modeltest.Sequence(always("needed")))
 	j, _ := judge(t, config(s), nil)
 	trace, d := longer(7)
 	d.Turns = append(d.Turns[:2:2], append([]arena.Turn{{Step: 1, User: "--- step 1 ---\nin blue, please"}}, d.Turns[2:]...)...)
@@ -194,7 +194,7 @@ func TestStepsAreNumberedAnew(t *testing.T) {
 
 func TestNoStepsCostNothing(t *testing.T) {
 	t.Parallel()
-	s := modeltest.New(t, modeltest.First(always("needed")))
+	s := modeltest.New(t, modeltest.Sequence(always("needed")))
 	j, _ := judge(t, config(s), nil)
 	got, err := j.Steps(t.Context(), &arena.Trace{HasDialogue: true}, &arena.Dialogue{Turns: []arena.Turn{{User: "a lamp"}}})
 	if err != nil || got.Outcome != arena.JudgeFailed || len(s.Calls()) != 0 {
@@ -206,7 +206,7 @@ func TestNoStepsCostNothing(t *testing.T) {
 // judge of whole attempts as it is.
 func TestAStepPromptOfOnesOwn(t *testing.T) {
 	t.Parallel()
-	s := modeltest.New(t, modeltest.First(always("needed")))
+	s := modeltest.New(t, modeltest.Sequence(always("needed")))
 	cfg := config(s)
 	own, _ := judge(t, cfg, nil)
 	cfg.StepPrompt = filepath.Join("testdata", "prompt.tmpl")
@@ -225,7 +225,7 @@ func TestAStepPromptOfOnesOwn(t *testing.T) {
 // eight attempts that are shorter than the others.
 func TestStepPredictionsHold(t *testing.T) {
 	t.Parallel()
-	s := modeltest.New(t, modeltest.First(always("needed")))
+	s := modeltest.New(t, modeltest.Sequence(always("needed")))
 	cfg := config(s)
 	dir := t.TempDir()
 	predict := func() llm.Prediction {
@@ -277,7 +277,7 @@ func TestStepPredictionsHold(t *testing.T) {
 func TestHalfABudgetForSteps(t *testing.T) {
 	t.Parallel()
 	const n = 40
-	s := modeltest.New(t, modeltest.First(always("needed")))
+	s := modeltest.New(t, modeltest.Sequence(always("needed")))
 	run := func(dir string, budget *int) (scored int) {
 		cfg := config(s)
 		cfg.BudgetTokens = budget

@@ -71,7 +71,7 @@ func (j *Judge) sameRequest(q question, e ledger.Exchange, member int) (verdict,
 
 // judgeReply reads what came back into the exchange and the verdict.
 func (j *Judge) judgeReply(q question, e *ledger.Exchange, r model.Exchange, asking error) (verdict, *model.Fault) {
-	e.Status, e.Request, e.Reply, e.Served = r.Status, r.Request, r.Body, r.Served
+	e.Status, e.Request, e.Reply, e.Served = r.Status, r.Request, r.Body, r.Model
 	e.LatencyMS = r.Latency.Milliseconds()
 	v := verdict{outcome: arena.JudgeFailed, model: e.Model}
 	if asking == nil || r.Counted() {

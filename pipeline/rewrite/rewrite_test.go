@@ -132,7 +132,7 @@ func panel(t *testing.T, server *modeltest.Server, folder string) *llm.Judge {
 
 // writer answers as a model that thinks by think.
 func writer(think func(*script.Shown) string) func(modeltest.Call) modeltest.Action {
-	return func(c modeltest.Call) modeltest.Action { return modeltest.Say(script.Reason(c.Text, think)) }
+	return func(c modeltest.Call) modeltest.Action { return modeltest.Reply(script.Reason(c.Text, think)) }
 }
 
 func rewriting(t *testing.T, day, from string, m rewrite.Model) *rewrite.Rewriting {

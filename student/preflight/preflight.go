@@ -76,7 +76,7 @@ func Ask(ctx context.Context, q Question) (Server, error) {
 			streamed, err = q.reply(ctx)
 		}
 	}
-	s := Server{Identity: telemetry.Identity{Endpoint: model.Address(q.Base)}, Streamed: streamed}
+	s := Server{Identity: telemetry.Identity{Endpoint: model.PublicURL(q.Base)}, Streamed: streamed}
 	if ctx.Err() == nil && !q.loads(err) { // one that is away is not asked for more
 		s.Identity = telemetry.Identify(ctx, q.Base, q.Key, q.Words)
 	}
@@ -90,7 +90,7 @@ func Ask(ctx context.Context, q Question) (Server, error) {
 // soon.
 func (q Question) loads(err error) bool {
 	fault, is := errors.AsType[*model.Fault](err)
-	return is && (fault.Away() || fault.Status == http.StatusServiceUnavailable || fault.Kind == model.Limited)
+	return is && (fault.Unreachable() || fault.Status == http.StatusServiceUnavailable || fault.Kind == model.Limited)
 }
 
 // greetings are what is said to a server. What it says to one of them may be for
@@ -100,7 +100,7 @@ var greetings = []string{"Hello.", "Good morning.", "What can you do?"}
 func (q Question) reply(ctx context.Context) (streamed bool, err error) {
 	for _, greeting := range greetings {
 		streamed, err = q.greet(ctx, greeting)
-		if fault, is := errors.AsType[*model.Fault](err); !is || fault.Kind == model.Auth || fault.Kind == model.Missing || fault.Reason == "timeout" || fault.Away() {
+		if fault, is := errors.AsType[*model.Fault](err); !is || fault.Kind == model.Auth || fault.Kind == model.Missing || fault.Reason == "timeout" || fault.Unreachable() {
 			break
 		}
 	}
@@ -116,7 +116,7 @@ func (q Question) greet(ctx context.Context, greeting string) (streamed bool, er
 		word     string
 		streamed bool
 	}{
-		{q.Template.Glance(said, 0), "", false}, {q.Template.Request(said, 0), "max_", false}, {q.Template.Streamed().Glance(said, 0), "stream", true},
+		{q.Template.SingleToken(said, 0), "", false}, {q.Template.Request(said, 0), "max_", false}, {q.Template.Streaming().SingleToken(said, 0), "stream", true},
 	} {
 		if way.word != "" && !refusedFor(err, way.word) {
 			continue

@@ -92,10 +92,10 @@ func (p *play) turn(ctx context.Context, ask Asker) (h received, fault *model.Fa
 func (p *play) ask(ctx context.Context, ask Asker) (h received, err error) {
 	h.reply, h.body, err = ask.Chat(ctx, p.env.Template.Request(p.messages, p.task.Seed))
 	var lost *model.Fault
-	if !errors.As(err, &lost) || !lost.Overflow || !model.Reserves(h.body) {
+	if !errors.As(err, &lost) || !lost.Overflow || !model.MentionsReplyLimit(h.body) {
 		return h, err
 	}
-	free := p.env.Template.Unbounded(p.messages, p.task.Seed)
+	free := p.env.Template.WithoutLimit(p.messages, p.task.Seed)
 	if free == nil {
 		return h, err
 	}

@@ -157,7 +157,7 @@ func (s *Server) Wait(ctx context.Context) error {
 // to without a cache of downloads), says that it is well.
 func (s *Server) healthy(ctx context.Context) bool {
 	const patience, most = 5 * time.Second, 8 << 20 // one that hangs is asked again
-	return slices.ContainsFunc([]string{model.Page(s.config.Base, "/models"), model.PageBeside(s.config.Base, "/health")}, func(page string) bool {
+	return slices.ContainsFunc([]string{model.PageURL(s.config.Base, "/models"), model.RootPageURL(s.config.Base, "/health")}, func(page string) bool {
 		_, err := webclient.Page(ctx, page, s.config.Key, patience, most)
 		return err == nil
 	})

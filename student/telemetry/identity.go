@@ -60,19 +60,19 @@ func Identify(ctx context.Context, base, key, words string) Identity {
 		}
 		return text
 	}
-	id := Identity{Endpoint: model.Address(base), Models: []string{}}
-	models := gjson.Parse(ask(model.Page(base, "/models")))
+	id := Identity{Endpoint: model.PublicURL(base), Models: []string{}}
+	models := gjson.Parse(ask(model.PageURL(base, "/models")))
 	for _, m := range models.Get("data").Array() {
 		id.Models = append(id.Models, m.Get("id").String())
 	}
 	id.Engine, id.Path = models.Get("data.0.owned_by").String(), models.Get("data.0.root").String()
 	id.MaxModelLen = whole(models.Get("data.0.max_model_len"))
-	id.Version = gjson.Get(ask(model.PageBeside(base, "/version")), "version").String()
-	props := gjson.Parse(ask(model.PageBeside(base, "/props")))
+	id.Version = gjson.Get(ask(model.RootPageURL(base, "/version")), "version").String()
+	props := gjson.Parse(ask(model.RootPageURL(base, "/props")))
 	id.SamplingDefaults = drawing(props.Get("default_generation_settings"))
 	id.told(props)
 	for _, path := range []string{"/model_info", "/get_model_info", "/server_info", "/get_server_info"} {
-		id.told(gjson.Parse(ask(model.PageBeside(base, path))))
+		id.told(gjson.Parse(ask(model.RootPageURL(base, path))))
 	}
 	id.wrote(words)
 	return id

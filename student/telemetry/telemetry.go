@@ -113,7 +113,7 @@ func (w Watcher) server(ctx context.Context) map[string]float64 {
 	for i, base := range w.Bases {
 		told[i] = newGathered()
 		asked.Go(func() { // what says nothing adds nothing
-			if text, err := webclient.Page(ctx, model.PageBeside(base, "/metrics"), w.Key, timeout, maxPage); err == nil {
+			if text, err := webclient.Page(ctx, model.RootPageURL(base, "/metrics"), w.Key, timeout, maxPage); err == nil {
 				told[i].read(text)
 			}
 		})

@@ -206,7 +206,7 @@ func (f *Flags) endpointConfig() model.Config {
 		tokens = *n
 	}
 	c.Key, c.LongestPause, c.Now = os.Getenv(f.keyEnv), time.Minute, time.Now
-	c.MostReply, c.Patience = f.Played.Keep.MostReply(tokens), max(c.Patience, time.Nanosecond)
+	c.MaxReply, c.Patience = f.Played.Keep.MaxReply(tokens), max(c.Patience, time.Nanosecond)
 	return c
 }
 

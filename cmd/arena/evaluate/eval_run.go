@@ -116,9 +116,9 @@ func (f *Flags) environment(h arena.Harness, spec student.Spec, local shop.Local
 	if spec.Dialect.SendsTools() {
 		tools = h.Tools
 	}
-	template := model.NewTemplate(spec.Model, spec.System, spec.Sampling, tools).Keeping(spec.Keep)
+	template := model.NewTemplate(spec.Model, spec.System, spec.Sampling, tools).WithTokens(spec.Keep)
 	if spec.NoSeed {
-		template = template.Seedless()
+		template = template.WithoutSeed()
 	}
 	e := &rollout.Environment{
 		Template: template, Dialect: spec.Dialect, NoCall: spec.NoCall, Form: spec.PromptForm,
@@ -178,7 +178,7 @@ func (f *Flags) playServed(ctx context.Context, w *evalWatch, run *student.Run) 
 	const goOn = "run the same command again: finished rollouts are kept"
 	if cause := context.Cause(ctx); err != nil && errors.Is(cause, serve.ErrEnded) {
 		err = cli.Failed(fmt.Errorf("evaluate: %w", cause), goOn)
-	} else if errors.Is(err, model.ErrAway) {
+	} else if errors.Is(err, model.ErrUnreachable) {
 		err = cli.Failed(fmt.Errorf("evaluate: the run is not finished: %w", err), "start the server again, then "+goOn)
 	}
 	return summary, err

@@ -169,7 +169,7 @@ func (f *Flags) askEndpoint(ctx context.Context, s *cli.Streams, run *student.Ru
 	return preflight.Ask(ctx, preflight.Question{
 		Base: base, Key: c.Key, Words: words, Model: f.Played.Model, Template: run.Environment.Template, Pool: pool, Patience: f.Asked.Patience,
 		Waiting: func(words string) {
-			fmt.Fprintf(s.Err, "waiting for %s for up to %s: %s\n", model.Address(base), f.Asked.Patience, words)
+			fmt.Fprintf(s.Err, "waiting for %s for up to %s: %s\n", model.PublicURL(base), f.Asked.Patience, words)
 		},
 	})
 }
@@ -177,7 +177,7 @@ func (f *Flags) askEndpoint(ctx context.Context, s *cli.Streams, run *student.Ru
 func settle(run *student.Run, s *preflight.Server) {
 	e := run.Environment
 	if s.Streamed {
-		e.Template = e.Template.Streamed()
+		e.Template = e.Template.Streaming()
 	}
 	if n := s.MaxModelLen; n != nil && (e.Context == 0 || *n < e.Context) {
 		e.Context = *n

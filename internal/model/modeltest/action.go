@@ -8,18 +8,18 @@ import (
 	"strings"
 )
 
-// Grade is a reply with a score, as a good judge writes it.
+// Grade returns a reply of a judge with a score.
 func Grade(score float64) string {
 	return fmt.Sprintf(`{"evidence": [{"gate": 1, "step": 0, "quote": "completion_tokens=55"}], "reasoning_quality": %v, "explanation": "Gate failed: as scripted"}`, score)
 }
 
-// Say answers with text.
-func Say(text string) Action {
+// Reply returns an action that answers with a text.
+func Reply(text string) Action {
 	return Complete(func(m map[string]any, _ Call) { m["content"] = text }, nil)
 }
 
-// Verdicts answers with a verdict on each step that it is shown, as a good
-// judge of steps writes it.
+// Verdicts returns an action that answers as a judge of steps does: with a verdict on
+// each step in the request.
 func Verdicts(verdict func(step int) string) Action {
 	return Complete(func(m map[string]any, c Call) {
 		var steps []string
@@ -30,18 +30,20 @@ func Verdicts(verdict func(step int) string) Action {
 	}, nil)
 }
 
-// Verdict is one of them.
+// Verdict returns the verdict on one step as a judge writes it.
 func Verdict(step int, verdict string) string {
 	return fmt.Sprintf(`{"step": %d, "quote": "the first lamp costs less", "reason": "it finds what step %d recommends", "verdict": %q}`, step, step+1, verdict)
 }
 
-// Complete answers with a completion; both changes may be nil.
+// Complete returns an action that answers with a completion. message changes its message
+// and reply the whole object; reply may be nil.
 func Complete(message func(map[string]any, Call), reply func(map[string]any)) Action {
 	return func(w http.ResponseWriter, _ *http.Request, c Call) {
 		m := map[string]any{"role": "assistant"}
 		message(m, c)
-		said, _ := m["content"].(string)
-		prompt, completion := Tokens(c.Text), Tokens(said)
+		content, _ := m["content"].(string)
+		prompt := Tokens(c.Text)
+		completion := Tokens(content)
 		out := map[string]any{
 			"id": "chatcmpl-test", "object": "chat.completion", "model": c.Model,
 			"choices": []any{map[string]any{"index": 0, "message": m, "finish_reason": "stop"}},
@@ -56,19 +58,19 @@ func Complete(message func(map[string]any, Call), reply func(map[string]any)) Ac
 	}
 }
 
-// Status fails with an HTTP status and an OpenAI error body.
+// Status returns an action that fails with an HTTP status and an OpenAI error body.
 func Status(code int) Action {
 	return func(w http.ResponseWriter, r *http.Request, _ Call) {
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(code)
-		// Servers like to repeat the key that they do not accept.
+		// Real servers repeat the key that they refuse.
 		_ = json.NewEncoder(w).Encode(map[string]any{"error": map[string]any{
 			"message": fmt.Sprintf("scripted %d for %s", code, r.Header.Get("Authorization")), "type": "scripted",
 		}})
 	}
 }
 
-// RetryAfter fails with 429 and asks for a pause in whole seconds.
+// RetryAfter returns an action that fails with 429 and a pause in whole seconds.
 func RetryAfter(seconds int) Action {
 	return func(w http.ResponseWriter, r *http.Request, c Call) {
 		w.Header().Set("Retry-After", strconv.Itoa(seconds))
@@ -76,23 +78,23 @@ func RetryAfter(seconds int) Action {
 	}
 }
 
-// Body answers 200 with bytes that may be anything.
+// Body returns an action that answers 200 with any bytes.
 func Body(text string) Action {
 	return func(w http.ResponseWriter, _ *http.Request, _ Call) { _, _ = w.Write([]byte(text)) }
 }
 
-// Hang answers never.
+// Hang returns an action that never answers.
 func Hang() Action {
 	return func(_ http.ResponseWriter, r *http.Request, _ Call) { <-r.Context().Done() }
 }
 
-// Reset breaks the connection before a reply.
+// Reset returns an action that breaks the connection before the reply.
 func Reset() Action {
 	return func(http.ResponseWriter, *http.Request, Call) { panic(http.ErrAbortHandler) }
 }
 
-// Cut breaks the connection in the middle of the body.
-func Cut() Action {
+// Truncate returns an action that breaks the connection in the middle of the body.
+func Truncate() Action {
 	return func(w http.ResponseWriter, _ *http.Request, _ Call) {
 		w.Header().Set("Content-Length", "1000")
 		_, _ = w.Write([]byte(`{"choices": [{"message": {"content": "{\"reasoning_q`))
@@ -100,18 +102,19 @@ func Cut() Action {
 	}
 }
 
-// Plain refuses structured output, as older servers do, and else acts.
-func Plain(then Action) Action {
+// RefuseSchema returns an action that refuses structured output, as older servers do, and
+// otherwise runs another action.
+func RefuseSchema(action Action) Action {
 	return func(w http.ResponseWriter, r *http.Request, c Call) {
 		if c.Schema {
 			Status(http.StatusBadRequest)(w, r, c)
 			return
 		}
-		then(w, r, c)
+		action(w, r, c)
 	}
 }
 
-// First does each action once, in order, and then the last for ever.
-func First(actions ...Action) func(Call) Action {
+// Sequence returns a script that runs each action once, in order, and then repeats the last.
+func Sequence(actions ...Action) func(Call) Action {
 	return func(c Call) Action { return actions[min(c.Number, len(actions))-1] }
 }

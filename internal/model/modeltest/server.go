@@ -1,6 +1,6 @@
-// Package modeltest is a scripted OpenAI-compatible server for tests. It
-// plays every fault a real one has shown, counts what it was asked, and keeps
-// a bill of its own to hold others' against.
+// Package modeltest provides a scripted OpenAI-compatible server for tests. It can fail
+// in every way that real servers do, records its requests, and counts the tokens of its
+// answers, so that tests can compare.
 package modeltest
 
 import (
@@ -16,14 +16,14 @@ import (
 	"github.com/trajectory-arena/arena/internal/memnet"
 )
 
-// Call is one request as the server saw it.
+// Call is one request as received by the server.
 type Call struct {
 	// Number counts the calls of one model from 1.
 	Number int
 	Model  string
-	// Text is all messages joined; Schema says that structured output is asked
-	// for.
-	Text   string
+	// Text is all messages joined.
+	Text string
+	// Schema reports whether the request asks for structured output.
 	Schema bool
 	Body   map[string]any
 	Header http.Header
@@ -33,12 +33,11 @@ type Call struct {
 // Action answers one call.
 type Action func(w http.ResponseWriter, r *http.Request, c Call)
 
-// Server plays a script.
+// Server answers with the actions of a script.
 type Server struct {
 	*httptest.Server
 	script func(Call) Action
-	// Limit is how many requests are answered at once, the others get 429; 0
-	// is no limit.
+	// limit is the number of requests answered at once, others get 429; 0 means no limit.
 	limit int
 	// memory is the network of a server in virtual time.
 	memory http.RoundTripper
@@ -51,14 +50,15 @@ type Server struct {
 	bill  Bill
 }
 
-// Bill is what the server counted.
+// Bill counts the answers of a server and their tokens.
 type Bill struct {
 	Answers    int
 	Prompt     int
 	Completion int
 }
 
-// New starts a server that asks script what to do; it is closed with the test.
+// New starts a server that asks script for the action of each call. It is closed with the
+// test.
 func New(t testing.TB, script func(Call) Action) *Server {
 	return Limited(t, 0, script)
 }
@@ -71,43 +71,41 @@ func Limited(t testing.TB, limit int, script func(Call) Action) *Server {
 	return s
 }
 
-// Virtual starts a server as Limited does, 0 being no limit, that Transport
-// alone reaches. It is for a bubble of testing/synctest: what it is late with,
-// and how long its clients wait, is told by the bubble's clock, however slow
-// the machine.
+// Virtual starts a server like Limited that only Transport can reach. It is for a bubble
+// of testing/synctest, so that its pauses and those of its clients take no real time.
 func Virtual(t testing.TB, limit int, script func(Call) Action) *Server {
 	s := &Server{script: script, limit: limit, count: map[string]int{}}
 	s.Server, s.memory = memnet.Serve(t, http.HandlerFunc(s.serve))
 	return s
 }
 
-// Transport is the way to a server in virtual time, nil to any other.
+// Transport returns the transport to a server in virtual time, nil for other servers.
 func (s *Server) Transport() http.RoundTripper { return s.memory }
 
-// Stop ends the server and every request that still hangs.
+// Stop closes the server and aborts its requests.
 func (s *Server) Stop() {
 	s.CloseClientConnections()
 	s.Close()
 }
 
-// BaseURL is the address for clients.
+// BaseURL returns the base URL for clients.
 func (s *Server) BaseURL() string { return s.URL + "/v1" }
 
-// Calls are all calls so far, in their order of arrival.
+// Calls returns all calls so far, in order of arrival.
 func (s *Server) Calls() []Call {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return append([]Call(nil), s.calls...)
 }
 
-// Bill is what the answers so far cost, by the server's own count.
+// Bill returns the sum of the answers so far, by the server's own count.
 func (s *Server) Bill() Bill {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.bill
 }
 
-// Peak is the most requests that were in flight at once.
+// Peak returns the largest number of requests that were in flight at once.
 func (s *Server) Peak() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -150,16 +148,16 @@ func read(r *http.Request) Call {
 	return c
 }
 
-// billing lets an action report what it answered.
+// billing is the response writer of a call. Charge finds the server through it.
 type billing struct {
 	http.ResponseWriter
 	server *Server
 }
 
-// Charge puts an answer on the server's bill.
+// Charge adds an answer to the bill of the server.
 func Charge(w http.ResponseWriter, prompt, completion int) {
-	b, billed := w.(*billing)
-	if !billed {
+	b, ok := w.(*billing)
+	if !ok {
 		return
 	}
 	b.server.mu.Lock()
@@ -169,12 +167,12 @@ func Charge(w http.ResponseWriter, prompt, completion int) {
 	b.server.bill.Completion += completion
 }
 
-// Tokens counts as tokenizers roughly do, and not by bytes: in every word, a
-// token for six letters, for three digits and for two other signs.
+// Tokens returns the approximate number of tokens of a text. Each word
+// has a token per six letters, per three digits and per two other characters.
 func Tokens(text string) int {
 	n := 0
 	for _, word := range strings.FieldsFunc(text, unicode.IsSpace) {
-		letters, digits, signs := 0, 0, 0
+		var letters, digits, signs int
 		for _, r := range word {
 			switch {
 			case unicode.IsLetter(r):
