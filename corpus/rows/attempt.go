@@ -192,7 +192,7 @@ func NewAttempt(t *arena.Trace) Attempt {
 		Bytes:             int64(t.Bytes),
 		Status:            string(t.Status),
 		HasDialogue:       t.HasDialogue,
-		Seconds:           stats.Known(t.Seconds),
+		Seconds:           stats.FiniteOrNil(t.Seconds),
 		InferenceTotal:    knownCount(t.InferenceTotal),
 		InferenceFailures: knownCount(t.InferenceFailures),
 		TokenCounter:      Bytes4{}.Name(),

@@ -206,7 +206,7 @@ func NewVerdict(a *Attempt, s *arena.Structure) *Verdict {
 			return CheckVerdict{Check: v.Check, Keep: v.Decision == arena.Keep, Reason: v.Reason, Value: v.Value, Limit: v.Limit}
 		}),
 		Features: slicesx.FilterMap(s.Features, func(f arena.Feature) (Feature, bool) {
-			return Feature{f.Name, f.Value}, stats.Known(f.Value) != nil
+			return Feature{f.Name, f.Value}, stats.FiniteOrNil(f.Value) != nil
 		}),
 	}
 }
