@@ -111,11 +111,11 @@ const injectionSeed = 1
 // RefusedProblems finds the problems that may not be trained on, and why: those of the bank's
 // protected clusters, and those in which the guard finds a protected problem. It fails
 // where nothing is protected.
-func RefusedProblems(known *finish.Known, p student.Problems) (map[string]string, error) {
+func RefusedProblems(known *finish.Exclusions, p student.Problems) (map[string]string, error) {
 	if known.Bank == nil {
 		return nil, guard.ErrEmptyBank
 	}
-	protection, err := finish.Protect(finish.InBank(known.Bank, known.HeldOut), guard.Config{MinDrop: known.Least}, injectionSeed)
+	protection, err := finish.NewProtection(finish.ProtectedInBank(known.Bank, known.HeldOut), guard.Config{MinDrop: known.MinScore}, injectionSeed)
 	if err != nil {
 		return nil, err
 	}

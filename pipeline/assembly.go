@@ -17,37 +17,49 @@ import (
 	"github.com/trajectory-arena/arena/pipeline/reports"
 )
 
-func (s *session) content(p *plan, parts []string, made *reports.Set, told *Summary) (*finish.Content, error) {
-	config := s.Config.JSON()
+// content returns the content of the corpus from its parts and reports. It sets
+// summary.Withdrawn.
+func (s *session) content(p *plan, parts []string, set *reports.Set, summary *Summary) (*finish.Content, error) {
 	pairs, err := s.pairs(p)
 	if err != nil {
 		return nil, err
 	}
-	m := corpus.Manifest{Configuration: config, ConfigurationSHA256: finish.Digest(config), Inputs: s.manifestInputs(p), Funnel: p.Funnel}
+	config := s.Config.JSON()
+	m := corpus.Manifest{
+		Configuration:       config,
+		ConfigurationSHA256: finish.Digest(config),
+		Inputs:              s.manifestInputs(p),
+		Funnel:              p.Funnel,
+	}
 	c := &finish.Content{
-		Assembly: corpus.Assembly{Parts: parts, Manifest: m, Card: s.card(p, made, pairs)},
-		Bank:     s.protect.State, Given: s.day.heldOutDigests(), Reports: made.Files(),
+		Assembly:       corpus.Assembly{Parts: parts, Manifest: m, Card: s.card(p, set, pairs)},
+		Bank:           s.protection.State,
+		HeldOutDigests: s.day.heldOutDigests(),
+		Reports:        set.Files(),
 	}
 	if s.earlier != nil {
-		w, withdrawErr := finish.Withdraw(s.earlier, s.protect.State, s.protect.Guard(corpus.SplitTrain))
-		if withdrawErr != nil {
-			return nil, withdrawErr
-		}
-		c.Reports[finish.WithdrawnName], told.Withdrawn = w, len(w.Rows)
-	}
-	if s.Pages != nil {
-		if c.Pages, err = s.Pages(made); err != nil {
+		w, err := finish.Withdraw(s.earlier, s.protection.State, s.protection.Guard(corpus.SplitTrain))
+		if err != nil {
 			return nil, err
 		}
-		c.Card.Sections = append(c.Card.Sections, plots(c.Pages)...)
+		c.Reports[finish.WithdrawnName] = w
+		summary.Withdrawn = len(w.Rows)
+	}
+	if s.Pages != nil {
+		if c.Pages, err = s.Pages(set); err != nil {
+			return nil, err
+		}
+		c.Card.Sections = append(c.Card.Sections, plotSections(c.Pages)...)
 	}
 	return c, nil
 }
 
-func plots(pages map[string][]byte) []corpus.Section {
+// plotSections returns the card's section with the plots among the pages, none if
+// there are no plots.
+func plotSections(pages map[string][]byte) []corpus.Section {
 	text := ""
 	for _, name := range slices.Sorted(maps.Keys(pages)) {
-		if title, is := strings.CutSuffix(name, ".svg"); is {
+		if title, ok := strings.CutSuffix(name, ".svg"); ok {
 			text += fmt.Sprintf("![%s](reports/%s)\n", title, name)
 		}
 	}
@@ -57,8 +69,8 @@ func plots(pages map[string][]byte) []corpus.Section {
 	return []corpus.Section{{Heading: "Plots", Body: text}}
 }
 
-// manifestInputs names every input by its content, in an order that no path
-// decides.
+// manifestInputs returns every input, identified and ordered by content and never by
+// path.
 func (s *session) manifestInputs(p *plan) []corpus.Input {
 	var out []corpus.Input
 	for i, in := range s.inputs {
@@ -78,25 +90,26 @@ func (s *session) manifestInputs(p *plan) []corpus.Input {
 	return out
 }
 
-func (s *session) card(p *plan, r *reports.Set, pairs *corpus.PairSummary) corpus.Card {
+func (s *session) card(p *plan, set *reports.Set, pairs *corpus.PairSummary) corpus.Card {
 	return corpus.Card{
 		Title:   "Shopping agent trajectories",
 		Tags:    finish.ShoppingTags,
 		Default: configSFT,
 		Sections: []corpus.Section{
-			{Heading: "What this is", Body: r.Judges.Warning() + s.cardAbout(p)},
-			{Heading: "Held-out protection", Body: r.Leak.Text(s.Config.Guard.Shares, s.Config.Guard.Seed)},
-			{Heading: "Judge", Body: r.Judges.Text(s.Config.MaxUnscored)},
+			{Heading: "What this is", Body: set.Judges.Warning() + s.cardAbout(p)},
+			{Heading: "Held-out protection", Body: set.Leak.Text(s.Config.Guard.Shares, s.Config.Guard.Seed)},
+			{Heading: "Judge", Body: set.Judges.Text(s.Config.MaxUnscored)},
 			pairs.Section(),
-			{Heading: "Lengths", Body: reports.LengthsText(r.Lengths)},
-			{Heading: "Agents", Body: r.Agents.Text()},
+			{Heading: "Lengths", Body: reports.LengthsText(set.Lengths)},
+			{Heading: "Agents", Body: set.Agents.Text()},
 			{Heading: "Known limits", Body: knownLimits},
 		},
 	}
 }
 
 func (s *session) cardAbout(p *plan) string {
-	in, out := p.Funnel[0].In, p.Funnel[len(p.Funnel)-1].Out
+	read := p.Funnel[0].In
+	kept := p.Funnel[len(p.Funnel)-1].Out
 	sel := s.Config.Select
 	return fmt.Sprintf(`%d records were read, %d attempts are rows of config sft: attempts in which the model itself decided
 its tool calls, scored by the subnet's own rules, at most %d at one problem, best first. Rows are rendered with the
@@ -104,7 +117,7 @@ system prompt and the tools of harness profile %s (sha256 %s); the prompts that 
 their traces. reward is success times the judge's quality multiplier. Config rl has one row for every problem with the
 pass statistics of the day, pref has pairs of attempts at one problem, kto attempts with a label. Attempts that differ
 by less than an estimated Jaccard similarity of %.2g from a better one at the same problem were left out.`,
-		in, out, sel.Top, s.Harness.Name, s.Harness.SHA256, sel.Near)
+		read, kept, sel.Top, s.Harness.Name, s.Harness.SHA256, sel.Near)
 }
 
 const knownLimits = `A judge's grade is correlational, not gold. Token counts are estimates (bytes4: a quarter of the
@@ -112,13 +125,14 @@ rendered UTF-8 bytes, rounded up) until a tokenizer is given. Inference replies 
 traces: where they are missing, the axis rests on their neighbours, at lower confidence. Text in traces was written by
 models and by sellers; it is data and may hold anything.`
 
-// pairsName is the file beside a part of pairs that sums up its pairs; maxPairs
-// bounds what is read of it.
 const (
+	// pairsName is the file with the summary of a part's pairs, next to the part.
 	pairsName = "pairs.json"
-	maxPairs  = 1 << 20
+	// maxPairs limits the size of that file in bytes.
+	maxPairs = 1 << 20
 )
 
+// pairs returns the merged summary of the pairs of all parts.
 func (s *session) pairs(p *plan) (*corpus.PairSummary, error) {
 	sum := &corpus.PairSummary{}
 	for _, u := range p.Units {
@@ -134,58 +148,77 @@ func (s *session) pairs(p *plan) (*corpus.PairSummary, error) {
 	return sum, nil
 }
 
-// account walks the records in their order, calls visit for each, and makes the reports on
-// them.
-func (s *session) account(ctx context.Context, p *plan, visit func(at ref, x *block.Entry, f choose.Fate) error) (*reports.Set, error) {
-	found := guard.NewReport(s.protect.Guard(corpus.SplitTrain))
-	found.Injection, found.NotRun = &s.protect.Injection, s.protect.NotRun
-	if s.protect.Tiers != nil {
-		found.Ran = s.protect.Tiers
+// makeReports calls visit for each record in order and makes the reports on them.
+func (s *session) makeReports(ctx context.Context, p *plan, visit func(pos ref, x *block.Entry, d choose.Decision) error) (*reports.Set, error) {
+	guardReport := guard.NewReport(s.protection.Guard(corpus.SplitTrain))
+	guardReport.Injection = &s.protection.Injection
+	guardReport.NotRun = s.protection.NotRun
+	if s.protection.Tiers != nil {
+		guardReport.Ran = s.protection.Tiers
 	}
-	all := reports.NewAdder(found)
+	adder := reports.NewAdder(guardReport)
 	for i := range s.day.Inputs {
-		m := &s.day.Inputs[i].Meta
-		named, _ := s.day.Inputs[i].PathIDs()
-		all.Carries(cmp.Or(m.RunID, named), m.Agent.VersionID, m.Findings, m.Attempts)
+		in := &s.day.Inputs[i]
+		pathRun, _ := in.PathIDs()
+		adder.AddRun(cmp.Or(in.Meta.RunID, pathRun), in.Meta.Agent.VersionID, in.Meta.Findings, in.Meta.Attempts)
 	}
-	err := s.entries(ctx, 1, block.PartFound, func(at ref, x *block.Entry) error {
-		f := p.Fates[at.Input][at.Entry]
-		x.Attempt = *s.attemptRow(x, f)
-		if x.Fault == nil && f.Stage != stageRead {
-			all.Add(x, f)
+	err := s.eachEntry(ctx, 1, block.PartFound, func(pos ref, x *block.Entry) error {
+		d := p.Decisions[pos.Input][pos.Entry]
+		x.Attempt = *s.attemptRow(x, d)
+		if x.Fault == nil && d.Stage != stageRead {
+			adder.Add(x, d)
 		}
-		return visit(at, x, f)
+		return visit(pos, x, d)
 	})
 	if err != nil {
 		return nil, err
 	}
-	leak, err := s.protect.report()
+	leak, err := s.protection.leakReport()
 	if err != nil {
 		return nil, err
 	}
-	slices.SortFunc(found.Dropped, func(a, b guard.DroppedRow) int { return strings.Compare(a.ID, b.ID) })
-	leak.Guard = found
-	judge := s.Config.Judge
-	judges := all.Judges(reports.Judges{
-		Judge: judge.Name, Sparing: judge.Sparing, Agreement: s.Agreement, Multiplier: reports.Multiplier{Config: s.Config.Multiplier},
-	}, s.Config.StepJudge.Name, p.Replies, p.Runs, s.Probes, judge.ProbeEvery)
-	return &reports.Set{Funnel: p.Funnel, Agents: all.Agents(p.Agents), Judges: judges, Lengths: all.Lengths(), Leak: *leak}, nil
+	slices.SortFunc(guardReport.Dropped, func(a, b guard.DroppedRow) int { return strings.Compare(a.ID, b.ID) })
+	leak.Guard = guardReport
+	return &reports.Set{
+		Funnel:  p.Funnel,
+		Agents:  adder.Agents(p.Agents),
+		Judges:  s.judgesReport(p, adder),
+		Lengths: adder.Lengths(),
+		Leak:    *leak,
+	}, nil
 }
 
-func (p *Protection) report() (*reports.Leak, error) {
-	r := &reports.Leak{
-		Clusters: map[guard.Pool]int{}, Problems: map[guard.Pool]int{}, Outside: p.Outside,
-		SharedProducts: []string{}, Canary: "caught", Released: p.State.Released(),
+func (s *session) judgesReport(p *plan, adder *reports.Adder) reports.Judges {
+	judge := s.Config.Judge
+	base := reports.Judges{
+		Judge:      judge.Name,
+		Sparing:    judge.Sparing,
+		Agreement:  s.Agreement,
+		Multiplier: reports.Multiplier{Config: s.Config.Multiplier},
 	}
-	side := map[string]guard.Pool{}
+	return adder.Judges(base, s.Config.StepJudge.Name, p.Replies, p.Runs, s.Probes, judge.ProbeEvery)
+}
+
+// leakReport returns the report on the split. It returns an error if clusters of
+// different pools share a product.
+func (p *Protection) leakReport() (*reports.Leak, error) {
+	r := &reports.Leak{
+		Clusters:       map[guard.Pool]int{},
+		Problems:       map[guard.Pool]int{},
+		Outside:        p.Outside,
+		SharedProducts: []string{},
+		Canary:         "caught",
+		Released:       p.State.Released(),
+	}
+	pools := map[string]guard.Pool{}
 	for _, c := range p.State.Clusters {
 		r.Clusters[c.Pool]++
 		r.Problems[c.Pool] += len(c.Problems)
 		for _, id := range c.ProductIDs {
-			if other, seen := side[id]; seen && other != c.Pool {
+			if pool, ok := pools[id]; ok && pool != c.Pool {
 				r.SharedProducts = append(r.SharedProducts, id)
 			}
-			side[id] = c.Pool
+			pools[id] = c.Pool
 		}
 	}
 	if len(r.SharedProducts) > 0 {

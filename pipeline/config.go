@@ -1,10 +1,10 @@
-// Package pipeline is the run: the order of the stages, the workers, the
-// blocks that make it resumable, and the counts that show nothing got lost. It
-// is the only package that starts goroutines for records.
+// Package pipeline runs the build of a corpus: the stages in their order, the
+// workers, the blocks that make a run resumable, and the counts that account for
+// every record. It is the only package that starts goroutines for records.
 //
-// A run has three steps. Map turns each input file into a block. Group reads
-// the blocks' entries and decides what becomes of every attempt. Write turns
-// the chosen attempts and the ledger into a corpus.
+// A run has three steps. Map makes a block from each input file. Group reads the
+// blocks' entries and decides on every attempt. Write writes the chosen attempts
+// and the ledger into a corpus.
 package pipeline
 
 import (
@@ -23,129 +23,127 @@ import (
 	"github.com/trajectory-arena/arena/traces"
 )
 
-// Config is everything that decides what a corpus holds. The tag hash says how
-// far a change reaches: "block" makes every block again, "corpus" only
-// grouping and writing, "none" changes no byte of any output.
+// Config is everything that decides the content of a corpus. The tag hash is the
+// reach of a change: "block" makes every block again, "corpus" repeats grouping and
+// writing, "none" changes no byte of any output.
 type Config struct {
-	// Harness is the profile that training rows are rendered with.
+	// Harness is the harness profile of training rows.
 	Harness string `yaml:"harness" hash:"block"`
-	// RunID names the run of records that name none; empty, each file is a run of
-	// its own and standard input is "stdin".
+	// RunID is the run of records that name none. If it is empty, each file is a run
+	// and the run of standard input is "stdin".
 	RunID   string         `yaml:"run_id" hash:"block"`
 	Reading traces.Limits  `yaml:"reading" hash:"block"`
 	Filter  filters.Config `yaml:"filter" hash:"block"`
 	Titles  TitlesConfig   `yaml:"titles" hash:"block"`
 	Judge   JudgeConfig    `yaml:"judge" hash:"block"`
 	Guard   GuardConfig    `yaml:"guard" hash:"block"`
-	// Steps adds config steps: the kept attempts with a label for every turn.
-	// The labels are made from the dialogue, which only a block's making reads.
+	// Steps adds config steps: the kept attempts with a label for every turn. It
+	// reaches blocks because only the map step reads the dialogue.
 	Steps     bool            `yaml:"steps" hash:"block"`
 	StepJudge StepJudgeConfig `yaml:"step_judge" hash:"block"`
-	// Multiplier says how the judge's grades weigh outcomes.
+	// Multiplier is the weight of the judge's grades in rewards.
 	Multiplier multiplier.Config `yaml:"multiplier" hash:"corpus"`
 	Select     SelectConfig      `yaml:"select" hash:"corpus"`
-	// Redact reaches a block because tokens are counted as they are published.
+	// Redact reaches blocks because tokens are counted in the published texts.
 	Redact RedactConfig `yaml:"redact" hash:"block"`
-	// MaxUnscored is the share of attempts without a judge's answer above which
-	// there is no corpus.
+	// MaxUnscored is the maximum share of attempts without a judge's answer, 0 to 1.
 	MaxUnscored float64 `yaml:"max_unscored" hash:"corpus"`
-	// MaxUnreadable is the share of records that may be unreadable; with more
-	// there is no corpus.
+	// MaxUnreadable is the maximum share of unreadable records, 0 to 1.
 	MaxUnreadable float64 `yaml:"max_unreadable" hash:"corpus"`
-	// Workers is how many inputs are worked on at once.
+	// Workers is the number of inputs that are processed at once.
 	Workers int `yaml:"workers" hash:"none"`
 }
 
-// TitlesConfig says how the titles of products are compared.
+// TitlesConfig records how the titles of products are compared.
 type TitlesConfig struct {
 	// Source is written by the run: vectors, or endpoint with --embeddings.
 	Source arena.TitleSource `yaml:"source"`
 	// Model is written by the run: the model of the embeddings endpoint.
 	Model string `yaml:"model,omitempty"`
-	// Prefix is written by the run: what stands before each text at that endpoint.
+	// Prefix is written by the run: the prefix of each text at that endpoint.
 	Prefix string `yaml:"prefix,omitempty"`
 }
 
-// JudgeConfig names the reasoning judge.
+// JudgeConfig is the configuration of the reasoning judge.
 type JudgeConfig struct {
 	// Name is written by the run, from --judge: the judge's versioned name.
 	Name string `yaml:"name"`
-	// Settings is written by the run: the hash of what else its answers depend on.
+	// Settings is written by the run: the hash of everything else that its answers
+	// depend on.
 	Settings string `yaml:"settings,omitempty"`
-	// ProbeEvery probes the judge on one in so many attempts: how far do empty
-	// words, orders and copies move its score. 0 probes none.
+	// ProbeEvery probes the judge on one in ProbeEvery attempts: how far do empty
+	// words, orders and copies move its score? 0 probes none.
 	ProbeEvery int `yaml:"probe_every,omitempty"`
-	// Sparing is written by the run: it leaves out attempts that the filter drops or that have no score: no
-	// row needs their grades. Means of runs do.
+	// Sparing is written by the run: the judge skips attempts that the filter drops
+	// or that have no score. No row needs their grades, but the means of runs do.
 	Sparing bool `yaml:"sparing,omitempty"`
 }
 
-// StepJudgeConfig names what labels steps, as JudgeConfig does the judge.
+// StepJudgeConfig is the configuration of the step judge.
 type StepJudgeConfig struct {
 	// Name is written by the run, from --step-judge.
 	Name string `yaml:"name"`
-	// Settings is written by the run, as those of the judge.
+	// Settings is written by the run, like Settings of the judge.
 	Settings string `yaml:"settings,omitempty"`
 }
 
-// GuardConfig says how problems are kept apart.
+// GuardConfig is the configuration of the split and its guards.
 type GuardConfig struct {
 	// Seed is the seed of the split.
 	Seed   uint64       `yaml:"seed"`
 	Shares guard.Shares `yaml:"shares"`
-	// Drop is the lexical score, 0 to 1, from which a near miss is dropped; 0 is the
-	// detector's own.
+	// Drop is the lexical score, 0 to 1, from which a near miss is dropped. 0 stands
+	// for the detector's default.
 	Drop float64 `yaml:"drop"`
-	// MaxFalse is the share, 0 to 1, of honest rows that may be lost: a detector's
-	// own drop is raised with the bank until the estimate is below; 1 never raises
-	// it, 0 is 0.02.
+	// MaxFalse is the maximum estimated share, 0 to 1, of honest rows that the
+	// detector drops. The detector's default score is raised until the estimate is
+	// below it. 1 never raises the score, 0 stands for 0.02.
 	MaxFalse float64 `yaml:"max_false"`
-	// SameOnly drops by wording only rows that ask for the same, not near misses.
+	// SameOnly drops by wording only rows with the same request, and no near misses.
 	SameOnly bool `yaml:"same_only"`
 }
 
-// RedactConfig says what may not be published. Guard, judge and scores see the
-// attempts as they are; what is written of them passes the redactor.
+// RedactConfig is the configuration of the redactor, which changes published texts
+// only: guard, judge and scores see the original attempts.
 type RedactConfig struct {
-	// Secrets takes out secrets, e-mail, network and wallet addresses and card
-	// numbers.
+	// Secrets removes secrets, e-mail, network and wallet addresses and card numbers.
 	Secrets bool `yaml:"secrets"`
-	// Hotkeys takes out the accounts of agents too.
+	// Hotkeys removes the accounts of agents, too.
 	Hotkeys bool `yaml:"hotkeys"`
 }
 
-// SelectConfig says which of the attempts that passed become rows.
+// SelectConfig selects the rows among the attempts that passed the stages.
 type SelectConfig struct {
-	// Top is how many attempts at one problem stay.
+	// Top is the maximum number of attempts at one problem.
 	Top int `yaml:"top"`
 	// Near is the estimated Jaccard similarity from which two attempts at one
-	// problem count as the same.
+	// problem count as duplicates.
 	Near float64 `yaml:"near"`
-	// SuccessOnly keeps unsuccessful attempts out of sft; they still serve as
+	// SuccessOnly excludes unsuccessful attempts from sft. They still serve as
 	// rejected and unwanted examples in pref and kto.
 	SuccessOnly bool `yaml:"success_only"`
-	// Where is an expression over the columns of the ledger that an attempt must
-	// fulfil to become a row of sft, pref or kto; empty for all.
+	// Where is an expression over the columns of the ledger. Only attempts that
+	// fulfil it become rows of sft, pref or kto. It is empty to select all.
 	Where string `yaml:"where"`
-	// MinReward is the least reward (success times the factor by Multiplier) of an
+	// MinReward is the minimum reward (success times the factor by Multiplier) of an
 	// sft row.
 	MinReward float64 `yaml:"min_reward"`
-	// Pairs is how many preference pairs one problem gives at most.
+	// Pairs is the maximum number of preference pairs of one problem.
 	Pairs int `yaml:"pairs"`
-	// Margin is the least difference in reward within a pair.
+	// Margin is the minimum difference in reward between the attempts of a pair.
 	Margin float64 `yaml:"margin"`
-	// LengthRatio bounds the longer attempt of a pair over the shorter, in
-	// tokens, so that no trainer learns length alone; 0 bounds nothing.
+	// LengthRatio is the maximum ratio of the longer attempt of a pair to the
+	// shorter, in tokens, so that a trainer does not learn length alone. 0 is no limit.
 	LengthRatio float64 `yaml:"length_ratio"`
 }
 
-// Defaults are the configuration of a run that was given none.
+// Defaults returns the default configuration.
 //
-// Four attempts a problem: released corpora repeated 469 requests 33 times
-// each, and their students learned the requests; four keep the strategies apart
-// that different agents show. 0.8 is the similarity at which near-duplicate
-// documents are customarily cut. One probed attempt in 128 costs a tenth of the
-// judge's time and gives a hundred or two a day. A margin of 0.1 is half a level of the judge.
+// Top is 4 because released corpora repeated 469 requests 33 times each, and their
+// students learned the requests; four attempts suffice to show the strategies of
+// different agents. Near is 0.8, the customary limit for near-duplicate documents.
+// Probing one attempt in 128 costs a tenth of the judge's time and yields one or two
+// hundred probes a day. A margin of 0.1 is half a level of the judge.
 func Defaults() Config {
 	return Config{
 		Harness:     "7-tool",
@@ -165,15 +163,10 @@ func Defaults() Config {
 	}
 }
 
-// Validate names everything that cannot be used, all at once.
+// Validate returns an error that lists all invalid settings.
 func (c Config) Validate() error {
 	bad := wrong.List{c.Reading.Validate(), c.Filter.Validate(), c.Guard.Shares.Validate(), c.Multiplier.Validate()}
-	bad.Unless(c.Select.Top >= 1, "select.top is %d: want at least 1", c.Select.Top)
-	bad.Unless(c.Select.Near > 0 && c.Select.Near <= 1, "select.near is %v: want more than 0 and at most 1", c.Select.Near)
-	bad.Unless(c.Select.MinReward >= 0 && c.Select.MinReward <= 1, "select.min_reward is %v: want 0 to 1", c.Select.MinReward)
-	bad.Unless(c.Select.Pairs >= 0, "select.pairs is %d: want 0 or more", c.Select.Pairs)
-	bad.Unless(c.Select.LengthRatio == 0 || c.Select.LengthRatio >= 1 && !math.IsInf(c.Select.LengthRatio, 1), "select.length_ratio is %v: want 1 or more, or 0 for no bound", c.Select.LengthRatio)
-	bad.Unless(c.Select.Margin > 0 && c.Select.Margin <= 1, "select.margin is %v: want more than 0 and at most 1", c.Select.Margin)
+	c.Select.validate(&bad)
 	bad.Unless(c.Guard.Drop >= 0 && c.Guard.Drop <= 1, "guard.drop is %v: want 0 to 1", c.Guard.Drop)
 	bad.Unless(c.Guard.MaxFalse >= 0 && c.Guard.MaxFalse <= 1, "guard.max_false is %v: want 0 to 1", c.Guard.MaxFalse)
 	bad.Unless(c.Judge.ProbeEvery >= 0, "judge.probe_every is %d: want 0 or more", c.Judge.ProbeEvery)
@@ -185,10 +178,21 @@ func (c Config) Validate() error {
 	return bad.Err()
 }
 
-// JSON is the configuration as a manifest holds it: without what changes no
-// byte of an output.
+func (c *SelectConfig) validate(bad *wrong.List) {
+	bad.Unless(c.Top >= 1, "select.top is %d: want at least 1", c.Top)
+	bad.Unless(c.Near > 0 && c.Near <= 1, "select.near is %v: want more than 0 and at most 1", c.Near)
+	bad.Unless(c.MinReward >= 0 && c.MinReward <= 1, "select.min_reward is %v: want 0 to 1", c.MinReward)
+	bad.Unless(c.Pairs >= 0, "select.pairs is %d: want 0 or more", c.Pairs)
+	isRatio := c.LengthRatio == 0 || c.LengthRatio >= 1 && !math.IsInf(c.LengthRatio, 1)
+	bad.Unless(isRatio, "select.length_ratio is %v: want 1 or more, or 0 for no bound", c.LengthRatio)
+	bad.Unless(c.Margin > 0 && c.Margin <= 1, "select.margin is %v: want more than 0 and at most 1", c.Margin)
+}
+
+// JSON returns the configuration as stored in manifests: without the settings that
+// change no byte of an output.
 func (c Config) JSON() []byte { return c.encode("block", "corpus") }
 
+// encode encodes the settings with one of the values of the tag hash.
 func (c Config) encode(reach ...string) []byte {
 	fields := yaml.MapSlice{}
 	for f, v := range reflect.ValueOf(c).Fields() {
@@ -198,7 +202,7 @@ func (c Config) encode(reach ...string) []byte {
 	}
 	b, err := yaml.MarshalWithOptions(fields, yaml.JSON())
 	if err != nil {
-		panic(err) // numbers, words and lists of them always encode
+		panic(err) // numbers, strings and lists of them always encode
 	}
 	return b
 }

@@ -15,55 +15,56 @@ import (
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/judges/outcome"
-	"github.com/trajectory-arena/arena/pipeline/finish"
 	"github.com/trajectory-arena/arena/traces"
 )
 
-// Sources names the files of a run as its user gave them.
+// Sources are the files of a run, as the user named them.
 type Sources struct {
 	// Days are folders, globs or files of traces, or "-" for standard input.
 	Days []string
-	// Problems, Catalogs and HeldOut override or add to what lies in the days.
+	// Problems and Catalogs replace the files in the days, HeldOut adds to them.
 	Problems []string
 	Catalogs []string
 	HeldOut  []string
-	// Bank is the bank.json of an earlier run, empty on a first day.
+	// Bank is the bank.json of an earlier run, empty if there was none.
 	Bank string
-	// Release names problems that the bank holds out and that are to be split anew.
+	// Release lists held-out problems of the bank that are to be split again.
 	Release []string
-	// Stdin is read where a day is "-"; Spool is the folder it is kept in.
+	// Stdin is read for the day "-" and stored in the folder Spool.
 	Stdin io.Reader
 	Spool string
-	// AnyNetwork lets runs of several networks, such as mainnet and testnet, come together.
+	// AnyNetwork allows runs of several networks, such as mainnet and testnet.
 	AnyNetwork bool
-	// Draft asks for a corpus to look at: it may be empty, and its days have no
-	// problems, too few, or lines that cannot be read.
+	// Draft asks for a corpus to look at: it may be empty, and its days may have few
+	// problems or none, and lines that cannot be read.
 	Draft bool
-	// planned are catalogues, by their whole paths, that nobody will look into.
+	// planned are catalogues, by absolute path, that this step does not read.
 	planned map[string]File
 }
 
-// Day is what a run reads: its inputs, its problems and its catalogue.
+// Day is the input of a run: traces, problems and catalogue.
 type Day struct {
 	Inputs   []traces.Input
 	Problems *Problems
 	Catalog  outcome.Catalog
-	// Files are the inputs that are no traces, by kind and content.
-	Files   []File
+	// Files are the inputs that are not traces.
+	Files []File
+	// derived is the number of problems that were derived from episodes.
 	derived int
+	// spooled are the temporary files with standard input.
 	spooled []string
 }
 
-// inputError is an error of ErrInput that says no more than its cause.
+// inputError matches ErrInput and has the text of its cause.
 type inputError struct{ error }
 
-// Is reports whether the error is one of ErrInput.
+// Is reports whether target is ErrInput.
 func (inputError) Is(target error) bool { return target == ErrInput }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (e inputError) Unwrap() error { return e.error }
 
-// Close closes the catalogue and removes what was kept of standard input.
+// Close closes the catalogue and removes the copies of standard input.
 func (d *Day) Close() error {
 	errs := []error{d.Catalog.Close()}
 	for _, path := range d.spooled {
@@ -72,18 +73,18 @@ func (d *Day) Close() error {
 	return errors.Join(errs...)
 }
 
-// File is one input file that is no trace.
+// File is an input file that has no traces.
 type File struct {
 	corpus.Input
 	path string
 }
 
-// Catalogs are the paths of the day's catalogues.
+// Catalogs returns the paths of the day's catalogues.
 func (d *Day) Catalogs() []string {
 	return slicesx.FilterMap(d.Files, func(f File) (string, bool) { return f.path, f.Kind == kindCatalog })
 }
 
-// The kinds of files.
+// The kinds of files without traces.
 const (
 	kindProblems = "problems"
 	kindCatalog  = "catalog"
@@ -91,45 +92,54 @@ const (
 	kindBank     = "bank"
 )
 
-// OpenDay finds and reads everything of a day but its traces.
+// OpenDay finds the traces of a day and reads its problems and catalogue.
 func OpenDay(ctx context.Context, src Sources) (*Day, error) {
 	d := &Day{}
-	err := finish.InTurn(
-		func() error { return d.discover(src) },
-		func() error { return d.readProblems(ctx, src) },
-		func() error { return d.readCatalog(src) },
-		func() error { return d.spool(ctx, src) },
-	)
-	if err != nil {
+	if err := d.read(ctx, src); err != nil {
 		return nil, errors.Join(inputError{err}, d.Close())
 	}
 	return d, nil
 }
 
-// ErrNetworks says that runs are of more than one network.
+func (d *Day) read(ctx context.Context, src Sources) error {
+	if err := d.discover(src); err != nil {
+		return err
+	}
+	if err := d.readProblems(ctx, src); err != nil {
+		return err
+	}
+	if err := d.readCatalog(src); err != nil {
+		return err
+	}
+	return d.spool(ctx, src)
+}
+
+// ErrNetworks reports that runs are of more than one network.
 var ErrNetworks = errors.New("runs of two networks")
 
+// discover finds the files of traces.
 func (d *Day) discover(src Sources) error {
 	for _, day := range src.Days {
-		ins, err := traces.Discover(day)
+		inputs, err := traces.Discover(day)
 		if err != nil {
 			return err
 		}
-		d.Inputs = append(d.Inputs, ins...)
+		d.Inputs = append(d.Inputs, inputs...)
 	}
 	slices.SortStableFunc(d.Inputs, func(a, b traces.Input) int { return cmp.Compare(a.Path, b.Path) })
 	first := ""
 	for i := range d.Inputs {
 		network := d.Inputs[i].Meta.Network
-		if first = cmp.Or(first, network); network != "" && network != first && !src.AnyNetwork {
+		first = cmp.Or(first, network)
+		if network != "" && network != first && !src.AnyNetwork {
 			return fmt.Errorf("%w: %.20q and %.20q", ErrNetworks, first, network)
 		}
 	}
 	return nil
 }
 
-// spool keeps standard input in a file: blocks are named by their input's
-// content, and it can be read only once.
+// spool copies standard input to a file, because blocks are identified by the hash
+// of their input and standard input can be read only once.
 func (d *Day) spool(ctx context.Context, src Sources) error {
 	for i := range d.Inputs {
 		in := &d.Inputs[i]
@@ -147,26 +157,25 @@ func (d *Day) spool(ctx context.Context, src Sources) error {
 	return nil
 }
 
-// ErrInput marks a file or folder that was named by the user and cannot be
-// used: nothing was worked on yet.
+// ErrInput reports that a file or folder that the user named cannot be used. No work
+// was done yet.
 var ErrInput = errors.New("input cannot be used")
 
-// ErrNoProblems says that no day has problems and none were given.
+// ErrNoProblems reports that no day has problems and the user named none.
 var ErrNoProblems = errors.New("no problems.jsonl: attempts cannot be graded without the problems they answer")
 
-// ErrNoCatalog says that no day has a catalogue and none was given.
+// ErrNoCatalog reports that no day has a catalogue and the user named none.
 var ErrNoCatalog = errors.New("no catalog.jsonl: recommended products cannot be looked up without the catalogue")
 
 func (d *Day) readProblems(ctx context.Context, src Sources) error {
-	paths := found(src.Problems, src.Days, traces.TablePattern("problems"))
-	d.Problems = &Problems{position: map[*arena.Problem]int{}, byID: map[string]int{}, seen: map[string]bool{}, files: map[string]string{}}
-	for _, path := range paths {
+	d.Problems = newProblems()
+	for _, path := range findFiles(src.Problems, src.Days, traces.TablePattern("problems")) {
 		err := d.readFile(kindProblems, path, func(r io.Reader) (int, error) {
-			ps, err := arena.ReadProblems(r, maxProblem)
+			problems, err := arena.ReadProblems(r, maxProblem)
 			if err != nil {
 				return 0, err
 			}
-			return len(ps), d.Problems.add(path, ps)
+			return len(problems), d.Problems.add(path, problems)
 		})
 		if err != nil {
 			return err
@@ -182,24 +191,25 @@ func (d *Day) readProblems(ctx context.Context, src Sources) error {
 	return nil
 }
 
-// maxProblem bounds one problem of a file: with vectors it has 40 KB.
+// maxProblem limits the size of one problem in a file, in bytes. With vectors it has
+// 40 KB.
 const maxProblem = 64 << 20
 
 func (d *Day) readCatalog(src Sources) error {
-	paths := found(src.Catalogs, src.Days, traces.TablePattern("catalog"))
+	paths := findFiles(src.Catalogs, src.Days, traces.TablePattern("catalog"))
 	if len(paths) == 0 && d.derived < len(d.Problems.All) && !src.Draft {
 		return ErrNoCatalog
 	}
 	for _, path := range paths {
 		info, err := os.Stat(path)
-		if f, known := src.planned[whole(path)]; known && err == nil && info.Size() == f.Bytes {
+		if f, ok := src.planned[absPath(path)]; ok && err == nil && info.Size() == f.Bytes {
 			d.Files = append(d.Files, f)
 			continue
 		}
 		err = d.readFile(kindCatalog, path, func(io.Reader) (int, error) {
 			before := d.Catalog.Len()
-			failed := d.Catalog.Open(path, maxDocument)
-			return d.Catalog.Len() - before, failed
+			err := d.Catalog.Open(path, maxDocument)
+			return d.Catalog.Len() - before, err
 		})
 		if err != nil {
 			return err
@@ -208,38 +218,46 @@ func (d *Day) readCatalog(src Sources) error {
 	return nil
 }
 
-// maxDocument bounds one line of a catalogue: descriptions end at some
-// thousand characters.
+// maxDocument limits the size of one line of a catalogue in bytes. Descriptions have
+// some thousand characters.
 const maxDocument = 16 << 20
 
+// readFile calls read with the file's content and adds the file to d.Files with its
+// hash and with the number of records that read returns.
 func (d *Day) readFile(kind, path string, read func(io.Reader) (int, error)) error {
 	f, err := os.Open(path)
 	if err != nil {
 		return fmt.Errorf("open %s: %w", kind, err)
 	}
 	defer func() { _ = f.Close() }() // it was only read
-	h := sha256.New()
-	all := io.TeeReader(f, h)
-	n, err := read(all)
-	if err == nil {
-		_, err = io.Copy(io.Discard, all)
-	}
-	size := int64(0)
-	if err == nil {
-		size, err = f.Seek(0, io.SeekCurrent)
-	}
+	in, err := hashFile(f, read)
 	if err != nil {
 		return fmt.Errorf("read %s %s: %w", kind, path, err)
 	}
-	d.Files = append(d.Files, File{corpus.Input{Kind: kind, SHA256: hex.EncodeToString(h.Sum(nil)), Bytes: size, Records: int64(n)}, path})
+	in.Kind = kind
+	d.Files = append(d.Files, File{in, path})
 	return nil
 }
 
-// found are the files given, or else those that lie in the days under the
-// usual name.
-func found(given, days []string, pattern string) []string {
-	if len(given) > 0 {
-		return given
+func hashFile(f *os.File, read func(io.Reader) (int, error)) (corpus.Input, error) {
+	h := sha256.New()
+	r := io.TeeReader(f, h)
+	n, err := read(r)
+	if err != nil {
+		return corpus.Input{}, err
+	}
+	if _, err = io.Copy(io.Discard, r); err != nil { // read may not have read it all
+		return corpus.Input{}, err
+	}
+	size, err := f.Seek(0, io.SeekCurrent)
+	return corpus.Input{SHA256: hex.EncodeToString(h.Sum(nil)), Bytes: size, Records: int64(n)}, err
+}
+
+// findFiles returns the configured files or, if there are none, the files in the days
+// that match pattern.
+func findFiles(configured, days []string, pattern string) []string {
+	if len(configured) > 0 {
+		return configured
 	}
 	var out []string
 	for _, day := range days {

@@ -11,8 +11,7 @@ import (
 	"github.com/trajectory-arena/arena/pipeline/choose"
 )
 
-// The stages of a run in order. A record leaves at the first that takes it
-// out.
+// The stages of a run in order. A record leaves at the first stage that drops it.
 const (
 	stageRead   = "read"
 	stageFilter = "filter"
@@ -25,10 +24,10 @@ const (
 
 var stages = []string{stageRead, stageFilter, stageScore, stageJudge, stageGuard, stageRank, stageSplit}
 
-// The reasons of a build, beside those of the reader, filter and judge.
+// The reasons of a build, besides those of the reader, filter and judge.
 const (
 	reasonDuplicate    = "duplicate_attempt" // the same record was read before
-	reasonCollision    = "id_collision"      // its id, by which rows are told apart, belongs to an attempt of other content
+	reasonCollision    = "id_collision"      // an attempt of other content has its id
 	reasonNoRow        = "no_row"            // no row can be made of it
 	reasonProblem      = "unknown_problem"   // problems.jsonl lacks its problem
 	reasonNoScore      = "no_score"          // the outcome cannot be scored
@@ -36,90 +35,104 @@ const (
 	reasonReward       = "below_min_reward"  // the reward is under select.min_reward
 	reasonUnselected   = "not_selected"      // select.where does not select it
 	reasonTop          = "beyond_top"        // better attempts fill all the places of the problem
-	reasonNeverTouch   = "never_touch"       // its problem is of the pool that nobody looks at yet
+	reasonNeverTouch   = "never_touch"       // its problem is of the never-touch pool
 	reasonHeldOut      = "held_out"          // its problem is of a cluster that held-out files name
 )
 
-func (g *grouper) fate(at ref, x *block.Entry) choose.Fate {
+// decision returns the decision on an entry before the attempts at one problem are
+// compared.
+func (g *grouper) decision(pos ref, x *block.Entry) choose.Decision {
 	if x.Fault != nil {
-		return choose.Fate{Stage: stageRead, Reason: x.Fault.Reason, Failed: true}
+		return choose.Decision{Stage: stageRead, Reason: x.Fault.Reason, Failed: true}
 	}
-	switch stays := g.habits.CountedCopy[x.TraceID]; {
-	case g.all[stays].ref == at:
-	case g.all[stays].record == x.RecordSHA256:
-		return choose.Fate{Stage: stageRead, Reason: reasonDuplicate}
-	default:
-		return choose.Fate{Stage: stageRead, Reason: reasonCollision}
+	original := g.attempts[g.filterDay.CountedCopy[x.TraceID]]
+	if original.ref != pos {
+		if original.record == x.RecordSHA256 {
+			return choose.Decision{Stage: stageRead, Reason: reasonDuplicate}
+		}
+		return choose.Decision{Stage: stageRead, Reason: reasonCollision}
 	}
-	s := g.revised(at, x)
-	f := g.judgedFate(x, &s)
-	f.Axis = s.Axis
-	return f
+	s := g.revised(pos, x)
+	d := g.stageDecision(x, &s)
+	d.Axis = s.Axis
+	return d
 }
 
-// selected reads the entry of a candidate again where select.where asks for it.
-func (g *grouper) selected(at ref, f choose.Fate) (bool, error) {
-	if g.where == nil {
+// isSelected reports whether select.where selects an entry. It reads the entry again
+// if there is such an expression.
+func (g *grouper) isSelected(pos ref, d choose.Decision) (bool, error) {
+	s := g.session
+	if s.where == nil {
 		return true, nil
 	}
-	in, err := block.Open(g.FS, g.inputs[at.Input].dir)
+	r, err := block.Open(s.FS, s.inputs[pos.Input].dir)
 	if err != nil {
 		return false, err
 	}
-	defer in.Close()
-	x, err := in.At(at.Place, block.PartFound|block.PartStructure)
+	defer r.Close()
+	x, err := r.Entry(pos.Place, block.PartFound|block.PartStructure)
 	if err != nil {
 		return false, err
 	}
-	s := g.revised(at, x)
-	line := &where.Line{Attempt: g.attemptRow(x, f), Verdict: rows.NewVerdict(&x.Attempt, &s), Outcome: outcomeRow(x), Judgement: rows.NewJudgement(&x.Attempt, &x.Judgement, g.weights.factor(x)), Leak: leak(x)}
-	return g.where.Match(line.Values())
+	structure := g.revised(pos, x)
+	line := &where.Line{
+		Attempt:   s.attemptRow(x, d),
+		Verdict:   rows.NewVerdict(&x.Attempt, &structure),
+		Outcome:   outcomeRow(x),
+		Judgement: rows.NewJudgement(&x.Attempt, &x.Judgement, g.weights.factor(x)),
+		Leak:      leakRow(x),
+	}
+	return s.where.Match(line.Values())
 }
 
-func (g *grouper) judgedFate(x *block.Entry, s *arena.Structure) choose.Fate {
-	sel := g.Config.Select
+// stageDecision returns the decision of the stages from filter to guard on an entry
+// with the revised structure s.
+func (g *grouper) stageDecision(x *block.Entry, s *arena.Structure) choose.Decision {
+	sel := g.session.Config.Select
+	isUsable := usable(g.session.filter, s, x.Outcome.Success)
+	isUnrendered := x.Body.Bytes == 0 && x.Problem >= 0
 	switch {
-	case !usable(g.filter, s, x.Outcome.Success) || x.Body.Bytes == 0 && x.Problem >= 0:
-		f := choose.Fate{Stage: stageFilter, Reason: reasonNoRow}
+	case !isUsable || isUnrendered:
+		d := choose.Decision{Stage: stageFilter, Reason: reasonNoRow}
 		if len(s.Reasons) > 0 {
-			f.Reason = s.Reasons[0]
+			d.Reason = s.Reasons[0]
 		}
-		return f
+		return d
 	case x.Problem < 0:
-		return choose.Fate{Stage: stageScore, Reason: reasonProblem}
+		return choose.Decision{Stage: stageScore, Reason: reasonProblem}
 	case !x.Outcome.Scored():
-		return choose.Fate{Stage: stageScore, Reason: reasonNoScore}
+		return choose.Decision{Stage: stageScore, Reason: reasonNoScore}
 	case !x.Outcome.Success && (sel.SuccessOnly || !s.Keep):
-		return choose.Fate{Stage: stageScore, Reason: reasonUnsuccessful}
+		return choose.Decision{Stage: stageScore, Reason: reasonUnsuccessful}
 	case g.weights.factor(x) == nil:
-		return choose.Fate{Stage: stageJudge, Reason: string(x.Judgement.Outcome), Failed: true}
+		return choose.Decision{Stage: stageJudge, Reason: string(x.Judgement.Outcome), Failed: true}
 	case g.weights.reward(x) < sel.MinReward:
-		return choose.Fate{Stage: stageJudge, Reason: reasonReward}
+		return choose.Decision{Stage: stageJudge, Reason: reasonReward}
 	case x.Leak.Drop:
-		return choose.Fate{Stage: stageGuard, Reason: "leak_" + string(x.Leak.Tier)}
+		return choose.Decision{Stage: stageGuard, Reason: "leak_" + string(x.Leak.Tier)}
 	default:
-		return choose.Fate{}
+		return choose.Decision{}
 	}
 }
 
-// becomes is the candidate that an attempt is for sft, pref and kto: it stayed,
-// or only its outcome or its reward keeps it out of sft. Leaking attempts are
-// none.
-func (g *grouper) becomes(f choose.Fate, b *brief, x *block.Entry) *candidate {
-	wanted := f.Kept() || f.Reason == reasonUnsuccessful || f.Reason == reasonReward
-	if !wanted || x.Body.Bytes == 0 || x.Leak.Drop || g.weights.factor(x) == nil {
+// newCandidate returns an attempt as a candidate for sft, pref and kto. It returns nil
+// for a leaking attempt, and for one that was dropped for another reason than its
+// outcome or its reward: those two keep it out of sft only.
+func (g *grouper) newCandidate(d choose.Decision, e *entrySummary, x *block.Entry) *candidate {
+	isWanted := d.IsKept() || d.Reason == reasonUnsuccessful || d.Reason == reasonReward
+	if !isWanted || x.Body.Bytes == 0 || x.Leak.Drop || g.weights.factor(x) == nil {
 		return nil
 	}
-	return &candidate{choose.Row{ID: x.TraceID, Score: g.weights.reward(x), Completion: b.completion}, b, f.Kept()}
+	row := choose.Row{ID: x.TraceID, Score: g.weights.reward(x), Completion: e.completion}
+	return &candidate{row: row, entry: e, isKept: d.IsKept()}
 }
 
-// decide says what becomes of each record before attempts at one problem are held
-// against each other.
+// decide decides on every record before the attempts at one problem are compared.
 func (g *grouper) decide(ctx context.Context) error {
-	return inorder.Each(ctx, g.Config.Workers, len(g.by), func(_ context.Context, i int) error {
+	return inorder.Each(ctx, g.session.Config.Workers, len(g.inputs), func(_ context.Context, i int) error {
 		x := &block.Entry{}
-		for _, b := range g.by[i].briefs {
-			if err := g.decideOne(&g.by[i], b, x); err != nil {
+		for _, e := range g.inputs[i].entries {
+			if err := g.decideEntry(&g.inputs[i], e, x); err != nil {
 				return err
 			}
 		}
@@ -127,21 +140,21 @@ func (g *grouper) decide(ctx context.Context) error {
 	})
 }
 
-// decideOne decides on one record of an input, for which it uses x.
-func (g *grouper) decideOne(in *grouped, b *brief, x *block.Entry) error {
-	b.fill(x)
-	f := g.fate(b.ref, x)
-	if c := g.becomes(f, b, x); c != nil {
-		wanted, err := g.selected(b.ref, f)
+// decideEntry decides on one record of an input. It overwrites x.
+func (g *grouper) decideEntry(in *groupedInput, e *entrySummary, x *block.Entry) error {
+	e.restore(x)
+	d := g.decision(e.ref, x)
+	if c := g.newCandidate(d, e, x); c != nil {
+		selected, err := g.isSelected(e.ref, d)
 		if err != nil {
 			return err
 		}
-		if wanted {
+		if selected {
 			in.candidates = append(in.candidates, *c)
-		} else if f.Kept() {
-			f = choose.Fate{Stage: stageRank, Reason: reasonUnselected, Axis: f.Axis}
+		} else if d.IsKept() {
+			d = choose.Decision{Stage: stageRank, Reason: reasonUnselected, Axis: d.Axis}
 		}
 	}
-	in.fates = append(in.fates, f)
+	in.decisions = append(in.decisions, d)
 	return nil
 }

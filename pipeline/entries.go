@@ -1,7 +1,6 @@
 package pipeline
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -16,103 +15,144 @@ import (
 	"github.com/trajectory-arena/arena/pipeline/block"
 )
 
-// ref points at an entry: the position of its input, and its own in the block.
+// ref is the position of an entry: the index of its input, and its index and place in
+// the block.
 type ref struct {
 	Input int `json:"i"`
 	Entry int `json:"e"`
 	block.Place
 }
 
-// brief is what the group step keeps of one entry, so that each block is read once: a
-// season has half a million.
-type brief struct {
+// entrySummary is the part of an entry that the group step holds in memory, so that
+// it reads each block once. A season has half a million entries.
+type entrySummary struct {
 	ref
-	file, problem int32
-	fault         *block.Fault
-	// id and record are the attempt's name and its record's hash; run, agent and asked name
-	// its run, its agent and its problem.
-	id, record        string
-	run, agent, asked unique.Handle[string]
-	standing          unique.Handle[standing]
-	// started is when its run began, in Unix milliseconds, the largest where unknown.
+	file    int32
+	problem int32
+	fault   *block.Fault
+	// id and record are the trace ID and the hash of the record.
+	id     string
+	record string
+	// run, agent and problemID are shared by many entries.
+	run       unique.Handle[string]
+	agent     unique.Handle[string]
+	problemID unique.Handle[string]
+	traits    unique.Handle[traits]
+	// started is the start of the attempt's run in Unix milliseconds, the largest
+	// number if unknown.
 	started    int64
 	confidence float64
-	// rank is what the filter makes of the trajectory, higher is better.
+	// rank is the filter's score of the trajectory; higher is better.
 	rank   float64
 	ruling *arena.Ruling
 	score  *float64
-	// passage is what decided the grade.
+	// passage is the text that decided the grade.
 	passage string
 	bytes   int64
-	// completion is nil where the attempt cannot become a row.
+	// completion is nil if the attempt cannot become a row.
 	completion *minhash.Packed
 }
 
-// standing is what few attempts have for themselves alone.
-type standing struct {
+// traits are the properties whose combinations recur in many entries.
+type traits struct {
 	axis arena.Axis
-	// reasons are one a line.
-	reasons                            string
-	judged, stepped                    arena.JudgeOutcome
-	tier                               guard.Tier
-	hasDialogue, success, scored, leak bool
+	// reasons are separated by newlines.
+	reasons     string
+	judged      arena.JudgeOutcome
+	stepJudged  arena.JudgeOutcome
+	leakTier    guard.Tier
+	hasDialogue bool
+	success     bool
+	scored      bool
+	leak        bool
 }
 
-func briefOf(at ref, x *block.Entry) *brief {
+func newEntrySummary(pos ref, x *block.Entry) *entrySummary {
 	a := &x.Attempt
-	b := &brief{
-		ref: at, file: int32(x.File), problem: int32(x.Problem), fault: x.Fault, //nolint:gosec // a block has fewer files, a run fewer problems
-		id: a.TraceID, record: a.RecordSHA256, run: unique.Make(a.RunID), agent: unique.Make(x.Agent), asked: unique.Make(a.ProblemID),
-		standing: unique.Make(standing{
-			x.Structure.Axis, strings.Join(x.Structure.Reasons, "\n"), x.Judgement.Outcome, x.StepJudgement.Outcome,
-			x.Leak.Tier, a.HasDialogue, x.Outcome.Success, x.Outcome.Scored(), x.Leak.Drop,
+	e := &entrySummary{
+		ref:       pos,
+		file:      int32(x.File),    //nolint:gosec // a block has fewer files
+		problem:   int32(x.Problem), //nolint:gosec // a run has fewer problems
+		fault:     x.Fault,
+		id:        a.TraceID,
+		record:    a.RecordSHA256,
+		run:       unique.Make(a.RunID),
+		agent:     unique.Make(x.Agent),
+		problemID: unique.Make(a.ProblemID),
+		traits: unique.Make(traits{
+			axis:        x.Structure.Axis,
+			reasons:     strings.Join(x.Structure.Reasons, "\n"),
+			judged:      x.Judgement.Outcome,
+			stepJudged:  x.StepJudgement.Outcome,
+			leakTier:    x.Leak.Tier,
+			hasDialogue: a.HasDialogue,
+			success:     x.Outcome.Success,
+			scored:      x.Outcome.Scored(),
+			leak:        x.Leak.Drop,
 		}),
-		started: math.MaxInt64, confidence: x.Structure.Confidence, rank: x.Rank, ruling: x.Outcome.Ruling, score: x.Score, passage: x.Passage, bytes: x.Body.Bytes,
+		started:    math.MaxInt64,
+		confidence: x.Structure.Confidence,
+		rank:       x.Rank,
+		ruling:     x.Outcome.Ruling,
+		score:      x.Score,
+		passage:    x.Passage,
+		bytes:      x.Body.Bytes,
 	}
 	if a.RunDate != nil {
-		b.started = *a.RunDate
+		e.started = *a.RunDate
 	}
-	if b.bytes > 0 {
-		b.completion = new(x.Body.Signature)
+	if e.bytes > 0 {
+		e.completion = new(x.Body.Signature)
 	}
-	return b
+	return e
 }
 
-// fill puts what is kept of the entry in its places of x.
-func (b *brief) fill(x *block.Entry) {
-	s := b.standing.Value()
+// restore sets x to the entry, as far as the summary has it.
+func (e *entrySummary) restore(x *block.Entry) {
+	t := e.traits.Value()
 	*x = block.Entry{}
-	x.File, x.Fault, x.Agent, x.Problem, x.Score, x.Rank = int(b.file), b.fault, b.agent.Value(), int(b.problem), b.score, b.rank
-	x.Attempt = rows.Attempt{TraceID: b.id, RecordSHA256: b.record, RunID: b.run.Value(), HasDialogue: s.hasDialogue}
-	x.Structure = arena.Structure{Axis: s.axis, Confidence: b.confidence}
-	if s.reasons != "" {
-		x.Structure.Reasons = strings.Split(s.reasons, "\n")
+	x.File = int(e.file)
+	x.Fault = e.fault
+	x.Agent = e.agent.Value()
+	x.Problem = int(e.problem)
+	x.Score = e.score
+	x.Rank = e.rank
+	x.Attempt = rows.Attempt{TraceID: e.id, RecordSHA256: e.record, RunID: e.run.Value(), HasDialogue: t.hasDialogue}
+	x.Structure = arena.Structure{Axis: t.axis, Confidence: e.confidence}
+	if t.reasons != "" {
+		x.Structure.Reasons = strings.Split(t.reasons, "\n")
 	}
-	x.Outcome = arena.Outcome{Success: s.success, Ruling: b.ruling}
-	if s.scored && b.ruling == nil {
+	x.Outcome = arena.Outcome{Success: t.success, Ruling: e.ruling}
+	if t.scored && e.ruling == nil {
 		x.Outcome.Scores = &arena.Scores{}
 	}
-	x.Judgement.Outcome, x.StepJudgement.Outcome = s.judged, s.stepped
-	x.Leak.Drop, x.Leak.Tier, x.Body.Bytes = s.leak, s.tier, b.bytes
+	x.Judgement.Outcome = t.judged
+	x.StepJudgement.Outcome = t.stepJudged
+	x.Leak.Drop = t.leak
+	x.Leak.Tier = t.leakTier
+	x.Body.Bytes = e.bytes
 }
 
-// entries calls f for every entry of every block, with these parts: in the order of the
-// inputs' content, which no path decides, and of their lines, or several inputs at once.
-// An entry is valid only within its call.
-func (s *session) entries(ctx context.Context, workers int, parts block.Part, f func(at ref, x *block.Entry) error) error {
+// eachEntry calls visit for every entry of every block, with the given parts. With one
+// worker the entries come in the order of the inputs' content and of their lines;
+// several workers read several inputs at once. An entry is valid only during its call.
+func (s *session) eachEntry(ctx context.Context, workers int, parts block.Part, visit func(pos ref, x *block.Entry) error) error {
 	return inorder.Each(ctx, workers, len(s.inputs), func(ctx context.Context, i int) error {
-		in, err := block.Open(s.FS, s.inputs[i].dir)
+		r, err := block.Open(s.FS, s.inputs[i].dir)
 		if err != nil {
 			return err
 		}
-		defer in.Close()
+		defer r.Close()
 		n := 0
-		for x, failed := range in.All(parts) {
-			if failed = cmp.Or(failed, ctx.Err()); failed == nil {
-				failed = f(ref{i, n, x.Place}, x)
+		for x, err := range r.All(parts) {
+			if err != nil {
+				return err
 			}
-			if failed != nil {
-				return failed
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			if err := visit(ref{i, n, x.Place}, x); err != nil {
+				return err
 			}
 			n++
 		}
@@ -120,14 +160,18 @@ func (s *session) entries(ctx context.Context, workers int, parts block.Part, f 
 	})
 }
 
-// ready checks that other processes have made every block. Of several errors it gives that
-// of the first input, however many workers there are.
-func (s *session) ready(ctx context.Context) error {
-	return inorder.List(ctx, s.Config.Workers, s.inputs, func(_ context.Context, in input) (any, error) {
+// checkBlocks checks that other processes have made every block. It returns the error
+// of the first input with one, for any number of workers.
+func (s *session) checkBlocks(ctx context.Context) error {
+	check := func(_ context.Context, in input) (any, error) {
 		status, err := block.State(s.FS, in.dir, in.key)
-		if err == nil && status != block.Equal && status != block.Unfinished {
-			err = fmt.Errorf("read block of %s: %s: run the map step on all shards first", in.title(), status)
+		if err != nil {
+			return nil, err
 		}
-		return nil, err
-	}, func(any) error { return nil })
+		if status != block.Equal && status != block.Unfinished {
+			return nil, fmt.Errorf("read block of %s: %s: run the map step on all shards first", in.title(), status)
+		}
+		return nil, nil
+	}
+	return inorder.List(ctx, s.Config.Workers, s.inputs, check, func(any) error { return nil })
 }

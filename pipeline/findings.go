@@ -14,25 +14,25 @@ import (
 	"github.com/trajectory-arena/arena/pipeline/finish"
 )
 
-// Findings are what the guards find in the problems.
+// Findings are the findings of the guards in the problems.
 type Findings struct {
-	// Problems holds, by position, what the guard of its split finds in the problem
-	// itself: all attempts at it share that.
+	// Problems has, by the index of the problem, the finding of its split's guard in
+	// the problem itself. All attempts at the problem share it.
 	Problems []guard.Finding `json:"problems"`
-	// Tiers are those that ran, where embeddings were asked for; empty otherwise. NotRun
-	// says why one did not.
-	Tiers  []guard.Tier `json:"tiers,omitempty"`
-	NotRun string       `json:"not_run,omitempty"`
+	// Tiers are the tiers that ran, empty unless embeddings were asked for.
+	Tiers []guard.Tier `json:"tiers,omitempty"`
+	// NotRun is the reason why a tier did not run, empty if all did.
+	NotRun string `json:"not_run,omitempty"`
 }
 
-// Embedding starts the guard's embedding tier over g's bank and notes in the
-// report that it runs. Nil where the endpoint is down and the run may go on
-// without it; the report then says why.
+// Embedding starts the guard's embedding tier over the bank of g and records in the
+// report that it runs. It returns nil if the endpoint is down and the run may go on
+// without it; the report has the reason then.
 type Embedding func(ctx context.Context, g *guard.Guard, report *guard.Report) (*guard.EmbeddingTier, error)
 
-// compareMeanings holds the day's problems against the banks by embeddings, as
-// the last tier: it adds findings and clears none.
-func (p *Protection) compareMeanings(ctx context.Context, ps *Problems, start Embedding) error {
+// checkEmbeddings compares the day's problems with the banks by embeddings, as the
+// last tier. It adds findings and removes none.
+func (p *Protection) checkEmbeddings(ctx context.Context, problems *Problems, start Embedding) error {
 	if start == nil {
 		return nil
 	}
@@ -41,28 +41,33 @@ func (p *Protection) compareMeanings(ctx context.Context, ps *Problems, start Em
 		if g == nil {
 			continue
 		}
-		note := guard.NewReport(g)
-		tier, err := start(ctx, g, note)
+		report := guard.NewReport(g)
+		tier, err := start(ctx, g, report)
 		if err != nil {
 			return err
 		}
-		if p.Tiers, p.NotRun = note.Ran, cmp.Or(p.NotRun, note.NotRun); tier != nil {
-			if err := p.addMeanings(ctx, ps, g, tier); err != nil {
-				return err
-			}
+		p.Tiers = report.Ran
+		p.NotRun = cmp.Or(p.NotRun, report.NotRun)
+		if tier == nil {
+			continue
+		}
+		if err := p.checkTier(ctx, problems, g, tier); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-func (p *Protection) addMeanings(ctx context.Context, ps *Problems, g *guard.Guard, tier *guard.EmbeddingTier) error {
-	var at []int
+// checkTier runs the tier on the problems that g guards.
+func (p *Protection) checkTier(ctx context.Context, problems *Problems, g *guard.Guard, tier *guard.EmbeddingTier) error {
+	var indexes []int
 	var candidates []guard.Candidate
 	var findings []guard.Finding
-	for i, q := range ps.All {
-		if p.guardOf(i) == g {
-			at, findings = append(at, i), append(findings, p.Problems[i])
-			candidates = append(candidates, guard.Candidate{ID: ps.Name(i), Text: q.Query})
+	for i, problem := range problems.All {
+		if p.guardFor(i) == g {
+			indexes = append(indexes, i)
+			findings = append(findings, p.Problems[i])
+			candidates = append(candidates, guard.Candidate{ID: problems.Name(i), Text: problem.Query})
 		}
 	}
 	if err := tier.Check(ctx, candidates, findings); err != nil {
@@ -71,42 +76,44 @@ func (p *Protection) addMeanings(ctx context.Context, ps *Problems, g *guard.Gua
 	if err := tier.Down(); err != nil {
 		p.NotRun = cmp.Or(p.NotRun, "embedding: "+err.Error())
 	}
-	for k, i := range at {
+	for k, i := range indexes {
 		p.Problems[i] = findings[k]
 	}
 	return nil
 }
 
-// digest names all that is protected and what was found of it in the problems:
-// attempts are held against the one and share the other, so their blocks depend
-// on both.
+// digest encodes the bank of the train split and the findings in the problems. Blocks
+// depend on both: the guard compares attempts with the bank, and attempts share the
+// findings in their problems.
 func (p *Protection) digest() []byte {
 	return asjson.Bytes([]any{p.Guard(corpus.SplitTrain).Bank(), p.Problems})
 }
 
-// Decided is what one process found out of a build's problems, so that the others
-// take it over: their split, and what the guards find in them and of themselves.
-type Decided struct {
-	// Bank is the split as bank.json has it.
+// PlannedProtection is what the planning process of a build decided about the
+// problems. The build's other processes adopt it: the split, the findings in the
+// problems, and the quality of the guards.
+type PlannedProtection struct {
+	// Bank is the split in the format of bank.json.
 	Bank json.RawMessage `json:"bank"`
 	Findings
-	finish.Measured
+	finish.Measurements
 }
 
-// decided is what the run's plan says; nil of a run without one.
-func (s *session) decided() *Decided {
+// plannedProtection returns the protection of the run's plan, nil if it has no plan.
+func (s *session) plannedProtection() *PlannedProtection {
 	if s.Terms == nil {
 		return nil
 	}
 	return s.Terms.Protection
 }
 
-func (p *Protection) decided() *Decided {
-	return &Decided{Bank: p.State.Encode(), Findings: p.Findings, Measured: p.Measured}
+func (p *Protection) planned() *PlannedProtection {
+	return &PlannedProtection{Bank: p.State.Encode(), Findings: p.Findings, Measurements: p.Measurements}
 }
 
-// keeping is the split, which may open nothing that prior protects.
-func (d *Decided) keeping(prior *guard.State) (*guard.State, error) {
+// readState returns the planned split. It returns ErrTerms if the split does not
+// protect all that prior protects.
+func (d *PlannedProtection) readState(prior *guard.State) (*guard.State, error) {
 	state, err := guard.ReadState(bytes.NewReader(d.Bank))
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrTerms, err)
@@ -121,12 +128,13 @@ func (d *Decided) keeping(prior *guard.State) (*guard.State, error) {
 	return state, nil
 }
 
-// take takes over what was found of the problems. None may be missing in the split.
-func (p *Protection) take(d *Decided, all finish.Protected, c guard.Config) (err error) {
+// adopt sets the findings and guards to the planned ones. It returns ErrTerms if the planned split lacks a
+// problem.
+func (p *Protection) adopt(d *PlannedProtection, entries finish.ProtectedEntries, c guard.Config) (err error) {
 	if slices.Contains(p.Pools, "") || len(d.Problems) != len(p.Pools) {
 		return fmt.Errorf("%w: it was split for other problems", ErrTerms)
 	}
 	p.Findings = d.Findings
-	p.Protection, err = d.Protect(all, c)
+	p.Protection, err = d.NewProtection(entries, c)
 	return err
 }

@@ -32,7 +32,7 @@ func TestATierThatRanForOneSplitAloneIsToldOf(t *testing.T) {
 }
 
 // planned is a run of the sample day with a plan, which change may spoil.
-func planned(t *testing.T, out string, change func(*pipeline.Decided, *guard.State)) *pipeline.Run {
+func planned(t *testing.T, out string, change func(*pipeline.PlannedProtection, *guard.State)) *pipeline.Run {
 	t.Helper()
 	r := newRun(t, sampleDay, out)
 	var err error
@@ -58,7 +58,7 @@ func inPool(bank *guard.State, pool guard.Pool) *guard.StateCluster {
 func TestStagesTakeOverWhatThePlanDecided(t *testing.T) {
 	t.Parallel()
 	var more string
-	r := planned(t, filepath.Join(t.TempDir(), "corpus"), func(_ *pipeline.Decided, bank *guard.State) {
+	r := planned(t, filepath.Join(t.TempDir(), "corpus"), func(_ *pipeline.PlannedProtection, bank *guard.State) {
 		c := inPool(bank, guard.PoolTrain)
 		c.Pool, more = guard.PoolNeverTouch, c.ID
 	})
@@ -66,13 +66,13 @@ func TestStagesTakeOverWhatThePlanDecided(t *testing.T) {
 		t.Error("the problems' meanings are compared again")
 		return nil, nil
 	}
-	if err := r.Map(t.Context(), pipeline.Whole); err != nil {
+	if err := r.Map(t.Context(), pipeline.Unsharded); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := r.Group(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := r.Write(t.Context(), pipeline.Whole); err != nil {
+	if _, err := r.Write(t.Context(), pipeline.Unsharded); err != nil {
 		t.Fatal(err)
 	}
 	bank, err := guard.ReadState(strings.NewReader(readFile(t, filepath.Join(r.Out, "bank.json"))))
@@ -86,19 +86,21 @@ func TestAPlanThatProtectsLessIsRefused(t *testing.T) {
 	dir := t.TempDir()
 	build(t, newRun(t, sampleDay, filepath.Join(dir, "first")))
 	for name, tt := range map[string]struct {
-		change func(*pipeline.Decided, *guard.State)
+		change func(*pipeline.PlannedProtection, *guard.State)
 		run    func(*pipeline.Run)
 		want   string
 	}{
-		"a split without a problem":  {change: func(_ *pipeline.Decided, bank *guard.State) { bank.Clusters = bank.Clusters[1:] }, want: "split for other problems"},
-		"findings of other problems": {change: func(d *pipeline.Decided, _ *guard.State) { d.Problems = d.Problems[1:] }, want: "split for other problems"},
-		"a split that is none":       {change: func(_ *pipeline.Decided, bank *guard.State) { bank.Clusters[0].Pool = "open" }, want: "pool is"},
+		"a split without a problem":  {change: func(_ *pipeline.PlannedProtection, bank *guard.State) { bank.Clusters = bank.Clusters[1:] }, want: "split for other problems"},
+		"findings of other problems": {change: func(d *pipeline.PlannedProtection, _ *guard.State) { d.Problems = d.Problems[1:] }, want: "split for other problems"},
+		"a split that is none":       {change: func(_ *pipeline.PlannedProtection, bank *guard.State) { bank.Clusters[0].Pool = "open" }, want: "pool is"},
 		"a pool that the bank protects more": {
-			change: func(_ *pipeline.Decided, bank *guard.State) { inPool(bank, guard.PoolEval).Pool = guard.PoolTrain },
-			run:    func(r *pipeline.Run) { r.Sources.Bank = filepath.Join(dir, "first", "bank.json") }, want: "is eval, and its split has it elsewhere",
+			change: func(_ *pipeline.PlannedProtection, bank *guard.State) {
+				inPool(bank, guard.PoolEval).Pool = guard.PoolTrain
+			},
+			run: func(r *pipeline.Run) { r.Sources.Bank = filepath.Join(dir, "first", "bank.json") }, want: "is eval, and its split has it elsewhere",
 		},
 		"a problem that a held-out file has": {
-			change: func(*pipeline.Decided, *guard.State) {},
+			change: func(*pipeline.PlannedProtection, *guard.State) {},
 			run: func(r *pipeline.Run) {
 				held := filepath.Join(dir, "held.jsonl")
 				writeFile(t, held, `{"id":"mat","query":"a door mat that nobody asked for"}`)
@@ -106,7 +108,7 @@ func TestAPlanThatProtectsLessIsRefused(t *testing.T) {
 			}, want: "is held-out, and its split has it elsewhere",
 		},
 		"other problems": {
-			change: func(*pipeline.Decided, *guard.State) {},
+			change: func(*pipeline.PlannedProtection, *guard.State) {},
 			run: func(r *pipeline.Run) {
 				problems := filepath.Join(dir, "problems.jsonl")
 				writeFile(t, problems, readFile(t, filepath.Join(sampleDay, "problems.jsonl"))+"\n")
@@ -120,7 +122,7 @@ func TestAPlanThatProtectsLessIsRefused(t *testing.T) {
 			if tt.run != nil {
 				tt.run(r)
 			}
-			for step, err := range map[string]error{"map": r.Map(t.Context(), pipeline.Whole), "group": second(r.Group(t.Context())), "write": second(r.Write(t.Context(), pipeline.Whole))} {
+			for step, err := range map[string]error{"map": r.Map(t.Context(), pipeline.Unsharded), "group": second(r.Group(t.Context())), "write": second(r.Write(t.Context(), pipeline.Unsharded))} {
 				if !errors.Is(err, pipeline.ErrTerms) || !strings.Contains(err.Error(), tt.want) {
 					t.Errorf("%s: %v", step, err)
 				}

@@ -18,7 +18,7 @@ func entry(id, request string) guard.Entry {
 func TestEachSplitIsKeptFromWhatItMayNotHold(t *testing.T) {
 	t.Parallel()
 	const outside, never, eval = "a red mug for my sister under 20 pesos", "wireless earphones with a case below 900 pesos", "blue running shoes of size 42 from one shop"
-	p, err := finish.Protect(finish.Protected{
+	p, err := finish.NewProtection(finish.ProtectedEntries{
 		HeldOut: []guard.Entry{entry("outside", outside)}, NeverTouch: []guard.Entry{entry("never", never)}, Eval: []guard.Entry{entry("eval", eval)},
 	}, guard.Config{}, 1)
 	if err != nil {
@@ -43,10 +43,10 @@ func TestEachSplitIsKeptFromWhatItMayNotHold(t *testing.T) {
 
 func TestNothingToProtectIsNoProtection(t *testing.T) {
 	t.Parallel()
-	if _, err := finish.Protect(finish.Protected{}, guard.Config{}, 1); !errors.Is(err, guard.ErrEmptyBank) {
+	if _, err := finish.NewProtection(finish.ProtectedEntries{}, guard.Config{}, 1); !errors.Is(err, guard.ErrEmptyBank) {
 		t.Errorf("an empty bank: %v", err)
 	}
-	if _, _, err := finish.HeldOut([]string{filepath.Join(t.TempDir(), "none.jsonl")}); err == nil {
+	if _, _, err := finish.ReadHeldOut([]string{filepath.Join(t.TempDir(), "none.jsonl")}); err == nil {
 		t.Error("a held-out file that is not there was read")
 	}
 }
@@ -56,10 +56,10 @@ func TestNothingToProtectIsNoProtection(t *testing.T) {
 func TestHeldOutFilesAreAskedFor(t *testing.T) {
 	t.Parallel()
 	s := finish.Source{Manifest: &corpus.Manifest{Inputs: []corpus.Input{{Kind: "traces", SHA256: "a"}, {Kind: "held_out", SHA256: "b"}, {Kind: "held_out"}}}}
-	if _, err := s.Guarded([]string{"c", "b"}); err != nil {
+	if _, err := s.ProtectedBank([]string{"c", "b"}); err != nil {
 		t.Error(err)
 	}
-	if _, err := s.Guarded([]string{"a"}); !errors.Is(err, finish.ErrNotProtected) {
+	if _, err := s.ProtectedBank([]string{"a"}); !errors.Is(err, finish.ErrNotProtected) {
 		t.Errorf("a file that is missing: %v", err)
 	}
 }
@@ -69,9 +69,9 @@ func TestPartsGoWithOrWithoutACorpus(t *testing.T) {
 	to := finish.Target{FS: corpus.Disk{}, Out: filepath.Join(t.TempDir(), "out"), Version: "test"}
 	failed := errors.New("failed")
 	work := ""
-	err := to.InParts(func(dir string) error {
+	err := to.WriteInParts(func(dir string) error {
 		work = dir
-		if _, err := to.Part(dir); err != nil {
+		if _, err := to.NewPart(dir); err != nil {
 			t.Fatal(err)
 		}
 		return failed
@@ -87,8 +87,8 @@ func TestPartsGoWithOrWithoutACorpus(t *testing.T) {
 func TestSourceIsKnownByItsManifest(t *testing.T) {
 	t.Parallel()
 	to := finish.Target{FS: corpus.Disk{}, Out: filepath.Join(t.TempDir(), "out"), Version: "test", License: "cc0-1.0"}
-	err := to.InParts(func(work string) error {
-		part, err := to.Part(work)
+	err := to.WriteInParts(func(work string) error {
+		part, err := to.NewPart(work)
 		if err != nil {
 			return err
 		}
@@ -96,7 +96,7 @@ func TestSourceIsKnownByItsManifest(t *testing.T) {
 		if err = l.Attempts.Add(&rows.Attempt{TraceID: "r/p", Fate: rows.FateDropped}); err != nil {
 			return err
 		}
-		if err = finish.InTurn(l.Close, part.Close); err != nil {
+		if err = finish.FirstError(l.Close, part.Close); err != nil {
 			return err
 		}
 		return to.Assemble(t.Context(), &finish.Content{Assembly: corpus.Assembly{Parts: []string{work}, Manifest: corpus.Manifest{Configuration: []byte("{}")}, Card: corpus.Card{Title: "Nothing", License: "other"}}})

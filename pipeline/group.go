@@ -15,87 +15,97 @@ import (
 
 // candidate is an attempt that may become a row of one of the configs.
 type candidate struct {
-	choose.Row
-	*brief
-	// kept reports whether nothing but its rank can still keep it out of sft.
-	kept bool
+	row   choose.Row
+	entry *entrySummary
+	// isKept reports whether only its rank can still keep the attempt out of sft.
+	isKept bool
 }
 
-// grouped is what the group step knows of one input: in the order of its entries what
-// was read of each, what its agent's day says of it, and its fate; and the candidates
-// among them.
-type grouped struct {
-	briefs     []*brief
+// groupedInput is the state of the group step for one input. Entries, odds and
+// decisions are in the order of the input's entries.
+type groupedInput struct {
+	entries []*entrySummary
+	// odds are the log-odds of each attempt by its agent's whole day.
 	odds       []habits.Odds
-	fates      []choose.Fate
+	decisions  []choose.Decision
 	candidates []candidate
 }
 
+// grouper runs the group step.
 type grouper struct {
-	*session
-	// by are the inputs in their order.
-	by []grouped
-	// habits say which copy of each attempt stays, and how each agent behaved; all are
-	// the attempts by their positions there.
-	habits  *filters.Day
-	all     []*brief
-	weights weights
+	session *session
+	// inputs are in the order of session.inputs.
+	inputs []groupedInput
+	// filterDay has the copy of each attempt that is kept, as an index of attempts,
+	// and the habits of each agent.
+	filterDay *filters.Day
+	attempts  []*entrySummary
+	weights   weights
 }
 
-// learn reads every block, and finds which copy of each attempt stays, and how
-// each agent behaved over its day.
-func (g *grouper) learn(ctx context.Context) error {
-	g.by = make([]grouped, len(g.inputs))
-	samples := make([][]*filters.Checked, len(g.inputs))
-	err := g.entries(ctx, g.Config.Workers, block.PartFound|block.PartSample, func(at ref, x *block.Entry) error {
-		b, in := briefOf(at, x), &g.by[at.Input]
-		if in.briefs = append(in.briefs, b); b.fault == nil {
-			samples[at.Input] = append(samples[at.Input], &filters.Checked{ID: b.id, Record: b.record, Agent: b.agent.Value(), Sample: x.Sample})
+// readBlocks reads every block and computes which copy of each attempt is kept, and
+// the habits of each agent over its day.
+func (g *grouper) readBlocks(ctx context.Context) error {
+	s := g.session
+	g.inputs = make([]groupedInput, len(s.inputs))
+	samples := make([][]*filters.Checked, len(s.inputs))
+	parts := block.PartFound | block.PartSample
+	err := s.eachEntry(ctx, s.Config.Workers, parts, func(pos ref, x *block.Entry) error {
+		e := newEntrySummary(pos, x)
+		in := &g.inputs[pos.Input]
+		in.entries = append(in.entries, e)
+		if e.fault == nil {
+			c := &filters.Checked{ID: e.id, Record: e.record, Agent: e.agent.Value(), Sample: x.Sample}
+			samples[pos.Input] = append(samples[pos.Input], c)
 		}
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	for i := range g.by {
-		g.by[i].odds = make([]habits.Odds, len(g.by[i].briefs))
-		for _, b := range g.by[i].briefs {
-			if b.fault == nil {
-				g.all = append(g.all, b)
+
+	for i := range g.inputs {
+		in := &g.inputs[i]
+		in.odds = make([]habits.Odds, len(in.entries))
+		for _, e := range in.entries {
+			if e.fault == nil {
+				g.attempts = append(g.attempts, e)
 			}
 		}
 	}
 	checked := slices.Concat(samples...)
-	g.habits = g.filter.Day(checked)
-	for i, b := range g.all {
-		g.by[b.Input].odds[b.Entry] = g.habits.Agents[b.agent.Value()].Odds(&checked[i].Sample)
+	g.filterDay = s.filter.Day(checked)
+	for i, e := range g.attempts {
+		agent := g.filterDay.Agents[e.agent.Value()]
+		g.inputs[e.Input].odds[e.Entry] = agent.Odds(&checked[i].Sample)
 	}
-	g.weigh()
+	g.sumWeights()
 	return nil
 }
 
-// weigh adds up the quality of each run and the frames of each agent, where
-// factors depend on them: over all judged attempts, whatever becomes of them, in
-// the order of the inputs.
-func (g *grouper) weigh() {
-	g.weights.config = g.Config.Multiplier
-	if !g.Config.Multiplier.NeedsDay() {
+// sumWeights sums the quality of each run and flags the agents with framed passages,
+// if the multipliers depend on them. It covers all judged attempts, whatever is decided
+// on them, in the order of the inputs.
+func (g *grouper) sumWeights() {
+	config := g.session.Config.Multiplier
+	g.weights.config = config
+	if !config.NeedsDay() {
 		return
 	}
-	if g.Config.Multiplier.NeedsRuns() {
+	if config.NeedsRuns() {
 		g.weights.runs = map[string]multiplier.Quality{}
 	}
 	var passages []frames.Passage
-	for _, b := range g.all {
-		if !b.standing.Value().hasDialogue || g.all[g.habits.CountedCopy[b.id]] != b {
+	for _, e := range g.attempts {
+		if !e.traits.Value().hasDialogue || g.attempts[g.filterDay.CountedCopy[e.id]] != e {
 			continue
 		}
 		if g.weights.runs != nil {
-			run := b.run.Value()
-			g.weights.runs[run] = g.weights.runs[run].Add(b.score)
+			run := e.run.Value()
+			g.weights.runs[run] = g.weights.runs[run].Add(e.score)
 		}
-		if b.passage != "" {
-			passages = append(passages, frames.Passage{Agent: b.agent.Value(), Problem: b.asked.Value(), Text: b.passage})
+		if e.passage != "" {
+			passages = append(passages, frames.Passage{Agent: e.agent.Value(), Problem: e.problemID.Value(), Text: e.passage})
 		}
 	}
 	g.weights.framed = map[string]bool{}
@@ -106,7 +116,7 @@ func (g *grouper) weigh() {
 	}
 }
 
-// revised is the attempt's structure after the look at its agent's whole day.
-func (g *grouper) revised(at ref, x *block.Entry) arena.Structure {
-	return g.filter.Revise(x.Structure, g.by[at.Input].odds[at.Entry], g.habits.Agents[x.Agent])
+// revised returns the attempt's structure, revised by its agent's whole day.
+func (g *grouper) revised(pos ref, x *block.Entry) arena.Structure {
+	return g.session.filter.Revise(x.Structure, g.inputs[pos.Input].odds[pos.Entry], g.filterDay.Agents[x.Agent])
 }

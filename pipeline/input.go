@@ -15,7 +15,7 @@ import (
 	"github.com/trajectory-arena/arena/traces"
 )
 
-// input is what one block is made of: a file, or several small ones.
+// input is the input of one block: a file, or several small ones.
 type input struct {
 	files []traces.Input
 	bytes int64
@@ -23,44 +23,48 @@ type input struct {
 	dir   string
 }
 
-// Days that hold one attempt a file have as many small files as attempts, and a
-// block is four files. A file is small below smallFile bytes as stored; more than
-// fewBlocks of them share blocks, some filesABlock in each.
+// A block is four files, so that days with one attempt a file would have four times
+// as many files of blocks as attempts. Small files therefore share blocks.
 const (
-	smallFile   = 256 << 10
-	fewBlocks   = 64
-	filesABlock = 1 << 10
+	// smallFile is the stored size in bytes below which a file is small.
+	smallFile = 256 << 10
+	// minSharedBlocks is the number of small files above which they share blocks, and
+	// the minimum number of such blocks.
+	minSharedBlocks = 64
+	// filesPerBlock is the number of small files in a block, about.
+	filesPerBlock = 1 << 10
 )
 
-// inputsOf parts files into inputs, in an order that no path decides. Which
-// small files share a block depends on the first bits of their hashes, so that
-// one file more changes one block.
-func inputsOf(files []traces.Input) []input {
-	isSmall := func(f traces.Input) bool { return f.Bytes < smallFile }
+// newInputs groups files into inputs, ordered by content and never by path. The first
+// bits of a small file's hash select its block, so that one more file changes one
+// block.
+func newInputs(files []traces.Input) []input {
 	small := 0
 	for i := range files {
-		if isSmall(files[i]) {
+		if files[i].Bytes < smallFile {
 			small++
 		}
 	}
 	blocks := 0
-	if small > fewBlocks {
-		blocks = max(fewBlocks, 1<<bits.Len(uint((small-1)/filesABlock)))
+	if small > minSharedBlocks {
+		blocks = max(minSharedBlocks, 1<<bits.Len(uint((small-1)/filesPerBlock)))
 	}
+
 	var out []input
 	shared := make([][]traces.Input, blocks)
 	for i := range files {
-		if blocks > 0 && isSmall(files[i]) {
-			first, _ := strconv.ParseUint(files[i].SHA256[:min(8, len(files[i].SHA256))], 16, 32) // a hash is hex
-			at := first * uint64(blocks) >> 32
-			shared[at] = append(shared[at], files[i])
-		} else {
+		if blocks == 0 || files[i].Bytes >= smallFile {
 			out = append(out, newInput(files[i:i+1]))
+			continue
 		}
+		prefix := files[i].SHA256[:min(8, len(files[i].SHA256))]
+		n, _ := strconv.ParseUint(prefix, 16, 32) // a hash is hex
+		k := n * uint64(blocks) >> 32
+		shared[k] = append(shared[k], files[i])
 	}
-	for _, some := range shared {
-		if len(some) > 0 {
-			out = append(out, newInput(some))
+	for _, group := range shared {
+		if len(group) > 0 {
+			out = append(out, newInput(group))
 		}
 	}
 	slices.SortStableFunc(out, func(a, b input) int {
@@ -72,24 +76,27 @@ func inputsOf(files []traces.Input) []input {
 func newInput(files []traces.Input) input {
 	files = slices.Clone(files)
 	slices.SortStableFunc(files, func(a, b traces.Input) int {
-		return cmp.Or(cmp.Compare(a.SHA256, b.SHA256), cmp.Compare(metaOf(&a), metaOf(&b)))
+		return cmp.Or(cmp.Compare(a.SHA256, b.SHA256), cmp.Compare(metaDigest(&a), metaDigest(&b)))
 	})
 	in := input{files: files}
-	hashes, metas := make([]string, len(files)), make([]string, len(files))
+	hashes := make([]string, len(files))
+	metas := make([]string, len(files))
 	for i := range files {
 		in.bytes += files[i].Bytes
-		hashes[i], metas[i] = files[i].SHA256, metaOf(&files[i])
+		hashes[i] = files[i].SHA256
+		metas[i] = metaDigest(&files[i])
 	}
-	in.key = block.Key{Input: files[0].SHA256, Meta: metaOf(&files[0])}
-	if len(files) > 1 {
-		in.key.Input, in.key.Meta = finish.Digest(hashes...), finish.Digest(metas...)
+	if len(files) == 1 {
+		in.key = block.Key{Input: hashes[0], Meta: metas[0]}
+	} else {
+		in.key = block.Key{Input: finish.Digest(hashes...), Meta: finish.Digest(metas...)}
 	}
 	return in
 }
 
-// metaOf names what a file's neighbours and path say of its attempts beside their
-// records.
-func metaOf(in *traces.Input) string {
+// metaDigest identifies what the files next to a file of traces and its path add to
+// its records.
+func metaDigest(in *traces.Input) string {
 	run, problem := in.PathIDs()
 	if run == "" && problem == "" {
 		return in.MetaSHA256
@@ -97,6 +104,7 @@ func metaOf(in *traces.Input) string {
 	return finish.Digest(in.MetaSHA256, run, problem)
 }
 
+// title returns the input's name for people.
 func (in *input) title() string {
 	if more := len(in.files) - 1; more > 0 {
 		return fmt.Sprintf("%s and %d more", in.files[0].Path, more)
@@ -104,16 +112,27 @@ func (in *input) title() string {
 	return in.files[0].Path
 }
 
-// attemptsAhead is how many finished attempts may wait for one that takes long.
+// attemptsAhead is the number of finished attempts that may wait for a slow one.
 const attemptsAhead = 4096
 
-// Attempts works on the attempts that read emits side by side, workers at once,
-// and gives take what came of each, in their order. It suits work that waits for
-// servers: one long input keeps all workers busy.
-func Attempts[T any](ctx context.Context, workers int, read func(context.Context, func(*arena.Trace) error) error, work func(context.Context, *arena.Trace) (T, error), take func(T) error) error {
-	s := inorder.Stream[*arena.Trace, T]{Workers: workers, MaxWeight: attemptsAhead, Work: work, Take: take,
+// ProcessAttempts calls work for each attempt that read emits, on several workers at
+// once, and collect for each result in the order of the attempts. It suits work that
+// waits for servers, because a single long input occupies all workers.
+func ProcessAttempts[T any](
+	ctx context.Context,
+	workers int,
+	read func(ctx context.Context, emit func(*arena.Trace) error) error,
+	work func(context.Context, *arena.Trace) (T, error),
+	collect func(T) error,
+) error {
+	s := inorder.Stream[*arena.Trace, T]{
+		Workers:   workers,
+		MaxWeight: attemptsAhead,
+		Work:      work,
+		Take:      collect,
 		Read: func(ctx context.Context, emit func(*arena.Trace, int64) error) error {
 			return read(ctx, func(t *arena.Trace) error { return emit(t, 1) })
-		}}
+		},
+	}
 	return s.Run(ctx)
 }

@@ -25,7 +25,7 @@ func TestSmallFilesShareBlocks(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ files, atMost int }{{1, 1}, {64, 64}, {65, 64}, {5_000, 64}, {100_000, 128}} {
 		seen := map[string]int{}
-		inputs := inputsOf(smallFiles(c.files))
+		inputs := newInputs(smallFiles(c.files))
 		for i := range inputs {
 			for _, f := range inputs[i].files {
 				seen[f.SHA256]++
@@ -42,12 +42,12 @@ func TestOneFileMoreChangesOneBlock(t *testing.T) {
 	t.Parallel()
 	files := smallFiles(3_001)
 	keys := map[string]bool{}
-	for _, in := range inputsOf(files[:3_000]) {
+	for _, in := range newInputs(files[:3_000]) {
 		keys[in.key.Folder()] = true
 	}
 	rand.Shuffle(len(files), func(i, j int) { files[i], files[j] = files[j], files[i] })
 	changed := 0
-	for _, in := range inputsOf(files) {
+	for _, in := range newInputs(files) {
 		if !keys[in.key.Folder()] {
 			changed++
 		}
@@ -62,7 +62,7 @@ func TestLargeFilesKeepTheirBlocks(t *testing.T) {
 	t.Parallel()
 	files := smallFiles(1_000)
 	files[7].Bytes = smallFile
-	for _, in := range inputsOf(files) {
+	for _, in := range newInputs(files) {
 		if in.key.Input == files[7].SHA256 && len(in.files) == 1 {
 			return
 		}

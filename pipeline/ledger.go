@@ -11,77 +11,102 @@ import (
 	"github.com/trajectory-arena/arena/pipeline/finish"
 )
 
-func (w *unitWriter) tables(ctx context.Context) error {
-	out, places := finish.NewLedger(w.part), finish.NewTable[rows.Place](w.part, finish.TablePlaces)
-	each := func(_ ref, x *block.Entry, f choose.Fate) error {
-		err := w.enter(out, x)
-		if err != nil || f.Place == 0 {
+// writeTables writes the tables of the ledger except verdicts, and makes the reports.
+func (w *unitWriter) writeTables(ctx context.Context) error {
+	ledger := finish.NewLedger(w.part)
+	places := finish.NewTable[rows.Place](w.part, finish.TablePlaces)
+	set, err := w.session.makeReports(ctx, w.plan, func(_ ref, x *block.Entry, d choose.Decision) error {
+		if err := w.addToLedger(ledger, x); err != nil || d.Place == 0 {
 			return err
 		}
-		row := rows.Place{TraceID: x.TraceID, RecordSHA256: x.RecordSHA256, Place: int64(f.Place), Better: f.Better}
-		if f.Better != "" {
-			row.Similarity = &f.Alike
+		row := rows.Place{TraceID: x.TraceID, RecordSHA256: x.RecordSHA256, Place: int64(d.Place), Better: d.Better}
+		if d.Better != "" {
+			row.Similarity = &d.Similarity
 		}
 		return places.Add(&row)
-	}
-	walk := func() (err error) {
-		w.reports, err = w.account(ctx, w.plan, each)
+	})
+	if err != nil {
 		return err
 	}
-	return finish.InTurn(walk, out.Close, places.Close)
+	w.reports = set
+	return finish.FirstError(ledger.Close, places.Close)
 }
 
-func (w *unitWriter) verdicts(ctx context.Context) error {
+func (w *unitWriter) writeVerdicts(ctx context.Context) error {
 	out := corpus.NewShards[rows.Verdict](w.part, w.unit.Stream)
-	each := func(at ref, x *block.Entry) error {
+	s := w.session
+	err := s.eachEntry(ctx, 1, block.PartStructure, func(pos ref, x *block.Entry) error {
 		if x.Fault != nil {
 			return nil
 		}
-		s := w.filter.Revise(x.Structure, w.plan.Odds[at.Input][at.Entry], w.plan.Agents[x.Agent])
-		return out.Add(rows.NewVerdict(&x.Attempt, &s))
+		structure := s.filter.Revise(x.Structure, w.plan.Odds[pos.Input][pos.Entry], w.plan.Agents[x.Agent])
+		return out.Add(rows.NewVerdict(&x.Attempt, &structure))
+	})
+	if err != nil {
+		return err
 	}
-	return finish.InTurn(func() error { return w.entries(ctx, 1, block.PartStructure, each) }, out.Close)
+	return out.Close()
 }
 
-// enter enters the judge's answer before the step judge's: of several rows on one
-// attempt, readers of the ledger that want a score take the first.
-func (w *unitWriter) enter(l *finish.Ledger, x *block.Entry) error {
+// addToLedger adds an entry to the tables. The judge's answer comes before the step
+// judge's, because readers of the ledger take the score of an attempt from its first
+// row.
+func (w *unitWriter) addToLedger(l *finish.Ledger, x *block.Entry) error {
 	if err := l.Attempts.Add(&x.Attempt); err != nil || x.Fault != nil {
 		return err
 	}
-	err := l.Outcomes.Add(outcomeRow(x))
-	if err == nil && x.Judgement.Outcome != "" {
-		err = l.Judgements.Add(rows.NewJudgement(&x.Attempt, &x.Judgement, w.weights.factor(x)))
+	if err := l.Outcomes.Add(outcomeRow(x)); err != nil {
+		return err
 	}
-	if err == nil && x.StepJudgement.Outcome != "" {
-		err = l.Judgements.Add(rows.NewJudgement(&x.Attempt, &x.StepJudgement, nil))
+	if x.Judgement.Outcome != "" {
+		row := rows.NewJudgement(&x.Attempt, &x.Judgement, w.weights.factor(x))
+		if err := l.Judgements.Add(row); err != nil {
+			return err
+		}
 	}
-	if found := leak(x); err == nil && found != nil {
-		err = l.Leaks.Add(found)
+	if x.StepJudgement.Outcome != "" {
+		if err := l.Judgements.Add(rows.NewJudgement(&x.Attempt, &x.StepJudgement, nil)); err != nil {
+			return err
+		}
 	}
-	return err
+	if leak := leakRow(x); leak != nil {
+		return l.Leaks.Add(leak)
+	}
+	return nil
 }
 
-// leak is the row of what the guard found; nil where nothing is near.
-func leak(x *block.Entry) *rows.Leak {
+// leakRow returns the row of the guard's finding, nil if it found nothing.
+func leakRow(x *block.Entry) *rows.Leak {
 	if x.Leak.Match == "" {
 		return nil
 	}
 	return &rows.Leak{
-		ID: x.TraceID, TextSHA256: x.Query, Match: x.Leak.Match, Drop: x.Leak.Drop, Same: x.Leak.Same,
-		Score: x.Leak.Score, Tier: string(x.Leak.Tier), Evidence: x.Leak.Evidence,
+		ID:         x.TraceID,
+		TextSHA256: x.Query,
+		Match:      x.Leak.Match,
+		Drop:       x.Leak.Drop,
+		Same:       x.Leak.Same,
+		Score:      x.Leak.Score,
+		Tier:       string(x.Leak.Tier),
+		Evidence:   x.Leak.Evidence,
 	}
 }
 
-func (s *session) attemptRow(x *block.Entry, f choose.Fate) *rows.Attempt {
+// attemptRow returns the row of an attempt with the columns that the group step
+// decides.
+func (s *session) attemptRow(x *block.Entry, d choose.Decision) *rows.Attempt {
 	row := x.Attempt
-	row.NTokens, row.Fate, row.Stage, row.Reason, row.Split = int64(x.Body.Tokens), f.Word(), f.Stage, f.Reason, f.Split
+	row.NTokens = int64(x.Body.Tokens)
+	row.Fate = d.Code()
+	row.Stage = d.Stage
+	row.Reason = d.Reason
+	row.Split = d.Split
 	if x.Problem >= 0 {
 		row.TaskType = strings.ToLower(string(s.day.Problems.All[x.Problem].Category))
-		row.Cluster = s.protect.Clusters[x.Problem]
+		row.Cluster = s.protection.Clusters[x.Problem]
 	}
-	if f.Rank > 0 {
-		row.Rank = new(int64(f.Rank))
+	if d.Rank > 0 {
+		row.Rank = new(int64(d.Rank))
 	}
 	return &row
 }
@@ -89,25 +114,41 @@ func (s *session) attemptRow(x *block.Entry, f choose.Fate) *rows.Attempt {
 func outcomeRow(x *block.Entry) *rows.Outcome {
 	o := &x.Outcome
 	row := &rows.Outcome{
-		TraceID: x.TraceID, RecordSHA256: x.RecordSHA256, Scored: o.Scored(), Error: o.Error, Success: o.Success, Titles: string(o.Titles),
+		TraceID:      x.TraceID,
+		RecordSHA256: x.RecordSHA256,
+		Scored:       o.Scored(),
+		Error:        o.Error,
+		Success:      o.Success,
+		Titles:       string(o.Titles),
 	}
 	if r := o.Ruling; r != nil {
-		row.Paid, row.Category, row.Ending = r.Score, r.Category, r.Ending
-		row.Passed, row.Failed, row.Flags = r.Passed, r.Failed, r.Flags
+		row.Paid = r.Score
+		row.Category = r.Category
+		row.Ending = r.Ending
+		row.Passed = r.Passed
+		row.Failed = r.Failed
+		row.Flags = r.Flags
 	}
 	if o.Scores == nil {
 		return row
 	}
-	row.Length, row.Format = &o.Scores.Length, &o.Scores.Format
+	row.Length = &o.Scores.Length
+	row.Format = &o.Scores.Format
 	if a := o.Scores.Axes; a != nil {
-		row.Product, row.GT, row.Rule, row.Title = &a.Product, &a.GT, &a.Rule, &a.Title
-		row.Price, row.Service, row.SKUAttrs = &a.Price, &a.Service, &a.SKUAttrs
-		row.Shop, row.Budget = wide(a.Shop), wide(a.Budget)
+		row.Product = &a.Product
+		row.GT = &a.GT
+		row.Rule = &a.Rule
+		row.Title = &a.Title
+		row.Price = &a.Price
+		row.Service = &a.Service
+		row.SKUAttrs = &a.SKUAttrs
+		row.Shop = toInt64(a.Shop)
+		row.Budget = toInt64(a.Budget)
 	}
 	return row
 }
 
-func wide(v *int) *int64 {
+func toInt64(v *int) *int64 {
 	if v == nil {
 		return nil
 	}

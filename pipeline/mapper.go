@@ -7,6 +7,7 @@ import (
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpus/chat"
+	"github.com/trajectory-arena/arena/corpus/redact"
 	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/filters"
 	"github.com/trajectory-arena/arena/guard"
@@ -19,27 +20,36 @@ import (
 	"github.com/trajectory-arena/arena/traces"
 )
 
-// mapper takes attempts through read, normalise, filter, score, judge and
-// guard. Each block has its own.
+// mapper takes the attempts of one block through the stages read, normalise, filter,
+// score, judge and guard. It must not be used by several goroutines at once.
 type mapper struct {
-	*session
-	facts rows.Facts
-	// tools are the texts of the harness's tools.
-	tools []string
-	doc   []byte
+	session *session
+	facts   rows.Facts
+	// toolTexts are the texts of the harness's tools.
+	toolTexts []string
+	doc       []byte // buffer for a completion
 }
 
-func (m *mapper) file(ctx context.Context, in traces.Input, n int, opt traces.Options, w *block.Writer) error {
-	_, err := traces.Read(ctx, in, opt, func(it traces.Item) error {
-		if f := it.Fault; f != nil {
-			return w.Add(&block.Entry{Head: block.Head{
-				File:    n,
-				Attempt: rows.Attempt{SourceSHA256: f.FileSHA256, SourceLine: int64(f.Line), TokenCounter: rows.Bytes4{}.Name()},
-				Fault:   &block.Fault{Reason: string(f.Reason), Detail: f.Detail, Cut: f.Cut},
-				Problem: -1,
-			}}, nil)
+func (s *session) newMapper() *mapper {
+	facts := rows.Facts{
+		Harness:         s.Harness,
+		PipelineVersion: s.Version,
+		Counter:         rows.Bytes4{},
+		IsSecret:        func(id string) bool { return len(s.idRedactor.Scan(id)) > 0 },
+	}
+	if s.redactor != nil {
+		facts.Redact = func(text string) string { return s.redactor.Text(text, redact.Counts{}) }
+	}
+	return &mapper{session: s, toolTexts: finish.ToolTexts(chat.Tools(s.Harness)), facts: facts}
+}
+
+// readFile adds the attempts and faults of the nth file of a block to w.
+func (m *mapper) readFile(ctx context.Context, in traces.Input, n int, opt traces.Options, w *block.Writer) error {
+	_, err := traces.Read(ctx, in, opt, func(item traces.Item) error {
+		if item.Fault != nil {
+			return w.Add(faultEntry(item.Fault, n), nil)
 		}
-		entry, draft, err := m.attempt(ctx, it.Trace)
+		entry, draft, err := m.attempt(ctx, item.Trace)
 		if err != nil {
 			return err
 		}
@@ -49,63 +59,82 @@ func (m *mapper) file(ctx context.Context, in traces.Input, n int, opt traces.Op
 	return err
 }
 
+func faultEntry(f *traces.Fault, file int) *block.Entry {
+	return &block.Entry{Head: block.Head{
+		File:    file,
+		Attempt: rows.Attempt{SourceSHA256: f.FileSHA256, SourceLine: int64(f.Line), TokenCounter: rows.Bytes4{}.Name()},
+		Fault:   &block.Fault{Reason: string(f.Reason), Detail: f.Detail, Cut: f.Cut},
+		Problem: -1,
+	}}
+}
+
+// attempt returns the entry of an attempt, and its draft if it may become a row.
 func (m *mapper) attempt(ctx context.Context, t *arena.Trace) (*block.Entry, *block.Draft, error) {
+	s := m.session
 	rec := arena.Record{Trace: t, Dialogue: filters.Normalise(t)}
-	structure, sample := m.filter.Check(t, &rec.Dialogue)
+	structure, sample := s.filter.Check(t, &rec.Dialogue)
 	rec.Structure = structure
-	at := m.day.Problems.Of(t)
+	problem := s.day.Problems.IndexOf(t)
 	var err error
-	if rec.Outcome, err = m.scorer.Score(ctx, t, m.day.Problems.At(at)); err != nil {
+	if rec.Outcome, err = s.scorer.Score(ctx, t, s.day.Problems.Get(problem)); err != nil {
 		return nil, nil, err
 	}
-	passed := usable(m.filter, &structure, rec.Outcome.Success) && rec.Outcome.Scored()
-	if t.HasDialogue && (passed || !m.Config.Judge.Sparing) {
-		if rec.Judgement, err = m.Judge.Judge(ctx, t, &rec.Dialogue); err != nil {
+	isUsable := usable(s.filter, &structure, rec.Outcome.Success)
+	needsGrade := isUsable && rec.Outcome.Scored() || !s.Config.Judge.Sparing
+	if t.HasDialogue && needsGrade {
+		if rec.Judgement, err = s.Judge.Judge(ctx, t, &rec.Dialogue); err != nil {
 			return nil, nil, err
 		}
 	}
-	entry := newEntry(&rec, at)
+	entry := newEntry(&rec, problem)
 	entry.Sample = sample
-	if rec.Judgement.Outcome != "" && probe.Drawn(t.ID, m.Config.Judge.ProbeEvery) {
-		if entry.Shifts, err = probe.Against(ctx, m.Judge.Judge, &rec.Judgement, t, &rec.Dialogue); err != nil {
+	if rec.Judgement.Outcome != "" && probe.Drawn(t.ID, s.Config.Judge.ProbeEvery) {
+		if entry.Shifts, err = probe.Against(ctx, s.Judge.Judge, &rec.Judgement, t, &rec.Dialogue); err != nil {
 			return nil, nil, err
 		}
 	}
-	if at < 0 || !usable(m.filter, &structure, rec.Outcome.Success) {
+	if problem < 0 || !isUsable {
 		return entry, nil, nil
 	}
 	entry.Rank = filters.RankScore(&structure)
-	draft, err := m.render(ctx, &rec, at, entry)
+	draft, err := m.render(ctx, &rec, problem, entry)
 	return entry, draft, err
 }
 
-// usable reports whether an attempt may become a row: nothing speaks against it, or it
-// failed by mistakes that the filter has use for.
+// usable reports whether an attempt may become a row: the filter keeps it, or it failed
+// by mistakes that are useful as unwanted examples.
 func usable(f *filters.Filter, s *arena.Structure, success bool) bool {
 	return s.Keep || !success && f.IsUnwanted(s)
 }
 
 func newEntry(rec *arena.Record, problem int) *block.Entry {
 	t := rec.Trace
-	a := rows.NewAttempt(t)
-	a.NSteps, a.NToolCalls = int64(len(t.Steps)), rows.CountToolCalls(&rec.Dialogue)
+	attempt := rows.NewAttempt(t)
+	attempt.NSteps = int64(len(t.Steps))
+	attempt.NToolCalls = rows.CountToolCalls(&rec.Dialogue)
 	head := block.Head{
-		Attempt: a, Agent: filters.AgentOf(t.Agent, t.RunID), Query: digest.SHA256([]byte(t.Query)), Problem: problem, Passage: frames.DecidingPassage(&rec.Judgement),
+		Attempt: attempt,
+		Agent:   filters.AgentOf(t.Agent, t.RunID),
+		Query:   digest.SHA256([]byte(t.Query)),
+		Problem: problem,
+		Passage: frames.DecidingPassage(&rec.Judgement),
 	}
 	if rec.Judgement.Outcome == arena.JudgeScored {
 		head.Score = rec.Judgement.Score
 	}
-	return &block.Entry{Head: head, Found: block.Found{Structure: rec.Structure, Outcome: rec.Outcome, Judgement: rec.Judgement}}
+	results := block.Found{Structure: rec.Structure, Outcome: rec.Outcome, Judgement: rec.Judgement}
+	return &block.Entry{Head: head, Found: results}
 }
 
-// render makes the draft. An attempt that trainers' templates cannot take
-// is rejected with the reason, which goes before mistakes: those alone would not
-// have kept it out.
+// render returns the draft of an attempt and completes its entry. An attempt that
+// trainers' templates cannot represent is dropped. That reason comes before the
+// attempt's mistakes, which alone would not have kept it out.
 func (m *mapper) render(ctx context.Context, rec *arena.Record, problem int, entry *block.Entry) (*block.Draft, error) {
+	s := m.session
 	facts := m.facts
-	facts.Category = m.day.Problems.All[problem].Category
-	row, ms, err := rows.NewSFT(ruled(rec, &facts), &facts)
-	if unfit, is := errors.AsType[*chat.Unfit](err); is {
+	facts.Category = s.day.Problems.All[problem].Category
+	row, messages, err := rows.NewSFT(withRuling(rec, &facts), &facts)
+	if unfit, ok := errors.AsType[*chat.Unfit](err); ok {
 		entry.Structure.Keep = false
 		entry.Structure.Reasons = slices.Insert(entry.Structure.Reasons, 0, unfit.Reason)
 		return nil, nil
@@ -113,62 +142,79 @@ func (m *mapper) render(ctx context.Context, rec *arena.Record, problem int, ent
 	if err != nil {
 		return nil, err
 	}
-	draft, tools := &block.Draft{Scalars: row.Scalars, Messages: row.Messages, Metadata: row.Metadata, Goal: row.Goal}, m.tools
+	draft := &block.Draft{Scalars: row.Scalars, Messages: row.Messages, Metadata: row.Metadata, Goal: row.Goal}
+	toolTexts := m.toolTexts
 	if rec.Trace.Ruling != nil {
-		draft.Tools, tools = row.Tools, finish.ToolTexts(row.Tools)
+		draft.Tools = row.Tools
+		toolTexts = finish.ToolTexts(row.Tools)
 	}
-	if facts.Metadata == nil { // all of it is this program's: hashes, and words for what it did
+	if facts.Metadata == nil { // the metadata has only hashes and codes of this program
 		row.Metadata = ""
 	}
-	entry.Leak = m.leak(finish.CandidateOf(&row, ms, tools), problem)
+	entry.Leak = m.findLeak(finish.CandidateOf(&row, messages, toolTexts), problem)
 	entry.Body.Tokens = int(row.NTokens)
 	m.doc = appendCompletion(m.doc[:0], &rec.Dialogue)
 	signature := minhash.Sign(m.doc)
 	entry.Body.Signature = signature.Pack()
 	draft.Verdicts, err = m.judgeSteps(ctx, rec, entry)
-	if entry.Leak.Drop || splitOf(m.protect.Pools[problem]) == "" { // no file will hold it
-		entry.Body.Bytes = draft.Size()
+	if err != nil {
 		return nil, err
 	}
-	return draft, err
+	if entry.Leak.Drop || splitOf(s.protection.Pools[problem]) == "" { // no file will hold it
+		entry.Body.Bytes = draft.Size()
+		return nil, nil
+	}
+	return draft, nil
 }
 
-// appendCompletion is what the model did and said, without what the tools answered:
-// two attempts that search alike get the same answers, which says nothing of
-// the attempts.
+// appendCompletion appends the model's texts and calls, without the results of the
+// tools. Attempts that search alike get the same results, which would make different
+// attempts look similar.
 func appendCompletion(dst []byte, d *arena.Dialogue) []byte {
 	for _, t := range d.Turns {
-		dst = append(append(append(dst, t.Think...), ' '), t.Text...)
+		dst = append(dst, t.Think...)
+		dst = append(dst, ' ')
+		dst = append(dst, t.Text...)
 		for _, c := range t.Calls {
-			dst = append(append(append(append(dst, ' '), c.Name...), ' '), c.Arguments...)
+			dst = append(dst, ' ')
+			dst = append(dst, c.Name...)
+			dst = append(dst, ' ')
+			dst = append(dst, c.Arguments...)
 		}
 		dst = append(dst, ' ')
 	}
 	return dst
 }
 
-// leak holds an attempt against the bank of the split that its problem would be in.
-func (m *mapper) leak(c guard.Candidate, problem int) guard.Finding {
-	best, g := m.protect.Problems[problem], m.protect.guardOf(problem)
+// findLeak returns the worse of two findings: that in the problem, and that of the
+// split's guard in the attempt.
+func (m *mapper) findLeak(c guard.Candidate, problem int) guard.Finding {
+	p := m.session.protection
+	worst := p.Problems[problem]
+	g := p.guardFor(problem)
 	if g == nil {
-		return best
+		return worst
 	}
-	if c.Text == m.day.Problems.All[problem].Query {
-		c.Text = "" // it is checked once, with the problem
+	if c.Text == m.session.day.Problems.All[problem].Query {
+		c.Text = "" // it was checked with the problem
 	}
-	if f := g.Check(c); f.Drop && !best.Drop || f.Drop == best.Drop && f.Score > best.Score {
+	f := g.Check(c)
+	isWorse := f.Drop && !worst.Drop || f.Drop == worst.Drop && f.Score > worst.Score
+	if isWorse {
 		return f
 	}
-	return best
+	return worst
 }
 
-// judgeSteps gives a verdict on every assistant message of an attempt that may
-// become a row, and notes what the judge said; none where it gave no answer.
+// judgeSteps returns the step judge's verdicts on the messages of the model and stores
+// its answer in entry. It returns nil if steps are not wanted, for a leaking attempt, and
+// if the judge gave no answer.
 func (m *mapper) judgeSteps(ctx context.Context, rec *arena.Record, entry *block.Entry) ([]arena.StepVerdict, error) {
-	if !m.Config.Steps || m.StepJudge == nil || entry.Leak.Drop {
+	s := m.session
+	if !s.Config.Steps || s.StepJudge == nil || entry.Leak.Drop {
 		return nil, nil
 	}
-	j, err := m.StepJudge.Steps(ctx, rec.Trace, &rec.Dialogue)
+	j, err := s.StepJudge.Steps(ctx, rec.Trace, &rec.Dialogue)
 	if err != nil {
 		return nil, err
 	}
@@ -185,26 +231,37 @@ func (m *mapper) judgeSteps(ctx context.Context, rec *arena.Record, entry *block
 	return perMessage(j.Steps, &rec.Dialogue), nil
 }
 
-// perMessage joins the verdicts on turns of the model without a call between
-// them, which are one message (chat.Render): it is needed if any of them is,
-// and waste if all are.
+// perMessage joins the verdicts on turns that chat.Render joins into one message:
+// turns of the model without a call between them. The message is needed if any turn is,
+// and waste if all turns are.
 func perMessage(verdicts []arena.StepVerdict, d *arena.Dialogue) []arena.StepVerdict {
 	out := make([]arena.StepVerdict, 0, len(verdicts))
-	goesOn := false
+	joins := false // the next turn of the model belongs to the last message
 	for i := range d.Turns {
 		if d.Turns[i].User != "" {
-			goesOn = false
+			joins = false
 			continue
 		}
 		v := verdicts[0]
 		verdicts = verdicts[1:]
-		switch last := len(out) - 1; {
-		case !goesOn:
+		if !joins {
 			out = append(out, v)
-		case v.Need == arena.StepNeeded && out[last].Need != v.Need, v.Need == arena.StepUnclear && out[last].Need == arena.StepWaste:
-			out[last] = v
+		} else if last := &out[len(out)-1]; precedence(v.Need) > precedence(last.Need) {
+			*last = v
 		}
-		goesOn = len(d.Turns[i].Calls) == 0
+		joins = len(d.Turns[i].Calls) == 0
 	}
 	return out
+}
+
+// precedence orders verdicts on the turns of one message; the highest one wins.
+func precedence(n arena.Need) int {
+	switch n {
+	case arena.StepNeeded:
+		return 2
+	case arena.StepUnclear:
+		return 1
+	default:
+		return 0
+	}
 }

@@ -87,7 +87,7 @@ func TestStagesWriteWhatABuildWrites(t *testing.T) {
 	step := func() *pipeline.Run { return newRun(t, sampleDay, out) }
 	ctx := t.Context()
 	for i := range 4 {
-		if err := step().Map(ctx, pipeline.Shard{Index: i, Of: 4}); err != nil {
+		if err := step().Map(ctx, pipeline.Shard{Index: i, Count: 4}); err != nil {
 			t.Fatalf("map %d: %v", i, err)
 		}
 	}
@@ -95,7 +95,7 @@ func TestStagesWriteWhatABuildWrites(t *testing.T) {
 		t.Fatalf("group: %v", err)
 	}
 	for i := range 4 {
-		s, err := step().Write(ctx, pipeline.Shard{Index: i, Of: 4})
+		s, err := step().Write(ctx, pipeline.Shard{Index: i, Count: 4})
 		if err != nil {
 			t.Fatalf("write %d: %v", i, err)
 		}
@@ -109,14 +109,14 @@ func TestStagesWriteWhatABuildWrites(t *testing.T) {
 func TestWriteRefusesAPlanOfOtherInputs(t *testing.T) {
 	t.Parallel()
 	r := newRun(t, sampleDay, filepath.Join(t.TempDir(), "corpus"))
-	if err := r.Map(t.Context(), pipeline.Whole); err != nil {
+	if err := r.Map(t.Context(), pipeline.Unsharded); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := r.Group(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	r.Config.Select.Top = 1
-	if _, err := r.Write(t.Context(), pipeline.Whole); err == nil || !strings.Contains(err.Error(), "group step") {
+	if _, err := r.Write(t.Context(), pipeline.Unsharded); err == nil || !strings.Contains(err.Error(), "group step") {
 		t.Errorf("write with another configuration: %v", err)
 	}
 }

@@ -17,49 +17,48 @@ import (
 	"github.com/trajectory-arena/arena/traces"
 )
 
-// plan is the group step's result: the fate of every record, and the units
-// that the write step makes, each one file of the corpus or several.
+// plan is the result of the group step: the decision on every record, and the units
+// that the write step writes.
 type plan struct {
-	// Key is the hash of the blocks and the configuration it was made from.
+	// Key is the hash of the blocks and the configuration that the plan was made from.
 	Key    string         `json:"key"`
 	Funnel []corpus.Stage `json:"funnel"`
 	Units  []unit         `json:"units"`
-	// Read is what could be read, Records counts records by input and file, Cut
-	// are the files that ended early.
+	// Read counts what was read. Records counts the records by input and file, and Cut
+	// lists the files that ended early as pairs of input and file.
 	Read    traces.Tally `json:"read"`
 	Records [][]int64    `json:"records"`
 	Cut     [][2]int     `json:"cut,omitempty"`
 	reports.Replies
-	// Fates are by input, then by entry.
-	Fates [][]choose.Fate `json:"fates"`
+	// Decisions are by input, then by entry.
+	Decisions [][]choose.Decision `json:"fates"`
 	// Tallies count scored attempts and successes, by problem.
 	Tallies []rows.Tally `json:"tallies"`
-	// Runs are the qualities of the runs by their id, where factors depend on
-	// them.
+	// Runs are the qualities of the runs by their IDs, if factors depend on them.
 	Runs map[string]multiplier.Quality `json:"runs,omitempty"`
-	// Framed are the agents whose days are flagged, where that weighs anything.
+	// Framed are the agents whose days are flagged, if factors depend on it.
 	Framed map[string]bool `json:"framed,omitempty"`
-	// Agents are the days of the agents, by their names; Odds what they say of each
-	// attempt, by input, then by entry.
+	// Agents are the days of the agents, by their names.
 	Agents map[string]*habits.Agent `json:"agents"`
-	Odds   [][]habits.Odds          `json:"odds"`
+	// Odds are the log-odds of each attempt by its agent's day, by input, then by
+	// entry.
+	Odds [][]habits.Odds `json:"odds"`
 }
 
-// folder is where the parts of this plan and of no other lie.
+// folder returns the name of the folder with the plan's parts.
 func (p *plan) folder() string { return p.Key[:16] }
 
-// unit is what one worker writes at once, as one part. Which units there are
-// depends on the data alone, so that the files are the same however many
-// processes write them.
+// unit is the work that one worker writes as one part. The units depend on the data
+// alone, so that the files do not depend on the number of processes.
 type unit struct {
-	// Stream is what the part holds. With kto come the pairs of pref, which are
-	// made of the same attempts; with table attempts the ledger's other tables
-	// but verdicts, which take as long together as verdicts alone.
+	// Stream is the content of the part. A part of kto also has the pairs of pref,
+	// which are made from the same attempts. A part of table attempts also has the
+	// ledger's other tables except verdicts: together they take as long as verdicts.
 	Stream corpus.Stream `json:"stream"`
 	// Number counts the units of one stream.
 	Number int `json:"number"`
-	// Rows point at entries; those of one problem lie together. An rl unit has
-	// problems instead; tables have neither.
+	// Rows are positions of entries, with those of one problem next to each other. A
+	// unit of rl has Problems instead, and tables have neither.
 	Rows     []ref `json:"rows,omitempty"`
 	Problems []int `json:"problems,omitempty"`
 }
@@ -71,9 +70,9 @@ func (u unit) name() string {
 	return fmt.Sprintf("%s-%s-%05d", u.Stream.Config, u.Stream.Split, u.Number)
 }
 
-// Units hold at most a row group's worth of row texts, 64 MiB. A smaller stream
-// is cut in eight, so that trainers with several readers have a shard for each,
-// but not below 4 MiB, where files cost more than they hold.
+// A unit has at most maxUnit bytes of texts, a row group's worth. A smaller stream is
+// divided into eight shards, so that several readers of a trainer have one each, but
+// not below minUnit bytes, where files cost more than they contain.
 const (
 	maxUnit = 64 << 20
 	minUnit = 4 << 20
@@ -89,138 +88,173 @@ const (
 )
 
 var profiles = map[string]string{
-	configSFT: corpus.ProfileHFJSON, configRL: corpus.ProfileVerlRL, configPref: corpus.ProfilePref,
-	configKTO: corpus.ProfileKTO, configSteps: corpus.ProfileStepwise,
+	configSFT:   corpus.ProfileHFJSON,
+	configRL:    corpus.ProfileVerlRL,
+	configPref:  corpus.ProfilePref,
+	configKTO:   corpus.ProfileKTO,
+	configSteps: corpus.ProfileStepwise,
 }
 
-func stream(config, split string) corpus.Stream {
+func newStream(config, split string) corpus.Stream {
 	return corpus.Stream{Config: config, Profile: profiles[config], Split: split}
 }
 
+// group runs the group step and stores its plan.
 func (s *session) group(ctx context.Context) (*plan, error) {
 	g := &grouper{session: s}
-	if err := g.learn(ctx); err != nil {
+	if err := g.readBlocks(ctx); err != nil {
 		return nil, err
 	}
 	if err := g.decide(ctx); err != nil {
 		return nil, err
 	}
-	all := g.rankProblems()
-	p, err := g.plan(all)
+	selections := g.rankProblems()
+	p, err := g.plan(selections)
 	if err != nil {
 		return nil, err
 	}
 	s.plan = p
-	if err := s.desk.put(s.planPath(), p); err != nil {
+	if err := s.staging.writeJSON(s.planPath(), p); err != nil {
 		return nil, err
 	}
-	return p, s.forgetParts(p)
+	return p, s.removeOldParts(p)
 }
 
-func (g *grouper) plan(all []selection) (*plan, error) {
-	key, err := g.planKey()
+func (g *grouper) plan(selections []selection) (*plan, error) {
+	key, err := g.session.planKey()
 	if err != nil {
 		return nil, err
 	}
-	p := &plan{Key: key, Tallies: make([]rows.Tally, len(g.day.Problems.All)), Runs: g.weights.runs, Framed: g.weights.framed, Agents: g.habits.Agents}
-	for i := range g.by {
-		p.add(&g.by[i], make([]traces.Summary, len(g.inputs[i].files)))
+	p := &plan{
+		Key:     key,
+		Tallies: make([]rows.Tally, len(g.session.day.Problems.All)),
+		Runs:    g.weights.runs,
+		Framed:  g.weights.framed,
+		Agents:  g.filterDay.Agents,
 	}
-	if p.Funnel, err = choose.Funnel(stages, slices.Concat(p.Fates...)); err != nil {
+	for i := range g.inputs {
+		p.addInput(&g.inputs[i], len(g.session.inputs[i].files))
+	}
+	if p.Funnel, err = choose.Funnel(stages, slices.Concat(p.Decisions...)); err != nil {
 		return nil, err
 	}
-	p.Funnel[0].Unreadable, p.Funnel[0].CutFiles = p.Read.UnreadableShare(), int64(p.Read.CutFiles)
-	p.Units = g.units(all)
+	p.Funnel[0].Unreadable = p.Read.UnreadableShare()
+	p.Funnel[0].CutFiles = int64(p.Read.CutFiles)
+	p.Units = g.units(selections)
 	return p, nil
 }
 
-// add takes in the next input, of whose files read says what was read. Problems and judges
-// are measured by every attempt with a score, whoever decided its calls, as the day's own
-// statistics are.
-func (p *plan) add(in *grouped, read []traces.Summary) {
-	for n, b := range in.briefs {
-		r, s := &read[b.file], b.standing.Value()
-		if b.fault != nil {
-			r.Faults, r.Cut = r.Faults+1, r.Cut || b.fault.Cut
+// addInput adds the counts and decisions of the next input, which has a number of
+// files.
+func (p *plan) addInput(in *groupedInput, files int) {
+	summaries := make([]traces.Summary, files)
+	for n, e := range in.entries {
+		summary := &summaries[e.file]
+		if e.fault == nil {
+			summary.Traces++
 		} else {
-			r.Traces++
+			summary.Faults++
+			summary.Cut = summary.Cut || e.fault.Cut
 		}
-		if in.fates[n].Stage == stageRead {
-			continue
-		}
-		p.Count(s.judged, s.stepped)
-		if b.problem >= 0 && s.scored {
-			t := &p.Tallies[b.problem]
-			t.Attempts++
-			if s.success {
-				t.Successes++
-			}
+		if in.decisions[n].Stage != stageRead {
+			p.addAttempt(e)
 		}
 	}
-	records := make([]int64, len(read))
-	for n, r := range read {
-		p.Read.Add(r)
-		records[n] = int64(r.Traces + r.Faults)
-		if r.Cut {
+	records := make([]int64, files)
+	for n, summary := range summaries {
+		p.Read.Add(summary)
+		records[n] = int64(summary.Traces + summary.Faults)
+		if summary.Cut {
 			p.Cut = append(p.Cut, [2]int{len(p.Records), n})
 		}
 	}
-	p.Fates, p.Odds, p.Records = append(p.Fates, in.fates), append(p.Odds, in.odds), append(p.Records, records)
+	p.Decisions = append(p.Decisions, in.decisions)
+	p.Odds = append(p.Odds, in.odds)
+	p.Records = append(p.Records, records)
 }
 
-// units come in the order in which workers take them: what takes longest is
-// first, so that none is left with it alone at the end.
-func (g *grouper) units(all []selection) []unit {
-	out := []unit{{Stream: corpus.Stream{Table: finish.TableVerdicts}}, {Stream: corpus.Stream{Table: finish.TableAttempts}}}
+// addAttempt counts the answers of the judges and the attempt at its problem. Like the
+// day's own statistics, the counts include every attempt with a score, whoever decided
+// its calls.
+func (p *plan) addAttempt(e *entrySummary) {
+	t := e.traits.Value()
+	p.Count(t.judged, t.stepJudged)
+	if e.problem < 0 || !t.scored {
+		return
+	}
+	tally := &p.Tallies[e.problem]
+	tally.Attempts++
+	if t.success {
+		tally.Successes++
+	}
+}
+
+// units returns the units in the order in which workers take them: the slowest first,
+// so that none is left alone with one at the end.
+func (g *grouper) units(selections []selection) []unit {
+	out := []unit{
+		{Stream: corpus.Stream{Table: finish.TableVerdicts}},
+		{Stream: corpus.Stream{Table: finish.TableAttempts}},
+	}
 	for _, split := range []string{corpus.SplitTrain, corpus.SplitEval} {
-		mine := slices.DeleteFunc(slices.Clone(all), func(c selection) bool { return c.split != split })
-		kept := func(c *selection) []candidate { return c.sft }
-		out = append(out, cut(stream(configKTO, split), mine, (*selection).all)...)
-		out = append(out, cut(stream(configSFT, split), mine, kept)...)
-		if g.Config.Steps {
-			out = append(out, cut(stream(configSteps, split), mine, kept)...)
+		inSplit := slices.DeleteFunc(slices.Clone(selections), func(s selection) bool { return s.split != split })
+		sftRows := func(s *selection) []candidate { return s.sft }
+		out = append(out, divide(newStream(configKTO, split), inSplit, (*selection).rows)...)
+		out = append(out, divide(newStream(configSFT, split), inSplit, sftRows)...)
+		if g.session.Config.Steps {
+			out = append(out, divide(newStream(configSteps, split), inSplit, sftRows)...)
 		}
-		var problems []int // those that may be shown to a student
-		for i, pool := range g.protect.Pools {
-			if splitOf(pool) == split && !g.protect.Problems[i].Drop {
-				problems = append(problems, i)
-			}
-		}
-		if len(problems) > 0 {
-			out = append(out, unit{Stream: stream(configRL, split), Problems: problems})
+		if problems := g.trainableProblems(split); len(problems) > 0 {
+			out = append(out, unit{Stream: newStream(configRL, split), Problems: problems})
 		}
 	}
 	return out
 }
 
-// cut divides the rows of a stream into units, never within a problem.
-func cut(s corpus.Stream, all []selection, rows func(*selection) []candidate) []unit {
-	var out []unit
-	size, total := int64(0), int64(0)
-	for i := range all {
-		for _, c := range rows(&all[i]) {
-			total += c.bytes
+// trainableProblems returns the indexes of the problems of a split that a student may
+// see.
+func (g *grouper) trainableProblems(split string) []int {
+	var out []int
+	p := g.session.protection
+	for i, pool := range p.Pools {
+		if splitOf(pool) == split && !p.Problems[i].Drop {
+			out = append(out, i)
 		}
 	}
-	most := min(max(total/shards, minUnit), maxUnit)
-	for i := range all {
-		cs := rows(&all[i])
-		if len(cs) == 0 {
+	return out
+}
+
+// divide divides the rows of a stream into units, and never the rows of one problem.
+func divide(s corpus.Stream, selections []selection, rows func(*selection) []candidate) []unit {
+	total := int64(0)
+	for i := range selections {
+		for _, c := range rows(&selections[i]) {
+			total += c.entry.bytes
+		}
+	}
+	limit := min(max(total/shards, minUnit), maxUnit)
+
+	var out []unit
+	size := int64(0)
+	for i := range selections {
+		candidates := rows(&selections[i])
+		if len(candidates) == 0 {
 			continue
 		}
-		if len(out) == 0 || size >= most {
+		if len(out) == 0 || size >= limit {
 			out = append(out, unit{Stream: s, Number: len(out)})
 			size = 0
 		}
 		u := &out[len(out)-1]
-		for _, c := range cs {
-			u.Rows = append(u.Rows, c.ref)
-			size += c.bytes
+		for _, c := range candidates {
+			u.Rows = append(u.Rows, c.entry.ref)
+			size += c.entry.bytes
 		}
 	}
 	return out
 }
 
+// planKey returns the hash of the configuration and the blocks.
 func (s *session) planKey() (string, error) {
 	parts := []string{string(s.Config.JSON())}
 	for _, in := range s.inputs {
@@ -235,8 +269,8 @@ func (s *session) planKey() (string, error) {
 
 func (s *session) planPath() string { return filepath.Join(s.Work, planFile) }
 
-// loadPlan reads the plan of the group step; one made from other blocks or
-// another configuration is refused.
+// loadPlan returns the plan of the group step. It returns an error if the plan was made
+// from other blocks or another configuration.
 func (s *session) loadPlan() (*plan, error) {
 	if s.plan != nil {
 		return s.plan, nil

@@ -9,78 +9,98 @@ import (
 	"github.com/trajectory-arena/arena/guard"
 )
 
-// Problems are the problems of a run, each once, in the order of their
-// specification hashes.
+// Problems are the distinct problems of a run, in the order of their specification
+// hashes.
 type Problems struct {
 	All []arena.Problem
-	// Specs are the specification hashes, position by position.
-	Specs    []string
-	suite    *arena.Suite
-	position map[*arena.Problem]int
-	byID     map[string]int
-	seen     map[string]bool
-	// files name, by problem id, the file that a problem was read from.
+	// Specs are the specification hashes of All.
+	Specs   []string
+	suite   *arena.Suite
+	indexes map[*arena.Problem]int // indexes in All
+	byID    map[string]int         // indexes in All before it is sorted
+	added   map[string]bool
+	// files are the files that problems were read from, by problem ID.
 	files map[string]string
 }
 
-// add takes in the problems of the file at path. A problem known from another day is
-// taken once; two different problems under one id are an error, because no
-// attempt could be told which of them it answers.
-func (p *Problems) add(path string, ps []arena.Problem) error {
-	for _, q := range ps {
+func newProblems() *Problems {
+	return &Problems{
+		indexes: map[*arena.Problem]int{},
+		byID:    map[string]int{},
+		added:   map[string]bool{},
+		files:   map[string]string{},
+	}
+}
+
+// add adds the problems of the file at path, except those that were added before. It
+// returns an error for two problems with one ID, because an attempt could not be
+// assigned to one of them.
+func (p *Problems) add(path string, problems []arena.Problem) error {
+	for _, q := range problems {
 		spec := guard.SpecHash(q)
 		key := q.ID + "\x00" + q.Query + "\x00" + spec
-		if p.seen[key] {
+		if p.added[key] {
 			continue
 		}
-		if i, taken := p.byID[q.ID]; taken && q.ID != "" {
+		if i, ok := p.byID[q.ID]; ok && q.ID != "" {
 			return fmt.Errorf("problem_id %q stands for two problems: %q of %s and %q of %s", q.ID, p.All[i].Query, p.files[q.ID], q.Query, path)
 		}
-		p.seen[key], p.byID[q.ID], p.files[q.ID] = true, len(p.All), path
-		p.All, p.Specs = append(p.All, q), append(p.Specs, spec)
+		p.added[key] = true
+		p.byID[q.ID] = len(p.All)
+		p.files[q.ID] = path
+		p.All = append(p.All, q)
+		p.Specs = append(p.Specs, spec)
 	}
 	return nil
 }
 
-// sort puts problems in an order that depends on their content alone.
+// sort sorts the problems by their content alone.
 func (p *Problems) sort() {
-	order, all, specs := make([]int, len(p.All)), p.All, p.Specs
+	problems := p.All
+	specs := p.Specs
+	order := make([]int, len(problems))
 	for i := range order {
 		order[i] = i
 	}
 	slices.SortStableFunc(order, func(i, j int) int {
-		return cmp.Or(cmp.Compare(specs[i], specs[j]), cmp.Compare(all[i].ID, all[j].ID), cmp.Compare(all[i].Query, all[j].Query))
+		return cmp.Or(
+			cmp.Compare(specs[i], specs[j]),
+			cmp.Compare(problems[i].ID, problems[j].ID),
+			cmp.Compare(problems[i].Query, problems[j].Query),
+		)
 	})
-	p.All, p.Specs = make([]arena.Problem, len(all)), make([]string, len(all))
-	for i, was := range order {
-		p.All[i], p.Specs[i] = all[was], specs[was]
-		p.position[&p.All[i]] = i
+	p.All = make([]arena.Problem, len(problems))
+	p.Specs = make([]string, len(problems))
+	for i, old := range order {
+		p.All[i] = problems[old]
+		p.Specs[i] = specs[old]
+		p.indexes[&p.All[i]] = i
 	}
 	p.suite = arena.NewSuite(p.All)
 }
 
-// Of is the position of the problem that an attempt answers; -1 if unknown.
-func (p *Problems) Of(t *arena.Trace) int {
-	if q, known := p.suite.Find(t); known {
-		return p.position[q]
+// IndexOf returns the index of the problem that an attempt answers, -1 if unknown.
+func (p *Problems) IndexOf(t *arena.Trace) int {
+	if q, ok := p.suite.Find(t); ok {
+		return p.indexes[q]
 	}
 	return -1
 }
 
-// At is the problem at a position; nil for -1.
-func (p *Problems) At(i int) *arena.Problem {
+// Get returns the problem at index i, nil for -1.
+func (p *Problems) Get(i int) *arena.Problem {
 	if i < 0 {
 		return nil
 	}
 	return &p.All[i]
 }
 
-// HasSpec reports whether a problem with this specification hash is among them.
+// HasSpec reports whether there is a problem with this specification hash.
 func (p *Problems) HasSpec(spec string) bool {
-	_, found := slices.BinarySearch(p.Specs, spec)
-	return found
+	_, ok := slices.BinarySearch(p.Specs, spec)
+	return ok
 }
 
-// Name is how rows name the problem at a position: its id, else its
-// specification hash.
+// Name returns the name of the problem at index i in rows: its ID, or its specification
+// hash if it has none.
 func (p *Problems) Name(i int) string { return cmp.Or(p.All[i].ID, p.Specs[i]) }

@@ -14,14 +14,14 @@ import (
 	"github.com/trajectory-arena/arena/pipeline/finish"
 )
 
-// Protection says which problems may be trained on, and finds those that may
-// not in whatever an attempt holds.
+// Protection is the split of the problems, and the guards that find protected problems
+// in attempts.
 type Protection struct {
 	State *guard.State
-	// Pools and Clusters are by position in Problems.
+	// Pools and Clusters are by the index of the problem.
 	Pools    []guard.Pool
 	Clusters []string
-	// Outside counts the entries of held-out files.
+	// Outside is the number of entries of held-out files.
 	Outside int
 	*finish.Protection
 	Findings
@@ -34,10 +34,10 @@ const (
 	bankNeverTouch = "own-never-touch"
 )
 
-// protect splits the day's problems and indexes what is protected, or takes over
-// what was decided, nil for nothing. It fails closed: a bank that cannot be read, or a
-// canary that is not caught, is an error.
-func (d *Day) protect(ctx context.Context, src Sources, cfg GuardConfig, decided *Decided) (*Protection, error) {
+// newProtection splits the day's problems and indexes the protected ones, or adopts what
+// was planned, nil if there is no plan. It fails closed: an unreadable bank and a missed
+// canary are errors.
+func (d *Day) newProtection(ctx context.Context, src Sources, cfg GuardConfig, planned *PlannedProtection) (*Protection, error) {
 	prior, err := d.readBank(src.Bank)
 	if err != nil {
 		return nil, err
@@ -51,111 +51,125 @@ func (d *Day) protect(ctx context.Context, src Sources, cfg GuardConfig, decided
 	}
 	prior = guard.Union(prior, guard.HoldOut(outside))
 	p := &Protection{Outside: len(outside)}
-	if decided != nil {
-		p.State, err = decided.keeping(prior)
+	if planned != nil {
+		p.State, err = planned.readState(prior)
 	} else {
 		p.State, err = d.split(ctx, src, prior, cfg)
 	}
 	if err != nil {
 		return nil, err
 	}
-	p.Pools, p.Clusters = slicesx.Map(d.Problems.Specs, p.State.Pool), slicesx.Map(d.Problems.Specs, p.State.ClusterID)
-	all, c := p.protected(d.Problems, outside), guard.Config{Drop: cfg.Drop, MaxFalse: cfg.MaxFalse, SameOnly: cfg.SameOnly}
-	if decided != nil {
-		return p, p.take(decided, all, c)
+	p.Pools = slicesx.Map(d.Problems.Specs, p.State.Pool)
+	p.Clusters = slicesx.Map(d.Problems.Specs, p.State.ClusterID)
+
+	entries := p.protectedEntries(d.Problems, outside)
+	guardConfig := guard.Config{Drop: cfg.Drop, MaxFalse: cfg.MaxFalse, SameOnly: cfg.SameOnly}
+	if planned != nil {
+		return p, p.adopt(planned, entries, guardConfig)
 	}
-	err = p.find(ctx, d.Problems, all, c, cfg.Seed)
+	err = p.checkProblems(ctx, d.Problems, entries, guardConfig, cfg.Seed)
 	if src.Draft && errors.Is(err, guard.ErrEmptyBank) {
-		p.Protection, err = &finish.Protection{}, nil
+		p.Protection = &finish.Protection{}
+		return p, nil
 	}
 	return p, err
 }
 
-// split clusters the day's problems and draws their pools, where prior and the corpora
-// that the day's files are of leave them to be drawn.
+// split returns the pools of the day's problems. It draws the pool of each cluster that
+// neither prior nor the corpora around the day's files have decided.
 func (d *Day) split(ctx context.Context, src Sources, prior *guard.State, cfg GuardConfig) (*guard.State, error) {
 	clusters, err := guard.Clusters(ctx, d.Problems.All)
 	if err != nil {
 		return nil, err
 	}
-	around, err := finish.Around(corpus.Disk{}, d.Inputs)
+	enclosing, err := finish.EnclosingCorpora(corpus.Disk{}, d.Inputs)
 	if err != nil {
 		return nil, err
 	}
-	known, err := finish.Gather(around, nil)
+	exclusions, err := finish.CollectExclusions(enclosing, nil)
 	if err != nil {
 		return nil, err
 	}
-	state, err := guard.Split(ctx, clusters, guard.Union(prior, known.Protecting()), cfg.Shares, cfg.Seed)
-	if err == nil && !src.Draft {
-		err = state.CheckPools()
-	}
+	state, err := guard.Split(ctx, clusters, guard.Union(prior, exclusions.ProtectedOnly()), cfg.Shares, cfg.Seed)
 	if err != nil {
 		return nil, err
 	}
-	if still := state.FirstHeldOut(src.Release); still != "" {
-		return nil, inputError{fmt.Errorf("release %q: a held-out file or another corpus of the run holds it out", still)}
+	if !src.Draft {
+		if err = state.CheckPools(); err != nil {
+			return nil, err
+		}
+	}
+	if name := state.FirstHeldOut(src.Release); name != "" {
+		return nil, inputError{fmt.Errorf("release %q: a held-out file or another corpus of the run holds it out", name)}
 	}
 	return state, nil
 }
 
-func (p *Protection) protected(ps *Problems, outside []guard.Entry) finish.Protected {
-	never := p.entries(ps, guard.PoolNeverTouch, bankNeverTouch, nil)
-	eval := p.entries(ps, guard.PoolEval, bankEval, nil)
-	held := p.entries(ps, guard.PoolHeldOut, bankHeldOut, outside)
-	return finish.Protected{HeldOut: slices.Concat(outside, held), NeverTouch: never, Eval: eval}
+func (p *Protection) protectedEntries(problems *Problems, outside []guard.Entry) finish.ProtectedEntries {
+	heldOut := p.poolEntries(problems, guard.PoolHeldOut, bankHeldOut, outside)
+	return finish.ProtectedEntries{
+		HeldOut:    slices.Concat(outside, heldOut),
+		NeverTouch: p.poolEntries(problems, guard.PoolNeverTouch, bankNeverTouch, nil),
+		Eval:       p.poolEntries(problems, guard.PoolEval, bankEval, nil),
+	}
 }
 
-func (p *Protection) find(ctx context.Context, ps *Problems, all finish.Protected, c guard.Config, seed uint64) (err error) {
-	p.Problems = make([]guard.Finding, len(ps.All))
-	if p.Protection, err = finish.Protect(all, c, seed); err != nil {
+// checkProblems creates the guards and stores their findings in the problems.
+func (p *Protection) checkProblems(ctx context.Context, problems *Problems, entries finish.ProtectedEntries, c guard.Config, seed uint64) (err error) {
+	p.Problems = make([]guard.Finding, len(problems.All))
+	if p.Protection, err = finish.NewProtection(entries, c, seed); err != nil {
 		return err
 	}
-	for i, q := range ps.All {
+	for i, q := range problems.All {
 		if err = ctx.Err(); err != nil {
 			return err
 		}
-		if g := p.guardOf(i); g != nil {
-			c := guard.Candidate{ID: ps.Name(i), Text: q.Query}
-			for _, r := range q.Rewards {
-				c.ProductIDs = append(c.ProductIDs, r.ProductID)
-			}
-			p.Problems[i] = g.Check(c)
+		g := p.guardFor(i)
+		if g == nil {
+			continue
 		}
+		candidate := guard.Candidate{ID: problems.Name(i), Text: q.Query}
+		for _, r := range q.Rewards {
+			candidate.ProductIDs = append(candidate.ProductIDs, r.ProductID)
+		}
+		p.Problems[i] = g.Check(candidate)
 	}
 	return nil
 }
 
-// guardOf is what guards the split that a problem is in, and finds a problem that
-// is held out; nil for one that is never to be touched and so is in none.
-func (p *Protection) guardOf(problem int) *guard.Guard {
+// guardFor returns the guard of a problem's split. For a held-out problem it is the
+// guard of the train split, which finds it. It is nil for a never-touch problem.
+func (p *Protection) guardFor(problem int) *guard.Guard {
 	if p.Pools[problem] == guard.PoolHeldOut {
 		return p.Guard(corpus.SplitTrain)
 	}
 	return p.Guard(splitOf(p.Pools[problem]))
 }
 
-// entries are the protected problems of one pool: the day's own with their
-// texts, and those that only the bank of an earlier day knows. given are there
-// already.
-func (p *Protection) entries(ps *Problems, pool guard.Pool, bank string, given []guard.Entry) []guard.Entry {
+// poolEntries returns the protected problems of one pool: the day's own with their
+// texts, and those that only the bank of an earlier day has. It omits problems that
+// exclude has already.
+func (p *Protection) poolEntries(problems *Problems, pool guard.Pool, bank string, exclude []guard.Entry) []guard.Entry {
 	var out []guard.Entry
-	texts, specs := map[string]bool{}, map[string]bool{}
-	for i := range given {
-		texts[given[i].Text], specs[given[i].SpecHash()] = true, true
+	texts := map[string]bool{}
+	specs := map[string]bool{}
+	for i := range exclude {
+		texts[exclude[i].Text] = true
+		specs[exclude[i].SpecHash()] = true
 	}
-	for i, of := range p.Pools {
-		if of == pool {
-			out = append(out, guard.NewEntry(bank, ps.All[i], ps.Name(i)))
-			texts[ps.All[i].Query] = true
+	for i, problemPool := range p.Pools {
+		if problemPool == pool {
+			out = append(out, guard.NewEntry(bank, problems.All[i], problems.Name(i)))
+			texts[problems.All[i].Query] = true
 		}
 	}
-	spec := func(hash string) bool { return specs[hash] || ps.HasSpec(hash) }
-	return append(out, p.State.ProtectedIn(pool, bank, spec, func(text string) bool { return texts[text] })...)
+	hasSpec := func(spec string) bool { return specs[spec] || problems.HasSpec(spec) }
+	hasText := func(text string) bool { return texts[text] }
+	return append(out, p.State.ProtectedIn(pool, bank, hasSpec, hasText)...)
 }
 
-// readBank reads the bank that an earlier run pinned; without one it is that of
-// a day on which nothing was held out.
+// readBank reads the bank of an earlier run. For an empty path it returns a bank that
+// holds out nothing.
 func (d *Day) readBank(path string) (state *guard.State, err error) {
 	if path == "" {
 		return guard.HoldOut(nil), nil
@@ -172,26 +186,29 @@ func (d *Day) readBank(path string) (state *guard.State, err error) {
 	return state, nil
 }
 
-// readHeldOut reads the held-out banks and notes what is in them. A folder of banks is
-// named by the entries in it, since it has no bytes of its own.
-func (d *Day) readHeldOut(src Sources) (all []guard.Entry, err error) {
-	paths := append(found(nil, src.Days, "held_out*.jsonl"), src.HeldOut...)
+// readHeldOut reads the held-out banks and adds them to d.Files. A folder of banks has
+// no bytes itself and is identified by its entries.
+func (d *Day) readHeldOut(src Sources) ([]guard.Entry, error) {
+	paths := append(findFiles(nil, src.Days, "held_out*.jsonl"), src.HeldOut...)
 	slices.Sort(paths)
+	var out []guard.Entry
 	for _, path := range slices.Compact(paths) {
 		entries, err := guard.ReadBank(path)
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, entries...)
-		if info, lost := os.Stat(path); lost == nil && info.IsDir() {
-			d.Files = append(d.Files, File{corpus.Input{Kind: kindHeldOut, SHA256: guard.Digest(entries), Records: int64(len(entries))}, path})
+		out = append(out, entries...)
+		if info, err := os.Stat(path); err == nil && info.IsDir() {
+			in := corpus.Input{Kind: kindHeldOut, SHA256: guard.Digest(entries), Records: int64(len(entries))}
+			d.Files = append(d.Files, File{in, path})
 			continue
 		}
-		if err = d.readFile(kindHeldOut, path, func(io.Reader) (int, error) { return len(entries), nil }); err != nil {
+		err = d.readFile(kindHeldOut, path, func(io.Reader) (int, error) { return len(entries), nil })
+		if err != nil {
 			return nil, err
 		}
 	}
-	return all, nil
+	return out, nil
 }
 
 func (d *Day) heldOutDigests() []string {

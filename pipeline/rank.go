@@ -11,50 +11,59 @@ import (
 	"github.com/trajectory-arena/arena/pipeline/choose"
 )
 
-// selection is the attempts of one problem that become rows, best first.
+// selection holds the attempts at one problem that become rows, best first.
 type selection struct {
 	pool  guard.Pool
 	split string
-	// sft holds what the sft config gets; rest what only pref and kto get.
-	sft  []candidate
-	rest []candidate
+	// sft are the rows of config sft, others the attempts that only pref and kto get.
+	sft    []candidate
+	others []candidate
 }
 
-func (c *selection) all() []candidate { return slices.Concat(c.sft, c.rest) }
+func (s *selection) rows() []candidate { return slices.Concat(s.sft, s.others) }
 
-// rankProblems orders the candidates of every problem and keeps the best,
-// writing the fates of the others.
+// rankProblems ranks the candidates of every problem, selects the best and stores the
+// decisions on the others.
 func (g *grouper) rankProblems() []selection {
-	byProblem := make([][]candidate, len(g.day.Problems.All))
-	for i := range g.by {
-		for _, c := range g.by[i].candidates {
-			byProblem[c.problem] = append(byProblem[c.problem], c)
+	byProblem := make([][]candidate, len(g.session.day.Problems.All))
+	for i := range g.inputs {
+		for _, c := range g.inputs[i].candidates {
+			byProblem[c.entry.problem] = append(byProblem[c.entry.problem], c)
 		}
 	}
 	var out []selection
-	for problem, cs := range byProblem {
-		if c := g.rankProblem(problem, cs); len(c.sft)+len(c.rest) > 0 {
-			out = append(out, c)
+	for problem, candidates := range byProblem {
+		s := g.rankProblem(problem, candidates)
+		if len(s.sft)+len(s.others) > 0 {
+			out = append(out, s)
 		}
 	}
 	return out
 }
 
-func (g *grouper) rankProblem(problem int, cs []candidate) selection {
-	slices.SortFunc(cs, better)
-	pool := g.protect.Pools[problem]
+func (g *grouper) rankProblem(problem int, candidates []candidate) selection {
+	slices.SortFunc(candidates, compareCandidates)
+	config := g.session.Config.Select
+	pool := g.session.protection.Pools[problem]
 	out := selection{pool: pool, split: splitOf(pool)}
-	sft := choose.Thinner{Near: g.Config.Select.Near, PerRequest: g.Config.Select.Top, Full: reasonTop}
-	rest, place := sft, 0
-	for _, c := range cs {
-		if c.kept {
-			place++
-			was, f := &g.by[c.Input].fates[c.Entry], out.add(&c, &sft)
-			f.Axis, f.Place, f.Better, f.Alike = was.Axis, place, c.Better, c.Alike
-			*was = f
-		} else if rest.Offer(&c.Row) == "" {
-			out.rest = append(out.rest, c)
+	sft := choose.Thinner{Near: config.Near, PerRequest: config.Top, FullReason: reasonTop}
+	others := sft
+	place := 0
+	for _, c := range candidates {
+		if !c.isKept {
+			if others.Offer(&c.row) == "" {
+				out.others = append(out.others, c)
+			}
+			continue
 		}
+		place++
+		stored := &g.inputs[c.entry.Input].decisions[c.entry.Entry]
+		d := out.add(&c, &sft)
+		d.Axis = stored.Axis
+		d.Place = place
+		d.Better = c.row.Better
+		d.Similarity = c.row.Similarity
+		*stored = d
 	}
 	if out.split == "" {
 		return selection{}
@@ -62,29 +71,38 @@ func (g *grouper) rankProblem(problem int, cs []candidate) selection {
 	return out
 }
 
-// add takes in the next best attempt, where it may stay, and gives its fate.
-func (s *selection) add(c *candidate, sft *choose.Thinner) choose.Fate {
-	if reason := sft.Offer(&c.Row); reason != "" {
-		return choose.Fate{Stage: stageRank, Reason: reason}
+// add adds the next best attempt to sft unless the thinner leaves it out. It returns the
+// decision on the attempt.
+func (s *selection) add(c *candidate, sft *choose.Thinner) choose.Decision {
+	if reason := sft.Offer(&c.row); reason != "" {
+		return choose.Decision{Stage: stageRank, Reason: reason}
 	}
 	if s.split == "" {
-		return choose.Fate{Stage: stageSplit, Reason: withoutSplit[s.pool]}
+		return choose.Decision{Stage: stageSplit, Reason: reasonsWithoutSplit[s.pool]}
 	}
 	s.sft = append(s.sft, *c)
-	return choose.Fate{Split: s.split, Rank: len(s.sft)}
+	return choose.Decision{Split: s.split, Rank: len(s.sft)}
 }
 
-// better orders attempts at one problem: by reward, then by what the filter
-// makes of the trajectory, then by when its run began, so that no copy passes its
-// original, then by id. Ids are unique, so the order is total.
-func better(a, b candidate) int {
-	return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(b.rank, a.rank), cmp.Compare(a.started, b.started), cmp.Compare(a.ID, b.ID))
+// compareCandidates orders attempts at one problem, best first: by reward, by the
+// filter's rank, by the start of the run so that no copy precedes its original, and by
+// ID. IDs are unique, so the order is total.
+func compareCandidates(a, b candidate) int {
+	return cmp.Or(
+		cmp.Compare(b.row.Score, a.row.Score),
+		cmp.Compare(b.entry.rank, a.entry.rank),
+		cmp.Compare(a.entry.started, b.entry.started),
+		cmp.Compare(a.row.ID, b.row.ID),
+	)
 }
 
-// withoutSplit are the reasons of attempts at problems whose pool no split holds.
-var withoutSplit = map[guard.Pool]string{guard.PoolHeldOut: reasonHeldOut, guard.PoolNeverTouch: reasonNeverTouch}
+// reasonsWithoutSplit are the reasons of attempts at problems of a pool without a split.
+var reasonsWithoutSplit = map[guard.Pool]string{
+	guard.PoolHeldOut:    reasonHeldOut,
+	guard.PoolNeverTouch: reasonNeverTouch,
+}
 
-// splitOf is the split of a pool; what was held out and never-touch are in none.
+// splitOf returns the split of a pool, empty for held-out and never-touch problems.
 func splitOf(p guard.Pool) string {
 	switch p {
 	case guard.PoolTrain:
@@ -96,19 +114,18 @@ func splitOf(p guard.Pool) string {
 	return ""
 }
 
-// weights turn the judgements in the blocks into factors on the outcome. They
-// belong to the configuration of the corpus: a block keeps the judgement alone.
+// weights computes the factors of outcomes from the judgements in blocks. It depends on
+// the configuration of the corpus, so that blocks store judgements alone.
 type weights struct {
 	config multiplier.Config
-	// runs are the qualities of the runs by their id; nil where no factor
-	// depends on them.
+	// runs are the qualities of the runs by their IDs, nil if no factor depends on them.
 	runs map[string]multiplier.Quality
-	// framed are the agents whose days are flagged; nil where that weighs nothing.
+	// framed are the agents whose days are flagged, nil if no factor depends on it.
 	framed map[string]bool
 }
 
-// factor is what an attempt's outcome is weighed with; nil where it is left
-// out. What the subnet's verifier ruled is not weighed.
+// factor returns the factor of an attempt's outcome, nil if the attempt is left out. It is
+// 1 for an attempt with a ruling of the subnet's verifier.
 func (w *weights) factor(x *block.Entry) *float64 {
 	if !x.HasDialogue {
 		return nil
@@ -119,9 +136,9 @@ func (w *weights) factor(x *block.Entry) *float64 {
 	return w.config.Factor(x.Score, w.runs[x.RunID], w.framed[x.Agent])
 }
 
-// quality is what an attempt's reasoning counts as beside another's at the same
-// problem: its own grade, or that of its run where the researcher lets this
-// stand for a missing one.
+// quality returns the grade by which an attempt is compared with others at its problem,
+// nil if it has none: its own grade or, if the configuration says so, the mean of its run
+// for a missing one.
 func (w *weights) quality(x *block.Entry) *float64 {
 	if x.Score != nil || w.config.Unscored == multiplier.Excluded {
 		return x.Score
@@ -129,8 +146,8 @@ func (w *weights) quality(x *block.Entry) *float64 {
 	return w.runs[x.Attempt.RunID].Mean()
 }
 
-// reward is the outcome times the quality of the reasoning, 0 to 1, or what the
-// subnet's verifier paid.
+// reward returns the reward, 0 to 1: what the subnet's verifier paid, or the factor if the
+// outcome is a success.
 func (w *weights) reward(x *block.Entry) float64 {
 	if r := x.Outcome.Ruling; r != nil && r.Score != nil {
 		return *r.Score

@@ -12,9 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/trajectory-arena/arena/corpus"
-	"github.com/trajectory-arena/arena/corpus/chat"
 	"github.com/trajectory-arena/arena/corpus/redact"
-	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/corpus/where"
 	"github.com/trajectory-arena/arena/filters"
 	"github.com/trajectory-arena/arena/internal/inorder"
@@ -24,28 +22,30 @@ import (
 	"github.com/trajectory-arena/arena/traces"
 )
 
-// session is a run with its day read and its inputs known by content.
+// session is a run after its day was read and its inputs were hashed.
 type session struct {
 	*Run
-	day     *Day
-	protect *Protection
-	// earlier is the corpus of the bank that the run was given; nil where it lies in none.
+	day        *Day
+	protection *Protection
+	// earlier is the corpus that the run's bank belongs to, nil if there is none.
 	earlier *finish.Source
 	inputs  []input
 	filter  *filters.Filter
-	// scorer is every worker's, so that a document is read once.
+	// scorer is shared by all workers, so that each document is read once.
 	scorer *outcome.Scorer
 	where  *where.Expr
-	// redactor is nil where texts are published as they are; names looks at the
-	// ids of calls, which are replaced in any case.
-	redactor, names *redact.Redactor
-	// plan is there once the group step ran in this process.
+	// redactor is nil if texts are published unchanged. idRedactor checks the IDs of
+	// calls, which are replaced in any case.
+	redactor   *redact.Redactor
+	idRedactor *redact.Redactor
+	// plan is set by the group step if it runs in this process.
 	plan *plan
-	// desk is nil in a session that writes nothing.
-	desk *desk
+	// staging is nil if the session writes nothing.
+	staging *staging
 }
 
-func (r *Run) open(ctx context.Context, src Sources) (*session, error) {
+// openReadOnly opens a session that writes nothing.
+func (r *Run) openReadOnly(ctx context.Context, src Sources) (*session, error) {
 	if err := r.Config.Validate(); err != nil {
 		return nil, err
 	}
@@ -56,49 +56,59 @@ func (r *Run) open(ctx context.Context, src Sources) (*session, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := &session{Run: r, day: day, scorer: outcome.New(&day.Catalog, r.Titles)}
-	o.hashed()
-	g, both := errgroup.WithContext(ctx)
-	g.Go(func() error { return HashInputs(both, o.Config.Workers, o.day.Inputs) })
-	g.Go(func() error { return o.prepare(both) })
-	if err = g.Wait(); err == nil {
-		o.identify()
-		err = o.keepsTerms()
-	}
-	if err != nil {
-		o.close()
+	s := &session{Run: r, day: day, scorer: outcome.New(&day.Catalog, r.Titles)}
+	if err := s.load(ctx); err != nil {
+		s.close()
 		return nil, err
 	}
-	return o, nil
+	return s, nil
 }
 
-func (r *Run) begin(ctx context.Context, src Sources) (*session, error) {
-	o, err := r.open(ctx, src)
+// open opens a session that writes to the work folder.
+func (r *Run) open(ctx context.Context, src Sources) (*session, error) {
+	s, err := r.openReadOnly(ctx, src)
 	if err != nil {
 		return nil, err
 	}
-	if o.desk, err = sitDown(ctx, r.FS, r.Work); err != nil {
-		o.desk = nil
-		o.close()
+	staging, err := openStaging(ctx, r.FS, r.Work)
+	if err != nil {
+		s.close()
 		return nil, err
 	}
-	return o, nil
+	s.staging = staging
+	return s, nil
+}
+
+// load hashes the inputs and at the same time prepares the guards and filters.
+func (s *session) load(ctx context.Context) error {
+	s.adoptPlannedHashes()
+	g, groupCtx := errgroup.WithContext(ctx)
+	g.Go(func() error { return HashInputs(groupCtx, s.Config.Workers, s.day.Inputs) })
+	g.Go(func() error { return s.prepare(groupCtx) })
+	if err := g.Wait(); err != nil {
+		return err
+	}
+	s.assignBlocks()
+	return s.checkTerms()
 }
 
 func (s *session) prepare(ctx context.Context) (err error) {
-	if s.where, err = where.ParseOptional(s.Config.Select.Where); err == nil {
-		s.protect, err = s.day.protect(ctx, s.Sources, s.Config.Guard, s.decided())
+	if s.where, err = where.ParseOptional(s.Config.Select.Where); err != nil {
+		return err
 	}
-	if err == nil {
-		err = s.keepsHeldOut()
-	}
-	if err == nil && s.decided() == nil {
-		err = s.protect.compareMeanings(ctx, s.day.Problems, s.Embedding)
-	}
+	s.protection, err = s.day.newProtection(ctx, s.Sources, s.Config.Guard, s.plannedProtection())
 	if err != nil {
 		return err
 	}
-	s.names = redact.New(redact.Options{Hotkeys: true})
+	if err = s.checkHeldOut(); err != nil {
+		return err
+	}
+	if s.plannedProtection() == nil {
+		if err = s.protection.checkEmbeddings(ctx, s.day.Problems, s.Embedding); err != nil {
+			return err
+		}
+	}
+	s.idRedactor = redact.New(redact.Options{Hotkeys: true})
 	if s.Config.Redact.Secrets {
 		s.redactor = redact.New(redact.Options{Hotkeys: s.Config.Redact.Hotkeys})
 	}
@@ -106,31 +116,37 @@ func (s *session) prepare(ctx context.Context) (err error) {
 	return err
 }
 
-// keepsHeldOut refuses a run after which something would be trained on that the
-// corpus of the bank that it was given, or the one in its place, keeps out.
-func (s *session) keepsHeldOut() error {
-	given := s.day.heldOutDigests()
+// checkHeldOut checks that the run holds out all that is held out by the corpus of its
+// bank and by the corpus that it replaces. It sets s.earlier.
+func (s *session) checkHeldOut() error {
+	digests := s.day.heldOutDigests()
 	if s.Sources.Bank != "" {
-		earlier, err := finish.Open(s.FS, filepath.Dir(s.Sources.Bank))
-		if err == nil && earlier.Has(filepath.Base(s.Sources.Bank)) {
-			s.earlier = earlier
-			_, err = earlier.Guarded(given)
-		}
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := s.openEarlier(digests); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}
-	return finish.Keeps(s.FS, s.Out, s.protect.State, given)
+	return finish.CheckStillExcluded(s.FS, s.Out, s.protection.State, digests)
+}
+
+func (s *session) openEarlier(digests []string) error {
+	dir, name := filepath.Split(s.Sources.Bank)
+	earlier, err := finish.Open(s.FS, filepath.Clean(dir))
+	if err != nil || !earlier.Has(name) {
+		return err
+	}
+	s.earlier = earlier
+	_, err = earlier.ProtectedBank(digests)
+	return err
 }
 
 func (s *session) close() {
-	_ = s.day.Close() // a copy that stays is no failure of the run
-	if s.desk != nil {
-		s.desk.leave()
+	_ = s.day.Close() // a temporary file that stays does not fail the run
+	if s.staging != nil {
+		s.staging.close()
 	}
 }
 
-// HashInputs hashes the content of inputs whose hash is not known.
+// HashInputs hashes the content of the inputs without a hash.
 func HashInputs(ctx context.Context, workers int, inputs []traces.Input) error {
 	return inorder.Each(ctx, workers, len(inputs), func(ctx context.Context, i int) error {
 		if inputs[i].SHA256 != "" {
@@ -140,111 +156,118 @@ func HashInputs(ctx context.Context, workers int, inputs []traces.Input) error {
 	})
 }
 
-// identify names the inputs' blocks and puts the inputs in an order that no path
-// decides.
-func (s *session) identify() {
-	// all beside its input that a block depends on
-	parts := [][]byte{s.protect.digest(), []byte(block.Version), []byte(s.Version), []byte(s.Harness.SHA256), s.Config.encode("block"), s.protect.State.Encode()}
+// assignBlocks groups the files into inputs and sets their keys and folders.
+func (s *session) assignBlocks() {
+	// everything that a block depends on besides its input
+	parts := [][]byte{
+		s.protection.digest(),
+		[]byte(block.Version),
+		[]byte(s.Version),
+		[]byte(s.Harness.SHA256),
+		s.Config.encode("block"),
+		s.protection.State.Encode(),
+	}
 	for _, f := range s.day.Files {
 		parts = append(parts, []byte(f.Kind), []byte(f.SHA256))
 	}
-	sum := finish.Digest(parts...)
-	s.inputs = inputsOf(s.day.Inputs)
+	config := finish.Digest(parts...)
+	s.inputs = newInputs(s.day.Inputs)
 	for i := range s.inputs {
 		in := &s.inputs[i]
-		in.key.Config = sum
+		in.key.Config = config
 		in.dir = filepath.Join(s.Work, blocksFolder, in.key.Folder())
 	}
 }
 
-// ErrOtherDay says that the corpus in the output's place was made of other traces.
+// ErrOtherDay reports that the corpus to be replaced was made from other traces.
 var ErrOtherDay = errors.New("the corpus there was made of other days")
 
-// sameDay refuses to write over a corpus that shares no file of traces with this
-// run, unless the run may.
-func (s *session) sameDay() error {
-	there, err := corpus.ReadManifest(s.FS, s.Out)
+// checkSameDay returns ErrOtherDay if the run would replace a corpus that shares no file of
+// traces with it, unless Replace allows it.
+func (s *session) checkSameDay() error {
+	old, err := corpus.ReadManifest(s.FS, s.Out)
 	if err != nil || s.Replace {
-		return nil //nolint:nilerr // what is no corpus is dealt with by Replaceable
+		return nil //nolint:nilerr // corpus.Replaceable has checked a folder without a manifest
 	}
-	read := map[string]bool{}
+	inputs := map[string]bool{}
 	for _, in := range s.day.Inputs {
-		read[in.SHA256] = true
+		inputs[in.SHA256] = true
 	}
-	for _, in := range there.Inputs {
-		if in.Kind == corpus.InputTraces && read[in.SHA256] {
+	for _, in := range old.Inputs {
+		if in.Kind == corpus.InputTraces && inputs[in.SHA256] {
 			return nil
 		}
 	}
 	return fmt.Errorf("write corpus %s: %w", s.Out, ErrOtherDay)
 }
 
-func (s *session) newMapper() *mapper {
-	m := &mapper{session: s, tools: finish.ToolTexts(chat.Tools(s.Harness)), facts: rows.Facts{
-		Harness: s.Harness, PipelineVersion: s.Version, Counter: rows.Bytes4{},
-		IsSecret: func(id string) bool { return len(s.names.Scan(id)) > 0 },
-	}}
-	if s.redactor != nil {
-		m.facts.Redact = func(text string) string { return s.redactor.Text(text, redact.Counts{}) }
-	}
-	return m
-}
-
-func (s *session) mapInputs(ctx context.Context, only Shard) error {
-	known := names{}
-	_ = corpus.ReadJSON(s.FS, filepath.Join(s.Work, namesFile), 1<<30, &known) // it decides nothing
-	var all, mine []int
-	for i := range s.inputs {
-		if i == 0 || s.inputs[i].dir != s.inputs[i-1].dir {
-			all = append(all, i)
-		}
-	}
-	// the largest first, so that shards are alike and no worker is left with one alone at the end
-	slices.SortStableFunc(all, func(a, b int) int { return cmp.Compare(s.inputs[b].bytes, s.inputs[a].bytes) })
-	for n, i := range all {
-		if only.has(n) {
-			mine = append(mine, i)
-		}
-	}
-	done := progress{s: s, stage: "map", total: len(mine)}
-	err := inorder.Each(ctx, s.Config.Workers, len(mine), func(ctx context.Context, i int) error {
-		in := s.inputs[mine[i]]
+// mapInputs runs the map step on a shard of the inputs.
+func (s *session) mapInputs(ctx context.Context, shard Shard) error {
+	known := inputNames{}
+	_ = corpus.ReadJSON(s.FS, filepath.Join(s.Work, namesFile), 1<<30, &known) // only for messages
+	inputs := s.shardInputs(shard)
+	done := progress{session: s, stage: "map", total: len(inputs)}
+	err := inorder.Each(ctx, s.Config.Workers, len(inputs), func(ctx context.Context, i int) error {
+		in := inputs[i]
 		status, err := block.State(s.FS, in.dir, in.key)
 		if err != nil {
 			return err
 		}
 		if status == block.Equal {
-			done.tell(in.bytes, "")
+			done.report(in.bytes, "")
 			return nil
 		}
-		why := known.why(in, status)
+		reason := known.reason(in, status)
 		if err := s.makeBlock(ctx, in); err != nil {
 			return err
 		}
-		done.tell(in.bytes, why)
+		done.report(in.bytes, reason)
 		return nil
 	})
-	if err == nil && only == Whole {
-		err = s.writeNames()
-	}
 	if err != nil {
 		return err
+	}
+	if shard == Unsharded {
+		if err := s.writeNames(); err != nil {
+			return err
+		}
 	}
 	return s.writeDays()
 }
 
+// shardInputs returns the inputs of a shard, without copies of one input. The largest come
+// first, so that shards are of similar size and no worker is left with a large one at the
+// end.
+func (s *session) shardInputs(shard Shard) []input {
+	var distinct []input
+	for i, in := range s.inputs {
+		if i == 0 || in.dir != s.inputs[i-1].dir {
+			distinct = append(distinct, in)
+		}
+	}
+	slices.SortStableFunc(distinct, func(a, b input) int { return cmp.Compare(b.bytes, a.bytes) })
+	var out []input
+	for n, in := range distinct {
+		if shard.has(n) {
+			out = append(out, in)
+		}
+	}
+	return out
+}
+
 func (s *session) makeBlock(ctx context.Context, in input) error {
-	if err := s.verify(ctx, in.files); err != nil {
+	if err := s.verifyHashes(ctx, in.files); err != nil {
 		return err
 	}
-	made := filepath.Join(s.desk.dir, in.key.Folder())
-	w, err := block.Create(s.FS, made, in.key)
+	staged := filepath.Join(s.staging.dir, in.key.Folder())
+	w, err := block.Create(s.FS, staged, in.key)
 	if err != nil {
 		return err
 	}
-	m, opt := s.newMapper(), traces.Options{Limits: s.Config.Reading, RunID: s.Config.RunID}
+	m := s.newMapper()
+	options := traces.Options{Limits: s.Config.Reading, RunID: s.Config.RunID}
 	for i := range in.files {
-		if err := m.file(ctx, in.files[i], i, opt, w); err != nil {
+		if err := m.readFile(ctx, in.files[i], i, options, w); err != nil {
 			w.Abort()
 			return err
 		}
@@ -252,7 +275,7 @@ func (s *session) makeBlock(ctx context.Context, in input) error {
 	if err := w.Close(); err != nil {
 		return err
 	}
-	return s.desk.install(ctx, made, in.dir, func() (bool, error) {
+	return s.staging.install(ctx, staged, in.dir, func() (bool, error) {
 		status, err := block.State(s.FS, in.dir, in.key)
 		return status == block.Equal, err
 	})

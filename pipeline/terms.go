@@ -14,38 +14,39 @@ import (
 	"github.com/trajectory-arena/arena/traces"
 )
 
-// Terms are what every process of one build must find alike.
+// Terms are the properties of a build that all its processes must share.
 type Terms struct {
 	Version       string          `json:"version"`
 	Harness       string          `json:"harness_sha256"`
 	Configuration json.RawMessage `json:"configuration"`
 	Inputs        []TermsInput    `json:"inputs"`
-	// Protection is what was decided of the problems: it takes longer than anything
-	// else that precedes the first trace.
-	Protection *Decided `json:"protection"`
+	// Protection is the split and the findings in the problems. Of all that precedes
+	// the first trace, it takes longest to compute.
+	Protection *PlannedProtection `json:"protection"`
 }
 
-// TermsInput is a file that is read. Where it lies is no part of what it is.
+// TermsInput is a file that the build reads.
 type TermsInput struct {
-	// Input has records only where the file holds no traces.
+	// Input has a number of records only for files without traces.
 	corpus.Input
-	// Meta names what lies beside a file of traces and what its path says.
+	// Meta identifies what the files next to a file of traces and its path add to it.
 	Meta string `json:"meta_sha256,omitempty"`
+	// Path does not identify the file: other processes may find it elsewhere.
 	Path string `json:"path"`
 }
 
-// ErrTerms says that a process found something else than its plan names.
+// ErrTerms reports that a process found something else than its plan names.
 var ErrTerms = errors.New("this is not what was planned")
 
-// Plan hashes the inputs and says what the run is made of; it writes nothing.
+// Plan hashes the inputs and returns the terms of the run. It writes nothing.
 func (r *Run) Plan(ctx context.Context) (*Terms, error) {
-	o, err := r.open(ctx, r.Sources)
+	s, err := r.openReadOnly(ctx, r.Sources)
 	if err != nil {
 		return nil, err
 	}
-	defer o.close()
-	t := o.terms()
-	t.Protection = o.protect.decided()
+	defer s.close()
+	t := s.terms()
+	t.Protection = s.protection.planned()
 	return t, nil
 }
 
@@ -53,7 +54,8 @@ func (s *session) terms() *Terms {
 	t := &Terms{Version: s.Version, Harness: s.Harness.SHA256, Configuration: s.Config.JSON()}
 	for i := range s.day.Inputs {
 		in := &s.day.Inputs[i]
-		t.Inputs = append(t.Inputs, TermsInput{corpus.Input{Kind: corpus.InputTraces, SHA256: in.SHA256, Bytes: in.Bytes}, metaOf(in), whole(in.Path)})
+		file := corpus.Input{Kind: corpus.InputTraces, SHA256: in.SHA256, Bytes: in.Bytes}
+		t.Inputs = append(t.Inputs, TermsInput{file, metaDigest(in), absPath(in.Path)})
 	}
 	for _, f := range s.day.Files {
 		t.Inputs = append(t.Inputs, TermsInput{Input: f.Input, Path: f.path})
@@ -61,9 +63,10 @@ func (s *session) terms() *Terms {
 	return t
 }
 
-// scored are the sources of a step that looks no product up. It takes the plan's
-// word for a catalogue, which may hold millions.
-func (r *Run) scored() Sources {
+// sourcesWithoutCatalog returns the sources of a step that looks up no product. It adopts
+// the hash of a planned catalogue, which may have millions of products, instead of reading
+// it.
+func (r *Run) sourcesWithoutCatalog() Sources {
 	src := r.Sources
 	if r.Terms == nil {
 		return src
@@ -71,16 +74,16 @@ func (r *Run) scored() Sources {
 	src.planned = map[string]File{}
 	for _, in := range r.Terms.Inputs {
 		if in.Kind == kindCatalog {
-			src.planned[whole(in.Path)] = File{in.Input, in.Path}
+			src.planned[absPath(in.Path)] = File{in.Input, in.Path}
 		}
 	}
 	return src
 }
 
-// hashed gives files that lie where the plan found one of their size its hash: each
-// of the build's processes would read the whole day for it. Who reads a file
-// verifies it.
-func (s *session) hashed() {
+// adoptPlannedHashes sets the hash of each file of traces that has the path and size of a
+// planned one. Otherwise each process of the build would read the whole day for the hashes.
+// makeBlock verifies the hash of a file before it reads the file.
+func (s *session) adoptPlannedHashes() {
 	if s.Terms == nil {
 		return
 	}
@@ -90,21 +93,23 @@ func (s *session) hashed() {
 	}
 	for i := range s.day.Inputs {
 		in := &s.day.Inputs[i]
-		if p := planned[whole(in.Path)]; p.Kind == corpus.InputTraces && p.Bytes == in.Bytes {
+		if p := planned[absPath(in.Path)]; p.Kind == corpus.InputTraces && p.Bytes == in.Bytes {
 			in.SHA256 = p.SHA256
 		}
 	}
 }
 
-// whole is a path as every working folder names the file.
-func whole(path string) string {
-	if full, err := filepath.Abs(path); err == nil {
-		return full
+// absPath returns the absolute form of path, or path if there is none.
+func absPath(path string) string {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return path
 	}
-	return path
+	return abs
 }
 
-func (s *session) verify(ctx context.Context, files []traces.Input) error {
+// verifyHashes returns ErrTerms if a file of traces does not have its planned hash.
+func (s *session) verifyHashes(ctx context.Context, files []traces.Input) error {
 	if s.Terms == nil {
 		return nil
 	}
@@ -120,35 +125,44 @@ func (s *session) verify(ctx context.Context, files []traces.Input) error {
 	return nil
 }
 
-func (s *session) keepsTerms() error {
+// checkTerms returns ErrTerms if the session differs from its plan.
+func (s *session) checkTerms() error {
 	if s.Terms == nil {
 		return nil
 	}
-	found, want := s.terms(), s.Terms
-	switch {
-	case found.Version != want.Version || found.Harness != want.Harness:
-		return fmt.Errorf("%w: by program %.40q, not %.40q", ErrTerms, want.Version, found.Version)
-	case !bytes.Equal(asjson.Bytes(found.Configuration), asjson.Bytes(want.Configuration)): // but for spaces and escapes
+	got := s.terms()
+	want := s.Terms
+	if got.Version != want.Version || got.Harness != want.Harness {
+		return fmt.Errorf("%w: by program %.40q, not %.40q", ErrTerms, want.Version, got.Version)
+	}
+	// spaces and escapes may differ
+	if !bytes.Equal(asjson.Bytes(got.Configuration), asjson.Bytes(want.Configuration)) {
 		return fmt.Errorf("%w: the configuration is another one", ErrTerms)
 	}
-	if err := within(found.Inputs, want.Inputs, "is not in the plan, or was changed since"); err != nil {
+	if err := checkContained(got.Inputs, want.Inputs, "is not in the plan, or was changed since"); err != nil {
 		return err
 	}
-	return within(want.Inputs, found.Inputs, "has gone, or was changed since")
+	return checkContained(want.Inputs, got.Inputs, "has gone, or was changed since")
 }
 
-func within(inputs, others []TermsInput, why string) error {
-	known := map[TermsInput]int{}
-	content := func(in TermsInput) TermsInput { in.Path, in.Bytes = "", 0; return in }
-	for _, in := range others {
-		known[content(in)]++
+// checkContained returns ErrTerms with a reason for the first input that others lack. It
+// compares inputs by content.
+func checkContained(inputs, others []TermsInput, reason string) error {
+	content := func(in TermsInput) TermsInput {
+		in.Path = ""
+		in.Bytes = 0
+		return in
 	}
-	at := slices.IndexFunc(inputs, func(in TermsInput) bool {
-		known[content(in)]--
-		return known[content(in)] < 0
+	counts := map[TermsInput]int{}
+	for _, in := range others {
+		counts[content(in)]++
+	}
+	i := slices.IndexFunc(inputs, func(in TermsInput) bool {
+		counts[content(in)]--
+		return counts[content(in)] < 0
 	})
-	if at < 0 {
+	if i < 0 {
 		return nil
 	}
-	return fmt.Errorf("%w: %s %s", ErrTerms, inputs[at].Path, why)
+	return fmt.Errorf("%w: %s %s", ErrTerms, inputs[i].Path, reason)
 }

@@ -14,68 +14,85 @@ import (
 	"github.com/trajectory-arena/arena/pipeline/reports"
 )
 
+// unitWriter writes one unit into a part.
 type unitWriter struct {
-	*session
+	session *session
 	plan    *plan
 	unit    unit
 	part    *corpus.Part
 	dir     string
 	weights weights
-	// reports are made beside the ledger.
+	// reports is set if the unit is the ledger.
 	reports *reports.Set
 }
 
 func (w *unitWriter) write(ctx context.Context) error {
 	switch {
 	case w.unit.Stream.Table == finish.TableVerdicts:
-		return w.verdicts(ctx)
+		return w.writeVerdicts(ctx)
 	case w.unit.Stream.Table != "":
-		return w.tables(ctx)
+		return w.writeTables(ctx)
 	case w.unit.Stream.Config == configRL:
-		return w.rl()
+		return w.writeRL()
 	case w.unit.Stream.Config == configSFT:
-		return w.sft(ctx)
+		return w.writeSFT(ctx)
 	case w.unit.Stream.Config == configSteps:
-		return w.steps(ctx)
+		return w.writeSteps(ctx)
 	default:
-		return w.compared(ctx)
+		return w.writeComparisons(ctx)
 	}
 }
 
-func (w *unitWriter) row(at ref, x *block.Entry, d *block.Draft) *rows.SFT {
-	row := &rows.SFT{Messages: d.Messages, Tools: w.tools(d), Metadata: d.Metadata, Goal: d.Goal, Scalars: d.Scalars, Origin: w.origin(x.Problem)}
-	row.Reward, row.JudgeMultiplier, row.Split = w.weights.reward(x), w.weights.factor(x), w.unit.Stream.Split
-	row.IsAgentic = w.plan.Fates[at.Input][at.Entry].Axis == arena.AxisAgentic
+// sftRow returns the row of the attempt at pos from its entry and draft.
+func (w *unitWriter) sftRow(pos ref, x *block.Entry, d *block.Draft) *rows.SFT {
+	row := &rows.SFT{
+		Messages: d.Messages,
+		Tools:    w.tools(d),
+		Metadata: d.Metadata,
+		Goal:     d.Goal,
+		Scalars:  d.Scalars,
+		Origin:   w.origin(x.Problem),
+	}
+	row.Reward = w.weights.reward(x)
+	row.JudgeMultiplier = w.weights.factor(x)
+	row.Split = w.unit.Stream.Split
+	row.IsAgentic = w.plan.Decisions[pos.Input][pos.Entry].Axis == arena.AxisAgentic
 	if x.Leak.Match != "" {
 		row.LeakMaxScore = &x.Leak.Score
 	}
 	return row
 }
 
+// tools returns the draft's own tools, or those of the run's harness if it has none.
 func (w *unitWriter) tools(d *block.Draft) []string {
 	if len(d.Tools) > 0 {
 		return d.Tools
 	}
-	return chat.Tools(w.Harness)
+	return chat.Tools(w.session.Harness)
 }
 
 func (w *unitWriter) origin(problem int) rows.Origin {
-	return rows.Origin{ProblemID: w.day.Problems.Name(problem), Cluster: w.protect.Clusters[problem]}
+	s := w.session
+	return rows.Origin{ProblemID: s.day.Problems.Name(problem), Cluster: s.protection.Clusters[problem]}
 }
 
 func (w *unitWriter) facts(problem int) *rows.Facts {
+	s := w.session
 	return &rows.Facts{
-		Harness: w.Harness, Category: w.day.Problems.All[problem].Category, Split: w.unit.Stream.Split,
-		Origin: w.origin(problem), PipelineVersion: w.Version, Counter: rows.Bytes4{},
+		Harness:         s.Harness,
+		Category:        s.day.Problems.All[problem].Category,
+		Split:           w.unit.Stream.Split,
+		Origin:          w.origin(problem),
+		PipelineVersion: s.Version,
+		Counter:         rows.Bytes4{},
 	}
 }
 
-// mostOpen is how many blocks a unit keeps open.
-const mostOpen = 32
+// maxOpenBlocks is the maximum number of blocks that a unit has open.
+const maxOpenBlocks = 32
 
-// eachRow visits the attempts that the unit's rows point at, with their drafts, and then
-// ends what was written of them.
-func (w *unitWriter) eachRow(ctx context.Context, end func() error, visit func(at ref, x *block.Entry, d *block.Draft) error) error {
+// eachDraft calls visit for each attempt of the unit's rows.
+func (w *unitWriter) eachDraft(ctx context.Context, visit func(pos ref, x *block.Entry, d *block.Draft) error) error {
 	blocks := map[int]*block.Reader{}
 	closeAll := func() {
 		for _, b := range blocks {
@@ -84,70 +101,101 @@ func (w *unitWriter) eachRow(ctx context.Context, end func() error, visit func(a
 		clear(blocks)
 	}
 	defer closeAll()
-	for _, at := range w.unit.Rows {
-		in, err := blocks[at.Input], ctx.Err()
-		if err == nil && in == nil {
-			if len(blocks) == mostOpen {
+	s := w.session
+	for _, pos := range w.unit.Rows {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		dir := s.inputs[pos.Input].dir
+		r := blocks[pos.Input]
+		if r == nil {
+			if len(blocks) == maxOpenBlocks {
 				closeAll()
 			}
-			in, err = block.Open(w.FS, w.inputs[at.Input].dir)
+			var err error
+			if r, err = block.Open(s.FS, dir); err != nil {
+				return err
+			}
+			blocks[pos.Input] = r
+		}
+		x, d, err := r.Draft(pos.Place)
+		if errors.Is(err, block.ErrDamaged) { // the next run makes the block again
+			return errors.Join(err, s.FS.RemoveAll(dir))
 		}
 		if err != nil {
 			return err
 		}
-		blocks[at.Input] = in
-		x, d, err := in.Draft(at.Place)
-		if errors.Is(err, block.ErrDamaged) { // the next run makes it again
-			err = errors.Join(err, w.FS.RemoveAll(w.inputs[at.Input].dir))
-		}
-		if err == nil {
-			err = visit(at, x, d)
-		}
-		if err != nil {
+		if err := visit(pos, x, d); err != nil {
 			return err
 		}
 	}
-	return end()
+	return nil
 }
 
-func (w *unitWriter) sft(ctx context.Context) error {
+func (w *unitWriter) writeSFT(ctx context.Context) error {
 	out := corpus.NewShards[rows.SFT](w.part, w.unit.Stream)
-	return w.eachRow(ctx, out.Close, func(at ref, x *block.Entry, d *block.Draft) error { return out.Add(w.row(at, x, d)) })
+	err := w.eachDraft(ctx, func(pos ref, x *block.Entry, d *block.Draft) error {
+		return out.Add(w.sftRow(pos, x, d))
+	})
+	if err != nil {
+		return err
+	}
+	return out.Close()
 }
 
 func (w *unitWriter) candidate(x *block.Entry, d *block.Draft) (rows.Candidate, error) {
-	ms, err := chat.Decode(d.Messages)
-	c := rows.Candidate{SessionID: x.TraceID, Success: x.Outcome.Success, Judge: w.weights.quality(x), NeverChosen: !x.Structure.Keep, Tokens: d.NTokens}
-	c.Prompt, c.Completion = rows.SplitCompletion(ms, w.tools(d))
+	messages, err := chat.Decode(d.Messages)
+	c := rows.Candidate{
+		SessionID:   x.TraceID,
+		Success:     x.Outcome.Success,
+		Judge:       w.weights.quality(x),
+		NeverChosen: !x.Structure.Keep,
+		Tokens:      d.NTokens,
+	}
+	c.Prompt, c.Completion = rows.SplitCompletion(messages, w.tools(d))
 	return c, err
 }
 
-// compared writes what attempts at one problem are made into when they are held
-// against each other: a row of kto each, and pairs of pref.
-func (w *unitWriter) compared(ctx context.Context) error {
+// writeComparisons writes the rows that are made from all attempts at a problem: a row of
+// kto for each attempt, and pairs of pref.
+func (w *unitWriter) writeComparisons(ctx context.Context) error {
+	s := w.session
+	sel := s.Config.Select
 	out := comparison{
 		kto:  corpus.NewShards[rows.KTO](w.part, w.unit.Stream),
-		pref: corpus.NewShards[rows.Pref](w.part, stream(configPref, w.unit.Stream.Split)),
-		rule: rows.PairRule{PerProblem: w.Config.Select.Pairs, MinMargin: w.Config.Select.Margin, MaxLengthRatio: w.Config.Select.LengthRatio},
+		pref: corpus.NewShards[rows.Pref](w.part, newStream(configPref, w.unit.Stream.Split)),
+		rule: rows.PairRule{PerProblem: sel.Pairs, MinMargin: sel.Margin, MaxLengthRatio: sel.LengthRatio},
 	}
 	var group []rows.Candidate
 	problem := -1
-	add := func() error {
+	flush := func() error {
 		if len(group) == 0 {
 			return nil
 		}
 		return out.add(group, w.facts(problem))
 	}
-	save := func() error { return corpus.WriteJSON(w.FS, filepath.Join(w.dir, pairsName), &out.pairs) }
-	end := func() error { return finish.InTurn(add, out.kto.Close, out.pref.Close, save) }
-	return w.eachRow(ctx, end, func(_ ref, x *block.Entry, d *block.Draft) error {
+	err := w.eachDraft(ctx, func(_ ref, x *block.Entry, d *block.Draft) error {
 		c, err := w.candidate(x, d)
-		if err == nil && x.Problem != problem {
-			err, group = add(), group[:0]
+		if err != nil {
+			return err
 		}
-		group, problem = append(group, c), x.Problem
-		return err
+		if x.Problem != problem {
+			if err := flush(); err != nil {
+				return err
+			}
+			group = group[:0]
+			problem = x.Problem
+		}
+		group = append(group, c)
+		return nil
 	})
+	if err != nil {
+		return err
+	}
+	if err := finish.FirstError(flush, out.kto.Close, out.pref.Close); err != nil {
+		return err
+	}
+	return corpus.WriteJSON(s.FS, filepath.Join(w.dir, pairsName), &out.pairs)
 }
 
 type comparison struct {
@@ -157,6 +205,7 @@ type comparison struct {
 	pairs corpus.PairSummary
 }
 
+// add adds the rows of the attempts at one problem.
 func (c *comparison) add(group []rows.Candidate, f *rows.Facts) error {
 	for i := range group {
 		row := rows.NewKTO(&group[i], f)
@@ -173,10 +222,11 @@ func (c *comparison) add(group []rows.Candidate, f *rows.Facts) error {
 	return nil
 }
 
-func (w *unitWriter) rl() error {
+func (w *unitWriter) writeRL() error {
 	out := corpus.NewShards[rows.RL](w.part, w.unit.Stream)
+	problems := w.session.day.Problems.All
 	for i, problem := range w.unit.Problems {
-		row := rows.NewRL(&w.day.Problems.All[problem], w.facts(problem), w.plan.Tallies[problem], int64(i))
+		row := rows.NewRL(&problems[problem], w.facts(problem), w.plan.Tallies[problem], int64(i))
 		if err := out.Add(&row); err != nil {
 			return err
 		}
@@ -184,24 +234,28 @@ func (w *unitWriter) rl() error {
 	return out.Close()
 }
 
-// steps writes the labelled turns of the attempts of config sft. One without
-// an answer of the step judge, or with none before the first message that is
-// unclear to it, is no row.
-func (w *unitWriter) steps(ctx context.Context) error {
+// writeSteps writes the labelled turns of the attempts of config sft. It omits an attempt
+// without an answer of the step judge, and one without a label before the first message
+// whose verdict is unclear.
+func (w *unitWriter) writeSteps(ctx context.Context) error {
 	out := corpus.NewShards[rows.Steps](w.part, w.unit.Stream)
-	return w.eachRow(ctx, out.Close, func(at ref, x *block.Entry, d *block.Draft) error {
+	err := w.eachDraft(ctx, func(pos ref, x *block.Entry, d *block.Draft) error {
 		if len(d.Verdicts) == 0 {
 			return nil
 		}
-		ms, err := chat.Decode(d.Messages)
+		messages, err := chat.Decode(d.Messages)
 		if err != nil {
 			return err
 		}
-		row, err := rows.NewSteps(w.row(at, x, d), ms, d.Verdicts, w.facts(x.Problem))
+		row, err := rows.NewSteps(w.sftRow(pos, x, d), messages, d.Verdicts, w.facts(x.Problem))
 		if err != nil || len(row.Labels) == 0 {
 			return err
 		}
 		row.Rule = x.StepJudgement.Judge
 		return out.Add(&row)
 	})
+	if err != nil {
+		return err
+	}
+	return out.Close()
 }

@@ -24,7 +24,7 @@ func TestCancelledUnitOpensNoBlock(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	w := unitWriter{session: &session{Run: &Run{FS: closedFS{t: t}}, inputs: make([]input, 1)}, unit: unit{Rows: make([]ref, 1)}}
-	if err := w.eachRow(ctx, nil, nil); !errors.Is(err, context.Canceled) {
+	if err := w.eachDraft(ctx, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("read a cancelled unit: %v", err)
 	}
 }

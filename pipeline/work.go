@@ -13,72 +13,75 @@ import (
 	"github.com/trajectory-arena/arena/traces"
 )
 
-// What a run keeps in its work folder, beside names, the plan and locks.
+// The content of a work folder, besides names, days and locks.
 const (
 	blocksFolder = "blocks"
 	partsFolder  = "parts"
 	planFile     = "plan.json"
 )
 
-// depths are how many names lead to what one process makes and others read.
-var depths = map[string]int{blocksFolder: 2, partsFolder: 3, planFile: 1}
+// unitDepths are the numbers of path elements of the units that processes share.
+var unitDepths = map[string]int{blocksFolder: 2, partsFolder: 3, planFile: 1}
 
-// Unit is the block, part or plan that a path in a work folder belongs to, with
-// forward slashes, and reports whether the processes of one build share what lies
-// there; it is empty for a folder that holds several.
-func Unit(rel string) (unit string, shared bool) {
-	names := strings.Split(rel, "/")
-	n := depths[names[0]]
-	if len(names) >= n {
-		unit = path.Join(names[:n]...)
+// SharedUnit returns the block, part or plan that a slash-separated path in a work folder
+// belongs to. It is empty for a folder with several. SharedUnit also reports whether the
+// processes of one build share the content of the path.
+func SharedUnit(rel string) (unit string, shared bool) {
+	elements := strings.Split(rel, "/")
+	depth := unitDepths[elements[0]]
+	if len(elements) >= depth {
+		unit = path.Join(elements[:depth]...)
 	}
-	return unit, n > 0
+	return unit, depth > 0
 }
 
-// Forget removes finished work, so that the next run does everything again. A
-// work folder that somebody named may hold more than ours: that stays.
+// Forget removes finished work, so that the next run starts anew. It leaves other files in
+// the work folder, which the user may have named.
 func (r *Run) Forget() error {
 	release, err := r.lock()
 	if err != nil {
 		return err
 	}
 	defer release()
-	return errors.Join(r.FS.RemoveAll(filepath.Join(r.Work, blocksFolder)), r.FS.RemoveAll(filepath.Join(r.Work, partsFolder)))
+	if err := r.FS.RemoveAll(filepath.Join(r.Work, blocksFolder)); err != nil {
+		return err
+	}
+	return r.FS.RemoveAll(filepath.Join(r.Work, partsFolder))
 }
 
-// forgetParts removes the parts of earlier plans, which no run would read: each
+// removeOldParts removes the parts of plans other than p. No run would read them, and each
 // set is as large as a corpus.
-func (s *session) forgetParts(but *plan) error {
-	all := filepath.Join(s.Work, partsFolder)
-	entries, err := s.FS.ReadDir(all)
+func (s *session) removeOldParts(p *plan) error {
+	dir := filepath.Join(s.Work, partsFolder)
+	entries, err := s.FS.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	for _, e := range entries {
-		if e.Name() != but.folder() {
-			err = errors.Join(err, s.FS.RemoveAll(filepath.Join(all, e.Name())))
+		if e.Name() != p.folder() {
+			err = errors.Join(err, s.FS.RemoveAll(filepath.Join(dir, e.Name())))
 		}
 	}
 	return err
 }
 
-// names remembers which content each input path had when one process last mapped
-// all, so that a run can say that a file changed. It decides nothing.
-type names map[string]string
+// inputNames has the block folder of each input path when an unsharded map step last ran.
+// It serves messages about changed files only.
+type inputNames map[string]string
 
 const namesFile = "names.json"
 
 func (s *session) writeNames() error {
-	n := names{}
+	names := inputNames{}
 	for _, in := range s.inputs {
 		for _, f := range in.files {
-			n[f.Name] = in.key.Folder()
+			names[f.Name] = in.key.Folder()
 		}
 	}
-	return s.desk.put(filepath.Join(s.Work, namesFile), n)
+	return s.staging.writeJSON(filepath.Join(s.Work, namesFile), names)
 }
 
-// daysFile says in a work folder where the days lay. It decides nothing.
+// daysFile is the file in a work folder with the paths of the days. No step depends on it.
 const daysFile = "days.json"
 
 func (s *session) writeDays() error {
@@ -88,45 +91,50 @@ func (s *session) writeDays() error {
 			days = append(days, path)
 		}
 	}
-	return s.desk.put(filepath.Join(s.Work, daysFile), days)
+	return s.staging.writeJSON(filepath.Join(s.Work, daysFile), days)
 }
 
-// DaysOf are the days that the corpus in a folder was last built from, as its
-// work folder remembers them; none where that is gone.
-func DaysOf(folder string) (days []string) {
-	if corpus.ReadJSON(corpus.Disk{}, filepath.Join(filepath.Clean(folder)+WorkSuffix, daysFile), 1<<20, &days) != nil {
+// RecordedDays returns the days that the corpus in a folder was last built from, as its work
+// folder records them. It returns nil if there is no record.
+func RecordedDays(folder string) []string {
+	var days []string
+	path := filepath.Join(filepath.Clean(folder)+WorkSuffix, daysFile)
+	if err := corpus.ReadJSON(corpus.Disk{}, path, 1<<20, &days); err != nil {
 		return nil
 	}
 	return days
 }
 
-// WorkSuffix makes of a corpus's folder that of its finished blocks, where the
-// user names none.
+// WorkSuffix is appended to the folder of a corpus to name its work folder, unless the user
+// names one.
 const WorkSuffix = ".work"
 
-// why tells for people why a block is made; empty for an input that was never
-// seen.
-func (n names) why(in input, status block.Status) string {
-	before, known := n[in.files[0].Name]
-	switch {
-	case status == block.Missing && !known:
-		return ""
-	case status == block.Missing && before != in.key.Folder():
-		status = block.InputMismatch
+// reason returns the reason for making a block, for people. It is empty for a new input.
+func (n inputNames) reason(in input, status block.Status) string {
+	if status == block.Missing {
+		folder, ok := n[in.files[0].Name]
+		if !ok {
+			return ""
+		}
+		if folder != in.key.Folder() {
+			status = block.InputMismatch
+		}
 	}
 	return in.title() + ": " + status.String()
 }
 
+// progress counts the finished units of a stage.
 type progress struct {
-	s     *session
-	stage string
-	total int
-	done  atomic.Int64
+	session *session
+	stage   string
+	total   int
+	done    atomic.Int64
 }
 
-func (p *progress) tell(bytes int64, why string) {
+// report counts one unit of a size in bytes and sends an event.
+func (p *progress) report(bytes int64, reason string) {
 	done := int(p.done.Add(1))
-	if p.s.Progress != nil {
-		p.s.Progress(Event{Stage: p.stage, Done: done, Total: p.total, Bytes: bytes, Why: why})
+	if p.session.Progress != nil {
+		p.session.Progress(Event{Stage: p.stage, Done: done, Total: p.total, Bytes: bytes, Why: reason})
 	}
 }

@@ -17,91 +17,96 @@ import (
 	"github.com/trajectory-arena/arena/pipeline/reports"
 )
 
-// Summary is what a finished build says of its corpus.
+// Summary is the summary of a finished build or import for people.
 type Summary struct {
 	Funnel []corpus.Stage
-	// Rows counts by config and split, such as "sft/train".
+	// Rows counts rows by config and split, such as "sft/train".
 	Rows map[string]int64
-	// Lost counts the rows of an import by what of their trace they lack.
+	// Lost counts the rows of an import by what they lack of their trace.
 	Lost map[string]int64
-	// Refused counts the records of an import that name a format which is not
-	// read, by what they name.
+	// Refused counts the records of an import in unsupported formats, by the name of the
+	// format.
 	Refused map[string]int64
-	// CutFiles are the paths of inputs that ended early, Collisions counts attempts
-	// whose id belongs to another one, of other content.
-	CutFiles   []string
+	// CutFiles are the paths of inputs that ended early.
+	CutFiles []string
+	// Collisions counts attempts with the ID of another attempt of other content.
 	Collisions int64
-	// Top is how many attempts at one problem may become rows; 0 where none was
-	// left out for it.
+	// Top is the maximum number of rows at one problem, 0 if it left out none.
 	Top int
-	// Withdrawn counts the attempts that earlier versions of the corpus train on and
-	// that are protected now.
+	// Withdrawn counts the attempts that earlier versions of the corpus train on and that
+	// are protected now.
 	Withdrawn int
-	// NotRun says why a tier of the guard that was asked for did not run to its
-	// end; empty where all did.
+	// NotRun is the reason why a requested tier of the guard did not run to its end, empty
+	// if all did.
 	NotRun string
-	// Lifted says which probes raise the judge's grades too often; empty where
-	// none does.
+	// Lifted describes the probes that raise the judge's grades too often, empty if none
+	// does.
 	Lifted string
 }
 
-// write makes the units of the shard that are not there already, and the
-// corpus once all units are.
-func (s *session) write(ctx context.Context, only Shard) (*Summary, error) {
+// write writes the units of a shard that no process has written yet. It assembles the corpus
+// if all units are written.
+func (s *session) write(ctx context.Context, shard Shard) (*Summary, error) {
 	p, err := s.loadPlan()
 	if err != nil {
 		return nil, err
 	}
-	if err = s.worthWriting(p); err != nil {
+	if err = s.checkUsable(p); err != nil {
 		return s.summary(p), err
 	}
-	var mine []unit
+	var units []unit
 	for i, u := range p.Units {
-		if only.has(i) {
-			mine = append(mine, u)
+		if shard.has(i) {
+			units = append(units, u)
 		}
 	}
-	var made *reports.Set // by whoever writes the ledger
-	done := progress{s: s, stage: "write", total: len(mine)}
-	err = inorder.Each(ctx, s.Config.Workers, len(mine), func(ctx context.Context, i int) error {
-		defer done.tell(0, "")
-		r, failed := s.writeUnit(ctx, p, mine[i])
-		if r != nil {
-			made = r
+	var set *reports.Set // set by the worker that writes the ledger
+	done := progress{session: s, stage: "write", total: len(units)}
+	err = inorder.Each(ctx, s.Config.Workers, len(units), func(ctx context.Context, i int) error {
+		defer done.report(0, "")
+		unitReports, err := s.writeUnit(ctx, p, units[i])
+		if unitReports != nil {
+			set = unitReports
 		}
-		return failed
+		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	return s.assemble(ctx, p, made)
+	return s.assemble(ctx, p, set)
 }
 
 func (s *session) summary(p *plan) *Summary {
-	out := &Summary{Funnel: p.Funnel, Rows: map[string]int64{}, Collisions: p.Funnel[0].Dropped[reasonCollision]}
+	out := &Summary{
+		Funnel:     p.Funnel,
+		Rows:       map[string]int64{},
+		Collisions: p.Funnel[0].Dropped[reasonCollision],
+		CutFiles: slicesx.Map(p.Cut, func(cut [2]int) string {
+			return s.inputs[cut[0]].files[cut[1]].Title()
+		}),
+	}
 	if slices.ContainsFunc(p.Funnel, func(st corpus.Stage) bool { return st.Dropped[reasonTop] > 0 }) {
 		out.Top = s.Config.Select.Top
 	}
-	out.CutFiles = slicesx.Map(p.Cut, func(at [2]int) string { return s.inputs[at[0]].files[at[1]].Title() })
 	return out
 }
 
-// worthWriting refuses a corpus that would be empty, of a day that could not be
-// read, or whose judge answered too rarely.
-func (s *session) worthWriting(p *plan) error {
+// checkUsable returns an error if too many records were unreadable, if too many attempts have
+// no answer of a judge, or if the corpus would be empty.
+func (s *session) checkUsable(p *plan) error {
 	if s.Sources.Draft {
 		return nil
 	}
-	if err := p.Read.CheckShare(s.Config.MaxUnreadable); err != nil && p.Funnel[0].Out > 0 {
+	if p.Funnel[0].Out > 0 {
+		if err := p.Read.CheckShare(s.Config.MaxUnreadable); err != nil {
+			return err
+		}
+	}
+	if err := s.checkAnswers("scores", p.Judged, p.Unscored); err != nil {
 		return err
 	}
-	for _, a := range []struct {
-		what        string
-		asked, none int
-	}{{"scores", p.Judged, p.Unscored}, {"verdicts on steps", p.StepsJudged, p.StepsUnscored}} {
-		if float64(a.none) > s.Config.MaxUnscored*float64(a.asked) {
-			return fmt.Errorf("%w: %s: %d of %d, at most %.2g %% are allowed", ErrUnscored, a.what, a.none, a.asked, 100*s.Config.MaxUnscored)
-		}
+	if err := s.checkAnswers("verdicts on steps", p.StepsJudged, p.StepsUnscored); err != nil {
+		return err
 	}
 	if p.Funnel[len(p.Funnel)-1].Out == 0 {
 		return choose.ErrEmpty
@@ -109,42 +114,89 @@ func (s *session) worthWriting(p *plan) error {
 	return nil
 }
 
+// checkAnswers returns ErrUnscored if a judge left too many of its attempts unanswered.
+func (s *session) checkAnswers(kind string, asked, unanswered int) error {
+	if float64(unanswered) <= s.Config.MaxUnscored*float64(asked) {
+		return nil
+	}
+	return fmt.Errorf("%w: %s: %d of %d, at most %.2g %% are allowed", ErrUnscored, kind, unanswered, asked, 100*s.Config.MaxUnscored)
+}
+
 func (s *session) partDir(p *plan, u unit) string {
 	return filepath.Join(s.Work, partsFolder, p.folder(), u.name())
 }
 
-// writeUnit makes a unit that is not there, and gives the reports where it is the ledger.
+// writeUnit writes a unit unless its part exists. It returns the reports if it wrote the
+// ledger.
 func (s *session) writeUnit(ctx context.Context, p *plan, u unit) (*reports.Set, error) {
 	dir := s.partDir(p, u)
-	written := func() (bool, error) {
+	exists := func() (bool, error) {
 		_, err := corpus.ReadPart(s.FS, dir)
 		return err == nil, nil
 	}
-	if done, _ := written(); done {
+	if ok, _ := exists(); ok {
 		return nil, nil
 	}
-	made := filepath.Join(s.desk.dir, u.name())
-	part, err := corpus.NewPart(s.FS, made, corpus.DefaultLimits)
+	staged := filepath.Join(s.staging.dir, u.name())
+	part, err := corpus.NewPart(s.FS, staged, corpus.DefaultLimits)
 	if err != nil {
 		return nil, err
 	}
 	part.Redact(s.redactor)
-	w := unitWriter{session: s, plan: p, unit: u, part: part, dir: made, weights: weights{s.Config.Multiplier, p.Runs, p.Framed}}
+	w := unitWriter{
+		session: s,
+		plan:    p,
+		unit:    u,
+		part:    part,
+		dir:     staged,
+		weights: weights{s.Config.Multiplier, p.Runs, p.Framed},
+	}
 	if err := w.write(ctx); err != nil {
 		return nil, err
 	}
 	if err := part.Close(); err != nil {
 		return nil, err
 	}
-	return w.reports, s.desk.install(ctx, made, dir, written)
+	return w.reports, s.staging.install(ctx, staged, dir, exists)
 }
 
-// assemble puts the corpus together if every part is there; the summary is nil
-// if another process still writes one. The reports are made here where they are nil.
-func (s *session) assemble(ctx context.Context, p *plan, made *reports.Set) (*Summary, error) {
-	parts := make([]string, len(p.Units))
+// assemble assembles the corpus from its parts. It returns nil if another process still
+// writes one. It makes the reports if set is nil.
+func (s *session) assemble(ctx context.Context, p *plan, set *reports.Set) (*Summary, error) {
 	summary := s.summary(p)
-	summary.NotRun = s.protect.NotRun
+	summary.NotRun = s.protection.NotRun
+	parts, err := s.readParts(p, summary)
+	if err != nil || parts == nil {
+		return nil, err
+	}
+	release, err := corpus.Turn(ctx, s.Out)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	if set == nil {
+		set, err = s.makeReports(ctx, p, func(ref, *block.Entry, choose.Decision) error { return nil })
+		if err != nil {
+			return nil, err
+		}
+	}
+	summary.Lifted = set.Judges.Lifted()
+	c, err := s.content(p, parts, set, summary)
+	if err != nil {
+		return nil, err
+	}
+	target := finish.Target{FS: s.FS, Out: s.Out, Version: s.Version, License: s.License, Redact: s.redactor}
+	err = target.Assemble(ctx, c)
+	if errors.Is(err, corpus.ErrPart) { // remove the parts so that they are written again
+		err = errors.Join(err, s.FS.RemoveAll(filepath.Join(s.Work, partsFolder, p.folder())))
+	}
+	return summary, err
+}
+
+// readParts returns the folders of all parts and counts their rows in summary. It returns nil
+// if a part is missing.
+func (s *session) readParts(p *plan, summary *Summary) ([]string, error) {
+	parts := make([]string, len(p.Units))
 	for i, u := range p.Units {
 		parts[i] = s.partDir(p, u)
 		files, err := corpus.ReadPart(s.FS, parts[i])
@@ -160,25 +212,5 @@ func (s *session) assemble(ctx context.Context, p *plan, made *reports.Set) (*Su
 			}
 		}
 	}
-	release, err := corpus.Turn(ctx, s.Out)
-	if err != nil {
-		return nil, err
-	}
-	defer release()
-	if made == nil {
-		if made, err = s.account(ctx, p, func(ref, *block.Entry, choose.Fate) error { return nil }); err != nil {
-			return nil, err
-		}
-	}
-	summary.Lifted = made.Judges.Lifted()
-	c, err := s.content(p, parts, made, summary)
-	if err != nil {
-		return nil, err
-	}
-	to := finish.Target{FS: s.FS, Out: s.Out, Version: s.Version, License: s.License, Redact: s.redactor}
-	err = to.Assemble(ctx, c)
-	if errors.Is(err, corpus.ErrPart) { // they are to be written again
-		err = errors.Join(err, s.FS.RemoveAll(filepath.Join(s.Work, partsFolder, p.folder())))
-	}
-	return summary, err
+	return parts, nil
 }

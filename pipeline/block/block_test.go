@@ -137,7 +137,7 @@ func TestAnEntryIsReadBackAsItWasWritten(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		again, err := r.At(x.Place, block.PartFound)
+		again, err := r.Entry(x.Place, block.PartFound)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,6 +1,7 @@
-// Package block keeps the work on one input file, or on several small ones: an entry for every attempt
-// and fault read from it, the drafts of those that may become training rows,
-// and a marker that says from what and by which configuration it was made.
+// Package block stores the result of the map step for one input file, or for
+// several small ones: an entry for every attempt and every unreadable record, the
+// drafts of the attempts that may become training rows, and a marker with the
+// hashes of the inputs and the configuration that the block was made from.
 package block
 
 import (
@@ -12,71 +13,74 @@ import (
 	"github.com/trajectory-arena/arena/judges/probe"
 )
 
-// Entry is what is kept of one attempt, or of one record that could not be
-// read (Fault set, all but where it stood empty).
+// Entry is the stored result for one attempt, or for one record that could not
+// be read. For the latter, Fault is set, and besides it only the position of the
+// record.
 type Entry struct {
-	// Place is where a Reader found the entry; it is not stored.
+	// Place is the entry's position, set by a Reader. It is not stored.
 	Place
 	Head
 	Found
-	// Sample is what the filter's second pass over an agent's day needs.
+	// Sample is the input of the filter's second pass, over an agent's whole day.
 	Sample habits.Sample
 }
 
-// Part is a part of an entry beside its head, stored by itself: most walks over a
-// block need a few of them, and to decode one costs more than all else that a walk does.
+// Part is a set of the parts of an entry that are stored separately from its head.
+// Most walks over a block need few of them, and decoding one costs more than the
+// rest of the walk.
 type Part uint8
 
-// The parts of an entry. PartFound leaves out the verdicts and features of the
-// structure, PartStructure has them.
+// The parts of an entry. PartFound omits the verdicts and features of the
+// structure, PartStructure includes them.
 const (
 	PartFound Part = 1 << iota
 	PartSample
 	PartStructure
 )
 
-// Found is what the stages say of an attempt.
+// Found holds the results of the stages for an attempt.
 type Found struct {
 	_         struct{} `cbor:",toarray"`
 	Structure arena.Structure
-	// Rank is the attempt's quality as trajectory, higher is better.
+	// Rank is the attempt's quality as a trajectory; higher is better.
 	Rank      float64
 	Outcome   arena.Outcome
 	Judgement arena.Judgement
-	// Shifts is how far each probe moved the judge; empty for an attempt that
-	// was not drawn.
+	// Shifts holds how far each probe moved the judge's grade. It is empty for an
+	// attempt that was not drawn for probing.
 	Shifts []probe.Shift
-	// StepJudgement is what the step judge answered, with its passages;
-	// StepNeeds counts its verdicts.
+	// StepJudgement is the answer of the step judge, with its passages, and
+	// StepNeeds the counts of its verdicts.
 	StepJudgement arena.Judgement
 	StepNeeds     Needs
-	// Leak is what the guard found in the attempt.
+	// Leak is the guard's finding on the attempt.
 	Leak guard.Finding
 	Body Body
 }
 
-// Head is who made an attempt, and its grade.
+// Head holds the identity of an attempt and its grade.
 type Head struct {
 	_ struct{} `cbor:",toarray"`
-	// File is the position of the attempt's file among those of the block.
+	// File is the index of the attempt's file among the files of the block.
 	File  int
 	Fault *Fault
-	// Attempt is its row of the ledger, but for what is decided of it later: fate,
-	// split, rank, and what its problem says.
+	// Attempt is the attempt's row of the ledger, without the columns that are
+	// decided later: fate, split, rank, and those of its problem.
 	rows.Attempt
-	// Agent is the name by which the filter knows its agent.
+	// Agent is the filter's name for the attempt's agent.
 	Agent string
-	// Query is the sha256 of the request; its text is the problem's.
+	// Query is the sha256 of the request; the problem has its text.
 	Query string
-	// Problem is the position of the attempt's problem in the day's problems;
-	// -1 where the day has none for it.
+	// Problem is the index of the attempt's problem in the day's problems, -1 if
+	// the day has none for it.
 	Problem int
-	// Score is the judge's, nil where it gave none; Passage is what decided it.
+	// Score is the judge's score, nil if it gave none, and Passage the text that
+	// decided it.
 	Score   *float64
 	Passage string
 }
 
-// Fault is why a record could not be read.
+// Fault is the reason why a record could not be read.
 type Fault struct {
 	Reason string
 	Detail string
@@ -103,29 +107,29 @@ func (n *Needs) Add(v arena.Need) {
 	}
 }
 
-// Plus is the sum of both.
-func (n Needs) Plus(o Needs) Needs {
-	return Needs{n.Needed + o.Needed, n.Waste + o.Waste, n.Unclear + o.Unclear}
+// Plus returns the sum of n and m.
+func (n Needs) Plus(m Needs) Needs {
+	return Needs{n.Needed + m.Needed, n.Waste + m.Waste, n.Unclear + m.Unclear}
 }
 
-// Draft is a row on its way: what is known of an attempt once it was rendered.
-// Tools are the harness's; reward, multiplier, split and origin are decided when
-// the row is written.
+// Draft is a training row before the write step: the rendered attempt without its
+// reward, multiplier, split and origin.
 type Draft struct {
 	_ struct{} `cbor:",toarray"`
 	rows.Scalars
 	Messages []string
-	// Tools are the row's own, of an attempt that brought them along; empty for the
-	// harness of the run.
+	// Tools are the tools that the attempt itself declared. It is empty if the row
+	// has the tools of the run's harness.
 	Tools    []string
 	Metadata string
 	Goal     string
-	// Verdicts are on every message of the model, where they were wanted and given.
+	// Verdicts has one verdict for every message of the model, or none if the step
+	// judge was not asked or gave no answer.
 	Verdicts []arena.StepVerdict
 }
 
-// Size is that of the texts in bytes, by which corpora are cut into shards: no
-// way of storing them shows in it.
+// Size returns the size of the draft's texts in bytes. Corpora are cut into shards
+// by it, so that the cuts do not depend on how drafts are stored.
 func (d *Draft) Size() int64 {
 	n := len(d.Metadata) + len(d.Goal)
 	for _, m := range d.Messages {
@@ -134,17 +138,20 @@ func (d *Draft) Size() int64 {
 	return int64(n)
 }
 
-// Body says where the attempt's draft lies in the block's bodies; Packed is 0 where no file of a
-// corpus will hold it. Bytes is the size of its texts, 0 for an attempt that cannot become a training row.
+// Body holds the position of the attempt's draft among the block's bodies and the
+// measures of its text.
 type Body struct {
 	_      struct{} `cbor:",toarray"`
 	Offset int64
+	// Packed is the stored size in bytes, 0 if no file of a corpus will hold the draft.
 	Packed int64
-	Bytes  int64
+	// Bytes is the size of the draft's texts, 0 for an attempt that cannot become a
+	// training row.
+	Bytes int64
 	// CRC is the checksum (CRC-32C) of the packed body.
 	CRC uint32
-	// Tokens is the length of the rendered text as its counter has it.
+	// Tokens is the length of the rendered text by the corpus's token counter.
 	Tokens int
-	// Signature is the MinHash signature of what the model did and said.
+	// Signature is the MinHash signature of the model's output.
 	Signature minhash.Packed
 }

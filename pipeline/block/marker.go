@@ -14,12 +14,12 @@ import (
 	"github.com/trajectory-arena/arena/internal/digest"
 )
 
-// Version names the layout of a block; a block of another one is made again. Its
-// last part is made of what an entry holds, so that a field more is a layout of
-// its own.
+// Version identifies the layout of a block. The run makes blocks of another
+// version again. Its suffix is a hash of the types of Entry and Draft and of the
+// names of the habits and numbers, so that any change to them is a new version.
 var Version = func() string {
 	layout := layoutOf(reflect.TypeFor[Entry]()) + layoutOf(reflect.TypeFor[Draft]())
-	for _, c := range habits.Counts() { // the places of a sample's counts
+	for _, c := range habits.Counts() { // a sample stores its counts in this order
 		layout += "\n" + c.Name
 	}
 	layout += "\n" + filters.ValueNames()
@@ -33,51 +33,61 @@ const (
 	maxMarker  = 1 << 20
 )
 
-// Key is what a block depends on: the content of its input, what run.json beside
-// it and its path say of its attempts, and every part of the configuration that
-// reaches an attempt.
+// Key holds the hashes of all that a block depends on: the content of its input,
+// the data about its attempts in run.json next to it and in its path, and the parts
+// of the configuration that affect an attempt.
 type Key struct {
 	Input  string `json:"input_sha256"`
 	Meta   string `json:"meta_sha256"`
 	Config string `json:"config_sha256"`
 }
 
-// Folder names the block's folder by its input's content.
+// Folder returns the name of the block's folder, which depends on its input alone.
 func (k Key) Folder() string {
 	return digest.SHA256([]byte(k.Input + "\n" + k.Meta))[:32]
 }
 
-// Status says whether a block can be used as it is, and if not, why.
+// Status is the state of a block: usable, or the reason why it is not.
 type Status uint8
 
-// The statuses of a block.
+// The states of a block.
 const (
 	Missing Status = iota
 	Corrupt
 	SchemaMismatch
 	ConfigMismatch
 	InputMismatch
+	// Unfinished is a block with attempts that the judge did not answer for.
 	Unfinished
+	// Equal is a block that can be used as it is.
 	Equal
 )
 
-// String is the reason as a run prints it.
-func (s Status) String() string {
-	return [...]string{"missing", "corrupt", "schema_mismatch", "config_mismatch", "input_mismatch", "unscored_attempts", "equal"}[s]
+var statusNames = [...]string{
+	Missing:        "missing",
+	Corrupt:        "corrupt",
+	SchemaMismatch: "schema_mismatch",
+	ConfigMismatch: "config_mismatch",
+	InputMismatch:  "input_mismatch",
+	Unfinished:     "unscored_attempts",
+	Equal:          "equal",
 }
+
+// String returns the status as a run prints it.
+func (s Status) String() string { return statusNames[s] }
 
 type marker struct {
 	Version string `json:"version"`
 	Key     Key    `json:"key"`
-	// Unscored counts attempts whose judge gave no answer: the next run asks
+	// Unscored counts the attempts without an answer of a judge. The next run asks
 	// again.
 	Unscored    int    `json:"unscored"`
 	IndexSHA256 string `json:"index_sha256"`
 	BodiesBytes int64  `json:"bodies_bytes"`
 }
 
-// State compares the block in dir with what is wanted of it. An error means
-// that the disk did not answer, which says nothing of the block.
+// State returns the state of the block in dir for a run that needs a block of the
+// key want. An error means that the disk failed, not that the block is bad.
 func State(fsys corpus.FS, dir string, want Key) (Status, error) {
 	m, err := readMarker(fsys, dir)
 	switch {
@@ -94,11 +104,11 @@ func State(fsys corpus.FS, dir string, want Key) (Status, error) {
 	case m.Key.Config != want.Config:
 		return ConfigMismatch, nil
 	}
-	whole, err := intact(fsys, dir, m)
+	intact, err := isIntact(fsys, dir, m)
 	switch {
 	case err != nil:
 		return Missing, err
-	case !whole:
+	case !intact:
 		return Corrupt, nil
 	case m.Unscored > 0:
 		return Unfinished, nil
@@ -107,8 +117,8 @@ func State(fsys corpus.FS, dir string, want Key) (Status, error) {
 	}
 }
 
-// Content names what the block in dir holds: two blocks with one key differ
-// where a judge answered for one and not for the other.
+// Content returns the hash of the index of the block in dir. Two blocks with one
+// key differ in it if a judge answered for one of them only.
 func Content(fsys corpus.FS, dir string) (string, error) {
 	m, err := readMarker(fsys, dir)
 	return m.IndexSHA256, err
@@ -116,31 +126,42 @@ func Content(fsys corpus.FS, dir string) (string, error) {
 
 var errMarker = errors.New("no marker of a block")
 
-func readMarker(fsys corpus.FS, dir string) (m marker, err error) {
-	name := filepath.Join(dir, markerName)
-	b, err := corpus.ReadFile(fsys, name, maxMarker)
-	if err == nil {
-		if bad := json.Unmarshal(b, &m); bad != nil {
-			err = fmt.Errorf("parse %s: %w: %w", name, errMarker, bad)
-		}
+func readMarker(fsys corpus.FS, dir string) (marker, error) {
+	var m marker
+	path := filepath.Join(dir, markerName)
+	b, err := corpus.ReadFile(fsys, path, maxMarker)
+	if err != nil {
+		return m, err
 	}
-	return m, err
+	if err := json.Unmarshal(b, &m); err != nil {
+		return m, fmt.Errorf("parse %s: %w: %w", path, errMarker, err)
+	}
+	return m, nil
 }
 
-// intact reports whether the files are those that the marker was written for. A
-// file that is gone is no error: the block is made again.
-func intact(fsys corpus.FS, dir string, m marker) (bool, error) {
+// isIntact reports whether the block's files are those that the marker was written
+// for. A missing file is no error: the run makes the block again.
+func isIntact(fsys corpus.FS, dir string, m marker) (bool, error) {
 	_, index, err := corpus.Hash(fsys, filepath.Join(dir, indexName))
-	if err == nil {
-		var bodies stored
-		if bodies, err = open(fsys, dir, bodiesName); err == nil {
-			defer bodies.Close()
-			info, failed := bodies.file.Stat()
-			return failed == nil && info.Size() == m.BodiesBytes && index == m.IndexSHA256, failed
-		}
+	if err != nil {
+		return false, ignoreMissing(err)
 	}
+	bodies, err := open(fsys, dir, bodiesName)
+	if err != nil {
+		return false, ignoreMissing(err)
+	}
+	defer bodies.Close()
+
+	info, err := bodies.file.Stat()
+	if err != nil {
+		return false, err
+	}
+	return info.Size() == m.BodiesBytes && index == m.IndexSHA256, nil
+}
+
+func ignoreMissing(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
+		return nil
 	}
-	return false, err
+	return err
 }

@@ -8,7 +8,6 @@ import (
 	"hash/crc32"
 	"io"
 	"iter"
-	"math/bits"
 	"path/filepath"
 
 	"github.com/fxamacker/cbor/v2"
@@ -17,161 +16,184 @@ import (
 	"github.com/trajectory-arena/arena/filters"
 )
 
-// maxFrame bounds one entry of a block: names, numbers and quotes, never
-// texts.
-const maxFrame = 64 << 20
+const (
+	// maxFrame limits the size of one entry in bytes. An entry holds names, numbers
+	// and quotes, never full texts.
+	maxFrame = 64 << 20
+	// maxBody limits the size of one draft in bytes.
+	maxBody = 1 << 30
+)
 
-const maxBody = 1 << 30
-
-// ErrDamaged says that a body is not what was written.
+// ErrDamaged reports that a body differs from its checksum.
 var ErrDamaged = errors.New("the block is damaged")
 
-// Place says where an entry lies in its block's index.
+// Place is the position of an entry in its block's index, in bytes.
 type Place struct {
 	Offset int64 `json:"o"`
 	Size   int64 `json:"s"`
 }
 
-// stored is one file of a block, read piece by piece. It belongs to one goroutine.
-type stored struct {
+// blockFile is one file of a block, read frame by frame. It must not be used by
+// several goroutines at once.
+type blockFile struct {
 	path  string
 	file  corpus.Source
-	frame []byte
+	frame []byte // the frame that was read last
 	coder coder
 }
 
-func open(fsys corpus.FS, dir, name string) (stored, error) {
+func open(fsys corpus.FS, dir, name string) (blockFile, error) {
 	path := filepath.Join(dir, name)
 	f, err := fsys.Open(path)
-	return stored{path: path, file: f}, err
+	return blockFile{path: path, file: f}, err
 }
 
-func (s *stored) Close() { _ = s.file.Close() } // it was only read
+func (f *blockFile) Close() { _ = f.file.Close() } // it was only read
 
-// room makes room for a frame of n bytes, at most so many.
-func (s *stored) room(n, most int64) error {
-	if n < 0 || n > most {
-		return s.failed(errShort)
+// resizeFrame sets the length of f.frame to n, which may be at most limit.
+func (f *blockFile) resizeFrame(n, limit int64) error {
+	if n < 0 || n > limit {
+		return f.wrap(errShort)
 	}
-	if int64(cap(s.frame)) < n {
-		s.frame = make([]byte, n)
+	if int64(cap(f.frame)) < n {
+		f.frame = make([]byte, n)
 	}
-	s.frame = s.frame[:n]
+	f.frame = f.frame[:n]
 	return nil
 }
 
-func (s *stored) at(p Place, most int64) error {
-	if err := s.room(p.Size, most); err != nil {
+// readFrame reads the bytes at p into f.frame.
+func (f *blockFile) readFrame(p Place, limit int64) error {
+	if err := f.resizeFrame(p.Size, limit); err != nil {
 		return err
 	}
-	_, err := s.file.ReadAt(s.frame, p.Offset)
-	return s.failed(err)
+	_, err := f.file.ReadAt(f.frame, p.Offset)
+	return f.wrap(err)
 }
 
-func (s *stored) failed(err error) error {
+// wrap adds the file's path to err, which may be nil.
+func (f *blockFile) wrap(err error) error {
 	if err != nil {
-		err = fmt.Errorf("read %s: %w", s.path, err)
+		err = fmt.Errorf("read %s: %w", f.path, err)
 	}
 	return err
 }
 
-// Reader reads the entries of one block, and their drafts.
+// Reader reads the entries of one block, and their drafts. It must not be used by
+// several goroutines at once.
 type Reader struct {
-	stored
 	fs     corpus.FS
-	bodies stored // open once a draft was asked for
+	index  blockFile
+	bodies blockFile // opened by the first call of Draft
 }
 
 // Open opens the index of the block in dir.
 func Open(fsys corpus.FS, dir string) (*Reader, error) {
-	s, err := open(fsys, dir, indexName)
-	return &Reader{stored: s, fs: fsys}, err
+	index, err := open(fsys, dir, indexName)
+	return &Reader{fs: fsys, index: index}, err
 }
 
-// At gives the entry at a place, with what was found.
-func (r *Reader) At(p Place, parts Part) (*Entry, error) {
-	if err := r.at(p, maxFrame); err != nil {
+// Entry returns the entry at p with the given parts.
+func (r *Reader) Entry(p Place, parts Part) (*Entry, error) {
+	if err := r.index.readFrame(p, maxFrame); err != nil {
 		return nil, err
 	}
 	x := &Entry{}
 	return x, r.decode(parts, x)
 }
 
-// All yields all entries in the order of their input, with these parts. An entry is
-// valid until the next.
+// All returns an iterator over the entries in the order of their input, with the
+// given parts. An entry is valid until the next one is read. The iterator ends at
+// the first error.
 func (r *Reader) All(parts Part) iter.Seq2[*Entry, error] {
 	return func(yield func(*Entry, error) bool) {
-		in, at, x := bufio.NewReaderSize(r.file, 1<<16), int64(0), &Entry{}
+		src := bufio.NewReaderSize(r.index.file, 1<<16)
+		offset := int64(0)
+		x := &Entry{}
 		for {
-			err := r.next(in, &at, parts, x)
+			next, err := r.next(src, offset, parts, x)
 			if errors.Is(err, io.EOF) {
 				return
 			}
 			if !yield(x, err) || err != nil {
 				return
 			}
+			offset = next
 		}
 	}
 }
 
-// next reads into x the entry that is next in the index, and goes behind it with at.
-func (r *Reader) next(in *bufio.Reader, at *int64, parts Part, x *Entry) error {
-	n, err := binary.ReadUvarint(in)
+// next reads the entry at offset, where src is, into x. It returns the offset of
+// the entry after it.
+func (r *Reader) next(src *bufio.Reader, offset int64, parts Part, x *Entry) (int64, error) {
+	size, err := binary.ReadUvarint(src)
 	if err != nil {
-		return r.failed(err)
+		return 0, r.index.wrap(err)
 	}
-	if err = r.room(int64(n), maxFrame); err != nil {
-		return err
+	if err = r.index.resizeFrame(int64(size), maxFrame); err != nil {
+		return 0, err
 	}
-	place := Place{Offset: *at + int64(len(binary.AppendUvarint(nil, n))), Size: int64(n)}
-	*at = place.Offset + place.Size
-	if _, err = io.ReadFull(in, r.frame); err != nil {
-		return r.failed(err)
+	if _, err = io.ReadFull(src, r.index.frame); err != nil {
+		return 0, r.index.wrap(err)
 	}
+	prefix := len(binary.AppendUvarint(nil, size))
+	place := Place{Offset: offset + int64(prefix), Size: int64(size)}
 	*x = Entry{Place: place}
-	return r.decode(parts, x)
+	return place.Offset + place.Size, r.decode(parts, x)
 }
 
+// decode decodes the current frame into x. Parts that are not asked for but come
+// before one that is are skipped as raw values.
 func (r *Reader) decode(parts Part, x *Entry) error {
-	skipped, numbers := cbor.RawMessage{}, []byte{}
-	into := []any{&x.Head, &x.Found, &x.Sample, &x.Structure}[:1+bits.Len8(uint8(parts))]
-	for i := range into[1:] {
-		if parts>>i&1 == 0 {
-			into[1+i] = &skipped
+	var skipped cbor.RawMessage
+	var numbers []byte
+	values := append(make([]any, 0, 5), &x.Head)
+	for i, v := range []any{&x.Found, &x.Sample, &x.Structure} {
+		if parts>>i == 0 {
+			break
 		}
+		if parts>>i&1 == 0 {
+			v = &skipped
+		}
+		values = append(values, v)
 	}
 	if parts&PartStructure != 0 {
-		into = append(into, &numbers)
+		values = append(values, &numbers)
 	}
-	err := r.coder.unpack(r.frame, maxFrame, into...)
-	if err == nil {
-		err = filters.DecodeValues(&x.Structure, numbers)
+	if err := r.index.coder.unpack(r.index.frame, maxFrame, values...); err != nil {
+		return r.index.wrap(err)
 	}
-	return r.failed(err)
+	return r.index.wrap(filters.DecodeValues(&x.Structure, numbers))
 }
 
-// Draft gives the entry at a place, with what was found, and its draft.
+// Draft returns the entry at p, with PartFound, and its draft. The error is
+// ErrDamaged if the draft does not have its checksum.
 func (r *Reader) Draft(p Place) (*Entry, *Draft, error) {
-	x, err := r.At(p, PartFound)
-	b, out := &r.bodies, &Draft{}
-	if err == nil && b.file == nil {
-		*b, err = open(r.fs, filepath.Dir(r.path), bodiesName)
+	x, err := r.Entry(p, PartFound)
+	if err != nil {
+		return nil, nil, err
 	}
-	if err == nil {
-		err = b.at(Place{x.Body.Offset, x.Body.Packed}, maxBody)
+	f := &r.bodies
+	if f.file == nil {
+		*f, err = open(r.fs, filepath.Dir(r.index.path), bodiesName)
+		if err != nil {
+			return nil, nil, err
+		}
 	}
-	if err == nil && crc32.Checksum(b.frame, castagnoli) != x.Body.CRC {
-		err = fmt.Errorf("read %s: checksum of the body at %d differs: %w", b.path, x.Body.Offset, ErrDamaged)
+	if err = f.readFrame(Place{x.Body.Offset, x.Body.Packed}, maxBody); err != nil {
+		return nil, nil, err
 	}
-	if err == nil {
-		err = b.failed(b.coder.unpack(b.frame, maxBody, out))
+	if crc32.Checksum(f.frame, castagnoli) != x.Body.CRC {
+		err = fmt.Errorf("read %s: checksum of the body at %d differs: %w", f.path, x.Body.Offset, ErrDamaged)
+		return nil, nil, err
 	}
-	return x, out, err
+	d := &Draft{}
+	return x, d, f.wrap(f.coder.unpack(f.frame, maxBody, d))
 }
 
 // Close closes the block's files.
 func (r *Reader) Close() {
-	r.stored.Close()
+	r.index.Close()
 	if r.bodies.file != nil {
 		r.bodies.Close()
 	}

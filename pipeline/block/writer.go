@@ -21,19 +21,19 @@ import (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// Writer makes one block. It belongs to one goroutine. Nothing of a block is
-// read before Close wrote its marker.
+// Writer writes one block. It must not be used by several goroutines at once.
+// Readers ignore the block until Close has written its marker.
 type Writer struct {
 	fs       corpus.FS
 	dir      string
 	key      Key
-	index    *output
-	bodies   *output
+	index    *bufferedFile
+	bodies   *bufferedFile
 	coder    coder
 	unscored int
 }
 
-// Create starts the block in dir, removing what an earlier run left there.
+// Create creates a block in dir and removes what an earlier run left there.
 func Create(fsys corpus.FS, dir string, key Key) (*Writer, error) {
 	if err := corpus.Empty(fsys, dir); err != nil {
 		return nil, err
@@ -49,79 +49,96 @@ func Create(fsys corpus.FS, dir string, key Key) (*Writer, error) {
 	return &Writer{fs: fsys, dir: dir, key: key, index: index, bodies: bodies}, nil
 }
 
-// Add writes an entry, with its draft where it may become a training row.
+// Add writes an entry and its draft. The draft is nil if no file of a corpus will
+// hold it.
 func (w *Writer) Add(x *Entry, d *Draft) error {
 	if d != nil {
 		if err := w.addBody(x, d); err != nil {
 			return err
 		}
 	}
-	found := x.Found
-	found.Structure.Verdicts, found.Structure.Features = nil, nil
-	b, err := w.coder.pack(&x.Head, &found, &x.Sample, &found.Structure, filters.EncodeValues(&x.Structure))
+	results := x.Found
+	results.Structure.Verdicts = nil
+	results.Structure.Features = nil
+	numbers := filters.EncodeValues(&x.Structure)
+	b, err := w.coder.pack(&x.Head, &results, &x.Sample, &results.Structure, numbers)
 	if err != nil {
 		return err
 	}
-	if x.Fault == nil && (unscored(&x.Judgement) || unscored(&x.StepJudgement)) {
+	if x.Fault == nil && (isUnscored(&x.Judgement) || isUnscored(&x.StepJudgement)) {
 		w.unscored++
 	}
-	_, err = w.index.Write(binary.AppendUvarint(nil, uint64(len(b))))
-	if err == nil {
-		_, err = w.index.Write(b)
+	if _, err = w.index.Write(binary.AppendUvarint(nil, uint64(len(b)))); err != nil {
+		return err
 	}
+	_, err = w.index.Write(b)
 	return err
 }
 
-func unscored(j *arena.Judgement) bool { return j.Outcome != arena.JudgeScored && j.Outcome != "" }
+// isUnscored reports whether a judge was asked and gave no answer.
+func isUnscored(j *arena.Judgement) bool {
+	return j.Outcome != arena.JudgeScored && j.Outcome != ""
+}
 
 func (w *Writer) addBody(x *Entry, d *Draft) error {
 	b, err := w.coder.pack(d)
 	if err != nil {
 		return err
 	}
-	x.Body.Offset, x.Body.Packed, x.Body.Bytes = w.bodies.size(), int64(len(b)), d.Size()
+	x.Body.Offset = w.bodies.size()
+	x.Body.Packed = int64(len(b))
+	x.Body.Bytes = d.Size()
 	x.Body.CRC = crc32.Checksum(b, castagnoli)
 	_, err = w.bodies.Write(b)
 	return err
 }
 
-// Close makes the block durable and then usable.
+// Close writes the block's files to disk, and then the marker that makes the block
+// usable.
 func (w *Writer) Close() error {
-	if err := errors.Join(w.bodies.close(), w.index.close()); err != nil {
+	err := w.bodies.close()
+	if err := errors.Join(err, w.index.close()); err != nil {
 		return err
 	}
-	m := marker{Version: Version, Key: w.key, Unscored: w.unscored,
-		IndexSHA256: w.index.file.SHA256(), BodiesBytes: w.bodies.size()}
+	m := marker{
+		Version:     Version,
+		Key:         w.key,
+		Unscored:    w.unscored,
+		IndexSHA256: w.index.file.SHA256(),
+		BodiesBytes: w.bodies.size(),
+	}
 	return corpus.WriteJSON(w.fs, filepath.Join(w.dir, markerName), m)
 }
 
-// Abort closes the block's files; without a marker they count for nothing.
+// Abort closes the block's files without writing the marker.
 func (w *Writer) Abort() {
 	_ = w.index.file.File.Close()  // the caller has the error that led here
 	_ = w.bodies.file.File.Close() // likewise
 }
 
-type output struct {
+type bufferedFile struct {
 	*bufio.Writer
 	file *corpus.Output
 }
 
-func create(fsys corpus.FS, path string) (*output, error) {
+func create(fsys corpus.FS, path string) (*bufferedFile, error) {
 	f, err := corpus.Create(fsys, path)
-	return &output{bufio.NewWriterSize(f, 1<<18), f}, err
+	return &bufferedFile{bufio.NewWriterSize(f, 1<<18), f}, err
 }
 
-// size counts what is still on its way to the file, too.
-func (o *output) size() int64 { return o.file.N + int64(o.Buffered()) }
+// size returns the number of bytes written, including buffered ones.
+func (f *bufferedFile) size() int64 { return f.file.N + int64(f.Buffered()) }
 
-func (o *output) close() error { return errors.Join(o.Flush(), o.file.Close()) }
+func (f *bufferedFile) close() error {
+	err := f.Flush()
+	return errors.Join(err, f.file.Close())
+}
 
-// errShort is what a frame that is cut off, or larger than any that is written, is
-// refused with.
+// errShort reports a frame that is cut off, or larger than any that is written.
 var errShort = errors.New("frame is cut off or corrupt")
 
-// decoding takes what attempts hold: lists of any length that a body may have, and
-// text that is no UTF-8.
+// decoding accepts the lists and texts of any attempt: lists as long as a body may
+// be, and invalid UTF-8.
 var decoding = func() cbor.DecMode {
 	mode, err := cbor.DecOptions{MaxArrayElements: maxBody, UTF8: cbor.UTF8DecodeInvalid}.DecMode()
 	if err != nil {
@@ -130,15 +147,16 @@ var decoding = func() cbor.DecMode {
 	return mode
 }()
 
-// coder stores values as CBOR (RFC 8949), compressed by s2, in memory that it keeps. It
-// belongs to one goroutine.
+// coder encodes values as CBOR (RFC 8949) compressed by s2. It reuses its buffers
+// and must not be used by several goroutines at once.
 type coder struct {
-	plain  bytes.Buffer
-	packed []byte
-	read   []byte
+	plain    bytes.Buffer
+	packed   []byte
+	unpacked []byte
 }
 
-// pack gives the bytes of values, one behind another; they are valid until the next.
+// pack returns the encoded sequence of values. The result is valid until the next
+// call.
 func (c *coder) pack(values ...any) ([]byte, error) {
 	c.plain.Reset()
 	for _, v := range values {
@@ -150,25 +168,32 @@ func (c *coder) pack(values ...any) ([]byte, error) {
 	return c.packed, nil
 }
 
-// unpack reads the first of what was packed into at most so many bytes.
-func (c *coder) unpack(b []byte, most int, values ...any) error {
+// unpack decodes the first values of a packed sequence, which may have at most
+// maxBytes after decompression.
+func (c *coder) unpack(b []byte, maxBytes int, values ...any) error {
 	n, err := s2.DecodedLen(b)
-	if err == nil && n > most {
-		err = errShort
+	if err != nil {
+		return err
 	}
-	if err == nil {
-		c.read, err = s2.Decode(c.read[:cap(c.read)], b)
+	if n > maxBytes {
+		return errShort
 	}
-	rest := c.read
+	c.unpacked, err = s2.Decode(c.unpacked[:cap(c.unpacked)], b)
+	if err != nil {
+		return err
+	}
+	remaining := c.unpacked
 	for _, v := range values {
-		if err == nil {
-			rest, err = decoding.UnmarshalFirst(rest, v)
+		remaining, err = decoding.UnmarshalFirst(remaining, v)
+		if err != nil {
+			return err
 		}
 	}
-	return err
+	return nil
 }
 
-// layoutOf names what is stored of a type: blocks of another layout are made again.
+// layoutOf describes the stored form of a type: its kind and the names and kinds of
+// its fields.
 func layoutOf(t reflect.Type) string {
 	switch t.Kind() {
 	case reflect.Pointer, reflect.Slice, reflect.Array:

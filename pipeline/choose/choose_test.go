@@ -19,7 +19,7 @@ func signed(text string) *minhash.Packed {
 func TestEachRowThatGoesHasItsReason(t *testing.T) {
 	t.Parallel()
 	red, blue := signed("find the red mug and recommend it at once"), signed("look at every blue lamp in the shop before one is taken")
-	thin := choose.Thinner{Near: 0.8, PerRequest: 2, PerAgent: 3, Full: "beyond_top"}
+	thin := choose.Thinner{Near: 0.8, PerRequest: 2, PerAgent: 3, FullReason: "beyond_top"}
 	for _, tt := range []struct {
 		why  string
 		row  choose.Row
@@ -60,7 +60,7 @@ func TestSourceWithLeastForItsWeightGivesAll(t *testing.T) {
 				rows = append(rows, &choose.Row{Source: source, Tokens: 7})
 			}
 		}
-		choose.Weigh(rows, tt.weights, "over_weight")
+		choose.TrimToWeights(rows, tt.weights, "over_weight")
 		got := make([]int, len(tt.rows))
 		for _, r := range rows {
 			if r.Reason == "" {
@@ -75,7 +75,7 @@ func TestSourceWithLeastForItsWeightGivesAll(t *testing.T) {
 
 func TestFunnelLosesNothing(t *testing.T) {
 	t.Parallel()
-	got, err := choose.Funnel([]string{"read", "rank"}, []choose.Fate{{}, {Stage: "read", Reason: "broken", Failed: true}, {Stage: "rank", Reason: "near"}, {Stage: "rank", Reason: "near"}})
+	got, err := choose.Funnel([]string{"read", "rank"}, []choose.Decision{{}, {Stage: "read", Reason: "broken", Failed: true}, {Stage: "rank", Reason: "near"}, {Stage: "rank", Reason: "near"}})
 	want := []corpus.Stage{
 		{Name: "read", In: 4, Failed: 1, Out: 3, Dropped: map[string]int64{}, Failures: map[string]int64{"broken": 1}},
 		{Name: "rank", In: 3, Out: 1, Dropped: map[string]int64{"near": 2}, Failures: map[string]int64{}},
@@ -83,7 +83,7 @@ func TestFunnelLosesNothing(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Errorf("%v: %s", err, diff)
 	}
-	if _, err := choose.Funnel([]string{"read"}, []choose.Fate{{Stage: "guard"}}); err == nil {
+	if _, err := choose.Funnel([]string{"read"}, []choose.Decision{{Stage: "guard"}}); err == nil {
 		t.Error("a record left at a stage that is none")
 	}
 }

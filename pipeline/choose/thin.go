@@ -7,139 +7,147 @@ import (
 	"github.com/trajectory-arena/arena/guard/minhash"
 )
 
-// Row is what a row is chosen by.
+// Row holds the properties of a row that decide whether it is chosen.
 type Row struct {
-	// Key is the same for copies of a row, Request for rows that make one request.
-	Key, Request string
-	// ID names the row to people; may be empty.
+	// Key is equal for copies of a row, Request for rows with one request.
+	Key     string
+	Request string
+	// ID is the row's name for people; it may be empty.
 	ID string
-	// Source is the position of its source.
+	// Source is the index of the row's source.
 	Source int
 	Agents []string
-	// Tokens weigh it, more than 0; Score orders rows, higher is better.
+	// Tokens is the row's weight, more than 0.
 	Tokens int64
-	Score  float64
-	// Completion is the signature of what the model did and said; nil for a row
-	// without a model.
+	// Score orders rows; higher is better.
+	Score float64
+	// Completion is the signature of the model's output, nil for a row without a
+	// model.
 	Completion *minhash.Packed
-	// Reason says why the row is left out; empty where it stays.
+	// Reason is why the row is left out, empty if it is kept.
 	Reason string
-	// Better is the ID of the row that stays and that this one nearly repeats, Alike
-	// their estimated Jaccard similarity; empty and 0 where there is none.
-	Better string
-	Alike  float64
+	// Better is the ID of the kept row that this one nearly repeats, and Similarity
+	// their estimated Jaccard similarity. They are empty and 0 if there is none.
+	Better     string
+	Similarity float64
 }
 
-// Key is a key for what tells rows apart: a hash of it, 16 bytes long, whose
-// order has nothing to do with the text's.
+// Key returns a 16-byte hash of text. Its order is unrelated to that of the text.
 func Key(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return string(sum[:16])
 }
 
-// The reasons of a Thinner, beside that of a full request.
+// The reasons of a Thinner, besides its FullReason.
 const (
 	ReasonCopy  = "copied_row"     // a better row has the same text
 	ReasonNear  = "near_duplicate" // a better row of the same request has nearly the same text
 	ReasonAgent = "agent_cap"      // the agent has its full number of rows
 )
 
-// Thinner leaves, of rows that come best first, the first of copies and of
-// near-duplicates, and so many of each request and agent.
+// Thinner decides which rows to keep when they are offered best first. It keeps
+// the first of several copies and near-duplicates, and limits the rows of each
+// request and agent.
 type Thinner struct {
 	// Near is the estimated Jaccard similarity from which two rows with one
-	// request count as the same. Its standard error at 0.8 is 0.035.
+	// request count as duplicates. Its standard error at 0.8 is 0.035.
 	Near float64
-	// PerRequest and PerAgent bound rows; 0 is no bound. Full is the reason of a
-	// row whose request has all it may have.
-	PerRequest, PerAgent int
-	Full                 string
+	// PerRequest and PerAgent limit the number of rows; 0 is no limit.
+	PerRequest int
+	PerAgent   int
+	// FullReason is the reason of a row beyond PerRequest.
+	FullReason string
 
-	seen   map[string]bool
-	stays  map[string][]stay
-	agents map[string]int
+	seen      map[string]bool
+	byRequest map[string][]keptRow
+	perAgent  map[string]int
 }
 
-type stay struct {
+type keptRow struct {
 	id         string
 	completion *minhash.Packed
 }
 
-// Offer gives the reason for which a row is left out; empty where it stays. Rows
-// without a key are no copies of one another.
+// Offer returns the reason for leaving out r, empty if r is kept. Rows without a key are never copies of each other.
 func (t *Thinner) Offer(r *Row) string {
-	same := t.stays[r.Request]
+	isFull := func(agent string) bool { return t.perAgent[agent] == t.PerAgent }
 	reason := ""
 	switch {
 	case t.seen[r.Key]:
 		reason = ReasonCopy
-	case t.Repeats(r):
+	case t.MarkNearDuplicate(r):
 		reason = ReasonNear
-	case t.PerRequest > 0 && len(same) == t.PerRequest:
-		reason = t.Full
-	case t.PerAgent > 0 && slices.ContainsFunc(r.Agents, func(a string) bool { return t.agents[a] == t.PerAgent }):
+	case t.PerRequest > 0 && len(t.byRequest[r.Request]) == t.PerRequest:
+		reason = t.FullReason
+	case t.PerAgent > 0 && slices.ContainsFunc(r.Agents, isFull):
 		reason = ReasonAgent
 	default:
 		t.Keep(r)
 	}
 	if r.Key != "" {
-		put(&t.seen, r.Key, true)
+		set(&t.seen, r.Key, true)
 	}
 	return reason
 }
 
-// Keep has a row stay that others are held against.
+// Keep records r as a kept row, with which later rows are compared.
 func (t *Thinner) Keep(r *Row) {
-	put(&t.stays, r.Request, append(t.stays[r.Request], stay{r.ID, r.Completion}))
-	for _, a := range r.Agents {
-		put(&t.agents, a, t.agents[a]+1)
+	set(&t.byRequest, r.Request, append(t.byRequest[r.Request], keptRow{r.ID, r.Completion}))
+	for _, agent := range r.Agents {
+		set(&t.perAgent, agent, t.perAgent[agent]+1)
 	}
 }
 
-// Repeats reports whether the model did nearly the same in a row that stays, and
-// notes in r which is the first.
-func (t *Thinner) Repeats(r *Row) bool {
-	for _, o := range t.stays[r.Request] {
-		if r.Completion == nil || o.completion == nil {
+// MarkNearDuplicate sets r.Better and r.Similarity to the first kept row with the
+// request of r and nearly the same completion. It reports whether there is one.
+func (t *Thinner) MarkNearDuplicate(r *Row) bool {
+	for _, kept := range t.byRequest[r.Request] {
+		if r.Completion == nil || kept.completion == nil {
 			continue
 		}
-		if alike := o.completion.Similarity(r.Completion); alike >= t.Near {
-			r.Better, r.Alike = o.id, alike
+		similarity := kept.completion.Similarity(r.Completion)
+		if similarity >= t.Near {
+			r.Better = kept.id
+			r.Similarity = similarity
 			return true
 		}
 	}
 	return false
 }
 
-func put[V any](m *map[string]V, key string, v V) {
+// set stores a value in *m, which may be nil.
+func set[V any](m *map[string]V, key string, v V) {
 	if *m == nil {
 		*m = map[string]V{}
 	}
 	(*m)[key] = v
 }
 
-// Weigh leaves of each source as many tokens as its weight gives it, to within
-// one row, and the others with the reason. The source that has least for its
-// weight gives all it has; one of weight 0 gives nothing and bounds no other.
-// Rows are taken in the order they come in.
-func Weigh(rows []*Row, weights []float64, reason string) {
-	has := make([]float64, len(weights))
+// TrimToWeights sets the reason of every row beyond its source's share of the
+// tokens. The shares are in the ratio of the weights, to within one row, and as
+// large as the sources allow: the source with the fewest tokens for its weight
+// keeps all its rows. A source of weight 0 keeps none and limits no other. Earlier
+// rows are kept before later ones.
+func TrimToWeights(rows []*Row, weights []float64, reason string) {
+	total := make([]float64, len(weights))
 	for _, r := range rows {
-		has[r.Source] += float64(r.Tokens)
+		total[r.Source] += float64(r.Tokens)
 	}
 	scale := -1.0
 	for s, w := range weights {
-		if w > 0 && (scale < 0 || has[s]/w < scale) {
-			scale = has[s] / w
+		if w > 0 && (scale < 0 || total[s]/w < scale) {
+			scale = total[s] / w
 		}
 	}
-	taken := make([]float64, len(weights))
+
+	used := make([]float64, len(weights))
 	for _, r := range rows {
 		// a part in 10^9 is lost in the division
-		if taken[r.Source] >= scale*weights[r.Source]*(1-1e-9) {
+		limit := scale * weights[r.Source] * (1 - 1e-9)
+		if used[r.Source] >= limit {
 			r.Reason = reason
 			continue
 		}
-		taken[r.Source] += float64(r.Tokens)
+		used[r.Source] += float64(r.Tokens)
 	}
 }

@@ -14,153 +14,169 @@ import (
 	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
-// ErrNotProtected says that problems that a corpus keeps out as held out would
-// not be kept out of what is made of it, or in its place.
+// ErrNotProtected reports that a corpus would expose problems to training that the
+// corpus in its place, or a corpus that it is made from, holds out.
 var ErrNotProtected = errors.New("problems that the corpus was guarded against are not given")
 
-// HeldOut reads held-out files. digests name what is in them as manifests do.
-func HeldOut(paths []string) (all []guard.Entry, digests []string, err error) {
+// ReadHeldOut reads held-out files. It returns their entries and the digests by
+// which manifests identify the files.
+func ReadHeldOut(paths []string) (entries []guard.Entry, digests []string, err error) {
 	for _, path := range paths {
-		entries, err := guard.ReadBank(path)
+		bank, err := guard.ReadBank(path)
 		if err != nil {
 			return nil, nil, err
 		}
-		all, digests = append(all, entries...), append(digests, guard.Digest(entries))
-		for _, file := range []string{path, filepath.Join(path, corpus.BankName)} { // a folder has no bytes of its own
+		entries = append(entries, bank...)
+		digests = append(digests, guard.Digest(bank))
+		// path may be a folder, which has no bytes itself
+		for _, file := range []string{path, filepath.Join(path, corpus.BankName)} {
 			if b, err := os.ReadFile(file); err == nil {
 				digests = append(digests, digest.SHA256(b))
 			}
 		}
 	}
-	return all, digests, nil
+	return entries, digests, nil
 }
 
-// Known is all that the sources of a corpus and held-out files keep out of
-// training.
-type Known struct {
-	// Bank joins their banks; nil where nobody protects anything.
+// Exclusions are the problems that the sources of a corpus and held-out files keep
+// out of training.
+type Exclusions struct {
+	// Bank is the union of all banks, nil if nothing is protected.
 	Bank *guard.State
-	// HeldOut are the entries of held-out files, which are in Bank too, and Given
-	// names these files as manifests do.
+	// HeldOut are the entries of held-out files. Bank contains them, too.
 	HeldOut []guard.Entry
-	Given   []string
-	// Least is the lowest score from which one of the sources dropped rows that come
-	// near its own protected requests; 0 where one does not say, or where more is held out.
-	Least float64
+	// HeldOutDigests identify the held-out files as manifests do.
+	HeldOutDigests []string
+	// MinScore is the lowest lexical score from which a source dropped rows near its
+	// own protected requests. It is 0 if a source does not record it, or if there are
+	// held-out files.
+	MinScore float64
 }
 
-// Gather finds out what every source ever held out, and refuses one of which
-// that cannot be known. A request of a source that the guard takes for a protected
-// one brings its cluster along: the other members are the same problem in other
-// clothes.
-func Gather(sources []*Source, heldOut []string) (*Known, error) {
-	k := &Known{}
-	var err error
-	if k.HeldOut, k.Given, err = HeldOut(heldOut); err != nil {
+// CollectExclusions collects what the sources and the held-out files protect. It
+// returns an error for a source whose exclusions cannot be known. A cluster of a
+// source is protected as a whole if the guard drops one of its requests, because
+// its members are the same problem in other words.
+func CollectExclusions(sources []*Source, heldOut []string) (*Exclusions, error) {
+	entries, digests, err := ReadHeldOut(heldOut)
+	if err != nil {
 		return nil, err
 	}
+	x := &Exclusions{HeldOut: entries, HeldOutDigests: digests}
 	var banks []*guard.State
 	for _, s := range sources {
-		var bank *guard.State
-		if bank, err = s.Guarded(k.Given); err != nil {
+		bank, err := s.ProtectedBank(digests)
+		if err != nil {
 			return nil, err
 		}
 		if bank != nil {
 			banks = append(banks, bank)
 		}
 	}
-	if len(k.HeldOut) > 0 {
-		banks = append(banks, guard.HoldOut(k.HeldOut))
+	if len(entries) > 0 {
+		banks = append(banks, guard.HoldOut(entries))
 	}
 	if len(banks) == 0 {
-		return k, nil
+		return x, nil
 	}
-	k.Bank = guard.Union(banks[0], banks[1:]...)
+	x.Bank = guard.Union(banks[0], banks[1:]...)
+
 	for i, s := range sources {
-		least, err := s.threshold()
+		score, err := s.dropScore()
 		if err != nil {
 			return nil, err
 		}
-		if i == 0 || least < k.Least {
-			k.Least = least
+		if i == 0 || score < x.MinScore {
+			x.MinScore = score
 		}
 	}
-	if len(k.HeldOut) > 0 {
-		k.Least = 0
+	if len(entries) > 0 {
+		x.MinScore = 0
 	}
-	return k, k.joinTwins(sources)
+	return x, x.joinDuplicates(sources)
 }
 
-// threshold is the lexical score from which rows of the source were dropped; 0 where it
-// does not say. It is raised where requests are of one template, and a bank alone does not
-// tell by how much: which of a cluster's products a request asks for is not in it.
-func (s *Source) threshold() (least float64, err error) {
+// dropScore returns the lexical score from which rows of the source were dropped,
+// 0 if the source does not record it. The score is higher for requests of one
+// template. It cannot be computed from the bank, which does not say for which of a
+// cluster's products a request asks.
+func (s *Source) dropScore() (float64, error) {
+	const report = "reports/leak.json"
 	var leak struct {
 		Guard struct{ Threshold float64 }
 	}
-	const report = "reports/leak.json" // what the guard of a build found, and how it looked
 	if s.Has(report) {
-		err = corpus.ReadJSON(s.fs, s.Path(report), most, &leak)
+		if err := corpus.ReadJSON(s.fs, s.Path(report), maxFileBytes, &leak); err != nil {
+			return 0, err
+		}
 	}
-	return leak.Guard.Threshold, err
+	return leak.Guard.Threshold, nil
 }
 
-// Protecting is the bank with what it protects alone: its training clusters may
-// be split again.
-func (k *Known) Protecting() *guard.State {
+// ProtectedOnly returns the bank without its training clusters, which may be split
+// again.
+func (x *Exclusions) ProtectedOnly() *guard.State {
 	out := &guard.State{}
-	if k.Bank != nil {
-		out.Clusters = slices.DeleteFunc(slices.Clone(k.Bank.Clusters), func(c guard.StateCluster) bool { return c.Pool == guard.PoolTrain })
+	if x.Bank != nil {
+		out.Clusters = slices.Clone(x.Bank.Clusters)
+		out.Clusters = slices.DeleteFunc(out.Clusters, func(c guard.StateCluster) bool { return c.Pool == guard.PoolTrain })
 	}
 	return out
 }
 
-// Guarded gives the bank of the corpus; nil where nothing was held out. It
-// refuses a corpus of which a held-out file is not given and that has no bank, or
-// one kept at home, to say what was in it.
-func (s *Source) Guarded(given []string) (*guard.State, error) {
+// ProtectedBank returns the bank of the corpus, nil if nothing was held out. The
+// error is ErrNotProtected if the corpus has no bank, or has an unpublished one, and
+// was guarded by a file that is not among the digests: its problems are unknown
+// then.
+func (s *Source) ProtectedBank(digests []string) (*guard.State, error) {
 	bank, err := s.Bank()
-	if gone := errors.Is(err, fs.ErrNotExist); err != nil && !gone || bank != nil {
-		return bank, err
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
 	}
-	asked := s.Manifest.Guards()
+	if bank != nil {
+		return bank, nil
+	}
+	guards := s.Manifest.Guards()
 	for _, f := range s.Manifest.Files {
 		if f.Path == corpus.BankName {
-			asked = append(asked, corpus.Input{Kind: corpus.InputBank, SHA256: f.SHA256})
+			guards = append(guards, corpus.Input{Kind: corpus.InputBank, SHA256: f.SHA256})
 		}
 	}
-	for _, in := range asked {
-		if in.SHA256 != "" && !slices.Contains(given, in.SHA256) {
+	for _, in := range guards {
+		if in.SHA256 != "" && !slices.Contains(digests, in.SHA256) {
 			return nil, fmt.Errorf("read %s: %w: %s of sha256 %.12s…", s.Dir, ErrNotProtected, in.Kind, in.SHA256)
 		}
 	}
-	return bank, nil
+	return nil, nil
 }
 
-// Given are the sha256 of the files that the corpus itself was guarded by.
-func (s *Source) Given() []string {
+// GuardDigests returns the sha256 of the files that the corpus was guarded by.
+func (s *Source) GuardDigests() []string {
 	return slicesx.Map(s.Manifest.Guards(), func(in corpus.Input) string { return in.SHA256 })
 }
 
-// Keeps refuses to put a corpus with the bank next, nil for none, in the place of
-// one that keeps more out. given name the held-out files of this run.
-func Keeps(fsys corpus.FS, dir string, next *guard.State, given []string) error {
-	if is, err := corpus.IsCorpus(fsys, dir); err != nil || !is {
-		return err // what may not be replaced is not for here
+// CheckStillExcluded checks that a corpus with the bank next, nil if it has none,
+// may replace the one in dir: next must protect all that the old one protects.
+// digests identify the held-out files of this run. The error is ErrNotProtected
+// otherwise. A folder without a corpus passes.
+func CheckStillExcluded(fsys corpus.FS, dir string, next *guard.State, digests []string) error {
+	exists, err := corpus.IsCorpus(fsys, dir)
+	if err != nil || !exists {
+		return err
 	}
 	old, err := Open(fsys, dir)
 	if err != nil {
 		return err
 	}
-	bank, err := old.Guarded(given)
+	bank, err := old.ProtectedBank(digests)
 	if err != nil || bank == nil {
 		return err
 	}
 	if next == nil {
 		next = guard.HoldOut(nil)
 	}
-	if lost := bank.Exposed(next); len(lost) > 0 {
-		return fmt.Errorf("replace %s: %w: %d held-out clusters, the first has %q", dir, ErrNotProtected, len(lost), lost[0].HeldOut)
+	if exposed := bank.Exposed(next); len(exposed) > 0 {
+		return fmt.Errorf("replace %s: %w: %d held-out clusters, the first has %q", dir, ErrNotProtected, len(exposed), exposed[0].HeldOut)
 	}
 	return nil
 }

@@ -14,63 +14,70 @@ import (
 	"github.com/trajectory-arena/arena/guard"
 )
 
-// Target is where a corpus goes, and what whoever makes it says of it.
+// Target is the destination of a corpus, with the settings that every command has
+// for it.
 type Target struct {
 	FS  corpus.FS
 	Out string
-	// Version is the program's.
+	// Version is the version of the program.
 	Version string
-	// License is that of corpus.Card; empty where nobody named any.
+	// License is the license on the card, empty if the user named none.
 	License string
-	// Redact takes out what must not be published; nil leaves texts as they are.
+	// Redact removes what must not be published. If it is nil, texts stay as they are.
 	Redact *redact.Redactor
 }
 
-// Content is what a corpus is put together from.
+// Content is the input of Target.Assemble.
 type Content struct {
-	// Assembly lacks what the target says, and the files of bank and reports.
+	// Assembly lacks the target's settings and the files of bank and reports.
 	corpus.Assembly
-	// Bank pins the split; nil where nothing does. Given name the held-out files of
-	// the run, as Keeps takes them.
-	Bank  *guard.State
-	Given []string
-	// Reports are written as JSON, Pages as they are, both into reports by name.
+	// Bank pins the split, nil if nothing does.
+	Bank *guard.State
+	// HeldOutDigests identify the held-out files of the run, as for
+	// CheckStillExcluded.
+	HeldOutDigests []string
+	// Reports are written as JSON and Pages unchanged, both by their names in the
+	// folder reports.
 	Reports map[string]any
 	Pages   map[string][]byte
 }
 
-// Tags are those of every card.
+// Tags are the tags of every card.
 var Tags = []string{"agent", "tool-use", "trajectories", "arena"}
 
-// ShoppingTags are those of a card whose rows were made of the subnet's traces.
+// ShoppingTags are the tags of a card whose rows were made from the subnet's traces.
 var ShoppingTags = slices.Insert(slices.Clone(Tags), 2, "shopping")
 
-// InParts is corpus.InParts for the target. A folder that may not be replaced is
-// refused before.
-func (t *Target) InParts(write func(work string) error) error {
+// WriteInParts calls corpus.InParts for the target. It returns an error without
+// calling write if the target's folder may not be replaced.
+func (t *Target) WriteInParts(write func(work string) error) error {
 	if err := corpus.Replaceable(t.FS, t.Out); err != nil {
 		return err
 	}
 	return corpus.InParts(t.FS, t.Out, write)
 }
 
-// Part starts a part whose rows pass the target's redactor.
-func (t *Target) Part(dir string) (*corpus.Part, error) {
+// NewPart creates a part whose rows pass the target's redactor.
+func (t *Target) NewPart(dir string) (*corpus.Part, error) {
 	part, err := corpus.NewPart(t.FS, dir, corpus.DefaultLimits)
-	if err == nil {
-		part.Redact(t.Redact)
+	if err != nil {
+		return nil, err
 	}
-	return part, err
+	part.Redact(t.Redact)
+	return part, nil
 }
 
-// Assemble puts the corpus together, as corpus.Assemble does, and refuses to put
-// it in the place of one that keeps more out.
+// Assemble assembles the corpus with corpus.Assemble. It returns ErrNotProtected if
+// the corpus would replace one that holds out more.
 func (t *Target) Assemble(ctx context.Context, c *Content) error {
-	if err := Keeps(t.FS, t.Out, c.Bank, c.Given); err != nil {
+	if err := CheckStillExcluded(t.FS, t.Out, c.Bank, c.HeldOutDigests); err != nil {
 		return err
 	}
 	a := c.Assembly
-	a.Extra, a.Redact, a.Manifest.Pipeline, a.Card.License = map[string][]byte{}, t.Redact, t.Version, cmp.Or(t.License, c.Card.License)
+	a.Extra = map[string][]byte{}
+	a.Redact = t.Redact
+	a.Manifest.Pipeline = t.Version
+	a.Card.License = cmp.Or(t.License, c.Card.License)
 	if c.Bank != nil {
 		a.Extra[corpus.BankName] = c.Bank.Encode()
 	}
@@ -86,18 +93,18 @@ func (t *Target) Assemble(ctx context.Context, c *Content) error {
 	return corpus.Assemble(ctx, t.FS, t.Out, a)
 }
 
-// InTurn does one thing after another, up to the first that fails.
-func InTurn(all ...func() error) error {
-	for _, do := range all {
-		if err := do(); err != nil {
+// FirstError calls funcs in order until one fails. It returns that error.
+func FirstError(funcs ...func() error) error {
+	for _, f := range funcs {
+		if err := f(); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// Digest names several texts by one hash: each is preceded by its length, so that
-// none can pass for part of another.
+// Digest returns the sha256 of several texts, each preceded by its length so that
+// different sequences never have one hash by concatenation.
 func Digest[T ~string | ~[]byte](parts ...T) string {
 	h := sha256.New()
 	for _, p := range parts {
@@ -107,18 +114,18 @@ func Digest[T ~string | ~[]byte](parts ...T) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// The tables of the ledger account for every record that was read.
+// The tables of the ledger, which account for every record that was read.
 const (
 	TableAttempts   = "attempts"
 	TableVerdicts   = "verdicts"
 	TableOutcomes   = "outcomes"
 	TableJudgements = "judgements"
 	TableLeaks      = "leaks"
-	// TablePlaces is of builds alone: only they rank attempts.
+	// TablePlaces is written by builds only, since only they rank attempts.
 	TablePlaces = "places"
 )
 
-// Ledger writes the tables but verdicts.
+// Ledger writes the tables of the ledger except verdicts and places.
 type Ledger struct {
 	Attempts   *corpus.Shards[rows.Attempt]
 	Outcomes   *corpus.Shards[rows.Outcome]
@@ -126,7 +133,7 @@ type Ledger struct {
 	Leaks      *corpus.Shards[rows.Leak]
 }
 
-// NewLedger starts the tables in a part.
+// NewLedger creates the tables in a part.
 func NewLedger(p *corpus.Part) *Ledger {
 	return &Ledger{
 		Attempts:   NewTable[rows.Attempt](p, TableAttempts),
@@ -136,12 +143,12 @@ func NewLedger(p *corpus.Part) *Ledger {
 	}
 }
 
-// Close ends the tables.
+// Close closes the tables.
 func (l *Ledger) Close() error {
-	return InTurn(l.Attempts.Close, l.Outcomes.Close, l.Judgements.Close, l.Leaks.Close)
+	return FirstError(l.Attempts.Close, l.Outcomes.Close, l.Judgements.Close, l.Leaks.Close)
 }
 
-// NewTable starts one table in a part.
+// NewTable creates one table in a part.
 func NewTable[T any](p *corpus.Part, name string) *corpus.Shards[T] {
 	return corpus.NewShards[T](p, corpus.Stream{Table: name})
 }

@@ -11,52 +11,57 @@ import (
 	"github.com/trajectory-arena/arena/guard"
 )
 
-// WithdrawnName is the report on rows that earlier versions of a corpus train on
-// and that are protected now; WithdrawnSchema is its version.
+// WithdrawnName is the name of the report on training rows of earlier versions of a
+// corpus that are protected now, and WithdrawnSchema the version of its format.
 const (
 	WithdrawnName   = "withdrawn.json"
 	WithdrawnSchema = "arena.withdrawn.v1"
 )
 
-// Withdrawn names a corpus's earlier versions and what none of them should have trained on.
+// Withdrawn lists the earlier versions of a corpus and the attempts that they
+// should not have trained on.
 type Withdrawn struct {
 	Schema string `json:"schema"`
-	// Versions are the corpora that this one follows, the first one first.
+	// Versions are the corpora before this one, oldest first.
 	Versions []Version `json:"versions"`
-	// Rows are by attempt. A tombstone stays in all later versions.
+	// Rows are in the order of their trace IDs. A tombstone stays in all later
+	// versions.
 	Rows []Tombstone `json:"rows"`
 }
 
 // Version is one earlier corpus.
 type Version struct {
-	// Manifest is the sha256 of its manifest, Traces those of its files of traces.
+	// Manifest is the sha256 of its manifest, and Traces are the sha256 of its files
+	// of traces.
 	Manifest string   `json:"manifest_sha256"`
 	Traces   []string `json:"traces_sha256"`
 }
 
-// Tombstone stands for an attempt whose rows were trained on.
+// Tombstone is the record of one attempt with withdrawn training rows.
 type Tombstone struct {
 	TraceID string `json:"trace_id"`
-	// Pool is where its problem is now; train where only its texts come near a
-	// protected problem.
+	// Pool is the pool of the attempt's problem now. It is train if only the texts of
+	// the attempt are near a protected problem.
 	Pool guard.Pool `json:"pool"`
-	// Match and Tier are what the guard found; empty where it found nothing.
+	// Match and Tier are the guard's finding, empty if there is none.
 	Match string     `json:"match,omitempty"`
 	Tier  guard.Tier `json:"tier,omitempty"`
-	// Spoilt are the sha256 of the manifests of the versions that were built of its file, so
-	// that a model trained on one of them may know a protected problem.
+	// Spoilt are the sha256 of the manifests of the versions that were built from the
+	// attempt's file. A model that was trained on one of them may know a protected
+	// problem.
 	Spoilt []string `json:"spoilt"`
 }
 
-// Withdraw holds the training rows of an earlier corpus, and what that one
-// withdrew, against the split and the guard of the one that follows it, which
-// catches its canary first; g is nil where nothing is protected.
+// Withdraw checks the training rows of an earlier corpus against the split and the
+// train guard of its successor. The report includes what the earlier corpus itself
+// withdrew. g must catch its canary; it is nil if nothing is protected.
 func Withdraw(earlier *Source, state *guard.State, g *guard.Guard) (*Withdrawn, error) {
-	w := &Withdrawn{Schema: WithdrawnSchema, Rows: []Tombstone{}}
 	if err := g.Canary(); err != nil {
 		return nil, err
 	}
-	err := corpus.ReadJSON(earlier.fs, earlier.Path("reports/"+WithdrawnName), most, w)
+	w := &withdrawer{state: state, guard: g, files: map[string]string{}, withdrawn: map[string]bool{}}
+	w.report = &Withdrawn{Schema: WithdrawnSchema, Rows: []Tombstone{}}
+	err := corpus.ReadJSON(earlier.fs, earlier.Path("reports/"+WithdrawnName), maxFileBytes, w.report)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
@@ -66,37 +71,68 @@ func Withdraw(earlier *Source, state *guard.State, g *guard.Guard) (*Withdrawn, 
 			version.Traces = append(version.Traces, in.SHA256)
 		}
 	}
-	w.Versions = append(w.Versions, version)
-	files, gone := map[string]string{}, map[string]bool{}
+	w.report.Versions = append(w.report.Versions, version)
+
 	err = Table(earlier, TableAttempts, func(a *rows.Attempt) error {
-		files[a.TraceID] = a.SourceSHA256
+		w.files[a.TraceID] = a.SourceSHA256
 		return nil
 	})
-	for i := range w.Rows {
-		gone[w.Rows[i].TraceID] = true
+	if err != nil {
+		return nil, err
 	}
-	see := func(s *Seen) error {
-		var found guard.Finding
-		if g != nil {
-			found = g.Check(s.Candidate)
-		}
-		pool := cmp.Or(state.Pool(s.Cluster), guard.PoolTrain)
-		for _, id := range s.Sessions {
-			if (found.Drop || pool != guard.PoolTrain) && !gone[id] {
-				gone[id] = true
-				w.Rows = append(w.Rows, Tombstone{TraceID: id, Pool: pool, Match: found.Match, Tier: found.Tier, Spoilt: w.of(files[id])})
-			}
-		}
-		return nil
+	for i := range w.report.Rows {
+		w.withdrawn[w.report.Rows[i].TraceID] = true
 	}
-	if err == nil { // pairs are made of the same attempts as labels
-		err = errors.Join(eachRow[rows.SFT](earlier, corpus.ProfileHFJSON, see), eachRow[rows.KTO](earlier, corpus.ProfileKTO, see))
+	// the configs of pairs and turns are made from the attempts of these two
+	if err := viewRows[rows.SFT](earlier, corpus.ProfileHFJSON, w.add); err != nil {
+		return nil, err
 	}
-	slices.SortFunc(w.Rows, func(a, b Tombstone) int { return cmp.Compare(a.TraceID, b.TraceID) })
-	return w, err
+	if err := viewRows[rows.KTO](earlier, corpus.ProfileKTO, w.add); err != nil {
+		return nil, err
+	}
+	slices.SortFunc(w.report.Rows, func(a, b Tombstone) int { return cmp.Compare(a.TraceID, b.TraceID) })
+	return w.report, nil
 }
 
-func (w *Withdrawn) of(file string) []string {
+type withdrawer struct {
+	state  *guard.State
+	guard  *guard.Guard
+	report *Withdrawn
+	// files has the sha256 of the file of traces of each attempt by trace ID.
+	files map[string]string
+	// withdrawn has the trace IDs of the report's rows.
+	withdrawn map[string]bool
+}
+
+// add adds the attempts of a row to the report if the row is protected now.
+func (w *withdrawer) add(row *RowView) error {
+	var finding guard.Finding
+	if w.guard != nil {
+		finding = w.guard.Check(row.Candidate)
+	}
+	pool := cmp.Or(w.state.Pool(row.Cluster), guard.PoolTrain)
+	if !finding.Drop && pool == guard.PoolTrain {
+		return nil
+	}
+	for _, id := range row.Sessions {
+		if w.withdrawn[id] {
+			continue
+		}
+		w.withdrawn[id] = true
+		t := Tombstone{
+			TraceID: id,
+			Pool:    pool,
+			Match:   finding.Match,
+			Tier:    finding.Tier,
+			Spoilt:  w.report.versionsWith(w.files[id]),
+		}
+		w.report.Rows = append(w.report.Rows, t)
+	}
+	return nil
+}
+
+// versionsWith returns the manifests of the versions that were built from a file.
+func (w *Withdrawn) versionsWith(file string) []string {
 	out := []string{}
 	for _, v := range w.Versions {
 		if slices.Contains(v.Traces, file) {

@@ -57,7 +57,7 @@ type writer struct {
 	*Import
 	rows     *corpus.Shards[rows.SFT]
 	ledger   *finish.Ledger
-	fates    []choose.Fate
+	fates    []choose.Decision
 	lost     map[string]int64
 	clusters map[string]bool
 }
@@ -65,7 +65,7 @@ type writer struct {
 // Run reads every input and writes the corpus, all of it or nothing. Without a
 // single row it is choose.ErrEmpty, and the summary has the funnel.
 func (m *Import) Run(ctx context.Context) (s *pipeline.Summary, err error) {
-	err = m.InParts(func(work string) (err error) {
+	err = m.WriteInParts(func(work string) (err error) {
 		s, err = m.write(ctx, work)
 		return err
 	})
@@ -74,21 +74,21 @@ func (m *Import) Run(ctx context.Context) (s *pipeline.Summary, err error) {
 
 func (m *Import) write(ctx context.Context, work string) (*pipeline.Summary, error) {
 	// what the corpora of whose files the inputs are keep out of training stays out, asked for or not
-	sources, err := finish.Around(m.FS, m.Inputs)
+	sources, err := finish.EnclosingCorpora(m.FS, m.Inputs)
 	if err != nil {
 		return nil, err
 	}
-	known, err := finish.Gather(sources, m.HeldOut)
+	known, err := finish.CollectExclusions(sources, m.HeldOut)
 	if err != nil {
 		return nil, err
 	}
 	protect := &finish.Protection{}
 	if known.Bank != nil {
-		if protect, err = finish.Protect(finish.InBank(known.Bank, known.HeldOut), guard.Config{}, 0); err != nil {
+		if protect, err = finish.NewProtection(finish.ProtectedInBank(known.Bank, known.HeldOut), guard.Config{}, 0); err != nil {
 			return nil, err
 		}
 	}
-	part, err := m.Part(work)
+	part, err := m.NewPart(work)
 	if err != nil {
 		return nil, err
 	}
@@ -102,7 +102,7 @@ func (m *Import) write(ctx context.Context, work string) (*pipeline.Summary, err
 		return nil, err
 	}
 	verdicts := finish.NewTable[rows.Verdict](part, finish.TableVerdicts) // nothing was judged: it stays empty
-	if err = finish.InTurn(w.rows.Close, w.ledger.Close, verdicts.Close, part.Close); err != nil {
+	if err = finish.FirstError(w.rows.Close, w.ledger.Close, verdicts.Close, part.Close); err != nil {
 		return nil, err
 	}
 	return w.assemble(ctx, work, in, known)
@@ -124,7 +124,7 @@ func (w *writer) enter(s *imported) error {
 	return w.ledger.Attempts.Add(s.attempt)
 }
 
-func (w *writer) assemble(ctx context.Context, work string, in *reader, known *finish.Known) (*pipeline.Summary, error) {
+func (w *writer) assemble(ctx context.Context, work string, in *reader, known *finish.Exclusions) (*pipeline.Summary, error) {
 	counts, err := choose.Funnel(importStages, w.fates)
 	if err != nil {
 		return nil, err
@@ -141,7 +141,7 @@ func (w *writer) assemble(ctx context.Context, work string, in *reader, known *f
 	config := w.configuration(known.Bank)
 	m := corpus.Manifest{Configuration: config, ConfigurationSHA256: finish.Digest(config), Inputs: in.inputs, Funnel: counts}
 	made := corpus.Assembly{Parts: []string{work}, Manifest: m, Card: w.card(known.Bank)}
-	return s, w.Assemble(ctx, &finish.Content{Assembly: made, Bank: w.bank(known.Bank), Given: known.Given})
+	return s, w.Assemble(ctx, &finish.Content{Assembly: made, Bank: w.bank(known.Bank), HeldOutDigests: known.HeldOutDigests})
 }
 
 // bank is what was held out, beside the requests of the rows; nil where nothing

@@ -61,30 +61,30 @@ func losses(t *arena.Trace, d *arena.Dialogue) []string {
 
 // foreign makes the row of a trace as it is: in its own harness, ungraded. Its
 // fate says why it can be none, and lost what the row lacks of the trace.
-func (m *Import) foreign(a *record, protect *finish.Protection) (row rows.SFT, lost []string, f choose.Fate, err error) {
+func (m *Import) foreign(a *record, protect *finish.Protection) (row rows.SFT, lost []string, f choose.Decision, err error) {
 	t := a.trace
 	if reason := cmp.Or(append([]string{a.leftOut}, t.Vetoes...)...); reason != "" {
-		return row, nil, choose.Fate{Stage: stageRead, Reason: reason}, nil
+		return row, nil, choose.Decision{Stage: stageRead, Reason: reason}, nil
 	}
 	rec := arena.Record{Trace: t, Dialogue: filters.Normalise(t)}
 	if len(rec.Dialogue.Faults) > 0 {
-		return row, nil, choose.Fate{Stage: stageRead, Reason: rec.Dialogue.Faults[0]}, nil
+		return row, nil, choose.Decision{Stage: stageRead, Reason: rec.Dialogue.Faults[0]}, nil
 	}
 	lost = losses(t, &rec.Dialogue)
 	row, ms, err := rows.NewSFT(&rec, m.facts(&rec, lost))
 	if unfit, is := errors.AsType[*chat.Unfit](err); is {
-		return row, nil, choose.Fate{Stage: stageRow, Reason: unfit.Reason}, nil
+		return row, nil, choose.Decision{Stage: stageRow, Reason: unfit.Reason}, nil
 	}
 	if err != nil {
 		return row, nil, f, err
 	}
 	if protect.Check(corpus.SplitTrain, finish.CandidateOf(&row, ms, finish.ToolTexts(row.Tools))).Drop {
-		return row, nil, choose.Fate{Stage: stageGuard, Reason: reasonHeldOut}, nil
+		return row, nil, choose.Decision{Stage: stageGuard, Reason: reasonHeldOut}, nil
 	}
 	if t.Declared != nil {
 		row.Reward = *t.Declared
 	}
-	return row, lost, choose.Fate{Split: corpus.SplitTrain}, nil
+	return row, lost, choose.Decision{Split: corpus.SplitTrain}, nil
 }
 
 func (m *Import) facts(rec *arena.Record, lost []string) *rows.Facts {
@@ -103,7 +103,7 @@ func (m *Import) facts(rec *arena.Record, lost []string) *rows.Facts {
 }
 
 type imported struct {
-	fate    choose.Fate
+	fate    choose.Decision
 	attempt *rows.Attempt
 	// row is nil where the record is none, and lost is what the row lacks.
 	row  *corpus.Cleaned[rows.SFT]
@@ -112,7 +112,7 @@ type imported struct {
 
 func (m *Import) settle(a record, protect *finish.Protection) (*imported, error) {
 	if f := a.fault; f != nil {
-		out := choose.Fate{Stage: stageRead, Reason: string(f.Reason), Failed: true}
+		out := choose.Decision{Stage: stageRead, Reason: string(f.Reason), Failed: true}
 		return &imported{fate: out, attempt: &rows.Attempt{SourceSHA256: f.FileSHA256, SourceLine: int64(f.Line),
 			Fate: rows.FateFailed, Stage: out.Stage, Reason: out.Reason}}, nil
 	}
@@ -121,7 +121,7 @@ func (m *Import) settle(a record, protect *finish.Protection) (*imported, error)
 		return nil, err
 	}
 	out := &imported{fate: f, lost: lost}
-	if f.Kept() {
+	if f.IsKept() {
 		out.row, err = corpus.CleanSFT(&row, m.Redact, rows.Bytes4{})
 	}
 	out.attempt = attemptOf(a.trace, &row, f)
@@ -130,11 +130,11 @@ func (m *Import) settle(a record, protect *finish.Protection) (*imported, error)
 
 // attemptOf is the ledger's row of a trace; row is empty where the trace
 // was left out.
-func attemptOf(t *arena.Trace, row *rows.SFT, f choose.Fate) *rows.Attempt {
+func attemptOf(t *arena.Trace, row *rows.SFT, f choose.Decision) *rows.Attempt {
 	a := rows.NewAttempt(t)
 	a.ProblemID, a.Cluster = cmp.Or(row.ProblemID, t.ProblemID), row.Cluster
 	a.NSteps, a.NToolCalls, a.NTokens = row.NSteps, row.NToolCalls, row.NTokens
-	a.Fate, a.Stage, a.Reason, a.Split = f.Word(), f.Stage, f.Reason, f.Split
+	a.Fate, a.Stage, a.Reason, a.Split = f.Code(), f.Stage, f.Reason, f.Split
 	return &a
 }
 

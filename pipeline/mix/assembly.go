@@ -24,7 +24,7 @@ func (w *mixer) assemble(ctx context.Context, r *Report, all []*portion, ledger 
 	m.Inputs = slicesx.Map(w.sources, func(s *source) corpus.Input { return s.Input("corpus manifest") })
 	parts := slicesx.FilterMap(all, func(p *portion) (string, bool) { return p.part, p.part != "" })
 	made := corpus.Assembly{Parts: append([]string{ledger}, parts...), Manifest: m, Card: w.card(r, all)}
-	return w.Assemble(ctx, &finish.Content{Assembly: made, Bank: w.bank, Given: w.given, Reports: map[string]any{"mix.json": r}})
+	return w.Assemble(ctx, &finish.Content{Assembly: made, Bank: w.bank, HeldOutDigests: w.given, Reports: map[string]any{"mix.json": r}})
 }
 
 func (w *mixer) adopt(all []*portion) error {

@@ -42,7 +42,7 @@ func (k *kind[T]) mix(ctx context.Context, w *mixer, split string) (*portion, er
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			seen, err := finish.Look(row)
+			seen, err := finish.ViewRow(row)
 			if err != nil {
 				return err
 			}
@@ -72,7 +72,7 @@ func (w *mixer) weights() []float64 {
 	return slicesx.FilterMap(w.sources, func(s *source) (float64, bool) { return s.weight, s.weight > 0 })
 }
 
-func (w *mixer) entry(source int, split string, row *finish.Seen) entry {
+func (w *mixer) entry(source int, split string, row *finish.RowView) entry {
 	s := w.sources[source]
 	// what a reader keeps is cloned: a row's texts live as long as its batch
 	e := entry{
@@ -97,7 +97,7 @@ func (w *mixer) entry(source int, split string, row *finish.Seen) entry {
 }
 
 // unfit says why a row can be no part of the mixture, whatever the other rows.
-func (w *mixer) unfit(s *source, split string, row *finish.Seen) string {
+func (w *mixer) unfit(s *source, split string, row *finish.RowView) string {
 	sessions := row.Sessions
 	if len(sessions) == 0 { // a problem is selected by itself
 		sessions = []string{""}
@@ -138,7 +138,7 @@ const (
 // decide decides over the rows of one config and split of all sources; without
 // weights all of them stay.
 func decide(all []entry, cfg Config, weights []float64) {
-	thin := choose.Thinner{Near: cfg.Near, PerRequest: cfg.PerProblem, PerAgent: cfg.PerAgent, Full: reasonProblem}
+	thin := choose.Thinner{Near: cfg.Near, PerRequest: cfg.PerProblem, PerAgent: cfg.PerAgent, FullReason: reasonProblem}
 	byScore := left(all, func(a, b *choose.Row) int {
 		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Key, b.Key), cmp.Compare(a.Source, b.Source))
 	})
@@ -155,7 +155,7 @@ func decide(all []entry, cfg Config, weights []float64) {
 	for _, r := range byKey {
 		present[r.Source] = weights[r.Source]
 	}
-	choose.Weigh(byKey, present, reasonWeight)
+	choose.TrimToWeights(byKey, present, reasonWeight)
 }
 
 // left are the rows that nothing has taken out yet, in an order of their

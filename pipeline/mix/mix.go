@@ -92,7 +92,7 @@ func (m *Mix) Run(ctx context.Context) (*Report, error) {
 		return nil, err
 	}
 	var report *Report
-	err := m.InParts(func(work string) (err error) {
+	err := m.WriteInParts(func(work string) (err error) {
 		w := &mixer{Mix: m, work: work, evalProblems: map[string]bool{}}
 		if err = w.open(ctx); err != nil {
 			return err

@@ -116,11 +116,11 @@ var steps = []step{
 
 func funnel(all []*portion) ([]corpus.Stage, error) {
 	stages := slicesx.Map(steps, func(s step) string { return s.stage })
-	var fates []choose.Fate
+	var fates []choose.Decision
 	for _, m := range all {
 		for i := range m.entries {
 			if m.config == sft.config {
-				fates = append(fates, choose.Fate{Stage: stageOf(m.entries[i].Reason), Reason: m.entries[i].Reason})
+				fates = append(fates, choose.Decision{Stage: stageOf(m.entries[i].Reason), Reason: m.entries[i].Reason})
 			}
 		}
 	}

@@ -88,21 +88,21 @@ func (s *source) readLedger(fsys corpus.FS, expr *where.Expr) error {
 // protect joins the banks of the sources, the protected pool winning, and
 // guards both splits of the mixture. Without anything protected there is none.
 func (w *mixer) protect() error {
-	known, err := finish.Gather(slicesx.Map(w.sources, func(s *source) *finish.Source { return s.Source }), w.HeldOut)
+	known, err := finish.CollectExclusions(slicesx.Map(w.sources, func(s *source) *finish.Source { return s.Source }), w.HeldOut)
 	if err != nil {
 		return err
 	}
 	if known.Bank == nil {
 		return errors.New("guard the mixture: no source has a bank.json, so that nothing is known to be protected")
 	}
-	w.bank, w.given = known.Bank, known.Given
+	w.bank, w.given = known.Bank, known.HeldOutDigests
 	w.clusters = map[string]string{}
 	for _, c := range w.bank.Clusters {
 		for _, problem := range c.Problems {
 			w.clusters[problem] = c.ID
 		}
 	}
-	w.protection, err = finish.Protect(finish.InBank(w.bank, known.HeldOut), guard.Config{}, w.bank.Seed)
+	w.protection, err = finish.NewProtection(finish.ProtectedInBank(w.bank, known.HeldOut), guard.Config{}, w.bank.Seed)
 	return err
 }
 
@@ -145,12 +145,12 @@ func fatesOf(all []*portion) fates {
 // with what became of each attempt, and where each row comes from. What an
 // earlier source has of an attempt stands for all.
 func (w *mixer) ledger(dir string, all []*portion) error {
-	part, err := w.Part(dir)
+	part, err := w.NewPart(dir)
 	if err != nil {
 		return err
 	}
 	l := &ledger{mixer: w, part: part, fates: fatesOf(all)}
-	return finish.InTurn(
+	return finish.FirstError(
 		func() error { return table(l, finish.TableAttempts, l.enter) },
 		func() error { return table(l, finish.TableVerdicts, same[rows.Verdict]) },
 		func() error { return table(l, finish.TableOutcomes, same[rows.Outcome]) },

@@ -34,7 +34,7 @@ type located[T any] struct {
 // what it gives.
 func (k *kind[T]) write(ctx context.Context, w *mixer, m *portion) (err error) {
 	m.part = filepath.Join(w.work, k.config+"-"+m.split)
-	part, err := w.Part(m.part)
+	part, err := w.NewPart(m.part)
 	if err != nil {
 		return err
 	}

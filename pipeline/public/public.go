@@ -54,7 +54,7 @@ var ErrFormats = errors.New("it holds rows in other formats than a corpus's own"
 type work struct {
 	*Publication
 	source  *finish.Source
-	known   *finish.Known
+	known   *finish.Exclusions
 	protect *finish.Protection
 	closed  *Closed
 	splits  []string
@@ -72,7 +72,7 @@ func (p *Publication) Run(ctx context.Context) ([]Count, error) {
 	if p.WithEval {
 		w.splits = append(w.splits, corpus.SplitEval)
 	}
-	err := p.InParts(func(dir string) error {
+	err := p.WriteInParts(func(dir string) error {
 		if err := w.open(ctx); err != nil {
 			return err
 		}
@@ -94,7 +94,7 @@ func (w *work) open(ctx context.Context) (err error) {
 	if err = w.source.Verify(ctx); err != nil {
 		return err
 	}
-	if w.known, err = finish.Gather([]*finish.Source{w.source}, w.HeldOut); err != nil {
+	if w.known, err = finish.CollectExclusions([]*finish.Source{w.source}, w.HeldOut); err != nil {
 		return err
 	}
 	w.protect = &finish.Protection{}
@@ -114,7 +114,7 @@ func (w *work) guard() (err error) {
 	if err != nil || !w.closed.any() {
 		return err
 	}
-	w.protect, err = finish.Protect(w.closed.protected, guard.Config{}, w.known.Bank.Seed)
+	w.protect, err = finish.NewProtection(w.closed.protected, guard.Config{}, w.known.Bank.Seed)
 	return err
 }
 
@@ -129,7 +129,7 @@ var profiles = []profile{
 }
 
 func (w *work) write(ctx context.Context, dir string) (err error) {
-	if w.part, err = w.Part(dir); err != nil {
+	if w.part, err = w.NewPart(dir); err != nil {
 		return err
 	}
 	for _, split := range w.splits {
@@ -142,7 +142,7 @@ func (w *work) write(ctx context.Context, dir string) (err error) {
 	if len(w.counts) == 0 || !slices.ContainsFunc(w.counts, func(c Count) bool { return c.Rows > 0 }) {
 		return choose.ErrEmpty
 	}
-	if err = finish.InTurn(w.tables, w.part.Close); err != nil {
+	if err = finish.FirstError(w.tables, w.part.Close); err != nil {
 		return err
 	}
 	err = w.closed.ScanDir(dir, func(file, what string) {
@@ -167,14 +167,14 @@ func (w *work) assemble(ctx context.Context, dir string) error {
 		carried.Body = "Its card is not shown: it names what is protected."
 	}
 	config := asjson.Bytes(map[string]any{"publish": map[string]any{"corpus": w.source.SHA256, "with_eval": w.WithEval}})
-	inputs, given := []corpus.Input{w.source.Input("corpus manifest")}, slices.Clone(w.known.Given)
+	inputs, given := []corpus.Input{w.source.Input("corpus manifest")}, slices.Clone(w.known.HeldOutDigests)
 	for _, f := range w.source.Manifest.Files {
 		if f.Path == corpus.BankName {
 			inputs = append(inputs, corpus.Input{Kind: corpus.InputBank, SHA256: f.SHA256, Bytes: f.Bytes})
 			given = append(given, f.SHA256) // an earlier publication of it is guarded by no more
 		}
 	}
-	return w.Assemble(ctx, &finish.Content{Given: given, Assembly: corpus.Assembly{
+	return w.Assemble(ctx, &finish.Content{HeldOutDigests: given, Assembly: corpus.Assembly{
 		Parts: []string{dir}, Manifest: corpus.Manifest{Configuration: config, ConfigurationSHA256: digest.SHA256(config), Inputs: inputs},
 		Card: corpus.Card{
 			Title: "Agent trajectories", License: license, Default: w.counts[0].Config, Tags: finish.ShoppingTags,

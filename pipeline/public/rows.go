@@ -31,7 +31,7 @@ func writeRows[T any](ctx context.Context, w *work, profile, split string) error
 			return err
 		}
 		count.In++
-		s, err := finish.Look(row)
+		s, err := finish.ViewRow(row)
 		if err != nil {
 			return err
 		}
@@ -55,7 +55,7 @@ func writeRows[T any](ctx context.Context, w *work, profile, split string) error
 }
 
 // secret says why a row stays at home; empty where it need not.
-func (w *work) secret(split string, row any, s *finish.Seen) string {
+func (w *work) secret(split string, row any, s *finish.RowView) string {
 	pool := guard.Pool("")
 	if w.known.Bank != nil {
 		pool = w.known.Bank.Pool(s.Cluster)
@@ -70,7 +70,7 @@ func (w *work) secret(split string, row any, s *finish.Seen) string {
 }
 
 func (w *work) tables() error {
-	return finish.InTurn(
+	return finish.FirstError(
 		func() error { return ofRows[rows.Attempt](w, finish.TableAttempts) },
 		func() error { return ofRows[rows.Verdict](w, finish.TableVerdicts) },
 		func() error { return ofRows[rows.Outcome](w, finish.TableOutcomes) },
@@ -120,7 +120,7 @@ type Closed struct {
 	*guard.Scanner
 	bank      *guard.State
 	withEval  bool
-	protected finish.Protected
+	protected finish.ProtectedEntries
 }
 
 // ReadClosed reads it from the corpus in a folder and from files of held-out problems.
@@ -130,7 +130,7 @@ func ReadClosed(fsys corpus.FS, dir string, heldOut []string) (*Closed, error) {
 	if err != nil {
 		return nil, err
 	}
-	known, err := finish.Gather([]*finish.Source{source}, heldOut)
+	known, err := finish.CollectExclusions([]*finish.Source{source}, heldOut)
 	if err != nil {
 		return nil, err
 	}
@@ -138,10 +138,10 @@ func ReadClosed(fsys corpus.FS, dir string, heldOut []string) (*Closed, error) {
 }
 
 // closed visits every attempt of the ledger on its way: each names its problem.
-func closed(source *finish.Source, known *finish.Known, withEval bool, visit func(*rows.Attempt)) (*Closed, error) {
+func closed(source *finish.Source, known *finish.Exclusions, withEval bool, visit func(*rows.Attempt)) (*Closed, error) {
 	c := &Closed{bank: known.Bank, withEval: withEval}
 	if known.Bank != nil {
-		c.protected = finish.InBank(known.Bank, known.HeldOut)
+		c.protected = finish.ProtectedInBank(known.Bank, known.HeldOut)
 	}
 	if withEval {
 		c.protected.Eval = nil

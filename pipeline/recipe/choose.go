@@ -138,7 +138,7 @@ func (w *work) apart() {
 		rollouts.Keep(&p.Row)
 	}
 	for _, p := range w.source(fromCorpus).left() {
-		if rollouts.Repeats(&p.Row) {
+		if rollouts.MarkNearDuplicate(&p.Row) {
 			p.Reason = choose.ReasonNear
 		}
 	}
@@ -155,7 +155,7 @@ func (w *work) share() {
 		}
 	}
 	slices.SortFunc(rows, func(a, b *choose.Row) int { return cmp.Or(cmp.Compare(a.Key, b.Key), cmp.Compare(a.Source, b.Source)) })
-	choose.Weigh(rows, []float64{1 - w.recipe.CorpusShare, w.recipe.CorpusShare}, reasonShare)
+	choose.TrimToWeights(rows, []float64{1 - w.recipe.CorpusShare, w.recipe.CorpusShare}, reasonShare)
 }
 
 // The stages of a recipe.
@@ -165,10 +165,10 @@ const (
 )
 
 func (w *work) funnel() ([]corpus.Stage, error) {
-	var fates []choose.Fate
+	var fates []choose.Decision
 	for _, s := range w.sources {
 		for _, p := range s.picks {
-			f := choose.Fate{Reason: p.Reason}
+			f := choose.Decision{Reason: p.Reason}
 			switch p.Reason {
 			case "":
 			case reasonPool, reasonLeak:

@@ -44,13 +44,13 @@ func protect(sources []*finish.Source, heldOut []string) (*protection, error) {
 	if s := sources[0]; !s.Has(corpus.BankName) {
 		return nil, fmt.Errorf("read %s: %w", s.Path(corpus.BankName), fs.ErrNotExist)
 	}
-	known, err := finish.Gather(sources, heldOut)
+	known, err := finish.CollectExclusions(sources, heldOut)
 	if err != nil {
 		return nil, err
 	}
 	bank := known.Bank
-	p := &protection{bank: bank, given: known.Given}
-	if p.Protection, err = finish.Protect(finish.InBank(bank, known.HeldOut), guard.Config{MinDrop: known.Least}, bank.Seed); err != nil {
+	p := &protection{bank: bank, given: known.HeldOutDigests}
+	if p.Protection, err = finish.NewProtection(finish.ProtectedInBank(bank, known.HeldOut), guard.Config{MinDrop: known.MinScore}, bank.Seed); err != nil {
 		return nil, err
 	}
 	p.proof = Proof{BankSHA256: digest.SHA256(bank.Encode()), Clusters: map[guard.Pool]int{}, HeldOut: len(known.HeldOut), Canary: "caught", Outside: []string{}, Guard: guard.NewReport(p.Guard(corpus.SplitTrain))}

@@ -124,7 +124,7 @@ func (r Recipe) Configure(c *pipeline.Config) {
 
 // view is what a row is chosen by, whatever its profile.
 type view struct {
-	finish.Seen
+	finish.RowView
 	// failure is the session of the attempt that failed; empty where none did.
 	failure string
 	// wanted is the row's reward, or 1 and 0 for a label.
@@ -132,7 +132,7 @@ type view struct {
 }
 
 func look(row any) (v view, err error) {
-	v.Seen, err = finish.Look(row)
+	v.RowView, err = finish.ViewRow(row)
 	switch r := row.(type) {
 	case *rows.SFT:
 		v.wanted = r.Reward

@@ -79,7 +79,7 @@ func (r Recipe) Write(ctx context.Context, to finish.Target, in Input, scratch s
 }
 
 func (w *work) choose(ctx context.Context, dir string) error {
-	part, err := w.Part(dir)
+	part, err := w.NewPart(dir)
 	if err != nil {
 		return err
 	}
@@ -114,7 +114,7 @@ func (w *work) stream() corpus.Stream {
 
 func same[T any](ctx context.Context, w *work, part *corpus.Part) error {
 	out := corpus.NewShards[T](part, w.stream())
-	return finish.InTurn(func() error { return take(ctx, w, w.recipe.Profile, out.Add) }, out.Close)
+	return finish.FirstError(func() error { return take(ctx, w, w.recipe.Profile, out.Add) }, out.Close)
 }
 
 func (w *work) labelled(ctx context.Context, part *corpus.Part) error {
@@ -136,7 +136,7 @@ func (w *work) labelled(ctx context.Context, part *corpus.Part) error {
 		made.Rule = steps.TeacherName
 		return out.Add(&made)
 	}
-	return finish.InTurn(func() error { return take(ctx, w, corpus.ProfileHFJSON, label) }, out.Close)
+	return finish.FirstError(func() error { return take(ctx, w, corpus.ProfileHFJSON, label) }, out.Close)
 }
 
 // export makes the parts of the data: one for every profile that the chosen
@@ -188,7 +188,7 @@ func (w *work) assemble(ctx context.Context, parts []string) error {
 		},
 	}
 	made := corpus.Assembly{Parts: parts, Manifest: m, Card: card}
-	return w.Assemble(ctx, &finish.Content{Assembly: made, Bank: w.protection.bank, Given: w.protection.given, Reports: reports})
+	return w.Assemble(ctx, &finish.Content{Assembly: made, Bank: w.protection.bank, HeldOutDigests: w.protection.given, Reports: reports})
 }
 
 func (w *work) about() string {

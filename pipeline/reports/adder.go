@@ -39,7 +39,7 @@ func NewAdder(g *guard.Report) *Adder {
 }
 
 // Add takes in an attempt, with its fate.
-func (a *Adder) Add(x *block.Entry, f choose.Fate) {
+func (a *Adder) Add(x *block.Entry, f choose.Decision) {
 	kept := 0
 	if f.Stage == "" {
 		kept = 1

@@ -168,7 +168,7 @@ type truth struct {
 }
 
 // Carries tells what a run carries, and what of each of its attempts by problem.
-func (a *Adder) Carries(run, agent string, f arena.Findings, attempts map[string]arena.Findings) {
+func (a *Adder) AddRun(run, agent string, f arena.Findings, attempts map[string]arena.Findings) {
 	if a.truth.Add(run, agent, f, attempts); a.truth.paid == nil {
 		a.truth.paid, a.truth.graded = map[agreement.Key]*float64{}, map[agreement.Key]*float64{}
 	}

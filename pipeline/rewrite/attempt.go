@@ -67,7 +67,7 @@ type asking struct {
 // attempt rewrites one attempt, and gives up at the first step that is not
 // believed: what follows would be paid for in vain.
 func (w *work) attempt(ctx context.Context, t *arena.Trace) (*made, error) {
-	a := &asking{work: w, trace: t, problem: w.day.Problems.At(w.day.Problems.Of(t)), spent: ledger.Free(),
+	a := &asking{work: w, trace: t, problem: w.day.Problems.Get(w.day.Problems.IndexOf(t)), spent: ledger.Free(),
 		out: &made{Attempt: Attempt{ID: t.ID, Agent: filters.AgentOf(t.Agent, t.RunID)}}}
 	turns := steps(t)
 	played, _, err := w.whole(ctx, t, turns)

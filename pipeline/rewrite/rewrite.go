@@ -115,7 +115,7 @@ func (r *Rewriting) Write(ctx context.Context) (*Report, error) {
 		return nil, err
 	}
 	var all []*made
-	err := pipeline.Attempts(ctx, r.Workers, w.read, w.attempt, func(m *made) error {
+	err := pipeline.ProcessAttempts(ctx, r.Workers, w.read, w.attempt, func(m *made) error {
 		r.Progress()
 		all = append(all, m)
 		return nil

@@ -32,7 +32,7 @@ func leaveTemplates(all []*made) {
 
 func (w *work) write(ctx context.Context, all []*made) error {
 	scratch := w.Out + ".part"
-	part, err := w.Part(scratch)
+	part, err := w.NewPart(scratch)
 	if err != nil {
 		return err
 	}
@@ -45,7 +45,7 @@ func (w *work) write(ctx context.Context, all []*made) error {
 			return err
 		}
 	}
-	if err = finish.InTurn(out.Close, part.Close); err != nil {
+	if err = finish.FirstError(out.Close, part.Close); err != nil {
 		return err
 	}
 	return w.assemble(ctx, filepath.Clean(scratch))
@@ -61,18 +61,18 @@ func (w *work) assemble(ctx context.Context, part string) error {
 	card := corpus.Card{Title: "Rewritten attempts of programs", Default: "sft", Tags: finish.ShoppingTags, Sections: []corpus.Section{{Heading: "What this is", Body: w.report.About()}}}
 	return w.Assemble(ctx, &finish.Content{
 		Assembly: corpus.Assembly{Parts: []string{part}, Manifest: m, Card: card},
-		Bank:     w.bank, Given: w.source.Given(), Reports: map[string]any{"rewriting.json": &w.report},
+		Bank:     w.bank, HeldOutDigests: w.source.GuardDigests(), Reports: map[string]any{"rewriting.json": &w.report},
 	})
 }
 
-func (w *work) fates() (all []choose.Fate) {
+func (w *work) fates() (all []choose.Decision) {
 	for reason, n := range w.report.Dropped {
 		for range n {
-			all = append(all, choose.Fate{Stage: Origin, Reason: reason})
+			all = append(all, choose.Decision{Stage: Origin, Reason: reason})
 		}
 	}
 	for _, a := range w.report.Attempts {
-		f := choose.Fate{Stage: Origin, Reason: a.Reason, Split: corpus.SplitTrain}
+		f := choose.Decision{Stage: Origin, Reason: a.Reason, Split: corpus.SplitTrain}
 		if a.Reason == "" {
 			f.Stage = ""
 		}

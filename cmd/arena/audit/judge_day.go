@@ -74,7 +74,7 @@ func (d *judgeDay) inOrder(ctx context.Context, days []string, tally *judgeTally
 	read := func(ctx context.Context, emit func(*arena.Trace) error) error {
 		return d.attempts(ctx, days, emit)
 	}
-	return pipeline.Attempts(ctx, d.Workers, read, d.one, func(j *judged) error {
+	return pipeline.ProcessAttempts(ctx, d.Workers, read, d.one, func(j *judged) error {
 		tally.count(j)
 		if _, err := w.Write(j.line); err != nil {
 			return fmt.Errorf("write judgements: %w", err)

@@ -148,7 +148,7 @@ func readBanks(paths []string) ([]guard.Entry, error) {
 	if len(paths) == 0 {
 		return nil, cli.Usage(errors.New("no protected bank is given"), "name one with --held-out")
 	}
-	bank, _, err := finish.HeldOut(paths)
+	bank, _, err := finish.ReadHeldOut(paths)
 	if err != nil {
 		return nil, cli.Failed(err, cli.BankForms)
 	}

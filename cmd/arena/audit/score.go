@@ -97,7 +97,7 @@ func (r *scoreRun) open(ctx context.Context, days []string, titles outcome.Title
 }
 
 func (r *scoreRun) score(ctx context.Context, t *arena.Trace) (arena.Outcome, error) {
-	return r.scorer.Score(ctx, t, r.day.Problems.At(r.day.Problems.Of(t)))
+	return r.scorer.Score(ctx, t, r.day.Problems.Get(r.day.Problems.IndexOf(t)))
 }
 
 func (r *scoreRun) attempt(ctx context.Context, t *arena.Trace) (scored, error) {

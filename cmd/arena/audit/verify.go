@@ -149,9 +149,9 @@ func verifyPublic(ctx context.Context, s *cli.Streams, name string, heldOut []st
 // protect.
 func verifyTrain(ctx context.Context, s *cli.Streams, name string, source *finish.Source, heldOut []string, quiet bool) error {
 	leaks := 0
-	known, err := finish.Gather([]*finish.Source{source}, heldOut)
+	known, err := finish.CollectExclusions([]*finish.Source{source}, heldOut)
 	if err == nil {
-		err = known.Leaks(ctx, source, func(id, evidence string) {
+		err = known.FindLeaks(ctx, source, func(id, evidence string) {
 			leaks++
 			fmt.Fprintf(s.Err, "%s: %s\n", cli.WithoutSecrets(id), cli.WithoutSecrets(evidence))
 		})

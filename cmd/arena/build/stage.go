@@ -43,7 +43,7 @@ func newStep(s *cli.Streams, name, short string, do func(context.Context, *build
 		if err != nil {
 			return err
 		}
-		part, asks := pipeline.Whole, pipeline.Whole
+		part, asks := pipeline.Unsharded, pipeline.Unsharded
 		if name != "group" {
 			if part, err = p.shard(shard); err != nil {
 				return err
@@ -69,10 +69,10 @@ func (p *plan) shard(text string) (s pipeline.Shard, err error) {
 	index, of, _ := strings.Cut(text, "/")
 	var errs [2]error
 	s.Index, errs[0] = strconv.Atoi(index)
-	s.Of, errs[1] = strconv.Atoi(of)
+	s.Count, errs[1] = strconv.Atoi(of)
 	if errors.Join(errs[:]...) != nil {
 		err = fmt.Errorf("shard %q is not of the form i/n", text)
-	} else if err = s.Validate(); err == nil && s.Of != p.Shards {
+	} else if err = s.Validate(); err == nil && s.Count != p.Shards {
 		err = fmt.Errorf("shard %s of a plan with %d", text, p.Shards)
 	}
 	if err != nil {
@@ -194,8 +194,8 @@ func (p *plan) with(ctx context.Context, f *buildFlags, work string, noisy cli.N
 	}
 	c.SetContext(ctx)
 	f.work, f.noisy = work, noisy
-	f.judge.LLM.Share, f.judge.LLM.Of = asks.Index, asks.Of
-	f.judge.LLM.Payer = fmt.Sprintf("%s %d/%d", p.Name, asks.Index, asks.Of)
+	f.judge.LLM.Share, f.judge.LLM.Of = asks.Index, asks.Count
+	f.judge.LLM.Payer = fmt.Sprintf("%s %d/%d", p.Name, asks.Index, asks.Count)
 	f.trustRuns(p.Days)
 	var fsys corpus.FS = corpus.Disk{}
 	if bucket.IsURL(work) {
@@ -209,7 +209,7 @@ func (p *plan) with(ctx context.Context, f *buildFlags, work string, noisy cli.N
 		}
 		defer b.Close() //nolint:errcheck // what was written is there
 		f.work, f.staging = filepath.Join(dir, "work"), filepath.Join(dir, "out")
-		f.shared = bucket.NewWork(ctx, b, f.work, pipeline.Unit)
+		f.shared = bucket.NewWork(ctx, b, f.work, pipeline.SharedUnit)
 		fsys = f.shared
 	}
 	return f.with(c, p.Days, func(r *pipeline.Run) error {

@@ -169,7 +169,7 @@ func (t *Target) Publish(ctx context.Context) error {
 		return err
 	}
 	return withBucket(ctx, bucket.Create, t.Name, func(b *bucket.Bucket) error {
-		if err := finish.Keeps(b.Files(ctx), ".", bank, made.Given()); err != nil {
+		if err := finish.CheckStillExcluded(b.Files(ctx), ".", bank, made.GuardDigests()); err != nil {
 			return err
 		}
 		return b.Publish(ctx, corpus.Disk{}, t.Dir)

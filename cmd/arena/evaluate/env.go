@@ -98,12 +98,12 @@ func (f *protectFlags) refused(p student.Problems) (map[string]string, error) {
 	return refused, cli.Otherwise(err, "--corpus names a corpus, --bank its bank.json; "+cli.BankForms)
 }
 
-func (f *protectFlags) known() (*finish.Known, error) {
+func (f *protectFlags) known() (*finish.Exclusions, error) {
 	sources, err := f.sources()
 	if err != nil {
 		return nil, err
 	}
-	known, err := finish.Gather(sources, f.heldOut)
+	known, err := finish.CollectExclusions(sources, f.heldOut)
 	if err != nil || f.bank == "" {
 		return known, err
 	}
@@ -115,7 +115,7 @@ func (f *protectFlags) known() (*finish.Known, error) {
 	if err != nil {
 		return nil, err
 	}
-	known.Bank = guard.Union(state, known.Protecting())
+	known.Bank = guard.Union(state, known.ProtectedOnly())
 	return known, nil
 }
 

@@ -142,7 +142,7 @@ func keepsHeldOut(source *finish.Source, out string) error {
 	if err != nil {
 		return err
 	}
-	return finish.Keeps(corpus.Disk{}, out, bank, source.Given())
+	return finish.CheckStillExcluded(corpus.Disk{}, out, bank, source.GuardDigests())
 }
 
 func forecastExport(s *cli.Streams, m *corpus.Manifest, profiles []export.Profile) {

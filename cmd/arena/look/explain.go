@@ -55,7 +55,7 @@ func explain(ctx context.Context, s *cli.Streams, fsys corpus.FS, dir string, ar
 // that its work folder remembers, as far as they are still there.
 func daysOf(ctx context.Context, s *cli.Streams, l *attempt.Ledger, dir string, named []string) (attempt.Days, error) {
 	if len(named) == 0 {
-		named = slices.DeleteFunc(pipeline.DaysOf(dir), func(day string) bool { _, err := os.Stat(day); return err != nil })
+		named = slices.DeleteFunc(pipeline.RecordedDays(dir), func(day string) bool { _, err := os.Stat(day); return err != nil })
 	}
 	inputs, err := s.DayInputs(ctx, named)
 	if err != nil {

@@ -1,0 +1,143 @@
+// Package choose decides which of many rows become part of a corpus, records
+// why each of the others does not, and checks that no record got lost.
+//
+// Rows are offered best first. Thinner leaves out copies, near-duplicates and
+// rows beyond the limits of a request or an agent. TrimToWeights cuts each source
+// to its share of the tokens. Funnel counts the decisions stage by stage. The
+// choice depends on the content of the rows alone.
+package choose
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/corpus/rows"
+)
+
+// ErrEmpty reports that every row was left out.
+var ErrEmpty = errors.New("no row is left to train on")
+
+// Decision is the decision on one record: the stage that took it out and why, or
+// its split and its rank if it became a row.
+type Decision struct {
+	// Stage is the stage that took the record out, empty if none did.
+	Stage  string `json:"s,omitempty"`
+	Reason string `json:"r,omitempty"`
+	// Failed reports whether the reader or a judge failed, so that the record
+	// itself was not found bad.
+	Failed bool   `json:"f,omitempty"`
+	Split  string `json:"t,omitempty"`
+	// Rank counts from 1 among the kept attempts at the problem.
+	Rank int `json:"n,omitempty"`
+	// Place counts from 1 among all ranked attempts at the problem, best first. It
+	// is 0 for an attempt that was not ranked.
+	Place int `json:"p,omitempty"`
+	// Better and Similarity are copied from the attempt's Row.
+	Better     string  `json:"b,omitempty"`
+	Similarity float64 `json:"l,omitempty"`
+	// Axis is the filter's verdict, revised by the agent's whole day.
+	Axis arena.Axis `json:"a,omitempty"`
+}
+
+// IsKept reports whether no stage took the record out.
+func (d *Decision) IsKept() bool { return d.Stage == "" }
+
+// Code returns the decision's code in tables: kept, failed or dropped.
+func (d *Decision) Code() string {
+	switch {
+	case d.IsKept():
+		return rows.FateKept
+	case d.Failed:
+		return rows.FateFailed
+	default:
+		return rows.FateDropped
+	}
+}
+
+// Funnel counts decisions by stage. It returns an error unless In = Out + Failed
+// + the sum of Dropped at every stage and over all stages.
+func Funnel(stages []string, decisions []Decision) ([]corpus.Stage, error) {
+	out := make([]corpus.Stage, len(stages))
+	byName := make(map[string]*corpus.Stage, len(stages))
+	for i, name := range stages {
+		out[i] = corpus.Stage{Name: name, Dropped: map[string]int64{}, Failures: map[string]int64{}}
+		byName[name] = &out[i]
+	}
+	for i := range decisions {
+		d := &decisions[i]
+		if d.IsKept() {
+			continue
+		}
+		s, ok := byName[d.Stage]
+		if !ok {
+			return nil, fmt.Errorf("count records: a record left at the unknown stage %q", d.Stage)
+		}
+		if d.Failed {
+			s.Failed++
+			s.Failures[d.Reason]++
+		} else {
+			s.Dropped[d.Reason]++
+		}
+	}
+
+	remaining := int64(len(decisions))
+	for i := range out {
+		out[i].In = remaining
+		remaining -= out[i].Failed
+		for _, n := range out[i].Dropped {
+			remaining -= n
+		}
+		out[i].Out = remaining
+	}
+	return out, corpus.Balance(out)
+}
+
+// PrintFunnel writes a funnel to w as a table for people, with the reasons of
+// each stage in descending order of their counts.
+func PrintFunnel(w io.Writer, funnel []corpus.Stage) {
+	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(tw, "stage\tin\tfailed\tdropped\tout\treasons")
+	for _, s := range funnel {
+		columns := []string{
+			s.Name,
+			thousands(s.In),
+			thousands(s.Failed),
+			thousands(s.In - s.Failed - s.Out),
+			thousands(s.Out),
+			formatReasons(s.Failures, s.Dropped),
+		}
+		fmt.Fprintln(tw, strings.Join(columns, "\t"))
+	}
+	_ = tw.Flush() // a closed terminal does not fail the run
+}
+
+func formatReasons(counts ...map[string]int64) string {
+	var out []string
+	for _, byReason := range counts {
+		descending := func(a, b string) int {
+			return cmp.Or(cmp.Compare(byReason[b], byReason[a]), strings.Compare(a, b))
+		}
+		for _, reason := range slices.SortedFunc(maps.Keys(byReason), descending) {
+			out = append(out, reason+" "+thousands(byReason[reason]))
+		}
+	}
+	return strings.Join(out, ", ")
+}
+
+// thousands formats n with a comma between groups of three digits.
+func thousands(n int64) string {
+	s := strconv.FormatInt(n, 10)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}

@@ -1,0 +1,173 @@
+package finish
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/corpus/rows"
+	"github.com/trajectory-arena/arena/guard"
+)
+
+// minLeakScore is the minimum lexical score of a leak in a finished corpus, however
+// large its bank. Which rows a build leaves out depends on its configuration and
+// version, so that a lower score would find fault with sound corpora.
+const minLeakScore = 0.5
+
+// FindLeaks calls report for each row of the train split whose cluster is protected
+// or in which the guard finds a protected problem. Rows of an attempt that was
+// checked before are skipped.
+func (x *Exclusions) FindLeaks(ctx context.Context, s *Source, report func(id, evidence string)) error {
+	if x.Bank == nil {
+		return nil
+	}
+	entries := ProtectedInBank(x.Bank, x.HeldOut)
+	config := guard.Config{MinDrop: max(minLeakScore, x.MinScore), MaxFalse: 1}
+	g, err := guard.New(slices.Concat(entries.HeldOut, entries.NeverTouch, entries.Eval), config)
+	if errors.Is(err, guard.ErrEmptyBank) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+
+	checked := map[string]bool{}
+	check := func(row *RowView) error {
+		isNew := len(row.Sessions) == 0
+		for _, session := range row.Sessions {
+			isNew = isNew || !checked[session]
+			checked[strings.Clone(session)] = true // a row's texts are valid only during its batch
+		}
+		if !isNew {
+			return ctx.Err()
+		}
+		pool := x.Bank.Pool(row.Cluster)
+		if pool != "" && pool != guard.PoolTrain {
+			report(row.Candidate.ID, fmt.Sprintf("its cluster is %s", pool))
+		} else if f := g.Check(row.Candidate); f.Drop {
+			report(row.Candidate.ID, f.Evidence)
+		}
+		return ctx.Err()
+	}
+	return FirstError(
+		func() error { return viewRows[rows.SFT](s, corpus.ProfileHFJSON, check) },
+		func() error { return viewRows[rows.RL](s, corpus.ProfileVerlRL, check) },
+		func() error { return viewRows[rows.KTO](s, corpus.ProfileKTO, check) },
+		func() error { return viewRows[rows.Pref](s, corpus.ProfilePref, check) },
+		func() error { return viewRows[rows.Steps](s, corpus.ProfileStepwise, check) },
+	)
+}
+
+// viewRows calls visit for each training row of a profile.
+func viewRows[T any](s *Source, profile string, visit func(*RowView) error) error {
+	return Rows(s, profile, corpus.SplitTrain, func(row *T) error {
+		view, err := ViewRow(row)
+		if err != nil {
+			return err
+		}
+		return visit(&view)
+	})
+}
+
+// duplicateFinder finds clusters of sources that ask for protected problems and are
+// not protected themselves.
+type duplicateFinder struct {
+	guard *guard.Guard
+	bank  *guard.State
+	// clusters has the requests and products of each cluster's rows, and matches the
+	// protected clusters that they match, both by cluster ID.
+	clusters map[string]*guard.StateCluster
+	matches  map[string][]string
+}
+
+// joinDuplicates joins clusters of the sources' rows with the protected clusters for
+// which the guard drops one of their requests.
+func (x *Exclusions) joinDuplicates(sources []*Source) error {
+	g, err := guard.New(x.Bank.Protected(""), guard.Config{MinDrop: x.MinScore})
+	if errors.Is(err, guard.ErrEmptyBank) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	d := duplicateFinder{guard: g, bank: x.Bank, clusters: map[string]*guard.StateCluster{}, matches: map[string][]string{}}
+	for _, s := range sources {
+		for _, split := range []string{corpus.SplitTrain, corpus.SplitEval} {
+			if err = d.readSource(s, split); err != nil {
+				return err
+			}
+		}
+	}
+
+	duplicates := &guard.State{}
+	for id, protected := range d.matches {
+		if b, err := hex.DecodeString(id); err != nil || len(b) != 32 {
+			return fmt.Errorf("cluster %q, which asks for what is protected, is no sha256", id)
+		}
+		c := d.clusters[id]
+		c.Problems = append(protected, id)
+		duplicates.Clusters = append(duplicates.Clusters, *c)
+	}
+	x.Bank = guard.Union(x.Bank, duplicates)
+	return nil
+}
+
+func (d *duplicateFinder) readSource(s *Source, split string) error {
+	err := Rows(s, corpus.ProfileHFJSON, split, func(r *rows.SFT) error {
+		d.add(&r.Origin, r.Goal)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	err = Rows(s, corpus.ProfileVerlRL, split, func(r *rows.RL) error {
+		d.add(&r.Origin, rows.Request(r.Prompt), r.GoldProducts()...)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	err = Rows(s, corpus.ProfilePref, split, func(r *rows.Pref) error {
+		d.add(&r.Origin, rows.Request(r.Prompt))
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return Rows(s, corpus.ProfileKTO, split, func(r *rows.KTO) error {
+		d.add(&r.Origin, rows.Request(r.Prompt))
+		return nil
+	})
+}
+
+// add checks a request that is new in its cluster against all that is protected.
+// Clusters that are protected already are skipped: the bank has their requests as
+// they were asked, and a row's prompt may hold more, such as a world's greeting.
+func (d *duplicateFinder) add(origin *rows.Origin, request string, products ...string) {
+	pool := d.bank.Pool(origin.Cluster)
+	if pool != "" && pool != guard.PoolTrain {
+		return
+	}
+	// a row's texts are valid only during its batch, hence the clones
+	c := d.clusters[origin.Cluster]
+	if c == nil {
+		c = &guard.StateCluster{}
+		d.clusters[strings.Clone(origin.Cluster)] = c
+	}
+	hasProduct := len(products) == 0 || slices.Contains(c.ProductIDs, products[0])
+	if hasProduct && slices.Contains(c.Texts, request) {
+		return
+	}
+	c.Texts = append(c.Texts, strings.Clone(request))
+	for _, id := range products {
+		c.ProductIDs = append(c.ProductIDs, strings.Clone(id))
+	}
+	if f := d.guard.Check(guard.Candidate{Text: request, ProductIDs: products}); f.Drop {
+		id := strings.Clone(origin.Cluster)
+		d.matches[id] = append(d.matches[id], f.Match)
+	}
+}
