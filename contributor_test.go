@@ -25,6 +25,7 @@ func TestWhatIsNewTouchesFewFiles(t *testing.T) {
 		{"judge", "judges/list.go", `/judges/(\w+)"`, `\bNAME\.New\w*\(`, []string{"judges", "pipeline", "student", "environment", "cmd"}, 2},
 		{"export profile", "corpus/export/profile.go", `\bName: +"([^"]+)"`, `"NAME"`, []string{"corpus"}, 2},
 		{"filter rule", "filters/habits/*.go", `\bReason: "(\w+)"`, `"NAME(_v\d)?"`, []string{"."}, 1},
+		{"filter rule in a list", "filters/habits/list.go", `(?m)^\t(\w+),$`, `\bNAME\b`, []string{"filters/habits"}, 2},
 	} {
 		all := names(t, kind.listed, kind.name)
 		if len(all) < 2 {

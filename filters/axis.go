@@ -8,77 +8,114 @@ import (
 	"github.com/trajectory-arena/arena/internal/stats"
 )
 
-// rule adds to the log-odds that the model itself decided the calls. The sum
-// of all rules is the score: above 0 agentic, below 0 scripted.
+// rule adds to the log-odds that the model itself decided the calls. The sum of all rules
+// is the score: above 0 agentic, below 0 scripted.
 type rule struct {
 	name string
-	// reason is the stable word that a scripted attempt gets of it, doc what it then
-	// finds; empty for a rule that only speaks for the model.
-	reason, doc string
-	why         string
-	odds        func(a *evidence.Attempt) float64
+	// reason is the stable code of the rule for a scripted attempt, doc what the rule then
+	// finds. Both are empty for a rule that only supports the model.
+	reason string
+	doc    string
+	// why is the reason for its odds.
+	why  string
+	odds func(a *evidence.Attempt) float64
 }
 
-// rules is the whole decision of the first pass. A single proof (no inference,
-// a result that never came) outweighs every sign to the contrary; the rest
-// counts dispatches one by one.
+// rules decide the axis in the first pass. A single proof (no inference, a result that was
+// never returned) outweighs all evidence to the contrary; the other rules count dispatches.
 var rules = []rule{
-	{"no_inference", "no_inference", "Calls were made without asking any model, or without any that returned text.",
-		"calls were made and no model was asked, or none returned text: nothing can speak against it",
-		func(a *evidence.Attempt) float64 {
-			return when(-12, a.Inference == 0 && a.Log.Present && len(a.Log.Dispatches)+len(a.Claims) > 0)
-		}},
-	{"named", "", "",
-		"+1 for each dispatch that a reply named with these arguments, at most 5: one match may be chance, a habit of matching is not; more add nothing that a puppet could not add too",
-		func(a *evidence.Attempt) float64 {
-			return math.Min(float64(a.Links[evidence.LinkNamed]+a.Links[evidence.LinkDerived])+float64(0.7*float64(a.Links[evidence.LinkLoose])), 5)
-		}},
-	{"unnamed", "unnamed_dispatches", "Replies do not name dispatches with their arguments, or name others.",
-		"-2.5 for each dispatch that readable replies did not name, -1 for one that only an older reply named: an honest client sends what the model wrote, so one such dispatch outweighs two named ones",
-		func(a *evidence.Attempt) float64 {
-			return float64(-2.5*float64(a.Links[evidence.LinkNone]+a.Links[evidence.LinkOverride]+a.Links[evidence.LinkNoReply])) - float64(a.Links[evidence.LinkStale])
-		}},
-	{"recommendation", "unnamed_recommendation", "No reply named the final recommendation.",
-		"+1 where a reply named the final recommendation; where all replies can be read, -1.5 if none did, since clients have fall-backs, and -6 if one named other products: the answer is the call that is paid for, so swapping it outweighs naming all others",
-		recommendation},
-	{"fabricated", "fabricated_result", "The dialogue shows results that the proxy never returned, or returned otherwise.",
-		"-12: a result that the proxy never returned makes the dialogue a story",
-		func(a *evidence.Attempt) float64 { return when(-12, a.Phantoms+a.Edits > 0) }},
-	{"told_id", "looked_up_answer", "A product is recommended or opened that only the program can have known.",
-		"-12: a product in the dialogue that no result held and no reply named; the program put it there",
-		func(a *evidence.Attempt) float64 {
-			return when(-12, a.Log.Present && a.Readable == len(a.Log.Replies) && a.Invented > a.InventedNamed)
-		}},
-	{"prescient", "looked_up_answer", "A product is recommended or opened that only the program can have known.",
-		"-8 where a reply names a real product that no result had shown when it was asked for, -2 for each further reply that does, at most 4: no model knows an id of the shop, so a program told it or wrote the reply afterwards; more than naming everything else can add",
-		func(a *evidence.Attempt) float64 {
-			return when(-8-math.Min(2*float64(a.PrescientBy-1), 4), a.PrescientBy > 0)
-		}},
-	{"nonce", "bad_nonce", "Dispatches carry a nonce that is not theirs.",
-		"-3 for a dispatch with a nonce that is not its own, +0.5 where all are valid: a program can pass a nonce on, but not make one",
-		nonce},
-	{"impossible_log", "impossible_times", "The log's times cannot be true.",
-		"-3 where the log's times cannot be: what cannot have happened was written by hand",
-		func(a *evidence.Attempt) float64 { return when(-3, a.Log.Impossible > 0) }},
-	{"uncounted", "counts_disagree", "The log holds far more replies than the sandbox counted.",
-		"-3 where the log holds at least twice as many replies as the sandbox counted, and three more: replies were written into it, or several clients count apart",
-		func(a *evidence.Attempt) float64 {
-			counted, held := a.Trace.InferenceTotal, len(a.Log.Replies)
-			return when(-3, counted > 0 && held >= 2*counted && held >= counted+3)
-		}},
-	{"forged_replies", "forged_replies", "Recorded replies cannot be a server's: all equally quick, quicker than any model writes, or longer than the tokens counted of them.",
-		"-8 where replies of different lengths all took the same time, came quicker than any model writes, or hold more text than the tokens counted of them: no server answers so, a hand that writes logs does",
-		func(a *evidence.Attempt) float64 { return when(-8, a.Forged > 0) }},
+	{
+		name: "no_inference", reason: "no_inference",
+		doc:  "Calls were made without asking any model, or without any that returned text.",
+		why:  "calls were made and no model was asked, or none returned text: nothing can speak against it",
+		odds: noInferenceOdds,
+	},
+	{
+		name: "named",
+		why:  "+1 for each dispatch that a reply named with these arguments, at most 5: one match may be chance, a habit of matching is not; more add nothing that a puppet could not add too",
+		odds: namedOdds,
+	},
+	{
+		name: "unnamed", reason: "unnamed_dispatches",
+		doc:  "Replies do not name dispatches with their arguments, or name others.",
+		why:  "-2.5 for each dispatch that readable replies did not name, -1 for one that only an older reply named: an honest client sends what the model wrote, so one such dispatch outweighs two named ones",
+		odds: unnamedOdds,
+	},
+	{
+		name: "recommendation", reason: "unnamed_recommendation",
+		doc:  "No reply named the final recommendation.",
+		why:  "+1 where a reply named the final recommendation; where all replies can be read, -1.5 if none did, since clients have fall-backs, and -6 if one named other products: the answer is the call that is paid for, so swapping it outweighs naming all others",
+		odds: recommendationOdds,
+	},
+	{
+		name: "fabricated", reason: "fabricated_result",
+		doc:  "The dialogue shows results that the proxy never returned, or returned otherwise.",
+		why:  "-12: a result that the proxy never returned makes the dialogue a story",
+		odds: fabricatedOdds,
+	},
+	{
+		name: "told_id", reason: "looked_up_answer",
+		doc:  "A product is recommended or opened that only the program can have known.",
+		why:  "-12: a product in the dialogue that no result held and no reply named; the program put it there",
+		odds: insertedProductOdds,
+	},
+	{
+		name: "prescient", reason: "looked_up_answer",
+		doc:  "A product is recommended or opened that only the program can have known.",
+		why:  "-8 where a reply names a real product that no result had shown when it was asked for, -2 for each further reply that does, at most 4: no model knows an id of the shop, so a program told it or wrote the reply afterwards; more than naming everything else can add",
+		odds: prescientOdds,
+	},
+	{
+		name: "nonce", reason: "bad_nonce",
+		doc:  "Dispatches carry a nonce that is not theirs.",
+		why:  "-3 for a dispatch with a nonce that is not its own, +0.5 where all are valid: a program can pass a nonce on, but not make one",
+		odds: nonceOdds,
+	},
+	{
+		name: "impossible_log", reason: "impossible_times",
+		doc:  "The log's times cannot be true.",
+		why:  "-3 where the log's times cannot be: what cannot have happened was written by hand",
+		odds: impossibleTimesOdds,
+	},
+	{
+		name: "uncounted", reason: "counts_disagree",
+		doc:  "The log holds far more replies than the sandbox counted.",
+		why:  "-3 where the log holds at least twice as many replies as the sandbox counted, and three more: replies were written into it, or several clients count apart",
+		odds: uncountedOdds,
+	},
+	{
+		name: "forged_replies", reason: "forged_replies",
+		doc:  "Recorded replies cannot be a server's: all equally quick, quicker than any model writes, or longer than the tokens counted of them.",
+		why:  "-8 where replies of different lengths all took the same time, came quicker than any model writes, or hold more text than the tokens counted of them: no server answers so, a hand that writes logs does",
+		odds: forgedOdds,
+	},
 }
 
-func when(odds float64, holds bool) float64 {
-	if holds {
+// oddsIf returns odds if ok, else 0.
+func oddsIf(ok bool, odds float64) float64 {
+	if ok {
 		return odds
 	}
 	return 0
 }
 
-func recommendation(a *evidence.Attempt) float64 {
+func noInferenceOdds(a *evidence.Attempt) float64 {
+	hasCalls := len(a.Log.Dispatches)+len(a.Claims) > 0
+	return oddsIf(a.Inference == 0 && a.Log.Present && hasCalls, -12)
+}
+
+func namedOdds(a *evidence.Attempt) float64 {
+	exact := float64(a.Links[evidence.LinkNamed] + a.Links[evidence.LinkDerived])
+	loose := float64(0.7 * float64(a.Links[evidence.LinkLoose]))
+	return math.Min(exact+loose, 5)
+}
+
+func unnamedOdds(a *evidence.Attempt) float64 {
+	unnamed := a.Links[evidence.LinkNone] + a.Links[evidence.LinkOverride] + a.Links[evidence.LinkNoReply]
+	return float64(-2.5*float64(unnamed)) - float64(a.Links[evidence.LinkStale])
+}
+
+func recommendationOdds(a *evidence.Attempt) float64 {
 	switch {
 	case a.Recommended == nil || len(a.Log.Replies) == 0:
 		return 0
@@ -86,15 +123,31 @@ func recommendation(a *evidence.Attempt) float64 {
 		return 1
 	case a.Readable < len(a.Log.Replies):
 		return 0
-	case a.OtherAnswer():
+	case a.HasOtherRecommendation():
 		return -6
-	case a.RecommendationHeard:
+	case a.RecommendationMentioned:
 		return 0
 	}
 	return -1.5
 }
 
-func nonce(a *evidence.Attempt) float64 {
+func fabricatedOdds(a *evidence.Attempt) float64 {
+	return oddsIf(a.Phantoms+a.Edits > 0, -12)
+}
+
+func insertedProductOdds(a *evidence.Attempt) float64 {
+	allReadable := a.Readable == len(a.Log.Replies)
+	return oddsIf(a.Log.Present && allReadable && a.Invented > a.InventedNamed, -12)
+}
+
+func prescientOdds(a *evidence.Attempt) float64 {
+	if a.PrescientReplies == 0 {
+		return 0
+	}
+	return -8 - math.Min(2*float64(a.PrescientReplies-1), 4)
+}
+
+func nonceOdds(a *evidence.Attempt) float64 {
 	valid := 0
 	for i := range a.Log.Dispatches {
 		switch a.Log.Dispatches[i].Call.Nonce {
@@ -105,43 +158,63 @@ func nonce(a *evidence.Attempt) float64 {
 			return -3
 		}
 	}
-	return when(0.5, valid > 0 && valid == len(a.Log.Dispatches))
+	return oddsIf(valid > 0 && valid == len(a.Log.Dispatches), 0.5)
 }
 
-// logOdds sums the rules. evidence is false where nothing readable bears on
-// the question, whatever the sum.
-func logOdds(a *evidence.Attempt) (score float64, evidence bool) {
+func impossibleTimesOdds(a *evidence.Attempt) float64 {
+	return oddsIf(a.Log.Impossible > 0, -3)
+}
+
+func uncountedOdds(a *evidence.Attempt) float64 {
+	counted := a.Trace.InferenceTotal
+	logged := len(a.Log.Replies)
+	return oddsIf(counted > 0 && logged >= 2*counted && logged >= counted+3, -3)
+}
+
+func forgedOdds(a *evidence.Attempt) float64 {
+	return oddsIf(a.Forged > 0, -8)
+}
+
+// proof is a score that decides even if no reply can be read.
+const proof = -6
+
+// logOdds returns the sum of the rules, and whether it decides: something readable is
+// evidence, or the sum is a proof.
+func logOdds(a *evidence.Attempt) (score float64, decides bool) {
 	if !a.Trace.HasDialogue || len(a.Dialogue.Turns) == 0 {
 		return 0, false
 	}
 	for i := range rules {
 		score += rules[i].odds(a)
 	}
-	return score, bears(a) || score <= proof
+	return score, hasEvidence(a) || score <= proof
 }
 
-// bears reports whether anything readable bears on the question.
-func bears(a *evidence.Attempt) bool {
-	return !a.ClocksApart && a.Readable > 0 && (len(a.Log.Dispatches) > 0 || a.Recommended != nil)
+// hasEvidence reports whether a readable reply is evidence for or against the model.
+func hasEvidence(a *evidence.Attempt) bool {
+	hasCalls := len(a.Log.Dispatches) > 0 || a.Recommended != nil
+	return !a.ClocksDiffer && a.Readable > 0 && hasCalls
 }
 
-// proof is a score that decides even where no reply can be read.
-const proof = -6
+// Calibration of the score. slope converts it to calibrated log-odds; it was fitted with
+// families held out, see docs/measured/filter.md. maxConfidence is the limit of every
+// confidence: the labels of the calibration cannot support less than one error in a
+// hundred attempts.
+const (
+	slope         = 0.9
+	maxConfidence = 0.99
+)
 
-// decide turns a score into an axis. Without evidence the record cannot tell, nor
-// with as much on one side as on the other.
-func decide(score float64, evidence bool) (arena.Axis, float64) {
-	if !evidence || score == 0 {
+// decide returns the axis of a score and its confidence. The axis is unknown without
+// evidence, and if the evidence for both sides is equal.
+func decide(score float64, decides bool) (arena.Axis, float64) {
+	if !decides || score == 0 {
 		return arena.AxisUnknown, 0.5
 	}
-	p := min(max(stats.Logistic(slope*score), 1-surest), surest) // that the model decided
-	if p > 0.5 {
-		return arena.AxisAgentic, p
+	agentic := stats.Logistic(slope * score)
+	agentic = min(max(agentic, 1-maxConfidence), maxConfidence)
+	if agentic > 0.5 {
+		return arena.AxisAgentic, agentic
 	}
-	return arena.AxisScripted, 1 - p
+	return arena.AxisScripted, 1 - agentic
 }
-
-// slope turns the score into calibrated log-odds; it was fitted on left-out
-// families, see docs/measured/filter.md. surest is the most that the filter ever claims:
-// one attempt in a hundred is as many as the labels it was held against allow.
-const slope, surest = 0.9, 0.99

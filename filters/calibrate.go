@@ -4,12 +4,12 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/trajectory-arena/arena"
-	"github.com/trajectory-arena/arena/filters/evidence"
 )
 
-// Labelled is one attempt's answer beside the truth about it.
+// Labelled is the filter's answer about one attempt and its label.
 type Labelled struct {
 	Family     string
 	Agentic    bool
@@ -17,7 +17,7 @@ type Labelled struct {
 	Confidence float64
 }
 
-// probability that the attempt is agentic, as the filter sees it.
+// probability returns the filter's probability that the attempt is agentic.
 func (l *Labelled) probability() float64 {
 	switch l.Axis {
 	case arena.AxisAgentic:
@@ -29,17 +29,30 @@ func (l *Labelled) probability() float64 {
 	return 0.5
 }
 
-// Confusion counts the answers about the attempts of a family. An unknown is wrong on both
-// sides of a share.
+// label returns 1 for an agentic attempt, else 0.
+func (l *Labelled) label() float64 {
+	if l.Agentic {
+		return 1
+	}
+	return 0
+}
+
+// Confusion is the confusion matrix of the attempts of a family. An unknown is wrong for
+// both classes.
 type Confusion struct {
 	Family   string
 	Attempts int
-	// Agentic and Scripted count the answers about the attempts that truly are so.
-	Agentic, Scripted map[arena.Axis]int
+	// Agentic and Scripted count the answers about the attempts of this label.
+	Agentic  map[arena.Axis]int
+	Scripted map[arena.Axis]int
 }
 
 func newConfusion(family string) *Confusion {
-	return &Confusion{Family: family, Agentic: map[arena.Axis]int{}, Scripted: map[arena.Axis]int{}}
+	return &Confusion{
+		Family:   family,
+		Agentic:  map[arena.Axis]int{},
+		Scripted: map[arena.Axis]int{},
+	}
 }
 
 func (c *Confusion) add(l *Labelled) {
@@ -51,21 +64,23 @@ func (c *Confusion) add(l *Labelled) {
 	}
 }
 
-// Correct counts the correct answers.
+// Correct returns the number of correct answers.
 func (c *Confusion) Correct() int {
 	return c.Agentic[arena.AxisAgentic] + c.Scripted[arena.AxisScripted]
 }
 
-// Bin is one row of a reliability table: attempts whose probability of being
-// agentic lies in a band, with the mean claimed and the share that is true.
+// Bin is one row of a reliability table: the attempts whose probability of being agentic
+// is from Low to High.
 type Bin struct {
-	Low, High float64
-	N         int
-	Claimed   float64
-	True      float64
+	Low  float64
+	High float64
+	N    int
+	// Claimed is the mean probability, True the share that is agentic by label.
+	Claimed float64
+	True    float64
 }
 
-// Calibration is the filter held against labels.
+// Calibration compares the filter with labels.
 type Calibration struct {
 	Total    Confusion
 	Families []Confusion
@@ -74,44 +89,56 @@ type Calibration struct {
 	Brier float64
 }
 
-// Calibrate compares answers with labels.
-func Calibrate(all []Labelled) Calibration {
-	c := Calibration{Total: *newConfusion("all"), Bins: bins(all)}
+// Calibrate compares answers with their labels.
+func Calibrate(answers []Labelled) Calibration {
+	c := Calibration{
+		Total: *newConfusion("all"),
+		Bins:  newBins(answers),
+	}
 	families := map[string]*Confusion{}
-	for _, l := range evidence.Each(all) {
+	for i := range answers {
+		l := &answers[i]
 		if families[l.Family] == nil {
 			families[l.Family] = newConfusion(l.Family)
 		}
 		families[l.Family].add(l)
 		c.Total.add(l)
-		c.Brier += math.Pow(l.probability()-evidence.Flag(l.Agentic), 2) / float64(len(all))
+		c.Brier += math.Pow(l.probability()-l.label(), 2) / float64(len(answers))
 	}
 	for _, f := range families {
 		c.Families = append(c.Families, *f)
 	}
-	slices.SortFunc(c.Families, func(a, b Confusion) int { return cmp.Compare(a.Family, b.Family) })
+	slices.SortFunc(c.Families, func(a, b Confusion) int { return strings.Compare(a.Family, b.Family) })
 	return c
 }
 
-func bins(all []Labelled) []Bin {
-	edges := []float64{0, 0.05, 0.2, 0.4, 0.6, 0.8, 0.95, 1}
-	out := make([]Bin, len(edges)-1)
-	for i := range out {
-		out[i].Low, out[i].High = edges[i], edges[i+1]
+// binEdges are the lower ends of the bins of a reliability table, and the end of the last.
+var binEdges = []float64{0, 0.05, 0.2, 0.4, 0.6, 0.8, 0.95, 1}
+
+// newBins returns the reliability table of answers.
+func newBins(answers []Labelled) []Bin {
+	bins := make([]Bin, len(binEdges)-1)
+	for i := range bins {
+		bins[i].Low = binEdges[i]
+		bins[i].High = binEdges[i+1]
 	}
-	for i := range all {
-		p := all[i].probability()
-		at, _ := slices.BinarySearchFunc(edges[1:len(edges)-1], p, func(edge, p float64) int { return cmp.Or(cmp.Compare(edge, p), -1) })
-		b := &out[at]
+
+	// A probability on an edge belongs to the bin above it.
+	inner := binEdges[1 : len(binEdges)-1]
+	compareEdge := func(edge, p float64) int { return cmp.Or(cmp.Compare(edge, p), -1) }
+	for i := range answers {
+		p := answers[i].probability()
+		n, _ := slices.BinarySearchFunc(inner, p, compareEdge)
+		b := &bins[n]
 		b.N++
 		b.Claimed += p
-		b.True += evidence.Flag(all[i].Agentic)
+		b.True += answers[i].label()
 	}
-	for i := range out {
-		if n := float64(out[i].N); n > 0 {
-			out[i].Claimed /= n
-			out[i].True /= n
+	for i := range bins {
+		if n := float64(bins[i].N); n > 0 {
+			bins[i].Claimed /= n
+			bins[i].True /= n
 		}
 	}
-	return out
+	return bins
 }

@@ -249,9 +249,9 @@ func TestHugeAttemptsAreBounded(t *testing.T) {
 	}
 }
 
-// TestHabitsStandInTheOrderOfTheirFiles: verdicts come in this order, and blocks keep the
-// proofs that hold by it.
-func TestHabitsStandInTheOrderOfTheirFiles(t *testing.T) {
+// TestHabitsAndCountsAreListed checks that the lists of package habits contain everything
+// that its files declare, in the order of the names.
+func TestHabitsAndCountsAreListed(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("habits/*.go")
 	if err != nil {
@@ -265,19 +265,33 @@ func TestHabitsStandInTheOrderOfTheirFiles(t *testing.T) {
 		}
 		source.Write(text)
 	}
-	var written, listed []string
-	for _, list := range []string{"All, Habit", "Proofs, Proof"} {
-		for _, m := range regexp.MustCompile(`listed\(&`+list+`\{\s+Check: "(\w+)"`).FindAllStringSubmatch(source.String(), -1) {
-			written = append(written, m[1])
+	declared := func(expression string) []string {
+		var names []string
+		for _, m := range regexp.MustCompile(expression).FindAllStringSubmatch(source.String(), -1) {
+			names = append(names, m[1])
 		}
+		slices.Sort(names)
+		return names
 	}
+
+	var habitNames, proofNames, countNames []string
 	for i := range habits.All {
-		listed = append(listed, habits.All[i].Check)
+		habitNames = append(habitNames, habits.All[i].Check)
 	}
 	for i := range habits.Proofs {
-		listed = append(listed, habits.Proofs[i].Check)
+		proofNames = append(proofNames, habits.Proofs[i].Check)
 	}
-	if len(listed) < 11 || !slices.Equal(written, listed) {
-		t.Errorf("the files have %v, the lists %v", written, listed)
+	for _, c := range habits.Counts() {
+		countNames = append(countNames, c.Name)
+	}
+	if want := declared(`= Habit\{\s+Check: "(\w+)"`); len(want) < 3 || !slices.Equal(habitNames, want) {
+		t.Errorf("All has %v, the files declare %v", habitNames, want)
+	}
+	if want := declared(`= Proof\{\s+Check: "(\w+)"`); len(want) < 8 || !slices.Equal(proofNames, want) {
+		t.Errorf("Proofs has %v, the files declare %v", proofNames, want)
+	}
+	slices.Sort(countNames) // their order is that of stored samples
+	if want := declared(`= &Count\{\s+Name: +"([^"]+)"`); len(want) < 16 || !slices.Equal(countNames, want) {
+		t.Errorf("the lists of counts have %v, the files declare %v", countNames, want)
 	}
 }

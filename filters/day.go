@@ -3,159 +3,196 @@ package filters
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/trajectory-arena/arena"
-	"github.com/trajectory-arena/arena/filters/evidence"
 	"github.com/trajectory-arena/arena/filters/habits"
 )
 
-// AgentOf names the agent whose day an attempt belongs to, by the most precise
-// thing that is known of it.
+// AgentOf returns the identity of the agent whose day an attempt belongs to, by the most
+// precise field that is set.
 func AgentOf(a arena.Agent, runID string) string { return cmp.Or(a.VersionID, a.Hotkey, runID) }
 
-// Checked is an attempt after the first pass, as the second needs it.
+// Checked is what the second pass needs of an attempt after the first pass.
 type Checked struct {
-	// ID names the attempt; copies of one attempt share it. Record is the hash of
-	// the copy's own bytes.
-	ID, Record string
-	// Agent is whose day the attempt belongs to, as AgentOf names it.
+	// ID identifies the attempt; copies of one attempt have the same ID. Record is the hash
+	// of the copy's own bytes.
+	ID     string
+	Record string
+	// Agent is the identity of the agent, as AgentOf returns it.
 	Agent  string
 	Sample habits.Sample
 }
 
 // Day is what all attempts of a day show about their agents.
 type Day struct {
-	// CountedCopy is, by attempt, the position among all of the day of the copy that counts.
+	// CountedCopy is, by the ID of an attempt, the index of the copy that counts.
 	CountedCopy map[string]int
 	// Agents are the habits of each agent.
 	Agents map[string]*habits.Agent
 }
 
-// Day measures every agent's habits over all its attempts. Of the copies of one
-// attempt, the one with the smallest hash of its record counts and no other, so
-// that the order in which files are read changes nothing.
-func (f *Filter) Day(all []*Checked) *Day {
-	d := &Day{CountedCopy: map[string]int{}, Agents: map[string]*habits.Agent{}}
-	for i, c := range all {
-		if w, known := d.CountedCopy[c.ID]; !known || cmp.Or(cmp.Compare(c.Record, all[w].Record), cmp.Compare(c.Agent, all[w].Agent)) < 0 {
+// Day measures every agent's habits over all its attempts of a day. Of the copies of one
+// attempt, only the one with the smallest hash of its record counts, so that the order of
+// the input files does not matter.
+func (f *Filter) Day(attempts []*Checked) *Day {
+	d := &Day{
+		CountedCopy: map[string]int{},
+		Agents:      map[string]*habits.Agent{},
+	}
+	for i, c := range attempts {
+		counted, ok := d.CountedCopy[c.ID]
+		if !ok || compareCopies(c, attempts[counted]) < 0 {
 			d.CountedCopy[c.ID] = i
 		}
 	}
-	samples, found := map[string][]*habits.Sample{}, habits.NewIndex()
-	for i, c := range all {
-		own := samples[c.Agent] // of an agent with copies alone none
+
+	samples := map[string][]*habits.Sample{}
+	index := habits.NewIndex()
+	for i, c := range attempts {
+		agentSamples := samples[c.Agent] // stays nil for an agent that has only copies
 		if d.CountedCopy[c.ID] == i {
-			found.Add(&c.Sample, c.Agent)
-			own = append(own, &c.Sample)
+			index.Add(&c.Sample, c.Agent)
+			agentSamples = append(agentSamples, &c.Sample)
 		}
-		samples[c.Agent] = own
+		samples[c.Agent] = agentSamples
 	}
 	for agent, s := range samples {
-		d.Agents[agent] = habits.NewAgent(agent, s, found, f.cfg.MinAttempts)
+		d.Agents[agent] = habits.NewAgent(agent, s, index, f.cfg.MinAttempts)
 	}
 	return d
 }
 
-// Revise is the second pass: what the agent's day, and the proofs in it, say about one
-// attempt. Proofs lead towards scripted, doubts and habits from agentic to unknown,
-// nothing to agentic.
+// compareCopies orders the copies of one attempt.
+func compareCopies(a, b *Checked) int {
+	return cmp.Or(strings.Compare(a.Record, b.Record), strings.Compare(a.Agent, b.Agent))
+}
+
+// Revise returns the structure of an attempt after the second pass: with the verdicts on
+// its agent's day and the proofs in it. Proofs move the axis towards scripted, doubts and
+// habits from agentic to unknown; nothing moves it to agentic.
 func (f *Filter) Revise(s arena.Structure, o habits.Odds, a *habits.Agent) arena.Structure {
 	before := s.Axis
 	score, decides := revisedOdds(o, a)
 	if before != arena.AxisScripted && (score != o.Score || decides != o.Evidence) {
 		s.Axis, s.Confidence = decide(score, decides)
 	}
-	if s.Axis == arena.AxisAgentic && adapts(a) != nil {
-		s.Axis, s.Confidence = arena.AxisUnknown, 0.5
+	if s.Axis == arena.AxisAgentic && surestHabit(a) != nil {
+		s.Axis = arena.AxisUnknown
+		s.Confidence = 0.5
 	}
 	if a.Known {
 		s.Adaptivity = &a.Adaptivity.Point
 	}
 	day := dayVerdicts(o, a, before, s.Axis)
 	s.Verdicts = slices.Concat(s.Verdicts, day)
-	s.Reasons = revised(f.axisReasons(&s), day, s.Reasons)
+	s.Reasons = mergeReasons(f.axisReasons(&s), day, s.Reasons)
 	s.Keep = len(s.Reasons) == 0
 	return s
 }
 
-// pooled is what a day of attempts, nearly all of which the model wrote, adds to one of
-// them: few calls are then no reason for doubt.
-const pooled = 2
+// pooledOdds is what a day whose attempts are nearly all the model's adds to one of them: a
+// small number of calls is then no reason for doubt.
+const pooledOdds = 2
 
-// revisedOdds is the sum of both passes, and whether it decides. Where the attempt
-// itself does not, it counts nothing.
+// revisedOdds returns the sum of both passes and whether it decides. The score of an
+// attempt that does not decide itself does not count.
 func revisedOdds(o habits.Odds, a *habits.Agent) (score float64, decides bool) {
-	score, decides = o.Score*evidence.Flag(o.Evidence), o.Evidence
-	proved, doubted := false, false
+	if o.Evidence {
+		score = o.Score
+	}
+	decides = o.Evidence
+	hasProof := false
+	hasDoubt := false
 	for i := range habits.Proofs {
-		switch p := &habits.Proofs[i]; {
+		p := &habits.Proofs[i]
+		switch {
 		case !o.Holds(i):
 		case p.Odds == 0:
-			doubted = true
+			hasDoubt = true
 		default:
-			score, decides, proved = score+p.Odds, true, true
+			score += p.Odds
+			decides = true
+			hasProof = true
 		}
 	}
-	if decides && score > 0 && !proved && !doubted && a.Named() {
-		score += pooled
+	if decides && score > 0 && !hasProof && !hasDoubt && a.IsAgentic() {
+		score += pooledOdds
 	}
-	return score, decides && (score <= 0 || !doubted)
+	return score, decides && (score <= 0 || !hasDoubt)
 }
 
-// adapts is the surest habit that keeps the agent's calls from depending on results,
-// nil where none does.
-func adapts(a *habits.Agent) (worst *habits.Habit) {
-	most := 0.0
+// surestHabit returns the most certain habit of those that make the agent's attempts
+// unknown, nil if none does.
+func surestHabit(a *habits.Agent) *habits.Habit {
+	var surest *habits.Habit
+	certainty := 0.0
 	for i := range habits.All {
-		if e := a.Fixed[i]; e.Decides() && e.Low > most {
-			worst, most = &habits.All[i], e.Low
+		e := a.Fixed[i]
+		if e.Decides() && e.Low > certainty {
+			surest = &habits.All[i]
+			certainty = e.Low
 		}
 	}
-	return worst
+	return surest
 }
 
-// dayVerdicts are the verdicts on the agent's day. They speak against the attempt
-// only where the day turned its axis, and as it did.
+// dayVerdicts returns the verdicts on the agent's day. They drop the attempt only if the
+// day changed its axis in their direction.
 func dayVerdicts(o habits.Odds, a *habits.Agent, before, after arena.Axis) []arena.Verdict {
-	all, turned := make([]arena.Verdict, 0, len(habits.All)+len(habits.Proofs)), after != before
-	for i, h := range evidence.Each(habits.All) {
-		all = append(all, verdict(h.Check, h.Reason, a.Fixed[i].Low, habits.Limit, turned && a.Fixed[i].Decides() && after == arena.AxisUnknown))
-	}
-	for i, p := range evidence.Each(habits.Proofs) {
-		all = append(all, verdict(p.Check, p.Reason, evidence.Flag(o.Holds(i)), 0, turned && o.Holds(i)))
-	}
-	return all
-}
-
-// revised puts the reasons of the axis first, then those of the day, then what was
-// there before.
-func revised(axis []string, day []arena.Verdict, before []string) []string {
-	all := axis
-	for i := range day {
-		if len(axis) > 0 && day[i].Decision == arena.Drop {
-			all = append(all, day[i].Reason)
-		}
-	}
-	for _, r := range before {
-		if !slices.Contains(axisWords, r) {
-			all = append(all, r)
-		}
-	}
-	return all
-}
-
-// DayTerms are what the agent's day adds to the log-odds of an attempt.
-func DayTerms(o habits.Odds, a *habits.Agent) (terms []Term) {
-	score, decides := revisedOdds(o, a)
-	if o.Evidence && score > o.Score {
-		terms = append(terms, Term{"named_day", "the log says of nearly all attempts of the agent's day that the model wrote the calls", pooled})
+	verdicts := make([]arena.Verdict, 0, len(habits.All)+len(habits.Proofs))
+	changed := after != before
+	for i := range habits.All {
+		h := &habits.All[i]
+		drops := changed && a.Fixed[i].Decides() && after == arena.AxisUnknown
+		verdicts = append(verdicts, newVerdict(h.Check, h.Reason, a.Fixed[i].Low, habits.Limit, drops))
 	}
 	for i := range habits.Proofs {
-		if p := &habits.Proofs[i]; o.Holds(i) && (p.Odds != 0 || score > 0) {
+		p := &habits.Proofs[i]
+		value := 0.0
+		if o.Holds(i) {
+			value = 1
+		}
+		verdicts = append(verdicts, newVerdict(p.Check, p.Reason, value, 0, changed && o.Holds(i)))
+	}
+	return verdicts
+}
+
+// mergeReasons returns the reasons of the axis, then those of the day, then the earlier
+// ones that are not of the axis.
+func mergeReasons(axis []string, day []arena.Verdict, earlier []string) []string {
+	reasons := axis
+	for i := range day {
+		if len(axis) > 0 && day[i].Decision == arena.Drop {
+			reasons = append(reasons, day[i].Reason)
+		}
+	}
+	for _, r := range earlier {
+		if !slices.Contains(allAxisReasons, r) {
+			reasons = append(reasons, r)
+		}
+	}
+	return reasons
+}
+
+// DayTerms returns what the agent's day adds to the log-odds of an attempt.
+func DayTerms(o habits.Odds, a *habits.Agent) []Term {
+	var terms []Term
+	score, decides := revisedOdds(o, a)
+	if o.Evidence && score > o.Score {
+		terms = append(terms, Term{
+			Rule: "named_day",
+			Why:  "the log says of nearly all attempts of the agent's day that the model wrote the calls",
+			Odds: pooledOdds,
+		})
+	}
+	for i := range habits.Proofs {
+		p := &habits.Proofs[i]
+		if o.Holds(i) && (p.Odds != 0 || score > 0) {
 			terms = append(terms, Term{p.Reason, p.Why, cmp.Or(p.Odds, -score)})
 		}
 	}
-	if h := adapts(a); h != nil && decides && score > 0 {
+	if h := surestHabit(a); h != nil && decides && score > 0 {
 		terms = append(terms, Term{h.Reason, h.Doc, -score})
 	}
 	return terms

@@ -30,11 +30,11 @@ func Rules() (names []string) {
 // Odds are what each rule of the first pass adds, and whether the log bears on it at all.
 func Odds(f *Filter, t *arena.Trace, d *arena.Dialogue) (odds []float64, decides bool) {
 	a := evidence.Examine(t, d, f.tools)
-	defer a.Pad.Release()
+	defer a.Release()
 	for i := range rules {
 		odds = append(odds, rules[i].odds(a))
 	}
-	return odds, bears(a)
+	return odds, hasEvidence(a)
 }
 
 // Without gives an attempt the sum of the first pass with so much less.

@@ -1,119 +1,151 @@
-// Package filters decides which attempts a model may learn from. It brings
-// every dialect into one form, holds the dialogue against what the proxy saw,
-// and says for each attempt whether the model itself decided its calls, with
-// the evidence, an error bar and the reasons for a reject. Checks are pure
-// functions of a trace; habits of an agent over its day are a second pass.
+// Package filters decides which attempts a model may learn from. It converts the dialogue
+// of every dialect into one form, compares it with the log of the proxy, and decides for
+// each attempt whether the model itself made its calls: with the evidence, a confidence and
+// the reasons of a rejection. The checks of an attempt are pure functions of its trace. The
+// habits of an agent over its day are a second pass.
 package filters
 
 import (
 	"fmt"
-	"maps"
 	"slices"
-	"strings"
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/filters/checks"
 	"github.com/trajectory-arena/arena/filters/evidence"
 	"github.com/trajectory-arena/arena/filters/habits"
 	"github.com/trajectory-arena/arena/internal/stats"
-	"github.com/trajectory-arena/arena/internal/wrong"
 )
 
-// Filter is the structural filter with its limits.
+// Filter is the structural filter with its configuration.
 type Filter struct {
 	cfg   Config
 	tools evidence.Tools
 }
 
-// New returns a filter with these limits, or all that is wrong with them.
+// New returns a filter of this configuration, or an error with all that is wrong with it.
 func New(cfg Config) (*Filter, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, fmt.Errorf("set up the structural filter: %w", err)
 	}
-	return &Filter{cfg, cfg.harness()}, nil
+	return &Filter{cfg: cfg, tools: cfg.harnessTools()}, nil
 }
 
-// Check says what the attempt itself shows: its axis, every reject, the values
-// measured. The sample is what the second pass needs to know of it. Neither
-// the trace nor the dialogue is changed.
+// Check returns the result of the first pass over an attempt: its axis, its verdicts and
+// features, and the reasons of its rejection. The sample is what the second pass needs of
+// it. Check changes neither the trace nor the dialogue.
 func (f *Filter) Check(t *arena.Trace, d *arena.Dialogue) (arena.Structure, habits.Sample) {
 	tools := f.tools
 	if f.cfg.Harness == evidence.Declared {
 		tools = evidence.AddDeclared(tools, t.Tools)
 	}
 	a := evidence.Examine(t, d, tools)
-	defer a.Pad.Release()
-	score, evidence := logOdds(a)
-	s := arena.Structure{}
-	s.Axis, s.Confidence = decide(score, evidence)
-	s.RichnessV1, s.RichnessV2 = stats.FiniteOrNil(a.Log.RichnessV1()), stats.FiniteOrNil(a.Log.RichnessV2())
-	sample := habits.SampleOf(a, score, evidence, s.Axis)
-	f.conclude(&s, a)
+	defer a.Release()
+
+	score, decides := logOdds(a)
+	var s arena.Structure
+	s.Axis, s.Confidence = decide(score, decides)
+	s.RichnessV1 = stats.FiniteOrNil(a.Log.RichnessV1())
+	s.RichnessV2 = stats.FiniteOrNil(a.Log.RichnessV2())
+	sample := habits.SampleOf(a, score, decides, s.Axis)
+	f.addVerdicts(&s, a)
 	s.Features = features(a, score)
 	return s, sample
 }
 
-// own are the checks of an attempt itself, in the order of its verdicts.
-var own = func() []checks.Check {
-	all := slices.Clone(checks.All)
+// attemptChecks are the checks of an attempt itself, in the order of its verdicts.
+var attemptChecks = func() []checks.Check {
+	list := slices.Clone(checks.All)
 	for i := range rules {
-		if r := &rules[i]; r.reason != "" {
-			all = append(all, checks.Check{Name: r.name + "_v3", Doc: r.doc, Reason: r.reason, Value: "log-odds that the model wrote the calls: " + r.why, Limit: "0"})
+		r := &rules[i]
+		if r.reason == "" {
+			continue
 		}
+		list = append(list, checks.Check{
+			Name:   r.name + "_v3",
+			Doc:    r.doc,
+			Reason: r.reason,
+			Value:  "log-odds that the model wrote the calls: " + r.why,
+			Limit:  "0",
+		})
 	}
-	return all
+	return list
 }()
 
-// Catalogue lists every check, of the attempt and of its agent's day, in the order in
-// which it is reported.
+// Catalogue returns every check, of the attempt and of its agent's day, in the order of
+// the verdicts.
 func Catalogue() []checks.Check {
-	all := slices.Clone(own)
-	for _, h := range evidence.Each(habits.All) {
-		all = append(all, checks.Check{Name: h.Check, Doc: h.Doc, Reason: h.Reason, Value: "0 to 1, how sure that is at the lower end of its 95 % interval", Limit: "half", Above: true})
+	list := slices.Clone(attemptChecks)
+	for i := range habits.All {
+		h := &habits.All[i]
+		list = append(list, checks.Check{
+			Name:   h.Check,
+			Doc:    h.Doc,
+			Reason: h.Reason,
+			Value:  "0 to 1, how sure that is at the lower end of its 95 % interval",
+			Limit:  "half",
+			Above:  true,
+		})
 	}
-	for _, p := range evidence.Each(habits.Proofs) {
-		all = append(all, checks.Check{Name: p.Check, Doc: p.Doc, Reason: p.Reason, Value: "1 if it holds: " + p.Why, Limit: "0", Above: true})
+	for i := range habits.Proofs {
+		p := &habits.Proofs[i]
+		list = append(list, checks.Check{
+			Name:   p.Check,
+			Doc:    p.Doc,
+			Reason: p.Reason,
+			Value:  "1 if it holds: " + p.Why,
+			Limit:  "0",
+			Above:  true,
+		})
 	}
-	return all
+	return list
 }
 
-// conclude runs the catalogue, collects the reasons and decides.
-func (f *Filter) conclude(s *arena.Structure, a *evidence.Attempt) {
-	s.Verdicts = make([]arena.Verdict, 0, len(own))
-	for _, c := range evidence.Each(checks.All) {
+// addVerdicts runs the checks of an attempt and sets its verdicts and reasons.
+func (f *Filter) addVerdicts(s *arena.Structure, a *evidence.Attempt) {
+	s.Verdicts = make([]arena.Verdict, 0, len(attemptChecks))
+	for i := range checks.All {
+		c := &checks.All[i]
 		value, limit := c.Measure(a, f.cfg.MaxTokens)
-		s.Verdicts = append(s.Verdicts, verdict(c.Name, c.Reason, value, limit, c.Fires(value, limit)))
+		s.Verdicts = append(s.Verdicts, newVerdict(c.Name, c.Reason, value, limit, c.Fires(value, limit)))
 	}
 	for i := range rules {
-		if r := &rules[i]; r.reason != "" {
-			odds := r.odds(a)
-			s.Verdicts = append(s.Verdicts, verdict(own[len(s.Verdicts)].Name, r.reason, odds, 0, odds < 0 && s.Axis == arena.AxisScripted))
+		r := &rules[i]
+		if r.reason == "" {
+			continue
 		}
+		odds := r.odds(a)
+		drops := odds < 0 && s.Axis == arena.AxisScripted
+		name := attemptChecks[len(s.Verdicts)].Name
+		s.Verdicts = append(s.Verdicts, newVerdict(name, r.reason, odds, 0, drops))
 	}
+
 	s.Reasons = slices.Concat(f.axisReasons(s), a.Trace.Vetoes, a.Dialogue.Faults)
 	for i := range s.Verdicts {
-		if v := &s.Verdicts[i]; v.Decision == arena.Drop && !slices.Contains(s.Reasons, v.Reason) {
+		v := &s.Verdicts[i]
+		if v.Decision == arena.Drop && !slices.Contains(s.Reasons, v.Reason) {
 			s.Reasons = append(s.Reasons, v.Reason)
 		}
 	}
 	s.Keep = len(s.Reasons) == 0
 }
 
-func verdict(check, reason string, value, limit float64, drops bool) arena.Verdict {
+func newVerdict(check, reason string, value, limit float64, drops bool) arena.Verdict {
 	v := arena.Verdict{Check: check, Decision: arena.Keep, Value: value, Limit: limit}
 	if drops {
-		v.Decision, v.Reason = arena.Drop, reason
+		v.Decision = arena.Drop
+		v.Reason = reason
 	}
 	return v
 }
 
-// IsUnwanted says of a rejected attempt that nothing but mistakes of the model
-// speaks against it, and that the configuration has use for such attempts.
+// IsUnwanted reports whether the configuration accepts a rejected attempt as an unwanted
+// example: all reasons of its rejection are mistakes of the model.
 func (f *Filter) IsUnwanted(s *arena.Structure) bool {
-	return f.cfg.Mistakes && len(s.Reasons) > 0 && !slices.ContainsFunc(s.Reasons, func(r string) bool { return !checks.Mistake(r) })
+	isNoMistake := func(reason string) bool { return !checks.Mistake(reason) }
+	return f.cfg.Mistakes && len(s.Reasons) > 0 && !slices.ContainsFunc(s.Reasons, isNoMistake)
 }
 
-// The reasons that the axis itself gives.
+// The reasons of the axis itself.
 const (
 	ReasonScripted  = "axis_scripted"  // a program, not the model, acted
 	ReasonUnknown   = "axis_unknown"   // nothing tells whether the model acted
@@ -121,99 +153,24 @@ const (
 	ReasonFixed     = "low_adaptivity" // the agent's calls depend on results less than filter.min_adaptivity
 )
 
-var axisWords = []string{ReasonScripted, ReasonUnknown, ReasonUncertain, ReasonFixed}
+var allAxisReasons = []string{ReasonScripted, ReasonUnknown, ReasonUncertain, ReasonFixed}
 
+// axisReasons returns the reason of the axis for a rejection, if any.
 func (f *Filter) axisReasons(s *arena.Structure) []string {
-	switch {
-	case s.Axis == arena.AxisScripted:
+	switch s.Axis {
+	case arena.AxisScripted:
 		return []string{ReasonScripted}
-	case s.Axis == arena.AxisUnknown && f.cfg.Unknown == UnknownDrop:
-		return []string{ReasonUnknown}
-	case s.Axis == arena.AxisAgentic && s.Confidence < f.cfg.MinConfidence:
-		return []string{ReasonUncertain}
-	case s.Axis == arena.AxisAgentic && s.Adaptivity != nil && *s.Adaptivity < f.cfg.MinAdaptivity:
-		return []string{ReasonFixed}
+	case arena.AxisUnknown:
+		if f.cfg.Unknown == UnknownDrop {
+			return []string{ReasonUnknown}
+		}
+	case arena.AxisAgentic:
+		if s.Confidence < f.cfg.MinConfidence {
+			return []string{ReasonUncertain}
+		}
+		if s.Adaptivity != nil && *s.Adaptivity < f.cfg.MinAdaptivity {
+			return []string{ReasonFixed}
+		}
 	}
 	return nil
-}
-
-// UnknownPolicy says what becomes of an attempt whose axis is unknown.
-type UnknownPolicy string
-
-// The policies for attempts whose axis is unknown.
-const (
-	UnknownDrop UnknownPolicy = "drop"
-	UnknownKeep UnknownPolicy = "keep"
-)
-
-// Config holds every limit of the filter. The zero value is not usable; start
-// from Defaults.
-type Config struct {
-	// Unknown decides on attempts whose axis is unknown: drop or keep.
-	Unknown UnknownPolicy `yaml:"unknown"`
-	// MaxTokens is the most tokens a dialogue may have; a token is counted as
-	// four bytes of the rendered text.
-	MaxTokens int `yaml:"max_tokens"`
-	// MinConfidence is the least confidence with which an agentic attempt is
-	// kept, 0.5 to 1.
-	MinConfidence float64 `yaml:"min_confidence"`
-	// MinAdaptivity is how far an agent's calls must depend on results, 0 to 1,
-	// for its agentic attempts to be kept.
-	MinAdaptivity float64 `yaml:"min_adaptivity"`
-	// MinAttempts is how many attempts of one agent's day the second pass needs
-	// before it may say anything.
-	MinAttempts int `yaml:"min_attempts"`
-	// Harness names the ready map of the agents' tools: shop, envpack, webshop,
-	// tau-bench, or declared, which reads the schemas that each trace declares.
-	Harness string `yaml:"harness"`
-	// Tools adds to the map by name what a tool does.
-	Tools map[string]Tool `yaml:"tools,omitempty"`
-	// Mistakes makes unwanted and rejected examples of failed attempts that only
-	// invented a product or did not recommend once; the recipes kto and pref set it.
-	Mistakes bool `yaml:"mistakes,omitempty"`
-}
-
-// Tool says what a tool does: search, open, match, answer, end, or ask for anything
-// else; and which of its arguments are words, and which ids.
-type Tool struct {
-	As    string   `yaml:"as"`
-	Words []string `yaml:"words,omitempty"`
-	IDs   []string `yaml:"ids,omitempty"`
-}
-
-func (c *Config) harness() evidence.Tools {
-	more := evidence.Tools{}
-	for name, t := range c.Tools {
-		more[name] = evidence.Role{Tool: evidence.Roles[t.As], Words: t.Words, IDs: t.IDs}
-	}
-	return evidence.HarnessTools(c.Harness, more)
-}
-
-// Defaults are the limits of the published recipe, where it names one; the
-// others are derived in docs/filter-evidence.md.
-func Defaults() Config {
-	return Config{
-		Unknown:       UnknownDrop,
-		MaxTokens:     14336,
-		MinConfidence: 0.5,
-		MinAttempts:   8,
-		Harness:       "shop",
-	}
-}
-
-// Validate names every limit that cannot be used, all at once.
-func (c Config) Validate() error {
-	var bad wrong.List
-	bad.Unless(c.Unknown == UnknownDrop || c.Unknown == UnknownKeep, "filter.unknown is %v: want keep or drop", c.Unknown)
-	bad.Unless(c.MaxTokens >= 1, "filter.max_tokens is %v: want at least 1", c.MaxTokens)
-	bad.Unless(c.MinConfidence >= 0.5 && c.MinConfidence <= 1, "filter.min_confidence is %v: want 0.5 to 1", c.MinConfidence)
-	bad.Unless(c.MinAdaptivity >= 0 && c.MinAdaptivity <= 1, "filter.min_adaptivity is %v: want 0 to 1", c.MinAdaptivity)
-	bad.Unless(c.MinAttempts >= 3, "filter.min_attempts is %v: want at least 3: fewer attempts show no habit", c.MinAttempts)
-	_, known := evidence.Harnesses[c.Harness]
-	bad.Unless(known, "filter.harness is %v: want one of %s", c.Harness, strings.Join(slices.Sorted(maps.Keys(evidence.Harnesses)), ", "))
-	for name, t := range c.Tools {
-		_, known := evidence.Roles[t.As]
-		bad.Unless(known, "filter.tools.%s.as is %v: want one of %s", name, t.As, strings.Join(slices.Sorted(maps.Keys(evidence.Roles)), ", "))
-	}
-	return bad.Err()
 }

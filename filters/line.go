@@ -11,12 +11,14 @@ import (
 	"github.com/trajectory-arena/arena/filters/evidence"
 )
 
-// featureRichness is the project's own richness: see attempt.richness.
+// featureRichness is the name of this project's own richness, see
+// evidence.Attempt.Richness.
 const featureRichness = "richness_args"
 
-// features are the values behind the verdict, in the catalogue's order; NaN
-// where one cannot be measured.
+// features returns the values behind the verdicts, in the order of the public format; NaN
+// for a value that cannot be measured.
 func features(a *evidence.Attempt, score float64) []arena.Feature {
+	unnamed := a.Links[evidence.LinkNone] + a.Links[evidence.LinkNoReply]
 	return []arena.Feature{
 		{Name: "log_odds", Value: score},
 		{Name: featureRichness, Value: a.Richness()},
@@ -24,16 +26,16 @@ func features(a *evidence.Attempt, score float64) []arena.Feature {
 		{Name: "calls", Value: float64(len(a.Claims))},
 		{Name: "tokens", Value: float64(a.Tokens)},
 		{Name: "dispatches", Value: logged(a, len(a.Log.Dispatches))},
-		{Name: "inference", Value: logged(a, a.Log.Asked)},
+		{Name: "inference", Value: logged(a, a.Log.Requested)},
 		{Name: "unreadable_replies", Value: logged(a, len(a.Log.Replies)-a.Readable)},
-		{Name: "named", Value: logged(a, a.Links[evidence.LinkNamed])},
-		{Name: "named_loosely", Value: logged(a, a.Links[evidence.LinkLoose])},
-		{Name: "derived", Value: logged(a, a.Links[evidence.LinkDerived])},
-		{Name: "retries", Value: logged(a, a.Links[evidence.LinkRetry])},
-		{Name: "stale", Value: logged(a, a.Links[evidence.LinkStale])},
-		{Name: "overridden", Value: logged(a, a.Links[evidence.LinkOverride])},
-		{Name: "unnamed", Value: logged(a, a.Links[evidence.LinkNone]+a.Links[evidence.LinkNoReply])},
-		{Name: "undecided", Value: logged(a, a.Links[evidence.LinkUnknown])},
+		{Name: "named", Value: linked(a, evidence.LinkNamed)},
+		{Name: "named_loosely", Value: linked(a, evidence.LinkLoose)},
+		{Name: "derived", Value: linked(a, evidence.LinkDerived)},
+		{Name: "retries", Value: linked(a, evidence.LinkRetry)},
+		{Name: "stale", Value: linked(a, evidence.LinkStale)},
+		{Name: "overridden", Value: linked(a, evidence.LinkOverride)},
+		{Name: "unnamed", Value: logged(a, unnamed)},
+		{Name: "undecided", Value: linked(a, evidence.LinkUnknown)},
 		{Name: "calls_without_dispatch", Value: logged(a, a.Phantoms)},
 		{Name: "edited_results", Value: logged(a, a.Edits)},
 		{Name: "invented_ids", Value: float64(a.Invented)},
@@ -44,7 +46,7 @@ func features(a *evidence.Attempt, score float64) []arena.Feature {
 	}
 }
 
-// logged is a count from the proxy's log, NaN where there is no log.
+// logged returns a count from the proxy's log, NaN if there is no log.
 func logged(a *evidence.Attempt, n int) float64 {
 	if !a.Log.Present {
 		return math.NaN()
@@ -52,15 +54,18 @@ func logged(a *evidence.Attempt, n int) float64 {
 	return float64(n)
 }
 
-// AppendLine appends the line of `arena filter` for one attempt, without a
-// line break. Keys and order are the public format.
+// linked returns the number of dispatches with a link, NaN if there is no log.
+func linked(a *evidence.Attempt, link evidence.Link) float64 { return logged(a, a.Links[link]) }
+
+// AppendLine appends the line of `arena filter` for one attempt, without a line break. Its
+// keys and their order are the public format.
 func AppendLine(dst []byte, t *arena.Trace, s arena.Structure) []byte {
-	names := [...]struct{ key, value string }{{`{"eval_run_id":`, t.RunID}, {`,"problem_id":`, t.ProblemID}, {`,"agent_version_id":`, t.Agent.VersionID}}
-	for _, n := range names {
-		dst = gjson.AppendJSONString(append(dst, n.key...), n.value)
-	}
+	dst = gjson.AppendJSONString(append(dst, `{"eval_run_id":`...), t.RunID)
+	dst = gjson.AppendJSONString(append(dst, `,"problem_id":`...), t.ProblemID)
+	dst = gjson.AppendJSONString(append(dst, `,"agent_version_id":`...), t.Agent.VersionID)
 	dst = fmt.Appendf(dst, `,"keep":%t,"axis":"%s","confidence":`, s.Keep, s.Axis)
-	dst = appendPointer(append(appendNumber(dst, s.Confidence), `,"adaptivity":`...), s.Adaptivity)
+	dst = appendNumber(dst, s.Confidence)
+	dst = appendPointer(append(dst, `,"adaptivity":`...), s.Adaptivity)
 	dst = append(dst, `,"reasons":[`...)
 	for i, r := range s.Reasons {
 		if i > 0 {
@@ -82,6 +87,7 @@ func AppendLine(dst []byte, t *arena.Trace, s arena.Structure) []byte {
 	return append(dst, `}}`...)
 }
 
+// appendPointer appends a number, null for nil.
 func appendPointer(dst []byte, p *float64) []byte {
 	if p == nil {
 		return append(dst, "null"...)
@@ -89,94 +95,10 @@ func appendPointer(dst []byte, p *float64) []byte {
 	return appendNumber(dst, *p)
 }
 
-// appendNumber writes a number in its shortest form, null where there is none.
+// appendNumber appends a number in its shortest form, null for NaN and infinities.
 func appendNumber(dst []byte, f float64) []byte {
 	if math.IsNaN(f) || math.IsInf(f, 0) {
 		return append(dst, "null"...)
 	}
 	return strconv.AppendFloat(dst, f, 'g', -1, 64)
-}
-
-// Row is one line of an explanation: a call of the dialogue, or a dispatch that the
-// dialogue does not show.
-type Row struct {
-	// NamedBy counts the log's answered inference calls from 1; 0 where none
-	// named the dispatch.
-	NamedBy int
-	// Link says how the dispatch hangs on the inference before it, or what is
-	// wrong with a call that has none.
-	Link string
-	// Call is the dialogue's call itself, Sent its dispatch; nil where there is none.
-	Call     *arena.Call
-	Dispatch *arena.ProxyCall
-}
-
-// Term is what one rule adds to the log-odds.
-type Term struct {
-	Rule string  `json:"rule"`
-	Why  string  `json:"why"`
-	Odds float64 `json:"odds"`
-}
-
-// Explanation is one verdict, step by step.
-type Explanation struct {
-	Rows  []Row
-	Terms []Term
-	// Replies are the log's answered inference calls, as NamedBy counts them.
-	Replies []*arena.ProxyCall
-}
-
-// Explain takes the first pass apart for one attempt.
-func (f *Filter) Explain(t *arena.Trace, d *arena.Dialogue) Explanation {
-	a := evidence.Examine(t, d, f.tools)
-	e := Explanation{Rows: rows(a)}
-	for i := range a.Log.Replies {
-		e.Replies = append(e.Replies, a.Log.Replies[i].Call)
-	}
-	for i := range rules {
-		if odds := rules[i].odds(a); odds != 0 {
-			e.Terms = append(e.Terms, Term{Rule: rules[i].name, Why: rules[i].why, Odds: odds})
-		}
-	}
-	return e
-}
-
-func rows(a *evidence.Attempt) []Row {
-	var rows []Row
-	next := 0
-	for i := range a.Dialogue.Turns {
-		for range min(len(a.Dialogue.Turns[i].Calls), len(a.Claims)-next) {
-			rows = append(rows, row(a, &a.Claims[next]))
-			next++
-		}
-	}
-	for i := range a.Log.Dispatches {
-		if d := &a.Log.Dispatches[i]; d.Claimed < 0 {
-			rows = append(rows, Row{NamedBy: d.Reply + 1, Link: d.Link.String() + ", not in the dialogue", Dispatch: d.Call})
-		}
-	}
-	return rows
-}
-
-func row(a *evidence.Attempt, c *evidence.Claim) Row {
-	r := Row{Call: c.Call}
-	switch {
-	case c.Dispatch >= 0:
-		d := &a.Log.Dispatches[c.Dispatch]
-		r.NamedBy, r.Link, r.Dispatch = d.Reply+1, d.Link.String(), d.Call
-		if c.Edited {
-			r.Link += ", result edited"
-		}
-	case c.Phantom:
-		r.Link = "result without a dispatch"
-	case c.Act.Tool == evidence.ToolRecommend:
-		link := evidence.LinkNone
-		if r.NamedBy = a.Recommender(c); r.NamedBy > 0 {
-			link = evidence.LinkNamed
-		} else if a.Readable < len(a.Log.Replies) {
-			link = evidence.LinkUnknown
-		}
-		r.Link = link.String()
-	}
-	return r
 }

@@ -14,147 +14,163 @@ import (
 	plaintext "github.com/trajectory-arena/arena/internal/text"
 )
 
-// Normalise brings a trace of any dialect into OpenAI's form: turns with tool
-// calls, every result beside the call it answers. Turns name what had to be
-// mended, the dialogue what could not be read. The trace is not changed; its
-// strings are shared.
+// Normalise converts a trace of any dialect into OpenAI's form: turns with tool calls, every
+// result with the call that it answers. Turns list what was repaired, the dialogue what
+// could not be read. The trace is not changed; the dialogue shares its strings.
 func Normalise(t *arena.Trace) arena.Dialogue {
-	n, made := normaliser{trace: t}, 0
+	recorded := 0
 	for i := range t.Steps {
-		made += len(t.Steps[i].Calls)
+		recorded += len(t.Steps[i].Calls)
 	}
-	n.calls = make([]arena.Call, 0, made)
-	n.turns = make([]arena.Turn, 0, len(t.Steps))
-	n.ends = make([]int, 0, len(t.Steps))
+	n := normaliser{
+		trace: t,
+		calls: make([]arena.Call, 0, recorded),
+		turns: make([]arena.Turn, 0, len(t.Steps)),
+		ends:  make([]int, 0, len(t.Steps)),
+	}
 	for i := range t.Steps {
 		switch s := &t.Steps[i]; s.Role {
 		case arena.RoleUser:
-			n.user(i, s)
+			n.addUser(i, s)
 		case arena.RoleAgent:
-			n.agent(i, s)
+			n.addAgent(i, s)
 		case arena.RoleSystem:
 		}
 	}
-	n.uniqueIDs()
-	n.share()
+	n.setUniqueIDs()
+	n.assignCalls()
 	return arena.Dialogue{Turns: n.turns, Faults: n.faults}
 }
 
-// normaliser collects all calls in one piece of memory; spans says which of
-// them belong to which turn until the piece has stopped growing.
+// normaliser collects the calls of all turns in one slice.
 type normaliser struct {
-	trace  *arena.Trace
-	turns  []arena.Turn
-	calls  []arena.Call
+	trace *arena.Trace
+	turns []arena.Turn
+	calls []arena.Call
+	// ends are the ends of each turn's calls in calls.
 	ends   []int
 	faults []string
-	// open is the first call that a later result may still answer.
+	// open is the index of the first call that a later result may still answer.
 	open int
 }
 
-func (n *normaliser) fault(word string) { n.faults = slicesx.AppendUnique(n.faults, word) }
+func (n *normaliser) addFault(fault string) { n.faults = slicesx.AppendUnique(n.faults, fault) }
 
-// user keeps what the customer says after the request itself, and takes tool
-// results out of messages that a client sent as the user.
-func (n *normaliser) user(i int, s *arena.Step) {
+// addUser adds what the customer says after the request itself. It reads tool results from
+// messages that a client sent as the user.
+func (n *normaliser) addUser(i int, s *arena.Step) {
 	text := cmp.Or(s.Content, s.Response)
-	if strings.Contains(text, "<") || strings.HasPrefix(strings.TrimSpace(text), "Observation") {
+	mayHaveResults := strings.Contains(text, "<") || strings.HasPrefix(strings.TrimSpace(text), "Observation")
+	if mayHaveResults {
 		if r := calls.Mended(text); len(r.Results) > 0 {
-			n.results(r.Results)
+			n.addResults(r.Results)
 			text = r.Text
 		}
 	}
-	if text == "" || (len(n.turns) == 0 && text == n.trace.Query) {
+	isRequest := len(n.turns) == 0 && text == n.trace.Query
+	if text == "" || isRequest {
 		return
 	}
-	n.add(arena.Turn{Step: i, User: text})
+	n.addTurn(arena.Turn{Step: i, User: text})
 }
 
-func (n *normaliser) agent(i int, s *arena.Step) {
+func (n *normaliser) addAgent(i int, s *arena.Step) {
 	turn := arena.Turn{Step: i, Think: s.Think, Text: s.Response}
 	first := len(n.calls)
 	if len(s.Calls) > 0 {
-		n.recorded(&turn, s)
+		n.addRecordedCalls(&turn, s)
 	} else {
-		n.written(&turn, s)
+		n.addTextCalls(&turn, s)
 	}
 	if len(n.calls) > first {
 		n.open = first
 	}
-	n.stepResults(&turn, s)
-	if turn.Think == "" && turn.Text == "" && len(n.calls) == first {
-		if last := len(n.turns) - 1; last >= 0 {
-			n.turns[last].Repairs = append(n.turns[last].Repairs, turn.Repairs...)
-		}
+	n.addStepResults(&turn, s)
+
+	isEmpty := turn.Think == "" && turn.Text == "" && len(n.calls) == first
+	if !isEmpty {
+		n.addTurn(turn)
 		return
 	}
-	n.add(turn)
+	if last := len(n.turns) - 1; last >= 0 {
+		n.turns[last].Repairs = append(n.turns[last].Repairs, turn.Repairs...)
+	}
 }
 
-// add appends a turn that owns the calls collected since the last one.
-func (n *normaliser) add(t arena.Turn) {
+// addTurn adds a turn with the calls that were added since the previous one.
+func (n *normaliser) addTurn(t arena.Turn) {
 	n.turns = append(n.turns, t)
 	n.ends = append(n.ends, len(n.calls))
 }
 
-// recorded takes the calls that the step itself lists.
-func (n *normaliser) recorded(turn *arena.Turn, s *arena.Step) {
+// addRecordedCalls adds the calls that the step itself lists.
+func (n *normaliser) addRecordedCalls(turn *arena.Turn, s *arena.Step) {
 	if turn.Think == "" && turn.Text == "" {
-		turn.Think, turn.Text = s.Reasoning, s.Content
+		turn.Think = s.Reasoning
+		turn.Text = s.Content
 		if strings.IndexByte(s.Content, '<') >= 0 {
 			turn.Think, turn.Text = calls.Think(s.Content)
 		}
 	}
 	turn.Think = cmp.Or(turn.Think, s.Reasoning)
-	for _, c := range evidence.Each(s.Calls) {
+	for i := range s.Calls {
+		c := &s.Calls[i]
 		if c.Name == "" {
-			n.nameless(turn, c)
+			n.addNameless(turn, c)
 			continue
 		}
 		args, repair := calls.Arguments(c.Arguments)
 		if args == "" {
-			n.fault(calls.FaultArguments)
+			n.addFault(calls.FaultArguments)
 			args = "{}"
 		}
 		if repair != "" && !n.trace.Source.TextArguments {
 			turn.Repairs = append(turn.Repairs, repair)
 		}
-		n.calls = append(n.calls, arena.Call{ID: c.ID, Name: evidence.ToolName(c.Name), Arguments: args, Result: c.Result})
+		n.calls = append(n.calls, arena.Call{
+			ID:        c.ID,
+			Name:      evidence.ToolName(c.Name),
+			Arguments: args,
+			Result:    c.Result,
+		})
 	}
 }
 
-// nameless is a listed call without a name: either a result that was filed in
-// the step after its call, or a fault.
-func (n *normaliser) nameless(turn *arena.Turn, c *arena.ToolCall) {
+// addNameless reads a listed call without a name: a result that was recorded in the step
+// after its call, else a fault.
+func (n *normaliser) addNameless(turn *arena.Turn, c *arena.ToolCall) {
 	if c.Result == "" {
-		n.fault(calls.FaultName)
+		n.addFault(calls.FaultName)
 		return
 	}
-	n.results([]calls.Result{{ID: c.ID, Content: c.Result}})
+	n.addResults([]calls.Result{{ID: c.ID, Content: c.Result}})
 	turn.Repairs = append(turn.Repairs, calls.RepairLaterResults)
 }
 
-// written reads the calls out of the model's text, or out of its reasoning
-// where the text holds none.
-func (n *normaliser) written(turn *arena.Turn, s *arena.Step) {
+// addTextCalls adds the calls in the model's text, or in its reasoning if the text has none.
+func (n *normaliser) addTextCalls(turn *arena.Turn, s *arena.Step) {
 	r := calls.Mended(s.Content)
 	if len(r.Calls) == 0 && s.Reasoning != "" {
 		inner := calls.Mended(s.Reasoning)
 		if len(inner.Calls) > 0 {
 			text := r.Text
 			r = inner
-			r.Think, r.Text = plaintext.Join(inner.Think, "\n", inner.Text), text
+			r.Think = plaintext.Join(inner.Think, "\n", inner.Text)
+			r.Text = text
 			r.Repairs = append(r.Repairs, calls.RepairReasoning)
 		} else if r.Think == "" {
 			r.Think = s.Reasoning
 		}
 	}
-	turn.Think, turn.Text, turn.Repairs = cmp.Or(turn.Think, r.Think), cmp.Or(turn.Text, r.Text), r.Repairs
+
+	turn.Think = cmp.Or(turn.Think, r.Think)
+	turn.Text = cmp.Or(turn.Text, r.Text)
+	turn.Repairs = r.Repairs
 	for _, f := range r.Faults {
-		n.fault(f)
+		n.addFault(f)
 	}
 	if len(r.Results) > 0 {
-		n.results(r.Results)
+		n.addResults(r.Results)
 		turn.Repairs = append(turn.Repairs, calls.RepairLaterResults)
 	}
 	for _, c := range r.Calls {
@@ -162,37 +178,42 @@ func (n *normaliser) written(turn *arena.Turn, s *arena.Step) {
 	}
 }
 
-// stepResults takes results that the step keeps beside its message.
-func (n *normaliser) stepResults(turn *arena.Turn, s *arena.Step) {
-	if s.Raw == "" || n.open >= len(n.calls) || n.calls[n.open].Result != "" || !strings.Contains(string(s.Raw), `"obs"`) {
+// observationPaths are the fields with results that clients store in a step.
+var observationPaths = [...]string{"completion.message.obs", "completion.obs", "message.obs", "obs"}
+
+// addStepResults adds the results that the step has outside of its message.
+func (n *normaliser) addStepResults(turn *arena.Turn, s *arena.Step) {
+	isWaiting := n.open < len(n.calls) && n.calls[n.open].Result == ""
+	if !isWaiting || !strings.Contains(string(s.Raw), `"obs"`) {
 		return
 	}
-	for _, path := range [...]string{"completion.message.obs", "completion.obs", "message.obs", "obs"} {
+	for _, path := range observationPaths {
 		obs := gjson.Get(string(s.Raw), path)
 		if !obs.Exists() {
 			continue
 		}
 		r := calls.Mended("<obs>" + obs.Raw + "</obs>")
-		n.results(r.Results)
+		n.addResults(r.Results)
 		turn.Repairs = append(turn.Repairs, calls.RepairLaterResults)
 		return
 	}
 }
 
-// results gives results to the calls still open: by id where both have one,
-// else in order. Calls of earlier turns are closed: ids repeat in real traces,
-// so a result is never matched over the whole of one.
-func (n *normaliser) results(rs []calls.Result) {
-	for _, r := range rs {
-		if c := n.waiting(r.ID); c != nil {
-			c.Result = r.Content
+// addResults assigns results to the open calls: by id if both have one, else in order.
+// Calls of earlier turns are closed, since ids repeat within real traces.
+func (n *normaliser) addResults(results []calls.Result) {
+	for _, r := range results {
+		c := n.openCall(r.ID)
+		if c == nil {
+			n.addFault(calls.FaultOrphan)
 			continue
 		}
-		n.fault(calls.FaultOrphan)
+		c.Result = r.Content
 	}
 }
 
-func (n *normaliser) waiting(id string) *arena.Call {
+// openCall returns the open call that a result of this id answers, nil if none.
+func (n *normaliser) openCall(id string) *arena.Call {
 	var first *arena.Call
 	for i := n.open; i < len(n.calls); i++ {
 		c := &n.calls[i]
@@ -209,24 +230,25 @@ func (n *normaliser) waiting(id string) *arena.Call {
 	return first
 }
 
-// uniqueIDs gives calls without an id, or with one that was there before, an
-// id of their own.
-func (n *normaliser) uniqueIDs() {
-	seen := make(map[string]bool, len(n.calls))
-	for i, c := range evidence.Each(n.calls) {
-		if c.ID == "" || seen[c.ID] {
+// setUniqueIDs changes the id of each call whose id is empty or that of an earlier call.
+func (n *normaliser) setUniqueIDs() {
+	used := make(map[string]bool, len(n.calls))
+	for i := range n.calls {
+		c := &n.calls[i]
+		if c.ID == "" || used[c.ID] {
 			c.ID = c.ID + "#" + strconv.Itoa(i)
 		}
-		seen[c.ID] = true
+		used[c.ID] = true
 	}
 }
 
-func (n *normaliser) share() {
-	from := 0
+// assignCalls sets the calls of each turn.
+func (n *normaliser) assignCalls() {
+	start := 0
 	for i, end := range n.ends {
-		if end > from {
-			n.turns[i].Calls = n.calls[from:end:end]
+		if end > start {
+			n.turns[i].Calls = n.calls[start:end:end]
 		}
-		from = end
+		start = end
 	}
 }

@@ -5,29 +5,30 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/trajectory-arena/arena"
-	"github.com/trajectory-arena/arena/filters/evidence"
 	"github.com/trajectory-arena/arena/filters/habits"
 	"github.com/trajectory-arena/arena/internal/stats"
 )
 
-// Scored is one attempt with its success and its richness by three measures;
-// a measure the log cannot answer counts as 0, as the subnet would have it.
+// Scored is one attempt with its success and its richness by three measures. A measure that
+// the log cannot answer is NaN and counts as 0, as it would for the subnet.
 type Scored struct {
 	Agent   string
 	Problem string
 	Success bool
 	Agentic bool
-	// Adaptivity is that of the agent's day, nil where it is too short.
+	// Adaptivity is that of the agent's day, nil if the day is too short.
 	Adaptivity *float64
 	Richness   [3]float64
 }
 
-// Measures name what rewards are counted by: success alone, and reweighted by each richness.
+// Measures are the names of the measures of a reward: success alone, and success reweighted
+// by each richness.
 var Measures = [4]string{"base", "v1", "v2", "args"}
 
-// Reweight factors: an attempt without any richness keeps 0.3 of its score.
+// Factors of the reweighting: an attempt without richness retains 0.3 of its score.
 const (
 	reweightFloor = 0.3
 	reweightGain  = 0.7
@@ -40,65 +41,74 @@ type Standing struct {
 	// Agentic is the share of its attempts that the model decided.
 	Agentic    float64
 	Adaptivity *float64
-	// Scores are by measure: the base, and the base times 0.3 + 0.7 × richness. Ranks count
-	// from 1, ties in the order of names.
+	// Scores are the mean rewards by measure: the base, and the base times 0.3 + 0.7 ×
+	// richness. Ranks are the ranks by measure, from 1; ties are ordered by name.
 	Scores [4]float64
 	Ranks  [4]int
-	// Gain is how the share of all reward that falls to this agent changes from the base
-	// to each measure; Low and High bound it at 95 %, -1 to 1 for one problem.
-	Gain, Low, High [4]float64
+	// Gain is, by measure, the change of the agent's share of all reward from the base; Low
+	// and High are its 95 % interval, -1 to 1 for a single problem.
+	Gain [4]float64
+	Low  [4]float64
+	High [4]float64
 }
 
 // Leaderboard is the simulation of the subnet's reweighting.
 type Leaderboard struct {
 	Standings []Standing
-	// AgenticShare are the part of all reward that goes to agentic attempts, by measure.
+	// AgenticShare is the share of all reward of agentic attempts, by measure.
 	AgenticShare [4]float64
 }
 
-// reward of one attempt by each measure.
-func (s *Scored) reward() (r [4]float64) {
+// rewards returns the reward of an attempt by each measure.
+func (s *Scored) rewards() [4]float64 {
 	if !s.Success {
-		return r
+		return [4]float64{}
 	}
-	r[0] = 1
-	for i, v := range s.Richness {
-		if math.IsNaN(v) {
-			v = 0
+	r := [4]float64{1}
+	for i, richness := range s.Richness {
+		if math.IsNaN(richness) {
+			richness = 0
 		}
-		r[i+1] = reweightFloor + float64(reweightGain*v)
+		r[i+1] = reweightFloor + float64(reweightGain*richness)
 	}
 	return r
 }
 
-// Reweight computes the leaderboard. Intervals take problems for independent of one
-// another, since attempts at one problem succeed or fail together.
-func Reweight(all []Scored) Leaderboard {
-	b, by := Leaderboard{}, map[string]rewards{}
-	whole, agentic := rewards{}, rewards{}
-	agents := map[string]*Standing{}
-	for _, s := range evidence.Each(all) {
-		if agents[s.Agent] == nil {
-			agents[s.Agent], by[s.Agent] = &Standing{Agent: s.Agent}, rewards{}
+// Reweight computes the leaderboard. Its intervals assume that problems are independent of
+// each other, not attempts, since attempts at one problem succeed or fail together.
+func Reweight(attempts []Scored) Leaderboard {
+	total := problemRewards{}
+	agentic := problemRewards{}
+	byAgent := map[string]problemRewards{}
+	standings := map[string]*Standing{}
+	for i := range attempts {
+		s := &attempts[i]
+		if standings[s.Agent] == nil {
+			standings[s.Agent] = &Standing{Agent: s.Agent}
+			byAgent[s.Agent] = problemRewards{}
 		}
-		a := agents[s.Agent]
-		a.Attempts++
-		a.Agentic += evidence.Flag(s.Agentic)
-		a.Adaptivity = s.Adaptivity
-		by[s.Agent].add(s, 1)
-		whole.add(s, 1)
-		agentic.add(s, evidence.Flag(s.Agentic))
+		standing := standings[s.Agent]
+		standing.Attempts++
+		standing.Adaptivity = s.Adaptivity
+		byAgent[s.Agent].add(s)
+		total.add(s)
+		if s.Agentic {
+			standing.Agentic++
+			agentic.add(s)
+		}
 	}
-	problems := slices.Sorted(maps.Keys(whole))
+
+	var b Leaderboard
+	problems := slices.Sorted(maps.Keys(total))
 	for k := range Measures {
-		b.AgenticShare[k] = agentic.share(whole, problems, k)
+		b.AgenticShare[k] = agentic.shareOf(total, problems, k)
 	}
-	for _, name := range slices.Sorted(maps.Keys(agents)) {
-		s := agents[name]
+	for _, name := range slices.Sorted(maps.Keys(standings)) {
+		s := standings[name]
 		s.Agentic /= float64(s.Attempts)
 		for k := range Measures {
-			s.Scores[k] = by[name].sum(problems, k) / float64(s.Attempts)
-			s.Gain[k], s.Low[k], s.High[k] = by[name].gain(whole, problems, k)
+			s.Scores[k] = byAgent[name].sum(problems, k) / float64(s.Attempts)
+			s.Gain[k], s.Low[k], s.High[k] = byAgent[name].gain(total, problems, k)
 		}
 		b.Standings = append(b.Standings, *s)
 	}
@@ -106,76 +116,89 @@ func Reweight(all []Scored) Leaderboard {
 	return b
 }
 
-type rewards map[string][4]float64
+// problemRewards are sums of rewards, by problem and measure.
+type problemRewards map[string][4]float64
 
-func (r rewards) add(s *Scored, weight float64) {
-	sum := r[s.Problem]
-	for k, reward := range s.reward() {
-		sum[k] += float64(weight * reward)
+func (r problemRewards) add(s *Scored) {
+	sums := r[s.Problem]
+	for k, reward := range s.rewards() {
+		sums[k] += reward
 	}
-	r[s.Problem] = sum
+	r[s.Problem] = sums
 }
 
-func (r rewards) sum(problems []string, k int) (sum float64) {
+// sum returns the sum over the problems by measure k.
+func (r problemRewards) sum(problems []string, k int) float64 {
+	sum := 0.0
 	for _, p := range problems {
 		sum += r[p][k]
 	}
 	return sum
 }
 
-// share is the part of all reward, 0 where there is none.
-func (r rewards) share(whole rewards, problems []string, k int) float64 {
-	if all := whole.sum(problems, k); all > 0 {
-		return r.sum(problems, k) / all
+// shareOf returns the share of the total reward by measure k, 0 if the total is 0.
+func (r problemRewards) shareOf(total problemRewards, problems []string, k int) float64 {
+	sum := total.sum(problems, k)
+	if sum <= 0 {
+		return 0
 	}
-	return 0
+	return r.sum(problems, k) / sum
 }
 
-// gain is how the share of all reward changes by a measure, with the 95 % interval of
-// the difference of the two ratios, linearised over problems.
-func (r rewards) gain(whole rewards, problems []string, k int) (gain, low, high float64) {
-	base, all := whole.sum(problems, 0), whole.sum(problems, k)
-	if base <= 0 || all <= 0 {
+// gain returns the change of the share of all reward from the base to measure k, with the
+// 95 % interval of the difference of the two ratios, linearised over problems.
+func (r problemRewards) gain(total problemRewards, problems []string, k int) (gain, low, high float64) {
+	baseTotal := total.sum(problems, 0)
+	measureTotal := total.sum(problems, k)
+	if baseTotal <= 0 || measureTotal <= 0 {
 		return 0, 0, 0
 	}
-	before, after, squares, n := r.share(whole, problems, 0), r.share(whole, problems, k), 0.0, len(problems)
+	before := r.shareOf(total, problems, 0)
+	after := r.shareOf(total, problems, k)
+	n := len(problems)
+	if n < 2 {
+		return after - before, -1, 1
+	}
+
+	squares := 0.0
 	for _, p := range problems {
-		d := (r[p][k]-float64(after*whole[p][k]))/all - (r[p][0]-float64(before*whole[p][0]))/base
+		afterTerm := (r[p][k] - float64(after*total[p][k])) / measureTotal
+		beforeTerm := (r[p][0] - float64(before*total[p][0])) / baseTotal
+		d := afterTerm - beforeTerm
 		squares += float64(d * d)
 	}
-	of := stats.T95(after-before, math.Sqrt(squares*float64(n)/float64(n-1)), n)
-	if n < 2 {
-		of = stats.Interval{Low: -1, High: 1}
-	}
-	return after - before, of.Low, of.High
+	se := math.Sqrt(squares * float64(n) / float64(n-1))
+	interval := stats.T95(after-before, se, n)
+	return after - before, interval.Low, interval.High
 }
 
-// rank leaves the standings in the order of the base.
-func rank(s []Standing) {
+// rank sets the ranks by each measure, and sorts the standings by the base.
+func rank(standings []Standing) {
 	for k := range slices.Backward(Measures[:]) {
-		slices.SortFunc(s, func(a, b Standing) int {
-			return cmp.Or(cmp.Compare(b.Scores[k], a.Scores[k]), cmp.Compare(a.Agent, b.Agent))
+		slices.SortFunc(standings, func(a, b Standing) int {
+			return cmp.Or(cmp.Compare(b.Scores[k], a.Scores[k]), strings.Compare(a.Agent, b.Agent))
 		})
-		for i := range s {
-			s[i].Ranks[k] = i + 1
+		for i := range standings {
+			standings[i].Ranks[k] = i + 1
 		}
 	}
 }
 
-// RichnessOf reads the three measures off a verdict; NaN where the log cannot
-// answer.
-func RichnessOf(s *arena.Structure) (r [3]float64) {
-	r = [3]float64{math.NaN(), math.NaN(), math.NaN()}
-	for i, p := range []*float64{s.RichnessV1, s.RichnessV2} {
-		if p != nil {
-			r[i] = *p
-		}
+// RichnessOf returns the richness of an attempt by three measures, NaN for a measure that
+// the log cannot answer.
+func RichnessOf(s *arena.Structure) [3]float64 {
+	r := [3]float64{math.NaN(), math.NaN(), math.NaN()}
+	if s.RichnessV1 != nil {
+		r[0] = *s.RichnessV1
 	}
-	copied := func(v arena.Verdict) bool { return v.Reason == habits.CopiedDialogue }
-	if s.Axis == arena.AxisScripted || slices.ContainsFunc(s.Verdicts, copied) {
-		r[2] = 0 // whatever its replies name, the day says that a program or another agent wrote it
+	if s.RichnessV2 != nil {
+		r[1] = *s.RichnessV2
+	}
+	isCopied := func(v arena.Verdict) bool { return v.Reason == habits.CopiedDialogue }
+	if s.Axis == arena.AxisScripted || slices.ContainsFunc(s.Verdicts, isCopied) {
+		r[2] = 0 // a program or another agent wrote it, even if its replies name calls
 		return r
 	}
-	r[2] = feature(s, featureRichness, r[2])
+	r[2] = feature(s, featureRichness, math.NaN())
 	return r
 }

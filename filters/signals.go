@@ -8,72 +8,87 @@ import (
 	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
-// RankScore is what attempts at one problem are ranked by, 0 to 1, more is better: it joins
-// the signals among a verdict's features, each 0 to 1 as well; docs/filter-evidence.md
-// derives the formulas. A verified answer and a way without loops weigh most: the first is
-// what a student should learn, the second what it must not lose.
+// RankScore returns the score that ranks attempts at one problem, 0 to 1, higher is better.
+// It is a weighted sum of four features, each 0 to 1; docs/filter-evidence.md derives the
+// formulas. A verified answer and a path without loops weigh most: a student should learn
+// the first, and must not unlearn the second.
 func RankScore(s *arena.Structure) float64 {
-	return float64(0.35*feature(s, "verified", 0)) + float64(0.35*feature(s, "regular", 0)) + float64(0.15*feature(s, "depth", 0)) + float64(0.15*feature(s, "reformulations", 0))
+	return float64(0.35*feature(s, "verified", 0)) +
+		float64(0.35*feature(s, "regular", 0)) +
+		float64(0.15*feature(s, "depth", 0)) +
+		float64(0.15*feature(s, "reformulations", 0))
 }
 
-// feature is the value behind a verdict that has this name, or none.
-func feature(s *arena.Structure, name string, none float64) float64 {
+// feature returns the value of the feature of this name, or missing.
+func feature(s *arena.Structure, name string, missing float64) float64 {
 	for _, f := range s.Features {
 		if f.Name == name {
 			return f.Value
 		}
 	}
-	return none
+	return missing
 }
 
-// depth is 1 - 1/(1 + n/8) over n turns that think and tools called.
+// depth returns 1 - 1/(1 + n/8), where n counts the turns that think and the calls.
 func depth(a *evidence.Attempt) float64 {
 	thinking := slicesx.CountFunc(a.Dialogue.Turns, func(t *arena.Turn) bool { return t.Think != "" })
 	return 1 - 1/(1+float64(float64(thinking+len(a.Claims))/8))
 }
 
-// before reports whether a call like the one at i, of the same tool, came before it.
-func before(all []evidence.Claim, i int, same func(a, b *evidence.Act) bool) bool {
-	return slices.ContainsFunc(all[:i], func(c evidence.Claim) bool {
-		return c.Act.Tool == all[i].Act.Tool && same(&c.Act, &all[i].Act)
+// hasEarlier reports whether an equal call of the same tool precedes claim i.
+func hasEarlier(claims []evidence.Claim, i int, equal func(a, b *evidence.Act) bool) bool {
+	return slices.ContainsFunc(claims[:i], func(c evidence.Claim) bool {
+		return c.Act.Tool == claims[i].Act.Tool && equal(&c.Act, &claims[i].Act)
 	})
 }
 
-// reformulations is 1 - 1/(1 + n) over n searches whose words differ from all before,
-// beyond the first; another page of the same query is none.
-func reformulations(all []evidence.Claim) float64 {
-	n, sameWords := 0, func(a, b *evidence.Act) bool { return slices.Equal(a.Words, b.Words) }
-	for i := range all {
-		n += int(evidence.Flag(all[i].Act.Tool == evidence.ToolFind && !before(all, i, sameWords)))
+// reformulations returns 1 - 1/(1 + n), where n counts the searches after the first whose
+// words differ from all earlier ones. Another page of the same query does not count.
+func reformulations(claims []evidence.Claim) float64 {
+	equalWords := func(a, b *evidence.Act) bool { return slices.Equal(a.Words, b.Words) }
+	n := 0
+	for i := range claims {
+		if claims[i].Act.Tool == evidence.ToolFind && !hasEarlier(claims, i, equalWords) {
+			n++
+		}
 	}
 	return 1 - 1/(1+float64(max(n-1, 0)))
 }
 
-// verified is the share of the last recommendation's products that a call opened or
-// matched before, and was answered.
+// verified returns the share of the last recommendation's products that an earlier call
+// opened or matched and that was answered.
 func verified(a *evidence.Attempt) float64 {
 	last := a.LastRecommendation()
 	if last < 0 {
 		return 0
 	}
 	ids := a.Claims[last].Act.IDs
-	seen := slicesx.CountFunc(ids, func(id *string) bool {
-		return slices.ContainsFunc(a.Claims[:last], func(c evidence.Claim) bool {
-			return (c.Act.Tool == evidence.ToolView || c.Act.Tool == evidence.ToolMatch) && slices.Contains(c.Act.IDs, *id) && c.Call.Result != ""
-		})
-	})
-	return float64(seen) / float64(max(len(ids), 1))
+	n := slicesx.CountFunc(ids, func(id *string) bool { return wasOpened(a.Claims[:last], *id) })
+	return float64(n) / float64(max(len(ids), 1))
 }
 
-// regular is 1 minus the share of catalogue calls that ask for what was asked before, or
-// that swing between two requests.
-func regular(all []evidence.Claim) float64 {
-	n, total := 0, 0
-	for i := range all {
-		if all[i].Act.Tool.IsCatalogue() {
-			total++
-			n += int(evidence.Flag(before(all, i, (*evidence.Act).SameRequest)))
+// wasOpened reports whether one of the claims opened or matched the product and has a
+// result.
+func wasOpened(claims []evidence.Claim, id string) bool {
+	return slices.ContainsFunc(claims, func(c evidence.Claim) bool {
+		opens := c.Act.Tool == evidence.ToolView || c.Act.Tool == evidence.ToolMatch
+		return opens && slices.Contains(c.Act.IDs, id) && c.Call.Result != ""
+	})
+}
+
+// regular returns 1 minus the share of requests to the shop that repeat an earlier one, at
+// once or alternating with another.
+func regular(claims []evidence.Claim) float64 {
+	repeated := 0
+	total := 0
+	for i := range claims {
+		if !claims[i].Act.Tool.IsCatalogue() {
+			continue
+		}
+		total++
+		if hasEarlier(claims, i, (*evidence.Act).SameRequest) {
+			repeated++
 		}
 	}
-	return 1 - float64(n)/float64(max(total, 1))
+	return 1 - float64(repeated)/float64(max(total, 1))
 }

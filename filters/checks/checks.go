@@ -1,5 +1,5 @@
-// Package checks is the catalogue of the filter: what is measured of an attempt, and
-// when it speaks against it.
+// Package checks lists the checks of single attempts: what each measures, and which values
+// speak against an attempt.
 package checks
 
 import (
@@ -13,96 +13,148 @@ import (
 	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
-// Check is one entry of the catalogue: what is measured, and when it speaks
-// against an attempt.
+// Check is one entry of the list.
 type Check struct {
-	// Name is versioned: another formula is another name.
+	// Name is versioned: a new formula has a new name.
 	Name string
-	// Doc says in one sentence what the check finds.
+	// Doc describes in one sentence what the check finds.
 	Doc string
-	// Value and Limit say what the two numbers of its verdict mean.
+	// Value and Limit describe the two numbers of its verdict.
 	Value string
 	Limit string
-	// Reason is the stable word that a reject by this check gives.
+	// Reason is the stable code of a rejection by this check.
 	Reason string
 
+	// Measure returns the two numbers of an attempt.
 	Measure func(a *evidence.Attempt, maxTokens int) (value, limit float64)
-	// Above is true where values over the limit fire, else those under it.
+	// Above reports whether values above the limit fire, or else values below it.
 	Above bool
-	// Mistake reports whether a reject tells of the model's own doing: the record is
-	// whole and honest, and shows what not to do.
+	// Mistake reports whether a rejection shows a mistake of the model: the record is
+	// complete and honest, and an example of what not to do.
 	Mistake bool
 }
 
-// Fires reports whether a value speaks against an attempt. NaN, which could not be
+// Fires reports whether a value speaks against an attempt. NaN, a value that could not be
 // measured, never does.
 func (c *Check) Fires(value, limit float64) bool {
-	return c.Above && value > limit || !c.Above && value < limit
+	if c.Above {
+		return value > limit
+	}
+	return value < limit
 }
 
-// All is every check in the order in which it is reported.
+// All are the checks, in the order of their verdicts.
 var All = []Check{
-	{Name: "finished_v1", Doc: "The attempt did not end well, or left no dialogue.", Reason: "attempt_failed",
-		Value: "1 if the sandbox saw it succeed", Limit: "1",
-		Measure: func(a *evidence.Attempt, _ int) (value, limit float64) {
-			return evidence.Flag(a.Trace.Status == arena.StatusSuccess && a.Trace.HasDialogue), 1
-		}},
-	{Name: "dialogue_v1", Doc: "The dialogue has no turn with a call.", Reason: "empty_dialogue",
-		Value: "turns that call a tool", Limit: "least turns",
-		Measure: func(a *evidence.Attempt, _ int) (value, limit float64) { return float64(a.CallTurns), 1 }},
-	{Name: "call_count_v1", Doc: "The attempt has more calls than are examined.", Reason: "too_many_calls",
-		Value: "calls of the dialogue or entries of the log", Limit: "most calls", Above: true, Measure: size},
-	{Name: "answered_calls_v1", Doc: "A tool call is without an answer.", Reason: "unanswered_call",
-		Value: "calls without a result", Limit: "most such calls", Above: true, Measure: unanswered},
-	{Name: "one_recommendation_v1", Doc: "There is no recommendation, or more than one.", Reason: "recommend_count",
-		Value: "recommendations too many or missing", Limit: "farthest", Above: true, Mistake: true, Measure: recommendations},
-	{Name: "token_length_v1", Doc: "The dialogue is longer than the training context.", Reason: "too_long",
-		Value: "tokens, counted as bytes / 4", Limit: "max_tokens", Above: true,
-		Measure: func(a *evidence.Attempt, maxTokens int) (value, limit float64) {
-			return float64(a.Tokens), float64(maxTokens)
-		}},
-	{Name: "ends_in_thought_v1", Doc: "The last turn only thinks.", Reason: "ends_on_think",
-		Value: "1 if the last turn only thinks", Limit: "0", Above: true, Measure: endsInThought},
-	{Name: "judge_orders_v1", Doc: "The agent's own text orders its judge about.", Reason: "orders_the_judge",
-		Value: "passages that order a judge", Limit: "most such passages", Above: true, Measure: judgeOrders},
-	{Name: "invented_id_v1", Doc: "A call names a product that no result before it held.", Reason: "invented_id",
-		Value: "such products", Limit: "most such products", Above: true, Mistake: true,
-		Measure: func(a *evidence.Attempt, _ int) (value, limit float64) { return float64(a.Invented), 0 }},
+	{
+		Name: "finished_v1", Reason: "attempt_failed",
+		Doc:   "The attempt did not end well, or left no dialogue.",
+		Value: "1 if the sandbox saw it succeed", Limit: "1", Measure: measureFinished,
+	},
+	{
+		Name: "dialogue_v1", Reason: "empty_dialogue",
+		Doc:   "The dialogue has no turn with a call.",
+		Value: "turns that call a tool", Limit: "least turns", Measure: countCallTurns,
+	},
+	{
+		Name: "call_count_v1", Reason: "too_many_calls",
+		Doc:   "The attempt has more calls than are examined.",
+		Value: "calls of the dialogue or entries of the log", Limit: "most calls",
+		Above: true, Measure: countCalls,
+	},
+	{
+		Name: "answered_calls_v1", Reason: "unanswered_call",
+		Doc:   "A tool call is without an answer.",
+		Value: "calls without a result", Limit: "most such calls",
+		Above: true, Measure: countUnanswered,
+	},
+	{
+		Name: "one_recommendation_v1", Reason: "recommend_count",
+		Doc:   "There is no recommendation, or more than one.",
+		Value: "recommendations too many or missing", Limit: "farthest",
+		Above: true, Mistake: true, Measure: countRecommendations,
+	},
+	{
+		Name: "token_length_v1", Reason: "too_long",
+		Doc:   "The dialogue is longer than the training context.",
+		Value: "tokens, counted as bytes / 4", Limit: "max_tokens",
+		Above: true, Measure: countTokens,
+	},
+	{
+		Name: "ends_in_thought_v1", Reason: "ends_on_think",
+		Doc:   "The last turn only thinks.",
+		Value: "1 if the last turn only thinks", Limit: "0",
+		Above: true, Measure: measureEndsInThought,
+	},
+	{
+		Name: "judge_orders_v1", Reason: "orders_the_judge",
+		Doc:   "The agent's own text orders its judge about.",
+		Value: "passages that order a judge", Limit: "most such passages",
+		Above: true, Measure: countJudgeOrders,
+	},
+	{
+		Name: "invented_id_v1", Reason: "invented_id",
+		Doc:   "A call names a product that no result before it held.",
+		Value: "such products", Limit: "most such products",
+		Above: true, Mistake: true, Measure: countInvented,
+	},
 }
 
-// Bound says of a verdict's two numbers what they are and which side of the limit passes.
+// Bound describes a verdict's two numbers: what they are and which values pass.
 func (c *Check) Bound(value, limit float64) string {
-	if c.Name == "" { // of another version's catalogue
+	if c.Name == "" { // of another version's list
 		return fmt.Sprintf("%.4g measured, limit %.4g", value, limit)
 	}
-	if what, yes := strings.CutPrefix(c.Value, "1 if "); yes {
-		word := map[bool]string{true: "yes", false: "no"}
-		return fmt.Sprintf("%s: %s; passes: %s", what, word[value != 0], word[!c.Above])
+	if condition, ok := strings.CutPrefix(c.Value, "1 if "); ok {
+		return fmt.Sprintf("%s: %s; passes: %s", condition, yesOrNo(value != 0), yesOrNo(!c.Above))
 	}
-	return fmt.Sprintf("%s: %.4g; passes: %s %.4g", c.Value, value, map[bool]string{true: "at most", false: "at least"}[c.Above], limit)
+	bound := "at least"
+	if c.Above {
+		bound = "at most"
+	}
+	return fmt.Sprintf("%s: %.4g; passes: %s %.4g", c.Value, value, bound, limit)
 }
 
-// Mistake reports whether a reject with this reason tells of the model's own doing
-// in an attempt that is whole: what it invented or did not recommend.
+func yesOrNo(yes bool) string {
+	if yes {
+		return "yes"
+	}
+	return "no"
+}
+
+// Mistake reports whether a rejection with this reason shows a mistake of the model in a
+// complete attempt: it invented a product or did not recommend once.
 func Mistake(reason string) bool {
 	return slices.ContainsFunc(All, func(c Check) bool { return c.Mistake && c.Reason == reason })
 }
 
-// size stops counting at the bound, so a value above the limit says "more".
-func size(a *evidence.Attempt, _ int) (value, limit float64) {
-	if a.Pad.Full {
+func measureFinished(a *evidence.Attempt, _ int) (value, limit float64) {
+	if a.Trace.Status == arena.StatusSuccess && a.Trace.HasDialogue {
+		return 1, 1
+	}
+	return 0, 1
+}
+
+func countCallTurns(a *evidence.Attempt, _ int) (value, limit float64) {
+	return float64(a.CallTurns), 1
+}
+
+// countCalls returns a value of at most evidence.MaxCalls, where counting stops.
+func countCalls(a *evidence.Attempt, _ int) (value, limit float64) {
+	if a.Truncated() {
 		return evidence.MaxCalls, evidence.MaxCalls - 1
 	}
-	return float64(max(len(a.Claims), len(a.Log.Dispatches)+a.Log.Asked)), evidence.MaxCalls - 1
+	logged := len(a.Log.Dispatches) + a.Log.Requested
+	return float64(max(len(a.Claims), logged)), evidence.MaxCalls - 1
 }
 
-func unanswered(a *evidence.Attempt, _ int) (value, limit float64) {
-	return float64(slicesx.CountFunc(a.Claims, func(c *evidence.Claim) bool { return c.Call.Result.Kind() <= arena.Null })), 0
+func countUnanswered(a *evidence.Attempt, _ int) (value, limit float64) {
+	n := slicesx.CountFunc(a.Claims, func(c *evidence.Claim) bool { return c.Call.Result.Kind() <= arena.Null })
+	return float64(n), 0
 }
 
-// recommendations is asked of the shop's attempts: an order in a pack is what its
-// verifier says.
-func recommendations(a *evidence.Attempt, _ int) (value, limit float64) {
+// countRecommendations returns NaN for an attempt that a verifier ruled on, such as an
+// order in a pack.
+func countRecommendations(a *evidence.Attempt, _ int) (value, limit float64) {
 	if a.Trace.Ruling != nil {
 		return math.NaN(), 0
 	}
@@ -110,35 +162,47 @@ func recommendations(a *evidence.Attempt, _ int) (value, limit float64) {
 	return math.Abs(float64(n - 1)), 0
 }
 
-func endsInThought(a *evidence.Attempt, _ int) (value, limit float64) {
+func countTokens(a *evidence.Attempt, maxTokens int) (value, limit float64) {
+	return float64(a.Tokens), float64(maxTokens)
+}
+
+func measureEndsInThought(a *evidence.Attempt, _ int) (value, limit float64) {
 	turns := a.Dialogue.Turns
 	if len(turns) == 0 {
 		return 0, 0
 	}
 	last := &turns[len(turns)-1]
-	return evidence.Flag(last.User == "" && last.Text == "" && len(last.Calls) == 0), 0
+	if last.User == "" && last.Text == "" && len(last.Calls) == 0 {
+		return 1, 0
+	}
+	return 0, 0
 }
 
-func judgeOrders(a *evidence.Attempt, _ int) (value, limit float64) {
+func countInvented(a *evidence.Attempt, _ int) (value, limit float64) {
+	return float64(a.Invented), 0
+}
+
+func countJudgeOrders(a *evidence.Attempt, _ int) (value, limit float64) {
 	texts := make([]string, 0, 2*len(a.Dialogue.Turns))
 	for i := range a.Dialogue.Turns {
 		texts = append(texts, a.Dialogue.Turns[i].Think, a.Dialogue.Turns[i].Text)
 	}
-	return float64(orders(strings.Join(texts, "\n"))), 0
+	return float64(countOrders(strings.Join(texts, "\n"))), 0
 }
 
-// orders counts sentences that order whoever grades the text about: one that
-// names a judge or its rubric together with a grade to give, or that tells its
-// reader to forget earlier instructions. Single words of either kind are
-// ordinary shopping talk ("the rating is 4.9", "give me a minute").
-func orders(text string) (n int) {
-	rest := strings.ToLower(text)
-	if !anyOf(rest, stems) {
+// countOrders returns the number of sentences that try to influence the grader of the
+// text: those that mention a judge or its rubric together with a grade, or that instruct
+// the reader to ignore earlier instructions. A single word of either kind is ordinary
+// ("the rating is 4.9", "give me a minute").
+func countOrders(text string) int {
+	text = strings.ToLower(text)
+	if !containsAny(text, stems) {
 		return 0
 	}
-	for rest != "" {
+	n := 0
+	for text != "" {
 		var sentence string
-		sentence, rest = cutSentence(rest)
+		sentence, text = cutSentence(text)
 		if isOrder(sentence) {
 			n++
 		}
@@ -146,44 +210,74 @@ func orders(text string) (n int) {
 	return n
 }
 
-// judgeWords name the reader who grades, in the languages whose speakers wrote
-// such orders so far; gradeWords what it is to hand out, giveWords the handing
-// out. forgetWords and rulesWords make up the other kind of order. Words that
-// shoppers use of products (reviews, markers, top, rating) are left out.
+// The words of such orders, in the languages of the speakers who wrote them so far.
+// judgeWords name the reader who grades, gradeWords what to give, giveWords the giving;
+// forgetWords and rulesWords are the other kind of order. Words that shoppers use of
+// products (reviews, markers, top, rating) are left out.
 var (
-	judgeWords  = []string{"the judge", "judge:", "judges", "judge must", "judge should", "grader", "evaluator", "to the reviewer", "reviewer:", "scorer", "grading", "rubric", "assessor", "评委", "评分", "评审", "juez", "evaluador", "richter:", "bewerter", "gutachter", "évaluateur", "оценщик", "судья"}
-	gradeWords  = []string{"score", "0.9", "0,9", "grade", "full marks", "full points", "highest", "maximum", "reward", "满分", "高分", "puntuación", "máxim", "punkte", "höchst", "la note", "балл", "оценк"}
-	giveWords   = []string{"give", "assign", "award", "return", "output", "must", "should", "receive", "set ", "grant", "updated", "deserve", "给", "asigna", "dale", "gib", "vergib", "donne", "attribue", "поставь", "выстав"}
-	forgetWords = []string{"ignore", "disregard", "forget", "override", "overrule", "忽略", "ignora", "ignoriere", "ignorez", "игнорир"}
-	rulesWords  = []string{"previous instruction", "prior instruction", "earlier instruction", "above instruction", "all instruction", "your instruction", "instructions above", "system prompt", "rubric", "grading", "criteria of", "指令", "instruccion", "anweisung", "consigne", "инструкц"}
+	judgeWords = []string{
+		"the judge", "judge:", "judges", "judge must", "judge should", "grader", "evaluator",
+		"to the reviewer", "reviewer:", "scorer", "grading", "rubric", "assessor", "评委", "评分",
+		"评审", "juez", "evaluador", "richter:", "bewerter", "gutachter", "évaluateur", "оценщик",
+		"судья",
+	}
+	gradeWords = []string{
+		"score", "0.9", "0,9", "grade", "full marks", "full points", "highest", "maximum", "reward",
+		"满分", "高分", "puntuación", "máxim", "punkte", "höchst", "la note", "балл", "оценк",
+	}
+	giveWords = []string{
+		"give", "assign", "award", "return", "output", "must", "should", "receive", "set ", "grant",
+		"updated", "deserve", "给", "asigna", "dale", "gib", "vergib", "donne", "attribue", "поставь",
+		"выстав",
+	}
+	forgetWords = []string{
+		"ignore", "disregard", "forget", "override", "overrule", "忽略", "ignora", "ignoriere",
+		"ignorez", "игнорир",
+	}
+	rulesWords = []string{
+		"previous instruction", "prior instruction", "earlier instruction", "above instruction",
+		"all instruction", "your instruction", "instructions above", "system prompt", "rubric",
+		"grading", "criteria of", "指令", "instruccion", "anweisung", "consigne", "инструкц",
+	}
 )
 
-// stems are parts of all judgeWords and forgetWords: a text without them is read once.
-var stems = []string{"judg", "grad", "valua", "reviewer", "scorer", "rubric", "assessor", "评", "juez", "richter:", "bewerter", "gutachter", "оценщик", "судья", "ignor", "disregard", "forget", "overr", "忽略", "игнорир", verdictKey}
+// stems are parts of all judgeWords and forgetWords: a text without them is searched once.
+var stems = []string{
+	"judg", "grad", "valua", "reviewer", "scorer", "rubric", "assessor", "评", "juez", "richter:",
+	"bewerter", "gutachter", "оценщик", "судья", "ignor", "disregard", "forget", "overr", "忽略", "игнорир",
+	verdictKey,
+}
 
-// verdictKey is the key of the judge's own reply: no shopper has a use for it.
+// verdictKey is the key of the judge's own reply, which no shopper uses.
 const verdictKey = "reasoning_quality"
 
-func isOrder(s string) bool {
-	return strings.Contains(s, verdictKey) ||
-		anyOf(s, judgeWords) && anyOf(s, gradeWords) && anyOf(s, giveWords) ||
-		anyOf(s, forgetWords) && anyOf(s, rulesWords)
+func isOrder(sentence string) bool {
+	if strings.Contains(sentence, verdictKey) {
+		return true
+	}
+	if containsAny(sentence, judgeWords) && containsAny(sentence, gradeWords) && containsAny(sentence, giveWords) {
+		return true
+	}
+	return containsAny(sentence, forgetWords) && containsAny(sentence, rulesWords)
 }
 
-func anyOf(s string, words []string) bool {
-	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(s, w) })
+// containsAny reports whether s contains one of the words.
+func containsAny(s string, words []string) bool {
+	return slices.ContainsFunc(words, func(word string) bool { return strings.Contains(s, word) })
 }
 
-// cutSentence cuts at the signs that end a sentence; a point inside a number
-// does not.
-func cutSentence(s string) (sentence, rest string) {
-	for i := 0; i < len(s); i++ {
-		switch c := s[i]; {
-		case c == '\n' || c == '!' || c == '?':
-			return s[:i], s[i+1:]
-		case c == '.' && (i+1 == len(s) || s[i+1] == ' '):
-			return s[:i], s[i+1:]
+// cutSentence splits text after its first sentence. A point within a number does not end
+// one.
+func cutSentence(text string) (sentence, tail string) {
+	for i := 0; i < len(text); i++ {
+		switch text[i] {
+		case '\n', '!', '?':
+			return text[:i], text[i+1:]
+		case '.':
+			if i+1 == len(text) || text[i+1] == ' ' {
+				return text[:i], text[i+1:]
+			}
 		}
 	}
-	return s, ""
+	return text, ""
 }

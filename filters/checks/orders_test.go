@@ -5,12 +5,12 @@ import (
 	"testing"
 )
 
-// TestStemsArePartsOfAllWords: no order is passed over for want of a stem.
-func TestStemsArePartsOfAllWords(t *testing.T) {
+// TestStemsCoverAllWords checks that every word contains a stem, so that no order is missed.
+func TestStemsCoverAllWords(t *testing.T) {
 	t.Parallel()
 	for _, word := range slices.Concat(judgeWords, forgetWords) {
-		if !anyOf(word, stems) {
-			t.Errorf("no stem is part of %q", word)
+		if !containsAny(word, stems) {
+			t.Errorf("%q contains no stem", word)
 		}
 	}
 }

@@ -1,9 +1,9 @@
-// Package evidence holds what an attempt says against what the proxy saw: which
-// reply named each dispatch, which results came back, and what cannot be.
+// Package evidence compares the dialogue of an attempt with the log of the proxy: which
+// reply of the model named each request to the shop, which results really came back, and
+// which parts of the dialogue or the log cannot be true.
 package evidence
 
 import (
-	"iter"
 	"math"
 	"slices"
 
@@ -11,100 +11,125 @@ import (
 	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
-// Attempt is one trace under examination: the dialogue, the log, and how they
-// hang together.
+// Attempt holds the evidence of one trace: its dialogue, its log, and the links between
+// the two.
 type Attempt struct {
 	Trace    *arena.Trace
 	Dialogue *arena.Dialogue
 	Log      ProxyLog
 	Claims   []Claim
-	Links    [len(linkWords)]int
-	// Inference counts the chat completions that may have said something.
+	// Links counts the dispatches by their link.
+	Links [len(linkNames)]int
+	// Inference counts the chat completions that may have returned text.
 	Inference int
-	// Readable counts the answers that can be read.
+	// Readable counts the replies that can be read.
 	Readable int
-	// ClocksApart reports whether calls and replies fit one another in their order, but
-	// not by their times: the clocks differ, or the model repeated what was done.
-	ClocksApart bool
-	// Said is what the turns that act after a result rest on.
-	Said []Said
-	Numbers
-	facts
-	Pad *Pad
-	// Query is the request, as far as it is searched for ids and numbers.
-	Query string
-	// searched counts the bytes of results searched for citations, titled the
-	// claims whose titles are among the pad's words of titles.
-	searched, titled int
+	// ClocksDiffer reports whether calls and replies match each other in their order, but
+	// not by their times: the clocks differ, or the model repeated past calls.
+	ClocksDiffer bool
+
+	// Phantoms counts the results of the dialogue that no dispatch returned, Edits those
+	// that differ from what was returned.
+	Phantoms int
+	Edits    int
+	// Invented and InventedNamed are the results of countInvented.
+	Invented      int
+	InventedNamed int
+	// Prescient and PrescientReplies are the results of countPrescient.
+	Prescient        int
+	PrescientReplies int
+	// Forged is the result of countForgeries.
+	Forged int
+	// CallTurns counts the turns with calls.
+	CallTurns int
+	Tokens    int
+
+	// Recommended is the last recommendation, nil if none.
+	Recommended *Claim
+	// RecommendationNamed reports whether a reply named it in a known form,
+	// RecommendationMentioned whether the last replies mention it in any other form.
+	RecommendationNamed     bool
+	RecommendationMentioned bool
+
+	// Support describes the turns with calls that follow a result.
+	Support []TurnSupport
+	Numbers NumberCounts
+
+	// query is the text of the request, cut to maxQuery bytes.
+	query   string
+	scratch *scratch
+	// searchedBytes counts the bytes of results that were searched for numbers and words.
+	searchedBytes int
+	// indexedTitles counts the claims whose titles are in scratch.titles.
+	indexedTitles int
 }
 
-// maxQuery is how much of a request is looked at; real ones have a thousand
-// bytes.
+// maxQuery is the number of bytes of a request that are examined; real requests have a
+// thousand.
 const maxQuery = 1 << 16
 
-// facts are counts that several rules and checks read; each is measured once
-// by the function that has its name.
-type facts struct {
-	// Phantoms counts results of the dialogue that no dispatch returned, Edits such that
-	// differ from what was returned.
-	Phantoms, Edits         int
-	Invented, InventedNamed int
-	Prescient, PrescientBy  int
-	Forged                  int
-	// CallTurns counts the turns that make calls.
-	CallTurns           int
-	Tokens              int
-	Recommended         *Claim
-	RecommendationNamed bool
-	RecommendationHeard bool
-}
-
-// Examine reads an attempt in a harness of these tools; its pad may be released when
-// nothing more is asked of it. Where the log's times speak against the model, and
-// another clock of the model server would explain all of it, the times count for
-// nothing.
+// Examine returns the evidence of an attempt in a harness of these tools. Call Release
+// when it is no longer needed.
+//
+// The log's times are ignored if they contradict the model and a different clock of the
+// model server would explain every contradiction.
 func Examine(t *arena.Trace, d *arena.Dialogue, tools Tools) *Attempt {
 	a := examine(t, d, tools, nil)
-	if a.Unbound() == 0 && a.PrescientBy == 0 || len(a.Log.Replies) == 0 || a.Log.Slack == 0 {
+	consistent := a.Unbound() == 0 && a.PrescientReplies == 0
+	if consistent || len(a.Log.Replies) == 0 || a.Log.Slack == 0 {
 		return a
 	}
-	replied, fits, apart := a.causal()
-	b := examine(t, d, tools, replied)
-	if !fits || b.Unbound() > 0 || b.PrescientBy > 0 {
-		b.Pad.Release()
+
+	causal := a.causalOrder()
+	b := examine(t, d, tools, causal.replies)
+	if !causal.matched || b.Unbound() > 0 || b.PrescientReplies > 0 {
+		b.Release()
 		return a
 	}
-	a.Pad.Release()
-	if b.ClocksApart = apart; apart {
-		b.Links = [len(linkWords)]int{LinkUnknown: len(b.Log.Dispatches)}
+
+	a.Release()
+	b.ClocksDiffer = causal.clocksDiffer
+	if b.ClocksDiffer {
+		b.Links = [len(linkNames)]int{LinkUnknown: len(b.Log.Dispatches)}
 	}
 	return b
 }
 
-func examine(t *arena.Trace, d *arena.Dialogue, tools Tools, replied []span) *Attempt {
-	p := Pads.Get().(*Pad)
-	p.harness = tools
-	p.hearTools(t, d)
-	a := &Attempt{Trace: t, Dialogue: d, Pad: p, Query: t.Query[:min(len(t.Query), maxQuery)]}
-	from := len(p.words)
-	p.words = AppendWords(p.words, a.Query)
-	p.Request = p.words[from:len(p.words):len(p.words)]
-	a.Log = readLog(t, p, replied)
-	a.Claims = readClaims(d, p)
+// examine returns the evidence of an attempt. replyTimes replace the times of the log's
+// replies unless they are nil.
+func examine(t *arena.Trace, d *arena.Dialogue, tools Tools, replyTimes []span) *Attempt {
+	s := scratchPool.Get().(*scratch)
+	s.harness = tools
+	s.learnToolNames(t, d)
+
+	a := &Attempt{
+		Trace:    t,
+		Dialogue: d,
+		scratch:  s,
+		query:    t.Query[:min(len(t.Query), maxQuery)],
+	}
+	start := len(s.words)
+	s.words = AppendWords(s.words, a.query)
+	s.request = s.words[start:len(s.words):len(s.words)]
+
+	a.Log = readLog(t, s, replyTimes)
+	a.Claims = readClaims(d, s)
 	if last := a.LastRecommendation(); last >= 0 {
 		a.Recommended = &a.Claims[last]
 	}
-	for _, c := range Each(a.Claims) {
+	for i := range a.Claims {
+		c := &a.Claims[i]
 		if c.Act.Tool == ToolFind || c.Act.Tool == ToolShop {
-			c.Listing = p.List(c.Call.Result)
+			c.Listing = s.readListing(c.Call.Result)
 		}
 	}
-	a.Log.match(a.Claims, p)
-	a.show()
-	a.forms()
-	a.unnumber()
-	a.Log.link()
-	a.hearVerbatim()
+
+	a.Log.matchClaims(a.Claims, s)
+	a.collectShown()
+	a.learnForms()
+	a.resolveNumbers()
+	a.Log.linkDispatches()
+	a.linkVerbatim()
 	for i := range a.Log.Dispatches {
 		a.Links[a.Log.Dispatches[i].Link]++
 	}
@@ -118,54 +143,56 @@ func (a *Attempt) measure() {
 	a.Phantoms = slicesx.CountFunc(a.Claims, func(c *Claim) bool { return c.Phantom })
 	a.Edits = slicesx.CountFunc(a.Claims, func(c *Claim) bool { return c.Edited })
 	a.Invented, a.InventedNamed = a.countInvented()
-	a.Prescient, a.PrescientBy = a.countPrescient()
-	a.Forged = a.forgedReplies()
-	a.Tokens = Tokens(a.Dialogue)
+	a.Prescient, a.PrescientReplies = a.countPrescient()
+	a.Forged = a.countForgeries()
+	a.Tokens = countTokens(a.Dialogue)
 	a.RecommendationNamed = a.Recommended != nil && a.Recommender(a.Recommended) > 0
-	a.read()
-	a.RecommendationHeard = a.Recommended != nil && !a.RecommendationNamed && a.hears(a.Recommended)
+	a.measureSupport()
+	a.RecommendationMentioned = a.Recommended != nil && !a.RecommendationNamed && a.mentions(a.Recommended)
 }
 
-// Unbound counts the dispatches that readable replies did not name.
+// Release returns the memory of the attempt to the pool. The attempt must not be used
+// afterwards.
+func (a *Attempt) Release() { a.scratch.release() }
+
+// Truncated reports whether the attempt has more words, ids or calls than are examined.
+func (a *Attempt) Truncated() bool { return a.scratch.full }
+
+// Request returns the hashes of the words of the request.
+func (a *Attempt) Request() []uint64 { return a.scratch.request }
+
+// Fit returns the number of words of a title that the request contains.
+func (a *Attempt) Fit(title string) int {
+	n := 0
+	for word := range Words(title) {
+		if a.scratch.isRequested(word) {
+			n++
+		}
+	}
+	return n
+}
+
+// Unbound returns the number of dispatches that readable replies did not name.
 func (a *Attempt) Unbound() int {
 	return a.Links[LinkNone] + a.Links[LinkOverride] + a.Links[LinkNoReply] + a.Links[LinkStale]
 }
 
-// Richness is the share of decided dispatches that the model named with these
-// arguments; NaN where no dispatch is decided.
+// Richness returns the share of decided dispatches that the model named with their
+// arguments, NaN if no dispatch is decided.
 func (a *Attempt) Richness() float64 {
 	bound := a.Links[LinkNamed] + a.Links[LinkLoose] + a.Links[LinkDerived]
-	return Share(bound, bound+a.Unbound())
+	return ratio(bound, bound+a.Unbound())
 }
 
-// Share is NaN where nothing was counted.
-func Share(part, whole int) float64 {
-	if whole == 0 {
+// ratio returns part / total, NaN if total is 0.
+func ratio(part, total int) float64 {
+	if total == 0 {
 		return math.NaN()
 	}
-	return float64(part) / float64(whole)
+	return float64(part) / float64(total)
 }
 
-// Flag is 1 where b holds, else 0.
-func Flag(b bool) float64 {
-	if b {
-		return 1
-	}
-	return 0
-}
-
-// Each gives the elements of a list with their places, without copying them.
-func Each[T any](all []T) iter.Seq2[int, *T] {
-	return func(yield func(int, *T) bool) {
-		for i := range all {
-			if !yield(i, &all[i]) {
-				return
-			}
-		}
-	}
-}
-
-// LastRecommendation is the place of the last one among the claims, -1 where none.
+// LastRecommendation returns the index of the last recommendation in Claims, -1 if none.
 func (a *Attempt) LastRecommendation() int {
 	for i := range slices.Backward(a.Claims) {
 		if a.Claims[i].Act.Tool == ToolRecommend {
@@ -175,55 +202,70 @@ func (a *Attempt) LastRecommendation() int {
 	return -1
 }
 
-// Recommender is the reply, counted from 1, that named a recommendation with
-// these products, which a client may have cut short; 0 where none did.
+// Recommender returns the number, from 1, of the first reply that named a recommendation
+// of these products or of more; 0 if none did. Clients may shorten a recommendation.
 func (a *Attempt) Recommender(c *Claim) int {
-	names := func(n Act) bool { return recommends(&n, c.Act.IDs) }
-	return 1 + slices.IndexFunc(a.Log.Replies, func(r Reply) bool { return slices.ContainsFunc(r.Named, names) })
+	recommends := func(named Act) bool { return isRecommendationOf(&named, c.Act.IDs) }
+	i := slices.IndexFunc(a.Log.Replies, func(r Reply) bool {
+		return slices.ContainsFunc(r.Named, recommends)
+	})
+	return i + 1
 }
 
-// recommends reports whether a named call recommends these products; none are
-// recommended by a call that names none.
-func recommends(n *Act, ids []string) bool {
+// isRecommendationOf reports whether a named call recommends these products. A
+// recommendation of no products matches only a call that names none.
+func isRecommendationOf(named *Act, ids []string) bool {
 	if len(ids) == 0 {
-		return n.Tool == ToolRecommend && len(n.IDs) == 0
+		return named.Tool == ToolRecommend && len(named.IDs) == 0
 	}
-	return (n.Tool == ToolRecommend || n.Tool == ToolOther && !n.Used) && Subset(ids, n.IDs)
+	unusedOther := named.Tool == ToolOther && !named.Used
+	return (named.Tool == ToolRecommend || unusedOther) && IsSubset(ids, named.IDs)
 }
 
-// OtherAnswer reports whether replies named recommendations, with other products than
-// the dialogue shows.
-func (a *Attempt) OtherAnswer() bool {
-	other := func(n Act) bool { return n.Tool == ToolRecommend && len(n.IDs) > 0 }
-	return slices.ContainsFunc(a.Log.Replies, func(r Reply) bool { return slices.ContainsFunc(r.Named, other) })
+// HasOtherRecommendation reports whether any reply named a recommendation of products.
+// If RecommendationNamed is false, these products differ from those of the dialogue.
+func (a *Attempt) HasOtherRecommendation() bool {
+	recommends := func(named Act) bool { return named.Tool == ToolRecommend && len(named.IDs) > 0 }
+	return slices.ContainsFunc(a.Log.Replies, func(r Reply) bool {
+		return slices.ContainsFunc(r.Named, recommends)
+	})
 }
 
-// Foreign reports whether something was sent that readable replies did not name, or the
-// answer is one that none named: the client chose it, or put another in its place.
-func (a *Attempt) Foreign() bool {
-	n, last := len(a.Log.Dispatches), len(a.Log.Replies)-1
-	if a.Readable <= last {
+// ClientDecided reports whether the client, not the model, chose a request to the shop or
+// the answer: readable replies did not name it, or named another one.
+func (a *Attempt) ClientDecided() bool {
+	lastReply := len(a.Log.Replies) - 1
+	if a.Readable <= lastReply {
 		return a.Unbound() > 0
 	}
 	if a.Unbound()+a.Links[LinkUnknown] > 0 {
 		return true
 	}
-	unasked := n > 0 && a.Log.Dispatches[n-1].Last == last
-	return a.Recommended != nil && !a.RecommendationNamed && (unasked || a.OtherAnswer() || !a.RecommendationHeard)
+	if a.Recommended == nil || a.RecommendationNamed {
+		return false
+	}
+
+	n := len(a.Log.Dispatches)
+	noReplyAfter := n > 0 && a.Log.Dispatches[n-1].LastReply == lastReply
+	return noReplyAfter || a.HasOtherRecommendation() || !a.RecommendationMentioned
 }
 
-// Tokens counts a dialogue's tokens as a quarter of its rendered UTF-8 bytes,
-// rounded up: the counter of this project until it is given a tokenizer.
-func Tokens(d *arena.Dialogue) int {
+// countTokens returns the tokens of a dialogue, estimated as a quarter of its rendered
+// UTF-8 bytes, rounded up.
+func countTokens(d *arena.Dialogue) int {
 	n := 0
-	for _, t := range Each(d.Turns) {
+	for i := range d.Turns {
+		t := &d.Turns[i]
 		n += len(t.User) + len(t.Think) + len(t.Text)
-		for _, c := range Each(t.Calls) {
+		for j := range t.Calls {
+			c := &t.Calls[j]
 			n += len(c.Name) + len(c.Arguments) + len(c.Result)
 		}
 	}
 	return (n + 3) / 4
 }
 
-// Words is what a reply says.
-func (a *Attempt) Words(reply int) string { return a.Pad.said(a.Log.Replies[reply].content) }
+// ReplyText returns the text of a reply of the log.
+func (a *Attempt) ReplyText(reply int) string {
+	return a.scratch.contentText(a.Log.Replies[reply].content)
+}

@@ -7,59 +7,66 @@ import (
 	"github.com/trajectory-arena/arena/internal/cursor"
 )
 
-// Claim is one call of the dialogue with what the proxy says about it.
+// Claim is one call of the dialogue, compared with the log of the proxy.
 type Claim struct {
 	Call *arena.Call
 	Act  Act
-	// listing is what the result shows; details that the proxy returned just so
-	// are not read, since their products are those asked for.
+	// Listing contains what the result shows. It is empty for product details that the
+	// proxy returned unchanged: their products are those of the call.
 	Listing
-	// Dispatch is the first dispatch behind this call, -1 where there is none.
+	// Dispatch is the index of the first dispatch of this call, -1 if none.
 	Dispatch int
-	// Phantom is a result that no dispatch returned; edited one that differs
+	// Phantom reports whether no dispatch returned the result, Edited whether it differs
 	// from what was returned.
 	Phantom bool
 	Edited  bool
 }
 
-func readClaims(d *arena.Dialogue, p *Pad) []Claim {
-	all := p.claims
+// readClaims returns the calls of the dialogue, MaxCalls at most.
+func readClaims(d *arena.Dialogue, s *scratch) []Claim {
+	claims := s.claims
 	for i := range d.Turns {
 		for j := range d.Turns[i].Calls {
-			if len(all) == MaxCalls {
+			if len(claims) == MaxCalls {
 				break
 			}
 			c := Claim{Call: &d.Turns[i].Calls[j], Dispatch: -1}
-			c.Act.Read(p, p.role(c.Call.Name), c.Call.Arguments, false)
-			all = append(all, c)
+			c.Act.read(s, s.roleFor(c.Call.Name), c.Call.Arguments, false)
+			claims = append(claims, c)
 		}
 	}
-	p.claims = all
-	return all
+	s.claims = claims
+	return claims
 }
 
-// match sets each catalogue call of the dialogue against the dispatches: the
-// same request first, then the same subject, then the same tool in order.
-func (l *ProxyLog) match(all []Claim, p *Pad) {
+// claimRelations are the relations by which a call of the dialogue claims a dispatch, the
+// strictest first.
+var claimRelations = [...]relation{(*Act).SameRequest, isRefiltered, Covers, (*Act).sameSubject, isFollowUp, isSameTool}
+
+// matchClaims assigns the dispatches to the calls of the dialogue and compares the results
+// of these calls with what the proxy returned.
+func (l *ProxyLog) matchClaims(claims []Claim, s *scratch) {
 	if !l.Present {
 		return
 	}
-	for _, same := range [...]func(claimed, sent *Act) bool{(*Act).SameRequest, (*Act).refiltered, Covers, (*Act).sameSubject, follows, sameTool} {
-		for i := range all {
-			l.claim(&all[i], i, same)
+	for _, related := range claimRelations {
+		for i := range claims {
+			l.claimDispatches(claims, i, related)
 		}
 	}
-	for _, d := range Each(l.Dispatches) {
-		d.verbatim = d.Claimed >= 0 && d.Call.Response == all[d.Claimed].Call.Result
+	for i := range l.Dispatches {
+		d := &l.Dispatches[i]
+		d.verbatim = d.Claimed >= 0 && d.Call.Response == claims[d.Claimed].Call.Result
 	}
-	for i := range all {
-		l.judge(all, i, p)
+	for i := range claims {
+		l.compareResult(claims, i, s)
 	}
 }
 
-// claim gives c the dispatches that stand in the relation to it. A call that
-// needs several requests takes all of them.
-func (l *ProxyLog) claim(c *Claim, index int, same func(claimed, sent *Act) bool) {
+// claimDispatches assigns the unclaimed dispatches that are so related to claim i to it:
+// the first one, or all of them if the call needs several requests.
+func (l *ProxyLog) claimDispatches(claims []Claim, i int, related relation) {
+	c := &claims[i]
 	if !c.Act.Tool.IsCatalogue() {
 		return
 	}
@@ -67,16 +74,17 @@ func (l *ProxyLog) claim(c *Claim, index int, same func(claimed, sent *Act) bool
 	if c.Dispatch >= 0 && !several {
 		return
 	}
-	for i, d := range Each(l.Dispatches) {
-		if d.Claimed >= 0 || !same(&c.Act, &d.Act) {
+	for j := range l.Dispatches {
+		d := &l.Dispatches[j]
+		if d.Claimed >= 0 || !related(&c.Act, &d.Act) {
 			continue
 		}
 		if c.Dispatch >= 0 && d.Act.SameRequest(&l.Dispatches[c.Dispatch].Act) {
-			continue // a second request for the same is another call's
+			continue // a repeated request belongs to another call
 		}
-		d.Claimed = index
+		d.Claimed = i
 		if c.Dispatch < 0 {
-			c.Dispatch = i
+			c.Dispatch = j
 		}
 		if !several {
 			return
@@ -84,9 +92,9 @@ func (l *ProxyLog) claim(c *Claim, index int, same func(claimed, sent *Act) bool
 	}
 }
 
-// judge says whether the result of a call is what the proxy returned.
-func (l *ProxyLog) judge(all []Claim, i int, p *Pad) {
-	c := &all[i]
+// compareResult sets whether the result of claim i is a phantom or edited.
+func (l *ProxyLog) compareResult(claims []Claim, i int, s *scratch) {
+	c := &claims[i]
 	if c.Act.Tool != ToolFind && c.Act.Tool != ToolView {
 		return
 	}
@@ -94,76 +102,84 @@ func (l *ProxyLog) judge(all []Claim, i int, p *Pad) {
 		return
 	}
 	if c.Act.Tool == ToolView {
-		c.Shown = p.List(c.Call.Result).Shown
+		c.Shown = s.readListing(c.Call.Result).Shown
 	}
 	if len(c.Shown) == 0 {
 		return
 	}
 	if c.Dispatch < 0 {
-		c.Phantom = !l.seenBefore(all[:i], c)
+		c.Phantom = !l.isRemembered(claims[:i], c)
 		return
 	}
-	c.Edited = l.differs(c, i, p)
+	c.Edited = l.isEdited(c, i, s)
 }
 
-// seenBefore reports whether a call without a dispatch of its own shows what an
-// earlier dispatch returned: a client that remembers answers.
-func (l *ProxyLog) seenBefore(earlier []Claim, c *Claim) bool {
+// isRemembered reports whether a call without a dispatch shows what an earlier dispatch
+// returned: the client caches answers.
+func (l *ProxyLog) isRemembered(earlier []Claim, c *Claim) bool {
 	if slices.ContainsFunc(earlier, func(e Claim) bool { return e.Dispatch >= 0 && e.Act.SameRequest(&c.Act) }) {
 		return true
 	}
-	unopened := func(id string) bool {
-		return !slices.ContainsFunc(l.Dispatches, func(d Dispatch) bool { return d.Act.Tool == ToolView && slices.Contains(d.Act.IDs, id) })
+	wasNotViewed := func(id string) bool {
+		return !slices.ContainsFunc(l.Dispatches, func(d Dispatch) bool {
+			return d.Act.Tool == ToolView && slices.Contains(d.Act.IDs, id)
+		})
 	}
-	return c.Act.Tool == ToolView && !slices.ContainsFunc(c.Shown, unopened)
+	return c.Act.Tool == ToolView && !slices.ContainsFunc(c.Shown, wasNotViewed)
 }
 
-// differs compares a result with the answers of its dispatches, and of those for
-// any of its products, which the client may remember.
-func (l *ProxyLog) differs(c *Claim, index int, p *Pad) bool {
-	p.behind = p.behind[:0]
-	remembered := func(sent []string) bool {
-		return slices.ContainsFunc(c.Act.IDs, func(id string) bool { return slices.Contains(sent, id) })
+// isEdited reports whether the result of claim index differs from the answers of its
+// dispatches, and of the dispatches for any of its products, which the client may cache.
+func (l *ProxyLog) isEdited(c *Claim, index int, s *scratch) bool {
+	s.candidates = s.candidates[:0]
+	sharesProduct := func(ids []string) bool {
+		return slices.ContainsFunc(c.Act.IDs, func(id string) bool { return slices.Contains(ids, id) })
 	}
-	for _, d := range Each(l.Dispatches) {
-		if d.Act.Tool != c.Act.Tool || d.Claimed != index && !d.Act.SameRequest(&l.Dispatches[c.Dispatch].Act) && !remembered(d.Act.IDs) {
+	for i := range l.Dispatches {
+		d := &l.Dispatches[i]
+		if d.Act.Tool != c.Act.Tool {
+			continue
+		}
+		related := d.Claimed == index || d.Act.SameRequest(&l.Dispatches[c.Dispatch].Act) || sharesProduct(d.Act.IDs)
+		if !related {
 			continue
 		}
 		if d.Call.Response == c.Call.Result {
 			return false
 		}
-		p.behind = append(p.behind, d)
+		s.candidates = append(s.candidates, d)
 	}
 	for i, id := range c.Shown {
-		if c.denied(id, p.behind) {
-			return i < len(c.Shown)-1 || !c.cutShort()
+		if c.isContradicted(id, s.candidates) {
+			isLast := i == len(c.Shown)-1
+			return !isLast || !c.isTruncated()
 		}
 	}
 	return false
 }
 
-// cutShort reports whether the result is text which ends within a product: a client
-// that cuts what its model reads. The last product is then not shown whole.
-func (c *Claim) cutShort() bool {
+// isTruncated reports whether the result is text that ends within a product: the client
+// limits what its model reads, so that the last product is incomplete.
+func (c *Claim) isTruncated() bool {
 	return !cursor.Valid(c.Call.Result.Text())
 }
 
-// denied reports whether the answers behind a call are known and none holds the
-// product as its result shows it. Of a cut answer only the ids are known: those
-// that the log kept, or that were asked for.
-func (c *Claim) denied(id string, behind []*Dispatch) bool {
+// isContradicted reports whether an answer of the dispatches is known and none contains
+// the product as the result shows it. Of a truncated answer only the ids are known: those
+// in the log, or those that were requested.
+func (c *Claim) isContradicted(id string, dispatches []*Dispatch) bool {
 	known := false
-	for _, d := range behind {
-		found := true
+	for _, d := range dispatches {
+		match := true
 		switch {
 		case d.Call.Response != "":
-			found = showsSame(d.Call.Response, c.Call.Result, id)
+			match = isSameProduct(d.Call.Response, c.Call.Result, id)
 		case d.Act.Tool == ToolView:
-			found = slices.Contains(d.Act.IDs, id)
+			match = slices.Contains(d.Act.IDs, id)
 		case d.Call.ProductIDs != nil:
-			found = slices.Contains(d.Call.ProductIDs, id)
+			match = slices.Contains(d.Call.ProductIDs, id)
 		}
-		if found {
+		if match {
 			return false
 		}
 		known = true

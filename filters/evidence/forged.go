@@ -8,130 +8,175 @@ import (
 	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
-// forgedReplies counts the ways in which the recorded replies of a log cannot
-// be a server's: all equally quick, quicker than any model writes, or of fewer tokens
-// than their text takes.
-func (a *Attempt) forgedReplies() int {
-	miscounted := slicesx.CountFunc(a.Log.Replies, func(r *Reply) bool { return r.overfull })
-	hurried := slicesx.CountFunc(a.Log.Replies, func(r *Reply) bool { // of a stream the time may be that of its first piece
-		return r.readable && !r.Copied && !r.streamed && r.written >= minWritten && r.Call.DurationMS > 0 && float64(r.written) > fastest*r.Call.DurationMS
-	})
-	return int(Flag(a.evenTimes()) + Flag(hurried >= minHurried) + Flag(miscounted >= minHurried))
-}
-
-// minEven is how many replies must take the same time for it to be no chance:
-// with whole milliseconds that is about one in a thousand for each.
-const minEven = 3
-
-// evenTimes reports whether all replies took the same time although their lengths
-// differ. Times in whole seconds are rounded and say nothing.
-func (a *Attempt) evenTimes() bool {
-	if len(a.Log.Replies) < minEven {
-		return false
-	}
-	first, differ := a.Log.Replies[0].Call, false
-	if first.DurationMS <= 0 || math.Mod(first.DurationMS, 1000) == 0 {
-		return false
-	}
-	for i := range a.Log.Replies[1:] {
-		c := a.Log.Replies[i+1].Call
-		if c.DurationMS != first.DurationMS {
-			return false
-		}
-		differ = differ || len(c.Response) != len(first.Response) || c.Length != first.Length
-	}
-	return differ
-}
-
-// minHurried is how many replies must be so: one may be a server's copy of an answer.
-const minHurried = 2
-
-// overfull reports whether a reply holds more signs than the tokens that its server
-// counted can stand for, blanks left out.
-func (p *Pad) overfull(m *completion) bool {
-	most := densest * int(m.tokens)
-	if most <= 0 || len(m.content)+p.argued <= max(most, minWritten) {
-		return false
-	}
-	signs := utf8.RuneCountInString(strings.Join(strings.Fields(p.said(m.content)), ""))
-	return signs+p.argued > max(most, minWritten)
-}
-
-// densest is how many signs a token stands for at most, on the mean of a reply. Of
-// 13,229 replies of 64 signs and more, 5,471 of them real agents', none has above 5.8,
-// by the tokenizers o200k and cl100k.
-const densest = 8
-
-// fastest, in bytes a millisecond, is some 5,000 tokens a second for one
-// request, twice what the fastest servers sold in 2026 reach; minWritten, in
-// bytes, leaves out answers of a word, whose time is all overhead.
+// Thresholds of replies that no server writes. fastest, in bytes a millisecond, is some
+// 5,000 tokens a second for one request, twice the speed of the fastest servers sold in
+// 2026. minWritten, in bytes, excludes short answers, whose time is all overhead.
 const (
 	fastest    = 20
 	minWritten = 64
 )
 
-// causal are the moments of the replies by order alone, whatever their clock says:
-// each just before the first dispatch it names that no reply before it took, one
-// that names none just before the next. fits reports whether one that can be read does;
-// apart whether one was asked for before the result that it follows, or after the
-// dispatch that it names: what only began before its reply ended is a stream's, or
-// clocks' that differ a little.
-func (a *Attempt) causal() (replied []span, fits, apart bool) {
-	replied = make([]span, len(a.Log.Replies))
+// minHurried is the minimum number of such replies: a single one may be a server's copy of
+// an answer.
+const minHurried = 2
+
+// countForgeries returns the number of ways in which the replies of the log cannot be a
+// server's: all equally quick, quicker than any model writes, or of fewer tokens than
+// their text needs.
+func (a *Attempt) countForgeries() int {
+	n := 0
+	if a.hasEvenTimes() {
+		n++
+	}
+	if slicesx.CountFunc(a.Log.Replies, (*Reply).isHurried) >= minHurried {
+		n++
+	}
+	if slicesx.CountFunc(a.Log.Replies, func(r *Reply) bool { return r.overfull }) >= minHurried {
+		n++
+	}
+	return n
+}
+
+// isHurried reports whether the reply was written quicker than any model writes. The time
+// of a stream may be that of its first piece only.
+func (r *Reply) isHurried() bool {
+	if !r.readable || r.Copied || r.streamed || r.size < minWritten {
+		return false
+	}
+	return r.Call.DurationMS > 0 && float64(r.size) > fastest*r.Call.DurationMS
+}
+
+// minEven is the minimum number of replies that must take the same time for it to be no
+// chance: with whole milliseconds that is about one in a thousand for each.
+const minEven = 3
+
+// hasEvenTimes reports whether all replies took the same time although their lengths
+// differ. Times in whole seconds are rounded and prove nothing.
+func (a *Attempt) hasEvenTimes() bool {
+	if len(a.Log.Replies) < minEven {
+		return false
+	}
+	first := a.Log.Replies[0].Call
+	if first.DurationMS <= 0 || math.Mod(first.DurationMS, 1000) == 0 {
+		return false
+	}
+	differ := false
+	for i := range a.Log.Replies[1:] {
+		c := a.Log.Replies[i+1].Call
+		if c.DurationMS != first.DurationMS {
+			return false
+		}
+		if len(c.Response) != len(first.Response) || c.Length != first.Length {
+			differ = true
+		}
+	}
+	return differ
+}
+
+// densest is the limit of characters a token, as the mean of a reply. Of 13,229 replies of
+// 64 characters and more, 5,471 of them real agents', none exceeds 5.8 by the tokenizers
+// o200k and cl100k.
+const densest = 8
+
+// exceedsTokens reports whether a reply has more characters, without blanks, than the
+// tokens that its server counted can encode.
+func (s *scratch) exceedsTokens(m *completion) bool {
+	limit := densest * int(m.tokens)
+	if limit <= 0 {
+		return false
+	}
+	limit = max(limit, minWritten)
+	if len(m.content)+s.argumentBytes <= limit {
+		return false // bytes are an upper bound of characters
+	}
+	characters := utf8.RuneCountInString(strings.Join(strings.Fields(s.contentText(m.content)), ""))
+	return characters+s.argumentBytes > limit
+}
+
+// causality is the order of the replies by what they name, without regard to the clock.
+type causality struct {
+	// replies are the times of the replies by this order.
+	replies []span
+	// matched reports whether a readable reply names a dispatch.
+	matched bool
+	// clocksDiffer reports whether the log's times contradict the order.
+	clocksDiffer bool
+}
+
+// causalOrder places each reply just before the first dispatch that it names and no
+// earlier reply was placed at; a reply that names none just before the next reply. The
+// clocks differ if a reply was requested before the result that it follows, or after the
+// dispatch that it names. If only its end is too late, it was a stream, or the clocks
+// differ a little.
+func (a *Attempt) causalOrder() causality {
+	c := causality{replies: make([]span, len(a.Log.Replies))}
 	next := 0
-	for i := range replied {
-		replied[i].Start = math.NaN()
-		for j := next; j < len(a.Log.Dispatches) && (j == next || a.Log.Replies[i].readable); j++ {
-			if !a.asks(i, &a.Log.Dispatches[j]) {
+	for i := range c.replies {
+		c.replies[i].Start = math.NaN()
+		for j := next; j < len(a.Log.Dispatches); j++ {
+			if j > next && !a.Log.Replies[i].readable {
+				break
+			}
+			if !a.asksFor(i, &a.Log.Dispatches[j]) {
 				continue
 			}
 			before := a.Log.Dispatches[j].Start - a.Log.Slack - 1
-			replied[i] = span{before, before}
-			fits = fits || a.Log.Replies[i].readable
-			apart = apart || a.moves(i, j)
+			c.replies[i] = span{before, before}
+			c.matched = c.matched || a.Log.Replies[i].readable
+			c.clocksDiffer = c.clocksDiffer || a.isOutOfOrder(i, j)
 			next = j + 1
 			break
 		}
 	}
+
 	after := span{math.MaxFloat64, math.MaxFloat64}
-	for i := len(replied) - 1; i >= 0; i-- {
-		if math.IsNaN(replied[i].Start) {
-			replied[i] = after
+	for i := len(c.replies) - 1; i >= 0; i-- {
+		if math.IsNaN(c.replies[i].Start) {
+			c.replies[i] = after
 		}
-		after = replied[i]
+		after = c.replies[i]
 	}
-	last := len(replied) - 1
-	return replied, fits, apart || replied[last].Start == math.MaxFloat64 && a.moves(last, len(a.Log.Dispatches))
+	last := len(c.replies) - 1
+	if c.replies[last].Start == math.MaxFloat64 && a.isOutOfOrder(last, len(a.Log.Dispatches)) {
+		c.clocksDiffer = true
+	}
+	return c
 }
 
-// moves reports whether a reply that belongs between dispatch j and the one before
-// it was not asked for in that time.
-func (a *Attempt) moves(reply, j int) bool {
-	r, all := &a.Log.Replies[reply], a.Log.Dispatches
-	return j < len(all) && r.Start > all[j].Start+a.Log.Slack || j > 0 && r.Start+a.Log.Slack < all[j-1].End
+// isOutOfOrder reports whether a reply that belongs between dispatch j and the one before
+// it was not requested in that time.
+func (a *Attempt) isOutOfOrder(reply, j int) bool {
+	start := a.Log.Replies[reply].Start
+	dispatches := a.Log.Dispatches
+	if j < len(dispatches) && start > dispatches[j].Start+a.Log.Slack {
+		return true
+	}
+	return j > 0 && start+a.Log.Slack < dispatches[j-1].End
 }
 
-// asks reports whether a reply names a dispatch, holds its words where none names any,
-// or cannot be read and no later one asks.
-func (a *Attempt) asks(reply int, d *Dispatch) bool {
+// asksFor reports whether a reply names a dispatch, or contains its words if no reply
+// names any. An unreadable reply asks for it unless a later readable one does.
+func (a *Attempt) asksFor(reply int, d *Dispatch) bool {
 	r := &a.Log.Replies[reply]
 	if !r.readable {
 		for later := reply + 1; later < len(a.Log.Replies); later++ {
-			if a.Log.Replies[later].readable && a.asks(later, d) {
+			if a.Log.Replies[later].readable && a.asksFor(later, d) {
 				return false
 			}
 		}
 		return true
 	}
-	for _, named := range Each(r.Named) {
-		for _, try := range binding {
-			if try.same(named, &d.Act) {
+	for i := range r.Named {
+		named := &r.Named[i]
+		for _, l := range linkRelations {
+			if l.related(named, &d.Act) {
 				return true
 			}
 		}
-		if follows(named, &d.Act) {
+		if isFollowUp(named, &d.Act) {
 			return true
 		}
 	}
-	return a.Log.nameless() && a.says(reply, &d.Act, nil) // which list was the newest, only times tell
+	// The list numbers of products need times, which are not known here.
+	return a.Log.hasUnknownForm() && a.replyMentions(reply, &d.Act, nil)
 }

@@ -10,160 +10,188 @@ import (
 	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
-// forms reads calls in a form of the author's own, such as search[lamp] and
-// open[123], <search>lamp</search>, find(text="lamp") or SEARCH: lamp. Only the
-// author's client knows such a form, so it is learnt from what it sent: one frame of
-// words stands before whatever a tool was asked for, and before no other tool's.
-//
-// A single match may be a query that a program asked for, so it is all or
-// nothing: no reply names a call in a form known here, the newest reply before
-// each dispatch holds it in its tool's frame, and two tools or more, of which one
-// may end the attempt, have frames of their own.
-func (a *Attempt) forms() {
-	for depth := 1; depth <= maxFrame && a.Log.nameless() && !a.readBy(depth); depth++ {
-	}
-}
-
-// maxFrame is how many words a frame may have: a tool, its argument, and another
+// maxFrame is the maximum number of words of a frame: a tool, its argument, and another
 // argument with its value.
 const maxFrame = 5
 
-// readBy reads the calls whose frames have so many words; false where they are not
-// one for each tool. Frames of a list that the client chose from are none.
-func (a *Attempt) readBy(depth int) bool {
+// learnForms reads calls in a form of the author's own, such as search[lamp] and
+// open[123], <search>lamp</search>, find(text="lamp") or SEARCH: lamp. Only the author's
+// client parses such a form, so it is learnt from what the client sent: a frame of words
+// that precedes whatever a tool was asked for, and no other tool's.
+//
+// A single match may be a query of a program, so it needs all of the following. No reply
+// names a call in a known form. The newest reply before each dispatch contains it in the
+// frame of its tool. Two tools or more, one of which may end the attempt, have frames.
+func (a *Attempt) learnForms() {
+	for depth := 1; depth <= maxFrame; depth++ {
+		if !a.Log.hasUnknownForm() || a.learnFrames(depth) {
+			return
+		}
+	}
+}
+
+// learnFrames reads the calls whose frames have this many words. It reports false if the
+// tools do not have one frame each. It reads nothing if the frames are those of a list
+// that the client chose from.
+func (a *Attempt) learnFrames(depth int) bool {
 	var known frames
-	for _, d := range Each(a.Log.Dispatches) {
-		if by := a.Log.lastBefore(d.Start); by < 0 || !known.take(a.toolFor(d), a.frame(by, &d.Act, depth)) {
+	for i := range a.Log.Dispatches {
+		d := &a.Log.Dispatches[i]
+		reply := a.Log.lastReplyBefore(d.Start)
+		if reply < 0 || !known.add(a.toolOf(d), a.frame(reply, &d.Act, depth)) {
 			return false
 		}
 	}
+
 	last := len(a.Log.Replies) - 1
-	answer, by := a.Recommended, last
-	for answer != nil && by >= 0 && !known.take(ToolRecommend, a.frame(by, &answer.Act, depth)) {
-		by--
+	answer := a.Recommended
+	answerReply := last
+	for answer != nil && answerReply >= 0 {
+		if known.add(ToolRecommend, a.frame(answerReply, &answer.Act, depth)) {
+			break
+		}
+		answerReply--
 	}
 	if n := len(a.Claims); n > 0 && a.Claims[n-1].Act.Tool == ToolTerminate {
-		known.take(ToolTerminate, a.frame(last, &a.Claims[n-1].Act, depth))
+		known.add(ToolTerminate, a.frame(last, &a.Claims[n-1].Act, depth))
 	}
-	if known.tools() < 2 {
+	if known.count() < 2 {
 		return false
 	}
-	if a.offers(depth) {
+	if a.offersChoices(depth) {
 		return true
 	}
-	for _, d := range Each(a.Log.Dispatches) {
-		a.Log.Replies[a.Log.lastBefore(d.Start)].command(&d.Act)
+
+	for i := range a.Log.Dispatches {
+		d := &a.Log.Dispatches[i]
+		a.Log.Replies[a.Log.lastReplyBefore(d.Start)].addCall(&d.Act)
 	}
-	if by < 0 && a.buys(last, answer) {
-		by = last
+	if answer == nil {
+		return true
 	}
-	if answer != nil && by >= 0 {
-		a.Log.Replies[by].command(&answer.Act)
+	if answerReply < 0 && a.asksToBuy(last, answer) {
+		answerReply = last
+	}
+	if answerReply >= 0 {
+		a.Log.Replies[answerReply].addCall(&answer.Act)
 	}
 	return true
 }
 
-// offers reports whether replies go on in the frames of what was sent, after it and
-// more often than things were sent: lists that the client chose from.
-func (a *Attempt) offers(depth int) bool {
-	forms, sent := map[string]bool{}, map[int]int{}
-	for _, d := range Each(a.Log.Dispatches) {
-		by := a.Log.lastBefore(d.Start)
-		_, written, _ := a.lastFrame(by, &d.Act, depth)
-		forms[written], sent[by] = true, sent[by]+1
+// offersChoices reports whether a reply goes on in the frames of what was sent, after it
+// and at least as often as requests were sent: it is a list that the client chose from.
+func (a *Attempt) offersChoices(depth int) bool {
+	forms := map[string]bool{}
+	sent := map[int]int{} // requests by reply
+	for i := range a.Log.Dispatches {
+		d := &a.Log.Dispatches[i]
+		reply := a.Log.lastReplyBefore(d.Start)
+		forms[a.lastFrame(reply, &d.Act, depth).written] = true
+		sent[reply]++
 	}
-	for _, d := range Each(a.Log.Dispatches) {
+	for i := range a.Log.Dispatches {
+		d := &a.Log.Dispatches[i]
+		reply := a.Log.lastReplyBefore(d.Start)
+		tail := a.lastFrame(reply, &d.Act, depth).tail
 		more := 0
-		by := a.Log.lastBefore(d.Start)
-		_, _, after := a.lastFrame(by, &d.Act, depth)
 		for written := range forms {
-			more += strings.Count(after, written)
+			more += strings.Count(tail, written)
 		}
-		if more >= sent[by] {
+		if more >= sent[reply] {
 			return true
 		}
 	}
 	return false
 }
 
-// toolFor is the tool that the dialogue says a dispatch was made for: details of
-// a product are also asked for to match it.
-func (a *Attempt) toolFor(d *Dispatch) Tool {
+// toolOf returns the tool of the dialogue that a dispatch was made for: product details
+// are also requested in order to match a product.
+func (a *Attempt) toolOf(d *Dispatch) Tool {
 	if d.Claimed < 0 {
 		return d.Act.Tool
 	}
 	return a.Claims[d.Claimed].Act.Tool
 }
 
-// buys reports whether a reply says to buy, and the answer is what is open.
-func (a *Attempt) buys(by int, answer *Claim) bool {
-	for i := len(a.Claims) - 1; i >= 0; i-- {
+// asksToBuy reports whether a reply contains "buy", and the answer is the open product.
+func (a *Attempt) asksToBuy(reply int, answer *Claim) bool {
+	for i := range slices.Backward(a.Claims) {
 		if open := &a.Claims[i].Act; open.Tool == ToolView {
-			return SameIDs(open.IDs, answer.Act.IDs) && a.says(by, &Act{Words: AppendWords(nil, "buy")}, nil)
+			return SameIDs(open.IDs, answer.Act.IDs) && a.replyMentions(reply, &Act{Words: AppendWords(nil, "buy")}, nil)
 		}
 	}
 	return false
 }
 
-// hearVerbatim finds the dispatches that no reply of their turn names in a known form,
-// though the newest one holds their words just so, or their products' places in the list,
-// or calls their tool as code does with arguments that only running it tells: a model
-// wrote them, and whether it asked for them is not known.
-func (a *Attempt) hearVerbatim() {
-	for _, d := range Each(a.Log.Dispatches) {
+// linkVerbatim sets the link of dispatches to unknown if no reply of their turn names them
+// in a known form, but the newest one contains their words, or the list numbers of their
+// products, or calls their tool in code whose arguments only running it computes. A model
+// wrote them, but whether it asked for them is unknown.
+func (a *Attempt) linkVerbatim() {
+	for i := range a.Log.Dispatches {
+		d := &a.Log.Dispatches[i]
 		if d.Link != LinkNone && d.Link != LinkOverride && d.Link != LinkStale {
 			continue
 		}
-		r := &a.Log.Replies[d.Last]
-		if a.says(d.Last, &d.Act, a.newest(d.Last)) || strings.Contains(a.Pad.said(r.content), Endpoint(d.Call.Path)+"(") {
+		if a.replyMentions(d.LastReply, &d.Act, a.newestListFor(d.LastReply)) {
+			d.Link = LinkUnknown
+			continue
+		}
+		if strings.Contains(a.ReplyText(d.LastReply), Endpoint(d.Call.Path)+"(") {
 			d.Link = LinkUnknown
 		}
 	}
 }
 
-// hears reports whether a reply after the last request, or the last one, holds the
-// products of an answer, or the last one says to buy what is open.
-func (a *Attempt) hears(answer *Claim) bool {
+// mentions reports whether the last reply, or any reply after the last request, contains
+// the products of an answer, or the last one says to buy the open product.
+func (a *Attempt) mentions(answer *Claim) bool {
 	last := len(a.Log.Replies) - 1
-	from := last
+	first := last
 	if n := len(a.Log.Dispatches); n > 0 {
-		from = min(last, a.Log.Dispatches[n-1].Last+1)
+		first = min(last, a.Log.Dispatches[n-1].LastReply+1)
 	}
-	for by := max(from, 0); by <= last; by++ {
-		if a.says(by, &answer.Act, a.newest(by)) {
+	for reply := max(first, 0); reply <= last; reply++ {
+		if a.replyMentions(reply, &answer.Act, a.newestListFor(reply)) {
 			return true
 		}
 	}
-	return last >= 0 && a.buys(last, answer)
+	return last >= 0 && a.asksToBuy(last, answer)
 }
 
-// nameless reports whether models answered, and none asked for anything in a known
-// form, though something was sent.
-func (l *ProxyLog) nameless() bool {
-	return len(l.Replies) > 0 && len(l.Dispatches) > 0 && !slices.ContainsFunc(l.Replies, Reply.names)
+// hasUnknownForm reports whether models answered, and none named a call in a known form,
+// though requests were sent.
+func (l *ProxyLog) hasUnknownForm() bool {
+	return len(l.Replies) > 0 && len(l.Dispatches) > 0 && !slices.ContainsFunc(l.Replies, Reply.hasKnownForm)
 }
 
-// names reports whether a reply asks for anything in a known form.
-func (r Reply) names() bool {
+// hasKnownForm reports whether a reply names any call in a known form.
+func (r Reply) hasKnownForm() bool {
 	return slices.ContainsFunc(r.Named, func(n Act) bool { return n.Tool != ToolOther || len(n.Words)+len(n.IDs) > 0 })
 }
 
-// command adds a call that the author's client understood.
-func (r *Reply) command(sent *Act) {
+// addCall adds a call that the author's client parsed, unless the reply already names one
+// of its subject.
+func (r *Reply) addCall(sent *Act) {
 	if slices.ContainsFunc(r.Named, func(n Act) bool { return n.sameSubject(sent) }) {
 		return
 	}
-	r.Named, r.queue = append(r.Named, *sent), append(r.queue, sent.Tool)
+	r.Named = append(r.Named, *sent)
+	r.queue = append(r.queue, sent.Tool)
 }
 
-// frames are the words before what each tool is asked for.
+// frames are the words that precede what each tool is asked for.
 type frames [ToolTerminate + 1]string
 
-// take notes a tool's frame; false where there is none, where the tool had
-// another before, or another tool has this one.
-func (f *frames) take(t Tool, frame string) bool {
-	for other, taken := range f {
-		if taken != "" && (Tool(other) == t) != (taken == frame) {
+// add sets the frame of a tool. It reports false if the frame is empty, the tool has
+// another one, or another tool has this one.
+func (f *frames) add(t Tool, frame string) bool {
+	for i, used := range f {
+		if used == "" {
+			continue
+		}
+		isSameTool := Tool(i) == t
+		if isSameTool != (used == frame) {
 			return false
 		}
 	}
@@ -171,65 +199,79 @@ func (f *frames) take(t Tool, frame string) bool {
 	return frame != ""
 }
 
-func (f *frames) tools() int {
+func (f *frames) count() int {
 	return slicesx.CountFunc(f[:], func(frame *string) bool { return *frame != "" })
 }
 
-// frame is the words that stand in a reply before the words or products that were
-// sent; empty where these do not stand there.
-func (a *Attempt) frame(by int, sent *Act, depth int) string {
-	words, _, _ := a.lastFrame(by, sent, depth)
-	return words
+// frame returns the words that precede the words or products of a request in a reply,
+// empty if the reply does not contain the request.
+func (a *Attempt) frame(reply int, sent *Act, depth int) string {
+	return a.lastFrame(reply, sent, depth).words
 }
 
-// lastFrame is a frame as words and as it is written, with the rest of the reply: the
-// last one, since models think before they act.
-func (a *Attempt) lastFrame(by int, sent *Act, depth int) (words, written, rest string) {
-	for before, after := range a.places(by, sent, a.newest(by)) {
-		if w, as := frame(before, after, depth); w != "" {
-			words, written, rest = w, as, after
+// framedCall is a request in the text of a reply: the words of its frame, the frame as
+// written, and the text after the request.
+type framedCall struct {
+	words   string
+	written string
+	tail    string
+}
+
+// lastFrame returns the last frame of a request in a reply, since models think before they
+// act.
+func (a *Attempt) lastFrame(reply int, sent *Act, depth int) framedCall {
+	var call framedCall
+	for before, after := range a.occurrences(reply, sent, a.newestListFor(reply)) {
+		if words, written := frameOf(before, after, depth); words != "" {
+			call = framedCall{words, written, after}
 		}
 	}
-	return words, written, rest
+	return call
 }
 
-// newest is the list that was the newest when a reply was asked for.
-func (a *Attempt) newest(by int) []string { return a.listed(a.Log.Replies[by].Start) }
+// newestListFor returns the products of the newest list when a reply was requested.
+func (a *Attempt) newestListFor(reply int) []string { return a.newestList(a.Log.Replies[reply].Start) }
 
-// says reports whether a reply holds the words or products of a call, one after
-// the other; products also by their numbers in the list.
-func (a *Attempt) says(by int, sent *Act, list []string) bool {
-	for range a.places(by, sent, list) {
+// replyMentions reports whether a reply contains the words or products of a call, one
+// after the other; products also by their numbers in the list.
+func (a *Attempt) replyMentions(reply int, sent *Act, list []string) bool {
+	for range a.occurrences(reply, sent, list) {
 		return true
 	}
 	return false
 }
 
-// places gives what stands in a reply before and after each place where the words or
-// products that were sent stand one after the other; if nowhere, and the reply names
-// nothing in a known form, where the products' numbers in the list do.
-func (a *Attempt) places(by int, sent *Act, list []string) iter.Seq2[string, string] {
+// occurrences yields the text of a reply before and after each place with the words or
+// products of a request, one after the other. If there is none, and the reply names
+// nothing in a known form, it searches for the products' numbers in the list.
+func (a *Attempt) occurrences(reply int, sent *Act, list []string) iter.Seq2[string, string] {
 	return func(yield func(before, after string) bool) {
-		r, value := &a.Log.Replies[by], a.Pad.subject(sent, nil)
-		if len(value) == 0 || len(value) > maxCommand || len(r.content) > 4*maxCommanding {
+		r := &a.Log.Replies[reply]
+		subject := a.scratch.subjectOf(sent, nil)
+		if len(subject) == 0 || len(subject) > maxCommand || len(r.content) > 4*maxCommandText {
 			return
 		}
-		text := a.Pad.said(r.content)
-		text = text[:min(len(text), maxCommanding)]
-		if !within(text, value, yield) && len(list) > 0 && len(sent.IDs) > 0 && !r.names() {
-			within(text, a.Pad.subject(sent, list), yield)
+		text := a.scratch.contentText(r.content)
+		text = text[:min(len(text), maxCommandText)]
+		if yieldOccurrences(text, subject, yield) {
+			return
+		}
+		if len(list) > 0 && len(sent.IDs) > 0 && !r.hasKnownForm() {
+			yieldOccurrences(text, a.scratch.subjectOf(sent, list), yield)
 		}
 	}
 }
 
-// within yields what stands in a text before and after each place where the words do,
-// and reports whether there is any.
-func within(text string, words []uint64, yield func(before, after string) bool) (found bool) {
+// yieldOccurrences yields the text before and after each place with these words, and
+// reports whether there is any.
+func yieldOccurrences(text string, words []uint64, yield func(before, after string) bool) bool {
+	found := false
 	for i := 0; i < len(text); {
 		word, n := NextWord(text[i:])
 		if n > 0 && word == words[0] {
-			if end := endOf(text, i, words); end > 0 {
-				if found = true; !yield(text[:i], text[end:]) {
+			if end := matchEnd(text, i, words); end > 0 {
+				found = true
+				if !yield(text[:i], text[end:]) {
 					break
 				}
 			}
@@ -239,66 +281,69 @@ func within(text string, words []uint64, yield func(before, after string) bool) 
 	return found
 }
 
-// maxCommanding is how much of a reply is searched, in bytes: twice what logs keep
-// whole. maxCommand is how many words a call may ask for; what is longer is prose.
+// maxCommandText is the number of bytes of a reply that are searched, twice what logs keep
+// of it. maxCommand is the limit of the words of a request; a longer one is prose.
 const (
-	maxCommanding = 4 << 10
-	maxCommand    = 32
+	maxCommandText = 4 << 10
+	maxCommand     = 32
 )
 
-// subject is the words or products that a call asks for, as words; products that the
-// list holds by their place in it.
-func (p *Pad) subject(sent *Act, list []string) []uint64 {
-	p.scratch = append(p.scratch[:0], sent.Words...)
+// subjectOf returns the words or products of a call, as words. Products in the list are
+// replaced by their number in it.
+func (s *scratch) subjectOf(sent *Act, list []string) []uint64 {
+	s.subject = append(s.subject[:0], sent.Words...)
 	for _, id := range sent.IDs {
-		if at := slices.Index(list, id); at >= 0 {
-			id = strconv.Itoa(at + 1)
+		if i := slices.Index(list, id); i >= 0 {
+			id = strconv.Itoa(i + 1)
 		}
-		p.scratch = AppendWords(p.scratch, id)
+		s.subject = AppendWords(s.subject, id)
 	}
-	return p.scratch
+	return s.subject
 }
 
-// endOf is where the words end that start at the given place; 0 where others
-// stand there.
-func endOf(text string, at int, words []uint64) int {
+// matchEnd returns the end of these words if text[start:] starts with them, with any
+// separators between them; else 0.
+func matchEnd(text string, start int, words []uint64) int {
+	pos := start
 	for len(words) > 0 {
-		if at >= len(text) {
+		if pos >= len(text) {
 			return 0
 		}
-		word, n := NextWord(text[at:])
+		word, n := NextWord(text[pos:])
 		switch {
 		case n == 0:
-			at++ // what parts words does not count
+			pos++ // a separator
 			continue
 		case word != words[0]:
 			return 0
 		}
-		words, at = words[1:], at+n
+		words = words[1:]
+		pos += n
 	}
-	return at
+	return pos
 }
 
-// frame is the last words before a value, so many or as there are, in lower case and
-// as they are written; empty where prose goes on before or after them.
-func frame(before, after string, depth int) (words, written string) {
+// frameOf returns the last words before a value, depth of them or fewer, in lower case and
+// as written. They are empty if prose continues before or after them. The frame as written
+// includes the character before it, which distinguishes a tag from its end.
+func frameOf(before, after string, depth int) (words, written string) {
 	lead := before
 	for range depth {
-		lead = strings.TrimRightFunc(strings.TrimRightFunc(lead, partsWords), inWords)
+		lead = strings.TrimRightFunc(strings.TrimRightFunc(lead, isSeparator), isWordRune)
 	}
-	if prose := strings.TrimRight(lead, " \t"); prose != strings.TrimRightFunc(prose, inWords) {
+	if prose := strings.TrimRight(lead, " \t"); prose != strings.TrimRightFunc(prose, isWordRune) {
 		return "", ""
 	}
-	if next := strings.TrimLeft(after, " \t"); next != strings.TrimLeftFunc(next, inWords) {
+	if next := strings.TrimLeft(after, " \t"); next != strings.TrimLeftFunc(next, isWordRune) {
 		return "", ""
 	}
-	written = strings.TrimLeftFunc(before[len(lead):], partsWords)
-	words = strings.Join(strings.FieldsFunc(strings.ToLower(written), partsWords), " ")
-	return words, before[max(0, len(before)-len(written)-1):] // with the sign before it, which tells a tag from its end
+	written = strings.TrimLeftFunc(before[len(lead):], isSeparator)
+	words = strings.Join(strings.FieldsFunc(strings.ToLower(written), isSeparator), " ")
+	return words, before[max(0, len(before)-len(written)-1):]
 }
 
-func inWords(r rune) bool {
+func isWordRune(r rune) bool {
 	return r == '_' || r == '-' || unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r)
 }
 
-func partsWords(r rune) bool { return !inWords(r) }
+func isSeparator(r rune) bool { return !isWordRune(r) }

@@ -19,7 +19,7 @@ func TestFrames(t *testing.T) {
 		{`{"tool": "open", "args": {"id": "`, `"}}`, 4, "tool open args id"}, {"search[", "]", 5, "search"},
 		{"I saw a ", " there.", 1, ""}, {"I saw a ", ".", 1, ""}, {"see [", " and more", 1, ""}, {"", "", 3, ""},
 	} {
-		if got, _ := evidence.Frame(c.before, c.after, c.depth); got != c.want {
+		if got, _ := evidence.FrameOf(c.before, c.after, c.depth); got != c.want {
 			t.Errorf("%s…%s at %d: %q, want %q", c.before, c.after, c.depth, got, c.want)
 		}
 	}

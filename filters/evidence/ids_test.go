@@ -20,7 +20,7 @@ func TestIDsAreReadAsEverywhere(t *testing.T) {
 		`{"product_ids":"11 22"}`, `{"product_ids":12}`, `{"product_ids":null}`, `{}`,
 	} {
 		want := calls.Recommended(arena.Call{Name: calls.Recommend, Arguments: args})
-		if diff := cmp.Diff(want, evidence.IDsOf(args), cmpopts.EquateEmpty()); diff != "" {
+		if diff := cmp.Diff(want, evidence.ReadIDs(args), cmpopts.EquateEmpty()); diff != "" {
 			t.Errorf("%s: %s", args, diff)
 		}
 	}

@@ -9,46 +9,51 @@ import (
 	"github.com/trajectory-arena/arena"
 )
 
-// Listing is what a result shows of its products, each column in the result's order.
+// Listing contains the ids and titles of the products that a result shows, in its order.
 type Listing struct {
-	Shown, Titles []string
-}
-
-// List reads a result. It looks for the keys alone, so any shape of result will
-// do, and for those by their colon, which is rarer in results than the quotes
-// and letters of a key.
-func (p *Pad) List(result arena.Raw) Listing {
-	if !p.room() {
-		return Listing{}
-	}
-	s, all := written(result), &p.listed
-	shown, titles := len(all.Shown), len(all.Titles)
-	for len(all.Shown)-shown < maxIDs {
-		colon := strings.IndexByte(s, ':')
-		if colon < 0 {
-			break
-		}
-		column := all.column(s[:colon])
-		s = s[colon+1:]
-		if column == nil {
-			continue
-		}
-		var value string
-		value, s = scalar(strings.TrimLeft(s, blanks))
-		if value != "" || column != &all.Shown { // what has no id is no product
-			*column = append(*column, value)
-		}
-	}
-	l := Listing{all.Shown[shown:len(all.Shown):len(all.Shown)], all.Titles[titles:len(all.Titles):len(all.Titles)]}
-	l.Titles = l.Titles[:min(len(l.Titles), len(l.Shown))]
-	return l
+	Shown  []string
+	Titles []string
 }
 
 const blanks = " \t\r\n"
 
-// written is a result as its tool wrote it: a client may have passed it on as
-// text.
-func written(result arena.Raw) string {
+// readListing returns the products of a result of any shape. It searches for the keys
+// alone, by the colon after them, which is rarer in results than quotes and letters.
+func (s *scratch) readListing(result arena.Raw) Listing {
+	if !s.hasRoom() {
+		return Listing{}
+	}
+	text := originalText(result)
+	shown := len(s.listing.Shown)
+	titles := len(s.listing.Titles)
+	for len(s.listing.Shown)-shown < maxIDs {
+		colon := strings.IndexByte(text, ':')
+		if colon < 0 {
+			break
+		}
+		column := s.listing.columnFor(text[:colon])
+		text = text[colon+1:]
+		if column == nil {
+			continue
+		}
+		var value string
+		value, text = cutScalar(strings.TrimLeft(text, blanks))
+		if value != "" || column != &s.listing.Shown { // a product has an id
+			*column = append(*column, value)
+		}
+	}
+
+	l := Listing{
+		Shown:  s.listing.Shown[shown:len(s.listing.Shown):len(s.listing.Shown)],
+		Titles: s.listing.Titles[titles:len(s.listing.Titles):len(s.listing.Titles)],
+	}
+	l.Titles = l.Titles[:min(len(l.Titles), len(l.Shown))]
+	return l
+}
+
+// originalText returns a result as its tool wrote it; a client may have encoded it as a
+// string.
+func originalText(result arena.Raw) string {
 	s := string(result)
 	if result.Kind() == arena.String && strings.Contains(s, `\"product_id\"`) {
 		return gjson.Parse(s).Str
@@ -56,9 +61,8 @@ func written(result arena.Raw) string {
 	return s
 }
 
-// column is where the value of the key belongs that text ends with, nil where it
-// belongs nowhere.
-func (l *Listing) column(text string) *[]string {
+// columnFor returns the column of the key at the end of text, nil if it has none.
+func (l *Listing) columnFor(text string) *[]string {
 	for len(text) > 0 && strings.IndexByte(blanks, text[len(text)-1]) >= 0 {
 		text = text[:len(text)-1]
 	}
@@ -71,20 +75,19 @@ func (l *Listing) column(text string) *[]string {
 	return nil
 }
 
-// held lists those of the ids that a result holds; shown are such as are known
-// to stand in it.
-func (p *Pad) held(ids, shown []string, result arena.Raw) []string {
-	from := len(p.ids)
+// filterShown returns the ids that shown or the text of a result contains.
+func (s *scratch) filterShown(ids, shown []string, result arena.Raw) []string {
+	start := len(s.ids)
 	for _, id := range ids {
-		if p.room() && (slices.Contains(shown, id) || strings.Contains(string(result), id)) {
-			p.ids = append(p.ids, id)
+		if s.hasRoom() && (slices.Contains(shown, id) || strings.Contains(string(result), id)) {
+			s.ids = append(s.ids, id)
 		}
 	}
-	return p.ids[from:len(p.ids):len(p.ids)]
+	return s.ids[start:len(s.ids):len(s.ids)]
 }
 
-// scalar cuts a JSON string without escapes, or a number, off s.
-func scalar(s string) (value, rest string) {
+// cutScalar splits s after a JSON string without escapes, or a number, at its start.
+func cutScalar(s string) (value, tail string) {
 	if s == "" {
 		return "", ""
 	}
@@ -102,24 +105,35 @@ func scalar(s string) (value, rest string) {
 	return s[:end], s[end:]
 }
 
-// showsSame reports whether the product id stands in both results with the same
-// title and price, as far as both show them.
-func showsSame(returned, shown arena.Raw, id string) bool {
-	a, b := productIn(returned, id), productIn(shown, id)
+// isSameProduct reports whether both results contain the product with the same title and
+// price. A field or product that shown lacks does not count.
+func isSameProduct(returned, shown arena.Raw, id string) bool {
+	a := findProduct(returned, id)
+	b := findProduct(shown, id)
 	if !a.Exists() || !b.Exists() {
 		return a.Exists()
 	}
 	for _, key := range [...]string{"title", "price"} {
-		x, y := a.Get(key), b.Get(key)
-		numeric := x.Type == gjson.Number || y.Type == gjson.Number
-		if same := numeric && x.Float() == y.Float() || !numeric && x.String() == y.String(); !same && x.Exists() && y.Exists() {
+		x := a.Get(key)
+		y := b.Get(key)
+		if x.Exists() && y.Exists() && !isSameValue(x, y) {
 			return false
 		}
 	}
 	return true
 }
 
-func productIn(result arena.Raw, id string) gjson.Result {
+// isSameValue compares two values as numbers if one of them is a number, else as text.
+func isSameValue(x, y gjson.Result) bool {
+	if x.Type == gjson.Number || y.Type == gjson.Number {
+		return x.Float() == y.Float()
+	}
+	return x.String() == y.String()
+}
+
+// findProduct returns the product of this id in a result, which does not exist if the
+// result does not contain it.
+func findProduct(result arena.Raw, id string) gjson.Result {
 	v := gjson.Parse(string(result))
 	if v.Type == gjson.String {
 		v = gjson.Parse(v.Str)
@@ -130,9 +144,9 @@ func productIn(result arena.Raw, id string) gjson.Result {
 		}
 		v = v.Get("products")
 	}
-	for _, p := range v.ForEach {
-		if p.Get("product_id").String() == id {
-			return p
+	for _, product := range v.ForEach {
+		if product.Get("product_id").String() == id {
+			return product
 		}
 	}
 	return gjson.Result{}

@@ -28,7 +28,7 @@ func TestListing(t *testing.T) {
 		"no id":              {`[{"product_id": "", "title": "None"}, {"product_id": "5", "title": "Five"}]`, [2][]string{{"5"}, {"None"}}},
 		"nothing":            {`{"error": "no results"}`, [2][]string{{}, {}}},
 	} {
-		got := evidence.Listed(arena.Raw(c.result))
+		got := evidence.ReadListing(arena.Raw(c.result))
 		for i := range got {
 			if len(got[i]) == 0 {
 				got[i] = []string{}

@@ -8,189 +8,223 @@ import (
 	"github.com/trajectory-arena/arena"
 )
 
-// Dispatch is one request to the shop that the proxy answered, with the
-// evidence for who decided it.
+// Dispatch is one request to the shop that the proxy answered, with the evidence for who
+// decided it.
 type Dispatch struct {
 	Call *arena.ProxyCall
 	Act  Act
 	span
-	// Claimed is the dialogue's call that claims this dispatch, -1 where none;
-	// verbatim says that the call's result is its answer, byte for byte.
+	// Claimed is the index of the claim of this dispatch, -1 if none. verbatim reports
+	// whether the claim's result is the answer, byte for byte.
 	Claimed  int
 	verbatim bool
-	// Last is the last inference before it, reply the one that named it; -1
-	// where none.
-	Last  int
-	Reply int
-	Link  Link
-	// shown are the product ids that it returned; blind where nobody kept them.
-	shown []string
-	blind bool
+	// LastReply is the index of the last reply before it, Reply that of the reply that
+	// named it; -1 if none.
+	LastReply int
+	Reply     int
+	Link      Link
+	// shown are the products that it returned. unrecorded reports whether neither the log
+	// nor the dialogue has them.
+	shown      []string
+	unrecorded bool
 }
 
-// span is when an entry began and ended, in Unix milliseconds; its place in the
-// log for both where entries have no time.
+// span is the start and end of an entry in Unix milliseconds; both are the entry's index
+// in the log if entries have no time.
 type span struct{ Start, End float64 }
 
-// Link says how a dispatch hangs on the inference before it.
+// Link is the relation of a dispatch to the inference before it.
 type Link uint8
 
-// The links of a dispatch. Only the first three bind the dispatch to a model's
-// own words; unknown means that the log cut the reply that would tell.
+// The links of a dispatch. Only named, loose and derived bind the dispatch to a model's own
+// text. Unknown means that the log truncated the reply that would decide.
 const (
 	LinkNone     Link = iota // readable replies before it, none names it
 	LinkNamed                // named with these arguments by a reply of its own turn
-	LinkLoose                // named, but the client dropped a filter or changed another
+	LinkLoose                // named, but the client removed a filter or changed another
 	LinkDerived              // follows from a named call that needs several requests
 	LinkRetry                // repeats a dispatch that was named
-	LinkStale                // named by an older reply; a later one spoke of other things
+	LinkStale                // named by a reply of an earlier turn
 	LinkOverride             // the tool was named, with other arguments
 	LinkUnknown              // the reply before it cannot be read
-	LinkNoReply              // no inference came before it
+	LinkNoReply              // no inference before it
 )
 
-var linkWords = [...]string{"unnamed", "named", "named_loosely", "derived", "retry", "stale", "overridden", "unknown", "no_inference"}
+var linkNames = [...]string{"unnamed", "named", "named_loosely", "derived", "retry", "stale", "overridden", "unknown", "no_inference"}
 
-// String is the link as explanations print it.
-func (l Link) String() string { return linkWords[l] }
+// String returns the name of the link in explanations.
+func (k Link) String() string { return linkNames[k] }
 
-// ProxyLog is the evidence of one attempt in the order of time.
+// ProxyLog is the evidence of the proxy about one attempt, in the order of time.
 type ProxyLog struct {
 	Dispatches []Dispatch
 	Replies    []Reply
-	// Slack is how much earlier than the end of a reply a dispatch may seem to
-	// start, in milliseconds, for rounding and for durations measured on another clock than
-	// time stamps; 0 where entries have no times.
+	// Slack is the tolerance of comparisons of times, in milliseconds: for rounding, and
+	// for durations measured on another clock than time stamps; 0 if entries have no times.
 	Slack float64
-	// Asked counts the chat completions, answered or not.
-	Asked int
+	// Requested counts the chat completions, answered or not.
+	Requested int
 	// mute counts calls to models that return no text, such as embeddings.
 	mute int
 	// Impossible counts entries with a duration below zero.
 	Impossible int
-	// silent reports whether models were asked, but the log holds no trace of it.
+	// silent reports whether models were called, but the log has no entry of it.
 	silent bool
-	// Present reports whether the source keeps such a log at all.
+	// Present reports whether the source has such a log at all.
 	Present bool
 }
 
-// readLog sorts the proxy's calls by the moment they finished. Diagnostic
-// entries are left out. Where moments of the replies are given, they count.
-func readLog(t *arena.Trace, p *Pad, replied []span) ProxyLog {
-	calls, timed := p.flatten(t)
-	l := ProxyLog{Present: len(calls) > 0, Slack: 10}
-	if !slices.ContainsFunc(calls, func(c entry) bool { return c.AtMS%1000 != 0 }) {
-		l.Slack = 1000 // all stamps are whole seconds
+// Slack of logs whose stamps have milliseconds, and of logs with whole seconds.
+const (
+	slackMilliseconds = 10
+	slackSeconds      = 1000
+)
+
+// readLog reads the proxy's calls in the order in which they finished, without diagnostic
+// entries. replyTimes replace the times of the replies unless they are nil.
+func readLog(t *arena.Trace, s *scratch, replyTimes []span) ProxyLog {
+	entries, timed := s.collectEntries(t)
+	l := ProxyLog{Present: len(entries) > 0, Slack: slackMilliseconds}
+	if !slices.ContainsFunc(entries, func(e entry) bool { return e.AtMS%1000 != 0 }) {
+		l.Slack = slackSeconds
 	}
 	bodies := 0
-	for _, c := range calls {
-		if c.inference {
-			l.Asked++
-			bodies += len(c.Response)
-		}
-		l.mute += int(Flag(c.mute))
-		l.Impossible += int(Flag(c.DurationMS < 0))
+	for i := range entries {
+		bodies += l.count(&entries[i])
 	}
-	p.json.Reserve(bodies)
-	for i, c := range calls {
-		at := span{float64(c.AtMS) - c.DurationMS, float64(c.AtMS)}
+	s.json.Reserve(bodies)
+	if !timed {
+		l.Slack = 0
+	}
+
+	for i := range entries {
+		e := &entries[i]
+		times := span{float64(e.AtMS) - e.DurationMS, float64(e.AtMS)}
 		if !timed {
-			at, l.Slack = span{float64(i), float64(i)}, 0
+			times = span{float64(i), float64(i)}
 		}
 		switch {
-		case !c.inference && c.role.Tool.IsCatalogue():
-			d := Dispatch{Call: c.ProxyCall, span: at, Claimed: -1, Reply: -1}
-			d.Act.Read(p, c.role, cmp.Or(c.Params, c.Body), true)
-			p.dispatches = append(p.dispatches, d)
-		case c.inference && answered(c.ProxyCall):
-			if n := len(p.replies); replied != nil {
-				at = replied[n]
+		case !e.inference && e.role.Tool.IsCatalogue():
+			d := Dispatch{Call: e.ProxyCall, span: times, Claimed: -1, Reply: -1}
+			d.Act.read(s, e.role, cmp.Or(e.Params, e.Body), true)
+			s.dispatches = append(s.dispatches, d)
+		case e.inference && isAnswered(e.ProxyCall):
+			if replyTimes != nil {
+				times = replyTimes[len(s.replies)]
 			}
-			p.replies = append(p.replies, readReply(c.ProxyCall, at, p))
+			s.replies = append(s.replies, readReply(e.ProxyCall, times, s))
 		}
 	}
-	l.Replies, l.Dispatches = p.replies, p.dispatches
-	l.silent = l.Asked == 0 && t.InferenceTotal > l.mute
+	l.Replies = s.replies
+	l.Dispatches = s.dispatches
+	l.silent = l.Requested == 0 && t.InferenceTotal > l.mute
 	return l
 }
 
-// inferences counts the chat completions that may have said something, by the log
-// and by the sandbox's count. Where the log holds as many as were counted, those
-// that failed said nothing.
-func (l *ProxyLog) inferences(counted int) int {
-	if l.Asked >= counted {
-		return len(l.Replies)
+// count adds an entry to the log's counts and returns the size of its reply.
+func (l *ProxyLog) count(e *entry) int {
+	if e.mute {
+		l.mute++
 	}
-	return max(l.Asked, counted-l.mute)
+	if e.DurationMS < 0 {
+		l.Impossible++
+	}
+	if !e.inference {
+		return 0
+	}
+	l.Requested++
+	return len(e.Response)
 }
 
-// Inferences are hashes of the replies by id, length and ending, as far as they have ids that
-// tell them apart, and when the first came, in Unix milliseconds.
-func (l *ProxyLog) Inferences() (replies []uint64, begun int64) {
+// inferences returns the number of chat completions that may have returned text, by the
+// log and by the sandbox's count. If the log has as many as were counted, those that failed
+// returned nothing.
+func (l *ProxyLog) inferences(counted int) int {
+	if l.Requested >= counted {
+		return len(l.Replies)
+	}
+	return max(l.Requested, counted-l.mute)
+}
+
+// endLength is the number of bytes at the end of a reply that distinguish it from another
+// one of its id: what was written last and, if the server counts them, the tokens.
+const endLength = 128
+
+// ReplyHashes returns hashes of the replies by id, length and end, and the time of the first
+// reply in Unix milliseconds. Replies whose ids do not identify them have no hash.
+func (l *ProxyLog) ReplyHashes() (hashes []uint64, begin int64) {
 	if len(l.Replies) == 0 {
 		return nil, 0
 	}
-	begun = l.Replies[0].Call.AtMS
-	if l.constantID() {
-		return nil, begun
+	begin = l.Replies[0].Call.AtMS
+	if l.hasConstantID() {
+		return nil, begin
 	}
-	replies = make([]uint64, 0, len(l.Replies))
+	hashes = make([]uint64, 0, len(l.Replies))
 	for i := range l.Replies {
-		if r := &l.Replies[i]; r.id != 0 {
-			body := string(r.Call.Response)
-			replies = append(replies, Mix(r.id+uint64(len(body)), HashText(body[max(0, len(body)-ending):])))
+		r := &l.Replies[i]
+		if r.id == 0 {
+			continue
 		}
+		body := string(r.Call.Response)
+		end := HashText(body[max(0, len(body)-endLength):])
+		hashes = append(hashes, Mix(r.id+uint64(len(body)), end))
 	}
-	return replies, begun
+	return hashes, begin
 }
 
-// ending is how much of a reply's end tells it from another of its id, in bytes: it has
-// what was written last and, where the server counts, the tokens.
-const ending = 128
+func isAnswered(c *arena.ProxyCall) bool { return c.Status == 200 }
 
-func answered(c *arena.ProxyCall) bool { return c.Status == 200 }
-
-// entry is a call of the log with what its path says: an inference is a chat or
-// text completion, and none of the lesser calls to the model server, such as its
-// list of models. Calls of models that return no text are mute: whatever the
-// sandbox counts them as, no tool can be named in them.
+// entry is a call of the log, classified by its path.
 type entry struct {
 	*arena.ProxyCall
+	// inference reports whether it is a chat or text completion, mute whether it is a call
+	// of a model that returns no text, so that no tool can be named in it, whether or not
+	// the sandbox counts it. Other calls of the model server, such as its list of models,
+	// are neither.
 	inference bool
 	mute      bool
 	role      Role
 }
 
-// Endpoint is the last part of a path.
+// Endpoint returns the last part of a path.
 func Endpoint(path string) string {
 	path, _, _ = strings.Cut(path, "?")
 	path = strings.TrimRight(path, "/")
 	return path[strings.LastIndexByte(path, '/')+1:]
 }
 
-// MaxCalls bounds what is examined of one attempt, in its log and in its
-// dialogue: harnesses end after 25 to 30 steps, so what has more is no attempt
-// but a load on its reader, and is rejected.
+// MaxCalls is the limit of the calls that are examined of one attempt, in its log and in
+// its dialogue. Harnesses end after 25 to 30 steps; an attempt with more than MaxCalls only
+// costs time, and is rejected.
 const MaxCalls = 1024
 
-// flatten lists the entries that are evidence in the order of time; in their
-// own order where one has no time.
-func (p *Pad) flatten(t *arena.Trace) (calls []entry, timed bool) {
-	calls = p.calls
-	timed, sorted := true, true
+// collectEntries returns the entries that are evidence in the order of time, or in their
+// own order if one has no time.
+func (s *scratch) collectEntries(t *arena.Trace) (entries []entry, timed bool) {
+	entries = s.entries
+	timed = true
+	sorted := true
 	for i := range t.Steps {
 		for j := range t.Steps[i].Proxy {
-			if c := &t.Steps[i].Proxy[j]; !c.Attempt && len(calls) < MaxCalls {
-				timed = timed && c.AtMS > 0
-				sorted = sorted && (len(calls) == 0 || c.AtMS >= calls[len(calls)-1].AtMS)
-				name := Endpoint(c.Path)
-				calls = append(calls, entry{c, strings.HasSuffix(name, "completions"), name == "embeddings" || name == "rerank", p.role(name)})
+			c := &t.Steps[i].Proxy[j]
+			if c.Attempt || len(entries) >= MaxCalls {
+				continue
 			}
+			timed = timed && c.AtMS > 0
+			sorted = sorted && (len(entries) == 0 || c.AtMS >= entries[len(entries)-1].AtMS)
+			name := Endpoint(c.Path)
+			entries = append(entries, entry{
+				ProxyCall: c,
+				inference: strings.HasSuffix(name, "completions"),
+				mute:      name == "embeddings" || name == "rerank",
+				role:      s.roleFor(name),
+			})
 		}
 	}
-	p.calls = calls
+	s.entries = entries
 	if !sorted && timed {
-		slices.SortStableFunc(calls, func(a, b entry) int { return cmp.Compare(a.AtMS, b.AtMS) })
+		slices.SortStableFunc(entries, func(a, b entry) int { return cmp.Compare(a.AtMS, b.AtMS) })
 	}
-	return calls, timed
+	return entries, timed
 }

@@ -7,21 +7,23 @@ import (
 	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
-// link finds, for each dispatch, the inference that named it. A reply can only
-// name what starts after it ended. The replies since the dispatch before are
-// this dispatch's turn; an older reply that was already followed by another
-// turn is stale: a plan that a program works off while it asks for other things.
-func (l *ProxyLog) link() {
-	l.dropCopies()
-	l.dropForeign()
-	first := make([]int, len(l.Replies)) // of the turn that ends with this reply
-	for i := range first {
-		first[i] = -1
+// linkDispatches sets the link of each dispatch: the reply that named it, if any. A reply
+// can only name what starts after the reply ended. The replies since the previous dispatch
+// are the turn of a dispatch. A reply of an earlier turn is stale: a program works off an
+// old plan while it asks the model for other things.
+func (l *ProxyLog) linkDispatches() {
+	l.discardCopies()
+	l.discardForeign()
+
+	turnStarts := make([]int, len(l.Replies)) // by the last reply of the turn, -1 if unknown
+	for i := range turnStarts {
+		turnStarts[i] = -1
 	}
 	newest := -1
-	for i, d := range Each(l.Dispatches) {
-		last := l.lastBefore(d.Start)
-		d.Last = last
+	for i := range l.Dispatches {
+		d := &l.Dispatches[i]
+		last := l.lastReplyBefore(d.Start)
+		d.LastReply = last
 		if last < 0 {
 			d.Link = LinkNoReply
 			if l.silent {
@@ -29,55 +31,71 @@ func (l *ProxyLog) link() {
 			}
 			continue
 		}
-		if first[last] < 0 {
-			first[last] = min(newest, last-1) + 1
+		if turnStarts[last] < 0 {
+			turnStarts[last] = min(newest, last-1) + 1
 		}
 		newest = max(newest, last)
-		l.linkOne(i, first[last], last)
+		l.linkDispatch(i, turnStarts[last], last)
 	}
 }
 
-// dropCopies takes the named calls away from replies that the log holds twice:
-// under an id that was there before, or word for word where the server gives
-// every reply the same id.
-func (l *ProxyLog) dropCopies() {
-	constant := l.constantID()
-	for i, r := range Each(l.Replies) {
-		for _, e := range Each(l.Replies[:i]) {
-			if r.id != 0 && r.id == e.id && (!constant || r.Call.Response == e.Call.Response) {
+// discardCopies removes the named calls of replies that the log has twice: with an id that
+// an earlier reply has, or with the same text if the server gives every reply the same id.
+func (l *ProxyLog) discardCopies() {
+	constant := l.hasConstantID()
+	for i := range l.Replies {
+		r := &l.Replies[i]
+		if r.id == 0 {
+			continue
+		}
+		for j := range l.Replies[:i] {
+			earlier := &l.Replies[j]
+			if r.id == earlier.id && (!constant || r.Call.Response == earlier.Call.Response) {
 				r.Copied = true
-				r.silence()
+				r.discard()
 				break
 			}
 		}
 	}
 }
 
-// dropForeign takes the named calls away from replies that the proxy does not
-// vouch for: with a nonce that is not theirs, or with none where other replies
-// have a valid one.
-func (l *ProxyLog) dropForeign() {
-	vouched := slices.ContainsFunc(l.Replies, func(r Reply) bool { return r.Call.Nonce == NonceValid })
-	for _, r := range Each(l.Replies) {
-		none := r.Call.Nonce == "" || r.Call.Nonce == "missing"
-		if none && vouched || !none && r.Call.Nonce != NonceValid && r.Call.Nonce != "expired" {
-			r.silence()
+// discardForeign removes the named calls of replies that are not the proxy's: with a nonce
+// of another reply, or without one if other replies have a valid one.
+func (l *ProxyLog) discardForeign() {
+	hasValid := slices.ContainsFunc(l.Replies, func(r Reply) bool { return r.Call.Nonce == NonceValid })
+	for i := range l.Replies {
+		r := &l.Replies[i]
+		switch r.Call.Nonce {
+		case NonceValid, "expired":
+		case "", "missing":
+			if hasValid {
+				r.discard()
+			}
+		default:
+			r.discard()
 		}
 	}
 }
 
-// silence takes away what a reply says, which then speaks for no dispatch.
-func (r *Reply) silence() { r.Named, r.queue, r.content = nil, nil, "" }
-
-// constantID reports whether all replies, at least two, have one id: some servers
-// count nothing.
-func (l *ProxyLog) constantID() bool {
-	return len(l.Replies) > 1 && !slices.ContainsFunc(l.Replies, func(r Reply) bool { return r.readable && r.id != l.Replies[0].id })
+// discard removes what a reply says, so that it names no dispatch.
+func (r *Reply) discard() {
+	r.Named = nil
+	r.queue = nil
+	r.content = ""
 }
 
-// lastBefore is the index of the last reply that ended before start, -1 where
-// none did.
-func (l *ProxyLog) lastBefore(start float64) int {
+// hasConstantID reports whether all replies, two or more, have the same id: some servers
+// do not count them.
+func (l *ProxyLog) hasConstantID() bool {
+	if len(l.Replies) < 2 {
+		return false
+	}
+	differs := func(r Reply) bool { return r.readable && r.id != l.Replies[0].id }
+	return !slices.ContainsFunc(l.Replies, differs)
+}
+
+// lastReplyBefore returns the index of the last reply that ended before start, -1 if none.
+func (l *ProxyLog) lastReplyBefore(start float64) int {
 	last := -1
 	for i := range l.Replies {
 		if l.Replies[i].End <= start+l.Slack {
@@ -87,173 +105,148 @@ func (l *ProxyLog) lastBefore(start float64) int {
 	return last
 }
 
-// binding are the relations in which a dispatch stands to a named call that it
-// carries out, the surest first.
-var binding = [...]struct {
-	same func(named, sent *Act) bool
-	link Link
-}{{(*Act).SameRequest, LinkNamed}, {Covers, LinkNamed}, {(*Act).refiltered, LinkLoose}, {(*Act).trimmed, LinkLoose}, {renamed, LinkLoose}}
-
-func (l *ProxyLog) linkOne(i, first, last int) {
+// linkDispatch sets the link of dispatch i, whose turn has the replies first to last.
+func (l *ProxyLog) linkDispatch(i, first, last int) {
 	d := &l.Dispatches[i]
-	for _, try := range binding {
-		if try.link == LinkLoose && l.retries(i) {
+	for _, r := range linkRelations {
+		if r.link == LinkLoose && l.linkRetry(i) {
 			d.Link = LinkRetry
 			return
 		}
-		if l.consume(d, first, last, false, try.same) {
-			d.Link = try.link
+		if l.useNamed(d, first, last, false, r.related) {
+			d.Link = r.link
 			return
 		}
 	}
 	switch {
-	case l.merges(d, first, last):
+	case l.useMerged(d, first, last):
 		d.Link = LinkNamed
-	case l.consume(d, first, last, true, follows):
+	case l.useNamed(d, first, last, true, isFollowUp):
 		d.Link = LinkDerived
 	case slices.ContainsFunc(l.Replies[first:last+1], func(r Reply) bool { return !r.readable }):
 		d.Link = LinkUnknown
-	case l.consume(d, 0, first-1, false, (*Act).SameRequest):
+	case l.useNamed(d, 0, first-1, false, (*Act).SameRequest):
 		d.Link = LinkStale
-	case l.consume(d, first, last, false, sameTool):
+	case l.useNamed(d, first, last, false, isSameTool):
 		d.Link = LinkOverride
 	default:
 		d.Link = LinkNone
 	}
 }
 
-// consume finds a named call in the replies first to last, newest first, that
-// stands in the given relation to d, and spends it; again takes those that are spent, too.
-func (l *ProxyLog) consume(d *Dispatch, first, last int, again bool, same func(named, sent *Act) bool) bool {
-	for r := last; r >= first && r >= 0; r-- {
-		for _, named := range Each(l.Replies[r].Named) {
-			if named.Used && !again || !same(named, &d.Act) {
+// useNamed finds a named call that is so related to d in the replies first to last, the
+// newest first, and marks it as used. again includes the calls that are used already.
+func (l *ProxyLog) useNamed(d *Dispatch, first, last int, again bool, related relation) bool {
+	for i := last; i >= first && i >= 0; i-- {
+		for j := range l.Replies[i].Named {
+			named := &l.Replies[i].Named[j]
+			if named.Used && !again || !related(named, &d.Act) {
 				continue
 			}
-			named.Used, named.Begun = !partial(named, &d.Act), true
-			d.Reply = r
+			named.Used = !takePart(named, &d.Act)
+			named.Started = true
+			d.Reply = i
 			return true
 		}
 	}
 	return false
 }
 
-func sameTool(named, sent *Act) bool { return named.Tool == sent.Tool }
-
-// Covers reports whether sent asks for some of the products that were named: a
-// client that opens them one by one.
-func Covers(named, sent *Act) bool {
-	return named.Tool == ToolView && sent.Tool == ToolView && len(sent.IDs) > 0 && Subset(sent.IDs, named.IDs)
-}
-
-// renamed reports whether a call of a tool which the shop does not have asks for just
-// what was sent: the author gave the tools names of his own, and his client
-// knows which is which.
-func renamed(named, sent *Act) bool {
-	if named.Tool != ToolOther {
+// takePart removes the products of sent from a named call that names more of them, and
+// reports whether any remain: a client opens them one by one.
+func takePart(named, sent *Act) bool {
+	takesSome := named.Tool == ToolView || named.Tool == ToolOther
+	if !takesSome || len(sent.IDs) >= len(named.IDs) {
 		return false
 	}
-	switch sent.Tool {
-	case ToolFind:
-		return len(named.Words) > 0 && slices.Equal(named.Words, sent.Words)
-	case ToolShop:
-		return len(named.specs) > 0 && len(named.specs) == len(sent.specs)
-	case ToolVoucher:
-		return named.Rest == sent.Rest
-	case ToolView, ToolMatch:
-		return len(sent.IDs) > 0 && Subset(sent.IDs, named.IDs)
-	case ToolOther, ToolAsk, ToolRecommend, ToolTerminate:
-	}
-	return false
-}
-
-// partial is a named call that a dispatch used only a part of. Its products
-// stay named until as many were opened.
-func partial(named, sent *Act) bool {
-	if named.Tool != ToolView && named.Tool != ToolOther || len(sent.IDs) >= len(named.IDs) {
-		return false
-	}
-	named.IDs = slices.DeleteFunc(slices.Clone(named.IDs), func(id string) bool { return slices.Contains(sent.IDs, id) })
+	isSent := func(id string) bool { return slices.Contains(sent.IDs, id) }
+	named.IDs = slices.DeleteFunc(slices.Clone(named.IDs), isSent)
 	return len(named.IDs) > 0
 }
 
-// refiltered reports whether sent is about the named subject on the same page, but
-// with another filter: the client's addition.
-func (a *Act) refiltered(b *Act) bool {
-	return a.sameSubject(b) && a.Page == b.Page && (a.Shop == b.Shop || a.Shop == 0 || b.Shop == 0)
-}
-
-// follows reports whether a tool which needs several requests was named, and sent is one
-// that it makes: a search in one shop for each product, the details of a product to be
-// matched, a search again with fewer words or filters.
-func follows(named, sent *Act) bool {
-	switch {
-	case named.Tool == ToolMatch && sent.Tool == ToolView:
-		return len(sent.IDs) > 0 && Subset(sent.IDs, named.IDs)
-	case named.Tool == ToolShop && sent.Tool == ToolFind:
-		for _, spec := range named.specs {
-			if prefix(sent.Words, spec) {
-				return true
+// useMerged finds several named calls whose products one dispatch requests together, and
+// marks them as used. Each product must be named in this turn.
+func (l *ProxyLog) useMerged(d *Dispatch, first, last int) bool {
+	if d.Act.Tool != ToolView || len(d.Act.IDs) < 2 {
+		return false
+	}
+	missing := slices.Clone(d.Act.IDs)
+	var parts []*Act
+	for i := max(first, 0); i <= last; i++ {
+		for j := range l.Replies[i].Named {
+			named := &l.Replies[i].Named[j]
+			if named.Tool != ToolView || named.Used || !IsSubset(named.IDs, d.Act.IDs) {
+				continue
 			}
-		}
-	case named.Tool == ToolFind && sent.Tool == ToolFind:
-		return named.Shop != 0 && named.Shop == sent.Shop && named.Page == sent.Page &&
-			len(sent.Words) > 0 && prefix(sent.Words, named.Words)
-	}
-	return false
-}
-
-// prefix reports whether a is how b begins, or both are empty.
-func prefix(a, b []uint64) bool {
-	return len(a) <= len(b) && (len(a) == 0) == (len(b) == 0) && slices.Equal(a, b[:len(a)])
-}
-
-// retries reports whether dispatch i repeats an earlier one that a reply had named:
-// a client that tries again.
-func (l *ProxyLog) retries(i int) bool {
-	for j := i - 1; j >= 0 && j >= i-maxRetries; j-- {
-		e := &l.Dispatches[j]
-		if e.Act.SameRequest(&l.Dispatches[i].Act) {
-			l.Dispatches[i].Reply = e.Reply
-			return e.Link.bound() || e.Link == LinkRetry
+			missing = slices.DeleteFunc(missing, func(id string) bool { return slices.Contains(named.IDs, id) })
+			parts = append(parts, named)
+			d.Reply = i
 		}
 	}
-	return false
+	if len(missing) > 0 {
+		d.Reply = -1
+		return false
+	}
+	for _, named := range parts {
+		named.Used = true
+	}
+	return true
 }
 
-// maxRetries is how many dispatches back a client's retry may lie; the
-// sandbox's client tries at most ten times.
+// maxRetries is how many dispatches ago the first try of a retry can be; the client of the
+// sandbox tries at most ten times.
 const maxRetries = 10
 
-// bound reports whether a model's own words named the dispatch.
-func (k Link) bound() bool { return k == LinkNamed || k == LinkLoose || k == LinkDerived }
-
-// RichnessV1 is the subnet's first definition: the share of dispatches whose
-// immediately preceding inference answer named that tool, the named tools
-// being a queue. NaN where there is no dispatch.
-func (l *ProxyLog) RichnessV1() float64 {
-	counted, next, current := 0, 0, -1
-	for i := range l.Dispatches {
-		last := l.Dispatches[i].Last
-		if last != current {
-			current, next = last, 0
+// linkRetry sets the reply of dispatch i to that of an earlier equal one, if any, and
+// reports whether a reply named that one.
+func (l *ProxyLog) linkRetry(i int) bool {
+	d := &l.Dispatches[i]
+	for j := i - 1; j >= 0 && j >= i-maxRetries; j-- {
+		earlier := &l.Dispatches[j]
+		if earlier.Act.SameRequest(&d.Act) {
+			d.Reply = earlier.Reply
+			return earlier.Link.isBound() || earlier.Link == LinkRetry
 		}
-		if last >= 0 && next < len(l.Replies[last].queue) && l.Replies[last].queue[next] == l.Dispatches[i].Act.Tool {
+	}
+	return false
+}
+
+// isBound reports whether the model's own text named the dispatch.
+func (k Link) isBound() bool { return k == LinkNamed || k == LinkLoose || k == LinkDerived }
+
+// RichnessV1 returns the subnet's first definition of richness: the share of dispatches
+// whose tool the immediately preceding inference named, the named tools being a queue. It
+// returns NaN if there is no dispatch.
+func (l *ProxyLog) RichnessV1() float64 {
+	counted := 0
+	next := 0 // index in the queue of the current reply
+	current := -1
+	for i := range l.Dispatches {
+		last := l.Dispatches[i].LastReply
+		if last != current {
+			current = last
+			next = 0
+		}
+		if last < 0 || next >= len(l.Replies[last].queue) {
+			continue
+		}
+		if l.Replies[last].queue[next] == l.Dispatches[i].Act.Tool {
 			next++
 			counted++
 		}
 	}
-	return Share(counted, len(l.Dispatches))
+	return ratio(counted, len(l.Dispatches))
 }
 
-// RichnessV2 is the subnet's second definition: the share of dispatches with a
-// valid nonce. NaN where there is no dispatch or no nonce in the log.
+// NonceValid is the proxy's verdict on a dispatch that carries its own nonce.
+const NonceValid = "valid"
+
+// RichnessV2 returns the subnet's second definition of richness: the share of dispatches
+// with a valid nonce. It returns NaN if there is no dispatch or no nonce in the log.
 func (l *ProxyLog) RichnessV2() float64 {
 	if !slices.ContainsFunc(l.Dispatches, func(d Dispatch) bool { return d.Call.Nonce != "" }) {
 		return math.NaN()
 	}
-	return Share(slicesx.CountFunc(l.Dispatches, func(d *Dispatch) bool { return d.Call.Nonce == NonceValid }), len(l.Dispatches))
+	valid := slicesx.CountFunc(l.Dispatches, func(d *Dispatch) bool { return d.Call.Nonce == NonceValid })
+	return ratio(valid, len(l.Dispatches))
 }
-
-// NonceValid is what the proxy says of a dispatch whose nonce is its own.
-const NonceValid = "valid"

@@ -11,140 +11,153 @@ import (
 	"github.com/trajectory-arena/arena/internal/cursor"
 )
 
-// Reply is one answer of a model as the proxy logged it.
+// Reply is one answer of a model in the log of the proxy.
 type Reply struct {
-	// Call is the entry of the log that holds the answer.
+	// Call is the entry of the log that contains the answer.
 	Call *arena.ProxyCall
 	span
-	// readable is false where the log cut the answer or kept nothing of it.
+	// readable is false if the log truncated the answer or has nothing of it.
 	readable bool
-	// Copied marks an answer whose id the log already had: the same inference
-	// is evidence once.
+	// Copied reports whether an earlier reply of the log has the same id: one inference is
+	// evidence once.
 	Copied bool
-	id     uint64
-	// Named are the calls in this answer, each once.
+	// id is the hash of the id that the server gave the answer, 0 if none.
+	id uint64
+	// Named are the calls in this answer, without repeats.
 	Named []Act
-	// queue is the tools named, in order and with repeats, as richness v1
-	// counts them.
+	// queue are the named tools, in order and with repeats, as RichnessV1 counts them.
 	queue []Tool
-	// written is the length of its content and calls; streamed says that the log keeps
-	// its pieces.
-	written  int
+	// size is the length of its content and calls in bytes. streamed reports whether the
+	// log has the pieces of its stream.
+	size     int
 	streamed bool
-	// overfull reports whether it holds more signs than the tokens that were counted.
+	// overfull reports whether it has more characters than its counted tokens can encode.
 	overfull bool
-	// Voted reports whether the answer holds several choices.
-	Voted   bool
-	content arena.Raw
+	// MultipleChoices reports whether the answer has several choices.
+	MultipleChoices bool
+	content         arena.Raw
 }
 
-func readReply(c *arena.ProxyCall, at span, p *Pad) Reply {
-	r := Reply{Call: c, span: at}
-	body := c.Response.Text() // some logs keep the body as text
+func readReply(c *arena.ProxyCall, times span, s *scratch) Reply {
+	r := Reply{Call: c, span: times}
+	body := c.Response.Text() // some logs have the body as text
 	if !strings.HasPrefix(body, "{") {
-		body, r.streamed = streamed(body), true
+		body = joinStream(body)
+		r.streamed = true
 	}
-	m, whole := p.completion(body)
-	if !whole {
+	m, ok := s.readCompletion(body)
+	if !ok {
 		return r
 	}
-	r.readable, r.id, r.content = true, HashText(m.id), m.content
-	r.written = len(m.content) + len(m.calls) + len(m.single) + len(m.reasoning)
-	first, queued := len(p.acts), len(p.tools)
-	p.argued = 0
-	p.callsOf(&m, first)
-	r.queue = p.tools[queued:len(p.tools):len(p.tools)]
-	r.Voted = len(p.others) > 0
-	for i := range p.others {
-		p.callsOf(&p.others[i], first)
+
+	r.readable = true
+	r.id = HashText(m.id)
+	r.content = m.content
+	r.size = len(m.content) + len(m.toolCalls) + len(m.functionCall) + len(m.reasoning)
+
+	firstAct := len(s.acts)
+	firstTool := len(s.tools)
+	s.argumentBytes = 0
+	s.readCalls(&m, firstAct)
+	r.queue = s.tools[firstTool:len(s.tools):len(s.tools)]
+	r.MultipleChoices = len(s.choices) > 0
+	for i := range s.choices {
+		s.readCalls(&s.choices[i], firstAct)
 	}
-	r.Named = p.acts[first:len(p.acts):len(p.acts)]
-	r.overfull = !r.streamed && p.overfull(&m)
+	r.Named = s.acts[firstAct:len(s.acts):len(s.acts)]
+	r.overfull = !r.streamed && s.exceedsTokens(&m)
 	return r
 }
 
-// callsOf takes the calls of one message: native ones, else those in its text.
-func (p *Pad) callsOf(m *completion, first int) {
-	before := len(p.acts)
-	if m.calls.Kind() == arena.Array {
-		p.native(m.calls, first)
+// readCalls reads the calls of one message of the reply whose first call is s.acts[first]:
+// native calls, else calls in its text.
+func (s *scratch) readCalls(m *completion, first int) {
+	before := len(s.acts)
+	if m.toolCalls.Kind() == arena.Array {
+		s.readToolCalls(m.toolCalls, first)
 	}
-	if m.single.Kind() == arena.Object {
-		p.json.Next(string(m.single))
-		name, args := p.function()
-		p.name(name, args, first)
+	if m.functionCall.Kind() == arena.Object {
+		s.json.Next(string(m.functionCall))
+		name, args := s.readFunction()
+		s.addCall(name, args, first)
 	}
 	if m.content.Kind() == arena.Array {
-		p.inBlocks(m.content, first)
+		s.readContentBlocks(m.content, first)
 	}
-	if len(p.acts) == before && mayCall(m.content) {
-		p.inText(p.said(m.content), first)
+	if len(s.acts) == before && mayContainCall(m.content) {
+		s.readTextCalls(s.contentText(m.content), first)
 	}
-	if len(p.acts) == before && mayCall(m.reasoning) {
-		p.inText(p.said(m.reasoning), first)
+	if len(s.acts) == before && mayContainCall(m.reasoning) {
+		s.readTextCalls(s.contentText(m.reasoning), first)
 	}
 }
 
-// replyLimits let any reply pass that the reader of traces let pass.
+// replyLimits accept every reply that the reader of traces accepts.
 var replyLimits = cursor.Limits{Depth: 512, StringBytes: math.MaxInt, Elements: math.MaxInt}
 
-// completion is a chat completion as far as it is read: the message of its first
-// choice, in the text of the log.
+// completion contains the fields of a chat completion and of its first choice's message
+// that are evidence, as JSON of the log.
 type completion struct {
-	id                                string
-	content, calls, single, reasoning arena.Raw
-	// tokens is what the server counts of it, 0 where it counts nothing.
+	id           string
+	content      arena.Raw
+	toolCalls    arena.Raw
+	functionCall arena.Raw
+	reasoning    arena.Raw
+	// tokens is the server's count of completion tokens, 0 if it does not count.
 	tokens int64
 }
 
-// completion reads a reply. whole is false where the text ends too early or
-// holds no message. The messages of further choices, among which a client
-// votes, are left in others.
-func (p *Pad) completion(body string) (m completion, whole bool) {
-	c, answered := p.json, false
-	p.others = p.others[:0]
-	choice := func(key string) {
+// readCompletion reads a reply. It reports false if the text is truncated or has no
+// message. It stores the messages of further choices, among which a client votes, in
+// s.choices.
+func (s *scratch) readCompletion(body string) (m completion, ok bool) {
+	c := s.json
+	hasMessage := false
+	s.choices = s.choices[:0]
+	readChoice := func(key string) {
 		switch {
 		case key != "message":
 			c.Skip()
-		case !answered:
-			answered = c.Object(func(key string) { m.member(c, key) })
+		case !hasMessage:
+			hasMessage = c.Object(func(key string) { m.readMember(c, key) })
 		default:
-			p.others = append(p.others, completion{})
-			c.Object(func(key string) { p.others[len(p.others)-1].member(c, key) })
+			s.choices = append(s.choices, completion{})
+			c.Object(func(key string) { s.choices[len(s.choices)-1].readMember(c, key) })
 		}
 	}
-	usage := func(key string) {
+	readUsage := func(key string) {
 		if key != "completion_tokens" {
 			c.Skip()
 			return
 		}
 		m.tokens, _ = c.Int()
 	}
+
 	c.Next(body)
 	c.Object(func(key string) {
 		switch key {
 		case "id":
 			m.id, _ = c.String()
 		case "choices":
-			c.Array(func() { c.Object(choice) })
+			c.Array(func() { c.Object(readChoice) })
 		case "usage":
-			c.Object(usage)
+			c.Object(readUsage)
 		default:
 			c.Skip()
 		}
 	})
-	return m, answered && c.Err() == nil
+	return m, hasMessage && c.Err() == nil
 }
 
-func (m *completion) member(c *cursor.Cursor, key string) {
+// readMember reads one member of a message.
+func (m *completion) readMember(c *cursor.Cursor, key string) {
 	switch key {
 	case "content":
 		m.content = c.Raw()
 	case "tool_calls":
-		m.calls = c.Raw()
+		m.toolCalls = c.Raw()
 	case "function_call":
-		m.single = c.Raw()
+		m.functionCall = c.Raw()
 	case "reasoning_content", "reasoning":
 		if raw := c.Raw(); len(m.reasoning) <= len(`""`) {
 			m.reasoning = raw
@@ -154,11 +167,11 @@ func (m *completion) member(c *cursor.Cursor, key string) {
 	}
 }
 
-// said is the text of a message's content: a string, or a list of parts.
-func (p *Pad) said(content arena.Raw) string {
+// contentText returns the text of a message's content: a string, or a list of parts.
+func (s *scratch) contentText(content arena.Raw) string {
 	if content.Kind() != arena.Array {
-		p.json.Next(string(content))
-		text, _ := p.json.String()
+		s.json.Next(string(content))
+		text, _ := s.json.String()
 		return text
 	}
 	var b strings.Builder
@@ -168,53 +181,56 @@ func (p *Pad) said(content arena.Raw) string {
 	return b.String()
 }
 
-// mayCall reports whether a text, with or without escapes, holds what every dialect
-// of calls holds: an opened bracket or an action line.
-func mayCall(text arena.Raw) bool {
+// mayContainCall reports whether a text, escaped or not, contains what every dialect of
+// calls has: an opening brace or an action line.
+func mayContainCall(text arena.Raw) bool {
 	return strings.IndexByte(string(text), '{') >= 0 || strings.Contains(string(text), "ction")
-}
-
-// native reads the list of OpenAI tool calls of the answer whose first named
-// call is at first.
-func (p *Pad) native(calls arena.Raw, first int) {
-	c := p.json
-	c.Next(string(calls))
-	c.Array(func() {
-		if len(p.acts) >= first+maxNamed {
-			c.Skip()
-			return
-		}
-		name, args := "", emptyObject
-		c.Object(func(key string) {
-			if key == "function" {
-				name, args = p.function()
-			} else {
-				c.Skip()
-			}
-		})
-		p.name(name, args, first)
-	})
 }
 
 const emptyObject = arena.Raw("{}")
 
-// inBlocks takes the calls that stand as blocks of their own among the parts of
-// a content.
-func (p *Pad) inBlocks(content arena.Raw, first int) {
+// maxNamed is the limit of the calls of one answer; harnesses allow at most sixteen.
+const maxNamed = 128
+
+// readToolCalls reads the list of OpenAI tool calls of the reply whose first call is
+// s.acts[first].
+func (s *scratch) readToolCalls(toolCalls arena.Raw, first int) {
+	c := s.json
+	c.Next(string(toolCalls))
+	c.Array(func() {
+		if len(s.acts) >= first+maxNamed {
+			c.Skip()
+			return
+		}
+		name := ""
+		args := emptyObject
+		c.Object(func(key string) {
+			if key == "function" {
+				name, args = s.readFunction()
+			} else {
+				c.Skip()
+			}
+		})
+		s.addCall(name, args, first)
+	})
+}
+
+// readContentBlocks reads the calls that are blocks of their own in a content of parts.
+func (s *scratch) readContentBlocks(content arena.Raw, first int) {
 	gjson.Parse(string(content)).ForEach(func(_, part gjson.Result) bool {
 		if part.Get("type").Str != "tool_use" {
 			return true
 		}
 		if args, _ := calls.Arguments(arena.Raw(part.Get("input").Raw)); args != "" {
-			p.name(part.Get("name").Str, args, first)
+			s.addCall(part.Get("name").Str, args, first)
 		}
-		return len(p.acts) < first+maxNamed
+		return len(s.acts) < first+maxNamed
 	})
 }
 
-// function takes the function that a call names, with its arguments.
-func (p *Pad) function() (name string, args arena.Raw) {
-	c := p.json
+// readFunction reads the function object of a call.
+func (s *scratch) readFunction() (name string, args arena.Raw) {
+	c := s.json
 	args = emptyObject
 	c.Object(func(key string) {
 		switch {
@@ -224,7 +240,7 @@ func (p *Pad) function() (name string, args arena.Raw) {
 			c.Skip()
 		case c.Kind() == arena.String:
 			text, _ := c.String()
-			p.argued += len(text)
+			s.argumentBytes += len(text)
 			args = calls.ArgumentsIn(text)
 		default:
 			args, _ = calls.Arguments(c.Raw())
@@ -233,34 +249,33 @@ func (p *Pad) function() (name string, args arena.Raw) {
 	return name, args
 }
 
-func (p *Pad) inText(text string, first int) {
-	for _, c := range p.written.Read(text).Calls {
-		if len(p.acts) < first+maxNamed {
-			p.name(c.Name, c.Arguments, first)
+// readTextCalls reads the calls in a text.
+func (s *scratch) readTextCalls(text string, first int) {
+	for _, c := range s.textCalls.Read(text).Calls {
+		if len(s.acts) < first+maxNamed {
+			s.addCall(c.Name, c.Arguments, first)
 		}
 	}
 }
 
-// maxNamed bounds the calls of one answer; harnesses allow at most sixteen.
-const maxNamed = 128
-
-// name adds a named call, unless this answer already named the very same: text
-// that stands twice in an answer is one decision.
-func (p *Pad) name(name string, args arena.Raw, first int) {
-	if !p.room() {
+// addCall adds a named call to the reply whose first call is s.acts[first]. It skips a call
+// that the reply already names: a repeated text is one decision.
+func (s *scratch) addCall(name string, args arena.Raw, first int) {
+	if !s.hasRoom() {
 		return
 	}
-	r := p.role(ToolName(name))
-	p.tools = append(p.tools, r.Tool)
+	r := s.roleFor(ToolName(name))
+	s.tools = append(s.tools, r.Tool)
 	var a Act
-	a.Read(p, r, args, false)
-	if a.Tool == ToolFind && len(a.Words) == 0 || a.Tool.TakesProducts() && len(a.IDs) == 0 {
-		a.ownKeys(p, args)
+	a.read(s, r, args, false)
+	lacksQuery := a.Tool == ToolFind && len(a.Words) == 0
+	if lacksQuery || a.Tool.TakesProducts() && len(a.IDs) == 0 {
+		a.readCustomKeys(s, args)
 	}
-	for i := range p.acts[first:] {
-		if p.acts[first+i].SameRequest(&a) && r.Tool != ToolOther {
+	for i := range s.acts[first:] {
+		if s.acts[first+i].SameRequest(&a) && r.Tool != ToolOther {
 			return
 		}
 	}
-	p.acts = append(p.acts, a)
+	s.acts = append(s.acts, a)
 }

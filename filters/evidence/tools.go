@@ -10,11 +10,11 @@ import (
 	"github.com/trajectory-arena/arena"
 )
 
-// Tool is what a tool does, as the filter tells them apart.
+// Tool is the kind of a tool, by what it does.
 type Tool uint8
 
-// The tools of the shop. ToolAsk is any other that the log shows to have been asked
-// through the proxy, ToolOther one that it does not.
+// The kinds of tools. ToolAsk is any tool other than the shop's that the log shows to be
+// called through the proxy, ToolOther one that it does not.
 const (
 	ToolOther Tool = iota
 	ToolFind
@@ -27,87 +27,107 @@ const (
 	ToolTerminate
 )
 
-// IsCatalogue reports whether a call of this tool asks the shop for something, so that
-// an agent who makes it must have gone through the proxy or a local tool.
+// IsCatalogue reports whether a call of this tool requests something from the shop, so
+// that it must go through the proxy or a local tool.
 func (t Tool) IsCatalogue() bool { return t >= ToolFind && t <= ToolAsk }
 
-// TakesProducts reports whether a call of this tool takes products out of results.
+// TakesProducts reports whether the arguments of this tool are products of results.
 func (t Tool) TakesProducts() bool { return t == ToolView || t == ToolMatch || t == ToolRecommend }
 
-// Role is what a tool of a harness does, and which of its arguments hold the words of
-// a search and the ids of things. Without names of arguments they are told by value.
+// Role is what a tool of a harness does, and the names of the arguments with the words of
+// a search and with ids. Arguments without a name here are classified by their value.
 type Role struct {
-	Tool       Tool
-	Words, IDs []string
-	// name tells tools apart that only ask for something.
+	Tool  Tool
+	Words []string
+	IDs   []string
+	// name is the hash of the tool's name, which distinguishes tools of kind ToolAsk.
 	name uint64
 }
 
 // Tools are the tools of a harness by their names.
 type Tools map[string]Role
 
-// Roles are the words by which a configuration says what a tool does.
-var Roles = map[string]Tool{"search": ToolFind, "open": ToolView, "match": ToolMatch, "answer": ToolRecommend, "end": ToolTerminate, "ask": ToolAsk}
-
-// shop are the tools of the subnet's shop, which every harness may have; a harness of
-// four has the first and the last two and calculate_voucher.
-var shop = Tools{
-	"find_product": {Tool: ToolFind}, "view_product_information": {Tool: ToolView}, "check_product_match": {Tool: ToolMatch},
-	"find_products_in_same_shop": {Tool: ToolShop}, "calculate_voucher": {Tool: ToolVoucher},
-	"recommend_product": {Tool: ToolRecommend}, "terminate": {Tool: ToolTerminate},
+// Roles are the names of the kinds of tools in a configuration.
+var Roles = map[string]Tool{
+	"search": ToolFind,
+	"open":   ToolView,
+	"match":  ToolMatch,
+	"answer": ToolRecommend,
+	"end":    ToolTerminate,
+	"ask":    ToolAsk,
 }
 
-// Harnesses are the ready maps. Tools that a map does not name are ToolAsk where the
-// log shows them.
+// shopTools are the tools of the subnet's shop, which every harness may have. A harness of
+// four tools has the first, the last two and calculate_voucher.
+var shopTools = Tools{
+	"find_product":               {Tool: ToolFind},
+	"view_product_information":   {Tool: ToolView},
+	"check_product_match":        {Tool: ToolMatch},
+	"find_products_in_same_shop": {Tool: ToolShop},
+	"calculate_voucher":          {Tool: ToolVoucher},
+	"recommend_product":          {Tool: ToolRecommend},
+	"terminate":                  {Tool: ToolTerminate},
+}
+
+// Declared is the harness whose tools are the schemas that each trace declares.
+const Declared = "declared"
+
+// Harnesses are the built-in harnesses. A tool that a harness lacks is ToolAsk if the log
+// contains it.
 var Harnesses = map[string]Tools{
-	"shop": shop,
+	"shop": shopTools,
 	"envpack": {
-		"search": {Tool: ToolFind, Words: []string{"query"}}, "view": {Tool: ToolView, IDs: []string{"product_id"}},
-		"inspect_stock": {Tool: ToolMatch, IDs: []string{"product_id"}}, "add_to_cart": {Tool: ToolRecommend, IDs: []string{"product_id"}},
-		"place_order": {Tool: ToolTerminate}, "decline": {Tool: ToolTerminate},
+		"search":        {Tool: ToolFind, Words: []string{"query"}},
+		"view":          {Tool: ToolView, IDs: []string{"product_id"}},
+		"inspect_stock": {Tool: ToolMatch, IDs: []string{"product_id"}},
+		"add_to_cart":   {Tool: ToolRecommend, IDs: []string{"product_id"}},
+		"place_order":   {Tool: ToolTerminate},
+		"decline":       {Tool: ToolTerminate},
 	},
 	"webshop": {
-		"search": {Tool: ToolFind, Words: []string{"keywords", "query"}}, "click": {Tool: ToolView, IDs: []string{"value", "item"}},
-		"buy": {Tool: ToolRecommend, IDs: []string{"item"}},
+		"search": {Tool: ToolFind, Words: []string{"keywords", "query"}},
+		"click":  {Tool: ToolView, IDs: []string{"value", "item"}},
+		"buy":    {Tool: ToolRecommend, IDs: []string{"item"}},
 	},
-	// Declared stands for the tools that each trace declares.
 	Declared: {},
-	// What is opened is named by the customer, not found.
+	// The customer names what to open; it is not a product of a search.
 	"tau-bench": {
-		"search_direct_flight": {Tool: ToolFind, Words: []string{"origin", "destination", "date"}}, "search_onestop_flight": {Tool: ToolFind, Words: []string{"origin", "destination", "date"}},
+		"search_direct_flight":     {Tool: ToolFind, Words: []string{"origin", "destination", "date"}},
+		"search_onestop_flight":    {Tool: ToolFind, Words: []string{"origin", "destination", "date"}},
 		"transfer_to_human_agents": {Tool: ToolTerminate},
 	},
 }
 
-// Declared names the harness that is made of the schemas that a trace declares.
-const Declared = "declared"
-
-// AddDeclared is tools with those that a trace declares in OpenAI's form and that are
-// not among them. The schemas say what a tool does: one that takes ids (arguments id,
-// ids, …_id, …_ids) opens things, one that takes other strings searches by them, and
-// any other asks. Which tool gives the answer no schema says: that takes filter.tools.
-func AddDeclared(tools Tools, declared arena.Raw) Tools {
-	all := maps.Clone(tools)
-	for _, tool := range gjson.Parse(string(declared)).ForEach {
-		if f := tool.Get("function"); f.IsObject() {
-			tool = f
-		}
-		if name := tool.Get("name").String(); name != "" {
-			if _, known := all[name]; !known && len(all) < maxTools {
-				all[name] = roleOf(tool.Get("parameters.properties"))
-			}
-		}
-	}
-	return all
-}
-
+// maxTools is the limit of the tools of a harness that declares them.
 const maxTools = 256
 
-func roleOf(properties gjson.Result) Role {
+// AddDeclared returns tools with those of the schemas, in OpenAI's form, that a trace
+// declares and that tools lacks. The schemas determine the kind of a tool: one that takes
+// ids (arguments id, ids, …_id, …_ids) opens things, one that takes other strings searches,
+// and any other asks. No schema determines which tool gives the answer: that needs the
+// setting filter.tools.
+func AddDeclared(tools Tools, declared arena.Raw) Tools {
+	result := maps.Clone(tools)
+	for _, schema := range gjson.Parse(string(declared)).ForEach {
+		if f := schema.Get("function"); f.IsObject() {
+			schema = f
+		}
+		name := schema.Get("name").String()
+		if _, ok := result[name]; ok || name == "" || len(result) >= maxTools {
+			continue
+		}
+		result[name] = roleOfSchema(schema.Get("parameters.properties"))
+	}
+	return result
+}
+
+// roleOfSchema returns the role of a tool with these parameters.
+func roleOfSchema(properties gjson.Result) Role {
 	r := Role{Tool: ToolAsk}
 	for key, value := range properties.ForEach {
-		switch k := strings.TrimSuffix(strings.ToLower(key.String()), "s"); {
-		case k == "id" || strings.HasSuffix(k, "_id"):
+		singular := strings.TrimSuffix(strings.ToLower(key.String()), "s")
+		switch {
+		case singular == "id" || strings.HasSuffix(singular, "_id"):
 			r.IDs = append(r.IDs, key.String())
 		case value.Get("type").String() == "string":
 			r.Words = append(r.Words, key.String())
@@ -122,17 +142,19 @@ func roleOf(properties gjson.Result) Role {
 	return r
 }
 
-// HarnessTools is the harness of that name with further tools.
-func HarnessTools(harness string, more Tools) Tools {
-	all := maps.Clone(shop)
-	maps.Copy(all, Harnesses[harness])
-	maps.Copy(all, more)
-	return all
+// HarnessTools returns the tools of the shop and of the harness of this name, with extra
+// tools added.
+func HarnessTools(harness string, extra Tools) Tools {
+	tools := maps.Clone(shopTools)
+	maps.Copy(tools, Harnesses[harness])
+	maps.Copy(tools, extra)
+	return tools
 }
 
-func (p *Pad) role(name string) Role {
-	r, known := p.harness[name]
-	if !known && slices.Contains(p.asked, name) {
+// roleFor returns the role of the tool of this name.
+func (s *scratch) roleFor(name string) Role {
+	r, ok := s.harness[name]
+	if !ok && slices.Contains(s.proxied, name) {
 		r.Tool = ToolAsk
 	}
 	if r.Tool == ToolAsk {
@@ -141,47 +163,48 @@ func (p *Pad) role(name string) Role {
 	return r
 }
 
-// hearTools notes which tools of the dialogue, that are no shop's, the log shows to
-// have been asked through the proxy.
-func (p *Pad) hearTools(t *arena.Trace, d *arena.Dialogue) {
+// learnToolNames finds the tools of the dialogue that the harness lacks and that the log
+// shows to be called through the proxy.
+func (s *scratch) learnToolNames(t *arena.Trace, d *arena.Dialogue) {
 	for i := range d.Turns {
 		for j := range d.Turns[i].Calls {
 			name := d.Turns[i].Calls[j].Name
-			if _, known := p.harness[name]; !known && !slices.Contains(p.asked, name) && logged(t, name) {
-				p.asked = append(p.asked, name)
+			if _, ok := s.harness[name]; ok || slices.Contains(s.proxied, name) {
+				continue
+			}
+			if logHasEndpoint(t, name) {
+				s.proxied = append(s.proxied, name)
 			}
 		}
 	}
 }
 
-// logged reports whether an entry of the log goes to an endpoint of that name.
-func logged(t *arena.Trace, name string) bool {
-	named := func(c arena.ProxyCall) bool { return Endpoint(c.Path) == name }
-	return slices.ContainsFunc(t.Steps, func(s arena.Step) bool { return slices.ContainsFunc(s.Proxy, named) })
+// logHasEndpoint reports whether an entry of the log has an endpoint of this name.
+func logHasEndpoint(t *arena.Trace, name string) bool {
+	hasName := func(c arena.ProxyCall) bool { return Endpoint(c.Path) == name }
+	return slices.ContainsFunc(t.Steps, func(step arena.Step) bool { return slices.ContainsFunc(step.Proxy, hasName) })
 }
 
-// argument takes in the words or ids that the role finds under a key, and reports
-// whether there were any.
-func (r *Role) argument(a *Act, p *Pad, key string, v gjson.Result, encoded bool) bool {
+// readArgument reads an argument that the role names as words or ids. It reports false for
+// any other argument.
+func (r *Role) readArgument(a *Act, s *scratch, key string, v gjson.Result, encoded bool) bool {
 	switch {
 	case slices.Contains(r.Words, key):
-		from := len(p.words) - len(a.Words) // what was read of this call stands last
-		p.words = AppendWords(p.words, plain(text(v), encoded))
-		a.Words = p.words[from:len(p.words):len(p.words)]
+		start := len(s.words) - len(a.Words) // the earlier words of this call are the last ones
+		s.words = AppendWords(s.words, unquote(valueText(v), encoded))
+		a.Words = s.words[start:len(s.words):len(s.words)]
 		if len(r.Words) > 1 {
-			slices.Sort(a.Words) // the order of keys does not count
+			slices.Sort(a.Words) // the order of keys does not matter
 		}
 	case slices.Contains(r.IDs, key):
-		from := len(p.ids)
-		p.ids = appendIDs(p.ids, v, encoded)
-		a.IDs = p.ids[from:len(p.ids):len(p.ids)]
+		a.IDs = s.appendIDs(v, encoded)
 	default:
 		return false
 	}
 	return true
 }
 
-// ToolName strips the name spaces that some clients put before a tool's name.
+// ToolName returns the name of a tool without the namespaces that some clients prepend.
 func ToolName(s string) string {
 	return strings.TrimPrefix(strings.TrimPrefix(strings.TrimSpace(s), "functions."), "tools.")
 }

@@ -5,35 +5,39 @@ import (
 	"math"
 )
 
-// Agent is what one agent's day shows.
+// Agent contains what one agent's day shows.
 type Agent struct {
 	Attempts int `json:"attempts"`
-	// Adaptivity says how far the agent's calls depend on what came back, 0 to 1;
-	// Known is false for a day too short to tell.
+	// Adaptivity is how far the agent's calls depend on results, 0 to 1. Known is false if
+	// the day is too short to estimate it.
 	Adaptivity Estimate `json:"adaptivity"`
 	Known      bool     `json:"known,omitempty"`
-	// Scripted counts attempts that the log decides, and those of them that a
-	// program made.
+	// Scripted counts the attempts that the log decides, and those of them that a program
+	// made.
 	Scripted Ratio `json:"scripted"`
-	// Fixed is how sure each habit is, in the order of All. It and what stands before are
-	// all that verdicts on the agent's attempts need, beside their Odds.
-	Fixed   []Estimate `json:"fixed"`
-	tallies []Ratio
-	marks   []Ratio
-	// found is what all agents of the day found; led counts the dialogues that this one,
-	// by name, shares with others, and those that it began first.
-	found Index
+	// Fixed is the certainty of each habit, in the order of All. Verdicts on the agent's
+	// attempts need only the exported fields and the attempts' Odds.
+	Fixed []Estimate `json:"fixed"`
+
+	ratios []Ratio
+	modes  []Ratio
+	// index is that of the attempts of all agents of the day.
+	index Index
 	name  string
-	led   Ratio
+	// firstShared counts the dialogues that other agents have, too, and those of them that
+	// this agent had first.
+	firstShared Ratio
 }
 
-// few is how many attempts of a day must agree before they speak for others: twelve of
-// twelve have a lower bound of 0.76.
-const few = 12
+// minAgreeing is the minimum number of attempts of a day that must agree before they are
+// evidence about others: twelve of twelve have a lower bound of 0.76.
+const minAgreeing = 12
 
-// Named reports whether the log says of nearly all attempts of the day that the model
-// wrote the calls.
-func (a *Agent) Named() bool { return a.Scripted.Whole >= few && a.Scripted.Share() <= 0.05 }
+// IsAgentic reports whether, by the log, the model wrote the calls in nearly all attempts
+// of the day.
+func (a *Agent) IsAgentic() bool {
+	return a.Scripted.Whole >= minAgreeing && a.Scripted.Share() <= 0.05
+}
 
 // Estimate is a number from 0 to 1 with its 95 % interval.
 type Estimate struct {
@@ -42,74 +46,96 @@ type Estimate struct {
 	High  float64 `json:"high"`
 }
 
-// String is the number with its interval.
+// String returns the number with its interval.
 func (e Estimate) String() string { return fmt.Sprintf("%.2f (%.2f-%.2f)", e.Point, e.Low, e.High) }
 
-// NewAgent measures the day of the agent of that name, whose samples come in any order; found is
-// what all agents of the day found. A day of fewer than minAttempts shows no habit.
-func NewAgent(name string, s []*Sample, found Index, minAttempts int) *Agent {
-	a := &Agent{Attempts: len(s), found: found, name: name, Adaptivity: Estimate{1, 1, 1}, Known: len(s) >= minAttempts,
-		tallies: make([]Ratio, len(tallies)), marks: make([]Ratio, len(marks)), Fixed: make([]Estimate, len(All))}
-	for i := range s {
-		for at, t := range s[i].Tallies {
-			a.tallies[at] = Ratio{Part: a.tallies[at].Part + t.Part, Whole: a.tallies[at].Whole + t.Whole}
+// NewAgent measures the day of the agent of this name. The order of its samples does not
+// matter. index is that of all agents of the day. A day of fewer than minAttempts shows no
+// habit.
+func NewAgent(name string, samples []*Sample, index Index, minAttempts int) *Agent {
+	a := &Agent{
+		Attempts:   len(samples),
+		Adaptivity: Estimate{1, 1, 1},
+		Known:      len(samples) >= minAttempts,
+		Fixed:      make([]Estimate, len(All)),
+
+		ratios: make([]Ratio, len(ratioCounts)),
+		modes:  make([]Ratio, len(modeCounts)),
+		index:  index,
+		name:   name,
+	}
+	for _, s := range samples {
+		for i, r := range s.Tallies {
+			a.ratios[i].Part += r.Part
+			a.ratios[i].Whole += r.Whole
 		}
-		if s[i].Evidence {
-			a.Scripted.add(s[i].Score < 0)
+		if s.Evidence {
+			a.Scripted.add(s.Score < 0)
 		}
-		if found.dialogues[s[i].Dialogue].shared {
-			a.led.add(a.begins(s[i]))
+		if index.dialogues[s.Dialogue].shared {
+			a.firstShared.add(a.isFirst(s))
 		}
 	}
-	for at := range marks {
-		a.marks[at] = commonest(s, at)
+	for i := range modeCounts {
+		a.modes[i] = modeRatio(samples, i)
 	}
 	if !a.Known {
 		return a
 	}
 	for i := range All {
-		a.Fixed[i] = All[i].fixed(a)
-		a.Adaptivity = least(a.Adaptivity, a.Fixed[i].rest())
+		a.Fixed[i] = All[i].estimate(a)
+		a.Adaptivity = minEstimate(a.Adaptivity, a.Fixed[i].complement())
 	}
 	return a
 }
 
-// Limit is how sure a habit must be to count.
+// Limit is the certainty above which a habit counts.
 const Limit = 0.5
 
-// Decides reports whether a habit makes the agent's attempts unknown: at the lower end of
-// its interval it is rather there than not.
+// Decides reports whether a habit is certain enough to make the agent's attempts unknown:
+// the lower end of its interval is above Limit.
 func (e Estimate) Decides() bool { return e.Low > Limit }
 
-// ramp is 0 up to lo, 1 from hi on, straight between.
-func ramp(x, lo, hi float64) float64 {
+// linearRamp returns 0 up to lo, 1 from hi on, and interpolates between them.
+func linearRamp(x, lo, hi float64) float64 {
 	return math.Min(math.Max((x-lo)/(hi-lo), 0), 1)
 }
 
-// ramped is how sure a habit is of which the share is a measure: 0 up to lo, 1 from
-// hi on. Of nothing counted nothing is known.
-func (t Ratio) ramped(lo, hi float64) Estimate {
-	if t.Whole == 0 {
+// ramp returns the certainty of a habit that the share measures: 0 up to lo, 1 from hi on.
+// It returns 0 if nothing was counted.
+func (r Ratio) ramp(lo, hi float64) Estimate {
+	if r.Whole == 0 {
 		return Estimate{}
 	}
-	low, high := t.Interval()
-	return Estimate{ramp(low, lo, hi), ramp(t.Share(), lo, hi), ramp(high, lo, hi)}
+	low, high := r.Interval()
+	return Estimate{
+		Low:   linearRamp(low, lo, hi),
+		Point: linearRamp(r.Share(), lo, hi),
+		High:  linearRamp(high, lo, hi),
+	}
 }
 
-// unbroken is how surely a habit knows no exception: 4 % of departures → 0, none
-// → 1. The lower end grows with the cases, up to a dozen.
-func (t Ratio) unbroken() Estimate {
-	if t.Whole == 0 {
+// neverBroken returns the certainty that a habit has no exception: 1 for none, 0 for 4 % of
+// exceptions or more. The lower end grows with the cases, up to a dozen.
+func (r Ratio) neverBroken() Estimate {
+	if r.Whole == 0 {
 		return Estimate{}
 	}
-	so := 1 - ramp(1-t.Share(), 0, 0.04)
-	return Estimate{so * ramp(float64(t.Whole), 0, 12), so, so}
+	certainty := 1 - linearRamp(1-r.Share(), 0, 0.04)
+	return Estimate{
+		Low:   certainty * linearRamp(float64(r.Whole), 0, 12),
+		Point: certainty,
+		High:  certainty,
+	}
 }
 
-func (e Estimate) rest() Estimate { return Estimate{1 - e.High, 1 - e.Point, 1 - e.Low} }
+// complement returns 1 - e.
+func (e Estimate) complement() Estimate { return Estimate{1 - e.High, 1 - e.Point, 1 - e.Low} }
 
-func least(a, b Estimate) Estimate {
+func minEstimate(a, b Estimate) Estimate {
 	return Estimate{math.Min(a.Low, b.Low), math.Min(a.Point, b.Point), math.Min(a.High, b.High)}
 }
 
-func most(a, b Estimate) Estimate { return least(a.rest(), b.rest()).rest() }
+func maxEstimate(a, b Estimate) Estimate {
+	return minEstimate(a.complement(), b.complement()).complement()
+}

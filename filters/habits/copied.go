@@ -6,57 +6,72 @@ import (
 	"github.com/trajectory-arena/arena/filters/evidence"
 )
 
-// Nobody can repeat what is not yet written, so an agent that is hardly ever first is the
-// one that repeats. Where both are first at times, both may run one program, and the log
-// does not tell. Four trials of one model at one task shared no dialogue (0 of 300 pairs).
-var _ = listed(&Proofs, Proof{
+// CopiedDialogue is the reason of an attempt that repeats an earlier one of another agent.
+const CopiedDialogue = "copied_dialogue"
+
+// Nobody can copy a dialogue before it is written, so an agent that is rarely first is the
+// one that copies. Agents that are both first at times may run one program, which the log
+// does not show. Four trials of one model at one task shared no dialogue (0 of 300 pairs).
+var copiedDialogue = Proof{
 	Check: "copied_dialogue_v1", Reason: CopiedDialogue,
 	Doc: "Over the agent's day dialogues that other agents hold too, word for word, began later than theirs, and so did this one.",
 	Why: "another agent began the same thoughts and calls earlier, as in over nine of ten dialogues that this one shares, four and more: who wrote them is not known",
 	Holds: func(s *Sample, a *Agent) bool {
-		return a.led.Whole >= 4 && a.led.Share() < 0.1 && a.found.dialogues[s.Dialogue].shared && !a.begins(s)
+		isCopier := a.firstShared.Whole >= 4 && a.firstShared.Share() < 0.1
+		return isCopier && a.index.dialogues[s.Dialogue].shared && !a.isFirst(s)
 	},
-})
+}
 
-// CopiedDialogue is the reason of an attempt that another agent's came before.
-const CopiedDialogue = "copied_dialogue"
+// noTime is the time of an attempt whose log has no times: after all others.
+const noTime = math.MaxInt64
 
-// first says which agent, by the hash of its name, had something first and when, in Unix
-// milliseconds, and whether others have it, too. Where a log has no times that is at the
-// end of all.
-type first struct {
-	agent  uint64
-	begun  int64
+// origin is the first appearance of a dialogue: the agent, by the hash of its name, and the
+// time in Unix milliseconds or noTime.
+type origin struct {
+	agent uint64
+	begin int64
+	// shared reports whether other agents have the dialogue, too.
 	shared bool
 }
 
-// add takes in that an agent has it. The order of attempts does not count.
-func (x first) add(begun int64, agent uint64) first {
-	x.shared = x.shared || x.agent != 0 && x.agent != agent
-	if x.agent == 0 || begun < x.begun || begun == x.begun && agent < x.agent {
-		x.agent, x.begun = agent, begun
+// add returns the origin after another appearance. The order of appearances does not
+// matter.
+func (o origin) add(begin int64, agent uint64) origin {
+	if o.agent == 0 {
+		return origin{agent: agent, begin: begin, shared: o.shared}
 	}
-	return x
+	if o.agent != agent {
+		o.shared = true
+	}
+	if begin < o.begin || begin == o.begin && agent < o.agent {
+		o.agent = agent
+		o.begin = begin
+	}
+	return o
 }
 
-// begins reports whether the agent began the dialogue of its attempt before all others.
-// What began in the same millisecond is one attempt that the day holds twice.
-func (a *Agent) begins(s *Sample) bool {
-	x := a.found.dialogues[s.Dialogue]
-	return x.begun < math.MaxInt64 && (x.agent == evidence.HashText(a.name) || x.begun == s.Begun)
+// isFirst reports whether the agent had the dialogue of its attempt before all others.
+// Attempts that begin in the same millisecond are one attempt that the day contains twice.
+func (a *Agent) isFirst(s *Sample) bool {
+	o := a.index.dialogues[s.Dialogue]
+	return o.begin < noTime && (o.agent == evidence.HashText(a.name) || o.begin == s.Begun)
 }
 
-// dialogue is a hash of the words of all turns and calls, whatever the order of a call's
-// arguments; 0 where no log dates them, or they are too few to be anybody's own.
-func dialogue(a *evidence.Attempt) (h uint64) {
+// hashDialogue returns a hash of the words of all turns and calls, whatever the order of
+// the arguments of a call. It returns 0 if no log dates them, or if they are too few words
+// to identify an author.
+func hashDialogue(a *evidence.Attempt) uint64 {
 	if len(a.Log.Replies) == 0 {
 		return 0
 	}
-	said := 0
-	for _, turn := range evidence.Each(a.Dialogue.Turns) {
+	h := uint64(0)
+	words := 0
+	for i := range a.Dialogue.Turns {
+		turn := &a.Dialogue.Turns[i]
 		for _, text := range [...]string{turn.Think, turn.Text} {
 			for word := range evidence.Words(text) {
-				h, said = evidence.Mix(h, word), said+1
+				h = evidence.Mix(h, word)
+				words++
 			}
 		}
 		for j := range turn.Calls {
@@ -67,24 +82,25 @@ func dialogue(a *evidence.Attempt) (h uint64) {
 			h = evidence.Mix(h, call)
 		}
 	}
-	if said < grounds {
+	if words < minGroundingCases {
 		return 0
 	}
 	return h
 }
 
-// An id is one inference's. One reply may be a server's copy of an answer that it gave
-// before, a whole log is none. Servers that give all replies one id, or none, tell nothing.
-var _ = listed(&Proofs, Proof{
+// An id identifies one inference. A single reply may be a server's copy of an earlier
+// answer, but not a whole log. Servers that give all replies one id, or none, prove nothing.
+var copiedLog = Proof{
 	Check: "copied_log_v1", Reason: "copied_log", Odds: -8,
 	Doc: "Every reply of the log is one that an earlier attempt of the day got, by its id.",
 	Why: "two replies and more, all with ids, lengths and ends that an earlier attempt's log holds: no model was asked again",
 	Holds: func(s *Sample, a *Agent) bool {
 		for _, reply := range s.Replies {
-			if begun, known := a.found.replies[reply]; !known || begun >= s.Begun {
+			begin, ok := a.index.replies[reply]
+			if !ok || begin >= s.Begun {
 				return false
 			}
 		}
 		return len(s.Replies) > 1
 	},
-})
+}

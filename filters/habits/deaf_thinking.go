@@ -6,85 +6,112 @@ import (
 	"github.com/trajectory-arena/arena/filters/evidence"
 )
 
-var _ = listed(&All, Habit{
+var deafThinking = Habit{
 	Check: "deaf_thinking_v2", Reason: "deaf_thinking",
 	Doc: "Over the agent's day products are taken after many words, none of them about results, and no call shows that results were read.",
-	// Models speak about results in more than a fifth of such turns.
-	fixed: func(a *Agent) Estimate {
-		if t := spoken.Total(a); t.Whole > 0 && !reads(a) {
-			return t.ramped(0, 0.34).rest()
+	// Models mention results in more than a fifth of such turns.
+	estimate: func(a *Agent) Estimate {
+		mentioned := choicesAfterText.Total(a)
+		if mentioned.Whole == 0 || readsResults(a) {
+			return Estimate{}
 		}
-		return Estimate{}
+		return mentioned.ramp(0, 0.34).complement()
 	},
-})
-
-// reads reports whether the day shows results to reach the calls: the agent cites
-// them, as models that think do in a quarter of their turns, or takes from below the
-// top what fits better than what it passed over. Dice take what fits worse, since
-// lists are ordered by fit (0.18 to 0.51), and plans take nothing there.
-func reads(a *Agent) bool {
-	cited, taken := citing.Total(a), better.Total(a)
-	return cited.Whole > 0 && cited.Share() >= 0.2 || taken.Whole >= 18 && taken.Share() > 0.525
 }
 
-var (
-	citing = counted("turns after a result that cite results", func(a *evidence.Attempt) (t Ratio) {
-		for i := range a.Said {
-			t.add(a.Said[i].Cites)
-		}
-		return t
-	})
-	spoken = counted("products taken after words about results", func(a *evidence.Attempt) (t Ratio) {
-		for _, s := range evidence.Each(a.Said) {
-			made := a.Claims[s.Seen:min(s.Seen+s.Calls, len(a.Claims))]
-			if s.Words >= minThought && slices.ContainsFunc(made, func(c evidence.Claim) bool { return c.Act.Tool.TakesProducts() }) {
-				t.add(s.Cites || a.Quotes(s))
-			}
-		}
-		return t
-	})
-	better = counted("products from below the top that fit better", func(a *evidence.Attempt) (t Ratio) {
-		claimsOf(a, func(i int, c *evidence.Claim) {
-			for _, id := range c.Act.IDs {
-				choice(a, &t, i, id)
-			}
-		}, evidence.ToolView, evidence.ToolRecommend)
-		return t
-	})
-)
+// readsResults reports whether the calls of the day depend on results. The agent cites
+// results, as models that think do in a quarter of their turns. Or it takes products from
+// below the top that fit better than those that it passed over: dice take worse ones,
+// since lists are ordered by fit (0.18 to 0.51), and fixed plans take none there.
+func readsResults(a *Agent) bool {
+	cited := citingTurns.Total(a)
+	if cited.Whole > 0 && cited.Share() >= 0.2 {
+		return true
+	}
+	better := betterFits.Total(a)
+	return better.Whole >= 18 && better.Share() > 0.525
+}
 
-// minThought is how many bytes make a thought that can be about something.
+var citingTurns = &Count{
+	Name: "turns after a result that cite results",
+	ratio: func(a *evidence.Attempt) Ratio {
+		var r Ratio
+		for i := range a.Support {
+			r.add(a.Support[i].Cites)
+		}
+		return r
+	},
+}
+
+// minThought is the minimum length, in bytes, of a text that can be about something.
 const minThought = 24
 
-// choice holds a product that claim i takes against those that stood above it
-// in the latest list with it and were passed over.
-func choice(a *evidence.Attempt, t *Ratio, i int, id string) {
-	for j := i - 1; j >= 0; j-- {
-		list := &a.Claims[j]
+var choicesAfterText = &Count{
+	Name: "products taken after words about results",
+	ratio: func(a *evidence.Attempt) Ratio {
+		takesProducts := func(c evidence.Claim) bool { return c.Act.Tool.TakesProducts() }
+		var r Ratio
+		for i := range a.Support {
+			s := &a.Support[i]
+			calls := a.Claims[s.EarlierClaims:min(s.EarlierClaims+s.Calls, len(a.Claims))]
+			if s.Length >= minThought && slices.ContainsFunc(calls, takesProducts) {
+				r.add(s.Cites || a.QuotesTitle(s))
+			}
+		}
+		return r
+	},
+}
+
+var betterFits = &Count{
+	Name: "products from below the top that fit better",
+	ratio: func(a *evidence.Attempt) Ratio {
+		var r Ratio
+		for i := range a.Claims {
+			c := &a.Claims[i]
+			if c.Act.Tool != evidence.ToolView && c.Act.Tool != evidence.ToolRecommend {
+				continue
+			}
+			for _, id := range c.Act.IDs {
+				if list, rank := latestList(a, i, id); list != nil {
+					compareFit(a, &r, list, rank, c.Act.IDs)
+				}
+			}
+		}
+		return r
+	},
+}
+
+// latestList returns the latest search before a claim that shows the product, and its rank
+// there; nil if none does.
+func latestList(a *evidence.Attempt, claim int, id string) (list *evidence.Claim, rank int) {
+	for i := claim - 1; i >= 0; i-- {
+		list := &a.Claims[i]
 		if list.Act.Tool != evidence.ToolFind {
 			continue
 		}
 		if rank := slices.Index(list.Shown, id); rank >= 0 {
-			weigh(a, t, list, rank, a.Claims[i].Act.IDs)
-			return
+			return list, rank
 		}
 	}
+	return nil, 0
 }
 
-// weigh holds the product at that rank of a list, one of those taken, against
-// those above it that were not.
-func weigh(a *evidence.Attempt, t *Ratio, list *evidence.Claim, rank int, taken []string) {
+// compareFit counts whether the product at this rank of a list fits the request better
+// than the products above it that were not chosen, on average. Equal fits do not count.
+func compareFit(a *evidence.Attempt, r *Ratio, list *evidence.Claim, rank int, chosen []string) {
 	if len(list.Titles) < len(list.Shown) {
 		return
 	}
-	passed, sum := 0, 0
-	for above, id := range list.Shown[:rank] {
-		if !slices.Contains(taken, id) {
-			passed++
-			sum += a.Pad.Fit(list.Titles[above])
+	passedOver := 0
+	sum := 0
+	for i, id := range list.Shown[:rank] {
+		if !slices.Contains(chosen, id) {
+			passedOver++
+			sum += a.Fit(list.Titles[i])
 		}
 	}
-	if over := a.Pad.Fit(list.Titles[rank])*passed - sum; passed > 0 && over != 0 {
-		t.add(over > 0)
+	difference := a.Fit(list.Titles[rank])*passedOver - sum
+	if passedOver > 0 && difference != 0 {
+		r.add(difference > 0)
 	}
 }

@@ -7,120 +7,208 @@ import (
 	"github.com/trajectory-arena/arena/filters/evidence"
 )
 
-// The least of three: dependence on results in any one of them is adaptivity.
-var _ = listed(&All, Habit{
+// The minimum of three: dependence on results in any one of them is adaptivity.
+var fixedHabit = Habit{
 	Check: "fixed_habit_v4", Reason: "fixed_habit",
 	Doc: "Over the agent's day nothing depends on results: one course of tools, always the first products of a list, the first of them recommended.",
-	fixed: func(a *Agent) Estimate {
-		return least(course(a), least(tops.Total(a).unbroken(), firsts.Total(a).ramped(0.51, 1)))
+	estimate: func(a *Agent) Estimate {
+		views := rankOrderViews.Total(a).neverBroken()
+		recommended := firstRecommended.Total(a).ramp(0.51, 1)
+		return minEstimate(fixedCourse(a), minEstimate(views, recommended))
 	},
-})
+}
 
-var (
-	tops = counted("openings in rank order", func(a *evidence.Attempt) (t Ratio) {
-		claimsOf(a, func(i int, c *evidence.Claim) {
-			if first, listed := leads(a, i, c.Act.IDs); listed && len(c.Act.IDs) > 0 {
-				t.add(first)
+var fixedPlan = Habit{
+	Check: "fixed_plan_v4", Reason: "fixed_plan",
+	Doc: "Over the agent's day searches are put together in one way, whatever came back, and the course of tools is one, or never anything is opened but the first of a list.",
+	estimate: func(a *Agent) Estimate {
+		searches := searchForms.Total(a).neverBroken()
+		views := rankOrderViews.Total(a).neverBroken()
+		return minEstimate(searches, maxEstimate(fixedCourse(a), views))
+	},
+}
+
+var rankOrderViews = &Count{
+	Name: "openings in rank order",
+	ratio: func(a *evidence.Attempt) Ratio {
+		var r Ratio
+		for i := range a.Claims {
+			c := &a.Claims[i]
+			if !isOpening(c) {
+				continue
 			}
-		}, evidence.ToolView, evidence.ToolMatch)
-		return t
-	})
-	// Who compares recommends another product than the first shown at least in a quarter of
-	// cases.
-	firsts = counted("the first product recommended", func(a *evidence.Attempt) (t Ratio) {
-		claimsOf(a, func(i int, c *evidence.Claim) {
-			top, _ := leads(a, i, c.Act.IDs)
+			if first, hasList := areFirst(a, i, c.Act.IDs); hasList && len(c.Act.IDs) > 0 {
+				r.add(first)
+			}
+		}
+		return r
+	},
+}
+
+// An agent that compares recommends another product than the first shown one in at least a
+// quarter of the cases.
+var firstRecommended = &Count{
+	Name: "the first product recommended",
+	ratio: func(a *evidence.Attempt) Ratio {
+		var r Ratio
+		for i := range a.Claims {
+			c := &a.Claims[i]
+			if c.Act.Tool != evidence.ToolRecommend {
+				continue
+			}
+			areTop, _ := areFirst(a, i, c.Act.IDs)
 			for _, id := range c.Act.IDs {
-				if known, first := ranked(a, i, id); known {
-					t.add(first || top)
+				if shown, first := isListedFirst(a, i, id); shown {
+					r.add(first || areTop)
 				}
 			}
-		}, evidence.ToolRecommend)
-		return t
-	})
-)
-
-// ranked reports whether a list before the claim shows the product, and shows it first.
-func ranked(a *evidence.Attempt, before int, id string) (shown, first bool) {
-	claimsOf(a, func(i int, c *evidence.Claim) {
-		if i < before {
-			at := slices.Index(c.Shown, id)
-			shown, first = shown || at >= 0, first || at == 0
 		}
-	}, evidence.ToolFind)
-	return shown, first
+		return r
+	},
 }
 
-// leads reports whether ids are the first ones of a list before the claim, if any is
-// there. Their own order does not count: a program shuffles for nothing.
-func leads(a *evidence.Attempt, before int, ids []string) (first, listed bool) {
-	claimsOf(a, func(i int, c *evidence.Claim) {
-		if i < before && len(c.Shown) > 0 {
-			listed = true
-			first = first || len(ids) <= len(c.Shown) && evidence.SameIDs(c.Shown[:len(ids)], ids)
+// isOpening reports whether a claim opens or matches products.
+func isOpening(c *evidence.Claim) bool {
+	return c.Act.Tool == evidence.ToolView || c.Act.Tool == evidence.ToolMatch
+}
+
+// isListedFirst reports whether any search before the claim shows the product, and whether
+// any shows it first.
+func isListedFirst(a *evidence.Attempt, claim int, id string) (shown, first bool) {
+	for i := range a.Claims[:claim] {
+		list := &a.Claims[i]
+		if list.Act.Tool != evidence.ToolFind {
+			continue
 		}
-	}, evidence.ToolFind)
-	return first, listed
+		switch rank := slices.Index(list.Shown, id); {
+		case rank == 0:
+			return true, true
+		case rank > 0:
+			shown = true
+		}
+	}
+	return shown, false
 }
 
-// course is how surely one course is followed whatever comes back: one sequence of
-// tools, or of what the shop is asked where as many products are opened each time.
-// Models stay below three quarters, programs reach one.
-func course(a *Agent) Estimate {
-	return most(sequences.Total(a).ramped(0.3, 1), least(requests.Total(a).ramped(0.3, 1), breadths.Total(a).unbroken()))
+// areFirst reports whether ids are the first products of any search before the claim, and
+// whether any search before it has results. The order of the ids does not count: a program
+// could shuffle them at no cost.
+func areFirst(a *evidence.Attempt, claim int, ids []string) (first, hasList bool) {
+	for i := range a.Claims[:claim] {
+		list := &a.Claims[i]
+		if list.Act.Tool != evidence.ToolFind || len(list.Shown) == 0 {
+			continue
+		}
+		hasList = true
+		if len(ids) <= len(list.Shown) && evidence.SameIDs(list.Shown[:len(ids)], ids) {
+			return true, true
+		}
+	}
+	return false, hasList
 }
 
-var (
-	sequences = marked("the commonest tools for the size", func(a *evidence.Attempt) []Mark {
-		return []Mark{{Group: size(a), Value: sequence(a, func(evidence.Tool) bool { return true })}}
-	})
-	// Requests with a voucher call for the calculator, whoever acts, and the first
-	// tool is chosen before there is any result.
-	requests = marked("the commonest requests for the size", func(a *evidence.Attempt) []Mark {
-		asks := func(t evidence.Tool) bool { return t != evidence.ToolVoucher }
-		begun := evidence.ToolOther
+// fixedCourse returns the certainty that the agent follows one course whatever the
+// results: one sequence of tools, or one sequence of requests to the shop that opens as
+// many products each time. Models stay below three quarters, programs reach one.
+func fixedCourse(a *Agent) Estimate {
+	tools := toolSequences.Total(a).ramp(0.3, 1)
+	requests := requestSequences.Total(a).ramp(0.3, 1)
+	breadths := viewBreadths.Total(a).neverBroken()
+	return maxEstimate(tools, minEstimate(requests, breadths))
+}
+
+var toolSequences = &Count{
+	Name: "the commonest tools for the size",
+	marks: func(a *evidence.Attempt) []Mark {
+		anyTool := func(evidence.Tool) bool { return true }
+		return []Mark{{Group: hashSize(a), Value: hashSequence(a, anyTool)}}
+	},
+}
+
+// Requests with a voucher need the calculator, for a model as for a program. The first tool
+// is chosen before there is any result, so it is part of the group.
+var requestSequences = &Count{
+	Name: "the commonest requests for the size",
+	marks: func(a *evidence.Attempt) []Mark {
+		asksShop := func(t evidence.Tool) bool { return t != evidence.ToolVoucher }
+		first := evidence.ToolOther
 		for i := range a.Claims {
-			if begun = a.Claims[i].Act.Tool; asks(begun) {
+			first = a.Claims[i].Act.Tool
+			if asksShop(first) {
 				break
 			}
 		}
-		return []Mark{{Group: evidence.Mix(size(a), uint64(begun)), Value: sequence(a, asks)}}
-	})
-	breadths = marked("attempts that open as many each time", func(a *evidence.Attempt) []Mark {
-		kind, opened := 0, false
-		openings(a, func(n, of int) {
-			switch {
-			case n >= of: // who opens all of it had no choice
-			case !opened:
-				kind, opened = n, true
-			case kind != n:
-				kind = 0
-			}
-		})
-		if !opened {
-			return nil
-		}
-		return []Mark{{Value: uint64(kind)}}
-	})
-)
-
-// size tells requests of one size: by the number of products recommended and by
-// whether the first search found anything, since even a fixed program stops where
-// there is nothing.
-func size(a *evidence.Attempt) uint64 {
-	slots, blank, searched := 0, false, false
-	for _, c := range evidence.Each(a.Claims) {
-		if !searched && (c.Act.Tool == evidence.ToolFind || c.Act.Tool == evidence.ToolShop) {
-			blank, searched = len(c.Shown) == 0, true
-		}
-		if c.Act.Tool == evidence.ToolRecommend {
-			slots = len(c.Act.IDs)
-		}
-	}
-	return evidence.Mix(uint64(slots), uint64(evidence.Flag(blank)))
+		return []Mark{{Group: evidence.Mix(hashSize(a), uint64(first)), Value: hashSequence(a, asksShop)}}
+	},
 }
 
-func sequence(a *evidence.Attempt, counts func(evidence.Tool) bool) (h uint64) {
+// The mark's value is the number of products that the attempt opens each time, 0 if it
+// varies. Whoever opens all products of a list had no choice, which does not count.
+var viewBreadths = &Count{
+	Name: "attempts that open as many each time",
+	marks: func(a *evidence.Attempt) []Mark {
+		breadth := 0
+		hasOpened := false
+		for i := range a.Claims {
+			opened := len(a.Claims[i].Act.IDs)
+			list := listOfOpening(a, i)
+			switch {
+			case list == nil || opened >= len(list.Shown):
+			case !hasOpened:
+				breadth = opened
+				hasOpened = true
+			case breadth != opened:
+				breadth = 0
+			}
+		}
+		if !hasOpened {
+			return nil
+		}
+		return []Mark{{Value: uint64(breadth)}}
+	},
+}
+
+// listOfOpening returns the latest search before a claim that shows all products that the
+// claim opens, nil if none or if the claim opens nothing.
+func listOfOpening(a *evidence.Attempt, claim int) *evidence.Claim {
+	c := &a.Claims[claim]
+	if !isOpening(c) {
+		return nil
+	}
+	for i := claim - 1; i >= 0; i-- {
+		list := &a.Claims[i]
+		if list.Act.Tool == evidence.ToolFind && evidence.IsSubset(c.Act.IDs, list.Shown) {
+			return list
+		}
+	}
+	return nil
+}
+
+// hashSize returns a hash of the size of a request: the number of recommended products,
+// and whether the first search found nothing, since even a fixed program stops then.
+func hashSize(a *evidence.Attempt) uint64 {
+	products := 0
+	foundNothing := uint64(0)
+	hasSearched := false
+	for i := range a.Claims {
+		c := &a.Claims[i]
+		isSearch := c.Act.Tool == evidence.ToolFind || c.Act.Tool == evidence.ToolShop
+		if isSearch && !hasSearched {
+			hasSearched = true
+			if len(c.Shown) == 0 {
+				foundNothing = 1
+			}
+		}
+		if c.Act.Tool == evidence.ToolRecommend {
+			products = len(c.Act.IDs)
+		}
+	}
+	return evidence.Mix(uint64(products), foundNothing)
+}
+
+// hashSequence returns a hash of the sequence of the tools that count.
+func hashSequence(a *evidence.Attempt, counts func(evidence.Tool) bool) uint64 {
+	h := uint64(0)
 	for i := range a.Claims {
 		if t := a.Claims[i].Act.Tool; counts(t) {
 			h = evidence.Mix(h, uint64(t)+1)
@@ -129,68 +217,58 @@ func sequence(a *evidence.Attempt, counts func(evidence.Tool) bool) (h uint64) {
 	return evidence.Mix(h, 1)
 }
 
-// openings calls see with each opening or matching of products out of a list: how many
-// it takes, and of how many.
-func openings(a *evidence.Attempt, see func(n, of int)) {
-	claimsOf(a, func(i int, c *evidence.Claim) {
-		for j := i - 1; j >= 0; j-- {
-			if list := &a.Claims[j]; list.Act.Tool == evidence.ToolFind && evidence.Subset(c.Act.IDs, list.Shown) {
-				see(len(c.Act.IDs), len(list.Shown))
-				return
-			}
-		}
-	}, evidence.ToolView, evidence.ToolMatch)
-}
-
-var _ = listed(&All, Habit{
-	Check: "fixed_plan_v4", Reason: "fixed_plan",
-	Doc: "Over the agent's day searches are put together in one way, whatever came back, and the course of tools is one, or never anything is opened but the first of a list.",
-	fixed: func(a *Agent) Estimate {
-		return least(forms.Total(a).unbroken(), most(course(a), tops.Total(a).unbroken()))
-	},
-})
-
-// Models put the same kinds of words in another order at least in one search of
-// ten (0.08 to 0.25 on every day measured), so a dozen searches without any say so.
-var forms = marked("searches put together in one way", func(a *evidence.Attempt) (all []Mark) {
-	all = make([]Mark, 0, min(len(a.Claims), maxForms))
-	claimsOf(a, func(_ int, c *evidence.Claim) {
-		if m, parts := form(a, c.Act.Words); parts > 1 && len(all) < maxForms {
-			all = append(all, m)
-		}
-	}, evidence.ToolFind)
-	return all
-})
-
-// maxForms bounds the searches of one attempt whose form is kept; attempts have
-// some five.
+// maxForms is the limit of the stored searches of one attempt; attempts have some five.
 const maxForms = 16
 
-// form says which words of the request a search uses, and in what order. A word
-// is told by the last one before it in the request that the search leaves out,
-// and by how far that is away: "brand" before a brand, "of" before a material,
-// "a" before what is sought or, with the brand between, two words before it.
-// What goes on as the request does belongs to the word before; parts is how many
-// words do not. Other words are part of it as such.
-func form(a *evidence.Attempt, words []uint64) (m Mark, parts int) {
-	request := a.Pad.Request
-	order, bag, next := uint64(evidence.HashSeed), uint64(0), -1
+// Models order the same kinds of words in another way in at least one search of ten (0.08
+// to 0.25 on every day measured), so a dozen searches without an exception are evidence.
+var searchForms = &Count{
+	Name: "searches put together in one way",
+	marks: func(a *evidence.Attempt) []Mark {
+		marks := make([]Mark, 0, min(len(a.Claims), maxForms))
+		for i := range a.Claims {
+			c := &a.Claims[i]
+			if c.Act.Tool != evidence.ToolFind || len(marks) == maxForms {
+				continue
+			}
+			if mark, parts := searchForm(a.Request(), c.Act.Words); parts > 1 {
+				marks = append(marks, mark)
+			}
+		}
+		return marks
+	},
+}
+
+// searchForm returns a mark of the kinds of words of the request that a search uses (the
+// group) and of their order (the value). parts is their number.
+//
+// The kind of a word is the last word before it in the request that the search omits, and
+// the distance to it: "brand" before a brand, "of" before a material, "a" before the
+// product or, with the brand between, two words before it. A word that follows the previous
+// one in the request, too, belongs to its part. All words that the request does not contain
+// are of one kind.
+func searchForm(request, words []uint64) (m Mark, parts int) {
+	order := uint64(evidence.HashSeed)
+	kinds := uint64(0)
+	next := -1
 	for _, w := range words {
-		at := slices.Index(request, w)
-		if at > 0 && at == next {
+		pos := slices.Index(request, w)
+		if pos > 0 && pos == next {
 			next++
 			continue
 		}
-		before := uint64(1)
-		if at > 0 {
-			from := at - 1
-			for from > 0 && slices.Contains(words, request[from]) {
-				from--
+		kind := uint64(1)
+		if pos > 0 {
+			omitted := pos - 1
+			for omitted > 0 && slices.Contains(words, request[omitted]) {
+				omitted--
 			}
-			before = evidence.Mix(request[from], uint64(at-from))
+			kind = evidence.Mix(request[omitted], uint64(pos-omitted))
 		}
-		order, bag, next = evidence.Mix(order, before), bag+evidence.Mix(evidence.HashSeed, before), at+1
+		order = evidence.Mix(order, kind)
+		kinds += evidence.Mix(evidence.HashSeed, kind)
+		next = pos + 1
 		parts++
 	}
-	return Mark{Group: bag & math.MaxUint32, Value: order & math.MaxUint32}, parts
+	return Mark{Group: kinds & math.MaxUint32, Value: order & math.MaxUint32}, parts
 }

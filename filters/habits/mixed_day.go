@@ -6,88 +6,131 @@ import (
 	"github.com/trajectory-arena/arena/filters/evidence"
 )
 
-// An honest client sends what the model wrote. Where it does not in many attempts of a
-// day, a program has a part in the others, too, though their logs do not show it: a
-// wish may have been overruled and another one dictated. Validators turn calls down in
-// fewer, and who drafts every call anew cannot be told from who is overruled.
-var _ = listed(&Proofs, Proof{
+// An honest client sends what the model wrote. If it does not in many attempts of a day, a
+// program influenced the others, too, even though their logs do not show it: it may have
+// overruled one call and dictated another. Validators reject calls in fewer attempts. A
+// model that drafts every call anew looks like one that is overruled.
+var mixedDay = Proof{
 	Check: "mixed_day_v1", Reason: "mixed_day",
 	Doc: "In two of five attempts of the agent's day and more something was sent or answered that no model wrote, or calls that the model wrote were turned down, or chosen from lists.",
 	Why: "in two of five attempts of the day and more some call or the answer is no model's, or its own calls were turned down: what a program left alone is not known",
-	Holds: func(s *Sample, a *Agent) bool {
-		often, _ := mixed.Total(a).Interval()
-		program, _ := a.Scripted.Interval()
-		first, last := firstSent.Total(a).Interval()
-		return a.Known && (often > 0.4 || program > 0.4 || first > 0.1 && last < 0.9)
+	Holds: func(_ *Sample, a *Agent) bool {
+		minMixed, _ := mixedAttempts.Total(a).Interval()
+		minScripted, _ := a.Scripted.Interval()
+		minFirst, maxFirst := firstCallsSent.Total(a).Interval()
+		choosesFromLists := minFirst > 0.1 && maxFirst < 0.9
+		return a.Known && (minMixed > 0.4 || minScripted > 0.4 || choosesFromLists)
 	},
-})
-
-var (
-	mixed = counted("attempts with something sent that no model wrote, or calls turned down", func(a *evidence.Attempt) (t Ratio) {
-		if len(a.Log.Dispatches) > 0 && len(a.Log.Replies) > 0 && !a.ClocksApart {
-			amid := false
-			lists(a, func(first, last bool) { amid = amid || !first && !last })
-			t.add(amid || a.Foreign() || refused(a))
-		}
-		return t
-	})
-	firstSent = counted("lists of which the first call was sent, not the last", func(a *evidence.Attempt) (t Ratio) {
-		lists(a, func(first, last bool) {
-			if first || last {
-				t.add(first)
-			}
-		})
-		return t
-	})
-)
-
-// lists calls see with each list of calls of which one alone was sent, and with where it
-// stood. Clients that send one call a turn send the first, models that weigh several end
-// on theirs, so who does both chooses. Several choices are no list.
-func lists(a *evidence.Attempt, see func(first, last bool)) {
-	for _, r := range evidence.Each(a.Log.Replies) {
-		at, n := 0, 0
-		for j := range r.Named {
-			if r.Named[j].Tool.IsCatalogue() && sent(a, &r.Named[j]) {
-				at, n = j, n+1
-			}
-		}
-		if !r.Voted && n == 1 && len(r.Named) > 1 {
-			see(at == 0, at == len(r.Named)-1)
-		}
-	}
 }
 
-// refused reports whether a reply was turned down for more than every fourth request, those
-// left out that agree with another one on what was sent, as votes do. Validators turn down
-// fewer. What is named last is not sent where the attempt ends.
-func refused(a *evidence.Attempt) bool {
-	down := 0
+var mixedAttempts = &Count{
+	Name: "attempts with something sent that no model wrote, or calls turned down",
+	ratio: func(a *evidence.Attempt) Ratio {
+		var r Ratio
+		if len(a.Log.Dispatches) > 0 && len(a.Log.Replies) > 0 && !a.ClocksDiffer {
+			r.add(sendsFromMiddle(a) || a.ClientDecided() || isOftenRejected(a))
+		}
+		return r
+	},
+}
+
+var firstCallsSent = &Count{
+	Name: "lists of which the first call was sent, not the last",
+	ratio: func(a *evidence.Attempt) Ratio {
+		var r Ratio
+		for i := range a.Log.Replies {
+			reply := &a.Log.Replies[i]
+			switch soleCallSent(a, reply) {
+			case -1:
+			case 0:
+				r.add(true)
+			case len(reply.Named) - 1:
+				r.add(false)
+			}
+		}
+		return r
+	},
+}
+
+// sendsFromMiddle reports whether the client sent only one call of a reply that names
+// several, neither the first nor the last one.
+func sendsFromMiddle(a *evidence.Attempt) bool {
+	for i := range a.Log.Replies {
+		reply := &a.Log.Replies[i]
+		if sole := soleCallSent(a, reply); sole > 0 && sole < len(reply.Named)-1 {
+			return true
+		}
+	}
+	return false
+}
+
+// soleCallSent returns the index of the call that was sent if a reply names several calls
+// and only one was sent, else -1. Clients that send one call a turn send the first one,
+// models that weigh several end with the one that they mean, so a client that does both
+// chooses. Several choices are not a list.
+func soleCallSent(a *evidence.Attempt, reply *evidence.Reply) int {
+	if reply.MultipleChoices || len(reply.Named) < 2 {
+		return -1
+	}
+	sole := -1
+	for i := range reply.Named {
+		named := &reply.Named[i]
+		if !named.Tool.IsCatalogue() || !wasSent(a, named) {
+			continue
+		}
+		if sole >= 0 {
+			return -1
+		}
+		sole = i
+	}
+	return sole
+}
+
+// isOftenRejected reports whether the client rejected replies more often than one for every
+// four requests. A rejected reply does not count if its call equals another one that was
+// sent, as votes do. Validators reject fewer. The last reply does not count, since an
+// attempt may end before its call is sent.
+func isOftenRejected(a *evidence.Attempt) bool {
+	rejected := 0
 	for i := range a.Log.Replies[:len(a.Log.Replies)-1] {
 		r := &a.Log.Replies[i]
-		same := func(e evidence.Reply) bool { return len(e.Named) > 0 && e.Named[0].SameRequest(&r.Named[0]) }
-		if len(r.Named) > 0 && turnedDown(a, r) {
-			down++
-		} else if len(r.Named) > 0 && slices.ContainsFunc(a.Log.Replies[:i], same) {
-			down--
+		if len(r.Named) == 0 {
+			continue
+		}
+		namesSame := func(e evidence.Reply) bool {
+			return len(e.Named) > 0 && e.Named[0].SameRequest(&r.Named[0])
+		}
+		if isRejected(a, r) {
+			rejected++
+		} else if slices.ContainsFunc(a.Log.Replies[:i], namesSame) {
+			rejected--
 		}
 	}
-	return 4*down > len(a.Log.Dispatches)
+	return 4*rejected > len(a.Log.Dispatches)
 }
 
-// turnedDown reports whether the shop could have answered each call of a reply, and
-// that none was sent before or after. Clients ask again for what they cannot send.
-func turnedDown(a *evidence.Attempt, r *evidence.Reply) bool {
-	return !slices.ContainsFunc(r.Named, func(n evidence.Act) bool {
-		unseen := func(id string) bool { return !a.ShownBefore(id, r.Start) }
-		return !n.Tool.IsCatalogue() || sent(a, &n) || slices.ContainsFunc(n.IDs, unseen)
-	})
+// isRejected reports whether the shop could have answered every call of a reply, and none
+// was sent, before or after. Clients ask the model again for what they cannot send.
+func isRejected(a *evidence.Attempt, r *evidence.Reply) bool {
+	wasUnknown := func(id string) bool { return !a.ShownBefore(id, r.Start) }
+	for i := range r.Named {
+		named := &r.Named[i]
+		if !named.Tool.IsCatalogue() || wasSent(a, named) || slices.ContainsFunc(named.IDs, wasUnknown) {
+			return false
+		}
+	}
+	return true
 }
 
-// sent reports whether a dispatch asked for what was named, or for a part of it, or the
-// client did it by itself.
-func sent(a *evidence.Attempt, named *evidence.Act) bool {
-	return named.Used || named.Begun || slices.ContainsFunc(a.Log.Dispatches, func(d evidence.Dispatch) bool {
+// wasSent reports whether a dispatch requested a named call or a part of it, or a call of
+// the dialogue equals it.
+func wasSent(a *evidence.Attempt, named *evidence.Act) bool {
+	if named.Used || named.Started {
+		return true
+	}
+	isRequested := func(d evidence.Dispatch) bool {
 		return d.Act.SameRequest(named) || evidence.Covers(named, &d.Act) || evidence.Covers(&d.Act, named)
-	}) || slices.ContainsFunc(a.Claims, func(c evidence.Claim) bool { return c.Act.SameRequest(named) })
+	}
+	isClaimed := func(c evidence.Claim) bool { return c.Act.SameRequest(named) }
+	return slices.ContainsFunc(a.Log.Dispatches, isRequested) || slices.ContainsFunc(a.Claims, isClaimed)
 }

@@ -1,83 +1,101 @@
-// Package habits measures one agent's day: how far its calls depend on what came
-// back, and whether its words and answers came from elsewhere. A file holds
-// habits, or proofs, with all that they count.
+// Package habits measures the day of one agent: how far its calls depend on results, and
+// whether its text and answers have another source. Each file has habits or proofs with
+// all that they count; list.go lists them.
 package habits
 
 import (
+	"math"
+
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/filters/evidence"
 	"github.com/trajectory-arena/arena/internal/stats"
 )
 
-// Sample is what the second pass needs to know of one attempt: counts and
-// hashes, no text, at most a few kilobytes.
+// Sample contains what the second pass needs of one attempt: counts and hashes, no text,
+// at most a few kilobytes. The names of its fields are part of its version.
 type Sample struct {
 	_ struct{} `cbor:",toarray"`
-	// Score is the log-odds of the first pass; Evidence whether it decides.
+	// Score is the log-odds of the first pass. Evidence reports whether it decides.
 	Score    float64
 	Evidence bool
 	Axis     arena.Axis
-	// Silent reports whether the attempt has a log in which nothing decides.
+	// Silent reports whether the attempt has a log that does not decide.
 	Silent bool
-	// Tallies and Marks are what the attempt adds to each count, in the order in
-	// which the counts are declared.
+	// Tallies and Marks are what the attempt adds to each count, in the order of
+	// ratioCounts and modeCounts.
 	Tallies []Ratio
 	Marks   [][]Mark
-	// Taken are hashes of the recommended products that results held, Unseen of
-	// those that none did; at most maxTaken of each. Invented counts products that
-	// replies named although no result held them.
+	// Taken are hashes of the recommended products that results contained, Unseen of those
+	// that no result contained, at most maxTaken of each. Invented counts the products that
+	// replies named although no result contained them.
 	Taken    []uint64
 	Unseen   []uint64
 	Invented int
-	// Replies are hashes of the log's replies by id, Begun when the first of them came,
-	// in Unix milliseconds. Dialogue is a hash of the thoughts and calls.
+	// Replies are hashes of the log's replies. Begun is when the first of them arrived, in
+	// Unix milliseconds. Dialogue is a hash of the thoughts and calls.
 	Replies  []uint64
 	Begun    int64
 	Dialogue uint64
 }
 
-// SampleOf is what the second pass needs of an attempt, whose first pass ended so.
+// SampleOf returns the sample of an attempt. score, decides and axis are the result of the
+// first pass.
 func SampleOf(a *evidence.Attempt, score float64, decides bool, axis arena.Axis) Sample {
 	s := Sample{
-		Score: score, Evidence: decides, Axis: axis, Silent: !decides && !a.ClocksApart && a.Log.Present && a.CallTurns > 0, Invented: a.InventedNamed,
-		Tallies: make([]Ratio, len(tallies)), Marks: make([][]Mark, len(marks)),
+		Score:    score,
+		Evidence: decides,
+		Axis:     axis,
+		Silent:   !decides && !a.ClocksDiffer && a.Log.Present && a.CallTurns > 0,
+		Invented: a.InventedNamed,
+		Tallies:  make([]Ratio, len(ratioCounts)),
+		Marks:    make([][]Mark, len(modeCounts)),
 	}
-	for i := range tallies {
-		s.Tallies[i] = tallies[i].tally(a)
+	for i, c := range ratioCounts {
+		s.Tallies[i] = c.ratio(a)
 	}
-	for i := range marks {
-		s.Marks[i] = marks[i].marks(a)
+	for i, c := range modeCounts {
+		s.Marks[i] = c.marks(a)
 	}
-	s.answer(a)
-	s.Replies, s.Begun = a.Log.Inferences()
-	s.Dialogue = dialogue(a)
+	s.addAnswer(a)
+	s.Replies, s.Begun = a.Log.ReplyHashes()
+	s.Dialogue = hashDialogue(a)
 	return s
 }
 
-// Ratio is a counted share with its interval.
+// Ratio is a counted share: Part of Whole cases.
 type Ratio struct {
-	_           struct{} `cbor:",toarray"`
-	Part, Whole int
+	_     struct{} `cbor:",toarray"`
+	Part  int
+	Whole int
 }
 
-// Share is NaN where nothing was counted.
-func (t Ratio) Share() float64 { return evidence.Share(t.Part, t.Whole) }
+// Share returns Part / Whole, NaN if nothing was counted.
+func (r Ratio) Share() float64 {
+	if r.Whole == 0 {
+		return math.NaN()
+	}
+	return float64(r.Part) / float64(r.Whole)
+}
 
-// Interval is the 95 % interval of the share (Wilson 1927); 0 to 1 where nothing
-// was counted.
-func (t Ratio) Interval() (lo, hi float64) {
-	w := stats.Wilson(t.Part, t.Whole)
+// Interval returns the 95 % interval of the share (Wilson 1927), 0 to 1 if nothing was
+// counted.
+func (r Ratio) Interval() (lo, hi float64) {
+	w := stats.Wilson(r.Part, r.Whole)
 	return w.Low, w.High
 }
 
-func (t *Ratio) add(part bool) {
-	t.Whole++
-	t.Part += int(evidence.Flag(part))
+// add counts one case.
+func (r *Ratio) add(isPart bool) {
+	r.Whole++
+	if isPart {
+		r.Part++
+	}
 }
 
-// Mark is one way of doing a thing, among those that can be compared with it.
-// Without a value it is of no kind.
+// Mark is the way in which one case was done, as a hash. Cases of the same group can be
+// compared. Value is 0 if the case was done in no particular way.
 type Mark struct {
-	_            struct{} `cbor:",toarray"`
-	Group, Value uint64
+	_     struct{} `cbor:",toarray"`
+	Group uint64
+	Value uint64
 }

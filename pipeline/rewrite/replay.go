@@ -28,7 +28,7 @@ func (w *work) whole(ctx context.Context, t *arena.Trace, turns []arena.Turn) (p
 		return 0, false, err
 	}
 	a := evidence.Examine(t, &arena.Dialogue{Turns: turns}, evidence.HarnessTools(w.harness.Name, nil))
-	defer a.Pad.Release()
+	defer a.Release()
 	for i, claim := range a.Claims {
 		if !cut(*claim.Call) {
 			continue

@@ -1,0 +1,95 @@
+package filters
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/trajectory-arena/arena/filters/evidence"
+	"github.com/trajectory-arena/arena/internal/wrong"
+)
+
+// UnknownPolicy decides on the attempts whose axis is unknown.
+type UnknownPolicy string
+
+// The policies for attempts whose axis is unknown.
+const (
+	UnknownDrop UnknownPolicy = "drop"
+	UnknownKeep UnknownPolicy = "keep"
+)
+
+// Config contains the settings of the filter. The zero value is invalid; start from
+// Defaults.
+type Config struct {
+	// Unknown decides on attempts whose axis is unknown: drop or keep.
+	Unknown UnknownPolicy `yaml:"unknown"`
+	// MaxTokens is the maximum number of tokens of a dialogue; a token is counted as four
+	// bytes of the rendered text.
+	MaxTokens int `yaml:"max_tokens"`
+	// MinConfidence is the minimum confidence of an agentic attempt that is kept, 0.5 to 1.
+	MinConfidence float64 `yaml:"min_confidence"`
+	// MinAdaptivity is how far an agent's calls must depend on results, 0 to 1, for its
+	// agentic attempts to be kept.
+	MinAdaptivity float64 `yaml:"min_adaptivity"`
+	// MinAttempts is the minimum number of attempts of an agent's day from which the second
+	// pass may find habits.
+	MinAttempts int `yaml:"min_attempts"`
+	// Harness is the built-in harness of the agents' tools: shop, envpack, webshop,
+	// tau-bench, or declared, which reads the schemas that each trace declares.
+	Harness string `yaml:"harness"`
+	// Tools adds tools to the harness, by name.
+	Tools map[string]Tool `yaml:"tools,omitempty"`
+	// Mistakes makes unwanted and rejected examples of failed attempts that only invented a
+	// product or did not recommend once. The recipes kto and pref set it.
+	Mistakes bool `yaml:"mistakes,omitempty"`
+}
+
+// Tool is a tool of a harness.
+type Tool struct {
+	// As is what the tool does: search, open, match, answer, end, or ask for anything else.
+	As string `yaml:"as"`
+	// Words and IDs are the names of its arguments that are words of a search, and ids.
+	Words []string `yaml:"words,omitempty"`
+	IDs   []string `yaml:"ids,omitempty"`
+}
+
+// harnessTools returns the tools of the configured harness.
+func (c *Config) harnessTools() evidence.Tools {
+	extra := evidence.Tools{}
+	for name, t := range c.Tools {
+		extra[name] = evidence.Role{Tool: evidence.Roles[t.As], Words: t.Words, IDs: t.IDs}
+	}
+	return evidence.HarnessTools(c.Harness, extra)
+}
+
+// Defaults returns the settings of the published recipe where it has them; the others are
+// derived in docs/filter-evidence.md.
+func Defaults() Config {
+	return Config{
+		Unknown:       UnknownDrop,
+		MaxTokens:     14336,
+		MinConfidence: 0.5,
+		MinAttempts:   8,
+		Harness:       "shop",
+	}
+}
+
+// Validate returns an error with every setting that is invalid, nil if none is.
+func (c Config) Validate() error {
+	var bad wrong.List
+	bad.Unless(c.Unknown == UnknownDrop || c.Unknown == UnknownKeep, "filter.unknown is %v: want keep or drop", c.Unknown)
+	bad.Unless(c.MaxTokens >= 1, "filter.max_tokens is %v: want at least 1", c.MaxTokens)
+	bad.Unless(c.MinConfidence >= 0.5 && c.MinConfidence <= 1, "filter.min_confidence is %v: want 0.5 to 1", c.MinConfidence)
+	bad.Unless(c.MinAdaptivity >= 0 && c.MinAdaptivity <= 1, "filter.min_adaptivity is %v: want 0 to 1", c.MinAdaptivity)
+	bad.Unless(c.MinAttempts >= 3, "filter.min_attempts is %v: want at least 3: fewer attempts show no habit", c.MinAttempts)
+
+	_, ok := evidence.Harnesses[c.Harness]
+	harnesses := strings.Join(slices.Sorted(maps.Keys(evidence.Harnesses)), ", ")
+	bad.Unless(ok, "filter.harness is %v: want one of %s", c.Harness, harnesses)
+	roles := strings.Join(slices.Sorted(maps.Keys(evidence.Roles)), ", ")
+	for name, t := range c.Tools {
+		_, ok := evidence.Roles[t.As]
+		bad.Unless(ok, "filter.tools.%s.as is %v: want one of %s", name, t.As, roles)
+	}
+	return bad.Err()
+}

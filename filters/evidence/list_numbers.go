@@ -1,0 +1,121 @@
+package evidence
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/trajectory-arena/arena"
+)
+
+// resolveNumbers replaces list numbers by ids in what replies named: a client may number
+// the products of each list for its model. It replaces only numbers whose products were
+// then opened or recommended.
+func (a *Attempt) resolveNumbers() {
+	for i := range a.Log.Replies {
+		r := &a.Log.Replies[i]
+		for j := range r.Named {
+			ids := a.numberedProducts(&r.Named[j], r.Start)
+			if ids != nil && a.wereChosen(ids, r.End) {
+				r.Named[j].IDs = ids
+			}
+		}
+	}
+}
+
+// hasListNumbers reports whether all products of a call are list numbers.
+func hasListNumbers(act *Act) bool {
+	isNoNumber := func(id string) bool { return parseListNumber(id) < 0 }
+	return act.Tool.TakesProducts() && len(act.IDs) > 0 && !slices.ContainsFunc(act.IDs, isNoNumber)
+}
+
+// parseListNumber returns a number that is too short for an id, with or without a prefix
+// as in "#3" or "P12"; -1 if the text is none.
+func parseListNumber(id string) int {
+	isPrefixRune := func(r rune) bool { return unicode.IsLetter(r) || strings.ContainsRune("#_-[ ", r) }
+	digits := strings.TrimRight(strings.TrimLeftFunc(id, isPrefixRune), "] ")
+	n, err := strconv.ParseUint(digits, 10, 64)
+	if err != nil || len(digits) > 3 || len(id) >= minID+3 {
+		return -1
+	}
+	return int(n)
+}
+
+// numberedProducts returns the products of the list numbers of a call in the newest list
+// before this time. It returns nil if the call has no list numbers, or one is out of range.
+func (a *Attempt) numberedProducts(named *Act, time float64) []string {
+	if !hasListNumbers(named) || !a.scratch.hasRoom() {
+		return nil
+	}
+	shown := a.newestList(time)
+	start := len(a.scratch.ids)
+	for _, id := range named.IDs {
+		n := parseListNumber(id)
+		if n < 1 || n > len(shown) {
+			a.scratch.ids = a.scratch.ids[:start]
+			return nil
+		}
+		a.scratch.ids = append(a.scratch.ids, shown[n-1])
+	}
+	return a.scratch.ids[start:len(a.scratch.ids):len(a.scratch.ids)]
+}
+
+// newestList returns the products of the newest search result before this time, nil if none.
+func (a *Attempt) newestList(time float64) []string {
+	var shown []string
+	for i := range a.Log.Dispatches {
+		d := &a.Log.Dispatches[i]
+		if d.Act.Tool == ToolFind && d.End <= time+a.Log.Slack {
+			shown = d.shown
+		}
+	}
+	return shown
+}
+
+// wereChosen reports whether exactly these products were opened after this time, or
+// recommended in the end.
+func (a *Attempt) wereChosen(ids []string, time float64) bool {
+	if a.Recommended != nil && SameIDs(a.Recommended.Act.IDs, ids) {
+		return true
+	}
+	return slices.ContainsFunc(a.Log.Dispatches, func(d Dispatch) bool {
+		return d.Start >= time-a.Log.Slack && d.Act.Tool == ToolView && SameIDs(d.Act.IDs, ids)
+	})
+}
+
+// searchKeys are the arguments of the shop's own search.
+var searchKeys = []string{"q", "query", "page", "price", "shop_id", "service", "sort"}
+
+// readCustomKeys reads the subject of a call whose arguments have names of the author's
+// own: the longest text of a search, the ids or list numbers of a tool that takes products.
+// It ignores the arguments of the shop's search, which are filters.
+func (a *Act) readCustomKeys(s *scratch, args arena.Raw) {
+	longest := 0
+	for key, v := range gjson.Parse(string(args)).ForEach {
+		if slices.Contains(searchKeys, key.Str) {
+			continue
+		}
+		start := len(s.ids)
+		var arg Act
+		arg.readByValue(s, v)
+		switch {
+		case a.Tool == ToolFind:
+			if len(arg.Words) > 0 && len(v.Str) > longest {
+				a.Words = arg.Words
+				longest = len(v.Str)
+			}
+		case len(arg.IDs) > 0 && (len(a.IDs) == 0 || hasListNumbers(a)):
+			a.IDs = arg.IDs
+		case len(a.IDs) == 0:
+			s.ids = s.ids[:start]
+			a.IDs = s.appendIDs(v, false)
+			if !hasListNumbers(a) {
+				s.ids = s.ids[:start]
+				a.IDs = nil
+			}
+		}
+	}
+}

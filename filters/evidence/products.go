@@ -1,0 +1,153 @@
+package evidence
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/internal/model"
+)
+
+// countPrescient returns the number of products that replies named before any result can
+// have shown them to the model, and that the shop later turned out to have; and the
+// number of such replies. A reply depends on what existed when it was requested, not when
+// it ended.
+func (a *Attempt) countPrescient() (products, replies int) {
+	for i := range a.Log.Replies {
+		r := &a.Log.Replies[i]
+		before := products
+		for j := range r.Named {
+			for _, id := range r.Named[j].IDs {
+				if a.wasShown(id) && !a.ShownBefore(id, r.Start) {
+					products++
+				}
+			}
+		}
+		if products > before {
+			replies++
+		}
+	}
+	return products, replies
+}
+
+// ShownBefore reports whether the request, or a result that ended before this time in
+// Unix milliseconds, contains the id.
+func (a *Attempt) ShownBefore(id string, time float64) bool {
+	for i := range a.Log.Dispatches {
+		d := &a.Log.Dispatches[i]
+		if d.End > time+a.Log.Slack {
+			continue
+		}
+		if d.unrecorded || slices.Contains(d.shown, id) || strings.Contains(string(a.responseTo(d)), id) {
+			return true
+		}
+	}
+	return strings.Contains(a.query, id)
+}
+
+// responseTo returns what a dispatch returned by the log, or by the dialogue if the log
+// does not have it.
+func (a *Attempt) responseTo(d *Dispatch) arena.Raw {
+	if d.Call.Response == "" && d.Claimed >= 0 {
+		return a.Claims[d.Claimed].Call.Result
+	}
+	return d.Call.Response
+}
+
+// wasShown reports whether any dispatch returned the product.
+func (a *Attempt) wasShown(id string) bool {
+	return slices.ContainsFunc(a.Log.Dispatches, func(d Dispatch) bool { return slices.Contains(d.shown, id) })
+}
+
+// collectShown sets the products that each dispatch returned: those of its answer, those
+// that the log has of a truncated answer, or those that the dialogue shows.
+func (a *Attempt) collectShown() {
+	for i := range a.Log.Dispatches {
+		d := &a.Log.Dispatches[i]
+		switch {
+		case !isAnswered(d.Call):
+		case d.Act.Tool == ToolView:
+			d.shown = a.viewedProducts(d)
+		case d.verbatim:
+			d.shown = a.Claims[d.Claimed].Shown
+		case d.Call.Response != "":
+			d.shown = a.scratch.readListing(d.Call.Response).Shown
+		case d.Call.ProductIDs != nil:
+			d.shown = d.Call.ProductIDs
+		case d.Claimed >= 0:
+			d.shown = a.Claims[d.Claimed].Shown
+		default:
+			d.unrecorded = true
+		}
+	}
+}
+
+// viewedProducts returns the products whose details a dispatch returned: the requested
+// ones that its answer contains, since a request for a product that does not exist
+// returns nothing; all requested ones if the answer was not recorded.
+func (a *Attempt) viewedProducts(d *Dispatch) []string {
+	answer := a.responseTo(d)
+	if answer == "" {
+		return d.Act.IDs
+	}
+	var shown []string
+	if d.Call.Response == "" {
+		shown = a.Claims[d.Claimed].Shown
+	}
+	return a.scratch.filterShown(d.Act.IDs, shown, answer)
+}
+
+// countInvented returns the number of products in calls of the dialogue that neither an
+// earlier result nor the request contains; and how many of them a reply named itself, as
+// a hallucination of the model.
+func (a *Attempt) countInvented() (invented, named int) {
+	for i := range a.Claims {
+		c := &a.Claims[i]
+		if !c.Act.Tool.TakesProducts() {
+			continue
+		}
+		for _, id := range c.Act.IDs {
+			if a.KnownBefore(id, i) {
+				continue
+			}
+			invented++
+			namesProduct := func(n Act) bool { return slices.Contains(n.IDs, id) }
+			isNamed := slices.ContainsFunc(a.Log.Replies, func(r Reply) bool {
+				return slices.ContainsFunc(r.Named, namesProduct)
+			})
+			if isNamed {
+				named++
+			}
+		}
+	}
+	return invented, named
+}
+
+// KnownBefore reports whether the request, or a result before the claim of this index,
+// contains the id. It searches the newest results first, where most ids are from.
+func (a *Attempt) KnownBefore(id string, claim int) bool {
+	for i := claim - 1; i >= 0; i-- {
+		if slices.Contains(a.Claims[i].Shown, id) {
+			return true
+		}
+	}
+	unrecorded := func(d Dispatch) bool { return d.unrecorded }
+	return slices.ContainsFunc(a.Log.Dispatches, unrecorded) || a.wasShown(id) || strings.Contains(a.query, id)
+}
+
+// joinStream returns the answer that was recorded as the pieces of a stream: server-sent
+// events (`data: {…}` lines), or a list of their objects. It returns any other text, and
+// a stream without an end, unchanged.
+func joinStream(body string) string {
+	trimmed := strings.TrimLeft(body, blanks)
+	if !strings.HasPrefix(trimmed, "[") {
+		return string(model.JoinStream([]byte(body)))
+	}
+	var events strings.Builder
+	for _, piece := range gjson.Parse(trimmed).ForEach {
+		events.WriteString("data: " + strings.ReplaceAll(piece.Raw, "\n", " ") + "\n")
+	}
+	return string(model.JoinStream([]byte(events.String() + "data: [DONE]\n")))
+}

@@ -1,0 +1,115 @@
+package evidence
+
+import (
+	"slices"
+	"sync"
+
+	"github.com/trajectory-arena/arena/internal/calls"
+	"github.com/trajectory-arena/arena/internal/cursor"
+)
+
+// scratch is the pooled memory of one attempt. All calls, words and ids are slices of its
+// buffers, so that an attempt makes the same few allocations whatever its length.
+type scratch struct {
+	words []uint64
+	ids   []string
+	acts  []Act
+	tools []Tool
+
+	// harness are the tools of the configuration, proxied the names of other tools that
+	// the log contains.
+	harness Tools
+	proxied []string
+
+	// entries are the entries of the log; dispatches and replies are read from them.
+	entries    []entry
+	dispatches []Dispatch
+	replies    []Reply
+	// claims are the calls of the dialogue, support describes its turns.
+	claims  []Claim
+	support []TurnSupport
+	// candidates are the dispatches that a result is compared with.
+	candidates []*Dispatch
+	// listing contains the products and titles of all results.
+	listing Listing
+
+	// request are the words of the request, subject those of the call that is searched for.
+	request []uint64
+	subject []uint64
+	// titles are the words of titles that quotes are searched for in, answer those of the
+	// recommended titles.
+	titles []uint64
+	answer []uint64
+
+	// json reads replies and stores their unescaped texts.
+	json      *cursor.Cursor
+	textCalls calls.Reader
+	// argumentBytes counts the bytes of the arguments that the current reply has as text.
+	argumentBytes int
+	// choices are the messages of the further choices of a reply.
+	choices []completion
+
+	// full reports whether the attempt has more than is examined.
+	full bool
+}
+
+// scratchPool contains released scratches: they are most of what an attempt allocates.
+var scratchPool = sync.Pool{New: func() any { return &scratch{json: cursor.New("", replyLimits)} }}
+
+// Limits of one attempt, all of whose words, ids and calls are compared with each other.
+// They bound the time that any attempt can take; attempts of thirty steps reach a tenth.
+const (
+	maxTotalWords = 1 << 16
+	maxTotalIDs   = 1 << 14
+	maxTotalActs  = 1 << 12
+)
+
+// hasRoom reports whether the attempt is within the limits. It sets full if it is not.
+func (s *scratch) hasRoom() bool {
+	if len(s.words) > maxTotalWords || len(s.ids)+len(s.listing.Shown) > maxTotalIDs || len(s.acts) > maxTotalActs {
+		s.full = true
+	}
+	return !s.full
+}
+
+// release returns the scratch to the pool, unless it grew far above the usual size. It
+// clears all references to the trace.
+func (s *scratch) release() {
+	if s.full || len(s.titles) > maxTotalWords {
+		return
+	}
+	s.json.Reset("")
+	*s = scratch{
+		words: s.words[:0],
+		ids:   cleared(s.ids),
+		acts:  cleared(s.acts),
+		tools: s.tools[:0],
+
+		proxied: s.proxied[:0],
+
+		entries:    cleared(s.entries),
+		dispatches: cleared(s.dispatches),
+		replies:    cleared(s.replies),
+		claims:     cleared(s.claims),
+		support:    s.support[:0],
+		candidates: cleared(s.candidates[:cap(s.candidates)]),
+		listing:    Listing{Shown: cleared(s.listing.Shown), Titles: cleared(s.listing.Titles)},
+
+		subject: s.subject[:0],
+		titles:  s.titles[:0],
+		answer:  s.answer[:0],
+
+		json:    s.json,
+		choices: cleared(s.choices[:cap(s.choices)]),
+	}
+	scratchPool.Put(s)
+}
+
+// cleared returns the emptied slice, after setting its elements to their zero value.
+func cleared[T any](items []T) []T {
+	clear(items)
+	return items[:0]
+}
+
+// isRequested reports whether the request contains a word.
+func (s *scratch) isRequested(word uint64) bool { return slices.Contains(s.request, word) }

@@ -1,0 +1,212 @@
+package evidence
+
+import (
+	"iter"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// TurnSupport describes what the text of one turn with calls is based on.
+type TurnSupport struct {
+	// EarlierClaims counts the claims before the turn, Calls those of the turn.
+	EarlierClaims int
+	Calls         int
+	// Length is the length of the turn's thoughts and text, in bytes.
+	Length int
+	// Cites reports whether the turn contains a number of three digits or more that an
+	// earlier result contains and the request does not. Numbers are the same in every
+	// language.
+	Cites bool
+
+	turn int
+}
+
+// NumberCounts counts the numbers in thoughts that no call contains.
+type NumberCounts struct {
+	// Ungrounded counts those that neither the request nor an earlier result contains.
+	Ungrounded int
+	Total      int
+}
+
+// measureSupport sets Support, Numbers and CallTurns.
+func (a *Attempt) measureSupport() {
+	a.Support = a.scratch.support
+	earlier := 0
+	for i := range a.Dialogue.Turns {
+		turn := &a.Dialogue.Turns[i]
+		if len(turn.Calls) > 0 {
+			a.CallTurns++
+		}
+		end := min(earlier+len(turn.Calls), len(a.Claims))
+		s := TurnSupport{
+			EarlierClaims: earlier,
+			Calls:         len(turn.Calls),
+			Length:        len(turn.Think) + len(turn.Text),
+			turn:          i,
+		}
+
+		for number := range longNumbers(turn.Think) {
+			if a.countNumber(number, earlier, end) {
+				s.Cites = true
+			}
+		}
+		for number := range longNumbers(turn.Text) {
+			if !s.Cites && !strings.Contains(a.query, number) && a.resultContains(number, earlier) {
+				s.Cites = true
+			}
+		}
+		if earlier > 0 && len(turn.Calls) > 0 {
+			a.Support = append(a.Support, s)
+		}
+		earlier = end
+	}
+	a.scratch.support = a.Support
+}
+
+// countNumber adds a number of a thought to Numbers unless one of the first end claims
+// contains it. It reports whether one of the earlier results contains the number and the
+// request does not.
+func (a *Attempt) countNumber(number string, earlier, end int) (cites bool) {
+	inQuery := strings.Contains(a.query, number)
+	cites = !inQuery && a.resultContains(number, earlier)
+
+	inArguments := func(c Claim) bool { return strings.Contains(string(c.Call.Arguments), number) }
+	if slices.ContainsFunc(a.Claims[:end], inArguments) {
+		return cites
+	}
+	a.Numbers.Total++
+	if !inQuery && !cites && !a.isGrounded(number, earlier) {
+		a.Numbers.Ungrounded++
+	}
+	return cites
+}
+
+// isGrounded reports whether one of the first results contains a number in another form:
+// without cents, rounded, or only in the log, since clients shorten what they show.
+func (a *Attempt) isGrounded(number string, results int) bool {
+	integer, _, _ := strings.Cut(number, ".")
+	if len(integer) < 3 {
+		integer = strings.TrimRight(number, "0")
+	}
+	if integer != number && a.resultContains(integer, results) || a.logContains(integer, results) {
+		return true
+	}
+	n, err := strconv.Atoi(number)
+	return err == nil && a.resultContains(strconv.Itoa(n-1)+".", results)
+}
+
+// logContains reports whether the log's answer to one of the first calls contains a text,
+// where it differs from the result in the dialogue.
+func (a *Attempt) logContains(text string, results int) bool {
+	for i := range a.Claims[:results] {
+		if a.Claims[i].Dispatch < 0 {
+			continue
+		}
+		d := &a.Log.Dispatches[a.Claims[i].Dispatch]
+		if !d.verbatim && strings.Contains(string(d.Call.Response), text) {
+			return true
+		}
+	}
+	return false
+}
+
+// longNumbers yields the numbers of three digits or more in a text.
+func longNumbers(text string) iter.Seq[string] {
+	isSeparator := func(r rune) bool { return (r < '0' || r > '9') && r != '.' }
+	return func(yield func(string) bool) {
+		for part := range strings.FieldsFuncSeq(text, isSeparator) {
+			number := strings.Trim(part, ".")
+			digits := len(number) - strings.Count(number, ".")
+			if digits >= 3 && !yield(number) {
+				return
+			}
+		}
+	}
+}
+
+// QuotesTitle reports whether the text of a turn contains a word, such as a brand, that is
+// in a title of an earlier result and not in the request.
+func (a *Attempt) QuotesTitle(s *TurnSupport) bool {
+	for ; a.indexedTitles < s.EarlierClaims; a.indexedTitles++ {
+		for _, title := range a.Claims[a.indexedTitles].Titles {
+			a.scratch.titles = AppendWords(a.scratch.titles, title)
+		}
+	}
+	turn := &a.Dialogue.Turns[s.turn]
+	return a.hasTitleWord(turn.Think) || a.hasTitleWord(turn.Text)
+}
+
+// maxQuoted is the number of bytes of a text that are searched for words of titles.
+const maxQuoted = 4 << 10
+
+func (a *Attempt) hasTitleWord(text string) bool {
+	for word := range Words(text[:min(len(text), maxQuoted)]) {
+		if !a.scratch.isRequested(word) && slices.Contains(a.scratch.titles, word) {
+			return true
+		}
+	}
+	return false
+}
+
+// maxSearched is the limit of the bytes of results that are searched for numbers and
+// words; an attempt of usual size needs a hundredth of it.
+const maxSearched = 64 << 20
+
+// resultContains reports whether one of the first results contains a text. It searches the
+// newest first, which most text is about.
+func (a *Attempt) resultContains(text string, results int) bool {
+	for i := results - 1; i >= 0; i-- {
+		result := string(a.Claims[i].Call.Result)
+		a.searchedBytes += len(result)
+		if a.searchedBytes > maxSearched {
+			return false
+		}
+		if strings.Contains(result, text) {
+			return true
+		}
+	}
+	return false
+}
+
+// AnticipatesAnswer reports whether the search of this claim uses a word of a recommended
+// title that neither the request nor an earlier result contains.
+func (a *Attempt) AnticipatesAnswer(claim int) bool {
+	return slices.ContainsFunc(a.Claims[claim].Act.Words, func(word uint64) bool {
+		return !a.scratch.isRequested(word) && slices.Contains(a.answerWords(), word) && !a.resultHasWord(word, claim)
+	})
+}
+
+// answerWords returns the words of the titles of the recommended products in lists.
+func (a *Attempt) answerWords() []uint64 {
+	if a.Recommended == nil || len(a.scratch.answer) > 0 {
+		return a.scratch.answer
+	}
+	for i := range a.Claims {
+		list := &a.Claims[i].Listing
+		for _, id := range a.Recommended.Act.IDs {
+			if rank := slices.Index(list.Shown, id); rank >= 0 && rank < len(list.Titles) {
+				a.scratch.answer = AppendWords(a.scratch.answer, list.Titles[rank])
+			}
+		}
+	}
+	return a.scratch.answer
+}
+
+// resultHasWord reports whether one of the first results contains a word. It reports true
+// when more than maxSearched bytes were searched.
+func (a *Attempt) resultHasWord(word uint64, results int) bool {
+	for i := range a.Claims[:results] {
+		result := string(a.Claims[i].Call.Result)
+		a.searchedBytes += len(result)
+		if a.searchedBytes > maxSearched {
+			return true
+		}
+		for w := range Words(result) {
+			if w == word {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,96 @@
+package filters
+
+import (
+	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/filters/evidence"
+)
+
+// Row is one line of an explanation: a call of the dialogue, or a dispatch that the
+// dialogue does not show.
+type Row struct {
+	// NamedBy is the number, from 1, of the answered inference call of the log that named
+	// the dispatch; 0 if none did.
+	NamedBy int
+	// Link is the relation of the dispatch to the inference before it, or what is wrong
+	// with a call that has no dispatch.
+	Link string
+	// Call is the dialogue's call, nil if none; Dispatch its dispatch, nil if none.
+	Call     *arena.Call
+	Dispatch *arena.ProxyCall
+}
+
+// Term is what one rule adds to the log-odds.
+type Term struct {
+	Rule string  `json:"rule"`
+	Why  string  `json:"why"`
+	Odds float64 `json:"odds"`
+}
+
+// Explanation contains the evidence behind the first pass of one attempt.
+type Explanation struct {
+	Rows  []Row
+	Terms []Term
+	// Replies are the log's answered inference calls, which NamedBy numbers.
+	Replies []*arena.ProxyCall
+}
+
+// Explain returns the evidence behind the first pass of one attempt.
+func (f *Filter) Explain(t *arena.Trace, d *arena.Dialogue) Explanation {
+	a := evidence.Examine(t, d, f.tools)
+	e := Explanation{Rows: explainCalls(a)}
+	for i := range a.Log.Replies {
+		e.Replies = append(e.Replies, a.Log.Replies[i].Call)
+	}
+	for i := range rules {
+		r := &rules[i]
+		if odds := r.odds(a); odds != 0 {
+			e.Terms = append(e.Terms, Term{Rule: r.name, Why: r.why, Odds: odds})
+		}
+	}
+	return e
+}
+
+// explainCalls returns a row for each call of the dialogue, then for each other dispatch.
+func explainCalls(a *evidence.Attempt) []Row {
+	var rows []Row
+	for i := range a.Claims {
+		rows = append(rows, explainCall(a, &a.Claims[i]))
+	}
+	for i := range a.Log.Dispatches {
+		d := &a.Log.Dispatches[i]
+		if d.Claimed < 0 {
+			rows = append(rows, Row{
+				NamedBy:  d.Reply + 1,
+				Link:     d.Link.String() + ", not in the dialogue",
+				Dispatch: d.Call,
+			})
+		}
+	}
+	return rows
+}
+
+func explainCall(a *evidence.Attempt, c *evidence.Claim) Row {
+	r := Row{Call: c.Call}
+	switch {
+	case c.Dispatch >= 0:
+		d := &a.Log.Dispatches[c.Dispatch]
+		r.NamedBy = d.Reply + 1
+		r.Link = d.Link.String()
+		r.Dispatch = d.Call
+		if c.Edited {
+			r.Link += ", result edited"
+		}
+	case c.Phantom:
+		r.Link = "result without a dispatch"
+	case c.Act.Tool == evidence.ToolRecommend:
+		link := evidence.LinkNone
+		r.NamedBy = a.Recommender(c)
+		if r.NamedBy > 0 {
+			link = evidence.LinkNamed
+		} else if a.Readable < len(a.Log.Replies) {
+			link = evidence.LinkUnknown
+		}
+		r.Link = link.String()
+	}
+	return r
+}

@@ -1,0 +1,172 @@
+package habits
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/trajectory-arena/arena/filters/evidence"
+)
+
+// Honest agents reach 0.07. An agent that invents products, too, invents both.
+var replayedText = Proof{
+	Check: "replayed_text_v1", Reason: "replayed_text", Odds: -8,
+	Doc: "Over the agent's day thoughts give numbers that stood nowhere before, about products that the shop did show.",
+	Why: "over 0.12 of 20 numbers and more stood nowhere before, and under 0.05 of products: the text is from elsewhere",
+	Holds: func(s *Sample, a *Agent) bool {
+		numbers := ungroundedNumbers.Total(a)
+		enough := canDecide(s, a) && numbers.Whole >= minGroundingCases
+		return enough && numbers.Share() > 0.12 && unseenProducts.Total(a).Share() < 0.05
+	},
+}
+
+var ungroundedNumbers = &Count{
+	Name: "numbers in thoughts that stood nowhere before",
+	ratio: func(a *evidence.Attempt) Ratio {
+		return Ratio{Part: a.Numbers.Ungrounded, Whole: a.Numbers.Total}
+	},
+}
+
+var unseenProducts = &Count{
+	Name: "products in calls that nothing had shown",
+	ratio: func(a *evidence.Attempt) Ratio {
+		r := Ratio{Part: a.Invented}
+		for i := range a.Claims {
+			if act := &a.Claims[i].Act; act.Tool.TakesProducts() {
+				r.Whole += len(act.IDs)
+			}
+		}
+		return r
+	},
+}
+
+// An agent is one program all day: what it does if the log can decide, it does if the log
+// has nothing to read.
+var scriptedAgent = Proof{
+	Check: "scripted_agent_v1", Reason: "scripted_agent", Odds: -3,
+	Doc: "The attempt's log holds nothing to read, and a program made nearly all other attempts of the agent's day.",
+	Why: "0.95 of 12 attempts and more of the agent's day are a program's, and the log of this one holds nothing else",
+	Holds: func(s *Sample, a *Agent) bool {
+		return s.Silent && a.Scripted.Whole >= minAgreeing && a.Scripted.Share() >= 0.95
+	},
+}
+
+// No model invents an id of ten digits that the shop has: one is hardly chance and two of a
+// day are none.
+var toldAnswers = Proof{
+	Check: "told_answers_v2", Reason: "told_answers", Odds: -8,
+	Doc: "The answer was known before the shop showed it: a recommended product that no result of the attempt held was found by others, or made-up products of the agent's day turned out to be real.",
+	Why: "a product that no result of the attempt held was found by others, or made-up products turned out to be real: no model knows an id",
+	Holds: func(s *Sample, a *Agent) bool {
+		isReal := func(id uint64) bool { return a.index.products[id] }
+		if slices.ContainsFunc(s.Unseen, isReal) {
+			return true
+		}
+		return s.Invented > 0 && prescientAttempts.Total(a).Part > 1
+	},
+}
+
+var prescientAttempts = &Count{
+	Name: "attempts in which a reply named a product before the shop showed it",
+	ratio: func(a *evidence.Attempt) Ratio {
+		var r Ratio
+		r.add(a.Prescient > 0)
+		return r
+	},
+}
+
+// maxTaken is the limit of the products of one recommendation; requests ask for three or
+// four at most.
+const maxTaken = 8
+
+// addAnswer adds the recommended products, by whether a result contained them.
+func (s *Sample) addAnswer(a *evidence.Attempt) {
+	if a.Recommended == nil {
+		return
+	}
+	ids := a.Recommended.Act.IDs
+	for _, id := range ids[:min(len(ids), maxTaken)] {
+		if a.KnownBefore(id, len(a.Claims)) {
+			s.Taken = append(s.Taken, evidence.HashText(id))
+		} else {
+			s.Unseen = append(s.Unseen, evidence.HashText(id))
+		}
+	}
+}
+
+// Index contains what the attempts of all agents of a day have in common, by hashes. Its
+// maps have no pointers, since a season has millions of replies.
+type Index struct {
+	// products are those that the shop showed and an agent recommended. They distinguish
+	// an id that a model invented from one that it was given.
+	products map[uint64]bool
+	// replies are the times, in Unix milliseconds, at which each reply first appeared.
+	replies map[uint64]int64
+	// dialogues are the origins of the dialogues.
+	dialogues map[uint64]origin
+}
+
+// NewIndex returns the index of a day without attempts.
+func NewIndex() Index {
+	return Index{
+		products:  map[uint64]bool{},
+		replies:   map[uint64]int64{},
+		dialogues: map[uint64]origin{},
+	}
+}
+
+// Add adds an attempt of an agent.
+func (x Index) Add(s *Sample, agent string) {
+	for _, id := range s.Taken {
+		x.products[id] = true
+	}
+	begin := s.Begun
+	if begin == 0 {
+		begin = noTime
+	}
+	for _, reply := range s.Replies {
+		if first, ok := x.replies[reply]; !ok || begin < first {
+			x.replies[reply] = begin
+		}
+	}
+	if s.Dialogue != 0 {
+		x.dialogues[s.Dialogue] = x.dialogues[s.Dialogue].add(begin, evidence.HashText(agent))
+	}
+}
+
+// A second list item follows a first. An agent that numbers its steps begins with one, an
+// agent that numbers its tools gives each tool one number. If the first calls of one tool
+// have several numbers, they were picked from lists that no reply contains, so another
+// author wrote these lists.
+var unseenMenu = Proof{
+	Check: "unseen_menu_v1", Reason: "unseen_menu",
+	Doc: "Over the agent's day first calls stand under changing numbers or letters, of lists that no reply holds.",
+	Why: "12 first calls and more stand under numbers or letters, and one tool's under several: they were picked from lists that the log does not hold",
+	Holds: func(_ *Sample, a *Agent) bool {
+		labels := menuLabels.Total(a)
+		_, maxSame := labels.Interval()
+		return labels.Whole >= minAgreeing && maxSame < 0.9
+	},
+}
+
+// menuLabels reads the number or letter before the first call of the first reply. If a
+// reply before the first call was rejected, steps may begin with two, so there is no mark.
+var menuLabels = &Count{
+	Name: "first calls under the commonest number or letter of their tool",
+	marks: func(a *evidence.Attempt) []Mark {
+		if len(a.Log.Dispatches) == 0 || a.Log.Dispatches[0].LastReply != 0 {
+			return nil
+		}
+		path := a.Log.Dispatches[0].Call.Path
+		for line := range strings.Lines(a.ReplyText(0)) {
+			match := menuLabel.FindStringSubmatch(line)
+			if match != nil && strings.Contains(line, evidence.Endpoint(path)) {
+				return []Mark{{Group: evidence.HashText(path), Value: evidence.HashText(match[1])}}
+			}
+		}
+		return nil
+	},
+}
+
+// menuLabel matches a number or letter at the start of a line, after one word at most.
+var menuLabel = regexp.MustCompile(`^\W*(?:[A-Za-z]+\W+)?(\d|[A-H])[:.)\]]`)

@@ -1,0 +1,49 @@
+package habits
+
+// The lists of this package are explicit: verdicts are reported in the order of All and
+// Proofs, and samples store the results of the counts by position. The names and the order
+// of the counts are part of the version of stored samples.
+
+// All are the habits, in the order of their verdicts.
+var All = []Habit{
+	deafThinking,
+	fixedHabit,
+	fixedPlan,
+}
+
+// Proofs are the proofs, in the order of their verdicts.
+var Proofs = []Proof{
+	answerTable,
+	copiedDialogue,
+	copiedLog,
+	mixedDay,
+	replayedText,
+	scriptedAgent,
+	toldAnswers,
+	unseenMenu,
+}
+
+// ratioCounts are the counts of cases, in the order of Sample.Tallies.
+var ratioCounts = []*Count{
+	answerSearches,
+	citingTurns,
+	choicesAfterText,
+	betterFits,
+	rankOrderViews,
+	firstRecommended,
+	mixedAttempts,
+	firstCallsSent,
+	ungroundedNumbers,
+	unseenProducts,
+	prescientAttempts,
+}
+
+// modeCounts are the counts of cases that follow the mode of their group, in the order of
+// Sample.Marks.
+var modeCounts = []*Count{
+	toolSequences,
+	requestSequences,
+	viewBreadths,
+	searchForms,
+	menuLabels,
+}

@@ -1,0 +1,81 @@
+package filters
+
+import (
+	"encoding/binary"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/filters/evidence"
+)
+
+// valuesPerVerdict is the number of stored values of a verdict: value, limit, and 1 if it
+// drops the attempt.
+const valuesPerVerdict = 3
+
+// EncodeValues returns the values of an attempt's own verdicts and of its features, without
+// their names, which are the same for all attempts. DecodeValues decodes them.
+func EncodeValues(s *arena.Structure) []byte {
+	values := make([]float64, 0, valuesPerVerdict*len(s.Verdicts)+len(s.Features))
+	for i := range s.Verdicts {
+		v := &s.Verdicts[i]
+		drops := 0.0
+		if v.Decision == arena.Drop {
+			drops = 1
+		}
+		values = append(values, v.Value, v.Limit, drops)
+	}
+	for _, f := range s.Features {
+		values = append(values, f.Value)
+	}
+	b, _ := binary.Append(nil, binary.LittleEndian, values) // cannot fail for fixed-size values
+	return b
+}
+
+// DecodeValues sets the verdicts and features of s to the encoded values. It changes nothing
+// if there are none.
+func DecodeValues(s *arena.Structure, encoded []byte) error {
+	values := make([]float64, len(encoded)/8)
+	if len(values) == 0 {
+		return nil
+	}
+	verdicts := valuesPerVerdict * len(attemptChecks)
+	if len(values) != verdicts+len(emptyFeatures()) {
+		return errors.New("these are not the numbers of a structure")
+	}
+	_, _ = binary.Decode(encoded, binary.LittleEndian, values) // cannot fail: the sizes are equal
+
+	s.Verdicts = make([]arena.Verdict, len(attemptChecks))
+	for i := range attemptChecks {
+		c := &attemptChecks[i]
+		v := values[valuesPerVerdict*i:]
+		s.Verdicts[i] = newVerdict(c.Name, c.Reason, v[0], v[1], v[2] == 1)
+	}
+	s.Features = slices.Clone(emptyFeatures())
+	for i, v := range values[verdicts:] {
+		s.Features[i].Value = v
+	}
+	return nil
+}
+
+// ValueNames returns the names of the encoded values, in their order. Stored values are
+// readable only with equal names.
+func ValueNames() string {
+	var b strings.Builder
+	for i := range attemptChecks {
+		b.WriteString(attemptChecks[i].Name + " " + attemptChecks[i].Reason + "\n")
+	}
+	for _, f := range emptyFeatures() {
+		b.WriteString(f.Name + "\n")
+	}
+	return b.String()
+}
+
+// emptyFeatures returns the features of an empty attempt.
+var emptyFeatures = sync.OnceValue(func() []arena.Feature {
+	a := evidence.Examine(&arena.Trace{}, &arena.Dialogue{}, nil)
+	defer a.Release()
+	return features(a, 0)
+})
