@@ -8,97 +8,112 @@ import (
 	"github.com/trajectory-arena/arena"
 )
 
-// array reads the array that the window starts with if it is a list of
-// records, one element at a time. rows is false for any other array: that is
-// one record, or none.
-func (r *reader) array() (rows bool, err error) {
-	from, ok := r.firstElement()
+// readArray reads the array at the start of the window if it is a list of records, one
+// element at a time. It returns false for any other array, which is one record or none.
+func (r *reader) readArray() (isList bool, err error) {
+	start, ok := r.firstElement()
 	if !ok {
 		return false, nil
 	}
-	to, ok := r.w.value(from)
-	if ok && partSource(gjson.ParseBytes(r.w.ahead()[from:to])) != (arena.Source{}) {
-		return false, nil // a step, a message or a turn: the array is one attempt
+	end, ok := r.w.valueEnd(start)
+	if ok {
+		first := gjson.ParseBytes(r.w.unread()[start:end])
+		if partSource(first) != (arena.Source{}) {
+			return false, nil // a step, a message or a turn: the array is one attempt
+		}
 	}
-	if _, short := r.w.lineEnd(); !ok && short {
-		return false, nil // a line that was cut off, not a list
+	if !ok {
+		if _, ok := r.w.lineEnd(); ok {
+			return false, nil // a line that was cut off, not a list
+		}
 	}
-	r.w.consume(from)
-	for row := 1; ; row++ {
-		if more, err := r.row(row); !more || err != nil {
+
+	r.w.consume(start)
+	for index := 1; ; index++ {
+		more, err := r.readElement(index)
+		if !more || err != nil {
 			return true, err
 		}
-		if more, err := r.nextRow(row); !more || err != nil {
+		more, err = r.nextElement(index)
+		if !more || err != nil {
 			return true, err
 		}
 	}
 }
 
-// firstElement returns where the array's first element starts, if that is an
-// array or object.
-func (r *reader) firstElement() (from int, ok bool) {
-	for from = 1; ; {
-		ahead := r.w.ahead()
-		from += blankPrefix(ahead[from:])
-		if from < len(ahead) {
-			return from, ahead[from] == '{' || ahead[from] == '['
+// firstElement returns the offset of the array's first element, if that is an array or an
+// object.
+func (r *reader) firstElement() (offset int, ok bool) {
+	offset = 1
+	for {
+		unread := r.w.unread()
+		offset += blankPrefix(unread[offset:])
+		if offset < len(unread) {
+			return offset, unread[offset] == '{' || unread[offset] == '['
 		}
-		if from > r.w.limit || !r.w.fill() {
+		if offset > r.w.limit || !r.w.fill() {
 			return 0, false
 		}
 	}
 }
 
-// row takes one element. One that is too long is stepped over; one that does
-// not end is the last thing in the file, and more is false.
-func (r *reader) row(row int) (more bool, err error) {
-	to, ok := r.w.value(0)
-	if ok {
-		f, err := r.decode.record(r.w.ahead()[:to])
-		return true, r.take(to, row, f, err)
+// readElement reads one element, and skips it if it is too long. It returns more = false
+// for an element that does not end, which is the last of the file.
+func (r *reader) readElement(index int) (more bool, err error) {
+	if end, ok := r.w.valueEnd(0); ok {
+		d, err := r.decode.record(r.w.unread()[:end])
+		return true, r.consumeRecord(end, index, d, err)
 	}
 	if r.w.skipValue() {
-		return true, r.fault(row, LineTooLong, fmt.Sprintf("element of more than %d bytes", r.w.limit), false)
+		return true, r.addFault(index, LineTooLong, fmt.Sprintf("element of more than %d bytes", r.w.limit), false)
 	}
-	if r.w.stopped() {
-		return false, nil // told once, at the end
+	if r.w.failed() {
+		return false, nil // finish reports the failure
 	}
-	return false, r.fault(row, BadJSON, "element does not end", true)
+	return false, r.addFault(index, BadJSON, "element does not end", true)
 }
 
-// nextRow moves to the next element. Where the list breaks off, what is left
-// of its line is lost, and the lines after it are read as records.
-func (r *reader) nextRow(row int) (more bool, err error) {
+// nextElement moves to the next element. If the list breaks off, the remaining line is
+// lost and the lines after it are read as records.
+func (r *reader) nextElement(index int) (more bool, err error) {
 	if _, more := r.w.skipBlank(); !more {
-		if r.w.stopped() {
+		if r.w.failed() {
 			return false, nil
 		}
-		return false, r.fault(row, BadJSON, "list of records does not end", true)
+		return false, r.addFault(index, BadJSON, "list of records does not end", true)
 	}
-	switch r.w.ahead()[0] {
+	switch r.w.unread()[0] {
 	case ',':
 		r.w.consume(1)
-		if _, more := r.w.skipBlank(); more && (r.w.ahead()[0] == '{' || r.w.ahead()[0] == '[') {
+		if _, more := r.w.skipBlank(); more && r.startsContainer() {
 			return true, nil
 		}
 	case ']':
 		r.w.consume(1)
 		return false, nil
 	}
-	r.linesOnly, r.listed = true, true
+	r.linesOnly = true
+	r.inBrokenList = true
 	r.w.skipLine()
-	return false, r.fault(row+1, BadJSON, "list of records breaks off", false)
+	return false, r.addFault(index+1, BadJSON, "list of records breaks off", false)
 }
 
-// The formats of messages: those of OpenAI's API, and those named by who speaks.
+// startsContainer reports whether the window starts with an object or an array.
+func (r *reader) startsContainer() bool {
+	first := r.w.unread()[0]
+	return first == '{' || first == '['
+}
+
+// The formats of messages: OpenAI's API, and messages that name their sender under "from".
 var (
 	openAI   = arena.Source{Shape: "openai", TextArguments: true}
 	shareGPT = arena.Source{Shape: "sharegpt", TextArguments: true}
 )
 
-// listSource is the format of an array by its first element that tells; zero
-// where none does.
-func listSource(array string) (source arena.Source) {
+// listSource returns the format of an array by its first element with a known format, or
+// the zero value if no element has one.
+func listSource(array string) arena.Source {
+	var source arena.Source
 	gjson.Parse(array).ForEach(func(_, element gjson.Result) bool {
 		source = partSource(element)
 		return source == (arena.Source{})
@@ -106,12 +121,14 @@ func listSource(array string) (source arena.Source) {
 	return source
 }
 
-// partSource is the format of the attempt that element is a part of.
-func partSource(element gjson.Result) (source arena.Source) {
-	turn := 0
+// partSource returns the format of the attempt of which element is a part, or the zero
+// value if it is no part of an attempt.
+func partSource(element gjson.Result) arena.Source {
+	var source arena.Source
 	if !element.IsObject() {
-		return arena.Source{}
+		return source
 	}
+	shareGPTKeys := 0
 	element.ForEach(func(key, _ gjson.Result) bool {
 		switch key.Str {
 		case "completion", "extra_info":
@@ -119,7 +136,8 @@ func partSource(element gjson.Result) (source arena.Source) {
 		case "role":
 			source = openAI
 		case "from", "value":
-			if turn++; turn == 2 {
+			shareGPTKeys++
+			if shareGPTKeys == 2 {
 				source = shareGPT
 			}
 		case "problem_id", "messages", "conversations", "schema_version":

@@ -19,9 +19,12 @@ import (
 
 const zipMagic = "PK\x03\x04"
 
-// container reads a file that holds records in another way than as text, by its first
-// bytes; nil where it is text.
-func (r *reader) container(stored io.ReadCloser) (each func(in *io.SectionReader) error, in *io.SectionReader) {
+// containerReader reads the records of a file that is not text.
+type containerReader func(src *io.SectionReader) error
+
+// openContainer returns the reader for a file of tables or a zip file, recognised by its
+// first bytes. It returns nil for a file of text.
+func (r *reader) openContainer(stored io.ReadCloser) (containerReader, *io.SectionReader) {
 	file, ok := stored.(*os.File)
 	if !ok {
 		return nil, nil
@@ -30,48 +33,66 @@ func (r *reader) container(stored io.ReadCloser) (each func(in *io.SectionReader
 	if err != nil {
 		return nil, nil
 	}
+	src := io.NewSectionReader(file, 0, info.Size())
 	var magic [columns.MagicBytes]byte
-	in = io.NewSectionReader(file, 0, info.Size())
-	switch _, err = in.ReadAt(magic[:], 0); {
-	case err != nil:
+	if _, err := src.ReadAt(magic[:], 0); err != nil {
+		return nil, nil
+	}
+	switch {
 	case columns.Holds(string(magic[:])):
-		return r.columns, in
+		return r.readColumns, src
 	case string(magic[:]) == zipMagic:
-		return r.zipped, in
+		return r.readZip, src
 	}
 	return nil, nil
 }
 
-func (r *reader) contained(each func(in *io.SectionReader) error, in *io.SectionReader) error {
-	r.decode, r.text, r.named = newDecoder(r.opt.Limits), &content{stored: &counted{}}, map[string]*session{}
-	err := errors.Join(each(in), r.joined())
-	return r.ended(err, r.records, r.records > 0, "no records in it")
+// readContainer reads a file with its reader, and then the sessions whose lines the file
+// has. A damaged file has the records before the damage.
+func (r *reader) readContainer(read containerReader, src *io.SectionReader) error {
+	r.decode = newDecoder(r.opt.Limits)
+	r.text = &content{stored: &countingReader{}}
+	r.sessionsByKey = map[string]*session{}
+
+	err := read(src)
+	if _, isDamage := errors.AsType[*damage](err); err != nil && !isDamage {
+		return err
+	}
+	if err := r.emitSessions(); err != nil {
+		return err
+	}
+	return r.finishFile(err, r.records, r.records > 0, "no records in it")
 }
 
-// columns reads a table, a record a row. A member that is null is as one that is
-// not there: columns hold every name of every row.
-func (r *reader) columns(in *io.SectionReader) error {
-	var own error
-	err := columns.Each(in, in.Size(), func(row string) error {
-		if own = r.ctx.Err(); own == nil {
-			own = r.entry(withoutNulls(row), r.records+1)
+// readColumns reads a table with one record in each row. It ignores members that are null,
+// because a table has every column in every row.
+func (r *reader) readColumns(src *io.SectionReader) error {
+	var recordErr error
+	err := columns.Each(src, src.Size(), func(row string) error {
+		recordErr = r.ctx.Err()
+		if recordErr == nil {
+			recordErr = r.readRecord(withoutNulls(row), r.records+1)
 		}
-		return own
+		return recordErr
 	})
-	if own != nil || err == nil {
-		return own
+	if recordErr != nil || err == nil {
+		return recordErr
 	}
 	return &damage{CorruptColumns, err.Error()}
 }
 
+// withoutNulls returns a JSON object without the members that are null.
 func withoutNulls(row string) []byte {
 	d := json.NewDecoder(strings.NewReader(row))
 	d.UseNumber()
 	var v any
+	if err := d.Decode(&v); err != nil {
+		return []byte(row)
+	}
 	var out bytes.Buffer
 	e := json.NewEncoder(&out)
 	e.SetEscapeHTML(false)
-	if d.Decode(&v) != nil || e.Encode(dropNulls(v)) != nil {
+	if err := e.Encode(dropNulls(v)); err != nil {
 		return []byte(row)
 	}
 	return bytes.TrimRight(out.Bytes(), "\n")
@@ -80,9 +101,10 @@ func withoutNulls(row string) []byte {
 func dropNulls(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
-		for k, e := range v {
-			if v[k] = dropNulls(e); e == nil {
-				delete(v, k)
+		for key, member := range v {
+			v[key] = dropNulls(member)
+			if member == nil {
+				delete(v, key)
 			}
 		}
 	case []any:
@@ -93,74 +115,99 @@ func dropNulls(v any) any {
 	return v
 }
 
-// zipped reads a log of inspect_ai that is a zip: a record a sample, under the
-// spec of the log's head.
-func (r *reader) zipped(in *io.SectionReader) error {
-	z, err := zip.NewReader(in, in.Size())
+// readZip reads a zipped log of inspect_ai. Each sample is one record, under the spec in
+// the header of the log.
+func (r *reader) readZip(src *io.SectionReader) error {
+	z, err := zip.NewReader(src, src.Size())
 	if err != nil {
 		return &damage{CorruptZip, err.Error()}
 	}
-	z.RegisterDecompressor(zstd.ZipMethodWinZip, zstd.ZipDecompressor(zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxZstdWindow)))
-	spec, room := []byte(nil), max(idleLines*r.opt.Limits.LineBytes, r.opt.Limits.Expansion*in.Size())
-	for _, f := range z.File {
-		if f.Name == "header.json" || f.Name == "_journal/start.json" && spec == nil {
-			if spec, err = r.unzipped(f); err != nil {
-				return err
-			}
-		}
+	options := []zstd.DOption{zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxZstdWindow)}
+	z.RegisterDecompressor(zstd.ZipMethodWinZip, zstd.ZipDecompressor(options...))
+
+	header, err := r.readZipHeader(z)
+	if err != nil {
+		return err
 	}
-	if spec == nil {
-		return &damage{NotATrace, "a file of zip that is no log of inspect_ai"}
-	}
+	budget := max(maxIdleLines*r.opt.Limits.LineBytes, r.opt.Limits.Expansion*src.Size())
 	for _, f := range z.File {
 		if !strings.HasPrefix(f.Name, "samples/") {
 			continue
 		}
-		if err := errors.Join(r.ctx.Err(), r.zippedSample(f, spec, &room)); err != nil {
+		if err := r.ctx.Err(); err != nil {
+			return err
+		}
+		if err := r.readZipSample(f, header, &budget); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (r *reader) zippedSample(f *zip.File, spec []byte, room *int64) error {
-	sample, err := r.unzipped(f)
-	if broken, is := errors.AsType[*damage](err); is {
-		return r.fault(r.records+1, broken.reason, broken.detail, false)
+// readZipHeader returns the header of a log, or the one that inspect_ai writes before the
+// first sample if the log was not finished.
+func (r *reader) readZipHeader(z *zip.Reader) ([]byte, error) {
+	var header []byte
+	for _, f := range z.File {
+		isHeader := f.Name == "header.json" || f.Name == "_journal/start.json" && header == nil
+		if !isHeader {
+			continue
+		}
+		var err error
+		header, err = r.unzip(f)
+		if err != nil {
+			return nil, err
+		}
 	}
-	if *room -= int64(len(sample)); *room < 0 {
-		return &damage{DecompressionBomb, fmt.Sprintf("more than %d times its size", r.opt.Limits.Expansion)}
+	if header == nil {
+		return nil, &damage{NotATrace, "a file of zip that is no log of inspect_ai"}
 	}
-	return r.entry(formats.InspectSample(spec, sample), r.records+1)
+	return header, nil
 }
 
-func (r *reader) unzipped(f *zip.File) ([]byte, error) {
-	in, err := f.Open()
+// readZipSample reads a sample and subtracts its size from the budget of all samples.
+func (r *reader) readZipSample(f *zip.File, header []byte, budget *int64) error {
+	sample, err := r.unzip(f)
+	if d, ok := errors.AsType[*damage](err); ok {
+		return r.addFault(r.records+1, d.reason, d.detail, false)
+	}
+	*budget -= int64(len(sample))
+	if *budget < 0 {
+		return &damage{DecompressionBomb, fmt.Sprintf("more than %d times its size", r.opt.Limits.Expansion)}
+	}
+	return r.readRecord(formats.InspectSample(header, sample), r.records+1)
+}
+
+// unzip returns the content of an entry. The error is a *damage.
+func (r *reader) unzip(f *zip.File) ([]byte, error) {
+	src, err := f.Open()
 	if err != nil {
 		return nil, &damage{CorruptZip, err.Error()}
 	}
-	defer in.Close() //nolint:errcheck // it was only read
-	text, err := io.ReadAll(io.LimitReader(in, r.opt.Limits.LineBytes+1))
-	switch {
-	case err != nil:
+	defer src.Close() //nolint:errcheck // it was only read
+	maxBytes := r.opt.Limits.LineBytes
+	text, err := io.ReadAll(io.LimitReader(src, maxBytes+1))
+	if err != nil {
 		return nil, &damage{CorruptZip, err.Error()}
-	case int64(len(text)) > r.opt.Limits.LineBytes:
-		return nil, &damage{LineTooLong, fmt.Sprintf("entry of more than %d bytes", r.opt.Limits.LineBytes)}
+	}
+	if int64(len(text)) > maxBytes {
+		return nil, &damage{LineTooLong, fmt.Sprintf("entry of more than %d bytes", maxBytes)}
 	}
 	return text, nil
 }
 
-func (r *reader) entry(text []byte, place int) error {
-	f, err := r.decode.record(text)
+// readRecord decodes a record that is not in the window and emits what it holds.
+func (r *reader) readRecord(text []byte, line int) error {
+	d, err := r.decode.record(text)
 	switch {
 	case err != nil:
-		return r.broken(place, err, false)
-	case f.line != "":
-		r.gather(f.line, place, text)
+		return r.addDecodeFault(line, err, false)
+	case d.sessionKey != "":
+		r.addSessionLine(d.sessionKey, line, text)
 		return nil
-	case f.part != "":
-		return r.several(f, place)
+	case d.part != "":
+		return r.emitParts(d, line)
 	default:
-		return r.found(f, place, digest.SHA256(text))
+		return r.emitTrace(d, line, digest.SHA256(text))
 	}
 }

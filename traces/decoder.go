@@ -12,122 +12,139 @@ import (
 	"github.com/trajectory-arena/arena/traces/formats"
 )
 
-// decoder turns records into traces. It keeps working memory from one record
-// to the next; a trace it gave out shares none of it.
+// decoder decodes records to traces. It reuses working memory for the next record; traces
+// that it returned share none of it.
 type decoder struct {
 	c      *cursor.Cursor
 	limits cursor.Limits
 	parts  parts
-	// mended are the words for what the record needed to be read.
-	mended []string
-	// taken counts the elements taken from JSON in its strings; surrogate reports
-	// whether one held half of a pair.
-	taken     int
-	surrogate bool
+	// repairs are the vetoes for what was repaired to read the record.
+	repairs []string
+	// nestedElements is the number of elements in JSON that the record has in strings.
+	nestedElements int
+	// nestedSurrogate reports whether that JSON has half of a surrogate pair.
+	nestedSurrogate bool
 }
 
-// found is a trace before it has its ids.
-type found struct {
+// decoded is a trace before it has its ids.
+type decoded struct {
+	// trace is nil if sessionKey is set.
 	trace *arena.Trace
-	// lone is set if the trace is all that its file holds.
-	lone bool
-	// session and trial are the recording's own, where it has them.
+	// isOnlyRecord is set if the file has no other record.
+	isOnlyRecord bool
+	// session and trial are ids of the format, if it has them.
 	session string
 	trial   string
-	// part is the part of the record that the trace is, where it holds several, and
-	// others are those behind the first.
-	part   string
-	others []found
-	// line names the session that the record is one line of; it has no trace then.
-	line string
+	// part is the part of the record that the trace was read from, if the record has
+	// several, and siblings are the traces after the first.
+	part     string
+	siblings []decoded
+	// sessionKey is the key of the session of which the record is one line.
+	sessionKey string
 }
 
 func newDecoder(l Limits) *decoder {
 	return &decoder{c: cursor.New("", l.cursor()), limits: l.cursor()}
 }
 
-// record decodes one record. Its errors are *cursor.Error where the text is no
-// JSON within the limits and *damage where it is no attempt.
-func (d *decoder) record(text []byte) (found, error) {
+// record decodes one record. The error is a *cursor.Error if the text is not JSON within
+// the limits, and a *damage if it is not an attempt.
+func (d *decoder) record(text []byte) (decoded, error) {
 	size := len(text)
-	var mended []string
+	var repairs []string
 	if !utf8.Valid(text) {
-		text, mended = mendUTF8(text), []string{repairUTF8}
+		text = replaceInvalidUTF8(text)
+		repairs = []string{repairUTF8}
 	}
-	f, err := d.text(string(text))
+	out, err := d.text(string(text))
 	if err != nil && bytes.IndexByte(text, 0) >= 0 {
-		mended = append(mended, repairNUL)
-		// A killed sandbox writes them in the middle of a line, and the subnet's own reader
-		// drops them. JSON allows none.
-		f, err = d.text(string(bytes.ReplaceAll(text, []byte{0}, nil)))
+		// A killed sandbox writes NUL bytes, which JSON does not allow, in the middle of a
+		// line. The subnet's reader drops them as well.
+		repairs = append(repairs, repairNUL)
+		out, err = d.text(string(bytes.ReplaceAll(text, []byte{0}, nil)))
 	}
 	if err != nil {
-		return found{}, err
+		return decoded{}, err
 	}
-	if f.trace == nil {
-		return f, nil
+	if out.trace == nil {
+		return out, nil
 	}
-	if d.c.LoneSurrogate() || d.surrogate {
-		mended = append(mended, repairSurrogate)
+
+	if d.c.LoneSurrogate() || d.nestedSurrogate {
+		repairs = append(repairs, repairSurrogate)
 	}
-	for _, one := range append([]found{f}, f.others...) {
-		one.trace.Bytes = cmp.Or(len(one.part), size)
-		for _, word := range append(mended, d.mended...) {
-			one.trace.Veto(word)
-		}
+	repairs = append(repairs, d.repairs...)
+	out.setRecord(size, repairs)
+	for i := range out.siblings {
+		out.siblings[i].setRecord(size, repairs)
 	}
-	return f, nil
+	return out, nil
+}
+
+// setRecord sets the vetoes of the trace and its size, which is that of the record if the
+// trace has no part of it.
+func (d *decoded) setRecord(recordBytes int, repairs []string) {
+	d.trace.Bytes = cmp.Or(len(d.part), recordBytes)
+	for _, repair := range repairs {
+		d.trace.Veto(repair)
+	}
 }
 
 // text decodes a record that is valid UTF-8. The trace shares its memory.
-func (d *decoder) text(text string) (found, error) {
-	d.mended, d.parts.problemID, d.taken, d.surrogate = nil, "", 0, false
+func (d *decoder) text(text string) (decoded, error) {
+	d.repairs = nil
+	d.parts.problemID = ""
+	d.nestedElements = 0
+	d.nestedSurrogate = false
 	d.c.Reset(text)
 	switch d.c.Kind() {
 	case arena.Object:
 		return d.object()
 	case arena.Array:
 		return d.list()
-	case arena.Null: // what a dialogue file holds of an attempt that left none
+	case arena.Null: // the dialogue file of an attempt without a dialogue
 		d.c.Skip()
-		return found{trace: new(formats.NewTrace(dialogueFile))}, d.c.End()
+		return decoded{trace: new(formats.NewTrace(dialogueFile))}, d.c.End()
 	default:
-		return d.nothing("neither an object nor an array")
+		return d.notATrace("neither an object nor an array")
 	}
 }
 
-// object reads a record as an envelope, and as another shape if its keys say
-// that it is one: envelopes are nearly all that there is.
-func (d *decoder) object() (found, error) {
+// object decodes a record as an envelope, or as another format if its keys are those of
+// one. Nearly all records are envelopes.
+func (d *decoder) object() (decoded, error) {
 	e := envelope{d: d}
 	e.read()
 	if err := d.c.End(); err != nil {
-		return found{}, err
+		return decoded{}, err
 	}
 	if e.isEnvelope() {
 		t, err := e.trace()
-		return found{trace: t}, err
+		return decoded{trace: t}, err
 	}
-	d.mended = nil
-	if f, err, is := d.foreign(e.schema, d.c.Source()); is {
-		return f, err
-	}
-	for _, s := range shapes {
-		if s.is(&e) {
-			return d.attempts(s.format, d.c.Source())
+
+	d.repairs = nil
+	if e.schema == "" {
+		if out, ok, err := d.detect(d.c.Source()); ok {
+			return out, err
 		}
 	}
-	if e.schema != "" && e.marks.any(stepKeys) {
-		return found{}, &damage{UnsupportedSchema, "schema_version " + shownWord(e.schema)}
+	for i := range shapes {
+		if shapes[i].matches(&e) {
+			return d.attempts(shapes[i].format, d.c.Source())
+		}
 	}
-	return found{}, &damage{NotATrace, "object with the keys " + e.shownKeys()}
+	if e.schema != "" && e.keys.hasAny(stepKeys) {
+		return decoded{}, &damage{UnsupportedSchema, "schema_version " + quotableWord(e.schema)}
+	}
+	return decoded{}, &damage{NotATrace, "object with the keys " + e.firstKeys()}
 }
 
-// shape is a format of objects that are no envelopes, told by a schema that the
+// shape is a format of objects other than envelopes, recognised by the schema that an
 // object names or by its keys.
 type shape struct {
-	schema         string // a pattern, as path.Match reads it
-	all, any, none mark
+	schema         string // a pattern of path.Match
+	all, any, none keySet
 	format         *formats.Format
 }
 
@@ -145,46 +162,53 @@ var shapes = []shape{
 	{all: keys("input", "output"), any: keys("reward", "score"), format: &formats.Rendered},
 }
 
-// stepKeys are what documents hold that name their schema.
+// stepKeys are the keys of documents that name their schema.
 var stepKeys = keys("steps", "episode")
 
-func (s *shape) is(e *envelope) bool {
+func (s *shape) matches(e *envelope) bool {
 	if s.schema != "" {
 		ok, _ := path.Match(s.schema, e.schema)
 		return ok
 	}
-	named := e.schema != "" && e.marks.any(stepKeys)
-	return !named && e.marks.has(s.all) && (s.any == 0 || e.marks.any(s.any)) && !e.marks.any(s.none)
+	if e.schema != "" && e.keys.hasAny(stepKeys) {
+		return false // a document of another schema
+	}
+	if !e.keys.hasAll(s.all) || e.keys.hasAny(s.none) {
+		return false
+	}
+	return s.any == 0 || e.keys.hasAny(s.any)
 }
 
-// list reads an array as the dialogue or the messages of one attempt. An empty
-// one is a dialogue that never began.
-func (d *decoder) list() (found, error) {
+// list decodes an array as the dialogue or the messages of one attempt. An empty array is
+// an empty dialogue.
+func (d *decoder) list() (decoded, error) {
 	switch source := listSource(d.c.Source()); source {
 	case openAI, shareGPT:
 		return d.messages(source)
 	case dialogueFile:
 	default:
-		if empty := d.c.Source() == "[]"; !empty {
-			return d.nothing("array of neither steps nor messages")
+		if d.c.Source() != "[]" {
+			return d.notATrace("array of neither steps nor messages")
 		}
 	}
 	t := new(formats.NewTrace(dialogueFile))
 	d.readDialogue(t)
 	if err := d.c.End(); err != nil {
-		return found{}, err
+		return decoded{}, err
 	}
 	t.ProblemID = d.parts.problemID
-	return found{trace: t}, nil
+	return decoded{trace: t}, nil
 }
 
-func (d *decoder) messages(source arena.Source) (found, error) {
+// messages decodes an array of messages.
+func (d *decoder) messages(source arena.Source) (decoded, error) {
 	doc := `{"messages":` + d.c.Source() + "}"
-	if d.c.Skip(); d.c.End() != nil {
-		return found{}, d.c.Err()
+	d.c.Skip()
+	if err := d.c.End(); err != nil {
+		return decoded{}, err
 	}
-	if f, err, is := d.foreign("", doc); is {
-		return f, err
+	if out, ok, err := d.detect(doc); ok {
+		return out, err
 	}
 	if source == shareGPT {
 		return d.attempts(&formats.ShareGPT, doc)
@@ -192,17 +216,19 @@ func (d *decoder) messages(source arena.Source) (found, error) {
 	return d.attempts(&formats.OpenAI, doc)
 }
 
-func (d *decoder) nothing(what string) (found, error) {
+// notATrace returns the error of a record that is no attempt, or that is no JSON.
+func (d *decoder) notATrace(detail string) (decoded, error) {
 	d.c.Skip()
 	if err := d.c.End(); err != nil {
-		return found{}, err
+		return decoded{}, err
 	}
-	return found{}, &damage{NotATrace, what}
+	return decoded{}, &damage{NotATrace, detail}
 }
 
+// wrongType returns the error of a field with another type than its format has.
 func wrongType(field, want string, got arena.Kind) error {
-	is := [...]string{"absent", "null", "a bool", "a number", "a string", "an array", "an object"}[got]
-	return &damage{WrongType, fmt.Sprintf("%s is %s where %s should be", field, is, want)}
+	kinds := [...]string{"absent", "null", "a bool", "a number", "a string", "an array", "an object"}
+	return &damage{WrongType, fmt.Sprintf("%s is %s where %s should be", field, kinds[got], want)}
 }
 
 // The vetoes for what is mended in a record before it can be read: it is no longer what
@@ -214,7 +240,7 @@ const (
 	repairDialogue  = "dialogue_wrong_type"
 )
 
-// mendUTF8 turns each byte that is not UTF-8 into U+FFFD, as encoding/json does.
-func mendUTF8(text []byte) []byte {
+// replaceInvalidUTF8 replaces each byte that is not UTF-8 by U+FFFD, as encoding/json does.
+func replaceInvalidUTF8(text []byte) []byte {
 	return bytes.Map(func(r rune) rune { return r }, text)
 }

@@ -9,34 +9,41 @@ import (
 	"github.com/trajectory-arena/arena/internal/cursor"
 )
 
-// parts collect what a dialogue is made of while it is read, so that a trace
-// needs one piece of memory for each kind and not one for each step.
+// parts collects the steps and calls of a dialogue, so that a trace needs one allocation for
+// each type and not one for each step.
 type parts struct {
 	steps []arena.Step
 	calls []arena.ToolCall
 	proxy []arena.ProxyCall
-	// spans has for each step where its calls and its proxy calls start.
-	spans     []span
+	// offsets has for each step the indices of its first call and its first proxy call.
+	offsets   []offsets
 	problemID string
 }
 
-type span struct{ calls, proxy int }
+type offsets struct{ calls, proxy int }
 
-// readDialogue takes the sandbox's list of steps. Anything but an array leaves
-// nothing to judge, as the subnet has it; only null is told so.
+// readDialogue reads the sandbox's list of steps. A trace with any other value has no
+// dialogue, as for the subnet; a value other than null is a repair.
 func (d *decoder) readDialogue(t *arena.Trace) {
-	d.parts.steps, d.parts.calls = d.parts.steps[:0], d.parts.calls[:0]
-	d.parts.proxy, d.parts.spans = d.parts.proxy[:0], d.parts.spans[:0]
-	t.Query, d.parts.problemID = "", ""
+	d.parts.reset()
+	t.Query = ""
 	if kind := d.c.Kind(); kind != arena.Array && kind != arena.Null {
-		d.mended = append(d.mended, repairDialogue)
+		d.repairs = append(d.repairs, repairDialogue)
 	}
 	t.HasDialogue = d.c.Array(func() { d.step(t) })
-	t.Steps = d.parts.take()
+	t.Steps = d.parts.copySteps()
 }
 
-// take copies the parts into memory of exactly their size.
-func (p *parts) take() []arena.Step {
+func (p *parts) reset() {
+	p.steps = p.steps[:0]
+	p.calls = p.calls[:0]
+	p.proxy = p.proxy[:0]
+	p.offsets = p.offsets[:0]
+	p.problemID = ""
+}
+
+// copySteps returns the steps with their calls, in memory of exactly their size.
+func (p *parts) copySteps() []arena.Step {
 	if len(p.steps) == 0 {
 		return nil
 	}
@@ -44,52 +51,53 @@ func (p *parts) take() []arena.Step {
 	calls := append([]arena.ToolCall(nil), p.calls...)
 	proxy := append([]arena.ProxyCall(nil), p.proxy...)
 	for i := range steps {
-		end := span{len(calls), len(proxy)}
+		end := offsets{len(calls), len(proxy)}
 		if i+1 < len(steps) {
-			end = p.spans[i+1]
+			end = p.offsets[i+1]
 		}
-		from := p.spans[i]
-		steps[i].Calls = calls[from.calls:end.calls:end.calls]
-		steps[i].Proxy = proxy[from.proxy:end.proxy:end.proxy]
+		start := p.offsets[i]
+		steps[i].Calls = calls[start.calls:end.calls:end.calls]
+		steps[i].Proxy = proxy[start.proxy:end.proxy:end.proxy]
 	}
 	return steps
 }
 
-// step takes one step of a dialogue. What is not as the sandbox writes it
-// leaves its field empty; Raw has it as it was.
+// step reads one step of a dialogue. A field of another type than the sandbox writes stays
+// empty; Raw has the complete step.
 func (d *decoder) step(t *arena.Trace) {
 	c := d.c
-	from := span{len(d.parts.calls), len(d.parts.proxy)}
+	start := offsets{len(d.parts.calls), len(d.parts.proxy)}
 	s := arena.Step{}
 	extra := extraInfo{}
-	start := c.Mark()
+	mark := c.Mark()
 	c.Object(func(key string) {
 		switch key {
 		case "completion":
-			d.parts.calls = d.parts.calls[:from.calls]
+			d.parts.calls = d.parts.calls[:start.calls]
 			d.completion(&s)
 		case "extra_info":
-			d.parts.proxy = d.parts.proxy[:from.proxy]
+			d.parts.proxy = d.parts.proxy[:start.proxy]
 			extra = d.extraInfo()
 		default:
 			c.Skip()
 		}
 	})
-	s.Raw = c.Since(start)
-	s.Number, s.Timestamp = extra.number, extra.timestamp
+	s.Raw = c.Since(mark)
+	s.Number = extra.number
+	s.Timestamp = extra.timestamp
 	if s.Number < 1 {
 		s.Number = len(d.parts.steps) + 1
 	}
 	t.Query = cmp.Or(t.Query, extra.query)
 	d.parts.problemID = cmp.Or(d.parts.problemID, extra.problemID)
 	d.parts.steps = append(d.parts.steps, s)
-	d.parts.spans = append(d.parts.spans, from)
+	d.parts.offsets = append(d.parts.offsets, start)
 }
 
 func (d *decoder) completion(s *arena.Step) {
 	c := d.c
 	*s = arena.Step{}
-	from := len(d.parts.calls)
+	start := len(d.parts.calls)
 	c.Object(func(key string) {
 		switch key {
 		case "reasoning_content":
@@ -97,7 +105,7 @@ func (d *decoder) completion(s *arena.Step) {
 		case "content":
 			s.Content, _ = c.String()
 		case "message":
-			d.parts.calls = d.parts.calls[:from]
+			d.parts.calls = d.parts.calls[:start]
 			d.message(s)
 		default:
 			c.Skip()
@@ -107,8 +115,10 @@ func (d *decoder) completion(s *arena.Step) {
 
 func (d *decoder) message(s *arena.Step) {
 	c := d.c
-	s.Think, s.Response, s.Typed = "", "", true
-	from := len(d.parts.calls)
+	s.Think = ""
+	s.Response = ""
+	s.Typed = true
+	start := len(d.parts.calls)
 	isObject := c.Object(func(key string) {
 		ok := false
 		switch key {
@@ -117,7 +127,7 @@ func (d *decoder) message(s *arena.Step) {
 		case "response":
 			s.Response, ok = c.String()
 		case "tool_call":
-			d.parts.calls = d.parts.calls[:from]
+			d.parts.calls = d.parts.calls[:start]
 			ok = c.Array(func() { s.Typed = d.toolCall() && s.Typed })
 		default:
 			c.Skip()
@@ -127,34 +137,36 @@ func (d *decoder) message(s *arena.Step) {
 	s.Typed = s.Typed && isObject
 }
 
-// toolCall takes one call that a dialogue claims. An entry that is no object
-// is no call. It is typed if it holds nothing but what the sandbox writes.
+// toolCall reads one call of a dialogue and skips an entry that is not an object. It
+// returns true if the call has only the keys and types that the sandbox writes.
 func (d *decoder) toolCall() (typed bool) {
 	c := d.c
 	var call arena.ToolCall
-	named, strange := false, false
+	hasName := false
+	isUnusual := false
 	isObject := c.Object(func(key string) {
 		switch key {
 		case "name":
-			call.Name, named = c.String()
+			call.Name, hasName = c.String()
 		case "parameters":
 			call.Arguments = c.Raw()
 		case "tool_call_id":
-			strange = strange || c.Kind() != arena.String
+			isUnusual = isUnusual || c.Kind() != arena.String
 			call.ID = c.ID()
 		case "result":
 			call.Result = c.Raw()
 		default:
-			strange = true
+			isUnusual = true
 			c.Skip()
 		}
 	})
 	if isObject {
 		d.parts.calls = append(d.parts.calls, call)
 	}
-	return isObject && named && !strange && call.Arguments.Kind() == arena.Object
+	return isObject && hasName && !isUnusual && call.Arguments.Kind() == arena.Object
 }
 
+// extraInfo has the fields of a step beside its completion.
 type extraInfo struct {
 	number    int
 	query     string
@@ -162,9 +174,11 @@ type extraInfo struct {
 	timestamp arena.Raw
 }
 
-func (d *decoder) extraInfo() (e extraInfo) {
+// extraInfo reads the extra_info of a step and adds its proxy calls to the parts.
+func (d *decoder) extraInfo() extraInfo {
 	c := d.c
-	from := len(d.parts.proxy)
+	var e extraInfo
+	start := len(d.parts.proxy)
 	c.Object(func(key string) {
 		switch key {
 		case "step":
@@ -176,7 +190,7 @@ func (d *decoder) extraInfo() (e extraInfo) {
 		case "problem_id":
 			e.problemID = c.ID()
 		case "proxy_calls":
-			d.parts.proxy = d.parts.proxy[:from]
+			d.parts.proxy = d.parts.proxy[:start]
 			c.Array(d.proxyCall)
 		default:
 			c.Skip()
@@ -185,8 +199,8 @@ func (d *decoder) extraInfo() (e extraInfo) {
 	return e
 }
 
-// proxyCall takes one call that the proxy saw. An entry that is no object is
-// no call.
+// proxyCall reads one call in the log of the proxy and skips an entry that is not an
+// object.
 func (d *decoder) proxyCall() {
 	c := d.c
 	call := arena.ProxyCall{Length: -1}
@@ -229,20 +243,22 @@ func (d *decoder) proxyCall() {
 	}
 }
 
+// productIDs returns a list of ids, or nil if the value is not a list.
 func (d *decoder) productIDs() []string {
 	ids := []string{}
-	if !d.c.Array(func() {
+	isArray := d.c.Array(func() {
 		if id := d.c.ID(); id != "" {
 			ids = append(ids, id)
 		}
-	}) {
+	})
+	if !isArray {
 		return nil
 	}
 	return ids
 }
 
-// milliseconds takes a moment, to the nearest whole millisecond; 0 where it is
-// none.
+// milliseconds reads a time in milliseconds and rounds it. It returns 0 for any other
+// value.
 func milliseconds(c *cursor.Cursor) int64 {
 	if c.Kind() != arena.Number {
 		c.Skip()

@@ -15,208 +15,236 @@ import (
 	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
-// others are the base names, as path.Match reads them, of a day's other files and of
-// what people put beside data: they are no traces whatever they hold.
-var others = []string{
+// ignoredNames are patterns of path.Match for the base names of files that are never read
+// as traces: the other files of a day, and files that people add to data.
+var ignoredNames = []string{
 	MetaName, "problems.json*", "catalog.json*", "labels.json*", "scores.json*", "held_out*",
 	".*", "README*", "LICENSE*",
 }
 
-func isOther(name string) bool {
-	return slices.ContainsFunc(others, func(pattern string) bool {
+func isIgnored(name string) bool {
+	return slices.ContainsFunc(ignoredNames, func(pattern string) bool {
 		ok, _ := path.Match(pattern, name)
 		return ok
 	})
 }
 
-// Discover lists the inputs of a day in the bytewise order of their paths. A
-// day is a folder (all files under its traces folder, or under itself where it
-// has none), a glob of files and folders (** is any folders), one file, or "-" for standard input,
-// which must be spooled before it is read. No link that leads out of a folder
-// is followed: Read gives a fault for it. A day without any file is an error.
+// Discover returns the inputs of a day in the bytewise order of their paths. A day is a
+// folder, a glob of files and folders in which ** matches any folders, one file, or "-" for
+// standard input, which must be spooled before it is read. Of a folder, all files in its
+// traces folder are inputs, or all its files if it has none. Read returns a fault for a
+// link that leads out of the folder. A day without files is an error.
 func Discover(day string) ([]Input, error) {
 	if day == Stdin {
 		return []Input{{Path: Stdin, Name: Stdin}}, nil
 	}
-	ins, err := discover(day)
-	if err == nil && len(ins) == 0 {
+	inputs, err := discover(day)
+	if err == nil && len(inputs) == 0 {
 		err = errors.New("no file")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("find traces in %s: %w", day, err)
 	}
-	slices.SortFunc(ins, func(a, b Input) int { return cmp.Compare(a.Path, b.Path) })
-	return slices.CompactFunc(ins, func(a, b Input) bool { return a.Path == b.Path }), nil
+	slices.SortFunc(inputs, func(a, b Input) int { return cmp.Compare(a.Path, b.Path) })
+	return slices.CompactFunc(inputs, func(a, b Input) bool { return a.Path == b.Path }), nil
 }
 
-// TablePattern is the pattern of a day's file of this name that is no trace: JSON or JSON
-// lines, or compressed, which its reader tells.
+// TablePattern returns the pattern of a side file with this name: JSON or JSON lines, plain
+// or compressed.
 func TablePattern(name string) string { return name + ".json{,l}{,.gz,.zst}" }
 
-// corpusRows is where a corpus has the rows that are attempts.
+// corpusRows is the folder of a corpus with the rows of its attempts.
 const corpusRows = "data/sft"
 
-// InputFolder is the folder whose files Discover lists for a day that is a folder;
-// empty for any other day.
+// InputFolder returns the folder whose files Discover returns for a day that is a folder,
+// and "" for any other day.
 func InputFolder(day string) string {
 	for _, name := range []string{corpusRows, "traces", "."} {
-		inner := filepath.Join(day, name)
-		if info, err := os.Stat(inner); err == nil && info.IsDir() {
-			return inner
+		folder := filepath.Join(day, name)
+		if info, err := os.Stat(folder); err == nil && info.IsDir() {
+			return folder
 		}
 	}
 	return ""
 }
 
-// SideFiles lists the files of a day that are no traces and whose base names match
-// a pattern, as doublestar.Match reads it, in bytewise order. A day is what Discover
-// takes; one that is a file, or cannot be read, has none.
+// SideFiles returns the files of a day that are not traces and whose base names match a
+// pattern of doublestar.Match, in bytewise order. It returns none for a day that is a file
+// or cannot be read.
 func SideFiles(day, pattern string) []string {
-	if entries, err := os.ReadDir(day); err == nil {
-		return slicesx.FilterMap(entries, func(e fs.DirEntry) (string, bool) {
-			matches, _ := doublestar.Match(pattern, e.Name())
-			return filepath.Join(day, e.Name()), matches
-		})
+	entries, err := os.ReadDir(day)
+	if err != nil {
+		paths, _ := doublestar.FilepathGlob(filepath.Join(day, pattern), doublestar.WithNoFollow())
+		return paths
 	}
-	matches, _ := doublestar.FilepathGlob(filepath.Join(day, pattern), doublestar.WithNoFollow())
-	return matches
+	return slicesx.FilterMap(entries, func(e fs.DirEntry) (string, bool) {
+		ok, _ := doublestar.Match(pattern, e.Name())
+		return filepath.Join(day, e.Name()), ok
+	})
 }
 
+// discover returns the inputs of a day other than standard input, in any order.
 func discover(day string) ([]Input, error) {
 	info, err := os.Stat(day)
 	if errors.Is(err, fs.ErrNotExist) {
-		return globbed(day, err)
+		return discoverGlob(day, err)
 	}
 	if err != nil {
 		return nil, err
 	}
-	abs, err := filepath.Abs(day)
+	absPath, err := filepath.Abs(day)
 	if err != nil {
 		return nil, err
 	}
-	w := walk{folders: map[string]Input{}}
-	if !info.IsDir() { // named by its user: neither links nor its name matter
-		dir := filepath.Dir(abs)
-		w.root, w.title, w.fsys = filepath.Dir(day), filepath.Base(dir), os.DirFS(dir)
-		err = w.add(filepath.Base(abs))
-		return w.found, err
+
+	if !info.IsDir() { // the user named the file, so its name and links are accepted
+		dir := filepath.Dir(absPath)
+		w := newWalk(filepath.Dir(day), filepath.Base(dir), os.DirFS(dir))
+		err = w.add(filepath.Base(absPath))
+		return w.inputs, err
 	}
 	root, err := os.OpenRoot(day)
 	if err != nil {
 		return nil, err
 	}
-	w.root, w.title, w.fsys = day, filepath.Base(abs), root.FS()
-	err = w.tree()
-	return w.found, err
+	w := newWalk(day, filepath.Base(absPath), root.FS())
+	err = w.addFolder()
+	return w.inputs, err
 }
 
-// globbed are the inputs that a pattern names; missing is the error where it names none.
-func globbed(pattern string, missing error) (all []Input, err error) {
+// discoverGlob returns the inputs that match a pattern. It returns notFound if there are
+// none.
+func discoverGlob(pattern string, notFound error) ([]Input, error) {
 	matches, err := doublestar.FilepathGlob(pattern, doublestar.WithNoFollow())
 	if err != nil || len(matches) == 0 {
-		return nil, missing
+		return nil, notFound
 	}
-	for _, m := range matches {
-		if isOther(filepath.Base(m)) {
+	var inputs []Input
+	for _, match := range matches {
+		if isIgnored(filepath.Base(match)) {
 			continue
 		}
-		ins, err := discover(m)
+		matched, err := discover(match)
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, ins...)
+		inputs = append(inputs, matched...)
 	}
-	return all, nil
+	return inputs, nil
 }
 
+// walk collects the inputs of a folder.
 type walk struct {
-	root  string
-	title string
-	fsys  fs.FS
-	found []Input
-	// folders are inputs of which nothing is known but their folder.
-	folders map[string]Input
+	// root is the path of the folder, title its base name.
+	root   string
+	title  string
+	fsys   fs.FS
+	inputs []Input
+	// templates has for each folder an input with the metadata of its run.
+	templates map[string]Input
 }
 
-// tree adds all files under the day's traces folder, or that of a corpus's rows, or
-// under the day itself.
-func (w *walk) tree() error {
-	from := "traces"
+func newWalk(root, title string, fsys fs.FS) *walk {
+	return &walk{root: root, title: title, fsys: fsys, templates: map[string]Input{}}
+}
+
+// addFolder adds all files below the folder of a corpus's rows, the traces folder, or the
+// folder itself: the first that exists.
+func (w *walk) addFolder() error {
+	start := "traces"
 	if _, err := fs.Stat(w.fsys, corpusRows); err == nil {
-		from = corpusRows
+		start = corpusRows
 	}
-	switch info, err := fs.Stat(w.fsys, from); {
+	info, err := fs.Stat(w.fsys, start)
+	switch {
 	case errors.Is(err, fs.ErrNotExist), err == nil && !info.IsDir():
-		from = "."
+		start = "."
 	case err != nil:
 		return err
 	}
-	return fs.WalkDir(w.fsys, from, func(name string, d fs.DirEntry, err error) error {
-		switch {
-		case !fs.ValidPath(name):
-			// No file system of this program opens what has a name that is not UTF-8.
-			w.found = append(w.found, Input{Path: filepath.Join(w.root, filepath.FromSlash(name)), Name: path.Join(w.title, name), refused: BadName})
-			if d.IsDir() {
-				return fs.SkipDir
-			}
-			return nil
-		case err != nil || d.IsDir() || isOther(d.Name()):
-			return err
-		}
-		return w.add(name)
-	})
+	return fs.WalkDir(w.fsys, start, w.visit)
 }
 
+func (w *walk) visit(name string, d fs.DirEntry, err error) error {
+	if !fs.ValidPath(name) {
+		// Package fs cannot open a name that is not UTF-8.
+		input := Input{refused: BadName}
+		w.setNames(&input, name)
+		w.inputs = append(w.inputs, input)
+		if d.IsDir() {
+			return fs.SkipDir
+		}
+		return nil
+	}
+	if err != nil || d.IsDir() || isIgnored(d.Name()) {
+		return err
+	}
+	return w.add(name)
+}
+
+func (w *walk) setNames(input *Input, name string) {
+	input.Path = filepath.Join(w.root, filepath.FromSlash(name))
+	input.Name = path.Join(w.title, name)
+}
+
+// add adds the file with a slash-separated name in fsys.
 func (w *walk) add(name string) error {
-	in, err := w.beside(path.Dir(name))
+	input, err := w.newInput(path.Dir(name))
 	if err != nil {
 		return err
 	}
-	in.Path, in.Name, in.at = filepath.Join(w.root, filepath.FromSlash(name)), path.Join(w.title, name), name
+	w.setNames(&input, name)
+	input.fsysName = name
+
 	info, err := fs.Stat(w.fsys, name)
 	switch {
 	case err != nil:
-		if in.refused = refusal(in.Path); in.refused == "" {
+		input.refused = linkFault(input.Path)
+		if input.refused == "" {
 			return err
 		}
 	case info.IsDir():
 		return nil // a link to a folder of the same day, which is walked itself
 	case !info.Mode().IsRegular():
-		in.refused = NotAFile
+		input.refused = NotAFile
 	default:
-		in.Bytes = info.Size()
+		input.Bytes = info.Size()
 	}
-	w.found = append(w.found, in)
+	w.inputs = append(w.inputs, input)
 	return nil
 }
 
-// refusal says why a link that could not be followed within the day is no
-// input; empty where the failure lies elsewhere.
-func refusal(name string) Reason {
-	info, err := os.Lstat(name)
+// linkFault returns the reason why a link could not be followed within the day. It returns
+// "" for a path that is no link.
+func linkFault(path string) Reason {
+	info, err := os.Lstat(path)
 	if err != nil || info.Mode()&fs.ModeSymlink == 0 {
 		return ""
 	}
-	if _, err := os.Stat(name); err == nil {
+	if _, err := os.Stat(path); err == nil {
 		return LinkOutsideDay
 	}
 	return NotAFile
 }
 
-// beside is an input in that folder, of which nothing is known but what run.json says.
-func (w *walk) beside(dir string) (in Input, err error) {
-	if known, ok := w.folders[dir]; ok {
-		return known, nil
+// newInput returns an input in a folder of fsys with the metadata of the folder's run.json.
+func (w *walk) newInput(folder string) (Input, error) {
+	if input, ok := w.templates[folder]; ok {
+		return input, nil
 	}
-	in.fsys = w.fsys
-	in.Meta, in.MetaSHA256, err = readMeta(w.fsys, path.Join(dir, MetaName))
+	input := Input{fsys: w.fsys}
+	var err error
+	input.Meta, input.MetaSHA256, err = readMeta(w.fsys, path.Join(folder, MetaName))
 	if errors.Is(err, fs.ErrNotExist) {
 		err = nil
 	}
-	if _, onDisk := errors.AsType[*fs.PathError](err); onDisk && refusal(filepath.Join(w.root, filepath.FromSlash(dir), MetaName)) == "" {
-		return Input{}, err
+	if _, ok := errors.AsType[*fs.PathError](err); ok {
+		metaPath := filepath.Join(w.root, filepath.FromSlash(folder), MetaName)
+		if linkFault(metaPath) == "" {
+			return Input{}, err
+		}
 	}
-	in.badMeta = err != nil
-	w.folders[dir] = in
-	return in, nil
+	input.badMeta = err != nil
+	w.templates[folder] = input
+	return input, nil
 }

@@ -11,42 +11,47 @@ import (
 	"github.com/trajectory-arena/arena/traces/formats"
 )
 
-// The sandbox's own two formats: the line that it writes, and the dialogue of
-// it that is published.
+// The two formats of the sandbox: the line that it writes, and its published dialogue.
 var (
 	sandboxLine  = arena.Source{Shape: "envelope", HasProxyLog: true}
 	dialogueFile = arena.Source{Shape: "dialogue", HasProxyLog: true}
 )
 
-// envelope is what the top level of an object says, read as if it were a
-// sandbox envelope, with the keys that tell other shapes apart.
+// envelope has the top level of an object, read as if it were an envelope of the sandbox,
+// and the keys that identify other formats.
 type envelope struct {
-	d      *decoder
-	t      *arena.Trace
-	marks  mark
-	status arena.Kind
-	schema string
-	keys   [fewKeys]string
-	nKeys  int
+	d *decoder
+	t *arena.Trace
+	// statusKind is the JSON type of the status.
+	statusKind arena.Kind
+	schema     string
+	keys       keySet
+	// firstNames are the first keys of the object, which messages quote.
+	firstNames [maxQuotedKeys]string
+	nFirst     int
 }
 
-// mark is a set of top-level keys that tell shapes apart.
-type mark uint32
+// keySet is a set of top-level keys that identify formats.
+type keySet uint32
 
-var marks = map[string]mark{}
+// keyBits has one bit for each key that occurs in a key set.
+var keyBits = map[string]keySet{}
 
-func keys(names ...string) (m mark) {
+// keys returns the set of keys with these names. It must be called only to initialize
+// variables of the package.
+func keys(names ...string) keySet {
+	var set keySet
 	for _, name := range names {
-		if marks[name] == 0 {
-			marks[name] = 1 << len(marks)
+		if keyBits[name] == 0 {
+			keyBits[name] = 1 << len(keyBits)
 		}
-		m |= marks[name]
+		set |= keyBits[name]
 	}
-	return m
+	return set
 }
 
-func (m mark) has(all mark) bool { return m&all == all }
-func (m mark) any(of mark) bool  { return m&of != 0 }
+func (s keySet) hasAll(keys keySet) bool { return s&keys == keys }
+func (s keySet) hasAny(keys keySet) bool { return s&keys != 0 }
 
 var (
 	dialogueKey = keys("dialogue")
@@ -54,26 +59,29 @@ var (
 	otherKeys   = keys("messages", "conversations", "traj", "steps", "episode", "sample", "input")
 )
 
-// isEnvelope reports whether the object is what the sandbox writes: a dialogue,
-// or at least how an attempt at a problem ended.
+// isEnvelope reports whether the object is an envelope of the sandbox: it has a dialogue, or
+// the problem and the status of an attempt and no key of another format.
 func (e *envelope) isEnvelope() bool {
-	return e.marks.has(dialogueKey) || e.marks.has(outcomeKeys) && !e.marks.any(otherKeys)
+	if e.keys.hasAll(dialogueKey) {
+		return true
+	}
+	return e.keys.hasAll(outcomeKeys) && !e.keys.hasAny(otherKeys)
 }
 
-// read takes an object. A key that comes twice counts as it came last.
+// read reads an object. The last of several members with one key counts.
 func (e *envelope) read() {
 	e.t = new(formats.NewTrace(sandboxLine))
 	e.d.c.Object(func(key string) {
-		e.marks |= marks[key]
-		if e.nKeys < fewKeys {
-			e.keys[e.nKeys] = key
-			e.nKeys++
+		e.keys |= keyBits[key]
+		if e.nFirst < maxQuotedKeys {
+			e.firstNames[e.nFirst] = key
+			e.nFirst++
 		}
-		e.field(key)
+		e.readField(key)
 	})
 }
 
-func (e *envelope) field(key string) {
+func (e *envelope) readField(key string) {
 	d, c := e.d, e.d.c
 	switch key {
 	case "problem_id":
@@ -81,7 +89,7 @@ func (e *envelope) field(key string) {
 	case "eval_run_id":
 		e.t.RunID = c.ID()
 	case "status":
-		e.status = c.Kind()
+		e.statusKind = c.Kind()
 		status, _ := c.String()
 		e.t.Status = arena.Status(status)
 	case "execution_time":
@@ -104,32 +112,36 @@ func (e *envelope) field(key string) {
 	}
 }
 
+// trace returns the trace of an envelope with a known status.
 func (e *envelope) trace() (*arena.Trace, error) {
-	if e.status != arena.String {
-		return nil, wrongType("status", "a string", e.status)
+	if e.statusKind != arena.String {
+		return nil, wrongType("status", "a string", e.statusKind)
 	}
 	switch e.t.Status {
 	case arena.StatusSuccess, arena.StatusFailed, arena.StatusTimedOut:
 		e.t.ProblemID = cmp.Or(e.t.ProblemID, e.d.parts.problemID)
 		return e.t, nil
 	default:
-		return nil, &damage{UnknownStatus, fmt.Sprintf("status of %d characters is none of the sandbox's", len(e.t.Status))}
+		detail := fmt.Sprintf("status of %d characters is none of the sandbox's", len(e.t.Status))
+		return nil, &damage{UnknownStatus, detail}
 	}
 }
 
-// fewKeys is how many keys of an object are enough to recognise it by.
-const fewKeys = 8
+// maxQuotedKeys is the number of keys that messages quote of an object of no known format.
+const maxQuotedKeys = 8
 
-func (e *envelope) shownKeys() string {
-	for i, key := range e.keys {
-		e.keys[i] = shownWord(key)
+// firstKeys returns the first keys of the object for messages.
+func (e *envelope) firstKeys() string {
+	names := make([]string, e.nFirst)
+	for i := range names {
+		names[i] = quotableWord(e.firstNames[i])
 	}
-	return strings.Join(e.keys[:e.nKeys], ", ")
+	return strings.Join(names, ", ")
 }
 
-// shownWord is a word of a format as messages may repeat it. A word that does
-// not look like one may hold anything, a secret too, and is not repeated.
-func shownWord(word string) string {
+// quotableWord returns a key or schema name if messages may quote it. Any other text may be
+// a secret and becomes "…".
+func quotableWord(word string) string {
 	if !formatWord.MatchString(word) {
 		return "…"
 	}
@@ -138,7 +150,7 @@ func shownWord(word string) string {
 
 var formatWord = regexp.MustCompile(`^[A-Za-z_.-]{1,32}[0-9.]{0,4}$`)
 
-// count takes a whole number from 0; -1 for anything else.
+// count reads an integer from 0 to math.MaxInt32. It returns -1 for any other value.
 func (d *decoder) count() int {
 	n, ok := d.c.Int()
 	if !ok || n < 0 || n > math.MaxInt32 {
@@ -147,7 +159,8 @@ func (d *decoder) count() int {
 	return int(n)
 }
 
-// attemptError takes the error of an attempt: an object, or its bare text.
+// attemptError reads the error of an attempt, which is an object or a text. It returns nil
+// for any other value.
 func (d *decoder) attemptError() *arena.AttemptError {
 	c := d.c
 	switch c.Kind() {

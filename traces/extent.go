@@ -6,33 +6,33 @@ import (
 	"github.com/trajectory-arena/arena/internal/cursor"
 )
 
-// extent finds where one JSON value ends in a text that comes in pieces. It
-// only tells brackets from strings; whoever takes the value checks the rest.
+// extent finds the end of one JSON value in a text that grows. It distinguishes only
+// brackets and strings; the decoder checks the syntax.
 type extent struct {
 	searched int
 	depth    int
 	inString bool
 	escaped  bool
-	// broken is set where no JSON value can go on: a line ends in a string.
+	// broken is set after a line feed in a string, which no JSON value has.
 	broken bool
 }
 
-// end searches on in text, which starts where the value starts, and returns
-// the value's length once it is whole. Where the value broke, nothing behind
-// the line was searched.
-func (e *extent) end(text []byte) (n int, whole bool) {
+// find returns the length of the value at the start of text, if text has its end. A later
+// call with a longer text continues the search. It stops at a broken line.
+func (e *extent) find(text []byte) (length int, ok bool) {
 	for i := e.searched; i < len(text); i++ {
 		switch b := text[i]; {
 		case e.escaped:
 			e.escaped = false
 		case e.inString:
-			i += e.inside(text[i:])
+			i += e.skipString(text[i:])
 		case b == '"':
 			e.inString = true
 		case b == '{' || b == '[':
 			e.depth++
 		case b == '}' || b == ']':
-			if e.depth--; e.depth <= 0 {
+			e.depth--
+			if e.depth <= 0 {
 				return i + 1, true
 			}
 		}
@@ -45,9 +45,9 @@ func (e *extent) end(text []byte) (n int, whole bool) {
 	return 0, false
 }
 
-// inside handles the bytes of a string up to the next that matters and returns
-// how many came before it.
-func (e *extent) inside(s []byte) int {
+// skipString moves to the next quote, backslash or line feed of a string. It returns the
+// number of bytes before it.
+func (e *extent) skipString(s []byte) int {
 	n := bytes.IndexAny(s, "\"\\\n")
 	if n < 0 {
 		return len(s) - 1
@@ -63,29 +63,28 @@ func (e *extent) inside(s []byte) int {
 	return n
 }
 
-// value returns the end of the array or object that starts from bytes ahead;
-// false where it does not end within the limit.
-func (w *window) value(from int) (to int, ok bool) {
+// valueEnd returns the end of the array or object at offset start of the window.
+// It returns false if the value does not end within the limit.
+func (w *window) valueEnd(start int) (end int, ok bool) {
 	var e extent
 	for {
-		ahead := w.ahead()[from:]
-		if n, ok := e.end(ahead); ok {
-			return from + n, n <= w.limit
+		unread := w.unread()[start:]
+		if length, ok := e.find(unread); ok {
+			return start + length, length <= w.limit
 		}
-		if e.broken || len(ahead) > w.limit || !w.fill() {
+		if e.broken || len(unread) > w.limit || !w.fill() {
 			return 0, false
 		}
 	}
 }
 
-// skipValue consumes the array or object that the window starts with, however
-// long; false where it does not end.
+// skipValue consumes the array or object at the start of the window, of any length. It
+// returns false if the value does not end.
 func (w *window) skipValue() bool {
 	var e extent
 	for {
-		n, ok := e.end(w.ahead())
-		if ok {
-			w.consume(n)
+		if length, ok := e.find(w.unread()); ok {
+			w.consume(length)
 			return true
 		}
 		w.consume(e.searched)
@@ -96,44 +95,46 @@ func (w *window) skipValue() bool {
 	}
 }
 
-// document is value for an object that is written over several lines. It gives
-// up where a whole object starts a line: then the file is one of lines, and the
-// first of them was cut off.
-func (w *window) document() (n int, ok bool) {
+// multilineEnd returns the end of an object over several lines at the start of the window.
+// It returns false if a later line is an object: then each line of the file is a record,
+// and the first was cut off.
+func (w *window) multilineEnd() (end int, ok bool) {
 	var e extent
-	for from := 0; ; {
-		to, ended := w.nextLine(from)
-		ahead := w.ahead()[:to]
-		if from > 0 && isObjectLine(ahead[from:]) {
+	lineStart := 0
+	for {
+		lineEnd, isLast := w.nextLine(lineStart)
+		unread := w.unread()[:lineEnd]
+		if lineStart > 0 && isObjectLine(unread[lineStart:]) {
 			return 0, false
 		}
-		if n, ok = e.end(ahead); ok {
-			return n, n <= w.limit
+		if length, ok := e.find(unread); ok {
+			return length, length <= w.limit
 		}
-		if e.broken || to > w.limit || ended {
+		if e.broken || lineEnd > w.limit || isLast {
 			return 0, false
 		}
-		from = to
+		lineStart = lineEnd
 	}
 }
 
-// nextLine returns the end of the line that starts from bytes ahead, its line
-// feed included, and whether the text ends with it.
-func (w *window) nextLine(from int) (to int, ended bool) {
-	for searched := from; ; {
-		ahead := w.ahead()
-		if i := bytes.IndexByte(ahead[searched:], '\n'); i >= 0 {
+// nextLine returns the end of the line at offset start, with its line feed, and whether it
+// is the last line of the text or over the limit.
+func (w *window) nextLine(start int) (end int, isLast bool) {
+	searched := start
+	for {
+		unread := w.unread()
+		if i := bytes.IndexByte(unread[searched:], '\n'); i >= 0 {
 			return searched + i + 1, false
 		}
-		searched = len(ahead)
+		searched = len(unread)
 		if searched > w.limit || !w.fill() {
 			return searched, true
 		}
 	}
 }
 
-// isObjectLine reports whether a line is an object of its own with at least one
-// member: pretty printers never leave one at the start of a line.
+// isObjectLine reports whether a line is an object with at least one member. Indented JSON
+// has no such line.
 func isObjectLine(line []byte) bool {
 	line = bytes.TrimRight(line, " \t\r\n")
 	if len(line) <= len("{}") || line[0] != '{' {

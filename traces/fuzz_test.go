@@ -26,20 +26,20 @@ func fuzzLimits() Options {
 // readBytes reads content as a file would be, from any reader.
 func readBytes(tb testing.TB, src io.Reader, opt Options) (items []Item) {
 	tb.Helper()
-	r := &reader{ctx: tb.Context(), in: Input{Name: Stdin}, opt: opt, emit: func(i Item) error {
+	r := &reader{ctx: tb.Context(), input: Input{Name: Stdin}, opt: opt, emit: func(i Item) error {
 		items = append(items, i)
 		return nil
 	}}
-	text, err := open(src, opt.Limits)
+	text, err := openContent(src, opt.Limits)
 	if err == nil {
-		err = r.content(text)
-		text.closer()
+		err = r.readContent(text)
+		text.close()
 	}
 	if err != nil {
 		tb.Fatalf("read: %v", err)
 	}
-	if r.sum.Traces+r.sum.Faults != len(items) || len(items) == 0 {
-		tb.Fatalf("%d items for %+v", len(items), r.sum)
+	if r.summary.Traces+r.summary.Faults != len(items) || len(items) == 0 {
+		tb.Fatalf("%d items for %+v", len(items), r.summary)
 	}
 	return items
 }
@@ -166,7 +166,7 @@ func FuzzMetadataIsReadOrRefused(f *testing.F) {
 	f.Add([]byte("\xff"))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		_, err := parseMeta(text)
-		if err == nil && (!json.Valid(mendUTF8(text)) || bytes.TrimSpace(text)[0] != '{') {
+		if err == nil && (!json.Valid(replaceInvalidUTF8(text)) || bytes.TrimSpace(text)[0] != '{') {
 			t.Fatalf("accepted %q", text)
 		}
 	})

@@ -322,8 +322,8 @@ func TestBrokenDiskIsNoBrokenFile(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("input/output error")
 	for name, stored := range map[string]string{"plain": line("a"), "gzip": packed(t, line("a")), "zstd": squeezed(t, line("a"))} {
-		src := io.MultiReader(strings.NewReader(stored[:len(stored)/2]), failing{broken})
-		text, err := open(src, DefaultLimits())
+		src := io.MultiReader(strings.NewReader(stored[:len(stored)/2]), failingReader{broken})
+		text, err := openContent(src, DefaultLimits())
 		if err == nil {
 			_, err = io.ReadAll(text)
 		}

@@ -18,116 +18,126 @@ import (
 	"github.com/trajectory-arena/arena/internal/digest"
 )
 
-// Stdin is the name of standard input where a day is asked for.
+// Stdin is the name of standard input as a day.
 const Stdin = "-"
 
 // Input is one file of a day.
 type Input struct {
-	// Path opens the file and names it in messages; it never reaches an output.
+	// Path opens the file and identifies it in messages. No output has it.
 	Path string
-	// Name is the slash path from the day's own name on. Only the path rule
-	// reads it.
+	// Name is the slash-separated path that starts with the name of the day. It is only
+	// used for the ids in PathIDs.
 	Name string
-	// SHA256 is the hex hash of the file as it is stored; set by Hash.
+	// SHA256 is the hex checksum of the stored file. Hash sets it.
 	SHA256 string
-	// Meta is what run.json beside the file says, MetaSHA256 the hash of that
-	// file; empty where there is none.
+	// Meta is the content of run.json in the same folder, MetaSHA256 its checksum. Both are
+	// empty if there is no such file.
 	Meta       Meta
 	MetaSHA256 string
-	// Bytes is the size as stored.
+	// Bytes is the size of the stored file.
 	Bytes int64
 
-	fsys    fs.FS // where set, the file is at in it
-	at      string
-	refused Reason // why the file may not be opened
-	badMeta bool
+	fsys     fs.FS  // the file system of the file; nil for Path
+	fsysName string // the name of the file in fsys
+	refused  Reason // why the file may not be opened, or empty
+	badMeta  bool   // whether run.json could not be read
 }
 
-// Meta is the metadata of a run, empty where unknown.
+// Meta is the metadata of a run. Unknown fields are empty.
 type Meta struct {
 	RunID string
 	Agent arena.Agent
-	// Findings are the subnet's own of the run, Attempts those of its attempts by their problems.
+	// Findings are the subnet's scores of the run, Attempts those of its attempts by problem.
 	arena.Findings
 	Attempts map[string]arena.Findings
-	// Network is mainnet, testnet or local; empty where the file does not say.
+	// Network is mainnet, testnet or local.
 	Network string
 }
 
-// MetaName is the file beside a run's attempts that says whose they are.
+// MetaName is the name of the file with the metadata of a run, in the folder of its
+// attempts.
 const MetaName = "run.json"
 
-// Hash fills SHA256, reading the file once. A file that may not be opened is
-// known by the reason, so that it is not taken for an empty one.
-func (in *Input) Hash(ctx context.Context) error {
+// Hash reads the file and sets SHA256. The checksum of a file that may not be opened is
+// that of the reason, so that it differs from an empty file.
+func (input *Input) Hash(ctx context.Context) error {
 	sum := sha256.New()
-	sum.Write([]byte(in.refused))
-	if in.refused == "" {
-		f, err := in.open()
-		if err != nil {
-			return fmt.Errorf("hash input %s: %w", in.Path, err)
-		}
-		_, err = io.Copy(sum, withContext(ctx, f))
-		if err = errors.Join(err, f.Close()); err != nil {
-			return fmt.Errorf("hash input %s: %w", in.Path, err)
+	sum.Write([]byte(input.refused))
+	if input.refused == "" {
+		if err := input.copyTo(ctx, sum); err != nil {
+			return fmt.Errorf("hash input %s: %w", input.Path, err)
 		}
 	}
-	in.SHA256 = hex.EncodeToString(sum.Sum(nil))
+	input.SHA256 = hex.EncodeToString(sum.Sum(nil))
 	return nil
 }
 
-// Spool writes all of src to a new file in folder dir and makes it the input,
-// hashed. The caller removes the file at Path when done.
-func (in *Input) Spool(ctx context.Context, src io.Reader, dir string) (err error) {
+func (input *Input) copyTo(ctx context.Context, w io.Writer) error {
+	f, err := input.open()
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(w, withContext(ctx, f))
+	return errors.Join(err, f.Close())
+}
+
+// Spool writes src to a new file in dir and makes that file the input, with its checksum.
+// The caller must remove the file at Path.
+func (input *Input) Spool(ctx context.Context, src io.Reader, dir string) error {
 	f, err := os.CreateTemp(dir, "stdin-*.spool")
 	if err != nil {
 		return fmt.Errorf("spool standard input: %w", err)
 	}
 	sum := sha256.New()
 	n, err := io.Copy(io.MultiWriter(f, sum), withContext(ctx, src))
-	if err = errors.Join(err, f.Close()); err != nil {
-		return fmt.Errorf("spool standard input to %s: %w", f.Name(), errors.Join(err, os.Remove(f.Name())))
+	err = errors.Join(err, f.Close())
+	if err != nil {
+		err = errors.Join(err, os.Remove(f.Name()))
+		return fmt.Errorf("spool standard input to %s: %w", f.Name(), err)
 	}
-	*in = Input{Path: f.Name(), Name: Stdin, Bytes: n, SHA256: hex.EncodeToString(sum.Sum(nil))}
+	*input = Input{Path: f.Name(), Name: Stdin, Bytes: n, SHA256: hex.EncodeToString(sum.Sum(nil))}
 	return nil
 }
 
-// Title names the input for people.
-func (in *Input) Title() string {
-	if in.Name == Stdin {
+// Title returns the name of the input for messages.
+func (input *Input) Title() string {
+	if input.Name == Stdin {
 		return "standard input"
 	}
-	return in.Path
+	return input.Path
 }
 
-func (in *Input) open() (io.ReadCloser, error) {
-	if in.fsys != nil {
-		return in.fsys.Open(in.at)
+func (input *Input) open() (io.ReadCloser, error) {
+	if input.fsys != nil {
+		return input.fsys.Open(input.fsysName)
 	}
-	return os.Open(in.Path)
+	return os.Open(input.Path)
 }
 
-// maxMetaBytes is far above any run.json (some hundred bytes).
+// maxMetaBytes is the maximum size of a run.json, which has some hundred bytes.
 const maxMetaBytes = 1 << 20
 
-func readMeta(fsys fs.FS, name string) (m Meta, sha string, err error) {
+// readMeta reads a run.json. It returns the checksum of the file with any error of its
+// content.
+func readMeta(fsys fs.FS, name string) (m Meta, sha256 string, err error) {
 	f, err := fsys.Open(name)
 	if err != nil {
 		return Meta{}, "", err
 	}
 	text, err := io.ReadAll(io.LimitReader(f, maxMetaBytes+1))
-	if err = errors.Join(err, f.Close()); err != nil {
+	err = errors.Join(err, f.Close())
+	if err != nil {
 		return Meta{}, "", err
 	}
 	m, err = parseMeta(text)
 	return m, digest.SHA256(text), err
 }
 
-func parseMeta(text []byte) (m Meta, err error) {
+func parseMeta(text []byte) (Meta, error) {
 	if len(text) > maxMetaBytes {
 		return Meta{}, fmt.Errorf("longer than %d bytes", maxMetaBytes)
 	}
-	c := cursor.New(string(mendUTF8(text)), DefaultLimits().cursor())
+	c := cursor.New(string(replaceInvalidUTF8(text)), DefaultLimits().cursor())
 	run := gjson.Parse(string(c.Raw()))
 	if err := c.End(); err != nil {
 		return Meta{}, err
@@ -135,43 +145,56 @@ func parseMeta(text []byte) (m Meta, err error) {
 	if !run.IsObject() {
 		return Meta{}, errors.New("not an object")
 	}
-	m = Meta{RunID: id(run, "eval_run_id"), Network: run.Get("network").Str, Agent: arena.Agent{
-		VersionID: id(run, "agent_version_id"), Hotkey: id(run, "miner_hotkey"), Suite: id(run, "suite_version"), StartedAt: id(run, "started_at"),
-	}}
-	m.Findings = arena.Findings{
-		Quality: share(run, "reasoning_quality"), Coefficient: share(run, "reasoning_coefficient"), Score: share(run, "validator_score"),
+
+	m := Meta{
+		RunID:   textOrNumber(run.Get("eval_run_id")),
+		Network: run.Get("network").Str,
+		Agent: arena.Agent{
+			VersionID: textOrNumber(run.Get("agent_version_id")),
+			Hotkey:    textOrNumber(run.Get("miner_hotkey")),
+			Suite:     textOrNumber(run.Get("suite_version")),
+			StartedAt: textOrNumber(run.Get("started_at")),
+		},
+		Findings: arena.Findings{
+			Quality:     fraction(run.Get("reasoning_quality")),
+			Coefficient: fraction(run.Get("reasoning_coefficient")),
+			Score:       fraction(run.Get("validator_score")),
+		},
 	}
 	if scores := run.Get("problem_scores"); scores.Exists() {
 		m.Attempts = map[string]arena.Findings{}
 		for problem, v := range scores.ForEach {
 			m.Attempts[problem.Str] = arena.Findings{
-				Score: share(v, "score"), Quality: share(v, "reasoning_score"), Category: strings.ToLower(v.Get("category").Str),
+				Score:    fraction(v.Get("score")),
+				Quality:  fraction(v.Get("reasoning_score")),
+				Category: strings.ToLower(v.Get("category").Str),
 			}
 		}
 	}
 	return m, nil
 }
 
-// id is a member that names something, which may be written as a number.
-func id(of gjson.Result, name string) string {
-	v := of.Get(name)
+// textOrNumber returns a string or the text of a number.
+func textOrNumber(v gjson.Result) string {
 	if v.Type == gjson.Number {
 		return v.Raw
 	}
 	return v.Str
 }
 
-func share(of gjson.Result, name string) *float64 {
-	if v := of.Get(name); v.Type == gjson.Number && v.Num >= 0 && v.Num <= 1 {
+// fraction returns a number from 0 to 1, and nil for any other value.
+func fraction(v gjson.Result) *float64 {
+	if v.Type == gjson.Number && v.Num >= 0 && v.Num <= 1 {
 		return &v.Num
 	}
 	return nil
 }
 
+// withContext returns a reader that fails after ctx is done.
 func withContext(ctx context.Context, r io.Reader) io.Reader { return &contextReader{ctx, r} }
 
 type contextReader struct {
-	ctx context.Context //nolint:containedctx // io.Reader asks without one
+	ctx context.Context //nolint:containedctx // io.Reader has no parameter for it
 	r   io.Reader
 }
 

@@ -10,30 +10,33 @@ import (
 	"github.com/trajectory-arena/arena"
 )
 
-// name gives a trace its ids: the record's own first, then those of run.json
-// beside the file, of the file's path, of the recording's session, then the run
-// that the options name, and last the file as a run of its own. Only a file of
-// one attempt has its problem in its path.
-func (r *reader) name(f found) {
-	t := f.trace
-	run, problem := r.in.pathIDs()
-	t.RunID = cmp.Or(t.RunID, r.in.Meta.RunID, run, f.session, r.opt.RunID, r.in.ownRun())
-	if f.trial != "" {
-		t.RunID += "-trial-" + f.trial
+// setIDs sets the ids of a trace. Its run is the first that is known of: the record's,
+// that of run.json, of the path, of the recording's session, of the options, and the file
+// itself. Only a file with one attempt has its problem in the path.
+func (r *reader) setIDs(d decoded) {
+	t := d.trace
+	meta := &r.input.Meta
+	pathRun, pathProblem := r.input.pathIDs()
+	t.RunID = cmp.Or(t.RunID, meta.RunID, pathRun, d.session, r.opt.RunID, r.input.fileRunID())
+	if d.trial != "" {
+		t.RunID += "-trial-" + d.trial
 	}
-	if f.lone {
-		t.ProblemID = cmp.Or(t.ProblemID, problem)
-		r.in.named(t)
+	if d.isOnlyRecord {
+		t.ProblemID = cmp.Or(t.ProblemID, pathProblem)
+		r.input.checkContentName(t)
 	}
 	t.Agent = arena.Agent{
-		VersionID: cmp.Or(t.Agent.VersionID, r.in.Meta.Agent.VersionID),
-		Hotkey:    cmp.Or(t.Agent.Hotkey, r.in.Meta.Agent.Hotkey),
-		Suite:     cmp.Or(t.Agent.Suite, r.in.Meta.Agent.Suite),
-		StartedAt: cmp.Or(t.Agent.StartedAt, r.in.Meta.Agent.StartedAt),
+		VersionID: cmp.Or(t.Agent.VersionID, meta.Agent.VersionID),
+		Hotkey:    cmp.Or(t.Agent.Hotkey, meta.Agent.Hotkey),
+		Suite:     cmp.Or(t.Agent.Suite, meta.Agent.Suite),
+		StartedAt: cmp.Or(t.Agent.StartedAt, meta.Agent.StartedAt),
 	}
-	// What outlives its trace in tables and groups must not keep the whole
-	// record in memory.
-	t.RunID, t.ProblemID, t.Query = strings.Clone(t.RunID), strings.Clone(t.ProblemID), strings.Clone(t.Query)
+	// These outlive the trace in tables and groups and must not keep the memory of its
+	// record.
+	t.RunID = strings.Clone(t.RunID)
+	t.ProblemID = strings.Clone(t.ProblemID)
+	t.Query = strings.Clone(t.Query)
+
 	t.ID = t.RecordSHA256
 	if t.ProblemID != "" {
 		t.ID = t.RunID + "/" + t.ProblemID
@@ -43,9 +46,10 @@ func (r *reader) name(f found) {
 // vetoContent is the word for an episode that is not what its name says.
 const vetoContent = "content_mismatch" // the file is not the content that its name is the sha256 of
 
-// named holds an episode whose file is named by its content against that name.
-func (in *Input) named(t *arena.Trace) {
-	stem := strings.TrimSuffix(path.Base(in.Name), ".json")
+// checkContentName sets a veto if the file of an episode is named by a checksum that its
+// content does not have.
+func (input *Input) checkContentName(t *arena.Trace) {
+	stem := strings.TrimSuffix(path.Base(input.Name), ".json")
 	if t.Ruling != nil && sha256Name.MatchString(stem) && stem != t.RecordSHA256 {
 		t.Veto(vetoContent)
 	}
@@ -53,32 +57,31 @@ func (in *Input) named(t *arena.Trace) {
 
 var sha256Name = regexp.MustCompile(`^[0-9a-f]{64}$`)
 
-// PathIDs are the run and the problem that the attempts of the input get from
-// its path, or from coming by standard input, where they name none: content alone
-// does not tell two such inputs apart. Each is empty where the path, or run.json,
-// leaves nothing to it.
-func (in *Input) PathIDs() (run, problem string) {
-	run, problem = in.pathIDs()
+// PathIDs returns the run and the problem of records that name none, from the path of the
+// input or from standard input. Two inputs with the same content may differ in them. Each
+// is "" if neither the path has it, or run.json has the run.
+func (input *Input) PathIDs() (run, problem string) {
+	run, problem = input.pathIDs()
 	switch {
-	case in.Meta.RunID != "":
+	case input.Meta.RunID != "":
 		run = ""
-	case in.Name == Stdin:
+	case input.Name == Stdin:
 		run = stdinRun
 	}
 	return run, problem
 }
 
-// pathIDs are what the rule run=<id>/<problem_id>.json says; each is empty
-// where the path does not follow it. A run.json beside the file stands in for
-// the folder's name.
-func (in *Input) pathIDs() (run, problem string) {
-	run, ok := strings.CutPrefix(path.Base(path.Dir(in.Name)), "run=")
-	if !ok {
+// pathIDs returns the ids in a path of the form run=<id>/<problem_id>.json. The folder may
+// have any name if it has a run.json.
+func (input *Input) pathIDs() (run, problem string) {
+	run, isRunFolder := strings.CutPrefix(path.Base(path.Dir(input.Name)), "run=")
+	if !isRunFolder {
 		run = ""
 	}
-	name := strings.TrimSuffix(strings.TrimSuffix(path.Base(in.Name), ".gz"), ".zst")
+	name := strings.TrimSuffix(path.Base(input.Name), ".gz")
+	name = strings.TrimSuffix(name, ".zst")
 	stem, isJSON := strings.CutSuffix(name, ".json")
-	if isJSON && (ok || in.MetaSHA256 != "") {
+	if isJSON && (isRunFolder || input.MetaSHA256 != "") {
 		problem = stem
 	}
 	return run, problem
@@ -87,38 +90,41 @@ func (in *Input) pathIDs() (run, problem string) {
 // stdinRun is the run of records from standard input that name none.
 const stdinRun = "stdin"
 
-// runDigits is how many digits of a file's sha256 name the run that it is: 64
-// bits tell more files apart than a day can have.
+// runDigits is the number of digits of a file's checksum in its run id. 64 bits distinguish
+// more files than a day has.
 const runDigits = 16
 
-// ownRun is the run of the input's records where nothing names one: the file
-// itself, by its content, so that neither its path nor its name decides.
-func (in *Input) ownRun() string {
-	if in.Name == Stdin {
+// fileRunID returns the run id of records that name no run: the file's checksum, so that
+// the id does not depend on its path.
+func (input *Input) fileRunID() string {
+	if input.Name == Stdin {
 		return stdinRun
 	}
-	return "file-" + in.SHA256[:runDigits]
+	return "file-" + input.SHA256[:runDigits]
 }
 
-// Collisions finds attempts of other content under an id that is taken: two runs
-// bear one name, or one run tried a problem twice. Copies do not collide. The zero
-// value is ready; it is not safe for use by several goroutines.
+// Collisions finds attempts with the same id and different content: two runs have the same
+// name, or one run has a problem twice. The zero value is ready for use. It must not be
+// used by several goroutines at once.
 type Collisions struct {
-	seen map[uint64]uint64
+	// first has the hash of the first content for the hash of each id.
+	first map[uint64]uint64
 }
 
 var collisionSeed = maphash.MakeSeed()
 
-// Add takes in the attempt of that id and record hash, and reports whether it
-// collides with the first of its id.
-func (c *Collisions) Add(id, record string) bool {
-	if c.seen == nil {
-		c.seen = map[uint64]uint64{}
+// Add records an attempt by its id and the checksum of its record. It reports whether the
+// first attempt with the id has another checksum.
+func (c *Collisions) Add(id, sha256 string) bool {
+	if c.first == nil {
+		c.first = map[uint64]uint64{}
 	}
-	key, content := maphash.String(collisionSeed, id), maphash.String(collisionSeed, record)
-	first, taken := c.seen[key]
-	if !taken {
-		c.seen[key] = content
+	key := maphash.String(collisionSeed, id)
+	content := maphash.String(collisionSeed, sha256)
+	first, ok := c.first[key]
+	if !ok {
+		c.first[key] = content
+		return false
 	}
-	return taken && first != content
+	return first != content
 }

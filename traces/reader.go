@@ -13,237 +13,253 @@ import (
 	"github.com/trajectory-arena/arena/internal/digest"
 )
 
+// reader reads the records of one input.
 type reader struct {
-	ctx  context.Context //nolint:containedctx // it lives for one input
-	in   Input
-	opt  Options
-	emit func(Item) error
-	sum  Summary
+	ctx     context.Context //nolint:containedctx // it lives for one input
+	input   Input
+	opt     Options
+	emit    func(Item) error
+	summary Summary
 
 	text   *content
 	w      *window
 	decode *decoder
-	// blank is the white space before the next record.
+	// blank is the white space before the current record.
 	blank   []byte
 	records int
-	// linesOnly is set once a value that should span lines did not end: the
-	// search for its end may cost LineBytes, and is not made twice a file.
+	// linesOnly is set after the search for the end of a value over several lines failed.
+	// The search may cost LineBytes, so that a file gets one.
 	linesOnly bool
-	// listed is set once an array of records broke off: its other elements may
-	// still stand on lines of their own.
-	listed bool
-	// sessions gather records that are lines of one, in the order in which they began.
-	sessions []*session
-	named    map[string]*session
-	gathered int64
+	// inBrokenList is set after an array of records broke off. Its other elements may be on
+	// lines of their own.
+	inBrokenList bool
+	// sessions are the sessions whose lines the file has, in the order of their first lines.
+	sessions      []*session
+	sessionsByKey map[string]*session
+	sessionBytes  int64
 }
 
 func (r *reader) read() error {
-	if r.in.badMeta {
-		if err := r.tell(Fault{Reason: BadMeta, Detail: MetaName + " beside the file is no JSON object"}); err != nil {
+	if r.input.badMeta {
+		detail := MetaName + " beside the file is no JSON object"
+		if err := r.emitFault(Fault{Reason: BadMeta, Detail: detail}); err != nil {
 			return err
 		}
 	}
-	if r.in.refused != "" {
-		return r.fault(0, r.in.refused, "not opened", false)
+	if r.input.refused != "" {
+		return r.addFault(0, r.input.refused, "not opened", false)
 	}
-	stored, err := r.in.open()
+	stored, err := r.input.open()
 	if err != nil {
 		return err
 	}
-	if each, in := r.container(stored); each != nil {
-		return errors.Join(r.contained(each, in), stored.Close())
+	if readFile, src := r.openContainer(stored); readFile != nil {
+		err := r.readContainer(readFile, src)
+		return errors.Join(err, stored.Close())
 	}
-	text, err := open(withContext(r.ctx, stored), r.opt.Limits)
+	text, err := openContent(withContext(r.ctx, stored), r.opt.Limits)
 	if err == nil {
-		err = r.content(text)
-		text.closer()
+		err = r.readContent(text)
+		text.close()
 	}
 	return errors.Join(err, stored.Close())
 }
 
-func (r *reader) content(text *content) error {
-	r.text, r.w = text, &window{src: text, limit: int(r.opt.Limits.LineBytes), line: 1}
-	r.decode, r.named = newDecoder(r.opt.Limits), map[string]*session{}
+func (r *reader) readContent(text *content) error {
+	r.text = text
+	r.w = &window{src: text, limit: int(r.opt.Limits.LineBytes), line: 1}
+	r.decode = newDecoder(r.opt.Limits)
+	r.sessionsByKey = map[string]*session{}
 	var more bool
 	r.blank, more = r.w.skipBlank()
 	for more {
 		if err := r.ctx.Err(); err != nil {
 			return err
 		}
-		if err := r.record(); err != nil {
+		if err := r.nextRecord(); err != nil {
 			return err
 		}
 		r.blank, more = r.w.skipBlank()
 	}
-	return r.finish()
-}
-
-// finish reads what was gathered and says why the text ended, where that needs
-// saying.
-func (r *reader) finish() error {
-	if err := r.joined(); err != nil {
+	if err := r.emitSessions(); err != nil {
 		return err
 	}
-	return r.ended(r.w.failure(), r.w.line, true, "nothing but white space")
+	return r.finishFile(r.w.failure(), r.w.line, true, "nothing but white space")
 }
 
-// ended tells of what broke a file off, which is cut if something of it was read, or that
-// nothing is in it.
-func (r *reader) ended(err error, line int, begun bool, nothing string) error {
-	if broken, is := errors.AsType[*damage](err); is {
-		return r.fault(line, broken.reason, broken.detail, begun && broken.reason != NotATrace)
+// finishFile emits a fault if the file is damaged or has no record. The file is cut if it
+// was damaged after it began. It returns any other error unchanged.
+func (r *reader) finishFile(err error, line int, hasBegun bool, emptyDetail string) error {
+	if d, ok := errors.AsType[*damage](err); ok {
+		return r.addFault(line, d.reason, d.detail, hasBegun && d.reason != NotATrace)
 	}
 	if err == nil && r.records == 0 {
-		return r.fault(0, EmptyFile, nothing, false)
+		return r.addFault(0, EmptyFile, emptyDetail, false)
 	}
 	return err
 }
 
-// record reads the record that the window starts with: an array, a line, or
-// an object over several lines.
-func (r *reader) record() error {
-	if r.w.ahead()[0] == '[' && !r.linesOnly {
-		if rows, err := r.array(); rows {
+// nextRecord reads the record at the start of the window: a line, a list of records, or an
+// object over several lines.
+func (r *reader) nextRecord() error {
+	if r.w.unread()[0] == '[' && !r.linesOnly {
+		if isList, err := r.readArray(); isList {
 			return err
 		}
 	}
-	n, ok := r.w.lineEnd()
+	length, ok := r.w.lineEnd()
 	if !ok {
 		line := r.w.line
 		r.w.skipLine()
-		return r.fault(line, LineTooLong, fmt.Sprintf("more than %d bytes", r.w.limit), false)
+		return r.addFault(line, LineTooLong, fmt.Sprintf("more than %d bytes", r.w.limit), false)
 	}
-	text := r.w.ahead()[:n]
-	if r.listed {
-		if text = bytes.TrimSuffix(trimLine(text), []byte{','}); string(text) == "]" {
-			r.w.consume(n)
+	text := r.w.unread()[:length]
+	if r.inBrokenList {
+		text = bytes.TrimSuffix(trimLine(text), []byte{','})
+		if string(text) == "]" {
+			r.w.consume(length)
 			return nil
 		}
 	}
-	f, err := r.decode.record(text)
-	if r.mayGoOn(err) {
-		if to, ok := r.severalLines(); ok {
-			f, err = r.decode.record(r.w.ahead()[:to])
-			return r.take(to, r.w.line, f, err)
+
+	d, err := r.decode.record(text)
+	if r.mayContinue(err) {
+		if end, ok := r.multilineEnd(); ok {
+			d, err = r.decode.record(r.w.unread()[:end])
+			return r.consumeRecord(end, r.w.line, d, err)
 		}
 		r.linesOnly = true
 	}
-	return r.take(n, r.w.line, f, err)
+	return r.consumeRecord(length, r.w.line, d, err)
 }
 
-// severalLines returns the end of the value that the window starts with.
-func (r *reader) severalLines() (to int, ok bool) {
-	if r.w.ahead()[0] == '{' {
-		return r.w.document()
+// multilineEnd returns the end of the value at the start of the window.
+func (r *reader) multilineEnd() (end int, ok bool) {
+	if r.w.unread()[0] == '{' {
+		return r.w.multilineEnd()
 	}
-	return r.w.value(0)
+	return r.w.valueEnd(0)
 }
 
-// mayGoOn reports whether a record that could not be read is only the first line
-// of one that is written over several.
-func (r *reader) mayGoOn(err error) bool {
-	if bad, is := errors.AsType[*cursor.Error](err); !is || bad.Fault != cursor.Ended || r.linesOnly {
+// mayContinue reports whether a line that could not be decoded may be the first of a record
+// over several lines.
+func (r *reader) mayContinue(err error) bool {
+	e, ok := errors.AsType[*cursor.Error](err)
+	if !ok || e.Fault != cursor.Ended || r.linesOnly {
 		return false
 	}
-	first := r.w.ahead()[0]
-	return first == '{' || first == '['
+	return r.startsContainer()
 }
 
-// take consumes the n bytes of a record and emits what was found in them. A
-// record that the end of a damaged file cut off is not told twice.
-func (r *reader) take(n, line int, f found, err error) error {
-	raw := r.w.ahead()[:n]
-	if err != nil && r.w.stopped() && n == len(r.w.ahead()) {
-		r.w.consume(n)
-		return nil
-	}
-	if err != nil {
-		last := n == len(r.w.ahead()) && r.w.err != nil
-		r.w.consume(n)
-		return r.broken(line, err, last)
-	}
-	if f.line != "" {
-		r.gather(f.line, line, trimLine(raw))
-		r.w.consume(n)
-		return nil
-	}
-	own := sha256.Sum256(trimLine(raw))
-	whole := sha256.New()
-	if r.records == 0 {
-		whole.Write(r.blank)
-		whole.Write(raw)
-	}
-	r.w.consume(n)
-	if r.records == 0 {
-		tail, more := r.w.skipBlank()
-		whole.Write(tail)
-		f.lone = !more && !r.w.stopped()
-	}
+// consumeRecord consumes the n bytes of a record and emits its traces, or a fault for the
+// error of the decoder.
+func (r *reader) consumeRecord(n, line int, d decoded, err error) error {
+	raw := r.w.unread()[:n]
+	isLast := n == len(r.w.unread())
 	switch {
-	case f.part != "":
-		return r.several(f, line)
-	case f.lone && f.trace.Source.Shape != sandboxLine.Shape:
-		return r.found(f, 0, hex.EncodeToString(whole.Sum(nil)))
-	default:
-		return r.found(f, line, hex.EncodeToString(own[:]))
+	case err != nil && isLast && r.w.failed():
+		r.w.consume(n) // finishFile reports the damage that cut off the record
+		return nil
+	case err != nil:
+		isEnd := isLast && r.w.err != nil
+		r.w.consume(n)
+		return r.addDecodeFault(line, err, isEnd)
+	case d.sessionKey != "":
+		r.addSessionLine(d.sessionKey, line, trimLine(raw))
+		r.w.consume(n)
+		return nil
 	}
+
+	// A file with one attempt is known by the checksum of the file, white space included.
+	recordSum := sha256.Sum256(trimLine(raw))
+	sum := recordSum[:]
+	if r.records > 0 {
+		r.w.consume(n)
+	} else {
+		fileSum := sha256.New()
+		fileSum.Write(r.blank)
+		fileSum.Write(raw)
+		r.w.consume(n)
+		tail, more := r.w.skipBlank()
+		fileSum.Write(tail)
+		d.isOnlyRecord = !more && !r.w.failed()
+		if d.isOnlyRecord && d.part == "" && d.trace.Source.Shape != sandboxLine.Shape {
+			line = 0
+			sum = fileSum.Sum(nil)
+		}
+	}
+	if d.part != "" {
+		return r.emitParts(d, line)
+	}
+	return r.emitTrace(d, line, hex.EncodeToString(sum))
 }
 
-// several emits the traces of one record, each by its own part of it.
-func (r *reader) several(f found, line int) error {
-	lone := f.lone
-	for i, one := range append([]found{f}, f.others...) {
-		one.lone = false
-		if lone {
+// emitParts emits the traces of a record with several attempts. Their checksums are those
+// of their parts. If the file has no other record, they count instead of lines.
+func (r *reader) emitParts(d decoded, line int) error {
+	isOnlyRecord := d.isOnlyRecord
+	for i, part := range append([]decoded{d}, d.siblings...) {
+		part.isOnlyRecord = false
+		if isOnlyRecord {
 			line = i + 1
 		}
-		if err := r.found(one, line, digest.SHA256([]byte(one.part))); err != nil {
+		if err := r.emitTrace(part, line, digest.SHA256([]byte(part.part))); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// broken emits the fault that a decoder's error stands for. A record that the
-// text is over in, and that wants to go on, was cut off.
-func (r *reader) broken(line int, err error, last bool) error {
-	if bad, is := errors.AsType[*cursor.Error](err); is {
-		return r.fault(line, cmp.Or(limited[bad.Fault], BadJSON), bad.Error(), last && bad.Fault == cursor.Ended)
+// addDecodeFault emits the fault for an error of the decoder. A record at the end of the
+// text that is incomplete was cut off.
+func (r *reader) addDecodeFault(line int, err error, isEnd bool) error {
+	if e, ok := errors.AsType[*cursor.Error](err); ok {
+		reason := cmp.Or(limitReasons[e.Fault], BadJSON)
+		return r.addFault(line, reason, e.Error(), isEnd && e.Fault == cursor.Ended)
 	}
-	if refused, is := errors.AsType[*damage](err); is {
-		return r.fault(line, refused.reason, refused.detail, false)
+	if d, ok := errors.AsType[*damage](err); ok {
+		return r.addFault(line, d.reason, d.detail, false)
 	}
 	return err
 }
 
-// limited are the reasons of texts beyond a limit; any other fault of a text is that it is no JSON.
-var limited = map[cursor.Fault]Reason{cursor.TooDeep: TooDeep, cursor.StringTooLong: StringTooLong, cursor.TooMany: TooManyElements}
-
-// fault tells of a record that cannot be read; cut reports whether the file ends in it.
-func (r *reader) fault(line int, reason Reason, detail string, cut bool) error {
-	r.records++
-	return r.tell(Fault{Line: line, Reason: reason, Detail: detail, Cut: cut})
+// limitReasons are the reasons for text over a limit. Other text is not JSON.
+var limitReasons = map[cursor.Fault]Reason{
+	cursor.TooDeep:       TooDeep,
+	cursor.StringTooLong: StringTooLong,
+	cursor.TooMany:       TooManyElements,
 }
 
-func (r *reader) tell(f Fault) error {
-	r.sum.Faults++
-	r.sum.Cut = r.sum.Cut || f.Cut
-	f.FileSHA256 = r.in.SHA256
+// addFault emits a fault for a record that cannot be read. isCut reports whether the file
+// ends in the record.
+func (r *reader) addFault(line int, reason Reason, detail string, isCut bool) error {
+	r.records++
+	return r.emitFault(Fault{Line: line, Reason: reason, Detail: detail, Cut: isCut})
+}
+
+func (r *reader) emitFault(f Fault) error {
+	r.summary.Faults++
+	if f.Cut {
+		r.summary.Cut = true
+	}
+	f.FileSHA256 = r.input.SHA256
 	return r.emit(Item{Fault: &f})
 }
 
-func (r *reader) found(f found, line int, record string) error {
-	f.trace.Source.FileSHA256, f.trace.Source.Line = r.in.SHA256, line
-	f.trace.RecordSHA256 = record
-	r.name(f)
-	if t := f.trace; t.Source.Shape == dialogueFile.Shape && len(t.Steps) == 0 && t.ProblemID == "" {
-		return r.fault(line, NotATrace, "empty list or null, and no path that names a problem", false)
+// emitTrace emits a trace with its source, checksum and ids.
+func (r *reader) emitTrace(d decoded, line int, recordSHA256 string) error {
+	t := d.trace
+	t.Source.FileSHA256 = r.input.SHA256
+	t.Source.Line = line
+	t.RecordSHA256 = recordSHA256
+	r.setIDs(d)
+	if t.Source.Shape == dialogueFile.Shape && len(t.Steps) == 0 && t.ProblemID == "" {
+		return r.addFault(line, NotATrace, "empty list or null, and no path that names a problem", false)
 	}
 	r.records++
-	r.text.good()
-	r.sum.Traces++
-	return r.emit(Item{Trace: f.trace})
+	r.text.markTrace()
+	r.summary.Traces++
+	return r.emit(Item{Trace: t})
 }
 
 func trimLine(line []byte) []byte { return bytes.TrimRight(line, " \t\r\n") }

@@ -1,10 +1,10 @@
-// Package traces reads attempts of shopping agents from every file format that
-// they come in, told apart by content, and writes them in the formats that
-// others read. Nothing else in the project parses trace files.
+// Package traces reads attempts of shopping agents from files and writes them in the
+// formats of other tools. It recognises the format of a file by its content. No other
+// package parses trace files.
 //
-// Files are untrusted: records, nesting, strings and decompression are bounded
-// (Limits), and whatever cannot be read becomes a Fault with its file, line and
-// reason while reading goes on. docs/traces.md has the table of shapes.
+// Files are untrusted: the size, nesting, strings and decompression of records are bounded
+// by Limits. A record that cannot be read becomes a Fault with its file, line and reason,
+// and reading continues. docs/traces.md has the table of formats.
 package traces
 
 import (
@@ -15,39 +15,38 @@ import (
 	"github.com/trajectory-arena/arena/internal/digest"
 )
 
-// Options are how to read.
+// Options configures Read.
 type Options struct {
 	Limits Limits
-	// RunID names the run of records that name none. Empty, the file they stand in
-	// is a run of its own, named by its content, and standard input is "stdin".
+	// RunID is the run of records that name none. If it is empty, the run is named after
+	// the content of the file, or "stdin" for standard input.
 	RunID string
 }
 
-// Defaults are the options of a run without configuration.
+// Defaults returns the options of a run without configuration.
 func Defaults() Options { return Options{Limits: DefaultLimits()} }
 
-// Item is one record of an input: exactly one of its fields is set.
+// Item is one record of an input. Exactly one of its fields is set.
 type Item struct {
 	Trace *arena.Trace
 	Fault *Fault
 }
 
-// Fault is a record, or a whole file where Line is 0, that is not an attempt
-// that could be read.
+// Fault is a record that could not be read as an attempt, or a file if Line is 0.
 type Fault struct {
 	FileSHA256 string
-	// Line counts from 1: the line that the record starts on, or its position
-	// where the file is one JSON array of records.
+	// Line counts from 1. It is the line on which the record starts, or the index of the
+	// record in a file that is one JSON array.
 	Line   int
 	Reason Reason
-	// Detail says in words what was found. It quotes keys, never values.
+	// Detail describes the fault in words. It quotes keys but never values.
 	Detail string
-	// Cut reports whether the file ends here before its content does: what it held
-	// besides is lost, and nobody knows how much.
+	// Cut reports whether the file ends before its content does, so that an unknown number
+	// of records is lost.
 	Cut bool
 }
 
-// Reason is why a record could not be read, a stable word.
+// Reason is a stable word for the reason why a record could not be read.
 type Reason string
 
 // The reasons of faults.
@@ -76,48 +75,49 @@ const (
 	BadName           Reason = "bad_name"           // a file name that cannot be kept
 )
 
-// Summary is what one Read found.
+// Summary counts the items of one call of Read.
 type Summary struct {
 	Traces, Faults int
 	// Cut reports whether the input ended early.
 	Cut bool
 }
 
-// Read gives every record of in to emit, in the file's order, one at a time;
-// memory is bounded by the limits and not by the file. An error is one of
-// emit's own, of ctx, of the disk or of the options; whatever is wrong with the
-// content is an Item instead. An input whose hash is not known is read twice.
-func Read(ctx context.Context, in Input, opt Options, emit func(Item) error) (Summary, error) {
+// Read calls emit for every record of an input, in the order of the file. Memory is bounded
+// by the limits and not by the size of the file. Invalid content is passed to emit; an
+// error comes from emit, the context, the disk or invalid options. Read hashes the input
+// first if its hash is unknown.
+func Read(ctx context.Context, input Input, opt Options, emit func(Item) error) (Summary, error) {
 	if err := opt.Limits.Validate(); err != nil {
 		return Summary{}, fmt.Errorf("check reading options: %w", err)
 	}
-	if in.SHA256 == "" {
-		if err := in.Hash(ctx); err != nil {
+	if input.SHA256 == "" {
+		if err := input.Hash(ctx); err != nil {
 			return Summary{}, err
 		}
 	}
-	var own error
-	r := &reader{ctx: ctx, in: in, opt: opt, emit: func(it Item) error {
-		own = emit(it)
-		return own
+
+	var emitErr error
+	r := &reader{ctx: ctx, input: input, opt: opt, emit: func(item Item) error {
+		emitErr = emit(item)
+		return emitErr
 	}}
 	err := r.read()
-	switch {
-	case own != nil:
-		err = own // it is no fault of the file
-	case err != nil:
-		err = fmt.Errorf("read traces of %s: %w", in.Path, err)
+	if emitErr != nil {
+		return r.summary, emitErr // without the name of the file, which is not to blame
 	}
-	return r.sum, err
+	if err != nil {
+		return r.summary, fmt.Errorf("read traces of %s: %w", input.Path, err)
+	}
+	return r.summary, nil
 }
 
-// Decode reads one record that lies in no file. Its trace has neither an id nor a
-// place; the error says what is wrong with the text.
+// Decode reads one record that is not part of a file. The trace has neither an id nor a
+// source file. The error describes what is wrong with the record.
 func Decode(record []byte, l Limits) (*arena.Trace, error) {
-	f, err := newDecoder(l).record(record)
+	d, err := newDecoder(l).record(record)
 	if err != nil {
 		return nil, err
 	}
-	f.trace.RecordSHA256 = digest.SHA256(record)
-	return f.trace, nil
+	d.trace.RecordSHA256 = digest.SHA256(record)
+	return d.trace, nil
 }

@@ -6,39 +6,39 @@ import (
 	"io"
 )
 
-// window is the part of a text that is in memory: it slides forward and grows
-// to the longest record, never beyond the limit.
+// window is the part of a text that is in memory. It moves forward and grows to the size of
+// the longest record, but not beyond the limit.
 type window struct {
 	src   io.Reader
-	limit int
-	buf   []byte // buf[from:to] is what was read and not yet consumed
-	from  int
-	to    int
-	err   error // why src gives no more; io.EOF at the end
-	line  int   // the line that buf[from] is on, from 1
+	limit int    // the maximum length of a record
+	buf   []byte // buf[start:end] was read and is not yet consumed
+	start int
+	end   int
+	err   error // the error of src, io.EOF at the end
+	line  int   // the line of buf[start], from 1
 }
 
-// firstWindowBytes holds most records (110 KB on average) at once.
+// firstWindowBytes is more than most records have (110 KB on average).
 const firstWindowBytes = 256 << 10
 
-// ahead is what was read and not yet consumed.
-func (w *window) ahead() []byte { return w.buf[w.from:w.to] }
+// unread returns the text that was read and is not yet consumed. The slice is valid until
+// the next call of fill.
+func (w *window) unread() []byte { return w.buf[w.start:w.end] }
 
 func (w *window) consume(n int) {
-	w.line += bytes.Count(w.buf[w.from:w.from+n], []byte{'\n'})
-	w.from += n
+	w.line += bytes.Count(w.buf[w.start:w.start+n], []byte{'\n'})
+	w.start += n
 }
 
-// fill reads more behind ahead and reports whether there was more. The slices of
-// earlier calls of ahead are void.
+// fill appends more text to the window and reports whether there was any.
 func (w *window) fill() bool {
 	if w.err != nil {
 		return false
 	}
-	w.makeRoom()
+	w.ensureSpace()
 	for range maxEmptyReads {
-		n, err := w.src.Read(w.buf[w.to:])
-		w.to += n
+		n, err := w.src.Read(w.buf[w.end:])
+		w.end += n
 		w.err = err
 		if n > 0 || err != nil {
 			return n > 0
@@ -48,47 +48,56 @@ func (w *window) fill() bool {
 	return false
 }
 
-// maxEmptyReads is how often a reader may give nothing, as bufio has it.
+// maxEmptyReads is how often a reader may return no bytes and no error, as in bufio.
 const maxEmptyReads = 100
 
-func (w *window) makeRoom() {
-	if w.to < len(w.buf) {
+// ensureSpace moves the text to the start of the buffer, or to a larger buffer, if the
+// buffer is full.
+func (w *window) ensureSpace() {
+	if w.end < len(w.buf) {
 		return
 	}
-	kept := w.to - w.from
-	if w.from > 0 && kept <= len(w.buf)/2 {
-		copy(w.buf, w.ahead())
+	length := w.end - w.start
+	if w.start > 0 && length <= len(w.buf)/2 {
+		copy(w.buf, w.unread())
 	} else {
-		// The limit and a little is enough to see that a record is beyond it.
-		size, most := max(firstWindowBytes, 2*len(w.buf)), w.limit+firstWindowBytes
-		if len(w.buf) < most {
-			size = min(size, most)
-		}
-		grown := make([]byte, size)
-		copy(grown, w.ahead())
+		grown := make([]byte, w.nextSize())
+		copy(grown, w.unread())
 		w.buf = grown
 	}
-	w.from, w.to = 0, kept
+	w.start = 0
+	w.end = length
 }
 
-// lineEnd finds the end of the next line: the number of bytes before its line
-// feed, or all that is left. ok is false if the line is beyond the limit.
-func (w *window) lineEnd() (n int, ok bool) {
-	n, ended := w.nextLine(0)
-	if !ended {
-		n -= len("\n")
+// nextSize returns the size of the next buffer. A buffer a little larger than the limit
+// suffices to see that a record is too long.
+func (w *window) nextSize() int {
+	size := max(firstWindowBytes, 2*len(w.buf))
+	maxSize := w.limit + firstWindowBytes
+	if len(w.buf) < maxSize {
+		return min(size, maxSize)
 	}
-	return n, n <= w.limit
+	return size
+}
+
+// lineEnd returns the length of the next line without its line feed. It returns false if
+// the line is over the limit.
+func (w *window) lineEnd() (length int, ok bool) {
+	length, isLast := w.nextLine(0)
+	if !isLast {
+		length -= len("\n")
+	}
+	return length, length <= w.limit
 }
 
 func (w *window) skipLine() {
 	for {
-		ahead := w.ahead()
-		if i := bytes.IndexByte(ahead, '\n'); i >= 0 {
+		unread := w.unread()
+		if i := bytes.IndexByte(unread, '\n'); i >= 0 {
 			w.consume(i + 1)
 			return
 		}
-		w.consume(len(ahead))
+		w.consume(len(unread))
 		if !w.fill() {
 			return
 		}
@@ -97,30 +106,37 @@ func (w *window) skipLine() {
 
 var byteOrderMark = []byte("\xef\xbb\xbf")
 
-// keptBlank is how much white space around a lone record counts as part of its
-// file: a line feed, a byte order mark.
-const keptBlank = 64
+// maxBlankBytes is the maximum length of white space that skipBlank returns. It is part of
+// the checksum of a file with one record: a line feed, a byte order mark.
+const maxBlankBytes = 64
 
-// skipBlank consumes white space and byte order marks, returns the first of
-// it, and reports whether anything else follows.
+// skipBlank consumes white space and byte order marks. It returns the first maxBlankBytes
+// of them and whether text follows.
 func (w *window) skipBlank() (blank []byte, more bool) {
 	for {
-		ahead := w.ahead()
-		n := blankPrefix(ahead)
-		if len(blank) < keptBlank {
-			blank = append(blank, ahead[:min(n, keptBlank-len(blank))]...)
+		unread := w.unread()
+		n := blankPrefix(unread)
+		if len(blank) < maxBlankBytes {
+			blank = append(blank, unread[:min(n, maxBlankBytes-len(blank))]...)
 		}
 		w.consume(n)
-		if rest := ahead[n:]; len(rest) >= len(byteOrderMark) || len(rest) > 0 && !bytes.HasPrefix(byteOrderMark, rest) {
+		if !isByteOrderMarkPrefix(unread[n:]) {
 			return blank, true
 		}
 		if !w.fill() {
-			return blank, w.from < w.to
+			return blank, w.start < w.end
 		}
 	}
 }
 
-func blankPrefix(s []byte) (n int) {
+// isByteOrderMarkPrefix reports whether s may be the start of a byte order mark.
+func isByteOrderMarkPrefix(s []byte) bool {
+	return len(s) < len(byteOrderMark) && bytes.HasPrefix(byteOrderMark, s)
+}
+
+// blankPrefix returns the length of the white space and byte order marks at the start of s.
+func blankPrefix(s []byte) int {
+	n := 0
 	for n < len(s) {
 		switch {
 		case s[n] == ' ', s[n] == '\t', s[n] == '\r', s[n] == '\n':
@@ -134,9 +150,10 @@ func blankPrefix(s []byte) (n int) {
 	return n
 }
 
-func (w *window) stopped() bool { return w.failure() != nil }
+// failed reports whether the text stopped before its end.
+func (w *window) failed() bool { return w.failure() != nil }
 
-// failure is why the text stopped before its end; nil at its end.
+// failure returns the error that stopped the text before its end, or nil.
 func (w *window) failure() error {
 	if errors.Is(w.err, io.EOF) {
 		return nil
