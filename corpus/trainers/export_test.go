@@ -7,13 +7,16 @@ import (
 	"strings"
 )
 
-// Profiles are the profiles that have a block, sorted.
+// Profiles returns the profiles that have a block, sorted.
 func Profiles() []string {
-	var out []string
-	found, _ := fs.Glob(files, "blocks/*.*") // it is a pattern
-	for _, name := range found {
-		profile, _, _ := strings.Cut(path.Base(name), ".")
-		out = append(out, profile)
+	paths, err := fs.Glob(files, "blocks/*.*")
+	if err != nil {
+		panic(err) // the pattern is constant
 	}
-	return slices.Compact(out)
+	var profiles []string
+	for _, name := range paths {
+		profile, _, _ := strings.Cut(path.Base(name), ".")
+		profiles = append(profiles, profile)
+	}
+	return slices.Compact(profiles)
 }

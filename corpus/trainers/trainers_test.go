@@ -14,8 +14,8 @@ import (
 
 var update = flag.Bool("update", false, "write docs/training.md")
 
-// TestTrainingPageIsWhatCardsSay holds docs/training.md to the blocks.
-func TestTrainingPageIsWhatCardsSay(t *testing.T) {
+// TestTrainingPageMatchesBlocks checks that docs/training.md contains the blocks of cards.
+func TestTrainingPageMatchesBlocks(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder
 	b.WriteString(head)
@@ -54,17 +54,23 @@ token, dropout in a policy that generates, and a reference model with another te
 all stages ([how](../recipes/README.md)). [measured/loop.md](measured/loop.md) has the results, with two seeds, and what they cannot show.
 `
 
-// TestLengthHoldsEveryRow: true vocabularies give up to a third more than
-// bytes4, and no block may cut a row.
-func TestLengthHoldsEveryRow(t *testing.T) {
+// TestLengthFitsEveryRow checks that no block cuts a row, although real vocabularies give
+// up to a third more tokens than bytes4.
+func TestLengthFitsEveryRow(t *testing.T) {
 	t.Parallel()
-	for _, r := range []trainers.Rows{{}, {Longest: 1, Counter: "bytes4"}, {Longest: 4857, Counter: "bytes4"}, {Longest: 5632, Counter: "tokenizer-ab"}, {Longest: 14336, Counter: "bytes4"}} {
-		room := r.Longest / 20
+	for _, r := range []trainers.Rows{
+		{},
+		{Longest: 1, Counter: "bytes4"},
+		{Longest: 4857, Counter: "bytes4"},
+		{Longest: 5632, Counter: "tokenizer-ab"},
+		{Longest: 14336, Counter: "bytes4"},
+	} {
+		margin := r.Longest / 20
 		if r.Counter == trainers.Estimate {
-			room = r.Longest / 3
+			margin = r.Longest / 3
 		}
 		got := r.Length()
-		if got < r.Longest+room || got%1024 != 0 {
+		if got < r.Longest+margin || got%1024 != 0 {
 			t.Errorf("%+v: length %d", r, got)
 		}
 		if got > 1024+(r.Longest+14336)*3/2 {
@@ -73,16 +79,21 @@ func TestLengthHoldsEveryRow(t *testing.T) {
 	}
 }
 
-// TestBlocksAreWhole: each names its config and length, and YAML reads.
-func TestBlocksAreWhole(t *testing.T) {
+// TestBlocksAreComplete checks that each block contains its config and length and that
+// YAML can be parsed.
+func TestBlocksAreComplete(t *testing.T) {
 	t.Parallel()
 	for _, profile := range trainers.Profiles() {
-		for _, b := range trainers.Of(trainers.Rows{Profile: profile, Config: "my_config", Longest: 30_000, Counter: "tokenizer-x"}) {
-			if b.Trainer == "" || b.Language == "" || !strings.Contains(b.Text, "32768") || strings.Contains(b.Text, "@{") {
-				t.Errorf("%s: %+v", profile, b)
+		r := trainers.Rows{Profile: profile, Config: "my_config", Longest: 30_000, Counter: "tokenizer-x"}
+		for _, b := range trainers.Blocks(r) {
+			if b.Trainer == "" || b.Language == "" {
+				t.Errorf("%s: no trainer or language: %+v", profile, b)
+			}
+			if !strings.Contains(b.Text, "32768") || strings.Contains(b.Text, "@{") {
+				t.Errorf("%s: placeholders are not replaced: %+v", profile, b)
 			}
 			if profile != "env" && !strings.Contains(b.Text, "my_config") {
-				t.Errorf("%s, %s: the config is not named", profile, b.Trainer)
+				t.Errorf("%s, %s: the config is missing", profile, b.Trainer)
 			}
 			var v map[string]any
 			if b.Language == "yaml" {
@@ -92,7 +103,7 @@ func TestBlocksAreWhole(t *testing.T) {
 			}
 		}
 	}
-	if trainers.Of(trainers.Rows{Profile: "none"}) != nil && len(trainers.Of(trainers.Rows{Profile: "none"})) > 0 {
-		t.Error("a block for a profile that nobody reads")
+	if blocks := trainers.Blocks(trainers.Rows{Profile: "none"}); len(blocks) > 0 {
+		t.Errorf("blocks for an unknown profile: %v", blocks)
 	}
 }
