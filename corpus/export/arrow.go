@@ -16,141 +16,195 @@ import (
 	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
-// arrowBatch is the input of one record batch: what a reader maps at a time.
-// arrowRoom has place for its last row too, as a rule.
+// arrowBatchBytes is the size of a record batch, the unit that readers map. The builder
+// reserves arrowReserveBytes, which usually suffices for the last row too.
 const (
-	arrowBatch = 16 << 20
-	arrowRoom  = arrowBatch + arrowBatch/8
+	arrowBatchBytes   = 16 << 20
+	arrowReserveBytes = arrowBatchBytes + arrowBatchBytes/8
 )
 
-// arrowSchema holds the text rows: every version of datasets maps them.
+// The columns of arrowSchema.
+const (
+	arrowMessages = iota
+	arrowSessionID
+	arrowHarness
+	arrowTaskType
+	arrowReward
+	arrowNTokens
+	arrowProblemID
+	arrowCluster
+)
+
+// arrowSchema returns the schema of text rows, which every version of datasets can map.
 func arrowSchema() *arrow.Schema {
-	s := arrow.BinaryTypes.String
+	text := arrow.BinaryTypes.String
 	field := func(name string, t arrow.DataType) arrow.Field {
 		return arrow.Field{Name: name, Type: t, Nullable: true}
 	}
-	msg := arrow.StructOf(field("role", s), field("content", s))
-	return arrow.NewSchema([]arrow.Field{field("messages", arrow.ListOf(msg)), field("session_id", s), field("harness", s), field("task_type", s),
-		field("reward", arrow.PrimitiveTypes.Float64), field("n_tokens", arrow.PrimitiveTypes.Int64), field("problem_id", s), field("dedup_cluster", s)}, nil)
+	message := arrow.StructOf(field("role", text), field("content", text))
+	return arrow.NewSchema([]arrow.Field{
+		arrowMessages:  field("messages", arrow.ListOf(message)),
+		arrowSessionID: field("session_id", text),
+		arrowHarness:   field("harness", text),
+		arrowTaskType:  field("task_type", text),
+		arrowReward:    field("reward", arrow.PrimitiveTypes.Float64),
+		arrowNTokens:   field("n_tokens", arrow.PrimitiveTypes.Int64),
+		arrowProblemID: field("problem_id", text),
+		arrowCluster:   field("dedup_cluster", text),
+	}, nil)
 }
 
-// arrowSink writes one split as datasets' save_to_disk does: Arrow streams and
-// two JSON files that describe them.
+// arrowSink writes a split as datasets' save_to_disk does: Arrow streams and two JSON
+// files that describe them.
 type arrowSink struct {
-	job   *job
-	split string
-	build *array.RecordBuilder
-	file  corpus.Place
-	out   *ipc.Writer
-	size  int64
-	names []string
+	job     *job
+	split   string
+	builder *array.RecordBuilder
+	file    corpus.Place
+	writer  *ipc.Writer // of file, nil if none is open
+	size    int64       // of the open batch, in bytes
+	names   []string    // of all files
 }
 
 func openArrow(j *job, split string) (sink, error) {
-	return &arrowSink{job: j, split: split, build: array.NewRecordBuilder(memory.DefaultAllocator, arrowSchema())}, nil
+	builder := array.NewRecordBuilder(memory.DefaultAllocator, arrowSchema())
+	return &arrowSink{job: j, split: split, builder: builder}, nil
 }
 
-func (s *arrowSink) take(rows []row) error { return s.job.count.each(rows, s.add) }
+func (s *arrowSink) write(batch []row) error { return s.job.count.addRows(batch, s.add) }
 
 func (s *arrowSink) add(r *row) error {
-	made, err := text(r)
+	texts, err := convertText(r)
 	if err != nil {
 		return err
 	}
-	s.append(&made[0])
+	s.append(&texts[0])
 	s.job.count.Rows++
-	if s.size < arrowBatch {
+	if s.size < arrowBatchBytes {
 		return nil
 	}
 	return s.flush()
 }
 
 func (s *arrowSink) append(t *rows.Text) {
-	list := s.build.Field(0).(*array.ListBuilder)
-	msg := list.ValueBuilder().(*array.StructBuilder)
-	role, content := msg.FieldBuilder(0).(*array.StringBuilder), msg.FieldBuilder(1).(*array.StringBuilder)
+	messages := s.builder.Field(arrowMessages).(*array.ListBuilder)
+	message := messages.ValueBuilder().(*array.StructBuilder)
+	role := message.FieldBuilder(0).(*array.StringBuilder)
+	content := message.FieldBuilder(1).(*array.StringBuilder)
 	if s.size == 0 {
-		content.ReserveData(arrowRoom)
+		content.ReserveData(arrowReserveBytes)
 	}
-	list.Append(true)
+	messages.Append(true)
 	for _, m := range t.Messages {
-		msg.Append(true)
+		message.Append(true)
 		role.Append(m.Role)
 		content.Append(m.Content)
 		s.size += int64(len(m.Role) + len(m.Content) + 8)
 	}
-	for i, v := range map[int]string{1: t.SessionID, 2: t.Harness, 3: t.TaskType, 6: t.ProblemID, 7: t.Cluster} {
-		s.build.Field(i).(*array.StringBuilder).Append(v)
-	}
-	s.build.Field(4).(*array.Float64Builder).Append(t.Reward)
-	s.build.Field(5).(*array.Int64Builder).Append(t.NTokens)
+	s.appendText(arrowSessionID, t.SessionID)
+	s.appendText(arrowHarness, t.Harness)
+	s.appendText(arrowTaskType, t.TaskType)
+	s.builder.Field(arrowReward).(*array.Float64Builder).Append(t.Reward)
+	s.builder.Field(arrowNTokens).(*array.Int64Builder).Append(t.NTokens)
+	s.appendText(arrowProblemID, t.ProblemID)
+	s.appendText(arrowCluster, t.Cluster)
 }
 
+func (s *arrowSink) appendText(column int, text string) {
+	s.builder.Field(column).(*array.StringBuilder).Append(text)
+}
+
+// flush writes the open batch.
 func (s *arrowSink) flush() error {
-	if s.out == nil {
-		if err := s.next(); err != nil {
+	if s.writer == nil {
+		if err := s.openFile(); err != nil {
 			return err
 		}
 	}
-	rec := s.build.NewRecordBatch()
+	rec := s.builder.NewRecordBatch()
 	defer rec.Release()
 	s.size = 0
-	if err := s.out.Write(rec); err != nil {
+	if err := s.writer.Write(rec); err != nil {
 		return fmt.Errorf("write arrow batch: %w", err)
 	}
-	if s.file.N > corpus.DefaultLimits.Shard-2*arrowBatch {
-		return s.finish()
+	if s.file.N > corpus.DefaultLimits.Shard-2*arrowBatchBytes {
+		return s.closeFile()
 	}
 	return nil
 }
 
-func (s *arrowSink) next() error {
+func (s *arrowSink) openFile() error {
 	name := fmt.Sprintf("data-%05d.arrow", len(s.names))
 	f, err := corpus.NewPlace(s.job.part, "arrow/"+s.split+"/"+name)
 	if err != nil {
 		return err
 	}
 	s.names = append(s.names, name)
-	s.file, s.out = f, ipc.NewWriter(f, ipc.WithSchema(s.build.Schema()))
+	s.file = f
+	s.writer = ipc.NewWriter(f, ipc.WithSchema(s.builder.Schema()))
 	return nil
 }
 
-func (s *arrowSink) finish() error {
-	if err := s.out.Close(); err != nil {
+func (s *arrowSink) closeFile() error {
+	if err := s.writer.Close(); err != nil {
 		return fmt.Errorf("write arrow file: %w", err)
 	}
-	s.out = nil
+	s.writer = nil
 	return s.file.Close()
 }
 
 func (s *arrowSink) close(context.Context) error {
-	defer s.build.Release()
-	var err error
+	defer s.builder.Release()
 	if s.size > 0 {
-		err = s.flush()
+		if err := s.flush(); err != nil {
+			return err
+		}
 	}
-	if err == nil && s.out != nil {
-		err = s.finish()
+	if s.writer != nil {
+		if err := s.closeFile(); err != nil {
+			return err
+		}
 	}
-	if err != nil || len(s.names) == 0 {
-		return err
+	if len(s.names) == 0 {
+		return nil
 	}
-	// state.json and dataset_info.json describe the split
-	files := slicesx.Map(s.names, func(n string) map[string]string { return map[string]string{"filename": n} })
-	state := asjson.Indented(map[string]any{"_data_files": files, "_fingerprint": s.job.feed.from.ConfigurationSHA256, "_format_columns": nil,
-		"_format_kwargs": map[string]any{}, "_format_type": nil, "_output_all_columns": false, "_split": s.split}, "  ")
-	info := asjson.Indented(map[string]any{"citation": "", "description": "", "homepage": "", "license": "", "features": json.RawMessage(arrowFeatures)}, "  ")
-	dir := "arrow/" + s.split + "/"
-	return s.job.files(map[string][]byte{dir + "state.json": state, dir + "dataset_info.json": info})
+	return s.writeMetadata()
 }
 
-// arrowFeatures are the columns in the words of datasets.
+// writeMetadata writes state.json and dataset_info.json, which describe the split.
+func (s *arrowSink) writeMetadata() error {
+	files := slicesx.Map(s.names, func(name string) map[string]string { return map[string]string{"filename": name} })
+	state := map[string]any{
+		"_data_files":         files,
+		"_fingerprint":        s.job.feed.manifest.ConfigurationSHA256,
+		"_format_columns":     nil,
+		"_format_kwargs":      map[string]any{},
+		"_format_type":        nil,
+		"_output_all_columns": false,
+		"_split":              s.split,
+	}
+	info := map[string]any{
+		"citation":    "",
+		"description": "",
+		"homepage":    "",
+		"license":     "",
+		"features":    json.RawMessage(arrowFeatures),
+	}
+	dir := "arrow/" + s.split + "/"
+	return s.job.writeFiles(map[string][]byte{
+		dir + "state.json":        asjson.Indented(state, "  "),
+		dir + "dataset_info.json": asjson.Indented(info, "  "),
+	})
+}
+
+// arrowFeatures are the columns as datasets describes them.
 const arrowFeatures = `{"dedup_cluster": {"_type": "Value", "dtype": "string"}, "harness": {"_type": "Value", "dtype": "string"},
 "messages": {"_type": "List", "feature": {"content": {"_type": "Value", "dtype": "string"}, "role": {"_type": "Value", "dtype": "string"}}},
 "n_tokens": {"_type": "Value", "dtype": "int64"}, "problem_id": {"_type": "Value", "dtype": "string"}, "reward": {"_type": "Value", "dtype": "float64"},
 "session_id": {"_type": "Value", "dtype": "string"}, "task_type": {"_type": "Value", "dtype": "string"}}`
 
-// arrowDict names the splits that have rows.
-func (j *job) arrowDict() error {
-	return j.files(map[string][]byte{"arrow/dataset_dict.json": asjson.Bytes(map[string]any{"splits": j.splits()})})
+// writeArrowDict writes the list of the splits that have rows.
+func (j *job) writeArrowDict() error {
+	dict := asjson.Bytes(map[string]any{"splits": j.splits()})
+	return j.writeFiles(map[string][]byte{"arrow/dataset_dict.json": dict})
 }

@@ -222,8 +222,8 @@ func TestRowsOfAnotherTargetAreDropped(t *testing.T) {
 	goesOn := conversation(`{"any":1}`, `"x"`)
 	goesOn.Turns = slices.Insert(goesOn.Turns, 1, arena.Turn{User: "in red"})
 	from := corpusOf(t, []arena.Dialogue{conversation(`{"any":1}`, `""`), conversation(`{"any":1}`, `"x"`), goesOn})
-	text, _, _ := export.Named("text")
-	share, _, _ := export.Named("sharegpt")
+	text, _, _ := export.ByName("text")
+	share, _, _ := export.ByName("sharegpt")
 	counts, err := export.Run(context.Background(), corpus.Disk{}, from, filepath.Join(t.TempDir(), "out"), []export.Profile{text, share}, &export.Options{}, 2)
 	ok(t, err)
 	if counts[0].Out != 3 || counts[2].Out != 1 || counts[2].Dropped["empty_result"] != 1 || counts[2].Dropped["roles_out_of_order"] != 1 {
@@ -247,7 +247,7 @@ func TestUnfitRowOfACorpusIsLeftOut(t *testing.T) {
 	ok(t, p.Close())
 	from, to := filepath.Join(root, "corpus"), filepath.Join(root, "out")
 	ok(t, corpus.Assemble(context.Background(), corpus.Disk{}, from, corpus.Assembly{Parts: []string{filepath.Join(root, "part")}, Manifest: corpus.Manifest{Configuration: []byte("{}")}}))
-	same, _, _ := export.Named("hf-json")
+	same, _, _ := export.ByName("hf-json")
 	counts, err := export.Run(context.Background(), corpus.Disk{}, from, to, []export.Profile{same}, &export.Options{}, 1)
 	ok(t, err)
 	if c := counts[0]; c.In != 3 || c.Out != 2 || c.Rows != 2 || c.Dropped["no_assistant_turn"] != 1 {
@@ -302,7 +302,7 @@ func TestFingerprintsArePinned(t *testing.T) {
 func TestAxesAreLabelsOfEveryTurn(t *testing.T) {
 	t.Parallel()
 	from := corpusOf(t, []arena.Dialogue{conversation(`{}`, `[]`), conversation(`{}`, `{}`), conversation(`{}`, `1`)})
-	p, _, _ := export.Named("axes")
+	p, _, _ := export.ByName("axes")
 	to := filepath.Join(t.TempDir(), "out")
 	counts, err := export.Run(t.Context(), corpus.Disk{}, from, to, []export.Profile{p}, &export.Options{}, 1)
 	ok(t, err)

@@ -15,27 +15,27 @@ import (
 	"github.com/trajectory-arena/arena/internal/inorder"
 )
 
-// batchBytes is about how much of a corpus's rows is handed on at a time: as a
-// rule one row group, with room for what a format adds to its rows.
+// batchBytes is the approximate size of a batch of rows. A batch usually becomes one row
+// group, which has room for the text that a format adds to its rows.
 const batchBytes = 8 << 20
 
-// feed reads the rows of one source profile and gives them to several exports:
-// what all of them need is done once a row.
+// feed reads the rows of one source profile for several exports, so that their common
+// work is done once for a row.
 type feed struct {
-	fs   corpus.FS
-	dir  string
-	from *corpus.Manifest
-	// source is the profile of the rows that are read.
+	fs       corpus.FS
+	dir      string
+	manifest *corpus.Manifest
+	// source is the profile of the rows.
 	source string
 	jobs   []*job
-	// fitters are those that wait for a batch.
+	// fitters are the idle fitters.
 	fitters chan *fitter
 	// redacted counts the placeholders of the open split.
 	redacted redact.Counts
 }
 
-func newFeed(fsys corpus.FS, dir string, from *corpus.Manifest, source string, opt *Options) *feed {
-	f := &feed{fs: fsys, dir: dir, from: from, source: source, fitters: make(chan *fitter, sideBySide())}
+func newFeed(fsys corpus.FS, dir string, m *corpus.Manifest, source string, opt *Options) *feed {
+	f := &feed{fs: fsys, dir: dir, manifest: m, source: source, fitters: make(chan *fitter, maxWorkers())}
 	for range cap(f.fitters) {
 		worker := &fitter{opt: opt}
 		if opt.Counter != nil {
@@ -46,18 +46,18 @@ func newFeed(fsys corpus.FS, dir string, from *corpus.Manifest, source string, o
 	return f
 }
 
-// sideBySide bounds the batches of one kind of work that are under way at once:
-// one reader keeps no more than a few goroutines busy, and each holds a batch.
-func sideBySide() int { return min(4, runtime.GOMAXPROCS(0)) }
+// maxWorkers returns the number of batches of one kind of work in progress at a time. One
+// reader keeps no more than a few goroutines busy, and each retains a batch.
+func maxWorkers() int { return min(4, runtime.GOMAXPROCS(0)) }
 
-// ahead is how many batches of a profile are encoded at once: the profiles of a
-// reading share them, for each holds its own memory.
-func (f *feed) ahead() int { return max(1, sideBySide()/len(f.jobs)) }
+// maxPending returns the number of batches of a profile that are encoded at a time. The
+// profiles of one reading share the workers, because each batch needs memory.
+func (f *feed) maxPending() int { return max(1, maxWorkers()/len(f.jobs)) }
 
-// run exports both splits to every job.
+// run exports both splits with every job.
 func (f *feed) run(ctx context.Context) error {
 	for _, split := range []string{corpus.SplitTrain, corpus.SplitEval} {
-		if err := f.split(ctx, split); err != nil {
+		if err := f.exportSplit(ctx, split); err != nil {
 			return err
 		}
 	}
@@ -69,45 +69,32 @@ func (f *feed) run(ctx context.Context) error {
 	return nil
 }
 
-// split reads a split once. Every job takes all batches in their order, each in
-// a goroutine of its own.
-func (f *feed) split(ctx context.Context, split string) error {
+// exportSplit reads a split once. Every job writes all batches in order, in a goroutine of
+// its own.
+func (f *feed) exportSplit(ctx context.Context, split string) error {
 	f.redacted = redact.Counts{}
-	group, reading := errgroup.WithContext(ctx)
-	lines := make([]chan []row, len(f.jobs))
+	group, readCtx := errgroup.WithContext(ctx)
+	queues := make([]chan []row, len(f.jobs))
 	for i, j := range f.jobs {
 		if err := j.open(split); err != nil {
 			return fmt.Errorf("export %s: %w", j.profile.Name, err)
 		}
-		lines[i] = make(chan []row, 1)
+		queue := make(chan []row, 1)
+		queues[i] = queue
 		group.Go(func() error {
-			for batch := range lines[i] {
-				if err := j.take(batch); err != nil {
+			for batch := range queue {
+				if err := j.write(batch); err != nil {
 					return err
 				}
 			}
 			return nil
 		})
 	}
-	group.Go(func() error {
-		err := f.batches(reading, split, func(batch []row) error { // to each of the lines
-			for _, line := range lines {
-				select {
-				case line <- batch:
-				case <-reading.Done():
-					return reading.Err()
-				}
-			}
-			return nil
-		})
-		for _, line := range lines {
-			close(line)
-		}
-		return err
-	})
+	group.Go(func() error { return f.sendBatches(readCtx, split, queues) })
 	if err := group.Wait(); err != nil {
 		return err
 	}
+
 	closing, ctx := errgroup.WithContext(ctx)
 	for _, j := range f.jobs {
 		closing.Go(func() error { return j.close(ctx, f.redacted) })
@@ -115,41 +102,62 @@ func (f *feed) split(ctx context.Context, split string) error {
 	return closing.Wait()
 }
 
-// batches visits the rows of a split in their order, made ready by several
-// goroutines. As many batches wait as are worked on.
-func (f *feed) batches(ctx context.Context, split string, visit func([]row) error) error {
-	through := inorder.Stream[[]row, fitted]{
+// sendBatches sends each batch of a split to all queues and closes them.
+func (f *feed) sendBatches(ctx context.Context, split string, queues []chan []row) error {
+	defer func() {
+		for _, queue := range queues {
+			close(queue)
+		}
+	}()
+	return f.visitBatches(ctx, split, func(batch []row) error {
+		for _, queue := range queues {
+			select {
+			case queue <- batch:
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
+		return nil
+	})
+}
+
+// visitBatches calls visit with the rows of a split in order, after fitters have prepared
+// them. At most one batch for each fitter waits.
+func (f *feed) visitBatches(ctx context.Context, split string, visit func([]row) error) error {
+	stream := inorder.Stream[[]row, fitted]{
 		Workers: cap(f.fitters), MaxWeight: 2 * int64(cap(f.fitters)),
 		Read: func(_ context.Context, emit func([]row, int64) error) error {
-			return f.raw(split, func(rows []row) error { return emit(rows, 1) })
+			return f.readBatches(split, func(rows []row) error { return emit(rows, 1) })
 		},
 		Work: func(_ context.Context, rows []row) (fitted, error) {
 			worker := <-f.fitters
 			defer func() { f.fitters <- worker }()
-			return worker.batch(rows)
+			return worker.fitBatch(rows)
 		},
 		Take: func(batch fitted) error {
 			f.redacted.Add(batch.redacted)
 			return visit(batch.rows)
 		},
 	}
-	return through.Run(ctx)
+	return stream.Run(ctx)
 }
 
-// raw visits the rows of a split as they are. Where batches end depends on the
-// rows alone: each becomes row groups of its own.
-func (f *feed) raw(split string, visit func([]row) error) error {
+// readBatches calls visit with the rows of a split as they are in the corpus. The limits
+// of batches depend on the rows alone, because each batch becomes row groups of its own.
+func (f *feed) readBatches(split string, visit func([]row) error) error {
 	var batch []row
 	size := 0
-	for _, file := range f.files(split) {
-		err := f.each(file, func(r row) error {
-			batch, size = append(batch, r), size+r.size()
+	for _, file := range f.shards(split) {
+		err := f.readShard(file, func(r row) error {
+			batch = append(batch, r)
+			size += r.size()
 			if size < batchBytes {
 				return nil
 			}
-			whole := batch
-			batch, size = nil, 0
-			return visit(whole)
+			full := batch
+			batch = nil
+			size = 0
+			return visit(full)
 		})
 		if err != nil {
 			return err
@@ -161,15 +169,15 @@ func (f *feed) raw(split string, visit func([]row) error) error {
 	return visit(batch)
 }
 
-// files are the shards of a split that the rows are read from.
-func (f *feed) files(split string) []corpus.FileEntry {
-	return slices.DeleteFunc(slices.Clone(f.from.Files), func(file corpus.FileEntry) bool {
+// shards returns the shards of a split with the feed's source profile.
+func (f *feed) shards(split string) []corpus.FileEntry {
+	return slices.DeleteFunc(slices.Clone(f.manifest.Files), func(file corpus.FileEntry) bool {
 		return file.Profile != f.source || file.Split != split || corpus.Derived(file.Config)
 	})
 }
 
-// each reads the rows of a shard.
-func (f *feed) each(file corpus.FileEntry, visit func(row) error) error {
+// readShard calls visit with each row of a shard.
+func (f *feed) readShard(file corpus.FileEntry, visit func(row) error) error {
 	path := filepath.Join(f.dir, filepath.FromSlash(file.Path))
 	switch f.source {
 	case corpus.ProfileVerlRL:
@@ -183,14 +191,8 @@ func (f *feed) each(file corpus.FileEntry, visit func(row) error) error {
 	}
 }
 
-// size is about what a row takes in a file before compression, in bytes.
+// size returns the approximate size of a row in a file before compression, in bytes.
 func (r *row) size() int {
-	said := func(lists ...[]rows.Msg) (n int) {
-		for _, m := range slices.Concat(lists...) {
-			n += len(m.Content)
-		}
-		return n
-	}
 	switch {
 	case r.sft != nil:
 		n := 0
@@ -199,10 +201,21 @@ func (r *row) size() int {
 		}
 		return n
 	case r.pref != nil:
-		return said(r.pref.Prompt, r.pref.Chosen, r.pref.Rejected)
+		return contentBytes(r.pref.Prompt, r.pref.Chosen, r.pref.Rejected)
 	case r.kto != nil:
-		return said(r.kto.Prompt, r.kto.Completion)
+		return contentBytes(r.kto.Prompt, r.kto.Completion)
 	default:
-		return said(r.rl.Prompt) + len(r.rl.Tools)
+		return contentBytes(r.rl.Prompt) + len(r.rl.Tools)
 	}
+}
+
+// contentBytes returns the bytes of the contents of messages.
+func contentBytes(dialogues ...[]rows.Msg) int {
+	n := 0
+	for _, messages := range dialogues {
+		for _, m := range messages {
+			n += len(m.Content)
+		}
+	}
+	return n
 }

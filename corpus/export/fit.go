@@ -12,41 +12,43 @@ import (
 	"github.com/trajectory-arena/arena/internal/cursor"
 )
 
-// fitter makes rows ready for their targets. It belongs to one goroutine.
+// fitter prepares rows for sinks. It must not be used by several goroutines at a time.
 type fitter struct {
 	opt     *Options
-	counter rows.Counter
-	// tools are those of the row before and schema what was read of them.
+	counter rows.Counter // nil keeps the counts of the corpus
+	// tools are those of the previous row, and schema is their schema.
 	tools  []string
 	schema chat.Schema
-	// redacted counts the placeholders of the batch at hand.
+	// redacted counts the placeholders of the current batch.
 	redacted redact.Counts
 }
 
-// fitted is a batch whose rows are ready for their targets.
+// fitted is a batch of prepared rows.
 type fitted struct {
 	rows     []row
 	redacted redact.Counts
 }
 
-func (f *fitter) batch(rows []row) (fitted, error) {
+// fitBatch prepares the rows of a batch and sets unfit of those that no sink can write.
+func (f *fitter) fitBatch(batch []row) (fitted, error) {
 	f.redacted = redact.Counts{}
-	for i := range rows {
-		r := &rows[i]
+	for i := range batch {
+		r := &batch[i]
 		if err := f.fit(r); err != nil && !errors.As(err, &r.unfit) {
 			return fitted{}, err
 		}
 	}
-	return fitted{rows, f.redacted}, nil
+	return fitted{batch, f.redacted}, nil
 }
 
-// fit makes the row ready for its targets, or says why it is none.
+// fit prepares a row: it redacts and decodes its messages and counts its tokens. The error
+// is a *chat.Unfit if no sink can write the row.
 func (f *fitter) fit(r *row) error {
-	if !f.selected(r) {
+	if !f.isSelected(r) {
 		return &chat.Unfit{Reason: reasonUnselected}
 	}
 	if f.opt.Redact != nil {
-		corpus.CleanRow(r.own(), f.opt.Redact, f.redacted)
+		corpus.CleanRow(r.source(), f.opt.Redact, f.redacted)
 	}
 	if r.sft == nil {
 		return nil
@@ -55,24 +57,22 @@ func (f *fitter) fit(r *row) error {
 	if err != nil {
 		return &chat.Unfit{Reason: chat.ReasonArguments, Detail: err.Error()}
 	}
-	if err = f.declare(r.sft.Tools); err != nil {
+	if err = f.setTools(r.sft.Tools); err != nil {
 		return err
 	}
 	if err = chat.Check(ms, f.schema); err != nil {
 		return err
 	}
-	if slices.ContainsFunc(r.sft.Messages, manyLines) {
-		if r.sft.Messages, err = chat.Encode(chat.Unescape(ms)); err != nil {
+	if slices.ContainsFunc(r.sft.Messages, hasLineBreak) {
+		r.sft.Messages, err = chat.Encode(chat.Unescape(ms))
+		if err != nil {
 			return err
 		}
 	}
 	r.messages = ms
-	c := f.counter
-	if c == nil && f.opt.Redact != nil && r.sft.TokenCounter == (rows.Bytes4{}).Name() {
-		c = rows.Bytes4{} // placeholders have other lengths than what they stand for
-	}
-	if c != nil {
-		r.sft.NTokens, r.sft.TokenCounter = int64(rows.CountTokens(c, chat.Unescape(ms), r.sft.Tools)), c.Name()
+	if counter := f.counterFor(r.sft); counter != nil {
+		r.sft.NTokens = int64(rows.CountTokens(counter, chat.Unescape(ms), r.sft.Tools))
+		r.sft.TokenCounter = counter.Name()
 	}
 	if f.opt.MaxTokens > 0 && r.sft.NTokens > f.opt.MaxTokens {
 		return &chat.Unfit{Reason: reasonTokens}
@@ -80,35 +80,51 @@ func (f *fitter) fit(r *row) error {
 	return nil
 }
 
+// counterFor returns the counter with which to count a row again, nil to keep its count.
+// Redaction changes lengths, so that estimates are repeated after it.
+func (f *fitter) counterFor(s *rows.SFT) rows.Counter {
+	if f.counter != nil {
+		return f.counter
+	}
+	estimate := rows.Bytes4{}
+	if f.opt.Redact != nil && s.TokenCounter == estimate.Name() {
+		return estimate
+	}
+	return nil
+}
+
 // The reasons for which a row is in no profile.
 const (
-	reasonTools      = "tool_definition"  // a tool's definition is no JSON of one line
+	reasonTools      = "tool_definition"  // a tool's definition is not JSON on one line
 	reasonTokens     = "over_token_limit" // the row has more tokens than --max-tokens
-	reasonSampled    = "not_sampled"      // it is not among the sessions drawn for the sample
-	reasonUnselected = "not_selected"     // --where does not select it
+	reasonSampled    = "not_sampled"      // the session is not in the sample
+	reasonUnselected = "not_selected"     // --where does not select the row
 )
 
-// declare reads a row's tools; rows of one harness share them.
-func (f *fitter) declare(tools []string) error {
+// setTools parses a row's tools unless they are those of the previous row.
+func (f *fitter) setTools(tools []string) error {
 	if f.schema != nil && slices.Equal(f.tools, tools) {
 		return nil
 	}
 	for _, t := range tools {
-		if !cursor.Valid(t) || manyLines(t) {
+		if !cursor.Valid(t) || hasLineBreak(t) {
 			return &chat.Unfit{Reason: reasonTools}
 		}
 	}
-	f.tools, f.schema = slices.Clone(tools), chat.ParseSchema(tools)
+	f.tools = slices.Clone(tools)
+	f.schema = chat.ParseSchema(tools)
 	return nil
 }
 
-// manyLines reports whether JSON is written over several lines: formats of lines
-// take it as it is.
-func manyLines(text string) bool {
+// hasLineBreak reports whether JSON has several lines. Formats with one row a line copy
+// it as it is.
+func hasLineBreak(text string) bool {
 	return strings.IndexByte(text, '\n') >= 0 || strings.IndexByte(text, '\r') >= 0
 }
 
-func (f *fitter) selected(r *row) bool {
+// isSelected reports whether the options select a row. Of a pair, they must select both
+// sessions.
+func (f *fitter) isSelected(r *row) bool {
 	keep := f.opt.Keep
 	switch {
 	case keep == nil:

@@ -42,7 +42,7 @@ func TestForkIsTheFirstOtherAct(t *testing.T) {
 		"nothing":                 {nil, nil, 0, "no_fork"},
 	} {
 		p := rows.Pref{Prompt: []rows.Msg{{Role: chat.User, Content: "buy"}}, Chosen: tt.chosen, Rejected: tt.rejected, Reason: "outcome", ChosenSession: "a", RejectedSession: "b"}
-		pairs, err := prefTurns(&row{pref: &p})
+		pairs, err := convertPrefTurns(&row{pref: &p})
 		if tt.reason != "" {
 			var unfit *chat.Unfit
 			if !errors.As(err, &unfit) || unfit.Reason != tt.reason {
@@ -61,7 +61,7 @@ func TestForkIsTheFirstOtherAct(t *testing.T) {
 		if diff := cmp.Diff([]rows.Pref{want}, pairs); diff != "" {
 			t.Errorf("%s: %s", name, diff)
 		}
-		labelled, err := ktoTurns(&row{pref: &p})
+		labelled, err := convertKTOTurns(&row{pref: &p})
 		if err != nil || len(labelled) != 2 || !labelled[0].Label || labelled[1].Label || labelled[1].SessionID != "b" || len(labelled[1].Completion) != 1 {
 			t.Errorf("%s: %+v, %v", name, labelled, err)
 		}
@@ -73,7 +73,7 @@ func TestTheAttemptsOfAPairStay(t *testing.T) {
 	t.Parallel()
 	prompt := make([]rows.Msg, 1, 8)
 	p := rows.Pref{Prompt: prompt, Chosen: said(find, "[1]", view), Rejected: said(find, "[1]", other)}
-	if _, err := prefTurns(&row{pref: &p}); err != nil {
+	if _, err := convertPrefTurns(&row{pref: &p}); err != nil {
 		t.Fatal(err)
 	}
 	if prompt[:2][1] != (rows.Msg{}) || len(p.Chosen) != 3 {

@@ -221,7 +221,7 @@ func TestImportExportImport(t *testing.T) {
 		for name, file := range map[string]string{
 			"atif": "atif/train.jsonl", "openai-jsonl-zst": "jsonl/openai-jsonl-zst/train-00000-of-00001.jsonl.zst",
 		} {
-			p, _, _ := export.Named(name)
+			p, _, _ := export.ByName(name)
 			to := filepath.Join(t.TempDir(), "out")
 			if _, err := export.Run(context.Background(), corpus.Disk{}, from, to, []export.Profile{p}, &export.Options{}, 1); err != nil {
 				t.Fatal(err)

@@ -14,29 +14,30 @@ import (
 
 // Options are the choices of an export.
 type Options struct {
-	// Counter makes a counter that counts tokens anew, one for each reading of
-	// the corpus; nil keeps the counts of the corpus.
+	// Counter returns a counter with which tokens are counted again. It is called for
+	// each goroutine. Nil keeps the counts of the corpus.
 	Counter func() rows.Counter
-	// MaxTokens drops attempts of more tokens; 0 keeps all.
+	// MaxTokens is the maximum of tokens of an attempt; longer ones are dropped. 0 means
+	// no limit.
 	MaxTokens int64
-	// Keep says whether a session, or a problem where the row has no session,
-	// was selected; nil selects all.
+	// Keep reports whether a session was selected, or a problem if the row has no
+	// session. Nil selects all.
 	Keep func(session, problem string) bool
-	// Redact replaces what must not be published in a row's texts; nil leaves
-	// them as they are. The written files are scanned once more.
+	// Redact replaces private text in the rows; nil leaves them as they are. The
+	// written files are scanned once more.
 	Redact *redact.Redactor
-	// Sessions bounds the sessions of profile sts.
+	// Sessions is the maximum number of sessions of profile sts.
 	Sessions int64
-	// License is the terms that the card names; empty for those of the corpus.
+	// License is the licence on the card, "" for that of the corpus.
 	License string
 }
 
-// whole reports whether every row of the corpus goes out as it is.
-func (o *Options) whole() bool {
+// isUnchanged reports whether every row is exported as it is in the corpus.
+func (o *Options) isUnchanged() bool {
 	return o.Counter == nil && o.MaxTokens == 0 && o.Keep == nil && o.Redact == nil
 }
 
-// Count is what became of the rows of one split in one profile.
+// Count counts the rows of a split in a profile.
 type Count struct {
 	Profile string           `json:"profile"`
 	Split   string           `json:"split"`
@@ -46,27 +47,27 @@ type Count struct {
 	Dropped map[string]int64 `json:"dropped"`
 	// Redacted counts placeholders by kind.
 	Redacted redact.Counts `json:"redacted"`
-	// Effective is how many rows of equal weight the weighted ones tell as much as; 0
-	// where rows have no weights.
+	// Effective is the effective sample size: the number of rows of equal weight with
+	// the same information. It is 0 if rows have no weights.
 	Effective float64 `json:"effective_rows,omitempty"`
 
 	figures figures.Figures
 }
 
-// row is one row of the corpus: the field of the profile it is made from is
-// set, and messages beside sft, as chat.DecodeEscaped reads them. Sinks share it and do not change it.
+// row is a row of the corpus. The field of its profile is set, and messages with sft.
+// Sinks share rows and must not change them.
 type row struct {
 	sft      *rows.SFT
-	messages []chat.Message
+	messages []chat.Message // as chat.DecodeEscaped returns them
 	rl       *rows.RL
 	pref     *rows.Pref
 	kto      *rows.KTO
-	// unfit is why no profile takes the row; nil where it is fit.
+	// unfit is the reason for which no profile can contain the row, nil if none.
 	unfit *chat.Unfit
 }
 
-// own is the row of the corpus itself, a pointer to its type.
-func (r *row) own() interface{ Length() rows.Length } {
+// source returns the row of the corpus, a pointer to its type.
+func (r *row) source() interface{ Length() rows.Length } {
 	switch {
 	case r.sft != nil:
 		return r.sft
@@ -79,8 +80,8 @@ func (r *row) own() interface{ Length() rows.Length } {
 	}
 }
 
-// job is the export of one profile, into a part of its own. It belongs to one
-// goroutine.
+// job exports one profile to a part of its own. Its methods must not be called
+// concurrently.
 type job struct {
 	feed    *feed
 	profile Profile
@@ -92,9 +93,10 @@ type job struct {
 	counts []Count
 }
 
+// open starts a split.
 func (j *job) open(split string) (err error) {
 	j.count = j.newCount(split)
-	if j.profile.same && j.opt.whole() {
+	if j.profile.copies && j.opt.isUnchanged() {
 		j.sink = &copySink{job: j, split: split}
 		return nil
 	}
@@ -106,12 +108,13 @@ func (j *job) newCount(split string) Count {
 	return Count{Profile: j.profile.Name, Split: split, Dropped: map[string]int64{}, Redacted: redact.Counts{}}
 }
 
-// each gives rows to add and counts what becomes of them. An error of type
-// *chat.Unfit drops the row for this profile alone.
-func (c *Count) each(rows []row, add func(*row) error) error {
+// addRows calls add with each fit row and counts the results. If add returns a
+// *chat.Unfit, the row is dropped from this profile alone.
+func (c *Count) addRows(rows []row, add func(*row) error) error {
 	for i := range rows {
 		c.In++
-		r, before := &rows[i], c.Rows
+		r := &rows[i]
+		rowsBefore := c.Rows
 		unfit := r.unfit
 		if unfit == nil {
 			if err := add(r); err != nil && !errors.As(err, &unfit) {
@@ -123,15 +126,15 @@ func (c *Count) each(rows []row, add func(*row) error) error {
 			continue
 		}
 		c.Out++
-		for range c.Rows - before {
-			c.figures.Add(c.Profile, c.Split, figures.Of(r.own()))
+		for range c.Rows - rowsBefore {
+			c.figures.Add(c.Profile, c.Split, figures.Of(r.source()))
 		}
 	}
 	return nil
 }
 
-// join takes in the counts of a piece of the split.
-func (c *Count) join(piece *Count) {
+// merge adds the counts of a piece of the split.
+func (c *Count) merge(piece *Count) {
 	c.In += piece.In
 	c.Out += piece.Out
 	c.Rows += piece.Rows
@@ -141,15 +144,15 @@ func (c *Count) join(piece *Count) {
 	c.figures.Join(&piece.figures)
 }
 
-// take gives rows to the sink.
-func (j *job) take(rows []row) error {
-	if err := j.sink.take(rows); err != nil {
+// write writes a batch of rows to the sink.
+func (j *job) write(batch []row) error {
+	if err := j.sink.write(batch); err != nil {
 		return fmt.Errorf("export %s: %w", j.profile.Name, err)
 	}
 	return nil
 }
 
-// close ends the split; redacted are the placeholders that its reading put in.
+// close ends the split. redacted counts the placeholders in its rows.
 func (j *job) close(ctx context.Context, redacted redact.Counts) error {
 	if err := j.sink.close(ctx); err != nil {
 		return fmt.Errorf("export %s: %w", j.profile.Name, err)

@@ -12,18 +12,19 @@ import (
 	"github.com/trajectory-arena/arena/corpus/rows"
 )
 
-// lineSink writes one JSON object a line, which format appends.
+// lineSink writes one JSON object a line.
 type lineSink struct {
-	job    *job
-	lines  *corpus.Lines
-	format func([]byte, *row) ([]byte, error)
-	line   []byte
+	job        *job
+	lines      *corpus.Lines
+	appendJSON func(line []byte, r *row) ([]byte, error)
+	line       []byte
 }
 
-func (s *lineSink) take(rows []row) error { return s.job.count.each(rows, s.add) }
+func (s *lineSink) write(batch []row) error { return s.job.count.addRows(batch, s.add) }
 
 func (s *lineSink) add(r *row) (err error) {
-	if s.line, err = s.format(s.line[:0], r); err != nil {
+	s.line, err = s.appendJSON(s.line[:0], r)
+	if err != nil {
 		return fmt.Errorf("encode %s: %w", r.sft.SessionID, err)
 	}
 	s.job.count.Rows++
@@ -32,32 +33,36 @@ func (s *lineSink) add(r *row) (err error) {
 
 func (s *lineSink) close(context.Context) error { return s.lines.Close() }
 
-// openAILines is the profile of lines, compressed or not.
+// openAILines is the profile of OpenAI messages in JSON lines, compressed or not.
 const openAILines = "openai-jsonl"
 
-// openLines writes openai-jsonl with the given file ending.
-func openLines(ext string) func(*job, string) (sink, error) {
+// openLines opens sinks of openai-jsonl whose files end in ext.
+func openLines(ext string) openFunc {
 	return func(j *job, split string) (sink, error) {
 		stream := corpus.Stream{Config: j.profile.Name, Profile: openAILines, Split: split}
-		return &lineSink{job: j, lines: corpus.NewLines(j.part, stream, ext), format: openAI}, nil
+		return &lineSink{job: j, lines: corpus.NewLines(j.part, stream, ext), appendJSON: appendOpenAI}, nil
 	}
 }
 
-// openAI gives the row's own JSON texts: they were checked when they were
-// decoded, and encoding them again would take longer than all else.
-func openAI(line []byte, r *row) ([]byte, error) {
-	rest, err := chat.Marshal(struct {
+// appendOpenAI appends an OpenAI row. It copies the row's JSON texts, which were checked
+// when they were decoded: encoding them again would take most of the time.
+func appendOpenAI(line []byte, r *row) ([]byte, error) {
+	scalars, err := chat.Marshal(struct {
 		ProblemID string   `json:"problem_id"`
 		Cluster   string   `json:"dedup_cluster"`
 		SessionID string   `json:"session_id"`
 		RunID     string   `json:"eval_run_id"`
 		Reward    *float64 `json:"reward"`
-	}{r.sft.ProblemID, r.sft.Cluster, r.sft.SessionID, run(r.sft), declared(r.sft)})
-	line = appendList(append(line, `{"messages":`...), r.sft.Messages)
-	line = appendList(append(line, `,"tools":`...), r.sft.Tools)
-	return append(append(line, ','), rest[1:]...), err
+	}{r.sft.ProblemID, r.sft.Cluster, r.sft.SessionID, runID(r.sft), declaredReward(r.sft)})
+	line = append(line, `{"messages":`...)
+	line = appendList(line, r.sft.Messages)
+	line = append(line, `,"tools":`...)
+	line = appendList(line, r.sft.Tools)
+	line = append(line, ',')
+	return append(line, scalars[1:]...), err
 }
 
+// appendList appends a JSON list of encoded items.
 func appendList(line []byte, items []string) []byte {
 	line = append(line, '[')
 	for i, item := range items {
@@ -69,19 +74,19 @@ func appendList(line []byte, items []string) []byte {
 	return append(line, ']')
 }
 
-// run is the run of an attempt, which its session names before the problem;
-// empty where the source knew neither.
-func run(s *rows.SFT) string {
-	id, named := strings.CutSuffix(s.SessionID, "/"+s.ProblemID)
-	if !named {
+// runID returns the run of an attempt, which its session id contains before the problem.
+// It returns "" if the source had no run.
+func runID(s *rows.SFT) string {
+	id, ok := strings.CutSuffix(s.SessionID, "/"+s.ProblemID)
+	if !ok {
 		return ""
 	}
 	return id
 }
 
-// declared is the reward of an attempt; nil where it was imported from a source
-// that states none.
-func declared(s *rows.SFT) *float64 {
+// declaredReward returns the reward of an attempt, nil if it was imported from a source
+// without rewards.
+func declaredReward(s *rows.SFT) *float64 {
 	if v := gjson.Get(s.Metadata, "declared_reward"); v.Exists() && v.Type == gjson.Null {
 		return nil
 	}

@@ -1,6 +1,5 @@
-// Package export turns a corpus into the formats of other trainers. Each
-// format is a value: a Profile with what it is, what it is made from and which
-// loaders were seen to read it.
+// Package export writes a corpus in the formats of other trainers. Each format is a
+// Profile.
 package export
 
 import (
@@ -9,114 +8,228 @@ import (
 	"strings"
 
 	"github.com/trajectory-arena/arena/corpus"
-	words "github.com/trajectory-arena/arena/internal/text"
+	plaintext "github.com/trajectory-arena/arena/internal/text"
 )
 
-// Profile is one output format.
+// Profile is an output format.
 type Profile struct {
 	Name string
 	Doc  string
-	// From is the profile of the config it is made from.
-	From string
-	// Rows is the profile that has the encoding of its rows, where that is another.
+	// Source is the profile of the config that the format is made from.
+	Source string
+	// Rows is the profile that has the encoding of the rows, "" if it is this one.
 	Rows string
-	// Readers are the loaders that were run on it, with their versions.
+	// Readers are the loaders that were tested with the format, with their versions.
 	Readers []string
-	// Use says for what loader the rows are, and how it takes them: a line of the
-	// card where its configs name the profile and no build writes it.
+	// Use is the line of the card about the loader for which the rows are. It is empty
+	// if no config has the profile or if builds write it too.
 	Use string
-	// Load is Python that reads a split into rows, SPLIT standing for its name;
-	// empty where the card's configs do.
+	// Load is Python code that reads a split into rows, with SPLIT for its name. It is
+	// empty if the configs of the card load the rows.
 	Load string
-	// same reports whether rows go out as they are in the corpus.
-	same bool
-	// folders says that each split has a folder of its own.
-	folders bool
-	// open starts the rows of one split.
-	open func(*job, string) (sink, error)
-	// support, where set, writes what a loader needs beside the rows of all
-	// splits.
+	// copies reports whether the rows are those of the corpus.
+	copies bool
+	// splitFolders reports whether each split has a folder of its own.
+	splitFolders bool
+	// open starts the rows of a split.
+	open openFunc
+	// support writes the files that a loader needs beside the rows of all splits. It may
+	// be nil.
 	support func(*job) error
 }
 
-// sink takes the rows of one split, in batches whose rows it may still read
-// afterwards. What becomes of each is counted when it closes at the latest.
+type openFunc func(j *job, split string) (sink, error)
+
+// sink writes the rows of a split, in batches that it may read until it is closed. All
+// rows are counted when close returns, some before.
 type sink interface {
-	take([]row) error
+	write([]row) error
 	close(context.Context) error
 }
 
-// All lists every profile, in the order in which they are documented.
+// All returns every profile, in the order of the documentation.
 func All() []Profile {
-	all := []string{"datasets 4.0.0, 4.8.5 and 5.2.0", "pandas 3.1", "polars 2.1", "duckdb 2.0"}
+	return slices.Concat(attemptProfiles(), problemProfiles(), preferenceProfiles(), fileProfiles())
+}
+
+// everyLoader lists the tested loaders of Parquet files, followed by others.
+func everyLoader(others ...string) []string {
+	return append([]string{"datasets 4.0.0, 4.8.5 and 5.2.0", "pandas 3.1", "polars 2.1", "duckdb 2.0"}, others...)
+}
+
+// attemptProfiles returns the profiles of attempts for supervised training.
+func attemptProfiles() []Profile {
 	return []Profile{
-		{Name: corpus.ProfileHFJSON, From: corpus.ProfileHFJSON, same: true, open: openRows(corpus.ProfileHFJSON, sameSFT),
+		{
+			Name:    corpus.ProfileHFJSON,
+			Source:  corpus.ProfileHFJSON,
+			copies:  true,
+			open:    openRows(corpus.ProfileHFJSON, copySFT),
 			Doc:     "OpenAI messages and tools as JSON values, arguments as objects; the default of a build",
-			Readers: []string{"datasets 4.8.5 and 5.2.0 (4.0.0 refuses it)", "TRL 1.16 SFTTrainer", "pandas 3.1", "polars 2.1", "duckdb 2.0"}},
-		{Name: "sft_turns", From: corpus.ProfileHFJSON, Rows: corpus.ProfileHFJSON, open: openRows(corpus.ProfileHFJSON, turns),
+			Readers: []string{"datasets 4.8.5 and 5.2.0 (4.0.0 refuses it)", "TRL 1.16 SFTTrainer", "pandas 3.1", "polars 2.1", "duckdb 2.0"},
+		},
+		{
+			Name:    "sft_turns",
+			Source:  corpus.ProfileHFJSON,
+			Rows:    corpus.ProfileHFJSON,
+			open:    openRows(corpus.ProfileHFJSON, splitTurns),
 			Doc:     "one hf-json row per assistant turn, earlier reasoning stripped, weight 1 on the last turn alone",
-			Readers: []string{"datasets 4.8.5 and 5.2.0 (4.0.0 refuses it)", "TRL 1.16 SFTTrainer"}},
-		{Name: profileWeighted, From: corpus.ProfileHFJSON, open: openWeighted,
+			Readers: []string{"datasets 4.8.5 and 5.2.0 (4.0.0 refuses it)", "TRL 1.16 SFTTrainer"},
+		},
+		{
+			Name:    profileWeighted,
+			Source:  corpus.ProfileHFJSON,
+			open:    openWeighted,
 			Use:     "TRL SFTTrainer and axolotl: turns of weight 0 are context; column weight is how often a row is to be drawn",
 			Doc:     "hf-json rows that say what of them trains: train and weight by turn from step verdicts, weight by row",
-			Readers: []string{"datasets 4.8.5 and 5.2.0 (4.0.0 refuses it)", "TRL 1.16 SFTTrainer", "axolotl 0.19"}},
-		{Name: "text", From: corpus.ProfileHFJSON, open: openRows("text", text),
+			Readers: []string{"datasets 4.8.5 and 5.2.0 (4.0.0 refuses it)", "TRL 1.16 SFTTrainer", "axolotl 0.19"},
+		},
+		{
+			Name:    "text",
+			Source:  corpus.ProfileHFJSON,
+			open:    openRows("text", convertText),
 			Use:     "TRL SFTTrainer, verl MultiTurnSFTDataset and any other loader of role and content",
 			Doc:     "messages of two strings, calls and tools inside the text: the one encoding that every loader reads alike",
-			Readers: append(all, "TRL 1.16 SFTTrainer", "verl 0.9.1 MultiTurnSFTDataset")},
-		{Name: "sharegpt", From: corpus.ProfileHFJSON, folders: true, open: openRows("sharegpt", shareGPT), support: (*job).datasetInfo,
-			Use:     "LLaMA-Factory: dataset_dir is this folder, dataset sharegpt_train",
-			Doc:     "conversations of from and value, with dataset_info.json",
-			Readers: append(all, "LLaMA-Factory 0.9.5")},
-		{Name: "prompts", From: corpus.ProfileVerlRL, open: openRows("prompts", prompts),
-			Use:     "TRL GRPOTrainer: ground_truth reaches the reward function",
-			Doc:     "one problem a row, tools in the system turn, the reward specification beside it",
-			Readers: append(all, "TRL 1.16 GRPOTrainer")},
-		{Name: corpus.ProfileVerlRL, From: corpus.ProfileVerlRL, open: openRows(corpus.ProfileVerlRL, sameRL),
-			Doc:     "one problem a row for a tool loop; profile env has the loop, and what pays it",
-			Readers: append(all, "verl 0.9.1 RLHFDataset")},
-		{Name: "verl-sft", From: corpus.ProfileHFJSON, open: openRows("verl-sft", verlSFT),
-			Use:     "verl MultiTurnSFTDataset: data.train_files takes the shards; raise data.max_length",
-			Doc:     "the text rows with verl's enable_thinking",
-			Readers: append(all, "TRL 1.16 SFTTrainer", "verl 0.9.1 MultiTurnSFTDataset")},
-		{Name: corpus.ProfilePref, From: corpus.ProfilePref, same: true, open: openRows(corpus.ProfilePref, samePref),
-			Doc:     "a chosen and a rejected attempt at one problem in one harness; results of the shop stand in both, and in the loss",
-			Readers: append(all, "TRL 1.16 DPOTrainer and RewardTrainer")},
-		{Name: corpus.ProfileKTO, From: corpus.ProfileKTO, same: true, open: openRows(corpus.ProfileKTO, sameKTO),
-			Doc:     "one attempt and whether it is wanted; results of the shop stand in it, and in the loss",
-			Readers: append(all, "TRL 1.16 KTOTrainer")},
-		{Name: "pref_turns", From: corpus.ProfilePref, Rows: corpus.ProfilePref, open: openRows(corpus.ProfilePref, prefTurns),
-			Doc:     "the turn at which the two attempts of a pair part, behind their common history: no text of the shop in the loss",
-			Readers: append(all, "TRL 1.16 DPOTrainer and RewardTrainer")},
-		{Name: "kto_turns", From: corpus.ProfilePref, Rows: corpus.ProfileKTO, open: openRows(corpus.ProfileKTO, ktoTurns),
-			Doc:     "the same turns one by one, wanted or not",
-			Readers: append(all, "TRL 1.16 KTOTrainer")},
-		{Name: profileAxes, From: corpus.ProfileKTO, open: openAxes,
-			Use: "reward models with a head for each axis of the subnet's score",
-			Doc: "a row for every turn of a kto attempt: the dialogue up to there, each axis of the attempt's score as a label"},
-		{Name: openAILines, From: corpus.ProfileHFJSON, open: openLines("jsonl"),
-			Doc:     "OpenAI messages and tools, one JSON object a line, outside the card",
-			Readers: []string{"datasets 4.8.5 and 5.2.0 (4.0.0 fills in nulls)"},
-			Load:    "import glob, json\nfiles = sorted(glob.glob(CORPUS + \"/jsonl/openai-jsonl/SPLIT-*.jsonl\"))\nrows = [json.loads(line) for path in files for line in open(path, encoding=\"utf-8\")]"},
-		{Name: "openai-jsonl-zst", From: corpus.ProfileHFJSON, open: openLines("jsonl.zst"),
-			Doc:     "the same lines, compressed with zstd",
-			Readers: []string{"datasets 4.8.5 and 5.2.0"}},
-		{Name: "arrow", From: corpus.ProfileHFJSON, open: openArrow, support: (*job).arrowDict,
-			Doc:     "the text rows as datasets' save_to_disk lays them out: load_from_disk maps them into memory",
-			Readers: []string{"datasets 4.0.0, 4.8.5 and 5.2.0 load_from_disk"},
-			Load:    "from datasets import load_from_disk\nrows = load_from_disk(CORPUS + \"/arrow\")[\"SPLIT\"]"},
-		{Name: "atif", From: corpus.ProfileHFJSON, open: openATIF,
-			Doc:  "ATIF v1.7 trajectories, one JSON object a line",
-			Load: "import json\nrows = [json.loads(line) for line in open(CORPUS + \"/atif/SPLIT.jsonl\", encoding=\"utf-8\")]"},
-		{Name: profileEnv, From: corpus.ProfileVerlRL, open: openEnv,
-			Doc:  "rows of NeMo-Gym, and the files by which TRL and verl play episodes of arena env serve",
-			Load: "import json\nrows = [json.loads(line) for line in open(CORPUS + \"/env/SPLIT.jsonl\", encoding=\"utf-8\")]"},
-		{Name: "sts", From: corpus.ProfileHFJSON, open: openSTS,
-			Doc: "session traces for the Hub's viewer: a sample, redacted, one file a session"},
+			Readers: everyLoader("TRL 1.16 SFTTrainer", "verl 0.9.1 MultiTurnSFTDataset"),
+		},
+		{
+			Name:         "sharegpt",
+			Source:       corpus.ProfileHFJSON,
+			splitFolders: true,
+			open:         openRows("sharegpt", convertShareGPT),
+			support:      (*job).writeDatasetInfo,
+			Use:          "LLaMA-Factory: dataset_dir is this folder, dataset sharegpt_train",
+			Doc:          "conversations of from and value, with dataset_info.json",
+			Readers:      everyLoader("LLaMA-Factory 0.9.5"),
+		},
 	}
 }
 
-// Uses are what cards say of the profiles that no build writes.
+// problemProfiles returns the profiles of problems, and those of verl.
+func problemProfiles() []Profile {
+	return []Profile{
+		{
+			Name:    "prompts",
+			Source:  corpus.ProfileVerlRL,
+			open:    openRows("prompts", convertPrompts),
+			Use:     "TRL GRPOTrainer: ground_truth reaches the reward function",
+			Doc:     "one problem a row, tools in the system turn, the reward specification beside it",
+			Readers: everyLoader("TRL 1.16 GRPOTrainer"),
+		},
+		{
+			Name:    corpus.ProfileVerlRL,
+			Source:  corpus.ProfileVerlRL,
+			open:    openRows(corpus.ProfileVerlRL, copyRL),
+			Doc:     "one problem a row for a tool loop; profile env has the loop, and what pays it",
+			Readers: everyLoader("verl 0.9.1 RLHFDataset"),
+		},
+		{
+			Name:    "verl-sft",
+			Source:  corpus.ProfileHFJSON,
+			open:    openRows("verl-sft", convertVerlSFT),
+			Use:     "verl MultiTurnSFTDataset: data.train_files takes the shards; raise data.max_length",
+			Doc:     "the text rows with verl's enable_thinking",
+			Readers: everyLoader("TRL 1.16 SFTTrainer", "verl 0.9.1 MultiTurnSFTDataset"),
+		},
+	}
+}
+
+// preferenceProfiles returns the profiles of preferences and scores.
+func preferenceProfiles() []Profile {
+	return []Profile{
+		{
+			Name:    corpus.ProfilePref,
+			Source:  corpus.ProfilePref,
+			copies:  true,
+			open:    openRows(corpus.ProfilePref, copyPref),
+			Doc:     "a chosen and a rejected attempt at one problem in one harness; results of the shop stand in both, and in the loss",
+			Readers: everyLoader("TRL 1.16 DPOTrainer and RewardTrainer"),
+		},
+		{
+			Name:    corpus.ProfileKTO,
+			Source:  corpus.ProfileKTO,
+			copies:  true,
+			open:    openRows(corpus.ProfileKTO, copyKTO),
+			Doc:     "one attempt and whether it is wanted; results of the shop stand in it, and in the loss",
+			Readers: everyLoader("TRL 1.16 KTOTrainer"),
+		},
+		{
+			Name:    "pref_turns",
+			Source:  corpus.ProfilePref,
+			Rows:    corpus.ProfilePref,
+			open:    openRows(corpus.ProfilePref, convertPrefTurns),
+			Doc:     "the turn at which the two attempts of a pair part, behind their common history: no text of the shop in the loss",
+			Readers: everyLoader("TRL 1.16 DPOTrainer and RewardTrainer"),
+		},
+		{
+			Name:    "kto_turns",
+			Source:  corpus.ProfilePref,
+			Rows:    corpus.ProfileKTO,
+			open:    openRows(corpus.ProfileKTO, convertKTOTurns),
+			Doc:     "the same turns one by one, wanted or not",
+			Readers: everyLoader("TRL 1.16 KTOTrainer"),
+		},
+		{
+			Name:   profileAxes,
+			Source: corpus.ProfileKTO,
+			open:   openAxes,
+			Use:    "reward models with a head for each axis of the subnet's score",
+			Doc:    "a row for every turn of a kto attempt: the dialogue up to there, each axis of the attempt's score as a label",
+		},
+	}
+}
+
+// fileProfiles returns the profiles that are not Parquet files.
+func fileProfiles() []Profile {
+	return []Profile{
+		{
+			Name:    openAILines,
+			Source:  corpus.ProfileHFJSON,
+			open:    openLines("jsonl"),
+			Doc:     "OpenAI messages and tools, one JSON object a line, outside the card",
+			Readers: []string{"datasets 4.8.5 and 5.2.0 (4.0.0 fills in nulls)"},
+			Load:    "import glob, json\nfiles = sorted(glob.glob(CORPUS + \"/jsonl/openai-jsonl/SPLIT-*.jsonl\"))\nrows = [json.loads(line) for path in files for line in open(path, encoding=\"utf-8\")]",
+		},
+		{
+			Name:    "openai-jsonl-zst",
+			Source:  corpus.ProfileHFJSON,
+			open:    openLines("jsonl.zst"),
+			Doc:     "the same lines, compressed with zstd",
+			Readers: []string{"datasets 4.8.5 and 5.2.0"},
+		},
+		{
+			Name:    "arrow",
+			Source:  corpus.ProfileHFJSON,
+			open:    openArrow,
+			support: (*job).writeArrowDict,
+			Doc:     "the text rows as datasets' save_to_disk lays them out: load_from_disk maps them into memory",
+			Readers: []string{"datasets 4.0.0, 4.8.5 and 5.2.0 load_from_disk"},
+			Load:    "from datasets import load_from_disk\nrows = load_from_disk(CORPUS + \"/arrow\")[\"SPLIT\"]",
+		},
+		{
+			Name:   "atif",
+			Source: corpus.ProfileHFJSON,
+			open:   openATIF,
+			Doc:    "ATIF v1.7 trajectories, one JSON object a line",
+			Load:   "import json\nrows = [json.loads(line) for line in open(CORPUS + \"/atif/SPLIT.jsonl\", encoding=\"utf-8\")]",
+		},
+		{
+			Name:   profileEnv,
+			Source: corpus.ProfileVerlRL,
+			open:   openEnv,
+			Doc:    "rows of NeMo-Gym, and the files by which TRL and verl play episodes of arena env serve",
+			Load:   "import json\nrows = [json.loads(line) for line in open(CORPUS + \"/env/SPLIT.jsonl\", encoding=\"utf-8\")]",
+		},
+		{
+			Name:   "sts",
+			Source: corpus.ProfileHFJSON,
+			open:   openSTS,
+			Doc:    "session traces for the Hub's viewer: a sample, redacted, one file a session",
+		},
+	}
+}
+
+// Uses returns the Use of each profile by name.
 func Uses() map[string]string {
 	uses := map[string]string{}
 	for _, p := range All() {
@@ -125,9 +238,10 @@ func Uses() map[string]string {
 	return uses
 }
 
-// Named gives the profile of a name, and the nearest name where there is none.
-func Named(name string) (Profile, string, bool) {
-	apart := func(p Profile) int { return words.Distance(p.Name, strings.ToLower(name)) }
-	nearest := slices.MinFunc(All(), func(a, b Profile) int { return apart(a) - apart(b) })
-	return nearest, nearest.Name, nearest.Name == name
+// ByName returns the profile of a name. If ok is false, there is none and the result is
+// the profile with the most similar name.
+func ByName(name string) (p Profile, nearest string, ok bool) {
+	distance := func(p Profile) int { return plaintext.Distance(p.Name, strings.ToLower(name)) }
+	p = slices.MinFunc(All(), func(a, b Profile) int { return distance(a) - distance(b) })
+	return p, p.Name, p.Name == name
 }

@@ -10,156 +10,176 @@ import (
 	"github.com/trajectory-arena/arena/corpus/rows"
 )
 
-// rowSink writes the rows that a conversion makes of each row of the corpus.
-// Every batch becomes row groups of its own, so that several are made at once;
-// they go into the file in the order of the batches.
+// rowSink writes the rows to which convert converts each row of the corpus. Every batch
+// becomes row groups of its own, so that several batches can be encoded at a time. They
+// are written in order.
 type rowSink[T any] struct {
 	job     *job
 	shards  *corpus.Shards[T]
 	convert func(*row) ([]T, error)
-	// pending are the batches that are not yet in the file.
-	pending []chan piece[T]
+	// pending are the batches that are not yet written.
+	pending []chan encoded[T]
 }
 
-// piece is what became of one batch.
-type piece[T any] struct {
+// encoded is an encoded batch, or the error of its encoding.
+type encoded[T any] struct {
 	rows  *corpus.Group[T]
 	count Count
 	err   error
 }
 
-func (s *rowSink[T]) take(rows []row) error {
-	if len(s.pending) == s.job.feed.ahead() {
-		if err := s.commit(); err != nil {
+func (s *rowSink[T]) write(batch []row) error {
+	if len(s.pending) == s.job.feed.maxPending() {
+		if err := s.writeOldest(); err != nil {
 			return err
 		}
 	}
-	done := make(chan piece[T], 1)
+	done := make(chan encoded[T], 1)
 	s.pending = append(s.pending, done)
-	go func() { done <- s.encode(rows) }()
+	go func() { done <- s.encode(batch) }()
 	return nil
 }
 
-func (s *rowSink[T]) encode(rows []row) piece[T] {
-	p := piece[T]{rows: s.shards.Group(), count: s.job.newCount(s.job.count.Split)}
-	p.err = p.count.each(rows, func(r *row) error {
-		made, err := s.convert(r)
+func (s *rowSink[T]) encode(batch []row) encoded[T] {
+	e := encoded[T]{rows: s.shards.Group(), count: s.job.newCount(s.job.count.Split)}
+	e.err = e.count.addRows(batch, func(r *row) error {
+		converted, err := s.convert(r)
 		if err != nil {
 			return err
 		}
-		for i := range made {
-			if err := p.rows.Add(&made[i]); err != nil {
+		for i := range converted {
+			if err := e.rows.Add(&converted[i]); err != nil {
 				return err
 			}
 		}
-		p.count.Rows += int64(len(made))
+		e.count.Rows += int64(len(converted))
 		return nil
 	})
-	if p.err == nil {
-		p.err = p.rows.Close()
+	if e.err == nil {
+		e.err = e.rows.Close()
 	}
-	return p
+	return e
 }
 
-// commit waits for the oldest batch and puts it into the file.
-func (s *rowSink[T]) commit() error {
-	p := <-s.pending[0]
+// writeOldest waits for the oldest pending batch and writes it.
+func (s *rowSink[T]) writeOldest() error {
+	e := <-s.pending[0]
 	s.pending = s.pending[1:]
-	if p.err != nil {
-		return p.err
+	if e.err != nil {
+		return e.err
 	}
-	s.job.count.join(&p.count)
-	return s.shards.Append(p.rows)
+	s.job.count.merge(&e.count)
+	return s.shards.Append(e.rows)
 }
 
 func (s *rowSink[T]) close(context.Context) error {
 	for len(s.pending) > 0 {
-		if err := s.commit(); err != nil {
+		if err := s.writeOldest(); err != nil {
 			return err
 		}
 	}
 	return s.shards.Close()
 }
 
-// openRows writes Parquet rows in the encoding that format names.
-func openRows[T any](format string, convert func(*row) ([]T, error)) func(*job, string) (sink, error) {
+// openRows opens sinks of Parquet rows with the encoding of the profile format.
+func openRows[T any](format string, convert func(*row) ([]T, error)) openFunc {
 	return func(j *job, split string) (sink, error) {
-		stream := corpus.Stream{Config: j.profile.Name, Profile: format, Split: split, Folders: j.profile.folders}
+		stream := corpus.Stream{Config: j.profile.Name, Profile: format, Split: split, Folders: j.profile.splitFolders}
 		return &rowSink[T]{job: j, shards: corpus.NewShards[T](j.part, stream), convert: convert}, nil
 	}
 }
 
-func sameSFT(r *row) ([]rows.SFT, error)   { return []rows.SFT{*r.sft}, nil }
-func samePref(r *row) ([]rows.Pref, error) { return []rows.Pref{*r.pref}, nil }
-func sameKTO(r *row) ([]rows.KTO, error)   { return []rows.KTO{*r.kto}, nil }
-func sameRL(r *row) ([]rows.RL, error)     { return []rows.RL{*r.rl}, nil }
+func copySFT(r *row) ([]rows.SFT, error)   { return []rows.SFT{*r.sft}, nil }
+func copyPref(r *row) ([]rows.Pref, error) { return []rows.Pref{*r.pref}, nil }
+func copyKTO(r *row) ([]rows.KTO, error)   { return []rows.KTO{*r.kto}, nil }
+func copyRL(r *row) ([]rows.RL, error)     { return []rows.RL{*r.rl}, nil }
 
-func columns(s *rows.SFT) rows.AttemptColumns {
-	return rows.AttemptColumns{SessionID: s.SessionID, Harness: s.Harness, TaskType: s.TaskType, Split: s.Split,
-		Reward: s.Reward, NTokens: s.NTokens, TokenCounter: s.TokenCounter}
-}
-
-func text(r *row) ([]rows.Text, error) {
-	ms := chat.Text(chat.Unescape(r.messages), r.sft.Tools)
-	return []rows.Text{{Messages: ms, AttemptColumns: columns(r.sft), Origin: r.sft.Origin}}, nil
-}
-
-func verlSFT(r *row) ([]rows.VerlSFT, error) {
-	thinking := false
-	for _, m := range r.messages {
-		thinking = thinking || m.Reasoning != ""
+func attemptColumns(s *rows.SFT) rows.AttemptColumns {
+	return rows.AttemptColumns{
+		SessionID:    s.SessionID,
+		Harness:      s.Harness,
+		TaskType:     s.TaskType,
+		Split:        s.Split,
+		Reward:       s.Reward,
+		NTokens:      s.NTokens,
+		TokenCounter: s.TokenCounter,
 	}
+}
+
+func convertText(r *row) ([]rows.Text, error) {
 	ms := chat.Text(chat.Unescape(r.messages), r.sft.Tools)
-	return []rows.VerlSFT{{Messages: ms, Thinking: thinking, AttemptColumns: columns(r.sft), Origin: r.sft.Origin}}, nil
+	return []rows.Text{{Messages: ms, AttemptColumns: attemptColumns(r.sft), Origin: r.sft.Origin}}, nil
 }
 
-func prompts(r *row) ([]rows.Prompts, error) {
-	p := *r.rl
-	ms := append([]rows.Msg(nil), p.Prompt...)
-	if ms[0].Role != chat.System {
-		ms = append([]rows.Msg{{Role: chat.System}}, ms...)
+func convertVerlSFT(r *row) ([]rows.VerlSFT, error) {
+	hasReasoning := slices.ContainsFunc(r.messages, func(m chat.Message) bool { return m.Reasoning != "" })
+	return []rows.VerlSFT{{
+		Messages:       chat.Text(chat.Unescape(r.messages), r.sft.Tools),
+		Thinking:       hasReasoning,
+		AttemptColumns: attemptColumns(r.sft),
+		Origin:         r.sft.Origin,
+	}}, nil
+}
+
+// convertPrompts moves the tools of a problem to the system turn.
+func convertPrompts(r *row) ([]rows.Prompts, error) {
+	p := r.rl
+	prompt := slices.Clone(p.Prompt)
+	if prompt[0].Role != chat.System {
+		prompt = slices.Insert(prompt, 0, rows.Msg{Role: chat.System})
 	}
-	ms[0].Content = chat.SystemText(ms[0].Content, toolList(p.Tools))
-	return []rows.Prompts{{Prompt: ms, Truth: p.RewardModel.Truth, Harness: p.Harness, TaskType: p.TaskType, Split: p.Split,
-		Attempts: p.Attempts, Successes: p.Successes, PassRate: p.PassRate, Difficulty: p.Difficulty, Origin: p.Origin}}, nil
+	prompt[0].Content = chat.SystemText(prompt[0].Content, splitTools(p.Tools))
+	return []rows.Prompts{{
+		Prompt:     prompt,
+		Truth:      p.RewardModel.Truth,
+		Harness:    p.Harness,
+		TaskType:   p.TaskType,
+		Split:      p.Split,
+		Attempts:   p.Attempts,
+		Successes:  p.Successes,
+		PassRate:   p.PassRate,
+		Difficulty: p.Difficulty,
+		Origin:     p.Origin,
+	}}, nil
 }
 
-// turns makes a row of every assistant turn, as chat templates render a
-// conversation that stops there: reasoning before it is gone. It ends at a turn
-// of which nothing is left without its reasoning. What others said stays as it
-// is written, a turn is encoded once for all rows that have it as context: they
-// share its text.
-func turns(r *row) ([]rows.SFT, error) {
+// splitTurns returns a row for every assistant turn, as chat templates render a
+// conversation that ends there: without earlier reasoning. It stops after a turn that is
+// empty without its reasoning. The rows share the texts of their context: messages of
+// other roles as they are, turns encoded once.
+func splitTurns(r *row) ([]rows.SFT, error) {
 	var out []rows.SFT
-	context := make([]string, 0, len(r.messages))
+	history := make([]string, 0, len(r.messages))
 	for i, m := range chat.Unescape(r.messages) {
 		if m.Role != chat.Assistant {
-			context = append(context, r.sft.Messages[i])
+			history = append(history, r.sft.Messages[i])
 			continue
 		}
-		last, err := weighted(m, 1)
+		last, err := encodeWeighted(m, 1)
 		if err != nil {
 			return nil, err
 		}
-		made := *r.sft
-		made.Messages = slices.Concat(context, []string{last})
-		out = append(out, made)
-		if m.Reasoning = ""; m.Content == "" && len(m.Calls) == 0 {
+		turn := *r.sft
+		turn.Messages = slices.Concat(history, []string{last})
+		out = append(out, turn)
+		m.Reasoning = ""
+		if m.Content == "" && len(m.Calls) == 0 {
 			return out, nil
 		}
-		text, err := weighted(m, 0)
+		text, err := encodeWeighted(m, 0)
 		if err != nil {
 			return nil, err
 		}
-		context = append(context, text)
+		history = append(history, text)
 	}
 	return out, nil
 }
 
-// weighted encodes a message of the model with its weight.
-func weighted(m chat.Message, weight int) (string, error) {
+// encodeWeighted encodes a message of the model with a weight.
+func encodeWeighted(m chat.Message, weight int) (string, error) {
 	m.Weight = &weight
 	return chat.Marshal(m)
 }
 
+// jsonList returns encoded items as a JSON list.
 func jsonList(items []string) string { return "[" + strings.Join(items, ",") + "]" }

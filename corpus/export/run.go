@@ -12,123 +12,160 @@ import (
 	"github.com/trajectory-arena/arena/corpus/figures"
 	"github.com/trajectory-arena/arena/internal/asjson"
 	"github.com/trajectory-arena/arena/internal/digest"
-	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
-// Run exports a corpus in several profiles into a folder that is itself
-// verified like a corpus. Up to side formats are written side by side from one
-// reading; the bytes do not depend on it.
-func Run(ctx context.Context, fsys corpus.FS, from, to string, profiles []Profile, opt *Options, side int) ([]Count, error) {
-	m, err := corpus.ReadManifest(fsys, from)
+// Run exports the corpus in the folder source in several profiles to the folder dir,
+// which can be verified like a corpus. At most parallel profiles are written during one
+// reading; the output does not depend on it.
+func Run(ctx context.Context, fsys corpus.FS, source, dir string, profiles []Profile, opt *Options, parallel int) ([]Count, error) {
+	m, err := corpus.ReadManifest(fsys, source)
 	if err != nil {
 		return nil, err
 	}
 	var counts []Count
-	err = corpus.InParts(fsys, to, func(work string) error {
+	err = corpus.InParts(fsys, dir, func(work string) error {
 		var parts []string
-		if counts, parts, err = Parts(ctx, fsys, from, work, m, profiles, opt, side); err != nil {
+		counts, parts, err = Parts(ctx, fsys, source, work, m, profiles, opt, parallel)
+		if err != nil {
 			return err
 		}
-		return publish(ctx, fsys, from, to, m, parts, counts, opt)
+		return assemble(ctx, fsys, source, dir, m, parts, counts, opt)
 	})
 	return counts, err
 }
 
-// Parts exports each profile of the corpus that lies in from, and that m lists,
-// into a part of its own under work. Rows stream through: memory does not grow
-// with the corpus.
-func Parts(ctx context.Context, fsys corpus.FS, from, work string, m *corpus.Manifest, profiles []Profile, opt *Options, side int) ([]Count, []string, error) {
-	parts, jobs := make([]string, len(profiles)), make([]*job, len(profiles))
-	feeds := map[string]*feed{}
-	var order []*feed
+// Parts exports each profile of the corpus in the folder source, with manifest m, to a
+// part of its own below work. It returns the counts and the folders of the parts. Rows
+// are streamed, so that memory does not grow with the corpus.
+func Parts(ctx context.Context, fsys corpus.FS, source, work string, m *corpus.Manifest, profiles []Profile, opt *Options, parallel int) ([]Count, []string, error) {
+	parts := make([]string, len(profiles))
+	jobs := make([]*job, len(profiles))
+	lastFeed := map[string]*feed{} // by source profile
+	var feeds []*feed
 	for i, p := range profiles {
 		parts[i] = filepath.Join(work, p.Name)
-		part, err := corpus.NewPart(fsys, parts[i], groupLimits)
+		part, err := corpus.NewPart(fsys, parts[i], exportLimits)
 		if err != nil {
 			return nil, nil, err
 		}
-		f := feeds[p.From]
-		if f == nil || len(f.jobs) == max(side, 1) {
-			f = newFeed(fsys, from, m, p.From, opt)
-			feeds[p.From], order = f, append(order, f)
+		f := lastFeed[p.Source]
+		if f == nil || len(f.jobs) == max(parallel, 1) {
+			f = newFeed(fsys, source, m, p.Source, opt)
+			lastFeed[p.Source] = f
+			feeds = append(feeds, f)
 		}
 		jobs[i] = &job{feed: f, profile: p, part: part, opt: opt}
 		f.jobs = append(f.jobs, jobs[i])
 	}
-	for _, f := range order {
+	for _, f := range feeds {
 		if err := f.run(ctx); err != nil {
 			return nil, nil, err
 		}
 	}
-	return slices.Concat(slicesx.Map(jobs, func(j *job) []Count { return j.counts })...), parts, nil
+	var counts []Count
+	for _, j := range jobs {
+		counts = append(counts, j.counts...)
+	}
+	return counts, parts, nil
 }
 
-// groupLimits hold a quarter of a build's row group: an export writes many
-// profiles at once and must stay within 1 GiB of memory.
-var groupLimits = corpus.Limits{Group: corpus.DefaultLimits.Group / 4, Shard: corpus.DefaultLimits.Shard}
+// exportLimits allow a quarter of a build's row group: an export writes many profiles at
+// a time and must stay within 1 GiB of memory.
+var exportLimits = corpus.Limits{Group: corpus.DefaultLimits.Group / 4, Shard: corpus.DefaultLimits.Shard}
 
-func publish(ctx context.Context, fsys corpus.FS, from, to string, m *corpus.Manifest, parts []string, counts []Count, opt *Options) error {
-	source, err := corpus.ReadFile(fsys, filepath.Join(from, corpus.ManifestName), 256<<20)
+// maxFileBytes is the maximum size of a manifest or bank.
+const maxFileBytes = 256 << 20
+
+// assemble assembles the exported corpus of its parts.
+func assemble(ctx context.Context, fsys corpus.FS, source, dir string, m *corpus.Manifest, parts []string, counts []Count, opt *Options) error {
+	manifest, err := corpus.ReadFile(fsys, filepath.Join(source, corpus.ManifestName), maxFileBytes)
 	if err != nil {
 		return err
 	}
-	origin, license, err := corpus.Carried(fsys, from)
+	origin, license, err := corpus.Carried(fsys, source)
 	if err != nil {
 		return err
 	}
 	extra := map[string][]byte{"reports/export.json": append(asjson.Indented(counts, " "), '\n')}
-	if slices.ContainsFunc(m.Files, func(f corpus.FileEntry) bool { return f.Path == corpus.BankName }) {
-		if extra[corpus.BankName], err = corpus.ReadFile(fsys, filepath.Join(from, corpus.BankName), 256<<20); err != nil {
+	hasBank := slices.ContainsFunc(m.Files, func(f corpus.FileEntry) bool { return f.Path == corpus.BankName })
+	if hasBank {
+		extra[corpus.BankName], err = corpus.ReadFile(fsys, filepath.Join(source, corpus.BankName), maxFileBytes)
+		if err != nil {
 			return err
 		}
 	}
-	out := corpus.Manifest{Pipeline: m.Pipeline, Configuration: m.Configuration, ConfigurationSHA256: m.ConfigurationSHA256, Inputs: slices.Insert(m.Guards(), 0,
-		corpus.Input{Kind: "corpus manifest", SHA256: digest.SHA256(source), Bytes: int64(len(source)), Records: int64(len(m.Files))})}
-	return corpus.Assemble(ctx, fsys, to, corpus.Assembly{
-		Redact: opt.Redact, Parts: parts, Move: true, Manifest: out,
-		Extra: extra,
-		Card: corpus.Card{Title: "Exported corpus", License: cmp.Or(opt.License, license), Default: defaultConfig(counts), Tags: []string{"agent", "tool-use"}, Uses: Uses(),
-			Sections: append(cardSections(counts), origin)},
+	input := corpus.Input{
+		Kind:    "corpus manifest",
+		SHA256:  digest.SHA256(manifest),
+		Bytes:   int64(len(manifest)),
+		Records: int64(len(m.Files)),
+	}
+	return corpus.Assemble(ctx, fsys, dir, corpus.Assembly{
+		Redact: opt.Redact,
+		Parts:  parts,
+		Move:   true,
+		Extra:  extra,
+		Manifest: corpus.Manifest{
+			Pipeline:            m.Pipeline,
+			Configuration:       m.Configuration,
+			ConfigurationSHA256: m.ConfigurationSHA256,
+			Inputs:              slices.Insert(m.Guards(), 0, input),
+		},
+		Card: corpus.Card{
+			Title:    "Exported corpus",
+			License:  cmp.Or(opt.License, license),
+			Default:  defaultConfig(counts),
+			Tags:     []string{"agent", "tool-use"},
+			Uses:     Uses(),
+			Sections: append(cardSections(counts), origin),
+		},
 	})
 }
 
 func cardSections(counts []Count) []corpus.Section {
-	var all figures.Figures
+	var total figures.Figures
 	for i := range counts {
-		all.Join(&counts[i].figures)
+		total.Join(&counts[i].figures)
 	}
 	table := corpus.Table("profile | split | in: | taken: | rows: | dropped | redacted", counts, func(c Count) string {
-		return fmt.Sprintf("%s | %s | %d | %d | %d | %s | %s", c.Profile, c.Split, c.In, c.Out, c.Rows, corpus.Tallies(c.Dropped), corpus.Tallies(c.Redacted))
+		return fmt.Sprintf("%s | %s | %d | %d | %d | %s | %s",
+			c.Profile, c.Split, c.In, c.Out, c.Rows, corpus.Tallies(c.Dropped), corpus.Tallies(c.Redacted))
 	})
-	sections := []corpus.Section{all.Section(), {Heading: "Kept and dropped", Body: "Rows that a format cannot take are left out of that format alone.\n\n" + table}}
-	sections = append(sections, weights(counts)...)
-	if beside := besideConfigs(counts); beside != "" {
-		sections = append(sections, corpus.Section{Heading: "Files beside the configs", Body: beside})
+	sections := []corpus.Section{
+		total.Section(),
+		{Heading: "Kept and dropped", Body: "Rows that a format cannot take are left out of that format alone.\n\n" + table},
+	}
+	sections = append(sections, weightSections(counts)...)
+	if snippets := fileSnippets(counts); snippets != "" {
+		sections = append(sections, corpus.Section{Heading: "Files beside the configs", Body: snippets})
 	}
 	return sections
 }
 
-// defaultConfig is the config that loads without a name: the first that has rows.
+// defaultConfig returns the config that loads without a name: the first with rows, ""
+// if none.
 func defaultConfig(counts []Count) string {
 	for _, c := range counts {
-		if p, _, _ := Named(c.Profile); p.Load == "" && c.Rows > 0 {
+		if p, _, _ := ByName(c.Profile); p.Load == "" && c.Rows > 0 {
 			return c.Profile
 		}
 	}
 	return ""
 }
 
-// besideConfigs says how to load what the card's configs do not name, each
-// profile by the first of its splits that has rows.
-func besideConfigs(counts []Count) string {
+// fileSnippets returns the code that loads the files that are in no config of the card.
+// The snippet of a profile loads its first split with rows.
+func fileSnippets(counts []Count) string {
 	var b strings.Builder
-	shown := map[string]bool{}
+	written := map[string]bool{}
 	for _, c := range counts {
-		p, _, _ := Named(c.Profile)
-		if p.Load != "" && c.Rows > 0 && !shown[p.Name] {
-			shown[p.Name] = true
-			fmt.Fprintf(&b, "\n```python\n# %s: %s\n%s\n```\n", p.Name, p.Doc, strings.ReplaceAll(p.Load, "SPLIT", c.Split))
+		p, _, _ := ByName(c.Profile)
+		if p.Load == "" || c.Rows == 0 || written[p.Name] {
+			continue
 		}
+		written[p.Name] = true
+		code := strings.ReplaceAll(p.Load, "SPLIT", c.Split)
+		fmt.Fprintf(&b, "\n```python\n# %s: %s\n%s\n```\n", p.Name, p.Doc, code)
 	}
 	return b.String()
 }

@@ -9,43 +9,46 @@ import (
 	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/internal/asjson"
 	"github.com/trajectory-arena/arena/internal/cursor"
+	"github.com/trajectory-arena/arena/internal/slicesx"
+	plaintext "github.com/trajectory-arena/arena/internal/text"
 )
 
-// The reasons for which a row has no place in sharegpt alone: its reader puts a
-// template's own prompt where the system prompt is empty, and a turn without
-// text is what it was not told of.
+// The reasons for which only sharegpt cannot contain a row.
 const (
-	reasonNoSystem    = "no_system_prompt" // the system prompt is empty, which a template would replace
-	reasonEmptyResult = "empty_result"     // a turn has no text, which the reader was not told of
+	reasonNoSystem    = "no_system_prompt" // the reader would replace an empty system prompt by the template's
+	reasonEmptyResult = "empty_result"     // the reader rejects turns without text
 )
 
-// shareGPT writes turns of from and value. A turn with calls has a single
-// value, thinking and then JSON, so text beside the calls moves into the
-// thinking. Several calls, and the results that answer them, are JSON lists.
-func shareGPT(r *row) ([]rows.ShareGPT, error) {
-	out := rows.ShareGPT{Tools: jsonList(r.sft.Tools), AttemptColumns: columns(r.sft), Origin: r.sft.Origin}
+// convertShareGPT returns turns of from and value. The value of a turn with calls is the
+// reasoning followed by JSON, so that text beside the calls moves into the reasoning.
+// Several calls, and their results, are JSON lists.
+func convertShareGPT(r *row) ([]rows.ShareGPT, error) {
+	out := rows.ShareGPT{Tools: jsonList(r.sft.Tools), AttemptColumns: attemptColumns(r.sft), Origin: r.sft.Origin}
+	add := func(from, value string) {
+		out.Conversations = append(out.Conversations, rows.ShareGPTTurn{From: from, Value: value})
+	}
 	ms := chat.Unescape(r.messages)
 	for i := 0; i < len(ms); i++ {
 		switch m := &ms[i]; m.Role {
 		case chat.System:
 			out.System = m.Content
 		case chat.User:
-			if ms[max(0, i-1)].Role == chat.Tool { // its reader takes one of the two between the model's turns
+			if ms[max(0, i-1)].Role == chat.Tool { // the reader takes either between turns of the model
 				return nil, &chat.Unfit{Reason: chat.ReasonOrder}
 			}
-			out.Conversations = append(out.Conversations, rows.ShareGPTTurn{From: "human", Value: m.Content})
+			add("human", m.Content)
 		case chat.Assistant:
-			out.Conversations = append(out.Conversations, spoken(m))
+			add(assistantValue(m))
 		default:
 			n := chat.CountResults(ms[i:])
-			value, err := observation(ms[i : i+n])
+			value, err := resultsValue(ms[i : i+n])
 			if err != nil {
 				return nil, err
 			}
 			if value == "" {
 				return nil, &chat.Unfit{Reason: reasonEmptyResult}
 			}
-			out.Conversations = append(out.Conversations, rows.ShareGPTTurn{From: "observation", Value: value})
+			add("observation", value)
 			i += n - 1
 		}
 	}
@@ -55,58 +58,55 @@ func shareGPT(r *row) ([]rows.ShareGPT, error) {
 	return []rows.ShareGPT{out}, nil
 }
 
-func spoken(m *chat.Message) rows.ShareGPTTurn {
+// assistantValue returns from and value of a turn of the model.
+func assistantValue(m *chat.Message) (from, value string) {
 	if len(m.Calls) == 0 {
-		return rows.ShareGPTTurn{From: "gpt", Value: thought(m.Reasoning) + m.Content}
+		return "gpt", thinkBlock(m.Reasoning) + m.Content
 	}
-	calls := make([]string, len(m.Calls))
-	for i, c := range m.Calls {
-		calls[i] = chat.CallText(c.Function)
+	reasoning := plaintext.Join(m.Reasoning, "\n\n", m.Content)
+	calls := slicesx.Map(m.Calls, func(c chat.Call) string { return chat.CallText(c.Function) })
+	if len(calls) == 1 {
+		return "function_call", thinkBlock(reasoning) + calls[0]
 	}
-	value := calls[0]
-	if len(calls) > 1 {
-		value = jsonList(calls)
-	}
-	said := m.Reasoning
-	if said != "" && m.Content != "" {
-		said += "\n\n"
-	}
-	return rows.ShareGPTTurn{From: "function_call", Value: thought(said+m.Content) + value}
+	return "function_call", thinkBlock(reasoning) + jsonList(calls)
 }
 
-func thought(s string) string {
-	if s == "" {
+// thinkBlock returns reasoning in its tags, "" if there is none.
+func thinkBlock(reasoning string) string {
+	if reasoning == "" {
 		return ""
 	}
-	return "<think>\n" + s + "\n</think>\n\n"
+	return "<think>\n" + reasoning + "\n</think>\n\n"
 }
 
-func observation(results []chat.Message) (string, error) {
+// resultsValue returns one result as it is, several as a JSON list.
+func resultsValue(results []chat.Message) (string, error) {
 	if len(results) == 1 {
 		return results[0].Content, nil
 	}
 	items := make([]string, len(results))
 	for i, m := range results {
-		items[i] = m.Content
-		if !standsAlone(m.Content) {
-			var err error
-			if items[i], err = chat.Marshal(m.Content); err != nil {
-				return "", err
-			}
+		if isListItem(m.Content) {
+			items[i] = m.Content
+			continue
+		}
+		var err error
+		items[i], err = chat.Marshal(m.Content)
+		if err != nil {
+			return "", err
 		}
 	}
 	return jsonList(items), nil
 }
 
-// standsAlone reports whether a result can be an element of a JSON list as it is,
-// and be read back as it was: a JSON string would lose its quotes, a value with
-// space around it the space.
-func standsAlone(result string) bool {
+// isListItem reports whether a result can be an element of a JSON list and be read back
+// as it was. A JSON string would lose its quotes, a value between spaces the spaces.
+func isListItem(result string) bool {
 	return cursor.Valid(result) && result[0] != '"' && strings.TrimSpace(result) == result
 }
 
-// toolList splits a JSON list of definitions into its items, verbatim.
-func toolList(list string) []string {
+// splitTools returns the items of a JSON list of tool definitions, verbatim.
+func splitTools(list string) []string {
 	var out []string
 	for _, t := range gjson.Parse(list).ForEach {
 		out = append(out, t.Raw)
@@ -114,18 +114,30 @@ func toolList(list string) []string {
 	return out
 }
 
-// datasetInfo is LLaMA-Factory's dataset_info.json: an entry for each split
-// that has rows. file_name is a folder, for a pattern is not understood.
-func (j *job) datasetInfo() error {
+// writeDatasetInfo writes LLaMA-Factory's dataset_info.json, with an entry for each split
+// that has rows. file_name is a folder, because the reader supports no patterns.
+func (j *job) writeDatasetInfo() error {
 	info := map[string]any{}
 	for _, split := range j.splits() {
 		info["sharegpt_"+split] = map[string]any{
 			"file_name":  "data/" + j.profile.Name + "/" + split,
 			"formatting": "sharegpt",
-			"columns":    map[string]string{"messages": "conversations", "system": "system", "tools": "tools"},
-			"tags": map[string]string{"role_tag": "from", "content_tag": "value", "user_tag": "human", "assistant_tag": "gpt",
-				"observation_tag": "observation", "function_tag": "function_call", "system_tag": "system"},
+			"columns": map[string]string{
+				"messages": "conversations",
+				"system":   "system",
+				"tools":    "tools",
+			},
+			"tags": map[string]string{
+				"role_tag":        "from",
+				"content_tag":     "value",
+				"user_tag":        "human",
+				"assistant_tag":   "gpt",
+				"observation_tag": "observation",
+				"function_tag":    "function_call",
+				"system_tag":      "system",
+			},
 		}
 	}
-	return j.files(map[string][]byte{"dataset_info.json": append(asjson.Indented(info, "  "), '\n')})
+	content := append(asjson.Indented(info, "  "), '\n')
+	return j.writeFiles(map[string][]byte{"dataset_info.json": content})
 }

@@ -2,7 +2,7 @@ package export
 
 import (
 	"context"
-	_ "embed" // the check itself
+	_ "embed" // for Preflight
 	"maps"
 	"path/filepath"
 	"slices"
@@ -11,7 +11,7 @@ import (
 	"github.com/trajectory-arena/arena/corpus/rows"
 )
 
-// splits are those that have rows.
+// splits returns the splits that have rows.
 func (j *job) splits() []string {
 	out := []string{}
 	for _, c := range j.counts {
@@ -22,63 +22,63 @@ func (j *job) splits() []string {
 	return out
 }
 
-// files writes small files beside the shards, at fixed places.
-func (j *job) files(content map[string][]byte) error {
-	for _, name := range slices.Sorted(maps.Keys(content)) {
+// writeFiles writes small files beside the shards, given by path.
+func (j *job) writeFiles(files map[string][]byte) error {
+	for _, name := range slices.Sorted(maps.Keys(files)) {
 		f, err := corpus.NewPlace(j.part, name)
-		if err == nil {
-			_, err = f.Write(content[name])
-		}
-		if err == nil {
-			err = f.Close()
-		}
 		if err != nil {
+			return err
+		}
+		if _, err = f.Write(files[name]); err != nil {
+			return err
+		}
+		if err = f.Close(); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// Preflight is a Python program that renders an export through chat templates
-// and reads the tool calls back. Its arguments are the folder and the
-// templates; it needs jinja2 and pyarrow.
+// Preflight is a Python program that renders an export with chat templates and parses
+// the tool calls in the result. Its arguments are the folder and the templates. It needs
+// jinja2 and pyarrow.
 //
 //go:embed assets/preflight.py
 var Preflight string
 
-// copySink leaves the shards of a split as they are, where every row goes out
-// as it is: nothing is encoded or compressed again. The rows are read and
-// checked all the same. If one is unfit, all others are written anew.
+// copySink copies the shards of a split if every row is exported as it is: nothing is
+// encoded or compressed again. It still reads and checks the rows. If one is unfit, it
+// writes all others as rows.
 type copySink struct {
-	job   *job
-	split string
-	// longest is the longest row that was read.
+	job     *job
+	split   string
 	longest rows.Length
 }
 
-func (s *copySink) take(rows []row) error { return s.job.count.each(rows, s.add) }
+func (s *copySink) write(batch []row) error { return s.job.count.addRows(batch, s.add) }
 
 func (s *copySink) add(r *row) error {
-	s.longest.Raise(r.own().Length())
+	s.longest.Raise(r.source().Length())
 	s.job.count.Rows++
 	return nil
 }
 
 func (s *copySink) close(ctx context.Context) error {
-	if len(s.job.count.Dropped) > 0 {
+	j := s.job
+	if len(j.count.Dropped) > 0 {
 		return s.rewrite(ctx)
 	}
-	stream := corpus.Stream{Config: s.job.profile.Name, Profile: s.job.profile.From, Split: s.split}
-	for i, file := range s.job.feed.files(s.split) {
-		if err := s.job.part.Copy(stream, i, filepath.Join(s.job.feed.dir, filepath.FromSlash(file.Path)), file, s.longest); err != nil {
+	stream := corpus.Stream{Config: j.profile.Name, Profile: j.profile.Source, Split: s.split}
+	for i, file := range j.feed.shards(s.split) {
+		path := filepath.Join(j.feed.dir, filepath.FromSlash(file.Path))
+		if err := j.part.Copy(stream, i, path, file, s.longest); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// rewrite reads the split once more and writes the rows that are fit, counting
-// all anew.
+// rewrite reads the split once more, writes the rows that are fit and counts them again.
 func (s *copySink) rewrite(ctx context.Context) error {
 	j := s.job
 	out, err := j.profile.open(j, s.split)
@@ -86,9 +86,9 @@ func (s *copySink) rewrite(ctx context.Context) error {
 		return err
 	}
 	j.count = j.newCount(s.split)
-	// its own reading: others may close at the same time
-	again := newFeed(j.feed.fs, j.feed.dir, j.feed.from, j.feed.source, j.opt)
-	if err := again.batches(ctx, s.split, out.take); err != nil {
+	// Other sinks may close at the same time and read with a feed of their own.
+	f := newFeed(j.feed.fs, j.feed.dir, j.feed.manifest, j.feed.source, j.opt)
+	if err := f.visitBatches(ctx, s.split, out.write); err != nil {
 		return err
 	}
 	return out.close(ctx)

@@ -17,11 +17,12 @@ import (
 	"github.com/trajectory-arena/arena/corpus/redact"
 	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/internal/atif"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/internal/sts"
 )
 
-// atifExtra holds what ATIF has no field for, under the names that the
-// sandbox has for it: readers of traces take it from there.
+// atifExtra holds the data for which ATIF has no field, under the sandbox's names, by
+// which readers of traces find them.
 type atifExtra struct {
 	RunID     string `json:"eval_run_id,omitempty"`
 	ProblemID string `json:"problem_id"`
@@ -29,7 +30,7 @@ type atifExtra struct {
 	VersionID string `json:"agent_version_id,omitempty"`
 	Hotkey    string `json:"miner_hotkey,omitempty"`
 	StartedAt string `json:"started_at,omitempty"`
-	// Status is how the sandbox saw the attempt end, in its own words.
+	// Status is the sandbox's status of the attempt.
 	Status   arena.Status `json:"status"`
 	Reward   *float64     `json:"reward"`
 	TaskType string       `json:"task_type"`
@@ -39,41 +40,67 @@ type atifExtra struct {
 
 func openATIF(j *job, split string) (sink, error) {
 	stream := corpus.Stream{Place: "atif/" + split + ".jsonl"}
-	return &lineSink{job: j, lines: corpus.NewLines(j.part, stream, "jsonl"), format: asATIF}, nil
+	return &lineSink{job: j, lines: corpus.NewLines(j.part, stream, "jsonl"), appendJSON: appendATIF}, nil
 }
 
-// asATIF writes one trajectory; results stand with the step whose call they
-// answer, the reward under extra.arena. Texts go out as they were read, where the empty
-// list of steps stands: no key behind it is called extra, and no text has bare quotes.
-func asATIF(line []byte, r *row) ([]byte, error) {
-	s := r.sft
-	frame, err := chat.Marshal(atif.Document{
-		Schema: atif.Version, Session: s.SessionID,
-		Agent: atif.Agent{Name: cmp.Or(s.AgentHotkey, "unknown"), Version: cmp.Or(s.AgentVersion, "unknown"), Tools: json.RawMessage(jsonList(s.Tools))},
-		Extra: &atif.Extra{Arena: atifExtra{RunID: run(s), ProblemID: s.ProblemID, Cluster: s.Cluster, VersionID: s.AgentVersion, Hotkey: s.AgentHotkey,
-			StartedAt: startedAt(s.RunDate), Status: status(s), Reward: declared(s), TaskType: s.TaskType, Split: s.Split, Harness: s.Harness}},
-	})
+// appendATIF appends a trajectory. Each result is in the step of its call, the reward
+// under extra.arena. The steps replace the null of an encoded document without steps, so
+// that the escaped texts of the messages are copied.
+func appendATIF(line []byte, r *row) ([]byte, error) {
+	document, err := chat.Marshal(atifDocument(r.sft))
 	if err != nil {
 		return nil, err
 	}
-	at := strings.LastIndex(frame, `null,"extra":`)
-	line = append(append(line, frame[:at]...), '[')
-	for i, id := 0, 1; err == nil && i < len(r.messages); id++ {
-		results := r.messages[i+1:][:chat.CountResults(r.messages[i+1:])]
+	// The last match is the key itself: no text contains bare quotes, and no later key
+	// is called extra.
+	null := strings.LastIndex(document, `null,"extra":`)
+	line = append(line, document[:null]...)
+	line = append(line, '[')
+	id := 1
+	for i := 0; i < len(r.messages); id++ {
+		next := r.messages[i+1:]
+		results := next[:chat.CountResults(next)]
 		line, err = appendStep(line, id, &r.messages[i], results)
+		if err != nil {
+			return nil, err
+		}
 		i += 1 + len(results)
 	}
-	return append(append(line, ']'), frame[at+len("null"):]...), err
+	line = append(line, ']')
+	return append(line, document[null+len("null"):]...), nil
 }
 
-// appendStep appends a message and the results of its calls.
+// atifDocument returns the document of an attempt without its steps.
+func atifDocument(s *rows.SFT) atif.Document {
+	return atif.Document{
+		Schema:  atif.Version,
+		Session: s.SessionID,
+		Agent: atif.Agent{
+			Name:    cmp.Or(s.AgentHotkey, "unknown"),
+			Version: cmp.Or(s.AgentVersion, "unknown"),
+			Tools:   json.RawMessage(jsonList(s.Tools)),
+		},
+		Extra: &atif.Extra{Arena: atifExtra{
+			RunID:     runID(s),
+			ProblemID: s.ProblemID,
+			Cluster:   s.Cluster,
+			VersionID: s.AgentVersion,
+			Hotkey:    s.AgentHotkey,
+			StartedAt: formatMilliseconds(s.RunDate),
+			Status:    status(s),
+			Reward:    declaredReward(s),
+			TaskType:  s.TaskType,
+			Split:     s.Split,
+			Harness:   s.Harness,
+		}},
+	}
+}
+
+// appendStep appends a message with the results of its calls as a step.
 func appendStep(line []byte, id int, m *chat.Message, results []chat.Message) ([]byte, error) {
-	source, calls := m.Role, make([]atif.Call, len(m.Calls))
+	source := m.Role
 	if m.Role == chat.Assistant {
 		source = atif.SourceAgent
-	}
-	for i, c := range m.Calls {
-		calls[i] = atif.Call{ID: c.ID, Name: c.Function.Name, Arguments: c.Function.Arguments}
 	}
 	if id > 1 {
 		line = append(line, ',')
@@ -82,20 +109,28 @@ func appendStep(line []byte, id int, m *chat.Message, results []chat.Message) ([
 	if m.Reasoning != "" {
 		line = fmt.Appendf(line, `,"reasoning_content":"%s"`, m.Reasoning)
 	}
-	list, err := chat.Marshal(calls)
-	if len(calls) > 0 {
+	if len(m.Calls) > 0 {
+		calls := slicesx.Map(m.Calls, func(c chat.Call) atif.Call {
+			return atif.Call{ID: c.ID, Name: c.Function.Name, Arguments: c.Function.Arguments}
+		})
+		list, err := chat.Marshal(calls)
+		if err != nil {
+			return nil, err
+		}
 		line = fmt.Appendf(line, `,"tool_calls":%s`, list)
 	}
-	before := `,"observation":{"results":[`
-	for _, answer := range results {
-		call, _ := chat.Marshal(answer.CallID) // a text
-		line = fmt.Appendf(line, `%s{"source_call_id":%s,"content":"%s"}`, before, call, answer.Content)
-		before = ","
+	for i, result := range results {
+		separator := ","
+		if i == 0 {
+			separator = `,"observation":{"results":[`
+		}
+		callID, _ := chat.Marshal(result.CallID) // a string always encodes
+		line = fmt.Appendf(line, `%s{"source_call_id":%s,"content":"%s"}`, separator, callID, result.Content)
 	}
 	if len(results) > 0 {
 		line = append(line, "]}"...)
 	}
-	return append(line, '}'), err
+	return append(line, '}'), nil
 }
 
 func status(s *rows.SFT) arena.Status {
@@ -109,75 +144,76 @@ func status(s *rows.SFT) arena.Status {
 	}
 }
 
-// startedAt is a moment in Unix milliseconds as RFC 3339 in UTC; empty where it
-// is not known.
-func startedAt(ms *int64) string {
+// formatMilliseconds returns a time in Unix milliseconds as RFC 3339 in UTC, "" if it is
+// unknown.
+func formatMilliseconds(ms *int64) string {
 	if ms == nil {
 		return ""
 	}
 	return time.UnixMilli(*ms).UTC().Format(time.RFC3339Nano)
 }
 
-// MaxSessions is how many files the Hub's viewer takes in one folder.
+// MaxSessions is the maximum number of files of a folder in the Hub's viewer.
 const MaxSessions = 10_000
 
-// stsSink writes a file for each session of a sample that the hash of its id
-// draws, whatever the order of rows.
+// stsSink writes a file for each session of a sample. The hash of a session's id decides
+// whether it is in the sample, independent of the order of rows.
 type stsSink struct {
-	job    *job
-	split  string
-	share  float64
-	redact *redact.Redactor
-	// written are the files that there are: a corpus may hold a row twice, a
-	// folder a file only once.
+	job      *job
+	split    string
+	fraction float64 // of the sessions
+	redactor *redact.Redactor
+	// written holds the names of the written files: a corpus may contain a row twice,
+	// a folder a file only once.
 	written map[string]bool
 }
 
-// openSTS redacts whatever the export was asked for: these files are for eyes.
+// openSTS opens a sink of sessions for people to read, which are redacted even if the
+// options do not ask for it.
 func openSTS(j *job, split string) (sink, error) {
 	s := &stsSink{job: j, split: split, written: map[string]bool{}}
 	if j.opt.Redact == nil {
-		s.redact = redact.New(redact.Options{})
+		s.redactor = redact.New(redact.Options{})
 	}
 	total := int64(0)
-	for _, f := range j.feed.files(split) {
+	for _, f := range j.feed.shards(split) {
 		if f.Rows != nil {
 			total += *f.Rows
 		}
 	}
-	s.share = float64(j.opt.Sessions) / float64(max(total, 1))
+	s.fraction = float64(j.opt.Sessions) / float64(max(total, 1))
 	return s, nil
 }
 
-func (s *stsSink) take(rows []row) error { return s.job.count.each(rows, s.add) }
+func (s *stsSink) write(batch []row) error { return s.job.count.addRows(batch, s.add) }
 
 func (s *stsSink) add(r *row) error {
 	sum := sha256.Sum256([]byte(r.sft.SessionID))
-	drawn := float64(binary.BigEndian.Uint64(sum[:8]))/(1<<64) < s.share
+	isSampled := float64(binary.BigEndian.Uint64(sum[:8]))/(1<<64) < s.fraction
 	name := hex.EncodeToString(sum[:16])
-	if !drawn || len(s.written) == MaxSessions || s.written[name] {
+	if !isSampled || len(s.written) == MaxSessions || s.written[name] {
 		return &chat.Unfit{Reason: reasonSampled}
 	}
 	s.written[name] = true
 	s.job.count.Rows++
-	place := corpus.Stream{Place: fmt.Sprintf("sts/%s/%s.jsonl", s.split, name)}
-	return s.session(corpus.NewLines(s.job.part, place, "jsonl"), r)
+	stream := corpus.Stream{Place: fmt.Sprintf("sts/%s/%s.jsonl", s.split, name)}
+	return s.writeSession(corpus.NewLines(s.job.part, stream, "jsonl"), r)
 }
 
 func (s *stsSink) close(context.Context) error { return nil }
 
-func (s *stsSink) session(out *corpus.Lines, r *row) error {
+func (s *stsSink) writeSession(out *corpus.Lines, r *row) error {
 	lines := []any{sts.Header{Type: "session", Harness: r.sft.Harness, ID: r.sft.SessionID, Name: r.sft.Goal}}
 	for i, m := range chat.Unescape(r.messages) {
-		lines = append(lines, sts.Line{Type: "message", Message: stsOf(&m, i, r.sft.RunDate)})
+		lines = append(lines, sts.Line{Type: "message", Message: stsMessage(&m, i, r.sft.RunDate)})
 	}
 	for _, v := range lines {
 		line, err := chat.Marshal(v)
 		if err != nil {
 			return fmt.Errorf("encode session %s: %w", r.sft.SessionID, err)
 		}
-		if s.redact != nil {
-			line = s.redact.Text(line, s.job.count.Redacted)
+		if s.redactor != nil {
+			line = s.redactor.Text(line, s.job.count.Redacted)
 		}
 		if err := out.Add([]byte(line)); err != nil {
 			return err
@@ -186,15 +222,22 @@ func (s *stsSink) session(out *corpus.Lines, r *row) error {
 	return out.Close()
 }
 
-// stsOf gives messages a time each, one millisecond apart from the start of
-// the run: the viewer orders by it, and rows keep no other.
-func stsOf(m *chat.Message, i int, start *int64) sts.Message {
-	out := sts.Message{Role: m.Role, Content: m.Content, Reasoning: m.Reasoning, CallID: m.CallID, Timestamp: int64(i)}
+// stsMessage returns the message with index i. Its timestamp is i milliseconds after the
+// start of the run, nil if unknown: the viewer sorts by time, and rows have no others.
+func stsMessage(m *chat.Message, i int, start *int64) sts.Message {
+	out := sts.Message{
+		Role:      m.Role,
+		Content:   m.Content,
+		Reasoning: m.Reasoning,
+		CallID:    m.CallID,
+		Timestamp: int64(i),
+	}
 	if start != nil {
 		out.Timestamp += *start
 	}
 	for _, c := range m.Calls {
-		out.Calls = append(out.Calls, sts.Call{ID: c.ID, Function: sts.Function{Name: c.Function.Name, Arguments: string(c.Function.Arguments)}})
+		f := sts.Function{Name: c.Function.Name, Arguments: string(c.Function.Arguments)}
+		out.Calls = append(out.Calls, sts.Call{ID: c.ID, Function: f})
 	}
 	return out
 }

@@ -14,78 +14,104 @@ import (
 
 // The reasons for which a pair has no turn to learn from.
 const (
-	reasonNoFork   = "no_fork"           // the two attempts of a pair do not part at a turn of the model with the same results before it
-	reasonRepeated = "fork_repeats_call" // where the two attempts of a pair part, the chosen one repeats a call: no step to prefer
+	reasonNoFork   = "no_fork"           // the attempts do not differ first in a turn of the model
+	reasonRepeated = "fork_repeats_call" // the chosen attempt repeats a call at the fork
 )
 
-// fork is where two attempts part: the first turn of the model that acts
-// otherwise, while all before it was done alike and answered alike. Reasoning
-// that leads to the same calls is no fork; what is common is told as the chosen
-// attempt told it.
-func fork(p *rows.Pref) (int, error) {
+// findFork returns the index of the turn at which two attempts fork: the first turn of the
+// model with other actions, if all results before it are equal. Different reasoning for
+// the same calls is no fork. The error is a *chat.Unfit if there is no fork to learn from.
+func findFork(p *rows.Pref) (int, error) {
 	for i := range min(len(p.Chosen), len(p.Rejected)) {
-		a, b := p.Chosen[i], p.Rejected[i]
-		switch {
-		case a.Role != b.Role:
-			return 0, &chat.Unfit{Reason: reasonNoFork}
-		case a.Role == chat.Assistant && act(a.Content) != act(b.Content):
-			did := func(m rows.Msg) bool { return m.Role == a.Role && act(m.Content) == act(a.Content) }
-			if slices.ContainsFunc(p.Chosen[:i], did) {
-				return 0, &chat.Unfit{Reason: reasonRepeated}
-			}
-			return i, nil
-		case a.Role != chat.Assistant && a.Content != b.Content:
-			return 0, &chat.Unfit{Reason: reasonNoFork}
+		chosen := p.Chosen[i]
+		rejected := p.Rejected[i]
+		if chosen.Role != rejected.Role {
+			break
 		}
+		if chosen.Role != chat.Assistant {
+			if chosen.Content != rejected.Content {
+				break
+			}
+			continue
+		}
+		if action(chosen.Content) == action(rejected.Content) {
+			continue
+		}
+		isRepeated := slices.ContainsFunc(p.Chosen[:i], func(m rows.Msg) bool {
+			return m.Role == chat.Assistant && action(m.Content) == action(chosen.Content)
+		})
+		if isRepeated {
+			return 0, &chat.Unfit{Reason: reasonRepeated}
+		}
+		return i, nil
 	}
 	return 0, &chat.Unfit{Reason: reasonNoFork}
 }
 
-// act is what a turn in text form does: its calls, or what it says where it
-// makes none.
-func act(content string) string {
-	if at := strings.Index(content, "<tool_call>\n"); at >= 0 {
-		return content[at:]
+// action returns the calls of a turn in text form, or its text if it has none.
+func action(content string) string {
+	if i := strings.Index(content, "<tool_call>\n"); i >= 0 {
+		return content[i:]
 	}
 	return content
 }
 
-// prefTurns is one turn of each attempt, behind the history that both share.
-func prefTurns(r *row) ([]rows.Pref, error) {
-	at, err := fork(r.pref)
+// convertPrefTurns returns the turns of both attempts at their fork, with the common
+// history as the prompt, as the chosen attempt has it.
+func convertPrefTurns(r *row) ([]rows.Pref, error) {
+	fork, err := findFork(r.pref)
 	if err != nil {
 		return nil, err
 	}
 	p := *r.pref
-	p.Prompt = slices.Concat(p.Prompt, p.Chosen[:at])
-	p.Chosen, p.Rejected = p.Chosen[at:at+1], p.Rejected[at:at+1]
-	p.ChosenTokens, p.RejectedTokens = turnTokens(p.Chosen), turnTokens(p.Rejected)
+	p.Prompt = slices.Concat(p.Prompt, p.Chosen[:fork])
+	p.Chosen = p.Chosen[fork : fork+1]
+	p.Rejected = p.Rejected[fork : fork+1]
+	p.ChosenTokens = turnTokens(p.Chosen)
+	p.RejectedTokens = turnTokens(p.Rejected)
 	return []rows.Pref{p}, nil
 }
 
 func turnTokens(turn []rows.Msg) int64 { return int64(rows.Bytes4{}.Count(turn[0].Content)) }
 
-// ktoTurns are the two turns of a fork, one wanted and one not.
-func ktoTurns(r *row) ([]rows.KTO, error) {
-	made, err := prefTurns(r)
+// convertKTOTurns returns the two turns at a fork as unpaired rows.
+func convertKTOTurns(r *row) ([]rows.KTO, error) {
+	pairs, err := convertPrefTurns(r)
 	if err != nil {
 		return nil, err
 	}
-	p := &made[0]
-	one := rows.KTO{Prompt: p.Prompt, Completion: p.Chosen, Label: true, Reason: p.Reason, Score: p.ChosenScore, NTokens: p.ChosenTokens,
-		SessionID: p.ChosenSession, Harness: p.Harness, TaskType: p.TaskType, Split: p.Split, PipelineVersion: p.PipelineVersion, Origin: p.Origin}
-	other := one
-	other.Completion, other.Label, other.Score, other.NTokens, other.SessionID = p.Rejected, false, p.RejectedScore, p.RejectedTokens, p.RejectedSession
-	return []rows.KTO{one, other}, nil
+	p := &pairs[0]
+	chosen := rows.KTO{
+		Prompt:          p.Prompt,
+		Completion:      p.Chosen,
+		Label:           true,
+		Reason:          p.Reason,
+		Score:           p.ChosenScore,
+		NTokens:         p.ChosenTokens,
+		SessionID:       p.ChosenSession,
+		Harness:         p.Harness,
+		TaskType:        p.TaskType,
+		Split:           p.Split,
+		PipelineVersion: p.PipelineVersion,
+		Origin:          p.Origin,
+	}
+	rejected := chosen
+	rejected.Completion = p.Rejected
+	rejected.Label = false
+	rejected.Score = p.RejectedScore
+	rejected.NTokens = p.RejectedTokens
+	rejected.SessionID = p.RejectedSession
+	return []rows.KTO{chosen, rejected}, nil
 }
 
-// profileAxes is the profile of the subnet's axes as labels.
+// profileAxes is the profile whose labels are the subnet's axes.
 const profileAxes = "axes"
 
-// reasonNoAxes is why an attempt has no labels: the ledger holds no score of it.
+// reasonNoAxes: the ledger has no score of the attempt.
 const reasonNoAxes = "not_scored"
 
-// openAxes joins the attempts of kto, solved and unsolved ones, with the ledger.
+// openAxes joins the attempts of kto with their scores in the ledger. Published corpora
+// have no ledger; all their rows are dropped.
 func openAxes(j *job, split string) (sink, error) {
 	outcomes := map[string]*rows.Outcome{}
 	path := filepath.Join(j.feed.dir, "tables", "outcomes.parquet")
@@ -95,26 +121,42 @@ func openAxes(j *job, split string) (sink, error) {
 		}
 		return nil
 	})
-	if err != nil && !errors.Is(err, fs.ErrNotExist) { // the public half has no ledger: each row says so
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	return openRows(profileAxes, func(r *row) ([]rows.Axes, error) { return axes(r.kto, outcomes[r.kto.SessionID]) })(j, split)
+	convert := func(r *row) ([]rows.Axes, error) { return convertAxes(r.kto, outcomes[r.kto.SessionID]) }
+	return openRows(profileAxes, convert)(j, split)
 }
 
-// axes makes a row of every turn of an attempt: what the model had said and seen up
-// to there, and what the attempt was given in the end.
-func axes(kto *rows.KTO, o *rows.Outcome) (out []rows.Axes, err error) {
+// convertAxes returns a row for every turn of the model: the dialogue up to there, with
+// the scores of the full attempt. Outcome o is nil if the attempt has no score.
+func convertAxes(kto *rows.KTO, o *rows.Outcome) ([]rows.Axes, error) {
 	if o == nil {
 		return nil, &chat.Unfit{Reason: reasonNoAxes}
 	}
+	var out []rows.Axes
 	for i, m := range kto.Completion {
 		if m.Role != chat.Assistant {
 			continue
 		}
 		out = append(out, rows.Axes{
-			Prompt: kto.Prompt, Completion: kto.Completion[:i+1], Turn: int64(len(out) + 1), Success: o.Success,
-			Product: o.Product, Rule: o.Rule, Title: o.Title, Price: o.Price, Service: o.Service, SKUAttrs: o.SKUAttrs, Shop: o.Shop, Budget: o.Budget,
-			SessionID: kto.SessionID, Harness: kto.Harness, TaskType: kto.TaskType, Split: kto.Split, Origin: kto.Origin,
+			Prompt:     kto.Prompt,
+			Completion: kto.Completion[:i+1],
+			Turn:       int64(len(out) + 1),
+			Success:    o.Success,
+			Product:    o.Product,
+			Rule:       o.Rule,
+			Title:      o.Title,
+			Price:      o.Price,
+			Service:    o.Service,
+			SKUAttrs:   o.SKUAttrs,
+			Shop:       o.Shop,
+			Budget:     o.Budget,
+			SessionID:  kto.SessionID,
+			Harness:    kto.Harness,
+			TaskType:   kto.TaskType,
+			Split:      kto.Split,
+			Origin:     kto.Origin,
 		})
 	}
 	for i := range out {

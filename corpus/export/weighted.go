@@ -13,54 +13,70 @@ import (
 	"github.com/trajectory-arena/arena/corpus/rows"
 )
 
-// profileWeighted is the profile of rows that say what of them trains, and how much.
+// profileWeighted is the profile of rows with weights, for turns and for rows.
 const profileWeighted = "sft_weighted"
 
-// reasonNoTurn is why an attempt has nothing to learn from: no step of it was needed.
+// reasonNoTurn: no step of the attempt was needed, so that there is nothing to learn from.
 const reasonNoTurn = "no_turn_trains"
 
-// mostWeight bounds a weight and each of its factors: no row counts more than so
-// many mean ones, however rare its kind is.
-const mostWeight = 4
+// maxWeight is the maximum of a weight and of each of its factors for groups. The mean
+// weight is 1.
+const maxWeight = 4
 
-// balance is what the rows of one split are weighed by.
+// balance computes the weights of the rows of a split.
 type balance struct {
-	// needed are the step verdicts of config steps by session, difficulty the buckets
-	// of config rl by problem; empty where the corpus has no such config.
+	// needed holds the step verdicts of config steps by session, difficulty the buckets
+	// of config rl by problem. They are empty if the corpus lacks the config.
 	needed     map[string][]bool
 	difficulty map[string]string
-	// groups count rows by kind of group and group, kinds the groups of each kind.
-	groups map[[2]string]int
-	kinds  map[string]int
-	rows   int
-	// scale makes the mean weight 1 before it is bounded; sum and squares are those
-	// of the bounded weights.
+	// groupRows counts rows by group, kindGroups the groups of each kind.
+	groupRows  map[group]int
+	kindGroups map[string]int
+	rows       int
+	// scale makes the mean weight 1 before weights are limited. sum and squares are
+	// those of the limited weights.
 	scale, sum, squares float64
 }
 
+// group is a group of attempts: the kind agent, category or difficulty, and its value.
+type group struct{ kind, value string }
+
 // openWeighted reads the split once for its balance before its rows are written.
 func openWeighted(j *job, split string) (sink, error) {
-	b := &balance{needed: map[string][]bool{}, difficulty: map[string]string{}, groups: map[[2]string]int{}, kinds: map[string]int{}}
-	if err := b.read(j.feed, split); err != nil {
+	b := &balance{
+		needed:     map[string][]bool{},
+		difficulty: map[string]string{},
+		groupRows:  map[group]int{},
+		kindGroups: map[string]int{},
+	}
+	if err := b.readLabels(j.feed, split); err != nil {
 		return nil, err
 	}
-	if j.count.Effective = 0; b.squares > 0 {
+	if err := b.readRows(j.feed, split); err != nil {
+		return nil, err
+	}
+	j.count.Effective = 0
+	if b.squares > 0 {
 		j.count.Effective = b.sum * b.sum / b.squares
 	}
-	return openRows(profileWeighted, b.weigh)(j, split)
+	return openRows(profileWeighted, b.convert)(j, split)
 }
 
-func (b *balance) read(f *feed, split string) error {
-	for _, file := range f.from.Files {
+// readLabels reads step verdicts and difficulties.
+func (b *balance) readLabels(f *feed, split string) error {
+	for _, file := range f.manifest.Files {
+		if file.Split != split {
+			continue
+		}
+		path := filepath.Join(f.dir, filepath.FromSlash(file.Path))
 		var err error
-		switch path := filepath.Join(f.dir, filepath.FromSlash(file.Path)); {
-		case file.Split != split:
-		case file.Profile == corpus.ProfileStepwise:
+		switch file.Profile {
+		case corpus.ProfileStepwise:
 			err = corpus.Rows(f.fs, path, func(s *rows.Steps) error {
 				b.needed[s.SessionID] = slices.Clone(s.Labels)
 				return nil
 			})
-		case file.Profile == corpus.ProfileVerlRL:
+		case corpus.ProfileVerlRL:
 			err = corpus.Rows(f.fs, path, func(r *rows.RL) error {
 				b.difficulty[strings.Clone(r.ProblemID)] = strings.Clone(r.Difficulty)
 				return nil
@@ -70,88 +86,111 @@ func (b *balance) read(f *feed, split string) error {
 			return err
 		}
 	}
-	var all []rows.Scalars
-	var problems []string
-	err := f.raw(split, func(batch []row) error {
+	return nil
+}
+
+// readRows counts the rows by group and sums up their weights.
+func (b *balance) readRows(f *feed, split string) error {
+	var attempts []attempt
+	err := f.readBatches(split, func(batch []row) error {
 		for i := range batch {
-			s := batch[i].sft
-			all, problems = append(all, s.Scalars), append(problems, s.ProblemID)
-			b.add(&s.Scalars, s.ProblemID)
+			a := attempt{batch[i].sft.Scalars, batch[i].sft.ProblemID}
+			attempts = append(attempts, a)
+			b.add(&a)
 		}
 		return nil
 	})
-	b.settle(all, problems)
-	return err
+	if err != nil {
+		return err
+	}
+	b.sumWeights(attempts)
+	return nil
 }
 
-// groupsOf are the groups of an attempt: whose agent it is (accounts that run one program
-// are not known to be one), what kind of task, and how hard the problem was on the day.
-func (b *balance) groupsOf(s *rows.Scalars, problem string) [][2]string {
-	return [][2]string{
-		{"agent", cmp.Or(s.AgentHotkey, s.AgentVersion)}, {"category", s.TaskType}, {"difficulty", b.difficulty[problem]},
+// attempt is the part of a row that its weight depends on.
+type attempt struct {
+	rows.Scalars
+	problem string
+}
+
+// groups returns the groups of an attempt: by the owner of its agent (several accounts
+// with one program count separately), by category, and by the problem's difficulty on the
+// day.
+func (b *balance) groups(a *attempt) []group {
+	return []group{
+		{"agent", cmp.Or(a.AgentHotkey, a.AgentVersion)},
+		{"category", a.TaskType},
+		{"difficulty", b.difficulty[a.problem]},
 	}
 }
 
-func (b *balance) add(s *rows.Scalars, problem string) {
+func (b *balance) add(a *attempt) {
 	b.rows++
-	for _, g := range b.groupsOf(s, problem) {
-		if b.groups[g]++; b.groups[g] == 1 {
-			b.kinds[g[0]]++
+	for _, g := range b.groups(a) {
+		b.groupRows[g]++
+		if b.groupRows[g] == 1 {
+			b.kindGroups[g.kind]++
 		}
 	}
 }
 
-// settle finds the scale and the effective number of rows.
-func (b *balance) settle(all []rows.Scalars, problems []string) {
-	b.scale = 1
+// sumWeights computes scale, sum and squares.
+func (b *balance) sumWeights(attempts []attempt) {
 	total := 0.0
-	for i := range all {
-		total += b.raw(&all[i], problems[i])
+	for i := range attempts {
+		total += b.rawWeight(&attempts[i])
 	}
+	b.scale = 1
 	if total > 0 {
-		b.scale = float64(len(all)) / total
+		b.scale = float64(len(attempts)) / total
 	}
-	for i := range all {
-		w := b.weight(&all[i], problems[i])
-		b.sum, b.squares = b.sum+w, b.squares+float64(w*w)
+	for i := range attempts {
+		w := b.weight(&attempts[i])
+		b.sum += w
+		b.squares += float64(w * w)
 	}
 }
 
-// raw is the weight before it is scaled and bounded: one over the turns, so that
-// long attempts do not count by their length; the grade's factor; and for each kind
-// of group as much as makes its groups equal, within the bound.
-func (b *balance) raw(s *rows.Scalars, problem string) float64 {
-	w := 1 / float64(max(1, s.NSteps))
-	if s.JudgeMultiplier != nil {
-		w *= *s.JudgeMultiplier
+// rawWeight returns the weight before it is scaled and limited, a product: one over the
+// number of turns, so that long attempts do not count more; the factor of the judge's
+// grade; and for each kind of group a factor that gives its groups equal sums, within the
+// limit.
+func (b *balance) rawWeight(a *attempt) float64 {
+	w := 1 / float64(max(1, a.NSteps))
+	if a.JudgeMultiplier != nil {
+		w *= *a.JudgeMultiplier
 	}
-	for _, g := range b.groupsOf(s, problem) {
-		w *= min(mostWeight, float64(b.rows)/float64(b.kinds[g[0]]*b.groups[g]))
+	for _, g := range b.groups(a) {
+		w *= min(maxWeight, float64(b.rows)/float64(b.kindGroups[g.kind]*b.groupRows[g]))
 	}
 	return w
 }
 
-func (b *balance) weight(s *rows.Scalars, problem string) float64 {
-	return math.Min(mostWeight, b.scale*b.raw(s, problem))
+func (b *balance) weight(a *attempt) float64 {
+	return math.Min(maxWeight, b.scale*b.rawWeight(a))
 }
 
-// weigh makes the row: each of the model's turns that a step verdict calls unneeded
-// is context, and so is told from the others by its weight.
-func (b *balance) weigh(r *row) ([]rows.Weighted, error) {
-	out := rows.Weighted{Weight: b.weight(&r.sft.Scalars, r.sft.ProblemID), SFT: *r.sft}
-	needed := b.needed[r.sft.SessionID]
+// convert returns the row with its weight. Turns that a step verdict calls unneeded have
+// weight 0, the others 1.
+func (b *balance) convert(r *row) ([]rows.Weighted, error) {
+	weight := b.weight(&attempt{r.sft.Scalars, r.sft.ProblemID})
+	out := rows.Weighted{Weight: weight, SFT: *r.sft}
 	out.Messages = slices.Clone(r.sft.Messages)
+	needed := b.needed[r.sft.SessionID]
 	for i, m := range chat.Unescape(r.messages) {
 		if m.Role != chat.Assistant {
 			continue
 		}
-		turn, weight := len(out.Train), 0
-		out.Train = append(out.Train, turn >= len(needed) || needed[turn])
-		if out.Train[turn] {
-			weight = 1
+		turn := len(out.Train)
+		trains := turn >= len(needed) || needed[turn]
+		out.Train = append(out.Train, trains)
+		turnWeight := 0
+		if trains {
+			turnWeight = 1
 		}
 		var err error
-		if out.Messages[i], err = weighted(m, weight); err != nil {
+		out.Messages[i], err = encodeWeighted(m, turnWeight)
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -161,13 +200,16 @@ func (b *balance) weigh(r *row) ([]rows.Weighted, error) {
 	return []rows.Weighted{out}, nil
 }
 
-// weights says on the card how many rows of equal weight the weighted ones stand for.
-func weights(counts []Count) (out []corpus.Section) {
+// weightSections returns a section of the card with the effective sample size of train.
+func weightSections(counts []Count) []corpus.Section {
+	var sections []corpus.Section
 	for _, c := range counts {
-		if c.Effective > 0 && c.Split == corpus.SplitTrain {
-			out = append(out, corpus.Section{Heading: "Weights", Body: fmt.Sprintf("Config `%s`: %d rows, drawn by their weights, tell as much as %.0f of equal weight (effective sample size). A weight is one over the turns, times the grade's factor, times what makes agents' owners, categories and difficulties count alike; the mean is 1 before weights are bounded by %d.",
-				c.Profile, c.Rows, c.Effective, mostWeight)})
+		if c.Effective == 0 || c.Split != corpus.SplitTrain {
+			continue
 		}
+		body := fmt.Sprintf("Config `%s`: %d rows, drawn by their weights, tell as much as %.0f of equal weight (effective sample size). A weight is one over the turns, times the grade's factor, times what makes agents' owners, categories and difficulties count alike; the mean is 1 before weights are bounded by %d.",
+			c.Profile, c.Rows, c.Effective, maxWeight)
+		sections = append(sections, corpus.Section{Heading: "Weights", Body: body})
 	}
-	return out
+	return sections
 }

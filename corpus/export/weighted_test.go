@@ -41,7 +41,7 @@ func TestWeightsAreWhatTheyAreSaidToBe(t *testing.T) {
 	}
 	from, to := filepath.Join(root, "corpus"), filepath.Join(root, "out")
 	ok(t, corpus.Assemble(t.Context(), corpus.Disk{}, from, corpus.Assembly{Parts: []string{filepath.Join(root, "part")}, Manifest: corpus.Manifest{Configuration: []byte("{}")}}))
-	weighted, _, _ := export.Named("sft_weighted")
+	weighted, _, _ := export.ByName("sft_weighted")
 	counts, err := export.Run(t.Context(), corpus.Disk{}, from, to, []export.Profile{weighted}, &export.Options{}, 1)
 	ok(t, err)
 

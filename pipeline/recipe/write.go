@@ -149,7 +149,7 @@ func (w *work) export(ctx context.Context, rows string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	profiles := slices.DeleteFunc(export.All(), func(p export.Profile) bool { return p.From != w.recipe.Profile })
+	profiles := slices.DeleteFunc(export.All(), func(p export.Profile) bool { return p.Source != w.recipe.Profile })
 	const sessions = 100 // as in arena export
 	counts, parts, err := export.Parts(ctx, w.FS, rows, filepath.Join(w.dir, "exports"), m, profiles, &export.Options{Sessions: sessions}, len(profiles))
 	if err != nil {

@@ -69,7 +69,7 @@ func blocks(w io.Writer, list, name string) error {
 	if list != "profiles" {
 		return cli.Usage(fmt.Errorf("list %s %q", list, name), "only `arena list profiles` takes a name")
 	}
-	p, nearest, known := export.Named(name)
+	p, nearest, known := export.ByName(name)
 	if !known {
 		return cli.Usage(fmt.Errorf("unknown profile %q", name), fmt.Sprintf("did you mean %s?", nearest))
 	}

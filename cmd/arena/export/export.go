@@ -113,7 +113,7 @@ func (f *exportFlags) export(ctx context.Context, s *cli.Streams, from string, p
 	cli.LimitHeap(cli.HeapLimit)
 	bytes := int64(0)
 	for _, file := range source.Manifest.Files {
-		if file.Rows != nil && slices.ContainsFunc(profiles, func(p export.Profile) bool { return p.From == file.Profile }) {
+		if file.Rows != nil && slices.ContainsFunc(profiles, func(p export.Profile) bool { return p.Source == file.Profile }) {
 			bytes += file.Bytes
 		}
 	}
@@ -149,11 +149,11 @@ func forecastExport(s *cli.Streams, m *corpus.Manifest, profiles []export.Profil
 	for _, p := range profiles {
 		rows := int64(0)
 		for _, file := range m.Files {
-			if file.Profile == p.From && file.Rows != nil {
+			if file.Profile == p.Source && file.Rows != nil {
 				rows += *file.Rows
 			}
 		}
-		fmt.Fprintf(s.Err, "%s, from %s of profile %s: %s\n", p.Name, cli.Counted(int(rows), "row", "rows"), p.From, p.Doc)
+		fmt.Fprintf(s.Err, "%s, from %s of profile %s: %s\n", p.Name, cli.Counted(int(rows), "row", "rows"), p.Source, p.Doc)
 	}
 }
 
@@ -202,7 +202,7 @@ func chosenProfiles(names []string) ([]export.Profile, error) {
 		return all, nil
 	}
 	for _, name := range names {
-		if _, nearest, ok := export.Named(name); !ok {
+		if _, nearest, ok := export.ByName(name); !ok {
 			return nil, cli.Usage(fmt.Errorf("unknown profile %q", name), fmt.Sprintf("did you mean %s? `arena list profiles` lists them", nearest))
 		}
 	}
