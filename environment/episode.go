@@ -98,7 +98,7 @@ func (ep *Episode) Call(ctx context.Context, name, arguments string) (text strin
 		return fmt.Sprintf("Error: an episode has at most %d calls.", ep.environment.Limits.Calls), nil, nil
 	}
 	c := model.Call{ID: fmt.Sprintf("call_%d", len(ep.made)), Type: "function", Function: model.Function{Name: name, Arguments: arguments}}
-	a, lost := ep.environment.Player.Answer(ctx, c)
+	a, lost := ep.environment.Player.RunCall(ctx, c)
 	switch {
 	case ctx.Err() != nil: // who asked has gone, and a search that was broken off answered nothing
 		return "", nil, ctx.Err()
@@ -106,7 +106,7 @@ func (ep *Episode) Call(ctx context.Context, name, arguments string) (text strin
 		ep.fault = &Fault{FaultShop, lost.Reason + " " + lost.Detail}
 		return "", ep.fault, nil
 	}
-	ep.made, ep.over = append(ep.made, made{c, a.Kept}), a.Terminates
+	ep.made, ep.over = append(ep.made, made{c, a.Answers}), a.Terminates
 	return a.Text, nil, nil
 }
 
@@ -140,7 +140,7 @@ func (ep *Episode) pay(ctx context.Context, said []Reply) (Verdict, error) {
 	}
 	e := ep.environment
 	p, id := ep.Problem()
-	result, err := e.Player.Again(ctx, rollout.Task{Problem: p, ID: id, RunID: "env", Past: past})
+	result, err := e.Player.Replay(ctx, rollout.Task{Problem: p, ID: id, RunID: "env", Past: past})
 	if err != nil {
 		return Verdict{}, err
 	}

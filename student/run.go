@@ -25,7 +25,7 @@ type Run struct {
 	Spec        Spec
 	Problems    Problems
 	Environment *rollout.Environment
-	Asker       rollout.Asker
+	Asker       rollout.Model
 	// Scorer scores finished rollouts.
 	Scorer *outcome.Scorer
 	// Judge grades their reasoning; nil for none. Spec.Judge names it.
@@ -140,9 +140,9 @@ func (r *Run) play(ctx context.Context, f *folder, key journal.Key, most int) er
 	}
 	task := rollout.Task{
 		Problem: &r.Problems.All[key.Problem], ID: r.Problems.IDs[key.Problem], RunID: r.runID(key.Sample),
-		Seed: r.Spec.Seed + int64(key.Sample), Past: past, Most: most,
+		Seed: r.Spec.Seed + int64(key.Sample), Past: past, MaxTraceBytes: most,
 	}
-	asker := &turns{Asker: r.Asker}
+	asker := &turns{Model: r.Asker}
 	defer asker.reply.Release()
 	result, err := r.Environment.Play(ctx, task, asker, func(t rollout.Turn) error { return f.keep(key, t) })
 	if err != nil {

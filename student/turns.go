@@ -23,13 +23,13 @@ const (
 // turns asks for one rollout. It holds a large reply until the next request, or the
 // rollout's end; nobody waits for a server with one.
 type turns struct {
-	rollout.Asker
+	rollout.Model
 	reply model.Hold
 }
 
 func (t *turns) Chat(ctx context.Context, request model.Body) (model.Reply, []byte, error) {
 	t.reply.Release()
-	return t.Asker.Chat(t.reply.Context(ctx), request)
+	return t.Model.Chat(t.reply.Context(ctx), request)
 }
 
 func (f *folder) missing(spec Spec) (keys []journal.Key) {

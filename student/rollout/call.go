@@ -13,6 +13,7 @@ import (
 	"github.com/trajectory-arena/arena/student/dialect"
 )
 
+// callAnswer is a call and its result.
 type callAnswer struct {
 	call dialect.Call
 	shop.Answer
@@ -20,6 +21,7 @@ type callAnswer struct {
 	terminates bool
 }
 
+// call runs a call and counts it.
 func (p *play) call(c dialect.Call) callAnswer {
 	if c.Malformed != "" {
 		p.result.MalformedCalls++
@@ -28,10 +30,10 @@ func (p *play) call(c dialect.Call) callAnswer {
 	}
 	a := callAnswer{call: c, Answer: p.tools.Call(p.ctx, c.Name, c.Arguments)}
 	a.ID = c.ID
-	if r, lost := a.Unanswered(); lost {
-		p.lost = &model.Fault{Kind: model.Network, Reason: "search_unreachable", Detail: r.Path}
+	if r, failed := a.Unanswered(); failed {
+		p.toolFault = &model.Fault{Kind: model.Network, Reason: "search_unreachable", Detail: r.Path}
 		if r.Status != 0 {
-			p.lost.Reason = "search_http_" + strconv.Itoa(r.Status)
+			p.toolFault.Reason = "search_http_" + strconv.Itoa(r.Status)
 		}
 	}
 	if !slices.Contains(p.env.ToolNames, c.Name) {
@@ -43,37 +45,42 @@ func (p *play) call(c dialect.Call) callAnswer {
 	if a.Raised {
 		p.result.ToolErrors++
 	}
-	text := c.Name + "\n" + string(python.AppendCompact(nil, c.Arguments)) // whatever order the keys are in
-	if p.known[text] {
+	text := c.Name + "\n" + string(python.AppendCompact(nil, c.Arguments)) // independent of the order of keys
+	if p.seenCalls[text] {
 		p.result.RepeatedCalls++
 	}
-	p.known[text] = true
-	p.made = append(p.made, text)
-	p.note(c, a.Result)
+	p.seenCalls[text] = true
+	p.callTexts = append(p.callTexts, text)
+	p.recordIDs(c, a.Result)
 	a.terminates = c.Name == "terminate"
 	return a
 }
 
-// idFields are the arguments that name products, by tool.
-var idFields = map[string]string{"recommend_product": "product_ids", "view_product_information": "product_ids", "check_product_match": "product_id"}
+// idFields is the argument with product ids of each tool.
+var idFields = map[string]string{
+	"recommend_product":        "product_ids",
+	"view_product_information": "product_ids",
+	"check_product_match":      "product_id",
+}
 
-func (p *play) note(c dialect.Call, result python.Value) {
-	if field, names := idFields[c.Name]; names {
+// recordIDs records the product ids in a call and its result.
+func (p *play) recordIDs(c dialect.Call, result python.Value) {
+	if field, ok := idFields[c.Name]; ok {
 		v, _ := c.Arguments.Get(field)
 		ids := idList(v)
 		for _, id := range ids {
-			p.named[id] = true
+			p.namedIDs[id] = true
 		}
 		if c.Name == "recommend_product" {
 			p.result.Recommended = ids
 		}
 	}
-	// A check repeats the id it was asked about only where the product exists.
-	collect(result, p.returned)
+	// A result repeats the id of the call only if the product exists.
+	collectProductIDs(result, p.returnedIDs)
 }
 
-// idList reads a comma list of ids; what is no string holds none. Halves of surrogate
-// pairs, which Python's text may hold, are replaced: results are UTF-8.
+// idList parses a comma-separated list of ids. A value that is no string has none. Halves
+// of surrogate pairs, which a text of Python may contain, are replaced: results are UTF-8.
 func idList(v python.Value) []string {
 	if v.Kind != python.Str {
 		return []string{}
@@ -81,57 +88,60 @@ func idList(v python.Value) []string {
 	return python.IDs(strings.ToValidUTF8(v.Text, "\ufffd"))
 }
 
-// collect adds the product ids in a value, each in memory of its own: a found
-// one is a part of the text of its whole product.
-func collect(v python.Value, ids map[string]bool) {
+// collectProductIDs adds the product ids in a value to ids. It copies them: an id in the
+// value is a substring of the text of its product, which would stay in memory.
+func collectProductIDs(v python.Value, ids map[string]bool) {
 	for _, e := range v.List {
-		collect(e, ids)
+		collectProductIDs(e, ids)
 	}
 	for _, it := range v.Dict {
 		if id := it.Value; it.Key == "product_id" && !ids[id.String()] {
 			ids[strings.Clone(id.String())] = true
 		}
-		collect(it.Value, ids)
+		collectProductIDs(it.Value, ids)
 	}
 }
 
-func (p *play) say(m model.Turn) { p.messages = p.messages.Append(m) }
+func (p *play) addMessage(m model.Turn) { p.messages = p.messages.Append(m) }
 
-// retell tells the whole conversation in one message, as both public loops do.
-func (p *play) retell(more ...string) {
-	p.told = append(p.told, more...)
+// appendTranscript adds parts to the transcript and makes it the only message after the
+// system prompt, as both public loops do.
+func (p *play) appendTranscript(parts ...string) {
+	p.transcript = append(p.transcript, parts...)
 	p.messages = model.Conversation{}
-	p.say(model.Turn{Role: "user", Content: "# Dialogue Records History\n" + strings.Join(p.told, "\n\n")})
+	content := "# Dialogue Records History\n" + strings.Join(p.transcript, "\n\n")
+	p.addMessage(model.Turn{Role: "user", Content: content})
 }
 
 const reminder = "No tool was called. Call a tool, or terminate when you are done."
 
-func (p *play) answer(r model.Reply, s step) {
+// respond adds a reply and the results of its calls to the conversation.
+func (p *play) respond(r model.Reply, s step) {
 	if p.env.Form == History {
-		p.retell(s.parts(s.observation())...)
+		p.appendTranscript(s.taggedParts(s.observation())...)
 		return
 	}
 	m := model.Turn{Role: "assistant", Content: r.Content, Reasoning: r.Reasoning}
 	if !s.turn.Native {
-		p.say(m)
-		p.say(model.Turn{Role: "user", Content: cmp.Or(s.observation(), reminder)})
+		p.addMessage(m)
+		p.addMessage(model.Turn{Role: "user", Content: cmp.Or(s.observation(), reminder)})
 		return
 	}
 	m.ToolCalls = slices.Clone(r.Calls)
 	for i, a := range s.answers {
 		m.ToolCalls[i].ID = a.ID
 		if a.call.Malformed != "" { // vLLM refuses conversations with arguments that are no object
-			said := python.String(m.ToolCalls[i].Function.Arguments)
-			m.ToolCalls[i].Function.Arguments = python.Dumps(python.DictOf(item("malformed", said)))
+			text := python.String(m.ToolCalls[i].Function.Arguments)
+			m.ToolCalls[i].Function.Arguments = python.Dumps(python.DictOf(item("malformed", text)))
 		}
 	}
-	p.say(m)
+	p.addMessage(m)
 	for _, a := range s.answers {
-		p.say(model.Turn{Role: "tool", Content: toolText(a.Result), CallID: a.ID})
+		p.addMessage(model.Turn{Role: "tool", Content: toolText(a.Result), CallID: a.ID})
 	}
 }
 
-// observation is what a model reads of the answers; empty where there are none.
+// observation returns the results of a step as the model reads them, empty if none.
 func (s step) observation() string {
 	if len(s.answers) == 0 {
 		return ""
@@ -140,14 +150,14 @@ func (s step) observation() string {
 	return shop.Observation(answers)
 }
 
-// toolText is a result as a tool message holds it: text as it is, anything
-// else as JSON without blanks, the way corpora are rendered.
+// toolText returns a result as the content of a tool message: a text unchanged, anything
+// else as JSON without spaces, as corpora are rendered.
 func toolText(v python.Value) string {
 	if v.Kind == python.Str {
 		return strings.ToValidUTF8(v.Text, "\ufffd")
 	}
-	b := newText()
+	b := newScratch()
 	defer b.free()
-	b.text = python.AppendTight(b.text, v)
-	return string(b.text)
+	b.buf = python.AppendTight(b.buf, v)
+	return string(b.buf)
 }

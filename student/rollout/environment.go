@@ -1,5 +1,5 @@
-// Package rollout plays one attempt: it asks a model, runs the tools it calls,
-// answers in the dialect it writes, and says how the attempt ended and why.
+// Package rollout runs one attempt of a model at a problem: it asks the model, runs the
+// tools it calls, answers in its dialect, and records how and why the attempt ended.
 package rollout
 
 import (
@@ -17,75 +17,76 @@ import (
 	"github.com/trajectory-arena/arena/student/dialect"
 )
 
-// Environment is what all rollouts of a run share.
+// Environment holds what all rollouts of a run have in common.
 type Environment struct {
 	Template *model.Template
 	Dialect  dialect.Dialect
-	// NoCall is what follows a reply without a call, Form how the conversation is told.
+	// NoCall selects what follows a reply without a call.
 	NoCall NoCall
-	Form   PromptForm
+	// Form selects how the conversation is sent.
+	Form PromptForm
 	// MaxSteps bounds the replies of one rollout.
 	MaxSteps int
-	// Context is how many tokens prompt and reply may have together; 0 is not known.
+	// Context is the maximum number of tokens of prompt and reply together; 0 means
+	// unknown.
 	Context int64
-	// Kept reports whether replies hold what the run keeps of tokens, which is no
-	// part of a trace.
-	Kept bool
+	// HasTokens reports whether replies contain token data, which traces leave out.
+	HasTokens bool
 	// ToolNames are the tools of the harness.
 	ToolNames []string
 	Rules     shop.Rules
-	// Server answers the tools' requests. If Tape is set its answers are kept
-	// with each turn, so that a resumed rollout reads the same ones.
+	// Server answers the requests of tools. If Tape is set, its answers are stored with
+	// each turn, so that a resumed rollout reads the same ones.
 	Server shop.Server
 	Tape   bool
-	// Request is what a trace says of every inference call beside its reply, a
-	// JSON object.
+	// Request is a JSON object that replaces the request in the trace of every
+	// inference call.
 	Request arena.Raw
-	// Has says whether the catalogue knows a product id.
+	// Has reports whether the catalogue has a product id.
 	Has func(id string) bool
 }
 
-// NoCall is what follows a reply without a call.
+// NoCall selects what follows a reply without a call.
 type NoCall string
 
-// Continue answers with a reminder and goes on, as the public loops do; End ends the
-// rollout.
+// Continue answers with a reminder, as the public loops do. End ends the rollout.
 const (
 	Continue NoCall = "continue"
 	End      NoCall = "end"
 )
 
-// PromptForm is how a conversation is told to the model.
+// PromptForm selects how a conversation is sent to the model.
 type PromptForm string
 
-// Chat has a message for every turn. History is that of the public loops: each
-// request holds the system prompt and one user message with all that was said.
+// Chat sends a message for every turn. History is the form of the public loops: each
+// request has the system prompt and one user message with the whole conversation.
 const (
 	Chat    PromptForm = "chat"
 	History PromptForm = "history"
 )
 
-// Asker asks the model. The error is a *model.Fault, beside which the body is the
-// server's refusal, or ctx's own.
-type Asker interface {
+// Model answers requests. The error is ctx's or a *model.Fault; with a fault, the body is
+// the server's refusal.
+type Model interface {
 	Chat(ctx context.Context, request model.Body) (model.Reply, []byte, error)
 }
 
-// Turn is what must be kept of one turn to play it again without asking.
+// Turn is the stored part of a turn, from which it can be replayed without the model.
 type Turn struct {
 	// Reply is the body of the model's reply.
 	Reply []byte
-	// Answers are the search server's, where they are kept.
+	// Answers are the answers of the search server, if Environment.Tape is set.
 	Answers []TapeAnswer
 }
 
-// Encode gives a turn as bytes for DecodeTurn: the answers as one line of
-// JSON, then the reply as it came.
+// Encode returns a turn as bytes for DecodeTurn: the answers as one line of JSON, then
+// the reply unchanged.
 func (t Turn) Encode() []byte {
-	return append(append(asjson.Bytes(t.Answers), '\n'), t.Reply...)
+	b := append(asjson.Bytes(t.Answers), '\n')
+	return append(b, t.Reply...)
 }
 
-// DecodeTurn reads what Encode wrote.
+// DecodeTurn decodes the output of Encode.
 func DecodeTurn(b []byte) (Turn, error) {
 	head, reply, ok := bytes.Cut(b, []byte{'\n'})
 	if !ok {
@@ -99,69 +100,69 @@ func DecodeTurn(b []byte) (Turn, error) {
 // Task is one rollout to play.
 type Task struct {
 	Problem *arena.Problem
-	// ID names the problem in outputs, RunID the run that its trace belongs to.
+	// ID is the id of the problem in outputs, RunID the run that the trace belongs to.
 	ID    string
 	RunID string
 	Seed  int64
-	// Past are the turns already played.
+	// Past holds the turns already played.
 	Past []Turn
-	// Most is how many bytes of trace Play may hold between two turns; 0 is any.
-	Most int
+	// MaxTraceBytes bounds the trace in memory between two turns; 0 means no bound.
+	MaxTraceBytes int
 }
 
-// ErrLong is the error for a rollout that goes on past its task's Most. It can be
-// played on from what was kept.
+// ErrLong is the error of Play for a rollout that is longer than Task.MaxTraceBytes. It
+// can be continued from the stored turns.
 var ErrLong = errors.New("the rollout is long")
 
-// maxHeld bounds a rollout's replies with what its calls were answered, in bytes:
-// far above what any model's context holds.
-const maxHeld = 8 << 20
+// maxTraceBytes bounds the replies of a rollout and the results of its calls, far above
+// the context of any model.
+const maxTraceBytes = 8 << 20
 
-// maxMalformed replies in a row that hold nothing, or calls of which none is readable,
-// end a rollout.
+// maxMalformed is the number of consecutive replies without content, or without a
+// readable call, that ends a rollout.
 const maxMalformed = 3
 
-// Play plays a task to its end. keep is called with every new turn before the
-// next request and may fail the rollout. The error is ctx's, keep's or ErrLong.
-func (e *Environment) Play(ctx context.Context, t Task, ask Asker, keep func(Turn) error) (*Result, error) {
-	p := e.begin(ctx, t)
+// Play runs a task to its end. It calls store with every new turn before the next
+// request; its error ends the rollout. The error is ctx's, store's or ErrLong.
+func (e *Environment) Play(ctx context.Context, t Task, m Model, store func(Turn) error) (*Result, error) {
+	p := e.newPlay(ctx, t)
 	for p.result.Turns < e.MaxSteps {
-		turn, fault, err := p.turn(ctx, ask)
+		turn, fault, err := p.nextReply(ctx, m)
 		if err != nil {
 			return nil, err
 		}
 		if fault != nil {
 			return p.fail(fault)
 		}
-		stop := p.take(turn)
+		stop := p.processReply(turn)
 		switch {
-		case ctx.Err() != nil: // a search that was broken off answered nothing
+		case ctx.Err() != nil: // a canceled search has no answer
 			return nil, ctx.Err()
-		case p.lost != nil:
-			return p.fail(p.lost)
+		case p.toolFault != nil:
+			return p.fail(p.toolFault)
 		}
 		if !turn.past {
-			if err := keep(p.kept(turn)); err != nil {
+			if err := store(p.newTurn(turn)); err != nil {
 				return nil, err
 			}
 		}
 		if stop != "" {
 			p.result.Stop = stop
-			return p.end()
+			return p.finish()
 		}
-		if p.held > maxHeld {
+		if p.traceBytes > maxTraceBytes {
 			return p.fail(&model.Fault{Overflow: true})
 		}
-		if t.Most > 0 && p.held > t.Most {
+		if t.MaxTraceBytes > 0 && p.traceBytes > t.MaxTraceBytes {
 			return nil, ErrLong
 		}
 	}
 	p.result.Stop = StopMaxSteps
-	return p.end()
+	return p.finish()
 }
 
-// TapeAnswer is one answer of a search server that is not our own: asked
-// again, it could say something else.
+// TapeAnswer is one answer of an external search server, which could answer differently
+// the next time.
 type TapeAnswer struct {
 	// Body is the answer as Python's JSON, which may hold NaN.
 	Body   string `json:"body"`
@@ -169,6 +170,8 @@ type TapeAnswer struct {
 	OK     bool   `json:"ok"`
 }
 
+// tape is a search server that replays stored answers, then asks the real server and
+// records its answers.
 type tape struct {
 	server shop.Server
 	past   []TapeAnswer
@@ -187,38 +190,40 @@ func (t *tape) Get(ctx context.Context, path string, params python.Value) (pytho
 	return v, status, ok
 }
 
-func (t *tape) take() []TapeAnswer {
+// takeFresh returns the answers recorded since its last call.
+func (t *tape) takeFresh() []TapeAnswer {
 	fresh := t.fresh
 	t.fresh = nil
 	return fresh
 }
 
-// Answered is what came of one call of a rollout that is played elsewhere: by a
-// trainer, which asks the model itself.
-type Answered struct {
-	// Text is what a model reads of it.
+// CallResult is the result of one call of a rollout that a trainer plays, which asks the
+// model itself.
+type CallResult struct {
+	// Text is the result as the model reads it.
 	Text string
-	// Kept are the search server's answers, for playing the call again.
-	Kept []TapeAnswer
-	// Terminates reports whether it ends the rollout.
+	// Answers are the answers of the search server, to replay the call.
+	Answers []TapeAnswer
+	// Terminates reports whether the call ends the rollout.
 	Terminates bool
 }
 
-// Answer runs one call. The fault is a search server's that did not answer: the text
-// then says nothing of the shop.
-func (e *Environment) Answer(ctx context.Context, c model.Call) (Answered, *model.Fault) {
+// RunCall runs one call. The fault is that of a search server without an answer; Text is
+// not meaningful then.
+func (e *Environment) RunCall(ctx context.Context, c model.Call) (CallResult, *model.Fault) {
 	taped := *e
 	taped.Tape = true
-	p := taped.begin(ctx, Task{Problem: &arena.Problem{}})
-	read := dialect.Read(model.Reply{Calls: []model.Call{c}}, dialect.Native)
-	a := p.call(read.Calls[0])
-	return Answered{Text: toolText(a.Result), Kept: p.tape.take(), Terminates: a.terminates}, p.lost
+	p := taped.newPlay(ctx, Task{Problem: &arena.Problem{}})
+	turn := dialect.Read(model.Reply{Calls: []model.Call{c}}, dialect.Native)
+	a := p.call(turn.Calls[0])
+	return CallResult{Text: toolText(a.Result), Answers: p.tape.takeFresh(), Terminates: a.terminates}, p.toolFault
 }
 
-// Again plays turns that were played elsewhere, by their kept answers, and asks
-// nobody.
-func (e *Environment) Again(ctx context.Context, t Task) (*Result, error) {
+// Replay runs turns that were played elsewhere from their stored answers, without asking
+// any server.
+func (e *Environment) Replay(ctx context.Context, t Task) (*Result, error) {
 	taped := *e
-	taped.Tape, taped.MaxSteps = true, min(e.MaxSteps, len(t.Past))
+	taped.Tape = true
+	taped.MaxSteps = min(e.MaxSteps, len(t.Past))
 	return taped.Play(ctx, t, nil, nil)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/trajectory-arena/arena/student/dialect"
 )
 
+// play is the state of one rollout.
 type play struct {
 	env      *Environment
 	task     Task
@@ -20,36 +21,44 @@ type play struct {
 	tools    *shop.Tools
 	tape     *tape
 	messages model.Conversation
-	// told is what was said so far in the form of the public loops.
-	told   []string
-	result *Result
-	// steps are those of the trace so far, with the commas between them;
-	// replyIDs are their replies' ids.
-	steps [][]byte
-	// held is how many bytes steps are.
-	held     int
+	// transcript holds the parts of the user message in the form History.
+	transcript []string
+	result     *Result
+	// steps holds the encoded steps of the trace, each but the first with a comma before
+	// it. traceBytes is their total length.
+	steps      [][]byte
+	traceBytes int
+	// replyIDs holds the ids of the replies so far.
 	replyIDs []string
-	// last is the label of the last reply where it alone explains a failure.
-	last Label
-	// lost is set where a tool's request got no answer.
-	lost *model.Fault
-	// inRow counts replies without a readable call.
-	inRow int
-	// made are the calls so far as text, in order, and known the same as a set.
-	made                   []string
-	known, named, returned map[string]bool
+	// lastLabel is the label of the last reply if that alone explains a failure.
+	lastLabel Label
+	// toolFault is set if a tool's request got no answer.
+	toolFault *model.Fault
+	// emptyReplies counts consecutive replies without a readable call.
+	emptyReplies int
+	// callTexts holds the calls so far as text, in order. seenCalls holds the same texts.
+	callTexts []string
+	seenCalls map[string]bool
+	// namedIDs holds the product ids in calls, returnedIDs those in results.
+	namedIDs, returnedIDs map[string]bool
 }
 
+// received is a reply of the model. past reports whether it was read from Task.Past.
 type received struct {
 	reply model.Reply
 	body  []byte
 	past  bool
 }
 
-func (e *Environment) begin(ctx context.Context, t Task) *play {
+func (e *Environment) newPlay(ctx context.Context, t Task) *play {
 	p := &play{
-		env: e, task: t, ctx: ctx, known: map[string]bool{}, named: map[string]bool{}, returned: map[string]bool{},
-		result: &Result{ProblemID: t.ID, Outcome: Scored, Recommended: []string{}, Category: t.Problem.Category},
+		env:         e,
+		task:        t,
+		ctx:         ctx,
+		seenCalls:   map[string]bool{},
+		namedIDs:    map[string]bool{},
+		returnedIDs: map[string]bool{},
+		result:      &Result{ProblemID: t.ID, Outcome: Scored, Recommended: []string{}, Category: t.Problem.Category},
 	}
 	server := e.Server
 	if e.Tape {
@@ -61,107 +70,122 @@ func (e *Environment) begin(ctx context.Context, t Task) *play {
 	}
 	p.tools = shop.NewTools(server, e.Rules, e.ToolNames)
 	if e.Form == History {
-		p.retell("<user>" + t.Problem.Query + "</user>")
+		p.appendTranscript("<user>" + t.Problem.Query + "</user>")
 	} else {
-		p.say(model.Turn{Role: "user", Content: t.Problem.Query})
+		p.addMessage(model.Turn{Role: "user", Content: t.Problem.Query})
 	}
 	return p
 }
 
-// turn gets the next reply, from the past or from the model. fault is an
-// answer that will never come; err ends the run.
-func (p *play) turn(ctx context.Context, ask Asker) (h received, fault *model.Fault, err error) {
+// nextReply returns the next reply, from the task's past or from the model. A fault means
+// that there will be no reply and ends the rollout; an error ends the run.
+func (p *play) nextReply(ctx context.Context, m Model) (h received, fault *model.Fault, err error) {
 	if n := p.result.Turns; n < len(p.task.Past) {
 		h = received{body: p.task.Past[n].Reply, past: true}
-		if h.reply, err = model.ReadTurn(h.body); err != nil {
-			err = fmt.Errorf("play a kept turn again: %w", err)
+		h.reply, err = model.ReadTurn(h.body)
+		if err != nil {
+			return h, nil, fmt.Errorf("play a kept turn again: %w", err)
 		}
-		return h, nil, err
+		return h, nil, nil
 	}
-	h, err = p.ask(ctx, ask)
+	h, err = p.askModel(ctx, m)
 	if errors.As(err, &fault) {
-		err = nil
+		return h, fault, nil
 	}
-	return h, fault, err
+	return h, nil, err
 }
 
-// ask asks for the next reply. Some servers refuse a prompt that fits and leaves
-// less room than max_tokens as they refuse one that does not fit, with both sizes
-// in one sum. Asked without max_tokens they give the room that there is, or show
-// that there is none.
-func (p *play) ask(ctx context.Context, ask Asker) (h received, err error) {
-	h.reply, h.body, err = ask.Chat(ctx, p.env.Template.Request(p.messages, p.task.Seed))
-	var lost *model.Fault
-	if !errors.As(err, &lost) || !lost.Overflow || !model.MentionsReplyLimit(h.body) {
+// askModel requests the next reply from the model. Some servers refuse a prompt that fits but
+// leaves less space than max_tokens in the same words as a prompt that does not fit. If
+// such a refusal mentions max_tokens, askModel sends the request without it, so that the server
+// uses the remaining space or shows that there is none.
+func (p *play) askModel(ctx context.Context, m Model) (h received, err error) {
+	h.reply, h.body, err = m.Chat(ctx, p.env.Template.Request(p.messages, p.task.Seed))
+	fault, failed := errors.AsType[*model.Fault](err)
+	if !failed || !fault.Overflow || !model.MentionsReplyLimit(h.body) {
 		return h, err
 	}
-	free := p.env.Template.WithoutLimit(p.messages, p.task.Seed)
-	if free == nil {
+	request := p.env.Template.WithoutLimit(p.messages, p.task.Seed)
+	if request == nil {
 		return h, err
 	}
-	reply, body, again := ask.Chat(ctx, free)
-	if errors.As(again, &lost) && !lost.Overflow && (lost.Reason == "http_400" || lost.Reason == "http_422") {
-		return h, err // a server that will not do without says nothing of the prompt
+	reply, body, retryErr := m.Chat(ctx, request)
+	if fault, failed := errors.AsType[*model.Fault](retryErr); failed && !fault.Overflow {
+		needsLimit := fault.Reason == "http_400" || fault.Reason == "http_422"
+		if needsLimit { // this refusal says nothing about the prompt: return the first
+			return h, err
+		}
 	}
-	return received{reply: reply, body: body}, again
+	return received{reply: reply, body: body}, retryErr
 }
 
-// fail ends a rollout for want of an answer.
+// fail ends a rollout that got no answer.
 func (p *play) fail(fault *model.Fault) (*Result, error) {
 	if fault.Overflow {
-		p.result.Stop, p.last = StopOverflow, LabelOverflow
-		return p.end()
+		p.result.Stop = StopOverflow
+		p.lastLabel = LabelOverflow
+		return p.finish()
 	}
-	p.result.Outcome, p.result.Stop = Infra, StopInfra
-	p.result.Infra, p.result.InfraWords = &fault.Reason, fault.Detail
-	return p.end()
+	p.result.Outcome = Infra
+	p.result.Stop = StopInfra
+	p.result.Infra = &fault.Reason
+	p.result.InfraWords = fault.Detail
+	return p.finish()
 }
 
-// take takes a reply in: runs its calls, answers them, and says whether the
-// rollout ends with it.
-func (p *play) take(h received) Stop {
+// processReply runs the calls of a reply and answers them. It returns why the rollout
+// stops after the reply, "" if it continues.
+func (p *play) processReply(h received) Stop {
 	p.result.Turns++
-	p.count(h.reply.Usage)
+	p.addUsage(h.reply.Usage)
 	turn := dialect.Read(h.reply, p.env.Dialect)
 	s := step{turn: turn, body: h.body, answers: slicesx.Map(turn.Calls, p.call)}
-	p.record(s)
+	p.appendTrace(s)
+
 	readable := slices.ContainsFunc(s.answers, func(a callAnswer) bool { return !a.malformed })
-	p.last = lastReply(h.reply, turn, readable)
+	terminates := slices.ContainsFunc(s.answers, func(a callAnswer) bool { return a.terminates })
+	hasText := turn.Text != "" || turn.Think != ""
+	p.lastLabel = replyLabel(h.reply, turn, readable)
 	switch {
-	case !readable && p.cutByContext(h.reply):
-		p.last = LabelOverflow
+	case !readable && p.truncatedByContext(h.reply):
+		p.lastLabel = LabelOverflow
 		return StopOverflow
 	case len(turn.Calls) == 0 && p.env.NoCall == Continue:
-		return p.goOn(h.reply, s, turn.Text != "" || turn.Think != "", StopNoToolCall)
+		return p.continueOrStop(h.reply, s, hasText, StopNoToolCall)
 	case !readable && h.reply.Finish == "length":
 		return StopTruncated
 	case len(turn.Calls) == 0:
 		return StopNoToolCall
-	case slices.ContainsFunc(s.answers, func(a callAnswer) bool { return a.terminates }):
+	case terminates:
 		return StopTerminated
 	}
-	return p.goOn(h.reply, s, readable, StopMalformed)
+	return p.continueOrStop(h.reply, s, readable, StopMalformed)
 }
 
-// goOn answers a reply, but for the third in a row that holds nothing.
-func (p *play) goOn(r model.Reply, s step, holds bool, stop Stop) Stop {
-	if p.inRow++; holds {
-		p.inRow = 0
+// continueOrStop adds the answer to a reply. After maxMalformed consecutive replies without content
+// it returns stop instead.
+func (p *play) continueOrStop(r model.Reply, s step, hasContent bool, stop Stop) Stop {
+	p.emptyReplies++
+	if hasContent {
+		p.emptyReplies = 0
 	}
-	if p.inRow == maxMalformed {
+	if p.emptyReplies == maxMalformed {
 		return stop
 	}
-	p.answer(r, s)
+	p.respond(r, s)
 	return ""
 }
 
-// cutByContext reports whether a reply ended where the context does: some servers cut
-// it to the room that is left instead of refusing.
-func (p *play) cutByContext(r model.Reply) bool {
-	return r.Finish == "length" && p.env.Context > 0 && r.Usage != nil && r.Usage.Prompt+r.Usage.Completion >= p.env.Context
+// truncatedByContext reports whether a reply ended because the context was full. Some
+// servers truncate the reply instead of refusing the request.
+func (p *play) truncatedByContext(r model.Reply) bool {
+	if r.Finish != "length" || p.env.Context <= 0 || r.Usage == nil {
+		return false
+	}
+	return r.Usage.Prompt+r.Usage.Completion >= p.env.Context
 }
 
-func (p *play) count(u *model.Usage) {
+func (p *play) addUsage(u *model.Usage) {
 	if u == nil {
 		p.result.Tokens.Uncounted++
 		return
@@ -170,25 +194,27 @@ func (p *play) count(u *model.Usage) {
 	p.result.Tokens.Add(evaluation.Tokens{Prompt: &u.Prompt, Completion: &u.Completion})
 }
 
-func (p *play) kept(h received) Turn {
+// newTurn returns a reply and the search answers since the last one, to be stored.
+func (p *play) newTurn(h received) Turn {
 	t := Turn{Reply: h.body}
 	if p.tape != nil {
-		t.Answers = p.tape.take()
+		t.Answers = p.tape.takeFresh()
 	}
 	return t
 }
 
-func (p *play) end() (*Result, error) {
+// finish sets the remaining fields of the result and writes its trace.
+func (p *play) finish() (*Result, error) {
 	r := p.result
-	for id := range p.named {
-		if !p.returned[id] {
+	for id := range p.namedIDs {
+		if !p.returnedIDs[id] {
 			r.UnseenIDs++
 		}
 	}
 	r.HallucinatedIDs = slicesx.CountFunc(r.Recommended, func(id *string) bool { return !p.env.Has(*id) })
 	if r.Outcome != Infra {
-		r.Label = new(p.label())
+		r.Label = new(p.failureLabel())
 	}
-	r.Line = p.trace()
+	r.Line = p.traceLine()
 	return r, r.ReadTrace(p.task.RunID)
 }

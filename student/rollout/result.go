@@ -16,44 +16,43 @@ import (
 	"github.com/trajectory-arena/arena/traces"
 )
 
-// Result is one line of a run's results, keys in this order, and a row of its table.
+// Result is the result of a rollout: a line of results.jsonl and a row of results.parquet.
 type Result struct {
 	ProblemID string  `json:"problem_id" parquet:"problem_id"`
 	Sample    int     `json:"sample" parquet:"sample"`
 	Outcome   Outcome `json:"outcome" parquet:"outcome"`
-	// Success is null where the rollout was not scored.
+	// Success is null if the rollout was not scored.
 	Success *bool `json:"success" parquet:"success,optional"`
 	Turns   int   `json:"turns" parquet:"turns"`
 	Stop    Stop  `json:"stop" parquet:"stop"`
-	// Label is why there is no success; empty for success, null for infra.
+	// Label is the reason of a failure; empty for success, null for infra.
 	Label *Label `json:"label" parquet:"label,optional"`
-	// Infra is what went wrong with the instrument.
+	// Infra is the reason code of an infrastructure error.
 	Infra *string `json:"infra" parquet:"infra,optional"`
-	// InfraWords are the server's own, clipped and without secrets.
+	// InfraWords is the server's message, clipped and without secrets.
 	InfraWords  string   `json:"infra_words,omitempty" parquet:"-"`
 	Recommended []string `json:"recommended" parquet:"recommended,list"`
 	evaluation.Counts
 	// Score has the keys of a score line; SetScore sets it.
 	Score  json.RawMessage   `json:"score" parquet:"-"`
 	Tokens evaluation.Tokens `json:"tokens" parquet:"-"`
-	// Cached are the prompt's tokens that the server had in its cache: they depend
-	// on all that it was asked before, and are in the journal and the bill alone.
+	// Cached is the number of prompt tokens in the server's cache. It depends on earlier
+	// requests, so only the journal and the cost report include it.
 	Cached   int64          `json:"cached_prompt_tokens,omitempty" parquet:"-"`
 	Category arena.Category `json:"category" parquet:"category"`
-	// Titles is where the vectors came from that titles were compared by.
+	// Titles is the source of the title vectors.
 	Titles arena.TitleSource `json:"titles,omitempty" parquet:"-"`
-	// Quality is the reasoning judge's score, null where there is none.
+	// Quality is the score of the reasoning judge, null if there is none.
 	Quality *float64 `json:"quality" parquet:"quality,optional"`
 
-	// Line is the rollout as the sandbox's envelope, Trace what ReadTrace reads in
-	// it.
+	// Line is the trace as the sandbox writes it, Trace its parsed form, set by ReadTrace.
 	Line  []byte       `json:"-" parquet:"-"`
 	Trace *arena.Trace `json:"-" parquet:"-"`
-	// Axes is what SetScore reads in Score.
+	// Axes holds the numbers in Score, set by SetScore.
 	Axes map[string]float64 `json:"-" parquet:"-"`
 }
 
-// ReadTrace sets Trace from Line, as an attempt of that run.
+// ReadTrace sets Trace from Line, as an attempt of the run runID.
 func (r *Result) ReadTrace(runID string) error {
 	t, err := traces.Decode(r.Line, noLimits)
 	if err != nil {
@@ -64,13 +63,14 @@ func (r *Result) ReadTrace(runID string) error {
 	return nil
 }
 
-// noLimits are those of a trace that Play wrote: it is as large as its replies,
-// which were bounded when they came.
+// noLimits are the limits for traces written by Play, whose replies were bounded when they
+// were received.
 var noLimits = traces.Limits{Depth: math.MaxInt, StringBytes: math.MaxInt, Elements: math.MaxInt}
 
-// SetScore gives the result its score line, or null.
+// SetScore sets Score and Axes from a score line, which may be null.
 func (r *Result) SetScore(line json.RawMessage) {
-	r.Score, r.Axes = line, map[string]float64{}
+	r.Score = line
+	r.Axes = map[string]float64{}
 	for axis, v := range gjson.ParseBytes(line).ForEach {
 		if v.Type == gjson.Number {
 			r.Axes[axis.Str] = v.Num
@@ -78,7 +78,7 @@ func (r *Result) SetScore(line json.RawMessage) {
 	}
 }
 
-// Outcome says whether a rollout counts.
+// Outcome is scored or infra.
 type Outcome string
 
 // The outcomes of a rollout.
@@ -87,10 +87,10 @@ const (
 	Infra  Outcome = "infra"
 )
 
-// Stop is what ended a rollout.
+// Stop is the reason why a rollout ended.
 type Stop string
 
-// The ends of a rollout.
+// The reasons why a rollout ends.
 const (
 	StopTerminated Stop = "terminated"
 	StopMaxSteps   Stop = "max_steps"
@@ -101,11 +101,11 @@ const (
 	StopInfra      Stop = "infra"
 )
 
-// Label is why a rollout is no success: the first of these that holds.
+// Label is the reason why a rollout failed: the first of the labels below that applies.
 type Label string
 
-// The labels, in their order. Up to WrongProduct they need a recommendation;
-// the next tell of the last reply.
+// The labels in order of precedence. Hallucinated and WrongProduct need a recommendation;
+// those from Overflow to NoToolCall describe the last reply.
 const (
 	LabelSuccess          Label = ""
 	LabelHallucinated     Label = "hallucinated_id"
@@ -122,9 +122,9 @@ const (
 	LabelNoRecommendation Label = "no_recommendation"
 )
 
-// lastReply is the label that a reply gives a rollout that ends with it; empty
-// where the reply holds a readable call and was not cut off.
-func lastReply(r model.Reply, t dialect.Turn, readable bool) Label {
+// replyLabel returns the label of a rollout that ends with this reply, empty if the reply
+// has a readable call and was not truncated.
+func replyLabel(r model.Reply, t dialect.Turn, readable bool) Label {
 	switch {
 	case r.Finish == "length":
 		return LabelTruncated
@@ -145,25 +145,26 @@ func lastReply(r model.Reply, t dialect.Turn, readable bool) Label {
 	}
 }
 
-// label is the label of a failure. Success is known only to the scorer, which
-// sets it.
-func (p *play) label() Label {
+// failureLabel returns the label of a failed rollout. The scorer replaces it if the
+// rollout is a success.
+func (p *play) failureLabel() Label {
 	switch {
 	case len(p.result.Recommended) > 0 && p.result.HallucinatedIDs > 0:
 		return LabelHallucinated
 	case len(p.result.Recommended) > 0:
 		return LabelWrongProduct
-	case p.last != "":
-		return p.last
-	case p.loops():
+	case p.lastLabel != "":
+		return p.lastLabel
+	case p.isLooping():
 		return LabelLoop
 	default:
 		return LabelNoRecommendation
 	}
 }
 
-func (p *play) loops() bool {
+// isLooping reports whether the last three calls are equal.
+func (p *play) isLooping() bool {
 	const run = 3
-	n := len(p.made)
-	return n >= run && p.made[n-1] == p.made[n-2] && p.made[n-2] == p.made[n-3]
+	n := len(p.callTexts)
+	return n >= run && p.callTexts[n-1] == p.callTexts[n-2] && p.callTexts[n-2] == p.callTexts[n-3]
 }

@@ -17,28 +17,31 @@ import (
 	"github.com/trajectory-arena/arena/student/dialect"
 )
 
-// A trace holds no clock, so that a resumed run writes the same bytes: its
-// step n is at firstStep + n*perStep, and the calls of a step follow it a
-// millisecond apart. Times order, they do not measure.
+// Traces hold no clock times, so that a resumed run writes the same bytes. Step n has the
+// time firstStep + n*perStep, and its calls follow at intervals of a millisecond. Times
+// show the order only.
 const (
 	firstStep int64 = 1_000_000_000_000
 	perStep   int64 = 1000
 )
 
+// step is a reply with the results of its calls.
 type step struct {
 	turn    dialect.Turn
 	body    []byte
 	answers []callAnswer
 }
 
-func (p *play) trace() []byte {
+// traceLine returns the trace of the rollout as one line of JSON.
+func (p *play) traceLine() []byte {
 	r := p.result
 	head := map[string]any{
 		"problem_id": p.task.ID, "status": arena.StatusSuccess, "execution_time": nil,
 		"inference_failure_count": 0, "inference_total": r.Turns, "error": nil,
 	}
 	if r.Outcome == Infra {
-		head["status"], head["inference_failure_count"] = arena.StatusFailed, 1
+		head["status"] = arena.StatusFailed
+		head["inference_failure_count"] = 1
 		head["error"] = map[string]string{"type": "infra", "message": *r.Infra}
 	}
 	line := asjson.Bytes(head)
@@ -50,67 +53,68 @@ func (p *play) trace() []byte {
 	return slices.Concat(append(parts, []byte("]}"))...)
 }
 
-// record adds a step to the trace. Written down it is a fraction of what its
-// calls and answers are in memory.
-func (p *play) record(s step) {
-	b := newText()
+// appendTrace adds a step to the trace. The encoded step takes a fraction of the memory
+// of its calls and results.
+func (p *play) appendTrace(s step) {
+	b := newScratch()
 	defer b.free()
 	if len(p.steps) > 0 {
-		b.text = append(b.text, ',')
+		b.buf = append(b.buf, ',')
 	}
-	b.text = p.appendStep(b.text, s)
-	p.steps = append(p.steps, bytes.Clone(b.text))
-	p.held += len(b.text)
+	b.buf = p.appendStep(b.buf, s)
+	p.steps = append(p.steps, bytes.Clone(b.buf))
+	p.traceBytes += len(b.buf)
 }
 
-// text is memory to write in what is kept as a copy of its own size: written
-// into new memory, it would be copied again each time it outgrows it.
-type text struct{ text []byte }
+// scratch is a pooled buffer for texts that are then copied at their final size. A new
+// buffer would be copied each time it grows.
+type scratch struct{ buf []byte }
 
-var texts = sync.Pool{New: func() any { return &text{} }}
+var scratchPool = sync.Pool{New: func() any { return &scratch{} }}
 
-func newText() *text { return texts.Get().(*text) }
+func newScratch() *scratch { return scratchPool.Get().(*scratch) }
 
-func (t *text) free() {
-	t.text = t.text[:0]
-	texts.Put(t)
+func (t *scratch) free() {
+	t.buf = t.buf[:0]
+	scratchPool.Put(t)
 }
 
-func (p *play) at(i int) int64 { return firstStep + int64(i)*perStep }
+// stepTime returns the time of a step in milliseconds.
+func (p *play) stepTime(i int) int64 { return firstStep + int64(i)*perStep }
 
-// The paths that the proxy of the subnet's sandbox sees.
+// The paths in the log of the proxy of the subnet's sandbox.
 const (
 	inferencePath = "/inference/chat/completions"
 	searchPrefix  = "/search"
 )
 
-// parts are the step's message in the tags that the subnet's format score reads, with
-// what the calls were answered where the public loops have it.
-func (s step) parts(observed string) (all []string) {
+// taggedParts returns the parts of a step's message in the tags that the subnet's format
+// score reads. observed, unless empty, is inserted where the public loops have results.
+func (s step) taggedParts(observed string) (parts []string) {
 	if s.turn.Think != "" {
-		all = append(all, "<think>"+s.turn.Think+"</think>")
+		parts = append(parts, "<think>"+s.turn.Think+"</think>")
 	}
 	if calls := s.callValues(false); len(calls) > 0 {
-		all = append(all, "<tool_call>"+python.Dumps(python.ListOf(calls...))+"</tool_call>")
+		parts = append(parts, "<tool_call>"+python.Dumps(python.ListOf(calls...))+"</tool_call>")
 	}
 	if observed != "" {
-		all = append(all, observed)
+		parts = append(parts, observed)
 	}
 	if s.turn.Text != "" {
-		all = append(all, "<response>"+s.turn.Text+"</response>")
+		parts = append(parts, "<response>"+s.turn.Text+"</response>")
 	}
-	return all
+	return parts
 }
 
-// callValues are the calls with an object of arguments, with their ids and
-// results if whole.
-func (s step) callValues(whole bool) (calls []python.Value) {
+// callValues returns the calls whose arguments are an object, with their ids and results
+// if withResults is set.
+func (s step) callValues(withResults bool) (calls []python.Value) {
 	for _, a := range s.answers {
 		if a.call.Arguments.Kind != python.Dict {
 			continue
 		}
 		c := []python.Item{item("name", python.String(a.call.Name)), item("parameters", a.call.Arguments)}
-		if whole {
+		if withResults {
 			c = append(c, item("tool_call_id", python.String(a.ID)), item("result", a.Result))
 		}
 		calls = append(calls, python.Finite(python.DictOf(c...)))
@@ -118,8 +122,21 @@ func (s step) callValues(whole bool) (calls []python.Value) {
 	return calls
 }
 
+// appendStep appends a step of the trace as JSON.
 func (p *play) appendStep(b []byte, s step) []byte {
 	i := len(p.replyIDs)
+	b = append(b, `{"completion":`...)
+	b = python.AppendTight(b, s.completion())
+	b = append(b, `,"extra_info":`...)
+	b = python.AppendTight(b, p.extraInfo(i, s))
+	b = append(b[:len(b)-1], `,"proxy_calls":[`...)
+	b = p.appendInference(b, i, s.body)
+	b = p.appendSearches(b, i, s)
+	return append(b, `]}}`...)
+}
+
+// completion returns the field completion of a step.
+func (s step) completion() python.Value {
 	var message []python.Item
 	if s.turn.Think != "" {
 		message = append(message, item("think", python.String(s.turn.Think)))
@@ -130,52 +147,69 @@ func (p *play) appendStep(b []byte, s step) []byte {
 	if s.turn.Text != "" {
 		message = append(message, item("response", python.String(s.turn.Text)))
 	}
-	b = append(b, `{"completion":`...)
-	b = python.AppendTight(b, python.DictOf(
-		item("reasoning_content", python.String("")), item("content", python.String(strings.Join(s.parts(""), "\n"))), item("message", python.DictOf(message...)),
-	))
-	b = append(b, `,"extra_info":`...)
-	info := python.DictOf(item("step", python.Integer(int64(i+1))), item("query", python.String(p.task.Problem.Query)), item("timestamp", python.Integer(p.at(i))))
+	return python.DictOf(
+		item("reasoning_content", python.String("")),
+		item("content", python.String(strings.Join(s.taggedParts(""), "\n"))),
+		item("message", python.DictOf(message...)),
+	)
+}
+
+// extraInfo returns the field extra_info of step i without its proxy calls.
+func (p *play) extraInfo(i int, s step) python.Value {
+	info := python.DictOf(
+		item("step", python.Integer(int64(i+1))),
+		item("query", python.String(p.task.Problem.Query)),
+		item("timestamp", python.Integer(p.stepTime(i))),
+	)
 	if i == 0 {
 		info = info.With("problem_id", python.String(p.task.ID))
 	}
-	if faults := s.faults(); len(faults) > 0 {
-		info = info.With("malformed", python.ListOf(faults...))
+	if malformed := s.malformedCalls(); len(malformed) > 0 {
+		info = info.With("malformed", python.ListOf(malformed...))
 	}
-	b = python.AppendTight(b, info)
-	b = append(b[:len(b)-1], `,"proxy_calls":[`...)
-	b = p.appendInference(b, i, s.body)
-	at := p.at(i)
+	return info
+}
+
+// appendInference appends the proxy's entry of the model request of step i.
+func (p *play) appendInference(b []byte, i int, body []byte) []byte {
+	b = append(b, `{"kind":"summary","method":"POST","path":"`+inferencePath+`","timestamp":`...)
+	b = strconv.AppendInt(b, p.stepTime(i), 10)
+	b = append(b, `,"duration_ms":0,"status_code":200,"json_data":`+string(p.env.Request)+`,"response":`...)
+	if p.env.HasTokens {
+		body = model.WithoutTokens(body)
+	}
+	return append(appendLine(b, p.withUniqueID(body)), '}')
+}
+
+// appendSearches appends the proxy's entries of the search requests of step i, each with a
+// comma before it.
+func (p *play) appendSearches(b []byte, i int, s step) []byte {
+	timestamp := p.stepTime(i)
 	for _, a := range s.answers {
 		for _, q := range a.Requests {
-			at++
+			timestamp++
 			b = append(b, ',')
 			b = python.AppendTight(b, python.Finite(python.DictOf(
-				item("kind", python.String("summary")), item("method", python.String("GET")), item("path", python.String(searchPrefix+q.Path)),
-				item("timestamp", python.Integer(at)), item("duration_ms", python.Integer(0)), item("status_code", status(q.Status)),
-				item("params", q.Params), item("response", q.Response),
+				item("kind", python.String("summary")),
+				item("method", python.String("GET")),
+				item("path", python.String(searchPrefix+q.Path)),
+				item("timestamp", python.Integer(timestamp)),
+				item("duration_ms", python.Integer(0)),
+				item("status_code", status(q.Status)),
+				item("params", q.Params),
+				item("response", q.Response),
 			)))
 		}
 	}
-	return append(b, `]}}`...)
+	return b
 }
 
-func (p *play) appendInference(b []byte, i int, body []byte) []byte {
-	b = append(b, `{"kind":"summary","method":"POST","path":"`+inferencePath+`","timestamp":`...)
-	b = strconv.AppendInt(b, p.at(i), 10)
-	b = append(b, `,"duration_ms":0,"status_code":200,"json_data":`+string(p.env.Request)+`,"response":`...)
-	if p.env.Kept {
-		body = model.WithoutTokens(body)
-	}
-	return append(appendLine(b, p.ownID(body)), '}')
-}
-
-// ownID is a reply's body with an id that no other reply of the rollout has.
-// Some servers give every reply the same one, which reads as one reply copied.
-func (p *play) ownID(body []byte) []byte {
+// withUniqueID returns a reply's body with an id that no other reply of the rollout has.
+// Some servers give every reply the same id, which looks like a copied reply.
+func (p *play) withUniqueID(body []byte) []byte {
 	id := gjson.GetBytes(body, "id")
-	named := id.Type == gjson.String && id.Index > 0
-	if named && slices.Contains(p.replyIDs, id.Str) {
+	hasID := id.Type == gjson.String && id.Index > 0
+	if hasID && slices.Contains(p.replyIDs, id.Str) {
 		end := id.Index + len(id.Raw) - 1
 		body = slices.Concat(body[:end], []byte("-"+strconv.Itoa(len(p.replyIDs)+1)), body[end:])
 	}
@@ -183,31 +217,35 @@ func (p *play) ownID(body []byte) []byte {
 	return body
 }
 
-// appendLine makes a reply's JSON fit into a line of UTF-8. A line feed in JSON
-// stands between tokens only.
+// appendLine appends a reply's JSON as a single line of valid UTF-8. Line feeds in JSON
+// are only between tokens, so that a space can replace them.
 func appendLine(b, body []byte) []byte {
-	from := len(b)
+	start := len(b)
 	b = append(b, bytes.ToValidUTF8(bytes.TrimSpace(body), []byte("\ufffd"))...)
-	for i, c := range b[from:] {
+	for i, c := range b[start:] {
 		if c == '\n' || c == '\r' {
-			b[from+i] = ' '
+			b[start+i] = ' '
 		}
 	}
 	return b
 }
 
-// faults are the calls that callValues leaves out, having no object of
-// arguments.
-func (s step) faults() []python.Value {
+// malformedCalls returns the calls that callValues leaves out because their arguments are
+// no object.
+func (s step) malformedCalls() []python.Value {
 	return slicesx.FilterMap(s.answers, func(a callAnswer) (python.Value, bool) {
-		return python.DictOf(
-			item("name", python.String(a.call.Name)), item("text", python.String(a.call.Arguments.String())), item("error", a.Result),
-		), a.call.Arguments.Kind != python.Dict
+		entry := python.DictOf(
+			item("name", python.String(a.call.Name)),
+			item("text", python.String(a.call.Arguments.String())),
+			item("error", a.Result),
+		)
+		return entry, a.call.Arguments.Kind != python.Dict
 	})
 }
 
 func item(key string, v python.Value) python.Item { return python.Item{Key: key, Value: v} }
 
+// status returns an HTTP status, None if n is 0.
 func status(n int) python.Value {
 	if n == 0 {
 		return python.Value{}
@@ -215,8 +253,8 @@ func status(n int) python.Value {
 	return python.Integer(int64(n))
 }
 
-// Dialogue is the trace in normal form. Play writes one dialect only, so
-// nothing has to be found out or mended.
+// Dialogue returns the trace in normal form. Play writes a single dialect, so nothing has
+// to be detected or repaired.
 func Dialogue(t *arena.Trace) arena.Dialogue {
 	var d arena.Dialogue
 	for i, s := range t.Steps {

@@ -122,7 +122,7 @@ func (f *Flags) environment(h arena.Harness, spec student.Spec, local shop.Local
 	}
 	e := &rollout.Environment{
 		Template: template, Dialect: spec.Dialect, NoCall: spec.NoCall, Form: spec.PromptForm,
-		MaxSteps: spec.MaxSteps, Kept: spec.Keep.Tokens, ToolNames: toolNames(h),
+		MaxSteps: spec.MaxSteps, HasTokens: spec.Keep.Tokens, ToolNames: toolNames(h),
 		Rules: local.Rules, Server: local, Request: `{"model":` + arena.Quote(spec.Model) + "}", Has: local.Catalog.Has,
 	}
 	if f.Played.Search != "" {

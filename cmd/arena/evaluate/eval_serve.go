@@ -69,7 +69,7 @@ func whileServed(ctx context.Context, server *serve.Server) (context.Context, co
 // rollout is to blame: all stop where they are, for the next command to go on
 // with, and none is infra.
 type served struct {
-	rollout.Asker
+	rollout.Model
 	server *serve.Server
 }
 
@@ -79,7 +79,7 @@ type served struct {
 const reaping = 5 * time.Second
 
 func (s served) Chat(ctx context.Context, request model.Body) (model.Reply, []byte, error) {
-	reply, body, err := s.Asker.Chat(ctx, request)
+	reply, body, err := s.Model.Chat(ctx, request)
 	infra, lost := errors.AsType[*model.Fault](err)
 	if !lost || strings.HasPrefix(infra.Reason, "http_") {
 		return reply, body, err
