@@ -16,48 +16,47 @@ import (
 	"github.com/trajectory-arena/arena/corpus/trainers"
 )
 
-// Assembly is all that a finished corpus is put together from.
+// Assembly describes a corpus to assemble.
 type Assembly struct {
-	// Parts are the folders of finished parts. Their order is the order of the
-	// shards, whoever wrote them.
+	// Parts are the folders of finished parts, in the order of the shards.
 	Parts []string
 	// Extra are the files beside shards and tables, by path in the corpus.
 	Extra map[string][]byte
-	// Manifest lacks Version, Schemas and Files, which Assemble fills in.
+	// Manifest lacks Version, Schemas and Files, which Assemble sets.
 	Manifest Manifest
 	Card     Card
-	// Move reports whether nobody needs the parts again, which lie on the corpus's own
-	// volume: their files are moved into place, not copied.
+	// Move reports whether the files of the parts are moved instead of copied. The parts
+	// must be on the volume of the corpus and are not needed again.
 	Move bool
-	// Redact cleans the extra files and the card, and is held against every text
-	// of every file that did not pass a redactor row by row: a finding stops the
-	// corpus. Nil leaves all as it is.
+	// Redact redacts the extra files and the card, and scans all files whose rows did not
+	// pass a redactor. A finding there is an error. Nil leaves texts as they are.
 	Redact *redact.Redactor
 }
 
-// ErrPart says that a part is not what was written: it must be written again.
-var ErrPart = errors.New("it is not what was written there")
+// ErrDamagedPart reports that a part differs from what was written and must be written
+// again.
+var ErrDamagedPart = errors.New("it is not what was written there")
 
-// Assemble puts a corpus together beside dir and moves it into place when all
-// of it is good and durable, the manifest written last. A corpus that was
-// there is replaced; any other folder that is not empty is refused. On an
-// error dir is as it was.
+// Assemble assembles a corpus in a sibling folder of dir and moves it to dir when it is
+// complete and durable. The manifest is written last. An existing corpus in dir is
+// replaced; any other folder that is not empty is an error. On an error, dir is unchanged.
 func Assemble(ctx context.Context, fsys FS, dir string, a Assembly) error {
-	if err := Replaceable(fsys, dir); err != nil {
+	if err := CheckReplaceable(fsys, dir); err != nil {
 		return err
 	}
 	dir = filepath.Clean(dir)
-	w := assembler{fs: fsys, dir: Beside(dir, "partial")}
+	w := assembler{fs: fsys, dir: SiblingPath(dir, "partial")}
 	err := w.build(ctx, &a)
 	if err == nil {
 		err = Swap(fsys, w.dir, dir)
 	}
 	if err != nil {
-		_ = fsys.RemoveAll(w.dir) // the first error is the one to tell
+		_ = fsys.RemoveAll(w.dir) // report the first error
 	}
 	return err
 }
 
+// assembler writes the files of a corpus to dir.
 type assembler struct {
 	fs     FS
 	dir    string
@@ -69,91 +68,96 @@ func (w *assembler) build(ctx context.Context, a *Assembly) error {
 	if err := w.fs.RemoveAll(w.dir); err != nil {
 		return err
 	}
-	if err := w.place(a.Parts); err != nil {
+	if err := w.placeShards(a.Parts); err != nil {
 		return err
 	}
 	for _, s := range w.shards {
-		if err := w.shard(ctx, s, a.Move); err != nil {
+		if err := w.addShard(ctx, s, a.Move); err != nil {
 			return err
 		}
 	}
 	m := a.Manifest
-	m.Version, m.Schemas = ManifestVersion, schemas(w.shards)
+	m.Version = ManifestVersion
+	m.Schemas = schemas(w.shards)
 	if a.Redact != nil {
-		m.Redaction = redaction(a.Redact, w.shards)
+		m.Redaction = newRedaction(a.Redact, w.shards)
 	}
-	if err := Balance(m.Funnel); err != nil {
+	if err := CheckFunnel(m.Funnel); err != nil {
 		return err
 	}
-	extra := map[string][]byte{CardName: []byte(a.Card.render(&m, w.shards, a.Extra[BankName] != nil))}
-	if training(w.shards) != "" { // the files that its blocks name
-		extra[trainers.TemplateName], extra[trainers.CheckName] = trainers.ChatTemplate, trainers.Check
+	hasBank := a.Extra[BankName] != nil
+	extra := map[string][]byte{CardName: []byte(a.Card.render(&m, w.shards, hasBank))}
+	if trainingSection(w.shards) != "" { // its blocks refer to both files
+		extra[trainers.TemplateName] = trainers.ChatTemplate
+		extra[trainers.CheckName] = trainers.Check
 	}
 	maps.Copy(extra, a.Extra)
-	if err := w.extras(extra, a.Redact); err != nil {
+	if err := w.addFiles(extra, a.Redact); err != nil {
 		return err
 	}
 	slices.SortFunc(w.files, func(x, y FileEntry) int { return cmp.Compare(x.Path, y.Path) })
 	m.Files = w.files
-	if err := w.scan(ctx, a.Redact, m.Configuration); err != nil {
+	if err := w.checkSecrets(ctx, a.Redact, m.Configuration); err != nil {
 		return err
 	}
-	return w.manifest(&m)
+	return w.writeManifest(&m)
 }
 
-func (w *assembler) extras(extra map[string][]byte, r *redact.Redactor) error {
-	for _, name := range slices.Sorted(maps.Keys(extra)) {
+// addFiles writes files, redacted unless r is nil.
+func (w *assembler) addFiles(files map[string][]byte, r *redact.Redactor) error {
+	for _, name := range slices.Sorted(maps.Keys(files)) {
 		if !filepath.IsLocal(filepath.FromSlash(name)) {
 			return fmt.Errorf("write %s: the path leaves the corpus", name)
 		}
-		text := string(extra[name])
+		text := string(files[name])
 		if r != nil {
 			text = r.Text(text, redact.Counts{})
 		}
-		sum, err := w.write(name, strings.NewReader(text))
+		entry, err := w.writeFile(name, strings.NewReader(text))
 		if err != nil {
 			return err
 		}
-		w.files = append(w.files, sum)
+		w.files = append(w.files, entry)
 	}
 	return nil
 }
 
-func (w *assembler) write(rel string, from io.Reader) (FileEntry, error) {
+func (w *assembler) writeFile(rel string, content io.Reader) (FileEntry, error) {
 	f, err := Create(w.fs, filepath.Join(w.dir, filepath.FromSlash(rel)))
 	if err != nil {
 		return FileEntry{}, err
 	}
-	_, err = io.Copy(f, from)
+	_, err = io.Copy(f, content)
 	err = errors.Join(err, f.Close())
 	return FileEntry{Path: rel, Bytes: f.N, SHA256: f.SHA256()}, err
 }
 
-// scan holds a redactor against the configuration and against every text of
-// the finished files that did not pass one on its way.
-func (w *assembler) scan(ctx context.Context, r *redact.Redactor, configuration []byte) error {
+// checkSecrets returns an error if r finds something in the configuration or in a finished
+// file whose rows did not pass a redactor. A nil r finds nothing.
+func (w *assembler) checkSecrets(ctx context.Context, r *redact.Redactor, configuration []byte) error {
 	if r == nil {
 		return nil
 	}
-	passed := map[string]bool{}
+	isClean := map[string]bool{}
 	for _, s := range w.shards {
-		passed[s.to] = s.Clean
+		isClean[s.target] = s.Clean
 	}
 	for _, f := range w.files {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if passed[f.Path] {
+		if isClean[f.Path] {
 			continue
 		}
-		if err := SecretsLeft(w.fs, w.dir, f.Path, r); err != nil {
+		if err := CheckSecrets(w.fs, w.dir, f.Path, r); err != nil {
 			return err
 		}
 	}
 	return r.Left("configuration", string(configuration))
 }
 
-func (w *assembler) manifest(m *Manifest) error {
+// writeManifest syncs all folders, then writes the manifest.
+func (w *assembler) writeManifest(m *Manifest) error {
 	b, err := EncodeReport(m)
 	if err != nil {
 		return err
@@ -169,6 +173,7 @@ func (w *assembler) manifest(m *Manifest) error {
 	return w.fs.SyncDir(w.dir)
 }
 
+// folders returns the folders of files with all parents, sorted.
 func folders(files []FileEntry) []string {
 	out := []string{"."}
 	for _, f := range files {

@@ -10,7 +10,7 @@ import (
 	"github.com/goccy/go-yaml"
 )
 
-// Front is what a card's front matter promises.
+// Front is the front matter of a card.
 type Front struct {
 	License string `yaml:"license"`
 	Configs []struct {
@@ -30,62 +30,63 @@ type Front struct {
 	} `yaml:"dataset_info"`
 }
 
-const maxCard = 64 << 20
+const maxCardBytes = 64 << 20
 
-// ReadCard is the card of a corpus as it is written.
+// ReadCard returns the text of a corpus's card.
 func ReadCard(fsys FS, dir string) ([]byte, error) {
-	return ReadFile(fsys, filepath.Join(dir, CardName), maxCard)
+	return ReadFile(fsys, filepath.Join(dir, CardName), maxCardBytes)
 }
 
-// maxOpened bounds what may open a list or a map inside another one, of which a
-// card needs none: reading YAML takes the square of how deep they lie.
-const maxOpened = 1000
+// maxNested is the maximum number of tokens that start a list or map inside another one.
+// A card needs none, and the YAML parser takes quadratic time in the depth of nesting.
+const maxNested = 1000
 
-// ParseFront reads the front matter of a card that anybody may have written.
+// ParseFront parses the front matter of a card from any source. The result is empty if
+// the card has none.
 func ParseFront(b []byte) (*Front, error) {
-	rest, ok := bytes.CutPrefix(b, []byte("---\n"))
-	head, _, found := bytes.Cut(rest, []byte("\n---"))
-	if !ok || !found {
+	afterStart, hasStart := bytes.CutPrefix(b, []byte("---\n"))
+	front, _, hasEnd := bytes.Cut(afterStart, []byte("\n---"))
+	if !hasStart || !hasEnd {
 		return &Front{}, nil
 	}
-	opened := 0
-	for _, sign := range []string{"[", "{", "- -"} {
-		opened += bytes.Count(head, []byte(sign))
+	nested := 0
+	for _, token := range []string{"[", "{", "- -"} {
+		nested += bytes.Count(front, []byte(token))
 	}
-	if opened > maxOpened {
-		return nil, fmt.Errorf("%d lists or maps inside others, more than %d", opened, maxOpened)
+	if nested > maxNested {
+		return nil, fmt.Errorf("%d lists or maps inside others, more than %d", nested, maxNested)
 	}
 	f := &Front{}
-	return f, yaml.Unmarshal(head, f)
+	return f, yaml.Unmarshal(front, f)
 }
 
-// ofFiles are the sections that a card writes of its own files. Plots are files
-// too.
-var ofFiles = []string{"Configs", "Columns", "Provenance", "Loading", "Training", "Publishing", "Licence", "Checksums", "Plots"}
+// fileSections are the sections of a card that describe its files, which copies of the
+// rows do not share.
+var fileSections = []string{"Configs", "Columns", "Provenance", "Loading", "Training", "Publishing", "Licence", "Checksums", "Plots"}
 
-// Carried is what the card of a corpus says of its rows and what a copy of them
-// in other formats cannot know: how they came to be, and how far they are
-// guarded and judged; and the Hub's word for the terms that it names, NoLicense where
-// it names none.
-func Carried(fsys FS, dir string) (of Section, license string, err error) {
-	b, err := ReadCard(fsys, dir)
+// SourceSection returns a section for the cards of copies of a corpus, with all sections
+// of its card that describe the rows, such as how they were selected, guarded and judged.
+// It also returns the corpus's licence, NoLicense if its card has none.
+func SourceSection(fsys FS, dir string) (section Section, license string, err error) {
+	card, err := ReadCard(fsys, dir)
 	if err != nil {
-		return of, "", err
+		return section, "", err
 	}
 	license = NoLicense
-	if f, unread := ParseFront(b); unread == nil && f.License != "" {
-		license = f.License
+	if front, frontErr := ParseFront(card); frontErr == nil && front.License != "" {
+		license = front.License
 	}
-	var kept []string
-	for _, s := range bytes.Split(b, []byte("\n## "))[1:] {
-		heading, _, _ := strings.Cut(string(s), "\n")
-		if !slices.Contains(ofFiles, heading) {
-			kept = append(kept, "### "+strings.TrimSpace(string(s)))
+	var texts []string
+	for _, text := range bytes.Split(card, []byte("\n## "))[1:] {
+		heading, _, _ := strings.Cut(string(text), "\n")
+		if !slices.Contains(fileSections, heading) {
+			texts = append(texts, "### "+strings.TrimSpace(string(text)))
 		}
 	}
-	return Section{
+	section = Section{
 		Heading: "The corpus this was made from",
 		Body: "<details>\n<summary>What its card says of all its rows, of which those above are here.</summary>\n\n" +
-			strings.Join(kept, "\n\n") + "\n\n</details>",
-	}, license, nil
+			strings.Join(texts, "\n\n") + "\n\n</details>",
+	}
+	return section, license, nil
 }

@@ -13,60 +13,67 @@ import (
 	"github.com/trajectory-arena/arena/corpus/rows"
 )
 
-// Redact has every text of every row that is added to the part from now on
-// pass through r on its way into the file, whatever column it stands in and
-// whatever code made it. What is read back is compared with the rows as they
-// were written, so that a finished shard holds no finding.
-func (p *Part) Redact(r *redact.Redactor) { p.redactor = r }
+// SetRedactor sets the redactor that every text of every row passes on its way to the
+// file, in any column. Finished shards are read back and compared with the redacted rows,
+// so that they contain no finding.
+func (p *Part) SetRedactor(r *redact.Redactor) { p.redactor = r }
 
-// HashColumns hold hashes that this program has computed: they hide nothing,
-// and a scan would take them for keys.
+// HashColumns are the columns of hashes computed by this program. They contain no secrets,
+// but a scan would mistake them for keys.
 var HashColumns = []string{"source_sha256", "record_sha256", "text_sha256", "prompt_sha256", "dedup_cluster", "source_corpus"}
 
+// cleaner redacts rows and counts the placeholders.
 type cleaner struct {
 	redactor *redact.Redactor
 	counts   redact.Counts
 }
 
-// CleanRow passes every text of a row, a pointer to a row type, through r and
-// counts what it found: what Part.Redact does to rows on their way into Parquet,
-// for other formats. What the row shares with others stays as it is.
+// CleanRow redacts every text of a row, passed as a pointer, and adds the placeholders to
+// counts, as a part with a redactor does with its rows. Memory that the row shares with
+// others is not changed.
 func CleanRow(row any, r *redact.Redactor, counts redact.Counts) {
-	(&cleaner{redactor: r, counts: counts}).row(row)
+	c := cleaner{redactor: r, counts: counts}
+	c.clean(row)
 }
 
-// row spares the long numbers that the row names as ids of goods: they stay in all
-// of its texts, those that the model wrote among them.
-func (c *cleaner) row(row any) {
-	of := reflect.ValueOf(row).Elem()
-	all := textsOf(of.Type())
-	if all.each(of, false, c.clean) {
+// clean redacts a row. Long numbers that the row declares as product ids are exempt in all
+// of its texts, also in those of the model.
+func (c *cleaner) clean(row any) {
+	v := reflect.ValueOf(row).Elem()
+	fields := textFieldsOf(v.Type())
+	if fields.visit(v, false, c.isClean) {
 		return
 	}
 	ids := redact.IDs{}
-	all.each(of, false, func(v reflect.Value) bool { ids.Add(v.String()); return true })
+	fields.visit(v, false, func(text reflect.Value) bool {
+		ids.Add(text.String())
+		return true
+	})
 	redactor := c.redactor.Sparing(ids)
-	all.each(of, true, func(v reflect.Value) bool { v.SetString(redactor.Text(v.String(), c.counts)); return true })
+	fields.visit(v, true, func(text reflect.Value) bool {
+		text.SetString(redactor.Text(text.String(), c.counts))
+		return true
+	})
 }
 
-// clean reports whether a text holds nothing, whatever ids its row names.
-func (c *cleaner) clean(v reflect.Value) bool {
+// isClean reports whether a text has no finding even without exempt ids.
+func (c *cleaner) isClean(v reflect.Value) bool {
 	text := v.String()
 	return len(text) < redact.Shortest || c.redactor.Text(text, redact.Counts{}) == text
 }
 
-// texts says where a type holds texts that are no hashes: in which fields of a struct, and where in
-// each of them or in the elements of a list.
-type texts struct {
-	fields []int
-	within []texts
+// textFields locates the texts in a type that are not hashes: for a struct, the indices of
+// its fields with texts and the location in each of them; for a list, the location in its
+// elements.
+type textFields struct {
+	fields   []int
+	children []textFields
 }
 
-// each visits the texts of a value until visit gives false, and gives what it gave
-// last. Lists of a value that is to be changed are copied before: others may hold them
-// too.
-func (x *texts) each(v reflect.Value, change bool, visit func(reflect.Value) bool) bool {
-	goesOn := true
+// visit calls visit with the texts of v until it returns false, and reports whether all
+// calls returned true. If change is true, it copies lists first, because other rows may
+// share them.
+func (x *textFields) visit(v reflect.Value, change bool, visit func(reflect.Value) bool) bool {
 	switch v.Kind() {
 	case reflect.String:
 		return visit(v)
@@ -74,49 +81,66 @@ func (x *texts) each(v reflect.Value, change bool, visit func(reflect.Value) boo
 		if change {
 			v.Set(reflect.AppendSlice(reflect.MakeSlice(v.Type(), 0, v.Len()), v))
 		}
-		for i := 0; goesOn && i < v.Len(); i++ {
-			goesOn = x.within[0].each(v.Index(i), change, visit)
+		for i := range v.Len() {
+			if !x.children[0].visit(v.Index(i), change, visit) {
+				return false
+			}
 		}
 	default:
-		for i := 0; goesOn && i < len(x.fields); i++ {
-			goesOn = x.within[i].each(v.Field(x.fields[i]), change, visit)
+		for i, field := range x.fields {
+			if !x.children[i].visit(v.Field(field), change, visit) {
+				return false
+			}
 		}
 	}
-	return goesOn
+	return true
 }
 
-// textsIn are those of the types that were met.
-var textsIn sync.Map
+// textFieldsCache holds the textFields of each type.
+var textFieldsCache sync.Map
 
-func textsOf(t reflect.Type) *texts {
-	if found, ok := textsIn.Load(t); ok {
-		return found.(*texts) //nolint:forcetypeassert // nothing else is stored
+func textFieldsOf(t reflect.Type) *textFields {
+	if cached, ok := textFieldsCache.Load(t); ok {
+		return cached.(*textFields) //nolint:forcetypeassert // nothing else is stored
 	}
-	found := &texts{}
-	if t.Kind() == reflect.Slice {
-		found.within = []texts{*textsOf(t.Elem())}
-	}
-	for i := 0; t.Kind() == reflect.Struct && i < t.NumField(); i++ {
-		f := t.Field(i)
-		name, _, _ := strings.Cut(f.Tag.Get("parquet"), ",")
-		if k := f.Type.Kind(); (k == reflect.String || k == reflect.Slice || k == reflect.Struct) && !slices.Contains(HashColumns, name) {
-			found.fields, found.within = append(found.fields, i), append(found.within, *textsOf(f.Type))
+	x := &textFields{}
+	switch t.Kind() {
+	case reflect.Slice:
+		x.children = []textFields{*textFieldsOf(t.Elem())}
+	case reflect.Struct:
+		for i := range t.NumField() {
+			f := t.Field(i)
+			if mayContainText(f) {
+				x.fields = append(x.fields, i)
+				x.children = append(x.children, *textFieldsOf(f.Type))
+			}
 		}
 	}
-	textsIn.Store(t, found)
-	return found
+	textFieldsCache.Store(t, x)
+	return x
 }
 
-// Redaction says what was taken out of a corpus.
+// mayContainText reports whether a field of a row type may contain texts to redact.
+func mayContainText(f reflect.StructField) bool {
+	name, _, _ := strings.Cut(f.Tag.Get("parquet"), ",")
+	if slices.Contains(HashColumns, name) {
+		return false
+	}
+	k := f.Type.Kind()
+	return k == reflect.String || k == reflect.Slice || k == reflect.Struct
+}
+
+// Redaction describes the redaction of a corpus.
 type Redaction struct {
-	// Rules names the rules, Hotkeys says that accounts of agents went too.
+	// Rules is the version of the rules. Hotkeys reports whether accounts of agents were
+	// redacted too.
 	Rules   string `json:"rules"`
 	Hotkeys bool   `json:"hotkeys"`
-	// Counts are placeholders by config or table, then by kind.
+	// Counts are the placeholders by config or table, then by kind.
 	Counts map[string]redact.Counts `json:"counts"`
 }
 
-func redaction(r *redact.Redactor, shards []placed) *Redaction {
+func newRedaction(r *redact.Redactor, shards []placed) *Redaction {
 	out := &Redaction{Rules: redact.Rules, Hotkeys: r.Hotkeys(), Counts: map[string]redact.Counts{}}
 	for _, s := range shards {
 		name := s.Config + s.Table
@@ -131,7 +155,8 @@ func redaction(r *redact.Redactor, shards []placed) *Redaction {
 	return out
 }
 
-func (r *Redaction) text() string {
+// section returns the card's section on the redaction, "" if r is nil.
+func (r *Redaction) section() string {
 	if r == nil {
 		return ""
 	}
@@ -141,45 +166,49 @@ func (r *Redaction) text() string {
 	}
 	return fmt.Sprintf("\n## Redaction\n\nSecrets, keys and phrases of wallets, e-mail, network and wallet addresses, telephone numbers (with a plus or a word that says so), names of home folders and numbers of cards and accounts (IBAN) became placeholders such as `[REDACTED:email]`%s. Rules: %s. No file holds a finding. Not looked for: names of people, postal addresses, numbers of passports, taxes and social security, hardware addresses, secrets in pictures or under ciphers.\n\n", accounts, r.Rules) +
 		Table("config or table | placeholders by kind", slices.Sorted(maps.Keys(r.Counts)), func(name string) string {
-			return name + " | " + cmp.Or(Tallies(r.Counts[name]), "none")
+			return name + " | " + cmp.Or(FormatCounts(r.Counts[name]), "none")
 		})
 }
 
-// SecretsLeft is the error of a file that still holds a finding. What a row
-// names as an id of goods is none in the whole file.
-func SecretsLeft(fs FS, dir, path string, r *redact.Redactor) error {
-	if Texts(fs, dir, path, r.Left) == nil {
+// CheckSecrets returns an error if a file contains a finding. Product ids declared in a
+// row are exempt in the whole file.
+func CheckSecrets(fs FS, dir, path string, r *redact.Redactor) error {
+	if VisitTexts(fs, dir, path, r.Left) == nil {
 		return nil
 	}
 	ids := redact.IDs{}
-	if err := Texts(fs, dir, path, func(_, text string) error { ids.Add(text); return nil }); err != nil {
+	err := VisitTexts(fs, dir, path, func(_, text string) error {
+		ids.Add(text)
+		return nil
+	})
+	if err != nil {
 		return err
 	}
-	return Texts(fs, dir, path, r.Sparing(ids).Left)
+	return VisitTexts(fs, dir, path, r.Sparing(ids).Left)
 }
 
-// Cleaned is a row that passed a redactor before it is added to a part, so that
-// several rows do so at once. Nothing outside this package changes it.
+// Cleaned is a row that was redacted before it is added to a part, so that several rows
+// can be redacted at a time. Only this package changes it.
 type Cleaned[T any] struct {
-	row    T
-	by     *redact.Redactor
-	counts redact.Counts
+	row      T
+	redactor *redact.Redactor // that redacted the row, nil if none
+	counts   redact.Counts
 }
 
-// CleanSFT gives a row whose every text has passed r; nil leaves texts as they
-// are. Where that changes messages, their tokens are counted again by c, for
-// row too, which otherwise stays as it is.
+// CleanSFT returns a redacted copy of a row. A nil r leaves texts as they are. If the
+// messages change, their tokens are counted again with c, and NTokens is set in the copy
+// and in row.
 func CleanSFT(row *rows.SFT, r *redact.Redactor, c rows.Counter) (*Cleaned[rows.SFT], error) {
-	out := &Cleaned[rows.SFT]{row: *row, by: r, counts: redact.Counts{}}
+	out := &Cleaned[rows.SFT]{row: *row, redactor: r, counts: redact.Counts{}}
 	if r == nil {
 		return out, nil
 	}
-	made := &out.row
-	CleanRow(made, r, out.counts)
-	if slices.Equal(made.Messages, row.Messages) {
+	CleanRow(&out.row, r, out.counts)
+	if slices.Equal(out.row.Messages, row.Messages) {
 		return out, nil
 	}
-	n, err := rows.Recount(c, made.Messages, row.Tools)
-	made.NTokens, row.NTokens = int64(n), int64(n)
+	n, err := rows.Recount(c, out.row.Messages, row.Tools)
+	out.row.NTokens = int64(n)
+	row.NTokens = int64(n)
 	return out, err
 }

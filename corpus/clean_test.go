@@ -21,7 +21,7 @@ func TestACleanedRowIsCleanedByThePartsRules(t *testing.T) {
 	p, err := corpus.NewPart(corpus.Disk{}, dir, corpus.DefaultLimits)
 	ok(t, err)
 	own, other := redact.New(redact.Options{Hotkeys: true}), redact.New(redact.Options{})
-	p.Redact(own)
+	p.SetRedactor(own)
 	out := corpus.NewShards[rows.SFT](p, corpus.Stream{Config: "sft", Split: corpus.SplitTrain})
 	const hotkey = "5GrwvaEF5zXb26Fz9rcQpDWS57CtERHpNehXCPcNoHGKutQY"
 	rec := record(1)
@@ -42,7 +42,7 @@ func TestACleanedRowIsCleanedByThePartsRules(t *testing.T) {
 	ok(t, p.Close())
 	files, err := corpus.ReadPart(corpus.Disk{}, dir)
 	ok(t, err)
-	ok(t, corpus.Rows(corpus.Disk{}, filepath.Join(dir, files[0].Path), func(row *rows.SFT) error {
+	ok(t, corpus.ReadRows(corpus.Disk{}, filepath.Join(dir, files[0].Path), func(row *rows.SFT) error {
 		if said := strings.Join(row.Messages, ""); strings.Contains(said, hotkey) || strings.Contains(said, "a@example.com") {
 			t.Errorf("left in %q", said)
 		}
@@ -61,7 +61,7 @@ func TestEveryRowIsCleaned(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "part")
 	p, err := corpus.NewPart(corpus.Disk{}, dir, corpus.DefaultLimits)
 	ok(t, err)
-	p.Redact(redact.New(redact.Options{}))
+	p.SetRedactor(redact.New(redact.Options{}))
 	secret := canary.All()[0]
 	out := corpus.NewShards[rows.KTO](p, corpus.Stream{Table: "kto"})
 	for range 3 {
@@ -69,7 +69,7 @@ func TestEveryRowIsCleaned(t *testing.T) {
 	}
 	ok(t, out.Close())
 	ok(t, p.Close())
-	ok(t, corpus.Rows(corpus.Disk{}, filepath.Join(dir, "tables", "kto.parquet"), func(row *rows.KTO) error {
+	ok(t, corpus.ReadRows(corpus.Disk{}, filepath.Join(dir, "tables", "kto.parquet"), func(row *rows.KTO) error {
 		first, second := row.Prompt[0], row.Prompt[1]
 		if first.Role != "a plain role" || first.Content != "a plain text" {
 			t.Errorf("clean texts became %q", first)

@@ -1,11 +1,9 @@
-// Package corpus turns what a run kept into folders that trainers load at once:
-// Parquet shards of package rows, the manifest, the dataset card, and the check
-// of every promise that they make.
+// Package corpus writes corpora, folders that trainers can load: Parquet shards with the
+// rows of package rows, a manifest and a dataset card.
 //
-// A corpus is written in two steps that may run on different machines. Each
-// Part writes the shards of one partition of the rows and closes with a
-// part.json; Assemble gives the shards of all parts their final names, adds the
-// card and the manifest, and moves the finished folder into place.
+// A corpus is written in two steps, which may run on different machines. A Part writes
+// the shards of one partition of the rows and a part.json. Assemble names the shards of
+// all parts, adds card and manifest and moves the finished folder into place.
 package corpus
 
 import (
@@ -16,23 +14,23 @@ import (
 	"strings"
 )
 
-// SchemaVersion names the types of package rows in every manifest. Another
-// layout of rows is another file there and another version.
+// SchemaVersion is the version of the types of package rows, in every manifest. Other
+// types need another version.
 const SchemaVersion = "arena.rows.v1"
 
-// ManifestVersion names the layout of manifest.json itself.
+// ManifestVersion is the version of the format of manifest.json.
 const ManifestVersion = manifestFamily + "v1"
 
 const manifestFamily = "arena.corpus."
 
-// The splits of a corpus. Clusters that are never touched are in none.
+// The splits of a corpus. Protected clusters are in neither.
 const (
 	SplitTrain = "train"
 	SplitEval  = "eval"
 )
 
-// The profiles that a build writes, stepwise where it is asked to. Package export
-// has the others.
+// The profiles that builds write, stepwise only on request. Package export has the
+// others.
 const (
 	ProfileHFJSON   = "hf-json"
 	ProfileVerlRL   = "verl-rl"
@@ -41,23 +39,23 @@ const (
 	ProfileStepwise = "stepwise"
 )
 
-// Derived reports whether a config holds turns that were cut out of the rows of
-// another config of the same corpus: nothing else is made from them.
-func Derived(config string) bool { return strings.HasSuffix(config, "_turns") }
+// IsDerived reports whether the rows of a config are single turns of the rows of another
+// config. Other formats are not derived from them.
+func IsDerived(config string) bool { return strings.HasSuffix(config, "_turns") }
 
 // ManifestName is the file that makes a folder a corpus. It is written last.
 const ManifestName = "manifest.json"
 
-// BankName is the file of clusters and their pools: what a corpus keeps out of
-// training, which whatever is made of it keeps out too.
+// BankName is the file of the protected clusters, which are excluded from training in a
+// corpus and in everything derived from it.
 const BankName = "bank.json"
 
-// maxManifest bounds what is read of a manifest or a part's marker: over half
-// a million files.
-const maxManifest = 256 << 20
+// maxManifestBytes is the maximum size of a manifest or part.json. It suffices for half a
+// million files.
+const maxManifestBytes = 256 << 20
 
-// Manifest says what a corpus is made of and how it was made. It holds no
-// clock and no host: the same input and configuration give the same bytes.
+// Manifest describes the files of a corpus and the run that wrote them. It contains no
+// time and no host: the same input and configuration give the same bytes.
 type Manifest struct {
 	Version  string `json:"version"`
 	Pipeline string `json:"pipeline_version"`
@@ -68,22 +66,20 @@ type Manifest struct {
 	ConfigurationSHA256 string          `json:"configuration_sha256"`
 	Inputs              []Input         `json:"inputs"`
 	Funnel              []Stage         `json:"funnel"`
-	// Redaction is nil where texts were left as they are.
+	// Redaction is nil if texts were not redacted.
 	Redaction *Redaction  `json:"redaction,omitempty"`
 	Files     []FileEntry `json:"files"`
 }
 
-// The kinds of inputs by which a manifest names what its corpus was made of: a
-// file of traces, and the corpus that it follows; and what it was guarded against: a
-// held-out file, and the bank that a published corpus leaves at home.
+// The kinds of inputs.
 const (
-	InputTraces  = "traces"
-	InputParent  = "parent"
-	InputHeldOut = "held_out"
-	InputBank    = "private_bank"
+	InputTraces  = "traces"       // a file of traces
+	InputParent  = "parent"       // the previous corpus
+	InputHeldOut = "held_out"     // a held-out file that the rows were checked against
+	InputBank    = "private_bank" // the bank that a published corpus does not contain
 )
 
-// Input is one file that was read, named by its content.
+// Input is a file that was read, identified by its content.
 type Input struct {
 	Kind    string `json:"kind"`
 	SHA256  string `json:"sha256"`
@@ -91,25 +87,25 @@ type Input struct {
 	Records int64  `json:"records"`
 }
 
-// Stage is one line of the funnel. In = Out + Failed + the sum of Dropped, and
-// each stage takes in what the one before let out.
+// Stage is a stage of the funnel. In = Out + Failed + the sum of Dropped, and In of a
+// stage is Out of the previous one.
 type Stage struct {
 	Name   string `json:"stage"`
 	In     int64  `json:"in"`
 	Out    int64  `json:"out"`
 	Failed int64  `json:"failed"`
-	// Failures counts the failed by reason; they sum up to Failed.
+	// Failures counts failures by reason; their sum is Failed.
 	Failures map[string]int64 `json:"failures"`
 	Dropped  map[string]int64 `json:"dropped"`
-	// Unreadable is the share of the records that could not be read, 0 to 1, where
-	// what a file that ended early has lost counts as much as was read of it;
-	// CutFiles counts those files. Only the stage that reads has them.
+	// Unreadable is the fraction of records that could not be read, 0 to 1. A file that
+	// ended early counts as having lost as many records as were read of it. CutFiles is
+	// the number of those files. Only the reading stage has both.
 	Unreadable float64 `json:"unreadable,omitempty"`
 	CutFiles   int64   `json:"files_ended_early,omitempty"`
 }
 
-// FileEntry is one file of the corpus. Shards have Config, Profile and Split;
-// Rows is nil where the file holds none.
+// FileEntry describes a file of the corpus. Only shards have Config, Profile and Split.
+// Rows is nil if the file has no rows.
 type FileEntry struct {
 	Config  string `json:"config,omitempty"`
 	Profile string `json:"profile,omitempty"`
@@ -120,12 +116,12 @@ type FileEntry struct {
 	SHA256  string `json:"sha256"`
 }
 
-// ReadManifest reads the manifest of a corpus. A folder without one is no
-// corpus. Its paths stay within the folder.
+// ReadManifest reads the manifest of a corpus and checks its version and that its paths
+// do not leave the folder.
 func ReadManifest(fsys FS, dir string) (*Manifest, error) {
 	name := filepath.Join(dir, ManifestName)
 	var m Manifest
-	if err := ReadJSON(fsys, name, maxManifest, &m); err != nil {
+	if err := ReadJSON(fsys, name, maxManifestBytes, &m); err != nil {
 		return nil, err
 	}
 	if m.Version != ManifestVersion {
@@ -139,8 +135,8 @@ func ReadManifest(fsys FS, dir string) (*Manifest, error) {
 	return &m, nil
 }
 
-// EncodeReport gives the text of a report as people read it: JSON on lines of
-// its own, with nothing escaped for HTML.
+// EncodeReport returns a report as indented JSON, without the escapes that only HTML
+// needs.
 func EncodeReport(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -152,8 +148,8 @@ func EncodeReport(v any) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// Balance checks the funnel's arithmetic: nothing appears, nothing vanishes.
-func Balance(funnel []Stage) error {
+// CheckFunnel checks that the counts of each stage add up and match the previous stage.
+func CheckFunnel(funnel []Stage) error {
 	for i, s := range funnel {
 		sum := s.Out + s.Failed
 		for _, n := range s.Dropped {

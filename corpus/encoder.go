@@ -15,39 +15,44 @@ import (
 	"github.com/trajectory-arena/arena/corpus/shard"
 )
 
-// encoder writes rows as one Parquet file.
+// encoder writes rows as a Parquet file.
 type encoder[T any] struct {
 	columns *shard.Columns
 	writer  *parquet.GenericWriter[T]
-	// group is the input of the open row group, decoded that of the file.
+	// group is the size of the open row group before encoding, decoded that of the file.
 	group   int64
 	decoded int64
-	limit   int64
+	limit   int64 // of group
 	sum     shard.Sum
 	longest rows.Length
-	// clean is nil where rows stay as they are.
-	clean *cleaner
+	cleaner *cleaner // nil if rows are not redacted
 }
 
 func newEncoder[T any](w io.Writer, schema *parquet.Schema, p *Part) *encoder[T] {
-	e := &encoder[T]{columns: shard.ColumnsOf(reflect.TypeFor[T]()), limit: p.limits.Group, sum: shard.NewSum(schema),
-		writer: parquet.NewGenericWriter[T](w, writerOptions(schema)...)}
+	e := &encoder[T]{
+		columns: shard.ColumnsOf(reflect.TypeFor[T]()),
+		writer:  parquet.NewGenericWriter[T](w, writerOptions(schema)...),
+		limit:   p.limits.Group,
+		sum:     shard.NewSum(schema),
+	}
 	if p.redactor != nil {
-		e.clean = &cleaner{redactor: p.redactor, counts: redact.Counts{}}
+		e.cleaner = &cleaner{redactor: p.redactor, counts: redact.Counts{}}
 	}
 	return e
 }
 
-// add writes a row, cleaned unless it is clean already by the rules of the file, column
-// by column: the writer's own struct path turns lists of JSON values into empty lists
-// without an error.
+// add redacts a row, unless the part's redactor did before, and writes it. It writes
+// column by column, because the writer's path for structs silently turns lists of JSON
+// values into empty lists.
 func (e *encoder[T]) add(c *Cleaned[T]) error {
-	if e.clean != nil && c.by == e.clean.redactor {
-		e.clean.counts.Add(c.counts)
-	} else if e.clean != nil {
-		e.clean.row(&c.row)
+	if e.cleaner != nil {
+		if c.redactor == e.cleaner.redactor {
+			e.cleaner.counts.Add(c.counts)
+		} else {
+			e.cleaner.clean(&c.row)
+		}
 	}
-	if row, knows := any(&c.row).(interface{ Length() rows.Length }); knows {
+	if row, ok := any(&c.row).(interface{ Length() rows.Length }); ok {
 		e.longest.Raise(row.Length())
 	}
 	e.columns.Load(&c.row)
@@ -64,9 +69,8 @@ func (e *encoder[T]) add(c *Cleaned[T]) error {
 	return e.writer.Flush()
 }
 
-// codec is shared by all files, so that its encoders' windows are made once.
-// Its fastest level writes text about as small as the default one, in half the
-// time.
+// codec is shared by all files, so that the windows of its encoders are allocated once.
+// Its fastest level compresses text about as well as the default one, in half the time.
 var codec = zstd.Codec{Level: zstd.SpeedFastest}
 
 func writerOptions(schema *parquet.Schema) []parquet.WriterOption {
@@ -84,66 +88,67 @@ func writerOptions(schema *parquet.Schema) []parquet.WriterOption {
 	return opts
 }
 
-// Group is a piece of a stream that is encoded apart from it, in memory, so
-// that several pieces can be made at once. It belongs to one goroutine.
+// Group encodes rows of a stream in memory, so that several groups can be encoded at a
+// time. Its methods must not be called concurrently.
 type Group[T any] struct {
-	open *encoder[T]
-	data *bytes.Buffer
+	encoder *encoder[T]
+	data    *bytes.Buffer
 }
 
-// buffers are those of pieces that are in their file: to grow one for each
-// piece costs more than to write the piece into it.
-var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
+// groupBuffers holds the buffers of groups that were appended. To grow a buffer for each
+// group would take longer than to encode the group.
+var groupBuffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
-// Group starts a piece of the stream.
+// Group returns a new group of the stream.
 func (s *Shards[T]) Group() *Group[T] {
-	data := buffers.Get().(*bytes.Buffer)
+	data := groupBuffers.Get().(*bytes.Buffer)
 	data.Reset()
 	return &Group[T]{newEncoder[T](data, s.schema, s.part), data}
 }
 
-// Add writes one row.
-func (g *Group[T]) Add(v *T) error { return g.open.add(&Cleaned[T]{row: *v}) }
+// Add writes a row.
+func (g *Group[T]) Add(v *T) error { return g.encoder.add(&Cleaned[T]{row: *v}) }
 
-// Close ends the piece.
-func (g *Group[T]) Close() error { return g.open.writer.Close() }
+// Close ends the group.
+func (g *Group[T]) Close() error { return g.encoder.writer.Close() }
 
-// Append puts the row groups of a closed piece behind what the stream holds,
-// page by page as they are, and ends the piece. Where the file would pass its
-// limit, they begin another. After an error every further call gives it again.
+// Append copies the row groups of a closed group to the stream without encoding them
+// again. It starts a new file if the open one would exceed its limit. The group must not
+// be used afterwards. After an error, all further calls return it.
 func (s *Shards[T]) Append(g *Group[T]) error {
-	if s.err == nil && g.open.sum.Rows > 0 {
-		s.err = s.join(g)
+	if s.err == nil && g.encoder.sum.Rows > 0 {
+		s.err = s.appendGroup(g)
 	}
 	return s.err
 }
 
-func (s *Shards[T]) join(g *Group[T]) error {
-	if s.open != nil && s.out.N+int64(g.data.Len())+s.part.limits.Group > s.part.limits.Shard {
-		if err := s.finish(); err != nil {
+func (s *Shards[T]) appendGroup(g *Group[T]) error {
+	size := int64(g.data.Len())
+	if s.encoder != nil && s.out.N+size+s.part.limits.Group > s.part.limits.Shard {
+		if err := s.closeFile(); err != nil {
 			return err
 		}
 	}
-	if s.open == nil {
-		if err := s.next(); err != nil {
+	if s.encoder == nil {
+		if err := s.openFile(); err != nil {
 			return err
 		}
 	}
-	piece, err := parquet.OpenFile(bytes.NewReader(g.data.Bytes()), int64(g.data.Len()))
+	file, err := parquet.OpenFile(bytes.NewReader(g.data.Bytes()), size)
 	if err != nil {
 		return fmt.Errorf("open piece of %s: %w", s.out.path, err)
 	}
-	for _, rows := range piece.RowGroups() {
-		if _, err := s.open.writer.WriteRowGroup(rows); err != nil {
+	for _, rowGroup := range file.RowGroups() {
+		if _, err := s.encoder.writer.WriteRowGroup(rowGroup); err != nil {
 			return fmt.Errorf("write %s: %w", s.out.path, err)
 		}
 	}
-	s.open.sum.Append(g.open.sum)
-	s.open.decoded += g.open.decoded
-	s.open.longest.Raise(g.open.longest)
-	if c := s.open.clean; c != nil {
-		c.counts.Add(g.open.clean.counts)
+	s.encoder.sum.Append(g.encoder.sum)
+	s.encoder.decoded += g.encoder.decoded
+	s.encoder.longest.Raise(g.encoder.longest)
+	if c := s.encoder.cleaner; c != nil {
+		c.counts.Add(g.encoder.cleaner.counts)
 	}
-	buffers.Put(g.data)
+	groupBuffers.Put(g.data)
 	return nil
 }

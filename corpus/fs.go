@@ -17,19 +17,18 @@ import (
 	"github.com/trajectory-arena/arena/internal/atomicfile"
 )
 
-// FS is all of a file system that writing and checking a corpus needs. Tests
-// make each of its steps fail in turn. Every error names the path and what was
-// to be done to it.
+// FS is a file system for writing and checking corpora. Tests inject failures with it.
+// Errors name the path and the operation.
 type FS interface {
 	MkdirAll(path string) error
-	// Create makes or truncates a file.
+	// Create creates or truncates a file.
 	Create(path string) (File, error)
 	Open(path string) (Source, error)
 	ReadDir(path string) ([]fs.DirEntry, error)
-	// Rename replaces the file at to; both lie on one volume.
-	Rename(from, to string) error
+	// Rename moves a file or folder within a volume and replaces an existing file.
+	Rename(oldPath, newPath string) error
 	RemoveAll(path string) error
-	// SyncDir makes the names in a folder durable.
+	// SyncDir syncs a folder, so that the names in it are durable.
 	SyncDir(path string) error
 }
 
@@ -46,32 +45,32 @@ type Source interface {
 	Stat() (fs.FileInfo, error)
 }
 
-// Disk is the machine's own file system.
+// Disk is the file system of the machine.
 type Disk struct{}
 
-// MkdirAll makes a folder and its parents.
+// MkdirAll creates a folder and its parents.
 func (Disk) MkdirAll(path string) error { return os.MkdirAll(path, 0o755) }
 
-// Create makes or truncates a file.
+// Create creates or truncates a file.
 func (Disk) Create(path string) (File, error) { return os.Create(path) }
 
 // Open opens a file for reading.
 func (Disk) Open(path string) (Source, error) { return os.Open(path) }
 
-// ReadDir lists a folder by name.
+// ReadDir returns the entries of a folder, sorted by name.
 func (Disk) ReadDir(path string) ([]fs.DirEntry, error) { return os.ReadDir(path) }
 
 // Rename moves a file or folder within one volume.
-func (Disk) Rename(from, to string) error { return os.Rename(from, to) }
+func (Disk) Rename(oldPath, newPath string) error { return os.Rename(oldPath, newPath) }
 
-// RemoveAll removes a file or a folder with all that it holds.
+// RemoveAll removes a file, or a folder with its content.
 func (Disk) RemoveAll(path string) error { return os.RemoveAll(path) }
 
-// SyncDir makes the names in a folder durable.
+// SyncDir syncs a folder, so that the names in it are durable.
 func (Disk) SyncDir(path string) error { return atomicfile.SyncDir(path) }
 
-// WriteFile writes a whole file durably, as atomicfile does, on any file system:
-// a reader finds the old file, the new one, or none.
+// WriteFile writes a file durably and atomically, as package atomicfile does, on any file
+// system.
 func WriteFile(fsys FS, path string, data []byte) error {
 	temp := path + ".part"
 	f, err := Create(fsys, temp)
@@ -87,17 +86,17 @@ func WriteFile(fsys FS, path string, data []byte) error {
 	return fsys.Rename(temp, path)
 }
 
-// Output is a file under way, counted and hashed.
+// Output is an open file that counts and hashes its content.
 type Output struct {
 	File
-	// N is how many bytes were written.
+	// N is the number of bytes written.
 	N    int64
 	hash hash.Hash
-	// quick is a hash to read the file back by.
+	// quick is a fast hash, for comparing the content when the file is read back.
 	quick *xxh3.Hasher
 }
 
-// Create makes a file, and its folder.
+// Create creates a file and its folder.
 func Create(fsys FS, path string) (*Output, error) {
 	if err := fsys.MkdirAll(filepath.Dir(path)); err != nil {
 		return nil, err
@@ -106,30 +105,33 @@ func Create(fsys FS, path string) (*Output, error) {
 	return &Output{File: f, hash: sha256.New(), quick: xxh3.New()}, err
 }
 
-// Write is io.Writer.
+// Write implements io.Writer.
 func (o *Output) Write(b []byte) (int, error) {
 	n, err := o.File.Write(b)
 	o.N += int64(n)
 	o.hash.Write(b[:n])
-	_, _ = o.quick.Write(b[:n]) // as any hash, it never fails
+	_, _ = o.quick.Write(b[:n]) // hashes never fail
 	return n, err
 }
 
-// SHA256 is that of what was written.
+// SHA256 returns the checksum of the content written.
 func (o *Output) SHA256() string { return hex.EncodeToString(o.hash.Sum(nil)) }
 
-// Close makes the file durable.
-func (o *Output) Close() error { return errors.Join(o.Sync(), o.File.Close()) }
+// Close syncs and closes the file.
+func (o *Output) Close() error {
+	err := o.Sync()
+	return errors.Join(err, o.File.Close())
+}
 
-// Empty makes a folder with nothing in it.
-func Empty(fsys FS, dir string) error {
+// ResetDir creates an empty folder, removing an existing one.
+func ResetDir(fsys FS, dir string) error {
 	if err := fsys.RemoveAll(dir); err != nil {
 		return err
 	}
 	return fsys.MkdirAll(dir)
 }
 
-// ReadFile reads a whole file of at most limit bytes.
+// ReadFile reads a file of at most limit bytes.
 func ReadFile(fsys FS, path string, limit int64) ([]byte, error) {
 	f, err := fsys.Open(path)
 	if err != nil {
@@ -164,5 +166,5 @@ func WriteJSON(fsys FS, path string, v any) error {
 	return WriteFile(fsys, path, b)
 }
 
-// closeRead closes what was only read: nothing can be lost by it.
+// closeRead closes a file that was only read, so that its error does not matter.
 func closeRead(c io.Closer) { _ = c.Close() }

@@ -54,7 +54,7 @@ func TestGroupsAreTheRowsInTheOrderOfAppending(t *testing.T) {
 		if f.Path != fmt.Sprintf("data/sft/train-%05d.parquet", i) || f.Bytes > limits.Shard {
 			t.Errorf("file %d is %s of %d bytes", i, f.Path, f.Bytes)
 		}
-		ok(t, corpus.Rows(corpus.Disk{}, filepath.Join(dir, f.Path), func(r *rows.SFT) error {
+		ok(t, corpus.ReadRows(corpus.Disk{}, filepath.Join(dir, f.Path), func(r *rows.SFT) error {
 			got = append(got, *r)
 			return nil
 		}))

@@ -18,18 +18,18 @@ import (
 	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
-// Part is the output of one partition of the rows, in a folder of its own. It
-// belongs to one goroutine.
+// Part writes one partition of the rows to a folder of its own. Its methods must not be
+// called concurrently.
 type Part struct {
 	fs     FS
 	dir    string
 	limits Limits
 	files  []PartFile
-	// redactor cleans the rows; nil where they stay as they are.
+	// redactor redacts the rows; nil leaves them as they are.
 	redactor *redact.Redactor
 }
 
-// PartFile is one finished file of a part.
+// PartFile describes a finished file of a part.
 type PartFile struct {
 	Stream
 	// Path is relative to the part's folder, with forward slashes.
@@ -37,82 +37,95 @@ type PartFile struct {
 	Rows   int64
 	Bytes  int64
 	SHA256 string
-	// XXH3 is what a file is read back by that is moved into place.
+	// XXH3 is a hash with which the file is checked before it is moved.
 	XXH3 uint64
 	// Decoded is the size of the rows before encoding.
 	Decoded int64
-	// Schema is the fingerprint of the file's schema and Columns what it has;
-	// both are empty where the file is not Parquet.
+	// Schema is the fingerprint of a Parquet file's schema. Schema and Columns are empty
+	// for other files.
 	Schema  string
 	Columns []Column
-	// Longest is the length of the longest row; zero where rows do not say.
+	// Longest is the length of the longest row, zero if rows have no length.
 	Longest rows.Length `json:",omitzero"`
-	// Clean reports whether every row passed a redactor, Redacted what it took out.
+	// Clean reports whether every row was redacted. Redacted counts the placeholders.
 	Clean    bool
 	Redacted redact.Counts
 }
 
-// partName is the done-marker of a part, written last.
+// partName is the list of a part's files. It is written last and marks the part as finished.
 const partName = "part.json"
 
-// NewPart starts a part in dir, removing what an interrupted one left there.
+// NewPart starts a part in dir, and removes the files of an interrupted one.
 func NewPart(fsys FS, dir string, limits Limits) (*Part, error) {
-	return &Part{fs: fsys, dir: dir, limits: limits}, Empty(fsys, dir)
+	return &Part{fs: fsys, dir: dir, limits: limits}, ResetDir(fsys, dir)
 }
 
-// Close writes the part's done-marker. Every stream must have been closed.
+// Close finishes the part. All its streams must have been closed.
 func (p *Part) Close() error {
 	return WriteFile(p.fs, filepath.Join(p.dir, partName), asjson.Indented(p.files, " "))
 }
 
-// ReadPart reads the done-marker of a finished part.
+// ReadPart returns the files of a finished part.
 func ReadPart(fsys FS, dir string) ([]PartFile, error) {
 	var files []PartFile
-	err := ReadJSON(fsys, filepath.Join(dir, partName), maxManifest, &files)
+	err := ReadJSON(fsys, filepath.Join(dir, partName), maxManifestBytes, &files)
 	return files, err
 }
 
+// partFile is an open file of a part.
 type partFile struct {
 	*Output
 	stream Stream
 	path   string
-	rel    string
+	rel    string // path in the part's folder, with forward slashes
 }
 
-// create makes the n-th file of a stream.
+// create creates file n of a stream.
 func (p *Part) create(s Stream, n int, ext string) (*partFile, error) {
-	rel := path.Join("data", s.Config, fmt.Sprintf("%s-%05d.%s", s.Split, n, ext))
+	var rel string
 	switch {
 	case s.Place != "":
 		rel = path.Join("files", s.Place)
 	case s.Table != "":
 		rel = path.Join("tables", s.Table+"."+ext)
+	default:
+		rel = path.Join("data", s.Config, fmt.Sprintf("%s-%05d.%s", s.Split, n, ext))
 	}
 	full := filepath.Join(p.dir, filepath.FromSlash(rel))
 	f, err := Create(p.fs, full)
 	return &partFile{f, s, full, rel}, err
 }
 
-// add enters a finished file and gives its entry; schema is nil where it is not Parquet.
-func (p *Part) add(f *partFile, n, decoded int64, schema *parquet.Schema) *PartFile {
-	entry := PartFile{Stream: f.stream, Path: f.rel, Rows: n, Bytes: f.N, Decoded: decoded, SHA256: f.SHA256(), XXH3: f.quick.Sum64()}
-	if schema != nil {
-		entry.Schema, entry.Columns = shard.Fingerprint(schema), columnsOf(schema)
+// add adds a finished file and returns its description. schema is nil if the file is not
+// Parquet.
+func (p *Part) add(f *partFile, nRows, decoded int64, schema *parquet.Schema) *PartFile {
+	file := PartFile{
+		Stream:  f.stream,
+		Path:    f.rel,
+		Rows:    nRows,
+		Bytes:   f.N,
+		Decoded: decoded,
+		SHA256:  f.SHA256(),
+		XXH3:    f.quick.Sum64(),
 	}
-	p.files = append(p.files, entry)
+	if schema != nil {
+		file.Schema = shard.Fingerprint(schema)
+		file.Columns = columnsOf(schema)
+	}
+	p.files = append(p.files, file)
 	return &p.files[len(p.files)-1]
 }
 
-// Copy puts the Parquet file at path into the part as the n-th of a stream,
-// byte by byte, and holds it against the entry that its corpus has of it. Its
-// longest row is the caller's to know, who reads the rows.
+// Copy copies the Parquet file at path to the part as file n of a stream, and compares it
+// with the entry in its corpus's manifest. The caller passes the length of the longest
+// row.
 func (p *Part) Copy(s Stream, n int, path string, entry FileEntry, longest rows.Length) error {
-	in, err := p.fs.Open(path)
+	src, err := p.fs.Open(path)
 	if err != nil {
 		return err
 	}
-	defer closeRead(in)
-	file, err := openParquet(in, path)
+	defer closeRead(src)
+	file, err := openParquet(src, path)
 	if err != nil {
 		return err
 	}
@@ -120,14 +133,14 @@ func (p *Part) Copy(s Stream, n int, path string, entry FileEntry, longest rows.
 	if err != nil {
 		return err
 	}
-	_, err = io.Copy(out, in)
+	_, err = io.Copy(out, src)
 	if err = errors.Join(err, out.Close()); err != nil {
 		return err
 	}
 	if got := out.SHA256(); got != entry.SHA256 {
 		return fmt.Errorf("copy %s: sha256 %s, the manifest says %s", path, got, entry.SHA256)
 	}
-	decoded := int64(0) // before compression: what is known of rows without reading them
+	decoded := int64(0) // size before compression, as an estimate of the rows' size
 	for _, g := range file.Metadata().RowGroups {
 		decoded += g.TotalByteSize
 	}
@@ -135,8 +148,8 @@ func (p *Part) Copy(s Stream, n int, path string, entry FileEntry, longest rows.
 	return nil
 }
 
-// Column is a column of a Parquet file with its type in the words of the datasets
-// library, such as list<struct<role: string>>.
+// Column is a column of a Parquet file. Type is written as by the datasets library, such as
+// list<struct<role: string>>.
 type Column struct{ Name, Type string }
 
 func columnsOf(n parquet.Node) []Column {
@@ -145,20 +158,21 @@ func columnsOf(n parquet.Node) []Column {
 
 func typeOf(n parquet.Node) string {
 	if n.Leaf() {
-		return dtype(n.Type())
+		return leafType(n.Type())
 	}
-	if l := n.Type().LogicalType(); l != nil {
-		if _, list := l.Value.(*format.ListType); list {
-			return "list<" + typeOf(n.Fields()[0].Fields()[0]) + ">"
+	if logical := n.Type().LogicalType(); logical != nil {
+		if _, ok := logical.Value.(*format.ListType); ok {
+			element := n.Fields()[0].Fields()[0]
+			return "list<" + typeOf(element) + ">"
 		}
 	}
-	inner := slicesx.Map(columnsOf(n), func(c Column) string { return c.Name + ": " + c.Type })
-	return "struct<" + strings.Join(inner, ", ") + ">"
+	fields := slicesx.Map(columnsOf(n), func(c Column) string { return c.Name + ": " + c.Type })
+	return "struct<" + strings.Join(fields, ", ") + ">"
 }
 
-func dtype(t parquet.Type) string {
-	if l := t.LogicalType(); l != nil {
-		switch l.Value.(type) {
+func leafType(t parquet.Type) string {
+	if logical := t.LogicalType(); logical != nil {
+		switch logical.Value.(type) {
 		case *format.JsonType:
 			return "json"
 		case *format.TimestampType:

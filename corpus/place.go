@@ -15,13 +15,16 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
+// placed is a file of a part with its path there and in the corpus.
 type placed struct {
 	PartFile
-	from string
-	to   string
+	source string // path of the file, below the folder of its part
+	target string // path in the corpus, with forward slashes
 }
 
-func (w *assembler) place(parts []string) error {
+// placeShards reads the file lists of the parts and sets the paths of all shards in the
+// corpus.
+func (w *assembler) placeShards(parts []string) error {
 	total := map[Stream]int{}
 	for _, dir := range parts {
 		files, err := ReadPart(w.fs, dir)
@@ -30,38 +33,38 @@ func (w *assembler) place(parts []string) error {
 		}
 		for _, f := range files {
 			total[f.Stream]++
-			w.shards = append(w.shards, placed{PartFile: f, from: filepath.Join(dir, filepath.FromSlash(f.Path))})
+			w.shards = append(w.shards, placed{PartFile: f, source: filepath.Join(dir, filepath.FromSlash(f.Path))})
 		}
 	}
-	seen := map[Stream]int{}
+	next := map[Stream]int{}
 	for i := range w.shards {
 		s := &w.shards[i]
 		if s.Config == "" && total[s.Stream] > 1 {
 			return fmt.Errorf("place %s: two parts hold one", s.Path)
 		}
 		_, ext, _ := strings.Cut(path.Base(s.Path), ".")
-		s.to = shardPath(s.Stream, seen[s.Stream], total[s.Stream], ext)
-		seen[s.Stream]++
+		s.target = shardPath(s.Stream, next[s.Stream], total[s.Stream], ext)
+		next[s.Stream]++
 	}
-	return oneSchema(w.shards)
+	return checkSchemas(w.shards)
 }
 
-// oneSchema refuses shards of one config with different columns: readers fail
-// or fill in nulls, by the order of the files.
-func oneSchema(shards []placed) error {
+// checkSchemas returns an error if shards of one config have different columns. Readers
+// would fail or fill in nulls, depending on the order of the files.
+func checkSchemas(shards []placed) error {
 	first := map[string]string{}
 	for _, s := range shards {
 		key := s.Config + "/" + s.Table
 		if want, ok := first[key]; ok && want != s.Schema {
-			return fmt.Errorf("place %s: two schemas in config %s", s.from, s.Config)
+			return fmt.Errorf("place %s: two schemas in config %s", s.source, s.Config)
 		}
 		first[key] = s.Schema
 	}
 	return nil
 }
 
-// shardPath is a shard's name in the corpus. JSONL lies outside the folders that
-// the card names.
+// shardPath returns the path in the corpus of shard i of n. JSONL files are outside the
+// folders of the card's configs.
 func shardPath(s Stream, i, n int, ext string) string {
 	number := fmt.Sprintf("%05d-of-%05d.%s", i, n, ext)
 	switch {
@@ -78,6 +81,8 @@ func shardPath(s Stream, i, n int, ext string) string {
 	}
 }
 
+// schemas returns the fingerprints of the schemas by config or table, and the version of
+// the row types as rows.
 func schemas(shards []placed) map[string]string {
 	out := map[string]string{"rows": SchemaVersion}
 	for _, s := range shards {
@@ -88,73 +93,78 @@ func schemas(shards []placed) map[string]string {
 	return out
 }
 
-func (w *assembler) shard(ctx context.Context, s placed, move bool) error {
+func (w *assembler) addShard(ctx context.Context, s placed, move bool) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	put := w.copied
+	var entry FileEntry
+	var err error
 	if move {
-		put = w.moved
+		entry, err = w.moveShard(s)
+	} else {
+		entry, err = w.copyShard(s)
 	}
-	sum, err := put(s)
 	if err != nil {
 		return err
 	}
-	sum.Config, sum.Profile, sum.Split = s.Config, s.Profile, s.Split
-	if rows := s.Rows; s.Place == "" {
-		sum.Rows = &rows
+	entry.Config = s.Config
+	entry.Profile = s.Profile
+	entry.Split = s.Split
+	if s.Place == "" {
+		entry.Rows = new(s.Rows)
 	}
-	w.files = append(w.files, sum)
+	w.files = append(w.files, entry)
 	return nil
 }
 
-// copied leaves the part whole: an interrupted run goes on from it.
-func (w *assembler) copied(s placed) (FileEntry, error) {
-	in, err := w.fs.Open(s.from)
+// copyShard copies a shard and leaves the part complete, so that an interrupted run can
+// be resumed.
+func (w *assembler) copyShard(s placed) (FileEntry, error) {
+	f, err := w.fs.Open(s.source)
 	if errors.Is(err, fs.ErrNotExist) {
-		err = fmt.Errorf("%w: %w", ErrPart, err)
+		err = fmt.Errorf("%w: %w", ErrDamagedPart, err)
 	}
 	if err != nil {
 		return FileEntry{}, err
 	}
-	defer closeRead(in)
-	sum, err := w.write(s.to, in)
-	if err == nil && sum.SHA256 != s.SHA256 {
-		err = fmt.Errorf("place %s: %w", s.from, ErrPart)
+	defer closeRead(f)
+	entry, err := w.writeFile(s.target, f)
+	if err == nil && entry.SHA256 != s.SHA256 {
+		err = fmt.Errorf("place %s: %w", s.source, ErrDamagedPart)
 	}
-	return sum, err
+	return entry, err
 }
 
-// moved reads the file and holds it against a hash of what was written, before it
-// takes it out of its part.
-func (w *assembler) moved(s placed) (FileEntry, error) {
-	found := xxh3.New()
-	_, err := readInto(found, w.fs, s.from)
-	if err == nil && found.Sum64() != s.XXH3 {
-		err = fmt.Errorf("place %s: %w", s.from, ErrPart)
-	}
-	if err != nil {
+// moveShard moves a shard after comparing the hash of its content with that of the part's
+// list.
+func (w *assembler) moveShard(s placed) (FileEntry, error) {
+	h := xxh3.New()
+	if _, err := copyFile(h, w.fs, s.source); err != nil {
 		return FileEntry{}, err
 	}
-	full := filepath.Join(w.dir, filepath.FromSlash(s.to))
+	if h.Sum64() != s.XXH3 {
+		return FileEntry{}, fmt.Errorf("place %s: %w", s.source, ErrDamagedPart)
+	}
+	full := filepath.Join(w.dir, filepath.FromSlash(s.target))
 	if err := w.fs.MkdirAll(filepath.Dir(full)); err != nil {
 		return FileEntry{}, err
 	}
-	return FileEntry{Path: s.to, Bytes: s.Bytes, SHA256: s.SHA256}, w.fs.Rename(s.from, full)
+	return FileEntry{Path: s.target, Bytes: s.Bytes, SHA256: s.SHA256}, w.fs.Rename(s.source, full)
 }
 
-// Hash gives the size of a file and the SHA-256 of its content.
-func Hash(fsys FS, full string) (size int64, sum string, err error) {
+// HashFile returns the size of a file and the SHA-256 of its content.
+func HashFile(fsys FS, path string) (size int64, sum string, err error) {
 	h := sha256.New()
-	size, err = readInto(h, fsys, full)
+	size, err = copyFile(h, fsys, path)
 	return size, hex.EncodeToString(h.Sum(nil)), err
 }
 
-func readInto(to io.Writer, fsys FS, full string) (int64, error) {
-	f, err := fsys.Open(full)
+// copyFile writes the content of a file to w and returns its size.
+func copyFile(w io.Writer, fsys FS, path string) (int64, error) {
+	f, err := fsys.Open(path)
 	if err != nil {
 		return 0, err
 	}
 	defer closeRead(f)
-	return io.Copy(to, f)
+	return io.Copy(w, f)
 }

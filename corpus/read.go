@@ -17,9 +17,9 @@ import (
 	"github.com/trajectory-arena/arena/corpus/shard"
 )
 
-// Parquet opens a Parquet file for as long as use takes. A broken file is an
-// error, whatever the reading of it does.
-func Parquet(fsys FS, path string, use func(*shard.File) error) (err error) {
+// OpenParquet opens a Parquet file, calls use with it and closes it. A broken file is an
+// error, even if the Parquet library panics.
+func OpenParquet(fsys FS, path string, use func(*shard.File) error) (err error) {
 	defer shard.Recover(path, &err)
 	f, err := fsys.Open(path)
 	if err != nil {
@@ -41,13 +41,12 @@ func openParquet(f Source, path string) (*shard.File, error) {
 	return shard.Open(f, info.Size(), path)
 }
 
-// Rows reads every row of a Parquet file of a corpus in order. Its error, or
-// the first that visit gives, ends the reading. A row is valid only within its
-// visit.
-func Rows[T any](fsys FS, path string, visit func(*T) error) error {
+// ReadRows calls visit with every row of a Parquet file of a corpus in order, until visit
+// returns an error. A row is valid only during its visit.
+func ReadRows[T any](fsys FS, path string, visit func(*T) error) error {
 	schema := parquet.SchemaOf(new(T))
-	optional := shard.EmbeddedPointersOf(reflect.TypeFor[T](), schema)
-	return Parquet(fsys, path, func(file *shard.File) error {
+	pointers := shard.EmbeddedPointersOf(reflect.TypeFor[T](), schema)
+	return OpenParquet(fsys, path, func(file *shard.File) error {
 		if err := file.CheckSchema(schema); err != nil {
 			return err
 		}
@@ -56,30 +55,33 @@ func Rows[T any](fsys FS, path string, visit func(*T) error) error {
 			if err := schema.Reconstruct(&v, row); err != nil {
 				return fmt.Errorf("read %s: %w", path, err)
 			}
-			optional.RestoreNulls(&v, row)
+			pointers.RestoreNulls(&v, row)
 			return visit(&v)
 		})
 	})
 }
 
-// widest is how many characters of a value Inspect shows.
-const widest = 100
+// maxValueChars is the number of characters of a value that Inspect prints.
+const maxValueChars = 100
 
-// Inspect describes a Parquet file for people: its schema, its row groups and
-// the first rows.
+// Inspect prints a description of a Parquet file: its schema, its row groups and the first
+// head rows.
 func Inspect(fsys FS, path string, head int, out io.Writer) error {
-	return Parquet(fsys, path, func(file *shard.File) error {
-		fmt.Fprintf(out, "%s: %d rows, %d row groups, created by %s\n\n%s\n\n", path, file.NumRows(), len(file.RowGroups()), file.Metadata().CreatedBy, file.Schema())
+	return OpenParquet(fsys, path, func(file *shard.File) error {
+		fmt.Fprintf(out, "%s: %d rows, %d row groups, created by %s\n\n%s\n\n",
+			path, file.NumRows(), len(file.RowGroups()), file.Metadata().CreatedBy, file.Schema())
 		for i, g := range file.Metadata().RowGroups {
 			fmt.Fprintf(out, "row group %d: %d rows, %d bytes, %d compressed\n", i, g.NumRows, g.TotalByteSize, g.TotalCompressedSize)
 		}
-		return showHead(file, head, out)
+		return printRows(file, head, out)
 	})
 }
 
+// errEnough ends the reading of a file.
 var errEnough = errors.New("enough rows")
 
-func showHead(file *shard.File, head int, out io.Writer) error {
+// printRows prints the first head rows.
+func printRows(file *shard.File, head int, out io.Writer) error {
 	names := file.Schema().Columns()
 	n := 0
 	err := file.VisitRows(func(row parquet.Row) error {
@@ -93,8 +95,8 @@ func showHead(file *shard.File, head int, out io.Writer) error {
 			if !v.IsNull() {
 				text = fmt.Sprintf("%q", v.String())
 			}
-			if r := []rune(text); len(r) > widest {
-				text = string(r[:widest]) + "…"
+			if r := []rune(text); len(r) > maxValueChars {
+				text = string(r[:maxValueChars]) + "…"
 			}
 			fmt.Fprintf(out, "  %s: %s\n", strings.Join(names[v.Column()], "."), text)
 		}
@@ -106,12 +108,14 @@ func showHead(file *shard.File, head int, out io.Writer) error {
 	return err
 }
 
-// Guards are the inputs that say what was held out, in a list of their own.
-func (m *Manifest) Guards() []Input {
-	return slices.DeleteFunc(slices.Clone(m.Inputs), func(in Input) bool { return in.Kind != InputHeldOut && in.Kind != InputBank })
+// GuardInputs returns the inputs that rows were checked against: held-out files and banks.
+func (m *Manifest) GuardInputs() []Input {
+	return slices.DeleteFunc(slices.Clone(m.Inputs), func(input Input) bool {
+		return input.Kind != InputHeldOut && input.Kind != InputBank
+	})
 }
 
-// Describe describes a corpus for people: its configs, splits and tables.
+// Describe prints a description of a corpus: its configs, splits and tables.
 func (m *Manifest) Describe(out io.Writer) {
 	fmt.Fprintf(out, "%s, written by arena %s, configuration %s\n\n", m.Version, m.Pipeline, m.ConfigurationSHA256)
 	fmt.Fprintf(out, "%-14s %-14s %-6s %10s %14s  %s\n", "config", "profile", "split", "rows", "bytes", "file")
@@ -120,37 +124,38 @@ func (m *Manifest) Describe(out io.Writer) {
 		if f.Rows != nil {
 			rows = fmt.Sprint(*f.Rows)
 		}
-		fmt.Fprintf(out, "%-14s %-14s %-6s %10s %14d  %s\n", cmp.Or(f.Config, "-"), cmp.Or(f.Profile, "-"), cmp.Or(f.Split, "-"), rows, f.Bytes, f.Path)
+		fmt.Fprintf(out, "%-14s %-14s %-6s %10s %14d  %s\n",
+			cmp.Or(f.Config, "-"), cmp.Or(f.Profile, "-"), cmp.Or(f.Split, "-"), rows, f.Bytes, f.Path)
 	}
 	if len(m.Funnel) > 0 {
 		fmt.Fprintf(out, "\n%-14s %10s %10s %8s  %s\n", "stage", "in", "out", "failed", "dropped")
 	}
 	for _, s := range m.Funnel {
-		fmt.Fprintf(out, "%-14s %10d %10d %8d  %s\n", s.Name, s.In, s.Out, s.Failed, Tallies(s.Dropped))
+		fmt.Fprintf(out, "%-14s %10d %10d %8d  %s\n", s.Name, s.In, s.Out, s.Failed, FormatCounts(s.Dropped))
 	}
 }
 
-// Texts visits every text of a file of a corpus: the strings of a Parquet file,
-// the lines of any other. where names file and place.
-func Texts(fsys FS, dir, rel string, visit func(where, text string) error) error {
+// VisitTexts calls visit with every text of a file of a corpus: the strings of a Parquet
+// file, the lines of any other. where names the file and the row or line.
+func VisitTexts(fsys FS, dir, rel string, visit func(where, text string) error) error {
 	full := filepath.Join(dir, filepath.FromSlash(rel))
 	switch path.Ext(rel) {
 	case ".arrow":
 		return nil // the rows of profile text, which the same run has scanned
 	case ".parquet":
-		return Parquet(fsys, full, func(file *shard.File) error { return parquetTexts(file, rel, visit) })
+		return OpenParquet(fsys, full, func(file *shard.File) error { return visitParquetTexts(file, rel, visit) })
 	case ".zst":
-		return inflate(fsys, full, func(in io.Reader) error { return lineTexts(in, rel, visit) })
+		return decompress(fsys, full, func(r io.Reader) error { return visitLines(r, rel, visit) })
 	}
 	f, err := fsys.Open(full)
 	if err != nil {
 		return err
 	}
 	defer closeRead(f)
-	return lineTexts(f, rel, visit)
+	return visitLines(f, rel, visit)
 }
 
-func parquetTexts(file *shard.File, rel string, visit func(where, text string) error) error {
+func visitParquetTexts(file *shard.File, rel string, visit func(where, text string) error) error {
 	columns := file.Schema().Columns()
 	n := 0
 	return file.VisitRows(func(row parquet.Row) error {
@@ -160,7 +165,8 @@ func parquetTexts(file *shard.File, rel string, visit func(where, text string) e
 			if v.Kind() != parquet.ByteArray || v.IsNull() || slices.Contains(HashColumns, name) {
 				continue
 			}
-			if err := visit(fmt.Sprintf("%s, row %d, column %s", rel, n, name), string(v.ByteArray())); err != nil {
+			where := fmt.Sprintf("%s, row %d, column %s", rel, n, name)
+			if err := visit(where, string(v.ByteArray())); err != nil {
 				return err
 			}
 		}
@@ -168,13 +174,13 @@ func parquetTexts(file *shard.File, rel string, visit func(where, text string) e
 	})
 }
 
-func lineTexts(in io.Reader, rel string, visit func(where, text string) error) error {
-	r := bufio.NewReader(in)
+func visitLines(r io.Reader, rel string, visit func(where, text string) error) error {
+	lines := bufio.NewReader(r)
 	for n := 1; ; n++ {
-		line, err := r.ReadString('\n')
+		line, err := lines.ReadString('\n')
 		if line != "" {
-			if verr := visit(fmt.Sprintf("%s, line %d", rel, n), line); verr != nil {
-				return verr
+			if visitErr := visit(fmt.Sprintf("%s, line %d", rel, n), line); visitErr != nil {
+				return visitErr
 			}
 		}
 		if errors.Is(err, io.EOF) {

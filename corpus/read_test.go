@@ -48,7 +48,7 @@ func FuzzBrokenShardIsAnError(f *testing.F) {
 		}
 		path := filepath.Join(t.TempDir(), "x.parquet")
 		ok(t, os.WriteFile(path, b, 0o600))
-		_ = corpus.Rows(corpus.Disk{}, path, func(*rows.KTO) error { return nil })
+		_ = corpus.ReadRows(corpus.Disk{}, path, func(*rows.KTO) error { return nil })
 		_ = corpus.Inspect(corpus.Disk{}, path, 3, io.Discard)
 	})
 }

@@ -8,43 +8,43 @@ import (
 	"github.com/trajectory-arena/arena/corpus/shard"
 )
 
-// Limits bound the files of a corpus, in bytes.
+// Limits are the limits of the files of a corpus, in bytes.
 type Limits struct {
-	// Group is the input that one row group holds: what a reader must take
-	// into memory at once.
+	// Group is the size of a row group before encoding, which readers load into memory as
+	// a whole.
 	Group int64
-	// Shard is the size that no file passes.
+	// Shard is the maximum size of a file.
 	Shard int64
 }
 
-// DefaultLimits keep a row group far under the 2 GiB at which Arrow can no
-// longer read a nested string column, and a shard under what hubs show.
+// DefaultLimits keep row groups far below 2 GiB, at which Arrow cannot read a nested
+// string column, and shards below the size that hubs show.
 var DefaultLimits = Limits{Group: 64 << 20, Shard: 500 << 20}
 
-// Stream names what a writer writes: one split of one config, one table of the
-// ledger, or one file outside both.
+// Stream identifies the output of a writer: a split of a config, a table of the ledger, or
+// a single file.
 type Stream struct {
 	Config  string
 	Profile string
 	Split   string
-	// Folders says that each split has a folder of its own.
+	// Folders reports whether each split has a folder of its own.
 	Folders bool `json:",omitempty"`
-	// Table is the name of a ledger table; all else is then empty.
+	// Table is the name of a ledger table. The other fields are then empty.
 	Table string
-	// Place is the path of a single file in the corpus; all else is then empty.
+	// Place is the path of a single file in the corpus. The other fields are then empty.
 	Place string
 }
 
-// Shards writes the rows of one stream of a part. An empty split leaves no
-// file; an empty table leaves one with its schema and no rows.
+// Shards writes the rows of a stream of a part. A split without rows has no file; a table
+// without rows has a file.
 type Shards[T any] struct {
-	part   *Part
-	stream Stream
-	schema *parquet.Schema
-	open   *encoder[T]
-	out    *partFile
-	n      int
-	err    error
+	part    *Part
+	stream  Stream
+	schema  *parquet.Schema
+	encoder *encoder[T] // of the open file, nil if none
+	out     *partFile
+	files   int
+	err     error
 }
 
 // NewShards opens a stream of rows of type T in a part.
@@ -52,69 +52,75 @@ func NewShards[T any](p *Part, s Stream) *Shards[T] {
 	return &Shards[T]{part: p, stream: s, schema: parquet.SchemaOf(new(T))}
 }
 
-// Add writes one row. After an error every further call gives it again.
+// Add writes a row. After an error, all further calls return it.
 func (s *Shards[T]) Add(v *T) error { return s.AddCleaned(&Cleaned[T]{row: *v}) }
 
-// AddCleaned writes one row that was cleaned before, as Add does. What another
-// redactor than the part's has cleaned is cleaned again.
+// AddCleaned writes a row like Add, but does not redact it again if the part's redactor
+// did.
 func (s *Shards[T]) AddCleaned(c *Cleaned[T]) error {
-	if s.err == nil && s.open == nil {
-		s.err = s.next()
+	if s.err == nil && s.encoder == nil {
+		s.err = s.openFile()
 	}
 	if s.err != nil {
 		return s.err
 	}
-	if err := s.open.add(c); err != nil {
+	if err := s.encoder.add(c); err != nil {
 		s.err = fmt.Errorf("write %s: %w", s.out.path, err)
-	} else if s.stream.Table == "" && s.out.N+s.part.limits.Group > s.part.limits.Shard {
-		s.err = s.finish()
+		return s.err
+	}
+	if s.stream.Table == "" && s.out.N+s.part.limits.Group > s.part.limits.Shard {
+		s.err = s.closeFile()
 	}
 	return s.err
 }
 
-// Close ends the stream; its files are then durable, and were read back and
-// found equal to the rows that were added.
+// Close ends the stream. Its files are then durable and were read back and compared with
+// the rows.
 func (s *Shards[T]) Close() error {
-	if s.err == nil && s.open == nil && s.stream.Table != "" {
-		s.err = s.next()
+	if s.err == nil && s.encoder == nil && s.stream.Table != "" {
+		s.err = s.openFile()
 	}
-	if s.err == nil && s.open != nil {
-		s.err = s.finish()
+	if s.err == nil && s.encoder != nil {
+		s.err = s.closeFile()
 	}
 	return s.err
 }
 
-func (s *Shards[T]) next() error {
-	f, err := s.part.create(s.stream, s.n, "parquet")
+func (s *Shards[T]) openFile() error {
+	f, err := s.part.create(s.stream, s.files, "parquet")
 	if err != nil {
 		return err
 	}
-	s.n++
-	s.out, s.open = f, newEncoder[T](f, s.schema, s.part)
+	s.files++
+	s.out = f
+	s.encoder = newEncoder[T](f, s.schema, s.part)
 	return nil
 }
 
-func (s *Shards[T]) finish() error {
-	open, out := s.open, s.out
-	s.open = nil
-	if err := open.writer.Close(); err != nil {
-		return fmt.Errorf("write %s: %w", out.path, err)
+func (s *Shards[T]) closeFile() error {
+	e := s.encoder
+	s.encoder = nil
+	if err := e.writer.Close(); err != nil {
+		return fmt.Errorf("write %s: %w", s.out.path, err)
 	}
-	if err := out.Close(); err != nil {
+	if err := s.out.Close(); err != nil {
 		return err
 	}
-	if err := s.readBack(out.path, open.sum); err != nil {
+	if err := s.checkWritten(s.out.path, e.sum); err != nil {
 		return err
 	}
-	entry := s.part.add(out, open.sum.Rows, open.decoded, s.schema)
-	if entry.Longest = open.longest; open.clean != nil {
-		entry.Clean, entry.Redacted = true, open.clean.counts
+	file := s.part.add(s.out, e.sum.Rows, e.decoded, s.schema)
+	file.Longest = e.longest
+	if e.cleaner != nil {
+		file.Clean = true
+		file.Redacted = e.cleaner.counts
 	}
 	return nil
 }
 
-func (s *Shards[T]) readBack(path string, want shard.Sum) error {
-	return Parquet(s.part.fs, path, func(file *shard.File) error {
+// checkWritten reads a file back and compares its checksum.
+func (s *Shards[T]) checkWritten(path string, want shard.Sum) error {
+	return OpenParquet(s.part.fs, path, func(file *shard.File) error {
 		if err := file.CheckSchema(s.schema); err != nil {
 			return err
 		}

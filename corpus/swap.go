@@ -17,16 +17,16 @@ import (
 	"github.com/trajectory-arena/arena/internal/journal"
 )
 
-// ErrForeign says that a folder holds something and no corpus.
-var ErrForeign = errors.New("the folder is not empty and no corpus")
+// ErrNotCorpus reports that a folder is neither empty nor a corpus.
+var ErrNotCorpus = errors.New("the folder is not empty and no corpus")
 
-// ErrStranger says that a corpus's folder holds a file that is none of the
-// corpus's own: replacing the corpus would delete it.
-var ErrStranger = errors.New("the corpus's manifest does not name it, and it would be deleted")
+// ErrUnlisted reports that the folder of a corpus contains a file that its manifest does
+// not list. Replacing the corpus would delete the file.
+var ErrUnlisted = errors.New("the corpus's manifest does not name it, and it would be deleted")
 
-// Replaceable refuses to write over what is no corpus, and over a corpus in whose
-// folder somebody keeps another file.
-func Replaceable(fsys FS, dir string) error {
+// CheckReplaceable returns an error unless dir does not exist, is empty, or is a corpus
+// without other files.
+func CheckReplaceable(fsys FS, dir string) error {
 	entries, err := fsys.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -39,20 +39,20 @@ func Replaceable(fsys FS, dir string) error {
 		return err
 	}
 	if len(entries) > 0 && manifest == nil {
-		return fmt.Errorf("write corpus %s: %w", dir, ErrForeign)
+		return fmt.Errorf("write corpus %s: %w", dir, ErrNotCorpus)
 	}
 	listed := map[string]bool{ManifestName: true}
 	for _, name := range gjson.GetBytes(manifest, "files.#.path").Array() {
 		listed[name.String()] = true
 	}
-	return Strangers(fsys, dir, ".", listed, func(name string) error {
-		return fmt.Errorf("write corpus %s: %s: %w", dir, name, ErrStranger)
+	return VisitUnlisted(fsys, dir, ".", listed, func(name string) error {
+		return fmt.Errorf("write corpus %s: %s: %w", dir, name, ErrUnlisted)
 	})
 }
 
-// Strangers calls found for the files under rel that are neither listed nor a
-// companion, until it gives an error.
-func Strangers(fsys FS, dir, rel string, listed map[string]bool, found func(name string) error) error {
+// VisitUnlisted calls visit with the files below rel that are neither listed nor created
+// by common tools, until visit returns an error.
+func VisitUnlisted(fsys FS, dir, rel string, listed map[string]bool, visit func(name string) error) error {
 	entries, err := fsys.ReadDir(filepath.Join(dir, rel))
 	if err != nil {
 		return err
@@ -60,11 +60,11 @@ func Strangers(fsys FS, dir, rel string, listed map[string]bool, found func(name
 	for _, e := range entries {
 		name := path.Join(rel, e.Name())
 		switch {
-		case listed[name] || companion(name):
+		case listed[name] || isToolFile(name):
 		case e.IsDir():
-			err = Strangers(fsys, dir, name, listed, found)
+			err = VisitUnlisted(fsys, dir, name, listed, visit)
 		default:
-			err = found(name)
+			err = visit(name)
 		}
 		if err != nil {
 			return err
@@ -73,133 +73,148 @@ func Strangers(fsys FS, dir, rel string, listed map[string]bool, found func(name
 	return nil
 }
 
-// companion reports whether other programs make files of this name in a corpus's
-// folder, and make them again: the Hub's tools and a desktop.
-func companion(name string) bool {
+// isToolFile reports whether the Hub's tools or a desktop create files with this name in
+// any folder, and create them again if they are deleted.
+func isToolFile(name string) bool {
 	return name == ".gitattributes" || name == ".cache/huggingface" || path.Base(name) == ".DS_Store"
 }
 
-// IsCorpus reports whether a folder holds a finished corpus, of whatever version.
-// Other programs call files manifest.json too: its own version decides.
+// IsCorpus reports whether a folder contains a finished corpus of any version.
 func IsCorpus(fsys FS, dir string) (bool, error) {
 	b, err := RawManifest(fsys, dir)
 	return b != nil, err
 }
 
-// RawManifest is the manifest of a finished corpus; nil where there is none.
+// RawManifest returns the manifest of a finished corpus, nil if there is none. Other
+// programs use the name manifest.json too; the version in the file decides.
 func RawManifest(fsys FS, dir string) ([]byte, error) {
-	b, err := ReadFile(fsys, filepath.Join(dir, ManifestName), maxManifest)
-	if errors.Is(err, fs.ErrNotExist) || err == nil && !strings.HasPrefix(gjson.GetBytes(b, "version").String(), manifestFamily) {
+	b, err := ReadFile(fsys, filepath.Join(dir, ManifestName), maxManifestBytes)
+	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	return b, err
+	if err != nil {
+		return b, err
+	}
+	version := gjson.GetBytes(b, "version").String()
+	if !strings.HasPrefix(version, manifestFamily) {
+		return nil, nil
+	}
+	return b, nil
 }
 
-// Beside names what lies beside a corpus while it is made. What is there is
-// removed, so the name is hidden: "corpus.previous" is what people call a copy.
-func Beside(dir, what string) string {
+// SiblingPath returns the path of a temporary file or folder in the parent of dir. It is
+// hidden, because what exists there is removed, and users give their copies names such
+// as corpus.previous.
+func SiblingPath(dir, suffix string) string {
 	dir = filepath.Clean(dir)
-	return filepath.Join(filepath.Dir(dir), "."+filepath.Base(dir)+"."+what)
+	return filepath.Join(filepath.Dir(dir), "."+filepath.Base(dir)+"."+suffix)
 }
 
-// InParts has write make parts in a folder beside dir, and removes it.
-func InParts(fsys FS, dir string, write func(work string) error) error {
-	work := Beside(dir, "parts")
-	return errors.Join(write(work), fsys.RemoveAll(work))
+// WithParts calls write with a temporary folder for parts in the parent of dir, and
+// removes the folder.
+func WithParts(fsys FS, dir string, write func(work string) error) error {
+	work := SiblingPath(dir, "parts")
+	err := write(work)
+	return errors.Join(err, fsys.RemoveAll(work))
 }
 
-// Swap moves the finished folder into place. What was there before is kept
-// until the new one is, and comes back if the move fails.
-func Swap(fsys FS, from, to string) error {
-	previous := Beside(to, "previous")
+// Swap moves the finished folder src to dst. An existing dst is removed afterwards, or
+// restored if the move fails.
+func Swap(fsys FS, src, dst string) error {
+	previous := SiblingPath(dst, "previous")
 	if err := fsys.RemoveAll(previous); err != nil {
 		return err
 	}
-	old := fsys.Rename(to, previous)
-	if old != nil && !errors.Is(old, fs.ErrNotExist) {
-		return old
+	saveErr := fsys.Rename(dst, previous)
+	if saveErr != nil && !errors.Is(saveErr, fs.ErrNotExist) {
+		return saveErr
 	}
-	if err := fsys.Rename(from, to); err != nil {
-		if old == nil {
-			err = errors.Join(err, fsys.Rename(previous, to))
+	if err := fsys.Rename(src, dst); err != nil {
+		if saveErr == nil {
+			err = errors.Join(err, fsys.Rename(previous, dst))
 		}
 		return err
 	}
-	if err := fsys.SyncDir(filepath.Dir(to)); err != nil {
+	if err := fsys.SyncDir(filepath.Dir(dst)); err != nil {
 		return err
 	}
 	return fsys.RemoveAll(previous)
 }
 
-// ErrBusy says that another process works in the same folder.
+// ErrBusy reports that another process works in the same folder.
 var ErrBusy = errors.New("another run works in this folder")
 
-// Lock keeps the making of a corpus at dir for this process until release is
-// called: two would take each other's parts for leftovers. The lock lies beside
-// dir, goes with release, and ends with its process at the latest. So do the
-// folders that it took, where nothing else came into them.
-func Lock(dir string) (release func(), err error) { return lockBeside(dir, "lock") }
+// Lock locks the building of a corpus at dir until release is called, because two
+// processes would remove each other's parts. The lock file is in the parent of dir. release
+// removes it, and the parents that Lock created if they are empty. The lock ends with the
+// process at the latest.
+func Lock(dir string) (release func(), err error) { return lockSibling(dir, "lock") }
 
-// turnEvery is how long a process waits before it looks again if another one
-// still assembles: that takes seconds.
-const turnEvery = 100 * time.Millisecond
+// retryInterval is the time between two attempts of LockAssembly. An assembly takes
+// seconds.
+const retryInterval = 100 * time.Millisecond
 
-// Turn waits until no other process puts a corpus together at dir, and keeps others
-// from it until release is called: those that write the last parts do not hold its Lock.
-func Turn(ctx context.Context, dir string) (release func(), err error) {
+// LockAssembly waits until no other process assembles a corpus at dir, and locks the
+// assembly until release is called. Processes that share the work on parts do not hold
+// Lock.
+func LockAssembly(ctx context.Context, dir string) (release func(), err error) {
 	for {
-		if release, err = lockBeside(dir, "turn"); !errors.Is(err, ErrBusy) {
+		release, err = lockSibling(dir, "turn")
+		if !errors.Is(err, ErrBusy) {
 			return release, err
 		}
 		select {
 		case <-ctx.Done():
 			return nil, ctx.Err()
-		case <-time.After(turnEvery):
+		case <-time.After(retryInterval):
 		}
 	}
 }
 
-// lockBeside takes a lock file that lies beside dir, and removes it on release.
-func lockBeside(dir, name string) (release func(), err error) {
-	path := Beside(dir, name)
-	made := absent(filepath.Dir(path))
+// lockSibling locks a file in the parent of dir. release removes the file.
+func lockSibling(dir, suffix string) (release func(), err error) {
+	path := SiblingPath(dir, suffix)
+	created := missingParents(filepath.Dir(path))
 	if err = os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return nil, err
 	}
 	for {
-		held, err := Hold(path)
+		lock, err := LockFile(path)
 		if err != nil {
 			return nil, err
 		}
-		if journal.IsAt(held, path) {
-			return func() {
-				_ = errors.Join(os.Remove(path), held.Unlock()) // a file that stays behind locks nothing
-				for _, folder := range made {
-					_ = os.Remove(folder) // that of a corpus stays, since it is not empty
-				}
-			}, nil
+		if !journal.IsAt(lock, path) {
+			_ = lock.Unlock() // the previous owner removed the file after it was opened here
+			continue
 		}
-		_ = held.Unlock() // who had it removed it after it was opened here
+		return func() {
+			_ = os.Remove(path) // a remaining file locks nothing
+			_ = lock.Unlock()
+			for _, folder := range created {
+				_ = os.Remove(folder) // fails for the folder of a corpus, which is not empty
+			}
+		}, nil
 	}
 }
 
-// absent are the folders of a path that are not there, the deepest first.
-func absent(path string) (folders []string) {
+// missingParents returns path and its parents that do not exist, the deepest first.
+func missingParents(path string) []string {
+	var missing []string
 	for {
 		if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
-			return folders
+			return missing
 		}
-		folders = append(folders, path)
+		missing = append(missing, path)
 		path = filepath.Dir(path)
 	}
 }
 
-// Hold locks the file at path until its process ends, or unlocks it; ErrBusy says
-// that another process has it.
-func Hold(path string) (*flock.Flock, error) {
+// LockFile locks the file at path until the process ends or unlocks it. The error is
+// ErrBusy if another process has the lock.
+func LockFile(path string) (*flock.Flock, error) {
 	lock := flock.New(path)
-	got, err := lock.TryLock()
-	if err == nil && !got {
+	ok, err := lock.TryLock()
+	if err == nil && !ok {
 		err = ErrBusy
 	}
 	if err != nil {

@@ -122,7 +122,7 @@ func TestSourceIsKnownByItsManifest(t *testing.T) {
 	if in := s.Input("corpus"); in.SHA256 == "" || in.SHA256 != s.SHA256 || in.Bytes != s.Bytes {
 		t.Errorf("named as %+v", in)
 	}
-	if _, named, err := corpus.Carried(to.FS, to.Out); err != nil || named != "cc0-1.0" {
+	if _, named, err := corpus.SourceSection(to.FS, to.Out); err != nil || named != "cc0-1.0" {
 		t.Errorf("the card names %q, %v", named, err)
 	}
 }

@@ -34,7 +34,7 @@ func imports(t *testing.T, from string) (dir string, s *pipeline.Summary) {
 // readRows are the rows of a Parquet file of a corpus.
 func readRows[T any](t *testing.T, dir, path string) (out []T) {
 	t.Helper()
-	if err := corpus.Rows(corpus.Disk{}, filepath.Join(dir, path), func(r *T) error {
+	if err := corpus.ReadRows(corpus.Disk{}, filepath.Join(dir, path), func(r *T) error {
 		out = append(out, *r)
 		return nil
 	}); err != nil {

@@ -176,7 +176,7 @@ func TestCanariesReachNoCorpus(t *testing.T) {
 // countsHold counts the tokens of each row as it is in its file.
 func countsHold(t *testing.T, shard string) {
 	t.Helper()
-	err := corpus.Rows(corpus.Disk{}, shard, func(r *rows.SFT) error {
+	err := corpus.ReadRows(corpus.Disk{}, shard, func(r *rows.SFT) error {
 		ms, err := chat.Decode(r.Messages)
 		if n := rows.CountTokens(rows.Bytes4{}, ms, r.Tools); int64(n) != r.NTokens {
 			t.Errorf("%s has %d tokens and says %d", r.SessionID, n, r.NTokens)

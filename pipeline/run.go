@@ -94,7 +94,7 @@ func (r *Run) lock() (release func(), err error) {
 	if err = r.FS.MkdirAll(r.Work); err != nil {
 		return nil, err
 	}
-	lock, err := corpus.Hold(filepath.Join(r.Work, "build.lock"))
+	lock, err := corpus.LockFile(filepath.Join(r.Work, "build.lock"))
 	if err != nil {
 		return nil, err
 	}
@@ -124,7 +124,7 @@ func (r *Run) Build(ctx context.Context) (*Summary, error) {
 		return nil, err
 	}
 	summary, err := s.write(ctx, Unsharded)
-	if errors.Is(err, corpus.ErrPart) { // the damaged parts are removed: write them again
+	if errors.Is(err, corpus.ErrDamagedPart) { // the damaged parts are removed: write them again
 		return s.write(ctx, Unsharded)
 	}
 	return summary, err

@@ -49,7 +49,7 @@ func (r *Run) openReadOnly(ctx context.Context, src Sources) (*session, error) {
 	if err := r.Config.Validate(); err != nil {
 		return nil, err
 	}
-	if err := corpus.Replaceable(r.FS, r.Out); err != nil {
+	if err := corpus.CheckReplaceable(r.FS, r.Out); err != nil {
 		return nil, err
 	}
 	day, err := OpenDay(ctx, src)

@@ -40,7 +40,7 @@ func rowsOf[T any](t *testing.T, pattern ...string) []T {
 	}
 	var out []T
 	for _, f := range files {
-		err := corpus.Rows(corpus.Disk{}, f, func(row *T) error {
+		err := corpus.ReadRows(corpus.Disk{}, f, func(row *T) error {
 			b, err := json.Marshal(row) // a row is valid only within its visit
 			if err != nil {
 				return err

@@ -142,7 +142,7 @@ func (s *session) writeUnit(ctx context.Context, p *plan, u unit) (*reports.Set,
 	if err != nil {
 		return nil, err
 	}
-	part.Redact(s.redactor)
+	part.SetRedactor(s.redactor)
 	w := unitWriter{
 		session: s,
 		plan:    p,
@@ -169,7 +169,7 @@ func (s *session) assemble(ctx context.Context, p *plan, set *reports.Set) (*Sum
 	if err != nil || parts == nil {
 		return nil, err
 	}
-	release, err := corpus.Turn(ctx, s.Out)
+	release, err := corpus.LockAssembly(ctx, s.Out)
 	if err != nil {
 		return nil, err
 	}
@@ -187,7 +187,7 @@ func (s *session) assemble(ctx context.Context, p *plan, set *reports.Set) (*Sum
 	}
 	target := finish.Target{FS: s.FS, Out: s.Out, Version: s.Version, License: s.License, Redact: s.redactor}
 	err = target.Assemble(ctx, c)
-	if errors.Is(err, corpus.ErrPart) { // remove the parts so that they are written again
+	if errors.Is(err, corpus.ErrDamagedPart) { // remove the parts so that they are written again
 		err = errors.Join(err, s.FS.RemoveAll(filepath.Join(s.Work, partsFolder, p.folder())))
 	}
 	return summary, err

@@ -57,7 +57,7 @@ func sure95(rate *float64, interval *[2]float64) string {
 	return fmt.Sprintf("%.4f (95 %%: %.4f to %.4f)", *rate, interval[0], interval[1])
 }
 
-func counts(m map[string]int) string { return cmp.Or(corpus.Tallies(m), "none") }
+func counts(m map[string]int) string { return cmp.Or(corpus.FormatCounts(m), "none") }
 
 func inspectScores(s *evaluation.Summary) []inspectlog.Score {
 	success := inspectlog.Score{Name: "success", Scored: s.Scored, Unscored: s.InfraErrors, Metrics: map[string]*float64{"accuracy": s.ASRScored, "asr_all": s.ASRAll, "stderr": s.SEScored}}

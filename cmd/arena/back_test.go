@@ -53,7 +53,7 @@ func sftRows(t *testing.T, dir string) (all []string) {
 		t.Fatalf("no rows in %s: %v", dir, err)
 	}
 	for _, file := range files {
-		if err = corpus.Rows(corpus.Disk{}, file, func(r *rows.SFT) error {
+		if err = corpus.ReadRows(corpus.Disk{}, file, func(r *rows.SFT) error {
 			all = append(all, fmt.Sprintln(r.SessionID, r.ProblemID, r.Goal, r.Reward, r.NSteps, r.NToolCalls, r.Messages, r.Tools))
 			return nil
 		}); err != nil {

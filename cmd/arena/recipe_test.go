@@ -59,7 +59,7 @@ func trainRows[T any](t *testing.T, dir, config string) (all []T) {
 		t.Fatalf("no shard of %s in %s: %v", config, dir, err)
 	}
 	for _, path := range paths {
-		if err := corpus.Rows(corpus.Disk{}, path, func(row *T) error { all = append(all, *row); return nil }); err != nil {
+		if err := corpus.ReadRows(corpus.Disk{}, path, func(row *T) error { all = append(all, *row); return nil }); err != nil {
 			t.Fatal(err)
 		}
 	}

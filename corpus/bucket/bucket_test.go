@@ -114,7 +114,7 @@ func TestPublishedCorpusVerifies(t *testing.T) {
 			}
 		}
 		n := 0
-		err := corpus.Rows(b.Files(ctx), "data/kto/train-00000-of-00001.parquet", func(*rows.KTO) error { n++; return nil })
+		err := corpus.ReadRows(b.Files(ctx), "data/kto/train-00000-of-00001.parquet", func(*rows.KTO) error { n++; return nil })
 		if err != nil || n != 1 {
 			t.Errorf("%s: %d rows, %v", kind, n, err)
 		}

@@ -35,7 +35,7 @@ func (w *Work) upload(from, unit string) (marker, error) {
 		if err != nil {
 			return err
 		}
-		_, sum, err := corpus.Hash(w.Disk, name)
+		_, sum, err := corpus.HashFile(w.Disk, name)
 		if err != nil {
 			return err
 		}

@@ -46,7 +46,7 @@ func (b *Bucket) Publish(ctx context.Context, fsys corpus.FS, dir string) error 
 		return err
 	}
 	if len(before) > 0 && held == nil && !slices.Contains(before, unfinished) {
-		return fmt.Errorf("write %s: %w", b.name, corpus.ErrForeign)
+		return fmt.Errorf("write %s: %w", b.name, corpus.ErrNotCorpus)
 	}
 	if err = b.put(ctx, unfinished, nil, false); err != nil {
 		return err

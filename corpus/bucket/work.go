@@ -88,7 +88,7 @@ func (w *Work) copy(key, sum, name string) error {
 	temp := name + ".copy"
 	_, err := retried(w.ctx, func() (any, error) {
 		err := w.bucket.fetch(w.ctx, key, temp)
-		if _, found, unread := corpus.Hash(w.Disk, temp); err == nil && found != sum {
+		if _, found, unread := corpus.HashFile(w.Disk, temp); err == nil && found != sum {
 			err = errors.Join(unread, fmt.Errorf("fetch %s: it does not hold what its name says", key))
 		}
 		return nil, err

@@ -172,7 +172,7 @@ func (f *feed) readBatches(split string, visit func([]row) error) error {
 // shards returns the shards of a split with the feed's source profile.
 func (f *feed) shards(split string) []corpus.FileEntry {
 	return slices.DeleteFunc(slices.Clone(f.manifest.Files), func(file corpus.FileEntry) bool {
-		return file.Profile != f.source || file.Split != split || corpus.Derived(file.Config)
+		return file.Profile != f.source || file.Split != split || corpus.IsDerived(file.Config)
 	})
 }
 
@@ -181,13 +181,13 @@ func (f *feed) readShard(file corpus.FileEntry, visit func(row) error) error {
 	path := filepath.Join(f.dir, filepath.FromSlash(file.Path))
 	switch f.source {
 	case corpus.ProfileVerlRL:
-		return corpus.Rows(f.fs, path, func(r *rows.RL) error { return visit(row{rl: r}) })
+		return corpus.ReadRows(f.fs, path, func(r *rows.RL) error { return visit(row{rl: r}) })
 	case corpus.ProfilePref:
-		return corpus.Rows(f.fs, path, func(r *rows.Pref) error { return visit(row{pref: r}) })
+		return corpus.ReadRows(f.fs, path, func(r *rows.Pref) error { return visit(row{pref: r}) })
 	case corpus.ProfileKTO:
-		return corpus.Rows(f.fs, path, func(r *rows.KTO) error { return visit(row{kto: r}) })
+		return corpus.ReadRows(f.fs, path, func(r *rows.KTO) error { return visit(row{kto: r}) })
 	default:
-		return corpus.Rows(f.fs, path, func(r *rows.SFT) error { return visit(row{sft: r}) })
+		return corpus.ReadRows(f.fs, path, func(r *rows.SFT) error { return visit(row{sft: r}) })
 	}
 }
 

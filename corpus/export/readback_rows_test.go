@@ -18,7 +18,7 @@ import (
 func readRows[T any](t testing.TB, path string) []T {
 	t.Helper()
 	var out []T
-	err := corpus.Rows(corpus.Disk{}, path, func(r *T) error {
+	err := corpus.ReadRows(corpus.Disk{}, path, func(r *T) error {
 		out = append(out, *r)
 		return nil
 	})

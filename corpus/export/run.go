@@ -23,7 +23,7 @@ func Run(ctx context.Context, fsys corpus.FS, source, dir string, profiles []Pro
 		return nil, err
 	}
 	var counts []Count
-	err = corpus.InParts(fsys, dir, func(work string) error {
+	err = corpus.WithParts(fsys, dir, func(work string) error {
 		var parts []string
 		counts, parts, err = Parts(ctx, fsys, source, work, m, profiles, opt, parallel)
 		if err != nil {
@@ -82,7 +82,7 @@ func assemble(ctx context.Context, fsys corpus.FS, source, dir string, m *corpus
 	if err != nil {
 		return err
 	}
-	origin, license, err := corpus.Carried(fsys, source)
+	origin, license, err := corpus.SourceSection(fsys, source)
 	if err != nil {
 		return err
 	}
@@ -109,7 +109,7 @@ func assemble(ctx context.Context, fsys corpus.FS, source, dir string, m *corpus
 			Pipeline:            m.Pipeline,
 			Configuration:       m.Configuration,
 			ConfigurationSHA256: m.ConfigurationSHA256,
-			Inputs:              slices.Insert(m.Guards(), 0, input),
+			Inputs:              slices.Insert(m.GuardInputs(), 0, input),
 		},
 		Card: corpus.Card{
 			Title:    "Exported corpus",
@@ -129,7 +129,7 @@ func cardSections(counts []Count) []corpus.Section {
 	}
 	table := corpus.Table("profile | split | in: | taken: | rows: | dropped | redacted", counts, func(c Count) string {
 		return fmt.Sprintf("%s | %s | %d | %d | %d | %s | %s",
-			c.Profile, c.Split, c.In, c.Out, c.Rows, corpus.Tallies(c.Dropped), corpus.Tallies(c.Redacted))
+			c.Profile, c.Split, c.In, c.Out, c.Rows, corpus.FormatCounts(c.Dropped), corpus.FormatCounts(c.Redacted))
 	})
 	sections := []corpus.Section{
 		total.Section(),

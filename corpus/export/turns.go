@@ -115,7 +115,7 @@ const reasonNoAxes = "not_scored"
 func openAxes(j *job, split string) (sink, error) {
 	outcomes := map[string]*rows.Outcome{}
 	path := filepath.Join(j.feed.dir, "tables", "outcomes.parquet")
-	err := corpus.Rows(j.feed.fs, path, func(o *rows.Outcome) error {
+	err := corpus.ReadRows(j.feed.fs, path, func(o *rows.Outcome) error {
 		if o.Scored && o.Rule != nil && outcomes[o.TraceID] == nil {
 			outcomes[o.TraceID] = o
 		}

@@ -72,12 +72,12 @@ func (b *balance) readLabels(f *feed, split string) error {
 		var err error
 		switch file.Profile {
 		case corpus.ProfileStepwise:
-			err = corpus.Rows(f.fs, path, func(s *rows.Steps) error {
+			err = corpus.ReadRows(f.fs, path, func(s *rows.Steps) error {
 				b.needed[s.SessionID] = slices.Clone(s.Labels)
 				return nil
 			})
 		case corpus.ProfileVerlRL:
-			err = corpus.Rows(f.fs, path, func(r *rows.RL) error {
+			err = corpus.ReadRows(f.fs, path, func(r *rows.RL) error {
 				b.difficulty[strings.Clone(r.ProblemID)] = strings.Clone(r.Difficulty)
 				return nil
 			})

@@ -155,7 +155,7 @@ func (s *sum) words(i int) string {
 	by := s.by[i]
 	words := slices.SortedFunc(maps.Keys(by), func(x, y string) int { return cmp.Or(cmp.Compare(by[y], by[x]), cmp.Compare(x, y)) })
 	parts := slicesx.Map(words[:min(len(words), named)], func(word string) string {
-		return fmt.Sprintf("%s %d (%.1f %%)", corpus.Cell(word), by[word], 100*float64(by[word])/float64(s.rows))
+		return fmt.Sprintf("%s %d (%.1f %%)", corpus.EscapeCell(word), by[word], 100*float64(by[word])/float64(s.rows))
 	})
 	if rest := len(words) - named; rest > 0 {
 		parts = append(parts, fmt.Sprintf("%d more", rest))

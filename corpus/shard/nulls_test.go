@@ -36,7 +36,7 @@ func TestNullIsReadBackAsNull(t *testing.T) {
 		t.Fatalf("read part: %v, %v", files, err)
 	}
 	var set []bool
-	err = corpus.Rows(corpus.Disk{}, filepath.Join(dir, filepath.FromSlash(files[0].Path)), func(r *rows.SFT) error {
+	err = corpus.ReadRows(corpus.Disk{}, filepath.Join(dir, filepath.FromSlash(files[0].Path)), func(r *rows.SFT) error {
 		set = append(set, r.JudgeScore != nil, r.OutcomeScore != nil, r.RunDate != nil)
 		return nil
 	})

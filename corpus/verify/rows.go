@@ -26,7 +26,7 @@ func (v *verifier) content(ctx context.Context, f *corpus.FileEntry) {
 	if !v.whole[f.Path] || !strings.HasSuffix(f.Path, ".parquet") {
 		return
 	}
-	err := corpus.Parquet(v.fs, v.full(f.Path), func(file *shard.File) error { return v.parquet(ctx, f, file) })
+	err := corpus.OpenParquet(v.fs, v.full(f.Path), func(file *shard.File) error { return v.parquet(ctx, f, file) })
 	if err != nil {
 		v.say(f.Path, "%v", err)
 	}

@@ -69,7 +69,7 @@ type verifier struct {
 }
 
 func (v *verifier) all(ctx context.Context) error {
-	if err := corpus.Balance(v.m.Funnel); err != nil {
+	if err := corpus.CheckFunnel(v.m.Funnel); err != nil {
 		v.say(corpus.ManifestName, "%v", err)
 	}
 	v.whole = map[string]bool{}
@@ -85,7 +85,7 @@ func (v *verifier) all(ctx context.Context) error {
 		}
 		v.content(ctx, f)
 	}
-	err := corpus.Strangers(v.fs, v.dir, ".", listed, func(name string) error {
+	err := corpus.VisitUnlisted(v.fs, v.dir, ".", listed, func(name string) error {
 		v.say(name, "the manifest does not name this file") // loaders take files by patterns
 		return nil
 	})
@@ -106,7 +106,7 @@ func (v *verifier) say(path, what string, args ...any) {
 func (v *verifier) full(rel string) string { return filepath.Join(v.dir, filepath.FromSlash(rel)) }
 
 func (v *verifier) file(f *corpus.FileEntry) error {
-	size, sum, err := corpus.Hash(v.fs, v.full(f.Path))
+	size, sum, err := corpus.HashFile(v.fs, v.full(f.Path))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		private := f.Path == corpus.BankName || strings.HasPrefix(f.Path, "reports/") || strings.HasPrefix(f.Path, "tables/")
@@ -136,7 +136,7 @@ func (v *verifier) secrets(ctx context.Context) error {
 		if !v.whole[f.Path] {
 			continue
 		}
-		if left := corpus.SecretsLeft(v.fs, v.dir, f.Path, r); left != nil {
+		if left := corpus.CheckSecrets(v.fs, v.dir, f.Path, r); left != nil {
 			v.say(f.Path, "%v", left)
 		}
 	}

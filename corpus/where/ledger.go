@@ -49,7 +49,7 @@ func (l *Line) Whole() *rows.Verdict {
 func Read(fsys corpus.FS, dir string, measured bool) (all []*Line, err error) {
 	lines, texts := map[string][]*Line{}, map[string]string{}
 	table := func(name string) string { return filepath.Join(dir, "tables", name+".parquet") }
-	err = corpus.Rows(fsys, table("attempts"), func(a *rows.Attempt) error {
+	err = corpus.ReadRows(fsys, table("attempts"), func(a *rows.Attempt) error {
 		share(a, texts)
 		all = append(all, &Line{Attempt: a})
 		if a.TraceID != "" {
@@ -98,7 +98,7 @@ func optional(err error) error {
 // join adds the rows of one table to the lines of their attempts; the first row of an
 // attempt stays. A row without a record is of all copies.
 func join[T any](fsys corpus.FS, path string, lines map[string][]*Line, texts map[string]string, of func(*T) (id, record string), part func(*Line) **T) error {
-	return corpus.Rows(fsys, path, func(row *T) error {
+	return corpus.ReadRows(fsys, path, func(row *T) error {
 		id, record := of(row)
 		share(row, texts)
 		for _, l := range lines[id] {

@@ -142,7 +142,7 @@ func readMarker(fsys corpus.FS, dir string) (marker, error) {
 // isIntact reports whether the block's files are those that the marker was written
 // for. A missing file is no error: the run makes the block again.
 func isIntact(fsys corpus.FS, dir string, m marker) (bool, error) {
-	_, index, err := corpus.Hash(fsys, filepath.Join(dir, indexName))
+	_, index, err := corpus.HashFile(fsys, filepath.Join(dir, indexName))
 	if err != nil {
 		return false, ignoreMissing(err)
 	}

@@ -35,7 +35,7 @@ type Writer struct {
 
 // Create creates a block in dir and removes what an earlier run left there.
 func Create(fsys corpus.FS, dir string, key Key) (*Writer, error) {
-	if err := corpus.Empty(fsys, dir); err != nil {
+	if err := corpus.ResetDir(fsys, dir); err != nil {
 		return nil, err
 	}
 	index, err := create(fsys, filepath.Join(dir, indexName))

@@ -98,7 +98,7 @@ func Funnel(stages []string, decisions []Decision) ([]corpus.Stage, error) {
 		}
 		out[i].Out = remaining
 	}
-	return out, corpus.Balance(out)
+	return out, corpus.CheckFunnel(out)
 }
 
 // PrintFunnel writes a funnel to w as a table for people, with the reasons of

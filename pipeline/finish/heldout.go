@@ -136,7 +136,7 @@ func (s *Source) ProtectedBank(digests []string) (*guard.State, error) {
 	if bank != nil {
 		return bank, nil
 	}
-	guards := s.Manifest.Guards()
+	guards := s.Manifest.GuardInputs()
 	for _, f := range s.Manifest.Files {
 		if f.Path == corpus.BankName {
 			guards = append(guards, corpus.Input{Kind: corpus.InputBank, SHA256: f.SHA256})
@@ -152,7 +152,7 @@ func (s *Source) ProtectedBank(digests []string) (*guard.State, error) {
 
 // GuardDigests returns the sha256 of the files that the corpus was guarded by.
 func (s *Source) GuardDigests() []string {
-	return slicesx.Map(s.Manifest.Guards(), func(in corpus.Input) string { return in.SHA256 })
+	return slicesx.Map(s.Manifest.GuardInputs(), func(in corpus.Input) string { return in.SHA256 })
 }
 
 // CheckStillExcluded checks that a corpus with the bank next, nil if it has none,

@@ -37,7 +37,7 @@ func Open(fsys corpus.FS, dir string) (*Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	size, sum, err := corpus.Hash(fsys, filepath.Join(dir, corpus.ManifestName))
+	size, sum, err := corpus.HashFile(fsys, filepath.Join(dir, corpus.ManifestName))
 	return &Source{Dir: dir, Manifest: m, SHA256: sum, Bytes: size, fs: fsys}, err
 }
 
@@ -93,7 +93,7 @@ func (s *Source) Path(rel string) string { return filepath.Join(s.Dir, filepath.
 // derived from the rows of another config.
 func (s *Source) Files(profile, split string) []string {
 	out := slicesx.FilterMap(s.Manifest.Files, func(f corpus.FileEntry) (string, bool) {
-		return f.Path, f.Profile == profile && f.Split == split && !corpus.Derived(f.Config)
+		return f.Path, f.Profile == profile && f.Split == split && !corpus.IsDerived(f.Config)
 	})
 	slices.Sort(out)
 	return out
@@ -102,7 +102,7 @@ func (s *Source) Files(profile, split string) []string {
 // Rows calls visit for each row of a profile in a split, in order.
 func Rows[T any](s *Source, profile, split string, visit func(*T) error) error {
 	for _, path := range s.Files(profile, split) {
-		if err := corpus.Rows(s.fs, s.Path(path), visit); err != nil {
+		if err := corpus.ReadRows(s.fs, s.Path(path), visit); err != nil {
 			return err
 		}
 	}
@@ -115,7 +115,7 @@ func Table[T any](s *Source, name string, visit func(*T) error) error {
 	if !s.HasTable(name) {
 		return nil
 	}
-	return corpus.Rows(s.fs, s.Path(tablePath(name)), visit)
+	return corpus.ReadRows(s.fs, s.Path(tablePath(name)), visit)
 }
 
 // EnclosingCorpora opens the corpora whose folders contain the inputs. What these

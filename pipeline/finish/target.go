@@ -51,10 +51,10 @@ var ShoppingTags = slices.Insert(slices.Clone(Tags), 2, "shopping")
 // WriteInParts calls corpus.InParts for the target. It returns an error without
 // calling write if the target's folder may not be replaced.
 func (t *Target) WriteInParts(write func(work string) error) error {
-	if err := corpus.Replaceable(t.FS, t.Out); err != nil {
+	if err := corpus.CheckReplaceable(t.FS, t.Out); err != nil {
 		return err
 	}
-	return corpus.InParts(t.FS, t.Out, write)
+	return corpus.WithParts(t.FS, t.Out, write)
 }
 
 // NewPart creates a part whose rows pass the target's redactor.
@@ -63,7 +63,7 @@ func (t *Target) NewPart(dir string) (*corpus.Part, error) {
 	if err != nil {
 		return nil, err
 	}
-	part.Redact(t.Redact)
+	part.SetRedactor(t.Redact)
 	return part, nil
 }
 

@@ -179,7 +179,7 @@ func (w *writer) card(known *guard.State) corpus.Card {
 		Title: "Imported trajectories", Tags: finish.Tags, Default: stream.Config,
 		Sections: []corpus.Section{
 			{Heading: "What this is", Body: importAbout},
-			{Heading: "What rows lack of their traces", Body: cmp.Or(corpus.Tallies(w.lost), "Nothing.") + "\n\ndocs/profiles.md says what each word means; a row's own are in its metadata under lost."},
+			{Heading: "What rows lack of their traces", Body: cmp.Or(corpus.FormatCounts(w.lost), "Nothing.") + "\n\ndocs/profiles.md says what each word means; a row's own are in its metadata under lost."},
 			{Heading: "Held-out protection", Body: guarded},
 		},
 	}

@@ -184,7 +184,7 @@ func rowsOf[T any](t *testing.T, dir, config, split string) []T {
 	must(t, err)
 	var out []T
 	for _, path := range shards {
-		must(t, corpus.Rows(corpus.Disk{}, path, func(r *T) error {
+		must(t, corpus.ReadRows(corpus.Disk{}, path, func(r *T) error {
 			out = append(out, *r)
 			return nil
 		}))

@@ -177,7 +177,7 @@ func provenanceHolds(t *testing.T, out string, made []rows.SFT, sources []mix.So
 		bySplit[row.Split] = append(bySplit[row.Split], row)
 	}
 	n := 0
-	must(t, corpus.Rows(corpus.Disk{}, filepath.Join(out, "tables", "provenance.parquet"), func(p *rows.Provenance) error {
+	must(t, corpus.ReadRows(corpus.Disk{}, filepath.Join(out, "tables", "provenance.parquet"), func(p *rows.Provenance) error {
 		if p.Config != "sft" {
 			return nil
 		}
@@ -225,7 +225,7 @@ func TestWhatIsLeftOutIsCounted(t *testing.T) {
 			t.Errorf("%s: %d, want %d (%v)", reason, got[reason], want, got)
 		}
 	}
-	must(t, corpus.Rows(corpus.Disk{}, filepath.Join(out, "tables", "attempts.parquet"), func(x *rows.Attempt) error {
+	must(t, corpus.ReadRows(corpus.Disk{}, filepath.Join(out, "tables", "attempts.parquet"), func(x *rows.Attempt) error {
 		if x.TraceID == "held" && (x.Fate != rows.FateDropped || x.Reason != "protected_cluster" || x.Stage != "mix") {
 			t.Errorf("the ledger says %+v", x)
 		}

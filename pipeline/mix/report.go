@@ -139,10 +139,10 @@ func stageOf(reason string) string {
 func (r *Report) text() string {
 	return "Weights are of the train split, problems apart; where all are 0 the sources are united.\n\n" +
 		corpus.Table("corpus | sha256 of its manifest | weight:", r.Sources, func(s SourceReport) string {
-			return fmt.Sprintf("%s | `%s` | %.4f", corpus.Cell(s.Name), s.Corpus, s.Weight)
+			return fmt.Sprintf("%s | `%s` | %.4f", corpus.EscapeCell(s.Name), s.Corpus, s.Weight)
 		}) + "\n" +
 		corpus.Table("config | split | corpus | rows in: | rows: | tokens: | share: | left out", r.Parts, func(p PartReport) string {
-			return fmt.Sprintf("%s | %s | `%s` | %d | %d | %d | %.4f | %s", p.Config, p.Split, p.Corpus[:12], p.In, p.Out, p.TokensOut, p.Share, corpus.Tallies(p.Dropped))
+			return fmt.Sprintf("%s | %s | `%s` | %d | %d | %d | %.4f | %s", p.Config, p.Split, p.Corpus[:12], p.In, p.Out, p.TokensOut, p.Share, corpus.FormatCounts(p.Dropped))
 		})
 }
 

@@ -58,7 +58,7 @@ func (s *source) open(ctx context.Context, fsys corpus.FS, dir string, expr *whe
 	if err = s.Verify(ctx); err != nil {
 		return err
 	}
-	if _, s.license, err = corpus.Carried(fsys, dir); err != nil {
+	if _, s.license, err = corpus.SourceSection(fsys, dir); err != nil {
 		return err
 	}
 	if s.bank, err = s.Bank(); err != nil && !errors.Is(err, fs.ErrNotExist) {

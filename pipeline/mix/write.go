@@ -114,7 +114,7 @@ func (k *kind[T]) chosen(w *mixer, source int, split string, entries []entry) it
 		n := 0
 		for _, path := range w.sources[source].Files(k.profile, split) {
 			at := place{source: source, path: path}
-			err := corpus.Rows(w.FS, w.sources[source].Path(path), func(row *T) error {
+			err := corpus.ReadRows(w.FS, w.sources[source].Path(path), func(row *T) error {
 				e := &entries[n]
 				n++
 				if e.Reason == "" && !yield(located[T]{row, at, e.Tokens, cmp.Or(e.Agents...)}, nil) {

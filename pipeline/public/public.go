@@ -87,7 +87,7 @@ func (w *work) open(ctx context.Context) (err error) {
 	}
 	for _, f := range w.source.Manifest.Files {
 		known := slices.ContainsFunc(profiles, func(p profile) bool { return p.name == f.Profile })
-		if f.Config != "" && (path.Ext(f.Path) != ".parquet" || !known || corpus.Derived(f.Config)) {
+		if f.Config != "" && (path.Ext(f.Path) != ".parquet" || !known || corpus.IsDerived(f.Config)) {
 			return fmt.Errorf("publish %s: %w: %s", w.Corpus, ErrFormats, f.Path)
 		}
 	}
@@ -159,7 +159,7 @@ func (w *work) write(ctx context.Context, dir string) (err error) {
 var ErrExposed = errors.New("something protected would be published")
 
 func (w *work) assemble(ctx context.Context, dir string) error {
-	carried, license, err := corpus.Carried(w.FS, w.Corpus)
+	carried, license, err := corpus.SourceSection(w.FS, w.Corpus)
 	if err != nil {
 		return err
 	}

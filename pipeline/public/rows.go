@@ -110,7 +110,7 @@ func (w *work) about() corpus.Section {
 	return corpus.Section{Heading: "What this is", Body: "The public half of a corpus: what its owner protects stays at home, and with it the bank, the reports and the ledger of other attempts. " + eval +
 		" No row asks for a protected problem, and none shows its request, product or title, in results of tools either; manifest.json names the bank by its sha256.\n\n" +
 		corpus.Table("config | split | rows of the whole: | rows here: | left out", w.counts, func(c Count) string {
-			return fmt.Sprintf("%s | %s | %d | %d | %s", c.Config, c.Split, c.In, c.Rows, corpus.Tallies(c.Left))
+			return fmt.Sprintf("%s | %s | %d | %d | %s", c.Config, c.Split, c.In, c.Rows, corpus.FormatCounts(c.Left))
 		})}
 }
 

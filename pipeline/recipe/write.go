@@ -61,7 +61,7 @@ type work struct {
 // its rows go into. scratch is a folder for what is only needed on the way.
 func (r Recipe) Write(ctx context.Context, to finish.Target, in Input, scratch string) (*Report, error) {
 	w := &work{Target: to, recipe: r, in: in, dir: scratch, report: Report{Recipe: r.Name}}
-	if err := corpus.Replaceable(to.FS, to.Out); err != nil {
+	if err := corpus.CheckReplaceable(to.FS, to.Out); err != nil {
 		return nil, err
 	}
 	if err := w.open(); err != nil {
@@ -195,7 +195,7 @@ func (w *work) about() string {
 	r := w.recipe
 	text := fmt.Sprintf("Stage %s: %s. There is only a train split.\n\n", r.Name, r.Doc) +
 		corpus.Table("source | rows read: | dropped | taken: | rows:", w.report.Counts, func(c Count) string {
-			return fmt.Sprintf("%s | %d | %s | %d | %d", c.Source, c.In, corpus.Tallies(c.Dropped), c.Taken, c.Rows)
+			return fmt.Sprintf("%s | %d | %s | %d | %d", c.Source, c.In, corpus.FormatCounts(c.Dropped), c.Taken, c.Rows)
 		})
 	if r.VoucherTimes > 1 {
 		text += fmt.Sprintf("\nRows of voucher tasks stand here %d times.\n", r.VoucherTimes)
@@ -208,7 +208,7 @@ func (w *work) about() string {
 	}
 	return text + "\nRows that a profile cannot take are left out of it alone.\n\n" +
 		corpus.Table("profile | taken: | rows: | dropped", w.report.Exports, func(c export.Count) string {
-			return fmt.Sprintf("%s | %d | %d | %s", c.Profile, c.Out, c.Rows, corpus.Tallies(c.Dropped))
+			return fmt.Sprintf("%s | %d | %d | %s", c.Profile, c.Out, c.Rows, corpus.FormatCounts(c.Dropped))
 		})
 }
 

@@ -211,6 +211,6 @@ func subnetText(all []agreement.Validator) string {
 	}
 	return "\nHow far the build agrees with what the day's runs carry of the subnet's own figures (ours less theirs; 95 % intervals draw agents; coverage is the share of the runs or attempts carrying a figure that the build graded). Run by run: what was paid or solved times the run's coefficient (validator_score), the mean grade (reasoning_quality), and what the subnet's rule makes of it (reasoning_coefficient). Attempt by attempt, by category: solved by our rules (score), our grade (reasoning_score), and what the subnet's rule makes of either grade (multiplier).\n\n" +
 		corpus.Table("figure | category | ours | runs: | attempts: | agents: | coverage: | bias | distance | correlation", all, func(v agreement.Validator) string {
-			return fmt.Sprintf("%s | %s | %s | %d | %d | %d | %.3f | %s | %s | %s", v.Figure, corpus.Cell(cmp.Or(v.Category, "all")), v.Judge, v.Runs, v.Attempts, v.Agents, v.Coverage, figure(v.Bias), figure(v.Distance), figure(v.Correlation))
+			return fmt.Sprintf("%s | %s | %s | %d | %d | %d | %.3f | %s | %s | %s", v.Figure, corpus.EscapeCell(cmp.Or(v.Category, "all")), v.Judge, v.Runs, v.Attempts, v.Agents, v.Coverage, figure(v.Bias), figure(v.Distance), figure(v.Correlation))
 		})
 }

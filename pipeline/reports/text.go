@@ -27,7 +27,7 @@ train, %d (%d) in eval, %d (%d) never touched; problems that say the same count 
 		fmt.Fprintf(&b, "%d more clusters (%d problems) are held out: those of held-out files of this run and of the runs before it, each with all that share a product or a request with one; they are in no split.\n", n, r.Problems[guard.PoolHeldOut])
 	}
 	if len(r.Released) > 0 {
-		fmt.Fprintf(&b, "**%d problems were held out once and were released by name: %s.** What was measured on them before is no measure of a model that is trained on this corpus.\n", len(r.Released), corpus.Cell(strings.Join(r.Released, ", ")))
+		fmt.Fprintf(&b, "**%d problems were held out once and were released by name: %s.** What was measured on them before is no measure of a model that is trained on this corpus.\n", len(r.Released), corpus.EscapeCell(strings.Join(r.Released, ", ")))
 	}
 	fmt.Fprintf(&b, "%d attempts were held against %d protected problems", r.Guard.Rows, r.Guard.Protected())
 	if r.Outside == 0 && r.Clusters[guard.PoolHeldOut] == 0 {
@@ -40,7 +40,7 @@ train, %d (%d) in eval, %d (%d) never touched; problems that say the same count 
 		b.WriteString("The lexical tier reads English. Of Spanish, German, Indonesian, Tagalog and Chinese it knows some 270 words, of other languages numbers and names: it found 14 of 29 translations by other hands, some by their numbers alone. No embedding tier ran, which adds what its model reads (--embeddings URL --embeddings-for guard).\n\n")
 	}
 	if r.Guard.NotRun != "" {
-		fmt.Fprintf(&b, "A tier that was asked for did not run (%s).\n\n", corpus.Cell(r.Guard.NotRun))
+		fmt.Fprintf(&b, "A tier that was asked for did not run (%s).\n\n", corpus.EscapeCell(r.Guard.NotRun))
 	}
 	b.WriteString(lostText(&r.Guard.FalseDrops))
 	return b.String() + foundText(r.Guard) + "\nProtected requests were planted in other clothes, and found (a build with a recall below its floor fails):\n\n" +
@@ -75,7 +75,7 @@ func foundText(g *guard.Report) string {
 			for _, tier := range g.Ran {
 				found += fmt.Sprintf("%d | ", part.Found[tier])
 			}
-			return fmt.Sprintf("%s | %d | %s%d | %.3f", corpus.Cell(part.Bank), part.Problems, found, part.Kept, part.Nearest)
+			return fmt.Sprintf("%s | %d | %s%d | %.3f", corpus.EscapeCell(part.Bank), part.Problems, found, part.Kept, part.Nearest)
 		}) + "\nreports/leak.json has every dropped attempt with the problem, the score and the words and numbers that agree. Another threshold would drop:\n\n" +
 		corpus.Table(thresholds, []string{drops}, func(row string) string { return row })
 }
@@ -92,7 +92,7 @@ func (r *Judges) Lifted() string {
 // Warning is the card's first sentence where the judge can be lifted.
 func (r *Judges) Warning() string {
 	if lifted := r.Lifted(); lifted != "" {
-		return "**Warning: " + corpus.Cell(lifted) + ".**\n\n"
+		return "**Warning: " + corpus.EscapeCell(lifted) + ".**\n\n"
 	}
 	return ""
 }
@@ -121,7 +121,7 @@ func framesText(all []frames.Flag, weigh multiplier.Frames) string {
 	}
 	return fmt.Sprintf("\nOf %d agents with passages that decided a grade, %d filled a frame again and again (multiplier.frames: %s):\n\n", len(all), len(flagged), weigh) +
 		corpus.Table("agent | passages: | pairs: | alike: | copied:", flagged[:min(cardAgents, len(flagged))], func(f frames.Flag) string {
-			return fmt.Sprintf("%s | %d | %d | %.2f | %.2f", corpus.Cell(f.Agent), f.Passages, f.Pairs, f.Alike, f.Copied)
+			return fmt.Sprintf("%s | %d | %d | %.2f | %.2f", corpus.EscapeCell(f.Agent), f.Passages, f.Pairs, f.Alike, f.Copied)
 		})
 }
 
@@ -149,7 +149,7 @@ const cardAgents = 10
 func (r *Agents) Text() string {
 	return fmt.Sprintf("%d agents; the largest has %.1f %% of the kept attempts, Gini %.2f. reports/agents.json lists all.\n\n", len(r.Agents), 100*r.TopShare, r.Gini) +
 		corpus.Table("agent | attempts: | agentic: | adaptivity | solved: | kept:", r.Agents[:min(cardAgents, len(r.Agents))], func(a AgentShare) string {
-			return fmt.Sprintf("%s | %d | %d | %s | %d | %d", corpus.Cell(a.Agent), a.Attempts, a.Agentic, a.Adapts(), a.Successes, a.Kept)
+			return fmt.Sprintf("%s | %d | %d | %s | %d | %d", corpus.EscapeCell(a.Agent), a.Attempts, a.Agentic, a.Adapts(), a.Successes, a.Kept)
 		})
 }
 
@@ -167,7 +167,7 @@ func agreementText(r *agreement.Report) string {
 	}
 	return "\nHow far it agrees with others, with 95 % intervals clustered by problem:\n\n" +
 		corpus.Table("a | b | n: | coverage: | exact | kappa | weighted kappa", r.Pairs, func(p agreement.Pair) string {
-			return fmt.Sprintf("%s | %s | %d | %.3f | %s | %s | %s", corpus.Cell(p.A), corpus.Cell(p.B), p.N, p.Coverage, figure(p.Exact), figure(p.Kappa), figure(p.WeightedKappa))
+			return fmt.Sprintf("%s | %s | %d | %.3f | %s | %s | %s", corpus.EscapeCell(p.A), corpus.EscapeCell(p.B), p.N, p.Coverage, figure(p.Exact), figure(p.Kappa), figure(p.WeightedKappa))
 		})
 }
 
@@ -202,7 +202,7 @@ func (r *Probes) text() string {
 			if p.CI95 != nil {
 				mean += fmt.Sprintf(" [%+.3f, %+.3f]", p.CI95[0], p.CI95[1])
 			}
-			return fmt.Sprintf("%s | %d | %d | %d | [%.3f, %.3f] | %s", corpus.Cell(p.Probe), p.N, p.Raised, p.Lowered, p.RaisedWilson95[0], p.RaisedWilson95[1], mean)
+			return fmt.Sprintf("%s | %d | %d | %d | [%.3f, %.3f] | %s", corpus.EscapeCell(p.Probe), p.N, p.Raised, p.Lowered, p.RaisedWilson95[0], p.RaisedWilson95[1], mean)
 		}) + "\n" + strings.Join(lines, "; ") + ".\n"
 }
 

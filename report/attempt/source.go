@@ -72,7 +72,7 @@ func (l *Ledger) EachRow(visit func(id string, t *arena.Trace) error) error {
 		if f.Profile != corpus.ProfileHFJSON {
 			continue
 		}
-		err := corpus.Rows(l.fsys, filepath.Join(l.dir, f.Path), func(r *rows.SFT) error {
+		err := corpus.ReadRows(l.fsys, filepath.Join(l.dir, f.Path), func(r *rows.SFT) error {
 			t, err := traceOf(r)
 			if err != nil {
 				return fmt.Errorf("read %s: %w", f.Path, err)

@@ -128,6 +128,6 @@ func (f *mixFlags) tell(s *cli.Streams, r *mix.Report) {
 		names[source.Corpus] = fmt.Sprintf("%s (%s)", source.Dir, source.Corpus[:12])
 	}
 	for _, p := range r.Parts {
-		fmt.Fprintf(s.Err, "%-5s %-6s %s  %8d of %8d rows  %12d tokens  %.4f  %s\n", p.Config, p.Split, names[p.Corpus], p.Out, p.In, p.TokensOut, p.Share, corpus.Tallies(p.Dropped))
+		fmt.Fprintf(s.Err, "%-5s %-6s %s  %8d of %8d rows  %12d tokens  %.4f  %s\n", p.Config, p.Split, names[p.Corpus], p.Out, p.In, p.TokensOut, p.Share, corpus.FormatCounts(p.Dropped))
 	}
 }

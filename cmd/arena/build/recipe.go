@@ -138,7 +138,7 @@ func writeRecipe(ctx context.Context, s *cli.Streams, of recipe.Recipe, in recip
 	report, err := of.Write(ctx, to.At(to.Dir), in, work)
 	if report != nil && !quiet {
 		for _, c := range report.Counts {
-			fmt.Fprintf(s.Err, "%-9s %d rows read, %d taken, %d written  %s\n", c.Source, c.In, c.Taken, c.Rows, corpus.Tallies(c.Dropped))
+			fmt.Fprintf(s.Err, "%-9s %d rows read, %d taken, %d written  %s\n", c.Source, c.In, c.Taken, c.Rows, corpus.FormatCounts(c.Dropped))
 		}
 		g := report.Proof.Guard
 		fmt.Fprintf(s.Err, "guard     %d rows held against %d protected problems, %d dropped\n", g.Rows, g.Protected(), len(g.Dropped))

@@ -128,10 +128,10 @@ func (f *rewriteFlags) tell(r *rewrite.Report) {
 	}
 	tally := r.Tally()
 	delete(tally, "")
-	fmt.Fprintf(f.streams.Err, "%d solved attempts of programs, %d to be asked about  %s\n%s\n", r.Scripted, len(r.Attempts), corpus.Tallies(r.Dropped), r.Cut())
+	fmt.Fprintf(f.streams.Err, "%d solved attempts of programs, %d to be asked about  %s\n%s\n", r.Scripted, len(r.Attempts), corpus.FormatCounts(r.Dropped), r.Cut())
 	if !f.job.Dry {
 		requests, cost := r.Cost()
 		fmt.Fprintf(f.streams.Err, "%d are believed  %s\n%d requests, %d prompt and %d completion tokens, %s, answers that the ledger held among them\n",
-			r.Rows, corpus.Tallies(tally), requests, cost.Prompt, cost.Completion, instrument.Dollars(cost.USD))
+			r.Rows, corpus.FormatCounts(tally), requests, cost.Prompt, cost.Completion, instrument.Dollars(cost.USD))
 	}
 }

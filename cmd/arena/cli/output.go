@@ -52,8 +52,8 @@ func WriteText(s *Streams, path, text string) error {
 // WriteFolder makes a folder all or nothing: write fills one beside it, which then
 // takes its place.
 func WriteFolder(path string, write func(dir string) error) error {
-	part := corpus.Beside(path, "part")
-	err := corpus.Empty(corpus.Disk{}, part)
+	part := corpus.SiblingPath(path, "part")
+	err := corpus.ResetDir(corpus.Disk{}, part)
 	if err == nil {
 		err = write(part)
 	}

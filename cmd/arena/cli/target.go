@@ -152,7 +152,7 @@ func (t *Target) Free(ctx context.Context) (err error) {
 	case remote || !there:
 		return nil
 	}
-	return corpus.Replaceable(corpus.Disk{}, t.Dir)
+	return corpus.CheckReplaceable(corpus.Disk{}, t.Dir)
 }
 
 // Publish puts the finished corpus into its bucket, if it goes to one.

@@ -215,7 +215,7 @@ func ShowCounts(s *cli.Streams, counts []export.Count) {
 	written := int64(0)
 	for _, c := range counts {
 		written += c.Rows
-		fmt.Fprintf(s.Err, "%-18s %-6s %8d in %8d taken %8d rows  %s\n", c.Profile, c.Split, c.In, c.Out, c.Rows, corpus.Tallies(c.Dropped))
+		fmt.Fprintf(s.Err, "%-18s %-6s %8d in %8d taken %8d rows  %s\n", c.Profile, c.Split, c.In, c.Out, c.Rows, corpus.FormatCounts(c.Dropped))
 	}
 	if len(counts) > 0 && written == 0 { // a recipe of steps has no profile to export to
 		fmt.Fprintln(s.Err, "warning: no row was written: there is nothing to train on")

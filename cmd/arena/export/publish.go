@@ -68,7 +68,7 @@ func (f *publishFlags) run(ctx context.Context, s *cli.Streams, from string) (er
 	counts, err := f.Run(ctx)
 	if !f.quiet {
 		for _, c := range counts {
-			fmt.Fprintf(s.Err, "%-6s %-6s %8d of %8d rows  %s\n", c.Config, c.Split, c.Rows, c.In, corpus.Tallies(c.Left))
+			fmt.Fprintf(s.Err, "%-6s %-6s %8d of %8d rows  %s\n", c.Config, c.Split, c.Rows, c.In, corpus.FormatCounts(c.Left))
 		}
 	}
 	if err != nil {
