@@ -115,7 +115,7 @@ func TestEveryStepMayFail(t *testing.T) {
 func everyStepFails(t *testing.T, move bool) {
 	t.Helper()
 	root := t.TempDir()
-	steps, stride := 0, longtest.Or(1, 4)
+	steps, stride := 0, longtest.Pick(1, 4)
 	for n := 1; ; n += stride {
 		left, lingers := n, false
 		s, err := written(t, faulty{left: &left, lingers: &lingers}, root, 1, move)
@@ -163,7 +163,7 @@ func TestOldCorpusSurvivesAFailedRun(t *testing.T) {
 	if _, err := write(t, calm(), root, 2); err != nil {
 		t.Fatal(err)
 	}
-	for n := 1; ; n += longtest.Or(1, 3) {
+	for n := 1; ; n += longtest.Pick(1, 3) {
 		left := n
 		s, err := write(t, faulty{left: &left}, root, 1)
 		if err == nil && left > 0 {

@@ -64,7 +64,7 @@ func TestDaysDoNotMove(t *testing.T) {
 		"honest plain", "puppet", "puppet opens the cheapest", "overrides now and then",
 		"honest native", "puppet with dice", "puppet shuffles openings", "puppet with one plan",
 	}
-	for _, family := range families[:longtest.Or(8, 4)] {
+	for _, family := range families[:longtest.Pick(8, 4)] {
 		day := playDays(familyNamed(family), days{8000, 45})[:45]
 		want := axes(judgeDay(t, day))
 		for name, change := range same {

@@ -173,7 +173,7 @@ func TestVerdictsDoNotMove(t *testing.T) {
 		tr := played(t, a.name)
 		want := judged(f, tr)
 		for k, name := range slices.Sorted(maps.Keys(changes)) {
-			if slices.Contains(bound[a.name], name) || (i+k)%longtest.Or(1, 2) > 0 {
+			if slices.Contains(bound[a.name], name) || (i+k)%longtest.Pick(1, 2) > 0 {
 				continue
 			}
 			got := judged(f, changes[name](tr))

@@ -109,7 +109,7 @@ func (n *normaliser) addRecordedCalls(turn *arena.Turn, s *arena.Step) {
 		turn.Think = s.Reasoning
 		turn.Text = s.Content
 		if strings.IndexByte(s.Content, '<') >= 0 {
-			turn.Think, turn.Text = calls.Think(s.Content)
+			turn.Think, turn.Text = calls.SplitThink(s.Content)
 		}
 	}
 	turn.Think = cmp.Or(turn.Think, s.Reasoning)

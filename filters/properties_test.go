@@ -97,7 +97,7 @@ func TestLessEvidenceLeadsToUnknown(t *testing.T) {
 	}
 	for name, take := range less {
 		turned := map[string]int{}
-		for i := 0; i < len(all); i += longtest.Or(1, 4) {
+		for i := 0; i < len(all); i += longtest.Pick(1, 4) {
 			l, was := all[i], axes[i]
 			tr := rewrite(l.trace, func(s string) string { return s })
 			take(tr)
@@ -121,7 +121,7 @@ func TestLessEvidenceOfDaysLeadsToUnknown(t *testing.T) {
 	}
 	for _, want := range days {
 		for i, name := range slices.Sorted(maps.Keys(less)) {
-			if i%longtest.Or(1, 2) > 0 {
+			if i%longtest.Pick(1, 2) > 0 {
 				continue
 			}
 			changed, take := make([]labelled, len(want)), less[name]

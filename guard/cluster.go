@@ -132,7 +132,7 @@ func rewardKey(r arena.Reward) string {
 		lines = append(lines, "sku "+o.Key+"="+o.Value)
 	}
 	for _, p := range r.Prices {
-		lines = append(lines, "price "+p.Mode+" "+text.Told(p.Low, "%g", "-")+" "+text.Told(p.High, "%g", "-"))
+		lines = append(lines, "price "+p.Mode+" "+text.Optional(p.Low, "%g", "-")+" "+text.Optional(p.High, "%g", "-"))
 	}
 	slices.Sort(lines)
 	return hashStrings(append([]string{"id " + r.ProductID}, lines...))

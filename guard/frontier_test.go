@@ -117,8 +117,8 @@ func TestFrontier(t *testing.T) {
 // TestFalseDropsIntervalCoversTruth holds the estimate against the truth in simulated banks.
 func TestFalseDropsIntervalCoversTruth(t *testing.T) {
 	t.Parallel()
-	banks, texts, rounds := 250, longtest.Or(1000, 400), longtest.Or(500, 8)
-	all := generated(t, 23, longtest.Or(3000, 1000))
+	banks, texts, rounds := 250, longtest.Pick(1000, 400), longtest.Pick(500, 8)
+	all := generated(t, 23, longtest.Pick(3000, 1000))
 	covered := 0
 	for i := range rounds {
 		r := rand.New(rand.NewPCG(1, uint64(i)))

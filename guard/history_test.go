@@ -83,7 +83,7 @@ func (h *history) check(t *testing.T, reworded [][2]string) {
 // TestRandomHistories plays histories of up to eight days.
 func TestRandomHistories(t *testing.T) {
 	t.Parallel()
-	n := longtest.Or(10_000, 100)
+	n := longtest.Pick(10_000, 100)
 	kinds, withdrawn, reworded := things(60), 0, 0
 	for i := range n {
 		h := history{Rand: rand.New(rand.NewPCG(uint64(i), 24)), state: HoldOut(nil), pools: map[string]Pool{}}

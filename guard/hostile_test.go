@@ -15,7 +15,7 @@ import (
 func TestHugeTextTakesLinearTime(t *testing.T) {
 	t.Parallel()
 	g := newTestGuard(t, bankOfTopics())
-	size := longtest.Or(1<<18, 1<<17)
+	size := longtest.Pick(1<<18, 1<<17)
 	var numbers strings.Builder
 	for i := 1000; numbers.Len() < size; i++ {
 		fmt.Fprintf(&numbers, "%d ", i)

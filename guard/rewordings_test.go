@@ -144,7 +144,7 @@ func TestCheckFindsEmbeddedRequests(t *testing.T) {
 	prompt := strings.Repeat("You are a careful assistant. Use the tools, read what they return, and answer the customer in a friendly way. ", 40)
 	c := newTally()
 	for i, r := range texts {
-		if r.other || i%longtest.Or(1, 3) > 0 {
+		if r.other || i%longtest.Pick(1, 3) > 0 {
 			continue
 		}
 		before, after := texts[(i+37)%len(texts)].text, texts[(i+71)%len(texts)].text

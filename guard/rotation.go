@@ -89,7 +89,7 @@ func (r *Rotation) Add(ctx context.Context, bank []Entry, m Move) error {
 		positions[p.key()] = len(r.Problems)
 		r.Problems = append(r.Problems, p)
 	}
-	return wrong.In("add to bank", r.cluster(ctx))
+	return wrong.Wrap("add to bank", r.cluster(ctx))
 }
 
 // Rotate moves the problems with these ids and all others of their clusters, since
@@ -226,7 +226,7 @@ func ReadRotation(path string) (*Rotation, error) {
 	if err == nil {
 		r, err = decodeRotation(content)
 	}
-	return r, wrong.In("read bank rotation", err)
+	return r, wrong.Wrap("read bank rotation", err)
 }
 
 func decodeRotation(b []byte) (*Rotation, error) {

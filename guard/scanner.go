@@ -84,7 +84,7 @@ func (s *Scanner) Find(text string) string {
 // in its content or its name. Parquet, Arrow, gzip and zstd files are decoded,
 // HTML and JSON are searched as displayed; an archive is always reported.
 func (s *Scanner) ScanDir(dir string, report func(path, what string)) error {
-	return wrong.In("search "+dir, filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+	return wrong.Wrap("search "+dir, filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
@@ -115,7 +115,7 @@ func (s *Scanner) scanFile(path string) (what string, err error) {
 	if what, err = s.scan(f); what != "" || err != nil {
 		return what, err
 	}
-	if columns.Holds(string(head)) {
+	if columns.IsColumnar(string(head)) {
 		return s.scanRows(path)
 	}
 	if bytes.HasPrefix(head, []byte("PK\x03\x04")) {

@@ -24,7 +24,7 @@ import (
 // one has the rows and tables of one build.
 func TestDaysAddedInTurn(t *testing.T) {
 	t.Parallel()
-	turns := longtest.Or(30, 3)
+	turns := longtest.Pick(30, 3)
 	dir := t.TempDir()
 	in := func(name string) string { return filepath.Join(dir, name) }
 	files := piecesOf(t, turns)

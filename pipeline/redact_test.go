@@ -195,7 +195,7 @@ func TestCanariesLeaveNoCorpus(t *testing.T) {
 	t.Parallel()
 	secrets, dir := canary.Sample(), t.TempDir()
 	day := plantDay(t, secrets)
-	leaveRuns(t, day, longtest.Or(10, 2))
+	leaveRuns(t, day, longtest.Pick(10, 2))
 	r := newRun(t, day, filepath.Join(dir, "corpus"))
 	r.Config.Redact.Secrets = false
 	build(t, r)

@@ -78,7 +78,7 @@ func EachResult(folder string, do func(*rollout.Result) error) error {
 	if _, err := ReadFinished(folder); err != nil {
 		return err
 	}
-	return wrong.In("read results", jsonl.Each(filepath.Join(folder, resultsFile), func(r rollout.Result) error { return do(&r) }))
+	return wrong.Wrap("read results", jsonl.Each(filepath.Join(folder, resultsFile), func(r rollout.Result) error { return do(&r) }))
 }
 
 // Rescore scores the finished rollouts of a folder again, without the model,

@@ -95,7 +95,7 @@ func (s Spec) rollouts(yield func(journal.Key) bool) {
 // address may hold. What is played depends on the spec itself.
 func (s Spec) Public() (out Spec, err error) {
 	err = json.Unmarshal(public(asjson.Bytes(s)), &out)
-	return out, wrong.In("read spec without secrets", err)
+	return out, wrong.Wrap("read spec without secrets", err)
 }
 
 // Differences names the fields in which two specs differ, as "field: a, b". They

@@ -145,7 +145,7 @@ func (f *folder) read(e journal.Entry) (*rollout.Result, error) {
 	}
 	head, line, _ := bytes.Cut(b, []byte{'\n'})
 	r := &rollout.Result{Line: line}
-	return r, wrong.In("read rollout", json.Unmarshal(head, r))
+	return r, wrong.Wrap("read rollout", json.Unmarshal(head, r))
 }
 
 // syncEvery is how much work a crash of the machine can cost; the end of the

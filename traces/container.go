@@ -39,7 +39,7 @@ func (r *reader) openContainer(stored io.ReadCloser) (containerReader, *io.Secti
 		return nil, nil
 	}
 	switch {
-	case columns.Holds(string(magic[:])):
+	case columns.IsColumnar(string(magic[:])):
 		return r.readColumns, src
 	case string(magic[:]) == zipMagic:
 		return r.readZip, src

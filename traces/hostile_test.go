@@ -211,7 +211,7 @@ func TestBombsStopTheirFileOnly(t *testing.T) {
 // nothing answers, and one id for all, tens of thousands of times each.
 func TestManyMessagesTakeTheirTimeOnly(t *testing.T) {
 	t.Parallel()
-	n := longtest.Or(40_000, 10_000)
+	n := longtest.Pick(40_000, 10_000)
 	for name, messages := range map[string]string{
 		"unasked":  `{"role":"assistant","tool_calls":[{"id":"a","name":"f"}]},{"role":"tool","tool_call_id":"b","content":""},`,
 		"one turn": `{"role":"user","content":""},{"role":"tool","content":""},`,

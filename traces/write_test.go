@@ -41,7 +41,7 @@ func everyShape(tb testing.TB) (all []*arena.Trace) {
 	for _, set := range []string{"real/atif", "real/tau-bench", "real/oro-sft", "real/oro-episode", "judge"} {
 		if day := findShared(set); day != "" {
 			traces, _, _ := readAll(tb, day, Defaults())
-			for i := 0; i < len(traces); i += longtest.Or(1, 3) {
+			for i := 0; i < len(traces); i += longtest.Pick(1, 3) {
 				all = append(all, traces[i])
 			}
 		}

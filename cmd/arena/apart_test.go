@@ -77,7 +77,7 @@ func TestEveryFlagOfAFileSaysWhatIsDoneWithIt(t *testing.T) {
 func TestNoCommandWritesOverWhatItReads(t *testing.T) {
 	t.Parallel()
 	for i, c := range commands(t) {
-		if i%longtest.Or(1, 2) > 0 {
+		if i%longtest.Pick(1, 2) > 0 {
 			continue
 		}
 		outputs, inputs := noted(c, "writes", "replaces"), noted(c, "reads")

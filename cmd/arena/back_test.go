@@ -27,7 +27,7 @@ func TestACorpusComesBackFromEveryFormat(t *testing.T) {
 	}
 	buildTestDay(t, in("corpus"))
 	want := sftRows(t, in("corpus"))
-	if len(want) < longtest.Or(40, 20) {
+	if len(want) < longtest.Pick(40, 20) {
 		t.Fatalf("%d rows", len(want))
 	}
 	// Away from its corpus a file of Parquet has no bank that protects its eval rows.

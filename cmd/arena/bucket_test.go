@@ -55,7 +55,7 @@ func TestBucketsAreInputAndOutput(t *testing.T) {
 		{"verify", at("made/imported")},
 		{"inspect", at("made/corpus"), "--where", "n_steps > 3"},
 		{"inspect", at("made/corpus/tables/attempts.parquet"), "--head", "1"},
-	}[:longtest.Or(15, 11)] {
+	}[:longtest.Pick(15, 11)] {
 		if said, code := says(args...); code != 0 {
 			t.Fatalf("arena %s: exit %d: %s", strings.Join(args, " "), code, said)
 		}

@@ -70,7 +70,7 @@ func TestWrongPathsAreUsageAndBrokenFilesFailures(t *testing.T) {
 		"shop call FILE --catalog " + catalog + " -o OUT",
 		"shop serve --catalog FILE --listen 127.0.0.1:0",
 	} {
-		if i%longtest.Or(1, 3) > 0 {
+		if i%longtest.Pick(1, 3) > 0 {
 			continue
 		}
 		t.Run(command, func(t *testing.T) {

@@ -33,7 +33,7 @@ func zipBomb(t *testing.T) string {
 	t.Helper()
 	var b bytes.Buffer
 	w := gzip.NewWriter(&b)
-	if _, err := io.CopyN(w, emptyLines{}, longtest.Or[int64](128<<20, 32<<20)); err != nil {
+	if _, err := io.CopyN(w, emptyLines{}, longtest.Pick[int64](128<<20, 32<<20)); err != nil {
 		t.Fatal(err)
 	}
 	if err := w.Close(); err != nil {
@@ -70,7 +70,7 @@ func TestHostileInputIsCountedAndTheDayGoesOn(t *testing.T) {
 		"nul.jsonl":      "{\"problem_id\":\"\x00\n",
 		"bomb.jsonl.gz":  zipBomb(t),
 		"path.jsonl":     envelope("../../../etc/passwd", "x") + "\n",
-		"large.jsonl":    envelope("large", strings.Repeat("word ", longtest.Or(6<<20, 1<<20))) + "\n",
+		"large.jsonl":    envelope("large", strings.Repeat("word ", longtest.Pick(6<<20, 1<<20))) + "\n",
 		"empty.jsonl":    "",
 		"cut.jsonl.gz":   zipped(t, envelope("cut", "x"))[:60],
 		"invalid.jsonl":  strings.Replace(envelope("invalid", "x"), `"x"`, "\"\xff\xfe\"", 1) + "\n",
@@ -91,7 +91,7 @@ func TestHostileInputIsCountedAndTheDayGoesOn(t *testing.T) {
 	if err := os.WriteFile(endless, nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Truncate(endless, longtest.Or[int64](1<<30, 80<<20)); err != nil {
+	if err := os.Truncate(endless, longtest.Pick[int64](1<<30, 80<<20)); err != nil {
 		t.Fatal(err)
 	}
 	var words bytes.Buffer
@@ -118,7 +118,7 @@ func TestHostileInputIsCountedAndTheDayGoesOn(t *testing.T) {
 var toldRefused = regexp.MustCompile(`(?m)^read +[0-9,]+ +([0-9,]+)|^([0-9]+) records? could not be read`)
 
 // ofEach is how many broken files of each format are read.
-var ofEach = longtest.Or(60, 4)
+var ofEach = longtest.Pick(60, 4)
 
 // TestHostileFilesOfEveryFormatByEveryReader has each command that reads traces read
 // broken files of each format: it ends as it does of any day, in less than 512 MB, and
@@ -135,7 +135,7 @@ func TestHostileFilesOfEveryFormatByEveryReader(t *testing.T) {
 	}
 	bad := filepath.Join(day, "traces", "run=hostile")
 	files, counts := brokenFiles(t, bad)+brokenBlobs(t, dir, bad), map[int]bool{}
-	for _, args := range [][]string{{"convert", bad, "--to", "atif"}, {"build", day}, {"import", bad, "--unguarded"}, {"filter", day}}[:longtest.Or(4, 2)] {
+	for _, args := range [][]string{{"convert", bad, "--to", "atif"}, {"build", day}, {"import", bad, "--unguarded"}, {"filter", day}}[:longtest.Pick(4, 2)] {
 		c := exec.CommandContext(t.Context(), program(t), append(args, "--max-unreadable", "1", "-o", filepath.Join(dir, args[0]))...)
 		var said bytes.Buffer
 		c.Stderr = &said

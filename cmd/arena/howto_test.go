@@ -25,7 +25,7 @@ func TestHowTosRunAsPrinted(t *testing.T) {
 		t.Fatalf("%d pages, %v", len(pages), err)
 	}
 	dir := t.TempDir()
-	for i := 0; i < len(pages); i += longtest.Or(1, 3) {
+	for i := 0; i < len(pages); i += longtest.Pick(1, 3) {
 		page := pages[i]
 		b, err := os.ReadFile(page)
 		if err != nil {

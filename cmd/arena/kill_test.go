@@ -196,7 +196,7 @@ func TestAKilledStageIsRunAgain(t *testing.T) {
 // left. With the tag long it goes on until a hundred were killed.
 func TestTwinsOfAShard(t *testing.T) {
 	s := newStages(t, 2)
-	least, kills := longtest.Or(100, 1), 0
+	least, kills := longtest.Pick(100, 1), 0
 	draw := rand.New(rand.NewPCG(24, 1))
 	for kills < least {
 		for _, name := range []string{"w", "stages"} {

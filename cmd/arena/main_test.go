@@ -147,7 +147,7 @@ func scripts(t *testing.T, dir string, short ...string) []string {
 		short = []string{"*"}
 	}
 	var files []string
-	each, seen := longtest.Or(1, 12), map[string]int{}
+	each, seen := longtest.Pick(1, 12), map[string]int{}
 	if testing.Short() || strings.Contains(flag.Lookup("test.run").Value.String(), "/") {
 		each = 1
 	}

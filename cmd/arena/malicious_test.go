@@ -133,7 +133,7 @@ func TestMaliciousServers(t *testing.T) {
 	all.SetLimit(6) // most wait for a limit of time, so that more than the processors can run at once
 	for _, client := range slices.Sorted(maps.Keys(cruel)) {
 		names := cruel[client]
-		for _, name := range names[:longtest.Or(len(names), 1)] {
+		for _, name := range names[:longtest.Pick(len(names), 1)] {
 			all.Go(func() error {
 				asked := problems
 				if name == "nearly too long" || name == "one long call" { // of which four are played at a time

@@ -100,7 +100,7 @@ func TestPagesForOutsideTellNothing(t *testing.T) {
 	needles = append(needles, agent)
 	must(t, cli.ExitOK, "view", out, "-o", home, "--traces", "1000")
 	must(t, cli.ExitOK, "view", out, "-o", outside, "--traces", "1000", "--public", "--embargo", agent)
-	if at := standing(t, home, needles); len(at) < longtest.Or(150, 75) {
+	if at := standing(t, home, needles); len(at) < longtest.Pick(150, 75) {
 		t.Errorf("at home %d of %d are found", len(at), len(needles))
 	}
 	if at := standing(t, outside, needles); len(at) > 0 {
@@ -111,7 +111,7 @@ func TestPagesForOutsideTellNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	page, written := filepath.Join(dir, "appeal.html"), 0
-	for at := 0; at < len(l.Lines); at += longtest.Or(7, 22) {
+	for at := 0; at < len(l.Lines); at += longtest.Pick(7, 22) {
 		id := l.Lines[at].Attempt.TraceID
 		_ = os.Remove(page)
 		code, _, said := arenaRun("view", out, "--appeal", id, "-o", page)
@@ -127,7 +127,7 @@ func TestPagesForOutsideTellNothing(t *testing.T) {
 			}
 		}
 	}
-	if written < longtest.Or(5, 2) {
+	if written < longtest.Pick(5, 2) {
 		t.Errorf("%d appeals were written", written)
 	}
 }

@@ -173,7 +173,7 @@ func TestRecipes(t *testing.T) {
 		}
 	}
 
-	for _, name := range []string{"sft", "kto", "pref"}[:longtest.Or(3, 1)] {
+	for _, name := range []string{"sft", "kto", "pref"}[:longtest.Pick(3, 1)] {
 		stage(name, name+"-of-corpus")
 	}
 	if r := recipeReport(t, in("sft-of-corpus")); len(r.Proof.Outside) != 0 || r.Proof.Canary != "caught" || r.Proof.Guard.Rows == 0 {
@@ -344,7 +344,7 @@ func TestRecipeKilledAndResumed(t *testing.T) {
 		_, err := os.Stat(filepath.Join(in("killed"), "manifest.json"))
 		return err == nil
 	}
-	kills := longtest.Or(4, 1)
+	kills := longtest.Pick(4, 1)
 	for i := 0; i < kills && !finished(); i++ {
 		c := command(url, "killed")
 		if err := c.Start(); err != nil {

@@ -117,7 +117,7 @@ func TestCanariesAreInNoLineAndNoWord(t *testing.T) {
 	for _, f := range canary.Find(t, secrets, out) {
 		t.Errorf("%s: %s", f.Kind, f.Path)
 	}
-	attempts := longtest.Or(180, 72)
+	attempts := longtest.Pick(180, 72)
 	for name, least := range map[string]int{"filter.jsonl": attempts, "score.jsonl": attempts, "judge.jsonl": attempts, "leak.jsonl": len(secrets), "dedup.jsonl": len(secrets)} {
 		b, err := os.ReadFile(in(name))
 		if err != nil {

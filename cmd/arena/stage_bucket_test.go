@@ -159,11 +159,11 @@ func TestTwinsOfAShardInABrokenBucket(t *testing.T) {
 	}
 	t.Parallel()
 	const kills = 104
-	buckets := longtest.Or(8, 1)
+	buckets := longtest.Pick(8, 1)
 	var all sync.WaitGroup
 	for i := range buckets {
 		all.Go(func() {
-			t.Run(strconv.Itoa(i), func(t *testing.T) { twinsInABrokenBucket(t, uint64(i), longtest.Or(kills/buckets, 1)) })
+			t.Run(strconv.Itoa(i), func(t *testing.T) { twinsInABrokenBucket(t, uint64(i), longtest.Pick(kills/buckets, 1)) })
 		})
 	}
 	all.Wait()
@@ -276,7 +276,7 @@ func TestTwinsAssembleOneFolder(t *testing.T) {
 	s.work = newBrokenStore(t, 0, 0).at("work")
 	s.must(s.step("map", "0/1"))
 	s.must(s.step("group", ""))
-	twins := make([]*exec.Cmd, longtest.Or(3, 2))
+	twins := make([]*exec.Cmd, longtest.Pick(3, 2))
 	for i := range twins {
 		twins[i] = s.step("write", "0/1")
 	}

@@ -21,7 +21,7 @@ func TestDifferentAttemptsStayDifferent(t *testing.T) {
 	t.Parallel()
 	day, out := flatDay(t), t.TempDir()
 	attempts := map[string]int{}
-	for _, command := range [][]string{{"filter"}, {"build"}, {"import", "--unguarded"}, {"score"}, {"judge"}, {"convert", "--to", "openai"}}[:longtest.Or(6, 2)] {
+	for _, command := range [][]string{{"filter"}, {"build"}, {"import", "--unguarded"}, {"score"}, {"judge"}, {"convert", "--to", "openai"}}[:longtest.Pick(6, 2)] {
 		name := filepath.Join(out, command[0])
 		said, code := says(append(command, day, "-q", "-o", name)...)
 		if code != cli.ExitOK || strings.Contains(said, "id_collision") {

@@ -93,7 +93,7 @@ func subnet(d *dice.Dice) *Epoch {
 func TestProperties(t *testing.T) {
 	t.Parallel()
 	d := dice.New(7)
-	for i := range longtest.Or(10_000, 1_000) {
+	for i := range longtest.Pick(10_000, 1_000) {
 		e := subnet(d)
 		r := Compute(e, DefaultRules(), nil)
 		incentive, emission := 0.0, 0.0

@@ -42,7 +42,7 @@ func imported(t *testing.T, from string) (dir string) {
 func sources(t *testing.T) []string {
 	t.Helper()
 	all := []string{filepath.Join("..", "..", "pipeline", "foreign", "testdata", "import"), nastyTraces(t)}
-	for _, name := range longtest.Or([]string{"tau-bench", "atif", "oro-episode", "oro-sft"}, nil) {
+	for _, name := range longtest.Pick([]string{"tau-bench", "atif", "oro-episode", "oro-sft"}, nil) {
 		if dir := filepath.Join("..", "..", "..", "shared", "data", "real", name); present(dir) {
 			all = append(all, dir)
 		}

@@ -102,7 +102,7 @@ func nastyRows() *requested {
 	var r requested
 	dice := rand.New(rand.NewPCG(7, 7))
 	any := func() string { return nasty[dice.IntN(len(nasty))] }
-	for i := range longtest.Or(4, 2) * len(nasty) {
+	for i := range longtest.Pick(4, 2) * len(nasty) {
 		result, second, third, said := nasty[i%len(nasty)], any(), any(), text(any())
 		if i >= len(nasty) {
 			result = any()
@@ -116,7 +116,7 @@ func nastyRows() *requested {
 			{Text: "done " + said},
 		}})
 	}
-	large := arena.Raw(`"` + strings.Repeat("long \u2028", longtest.Or(10<<20, 2<<20)/8) + `"`)
+	large := arena.Raw(`"` + strings.Repeat("long \u2028", longtest.Pick(10<<20, 2<<20)/8) + `"`)
 	r.add("megabytes", arena.Dialogue{Turns: []arena.Turn{{Calls: []arena.Call{{ID: "a", Name: "find", Arguments: `{}`, Result: large}}}, {Text: "done"}}})
 	return &r
 }

@@ -60,7 +60,7 @@ func (s *shelf) row() string {
 func TestGoodsStay(t *testing.T) {
 	t.Parallel()
 	const values = 8
-	s, rows := &shelf{rand.New(rand.NewPCG(5, 6))}, longtest.Or(1_000_000, 10_000)/values
+	s, rows := &shelf{rand.New(rand.NewPCG(5, 6))}, longtest.Pick(1_000_000, 10_000)/values
 	r, changed := redact.New(redact.Options{}), 0
 	for range rows {
 		row := s.row()

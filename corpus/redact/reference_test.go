@@ -88,7 +88,7 @@ func TestScanFindsWhatTheReferenceFinds(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 	found := 0
-	texts := longtest.Or(1500, 300)
+	texts := longtest.Pick(1500, 300)
 	for range texts {
 		var b strings.Builder
 		for range 3 + random.IntN(12) {

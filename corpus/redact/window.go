@@ -96,7 +96,7 @@ func separator(c byte) bool { return c == ' ' || c == '\n' || c == '\t' || c == 
 
 func stretches(s string, set *charset, least int) []span {
 	var out []span
-	for start, end := range text.Stretches(s, (*[256]bool)(set), least) {
+	for start, end := range text.Runs(s, (*[256]bool)(set), least) {
 		out = append(out, span{start, end})
 	}
 	return out

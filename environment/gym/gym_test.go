@@ -196,7 +196,7 @@ func TestAnEpisodeIsWhatEvalPlays(t *testing.T) {
 	s := httptest.NewServer(gym.Handler(e, gym.Options{Failures: gym.Masked}))
 	defer s.Close()
 	solved := 0
-	n := longtest.Or(200, 25)
+	n := longtest.Pick(200, 25)
 	for i := range n {
 		at := i % len(e.Problems.All)
 		p, id := &e.Problems.All[at], e.Problems.IDs[at]

@@ -122,7 +122,7 @@ var hackers = map[string]actor{
 // no wanted product was in view, and the flags.
 func mean(t *testing.T, e *environment.Environment, act actor) (mean, blind float64, flags map[string]int) {
 	t.Helper()
-	n := longtest.Or(30, 12)
+	n := longtest.Pick(30, 12)
 	flags = map[string]int{}
 	for i := range n {
 		ep, err := e.Start(e.Problems.IDs[i])

@@ -26,7 +26,7 @@ var encodedRun = regexp.MustCompile(`[A-Za-z0-9+/_-]{16,}(?:\s*\n\s*[A-Za-z0-9+/
 // mayHaveEncoded reports whether encodedRun may match in s. It is faster than the
 // expression.
 func mayHaveEncoded(s string) bool {
-	for range text.Stretches(s, &encodedBytes, encodedLen) {
+	for range text.Runs(s, &encodedBytes, encodedLen) {
 		return true
 	}
 	return false

@@ -56,7 +56,7 @@ func TestSignedIsCalledForEveryText(t *testing.T) {
 // give.
 func TestClustersIncludeEveryExactPair(t *testing.T) {
 	t.Parallel()
-	texts := vary(rand.New(rand.NewPCG(3, 4)), longtest.Or(1500, 500), 120)
+	texts := vary(rand.New(rand.NewPCG(3, 4)), longtest.Pick(1500, 500), 120)
 	for name, o := range map[string]Options{"long": Long(), "short": Short()} {
 		_, c, err := Texts(texts, o)
 		if err != nil {

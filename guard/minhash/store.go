@@ -103,7 +103,7 @@ func ReadIndex(path string) (*Index, error) {
 	}
 	defer f.Close() //nolint:errcheck // nothing was written
 	x := &Index{}
-	return x, wrong.In("read signature index", x.read(f))
+	return x, wrong.Wrap("read signature index", x.read(f))
 }
 
 // read adds the documents of an index file.

@@ -59,7 +59,7 @@ func Each(path string, yield func(Row) error) error {
 		return fmt.Errorf("open rows: %w", err)
 	}
 	defer f.Close() //nolint:errcheck // nothing was written
-	return wrong.In("read rows of "+path, eachInFile(f, path, yield))
+	return wrong.Wrap("read rows of "+path, eachInFile(f, path, yield))
 }
 
 // EachInStream calls yield for every row of a stream of JSON lines or one JSON
@@ -89,7 +89,7 @@ func eachInFile(f *os.File, path string, yield func(Row) error) error {
 	if err != nil && !errors.Is(err, io.EOF) {
 		return fmt.Errorf("read first bytes: %w", err)
 	}
-	if columns.Holds(string(magic[:n])) {
+	if columns.IsColumnar(string(magic[:n])) {
 		info, err := f.Stat()
 		if err != nil {
 			return fmt.Errorf("open columns: %w", err)
@@ -260,7 +260,7 @@ func listFiles(path string, match func(string) bool) ([]string, error) {
 		return nil
 	})
 	slices.Sort(files)
-	return files, wrong.In("list row files", err)
+	return files, wrong.Wrap("list row files", err)
 }
 
 func hasRowEnding(path string) bool { return slices.Contains(endings, filepath.Ext(plainName(path))) }

@@ -265,7 +265,7 @@ func TestDamagedColumnsAreErrors(t *testing.T) {
 	t.Parallel()
 	table := parquetFile(t, "sample.parquet")
 	var damaged []string
-	apart := longtest.Or(1, 17)
+	apart := longtest.Pick(1, 17)
 	for i := 0; i < len(table); i += apart {
 		damaged = append(damaged, table[:i]+"\xff"+table[i+1:])
 	}

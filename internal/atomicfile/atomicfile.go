@@ -27,14 +27,28 @@ func Create(path string) (*File, error) { return CreateIn(filepath.Dir(path), pa
 // CreateIn creates the file for path in folder, which must be on the same volume. The folder
 // of path need not exist before Commit.
 func CreateIn(folder, path string) (*File, error) {
+	name, err := unusedName(folder)
+	if err != nil {
+		return nil, withPath(path, err)
+	}
+	f, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o666)
+	if err != nil {
+		return nil, withPath(path, err)
+	}
+	return &File{f, path}, nil
+}
+
+// unusedName returns the path of a file in folder that does not exist. os.CreateTemp would
+// give the file to its owner alone.
+func unusedName(folder string) (string, error) {
 	f, err := os.CreateTemp(folder, Unfinished)
-	if err == nil { // os.CreateTemp gives its files to their owner alone
-		err = errors.Join(f.Close(), os.Remove(f.Name()))
+	if err != nil {
+		return "", err
 	}
-	if err == nil {
-		f, err = os.OpenFile(f.Name(), os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o666)
+	if err := f.Close(); err != nil {
+		return "", err
 	}
-	return &File{f, path}, withPath(path, err)
+	return f.Name(), os.Remove(f.Name())
 }
 
 // Write implements io.Writer.
@@ -46,10 +60,15 @@ func (f *File) Write(b []byte) (int, error) {
 // Commit syncs the file and renames it to its path, replacing what exists there. If that
 // fails, the file is removed.
 func (f *File) Commit() error {
-	if err := errors.Join(f.Sync(), f.Close()); err != nil {
-		return errors.Join(withPath(f.path, err), os.Remove(f.Name()))
+	err := f.Sync()
+	if closeErr := f.Close(); err == nil {
+		err = closeErr
 	}
-	if err := os.Rename(f.Name(), f.path); err != nil {
+	err = withPath(f.path, err)
+	if err == nil {
+		err = os.Rename(f.Name(), f.path)
+	}
+	if err != nil {
 		return errors.Join(err, os.Remove(f.Name()))
 	}
 	return SyncDir(filepath.Dir(f.path))
@@ -81,13 +100,16 @@ func (f *File) End(err error) error {
 	return f.Commit()
 }
 
-// SyncDir makes the names in a folder durable.
+// SyncDir syncs a folder, so that the names in it are durable.
 func SyncDir(path string) error {
 	d, err := os.Open(path)
 	if err != nil {
 		return err
 	}
-	return errors.Join(d.Sync(), d.Close())
+	if err := d.Sync(); err != nil {
+		return errors.Join(err, d.Close())
+	}
+	return d.Close()
 }
 
 // withPath replaces the path of a PathError by that of the file, since the temporary file no

@@ -52,7 +52,7 @@ func listedArguments(text string) (args arena.Raw, remaining string, ok bool) {
 			return "", "", false
 		}
 		text = text[len(key[0]):]
-		value := lenient.Rules{Depth: MaxDepth, Python: true}.Mend(text)
+		value := lenient.Rules{Depth: MaxDepth, Python: true}.Repair(text)
 		if !value.Complete {
 			return "", "", false
 		}
@@ -70,9 +70,9 @@ var rules = lenient.Rules{Depth: MaxDepth, Python: true, Close: true}
 // strict holds cursors that read valid JSON only.
 var strict = sync.Pool{New: func() any { return cursor.New("", cursor.Limits{Depth: MaxDepth, StringBytes: math.MaxInt}) }}
 
-// value cuts the first JSON value off s and returns it as valid JSON, with the repairs that
-// this took.
-func value(s string) (json, remaining string, m lenient.Mends, ok bool) {
+// cutValue splits the first JSON value off s and returns it as valid JSON, with the repairs
+// that this took.
+func cutValue(s string) (json, remaining string, m lenient.Repairs, ok bool) {
 	s = strings.TrimLeft(s, " \t\r\n")
 	c, _ := strict.Get().(*cursor.Cursor)
 	defer strict.Put(c)
@@ -81,7 +81,7 @@ func value(s string) (json, remaining string, m lenient.Mends, ok bool) {
 			return json, s[len(json):], 0, true
 		}
 	}
-	if v := rules.Mend(s); v.Complete && gjson.Valid(v.JSON) {
+	if v := rules.Repair(s); v.Complete && gjson.Valid(v.JSON) {
 		return v.JSON, s[v.End:], v.Mends, true
 	}
 	return "", s, 0, false

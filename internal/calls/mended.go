@@ -103,9 +103,9 @@ func (r *Reader) Read(text string) *Reading {
 	return &r.Reading
 }
 
-// Think cuts the thinking out of text that holds no calls, or whose calls are
-// known from elsewhere.
-func Think(text string) (think, words string) {
+// SplitThink splits a text without calls, or whose calls are known from elsewhere, into
+// thinking and words.
+func SplitThink(text string) (think, words string) {
 	r := Reader{skipCalls: true}
 	r.message(text[:min(len(text), MaxText)])
 	return r.Think, r.Text
@@ -114,7 +114,7 @@ func Think(text string) (think, words string) {
 func (r *Reader) repair(word string) { r.Repairs = slicesx.AppendUnique(r.Repairs, word) }
 func (r *Reader) fault(word string)  { r.Faults = slicesx.AppendUnique(r.Faults, word) }
 
-func (r *Reader) mended(m lenient.Mends) {
+func (r *Reader) addRepairs(m lenient.Repairs) {
 	for i, word := range mendWords {
 		if m&(1<<i) != 0 {
 			r.repair(word)

@@ -159,7 +159,7 @@ func TestRead(t *testing.T) {
 
 func TestThinkLeavesCallsOut(t *testing.T) {
 	t.Parallel()
-	think, words := calls.Think(`<think>a</think> b <tool_call>[{"name": "x"}]</tool_call><response>c</response>`)
+	think, words := calls.SplitThink(`<think>a</think> b <tool_call>[{"name": "x"}]</tool_call><response>c</response>`)
 	if think != "a" || words != "b\nc" {
 		t.Errorf("Think = %q, %q", think, words)
 	}

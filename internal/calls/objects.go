@@ -19,12 +19,12 @@ func (r *Reader) callBlock(body string, closed bool) {
 	body = r.withoutThink(body)
 	remaining := strings.TrimSpace(body)
 	for n := 0; remaining != ""; n++ {
-		json, after, m, ok := value(remaining)
+		json, after, m, ok := cutValue(remaining)
 		if !ok || (m&lenient.Closers != 0 && !closed) {
 			r.fault(FaultCall)
 			return
 		}
-		r.mended(m)
+		r.addRepairs(m)
 		if n == 1 {
 			r.repair(RepairLists)
 		}
@@ -86,7 +86,7 @@ func (r *Reader) call(v gjson.Result) {
 }
 
 func (r *Reader) append(id string, v gjson.Result) {
-	name := nameOf(v)
+	name := toolName(v)
 	if name == "" {
 		r.fault(FaultName)
 		return
@@ -104,7 +104,7 @@ func (r *Reader) append(id string, v gjson.Result) {
 
 // toolName returns the name of the tool in a call, or "". Hermes and OpenAI write "name";
 // the other keys are those of harnesses that ask for JSON.
-func nameOf(v gjson.Result) string {
+func toolName(v gjson.Result) string {
 	for _, key := range [...]string{"name", "tool", "tool_name", "action", "function"} {
 		if name := v.Get(key); name.Type == gjson.String {
 			return name.Str
@@ -119,13 +119,13 @@ func argumentsOf(v gjson.Result) arena.Raw {
 			return arena.Raw(a.Raw)
 		}
 	}
-	return besideName(v)
+	return inlineArguments(v)
 }
 
 // inlineArguments collects the arguments of a call that writes them next to its name, as
 // {"tool": "find", "q": "lamp"} does. It returns "" if there are none. The key "name" alone
 // makes no call, since people and products have names too.
-func besideName(v gjson.Result) arena.Raw {
+func inlineArguments(v gjson.Result) arena.Raw {
 	var args []byte
 	named := false
 	for key, value := range v.ForEach {
@@ -172,7 +172,7 @@ func ArgumentsIn(text string) arena.Raw {
 	if text == "" {
 		return "{}"
 	}
-	json, remaining, _, ok := value(text)
+	json, remaining, _, ok := cutValue(text)
 	if !ok || strings.TrimSpace(remaining) != "" || json[0] != '{' {
 		return ""
 	}
@@ -186,7 +186,7 @@ func (r *Reader) resultBlock(body string) {
 	if body == "" || r.skipCalls {
 		return
 	}
-	json, remaining, _, ok := value(body)
+	json, remaining, _, ok := cutValue(body)
 	if !ok || strings.TrimSpace(remaining) != "" {
 		r.Results = append(r.Results, Result{Content: arena.Raw(gjson.AppendJSONString(nil, body))})
 		return

@@ -177,7 +177,8 @@ func closing(s, tag string, k kind) (i, length int) {
 		}
 		i += start
 		name, n := tagName(s[i:])
-		if name == "/"+tag || (k == calling && strings.HasPrefix(name, "/") && kinds[name[1:]] == calling) {
+		closesCall := k == calling && strings.HasPrefix(name, "/") && kinds[name[1:]] == calling
+		if name == "/"+tag || closesCall {
 			return i, n
 		}
 		if k == calling && kinds[name] == calling {

@@ -25,7 +25,8 @@ func (r *Reader) react(text string) bool {
 		switch label {
 		case "action":
 			r.actionWithoutInput(action, pending)
-			action, pending = body, true
+			action = body
+			pending = true
 			if r.inline(action) {
 				pending = false
 			}
@@ -116,13 +117,13 @@ func (r *Reader) action(name, input string) {
 	}
 	input = unfence(input)
 	input = cmp.Or(input, "{}")
-	json, remaining, m, ok := value(input)
+	json, remaining, m, ok := cutValue(input)
 	remaining = strings.TrimLeft(remaining, "`) \t\r\n")
 	if !ok || json[0] != '{' || strings.ContainsAny(remaining, "{}[]") {
 		r.fault(FaultArguments)
 		return
 	}
-	r.mended(m)
+	r.addRepairs(m)
 	r.Calls = append(r.Calls, arena.Call{Name: name, Arguments: arena.Raw(json)})
 	r.say(remaining) // models go on to speak behind their input
 }
@@ -176,11 +177,11 @@ func (r *Reader) isolated(text string) bool {
 	if text == "" || (text[0] != '{' && text[0] != '[') {
 		return false
 	}
-	json, remaining, m, ok := value(text)
+	json, remaining, m, ok := cutValue(text)
 	if !ok || strings.TrimSpace(remaining) != "" || !namesCall(gjson.Parse(json)) {
 		return false
 	}
-	r.mended(m)
+	r.addRepairs(m)
 	r.callsOf(json)
 	return true
 }
@@ -193,7 +194,7 @@ func namesCall(v gjson.Result) bool {
 	if inner := v.Get("function"); inner.IsObject() {
 		v = inner
 	}
-	return nameOf(v) != "" && argumentsOf(v) != ""
+	return toolName(v) != "" && argumentsOf(v) != ""
 }
 
 // bare reads a message that is JSON and nothing else, or ends in it.

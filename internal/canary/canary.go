@@ -81,7 +81,7 @@ func plain() (out []Canary) {
 
 // Sample returns the canaries of all kinds or, without the tag long, of every fourth.
 func Sample() (sample []Canary) {
-	for i, canaries := 0, All(); i < len(canaries); i += longtest.Or(1, 4) {
+	for i, canaries := 0, All(); i < len(canaries); i += longtest.Pick(1, 4) {
 		sample = append(sample, canaries[i])
 	}
 	return sample

@@ -31,7 +31,7 @@ func openArrow(src *io.SectionReader) (*ipc.Reader, *allowance, error) {
 	if err := checkMessages(src); err != nil {
 		return nil, nil, err
 	}
-	mem := &allowance{Allocator: memory.DefaultAllocator, each: arrowLeast + arrowPacked*src.Size()}
+	mem := &allowance{Allocator: memory.DefaultAllocator, limit: arrowLeast + arrowPacked*src.Size()}
 	options := []ipc.Option{ipc.WithAllocator(mem), ipc.WithMetadataSizeLimit(arrowMetaBytes), ipc.WithBodySizeLimit(min(src.Size()+1, arrowHeldBytes))}
 	r, err := ipc.NewReaderFromMessageReader(ipc.NewMessageReader(src, options...), options...)
 	return r, mem, err
@@ -107,7 +107,8 @@ func description(src *io.SectionReader, offset int64) ([]byte, error) {
 		}
 		return nil, fmt.Errorf("%w: %v", errArrow, err) //nolint:errorlint // a wrapped io.EOF would be the end of the table
 	}
-	mark, size := binary.LittleEndian.Uint32(head), binary.LittleEndian.Uint32(head[4:])
+	mark := binary.LittleEndian.Uint32(head)
+	size := binary.LittleEndian.Uint32(head[4:])
 	if mark == 0 || size == 0 {
 		return nil, nil
 	}
@@ -145,7 +146,7 @@ func length(t flatbuffers.Table, slot flatbuffers.VOffsetT) int {
 // the limit; Arrow's reader turns the panic into an error.
 type allowance struct {
 	memory.Allocator
-	each, used int64
+	limit, used int64
 }
 
 // Allocate implements memory.Allocator.
@@ -168,7 +169,7 @@ func (a *allowance) Free(b []byte) {
 }
 
 func (a *allowance) take(size int) {
-	if size < 0 || int64(size) > min(a.each, arrowHeldBytes-a.used) {
+	if size < 0 || int64(size) > min(a.limit, arrowHeldBytes-a.used) {
 		panic(fmt.Errorf("%w: a part would take %d bytes", errArrow, size))
 	}
 	a.used += int64(size)

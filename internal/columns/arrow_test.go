@@ -99,7 +99,7 @@ const maxTaken = 256 << 20
 // the tag long over every seventh. None may end the program.
 func TestDamagedArrowTakesLittleMemory(t *testing.T) {
 	for name, whole := range streamsOfColumns(t) {
-		for at := 0; at < len(whole); at += longtest.Or(1, 7) {
+		for at := 0; at < len(whole); at += longtest.Pick(1, 7) {
 			for _, size := range []string{"\xff", "\x7f", "\xff\xff\xff\x7f", "\x00\x00\x00\x00\x01", "\xff\xff\xff\xff\xff\xff\xff\x00"} {
 				content := []byte(whole)
 				copy(content[at:], size)

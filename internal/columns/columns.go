@@ -28,8 +28,8 @@ const parquetMagic = "PAR1"
 // MagicBytes is the number of leading bytes by which columnar files are recognised.
 const MagicBytes = 4
 
-// Holds reports whether a file that begins so is one of columns.
-func Holds(magic string) bool {
+// IsColumnar reports whether a file that begins so is one of columns.
+func IsColumnar(magic string) bool {
 	return strings.HasPrefix(magic, parquetMagic) || strings.HasPrefix(magic, arrowFile) || strings.HasPrefix(magic, arrowStream)
 }
 
@@ -99,7 +99,7 @@ func eachArrow(src *io.SectionReader, yield func(text string) error) error {
 			line++
 		}
 	}
-	return wrong.In("read arrow rows", r.Err())
+	return wrong.Wrap("read arrow rows", r.Err())
 }
 
 // rowText returns row i of a batch as a JSON object. Of columns with equal names the last

@@ -1,10 +1,9 @@
-// Package cursor walks one JSON text from left to right, checking every byte
-// of it on the way: values are either taken as Go values or stepped over as
-// raw JSON, never built into a tree. It reads 8 bytes at a time where it can.
+// Package cursor reads one JSON text from start to end and checks every byte of it. Values are
+// read as Go values or skipped as raw JSON; no tree is built. It reads 8 bytes at a time where
+// possible.
 //
-// What it accepts is what encoding/json accepts, held to by a fuzz target.
-// Strings without escapes share the text's memory; unescaped ones are cut from
-// one arena per text.
+// It accepts what encoding/json accepts, which a fuzz target holds. Strings without escapes
+// share the memory of the text; the others are unescaped into one arena per text.
 package cursor
 
 import (
@@ -25,11 +24,11 @@ type Cursor struct {
 	limits   Limits
 	err      error           // an *Error
 	arena    strings.Builder // unescaped strings
-	room     int             // least size of the arena
+	room     int             // minimal size of the arena
 	lone     bool
-	// unusual reports whether a string was walked that need not be escaped as it is.
+	// unusual reports whether a string had an escape that it did not need.
 	unusual bool
-	// infinite reports whether a number was stepped over that no float64 holds.
+	// infinite reports whether a skipped number is too large for a float64.
 	infinite bool
 }
 
@@ -40,8 +39,7 @@ type Limits struct {
 	// StringBytes is the longest string or key, in bytes as written; those of
 	// under 8 bytes always pass.
 	StringBytes int
-	// Elements is how many elements of arrays may be taken; those stepped over
-	// do not count.
+	// Elements is the limit of array elements that are read; skipped ones do not count.
 	Elements int
 }
 
@@ -64,7 +62,12 @@ func (c *Cursor) Reserve(bytes int) { c.room = bytes }
 
 // Next moves the cursor to the start of another text and keeps the arena.
 func (c *Cursor) Next(src string) {
-	c.src, c.pos, c.depth, c.elements, c.err, c.lone = src, 0, 0, 0, nil, false
+	c.src = src
+	c.pos = 0
+	c.depth = 0
+	c.elements = 0
+	c.err = nil
+	c.lone = false
 	c.space()
 }
 

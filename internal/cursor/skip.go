@@ -11,10 +11,11 @@ func (c *Cursor) Skip() {
 	i := c.pos
 	for {
 		var open bool
-		if i, open = c.enterValue(i); !open {
-			if i, open = c.leaveValue(i); !open {
-				break
-			}
+		if i, open = c.enterValue(i); open {
+			continue
+		}
+		if i, open = c.leaveValue(i); !open {
+			break
 		}
 	}
 	if c.err == nil {
@@ -143,10 +144,14 @@ func (c *Cursor) word(w string) {
 
 // skipSpace returns the first index from i that holds no white space, or len(s).
 func skipSpace(s string, i int) int {
-	for i < len(s) && s[i] <= ' ' && (s[i] == ' ' || s[i] == '\n' || s[i] == '\t' || s[i] == '\r') {
+	for i < len(s) && isSpace(s[i]) {
 		i++
 	}
 	return i
+}
+
+func isSpace(b byte) bool {
+	return b <= ' ' && (b == ' ' || b == '\n' || b == '\t' || b == '\r')
 }
 
 // MaxDepth is the deepest nesting of encoding/json.

@@ -105,7 +105,8 @@ func (c *Cursor) endString(i int) {
 // control character, or len(s).
 func plainRun(s string, i int) int {
 	for i+16 <= len(s) {
-		first, second := stops(load(s[i:])), stops(load(s[i+8:]))
+		first := stops(load(s[i:]))
+		second := stops(load(s[i+8:]))
 		if first|second != 0 {
 			if first != 0 {
 				return i + bits.TrailingZeros64(first)>>3

@@ -56,8 +56,10 @@ const dayStart = 1780272000000
 // newAgent returns the i-th run. The given share of all runs is agentic, spread evenly; each
 // kind cycles through its families.
 func newAgent(d *dice, i int, c Config) agent {
-	before, after := int(float64(i)*c.Agentic), int(float64(i+1)*c.Agentic)
-	agentic, rank := after > before, before
+	before := int(float64(i) * c.Agentic)
+	after := int(float64(i+1) * c.Agentic)
+	agentic := after > before
+	rank := before
 	if !agentic {
 		rank = i - before
 	}
@@ -160,7 +162,8 @@ func (s *shopper) remark(products []*product, gold *product) string {
 	if !s.a.agentic {
 		return fmt.Sprintf("opening %d results", len(products))
 	}
-	best, other := products[0], products[len(products)-1]
+	best := products[0]
+	other := products[len(products)-1]
 	switch {
 	case s.a.depth == 1:
 		return fmt.Sprintf(pick(s.d, []string{"%d results came back and the upper ones look close.", "There are %d hits to check in detail.", "I got %d answers, more than I hoped for."}), len(products))

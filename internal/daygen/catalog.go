@@ -36,14 +36,15 @@ type catalog struct {
 // newCatalog returns n products; each shop sells several different things.
 func newCatalog(d *dice, n, sentences int) *catalog {
 	c := &catalog{byNoun: make([][]*product, len(nouns)), byShop: map[string][]*product{}}
-	vocabulary, brands := d.words(1500), d.words(60)
+	vocabulary := d.words(1500)
+	brands := d.words(60)
 	ids := map[string]bool{}
 	var shop string
 	for i := range n {
 		if i%8 == 0 {
 			shop = d.digits(7)
 		}
-		p := newProduct(d, fresh(d, ids), shop, i%len(nouns), pick(d, brands))
+		p := newProduct(d, newID(d, ids), shop, i%len(nouns), pick(d, brands))
 		p.render(d, vocabulary, sentences)
 		c.products = append(c.products, p)
 		c.byNoun[p.noun] = append(c.byNoun[p.noun], p)
@@ -53,7 +54,7 @@ func newCatalog(d *dice, n, sentences int) *catalog {
 }
 
 // newID returns a product id that was not used yet.
-func fresh(d *dice, used map[string]bool) string {
+func newID(d *dice, used map[string]bool) string {
 	for {
 		if id := d.digits(10); !used[id] {
 			used[id] = true
@@ -94,7 +95,7 @@ func (p *product) render(d *dice, vocabulary []string, sentences int) {
 		skus = append(skus, s.id, object("color_family", str(s.colour), "size", str(s.size)))
 	}
 	short := fmt.Sprintf("%s %s in %s; %s look; by %s.", p.feature, name, p.material, p.style, p.brand)
-	sold := whole(d.N(40000))
+	sold := integer(d.N(40000))
 	p.item = object("price", num(p.price), "product_id", str(p.id), "service", texts(p.services), "shop_id", str(p.shop), "sold_count", sold, "title", str(p.title))
 	p.view = object("attributes", attributes, "description", str(description.String()), "product_id", str(p.id), "short_description", str(short), "sku_options", object(skus...))
 	p.document = object("product_id", str(p.id), "shop_id", str(p.shop), "brand", str(p.brand), "category", str(nouns[p.noun].department+" > "+name),

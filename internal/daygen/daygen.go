@@ -5,7 +5,6 @@ package daygen
 
 import (
 	"bufio"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -125,7 +124,13 @@ func (y *day) file(name string, write func(io.Writer) error) error {
 		return err
 	}
 	w := bufio.NewWriterSize(f, 1<<20)
-	return cmp.Or(write(w), w.Flush(), f.Close())
+	if err := write(w); err != nil {
+		return err
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	return f.Close()
 }
 
 func (y *day) runs(ctx context.Context) error {
@@ -145,7 +150,8 @@ func (y *day) runs(ctx context.Context) error {
 // still needs.
 func (y *day) run(i int) error {
 	a := newAgent(roll(y.Seed, 3, uint64(i)), i, y.Config)
-	folder, name := "traces/run="+a.run, "output.jsonl"
+	folder := "traces/run=" + a.run
+	name := "output.jsonl"
 	if y.Gzip {
 		name += ".gz"
 	}
@@ -163,7 +169,10 @@ func (y *day) run(i int) error {
 		if err != nil {
 			return err
 		}
-		return cmp.Or(y.attempts(z, &a, i), z.Close())
+		if err := y.attempts(z, &a, i); err != nil {
+			return err
+		}
+		return z.Close()
 	})
 }
 

@@ -16,7 +16,8 @@ const recordLimit = 2000
 // envelope renders one attempt.
 func (a *agent) envelope(d *dice, p *problem, moves []move) string {
 	now := a.started + int64(d.N(3_000_000))
-	start, inferences := now, 0
+	start := now
+	inferences := 0
 	calls := make([][]string, len(moves))
 	stamps := make([]int64, len(moves))
 	for i := range moves {
@@ -43,7 +44,7 @@ func (a *agent) envelope(d *dice, p *problem, moves []move) string {
 		steps[i] = renderStep(p, &moves[i], i, stamps[i], calls[i], seconds)
 	}
 	return object("problem_id", str(p.id), "status", str("SUCCESS"), "execution_time", seconds,
-		"inference_failure_count", "0", "inference_total", whole(inferences), "error", "null", "dialogue", list(steps...))
+		"inference_failure_count", "0", "inference_total", integer(inferences), "error", "null", "dialogue", list(steps...))
 }
 
 func renderStep(p *problem, m *move, i int, stamp int64, calls []string, seconds string) string {
@@ -55,7 +56,7 @@ func renderStep(p *problem, m *move, i int, stamp int64, calls []string, seconds
 	if m.response != "" {
 		message = append(message, "response", str(m.response))
 	}
-	extra := []string{"step", whole(i + 1), "query", str(p.query), "timestamp", num(float64(stamp)), "problem_id", str(p.id)}
+	extra := []string{"step", integer(i + 1), "query", str(p.query), "timestamp", num(float64(stamp)), "problem_id", str(p.id)}
 	if i == 0 {
 		extra = append(extra, "execution_time", seconds)
 	}
@@ -69,13 +70,13 @@ func renderStep(p *problem, m *move, i int, stamp int64, calls []string, seconds
 func (a *agent) inference(d *dice, r reply, i int64, duration int) string {
 	response := object("id", str("chatcmpl-"+d.hex(12)), "object", str("chat.completion"), "model", str(a.model),
 		"choices", list(object("index", "0", "message", r.message, "finish_reason", r.finish)),
-		"usage", object("prompt_tokens", whole(d.between(900, 9000)), "completion_tokens", whole(r.tokens)))
+		"usage", object("prompt_tokens", integer(d.between(900, 9000)), "completion_tokens", integer(r.tokens)))
 	asked := []string{"json_data", object("model", str(a.model), "temperature", "0.0", "stream", "false")}
-	return record("POST", "/inference/chat/completions", i, duration, append(asked, cut(response, nil)...))
+	return record("POST", "/inference/chat/completions", i, duration, append(asked, truncate(response, nil)...))
 }
 
 func (a *agent) dispatch(c call, i int64, duration int) string {
-	pairs := append([]string{"params", c.query}, cut(c.result, c.ids)...)
+	pairs := append([]string{"params", c.query}, truncate(c.result, c.ids)...)
 	if a.nonce {
 		status := "missing"
 		if a.agentic {
@@ -88,16 +89,16 @@ func (a *agent) dispatch(c call, i int64, duration int) string {
 
 func record(method, path string, i int64, duration int, remaining []string) string {
 	pairs := []string{"kind", str("summary"), "method", str(method), "path", str(path), "timestamp", num(float64(i)),
-		"duration_ms", whole(duration) + ".0", "status_code", "200"}
+		"duration_ms", integer(duration) + ".0", "status_code", "200"}
 	return object(append(pairs, remaining...)...)
 }
 
 // truncate returns a short response as it is, and of a long one a note of its length.
-func cut(response string, ids []string) []string {
+func truncate(response string, ids []string) []string {
 	if len(response) <= recordLimit {
 		return []string{"response", response}
 	}
-	pairs := []string{"response_truncated", "true", "response_length", whole(len(response))}
+	pairs := []string{"response_truncated", "true", "response_length", integer(len(response))}
 	if ids != nil {
 		pairs = append(pairs, "result_product_ids", texts(ids))
 	}
@@ -111,7 +112,7 @@ func broken(d *dice, p *problem) (status, line string) {
 		status, kind, message = "FAILED", "ValueError", "not enough values to unpack"
 	}
 	return status, object("problem_id", str(p.id), "status", str(status), "execution_time", "300.0",
-		"inference_failure_count", whole(d.N(3)), "inference_total", whole(d.N(9)),
+		"inference_failure_count", integer(d.N(3)), "inference_total", integer(d.N(9)),
 		"error", object("type", str(kind), "message", str(message)), "dialogue", "null")
 }
 
@@ -142,4 +143,4 @@ func str(s string) string { return python.Dumps(python.String(s)) }
 
 func num(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
 
-func whole(n int) string { return strconv.Itoa(n) }
+func integer(n int) string { return strconv.Itoa(n) }

@@ -73,7 +73,8 @@ func (s *shopper) slot(i int) {
 	gold := s.p.gold[i]
 	var shown []*product
 	for try := range s.d.between(1, s.a.pages) {
-		words, page := s.queryWords(gold, try), 1
+		words := s.queryWords(gold, try)
+		page := 1
 		if try > 1 && s.d.chance(0.5) {
 			page = 2
 		}
@@ -155,13 +156,14 @@ func (s *shopper) finish() {
 
 // calculate checks the voucher on the chosen products.
 func (s *shopper) calculate() {
-	prices, total := []string{}, 0.0
+	prices := []string{}
+	total := 0.0
 	for _, p := range s.chosen {
 		prices = append(prices, num(p.price))
 		total += p.price
 	}
 	shown := strings.Join(prices, ",")
-	params := object("product_prices", str(shown), "voucher_type", str("fixed"), "discount_value", whole(s.p.face), "threshold", whole(s.p.threshold), "budget", num(s.p.budget))
+	params := object("product_prices", str(shown), "voucher_type", str("fixed"), "discount_value", integer(s.p.face), "threshold", integer(s.p.threshold), "budget", num(s.p.budget))
 	off := 0.0
 	if total >= float64(s.p.threshold) {
 		off = float64(s.p.face)
@@ -178,8 +180,8 @@ func find(words string, page int, products []*product) call {
 		items, ids = append(items, p.item), append(ids, p.id)
 	}
 	return call{
-		name: "find_product", params: object("q", str(words), "page", whole(page)), result: list(items...), ids: ids,
-		path: "/search/find_product", query: object("q", str(strings.ReplaceAll(words, " ", "+")), "page", whole(page)),
+		name: "find_product", params: object("q", str(words), "page", integer(page)), result: list(items...), ids: ids,
+		path: "/search/find_product", query: object("q", str(strings.ReplaceAll(words, " ", "+")), "page", integer(page)),
 	}
 }
 

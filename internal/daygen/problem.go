@@ -102,7 +102,7 @@ func describe(d *dice, g *product) wish {
 	if d.chance(0.6) {
 		limit := int(g.price) + d.between(10, 300)
 		text += fmt.Sprintf(", for at most %d pesos", limit)
-		pairs = append(pairs, "price", list(object("less than", list("null", whole(limit)))))
+		pairs = append(pairs, "price", list(object("less than", list("null", integer(limit)))))
 	}
 	if len(g.services) > 0 && d.chance(0.5) {
 		text += ", " + spoken[g.services[0]]
@@ -121,6 +121,6 @@ func (p *problem) addVoucher(d *dice) string {
 	p.threshold = int(total * 0.8)
 	p.budget = float64(int(total) - p.face + 1)
 	p.query += fmt.Sprintf(" I have %s pesos and a voucher that takes %d pesos off any purchase of %d pesos or more.", num(p.budget), p.face, p.threshold)
-	return object("voucher_type", str("platform"), "threshold", whole(p.threshold), "discount_type", str("fixed"),
-		"face_value", whole(p.face), "discount", "null", "cap", "null", "price_after_voucher", num(p.budget), "budget", num(p.budget))
+	return object("voucher_type", str("platform"), "threshold", integer(p.threshold), "discount_type", str("fixed"),
+		"face_value", integer(p.face), "discount", "null", "cap", "null", "price_after_voucher", num(p.budget), "budget", num(p.budget))
 }

@@ -146,7 +146,7 @@ func (w *walk) walkValue(kind thrift.Type, depth int) error {
 	}
 }
 
-// repeat walks n items of the given types; no item is shorter than a byte.
+// walkItems walks n items of the given types; no item is shorter than a byte.
 func (w *walk) walkItems(n int32, depth int, kinds ...thrift.Type) error {
 	if w.items += int(n); int(n) > w.remaining.Len() || w.items > maxItems {
 		return errLong

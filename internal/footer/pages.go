@@ -95,7 +95,7 @@ func (p *pages) peek(n int64) ([]byte, error) {
 		p.head = make([]byte, n)
 	}
 	_, err := p.src.ReadAt(p.head[:n], p.offset)
-	return p.head[:n], wrong.In("read header of page", err)
+	return p.head[:n], wrong.Wrap("read header of page", err)
 }
 
 func (p *pages) parse(head []byte) (*format.PageHeader, error) {

@@ -1,5 +1,5 @@
-// Package inorder works on the values of a stream side by side and hands the
-// results on in the order of the values.
+// Package inorder processes the values of a stream in parallel and passes the results on in
+// the order of the values.
 package inorder
 
 import (
@@ -9,16 +9,15 @@ import (
 	"golang.org/x/sync/semaphore"
 )
 
-// maxPending bounds the values under way, however little each of them weighs.
+// maxPending bounds the number of values that are being processed, whatever their weight.
 const maxPending = 4096
 
 // Stream processes values of type A to results of type B in several goroutines.
 type Stream[A, B any] struct {
 	// Workers are the goroutines that call Work, at least 1.
 	Workers int
-	// MaxWeight bounds the weight of the values under way, from when they are emitted
-	// until their results are taken, at least 1. A value that is heavier is under
-	// way alone.
+	// MaxWeight, at least 1, bounds the total weight of the values that were emitted and
+	// whose results were not taken yet. A heavier value is processed alone.
 	MaxWeight int64
 	// Read emits the values with their weights, which must not be negative. It runs in its
 	// own goroutine, and must return once emit returns an error.
@@ -32,20 +31,25 @@ type Stream[A, B any] struct {
 // List processes the items of a list as Run does those of a stream. It suits work that costs
 // no more than reading.
 func List[A, B any](ctx context.Context, workers int, items []A, work func(context.Context, A) (B, error), take func(B) error) error {
-	s := Stream[A, B]{Workers: workers, MaxWeight: max(1, int64(len(items))), Work: work, Take: take,
-		Read: func(_ context.Context, emit func(A, int64) error) error {
-			for _, item := range items {
-				if err := emit(item, 1); err != nil {
-					return err
-				}
+	s := Stream[A, B]{
+		Workers:   workers,
+		MaxWeight: max(1, int64(len(items))),
+		Work:      work,
+		Take:      take,
+	}
+	s.Read = func(_ context.Context, emit func(A, int64) error) error {
+		for _, item := range items {
+			if err := emit(item, 1); err != nil {
+				return err
 			}
-			return nil
-		}}
+		}
+		return nil
+	}
 	return s.Run(ctx)
 }
 
-// Each calls work for every index below n on at most workers goroutines. The
-// first error ends the rest; no goroutine is left when Each returns.
+// Each calls work for every index below n on at most workers goroutines. The first error
+// stops the others; no goroutine is running when Each returns.
 func Each(ctx context.Context, workers, n int, work func(context.Context, int) error) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(workers)
@@ -60,7 +64,7 @@ func Each(ctx context.Context, workers, n int, work func(context.Context, int) e
 	return g.Wait()
 }
 
-// job is a value under way, and what Work made of it once done is closed.
+// job is a value that is being processed; once done is closed it has the result of Work.
 type job[A, B any] struct {
 	value  A
 	weight int64
@@ -69,12 +73,13 @@ type job[A, B any] struct {
 	done   chan struct{}
 }
 
-// Run ends when the last result was taken, or with the first error; of errors of
-// Work and Take that is the one of the first value. No goroutine is left then.
+// Run returns when the last result was taken, or with the first error; of several errors of
+// Work and Take that is the one of the earliest value. No goroutine is running then.
 func (s *Stream[A, B]) Run(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	budget := semaphore.NewWeighted(s.MaxWeight)
-	jobs, order := make(chan *job[A, B]), make(chan *job[A, B], maxPending)
+	jobs := make(chan *job[A, B])
+	order := make(chan *job[A, B], maxPending)
 	reading, stop := context.WithCancel(ctx)
 	defer stop()
 	group.Go(func() error {
@@ -92,7 +97,7 @@ func (s *Stream[A, B]) Run(ctx context.Context) error {
 			return send(ctx, jobs, j)
 		})
 		if reading.Err() != nil {
-			return ctx.Err() // the error of Work is told when its value's turn comes
+			return ctx.Err() // take returns the error of Work in its order
 		}
 		return err
 	})
@@ -102,7 +107,7 @@ func (s *Stream[A, B]) Run(ctx context.Context) error {
 				if j.result, j.err = s.Work(ctx, j.value); j.err != nil {
 					stop()
 				}
-				j.value = *new(A) // Take may be far behind
+				j.value = *new(A) // free it: Take may be much later
 				close(j.done)
 			}
 			return nil

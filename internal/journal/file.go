@@ -1,6 +1,5 @@
-// Package journal keeps what must outlive its process: append-only files whose
-// whole entries survive any end of it, and the lock that keeps two processes from
-// writing one run.
+// Package journal writes append-only files whose complete entries survive any end of the
+// process, and locks that keep two processes from writing one run.
 package journal
 
 import (
@@ -49,8 +48,8 @@ func (a *appendFile) Append(b []byte) (offset int64, err error) {
 	return offset, nil
 }
 
-// Sync makes everything appended before it survive a crash of the machine. After its first
-// error Sync and Append always fail.
+// Sync syncs everything appended before it, so that it survives a crash of the machine.
+// After its first error Sync and Append always fail.
 func (a *appendFile) Sync() error {
 	target, _, _ := a.state()
 	a.syncing.Lock()
@@ -97,8 +96,8 @@ func IsAt(lock *flock.Flock, path string) bool {
 // if another process holds the lock. Unlock releases it even if a child process that was
 // just started still holds a copy of the descriptor.
 func Lock(path string) (unlock func() error, err error) {
-	const rights = 0o644
-	lock := flock.New(path, flock.SetPermissions(rights))
+	const permissions = 0o644
+	lock := flock.New(path, flock.SetPermissions(permissions))
 	locked, err := lock.TryLock()
 	if err != nil {
 		return nil, fmt.Errorf("lock run: %w", err)

@@ -43,7 +43,7 @@ type Journal struct {
 	appendFile
 	enc *zstd.Encoder
 	dec *zstd.Decoder
-	// entries are *[]byte for entries on their way to the file.
+	// entries are *[]byte, buffers for encoded entries.
 	entries sync.Pool
 }
 
@@ -62,22 +62,46 @@ func Open(path string) (*Journal, []Entry, error) {
 	if err != nil {
 		return nil, nil, errors.Join(fmt.Errorf("read journal %s: %w", path, err), f.Close())
 	}
-	const window = 256 << 10 // most rollouts are smaller; bounds the coder's memory
-	// Building the entropy tables of an entry the size of a reply takes twice as
-	// long as all else and saves a quarter of it.
-	enc, _ := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithNoEntropyCompression(true), zstd.WithWindowSize(window),
-		zstd.WithLowerEncoderMem(true), zstd.WithEncoderConcurrency(1)) // only wrong options fail
-	dec, _ := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxEntry)) // likewise
-	return &Journal{appendFile: appendFile{file: f, end: end, synced: end}, enc: enc, dec: dec}, entries, nil
+
+	j := &Journal{
+		appendFile: appendFile{file: f, end: end, synced: end},
+		enc:        newEncoder(),
+		dec:        newDecoder(),
+	}
+	return j, entries, nil
+}
+
+// newEncoder returns an encoder without entropy coding: for an entry of the size of a reply
+// the tables take twice as long as the rest and save a quarter of its bytes.
+func newEncoder() *zstd.Encoder {
+	const window = 256 << 10 // most rollouts are smaller; bounds the encoder's memory
+	enc, _ := zstd.NewWriter(nil,
+		zstd.WithEncoderLevel(zstd.SpeedFastest),
+		zstd.WithNoEntropyCompression(true),
+		zstd.WithWindowSize(window),
+		zstd.WithLowerEncoderMem(true),
+		zstd.WithEncoderConcurrency(1),
+	) // only invalid options fail
+	return enc
+}
+
+func newDecoder() *zstd.Decoder {
+	dec, _ := zstd.NewReader(nil,
+		zstd.WithDecoderConcurrency(1),
+		zstd.WithDecoderMaxMemory(maxEntry),
+	) // only invalid options fail
+	return dec
 }
 
 func scan(f *os.File) (entries []Entry, end int64, err error) {
 	r := bufio.NewReaderSize(f, 1<<20)
 	var head [headSize]byte
 	for {
-		if _, err := io.ReadFull(r, head[:]); errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		_, err := io.ReadFull(r, head[:])
+		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 			return entries, end, nil
-		} else if err != nil {
+		}
+		if err != nil {
 			return entries, end, err
 		}
 		size := binary.LittleEndian.Uint32(head[:])
@@ -100,7 +124,7 @@ func scan(f *os.File) (entries []Entry, end int64, err error) {
 }
 
 // Append adds an entry. When it returns, the entry survives the end of the
-// process; after the next Sync, that of the machine.
+// process; after the next Sync, a crash of the machine.
 func (j *Journal) Append(k Key, data []byte) (Entry, error) {
 	buffer, _ := j.entries.Get().(*[]byte)
 	if buffer == nil {
@@ -127,19 +151,21 @@ func (j *Journal) Read(e Entry) ([]byte, error) {
 		return nil, fmt.Errorf("read journal entry: %w", err)
 	}
 	data, err := j.dec.DecodeAll(b, nil)
-	return data, wrong.In("read journal entry", err)
+	return data, wrong.Wrap("read journal entry", err)
 }
 
 // Close syncs and closes the file. It does not repeat the error of an earlier sync.
 func (j *Journal) Close() error {
 	j.dec.Close()
-	return errors.Join(j.appendFile.Close(), j.enc.Close())
+	if err := j.appendFile.Close(); err != nil {
+		return errors.Join(err, j.enc.Close())
+	}
+	return j.enc.Close()
 }
 
-// Lines is an append-only file of lines, for programs of any kind to read: what is
-// appended ends in its newline and has no other. Its methods may be called from any
-// goroutine, and others may read the file at any moment: only its last line may be
-// there in part.
+// Lines is an append-only file of lines, for any program to read. What is appended must end
+// in its only newline. Methods may be called from any goroutine, and other programs may read
+// the file at any time: only its last line may be incomplete.
 type Lines struct {
 	appendFile
 	path string

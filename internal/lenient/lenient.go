@@ -23,12 +23,12 @@ type Rules struct {
 	Close bool
 }
 
-// Mends is the set of repairs that a value needed.
-type Mends uint8
+// Repairs is the set of repairs that a value needed.
+type Repairs uint8
 
 // The repairs that are told apart.
 const (
-	Quotes Mends = 1 << iota
+	Quotes Repairs = 1 << iota
 	Commas
 	Literals
 	Keys
@@ -44,11 +44,11 @@ type Mended struct {
 	End int
 	// Complete is false where the text was cut off or broken inside the value.
 	Complete bool
-	Mends    Mends
+	Mends    Repairs
 }
 
-// Mend reads the value that text starts with.
-func (r Rules) Mend(text string) Mended {
+// Repair reads the value that text starts with.
+func (r Rules) Repair(text string) Mended {
 	m := mender{rules: r, src: text}
 	complete := m.value(0)
 	return Mended{JSON: string(m.out), End: m.pos, Complete: complete, Mends: m.mends}
@@ -61,7 +61,7 @@ type mender struct {
 	src   string
 	pos   int
 	out   []byte
-	mends Mends
+	mends Repairs
 }
 
 func (m *mender) value(depth int) bool {
@@ -135,7 +135,8 @@ func (m *mender) commas(closing byte, first bool) {
 		m.pos++
 		n++
 	}
-	if n > 1 || n == 1 && (first || m.peek() == closing) {
+	superfluous := first || m.peek() == closing
+	if n > 1 || n == 1 && superfluous {
 		m.mends |= Commas
 	}
 }
@@ -174,7 +175,8 @@ func (m *mender) word() bool {
 		m.mends |= Literals
 		word = literal
 	}
-	if word == "" || m.ended() && !m.rules.Close || !gjson.Valid(word) {
+	cut := m.ended() && !m.rules.Close
+	if word == "" || cut || !gjson.Valid(word) {
 		return false
 	}
 	m.out = append(m.out, word...)

@@ -35,11 +35,11 @@ func TestMend(t *testing.T) {
 		{loose, `['it\'s "so"']`, lenient.Mended{JSON: `["it's \"so\""]`, End: 14, Complete: true, Mends: lenient.Quotes}},
 		{loose, `{"a":[1,{"b":2`, lenient.Mended{JSON: `{"a":[1,{"b":2}]}`, End: 14, Complete: true, Mends: lenient.Closers}},
 	} {
-		if got := c.rules.Mend(c.text); got.JSON != c.want.JSON || got.Complete != c.want.Complete || got.Mends != c.want.Mends || got.Complete && got.End != c.want.End {
+		if got := c.rules.Repair(c.text); got.JSON != c.want.JSON || got.Complete != c.want.Complete || got.Mends != c.want.Mends || got.Complete && got.End != c.want.End {
 			t.Errorf("%q: %+v, want %+v", c.text, got, c.want)
 		}
 	}
-	if m := loose.Mend(`["cut`); m.Complete {
+	if m := loose.Repair(`["cut`); m.Complete {
 		t.Errorf("a text without an end is whole: %+v", m)
 	}
 }
@@ -52,11 +52,11 @@ func FuzzMendGivesJSON(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, s string) {
 		for _, rules := range []lenient.Rules{cut, loose} {
-			m := rules.Mend(s)
+			m := rules.Repair(s)
 			if m.End > len(s) || m.Complete && !gjson.Valid(m.JSON) {
 				t.Fatalf("%q: %+v", s, m)
 			}
-			if again := rules.Mend(m.JSON); m.Complete && m.JSON[0] == '{' && (again.Mends != 0 || again.JSON != m.JSON) {
+			if again := rules.Repair(m.JSON); m.Complete && m.JSON[0] == '{' && (again.Mends != 0 || again.JSON != m.JSON) {
 				t.Fatalf("%q: %q, again %q", s, m.JSON, again.JSON)
 			}
 		}

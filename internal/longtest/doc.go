@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// Or returns all if the tag long is set, and sample otherwise.
-func Or[T any](full, sample T) T {
+// Pick returns all if the tag long is set, and sample otherwise.
+func Pick[T any](full, sample T) T {
 	if Tests {
 		return full
 	}

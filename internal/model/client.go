@@ -136,7 +136,7 @@ func (c *Client) body(q Question, schema bool) ([]byte, error) {
 	maps.Copy(fields, c.endpoint.ExtraBody)
 	maps.DeleteFunc(fields, func(_ string, value any) bool { return value == nil })
 	body, err := json.Marshal(fields)
-	return body, wrong.In("encode question", err)
+	return body, wrong.Wrap("encode question", err)
 }
 
 // skipReason returns why a question need not be sent now that it could be, nil if it

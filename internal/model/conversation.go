@@ -145,12 +145,12 @@ type Sampling struct {
 func (s Sampling) Validate() error {
 	var bad wrong.List
 	checkRange := func(v *float64, limit float64, format string) { // NaN is out of range
-		bad.Unless(v == nil || *v >= 0 && *v <= limit, format, text.Told(v, "%v", ""))
+		bad.Unless(v == nil || *v >= 0 && *v <= limit, format, text.Optional(v, "%v", ""))
 	}
 	checkRange(s.TopP, 1, "top_p %s is no share from 0 to 1")
 	checkRange(s.MinP, 1, "min_p %s is no share from 0 to 1")
 	checkRange(s.Temperature, math.MaxFloat64, "temperature %s is no number from 0 on")
-	bad.Unless(s.TopK == nil || *s.TopK >= -1, "top_k %s is below -1, which is all tokens", text.Told(s.TopK, "%d", ""))
-	bad.Unless(s.MaxTokens == nil || *s.MaxTokens >= 1, "max_tokens %s leaves no room for a reply", text.Told(s.MaxTokens, "%d", ""))
+	bad.Unless(s.TopK == nil || *s.TopK >= -1, "top_k %s is below -1, which is all tokens", text.Optional(s.TopK, "%d", ""))
+	bad.Unless(s.MaxTokens == nil || *s.MaxTokens >= 1, "max_tokens %s leaves no room for a reply", text.Optional(s.MaxTokens, "%d", ""))
 	return bad.Err()
 }

@@ -184,8 +184,8 @@ func (d *decoder) member(o *object, depth int) error {
 	return nil
 }
 
-// few is the number of keys that a scan is good for.
-const few = 16
+// maxScanned is the number of keys that a scan is good for.
+const maxScanned = 16
 
 // object is one under way: the decoder's members from some place on. The map is made
 // once there are more than a few keys.
@@ -207,8 +207,8 @@ func (d *decoder) set(o *object, key string, v Value) {
 		return
 	}
 	d.members = append(d.members, Item{key, v})
-	if o.place == nil && len(items) == few {
-		o.place = make(map[string]int, 2*few)
+	if o.place == nil && len(items) == maxScanned {
+		o.place = make(map[string]int, 2*maxScanned)
 		for i, it := range items {
 			o.place[it.Key] = i
 		}
@@ -229,7 +229,8 @@ func (d *decoder) number() (Value, error) {
 	case d.digits() == 0:
 		return Value{}, d.fail("Expecting value", start)
 	}
-	fraction, exponent := d.part(".", ""), d.part("eE", "+-")
+	fraction := d.part(".", "")
+	exponent := d.part("eE", "+-")
 	text := d.text[start:d.pos]
 	if !fraction && !exponent {
 		if digits := len(strings.TrimPrefix(text, "-")); digits > maxDigits {

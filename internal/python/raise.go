@@ -29,7 +29,7 @@ func Catch(code func()) (fault error) {
 	return nil
 }
 
-// Within is deferred and wraps a raised error in the name of the step that raised it.
+// Within wraps a raised error in the name of the step that raised it. It must be deferred.
 func Within(where string) {
 	if fault := raisedBy(recover()); fault != nil {
 		Raise("%s: %w", where, fault)

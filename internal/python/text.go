@@ -22,7 +22,8 @@ func Strip(s string) string { return strings.TrimFunc(s, IsSpace) }
 // IDs returns the ids of a comma-separated list by the subnet's rule: stripped, without
 // repetitions, in order. The result is never nil.
 func IDs(list string) []string {
-	ids, seen := []string{}, map[string]bool{"": true}
+	ids := []string{}
+	seen := map[string]bool{"": true}
 	for id := range strings.SplitSeq(list, ",") {
 		if id = Strip(id); !seen[id] {
 			seen[id] = true
@@ -79,7 +80,8 @@ func characters(s string) []rune {
 // finalSigma reports whether the sigma at i ends a word: a cased letter before it and none
 // after it, ignoring characters that casing ignores (Unicode 3.13, Final_Sigma).
 func finalSigma(rs []rune, sigma int) bool {
-	before, after := sigma-1, sigma+1
+	before := sigma - 1
+	after := sigma + 1
 	for before >= 0 && caseIgnorable(rs[before]) {
 		before--
 	}
@@ -115,7 +117,8 @@ func ParseFloat(s string) (float64, bool) {
 		}
 	}
 	s = strings.ReplaceAll(s, "_", "")
-	if len(s) == 4 && (s[0] == '+' || s[0] == '-') && strings.EqualFold(s[1:], "nan") {
+	signed := len(s) == 4 && (s[0] == '+' || s[0] == '-')
+	if signed && strings.EqualFold(s[1:], "nan") {
 		return nan, true
 	}
 	f, err := strconv.ParseFloat(s, 64)

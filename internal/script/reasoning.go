@@ -143,7 +143,8 @@ func (s *Shown) weighed(head string, p Product, at int) string {
 // Choice returns the option that a thought leads to: the one whose tool, words and ids the
 // thought names; the order of ids in the thought breaks ties.
 func (s *Shown) Choice() string {
-	best, at := -1.0, 0
+	best := -1.0
+	at := 0
 	thought := strings.Join(tokens(s.thought), " ") + " "
 	for i, o := range s.Options {
 		var hits, all, early, exact float64
@@ -163,7 +164,8 @@ func (s *Shown) Choice() string {
 			exact = 1 + float64(len(list))/100
 		}
 		if score := tool(o, s.thought) + exact + hits/max(all, 1) + hits/100 + early/max(all, 1); score > best {
-			best, at = score, i
+			best = score
+			at = i
 		}
 	}
 	if tool(s.Options[at], s.thought) < tools {

@@ -98,7 +98,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			turn++
 		}
 	}
-	query, seed := messages[1].Get("content").String(), request.Get("seed").Int()
+	query := messages[1].Get("content").String()
+	seed := request.Get("seed").Int()
 	plan := s.Plan(query, seed)
 	act := plan[min(turn, len(plan)-1)]
 	times := s.count(fmt.Sprintf("%s#%d#%d", query, seed, turn), act)
@@ -115,7 +116,8 @@ func (s *Server) count(turn string, act Act) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.asked == nil {
-		s.asked, s.answered = map[string]int{}, map[string]int{}
+		s.asked = map[string]int{}
+		s.answered = map[string]int{}
 	}
 	s.asked[turn]++
 	if act.Fault == nil || act.Times > 0 && s.asked[turn] > act.Times {

@@ -19,7 +19,8 @@ type Turnstile struct {
 func (s *Turnstile) Open(n int) (waited <-chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.open, s.waited = n, make(chan struct{})
+	s.open = n
+	s.waited = make(chan struct{})
 	return s.waited
 }
 
@@ -39,7 +40,8 @@ func (s *Turnstile) Pass() bool {
 // waits. If the command ends before, the error has its output.
 func (s *Turnstile) Kill(c *exec.Cmd, n int) error {
 	var output strings.Builder
-	c.Stdout, c.Stderr = &output, &output
+	c.Stdout = &output
+	c.Stderr = &output
 	waited := s.Open(n)
 	if err := c.Start(); err != nil {
 		return err

@@ -119,7 +119,7 @@ func Refuses(s string) bool {
 
 // Runs yields the start and end of each run of at least minBytes bytes of a set. It looks at
 // one byte in minBytes, which is enough to find each run.
-func Stretches(s string, set *[256]bool, minBytes int) iter.Seq2[int, int] {
+func Runs(s string, set *[256]bool, minBytes int) iter.Seq2[int, int] {
 	return func(yield func(int, int) bool) {
 		end := 0
 		for i := minBytes - 1; i < len(s); i += minBytes {
@@ -140,7 +140,7 @@ func Stretches(s string, set *[256]bool, minBytes int) iter.Seq2[int, int] {
 }
 
 // Optional formats a value, or returns none if there is no value.
-func Told[T any](v *T, format, none string) string {
+func Optional[T any](v *T, format, none string) string {
 	if v == nil {
 		return none
 	}

@@ -17,8 +17,8 @@ func (l *List) Unless(ok bool, format string, args ...any) {
 	}
 }
 
-// In wraps err in what was being done. It returns nil for nil.
-func In(doing string, err error) error {
+// Wrap wraps err in what was being done. It returns nil for nil.
+func Wrap(doing string, err error) error {
 	if err == nil {
 		return nil
 	}

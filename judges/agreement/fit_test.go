@@ -68,9 +68,9 @@ func TestTheFitFindsTheScale(t *testing.T) {
 func TestAFlatteringJudgeIsHeldDown(t *testing.T) {
 	t.Parallel()
 	up := func(x float64) float64 { return min(0.9, x+0.2) }
-	labels, judge := biased(dice.New(3), longtest.Or(100_000, 20_000), up)
+	labels, judge := biased(dice.New(3), longtest.Pick(100_000, 20_000), up)
 	whole := nearest(concat(gradedBoth([]Ratings{labels}, &judge)))
-	n := longtest.Or(1000, 20)
+	n := longtest.Pick(1000, 20)
 	floors, ceilings, better := 0, 0, 0
 	for seed := range n {
 		labels, judge := biased(dice.New(uint64(seed)+10), 200, up)

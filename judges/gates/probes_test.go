@@ -35,7 +35,7 @@ func TestProbesNeverRaise(t *testing.T) {
 	for _, p := range probe.All() {
 		var raised []string
 		for i, c := range cases {
-			if i%longtest.Or(1, 3) > 0 {
+			if i%longtest.Pick(1, 3) > 0 {
 				continue
 			}
 			if *gates.Judge(c.trace, p.Apply(c.dialogue)).Score > before[i] {

@@ -140,5 +140,5 @@ func readLine(path string, offset int64, size int) (Exchange, error) {
 
 func decompress(request []byte) ([]byte, error) {
 	whole, err := decompressor.DecodeAll(request, nil)
-	return whole, wrong.In("decompress request", err)
+	return whole, wrong.Wrap("decompress request", err)
 }

@@ -149,7 +149,7 @@ func (c Config) hash(p prompt) (string, error) {
 		panel = append(panel, member{m, e.ExtraBody, e.PlainText})
 	}
 	b, err := json.Marshal([]any{p.sha256, panel, c.Votes, c.Aggregate, c.SelfConsistency, c.SampleTemperature, c.MaxTokens})
-	return digest.SHA256(b), wrong.In("hash judge", err)
+	return digest.SHA256(b), wrong.Wrap("hash judge", err)
 }
 
 func (c Config) endpoint(m Member) model.Endpoint {

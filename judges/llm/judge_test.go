@@ -245,7 +245,7 @@ func TestAnotherModelsAnswersAreSaidToBe(t *testing.T) {
 // a time, not eight time-outs for each attempt; what it leaves open is failed,
 // and is asked again once it answers.
 func TestAHangingServerDoesNotHoldUpTheRun(t *testing.T) {
-	attempts := longtest.Or(512, 384)
+	attempts := longtest.Pick(512, 384)
 	well := modeltest.Reply(modeltest.Grade(0.7))
 	inVirtualTime(t, "server", func(t *testing.T) {
 		var back atomic.Bool

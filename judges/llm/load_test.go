@@ -28,7 +28,7 @@ func TestAThousandAtOnce(t *testing.T) {
 	useLedger(t)
 	synctest.Test(t, func(t *testing.T) {
 		const limit = 32
-		n := longtest.Or(1000, 200)
+		n := longtest.Pick(1000, 200)
 		s := modeltest.Virtual(t, limit, modeltest.Sequence(late(50*time.Millisecond, modeltest.Reply(modeltest.Grade(0.5)))))
 		cfg := config(s)
 		cfg.Endpoints[0].Concurrency = 256

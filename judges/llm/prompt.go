@@ -191,7 +191,7 @@ func (j *Judge) askOf(q question) (string, error) {
 		order = append(order, member{j.cfg.Panel[m].Model, j.cfg.endpoint(j.cfg.Panel[m]).ExtraBody})
 	}
 	b, err := json.Marshal([]any{q.messages, q.params, order})
-	return digest.SHA256(b), wrong.In("hash question", err)
+	return digest.SHA256(b), wrong.Wrap("hash question", err)
 }
 
 func (j *Judge) to(q question, member int) model.Question {

@@ -36,7 +36,7 @@ func Read(path string) (Table, error) {
 		return nil, fmt.Errorf("read prices: %w", err)
 	}
 	t, err := Parse(b)
-	return t, wrong.In("read prices "+path, err)
+	return t, wrong.Wrap("read prices "+path, err)
 }
 
 // Parse reads a table from YAML.

@@ -26,7 +26,7 @@ var rules = lenient.Rules{Depth: maxDepth}
 func objects(text string, visit func(start int, m lenient.Mended)) bool {
 	work := 64 * (len(text) + 1)
 	for i := strings.IndexByte(text, '{'); i >= 0; {
-		m := rules.Mend(text[i:])
+		m := rules.Repair(text[i:])
 		if work -= m.End + 1; work < 0 {
 			return false
 		}

@@ -52,7 +52,7 @@ func TestIntervalsCoverTheDaysOwnShares(t *testing.T) {
 	real := Figures(whole, truth)
 	covered := make([]int, len(real))
 	// Of fewer samples the bounds leave room for three standard errors.
-	samples, room := longtest.Or(2000, 150), longtest.Or(0.015, 0.053)
+	samples, room := longtest.Pick(2000, 150), longtest.Pick(0.015, 0.053)
 	for seed := range samples {
 		for i, f := range Figures(Draw(items, 200, uint64(seed)), truth) {
 			if f.Low <= *real[i].Share && *real[i].Share <= f.High {

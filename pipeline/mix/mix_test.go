@@ -71,7 +71,7 @@ func random(t *testing.T, seed uint64) (a, b draft) {
 // everything that a mixture promises.
 func TestMixtureKeepsItsPromises(t *testing.T) {
 	t.Parallel()
-	rows, seeds := 0, longtest.Or[uint64](12, 4)
+	rows, seeds := 0, longtest.Pick[uint64](12, 4)
 	for seed := range seeds {
 		a, b := random(t, seed)
 		sources := []mix.Source{{Dir: a.write(t), Weight: 0.7}, {Dir: b.write(t), Weight: 0.3}}
@@ -273,7 +273,7 @@ func TestEachFailingStepLeavesNoHalf(t *testing.T) {
 	whole, _, err := mixture(t, nil, sources...)
 	must(t, err)
 	want := files(t, whole)
-	failed, stride := 0, longtest.Or(13, 79)
+	failed, stride := 0, longtest.Pick(13, 79)
 	for step := 1; ; step += stride {
 		disk := &faulty{left: step}
 		out, _, err := mixture(t, func(m *mix.Mix) { m.FS, m.Workers = disk, 1 }, sources...)

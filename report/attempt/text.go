@@ -328,7 +328,7 @@ func (c *Call) write(p *printer, head string) {
 	}
 }
 
-func number(x *float64) string { return text.Told(x, "%.4g", "unknown") }
+func number(x *float64) string { return text.Optional(x, "%.4g", "unknown") }
 
 // Similar are the ids of the ledger nearest to one that is not there.
 func (l *Ledger) Similar(id string) string {

@@ -63,7 +63,7 @@ func TestADayIsHeldAgainstAnother(t *testing.T) {
 func TestDaysAlikePassNoLimit(t *testing.T) {
 	t.Parallel()
 	// Of fewer pairs the bound leaves room for three standard errors.
-	pairs, room := longtest.Or(1000, 300), longtest.Or(0.025, 0.04)
+	pairs, room := longtest.Pick(1000, 300), longtest.Pick(0.025, 0.04)
 	d, passed := dice.New(2), 0
 	for range pairs {
 		a, b := drift.NewDay("a", lines(d, names(0, 30), 0.5)), drift.NewDay("b", lines(d, names(0, 30), 0.5))

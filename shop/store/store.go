@@ -24,13 +24,13 @@ var ErrVersion = errors.New("another version of the format")
 // NewWriter begins a store; its Close ends it.
 func NewWriter(to io.Writer, version int) (*zip.Writer, error) {
 	z := zip.NewWriter(to)
-	return z, wrong.In("begin store", z.SetComment(strconv.Itoa(version)))
+	return z, wrong.Wrap("begin store", z.SetComment(strconv.Itoa(version)))
 }
 
 // Section begins the next section; what is written to w, up to the next, is in it.
 func Section(z *zip.Writer, name string) (io.Writer, error) {
 	w, err := z.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Store})
-	return w, wrong.In("begin section "+name, err)
+	return w, wrong.Wrap("begin section "+name, err)
 }
 
 // Put writes a whole section.
@@ -39,7 +39,7 @@ func Put(z *zip.Writer, name string, data []byte) error {
 	if err == nil {
 		_, err = w.Write(data)
 	}
-	return wrong.In("write section "+name, err)
+	return wrong.Wrap("write section "+name, err)
 }
 
 // File is an open store. Its sections are valid until Close.

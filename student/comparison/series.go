@@ -139,7 +139,7 @@ func (r *Run) cost() string {
 
 const unknown = "unknown"
 
-func share(x *float64) string { return text.Told(x, "%.4f", unknown) }
+func share(x *float64) string { return text.Optional(x, "%.4f", unknown) }
 
 func between(x *[2]float64) string {
 	if x == nil {

@@ -77,7 +77,7 @@ func (l *Log) document(name string, v any) error {
 	if err == nil {
 		_, err = w.Write(l.encoded.Bytes())
 	}
-	return wrong.In("write "+name, err)
+	return wrong.Wrap("write "+name, err)
 }
 
 func (l *Log) entry(name string) (io.Writer, error) {
@@ -113,7 +113,7 @@ const maxRollout = 16 << 20
 // whole.
 func (l *Log) Close(results []Score) error {
 	err := errors.Join(l.copySummaries(), l.document("header.json", l.header(results)), l.zip.Close())
-	return wrong.In("write inspect log", l.entries.End(err))
+	return wrong.Wrap("write inspect log", l.entries.End(err))
 }
 
 func (l *Log) copySummaries() error {

@@ -94,7 +94,7 @@ func DecodeTurn(b []byte) (Turn, error) {
 	}
 	t := Turn{Reply: reply}
 	err := json.Unmarshal(head, &t.Answers)
-	return t, wrong.In("decode turn", err)
+	return t, wrong.Wrap("decode turn", err)
 }
 
 // Task is one rollout to play.

@@ -65,7 +65,7 @@ func (c *Client) call(ctx context.Context, method, address string, body []byte, 
 	if err != nil {
 		return err
 	}
-	return wrong.In("read the answer of "+method, json.Unmarshal(text, into))
+	return wrong.Wrap("read the answer of "+method, json.Unmarshal(text, into))
 }
 
 func (c *Client) bytes(ctx context.Context, method, address string, body []byte) (text []byte, err error) {

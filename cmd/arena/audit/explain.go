@@ -150,7 +150,7 @@ func (d *judgeDay) walk(ctx context.Context, t *arena.Trace) (string, error) {
 func differences(j *arena.Judgement, l *label) string {
 	var words strings.Builder
 	w := tabwriter.NewWriter(&words, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(w, "\nlabel\t%s\t\t%s\n", text.Told(l.Score, "%v", "unscored"), text.Line(l.Detail))
+	fmt.Fprintf(w, "\nlabel\t%s\t\t%s\n", text.Optional(l.Score, "%v", "unscored"), text.Line(l.Detail))
 	if l.Evidence.Quote != "" || l.Evidence.Why != "" {
 		fmt.Fprintf(w, "\tits evidence\t\tstep %d: [%s] %s\n", l.Evidence.Step, text.Line(l.Evidence.Quote), text.Line(l.Evidence.Why))
 	}

@@ -159,7 +159,7 @@ func printLeaderboard(w io.Writer, b *filters.Leaderboard) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "rank\tagent\tattempts\tagentic\tadaptivity\tbase\tv1\trank\tv2\trank\targs\trank\t")
 	for _, s := range b.Standings {
-		fmt.Fprintf(t, "%d\t%s\t%d\t%.2f\t%s\t%.4f\t", s.Ranks[0], text.Line(s.Agent), s.Attempts, s.Agentic, text.Told(s.Adaptivity, "%.2f", "-"), s.Scores[0])
+		fmt.Fprintf(t, "%d\t%s\t%d\t%.2f\t%s\t%.4f\t", s.Ranks[0], text.Line(s.Agent), s.Attempts, s.Agentic, text.Optional(s.Adaptivity, "%.2f", "-"), s.Scores[0])
 		for k, score := range s.Scores[1:] {
 			fmt.Fprintf(t, "%.4f\t%d (%+d)\t", score, s.Ranks[k+1], s.Ranks[0]-s.Ranks[k+1])
 		}

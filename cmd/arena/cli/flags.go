@@ -76,7 +76,7 @@ func oneOf[T ~string](to *T, words []string) value {
 
 // Number adds a flag for a number that is nil where it is not given.
 func Number[T any](c *cobra.Command, to **T, name string, parse func(string) (T, error), doc string) {
-	c.Flags().Var(value{fmt.Sprintf("%T", *new(T)), func() string { return text.Told(*to, "%v", "") }, func(text string) error {
+	c.Flags().Var(value{fmt.Sprintf("%T", *new(T)), func() string { return text.Optional(*to, "%v", "") }, func(text string) error {
 		n, err := parse(text)
 		*to = &n
 		return err

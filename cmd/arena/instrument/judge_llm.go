@@ -177,4 +177,4 @@ func (m *Models) Close() error {
 }
 
 // Dollars is a cost in words; nil where a price is unknown.
-func Dollars(usd *float64) string { return text.Told(usd, "%.6f USD", "at unknown prices") }
+func Dollars(usd *float64) string { return text.Optional(usd, "%.6f USD", "at unknown prices") }

@@ -106,7 +106,7 @@ func tellFigures(w io.Writer, people []person, drawn int) error {
 	for _, p := range people {
 		fmt.Fprintf(t, "%s, %d of %d labelled\t\tof the day\t95 %%\tn\t\n", text.Line(filepath.Base(p.name)), len(p.answers), drawn)
 		for _, m := range p.figures {
-			fmt.Fprintf(t, "%s\t%s\t%s\t%.3f-%.3f\t%d\t\n", m.Instrument, m.Measure, text.Told(m.Share, "%.3f", "-"), m.Low, m.High, m.N)
+			fmt.Fprintf(t, "%s\t%s\t%s\t%.3f-%.3f\t%d\t\n", m.Instrument, m.Measure, text.Optional(m.Share, "%.3f", "-"), m.Low, m.High, m.N)
 		}
 	}
 	for _, question := range slices.Sorted(maps.Keys(reports)) {
@@ -115,7 +115,7 @@ func tellFigures(w io.Writer, people []person, drawn int) error {
 			if ci := p.Kappa.CI95; ci != nil {
 				between = fmt.Sprintf("%.3f-%.3f", ci[0], ci[1])
 			}
-			fmt.Fprintf(t, "people, %s\tkappa\t%s\t%s\t%d\t\n", question, text.Told(p.Kappa.Value, "%.3f", "-"), between, p.N)
+			fmt.Fprintf(t, "people, %s\tkappa\t%s\t%s\t%d\t\n", question, text.Optional(p.Kappa.Value, "%.3f", "-"), between, p.N)
 		}
 	}
 	return t.Flush()
