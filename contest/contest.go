@@ -1,7 +1,7 @@
-// Package contest recomputes what subnets that run contests publish, from their
-// files: distillation by lowest KL (package distil), locked rounds with gates
-// (evolai), and the consensus that pays all of them (yuma). It runs no validator.
-// What several of them need stands here.
+// Package contest holds what the packages below it share. They recompute what
+// subnets with contests publish, from their files: distillation by lowest KL
+// (package distil), locked rounds with gates (evolai), and the consensus that pays
+// all of them (yuma). They run no validator.
 package contest
 
 import (
@@ -12,8 +12,8 @@ import (
 	"github.com/trajectory-arena/arena/internal/stats"
 )
 
-// Figure is a mean with its 95 % interval and what it was taken over. JSON has
-// null where a number is not finite.
+// Figure is a statistic with its 95 % interval and its sample size. In JSON a
+// number that is not finite is null or a string, as for Number.
 type Figure struct {
 	Value Number `json:"value" parquet:"value"`
 	Low   Number `json:"low" parquet:"low"`
@@ -21,32 +21,32 @@ type Figure struct {
 	N     int    `json:"n" parquet:"n"`
 }
 
-// FigureOf is a value with its interval, taken over n.
-func FigureOf(value float64, i stats.Interval, n int) Figure {
+// NewFigure returns a value with its interval over n observations.
+func NewFigure(value float64, i stats.Interval, n int) Figure {
 	return Figure{Number(value), Number(i.Low), Number(i.High), n}
 }
 
-// MeanOf is the mean of values with Student's interval.
-func MeanOf(values []float64) Figure {
+// Mean returns the mean of values with Student's interval.
+func Mean(values []float64) Figure {
 	mean := stats.Mean(values)
-	return FigureOf(mean, stats.T95(mean, stats.ClusteredSE(values), len(values)), len(values))
+	interval := stats.T95(mean, stats.ClusteredSE(values), len(values))
+	return NewFigure(mean, interval, len(values))
 }
 
-// Share is a rate of n with Wilson's interval.
-func Share(count, n int) Figure {
-	return FigureOf(float64(count)/float64(n), stats.Wilson(count, n), n)
+// Rate returns count/n with Wilson's interval.
+func Rate(count, n int) Figure {
+	return NewFigure(float64(count)/float64(n), stats.Wilson(count, n), n)
 }
 
-// String is the figure with its interval.
+// String returns the value with its interval.
 func (f Figure) String() string {
 	return fmt.Sprintf("%.6g (95 %% %.4g to %.4g, n %d)", float64(f.Value), float64(f.Low), float64(f.High), f.N)
 }
 
-// Number is a float64 whose JSON is a string where it is infinite and null where
-// it is not a number.
+// Number is a float64. In JSON infinity is a string and NaN is null.
 type Number float64
 
-// MarshalJSON is json.Marshaler.
+// MarshalJSON returns the number as JSON. It implements json.Marshaler.
 func (n Number) MarshalJSON() ([]byte, error) {
 	switch f := float64(n); {
 	case math.IsNaN(f):
@@ -60,19 +60,20 @@ func (n Number) MarshalJSON() ([]byte, error) {
 	}
 }
 
-// Network holds that all lines of an input are of one network: what a test
-// network decided says nothing of the main one.
+// Network checks that all lines of an input are of one network: results of a test
+// network are not valid for the main one.
 type Network struct {
 	name string
 	seen bool
 }
 
-// Add is an error where a line names another network than those before it, or
-// none where they do.
+// Add adds the network of a line. It returns an error if it differs from that of
+// the lines before it.
 func (n *Network) Add(name string) error {
 	if n.seen && n.name != name {
 		return fmt.Errorf("networks %q and %q in one input: give one at a time", n.name, name)
 	}
-	n.name, n.seen = name, true
+	n.name = name
+	n.seen = true
 	return nil
 }

@@ -92,8 +92,8 @@ func KLPage(names []string, reports []*kl.Report) *Page {
 	for i, r := range reports {
 		s := Section{Heading: names[i], Note: fmt.Sprintf("%d prompts, %d positions", len(r.Prompts), r.Positions),
 			Columns: []string{"form", "KL", "by position", "measured", "infinite", "skipped", "unseen", "blind to"}}
-		if r.Apart > 0 {
-			s.Note += fmt.Sprintf("; %d positions are left out, behind a token that the two drew differently, or of a rollout that one lacks", r.Apart)
+		if r.Uncomparable > 0 {
+			s.Note += fmt.Sprintf("; %d positions are left out, behind a token that the two drew differently, or of a rollout that one lacks", r.Uncomparable)
 		}
 		for _, f := range r.Forms {
 			s.row(f.Name, f.PerPrompt, fmt.Sprintf("%.6g", f.PerPosition), f.Measured, f.Infinite, f.Skipped, fmt.Sprintf("%.4g", f.Unseen), f.Blind)
@@ -119,7 +119,7 @@ func KingsPage(r *distil.Report, simulated []distil.Simulated, lacking string) *
 	for i := range r.Rounds[:min(maxShown, len(r.Rounds))] {
 		x, holds := &r.Rounds[i], ""
 		if x.Rule != "" {
-			holds = fmt.Sprintf("%.3f", x.Holds.Value)
+			holds = fmt.Sprintf("%.3f", x.Stability.Value)
 		}
 		rounds.row(x.ID, x.Block, x.Prompts, x.King, fmt.Sprintf("%.4g", x.KingKL), x.Winner, holds, x.Published, x.Outcome, strings.Join(x.Why, "; "))
 	}
@@ -212,7 +212,7 @@ func (s *Section) addLargest(r *yuma.Result) {
 	total := 0.0
 	for i, row := range r.Weights {
 		for _, w := range row {
-			all, total = append(all, flow{i, w.To, r.Nodes[i].Stake * w.Weight}), total+float64(r.Nodes[i].Stake*w.Weight)
+			all, total = append(all, flow{i, w.Target, r.Nodes[i].Stake * w.Weight}), total+float64(r.Nodes[i].Stake*w.Weight)
 		}
 	}
 	slices.SortStableFunc(all, func(a, b flow) int { return cmp.Compare(b.share, a.share) })
@@ -235,7 +235,7 @@ func RacePage(r *race.Report) *Page {
 	standings := Section{Heading: "Standings by the pooled score", Columns: []string{"rank", "agent", "score", "95 %", "best with", ""}}
 	s := r.Standings
 	if s.Freedom > 0 {
-		standings.Note = fmt.Sprintf("One agent's spread over %s is %.4f (%d degrees of freedom).", s.Of, s.Spread, s.Freedom)
+		standings.Note = fmt.Sprintf("One agent's spread over %s is %.4f (%d degrees of freedom).", s.Basis, s.Spread, s.Freedom)
 	}
 	for i, a := range s.Agents {
 		between, best, won := "", "", map[bool]string{true: "won the race"}[a.Winner]

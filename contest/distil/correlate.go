@@ -10,10 +10,10 @@ import (
 	"github.com/trajectory-arena/arena/internal/stats"
 )
 
-// Correlation is how KL and a benchmark rank the same models.
+// Correlation is the rank correlation of KL with a benchmark.
 type Correlation struct {
 	Benchmark string `json:"benchmark"`
-	// Spearman is -1 where every model of lower KL scores higher.
+	// Spearman is -1 if every model with a lower KL has a higher score.
 	Spearman contest.Figure `json:"spearman"`
 }
 
@@ -25,47 +25,53 @@ type Score struct {
 }
 
 // ReadScores reads results, one JSON object a line.
-func ReadScores(path string) (all []Score, err error) {
-	err = jsonl.Each(path, func(s Score) error {
+func ReadScores(path string) ([]Score, error) {
+	var scores []Score
+	err := jsonl.Each(path, func(s Score) error {
 		if s.Model == "" || s.Benchmark == "" {
 			return errors.New("a result is {model, benchmark, score}")
 		}
-		all = append(all, s)
+		scores = append(scores, s)
 		return nil
 	})
-	return all, err
+	return scores, err
 }
 
-// Correlate ranks the models of rounds by KL and by each benchmark. KLs of
-// different prompts cannot be compared, so a model's KL is its share of the
-// king's on the same prompts, the mean over its rounds.
-func Correlate(rounds []*Round, scores []Score) (all []Correlation) {
-	kls, by := relativeKLs(rounds), map[string][]Score{}
+// Correlate computes the rank correlation of the KLs of the models of rounds with
+// each benchmark. KLs on different prompts are not comparable, so that a model's KL
+// is its ratio to the king's on the same prompts, averaged over its rounds.
+func Correlate(rounds []*Round, scores []Score) []Correlation {
+	kls := relativeKLs(rounds)
+	byBenchmark := map[string][]Score{}
 	for _, s := range scores {
 		if _, ok := kls[s.Model]; ok {
-			by[s.Benchmark] = append(by[s.Benchmark], s)
+			byBenchmark[s.Benchmark] = append(byBenchmark[s.Benchmark], s)
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(by)) {
+	var correlations []Correlation
+	for _, name := range slices.Sorted(maps.Keys(byBenchmark)) {
 		var x, y []float64
-		for _, s := range by[name] {
-			x, y = append(x, stats.Mean(kls[s.Model])), append(y, s.Score)
+		for _, s := range byBenchmark[name] {
+			x = append(x, stats.Mean(kls[s.Model]))
+			y = append(y, s.Score)
 		}
-		rho, i := stats.Spearman(x, y)
-		all = append(all, Correlation{name, contest.FigureOf(rho, i, len(x))})
+		rho, interval := stats.Spearman(x, y)
+		correlations = append(correlations, Correlation{name, contest.NewFigure(rho, interval, len(x))})
 	}
-	return all
+	return correlations
 }
 
+// relativeKLs returns, for each model, the ratios of its KL to the king's.
 func relativeKLs(rounds []*Round) map[string][]float64 {
 	kls := map[string][]float64{}
 	for _, r := range rounds {
 		if len(r.Eval.Students) == 0 {
 			continue
 		}
-		king, out := r.king(), r.Eval.out(r.Eval.suspects(r.ID))
+		king := r.king()
+		excluded := r.Eval.exclusions(r.Eval.suspects(r.ID))
 		for i := range r.Eval.Students {
-			if s := &r.Eval.Students[i]; out[s.Model] == "" && king.Mean() > 0 {
+			if s := &r.Eval.Students[i]; excluded[s.Model] == "" && king.Mean() > 0 {
 				kls[s.Model] = append(kls[s.Model], s.Mean()/king.Mean())
 			}
 		}

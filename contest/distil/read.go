@@ -1,7 +1,7 @@
-// Package distil replays the rounds of subnet 97, where the student with the
-// lowest KL to a teacher is king: it reads the validator's published files, holds
-// their means against their prompts, applies the rule of the time, and says where
-// the published king is another and what in the files explains it.
+// Package distil replays the rounds of subnet 97, in which the student with the
+// lowest KL to a teacher is king. It reads the validator's published files, compares
+// published means with those of the prompts, applies the rule in force, and reports
+// rounds with another published king and what in the files explains it.
 package distil
 
 import (
@@ -18,22 +18,22 @@ import (
 type Student struct {
 	Model string
 	UID   string
-	// Status is as published: scored, early_stopped, fraud_vram or empty.
+	// Status is the published one: scored, early_stopped, fraud_vram or empty.
 	Status  string
 	Stopped bool
-	// Published is the KL that the file states; NaN for none.
+	// Published is the published KL, NaN if there is none.
 	Published float64
-	// KLs are by prompt, in the round's order; a student that was stopped has
-	// the first ones. Positions are how many tokens each is over; nil where the
-	// file does not say.
+	// KLs are the KLs of the prompts, in the round's order. A student that was stopped
+	// has those of the first ones. Positions are the numbers of tokens of each prompt,
+	// nil if the file does not have them.
 	KLs       []float64
 	Positions []float64
-	// Extremes are the least and the largest KL over the positions of each
-	// prompt; nil where the file does not say.
+	// Extremes are the minimum and maximum KL over the positions of each prompt, nil
+	// if the file does not have them.
 	Extremes [][2]float64
-	// Axes of the composite score, 0 to 1; most files have none.
+	// Axes are those of the composite score, 0 to 1; most files have none.
 	Axes map[string]float64
-	// Parameters, Vocabulary and Hash are 0 and empty where the file does not say.
+	// Parameters, Vocabulary and Hash are zero if the file does not have them.
 	Parameters float64
 	Vocabulary int
 	Hash       string
@@ -42,17 +42,17 @@ type Student struct {
 // Eval is one result file of the validator.
 type Eval struct {
 	Teacher string
-	// Vocabulary is the teacher's; 0 where the file does not say.
+	// Vocabulary is the teacher's, 0 if the file does not have it.
 	Vocabulary int
-	// Students are in the order of their runs, the king first.
+	// Students are sorted by the order of their runs, the king first.
 	Students []Student
 }
 
 // maxEvalBytes bounds a result file; the largest of March and April 2026 has 111 KB.
 const maxEvalBytes = 64 << 20
 
-// ReadEval reads a result file as Python wrote it: Infinity and NaN are numbers,
-// unknown keys pass.
+// ReadEval reads a result file as Python writes it, with Infinity and NaN as
+// numbers. Unknown keys are ignored.
 func ReadEval(path string) (*Eval, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -96,8 +96,15 @@ func parseEval(content string) (*Eval, error) {
 }
 
 func parseStudent(model string, v python.Value) (Student, error) {
-	s := Student{Model: model, Axes: map[string]float64{}, Status: text(v, "status"), Published: number(v, "kl_global_avg", math.NaN()),
-		Parameters: number(v, "total_params", 0), Vocabulary: int(number(v, "vocab_size", 0)), Hash: text(v, "model_hash")}
+	s := Student{
+		Model:      model,
+		Axes:       map[string]float64{},
+		Status:     text(v, "status"),
+		Published:  number(v, "kl_global_avg", math.NaN()),
+		Parameters: number(v, "total_params", 0),
+		Vocabulary: int(number(v, "vocab_size", 0)),
+		Hash:       text(v, "model_hash"),
+	}
 	stopped, _ := v.Get("early_stopped")
 	s.Stopped = stopped.Truth() || s.Status == "early_stopped"
 	kls, _ := v.Get("kl_per_prompt")
@@ -107,7 +114,8 @@ func parseStudent(model string, v python.Value) (Student, error) {
 		}
 	}
 	if len(s.Positions) != len(s.KLs) {
-		s.Positions, s.Extremes = nil, nil
+		s.Positions = nil
+		s.Extremes = nil
 	}
 	axes, _ := v.Get("axes")
 	for _, a := range axes.Dict {
@@ -118,8 +126,8 @@ func parseStudent(model string, v python.Value) (Student, error) {
 	return s, nil
 }
 
-// addPrompt takes one element of kl_per_prompt: a number, or an object until 31
-// March 2026.
+// addPrompt adds one element of kl_per_prompt: a number, or, until 31 March 2026, an
+// object.
 func (s *Student) addPrompt(v python.Value) error {
 	kl := v
 	if v.Kind == python.Dict {
@@ -137,19 +145,23 @@ func (s *Student) addPrompt(v python.Value) error {
 	return nil
 }
 
-// Mean is the student's KL as the validator takes it: over positions where the
-// file says how many each prompt has, else over prompts. NaN without prompts.
+// Mean returns the student's KL as the validator computes it: the mean over
+// positions if the file has their numbers, else over prompts. It is NaN without
+// prompts.
 func (s *Student) Mean() float64 {
 	if s.Positions == nil {
 		return stats.Mean(s.KLs)
 	}
-	sum, n := 0.0, 0.0
+	sum := 0.0
+	n := 0.0
 	for i, kl := range s.KLs {
-		sum, n = sum+float64(kl*s.Positions[i]), n+s.Positions[i]
+		sum += float64(kl * s.Positions[i])
+		n += s.Positions[i]
 	}
 	return sum / n
 }
 
+// text returns the string at key, empty if there is none.
 func text(v python.Value, key string) string {
 	if s, _ := v.Get(key); s.Kind == python.Str {
 		return s.Text
@@ -157,10 +169,11 @@ func text(v python.Value, key string) string {
 	return ""
 }
 
-func number(v python.Value, key string, none float64) float64 {
-	of, _ := v.Get(key)
-	if f, ok := of.Float64(); ok {
+// number returns the number at key, missing if there is none.
+func number(v python.Value, key string, missing float64) float64 {
+	n, _ := v.Get(key)
+	if f, ok := n.Float64(); ok {
 		return f
 	}
-	return none
+	return missing
 }

@@ -10,66 +10,68 @@ import (
 	"github.com/trajectory-arena/arena/contest"
 )
 
-// Report is what became of the rounds.
+// Report is the result of replaying rounds.
 type Report struct {
 	Network string   `json:"network,omitempty"`
 	Rounds  []Replay `json:"rounds"`
-	// Agreed counts the rounds whose published next king is known and the one
-	// that the rule gives; Explained those where he is not and the files say why.
+	// Known is the number of rounds with a known published king, Agreed the rate of
+	// those in which the rule gives this king, Explained the number of those in which
+	// it does not and the files explain why.
 	Known     int            `json:"decisions_known"`
 	Agreed    contest.Figure `json:"agreed"`
 	Explained int            `json:"explained"`
 	Flags     []Flag         `json:"flags"`
-	// Means counts the students whose published mean is finite; MeansEqual those
-	// for which it is that of their prompts.
+	// Means is the number of students with a finite published mean, MeansEqual the
+	// number of those for which it is the mean of their prompts.
 	Means      int `json:"published_means"`
 	MeansEqual int `json:"published_means_equal"`
-	// Stops counts the students that the validator stopped early; StopsEqual
-	// those that the published rule stops at the same prompt.
+	// Stops is the number of students that the validator stopped early, StopsEqual the
+	// number of those that the published rule stops at the same prompt.
 	Stops      int `json:"stops"`
 	StopsEqual int `json:"stops_equal"`
-	// Benchmarks are rank correlations with KL, where scores were given.
+	// Benchmarks are rank correlations with KL, nil without scores.
 	Benchmarks []Correlation `json:"benchmarks,omitempty"`
 }
 
-// Replay is one round's decision, again.
+// Replay is the recomputed decision of one round.
 type Replay struct {
 	ID       string `json:"round"`
 	Block    int64  `json:"block,omitempty"`
 	Rule     string `json:"rule,omitempty"`
 	Prompts  int    `json:"prompts"`
 	Students int    `json:"students"`
-	// King is who sat there before, Winner who the rule gives the crown.
+	// King is the model of the king before the round, Winner that of the king after it
+	// by the rule.
 	King   string         `json:"king"`
 	KingKL contest.Number `json:"king_kl"`
 	Winner string         `json:"winner,omitempty"`
-	// WinnerUID is empty where the rounds file does not say.
+	// WinnerUID is empty if the rounds file does not have it.
 	WinnerUID string `json:"winner_uid,omitempty"`
 	Crowned   bool   `json:"crowned"`
-	// Holds is the share of draws of prompts, with replacement, in which the
-	// rule decides the same.
-	Holds contest.Figure `json:"holds"`
-	// Published is the uid of the king that the next rounds show, and Evidence
-	// how: named, rescored, among, or none.
+	// Stability is the share of bootstrap samples of the prompts in which the rule has
+	// the same winner.
+	Stability contest.Figure `json:"holds"`
+	// Published is the uid of the king that follows from later rounds, Evidence how:
+	// named, rescored, among, or none.
 	Published string `json:"published,omitempty"`
 	Evidence  string `json:"evidence"`
 	// Outcome is agrees, explained, unexplained or unknown.
 	Outcome string `json:"outcome"`
-	// Why are the causes found in the files: stale score, polluted file, forged
-	// vector, copy.
+	// Why are the explanations in the files: stale score, polluted file, forged vector,
+	// copy.
 	Why []string `json:"why,omitempty"`
-	// Unchecked are the rules that the file says nothing for.
+	// Unchecked are the limits for which the file has no data.
 	Unchecked []string  `json:"unchecked,omitempty"`
 	Verdicts  []Verdict `json:"verdicts,omitempty"`
 }
 
-// draws is how many times prompts are drawn to say how firm a decision is: its
-// share is known to 3 points.
-const draws = 1000
+// resamples is the number of bootstrap samples of a decision. Its stability is known
+// to 3 points.
+const resamples = 1000
 
-// ReplayAll replays rounds in their order. states are the validator's scores
-// after each block; without them only a next round that names its king says what
-// was decided.
+// ReplayAll returns the recomputed decisions of rounds, in order. states are the
+// validator's scores after each block; without them the published king is known only
+// if the next round names it.
 func ReplayAll(rounds []*Round, states []State) *Report {
 	report := &Report{Network: rounds[0].Network}
 	seen := map[int64]bool{}
@@ -83,65 +85,80 @@ func ReplayAll(rounds []*Round, states []State) *Report {
 		}
 		p := r.replay(flags)
 		if r.Rule != nil {
-			p.publish(r, flags, rounds[i+1:], states)
+			p.addPublished(r, flags, rounds[i+1:], states)
 		}
 		if p.Outcome != "unknown" && seen[r.Block] {
-			p.Outcome, p.Why = "unknown", []string{"another file of the same block"}
+			p.Outcome = "unknown"
+			p.Why = []string{"another file of the same block"}
 		}
 		if p.Outcome != "unknown" {
-			seen[r.Block], report.Known = true, report.Known+1
+			seen[r.Block] = true
+			report.Known++
 		}
-		if p.Outcome == "agrees" {
+		switch p.Outcome {
+		case "agrees":
 			agreed++
-		}
-		if p.Outcome == "explained" {
+		case "explained":
 			report.Explained++
 		}
 		report.Rounds = append(report.Rounds, p)
 	}
-	report.Agreed = contest.Share(agreed, report.Known)
+	report.Agreed = contest.Rate(agreed, report.Known)
 	return report
 }
 
-// audit holds published means and stops against the prompts.
-func (r *Report) audit(of *Round) {
-	king := of.king()
-	for i := range of.Eval.Students {
-		s := &of.Eval.Students[i]
-		if off := math.Abs(s.Mean() - s.Published); off < math.Inf(1) {
+// audit compares published means and stops with the prompts of a round.
+func (r *Report) audit(round *Round) {
+	king := round.king()
+	for i := range round.Eval.Students {
+		s := &round.Eval.Students[i]
+		deviation := math.Abs(s.Mean() - s.Published)
+		if deviation < math.Inf(1) {
 			r.Means++
-			if off <= roundedMean {
+			if deviation <= meanRounding {
 				r.MeansEqual++
 			}
 		}
 		if s.Stopped {
 			r.Stops++
-			if stopAt(king, s) == len(s.KLs) {
+			if stopPrompt(king, s) == len(s.KLs) {
 				r.StopsEqual++
 			}
 		}
 	}
 }
 
-// roundedMean is how far a published KL may be from the mean of the prompts, being
-// rounded to six decimals in later files.
-const roundedMean = 1.1e-6
+// meanRounding is the rounding error of a published mean, which later files round to
+// six decimals.
+const meanRounding = 1.1e-6
 
 func (r *Round) replay(flags []Flag) Replay {
-	king, out := r.king(), r.Eval.out(flags)
-	p := Replay{ID: r.ID, Block: r.Block, Prompts: len(king.KLs), Students: len(r.Eval.Students), King: king.Model,
-		KingKL: contest.Number(king.Mean()), Evidence: "none", Outcome: "unknown"}
+	king := r.king()
+	excluded := r.Eval.exclusions(flags)
+	p := Replay{
+		ID:       r.ID,
+		Block:    r.Block,
+		Prompts:  len(king.KLs),
+		Students: len(r.Eval.Students),
+		King:     king.Model,
+		KingKL:   contest.Number(king.Mean()),
+		Evidence: "none",
+		Outcome:  "unknown",
+	}
 	if r.Rule == nil {
 		return p
 	}
-	winner := r.Rule.decide(king, r.Eval.Students, out)
-	p.Rule, p.Winner, p.WinnerUID, p.Crowned = r.Rule.String(), winner.Model, winner.UID, winner != king
+	winner := r.Rule.decide(king, r.Eval.Students, excluded)
+	p.Rule = r.Rule.String()
+	p.Winner = winner.Model
+	p.WinnerUID = winner.UID
+	p.Crowned = winner != king
 	for i := range r.Eval.Students {
 		if c := &r.Eval.Students[i]; c.Model != king.Model {
-			p.Verdicts = append(p.Verdicts, r.Rule.judge(king, c, out[c.Model]))
+			p.Verdicts = append(p.Verdicts, r.Rule.verdict(king, c, excluded[c.Model]))
 		}
 	}
-	p.Holds = r.holds(king, winner.Model, out)
+	p.Stability = r.stability(king, winner.Model, excluded)
 	if king.Parameters == 0 {
 		p.Unchecked = append(p.Unchecked, "size")
 	}
@@ -151,33 +168,38 @@ func (r *Round) replay(flags []Flag) Replay {
 	return p
 }
 
-// holds draws prompts anew and counts how often the rule gives the same king. The
-// composite rests on axes, whose items no file has: they stay as they are.
-func (r *Round) holds(king *Student, winner string, out map[string]string) contest.Figure {
+// stability returns the rate of bootstrap samples of the prompts in which the rule
+// has the same winner. The axes of a composite are not resampled: no file has their
+// items.
+func (r *Round) stability(king *Student, winner string, excluded map[string]string) contest.Figure {
 	random := rand.New(rand.NewPCG(1, uint64(len(king.KLs)))) //nolint:forbidigo // seeded: the same numbers every time
-	order, same := make([]int, len(king.KLs)), 0
-	drawn := make([]Student, 0, len(r.Eval.Students))
-	for range draws {
+	order := make([]int, len(king.KLs))
+	sample := make([]Student, 0, len(r.Eval.Students))
+	equal := 0
+	for range resamples {
 		for i := range order {
 			order[i] = random.IntN(len(order))
 		}
-		on := king.draw(order)
-		drawn = drawn[:0]
+		sampledKing := king.resample(order)
+		sample = sample[:0]
 		for i := range r.Eval.Students {
-			if s := &r.Eval.Students[i]; out[s.Model] == "" && len(s.KLs) == len(king.KLs) {
-				drawn = append(drawn, s.draw(order))
+			s := &r.Eval.Students[i]
+			if excluded[s.Model] == "" && len(s.KLs) == len(king.KLs) {
+				sample = append(sample, s.resample(order))
 			}
 		}
-		if r.Rule.decide(&on, drawn, nil).Model == winner {
-			same++
+		if r.Rule.decide(&sampledKing, sample, nil).Model == winner {
+			equal++
 		}
 	}
-	return contest.Share(same, draws)
+	return contest.Rate(equal, resamples)
 }
 
-func (s *Student) draw(order []int) Student {
+// resample returns the student with the prompts at the positions of order.
+func (s *Student) resample(order []int) Student {
 	c := *s
-	c.KLs, c.Positions = make([]float64, len(order)), nil
+	c.KLs = make([]float64, len(order))
+	c.Positions = nil
 	for i, k := range order {
 		c.KLs[i] = s.KLs[k]
 		if s.Positions != nil {
@@ -187,14 +209,16 @@ func (s *Student) draw(order []int) Student {
 	return c
 }
 
-// publish looks up who was king next, and what explains another than the rule's.
-func (p *Replay) publish(r *Round, flags []Flag, later []*Round, states []State) {
-	at, known := slices.BinarySearchFunc(states, r.Block, func(s State, block int64) int { return cmp.Compare(s.Block, block) })
+// addPublished sets the published king and, if it is not the rule's, what explains
+// it.
+func (p *Replay) addPublished(r *Round, flags []Flag, later []*Round, states []State) {
+	i, ok := slices.BinarySearchFunc(states, r.Block, func(s State, block int64) int { return cmp.Compare(s.Block, block) })
 	var uids []string
-	if known {
-		uids, p.Evidence = nextKing(r, later, states[at:])
+	if ok {
+		uids, p.Evidence = nextKing(r, later, states[i:])
 	} else if len(later) > 0 && r.Block > 0 && states == nil {
-		uids, p.Evidence = []string{string(later[0].KingUID)}, "named"
+		uids = []string{string(later[0].KingUID)}
+		p.Evidence = "named"
 	}
 	if len(uids) == 0 || uids[0] == "" {
 		p.Evidence = "none"
@@ -210,15 +234,16 @@ func (p *Replay) publish(r *Round, flags []Flag, later []*Round, states []State)
 		p.Published = "one of " + fmt.Sprint(uids)
 	}
 	p.Outcome = "unexplained"
-	if p.Why = explain(r, flags, uids, p.WinnerUID, states[at]); len(p.Why) > 0 {
+	p.Why = explain(r, flags, uids, p.WinnerUID, states[i])
+	if len(p.Why) > 0 {
 		p.Outcome = "explained"
 	}
 }
 
-// nextKing says who may have been king after the first of states. The king is
-// evaluated in each round, so that the next state in which an old score changes
-// has his among the changed. States that only add scores, or take them from this
-// round's file, are of rounds that went into the same file.
+// nextKing returns the uids that may have been king after the first of states, and
+// how this is known. The king is evaluated in each round, so that the next state in
+// which an old score changes has the king's among the changed ones. States that only
+// add scores, or have those of this round's file, are of rounds in the same file.
 func nextKing(r *Round, later []*Round, states []State) (uids []string, evidence string) {
 	for i := 1; i < len(states); i++ {
 		for _, next := range later {
@@ -227,7 +252,8 @@ func nextKing(r *Round, later []*Round, states []State) (uids []string, evidence
 			}
 		}
 		for uid, score := range states[i].Scores {
-			if before, ok := states[i-1].Scores[uid]; ok && before != score && !r.Eval.measured(uid, score) {
+			previous, ok := states[i-1].Scores[uid]
+			if ok && previous != score && !r.Eval.hasScore(uid, score) {
 				uids = append(uids, uid)
 			}
 		}
@@ -243,23 +269,34 @@ func nextKing(r *Round, later []*Round, states []State) (uids []string, evidence
 	return nil, "none"
 }
 
-func (e *Eval) measured(uid string, score float64) bool {
-	return slices.ContainsFunc(e.Students, func(s Student) bool { return s.UID == uid && math.Abs(s.Mean()-score) <= roundedMean })
+// hasScore reports whether the student with this uid has this score in the file.
+func (e *Eval) hasScore(uid string, score float64) bool {
+	for i := range e.Students {
+		s := &e.Students[i]
+		if s.UID == uid && math.Abs(s.Mean()-score) <= meanRounding {
+			return true
+		}
+	}
+	return false
 }
 
-// explain finds what made the published king another than the rule's: who is among
-// uids.
-func explain(r *Round, flags []Flag, uids []string, winner string, state State) (why []string) {
-	king, in, added := r.king(), map[string]bool{}, 0
+// explain returns explanations for a published king, one of uids, that is not the
+// rule's winner.
+func explain(r *Round, flags []Flag, uids []string, winner string, state State) []string {
+	var why []string
+	king := r.king()
+	evaluated := map[string]bool{}
+	added := 0
 	for i := range r.Eval.Students {
 		s := &r.Eval.Students[i]
-		in[s.UID] = true
-		if _, has := state.Scores[s.UID]; !has && !s.Stopped && len(s.KLs) > 0 && s.Model != king.Model {
+		evaluated[s.UID] = true
+		_, hasScore := state.Scores[s.UID]
+		if !hasScore && !s.Stopped && len(s.KLs) > 0 && s.Model != king.Model {
 			added++
 		}
 	}
 	for _, uid := range uids {
-		if score, has := state.Scores[uid]; has && !in[uid] && score < king.Mean() {
+		if score, ok := state.Scores[uid]; ok && !evaluated[uid] && score < king.Mean() {
 			why = append(why, fmt.Sprintf("stale score: uid %s has %.6g on record from other prompts and was not in this round", uid, score))
 		}
 	}
@@ -268,7 +305,7 @@ func explain(r *Round, flags []Flag, uids []string, winner string, state State) 
 			why = append(why, fmt.Sprintf("%s: uid %s was crowned, and %s", f.Kind, f.UID, f.Why))
 		}
 	}
-	if _, has := state.Scores[winner]; !has && added > 0 {
+	if _, ok := state.Scores[winner]; !ok && added > 0 {
 		why = append(why, fmt.Sprintf("polluted file: %d of its students have no score at this block, uid %s among them; the file was written on by later rounds", added, cmp.Or(winner, "unknown")))
 	}
 	return why

@@ -9,24 +9,25 @@ import (
 	"github.com/trajectory-arena/arena/internal/jsonl"
 )
 
-// Round is one evaluation and what was in force, as a line of a rounds file.
+// Round is one evaluation with its king and rule: a line of a rounds file.
 type Round struct {
 	ID      string `json:"eval"`
 	Network string `json:"network"`
-	// File is the result file, relative to the rounds; UIDs are those of its models.
+	// File is the path of the result file, relative to the rounds file, UIDs the uids
+	// of its models.
 	File string         `json:"file"`
 	UIDs map[string]uid `json:"uid_of_model"`
-	// Block is 0 where nobody recorded it.
+	// Block is 0 if it is unknown.
 	Block int64 `json:"block"`
-	// KingUID and KingModel are those of the king before; empty where unknown.
+	// KingUID and KingModel are those of the king before the round, empty if unknown.
 	KingUID   uid    `json:"king_uid_before"`
 	KingModel string `json:"king_model"`
-	// Rule is nil where none is known.
+	// Rule is nil if it is unknown.
 	Rule *Rule `json:"rule_in_force"`
 	Eval *Eval `json:"-"`
 }
 
-// uid is text in some files and a number in others.
+// uid is a uid, which is text in some files and a number in others.
 type uid string
 
 func (u *uid) UnmarshalJSON(b []byte) error {
@@ -37,29 +38,31 @@ func (u *uid) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// ReadRounds reads a file of rounds, one JSON object a line, and the result file
-// that each names, relative to it: {eval, block, file, king_uid_before,
-// king_model, uid_of_model, rule_in_force, network}.
-func ReadRounds(path string) (all []*Round, err error) {
+// ReadRounds reads a file of rounds, one JSON object a line, {eval, block, file,
+// king_uid_before, king_model, uid_of_model, rule_in_force, network}, and their
+// result files.
+func ReadRounds(path string) ([]*Round, error) {
+	var rounds []*Round
 	var network contest.Network
-	err = jsonl.Each(path, func(r Round) error {
-		if broken := r.read(filepath.Dir(path)); broken != nil {
-			return fmt.Errorf("round %q: %w", r.ID, broken)
+	err := jsonl.Each(path, func(r Round) error {
+		if err := r.readEval(filepath.Dir(path)); err != nil {
+			return fmt.Errorf("round %q: %w", r.ID, err)
 		}
-		all = append(all, &r)
+		rounds = append(rounds, &r)
 		return network.Add(r.Network)
 	})
-	if err == nil && len(all) == 0 {
+	if err == nil && len(rounds) == 0 {
 		err = fmt.Errorf("%s: no rounds", path)
 	}
-	return all, err
+	return rounds, err
 }
 
-func (r *Round) read(folder string) (err error) {
+// readEval reads the result file in dir and sets the uids of its students.
+func (r *Round) readEval(dir string) (err error) {
 	if !filepath.IsLocal(r.File) {
 		return fmt.Errorf("file %q does not lie beside the rounds", r.File)
 	}
-	if r.Eval, err = ReadEval(filepath.Join(folder, r.File)); err != nil {
+	if r.Eval, err = ReadEval(filepath.Join(dir, r.File)); err != nil {
 		return err
 	}
 	for i := range r.Eval.Students {
@@ -69,7 +72,7 @@ func (r *Round) read(folder string) (err error) {
 	return r.Rule.check()
 }
 
-// State is what the validator had on record after a block: the score of each uid.
+// State is the validator's record after a block: the score of each uid.
 type State struct {
 	Block  int64
 	Scores map[string]float64
@@ -77,30 +80,38 @@ type State struct {
 
 // ReadStates reads the series of a validator's scores, one JSON object a line:
 // {block, scores: {uid: KL}}.
-func ReadStates(path string) (all []State, err error) {
-	err = jsonl.Each(path, func(s State) error {
-		if len(all) > 0 && s.Block <= all[len(all)-1].Block {
-			return fmt.Errorf("block %d comes after %d", s.Block, all[len(all)-1].Block)
+func ReadStates(path string) ([]State, error) {
+	var states []State
+	err := jsonl.Each(path, func(s State) error {
+		if n := len(states); n > 0 && s.Block <= states[n-1].Block {
+			return fmt.Errorf("block %d comes after %d", s.Block, states[n-1].Block)
 		}
-		all = append(all, s)
+		states = append(states, s)
 		return nil
 	})
-	return all, err
+	return states, err
 }
 
-// king is the student that sat in the king's place: the one with the king's uid,
-// or his model, or the first, who runs first.
+// king returns the student with the king's uid, or else with the king's model, or
+// else the first one, since the king runs first. It returns nil if there are none.
 func (r *Round) king() *Student {
-	for _, is := range []func(*Student) bool{
-		func(s *Student) bool { return r.KingUID != "" && s.UID == string(r.KingUID) },
-		func(s *Student) bool { return r.KingModel != "" && s.Model == r.KingModel },
-		func(s *Student) bool { return true },
-	} {
-		for i := range r.Eval.Students {
-			if s := &r.Eval.Students[i]; is(s) {
-				return s
+	students := r.Eval.Students
+	if len(students) == 0 {
+		return nil
+	}
+	if r.KingUID != "" {
+		for i := range students {
+			if students[i].UID == string(r.KingUID) {
+				return &students[i]
 			}
 		}
 	}
-	return nil
+	if r.KingModel != "" {
+		for i := range students {
+			if students[i].Model == r.KingModel {
+				return &students[i]
+			}
+		}
+	}
+	return &students[0]
 }

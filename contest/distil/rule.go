@@ -17,23 +17,22 @@ const (
 	Composite = "composite"
 )
 
-// Rule says when a challenger takes the crown.
+// Rule decides whether a challenger becomes king.
 type Rule struct {
 	Kind string `json:"kind"`
-	// Epsilon: a challenger's KL must be below the king's by this share
+	// Epsilon is the share by which a challenger's KL must be below the king's
 	// (relative), 0 to 1.
 	Epsilon float64 `json:"epsilon,omitempty"`
-	// Alpha is the level of the one-sided paired t-test; Margin the share of the
-	// king's KL by which the challenger must be better; MinPairs the least
-	// number of prompts.
+	// Alpha is the level of the one-sided paired t-test, Margin the share of the king's
+	// KL by which the challenger must be better, MinPairs the minimum number of prompts.
 	Alpha    float64 `json:"alpha,omitempty"`
 	Margin   float64 `json:"margin,omitempty"`
 	MinPairs int     `json:"min_pairs,omitempty"`
-	// Weights are those of the axes (composite); none weighs all alike.
+	// Weights are those of the axes (composite), nil for equal weights.
 	Weights map[string]float64 `json:"weights,omitempty"`
 }
 
-// Eras are the rules that subnet 97 had, with its own parameters.
+// Eras are the rules that subnet 97 had in turn, with their parameters.
 var Eras = []Rule{
 	{Kind: Relative, Epsilon: 0.01},
 	{Kind: PairedT, Alpha: 0.05},
@@ -41,7 +40,7 @@ var Eras = []Rule{
 	{Kind: Composite, Margin: 0.05},
 }
 
-// String names the rule with its parameters.
+// String returns the rule with its parameters.
 func (r *Rule) String() string {
 	switch {
 	case r.Kind == Relative:
@@ -55,43 +54,58 @@ func (r *Rule) String() string {
 	}
 }
 
-// check is an error where a rule's parameters make no rule; nil is no rule.
+// check returns an error if the kind or a parameter of the rule is invalid. A nil
+// rule is valid.
 func (r *Rule) check() error {
 	if r == nil {
 		return nil
 	}
-	ok := r.Kind == Relative && r.Epsilon >= 0 && r.Epsilon < 1 || r.Kind == Composite && r.Margin >= 0 ||
-		r.Kind == PairedT && r.Alpha > 0 && r.Alpha < 1 && r.Margin >= 0 && r.Margin < 1
+	ok := false
+	switch r.Kind {
+	case Relative:
+		ok = r.Epsilon >= 0 && r.Epsilon < 1
+	case Composite:
+		ok = r.Margin >= 0
+	case PairedT:
+		ok = r.Alpha > 0 && r.Alpha < 1 && r.Margin >= 0 && r.Margin < 1
+	}
 	if !ok {
 		return fmt.Errorf("rule %+v: kinds are relative (epsilon), paired_t (alpha, margin, min_pairs) and composite (margin, weights)", *r)
 	}
 	return nil
 }
 
-// Verdict is what a rule says of one challenger.
+// Verdict is the result of a rule for one challenger.
 type Verdict struct {
 	Model string `json:"model" parquet:"model"`
 	UID   string `json:"uid,omitempty" parquet:"uid"`
-	// Lead is the king's KL less the challenger's, over the prompts of both.
+	// Lead is the king's KL minus the challenger's, over the prompts of both.
 	Lead contest.Figure `json:"lead" parquet:"lead"`
-	// Relative is how far below the king's KL the challenger's is, as a share.
+	// Relative is the share by which the challenger's KL is below the king's.
 	Relative contest.Number `json:"relative" parquet:"relative"`
-	// P is that of the one-sided paired t-test with the rule's margin.
+	// P is the p-value of the one-sided paired t-test with the rule's margin.
 	P contest.Number `json:"p" parquet:"p"`
-	// Composite is the composite score where the files have axes.
+	// Composite is the composite score, NaN if the files have no axes.
 	Composite contest.Number `json:"composite" parquet:"composite"`
 	Passes    bool           `json:"passes" parquet:"passes"`
-	// Out says why the challenger does not count; empty if he does.
-	Out string `json:"out,omitempty" parquet:"out"`
+	// Excluded is the reason why the challenger does not count, empty if it does.
+	Excluded string `json:"out,omitempty" parquet:"out"`
 }
 
-func (r *Rule) judge(king, c *Student, out string) Verdict {
-	return Verdict{Model: c.Model, UID: c.UID, Out: out, Lead: contest.MeanOf(leads(king, c, 0)),
+func (r *Rule) verdict(king, c *Student, excluded string) Verdict {
+	return Verdict{
+		Model:     c.Model,
+		UID:       c.UID,
+		Lead:      contest.Mean(leads(king, c, 0)),
 		Relative:  contest.Number(1 - c.Mean()/king.Mean()),
 		P:         contest.Number(stats.PairedT(leads(king, c, r.Margin))),
-		Composite: contest.Number(c.composite(r.Weights)), Passes: r.passes(king, c)}
+		Composite: contest.Number(c.composite(r.Weights)),
+		Passes:    r.passes(king, c),
+		Excluded:  excluded,
+	}
 }
 
+// passes reports whether a challenger meets the rule against the king.
 func (r *Rule) passes(king, c *Student) bool {
 	switch r.Kind {
 	case Relative:
@@ -104,8 +118,8 @@ func (r *Rule) passes(king, c *Student) bool {
 	}
 }
 
-// leads are (1-margin) of the king's KL less the challenger's by prompt, as far as
-// both go.
+// leads returns (1-margin) times the king's KL minus the challenger's, for each
+// prompt that both have.
 func leads(king, c *Student, margin float64) []float64 {
 	d := make([]float64, min(len(king.KLs), len(c.KLs)))
 	for i := range d {
@@ -114,18 +128,22 @@ func leads(king, c *Student, margin float64) []float64 {
 	return d
 }
 
-// composite is 0.75 of the mean of the three worst axes and 0.25 of the weighted
-// mean of all; NaN without axes.
+// composite returns 0.75 of the mean of the three worst axes plus 0.25 of the
+// weighted mean of all, NaN without axes.
 func (s *Student) composite(weights map[string]float64) float64 {
 	var values []float64
-	sum, total := 0.0, 0.0
+	sum := 0.0
+	total := 0.0
 	for _, name := range slices.Sorted(maps.Keys(s.Axes)) { // a sum of floats depends on its order
-		v, w := s.Axes[name], 1.0
+		v := s.Axes[name]
+		w := 1.0
 		if weights != nil {
 			w = weights[name]
 		}
 		if w > 0 {
-			values, sum, total = append(values, v), sum+float64(w*v), total+w
+			values = append(values, v)
+			sum += float64(w * v)
+			total += w
 		}
 	}
 	if len(values) == 0 {
@@ -135,31 +153,35 @@ func (s *Student) composite(weights map[string]float64) float64 {
 	return float64(0.75*stats.Mean(values[:min(3, len(values))])) + 0.25*sum/total
 }
 
-// better reports whether a challenger who passes goes before another: the lowest
-// KL, or the highest composite.
-func (r *Rule) better(a, b *Student) bool {
+// isBetter reports whether challenger a ranks before b: by lower KL, or by higher
+// composite.
+func (r *Rule) isBetter(a, b *Student) bool {
 	if r.Kind == Composite {
 		return a.composite(r.Weights) > b.composite(r.Weights)
 	}
 	return a.Mean() < b.Mean()
 }
 
-// decide is the king after a round. out says why a student does not count.
-func (r *Rule) decide(king *Student, students []Student, out map[string]string) *Student {
+// decide returns the king after a round. excluded has the models of the students
+// that do not count.
+func (r *Rule) decide(king *Student, students []Student, excluded map[string]string) *Student {
 	winner := king
 	for i := range students {
 		c := &students[i]
-		if c.Model != king.Model && out[c.Model] == "" && r.passes(king, c) && (winner == king || r.better(c, winner)) {
+		if c.Model == king.Model || excluded[c.Model] != "" || !r.passes(king, c) {
+			continue
+		}
+		if winner == king || r.isBetter(c, winner) {
 			winner = c
 		}
 	}
 	return winner
 }
 
-// stopAt is the number of prompts after which the validator would have stopped a
-// challenger: 7 or more, and his mean less 1.96 standard errors above the king's
-// mean over the same prompts; 0 for never.
-func stopAt(king, c *Student) int {
+// stopPrompt returns the number of prompts after which the validator's rule stops a
+// challenger: at least 7, when the challenger's mean minus 1.96 standard errors is
+// above the king's mean over the same prompts. It returns 0 if it does not stop it.
+func stopPrompt(king, c *Student) int {
 	for n := 7; n <= min(len(king.KLs), len(c.KLs)); n++ {
 		mean := stats.Mean(c.KLs[:n])
 		if mean-float64(stats.Z95*stats.ClusteredSE(c.KLs[:n])) > stats.Mean(king.KLs[:n]) {

@@ -8,111 +8,122 @@ import (
 	"github.com/trajectory-arena/arena/internal/stats"
 )
 
-// Simulated is how often a rule crowns challengers whose true KL is known.
+// Simulated is the simulated rate at which a rule crowns challengers with a known
+// true KL.
 type Simulated struct {
 	Rule    string `json:"rule"`
 	Prompts int    `json:"prompts"`
-	// Better is how far the challengers' true KL is below the king's, as a share:
-	// at 0 every dethroning is false, above it is the rule's power.
+	// Better is the share by which the challengers' true KL is below the king's. At 0
+	// the rates are those of false dethronings, above they are the rule's power.
 	Better float64 `json:"better"`
-	// Challenger is the share of challengers that pass; Round that of rounds of
-	// five in which one does. N counts rounds simulated; the intervals are over
-	// the real rounds that the noise was drawn from.
+	// Challenger is the rate of challengers that pass, Round that of rounds of five in
+	// which one passes. N is the number of simulated rounds; the intervals are over
+	// the real rounds that the noise is drawn from.
 	Challenger contest.Figure `json:"per_challenger"`
 	Round      contest.Figure `json:"per_round"`
-	// From is how many real rounds and pairs the noise comes from.
+	// FromRounds and FromPairs are the numbers of real rounds and pairs of the noise.
 	FromRounds int `json:"from_rounds"`
 	FromPairs  int `json:"from_pairs"`
 }
 
-// challengers are how many a simulated round has: the median of the published
-// rounds with a rule.
+// challengers is the number of challengers of a simulated round: the median of the
+// published rounds with a rule.
 const challengers = 5
 
-// noise is what one real round says of chance: the king's KLs and, for each honest
-// challenger, his leads over the king less their mean, on the same prompts.
+// noise is the noise of one real round: the king's KLs and, for each honest
+// challenger, its leads over the king minus their mean, on the same prompts.
 type noise struct {
-	king []float64
-	off  [][]float64
+	king       []float64
+	deviations [][]float64
 }
 
-// leastPrompts is how many prompts a real pair must share to lend its noise.
-const leastPrompts = 40
+// minPrompts is the minimum number of common prompts of a pair.
+const minPrompts = 40
 
-// noises are those of all rounds whose king and challenger were measured whole.
-func noises(rounds []*Round) (all []noise) {
+// collectNoise returns the noise of all rounds with a king and an honest challenger
+// that have KLs on all prompts.
+func collectNoise(rounds []*Round) []noise {
+	var out []noise
 	seen := map[int64]bool{}
 	for _, r := range rounds {
 		if len(r.Eval.Students) == 0 || r.Block > 0 && seen[r.Block] {
 			continue
 		}
 		seen[r.Block] = true
-		king, out := r.king(), r.Eval.out(r.Eval.suspects(r.ID))
+		king := r.king()
+		excluded := r.Eval.exclusions(r.Eval.suspects(r.ID))
 		n := noise{king: king.KLs}
 		for i := range r.Eval.Students {
 			s := &r.Eval.Students[i]
-			if s.Model == king.Model || out[s.Model] != "" || len(s.KLs) != len(king.KLs) || len(s.KLs) < leastPrompts {
+			if s.Model == king.Model || excluded[s.Model] != "" {
 				continue
 			}
-			off := leads(king, s, 0)
-			mean := stats.Mean(off)
-			for k := range off {
-				off[k] -= mean
+			if len(s.KLs) != len(king.KLs) || len(s.KLs) < minPrompts {
+				continue
 			}
-			n.off = append(n.off, off)
+			deviations := leads(king, s, 0)
+			mean := stats.Mean(deviations)
+			for k := range deviations {
+				deviations[k] -= mean
+			}
+			n.deviations = append(n.deviations, deviations)
 		}
-		if len(n.off) > 0 {
-			all = append(all, n)
+		if len(n.deviations) > 0 {
+			out = append(out, n)
 		}
 	}
-	return all
+	return out
 }
 
-// Simulate draws rounds of n prompts from the noise of real ones, with challengers
-// that are better than the king by the given shares, and counts what each rule
-// does. The composite cannot be simulated: no published file has its axes item by
-// item. rounds are drawn from each real round as often as times says.
+// Simulate simulates rounds with the noise of real ones: for each rule, number of
+// prompts and share by which challengers are better than the king, each real round
+// is simulated the given number of times. Composite rules are omitted: no published
+// file has their axes by item.
 func Simulate(rounds []*Round, rules []Rule, prompts []int, better []float64, times int) ([]Simulated, error) {
-	from := noises(rounds)
-	if len(from) < 2 {
+	noises := collectNoise(rounds)
+	if len(noises) < 2 {
 		return nil, errors.New("no round has a king and an honest challenger on the same 40 prompts or more")
 	}
-	var all []Simulated
+	var out []Simulated
 	for _, rule := range rules {
+		if rule.Kind == Composite {
+			continue
+		}
 		for _, n := range prompts {
-			for _, by := range better {
-				if rule.Kind != Composite {
-					all = append(all, rule.simulate(from, n, by, times))
-				}
+			for _, share := range better {
+				out = append(out, rule.simulate(noises, n, share, times))
 			}
 		}
 	}
-	return all, nil
+	return out, nil
 }
 
-func (r *Rule) simulate(from []noise, prompts int, better float64, times int) Simulated {
-	s := Simulated{Rule: r.String(), Prompts: prompts, Better: better, FromRounds: len(from)}
+func (r *Rule) simulate(noises []noise, prompts int, better float64, times int) Simulated {
+	s := Simulated{Rule: r.String(), Prompts: prompts, Better: better, FromRounds: len(noises)}
 	random := rand.New(rand.NewPCG(2, uint64(prompts))) //nolint:forbidigo // seeded: the same numbers every time
-	var each, any []float64
-	for i := range from {
-		s.FromPairs += len(from[i].off)
-		passed, rounds := 0, 0
+	var challengerRates, roundRates []float64
+	for i := range noises {
+		s.FromPairs += len(noises[i].deviations)
+		challengersPassed := 0
+		roundsPassed := 0
 		for range times {
-			n := from[i].play(r, random, prompts, better)
-			if passed += n; n > 0 {
-				rounds++
+			passed := noises[i].simulateRound(r, random, prompts, better)
+			challengersPassed += passed
+			if passed > 0 {
+				roundsPassed++
 			}
 		}
-		each = append(each, float64(passed)/float64(times*challengers))
-		any = append(any, float64(rounds)/float64(times))
+		challengerRates = append(challengerRates, float64(challengersPassed)/float64(times*challengers))
+		roundRates = append(roundRates, float64(roundsPassed)/float64(times))
 	}
-	s.Challenger, s.Round = clustered(each, times*challengers), clustered(any, times)
+	s.Challenger = clusteredRate(challengerRates, times*challengers)
+	s.Round = clusteredRate(roundRates, times)
 	return s
 }
 
-// play is one round: how many of its challengers pass. A round of a rule that is
-// never met with so few prompts costs no draw.
-func (n *noise) play(r *Rule, random *rand.Rand, prompts int, better float64) (passed int) { //nolint:forbidigo // a simulation draws, from a seed of its own
+// simulateRound simulates one round and returns the number of challengers that pass.
+func (n *noise) simulateRound(r *Rule, random *rand.Rand, prompts int, better float64) int { //nolint:forbidigo // the simulation has its own seed
+	passed := 0
 	king := Student{KLs: make([]float64, prompts)}
 	order := make([]int, prompts)
 	for i := range order {
@@ -120,11 +131,11 @@ func (n *noise) play(r *Rule, random *rand.Rand, prompts int, better float64) (p
 		king.KLs[i] = n.king[order[i]]
 	}
 	c := Student{KLs: make([]float64, prompts)}
-	truth := float64(better * stats.Mean(n.king))
+	trueLead := float64(better * stats.Mean(n.king))
 	for range challengers {
-		off := n.off[random.IntN(len(n.off))]
+		deviations := n.deviations[random.IntN(len(n.deviations))]
 		for i, k := range order {
-			c.KLs[i] = king.KLs[i] - off[k] - truth
+			c.KLs[i] = king.KLs[i] - deviations[k] - trueLead
 		}
 		if r.passes(&king, &c) {
 			passed++
@@ -133,8 +144,10 @@ func (n *noise) play(r *Rule, random *rand.Rand, prompts int, better float64) (p
 	return passed
 }
 
-// clustered is the mean rate over real rounds with an interval over them.
-func clustered(rates []float64, samples int) contest.Figure {
-	mean, n := stats.Mean(rates), len(rates)*samples
-	return contest.FigureOf(mean, stats.ClusteredWilson(mean, stats.ClusteredSE(rates), len(rates), n), n)
+// clusteredRate returns the mean rate with an interval over the real rounds.
+func clusteredRate(rates []float64, samples int) contest.Figure {
+	mean := stats.Mean(rates)
+	n := len(rates) * samples
+	interval := stats.ClusteredWilson(mean, stats.ClusteredSE(rates), len(rates), n)
+	return contest.NewFigure(mean, interval, n)
 }

@@ -12,7 +12,7 @@ const (
 	maxKL         = 2.0
 )
 
-// Flag says what a student did that no honest run does, or what bars it.
+// Flag is evidence that a student's run was not honest, or a limit that it exceeds.
 type Flag struct {
 	Round string `json:"round"`
 	Model string `json:"model"`
@@ -22,10 +22,11 @@ type Flag struct {
 	Why  string `json:"why"`
 }
 
-// suspects looks at the numbers alone: names and published reasons play no part,
-// but for a status that the validator itself gave. The first of those that are
-// equal is taken for the original.
-func (e *Eval) suspects(round string) (flags []Flag) {
+// suspects returns the flags of the students of a round, at most one each. They
+// follow from numbers only, never from names, except for a status that the
+// validator published. The first of equal students is the original.
+func (e *Eval) suspects(round string) []Flag {
+	var flags []Flag
 	for i := range e.Students {
 		if kind, why := e.suspect(i); kind != "" {
 			flags = append(flags, Flag{round, e.Students[i].Model, e.Students[i].UID, kind, why})
@@ -34,10 +35,12 @@ func (e *Eval) suspects(round string) (flags []Flag) {
 	return flags
 }
 
+// suspect returns the kind and the reason of the flag of student i, empty if it has
+// none.
 func (e *Eval) suspect(i int) (kind, why string) {
 	s := &e.Students[i]
 	switch {
-	case spreadless(s.KLs):
+	case isConstant(s.KLs):
 		return "forged", fmt.Sprintf("%d prompts have the same KL %v: no model has no spread", len(s.KLs), s.KLs[0])
 	case s.Parameters > maxParameters:
 		return "size", fmt.Sprintf("%.4g parameters, at most %.4g", s.Parameters, maxParameters)
@@ -47,7 +50,7 @@ func (e *Eval) suspect(i int) (kind, why string) {
 		return "kl", fmt.Sprintf("KL %.4g is above %g", s.Mean(), maxKL)
 	}
 	for k := range e.Students[:i] {
-		if why := s.copies(&e.Students[k]); why != "" {
+		if why := s.copyEvidence(&e.Students[k]); why != "" {
 			return "copy", why
 		}
 	}
@@ -57,16 +60,16 @@ func (e *Eval) suspect(i int) (kind, why string) {
 	return "", ""
 }
 
-// spreadless reports whether three prompts or more have one KL to the last digit.
-func spreadless(kls []float64) bool {
+// isConstant reports whether at least three prompts have exactly the same KL.
+func isConstant(kls []float64) bool {
 	return len(kls) > 2 && !slices.ContainsFunc(kls, func(v float64) bool { return v != kls[0] })
 }
 
-// copies says how a student equals an earlier one; empty where it does not: by its
-// hash, by the KLs of two prompts or more, or by the least and largest KL of one
-// prompt's positions. How often different students meet on one prompt is in
-// docs/decisions/20261123-contest.md.
-func (s *Student) copies(earlier *Student) string {
+// copyEvidence returns how a student equals an earlier one, empty if it does not: by
+// its hash, the KLs of two prompts or more, or the minimum and maximum KL over one
+// prompt's positions. docs/decisions/20261123-contest.md has the rate of such
+// coincidences between different students.
+func (s *Student) copyEvidence(earlier *Student) string {
 	if s.Hash != "" && s.Hash == earlier.Hash {
 		return "the hash of " + earlier.Model
 	}
@@ -75,30 +78,33 @@ func (s *Student) copies(earlier *Student) string {
 		return fmt.Sprintf("the KLs of %s on all of %d prompts", earlier.Model, n)
 	}
 	for i := range min(len(s.Extremes), len(earlier.Extremes)) {
-		a, b := s.Extremes[i], earlier.Extremes[i]
-		if s.Positions[i] >= leastPositions && a[0] == b[0] && math.Abs(a[1]-b[1]) < 1e-6*a[1] {
+		a := s.Extremes[i]
+		b := earlier.Extremes[i]
+		isEqual := a[0] == b[0] && math.Abs(a[1]-b[1]) < 1e-6*a[1]
+		if isEqual && s.Positions[i] >= minPositions {
 			return fmt.Sprintf("the least and the largest KL of %s over the %g positions of prompt %d", earlier.Model, s.Positions[i], i)
 		}
 	}
 	return ""
 }
 
-// leastPositions is over how many positions extremes tell models apart.
-const leastPositions = 100
+// minPositions is the number of positions from which extremes distinguish models.
+const minPositions = 100
 
-func (e *Eval) out(flags []Flag) map[string]string {
-	out := map[string]string{}
+// exclusions returns, for each student that does not count, the reason by model.
+func (e *Eval) exclusions(flags []Flag) map[string]string {
+	reasons := map[string]string{}
 	for i := range e.Students {
 		s := &e.Students[i]
 		switch {
 		case len(s.KLs) == 0 || math.IsNaN(s.Mean()):
-			out[s.Model] = "no prompts"
+			reasons[s.Model] = "no prompts"
 		case s.Stopped:
-			out[s.Model] = "stopped early"
+			reasons[s.Model] = "stopped early"
 		}
 	}
 	for _, f := range flags {
-		out[f.Model] = f.Kind
+		reasons[f.Model] = f.Kind
 	}
-	return out
+	return reasons
 }

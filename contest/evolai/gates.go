@@ -1,7 +1,6 @@
-// Package evolai checks the rounds of subnet 47: the order lock, seed, evaluate;
-// the gates of each model, from the numbers that a validator's log prints; the
-// state that it keeps as moving averages; the arithmetic of its side quests. What
-// the log leaves out is said, not guessed.
+// Package evolai checks the rounds of subnet 47 from a validator's log: the order
+// lock, seed, evaluate; the gates of each model; the moving averages; the arithmetic
+// of side quests. Numbers that the log lacks are reported, not guessed.
 package evolai
 
 import (
@@ -13,18 +12,18 @@ import (
 
 // The parameters of the subnet.
 const (
-	improvement = 0.98 // of the locked revision before, on the same rows
-	consistency = 1.20 // of the average on the next set over that on the current
+	improvement = 0.98 // of the KL of the previous revision on the same rows
+	consistency = 1.20 // of the average on the next set over that on the current set
 	emaAlpha    = 0.1
 	flowRounds  = 10
 )
 
-// The log prints KLs with four decimals and ratios with three; a half of the last
-// is what a printed number may be off.
+// The rounding errors of the log, which prints KLs with four decimals and ratios
+// with three.
 const (
 	halfKL    = 0.5e-4
 	halfRatio = 0.5e-3
-	digits    = 1e-9 // what decimals may be off as binary fractions
+	digits    = 1e-9 // of decimals as binary fractions
 )
 
 // Line is one gate line of a validator's log.
@@ -40,42 +39,42 @@ type Line struct {
 	EMANext     *float64 `json:"ema_next"`
 	Ratio       *float64 `json:"consistency_ratio_printed"`
 	Limit       *float64 `json:"consistency_limit"`
-	// Reason is the log's word for the improve gate.
+	// Reason is the log's reason of the improve gate.
 	Reason     string   `json:"improve_reason"`
 	Consistent *bool    `json:"consistency_ok"`
 	Gate       string   `json:"gate"`
 	Flow       *float64 `json:"flow"`
 	Score      *float64 `json:"score_printed"`
-	// Revision and PreviousRevision are those locked now and before; where the
-	// log has none, equal KLs on the same rows tell the same revision.
+	// Revision and PreviousRevision are those locked now and before. If the log has
+	// none, equal KLs on the same rows mean the same revision.
 	Revision         string `json:"revision"`
 	PreviousRevision string `json:"previous_revision"`
 }
 
-// Gate is one line, decided again.
+// Gate is the recomputed decision of one line.
 type Gate struct {
 	Epoch int64  `json:"epoch" parquet:"epoch"`
 	Track string `json:"track" parquet:"track"`
 	UID   int64  `json:"uid" parquet:"uid"`
 	// Improve is the reason of the improve gate: improved, or why not.
 	Improve string `json:"improve" parquet:"improve"`
-	// Change is KL on the rows of before, against the revision before, as a
+	// Change is the change of KL from the previous revision on the same rows, as a
 	// share: -0.02 and less passes.
 	Change     *float64 `json:"change" parquet:"change,optional"`
 	Ratio      *float64 `json:"consistency_ratio" parquet:"consistency_ratio,optional"`
 	Consistent bool     `json:"consistent" parquet:"consistent"`
 	Gate       string   `json:"gate" parquet:"gate"`
-	// Differs names what the log prints otherwise; Open what its digits are too
-	// few for, or what it leaves out.
+	// Differs lists what the log prints differently, Open what it has too few digits
+	// for or lacks.
 	Differs []string `json:"differs,omitempty" parquet:"differs,list"`
 	Open    []string `json:"open,omitempty" parquet:"open,list"`
 }
 
-// Decide decides a line again and holds it against what it prints.
+// Decide recomputes the decision of a line and compares it with the printed one.
 func Decide(l *Line) Gate {
 	g := Gate{Epoch: l.Epoch, Track: l.Track, UID: l.UID}
-	improved := g.improve(l)
-	g.consistency(l)
+	improved := g.addImprovement(l)
+	g.addConsistency(l)
 	g.Gate = "FAIL"
 	if improved && g.Consistent {
 		g.Gate = "PASS"
@@ -83,22 +82,14 @@ func Decide(l *Line) Gate {
 	if l.Gate != "" && l.Gate != g.Gate && len(g.Open) == 0 {
 		g.Differs = append(g.Differs, fmt.Sprintf("gate: the log has %s", l.Gate))
 	}
-	g.score(l)
+	g.checkScore(l)
 	return g
 }
 
-// improve is the first gate. Whoever has no reference fails it.
-func (g *Gate) improve(l *Line) bool {
-	switch {
-	case l.Previous == nil || l.KLCurrent == nil:
-		g.Improve = "no_reference"
-	case l.Revision != "" && l.Revision == l.PreviousRevision, l.Revision == "" && *l.KLCurrent == *l.Previous:
-		g.Improve = "same_revision"
-	case *l.KLCurrent <= float64(improvement**l.Previous)+digits:
-		g.Improve = "improved"
-	default:
-		g.Improve = "too_small"
-	}
+// addImprovement decides the improve gate and reports whether the line passes it. A
+// line without a reference fails.
+func (g *Gate) addImprovement(l *Line) bool {
+	g.Improve = improveReason(l)
 	if l.Previous != nil {
 		required := float64(improvement * *l.Previous)
 		if l.Requirement != nil && math.Abs(required-*l.Requirement) > (1+improvement)*halfKL+digits {
@@ -112,26 +103,47 @@ func (g *Gate) improve(l *Line) bool {
 			}
 		}
 	}
-	if failing[l.Reason] && l.Reason != g.Improve && len(g.Open) == 0 {
+	if failureReasons[l.Reason] && l.Reason != g.Improve && len(g.Open) == 0 {
 		g.Differs = append(g.Differs, fmt.Sprintf("improve: the log has %q", l.Reason))
 	}
 	return g.Improve == "improved"
 }
 
-// failing are the log's words for not passing, as far as published lines have them:
-// what other words mean, the gate says.
-var failing = map[string]bool{"same_revision": true, "too_small": true}
+func improveReason(l *Line) string {
+	if l.Previous == nil || l.KLCurrent == nil {
+		return "no_reference"
+	}
+	isSame := l.Revision == l.PreviousRevision
+	if l.Revision == "" {
+		isSame = *l.KLCurrent == *l.Previous
+	}
+	switch {
+	case isSame:
+		return "same_revision"
+	case *l.KLCurrent <= float64(improvement**l.Previous)+digits:
+		return "improved"
+	default:
+		return "too_small"
+	}
+}
 
-func (g *Gate) consistency(l *Line) {
+// failureReasons are the reasons of failed lines in published logs. Other reasons
+// are not compared, since their meaning is unknown.
+var failureReasons = map[string]bool{"same_revision": true, "too_small": true}
+
+// addConsistency decides the consistency gate.
+func (g *Gate) addConsistency(l *Line) {
 	if l.EMACurrent == nil || l.EMANext == nil || !(*l.EMACurrent > 0) {
 		g.Open = append(g.Open, "averages of both sets")
 		return
 	}
-	limit, ratio := consistency, *l.EMANext / *l.EMACurrent
+	ratio := *l.EMANext / *l.EMACurrent
+	limit := consistency
 	if l.Limit != nil {
 		limit = *l.Limit
 	}
-	g.Ratio, g.Consistent = &ratio, ratio <= limit+digits
+	g.Ratio = &ratio
+	g.Consistent = ratio <= limit+digits
 	slack := float64(ratio * (halfKL / *l.EMACurrent + halfKL / *l.EMANext))
 	if math.Abs(ratio-limit) < slack {
 		g.Open = append(g.Open, "consistency: ratio and limit are equal but for what printing rounds")
@@ -144,9 +156,9 @@ func (g *Gate) consistency(l *Line) {
 	}
 }
 
-// score checks a failed gate's 0. What passes is scored by a mapping of KL that is
-// not published.
-func (g *Gate) score(l *Line) {
+// checkScore checks that a failed gate has score 0. The score of a passed one is a
+// mapping of KL that is not published.
+func (g *Gate) checkScore(l *Line) {
 	switch {
 	case l.Score == nil:
 	case g.Gate == "PASS":
@@ -156,8 +168,8 @@ func (g *Gate) score(l *Line) {
 	}
 }
 
-// Flow is how steadily an average falls: the mean of its steps down over their
-// standard deviation, squashed to 0 to 1. NaN for fewer than ten rounds.
+// Flow returns how steadily an average falls: the mean of its steps down over their
+// standard deviation, mapped to 0 to 1. It returns NaN for fewer than ten rounds.
 func Flow(averages []float64) float64 {
 	if len(averages) < flowRounds {
 		return math.NaN()
@@ -170,7 +182,7 @@ func Flow(averages []float64) float64 {
 	return max(0, math.Tanh(mean/(sd+1e-4)))
 }
 
-// Average moves an average by a new value.
-func Average(before, value float64) float64 {
-	return float64(emaAlpha*value) + float64((1-emaAlpha)*before)
+// Average returns the exponential moving average after a new value.
+func Average(previous, value float64) float64 {
+	return float64(emaAlpha*value) + float64((1-emaAlpha)*previous)
 }

@@ -1,26 +1,18 @@
 package evolai
 
-import (
-	"crypto/sha256"
-	"encoding/binary"
-	"fmt"
-	"regexp"
-	"strings"
-
-	"github.com/trajectory-arena/arena/internal/python"
-)
+import "fmt"
 
 // Event is one step of a round: lock, seed or evaluate.
 type Event struct {
 	Epoch int64  `json:"epoch"`
 	Event string `json:"event"`
 	UID   int64  `json:"uid"`
-	// Block is when; 0 where the file's order says it.
+	// Block is the time of the event, 0 if only the file's order has it.
 	Block    int64  `json:"block"`
 	Revision string `json:"revision"`
-	// Seed is of the set that is published, or that is evaluated.
+	// Seed is that of the set that is published or evaluated.
 	Seed string `json:"seed"`
-	// Set is current or next, of an evaluation; next where it is empty.
+	// Set is the evaluated set, current or next; empty means next.
 	Set string `json:"set"`
 }
 
@@ -32,25 +24,34 @@ type Violation struct {
 	Why   string `json:"why"`
 }
 
-// order is the state of the rounds so far: every revision is locked before the
-// seed of the next set is published, and evaluated only after; the next set of
-// one epoch is the current one of the following.
+// order is the state of the rounds so far. Every revision must be locked before the
+// seed of the next set is published, and evaluated after it. The next set of one
+// epoch is the current set of the following one.
 type order struct {
 	epoch   int64
 	block   int64
-	seed    string             // of this epoch's next set
-	current string             // the seed of the epoch before
-	locked  map[int64]string   // revisions by uid
-	done    map[[2]string]bool // evaluations by uid and set
+	seed    string           // of this epoch's next set
+	current string           // the seed of the epoch before
+	locked  map[int64]string // revisions by uid
+
+	evaluated map[[2]string]bool // by uid and set
 }
 
+// add adds an event. It returns the reason why the order forbids it, empty if it is
+// allowed.
 func (o *order) add(e *Event) string {
 	if o.locked == nil || e.Epoch > o.epoch {
-		before := o.seed
+		current := o.seed
 		if o.locked != nil && e.Epoch != o.epoch+1 {
-			before = ""
+			current = ""
 		}
-		*o = order{epoch: e.Epoch, block: o.block, current: before, locked: map[int64]string{}, done: map[[2]string]bool{}}
+		*o = order{
+			epoch:     e.Epoch,
+			block:     o.block,
+			current:   current,
+			locked:    map[int64]string{},
+			evaluated: map[[2]string]bool{},
+		}
 	}
 	switch {
 	case e.Epoch < o.epoch:
@@ -100,7 +101,8 @@ func (o *order) publish(e *Event) string {
 }
 
 func (o *order) evaluate(e *Event) string {
-	set, seed := e.Set, o.seed
+	set := e.Set
+	seed := o.seed
 	if set == "" {
 		set = "next"
 	}
@@ -119,82 +121,9 @@ func (o *order) evaluate(e *Event) string {
 		return fmt.Sprintf("revision %q is evaluated, %q is locked", e.Revision, o.locked[e.UID])
 	case seed != "" && e.Seed != seed:
 		return fmt.Sprintf("evaluated on seed %q, the %s set has %q", e.Seed, set, seed)
-	case o.done[key]:
+	case o.evaluated[key]:
 		return "evaluated twice on one set"
 	}
-	o.done[key] = true
+	o.evaluated[key] = true
 	return ""
-}
-
-// Quest is one side quest: short arithmetic on whole numbers, drawn from the hash
-// of a block.
-type Quest struct {
-	Expression string `json:"expression"`
-	Answer     int64  `json:"answer"`
-}
-
-// Quests are the first n of a sample's, as the validator's Python draws them.
-func Quests(blockHash string, sample, n int) []Quest {
-	digest := sha256.Sum256(fmt.Appendf(nil, "%s:%d:sidequest", blockHash, sample))
-	r := python.NewRandom(binary.BigEndian.Uint64(digest[:8]))
-	all := make([]Quest, n)
-	for i := range all {
-		all[i] = kinds[r.Below(int64(len(kinds)))](r)
-	}
-	return all
-}
-
-// Answered reports whether a text has a quest's answer as a whole number; commas
-// and underscores inside numbers do not count.
-func Answered(text string, q Quest) bool {
-	whole := regexp.MustCompile(fmt.Sprintf(`(^|\D)%d(\D|$)`, q.Answer))
-	return whole.MatchString(strings.NewReplacer(",", "", "_", "").Replace(text))
-}
-
-// kinds are the nine kinds of quests, in the order that they are chosen from.
-var kinds = []func(*python.Random) Quest{
-	func(r *python.Random) Quest {
-		a, b := r.Between(100_000_000, 2_000_000_000), r.Between(100_000_000, 2_000_000_000)
-		return Quest{fmt.Sprintf("%d + %d", a, b), a + b}
-	},
-	func(r *python.Random) Quest {
-		a := r.Between(200_000_000, 2_000_000_000)
-		b := r.Between(0, a-100_000)
-		return Quest{fmt.Sprintf("%d - %d", a, b), a - b}
-	},
-	func(r *python.Random) Quest {
-		a, b := r.Between(20_000, 200_000), r.Between(20_000, 200_000)
-		return Quest{fmt.Sprintf("%d * %d", a, b), a * b}
-	},
-	func(r *python.Random) Quest {
-		b, result := r.Between(200, 20_000), r.Between(100_000, 10_000_000)
-		return Quest{fmt.Sprintf("%d / %d", b*result, b), result}
-	},
-	func(r *python.Random) Quest {
-		b, q := r.Between(200_000, 2_000_000), r.Between(100_000, 2_000_000)
-		rest := r.Between(100_000, b-1)
-		return Quest{fmt.Sprintf("%d mod %d", q*b+rest, b), rest}
-	},
-	func(r *python.Random) Quest {
-		base, exponent := r.Between(80, 300), r.Between(4, 6)
-		power := int64(1)
-		for range exponent {
-			power *= base
-		}
-		return Quest{fmt.Sprintf("%d ^ %d", base, exponent), power}
-	},
-	func(r *python.Random) Quest {
-		a, b, c := r.Between(2_000, 30_000), r.Between(2_000, 30_000), r.Between(100_000, 5_000_000)
-		return Quest{fmt.Sprintf("(%d * %d) + %d", a, b, c), a*b + c}
-	},
-	func(r *python.Random) Quest {
-		a := r.Between(1_000_000, 20_000_000)
-		b, c := r.Between(0, a-100_000), r.Between(200, 2_000)
-		return Quest{fmt.Sprintf("(%d - %d) * %d", a, b, c), (a - b) * c}
-	},
-	func(r *python.Random) Quest {
-		a, b := r.Between(20_000, 500_000), r.Between(20_000, 500_000)
-		c, d := r.Between(200, 5_000), r.Between(100_000, 5_000_000)
-		return Quest{fmt.Sprintf("((%d + %d) * %d) - %d", a, b, c, d), (a+b)*c - d}
-	},
 }

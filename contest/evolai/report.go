@@ -15,55 +15,57 @@ import (
 	"github.com/trajectory-arena/arena/internal/stats"
 )
 
-// Report is what a log says and what of it follows.
+// Report is the content of a log and the result of its check.
 type Report struct {
 	Network string `json:"network,omitempty"`
 	Gates   []Gate `json:"gates"`
-	// Reproduced is the share of gate lines of which nothing differs.
+	// Reproduced is the share of gate lines without a difference.
 	Reproduced contest.Figure `json:"gates_reproduced"`
 	Events     int            `json:"events"`
 	Violations []Violation    `json:"violations"`
-	// Averages counts the steps of averages whose value before is in the file;
-	// AveragesEqual those that follow from it.
+	// Averages is the number of averages whose previous value is in the file,
+	// AveragesEqual the number of those that follow from it.
 	Averages      int `json:"averages"`
 	AveragesEqual int `json:"averages_equal"`
-	// Flows counts the lines with ten rounds of averages in the file; FlowsEqual
-	// those whose printed flow is that of either set's.
+	// Flows is the number of lines with a flow and ten rounds of averages in the file,
+	// FlowsEqual the number of those whose flow follows from either set.
 	Flows      int `json:"flows"`
 	FlowsEqual int `json:"flows_equal"`
-	// Noise is the standard deviation of one set's KL, as a share: models are
-	// measured on two sets of rows. The interval takes it for normal.
+	// Noise is the standard deviation of the KL on one set, as a share, from models
+	// that were measured on two sets of rows. The interval assumes a normal
+	// distribution.
 	Noise  contest.Figure `json:"noise_of_one_set"`
-	Quests []Asked        `json:"side_quests,omitempty"`
+	Quests []QuestResult  `json:"side_quests,omitempty"`
 }
 
-// Asked is a sample's side quests and how many were answered.
-type Asked struct {
+// QuestResult is the side quests of a sample and the number of those solved.
+type QuestResult struct {
 	UID    int64   `json:"uid"`
 	Sample int     `json:"sample"`
 	Quests []Quest `json:"quests"`
 	Solved int     `json:"solved"`
 }
 
-type asked struct {
+// questAnswers is a line with the answers to the side quests of a sample.
+type questAnswers struct {
 	UID     int64    `json:"uid"`
 	Hash    string   `json:"block_hash"`
 	Sample  int      `json:"sample_index"`
 	Answers []string `json:"answers"`
 }
 
-// maxLine is far above a line of a log; maxQuests above the two of a sample.
+// Limits far above real ones: a sample has two quests.
 const (
-	maxLine   = 1 << 20
+	maxLine   = 1 << 20 // bytes
 	maxQuests = 64
 )
 
-// Read checks a log: JSON lines of gates ({kl_current, …}), of events ({event,
-// epoch, uid, …}) and of answers to side quests ({block_hash, sample_index,
+// Read reads and checks a log: JSON lines of gates ({kl_current, …}), of events
+// ({event, epoch, uid, …}) and of answers to side quests ({block_hash, sample_index,
 // answers}).
-func Read(in io.Reader) (*Report, error) {
+func Read(r io.Reader) (*Report, error) {
 	l := log{averages: map[series][]float64{}}
-	for line, err := range arena.Lines(in, maxLine) {
+	for line, err := range arena.Lines(r, maxLine) {
 		if err == nil {
 			err = l.add(line.Number, line.Text)
 		}
@@ -79,9 +81,10 @@ type log struct {
 	network  contest.Network
 	order    order
 	averages map[series][]float64
-	ratios   []float64 // of logarithms of KL between sets
+	ratios   []float64 // logarithms of the ratio of KL between sets
 }
 
+// series is one model's average on one set.
 type series struct {
 	track string
 	uid   int64
@@ -102,35 +105,42 @@ func (l *log) add(number int, text []byte) error {
 		return err
 	}
 	l.report.Network = kind.Network
-	var e Event
-	var a asked
-	var g Line
-	var err error
 	switch {
 	case kind.Event != "":
-		if err = json.Unmarshal(text, &e); err == nil {
-			l.report.Events++
-			if why := l.order.add(&e); why != "" {
-				l.report.Violations = append(l.report.Violations, Violation{number, e.Epoch, e.UID, why})
-			}
-		}
+		return l.addEvent(number, text)
 	case kind.Hash != "":
-		if err = json.Unmarshal(text, &a); err == nil {
-			a.Answers = a.Answers[:min(len(a.Answers), maxQuests)]
-			l.report.Quests = append(l.report.Quests, a.check())
-		}
+		return l.addAnswers(text)
 	case kind.Gate != nil:
-		if err = json.Unmarshal(text, &g); err == nil {
-			l.gate(&g)
-		}
+		return l.addGate(text)
 	default:
-		err = errors.New("neither a gate (kl_current), an event (event) nor answers (block_hash)")
+		return errors.New("neither a gate (kl_current), an event (event) nor answers (block_hash)")
 	}
-	return err
 }
 
-func (a *asked) check() Asked {
-	out := Asked{UID: a.UID, Sample: a.Sample, Quests: Quests(a.Hash, a.Sample, len(a.Answers))}
+func (l *log) addEvent(number int, text []byte) error {
+	var e Event
+	if err := json.Unmarshal(text, &e); err != nil {
+		return err
+	}
+	l.report.Events++
+	if reason := l.order.add(&e); reason != "" {
+		l.report.Violations = append(l.report.Violations, Violation{number, e.Epoch, e.UID, reason})
+	}
+	return nil
+}
+
+func (l *log) addAnswers(text []byte) error {
+	var a questAnswers
+	if err := json.Unmarshal(text, &a); err != nil {
+		return err
+	}
+	a.Answers = a.Answers[:min(len(a.Answers), maxQuests)]
+	l.report.Quests = append(l.report.Quests, a.check())
+	return nil
+}
+
+func (a *questAnswers) check() QuestResult {
+	out := QuestResult{UID: a.UID, Sample: a.Sample, Quests: Quests(a.Hash, a.Sample, len(a.Answers))}
 	for i, q := range out.Quests {
 		if Answered(a.Answers[i], q) {
 			out.Solved++
@@ -139,40 +149,48 @@ func (a *asked) check() Asked {
 	return out
 }
 
-func (l *log) gate(g *Line) {
-	l.report.Gates = append(l.report.Gates, Decide(g))
+func (l *log) addGate(text []byte) error {
+	var g Line
+	if err := json.Unmarshal(text, &g); err != nil {
+		return err
+	}
+	l.report.Gates = append(l.report.Gates, Decide(&g))
 	if g.KLCurrent != nil && g.KLNext != nil && *g.KLCurrent > 0 && *g.KLNext > 0 {
 		l.ratios = append(l.ratios, math.Log(*g.KLNext / *g.KLCurrent))
 	}
-	current := l.average(series{g.Track, g.UID, false}, g.KLCurrent, g.EMACurrent)
-	next := l.average(series{g.Track, g.UID, true}, g.KLNext, g.EMANext)
+	current := l.addAverage(series{g.Track, g.UID, false}, g.KLCurrent, g.EMACurrent)
+	next := l.addAverage(series{g.Track, g.UID, true}, g.KLNext, g.EMANext)
 	if g.Flow == nil || len(current) < flowRounds || len(next) < flowRounds {
-		return
+		return nil
 	}
 	l.report.Flows++
-	if math.Min(math.Abs(Flow(current)-*g.Flow), math.Abs(Flow(next)-*g.Flow)) <= flowSlack {
+	deviation := math.Min(math.Abs(Flow(current)-*g.Flow), math.Abs(Flow(next)-*g.Flow))
+	if deviation <= flowSlack {
 		l.report.FlowsEqual++
 	}
+	return nil
 }
 
-// flowSlack is what printed averages, whose steps are small, move a flow by.
+// flowSlack is the maximum error of a flow from the rounding of printed averages,
+// whose steps are small.
 const flowSlack = 0.01
 
-// average holds a printed average against the one before and the new value, and
-// gives all so far.
-func (l *log) average(of series, value, printed *float64) []float64 {
+// addAverage compares a printed average with the one that follows from the previous
+// average and the new value. It returns the printed averages of the series so far,
+// nil if the line has none.
+func (l *log) addAverage(s series, value, printed *float64) []float64 {
 	if value == nil || printed == nil {
 		return nil
 	}
-	all := l.averages[of]
-	if len(all) > 0 {
+	averages := l.averages[s]
+	if n := len(averages); n > 0 {
 		l.report.Averages++
-		if math.Abs(Average(all[len(all)-1], *value)-*printed) <= 2*halfKL+digits {
+		if math.Abs(Average(averages[n-1], *value)-*printed) <= 2*halfKL+digits {
 			l.report.AveragesEqual++
 		}
 	}
-	l.averages[of] = append(all, *printed)
-	return l.averages[of]
+	l.averages[s] = append(averages, *printed)
+	return l.averages[s]
 }
 
 func (l *log) finish() (*Report, error) {
@@ -180,23 +198,26 @@ func (l *log) finish() (*Report, error) {
 	if len(r.Gates)+r.Events+len(r.Quests) == 0 {
 		return nil, errors.New("no line of a log")
 	}
-	same := 0
+	equal := 0
 	for i := range r.Gates {
 		if len(r.Gates[i].Differs) == 0 {
-			same++
+			equal++
 		}
 	}
-	r.Reproduced, r.Noise = contest.Share(same, len(r.Gates)), noise(l.ratios)
+	r.Reproduced = contest.Rate(equal, len(r.Gates))
+	r.Noise = noise(l.ratios)
 	return r, nil
 }
 
+// noise returns the standard deviation of one set's KL from logarithms of ratios of
+// two sets.
 func noise(ratios []float64) contest.Figure {
 	n := float64(len(ratios))
 	if n < 2 {
-		return contest.FigureOf(math.NaN(), stats.Interval{Low: 0, High: math.Inf(1)}, len(ratios))
+		return contest.NewFigure(math.NaN(), stats.Interval{Low: 0, High: math.Inf(1)}, len(ratios))
 	}
 	sd := stat.StdDev(ratios, nil) / math.Sqrt2
 	chi := distuv.ChiSquared{K: n - 1}
-	at := func(q float64) float64 { return sd * math.Sqrt((n-1)/chi.Quantile(q)) }
-	return contest.FigureOf(sd, stats.Interval{Low: at(0.975), High: at(0.025)}, len(ratios))
+	bound := func(q float64) float64 { return sd * math.Sqrt((n-1)/chi.Quantile(q)) }
+	return contest.NewFigure(sd, stats.Interval{Low: bound(0.975), High: bound(0.025)}, len(ratios))
 }

@@ -248,7 +248,7 @@ func FuzzParse(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if p := measure(r, r); p.KL > 1e-9 || p.Bound > 1e-3 {
+		if p := comparePosition(r, r); p.KL > 1e-9 || p.Bound > 1e-3 {
 			t.Fatalf("%s: %+v", b, p)
 		}
 	})

@@ -18,18 +18,20 @@ import (
 	"github.com/trajectory-arena/arena/internal/array"
 )
 
-// Row is what a model said of one position: log-probabilities of all tokens, or
-// those of some.
+// Row is a model's distribution at one position.
 type Row struct {
 	Prompt   string
 	Position int
 	Network  string
-	Full     []float64
-	Top      []Token
-	// Of is nil where the file is no run of `arena eval`.
-	Of *Sampled
+	// Full holds the log-probabilities of all tokens, Top those of some. One of them
+	// is nil.
+	Full []float64
+	Top  []Token
+	// Sampled is nil if the file is no run of `arena eval`.
+	Sampled *Sampled
 }
 
+// tokens returns an iterator over the ids and log-probabilities of the row.
 func (r *Row) tokens() iter.Seq2[int, float64] {
 	if r.Full != nil {
 		return slices.All(r.Full)
@@ -43,7 +45,9 @@ func (r *Row) tokens() iter.Seq2[int, float64] {
 	}
 }
 
-func (r *Row) logP(id int) (float64, bool) {
+// logP returns the log-probability of a token. ok is false if the row does not have
+// it.
+func (r *Row) logP(id int) (logP float64, ok bool) {
 	if r.Full != nil {
 		return r.Full[id], true
 	}
@@ -54,21 +58,22 @@ func (r *Row) logP(id int) (float64, bool) {
 	return r.Top[i].LogP, true
 }
 
-// mass is the probability of all tokens together that a row names.
-func mass(r *Row) (sum float64) {
+// totalProbability returns the sum of the probabilities of a row's tokens.
+func totalProbability(r *Row) float64 {
+	sum := 0.0
 	for _, logP := range r.tokens() {
 		sum += math.Exp(logP)
 	}
 	return sum
 }
 
-// maxLine holds a vocabulary of 2 million numbers of 24 characters.
+// maxLine bounds a line: 64 MiB hold 2 million numbers of 24 characters.
 const maxLine = 64 << 20
 
-// Rows gives the positions of a file in its order. Files that end in .npy and
-// .safetensors are arrays of logits or log-probabilities, folders are runs of
-// `arena eval` that kept their tokens, all others JSON lines.
-// A row's memory is used again for the next one.
+// Rows returns an iterator over the positions of a file, in order. Files that end
+// in .npy and .safetensors are arrays of logits or log-probabilities, folders are
+// runs of `arena eval` with their tokens, all others are JSON lines. A row is valid
+// until the next one is read.
 func Rows(path string) iter.Seq2[*Row, error] {
 	return func(yield func(*Row, error) bool) {
 		err := read(path, func(r *Row) bool { return yield(r, nil) })
@@ -94,23 +99,31 @@ func read(path string, yield func(*Row) bool) error {
 	if err != nil {
 		return err
 	}
-	all, err := array.Read(f, info.Size())
-	for more := true; err == nil && more && len(all) > 0; all = all[1:] {
-		more, err = readArray(all[0], yield)
+	arrays, err := array.Read(f, info.Size())
+	if err != nil {
+		return err
 	}
-	return err
+	for _, a := range arrays {
+		if more, err := readArray(a, yield); err != nil || !more {
+			return err
+		}
+	}
+	return nil
 }
 
-// readArray takes a tensor for a prompt, and of one with three dimensions each
-// index of the first.
+// readArray yields the positions of an array, which is one prompt. Of an array with
+// three dimensions each index of the first is a prompt. more is false if yield ended
+// the loop.
 func readArray(a *array.Array, yield func(*Row) bool) (more bool, err error) {
-	positions, n := a.Rows, len(a.Shape)
+	positions := a.Rows
+	n := len(a.Shape)
 	if n > 2 {
 		positions = a.Shape[n-2]
 	}
 	row := &Row{Full: make([]float64, a.Columns)}
 	for i := range a.Rows {
-		row.Prompt, row.Position = a.Name, i%positions
+		row.Prompt = a.Name
+		row.Position = i % positions
 		if n > 2 {
 			row.Prompt = strings.TrimPrefix(a.Name+"/"+strconv.Itoa(i/positions), "/")
 		}
@@ -127,9 +140,9 @@ func readArray(a *array.Array, yield func(*Row) bool) (more bool, err error) {
 	return true, nil
 }
 
-func readLines(in io.Reader, yield func(*Row) bool) error {
+func readLines(r io.Reader, yield func(*Row) bool) error {
 	var network contest.Network
-	for l, err := range arena.Lines(in, maxLine) {
+	for l, err := range arena.Lines(r, maxLine) {
 		var row *Row
 		if err == nil {
 			row, err = parse(l.Text)
@@ -147,7 +160,7 @@ func readLines(in io.Reader, yield func(*Row) bool) error {
 	return nil
 }
 
-// line is one position. The prompt is a text or a number.
+// line is one position in JSON. The prompt is a text or a number.
 type line struct {
 	Prompt   any                 `json:"prompt"`
 	Position int                 `json:"position"`
@@ -166,11 +179,11 @@ func parse(text []byte) (*Row, error) {
 	var err error
 	switch {
 	case l.Logits != nil:
-		row.Full, err = full(l.Logits)
+		row.Full, err = fromLogits(l.Logits)
 	case l.Top != nil:
-		row.Top, err = l.top()
+		row.Top, err = l.tokens()
 	case l.LogProbs != nil:
-		row.Full, err = whole(l.LogProbs)
+		row.Full, err = fromLogProbs(l.LogProbs)
 	default:
 		err = errors.New("none of logits, logprobs and top is given")
 	}
@@ -180,24 +193,24 @@ func parse(text []byte) (*Row, error) {
 	return row, nil
 }
 
-// full are log-probabilities of logits, null being a token that cannot come.
-func full(logits []*float64) ([]float64, error) {
+// fromLogits returns the log-probabilities of logits. Null is an impossible token.
+func fromLogits(logits []*float64) ([]float64, error) {
 	if len(logits) == 0 || len(logits) > array.MaxColumns {
 		return nil, fmt.Errorf("%w: of %d tokens", ErrValues, len(logits))
 	}
-	all := make([]float64, len(logits))
+	out := make([]float64, len(logits))
 	for i, v := range logits {
-		all[i] = math.Inf(-1)
+		out[i] = math.Inf(-1)
 		if v != nil {
-			all[i] = *v
+			out[i] = *v
 		}
 	}
-	return all, LogSoftmax(all)
+	return out, LogSoftmax(out)
 }
 
-// whole are log-probabilities of the whole vocabulary. Those of a part are refused:
-// renormalised they would hide what is missing.
-func whole(values []*float64) ([]float64, error) {
+// fromLogProbs returns log-probabilities of the full vocabulary. Those of a part of
+// it are an error: normalising them would hide the missing probability.
+func fromLogProbs(values []*float64) ([]float64, error) {
 	sum := 0.0
 	for _, v := range values {
 		if v != nil {
@@ -207,10 +220,11 @@ func whole(values []*float64) ([]float64, error) {
 	if math.Abs(sum-1) > 1e-3 {
 		return nil, fmt.Errorf("%w: probabilities add up to %.4f; give some of them as top: [[id, logprob], …]", ErrValues, sum)
 	}
-	return full(values)
+	return fromLogits(values)
 }
 
-func (l *line) top() ([]Token, error) {
+// tokens returns the tokens of top.
+func (l *line) tokens() ([]Token, error) {
 	tokens := make([]Token, 0, len(l.Top))
 	for _, pair := range l.Top {
 		if len(pair) != 2 {
@@ -226,12 +240,12 @@ func (l *line) top() ([]Token, error) {
 		}
 		tokens = append(tokens, Token{id, logP})
 	}
-	return tokens, distribution(tokens)
+	return tokens, checkTokens(tokens)
 }
 
-// distribution holds that tokens come once, and have probabilities of at most 1
-// together.
-func distribution(tokens []Token) error {
+// checkTokens returns an error unless all tokens are different and their total
+// probability is at most 1.
+func checkTokens(tokens []Token) error {
 	seen := map[int]bool{}
 	for _, t := range tokens {
 		if seen[t.ID] {
@@ -239,7 +253,9 @@ func distribution(tokens []Token) error {
 		}
 		seen[t.ID] = true
 	}
-	if sum := mass(&Row{Top: tokens}); len(tokens) == 0 || !(sum <= 1+1e-3) {
+	sum := totalProbability(&Row{Top: tokens})
+	isValid := sum <= 1+1e-3 // false for NaN
+	if len(tokens) == 0 || !isValid {
 		return fmt.Errorf("%w: %d tokens have probability %.4f", ErrValues, len(tokens), sum)
 	}
 	return nil

@@ -15,18 +15,19 @@ import (
 	"github.com/trajectory-arena/arena/internal/footer"
 )
 
-// Sampled is what a run of `arena eval` says of a position: whose rollout it is
-// of, what the model was given before the reply, and what it drew. Two models that
-// drew another token there go on from different texts.
+// Sampled is what a run of `arena eval` records of a position. Two models that
+// sampled different tokens at a position continue from different texts.
 type Sampled struct {
 	Rollout int64
-	// Given is nil behind a reply's first position, or where the server did not say.
-	Given []int32
-	Drawn int32
+	// Prompt is the token ids that the model was given before the reply. It is nil
+	// after the first position of a reply, and if the server did not report it.
+	Prompt []int32
+	// Token is the sampled token.
+	Token int32
 }
 
-func readRun(folder string, yield func(*Row) bool) error {
-	f, err := os.Open(filepath.Join(folder, evaluation.TokensFile))
+func readRun(dir string, yield func(*Row) bool) error {
+	f, err := os.Open(filepath.Join(dir, evaluation.TokensFile))
 	if errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("%w: play the run with --keep tokens --top-logprobs 20", err)
 	}
@@ -45,36 +46,42 @@ func readRun(folder string, yield func(*Row) bool) error {
 	replies := parquet.NewGenericReader[evaluation.TokensRow](file)
 	defer replies.Close() //nolint:errcheck // only read
 	for range replies.NumRows() {
-		one := make([]evaluation.TokensRow, 1)
-		if n, err := replies.Read(one); n < 1 {
+		reply := make([]evaluation.TokensRow, 1)
+		if n, err := replies.Read(reply); n < 1 {
 			return err
 		}
-		if more, err := readReply(&one[0], yield); err != nil || !more {
+		if more, err := readReply(&reply[0], yield); err != nil || !more {
 			return err
 		}
 	}
 	return nil
 }
 
+// readReply yields the positions of one reply. more is false if yield ended the
+// loop.
 func readReply(r *evaluation.TokensRow, yield func(*Row) bool) (more bool, err error) {
+	if len(r.LogProbs)+len(r.IDs) == 0 {
+		return true, nil // an empty reply
+	}
 	k := int(r.Top)
 	if k < 1 || len(r.IDs) == 0 || len(r.TopIDs) != k*len(r.IDs) || len(r.TopLogProbs) != len(r.TopIDs) {
-		if len(r.LogProbs)+len(r.IDs) == 0 {
-			return true, nil // an empty reply
-		}
 		return false, fmt.Errorf("rollout %d, reply %d: the server named no likely tokens by id: --top-logprobs, and a server that gives ids (vLLM, llama.cpp)", r.Rollout, r.Turn)
 	}
-	for i, drawn := range r.IDs {
-		row := &Row{Prompt: fmt.Sprintf("%s#%d", r.ProblemID, r.Sample), Position: i, Of: &Sampled{Rollout: r.Rollout, Drawn: drawn}}
+	for i, token := range r.IDs {
+		row := &Row{
+			Prompt:   fmt.Sprintf("%s#%d", r.ProblemID, r.Sample),
+			Position: i,
+			Sampled:  &Sampled{Rollout: r.Rollout, Token: token},
+		}
 		if i == 0 {
-			row.Of.Given = r.Prompt
+			row.Sampled.Prompt = r.Prompt
 		}
 		for c := i * k; c < (i+1)*k; c++ {
 			if r.TopIDs[c] >= 0 {
 				row.Top = append(row.Top, Token{int(r.TopIDs[c]), float64(r.TopLogProbs[c])})
 			}
 		}
-		if err := distribution(row.Top); err != nil {
+		if err := checkTokens(row.Top); err != nil {
 			return false, fmt.Errorf("rollout %d, reply %d, position %d: %w", r.Rollout, r.Turn, i, err)
 		}
 		if !yield(row) {
@@ -84,59 +91,70 @@ func readReply(r *evaluation.TokensRow, yield func(*Row) bool) (more bool, err e
 	return true, nil
 }
 
-type side struct {
+// stream reads the rows of the teacher or the student.
+type stream struct {
 	name string
 	pull func() (*Row, error, bool)
 	stop func()
-	// row is nil at the end.
+	// row is the current row, nil at the end.
 	row *Row
 	err error
 }
 
-func newSide(name string, rows iter.Seq2[*Row, error]) *side {
-	s := &side{name: name}
+func newStream(name string, rows iter.Seq2[*Row, error]) *stream {
+	s := &stream{name: name}
 	s.pull, s.stop = iter.Pull2(rows)
 	return s
 }
 
-func (s *side) next() {
-	if s.row, s.err, _ = s.pull(); s.err != nil {
-		s.row, s.err = nil, fmt.Errorf("read %s: %w", s.name, s.err)
+func (s *stream) next() {
+	s.row, s.err, _ = s.pull()
+	if s.err != nil {
+		s.row = nil
+		s.err = fmt.Errorf("read %s: %w", s.name, s.err)
 	}
 }
 
-// rollout numbers the row's from 1; the end comes last.
-func (s *side) rollout() int64 {
+// rollout returns the current row's rollout, counted from 1. At the end it returns
+// the largest number.
+func (s *stream) rollout() int64 {
 	if s.row == nil {
 		return math.MaxInt64
 	}
-	return s.row.Of.Rollout + 1
+	return s.row.Sampled.Rollout + 1
 }
 
-// meet moves on in two runs to the next position at which both models had read the
-// same. Files of other kinds have the same positions by themselves.
-func (r *Report) meet(a, b *side) {
-	for a.err == nil && b.err == nil && a.sampled() && b.sampled() && (a.row != nil || b.row != nil) {
-		at, of := a.rollout(), b.rollout()
+// mayBeRun reports whether the stream may be a run: it is at its end, or at a
+// position of a run.
+func (s *stream) mayBeRun() bool { return s.row == nil || s.row.Sampled != nil }
+
+// align advances two runs to the next position at which both models have read the
+// same text. It counts the positions that it skips. Files of other kinds have the
+// same positions and need no alignment.
+func (r *Report) align(a, b *stream) {
+	for a.err == nil && b.err == nil && a.mayBeRun() && b.mayBeRun() {
+		if a.row == nil && b.row == nil {
+			return
+		}
+		rolloutA := a.rollout()
+		rolloutB := b.rollout()
 		switch {
-		case at < of || at <= r.left:
+		case rolloutA < rolloutB || rolloutA <= r.finished:
 			a.next()
-		case of < at || of <= r.left:
+		case rolloutB < rolloutA || rolloutB <= r.finished:
 			b.next()
-		case a.row.Position != b.row.Position || otherwise(a.row.Of.Given, b.row.Of.Given):
-			r.left = at
+		case a.row.Position != b.row.Position || promptsDiffer(a.row.Sampled.Prompt, b.row.Sampled.Prompt):
+			r.finished = rolloutA
 			continue
 		default:
-			if a.row.Of.Drawn != b.row.Of.Drawn {
-				r.left = at
+			if a.row.Sampled.Token != b.row.Sampled.Token {
+				r.finished = rolloutA
 			}
 			return
 		}
-		r.Apart++
+		r.Uncomparable++
 	}
 }
 
-// otherwise reports whether two models were given other tokens, as far as is known.
-func otherwise(a, b []int32) bool { return len(a) > 0 && len(b) > 0 && !slices.Equal(a, b) }
-
-func (s *side) sampled() bool { return s.row == nil || s.row.Of != nil }
+// promptsDiffer reports whether two prompts are known and differ.
+func promptsDiffer(a, b []int32) bool { return len(a) > 0 && len(b) > 0 && !slices.Equal(a, b) }

@@ -1,17 +1,16 @@
-// Package race checks what the subnet publishes of a race: the seed that its
-// worlds were made from, the spread of its validators, and how sure its winner is.
+// Package race checks what the subnet publishes of a race: the seed of its worlds,
+// the variance of its validators, and the confidence in its winner.
 package race
 
 import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 )
 
-// Document is what the public API says of a race, in one file: the answers for
-// the race, its seed commitment, its validators' variance, and the runs of its agents.
+// Document holds the answers of the public API for one race: the race, its seed
+// commitment, its validators' variance, and the runs of its agents.
 type Document struct {
 	Detail     detail     `json:"detail"`
 	Commitment Commitment `json:"seed_commitment"`
@@ -19,6 +18,7 @@ type Document struct {
 	Runs       []run      `json:"runs"`
 }
 
+// detail is the answer for the race itself.
 type detail struct {
 	Race struct {
 		ID          string     `json:"race_id"`
@@ -39,7 +39,7 @@ type detail struct {
 	} `json:"qualifiers"`
 }
 
-// Commitment is the record of a race's seed. What is not revealed is empty.
+// Commitment is the record of a race's seed. Fields that are not revealed are empty.
 type Commitment struct {
 	RaceID       string    `json:"race_id"`
 	SecretSHA256 string    `json:"secret_sha256"`
@@ -59,10 +59,11 @@ type Commitment struct {
 	} `json:"rejected_attempts"`
 }
 
+// variance is the service's answer on its validators.
 type variance struct {
 	Pairs int      `json:"n_pairs"`
 	Mean  *float64 `json:"mean_spread"`
-	// Validators are the service's own figures on each.
+	// Validators are the service's figures for each validator.
 	Validators []struct {
 		Hotkey string  `json:"validator_hotkey"`
 		Pairs  int     `json:"pairs_evaluated"`
@@ -71,6 +72,7 @@ type variance struct {
 	} `json:"validators"`
 }
 
+// run is one run of an agent.
 type run struct {
 	Agent     string   `json:"agent_version_id"`
 	Validator string   `json:"validator_hotkey"`
@@ -80,10 +82,10 @@ type run struct {
 	Score     *float64 `json:"validator_score"`
 }
 
-// ErrNoRace says that a text is no document of a race.
+// ErrNoRace is returned for a text that is no document of a race.
 var ErrNoRace = errors.New("no race: the file holds detail, seed_commitment, validator_variance and runs")
 
-// Parse reads a document.
+// Parse parses a document.
 func Parse(text []byte) (*Document, error) {
 	var d Document
 	if err := json.Unmarshal(text, &d); err != nil {
@@ -95,10 +97,10 @@ func Parse(text []byte) (*Document, error) {
 	return &d, nil
 }
 
-// Finding is one thing that was checked.
+// Finding is the result of one check.
 type Finding struct {
 	Check string `json:"check"`
-	// State is ok, wrong, or unknown where it cannot be checked.
+	// State is ok, wrong, or unknown if the check is not possible.
 	State  string `json:"state"`
 	Detail string `json:"detail,omitempty"`
 }
@@ -110,19 +112,20 @@ const (
 	Unknown = "unknown"
 )
 
-func found(check string, holds bool, detail string) Finding {
-	if holds {
+// newFinding returns a finding with state OK or Wrong.
+func newFinding(check string, ok bool, detail string) Finding {
+	if ok {
 		return Finding{check, OK, detail}
 	}
 	return Finding{check, Wrong, detail}
 }
 
-// Report is all that was found out about a race.
+// Report is the result of all checks of a race.
 type Report struct {
 	Race      string     `json:"race"`
 	Findings  []Finding  `json:"findings"`
 	Standings *Standings `json:"standings"`
-	// Validators are those that scored two agents or more beside others.
+	// Validators are those with at least two agents that other validators scored too.
 	Validators []Validator `json:"validators,omitempty"`
 }
 
@@ -130,13 +133,17 @@ type Report struct {
 func Verify(d *Document) *Report {
 	c := &d.Commitment
 	r := &Report{Race: d.Detail.Race.ID, Standings: d.standings(), Validators: d.biases()}
-	r.Findings = slices.Concat([]Finding{found("same_race", c.RaceID == "" || c.RaceID == r.Race, "")}, c.timing(d.Detail.Race.Closes), c.beacon(),
-		[]Finding{c.secret(), c.seed(), c.attempts(), d.spread(), d.winner()})
+	isSame := c.RaceID == "" || c.RaceID == r.Race
+	r.Findings = append(r.Findings, newFinding("same_race", isSame, ""))
+	r.Findings = append(r.Findings, c.checkTiming(d.Detail.Race.Closes)...)
+	r.Findings = append(r.Findings, c.checkBeacon()...)
+	r.Findings = append(r.Findings, c.checkSecret(), c.checkSeed(), c.checkAttempts(), d.checkVariance(), d.checkWinner())
 	return r
 }
 
-// Wrong counts the findings that do not hold.
-func (r *Report) Wrong() (n int) {
+// CountWrong returns the number of findings with state Wrong.
+func (r *Report) CountWrong() int {
+	n := 0
 	for _, f := range r.Findings {
 		if f.State == Wrong {
 			n++

@@ -26,14 +26,14 @@ func TestQuicknetsBeaconsVerify(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !signedBy(quicknetKey, r.round, signature) {
+		if !isSignedBy(quicknetKey, r.round, signature) {
 			t.Errorf("round %d does not verify", r.round)
 		}
-		if signedBy(quicknetKey, r.round+1, signature) {
+		if isSignedBy(quicknetKey, r.round+1, signature) {
 			t.Errorf("the signature of round %d stands for %d", r.round, r.round+1)
 		}
 		other, _ := hex.DecodeString(rounds[1-i].signature)
-		if signedBy(quicknetKey, r.round, other) || signedBy(quicknetKey, r.round, signature[:47]) || signedBy(quicknetKey, r.round, nil) || signedBy("00", r.round, signature) {
+		if isSignedBy(quicknetKey, r.round, other) || isSignedBy(quicknetKey, r.round, signature[:47]) || isSignedBy(quicknetKey, r.round, nil) || isSignedBy("00", r.round, signature) {
 			t.Errorf("round %d verifies with another signature or key", r.round)
 		}
 	}
@@ -117,7 +117,7 @@ func TestAnHonestRaceHolds(t *testing.T) {
 			}
 			named = named || strings.Contains(f.Detail, form)
 		}
-		if !named || r.Wrong() != 0 {
+		if !named || r.CountWrong() != 0 {
 			t.Errorf("the form is not named: %+v", r.Findings)
 		}
 	}
@@ -164,7 +164,7 @@ func TestARaceThatIsNotRevealedIsUnknown(t *testing.T) {
 			unknown++
 		}
 	}
-	if r.Wrong() != 0 || unknown != 4 {
+	if r.CountWrong() != 0 || unknown != 4 {
 		t.Errorf("%+v", r.Findings)
 	}
 }
@@ -179,14 +179,14 @@ func TestStandingsSayHowSureTheWinnerIs(t *testing.T) {
 			t.Errorf("%+v", a)
 		}
 	}
-	if math.Abs(sum-1) > 1e-6 || s.Of != "races" || s.Freedom != 3 || !s.Agents[0].Winner || *s.Agents[0].Best < 0.5 || *s.Agents[0].Best > 0.8 || *s.Agents[2].Best > 1e-6 {
+	if math.Abs(sum-1) > 1e-6 || s.Basis != "races" || s.Freedom != 3 || !s.Agents[0].Winner || *s.Agents[0].Best < 0.5 || *s.Agents[0].Best > 0.8 || *s.Agents[2].Best > 1e-6 {
 		t.Errorf("sum %v, %+v", sum, s)
 	}
 	d := honest(t, true)
 	for i := range d.Detail.Qualifiers {
 		d.Detail.Qualifiers[i].Window = d.Detail.Qualifiers[i].Window[:1]
 	}
-	if s := Verify(d).Standings; s.Of != "validators" || s.Freedom != 2 || s.Agents[0].Best == nil {
+	if s := Verify(d).Standings; s.Basis != "validators" || s.Freedom != 2 || s.Agents[0].Best == nil {
 		t.Errorf("without a window: %+v", s)
 	}
 	d.Runs = nil

@@ -5,13 +5,14 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/cloudflare/circl/sign/bls"
 )
 
-// The chain that seeds are drawn from: drand's quicknet, unchained signatures in G1
+// The beacon of the seeds: drand's quicknet, unchained signatures in G1
 // (bls-unchained-g1-rfc9380), a round every three seconds.
 const (
 	quicknet        = "52db9ba70e0cc0f6eaf7803dd07447a1f5477735fd3f661792ba94600c84e971"
@@ -20,38 +21,42 @@ const (
 	quicknetPeriod  = 3
 )
 
-// timing: the secret was committed to before the beacon could be known, and the
-// round is the one that the rule names.
-func (c *Commitment) timing(closes *time.Time) []Finding {
-	at := time.Unix(quicknetGenesis+int64(c.Round-1)*quicknetPeriod, 0).UTC() //nolint:gosec // a round beyond int64 is another time than any
-	all := []Finding{
-		found("chain", c.Chain == quicknet, "drand quicknet"),
-		found("round_time", c.RoundTime.Equal(at), fmt.Sprintf("round %d is of %s", c.Round, at.Format(time.RFC3339))),
-		found("committed_before_beacon", c.Committed.Before(at), "committed "+c.Committed.Format(time.RFC3339)),
+// checkTiming checks that the secret was committed before the beacon's round, and
+// that the round is that of the rule.
+func (c *Commitment) checkTiming(closes *time.Time) []Finding {
+	roundTime := time.Unix(quicknetGenesis+int64(c.Round-1)*quicknetPeriod, 0).UTC() //nolint:gosec // a round beyond int64 is another time than any
+	findings := []Finding{
+		newFinding("chain", c.Chain == quicknet, "drand quicknet"),
+		newFinding("round_time", c.RoundTime.Equal(roundTime), fmt.Sprintf("round %d is of %s", c.Round, roundTime.Format(time.RFC3339))),
+		newFinding("committed_before_beacon", c.Committed.Before(roundTime), "committed "+c.Committed.Format(time.RFC3339)),
 	}
 	if closes == nil {
-		return append(all, Finding{"round_by_rule", Unknown, "the race does not say when qualifying closed"})
+		return append(findings, Finding{"round_by_rule", Unknown, "the race does not say when qualifying closed"})
 	}
-	from := closes.Add(time.Duration(c.Offset) * time.Second)
-	first := !at.Before(from) && at.Add(-quicknetPeriod*time.Second).Before(from)
-	return append(all, found("round_by_rule", first, "the first round at or after "+from.UTC().Format(time.RFC3339)))
+	earliest := closes.Add(time.Duration(c.Offset) * time.Second)
+	previous := roundTime.Add(-quicknetPeriod * time.Second)
+	isFirst := !roundTime.Before(earliest) && previous.Before(earliest)
+	detail := "the first round at or after " + earliest.UTC().Format(time.RFC3339)
+	return append(findings, newFinding("round_by_rule", isFirst, detail))
 }
 
-// beacon: the signature is quicknet's for the round, and the randomness its hash.
-func (c *Commitment) beacon() []Finding {
+// checkBeacon checks that the signature is that of quicknet for the round, and the
+// randomness its hash.
+func (c *Commitment) checkBeacon() []Finding {
 	if c.Signature == "" {
 		return []Finding{{"beacon", Unknown, "not recorded yet"}}
 	}
 	signature, err := hex.DecodeString(c.Signature)
 	sum := sha256.Sum256(signature)
 	return []Finding{
-		found("beacon", err == nil && signedBy(quicknetKey, c.Round, signature), fmt.Sprintf("quicknet's signature for round %d", c.Round)),
-		found("randomness", err == nil && strings.EqualFold(c.Randomness, hex.EncodeToString(sum[:])), "sha256 of the signature"),
+		newFinding("beacon", err == nil && isSignedBy(quicknetKey, c.Round, signature), fmt.Sprintf("quicknet's signature for round %d", c.Round)),
+		newFinding("randomness", err == nil && strings.EqualFold(c.Randomness, hex.EncodeToString(sum[:])), "sha256 of the signature"),
 	}
 }
 
-// signedBy reports whether the signature is that of an unchained G1 beacon for the round.
-func signedBy(key string, round uint64, signature []byte) bool {
+// isSignedBy reports whether the signature is that of an unchained G1 beacon with
+// this key for the round.
+func isSignedBy(key string, round uint64, signature []byte) bool {
 	text, err := hex.DecodeString(key)
 	if err != nil {
 		return false
@@ -64,48 +69,55 @@ func signedBy(key string, round uint64, signature []byte) bool {
 	return bls.Verify(&public, message[:], signature)
 }
 
-// form is one way to take a published word as bytes: the docs do not say whether
-// words are hashed as the hex that they are written in or as what this means.
-type form struct {
+// encoding is one way to convert a published hex string to bytes: the docs do not
+// define whether its text or its value is hashed.
+type encoding struct {
 	name string
-	of   func(word string) []byte
+	// decode returns nil for a string that is not hex.
+	decode func(s string) []byte
 }
 
-var forms = []form{
-	{"raw bytes", func(word string) []byte {
-		b, err := hex.DecodeString(word)
+var encodings = []encoding{
+	{"raw bytes", func(s string) []byte {
+		b, err := hex.DecodeString(s)
 		if err != nil {
 			return nil
 		}
 		return b
 	}},
-	{"text", func(word string) []byte { return []byte(word) }},
+	{"text", func(s string) []byte { return []byte(s) }},
 }
 
-// secret: the revealed secret is the one that was committed to.
-func (c *Commitment) secret() Finding {
+// hasHash reports whether hash is the hex sha256 of b.
+func hasHash(b []byte, hash string) bool {
+	sum := sha256.Sum256(b)
+	return strings.EqualFold(hex.EncodeToString(sum[:]), hash)
+}
+
+// checkSecret checks that the revealed secret is the committed one.
+func (c *Commitment) checkSecret() Finding {
 	if c.Secret == "" {
 		return Finding{"secret", Unknown, "not revealed yet"}
 	}
-	for _, f := range forms {
-		sum := sha256.Sum256(f.of(c.Secret))
-		if b := f.of(c.Secret); b != nil && strings.EqualFold(hex.EncodeToString(sum[:]), c.SecretSHA256) {
-			return Finding{"secret", OK, "its sha256 as " + f.name}
+	for _, e := range encodings {
+		secret := e.decode(c.Secret)
+		if secret != nil && hasHash(secret, c.SecretSHA256) {
+			return Finding{"secret", OK, "its sha256 as " + e.name}
 		}
 	}
 	return Finding{"secret", Wrong, "its sha256 is another, as raw bytes and as text"}
 }
 
-// seed: the world's seed follows from secret and beacon.
-func (c *Commitment) seed() Finding {
+// checkSeed checks that the world's seed follows from secret and beacon.
+func (c *Commitment) checkSeed() Finding {
 	if c.WorldSeed == "" || c.Secret == "" {
 		return Finding{"world_seed", Unknown, "not revealed yet"}
 	}
-	for _, s := range forms {
-		for _, r := range forms {
-			secret, randomness := s.of(c.Secret), r.of(c.Randomness)
-			sum := sha256.Sum256(append(append([]byte{}, secret...), randomness...))
-			if secret != nil && randomness != nil && strings.EqualFold(hex.EncodeToString(sum[:]), c.WorldSeed) {
+	for _, s := range encodings {
+		for _, r := range encodings {
+			secret := s.decode(c.Secret)
+			randomness := r.decode(c.Randomness)
+			if secret != nil && randomness != nil && hasHash(slices.Concat(secret, randomness), c.WorldSeed) {
 				return Finding{"world_seed", OK, fmt.Sprintf("sha256 of secret as %s and randomness as %s", s.name, r.name)}
 			}
 		}
@@ -113,8 +125,9 @@ func (c *Commitment) seed() Finding {
 	return Finding{"world_seed", Wrong, "no sha256 of secret and randomness, as raw bytes or as text"}
 }
 
-// attempts: those that were rejected are told without a gap, each with its reason.
-func (c *Commitment) attempts() Finding {
+// checkAttempts checks that the rejected attempts are listed without a gap, each with
+// its reason.
+func (c *Commitment) checkAttempts() Finding {
 	if !c.Revealed {
 		return Finding{"rejected_attempts", Unknown, "not revealed yet"}
 	}

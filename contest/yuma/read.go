@@ -19,13 +19,13 @@ import (
 	"github.com/trajectory-arena/arena/internal/footer"
 )
 
-// maxBytes bounds a file: 4,096 nodes with 4,096 weights of 16 bytes each.
+// maxBytes bounds a file: 4,096 nodes have 4,096 weights of 16 bytes each.
 const maxBytes = 256 << 20
 
-// Read gives the epochs of a file in their order. JSON is one epoch, or a line
-// each: {id, network, stake: [...], weights: [[[uid, weight], …] or [weight, …], …]}.
-// CSV and Parquet are one epoch in rows of uid, stake, target and weight; a node
-// without weights has one row with an empty target.
+// Read returns the epochs of a file in order. JSON is one epoch, or one a line: {id,
+// network, stake: [...], weights: [[[uid, weight], …] or [weight, …], …]}. CSV and
+// Parquet are one epoch in rows of uid, stake, target and weight; a node without
+// weights has one row with an empty target.
 func Read(path string) ([]*Epoch, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -54,9 +54,9 @@ func Read(path string) ([]*Epoch, error) {
 	return epochs, nil
 }
 
-// epoch is an Epoch in JSON. Published files give the rows as validators set
-// them and, where the chain left some out, the rows that counted.
-type epoch struct {
+// jsonEpoch is an Epoch in JSON. Published files have the rows as validators set
+// them and, if the chain omitted some, the rows that counted.
+type jsonEpoch struct {
 	ID      string            `json:"id"`
 	Network json.RawMessage   `json:"network"`
 	Netuid  json.RawMessage   `json:"netuid"`
@@ -65,14 +65,15 @@ type epoch struct {
 	Counted []json.RawMessage `json:"weights_after_self_and_outdated_removed"`
 }
 
-func readJSON(in io.Reader) (all []*Epoch, err error) {
-	b, err := io.ReadAll(in)
+func readJSON(r io.Reader) ([]*Epoch, error) {
+	b, err := io.ReadAll(r)
 	if err != nil {
 		return nil, err
 	}
 	if e, err := parse(b); err == nil {
 		return []*Epoch{e}, nil
 	}
+	var epochs []*Epoch
 	var network contest.Network
 	for l, err := range arena.Lines(bytes.NewReader(b), maxBytes) {
 		var e *Epoch
@@ -85,16 +86,16 @@ func readJSON(in io.Reader) (all []*Epoch, err error) {
 		if err != nil {
 			return nil, fmt.Errorf("line %d: %w", l.Number, err)
 		}
-		all = append(all, e)
+		epochs = append(epochs, e)
 	}
-	if len(all) == 0 {
+	if len(epochs) == 0 {
 		return nil, errors.New("no epoch")
 	}
-	return all, nil
+	return epochs, nil
 }
 
 func parse(text []byte) (*Epoch, error) {
-	var j epoch
+	var j jsonEpoch
 	if err := json.Unmarshal(text, &j); err != nil {
 		return nil, fmt.Errorf("read epoch: %w", err)
 	}
@@ -113,12 +114,12 @@ func parse(text []byte) (*Epoch, error) {
 	return e, e.Check()
 }
 
-// parseRow reads [[uid, weight], …], or a weight for each node.
+// parseRow parses [[uid, weight], …], or a weight for each node.
 func parseRow(text []byte) (row []Weight, err error) {
 	var dense []float64
 	if json.Unmarshal(text, &dense) == nil {
-		for to, w := range dense {
-			row = append(row, Weight{to, w})
+		for i, w := range dense {
+			row = append(row, Weight{i, w})
 		}
 		return row, nil
 	}
@@ -135,6 +136,7 @@ func parseRow(text []byte) (row []Weight, err error) {
 	return row, nil
 }
 
+// entry is one row of a table.
 type entry struct {
 	UID    int64    `parquet:"uid"`
 	Stake  float64  `parquet:"stake"`
@@ -142,13 +144,13 @@ type entry struct {
 	Weight *float64 `parquet:"weight,optional"`
 }
 
-func readCSV(in io.Reader) ([]*Epoch, error) {
-	r := csv.NewReader(in)
-	head, err := r.Read()
-	if err != nil || fmt.Sprint(head) != "[uid stake target weight]" {
-		return nil, fmt.Errorf("the first line is %q; it names uid,stake,target,weight", head)
+func readCSV(r io.Reader) ([]*Epoch, error) {
+	c := csv.NewReader(r)
+	header, err := c.Read()
+	if err != nil || fmt.Sprint(header) != "[uid stake target weight]" {
+		return nil, fmt.Errorf("the first line is %q; it names uid,stake,target,weight", header)
 	}
-	lines, err := r.ReadAll()
+	lines, err := c.ReadAll()
 	if err != nil {
 		return nil, err
 	}
@@ -159,26 +161,37 @@ func readCSV(in io.Reader) ([]*Epoch, error) {
 			err = e.add(&row)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("line %d: %w", i+2, err) // behind the head
+			return nil, fmt.Errorf("line %d: %w", i+2, err) // the header is line 1
 		}
 	}
 	return []*Epoch{e}, e.Check()
 }
 
 func (e *entry) parse(fields []string) (err error) {
-	var failed [4]error
-	e.UID, failed[0] = strconv.ParseInt(fields[0], 10, 64)
-	e.Stake, failed[1] = strconv.ParseFloat(fields[1], 64)
-	if fields[2] != "" {
-		e.Target, e.Weight = new(int64), new(float64)
-		*e.Target, failed[2] = strconv.ParseInt(fields[2], 10, 64)
-		*e.Weight, failed[3] = strconv.ParseFloat(fields[3], 64)
+	if e.UID, err = strconv.ParseInt(fields[0], 10, 64); err != nil {
+		return err
 	}
-	return errors.Join(failed[:]...)
+	if e.Stake, err = strconv.ParseFloat(fields[1], 64); err != nil {
+		return err
+	}
+	if fields[2] == "" {
+		return nil
+	}
+	target, err := strconv.ParseInt(fields[2], 10, 64)
+	if err != nil {
+		return err
+	}
+	weight, err := strconv.ParseFloat(fields[3], 64)
+	if err != nil {
+		return err
+	}
+	e.Target = &target
+	e.Weight = &weight
+	return nil
 }
 
-func readParquet(in io.ReaderAt, size int64) ([]*Epoch, error) {
-	file, err := footer.Open(in, size)
+func readParquet(r io.ReaderAt, size int64) ([]*Epoch, error) {
+	file, err := footer.Open(r, size)
 	if err != nil {
 		return nil, err
 	}
@@ -190,7 +203,7 @@ func readParquet(in io.ReaderAt, size int64) ([]*Epoch, error) {
 	if n := file.NumRows(); n > MaxNodes*MaxNodes {
 		return nil, fmt.Errorf("%d rows; %d nodes have %d weights at most", n, MaxNodes, MaxNodes*MaxNodes)
 	}
-	rows, err := parquet.Read[entry](in, size)
+	rows, err := parquet.Read[entry](r, size)
 	if err != nil {
 		return nil, err
 	}
@@ -203,15 +216,17 @@ func readParquet(in io.ReaderAt, size int64) ([]*Epoch, error) {
 	return []*Epoch{e}, e.Check()
 }
 
+// add adds one row of a table.
 func (e *Epoch) add(row *entry) error {
 	if row.UID < 0 || row.UID >= MaxNodes {
 		return fmt.Errorf("uid %d of at most %d nodes", row.UID, MaxNodes)
 	}
 	for int64(len(e.Stake)) <= row.UID {
-		e.Stake, e.Weights = append(e.Stake, math.NaN()), append(e.Weights, nil)
+		e.Stake = append(e.Stake, math.NaN()) // unknown so far
+		e.Weights = append(e.Weights, nil)
 	}
-	if before := e.Stake[row.UID]; !math.IsNaN(before) && before != row.Stake {
-		return fmt.Errorf("node %d has stake %v and %v", row.UID, before, row.Stake)
+	if stake := e.Stake[row.UID]; !math.IsNaN(stake) && stake != row.Stake {
+		return fmt.Errorf("node %d has stake %v and %v", row.UID, stake, row.Stake)
 	}
 	e.Stake[row.UID] = row.Stake
 	if row.Target != nil && row.Weight != nil {

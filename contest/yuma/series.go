@@ -8,46 +8,46 @@ import (
 	"strings"
 )
 
-// Series computes epochs one after the other. Bonds carry over where the ids of
-// two neighbours differ in their last number alone (name-1, name-2).
+// Series computes epochs in order. An epoch starts with the bonds of the one before
+// if the ids of both differ in their final number only (name-1, name-2).
 func Series(epochs []*Epoch, r Rules) []*Result {
-	all := make([]*Result, len(epochs))
+	results := make([]*Result, len(epochs))
 	for i, e := range epochs {
-		var before Bonds
-		if i > 0 && series(e.ID) != "" && series(e.ID) == series(epochs[i-1].ID) {
-			before = all[i-1].Bonds
+		var bonds Bonds
+		if i > 0 && seriesName(e.ID) != "" && seriesName(e.ID) == seriesName(epochs[i-1].ID) {
+			bonds = results[i-1].Bonds
 		}
-		all[i] = Compute(e, r, before)
+		results[i] = Compute(e, r, bonds)
 	}
-	return all
+	return results
 }
 
-// series is what stands before the number at an id's end; empty for none.
-func series(id string) string {
-	at := strings.LastIndexByte(id, '-')
-	if _, err := strconv.Atoi(id[at+1:]); err != nil || at < 0 {
+// seriesName returns an id without its final number, empty if it has none.
+func seriesName(id string) string {
+	i := strings.LastIndexByte(id, '-')
+	if _, err := strconv.Atoi(id[i+1:]); err != nil || i < 0 {
 		return ""
 	}
-	return id[:at]
+	return id[:i]
 }
 
-// Change is one validator's row put in place of what it set.
+// Change replaces the weights of one validator.
 type Change struct {
 	Validator int
 	Row       []Weight
 }
 
-// ParseChange reads "3:7=1,5=0.5": validator 3 gives node 7 weight 1 and node 5
-// weight 0.5. "3:" takes all its weights away.
+// ParseChange parses "3:7=1,5=0.5": validator 3 sets weight 1 for node 7 and weight
+// 0.5 for node 5. "3:" removes all its weights.
 func ParseChange(text string) (c Change, err error) {
-	validator, row, found := strings.Cut(text, ":")
-	if c.Validator, err = strconv.Atoi(validator); err != nil || !found {
+	validator, row, ok := strings.Cut(text, ":")
+	if c.Validator, err = strconv.Atoi(validator); err != nil || !ok {
 		return c, fmt.Errorf("%q: a change is VALIDATOR:UID=WEIGHT,…", text)
 	}
 	for pair := range strings.FieldsFuncSeq(row, func(r rune) bool { return r == ',' }) {
 		var w Weight
-		var rest string
-		if n, _ := fmt.Sscanf(pair, "%d=%g%s", &w.To, &w.Weight, &rest); n != 2 {
+		var extra string
+		if n, _ := fmt.Sscanf(pair, "%d=%g%s", &w.Target, &w.Weight, &extra); n != 2 {
 			return c, fmt.Errorf("%q: %q is not UID=WEIGHT", text, pair)
 		}
 		c.Row = append(c.Row, w)
@@ -55,8 +55,8 @@ func ParseChange(text string) (c Change, err error) {
 	return c, nil
 }
 
-// With is the epoch with changes made.
-func (e *Epoch) With(changes []Change) (*Epoch, error) {
+// WithChanges returns a copy of the epoch with changes.
+func (e *Epoch) WithChanges(changes []Change) (*Epoch, error) {
 	changed := *e
 	changed.Weights = append([][]Weight(nil), e.Weights...)
 	for _, c := range changes {
@@ -68,9 +68,9 @@ func (e *Epoch) With(changes []Change) (*Epoch, error) {
 	return &changed, changed.Check()
 }
 
-// Largest are the nodes with the most emission, at most most of them.
-func (r *Result) Largest(most int) []Node {
-	all := slices.Clone(r.Nodes)
-	slices.SortStableFunc(all, func(a, b Node) int { return cmp.Compare(b.Emission, a.Emission) })
-	return all[:min(most, len(all))]
+// Largest returns the n nodes with the highest emission, or all if there are fewer.
+func (r *Result) Largest(n int) []Node {
+	nodes := slices.Clone(r.Nodes)
+	slices.SortStableFunc(nodes, func(a, b Node) int { return cmp.Compare(b.Emission, a.Emission) })
+	return nodes[:min(n, len(nodes))]
 }

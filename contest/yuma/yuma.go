@@ -1,8 +1,7 @@
-// Package yuma computes Bittensor's Yuma consensus from stake and weights: what
-// validators' weights become as consensus, incentive, dividends, bonds and
-// emission. The rules are the chain's of 2024 and 2025 (opentensor/subtensor,
-// epoch without liquid alpha); docs/decisions/20261123-contest.md says where the
-// chain differs.
+// Package yuma computes Bittensor's Yuma consensus from stake and weights:
+// consensus, incentive, dividends, bonds and emission. The rules are those of the
+// chain in 2024 and 2025 (opentensor/subtensor, epoch without liquid alpha);
+// docs/decisions/20261123-contest.md lists the differences.
 package yuma
 
 import (
@@ -14,12 +13,12 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// MaxNodes bounds a subnet; those of today have 256.
+// MaxNodes is the maximum number of nodes of a subnet; current ones have 256.
 const MaxNodes = 4096
 
-// Weight is what a validator gives one node, in any unit: rows are normalised.
+// Weight is a validator's weight for one node, in any unit: rows are normalised.
 type Weight struct {
-	To     int
+	Target int
 	Weight float64
 }
 
@@ -27,60 +26,62 @@ type Weight struct {
 type Epoch struct {
 	ID      string
 	Network string
-	// Stake of each node, in any unit.
+	// Stake is the stake of each node, in any unit.
 	Stake []float64
-	// Weights are each node's rows, nil where it sets none.
+	// Weights is the row of each node, nil if it sets none.
 	Weights [][]Weight
 }
 
 // Rules are the parameters of a subnet.
 type Rules struct {
-	// Kappa is the share of stake that consensus takes, 0 to 1.
+	// Kappa is the share of stake needed for consensus, 0 to 1.
 	Kappa float64
-	// BondAlpha is how much of the bonds one epoch renews, 0 to 1.
+	// BondAlpha is the share of the bonds that one epoch renews, 0 to 1.
 	BondAlpha float64
 }
 
-// DefaultRules are the chain's defaults.
+// DefaultRules returns the chain's defaults.
 func DefaultRules() Rules { return Rules{Kappa: 0.5, BondAlpha: 0.1} }
 
-// Bonds are by validator and node; each column adds up to 1, or to 0.
+// Bonds are indexed by validator and node. Each column adds up to 1, or to 0.
 type Bonds [][]float64
 
-// Node is what an epoch gives one node. Shares add up to 1 over all nodes.
+// Node is the result of an epoch for one node. Shares add up to 1 over all nodes.
 type Node struct {
 	UID int `json:"uid" parquet:"uid"`
-	// Stake is its share of all stake.
+	// Stake is its share of the total stake.
 	Stake float64 `json:"stake" parquet:"stake"`
-	// Rank is the stake behind its clipped weights; Trust that share of the
-	// stake behind its weights as they were.
+	// Rank is the sum of its clipped weights times stake, Trust its ratio to the sum
+	// before clipping.
 	Rank  float64 `json:"rank" parquet:"rank"`
 	Trust float64 `json:"trust" parquet:"trust"`
-	// Consensus is the largest weight that kappa of the stake gives it.
+	// Consensus is the largest weight that validators with a share kappa of the stake
+	// agree on.
 	Consensus float64 `json:"consensus" parquet:"consensus"`
 	Incentive float64 `json:"incentive" parquet:"incentive"`
-	// ValidatorTrust is how much of its own row consensus left.
+	// ValidatorTrust is the sum of its row after clipping.
 	ValidatorTrust float64 `json:"validator_trust" parquet:"validator_trust"`
 	Dividends      float64 `json:"dividends" parquet:"dividends"`
-	// Emission is half by incentive and half by dividends.
+	// Emission is the mean of incentive and dividends.
 	Emission float64 `json:"emission" parquet:"emission"`
 }
 
-// Result is one epoch.
+// Result is the result of one epoch.
 type Result struct {
 	ID    string `json:"id,omitempty"`
 	Nodes []Node `json:"nodes"`
-	// Validators are the nodes whose weights count, and their share of stake.
+	// Validators is the number of nodes with weights, StakeShare their share of the
+	// stake.
 	Validators int     `json:"validators"`
 	StakeShare float64 `json:"stake_share_of_validators"`
-	// Clipped is the share of stake-weighted weight that consensus cut off.
+	// Clipped is the share of stake-weighted weight that consensus clips.
 	Clipped float64 `json:"clipped"`
 	Bonds   Bonds   `json:"-"`
 	// Weights are the rows after normalisation and clipping.
 	Weights [][]Weight `json:"-"`
 }
 
-// Check is an error where an epoch is none.
+// Check returns an error if the epoch is invalid.
 func (e *Epoch) Check() error {
 	n := len(e.Stake)
 	if n == 0 || n > MaxNodes || len(e.Weights) != n {
@@ -88,7 +89,8 @@ func (e *Epoch) Check() error {
 	}
 	total := 0.0
 	for i, s := range e.Stake {
-		if total += s; !(s >= 0) || math.IsInf(total, 0) {
+		total += s
+		if !isWeight(s) || math.IsInf(total, 0) {
 			return fmt.Errorf("node %d has stake %v", i, s)
 		}
 	}
@@ -98,77 +100,98 @@ func (e *Epoch) Check() error {
 	for i, row := range e.Weights {
 		seen := make(map[int]bool, len(row))
 		for _, w := range row {
-			if w.To < 0 || w.To >= n || seen[w.To] || !(w.Weight >= 0) || math.IsInf(w.Weight, 0) {
-				return fmt.Errorf("node %d gives node %d weight %v, of %d nodes, each at most once", i, w.To, w.Weight, n)
+			isNode := w.Target >= 0 && w.Target < n
+			if !isNode || seen[w.Target] || !isWeight(w.Weight) {
+				return fmt.Errorf("node %d gives node %d weight %v, of %d nodes, each at most once", i, w.Target, w.Weight, n)
 			}
-			seen[w.To] = true
+			seen[w.Target] = true
 		}
 	}
 	return nil
 }
 
-// Compute is one epoch after the bonds of the one before, nil where there are
-// none. The epoch must pass Check.
-func Compute(e *Epoch, r Rules, before Bonds) *Result {
+// isWeight reports whether w is a finite number of at least 0.
+func isWeight(w float64) bool { return w >= 0 && !math.IsInf(w, 0) }
+
+// Compute computes one epoch from the bonds of the one before, nil if there is none.
+// The epoch must pass Check.
+func Compute(e *Epoch, r Rules, previous Bonds) *Result {
 	n := len(e.Stake)
 	stake := normalised(e.Stake)
-	rows := e.rows()
+	rows := e.normalisedRows()
 	res := &Result{ID: e.ID, Nodes: make([]Node, n), Weights: make([][]Weight, n)}
-	preranks, ranks, trusts := make([]float64, n), make([]float64, n), make([]float64, n)
 	consensus := medians(stake, rows, r.Kappa)
+	unclipped := make([]float64, n) // ranks before clipping
+	for i := range res.Nodes {
+		res.Nodes[i] = Node{UID: i, Stake: stake[i], Consensus: consensus[i]}
+	}
 	for i, row := range rows {
 		if len(row) > 0 {
-			res.Validators, res.StakeShare = res.Validators+1, res.StakeShare+stake[i]
+			res.Validators++
+			res.StakeShare += stake[i]
 		}
 		for _, w := range row {
-			clipped := min(w.Weight, consensus[w.To])
-			res.Weights[i] = append(res.Weights[i], Weight{w.To, clipped})
-			preranks[w.To] += float64(stake[i] * w.Weight)
-			ranks[w.To] += float64(stake[i] * clipped)
-			trusts[i] += clipped
+			clipped := min(w.Weight, consensus[w.Target])
+			res.Weights[i] = append(res.Weights[i], Weight{w.Target, clipped})
+			unclipped[w.Target] += float64(stake[i] * w.Weight)
+			res.Nodes[w.Target].Rank += float64(stake[i] * clipped)
+			res.Nodes[i].ValidatorTrust += clipped
 		}
 	}
-	if given := floats.Sum(preranks); given > 0 {
-		res.Clipped = 1 - floats.Sum(ranks)/given
-	}
-	incentive := normalised(ranks)
-	res.Bonds = bonds(stake, res.Weights, r.BondAlpha, before)
-	dividends := res.Bonds.dividends(incentive)
-	emission := normalised(floats.AddTo(make([]float64, n), incentive, dividends))
-	if floats.Sum(emission) == 0 { // nobody earned: by stake
-		emission = stake
-	}
+
+	ranks := make([]float64, n)
 	for i := range res.Nodes {
-		res.Nodes[i] = Node{UID: i, Stake: stake[i], Rank: ranks[i], Trust: share(ranks[i], preranks[i]), Consensus: consensus[i],
-			Incentive: incentive[i], ValidatorTrust: trusts[i], Dividends: dividends[i], Emission: emission[i]}
+		ranks[i] = res.Nodes[i].Rank
+		res.Nodes[i].Trust = ratio(ranks[i], unclipped[i])
 	}
+	if total := floats.Sum(unclipped); total > 0 {
+		res.Clipped = 1 - floats.Sum(ranks)/total
+	}
+	res.Bonds = updateBonds(stake, res.Weights, r.BondAlpha, previous)
+	res.pay(normalised(ranks), stake)
 	return res
 }
 
-// rows are the weights that count: nobody's of itself, each row adding up to 1.
-func (e *Epoch) rows() [][]Weight {
-	all := make([][]Weight, len(e.Weights))
+// pay sets the incentive, dividends and emission of each node.
+func (r *Result) pay(incentive, stake []float64) {
+	dividends := r.Bonds.dividends(incentive)
+	emission := normalised(floats.AddTo(make([]float64, len(stake)), incentive, dividends))
+	if floats.Sum(emission) == 0 { // without incentive and dividends emission is by stake
+		emission = stake
+	}
+	for i := range r.Nodes {
+		n := &r.Nodes[i]
+		n.Incentive = incentive[i]
+		n.Dividends = dividends[i]
+		n.Emission = emission[i]
+	}
+}
+
+// normalisedRows returns the weights that count: a node's weight for itself does
+// not, and each row adds up to 1.
+func (e *Epoch) normalisedRows() [][]Weight {
+	rows := make([][]Weight, len(e.Weights))
 	for i, row := range e.Weights {
 		total := 0.0
 		for _, w := range row {
-			if w.To != i {
+			if w.Target != i {
 				total += w.Weight
 			}
 		}
 		for _, w := range row {
-			if w.To != i && w.Weight > 0 && total > 0 {
-				all[i] = append(all[i], Weight{w.To, w.Weight / total})
+			if w.Target != i && w.Weight > 0 && total > 0 {
+				rows[i] = append(rows[i], Weight{w.Target, w.Weight / total})
 			}
 		}
 	}
-	return all
+	return rows
 }
 
-// rounding is what sums of shares may miss a half by.
+// rounding is the rounding error of a sum of shares.
 const rounding = 1e-12
 
-// medians gives for each node the largest weight that at least kappa of the stake
-// gives it; 0 where too little stake gives any.
+// medians returns for each node the largest weight that validators with at least a
+// share kappa of the stake give it, 0 if too little stake gives it any.
 func medians(stake []float64, rows [][]Weight, kappa float64) []float64 {
 	type vote struct{ weight, stake float64 }
 	votes := make([][]vote, len(stake))
@@ -177,15 +200,16 @@ func medians(stake []float64, rows [][]Weight, kappa float64) []float64 {
 	}
 	for i, row := range rows {
 		for _, w := range row {
-			votes[w.To] = append(votes[w.To], vote{w.Weight, stake[i]})
+			votes[w.Target] = append(votes[w.Target], vote{w.Weight, stake[i]})
 		}
 	}
 	out := make([]float64, len(stake))
-	for j, all := range votes {
-		slices.SortFunc(all, func(a, b vote) int { return cmp.Compare(b.weight, a.weight) })
-		behind := 0.0
-		for _, v := range all {
-			if behind += v.stake; behind >= kappa-rounding {
+	for j, ballot := range votes {
+		slices.SortFunc(ballot, func(a, b vote) int { return cmp.Compare(b.weight, a.weight) })
+		support := 0.0
+		for _, v := range ballot {
+			support += v.stake
+			if support >= kappa-rounding {
 				out[j] = v.weight
 				break
 			}
@@ -194,29 +218,31 @@ func medians(stake []float64, rows [][]Weight, kappa float64) []float64 {
 	return out
 }
 
-// bonds moves the bonds before towards what stake and weights buy now.
-func bonds(stake []float64, clipped [][]Weight, alpha float64, before Bonds) Bonds {
+// updateBonds returns the moving average of the previous bonds and those that stake
+// and weights buy in this epoch.
+func updateBonds(stake []float64, clipped [][]Weight, alpha float64, previous Bonds) Bonds {
 	n := len(stake)
-	now := make(Bonds, n)
+	bonds := make(Bonds, n)
 	for i, row := range clipped {
-		now[i] = make([]float64, n)
+		bonds[i] = make([]float64, n)
 		for _, w := range row {
-			now[i][w.To] = stake[i] * w.Weight
+			bonds[i][w.Target] = stake[i] * w.Weight
 		}
 	}
-	now.normalise()
-	if len(before) != n {
-		return now
+	bonds.normalise()
+	if len(previous) != n {
+		return bonds
 	}
-	for i := range now {
-		for j := range now[i] {
-			now[i][j] = float64(alpha*now[i][j]) + float64((1-alpha)*before[i][j])
+	for i := range bonds {
+		for j := range bonds[i] {
+			bonds[i][j] = float64(alpha*bonds[i][j]) + float64((1-alpha)*previous[i][j])
 		}
 	}
-	now.normalise()
-	return now
+	bonds.normalise()
+	return bonds
 }
 
+// normalise makes each column add up to 1, unless it is 0.
 func (b Bonds) normalise() {
 	totals := make([]float64, len(b))
 	for _, row := range b {
@@ -226,11 +252,12 @@ func (b Bonds) normalise() {
 	}
 	for _, row := range b {
 		for j := range row {
-			row[j] = share(row[j], totals[j])
+			row[j] = ratio(row[j], totals[j])
 		}
 	}
 }
 
+// dividends returns each validator's share of the incentive that its bonds earn.
 func (b Bonds) dividends(incentive []float64) []float64 {
 	out := make([]float64, len(b))
 	for i, row := range b {
@@ -241,18 +268,20 @@ func (b Bonds) dividends(incentive []float64) []float64 {
 	return normalised(out)
 }
 
+// normalised returns values divided by their sum, or zeros if that is 0.
 func normalised(values []float64) []float64 {
-	out, total := make([]float64, len(values)), floats.Sum(values)
+	out := make([]float64, len(values))
+	total := floats.Sum(values)
 	for i, v := range values {
-		out[i] = share(v, total)
+		out[i] = ratio(v, total)
 	}
 	return out
 }
 
-// share is part of whole; 0 of nothing.
-func share(part, whole float64) float64 {
-	if whole == 0 {
+// ratio returns part/total, 0 if total is 0.
+func ratio(part, total float64) float64 {
+	if total == 0 {
 		return 0
 	}
-	return part / whole
+	return part / total
 }

@@ -148,7 +148,7 @@ func permute(e *Epoch, order []int) *Epoch {
 	for i, to := range order {
 		p.Stake[to] = e.Stake[i]
 		for _, w := range e.Weights[i] {
-			p.Weights[to] = append(p.Weights[to], Weight{order[w.To], w.Weight})
+			p.Weights[to] = append(p.Weights[to], Weight{order[w.Target], w.Weight})
 		}
 	}
 	return p
@@ -261,7 +261,7 @@ func TestChange(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	changed, err := e.With([]Change{c})
+	changed, err := e.WithChanges([]Change{c})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -275,7 +275,7 @@ func TestChange(t *testing.T) {
 	if c, err = ParseChange("9:"); err != nil || c.Row != nil {
 		t.Errorf("%+v %v", c, err)
 	}
-	if _, err = e.With([]Change{c}); err == nil {
+	if _, err = e.WithChanges([]Change{c}); err == nil {
 		t.Error("node 9 of 4")
 	}
 }

@@ -93,13 +93,13 @@ func runKL(s *cli.Streams, o *outputs, paths []string, vocabulary int) error {
 		r, err := kl.Compare(kl.Rows(paths[0]), kl.Rows(path), vocabulary)
 		if err != nil {
 			hint := "--help says what the files hold"
-			if errors.Is(err, kl.ErrApart) {
+			if errors.Is(err, kl.ErrMismatch) {
 				hint = "both files must hold the same positions in one order, of one tokenizer"
 			}
 			return cli.Failed(fmt.Errorf("hold %s against %s: %w", path, paths[0], err), hint)
 		}
 		all, reports = append(all, measured{path, r}), append(reports, r)
-		for _, p := range r.Each {
+		for _, p := range r.ByPosition {
 			if o.parquet == "" {
 				break
 			}

@@ -60,8 +60,8 @@ func (f *raceFlags) run(ctx context.Context, s *cli.Streams, args []string) erro
 	}
 	r := race.Verify(d)
 	err = f.write(s, r, report.RacePage(r))
-	if err == nil && r.Wrong() > 0 {
-		err = cli.Failed(fmt.Errorf("%d things do not hold", r.Wrong()), "each stands above with what was found")
+	if err == nil && r.CountWrong() > 0 {
+		err = cli.Failed(fmt.Errorf("%d things do not hold", r.CountWrong()), "each stands above with what was found")
 	}
 	return err
 }

@@ -82,7 +82,7 @@ func (f *yumaFlags) what(epochs []*yuma.Epoch, changes []yuma.Change) ([]*yuma.R
 	changed := make([]*yuma.Epoch, len(epochs))
 	for i, e := range epochs {
 		var err error
-		if changed[i], err = e.With(changes); err != nil {
+		if changed[i], err = e.WithChanges(changes); err != nil {
 			return nil, cli.Usage(fmt.Errorf("--set: epoch %d: %w", i+1, err), "name nodes of the file")
 		}
 	}
