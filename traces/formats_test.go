@@ -293,8 +293,8 @@ func TestRolloutsAndLogsKeepEveryMessage(t *testing.T) {
 			if slices.Contains(lost, convert.LossTurns) || slices.Contains(lost, convert.LossArguments) || slices.Contains(trace.Vetoes, "unknown_role") {
 				continue
 			}
-			before, _, behind := format.Around()
-			back := readBytes(t, strings.NewReader(before+string(text)+behind), Defaults())
+			prefix, _, suffix := format.Delimiters()
+			back := readBytes(t, strings.NewReader(prefix+string(text)+suffix), Defaults())
 			if len(back) != 1 || back[0].Trace == nil {
 				t.Fatalf("%s of %s is read as %+v", format, trace.ID, back[0].Fault)
 			}

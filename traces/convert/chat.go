@@ -13,134 +13,174 @@ import (
 	"github.com/trajectory-arena/arena/internal/sts"
 )
 
-// A row of OpenAI messages, with what the reader takes from beside them.
 type (
-	chatOut struct {
+	// chatRow is a row of OpenAI messages with the fields that the reader knows.
+	chatRow struct {
 		RunID     string          `json:"eval_run_id,omitempty"`
 		ProblemID string          `json:"problem_id,omitempty"`
-		Messages  []messageOut    `json:"messages"`
+		Messages  []chatMessage   `json:"messages"`
 		Tools     json.RawMessage `json:"tools,omitempty"`
 		Model     string          `json:"model,omitempty"`
 		Reward    *float64        `json:"reward,omitempty"`
 	}
-	messageOut struct {
-		Role      string    `json:"role"`
-		Content   string    `json:"content"`
-		Reasoning string    `json:"reasoning_content,omitempty"`
-		Calls     []callOut `json:"tool_calls,omitempty"`
-		CallID    string    `json:"tool_call_id,omitempty"`
-		Name      string    `json:"name,omitempty"`
+	chatMessage struct {
+		Role      string     `json:"role"`
+		Content   string     `json:"content"`
+		Reasoning string     `json:"reasoning_content,omitempty"`
+		Calls     []chatCall `json:"tool_calls,omitempty"`
+		CallID    string     `json:"tool_call_id,omitempty"`
+		Name      string     `json:"name,omitempty"`
 
-		at *int64 // the step's time, for sessions
+		unixMS *int64 // the time of the step, for sessions; nil if unknown
 	}
-	callOut struct {
+	chatCall struct {
 		ID       string       `json:"id"`
 		Type     string       `json:"type"`
 		Function sts.Function `json:"function"`
 	}
 )
 
-func (w *writer) openAI() chatOut {
+// openAI returns the trace as a row of messages.
+func (w *writer) openAI() chatRow {
 	t := w.t
-	hasTurns := slices.ContainsFunc(t.Steps, func(s arena.Step) bool { return s.Role == arena.RoleAgent })
-	w.loses(LossAgent, t.Agent != arena.Agent{})
-	w.loses(LossOutcome, t.Status != arena.StatusSuccess || t.Error != nil || !math.IsNaN(t.Seconds) ||
-		t.InferenceTotal >= 0 || t.InferenceFailures >= 0 || t.HasDialogue != hasTurns)
-	w.loses(LossVetoes, len(t.Vetoes) > 0)
-	out := chatOut{RunID: t.RunID, ProblemID: t.ProblemID, Messages: []messageOut{}, Tools: rawJSON(t.Tools), Model: t.Model, Reward: t.Declared}
-	if t.System != "" {
-		out.Messages = append(out.Messages, messageOut{Role: "system", Content: t.System})
+	w.addLossIf(LossAgent, t.Agent != arena.Agent{})
+	w.addLossIf(LossOutcome, w.hasOutcome())
+	w.addLossIf(LossVetoes, len(t.Vetoes) > 0)
+	row := chatRow{
+		RunID:     t.RunID,
+		ProblemID: t.ProblemID,
+		Messages:  []chatMessage{},
+		Tools:     rawJSON(t.Tools),
+		Model:     t.Model,
+		Reward:    t.Declared,
 	}
-	out.Messages = append(out.Messages, messageOut{Role: "user", Content: t.Query})
+	if t.System != "" {
+		row.Messages = append(row.Messages, chatMessage{Role: "system", Content: t.System})
+	}
+	row.Messages = append(row.Messages, chatMessage{Role: "user", Content: t.Query})
 	for i := range t.Steps {
 		s := &t.Steps[i]
-		w.loses(LossStepMeta, s.Timestamp != "" || s.LLMCalls != nil || s.Number != i+1)
+		w.addLossIf(LossStepMeta, s.Timestamp != "" || s.LLMCalls != nil || s.Number != i+1)
 		for _, call := range s.Calls {
-			w.loses(LossArgumentsKind, call.Arguments != "" && call.Arguments.Kind() != arena.String)
+			w.addLossIf(LossArgumentsKind, call.Arguments != "" && call.Arguments.Kind() != arena.String)
 		}
-		out.Messages = append(out.Messages, w.turn(i)...)
+		row.Messages = append(row.Messages, w.stepMessages(i)...)
 	}
-	return out
+	return row
 }
 
-// turn is one step as messages: the step's own and one for each result.
-func (w *writer) turn(i int) []messageOut {
-	s := &w.t.Steps[i]
-	w.loses(LossProxyCalls, len(s.Proxy) > 0)
-	w.loses(LossRuling, w.t.Ruling != nil)
-	w.loses(LossStepRaw, s.Raw != "")
-	if s.Role != arena.RoleAgent {
-		return []messageOut{{Role: sourceNames[s.Role], Content: s.Content, at: unixMS(s.Timestamp)}}
+// hasOutcome reports whether the trace has an outcome that a reader of its messages would
+// not assume.
+func (w *writer) hasOutcome() bool {
+	t := w.t
+	if t.Status != arena.StatusSuccess || t.Error != nil || !math.IsNaN(t.Seconds) {
+		return true
 	}
-	w.loses(LossSplitMessage, s.Think != "" || s.Response != "")
-	all := []messageOut{{
-		Role: "assistant", Content: cmp.Or(s.Response, s.Content), Reasoning: cmp.Or(s.Reasoning, s.Think),
-		at: unixMS(s.Timestamp),
+	if t.InferenceTotal >= 0 || t.InferenceFailures >= 0 {
+		return true
+	}
+	isAgent := func(s arena.Step) bool { return s.Role == arena.RoleAgent }
+	return t.HasDialogue != slices.ContainsFunc(t.Steps, isAgent)
+}
+
+// stepMessages returns step i as messages: one for the step and one for each result.
+func (w *writer) stepMessages(i int) []chatMessage {
+	s := &w.t.Steps[i]
+	w.addLossIf(LossProxyCalls, len(s.Proxy) > 0)
+	w.addLossIf(LossRuling, w.t.Ruling != nil)
+	w.addLossIf(LossStepRaw, s.Raw != "")
+	if s.Role != arena.RoleAgent {
+		return []chatMessage{{Role: sourceNames[s.Role], Content: s.Content, unixMS: parseUnixMS(s.Timestamp)}}
+	}
+
+	w.addLossIf(LossSplitMessage, s.Think != "" || s.Response != "")
+	messages := []chatMessage{{
+		Role:      "assistant",
+		Content:   cmp.Or(s.Response, s.Content),
+		Reasoning: cmp.Or(s.Reasoning, s.Think),
+		unixMS:    parseUnixMS(s.Timestamp),
 	}}
-	ids := map[string]bool{}
+	used := map[string]bool{}
 	for j, call := range s.Calls {
 		id := call.ID
-		if id == "" || ids[id] {
-			w.loses(LossCallID, true)
-			id = w.newID(fmt.Sprintf("call-%d-%d", i+1, j+1))
+		if id == "" || used[id] {
+			w.addLossIf(LossCallID, true)
+			id = w.newCallID(fmt.Sprintf("call-%d-%d", i+1, j+1))
 		}
-		ids[id] = true
-		w.loses(LossAbsentArguments, call.Arguments == "")
-		all[0].Calls = append(all[0].Calls, callOut{ID: id, Type: "function", Function: sts.Function{Name: call.Name, Arguments: cmp.Or(call.Arguments, "{}").Text()}})
+		used[id] = true
+		w.addLossIf(LossAbsentArguments, call.Arguments == "")
+		function := sts.Function{Name: call.Name, Arguments: cmp.Or(call.Arguments, "{}").Text()}
+		messages[0].Calls = append(messages[0].Calls, chatCall{ID: id, Type: "function", Function: function})
 		if call.Result != "" {
-			w.loses(LossResultKind, call.Result.Kind() != arena.String)
-			all = append(all, messageOut{Role: "tool", Content: call.Result.Text(), CallID: id, Name: call.Name})
+			w.addLossIf(LossResultKind, call.Result.Kind() != arena.String)
+			result := chatMessage{Role: "tool", Content: call.Result.Text(), CallID: id, Name: call.Name}
+			messages = append(messages, result)
 		}
 	}
-	return all
+	return messages
 }
 
-// newID is an id like the one given that no call of the trace has.
-func (w *writer) newID(id string) string {
-	if w.ids == nil {
-		w.ids = map[string]bool{}
+// newCallID returns an id that starts with prefix and that no call of the trace has.
+func (w *writer) newCallID(prefix string) string {
+	if w.callIDs == nil {
+		w.callIDs = map[string]bool{}
 		for i := range w.t.Steps {
 			for _, call := range w.t.Steps[i].Calls {
-				w.ids[call.ID] = true
+				w.callIDs[call.ID] = true
 			}
 		}
 	}
-	for w.ids[id] {
+	id := prefix
+	for w.callIDs[id] {
 		id += "x"
 	}
-	w.ids[id] = true
+	w.callIDs[id] = true
 	return id
 }
 
-// session is the trace as a session: the header, then the messages. The viewer
-// orders by time, so each message has one: its step's, or at least a millisecond
-// after the message before it, counted from the start of the run.
+// session returns the lines of the trace as a session: the header, then the messages. The
+// trace viewer sorts messages by time. Each message therefore has the time of its step, or
+// if that is not later, one millisecond more than the message before it, counted from the
+// start of the run.
 func (w *writer) session() []any {
-	w.loses(LossTools, w.t.Tools != "")
-	w.loses(LossOutcome, w.t.Declared != nil)
-	chat := w.openAI()
-	lines := []any{sts.Header{Type: "session", Harness: "arena", ID: w.t.ID, Name: cmp.Or(w.t.ProblemID, w.t.ID)}}
+	w.addLossIf(LossTools, w.t.Tools != "")
+	w.addLossIf(LossOutcome, w.t.Declared != nil)
+	row := w.openAI()
+	header := sts.Header{Type: "session", Harness: "arena", ID: w.t.ID, Name: cmp.Or(w.t.ProblemID, w.t.ID)}
+	lines := []any{header}
 	now := int64(0)
-	if at, err := time.Parse(time.RFC3339, w.t.Agent.StartedAt); err == nil {
-		now = at.UnixMilli()
+	if start, err := time.Parse(time.RFC3339, w.t.Agent.StartedAt); err == nil {
+		now = start.UnixMilli()
 	}
-	for _, m := range chat.Messages {
-		if now++; m.at != nil {
-			now = max(now, *m.at)
+	for _, m := range row.Messages {
+		now++
+		if m.unixMS != nil {
+			now = max(now, *m.unixMS)
 		}
-		line := sts.Message{Role: m.Role, Content: m.Content, Reasoning: m.Reasoning, CallID: m.CallID, Timestamp: now}
-		if m.Role == "assistant" {
-			line.Model = w.t.Model
-		}
-		for _, c := range m.Calls {
-			line.Calls = append(line.Calls, sts.Call{ID: c.ID, Function: c.Function})
-		}
-		lines = append(lines, sts.Line{Type: "message", Message: line})
+		lines = append(lines, sts.Line{Type: "message", Message: w.sessionMessage(m, now)})
 	}
 	return lines
 }
 
-func unixMS(raw arena.Raw) *int64 {
+func (w *writer) sessionMessage(m chatMessage, unixMS int64) sts.Message {
+	out := sts.Message{
+		Role:      m.Role,
+		Content:   m.Content,
+		Reasoning: m.Reasoning,
+		CallID:    m.CallID,
+		Timestamp: unixMS,
+	}
+	if m.Role == "assistant" {
+		out.Model = w.t.Model
+	}
+	for _, c := range m.Calls {
+		out.Calls = append(out.Calls, sts.Call{ID: c.ID, Function: c.Function})
+	}
+	return out
+}
+
+// parseUnixMS returns a time in Unix milliseconds, or nil if raw is no integer.
+func parseUnixMS(raw arena.Raw) *int64 {
 	ms, err := strconv.ParseInt(string(raw), 10, 64)
 	if err != nil {
 		return nil

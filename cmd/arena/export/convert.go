@@ -124,18 +124,18 @@ func (c *conversion) each(ctx context.Context, write func(t *arena.Trace, text [
 
 func (c *conversion) stream(ctx context.Context) func(io.Writer) error {
 	return func(w io.Writer) error {
-		before, between, behind := c.to.Around()
+		prefix, separator, suffix := c.to.Delimiters()
 		err := c.each(ctx, func(_ *arena.Trace, text []byte) error {
-			if _, err := w.Write(append([]byte(before), text...)); err != nil {
+			if _, err := w.Write(append([]byte(prefix), text...)); err != nil {
 				return fmt.Errorf("write trace: %w", err)
 			}
-			before = between
+			prefix = separator
 			return nil
 		})
 		if err != nil {
 			return err
 		}
-		_, err = io.WriteString(w, behind)
+		_, err = io.WriteString(w, suffix)
 		return err
 	}
 }

@@ -1,0 +1,61 @@
+package convert
+
+// responses returns the trace as a rollout of NeMo-Gym: a request of the Responses API, its
+// response and the reward. Items do not record turns, so a turn that consists of calls
+// cannot be distinguished from the turn before it.
+func (w *writer) responses() map[string]any {
+	row := w.openAI()
+	input := []any{}
+	output := []any{}
+	previousRole := ""
+	for _, m := range row.Messages {
+		isAgent := m.Role == "assistant"
+		hasText := m.Content != "" || m.Reasoning != ""
+		w.addLossIf(LossTurns, isAgent && previousRole == m.Role && !hasText)
+		previousRole = m.Role
+		if !isAgent && len(output) == 0 {
+			input = append(input, responseItems(m)...)
+		} else {
+			output = append(output, responseItems(m)...)
+		}
+	}
+	return withoutZeros(map[string]any{
+		"eval_run_id":             row.RunID,
+		"problem_id":              row.ProblemID,
+		"reward":                  row.Reward,
+		"responses_create_params": withoutZeros(map[string]any{"input": input, "tools": row.Tools}),
+		"response":                withoutZeros(map[string]any{"object": "response", "model": row.Model, "output": output}),
+	})
+}
+
+// responseItems returns a message as items of the Responses API.
+func responseItems(m chatMessage) []any {
+	if m.Role == "tool" {
+		return []any{map[string]any{"type": "function_call_output", "call_id": m.CallID, "output": m.Content}}
+	}
+	var items []any
+	if m.Reasoning != "" {
+		parts := textParts("reasoning_text", m.Reasoning)
+		items = append(items, map[string]any{"type": "reasoning", "summary": []any{}, "content": parts})
+	}
+	switch {
+	case m.Role != "assistant":
+		items = append(items, map[string]any{"type": "message", "role": m.Role, "content": m.Content})
+	case m.Content != "" || len(m.Calls) == 0:
+		parts := textParts("output_text", m.Content)
+		items = append(items, map[string]any{"type": "message", "role": m.Role, "content": parts})
+	}
+	for _, c := range m.Calls {
+		items = append(items, map[string]any{
+			"type":      "function_call",
+			"call_id":   c.ID,
+			"name":      c.Function.Name,
+			"arguments": c.Function.Arguments,
+		})
+	}
+	return items
+}
+
+func textParts(kind, text string) []any {
+	return []any{map[string]any{"type": kind, "text": text}}
+}
