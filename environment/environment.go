@@ -1,6 +1,7 @@
-// Package environment plays episodes for trainers: the shop's tools behind a session,
-// and at its end a reward in named parts by the rules that eval scores by. What fails
-// of the environment's own never pays 0: the sample is masked and says why.
+// Package environment runs episodes for trainers: the tools of the shop behind a session
+// and, at its end, a reward in named parts by the rules that `arena eval` scores by. A
+// failure of the environment itself never counts as a reward of 0: the sample is masked,
+// with the reason.
 package environment
 
 import (
@@ -21,21 +22,21 @@ import (
 	"github.com/trajectory-arena/arena/student/rollout"
 )
 
-// Environment is what all episodes share.
+// Environment is the state that all episodes share.
 type Environment struct {
 	Problems student.Problems
 	Harness  arena.Harness
-	// Player answers the calls. Its template and dialect are not used: a trainer asks
-	// the model itself.
+	// Player answers the calls. Its template and dialect are not used, since the trainer
+	// runs the model itself.
 	Player *rollout.Environment
-	// Payer pays what was played.
-	*Rewarder
-	// Refused says of the problems that may not be trained on why, by their id.
+	// Rewarder computes the rewards of finished episodes.
+	Rewarder *Rewarder
+	// Refused contains, by problem id, the reasons why problems must not be trained on.
 	Refused map[string]string
-	// Record keeps finished episodes; nil for nowhere.
+	// Record stores finished episodes; nil for no record.
 	Record *Record
 	Limits Limits
-	// Now is the time, NewID a name for an episode that nobody guesses.
+	// Now returns the time, NewID an unguessable id for an episode.
 	Now   func() time.Time
 	NewID func() string
 
@@ -44,117 +45,145 @@ type Environment struct {
 	byID     map[string]int
 }
 
-// Limits bound what trainers can ask for.
+// Limits bound what trainers can use.
 type Limits struct {
-	// Episodes is how many may be under way.
+	// Episodes is the maximum number of open episodes.
 	Episodes int
-	// Age is how long one may take, Idle how long it may be left alone.
-	Age, Idle time.Duration
-	// Calls is how many calls one may make.
+	// Age is the maximum duration of an episode, Idle the maximum time between two calls.
+	Age  time.Duration
+	Idle time.Duration
+	// Calls is the maximum number of calls of an episode.
 	Calls int
 }
 
-// DefaultLimits are those of training on one machine.
+// DefaultLimits returns limits for training on one machine.
 func DefaultLimits() Limits {
 	return Limits{Episodes: 8192, Age: time.Hour, Idle: 20 * time.Minute, Calls: 256}
 }
 
-// The errors of beginning an episode.
+// The errors of Start.
 var (
 	ErrUnknown = errors.New("there is no such problem")
 	ErrRefused = errors.New("the problem may not be trained on")
 	ErrTooMany = errors.New("too many episodes are under way")
 )
 
-// Start begins an episode at a problem.
+// Start starts an episode at the problem of this id.
 func (e *Environment) Start(problem string) (*Episode, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+
 	if e.byID == nil {
-		e.byID, e.episodes = map[string]int{}, map[string]*Episode{}
-		for i, id := range e.Problems.IDs {
-			e.byID[id] = i
-		}
+		e.indexProblems()
 	}
-	i, known := e.byID[problem]
-	if !known {
+	i, ok := e.byID[problem]
+	if !ok {
 		return nil, fmt.Errorf("begin an episode at %q: %w", problem, ErrUnknown)
 	}
-	if why, refused := e.Refused[problem]; refused {
-		return nil, fmt.Errorf("begin an episode at %q: %w: %s", problem, ErrRefused, why)
+	if reason, ok := e.Refused[problem]; ok {
+		return nil, fmt.Errorf("begin an episode at %q: %w: %s", problem, ErrRefused, reason)
 	}
+
 	now := e.Now()
 	if len(e.episodes) >= e.Limits.Episodes {
-		maps.DeleteFunc(e.episodes, func(_ string, ep *Episode) bool { return ep.forgettable(now) })
+		maps.DeleteFunc(e.episodes, func(_ string, ep *Episode) bool { return ep.isAbandoned(now) })
 	}
 	if len(e.episodes) >= e.Limits.Episodes {
 		return nil, ErrTooMany
 	}
-	ep := &Episode{ID: e.NewID(), environment: e, problem: i, began: now, used: now}
+	ep := &Episode{ID: e.NewID(), environment: e, problem: i, started: now, lastUsed: now}
 	e.episodes[ep.ID] = ep
 	return ep, nil
 }
 
-// Find finds an episode under way.
+func (e *Environment) indexProblems() {
+	e.episodes = map[string]*Episode{}
+	e.byID = map[string]int{}
+	for i, id := range e.Problems.IDs {
+		e.byID[id] = i
+	}
+}
+
+// Find returns the open episode of this id, or a fault if there is none.
 func (e *Environment) Find(id string) (*Episode, *Fault) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if ep, known := e.episodes[id]; known {
+	if ep, ok := e.episodes[id]; ok {
 		return ep, nil
 	}
-	return nil, &Fault{FaultUnknown, "there is no such episode: it ended, was left alone for too long, or the server began anew"}
+	return nil, &Fault{
+		Kind:   FaultUnknown,
+		Reason: "there is no such episode: it ended, was left alone for too long, or the server began anew",
+	}
 }
 
-// injectionSeed draws what is planted in the guard to see that it finds it.
+// injectionSeed seeds the protected problems that are injected to test the guard.
 const injectionSeed = 1
 
-// RefusedProblems finds the problems that may not be trained on, and why: those of the bank's
-// protected clusters, and those in which the guard finds a protected problem. It fails
-// where nothing is protected.
+// RefusedProblems returns the problems that must not be trained on, with the reasons:
+// those of the bank's protected clusters, and those in which the guard finds a protected
+// problem. It returns an error if nothing is protected.
 func RefusedProblems(known *finish.Exclusions, p student.Problems) (map[string]string, error) {
 	if known.Bank == nil {
 		return nil, guard.ErrEmptyBank
 	}
-	protection, err := finish.NewProtection(finish.ProtectedInBank(known.Bank, known.HeldOut), guard.Config{MinDrop: known.MinScore}, injectionSeed)
+	protected := finish.ProtectedInBank(known.Bank, known.HeldOut)
+	protection, err := finish.NewProtection(protected, guard.Config{MinDrop: known.MinScore}, injectionSeed)
 	if err != nil {
 		return nil, err
 	}
+
 	refused := map[string]string{}
 	for i := range p.All {
-		q := &p.All[i]
-		c := guard.Candidate{ID: p.IDs[i], Text: q.Query}
-		for _, r := range q.Rewards {
-			c.ProductIDs = append(c.ProductIDs, r.ProductID)
+		problem := &p.All[i]
+		candidate := guard.Candidate{ID: p.IDs[i], Text: problem.Query}
+		for _, r := range problem.Rewards {
+			candidate.ProductIDs = append(candidate.ProductIDs, r.ProductID)
 		}
-		if pool := known.Bank.Pool(guard.SpecHash(*q)); pool != "" && pool != guard.PoolTrain {
-			refused[c.ID] = "its cluster is " + string(pool)
-		} else if f := protection.Check(corpus.SplitTrain, c); f.Drop {
-			refused[c.ID] = fmt.Sprintf("it is taken for a protected problem: %s", f.Evidence)
+
+		pool := known.Bank.Pool(guard.SpecHash(*problem))
+		if pool != "" && pool != guard.PoolTrain {
+			refused[candidate.ID] = "its cluster is " + string(pool)
+			continue
+		}
+		if f := protection.Check(corpus.SplitTrain, candidate); f.Drop {
+			refused[candidate.ID] = fmt.Sprintf("it is taken for a protected problem: %s", f.Evidence)
 		}
 	}
 	return refused, nil
 }
 
-// Teachers are the calls of the best paid attempt at each problem that the train
-// split of a corpus holds, by the problem's id.
+// Teachers returns, by problem id, the calls of the attempt with the highest reward in the
+// train split of a corpus.
 func Teachers(s *finish.Source) (map[string][]arena.Call, error) {
-	paid, teachers := map[string]float64{}, map[string][]arena.Call{}
+	rewards := map[string]float64{}
+	teachers := map[string][]arena.Call{}
 	err := finish.Rows(s, corpus.ProfileHFJSON, corpus.SplitTrain, func(r *rows.SFT) error {
-		if best, known := paid[r.ProblemID]; known && best >= r.Reward {
+		if best, ok := rewards[r.ProblemID]; ok && best >= r.Reward {
 			return nil
 		}
 		messages, err := chat.Decode(r.Messages)
 		if err != nil {
 			return err
 		}
-		id := strings.Clone(r.ProblemID) // a row's texts live as long as its batch
-		paid[id], teachers[id] = r.Reward, nil
-		for _, t := range rows.MessageTurns(messages) {
-			for _, c := range t.Calls {
-				teachers[id] = append(teachers[id], arena.Call{Name: strings.Clone(c.Name), Arguments: arena.Raw(strings.Clone(string(c.Arguments)))})
-			}
-		}
+		id := strings.Clone(r.ProblemID) // the row's texts are only valid for its batch
+		rewards[id] = r.Reward
+		teachers[id] = cloneCalls(messages)
 		return nil
 	})
 	return teachers, err
+}
+
+// cloneCalls returns the calls of a conversation without its memory.
+func cloneCalls(messages []chat.Message) []arena.Call {
+	var calls []arena.Call
+	for _, t := range rows.MessageTurns(messages) {
+		for _, c := range t.Calls {
+			calls = append(calls, arena.Call{
+				Name:      strings.Clone(c.Name),
+				Arguments: arena.Raw(strings.Clone(string(c.Arguments))),
+			})
+		}
+	}
+	return calls
 }

@@ -14,30 +14,31 @@ import (
 	"github.com/trajectory-arena/arena/student/rollout"
 )
 
-// Episode is one rollout that a trainer plays.
+// Episode is one rollout of a trainer.
 type Episode struct {
 	ID          string
 	environment *Environment
 	problem     int
-	began       time.Time
+	started     time.Time
 
-	mu    sync.Mutex
-	used  time.Time
-	made  []made
-	fault *Fault
-	over  bool
-	// paid is kept for a client that asks again, since the answer did not reach it.
-	paid *Verdict
+	mu         sync.Mutex
+	lastUsed   time.Time
+	calls      []executedCall
+	fault      *Fault
+	terminated bool
+	// verdict is stored for a client that did not receive the answer and retries.
+	verdict *Verdict
 }
 
-type made struct {
-	call model.Call
-	kept []rollout.TapeAnswer
+// executedCall is a call that was run, with the recorded answers of the search server.
+type executedCall struct {
+	call    model.Call
+	answers []rollout.TapeAnswer
 }
 
-// Fault is a failure of the environment: nothing of the policy's.
+// Fault is a failure of the environment, not of the policy.
 type Fault struct {
-	// Kind is a stable snake_case word, Reason says more.
+	// Kind is a stable snake_case word, Reason a description.
 	Kind   string `json:"failure_kind"`
 	Reason string `json:"failure_reason"`
 }
@@ -51,93 +52,106 @@ const (
 	FaultJudge   = "judge_failed"
 )
 
-// Verdict is what an episode is paid, or why nothing can be said of it.
+// Verdict is the reward of an episode, or the fault because of which it has none.
 type Verdict struct {
 	Reward  reward.Reward
 	Success bool
-	// Score has the keys of a score line; Unscored says why it is null.
+	// Score has the keys of a score line. It is null if Unscored is not empty, which is the
+	// reason.
 	Score    json.RawMessage
 	Unscored string
 	Quality  *float64
-	// Fault masks the sample; nil where nothing failed.
+	// Fault masks the sample; nil if nothing failed.
 	Fault *Fault
 }
 
-// Problem is what the episode is about.
+// Problem returns the problem of the episode and its id.
 func (ep *Episode) Problem() (*arena.Problem, string) {
 	p := &ep.environment.Problems
 	return &p.All[ep.problem], p.IDs[ep.problem]
 }
 
-// forgettable reports whether nobody is waiting for the episode any more. One that is
-// at work is not asked.
-func (ep *Episode) forgettable(now time.Time) bool {
+// isAbandoned reports whether the episode has ended, or was idle for too long. An episode
+// with a call in progress is not abandoned.
+func (ep *Episode) isAbandoned(now time.Time) bool {
 	if !ep.mu.TryLock() {
 		return false
 	}
 	defer ep.mu.Unlock()
-	return ep.paid != nil || now.Sub(ep.used) > ep.environment.Limits.Idle
+	return ep.verdict != nil || now.Sub(ep.lastUsed) > ep.environment.Limits.Idle
 }
 
-// Call runs a tool and gives what a model reads of the answer. Calls of one episode
-// run one after the other. The error is a *Fault's, which masks the episode from
-// then on, or the context's.
+// Call runs a tool and returns the text that the model reads. The calls of one episode run
+// one after the other. A fault masks the episode from then on. The error is the context's.
 func (ep *Episode) Call(ctx context.Context, name, arguments string) (text string, fault *Fault, err error) {
 	ep.mu.Lock()
 	defer ep.mu.Unlock()
-	ep.used = ep.environment.Now()
-	if ep.fault == nil && ep.used.Sub(ep.began) > ep.environment.Limits.Age {
-		ep.fault = &Fault{FaultExpired, fmt.Sprintf("the episode took longer than %s", ep.environment.Limits.Age)}
+
+	limits := &ep.environment.Limits
+	ep.lastUsed = ep.environment.Now()
+	if ep.fault == nil && ep.lastUsed.Sub(ep.started) > limits.Age {
+		ep.fault = &Fault{FaultExpired, fmt.Sprintf("the episode took longer than %s", limits.Age)}
 	}
 	switch {
 	case ep.fault != nil:
 		return "", ep.fault, nil
-	case ep.over || ep.paid != nil:
+	case ep.terminated || ep.verdict != nil:
 		return "Error: the episode has ended.", nil, nil
-	case len(ep.made) >= ep.environment.Limits.Calls:
-		return fmt.Sprintf("Error: an episode has at most %d calls.", ep.environment.Limits.Calls), nil, nil
+	case len(ep.calls) >= limits.Calls:
+		return fmt.Sprintf("Error: an episode has at most %d calls.", limits.Calls), nil, nil
 	}
-	c := model.Call{ID: fmt.Sprintf("call_%d", len(ep.made)), Type: "function", Function: model.Function{Name: name, Arguments: arguments}}
-	a, lost := ep.environment.Player.RunCall(ctx, c)
-	switch {
-	case ctx.Err() != nil: // who asked has gone, and a search that was broken off answered nothing
+
+	call := model.Call{
+		ID:       fmt.Sprintf("call_%d", len(ep.calls)),
+		Type:     "function",
+		Function: model.Function{Name: name, Arguments: arguments},
+	}
+	answer, lost := ep.environment.Player.RunCall(ctx, call)
+	if ctx.Err() != nil { // an interrupted search has no answer
 		return "", nil, ctx.Err()
-	case lost != nil:
+	}
+	if lost != nil {
 		ep.fault = &Fault{FaultShop, lost.Reason + " " + lost.Detail}
 		return "", ep.fault, nil
 	}
-	ep.made, ep.over = append(ep.made, made{c, a.Answers}), a.Terminates
-	return a.Text, nil, nil
+	ep.calls = append(ep.calls, executedCall{call, answer.Answers})
+	ep.terminated = answer.Terminates
+	return answer.Text, nil, nil
 }
 
-// Finish pays the episode, once. said is what the model said, nil where only its calls are
-// known. What it says of calls counts only where these were run: else the calls are
-// paid as they were made, without a thought.
-func (ep *Episode) Finish(ctx context.Context, said []Reply) (Verdict, error) {
+// Finish ends the episode and returns its verdict, the same for each call. replies are what
+// the model wrote, nil if only its calls are known. If they do not match the calls that were
+// run, the reward is that of these calls alone, without thoughts.
+func (ep *Episode) Finish(ctx context.Context, replies []Reply) (Verdict, error) {
 	ep.mu.Lock()
 	defer ep.mu.Unlock()
-	ep.used = ep.environment.Now()
-	if ep.paid != nil {
-		return *ep.paid, nil
+
+	ep.lastUsed = ep.environment.Now()
+	if ep.verdict != nil {
+		return *ep.verdict, nil
 	}
 	if ep.fault != nil {
 		return Verdict{Fault: ep.fault}, nil
 	}
-	v, err := ep.pay(ctx, said)
+	v, err := ep.computeVerdict(ctx, replies)
 	if err != nil {
 		return v, err
 	}
-	ep.paid, ep.made = &v, nil
+	ep.verdict = &v
+	ep.calls = nil
 	return v, nil
 }
 
-func (ep *Episode) pay(ctx context.Context, said []Reply) (Verdict, error) {
-	told := true
-	past, ok := match(said, ep.made)
-	if !ok {
-		told = said == nil
-		past = bare(ep.made)
+// FlagOtherCalls is the flag of an episode whose replies, by the trainer's account, have
+// other calls than were run.
+const FlagOtherCalls = "other_calls_than_made"
+
+func (ep *Episode) computeVerdict(ctx context.Context, replies []Reply) (Verdict, error) {
+	past, matches := matchCalls(replies, ep.calls)
+	if !matches {
+		past = callTurns(ep.calls)
 	}
+
 	e := ep.environment
 	p, id := ep.Problem()
 	result, err := e.Player.Replay(ctx, rollout.Task{Problem: p, ID: id, RunID: "env", Past: past})
@@ -145,52 +159,53 @@ func (ep *Episode) pay(ctx context.Context, said []Reply) (Verdict, error) {
 		return Verdict{}, err
 	}
 	d := rollout.Dialogue(result.Trace)
-	v, err := e.pay(ctx, &reward.Attempt{Trace: result.Trace, Dialogue: &d, Problem: p, Unreadable: result.MalformedCalls})
+	attempt := &reward.Attempt{Trace: result.Trace, Dialogue: &d, Problem: p, Unreadable: result.MalformedCalls}
+	v, err := e.Rewarder.judge(ctx, attempt)
 	if err != nil {
 		return Verdict{Fault: &Fault{FaultJudge, err.Error()}}, ctx.Err()
 	}
-	if !told {
+	if !matches && replies != nil {
 		v.Reward.Flags = append(v.Reward.Flags, FlagOtherCalls)
 	}
-	if e.Record != nil {
-		if err := e.Record.add(result.Line); err != nil {
-			return Verdict{Fault: &Fault{FaultRecord, err.Error()}}, nil //nolint:nilerr // the verdict says it
-		}
+
+	if e.Record == nil {
+		return v, nil
+	}
+	if err := e.Record.add(result.Line); err != nil {
+		return Verdict{Fault: &Fault{FaultRecord, err.Error()}}, nil //nolint:nilerr // the verdict reports it
 	}
 	return v, nil
 }
 
-// FlagOtherCalls says that the model's own account of the episode holds other calls
-// than were made.
-const FlagOtherCalls = "other_calls_than_made"
-
-// match finds in said the calls that were made, and gives the turns to play again.
-// Calls of one reply may have been run in any order. It fails where a readable call
-// was never made, or one that was made is not said.
-func match(said []Reply, all []made) (past []rollout.Turn, ok bool) {
-	left := slices.Clone(all)
-	for i, s := range said {
-		t := rollout.Turn{Reply: s.body(i)}
-		for _, c := range s.Calls {
-			at := slices.IndexFunc(left, func(m made) bool { return m.same(c) })
-			if at < 0 {
-				if readable(c) {
-					return nil, false
-				}
-				continue // never run: no trainer can
+// matchCalls assigns the executed calls to the replies and returns the turns to replay.
+// Calls of one reply may have been run in any order. It reports false if a readable call of
+// the replies was not run, or a call that was run is not in them.
+func matchCalls(replies []Reply, executed []executedCall) (past []rollout.Turn, ok bool) {
+	unmatched := slices.Clone(executed)
+	for i, r := range replies {
+		turn := rollout.Turn{Reply: r.body(i)}
+		for _, c := range r.Calls {
+			n := slices.IndexFunc(unmatched, func(e executedCall) bool { return isSameCall(e.call, c) })
+			switch {
+			case n >= 0:
+				turn.Answers = append(turn.Answers, unmatched[n].answers...)
+				unmatched = slices.Delete(unmatched, n, n+1)
+			case isReadable(c):
+				return nil, false
+			default: // no trainer can run an unreadable call
 			}
-			t.Answers = append(t.Answers, left[at].kept...)
-			left = slices.Delete(left, at, at+1)
 		}
-		past = append(past, t)
+		past = append(past, turn)
 	}
-	return past, len(left) == 0
+	return past, len(unmatched) == 0
 }
 
-// bare are the calls alone, one a turn.
-func bare(all []made) (past []rollout.Turn) {
-	for i, m := range all {
-		past = append(past, rollout.Turn{Reply: Reply{Calls: []model.Call{m.call}}.body(i), Answers: m.kept})
+// callTurns returns turns of one call each, without text.
+func callTurns(executed []executedCall) []rollout.Turn {
+	var turns []rollout.Turn
+	for i, e := range executed {
+		r := Reply{Calls: []model.Call{e.call}}
+		turns = append(turns, rollout.Turn{Reply: r.body(i), Answers: e.answers})
 	}
-	return past
+	return turns
 }

@@ -1,7 +1,7 @@
-// Package gym serves an environment over HTTP as a NeMo-Gym resources server: a
-// session by cookie, a POST for each tool, /verify for the reward; and the tools over
-// MCP. NeMo-RL, verifiers, and the classes that `arena export --profile env` writes
-// for TRL and verl speak to it.
+// Package gym serves an environment over HTTP as a NeMo-Gym resources server: a session by
+// cookie, a POST for each tool, /verify for the reward; and the tools over MCP. Its clients
+// are NeMo-RL, verifiers, and the classes that `arena export --profile env` writes for TRL
+// and verl.
 package gym
 
 import (
@@ -19,21 +19,20 @@ import (
 	"github.com/trajectory-arena/arena/traces"
 )
 
-// FailureStyle is how a failure of the environment is told.
+// FailureStyle is how a failure of the environment is reported.
 type FailureStyle string
 
-// A masked answer of status 200, as NeMo-RL reads it; status 503, by which verifiers
-// and prime-rl leave a sample out.
+// The failure styles.
 const (
-	Masked FailureStyle = "masked"
-	Status FailureStyle = "status"
+	Masked FailureStyle = "masked" // status 200 with a masked sample, for NeMo-RL
+	Status FailureStyle = "status" // status 503, for verifiers and prime-rl
 )
 
-// Options are a server's own.
+// Options configure a server.
 type Options struct {
-	// Failures is the style for clients that name none in the header of StyleHeader.
+	// Failures is the style for clients that do not set StyleHeader.
 	Failures FailureStyle
-	// Token is what every request must carry as its bearer; empty for none.
+	// Token is the bearer token that every request must have; empty for none.
 	Token string
 }
 
@@ -44,10 +43,11 @@ const (
 	cookieName    = "arena_episode"
 )
 
-// Most bytes of a body: arguments of a call, and an account of a whole episode.
+// Limits of the bodies of requests in bytes: the arguments of a call, and the replies of an
+// episode.
 const (
 	maxArguments = 256 << 10
-	maxAccount   = 16 << 20
+	maxReplies   = 16 << 20
 )
 
 type server struct {
@@ -55,219 +55,267 @@ type server struct {
 	options     Options
 }
 
-// Handler serves the environment.
+// Handler returns a handler that serves the environment.
 func Handler(e *environment.Environment, o Options) http.Handler {
 	s := &server{environment: e, options: o}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /health", func(w http.ResponseWriter, _ *http.Request) {
-		reply(w, http.StatusOK, map[string]any{"status": "healthy"})
+		writeJSON(w, http.StatusOK, map[string]any{"status": "healthy"})
 	})
-	mux.HandleFunc("POST /seed_session", reading(maxAccount, s.seed))
-	mux.HandleFunc("POST /verify", reading(maxAccount, s.verify))
-	mux.HandleFunc("POST /aggregate_metrics", reading(4*maxAccount, s.aggregate))
-	mux.HandleFunc("POST /{tool}", reading(maxArguments, s.call))
-	mux.HandleFunc("POST /reward", reading(maxAccount, s.reward))
-	mux.Handle("POST /mcp", s.mcp()) // without sessions it knows no other method
-	return http.NewCrossOriginProtection().Handler(s.admitted(mux))
+	mux.HandleFunc("POST /seed_session", withBody(maxReplies, s.handleSeed))
+	mux.HandleFunc("POST /verify", withBody(maxReplies, s.handleVerify))
+	mux.HandleFunc("POST /aggregate_metrics", withBody(4*maxReplies, s.handleAggregate))
+	mux.HandleFunc("POST /{tool}", withBody(maxArguments, s.handleCall))
+	mux.HandleFunc("POST /reward", withBody(maxReplies, s.handleReward))
+	mux.Handle("POST /mcp", s.mcpHandler()) // without sessions MCP has no other method
+	return http.NewCrossOriginProtection().Handler(s.withToken(mux))
 }
 
-func (s *server) admitted(h http.Handler) http.Handler {
+// withToken rejects requests without the token, if there is one.
+func (s *server) withToken(h http.Handler) http.Handler {
 	if s.options.Token == "" {
 		return h
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		given := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
-		if subtle.ConstantTimeCompare([]byte(given), []byte(s.options.Token)) != 1 {
-			refuse(w, http.StatusUnauthorized, errors.New("the token is missing or another one: send it as Authorization: Bearer"))
+		token := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
+		if subtle.ConstantTimeCompare([]byte(token), []byte(s.options.Token)) != 1 {
+			writeError(w, http.StatusUnauthorized, errors.New("the token is missing or another one: send it as Authorization: Bearer"))
 			return
 		}
 		h.ServeHTTP(w, r)
 	})
 }
 
-func (s *server) seed(w http.ResponseWriter, _ *http.Request, body []byte) {
+// handleSeed starts an episode.
+func (s *server) handleSeed(w http.ResponseWriter, _ *http.Request, body []byte) {
 	ep, err := s.environment.Start(gjson.GetBytes(body, "problem_id").String())
 	switch {
 	case errors.Is(err, environment.ErrUnknown):
-		refuse(w, http.StatusNotFound, err)
+		writeError(w, http.StatusNotFound, err)
+		return
 	case errors.Is(err, environment.ErrRefused):
-		refuse(w, http.StatusForbidden, err)
+		writeError(w, http.StatusForbidden, err)
+		return
 	case err != nil:
 		w.Header().Set("Retry-After", "10")
-		refuse(w, http.StatusServiceUnavailable, err)
-	default:
-		p, id := ep.Problem()
-		remember(w, ep.ID)
-		reply(w, http.StatusOK, map[string]any{
-			"problem_id": id, "query": p.Query, "system": s.environment.Harness.System,
-			"mcp": map[string]any{"server_name": "arena", "url_path": "/mcp", "transport": "http", "headers": map[string]string{SessionHeader: ep.ID}},
-		})
+		writeError(w, http.StatusServiceUnavailable, err)
+		return
 	}
+
+	p, id := ep.Problem()
+	setCookie(w, ep.ID)
+	writeJSON(w, http.StatusOK, map[string]any{
+		"problem_id": id,
+		"query":      p.Query,
+		"system":     s.environment.Harness.System,
+		"mcp": map[string]any{
+			"server_name": "arena",
+			"url_path":    "/mcp",
+			"transport":   "http",
+			"headers":     map[string]string{SessionHeader: ep.ID},
+		},
+	})
 }
 
-func session(r *http.Request) string {
+// sessionID returns the id of the request's episode, empty if none.
+func sessionID(r *http.Request) string {
 	if c, err := r.Cookie(cookieName); err == nil {
 		return c.Value
 	}
 	return r.Header.Get(SessionHeader)
 }
 
-// remember sets the cookie, which every reply must: clients keep that of the last
-// alone.
-func remember(w http.ResponseWriter, id string) {
-	http.SetCookie(w, &http.Cookie{Name: cookieName, Value: id, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode})
+// setCookie sets the cookie of the session. Every answer must set it, since clients only
+// retain the cookies of the last one.
+func setCookie(w http.ResponseWriter, id string) {
+	http.SetCookie(w, &http.Cookie{
+		Name:     cookieName,
+		Value:    id,
+		Path:     "/",
+		HttpOnly: true,
+		SameSite: http.SameSiteStrictMode,
+	})
 }
 
-// call runs a tool. Its answer is the text that a model reads, and nothing else.
-func (s *server) call(w http.ResponseWriter, r *http.Request, body []byte) {
-	ep, unknown := s.environment.Find(session(r))
+// handleCall runs a tool. The answer is only the text that a model reads.
+func (s *server) handleCall(w http.ResponseWriter, r *http.Request, body []byte) {
+	ep, unknown := s.environment.Find(sessionID(r))
 	if unknown != nil {
-		s.failed(w, r, nil, unknown)
+		s.writeFault(w, r, nil, unknown)
 		return
 	}
-	remember(w, ep.ID)
+	setCookie(w, ep.ID)
 	text, fault, err := ep.Call(r.Context(), r.PathValue("tool"), string(body))
 	switch {
 	case fault != nil:
-		s.failed(w, r, nil, fault)
+		s.writeFault(w, r, nil, fault)
 	case err != nil:
-		refuse(w, http.StatusInternalServerError, err)
+		writeError(w, http.StatusInternalServerError, err)
 	default:
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-		_, _ = io.WriteString(w, text) // the client is gone: nobody to tell
+		_, _ = io.WriteString(w, text) // fails only if the client has disconnected
 	}
 }
 
-// verify ends the episode and pays it. The row comes back with the reward.
-func (s *server) verify(w http.ResponseWriter, r *http.Request, body []byte) {
+// handleVerify ends the episode and answers with the row of the request and its reward.
+func (s *server) handleVerify(w http.ResponseWriter, r *http.Request, body []byte) {
 	row := map[string]json.RawMessage{}
 	if err := json.Unmarshal(body, &row); err != nil {
-		refuse(w, http.StatusBadRequest, err)
+		writeError(w, http.StatusBadRequest, err)
 		return
 	}
-	ep, unknown := s.environment.Find(session(r))
+	ep, unknown := s.environment.Find(sessionID(r))
 	if unknown != nil {
-		s.failed(w, r, row, unknown)
+		s.writeFault(w, r, row, unknown)
 		return
 	}
-	var said []environment.Reply // nil where the row says nothing
+	var replies []environment.Reply // nil if the row has none
 	if output := gjson.GetBytes(row["response"], "output"); output.Exists() {
 		var err error
-		if said, err = environment.ReadOutput(output); err != nil {
-			refuse(w, http.StatusBadRequest, err)
+		if replies, err = environment.ReadOutput(output); err != nil {
+			writeError(w, http.StatusBadRequest, err)
 			return
 		}
 	}
-	verdict, err := ep.Finish(r.Context(), said)
+
+	verdict, err := ep.Finish(r.Context(), replies)
 	if err != nil && r.Context().Err() == nil {
 		verdict.Fault = &environment.Fault{Kind: environment.FaultJudge, Reason: err.Error()}
 	}
 	if verdict.Fault != nil {
-		s.failed(w, r, row, verdict.Fault)
+		s.writeFault(w, r, row, verdict.Fault)
 		return
 	}
-	reply(w, http.StatusOK, paid(row, verdict))
+	writeJSON(w, http.StatusOK, rewardedRow(row, verdict))
 }
 
-func paid(row map[string]json.RawMessage, v environment.Verdict) map[string]any {
-	out := answered(row)
-	out["reward"], out["reward_components"], out["mask_sample"] = v.Reward.Total, environment.Components(v.Reward.Components), false
-	out["success"], out["score"], out["quality"] = v.Success, v.Score, v.Quality
-	for _, f := range v.Reward.Flags {
-		out["flag_"+f] = 1
+// rewardedRow returns a row with the reward of its episode.
+func rewardedRow(row map[string]json.RawMessage, v environment.Verdict) map[string]any {
+	out := answerRow(row)
+	out["reward"] = v.Reward.Total
+	out["reward_components"] = environment.Components(v.Reward.Components)
+	out["mask_sample"] = false
+	out["success"] = v.Success
+	out["score"] = v.Score
+	out["quality"] = v.Quality
+	for _, flag := range v.Reward.Flags {
+		out["flag_"+flag] = 1
 	}
 	return out
 }
 
-func answered(row map[string]json.RawMessage) map[string]any {
-	out := map[string]any{"responses_create_params": json.RawMessage(`{}`), "response": json.RawMessage(`null`)}
-	for k, v := range row {
-		out[k] = v
+// answerRow returns a copy of a row with the keys that every answer must have.
+func answerRow(row map[string]json.RawMessage) map[string]any {
+	out := map[string]any{
+		"responses_create_params": json.RawMessage(`{}`),
+		"response":                json.RawMessage(`null`),
+	}
+	for key, value := range row {
+		out[key] = value
 	}
 	return out
 }
 
-// failed says that the environment failed, in the client's style. A tool's caller is
-// always told by status: what it got as a text, the model would read.
-func (s *server) failed(w http.ResponseWriter, r *http.Request, row map[string]json.RawMessage, f *environment.Fault) {
+// writeFault answers that the environment failed, in the client's style. The answer to a
+// call of a tool, which has no row, always has status 503, since a model would read a text.
+func (s *server) writeFault(w http.ResponseWriter, r *http.Request, row map[string]json.RawMessage, f *environment.Fault) {
 	style := FailureStyle(r.Header.Get(StyleHeader))
 	if style != Masked && style != Status {
 		style = s.options.Failures
 	}
 	if row == nil || style == Status {
-		reply(w, http.StatusServiceUnavailable, f)
+		writeJSON(w, http.StatusServiceUnavailable, f)
 		return
 	}
-	out := answered(row)
 	config := map[string]any{}
-	_ = json.Unmarshal(row["instance_config"], &config) // what is no object is replaced
+	_ = json.Unmarshal(row["instance_config"], &config) // replaced if it is no object
 	config["mask_sample"] = true
-	out["reward"], out["mask_sample"], out["instance_config"] = 0, true, config
-	out["failure_kind"], out["failure_reason"] = f.Kind, f.Reason
-	reply(w, http.StatusOK, out)
+
+	out := answerRow(row)
+	out["reward"] = 0
+	out["mask_sample"] = true
+	out["instance_config"] = config
+	out["failure_kind"] = f.Kind
+	out["failure_reason"] = f.Reason
+	writeJSON(w, http.StatusOK, out)
 }
 
-func (s *server) aggregate(w http.ResponseWriter, _ *http.Request, body []byte) {
-	n, masked, sum, solved := 0, 0, 0.0, 0
+// handleAggregate computes the metrics of the answers of a batch.
+func (s *server) handleAggregate(w http.ResponseWriter, _ *http.Request, body []byte) {
+	scored := 0
+	masked := 0
+	solved := 0
+	sum := 0.0
 	for _, v := range gjson.GetBytes(body, "verify_responses").Array() {
 		if v.Get("mask_sample").Bool() {
 			masked++
 			continue
 		}
-		n++
+		scored++
 		sum += v.Get("reward").Float()
 		if v.Get("success").Bool() {
 			solved++
 		}
 	}
-	m := map[string]any{"scored": n, "masked": masked}
-	if n > 0 {
-		m["mean/reward"], m["mean/success"] = sum/float64(n), float64(solved)/float64(n)
+	metrics := map[string]any{"scored": scored, "masked": masked}
+	if scored > 0 {
+		metrics["mean/reward"] = sum / float64(scored)
+		metrics["mean/success"] = float64(solved) / float64(scored)
 	}
-	reply(w, http.StatusOK, map[string]any{"group_level_metrics": []any{}, "agent_metrics": m, "key_metrics": m})
+	writeJSON(w, http.StatusOK, map[string]any{
+		"group_level_metrics": []any{},
+		"agent_metrics":       metrics,
+		"key_metrics":         metrics,
+	})
 }
 
-// reward pays a trajectory that was played elsewhere, in any format that a day may
-// hold on a line, as `arena env reward` does.
-func (s *server) reward(w http.ResponseWriter, r *http.Request, body []byte) {
+// handleReward computes the reward of a trajectory from another system, in any format that
+// a line of a day can have, as `arena env reward` does.
+func (s *server) handleReward(w http.ResponseWriter, r *http.Request, body []byte) {
 	t, err := traces.Decode(body, traces.Defaults().Limits)
 	if err != nil {
-		refuse(w, http.StatusBadRequest, err)
+		writeError(w, http.StatusBadRequest, err)
 		return
 	}
-	line, err := s.environment.RewardTrace(r.Context(), t)
+	line, err := s.environment.Rewarder.RewardTrace(r.Context(), t)
 	if err != nil {
 		line.Failure = environment.FaultJudge + ": " + err.Error()
 	}
-	reply(w, http.StatusOK, line)
+	writeJSON(w, http.StatusOK, line)
 }
 
-// reading has do answer a request with its body, and refuses one of more bytes than most
-// or that is no JSON.
-func reading(most int64, do func(w http.ResponseWriter, r *http.Request, body []byte)) http.HandlerFunc {
+// bodyHandler answers a request whose body was read.
+type bodyHandler func(w http.ResponseWriter, r *http.Request, body []byte)
+
+// withBody returns a handler that reads the body and calls handle. It rejects bodies of
+// more than maxBytes and those that are not JSON.
+func withBody(maxBytes int64, handle bodyHandler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, most))
-		switch _, large := errors.AsType[*http.MaxBytesError](err); {
-		case large:
-			refuse(w, http.StatusRequestEntityTooLarge, err)
-		case err != nil:
-			refuse(w, http.StatusBadRequest, err)
-		case !json.Valid(body):
-			refuse(w, http.StatusBadRequest, errors.New("the body is not JSON"))
-		default:
-			do(w, r, body)
+		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBytes))
+		if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
+			writeError(w, http.StatusRequestEntityTooLarge, err)
+			return
 		}
+		if err != nil {
+			writeError(w, http.StatusBadRequest, err)
+			return
+		}
+		if !json.Valid(body) {
+			writeError(w, http.StatusBadRequest, errors.New("the body is not JSON"))
+			return
+		}
+		handle(w, r, body)
 	}
 }
 
-func refuse(w http.ResponseWriter, status int, err error) {
-	reply(w, status, map[string]string{"error": err.Error()})
+func writeError(w http.ResponseWriter, status int, err error) {
+	writeJSON(w, status, map[string]string{"error": err.Error()})
 }
 
-func reply(w http.ResponseWriter, status int, v any) {
+func writeJSON(w http.ResponseWriter, status int, v any) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false) // what came in goes out as it was
+	e.SetEscapeHTML(false) // the row of a request is returned unchanged
 	if err := e.Encode(v); err != nil {
 		status = http.StatusInternalServerError
 		b.Reset()
@@ -275,5 +323,5 @@ func reply(w http.ResponseWriter, status int, v any) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_, _ = w.Write(b.Bytes()) // the client is gone: nobody to tell
+	_, _ = w.Write(b.Bytes()) // fails only if the client has disconnected
 }

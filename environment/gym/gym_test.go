@@ -207,7 +207,7 @@ func TestAnEpisodeIsWhatEvalPlays(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want, err := e.Scorer.Score(t.Context(), result.Trace, p)
+		want, err := e.Rewarder.Scorer.Score(t.Context(), result.Trace, p)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -11,34 +11,47 @@ import (
 	"github.com/trajectory-arena/arena/environment"
 )
 
-func (s *server) mcp() http.Handler {
-	return mcp.NewStreamableHTTPHandler(func(r *http.Request) *mcp.Server {
-		ep, unknown := s.environment.Find(session(r))
+// mcpHandler returns a handler that serves the tools of an episode over MCP.
+func (s *server) mcpHandler() http.Handler {
+	serverFor := func(r *http.Request) *mcp.Server {
+		ep, unknown := s.environment.Find(sessionID(r))
 		if unknown != nil {
 			return nil
 		}
-		return s.toolsOf(ep)
-	}, &mcp.StreamableHTTPOptions{Stateless: true, JSONResponse: true, MaxRequestBodyBytes: maxArguments})
+		return s.newMCPServer(ep)
+	}
+	return mcp.NewStreamableHTTPHandler(serverFor, &mcp.StreamableHTTPOptions{
+		Stateless:           true,
+		JSONResponse:        true,
+		MaxRequestBodyBytes: maxArguments,
+	})
 }
 
-func (s *server) toolsOf(ep *environment.Episode) *mcp.Server {
-	m := mcp.NewServer(&mcp.Implementation{Name: "arena", Version: "1"}, nil)
-	for _, def := range s.environment.Harness.Tools {
-		function := gjson.Get(string(def), "function")
+// newMCPServer returns a server with the tools of the harness for an episode.
+func (s *server) newMCPServer(ep *environment.Episode) *mcp.Server {
+	server := mcp.NewServer(&mcp.Implementation{Name: "arena", Version: "1"}, nil)
+	for _, schema := range s.environment.Harness.Tools {
+		function := gjson.Get(string(schema), "function")
 		name := function.Get("name").Str
-		m.AddTool(&mcp.Tool{
-			Name: name, Description: function.Get("description").Str, InputSchema: json.RawMessage(function.Get("parameters").Raw),
-		}, func(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		tool := &mcp.Tool{
+			Name:        name,
+			Description: function.Get("description").Str,
+			InputSchema: json.RawMessage(function.Get("parameters").Raw),
+		}
+		server.AddTool(tool, func(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 			text, fault, err := ep.Call(ctx, name, string(r.Params.Arguments))
 			if err != nil {
 				return nil, err
 			}
-			out := &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: text}}}
-			if fault != nil { // the episode is masked, whatever the model makes of it
-				out.Content, out.IsError = []mcp.Content{&mcp.TextContent{Text: fault.Kind}}, true
+			if fault != nil { // the episode is masked, so the model may read this
+				return &mcp.CallToolResult{Content: textContent(fault.Kind), IsError: true}, nil
 			}
-			return out, nil
+			return &mcp.CallToolResult{Content: textContent(text)}, nil
 		})
 	}
-	return m
+	return server
+}
+
+func textContent(text string) []mcp.Content {
+	return []mcp.Content{&mcp.TextContent{Text: text}}
 }

@@ -122,7 +122,7 @@ func (f *envFlags) fill(e *environment.Environment, local shop.Local) (err error
 	if e.Rewarder, err = f.pay.payer(e.Problems.All, local.Catalog); err != nil {
 		return err
 	}
-	if e.Teachers, err = f.guard.teachers(); err != nil {
+	if e.Rewarder.Teachers, err = f.guard.teachers(); err != nil {
 		return err
 	}
 	if e.Player = f.player(e.Harness, local); f.record == "" {

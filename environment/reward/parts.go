@@ -1,0 +1,157 @@
+package reward
+
+import (
+	"slices"
+
+	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/judges/outcome"
+)
+
+// Part is one measured property of an attempt.
+type Part struct {
+	Name string
+	// Low and High are the range of the value before it is weighted.
+	Low  float64
+	High float64
+	// Formula describes in one line how it is measured.
+	Formula string
+
+	measure func(*facts) float64
+}
+
+// Parts returns the parts in the order in which they are summed.
+func Parts() []Part { return slices.Clone(parts) }
+
+// parts are the parts in the order in which they are summed. Except for success, the
+// positive ones are 0 until a tool has shown a wanted product, so that an agent cannot earn
+// a reward by browsing the shop.
+var parts = []Part{
+	{
+		Name: "success", Low: 0, High: 1, measure: measureSuccess,
+		Formula: "1 where the attempt is a success by the subnet's own rules (docs/outcome.md)",
+	},
+	{
+		Name: "judge", Low: -1, High: 0, measure: measureJudge,
+		Formula: "success times what the multiplier of the reasoning judge takes: multiplier - 1; 0 without a judge",
+	},
+	{
+		Name: "rule", Low: 0, High: 1, measure: measureRule,
+		Formula: "share of the demands on the products that the recommended ones meet, once a wanted product was in view",
+	},
+	{
+		Name: "title", Low: 0, High: 1, measure: measureTitle,
+		Formula: "the same of titles",
+	},
+	{
+		Name: "price", Low: 0, High: 1, measure: measurePrice,
+		Formula: "the same of prices",
+	},
+	{
+		Name: "service", Low: 0, High: 1, measure: measureService,
+		Formula: "the same of services",
+	},
+	{
+		Name: "sku_attrs", Low: 0, High: 1, measure: measureSKUAttrs,
+		Formula: "the same of attributes and options",
+	},
+	{
+		Name: "gold_in_view", Low: 0, High: 1, measure: measureGoldShown,
+		Formula: "share of the wanted products that a tool has shown",
+	},
+	{
+		Name: "tool_match", Low: 0, High: 1, measure: measureToolMatch,
+		Formula: "F1 of the calls against those of a teacher's attempt at the problem, arguments included; 0 without a teacher",
+	},
+	{
+		Name: "invented_ids", Low: 0, High: 1, measure: measureInvented,
+		Formula: "share of the product ids named in calls that no tool had shown before",
+	},
+	{
+		Name: "unreadable_calls", Low: 0, High: 1, measure: measureUnreadable,
+		Formula: "share of the calls that cannot be read",
+	},
+	{
+		Name: "repeated_calls", Low: 0, High: 1, measure: measureRepeated,
+		Formula: "share of the calls that were made before, arguments included",
+	},
+	{
+		Name: "steps", Low: 0, High: 1, measure: measureSteps,
+		Formula: "replies divided by 25, at most 1",
+	},
+}
+
+// maxSteps is the maximum number of replies in the subnet's harness, in which steps are
+// measured.
+const maxSteps = 25
+
+// ratio returns n / total, 0 if total is 0.
+func ratio(n, total int) float64 {
+	if total == 0 {
+		return 0
+	}
+	return float64(n) / float64(total)
+}
+
+func measureSuccess(f *facts) float64 {
+	if f.attempt.Outcome.Success {
+		return 1
+	}
+	return 0
+}
+
+func measureJudge(f *facts) float64 {
+	if f.attempt.Quality == nil || !f.attempt.Outcome.Success {
+		return 0
+	}
+	return outcome.Multiplier(*f.attempt.Quality) - 1
+}
+
+// axes returns the scores of the outcome rules; all are 0 if there are none, or no wanted
+// product was shown.
+func (f *facts) axes() arena.Axes {
+	scores := f.attempt.Outcome.Scores
+	if f.goldShown == 0 || scores == nil || scores.Axes == nil {
+		return arena.Axes{}
+	}
+	return *scores.Axes
+}
+
+func measureRule(f *facts) float64     { return f.axes().Rule }
+func measureTitle(f *facts) float64    { return f.axes().Title }
+func measurePrice(f *facts) float64    { return f.axes().Price }
+func measureService(f *facts) float64  { return f.axes().Service }
+func measureSKUAttrs(f *facts) float64 { return f.axes().SKUAttrs }
+
+func measureGoldShown(f *facts) float64 { return f.goldShown }
+
+// measureToolMatch returns the F1 score of the calls as a multiset.
+func measureToolMatch(f *facts) float64 {
+	teacher := f.attempt.Teacher
+	if f.goldShown == 0 || len(f.calls) == 0 || len(teacher) == 0 {
+		return 0
+	}
+	unmatched := map[string]int{}
+	for _, c := range teacher {
+		unmatched[canonicalCall(c)]++
+	}
+	matched := 0
+	for _, c := range f.calls {
+		form := canonicalCall(c)
+		if unmatched[form] > 0 {
+			unmatched[form]--
+			matched++
+		}
+	}
+	return 2 * float64(matched) / float64(len(f.calls)+len(teacher))
+}
+
+func measureInvented(f *facts) float64 { return ratio(f.invented, f.named) }
+
+func measureUnreadable(f *facts) float64 {
+	unreadable := f.attempt.Unreadable
+	return ratio(unreadable, len(f.calls)+unreadable)
+}
+
+func measureRepeated(f *facts) float64 { return ratio(f.repeated, len(f.calls)) }
+
+func measureSteps(f *facts) float64 { return min(1, float64(f.replies)/maxSteps) }

@@ -1,0 +1,133 @@
+package environment
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/environment/reward"
+	"github.com/trajectory-arena/arena/filters"
+	"github.com/trajectory-arena/arena/internal/calls"
+	"github.com/trajectory-arena/arena/judges"
+	"github.com/trajectory-arena/arena/judges/outcome"
+)
+
+// Rewarder computes the rewards of finished attempts: by the outcome rules, the judge and
+// a preset of weights.
+type Rewarder struct {
+	Suite  *arena.Suite
+	Scorer *outcome.Scorer
+	// Judge grades the reasoning; nil for no judge.
+	Judge   judges.Judge
+	Weights reward.Weights
+	// Teachers are the calls of solved attempts by problem id; nil if none.
+	Teachers map[string][]arena.Call
+}
+
+// Line is the reward of one trajectory. Reward is null if the instrument failed or the
+// problem is unknown; Failure is then the reason.
+type Line struct {
+	RunID      string          `json:"eval_run_id"`
+	ProblemID  string          `json:"problem_id"`
+	Reward     *float64        `json:"reward"`
+	Components Components      `json:"reward_components"`
+	Success    bool            `json:"success"`
+	Score      json.RawMessage `json:"score"`
+	Quality    *float64        `json:"quality"`
+	Flags      []string        `json:"flags"`
+	// Error is the reason for a missing score, Failure that for a missing reward.
+	Error   string `json:"error,omitempty"`
+	Failure string `json:"failure,omitempty"`
+}
+
+// Components are the parts of a reward, encoded as an object in the order of their sum:
+// another order could change the last digit.
+type Components []reward.Component
+
+// MarshalJSON returns the object.
+func (cs Components) MarshalJSON() ([]byte, error) {
+	b := []byte{'{'}
+	for i, c := range cs {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		value, err := json.Marshal(c.Value)
+		if err != nil {
+			return nil, err
+		}
+		b = append(b, arena.Quote(c.Name)...)
+		b = append(b, ':')
+		b = append(b, value...)
+	}
+	return append(b, '}'), nil
+}
+
+// RewardTrace returns the reward of a trajectory from another system. Its calls are read
+// from text, too, but not from thoughts.
+func (w *Rewarder) RewardTrace(ctx context.Context, t *arena.Trace) (Line, error) {
+	line := Line{
+		RunID:     t.RunID,
+		ProblemID: t.ProblemID,
+		Score:     json.RawMessage("null"),
+		Flags:     []string{},
+	}
+	problem, ok := w.Suite.Find(t)
+	if !ok {
+		line.Failure = "no_problem"
+		return line, nil
+	}
+	d := filters.Normalise(t)
+	attempt := &reward.Attempt{Trace: t, Dialogue: &d, Problem: problem, Unreadable: countUnreadable(&d)}
+	v, err := w.judge(ctx, attempt)
+	if err != nil {
+		return line, err
+	}
+
+	line.Reward = &v.Reward.Total
+	line.Components = v.Reward.Components
+	line.Flags = append(line.Flags, v.Reward.Flags...)
+	line.Success = v.Success
+	line.Score = v.Score
+	line.Quality = v.Quality
+	line.Error = v.Unscored
+	return line, nil
+}
+
+// countUnreadable returns the number of faults of a dialogue that are unreadable calls.
+func countUnreadable(d *arena.Dialogue) int {
+	n := 0
+	for _, fault := range d.Faults {
+		switch fault {
+		case calls.FaultCall, calls.FaultArguments, calls.FaultName:
+			n++
+		}
+	}
+	return n
+}
+
+// judge scores and grades an attempt, sets these fields of it and returns its verdict.
+func (w *Rewarder) judge(ctx context.Context, a *reward.Attempt) (Verdict, error) {
+	o, err := w.Scorer.Score(ctx, a.Trace, a.Problem)
+	if err != nil {
+		return Verdict{}, err
+	}
+	a.Outcome = o
+	a.Teacher = w.Teachers[a.Trace.ProblemID]
+
+	v := Verdict{
+		Success:  o.Success,
+		Score:    outcome.AppendScores(nil, o.Scores),
+		Unscored: o.Error,
+	}
+	if w.Judge != nil && a.Trace.HasDialogue {
+		j, err := w.Judge.Judge(ctx, a.Trace, a.Dialogue)
+		if err != nil {
+			return v, fmt.Errorf("judge the reasoning: %w", err)
+		}
+		a.Quality = j.Score
+	}
+	v.Quality = a.Quality
+	v.Reward = w.Weights.Reward(a)
+	return v, nil
+}
