@@ -35,7 +35,7 @@ type agreementFlags struct {
 // NewAgreement makes `arena agreement`.
 func NewAgreement(s *cli.Streams) *cobra.Command {
 	f := agreementFlags{opt: agreement.DefaultOptions(), against: agreement.FigureQuality}
-	c := cli.Command("agreement A B…", "Measure how far judges agree, with each other and with labels", cli.Takes(1, cli.AnyNumber),
+	c := cli.Command("agreement A B…", "Measure how far judges agree, with each other and with labels", cli.NumArgs(1, cli.AnyNumber),
 		func(_ *cobra.Command, paths []string) error { return f.run(s, paths) })
 	cli.Files(c, &f.labels, "labels", "labels to hold each judge against; once for each person who made some")
 	c.Flags().BoolVar(&f.fit, "fit", false, "fit the multiplier's floor and ceiling to the labels, for a build's configuration")
@@ -63,7 +63,7 @@ func (f *agreementFlags) run(s *cli.Streams, paths []string) error {
 	}
 	report, err := f.measure(raters)
 	if err != nil {
-		return cli.Otherwise(err, "files agree on an attempt by its eval_run_id and problem_id")
+		return cli.DefaultHint(err, "files agree on an attempt by its eval_run_id and problem_id")
 	}
 	return cli.WriteWhole(s, f.out, func(w io.Writer) error {
 		if f.json {

@@ -35,7 +35,7 @@ type dedupFlags struct {
 // NewDedup makes `arena dedup`.
 func NewDedup(s *cli.Streams) *cobra.Command {
 	f := dedupFlags{profile: "auto", threshold: 0.8, workers: runtime.NumCPU()}
-	c := cli.Command("dedup FILES…", "Cluster near-duplicate texts of any JSON lines, JSON array or Parquet column", cli.Takes(1, cli.AnyNumber),
+	c := cli.Command("dedup FILES…", "Cluster near-duplicate texts of any JSON lines, JSON array or Parquet column", cli.NumArgs(1, cli.AnyNumber),
 		func(c *cobra.Command, names []string) error { return f.run(c.Context(), s, names) })
 	cli.Out(c, &f.out)
 	c.Flags().StringVar(&f.field, "field", "", "column to compare, as a path (a.b.0); default: the whole text of the row")
@@ -83,7 +83,7 @@ func (f *dedupFlags) run(ctx context.Context, s *cli.Streams, names []string) er
 }
 
 func (f *dedupFlags) cluster(ctx context.Context, s *cli.Streams, w io.Writer, files []string, today *minhash.Index) error {
-	progress := cli.Noise{Quiet: f.quiet}.Progress(s)
+	progress := cli.Verbosity{Quiet: f.quiet}.Progress(s)
 	defer progress.Done()
 	ids, texts, err := f.read(ctx, s.In, files, progress)
 	if err != nil {

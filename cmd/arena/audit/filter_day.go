@@ -50,7 +50,7 @@ func (d *filterDay) read(ctx context.Context, days []string) ([]filtered, error)
 			return nil, err
 		}
 	}
-	all, err := cli.Scanned(ctx, &d.Scan, d.inputs, func(ctx context.Context, t *arena.Trace) (f filtered, err error) {
+	all, err := cli.ScanAttempts(ctx, &d.Scan, d.inputs, func(ctx context.Context, t *arena.Trace) (f filtered, err error) {
 		f = d.check(t)
 		if d.each != nil {
 			err = d.each(ctx, t, &f)
@@ -112,7 +112,7 @@ func (d *filterDay) summary(all []filtered) error {
 			kept++
 		}
 	}
-	return d.Say(len(all), "%d attempts: %d agentic, %d scripted, %d unknown; %d kept\n",
+	return d.Report(len(all), "%d attempts: %d agentic, %d scripted, %d unknown; %d kept\n",
 		len(all), axes[arena.AxisAgentic], axes[arena.AxisScripted], axes[arena.AxisUnknown], kept)
 }
 

@@ -19,7 +19,7 @@ import (
 // NewInspect makes `arena inspect`.
 func NewInspect(s *cli.Streams) *cobra.Command {
 	head, expr := 2, ""
-	c := cli.Command("inspect FILE.parquet|CORPUS", "Show schema, row groups, counts and the first rows", cli.Takes(1, 1),
+	c := cli.Command("inspect FILE.parquet|CORPUS", "Show schema, row groups, counts and the first rows", cli.NumArgs(1, 1),
 		func(c *cobra.Command, args []string) error {
 			chosen, err := cli.ParseWhere(expr)
 			if err != nil {

@@ -40,7 +40,7 @@ const attemptsAtOnce = 4 * instrument.ModelsAtOnce
 // NewJudge is the command that judges how attempts reasoned.
 func NewJudge(s *cli.Streams) *cobra.Command {
 	f := judgeFlags{choice: instrument.JudgeChoice{LLM: instrument.DefaultLLMFlags()}}
-	c := cli.Command("judge DAY…", "Judge how attempts reasoned, offline or with models", cli.Takes(1, cli.AnyNumber),
+	c := cli.Command("judge DAY…", "Judge how attempts reasoned, offline or with models", cli.NumArgs(1, cli.AnyNumber),
 		func(c *cobra.Command, days []string) error { return f.run(c, s, days) })
 	c.Flags().StringVar(&f.choice.Name, "judge", "gates", "the judge: "+strings.Join(judges.Names(), " or "))
 	f.Register(c, 0, fmt.Sprintf("attempts judged at once (default: cores for gates, %d for llm)", attemptsAtOnce))

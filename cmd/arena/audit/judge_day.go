@@ -60,7 +60,7 @@ func (d *judgeDay) lines(ctx context.Context, days []string) error {
 	}
 	d.Unread.Warn(d.Streams.Err)
 	if !d.Noisy.Quiet {
-		d.Unread.Tell(d.Streams.Err)
+		d.Unread.Print(d.Streams.Err)
 		tally.print(d.Streams.Err)
 		d.printBill(before)
 	}

@@ -32,7 +32,7 @@ type leakFlags struct {
 // NewLeak makes `arena leak`.
 func NewLeak(s *cli.Streams) *cobra.Command {
 	f := leakFlags{workers: runtime.NumCPU()}
-	c := cli.Command("leak --held-out BANK… CANDIDATES…", "Find protected problems in any texts or corpus, however they are reworded", cli.Takes(1, cli.AnyNumber),
+	c := cli.Command("leak --held-out BANK… CANDIDATES…", "Find protected problems in any texts or corpus, however they are reworded", cli.NumArgs(1, cli.AnyNumber),
 		func(c *cobra.Command, names []string) error { return f.run(c.Context(), s, names) })
 	cli.Files(c, &f.heldOut, "held-out", "protected problems; may be repeated")
 	cli.Out(c, &f.out)
@@ -65,7 +65,7 @@ func (f *leakFlags) run(ctx context.Context, s *cli.Streams, names []string) err
 	if err = g.Canary(); err != nil {
 		return err
 	}
-	scan := &leakScan{guard: g, report: guard.NewReport(g), stdin: s.In, workers: f.workers, progress: cli.Noise{Quiet: f.quiet}.Progress(s)}
+	scan := &leakScan{guard: g, report: guard.NewReport(g), stdin: s.In, workers: f.workers, progress: cli.Verbosity{Quiet: f.quiet}.Progress(s)}
 	start, err := f.embed.Tier()
 	if err == nil && start != nil {
 		scan.tier, err = start(ctx, scan.guard, scan.report)

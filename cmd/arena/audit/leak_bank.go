@@ -34,7 +34,7 @@ func (f *bankFlags) register(c *cobra.Command, moves bool) {
 
 func newBankAdd(s *cli.Streams) *cobra.Command {
 	f := bankFlags{}
-	c := cli.Command("add --pool POOL FILES…", "Add problems to a pool", cli.Takes(1, cli.AnyNumber), func(c *cobra.Command, files []string) error {
+	c := cli.Command("add --pool POOL FILES…", "Add problems to a pool", cli.NumArgs(1, cli.AnyNumber), func(c *cobra.Command, files []string) error {
 		return f.change(s, func(r *guard.Rotation) ([]guard.Rotated, error) {
 			bank, err := readBanks(files)
 			if err != nil {
@@ -99,7 +99,7 @@ func (f *bankFlags) change(s *cli.Streams, move func(*guard.Rotation) ([]guard.R
 
 func newBankList(s *cli.Streams) *cobra.Command {
 	f := bankFlags{}
-	c := cli.Command("list", "List the bank's problems with pool, cluster, date and mover", cli.Takes(0, 0), func(*cobra.Command, []string) error {
+	c := cli.Command("list", "List the bank's problems with pool, cluster, date and mover", cli.NumArgs(0, 0), func(*cobra.Command, []string) error {
 		r, err := guard.ReadRotation(f.state)
 		if err != nil {
 			return cli.Failed(err, "name the bank's state file with --state")

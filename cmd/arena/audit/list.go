@@ -48,7 +48,7 @@ var catalogues = map[string]func(io.Writer){
 // NewList makes `arena list`.
 func NewList(s *cli.Streams) *cobra.Command {
 	names := []string{"filters", "formats", "judges", "profiles", "reasons"}
-	c := cli.Command("list "+strings.Join(names, "|")+" [PROFILE]", "List checks, formats that are read, judges, export formats, or the reasons why rows are left out", cli.Takes(1, 2), func(_ *cobra.Command, args []string) error {
+	c := cli.Command("list "+strings.Join(names, "|")+" [PROFILE]", "List checks, formats that are read, judges, export formats, or the reasons why rows are left out", cli.NumArgs(1, 2), func(_ *cobra.Command, args []string) error {
 		list := catalogues[args[0]]
 		if list == nil {
 			return cli.Usage(fmt.Errorf("list %q", args[0]), "there are "+strings.Join(names, ", "))

@@ -26,7 +26,7 @@ type scoreFlags struct {
 // NewScore makes `arena score`.
 func NewScore(s *cli.Streams) *cobra.Command {
 	f := scoreFlags{}
-	c := cli.Command("score DAY…", "Score attempts by the subnet's own outcome rules", cli.Takes(1, cli.AnyNumber),
+	c := cli.Command("score DAY…", "Score attempts by the subnet's own outcome rules", cli.NumArgs(1, cli.AnyNumber),
 		func(c *cobra.Command, days []string) error { return f.run(c.Context(), s, days) })
 	cli.Files(c, &f.problems, "problems", "problems instead of the day's problems.jsonl")
 	cli.Files(c, &f.catalogs, "catalog", "catalogue instead of the day's catalog.jsonl")
@@ -63,7 +63,7 @@ func (r *scoreRun) lines(ctx context.Context, days []string, titles outcome.Titl
 	}
 	defer r.day.Close() //nolint:errcheck // only read
 	return r.Write(func(w io.Writer) error {
-		all, bad := cli.Scanned(ctx, &r.Scan, r.day.Inputs, r.attempt)
+		all, bad := cli.ScanAttempts(ctx, &r.Scan, r.day.Inputs, r.attempt)
 		if bad != nil {
 			return bad
 		}
@@ -121,6 +121,6 @@ func (r *scoreRun) summary(all []scored) error {
 			solved++
 		}
 	}
-	return r.Say(len(all), "%d attempts: %d scored (%d solved), %d without a score; titles: %d by vectors, %d by endpoint, %d left out\n",
+	return r.Report(len(all), "%d attempts: %d scored (%d solved), %d without a score; titles: %d by vectors, %d by endpoint, %d left out\n",
 		len(all), len(all)-unscored, solved, unscored, titles[arena.TitlesVectors], titles[arena.TitlesEndpoint], titles[arena.TitlesNone])
 }

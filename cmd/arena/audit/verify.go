@@ -23,7 +23,7 @@ import (
 func NewVerify(s *cli.Streams) *cobra.Command {
 	quiet, public, sentences := false, false, false
 	var heldOut []string
-	c := cli.Command("verify CORPUS", "Check every promise of a corpus again, from its files alone", cli.Takes(1, 1),
+	c := cli.Command("verify CORPUS", "Check every promise of a corpus again, from its files alone", cli.NumArgs(1, 1),
 		func(c *cobra.Command, args []string) error {
 			switch {
 			case public:
@@ -43,7 +43,7 @@ func NewVerify(s *cli.Streams) *cobra.Command {
 
 func verifyWhole(ctx context.Context, s *cli.Streams, name string, heldOut []string, quiet bool) error {
 	return cli.ReadCorpus(ctx, name, func(fsys corpus.FS, dir string) error {
-		progress := cli.Noise{Quiet: quiet}.Progress(s)
+		progress := cli.Verbosity{Quiet: quiet}.Progress(s)
 		found, err := verify.Corpus(ctx, cli.Watched(fsys, []string{dir}, progress.Reading("verify", 0)), dir)
 		progress.Done()
 		switch {

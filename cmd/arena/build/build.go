@@ -43,7 +43,7 @@ type buildFlags struct {
 	steps    bool
 	strict   bool
 	sameOnly bool
-	noisy    cli.Noise
+	noisy    cli.Verbosity
 	judge    instrument.JudgeChoice
 	vectors  instrument.Embeddings
 	// defaults changes what settings start from; may be nil.
@@ -94,7 +94,7 @@ func Draft(ctx context.Context, s *cli.Streams, out string, days []string) error
 }
 
 func (f *buildFlags) command() *cobra.Command {
-	c := cli.Command("build DAY… -o CORPUS", "Turn days of traces into a verified corpus", cli.Takes(1, cli.AnyNumber),
+	c := cli.Command("build DAY… -o CORPUS", "Turn days of traces into a verified corpus", cli.NumArgs(1, cli.AnyNumber),
 		func(c *cobra.Command, args []string) error {
 			f.trustRuns(args)
 			return f.build(c, args)
@@ -208,7 +208,7 @@ func (f *buildFlags) run(c *cobra.Command) (*pipeline.Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err = f.target.In(f.staging); err != nil {
+	if err = f.target.SetDir(f.staging); err != nil {
 		return nil, err
 	}
 	out := f.target.Dir

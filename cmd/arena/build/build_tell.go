@@ -55,5 +55,5 @@ func (f *buildFlags) lost(s *pipeline.Summary, err error) error {
 
 // kept says of an error that nothing else explains that it costs no finished work.
 func kept(err error) error {
-	return cli.Otherwise(err, "finished blocks are kept: mend the cause and run the same command again")
+	return cli.DefaultHint(err, "finished blocks are kept: mend the cause and run the same command again")
 }

@@ -34,7 +34,7 @@ const (
 // NewFetch makes `arena fetch`.
 func NewFetch(s *cli.Streams) *cobra.Command {
 	f := fetchFlags{}
-	c := cli.Command("fetch --race ID | --since DATE | --agent ID | --run ID -o DAYS", "Bring days from the subnet's public API", cli.Takes(0, 0),
+	c := cli.Command("fetch --race ID | --since DATE | --agent ID | --run ID -o DAYS", "Bring days from the subnet's public API", cli.NumArgs(0, 0),
 		func(c *cobra.Command, _ []string) error { return f.run(c.Context(), s) })
 	fl := c.Flags()
 	fl.StringVar(&f.Race, "race", "", "a race by its id")

@@ -30,7 +30,7 @@ type importFlags struct {
 // NewImport makes `arena import`.
 func NewImport(s *cli.Streams) *cobra.Command {
 	f := importFlags{Import: foreign.Import{Workers: runtime.NumCPU()}}
-	c := cli.Command("import IN… -o CORPUS", "Make a corpus of other people's traces, as they are", cli.Takes(1, cli.AnyNumber),
+	c := cli.Command("import IN… -o CORPUS", "Make a corpus of other people's traces, as they are", cli.NumArgs(1, cli.AnyNumber),
 		func(c *cobra.Command, in []string) error { return f.run(c, s, in) })
 	f.target.Replacing(c)
 	f.reading.Register(c)
@@ -62,7 +62,7 @@ func (f *importFlags) write(ctx context.Context, s *cli.Streams, in []string, to
 	if f.Target = to; !f.asIs {
 		f.Redact = redact.New(redact.Options{})
 	}
-	progress := cli.Noise{Quiet: f.quiet}.Progress(s)
+	progress := cli.Verbosity{Quiet: f.quiet}.Progress(s)
 	f.RunID, f.MaxUnreadable, f.Progress = f.reading.RunID, f.reading.MaxUnreadable, progress.Event
 	summary, err := f.Run(ctx)
 	progress.Done()

@@ -30,7 +30,7 @@ type mixFlags struct {
 // NewMix makes `arena mix`.
 func NewMix(s *cli.Streams) *cobra.Command {
 	f := mixFlags{Mix: mix.Mix{Config: mix.Defaults(), Workers: runtime.NumCPU()}}
-	c := cli.Command("mix A[:WEIGHT] B[:WEIGHT]… -o CORPUS", "Make one corpus of several, united or weighed by tokens", cli.Takes(1, cli.AnyNumber),
+	c := cli.Command("mix A[:WEIGHT] B[:WEIGHT]… -o CORPUS", "Make one corpus of several, united or weighed by tokens", cli.NumArgs(1, cli.AnyNumber),
 		func(c *cobra.Command, args []string) error {
 			f.capped = c.Flags().Changed("per-problem")
 			return f.run(c.Context(), s, args)
@@ -77,7 +77,7 @@ func (f *mixFlags) write(ctx context.Context, s *cli.Streams) error {
 	for i, path := range paths {
 		f.Sources[i].Dir = path
 	}
-	progress := cli.Noise{Quiet: f.quiet}.Progress(s)
+	progress := cli.Verbosity{Quiet: f.quiet}.Progress(s)
 	f.FS = cli.Watched(corpus.Disk{}, f.folders(), progress.Reading("mix", 0))
 	report, err := f.Run(ctx)
 	progress.Done()
@@ -87,7 +87,7 @@ func (f *mixFlags) write(ctx context.Context, s *cli.Streams) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return cli.Usage(err, "name corpora, each with its weight, such as monday:0.5; "+cli.NoCorpus)
 	}
-	return cli.Otherwise(err, "nothing was written: mend the cause and run the same command again")
+	return cli.DefaultHint(err, "nothing was written: mend the cause and run the same command again")
 }
 
 func (f *mixFlags) folders() []string {

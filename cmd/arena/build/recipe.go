@@ -40,7 +40,7 @@ type recipeFlags struct {
 // NewRecipe makes `arena recipe`.
 func NewRecipe(s *cli.Streams) *cobra.Command {
 	f := &recipeFlags{streams: s, Settings: cli.BuildSettings(), workers: runtime.NumCPU()}
-	c := cli.Command("recipe NAME --corpus C -o OUT", "The data of one training stage", cli.Takes(1, 1),
+	c := cli.Command("recipe NAME --corpus C -o OUT", "The data of one training stage", cli.NumArgs(1, 1),
 		func(c *cobra.Command, args []string) (err error) {
 			if f.recipe, err = recipe.Named(args[0]); err != nil {
 				return cli.Usage(err, "`arena recipe --help` says what each is")
@@ -91,7 +91,7 @@ func (f *recipeFlags) produce(c *cobra.Command) (err error) {
 	if err = f.check(); err != nil {
 		return err
 	}
-	if err = f.target.In(""); err != nil {
+	if err = f.target.SetDir(""); err != nil {
 		return err
 	}
 	if f.corpus, err = f.streams.Path(c.Context(), f.corpus); err != nil {
@@ -104,7 +104,7 @@ func (f *recipeFlags) produce(c *cobra.Command) (err error) {
 	if f.dryRun {
 		return f.forecast(c)
 	}
-	if err = f.target.Take(c.Context(), f.streams); err != nil {
+	if err = f.target.Acquire(c.Context(), f.streams); err != nil {
 		return err
 	}
 	if err = cli.Lock(f.streams, f.work); err != nil {
@@ -135,7 +135,7 @@ func (f *recipeFlags) write(c *cobra.Command) error {
 
 // writeRecipe writes the data of a recipe, tells of it, and puts it where it goes.
 func writeRecipe(ctx context.Context, s *cli.Streams, of recipe.Recipe, in recipe.Input, work string, to *cli.Target, quiet bool) error {
-	report, err := of.Write(ctx, to.At(to.Dir), in, work)
+	report, err := of.Write(ctx, to.FinishTarget(to.Dir), in, work)
 	if report != nil && !quiet {
 		for _, c := range report.Counts {
 			fmt.Fprintf(s.Err, "%-9s %d rows read, %d taken, %d written  %s\n", c.Source, c.In, c.Taken, c.Rows, corpus.FormatCounts(c.Dropped))
@@ -152,7 +152,7 @@ func writeRecipe(ctx context.Context, s *cli.Streams, of recipe.Recipe, in recip
 
 func recipeError(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
-		return cli.Otherwise(err, "a recipe needs the split that `arena build` and `arena mix` pin in bank.json; an import has none, and gets one when it is mixed with a build")
+		return cli.DefaultHint(err, "a recipe needs the split that `arena build` and `arena mix` pin in bank.json; an import has none, and gets one when it is mixed with a build")
 	}
 	return err
 }

@@ -26,12 +26,12 @@ type rewriteFlags struct {
 	heldOut []string
 	target  cli.Target
 	work    string
-	noisy   cli.Noise
+	noisy   cli.Verbosity
 }
 
 func newRewrite(s *cli.Streams) *cobra.Command {
 	f := &rewriteFlags{streams: s, llm: instrument.DefaultLLMFlags()}
-	c := cli.Command("rewrite DAY… --corpus C -o OUT", "The attempts of programs, with reasoning that a model writes and that is believed", cli.Takes(1, cli.AnyNumber),
+	c := cli.Command("rewrite DAY… --corpus C -o OUT", "The attempts of programs, with reasoning that a model writes and that is believed", cli.NumArgs(1, cli.AnyNumber),
 		f.run)
 	fl := c.Flags()
 	cli.File(c, &f.job.Corpus, "corpus", "corpus whose ledger names the attempts, and whose split is kept")
@@ -69,14 +69,14 @@ func (f *rewriteFlags) run(c *cobra.Command, days []string) (err error) {
 	if days, err = f.streams.LocalDays(c.Context(), days); err != nil {
 		return err
 	}
-	if err = f.target.In(""); err != nil {
+	if err = f.target.SetDir(""); err != nil {
 		return err
 	}
 	f.work = cmp.Or(f.work, f.target.Dir+pipeline.WorkSuffix)
 	if f.job.Dry {
 		return f.forecast(c.Context(), days, m.Judge)
 	}
-	if err = f.target.Take(c.Context(), f.streams); err != nil {
+	if err = f.target.Acquire(c.Context(), f.streams); err != nil {
 		return err
 	}
 	return f.write(c.Context(), days, m.Judge)
@@ -84,7 +84,7 @@ func (f *rewriteFlags) run(c *cobra.Command, days []string) (err error) {
 
 func (f *rewriteFlags) rewriting(days []string, m rewrite.Model) *rewrite.Rewriting {
 	r := f.job
-	r.Workers, r.Model, r.Progress, r.Target = instrument.ModelsAtOnce, m, func() {}, f.target.At(filepath.Join(f.work, "rewritten"))
+	r.Workers, r.Model, r.Progress, r.Target = instrument.ModelsAtOnce, m, func() {}, f.target.FinishTarget(filepath.Join(f.work, "rewritten"))
 	r.Sources.Days, r.Sources.Stdin, r.Sources.Spool = days, f.streams.In, f.work
 	return &r
 }

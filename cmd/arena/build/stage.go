@@ -37,8 +37,8 @@ func NewStage(s *cli.Streams) *cobra.Command {
 func newStep(s *cli.Streams, name, short string, do func(context.Context, *buildFlags, *pipeline.Run, pipeline.Shard) error) *cobra.Command {
 	f := &buildFlags{streams: s, Settings: cli.BuildSettings()}
 	var work, path, shard string
-	var noisy cli.Noise
-	c := cli.Command(name+" --plan PLAN --work DIR", short, cli.Takes(0, 0), func(c *cobra.Command, _ []string) error {
+	var noisy cli.Verbosity
+	c := cli.Command(name+" --plan PLAN --work DIR", short, cli.NumArgs(0, 0), func(c *cobra.Command, _ []string) error {
 		p, err := readPlan(path)
 		if err != nil {
 			return err
@@ -142,7 +142,7 @@ func (f *buildFlags) makePlan(c *cobra.Command, days []string, r *pipeline.Run) 
 	if p.Terms, err = r.Plan(c.Context()); err != nil {
 		return kept(err)
 	}
-	if p.Flags, err = cli.Arguments(c, notPlanned...); err != nil {
+	if p.Flags, err = cli.FlagArguments(c, notPlanned...); err != nil {
 		return err
 	}
 	for _, day := range days {
@@ -186,7 +186,7 @@ func readPlan(path string) (*plan, error) {
 
 // with lets do have the run that was planned, as buildFlags.with has it. asks is the
 // shard whose part of the judge's limits it has.
-func (p *plan) with(ctx context.Context, f *buildFlags, work string, noisy cli.Noise, asks pipeline.Shard, do func(*pipeline.Run) error) error {
+func (p *plan) with(ctx context.Context, f *buildFlags, work string, noisy cli.Verbosity, asks pipeline.Shard, do func(*pipeline.Run) error) error {
 	c := cli.Command("build", "", nil, nil)
 	f.register(c)
 	if err := c.ParseFlags(p.Flags); err != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/trajectory-arena/arena/corpus/bucket"
 )
 
-// Path is that of what a user named: a path is itself, of a bucket a copy is made that
-// is there until the run ends.
+// Path returns the local path of what a user named: a path as it is, and for a URL of a
+// bucket the path of a copy that exists until the run ends.
 func (s *Streams) Path(ctx context.Context, name string) (string, error) {
 	if !bucket.IsURL(name) {
 		return name, nil
@@ -22,10 +22,10 @@ func (s *Streams) Path(ctx context.Context, name string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return fetched(ctx, name, dir)
+	return fetchCopy(ctx, name, dir)
 }
 
-// Local gives the paths of several names as Path does.
+// Local returns the local paths of several names, as Path does.
 func (s *Streams) Local(ctx context.Context, names []string) (paths []string, err error) {
 	for _, name := range names {
 		path, err := s.Path(ctx, name)
@@ -37,9 +37,9 @@ func (s *Streams) Local(ctx context.Context, names []string) (paths []string, er
 	return paths, nil
 }
 
-// fetched copies a folder of a bucket under dir, by its own name: readers of
-// days read meaning out of folders' names. What is no folder is a file in one.
-func fetched(ctx context.Context, name, dir string) (string, error) {
+// fetchCopy copies a folder of a bucket below dir, under its own name, since folder names
+// carry the ids of a day. If the URL is no folder, it copies the file of that name.
+func fetchCopy(ctx context.Context, name, dir string) (string, error) {
 	base, err := bucket.Base(name)
 	if err != nil {
 		return "", Usage(err, "write it as s3://bucket/folder")
@@ -56,26 +56,28 @@ func fetched(ctx context.Context, name, dir string) (string, error) {
 	return path, withBucket(ctx, bucket.Open, folder, func(b *bucket.Bucket) error { return b.FetchFile(ctx, file, dir) })
 }
 
-// KnownBuckets is what helps where a URL names no bucket.
+// KnownBuckets is the hint for a URL that names no bucket.
 const KnownBuckets = "s3://bucket/folder?region=… and file:///folder are known; gs:// and azblob:// with the build tag clouds"
 
-func withBucket(ctx context.Context, open func(context.Context, string) (*bucket.Bucket, error), name string, do func(*bucket.Bucket) error) error {
+func withBucket(ctx context.Context, open func(context.Context, string) (*bucket.Bucket, error), name string, use func(*bucket.Bucket) error) error {
 	b, err := open(ctx, name)
-	if err == nil {
-		err = errors.Join(do(b), b.Close())
-	} else if !errors.Is(err, fs.ErrNotExist) {
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return Usage(err, KnownBuckets)
 	}
-	if _, told := errors.AsType[*Failure](err); !told && errors.Is(err, fs.ErrNotExist) {
+	if err == nil {
+		err = use(b)
+		err = errors.Join(err, b.Close())
+	}
+	if _, ok := errors.AsType[*Failure](err); !ok && errors.Is(err, fs.ErrNotExist) {
 		return Usage(fmt.Errorf("read %s: %w", name, err), "nothing lies there")
 	}
-	return Otherwise(err, "check the URL and the credentials in the environment (docs/publishing.md)")
+	return DefaultHint(err, "check the URL and the credentials in the environment (docs/publishing.md)")
 }
 
-// NoCorpus is what helps where a folder is no corpus.
+// NoCorpus is the hint for a folder that is no corpus.
 const NoCorpus = "a folder without manifest.json is no corpus; `arena build` makes one of a day, `arena import` of other traces"
 
-// ReadCorpus reads a corpus where it lies, on disk or in a bucket.
+// ReadCorpus calls read with the file system of a corpus, on disk or in a bucket.
 func ReadCorpus(ctx context.Context, name string, read func(fsys corpus.FS, dir string) error) error {
 	if !bucket.IsURL(name) {
 		return read(corpus.Disk{}, name)
@@ -83,17 +85,16 @@ func ReadCorpus(ctx context.Context, name string, read func(fsys corpus.FS, dir 
 	return withBucket(ctx, bucket.Open, name, func(b *bucket.Bucket) error { return read(b.Files(ctx), ".") })
 }
 
-// watched is a file system that tells of every piece that is read of the files
-// in some folders.
+// watched is a file system that reports the bytes that are read of files in some folders.
 type watched struct {
 	corpus.FS
 	folders []string
-	tell    func(bytes int)
+	onRead  func(bytes int)
 }
 
-// Watched tells of what is read of the files in folders of fsys.
-func Watched(fsys corpus.FS, folders []string, tell func(bytes int)) corpus.FS {
-	return watched{fsys, folders, tell}
+// Watched returns fsys with onRead called for every read of a file in folders.
+func Watched(fsys corpus.FS, folders []string, onRead func(bytes int)) corpus.FS {
+	return watched{fsys, folders, onRead}
 }
 
 func (w watched) Open(path string) (corpus.Source, error) {
@@ -101,22 +102,22 @@ func (w watched) Open(path string) (corpus.Source, error) {
 	if err != nil || !slices.ContainsFunc(w.folders, func(folder string) bool { return Within(folder, path) }) {
 		return f, err
 	}
-	return watchedSource{f, w.tell}, nil
+	return watchedSource{f, w.onRead}, nil
 }
 
 type watchedSource struct {
 	corpus.Source
-	tell func(bytes int)
+	onRead func(bytes int)
 }
 
 func (s watchedSource) Read(b []byte) (int, error) {
 	n, err := s.Source.Read(b)
-	s.tell(n)
+	s.onRead(n)
 	return n, err
 }
 
-func (s watchedSource) ReadAt(b []byte, at int64) (int, error) {
-	n, err := s.Source.ReadAt(b, at)
-	s.tell(n)
+func (s watchedSource) ReadAt(b []byte, offset int64) (int, error) {
+	n, err := s.Source.ReadAt(b, offset)
+	s.onRead(n)
 	return n, err
 }

@@ -19,16 +19,15 @@ import (
 	"github.com/trajectory-arena/arena/traces"
 )
 
-// DayFlags are what the commands over the attempts of days share.
+// DayFlags are the flags that all commands over the attempts of days have.
 type DayFlags struct {
 	Out     string
 	Reading Reading
 	Workers int
-	Noisy   Noise
+	Noisy   Verbosity
 }
 
-// Register adds the flags; workers is the default of -j, told by its words where
-// it is 0.
+// Register adds the flags. workers is the default of -j, which doc describes if it is 0.
 func (f *DayFlags) Register(c *cobra.Command, workers int, doc string) {
 	Out(c, &f.Out)
 	f.Reading.Register(c)
@@ -37,7 +36,7 @@ func (f *DayFlags) Register(c *cobra.Command, workers int, doc string) {
 	ReadsDays(c)
 }
 
-// Scan is one reading of days by a command, whose name it has.
+// Scan is one pass of a command over the attempts of days.
 type Scan struct {
 	*DayFlags
 	Name    string
@@ -47,13 +46,13 @@ type Scan struct {
 }
 
 type scanPart[T any] struct {
-	made   []T
-	unread Unread
+	results []T
+	unread  Unread
 }
 
-// Scanned gives what work makes of every attempt of the inputs, in their order;
-// inputs are worked on side by side.
-func Scanned[T any](ctx context.Context, d *Scan, inputs []traces.Input, work func(context.Context, *arena.Trace) (T, error)) (all []T, err error) {
+// ScanAttempts returns the results of work for every attempt of the inputs, in order. Inputs
+// are processed in parallel.
+func ScanAttempts[T any](ctx context.Context, d *Scan, inputs []traces.Input, work func(context.Context, *arena.Trace) (T, error)) (results []T, err error) {
 	progress := d.Noisy.Progress(d.Streams)
 	defer progress.Done()
 	progress.Begin(d.Name, len(inputs))
@@ -62,12 +61,12 @@ func Scanned[T any](ctx context.Context, d *Scan, inputs []traces.Input, work fu
 		p := &scanPart[T]{}
 		return p, p.unread.Read(ctx, &in, d.Options(), func(t *arena.Trace) error {
 			progress.Attempt()
-			made, failed := work(ctx, t)
-			p.made = append(p.made, made)
-			return failed
+			result, workErr := work(ctx, t)
+			p.results = append(p.results, result)
+			return workErr
 		})
 	}, func(p *scanPart[T]) error {
-		all = append(all, p.made...)
+		results = append(results, p.results...)
 		d.Unread.Join(p.unread)
 		return nil
 	})
@@ -77,13 +76,13 @@ func Scanned[T any](ctx context.Context, d *Scan, inputs []traces.Input, work fu
 	progress.Done()
 	d.Unread.Warn(d.Streams.Err)
 	if !d.Noisy.Quiet {
-		d.Unread.Tell(d.Streams.Err)
+		d.Unread.Print(d.Streams.Err)
 	}
-	return all, nil
+	return results, nil
 }
 
-// Write writes a file as WriteWhole does, and refuses days of which too much could not
-// be read.
+// Write writes a file as WriteWhole does, and returns an error if too much of the days could
+// not be read.
 func (d *Scan) Write(write func(io.Writer) error) error {
 	if err := WriteWhole(d.Streams, d.Out, write); err != nil {
 		return err
@@ -91,13 +90,13 @@ func (d *Scan) Write(write func(io.Writer) error) error {
 	return d.Unread.Tally.CheckShare(d.Reading.MaxUnreadable)
 }
 
-// Options are how the attempts are read.
+// Options returns the options by which attempts are read.
 func (d *Scan) Options() traces.Options {
 	return traces.Options{Limits: d.Limits, RunID: d.Reading.RunID}
 }
 
-// Say tells people what became of n attempts, and refuses a day that has none.
-func (d *Scan) Say(n int, format string, args ...any) error {
+// Report prints a summary of n attempts, and returns an error if there are none.
+func (d *Scan) Report(n int, format string, args ...any) error {
 	if !d.Noisy.Quiet {
 		fmt.Fprintf(d.Streams.Err, format, args...)
 	}
@@ -107,7 +106,7 @@ func (d *Scan) Say(n int, format string, args ...any) error {
 	return nil
 }
 
-// Reading say how the attempts of days are read.
+// Reading is how the attempts of days are read.
 type Reading struct {
 	// RunID is the run of records that name none.
 	RunID string
@@ -115,8 +114,8 @@ type Reading struct {
 	MaxUnreadable float64
 }
 
-// Register adds the flags. An empty run is refused: a script whose variable is not
-// set would name its run like everybody's.
+// Register adds the flags. It rejects an empty run id, which a script with an unset variable
+// would give to every run.
 func (f *Reading) Register(c *cobra.Command) {
 	c.Flags().Func("run-id", "run of records that name none, a `string` (default: the file they are in, by its content; stdin for -)", func(name string) error {
 		if f.RunID = name; name == "" {
@@ -128,9 +127,9 @@ func (f *Reading) Register(c *cobra.Command) {
 	Share(c, &f.MaxUnreadable, "max-unreadable", "share of records that may be unreadable; beyond it the exit code is 3")
 }
 
-// DayInputs lists the files of days; standard input is spooled to a file that is
-// there until the run ends.
-func (s *Streams) DayInputs(ctx context.Context, days []string) (all []traces.Input, err error) {
+// DayInputs returns the files of days, sorted by path. Standard input is spooled to a file
+// that exists until the run ends.
+func (s *Streams) DayInputs(ctx context.Context, days []string) (merged []traces.Input, err error) {
 	if days, err = s.LocalDays(ctx, days); err != nil {
 		return nil, err
 	}
@@ -148,15 +147,14 @@ func (s *Streams) DayInputs(ctx context.Context, days []string) (all []traces.In
 				return nil, err
 			}
 		}
-		all = append(all, inputs...)
+		merged = append(merged, inputs...)
 	}
-	slices.SortStableFunc(all, func(a, b traces.Input) int { return cmp.Compare(a.Path, b.Path) })
-	return all, nil
+	slices.SortStableFunc(merged, func(a, b traces.Input) int { return cmp.Compare(a.Path, b.Path) })
+	return merged, nil
 }
 
-// LocalDays gives the paths of days as Local does. The folder of a run that has
-// not ended is refused: its traces are written with its results, and what is
-// there before is none.
+// LocalDays returns the local paths of days, as Local does. It rejects the folder of an
+// unfinished evaluation, whose traces are written at its end.
 func (s *Streams) LocalDays(ctx context.Context, days []string) (paths []string, err error) {
 	if paths, err = s.Local(ctx, days); err != nil {
 		return nil, err
@@ -170,34 +168,39 @@ func (s *Streams) LocalDays(ctx context.Context, days []string) (paths []string,
 	return paths, nil
 }
 
-// ReadByAttempt reads JSON lines that each speak of one attempt into what they
-// say, by the attempt's id. The hint says where such a file comes from.
+// ReadByAttempt reads JSON lines that each describe one attempt, by the attempt's id. The
+// hint says which command writes such a file.
 func ReadByAttempt[T any](path, hint string) (map[string]T, error) {
-	said := map[string]T{}
+	values := map[string]T{}
 	err := jsonl.Each(path, func(line json.RawMessage) error {
 		var id struct {
 			Run     string `json:"eval_run_id"`
 			Problem string `json:"problem_id"`
 		}
-		var saying T
-		err := cmp.Or(json.Unmarshal(line, &id), json.Unmarshal(line, &saying))
-		said[id.Run+"/"+id.Problem] = saying
-		return err
+		var value T
+		if err := json.Unmarshal(line, &id); err != nil {
+			return err
+		}
+		if err := json.Unmarshal(line, &value); err != nil {
+			return err
+		}
+		values[id.Run+"/"+id.Problem] = value
+		return nil
 	})
 	if err != nil {
 		return nil, Failed(fmt.Errorf("read %w", err), hint)
 	}
-	return said, nil
+	return values, nil
 }
 
-// ParseWhere reads the flag --where; nil where it was not given.
+// ParseWhere parses the flag --where. It returns nil for an empty one.
 func ParseWhere(source string) (*where.Expr, error) {
 	expr, err := where.ParseOptional(source)
 	if err == nil {
 		return expr, nil
 	}
 	hint := "an example: --where 'judge_score >= 0.7 && n_steps <= 15 && task_type != \"voucher\"'"
-	if unknown, is := errors.AsType[*where.Unknown](err); is {
+	if unknown, ok := errors.AsType[*where.Unknown](err); ok {
 		hint = fmt.Sprintf("did you mean %q? docs/columns.md lists the columns", unknown.Nearest)
 	}
 	return nil, Usage(fmt.Errorf("read --where: %w", err), hint)

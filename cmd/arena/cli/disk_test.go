@@ -12,7 +12,7 @@ import (
 func TestAFullDiskIsHintedAt(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder
-	code := tellError(&b, Failed(fmt.Errorf("build index: %w", &fs.PathError{Op: "write", Path: "x", Err: syscall.ENOSPC}), "look at the catalogue"))
+	code := printError(&b, Failed(fmt.Errorf("build index: %w", &fs.PathError{Op: "write", Path: "x", Err: syscall.ENOSPC}), "look at the catalogue"))
 	if code != ExitFailure || !strings.Contains(b.String(), "hint: free some of the disk") {
 		t.Errorf("%d %s", code, b.String())
 	}

@@ -28,7 +28,7 @@ const (
 	ExitCancelled = 130
 )
 
-// Failure is an error with its exit code and a hint on what to do about it.
+// Failure is an error with its exit code and a hint on what to do.
 type Failure struct {
 	err  error
 	hint string
@@ -39,21 +39,20 @@ type Failure struct {
 func (f *Failure) Error() string { return f.err.Error() }
 func (f *Failure) Unwrap() error { return f.err }
 
-// Usage is for what the command line itself says wrong.
+// Usage returns an error of the command line, with ExitUsage.
 func Usage(err error, hint string) error { return &Failure{err, hint, ExitUsage} }
 
-// Limit is for a run that finished but passed a limit it was given.
+// Limit returns the error of a run that finished but passed a limit, with ExitLimit.
 func Limit(err error, hint string) error { return &Failure{err, hint, ExitLimit} }
 
-// Failed is any other error that a hint helps with.
+// Failed returns any other error that has a hint, with ExitFailure.
 func Failed(err error, hint string) error { return &Failure{err, hint, ExitFailure} }
 
-// misnamed gives an error the exit code of wrong usage where it says that a
-// path that the user gave, or what would be in it, is not there: nothing was
-// begun that could have failed.
-func misnamed(err error, given []string) error {
+// asUsageError changes the exit code to ExitUsage if the error is that a path which the user
+// named does not exist: no work was started.
+func asUsageError(err error, paths []string) error {
 	for _, e := range fileErrors(err) {
-		if !errors.Is(e, fs.ErrNotExist) || !slices.ContainsFunc(given, func(path string) bool { return absent(path) && Within(path, e.Path) }) {
+		if !errors.Is(e, fs.ErrNotExist) || !slices.ContainsFunc(paths, func(path string) bool { return isAbsent(path) && Within(path, e.Path) }) {
 			continue
 		}
 		failure := &Failure{hint: "check the path: nothing is there"}
@@ -63,23 +62,24 @@ func misnamed(err error, given []string) error {
 	return err
 }
 
-func absent(path string) bool {
+func isAbsent(path string) bool {
 	_, err := os.Stat(path)
 	return errors.Is(err, fs.ErrNotExist)
 }
 
-func tellError(stderr io.Writer, err error) int {
+func printError(stderr io.Writer, err error) int {
 	if err == nil {
 		return ExitOK
 	}
 	f := &Failure{code: ExitFailure}
 	errors.As(err, &f)
-	text, hint := withoutRepeats(err), f.hint
+	text := withoutRepeats(err)
+	hint := f.hint
 	if errors.Is(err, syscall.ENOSPC) { // whatever else would help
 		hint = "free some of the disk, or write to another one: -o for what stays, TMPDIR for what does not"
 	}
 	if log, ok := stderr.(*logLines); ok {
-		log.tellError(text, hint, f.code)
+		log.printError(text, hint, f.code)
 		return f.code
 	}
 	fmt.Fprintf(stderr, "arena: error: %s\n", text)
@@ -89,14 +89,13 @@ func tellError(stderr io.Writer, err error) int {
 	return f.code
 }
 
-// withoutRepeats is the text of err. An error of the file system names its
-// operation and its path; where the words before it name that path already,
-// only what went wrong is left of it. This is the one place that sees all
-// layers, so that none of them must know what another one said.
+// withoutRepeats returns the text of err with repeated paths removed. A file system error
+// names its operation and path; if the text before it names the path already, only the
+// reason is kept. Only this function sees all layers of an error.
 func withoutRepeats(err error) string {
 	text := err.Error()
 	for _, e := range fileErrors(err) {
-		if before, after, found := strings.Cut(text, e.Error()); found && strings.Contains(before[strings.LastIndexByte(before, '\n')+1:], e.Path) {
+		if before, after, ok := strings.Cut(text, e.Error()); ok && strings.Contains(before[strings.LastIndexByte(before, '\n')+1:], e.Path) {
 			text = before + e.Err.Error() + after
 		}
 	}
@@ -112,16 +111,16 @@ func fileErrors(err error) []*fs.PathError {
 			return fileErrors(inner)
 		}
 	case interface{ Unwrap() []error }:
-		var all []*fs.PathError
+		var pathErrs []*fs.PathError
 		for _, inner := range e.Unwrap() {
-			all = append(all, fileErrors(inner)...)
+			pathErrs = append(pathErrs, fileErrors(inner)...)
 		}
-		return all
+		return pathErrs
 	}
 	return nil
 }
 
-// Counted is a number with the word that goes with it.
+// Counted returns a number with its noun in singular or plural.
 func Counted(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one
@@ -129,42 +128,42 @@ func Counted(n int, one, many string) string {
 	return fmt.Sprint(n, " ", many)
 }
 
-// UnknownCommand refuses a word that is no command and names the nearest one.
+// UnknownCommand returns an error for an unknown command and names the nearest one.
 func UnknownCommand(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
 	hint := "run `" + c.CommandPath() + " --help` for the commands"
-	c.SuggestionsMinimumDistance = nearEnough
+	c.SuggestionsMinimumDistance = maxTypos
 	if near := c.SuggestionsFor(args[0]); len(near) > 0 {
 		hint = fmt.Sprintf("did you mean `%s %s`?", c.CommandPath(), near[0])
 	}
 	return Usage(fmt.Errorf("unknown command %q", args[0]), hint)
 }
 
-// Command makes a command: how it is typed, what it does in one line, which arguments it
-// takes, and what runs it.
-func Command(use, short string, takes cobra.PositionalArgs, run func(*cobra.Command, []string) error) *cobra.Command {
-	return &cobra.Command{Use: use, Short: short, Args: takes, RunE: run, Annotations: map[string]string{}}
+// Command returns a command: its usage line, one line of help, which arguments it takes, and
+// the function that runs it.
+func Command(use, short string, args cobra.PositionalArgs, run func(*cobra.Command, []string) error) *cobra.Command {
+	return &cobra.Command{Use: use, Short: short, Args: args, RunE: run, Annotations: map[string]string{}}
 }
 
-// Family makes a command that does nothing but hold others.
+// Family returns a command that only groups other commands.
 func Family(use, short string, inner ...*cobra.Command) *cobra.Command {
 	c := Command(use, short, UnknownCommand, func(c *cobra.Command, _ []string) error { return c.Help() })
 	c.AddCommand(inner...)
 	return c
 }
 
-// nearEnough is how many letters of a mistyped word may differ: two neighbours
-// swapped, the commonest slip, are two.
-const nearEnough = 2
+// maxTypos is the number of letters by which a mistyped word may differ. Two swapped
+// neighbours, the most common mistake, count as two.
+const maxTypos = 2
 
-// BadFlag refuses a flag that cannot be read, and names the nearest one to a
-// flag that does not exist.
+// BadFlag returns the error for a flag that cannot be parsed, and names the nearest flag if
+// it does not exist.
 func BadFlag(c *cobra.Command, err error) error {
 	hint := "run `" + c.CommandPath() + " --help` for its flags and an example"
-	if unknown, is := errors.AsType[*pflag.NotExistError](err); is {
-		at := nearEnough + 1
+	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok {
+		at := maxTypos + 1
 		c.Flags().VisitAll(func(f *pflag.Flag) {
 			if d := text.Distance(unknown.GetSpecifiedName(), f.Name); d < at {
 				at, hint = d, fmt.Sprintf("did you mean --%s?", f.Name)
@@ -174,17 +173,17 @@ func BadFlag(c *cobra.Command, err error) error {
 	return Usage(err, hint)
 }
 
-// AnyNumber is for commands that take as many arguments as there are.
+// AnyNumber is the maximum of NumArgs for commands that take any number of arguments.
 const AnyNumber = math.MaxInt
 
-// Takes refuses any number of arguments but least to most.
-func Takes(least, most int) cobra.PositionalArgs {
-	want := Counted(least, "argument", "arguments")
-	if most == AnyNumber {
+// NumArgs checks that a command gets minArgs to maxArgs arguments.
+func NumArgs(minArgs, maxArgs int) cobra.PositionalArgs {
+	want := Counted(minArgs, "argument", "arguments")
+	if maxArgs == AnyNumber {
 		want += " or more"
 	}
 	return func(c *cobra.Command, args []string) error {
-		if len(args) >= least && len(args) <= most {
+		if len(args) >= minArgs && len(args) <= maxArgs {
 			return nil
 		}
 		return Usage(fmt.Errorf("%s takes %s, not %d", c.CommandPath(), want, len(args)), "usage: "+c.UseLine()+"; --help has an example")

@@ -31,38 +31,36 @@ const (
 	noteFiles    = "files"
 )
 
-// File adds a flag for a file or folder that is read, Files one that may be repeated.
-func File(c *cobra.Command, to *string, name, doc string) {
-	c.Flags().StringVar(to, name, "", doc)
+// File adds a flag for a file or folder that is read.
+func File(c *cobra.Command, value *string, name, doc string) {
+	c.Flags().StringVar(value, name, "", doc)
 	Reads(c, name)
 }
 
-// Files adds the flag.
-func Files(c *cobra.Command, to *[]string, name, doc string) {
-	c.Flags().StringArrayVar(to, name, nil, doc)
+// Files adds a repeatable flag for files or folders that are read.
+func Files(c *cobra.Command, values *[]string, name, doc string) {
+	c.Flags().StringArrayVar(values, name, nil, doc)
 	Reads(c, name)
 }
 
-// Reads notes that flags of c name files or folders that are read.
+// Reads marks flags of c as naming files or folders that are read.
 func Reads(c *cobra.Command, flags ...string) { note(c, noteReads, flags) }
 
-// Writes notes that flags of c name files that are written, or folders that
-// files are added to.
+// Writes marks flags of c as naming files that are written, or folders that files are added
+// to.
 func Writes(c *cobra.Command, flags ...string) { note(c, noteWrites, flags) }
 
-// Replaces notes that flags of c name files or folders that are written as a
-// whole: nothing of what is there stays.
+// Replaces marks flags of c as naming files or folders that are replaced completely.
 func Replaces(c *cobra.Command, flags ...string) { note(c, noteReplaces, flags) }
 
-// Stages notes that what flags of c name is first written here where it goes to a
-// bucket, to a folder of its name.
+// Stages marks flags of c whose output, if it is in a bucket, is first written to a local
+// folder of the same name.
 func Stages(c *cobra.Command, flags ...string) { note(c, noteStages, flags) }
 
-// ReadsDays notes that the arguments of c are days.
+// ReadsDays marks the arguments of c as days.
 func ReadsDays(c *cobra.Command) { c.Annotations[noteReads] = noteDays }
 
-// ReadsFiles notes that the arguments of c are files or folders, corpora with a
-// weight among them.
+// ReadsFiles marks the arguments of c as files or folders, including corpora with a weight.
 func ReadsFiles(c *cobra.Command) { c.Annotations[noteReads] = noteFiles }
 
 func note(c *cobra.Command, key string, flags []string) {
@@ -73,30 +71,29 @@ func note(c *cobra.Command, key string, flags []string) {
 	}
 }
 
-// given are the paths that the user gave c: those of its flags that are noted
-// here, and its arguments.
-func given(c *cobra.Command) []string {
+// namedPaths returns the local paths that the user named: in marked flags and in arguments.
+func namedPaths(c *cobra.Command) []string {
 	paths := localPaths(c.Flags().Args())
 	c.Flags().VisitAll(func(f *pflag.Flag) {
 		if len(f.Annotations) > 0 {
-			paths = append(paths, localPaths(values(f))...)
+			paths = append(paths, localPaths(flagValues(f))...)
 		}
 	})
 	return paths
 }
 
-// Arguments are the flags that were given to c, as arguments, but those named;
-// files by their full paths.
-func Arguments(c *cobra.Command, but ...string) (args []string, err error) {
+// FlagArguments returns the flags that the user set, as arguments, with absolute paths.
+// Flags named in except are left out.
+func FlagArguments(c *cobra.Command, except ...string) (args []string, err error) {
 	c.LocalNonPersistentFlags().VisitAll(func(f *pflag.Flag) {
-		if slices.Contains(but, f.Name) {
+		if slices.Contains(except, f.Name) {
 			return
 		}
-		for _, v := range values(f) {
+		for _, v := range flagValues(f) {
 			if len(f.Annotations) > 0 && f.Value.Type() != "bool" {
-				var failed error
-				v, failed = Absolute(v)
-				err = errors.Join(err, failed)
+				var absErr error
+				v, absErr = Absolute(v)
+				err = errors.Join(err, absErr)
 			}
 			args = append(args, "--"+f.Name+"="+v)
 		}
@@ -104,7 +101,7 @@ func Arguments(c *cobra.Command, but ...string) (args []string, err error) {
 	return args, err
 }
 
-// Absolute is the full path of a file; what lies in a bucket has one.
+// Absolute returns the absolute path of a file; the URL of a bucket is returned as it is.
 func Absolute(name string) (string, error) {
 	if bucket.IsURL(name) {
 		return name, nil
@@ -112,40 +109,40 @@ func Absolute(name string) (string, error) {
 	return filepath.Abs(name)
 }
 
-// apart refuses an output that is one of the inputs, lies in one, or would
-// replace a folder that one lies in.
-func apart(c *cobra.Command, args []string, stdin io.Reader) error {
-	var outputs []written
-	var read inputs
+// checkOutputs returns an error if an output is one of the inputs, lies in one, or would
+// replace a folder that contains one.
+func checkOutputs(c *cobra.Command, args []string, stdin io.Reader) error {
+	var outputs []outputPath
+	var inputs inputs
 	c.Flags().VisitAll(func(f *pflag.Flag) {
-		noted := func(key string) bool { _, is := f.Annotations[key]; return is }
-		paths := localPaths(values(f))
-		for _, name := range values(f) { // the folder in which lies what goes to a bucket
-			if base, err := bucket.Base(name); err == nil && bucket.IsURL(name) && noted(noteStages) {
+		hasNote := func(key string) bool { _, ok := f.Annotations[key]; return ok }
+		paths := localPaths(flagValues(f))
+		for _, name := range flagValues(f) { // the folder in which lies what goes to a bucket
+			if base, err := bucket.Base(name); err == nil && bucket.IsURL(name) && hasNote(noteStages) {
 				paths = append(paths, base)
 			}
 		}
 		for _, path := range paths {
 			switch {
-			case noted(noteReads):
-				read.add(path, "which is read")
-			case noted(noteWrites) || noted(noteReplaces):
-				outputs = append(outputs, written{path, noted(noteReplaces)})
+			case hasNote(noteReads):
+				inputs.add(path, "which is read")
+			case hasNote(noteWrites) || hasNote(noteReplaces):
+				outputs = append(outputs, outputPath{path, hasNote(noteReplaces)})
 			}
 		}
 	})
 	if len(outputs) == 0 {
 		return nil
 	}
-	there := slices.ContainsFunc(outputs, func(w written) bool { return !absent(w.path) })
-	read.arguments(c.Annotations[noteReads], args, there)
-	read.stream(args, stdin)
+	exists := slices.ContainsFunc(outputs, func(w outputPath) bool { return !isAbsent(w.path) })
+	inputs.addArguments(c.Annotations[noteReads], args, exists)
+	inputs.addStdin(args, stdin)
 	for i, out := range outputs {
-		if same := slices.IndexFunc(outputs[:i], out.same); same >= 0 {
+		if earlier := slices.IndexFunc(outputs[:i], out.isSameFile); earlier >= 0 {
 			return Usage(fmt.Errorf("write %s: it is another output too", out.path), "give each output a path of its own")
 		}
-		for _, in := range read {
-			if err := out.over(in); err != nil {
+		for _, in := range inputs {
+			if err := out.checkOverwrite(in); err != nil {
 				return Usage(fmt.Errorf("write %s: %w", out.path, err), "give a path beside it")
 			}
 		}
@@ -153,8 +150,8 @@ func apart(c *cobra.Command, args []string, stdin io.Reader) error {
 	return nil
 }
 
-// values are what the user gave a flag; a default is no word of the user's.
-func values(f *pflag.Flag) []string {
+// flagValues returns the values that the user set; a default is not the user's.
+func flagValues(f *pflag.Flag) []string {
 	if !f.Changed {
 		return nil
 	}
@@ -164,7 +161,7 @@ func values(f *pflag.Flag) []string {
 	return []string{f.Value.String()}
 }
 
-// localPaths are the names that lead to this machine's disk.
+// localPaths returns the names that are paths on this machine.
 func localPaths(names []string) (paths []string) {
 	for _, name := range names {
 		switch u, err := url.Parse(name); {
@@ -178,32 +175,33 @@ func localPaths(names []string) (paths []string) {
 	return paths
 }
 
-type written struct {
+// outputPath is one path that a command writes.
+type outputPath struct {
 	path     string
 	replaces bool
 }
 
-// same reports whether two outputs that are written as a whole are one file.
-func (w written) same(other written) bool {
+// isSameFile reports whether two outputs that are written completely are one file.
+func (w outputPath) isSameFile(other outputPath) bool {
 	if !w.replaces || !other.replaces {
 		return false
 	}
 	info, err := os.Stat(other.path)
-	return filepath.Clean(w.path) == filepath.Clean(other.path) || err == nil && is(w.path, info)
+	return filepath.Clean(w.path) == filepath.Clean(other.path) || err == nil && isFile(w.path, info)
 }
 
-// over says how w would write over an input; nil where it does not.
-func (w written) over(in input) error {
+// checkOverwrite returns an error if w would overwrite an input.
+func (w outputPath) checkOverwrite(src input) error {
 	switch {
-	case in.info.Mode().IsRegular() && is(w.path, in.info):
+	case src.info.Mode().IsRegular() && isFile(w.path, src.info):
 		return errors.New("it is one of the files that are read")
-	case in.info.IsDir() && holds(in.info, w.path):
-		return fmt.Errorf("it lies in %s, %s", in.path, in.why)
+	case src.info.IsDir() && contains(src.info, w.path):
+		return fmt.Errorf("it lies in %s, %s", src.path, src.reason)
 	case !w.replaces:
 		return nil
 	}
-	if folder, err := os.Stat(w.path); err == nil && folder.IsDir() && holds(folder, in.path) {
-		return fmt.Errorf("%s lies in it, which is read", in.path)
+	if folder, err := os.Stat(w.path); err == nil && folder.IsDir() && contains(folder, src.path) {
+		return fmt.Errorf("%s lies in it, which is read", src.path)
 	}
 	return nil
 }
@@ -211,19 +209,19 @@ func (w written) over(in input) error {
 type input struct {
 	path string
 	info os.FileInfo
-	// why is what is said of a folder that nothing may be written to.
-	why string
+	// reason is what is said of a folder that nothing may be written to.
+	reason string
 }
 
 type inputs []input
 
-func (r *inputs) add(path, why string) {
+func (r *inputs) add(path, reason string) {
 	if info, err := os.Stat(path); err == nil {
-		*r = append(*r, input{path, info, why})
+		*r = append(*r, input{path, info, reason})
 	}
 }
 
-func (r *inputs) stream(args []string, stdin io.Reader) {
+func (r *inputs) addStdin(args []string, stdin io.Reader) {
 	in, ok := stdin.(interface{ Stat() (os.FileInfo, error) })
 	if !ok || !slices.Contains(args, "-") {
 		return
@@ -233,13 +231,13 @@ func (r *inputs) stream(args []string, stdin io.Reader) {
 	}
 }
 
-// arguments adds what args name; each file of a day where each says that one of
-// them may be an output by another name.
-func (r *inputs) arguments(kind string, args []string, each bool) {
+// addArguments adds the inputs that args name, with each file of a day if eachFile is set:
+// an output may be one of them under another name.
+func (r *inputs) addArguments(kind string, args []string, eachFile bool) {
 	for _, path := range localPaths(args) {
 		switch kind {
 		case noteDays:
-			r.day(path, each)
+			r.addDay(path, eachFile)
 		case noteFiles:
 			if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 				path, _, _ = strings.Cut(path, ":") // monday:0.5
@@ -249,37 +247,37 @@ func (r *inputs) arguments(kind string, args []string, each bool) {
 	}
 }
 
-// day adds the folder that the traces of a day are found in: what is written there
-// the next run would take for traces.
-func (r *inputs) day(day string, each bool) {
-	if walked := traces.InputFolder(day); walked != "" {
+// addDay adds the folder of a day's traces: the next run would read files written there as
+// traces.
+func (r *inputs) addDay(addDay string, eachFile bool) {
+	if walked := traces.InputFolder(addDay); walked != "" {
 		r.add(walked, "whose files are read as traces")
 	}
-	if !each {
+	if !eachFile {
 		return
 	}
 	for _, table := range []string{"problems", "catalog"} {
-		for _, path := range traces.SideFiles(day, traces.TablePattern(table)) {
+		for _, path := range traces.SideFiles(addDay, traces.TablePattern(table)) {
 			r.add(path, "")
 		}
 	}
-	found, err := traces.Discover(day)
+	discovered, err := traces.Discover(addDay)
 	if err != nil {
 		return // the command says so
 	}
-	for i := range found {
-		r.add(found[i].Path, "")
+	for i := range discovered {
+		r.add(discovered[i].Path, "")
 	}
 }
 
-func is(path string, info os.FileInfo) bool {
+func isFile(path string, info os.FileInfo) bool {
 	other, err := os.Stat(path)
 	return err == nil && os.SameFile(other, info)
 }
 
-// holds reports whether path is the folder or lies in it, by whatever name. What
-// does not exist yet lies where the links of its parents lead.
-func holds(folder os.FileInfo, path string) bool {
+// contains reports whether path is the folder or lies in it, following symbolic links. A
+// path that does not exist is resolved by its parents.
+func contains(folder os.FileInfo, path string) bool {
 	real, err := filepath.EvalSymlinks(path)
 	for errors.Is(err, fs.ErrNotExist) && path != "." {
 		// Unlike filepath.Dir this leaves .. to the links before it.
@@ -290,7 +288,8 @@ func holds(folder os.FileInfo, path string) bool {
 	if err == nil {
 		real, err = filepath.Abs(real)
 	}
-	for err == nil && !is(real, folder) {
+
+	for err == nil && !isFile(real, folder) {
 		above := filepath.Dir(real)
 		if above == real {
 			return false

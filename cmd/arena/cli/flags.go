@@ -15,80 +15,79 @@ import (
 	"github.com/trajectory-arena/arena/internal/text"
 )
 
-type value struct {
+type flagValue struct {
 	// kind is what the help calls its values.
 	kind string
 	show func() string
 	set  func(text string) error
 }
 
-func (v value) String() string { return v.show() }
+func (v flagValue) String() string { return v.show() }
 
-func (v value) Set(text string) error { return v.set(text) }
+func (v flagValue) Set(text string) error { return v.set(text) }
 
-func (v value) Type() string { return v.kind }
+func (v flagValue) Type() string { return v.kind }
 
-// Out adds -o for a file that is written as a whole; - is standard output.
-func Out(c *cobra.Command, to *string) {
-	c.Flags().StringVarP(to, "output", "o", "-", "output file; - is standard output")
+// Out adds -o for a file that is written completely; - is standard output.
+func Out(c *cobra.Command, value *string) {
+	c.Flags().StringVarP(value, "output", "o", "-", "output file; - is standard output")
 	Replaces(c, "output")
 }
 
-// Jobs adds -j for how much is worked on at once, as usual what *to has.
-func Jobs(c *cobra.Command, to *int, doc string) {
-	c.Flags().VarP(value{"int", func() string { return strconv.Itoa(*to) }, func(text string) (err error) {
-		if *to, err = strconv.Atoi(text); err != nil || *to < 1 {
+// Jobs adds -j, the number of workers. The default is the value of *dst.
+func Jobs(c *cobra.Command, dst *int, doc string) {
+	c.Flags().VarP(flagValue{"int", func() string { return strconv.Itoa(*dst) }, func(text string) (err error) {
+		if *dst, err = strconv.Atoi(text); err != nil || *dst < 1 {
 			return errors.New("give at least 1")
 		}
 		return nil
 	}}, "jobs", "j", doc)
 }
 
-// Share adds a flag for a share from 0 to 1, as usual what *to has.
-func Share(c *cobra.Command, to *float64, name, doc string) {
-	c.Flags().Var(value{"share", func() string { return fmt.Sprint(*to) }, func(text string) (err error) {
-		if *to, err = strconv.ParseFloat(text, 64); err != nil || !(*to >= 0 && *to <= 1) {
+// Share adds a flag for a share from 0 to 1. The default is the value of *dst.
+func Share(c *cobra.Command, dst *float64, name, doc string) {
+	c.Flags().Var(flagValue{"share", func() string { return fmt.Sprint(*dst) }, func(text string) (err error) {
+		if *dst, err = strconv.ParseFloat(text, 64); err != nil || !(*dst >= 0 && *dst <= 1) {
 			return errors.New("a share is a number from 0 to 1")
 		}
 		return nil
 	}}, name, doc)
 }
 
-// Choice adds a flag for one of a few words, as usual the one that *to has; shells
-// complete them.
-func Choice[T ~string](c *cobra.Command, to *T, name string, words []T, doc string) {
-	all := slicesx.Map(words, func(w T) string { return string(w) })
-	c.Flags().Var(oneOf(to, all), name, doc)
-	if err := c.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(all, cobra.ShellCompDirectiveNoFileComp)); err != nil {
+// Choice adds a flag for one of a few words, which shells complete. The default is the value
+// of *dst.
+func Choice[T ~string](c *cobra.Command, dst *T, name string, words []T, doc string) {
+	choices := slicesx.Map(words, func(w T) string { return string(w) })
+	c.Flags().Var(oneOf(dst, choices), name, doc)
+	if err := c.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(choices, cobra.ShellCompDirectiveNoFileComp)); err != nil {
 		panic(err) // two flags of one name are a mistake in the program
 	}
 }
 
-func oneOf[T ~string](to *T, words []string) value {
-	return value{"string", func() string { return string(*to) }, func(text string) error {
+func oneOf[T ~string](dst *T, words []string) flagValue {
+	return flagValue{"string", func() string { return string(*dst) }, func(text string) error {
 		if !slices.Contains(words, text) {
 			return errors.New("want one of " + strings.Join(words, ", "))
 		}
-		*to = T(text)
+		*dst = T(text)
 		return nil
 	}}
 }
 
-// Number adds a flag for a number that is nil where it is not given.
-func Number[T any](c *cobra.Command, to **T, name string, parse func(string) (T, error), doc string) {
-	c.Flags().Var(value{fmt.Sprintf("%T", *new(T)), func() string { return text.Optional(*to, "%v", "") }, func(text string) error {
+// Number adds a flag for a number that is nil if the flag is not set.
+func Number[T any](c *cobra.Command, dst **T, name string, parse func(string) (T, error), doc string) {
+	c.Flags().Var(flagValue{fmt.Sprintf("%T", *new(T)), func() string { return text.Optional(*dst, "%v", "") }, func(text string) error {
 		n, err := parse(text)
-		*to = &n
+		*dst = &n
 		return err
 	}}, name, doc)
 }
 
-// noteGroup stands before a flag's name in its command's annotations; the value
-// is the heading that the flag has in the help.
+// noteGroup is the prefix of a flag's name in its command's annotations; the annotation's
+// value is the heading of the flag in the help.
 const noteGroup = "arena_group "
 
-// Group puts the flags that register adds to c under a heading of their own in the
-// help.
+// Group adds the flags that register adds to c, under a heading of their own in the help.
 func Group(c *cobra.Command, heading string, register func(*cobra.Command)) {
 	before := map[string]bool{}
 	c.Flags().VisitAll(func(f *pflag.Flag) { before[f.Name] = true })
@@ -100,9 +99,9 @@ func Group(c *cobra.Command, heading string, register func(*cobra.Command)) {
 	})
 }
 
-// usage prints how a command is called: examples before flags, commands and flags
-// by group. Flags that every command has stand in the help of the program alone.
-func usage(c *cobra.Command) error {
+// printUsage prints the usage of a command: examples before flags, commands and flags by
+// group. Only the program's own help lists the flags that every command has.
+func printUsage(c *cobra.Command) error {
 	w := c.OutOrStderr()
 	line := c.UseLine()
 	if c.HasAvailableSubCommands() {
@@ -113,21 +112,21 @@ func usage(c *cobra.Command) error {
 		fmt.Fprintf(w, "\nExamples:\n%s\n", c.Example)
 	}
 	for _, g := range c.Groups() {
-		commands(w, c, g.Title, g.ID)
+		printCommands(w, c, g.Title, g.ID)
 	}
 	if c.HasAvailableSubCommands() {
-		commands(w, c, "Commands:", "")
+		printCommands(w, c, "Commands:", "")
 	}
-	flags(w, c)
+	printFlags(w, c)
 	if c.HasAvailableSubCommands() {
 		fmt.Fprintf(w, "\n%s COMMAND --help says more of a command.\n", c.CommandPath())
 	}
 	return nil
 }
 
-// helpOfKnown has the help asked for a word that is no command fail: the error is
-// there once root ran.
-func helpOfKnown(root *cobra.Command) *error {
+// failUnknownHelp makes the help of an unknown command fail. The returned error is set once
+// root has run.
+func failUnknownHelp(root *cobra.Command) *error {
 	var unknown error
 	help := root.HelpFunc()
 	root.SetHelpFunc(func(c *cobra.Command, args []string) {
@@ -141,7 +140,7 @@ func helpOfKnown(root *cobra.Command) *error {
 	return &unknown
 }
 
-func commands(w io.Writer, c *cobra.Command, title, group string) {
+func printCommands(w io.Writer, c *cobra.Command, title, group string) {
 	var b strings.Builder
 	for _, inner := range c.Commands() {
 		if inner.GroupID == group && inner.IsAvailableCommand() {
@@ -153,14 +152,15 @@ func commands(w io.Writer, c *cobra.Command, title, group string) {
 	}
 }
 
-func flags(w io.Writer, c *cobra.Command) {
-	const rest = "Flags:"
-	headings, sets := []string{rest}, map[string]*pflag.FlagSet{rest: pflag.NewFlagSet("", pflag.ContinueOnError)}
+func printFlags(w io.Writer, c *cobra.Command) {
+	const ungrouped = "Flags:"
+	headings := []string{ungrouped}
+	sets := map[string]*pflag.FlagSet{ungrouped: pflag.NewFlagSet("", pflag.ContinueOnError)}
 	c.LocalFlags().VisitAll(func(f *pflag.Flag) {
 		heading := c.Annotations[noteGroup+f.Name]
 		switch {
 		case heading == "":
-			heading = rest
+			heading = ungrouped
 		case sets[heading] == nil:
 			headings = append(headings, heading)
 			sets[heading] = pflag.NewFlagSet("", pflag.ContinueOnError)

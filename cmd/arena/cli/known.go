@@ -15,11 +15,11 @@ import (
 	"github.com/trajectory-arena/arena/traces"
 )
 
-// BankForms is what helps where a bank cannot be read.
+// BankForms is the hint for a bank that cannot be read.
 const BankForms = "a bank is a problems file or suite, rows with text, query, problem or messages, a corpus folder or its bank.json, or a folder of banks"
 
-// known are the errors of other packages that have one exit code and one hint,
-// whichever command meets them. The first that an error wraps counts.
+// known are errors of other packages that have one exit code and one hint in all commands.
+// The first that an error wraps counts.
 var known = []struct {
 	err  error
 	code int
@@ -52,10 +52,9 @@ var known = []struct {
 	{comparison.ErrIncomparable, ExitUsage, "evaluate both in the same setting, or say --anyway"},
 }
 
-// explained gives an error that is known its exit code and hint, unless the command
-// that met it gave it others.
-func explained(err error) error {
-	if _, told := errors.AsType[*Failure](err); told {
+// withHint adds the exit code and the hint of a known error, unless the error has them.
+func withHint(err error) error {
+	if _, ok := errors.AsType[*Failure](err); ok {
 		return err
 	}
 	for _, k := range known {
@@ -66,10 +65,11 @@ func explained(err error) error {
 	return err
 }
 
-// Otherwise gives a hint to an error that nothing else explains. Nil stays nil.
-func Otherwise(err error, hint string) error {
-	err = explained(err)
-	if _, told := errors.AsType[*Failure](err); told || err == nil {
+// DefaultHint adds a hint to an error that has none and is not known. It returns nil for
+// nil.
+func DefaultHint(err error, hint string) error {
+	err = withHint(err)
+	if _, ok := errors.AsType[*Failure](err); ok || err == nil {
 		return err
 	}
 	return Failed(err, hint)

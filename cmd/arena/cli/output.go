@@ -13,26 +13,26 @@ import (
 	"github.com/trajectory-arena/arena/internal/atomicfile"
 )
 
-// WriteWhole writes a file all or nothing; - is standard output. Where nothing
-// can be written it says so before write is called, so that write may hold the
-// work of a whole run. What is there already and is no file, such as a device
-// or a pipe, is written to as it is.
+// WriteWhole writes a file completely or not at all; - is standard output. It fails before
+// write is called if nothing can be written, so that write may do the work of a run. An
+// existing device or pipe is written to directly.
 func WriteWhole(s *Streams, path string, write func(io.Writer) error) error {
 	if path == "-" {
-		return buffered(s.Out, write)
+		return writeBuffered(s.Out, write)
 	}
 	if st, err := os.Stat(path); err == nil && !st.Mode().IsRegular() {
 		f, err := os.OpenFile(path, os.O_WRONLY, 0)
 		if err != nil {
 			return Failed(fmt.Errorf("open %s: %w", path, cause(err)), "-o names a file, or - for standard output")
 		}
-		return errors.Join(buffered(f, write), f.Close())
+		err = writeBuffered(f, write)
+		return errors.Join(err, f.Close())
 	}
 	f, err := atomicfile.Create(path)
 	if err != nil {
 		return Failed(fmt.Errorf("create %s: %w", path, cause(err)), "the folder of -o must exist and take new files")
 	}
-	if err := buffered(f, write); err != nil {
+	if err := writeBuffered(f, write); err != nil {
 		return errors.Join(err, f.Drop())
 	}
 	if err := f.Commit(); err != nil {
@@ -49,8 +49,8 @@ func WriteText(s *Streams, path, text string) error {
 	})
 }
 
-// WriteFolder makes a folder all or nothing: write fills one beside it, which then
-// takes its place.
+// WriteFolder writes a folder completely or not at all: write fills a folder next to it,
+// which then replaces it.
 func WriteFolder(path string, write func(dir string) error) error {
 	part := corpus.SiblingPath(path, "part")
 	err := corpus.ResetDir(corpus.Disk{}, part)
@@ -66,25 +66,24 @@ func WriteFolder(path string, write func(dir string) error) error {
 	return err
 }
 
-// checked is standard output that remembers its first failed write. What prints
-// tables or help does not look at each, and data that did not arrive is no
-// success.
-type checked struct {
-	to     io.Writer
-	failed error
+// stickyWriter is standard output that keeps its first error. Code that prints tables or
+// help does not check each write, and lost data must not end with exit code 0.
+type stickyWriter struct {
+	dst io.Writer
+	err error
 }
 
-func (c *checked) Write(p []byte) (int, error) {
-	n, err := c.to.Write(p)
-	if err != nil && c.failed == nil {
-		c.failed = err
+func (c *stickyWriter) Write(p []byte) (int, error) {
+	n, err := c.dst.Write(p)
+	if err != nil && c.err == nil {
+		c.err = err
 	}
 	return n, err
 }
 
-// buffered gives write a buffer over w. A write that failed is told once: the
-// buffer would tell it again when flushed.
-func buffered(w io.Writer, write func(io.Writer) error) error {
+// writeBuffered calls write with a buffer over w and flushes it. A failed write is returned
+// once.
+func writeBuffered(w io.Writer, write func(io.Writer) error) error {
 	b := bufio.NewWriter(w)
 	if err := write(b); err != nil {
 		return err
@@ -92,19 +91,19 @@ func buffered(w io.Writer, write func(io.Writer) error) error {
 	return b.Flush()
 }
 
-// cause is what went wrong with a file, without the operation and the name that
-// the caller tells already.
+// cause returns the reason of a file error, without operation and path, which the caller
+// adds.
 func cause(err error) error {
-	if path, is := errors.AsType[*fs.PathError](err); is {
+	if path, ok := errors.AsType[*fs.PathError](err); ok {
 		return path.Err
 	}
-	if link, is := errors.AsType[*os.LinkError](err); is {
+	if link, ok := errors.AsType[*os.LinkError](err); ok {
 		return link.Err
 	}
 	return err
 }
 
-// Within reports whether a path is a folder or lies in it.
+// Within reports whether path is folder or lies below it.
 func Within(folder, path string) bool {
 	a, aerr := filepath.Abs(folder)
 	b, berr := filepath.Abs(path)

@@ -14,83 +14,83 @@ import (
 	"github.com/trajectory-arena/arena/pipeline"
 )
 
-// Noise says how much a command tells while it works.
-type Noise struct {
+// Verbosity is how much a command prints while it works.
+type Verbosity struct {
 	Quiet   bool
 	verbose bool
 }
 
 // Flags adds the flags to c.
-func (n *Noise) Flags(c *cobra.Command) {
+func (n *Verbosity) Flags(c *cobra.Command) {
 	c.Flags().BoolVarP(&n.Quiet, "quiet", "q", false, "no progress and no summary")
 	c.Flags().BoolVarP(&n.verbose, "verbose", "v", false, "name every input that is worked on again, and why")
 }
 
-// Display shows the progress of a run: how far it is, its rate and the time left.
+// Display shows the progress of a run: how far it is, its rate and the remaining time.
 type Display struct {
-	Noise
+	Verbosity
 	w    io.Writer
 	line *Line
 
-	mu    sync.Mutex
-	stage string
-	begun time.Time
-	bytes int64
+	mu      sync.Mutex
+	stage   string
+	started time.Time
+	bytes   int64
 	// units of the stage, and the attempts seen in them so far. Units are files, or
 	// bytes where inBytes; a total of 0 is unknown.
 	units, total, attempts int
 	inBytes                bool
 	// Kind is what attempts are where they are something else, such as rows.
 	Kind string
-	// again counts inputs that were worked on again.
-	again int
+	// remade counts inputs that were worked on again.
+	remade int
 }
 
-// Progress makes the display of a run.
-func (n Noise) Progress(s *Streams) *Display {
-	return &Display{Noise: n, w: s.Err, line: NewLine(s), Kind: "attempts"}
+// Progress returns the display of a run.
+func (n Verbosity) Progress(s *Streams) *Display {
+	return &Display{Verbosity: n, w: s.Err, line: NewLine(s), Kind: "attempts"}
 }
 
-// Event takes one piece of progress in.
-func (d *Display) Event(e pipeline.Event) { d.unlessQuiet(func() { d.take(e) }) }
+// Event updates the display.
+func (d *Display) Event(e pipeline.Event) { d.unlessQuiet(func() { d.update(e) }) }
 
-func (d *Display) unlessQuiet(tell func()) {
+func (d *Display) unlessQuiet(f func()) {
 	if d.Quiet {
 		return
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	tell()
+	f()
 }
 
-func (d *Display) take(e pipeline.Event) {
+func (d *Display) update(e pipeline.Event) {
 	if e.Stage != d.stage {
 		d.end()
-		d.stage, d.bytes, d.attempts, d.begun = e.Stage, 0, 0, time.Now()
+		d.stage, d.bytes, d.attempts, d.started = e.Stage, 0, 0, time.Now()
 		d.line.begin()
 	}
 	d.bytes, d.units, d.total = d.bytes+e.Bytes, e.Done, e.Total
 	if e.Why != "" {
-		if d.again++; d.verbose || d.again <= maxAgain {
+		if d.remade++; d.verbose || d.remade <= maxRemade {
 			d.line.Clear()
 			fmt.Fprintf(d.w, "again: %s\n", e.Why)
 		}
 	}
-	if d.line.Show(d.words); d.units == d.total {
+	if d.line.Show(d.text); d.units == d.total {
 		d.line.Clear()
 	}
 }
 
-// maxAgain is how many inputs that are worked on again are named without being
-// asked for: what changed is told, and a change to all of a day in few lines.
-const maxAgain = 3
+// maxRemade is the number of inputs processed again that are named without -v: enough to see
+// what changed, and few lines if a whole day did.
+const maxRemade = 3
 
-// Begin starts a stage of so many files, 0 where they say nothing of how far it is. What works through them says how far
-// it is by Finished and Attempt.
+// Begin starts a stage of a number of files, or of 0 if files do not measure its progress.
+// Finished and Attempt report progress.
 func (d *Display) Begin(stage string, files int) { d.Event(pipeline.Event{Stage: stage, Total: files}) }
 
-// Reading starts a stage that reads so many bytes, 0 where nobody knows. It
-// gives what says that some more were read.
+// Reading starts a stage that reads a number of bytes, or 0 if it is unknown. It returns the
+// function to call with the bytes of each read.
 func (d *Display) Reading(stage string, bytes int64) (read func(bytes int)) {
 	d.inBytes = true
 	d.Event(pipeline.Event{Stage: stage, Total: int(bytes)})
@@ -100,64 +100,63 @@ func (d *Display) Reading(stage string, bytes int64) (read func(bytes int)) {
 			if d.total > 0 {
 				done = min(done, d.total) // ends of files are read more than once
 			}
-			d.take(pipeline.Event{Stage: stage, Done: done, Total: d.total, Bytes: int64(n)})
+			d.update(pipeline.Event{Stage: stage, Done: done, Total: d.total, Bytes: int64(n)})
 		})
 	}
 }
 
-// Finished says that one more file of the stage is done.
+// Finished records that one more file of the stage is done.
 func (d *Display) Finished(bytes int64) {
 	d.unlessQuiet(func() {
-		d.take(pipeline.Event{Stage: d.stage, Done: d.units + 1, Total: d.total, Bytes: bytes})
+		d.update(pipeline.Event{Stage: d.stage, Done: d.units + 1, Total: d.total, Bytes: bytes})
 	})
 }
 
-// Attempt says that one more attempt was read, so that a single long file is no
-// standstill.
+// Attempt records that one more attempt was read, so that progress shows within a long file.
 func (d *Display) Attempt() {
 	d.unlessQuiet(func() {
 		d.attempts++
-		d.line.Show(d.words)
+		d.line.Show(d.text)
 	})
 }
 
-func (d *Display) words(now time.Time) string {
-	took := max(now.Sub(d.begun), time.Millisecond)
-	var said []string
+func (d *Display) text(now time.Time) string {
+	elapsed := max(now.Sub(d.started), time.Millisecond)
+	var parts []string
 	switch {
 	case d.inBytes && d.total == 0:
-		said = append(said, fmt.Sprintf("%d MB read", d.units/1e6))
+		parts = append(parts, fmt.Sprintf("%d MB read", d.units/1e6))
 	case d.inBytes:
-		said = append(said, fmt.Sprintf("%d of %d MB", d.units/1e6, d.total/1e6))
+		parts = append(parts, fmt.Sprintf("%d of %d MB", d.units/1e6, d.total/1e6))
 	case d.total > 0:
-		said = append(said, fmt.Sprintf("%d of %d files", d.units, d.total))
+		parts = append(parts, fmt.Sprintf("%d of %d files", d.units, d.total))
 	}
-	if len(said) > 0 {
-		said = append(said, fmt.Sprintf("%.0f MB/s as stored", float64(d.bytes)/1e6/took.Seconds()))
+	if len(parts) > 0 {
+		parts = append(parts, fmt.Sprintf("%.0f MB/s as stored", float64(d.bytes)/1e6/elapsed.Seconds()))
 	}
 	if d.attempts > 0 {
-		rate := float64(d.attempts) / took.Seconds()
+		rate := float64(d.attempts) / elapsed.Seconds()
 		format := "%d %s, %.2g a second"
 		if rate >= 10 {
 			format = "%d %s, %.0f a second"
 		}
-		said = append(said, fmt.Sprintf(format, d.attempts, d.Kind, rate))
+		parts = append(parts, fmt.Sprintf(format, d.attempts, d.Kind, rate))
 	}
 	if d.units > 0 && d.total > 0 {
-		said = append(said, fmt.Sprintf("%s left", time.Duration(float64(took)/float64(d.units)*float64(d.total-d.units)).Round(time.Second)))
+		parts = append(parts, fmt.Sprintf("%s left", time.Duration(float64(elapsed)/float64(d.units)*float64(d.total-d.units)).Round(time.Second)))
 	}
-	return d.stage + ": " + strings.Join(said, ", ")
+	return d.stage + ": " + strings.Join(parts, ", ")
 }
 
 func (d *Display) end() {
 	d.line.Clear()
-	if more := d.again - maxAgain; more > 0 && !d.verbose {
+	if more := d.remade - maxRemade; more > 0 && !d.verbose {
 		fmt.Fprintf(d.w, "again: and %d more (-v names them)\n", more)
 	}
-	d.again = 0
+	d.remade = 0
 }
 
-// Done takes the display off the terminal.
+// Done removes the display from the terminal.
 func (d *Display) Done() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -170,7 +169,7 @@ const (
 	PlainEvery = 10 * time.Second
 )
 
-// Line is one line about what goes on: kept fresh on a terminal, printed now and then
+// Line is one line of progress: updated in place on a terminal, printed every PlainEvery
 // elsewhere.
 type Line struct {
 	w io.Writer
@@ -181,11 +180,11 @@ type Line struct {
 	drawn    bool
 }
 
-// NewLine makes one that is told first when it is due.
+// NewLine returns a line that is shown when it is first due.
 func NewLine(s *Streams) *Line {
 	l := &Line{w: s.Err}
-	to, _ := s.Err.(words)
-	if f, ok := to.to.(*os.File); ok {
+	redacting, _ := s.Err.(redactingWriter)
+	if f, ok := redacting.dst.(*os.File); ok {
 		if columns, _, err := term.GetSize(int(f.Fd())); err == nil {
 			l.terminal, l.columns = f, columns
 		}
@@ -194,14 +193,14 @@ func NewLine(s *Streams) *Line {
 	return l
 }
 
-// begin has a terminal tell at once, and all else after a while.
+// begin makes the line due at once on a terminal, and after PlainEvery elsewhere.
 func (l *Line) begin() {
 	if l.shown = time.Now(); l.terminal != nil {
 		l.shown = time.Time{}
 	}
 }
 
-// Show tells the words where they are due.
+// Show prints the text if it is due.
 func (l *Line) Show(words func(now time.Time) string) {
 	now, every := time.Now(), PlainEvery
 	if l.terminal != nil {
@@ -223,7 +222,7 @@ func (l *Line) Show(words func(now time.Time) string) {
 
 const toStart = "\r\x1b[K"
 
-// Clear takes the line off the terminal.
+// Clear removes the line from the terminal.
 func (l *Line) Clear() {
 	if l.drawn {
 		fmt.Fprint(l.terminal, toStart)

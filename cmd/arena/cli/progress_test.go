@@ -13,7 +13,7 @@ func TestALineOfATerminal(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var b bytes.Buffer
-		l := &Line{w: words{&b}, terminal: &b, columns: 12}
+		l := &Line{w: redactingWriter{&b}, terminal: &b, columns: 12}
 		l.Clear()
 		for _, text := range []string{"0 of 10 rollouts", "too soon", "1 \x1b of 10"} {
 			l.Show(func(time.Time) string { return text })

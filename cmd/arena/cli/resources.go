@@ -39,7 +39,7 @@ func (p *profiler) start() error {
 	return pprof.StartCPUProfile(f)
 }
 
-// stop ends the profiles; err is the run's own error and comes first.
+// stop ends the profiles. err is the run's own error and is returned first.
 func (p *profiler) stop(err error) error {
 	if p.file != nil {
 		pprof.StopCPUProfile()
@@ -53,15 +53,16 @@ func (p *profiler) stop(err error) error {
 		return Failed(fmt.Errorf("create heap profile: %w", err), "give --memprofile a file that can be written")
 	}
 	runtime.GC()
-	return cmp.Or(pprof.WriteHeapProfile(f), f.Close())
+	if err := pprof.WriteHeapProfile(f); err != nil {
+		return err
+	}
+	return f.Close()
 }
 
-// BuildHeapGrowth is how far the heap of a build may grow between two collections, in
-// per cent. A build makes and drops some hundred kilobytes for every attempt and keeps
-// little of it, so the collector may wait until the heap is nine times what
-// lives: it runs 16 times on a day of 2 GB, 31 times with four times the growth
-// and over a hundred times by its default. The limit keeps the program's memory
-// under 1 GiB all the same.
+// BuildHeapGrowth is the heap growth of a build between two collections, in percent (GOGC).
+// A build allocates some hundred kilobytes for every attempt and keeps little of it: with
+// nine times the live heap the collector runs 16 times on a day of 2 GB, with the default
+// over a hundred times. HeapLimit bounds the memory.
 const BuildHeapGrowth = 800
 
 // HeapLimit is what a build's heap is kept to, GroupHeapLimit that of a process which only
@@ -71,20 +72,20 @@ const (
 	GroupHeapLimit = 900 << 20
 )
 
-// leastAddresses is what the address space may be limited to: Go reserves far
-// more than it uses, and dies without a word of ours where it gets less.
-const leastAddresses = 3 << 30
+// minAddressSpace is the smallest limit of the address space under which the Go runtime,
+// which reserves far more than it uses, starts reliably.
+const minAddressSpace = 3 << 30
 
-// enoughAddresses refuses to start where the runtime would die half-way.
-func enoughAddresses(given uint64) error {
-	if given >= leastAddresses {
+// checkAddressSpace returns an error if the runtime would run out of addresses later.
+func checkAddressSpace(limit uint64) error {
+	if limit >= minAddressSpace {
 		return nil
 	}
-	return Failed(fmt.Errorf("the address space is limited to %.1f GiB, and the program reserves up to %d", float64(given)/(1<<30), leastAddresses>>30),
+	return Failed(fmt.Errorf("the address space is limited to %.1f GiB, and the program reserves up to %d", float64(limit)/(1<<30), minAddressSpace>>30),
 		"raise the limit (ulimit -v unlimited), and bound memory by a cgroup or GOMEMLIMIT")
 }
 
-// addressSpace is how many bytes of addresses the process may reserve.
+// addressSpace returns the limit of the process's address space in bytes.
 func addressSpace() uint64 {
 	var l unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_AS, &l); err != nil {
@@ -93,16 +94,15 @@ func addressSpace() uint64 {
 	return uint64(l.Cur) //nolint:unconvert // signed on some systems
 }
 
-// GrowHeap lets the heap grow by so many per cent of what lives between two
-// collections, unless the user's environment says otherwise.
+// GrowHeap sets the heap growth between two collections in percent, unless GOGC is set.
 func GrowHeap(percent int) {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(percent)
 	}
 }
 
-// LimitHeap makes the collector work harder before the heap passes a limit in bytes,
-// unless the user's environment has another.
+// LimitHeap sets the limit in bytes above which the collector works harder, unless
+// GOMEMLIMIT is set.
 func LimitHeap(limit int64) {
 	if os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(limit)

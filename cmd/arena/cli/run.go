@@ -18,32 +18,32 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Run is the whole program: it parses args, has the command of root that they
-// name do what they say, and returns the exit code.
+// Run runs the program: it parses args, executes the command of root that they name, and
+// returns the exit code.
 func Run(ctx context.Context, root func(*Streams) *cobra.Command, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	profiles := &profiler{}
 	format := logFormatOf(args)
-	stderr = words{stderr}
+	stderr = redactingWriter{stderr}
 	if format == logJSON {
 		stderr = &logLines{logger: slog.New(slog.NewJSONHandler(stderr, nil))}
 	}
-	out := &checked{to: stdout}
+	out := &stickyWriter{dst: stdout}
 	streams := &Streams{In: stdin, Out: out, Err: stderr}
 	defer streams.end()
 	c := root(streams)
 	profiles.flags(c)
 	c.PersistentFlags().Var(oneOf(&format, logFormats), "log-format", "what is said on standard error: text, or json for one object a line")
 	c.PersistentPreRunE = func(c *cobra.Command, args []string) error {
-		if err := enoughAddresses(addressSpace()); err != nil {
+		if err := checkAddressSpace(addressSpace()); err != nil {
 			return err
 		}
-		if err := apart(c, args, stdin); err != nil {
+		if err := checkOutputs(c, args, stdin); err != nil {
 			return err
 		}
 		return profiles.start()
 	}
-	c.SetUsageFunc(usage)
-	unknown := helpOfKnown(c)
+	c.SetUsageFunc(printUsage)
+	unknown := failUnknownHelp(c)
 	c.SetArgs(args)
 	c.SetIn(stdin)
 	c.SetOut(out)
@@ -51,16 +51,16 @@ func Run(ctx context.Context, root func(*Streams) *cobra.Command, args []string,
 	c, err := c.ExecuteContextC(ctx)
 	err = profiles.stop(cmp.Or(err, *unknown))
 	if err == nil {
-		err = out.failed
+		err = out.err
 	}
 	if err != nil && ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		err = &Failure{errors.New("cancelled"), "run the same command again: finished work is kept", ExitCancelled}
 	}
-	return tellError(stderr, misnamed(explained(err), given(c)))
+	return printError(stderr, asUsageError(withHint(err), namedPaths(c)))
 }
 
-// Streams are the three standard streams of a run, and what is done when it ends.
-// Data goes to Out, words for people to Err.
+// Streams are the standard streams of a run and the functions to call at its end. Data is
+// written to Out, messages for people to Err.
 type Streams struct {
 	In  io.Reader
 	Out io.Writer
@@ -69,8 +69,8 @@ type Streams struct {
 	atEnd []func()
 }
 
-// AtEnd has something done when the run ends, whatever was noted last first.
-func (s *Streams) AtEnd(do func()) { s.atEnd = append(s.atEnd, do) }
+// AtEnd adds a function that is called when the run ends, the last added first.
+func (s *Streams) AtEnd(f func()) { s.atEnd = append(s.atEnd, f) }
 
 func (s *Streams) end() {
 	for _, do := range slices.Backward(s.atEnd) {
@@ -85,8 +85,8 @@ type cancellable struct {
 	stream io.Reader
 }
 
-// Cancellable reads from a stream whose reads may wait for ever, such as a
-// terminal, until ctx is done. The stream is not touched before the first read.
+// Cancellable returns a reader of a stream whose reads may block, such as a terminal; it
+// ends when ctx is done. The stream is not read before the first Read.
 func Cancellable(ctx context.Context, stream io.Reader) io.Reader {
 	r, w := io.Pipe()
 	context.AfterFunc(ctx, func() { _ = w.CloseWithError(context.Cause(ctx)) }) // a pipe's close never fails
@@ -103,7 +103,7 @@ func (c cancellable) Read(p []byte) (int, error) {
 	return c.PipeReader.Read(p)
 }
 
-// Stat says of which file the stream is read, where it is one.
+// Stat returns the info of the file that the stream reads, if it is one.
 func (c cancellable) Stat() (os.FileInfo, error) {
 	if f, ok := c.stream.(*os.File); ok {
 		return f.Stat()
@@ -111,31 +111,31 @@ func (c cancellable) Stat() (os.FileInfo, error) {
 	return nil, fs.ErrNotExist
 }
 
-// Version is the program's own, as CHANGELOG.md has it. It is written into
-// every row, so it changes only when the rows may.
+// Version returns the program's version, as in CHANGELOG.md. It is written into every row,
+// so it changes only when the rows may.
 func Version() string { return "0.1.0" }
 
-// NewVersion makes `arena version`.
+// NewVersion returns `arena version`.
 func NewVersion(s *Streams) *cobra.Command {
-	return Command("version", "Print the version, with the commit it was built from", Takes(0, 0), func(*cobra.Command, []string) error {
-		_, err := fmt.Fprintf(s.Out, "arena %s%s\n", Version(), built())
+	return Command("version", "Print the version, with the commit it was built from", NumArgs(0, 0), func(*cobra.Command, []string) error {
+		_, err := fmt.Fprintf(s.Out, "arena %s%s\n", Version(), buildInfo())
 		return err
 	})
 }
 
-func built() string {
+func buildInfo() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return ""
 	}
-	said := map[string]string{}
+	settings := map[string]string{}
 	for _, s := range info.Settings {
-		said[s.Key] = s.Value
+		settings[s.Key] = s.Value
 	}
 	var b string
-	if at := said["vcs.revision"]; at != "" {
-		b = " " + at + " of " + said["vcs.time"]
-		if said["vcs.modified"] == "true" {
+	if revision := settings["vcs.revision"]; revision != "" {
+		b = " " + revision + " of " + settings["vcs.time"]
+		if settings["vcs.modified"] == "true" {
 			b += ", changed"
 		}
 	}

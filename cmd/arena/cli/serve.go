@@ -11,9 +11,9 @@ import (
 	"github.com/trajectory-arena/arena/internal/webclient"
 )
 
-// Serve serves h at an address until ctx ends, and then what is under way for a
-// while. words say what is served. A loopback address is for ToLocalhost.
-func Serve(ctx context.Context, s *Streams, listen, words string, h http.Handler) error {
+// Serve serves h at an address until ctx ends, and then lets requests finish for a short
+// time. what names the service for people. A loopback address is served by ToLocalhost.
+func Serve(ctx context.Context, s *Streams, listen, what string, h http.Handler) error {
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", listen)
 	if err != nil {
 		return Failed(fmt.Errorf("listen on %s: %w", listen, err), "another address: --listen 127.0.0.1:0")
@@ -23,7 +23,7 @@ func Serve(ctx context.Context, s *Streams, listen, words string, h http.Handler
 	}
 	const graceTime = 5 * time.Second
 	server := boundedServer(h)
-	fmt.Fprintf(s.Err, "%s on http://%s (Ctrl-C ends it)\n", words, l.Addr())
+	fmt.Fprintf(s.Err, "%s on http://%s (Ctrl-C ends it)\n", what, l.Addr())
 	ended := make(chan error, 1)
 	context.AfterFunc(ctx, func() {
 		grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), graceTime)
@@ -36,8 +36,8 @@ func Serve(ctx context.Context, s *Streams, listen, words string, h http.Handler
 	return <-ended
 }
 
-// ToLocalhost refuses what a page of another site sends by way of a browser: a
-// server of this machine is asked by such a name.
+// ToLocalhost rejects requests that name another host: the page of another site could send
+// them by way of a browser.
 func ToLocalhost(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !webclient.Local(r.Host) {
@@ -48,9 +48,8 @@ func ToLocalhost(h http.Handler) http.Handler {
 	})
 }
 
-// boundedServer bounds what a client may send and how long it may take. The
-// subnet's server takes 256 KiB of head and ends a connection on which nothing
-// moved for a minute.
+// boundedServer returns a server that bounds the size and time of requests. The subnet's
+// server takes 256 KiB of headers and closes a connection that was idle for a minute.
 func boundedServer(h http.Handler) *http.Server {
 	const requestTime, quietTime, maxHead = 10 * time.Second, time.Minute, 256 << 10
 	return &http.Server{Handler: h, ReadTimeout: requestTime, WriteTimeout: quietTime, IdleTimeout: quietTime, MaxHeaderBytes: maxHead}

@@ -16,16 +16,15 @@ import (
 	"github.com/trajectory-arena/arena/pipeline"
 )
 
-// Settings are the flags that fill a configuration: a YAML file, then single
-// keys.
+// Settings are the flags that fill a configuration: a YAML file, then single keys.
 type Settings struct {
 	File string
 	Sets []string
-	// Page describes the keys, Example is one of them with a value.
+	// Page is the page of docs on the keys, Example one key with a value.
 	Page, Example string
 }
 
-// BuildSettings are the keys of a build.
+// BuildSettings returns the settings of a build.
 func BuildSettings() Settings {
 	return Settings{Page: "docs/configuration.md", Example: "select.top=2"}
 }
@@ -62,17 +61,17 @@ func (s *Settings) Fill(config any) error {
 	return nil
 }
 
-// decodeStrict reads YAML over config. A file that says nothing changes nothing:
-// the decoder alone would empty config.
+// decodeStrict decodes YAML into config. An empty file changes nothing; the decoder alone
+// would clear config.
 func decodeStrict(b []byte, config any) error {
-	var said any
-	if err := yaml.Unmarshal(b, &said); err == nil && said == nil {
+	var value any
+	if err := yaml.Unmarshal(b, &value); err == nil && value == nil {
 		return nil
 	}
 	err := yaml.NewDecoder(bytes.NewReader(b), yaml.Strict()).Decode(config)
-	if wrong, is := errors.AsType[*yaml.TypeError](err); is && wrong.Token != nil {
-		at := wrong.Token.Position
-		return fmt.Errorf("[%d:%d] %q is no %s", at.Line, at.Column, wrong.Token.Value, kindOf(wrong.DstType))
+	if typeErr, ok := errors.AsType[*yaml.TypeError](err); ok && typeErr.Token != nil {
+		pos := typeErr.Token.Position
+		return fmt.Errorf("[%d:%d] %q is no %s", pos.Line, pos.Column, typeErr.Token.Value, kindOf(typeErr.DstType))
 	}
 	return err
 }
@@ -90,7 +89,7 @@ func kindOf(t reflect.Type) string {
 	}
 }
 
-// nested is a key with dots in it, and its value, as YAML.
+// nested returns a dotted key and its value as YAML.
 func nested(key, value string) []byte {
 	var b []byte
 	for depth, part := range strings.Split(key, ".") {
@@ -99,8 +98,8 @@ func nested(key, value string) []byte {
 	return fmt.Appendf(b[:len(b)-1], " %s\n", value)
 }
 
-// nearestKey says which known key an unknown one may have been meant to be. Of
-// a key given by --set the whole is known, of one in a file its last part.
+// nearestKey returns a hint with the known key that is nearest to an unknown one. Of a key
+// given by --set all is compared, of one in a file its last part.
 func (s *Settings) nearestKey(err error, set string, config any) string {
 	list := s.Page + " lists the keys and their defaults"
 	field, unknown := errors.AsType[*yaml.UnknownFieldError](err)
@@ -108,7 +107,7 @@ func (s *Settings) nearestKey(err error, set string, config any) string {
 		return list
 	}
 	name := field.Token.Value
-	best, at := "", 1+max(nearEnough, len(cmp.Or(set, name))/2)
+	nearest, distance := "", 1+max(maxTypos, len(cmp.Or(set, name))/2)
 	for _, key := range keys(reflect.TypeOf(config).Elem(), "") {
 		last := key[strings.LastIndexByte(key, '.')+1:]
 		d := text.Distance(cmp.Or(set, name), key)
@@ -118,18 +117,17 @@ func (s *Settings) nearestKey(err error, set string, config any) string {
 		case set == "":
 			d = text.Distance(name, last)
 		}
-		if d < at {
-			best, at = key, d
+		if d < distance {
+			nearest, distance = key, d
 		}
 	}
-	if best == "" {
+	if nearest == "" {
 		return list
 	}
-	return fmt.Sprintf("did you mean %q? %s", best, list)
+	return fmt.Sprintf("did you mean %q? %s", nearest, list)
 }
 
-// keys are the YAML keys of a struct, those of its inner structs with their
-// own name before them.
+// keys returns the YAML keys of a struct, with the names of nested structs as prefixes.
 func keys(t reflect.Type, prefix string) (out []string) {
 	for i := range t.NumField() {
 		f := t.Field(i)

@@ -24,8 +24,8 @@ const (
 
 var logFormats = []string{logText, logJSON}
 
-// logFormatOf looks --log-format up before the arguments are read, since what
-// is wrong with them is told in that format too.
+// logFormatOf parses --log-format before the other arguments, whose errors are printed in
+// that format.
 func logFormatOf(args []string) string {
 	format := logText
 	flags := pflag.NewFlagSet("log", pflag.ContinueOnError)
@@ -37,47 +37,47 @@ func logFormatOf(args []string) string {
 	return format
 }
 
-// logLines makes a line of JSON of each line that is written to it.
+// logLines writes each line as a JSON object.
 type logLines struct {
-	mu     sync.Mutex
-	logger *slog.Logger
-	rest   []byte
+	mu      sync.Mutex
+	logger  *slog.Logger
+	pending []byte
 }
 
-// Write takes text for people in any pieces.
+// Write accepts text for people in any pieces.
 func (l *logLines) Write(p []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.rest = append(l.rest, p...)
+	l.pending = append(l.pending, p...)
 	for {
-		line, rest, found := bytes.Cut(l.rest, []byte{'\n'})
-		if !found {
+		line, remaining, ok := bytes.Cut(l.pending, []byte{'\n'})
+		if !ok {
 			return len(p), nil
 		}
 		l.line(string(line))
-		l.rest = rest
+		l.pending = remaining
 	}
 }
 
 func (l *logLines) line(text string) {
 	text = strings.TrimPrefix(strings.TrimSpace(text), "arena: ")
-	if warning, found := strings.CutPrefix(text, "warning: "); found {
+	if warning, ok := strings.CutPrefix(text, "warning: "); ok {
 		l.logger.Warn(warning)
 	} else if text != "" {
 		l.logger.Info(text)
 	}
 }
 
-func (l *logLines) tellError(text, hint string, code int) {
+func (l *logLines) printError(text, hint string, code int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.line(string(l.rest))
-	l.rest = nil
+	l.line(string(l.pending))
+	l.pending = nil
 	l.logger.Error(text, "hint", hint, "exit_code", code)
 }
 
-// WithoutSecrets is what may be shown of words that quote a trace: errors,
-// explanations, passages that a judge cites. JSON stays JSON.
+// WithoutSecrets redacts a text that quotes a trace, such as an error, an explanation or a
+// passage that a judge cites. JSON stays JSON.
 func WithoutSecrets(text string) string {
 	if len(text) < redact.Shortest && utf8.ValidString(text) {
 		return text
@@ -85,21 +85,21 @@ func WithoutSecrets(text string) string {
 	return redact.New(redact.Options{}).Text(text, redact.Counts{})
 }
 
-// words is standard error: whatever is said on it, and whoever says it, passes
-// a redactor, to which the user's own folders are no secret, and holds no control character that a terminal would obey.
-type words struct{ to io.Writer }
+// redactingWriter is standard error: it redacts every text, except for the user's own
+// folders, and escapes control characters that a terminal would execute.
+type redactingWriter struct{ dst io.Writer }
 
-// Write takes a whole piece of text, as each print of words is one.
-func (w words) Write(p []byte) (int, error) {
+// Write expects a complete text, as every print is.
+func (w redactingWriter) Write(p []byte) (int, error) {
 	text := redact.New(redact.Options{Homes: true}).Text(string(p), redact.Counts{})
-	if _, err := io.WriteString(w.to, visible(text)); err != nil {
+	if _, err := io.WriteString(w.dst, visible(text)); err != nil {
 		return 0, err
 	}
 	return len(p), nil
 }
 
-// visible writes out the control characters of a text, and those that turn its
-// direction, but for the ends of lines and tabs.
+// visible escapes control characters and bidirectional controls, except for newlines and
+// tabs.
 func visible(text string) string {
 	hidden := func(r rune) bool {
 		return unicode.IsControl(r) && r != '\n' && r != '\t' || unicode.Is(unicode.Bidi_Control, r)
@@ -119,8 +119,8 @@ func visible(text string) string {
 	return b.String()
 }
 
-// NamesOf is what lines say of a trace: its ids, of which one that is a secret
-// becomes a placeholder, in the lines of every command alike.
+// NamesOf returns the ids of a trace as lines show them: an id that is a secret becomes a
+// placeholder, the same in all commands.
 func NamesOf(t *arena.Trace) *arena.Trace {
 	out := arena.Trace{RunID: WithoutSecrets(t.RunID), ProblemID: WithoutSecrets(t.ProblemID)}
 	out.Agent.VersionID = WithoutSecrets(t.Agent.VersionID)

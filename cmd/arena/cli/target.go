@@ -16,15 +16,16 @@ import (
 	"github.com/trajectory-arena/arena/pipeline/finish"
 )
 
-// Target is where a command writes a corpus, and what its flags say of that.
+// Target is where a command writes a corpus, with the flags for it.
 type Target struct {
-	// Name is a folder, or the URL of one in a bucket.
+	// Name is a folder, or the URL of a folder in a bucket.
 	Name string
-	// License is what only the publisher of a corpus can say in its card.
+	// License is the licence in the card, which only the publisher knows.
 	License string
-	// Force allows to replace a corpus.
+	// Force permits to replace a corpus.
 	Force bool
-	// Dir is where the corpus is made, on its way to a bucket too; Stage and In set it.
+	// Dir is the local folder in which the corpus is written, also for a bucket; Stage and
+	// SetDir set it.
 	Dir string
 }
 
@@ -35,16 +36,16 @@ func (t *Target) Flags(c *cobra.Command) {
 	c.Flags().StringVar(&t.License, "license", "", "terms that the card names, in the Hub's words, such as cc-by-4.0")
 }
 
-// Replacing adds --force as well.
+// Replacing adds the flags and --force.
 func (t *Target) Replacing(c *cobra.Command) {
 	t.Flags(c)
 	c.Flags().BoolVar(&t.Force, "force", false, "replace a corpus that is already there")
 }
 
-// hubLicense is what the Hub itself takes: it becomes a word of YAML.
+// hubLicense matches what the Hub accepts as a licence; it is written into YAML.
 var hubLicense = regexp.MustCompile(`^[a-z0-9][a-z0-9.-]{0,63}$`)
 
-// Check refuses what nothing can be written by.
+// Check returns an error for a missing output or an invalid licence.
 func (t *Target) Check() error {
 	switch {
 	case t.Name == "":
@@ -55,7 +56,7 @@ func (t *Target) Check() error {
 	return nil
 }
 
-// Stage checks the target and sets Dir, for a bucket to a folder for temporary files.
+// Stage checks the target and sets Dir, for a bucket to a temporary folder.
 func (t *Target) Stage(s *Streams) error {
 	if err := t.Check(); err != nil {
 		return err
@@ -68,11 +69,12 @@ func (t *Target) Stage(s *Streams) error {
 		}
 		staging = filepath.Join(dir, "out")
 	}
-	return t.In(staging)
+	return t.SetDir(staging)
 }
 
-// In sets Dir: for a bucket to staging, or to a folder of its name in the working folder.
-func (t *Target) In(staging string) error {
+// SetDir sets Dir: for a bucket to staging, or to a folder of its name in the working
+// folder.
+func (t *Target) SetDir(staging string) error {
 	if t.Dir = filepath.Clean(t.Name); !bucket.IsURL(t.Name) {
 		return NoStream(t.Name)
 	}
@@ -84,27 +86,27 @@ func (t *Target) In(staging string) error {
 	return nil
 }
 
-// Make keeps the output for this process, has do write a corpus there, and puts that into
-// its bucket, if it goes to one.
-func (t *Target) Make(ctx context.Context, s *Streams, do func(finish.Target) error) error {
+// Make locks the output, calls write to write a corpus there, and uploads it if it goes to a
+// bucket.
+func (t *Target) Make(ctx context.Context, s *Streams, write func(finish.Target) error) error {
 	if err := t.Stage(s); err != nil {
 		return err
 	}
-	if err := t.Take(ctx, s); err != nil {
+	if err := t.Acquire(ctx, s); err != nil {
 		return err
 	}
-	if err := do(t.At(t.Dir)); err != nil {
+	if err := write(t.FinishTarget(t.Dir)); err != nil {
 		return err
 	}
 	return t.Publish(ctx)
 }
 
-// At is what a corpus in a folder is assembled by.
-func (t *Target) At(dir string) finish.Target {
+// FinishTarget returns the target with which a corpus in dir is assembled.
+func (t *Target) FinishTarget(dir string) finish.Target {
 	return finish.Target{FS: corpus.Disk{}, Out: dir, Version: Version(), License: t.License}
 }
 
-// NoStream refuses - where a folder is written: one of that name would be made.
+// NoStream returns an error for -, of which a folder would be created.
 func NoStream(out string) error {
 	if out == "-" {
 		return Usage(errors.New("a folder cannot go to standard output"), "give -o a folder, such as -o out")
@@ -112,71 +114,70 @@ func NoStream(out string) error {
 	return nil
 }
 
-// Lock keeps a folder for this process until the run ends.
+// Lock locks a folder until the run ends.
 func Lock(s *Streams, dir string) error {
 	release, err := corpus.Lock(dir)
 	if err != nil {
-		return Otherwise(err, "the folder around -o must take new files")
+		return DefaultHint(err, "the folder around -o must take new files")
 	}
 	s.AtEnd(release)
 	return nil
 }
 
-// Take keeps the output for this process until the run ends, and refuses to write
-// over a corpus that is there.
-func (t *Target) Take(ctx context.Context, s *Streams) error {
+// Acquire locks the output until the run ends, and returns an error if a corpus is there.
+func (t *Target) Acquire(ctx context.Context, s *Streams) error {
 	if err := Lock(s, t.Dir); err != nil {
 		return err
 	}
-	return t.Free(ctx)
+	return t.CheckFree(ctx)
 }
 
-// Free refuses an output where a corpus is already, unless it may be replaced.
-func (t *Target) Free(ctx context.Context) (err error) {
-	there, name, remote := false, t.Dir, bucket.IsURL(t.Name)
+// CheckFree returns an error if a corpus is there that may not be replaced.
+func (t *Target) CheckFree(ctx context.Context) (err error) {
+	exists, name, remote := false, t.Dir, bucket.IsURL(t.Name)
 	if remote {
 		name = t.Name
 		err = withBucket(ctx, bucket.Create, t.Name, func(b *bucket.Bucket) (err error) {
-			there, err = corpus.IsCorpus(b.Files(ctx), ".")
+			exists, err = corpus.IsCorpus(b.Files(ctx), ".")
 			return err
 		})
 	} else {
-		_, absent := corpus.ReadManifest(corpus.Disk{}, t.Dir)
-		there = absent == nil
+		_, readErr := corpus.ReadManifest(corpus.Disk{}, t.Dir)
+		exists = readErr == nil
 	}
 	switch {
 	case err != nil:
 		return err
-	case there && !t.Force:
+	case exists && !t.Force:
 		return Failed(fmt.Errorf("write %s: a corpus is there already", name), "give --force to replace it, or another folder")
-	case remote || !there:
+	case remote || !exists:
 		return nil
 	}
 	return corpus.CheckReplaceable(corpus.Disk{}, t.Dir)
 }
 
-// Publish puts the finished corpus into its bucket, if it goes to one.
+// Publish uploads the finished corpus if it goes to a bucket.
 func (t *Target) Publish(ctx context.Context) error {
 	if !bucket.IsURL(t.Name) {
 		return nil
 	}
-	made, err := finish.Open(corpus.Disk{}, t.Dir)
+	built, err := finish.Open(corpus.Disk{}, t.Dir)
 	if err != nil {
 		return err
 	}
-	bank, err := made.Bank()
+	bank, err := built.Bank()
 	if err != nil {
 		return err
 	}
 	return withBucket(ctx, bucket.Create, t.Name, func(b *bucket.Bucket) error {
-		if err := finish.CheckStillExcluded(b.Files(ctx), ".", bank, made.GuardDigests()); err != nil {
+		if err := finish.CheckStillExcluded(b.Files(ctx), ".", bank, built.GuardDigests()); err != nil {
 			return err
 		}
 		return b.Publish(ctx, corpus.Disk{}, t.Dir)
 	})
 }
 
-// Temporary makes a folder that is removed when the run ends.
+// Temporary creates a folder that is removed when the run ends.
 func (s *Streams) Temporary(name string) (string, error) {
 	dir, err := os.MkdirTemp("", name)
 	if err != nil {

@@ -20,8 +20,8 @@ const (
 	maxUnreadOfFile = 5
 )
 
-// Unread is what a run could not read: how many records by reason, and the
-// first of them with their places.
+// Unread counts the records that a run could not read, by reason, and holds the places of
+// the first ones.
 type Unread struct {
 	counts map[traces.Reason]int
 	First  []string
@@ -31,11 +31,11 @@ type Unread struct {
 	// ids are those of a part's attempts; once parts are joined, taken has them all
 	// and collisions counts those that came later, with other content.
 	ids        []identity
-	taken      traces.Collisions
+	seen       traces.Collisions
 	collisions int64
 }
 
-func (u *Unread) add(in *traces.Input, f *traces.Fault) {
+func (u *Unread) add(input *traces.Input, f *traces.Fault) {
 	if u.counts == nil {
 		u.counts = map[traces.Reason]int{}
 	}
@@ -43,14 +43,14 @@ func (u *Unread) add(in *traces.Input, f *traces.Fault) {
 	if len(u.First) == maxUnreadOfFile {
 		return
 	}
-	place := in.Title()
+	place := input.Title()
 	if f.Line > 0 {
 		place = fmt.Sprintf("%s:%d", place, f.Line)
 	}
 	u.First = append(u.First, text.Line(fmt.Sprintf("%s: %s: %s", place, f.Reason, f.Detail)))
 }
 
-// Join adds what another part of the run could not read, the later part.
+// Join adds what a later part of the run could not read.
 func (u *Unread) Join(o Unread) {
 	if u.counts == nil {
 		u.counts = map[traces.Reason]int{}
@@ -61,15 +61,15 @@ func (u *Unread) Join(o Unread) {
 	u.Tally.Merge(o.Tally)
 	u.cut = append(u.cut, o.cut...)
 	for _, a := range o.ids {
-		if u.taken.Add(a.id, a.record) {
+		if u.seen.Add(a.id, a.record) {
 			u.collisions++
 		}
 	}
 	u.First = append(u.First, o.First[:min(len(o.First), maxUnread-len(u.First))]...)
 }
 
-// Tell names the records, and counts them by reason.
-func (u *Unread) Tell(w io.Writer) {
+// Print prints the first records by place, and the counts by reason.
+func (u *Unread) Print(w io.Writer) {
 	for _, line := range u.First {
 		fmt.Fprintf(w, "not read: %s\n", line)
 	}
@@ -81,16 +81,15 @@ func (u *Unread) Tell(w io.Writer) {
 	}
 }
 
-// identity is what tells attempts apart.
+// identity is what distinguishes attempts.
 type identity struct{ id, record string }
 
-// Read gives attempt every attempt of an input, in its order, and notes what
-// could not be read. Each input has an Unread of its own, joined to the others'
-// when it was read.
-func (u *Unread) Read(ctx context.Context, in *traces.Input, opt traces.Options, attempt func(*arena.Trace) error) error {
-	sum, err := traces.Read(ctx, *in, opt, func(item traces.Item) error {
+// Read calls attempt with every attempt of an input, in order, and records what could not be
+// read. Each input has its own Unread, which is joined to the others' after it was read.
+func (u *Unread) Read(ctx context.Context, input *traces.Input, opt traces.Options, attempt func(*arena.Trace) error) error {
+	sum, err := traces.Read(ctx, *input, opt, func(item traces.Item) error {
 		if item.Fault != nil {
-			u.add(in, item.Fault)
+			u.add(input, item.Fault)
 			return nil
 		}
 		u.ids = append(u.ids, identity{item.Trace.ID, item.Trace.RecordSHA256})
@@ -98,16 +97,16 @@ func (u *Unread) Read(ctx context.Context, in *traces.Input, opt traces.Options,
 	})
 	u.Tally.Add(sum)
 	if sum.Cut {
-		u.cut = append(u.cut, in.Title())
+		u.cut = append(u.cut, input.Title())
 	}
 	return err
 }
 
-// Warn says of what was joined what Warn says of a corpus.
+// Warn prints the warnings for what was joined.
 func (u *Unread) Warn(w io.Writer) { Warn(w, u.cut, u.collisions) }
 
-// Warn says, however quiet a run is, which files are not whole and that attempts
-// cannot be told apart.
+// Warn prints, even with -q, which files end early and how many attempts have the id of
+// another one.
 func Warn(w io.Writer, cut []string, collisions int64) {
 	for _, path := range cut[:min(len(cut), maxUnread)] {
 		fmt.Fprintf(w, "warning: %s ends early: what it held besides is lost\n", text.Line(path))

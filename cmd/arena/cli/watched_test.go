@@ -26,7 +26,7 @@ func TestReadingIsToldOfTheWatchedFolderAlone(t *testing.T) {
 	for total, want := range map[int64]string{0: "verify: 3 MB read, 0 MB/s as stored\n", 4 << 20: "verify: 3 of 4 MB, 0 MB/s as stored, 5s left\n"} {
 		var out bytes.Buffer
 		synctest.Test(t, func(t *testing.T) {
-			d := Noise{}.Progress(&Streams{Err: &out})
+			d := Verbosity{}.Progress(&Streams{Err: &out})
 			fsys := Watched(corpus.Disk{}, []string{filepath.Join(dir, "corpus")}, d.Reading("verify", total))
 			read := func(name string) {
 				if _, err := corpus.ReadFile(fsys, filepath.Join(dir, name), 1<<30); err != nil {

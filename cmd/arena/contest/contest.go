@@ -72,7 +72,7 @@ type klRow struct {
 
 func newKL(s *cli.Streams) *cobra.Command {
 	o, vocabulary := outputs{}, 0
-	c := cli.Command("kl TEACHER STUDENT…", "Measure KL(teacher || student) from files of logits", cli.Takes(2, cli.AnyNumber),
+	c := cli.Command("kl TEACHER STUDENT…", "Measure KL(teacher || student) from files of logits", cli.NumArgs(2, cli.AnyNumber),
 		func(_ *cobra.Command, paths []string) error {
 			if vocabulary < 0 {
 				return cli.Usage(fmt.Errorf("--vocabulary is %d", vocabulary), "give the tokenizer's size, or nothing")
@@ -114,7 +114,7 @@ func runKL(s *cli.Streams, o *outputs, paths []string, vocabulary int) error {
 
 func newEvolai(s *cli.Streams) *cobra.Command {
 	o := outputs{}
-	c := cli.Command("evolai ROUNDS", "Check the order and the gates of subnet 47's rounds", cli.Takes(1, 1),
+	c := cli.Command("evolai ROUNDS", "Check the order and the gates of subnet 47's rounds", cli.NumArgs(1, 1),
 		func(_ *cobra.Command, paths []string) error { return runEvolai(s, &o, paths[0]) })
 	o.flags(c, "a gate line")
 	cli.ReadsFiles(c)

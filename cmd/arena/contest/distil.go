@@ -38,7 +38,7 @@ type challenged struct {
 
 func newDistil(s *cli.Streams) *cobra.Command {
 	f := distilFlags{}
-	c := cli.Command("distil ROUNDS", "Replay the rounds of subnet 97 and say how firm each crown is", cli.Takes(1, 1),
+	c := cli.Command("distil ROUNDS", "Replay the rounds of subnet 97 and say how firm each crown is", cli.NumArgs(1, 1),
 		func(_ *cobra.Command, paths []string) error { return f.run(s, paths[0]) })
 	cli.File(c, &f.scores, "scores", "the validator's scores after each block, JSON lines")
 	cli.File(c, &f.benchmarks, "benchmarks", "results of the models elsewhere, JSON lines of {model, benchmark, score}: adds rank correlations with KL")

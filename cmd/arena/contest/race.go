@@ -36,7 +36,7 @@ func NewRace(s *cli.Streams) *cobra.Command {
 
 func newRaceVerify(s *cli.Streams) *cobra.Command {
 	f := raceFlags{}
-	c := cli.Command("verify [ID] [--from FILE]", "Check a race's seed, beacon, validators and winner", cli.Takes(0, 1),
+	c := cli.Command("verify [ID] [--from FILE]", "Check a race's seed, beacon, validators and winner", cli.NumArgs(0, 1),
 		func(c *cobra.Command, args []string) error { return f.run(c.Context(), s, args) })
 	cli.File(c, &f.from, "from", "a file that --save wrote")
 	c.Flags().StringVar(&f.save, "save", "", "also write what the API answered")

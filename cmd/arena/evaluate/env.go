@@ -95,7 +95,7 @@ func (f *protectFlags) refused(p student.Problems) (map[string]string, error) {
 	if errors.Is(err, guard.ErrEmptyBank) {
 		return nil, cli.Usage(err, "what was named protects nothing: name another, or say --unguarded")
 	}
-	return refused, cli.Otherwise(err, "--corpus names a corpus, --bank its bank.json; "+cli.BankForms)
+	return refused, cli.DefaultHint(err, "--corpus names a corpus, --bank its bank.json; "+cli.BankForms)
 }
 
 func (f *protectFlags) known() (*finish.Exclusions, error) {
@@ -150,7 +150,7 @@ type payFlags struct {
 
 func newEnvReward(s *cli.Streams) *cobra.Command {
 	f := &payFlags{}
-	c := cli.Command("reward DAY… --problems F --catalog F -o F", "Pay finished trajectories as env serve does", cli.Takes(1, cli.AnyNumber),
+	c := cli.Command("reward DAY… --problems F --catalog F -o F", "Pay finished trajectories as env serve does", cli.NumArgs(1, cli.AnyNumber),
 		func(c *cobra.Command, days []string) error { return f.run(c.Context(), s, days) })
 	f.shop.add(c)
 	f.pay.add(c)
@@ -180,9 +180,9 @@ func (f *payFlags) run(ctx context.Context, s *cli.Streams, days []string) error
 	}
 	d := cli.Scan{DayFlags: &f.DayFlags, Name: "reward", Streams: s, Limits: traces.DefaultLimits()}
 	return d.Write(func(w io.Writer) error {
-		all, bad := cli.Scanned(ctx, &d, inputs, func(ctx context.Context, t *arena.Trace) (environment.Line, error) {
+		all, bad := cli.ScanAttempts(ctx, &d, inputs, func(ctx context.Context, t *arena.Trace) (environment.Line, error) {
 			line, lost := payer.RewardTrace(ctx, t)
-			return line, cli.Otherwise(lost, "titles could not be embedded: start the endpoint, or leave --embeddings out")
+			return line, cli.DefaultHint(lost, "titles could not be embedded: start the endpoint, or leave --embeddings out")
 		})
 		if bad != nil {
 			return bad

@@ -39,7 +39,7 @@ type envFlags struct {
 
 func newEnvServe(s *cli.Streams) *cobra.Command {
 	f := &envFlags{limits: environment.DefaultLimits(), harness: shop.Profiles()[0], failures: gym.Masked}
-	c := cli.Command("serve --problems F --catalog F --corpus C", "Serve episodes to a trainer", cli.Takes(0, 0),
+	c := cli.Command("serve --problems F --catalog F --corpus C", "Serve episodes to a trainer", cli.NumArgs(0, 0),
 		func(c *cobra.Command, _ []string) error { return f.run(c.Context(), s) })
 	f.add(c)
 	return c

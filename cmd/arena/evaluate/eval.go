@@ -70,7 +70,7 @@ const usualCoverage = 0.98
 // NewEval makes `arena eval`.
 func NewEval(s *cli.Streams) *cobra.Command {
 	f := &Flags{}
-	c := cli.Command("eval --endpoint URL --model M --problems F --catalog F -o RUN", "Evaluate a student on shopping problems", cli.Takes(0, 0),
+	c := cli.Command("eval --endpoint URL --model M --problems F --catalog F -o RUN", "Evaluate a student on shopping problems", cli.NumArgs(0, 0),
 		func(c *cobra.Command, _ []string) error {
 			return Run(c.Context(), s, f)
 		})

@@ -54,7 +54,7 @@ func Run(ctx context.Context, s *cli.Streams, f *Flags) error {
 
 func readProblems(path string) (student.Problems, error) {
 	p, err := student.ReadProblems(path)
-	return p, cli.Otherwise(err, "problems are JSON lines or one JSON array, each with the reward that it is scored by")
+	return p, cli.DefaultHint(err, "problems are JSON lines or one JSON array, each with the reward that it is scored by")
 }
 
 func (f *Flags) judged(ctx context.Context, s *cli.Streams, run *student.Run) (summary *evaluation.Summary, err error) {

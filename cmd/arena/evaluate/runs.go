@@ -18,14 +18,14 @@ func NewCompare(s *cli.Streams) *cobra.Command {
 	o := comparison.Options{MinCoverage: usualCoverage}
 	var asJSON bool
 	var trainedOn string
-	c := cli.Command("compare RUN RUN…", "Say whether runs differ, and how sure that is", cli.Takes(2, cli.AnyNumber),
+	c := cli.Command("compare RUN RUN…", "Say whether runs differ, and how sure that is", cli.NumArgs(2, cli.AnyNumber),
 		func(_ *cobra.Command, args []string) (err error) {
 			if o.Contaminated, err = readIDs(trainedOn); err != nil {
 				return err
 			}
 			all, err := comparison.Compare(args, o)
 			if err != nil {
-				return cli.Otherwise(err, "a run is a folder that `arena eval` finished")
+				return cli.DefaultHint(err, "a run is a folder that `arena eval` finished")
 			}
 			return cli.WriteWhole(s, "-", func(w io.Writer) error { return printComparisons(w, all, asJSON) })
 		})
@@ -59,7 +59,7 @@ func printComparisons(w io.Writer, all []comparison.Comparison, asJSON bool) err
 func NewResults(s *cli.Streams) *cobra.Command {
 	var out string
 	var byProblem bool
-	c := cli.Command("results RUN -o F", "The rollouts of a run as lines", cli.Takes(1, 1), func(_ *cobra.Command, args []string) error {
+	c := cli.Command("results RUN -o F", "The rollouts of a run as lines", cli.NumArgs(1, 1), func(_ *cobra.Command, args []string) error {
 		return cli.WriteWhole(s, out, func(w io.Writer) (err error) {
 			lines := json.NewEncoder(w)
 			if byProblem {
@@ -67,7 +67,7 @@ func NewResults(s *cli.Streams) *cobra.Command {
 			} else {
 				err = student.EachResult(args[0], func(r *rollout.Result) error { return lines.Encode(r) })
 			}
-			return cli.Otherwise(err, "a run is a folder that `arena eval` finished")
+			return cli.DefaultHint(err, "a run is a folder that `arena eval` finished")
 		})
 	})
 	cli.Out(c, &out)

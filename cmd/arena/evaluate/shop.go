@@ -62,7 +62,7 @@ func (f *catalogFlags) open(ctx context.Context) (shop.Local, error) {
 func newShopServe(s *cli.Streams) *cobra.Command {
 	var f catalogFlags
 	var listen string
-	c := cli.Command("serve --catalog F", "Serve the search over HTTP, a drop-in for the subnet's server", cli.Takes(0, 0),
+	c := cli.Command("serve --catalog F", "Serve the search over HTTP, a drop-in for the subnet's server", cli.NumArgs(0, 0),
 		func(c *cobra.Command, _ []string) error {
 			local, err := f.open(c.Context())
 			if err != nil {
@@ -79,7 +79,7 @@ func newShopServe(s *cli.Streams) *cobra.Command {
 func newShopIndex(s *cli.Streams) *cobra.Command {
 	var out string
 	var verify bool
-	c := cli.Command("index CATALOG -o INDEX", "Build the search index of a catalogue", cli.Takes(1, 1), func(c *cobra.Command, args []string) error {
+	c := cli.Command("index CATALOG -o INDEX", "Build the search index of a catalogue", cli.NumArgs(1, 1), func(c *cobra.Command, args []string) error {
 		if out == "" || out == "-" {
 			return cli.Usage(errors.New("no file given for the index"), "name it with -o; it is mapped into memory, so it cannot be a stream")
 		}
@@ -98,7 +98,7 @@ func newShopIndex(s *cli.Streams) *cobra.Command {
 func buildIndex(ctx context.Context, s *cli.Streams, catalog, out string) error {
 	start := time.Now()
 	err := cli.WriteWhole(s, out, func(w io.Writer) error {
-		return cli.Otherwise(shop.BuildIndex(ctx, catalog, w), "every line of a catalogue is a JSON object with product_id and a numeric price; decompress it first")
+		return cli.DefaultHint(shop.BuildIndex(ctx, catalog, w), "every line of a catalogue is a JSON object with product_id and a numeric price; decompress it first")
 	})
 	if err != nil {
 		return err
@@ -126,7 +126,7 @@ func verifyIndex(ctx context.Context, s *cli.Streams, catalog, out string) error
 func newShopCall(s *cli.Streams) *cobra.Command {
 	var f catalogFlags
 	var out, remote string
-	c := cli.Command("call FILE --catalog F -o F", "Run tool calls and write what the tools answer", cli.Takes(1, 1),
+	c := cli.Command("call FILE --catalog F -o F", "Run tool calls and write what the tools answer", cli.NumArgs(1, 1),
 		func(c *cobra.Command, args []string) error {
 			tools, closing, err := openTools(c.Context(), f, remote)
 			if err != nil {

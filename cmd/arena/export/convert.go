@@ -42,7 +42,7 @@ type conversion struct {
 // NewConvert makes `arena convert`.
 func NewConvert(s *cli.Streams) *cobra.Command {
 	f := conversion{lost: map[convert.Loss]int{}, named: map[string]int{}}
-	c := cli.Command("convert IN…", "Turn traces of any format into one format", cli.Takes(1, cli.AnyNumber),
+	c := cli.Command("convert IN…", "Turn traces of any format into one format", cli.NumArgs(1, cli.AnyNumber),
 		func(c *cobra.Command, in []string) error { return f.run(c.Context(), s, in) })
 	cli.Choice(c, &f.to, "to", convert.Formats, "format to write: "+formatNames())
 	c.Flags().StringVarP(&f.out, "output", "o", "", "output file, or folder for sts; - is standard output")
@@ -67,7 +67,7 @@ func (c *conversion) run(ctx context.Context, s *cli.Streams, in []string) (err 
 	if c.inputs, err = s.DayInputs(ctx, in); err != nil {
 		return err
 	}
-	c.progress = cli.Noise{Quiet: c.quiet}.Progress(s)
+	c.progress = cli.Verbosity{Quiet: c.quiet}.Progress(s)
 	c.progress.Begin("convert", len(c.inputs))
 	if c.to == convert.STS && c.out != "-" {
 		err = c.folder(ctx, c.out)
@@ -84,7 +84,7 @@ func (c *conversion) run(ctx context.Context, s *cli.Streams, in []string) (err 
 		for _, l := range slices.Sorted(maps.Keys(c.lost)) {
 			fmt.Fprintf(s.Err, "lost: %s in %d\n", l, c.lost[l])
 		}
-		c.unread.Tell(s.Err)
+		c.unread.Print(s.Err)
 	}
 	return c.unread.Tally.CheckShare(c.reading.MaxUnreadable)
 }
@@ -165,5 +165,5 @@ func (c *conversion) folder(ctx context.Context, path string) error {
 			return atomicfile.SyncDir(path)
 		})
 	})
-	return cli.Otherwise(err, "the folder around -o must take new files")
+	return cli.DefaultHint(err, "the folder around -o must take new files")
 }

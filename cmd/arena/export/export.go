@@ -48,7 +48,7 @@ type exportFlags struct {
 // NewExport makes `arena export`.
 func NewExport(s *cli.Streams) *cobra.Command {
 	f := exportFlags{workers: sideBySide, opt: export.Options{Sessions: 100}}
-	c := cli.Command("export CORPUS --profile P -o DIR", "Write a corpus in the formats of other trainers", cli.Takes(1, 1),
+	c := cli.Command("export CORPUS --profile P -o DIR", "Write a corpus in the formats of other trainers", cli.NumArgs(1, 1),
 		func(c *cobra.Command, args []string) error {
 			return runExport(c, s, args[0], &f)
 		})
@@ -77,7 +77,7 @@ func runExport(c *cobra.Command, s *cli.Streams, from string, f *exportFlags) er
 	if err = f.target.Stage(s); err != nil {
 		return err
 	}
-	if err = f.target.Free(c.Context()); err != nil {
+	if err = f.target.CheckFree(c.Context()); err != nil {
 		return err
 	}
 	for _, template := range f.templates {
@@ -117,7 +117,7 @@ func (f *exportFlags) export(ctx context.Context, s *cli.Streams, from string, p
 			bytes += file.Bytes
 		}
 	}
-	progress := cli.Noise{Quiet: f.quiet}.Progress(s)
+	progress := cli.Verbosity{Quiet: f.quiet}.Progress(s)
 	fsys := cli.Watched(corpus.Disk{}, []string{from}, progress.Reading("export", bytes))
 	counts, err := export.Run(ctx, fsys, from, f.target.Dir, profiles, opt, f.workers)
 	progress.Done()

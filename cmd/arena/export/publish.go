@@ -28,7 +28,7 @@ type publishFlags struct {
 // NewPublish makes `arena publish`.
 func NewPublish(s *cli.Streams) *cobra.Command {
 	var f publishFlags
-	c := cli.Command("publish CORPUS -o PUBLIC", "Make of a corpus what may leave the house, and upload it", cli.Takes(1, 1),
+	c := cli.Command("publish CORPUS -o PUBLIC", "Make of a corpus what may leave the house, and upload it", cli.NumArgs(1, 1),
 		func(c *cobra.Command, args []string) error { return f.run(c.Context(), s, args[0]) })
 	f.target.Replacing(c)
 	c.Flags().StringVar(&f.to, "to", "", "upload it there: hf://owner/name, s3://bucket/folder or another bucket")
@@ -57,14 +57,14 @@ func (f *publishFlags) run(ctx context.Context, s *cli.Streams, from string) (er
 	if err = f.stage(s); err != nil {
 		return err
 	}
-	if err = f.target.Take(ctx, s); err != nil {
+	if err = f.target.Acquire(ctx, s); err != nil {
 		return err
 	}
 	if f.Corpus, err = s.Path(ctx, from); err != nil {
 		return err
 	}
 	cli.LimitHeap(cli.HeapLimit)
-	f.Target = f.target.At(f.target.Dir)
+	f.Target = f.target.FinishTarget(f.target.Dir)
 	counts, err := f.Run(ctx)
 	if !f.quiet {
 		for _, c := range counts {
@@ -72,7 +72,7 @@ func (f *publishFlags) run(ctx context.Context, s *cli.Streams, from string) (er
 		}
 	}
 	if err != nil {
-		return cli.Otherwise(err, cli.NoCorpus)
+		return cli.DefaultHint(err, cli.NoCorpus)
 	}
 	if f.dryRun {
 		m, err := corpus.ReadManifest(corpus.Disk{}, f.target.Dir)

@@ -20,7 +20,7 @@ import (
 // NewExplain makes `arena explain`.
 func NewExplain(s *cli.Streams) *cobra.Command {
 	out := ""
-	c := cli.Command("explain CORPUS RUN/PROBLEM [DAY…]", "Say of one attempt what every stage of a build made of it, and why", cli.Takes(2, cli.AnyNumber),
+	c := cli.Command("explain CORPUS RUN/PROBLEM [DAY…]", "Say of one attempt what every stage of a build made of it, and why", cli.NumArgs(2, cli.AnyNumber),
 		func(c *cobra.Command, args []string) error {
 			return cli.ReadCorpus(c.Context(), args[0], func(fsys corpus.FS, dir string) error {
 				return explain(c.Context(), s, fsys, dir, args, out)

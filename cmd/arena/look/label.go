@@ -38,7 +38,7 @@ type labelFlags struct {
 // NewLabel makes `arena label`.
 func NewLabel(s *cli.Streams) *cobra.Command {
 	f := &labelFlags{streams: s}
-	c := cli.Command("label CORPUS [DAY…] -o SAMPLE", "Draw attempts for people to label: is it right on my day?", cli.Takes(1, cli.AnyNumber),
+	c := cli.Command("label CORPUS [DAY…] -o SAMPLE", "Draw attempts for people to label: is it right on my day?", cli.NumArgs(1, cli.AnyNumber),
 		func(c *cobra.Command, args []string) error {
 			return cli.ReadCorpus(c.Context(), args[0], func(fsys corpus.FS, dir string) error {
 				return f.draw(c.Context(), fsys, dir, args[1:])

@@ -41,7 +41,7 @@ type viewFlags struct {
 // NewView makes `arena view`.
 func NewView(s *cli.Streams) *cobra.Command {
 	f := &viewFlags{streams: s, workers: runtime.NumCPU()}
-	c := cli.Command("view CORPUS|RUN|DAY… [-o SITE]", "Show days and runs in pages: each figure opens its attempts, each attempt its reasons", cli.Takes(1, cli.AnyNumber),
+	c := cli.Command("view CORPUS|RUN|DAY… [-o SITE]", "Show days and runs in pages: each figure opens its attempts, each attempt its reasons", cli.NumArgs(1, cli.AnyNumber),
 		func(c *cobra.Command, args []string) error { return f.run(c.Context(), args) })
 	c.Flags().StringVarP(&f.out, "output", "o", "", "folder to write the pages to, instead of serving them")
 	c.Flags().StringVar(&f.listen, "listen", "127.0.0.1:0", "address to serve at")
