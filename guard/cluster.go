@@ -76,7 +76,9 @@ func (f forest) find(i int) int {
 }
 
 // separate reports whether i and j are in different groups.
-func (f forest) separate(i, j int) bool { return f.find(i) != f.find(j) }
+func (f forest) separate(i, j int) bool {
+	return f.find(i) != f.find(j)
+}
 
 func (f forest) join(i, j int) {
 	a := f.find(i)

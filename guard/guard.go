@@ -254,7 +254,13 @@ func (g *Guard) checkPlain(text string) Finding {
 func (g *Guard) checkLexical(text string) Finding {
 	l := g.index().lexical.Check(text, g.config.Drop)
 	l.Drop = l.Drop && (l.Same || !g.config.SameOnly)
-	f := Finding{Score: l.Score, Drop: l.Drop, Same: l.Same, Evidence: l.Evidence, Unreadable: l.Unreadable}
+	f := Finding{
+		Score:      l.Score,
+		Drop:       l.Drop,
+		Same:       l.Same,
+		Evidence:   l.Evidence,
+		Unreadable: l.Unreadable,
+	}
 	if l.Request >= 0 {
 		f.Match = g.bank[l.Request].ID
 		f.Bank = g.bank[l.Request].Bank
@@ -288,8 +294,12 @@ func (g *Guard) Canary() error {
 	if g == nil {
 		return nil
 	}
-	text := slices.IndexFunc(g.bank, func(e Entry) bool { return normalised(e.Text) != "" })
-	product := slices.IndexFunc(g.bank, func(e Entry) bool { return len(e.ProductIDs) > 0 })
+	text := slices.IndexFunc(g.bank, func(e Entry) bool {
+		return normalised(e.Text) != ""
+	})
+	product := slices.IndexFunc(g.bank, func(e Entry) bool {
+		return len(e.ProductIDs) > 0
+	})
 	if text >= 0 && !g.Check(Candidate{Text: "  " + g.bank[text].Text + "\n"}).Drop {
 		return fmt.Errorf("check canary %q: a protected request was not caught", g.bank[text].ID)
 	}

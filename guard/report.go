@@ -180,13 +180,17 @@ func (g *Guard) estimateFalseDrops(configured bool) {
 	f := FalseDrops{Problems: problems, Held: len(scores)}
 	if !configured && len(scores) > 0 {
 		f.Limit = g.config.MaxFalse
-		slices.SortFunc(scores, func(a, b float64) int { return cmp.Compare(b, a) })
+		slices.SortFunc(scores, func(a, b float64) int {
+			return cmp.Compare(b, a)
+		})
 		allowed := int(f.Limit * float64(len(scores)))
 		if allowed < len(scores) && scores[allowed] >= g.config.Drop {
 			g.config.Drop = min(math.Nextafter(scores[allowed], 1), maxDrop)
 		}
 	}
-	f.Dropped = slicesx.CountFunc(scores, func(s *float64) bool { return *s >= g.config.Drop })
+	f.Dropped = slicesx.CountFunc(scores, func(s *float64) bool {
+		return *s >= g.config.Drop
+	})
 	f.Threshold = g.config.Drop
 	if f.Held > 0 {
 		f.Share = float64(f.Dropped) / float64(f.Held)
@@ -205,7 +209,9 @@ func (g *Guard) estimateFalseDrops(configured bool) {
 func (g *Guard) leaveOneOutScores() (scores []float64, problems int) {
 	sample := g.sample(0, math.MaxInt)
 	for _, i := range sample[:min(len(sample), maxHeld)] {
-		f := g.index().lexical.CheckLeaveOneOut(i, func(j int) bool { return g.areRelated(i, j) })
+		f := g.index().lexical.CheckLeaveOneOut(i, func(j int) bool {
+			return g.areRelated(i, j)
+		})
 		if f.Same {
 			f.Score = 0
 		}
@@ -225,7 +231,9 @@ func (g *Guard) sample(seed uint64, n int) []int {
 			draws[i] = draw(seed, e.ID+"\x00"+strconv.Itoa(i))
 		}
 	}
-	slices.SortFunc(sample, func(a, b int) int { return cmp.Or(cmp.Compare(draws[a], draws[b]), a-b) })
+	slices.SortFunc(sample, func(a, b int) int {
+		return cmp.Or(cmp.Compare(draws[a], draws[b]), a-b)
+	})
 	return sample[:min(len(sample), n)]
 }
 
@@ -237,5 +245,7 @@ func (g *Guard) areRelated(i, j int) bool {
 	if i == j || a.Spec != "" && a.Spec == b.Spec {
 		return true
 	}
-	return slices.ContainsFunc(a.ProductIDs, func(id string) bool { return slices.Contains(b.ProductIDs, id) })
+	return slices.ContainsFunc(a.ProductIDs, func(id string) bool {
+		return slices.Contains(b.ProductIDs, id)
+	})
 }

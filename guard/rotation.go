@@ -79,7 +79,12 @@ func (r *Rotation) Add(ctx context.Context, bank []Entry, m Move) error {
 		positions[p.key()] = i
 	}
 	for _, e := range bank {
-		p := Rotated{Entry: e, Stage: m.To, Since: m.Date, By: m.By}
+		p := Rotated{
+			Entry: e,
+			Stage: m.To,
+			Since: m.Date,
+			By:    m.By,
+		}
 		if i, ok := positions[p.key()]; ok {
 			if err := r.Problems[i].move(m); err != nil {
 				return fmt.Errorf("add to bank: %w", err)
@@ -166,7 +171,9 @@ func (p *Rotated) key() string {
 // cluster computes the clusters of all problems and sets each problem to the most
 // protected stage of its cluster.
 func (r *Rotation) cluster(ctx context.Context) error {
-	slices.SortStableFunc(r.Problems, func(a, b Rotated) int { return strings.Compare(a.key(), b.key()) })
+	slices.SortStableFunc(r.Problems, func(a, b Rotated) int {
+		return strings.Compare(a.key(), b.key())
+	})
 	groups, err := groupEntries(ctx, r.entries(Stages()...))
 	if err != nil {
 		return err

@@ -54,7 +54,9 @@ func (s *specIndex) addTitle(text string, entry int) {
 		return
 	}
 	lead := leadHash(words)
-	known := slices.ContainsFunc(s.titles[lead], func(t title) bool { return slices.Equal(t.words, words) })
+	known := slices.ContainsFunc(s.titles[lead], func(t title) bool {
+		return slices.Equal(t.words, words)
+	})
 	if !known {
 		s.titles[lead] = append(s.titles[lead], title{text, words, entry})
 	}
@@ -126,7 +128,14 @@ func (s *specIndex) check(label, text string, bank []Entry) Finding {
 }
 
 func specFinding(e Entry, evidence string) Finding {
-	return Finding{Match: e.ID, Bank: e.Bank, Drop: true, Score: 1, Tier: TierSpec, Evidence: evidence}
+	return Finding{
+		Match:    e.ID,
+		Bank:     e.Bank,
+		Drop:     true,
+		Score:    1,
+		Tier:     TierSpec,
+		Evidence: evidence,
+	}
 }
 
 // jsonEscape matches a JSON escape, also within JSON that is itself a JSON

@@ -77,7 +77,9 @@ func Split(ctx context.Context, clusters []StateCluster, prior *State, shares Sh
 // CheckPools returns ErrFewClusters if there are too few clusters to fill every
 // pool.
 func (s *State) CheckPools() error {
-	n := slicesx.CountFunc(s.Clusters, func(c *StateCluster) bool { return c.Pool != PoolHeldOut })
+	n := slicesx.CountFunc(s.Clusters, func(c *StateCluster) bool {
+		return c.Pool != PoolHeldOut
+	})
 	if n < minClusters {
 		return fmt.Errorf("split clusters: %d found: %w", n, ErrFewClusters)
 	}

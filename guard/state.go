@@ -208,7 +208,14 @@ func (s *State) ProtectedIn(pool Pool, bank string, knownSpec, knownText func(st
 			texts = []string{""}
 		}
 		for _, text := range texts {
-			e := Entry{ID: c.ID, Bank: bank, Text: text, ProductIDs: c.ProductIDs, Titles: c.Titles, Spec: c.ID}
+			e := Entry{
+				ID:         c.ID,
+				Bank:       bank,
+				Text:       text,
+				ProductIDs: c.ProductIDs,
+				Titles:     c.Titles,
+				Spec:       c.ID,
+			}
 			out = append(out, e)
 		}
 	}

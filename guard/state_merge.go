@@ -104,7 +104,9 @@ func mergeGroups(parts []StateCluster, groups forest) []StateCluster {
 		c.ID = c.Problems[0]
 		out = append(out, *c)
 	}
-	slices.SortFunc(out, func(a, b StateCluster) int { return strings.Compare(a.ID, b.ID) })
+	slices.SortFunc(out, func(a, b StateCluster) int {
+		return strings.Compare(a.ID, b.ID)
+	})
 	return out
 }
 
@@ -127,7 +129,12 @@ func (c *StateCluster) add(part *StateCluster) {
 // newMerged returns a state of parts, merged if they share a problem or a product.
 func newMerged(seed uint64, shares Shares, parts []StateCluster) *State {
 	groups := groupByKeys(parts, (*StateCluster).keys)
-	s := &State{Schema: StateSchema, Seed: seed, Shares: shares, Clusters: mergeGroups(parts, groups)}
+	s := &State{
+		Schema:   StateSchema,
+		Seed:     seed,
+		Shares:   shares,
+		Clusters: mergeGroups(parts, groups),
+	}
 	s.index()
 	return s
 }

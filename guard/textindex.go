@@ -56,7 +56,15 @@ func (t *textIndex) check(text string, bank []Entry) Finding {
 }
 
 func textFinding(e Entry, tier Tier, evidence string) Finding {
-	return Finding{Match: e.ID, Bank: e.Bank, Drop: true, Same: true, Score: 1, Tier: tier, Evidence: evidence}
+	return Finding{
+		Match:    e.ID,
+		Bank:     e.Bank,
+		Drop:     true,
+		Same:     true,
+		Score:    1,
+		Tier:     tier,
+		Evidence: evidence,
+	}
 }
 
 // normalised returns text in a form in which equal requests compare equal:

@@ -212,7 +212,9 @@ func (s *Student) resample(order []int) Student {
 // addPublished sets the published king and, if it is not the rule's, what explains
 // it.
 func (p *Replay) addPublished(r *Round, flags []Flag, later []*Round, states []State) {
-	i, ok := slices.BinarySearchFunc(states, r.Block, func(s State, block int64) int { return cmp.Compare(s.Block, block) })
+	i, ok := slices.BinarySearchFunc(states, r.Block, func(s State, block int64) int {
+		return cmp.Compare(s.Block, block)
+	})
 	var uids []string
 	if ok {
 		uids, p.Evidence = nextKing(r, later, states[i:])

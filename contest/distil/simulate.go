@@ -99,7 +99,12 @@ func Simulate(rounds []*Round, rules []Rule, prompts []int, better []float64, ti
 }
 
 func (r *Rule) simulate(noises []noise, prompts int, better float64, times int) Simulated {
-	s := Simulated{Rule: r.String(), Prompts: prompts, Better: better, FromRounds: len(noises)}
+	s := Simulated{
+		Rule:       r.String(),
+		Prompts:    prompts,
+		Better:     better,
+		FromRounds: len(noises),
+	}
 	random := rand.New(rand.NewPCG(2, uint64(prompts))) //nolint:forbidigo // seeded: the same numbers every time
 	var challengerRates, roundRates []float64
 	for i := range noises {

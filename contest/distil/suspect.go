@@ -62,7 +62,9 @@ func (e *Eval) suspect(i int) (kind, why string) {
 
 // isConstant reports whether at least three prompts have exactly the same KL.
 func isConstant(kls []float64) bool {
-	return len(kls) > 2 && !slices.ContainsFunc(kls, func(v float64) bool { return v != kls[0] })
+	return len(kls) > 2 && !slices.ContainsFunc(kls, func(v float64) bool {
+		return v != kls[0]
+	})
 }
 
 // copyEvidence returns how a student equals an earlier one, empty if it does not: by

@@ -140,7 +140,11 @@ func (l *log) addAnswers(text []byte) error {
 }
 
 func (a *questAnswers) check() QuestResult {
-	out := QuestResult{UID: a.UID, Sample: a.Sample, Quests: Quests(a.Hash, a.Sample, len(a.Answers))}
+	out := QuestResult{
+		UID:    a.UID,
+		Sample: a.Sample,
+		Quests: Quests(a.Hash, a.Sample, len(a.Answers)),
+	}
 	for i, q := range out.Quests {
 		if Answered(a.Answers[i], q) {
 			out.Solved++
@@ -218,6 +222,8 @@ func noise(ratios []float64) contest.Figure {
 	}
 	sd := stat.StdDev(ratios, nil) / math.Sqrt2
 	chi := distuv.ChiSquared{K: n - 1}
-	bound := func(q float64) float64 { return sd * math.Sqrt((n-1)/chi.Quantile(q)) }
+	bound := func(q float64) float64 {
+		return sd * math.Sqrt((n-1)/chi.Quantile(q))
+	}
 	return contest.NewFigure(sd, stats.Interval{Low: bound(0.975), High: bound(0.025)}, len(ratios))
 }

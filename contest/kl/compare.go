@@ -169,7 +169,13 @@ func (r *Report) add(t, s *Row) error {
 
 // comparePosition returns the KL of one position in every form.
 func comparePosition(t, s *Row) Position {
-	p := Position{Prompt: t.Prompt, Position: t.Position, KL: math.NaN(), Top128: math.NaN(), Unseen128: math.NaN()}
+	p := Position{
+		Prompt:    t.Prompt,
+		Position:  t.Position,
+		KL:        math.NaN(),
+		Top128:    math.NaN(),
+		Unseen128: math.NaN(),
+	}
 	t20 := Top(t, 20)
 	s20 := Top(s, 20)
 	if t.Full != nil && s.Full != nil {

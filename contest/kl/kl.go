@@ -139,7 +139,9 @@ func Top(r *Row, k int) *Row {
 		if len(top) == k && v <= top[k-1].LogP {
 			continue
 		}
-		pos := sort.Search(len(top), func(i int) bool { return top[i].LogP < v })
+		pos := sort.Search(len(top), func(i int) bool {
+			return top[i].LogP < v
+		})
 		top = slices.Insert(top, pos, Token{id, v})
 		top = top[:min(k, len(top))]
 	}

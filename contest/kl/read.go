@@ -175,7 +175,11 @@ func parse(text []byte) (*Row, error) {
 	if err := json.Unmarshal(text, &l); err != nil {
 		return nil, fmt.Errorf("read position: %w", err)
 	}
-	row := &Row{Prompt: fmt.Sprint(l.Prompt), Position: l.Position, Network: l.Network}
+	row := &Row{
+		Prompt:   fmt.Sprint(l.Prompt),
+		Position: l.Position,
+		Network:  l.Network,
+	}
 	var err error
 	switch {
 	case l.Logits != nil:

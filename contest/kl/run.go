@@ -126,7 +126,9 @@ func (s *stream) rollout() int64 {
 
 // mayBeRun reports whether the stream may be a run: it is at its end, or at a
 // position of a run.
-func (s *stream) mayBeRun() bool { return s.row == nil || s.row.Sampled != nil }
+func (s *stream) mayBeRun() bool {
+	return s.row == nil || s.row.Sampled != nil
+}
 
 // align advances two runs to the next position at which both models have read the
 // same text. It counts the positions that it skips. Files of other kinds have the
@@ -157,4 +159,6 @@ func (r *Report) align(a, b *stream) {
 }
 
 // promptsDiffer reports whether two prompts are known and differ.
-func promptsDiffer(a, b []int32) bool { return len(a) > 0 && len(b) > 0 && !slices.Equal(a, b) }
+func promptsDiffer(a, b []int32) bool {
+	return len(a) > 0 && len(b) > 0 && !slices.Equal(a, b)
+}

@@ -132,7 +132,11 @@ type Report struct {
 // Verify checks a document.
 func Verify(d *Document) *Report {
 	c := &d.Commitment
-	r := &Report{Race: d.Detail.Race.ID, Standings: d.standings(), Validators: d.biases()}
+	r := &Report{
+		Race:       d.Detail.Race.ID,
+		Standings:  d.standings(),
+		Validators: d.biases(),
+	}
 	isSame := c.RaceID == "" || c.RaceID == r.Race
 	r.Findings = append(r.Findings, newFinding("same_race", isSame, ""))
 	r.Findings = append(r.Findings, c.checkTiming(d.Detail.Race.Closes)...)

@@ -82,7 +82,9 @@ func (d *Document) standings() *Standings {
 		s.Spread, s.Freedom = pooledSD(validators)
 	}
 	s.addIntervals()
-	slices.SortStableFunc(s.Agents, func(a, b Agent) int { return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.ID, b.ID)) })
+	slices.SortStableFunc(s.Agents, func(a, b Agent) int {
+		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.ID, b.ID))
+	})
 	return s
 }
 
@@ -199,7 +201,9 @@ func (d *Document) biases() []Validator {
 			validators = append(validators, Validator{v.Hotkey, v.Pairs, v.Delta, interval})
 		}
 	}
-	slices.SortStableFunc(validators, func(a, b Validator) int { return cmp.Compare(math.Abs(b.Delta), math.Abs(a.Delta)) })
+	slices.SortStableFunc(validators, func(a, b Validator) int {
+		return cmp.Compare(math.Abs(b.Delta), math.Abs(a.Delta))
+	})
 	return validators
 }
 

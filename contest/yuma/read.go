@@ -99,7 +99,11 @@ func parse(text []byte) (*Epoch, error) {
 	if err := json.Unmarshal(text, &j); err != nil {
 		return nil, fmt.Errorf("read epoch: %w", err)
 	}
-	e := &Epoch{ID: j.ID, Network: string(j.Network) + string(j.Netuid), Stake: j.Stake}
+	e := &Epoch{
+		ID:      j.ID,
+		Network: string(j.Network) + string(j.Netuid),
+		Stake:   j.Stake,
+	}
 	rows := j.Weights
 	if j.Counted != nil {
 		rows = j.Counted

@@ -71,6 +71,8 @@ func (e *Epoch) WithChanges(changes []Change) (*Epoch, error) {
 // Largest returns the n nodes with the highest emission, or all if there are fewer.
 func (r *Result) Largest(n int) []Node {
 	nodes := slices.Clone(r.Nodes)
-	slices.SortStableFunc(nodes, func(a, b Node) int { return cmp.Compare(b.Emission, a.Emission) })
+	slices.SortStableFunc(nodes, func(a, b Node) int {
+		return cmp.Compare(b.Emission, a.Emission)
+	})
 	return nodes[:min(n, len(nodes))]
 }

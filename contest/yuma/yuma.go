@@ -119,11 +119,19 @@ func Compute(e *Epoch, r Rules, previous Bonds) *Result {
 	n := len(e.Stake)
 	stake := normalised(e.Stake)
 	rows := e.normalisedRows()
-	res := &Result{ID: e.ID, Nodes: make([]Node, n), Weights: make([][]Weight, n)}
+	res := &Result{
+		ID:      e.ID,
+		Nodes:   make([]Node, n),
+		Weights: make([][]Weight, n),
+	}
 	consensus := medians(stake, rows, r.Kappa)
 	unclipped := make([]float64, n) // ranks before clipping
 	for i := range res.Nodes {
-		res.Nodes[i] = Node{UID: i, Stake: stake[i], Consensus: consensus[i]}
+		res.Nodes[i] = Node{
+			UID:       i,
+			Stake:     stake[i],
+			Consensus: consensus[i],
+		}
 	}
 	for i, row := range rows {
 		if len(row) > 0 {
@@ -205,7 +213,9 @@ func medians(stake []float64, rows [][]Weight, kappa float64) []float64 {
 	}
 	out := make([]float64, len(stake))
 	for j, ballot := range votes {
-		slices.SortFunc(ballot, func(a, b vote) int { return cmp.Compare(b.weight, a.weight) })
+		slices.SortFunc(ballot, func(a, b vote) int {
+			return cmp.Compare(b.weight, a.weight)
+		})
 		support := 0.0
 		for _, v := range ballot {
 			support += v.stake
@@ -242,7 +252,7 @@ func updateBonds(stake []float64, clipped [][]Weight, alpha float64, previous Bo
 	return bonds
 }
 
-// normalise makes each column add up to 1, unless it is 0.
+// normalise divides each column by its sum, unless that is 0.
 func (b Bonds) normalise() {
 	totals := make([]float64, len(b))
 	for _, row := range b {

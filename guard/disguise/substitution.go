@@ -55,7 +55,9 @@ func (s *substitution) undo(text string, known func(string) bool) []string {
 	part := text[start:end]
 	after := text[end:]
 
-	undone := field.ReplaceAllStringFunc(part, func(w string) string { return s.undoWord(w, known) })
+	undone := field.ReplaceAllStringFunc(part, func(w string) string {
+		return s.undoWord(w, known)
+	})
 	out := []string{before + undone + after}
 	for _, alternative := range s.alternatives {
 		out = append(out, before+alternative(part)+after)
@@ -116,7 +118,9 @@ func (s *substitution) mayInclude(w string, gain int, known func(string) bool) b
 	if gain == 0 {
 		return true
 	}
-	return slices.ContainsFunc(s.readings(strings.ToLower(w)), func(r string) bool { return isKnown(r, known) })
+	return slices.ContainsFunc(s.readings(strings.ToLower(w)), func(r string) bool {
+		return isKnown(r, known)
+	})
 }
 
 // gain returns 1 if a word is known only after the substitution is undone, -1 if it
@@ -132,8 +136,10 @@ func (s *substitution) gain(w string, known func(string) bool) int {
 	if isKnown(w, known) {
 		return -1
 	}
-	if slices.ContainsFunc(s.readings(w), func(r string) bool { return r != w && isKnown(r, known) }) {
-		return 1
+	for _, r := range s.readings(w) {
+		if r != w && isKnown(r, known) {
+			return 1
+		}
 	}
 	return 0
 }
@@ -141,7 +147,7 @@ func (s *substitution) gain(w string, known func(string) bool) int {
 // isKnown reports whether all parts of w that are long enough are known words.
 func isKnown(w string, known func(string) bool) bool {
 	parts := 0
-	for part := range strings.FieldsFuncSeq(w, func(r rune) bool { return !unicode.IsLetter(r) }) {
+	for part := range strings.FieldsFuncSeq(w, isNotLetter) {
 		if utf8.RuneCountInString(part) < minWord {
 			continue
 		}
@@ -152,6 +158,8 @@ func isKnown(w string, known func(string) bool) bool {
 	}
 	return parts > 0
 }
+
+func isNotLetter(r rune) bool { return !unicode.IsLetter(r) }
 
 var field = regexp.MustCompile(`\S+`)
 

@@ -84,7 +84,9 @@ func (x *Index) Contradicts(request int, text string) bool {
 // SharesNumbers reports whether text has more numbers of the request at this bank
 // position than it would have by chance.
 func (x *Index) SharesNumbers(request int, text string) bool {
-	return x.matchProfiles(request, text, func(base, p *profile) bool { return x.numbersProveMatch(base, p, 1) })
+	return x.matchProfiles(request, text, func(base, p *profile) bool {
+		return x.numbersProveMatch(base, p, 1)
+	})
 }
 
 // matchProfiles reports whether match is true for the profiles of a request and of

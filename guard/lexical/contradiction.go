@@ -72,7 +72,9 @@ func (n number) isOppositeBound(o number) bool {
 	return a == up && b == down || a == down && b == up
 }
 
-func (n number) isBound() bool { return n.directions&(1<<above|1<<below) != 0 }
+func (n number) isBound() bool {
+	return n.directions&(1<<above|1<<below) != 0
+}
 
 // String returns the number with its unit. Nine digits make 6 inches 152.4 mm and
 // not 152.39999999999998.
@@ -167,7 +169,9 @@ func isSubset(a, b []*word) bool {
 	if len(a) > len(b) {
 		return false
 	}
-	return !slices.ContainsFunc(a, func(w *word) bool { return !slices.Contains(b, w) })
+	return !slices.ContainsFunc(a, func(w *word) bool {
+		return !slices.Contains(b, w)
+	})
 }
 
 // haveSimilar reports whether a word of a is similar to one of b.
@@ -201,7 +205,8 @@ func (p *profile) phrases() [][]*word {
 }
 
 func joinWords(words []*word) string {
-	return strings.Join(slicesx.Map(words, func(w *word) string { return w.text }), " ")
+	texts := slicesx.Map(words, func(w *word) string { return w.text })
+	return strings.Join(texts, " ")
 }
 
 // missingWords returns the content words of a without a counterpart in b. In a
@@ -211,7 +216,9 @@ func missingWords(a, b *profile, template float64) []*word {
 	if template >= verbatimTemplate {
 		used = make([]bool, len(b.content))
 	}
-	return slicesx.FilterMap(a.content, func(w *word) (*word, bool) { return w, !b.hasMeaning(w, used) })
+	return slicesx.FilterMap(a.content, func(w *word) (*word, bool) {
+		return w, !b.hasMeaning(w, used)
+	})
 }
 
 // hasMeaning reports whether a word of p is similar to w. used, if not nil, marks
@@ -235,13 +242,19 @@ func areSimilar(a, b *word) bool {
 	if a.stem == b.stem || isTypo(a, b) {
 		return true
 	}
-	if slices.ContainsFunc(a.synonyms, func(g int32) bool { return slices.Contains(b.synonyms, g) }) {
-		return true
-	}
-	if slices.ContainsFunc(a.classes, func(v classValue) bool { return slices.Contains(b.classes, v) }) {
+	if shareElement(a.synonyms, b.synonyms) || shareElement(a.classes, b.classes) {
 		return true
 	}
 	return sharePrefix(a.stem, b.stem)
+}
+
+func shareElement[T comparable](a, b []T) bool {
+	for _, v := range a {
+		if slices.Contains(b, v) {
+			return true
+		}
+	}
+	return false
 }
 
 // minTypoWord is the length of the shortest word that may have a typing error if

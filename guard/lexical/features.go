@@ -124,7 +124,9 @@ func hasNumber(list []number, n number) bool {
 
 // lacks reports whether a has a value of the class that b does not have.
 func lacks(a, b []classValue, class uint8) bool {
-	return slices.ContainsFunc(a, func(v classValue) bool { return v.class == class && !slices.Contains(b, v) })
+	return slices.ContainsFunc(a, func(v classValue) bool {
+		return v.class == class && !slices.Contains(b, v)
+	})
 }
 
 // detector holds the weights of a logistic regression over features. It was fitted
@@ -163,5 +165,12 @@ func (f features) score() float64 {
 // bestWindow returns an upper bound of the features of any window of the text: all
 // that the text shares with the base and nothing else.
 func (f features) bestWindow() features {
-	return features{coverBase: f[coverBase], coverText: 1, numbers: f[numbers], hits: f[hits], numbersBack: 1, windowed: 1}
+	return features{
+		coverBase:   f[coverBase],
+		coverText:   1,
+		numbers:     f[numbers],
+		hits:        f[hits],
+		numbersBack: 1,
+		windowed:    1,
+	}
 }

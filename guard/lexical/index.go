@@ -127,8 +127,12 @@ func (x *Index) addBase(p *profile) {
 			b.terms = append(b.terms, match{w.id, x.vocabulary.weight[w.id]})
 		}
 	}
-	slices.SortFunc(b.terms, func(a, c match) int { return int(a.id - c.id) })
-	b.terms = slices.CompactFunc(b.terms, func(a, c match) bool { return a.id == c.id })
+	slices.SortFunc(b.terms, func(a, c match) int {
+		return int(a.id - c.id)
+	})
+	b.terms = slices.CompactFunc(b.terms, func(a, c match) bool {
+		return a.id == c.id
+	})
 	total := float32(0)
 	for _, t := range b.terms {
 		x.postings[t.id] = append(x.postings[t.id], number)

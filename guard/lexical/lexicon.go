@@ -79,8 +79,12 @@ var loadLexicon = sync.OnceValue(func() *lexicon {
 	eachEntry("classes", l.addClass)
 	eachEntry("phrases", l.addPhrase)
 	eachEntry("units", l.addUnit)
-	eachEntry("currencies", func(fields []string) { l.addUnit(append([]string{money}, fields...)) })
-	eachEntry("numberwords", func(fields []string) { l.numerals[fields[0]] = must(strconv.Atoi(fields[1])) })
+	eachEntry("currencies", func(fields []string) {
+		l.addUnit(append([]string{money}, fields...))
+	})
+	eachEntry("numberwords", func(fields []string) {
+		l.numerals[fields[0]] = must(strconv.Atoi(fields[1]))
+	})
 	return l
 })
 

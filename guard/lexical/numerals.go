@@ -20,7 +20,13 @@ func joinNumerals(tokens []token) []token {
 			i++
 			continue
 		}
-		out = append(out, token{value: value, written: value, start: t.start, end: tokens[i+n-1].end, before: t.before})
+		out = append(out, token{
+			value:   value,
+			written: value,
+			start:   t.start,
+			end:     tokens[i+n-1].end,
+			before:  t.before,
+		})
 		i += n
 	}
 	return out

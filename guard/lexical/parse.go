@@ -18,7 +18,9 @@ func parse(text string, out []token) []token {
 	out = joinUnits(out)
 	setDirections(out)
 	// Currencies and cues have been applied to their numbers.
-	return slices.DeleteFunc(out, func(t token) bool { return isCurrency(t.text) || strings.HasPrefix(t.text, "@") })
+	return slices.DeleteFunc(out, func(t token) bool {
+		return isCurrency(t.text) || strings.HasPrefix(t.text, "@")
+	})
 }
 
 // maxMarker is the largest number that may be the marker of a list item.

@@ -97,11 +97,20 @@ func (p *profile) collect() {
 		}
 		if w.content {
 			p.content = append(p.content, w)
-			if !slices.ContainsFunc(p.distinct, func(o *word) bool { return o.hash == w.hash }) {
+			if !hasHash(p.distinct, w.hash) {
 				p.distinct = append(p.distinct, w)
 			}
 		}
 	}
+}
+
+func hasHash(words []*word, hash uint64) bool {
+	for _, w := range words {
+		if w.hash == hash {
+			return true
+		}
+	}
+	return false
 }
 
 // isNegated reports whether a "not" precedes the word at i, with only stop words

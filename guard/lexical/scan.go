@@ -154,7 +154,9 @@ read:
 	s.emitNumber(start, digits)
 }
 
-func (s *scanner) isDigitAt(i int) bool { return i < len(s.text) && isDigit(s.text[i]) }
+func (s *scanner) isDigitAt(i int) bool {
+	return i < len(s.text) && isDigit(s.text[i])
+}
 
 // groupFollows reports whether exactly three digits follow the separator c. A
 // point separates groups only after one to three digits that are not a single
@@ -215,7 +217,11 @@ func (s *scanner) nonASCII() {
 			}
 			s.pos += size
 		}
-		s.emit(token{text: s.text[start:s.pos], start: start, end: s.pos})
+		s.emit(token{
+			text:  s.text[start:s.pos],
+			start: start,
+			end:   s.pos,
+		})
 	default:
 		if s.before == 0 || s.before == ' ' {
 			s.before = '.'
@@ -239,7 +245,11 @@ func (s *scanner) han() {
 	}
 	for s.pos < end {
 		size := longestHan(s.text[s.pos:end])
-		s.emit(token{text: s.text[s.pos : s.pos+size], start: s.pos, end: s.pos + size})
+		s.emit(token{
+			text:  s.text[s.pos : s.pos+size],
+			start: s.pos,
+			end:   s.pos + size,
+		})
 		s.pos += size
 	}
 }

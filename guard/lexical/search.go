@@ -186,7 +186,12 @@ func (x *Index) compare(number int32, p *profile, minScore float64, s *scratch) 
 	b := x.bases[number]
 	s.mark(b)
 	f, ok := x.features(b, p, minScore, s)
-	best := comparison{base: number, score: math.Inf(-1), part: p, features: f}
+	best := comparison{
+		base:     number,
+		score:    math.Inf(-1),
+		part:     p,
+		features: f,
+	}
 	if !ok {
 		return best
 	}

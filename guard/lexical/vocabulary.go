@@ -65,7 +65,11 @@ type match struct {
 }
 
 func newVocabulary() *vocabulary {
-	return &vocabulary{ids: map[string]int32{}, groups: map[int32][]int32{}, deletions: map[string][]int32{}}
+	return &vocabulary{
+		ids:       map[string]int32{},
+		groups:    map[int32][]int32{},
+		deletions: map[string][]int32{},
+	}
 }
 
 func (v *vocabulary) add(stem string) int32 {
@@ -95,7 +99,9 @@ func (v *vocabulary) freeze(df []int, n int) {
 			v.deletions[d] = append(v.deletions[d], int32(id))
 		}
 	}
-	slices.SortFunc(v.sorted, func(a, b int32) int { return strings.Compare(v.stems[a], v.stems[b]) })
+	slices.SortFunc(v.sorted, func(a, b int32) int {
+		return strings.Compare(v.stems[a], v.stems[b])
+	})
 }
 
 // minBankSize is the minimum number of requests that word weights assume: the
@@ -145,7 +151,14 @@ func isASCII(s string) bool {
 func (v *vocabulary) read(w string) *word {
 	l := loadLexicon()
 	foreign := l.foreign[w]
-	r := &word{text: w, stem: stem(w), id: -1, weight: weightUnknown, classes: l.classesOf(w), services: services[w]}
+	r := &word{
+		text:     w,
+		stem:     stem(w),
+		id:       -1,
+		weight:   weightUnknown,
+		classes:  l.classesOf(w),
+		services: services[w],
+	}
 	r.hash = hashStem(r.stem)
 	r.synonyms = l.synonyms[r.stem]
 	r.content = foreign != nil || l.isContent(w, r.stem)
@@ -187,7 +200,9 @@ func (v *vocabulary) matches(r *word, foreign []string) []match {
 	for id, sim := range similarities {
 		out = append(out, match{id, sim})
 	}
-	slices.SortFunc(out, func(a, b match) int { return int(a.id - b.id) })
+	slices.SortFunc(out, func(a, b match) int {
+		return int(a.id - b.id)
+	})
 	return out
 }
 
@@ -228,7 +243,9 @@ func (v *vocabulary) bestWeight(matches []match) float32 {
 // addSimilar adds the stem itself, its synonyms and the stems with a common
 // prefix, with their similarities times scale.
 func (v *vocabulary) addSimilar(similarities map[int32]float32, stem string, scale float32) {
-	add := func(id int32, sim float32) { similarities[id] = max(similarities[id], sim*scale) }
+	add := func(id int32, sim float32) {
+		similarities[id] = max(similarities[id], sim*scale)
+	}
 	if id, ok := v.ids[stem]; ok {
 		add(id, simEqual)
 	}
@@ -304,4 +321,6 @@ func isSwap(a, b string) bool {
 
 // isOneEdit reports whether a becomes b if one letter is added, removed or
 // replaced, or two neighbouring letters are swapped.
-func isOneEdit(a, b string) bool { return text.Distance(a, b) == 1 || isSwap(a, b) }
+func isOneEdit(a, b string) bool {
+	return text.Distance(a, b) == 1 || isSwap(a, b)
+}

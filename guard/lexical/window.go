@@ -96,7 +96,12 @@ func (x *Index) tokenValues(b *base, p *profile, s *scratch) []float64 {
 	for i := range p.tokens {
 		t := &p.tokens[i]
 		if t.isNumber() {
-			n := number{value: t.value, unit: t.unit, written: t.written, directions: 1 << t.direction}
+			n := number{
+				value:      t.value,
+				unit:       t.unit,
+				written:    t.written,
+				directions: 1 << t.direction,
+			}
 			if hasNumber(b.profile.numbers, n) {
 				value[i] = x.numberWeight(n)
 			}

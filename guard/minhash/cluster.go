@@ -28,12 +28,16 @@ type Options struct {
 
 // Long returns options for documents of a hundred shingles and more: a pair at 0.8
 // is a candidate with probability 1-(1-0.8^5)^25 = 0.99995.
-func Long() Options { return Options{Bands: 25, Rows: 5, Threshold: 0.8, BucketCap: 1000} }
+func Long() Options {
+	return Options{Bands: 25, Rows: 5, Threshold: 0.8, BucketCap: 1000}
+}
 
 // Short returns options for short texts such as requests, with whose common phrases
 // Long would fill its buckets: a pair at 0.8 is a candidate with probability
 // 1-(1-0.8^6)^21 = 0.998, one at 0.5 with 0.28 instead of 0.55.
-func Short() Options { return Options{Bands: 21, Rows: 6, Threshold: 0.8, BucketCap: 1000} }
+func Short() Options {
+	return Options{Bands: 21, Rows: 6, Threshold: 0.8, BucketCap: 1000}
+}
 
 // Validate returns an error that lists every invalid option.
 func (o Options) Validate() error {
@@ -62,7 +66,13 @@ func Cluster(sigs []Packed, jaccard func(i, j int) float64, o Options) (*Cluster
 	if err := o.Validate(); err != nil {
 		return nil, fmt.Errorf("cluster documents: %w", err)
 	}
-	c := &clustering{sigs: sigs, jaccard: jaccard, options: o, parent: make([]uint32, len(sigs)), crowded: map[uint32]bool{}}
+	c := &clustering{
+		sigs:    sigs,
+		jaccard: jaccard,
+		options: o,
+		parent:  make([]uint32, len(sigs)),
+		crowded: map[uint32]bool{},
+	}
 	for i := range c.parent {
 		c.parent[i] = uint32(i)
 	}
@@ -104,7 +114,8 @@ type clustering struct {
 // joinCopies joins documents with equal signatures and sets docs to one of each
 // group: a thousand copies cost a thousand comparisons, not a million.
 func (c *clustering) joinCopies() {
-	c.records, c.buffer = make([]record, len(c.sigs)), make([]record, len(c.sigs))
+	c.records = make([]record, len(c.sigs))
+	c.buffer = make([]record, len(c.sigs))
 	c.docs = make([]uint32, 0, len(c.sigs))
 	for i := range c.records {
 		c.records[i] = record{c.sigs[i].hash(), uint32(i)}
@@ -119,7 +130,8 @@ func (c *clustering) joinCopies() {
 		}
 	})
 	slices.Sort(c.docs)
-	c.records, c.buffer = c.records[:len(c.docs)], c.buffer[:len(c.docs)]
+	c.records = c.records[:len(c.docs)]
+	c.buffer = c.buffer[:len(c.docs)]
 }
 
 // eachBucket sorts the records by key and calls yield with each run of equal keys.
@@ -167,7 +179,9 @@ func (c *clustering) crowd(bucket []record, reach int) []record {
 		c.crowded[r.doc] = true
 	}
 	bucket = slices.Clone(bucket)
-	slices.SortFunc(bucket, func(a, b record) int { return bytes.Compare(c.sigs[a.doc][:], c.sigs[b.doc][:]) })
+	slices.SortFunc(bucket, func(a, b record) int {
+		return bytes.Compare(c.sigs[a.doc][:], c.sigs[b.doc][:])
+	})
 	return bucket
 }
 

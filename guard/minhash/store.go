@@ -56,7 +56,9 @@ func (x *Index) Add(cluster string, sig Packed) {
 // Cluster joins the documents by the estimate from their signatures: an index has
 // no texts to compare.
 func (x *Index) Cluster(o Options) (*Clusters, error) {
-	return Cluster(x.Signatures, func(i, j int) float64 { return x.Signatures[i].Similarity(&x.Signatures[j]) }, o)
+	return Cluster(x.Signatures, func(i, j int) float64 {
+		return x.Signatures[i].Similarity(&x.Signatures[j])
+	}, o)
 }
 
 // Append appends the documents of x, such as those of one more day, to the index
@@ -87,7 +89,12 @@ func (x *Index) Append(path string) (err error) {
 
 // encode returns the documents as one block.
 func (x *Index) encode() []byte {
-	b := block{Version: Version, Values: K, Names: x.Names, Signatures: make([]byte, 0, K*len(x.Signatures))}
+	b := block{
+		Version:    Version,
+		Values:     K,
+		Names:      x.Names,
+		Signatures: make([]byte, 0, K*len(x.Signatures)),
+	}
 	for i := range x.Signatures {
 		b.Signatures = append(b.Signatures, x.Signatures[i][:]...)
 	}

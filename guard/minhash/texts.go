@@ -27,7 +27,9 @@ func Texts(texts []string, o Options) ([]Group, *Clusters, error) {
 	for w := range workers {
 		start := len(texts) * w / workers
 		end := len(texts) * (w + 1) / workers
-		wg.Go(func() { sets.sign(sigs, start, end, maxRetained/workers, o.Signed) })
+		wg.Go(func() {
+			sets.sign(sigs, start, end, maxRetained/workers, o.Signed)
+		})
 	}
 	wg.Wait()
 	c, err := Cluster(sigs, sets.jaccard, o)
@@ -149,7 +151,11 @@ func groups(texts []string, c *Clusters, sets *shingleSets) []Group {
 	}
 	out := make([]Group, len(texts))
 	for i, root := range c.Root {
-		out[i] = Group{Root: int(root), Representative: best[root] == i, Jaccard: math.NaN()}
+		out[i] = Group{
+			Root:           int(root),
+			Representative: best[root] == i,
+			Jaccard:        math.NaN(),
+		}
 		if !out[i].Representative {
 			out[i].Jaccard = sets.jaccard(i, best[root])
 		}

@@ -61,7 +61,8 @@ const resultEnd = "</tool_response>"
 // the user after it.
 func IsResult(text string) bool {
 	text = strings.TrimSpace(text)
-	if !slices.ContainsFunc(resultTags, func(tag string) bool { return strings.HasPrefix(text, tag) }) {
+	isResult := slices.ContainsFunc(resultTags, func(tag string) bool { return strings.HasPrefix(text, tag) })
+	if !isResult {
 		return false
 	}
 	end := strings.LastIndex(text, resultEnd)

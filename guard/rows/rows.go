@@ -41,7 +41,9 @@ type Row struct {
 type member struct{ key, value string }
 
 // Name returns a name for a row without an id.
-func (r Row) Name() string { return fmt.Sprintf("%s-%d", r.Stem, r.Line) }
+func (r Row) Name() string {
+	return fmt.Sprintf("%s-%d", r.Stem, r.Line)
+}
 
 // Limits of one file.
 const (
@@ -183,7 +185,12 @@ func eachLine(r io.Reader, stem string, yield func(Row) error) error {
 		if err != nil {
 			return err
 		}
-		row := Row{JSON: string(line.Text), Stem: stem, Line: line.Number - 1, members: make([]member, 0, size)}
+		row := Row{
+			JSON:    string(line.Text),
+			Stem:    stem,
+			Line:    line.Number - 1,
+			members: make([]member, 0, size),
+		}
 		if !row.parseMembers(c) {
 			return fmt.Errorf("line %d: %w", line.Number, ErrNotObject)
 		}
@@ -203,7 +210,9 @@ func newCursor() *cursor.Cursor {
 // object.
 func (r *Row) parseMembers(c *cursor.Cursor) bool {
 	c.Next(r.JSON)
-	ok := c.Object(func(key string) { r.members = append(r.members, member{key, string(c.Raw())}) })
+	ok := c.Object(func(key string) {
+		r.members = append(r.members, member{key, string(c.Raw())})
+	})
 	return ok && c.End() == nil
 }
 
@@ -263,4 +272,6 @@ func listFiles(path string, match func(string) bool) ([]string, error) {
 	return files, wrong.Wrap("list row files", err)
 }
 
-func hasRowEnding(path string) bool { return slices.Contains(endings, filepath.Ext(plainName(path))) }
+func hasRowEnding(path string) bool {
+	return slices.Contains(endings, filepath.Ext(plainName(path)))
+}
