@@ -259,6 +259,22 @@ func TestFilesThatAreNone(t *testing.T) {
 	}
 }
 
+// TestReplayWithoutScores replays a round after which the next round names a king that
+// the rule does not give.
+func TestReplayWithoutScores(t *testing.T) {
+	t.Parallel()
+	rule := &Rule{Kind: Relative, Epsilon: 0.01}
+	eval := &Eval{Students: []Student{{Model: "king", UID: "1", KLs: []float64{1, 1.1, 1.2}}, {Model: "other", UID: "2", KLs: []float64{1.1, 1.2, 1.4}}}}
+	rounds := []*Round{
+		{ID: "a", Block: 1, KingUID: "1", Rule: rule, Eval: eval},
+		{ID: "b", Block: 2, KingUID: "2", Rule: rule, Eval: eval},
+	}
+	r := ReplayAll(rounds, nil).Rounds[0]
+	if r.Outcome != "unexplained" || r.Published != "2" || r.Evidence != "named" || len(r.Why) > 0 {
+		t.Errorf("%+v", r)
+	}
+}
+
 // FuzzParseEval holds that a file of any text is refused or replayed.
 func FuzzParseEval(f *testing.F) {
 	b, err := os.ReadFile(sample + "evals/r2.json")

@@ -236,7 +236,11 @@ func (p *Replay) addPublished(r *Round, flags []Flag, later []*Round, states []S
 		p.Published = "one of " + fmt.Sprint(uids)
 	}
 	p.Outcome = "unexplained"
-	p.Why = explain(r, flags, uids, p.WinnerUID, states[i])
+	var scores map[string]float64 // nil without states
+	if ok {
+		scores = states[i].Scores
+	}
+	p.Why = explain(r, flags, uids, p.WinnerUID, scores)
 	if len(p.Why) > 0 {
 		p.Outcome = "explained"
 	}
@@ -283,8 +287,9 @@ func (e *Eval) hasScore(uid string, score float64) bool {
 }
 
 // explain returns explanations for a published king, one of uids, that is not the
-// rule's winner.
-func explain(r *Round, flags []Flag, uids []string, winner string, state State) []string {
+// rule's winner. scores are the validator's scores after the round, nil if they are
+// unknown.
+func explain(r *Round, flags []Flag, uids []string, winner string, scores map[string]float64) []string {
 	var why []string
 	king := r.king()
 	evaluated := map[string]bool{}
@@ -292,13 +297,13 @@ func explain(r *Round, flags []Flag, uids []string, winner string, state State) 
 	for i := range r.Eval.Students {
 		s := &r.Eval.Students[i]
 		evaluated[s.UID] = true
-		_, hasScore := state.Scores[s.UID]
+		_, hasScore := scores[s.UID]
 		if !hasScore && !s.Stopped && len(s.KLs) > 0 && s.Model != king.Model {
 			added++
 		}
 	}
 	for _, uid := range uids {
-		if score, ok := state.Scores[uid]; ok && !evaluated[uid] && score < king.Mean() {
+		if score, ok := scores[uid]; ok && !evaluated[uid] && score < king.Mean() {
 			why = append(why, fmt.Sprintf("stale score: uid %s has %.6g on record from other prompts and was not in this round", uid, score))
 		}
 	}
@@ -307,7 +312,7 @@ func explain(r *Round, flags []Flag, uids []string, winner string, state State) 
 			why = append(why, fmt.Sprintf("%s: uid %s was crowned, and %s", f.Kind, f.UID, f.Why))
 		}
 	}
-	if _, ok := state.Scores[winner]; !ok && added > 0 {
+	if _, ok := scores[winner]; scores != nil && !ok && added > 0 {
 		why = append(why, fmt.Sprintf("polluted file: %d of its students have no score at this block, uid %s among them; the file was written on by later rounds", added, cmp.Or(winner, "unknown")))
 	}
 	return why
