@@ -32,7 +32,7 @@ func replayed(t *testing.T, folder, scores string) ([]*Round, *Report) {
 	return rounds, ReplayAll(rounds, states)
 }
 
-// TestSample is the own small contest: a fair crown beside a forged and a copied
+// TestSample replays a small synthetic contest: a fair crown beside a forged and a copied
 // student, a round without one, and a crown that went to another.
 func TestSample(t *testing.T) {
 	t.Parallel()
@@ -67,7 +67,7 @@ func TestSample(t *testing.T) {
 	}
 }
 
-// TestPublishedRounds holds the replay against what subnet 97 published in March
+// TestPublishedRounds compares the replay with what subnet 97 published in March
 // and April 2026.
 func TestPublishedRounds(t *testing.T) {
 	t.Parallel()
@@ -115,7 +115,7 @@ func TestPublishedRounds(t *testing.T) {
 	}
 }
 
-// TestSimulatedRates holds each rule to what its parameters promise where the
+// TestSimulatedRates checks each rule against its parameters where the
 // noise is real: the t-test keeps its level, the margin costs power, prompts help.
 func TestSimulatedRates(t *testing.T) {
 	t.Parallel()
@@ -214,8 +214,8 @@ func TestSuspects(t *testing.T) {
 	}
 }
 
-// TestFilesThatAreNone is every way in which the inputs are refused.
-func TestFilesThatAreNone(t *testing.T) {
+// TestReadRejectsInvalidFiles reads every kind of invalid input.
+func TestReadRejectsInvalidFiles(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	write := func(name, text string) string {
@@ -275,7 +275,7 @@ func TestReplayWithoutScores(t *testing.T) {
 	}
 }
 
-// FuzzParseEval holds that a file of any text is refused or replayed.
+// FuzzParseEval checks that any text is rejected or replayed.
 func FuzzParseEval(f *testing.F) {
 	b, err := os.ReadFile(sample + "evals/r2.json")
 	if err != nil {

@@ -290,7 +290,7 @@ func (e *Eval) hasScore(uid string, score float64) bool {
 // rule's winner. scores are the validator's scores after the round, nil if they are
 // unknown.
 func explain(r *Round, flags []Flag, uids []string, winner string, scores map[string]float64) []string {
-	var why []string
+	var reasons []string
 	king := r.king()
 	evaluated := map[string]bool{}
 	added := 0
@@ -304,16 +304,16 @@ func explain(r *Round, flags []Flag, uids []string, winner string, scores map[st
 	}
 	for _, uid := range uids {
 		if score, ok := scores[uid]; ok && !evaluated[uid] && score < king.Mean() {
-			why = append(why, fmt.Sprintf("stale score: uid %s has %.6g on record from other prompts and was not in this round", uid, score))
+			reasons = append(reasons, fmt.Sprintf("stale score: uid %s has %.6g on record from other prompts and was not in this round", uid, score))
 		}
 	}
 	for _, f := range flags {
 		if slices.Contains(uids, f.UID) {
-			why = append(why, fmt.Sprintf("%s: uid %s was crowned, and %s", f.Kind, f.UID, f.Why))
+			reasons = append(reasons, fmt.Sprintf("%s: uid %s was crowned, and %s", f.Kind, f.UID, f.Why))
 		}
 	}
 	if _, ok := scores[winner]; scores != nil && !ok && added > 0 {
-		why = append(why, fmt.Sprintf("polluted file: %d of its students have no score at this block, uid %s among them; the file was written on by later rounds", added, cmp.Or(winner, "unknown")))
+		reasons = append(reasons, fmt.Sprintf("polluted file: %d of its students have no score at this block, uid %s among them; the file was written on by later rounds", added, cmp.Or(winner, "unknown")))
 	}
-	return why
+	return reasons
 }

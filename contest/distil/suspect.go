@@ -28,8 +28,8 @@ type Flag struct {
 func (e *Eval) suspects(round string) []Flag {
 	var flags []Flag
 	for i := range e.Students {
-		if kind, why := e.suspect(i); kind != "" {
-			flags = append(flags, Flag{round, e.Students[i].Model, e.Students[i].UID, kind, why})
+		if kind, reason := e.suspect(i); kind != "" {
+			flags = append(flags, Flag{round, e.Students[i].Model, e.Students[i].UID, kind, reason})
 		}
 	}
 	return flags
@@ -37,7 +37,7 @@ func (e *Eval) suspects(round string) []Flag {
 
 // suspect returns the kind and the reason of the flag of student i, empty if it has
 // none.
-func (e *Eval) suspect(i int) (kind, why string) {
+func (e *Eval) suspect(i int) (kind, reason string) {
 	s := &e.Students[i]
 	switch {
 	case isConstant(s.KLs):
@@ -50,8 +50,8 @@ func (e *Eval) suspect(i int) (kind, why string) {
 		return "kl", fmt.Sprintf("KL %.4g is above %g", s.Mean(), maxKL)
 	}
 	for k := range e.Students[:i] {
-		if why := s.copyEvidence(&e.Students[k]); why != "" {
-			return "copy", why
+		if evidence := s.copyEvidence(&e.Students[k]); evidence != "" {
+			return "copy", evidence
 		}
 	}
 	if s.Status != "" && s.Status != "scored" && s.Status != "early_stopped" {

@@ -72,9 +72,9 @@ func TestSampleLog(t *testing.T) {
 
 func number(v float64) *float64 { return &v }
 
-// TestGatesAtTheirLimits: both limits pass, unknown references fail, and what
+// TestDecideAtLimits: both limits pass, unknown references fail, and what
 // printing rounds away is not decided.
-func TestGatesAtTheirLimits(t *testing.T) {
+func TestDecideAtLimits(t *testing.T) {
 	t.Parallel()
 	line := func(kl, before, current, next float64) *Line {
 		return &Line{KLCurrent: &kl, Previous: &before, EMACurrent: &current, EMANext: &next}
@@ -100,8 +100,8 @@ func TestGatesAtTheirLimits(t *testing.T) {
 	}
 }
 
-// TestWrongLinesDiffer changes one printed number or word at a time.
-func TestWrongLinesDiffer(t *testing.T) {
+// TestDecideReportsDifferences changes one printed number or word at a time.
+func TestDecideReportsDifferences(t *testing.T) {
 	t.Parallel()
 	yes := true
 	good := Line{KLCurrent: number(1.8031), Previous: number(1.8108), Requirement: number(1.7746), EMACurrent: number(1.8616), EMANext: number(1.8473),
@@ -125,10 +125,10 @@ func TestWrongLinesDiffer(t *testing.T) {
 	}
 }
 
-// TestEveryWrongOrderIsRefused tries all orders of two locks, a seed and two
+// TestOrderRejectsEveryWrongOrder tries all orders of two locks, a seed and two
 // evaluations: those where both locks come before the seed and each evaluation
 // after it have no violation, all others have one.
-func TestEveryWrongOrderIsRefused(t *testing.T) {
+func TestOrderRejectsEveryWrongOrder(t *testing.T) {
 	t.Parallel()
 	events := []Event{{Event: "lock", UID: 1, Revision: "a"}, {Event: "lock", UID: 2, Revision: "b"}, {Event: "seed", Seed: "s"},
 		{Event: "evaluate", UID: 1, Revision: "a", Seed: "s"}, {Event: "evaluate", UID: 2, Revision: "b", Seed: "s"}}
@@ -176,8 +176,8 @@ func permutations(n int, visit func([]int)) {
 	swap(0)
 }
 
-// TestViolationsAreNamed has one of each beside a round that is right.
-func TestViolationsAreNamed(t *testing.T) {
+// TestViolationsHaveReasons has one of each beside a round that is right.
+func TestViolationsHaveReasons(t *testing.T) {
 	t.Parallel()
 	lock, seed := Event{Epoch: 1, Event: "lock", UID: 1, Revision: "a", Block: 5}, Event{Epoch: 1, Event: "seed", Seed: "s", Block: 6}
 	eval := Event{Epoch: 1, Event: "evaluate", UID: 1, Revision: "a", Seed: "s", Block: 7}
@@ -213,9 +213,9 @@ func TestViolationsAreNamed(t *testing.T) {
 	}
 }
 
-// TestQuestsAreThoseOfPython holds 400 quests against what CPython 3.12 draws from
+// TestQuestsEqualPython compares 400 quests with those that CPython 3.12 draws from
 // the same seeds.
-func TestQuestsAreThoseOfPython(t *testing.T) {
+func TestQuestsEqualPython(t *testing.T) {
 	t.Parallel()
 	sum := sha256.New()
 	for i := range 200 {
@@ -252,9 +252,9 @@ func TestAverages(t *testing.T) {
 	}
 }
 
-// TestFlowsInALog: the tenth round of a steadily falling average prints the flow
+// TestReadChecksFlows: the tenth round of a steadily falling average prints the flow
 // that its steps give.
-func TestFlowsInALog(t *testing.T) {
+func TestReadChecksFlows(t *testing.T) {
 	t.Parallel()
 	var text strings.Builder
 	average := 3.0
@@ -284,7 +284,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// FuzzRead holds that a log of any text is refused or reported.
+// FuzzRead checks that any text is rejected or reported.
 func FuzzRead(f *testing.F) {
 	b, err := os.ReadFile(sample)
 	if err != nil {

@@ -76,9 +76,9 @@ func near(t *testing.T, what string, got, want float64) {
 	}
 }
 
-// TestKnownAnswers holds KL against what can be had by hand: two tokens, Gaussian
+// TestKnownDivergences compares KL with values computed by hand: two tokens, Gaussian
 // weights on a grid (KL = (a-b)^2/2), a permutation, disjoint support.
-func TestKnownAnswers(t *testing.T) {
+func TestKnownDivergences(t *testing.T) {
 	t.Parallel()
 	logs := func(p ...float64) []float64 {
 		for i := range p {
@@ -127,7 +127,7 @@ func TestBoundNeverExceedsKL(t *testing.T) {
 	}
 }
 
-func TestDisjointTopsAreAValue(t *testing.T) {
+func TestBoundOfDisjointTopsIsFinite(t *testing.T) {
 	t.Parallel()
 	teacher := &Row{Top: []Token{{1, math.Log(0.6)}, {2, math.Log(0.39)}}}
 	student := &Row{Top: []Token{{3, math.Log(0.99)}}}
@@ -170,7 +170,7 @@ func TestCompareLines(t *testing.T) {
 	}
 }
 
-// TestRefusals is every way in which files do not go together, by what is said.
+// TestRefusals compares files that do not match, for every reason.
 func TestRefusals(t *testing.T) {
 	t.Parallel()
 	ok := `{"prompt":"a","position":0,"top":[[1,-0.1],[2,-3]]}`
@@ -215,9 +215,9 @@ func wide(t *testing.T, path string, positions int, by float32) {
 	}
 }
 
-// TestWideFilesTakeLittleMemory compares 12 positions of 248,320 tokens: a row of
+// TestCompareOfWideFilesUsesLittleMemory compares 12 positions of 248,320 tokens: a row of
 // each file is in memory, not the files.
-func TestWideFilesTakeLittleMemory(t *testing.T) {
+func TestCompareOfWideFilesUsesLittleMemory(t *testing.T) {
 	dir := t.TempDir()
 	a, b := filepath.Join(dir, "a.npy"), filepath.Join(dir, "b.npy")
 	wide(t, a, 12, 0.01)
@@ -238,7 +238,7 @@ func TestWideFilesTakeLittleMemory(t *testing.T) {
 	}
 }
 
-// FuzzParse holds that a line is refused or gives a row that can be compared with
+// FuzzParse checks that a line is rejected or is a row that can be compared with
 // itself: KL 0.
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(`{"prompt":"a","logits":[0,1,null]}`))
@@ -254,7 +254,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-func TestBrokenFilesAreNamed(t *testing.T) {
+func TestErrorsHaveFileName(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "a.npy")
 	if err := os.WriteFile(path, []byte("nothing"), 0o600); err != nil {
@@ -269,8 +269,8 @@ func TestBrokenFilesAreNamed(t *testing.T) {
 	}
 }
 
-// TestTensorsArePrompts reads a file of two tensors, to its end and not.
-func TestTensorsArePrompts(t *testing.T) {
+// TestTensorIsPrompt reads a file of two tensors, fully and partly.
+func TestTensorIsPrompt(t *testing.T) {
 	t.Parallel()
 	const header = `{"a":{"dtype":"F32","shape":[1,2],"data_offsets":[0,8]},"b":{"dtype":"F32","shape":[1,2],"data_offsets":[8,16]}}`
 	b := binary.LittleEndian.AppendUint64(nil, uint64(len(header)))

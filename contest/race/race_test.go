@@ -19,7 +19,7 @@ var rounds = []struct {
 	{123, "b75c69d0b72a5d906e854e808ba7e2accb1542ac355ae486d591aa9d43765482e26cd02df835d3546d23c4b13e0dfc92", "fb8f7bc29bf24db51871ec8c79f3a1e4bd0557bc0dfcee9ed1d924e69d1c60dc"},
 }
 
-func TestQuicknetsBeaconsVerify(t *testing.T) {
+func TestQuicknetBeaconsVerify(t *testing.T) {
 	t.Parallel()
 	for i, r := range rounds {
 		signature, err := hex.DecodeString(r.signature)
@@ -106,7 +106,7 @@ func aRun(agent, validator string, score float64) map[string]any {
 	return map[string]any{"agent_version_id": agent, "validator_hotkey": validator, "race_id": "r", "status": "SUCCESS", "is_included": true, "validator_score": score}
 }
 
-func TestAnHonestRaceHolds(t *testing.T) {
+func TestVerifyHonestRace(t *testing.T) {
 	t.Parallel()
 	for raw, form := range map[bool]string{true: "secret as raw bytes and randomness as raw bytes", false: "secret as text and randomness as text"} {
 		r := Verify(honest(t, raw))
@@ -123,8 +123,8 @@ func TestAnHonestRaceHolds(t *testing.T) {
 	}
 }
 
-// TestWhatIsPlantedIsFound changes one word of the race at a time.
-func TestWhatIsPlantedIsFound(t *testing.T) {
+// TestVerifyDetectsEveryChange changes one word of the race at a time.
+func TestVerifyDetectsEveryChange(t *testing.T) {
 	t.Parallel()
 	for check, plant := range map[string]func(*Document){
 		"secret":                  func(d *Document) { d.Commitment.Secret = strings.Repeat("ab", 32) },
@@ -152,7 +152,7 @@ func TestWhatIsPlantedIsFound(t *testing.T) {
 	}
 }
 
-func TestARaceThatIsNotRevealedIsUnknown(t *testing.T) {
+func TestVerifyUnrevealedRace(t *testing.T) {
 	t.Parallel()
 	d := honest(t, true)
 	c := &d.Commitment
@@ -169,7 +169,7 @@ func TestARaceThatIsNotRevealedIsUnknown(t *testing.T) {
 	}
 }
 
-func TestStandingsSayHowSureTheWinnerIs(t *testing.T) {
+func TestStandingsHaveWinProbability(t *testing.T) {
 	t.Parallel()
 	s := Verify(honest(t, true)).Standings
 	sum := 0.0
@@ -195,7 +195,7 @@ func TestStandingsSayHowSureTheWinnerIs(t *testing.T) {
 	}
 }
 
-func FuzzARaceIsReadOrRefused(f *testing.F) {
+func FuzzParse(f *testing.F) {
 	f.Add([]byte(`{"detail":{"race":{"race_id":"r"},"qualifiers":[{"weighted_score":1e308,"window":[{"raw_score":1,"delta":-1e308},{"raw_score":1}]}]},"seed_commitment":{"drand_round":18446744073709551615,"drand_signature":"zz","world_seed":"0"}}`))
 	f.Add([]byte(`[]`))
 	f.Fuzz(func(_ *testing.T, text []byte) {

@@ -52,14 +52,14 @@ func TestByHand(t *testing.T) {
 	}
 }
 
-func TestNobodySetsWeights(t *testing.T) {
+func TestComputeWithoutWeights(t *testing.T) {
 	t.Parallel()
 	r := Compute(&Epoch{Stake: []float64{3, 1}, Weights: make([][]Weight, 2)}, DefaultRules(), nil)
 	near(t, "emission by stake", r.Nodes[0].Emission, 0.75)
 }
 
-// TestBondsMoveByAlpha: a row that changes takes a tenth of the bonds an epoch.
-func TestBondsMoveByAlpha(t *testing.T) {
+// TestSeriesMovesBondsByAlpha: a row that changes takes a tenth of the bonds an epoch.
+func TestSeriesMovesBondsByAlpha(t *testing.T) {
 	t.Parallel()
 	e := &Epoch{ID: "x-1", Stake: []float64{1, 1, 0}, Weights: [][]Weight{{{2, 1}}, {{2, 1}}, nil}}
 	next := &Epoch{ID: "x-2", Stake: []float64{3, 1, 0}, Weights: e.Weights}
@@ -187,7 +187,7 @@ func majority(t *testing.T, d *dice.Dice, e *Epoch) {
 	}
 }
 
-func TestOneRowInTwoForms(t *testing.T) {
+func TestParseRowOfBothForms(t *testing.T) {
 	t.Parallel()
 	all, err := readJSON(strings.NewReader(`{"netuid":15,"stake":[2,1,0],"weights":[[[1,2],[2,3]],[0,0,1],[]]}`))
 	if err != nil {
@@ -198,8 +198,8 @@ func TestOneRowInTwoForms(t *testing.T) {
 	}
 }
 
-// TestTablesAreRead holds CSV and Parquet against the same epoch in JSON.
-func TestTablesAreRead(t *testing.T) {
+// TestReadTables compares CSV and Parquet with the same epoch in JSON.
+func TestReadTables(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	text := "uid,stake,target,weight\n0,2,1,2\n0,2,2,3\n1,1,2,1\n2,0,,\n"
@@ -314,7 +314,7 @@ func BenchmarkCompute256(b *testing.B) {
 	}
 }
 
-// FuzzParse holds that a line is refused or an epoch whose shares add up.
+// FuzzParse checks that a line is rejected or an epoch whose shares add up.
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(`{"stake":[2,1,0],"weights":[[[1,2],[2,3]],[0,0,1],[]]}`))
 	f.Fuzz(func(t *testing.T, b []byte) {
