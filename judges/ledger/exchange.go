@@ -1,66 +1,55 @@
 package ledger
 
 import (
-	"context"
-	"errors"
-	"fmt"
-	"os"
-	"path/filepath"
-	"time"
-
-	"github.com/gofrs/flock"
-
 	"github.com/trajectory-arena/arena"
-	"github.com/trajectory-arena/arena/internal/journal"
 )
 
-// Exchange is one request to a model and what came of it.
+// Exchange is one request to a model and its result.
 type Exchange struct {
-	// Key is the hex sha256 of what was asked of whom: model, messages and
-	// parameters. Ask is the hex sha256 of the question that the request was
-	// one try at answering; several models may have been tried.
+	// Key is the hex sha256 of the request: model, messages and parameters. Ask is
+	// the hex sha256 of the question that the request was one try at answering;
+	// several models may have been tried.
 	Key string `json:"key"`
 	Ask string `json:"ask"`
-	// Model is the model that was asked, Served the one the reply names.
+	// Model is the model that was asked, Served the one that the reply names.
 	Model        string `json:"model"`
 	Served       string `json:"served"`
 	PromptSHA256 string `json:"prompt_sha256"`
-	// Outcome is scored where the reply could be read.
+	// Outcome is scored if the reply could be parsed.
 	Outcome arena.JudgeOutcome `json:"outcome"`
 	// Try counts from 1 within one Ask and run.
 	Try int `json:"try"`
-	// Status is the HTTP status, 0 where no reply came.
+	// Status is the HTTP status, 0 if there was no reply.
 	Status  int    `json:"status"`
 	Request []byte `json:"-"`
 	Reply   []byte `json:"-"`
 	// PromptBytes is the size of the messages' text.
 	PromptBytes int `json:"prompt_bytes"`
-	// Verdicts is how many were asked for: one on an attempt, or one for each of
-	// its steps.
+	// Verdicts is the number of verdicts requested: one on an attempt, or one for
+	// each of its steps.
 	Verdicts int   `json:"verdicts"`
 	Tokens   Spent `json:"-"`
-	// Total is what the Ask has cost up to and with this exchange.
+	// Total is the cost of the Ask up to and including this exchange.
 	Total     Spent `json:"-"`
 	LatencyMS int64 `json:"latency_ms"`
-	// Error says in words why there is no answer.
+	// Error is the reason why there is no answer.
 	Error string `json:"error"`
-	// Payer names the budget that paid, where several processes spend it one after
-	// another; empty for that of one run.
+	// Payer names the budget that paid, if several processes spend it one after
+	// another; empty for the budget of one run.
 	Payer string `json:"payer,omitempty"`
-	// Held is true where another process recorded the exchange. It is set on
-	// reading.
-	Held bool `json:"-"`
+	// Cached is true if another process recorded the exchange. It is set on reading.
+	Cached bool `json:"-"`
 }
 
-// Spent is what exchanges cost.
+// Spent is the cost of exchanges.
 type Spent struct {
 	Prompt     int
 	Completion int
-	// USD is nil where a price is unknown.
+	// USD is nil if a price is unknown.
 	USD *float64
 }
 
-// Plus is the sum of both; its price is unknown where either is.
+// Plus returns the sum of both. Its price is unknown if either is.
 func (s Spent) Plus(o Spent) Spent {
 	sum := Spent{Prompt: s.Prompt + o.Prompt, Completion: s.Completion + o.Completion}
 	if s.USD != nil && o.USD != nil {
@@ -69,16 +58,16 @@ func (s Spent) Plus(o Spent) Spent {
 	return sum
 }
 
-// Free is what an exchange costs that was never sent.
+// Free returns the cost of an exchange that was never sent.
 func Free() Spent {
 	return Spent{USD: new(float64)}
 }
 
-// Bill is what all recorded exchanges cost together.
+// Bill is the total cost of recorded exchanges.
 type Bill struct {
 	Exchanges int
-	// Unpriced counts exchanges that used tokens whose price was unknown; they
-	// add nothing to USD.
+	// Unpriced is the number of exchanges that used tokens of unknown price; they add
+	// nothing to USD.
 	Unpriced int
 	Spent
 }
@@ -91,36 +80,37 @@ func (b Bill) plus(e Exchange) Bill {
 		}
 		cost.USD = new(float64)
 	}
-	if b.USD == nil { // the first
+	if b.USD == nil { // the zero Bill
 		b.USD = new(float64)
 	}
 	return Bill{Exchanges: b.Exchanges + 1, Unpriced: b.Unpriced, Spent: b.Plus(cost)}
 }
 
-// Bill sums every exchange of every segment, this process's included.
+// Bill returns the cost of every exchange of every file, including this process's.
 func (l *Ledger) Bill() Bill {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.bill
 }
 
-// Paid is what exchanges of a payer had cost when the ledger was opened.
+// Paid returns the cost of the exchanges of a payer when the ledger was opened.
 func (l *Ledger) Paid(payer string) Bill { return l.paid[payer] }
 
-// asked is a model with the prompt it was given.
-type asked struct{ model, prompt string }
+// usageKey is a model with the hash of its prompt.
+type usageKey struct{ model, prompt string }
 
-// Usage is what one model's answers to one prompt have cost in tokens, for
+// Usage is the tokens that one model's answers to one prompt have cost, for
 // predictions.
 type Usage struct {
-	// Answers counts exchanges with known token counts; the sums are theirs.
+	// Answers is the number of exchanges with known token counts, which the other
+	// fields sum.
 	Answers     int
 	Verdicts    int
 	PromptBytes int
 	Prompt      int
 	Completion  int
-	// MaxCompletion is the most tokens of an answer per verdict, MaxRatio the
-	// most prompt tokens per byte of messages.
+	// MaxCompletion is the maximum of completion tokens per verdict, MaxRatio that of
+	// prompt tokens per byte of messages.
 	MaxCompletion float64
 	MaxRatio      float64
 }
@@ -139,37 +129,9 @@ func (u Usage) plus(e Exchange) Usage {
 	return u
 }
 
-// Usage gives the figures of one model with the prompt of that hash.
+// Usage returns the usage of one model with the prompt of that hash.
 func (l *Ledger) Usage(model, promptSHA256 string) Usage {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.usage[asked{model, promptSHA256}]
-}
-
-// claimEvery is how long a process waits before it looks again whether another one
-// still asks: a model takes seconds.
-const claimEvery = 50 * time.Millisecond
-
-// Claim keeps the asking of a question for this process until release is called.
-// It waits while another process asks it: look for the answer in the ledger once it
-// is claimed. The claim ends with its process at the latest.
-func (l *Ledger) Claim(ctx context.Context, ask string) (release func(), err error) {
-	if err := os.MkdirAll(l.dir, 0o700); err != nil {
-		return nil, fmt.Errorf("claim question: %w", err)
-	}
-	path := filepath.Join(l.dir, "asking-"+ask[:min(len(ask), 32)]+".lock")
-	for {
-		lock := flock.New(path)
-		held, err := lock.TryLock()
-		if err == nil && !held {
-			_, err = lock.TryLockContext(ctx, claimEvery)
-		}
-		if err != nil {
-			return nil, errors.Join(context.Cause(ctx), fmt.Errorf("claim question: %w", err), lock.Close())
-		}
-		if journal.IsAt(lock, path) {
-			return func() { _ = errors.Join(os.Remove(path), lock.Unlock()) }, nil // a file that stays behind locks nothing
-		}
-		_ = lock.Unlock()
-	}
+	return l.usage[usageKey{model, promptSHA256}]
 }

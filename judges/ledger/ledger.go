@@ -1,7 +1,7 @@
-// Package ledger keeps every exchange with a judge model, so that no answer is
-// paid for twice. A ledger is a folder of files of JSON lines: each process writes
-// one of its own and reads all of them, so shards work side by side, and ledgers
-// merge by putting their files into one folder.
+// Package ledger records every exchange with a judge model, so that no answer is paid
+// for twice. A ledger is a folder of files of JSON lines. Each process writes one file
+// and reads all of them, so shards can run at the same time, and ledgers can be merged
+// by moving their files into one folder.
 package ledger
 
 import (
@@ -18,59 +18,71 @@ import (
 	"github.com/trajectory-arena/arena/internal/journal"
 )
 
-// ErrNotHeld says that the ledger holds no answer.
-var ErrNotHeld = errors.New("no answer held")
+// ErrNotFound means that the ledger has no answer.
+var ErrNotFound = errors.New("no answer held")
 
-// Ledger is an open ledger. Its methods may be called from any goroutine.
+// hashKey is a decoded sha256.
+type hashKey [32]byte
+
+// Ledger is an open ledger. Its methods are safe for use by several goroutines.
 type Ledger struct {
 	dir string
 
-	// creating is held while this process's file is made.
-	creating sync.Mutex
-	own      *journal.Lines
+	// fileMu guards file, this process's file.
+	fileMu sync.Mutex
+	file   *journal.Lines
 
-	// mu guards what follows, and is never held while the disk is written.
+	// mu guards the fields below. No file is written under it.
 	mu sync.Mutex
-	// read says how far each file of another process was read.
+	// read is the number of bytes read of each file of another process.
 	read  map[string]int64
-	byAsk map[[32]byte]place
-	byKey map[[32]byte]place
-	usage map[asked]Usage
+	byAsk map[hashKey]place
+	byKey map[hashKey]place
+	usage map[usageKey]Usage
 	bill  Bill
 	paid  map[string]Bill
-	// unread counts replies that were no answer, by question.
-	unread map[[32]byte]int
+	// unread is the number of replies that were no answer, by question.
+	unread map[hashKey]int
 }
 
-// place is the line of a file that holds an exchange.
+// place is the line of a file with an exchange.
 type place struct {
 	file   string
 	offset int64
 	size   int
-	held   bool
+	// cached is set for a file of another process.
+	cached bool
 }
 
-// Open reads the ledger in dir, which the first exchange creates where it does
-// not exist. It sees what other processes had recorded at this moment.
+// Open reads the ledger in dir. If dir does not exist, the first exchange creates it.
+// The ledger has what other processes have recorded so far.
 func Open(dir string) (*Ledger, error) {
 	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
 		return nil, fmt.Errorf("read ledger %s: not a folder", dir)
 	}
 	l := &Ledger{
-		dir: dir, read: map[string]int64{}, byAsk: map[[32]byte]place{}, byKey: map[[32]byte]place{}, usage: map[asked]Usage{}, unread: map[[32]byte]int{},
-		bill: Bill{Spent: Free()}, paid: map[string]Bill{},
+		dir:    dir,
+		read:   map[string]int64{},
+		byAsk:  map[hashKey]place{},
+		byKey:  map[hashKey]place{},
+		usage:  map[usageKey]Usage{},
+		bill:   Bill{Spent: Free()},
+		paid:   map[string]Bill{},
+		unread: map[hashKey]int{},
 	}
-	count := func(e Exchange) {
+	addCost := func(e Exchange) {
 		l.bill = l.bill.plus(e)
 		l.paid[e.Payer] = l.paid[e.Payer].plus(e)
 	}
-	if err := l.catchUp(count); err != nil {
+	if err := l.readNew(addCost); err != nil {
 		return nil, errors.Join(err, l.Close())
 	}
 	return l, nil
 }
 
-func (l *Ledger) eachFile(visit func(path string, entry fs.DirEntry) error) error {
+// readNew reads what other processes have recorded since the last call, and calls
+// visit for each exchange. The caller must hold fileMu and mu, or be the only user.
+func (l *Ledger) readNew(visit func(Exchange)) error {
 	entries, err := os.ReadDir(l.dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("list ledger: %w", err)
@@ -80,148 +92,169 @@ func (l *Ledger) eachFile(visit func(path string, entry fs.DirEntry) error) erro
 		if !strings.HasSuffix(path, suffix) {
 			continue
 		}
-		if err := visit(path, entry); err != nil {
+		if err := l.readFile(path, entry, visit); err != nil {
 			return fmt.Errorf("read ledger %s: %w", path, err)
 		}
 	}
 	return nil
 }
 
-// catchUp reads what other processes have recorded since it was last called. The
-// caller has mu, or the ledger alone.
-func (l *Ledger) catchUp(visit func(Exchange)) error {
-	return l.eachFile(func(path string, entry fs.DirEntry) error {
-		const newline = 1
-		info, err := entry.Info()
-		if l.own != nil && path == l.own.Path() || err != nil || info.Size() <= l.read[path]+newline {
-			return nil //nolint:nilerr // a file that went meanwhile holds nothing
-		}
-		return eachLine(path, l.read[path], func(offset int64, size int, e Exchange) {
-			l.enter(e, place{file: path, offset: offset, size: size, held: true})
-			l.read[path] = offset + int64(size)
-			visit(e)
-		})
+// readFile reads the new lines of one file, unless it is this process's.
+func (l *Ledger) readFile(path string, entry fs.DirEntry, visit func(Exchange)) error {
+	const newline = 1
+	if l.file != nil && path == l.file.Path() {
+		return nil
+	}
+	info, err := entry.Info()
+	if err != nil || info.Size() <= l.read[path]+newline {
+		return nil //nolint:nilerr // the file was removed meanwhile
+	}
+	return eachLine(path, l.read[path], func(offset int64, size int, e Exchange) {
+		l.index(e, place{file: path, offset: offset, size: size, cached: true})
+		l.read[path] = offset + int64(size)
+		visit(e)
 	})
 }
 
-// enter makes an exchange known to what looks for answers and predicts costs.
-func (l *Ledger) enter(e Exchange, at place) {
-	of := asked{e.Model, e.PromptSHA256}
-	l.usage[of] = l.usage[of].plus(e)
-	if k, ok := hash(e.Ask); ok && (e.Outcome == arena.JudgeUnparsed || e.Outcome == arena.JudgeRefused) {
-		l.unread[k]++
+// index adds an exchange to the indexes and to the usage.
+func (l *Ledger) index(e Exchange, p place) {
+	key := usageKey{e.Model, e.PromptSHA256}
+	l.usage[key] = l.usage[key].plus(e)
+	switch e.Outcome {
+	case arena.JudgeScored:
+		addFirst(l.byAsk, e.Ask, p)
+		addFirst(l.byKey, e.Key, p)
+	case arena.JudgeUnparsed, arena.JudgeRefused:
+		if k, ok := parseHash(e.Ask); ok {
+			l.unread[k]++
+		}
+	case arena.JudgeFailed:
 	}
-	if e.Outcome != arena.JudgeScored {
+}
+
+// addFirst adds the first answer to a question: later ones are copies.
+func addFirst(index map[hashKey]place, id string, p place) {
+	k, ok := parseHash(id)
+	if !ok {
 		return
 	}
-	keepFirst(l.byAsk, e.Ask, at)
-	keepFirst(l.byKey, e.Key, at)
-}
-
-// keepFirst keeps the first answer: later ones to the same question are copies.
-func keepFirst(index map[[32]byte]place, id string, at place) {
-	k, ok := hash(id)
-	if _, known := index[k]; ok && !known {
-		index[k] = at
+	if _, exists := index[k]; !exists {
+		index[k] = p
 	}
 }
 
-// Answer finds the readable exchange that answered ask, or else ErrNotHeld. What
-// other processes have recorded by now counts, but is on nobody's bill here.
+// Answer returns the readable exchange that answered ask, or ErrNotFound. It reads
+// what other processes have recorded so far, but does not add that to the Bill.
 func (l *Ledger) Answer(ask string) (Exchange, error) {
 	e, err := l.find(l.byAsk, ask)
-	if !errors.Is(err, ErrNotHeld) {
+	if !errors.Is(err, ErrNotFound) {
 		return e, err
 	}
-	l.creating.Lock()
+	l.fileMu.Lock()
 	l.mu.Lock()
-	err = l.catchUp(func(Exchange) {})
+	err = l.readNew(func(Exchange) {})
 	l.mu.Unlock()
-	l.creating.Unlock()
+	l.fileMu.Unlock()
 	if err != nil {
 		return Exchange{}, err
 	}
 	return l.find(l.byAsk, ask)
 }
 
-// Unread counts the replies to ask, in all runs, that were no answer.
+// Unread returns the number of replies to ask, in all runs, that were no answer.
 func (l *Ledger) Unread(ask string) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	k, _ := hash(ask)
+	k, _ := parseHash(ask)
 	return l.unread[k]
 }
 
-// Reply finds a readable exchange with the very same request, whatever it was
-// asked for, or else ErrNotHeld.
+// Reply returns a readable exchange with the same request for any question, or
+// ErrNotFound.
 func (l *Ledger) Reply(key string) (Exchange, error) {
 	return l.find(l.byKey, key)
 }
 
-func (l *Ledger) find(index map[[32]byte]place, id string) (e Exchange, err error) {
+func (l *Ledger) find(index map[hashKey]place, id string) (Exchange, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	k, ok := hash(id)
-	at, held := index[k]
-	if !ok || !held {
-		return Exchange{}, ErrNotHeld
+	k, ok := parseHash(id)
+	if !ok {
+		return Exchange{}, ErrNotFound
 	}
-	e, err = readLine(at.file, at.offset, at.size)
+	p, ok := index[k]
+	if !ok {
+		return Exchange{}, ErrNotFound
+	}
+	e, err := readLine(p.file, p.offset, p.size)
 	if err != nil {
 		return Exchange{}, fmt.Errorf("read ledger: %w", err)
 	}
-	e.Held = at.held
+	e.Cached = p.cached
 	return e, nil
 }
 
-// Add records an exchange durably before it returns.
+// Add records an exchange. It is on disk when Add returns.
 func (l *Ledger) Add(e Exchange) error {
-	line, err := encode(e)
-	own, bad := l.writable()
-	if err = errors.Join(err, bad); err != nil {
-		return fmt.Errorf("record exchange: %w", err)
-	}
-	offset, err := own.Append(line)
-	if err == nil {
-		err = own.Sync()
-	}
+	p, err := l.write(e)
 	if err != nil {
 		return fmt.Errorf("record exchange: %w", err)
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.bill = l.bill.plus(e)
-	l.enter(e, place{file: own.Path(), offset: offset, size: len(line)})
+	l.index(e, p)
 	return nil
 }
 
-// writable is this process's file, made with the folder at the first exchange.
-func (l *Ledger) writable() (*journal.Lines, error) {
-	l.creating.Lock()
-	defer l.creating.Unlock()
-	if l.own != nil {
-		return l.own, nil
+func (l *Ledger) write(e Exchange) (place, error) {
+	line, err := encode(e)
+	if err != nil {
+		return place{}, err
 	}
-	err := os.MkdirAll(l.dir, 0o700)
-	if err == nil {
-		l.own, err = journal.CreateLines(l.dir, "exchanges-*"+suffix)
+	file, err := l.openFile()
+	if err != nil {
+		return place{}, err
 	}
-	return l.own, err
+	offset, err := file.Append(line)
+	if err != nil {
+		return place{}, err
+	}
+	return place{file: file.Path(), offset: offset, size: len(line)}, file.Sync()
+}
+
+// openFile returns this process's file, which it creates at the first exchange.
+func (l *Ledger) openFile() (*journal.Lines, error) {
+	l.fileMu.Lock()
+	defer l.fileMu.Unlock()
+	if l.file != nil {
+		return l.file, nil
+	}
+	if err := os.MkdirAll(l.dir, 0o700); err != nil {
+		return nil, err
+	}
+	file, err := journal.CreateLines(l.dir, "exchanges-*"+suffix)
+	l.file = file
+	return file, err
 }
 
 // Close closes this process's file.
 func (l *Ledger) Close() error {
-	l.creating.Lock()
-	defer l.creating.Unlock()
-	if l.own == nil {
+	l.fileMu.Lock()
+	defer l.fileMu.Unlock()
+	if l.file == nil {
 		return nil
 	}
-	err := l.own.Close()
-	l.own = nil
+	err := l.file.Close()
+	l.file = nil
 	return err
 }
 
-func hash(id string) (k [32]byte, ok bool) {
-	n, err := hex.Decode(k[:], []byte(id[:min(len(id), hex.EncodedLen(len(k)))]))
-	return k, err == nil && hex.EncodedLen(n) == len(id) && n == len(k)
+// parseHash decodes a hex sha256.
+func parseHash(id string) (k hashKey, ok bool) {
+	if len(id) != hex.EncodedLen(len(k)) {
+		return hashKey{}, false
+	}
+	_, err := hex.Decode(k[:], []byte(id))
+	return k, err == nil
 }

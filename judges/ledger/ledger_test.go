@@ -23,7 +23,7 @@ func TestAnAnswerOutlivesItsProcess(t *testing.T) {
 	dir := t.TempDir()
 	l := opened(t, dir)
 	add(t, l, answer(1))
-	if e, err := l.Answer(id("ask", 1)); err != nil || e.Held {
+	if e, err := l.Answer(id("ask", 1)); err != nil || e.Cached {
 		t.Errorf("before closing: %+v, %v", e, err)
 	}
 	if err := l.Close(); err != nil {
@@ -31,13 +31,13 @@ func TestAnAnswerOutlivesItsProcess(t *testing.T) {
 	}
 	l = opened(t, dir)
 	e, err := l.Answer(id("ask", 1))
-	if err != nil || !e.Held || string(e.Request) != `{"q":1}` || string(e.Reply) != "reply 1" || *e.Tokens.USD != 0.5 {
+	if err != nil || !e.Cached || string(e.Request) != `{"q":1}` || string(e.Reply) != "reply 1" || *e.Tokens.USD != 0.5 {
 		t.Errorf("after opening again: %+v, %v", e, err)
 	}
 	if _, err := l.Reply(id("key", 1)); err != nil {
 		t.Errorf("by request: %v", err)
 	}
-	if _, err := l.Answer(id("ask", 2)); !errors.Is(err, ledger.ErrNotHeld) {
+	if _, err := l.Answer(id("ask", 2)); !errors.Is(err, ledger.ErrNotFound) {
 		t.Errorf("an answer nobody gave: %v", err)
 	}
 }
@@ -48,7 +48,7 @@ func TestOnlyReadableRepliesAreAnswers(t *testing.T) {
 	e := answer(1)
 	e.Outcome = arena.JudgeUnparsed
 	add(t, l, e)
-	if _, err := l.Answer(e.Ask); !errors.Is(err, ledger.ErrNotHeld) {
+	if _, err := l.Answer(e.Ask); !errors.Is(err, ledger.ErrNotFound) {
 		t.Errorf("an unreadable reply is held: %v", err)
 	}
 	if b := l.Bill(); b.Exchanges != 1 || b.Prompt != 100 {
@@ -125,7 +125,7 @@ func TestTwoProcessesShare(t *testing.T) {
 			mine, other = b, a
 		}
 		add(t, mine, answer(i))
-		if e, err := other.Answer(id("ask", i)); err != nil || !e.Held || string(e.Reply) != fmt.Sprintf("reply %d", i) {
+		if e, err := other.Answer(id("ask", i)); err != nil || !e.Cached || string(e.Reply) != fmt.Sprintf("reply %d", i) {
 			t.Errorf("answer %d: %+v, %v", i, e, err)
 		}
 		if _, err := other.Reply(id("key", i)); err != nil {

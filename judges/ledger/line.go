@@ -18,13 +18,13 @@ import (
 
 const (
 	suffix = ".jsonl"
-	// version is that of a line.
+	// version is the version of a line.
 	version = 3
-	// maxLine bounds a line, in bytes: a reply is bounded by its client.
+	// maxLine is the maximum length of a line in bytes; the client limits replies.
 	maxLine = 256 << 20
 )
 
-// entry is an exchange as a line without its long texts.
+// entry is a line without the request and the reply.
 type entry struct {
 	Version int `json:"version"`
 	Exchange
@@ -36,88 +36,106 @@ type entry struct {
 	AskUSD        *float64 `json:"ask_cost_usd"`
 }
 
-// line is an exchange as a line. Requests repeat their instructions word by word
-// and are compressed; replies stay readable.
+// line is an exchange as a line of JSON. Requests repeat their instructions and are
+// compressed; replies stay readable.
 type line struct {
 	entry
 	Request []byte `json:"request_zstd"`
 	Reply   string `json:"reply"`
 }
 
-// The coders are safe for concurrent use and hold no state between calls.
+// The coders are safe for concurrent use and have no state between calls.
 var (
 	compressor, _   = zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1))
 	decompressor, _ = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(64<<20))
 )
 
 func encode(e Exchange) ([]byte, error) {
+	l := line{
+		entry: entry{
+			Version:       version,
+			Exchange:      e,
+			Prompt:        e.Tokens.Prompt,
+			Completion:    e.Tokens.Completion,
+			USD:           e.Tokens.USD,
+			AskPrompt:     e.Total.Prompt,
+			AskCompletion: e.Total.Completion,
+			AskUSD:        e.Total.USD,
+		},
+		Request: compressor.EncodeAll(e.Request, []byte{}),
+		Reply:   string(e.Reply),
+	}
 	var b bytes.Buffer
-	to := json.NewEncoder(&b)
-	to.SetEscapeHTML(false)
-	err := to.Encode(line{entry{
-		version, e, e.Tokens.Prompt, e.Tokens.Completion, e.Tokens.USD, e.Total.Prompt, e.Total.Completion, e.Total.USD,
-	}, compressor.EncodeAll(e.Request, []byte{}), string(e.Reply)})
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(l)
 	return b.Bytes(), err
 }
 
 func (e *entry) exchange() Exchange {
-	e.Tokens, e.Total = Spent{e.Prompt, e.Completion, e.USD}, Spent{e.AskPrompt, e.AskCompletion, e.AskUSD}
+	e.Tokens = Spent{e.Prompt, e.Completion, e.USD}
+	e.Total = Spent{e.AskPrompt, e.AskCompletion, e.AskUSD}
 	return e.Exchange
 }
 
-// eachLine visits the exchanges of a file from an offset on, without their long
-// texts. A last line that is not whole is being written, or was when its process
-// was killed, and is none.
-func eachLine(path string, from int64, visit func(offset int64, size int, e Exchange)) (err error) {
+// eachLine calls visit for the exchanges of a file from an offset on, without their
+// requests and replies. It skips an incomplete last line: its process is still writing
+// it, or was killed.
+func eachLine(path string, start int64, visit func(offset int64, size int, e Exchange)) error {
 	f, err := os.Open(path)
 	if err != nil {
 		return err
 	}
 	defer f.Close() //nolint:errcheck // only read
-	if _, err = f.Seek(from, io.SeekStart); err != nil {
+	if _, err = f.Seek(start, io.SeekStart); err != nil {
 		return err
 	}
-	var torn error
+	var incomplete error
 	for l, err := range arena.Lines(f, maxLine) {
-		if err = errors.Join(torn, err); err != nil {
+		if err = errors.Join(incomplete, err); err != nil {
 			return err
 		}
-		switch e, bad := parseEntry(l.Text); {
-		case bad != nil:
-			torn = fmt.Errorf("the line at byte %d is no exchange: %w", from+l.Offset, bad)
-			if !begun(l.Text) {
-				return torn
+		offset := start + l.Offset
+		e, err := parseEntry(l.Text)
+		if err != nil {
+			err = fmt.Errorf("the line at byte %d is no exchange: %w", offset, err)
+			if !isBeginning(l.Text) {
+				return err
 			}
-		case e.Version != version:
-			return fmt.Errorf("the line at byte %d has version %d, not %d: written by a later version of arena, or by another program", from+l.Offset, e.Version, version)
-		default:
-			visit(from+l.Offset, len(l.Text), e.exchange())
+			incomplete = err // returned if another line follows
+			continue
 		}
+		if e.Version != version {
+			const format = "the line at byte %d has version %d, not %d: written by a later version of arena, or by another program"
+			return fmt.Errorf(format, offset, e.Version, version)
+		}
+		visit(offset, len(l.Text), e.exchange())
 	}
 	return nil
 }
 
-// parseEntry reads a line without its long texts, which stand last in it: for
-// them it is enough to be JSON.
+// parseEntry parses a line without its request and reply, which are its last fields:
+// it only checks that those are JSON.
 func parseEntry(text []byte) (e entry, err error) {
 	if !gjson.ValidBytes(text) {
 		return e, errors.New("no JSON")
 	}
-	if head, _, found := bytes.Cut(text, []byte(`,"request_zstd":`)); found {
+	if head, _, ok := bytes.Cut(text, []byte(`,"request_zstd":`)); ok {
 		text = append(head[:len(head):len(head)], '}')
 	}
-	return e, json.Unmarshal(text, &e)
+	err = json.Unmarshal(text, &e)
+	return e, err
 }
 
-// begun reports whether text is how a line begins. Where a machine crashed, zeros
-// may follow.
-func begun(text []byte) bool {
+// isBeginning reports whether text may be the beginning of a line. Zeros may follow it
+// after a crash of the machine.
+func isBeginning(text []byte) bool {
 	const opening = `{"version":`
 	text = bytes.TrimRight(text, "\x00")
 	return strings.HasPrefix(opening, string(text[:min(len(text), len(opening))]))
 }
 
-// readLine reads the exchange in a line of so many bytes.
+// readLine reads the exchange of the line at an offset.
 func readLine(path string, offset int64, size int) (Exchange, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -134,11 +152,6 @@ func readLine(path string, offset int64, size int) (Exchange, error) {
 	}
 	e := l.exchange()
 	e.Reply = []byte(l.Reply)
-	e.Request, err = decompress(l.Request)
-	return e, err
-}
-
-func decompress(request []byte) ([]byte, error) {
-	whole, err := decompressor.DecodeAll(request, nil)
-	return whole, wrong.Wrap("decompress request", err)
+	e.Request, err = decompressor.DecodeAll(l.Request, nil)
+	return e, wrong.Wrap("decompress request", err)
 }

@@ -14,133 +14,148 @@ import (
 	"github.com/trajectory-arena/arena/judges/ledger"
 )
 
-// answer gives one question's verdict: the ledger's, or a model's. Two that
-// ask the same at once ask once, and what nobody could answer is left to the
-// next run.
+// answer returns the verdict on one question, from the ledger or from a model.
+// Concurrent calls for the same question send it once. A question that no model
+// could answer is not asked again in this run.
 func (j *Judge) answer(ctx context.Context, q question, voted map[int]bool) (verdict, error) {
-	v, err, _ := j.flight.Do(q.ask, func() (any, error) {
-		if v, given := j.unanswered.Load(q.ask); given {
-			return v, nil
-		}
-		if v, held, err := j.held(q); held || err != nil {
-			return v, err
-		}
-		release, err := j.ledger.Claim(ctx, q.ask)
-		if err != nil {
-			return j.ended(ctx, verdict{spent: ledger.Free()}, err)
-		}
-		defer release()
-		// Another process may have asked, and released the question, since it was looked for.
-		if v, held, failed := j.held(q); held || failed != nil {
-			return v, failed
-		}
-		v, err := j.live(ctx, q, voted)
-		if err == nil && v.outcome != arena.JudgeScored {
-			again := v
-			again.spent = ledger.Free()
-			j.unanswered.Store(q.ask, again)
-		}
-		return v, err
-	})
-	out, _ := v.(verdict)
-	if out.outcome == "" {
-		out.outcome = arena.JudgeFailed
+	result, err, _ := j.flight.Do(q.hash, func() (any, error) { return j.answerOnce(ctx, q, voted) })
+	v, _ := result.(verdict)
+	if v.outcome == "" {
+		v.outcome = arena.JudgeFailed
 	}
-	return out, err
+	return v, err
 }
 
-// held is the ledger's verdict.
-func (j *Judge) held(q question) (verdict, bool, error) {
-	v, _, ok, err := j.kept(q, j.ledger.Answer, q.ask)
+func (j *Judge) answerOnce(ctx context.Context, q question, voted map[int]bool) (verdict, error) {
+	if v, ok := j.unanswered.Load(q.hash); ok {
+		return v.(verdict), nil //nolint:forcetypeassert // only verdicts are stored
+	}
+	if v, ok, err := j.fromLedger(q); ok || err != nil {
+		return v, err
+	}
+	release, err := j.ledger.Claim(ctx, q.hash)
+	if err != nil {
+		return j.failed(ctx, verdict{cost: ledger.Free()}, err)
+	}
+	defer release()
+	// Another process may have recorded an answer before it released the question.
+	if v, ok, err := j.fromLedger(q); ok || err != nil {
+		return v, err
+	}
+	v, err := j.ask(ctx, q, voted)
+	if err == nil && v.outcome != arena.JudgeScored {
+		repeated := v
+		repeated.cost = ledger.Free()
+		j.unanswered.Store(q.hash, repeated)
+	}
+	return v, err
+}
+
+// fromLedger returns the ledger's verdict on a question, if it has one.
+func (j *Judge) fromLedger(q question) (v verdict, ok bool, err error) {
+	v, _, ok, err = j.lookup(q, j.ledger.Answer, q.hash)
 	return v, ok, err
 }
 
-// kept looks up a reply and reads it again. Should it no longer be readable, it is as if
-// it had never come.
-func (j *Judge) kept(q question, find func(id string) (ledger.Exchange, error), id string) (v verdict, e ledger.Exchange, ok bool, err error) {
+// lookup finds an exchange and parses its reply again. A reply that can no longer be
+// parsed counts as not found.
+func (j *Judge) lookup(
+	q question, find func(id string) (ledger.Exchange, error), id string,
+) (v verdict, e ledger.Exchange, ok bool, err error) {
 	e, err = find(id)
-	if errors.Is(err, ledger.ErrNotHeld) {
+	if errors.Is(err, ledger.ErrNotFound) {
 		return v, e, false, nil
 	}
-	r, bad := model.Read(e.Reply)
-	if err != nil || bad != nil {
+	if err != nil {
 		return v, e, false, err
 	}
-	a, outcome := q.readReply(r.Text())
-	member := 0
+	r, err := model.Read(e.Reply)
+	if err != nil {
+		return v, e, false, nil //nolint:nilerr // as if there were no reply
+	}
+	a, outcome := q.parseReply(r.Text())
+	v = verdict{
+		outcome: outcome, answer: a, model: e.Model, cost: e.Total, cached: e.Cached, detail: a.Explanation,
+	}
 	for i, m := range j.cfg.Panel {
 		if m.Model == e.Model {
-			member = i
+			v.member = i
 		}
 	}
-	v = verdict{outcome: outcome, answer: a, member: member, model: e.Model, spent: e.Total, held: e.Held, detail: a.Explanation}
 	return v, e, outcome == arena.JudgeScored, nil
 }
 
-// live asks one model after the other until one gives an answer, the tries are
-// used up or nobody is left.
-func (j *Judge) live(ctx context.Context, q question, voted map[int]bool) (verdict, error) {
-	r := &rotation{panel: j.panel, order: q.order, voted: voted, spoilt: map[int]int{}, dropped: map[int]bool{}}
+// ask sends a question to one model after the other until one answers, the tries
+// are used up or no model remains.
+func (j *Judge) ask(ctx context.Context, q question, voted map[int]bool) (verdict, error) {
+	r := &rotation{panel: j.panel, order: q.order, voted: voted, unreadable: map[int]int{}, dropped: map[int]bool{}}
 	wait := backoff.ExponentialBackOff{
 		InitialInterval: j.cfg.Backoff, RandomizationFactor: 0.5, Multiplier: 2, MaxInterval: j.cfg.BackoffCap,
 	}
 	wait.Reset()
-	last := verdict{outcome: arena.JudgeFailed, spent: ledger.Free(), detail: "no model was left to ask"}
-	before := j.ledger.Unread(q.ask)
-	if before >= j.cfg.Tries {
-		last.outcome, last.detail = arena.JudgeUnparsed, fmt.Sprintf("%d replies of earlier runs were no answer: raise tries (docs/judges-llm.md) to ask again", before)
+	last := verdict{outcome: arena.JudgeFailed, cost: ledger.Free(), detail: "no model was left to ask"}
+	earlier := j.ledger.Unread(q.hash)
+	if earlier >= j.cfg.Tries {
+		const format = "%d replies of earlier runs were no answer: raise tries (docs/judges-llm.md) to ask again"
+		last.outcome = arena.JudgeUnparsed
+		last.detail = fmt.Sprintf(format, earlier)
 	}
-	for try := before + 1; try <= j.cfg.Tries; try++ {
-		member, left := r.member()
-		if !left {
+	for try := earlier + 1; try <= j.cfg.Tries; try++ {
+		member, ok := r.nextMember()
+		if !ok {
 			break
 		}
-		v, fault, err := j.try(ctx, q, member, try, last.spent)
+		v, fault, err := j.try(ctx, q, member, try, last.cost)
 		if fault != nil && fault.Kind == model.Withdrawn {
-			try-- // the model was set aside meanwhile, and not asked
+			try-- // not sent: the model was set aside meanwhile
 			continue
 		}
 		if err != nil || v.outcome == arena.JudgeScored {
 			return v, err
 		}
 		last = v
-		if pause := r.react(member, v.outcome, fault, &wait); pause > 0 && try < j.cfg.Tries {
-			if err = webclient.Sleep(ctx, min(pause, j.cfg.BackoffCap)); err != nil {
-				return j.ended(ctx, last, err)
-			}
+		pause := r.handleFailure(member, v.outcome, fault, &wait)
+		if pause == 0 || try == j.cfg.Tries {
+			continue
+		}
+		if err := webclient.Sleep(ctx, min(pause, j.cfg.BackoffCap)); err != nil {
+			return j.failed(ctx, last, err)
 		}
 	}
 	return last, nil
 }
 
-// react decides who is asked next and after what pause.
-func (r *rotation) react(member int, outcome arena.JudgeOutcome, fault *model.Fault, wait *backoff.ExponentialBackOff) time.Duration {
+// handleFailure decides which member is next, and returns the pause before it.
+func (r *rotation) handleFailure(
+	member int, outcome arena.JudgeOutcome, fault *model.Fault, wait *backoff.ExponentialBackOff,
+) time.Duration {
 	switch {
 	case outcome == arena.JudgeRefused:
 		r.dropped[member] = true
 	case fault == nil, fault.Kind == model.Unreadable:
-		r.panel.unreadable(member)
-		// At temperature 0 most models repeat themselves, so after as many unreadable
-		// replies as set it aside it is not asked again.
-		r.spoilt[member]++
-		r.dropped[member] = r.spoilt[member] >= setAsideAfter
-	case fault.Kind == model.Missing, fault.Kind == model.Rejected, fault.Kind == model.Auth:
-		if r.dropped[member] = true; fault.Kind == model.Missing {
-			r.panel.unreadable(member)
-		}
+		r.panel.countUnreadable(member)
+		// Most models repeat themselves at temperature 0, so a question is not sent to
+		// one more often than it takes to set it aside.
+		r.unreadable[member]++
+		r.dropped[member] = r.unreadable[member] >= setAsideAfter
+	case fault.Kind == model.Missing:
+		r.dropped[member] = true
+		r.panel.countUnreadable(member)
+	case fault.Kind == model.Rejected, fault.Kind == model.Auth:
+		r.dropped[member] = true
 	case fault.Kind == model.Schema:
-		r.next-- // the same one again
+		r.next-- // the same member again
 	case fault.RetryAfter > 0:
-		// The endpoint's gate waits; another endpoint need not.
+		// The endpoint's client waits; another endpoint need not.
 	default:
 		return wait.NextBackOff()
 	}
 	return 0
 }
 
-// ended says what became of a question that could not be asked: the attempt's
-// own deadline is its failure, anything else ends the run.
-func (j *Judge) ended(ctx context.Context, v verdict, err error) (verdict, error) {
+// failed returns the verdict on a question that could not be asked. The attempt's
+// deadline is a failure of the attempt; any other error ends the run.
+func (j *Judge) failed(ctx context.Context, v verdict, err error) (verdict, error) {
 	v.outcome = arena.JudgeFailed
 	if cause := context.Cause(ctx); cause != nil {
 		err = cause

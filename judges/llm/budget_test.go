@@ -123,13 +123,13 @@ func TestPredictionsHold(t *testing.T) {
 		return f.Prediction
 	}
 	blind := predict()
-	if n := len(s.Calls()); n != 0 || blind.Calls != 60 || blind.Held != 0 {
+	if n := len(s.Calls()); n != 0 || blind.Calls != 60 || blind.Cached != 0 {
 		t.Fatalf("%d requests; %+v", n, blind)
 	}
 	judgeAll(t, dir, cfg, 8, 2)
 	first := s.Bill()
 	calibrated := predict()
-	if calibrated.Calls != 52 || calibrated.Held != 8 {
+	if calibrated.Calls != 52 || calibrated.Cached != 8 {
 		t.Errorf("%+v", calibrated)
 	}
 	judgeAll(t, dir, cfg, 60, 8)

@@ -3,7 +3,6 @@ package llm
 import (
 	"encoding/json"
 	"math"
-	"slices"
 	"time"
 
 	"github.com/trajectory-arena/arena/internal/digest"
@@ -11,10 +10,10 @@ import (
 	"github.com/trajectory-arena/arena/internal/wrong"
 )
 
-// Role says when a member of the panel is asked.
+// Role decides when a member of the panel is asked.
 type Role string
 
-// A primary votes; a fallback is asked where a primary gave no answer.
+// A primary votes. A fallback is asked if a primary gave no answer.
 const (
 	Primary  Role = "primary"
 	Fallback Role = "fallback"
@@ -23,32 +22,32 @@ const (
 // Member is one model of the panel, on one endpoint.
 type Member struct {
 	Model string `yaml:"model"`
-	// Endpoint is the name of one of Config's; empty where there is only one.
+	// Endpoint is the name of one of Config's; empty if there is only one.
 	Endpoint string `yaml:"endpoint,omitempty"`
 	Role     Role   `yaml:"role"`
 }
 
-// Aggregate says how votes become one score.
+// Aggregate is the way to join votes into one score.
 type Aggregate string
 
-// The ways to join votes. An even median and a majority's tie go to the lower
-// score, so that the result is always one on offer and never flatters.
+// The ways to join votes. An even median and a tie of a majority go to the lower
+// score, so that the result is always a possible score and never flatters.
 const (
 	Median   Aggregate = "median"
 	Majority Aggregate = "majority"
 )
 
-// Config is everything an LLM judge can be told. The zero value is not usable;
-// start from Defaults.
+// Config is the configuration of an LLM judge. The zero value is not usable; start
+// from Defaults.
 type Config struct {
 	Endpoints []model.Endpoint `yaml:"endpoints"`
 	// Panel is asked in this order.
 	Panel []Member `yaml:"panel"`
-	// Votes is how many answers make a judgement: one of each primary in turn,
-	// samples of the same model where there are fewer primaries than votes.
+	// Votes is the number of answers of a judgement: one of each primary in turn,
+	// and further samples of the same models if there are fewer primaries.
 	Votes     int       `yaml:"votes"`
 	Aggregate Aggregate `yaml:"aggregate"`
-	// SelfConsistency is how many samples of one model make one vote, by
+	// SelfConsistency is the number of samples of one model in one vote, joined by
 	// majority; 1 asks once, at temperature 0.
 	SelfConsistency int `yaml:"self_consistency"`
 	// SampleTemperature is used wherever one model is asked more than once.
@@ -57,13 +56,13 @@ type Config struct {
 	Prompt string `yaml:"prompt,omitempty"`
 	// StepPrompt is the same for verdicts on steps.
 	StepPrompt string `yaml:"step_prompt,omitempty"`
-	// MaxTokens bounds one completion, thinking included.
+	// MaxTokens is the maximum length of a completion, including thinking.
 	MaxTokens int `yaml:"max_tokens"`
 
-	// Tries is how many requests one answer may cost, over all models.
+	// Tries is the maximum number of requests for one answer, over all models.
 	Tries int `yaml:"tries"`
-	// RequestTimeout bounds one request, AttemptDeadline all of one attempt's,
-	// RunDeadline the judge's whole life.
+	// RequestTimeout limits one request, AttemptDeadline all requests of an attempt,
+	// RunDeadline those of the judge.
 	RequestTimeout  time.Duration `yaml:"request_timeout"`
 	AttemptDeadline time.Duration `yaml:"attempt_deadline"`
 	RunDeadline     time.Duration `yaml:"run_deadline"`
@@ -71,17 +70,17 @@ type Config struct {
 	// BackoffCap.
 	Backoff    time.Duration `yaml:"backoff"`
 	BackoffCap time.Duration `yaml:"backoff_cap"`
-	// BudgetUSD and BudgetTokens are what one run may spend; nil is no bound.
+	// BudgetUSD and BudgetTokens limit what one run spends; nil is no limit.
 	BudgetUSD    *float64 `yaml:"budget_usd,omitempty"`
 	BudgetTokens *int     `yaml:"budget_tokens,omitempty"`
-	// MaxUnscored is the share of attempts that may stay without an answer.
+	// MaxUnscored is the maximum share of attempts without an answer.
 	MaxUnscored float64 `yaml:"max_unscored"`
 }
 
-// Defaults are the subnet's own figures where it has any: temperature 0, 3,072
-// tokens, 90 seconds, 8 tries, back-off up to 10 seconds. The deadline of an
-// attempt leaves room for 8 requests that take all their time and their
-// back-off; the one of a run is a day, since the next day brings the next run.
+// Defaults returns the subnet's own figures where it has any: temperature 0, 3,072
+// tokens, 90 seconds, 8 tries, back-off up to 10 seconds. The deadline of an attempt
+// is enough for 8 requests that use all their time and their back-off; that of a run
+// is a day, since the next day begins the next run.
 func Defaults() Config {
 	return Config{
 		Votes: 1, Aggregate: Median, SelfConsistency: 1, SampleTemperature: 0.7,
@@ -92,7 +91,7 @@ func Defaults() Config {
 	}
 }
 
-// Validate names everything that cannot be used, all at once.
+// Validate returns an error that lists every unusable value.
 func (c Config) Validate() error {
 	var bad wrong.List
 	c.checkPanel(&bad)
@@ -105,38 +104,46 @@ func (c Config) Validate() error {
 	bad.Unless(c.RequestTimeout > 0, "request_timeout is %v: want more than 0", c.RequestTimeout)
 	bad.Unless(c.AttemptDeadline > 0, "attempt_deadline is %v: want more than 0", c.AttemptDeadline)
 	bad.Unless(c.RunDeadline > 0, "run_deadline is %v: want more than 0", c.RunDeadline)
-	bad.Unless(c.Backoff > 0 && c.BackoffCap >= c.Backoff, "backoff is %v, backoff_cap %v: want more than 0, and the cap no less", c.Backoff, c.BackoffCap)
-	bad.Unless(c.BudgetUSD == nil || *c.BudgetUSD >= 0 && !math.IsInf(*c.BudgetUSD, 0), "budget_usd: want 0 or more")
+	bad.Unless(c.Backoff > 0 && c.BackoffCap >= c.Backoff,
+		"backoff is %v, backoff_cap %v: want more than 0, and the cap no less", c.Backoff, c.BackoffCap)
+	bad.Unless(c.BudgetUSD == nil || isBudget(*c.BudgetUSD), "budget_usd: want 0 or more")
 	bad.Unless(c.BudgetTokens == nil || *c.BudgetTokens >= 0, "budget_tokens: want 0 or more")
 	bad.Unless(c.MaxUnscored >= 0 && c.MaxUnscored <= 1, "max_unscored is %v: want 0 to 1", c.MaxUnscored)
 	return bad.Err()
 }
 
+func isBudget(usd float64) bool { return usd >= 0 && !math.IsInf(usd, 0) }
+
 func (c Config) checkPanel(bad *wrong.List) {
-	known := map[string]bool{}
+	endpoints := map[string]bool{}
 	for _, e := range c.Endpoints {
 		*bad = append(*bad, e.Validate())
-		bad.Unless(!known[e.Name], "endpoint %q is named twice", e.Name)
-		known[e.Name] = true
+		bad.Unless(!endpoints[e.Name], "endpoint %q is named twice", e.Name)
+		endpoints[e.Name] = true
 	}
 	bad.Unless(len(c.Endpoints) > 0, "endpoints is empty: want at least one")
-	asked := map[Member]bool{}
+
+	seen := map[Member]bool{}
+	hasPrimary := false
 	for i, m := range c.Panel {
-		once := Member{Model: m.Model, Endpoint: m.Endpoint}
-		bad.Unless(!asked[once], "panel[%d] (%s) is on the panel twice: use self_consistency to ask it more often", i, m.Model)
-		asked[once] = true
+		key := Member{Model: m.Model, Endpoint: m.Endpoint}
+		bad.Unless(!seen[key], "panel[%d] (%s) is on the panel twice: use self_consistency to ask it more often", i, m.Model)
+		seen[key] = true
 		bad.Unless(m.Model != "", "panel[%d]: model is empty", i)
-		bad.Unless(known[m.Endpoint] || m.Endpoint == "" && len(c.Endpoints) <= 1, "panel[%d] (%s): no endpoint is named %q", i, m.Model, m.Endpoint)
-		bad.Unless(m.Role == Primary || m.Role == Fallback, "panel[%d] (%s): role is %q: want primary or fallback", i, m.Model, m.Role)
+		isDefault := m.Endpoint == "" && len(c.Endpoints) <= 1
+		bad.Unless(isDefault || endpoints[m.Endpoint], "panel[%d] (%s): no endpoint is named %q", i, m.Model, m.Endpoint)
+		isRole := m.Role == Primary || m.Role == Fallback
+		bad.Unless(isRole, "panel[%d] (%s): role is %q: want primary or fallback", i, m.Model, m.Role)
+		hasPrimary = hasPrimary || m.Role == Primary
 	}
-	votes := slices.ContainsFunc(c.Panel, func(m Member) bool { return m.Role == Primary })
-	bad.Unless(votes, "panel has no primary: want at least one model that votes")
+	bad.Unless(hasPrimary, "panel has no primary: want at least one model that votes")
 }
 
-// hash is the hex sha256 of whatever a judgement depends on: a judge with the
-// same hash gives the same answers from the same ledger. Addresses, limits,
-// deadlines and budgets are not in it.
+// hash returns the hex sha256 of everything that a judgement depends on: judges with
+// the same hash give the same answers from the same ledger. It does not depend on
+// addresses, limits, deadlines and budgets.
 func (c Config) hash(p prompt) (string, error) {
+	// The names of the fields are part of the hash.
 	type member struct {
 		Member
 		ExtraBody map[string]any
@@ -152,6 +159,7 @@ func (c Config) hash(p prompt) (string, error) {
 	return digest.SHA256(b), wrong.Wrap("hash judge", err)
 }
 
+// endpoint returns the member's endpoint.
 func (c Config) endpoint(m Member) model.Endpoint {
 	for _, e := range c.Endpoints {
 		if e.Name == m.Endpoint || m.Endpoint == "" {

@@ -6,14 +6,15 @@ import (
 	"github.com/trajectory-arena/arena"
 )
 
-// RenderBare is an attempt without its groundings.
+// RenderBare renders an attempt without its groundings.
 func RenderBare(t *arena.Trace, d *arena.Dialogue) string {
-	return render(t, d, func(turn int) string { return fmt.Sprintf("step %d", t.StepNumber(d.Turns[turn].Step)) }, view{result: maxResult})
+	heading := func(turn int) string { return fmt.Sprintf("step %d", t.StepNumber(d.Turns[turn].Step)) }
+	return render(t, d, heading, view{resultLimit: maxResult})
 }
 
-// Hash is that of a judge with this configuration.
+// Hash returns the hash of a judge with this configuration.
 func (c Config) Hash() (string, error) {
-	k, err := reasoning(c)
+	k, err := newReasoningType(c)
 	if err != nil {
 		return "", err
 	}

@@ -9,123 +9,145 @@ import (
 	"github.com/trajectory-arena/arena/judges/gates"
 )
 
-// Results are long and thinking speaks of a few of their rows. So a judge is told
-// what of each thinking stands in earlier results and what nowhere, and is shown
-// the rows first that any thinking speaks of. maxGround bounds, in characters,
-// each list of a step, about 25 tokens; extraShare is the part of a
-// rendered trace that all may add to it; minRow is the least of a row: with less it
-// ends before its price, and ten ids alone are many tokens and tell nothing.
+// Results are long and thinking mentions a few of their rows. So the prompt lists
+// for each thinking what is in earlier results and what is in none, and shows the
+// rows first that any thinking mentions.
 const (
-	maxGround  = 100
+	// maxGrounding is the maximum length of each list of a step in characters, about
+	// 25 tokens.
+	maxGrounding = 100
+	// extraShare is the maximum length of all lists as a share of the rendered trace.
 	extraShare = 0.105
-	minRow     = 125
+	// minRow is the minimum length of a mentioned row: a shorter one ends before its
+	// price, and ten ids alone are many tokens of no use.
+	minRow = 125
 )
 
-// view is how an attempt is rendered. The zero value shows nothing beside what is
-// recorded, and results up to maxResult.
+// view is how an attempt is rendered. The zero value with a resultLimit renders what
+// is recorded and nothing else.
 type view struct {
-	// grounds are the lists of turns, by their index.
-	grounds map[int]gates.Grounding
-	// held, words and nowhere are the most of each list, result of each result;
-	// spoken are the products whose rows go first.
-	held, words, nowhere, result int
-	spoken                       map[string]bool
+	// groundings are the lists of turns, by their index.
+	groundings map[int]gates.Grounding
+	// supportedLimit, wordsLimit and unsupportedLimit are the maximum lengths of the
+	// lists, resultLimit that of a result.
+	supportedLimit, wordsLimit, unsupportedLimit, resultLimit int
+	// mentioned are the products whose rows come first.
+	mentioned map[string]bool
 }
 
-// grounded is the view within the room that a trace has.
-func grounded(t *arena.Trace, d *arena.Dialogue, heading func(int) string) view {
-	all, spoken := gates.Ground(t, d)
-	v := view{grounds: map[int]gates.Grounding{}, result: maxResult, spoken: spoken}
-	for _, g := range all {
-		if !leftOut(g.Turn, d) {
-			v.grounds[g.Turn] = g
+// newView returns the view with the longest lists and results that fit the limits of
+// a trace.
+func newView(t *arena.Trace, d *arena.Dialogue, heading func(int) string) view {
+	groundings, mentioned := gates.Ground(t, d)
+	v := view{groundings: map[int]gates.Grounding{}, resultLimit: maxResult, mentioned: mentioned}
+	for _, g := range groundings {
+		if !isOmitted(g.Turn, d) {
+			v.groundings[g.Turn] = g
 		}
 	}
 	recorded := len(render(t, d, heading, v))
-	room, lists := int(extraShare*float64(recorded)), 0
-	for v.held, v.words, v.nowhere = maxGround, maxGround, maxGround; v.nowhere > 0; v.narrow() {
-		if lists = len(render(t, d, heading, v)) - recorded; lists <= room {
+	budget := int(extraShare * float64(recorded))
+	lists := 0
+	v.supportedLimit = maxGrounding
+	v.wordsLimit = maxGrounding
+	v.unsupportedLimit = maxGrounding
+	for v.unsupportedLimit > 0 {
+		lists = len(render(t, d, heading, v)) - recorded
+		if lists <= budget {
 			break
 		}
+		v.narrow()
 	}
-	v.result += max(0, room-lists) / max(cutResults(d), 1)
+	v.resultLimit += max(0, budget-lists) / max(countCutResults(d), 1)
 	return v
 }
 
-// narrow takes room from what stands in results first, then from words, and from
-// made data last.
+// narrow reduces the limit of one list by half: of supported data first, then of
+// words, and of unsupported data last.
 func (v *view) narrow() {
-	for _, most := range [...]*int{&v.held, &v.words, &v.nowhere} {
-		if *most > 0 {
-			*most /= 2
+	for _, limit := range [...]*int{&v.supportedLimit, &v.wordsLimit, &v.unsupportedLimit} {
+		if *limit > 0 {
+			*limit /= 2
 			return
 		}
 	}
 }
 
-func cutResults(d *arena.Dialogue) (n int) {
+// countCutResults returns the number of rendered results that are longer than
+// maxResult.
+func countCutResults(d *arena.Dialogue) int {
+	count := 0
 	for i := range d.Turns {
-		for k := range d.Turns[i].Calls[:min(len(d.Turns[i].Calls), maxCalls)] {
-			if !leftOut(i, d) && len(d.Turns[i].Calls[k].Result) > maxResult {
-				n++
-			}
-		}
-	}
-	return n
-}
-
-// The lines of the three lists.
-const (
-	heldHead    = "checked, in earlier results: "
-	nowhereHead = "checked, in no earlier result: "
-	wordsHead   = "words in no earlier result: "
-)
-
-func (v *view) check(b *strings.Builder, turn int) {
-	g := v.grounds[turn]
-	for _, list := range [...]struct {
-		head  string
-		items []string
-		most  int
-	}{{heldHead, g.Supported, v.held}, {nowhereHead, g.Unsupported, v.nowhere}, {wordsHead, g.Words, v.words}} {
-		if len(list.items) == 0 || list.most <= 0 {
+		if isOmitted(i, d) {
 			continue
 		}
-		var shown []string
-		for i, item := range list.items {
-			if i > 0 && len(strings.Join(list.items[:i+1], ", ")) > list.most {
-				shown = append(shown, "…")
-				break
+		calls := d.Turns[i].Calls
+		for k := range calls[:min(len(calls), maxCalls)] {
+			if len(calls[k].Result) > maxResult {
+				count++
 			}
-			shown = append(shown, line(item, maxGround))
 		}
-		b.WriteString(list.head + strings.Join(shown, ", ") + "\n")
 	}
+	return count
 }
 
-// shownResult is a result as far as a judge is shown it: of a list first the rows
-// that any thinking speaks of, each without the marks of JSON.
-func (v *view) shownResult(result arena.Raw) string {
-	whole := result.Text()
-	list := gjson.Parse(whole)
-	if len(v.spoken) == 0 || len(whole) <= v.result || !list.IsArray() || !gjson.Valid(whole) {
-		return line(whole, v.result)
+// The lines of the three lists. They are part of the prompt.
+const (
+	supportedHead   = "checked, in earlier results: "
+	unsupportedHead = "checked, in no earlier result: "
+	wordsHead       = "words in no earlier result: "
+)
+
+// writeGrounding writes the lists of a turn.
+func (v *view) writeGrounding(b *strings.Builder, turn int) {
+	g := v.groundings[turn]
+	writeList(b, supportedHead, g.Supported, v.supportedLimit)
+	writeList(b, unsupportedHead, g.Unsupported, v.unsupportedLimit)
+	writeList(b, wordsHead, g.Words, v.wordsLimit)
+}
+
+// writeList writes the first items of a list, up to limit bytes but at least one.
+func writeList(b *strings.Builder, head string, items []string, limit int) {
+	if len(items) == 0 || limit <= 0 {
+		return
 	}
-	var first, rest []string
+	var written []string
+	for i, item := range items {
+		if i > 0 && len(strings.Join(items[:i+1], ", ")) > limit {
+			written = append(written, "…")
+			break
+		}
+		written = append(written, firstLine(item, maxGrounding))
+	}
+	b.WriteString(head + strings.Join(written, ", ") + "\n")
+}
+
+// formatResult returns a result up to its limit. Of a list of products the rows that
+// any thinking mentions come first, without the syntax of JSON.
+func (v *view) formatResult(result arena.Raw) string {
+	text := result.Text()
+	if len(v.mentioned) == 0 || len(text) <= v.resultLimit {
+		return firstLine(text, v.resultLimit)
+	}
+	list := gjson.Parse(text)
+	if !list.IsArray() || !gjson.Valid(text) {
+		return firstLine(text, v.resultLimit)
+	}
+	var mentioned, remaining []string
 	for _, row := range list.Array() {
-		if v.spoken[row.Get("product_id").String()] {
-			first = append(first, plain(row.Raw))
+		if v.mentioned[row.Get("product_id").String()] {
+			mentioned = append(mentioned, stripSyntax(row.Raw))
 		} else {
-			rest = append(rest, plain(row.Raw))
+			remaining = append(remaining, stripSyntax(row.Raw))
 		}
 	}
-	for i, row := range first { // none takes more than its share of the room
-		first[i] = cut(row, max(v.result/len(first)-len(cutMark), minRow))
+	for i, row := range mentioned { // equal parts of the limit
+		mentioned[i] = cut(row, max(v.resultLimit/len(mentioned)-len(cutMark), minRow))
 	}
-	return line(strings.Join(append(first, rest...), " "), v.result)
+	return firstLine(strings.Join(append(mentioned, remaining...), " "), v.resultLimit)
 }
 
-// plain is JSON without what makes it JSON.
-func plain(raw string) string {
+// stripSyntax returns JSON without quotes and with parentheses for braces.
+func stripSyntax(raw string) string {
 	return strings.NewReplacer(`"`, "", "{", "(", "}", ")").Replace(raw)
 }

@@ -1,7 +1,7 @@
-// Package llm judges reasoning with models behind OpenAI-compatible servers.
-// It renders a trace within the subnet's limits, asks a panel, reads whatever
-// comes back, and keeps every exchange in a ledger: an answer is paid for
-// once, and an instrument's failure is never a grade.
+// Package llm judges reasoning with models behind OpenAI-compatible servers. It
+// renders a trace within the subnet's limits, asks a panel, parses the replies, and
+// records every exchange in a ledger: an answer is paid for once, and a failure of
+// the instrument is never a grade.
 package llm
 
 import (
@@ -20,13 +20,13 @@ import (
 	"github.com/trajectory-arena/arena/judges/prices"
 )
 
-// Why a run cannot go on. Each is final for this Judge; what the ledger holds
-// is still answered.
+// Errors after which a run cannot go on. Each is final for its Judge, which still
+// answers from the ledger.
 var (
-	// ErrAuth: a server does not accept its key, and never did in this run, or no
-	// other is left.
+	// ErrAuth: a server does not accept its key, and never did in this run or is the
+	// only one.
 	ErrAuth = errors.New("the server does not accept the key")
-	// ErrBudget: the next request would pass the budget.
+	// ErrBudget: the next request would exceed the budget.
 	ErrBudget = errors.New("the budget is spent")
 	// ErrDeadline: the run's deadline has passed.
 	ErrDeadline = errors.New("the run's deadline has passed")
@@ -35,109 +35,125 @@ var (
 // errAttempt ends the requests of one attempt, not the run.
 var errAttempt = errors.New("the attempt's deadline has passed")
 
-// Options are what a judge is given beside its configuration.
+// Options are the dependencies of a judge.
 type Options struct {
-	// Prices give exchanges their cost; without a model's price its cost is
-	// unknown.
+	// Prices are used for the cost of exchanges. The cost is unknown for a model
+	// without a price.
 	Prices prices.Table
 	// Transport replaces the network.
 	Transport http.RoundTripper
-	// Now is the clock that latencies are measured with.
+	// Now is the clock that measures latencies.
 	Now func() time.Time
-	// Payer names the budget where processes spend it one after another: what the ledger
-	// says it has paid is spent. Empty for a budget of this judge alone.
+	// Payer names a budget that several processes spend one after another: the
+	// exchanges of the ledger with this payer count as spent. It is empty for a
+	// budget of this judge alone.
 	Payer string
 }
 
-// Judge is an LLM judge. Its methods may be called from any goroutine.
+// Judge is an LLM judge. Its methods are safe for use by several goroutines.
 type Judge struct {
-	cfg     Config
-	whole   *kind
-	steps   *kind
-	panel   *panel
+	cfg       Config
+	reasoning *questionType
+	steps     *questionType
+	panel     *panel
+	// clients are those of the panel's members.
 	clients []*model.Client
 	ledger  *ledger.Ledger
 	options Options
 	budget  *budget
 	flight  singleflight.Group
-	// unanswered are this run's verdicts without a score, by question.
+	// unanswered are this run's verdicts without a score, by question hash.
 	unanswered sync.Map
 
 	run  context.Context //nolint:containedctx // the deadline of all questions together
 	stop context.CancelFunc
 }
 
-// New makes a judge that keeps its exchanges in l. Keys are taken from the
-// environment; the run's deadline begins now. Close the judge after use.
+// New returns a judge that records its exchanges in l. It reads keys from the
+// environment. The run's deadline starts now. Close must be called after use.
 func New(cfg Config, l *ledger.Ledger, o Options) (*Judge, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	whole, err := reasoning(cfg)
-	steps, bad := stepwise(cfg)
-	if err = errors.Join(err, bad); err != nil {
+	reasoning, err := newReasoningType(cfg)
+	steps, stepsErr := newStepsType(cfg)
+	if err = errors.Join(err, stepsErr); err != nil {
 		return nil, err
 	}
 	j := &Judge{
-		cfg: cfg, whole: whole, steps: steps, ledger: l, options: o, panel: newPanel(cfg),
+		cfg: cfg, reasoning: reasoning, steps: steps, panel: newPanel(cfg), ledger: l, options: o,
 		budget: &budget{usd: cfg.BudgetUSD, tokens: cfg.BudgetTokens, changed: make(chan struct{})},
 	}
 	if o.Payer != "" {
-		j.budget.spend(l.Paid(o.Payer).Spent)
+		j.budget.addCost(l.Paid(o.Payer).Spent)
 	}
-	shared := map[string]*model.Client{}
-	for _, m := range cfg.Panel {
-		e := cfg.endpoint(m)
-		if shared[e.Name] == nil {
-			if shared[e.Name], err = model.New(e, o.Transport, o.Now); err != nil {
-				return nil, err
-			}
-		}
-		j.clients = append(j.clients, shared[e.Name])
-		if _, priced := o.Prices[m.Model]; cfg.BudgetUSD != nil && !priced {
-			return nil, fmt.Errorf("no price is known for %s: a budget in dollars needs one", m.Model)
-		}
+	if err := j.openClients(); err != nil {
+		return nil, err
 	}
 	j.run, j.stop = context.WithTimeoutCause(context.Background(), cfg.RunDeadline, ErrDeadline)
 	return j, nil
 }
 
-// Close ends what is still being asked.
+// openClients opens one client for each endpoint of the panel, and checks that a
+// budget in dollars knows all prices.
+func (j *Judge) openClients() error {
+	byEndpoint := map[string]*model.Client{}
+	for _, m := range j.cfg.Panel {
+		e := j.cfg.endpoint(m)
+		if byEndpoint[e.Name] == nil {
+			client, err := model.New(e, j.options.Transport, j.options.Now)
+			if err != nil {
+				return err
+			}
+			byEndpoint[e.Name] = client
+		}
+		j.clients = append(j.clients, byEndpoint[e.Name])
+		if _, ok := j.options.Prices[m.Model]; j.cfg.BudgetUSD != nil && !ok {
+			return fmt.Errorf("no price is known for %s: a budget in dollars needs one", m.Model)
+		}
+	}
+	return nil
+}
+
+// Close cancels all open requests.
 func (j *Judge) Close() { j.stop() }
 
-// Name is the judge's versioned name: the way of judging, and which prompt.
-func (j *Judge) Name() string { return "llm_v1_" + j.whole.prompt.sha256[:8] }
+// Name returns the judge's versioned name: the method and the prompt.
+func (j *Judge) Name() string { return "llm_v1_" + j.reasoning.prompt.sha256[:8] }
 
-// Hash is the configuration's.
-func (j *Judge) Hash() (string, error) { return j.cfg.hash(j.whole.prompt) }
+// Hash returns the hash of the configuration.
+func (j *Judge) Hash() (string, error) { return j.cfg.hash(j.reasoning.prompt) }
 
-// Judgeable says if an attempt left anything to judge. One that timed out or
-// failed without a dialogue is no failure of the judge's.
+// Judgeable reports whether an attempt has anything to judge. An attempt that timed
+// out or failed without a dialogue is no failure of the judge.
 func Judgeable(t *arena.Trace, d *arena.Dialogue) bool {
 	return t.HasDialogue || len(d.Turns) > 0
 }
 
-// Judge judges one attempt in its normal form. The error is ErrAuth, ErrBudget,
-// ErrDeadline, ctx's or the ledger's: the run cannot go on. Everything else
-// that may go wrong is the judgement's Outcome.
+// Judge returns the judgement of one attempt in its normal form. The error is
+// ErrAuth, ErrBudget, ErrDeadline, ctx's or the ledger's: the run cannot go on. Any
+// other failure is the judgement's Outcome.
 func (j *Judge) Judge(ctx context.Context, t *arena.Trace, d *arena.Dialogue) (arena.Judgement, error) {
-	v, err := j.ask(ctx, j.whole, t, d)
-	out := judgement(j.Name(), j.whole, v)
+	v, err := j.judge(ctx, j.reasoning, t, d)
+	out := newJudgement(j.Name(), j.reasoning, v)
 	if v.outcome == arena.JudgeScored {
 		out.Score = &v.Score
-		out.Gates, out.Spans, out.Doubt = v.Gates(), v.Spans, v.doubt
+		out.Gates = v.Gates()
+		out.Spans = v.Spans
+		out.Doubt = v.doubt
 	}
 	return out, err
 }
 
-// ask puts all questions of a kind about an attempt, and joins what was said.
-// Without all votes there is no answer.
-func (j *Judge) ask(ctx context.Context, k *kind, t *arena.Trace, d *arena.Dialogue) (verdict, error) {
+// judge returns the joined answers to all questions of a type about an attempt. The
+// verdict has no answer if any vote has none.
+func (j *Judge) judge(ctx context.Context, k *questionType, t *arena.Trace, d *arena.Dialogue) (verdict, error) {
 	if !k.judgeable(t, d) {
-		return verdict{outcome: arena.JudgeFailed, spent: ledger.Free(), detail: "the attempt left no dialogue to judge"}, nil
+		const detail = "the attempt left no dialogue to judge"
+		return verdict{outcome: arena.JudgeFailed, cost: ledger.Free(), detail: detail}, nil
 	}
-	ctx, end := j.bounded(ctx)
-	defer end()
+	ctx, cancel := j.withDeadlines(ctx)
+	defer cancel()
 	questions, err := j.questions(k, t, d)
 	if err != nil {
 		return verdict{}, err
@@ -147,7 +163,7 @@ func (j *Judge) ask(ctx context.Context, k *kind, t *arena.Trace, d *arena.Dialo
 	for _, samples := range questions {
 		v, err := j.vote(ctx, samples, voted)
 		if err != nil {
-			return merge(append(votes, v), k.votes), err
+			return merge(append(votes, v), k.joinVotes), err
 		}
 		votes = append(votes, v)
 		if v.outcome != arena.JudgeScored {
@@ -155,34 +171,40 @@ func (j *Judge) ask(ctx context.Context, k *kind, t *arena.Trace, d *arena.Dialo
 		}
 		voted[v.member] = true
 	}
-	return merge(votes, k.votes), nil
+	return merge(votes, k.joinVotes), nil
 }
 
-// bounded ends with the deadlines of an attempt and of the run.
-func (j *Judge) bounded(ctx context.Context) (context.Context, func()) {
-	ctx, cancel := context.WithTimeoutCause(ctx, j.cfg.AttemptDeadline, errAttempt)
-	ctx, end := context.WithCancelCause(ctx)
-	stop := context.AfterFunc(j.run, func() { end(context.Cause(j.run)) })
-	return ctx, func() { stop(); end(nil); cancel() }
+// withDeadlines returns a context with the deadlines of an attempt and of the run.
+func (j *Judge) withDeadlines(ctx context.Context) (context.Context, func()) {
+	ctx, cancelAttempt := context.WithTimeoutCause(ctx, j.cfg.AttemptDeadline, errAttempt)
+	ctx, cancel := context.WithCancelCause(ctx)
+	stop := context.AfterFunc(j.run, func() { cancel(context.Cause(j.run)) })
+	return ctx, func() {
+		stop()
+		cancel(nil)
+		cancelAttempt()
+	}
 }
 
+// vote returns the joined samples of one vote.
 func (j *Judge) vote(ctx context.Context, samples []question, voted map[int]bool) (verdict, error) {
-	var said []verdict
+	var verdicts []verdict
 	for _, q := range samples {
 		v, err := j.answer(ctx, q, voted)
 		if err != nil || v.outcome != arena.JudgeScored {
-			return merge(append(said, v), q.samples), err
+			return merge(append(verdicts, v), q.joinSamples), err
 		}
-		said = append(said, v)
+		verdicts = append(verdicts, v)
 	}
-	return merge(said, samples[0].samples), nil
+	return merge(verdicts, samples[0].joinSamples), nil
 }
 
-// judgement is an answer as it is kept, without what only its kind has.
-func judgement(name string, k *kind, v verdict) arena.Judgement {
+// newJudgement returns the judgement of a verdict, without the fields that only its
+// type of question has.
+func newJudgement(name string, k *questionType, v verdict) arena.Judgement {
 	return arena.Judgement{
 		Judge: name, Outcome: v.outcome, Model: v.model, PromptSHA256: k.prompt.sha256,
-		PromptTokens: v.spent.Prompt, CompletionTokens: v.spent.Completion, CostUSD: v.spent.USD,
-		Cached: v.held, Detail: v.detail,
+		PromptTokens: v.cost.Prompt, CompletionTokens: v.cost.Completion, CostUSD: v.cost.USD,
+		Cached: v.cached, Detail: v.detail,
 	}
 }

@@ -12,60 +12,59 @@ import (
 )
 
 const (
-	// bytesPerToken is what a token is taken for until a server has counted.
+	// bytesPerToken is the length of a token until a server has counted tokens.
 	bytesPerToken = 4
-	// expectedAnswer is the length of an answer until one was seen. A bare
-	// verdict has about 20 tokens, one with three quotes about 110; the figure
-	// between (their geometric mean) is wrong by the least factor.
+	// expectedAnswer is the length of an answer in tokens until the ledger has one.
+	// A verdict alone has about 20 tokens, one with three quotes about 110; the
+	// geometric mean is wrong by the smallest factor.
 	expectedAnswer = 50
-	// expectedVerdict is the same for one step: about 22 tokens with an empty
-	// quote and reason, 56 with the twelve words that each may have.
+	// expectedVerdict is the same for one step: about 22 tokens with an empty quote
+	// and reason, 56 with the twelve words that each may have.
 	expectedVerdict = 35
-	// The reserve of a budget over what a model's answers showed so far: a
-	// tenth on the prompt, whose tokens follow from its bytes, and twice the
-	// longest completion, which nobody can foresee.
+	// A reservation exceeds the figures of the ledger by a tenth for the prompt,
+	// whose tokens follow from its bytes, and is twice the longest completion, which
+	// cannot be predicted.
 	promptReserve     = 1.1
 	completionReserve = 2
 )
 
-// Prediction is what judging would cost.
+// Prediction is the expected cost of judging.
 type Prediction struct {
-	// Calls are requests to send if none fails; answers the ledger holds need
-	// none.
+	// Calls is the number of requests to send if none fails.
 	Calls int
-	// Held counts answers that the ledger has.
-	Held int
+	// Cached is the number of answers in the ledger, which need no request.
+	Cached int
 	ledger.Spent
 }
 
-// Forecast sums what judging many attempts would cost, the same question
-// counted once.
+// Forecast sums the expected cost of judging many attempts. It counts the same
+// question once.
 type Forecast struct {
 	Prediction
-	judge *Judge
-	kind  *kind
-	mu    sync.Mutex // guards Prediction and asked: tasks are forecast side by side
-	asked map[string]bool
+	judge        *Judge
+	questionType *questionType
+	mu           sync.Mutex // guards Prediction and seen
+	seen         map[string]bool
 }
 
-// Forecast begins a sum of what Judge would cost.
-func (j *Judge) Forecast() *Forecast { return j.forecast(j.whole) }
+// Forecast returns a new forecast of Judge.
+func (j *Judge) Forecast() *Forecast { return j.forecast(j.reasoning) }
 
-// ForecastSteps begins a sum of what Steps would cost.
+// ForecastSteps returns a new forecast of Steps.
 func (j *Judge) ForecastSteps() *Forecast { return j.forecast(j.steps) }
 
-func (j *Judge) forecast(k *kind) *Forecast {
-	return &Forecast{Prediction: Prediction{Spent: ledger.Free()}, judge: j, kind: k, asked: map[string]bool{}}
+func (j *Judge) forecast(k *questionType) *Forecast {
+	return &Forecast{Prediction: Prediction{Spent: ledger.Free()}, judge: j, questionType: k, seen: map[string]bool{}}
 }
 
-// Add adds what judging one attempt would cost now. Token counts are calibrated
-// on the model's exchanges in the ledger; before the first, four bytes make a
-// token, and answers are as long as the prompt asks for.
+// Add adds the expected cost of judging one attempt now. Token counts are calibrated
+// on the model's exchanges in the ledger. Before the first one, four bytes are a
+// token, and answers have the length that the prompt demands.
 func (f *Forecast) Add(t *arena.Trace, d *arena.Dialogue) error {
-	if !f.kind.judgeable(t, d) {
+	if !f.questionType.judgeable(t, d) {
 		return nil
 	}
-	votes, err := f.judge.questions(f.kind, t, d)
+	votes, err := f.judge.questions(f.questionType, t, d)
 	if err != nil {
 		return err
 	}
@@ -80,36 +79,37 @@ func (f *Forecast) Add(t *arena.Trace, d *arena.Dialogue) error {
 func (f *Forecast) add(q question) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.asked[q.ask] {
+	if f.seen[q.hash] {
 		return nil
 	}
-	f.asked[q.ask] = true
-	j, member := f.judge, q.order[0]
-	key, err := j.clients[member].Key(j.to(q, member))
+	f.seen[q.hash] = true
+	j := f.judge
+	member := q.order[0]
+	key, err := j.clients[member].Key(j.request(q, member))
 	if err != nil {
 		return err
 	}
-	_, byAsk := j.ledger.Answer(q.ask)
-	_, byKey := j.ledger.Reply(key)
-	for _, err := range []error{byAsk, byKey} {
+	_, answerErr := j.ledger.Answer(q.hash)
+	_, replyErr := j.ledger.Reply(key)
+	for _, err := range []error{answerErr, replyErr} {
 		if err == nil {
-			f.Held++
+			f.Cached++
 		}
-		if !errors.Is(err, ledger.ErrNotHeld) {
+		if !errors.Is(err, ledger.ErrNotFound) {
 			return err
 		}
 	}
-	if j.ledger.Unread(q.ask) < j.cfg.Tries {
+	if j.ledger.Unread(q.hash) < j.cfg.Tries {
 		f.Calls++
-		f.Spent = f.Plus(j.expect(q, member))
+		f.Spent = f.Plus(j.expectedCost(q, member))
 	}
 	return nil
 }
 
-// expect is what a question is likely to cost.
-func (j *Judge) expect(q question, member int) ledger.Spent {
+// expectedCost returns the likely cost of a question.
+func (j *Judge) expectedCost(q question, member int) ledger.Spent {
 	model := j.cfg.Panel[member].Model
-	s := ledger.Spent{Prompt: tokensOf(q.bytes), Completion: q.expected * q.verdicts}
+	s := ledger.Spent{Prompt: estimateTokens(q.bytes), Completion: q.expectedTokens * q.verdicts}
 	if u := j.ledger.Usage(model, q.prompt.sha256); u.Answers > 0 {
 		s.Prompt = int(math.Round(float64(q.bytes) * float64(u.Prompt) / float64(u.PromptBytes)))
 		s.Completion = int(math.Round(float64(q.verdicts) * float64(u.Completion) / float64(u.Verdicts)))
@@ -118,19 +118,21 @@ func (j *Judge) expect(q question, member int) ledger.Spent {
 	return s
 }
 
-// price takes no token of the prompt for cached: nobody can know.
+// price returns the price of tokens, none of which a server has cached; nil if it is
+// unknown.
 func (j *Judge) price(model string, s ledger.Spent) *float64 {
 	return j.options.Prices.Cost(model, prices.Tokens{Prompt: s.Prompt, Completion: s.Completion})
 }
 
-// most is what a question may cost for all that is known.
-func (j *Judge) most(q question, member int) amount {
+// maxCost returns an upper estimate of the cost of a question.
+func (j *Judge) maxCost(q question, member int) amount {
 	model := j.cfg.Panel[member].Model
 	u := j.ledger.Usage(model, q.prompt.sha256)
-	s := j.expect(q, member)
+	s := j.expectedCost(q, member)
 	if u.Answers > 0 {
 		s.Prompt = int(math.Ceil(float64(q.bytes) * u.MaxRatio * promptReserve))
-		s.Completion = min(j.cfg.MaxTokens, int(math.Ceil(completionReserve*u.MaxCompletion*float64(q.verdicts))))
+		completion := completionReserve * u.MaxCompletion * float64(q.verdicts)
+		s.Completion = min(j.cfg.MaxTokens, int(math.Ceil(completion)))
 	}
 	a := amount{tokens: s.Prompt + s.Completion, guess: u.Answers == 0}
 	if usd := j.price(model, s); usd != nil {

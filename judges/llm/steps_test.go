@@ -258,7 +258,7 @@ func TestStepPredictionsHold(t *testing.T) {
 	}
 	run(all...)
 	whole := s.Bill()
-	if blind.Calls != 64 || calibrated.Calls != 56 || calibrated.Held != 8 {
+	if blind.Calls != 64 || calibrated.Calls != 56 || calibrated.Cached != 8 {
 		t.Errorf("%+v, then %+v", blind, calibrated)
 	}
 	near := func(name string, predicted ledger.Spent, prompt, completion int) {

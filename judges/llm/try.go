@@ -12,108 +12,129 @@ import (
 	"github.com/trajectory-arena/arena/judges/prices"
 )
 
-// try asks one member once and keeps the exchange. The fault is nil where a
-// completion came, readable or not. The verdict's cost is all that the
-// question has cost so far.
-func (j *Judge) try(ctx context.Context, q question, member, try int, before ledger.Spent) (verdict, *model.Fault, error) {
-	cq := j.to(q, member)
-	key, err := j.clients[member].Key(cq)
+// try sends a question to one member once, and records the exchange. The fault is nil
+// if there was a completion, readable or not. The verdict's cost includes earlier, the
+// cost of the question so far.
+func (j *Judge) try(ctx context.Context, q question, member, try int, earlier ledger.Spent) (verdict, *model.Fault, error) {
+	request := j.request(q, member)
+	key, err := j.clients[member].Key(request)
 	if err != nil {
 		return verdict{}, nil, err
 	}
 	e := ledger.Exchange{
-		Key: key, Ask: q.ask, Model: cq.Model, PromptSHA256: q.prompt.sha256, Try: try, PromptBytes: q.bytes, Verdicts: q.verdicts,
-		Outcome: arena.JudgeFailed, Tokens: ledger.Free(), Total: before, Payer: j.options.Payer,
+		Key: key, Ask: q.hash, Model: request.Model, PromptSHA256: q.prompt.sha256, Try: try,
+		PromptBytes: q.bytes, Verdicts: q.verdicts, Outcome: arena.JudgeFailed,
+		Tokens: ledger.Free(), Total: earlier, Payer: j.options.Payer,
 	}
-	v, found, err := j.sameRequest(q, e, member)
-	if found || err != nil {
+	v, ok, err := j.reuseReply(q, e, member)
+	if ok || err != nil {
 		return v, nil, err
 	}
-	hold, err := j.budget.reserve(ctx, func() amount { return j.most(q, member) })
+	reserved, err := j.budget.reserve(ctx, func() amount { return j.maxCost(q, member) })
 	if err != nil {
-		v, err = j.ended(ctx, verdict{spent: before}, err)
+		v, err = j.failed(ctx, verdict{cost: earlier}, err)
 		return v, nil, err
 	}
-	r, asking := j.clients[member].Chat(ctx, cq)
-	v, fault := j.judgeReply(q, &e, r, asking)
+	r, chatErr := j.clients[member].Chat(ctx, request)
+	v, fault := j.readExchange(q, &e, r, chatErr)
 	v.member = member
 	if len(e.Request) > 0 {
 		err = j.ledger.Add(e)
 	}
-	// After the ledger, so that whoever waits for room knows what this cost.
-	j.budget.settle(hold, e.Tokens)
-	if asking == nil {
-		j.panel.answered(member, v.outcome == arena.JudgeScored, cq.Model, e.Served)
+	// Settle after the ledger has the exchange, so that waiting requests can estimate
+	// their cost from it.
+	j.budget.settle(reserved, e.Tokens)
+	if chatErr == nil {
+		j.panel.recordAnswer(member, v.outcome == arena.JudgeScored, request.Model, e.Served)
 	}
-	switch {
-	case err != nil:
-	case fault != nil && fault.Kind == model.Auth && !j.panel.lock(member):
-		err = fmt.Errorf("ask %s: %w: %s", cq.Model, ErrAuth, fault.Detail)
-	case asking != nil && fault == nil:
-		v, err = j.ended(ctx, v, asking)
+	if err != nil {
+		return v, fault, err
 	}
+	v, err = j.checkFault(ctx, v, fault, chatErr)
 	return v, fault, err
 }
 
-// sameRequest looks for the same request under another question, such as an
-// earlier run's with another panel, and notes it under this one.
-func (j *Judge) sameRequest(q question, e ledger.Exchange, member int) (verdict, bool, error) {
-	v, same, ok, err := j.kept(q, j.ledger.Reply, e.Key)
+// checkFault returns an error for a failed request after which the run cannot go on.
+func (j *Judge) checkFault(ctx context.Context, v verdict, fault *model.Fault, chatErr error) (verdict, error) {
+	switch {
+	case fault != nil && fault.Kind == model.Auth && !j.panel.lock(v.member):
+		return v, fmt.Errorf("ask %s: %w: %s", j.cfg.Panel[v.member].Model, ErrAuth, fault.Detail)
+	case fault == nil && chatErr != nil:
+		return j.failed(ctx, v, chatErr)
+	default:
+		return v, nil
+	}
+}
+
+// reuseReply looks for an exchange with the same request for another question, such
+// as an earlier run's with another panel, and records it for this one.
+func (j *Judge) reuseReply(q question, e ledger.Exchange, member int) (v verdict, ok bool, err error) {
+	v, reused, ok, err := j.lookup(q, j.ledger.Reply, e.Key)
 	if !ok {
 		return verdict{}, false, err
 	}
+	reused.Ask = e.Ask
+	reused.Try = e.Try
+	reused.Tokens = ledger.Free()
+	reused.Cached = false
+	reused.Total = reused.Total.Plus(e.Total)
 	v.member = member
-	same.Ask, same.Try, same.Tokens, same.Held = e.Ask, e.Try, ledger.Free(), false
-	same.Total = same.Total.Plus(e.Total)
-	v.spent = same.Total
-	return v, true, j.ledger.Add(same)
+	v.cost = reused.Total
+	return v, true, j.ledger.Add(reused)
 }
 
-// judgeReply reads what came back into the exchange and the verdict.
-func (j *Judge) judgeReply(q question, e *ledger.Exchange, r model.Exchange, asking error) (verdict, *model.Fault) {
-	e.Status, e.Request, e.Reply, e.Served = r.Status, r.Request, r.Body, r.Model
+// readExchange sets the remaining fields of the exchange, and returns its verdict and
+// its fault, if any.
+func (j *Judge) readExchange(q question, e *ledger.Exchange, r model.Exchange, chatErr error) (verdict, *model.Fault) {
+	e.Status = r.Status
+	e.Request = r.Request
+	e.Reply = r.Body
+	e.Served = r.Model
 	e.LatencyMS = r.Latency.Milliseconds()
-	v := verdict{outcome: arena.JudgeFailed, model: e.Model}
-	if asking == nil || r.Counted() {
-		e.Tokens = j.spent(e, r)
+	if chatErr == nil || r.Counted() {
+		e.Tokens = j.exchangeCost(e, r)
 	}
+	v := verdict{outcome: arena.JudgeFailed, model: e.Model}
 	var fault *model.Fault
 	switch {
-	case errors.As(asking, &fault):
+	case errors.As(chatErr, &fault):
 		e.Error = fault.Error()
 		if fault.Kind == model.Unreadable {
 			v.outcome = arena.JudgeUnparsed
 		}
-	case asking != nil:
-		e.Error = asking.Error()
+	case chatErr != nil:
+		e.Error = chatErr.Error()
 	default:
-		v.answer, v.outcome = q.readReply(r.Text())
-		if v.outcome != arena.JudgeScored && (r.Refusal != "" || r.Finish == "content_filter") {
+		v.answer, v.outcome = q.parseReply(r.Text())
+		isRefusal := r.Refusal != "" || r.Finish == "content_filter"
+		if v.outcome != arena.JudgeScored && isRefusal {
 			v.outcome = arena.JudgeRefused
 		}
 		e.Error = q.explain(v.outcome, r.Reply)
 	}
 	e.Outcome = v.outcome
 	e.Total = e.Total.Plus(e.Tokens)
-	v.spent, v.detail = e.Total, e.Error
+	v.cost = e.Total
+	v.detail = e.Error
 	if v.outcome == arena.JudgeScored {
 		v.detail = v.Explanation
 	}
 	return v, fault
 }
 
-// spent is what a reply cost. Where the server does not count, four bytes
-// are taken for a token, so that a budget still holds.
-func (j *Judge) spent(e *ledger.Exchange, r model.Exchange) ledger.Spent {
-	n := prices.Tokens{Prompt: tokensOf(e.PromptBytes), Completion: tokensOf(len(r.Text()))}
+// exchangeCost returns the cost of a reply. If the server does not count tokens, they are
+// estimated, so that a budget still limits the run.
+func (j *Judge) exchangeCost(e *ledger.Exchange, r model.Exchange) ledger.Spent {
+	n := prices.Tokens{Prompt: estimateTokens(e.PromptBytes), Completion: estimateTokens(len(r.Text()))}
 	if r.Counted() {
 		n = prices.Tokens{Prompt: int(r.Usage.Prompt), Cached: int(r.Usage.Cached), Completion: int(r.Usage.Completion)}
 	}
 	return ledger.Spent{Prompt: n.Prompt, Completion: n.Completion, USD: j.options.Prices.Cost(e.Model, n)}
 }
 
-func tokensOf(bytes int) int { return int(math.Ceil(float64(bytes) / bytesPerToken)) }
+func estimateTokens(bytes int) int { return int(math.Ceil(float64(bytes) / bytesPerToken)) }
 
+// explain returns the reason why a reply has no answer; empty if it has one.
 func (q question) explain(outcome arena.JudgeOutcome, r model.Reply) string {
 	switch {
 	case outcome == arena.JudgeScored:
@@ -123,8 +144,8 @@ func (q question) explain(outcome arena.JudgeOutcome, r model.Reply) string {
 	case r.Text() == "":
 		return "the reply is empty"
 	case r.Finish == "length":
-		return "the reply was cut off before " + q.wanted
+		return "the reply was cut off before " + q.requirement
 	default:
-		return "the reply has not " + q.wanted
+		return "the reply has not " + q.requirement
 	}
 }

@@ -180,7 +180,7 @@ func again(t *testing.T, r *rewrite.Rewriting, server *modeltest.Server, ledgers
 	forecast := panel(t, server, ledgers).Forecast()
 	dry := *r
 	dry.Dry, dry.Model = true, forecast
-	if _, err = dry.Write(t.Context()); err != nil || forecast.Calls != 0 || forecast.Held == 0 {
+	if _, err = dry.Write(t.Context()); err != nil || forecast.Calls != 0 || forecast.Cached == 0 {
 		t.Errorf("forecast %+v, %v", forecast.Prediction, err)
 	}
 	r.Model = panel(t, server, ledgers)

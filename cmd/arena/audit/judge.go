@@ -178,10 +178,10 @@ func (d *judgeDay) predict(ctx context.Context, days []string) error {
 	}
 	if !d.Noisy.Quiet {
 		fmt.Fprintf(d.Streams.Err, "%d attempts: %d requests would be sent, %d answers are held; about %d prompt and %d completion tokens, %s\n",
-			attempts, total.Calls, total.Held, total.Prompt, total.Completion, instrument.Dollars(total.USD))
+			attempts, total.Calls, total.Cached, total.Prompt, total.Completion, instrument.Dollars(total.USD))
 	}
 	return json.NewEncoder(d.Streams.Out).Encode(map[string]any{
-		"attempts": attempts, "requests": total.Calls, "held": total.Held,
+		"attempts": attempts, "requests": total.Calls, "held": total.Cached,
 		"tokens": map[string]int{"prompt": total.Prompt, "completion": total.Completion}, "cost_usd": total.USD,
 	})
 }

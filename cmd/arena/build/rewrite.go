@@ -96,7 +96,7 @@ func (f *rewriteFlags) forecast(ctx context.Context, days []string, j *llm.Judge
 		return recipeError(err)
 	}
 	f.tell(r)
-	fmt.Fprintf(f.streams.Err, "%d requests would be sent, %d answers are held; about %d prompt and %d completion tokens, %s\n", total.Calls, total.Held, total.Prompt, total.Completion, instrument.Dollars(total.USD))
+	fmt.Fprintf(f.streams.Err, "%d requests would be sent, %d answers are held; about %d prompt and %d completion tokens, %s\n", total.Calls, total.Cached, total.Prompt, total.Completion, instrument.Dollars(total.USD))
 	return nil
 }
 

@@ -1,0 +1,50 @@
+package ledger
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/gofrs/flock"
+
+	"github.com/trajectory-arena/arena/internal/journal"
+)
+
+// retryClaim is the interval between tries to claim a question that another process
+// is asking: a model takes seconds.
+const retryClaim = 50 * time.Millisecond
+
+// Claim reserves a question for this process until release is called. It waits while
+// another process asks it, so the caller must look for the answer in the ledger after
+// Claim returns. A claim ends at the latest with its process.
+func (l *Ledger) Claim(ctx context.Context, ask string) (release func(), err error) {
+	if err := os.MkdirAll(l.dir, 0o700); err != nil {
+		return nil, fmt.Errorf("claim question: %w", err)
+	}
+	path := filepath.Join(l.dir, "asking-"+ask[:min(len(ask), 32)]+".lock")
+	for {
+		lock := flock.New(path)
+		locked, err := lock.TryLock()
+		if err == nil && !locked {
+			_, err = lock.TryLockContext(ctx, retryClaim)
+		}
+		if err != nil {
+			err = fmt.Errorf("claim question: %w", err)
+			if cause := context.Cause(ctx); cause != nil {
+				err = errors.Join(cause, err)
+			}
+			return nil, errors.Join(err, lock.Close())
+		}
+		if journal.IsAt(lock, path) {
+			release := func() {
+				_ = os.Remove(path) // a remaining file locks nothing
+				_ = lock.Unlock()
+			}
+			return release, nil
+		}
+		_ = lock.Unlock() // another process removed the file meanwhile
+	}
+}

@@ -1,0 +1,102 @@
+package llm
+
+import (
+	_ "embed" // for the prompts
+	"encoding/json"
+
+	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/judges/reply"
+)
+
+//go:embed prompts/reasoning.tmpl
+var reasoningPrompt []byte
+
+//go:embed prompts/steps.tmpl
+var stepsPrompt []byte
+
+// questionType is a type of question about an attempt: how the attempt is rendered,
+// which reply is demanded, and how replies are parsed and joined.
+type questionType struct {
+	prompt prompt
+	render func(*arena.Trace, *arena.Dialogue) string
+	// schema, under name, is the schema of the reply for servers that enforce one.
+	schema json.RawMessage
+	name   string
+	// requirement describes what a reply must have.
+	requirement string
+	// perStep is set if a reply has a verdict for each step and not one for the attempt.
+	perStep bool
+	// judgeable reports whether an attempt has anything to ask about.
+	judgeable func(*arena.Trace, *arena.Dialogue) bool
+	// parse parses a reply with that many verdicts.
+	parse func(text string, verdicts int) (answer, arena.JudgeOutcome)
+	// joinSamples joins one model's samples into a vote, joinVotes the votes.
+	joinSamples, joinVotes func([]verdict) verdict
+	// expectedTokens is the length of an answer for each verdict, until the ledger has
+	// one.
+	expectedTokens int
+}
+
+// reasoningSchema demands the evidence first: a model that has to quote before it
+// grades grades what it found.
+var reasoningSchema = json.RawMessage(`{"type": "object", "additionalProperties": false,
+	"required": ["evidence", "reasoning_quality", "explanation"],
+	"properties": {
+		"evidence": {"type": "array", "items": {"type": "object", "additionalProperties": false, "required": ["gate", "step", "quote"],
+			"properties": {"gate": {"type": "integer"}, "step": {"type": "integer"}, "quote": {"type": "string"}}}},
+		"reasoning_quality": {"type": "number", "enum": [0.1, 0.3, 0.5, 0.7, 0.9]},
+		"explanation": {"type": "string"}}}`)
+
+// newReasoningType returns the question about the reasoning of an attempt.
+func newReasoningType(cfg Config) (*questionType, error) {
+	p, err := readPrompt(cfg.Prompt, reasoningPrompt)
+	k := &questionType{
+		prompt:         p,
+		render:         Render,
+		schema:         reasoningSchema,
+		name:           "judgement",
+		requirement:    "a score on offer",
+		judgeable:      Judgeable,
+		joinSamples:    byScore(lowerMode),
+		joinVotes:      byScore(lowerMedian),
+		expectedTokens: expectedAnswer,
+		parse: func(text string, _ int) (answer, arena.JudgeOutcome) {
+			a, outcome := reply.Parse(text)
+			return answer{Answer: a}, outcome
+		},
+	}
+	if cfg.Aggregate == Majority {
+		k.joinVotes = k.joinSamples
+	}
+	return k, err
+}
+
+// stepsSchema demands the passage and the reason before the verdict, for the reason
+// of reasoningSchema.
+var stepsSchema = json.RawMessage(`{"type": "object", "additionalProperties": false, "required": ["steps"],
+	"properties": {"steps": {"type": "array", "items": {"type": "object", "additionalProperties": false,
+		"required": ["step", "quote", "reason", "verdict"],
+		"properties": {"step": {"type": "integer"}, "quote": {"type": "string"}, "reason": {"type": "string"},
+			"verdict": {"type": "string", "enum": ["needed", "waste", "unclear"]}}}}}}`)
+
+// newStepsType returns the question about each step of an attempt.
+func newStepsType(cfg Config) (*questionType, error) {
+	p, err := readPrompt(cfg.StepPrompt, stepsPrompt)
+	k := &questionType{
+		prompt:         p,
+		render:         renderNumbered,
+		schema:         stepsSchema,
+		name:           "step_verdicts",
+		requirement:    "one verdict on each step",
+		perStep:        true,
+		judgeable:      func(_ *arena.Trace, d *arena.Dialogue) bool { return HasSteps(d) },
+		joinSamples:    majority,
+		joinVotes:      majority,
+		expectedTokens: expectedVerdict,
+		parse: func(text string, verdicts int) (answer, arena.JudgeOutcome) {
+			steps, outcome := reply.ParseSteps(text, verdicts)
+			return answer{steps: steps}, outcome
+		},
+	}
+	return k, err
+}
