@@ -264,16 +264,16 @@ func BenchmarkCompare(b *testing.B) {
 // by the judge, 50 and 10 were drawn; what was drawn rarely weighs more.
 func TestPrecisionIsThatOfTheDay(t *testing.T) {
 	t.Parallel()
-	labels := Ratings{Scores: map[Key]*float64{}, Drawn: map[Key]float64{}}
+	labels := Ratings{Scores: map[Key]*float64{}, Probability: map[Key]float64{}}
 	judge := Ratings{Scores: map[Key]*float64{}}
 	for i := range 60 {
 		said, truth, key := 0.9, 0.9, Key{Problem: strconv.Itoa(i)}
-		labels.Drawn[key] = 0.5
+		labels.Probability[key] = 0.5
 		if i%5 == 0 {
 			truth = 0.3 // 10 of 50
 		}
 		if i >= 50 {
-			said, truth, labels.Drawn[key] = 0.5, 0.9, 0.1
+			said, truth, labels.Probability[key] = 0.5, 0.9, 0.1
 			if i >= 52 {
 				truth = 0.5
 			}

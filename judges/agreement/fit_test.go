@@ -16,14 +16,14 @@ import (
 // biased are labels, and a judge that grades higher than they do and errs.
 func biased(d *dice.Dice, n int, up func(float64) float64) (labels, judge Ratings) {
 	labels, judge = rater("people"), rater("judge")
-	labels.Drawn = map[Key]float64{}
+	labels.Probability = map[Key]float64{}
 	for i := range n {
 		truth := reply.Scores[d.N(len(reply.Scores))]
 		said, key := up(truth), Key{Run: "r", Problem: fmt.Sprint(i % (n / 2)), Step: i}
 		if d.N(10) == 0 {
 			said = reply.Scores[d.N(len(reply.Scores))]
 		}
-		labels.Scores[key], judge.Scores[key], labels.Drawn[key] = &truth, &said, 0.1+0.9*truth
+		labels.Scores[key], judge.Scores[key], labels.Probability[key] = &truth, &said, 0.1+0.9*truth
 	}
 	return labels, judge
 }
@@ -47,7 +47,7 @@ func TestTheFitFindsTheScale(t *testing.T) {
 		for ceiling := 1; ceiling <= 100; ceiling++ {
 			s, sum := outcome.Scale{Floor: float64(floor) / 100, Ceiling: float64(ceiling) / 100}, 0.0
 			for key, truth := range labels.Scores {
-				sum += square(s.Multiplier(*judge.Scores[key])-outcome.Multiplier(*truth)) / labels.Drawn[key]
+				sum += square(s.Multiplier(*judge.Scores[key])-outcome.Multiplier(*truth)) / labels.Probability[key]
 			}
 			if sum < least {
 				best, least = s, sum
@@ -69,7 +69,7 @@ func TestAFlatteringJudgeIsHeldDown(t *testing.T) {
 	t.Parallel()
 	up := func(x float64) float64 { return min(0.9, x+0.2) }
 	labels, judge := biased(dice.New(3), longtest.Pick(100_000, 20_000), up)
-	whole := nearest(concat(gradedBoth([]Ratings{labels}, &judge)))
+	whole := nearestScale(concat(observations([]Ratings{labels}, &judge)))
 	n := longtest.Pick(1000, 20)
 	floors, ceilings, better := 0, 0, 0
 	for seed := range n {
@@ -97,7 +97,7 @@ func within(f Figure, x float64) int {
 	return 0
 }
 
-func concat(all [][]graded) (flat []graded) {
+func concat(all [][]observation) (flat []observation) {
 	for _, some := range all {
 		flat = append(flat, some...)
 	}
@@ -116,12 +116,12 @@ func TestTheValidatorIsOneMoreJudge(t *testing.T) {
 		judge.Scores[Key{Run: a.run, Problem: fmt.Sprint(len(judge.Scores))}] = &a.score
 	}
 	judge.Scores[Key{Run: "a", Problem: "unscored"}] = nil
-	var runs []Theirs
+	var runs []SubnetFinding
 	for _, r := range []struct {
 		run, agent string
 		quality    float64
 	}{{"a", "x", 0.3}, {"b", "x", 0.6}, {"c", "y", 0.9}, {"e", "y", 0.1}} {
-		runs = append(runs, Theirs{Key: Key{Run: r.run}, Agent: r.agent, Findings: arena.Findings{Quality: &r.quality}})
+		runs = append(runs, SubnetFinding{Key: Key{Run: r.run}, Agent: r.agent, Findings: arena.Findings{Quality: &r.quality}})
 	}
 	v := AgainstValidator(FigureQuality, runs, &judge, Options{Samples: 100, Seed: 1})[0]
 	if v.Runs != 3 || v.Attempts != 5 || v.Agents != 2 || v.Coverage != 0.75 {
@@ -142,13 +142,13 @@ func TestTheValidatorIsOneMoreJudge(t *testing.T) {
 func TestTheValidatorAttemptByAttempt(t *testing.T) {
 	t.Parallel()
 	judge := Ratings{Name: "gates", Scores: map[Key]*float64{}}
-	var theirs []Theirs
+	var theirs []SubnetFinding
 	for i, a := range []struct {
 		category    string
 		ours, their float64
 	}{{"product", 0.4, 0.8}, {"product", 0.8, 0.8}, {"shop", 0.9, 0.1}, {"shop", 0, 0.5}} {
 		key := Key{Run: fmt.Sprint("run", i%2), Problem: fmt.Sprint(i)}
-		theirs = append(theirs, Theirs{Key: key, Agent: fmt.Sprint(i % 2), Findings: arena.Findings{Quality: &a.their, Category: a.category}})
+		theirs = append(theirs, SubnetFinding{Key: key, Agent: fmt.Sprint(i % 2), Findings: arena.Findings{Quality: &a.their, Category: a.category}})
 		if judge.Scores[key] = &a.ours; a.ours == 0 {
 			judge.Scores[key] = nil // unscored is not compared, and lowers the coverage
 		}

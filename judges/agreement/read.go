@@ -9,39 +9,42 @@ import (
 	"github.com/trajectory-arena/arena"
 )
 
-// ReadRatings reads judge lines or labels, or what arena score writes (1 for a success): JSON lines with eval_run_id,
-// problem_id and score, an outcome where a judge wrote them, and the probability
-// with which the attempt was drawn where labels were sampled. A line is
-// unscored if its score is null or its outcome is not "scored". Lines with steps
-// instead of a score rate each step: waste is 0, unclear 0.5, needed 1. Two
-// lines for one attempt are an error: which of them counts would be a guess.
-func ReadRatings(r io.Reader, name string, limit int) (Ratings, error) {
-	all := Ratings{Name: name, Scores: map[Key]*float64{}, Drawn: map[Key]float64{}}
+// ReadRatings reads JSON lines of at most maxBytes from a judge, from labels or from
+// arena score (1 for a success). A line has eval_run_id, problem_id and score, the
+// outcome of a judge, and for sampled labels the probability of the attempt. It is
+// unscored if its score is null or its outcome is not "scored". A line with steps
+// instead of a score rates each step: waste is 0, unclear 0.5, needed 1. Two lines for
+// one attempt are an error.
+func ReadRatings(r io.Reader, name string, maxBytes int) (Ratings, error) {
+	ratings := Ratings{Name: name, Scores: map[Key]*float64{}, Probability: map[Key]float64{}}
 	lines := map[Key]int{}
-	for line, err := range arena.Lines(r, limit) {
+	for line, err := range arena.Lines(r, maxBytes) {
 		if err != nil {
 			return Ratings{}, fmt.Errorf("read ratings %s: %w", name, err)
 		}
-		if err := all.add(line.Text, lines, line.Number); err != nil {
+		if err := ratings.add(line.Text, lines, line.Number); err != nil {
 			return Ratings{}, fmt.Errorf("read ratings %s: line %d: %w", name, line.Number, err)
 		}
 	}
-	if len(all.Scores) == 0 {
+	if len(ratings.Scores) == 0 {
 		return Ratings{}, fmt.Errorf("read ratings %s: the file holds none", name)
 	}
-	return all, nil
+	return ratings, nil
 }
 
+type ratingLine struct {
+	Run         string          `json:"eval_run_id"`
+	Problem     string          `json:"problem_id"`
+	Outcome     *string         `json:"outcome"`
+	Score       json.RawMessage `json:"score"`
+	Steps       json.RawMessage `json:"steps"`
+	Probability *float64        `json:"probability"`
+	Success     *bool           `json:"success"`
+}
+
+// add adds the line with that number. lines has the numbers of the earlier ones.
 func (r *Ratings) add(text []byte, lines map[Key]int, number int) error {
-	var line struct {
-		Run     string          `json:"eval_run_id"`
-		Problem string          `json:"problem_id"`
-		Outcome *string         `json:"outcome"`
-		Score   json.RawMessage `json:"score"`
-		Steps   json.RawMessage `json:"steps"`
-		Drawn   *float64        `json:"probability"`
-		Success *bool           `json:"success"`
-	}
+	var line ratingLine
 	if err := json.Unmarshal(text, &line); err != nil {
 		return err
 	}
@@ -53,23 +56,23 @@ func (r *Ratings) add(text []byte, lines map[Key]int, number int) error {
 		return fmt.Errorf("attempt %s/%s was rated already in line %d", key.Run, key.Problem, earlier)
 	}
 	lines[key] = number
-	if line.Drawn != nil {
-		if r.Drawn[key] = *line.Drawn; !(*line.Drawn > 0 && *line.Drawn <= 1) {
-			return fmt.Errorf("probability is %v: want more than 0 and at most 1", *line.Drawn)
+	if p := line.Probability; p != nil {
+		if !(*p > 0 && *p <= 1) {
+			return fmt.Errorf("probability is %v: want more than 0 and at most 1", *p)
 		}
+		r.Probability[key] = *p
 	}
+
 	unscored := line.Outcome != nil && *line.Outcome != "scored"
-	if line.Score == nil && line.Steps != nil {
+	if line.Score == nil {
+		if line.Steps == nil {
+			return errors.New("no score")
+		}
 		return r.addSteps(key, line.Steps, unscored)
 	}
-	if line.Score == nil {
-		return errors.New("no score")
-	}
-	var score *float64
-	if line.Success != nil { // a line of arena score; what timed out is a failure, as the subnet counts it
-		score = new(map[bool]float64{true: 1}[*line.Success])
-	} else if err := json.Unmarshal(line.Score, &score); err != nil {
-		return errors.New("score is neither a number nor null")
+	score, err := line.score()
+	if err != nil {
+		return err
 	}
 	if unscored {
 		score = nil
@@ -78,11 +81,28 @@ func (r *Ratings) add(text []byte, lines map[Key]int, number int) error {
 	return nil
 }
 
-// needs are the verdicts on a step as numbers, in their order.
-var needs = map[arena.Need]float64{arena.StepWaste: 0, arena.StepUnclear: 0.5, arena.StepNeeded: 1}
+// score returns the score of a line. A line of arena score has 1 for a success. An
+// attempt that timed out is a failure, as for the subnet.
+func (l *ratingLine) score() (*float64, error) {
+	if l.Success != nil {
+		score := 0.0
+		if *l.Success {
+			score = 1
+		}
+		return &score, nil
+	}
+	var score *float64
+	if err := json.Unmarshal(l.Score, &score); err != nil {
+		return nil, errors.New("score is neither a number nor null")
+	}
+	return score, nil
+}
 
-// addSteps rates each step of an attempt. One without verdicts is unscored as a
-// whole: how many steps it has, its line does not say.
+// needScores are the scores of verdicts on a step.
+var needScores = map[arena.Need]float64{arena.StepWaste: 0, arena.StepUnclear: 0.5, arena.StepNeeded: 1}
+
+// addSteps adds the scores of the steps of an attempt. An attempt without verdicts is
+// one unscored item, since its line does not have the number of steps.
 func (r *Ratings) addSteps(key Key, text []byte, unscored bool) error {
 	var steps []struct {
 		Verdict arena.Need `json:"verdict"`
@@ -95,8 +115,8 @@ func (r *Ratings) addSteps(key Key, text []byte, unscored bool) error {
 		return nil
 	}
 	for i, s := range steps {
-		score, known := needs[s.Verdict]
-		if !known {
+		score, ok := needScores[s.Verdict]
+		if !ok {
 			return fmt.Errorf("verdict %q on step %d is not needed, waste or unclear", s.Verdict, i+1)
 		}
 		key.Step = i + 1

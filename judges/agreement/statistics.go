@@ -9,12 +9,12 @@ import (
 	"github.com/trajectory-arena/arena/internal/stats"
 )
 
-// A statistic that is not defined is NaN in here and null in a report.
+// A statistic that is not defined is NaN in this file and null in a report.
 
-// pairStatistics are exact agreement, kappa, weighted kappa, bias and the
-// three alphas.
+// pairStatistics returns exact agreement, kappa, weighted kappa, bias and the three
+// alphas.
 func pairStatistics(t table, levels []float64) []float64 {
-	n, exact, bias := 0.0, 0.0, 0.0
+	var n, exact, bias float64
 	for i, row := range t.confusion {
 		exact += row[i]
 		for j, c := range row {
@@ -23,30 +23,34 @@ func pairStatistics(t table, levels []float64) []float64 {
 		}
 	}
 	squared := func(i, j int) float64 { return square(levels[i] - levels[j]) }
-	return append([]float64{exact / n, beyondChance(t.confusion, 0, unequal), beyondChance(t.confusion, 0, squared), bias / n}, alphas(t, levels)...)
+	kappa := chanceCorrected(t.confusion, 0, unequal)
+	weighted := chanceCorrected(t.confusion, 0, squared)
+	return append([]float64{exact / n, kappa, weighted, bias / n}, alphas(t, levels)...)
 }
 
-// alphas are Krippendorff's for nominal, ordinal and interval scores.
+// alphas returns Krippendorff's alpha for nominal, ordinal and interval scores.
 func alphas(t table, levels []float64) []float64 {
 	_, n, _ := margins(t.coincidence)
+	ranks := func(i, j int) float64 { return ordinal(n, i, j) }
+	squared := func(i, j int) float64 { return square(levels[i] - levels[j]) }
 	return []float64{
-		beyondChance(t.coincidence, 1, unequal),
-		beyondChance(t.coincidence, 1, func(i, j int) float64 { return ordinal(n, i, j) }),
-		beyondChance(t.coincidence, 1, func(i, j int) float64 { return square(levels[i] - levels[j]) }),
+		chanceCorrected(t.coincidence, 1, unequal),
+		chanceCorrected(t.coincidence, 1, ranks),
+		chanceCorrected(t.coincidence, 1, squared),
 	}
 }
 
-// beyondChance is 1 - observed/expected disagreement under a weight: Cohen's kappa
-// (1960, 1968) of a confusion, and of coincidences, where a score is never held
-// against itself and so is one less, Krippendorff's alpha (2011, Computing
-// Krippendorff's Alpha-Reliability).
-func beyondChance(counts [][]float64, less float64, weight func(i, j int) float64) float64 {
+// chanceCorrected returns 1 - observed/expected disagreement under a weight. Of a
+// confusion that is Cohen's kappa (1960, 1968). Of coincidences, with 1 subtracted
+// from the number of scores since no score is compared with itself, it is
+// Krippendorff's alpha (2011, Computing Krippendorff's Alpha-Reliability).
+func chanceCorrected(counts [][]float64, subtracted float64, weight func(i, j int) float64) float64 {
 	n, rows, columns := margins(counts)
 	var observed, expected float64
 	for i, row := range counts {
 		for j, c := range row {
 			observed += float64(weight(i, j) * c)
-			expected += weight(i, j) * rows[i] * columns[j] / (n - less)
+			expected += weight(i, j) * rows[i] * columns[j] / (n - subtracted)
 		}
 	}
 	return 1 - observed/expected
@@ -54,8 +58,8 @@ func beyondChance(counts [][]float64, less float64, weight func(i, j int) float6
 
 func unequal(i, j int) float64 { return float64(min(1, max(i-j, j-i))) }
 
-// ordinal is the squared number of scores that lie between two levels, each
-// end counting half.
+// ordinal returns the squared number of scores between two levels, where each of the
+// two counts half.
 func ordinal(n []float64, i, j int) float64 {
 	if i == j {
 		return 0
@@ -67,8 +71,10 @@ func ordinal(n []float64, i, j int) float64 {
 	return square(between)
 }
 
+// margins returns the sums of a square matrix: of all cells, by row and by column.
 func margins(m [][]float64) (n float64, rows, columns []float64) {
-	rows, columns = make([]float64, len(m)), make([]float64, len(m))
+	rows = make([]float64, len(m))
+	columns = make([]float64, len(m))
 	for i, row := range m {
 		for j, c := range row {
 			n += c
@@ -81,52 +87,56 @@ func margins(m [][]float64) (n float64, rows, columns []float64) {
 
 func square(x float64) float64 { return x * x }
 
-// figures computes statistics of the tables of all problems.
+// figures returns statistics of the tables of all problems.
 func (c clusters) figures(levels []float64, opt Options, compute func(t table, levels []float64) []float64) []Figure {
-	return figures(len(c), opt, func(drawn []int) []float64 {
+	return bootstrap(len(c), opt, func(problems []int) []float64 {
 		sum := newTable(len(levels))
-		for _, i := range drawn {
+		for _, i := range problems {
 			sum.add(c[i])
 		}
 		return compute(sum, levels)
 	})
 }
 
-// figures computes statistics over all of n problems, and their intervals over
-// problems drawn with replacement: attempts at one problem are no independent
-// witnesses.
-func figures(n int, opt Options, compute func(drawn []int) []float64) []Figure {
-	at := make([]int, n)
-	for i := range at {
-		at[i] = i
+// bootstrap returns statistics over n problems, with intervals over problems
+// resampled with replacement: attempts at one problem are not independent.
+func bootstrap(n int, opt Options, compute func(problems []int) []float64) []Figure {
+	problems := make([]int, n)
+	for i := range problems {
+		problems[i] = i
 	}
-	values := compute(at)
-	drawn := make([][]float64, len(values))
-	d := dice.New(opt.Seed)
-	for k := 0; n > 1 && k < opt.Samples; k++ {
-		for i := range at {
-			at[i] = d.N(n)
-		}
-		for i, x := range compute(at) {
-			if stats.FiniteOrNil(x) != nil {
-				drawn[i] = append(drawn[i], x)
+	values := compute(problems)
+	samples := make([][]float64, len(values))
+	if n > 1 {
+		d := dice.New(opt.Seed)
+		for range opt.Samples {
+			for i := range problems {
+				problems[i] = d.N(n)
+			}
+			for i, x := range compute(problems) {
+				if stats.FiniteOrNil(x) != nil {
+					samples[i] = append(samples[i], x)
+				}
 			}
 		}
 	}
-	all := make([]Figure, len(values))
+	figures := make([]Figure, len(values))
 	for i, x := range values {
-		if all[i].Value = stats.FiniteOrNil(x); all[i].Value != nil {
-			all[i].CI95 = interval(drawn[i])
+		figures[i].Value = stats.FiniteOrNil(x)
+		if figures[i].Value != nil {
+			figures[i].CI95 = interval(samples[i])
 		}
 	}
-	return all
+	return figures
 }
 
-// interval has the 2.5th and 97.5th percentile; nil where nothing was drawn.
-func interval(drawn []float64) *[2]float64 {
-	if len(drawn) == 0 {
+// interval returns the 2.5th and 97.5th percentile; nil if there are no samples.
+func interval(samples []float64) *[2]float64 {
+	if len(samples) == 0 {
 		return nil
 	}
-	slices.Sort(drawn)
-	return &[2]float64{stat.Quantile(0.025, stat.LinInterp, drawn, nil), stat.Quantile(0.975, stat.LinInterp, drawn, nil)}
+	slices.Sort(samples)
+	low := stat.Quantile(0.025, stat.LinInterp, samples, nil)
+	high := stat.Quantile(0.975, stat.LinInterp, samples, nil)
+	return &[2]float64{low, high}
 }

@@ -162,7 +162,7 @@ func (r *Set) Files() map[string]any {
 // truth holds what the build finds of attempts against what their runs carry of the
 // subnet's own.
 type truth struct {
-	agreement.Carried
+	agreement.SubnetFindings
 	// paid and graded are the build's, of the attempts of these runs.
 	paid, graded map[agreement.Key]*float64
 }
@@ -175,7 +175,7 @@ func (a *Adder) AddRun(run, agent string, f arena.Findings, attempts map[string]
 }
 
 func (t *truth) add(x *block.Entry) {
-	if t.Knows(x.RunID) {
+	if t.Has(x.RunID) {
 		key := agreement.Key{Run: x.RunID, Problem: cmp.Or(x.ProblemID, x.TraceID)}
 		t.paid[key], t.graded[key] = paid(x), x.Score
 	}
@@ -193,14 +193,14 @@ func paid(x *block.Entry) *float64 {
 }
 
 func (t *truth) held() (all []agreement.Validator) {
-	slices.SortStableFunc(t.All, func(a, b agreement.Theirs) int { return cmp.Compare(a.Run, b.Run) }) // a sum of floats depends on its order
+	slices.SortStableFunc(t.Items, func(a, b agreement.SubnetFinding) int { return cmp.Compare(a.Run, b.Run) }) // a sum of floats depends on its order
 	for _, figure := range agreement.Figures {
 		ours := agreement.Ratings{Name: "judge", Scores: t.graded}
 		switch figure {
 		case agreement.FigureScore, agreement.FigureAttemptScore:
 			ours = agreement.Ratings{Name: "outcome", Scores: t.paid}
 		}
-		all = append(all, agreement.AgainstValidator(figure, t.All, &ours, agreement.DefaultOptions())...)
+		all = append(all, agreement.AgainstValidator(figure, t.Items, &ours, agreement.DefaultOptions())...)
 	}
 	return all
 }

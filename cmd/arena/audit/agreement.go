@@ -117,14 +117,14 @@ func (f *agreementFlags) addValidator(r *agreement.Report, judges []agreement.Ra
 	if err != nil {
 		return cli.Failed(err, "a day is a folder of traces")
 	}
-	var theirs agreement.Carried
+	var theirs agreement.SubnetFindings
 	for i := range inputs {
 		m := &inputs[i].Meta
 		named, _ := inputs[i].PathIDs()
 		theirs.Add(cmp.Or(m.RunID, named), m.Agent.VersionID, m.Findings, m.Attempts)
 	}
 	for i := range judges {
-		r.Validator = append(r.Validator, agreement.AgainstValidator(f.against, theirs.All, &judges[i], f.opt)...)
+		r.Validator = append(r.Validator, agreement.AgainstValidator(f.against, theirs.Items, &judges[i], f.opt)...)
 	}
 	if len(r.Validator) == 0 {
 		return cli.Failed(fmt.Errorf("no run.json of %s carries a %s of what is judged here", f.day, f.against), "days that arena fetch brought have it")

@@ -1,0 +1,107 @@
+package agreement
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/trajectory-arena/arena/judges/reply"
+)
+
+// table counts the scores of the attempts at one problem, or at all.
+type table struct {
+	// confusion counts the first rater's level by row and the second's by column.
+	// coincidence counts every ordered pair of scores of one attempt, weighted by
+	// 1/(scores - 1), as Krippendorff defines it.
+	confusion, coincidence [][]float64
+}
+
+func newTable(levels int) table {
+	return table{newMatrix[float64](levels), newMatrix[float64](levels)}
+}
+
+func newMatrix[T any](n int) [][]T {
+	m := make([][]T, n)
+	for i := range m {
+		m[i] = make([]T, n)
+	}
+	return m
+}
+
+func (t table) add(o table) {
+	for i := range t.confusion {
+		floats.Add(t.confusion[i], o.confusion[i])
+		floats.Add(t.coincidence[i], o.coincidence[i])
+	}
+}
+
+// maxLevels is the number of levels of a scale in hundredths. The tables grow with the
+// square of the levels, one for each problem, and kappa of scores that hardly ever
+// repeat has no meaning.
+const maxLevels = 101
+
+// levels returns the five scores of the judges if no others occur, so that tables of
+// different judges have one shape, and otherwise the scores that occur.
+func levels(units [][][]float64) ([]float64, error) {
+	seen := map[float64]bool{}
+	for _, s := range slices.Concat(slices.Concat(units...)...) {
+		seen[s] = true
+	}
+	if len(seen) > maxLevels {
+		return nil, fmt.Errorf("%d different scores: at most %d can be compared as levels, round them first", len(seen), maxLevels)
+	}
+	for s := range seen {
+		if !slices.Contains(reply.Scores, s) {
+			return slices.Sorted(maps.Keys(seen)), nil
+		}
+	}
+	return reply.Scores, nil
+}
+
+// clusters are the tables of the problems, in the order of their names.
+type clusters []table
+
+// tabulate returns the tables of the scores of each attempt of each problem.
+func tabulate(units [][][]float64, levels []float64) clusters {
+	index := map[float64]int{}
+	for i, l := range levels {
+		index[l] = i
+	}
+	var tables clusters
+	for _, problem := range units {
+		t := newTable(len(levels))
+		for _, scores := range problem {
+			t.addScores(scores, index)
+		}
+		tables = append(tables, t)
+	}
+	return tables
+}
+
+// addScores counts the scores of one attempt.
+func (t table) addScores(scores []float64, index map[float64]int) {
+	t.confusion[index[scores[0]]][index[scores[1]]]++
+	weight := 1 / float64(len(scores)-1)
+	for x, a := range scores {
+		for y, b := range scores {
+			if x != y {
+				t.coincidence[index[a]][index[b]] += weight
+			}
+		}
+	}
+}
+
+// confusion returns the sum of the confusions of all problems.
+func (c clusters) confusion(levels int) [][]int {
+	sum := newMatrix[int](levels)
+	for i := range sum {
+		for _, t := range c {
+			for j, n := range t.confusion[i] {
+				sum[i][j] += int(n)
+			}
+		}
+	}
+	return sum
+}

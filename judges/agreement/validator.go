@@ -1,0 +1,205 @@
+package agreement
+
+import (
+	"maps"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/stat"
+
+	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/judges/outcome"
+)
+
+// SubnetFinding is the subnet's own findings on an attempt, or on a run, whose key has
+// no problem. Agent is the run's version, empty if unknown.
+type SubnetFinding struct {
+	Key
+	Agent string
+	arena.Findings
+}
+
+// SubnetFindings collects the subnet's own findings on runs and their attempts.
+type SubnetFindings struct {
+	Items []SubnetFinding
+	runs  map[string]bool
+}
+
+// Add adds the findings on a run, and those on its attempts by problem. It does nothing
+// if the run is known or has no findings.
+func (s *SubnetFindings) Add(run, agent string, f arena.Findings, attempts map[string]arena.Findings) {
+	isEmpty := f == (arena.Findings{}) && len(attempts) == 0
+	if isEmpty || s.Has(run) {
+		return
+	}
+	if s.runs == nil {
+		s.runs = map[string]bool{}
+	}
+	s.runs[run] = true
+	s.Items = append(s.Items, SubnetFinding{Key{Run: run}, agent, f})
+	for _, problem := range slices.Sorted(maps.Keys(attempts)) {
+		s.Items = append(s.Items, SubnetFinding{Key{Run: run, Problem: problem}, agent, attempts[problem]})
+	}
+}
+
+// Has reports whether there are findings on a run.
+func (s *SubnetFindings) Has(run string) bool { return s.runs[run] }
+
+// The figures of a run, and of an attempt.
+const (
+	FigureQuality     = "reasoning_quality"
+	FigureCoefficient = "reasoning_coefficient" // the subnet's rule applied to the judge's mean
+	FigureScore       = "validator_score"       // successes times the run's own coefficient
+
+	FigureAttemptScore   = "score"
+	FigureAttemptQuality = "reasoning_score"
+	FigureMultiplier     = "multiplier" // the subnet's rule applied to both grades
+)
+
+// Figures are the names of all figures, those of runs first.
+var Figures = []string{FigureScore, FigureQuality, FigureCoefficient, FigureAttemptScore, FigureAttemptQuality, FigureMultiplier}
+
+// IsPerAttempt reports whether a figure is one of attempts.
+func IsPerAttempt(figure string) bool { return slices.Index(Figures, figure) > 2 }
+
+// value returns a figure; nil if the subnet does not report it.
+func (s *SubnetFinding) value(figure string) *float64 {
+	if IsPerAttempt(figure) != (s.Problem != "") {
+		return nil
+	}
+	switch figure {
+	case FigureQuality, FigureAttemptQuality:
+		return s.Quality
+	case FigureCoefficient:
+		return s.Coefficient
+	case FigureMultiplier:
+		if s.Quality == nil {
+			return nil
+		}
+		return new(outcome.Multiplier(*s.Quality))
+	default:
+		return s.Score
+	}
+}
+
+// convert returns the figure that corresponds to a judge's mean grade.
+func (s *SubnetFinding) convert(figure string, mean float64) float64 {
+	switch figure {
+	case FigureQuality, FigureAttemptQuality:
+		return mean
+	case FigureCoefficient, FigureMultiplier:
+		return outcome.Multiplier(mean)
+	default:
+		if s.Coefficient == nil {
+			return mean
+		}
+		return mean * *s.Coefficient
+	}
+}
+
+// Validator compares a judge with the subnet's validator, by run with the mean of the
+// judge's grades, or by attempt.
+type Validator struct {
+	Judge string `json:"judge"`
+	// Figure is the subnet's figure, Category the category of the attempts.
+	Figure   string `json:"figure"`
+	Category string `json:"category,omitempty"`
+	// Runs is the number of runs that both graded, Attempts that of the judge's grades
+	// in them.
+	Runs     int `json:"runs"`
+	Attempts int `json:"attempts"`
+	Agents   int `json:"agents"`
+	// Coverage is the share of the runs, or attempts, with the figure that the judge
+	// graded.
+	Coverage float64 `json:"coverage"`
+	// Bias is the mean of the judge's figure minus the validator's, Distance the mean
+	// of the absolute difference, Correlation Pearson's. Intervals resample agents.
+	Bias        Figure `json:"bias"`
+	Distance    Figure `json:"distance"`
+	Correlation Figure `json:"correlation"`
+}
+
+// figurePairs are the figures of the validator and of a judge for the same items.
+type figurePairs struct{ validator, judge []float64 }
+
+// AgainstValidator compares a judge with the validator by one of Figures, for each
+// category. Findings without the figure are not counted.
+func AgainstValidator(figure string, findings []SubnetFinding, judge *Ratings, opt Options) []Validator {
+	grades := map[Key][]float64{}
+	for key, score := range judge.Scores {
+		if score != nil {
+			run := Key{Run: key.Run}
+			runGrades := append(grades[run], *score)
+			grades[key] = []float64{*score}
+			grades[run] = runGrades
+		}
+	}
+	byCategory := map[string][]*SubnetFinding{}
+	for i := range findings {
+		if f := &findings[i]; f.value(figure) != nil {
+			byCategory[f.Category] = append(byCategory[f.Category], f)
+		}
+	}
+	var out []Validator
+	for _, category := range slices.Sorted(maps.Keys(byCategory)) {
+		v := Validator{Judge: judge.Name, Figure: figure, Category: category}
+		v.compare(byCategory[category], grades, opt)
+		if v.Attempts > 0 {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+func (v *Validator) compare(findings []*SubnetFinding, grades map[Key][]float64, opt Options) {
+	index := map[string]int{}
+	runs := map[string]bool{}
+	var agents []figurePairs
+	compared := 0
+	for _, f := range findings {
+		judged := grades[f.Key]
+		if len(judged) == 0 {
+			continue
+		}
+		slices.Sort(judged) // a sum of floats depends on its order
+		compared++
+		v.Attempts += len(judged)
+		runs[f.Run] = true
+		name := Key{Run: f.Run, Problem: f.Agent}.cluster()
+		i, ok := index[name]
+		if !ok {
+			i = len(agents)
+			index[name] = i
+			agents = append(agents, figurePairs{})
+		}
+		agents[i].validator = append(agents[i].validator, *f.value(v.Figure))
+		agents[i].judge = append(agents[i].judge, f.convert(v.Figure, stat.Mean(judged, nil)))
+	}
+	v.Runs = len(runs)
+	v.Agents = len(agents)
+	v.Coverage = float64(compared) / float64(len(findings))
+	figures := bootstrap(len(agents), opt, func(drawn []int) []float64 { return compareFigures(agents, drawn) })
+	v.Bias = figures[0]
+	v.Distance = figures[1]
+	v.Correlation = figures[2]
+}
+
+// compareFigures returns bias, distance and correlation of a sample of agents.
+func compareFigures(agents []figurePairs, sample []int) []float64 {
+	var p figurePairs
+	for _, i := range sample {
+		p.validator = append(p.validator, agents[i].validator...)
+		p.judge = append(p.judge, agents[i].judge...)
+	}
+	n := float64(len(p.judge))
+	var bias, distance float64
+	for i, x := range p.judge {
+		bias += (x - p.validator[i]) / n
+		distance += math.Abs(x-p.validator[i]) / n
+	}
+	if n == 0 {
+		bias = math.NaN()
+		distance = math.NaN()
+	}
+	return []float64{bias, distance, stat.Correlation(p.validator, p.judge, nil)}
+}
