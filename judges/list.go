@@ -1,7 +1,6 @@
-// Package judges holds the instruments that grade attempts: the subnet's own
-// outcome rules, the reasoning judges and the measures of how far two judges
-// agree. Each is a package of its own; an instrument that fails gives no
-// grade, never a low one.
+// Package judges lists the instruments that grade attempts: the subnet's own outcome
+// rules, the reasoning judges and the rules on steps. Each is a package of its own. An
+// instrument that fails gives no grade, never a low one.
 package judges
 
 import (
@@ -19,93 +18,101 @@ type Judge interface {
 	Judge(ctx context.Context, t *arena.Trace, d *arena.Dialogue) (arena.Judgement, error)
 }
 
-// StepJudge says of each step of an attempt whether it was needed.
+// StepJudge decides of each step of an attempt whether it was needed.
 type StepJudge interface {
 	Steps(ctx context.Context, t *arena.Trace, d *arena.Dialogue) (arena.StepJudgement, error)
 }
 
-// Identity is what answers depend on.
+// Identity is what the answers of an instrument depend on.
 type Identity struct {
 	// Name is the versioned name.
 	Name string
-	// Settings is the hash of what else changes answers; empty where nothing does.
+	// Settings is the hash of the settings that change answers; empty if there are none.
 	Settings string
 }
 
-// Instrument is one entry of the list: what measures attempts, and how it is
-// opened where a command chooses it by name.
+// Instrument is one entry of the list: an instrument, and how a command opens it by
+// its name.
 type Instrument struct {
 	Name string
 	Doc  string
-	// Flag is its name as --judge takes it, or --step-judge where it labels steps;
-	// empty where no flag chooses it.
+	// Flag is its name as a value of --judge, or of --step-judge if it labels steps;
+	// empty if no flag selects it.
 	Flag string
 	// AsksModels reports whether it needs an open panel of models.
 	AsksModels bool
-	// Open makes the judge, OpenSteps what labels steps; an entry has one of them
-	// at most. The panel is nil unless AsksModels.
+	// Open opens the judge, OpenSteps the judge of steps; an entry has at most one of
+	// them. The panel is nil unless AsksModels.
 	Open      func(panel *llm.Judge) (Judge, Identity, error)
 	OpenSteps func(panel *llm.Judge) (StepJudge, Identity, error)
 }
 
-// List is every instrument, in the order of their cost.
+// List returns every instrument, in the order of their cost.
 func List() []Instrument {
 	return []Instrument{
 		{Name: "outcome", Doc: "the subnet's own rules on what was recommended, exact (arena score)"},
 		{
-			Name: "steps", Flag: "steps", OpenSteps: func(*llm.Judge) (StepJudge, Identity, error) {
-				return offline{}, Identity{Name: steps.Name}, nil
-			},
+			Name: "steps", Flag: "steps", OpenSteps: openStepRule,
 			Doc: "which step moved the attempt towards the product recommended (arena judge --steps, arena build --steps), or is a teacher's, too (arena recipe steps)",
 		},
 		{
-			Name: gates.Name, Flag: "gates", Open: func(*llm.Judge) (Judge, Identity, error) {
-				return offline{}, Identity{Name: gates.Name}, nil
-			},
+			Name: gates.Name, Flag: "gates", Open: openGates,
 			Doc: "the four gates of the reasoning score, read from the trace alone: inference, remark on results, datum, reasoned choice (arena judge)",
 		},
 		{
-			Name: "llm", Flag: "llm", AsksModels: true, Open: func(panel *llm.Judge) (Judge, Identity, error) {
-				settings, err := panel.Hash()
-				return panel, Identity{Name: panel.Name(), Settings: settings}, err
-			},
+			Name: "llm", Flag: "llm", AsksModels: true, Open: openLLM,
 			Doc: "the same scale asked of one model or a panel; its versioned name carries a hash of the prompt (arena judge --judge llm)",
 		},
 		{
-			Name: "llm_steps", Flag: "llm", AsksModels: true, OpenSteps: func(panel *llm.Judge) (StepJudge, Identity, error) {
-				settings, err := panel.StepsHash()
-				return panel, Identity{Name: panel.StepsName(), Settings: settings}, err
-			},
+			Name: "llm_steps", Flag: "llm", AsksModels: true, OpenSteps: openLLMSteps,
 			Doc: "whether each step was needed, asked of the same models (arena judge --judge llm --steps, arena build --step-judge llm)",
 		},
 	}
 }
 
-// Named finds the judge that --judge calls name.
-func Named(name string) (found Instrument, known bool) {
+func openStepRule(*llm.Judge) (StepJudge, Identity, error) {
+	return offline{}, Identity{Name: steps.Name}, nil
+}
+
+func openGates(*llm.Judge) (Judge, Identity, error) {
+	return offline{}, Identity{Name: gates.Name}, nil
+}
+
+func openLLM(panel *llm.Judge) (Judge, Identity, error) {
+	settings, err := panel.Hash()
+	return panel, Identity{Name: panel.Name(), Settings: settings}, err
+}
+
+func openLLMSteps(panel *llm.Judge) (StepJudge, Identity, error) {
+	settings, err := panel.StepsHash()
+	return panel, Identity{Name: panel.StepsName(), Settings: settings}, err
+}
+
+// ByFlag returns the judge that --judge selects by name.
+func ByFlag(name string) (instrument Instrument, ok bool) {
 	return find(func(i Instrument) bool { return i.Open != nil && i.Flag == name })
 }
 
-// StepsNamed finds what labels steps and --step-judge calls name.
-func StepsNamed(name string) (found Instrument, known bool) {
+// StepsByFlag returns the judge of steps that --step-judge selects by name.
+func StepsByFlag(name string) (instrument Instrument, ok bool) {
 	return find(func(i Instrument) bool { return i.OpenSteps != nil && i.Flag == name })
 }
 
-func find(is func(Instrument) bool) (found Instrument, known bool) {
+func find(match func(Instrument) bool) (instrument Instrument, ok bool) {
 	for _, i := range List() {
-		if is(i) {
+		if match(i) {
 			return i, true
 		}
 	}
-	return found, false
+	return Instrument{}, false
 }
 
-// Names are the judges as --judge takes them.
+// Names returns the values of --judge.
 func Names() []string {
 	return slicesx.FilterMap(List(), func(i Instrument) (string, bool) { return i.Flag, i.Open != nil })
 }
 
-// offline are the judges that ask no model: the gates, and the rule on steps.
+// offline is the judge that asks no model: the gates, and the rule on steps.
 type offline struct{}
 
 // Judge implements Judge.

@@ -88,8 +88,8 @@ func (m *mapper) attempt(ctx context.Context, t *arena.Trace) (*block.Entry, *bl
 	}
 	entry := newEntry(&rec, problem)
 	entry.Sample = sample
-	if rec.Judgement.Outcome != "" && probe.Drawn(t.ID, s.Config.Judge.ProbeEvery) {
-		if entry.Shifts, err = probe.Against(ctx, s.Judge.Judge, &rec.Judgement, t, &rec.Dialogue); err != nil {
+	if rec.Judgement.Outcome != "" && probe.IsSampled(t.ID, s.Config.Judge.ProbeEvery) {
+		if entry.Shifts, err = probe.MeasureFrom(ctx, s.Judge.Judge, &rec.Judgement, t, &rec.Dialogue); err != nil {
 			return nil, nil, err
 		}
 	}

@@ -47,7 +47,7 @@ func newRun(t *testing.T, day, out string) *pipeline.Run {
 	}
 	config := pipeline.Defaults()
 	config.Workers = 2
-	rule, _ := judges.StepsNamed("steps")
+	rule, _ := judges.StepsByFlag("steps")
 	labels, _, err := rule.OpenSteps(nil)
 	if err != nil {
 		t.Fatal(err)

@@ -1,5 +1,5 @@
-// Package judgements writes judgements as lines of JSON, one per attempt:
-// of the whole, or of its steps.
+// Package judgements encodes judgements as lines of JSON, one per attempt: of the
+// attempt, or of its steps.
 package judgements
 
 import (
@@ -10,7 +10,7 @@ import (
 	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
-// head begins every line. What is missing is null.
+// head is the beginning of every line. Missing values are null.
 type head struct {
 	RunID     string             `json:"eval_run_id"`
 	ProblemID string             `json:"problem_id"`
@@ -18,16 +18,15 @@ type head struct {
 	Outcome   arena.JudgeOutcome `json:"outcome"`
 }
 
-// asked is what every judgement says of the asking.
-type asked struct {
+// request describes how the judge was asked.
+type request struct {
 	Model        *string `json:"model"`
 	PromptSHA256 *string `json:"prompt_sha256"`
 	Tokens       tokens  `json:"tokens"`
 	// CostUSD is in US dollars.
 	CostUSD *float64 `json:"cost_usd"`
 	Cached  bool     `json:"cached"`
-	// Detail is what the first gate that failed misses, or why there is no
-	// answer.
+	// Detail is what the first failed gate missed, or why there is no answer.
 	Detail *string `json:"detail"`
 }
 
@@ -36,9 +35,19 @@ type tokens struct {
 	Completion int `json:"completion"`
 }
 
-func parts(t *arena.Trace, j *arena.Judgement) (head, asked) {
-	return head{t.RunID, t.ProblemID, j.Judge, j.Outcome},
-		asked{orNull(j.Model), orNull(j.PromptSHA256), tokens{j.PromptTokens, j.CompletionTokens}, finite(j.CostUSD), j.Cached, orNull(j.Detail)}
+func newHead(t *arena.Trace, j *arena.Judgement) head {
+	return head{t.RunID, t.ProblemID, j.Judge, j.Outcome}
+}
+
+func newRequest(j *arena.Judgement) request {
+	return request{
+		Model:        orNull(j.Model),
+		PromptSHA256: orNull(j.PromptSHA256),
+		Tokens:       tokens{j.PromptTokens, j.CompletionTokens},
+		CostUSD:      finiteOrNull(j.CostUSD),
+		Cached:       j.Cached,
+		Detail:       orNull(j.Detail),
+	}
 }
 
 type span struct {
@@ -47,22 +56,30 @@ type span struct {
 	Quote string `json:"quote"`
 }
 
-// Line is the line of one attempt's judgement, without its line end.
+type line struct {
+	head
+	Score *float64 `json:"score"`
+	Gates []bool   `json:"gates"`
+	Spans []span   `json:"spans"`
+	// Doubt is what is wrong with the spans; null if nothing is.
+	Doubt *arena.JudgeDoubt `json:"doubt"`
+	request
+}
+
+// Line returns the line of one attempt's judgement, without its line end.
 func Line(t *arena.Trace, j arena.Judgement) []byte {
-	h, a := parts(t, &j)
 	spans := make([]span, len(j.Spans))
 	for i, s := range j.Spans {
 		spans[i] = span{s.Gate, orNull(max(s.Step, 0)), s.Quote}
 	}
-	return asjson.Plain(struct {
-		head
-		Score *float64 `json:"score"`
-		Gates []bool   `json:"gates"`
-		Spans []span   `json:"spans"`
-		// Doubt is what is wrong with the spans, if anything is.
-		Doubt *arena.JudgeDoubt `json:"doubt"`
-		asked
-	}{h, finite(j.Score), j.Gates, spans, orNull(j.Doubt), a})
+	return asjson.Plain(line{
+		head:    newHead(t, &j),
+		Score:   finiteOrNull(j.Score),
+		Gates:   j.Gates,
+		Spans:   spans,
+		Doubt:   orNull(j.Doubt),
+		request: newRequest(&j),
+	})
 }
 
 type verdict struct {
@@ -72,27 +89,32 @@ type verdict struct {
 	Quote   *string    `json:"quote"`
 }
 
-// StepsLine is the line of one attempt's judgement of steps, without its line end.
-// Where there are no verdicts, steps is null.
-func StepsLine(t *arena.Trace, j *arena.StepJudgement) []byte {
-	h, a := parts(t, &j.Judgement)
-	steps := slicesx.Map(j.Steps, func(v arena.StepVerdict) verdict { return verdict{v.Step, v.Need, orNull(v.Reason), orNull(v.Quote)} })
-	return asjson.Plain(struct {
-		head
-		Steps []verdict `json:"steps"`
-		asked
-	}{h, steps, a})
+type stepsLine struct {
+	head
+	Steps []verdict `json:"steps"`
+	request
 }
 
+// StepsLine returns the line of one attempt's judgement of steps, without its line
+// end. The value of steps is null if there are no verdicts.
+func StepsLine(t *arena.Trace, j *arena.StepJudgement) []byte {
+	steps := slicesx.Map(j.Steps, func(v arena.StepVerdict) verdict {
+		return verdict{v.Step, v.Need, orNull(v.Reason), orNull(v.Quote)}
+	})
+	return asjson.Plain(stepsLine{newHead(t, &j.Judgement), steps, newRequest(&j.Judgement)})
+}
+
+// orNull returns a pointer to v; nil if v is the zero value.
 func orNull[T comparable](v T) *T {
-	var none T
-	if v == none {
+	var zero T
+	if v == zero {
 		return nil
 	}
 	return &v
 }
 
-func finite(x *float64) *float64 {
+// finiteOrNull returns x; nil if it is not a finite number.
+func finiteOrNull(x *float64) *float64 {
 	if x == nil || math.IsNaN(*x) || math.IsInf(*x, 0) {
 		return nil
 	}

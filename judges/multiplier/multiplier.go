@@ -1,6 +1,6 @@
-// Package multiplier turns reasoning scores into the factors that outcomes are
-// weighed with. The subnet has one way; a researcher may choose another. What a
-// judge could not score is never a low grade.
+// Package multiplier converts reasoning scores to the factors that weight outcomes.
+// The subnet has one way; a researcher may choose another. An attempt that a judge
+// could not score never counts as a low grade.
 package multiplier
 
 import (
@@ -8,31 +8,31 @@ import (
 	"github.com/trajectory-arena/arena/judges/outcome"
 )
 
-// Per says whose quality weighs an attempt.
+// Per is the unit whose quality weights an attempt.
 type Per string
 
-// An attempt is weighed by its own score, or by the mean of its run as the
-// subnet does.
+// An attempt is weighted by its own score, or by the mean of its run as the subnet
+// does.
 const (
 	Attempt Per = "attempt"
 	Run     Per = "run"
 )
 
-// Unscored says what becomes of an attempt without a score.
+// Unscored is the treatment of an attempt without a score.
 type Unscored string
 
-// An attempt without a score is left out of every sum and has no factor of its
-// own, or counts as the mean of its run.
+// An attempt without a score is excluded from every sum and has no factor, or counts
+// as the mean of its run.
 const (
 	Excluded Unscored = "excluded"
 	Mean     Unscored = "mean"
 )
 
-// Frames says what becomes of the attempts of an agent whose day is flagged as
-// one of frames (judges/frames).
+// Frames is the treatment of the attempts of an agent whose day is flagged as one of
+// frames (judges/frames).
 type Frames string
 
-// The factor of a flagged attempt stays, is halved, or is 0.
+// The factor of a flagged attempt is kept, halved, or 0.
 const (
 	KeepFrames  Frames = "keep"
 	HalveFrames Frames = "halve"
@@ -41,49 +41,48 @@ const (
 
 // Config is the researcher's choice.
 type Config struct {
-	// Per says by what a reward is weighed: the grade of its attempt, or the mean
-	// of its run.
+	// Per is the weight of a reward: the grade of its attempt, or the mean of its run.
 	Per Per `json:"per" yaml:"per"`
-	// Unscored says what becomes of attempts without a grade: excluded, or the mean
-	// of their run.
+	// Unscored is the treatment of attempts without a grade: excluded, or the mean of
+	// their run.
 	Unscored Unscored `json:"unscored" yaml:"unscored"`
-	// Frames says what becomes of the factors of an agent's day whose deciding
-	// passages are one frame filled again and again: keep, halve or void.
+	// Frames is the treatment of the factors of an agent's day whose deciding passages
+	// are one frame filled again and again: keep, halve or void.
 	Frames        Frames `json:"frames" yaml:"frames"`
 	outcome.Scale `yaml:",inline"`
 }
 
-// Defaults weigh each attempt by itself, on the subnet's scale: training rows
-// are single attempts, and a run's mean would reward its weakest with its
-// strongest. A flagged day is halved: a made comparison then earns 0.5, less than
-// the 0.5625 of an attempt that the second gate stops, and a day flagged by mistake
-// keeps half.
+// Defaults returns weights by attempt on the subnet's scale: training rows are single
+// attempts, and a run's mean would reward its weakest with its strongest. A flagged
+// day is halved: a made comparison then earns 0.5, less than the 0.5625 of an attempt
+// that the second gate stops, and a day flagged by mistake keeps half.
 func Defaults() Config {
 	return Config{Per: Attempt, Unscored: Excluded, Frames: HalveFrames, Scale: outcome.SubnetScale()}
 }
 
-// Validate names everything that cannot be used, all at once.
+// Validate returns an error that lists every unusable value.
 func (c Config) Validate() error {
 	var bad wrong.List
 	bad.Unless(c.Per == Attempt || c.Per == Run, "multiplier.per is %q: want attempt or run", c.Per)
 	bad.Unless(c.Unscored == Excluded || c.Unscored == Mean, "multiplier.unscored is %q: want excluded or mean", c.Unscored)
-	bad.Unless(c.Frames == KeepFrames || c.Frames == HalveFrames || c.Frames == VoidFrames, "multiplier.frames is %q: want keep, halve or void", c.Frames)
+	isFrames := c.Frames == KeepFrames || c.Frames == HalveFrames || c.Frames == VoidFrames
+	bad.Unless(isFrames, "multiplier.frames is %q: want keep, halve or void", c.Frames)
 	bad.Unless(c.Floor >= 0 && c.Floor <= 1, "multiplier.floor is %v: want 0 to 1", c.Floor)
 	bad.Unless(c.Ceiling > 0 && c.Ceiling <= 1, "multiplier.ceiling is %v: want more than 0 and at most 1", c.Ceiling)
 	return bad.Err()
 }
 
-// Quality is what is known of one run's reasoning. The zero value is a run
-// without attempts.
+// Quality sums up one run's reasoning scores. The zero value is a run without
+// attempts.
 type Quality struct {
-	// Judged counts attempts that left something to judge, Scored those that
-	// have a score; Sum is the sum of these.
+	// Judged is the number of attempts with anything to judge, Scored that of those
+	// with a score, Sum the sum of these scores.
 	Judged int
 	Scored int
 	Sum    float64
 }
 
-// Add counts one judgeable attempt; its score is nil where it has none.
+// Add returns q with one more judgeable attempt; score is nil if it has none.
 func (q Quality) Add(score *float64) Quality {
 	q.Judged++
 	if score != nil {
@@ -93,7 +92,7 @@ func (q Quality) Add(score *float64) Quality {
 	return q
 }
 
-// Mean is over the scored attempts, nil without any.
+// Mean returns the mean of the scores, nil if there are none.
 func (q Quality) Mean() *float64 {
 	if q.Scored == 0 {
 		return nil
@@ -101,8 +100,8 @@ func (q Quality) Mean() *float64 {
 	return new(q.Sum / float64(q.Scored))
 }
 
-// Coverage is the share of judgeable attempts that have a score, 1 where there
-// was nothing to judge. It belongs beside every mean.
+// Coverage returns the share of judgeable attempts that have a score, 1 if there are
+// none. Every mean should be reported with it.
 func (q Quality) Coverage() float64 {
 	if q.Judged == 0 {
 		return 1
@@ -116,14 +115,14 @@ func (c Config) NeedsRuns() bool { return c.Per == Run || c.Unscored == Mean }
 // NeedsDay reports whether a factor depends on more than the attempt itself.
 func (c Config) NeedsDay() bool { return c.NeedsRuns() || c.Frames != KeepFrames }
 
-// Factor is what an attempt of a run is weighed with; nil where it is left out.
-// framed says that its agent's day is flagged.
+// Factor returns the weight of an attempt of a run; nil if it is excluded. framed
+// reports whether its agent's day is flagged.
 func (c Config) Factor(score *float64, run Quality, framed bool) *float64 {
-	q := score
-	switch {
-	case score == nil && c.Unscored == Excluded:
+	if score == nil && c.Unscored == Excluded {
 		return nil
-	case score == nil, c.Per == Run:
+	}
+	q := score
+	if score == nil || c.Per == Run {
 		q = run.Mean()
 	}
 	if q == nil {
@@ -131,7 +130,19 @@ func (c Config) Factor(score *float64, run Quality, framed bool) *float64 {
 	}
 	m := c.Multiplier(*q)
 	if framed {
-		m *= map[Frames]float64{KeepFrames: 1, HalveFrames: 0.5}[c.Frames]
+		m *= c.Frames.factor()
 	}
 	return &m
+}
+
+// factor returns the factor of a flagged day.
+func (f Frames) factor() float64 {
+	switch f {
+	case KeepFrames:
+		return 1
+	case HalveFrames:
+		return 0.5
+	default:
+		return 0
+	}
 }

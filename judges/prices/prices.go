@@ -1,5 +1,5 @@
-// Package prices knows what tokens cost: a table of its user's own, because
-// prices change and nobody's list is right for long.
+// Package prices computes the cost of tokens from a table of the user's: prices
+// change, and no built-in list would stay right for long.
 package prices
 
 import (
@@ -14,22 +14,22 @@ import (
 	"github.com/trajectory-arena/arena/internal/wrong"
 )
 
-// Price is what one model's tokens cost, in US dollars per million.
+// Price is the price of one model's tokens, in US dollars per million.
 type Price struct {
 	Prompt, Completion float64
-	// Cached is for those of the prompt that the server says it had in its cache.
+	// Cached is the price of prompt tokens that the server reports as cached.
 	Cached float64
 }
 
-// Tokens are what is paid for. Cached are a part of Prompt.
+// Tokens are numbers of tokens. Cached are a part of Prompt.
 type Tokens struct{ Prompt, Cached, Completion int }
 
-// Table is a price per model. A model that is not in it has no known price,
-// which is not the same as a price of zero.
+// Table is a price per model. A model without an entry has no known price, which is
+// not the same as a price of zero.
 type Table map[string]Price
 
-// Read reads a table from a YAML file. An unknown key, a key given twice and a
-// price that is no amount of money are errors.
+// Read reads a table from a YAML file. An unknown key, a repeated key and a price that
+// is no amount of money are errors.
 func Read(path string) (Table, error) {
 	b, err := os.ReadFile(path)
 	if err != nil {
@@ -39,42 +39,45 @@ func Read(path string) (Table, error) {
 	return t, wrong.Wrap("read prices "+path, err)
 }
 
-// Parse reads a table from YAML.
+// Parse parses a table from YAML.
 func Parse(b []byte) (Table, error) {
-	var partial map[string]struct {
+	var entries map[string]struct {
 		Prompt     *float64 `yaml:"prompt"`
 		Cached     *float64 `yaml:"cached_prompt"`
 		Completion *float64 `yaml:"completion"`
 	}
-	if err := yaml.UnmarshalWithOptions(b, &partial, yaml.Strict()); err != nil {
+	if err := yaml.UnmarshalWithOptions(b, &entries, yaml.Strict()); err != nil {
 		return nil, err
 	}
 	var bad wrong.List
 	t := Table{}
-	for _, model := range slices.Sorted(maps.Keys(partial)) {
-		p := partial[model]
-		if p.Cached == nil {
-			p.Cached = p.Prompt
+	for _, model := range slices.Sorted(maps.Keys(entries)) {
+		e := entries[model]
+		if e.Cached == nil {
+			e.Cached = e.Prompt
 		}
-		good := amount(p.Prompt) && amount(p.Cached) && amount(p.Completion)
-		bad.Unless(good, "%s: want prompt and completion, and cached_prompt if it has one, in dollars per million tokens, 0 or more", model)
-		if good {
-			t[model] = Price{Prompt: *p.Prompt, Cached: *p.Cached, Completion: *p.Completion}
+		ok := isAmount(e.Prompt) && isAmount(e.Cached) && isAmount(e.Completion)
+		bad.Unless(ok, "%s: want prompt and completion, and cached_prompt if it has one, in dollars per million tokens, 0 or more", model)
+		if ok {
+			t[model] = Price{Prompt: *e.Prompt, Cached: *e.Cached, Completion: *e.Completion}
 		}
 	}
 	return t, bad.Err()
 }
 
-func amount(x *float64) bool {
+func isAmount(x *float64) bool {
 	return x != nil && *x >= 0 && !math.IsInf(*x, 0)
 }
 
-// Cost is what the tokens cost with model, nil where its price is unknown.
+// Cost returns the cost of the tokens with a model in US dollars; nil if its price is
+// unknown.
 func (t Table) Cost(model string, n Tokens) *float64 {
-	p, known := t[model]
-	if !known {
+	p, ok := t[model]
+	if !ok {
 		return nil
 	}
-	usd := (float64(float64(n.Prompt-n.Cached)*p.Prompt) + float64(float64(n.Cached)*p.Cached) + float64(float64(n.Completion)*p.Completion)) / 1e6
-	return &usd
+	prompt := float64(float64(n.Prompt-n.Cached) * p.Prompt)
+	cached := float64(float64(n.Cached) * p.Cached)
+	completion := float64(float64(n.Completion) * p.Completion)
+	return new((prompt + cached + completion) / 1e6)
 }

@@ -18,58 +18,60 @@ import (
 	"github.com/trajectory-arena/arena/internal/stats"
 )
 
-// Shift is how far one probe moved one attempt's score.
+// Shift is the change of one attempt's score under one probe.
 type Shift struct {
 	Probe   string
 	Judge   string
 	Problem string
-	// Scored is false where one of both judgements has no score.
+	// Scored is false if one of both judgements has no score.
 	Scored bool
 	// By is the score with the change minus the score without.
 	By float64
 }
 
-// Measure judges an attempt as it is and under every probe.
+// Measure returns the shifts of an attempt under every probe.
 func Measure(ctx context.Context, judge Judge, t *arena.Trace, d *arena.Dialogue) ([]Shift, error) {
 	base, err := judge(ctx, t, d)
 	if err != nil {
 		return nil, err
 	}
-	return Against(ctx, judge, &base, t, d)
+	return MeasureFrom(ctx, judge, &base, t, d)
 }
 
-// Drawn reports whether an attempt is in the sample of one in every attempts. A
-// hash of its id decides, so that any order and any division of the work draws
-// the same; every 0 draws none.
-func Drawn(id string, every int) bool {
+// IsSampled reports whether an attempt is in the sample of one in every attempts. It
+// depends on a hash of the id, so that the sample is the same for any order and any
+// division of the work. It is empty if every is 0.
+func IsSampled(id string, every int) bool {
 	sum := sha256.Sum256([]byte(id))
 	return every > 0 && binary.BigEndian.Uint64(sum[:])%uint64(every) == 0
 }
 
-// Against judges an attempt under every probe and compares with base, what the
-// judge said of it as it is.
-func Against(ctx context.Context, judge Judge, base *arena.Judgement, t *arena.Trace, d *arena.Dialogue) ([]Shift, error) {
-	out := make([]Shift, 0, len(All()))
-	for _, p := range All() {
+// MeasureFrom returns the shifts of an attempt under every probe from base, the
+// judgement of the unchanged attempt.
+func MeasureFrom(ctx context.Context, judge Judge, base *arena.Judgement, t *arena.Trace, d *arena.Dialogue) ([]Shift, error) {
+	probes := All()
+	shifts := make([]Shift, 0, len(probes))
+	for _, p := range probes {
 		changed, err := judge(ctx, t, p.Apply(d))
 		if err != nil {
 			return nil, err
 		}
 		s := Shift{Probe: p.Name, Judge: base.Judge, Problem: t.ProblemID}
 		if base.Score != nil && changed.Score != nil {
-			// Scores are tenths: rounding keeps a difference from being 0.19999.
-			s.Scored, s.By = true, math.Round((*changed.Score-*base.Score)*10)/10
+			s.Scored = true
+			s.By = math.Round((*changed.Score-*base.Score)*10) / 10 // scores are tenths
 		}
-		out = append(out, s)
+		shifts = append(shifts, s)
 	}
-	return out, nil
+	return shifts, nil
 }
 
-// Summary is what one probe showed over many attempts.
+// Summary is the result of one probe over many attempts.
 type Summary struct {
 	Probe string `json:"probe"`
 	Judge string `json:"judge"`
-	// N counts attempts scored with and without the change, Unscored the rest.
+	// N is the number of attempts scored with and without the change, Unscored that of
+	// the others.
 	N        int `json:"n"`
 	Unscored int `json:"unscored"`
 	Raised   int `json:"raised"`
@@ -77,24 +79,25 @@ type Summary struct {
 	// RaisedWilson95 is the interval of the share raised, as if attempts were
 	// independent.
 	RaisedWilson95 [2]float64 `json:"raised_wilson95"`
-	// MeanShift is the mean change of the score, CI95 its interval from the
-	// standard error clustered by problem. With a single problem there is none.
+	// MeanShift is the mean change of the score, CI95 its interval from the standard
+	// error clustered by problem; nil for a single problem.
 	MeanShift float64     `json:"mean_shift"`
 	CI95      *[2]float64 `json:"ci95"`
 }
 
-// Summarise sums up one probe's shifts. It is all zeros without any.
+// Summarise returns the summary of one probe's shifts. All counts are zero if there
+// are none.
 func Summarise(probe string, shifts []Shift) Summary {
 	s := Summary{Probe: probe, RaisedWilson95: [2]float64{0, 1}}
 	for _, x := range shifts {
 		s.Judge = x.Judge
-		switch {
-		case !x.Scored:
+		if !x.Scored {
 			s.Unscored++
 			continue
-		case x.By > 0:
+		}
+		if x.By > 0 {
 			s.Raised++
-		case x.By < 0:
+		} else if x.By < 0 {
 			s.Lowered++
 		}
 		s.N++
@@ -106,23 +109,25 @@ func Summarise(probe string, shifts []Shift) Summary {
 	s.MeanShift /= float64(s.N)
 	raised := stats.Wilson(s.Raised, s.N)
 	s.RaisedWilson95 = [2]float64{raised.Low, raised.High}
-	s.CI95 = clustered(shifts)
+	s.CI95 = clusteredInterval(shifts)
 	return s
 }
 
-// clustered is the interval of a mean whose values depend on each other within
-// a problem; nil for a single problem.
-func clustered(shifts []Shift) *[2]float64 {
-	by, of := map[string]float64{}, map[string]float64{}
+// clusteredInterval returns the interval of the mean of values that depend on each
+// other within a problem; nil for a single problem.
+func clusteredInterval(shifts []Shift) *[2]float64 {
+	sumOf := map[string]float64{}
+	countOf := map[string]float64{}
 	for _, x := range shifts {
 		if x.Scored {
-			by[x.Problem] += x.By
-			of[x.Problem]++
+			sumOf[x.Problem] += x.By
+			countOf[x.Problem]++
 		}
 	}
 	var sums, counts []float64
-	for _, problem := range slices.Sorted(maps.Keys(of)) { // a sum of floats depends on its order
-		sums, counts = append(sums, by[problem]), append(counts, of[problem])
+	for _, problem := range slices.Sorted(maps.Keys(countOf)) { // a sum of floats depends on its order
+		sums = append(sums, sumOf[problem])
+		counts = append(counts, countOf[problem])
 	}
 	mean, se := stats.Ratio(sums, counts)
 	if math.IsNaN(se) {
@@ -132,46 +137,51 @@ func clustered(shifts []Shift) *[2]float64 {
 	return &[2]float64{mean - half, mean + half}
 }
 
-// MaxLift is the share of attempts that a probe may raise before the judge is
-// told of as one that can be lifted: one in twenty, as surely as 95 % of draws.
+// MaxLift is the maximum share of attempts that a probe may raise, with a confidence
+// of 95 %, before a judge counts as one that can be lifted.
 const MaxLift = 0.05
 
-// Lifted says which probes raise more than MaxLift of the attempts, the worst
-// first; empty where none surely does.
-func Lifted(all []Summary) string {
-	over := slices.DeleteFunc(slices.Clone(all), func(s Summary) bool { return s.RaisedWilson95[0] <= MaxLift })
-	slices.SortStableFunc(over, func(a, b Summary) int { return cmp.Compare(b.RaisedWilson95[0], a.RaisedWilson95[0]) })
-	if len(over) == 0 {
+// LiftWarning describes the probes that raise more than MaxLift of the attempts, the
+// worst first; it is empty if none surely does.
+func LiftWarning(summaries []Summary) string {
+	worst := slices.DeleteFunc(slices.Clone(summaries), func(s Summary) bool { return s.RaisedWilson95[0] <= MaxLift })
+	if len(worst) == 0 {
 		return ""
 	}
-	found := make([]string, len(over))
-	for i, s := range over {
-		found[i] = fmt.Sprintf("%s raises %d of %d attempts (%.0f %% to %.0f %%)", s.Probe, s.Raised, s.N, 100*s.RaisedWilson95[0], 100*s.RaisedWilson95[1])
+	slices.SortStableFunc(worst, func(a, b Summary) int { return cmp.Compare(b.RaisedWilson95[0], a.RaisedWilson95[0]) })
+	lifts := make([]string, len(worst))
+	for i, s := range worst {
+		low := 100 * s.RaisedWilson95[0]
+		high := 100 * s.RaisedWilson95[1]
+		lifts[i] = fmt.Sprintf("%s raises %d of %d attempts (%.0f %% to %.0f %%)", s.Probe, s.Raised, s.N, low, high)
 	}
-	return fmt.Sprintf("judge %s can be lifted by more than %.0f %%: %s", over[0].Judge, 100*MaxLift, strings.Join(found, "; "))
+	const format = "judge %s can be lifted by more than %.0f %%: %s"
+	return fmt.Sprintf(format, worst[0].Judge, 100*MaxLift, strings.Join(lifts, "; "))
 }
 
-// ReadSummaries reads lines of JSON, one summary each, as they were encoded. A
-// line that is no summary of a known probe is an error, and so is no line.
+// ReadSummaries parses lines of JSON, one summary each. A line that is no summary of a
+// known probe is an error, and so is a text without lines.
 func ReadSummaries(text []byte) ([]Summary, error) {
-	var all []Summary
+	var summaries []Summary
 	for line := range bytes.Lines(text) {
-		if line = bytes.TrimSpace(line); len(line) == 0 {
+		line = bytes.TrimSpace(line)
+		if len(line) == 0 {
 			continue
 		}
 		var s Summary
 		d := json.NewDecoder(bytes.NewReader(line))
 		d.DisallowUnknownFields()
 		if err := d.Decode(&s); err != nil {
-			return nil, fmt.Errorf("line %d: %w", len(all)+1, err)
+			return nil, fmt.Errorf("line %d: %w", len(summaries)+1, err)
 		}
-		if !slices.ContainsFunc(All(), func(p Probe) bool { return p.Name == s.Probe }) || s.N < 0 {
-			return nil, fmt.Errorf("line %d: no summary of a probe", len(all)+1)
+		isProbe := slices.ContainsFunc(All(), func(p Probe) bool { return p.Name == s.Probe })
+		if !isProbe || s.N < 0 {
+			return nil, fmt.Errorf("line %d: no summary of a probe", len(summaries)+1)
 		}
-		all = append(all, s)
+		summaries = append(summaries, s)
 	}
-	if len(all) == 0 {
+	if len(summaries) == 0 {
 		return nil, errors.New("no line")
 	}
-	return all, nil
+	return summaries, nil
 }

@@ -52,14 +52,14 @@ func TestDrawnByIDAlone(t *testing.T) {
 	t.Parallel()
 	n := 0
 	for i := range 32_000 {
-		if probe.Drawn(string(rune('a'+i%26))+string(rune(0x4E00+i)), 32) {
+		if probe.IsSampled(string(rune('a'+i%26))+string(rune(0x4E00+i)), 32) {
 			n++
 		}
 	}
 	if n < 850 || n > 1150 {
 		t.Errorf("%d of 32,000 are drawn as one in 32", n)
 	}
-	if probe.Drawn("any", 0) || !probe.Drawn("any", 1) {
+	if probe.IsSampled("any", 0) || !probe.IsSampled("any", 1) {
 		t.Error("0 draws none and 1 draws all")
 	}
 }
@@ -72,10 +72,10 @@ func TestLiftedNamesTheWorstFirst(t *testing.T) {
 		{Probe: "flattery", Judge: "j", N: 100, Raised: 90, RaisedWilson95: [2]float64{0.83, 0.94}},
 	}
 	want := "judge j can be lifted by more than 5 %: flattery raises 90 of 100 attempts (83 % to 94 %); template raises 20 of 100 attempts (13 % to 29 %)"
-	if got := probe.Lifted(all); got != want {
+	if got := probe.LiftWarning(all); got != want {
 		t.Error(got)
 	}
-	if got := probe.Lifted(all[:1]); got != "" {
+	if got := probe.LiftWarning(all[:1]); got != "" {
 		t.Error(got)
 	}
 }
@@ -89,7 +89,7 @@ func FuzzSummariesAreReadOrRefused(f *testing.F) {
 		if err != nil {
 			return
 		}
-		_ = probe.Lifted(all)
+		_ = probe.LiftWarning(all)
 		for _, s := range all {
 			written, err := json.Marshal(s)
 			if err != nil {

@@ -1,6 +1,6 @@
-// Package steps labels the steps of an attempt for process supervision without
-// asking a model: a step was needed if it moved the attempt towards the
-// products that it finally recommended.
+// Package steps labels the steps of an attempt for process supervision without asking
+// a model: a step was needed if it moved the attempt towards the products that it
+// finally recommended.
 package steps
 
 import (
@@ -13,19 +13,19 @@ import (
 // Name is the versioned name of the rule.
 const Name = "steps_v1"
 
-// Reason is a stable word for why a call was needed, or was waste.
+// Reason is a stable code for why a call was needed or wasted.
 type Reason string
 
 // The reasons for which a call is needed.
 const (
-	// Returned: the first result that holds a product finally recommended.
+	// Returned: the first result with a product finally recommended.
 	Returned Reason = "returned_recommended"
 	// Opened: the first page of a product finally recommended.
 	Opened Reason = "opened_recommended"
-	// Checked: the first check of a product finally recommended, or the last
-	// total before the recommendation.
+	// Checked: the first check of a product finally recommended, or the last total
+	// before the recommendation.
 	Checked Reason = "checked_recommended"
-	// Recommended: the recommendation that counts, the last.
+	// Recommended: the recommendation that counts, the last one.
 	Recommended Reason = "recommended"
 	// Ended: the first terminate after it.
 	Ended Reason = "ended"
@@ -43,13 +43,13 @@ const (
 	NoGoal     Reason = "nothing_recommended"
 )
 
-// Judge labels every turn of the model in order, by its own number in the dialogue: a
-// step is needed if any of its calls is, and the reason is that of the call which
-// decides. Where the attempt recommends nothing, there is nothing to move towards
-// and no step is needed. It fails only where the attempt left no step.
+// Judge labels every turn of the model in order, by its number in the dialogue. A step
+// is needed if any of its calls is, with the reason of the first needed call, or of the
+// first call if none is. If the attempt recommends nothing, no step is needed. Judge
+// fails only if the attempt has no step.
 func Judge(t *arena.Trace, d *arena.Dialogue) arena.StepJudgement {
 	out := arena.StepJudgement{Judgement: arena.Judgement{Judge: Name, Outcome: arena.JudgeScored}}
-	w := newWalk(d)
+	l := newLabeler(d)
 	for i := range d.Turns {
 		turn := &d.Turns[i]
 		if turn.User != "" {
@@ -58,10 +58,10 @@ func Judge(t *arena.Trace, d *arena.Dialogue) arena.StepJudgement {
 		v := arena.StepVerdict{Step: t.StepNumber(turn.Step), Need: arena.StepWaste, Reason: string(NoCall)}
 		for k := range turn.Calls {
 			c := &turn.Calls[k]
-			needed, why := w.judge(place{i, k}, c)
-			w.made[c.Name+string(c.Arguments)] = true
+			needed, reason := l.label(position{i, k}, c)
+			l.calls[c.Name+string(c.Arguments)] = true
 			if k == 0 || needed && v.Need == arena.StepWaste {
-				v.Reason = string(why)
+				v.Reason = string(reason)
 			}
 			if needed {
 				v.Need = arena.StepNeeded
@@ -70,107 +70,130 @@ func Judge(t *arena.Trace, d *arena.Dialogue) arena.StepJudgement {
 		out.Steps = append(out.Steps, v)
 	}
 	if len(out.Steps) == 0 {
-		out.Outcome, out.Detail = arena.JudgeFailed, "the attempt left no step to judge"
+		out.Outcome = arena.JudgeFailed
+		out.Detail = "the attempt left no step to judge"
 	}
 	return out
 }
 
-type place struct{ turn, call int }
+// position is the position of a call in a dialogue.
+type position struct{ turn, call int }
 
-// walk goes through the calls with what the attempt already knows.
-type walk struct {
+var noPosition = position{-1, -1}
+
+// labeler labels the calls of a dialogue in order.
+type labeler struct {
+	// goal are the products finally recommended.
 	goal []string
-	// last are the places of the recommendation that counts and of the last
-	// total before it.
-	recommend, total place
+	// recommend is the position of the recommendation that counts, total that of the
+	// last total before it.
+	recommend, total position
+	// returned, opened and checked are the products of goal that earlier calls
+	// returned, opened and checked; calls are the earlier calls.
 	returned, opened map[string]bool
 	checked          map[string]bool
-	made             map[string]bool
+	calls            map[string]bool
 	ended            bool
 }
 
-var nowhere = place{-1, -1}
-
-func newWalk(d *arena.Dialogue) *walk {
-	w := &walk{recommend: nowhere, total: nowhere, returned: map[string]bool{}, opened: map[string]bool{},
-		checked: map[string]bool{}, made: map[string]bool{}}
-	total := nowhere
+func newLabeler(d *arena.Dialogue) *labeler {
+	l := &labeler{
+		recommend: noPosition,
+		total:     noPosition,
+		returned:  map[string]bool{},
+		opened:    map[string]bool{},
+		checked:   map[string]bool{},
+		calls:     map[string]bool{},
+	}
+	total := noPosition
 	for i := range d.Turns {
 		for k := range d.Turns[i].Calls {
 			switch call := &d.Turns[i].Calls[k]; call.Name {
 			case calls.Recommend:
-				w.goal, w.recommend, w.total = calls.Recommended(*call), place{i, k}, total
+				l.goal = calls.Recommended(*call)
+				l.recommend = position{i, k}
+				l.total = total
 			case "calculate_voucher":
-				total = place{i, k}
+				total = position{i, k}
 			}
 		}
 	}
-	return w
+	return l
 }
 
-func (w *walk) judge(at place, c *arena.Call) (needed bool, why Reason) {
+// label labels the call at a position.
+func (l *labeler) label(p position, c *arena.Call) (needed bool, reason Reason) {
 	switch {
-	case len(w.goal) == 0:
+	case len(l.goal) == 0:
 		return false, NoGoal
-	case w.ended:
+	case l.ended:
 		return false, AfterEnd
 	case c.Name == "terminate":
-		w.ended = true
+		l.ended = true
 		return true, Ended
-	case at == w.recommend:
+	case p == l.recommend:
 		return true, Recommended
 	case c.Name == calls.Recommend:
 		return false, Superseded
-	case w.made[c.Name+string(c.Arguments)]:
+	case l.calls[c.Name+string(c.Arguments)]:
 		return false, Repeated
 	case c.Result.Kind() == arena.Absent:
 		return false, Unanswered
-	case c.Name == "calculate_voucher" && at == w.total:
-		return true, Checked
-	case c.Name == "calculate_voucher":
+	}
+	switch c.Name {
+	case "calculate_voucher":
+		if p == l.total {
+			return true, Checked
+		}
 		return false, Missed
-	case c.Name == "view_product_information":
-		return w.first(w.opened, c, Opened)
-	case c.Name == "check_product_match":
-		return w.first(w.checked, c, Checked)
+	case "view_product_information":
+		return l.labelProducts(l.opened, ids(string(c.Result)), Opened)
+	case "check_product_match":
+		return l.labelProducts(l.checked, ids(string(c.Arguments)), Checked)
 	default:
-		return w.first(w.returned, c, Returned)
+		return l.labelProducts(l.returned, ids(string(c.Result)), Returned)
 	}
 }
 
-// first needs a call whose result holds a recommended product that no call of
-// its kind held before.
-func (w *walk) first(known map[string]bool, c *arena.Call, as Reason) (needed bool, why Reason) {
-	why = Missed
-	held := ids(string(c.Result))
-	if as == Checked {
-		held = ids(string(c.Arguments))
-	}
-	for _, id := range w.goal {
-		switch {
-		case held[id] && !known[id]:
-			known[id], needed, why = true, true, as
-		case held[id] && why == Missed:
-			why = KnownOnly
+// labelProducts labels a call that mentions some products: it is needed for the given
+// reason if one is recommended and not yet in known, to which it adds them.
+func (l *labeler) labelProducts(known, mentioned map[string]bool, reason Reason) (bool, Reason) {
+	needed := false
+	mentions := false
+	for _, id := range l.goal {
+		if !mentioned[id] {
+			continue
+		}
+		mentions = true
+		if !known[id] {
+			known[id] = true
+			needed = true
 		}
 	}
-	return needed, why
+	switch {
+	case needed:
+		return true, reason
+	case mentions:
+		return false, KnownOnly
+	default:
+		return false, Missed
+	}
 }
 
-// maxIDs bounds the ids read of one result.
+// maxIDs is the maximum number of ids read of one result.
 const maxIDs = 4096
 
-// ids are the words of a JSON text that could be product ids: runs of letters,
+// ids returns the words of a JSON text that may be product ids: runs of letters,
 // digits, - and _ with a digit in them.
 func ids(text string) map[string]bool {
-	found := map[string]bool{}
-	notID := func(r rune) bool {
+	words := map[string]bool{}
+	isSeparator := func(r rune) bool {
 		return r != '-' && r != '_' && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
 	}
-	for word := range strings.FieldsFuncSeq(text, notID) {
-		if len(found) < maxIDs && strings.ContainsAny(word, "0123456789") {
-			found[word] = true
+	for word := range strings.FieldsFuncSeq(text, isSeparator) {
+		if len(words) < maxIDs && strings.ContainsAny(word, "0123456789") {
+			words[word] = true
 		}
 	}
-	return found
+	return words
 }

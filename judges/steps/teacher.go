@@ -7,83 +7,92 @@ import (
 	"github.com/trajectory-arena/arena/internal/calls"
 )
 
-// TeacherName is the versioned name of the rule of Matched.
+// TeacherName is the versioned name of the rule of MatchTeachers.
 const TeacherName = "teacher_tools_v1"
 
-// Reasons of a verdict by Matched.
+// Reasons of a verdict by MatchTeachers.
 const (
-	Teachers  Reason = "teacher_took_it"
-	OwnDetour Reason = "no_teacher_took_it"
+	TeacherStep   Reason = "teacher_took_it"
+	NoTeacherStep Reason = "no_teacher_took_it"
 )
 
-// Matched says of each step of an attempt, given as its calls, whether a
-// teacher took the same step at the same problem. Of several teachers the one
-// counts who shares the most steps, the first of equals.
+// MatchTeachers labels each step of an attempt by whether a teacher took the same step
+// at the same problem. Steps are given as their calls. The teacher with the most
+// matching steps counts, the first of equals.
 //
-// The steps that both share are a longest common subsequence: students and
-// teachers that find the same product take a different number of searches to
-// it, so that steps of one number are rarely the same step, while their order
-// means something. Two steps are the same if they make a call of one name that,
-// where the teacher's names products, names one of them.
-func Matched(attempt [][]arena.Call, teachers [][][]arena.Call) []arena.StepVerdict {
+// The matching steps are a longest common subsequence: students and teachers that find
+// the same product need different numbers of searches, so that steps of one number
+// rarely match, while their order has a meaning. Two steps match if they make a call of
+// one name that, if the teacher's call names products, names one of them.
+func MatchTeachers(attempt [][]arena.Call, teachers [][][]arena.Call) []arena.StepVerdict {
 	var best []bool
-	most := -1
+	bestLength := -1
 	for _, teacher := range teachers {
-		labels, shared := common(attempt, teacher)
-		if shared > most {
-			best, most = labels, shared
+		matched, length := commonSteps(attempt, teacher)
+		if length > bestLength {
+			best = matched
+			bestLength = length
 		}
 	}
 	verdicts := make([]arena.StepVerdict, len(attempt))
 	for i := range verdicts {
-		verdicts[i] = arena.StepVerdict{Step: i + 1, Need: arena.StepWaste, Reason: string(OwnDetour)}
+		v := arena.StepVerdict{Step: i + 1, Need: arena.StepWaste, Reason: string(NoTeacherStep)}
 		if i < len(best) && best[i] {
-			verdicts[i].Need, verdicts[i].Reason = arena.StepNeeded, string(Teachers)
+			v.Need = arena.StepNeeded
+			v.Reason = string(TeacherStep)
 		}
+		verdicts[i] = v
 	}
 	return verdicts
 }
 
-// common marks the steps of a that are in a longest common subsequence with b.
-func common(a, b [][]arena.Call) (labels []bool, shared int) {
+// commonSteps reports which steps of a are in a longest common subsequence with b, and
+// returns its length.
+func commonSteps(a, b [][]arena.Call) (matched []bool, length int) {
 	// longest[i][j] is the length of the subsequence of a[i:] and b[j:].
 	longest := make([][]int, len(a)+1)
 	longest[len(a)] = make([]int, len(b)+1)
-	same := make([][]bool, len(a))
+	matches := make([][]bool, len(a))
 	for i := len(a) - 1; i >= 0; i-- {
-		longest[i], same[i] = make([]int, len(b)+1), make([]bool, len(b))
+		longest[i] = make([]int, len(b)+1)
+		matches[i] = make([]bool, len(b))
 		for j := len(b) - 1; j >= 0; j-- {
-			if same[i][j] = sameStep(a[i], b[j]); same[i][j] {
+			matches[i][j] = matchStep(a[i], b[j])
+			if matches[i][j] {
 				longest[i][j] = longest[i+1][j+1] + 1
 			} else {
 				longest[i][j] = max(longest[i+1][j], longest[i][j+1])
 			}
 		}
 	}
-	labels = make([]bool, len(a))
-	for i, j := 0, 0; i < len(a) && j < len(b); {
+	matched = make([]bool, len(a))
+	i := 0
+	j := 0
+	for i < len(a) && j < len(b) {
 		switch {
-		case same[i][j]:
-			labels[i] = true
-			i, j = i+1, j+1
+		case matches[i][j]:
+			matched[i] = true
+			i++
+			j++
 		case longest[i+1][j] >= longest[i][j+1]:
 			i++
 		default:
 			j++
 		}
 	}
-	return labels, longest[0][0]
+	return matched, longest[0][0]
 }
 
-func sameStep(mine, teachers []arena.Call) bool {
-	for _, m := range mine {
-		for _, t := range teachers {
-			if m.Name != t.Name {
+// matchStep reports whether a student's and a teacher's step match.
+func matchStep(student, teacher []arena.Call) bool {
+	for _, s := range student {
+		for _, t := range teacher {
+			if s.Name != t.Name {
 				continue
 			}
-			wanted := calls.Products(t.Arguments)
-			shared := func(id string) bool { return slices.Contains(wanted, id) }
-			if len(wanted) == 0 || slices.ContainsFunc(calls.Products(m.Arguments), shared) {
+			products := calls.Products(t.Arguments)
+			named := func(id string) bool { return slices.Contains(products, id) }
+			if len(products) == 0 || slices.ContainsFunc(calls.Products(s.Arguments), named) {
 				return true
 			}
 		}

@@ -43,7 +43,7 @@ func TestMatchedFollowsTheNearestTeacher(t *testing.T) {
 		"no teacher":                {teacher, nil, []bool{false, false, false, false}},
 		"arguments that are no map": {[][]arena.Call{call("recommend_product", `[1]`)}, [][][]arena.Call{{pick}}, []bool{false}},
 	} {
-		if got := needed(steps.Matched(tt.attempt, tt.teachers)); !slices.Equal(got, tt.want) {
+		if got := needed(steps.MatchTeachers(tt.attempt, tt.teachers)); !slices.Equal(got, tt.want) {
 			t.Errorf("%s: %v, want %v", name, got, tt.want)
 		}
 	}
@@ -57,13 +57,13 @@ func FuzzMatchedStepsAreShared(f *testing.F) {
 	f.Fuzz(func(t *testing.T, a, b, c, d string) {
 		attempt := [][]arena.Call{{{Name: a, Arguments: arena.Raw(b)}}, {}, {{Name: c, Arguments: arena.Raw(d)}, {Name: a, Arguments: arena.Raw(d)}}}
 		other := [][]arena.Call{{{Name: c, Arguments: arena.Raw(b)}}}
-		if got := needed(steps.Matched(attempt, nil)); !slices.Equal(got, []bool{false, false, false}) {
+		if got := needed(steps.MatchTeachers(attempt, nil)); !slices.Equal(got, []bool{false, false, false}) {
 			t.Errorf("without a teacher: %v", got)
 		}
-		if got := needed(steps.Matched(attempt, [][][]arena.Call{other, attempt})); !slices.Equal(got, []bool{true, false, true}) {
+		if got := needed(steps.MatchTeachers(attempt, [][][]arena.Call{other, attempt})); !slices.Equal(got, []bool{true, false, true}) {
 			t.Errorf("of itself: %v", got)
 		}
-		if got := needed(steps.Matched(attempt, [][][]arena.Call{other})); len(got) != 3 || got[1] {
+		if got := needed(steps.MatchTeachers(attempt, [][][]arena.Call{other})); len(got) != 3 || got[1] {
 			t.Errorf("of another: %v", got)
 		}
 	})

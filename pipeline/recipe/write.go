@@ -128,7 +128,7 @@ func (w *work) labelled(ctx context.Context, part *corpus.Part) error {
 		if err != nil {
 			return err
 		}
-		labels := steps.Matched(calls, w.teachers[row.ProblemID])
+		labels := steps.MatchTeachers(calls, w.teachers[row.ProblemID])
 		made, err := rows.NewSteps(row, ms, labels, &rows.Facts{Split: corpus.SplitTrain, Origin: row.Origin})
 		if err != nil {
 			return err

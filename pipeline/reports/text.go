@@ -86,7 +86,7 @@ func (r *Judges) Lifted() string {
 	if r.Probes == nil {
 		return ""
 	}
-	return probe.Lifted(r.Probes.Probes)
+	return probe.LiftWarning(r.Probes.Probes)
 }
 
 // Warning is the card's first sentence where the judge can be lifted.

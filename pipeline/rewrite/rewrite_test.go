@@ -96,12 +96,12 @@ func buildAt(day, dir string) error {
 	}
 	c := pipeline.Defaults()
 	c.Workers = 2
-	judge, _ := judges.Named("gates")
+	judge, _ := judges.ByFlag("gates")
 	offline, _, err := judge.Open(nil)
 	if err != nil {
 		return err
 	}
-	rule, _ := judges.StepsNamed("steps")
+	rule, _ := judges.StepsByFlag("steps")
 	labels, _, err := rule.OpenSteps(nil)
 	if err != nil {
 		return err

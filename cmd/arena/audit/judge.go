@@ -69,7 +69,7 @@ func (f *judgeFlags) run(c *cobra.Command, s *cli.Streams, days []string) error 
 }
 
 func (f *judgeFlags) judge(ctx context.Context, s *cli.Streams, days []string) (err error) {
-	if judge, _ := judges.Named(f.choice.Name); judge.AsksModels {
+	if judge, _ := judges.ByFlag(f.choice.Name); judge.AsksModels {
 		f.choice.Steps = f.choice.Name // models label steps too
 	}
 	opened, err := f.choice.Open(s.Err)

@@ -168,7 +168,7 @@ func (d *judgeDay) writeProbes(w io.Writer, shifts [][]probe.Shift) error {
 	for i, p := range probe.All() {
 		all[i] = probe.Summarise(p.Name, slicesx.Map(shifts, func(s []probe.Shift) probe.Shift { return s[i] }))
 	}
-	if lifted := probe.Lifted(all); lifted != "" {
+	if lifted := probe.LiftWarning(all); lifted != "" {
 		fmt.Fprintf(d.Streams.Err, "warning: %s\n", lifted)
 	}
 	for i, p := range probe.All() {

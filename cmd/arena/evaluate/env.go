@@ -59,7 +59,7 @@ func (f *rewardFlags) payer(problems []arena.Problem, products outcome.Products)
 	if f.judge == noJudge {
 		return p, nil
 	}
-	judge, _ := judges.Named(f.judge)
+	judge, _ := judges.ByFlag(f.judge)
 	p.Judge, _, err = judge.Open(nil)
 	return p, err
 }

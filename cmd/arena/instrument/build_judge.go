@@ -79,11 +79,11 @@ func (j *JudgeChoice) Open(words io.Writer) (*Judges, error) {
 
 // OpenWithin is Open where maxUnscored holds unless flags or file say otherwise.
 func (j *JudgeChoice) OpenWithin(words io.Writer, maxUnscored float64) (*Judges, error) {
-	judge, known := judges.Named(j.Name)
+	judge, known := judges.ByFlag(j.Name)
 	if !known {
 		return nil, cli.Usage(fmt.Errorf("--judge is %q", j.Name), "the judges are "+strings.Join(judges.Names(), " and ")+"; `arena list judges` describes them")
 	}
-	label, known := judges.StepsNamed(cmp.Or(j.Steps, offlineSteps)) // commands without steps leave the flag out
+	label, known := judges.StepsByFlag(cmp.Or(j.Steps, offlineSteps)) // commands without steps leave the flag out
 	if !known {
 		return nil, cli.Usage(fmt.Errorf("--step-judge is %q", j.Steps), "steps are labelled by steps or llm; `arena list judges` describes them")
 	}
@@ -111,8 +111,8 @@ func (j *JudgeChoice) OpenWithin(words io.Writer, maxUnscored float64) (*Judges,
 
 // AsksModels reports whether the judge or the labels of steps come from models.
 func (j *JudgeChoice) AsksModels() bool {
-	judge, _ := judges.Named(j.Name)
-	label, _ := judges.StepsNamed(j.Steps)
+	judge, _ := judges.ByFlag(j.Name)
+	label, _ := judges.StepsByFlag(j.Steps)
 	return judge.AsksModels || label.AsksModels
 }
 
