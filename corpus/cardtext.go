@@ -128,10 +128,11 @@ var buildUses = map[string]string{
 // loadingSection returns a section with a snippet for each config, which
 // bench/interop/check_load.py runs. uses are the loaders of further profiles.
 func loadingSection(splits []split, uses map[string]string) string {
-	text := "\n## Loading\n\n`CORPUS` is this folder. Training says what a trainer needs beside it. Polars reads JSON values as bytes: `pl.element().cast(pl.String)` in `list.eval` makes text of them.\n"
+	text := "\n## Loading\n\nRun in this folder; from elsewhere put its path, or its name on the Hub, in place of `os.getcwd()`. Training says what a trainer needs beside it. Polars reads JSON values as bytes: `pl.element().cast(pl.String)` in `list.eval` makes text of them.\n"
 	for _, group := range groupByConfig(splits) {
 		use := cmp.Or(uses[group[0].Profile], buildUses[group[0].Profile])
-		text += fmt.Sprintf("\n```python\n# %s\nfrom datasets import load_dataset\nrows = load_dataset(CORPUS, %q, split=%q)\n```\n", use, group[0].Config, group[0].Split)
+		text += fmt.Sprintf("\n```python\n# %s\nimport os\n\nfrom datasets import load_dataset\n\nrows = load_dataset(os.getcwd(), %q, split=%q)\n```\n",
+			use, group[0].Config, group[0].Split)
 	}
 	return text
 }

@@ -213,3 +213,25 @@ func TestEmptyAndNullSurvive(t *testing.T) {
 		t.Fatalf("score %v, model %v", score, model)
 	}
 }
+
+// TestLoadingSnippetsRunInTheFolder checks that the snippets of a card need no name that
+// they do not define, and do not load ".", which the datasets library rejects.
+func TestLoadingSnippetsRunInTheFolder(t *testing.T) {
+	t.Parallel()
+	s, err := write(t, corpus.Disk{}, t.TempDir(), 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	card, err := os.ReadFile(filepath.Join(s.dir, corpus.CardName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, loading, ok := bytes.Cut(card, []byte("\n## Loading\n"))
+	if !ok {
+		t.Fatal("the card has no section Loading")
+	}
+	loading, _, _ = bytes.Cut(loading, []byte("\n## "))
+	if !bytes.Contains(loading, []byte(`load_dataset(os.getcwd(), "sft", split="train")`)) || bytes.Contains(loading, []byte("CORPUS")) {
+		t.Errorf("section Loading:\n%s", loading)
+	}
+}

@@ -90,13 +90,14 @@ def decoded(loaded):
 
 
 def by_snippets(results, root):
-    """The load snippets of the card, run as they stand."""
+    """The load snippets of the card, run in the corpus's folder as they stand."""
     with open(os.path.join(root, "README.md"), encoding="utf-8") as file:
         text = re.sub(r"\n## Training\n.*?(?=\n## )", "", file.read(), flags=re.S)  # what trainers run is checked by check_train.py
         blocks = re.findall(r"```python\n(.*?)```", text, re.S)
     for block in blocks:
         def run(code=block):
-            names = {"CORPUS": root}
+            names = {}
+            os.chdir(root)
             exec(code, names)
             return len(names["rows"]) > 0
         results.check(f"card: {block.splitlines()[0].lstrip('# ')[:60]}", run, True)

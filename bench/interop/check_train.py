@@ -2,8 +2,8 @@
 
     check_train.py CORPUS trl|llamafactory|verl|axolotl
 
-Only names, paths, the number of steps and the batch are set here; lengths, templates and masks are the block's own or the
-trainer's default. The model is tiny and random, its tokenizer is made of the corpus. For every row of the block's config:
+The blocks run in the corpus's folder. Only the model, the output folder, the number of steps and the batch are set here;
+lengths, templates and masks are the block's own or the trainer's default. The model is tiny and random, its tokenizer is made of the corpus. For every row of the block's config:
 none is lost, and the decoded loss text is the assistant's turns, reasoning and arguments included, and nothing else.
 """
 import json
@@ -134,7 +134,7 @@ def trl(root):
             continue
 
         def run():
-            code = text.replace('CORPUS, MODEL = ".", "Qwen/Qwen3-0.6B"', f"CORPUS, MODEL = {root!r}, {at!r}")
+            code = text.replace('"Qwen/Qwen3-0.6B"', repr(at))
             extra = "max_steps=2, use_cpu=True, report_to='none', save_strategy='no', disable_tqdm=True, logging_strategy='no', dataloader_pin_memory=False, "
             extra += "" if "per_device" in code else "per_device_train_batch_size=1, "
             code = re.sub(r'output_dir="\w+",', f"output_dir={WORK!r}, {extra}", code)
@@ -270,10 +270,10 @@ def axolotl(root):
             continue
 
         def run():
-            settings = yaml.safe_load(text.replace("./chat_template.jinja", root + "/chat_template.jinja"))
+            settings = yaml.safe_load(text)
             of, = settings["datasets"]
             strategy = load(of["type"], tok, DictDefault(settings), DictDefault(of))
-            data = datasets.load_dataset(root, of["name"], split=of["split"])
+            data = datasets.load_dataset(of["path"], split=of["split"])
             out = [strategy.tokenize_prompt(row) for row in data]
             need(all(len(o["input_ids"]) <= settings["sequence_len"] for o in out), "a row is longer than sequence_len")
             if of["type"] == "stepwise_supervised":
@@ -288,7 +288,9 @@ def axolotl(root):
 def main():
     if len(sys.argv) != 3 or sys.argv[2] not in ("trl", "llamafactory", "verl", "axolotl"):
         sys.exit(__doc__)
-    globals()[sys.argv[2]](os.path.abspath(sys.argv[1]))
+    root = os.path.abspath(sys.argv[1])
+    os.chdir(root)  # where the card tells to run its blocks
+    globals()[sys.argv[2]](root)
     print(f"{passed} passed, {failed} failed")
     sys.exit(bool(failed) or not passed)
 

@@ -2,6 +2,7 @@ package export
 
 import (
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -78,5 +79,16 @@ func TestTheAttemptsOfAPairStay(t *testing.T) {
 	}
 	if prompt[:2][1] != (rows.Msg{}) || len(p.Chosen) != 3 {
 		t.Error("the pair was written over")
+	}
+}
+
+// TestLoadUsesPathsInTheFolder checks that the code beside the configs needs no name that
+// it does not define.
+func TestLoadUsesPathsInTheFolder(t *testing.T) {
+	t.Parallel()
+	for _, p := range All() {
+		if strings.Contains(p.Load, "CORPUS") {
+			t.Errorf("%s: %s", p.Name, p.Load)
+		}
 	}
 }

@@ -188,7 +188,7 @@ func fileProfiles() []Profile {
 			open:    openLines("jsonl"),
 			Doc:     "OpenAI messages and tools, one JSON object a line, outside the card",
 			Readers: []string{"datasets 4.8.5 and 5.2.0 (4.0.0 fills in nulls)"},
-			Load:    "import glob, json\nfiles = sorted(glob.glob(CORPUS + \"/jsonl/openai-jsonl/SPLIT-*.jsonl\"))\nrows = [json.loads(line) for path in files for line in open(path, encoding=\"utf-8\")]",
+			Load:    "import glob, json\nfiles = sorted(glob.glob(\"jsonl/openai-jsonl/SPLIT-*.jsonl\"))\nrows = [json.loads(line) for path in files for line in open(path, encoding=\"utf-8\")]",
 		},
 		{
 			Name:    "openai-jsonl-zst",
@@ -204,21 +204,21 @@ func fileProfiles() []Profile {
 			support: (*job).writeArrowDict,
 			Doc:     "the text rows as datasets' save_to_disk lays them out: load_from_disk maps them into memory",
 			Readers: []string{"datasets 4.0.0, 4.8.5 and 5.2.0 load_from_disk"},
-			Load:    "from datasets import load_from_disk\nrows = load_from_disk(CORPUS + \"/arrow\")[\"SPLIT\"]",
+			Load:    "from datasets import load_from_disk\nrows = load_from_disk(\"arrow\")[\"SPLIT\"]",
 		},
 		{
 			Name:   "atif",
 			Source: corpus.ProfileHFJSON,
 			open:   openATIF,
 			Doc:    "ATIF v1.7 trajectories, one JSON object a line",
-			Load:   "import json\nrows = [json.loads(line) for line in open(CORPUS + \"/atif/SPLIT.jsonl\", encoding=\"utf-8\")]",
+			Load:   "import json\nrows = [json.loads(line) for line in open(\"atif/SPLIT.jsonl\", encoding=\"utf-8\")]",
 		},
 		{
 			Name:   profileEnv,
 			Source: corpus.ProfileVerlRL,
 			open:   openEnv,
 			Doc:    "rows of NeMo-Gym, and the files by which TRL and verl play episodes of arena env serve",
-			Load:   "import json\nrows = [json.loads(line) for line in open(CORPUS + \"/env/SPLIT.jsonl\", encoding=\"utf-8\")]",
+			Load:   "import json\nrows = [json.loads(line) for line in open(\"env/SPLIT.jsonl\", encoding=\"utf-8\")]",
 		},
 		{
 			Name:   "sts",

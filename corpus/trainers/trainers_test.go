@@ -107,3 +107,22 @@ func TestBlocksAreComplete(t *testing.T) {
 		t.Errorf("blocks for an unknown profile: %v", blocks)
 	}
 }
+
+// TestBlocksLoadFromTheCorpusFolder checks that blocks run as printed in the folder of the
+// corpus: the datasets library reads neither "." nor "./".
+func TestBlocksLoadFromTheCorpusFolder(t *testing.T) {
+	t.Parallel()
+	for _, profile := range trainers.Profiles() {
+		for _, b := range trainers.Blocks(trainers.Rows{Profile: profile, Config: "my_config"}) {
+			for _, call := range []string{`load_dataset(".`, `load_dataset(CORPUS,`, "path: .\n", "path: . "} {
+				if strings.Contains(b.Text, call) {
+					t.Errorf("%s, %s: datasets does not read %q", profile, b.Trainer, call)
+				}
+			}
+			loadsRows := strings.Contains(b.Text, "rows = load_dataset(CORPUS") || strings.Contains(b.Text, "  - path:")
+			if loadsRows && !strings.Contains(b.Text, "/data/my_config") {
+				t.Errorf("%s, %s: the folder of the config is missing", profile, b.Trainer)
+			}
+		}
+	}
+}

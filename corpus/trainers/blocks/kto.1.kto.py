@@ -7,7 +7,7 @@ CORPUS, MODEL = ".", "Qwen/Qwen3-0.6B"  # this folder, and the model to train
 sys.path.insert(0, CORPUS)
 from training_check import check
 
-rows = load_dataset(CORPUS, "@{config}@", split="train")
+rows = load_dataset(CORPUS + "/data/@{config}@", split="train")
 args = KTOConfig(
     output_dir="kto",
     per_device_train_batch_size=2,  # the least: a batch of 1 has nothing to compare with

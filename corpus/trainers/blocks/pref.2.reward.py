@@ -7,7 +7,7 @@ CORPUS, MODEL = ".", "Qwen/Qwen3-0.6B"  # this folder, and the model to train
 sys.path.insert(0, CORPUS)
 from training_check import check
 
-rows = load_dataset(CORPUS, "@{config}@", split="train")
+rows = load_dataset(CORPUS + "/data/@{config}@", split="train")
 args = RewardConfig(
     output_dir="reward",
     max_length=@{length}@,  # @{why}@

@@ -11,7 +11,7 @@ CORPUS, MODEL = ".", "Qwen/Qwen3-0.6B"  # this folder, and the model to train
 sys.path.insert(0, CORPUS)
 from training_check import check
 
-rows = load_dataset(CORPUS, "@{config}@", split="train")
+rows = load_dataset(CORPUS + "/data/@{config}@", split="train")
 tokenizer = AutoTokenizer.from_pretrained(MODEL)
 # It keeps all reasoning, and learns from no turn of weight 0; for models with <|im_start|>.
 tokenizer.chat_template = open(CORPUS + "/chat_template.jinja", encoding="utf-8").read()
