@@ -126,3 +126,23 @@ func TestBlocksLoadFromTheCorpusFolder(t *testing.T) {
 		}
 	}
 }
+
+// TestVerlBlockOverridesDefaults checks the settings whose defaults in verl cut results
+// and calls, or need more rows and GPUs than a small corpus and one machine have.
+func TestVerlBlockOverridesDefaults(t *testing.T) {
+	t.Parallel()
+	text := trainers.Blocks(trainers.Rows{Profile: "verl-rl", Config: "rl"})[0].Text
+	for _, setting := range []string{
+		"multi_turn.max_tool_response_length=1000000",
+		"multi_turn.max_parallel_calls=100",
+		"data.train_batch_size=8",
+		"actor.ppo_mini_batch_size=8",
+		"actor.ppo_micro_batch_size_per_gpu=1",
+		"trainer.n_gpus_per_node=1",
+		"ls data/rl/eval-*.parquet",
+	} {
+		if !strings.Contains(text, setting) {
+			t.Errorf("the block lacks %s", setting)
+		}
+	}
+}

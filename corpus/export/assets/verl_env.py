@@ -4,10 +4,11 @@
         actor_rollout_ref.rollout.multi_turn.tool_config_path=env/verl_tools.yaml \\
         actor_rollout_ref.rollout.agent.agent_loop_config_path=env/verl_agent.yaml \\
         actor_rollout_ref.rollout.agent.default_agent_loop=arena \\
-        actor_rollout_ref.rollout.multi_turn.max_tool_response_length=100000 …
+        actor_rollout_ref.rollout.multi_turn.max_tool_response_length=1000000 \\
+        actor_rollout_ref.rollout.multi_turn.max_parallel_calls=100 …
 
-By default verl cuts what a tool says to 256 characters, and leaves out all calls of a turn but the first
-(multi_turn.max_parallel_calls). The loop pays, so no reward function is needed.
+By default verl cuts each tool result to 256 characters and makes only the first call of a turn. `arena list profiles
+verl-rl` prints the full command. The loop pays, so no reward function is needed.
 
 verl has no mask for a sample whose environment failed: the loop here sets its response mask to zeros, so it has no
 share in the loss, and counts it as arena_masked. Its reward of 0 stays in the group's baseline; drop groups by
