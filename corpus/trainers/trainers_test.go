@@ -146,3 +146,23 @@ func TestVerlBlockOverridesDefaults(t *testing.T) {
 		}
 	}
 }
+
+// TestGRPOTextsRaiseCompletionLength checks that no text for TRL's GRPOTrainer leaves its
+// limit of 512 tokens, in which no attempt fits.
+func TestGRPOTextsRaiseCompletionLength(t *testing.T) {
+	t.Parallel()
+	want := fmt.Sprintf("max_completion_length=%d", trainers.Rows{}.Length())
+	texts := map[string]string{"the block of profile env": trainers.Blocks(trainers.Rows{Profile: "env"})[0].Text}
+	for _, path := range []string{"../../docs/how-to/rl.md", "../export/assets/trl_env.py"} {
+		b, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts[path] = string(b)
+	}
+	for name, text := range texts {
+		if !strings.Contains(text, want) {
+			t.Errorf("%s lacks %s", name, want)
+		}
+	}
+}

@@ -3,7 +3,8 @@
     from datasets import load_dataset
     from trl_env import ShopEnv
     rows = load_dataset("json", data_files="env/train.jsonl", split="train")
-    GRPOTrainer(model=MODEL, train_dataset=rows, environment_factory=ShopEnv, args=GRPOConfig(max_tool_calling_iterations=25, …))
+    GRPOTrainer(model=MODEL, train_dataset=rows, environment_factory=ShopEnv, args=GRPOConfig(
+        max_tool_calling_iterations=25, max_completion_length=20480))  # TRL's 512 tokens end an attempt at its first result
 
 Each tool of tools.json is a method, typed and documented as the harness has it. get_reward gives None for a sample that
 is masked, by which TRL leaves it out of its group; so give no other reward function. TRL does not hand the completion to
