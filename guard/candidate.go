@@ -47,7 +47,7 @@ func appendText(texts []string, text string) []string {
 // without an id gets the name of its file and its line as one.
 func ReadCandidate(row rows.Row) (Candidate, error) {
 	r := rows.Read(row)
-	if r.Request == "" && len(r.Context)+len(r.System)+len(r.Answers)+len(r.ProductIDs) == 0 {
+	if r.IsEmpty() {
 		return Candidate{}, fmt.Errorf("row %d holds no text", row.Line+1)
 	}
 	r.ID = cmp.Or(r.ID, row.Name())

@@ -163,7 +163,8 @@ func (s *specIndex) find(text string) (entry int, what string) {
 	words := appendTitleWords(nil, text)
 	for i := 0; i+titleLead <= len(words); i++ {
 		for _, t := range s.titles[leadHash(words[i:])] {
-			if len(words)-i >= len(t.words) && slices.Equal(t.words, words[i:i+len(t.words)]) {
+			end := i + len(t.words)
+			if end <= len(words) && slices.Equal(t.words, words[i:end]) {
 				return t.entry, fmt.Sprintf("the title %q", t.text)
 			}
 		}
@@ -210,5 +211,8 @@ func (s *specIndex) protectedID(word string) (entry int, ok bool) {
 func isIDSeparator(r rune) bool { return r == '-' || r == '_' }
 
 func isIDByte(c byte) bool {
-	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '-' || c == '_'
+	if isDigit(c) || isIDSeparator(rune(c)) {
+		return true
+	}
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
 }

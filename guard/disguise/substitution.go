@@ -175,8 +175,10 @@ func reverseWords(text string) string { return wordPattern.ReplaceAllStringFunc(
 // leet maps digits and signs to the letters that they stand for. If there are two,
 // both are tried.
 var leet = map[rune]string{
-	'0': "o", '1': "il", '2': "z", '3': "e", '4': "a", '5': "s", '6': "gb", '7': "t", '8': "b", '9': "g",
-	'@': "a", '$': "s", '!': "il", '|': "li", '+': "t", '€': "e", '£': "l", '(': "c",
+	'0': "o", '1': "il", '2': "z", '3': "e", '4': "a",
+	'5': "s", '6': "gb", '7': "t", '8': "b", '9': "g",
+	'@': "a", '$': "s", '!': "il", '|': "li",
+	'+': "t", '€': "e", '£': "l", '(': "c",
 }
 
 const leetSigns = "0123456789@$!|+€£("

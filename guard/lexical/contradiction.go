@@ -264,5 +264,8 @@ const minTypoWord = 4
 // isTypo reports whether one word is a misspelling of the other: they are one edit
 // apart, and only one of them is a known word.
 func isTypo(a, b *word) bool {
-	return a.known != b.known && min(len(a.text), len(b.text)) >= minTypoWord && isOneEdit(a.text, b.text)
+	if a.known == b.known || min(len(a.text), len(b.text)) < minTypoWord {
+		return false
+	}
+	return isOneEdit(a.text, b.text)
 }

@@ -199,15 +199,22 @@ func foldText(text string) string {
 }
 
 var plainSigns = strings.NewReplacer(
-	"’", "'", "‘", "'", "´", "'", "`", " ", "–", "-", "—", "-", "−", "-", "‐", "-", "‑", "-", "~", "-", "～", "-", "〜", "-",
-	"₱", " php ", "€", " eur ", "£", " gbp ", "¥", " jpy ", "ß", "ss", "ø", "o", "。", ".", "、", ".", "；", ".",
+	"’", "'", "‘", "'", "´", "'", "`", " ",
+	"–", "-", "—", "-", "−", "-", "‐", "-", "‑", "-", "~", "-", "～", "-", "〜", "-",
+	"₱", " php ", "€", " eur ", "£", " gbp ", "¥", " jpy ",
+	"ß", "ss", "ø", "o",
+	"。", ".", "、", ".", "；", ".",
 )
 
 // endings are suffixes and their replacements, the longest of a kind first.
 var endings = [...]struct{ suffix, replacement string }{
-	{"iness", "y"}, {"ies", "y"}, {"sses", "ss"}, {"ized", "iz"}, {"ised", "iz"}, {"izing", "iz"}, {"ising", "iz"},
-	{"ations", "at"}, {"ation", "at"}, {"ings", ""}, {"ing", ""}, {"edly", ""}, {"ally", "al"}, {"ly", ""},
-	{"ers", ""}, {"er", ""}, {"ors", ""}, {"or", ""}, {"ches", "ch"}, {"shes", "sh"}, {"xes", "x"},
+	{"iness", "y"}, {"ies", "y"}, {"sses", "ss"},
+	{"ized", "iz"}, {"ised", "iz"}, {"izing", "iz"}, {"ising", "iz"},
+	{"ations", "at"}, {"ation", "at"},
+	{"ings", ""}, {"ing", ""},
+	{"edly", ""}, {"ally", "al"}, {"ly", ""},
+	{"ers", ""}, {"er", ""}, {"ors", ""}, {"or", ""},
+	{"ches", "ch"}, {"shes", "sh"}, {"xes", "x"},
 	{"ed", ""}, {"es", "e"}, {"s", ""},
 }
 

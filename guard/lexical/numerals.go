@@ -170,7 +170,11 @@ func (p *numeralParser) pair() float64 {
 
 // skipAnd skips an "and" before a number word.
 func (p *numeralParser) skipAnd() {
-	if p.word() == "and" && p.pos+1 < len(p.tokens) && loadLexicon().numerals[p.tokens[p.pos+1].text] > 0 {
+	if p.word() != "and" || p.pos+1 >= len(p.tokens) {
+		return
+	}
+	next := p.tokens[p.pos+1].text
+	if loadLexicon().numerals[next] > 0 {
 		p.pos++
 	}
 }

@@ -31,7 +31,8 @@ const maxMarker = 20
 func removeMarkers(tokens []token) []token {
 	out := tokens[:0]
 	for i, t := range tokens {
-		if t.isNumber() && t.value <= maxMarker && t.value == math.Trunc(t.value) && isMarker(tokens, i) {
+		isSmall := t.isNumber() && t.value <= maxMarker && t.value == math.Trunc(t.value)
+		if isSmall && isMarker(tokens, i) {
 			continue
 		}
 		out = append(out, t)

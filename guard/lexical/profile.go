@@ -42,7 +42,10 @@ func (n number) isSameAmount(o number) bool {
 	if n.unit == o.unit {
 		return isClose(n.value, o.value)
 	}
-	return (n.unit == "" || o.unit == "") && isClose(n.written, o.written) && n.isBound() == o.isBound()
+	if n.unit != "" && o.unit != "" {
+		return false
+	}
+	return isClose(n.written, o.written) && n.isBound() == o.isBound()
 }
 
 func isClose(a, b float64) bool {
@@ -130,7 +133,10 @@ func (p *profile) isNegated(i int) bool {
 
 // hasCount reports whether the text has the number v in words.
 func (p *profile) hasCount(v float64) bool {
-	return v >= 0 && v < 32 && v == math.Trunc(v) && p.counts&(1<<uint(v)) != 0
+	if v < 0 || v >= 32 || v != math.Trunc(v) {
+		return false
+	}
+	return p.counts&(1<<uint(v)) != 0
 }
 
 // addNumber adds a number, or its direction if the profile has the amount.

@@ -178,7 +178,10 @@ func (s *scanner) groupFollows(start int, c byte) bool {
 
 // isThousandsAt reports whether the byte at i is a k that means thousands.
 func (s *scanner) isThousandsAt(i int) bool {
-	return i < len(s.text) && s.text[i] == 'k' && (i+1 == len(s.text) || !isLower(s.text[i+1]))
+	if i >= len(s.text) || s.text[i] != 'k' {
+		return false
+	}
+	return i+1 == len(s.text) || !isLower(s.text[i+1])
 }
 
 // maxDigits is the maximum length of a number: longer runs of digits are

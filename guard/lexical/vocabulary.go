@@ -233,7 +233,8 @@ func (x *Index) Knows(w string) bool {
 func (v *vocabulary) bestWeight(matches []match) float32 {
 	best := matches[0]
 	for _, m := range matches {
-		if m.sim > best.sim || m.sim == best.sim && v.weight[m.id] > v.weight[best.id] {
+		isHeavier := v.weight[m.id] > v.weight[best.id]
+		if m.sim > best.sim || m.sim == best.sim && isHeavier {
 			best = m
 		}
 	}
@@ -316,7 +317,10 @@ func (v *vocabulary) addTypos(similarities map[int32]float32, r *word) {
 // isSwap reports whether a becomes b if two neighbouring letters are swapped.
 func isSwap(a, b string) bool {
 	n := commonPrefix(a, b)
-	return len(a) == len(b) && n+1 < len(a) && a[n] == b[n+1] && a[n+1] == b[n] && a[n+2:] == b[n+2:]
+	if len(a) != len(b) || n+1 >= len(a) {
+		return false
+	}
+	return a[n] == b[n+1] && a[n+1] == b[n] && a[n+2:] == b[n+2:]
 }
 
 // isOneEdit reports whether a becomes b if one letter is added, removed or

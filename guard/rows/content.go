@@ -42,8 +42,14 @@ var (
 	idKeys       = []string{"problem_id", "id", "session_id", "trace_id", "uid"}
 	requestKeys  = []string{"text", "query", "problem", "goal", "question", "instruction", "prompt", "input"}
 	dialogueKeys = []string{"messages", "conversations", "traj", "prompt", "chosen", "rejected", "completion", "input", "dialogue"}
-	answerKeys   = []string{"output", "response", "answer", "completion", "completions", "solution", "chosen", "rejected", "assistant_text", "think", "rewritten"}
-	productKeys  = []string{"reward", "rewards", "reward_spec", "reward_model", "extra_info", "ground_truth", "problem", "recommended_product_ids", "product_ids", "product_id", "gold"}
+	answerKeys   = []string{
+		"output", "response", "answer", "completion", "completions", "solution",
+		"chosen", "rejected", "assistant_text", "think", "rewritten",
+	}
+	productKeys = []string{
+		"reward", "rewards", "reward_spec", "reward_model", "extra_info", "ground_truth",
+		"problem", "recommended_product_ids", "product_ids", "product_id", "gold",
+	}
 	metadataKeys = []string{"tools", "functions", "tool_definitions", "metadata", "meta", "extra_info"}
 
 	roleKeys   = []string{"role", "from", "source"}
@@ -113,7 +119,7 @@ func Read(row Row) Content {
 	for _, key := range productKeys {
 		walk(columns[key], key, maxDepth, false, c.addSpecValue)
 	}
-	c.Guessed = c.Request == "" && len(c.Context)+len(c.System)+len(c.Answers)+len(c.ProductIDs) == 0
+	c.Guessed = c.IsEmpty()
 	if c.Guessed {
 		walk(gjson.Parse(row.JSON), "", maxDepth, false, func(key string, v gjson.Result) {
 			if v.Type == gjson.String && !slices.Contains(idKeys, key) {
@@ -122,6 +128,14 @@ func Read(row Row) Content {
 		})
 	}
 	return c
+}
+
+// IsEmpty reports whether the row has neither a text of the dialogue nor a product.
+func (c *Content) IsEmpty() bool {
+	if c.Request != "" || len(c.Context) > 0 || len(c.System) > 0 {
+		return false
+	}
+	return len(c.Answers) == 0 && len(c.ProductIDs) == 0
 }
 
 // Field returns one column of a row as text, by its path (a.b.0), and the row's
@@ -295,7 +309,8 @@ func Leaves(v gjson.Result) string {
 // isJSON reports whether text is a JSON object or array.
 func isJSON(text string) bool {
 	text = strings.TrimSpace(text)
-	return (strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[")) && cursor.Valid(text)
+	isContainer := strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[")
+	return isContainer && cursor.Valid(text)
 }
 
 // addSpecValue adds one value of a specification: a product id, a title or the
