@@ -2,114 +2,189 @@ package report
 
 import (
 	"bytes"
+	"encoding/xml"
 	"fmt"
-	"image/color"
+	"io"
 	"math"
 	"strconv"
-
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/plotter"
-	"gonum.org/v1/plot/text"
-	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
-	"gonum.org/v1/plot/vg/vgsvg"
+	"unicode/utf8"
 
 	"github.com/trajectory-arena/arena/corpus/figures"
 )
 
-// The colours of plots: told apart in print and by the colour-blind.
-var (
-	blue   = color.RGBA{0x38, 0x67, 0xd6, 0xff}
-	orange = color.RGBA{0xe1, 0x7a, 0x2c, 0xff}
-	grey   = color.RGBA{0x9a, 0xa4, 0xba, 0xff}
-)
-
-// The size of a plot.
+// Colours of charts. They differ in print and for the colour-blind.
 const (
-	plotWidth  = 13 * vg.Centimeter
-	plotHeight = 7.5 * vg.Centimeter
+	blue   = "#3867d6"
+	orange = "#e17a2c"
+	grey   = "#9aa4ba"
+	ink    = "#1b2230"
+	axis   = "#5b6579"
+	grid   = "#e4e7ee"
 )
 
-func newPlot(x, y string) *plot.Plot {
-	p := plot.New()
-	p.X.Label.Text, p.Y.Label.Text = x, y
-	p.BackgroundColor = color.White // cards are also read on dark pages
-	p.Legend.Top, p.Legend.Padding = true, vg.Points(2)
-	// Widths are reckoned with a face as wide as that of pages.
-	for _, style := range []*text.Style{&p.X.Label.TextStyle, &p.Y.Label.TextStyle, &p.X.Tick.Label, &p.Y.Tick.Label, &p.Legend.TextStyle} {
-		style.Font.Variant = "Sans"
-	}
-	grid := plotter.NewGrid()
-	grid.Vertical.Color, grid.Horizontal.Color = nil, color.RGBA{0xe4, 0xe7, 0xee, 0xff}
-	p.Add(grid)
-	return p
-}
+// Measures of a chart in pixels. The plot is the rectangle that holds the bars; the labels
+// stand around it.
+const (
+	chartWidth  = 490
+	chartHeight = 283
+	plotLeft    = 78
+	plotRight   = chartWidth - 14
+	plotTop     = 14
+	plotBottom  = chartHeight - 50
+	legendRow   = 22 // height of the row above the plot that names the stacks
 
-// Plots draws bar charts as SVG files by their names, but those without bars. The same
-// charts give the same bytes.
-func Plots(all []figures.Bars) (map[string][]byte, error) {
+	labelSize = 13 // font size of axis labels
+	tickSize  = 12 // font size of everything else
+	charWidth = 7  // generous mean width of a character at tickSize
+)
+
+// Plots returns an SVG file for each bar chart by its file name. Charts without bars are
+// left out. Equal charts have equal bytes.
+func Plots(charts []figures.Bars) map[string][]byte {
 	out := map[string][]byte{}
-	for _, b := range all {
-		if len(b.Names) == 0 {
-			continue
+	for i := range charts {
+		if len(charts[i].Names) > 0 {
+			out[charts[i].File] = drawBars(&charts[i])
 		}
-		p, canvas, file := newPlot(b.X, b.Y), vgsvg.New(plotWidth, plotHeight), bytes.Buffer{}
-		err := histogram(p, &b)
-		if err == nil {
-			p.Draw(draw.New(canvas))
-			_, err = canvas.WriteTo(&file)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("draw %s: %w", b.File, err)
-		}
-		out[b.File] = file.Bytes()
 	}
-	return out, nil
+	return out
 }
 
-func histogram(p *plot.Plot, b *figures.Bars) error {
-	width := plotWidth * 0.7 / vg.Length(max(4, len(b.Names)))
-	var below *plotter.BarChart
-	for i, s := range b.Stacks {
-		bars, err := plotter.NewBarChart(plotter.Values(s.Counts), width)
-		if err != nil {
-			return fmt.Errorf("draw %q: %w", s.Name, err)
-		}
-		bars.Color, bars.LineStyle.Width = []color.Color{blue, orange}[i%2], 0
-		if s.Rest {
-			bars.Color = grey
-		}
-		if below != nil {
-			bars.StackOn(below)
-		}
-		below = bars
-		p.Add(bars)
-		if len(b.Stacks) > 1 {
-			p.Legend.Add(s.Name, bars)
-		}
-	}
-	p.NominalX(b.Names...)
-	p.X.Min, p.X.Max = -0.6, float64(len(b.Names))-0.4 // room for the first and the last bar
-	p.Y.Min = 0
-	p.Y.Max *= 1.08 // room above the tallest
+// drawBars returns a bar chart as SVG.
+func drawBars(b *figures.Bars) []byte {
+	s := &svg{}
+	fmt.Fprintf(s, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %[1]d %[2]d" font-family="Helvetica, Arial, sans-serif">`+"\n",
+		chartWidth, chartHeight)
+	s.rect(0, 0, chartWidth, chartHeight, "#ffffff") // cards are also read on dark pages
+
+	top := float64(plotTop)
 	if len(b.Stacks) > 1 {
-		p.Y.Max *= 1.15 // and for the legend
+		top += legendRow
+		s.legend(b.Stacks)
 	}
-	p.Y.Tick.Marker = plot.TickerFunc(wholeTicks)
-	return nil
+	totals := stackTotals(b)
+	step := tickStep(maxOf(totals))
+	limit := max(math.Ceil(maxOf(totals)/step), 1) * step // the highest tick is the top of the plot
+	y := func(count float64) float64 { return plotBottom - (plotBottom-top)*count/limit }
+
+	for count := 0.0; count <= limit; count += step {
+		s.line(plotLeft, y(count), plotRight, y(count), grid)
+		s.text(plotLeft-6, y(count)+4, tickSize, "end", "", strconv.FormatFloat(count, 'f', -1, 64))
+	}
+	s.bars(b, y)
+	s.line(plotLeft, plotBottom, plotRight, plotBottom, axis)
+	s.text((plotLeft+plotRight)/2, chartHeight-10, labelSize, "middle", "", b.X)
+	middle := (top + plotBottom) / 2
+	s.text(16, middle, labelSize, "middle", fmt.Sprintf(` transform="rotate(-90 16 %s)"`, coordinate(middle)), b.Y)
+
+	s.WriteString("</svg>\n")
+	return s.Bytes()
 }
 
-// wholeTicks labels counts: no tick between two of them has a number.
-func wholeTicks(least, most float64) []plot.Tick {
-	ticks := plot.DefaultTicks{}.Ticks(least, most)
-	for i, t := range ticks {
-		switch {
-		case t.IsMinor():
-		case t.Value == math.Trunc(t.Value):
-			ticks[i].Label = strconv.FormatFloat(t.Value, 'f', 0, 64)
-		default:
-			ticks[i].Label = ""
+// stackTotals returns the height of each bar.
+func stackTotals(b *figures.Bars) []float64 {
+	totals := make([]float64, len(b.Names))
+	for _, stack := range b.Stacks {
+		for i, count := range stack.Counts {
+			totals[i] += count
 		}
 	}
-	return ticks
+	return totals
+}
+
+func maxOf(values []float64) float64 {
+	highest := 0.0
+	for _, v := range values {
+		highest = max(highest, v)
+	}
+	return highest
+}
+
+// tickStep returns the distance of ticks, 1, 2 or 5 times a power of ten, that divides the
+// axis up to limit into at most five parts. It is at least 1, since the axis counts.
+func tickStep(limit float64) float64 {
+	const parts = 5
+	for power := 1.0; ; power *= 10 {
+		for _, digit := range []float64{1, 2, 5} {
+			if limit <= parts*digit*power || math.IsInf(power, 1) {
+				return digit * power
+			}
+		}
+	}
+}
+
+func fill(stack figures.Stack, i int) string {
+	switch {
+	case stack.Rest:
+		return grey
+	case i%2 == 1:
+		return orange
+	default:
+		return blue
+	}
+}
+
+// svg is the text of an SVG file.
+type svg struct{ bytes.Buffer }
+
+// bars draws the bars with their names. Where names are wider than bars, only every n-th is
+// written.
+func (s *svg) bars(b *figures.Bars, y func(float64) float64) {
+	slot := float64(plotRight-plotLeft) / float64(len(b.Names))
+	width := min(slot*0.7, 60)
+	longest := 0
+	for _, name := range b.Names {
+		longest = max(longest, utf8.RuneCountInString(name))
+	}
+	every := max(int(math.Ceil(float64(longest*charWidth)/slot)), 1)
+	for i, name := range b.Names {
+		middle := plotLeft + float64(slot*(float64(i)+0.5))
+		base := 0.0
+		for k, stack := range b.Stacks {
+			count := stack.Counts[i]
+			if count > 0 {
+				s.rect(middle-width/2, y(base+count), width, y(base)-y(base+count), fill(stack, k))
+			}
+			base += count
+		}
+		if i%every == 0 {
+			s.text(middle, plotBottom+16, tickSize, "middle", "", name)
+		}
+	}
+}
+
+// legend draws a row above the plot that names the stacks, from the right.
+func (s *svg) legend(stacks []figures.Stack) {
+	x := float64(plotRight)
+	for i := len(stacks) - 1; i >= 0; i-- {
+		x -= float64(utf8.RuneCountInString(stacks[i].Name) * charWidth)
+		s.text(x, plotTop+9, tickSize, "start", "", stacks[i].Name)
+		x -= 16
+		s.rect(x, plotTop, 11, 11, fill(stacks[i], i))
+		x -= 12
+	}
+}
+
+func (s *svg) rect(x, y, width, height float64, color string) {
+	fmt.Fprintf(s, `<rect x="%s" y="%s" width="%s" height="%s" fill="%s"/>`+"\n", coordinate(x), coordinate(y), coordinate(width), coordinate(height), color)
+}
+
+func (s *svg) line(x1, y1, x2, y2 float64, color string) {
+	fmt.Fprintf(s, `<line x1="%s" y1="%s" x2="%s" y2="%s" stroke="%s"/>`+"\n", coordinate(x1), coordinate(y1), coordinate(x2), coordinate(y2), color)
+}
+
+// text writes an escaped text. anchor is SVG's text-anchor, attributes go into the element as
+// they are.
+func (s *svg) text(x, y float64, size int, anchor, attributes, content string) {
+	if content == "" {
+		return
+	}
+	fmt.Fprintf(s, `<text x="%s" y="%s" font-size="%d" text-anchor="%s" fill="%s"%s>`, coordinate(x), coordinate(y), size, anchor, ink, attributes)
+	xml.EscapeText(s, []byte(content)) //nolint:errcheck // a buffer takes everything
+	io.WriteString(s, "</text>\n")     //nolint:errcheck // likewise
+}
+
+// coordinate formats a length in pixels with at most one decimal.
+func coordinate(v float64) string {
+	return strconv.FormatFloat(math.Round(v*10)/10, 'f', -1, 64)
 }

@@ -13,7 +13,9 @@ import (
 	"github.com/trajectory-arena/arena/report"
 )
 
-func plots(r *reports.Set) (map[string][]byte, error) { return report.Plots(r.Charts()) }
+func plots(r *reports.Set) (map[string][]byte, error) {
+	return report.Plots(r.Charts()), nil
+}
 
 func (f *buildFlags) tell(s *pipeline.Summary) {
 	cli.Warn(f.streams.Err, s.CutFiles, s.Collisions)
