@@ -40,7 +40,7 @@ func TestEveryModuleHasItsFeature(t *testing.T) {
 			t.Errorf("no module is %s", w)
 		}
 	}
-	if len(modules) < 100 {
+	if len(modules) < 40 {
 		t.Errorf("%d modules", len(modules))
 	}
 }
