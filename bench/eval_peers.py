@@ -74,7 +74,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         work = Path(folder)
         for tool, package in (("arena", "./cmd/arena"), ("modelserver", "./bench/modelserver")):
-            subprocess.run(["go", "build", "-tags", "grpcnotrace", "-o", work / tool, package], cwd=HERE.parent, check=True)
+            subprocess.run(["go", "build", "-o", work / tool, package], cwd=HERE.parent, check=True)
         task.write(work, 100)
         server = subprocess.Popen([work / "modelserver", "-listen", f"127.0.0.1:{o.port}", "-latency", o.latency], stdout=subprocess.DEVNULL)
         try:

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"io/fs"
+	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"os"
@@ -13,7 +14,6 @@ import (
 
 	"github.com/johannesboyne/gofakes3"
 	"github.com/johannesboyne/gofakes3/backend/s3mem"
-	"gocloud.dev/blob"
 
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
 	"github.com/trajectory-arena/arena/corpus"
@@ -37,7 +37,7 @@ func TestBucketsAreInputAndOutput(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	stow(t, at(""), day, "day/")
+	stow(t, server.URL+"/arena/day/", day)
 	t.Chdir(t.TempDir())
 	for _, args := range [][]string{
 		{"build", at("day"), "-o", at("made/corpus"), "-q"},
@@ -88,16 +88,10 @@ func manifest(t *testing.T, dir string) []byte {
 	return b
 }
 
-// stow copies a folder into a bucket.
-func stow(t *testing.T, name, dir, prefix string) {
+// stow uploads the files of a folder below a URL.
+func stow(t *testing.T, base, dir string) {
 	t.Helper()
-	ctx := context.Background()
-	b, err := blob.OpenBucket(ctx, strings.Replace(name, "arena/", "arena", 1))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer b.Close()
-	err = fs.WalkDir(os.DirFS(dir), ".", func(path string, d fs.DirEntry, err error) error {
+	err := fs.WalkDir(os.DirFS(dir), ".", func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
@@ -105,7 +99,18 @@ func stow(t *testing.T, name, dir, prefix string) {
 		if err != nil {
 			return err
 		}
-		return b.WriteAll(ctx, prefix+path, text, nil)
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodPut, base+path, bytes.NewReader(text))
+		if err != nil {
+			return err
+		}
+		response, err := http.DefaultClient.Do(request)
+		if err != nil {
+			return err
+		}
+		if response.StatusCode != http.StatusOK {
+			t.Errorf("put %s: %s", path, response.Status)
+		}
+		return response.Body.Close()
 	})
 	if err != nil {
 		t.Fatal(err)

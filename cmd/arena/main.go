@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	_ "gocloud.dev/blob/s3blob" // s3://; with the build tag clouds also gs:// and azblob://
 
 	"github.com/trajectory-arena/arena/cmd/arena/audit"
 	"github.com/trajectory-arena/arena/cmd/arena/build"

@@ -1,6 +1,7 @@
 package bucket
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,8 +10,6 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
-
-	"gocloud.dev/gcerrors"
 
 	"github.com/trajectory-arena/arena/corpus"
 )
@@ -48,8 +47,8 @@ func (w *Work) upload(from, unit string) (marker, error) {
 func (w *Work) mark(unit string, m marker) (marker, error) {
 	b, err := json.Marshal(m)
 	key := path.Join(unit, markerName)
-	for n := 0; n < tries && err == nil; n++ {
-		if err = w.bucket.put(w.ctx, key, b, true); err != nil && gcerrors.Code(err) != gcerrors.FailedPrecondition {
+	for n := 0; n < maxTries && err == nil; n++ {
+		if err = w.bucket.put(w.ctx, key, b, true); err != nil && !errors.Is(err, fs.ErrExist) {
 			return nil, err
 		}
 		first, unread := w.marker(unit)
@@ -68,8 +67,9 @@ func (w *Work) marker(unit string) (marker, error) {
 	}
 	key := path.Join(unit, markerName)
 	b, err := retried(w.ctx, func() ([]byte, error) {
-		b, err := w.bucket.blobs.ReadAll(w.ctx, key)
-		return b, absent(err)
+		var content bytes.Buffer
+		err := w.bucket.store.get(w.ctx, key, &content)
+		return content.Bytes(), err
 	})
 	var m marker
 	if err == nil && json.Unmarshal(b, &m) != nil {

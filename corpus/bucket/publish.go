@@ -10,8 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 
-	"gocloud.dev/blob"
-
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/internal/inorder"
 )
@@ -76,8 +74,7 @@ func (b *Bucket) Publish(ctx context.Context, fsys corpus.FS, dir string) error 
 	return b.remove(ctx, unfinished)
 }
 
-// upload writes one object. The clients of S3 and of Google send their own checksum,
-// and no MD5 is given: with one, gocloud.dev v0.47 panics where Azure refuses.
+// upload writes one object.
 func (b *Bucket) upload(ctx context.Context, fsys corpus.FS, path, key string) error {
 	f, err := fsys.Open(path)
 	if err != nil {
@@ -88,17 +85,17 @@ func (b *Bucket) upload(ctx context.Context, fsys corpus.FS, path, key string) e
 	if err != nil {
 		return err
 	}
-	return b.write(ctx, key, func() io.Reader { return io.NewSectionReader(f, 0, info.Size()) }, false)
+	return b.write(ctx, key, f, info.Size(), false)
 }
 
 // put writes a small object; with once, only where none of that name is.
 func (b *Bucket) put(ctx context.Context, key string, data []byte, once bool) error {
-	return b.write(ctx, key, func() io.Reader { return bytes.NewReader(data) }, once)
+	return b.write(ctx, key, bytes.NewReader(data), int64(len(data)), once)
 }
 
-func (b *Bucket) write(ctx context.Context, key string, from func() io.Reader, once bool) error {
+func (b *Bucket) write(ctx context.Context, key string, content io.ReaderAt, size int64, once bool) error {
 	_, err := retried(ctx, func() (any, error) {
-		return nil, b.blobs.Upload(ctx, key, from(), &blob.WriterOptions{IfNotExist: once, ContentType: "application/octet-stream"})
+		return nil, b.store.put(ctx, key, io.NewSectionReader(content, 0, size), once)
 	})
 	if err != nil {
 		return fmt.Errorf("write %s/%s: %w", b.name, key, err)
@@ -108,7 +105,7 @@ func (b *Bucket) write(ctx context.Context, key string, from func() io.Reader, o
 
 func (b *Bucket) remove(ctx context.Context, keys ...string) error {
 	for _, key := range keys {
-		_, err := retried(ctx, func() (any, error) { return nil, absent(b.blobs.Delete(ctx, key)) })
+		_, err := retried(ctx, func() (any, error) { return nil, b.store.remove(ctx, key) })
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("remove %s/%s: %w", b.name, key, err)
 		}

@@ -207,7 +207,6 @@ func (p *plan) with(ctx context.Context, f *buildFlags, work string, noisy cli.V
 		if err != nil {
 			return cli.Usage(err, cli.KnownBuckets)
 		}
-		defer b.Close() //nolint:errcheck // what was written is there
 		f.work, f.staging = filepath.Join(dir, "work"), filepath.Join(dir, "out")
 		f.shared = bucket.NewWork(ctx, b, f.work, pipeline.SharedUnit)
 		fsys = f.shared

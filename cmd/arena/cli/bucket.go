@@ -57,7 +57,7 @@ func fetchCopy(ctx context.Context, name, dir string) (string, error) {
 }
 
 // KnownBuckets is the hint for a URL that names no bucket.
-const KnownBuckets = "s3://bucket/folder?region=… and file:///folder are known; gs:// and azblob:// with the build tag clouds"
+const KnownBuckets = "s3://bucket/folder?region=… and file:///folder are known (docs/publishing.md)"
 
 func withBucket(ctx context.Context, open func(context.Context, string) (*bucket.Bucket, error), name string, use func(*bucket.Bucket) error) error {
 	b, err := open(ctx, name)
@@ -66,7 +66,6 @@ func withBucket(ctx context.Context, open func(context.Context, string) (*bucket
 	}
 	if err == nil {
 		err = use(b)
-		err = errors.Join(err, b.Close())
 	}
 	if _, ok := errors.AsType[*Failure](err); !ok && errors.Is(err, fs.ErrNotExist) {
 		return Usage(fmt.Errorf("read %s: %w", name, err), "nothing lies there")

@@ -1,0 +1,97 @@
+package bucket
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/trajectory-arena/arena/corpus"
+)
+
+// Files returns the folder as a corpus is read on disk; its root is ".". It is
+// read-only.
+func (b *Bucket) Files(ctx context.Context) corpus.FS {
+	return files{ctx, b}
+}
+
+type files struct {
+	ctx    context.Context //nolint:containedctx // corpus.FS, as io/fs, asks without one
+	bucket *Bucket
+}
+
+var errReadOnly = errors.New("a bucket is written as a complete corpus only")
+
+func (files) MkdirAll(string) error              { return errReadOnly }
+func (files) Create(string) (corpus.File, error) { return nil, errReadOnly }
+func (files) Rename(string, string) error        { return errReadOnly }
+func (files) RemoveAll(string) error             { return errReadOnly }
+func (files) SyncDir(string) error               { return errReadOnly }
+
+// objectKey returns the name of the object for a path.
+func objectKey(name string) string { return path.Clean(filepath.ToSlash(name)) }
+
+// Open copies an object into a temporary file, which the system removes when it is
+// closed or the process ends, and opens that.
+func (f files) Open(name string) (corpus.Source, error) {
+	dir, err := os.MkdirTemp("", "arena-object-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir) //nolint:errcheck // an open file stays readable
+	file := filepath.Join(dir, "object")
+	key := objectKey(name)
+	if err = f.bucket.fetch(f.ctx, key, file); err != nil {
+		return nil, &fs.PathError{Op: "read", Path: f.bucket.name + "/" + key, Err: err}
+	}
+	return os.Open(file)
+}
+
+// ReadDir lists a folder by name. A folder without objects does not exist.
+func (f files) ReadDir(name string) ([]fs.DirEntry, error) {
+	prefix := objectKey(name) + "/"
+	if prefix == "./" {
+		prefix = ""
+	}
+	keys, err := f.bucket.keys(f.ctx, prefix)
+	if err != nil {
+		return nil, err
+	}
+	if len(keys) == 0 && prefix != "" {
+		return nil, &fs.PathError{Op: "open", Path: f.bucket.name + "/" + prefix, Err: fs.ErrNotExist}
+	}
+
+	var entries []fs.DirEntry
+	last := dirEntry{}
+	for _, key := range keys { // sorted, so that the objects of a folder follow each other
+		first, _, isFolder := strings.Cut(strings.TrimPrefix(key, prefix), "/")
+		entry := dirEntry{name: first, isFolder: isFolder}
+		if first != "" && entry != last {
+			entries = append(entries, entry)
+			last = entry
+		}
+	}
+	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+	return entries, nil
+}
+
+// dirEntry is an object or a folder of objects.
+type dirEntry struct {
+	name     string
+	isFolder bool
+}
+
+func (e dirEntry) Name() string               { return e.name }
+func (e dirEntry) IsDir() bool                { return e.isFolder }
+func (e dirEntry) Info() (fs.FileInfo, error) { return nil, errors.ErrUnsupported }
+
+func (e dirEntry) Type() fs.FileMode {
+	if e.isFolder {
+		return fs.ModeDir
+	}
+	return 0
+}
