@@ -13,15 +13,15 @@ import (
 	"github.com/trajectory-arena/arena/internal/canary"
 )
 
-// TestACleanedRowIsCleanedByThePartsRules adds rows that passed the part's
-// redactor, one with other rules, and none.
-func TestACleanedRowIsCleanedByThePartsRules(t *testing.T) {
+// TestAddCleanedAppliesTheRedactorOfThePart adds rows that passed the part's redactor, another one, and
+// none.
+func TestAddCleanedAppliesTheRedactorOfThePart(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "part")
 	p, err := corpus.NewPart(corpus.Disk{}, dir, corpus.DefaultLimits)
 	ok(t, err)
-	own, other := redact.New(redact.Options{Hotkeys: true}), redact.New(redact.Options{})
-	p.SetRedactor(own)
+	redactor, other := redact.New(redact.Options{Hotkeys: true}), redact.New(redact.Options{})
+	p.SetRedactor(redactor)
 	out := corpus.NewShards[rows.SFT](p, corpus.Stream{Config: "sft", Split: corpus.SplitTrain})
 	const hotkey = "5GrwvaEF5zXb26Fz9rcQpDWS57CtERHpNehXCPcNoHGKutQY"
 	rec := record(1)
@@ -29,7 +29,7 @@ func TestACleanedRowIsCleanedByThePartsRules(t *testing.T) {
 	row, _, err := rows.NewSFT(rec, facts(corpus.SplitTrain, 1))
 	ok(t, err)
 	before := slices.Clone(row.Messages)
-	for _, r := range []*redact.Redactor{own, other, nil} {
+	for _, r := range []*redact.Redactor{redactor, other, nil} {
 		again := row
 		c, failed := corpus.CleanSFT(&again, r, rows.Bytes4{})
 		ok(t, failed)
@@ -43,8 +43,8 @@ func TestACleanedRowIsCleanedByThePartsRules(t *testing.T) {
 	files, err := corpus.ReadPart(corpus.Disk{}, dir)
 	ok(t, err)
 	ok(t, corpus.ReadRows(corpus.Disk{}, filepath.Join(dir, files[0].Path), func(row *rows.SFT) error {
-		if said := strings.Join(row.Messages, ""); strings.Contains(said, hotkey) || strings.Contains(said, "a@example.com") {
-			t.Errorf("left in %q", said)
+		if texts := strings.Join(row.Messages, ""); strings.Contains(texts, hotkey) || strings.Contains(texts, "a@example.com") {
+			t.Errorf("left in %q", texts)
 		}
 		return nil
 	}))
@@ -53,10 +53,9 @@ func TestACleanedRowIsCleanedByThePartsRules(t *testing.T) {
 	}
 }
 
-// TestEveryRowIsCleaned holds that a value which recurs is replaced and counted
-// each time, with a dictionary (role) and without (content), and that one which
-// is clean does not hide another.
-func TestEveryRowIsCleaned(t *testing.T) {
+// TestPartRedactsEveryRow checks that a repeated value is replaced and counted each time, with a dictionary
+// (role) and without (content), and that a clean value does not hide another.
+func TestPartRedactsEveryRow(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "part")
 	p, err := corpus.NewPart(corpus.Disk{}, dir, corpus.DefaultLimits)

@@ -116,8 +116,8 @@ func TestCorpusIsVerifiedFromItsFiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	found, err := verify.Corpus(context.Background(), corpus.Disk{}, s.dir)
-	if err != nil || len(found) > 0 {
-		t.Fatalf("verify: %v %v", found, err)
+	report, err := verify.Corpus(context.Background(), corpus.Disk{}, s.dir)
+	if err != nil || len(report) > 0 {
+		t.Fatalf("verify: %v %v", report, err)
 	}
 }

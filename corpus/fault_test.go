@@ -20,18 +20,18 @@ var errInjected = errors.New("injected")
 // closing, opening, reading, listing, renaming and removing.
 type faulty struct {
 	corpus.Disk
-	left *int
+	remaining *int
 	// lingers is set where the step that failed was removing, where it is not nil.
 	lingers *bool
 }
 
 // calm is a faulty disk whose steps all succeed.
-func calm() faulty { return faulty{left: new(int)} }
+func calm() faulty { return faulty{remaining: new(int)} }
 
 // step fails as a disk does: its error names the path.
 func (f faulty) step(path string) error {
-	*f.left--
-	if *f.left == 0 {
+	*f.remaining--
+	if *f.remaining == 0 {
 		return &fs.PathError{Op: "step", Path: path, Err: errInjected}
 	}
 	return nil
@@ -99,10 +99,10 @@ func (f faultyFile) Close() error {
 	return errors.Join(err, f.File.Close())
 }
 
-// TestEveryStepMayFail makes each step of writing a corpus fail in turn: the
-// error names a path, no manifest is left where there was none, and the next
-// run succeeds. Without the tag long it is every fourth step.
-func TestEveryStepMayFail(t *testing.T) {
+// TestAssembleFailsCleanlyAtEveryStep makes each step of writing a corpus fail in turn. The error names a
+// path, no manifest is left where there was none, and the next run succeeds. Without the
+// tag long it tests every fourth step.
+func TestAssembleFailsCleanlyAtEveryStep(t *testing.T) {
 	t.Parallel()
 	for name, move := range map[string]bool{"copied": false, "moved": true} {
 		t.Run(name, func(t *testing.T) {
@@ -117,10 +117,10 @@ func everyStepFails(t *testing.T, move bool) {
 	root := t.TempDir()
 	steps, stride := 0, longtest.Pick(1, 4)
 	for n := 1; ; n += stride {
-		left, lingers := n, false
-		s, err := written(t, faulty{left: &left, lingers: &lingers}, root, 1, move)
+		remaining, lingers := n, false
+		s, err := written(t, faulty{remaining: &remaining, lingers: &lingers}, root, 1, move)
 		if err == nil {
-			if left > 0 {
+			if remaining > 0 {
 				break
 			}
 			if !lingers { // which does no harm once the corpus is in its place
@@ -148,32 +148,31 @@ func everyStepFails(t *testing.T, move bool) {
 
 func checkWhole(t *testing.T, dir string, n int) {
 	t.Helper()
-	found, err := verify.Corpus(context.Background(), corpus.Disk{}, dir)
-	if err != nil || len(found) > 0 {
-		t.Fatalf("step %d: a manifest stands over a broken corpus: %v %v", n, found, err)
+	report, err := verify.Corpus(context.Background(), corpus.Disk{}, dir)
+	if err != nil || len(report) > 0 {
+		t.Fatalf("step %d: a manifest stands over a broken corpus: %v %v", n, report, err)
 	}
 }
 
-// TestOldCorpusSurvivesAFailedRun makes each step fail over an older corpus:
-// the folder holds the old or the new one whole. Without the tag long it is every
-// third step.
-func TestOldCorpusSurvivesAFailedRun(t *testing.T) {
+// TestFailedRunKeepsOldCorpus makes each step fail over an older corpus. The folder then contains the old or
+// the new corpus, complete. Without the tag long it tests every third step.
+func TestFailedRunKeepsOldCorpus(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()
 	if _, err := write(t, calm(), root, 2); err != nil {
 		t.Fatal(err)
 	}
 	for n := 1; ; n += longtest.Pick(1, 3) {
-		left := n
-		s, err := write(t, faulty{left: &left}, root, 1)
-		if err == nil && left > 0 {
+		remaining := n
+		s, err := write(t, faulty{remaining: &remaining}, root, 1)
+		if err == nil && remaining > 0 {
 			return
 		}
 		checkWhole(t, s.dir, n)
 	}
 }
 
-func TestForeignFolderIsNotReplaced(t *testing.T) {
+func TestAssembleRejectsOtherFolders(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()
 	precious := filepath.Join(root, "corpus", "thesis.txt")
@@ -187,9 +186,9 @@ func TestForeignFolderIsNotReplaced(t *testing.T) {
 	}
 }
 
-// TestACopyBesideACorpusStays: what moves aside while a corpus is replaced has
-// no name that anybody gives to a copy.
-func TestACopyBesideACorpusStays(t *testing.T) {
+// TestAssembleKeepsCopiesBesideTheCorpus checks that no temporary folder has a name that users give to
+// copies.
+func TestAssembleKeepsCopiesBesideTheCorpus(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()
 	s, err := write(t, corpus.Disk{}, root, 1)
@@ -207,9 +206,9 @@ func TestACopyBesideACorpusStays(t *testing.T) {
 	}
 }
 
-// TestChangedPartsAreRefused: one bit of a finished file, its size and all else as
-// they were, keeps the corpus from being put together.
-func TestChangedPartsAreRefused(t *testing.T) {
+// TestAssembleRejectsChangedParts checks that one changed bit of a finished file is an error, even if its size
+// and all else are unchanged.
+func TestAssembleRejectsChangedParts(t *testing.T) {
 	t.Parallel()
 	for name, move := range map[string]bool{"copied": false, "moved": true} {
 		t.Run(name, func(t *testing.T) {

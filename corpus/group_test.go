@@ -12,10 +12,9 @@ import (
 	"github.com/trajectory-arena/arena/corpus/rows"
 )
 
-// TestGroupsAreTheRowsInTheOrderOfAppending makes pieces of a stream apart from
-// it, closes the later ones first, and reads back every row in order, in files
-// under their limit.
-func TestGroupsAreTheRowsInTheOrderOfAppending(t *testing.T) {
+// TestAppendKeepsTheOrderOfGroups encodes groups of a stream, closes the later ones first, and reads back
+// every row in order, in files below their limit.
+func TestAppendKeepsTheOrderOfGroups(t *testing.T) {
 	t.Parallel()
 	const pieces, each = 14, 5
 	dir := filepath.Join(t.TempDir(), "part")

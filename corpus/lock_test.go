@@ -11,7 +11,7 @@ import (
 	"github.com/trajectory-arena/arena/corpus"
 )
 
-func TestLockIsForOneAtATime(t *testing.T) {
+func TestLockIsExclusive(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "new", "corpus")
 	release, err := corpus.Lock(dir)
@@ -32,15 +32,15 @@ func TestLockIsForOneAtATime(t *testing.T) {
 	}
 }
 
-// TestLockWhileOthersRelease takes and gives back one lock from many sides: no
-// two ever have it, also while its file goes.
+// TestLockWhileOthersRelease locks and releases one lock from many goroutines: no two ever have it, even
+// while its file is removed.
 func TestLockWhileOthersRelease(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "corpus")
 	var inside sync.Mutex
-	var all sync.WaitGroup
+	var workers sync.WaitGroup
 	for range 8 {
-		all.Go(func() {
+		workers.Go(func() {
 			for range 200 {
 				release, err := corpus.Lock(dir)
 				if errors.Is(err, corpus.ErrBusy) {
@@ -55,5 +55,5 @@ func TestLockWhileOthersRelease(t *testing.T) {
 			}
 		})
 	}
-	all.Wait()
+	workers.Wait()
 }

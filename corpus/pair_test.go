@@ -50,7 +50,7 @@ func TestPairs(t *testing.T) {
 	}
 }
 
-func TestPairsMayBeLengthControlled(t *testing.T) {
+func TestPairsRespectMaxLengthRatio(t *testing.T) {
 	t.Parallel()
 	rule := fourPairs
 	rule.MaxLengthRatio = 1.5
@@ -107,7 +107,7 @@ func TestRL(t *testing.T) {
 	}
 }
 
-func TestRowsSayWhatIsKnown(t *testing.T) {
+func TestNewSFTFillsScalars(t *testing.T) {
 	t.Parallel()
 	rec := record(0)
 	rec.Judgement.Score = nil

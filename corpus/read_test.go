@@ -11,8 +11,8 @@ import (
 	"github.com/trajectory-arena/arena/corpus/rows"
 )
 
-// FuzzBrokenShardIsAnError: a shard with bytes changed or cut is read or
-// refused; nothing panics.
+// FuzzBrokenShardIsAnError checks that reading a changed or truncated shard returns rows or an error and
+// never panics.
 func FuzzBrokenShardIsAnError(f *testing.F) {
 	dir := f.TempDir()
 	p, err := corpus.NewPart(corpus.Disk{}, filepath.Join(dir, "part"), corpus.DefaultLimits)
@@ -29,22 +29,22 @@ func FuzzBrokenShardIsAnError(f *testing.F) {
 	if err = s.Close(); err != nil {
 		f.Fatal(err)
 	}
-	whole, err := os.ReadFile(filepath.Join(dir, "part", "tables", "kto.parquet"))
+	content, err := os.ReadFile(filepath.Join(dir, "part", "tables", "kto.parquet"))
 	if err != nil {
 		f.Fatal(err)
 	}
-	for at := 0; at < len(whole); at += 97 {
-		f.Add(at, byte(0xff), 0)
+	for offset := 0; offset < len(content); offset += 97 {
+		f.Add(offset, byte(0xff), 0)
 	}
 	f.Add(0, byte(0), 9)
-	f.Add(len(whole)-5, byte(0xed), 0) // the greatest byte of the footer's length
-	f.Fuzz(func(t *testing.T, at int, flip byte, cut int) {
-		b := bytes.Clone(whole)
+	f.Add(len(content)-5, byte(0xed), 0) // the greatest byte of the footer's length
+	f.Fuzz(func(t *testing.T, offset int, flip byte, cut int) {
+		b := bytes.Clone(content)
 		if cut > 0 && cut < len(b) {
 			b = b[:cut]
 		}
-		if at >= 0 && at < len(b) {
-			b[at] ^= flip
+		if offset >= 0 && offset < len(b) {
+			b[offset] ^= flip
 		}
 		path := filepath.Join(t.TempDir(), "x.parquet")
 		ok(t, os.WriteFile(path, b, 0o600))

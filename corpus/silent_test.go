@@ -41,15 +41,15 @@ func readArrow(t *testing.T, path string) arrow.Table {
 
 func column(t *testing.T, table arrow.Table, name string) arrow.Array {
 	t.Helper()
-	at := table.Schema().FieldIndices(name)
-	if len(at) != 1 {
-		t.Fatalf("column %s: %v", name, at)
+	indices := table.Schema().FieldIndices(name)
+	if len(indices) != 1 {
+		t.Fatalf("column %s: %v", name, indices)
 	}
-	return table.Column(at[0]).Data().Chunk(0)
+	return table.Column(indices[0]).Data().Chunk(0)
 }
 
-// TestListsOfJSONValuesAreNotEmpty is about the writer's own struct path, which
-// writes such lists empty without an error, as the first half shows.
+// TestListsOfJSONValuesAreNotEmpty checks such lists, which the writer's path for structs silently writes empty,
+// as the first half shows.
 func TestListsOfJSONValuesAreNotEmpty(t *testing.T) {
 	t.Parallel()
 	row, _, err := rows.NewSFT(record(0), facts(corpus.SplitTrain, 0))
@@ -88,8 +88,8 @@ func columns[T any]() (names []string) {
 	return names
 }
 
-// TestNoColumnIsReserved is about trainers that take a row for another kind by
-// a column's name: a prompt beside messages makes SFTTrainer fail.
+// TestNoColumnIsReserved checks the names of columns: trainers infer the kind of a row from them, and a
+// prompt beside messages makes SFTTrainer fail.
 func TestNoColumnIsReserved(t *testing.T) {
 	t.Parallel()
 	reserved := []string{"prompt", "completion", "chosen", "rejected", "text", "label", "image", "images", "chat_template_kwargs",
@@ -104,9 +104,9 @@ func TestNoColumnIsReserved(t *testing.T) {
 	}
 }
 
-// TestCardNamesNoLines is about datasets, which picks one reader for all files
-// that a card names: JSONL among them and nothing loads.
-func TestCardNamesNoLines(t *testing.T) {
+// TestCardOmitsJSONLines checks that a card lists no JSONL: datasets chooses one reader for all listed files
+// and would load nothing.
+func TestCardOmitsJSONLines(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()
 	dir := filepath.Join(root, "part")
@@ -137,8 +137,8 @@ func TestCardNamesNoLines(t *testing.T) {
 	}
 }
 
-// TestArrowReadsEveryRowType holds the writer against a second implementation:
-// rows, columns and nulls of every row type.
+// TestArrowReadsEveryRowType compares the writer with a second implementation: rows, columns and nulls of
+// every row type.
 func TestArrowReadsEveryRowType(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "part")

@@ -92,12 +92,12 @@ func (r *requested) corpus(t *testing.T) string {
 		row, _, err := rows.NewSFT(&arena.Record{Trace: &arena.Trace{ID: fmt.Sprint("run/p", i), Query: r.requests[i]}, Dialogue: d}, f)
 		ok(t, err)
 		ok(t, sft.Add(&row))
-		said := strings.ToValidUTF8(r.requests[i], "\uFFFD")
-		truth, err := json.Marshal(said)
+		request := strings.ToValidUTF8(r.requests[i], "\uFFFD")
+		truth, err := json.Marshal(request)
 		ok(t, err)
-		problem := rows.NewRL(&arena.Problem{Query: said, Rewards: []arena.Reward{{Raw: arena.Raw(truth)}}}, f, rows.Tally{Attempts: 2, Successes: 1}, int64(i))
+		problem := rows.NewRL(&arena.Problem{Query: request, Rewards: []arena.Reward{{Raw: arena.Raw(truth)}}}, f, rows.Tally{Attempts: 2, Successes: 1}, int64(i))
 		ok(t, rl.Add(&problem))
-		asked, answer := []rows.Msg{{Role: "user", Content: said}}, []rows.Msg{{Role: "assistant", Content: said}}
+		asked, answer := []rows.Msg{{Role: "user", Content: request}}, []rows.Msg{{Role: "assistant", Content: request}}
 		ok(t, pref.Add(&rows.Pref{Prompt: asked, Chosen: answer, Rejected: []rows.Msg{{Role: "assistant"}}, Origin: f.Origin}))
 		session := fmt.Sprint("run/p", i)
 		ok(t, kto.Add(&rows.KTO{Prompt: asked, Completion: append(answer, rows.Msg{Role: "user", Content: "[]"}, answer[0]), SessionID: session, Origin: f.Origin}))
@@ -114,28 +114,28 @@ func (r *requested) corpus(t *testing.T) string {
 	return dir
 }
 
-func exported(t *testing.T, from string, workers int) string {
+func exported(t *testing.T, source string, workers int) string {
 	t.Helper()
-	to := filepath.Join(t.TempDir(), "out")
-	_, err := export.Run(context.Background(), corpus.Disk{}, from, to, export.All(), &export.Options{Sessions: 1000}, workers)
+	out := filepath.Join(t.TempDir(), "out")
+	_, err := export.Run(context.Background(), corpus.Disk{}, source, out, export.All(), &export.Options{Sessions: 1000}, workers)
 	ok(t, err)
-	verified(t, to)
-	return to
+	verified(t, out)
+	return out
 }
 
 func verified(t *testing.T, dir string) {
 	t.Helper()
-	found, err := verify.Corpus(context.Background(), corpus.Disk{}, dir)
-	if err != nil || len(found) > 0 {
-		t.Fatalf("verify %s: %v %v", dir, found, err)
+	report, err := verify.Corpus(context.Background(), corpus.Disk{}, dir)
+	if err != nil || len(report) > 0 {
+		t.Fatalf("verify %s: %v %v", dir, report, err)
 	}
 }
 
-// TestWorkersDoNotShow exports with one and with eight workers: the same bytes.
-func TestWorkersDoNotShow(t *testing.T) {
+// TestOutputDoesNotDependOnWorkers exports with one and with eight workers and compares the files.
+func TestOutputDoesNotDependOnWorkers(t *testing.T) {
 	t.Parallel()
-	from := nastyRows().corpus(t)
-	if diff := cmp.Diff(tree(t, exported(t, from, 1)), tree(t, exported(t, from, 8))); diff != "" {
+	source := nastyRows().corpus(t)
+	if diff := cmp.Diff(tree(t, exported(t, source, 1)), tree(t, exported(t, source, 8))); diff != "" {
 		t.Fatal(diff)
 	}
 }
@@ -145,9 +145,9 @@ func TestWorkersDoNotShow(t *testing.T) {
 // a library that writes other bytes is a reason to write the hashes anew.
 func TestBytesArePinned(t *testing.T) {
 	t.Parallel()
-	from := corpusOf(t, []arena.Dialogue{conversation(`{"any":"é \u2028"}`, `[]`), conversation(`{}`, `{"a":1}`), conversation(`{"any":null}`, `"x"`)})
+	source := corpusOf(t, []arena.Dialogue{conversation(`{"any":"é \u2028"}`, `[]`), conversation(`{}`, `{"a":1}`), conversation(`{"any":null}`, `"x"`)})
 	var lines []string
-	for path, sum := range tree(t, exported(t, from, 3)) {
+	for path, sum := range tree(t, exported(t, source, 3)) {
 		// the card and the reports are prose, the manifest names their hashes
 		if folder, _, nested := strings.Cut(path, "/"); nested && folder != "reports" || path == "dataset_info.json" {
 			lines = append(lines, sum+"  "+path)
@@ -186,12 +186,12 @@ func tree(t *testing.T, dir string) map[string]string {
 	return out
 }
 
-// TestTurnsLearnFromTheLastAlone checks sft_turns: one row per assistant turn,
-// no earlier reasoning, weight 1 on the last.
-func TestTurnsLearnFromTheLastAlone(t *testing.T) {
+// TestSplitTurnsWeighsTheLastTurn checks sft_turns: one row for each assistant turn, without earlier
+// reasoning, with weight 1 on the last turn alone.
+func TestSplitTurnsWeighsTheLastTurn(t *testing.T) {
 	t.Parallel()
-	to := exported(t, corpusOf(t, []arena.Dialogue{conversation(`{"any":1}`, `[]`)}), 1)
-	got := readRows[rows.SFT](t, filepath.Join(to, "data/sft_turns/train-00000-of-00001.parquet"))
+	out := exported(t, corpusOf(t, []arena.Dialogue{conversation(`{"any":1}`, `[]`)}), 1)
+	got := readRows[rows.SFT](t, filepath.Join(out, "data/sft_turns/train-00000-of-00001.parquet"))
 	if len(got) != 3 {
 		t.Fatalf("%d rows of 3 turns", len(got))
 	}
@@ -216,24 +216,25 @@ func TestTurnsLearnFromTheLastAlone(t *testing.T) {
 	}
 }
 
-// TestRowsOfAnotherTargetAreDropped drops for one target alone and counts.
-func TestRowsOfAnotherTargetAreDropped(t *testing.T) {
+// TestUnfitRowsAreDroppedFromOneProfile checks that a row that one profile cannot contain is counted there
+// and stays in the others.
+func TestUnfitRowsAreDroppedFromOneProfile(t *testing.T) {
 	t.Parallel()
 	goesOn := conversation(`{"any":1}`, `"x"`)
 	goesOn.Turns = slices.Insert(goesOn.Turns, 1, arena.Turn{User: "in red"})
-	from := corpusOf(t, []arena.Dialogue{conversation(`{"any":1}`, `""`), conversation(`{"any":1}`, `"x"`), goesOn})
+	source := corpusOf(t, []arena.Dialogue{conversation(`{"any":1}`, `""`), conversation(`{"any":1}`, `"x"`), goesOn})
 	text, _, _ := export.ByName("text")
 	share, _, _ := export.ByName("sharegpt")
-	counts, err := export.Run(context.Background(), corpus.Disk{}, from, filepath.Join(t.TempDir(), "out"), []export.Profile{text, share}, &export.Options{}, 2)
+	counts, err := export.Run(context.Background(), corpus.Disk{}, source, filepath.Join(t.TempDir(), "out"), []export.Profile{text, share}, &export.Options{}, 2)
 	ok(t, err)
 	if counts[0].Out != 3 || counts[2].Out != 1 || counts[2].Dropped["empty_result"] != 1 || counts[2].Dropped["roles_out_of_order"] != 1 {
 		t.Fatalf("counts %+v", counts)
 	}
 }
 
-// TestUnfitRowOfACorpusIsLeftOut exports rows as they are but for one that is
-// broken in the corpus: the others are written anew.
-func TestUnfitRowOfACorpusIsLeftOut(t *testing.T) {
+// TestUnfitRowIsLeftOutOfCopies exports a corpus with one broken row as it is: the other rows are written
+// again.
+func TestUnfitRowIsLeftOutOfCopies(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()
 	p, err := corpus.NewPart(corpus.Disk{}, filepath.Join(root, "part"), corpus.DefaultLimits)
@@ -245,15 +246,15 @@ func TestUnfitRowOfACorpusIsLeftOut(t *testing.T) {
 	}
 	ok(t, sft.Close())
 	ok(t, p.Close())
-	from, to := filepath.Join(root, "corpus"), filepath.Join(root, "out")
-	ok(t, corpus.Assemble(context.Background(), corpus.Disk{}, from, corpus.Assembly{Parts: []string{filepath.Join(root, "part")}, Manifest: corpus.Manifest{Configuration: []byte("{}")}}))
-	same, _, _ := export.ByName("hf-json")
-	counts, err := export.Run(context.Background(), corpus.Disk{}, from, to, []export.Profile{same}, &export.Options{}, 1)
+	source, out := filepath.Join(root, "corpus"), filepath.Join(root, "out")
+	ok(t, corpus.Assemble(context.Background(), corpus.Disk{}, source, corpus.Assembly{Parts: []string{filepath.Join(root, "part")}, Manifest: corpus.Manifest{Configuration: []byte("{}")}}))
+	hfJSON, _, _ := export.ByName("hf-json")
+	counts, err := export.Run(context.Background(), corpus.Disk{}, source, out, []export.Profile{hfJSON}, &export.Options{}, 1)
 	ok(t, err)
 	if c := counts[0]; c.In != 3 || c.Out != 2 || c.Rows != 2 || c.Dropped["no_assistant_turn"] != 1 {
 		t.Errorf("counts %+v", c)
 	}
-	got := readRows[rows.SFT](t, filepath.Join(to, "data/hf-json/train-00000-of-00001.parquet"))
+	got := readRows[rows.SFT](t, filepath.Join(out, "data/hf-json/train-00000-of-00001.parquet"))
 	if len(got) != 2 || got[0].NSteps != 0 || got[1].NSteps != 2 {
 		t.Errorf("%d rows are left: %+v", len(got), got)
 	}
@@ -297,19 +298,19 @@ func TestFingerprintsArePinned(t *testing.T) {
 	golden(t, "fingerprints.golden", got)
 }
 
-// TestAxesAreLabelsOfEveryTurn: a row for each of the model's turns, with the scores of
-// the whole attempt; what has no score is counted.
-func TestAxesAreLabelsOfEveryTurn(t *testing.T) {
+// TestAxesLabelEveryTurn checks that axes has a row for each turn of the model with the scores of the
+// full attempt, and that attempts without a score are counted.
+func TestAxesLabelEveryTurn(t *testing.T) {
 	t.Parallel()
-	from := corpusOf(t, []arena.Dialogue{conversation(`{}`, `[]`), conversation(`{}`, `{}`), conversation(`{}`, `1`)})
+	source := corpusOf(t, []arena.Dialogue{conversation(`{}`, `[]`), conversation(`{}`, `{}`), conversation(`{}`, `1`)})
 	p, _, _ := export.ByName("axes")
-	to := filepath.Join(t.TempDir(), "out")
-	counts, err := export.Run(t.Context(), corpus.Disk{}, from, to, []export.Profile{p}, &export.Options{}, 1)
+	out := filepath.Join(t.TempDir(), "out")
+	counts, err := export.Run(t.Context(), corpus.Disk{}, source, out, []export.Profile{p}, &export.Options{}, 1)
 	ok(t, err)
 	if c := counts[0]; c.In != 3 || c.Out != 1 || c.Rows != 2 || c.Dropped["not_scored"] != 2 {
 		t.Errorf("counts %+v", c)
 	}
-	for i, r := range readRows[rows.Axes](t, filepath.Join(to, "data/axes/train-00000-of-00001.parquet")) {
+	for i, r := range readRows[rows.Axes](t, filepath.Join(out, "data/axes/train-00000-of-00001.parquet")) {
 		if r.SessionID != "run/p1" || r.Turn != int64(i+1) || r.Turns != 2 || len(r.Completion) != 2*i+1 || !r.Success || *r.Rule != 0.125 || r.Shop != nil {
 			t.Errorf("row %d: %+v", i, r)
 		}

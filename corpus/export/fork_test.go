@@ -11,7 +11,7 @@ import (
 	"github.com/trajectory-arena/arena/corpus/rows"
 )
 
-func said(contents ...string) []rows.Msg {
+func messages(contents ...string) []rows.Msg {
 	out := make([]rows.Msg, len(contents))
 	for i, c := range contents {
 		out[i] = rows.Msg{Role: []string{chat.Assistant, chat.User}[i%2], Content: c}
@@ -25,21 +25,21 @@ const (
 	other = "<tool_call>\nview 2\n</tool_call>"
 )
 
-func TestForkIsTheFirstOtherAct(t *testing.T) {
+func TestFindForkReturnsFirstOtherAction(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		chosen, rejected []rows.Msg
-		at               int
+		fork             int
 		reason           string
 	}{
-		"at once":                 {said(find), said(view), 0, ""},
-		"behind a common history": {said("<think>\na\n</think>\n\n"+find, "[1]", view, "[]", "bye"), said("<think>\nb\n</think>\n\n"+find, "[1]", other, "[]"), 2, ""},
-		"in words alone":          {said(find, "[1]", "take 1"), said(find, "[1]", "take 2"), 2, ""},
-		"a call against words":    {said(find, "[1]", view), said(find, "[1]", "take 2"), 2, ""},
-		"other results":           {said(find, "[1]", view), said(find, "[2]", other), 0, "no_fork"},
-		"one goes on":             {said(find, "[1]", view), said(find, "[1]"), 0, "no_fork"},
-		"alike":                   {said(find, "[1]", view), said(find, "[1]", view), 0, "no_fork"},
-		"a repeated search":       {said(find, "[1]", find), said(find, "[1]", view), 0, "fork_repeats_call"},
+		"at once":                 {messages(find), messages(view), 0, ""},
+		"behind a common history": {messages("<think>\na\n</think>\n\n"+find, "[1]", view, "[]", "bye"), messages("<think>\nb\n</think>\n\n"+find, "[1]", other, "[]"), 2, ""},
+		"in words alone":          {messages(find, "[1]", "take 1"), messages(find, "[1]", "take 2"), 2, ""},
+		"a call against words":    {messages(find, "[1]", view), messages(find, "[1]", "take 2"), 2, ""},
+		"other results":           {messages(find, "[1]", view), messages(find, "[2]", other), 0, "no_fork"},
+		"one goes on":             {messages(find, "[1]", view), messages(find, "[1]"), 0, "no_fork"},
+		"alike":                   {messages(find, "[1]", view), messages(find, "[1]", view), 0, "no_fork"},
+		"a repeated search":       {messages(find, "[1]", find), messages(find, "[1]", view), 0, "fork_repeats_call"},
 		"nothing":                 {nil, nil, 0, "no_fork"},
 	} {
 		p := rows.Pref{Prompt: []rows.Msg{{Role: chat.User, Content: "buy"}}, Chosen: tt.chosen, Rejected: tt.rejected, Reason: "outcome", ChosenSession: "a", RejectedSession: "b"}
@@ -56,8 +56,8 @@ func TestForkIsTheFirstOtherAct(t *testing.T) {
 			continue
 		}
 		want := p
-		want.Prompt = append(want.Prompt[:1:1], tt.chosen[:tt.at]...)
-		want.Chosen, want.Rejected = tt.chosen[tt.at:tt.at+1], tt.rejected[tt.at:tt.at+1]
+		want.Prompt = append(want.Prompt[:1:1], tt.chosen[:tt.fork]...)
+		want.Chosen, want.Rejected = tt.chosen[tt.fork:tt.fork+1], tt.rejected[tt.fork:tt.fork+1]
 		want.ChosenTokens, want.RejectedTokens = turnTokens(want.Chosen), turnTokens(want.Rejected)
 		if diff := cmp.Diff([]rows.Pref{want}, pairs); diff != "" {
 			t.Errorf("%s: %s", name, diff)
@@ -69,11 +69,12 @@ func TestForkIsTheFirstOtherAct(t *testing.T) {
 	}
 }
 
-// TestTheAttemptsOfAPairStay: rows are shared by the formats of an export.
-func TestTheAttemptsOfAPairStay(t *testing.T) {
+// TestConversionsDoNotChangeThePair checks that the rows of a pair, which the profiles of an export
+// share, are not changed.
+func TestConversionsDoNotChangeThePair(t *testing.T) {
 	t.Parallel()
 	prompt := make([]rows.Msg, 1, 8)
-	p := rows.Pref{Prompt: prompt, Chosen: said(find, "[1]", view), Rejected: said(find, "[1]", other)}
+	p := rows.Pref{Prompt: prompt, Chosen: messages(find, "[1]", view), Rejected: messages(find, "[1]", other)}
 	if _, err := convertPrefTurns(&row{pref: &p}); err != nil {
 		t.Fatal(err)
 	}

@@ -24,14 +24,14 @@ import (
 )
 
 // imported reads traces from a folder or file into a corpus.
-func imported(t *testing.T, from string) (dir string) {
+func imported(t *testing.T, source string) (dir string) {
 	t.Helper()
-	inputs, err := traces.Discover(from)
+	inputs, err := traces.Discover(source)
 	ok(t, err)
 	dir = filepath.Join(t.TempDir(), "corpus")
 	m := foreign.Import{Inputs: inputs, MaxUnreadable: 1, Workers: 2, Target: finish.Target{Out: dir, FS: corpus.Disk{}, Version: "v0"}}
 	if _, err = m.Run(context.Background()); err != nil {
-		t.Fatalf("import %s: %v", from, err)
+		t.Fatalf("import %s: %v", source, err)
 	}
 	verified(t, dir)
 	return dir
@@ -41,13 +41,13 @@ func imported(t *testing.T, from string) (dir string) {
 // formats bend, and with the tag long the real ones where they are.
 func sources(t *testing.T) []string {
 	t.Helper()
-	all := []string{filepath.Join("..", "..", "pipeline", "foreign", "testdata", "import"), nastyTraces(t)}
+	items := []string{filepath.Join("..", "..", "pipeline", "foreign", "testdata", "import"), nastyTraces(t)}
 	for _, name := range longtest.Pick([]string{"tau-bench", "atif", "oro-episode", "oro-sft"}, nil) {
 		if dir := filepath.Join("..", "..", "..", "shared", "data", "real", name); present(dir) {
-			all = append(all, dir)
+			items = append(items, dir)
 		}
 	}
-	return all
+	return items
 }
 
 func present(path string) bool {
@@ -106,13 +106,13 @@ func documents(t *testing.T, dir string) (out []gjson.Result) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		in := io.Reader(f)
+		r := io.Reader(f)
 		if strings.HasSuffix(name, ".gz") {
-			if in, err = gzip.NewReader(f); err != nil {
+			if r, err = gzip.NewReader(f); err != nil {
 				t.Fatal(err)
 			}
 		}
-		for d := json.NewDecoder(in); ; {
+		for d := json.NewDecoder(r); ; {
 			var doc json.RawMessage
 			if err := d.Decode(&doc); err != nil {
 				break
@@ -124,20 +124,20 @@ func documents(t *testing.T, dir string) (out []gjson.Result) {
 	return out
 }
 
-// TestOtherPeoplesTracesComeOutOfEveryProfile imports traces that others
+// TestImportedTracesExportToEveryProfile imports traces that others
 // recorded, exports them in every profile, and compares each with what their
 // files say: results with their calls although ids repeat.
-func TestOtherPeoplesTracesComeOutOfEveryProfile(t *testing.T) {
+func TestImportedTracesExportToEveryProfile(t *testing.T) {
 	t.Parallel()
 	for _, dir := range sources(t) {
-		from := imported(t, dir)
-		to := filepath.Join(t.TempDir(), "out")
-		counts, err := export.Run(context.Background(), corpus.Disk{}, from, to, export.All(), &export.Options{Sessions: 1000}, 2)
+		source := imported(t, dir)
+		out := filepath.Join(t.TempDir(), "out")
+		counts, err := export.Run(context.Background(), corpus.Disk{}, source, out, export.All(), &export.Options{Sessions: 1000}, 2)
 		if err != nil {
 			t.Fatal(err)
 		}
-		verified(t, to)
-		got := readExport(t, to)
+		verified(t, out)
+		got := readExport(t, out)
 		wanted := recorded(t, dir)
 		for profile, talks := range got {
 			if profile == "sft_turns" || profile == "sts" { // a turn each, and redacted: package export tests both
@@ -213,21 +213,21 @@ func nearest(want Talk, got []Talk) string {
 func TestImportExportImport(t *testing.T) {
 	t.Parallel()
 	for _, dir := range sources(t) {
-		from := imported(t, dir)
-		parquet := imported(t, filepath.Join(from, "data/sft"))
-		if diff := cmp.Diff(comparable(t, from, "parquet"), comparable(t, parquet, "parquet")); diff != "" {
+		source := imported(t, dir)
+		parquet := imported(t, filepath.Join(source, "data/sft"))
+		if diff := cmp.Diff(comparable(t, source, "parquet"), comparable(t, parquet, "parquet")); diff != "" {
 			t.Errorf("%s by way of Parquet: %.3000s", dir, diff)
 		}
 		for name, file := range map[string]string{
 			"atif": "atif/train.jsonl", "openai-jsonl-zst": "jsonl/openai-jsonl-zst/train-00000-of-00001.jsonl.zst",
 		} {
 			p, _, _ := export.ByName(name)
-			to := filepath.Join(t.TempDir(), "out")
-			if _, err := export.Run(context.Background(), corpus.Disk{}, from, to, []export.Profile{p}, &export.Options{}, 1); err != nil {
+			out := filepath.Join(t.TempDir(), "out")
+			if _, err := export.Run(context.Background(), corpus.Disk{}, source, out, []export.Profile{p}, &export.Options{}, 1); err != nil {
 				t.Fatal(err)
 			}
-			again := imported(t, filepath.Join(to, file))
-			if diff := cmp.Diff(comparable(t, from, name), comparable(t, again, name)); diff != "" {
+			again := imported(t, filepath.Join(out, file))
+			if diff := cmp.Diff(comparable(t, source, name), comparable(t, again, name)); diff != "" {
 				t.Errorf("%s by way of %s: %.3000s", dir, name, diff)
 			}
 		}
@@ -236,23 +236,23 @@ func TestImportExportImport(t *testing.T) {
 
 // comparable are the rows of a corpus without what a second reading cannot
 // know: the file, the record, and what lines of messages have no place for.
-func comparable(t *testing.T, dir, by string) []rows.SFT {
+func comparable(t *testing.T, dir, key string) []rows.SFT {
 	t.Helper()
-	all := readRows[rows.SFT](t, filepath.Join(dir, "data/sft/train-00000-of-00001.parquet"))
-	for i := range all {
-		r := &all[i]
+	items := readRows[rows.SFT](t, filepath.Join(dir, "data/sft/train-00000-of-00001.parquet"))
+	for i := range items {
+		r := &items[i]
 		reward := gjson.Get(r.Metadata, "declared_reward").Raw
 		r.SourceSHA256, r.Metadata = "", reward
 		if strings.HasPrefix(r.Cluster, r.ProblemID) {
 			r.SessionID = "" // a trace that names no problem is named by its record
 		}
-		if by != "atif" {
+		if key != "atif" {
 			r.AgentVersion, r.AgentHotkey, r.RunDate = "", "", nil
 			r.StopCondition, r.HasError, r.IsTruncated = "", false, false
 		}
 	}
-	slices.SortFunc(all, func(a, b rows.SFT) int {
+	slices.SortFunc(items, func(a, b rows.SFT) int {
 		return strings.Compare(a.SessionID+strings.Join(a.Messages, ""), b.SessionID+strings.Join(b.Messages, ""))
 	})
-	return all
+	return items
 }

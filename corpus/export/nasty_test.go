@@ -42,27 +42,27 @@ func literal(t *testing.T, before, value, after string) string {
 // in what the user and the model say; and a result of ten megabytes.
 func nastyTraces(t *testing.T) string {
 	t.Helper()
-	var all []string
+	var lines []string
 	for i, value := range nasty {
-		said := value
+		text := value
 		if strings.Contains(value, "tool_response") {
-			said = `"plain"` // a tag in the model's own text is no row, and has a test of its own
+			text = `"plain"` // a tag in the model's own text is no row, and has a test of its own
 		}
-		all = append(all, talkAbout(t, i, value, said, literal(t, "", value, "")))
+		lines = append(lines, talkAbout(t, i, value, text, literal(t, "", value, "")))
 	}
-	all = append(all, talkAbout(t, len(all), `1`, `"long"`, `"`+strings.Repeat("long \u2028", 10<<20/8)+`"`))
+	lines = append(lines, talkAbout(t, len(lines), `1`, `"long"`, `"`+strings.Repeat("long \u2028", 10<<20/8)+`"`))
 	dir := t.TempDir()
-	ok(t, os.WriteFile(filepath.Join(dir, "nasty.jsonl"), []byte(strings.Join(all, "\n")+"\n"), 0o600))
+	ok(t, os.WriteFile(filepath.Join(dir, "nasty.jsonl"), []byte(strings.Join(lines, "\n")+"\n"), 0o600))
 	return dir
 }
 
-func talkAbout(t *testing.T, i int, value, said, result string) string {
+func talkAbout(t *testing.T, i int, value, text, result string) string {
 	t.Helper()
 	return fmt.Sprintf(`{"id":"n%d","messages":[{"role":"user","content":%s},`+
 		`{"role":"assistant","content":null,"reasoning_content":%s,"tool_calls":[{"id":"a","type":"function","function":{"name":"find","arguments":{"any":%s,"":%[4]s}}}]},`+
 		`{"role":"tool","tool_call_id":"a","content":%s},{"role":"assistant","content":%s}],`+
 		`"tools":[{"type":"function","function":{"name":"find","parameters":{"type":"object","properties":{"any":{},"":{}}}}}]}`,
-		i, literal(t, fmt.Sprintf("request %d ", i), said, ""), literal(t, "think ", said, ""), value, result, literal(t, "done ", said, "."))
+		i, literal(t, fmt.Sprintf("request %d ", i), text, ""), literal(t, "think ", text, ""), value, result, literal(t, "done ", text, "."))
 }
 
 // vetoed reports whether a record holds what no text can: it is no row.
@@ -70,9 +70,9 @@ func vetoed(raw string) bool {
 	return !utf8.ValidString(raw) || strings.Contains(raw, `\ud800`)
 }
 
-// TestNastyTracesAreRowsOrCounted finds each record in the ledger: those that
-// are no text by the reason, and all others as rows.
-func TestNastyTracesAreRowsOrCounted(t *testing.T) {
+// TestUnusualTracesAreRowsOrCounted finds each record in the ledger: records that are not text by
+// their reason, all others as rows.
+func TestUnusualTracesAreRowsOrCounted(t *testing.T) {
 	t.Parallel()
 	dir := imported(t, nastyTraces(t))
 	got := map[string]int{}

@@ -71,8 +71,8 @@ func arrow(t testing.TB, path string) []Talk {
 		roles, contents := msgs.Field(0).(*array.String), msgs.Field(1).(*array.String)
 		for i := range list.Len() {
 			var row []rows.Msg
-			from, to := list.ValueOffsets(i)
-			for k := from; k < to; k++ {
+			start, end := list.ValueOffsets(i)
+			for k := start; k < end; k++ {
 				row = append(row, rows.Msg{Role: strings.Clone(roles.Value(int(k))), Content: strings.Clone(contents.Value(int(k)))})
 			}
 			out = append(out, texts(t, row))
@@ -110,19 +110,19 @@ func texts(t testing.TB, ms []rows.Msg) Talk {
 	return out
 }
 
-func spoken(t testing.TB, said string) Turn {
+func spoken(t testing.TB, text string) Turn {
 	var out Turn
-	out.Think, said = thought(said, "<think>\n", "\n</think>\n")
-	said = strings.TrimPrefix(said, "\n")
+	out.Think, text = thought(text, "<think>\n", "\n</think>\n")
+	text = strings.TrimPrefix(text, "\n")
 	for {
-		before, rest, found := strings.Cut(said, "<tool_call>\n")
+		before, tail, ok := strings.Cut(text, "<tool_call>\n")
 		out.Text += before
-		if !found {
+		if !ok {
 			break
 		}
-		body, after, _ := strings.Cut(rest, "\n</tool_call>")
+		body, after, _ := strings.Cut(tail, "\n</tool_call>")
 		out.Calls = append(out.Calls, Call{Name: gjson.Get(body, "name").String(), Arguments: canonical(t, gjson.Get(body, "arguments").Raw)})
-		said = strings.TrimPrefix(after, "\n")
+		text = strings.TrimPrefix(after, "\n")
 	}
 	if len(out.Calls) > 0 {
 		out.Text = strings.TrimSuffix(out.Text, "\n")
@@ -130,22 +130,22 @@ func spoken(t testing.TB, said string) Turn {
 	return out
 }
 
-func thought(said, open, end string) (think, rest string) {
-	body, found := strings.CutPrefix(said, open)
-	if !found {
-		return "", said
+func thought(text, open, end string) (think, tail string) {
+	body, ok := strings.CutPrefix(text, open)
+	if !ok {
+		return "", text
 	}
-	think, rest, _ = strings.Cut(body, end)
-	return think, rest
+	think, tail, _ = strings.Cut(body, end)
+	return think, tail
 }
 
 // answer gives a turn of results to the calls before it.
-func answer(t testing.TB, calls []Call, said string) {
+func answer(t testing.TB, calls []Call, text string) {
 	const open, end = "<tool_response>\n", "\n</tool_response>"
-	body := strings.TrimSuffix(strings.TrimPrefix(said, open), end)
+	body := strings.TrimSuffix(strings.TrimPrefix(text, open), end)
 	parts := strings.SplitN(body, end+"\n"+open, len(calls))
 	if len(parts) != len(calls) {
-		t.Fatalf("%d results to %d calls: %.300q", len(parts), len(calls), said)
+		t.Fatalf("%d results to %d calls: %.300q", len(parts), len(calls), text)
 	}
 	for i := range calls {
 		calls[i].Result = parts[i]
@@ -153,20 +153,20 @@ func answer(t testing.TB, calls []Call, said string) {
 }
 
 // inThinking moves text beside calls into the thinking, as sharegpt has it.
-func inThinking(whole Talk) Talk {
-	whole.Turns = slices.Clone(whole.Turns)
-	for i := range whole.Turns {
-		if turn := &whole.Turns[i]; len(turn.Calls) > 0 && turn.Text != "" {
+func inThinking(full Talk) Talk {
+	full.Turns = slices.Clone(full.Turns)
+	for i := range full.Turns {
+		if turn := &full.Turns[i]; len(turn.Calls) > 0 && turn.Text != "" {
 			turn.Think, turn.Text = strings.TrimPrefix(turn.Think+"\n\n"+turn.Text, "\n\n"), ""
 		}
 	}
-	return whole
+	return full
 }
 
 // fitsShareGPT reports whether sharegpt has a place for a talk: it has a system
 // prompt, and no turn whose results are no text at all.
-func fitsShareGPT(whole Talk) bool {
-	return whole.System != "" && !slices.ContainsFunc(whole.Turns[:len(whole.Turns)-1], func(turn Turn) bool {
+func fitsShareGPT(full Talk) bool {
+	return full.System != "" && !slices.ContainsFunc(full.Turns[:len(full.Turns)-1], func(turn Turn) bool {
 		return len(turn.Calls) == 1 && turn.Calls[0].Result == ""
 	})
 }
@@ -175,15 +175,15 @@ func shareGPT(t testing.TB, path string) []Talk {
 	var out []Talk
 	for _, r := range readRows[rows.ShareGPT](t, path) {
 		talk := Talk{System: r.System}
-		for _, said := range r.Conversations {
-			talk.said(t, said)
+		for _, turn := range r.Conversations {
+			talk.addShareGPT(t, turn)
 		}
 		out = append(out, talk)
 	}
 	return out
 }
 
-func (talk *Talk) said(t testing.TB, s rows.ShareGPTTurn) {
+func (talk *Talk) addShareGPT(t testing.TB, s rows.ShareGPTTurn) {
 	switch s.From {
 	case "human":
 		talk.Turns = append(talk.Turns, Turn{User: s.Value})

@@ -198,18 +198,18 @@ func steps(t testing.TB, steps []gjson.Result) (talk Talk) {
 }
 
 func (talk *Talk) step(t testing.TB, step gjson.Result) {
-	said := step.Get("message").String()
+	message := step.Get("message").String()
 	switch step.Get("source").String() {
 	case "system":
 		if len(talk.Turns) == 0 {
-			talk.System = said
+			talk.System = message
 		}
 		return
 	case "user":
-		talk.Turns = append(talk.Turns, Turn{User: said})
+		talk.Turns = append(talk.Turns, Turn{User: message})
 		return
 	}
-	turn := Turn{Think: step.Get("reasoning_content").String(), Text: said}
+	turn := Turn{Think: step.Get("reasoning_content").String(), Text: message}
 	for _, c := range step.Get("tool_calls").Array() {
 		call := Call{Name: c.Get("function_name").String(), Arguments: canonical(t, c.Get("arguments").Raw)}
 		for _, r := range step.Get("observation.results").Array() {
@@ -229,18 +229,18 @@ func session(t testing.TB, path string) []Talk {
 	if lines[0].Get("type").String() != "session" {
 		t.Fatalf("%s does not begin with its session", path)
 	}
-	var said []gjson.Result
+	var message []gjson.Result
 	before := int64(-1)
 	for _, line := range lines[1:] {
 		m := line.Get("message")
-		if at := m.Get("timestamp").Int(); at <= before {
-			t.Fatalf("%s: a message at %d after one at %d", path, at, before)
+		if timestamp := m.Get("timestamp").Int(); timestamp <= before {
+			t.Fatalf("%s: a message at %d after one at %d", path, timestamp, before)
 		} else {
-			before = at
+			before = timestamp
 		}
-		said = append(said, gjson.Parse(renamed.Replace(m.Raw)))
+		message = append(message, gjson.Parse(renamed.Replace(m.Raw)))
 	}
-	return []Talk{messages(t, said)}
+	return []Talk{messages(t, message)}
 }
 
 // renamed are the session's own keys under OpenAI's names. A quote within a

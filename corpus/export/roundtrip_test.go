@@ -22,27 +22,27 @@ func talkOf(t *testing.T, request string, d *arena.Dialogue) Talk {
 	valid := func(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
 	out := Talk{System: harness().System, Turns: []Turn{{User: valid(request)}}}
 	for _, turn := range d.Turns {
-		said := Turn{Think: valid(turn.Think), Text: valid(turn.Text)}
+		reply := Turn{Think: valid(turn.Think), Text: valid(turn.Text)}
 		for _, c := range turn.Calls {
 			result := string(c.Result)
 			if c.Result.Kind() == arena.String {
 				ok(t, json.Unmarshal([]byte(c.Result), &result))
 			}
-			said.Calls = append(said.Calls, Call{Name: c.Name, Arguments: canonical(t, valid(string(c.Arguments))), Result: valid(result)})
+			reply.Calls = append(reply.Calls, Call{Name: c.Name, Arguments: canonical(t, valid(string(c.Arguments))), Result: valid(result)})
 		}
-		out.Turns = append(out.Turns, said)
+		out.Turns = append(out.Turns, reply)
 	}
 	return out
 }
 
 // upToEach gives the talk that ends at each turn of the model, thinking before
 // that turn and results after it gone: the rows of sft_turns.
-func upToEach(whole Talk) (out []Talk) {
-	for i, turn := range whole.Turns {
+func upToEach(full Talk) (out []Talk) {
+	for i, turn := range full.Turns {
 		if turn.User != "" {
 			continue
 		}
-		part := Talk{System: whole.System, Turns: slices.Clone(whole.Turns[:i+1])}
+		part := Talk{System: full.System, Turns: slices.Clone(full.Turns[:i+1])}
 		for k := range part.Turns[:i] {
 			part.Turns[k].Think = ""
 		}
@@ -56,31 +56,31 @@ func upToEach(whole Talk) (out []Talk) {
 	return out
 }
 
-// TestEveryValueComesBackFromEveryProfile sends dialogues put together of nasty
+// TestAttemptProfilesRoundTrip sends dialogues put together of nasty
 // values through every profile that holds attempts, and reads them back by the
 // rules of that profile's readers.
-func TestEveryValueComesBackFromEveryProfile(t *testing.T) {
+func TestAttemptProfilesRoundTrip(t *testing.T) {
 	t.Parallel()
 	r := nastyRows()
 	got := readExport(t, exported(t, r.corpus(t), 4))
-	var whole, turns, shared []Talk
+	var full, turns, shared []Talk
 	for i, d := range r.dialogues {
 		w := talkOf(t, r.requests[i], &d)
-		whole = append(whole, w)
+		full = append(full, w)
 		turns = append(turns, upToEach(w)...)
 		if fitsShareGPT(w) {
 			shared = append(shared, inThinking(w))
 		}
 	}
 	for profile, want := range map[string][]Talk{
-		"hf-json": whole, "text": whole, "verl-sft": whole, "arrow": whole, "atif": whole, "openai-jsonl": whole, "openai-jsonl-zst": whole,
+		"hf-json": full, "text": full, "verl-sft": full, "arrow": full, "atif": full, "openai-jsonl": full, "openai-jsonl-zst": full,
 		"sharegpt": shared, "sft_turns": turns,
 	} {
 		compare(t, profile, want, got[profile])
 	}
 	// sessions are named by a hash: their order says nothing
 	byText := func(a, b Talk) int { return strings.Compare(a.Turns[0].User, b.Turns[0].User) }
-	compare(t, "sts", slices.SortedFunc(slices.Values(whole), byText), slices.SortedFunc(slices.Values(got["sts"]), byText))
+	compare(t, "sts", slices.SortedFunc(slices.Values(full), byText), slices.SortedFunc(slices.Values(got["sts"]), byText))
 }
 
 func compare(t *testing.T, profile string, want, got []Talk) {
@@ -103,17 +103,17 @@ func nastyRows() *requested {
 	dice := rand.New(rand.NewPCG(7, 7))
 	any := func() string { return nasty[dice.IntN(len(nasty))] }
 	for i := range longtest.Pick(4, 2) * len(nasty) {
-		result, second, third, said := nasty[i%len(nasty)], any(), any(), text(any())
+		result, second, third, reply := nasty[i%len(nasty)], any(), any(), text(any())
 		if i >= len(nasty) {
 			result = any()
 		}
 		call := func(id, result string) arena.Call {
 			return arena.Call{ID: id, Name: "find", Arguments: arena.Raw(`{"any":` + valid(any()) + `,"":` + valid(any()) + `}`), Result: arena.Raw(result)}
 		}
-		r.add("request "+string(rune('A'+i))+said, arena.Dialogue{Turns: []arena.Turn{
-			{Think: "think " + said, Calls: []arena.Call{call("a", result)}},
-			{Think: "two", Text: "aloud " + said, Calls: []arena.Call{call("b", `"b"`), call("c", plain(second)), call("d", plain(third))}},
-			{Text: "done " + said},
+		r.add("request "+string(rune('A'+i))+reply, arena.Dialogue{Turns: []arena.Turn{
+			{Think: "think " + reply, Calls: []arena.Call{call("a", result)}},
+			{Think: "two", Text: "aloud " + reply, Calls: []arena.Call{call("b", `"b"`), call("c", plain(second)), call("d", plain(third))}},
+			{Text: "done " + reply},
 		}})
 	}
 	large := arena.Raw(`"` + strings.Repeat("long \u2028", longtest.Pick(10<<20, 2<<20)/8) + `"`)
@@ -144,29 +144,29 @@ func text(value string) string {
 	return value
 }
 
-// TestEveryTextComesBackFromProblemsAndPairs does the same for the profiles
+// TestProblemAndPairProfilesRoundTrip does the same for the profiles
 // that hold no attempts.
-func TestEveryTextComesBackFromProblemsAndPairs(t *testing.T) {
+func TestProblemAndPairProfilesRoundTrip(t *testing.T) {
 	t.Parallel()
 	r := nastyRows()
-	from := r.corpus(t)
-	to := exported(t, from, 2)
+	source := r.corpus(t)
+	out := exported(t, source, 2)
 	shard := func(dir, config string) string {
 		return filepath.Join(dir, "data", config, "train-00000-of-00001.parquet")
 	}
-	if diff := cmp.Diff(readRows[rows.Pref](t, shard(from, "pref")), readRows[rows.Pref](t, shard(to, "pref"))); diff != "" {
+	if diff := cmp.Diff(readRows[rows.Pref](t, shard(source, "pref")), readRows[rows.Pref](t, shard(out, "pref"))); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff(readRows[rows.KTO](t, shard(from, "kto")), readRows[rows.KTO](t, shard(to, "kto"))); diff != "" {
+	if diff := cmp.Diff(readRows[rows.KTO](t, shard(source, "kto")), readRows[rows.KTO](t, shard(out, "kto"))); diff != "" {
 		t.Error(diff)
 	}
-	problems := readRows[rows.RL](t, shard(from, "rl"))
-	if diff := cmp.Diff(problems, readRows[rows.RL](t, shard(to, "verl-rl"))); diff != "" {
+	problems := readRows[rows.RL](t, shard(source, "rl"))
+	if diff := cmp.Diff(problems, readRows[rows.RL](t, shard(out, "verl-rl"))); diff != "" {
 		t.Error(diff)
 	}
-	for i, p := range readRows[rows.Prompts](t, shard(to, "prompts")) {
-		said := strings.ToValidUTF8(r.requests[i], "\uFFFD")
-		if p.Prompt[len(p.Prompt)-1].Content != said || p.Truth != problems[i].RewardModel.Truth || !strings.Contains(p.Prompt[0].Content, `"name":"find"`) {
+	for i, p := range readRows[rows.Prompts](t, shard(out, "prompts")) {
+		request := strings.ToValidUTF8(r.requests[i], "\uFFFD")
+		if p.Prompt[len(p.Prompt)-1].Content != request || p.Truth != problems[i].RewardModel.Truth || !strings.Contains(p.Prompt[0].Content, `"name":"find"`) {
 			t.Errorf("prompt %d: %+v", i, p)
 		}
 	}

@@ -42,36 +42,36 @@ func BenchmarkProfiles(b *testing.B) {
 	}
 }
 
-func measure(b *testing.B, from string, p export.Profile) {
+func measure(b *testing.B, source string, p export.Profile) {
 	b.Helper()
-	to := filepath.Join(b.TempDir(), "out")
-	whole, err := timed(func() error {
-		_, err := export.Run(b.Context(), corpus.Disk{}, from, to, []export.Profile{p}, &export.Options{Sessions: 1000}, 1)
+	out := filepath.Join(b.TempDir(), "out")
+	total, err := timed(func() error {
+		_, err := export.Run(b.Context(), corpus.Disk{}, source, out, []export.Profile{p}, &export.Options{Sessions: 1000}, 1)
 		return err
 	})
 	if err != nil {
 		b.Fatal(err)
 	}
-	alone, err := zstdAlone(to)
+	alone, err := zstdAlone(out)
 	if err != nil {
 		b.Fatal(err)
 	}
 	mb := float64(alone.size) / 1e6
 	b.ReportMetric(mb, "MB")
-	b.ReportMetric(mb/whole.wall.Seconds(), "MB/s")
-	b.ReportMetric(whole.wall.Seconds()/alone.wall.Seconds(), "ratio-by-wall")
-	b.ReportMetric(mb/whole.cpu.Seconds(), "MB/s-a-core")
+	b.ReportMetric(mb/total.wall.Seconds(), "MB/s")
+	b.ReportMetric(total.wall.Seconds()/alone.wall.Seconds(), "ratio-by-wall")
+	b.ReportMetric(mb/total.cpu.Seconds(), "MB/s-a-core")
 	b.ReportMetric(mb/alone.cpu.Seconds(), "zstd-MB/s-a-core")
-	b.ReportMetric(whole.cpu.Seconds()/alone.cpu.Seconds(), "ratio-by-CPU")
+	b.ReportMetric(total.cpu.Seconds()/alone.cpu.Seconds(), "ratio-by-CPU")
 }
 
 // spent is time by the wall and of all cores.
 type spent struct{ wall, cpu time.Duration }
 
 func timed(do func() error) (spent, error) {
-	cpu, at := longtest.CPU(), time.Now()
+	cpu, start := longtest.CPU(), time.Now()
 	err := do()
-	return spent{time.Since(at), longtest.CPU() - cpu}, err
+	return spent{time.Since(start), longtest.CPU() - cpu}, err
 }
 
 // limit compresses blocks that lie in memory on every thread, and nothing else.
@@ -80,7 +80,7 @@ type limit struct {
 	size     int64
 	encoders []*zstd.Encoder
 	blocks   [][]byte
-	held     int
+	retained int
 }
 
 // heldBytes of blocks are gathered before the clock runs.
@@ -88,7 +88,7 @@ const heldBytes = 64 << 20
 
 func (l *limit) take(block []byte) error {
 	l.blocks = append(l.blocks, slices.Clone(block))
-	if l.held += len(block); l.held < heldBytes {
+	if l.retained += len(block); l.retained < heldBytes {
 		return nil
 	}
 	return l.compress()
@@ -101,9 +101,9 @@ func (l *limit) compress() error {
 	}
 	close(next)
 	took, err := timed(func() error {
-		var all errgroup.Group
+		var group errgroup.Group
 		for _, z := range l.encoders {
-			all.Go(func() error {
+			group.Go(func() error {
 				var out []byte
 				for b := range next {
 					out = z.EncodeAll(b, out[:0])
@@ -111,10 +111,10 @@ func (l *limit) compress() error {
 				return nil
 			})
 		}
-		return all.Wait()
+		return group.Wait()
 	})
-	l.wall, l.cpu, l.size = l.wall+took.wall, l.cpu+took.cpu, l.size+int64(l.held)
-	l.blocks, l.held = nil, 0
+	l.wall, l.cpu, l.size = l.wall+took.wall, l.cpu+took.cpu, l.size+int64(l.retained)
+	l.blocks, l.retained = nil, 0
 	return err
 }
 
@@ -173,10 +173,10 @@ func pages(path string, take func([]byte) error) error {
 }
 
 func chunk(c parquet.ColumnChunk, take func([]byte) error) (err error) {
-	all := c.Pages()
-	defer func() { err = cmp.Or(err, all.Close()) }()
+	pages := c.Pages()
+	defer func() { err = cmp.Or(err, pages.Close()) }()
 	for {
-		page, err := all.ReadPage()
+		page, err := pages.ReadPage()
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
@@ -203,18 +203,18 @@ func blocks(path string, take func([]byte) error) error {
 		return err
 	}
 	defer f.Close() // opened to read
-	in := io.Reader(f)
+	r := io.Reader(f)
 	if strings.HasSuffix(path, ".zst") {
 		z, err := zstd.NewReader(f, zstd.WithDecoderConcurrency(1))
 		if err != nil {
 			return err
 		}
 		defer z.Close()
-		in = z
+		r = z
 	}
 	block := make([]byte, 1<<20)
 	for {
-		n, err := io.ReadFull(in, block)
+		n, err := io.ReadFull(r, block)
 		if n > 0 {
 			if terr := take(block[:n]); terr != nil {
 				return terr

@@ -15,9 +15,9 @@ import (
 	"github.com/trajectory-arena/arena/corpus/rows"
 )
 
-// TestWeightsAreWhatTheyAreSaidToBe: a corpus of two owners, one with three attempts;
-// verdicts on the turns of two attempts, of which one has no needed turn.
-func TestWeightsAreWhatTheyAreSaidToBe(t *testing.T) {
+// TestWeightsBalanceGroups checks a corpus of two owners, one with three attempts, with verdicts on the
+// turns of two attempts, one of which has no needed turn.
+func TestWeightsBalanceGroups(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()
 	p, err := corpus.NewPart(corpus.Disk{}, filepath.Join(root, "part"), corpus.DefaultLimits)
@@ -39,10 +39,10 @@ func TestWeightsAreWhatTheyAreSaidToBe(t *testing.T) {
 	for _, closing := range []func() error{sft.Close, steps.Close, p.Close} {
 		ok(t, closing())
 	}
-	from, to := filepath.Join(root, "corpus"), filepath.Join(root, "out")
-	ok(t, corpus.Assemble(t.Context(), corpus.Disk{}, from, corpus.Assembly{Parts: []string{filepath.Join(root, "part")}, Manifest: corpus.Manifest{Configuration: []byte("{}")}}))
+	source, out := filepath.Join(root, "corpus"), filepath.Join(root, "out")
+	ok(t, corpus.Assemble(t.Context(), corpus.Disk{}, source, corpus.Assembly{Parts: []string{filepath.Join(root, "part")}, Manifest: corpus.Manifest{Configuration: []byte("{}")}}))
 	weighted, _, _ := export.ByName("sft_weighted")
-	counts, err := export.Run(t.Context(), corpus.Disk{}, from, to, []export.Profile{weighted}, &export.Options{}, 1)
+	counts, err := export.Run(t.Context(), corpus.Disk{}, source, out, []export.Profile{weighted}, &export.Options{}, 1)
 	ok(t, err)
 
 	// a's factor is 4/(2*3), b's 4/(2*1); all have two turns, one a grade of a half.
@@ -50,7 +50,7 @@ func TestWeightsAreWhatTheyAreSaidToBe(t *testing.T) {
 	scale := 4 / (a + a/2 + a + b)
 	want := map[string]float64{"run/0": a * scale, "run/1": a / 2 * scale, "run/3": b * scale}
 	trains := map[string][]bool{"run/0": {false, true}, "run/1": {true, true}, "run/3": {true, true}}
-	got := readRows[rows.Weighted](t, filepath.Join(to, "data/sft_weighted/train-00000-of-00001.parquet"))
+	got := readRows[rows.Weighted](t, filepath.Join(out, "data/sft_weighted/train-00000-of-00001.parquet"))
 	if len(got) != 3 || counts[0].Dropped["no_turn_trains"] != 1 {
 		t.Fatalf("%d rows, %+v", len(got), counts[0])
 	}
@@ -71,7 +71,7 @@ func TestWeightsAreWhatTheyAreSaidToBe(t *testing.T) {
 	if effective := sum * sum / squares; math.Abs(counts[0].Effective-effective) > 1e-9 {
 		t.Errorf("effective %v, want %v", counts[0].Effective, effective)
 	}
-	card, err := corpus.ReadFile(corpus.Disk{}, filepath.Join(to, "README.md"), 1<<20)
+	card, err := corpus.ReadFile(corpus.Disk{}, filepath.Join(out, "README.md"), 1<<20)
 	if err != nil || !strings.Contains(string(card), "effective sample size") || !strings.Contains(string(card), "WeightedRandomSampler") {
 		t.Errorf("the card does not say how rows weigh: %v", err)
 	}
