@@ -86,7 +86,9 @@ func (e *Environment) Start(problem string) (*Episode, error) {
 
 	now := e.Now()
 	if len(e.episodes) >= e.Limits.Episodes {
-		maps.DeleteFunc(e.episodes, func(_ string, ep *Episode) bool { return ep.isAbandoned(now) })
+		maps.DeleteFunc(e.episodes, func(_ string, ep *Episode) bool {
+			return ep.isAbandoned(now)
+		})
 	}
 	if len(e.episodes) >= e.Limits.Episodes {
 		return nil, ErrTooMany

@@ -185,7 +185,9 @@ func matchCalls(replies []Reply, executed []executedCall) (past []rollout.Turn, 
 	for i, r := range replies {
 		turn := rollout.Turn{Reply: r.body(i)}
 		for _, c := range r.Calls {
-			n := slices.IndexFunc(unmatched, func(e executedCall) bool { return isSameCall(e.call, c) })
+			n := slices.IndexFunc(unmatched, func(e executedCall) bool {
+				return isSameCall(e.call, c)
+			})
 			switch {
 			case n >= 0:
 				turn.Answers = append(turn.Answers, unmatched[n].answers...)

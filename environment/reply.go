@@ -48,7 +48,8 @@ func isSameCall(a, b model.Call) bool {
 
 // isReadable reports whether the arguments of a call are a JSON object.
 func isReadable(c model.Call) bool {
-	return gjson.Parse(c.Function.Arguments).IsObject() && gjson.Valid(c.Function.Arguments)
+	return gjson.Parse(c.Function.Arguments).IsObject() &&
+		gjson.Valid(c.Function.Arguments)
 }
 
 // maxItems is the limit of the items of a Responses object.

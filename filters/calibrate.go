@@ -108,7 +108,9 @@ func Calibrate(answers []Labelled) Calibration {
 	for _, f := range families {
 		c.Families = append(c.Families, *f)
 	}
-	slices.SortFunc(c.Families, func(a, b Confusion) int { return strings.Compare(a.Family, b.Family) })
+	slices.SortFunc(c.Families, func(a, b Confusion) int {
+		return strings.Compare(a.Family, b.Family)
+	})
 	return c
 }
 
@@ -125,7 +127,9 @@ func newBins(answers []Labelled) []Bin {
 
 	// A probability on an edge belongs to the bin above it.
 	inner := binEdges[1 : len(binEdges)-1]
-	compareEdge := func(edge, p float64) int { return cmp.Or(cmp.Compare(edge, p), -1) }
+	compareEdge := func(edge, p float64) int {
+		return cmp.Or(cmp.Compare(edge, p), -1)
+	}
 	for i := range answers {
 		p := answers[i].probability()
 		n, _ := slices.BinarySearchFunc(inner, p, compareEdge)

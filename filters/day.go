@@ -11,7 +11,9 @@ import (
 
 // AgentOf returns the identity of the agent whose day an attempt belongs to, by the most
 // precise field that is set.
-func AgentOf(a arena.Agent, runID string) string { return cmp.Or(a.VersionID, a.Hotkey, runID) }
+func AgentOf(a arena.Agent, runID string) string {
+	return cmp.Or(a.VersionID, a.Hotkey, runID)
+}
 
 // Checked is what the second pass needs of an attempt after the first pass.
 type Checked struct {

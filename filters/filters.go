@@ -142,7 +142,8 @@ func newVerdict(check, reason string, value, limit float64, drops bool) arena.Ve
 // example: all reasons of its rejection are mistakes of the model.
 func (f *Filter) IsUnwanted(s *arena.Structure) bool {
 	isNoMistake := func(reason string) bool { return !checks.Mistake(reason) }
-	return f.cfg.Mistakes && len(s.Reasons) > 0 && !slices.ContainsFunc(s.Reasons, isNoMistake)
+	return f.cfg.Mistakes && len(s.Reasons) > 0 &&
+		!slices.ContainsFunc(s.Reasons, isNoMistake)
 }
 
 // The reasons of the axis itself.

@@ -15,35 +15,54 @@ import (
 // evidence.Attempt.Richness.
 const featureRichness = "richness_args"
 
+// featureCount is the number of features of an attempt.
+const featureCount = 23
+
 // features returns the values behind the verdicts, in the order of the public format; NaN
 // for a value that cannot be measured.
 func features(a *evidence.Attempt, score float64) []arena.Feature {
+	list := append(make([]arena.Feature, 0, featureCount),
+		arena.Feature{Name: "log_odds", Value: score},
+		arena.Feature{Name: featureRichness, Value: a.Richness()},
+		arena.Feature{Name: "turns", Value: float64(len(a.Dialogue.Turns))},
+		arena.Feature{Name: "calls", Value: float64(len(a.Claims))},
+		arena.Feature{Name: "tokens", Value: float64(a.Tokens)},
+	)
+	list = appendLogFeatures(list, a)
+	return append(list,
+		arena.Feature{Name: "invented_ids", Value: float64(a.Invented)},
+		arena.Feature{Name: "depth", Value: depth(a)},
+		arena.Feature{Name: "reformulations", Value: reformulations(a.Claims)},
+		arena.Feature{Name: "verified", Value: verified(a)},
+		arena.Feature{Name: "regular", Value: regular(a.Claims)},
+	)
+}
+
+// appendLogFeatures appends the features that need the log.
+func appendLogFeatures(list []arena.Feature, a *evidence.Attempt) []arena.Feature {
+	unreadable := len(a.Log.Replies) - a.Readable
 	unnamed := a.Links[evidence.LinkNone] + a.Links[evidence.LinkNoReply]
-	return []arena.Feature{
-		{Name: "log_odds", Value: score},
-		{Name: featureRichness, Value: a.Richness()},
-		{Name: "turns", Value: float64(len(a.Dialogue.Turns))},
-		{Name: "calls", Value: float64(len(a.Claims))},
-		{Name: "tokens", Value: float64(a.Tokens)},
-		{Name: "dispatches", Value: logged(a, len(a.Log.Dispatches))},
-		{Name: "inference", Value: logged(a, a.Log.Requested)},
-		{Name: "unreadable_replies", Value: logged(a, len(a.Log.Replies)-a.Readable)},
-		{Name: "named", Value: linked(a, evidence.LinkNamed)},
-		{Name: "named_loosely", Value: linked(a, evidence.LinkLoose)},
-		{Name: "derived", Value: linked(a, evidence.LinkDerived)},
-		{Name: "retries", Value: linked(a, evidence.LinkRetry)},
-		{Name: "stale", Value: linked(a, evidence.LinkStale)},
-		{Name: "overridden", Value: linked(a, evidence.LinkOverride)},
-		{Name: "unnamed", Value: logged(a, unnamed)},
-		{Name: "undecided", Value: linked(a, evidence.LinkUnknown)},
-		{Name: "calls_without_dispatch", Value: logged(a, a.Phantoms)},
-		{Name: "edited_results", Value: logged(a, a.Edits)},
-		{Name: "invented_ids", Value: float64(a.Invented)},
-		{Name: "depth", Value: depth(a)},
-		{Name: "reformulations", Value: reformulations(a.Claims)},
-		{Name: "verified", Value: verified(a)},
-		{Name: "regular", Value: regular(a.Claims)},
+	for _, f := range [...]struct {
+		name  string
+		count int
+	}{
+		{"dispatches", len(a.Log.Dispatches)},
+		{"inference", a.Log.Requested},
+		{"unreadable_replies", unreadable},
+		{"named", a.Links[evidence.LinkNamed]},
+		{"named_loosely", a.Links[evidence.LinkLoose]},
+		{"derived", a.Links[evidence.LinkDerived]},
+		{"retries", a.Links[evidence.LinkRetry]},
+		{"stale", a.Links[evidence.LinkStale]},
+		{"overridden", a.Links[evidence.LinkOverride]},
+		{"unnamed", unnamed},
+		{"undecided", a.Links[evidence.LinkUnknown]},
+		{"calls_without_dispatch", a.Phantoms},
+		{"edited_results", a.Edits},
+	} {
+		list = append(list, arena.Feature{Name: f.name, Value: logged(a, f.count)})
 	}
+	return list
 }
 
 // logged returns a count from the proxy's log, NaN if there is no log.
@@ -53,9 +72,6 @@ func logged(a *evidence.Attempt, n int) float64 {
 	}
 	return float64(n)
 }
-
-// linked returns the number of dispatches with a link, NaN if there is no log.
-func linked(a *evidence.Attempt, link evidence.Link) float64 { return logged(a, a.Links[link]) }
 
 // AppendLine appends the line of `arena filter` for one attempt, without a line break. Its
 // keys and their order are the public format.

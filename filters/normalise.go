@@ -54,7 +54,9 @@ type normaliser struct {
 	open int
 }
 
-func (n *normaliser) addFault(fault string) { n.faults = slicesx.AppendUnique(n.faults, fault) }
+func (n *normaliser) addFault(fault string) {
+	n.faults = slicesx.AppendUnique(n.faults, fault)
+}
 
 // addUser adds what the customer says after the request itself. It reads tool results from
 // messages that a client sent as the user.

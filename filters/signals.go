@@ -31,21 +31,26 @@ func feature(s *arena.Structure, name string, missing float64) float64 {
 
 // depth returns 1 - 1/(1 + n/8), where n counts the turns that think and the calls.
 func depth(a *evidence.Attempt) float64 {
-	thinking := slicesx.CountFunc(a.Dialogue.Turns, func(t *arena.Turn) bool { return t.Think != "" })
+	thinking := slicesx.CountFunc(a.Dialogue.Turns, func(t *arena.Turn) bool {
+		return t.Think != ""
+	})
 	return 1 - 1/(1+float64(float64(thinking+len(a.Claims))/8))
 }
 
 // hasEarlier reports whether an equal call of the same tool precedes claim i.
 func hasEarlier(claims []evidence.Claim, i int, equal func(a, b *evidence.Act) bool) bool {
 	return slices.ContainsFunc(claims[:i], func(c evidence.Claim) bool {
-		return c.Act.Tool == claims[i].Act.Tool && equal(&c.Act, &claims[i].Act)
+		return c.Act.Tool == claims[i].Act.Tool &&
+			equal(&c.Act, &claims[i].Act)
 	})
 }
 
 // reformulations returns 1 - 1/(1 + n), where n counts the searches after the first whose
 // words differ from all earlier ones. Another page of the same query does not count.
 func reformulations(claims []evidence.Claim) float64 {
-	equalWords := func(a, b *evidence.Act) bool { return slices.Equal(a.Words, b.Words) }
+	equalWords := func(a, b *evidence.Act) bool {
+		return slices.Equal(a.Words, b.Words)
+	}
 	n := 0
 	for i := range claims {
 		if claims[i].Act.Tool == evidence.ToolFind && !hasEarlier(claims, i, equalWords) {
@@ -63,7 +68,9 @@ func verified(a *evidence.Attempt) float64 {
 		return 0
 	}
 	ids := a.Claims[last].Act.IDs
-	n := slicesx.CountFunc(ids, func(id *string) bool { return wasOpened(a.Claims[:last], *id) })
+	n := slicesx.CountFunc(ids, func(id *string) bool {
+		return wasOpened(a.Claims[:last], *id)
+	})
 	return float64(n) / float64(max(len(ids), 1))
 }
 

@@ -216,7 +216,7 @@ func answerRow(row map[string]json.RawMessage) map[string]any {
 	return out
 }
 
-// writeFault answers that the environment failed, in the client's style. The answer to a
+// writeFault reports that the environment failed, in the client's style. The answer to a
 // call of a tool, which has no row, always has status 503, since a model would read a text.
 func (s *server) writeFault(w http.ResponseWriter, r *http.Request, row map[string]json.RawMessage, f *environment.Fault) {
 	style := FailureStyle(r.Header.Get(StyleHeader))

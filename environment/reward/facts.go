@@ -172,7 +172,9 @@ func (f *facts) echoesRequest() bool {
 }
 
 // foldText returns a text in lower case with single blanks.
-func foldText(s string) string { return strings.Join(strings.Fields(strings.ToLower(s)), " ") }
+func foldText(s string) string {
+	return strings.Join(strings.Fields(strings.ToLower(s)), " ")
+}
 
 // onlyThinksRecommendation reports whether a thought contains a recommendation, and no call
 // recommends anything.

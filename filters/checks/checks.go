@@ -1,5 +1,5 @@
 // Package checks lists the checks of single attempts: what each measures, and which values
-// speak against an attempt.
+// count against an attempt.
 package checks
 
 import (
@@ -34,7 +34,7 @@ type Check struct {
 	Mistake bool
 }
 
-// Fires reports whether a value speaks against an attempt. NaN, a value that could not be
+// Fires reports whether a value counts against an attempt. NaN, a value that could not be
 // measured, never does.
 func (c *Check) Fires(value, limit float64) bool {
 	if c.Above {
@@ -124,7 +124,9 @@ func yesOrNo(yes bool) string {
 // Mistake reports whether a rejection with this reason shows a mistake of the model in a
 // complete attempt: it invented a product or did not recommend once.
 func Mistake(reason string) bool {
-	return slices.ContainsFunc(All, func(c Check) bool { return c.Mistake && c.Reason == reason })
+	return slices.ContainsFunc(All, func(c Check) bool {
+		return c.Mistake && c.Reason == reason
+	})
 }
 
 func measureFinished(a *evidence.Attempt, _ int) (value, limit float64) {
@@ -148,7 +150,9 @@ func countCalls(a *evidence.Attempt, _ int) (value, limit float64) {
 }
 
 func countUnanswered(a *evidence.Attempt, _ int) (value, limit float64) {
-	n := slicesx.CountFunc(a.Claims, func(c *evidence.Claim) bool { return c.Call.Result.Kind() <= arena.Null })
+	n := slicesx.CountFunc(a.Claims, func(c *evidence.Claim) bool {
+		return c.Call.Result.Kind() <= arena.Null
+	})
 	return float64(n), 0
 }
 
@@ -158,7 +162,9 @@ func countRecommendations(a *evidence.Attempt, _ int) (value, limit float64) {
 	if a.Trace.Ruling != nil {
 		return math.NaN(), 0
 	}
-	n := slicesx.CountFunc(a.Claims, func(c *evidence.Claim) bool { return c.Act.Tool == evidence.ToolRecommend })
+	n := slicesx.CountFunc(a.Claims, func(c *evidence.Claim) bool {
+		return c.Act.Tool == evidence.ToolRecommend
+	})
 	return math.Abs(float64(n - 1)), 0
 }
 

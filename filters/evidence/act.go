@@ -111,7 +111,9 @@ func (a *Act) readByValue(s *scratch, v gjson.Result) {
 // minID is the minimum length of a number that is a product and no count or price.
 const minID = 6
 
-func isNotID(id string) bool { return len(id) < minID || strings.Trim(id, "0123456789") != "" }
+func isNotID(id string) bool {
+	return len(id) < minID || strings.Trim(id, "0123456789") != ""
+}
 
 // readQueries reads the searches of find_products_in_same_shop, as JSON or as JSON in a
 // string.
@@ -191,7 +193,8 @@ func hashFilter(v gjson.Result, encoded bool) uint64 {
 
 // SameRequest reports whether two acts are equal in every argument.
 func (a *Act) SameRequest(b *Act) bool {
-	return a.sameSubject(b) && a.Page == b.Page && a.Shop == b.Shop && a.OtherArgs == b.OtherArgs
+	return a.sameSubject(b) && a.Page == b.Page &&
+		a.Shop == b.Shop && a.OtherArgs == b.OtherArgs
 }
 
 // sameSubject reports whether two acts have the same tool, words and products. Their
@@ -203,10 +206,13 @@ func (a *Act) sameSubject(b *Act) bool {
 
 // SameIDs reports whether a and b contain the same ids, in any order.
 func SameIDs(a, b []string) bool {
-	return slices.Equal(a, b) || len(a) == len(b) && IsSubset(a, b) && IsSubset(b, a)
+	return slices.Equal(a, b) ||
+		len(a) == len(b) && IsSubset(a, b) && IsSubset(b, a)
 }
 
 // IsSubset reports whether b contains every id of a.
 func IsSubset(a, b []string) bool {
-	return !slices.ContainsFunc(a, func(id string) bool { return !slices.Contains(b, id) })
+	return !slices.ContainsFunc(a, func(id string) bool {
+		return !slices.Contains(b, id)
+	})
 }

@@ -133,15 +133,21 @@ func examine(t *arena.Trace, d *arena.Dialogue, tools Tools, replyTimes []span) 
 	for i := range a.Log.Dispatches {
 		a.Links[a.Log.Dispatches[i].Link]++
 	}
-	a.Readable = slicesx.CountFunc(a.Log.Replies, func(r *Reply) bool { return r.readable })
+	a.Readable = slicesx.CountFunc(a.Log.Replies, func(r *Reply) bool {
+		return r.readable
+	})
 	a.Inference = a.Log.inferences(t.InferenceTotal)
 	a.measure()
 	return a
 }
 
 func (a *Attempt) measure() {
-	a.Phantoms = slicesx.CountFunc(a.Claims, func(c *Claim) bool { return c.Phantom })
-	a.Edits = slicesx.CountFunc(a.Claims, func(c *Claim) bool { return c.Edited })
+	a.Phantoms = slicesx.CountFunc(a.Claims, func(c *Claim) bool {
+		return c.Phantom
+	})
+	a.Edits = slicesx.CountFunc(a.Claims, func(c *Claim) bool {
+		return c.Edited
+	})
 	a.Invented, a.InventedNamed = a.countInvented()
 	a.Prescient, a.PrescientReplies = a.countPrescient()
 	a.Forged = a.countForgeries()

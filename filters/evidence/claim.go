@@ -41,7 +41,14 @@ func readClaims(d *arena.Dialogue, s *scratch) []Claim {
 
 // claimRelations are the relations by which a call of the dialogue claims a dispatch, the
 // strictest first.
-var claimRelations = [...]relation{(*Act).SameRequest, isRefiltered, Covers, (*Act).sameSubject, isFollowUp, isSameTool}
+var claimRelations = [...]relation{
+	(*Act).SameRequest,
+	isRefiltered,
+	Covers,
+	(*Act).sameSubject,
+	isFollowUp,
+	isSameTool,
+}
 
 // matchClaims assigns the dispatches to the calls of the dialogue and compares the results
 // of these calls with what the proxy returned.
@@ -117,7 +124,9 @@ func (l *ProxyLog) compareResult(claims []Claim, i int, s *scratch) {
 // isRemembered reports whether a call without a dispatch shows what an earlier dispatch
 // returned: the client caches answers.
 func (l *ProxyLog) isRemembered(earlier []Claim, c *Claim) bool {
-	if slices.ContainsFunc(earlier, func(e Claim) bool { return e.Dispatch >= 0 && e.Act.SameRequest(&c.Act) }) {
+	if slices.ContainsFunc(earlier, func(e Claim) bool {
+		return e.Dispatch >= 0 && e.Act.SameRequest(&c.Act)
+	}) {
 		return true
 	}
 	wasNotViewed := func(id string) bool {
@@ -133,7 +142,9 @@ func (l *ProxyLog) isRemembered(earlier []Claim, c *Claim) bool {
 func (l *ProxyLog) isEdited(c *Claim, index int, s *scratch) bool {
 	s.candidates = s.candidates[:0]
 	sharesProduct := func(ids []string) bool {
-		return slices.ContainsFunc(c.Act.IDs, func(id string) bool { return slices.Contains(ids, id) })
+		return slices.ContainsFunc(c.Act.IDs, func(id string) bool {
+			return slices.Contains(ids, id)
+		})
 	}
 	for i := range l.Dispatches {
 		d := &l.Dispatches[i]

@@ -31,7 +31,9 @@ func (a *Attempt) countForgeries() int {
 	if slicesx.CountFunc(a.Log.Replies, (*Reply).isHurried) >= minHurried {
 		n++
 	}
-	if slicesx.CountFunc(a.Log.Replies, func(r *Reply) bool { return r.overfull }) >= minHurried {
+	if slicesx.CountFunc(a.Log.Replies, func(r *Reply) bool {
+		return r.overfull
+	}) >= minHurried {
 		n++
 	}
 	return n

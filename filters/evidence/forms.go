@@ -82,12 +82,12 @@ func (a *Attempt) learnFrames(depth int) bool {
 // and at least as often as requests were sent: it is a list that the client chose from.
 func (a *Attempt) offersChoices(depth int) bool {
 	forms := map[string]bool{}
-	sent := map[int]int{} // requests by reply
+	requests := map[int]int{} // requests by reply
 	for i := range a.Log.Dispatches {
 		d := &a.Log.Dispatches[i]
 		reply := a.Log.lastReplyBefore(d.Start)
 		forms[a.lastFrame(reply, &d.Act, depth).written] = true
-		sent[reply]++
+		requests[reply]++
 	}
 	for i := range a.Log.Dispatches {
 		d := &a.Log.Dispatches[i]
@@ -97,7 +97,7 @@ func (a *Attempt) offersChoices(depth int) bool {
 		for written := range forms {
 			more += strings.Count(tail, written)
 		}
-		if more >= sent[reply] {
+		if more >= requests[reply] {
 			return true
 		}
 	}
@@ -117,7 +117,8 @@ func (a *Attempt) toolOf(d *Dispatch) Tool {
 func (a *Attempt) asksToBuy(reply int, answer *Claim) bool {
 	for i := range slices.Backward(a.Claims) {
 		if open := &a.Claims[i].Act; open.Tool == ToolView {
-			return SameIDs(open.IDs, answer.Act.IDs) && a.replyMentions(reply, &Act{Words: AppendWords(nil, "buy")}, nil)
+			return SameIDs(open.IDs, answer.Act.IDs) &&
+				a.replyMentions(reply, &Act{Words: AppendWords(nil, "buy")}, nil)
 		}
 	}
 	return false
@@ -162,22 +163,27 @@ func (a *Attempt) mentions(answer *Claim) bool {
 // hasUnknownForm reports whether models answered, and none named a call in a known form,
 // though requests were sent.
 func (l *ProxyLog) hasUnknownForm() bool {
-	return len(l.Replies) > 0 && len(l.Dispatches) > 0 && !slices.ContainsFunc(l.Replies, Reply.hasKnownForm)
+	return len(l.Replies) > 0 && len(l.Dispatches) > 0 &&
+		!slices.ContainsFunc(l.Replies, Reply.hasKnownForm)
 }
 
 // hasKnownForm reports whether a reply names any call in a known form.
 func (r Reply) hasKnownForm() bool {
-	return slices.ContainsFunc(r.Named, func(n Act) bool { return n.Tool != ToolOther || len(n.Words)+len(n.IDs) > 0 })
+	return slices.ContainsFunc(r.Named, func(n Act) bool {
+		return n.Tool != ToolOther || len(n.Words)+len(n.IDs) > 0
+	})
 }
 
 // addCall adds a call that the author's client parsed, unless the reply already names one
 // of its subject.
-func (r *Reply) addCall(sent *Act) {
-	if slices.ContainsFunc(r.Named, func(n Act) bool { return n.sameSubject(sent) }) {
+func (r *Reply) addCall(req *Act) {
+	if slices.ContainsFunc(r.Named, func(n Act) bool {
+		return n.sameSubject(req)
+	}) {
 		return
 	}
-	r.Named = append(r.Named, *sent)
-	r.queue = append(r.queue, sent.Tool)
+	r.Named = append(r.Named, *req)
+	r.queue = append(r.queue, req.Tool)
 }
 
 // frames are the words that precede what each tool is asked for.
@@ -205,8 +211,8 @@ func (f *frames) count() int {
 
 // frame returns the words that precede the words or products of a request in a reply,
 // empty if the reply does not contain the request.
-func (a *Attempt) frame(reply int, sent *Act, depth int) string {
-	return a.lastFrame(reply, sent, depth).words
+func (a *Attempt) frame(reply int, req *Act, depth int) string {
+	return a.lastFrame(reply, req, depth).words
 }
 
 // framedCall is a request in the text of a reply: the words of its frame, the frame as
@@ -219,9 +225,9 @@ type framedCall struct {
 
 // lastFrame returns the last frame of a request in a reply, since models think before they
 // act.
-func (a *Attempt) lastFrame(reply int, sent *Act, depth int) framedCall {
+func (a *Attempt) lastFrame(reply int, req *Act, depth int) framedCall {
 	var call framedCall
-	for before, after := range a.occurrences(reply, sent, a.newestListFor(reply)) {
+	for before, after := range a.occurrences(reply, req, a.newestListFor(reply)) {
 		if words, written := frameOf(before, after, depth); words != "" {
 			call = framedCall{words, written, after}
 		}
@@ -230,12 +236,14 @@ func (a *Attempt) lastFrame(reply int, sent *Act, depth int) framedCall {
 }
 
 // newestListFor returns the products of the newest list when a reply was requested.
-func (a *Attempt) newestListFor(reply int) []string { return a.newestList(a.Log.Replies[reply].Start) }
+func (a *Attempt) newestListFor(reply int) []string {
+	return a.newestList(a.Log.Replies[reply].Start)
+}
 
 // replyMentions reports whether a reply contains the words or products of a call, one
 // after the other; products also by their numbers in the list.
-func (a *Attempt) replyMentions(reply int, sent *Act, list []string) bool {
-	for range a.occurrences(reply, sent, list) {
+func (a *Attempt) replyMentions(reply int, req *Act, list []string) bool {
+	for range a.occurrences(reply, req, list) {
 		return true
 	}
 	return false
@@ -244,10 +252,10 @@ func (a *Attempt) replyMentions(reply int, sent *Act, list []string) bool {
 // occurrences yields the text of a reply before and after each place with the words or
 // products of a request, one after the other. If there is none, and the reply names
 // nothing in a known form, it searches for the products' numbers in the list.
-func (a *Attempt) occurrences(reply int, sent *Act, list []string) iter.Seq2[string, string] {
+func (a *Attempt) occurrences(reply int, req *Act, list []string) iter.Seq2[string, string] {
 	return func(yield func(before, after string) bool) {
 		r := &a.Log.Replies[reply]
-		subject := a.scratch.subjectOf(sent, nil)
+		subject := a.scratch.subjectOf(req, nil)
 		if len(subject) == 0 || len(subject) > maxCommand || len(r.content) > 4*maxCommandText {
 			return
 		}
@@ -256,8 +264,8 @@ func (a *Attempt) occurrences(reply int, sent *Act, list []string) iter.Seq2[str
 		if yieldOccurrences(text, subject, yield) {
 			return
 		}
-		if len(list) > 0 && len(sent.IDs) > 0 && !r.hasKnownForm() {
-			yieldOccurrences(text, a.scratch.subjectOf(sent, list), yield)
+		if len(list) > 0 && len(req.IDs) > 0 && !r.hasKnownForm() {
+			yieldOccurrences(text, a.scratch.subjectOf(req, list), yield)
 		}
 	}
 }
@@ -265,12 +273,12 @@ func (a *Attempt) occurrences(reply int, sent *Act, list []string) iter.Seq2[str
 // yieldOccurrences yields the text before and after each place with these words, and
 // reports whether there is any.
 func yieldOccurrences(text string, words []uint64, yield func(before, after string) bool) bool {
-	found := false
+	any := false
 	for i := 0; i < len(text); {
 		word, n := NextWord(text[i:])
 		if n > 0 && word == words[0] {
 			if end := matchEnd(text, i, words); end > 0 {
-				found = true
+				any = true
 				if !yield(text[:i], text[end:]) {
 					break
 				}
@@ -278,7 +286,7 @@ func yieldOccurrences(text string, words []uint64, yield func(before, after stri
 		}
 		i += max(n, 1)
 	}
-	return found
+	return any
 }
 
 // maxCommandText is the number of bytes of a reply that are searched, twice what logs keep
@@ -290,9 +298,9 @@ const (
 
 // subjectOf returns the words or products of a call, as words. Products in the list are
 // replaced by their number in it.
-func (s *scratch) subjectOf(sent *Act, list []string) []uint64 {
-	s.subject = append(s.subject[:0], sent.Words...)
-	for _, id := range sent.IDs {
+func (s *scratch) subjectOf(req *Act, list []string) []uint64 {
+	s.subject = append(s.subject[:0], req.Words...)
+	for _, id := range req.IDs {
 		if i := slices.Index(list, id); i >= 0 {
 			id = strconv.Itoa(i + 1)
 		}
@@ -343,7 +351,8 @@ func frameOf(before, after string, depth int) (words, written string) {
 }
 
 func isWordRune(r rune) bool {
-	return r == '_' || r == '-' || unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r)
+	return r == '_' || r == '-' || unicode.IsLetter(r) ||
+		unicode.IsDigit(r) || unicode.IsMark(r)
 }
 
 func isSeparator(r rune) bool { return !isWordRune(r) }

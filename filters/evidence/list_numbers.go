@@ -29,13 +29,16 @@ func (a *Attempt) resolveNumbers() {
 // hasListNumbers reports whether all products of a call are list numbers.
 func hasListNumbers(act *Act) bool {
 	isNoNumber := func(id string) bool { return parseListNumber(id) < 0 }
-	return act.Tool.TakesProducts() && len(act.IDs) > 0 && !slices.ContainsFunc(act.IDs, isNoNumber)
+	return act.Tool.TakesProducts() && len(act.IDs) > 0 &&
+		!slices.ContainsFunc(act.IDs, isNoNumber)
 }
 
 // parseListNumber returns a number that is too short for an id, with or without a prefix
 // as in "#3" or "P12"; -1 if the text is none.
 func parseListNumber(id string) int {
-	isPrefixRune := func(r rune) bool { return unicode.IsLetter(r) || strings.ContainsRune("#_-[ ", r) }
+	isPrefixRune := func(r rune) bool {
+		return unicode.IsLetter(r) || strings.ContainsRune("#_-[ ", r)
+	}
 	digits := strings.TrimRight(strings.TrimLeftFunc(id, isPrefixRune), "] ")
 	n, err := strconv.ParseUint(digits, 10, 64)
 	if err != nil || len(digits) > 3 || len(id) >= minID+3 {
@@ -50,29 +53,29 @@ func (a *Attempt) numberedProducts(named *Act, time float64) []string {
 	if !hasListNumbers(named) || !a.scratch.hasRoom() {
 		return nil
 	}
-	shown := a.newestList(time)
+	products := a.newestList(time)
 	start := len(a.scratch.ids)
 	for _, id := range named.IDs {
 		n := parseListNumber(id)
-		if n < 1 || n > len(shown) {
+		if n < 1 || n > len(products) {
 			a.scratch.ids = a.scratch.ids[:start]
 			return nil
 		}
-		a.scratch.ids = append(a.scratch.ids, shown[n-1])
+		a.scratch.ids = append(a.scratch.ids, products[n-1])
 	}
 	return a.scratch.ids[start:len(a.scratch.ids):len(a.scratch.ids)]
 }
 
 // newestList returns the products of the newest search result before this time, nil if none.
 func (a *Attempt) newestList(time float64) []string {
-	var shown []string
+	var products []string
 	for i := range a.Log.Dispatches {
 		d := &a.Log.Dispatches[i]
 		if d.Act.Tool == ToolFind && d.End <= time+a.Log.Slack {
-			shown = d.shown
+			products = d.products
 		}
 	}
-	return shown
+	return products
 }
 
 // wereChosen reports whether exactly these products were opened after this time, or
@@ -82,7 +85,8 @@ func (a *Attempt) wereChosen(ids []string, time float64) bool {
 		return true
 	}
 	return slices.ContainsFunc(a.Log.Dispatches, func(d Dispatch) bool {
-		return d.Start >= time-a.Log.Slack && d.Act.Tool == ToolView && SameIDs(d.Act.IDs, ids)
+		return d.Start >= time-a.Log.Slack &&
+			d.Act.Tool == ToolView && SameIDs(d.Act.IDs, ids)
 	})
 }
 

@@ -24,9 +24,9 @@ func (s *scratch) readListing(result arena.Raw) Listing {
 		return Listing{}
 	}
 	text := originalText(result)
-	shown := len(s.listing.Shown)
-	titles := len(s.listing.Titles)
-	for len(s.listing.Shown)-shown < maxIDs {
+	firstID := len(s.listing.Shown)
+	firstTitle := len(s.listing.Titles)
+	for len(s.listing.Shown)-firstID < maxIDs {
 		colon := strings.IndexByte(text, ':')
 		if colon < 0 {
 			break
@@ -44,8 +44,8 @@ func (s *scratch) readListing(result arena.Raw) Listing {
 	}
 
 	l := Listing{
-		Shown:  s.listing.Shown[shown:len(s.listing.Shown):len(s.listing.Shown)],
-		Titles: s.listing.Titles[titles:len(s.listing.Titles):len(s.listing.Titles)],
+		Shown:  s.listing.Shown[firstID:len(s.listing.Shown):len(s.listing.Shown)],
+		Titles: s.listing.Titles[firstTitle:len(s.listing.Titles):len(s.listing.Titles)],
 	}
 	l.Titles = l.Titles[:min(len(l.Titles), len(l.Shown))]
 	return l
@@ -106,10 +106,10 @@ func cutScalar(s string) (value, tail string) {
 }
 
 // isSameProduct reports whether both results contain the product with the same title and
-// price. A field or product that shown lacks does not count.
-func isSameProduct(returned, shown arena.Raw, id string) bool {
+// price. A field or product that claimed lacks does not count.
+func isSameProduct(returned, claimed arena.Raw, id string) bool {
 	a := findProduct(returned, id)
-	b := findProduct(shown, id)
+	b := findProduct(claimed, id)
 	if !a.Exists() || !b.Exists() {
 		return a.Exists()
 	}

@@ -23,9 +23,9 @@ type Dispatch struct {
 	LastReply int
 	Reply     int
 	Link      Link
-	// shown are the products that it returned. unrecorded reports whether neither the log
+	// products are those that it returned. unrecorded reports whether neither the log
 	// nor the dialogue has them.
-	shown      []string
+	products   []string
 	unrecorded bool
 }
 
@@ -50,7 +50,17 @@ const (
 	LinkNoReply              // no inference before it
 )
 
-var linkNames = [...]string{"unnamed", "named", "named_loosely", "derived", "retry", "stale", "overridden", "unknown", "no_inference"}
+var linkNames = [...]string{
+	LinkNone:     "unnamed",
+	LinkNamed:    "named",
+	LinkLoose:    "named_loosely",
+	LinkDerived:  "derived",
+	LinkRetry:    "retry",
+	LinkStale:    "stale",
+	LinkOverride: "overridden",
+	LinkUnknown:  "unknown",
+	LinkNoReply:  "no_inference",
+}
 
 // String returns the name of the link in explanations.
 func (k Link) String() string { return linkNames[k] }
@@ -85,7 +95,9 @@ const (
 func readLog(t *arena.Trace, s *scratch, replyTimes []span) ProxyLog {
 	entries, timed := s.collectEntries(t)
 	l := ProxyLog{Present: len(entries) > 0, Slack: slackMilliseconds}
-	if !slices.ContainsFunc(entries, func(e entry) bool { return e.AtMS%1000 != 0 }) {
+	if !slices.ContainsFunc(entries, func(e entry) bool {
+		return e.AtMS%1000 != 0
+	}) {
 		l.Slack = slackSeconds
 	}
 	bodies := 0
@@ -224,7 +236,9 @@ func (s *scratch) collectEntries(t *arena.Trace) (entries []entry, timed bool) {
 	}
 	s.entries = entries
 	if !sorted && timed {
-		slices.SortStableFunc(entries, func(a, b entry) int { return cmp.Compare(a.AtMS, b.AtMS) })
+		slices.SortStableFunc(entries, func(a, b entry) int {
+			return cmp.Compare(a.AtMS, b.AtMS)
+		})
 	}
 	return entries, timed
 }

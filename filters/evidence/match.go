@@ -62,7 +62,9 @@ func (l *ProxyLog) discardCopies() {
 // discardForeign removes the named calls of replies that are not the proxy's: with a nonce
 // of another reply, or without one if other replies have a valid one.
 func (l *ProxyLog) discardForeign() {
-	hasValid := slices.ContainsFunc(l.Replies, func(r Reply) bool { return r.Call.Nonce == NonceValid })
+	hasValid := slices.ContainsFunc(l.Replies, func(r Reply) bool {
+		return r.Call.Nonce == NonceValid
+	})
 	for i := range l.Replies {
 		r := &l.Replies[i]
 		switch r.Call.Nonce {
@@ -90,7 +92,9 @@ func (l *ProxyLog) hasConstantID() bool {
 	if len(l.Replies) < 2 {
 		return false
 	}
-	differs := func(r Reply) bool { return r.readable && r.id != l.Replies[0].id }
+	differs := func(r Reply) bool {
+		return r.readable && r.id != l.Replies[0].id
+	}
 	return !slices.ContainsFunc(l.Replies, differs)
 }
 
@@ -123,7 +127,9 @@ func (l *ProxyLog) linkDispatch(i, first, last int) {
 		d.Link = LinkNamed
 	case l.useNamed(d, first, last, true, isFollowUp):
 		d.Link = LinkDerived
-	case slices.ContainsFunc(l.Replies[first:last+1], func(r Reply) bool { return !r.readable }):
+	case slices.ContainsFunc(l.Replies[first:last+1], func(r Reply) bool {
+		return !r.readable
+	}):
 		d.Link = LinkUnknown
 	case l.useNamed(d, 0, first-1, false, (*Act).SameRequest):
 		d.Link = LinkStale
@@ -152,14 +158,14 @@ func (l *ProxyLog) useNamed(d *Dispatch, first, last int, again bool, related re
 	return false
 }
 
-// takePart removes the products of sent from a named call that names more of them, and
+// takePart removes the products of req from a named call that names more of them, and
 // reports whether any remain: a client opens them one by one.
-func takePart(named, sent *Act) bool {
+func takePart(named, req *Act) bool {
 	takesSome := named.Tool == ToolView || named.Tool == ToolOther
-	if !takesSome || len(sent.IDs) >= len(named.IDs) {
+	if !takesSome || len(req.IDs) >= len(named.IDs) {
 		return false
 	}
-	isSent := func(id string) bool { return slices.Contains(sent.IDs, id) }
+	isSent := func(id string) bool { return slices.Contains(req.IDs, id) }
 	named.IDs = slices.DeleteFunc(slices.Clone(named.IDs), isSent)
 	return len(named.IDs) > 0
 }
@@ -178,7 +184,9 @@ func (l *ProxyLog) useMerged(d *Dispatch, first, last int) bool {
 			if named.Tool != ToolView || named.Used || !IsSubset(named.IDs, d.Act.IDs) {
 				continue
 			}
-			missing = slices.DeleteFunc(missing, func(id string) bool { return slices.Contains(named.IDs, id) })
+			missing = slices.DeleteFunc(missing, func(id string) bool {
+				return slices.Contains(named.IDs, id)
+			})
 			parts = append(parts, named)
 			d.Reply = i
 		}
@@ -244,9 +252,13 @@ const NonceValid = "valid"
 // RichnessV2 returns the subnet's second definition of richness: the share of dispatches
 // with a valid nonce. It returns NaN if there is no dispatch or no nonce in the log.
 func (l *ProxyLog) RichnessV2() float64 {
-	if !slices.ContainsFunc(l.Dispatches, func(d Dispatch) bool { return d.Call.Nonce != "" }) {
+	if !slices.ContainsFunc(l.Dispatches, func(d Dispatch) bool {
+		return d.Call.Nonce != ""
+	}) {
 		return math.NaN()
 	}
-	valid := slicesx.CountFunc(l.Dispatches, func(d *Dispatch) bool { return d.Call.Nonce == NonceValid })
+	valid := slicesx.CountFunc(l.Dispatches, func(d *Dispatch) bool {
+		return d.Call.Nonce == NonceValid
+	})
 	return ratio(valid, len(l.Dispatches))
 }

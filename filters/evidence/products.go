@@ -40,7 +40,7 @@ func (a *Attempt) ShownBefore(id string, time float64) bool {
 		if d.End > time+a.Log.Slack {
 			continue
 		}
-		if d.unrecorded || slices.Contains(d.shown, id) || strings.Contains(string(a.responseTo(d)), id) {
+		if d.unrecorded || slices.Contains(d.products, id) || strings.Contains(string(a.responseTo(d)), id) {
 			return true
 		}
 	}
@@ -58,7 +58,9 @@ func (a *Attempt) responseTo(d *Dispatch) arena.Raw {
 
 // wasShown reports whether any dispatch returned the product.
 func (a *Attempt) wasShown(id string) bool {
-	return slices.ContainsFunc(a.Log.Dispatches, func(d Dispatch) bool { return slices.Contains(d.shown, id) })
+	return slices.ContainsFunc(a.Log.Dispatches, func(d Dispatch) bool {
+		return slices.Contains(d.products, id)
+	})
 }
 
 // collectShown sets the products that each dispatch returned: those of its answer, those
@@ -69,15 +71,15 @@ func (a *Attempt) collectShown() {
 		switch {
 		case !isAnswered(d.Call):
 		case d.Act.Tool == ToolView:
-			d.shown = a.viewedProducts(d)
+			d.products = a.viewedProducts(d)
 		case d.verbatim:
-			d.shown = a.Claims[d.Claimed].Shown
+			d.products = a.Claims[d.Claimed].Shown
 		case d.Call.Response != "":
-			d.shown = a.scratch.readListing(d.Call.Response).Shown
+			d.products = a.scratch.readListing(d.Call.Response).Shown
 		case d.Call.ProductIDs != nil:
-			d.shown = d.Call.ProductIDs
+			d.products = d.Call.ProductIDs
 		case d.Claimed >= 0:
-			d.shown = a.Claims[d.Claimed].Shown
+			d.products = a.Claims[d.Claimed].Shown
 		default:
 			d.unrecorded = true
 		}
@@ -92,11 +94,11 @@ func (a *Attempt) viewedProducts(d *Dispatch) []string {
 	if answer == "" {
 		return d.Act.IDs
 	}
-	var shown []string
+	var listed []string
 	if d.Call.Response == "" {
-		shown = a.Claims[d.Claimed].Shown
+		listed = a.Claims[d.Claimed].Shown
 	}
-	return a.scratch.filterShown(d.Act.IDs, shown, answer)
+	return a.scratch.filterShown(d.Act.IDs, listed, answer)
 }
 
 // countInvented returns the number of products in calls of the dialogue that neither an
@@ -134,7 +136,8 @@ func (a *Attempt) KnownBefore(id string, claim int) bool {
 		}
 	}
 	unrecorded := func(d Dispatch) bool { return d.unrecorded }
-	return slices.ContainsFunc(a.Log.Dispatches, unrecorded) || a.wasShown(id) || strings.Contains(a.query, id)
+	return slices.ContainsFunc(a.Log.Dispatches, unrecorded) ||
+		a.wasShown(id) || strings.Contains(a.query, id)
 }
 
 // joinStream returns the answer that was recorded as the pieces of a stream: server-sent

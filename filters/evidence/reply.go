@@ -184,7 +184,8 @@ func (s *scratch) contentText(content arena.Raw) string {
 // mayContainCall reports whether a text, escaped or not, contains what every dialect of
 // calls has: an opening brace or an action line.
 func mayContainCall(text arena.Raw) bool {
-	return strings.IndexByte(string(text), '{') >= 0 || strings.Contains(string(text), "ction")
+	return strings.IndexByte(string(text), '{') >= 0 ||
+		strings.Contains(string(text), "ction")
 }
 
 const emptyObject = arena.Raw("{}")

@@ -71,7 +71,9 @@ func (a *Attempt) countNumber(number string, earlier, end int) (cites bool) {
 	inQuery := strings.Contains(a.query, number)
 	cites = !inQuery && a.resultContains(number, earlier)
 
-	inArguments := func(c Claim) bool { return strings.Contains(string(c.Call.Arguments), number) }
+	inArguments := func(c Claim) bool {
+		return strings.Contains(string(c.Call.Arguments), number)
+	}
 	if slices.ContainsFunc(a.Claims[:end], inArguments) {
 		return cites
 	}
@@ -173,7 +175,8 @@ func (a *Attempt) resultContains(text string, results int) bool {
 // title that neither the request nor an earlier result contains.
 func (a *Attempt) AnticipatesAnswer(claim int) bool {
 	return slices.ContainsFunc(a.Claims[claim].Act.Words, func(word uint64) bool {
-		return !a.scratch.isRequested(word) && slices.Contains(a.answerWords(), word) && !a.resultHasWord(word, claim)
+		return !a.scratch.isRequested(word) && slices.Contains(a.answerWords(), word) &&
+			!a.resultHasWord(word, claim)
 	})
 }
 

@@ -182,7 +182,9 @@ func (s *scratch) learnToolNames(t *arena.Trace, d *arena.Dialogue) {
 // logHasEndpoint reports whether an entry of the log has an endpoint of this name.
 func logHasEndpoint(t *arena.Trace, name string) bool {
 	hasName := func(c arena.ProxyCall) bool { return Endpoint(c.Path) == name }
-	return slices.ContainsFunc(t.Steps, func(step arena.Step) bool { return slices.ContainsFunc(step.Proxy, hasName) })
+	return slices.ContainsFunc(t.Steps, func(step arena.Step) bool {
+		return slices.ContainsFunc(step.Proxy, hasName)
+	})
 }
 
 // readArgument reads an argument that the role names as words or ids. It reports false for

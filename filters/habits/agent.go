@@ -47,7 +47,9 @@ type Estimate struct {
 }
 
 // String returns the number with its interval.
-func (e Estimate) String() string { return fmt.Sprintf("%.2f (%.2f-%.2f)", e.Point, e.Low, e.High) }
+func (e Estimate) String() string {
+	return fmt.Sprintf("%.2f (%.2f-%.2f)", e.Point, e.Low, e.High)
+}
 
 // NewAgent measures the day of the agent of this name. The order of its samples does not
 // matter. index is that of all agents of the day. A day of fewer than minAttempts shows no
@@ -130,7 +132,9 @@ func (r Ratio) neverBroken() Estimate {
 }
 
 // complement returns 1 - e.
-func (e Estimate) complement() Estimate { return Estimate{1 - e.High, 1 - e.Point, 1 - e.Low} }
+func (e Estimate) complement() Estimate {
+	return Estimate{1 - e.High, 1 - e.Point, 1 - e.Low}
+}
 
 func minEstimate(a, b Estimate) Estimate {
 	return Estimate{math.Min(a.Low, b.Low), math.Min(a.Point, b.Point), math.Min(a.High, b.High)}

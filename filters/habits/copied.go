@@ -54,7 +54,8 @@ func (o origin) add(begin int64, agent uint64) origin {
 // Attempts that begin in the same millisecond are one attempt that the day contains twice.
 func (a *Agent) isFirst(s *Sample) bool {
 	o := a.index.dialogues[s.Dialogue]
-	return o.begin < noTime && (o.agent == evidence.HashText(a.name) || o.begin == s.Begun)
+	return o.begin < noTime &&
+		(o.agent == evidence.HashText(a.name) || o.begin == s.Begun)
 }
 
 // hashDialogue returns a hash of the words of all turns and calls, whatever the order of

@@ -98,7 +98,8 @@ func isOftenRejected(a *evidence.Attempt) bool {
 			continue
 		}
 		namesSame := func(e evidence.Reply) bool {
-			return len(e.Named) > 0 && e.Named[0].SameRequest(&r.Named[0])
+			return len(e.Named) > 0 &&
+				e.Named[0].SameRequest(&r.Named[0])
 		}
 		if isRejected(a, r) {
 			rejected++
@@ -129,7 +130,8 @@ func wasSent(a *evidence.Attempt, named *evidence.Act) bool {
 		return true
 	}
 	isRequested := func(d evidence.Dispatch) bool {
-		return d.Act.SameRequest(named) || evidence.Covers(named, &d.Act) || evidence.Covers(&d.Act, named)
+		return d.Act.SameRequest(named) || evidence.Covers(named, &d.Act) ||
+			evidence.Covers(&d.Act, named)
 	}
 	isClaimed := func(c evidence.Claim) bool { return c.Act.SameRequest(named) }
 	return slices.ContainsFunc(a.Log.Dispatches, isRequested) || slices.ContainsFunc(a.Claims, isClaimed)
