@@ -9,25 +9,26 @@ import (
 	"github.com/trajectory-arena/arena/internal/lenient"
 )
 
-// maxDepth bounds nesting; a judge's answer needs three levels.
+// maxDepth is the maximum nesting; a judge's answer needs three levels.
 const maxDepth = 32
 
-// rules drop what was cut off or broken: of a judge's answer only what it gave
-// whole counts.
+// rules drop values that are cut off or broken: only what a judge wrote completely
+// counts.
 var rules = lenient.Rules{Depth: maxDepth}
 
-// objects calls visit for every object in a text, with where it starts: whole
-// ones in order, broken ones with what could be read of them, and what stands
-// within broken ones. It is false for a text that would take too long.
+// eachObject calls visit for every object in a text, with its start: complete ones in
+// order, broken ones with what could be parsed of them, and those inside broken ones.
+// It reports false for a text that would take too long.
 //
-// Each start may be read to the end of the text at worst; a text of nothing but
-// openings would then cost its square. No honest reply has so many that fail
-// late, so the work is bounded by a multiple of the text.
-func objects(text string, visit func(start int, m lenient.Mended)) bool {
+// Each start may be parsed to the end of the text at worst, so a text of nothing but
+// openings would take quadratic time. No honest reply has so many objects that fail
+// late, so the work is limited to a multiple of the text.
+func eachObject(text string, visit func(start int, m lenient.Mended)) bool {
 	work := 64 * (len(text) + 1)
 	for i := strings.IndexByte(text, '{'); i >= 0; {
 		m := rules.Repair(text[i:])
-		if work -= m.End + 1; work < 0 {
+		work -= m.End + 1
+		if work < 0 {
 			return false
 		}
 		visit(i, m)
@@ -35,35 +36,38 @@ func objects(text string, visit func(start int, m lenient.Mended)) bool {
 		if m.Complete {
 			next = i + m.End
 		}
-		if i = strings.IndexByte(text[next:], '{'); i >= 0 {
+		i = strings.IndexByte(text[next:], '{')
+		if i >= 0 {
 			i += next
 		}
 	}
 	return true
 }
 
+// answers collects the objects of a text that have a key.
 type answers struct {
 	key string
-	// whole are complete, broken what could be read of others.
-	whole, broken []string
-	// end is where the last whole one ends.
+	// complete are complete objects, broken what could be parsed of others.
+	complete, broken []string
+	// end is the end of the last complete one.
 	end int
-	// doubtful is set where one stands in another, in a quote, or has a key twice.
+	// doubtful is set if one is inside another or in a quote, or has the key twice.
 	doubtful bool
 }
 
-// only is the one object with the key, as strict JSON: complete, or the only one
-// that was cut off or broken behind the key's value. Two that differ in it are
-// none, since one of them may be quoted; so are one within another, one on a
-// quoted line, and a key that is there twice.
-func only(text, key string) (object string, whole, found bool) {
+// findAnswer returns the only object with the key, as strict JSON: a complete one, or
+// the only one that was cut off or broken after the key's value. It finds none if two
+// objects differ in the value, since one of them may be quoted, if one is inside another
+// or on a quoted line, or if a key is repeated.
+func findAnswer(text, key string) (object string, complete, ok bool) {
 	a := answers{key: key}
-	if !objects(text, func(start int, m lenient.Mended) { a.add(text, start, m) }) || a.doubtful {
+	inTime := eachObject(text, func(start int, m lenient.Mended) { a.add(text, start, m) })
+	if !inTime || a.doubtful {
 		return "", false, false
 	}
-	if len(a.whole) > 0 {
-		object = a.whole[len(a.whole)-1]
-		return object, true, !a.differ() && !goesOn(text[a.end:], key)
+	if len(a.complete) > 0 {
+		object = a.complete[len(a.complete)-1]
+		return object, true, !a.differ() && !repeatsKey(text[a.end:], key)
 	}
 	if len(a.broken) > 0 && strings.Count(text, `"`+key+`"`) == 1 {
 		return a.broken[0], false, true
@@ -72,30 +76,41 @@ func only(text, key string) (object string, whole, found bool) {
 }
 
 func (a *answers) add(text string, start int, m lenient.Mended) {
-	object := inCall(m.JSON)
-	own, within := keysOf(object, a.key)
-	if own == 0 && !within {
+	object := unwrapCall(m.JSON)
+	count, nested := countKey(object, a.key)
+	if count == 0 && !nested {
 		return
 	}
-	quoted := strings.HasPrefix(strings.TrimLeft(text[strings.LastIndexByte(text[:start], '\n')+1:start], " \t"), ">") // as lines of quotes begin
-	a.doubtful = a.doubtful || within || own > 1 || m.Complete && quoted
-	switch {
-	case own == 0:
-	case m.Complete:
-		a.whole, a.end = append(a.whole, object), start+m.End
-	default:
+	if nested || count > 1 || m.Complete && isQuoted(text, start) {
+		a.doubtful = true
+	}
+	if count == 0 {
+		return
+	}
+	if m.Complete {
+		a.complete = append(a.complete, object)
+		a.end = start + m.End
+	} else {
 		a.broken = append(a.broken, object)
 	}
 }
 
-func (a *answers) differ() bool {
-	first := gjson.Get(a.whole[0], a.key).String()
-	return slices.ContainsFunc(slices.Concat(a.whole, a.broken), func(o string) bool { return gjson.Get(o, a.key).String() != first })
+// isQuoted reports whether the line of text[start] begins as a quoted one.
+func isQuoted(text string, start int) bool {
+	lineStart := strings.LastIndexByte(text[:start], '\n') + 1
+	return strings.HasPrefix(strings.TrimLeft(text[lineStart:start], " \t"), ">")
 }
 
-// inCall is the argument of an object that is a call of a tool and nothing else:
-// so models write that take the answer for one. Any other object is itself.
-func inCall(object string) string {
+// differ reports whether the objects differ in the value of the key.
+func (a *answers) differ() bool {
+	first := gjson.Get(a.complete[0], a.key).String()
+	isOther := func(object string) bool { return gjson.Get(object, a.key).String() != first }
+	return slices.ContainsFunc(a.complete, isOther) || slices.ContainsFunc(a.broken, isOther)
+}
+
+// unwrapCall returns the argument of an object that is a tool call and nothing else:
+// some models write the answer as a call. It returns any other object unchanged.
+func unwrapCall(object string) string {
 	var argument string
 	keys := 0
 	for k, v := range gjson.Parse(object).ForEach {
@@ -110,35 +125,42 @@ func inCall(object string) string {
 	return object
 }
 
-// keysOf counts a key of an object, and reports whether a value within it has it.
-func keysOf(object, key string) (own int, within bool) {
+// countKey returns how often an object has a key, and whether a value inside it has the
+// key.
+func countKey(object, key string) (count int, nested bool) {
 	if !strings.Contains(object, key) {
 		return 0, false
 	}
 	for k, v := range gjson.Parse(object).ForEach {
 		if k.Str == key {
-			own++
+			count++
 		}
-		within = within || holds(v, key, 0)
+		nested = nested || hasKey(v, key, 0)
 	}
-	return own, within
+	return count, nested
 }
 
-func holds(v gjson.Result, key string, depth int) (found bool) {
-	if depth > maxDepth || !v.IsObject() && !v.IsArray() || !strings.Contains(v.Raw, key) {
+// hasKey reports whether a value has a key at any depth.
+func hasKey(v gjson.Result, key string, depth int) bool {
+	if depth > maxDepth || !v.IsObject() && !v.IsArray() {
 		return false
 	}
-	for k, inner := range v.ForEach {
-		found = found || k.Str == key || holds(inner, key, depth+1)
+	if !strings.Contains(v.Raw, key) {
+		return false
 	}
-	return found
+	for k, child := range v.ForEach {
+		if k.Str == key || hasKey(child, key, depth+1) {
+			return true
+		}
+	}
+	return false
 }
 
-// goesOn reports whether behind a whole object its key is given again outside of
-// any: the object then stood within another that is broken, as a quote of the
-// trajectory does where its quotes are not escaped, and is not the model's own.
-func goesOn(rest, key string) bool {
-	outside, _, _ := strings.Cut(rest, "{")
-	_, after, again := strings.Cut(outside, `"`+key+`"`)
-	return again && strings.HasPrefix(strings.TrimLeft(after, " \t\r\n"), ":")
+// repeatsKey reports whether the text after a complete object has its key again outside
+// of any object: the complete one was then inside another that is broken, such as a
+// quote of the trajectory with unescaped quotes, and is not the model's own.
+func repeatsKey(text, key string) bool {
+	outside, _, _ := strings.Cut(text, "{")
+	_, after, ok := strings.Cut(outside, `"`+key+`"`)
+	return ok && strings.HasPrefix(strings.TrimLeft(after, " \t\r\n"), ":")
 }

@@ -1,6 +1,6 @@
-// Package reply reads what a judge model wrote back: one score with its
-// reasons, or a verdict on each step, out of whatever the model put around it. It is pure: the same text
-// always gives the same answer, and no text makes it panic or run long.
+// Package reply parses the reply of a judge model: one score with its reasons, or a
+// verdict on each step, from whatever text the model wrote around it. It is pure: the
+// same text always gives the same answer, and no text makes it panic or run long.
 package reply
 
 import (
@@ -17,19 +17,19 @@ import (
 	"github.com/trajectory-arena/arena/internal/text"
 )
 
-// scoreKey is the one field every reply on an attempt must have.
+// scoreKey is the one field that every reply on an attempt must have.
 const scoreKey = "reasoning_quality"
 
-// Bounds on what is kept of a reply's reasons, so that a talkative judge
-// cannot fill the ledger: a quote longer than a rendered passage of thinking
-// is no longer a passage, and four gates need few quotes.
+// Limits of a reply's reasons, so that a talkative judge cannot fill the ledger: a quote
+// longer than a rendered passage of thinking is no passage, and four gates need few
+// quotes.
 const (
 	maxExplanation = 1000
 	maxQuote       = 1000
 	maxSpans       = 16
 )
 
-// Scores are the only scores on offer, by the first gate that fails.
+// Scores are the only valid scores, by the first gate that fails.
 var Scores = []float64{0.1, 0.3, 0.5, 0.7, 0.9}
 
 // Answer is a judge's answer on one trajectory.
@@ -41,8 +41,8 @@ type Answer struct {
 	Spans []arena.Span
 }
 
-// Gates is the walk that a score stands for: every gate before the first that
-// failed is true.
+// Gates returns which gates the score implies: every gate before the first that failed
+// is true.
 func (a Answer) Gates() []bool {
 	passed := slices.Index(Scores, a.Score)
 	gates := make([]bool, len(Scores)-1)
@@ -52,120 +52,123 @@ func (a Answer) Gates() []bool {
 	return gates
 }
 
-// Parse reads text. The one object with a reasoning_quality counts, behind the
-// model's thinking, or in it where nothing stands behind. It must have
-// explanation and evidence, too, of which the explanation may have been cut off,
-// and no key twice. A score that was not on offer, or that the explanation
-// contradicts, is unparsed, and so is everything else unless it refuses.
+// Parse parses a reply. The only object with a reasoning_quality counts, after the
+// model's thinking, or in it if no text follows. It must have an explanation, which may
+// be cut off, and evidence, and no key twice. An invalid score, or one that the
+// explanation contradicts, is unparsed, and so is everything else that is no refusal.
 func Parse(text string) (Answer, arena.JudgeOutcome) {
-	object, whole, outcome := find(text, scoreKey)
+	object, complete, outcome := find(text, scoreKey)
 	if outcome != arena.JudgeScored {
 		return Answer{}, outcome
 	}
-	return read(object, whole)
+	return parseObject(object, complete)
 }
 
-// Text reads the one text that a reply has under a key, by the rules of Parse; one
-// that was cut off is none.
+// Text returns the text of a reply under a key, by the rules of Parse. A text that was
+// cut off is unparsed.
 func Text(text, key string) (string, arena.JudgeOutcome) {
-	object, whole, outcome := find(text, key)
-	said := strings.TrimSpace(gjson.Get(object, key).Str)
-	switch {
-	case outcome != arena.JudgeScored:
+	object, complete, outcome := find(text, key)
+	if outcome != arena.JudgeScored {
 		return "", outcome
-	case !whole || said == "":
+	}
+	value := strings.TrimSpace(gjson.Get(object, key).Str)
+	if !complete || value == "" {
 		return "", arena.JudgeUnparsed
 	}
-	return said, outcome
+	return value, outcome
 }
 
-// find gives the object with the key that counts, and whether it is whole;
-// scored says that there is one. What stands in the thinking counts only where
-// the model ended it and said nothing behind, a refusal included.
-func find(text, key string) (object string, whole bool, outcome arena.JudgeOutcome) {
-	said, thought := splitThinking(text)
-	if object, whole, found := only(said, key); found {
-		return object, whole, arena.JudgeScored
+// find returns the object with the key that counts, and whether it is complete. The
+// outcome is scored if there is one. An object in the thinking counts only if the model
+// ended the thinking and wrote nothing after it, a refusal included.
+func find(text, key string) (object string, complete bool, outcome arena.JudgeOutcome) {
+	visible, thinking := splitThinking(text)
+	if object, complete, ok := findAnswer(visible, key); ok {
+		return object, complete, arena.JudgeScored
 	}
-	if refuses(said) {
+	if isRefusal(visible) {
 		return "", false, arena.JudgeRefused
 	}
-	if object, whole, found := only(thought, key); found && strings.TrimSpace(said) == "" {
-		return object, whole, arena.JudgeScored
+	if object, complete, ok := findAnswer(thinking, key); ok && strings.TrimSpace(visible) == "" {
+		return object, complete, arena.JudgeScored
 	}
 	return "", false, arena.JudgeUnparsed
 }
 
-// splitThinking parts what was said aloud from the think blocks before it. A
-// block that was never closed is no thinking to look for an answer in: the model
-// may not have come to one. Tags within an object are quoted, and part nothing.
-func splitThinking(text string) (said, thought string) {
-	bare := withoutObjects(text)
-	if i := strings.LastIndex(bare, "</think>"); i >= 0 {
+// splitThinking splits a reply into its visible text and the think blocks before it. The
+// text of a block that was never closed is dropped: the model may have reached no answer
+// in it. Tags inside an object are quoted, and are no tags.
+func splitThinking(text string) (visible, thinking string) {
+	blanked := blankObjects(text)
+	if i := strings.LastIndex(blanked, "</think>"); i >= 0 {
 		return text[i+len("</think>"):], text[:i]
 	}
-	if i := strings.Index(bare, "<think>"); i >= 0 {
+	if i := strings.Index(blanked, "<think>"); i >= 0 {
 		return text[:i], ""
 	}
 	return text, ""
 }
 
-// withoutObjects blanks whole objects out of a text that has tags.
-func withoutObjects(text string) string {
+// blankObjects returns a text with blanks for its complete objects, if it has tags.
+func blankObjects(text string) string {
 	if !strings.Contains(text, "think>") {
 		return text
 	}
-	bare := []byte(text)
-	objects(text, func(start int, m lenient.Mended) {
+	blanked := []byte(text)
+	eachObject(text, func(start int, m lenient.Mended) {
 		if m.Complete {
-			copy(bare[start:start+m.End], strings.Repeat(" ", m.End))
+			copy(blanked[start:start+m.End], strings.Repeat(" ", m.End))
 		}
 	})
-	return string(bare)
+	return string(blanked)
 }
 
-func read(object string, whole bool) (Answer, arena.JudgeOutcome) {
+func parseObject(object string, complete bool) (Answer, arena.JudgeOutcome) {
 	var a Answer
-	scored, keys := false, map[string]int{}
+	isScore := false
+	counts := map[string]int{}
 	for k, v := range gjson.Parse(object).ForEach {
 		key := k.Str
 		switch key {
 		case scoreKey:
-			a.Score, scored = score(v)
+			a.Score, isScore = parseScore(v)
 		case "explanation":
 			a.Explanation = clip(v.String(), maxExplanation)
 		case "evidence", "spans":
 			key = "evidence"
-			a.Spans = spans(v)
+			a.Spans = parseSpans(v)
 		}
-		keys[key]++
+		counts[key]++
 	}
-	complete := keys[scoreKey] == 1 && keys["evidence"] == 1 && (keys["explanation"] == 1 || keys["explanation"] == 0 && !whole)
-	if !scored || !complete || a.contradicts() {
+	cutOff := counts["explanation"] == 0 && !complete
+	hasExplanation := counts["explanation"] == 1 || cutOff
+	hasFields := counts[scoreKey] == 1 && counts["evidence"] == 1 && hasExplanation
+	if !isScore || !hasFields || a.contradicts() {
 		return Answer{}, arena.JudgeUnparsed
 	}
 	return a, arena.JudgeScored
 }
 
-// gateSaid is what an explanation says of a gate in the words asked for.
-var gateSaid = regexp.MustCompile(`(?i)\bgate\s*([1-4])\s*(?:is|was|has)?\s*(passe[ds]|fail(?:ed|s))\b`)
+// gatePattern matches what an explanation states of a gate in the words of the prompt.
+var gatePattern = regexp.MustCompile(`(?i)\bgate\s*([1-4])\s*(?:is|was|has)?\s*(passe[ds]|fail(?:ed|s))\b`)
 
-// contradicts reports whether the explanation says another walk through the
-// gates than the score: a gate passed that comes after the score's, or one failed
-// that is not the first to fail.
+// contradicts reports whether the explanation and the score disagree about a gate: it
+// states that a gate after the score's passed, or that a gate failed which is not the
+// first to fail.
 func (a *Answer) contradicts() bool {
 	passed := slices.Index(Scores, a.Score)
-	for _, m := range gateSaid.FindAllStringSubmatch(a.Explanation, -1) {
-		gate := int(m[1][0] - '0')
-		if failed := m[2][0]|0x20 == 'f'; failed && gate != passed+1 || !failed && gate > passed {
+	for _, match := range gatePattern.FindAllStringSubmatch(a.Explanation, -1) {
+		gate := int(match[1][0] - '0')
+		failed := match[2][0]|0x20 == 'f'
+		if failed && gate != passed+1 || !failed && gate > passed {
 			return true
 		}
 	}
 	return false
 }
 
-// score accepts a number on offer, also one written as a string.
-func score(v gjson.Result) (float64, bool) {
+// parseScore accepts a valid score, also one written as a string.
+func parseScore(v gjson.Result) (score float64, ok bool) {
 	text := v.Raw
 	if v.Type == gjson.String {
 		text = strings.TrimSpace(v.Str)
@@ -174,14 +177,19 @@ func score(v gjson.Result) (float64, bool) {
 	return n, err == nil && slices.Contains(Scores, n)
 }
 
-func spans(v gjson.Result) []arena.Span {
-	all := slicesx.FilterMap(v.Array(), func(e gjson.Result) (arena.Span, bool) {
-		gate, step := e.Get("gate").Int(), e.Get("step").Int()
-		quote := clip(e.Get("quote").String(), maxQuote)
-		return arena.Span{Gate: int(gate), Step: int(max(0, min(step, 1<<30))), Quote: quote}, quote != "" && gate >= 1 && gate < int64(len(Scores))
-	})
-	return all[:min(len(all), maxSpans)]
+// parseSpans returns the first maxSpans spans with a gate and a quote.
+func parseSpans(v gjson.Result) []arena.Span {
+	spans := slicesx.FilterMap(v.Array(), parseSpan)
+	return spans[:min(len(spans), maxSpans)]
 }
 
-// clip cuts s after n characters and mends what is not UTF-8.
+func parseSpan(v gjson.Result) (span arena.Span, ok bool) {
+	gate := v.Get("gate").Int()
+	step := max(0, min(v.Get("step").Int(), 1<<30))
+	quote := clip(v.Get("quote").String(), maxQuote)
+	isGate := gate >= 1 && gate < int64(len(Scores))
+	return arena.Span{Gate: int(gate), Step: int(step), Quote: quote}, quote != "" && isGate
+}
+
+// clip returns the first n characters of s, with a replacement for what is not UTF-8.
 func clip(s string, n int) string { return text.Clip(strings.ToValidUTF8(s, "\uFFFD"), n) }

@@ -11,75 +11,82 @@ import (
 	"github.com/trajectory-arena/arena/internal/text"
 )
 
-// stepsKey is the one field every reply on steps must have.
+// stepsKey is the one field that every reply on steps must have.
 const stepsKey = "steps"
 
-// maxReason bounds the reason for one verdict, in characters. It is asked for
-// in twelve words.
+// maxReason is the maximum length of the reason for one verdict, in characters. The
+// prompt demands at most twelve words.
 const maxReason = 200
 
-// ParseSteps reads the verdicts on n steps, counted from 1, by the rules of
-// Parse: the one object with steps counts, also cut off behind its list. Every step needs one verdict on offer. A reply that leaves
-// one out, or says two things of one, is unparsed: which steps it speaks of
-// would be a guess. What is said of steps that do not exist is passed over.
+// ParseSteps parses the verdicts on n steps, counted from 1, by the rules of Parse: the
+// only object with steps counts, also if it was cut off after the list. Every step needs
+// one valid verdict. A reply that has none for a step, or two that differ, is unparsed:
+// its step numbers would be a guess. Verdicts on steps that do not exist are ignored.
 func ParseSteps(text string, n int) ([]arena.StepVerdict, arena.JudgeOutcome) {
 	object, _, outcome := find(text, stepsKey)
 	if outcome != arena.JudgeScored {
 		return nil, outcome
 	}
 	list := gjson.Get(object, stepsKey)
-	verdicts := make([]arena.StepVerdict, n)
-	consistent := true
-	for _, v := range list.ForEach {
-		consistent = consistent && note(verdicts, v)
+	if !list.IsArray() {
+		return nil, arena.JudgeUnparsed
 	}
-	if !consistent || !list.IsArray() || slices.ContainsFunc(verdicts, func(v arena.StepVerdict) bool { return v.Need == "" }) {
+	verdicts := make([]arena.StepVerdict, n)
+	for _, v := range list.ForEach {
+		if !addVerdict(verdicts, v) {
+			return nil, arena.JudgeUnparsed
+		}
+	}
+	if slices.ContainsFunc(verdicts, func(v arena.StepVerdict) bool { return v.Need == "" }) {
 		return nil, arena.JudgeUnparsed
 	}
 	return verdicts, arena.JudgeScored
 }
 
-// note enters one verdict, and says if it is one on offer that contradicts no
-// other.
-func note(verdicts []arena.StepVerdict, v gjson.Result) bool {
+// addVerdict adds one verdict. It reports false if the verdict is invalid or contradicts
+// another.
+func addVerdict(verdicts []arena.StepVerdict, v gjson.Result) bool {
 	number := v.Get("step").Float()
 	step := int(number)
-	if !(number >= 1 && number <= float64(len(verdicts))) || float64(step) != number {
+	inRange := number >= 1 && number <= float64(len(verdicts))
+	if !inRange || float64(step) != number {
 		return true
 	}
 	need := arena.Need(strings.ToLower(strings.TrimSpace(v.Get("verdict").String())))
-	known := &verdicts[step-1]
-	switch {
-	case !slices.Contains([]arena.Need{arena.StepNeeded, arena.StepWaste, arena.StepUnclear}, need):
+	if !slices.Contains([]arena.Need{arena.StepNeeded, arena.StepWaste, arena.StepUnclear}, need) {
 		return false
-	case known.Need != "":
-		return known.Need == need
 	}
-	*known = arena.StepVerdict{
-		Step: step, Need: need,
-		Reason: clip(v.Get("reason").String(), maxReason), Quote: clip(v.Get("quote").String(), maxQuote),
+	verdict := &verdicts[step-1]
+	if verdict.Need != "" {
+		return verdict.Need == need
+	}
+	*verdict = arena.StepVerdict{
+		Step:   step,
+		Need:   need,
+		Reason: clip(v.Get("reason").String(), maxReason),
+		Quote:  clip(v.Get("quote").String(), maxQuote),
 	}
 	return true
 }
 
-// minQuote is the least number of letters and digits of a quote that can be
-// looked for: less stands anywhere.
+// minQuote is the minimum number of letters and digits of a quote that is checked: a
+// shorter one is in any text.
 const minQuote = 3
 
-// Doubt says what is wrong with the quotes of an answer on a trajectory, as it
-// was shown: a gate passed without one, or one that stands nowhere. Blanks, signs
-// and case make no difference, and where dots leave something out each part is
-// looked for.
-func (a *Answer) Doubt(shown string) arena.JudgeDoubt {
+// Doubt returns what is wrong with the quotes of an answer on a rendered trajectory: a
+// gate passed without a quote, or a quote that is not in the trajectory. Blanks, signs
+// and case do not matter, and the parts between ellipses are checked one by one.
+func (a *Answer) Doubt(trace string) arena.JudgeDoubt {
 	for gate, passed := range a.Gates() {
 		if passed && !slices.ContainsFunc(a.Spans, func(s arena.Span) bool { return s.Gate == gate+1 }) {
 			return arena.DoubtNoQuote
 		}
 	}
-	letters := lettersOf(shown)
+	letters := onlyLetters(trace)
 	for _, s := range a.Spans {
 		for part := range strings.SplitSeq(strings.ReplaceAll(s.Quote, "...", "…"), "…") {
-			if part = lettersOf(part); len(part) >= minQuote && !strings.Contains(letters, part) {
+			part = onlyLetters(part)
+			if len(part) >= minQuote && !strings.Contains(letters, part) {
 				return arena.DoubtUnfound
 			}
 		}
@@ -87,14 +94,15 @@ func (a *Answer) Doubt(shown string) arena.JudgeDoubt {
 	return ""
 }
 
-// Echoes reports whether the object of an answer stands in the trajectory as it
-// was shown: then the model repeats what the agent wrote.
-func Echoes(text, shown string) bool {
+// Echoes reports whether the object of an answer is in the rendered trajectory: then the
+// model repeats what the agent wrote.
+func Echoes(text, trace string) bool {
 	object, _, outcome := find(text, scoreKey)
-	return outcome == arena.JudgeScored && strings.Contains(lettersOf(shown), lettersOf(object))
+	return outcome == arena.JudgeScored && strings.Contains(onlyLetters(trace), onlyLetters(object))
 }
 
-func lettersOf(text string) string {
+// onlyLetters returns the letters and digits of a text in lower case.
+func onlyLetters(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) {
 			return unicode.ToLower(r)
@@ -103,14 +111,14 @@ func lettersOf(text string) string {
 	}, text)
 }
 
-// maxRefusal is the longest text, in bytes, that is taken for a refusal: real
-// ones are a sentence or three, a longer text is an answer gone astray.
+// maxRefusal is the maximum length of a refusal in bytes: real ones are one to three
+// sentences, a longer text is a failed answer.
 const maxRefusal = 800
 
-// refuses reports whether a reply is a refusal, conservatively: it is short,
-// says so in its first words, and holds no object. A reply that says so anywhere
-// else may be quoting the trajectory.
-func refuses(said string) bool {
-	said = strings.TrimSpace(said)
-	return len(said) <= maxRefusal && !strings.ContainsRune(said, '{') && text.Refuses(said)
+// isRefusal reports whether a reply is a refusal. It is conservative: the reply must be
+// short, refuse in its first words, and contain no object. A refusal anywhere else may
+// be a quote of the trajectory.
+func isRefusal(visible string) bool {
+	visible = strings.TrimSpace(visible)
+	return len(visible) <= maxRefusal && !strings.ContainsRune(visible, '{') && text.Refuses(visible)
 }
