@@ -31,7 +31,7 @@ type Fit struct {
 // observation is an attempt with a judge's grade and the mean factor of its labels.
 type observation struct{ grade, factor, weight float64 }
 
-// FitScale fits a multiplier's scale to labels.
+// FitScale returns the fit of a multiplier's scale to labels.
 func FitScale(labels []Ratings, judge *Ratings, opt Options) (Fit, error) {
 	byProblem := observations(labels, judge)
 	f := Fit{Judge: judge.Name, N: len(slices.Concat(byProblem...)), Problems: len(byProblem)}

@@ -240,5 +240,6 @@ func isWordEnd(text string, i int) bool {
 		return !isWordByte(c)
 	}
 	r, _ := utf8.DecodeRuneInString(text[i:])
-	return unspaced(r) || !unicode.IsLetter(r) && !unicode.IsMark(r)
+	isWordRune := unicode.IsLetter(r) || unicode.IsMark(r)
+	return unspaced(r) || !isWordRune
 }

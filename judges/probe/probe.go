@@ -178,8 +178,8 @@ func findPair(turns []arena.Turn, recommended []string) (found pair, ok bool) {
 	return found, ok
 }
 
-// pairOf is findPair for one result. isChoice reports whether the cheaper product, and
-// not the dearer one, is recommended.
+// pairOf returns the first pair of one result whose cheaper product, and not the dearer
+// one, is recommended, with isChoice set, or else the last pair of any two.
 func pairOf(result arena.Raw, recommended []string) (found pair, isChoice, ok bool) {
 	products := listings(result)
 	for _, a := range products {

@@ -81,7 +81,8 @@ func (a *answers) add(text string, start int, m lenient.Mended) {
 	if count == 0 && !nested {
 		return
 	}
-	if nested || count > 1 || m.Complete && isQuoted(text, start) {
+	quoted := m.Complete && isQuoted(text, start)
+	if nested || count > 1 || quoted {
 		a.doubtful = true
 	}
 	if count == 0 {

@@ -160,7 +160,10 @@ func (a *Answer) contradicts() bool {
 	for _, match := range gatePattern.FindAllStringSubmatch(a.Explanation, -1) {
 		gate := int(match[1][0] - '0')
 		failed := match[2][0]|0x20 == 'f'
-		if failed && gate != passed+1 || !failed && gate > passed {
+		if failed && gate != passed+1 {
+			return true
+		}
+		if !failed && gate > passed {
 			return true
 		}
 	}

@@ -1,5 +1,5 @@
-// Package sample draws attempts of a day for people to label, and says from their
-// labels how right filter, judge and guard are on that day.
+// Package sample draws attempts of a day for people to label, and estimates from their
+// labels the precision and recall of filter, judge and guard on that day.
 package sample
 
 import (
@@ -13,81 +13,86 @@ import (
 	"github.com/trajectory-arena/arena/internal/dice"
 )
 
-// Item is an attempt of a day with what the instruments say of it.
+// Item is an attempt of a day with the results of the instruments.
 type Item struct {
 	Run     string `json:"eval_run_id"`
 	Problem string `json:"problem_id"`
-	// Axis is the filter's answer: agentic, scripted or unknown.
+	// Axis is the filter's result: agentic, scripted or unknown.
 	Axis string `json:"axis"`
-	// Score is the judge's grade; nil where it gave none.
+	// Score is the judge's grade; nil if there is none.
 	Score *float64 `json:"score"`
-	// Leak reports whether the guard held the attempt against a protected problem;
-	// nil where it was not asked.
+	// Leak reports whether the guard found a leak of a protected problem; nil if it did
+	// not check.
 	Leak *bool `json:"leak"`
-	// Probability is that of being drawn, from LeastProbability to 1.
+	// Probability is the probability of being drawn, from MinProbability to 1.
 	Probability float64 `json:"probability"`
 }
 
-// ID names the attempt: run and problem.
+// ID returns run and problem of the attempt.
 func (it *Item) ID() string { return it.Run + "/" + it.Problem }
 
-// stratum is what the instruments say, in a word: attempts of which they say the
-// same are drawn with the same probability.
+// stratum returns the results of the instruments as a text: attempts with the same
+// results are drawn with the same probability.
 func (it *Item) stratum() string {
-	score, leak := "-", "-"
+	score := "-"
 	if it.Score != nil {
 		score = fmt.Sprint(*it.Score)
 	}
+	leak := "-"
 	if it.Leak != nil {
 		leak = fmt.Sprint(*it.Leak)
 	}
 	return it.Axis + " " + score + " " + leak
 }
 
-// Draw draws n of the items at most, each with its probability, in an order that
-// says nothing of the instruments' answers. Of each stratum as many are drawn as
-// the square root of its size tells, and two at least: rare answers are as much in
-// doubt as common ones. The same items and seed give the same sample, whatever
-// their order.
+// Draw returns at most n of the items, each with its probability, in an order that does
+// not depend on the instruments' results. The number of each stratum is proportional to
+// the square root of its size, and at least two, since rare results are as uncertain as
+// common ones. The same items and seed give the same sample in any order of the items.
 func Draw(items []Item, n int, seed uint64) []Item {
 	strata := map[string][]Item{}
 	for _, it := range items {
 		strata[it.stratum()] = append(strata[it.stratum()], it)
 	}
 	names := slices.Sorted(maps.Keys(strata))
-	var drawn []Item
-	for i, k := range allot(names, strata, n) {
-		all := strata[names[i]]
-		shuffle(all, seed)
-		for _, it := range all[:k] {
-			it.Probability = float64(k) / float64(len(all))
-			drawn = append(drawn, it)
+	var sample []Item
+	for i, count := range allocate(names, strata, n) {
+		stratum := strata[names[i]]
+		shuffle(stratum, seed)
+		for _, it := range stratum[:count] {
+			it.Probability = float64(count) / float64(len(stratum))
+			sample = append(sample, it)
 		}
 	}
-	shuffle(drawn, seed+1)
-	return drawn
+	shuffle(sample, seed+1)
+	return sample
 }
 
-// leastDrawn is how many of a stratum are drawn at least: of one nothing is known
-// of its spread.
-const leastDrawn = 2
+// minPerStratum is the minimum number of items of a stratum: a single one has no
+// variance.
+const minPerStratum = 2
 
-// LeastProbability is less than that of any attempt of a day.
-const LeastProbability = 1e-9
+// MinProbability is less than the probability of any attempt of a day.
+const MinProbability = 1e-9
 
-// allot shares n out among strata, one by one to whichever has the fewest for its size (Webster).
-func allot(names []string, strata map[string][]Item, n int) []int {
-	counts, roots := make([]int, len(names)), make([]float64, len(names))
+// allocate returns the parts of n by stratum: it adds one by one to the stratum with the
+// fewest for the square root of its size (Webster).
+func allocate(names []string, strata map[string][]Item, n int) []int {
+	counts := make([]int, len(names))
+	roots := make([]float64, len(names))
 	for i, name := range names {
-		counts[i] = min(leastDrawn, len(strata[name]))
+		counts[i] = min(minPerStratum, len(strata[name]))
 		n -= counts[i]
 		roots[i] = math.Sqrt(float64(len(strata[name])))
 	}
 	for ; n > 0; n-- {
-		best, most := -1, 0.0
+		best := -1
+		highest := 0.0
 		for i, name := range names {
-			if lacks := roots[i] / float64(counts[i]+1); counts[i] < len(strata[name]) && lacks > most {
-				best, most = i, lacks
+			priority := roots[i] / float64(counts[i]+1)
+			if counts[i] < len(strata[name]) && priority > highest {
+				best = i
+				highest = priority
 			}
 		}
 		if best < 0 {
@@ -98,13 +103,14 @@ func allot(names []string, strata map[string][]Item, n int) []int {
 	return counts
 }
 
+// shuffle sorts items in a pseudo-random order that depends on their ids and the seed.
 func shuffle(items []Item, seed uint64) {
-	place := func(it *Item) uint64 {
+	rank := func(it *Item) uint64 {
 		h := fnv.New64a()
 		h.Write([]byte(it.ID()))
 		return dice.New(seed, h.Sum64()).Next()
 	}
 	slices.SortFunc(items, func(a, b Item) int {
-		return cmp.Or(cmp.Compare(place(&a), place(&b)), cmp.Compare(a.ID(), b.ID()))
+		return cmp.Or(cmp.Compare(rank(&a), rank(&b)), cmp.Compare(a.ID(), b.ID()))
 	})
 }

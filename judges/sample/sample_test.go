@@ -99,7 +99,7 @@ func FuzzFiguresAreShares(f *testing.F) {
 	f.Fuzz(func(t *testing.T, item, label string) {
 		var it Item
 		var a Answer
-		if json.Unmarshal([]byte(item), &it) != nil || json.Unmarshal([]byte(label), &a) != nil || it.Probability < LeastProbability || it.Probability > 1 {
+		if json.Unmarshal([]byte(item), &it) != nil || json.Unmarshal([]byte(label), &a) != nil || it.Probability < MinProbability || it.Probability > 1 {
 			return
 		}
 		other := Item{Run: "other", Axis: "agentic", Probability: 0.5}

@@ -43,10 +43,10 @@ const (
 	NoGoal     Reason = "nothing_recommended"
 )
 
-// Judge labels every turn of the model in order, by its number in the dialogue. A step
-// is needed if any of its calls is, with the reason of the first needed call, or of the
-// first call if none is. If the attempt recommends nothing, no step is needed. Judge
-// fails only if the attempt has no step.
+// Judge returns a verdict on every turn of the model in order, by its number in the
+// dialogue. A step is needed if any of its calls is, with the reason of the first needed
+// call, or of the first call if none is. If the attempt recommends nothing, no step is
+// needed. Judge fails only if the attempt has no step.
 func Judge(t *arena.Trace, d *arena.Dialogue) arena.StepJudgement {
 	out := arena.StepJudgement{Judgement: arena.Judgement{Judge: Name, Outcome: arena.JudgeScored}}
 	l := newLabeler(d)
@@ -121,7 +121,7 @@ func newLabeler(d *arena.Dialogue) *labeler {
 	return l
 }
 
-// label labels the call at a position.
+// label returns the label of the call at a position.
 func (l *labeler) label(p position, c *arena.Call) (needed bool, reason Reason) {
 	switch {
 	case len(l.goal) == 0:
@@ -155,8 +155,8 @@ func (l *labeler) label(p position, c *arena.Call) (needed bool, reason Reason) 
 	}
 }
 
-// labelProducts labels a call that mentions some products: it is needed for the given
-// reason if one is recommended and not yet in known, to which it adds them.
+// labelProducts returns the label of a call that mentions some products: it is needed,
+// for the given reason, if one is recommended and not yet in known, to which it is added.
 func (l *labeler) labelProducts(known, mentioned map[string]bool, reason Reason) (bool, Reason) {
 	needed := false
 	mentions := false

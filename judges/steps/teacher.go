@@ -16,7 +16,7 @@ const (
 	NoTeacherStep Reason = "no_teacher_took_it"
 )
 
-// MatchTeachers labels each step of an attempt by whether a teacher took the same step
+// MatchTeachers returns for each step of an attempt whether a teacher took the same step
 // at the same problem. Steps are given as their calls. The teacher with the most
 // matching steps counts, the first of equals.
 //

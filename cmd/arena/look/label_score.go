@@ -45,7 +45,7 @@ func runLabelScore(s *cli.Streams, folder string, files []string, weighed string
 	}
 	items := make([]sample.Item, 0, len(drawn))
 	for _, id := range slices.Sorted(maps.Keys(drawn)) {
-		if p := drawn[id].Probability; p < sample.LeastProbability || p > 1 {
+		if p := drawn[id].Probability; p < sample.MinProbability || p > 1 {
 			return cli.Failed(fmt.Errorf("read %s: the probability of %s is %g", folder, id, p), "SAMPLE is the folder that `arena label` wrote, as it is")
 		}
 		items = append(items, drawn[id])
