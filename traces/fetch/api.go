@@ -16,6 +16,7 @@ import (
 	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
+// run is one evaluation run of an agent version.
 type run struct {
 	ID       string  `json:"eval_run_id"`
 	Agent    string  `json:"agent_version_id"`
@@ -25,10 +26,11 @@ type run struct {
 	Claimed  string  `json:"claimed_at"`
 	Hotkey   string  `json:"-"`
 	original json.RawMessage
-	// found is what the validator found of the run's problems, the older contract's.
-	found map[string]finding
+	// findings are the validator's findings by problem, in the older contract.
+	findings map[string]finding
 }
 
+// finding is the validator's result for one problem of a run.
 type finding struct {
 	Category   string          `json:"category,omitempty"`
 	Score      *float64        `json:"score,omitempty"`
@@ -36,8 +38,8 @@ type finding struct {
 	Components json.RawMessage `json:"score_components,omitempty"`
 }
 
-// item is one attempt of a run: an episode to ask feedback for, or a problem of the
-// older contract.
+// item is one attempt of a run: an episode with feedback, or a problem of the older
+// contract.
 type item struct {
 	ID      string `json:"item_id"`
 	Kind    string `json:"item_kind"`
@@ -47,13 +49,15 @@ type item struct {
 
 const kindEpisode = "envpack_episode"
 
-func (i *item) name() string {
+// fileName returns the id that names the attempt's file, "" if it has none.
+func (i *item) fileName() string {
 	if i.Kind == kindEpisode {
 		return i.Episode
 	}
 	return i.ID
 }
 
+// detail has the fields of a run that a list of runs lacks.
 type detail struct {
 	Kind  string `json:"execution_kind"`
 	Items *struct {
@@ -62,30 +66,34 @@ type detail struct {
 	} `json:"items"`
 }
 
-// safe is an id that may name a file.
-var safe = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,127}$`)
+// fileID matches an id that may name a file.
+var fileID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,127}$`)
 
-func (c *Client) race(ctx context.Context, id string) (all []run, err error) {
-	var answer struct {
+// raceRuns returns the runs of all qualifiers of a race.
+func (c *Client) raceRuns(ctx context.Context, id string) ([]run, error) {
+	var race struct {
 		Qualifiers []struct {
 			Agent  string `json:"agent_version_id"`
 			Hotkey string `json:"miner_hotkey"`
 		}
 	}
-	if err := c.get(ctx, "races/"+url.PathEscape(id), &answer); err != nil {
+	if err := c.get(ctx, "races/"+url.PathEscape(id), &race); err != nil {
 		return nil, fmt.Errorf("ask for race %s: %w", id, err)
 	}
-	for _, q := range answer.Qualifiers {
+	isElsewhere := func(r run) bool { return r.RaceID == nil || *r.RaceID != id }
+	var raceRuns []run
+	for _, q := range race.Qualifiers {
 		runs, err := c.runs(ctx, q.Agent, q.Hotkey)
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, slices.DeleteFunc(runs, func(r run) bool { return r.RaceID == nil || *r.RaceID != id })...)
+		raceRuns = append(raceRuns, slices.DeleteFunc(runs, isElsewhere)...)
 	}
-	return all, nil
+	return raceRuns, nil
 }
 
-func (c *Client) agent(ctx context.Context, id string) ([]run, error) {
+// agentRuns returns the runs of an agent version.
+func (c *Client) agentRuns(ctx context.Context, id string) ([]run, error) {
 	var version struct {
 		Hotkey string `json:"miner_hotkey"`
 	}
@@ -100,56 +108,87 @@ func (c *Client) runs(ctx context.Context, agent, hotkey string) ([]run, error) 
 	if err := c.get(ctx, "agent-versions/"+url.PathEscape(agent)+"/runs", &raw); err != nil {
 		return nil, fmt.Errorf("ask for the runs of %s: %w", agent, err)
 	}
-	all := make([]run, len(raw))
+	runs := make([]run, len(raw))
 	for i, text := range raw {
-		if err := json.Unmarshal(text, &all[i]); err != nil {
+		r := &runs[i]
+		if err := json.Unmarshal(text, r); err != nil {
 			return nil, fmt.Errorf("read a run of %s: %w", agent, err)
 		}
-		all[i].original, all[i].Hotkey = text, hotkey
+		r.original = text
+		r.Hotkey = hotkey
 	}
-	return all, nil
+	return runs, nil
 }
 
-// since lists the races that ended at or after a moment, by way of all of them: the
-// API takes no date and promises no order.
-func (c *Client) since(ctx context.Context, from time.Time) (ids []string, err error) {
-	const page, mostRaces = 100, 100_000 // whatever total a server tells
-	for offset := 0; ; offset += page {
-		var answer struct {
+const (
+	racesPerPage = 100
+	// maxRaces is the maximum number of races that are listed, whatever total the server
+	// reports.
+	maxRaces = 100_000
+)
+
+// racesSince returns the ids of the races that ended at or after start. It lists all races,
+// because the API neither filters by date nor guarantees an order.
+func (c *Client) racesSince(ctx context.Context, start time.Time) ([]string, error) {
+	var ids []string
+	for offset := 0; ; offset += racesPerPage {
+		var page struct {
 			Total int
 			Races []struct {
 				ID        string    `json:"race_id"`
 				Completed time.Time `json:"race_completed_at"`
 			}
 		}
-		if err := c.get(ctx, fmt.Sprintf("races/history?limit=%d&offset=%d", page, offset), &answer); err != nil {
+		path := fmt.Sprintf("races/history?limit=%d&offset=%d", racesPerPage, offset)
+		if err := c.get(ctx, path, &page); err != nil {
 			return nil, fmt.Errorf("ask for past races: %w", err)
 		}
-		for _, r := range answer.Races {
-			if !r.Completed.Before(from) {
+		for _, r := range page.Races {
+			if !r.Completed.Before(start) {
 				ids = append(ids, r.ID)
 			}
 		}
-		if len(answer.Races) == 0 || offset+page >= min(answer.Total, mostRaces) {
+		if len(page.Races) == 0 || offset+racesPerPage >= min(page.Total, maxRaces) {
 			return ids, nil
 		}
 	}
 }
 
-// items lists the attempts of a run. What the validator found of those of the older
-// contract stands in the agent's list of problems, and where the run names none, they too:
-// items beside an error are whole but for that.
+// items returns the attempts of a run. In the older contract, the findings of the validator
+// are in the agent's list of problems, and also the attempts if the run has no list of its
+// own. If only that list could not be read, items returns the attempts without findings and
+// an error.
 func (c *Client) items(ctx context.Context, r *run) (d detail, items []item, err error) {
 	if err := c.get(ctx, "evaluation-runs/"+url.PathEscape(r.ID), &d); err != nil {
 		return d, nil, fmt.Errorf("ask for run %s: %w", r.ID, err)
 	}
 	if d.Items != nil {
 		items = d.Items.Items
-		if !slices.ContainsFunc(items, func(i item) bool { return i.Kind != kindEpisode }) {
+		isProblem := func(i item) bool { return i.Kind != kindEpisode }
+		if !slices.ContainsFunc(items, isProblem) {
 			return d, items, nil
 		}
 	}
-	var answer struct {
+	findings, err := c.findings(ctx, r)
+	if err != nil {
+		return d, items, err
+	}
+	if d.Items == nil {
+		for _, id := range slices.Sorted(maps.Keys(findings)) {
+			items = append(items, item{ID: id, Kind: "legacy_problem"})
+		}
+	}
+	for i := range items {
+		if f, ok := findings[items[i].ID]; ok {
+			items[i].finding = f
+		}
+	}
+	return d, items, nil
+}
+
+// findings returns the validator's findings of a run by problem.
+func (c *Client) findings(ctx context.Context, r *run) (map[string]finding, error) {
+	var agent struct {
 		Problems []struct {
 			ID       string `json:"problem_id"`
 			Category string
@@ -159,68 +198,66 @@ func (c *Client) items(ctx context.Context, r *run) (d detail, items []item, err
 			} `json:"validator_results"`
 		}
 	}
-	if err := c.get(ctx, "agent-versions/"+url.PathEscape(r.Agent)+"/problems", &answer); err != nil {
-		return d, items, fmt.Errorf("ask for the problems of %s: %w", r.Agent, err)
+	if err := c.get(ctx, "agent-versions/"+url.PathEscape(r.Agent)+"/problems", &agent); err != nil {
+		return nil, fmt.Errorf("ask for the problems of %s: %w", r.Agent, err)
 	}
-	found := map[string]finding{}
-	for _, p := range answer.Problems {
-		for _, v := range p.Results {
-			if v.Run == r.ID {
-				v.Category = p.Category
-				found[p.ID] = v.finding
+	findings := map[string]finding{}
+	for _, p := range agent.Problems {
+		for _, result := range p.Results {
+			if result.Run == r.ID {
+				result.Category = p.Category
+				findings[p.ID] = result.finding
 			}
 		}
 	}
-	if d.Items == nil {
-		for _, id := range slices.Sorted(maps.Keys(found)) {
-			items = append(items, item{ID: id, Kind: "legacy_problem"})
-		}
-	}
-	for i := range items {
-		if f, has := found[items[i].ID]; has {
-			items[i].finding = f
-		}
-	}
-	return d, items, nil
+	return findings, nil
 }
 
-// attempt is the text of one attempt: an episode's feedback, or the log of a problem
-// from an address that expires, asked for anew once if it has.
+// attempt returns the text of one attempt: an episode's feedback, or the log of a problem.
+// The log has an address that expires; attempt requests a new address once.
 func (c *Client) attempt(ctx context.Context, r *run, i item) (text json.RawMessage, err error) {
 	if i.Kind == kindEpisode {
 		err = c.get(ctx, "episode-results/"+url.PathEscape(i.Episode)+"/feedback", &text)
 		return text, err
 	}
-	ask := asjson.Bytes(map[string]string{"artifact_type": "EVAL_PROBLEM_LOGS", "agent_version_id": r.Agent, "eval_run_id": r.ID, "problem_id": i.ID})
+	request := asjson.Bytes(map[string]string{
+		"artifact_type":    "EVAL_PROBLEM_LOGS",
+		"agent_version_id": r.Agent,
+		"eval_run_id":      r.ID,
+		"problem_id":       i.ID,
+	})
 	for range 2 {
-		var at struct {
+		var log struct {
 			URL string `json:"download_url"`
 		}
-		if err = c.call(ctx, http.MethodPost, c.Base+"/v1/public/artifacts/download-url", ask, &at); err != nil {
+		err = c.call(ctx, http.MethodPost, c.Base+"/v1/public/artifacts/download-url", request, &log)
+		if err != nil {
 			return nil, err
 		}
-		if !strings.HasPrefix(at.URL, "https://") && !strings.HasPrefix(c.Base, "http://") {
+		if !strings.HasPrefix(log.URL, "https://") && !strings.HasPrefix(c.Base, "http://") {
 			return nil, fmt.Errorf("%w: its address is no https", errDamaged)
 		}
 		text = nil
-		if err = c.call(ctx, http.MethodGet, at.URL, nil, &text); !expired(err) {
+		err = c.call(ctx, http.MethodGet, log.URL, nil, &text)
+		if !isExpired(err) {
 			return text, err
 		}
 	}
 	return nil, fmt.Errorf("%w: %w", errExpired, err)
 }
 
-func (c *Client) suite(ctx context.Context, id int) (lines []json.RawMessage, err error) {
-	var answer struct {
+// suiteProblems returns the problems of a suite, one JSON object each.
+func (c *Client) suiteProblems(ctx context.Context, id int) (lines []json.RawMessage, err error) {
+	var suite struct {
 		Problems []struct {
 			ID       json.RawMessage            `json:"problem_id"`
 			Metadata map[string]json.RawMessage `json:"metadata"`
 		}
 	}
-	if err := c.get(ctx, fmt.Sprintf("suites/%d/problems?include_embeddings=true", id), &answer); err != nil {
+	if err := c.get(ctx, fmt.Sprintf("suites/%d/problems?include_embeddings=true", id), &suite); err != nil {
 		return nil, fmt.Errorf("ask for suite %d: %w", id, err)
 	}
-	for _, p := range answer.Problems {
+	for _, p := range suite.Problems {
 		if p.Metadata == nil {
 			continue
 		}
@@ -230,22 +267,28 @@ func (c *Client) suite(ctx context.Context, id int) (lines []json.RawMessage, er
 	return lines, nil
 }
 
-// RaceDocument is what the API says of a race, in one document: detail, seed_commitment,
-// validator_variance, and the runs of its agents. It costs four requests and one
-// an agent.
+// RaceDocument returns one document with all data of the API about a race: detail,
+// seed_commitment, validator_variance, and the runs of its agents. It sends four requests
+// and one for each agent.
 func (c *Client) RaceDocument(ctx context.Context, id string) ([]byte, error) {
 	doc := map[string]any{}
-	for key, path := range map[string]string{"detail": "", "seed_commitment": "/seed-commitment", "validator_variance": "/validator-variance"} {
+	paths := map[string]string{
+		"detail":             "",
+		"seed_commitment":    "/seed-commitment",
+		"validator_variance": "/validator-variance",
+	}
+	for key, path := range paths {
 		var answer json.RawMessage
 		if err := c.get(ctx, "races/"+url.PathEscape(id)+path, &answer); err != nil {
 			return nil, fmt.Errorf("ask for race %s%s: %w", id, path, err)
 		}
 		doc[key] = answer
 	}
-	runs, err := c.race(ctx, id)
+	runs, err := c.raceRuns(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	doc["runs"] = append([]json.RawMessage{}, slicesx.Map(runs, func(r run) json.RawMessage { return r.original })...)
+	originals := slicesx.Map(runs, func(r run) json.RawMessage { return r.original })
+	doc["runs"] = append([]json.RawMessage{}, originals...)
 	return asjson.Indented(doc, " "), nil
 }

@@ -1,6 +1,5 @@
-// Package fetch brings days of attempts from the subnet's public API to disk, as
-// a build reads them. Paths and fields are those of oro-sdk 7; what the server
-// says is untrusted.
+// Package fetch downloads days of attempts from the subnet's public API into folders that a
+// build reads. Paths and fields are those of oro-sdk 7. Responses are untrusted.
 package fetch
 
 import (
@@ -18,73 +17,80 @@ import (
 	"github.com/trajectory-arena/arena/internal/wrong"
 )
 
-// Client asks a server at a steady pace. It is not safe for use by several
-// goroutines.
+// Client sends requests to a server at a constant rate. It must not be used by several
+// goroutines at once.
 type Client struct {
 	// Base is the server's address without a path, such as https://api.example.
 	Base string
-	// HTTP sends; it must bound bodies and follow no redirect (webclient.New).
+	// HTTP must limit the size of bodies and follow no redirect (webclient.New).
 	HTTP *http.Client
-	// PerMinute is how many requests any minute may see, at least 1.
+	// PerMinute is the maximum number of requests in a minute, at least 1.
 	PerMinute int
-	// Requests counts what was sent.
+	// Requests is the number of requests sent.
 	Requests int
-	last     time.Time
+	// last is the time of the last request.
+	last time.Time
 }
 
-// Refusal is an answer of the server other than success.
+// Refusal is the error of a response with another status than OK.
 type Refusal struct {
 	Status int
-	// Code is the server's own word, such as RACE_IN_FLIGHT; empty where it gave none.
+	// Code is the error code in the response, such as RACE_IN_FLIGHT, or empty.
 	Code string `json:"error_code"`
-	// wait is what Retry-After asks for, if it asks.
-	wait  time.Duration
-	asked bool
+	// retryAfter is the time in Retry-After, if hasRetryAfter is set.
+	retryAfter    time.Duration
+	hasRetryAfter bool
 }
 
-// Error implements error.
+// Error returns the status and the code.
 func (r *Refusal) Error() string {
 	return fmt.Sprintf("the server answers %d %.60q", r.Status, r.Code)
 }
 
-// What a failure that passes is met with: most tries, the first pause, which
-// doubles, and the longest that a server may ask for.
+// A request that failed for the moment is sent maxTries times. The pause between two tries
+// starts at firstPause and doubles, or is that of Retry-After, up to maxRetryAfter.
 const (
-	tries       = 6
-	firstPause  = time.Second
-	longestWait = 5 * time.Minute
+	maxTries      = 6
+	firstPause    = time.Second
+	maxRetryAfter = 5 * time.Minute
 )
 
-func (c *Client) get(ctx context.Context, path string, into any) error {
-	return c.call(ctx, http.MethodGet, c.Base+"/v1/public/"+path, nil, into)
+// get requests a path of the public API and decodes the response to dst.
+func (c *Client) get(ctx context.Context, path string, dst any) error {
+	return c.call(ctx, http.MethodGet, c.Base+"/v1/public/"+path, nil, dst)
 }
 
-// call sends a request and decodes its answer; a *json.RawMessage takes it as it is.
-func (c *Client) call(ctx context.Context, method, address string, body []byte, into any) error {
-	text, err := c.bytes(ctx, method, address, body)
+// call sends a request and decodes the response to dst. A *json.RawMessage receives the
+// response unchanged.
+func (c *Client) call(ctx context.Context, method, address string, body []byte, dst any) error {
+	text, err := c.sendWithRetry(ctx, method, address, body)
 	if err != nil {
 		return err
 	}
-	return wrong.Wrap("read the answer of "+method, json.Unmarshal(text, into))
+	return wrong.Wrap("read the answer of "+method, json.Unmarshal(text, dst))
 }
 
-func (c *Client) bytes(ctx context.Context, method, address string, body []byte) (text []byte, err error) {
+// sendWithRetry sends a request until it succeeds or fails for good.
+func (c *Client) sendWithRetry(ctx context.Context, method, address string, body []byte) ([]byte, error) {
 	pause := firstPause
 	for try := 1; ; try++ {
-		if text, err = c.once(ctx, method, address, body); err == nil {
+		text, err := c.send(ctx, method, address, body)
+		if err == nil {
 			return text, nil
 		}
-		var refused *Refusal
-		wait := pause
-		switch {
-		case ctx.Err() != nil:
+		if ctx.Err() != nil {
 			return nil, ctx.Err()
-		case errors.As(err, &refused) && refused.Status != http.StatusTooManyRequests && refused.Status < 500, errors.As(err, new(*http.MaxBytesError)), try == tries:
+		}
+		if try == maxTries || !isTemporary(err) {
 			return nil, err
-		case refused != nil && refused.wait > longestWait:
-			return nil, fmt.Errorf("%w and asks for a pause of %s", err, refused.wait)
-		case refused != nil && refused.asked:
-			wait = refused.wait
+		}
+
+		wait := pause
+		if refusal, ok := errors.AsType[*Refusal](err); ok && refusal.hasRetryAfter {
+			wait = refusal.retryAfter
+			if wait > maxRetryAfter {
+				return nil, fmt.Errorf("%w and asks for a pause of %s", err, wait)
+			}
 		}
 		if webclient.Sleep(ctx, wait) != nil {
 			return nil, ctx.Err()
@@ -93,8 +99,20 @@ func (c *Client) bytes(ctx context.Context, method, address string, body []byte)
 	}
 }
 
-func (c *Client) once(ctx context.Context, method, address string, body []byte) ([]byte, error) {
-	if err := c.turn(ctx); err != nil {
+// isTemporary reports whether a request may succeed later: the server is busy or broken, or
+// could not be reached.
+func isTemporary(err error) bool {
+	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		return false
+	}
+	refusal, ok := errors.AsType[*Refusal](err)
+	return !ok || refusal.Status == http.StatusTooManyRequests || refusal.Status >= 500
+}
+
+// send sends a request once and returns the body of the response. The error is a *Refusal
+// if the status is not OK.
+func (c *Client) send(ctx context.Context, method, address string, body []byte) ([]byte, error) {
+	if err := c.waitTurn(ctx); err != nil {
 		return nil, err
 	}
 	req, err := http.NewRequestWithContext(ctx, method, address, bytes.NewReader(body))
@@ -107,8 +125,8 @@ func (c *Client) once(ctx context.Context, method, address string, body []byte) 
 	c.Requests++
 	res, err := c.HTTP.Do(req)
 	if err != nil {
-		if u, is := errors.AsType[*url.Error](err); is {
-			err = u.Err // without the address: one that is signed is a secret while it lasts
+		if u, ok := errors.AsType[*url.Error](err); ok {
+			err = u.Err // without the address, which is secret if it is signed
 		}
 		return nil, err
 	}
@@ -120,23 +138,28 @@ func (c *Client) once(ctx context.Context, method, address string, body []byte) 
 	if err != nil && res.StatusCode == http.StatusOK {
 		return nil, fmt.Errorf("read an answer: %w", err)
 	}
-	r := &Refusal{}
-	_ = json.Unmarshal(text, r) // a refusal may come without a word
-	r.Status = res.StatusCode
-	r.wait, r.asked = webclient.RetryAfter(res.Header, time.Now()) //nolint:forbidigo // a pause is of real time and reaches no data
-	return nil, r
+	return nil, newRefusal(res, text)
 }
 
-// turn waits until the pace allows a request: they are evenly apart, the first
-// counted from when the client began, so that runs that are stopped and started
-// again keep the pace together.
-func (c *Client) turn(ctx context.Context) error {
-	now := time.Now() //nolint:forbidigo // a pace is of real time and reaches no data
+func newRefusal(res *http.Response, body []byte) *Refusal {
+	r := &Refusal{}
+	_ = json.Unmarshal(body, r) // the code is optional
+	r.Status = res.StatusCode
+	now := time.Now() //nolint:forbidigo // a pause is of real time and reaches no data
+	r.retryAfter, r.hasRetryAfter = webclient.RetryAfter(res.Header, now)
+	return r
+}
+
+// waitTurn waits until the rate allows a request. Requests have equal distances, and the
+// first comes one distance after the start, so that processes that are stopped and started
+// again keep the rate together.
+func (c *Client) waitTurn(ctx context.Context) error {
+	now := time.Now() //nolint:forbidigo // a rate is of real time and reaches no data
 	if c.last.IsZero() {
 		c.last = now
 	}
-	gap := time.Minute/time.Duration(max(1, c.PerMinute)) + time.Millisecond
-	if webclient.Sleep(ctx, c.last.Add(gap).Sub(now)) != nil {
+	distance := time.Minute/time.Duration(max(1, c.PerMinute)) + time.Millisecond
+	if webclient.Sleep(ctx, c.last.Add(distance).Sub(now)) != nil {
 		return ctx.Err()
 	}
 	c.last = time.Now() //nolint:forbidigo // as above

@@ -15,14 +15,13 @@ import (
 	"github.com/trajectory-arena/arena/internal/asjson"
 	"github.com/trajectory-arena/arena/internal/atomicfile"
 	"github.com/trajectory-arena/arena/internal/canonical"
-	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/traces"
 )
 
-// ManifestName is the file of a day that says what became of each attempt.
+// ManifestName is the name of the file with the state of each attempt of a day.
 const ManifestName = "fetch.json"
 
-// The states of an attempt, or of a run where it names no attempt.
+// The states of an attempt, or of a run for an entry without an attempt.
 const (
 	stateFetched    = "fetched"
 	stateOnDisk     = "on_disk"
@@ -35,6 +34,7 @@ const (
 	stateChanged    = "changed" // the run says other things than when it was fetched
 )
 
+// entry is the state of an attempt in the manifest.
 type entry struct {
 	Run    string `json:"run"`
 	Item   string `json:"item,omitempty"`
@@ -42,15 +42,15 @@ type entry struct {
 	Detail string `json:"detail,omitempty"`
 }
 
-// day is a folder under way, and its manifest.
+// day is the manifest of a folder.
 type day struct {
 	Base    string         `json:"base"`
 	Network string         `json:"network"`
 	Counts  map[string]int `json:"counts"`
 	Entries []entry        `json:"entries"`
 	folder  string
-	// asked is set once the day's problems were asked for.
-	asked bool
+	// requestedProblems is set after the request for the day's problems.
+	requestedProblems bool
 }
 
 func (d *day) runFolder(run string) string { return filepath.Join(d.folder, "traces", "run="+run) }
@@ -66,64 +66,89 @@ func (d *day) add(run, item, state, detail string) {
 	d.Entries = append(d.Entries, entry{run, item, state, detail})
 }
 
-// states are the words for what servers call their refusals.
-var states = map[string]string{"RACE_IN_FLIGHT": stateEmbargo, "ARTIFACT_NOT_RELEASED": stateUnreleased}
+// codeStates has the states for error codes of the server.
+var codeStates = map[string]string{
+	"RACE_IN_FLIGHT":        stateEmbargo,
+	"ARTIFACT_NOT_RELEASED": stateUnreleased,
+}
 
-// note files a failure under its state, and gives back what is none of the
-// attempt's: the server cannot be reached, the user has enough.
-func (d *day) note(run, item string, err error) error {
-	var refused *Refusal
-	var syntax *json.SyntaxError
-	state := ""
-	switch {
-	case errors.Is(err, errExpired):
-		state = stateExpired
-	case errors.Is(err, errDamaged), errors.As(err, &syntax):
-		state = stateDamaged
-	case !errors.As(err, &refused) || refused.Status >= 500 || refused.Status == http.StatusTooManyRequests:
+// addFailure adds an entry for a failure of one attempt. It returns an error that concerns
+// all attempts: the server cannot be reached, or the context is done.
+func (d *day) addFailure(run, item string, err error) error {
+	state := failureState(err)
+	if state == "" {
 		return err
-	case states[refused.Code] != "":
-		state = states[refused.Code]
-	case refused.Status == http.StatusNotFound:
-		state = stateMissing
-	default:
-		state = stateRefused
 	}
 	d.add(run, item, state, err.Error())
 	return nil
 }
 
-// kept are the fields of a run that stand in its run.json.
-var kept = []string{"eval_run_id", "agent_version_id", "validator_hotkey", "status", "is_included", "race_id", "race_number", "phase", "claimed_at", "completed_at",
-	"validator_score", "reasoning_quality", "reasoning_coefficient", "score_components_summary", "inference_total", "inference_failure_count", "service_versions", "invalidated_at", "invalidation_reason"}
-
-// meta is the run.json of a run: what traces reads, and what the subnet found.
-func meta(r *run, kind, network string, whole bool) (map[string]json.RawMessage, error) {
-	var all map[string]json.RawMessage
-	if err := json.Unmarshal(r.original, &all); err != nil {
-		return nil, fmt.Errorf("read run %s: %w", r.ID, err)
+// failureState returns the state of an attempt that failed with err, or "" if the error
+// concerns all attempts.
+func failureState(err error) string {
+	if errors.Is(err, errExpired) {
+		return stateExpired
 	}
-	maps.DeleteFunc(all, func(key string, value json.RawMessage) bool {
-		return !slices.Contains(kept, key) || string(value) == "null"
-	})
-	for key, value := range map[string]any{
-		"miner_hotkey": r.Hotkey, "suite_version": r.Suite, "started_at": r.Claimed, "network": network, "execution_kind": kind,
-		"agent_code": "AGENT_CODE/" + r.Agent, "whole": whole, "problem_scores": r.found,
-	} {
-		all[key] = asjson.Bytes(value)
+	if _, ok := errors.AsType[*json.SyntaxError](err); ok || errors.Is(err, errDamaged) {
+		return stateDamaged
 	}
-	return all, nil
+	refusal, ok := errors.AsType[*Refusal](err)
+	switch {
+	case !ok || isTemporary(refusal):
+		return ""
+	case codeStates[refusal.Code] != "":
+		return codeStates[refusal.Code]
+	case refusal.Status == http.StatusNotFound:
+		return stateMissing
+	default:
+		return stateRefused
+	}
 }
 
-func (d *day) describe(r *run, kind, network string, whole bool) error {
-	all, err := meta(r, kind, network, whole)
+// storedFields are the fields of a run that its run.json has.
+var storedFields = []string{
+	"eval_run_id", "agent_version_id", "validator_hotkey", "status", "is_included",
+	"race_id", "race_number", "phase", "claimed_at", "completed_at",
+	"validator_score", "reasoning_quality", "reasoning_coefficient", "score_components_summary",
+	"inference_total", "inference_failure_count", "service_versions",
+	"invalidated_at", "invalidation_reason",
+}
+
+// runFields returns the run.json of a run: the fields that package traces reads, and the
+// subnet's findings.
+func runFields(r *run, kind, network string, isComplete bool) (map[string]json.RawMessage, error) {
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(r.original, &fields); err != nil {
+		return nil, fmt.Errorf("read run %s: %w", r.ID, err)
+	}
+	maps.DeleteFunc(fields, func(key string, value json.RawMessage) bool {
+		return !slices.Contains(storedFields, key) || string(value) == "null"
+	})
+	for key, value := range map[string]any{
+		"miner_hotkey":   r.Hotkey,
+		"suite_version":  r.Suite,
+		"started_at":     r.Claimed,
+		"network":        network,
+		"execution_kind": kind,
+		"agent_code":     "AGENT_CODE/" + r.Agent,
+		"whole":          isComplete,
+		"problem_scores": r.findings,
+	} {
+		fields[key] = asjson.Bytes(value)
+	}
+	return fields, nil
+}
+
+// writeRun writes the run.json of a run.
+func (d *day) writeRun(r *run, kind, network string, isComplete bool) error {
+	fields, err := runFields(r, kind, network, isComplete)
 	if err != nil {
 		return err
 	}
-	return keep(d.runFolder(r.ID), traces.MetaName, all)
+	return writeJSON(d.runFolder(r.ID), traces.MetaName, fields)
 }
 
-func keep(folder, name string, v any) error {
+func writeJSON(folder, name string, v any) error {
 	text, err := json.MarshalIndent(v, "", " ")
 	if err == nil {
 		err = os.MkdirAll(folder, 0o755)
@@ -134,47 +159,50 @@ func keep(folder, name string, v any) error {
 	return atomicfile.WriteFile(filepath.Join(folder, name), append(text, '\n'))
 }
 
-// known reports whether all of a run is on disk. It names what the run says
-// otherwise than when it was fetched, and writes that down.
-func (d *day) known(r *run, network string) (whole bool, err error) {
+// compareStored returns whether all attempts of a run are on disk. If fields of the run
+// changed since it was fetched, it writes its run.json again and adds an entry.
+func (d *day) compareStored(r *run, network string) (isComplete bool, err error) {
 	text, err := os.ReadFile(filepath.Join(d.runFolder(r.ID), traces.MetaName))
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
-	var old map[string]json.RawMessage
+	var stored map[string]json.RawMessage
 	if err == nil {
-		err = json.Unmarshal(text, &old)
+		err = json.Unmarshal(text, &stored)
 	}
 	if err != nil {
 		return false, fmt.Errorf("read run %s on disk: %w", r.ID, err)
 	}
 	var kind string
-	_ = json.Unmarshal(old["execution_kind"], &kind)    // absent, it stays empty
-	_ = json.Unmarshal(old["problem_scores"], &r.found) // a list of runs does not say them
-	whole = string(old["whole"]) == "true"
-	now, err := meta(r, kind, network, whole)
+	_ = json.Unmarshal(stored["execution_kind"], &kind)       // optional
+	_ = json.Unmarshal(stored["problem_scores"], &r.findings) // a list of runs lacks them
+	isComplete = string(stored["whole"]) == "true"
+	current, err := runFields(r, kind, network, isComplete)
 	if err != nil {
 		return false, err
 	}
-	changed := slices.DeleteFunc(slices.Concat(kept, []string{"network", "miner_hotkey", "suite_version"}), func(key string) bool {
-		return canonical.Form(string(old[key])) == canonical.Form(string(now[key]))
+	changed := slices.Concat(storedFields, []string{"network", "miner_hotkey", "suite_version"})
+	changed = slices.DeleteFunc(changed, func(key string) bool {
+		return canonical.Form(string(stored[key])) == canonical.Form(string(current[key]))
 	})
 	if len(changed) > 0 {
 		d.add(r.ID, "", stateChanged, strings.Join(changed, ", "))
-		err = d.describe(r, kind, network, whole)
+		err = d.writeRun(r, kind, network, isComplete)
 	}
-	if whole {
+	if isComplete {
 		d.add(r.ID, "", stateOnDisk, "the whole run")
 	}
-	return whole, err
+	return isComplete, err
 }
 
-// close writes the manifest, and says how many attempts are in which state.
-func (d *day) close() (words []string, err error) {
+// close writes the manifest. It returns the number of attempts in each state, in words.
+func (d *day) close() (counts []string, err error) {
 	d.Counts = map[string]int{}
 	for _, e := range d.Entries {
 		d.Counts[e.State]++
 	}
-	words = slicesx.Map(slices.Sorted(maps.Keys(d.Counts)), func(state string) string { return fmt.Sprintf("%s %d", state, d.Counts[state]) })
-	return words, keep(d.folder, ManifestName, d)
+	for _, state := range slices.Sorted(maps.Keys(d.Counts)) {
+		counts = append(counts, fmt.Sprintf("%s %d", state, d.Counts[state]))
+	}
+	return counts, writeJSON(d.folder, ManifestName, d)
 }

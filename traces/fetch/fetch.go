@@ -17,25 +17,26 @@ import (
 	"github.com/trajectory-arena/arena/internal/atomicfile"
 )
 
-// Query says what to fetch: one race, one agent version, one run of an agent version, or
-// all races that ended since a moment.
+// Query selects the runs to fetch: those of one race or agent version, one run, or those of
+// all races that ended at or after Since.
 type Query struct {
 	Race, Agent, Run string
 	Since            time.Time
 }
 
-// Fetch brings what a query asks for into days.
+// Fetch downloads the attempts of a query into days.
 type Fetch struct {
 	*Client
 	Query
-	// Out is the folder of the days: each race is one, qualifying runs are one a suite.
+	// Out is the folder of the days: one day for each race, and one for the qualifying runs
+	// of each suite.
 	Out string
-	// Network is mainnet, testnet or local; it stands beside each run.
+	// Network is mainnet, testnet or local. It is written into each run.json.
 	Network string
 	// DryRun stops after the estimate.
 	DryRun bool
-	// Say is told in words how it goes.
-	Say func(format string, a ...any)
+	// Logf is called with messages about the progress.
+	Logf func(format string, a ...any)
 }
 
 var (
@@ -43,76 +44,89 @@ var (
 	errDamaged = errors.New("the answer is not what was asked for")
 )
 
-func expired(err error) bool {
-	r, is := errors.AsType[*Refusal](err)
-	return is && (r.Status == http.StatusForbidden || r.Status == http.StatusGone) && r.Code == ""
+// isExpired reports whether a request failed because the address expired.
+func isExpired(err error) bool {
+	r, ok := errors.AsType[*Refusal](err)
+	if !ok || r.Code != "" {
+		return false
+	}
+	return r.Status == http.StatusForbidden || r.Status == http.StatusGone
 }
 
-type todo struct {
+// job is a run whose attempts are not all on disk.
+type job struct {
 	run
 	detail detail
 	items  []item
 	day    *day
 }
 
-// Run fetches. Whatever happens, each day's manifest then says of every attempt
-// what became of it. Killed, it goes on from what is on disk.
+// Run fetches the attempts. It writes the manifest of each day also if it fails. A second
+// call continues with the attempts that are not on disk.
 func (f *Fetch) Run(ctx context.Context) error {
 	runs, err := f.list(ctx)
 	if err != nil {
 		return err
 	}
-	f.Say("%d runs, listed in %d requests; their attempts take %d more at most, %s", len(runs), f.Requests, 2*len(runs), f.lasting(2*len(runs)))
+	f.Logf("%d runs, listed in %d requests; their attempts take %d more at most, %s",
+		len(runs), f.Requests, 2*len(runs), f.duration(2*len(runs)))
 	days := map[string]*day{}
-	var work []*todo
+	var jobs []*job
 	for i := range runs {
-		t, err := f.look(ctx, &runs[i], days)
+		j, err := f.newJob(ctx, &runs[i], days)
 		if err != nil {
-			return errors.Join(err, f.conclude(days))
+			return errors.Join(err, f.closeDays(days))
 		}
-		if t != nil {
-			work = append(work, t)
+		if j != nil {
+			jobs = append(jobs, j)
 		}
 	}
-	if f.estimate(work, days); f.DryRun {
+	f.reportEstimate(jobs, days)
+	if f.DryRun {
 		return nil
 	}
-	for _, t := range work {
-		if err := f.download(ctx, t); err != nil {
-			return errors.Join(err, f.conclude(days))
+	for _, j := range jobs {
+		if err := f.download(ctx, j); err != nil {
+			return errors.Join(err, f.closeDays(days))
 		}
 	}
-	return f.conclude(days)
+	return f.closeDays(days)
 }
 
+// list returns the runs of the query.
 func (f *Fetch) list(ctx context.Context) ([]run, error) {
 	switch {
 	case f.Race != "":
-		return f.race(ctx, f.Race)
+		return f.raceRuns(ctx, f.Race)
 	case f.Agent != "":
-		return f.agent(ctx, f.Agent)
+		return f.agentRuns(ctx, f.Agent)
 	case f.Query.Run != "":
-		return f.only(ctx)
+		return f.queriedRun(ctx)
 	}
-	races, err := f.since(ctx, f.Since)
-	var all []run
-	for i := 0; i < len(races) && err == nil; i++ {
-		var more []run
-		more, err = f.race(ctx, races[i])
-		all = append(all, more...)
+	races, err := f.racesSince(ctx, f.Since)
+	if err != nil {
+		return nil, err
 	}
-	return all, err
+	var runs []run
+	for _, race := range races {
+		raceRuns, err := f.raceRuns(ctx, race)
+		if err != nil {
+			return nil, err
+		}
+		runs = append(runs, raceRuns...)
+	}
+	return runs, nil
 }
 
-// only is the one run that was asked for, as its agent's list has it.
-func (f *Fetch) only(ctx context.Context) ([]run, error) {
-	var of struct {
+// queriedRun returns the one run of the query as the list of its agent's runs has it.
+func (f *Fetch) queriedRun(ctx context.Context) ([]run, error) {
+	var result struct {
 		Agent string `json:"agent_version_id"`
 	}
-	if err := f.get(ctx, "evaluation-runs/"+f.Query.Run, &of); err != nil {
+	if err := f.get(ctx, "evaluation-runs/"+f.Query.Run, &result); err != nil {
 		return nil, fmt.Errorf("ask for run %s: %w", f.Query.Run, err)
 	}
-	runs, err := f.agent(ctx, of.Agent)
+	runs, err := f.agentRuns(ctx, result.Agent)
 	for i := range runs {
 		if runs[i].ID == f.Query.Run {
 			return runs[i : i+1], err
@@ -121,119 +135,133 @@ func (f *Fetch) only(ctx context.Context) ([]run, error) {
 	return nil, cmp.Or(err, fmt.Errorf("run %s is not among those of its agent", f.Query.Run))
 }
 
-func (f *Fetch) look(ctx context.Context, r *run, days map[string]*day) (*todo, error) {
+// newJob returns a job for a run and adds the day of the run to days. It returns nil if the
+// run is complete on disk or cannot be fetched.
+func (f *Fetch) newJob(ctx context.Context, r *run, days map[string]*day) (*job, error) {
 	name := fmt.Sprintf("qualifying-%d", r.Suite)
 	if r.RaceID != nil {
 		name = *r.RaceID
 	}
-	if !safe.MatchString(name) || !safe.MatchString(r.ID) {
+	if !fileID.MatchString(name) || !fileID.MatchString(r.ID) {
 		return nil, fmt.Errorf("%w: an id that names no file", errDamaged)
 	}
 	if days[name] == nil {
 		days[name] = &day{Base: f.Base, Network: f.Network, folder: filepath.Join(f.Out, name)}
 	}
-	t := &todo{run: *r, day: days[name]}
-	whole, err := t.day.known(r, f.Network)
-	if err != nil || whole {
+	j := &job{run: *r, day: days[name]}
+	isComplete, err := j.day.compareStored(r, f.Network)
+	if err != nil || isComplete {
 		return nil, err
 	}
-	if t.detail, t.items, err = f.items(ctx, r); err != nil {
-		if err = t.day.note(r.ID, "", err); err != nil || t.items == nil {
+	j.detail, j.items, err = f.items(ctx, r)
+	if err != nil {
+		err = j.day.addFailure(r.ID, "", err)
+		if err != nil || j.items == nil {
 			return nil, err
 		}
 	}
-	t.found = map[string]finding{}
-	for _, i := range t.items {
+	j.findings = map[string]finding{}
+	for _, i := range j.items {
 		if i.Kind != kindEpisode {
-			t.found[i.ID] = i.finding
+			j.findings[i.ID] = i.finding
 		}
 	}
-	return t, nil
+	return j, nil
 }
 
-func (f *Fetch) estimate(work []*todo, days map[string]*day) {
-	asks, attempts := 0, 0
-	for _, t := range work {
-		for _, i := range t.items {
-			if t.day.has(t.ID, i.name()) {
+// reportEstimate reports the number of requests that the jobs need.
+func (f *Fetch) reportEstimate(jobs []*job, days map[string]*day) {
+	requests := 0
+	attempts := 0
+	for _, j := range jobs {
+		for _, i := range j.items {
+			if j.day.has(j.ID, i.fileName()) {
 				continue
 			}
 			attempts++
-			if asks++; i.Kind != kindEpisode {
-				asks++
+			requests++
+			if i.Kind != kindEpisode {
+				requests++
 			}
 		}
 	}
-	f.Say("%d days, %d attempts to fetch: %d requests (one an episode, two a problem), %s at %d a minute", len(days), attempts, asks, f.lasting(asks), f.PerMinute)
+	f.Logf("%d days, %d attempts to fetch: %d requests (one an episode, two a problem), %s at %d a minute",
+		len(days), attempts, requests, f.duration(requests), f.PerMinute)
 }
 
-func (f *Fetch) lasting(requests int) string {
-	return "about " + (time.Duration(requests) * time.Minute / time.Duration(max(1, f.PerMinute))).Round(time.Second).String()
+// duration returns the time for a number of requests in words.
+func (f *Fetch) duration(requests int) string {
+	d := time.Duration(requests) * time.Minute / time.Duration(max(1, f.PerMinute))
+	return "about " + d.Round(time.Second).String()
 }
 
-// download brings a run's attempts to disk. The run's own file is written first, so
-// that no attempt lies there without it, and again when all of them are there.
-func (f *Fetch) download(ctx context.Context, t *todo) error {
-	if err := t.day.describe(&t.run, t.detail.Kind, f.Network, false); err != nil {
+// download writes the attempts of a run to disk. The run.json is written before them, so
+// that no attempt is on disk without it, and again after them.
+func (f *Fetch) download(ctx context.Context, j *job) error {
+	if err := j.day.writeRun(&j.run, j.detail.Kind, f.Network, false); err != nil {
 		return err
 	}
-	whole := t.detail.Items == nil || t.detail.Items.Released
-	if !whole {
-		t.day.add(t.ID, "", stateUnreleased, "the run's attempts are not all public")
+	isComplete := j.detail.Items == nil || j.detail.Items.Released
+	if !isComplete {
+		j.day.add(j.ID, "", stateUnreleased, "the run's attempts are not all public")
 	}
-	for _, i := range t.items {
+	for _, i := range j.items {
 		if i.Kind != kindEpisode {
-			if err := f.problems(ctx, t); err != nil {
+			if err := f.downloadProblems(ctx, j); err != nil {
 				return err
 			}
 		}
-		done, err := f.one(ctx, t, i)
+		isOnDisk, err := f.downloadItem(ctx, j, i)
 		if err != nil {
 			return err
 		}
-		whole = whole && done
+		isComplete = isComplete && isOnDisk
 	}
-	return t.day.describe(&t.run, t.detail.Kind, f.Network, whole)
+	return j.day.writeRun(&j.run, j.detail.Kind, f.Network, isComplete)
 }
 
-// one fetches an attempt. Only what ends the whole run is an error.
-func (f *Fetch) one(ctx context.Context, t *todo, i item) (done bool, err error) {
-	name := i.name()
+// downloadItem writes one attempt to disk and returns whether it is there. The error
+// concerns all attempts.
+func (f *Fetch) downloadItem(ctx context.Context, j *job, i item) (isOnDisk bool, err error) {
+	name := i.fileName()
 	if name == "" {
-		t.day.add(t.ID, i.ID, stateUnreleased, "the episode has no result that can be asked for")
+		j.day.add(j.ID, i.ID, stateUnreleased, "the episode has no result that can be asked for")
 		return false, nil
 	}
-	if !safe.MatchString(name) {
-		t.day.add(t.ID, "", stateDamaged, "an id that names no file")
+	if !fileID.MatchString(name) {
+		j.day.add(j.ID, "", stateDamaged, "an id that names no file")
 		return false, nil
 	}
-	if t.day.has(t.ID, name) {
-		t.day.add(t.ID, name, stateOnDisk, "")
+	if j.day.has(j.ID, name) {
+		j.day.add(j.ID, name, stateOnDisk, "")
 		return true, nil
 	}
-	text, err := f.attempt(ctx, &t.run, i)
+
+	text, err := f.attempt(ctx, &j.run, i)
 	if err == nil && i.Kind == kindEpisode && gjson.GetBytes(text, "episode_result_id").Str != i.Episode {
 		err = fmt.Errorf("%w: feedback on another episode", errDamaged)
 	}
 	if err != nil {
-		return false, t.day.note(t.ID, name, err)
+		return false, j.day.addFailure(j.ID, name, err)
 	}
-	if err := atomicfile.WriteFile(t.day.path(t.ID, name), text); err != nil {
+	if err := atomicfile.WriteFile(j.day.path(j.ID, name), text); err != nil {
 		return false, fmt.Errorf("keep attempt: %w", err)
 	}
-	t.day.add(t.ID, name, stateFetched, "")
+	j.day.add(j.ID, name, stateFetched, "")
 	return true, nil
 }
 
-func (f *Fetch) problems(ctx context.Context, t *todo) error {
-	path := filepath.Join(t.day.folder, "problems.jsonl")
-	if _, err := os.Stat(path); err == nil || t.day.asked {
+// downloadProblems writes the problems of the run's suite into the day, unless they are on
+// disk or were requested before.
+func (f *Fetch) downloadProblems(ctx context.Context, j *job) error {
+	path := filepath.Join(j.day.folder, "problems.jsonl")
+	if _, err := os.Stat(path); err == nil || j.day.requestedProblems {
 		return nil
 	}
-	t.day.asked = true
-	lines, err := f.suite(ctx, t.Suite)
+	j.day.requestedProblems = true
+	lines, err := f.suiteProblems(ctx, j.Suite)
 	if err != nil {
-		return t.day.note(t.ID, "", err)
+		return j.day.addFailure(j.ID, "", err)
 	}
 	var text bytes.Buffer
 	for _, line := range lines {
@@ -242,13 +270,14 @@ func (f *Fetch) problems(ctx context.Context, t *todo) error {
 	return atomicfile.WriteFile(path, text.Bytes())
 }
 
-func (f *Fetch) conclude(days map[string]*day) error {
+// closeDays writes the manifests of all days and reports their counts.
+func (f *Fetch) closeDays(days map[string]*day) error {
 	var errs []error
 	for _, d := range days {
 		states, err := d.close()
 		errs = append(errs, err)
-		f.Say("%s: %s", d.folder, strings.Join(states, ", "))
+		f.Logf("%s: %s", d.folder, strings.Join(states, ", "))
 	}
-	f.Say("%d requests", f.Requests)
+	f.Logf("%d requests", f.Requests)
 	return errors.Join(errs...)
 }

@@ -143,7 +143,7 @@ func get(t *testing.T, ctx context.Context, a *api, out string, change func(*fet
 	f := fetch.Fetch{
 		Client: &fetch.Client{Base: "http://models.test", HTTP: &http.Client{Transport: network}, PerMinute: 90},
 		Query:  fetch.Query{Race: race}, Out: out, Network: "local",
-		Say: func(format string, v ...any) { fmt.Fprintf(&said, format+"\n", v...) },
+		Logf: func(format string, v ...any) { fmt.Fprintf(&said, format+"\n", v...) },
 	}
 	if change != nil {
 		change(&f)

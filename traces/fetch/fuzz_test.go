@@ -53,7 +53,7 @@ func FuzzRepliesBecomeADayOrAnError(f *testing.F) {
 		synctest.Test(t, func(t *testing.T) {
 			_ = (&fetch.Fetch{
 				Client: &fetch.Client{Base: "http://models.test", HTTP: &http.Client{Transport: server}, PerMinute: 90},
-				Query:  query, Out: out, Network: "local", Say: func(string, ...any) {},
+				Query:  query, Out: out, Network: "local", Logf: func(string, ...any) {},
 			}).Run(t.Context())
 		})
 		if most := 2000 + 10*len(list); server.asked > most {

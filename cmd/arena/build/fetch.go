@@ -55,7 +55,7 @@ func (f *fetchFlags) run(ctx context.Context, s *cli.Streams) error {
 		return err
 	}
 	f.Client = &fetch.Client{Base: strings.TrimRight(f.base, "/"), HTTP: webclient.New(fetchTimeout, fetchBytes), PerMinute: f.rate}
-	f.Say = func(format string, a ...any) { fmt.Fprintf(s.Err, format+"\n", a...) }
+	f.Logf = func(format string, a ...any) { fmt.Fprintf(s.Err, format+"\n", a...) }
 	var refused *fetch.Refusal
 	switch err := f.Run(ctx); {
 	case errors.As(err, &refused):
