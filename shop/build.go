@@ -179,7 +179,7 @@ func (c *columnWriter) write(w *zip.Writer) error {
 	info := asjson.Bytes(c.info)
 	c.sortShops()
 	for _, s := range append([]section{{"info", &info}}, c.sections()...) {
-		if err := store.Put(w, s.name, *s.data); err != nil {
+		if err := store.WriteSection(w, s.name, *s.data); err != nil {
 			return err
 		}
 	}

@@ -1,6 +1,5 @@
-// Package index ranks short documents by BM25 exactly as the subnet's search
-// engine does, down to the bits of the 32-bit score: Lucene's formula with
-// Anserini's constants and one-byte lengths.
+// Package index ranks short documents by BM25 with the same 32-bit scores as the subnet's
+// search engine: Lucene's formula with Anserini's constants and one-byte lengths.
 package index
 
 import (
@@ -8,7 +7,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -19,37 +17,38 @@ import (
 	"github.com/trajectory-arena/arena/shop/store"
 )
 
-// Builder collects documents, which number themselves from 0 in the order of
-// Add. The zero value is ready.
+// Builder builds an index. Documents have numbers from 0 in the order of Add. The zero value
+// is ready for use.
 type Builder struct {
 	terms map[string]*postings
-	norms []byte
-	total uint64
-	// worded counts the documents that hold a term, the only ones that Lucene's
-	// formula counts.
-	worded uint64
-	last   []*postings
+	// norms has the length byte of each document.
+	norms      []byte
+	totalTerms uint64
+	// nonEmpty is the number of documents with a term. Lucene's formula ignores the others.
+	nonEmpty uint64
+	// current has the postings of the terms in the document that is being added.
+	current []*postings
 }
 
-// postings are one term's documents in ascending order: the distance to the
-// one before, shifted left by one; the low bit says that the term occurs once,
-// otherwise the frequency follows. Variable-length integers.
+// postings has the documents of one term in ascending order, as variable-length integers.
+// Each document is its distance to the previous one, shifted left by one bit. The low bit
+// is set if the term occurs once. Otherwise the frequency follows.
 type postings struct {
 	code      []byte
 	last      uint32
 	documents uint32
-	// frequency counts in the document being added.
+	// frequency is the number of occurrences in the document that is being added.
 	frequency uint32
 }
 
-// Add indexes the next document.
+// Add adds the next document to the index.
 func (x *Builder) Add(text string) {
 	if x.terms == nil {
 		x.terms = map[string]*postings{}
 	}
 	document := uint32(len(x.norms))
 	length := uint32(0)
-	x.last = x.last[:0]
+	x.current = x.current[:0]
 	analyzer.Terms(text, func(term []byte) {
 		length++
 		p := x.terms[string(term)]
@@ -58,18 +57,19 @@ func (x *Builder) Add(text string) {
 			x.terms[string(term)] = p
 		}
 		if p.frequency == 0 {
-			x.last = append(x.last, p)
+			x.current = append(x.current, p)
 		}
 		p.frequency++
 	})
-	for _, p := range x.last {
+	for _, p := range x.current {
 		p.code = appendPosting(p.code, document-p.last, p.frequency)
-		p.last, p.frequency = document, 0
+		p.last = document
+		p.frequency = 0
 		p.documents++
 	}
-	x.total += uint64(length)
+	x.totalTerms += uint64(length)
 	if length > 0 {
-		x.worded++
+		x.nonEmpty++
 	}
 	x.norms = append(x.norms, lengthByte(length))
 }
@@ -78,41 +78,50 @@ func appendPosting(code []byte, distance, frequency uint32) []byte {
 	if frequency == 1 {
 		return binary.AppendUvarint(code, uint64(distance)<<1|1)
 	}
-	return binary.AppendUvarint(binary.AppendUvarint(code, uint64(distance)<<1), uint64(frequency))
+	code = binary.AppendUvarint(code, uint64(distance)<<1)
+	return binary.AppendUvarint(code, uint64(frequency))
 }
 
-// Write writes the index as sections of z, unless ctx ends before that.
+// Write writes the index as sections of z. It stops if ctx is done.
 func (x *Builder) Write(ctx context.Context, z *zip.Writer) error {
-	totals := binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(nil, x.worded), x.total)
-	if err := errors.Join(store.Put(z, "norms", x.norms), store.Put(z, "totals", totals)); err != nil {
+	var totals []byte
+	totals = binary.LittleEndian.AppendUint64(totals, x.nonEmpty)
+	totals = binary.LittleEndian.AppendUint64(totals, x.totalTerms)
+	if err := store.WriteSection(z, "norms", x.norms); err != nil {
 		return err
 	}
-	dict, text, err := x.writePostings(ctx, z)
+	if err := store.WriteSection(z, "totals", totals); err != nil {
+		return err
+	}
+	dictionary, text, err := x.writePostings(ctx, z)
 	if err != nil {
 		return fmt.Errorf("write postings: %w", err)
 	}
-	return errors.Join(store.Put(z, "dictionary", dict), store.Put(z, "terms", text))
+	if err := store.WriteSection(z, "dictionary", dictionary); err != nil {
+		return err
+	}
+	return store.WriteSection(z, "terms", text)
 }
 
-// dictionaryEntry is the size of one term's entry: offset of its text (4
-// bytes), documents (4), offset of its postings (8).
-const dictionaryEntry = 16
+// entryBytes is the size of a term's entry in the dictionary: the offset of its text (4
+// bytes), the number of documents (4) and the offset of its postings (8).
+const entryBytes = 16
 
-// writePostings writes those of every term, in byte order, and gives the
-// dictionary that finds them and the texts of the terms.
-func (x *Builder) writePostings(ctx context.Context, z *zip.Writer) (dict, text []byte, err error) {
-	w, err := store.Section(z, "postings")
+// writePostings writes the postings of all terms in bytewise order. It returns the
+// dictionary and the joined texts of the terms.
+func (x *Builder) writePostings(ctx context.Context, z *zip.Writer) (dictionary, text []byte, err error) {
+	w, err := store.CreateSection(z, "postings")
 	if err != nil {
 		return nil, nil, err
 	}
-	at := uint64(0)
+	offset := uint64(0)
 	for _, term := range slices.Sorted(maps.Keys(x.terms)) {
 		p := x.terms[term]
-		dict = binary.LittleEndian.AppendUint32(dict, uint32(len(text)))
-		dict = binary.LittleEndian.AppendUint32(dict, p.documents)
-		dict = binary.LittleEndian.AppendUint64(dict, at)
+		dictionary = binary.LittleEndian.AppendUint32(dictionary, uint32(len(text)))
+		dictionary = binary.LittleEndian.AppendUint32(dictionary, p.documents)
+		dictionary = binary.LittleEndian.AppendUint64(dictionary, offset)
 		text = append(text, term...)
-		at += uint64(len(p.code))
+		offset += uint64(len(p.code))
 		if _, err := w.Write(p.code); err != nil {
 			return nil, nil, err
 		}
@@ -120,7 +129,7 @@ func (x *Builder) writePostings(ctx context.Context, z *zip.Writer) (dict, text 
 			return nil, nil, err
 		}
 	}
-	return dict, text, nil
+	return dictionary, text, nil
 }
 
 // k1 and b are Anserini's defaults.
@@ -129,12 +138,12 @@ const (
 	b  = float32(0.4)
 )
 
-// exactLengths is how many of the smallest lengths have a byte of their own
-// before the mantissa begins (Lucene, SmallFloat.intToByte4).
+// exactLengths is the number of the smallest lengths with a byte of their own, before the
+// mantissa starts (Lucene, SmallFloat.intToByte4).
 const exactLengths = 24
 
-// lengthByte codes a document's length: exact up to 39, above with a mantissa
-// of three bits, rounded down.
+// lengthByte returns the code of a document's length. Lengths up to 39 are exact; others are
+// rounded down to a mantissa of three bits.
 func lengthByte(n uint32) byte {
 	if n < exactLengths {
 		return byte(n)
@@ -147,6 +156,7 @@ func lengthByte(n uint32) byte {
 	return byte(exactLengths + (e>>shift)&7 + uint32(shift+1)<<3)
 }
 
+// byteLength returns the length with the code c.
 func byteLength(c byte) uint32 {
 	if c < exactLengths+8 {
 		return uint32(c)
@@ -155,50 +165,51 @@ func byteLength(c byte) uint32 {
 	return exactLengths + (i&7|8)<<(i>>3-1)
 }
 
-// norms is 1/(k1*((1-b)+b*len/avgdl)) for every length byte, evaluated in
-// that order in 32 bits, for so many documents that hold a term. The conversions keep a compiler from fusing the
-// product with the sum.
+// norms returns 1/(k1*((1-b)+b*len/avgdl)) for every length byte, evaluated in that order in
+// 32 bits. documents is the number of documents with a term. The conversions prevent fused
+// multiply-add.
 func norms(documents, totalTerms uint64) (t [256]float32) {
 	average := float32(float64(totalTerms) / float64(documents))
 	for c := range t {
-		share := float32(b*float32(byteLength(byte(c)))) / average
-		t[c] = 1 / float32(k1*((1-b)+share))
+		ratio := float32(b*float32(byteLength(byte(c)))) / average
+		t[c] = 1 / float32(k1*((1-b)+ratio))
 	}
 	return t
 }
 
-// idf is ln(1+(N-n+0.5)/(n+0.5)) for n of N documents that hold a term.
+// idf returns ln(1+(N-n+0.5)/(n+0.5)), where n of N documents have a term.
 func idf(n int, documents uint64) float32 {
 	return float32(math.Log(1 + (float64(documents)-float64(n)+0.5)/(float64(n)+0.5)))
 }
 
-// best keeps the best hits: twice as many as are wanted at most, sorted whenever
-// there are so many.
-type best struct {
+// topHits collects the best hits. It has at most twice limit hits and sorts them when it is
+// full.
+type topHits struct {
 	limit int
 	hits  []Hit
-	// worst is the lowest score of the best once there are enough: what has none higher
-	// ranks behind it, since it comes later. No score is below 0.
-	worst float32
+	// minScore is the score that a hit must exceed: -1 before the first sort, then the
+	// lowest of the best limit scores. A later hit with that score ranks lower.
+	minScore float32
 }
 
-// ranking orders by score, the highest first, then by number: of equal scores the
-// lower number is the better one.
-func ranking(a, b Hit) int {
+// compareHits compares hits by score, the highest first, and then by document number.
+func compareHits(a, b Hit) int {
 	return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Document, b.Document))
 }
 
-func (t *best) push(h Hit) {
-	if h.Score <= t.worst {
+func (t *topHits) push(h Hit) {
+	if h.Score <= t.minScore {
 		return
 	}
-	if t.hits = append(t.hits, h); len(t.hits) >= 2*t.limit {
-		t.cut()
-		t.worst = t.hits[t.limit-1].Score
+	t.hits = append(t.hits, h)
+	if len(t.hits) >= 2*t.limit {
+		t.truncate()
+		t.minScore = t.hits[t.limit-1].Score
 	}
 }
 
-func (t *best) cut() {
-	slices.SortFunc(t.hits, ranking)
+// truncate sorts the hits and drops those after the limit.
+func (t *topHits) truncate() {
+	slices.SortFunc(t.hits, compareHits)
 	t.hits = t.hits[:min(t.limit, len(t.hits))]
 }

@@ -87,10 +87,10 @@ func TestSearchEqualsTheFormula(t *testing.T) {
 
 // naive is what the formula reads of every document.
 type naive struct {
-	lengths       []uint32
-	total, worded uint64
-	frequency     []map[string]int
-	holders       map[string]int
+	lengths         []uint32
+	total, nonEmpty uint64
+	frequency       []map[string]int
+	holders         map[string]int
 }
 
 func count(docs []string) *naive {
@@ -106,7 +106,7 @@ func count(docs []string) *naive {
 		})
 		c.lengths = append(c.lengths, n)
 		c.total += uint64(n)
-		c.worded += uint64(min(n, 1))
+		c.nonEmpty += uint64(min(n, 1))
 	}
 	return c
 }
@@ -120,7 +120,7 @@ func (c *naive) rank(q string) []Hit {
 			terms = append(terms, string(b))
 		}
 	})
-	table := norms(c.worded, c.total)
+	table := norms(c.nonEmpty, c.total)
 	var hits []Hit
 	for i := range c.lengths {
 		sum, any := 0.0, false
@@ -130,14 +130,14 @@ func (c *naive) rank(q string) []Hit {
 				continue
 			}
 			any = true
-			w := float32(counts[term]) * idf(c.holders[term], c.worded)
+			w := float32(counts[term]) * idf(c.holders[term], c.nonEmpty)
 			sum += float64(w - w/(1+float32(float32(tf)*table[lengthByte(c.lengths[i])])))
 		}
 		if any {
 			hits = append(hits, Hit{uint32(i), float32(sum)})
 		}
 	}
-	slices.SortFunc(hits, ranking)
+	slices.SortFunc(hits, compareHits)
 	return hits
 }
 
@@ -191,13 +191,13 @@ func TestDamagedPostingsLeadNowhere(t *testing.T) {
 	t.Parallel()
 	code := appendPosting(appendPosting(nil, 2*window, 1), math.MaxUint32-window, 1)
 	x := &Index{norms: make([]byte, 4*window)}
-	s := &scratch{cursors: []cursor{{code: code, weight: 1, end: 4 * window}}, best: best{limit: 10, worst: -1}}
+	s := &scratch{cursors: []cursor{{code: code, weight: 1, end: 4 * window}}, top: topHits{limit: 10, minScore: -1}}
 	s.cursors[0].next()
 	for base, more := nextWindow(s.cursors); more; base, more = nextWindow(s.cursors) {
 		x.score(s, base)
 		s.collect(base)
 	}
-	if len(s.best.hits) != 1 {
-		t.Errorf("%d documents of one", len(s.best.hits))
+	if len(s.top.hits) != 1 {
+		t.Errorf("%d documents of one", len(s.top.hits))
 	}
 }

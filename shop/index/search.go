@@ -15,11 +15,10 @@ import (
 	"github.com/trajectory-arena/arena/shop/store"
 )
 
-// MaxTerms is how many different terms a query may have (Lucene's limit of
-// clauses).
+// MaxTerms is the maximum number of different terms in a query (Lucene's limit of clauses).
 const MaxTerms = 1024
 
-// ErrTooManyTerms is the error for a query beyond MaxTerms.
+// ErrTooManyTerms is the error of a query with more than MaxTerms terms.
 var ErrTooManyTerms = errors.New("more than 1024 different terms")
 
 // Hit is one ranked document.
@@ -28,106 +27,121 @@ type Hit struct {
 	Score    float32
 }
 
-// Index answers queries. It is safe for concurrent use.
+// Index is an index that can be searched. It is safe for concurrent use.
 type Index struct {
 	dictionary []byte
 	terms      []byte
 	norms      []byte
 	postings   []byte
-	// worded is how many documents hold a term.
-	worded  uint64
+	// nonEmpty is the number of documents with a term.
+	nonEmpty uint64
+	// norm has the norm of each length byte.
 	norm    [256]float32
 	scratch sync.Pool
 }
 
-// Open reads the sections that Builder.Write wrote.
+// Open returns the index in the sections that Builder.Write wrote.
 func Open(f *store.File) (*Index, error) {
 	x := &Index{scratch: sync.Pool{New: func() any { return new(scratch) }}}
 	var totals []byte
-	for name, to := range map[string]*[]byte{
-		"norms": &x.norms, "totals": &totals, "postings": &x.postings, "dictionary": &x.dictionary, "terms": &x.terms,
+	for name, section := range map[string]*[]byte{
+		"norms":      &x.norms,
+		"totals":     &totals,
+		"postings":   &x.postings,
+		"dictionary": &x.dictionary,
+		"terms":      &x.terms,
 	} {
 		var err error
-		if *to, err = f.Section(name); err != nil {
+		*section, err = f.Section(name)
+		if err != nil {
 			return nil, err
 		}
 	}
-	if len(totals) != 16 || len(x.dictionary)%dictionaryEntry != 0 {
+	if len(totals) != 16 || len(x.dictionary)%entryBytes != 0 {
 		return nil, errors.New("open index: a section has the wrong size")
 	}
-	x.worded = binary.LittleEndian.Uint64(totals)
-	x.norm = norms(x.worded, binary.LittleEndian.Uint64(totals[8:]))
+	x.nonEmpty = binary.LittleEndian.Uint64(totals)
+	x.norm = norms(x.nonEmpty, binary.LittleEndian.Uint64(totals[8:]))
 	return x, nil
 }
 
-// Documents is how many documents the index holds.
+// Documents returns the number of documents in the index.
 func (x *Index) Documents() int { return len(x.norms) }
 
-// TermCount is how many different terms the index holds.
-func (x *Index) TermCount() int { return len(x.dictionary) / dictionaryEntry }
+// TermCount returns the number of different terms in the index.
+func (x *Index) TermCount() int { return len(x.dictionary) / entryBytes }
 
-func (x *Index) text(i int) string {
-	from, to := binary.LittleEndian.Uint32(x.dictionary[i*dictionaryEntry:]), uint32(len(x.terms))
+// term returns term i without copying it. It returns "" if a damaged file has it outside
+// its section.
+func (x *Index) term(i int) string {
+	start := binary.LittleEndian.Uint32(x.dictionary[i*entryBytes:])
+	end := uint32(len(x.terms))
 	if i+1 < x.TermCount() {
-		to = binary.LittleEndian.Uint32(x.dictionary[(i+1)*dictionaryEntry:])
+		end = binary.LittleEndian.Uint32(x.dictionary[(i+1)*entryBytes:])
 	}
-	if from > to || int(to) > len(x.terms) {
+	if start > end || int(end) > len(x.terms) {
 		return ""
 	}
-	return unsafe.String(unsafe.SliceData(x.terms[from:to]), int(to-from))
+	return unsafe.String(unsafe.SliceData(x.terms[start:end]), int(end-start))
 }
 
+// find returns the number of documents with a term and their postings. It returns 0 if the
+// index does not have the term.
 func (x *Index) find(term string) (documents int, code []byte) {
 	n := x.TermCount()
-	i := sort.Search(n, func(i int) bool { return x.text(i) >= term })
-	if i == n || x.text(i) != term {
+	i := sort.Search(n, func(i int) bool { return x.term(i) >= term })
+	if i == n || x.term(i) != term {
 		return 0, nil
 	}
-	e := x.dictionary[i*dictionaryEntry:]
-	from, to := binary.LittleEndian.Uint64(e[8:]), uint64(len(x.postings))
+	entry := x.dictionary[i*entryBytes:]
+	start := binary.LittleEndian.Uint64(entry[8:])
+	end := uint64(len(x.postings))
 	if i+1 < n {
-		to = binary.LittleEndian.Uint64(e[dictionaryEntry+8:])
+		end = binary.LittleEndian.Uint64(entry[entryBytes+8:])
 	}
-	if from > to || to > uint64(len(x.postings)) {
+	if start > end || end > uint64(len(x.postings)) {
 		return 0, nil
 	}
-	return int(binary.LittleEndian.Uint32(e[4:])), x.postings[from:to]
+	return int(binary.LittleEndian.Uint32(entry[4:])), x.postings[start:end]
 }
 
-// window is how many documents are scored at a time: 8 bytes each fit the
-// first-level cache.
+// window is the number of documents that are scored at a time. Their sums, of 8 bytes each,
+// fit into the first-level cache.
 const window = 1 << 13
 
+// scratch is the working memory of one search.
 type scratch struct {
-	sums    [window]float64
+	sums [window]float64
+	// touched has one bit for each document of the window that has a term of the query.
 	touched [window / 64]uint64
 	cursors []cursor
-	best    best
+	top     topHits
 }
 
-// Search ranks the documents that hold any term of the query and gives the
-// best limit of them: by score, then by number. matches counts all of them.
-// The one error is ErrTooManyTerms.
+// Search ranks the documents that have a term of the query, by score and then by number. It
+// returns the first limit of them and the number of all. The only error is
+// ErrTooManyTerms.
 func (x *Index) Search(query string, limit int) (hits []Hit, matches int, err error) {
 	s := x.scratch.Get().(*scratch)
 	defer x.scratch.Put(s)
-	if s.cursors, err = x.open(query, s.cursors[:0]); err != nil {
+	s.cursors, err = x.appendCursors(s.cursors[:0], query)
+	if err != nil {
 		return nil, 0, err
 	}
-	s.best = best{limit: limit, hits: s.best.hits[:0], worst: -1}
+	s.top = topHits{limit: limit, hits: s.top.hits[:0], minScore: -1}
 	for {
 		base, more := nextWindow(s.cursors)
 		if !more {
-			s.best.cut()
-			return slices.Clone(s.best.hits), matches, nil
+			s.top.truncate()
+			return slices.Clone(s.top.hits), matches, nil
 		}
 		x.score(s, base)
 		matches += s.collect(base)
 	}
 }
 
-// open makes one cursor per different term that the index holds.
-func (x *Index) open(query string, cursors []cursor) ([]cursor, error) {
+// appendCursors appends one cursor for each different term of the query that the index has.
+func (x *Index) appendCursors(cursors []cursor, query string) ([]cursor, error) {
 	counts := map[string]int{}
 	var order []string
 	analyzer.Terms(query, func(term []byte) {
@@ -143,66 +157,71 @@ func (x *Index) open(query string, cursors []cursor) ([]cursor, error) {
 		if documents == 0 {
 			continue
 		}
-		c := cursor{code: code, weight: float32(float32(counts[term]) * idf(documents, x.worded)), end: uint32(len(x.norms))}
+		weight := float32(float32(counts[term]) * idf(documents, x.nonEmpty))
+		c := cursor{code: code, weight: weight, end: uint32(len(x.norms))}
 		c.next()
 		cursors = append(cursors, c)
 	}
 	return cursors, nil
 }
 
+// nextWindow returns the first document of the window with the next document of any cursor.
 func nextWindow(cursors []cursor) (base uint32, more bool) {
-	least := uint32(math.MaxUint32)
+	next := uint32(math.MaxUint32)
 	for i := range cursors {
-		least = min(least, cursors[i].document)
+		next = min(next, cursors[i].document)
 	}
-	return least &^ (window - 1), least != math.MaxUint32
+	return next &^ (window - 1), next != math.MaxUint32
 }
 
-// score adds up the window's documents: every term's score in 32 bits, the sum
-// in 64.
+// score adds the scores of all terms for the documents of a window. The score of a term has
+// 32 bits, the sum 64.
 func (x *Index) score(s *scratch, base uint32) {
 	end := base + window
 	for i := range s.cursors {
 		c := &s.cursors[i]
 		w := c.weight
 		for ; c.document < end; c.next() {
-			at := c.document - base
-			s.sums[at] += float64(w - w/(1+float32(float32(c.frequency)*x.norm[x.norms[c.document]])))
-			s.touched[at>>6] |= 1 << (at & 63)
+			i := c.document - base
+			s.sums[i] += float64(w - w/(1+float32(float32(c.frequency)*x.norm[x.norms[c.document]])))
+			s.touched[i>>6] |= 1 << (i & 63)
 		}
 	}
 }
 
-// collect hands the window's documents over in ascending order and clears it.
+// collect adds the documents of a window to the top hits, in ascending order, and clears the
+// window. It returns their number.
 func (s *scratch) collect(base uint32) (matches int) {
 	for i, word := range s.touched {
 		s.touched[i] = 0
 		matches += bits.OnesCount64(word)
 		for ; word != 0; word &= word - 1 {
-			at := uint32(i<<6 + bits.TrailingZeros64(word))
-			s.best.push(Hit{base + at, float32(s.sums[at])})
-			s.sums[at] = 0
+			document := uint32(i<<6 + bits.TrailingZeros64(word))
+			s.top.push(Hit{base + document, float32(s.sums[document])})
+			s.sums[document] = 0
 		}
 	}
 	return matches
 }
 
+// cursor reads the postings of one term.
 type cursor struct {
 	code []byte
-	// document is math.MaxUint32 after the last.
+	// document is the current document, math.MaxUint32 after the last.
 	document  uint32
 	frequency uint32
 	weight    float32
-	// end is the number of documents: a damaged file cannot lead beyond it.
+	// end is the number of documents, which a damaged file cannot exceed.
 	end uint32
 }
 
+// next moves to the next document.
 func (c *cursor) next() {
 	v, ok := c.uvarint()
 	if !ok {
 		return
 	}
-	document := uint64(c.document) + v>>1 // no wrap: a damaged file cannot lead back
+	document := uint64(c.document) + v>>1 // does not wrap, even if the file is damaged
 	c.frequency = 1
 	if v&1 == 0 {
 		f, ok := c.uvarint()
@@ -217,6 +236,8 @@ func (c *cursor) next() {
 	}
 }
 
+// uvarint reads an integer. It moves the cursor to the end and returns false if there is
+// none.
 func (c *cursor) uvarint() (uint64, bool) {
 	if len(c.code) > 0 && c.code[0] < 0x80 {
 		v := uint64(c.code[0])
@@ -225,7 +246,8 @@ func (c *cursor) uvarint() (uint64, bool) {
 	}
 	v, n := binary.Uvarint(c.code)
 	if n <= 0 {
-		c.code, c.document = nil, math.MaxUint32
+		c.code = nil
+		c.document = math.MaxUint32
 		return 0, false
 	}
 	c.code = c.code[n:]

@@ -1,7 +1,7 @@
-// Package store is one file of named sections, written once and mapped into
-// memory whole: a zip archive of members that are stored as they are, whose comment
-// names the version of what is in them. Opening costs the same for any size, and a
-// file of another version, a cut file or a damaged directory is refused in words.
+// Package store reads and writes files of named sections, which are mapped into memory. A
+// store is a zip archive with uncompressed members; its comment is the version of the
+// content. Opening takes the same time for any size and fails for a file of another
+// version, a truncated file or a damaged directory.
 package store
 
 import (
@@ -18,31 +18,32 @@ import (
 	"github.com/trajectory-arena/arena/internal/wrong"
 )
 
-// ErrVersion is in the chain of the error for a file of another version.
+// ErrVersion is the error of a file with another version.
 var ErrVersion = errors.New("another version of the format")
 
-// NewWriter begins a store; its Close ends it.
-func NewWriter(to io.Writer, version int) (*zip.Writer, error) {
-	z := zip.NewWriter(to)
+// NewWriter returns a writer of a store. The store is complete after its Close.
+func NewWriter(w io.Writer, version int) (*zip.Writer, error) {
+	z := zip.NewWriter(w)
 	return z, wrong.Wrap("begin store", z.SetComment(strconv.Itoa(version)))
 }
 
-// Section begins the next section; what is written to w, up to the next, is in it.
-func Section(z *zip.Writer, name string) (io.Writer, error) {
+// CreateSection adds a section and returns a writer for its content. The writer must not be
+// used after the next section was added.
+func CreateSection(z *zip.Writer, name string) (io.Writer, error) {
 	w, err := z.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Store})
 	return w, wrong.Wrap("begin section "+name, err)
 }
 
-// Put writes a whole section.
-func Put(z *zip.Writer, name string, data []byte) error {
-	w, err := Section(z, name)
+// WriteSection adds a section with its content.
+func WriteSection(z *zip.Writer, name string, data []byte) error {
+	w, err := CreateSection(z, name)
 	if err == nil {
 		_, err = w.Write(data)
 	}
 	return wrong.Wrap("write section "+name, err)
 }
 
-// File is an open store. Its sections are valid until Close.
+// File is an open store. Its sections must not be used after Close.
 type File struct {
 	data  []byte
 	files *zip.Reader
@@ -67,27 +68,27 @@ func Open(path string, version int) (*File, error) {
 	return nil, errors.Join(fmt.Errorf("open %s: %w", path, err), unmap())
 }
 
-// Section gives the bytes of a section, or an error naming the one that is
-// not there.
+// Section returns the content of a section. It does not compare its checksum.
 func (f *File) Section(name string) ([]byte, error) {
 	for _, m := range f.files.File {
 		if m.Name != name {
 			continue
 		}
-		from, err := m.DataOffset()
+		offset, err := m.DataOffset()
 		if err != nil {
 			return nil, fmt.Errorf("read section %s: %w", name, err)
 		}
-		left := f.data[min(from, int64(len(f.data))):]
-		if m.Method != zip.Store || m.UncompressedSize64 > uint64(len(left)) {
+		data := f.data[min(offset, int64(len(f.data))):]
+		size := m.UncompressedSize64
+		if m.Method != zip.Store || size > uint64(len(data)) {
 			return nil, fmt.Errorf("read section %s: not stored whole", name)
 		}
-		return left[:m.UncompressedSize64:m.UncompressedSize64], nil
+		return data[:size:size], nil
 	}
 	return nil, fmt.Errorf("read section %s: not in the file", name)
 }
 
-// Verify reads every section and compares its checksum.
+// Verify compares the checksums of all sections.
 func (f *File) Verify() error {
 	for _, m := range f.files.File {
 		r, err := m.Open()
@@ -104,8 +105,8 @@ func (f *File) Verify() error {
 // Close unmaps the file.
 func (f *File) Close() error { return f.unmap() }
 
-// Map maps a file into memory for reading. The pages are shared by all
-// processes and read on first use.
+// Map maps a file into memory for reading. The data must not be used after unmap. All
+// processes share the pages, which are read on first use.
 func Map(path string) (data []byte, unmap func() error, err error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -117,7 +118,8 @@ func Map(path string) (data []byte, unmap func() error, err error) {
 		return nil, nil, fmt.Errorf("map file: %w", err)
 	}
 	if st.Size() == 0 || !st.Mode().IsRegular() {
-		if data, err = io.ReadAll(f); err != nil { // empty files and pipes cannot be mapped
+		data, err = io.ReadAll(f) // empty files and pipes cannot be mapped
+		if err != nil {
 			return nil, nil, fmt.Errorf("read file: %w", err)
 		}
 		return data, func() error { return nil }, nil

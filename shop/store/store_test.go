@@ -21,7 +21,7 @@ func write(t *testing.T, version int) string {
 		t.Fatal(err)
 	}
 	for _, s := range []string{"one", "", "three"} {
-		if err := Put(w, "s-"+s, []byte(s)); err != nil {
+		if err := WriteSection(w, "s-"+s, []byte(s)); err != nil {
 			t.Fatal(err)
 		}
 	}
