@@ -31,9 +31,9 @@ type Catalog struct {
 	columns
 }
 
-// table is a column of strings: the end of each in 4 bytes, and their text. A
-// string whose place is not within the text, as in a damaged file, is empty:
-// to look at all of them first would make opening slow.
+// table is a column of strings: their joined text and the end of each in 4 bytes. In a
+// damaged file, a string outside the text is empty; to check all of them would make opening
+// slow.
 type table struct{ ends, text []byte }
 
 func (t *table) add(s string) {
@@ -41,25 +41,26 @@ func (t *table) add(s string) {
 	t.ends = binary.LittleEndian.AppendUint32(t.ends, uint32(len(t.text)))
 }
 
-func (t table) at(i int) string {
-	from, to := uint32(0), binary.LittleEndian.Uint32(t.ends[4*i:])
+func (t table) get(i int) string {
+	start := uint32(0)
 	if i > 0 {
-		from = binary.LittleEndian.Uint32(t.ends[4*(i-1):])
+		start = binary.LittleEndian.Uint32(t.ends[4*(i-1):])
 	}
-	if from > to || uint64(to) > uint64(len(t.text)) {
+	end := binary.LittleEndian.Uint32(t.ends[4*i:])
+	if start > end || uint64(end) > uint64(len(t.text)) {
 		return ""
 	}
-	return string(t.text[from:to])
+	return string(t.text[start:end])
 }
 
+// find returns the index of a string in a sorted table.
 func (t table) find(s string) (int, bool) {
-	return sort.Find(len(t.ends)/4, func(i int) int { return strings.Compare(s, t.at(i)) })
+	return sort.Find(len(t.ends)/4, func(i int) int { return strings.Compare(s, t.get(i)) })
 }
 
-// Open opens the JSONL catalogue at path; a compressed one is arena.ErrCompressed.
-// indexPath names an index that BuildIndex made of it; where it is empty, the
-// index is built on the spot, which takes about two seconds per 100,000
-// products; ctx ends that.
+// Open opens the JSONL catalogue at path. A compressed one is an arena.ErrCompressed.
+// indexPath is the path of its index from BuildIndex. If it is empty, Open builds the
+// index, which takes about two seconds for 100,000 products, and stops if ctx is done.
 func Open(ctx context.Context, path, indexPath string) (*Catalog, error) {
 	c := &Catalog{}
 	var err error
@@ -113,22 +114,22 @@ func (c *Catalog) readSections() error {
 	return c.checkSections()
 }
 
-// checkSections refuses an index that was built of other data. The length and
-// the ends of the catalogue tell in no time; Verify reads it all.
+// checkSections returns an error for an index that was built from other data. It compares
+// only lengths; Verify compares checksums.
 func (c *Catalog) checkSections() error {
 	n := c.info.Documents
 	if c.info.CatalogBytes != len(c.data) {
 		return fmt.Errorf("the index was built of another catalogue: %d bytes, this one has %d", c.info.CatalogBytes, len(c.data))
 	}
-	if c.text.Documents() != n || len(c.prices) != 8*n || len(c.sold) != 8*n || len(c.shops) != 4*n || len(c.flags) != n ||
-		len(c.places) != 12*n || len(c.ids.ends) != 4*n || len(c.shopNames.ends)%4 != 0 {
+	fits := c.text.Documents() == n && len(c.prices) == 8*n && len(c.sold) == 8*n && len(c.shops) == 4*n &&
+		len(c.flags) == n && len(c.places) == 12*n && len(c.ids.ends) == 4*n && len(c.shopNames.ends)%4 == 0
+	if !fits {
 		return errors.New("damaged index: its sections do not fit together")
 	}
 	return nil
 }
 
-// Verify reads the whole index and the whole catalogue and compares their
-// checksums.
+// Verify compares the checksums of the catalogue and the index.
 func (c *Catalog) Verify() error {
 	if got := fmt.Sprintf("%016x", xxh3.Hash(c.data)); got != c.info.CatalogXXH3 {
 		return errors.New("verify catalogue: it changed since the index was built")
@@ -136,20 +137,20 @@ func (c *Catalog) Verify() error {
 	return c.VerifyIndex()
 }
 
-// VerifyIndex reads the whole index and compares its checksums.
+// VerifyIndex compares the checksums of the index.
 func (c *Catalog) VerifyIndex() error { return c.file.Verify() }
 
-// Close gives the mapped memory back.
+// Close unmaps the catalogue and the index.
 func (c *Catalog) Close() error { return errors.Join(c.file.Close(), c.unmap()) }
 
-// Len is how many products can be searched.
+// Len returns the number of products that can be searched.
 func (c *Catalog) Len() int { return c.info.Documents }
 
-// Checksum is the hash of the catalogue's bytes, which names it in run folders.
+// Checksum returns the hash of the catalogue, which identifies it in run folders.
 func (c *Catalog) Checksum() string { return c.info.CatalogXXH3 }
 
-// Document is the catalogue's own text of a product; of several with one id, of
-// the first.
+// Document returns the text of a product in the catalogue, the first if several have the
+// id.
 func (c *Catalog) Document(id string) (arena.Raw, bool) {
 	i, ok := c.ids.find(id)
 	if !ok {
@@ -164,21 +165,24 @@ func (c *Catalog) Has(id string) bool {
 	return ok
 }
 
-// shop is the number of a shop, counted from 1; 0 if it has no product.
-func (c *Catalog) shop(id string) uint32 {
-	i, known := c.shopNames.find(id)
-	if !known {
+// shopNumber returns the number of a shop, from 1, or 0 if it has no product.
+func (c *Catalog) shopNumber(id string) uint32 {
+	i, ok := c.shopNames.find(id)
+	if !ok {
 		return 0
 	}
 	return uint32(i + 1)
 }
 
+// raw returns the line of document i, or nil if a damaged index has it outside the
+// catalogue.
 func (c *Catalog) raw(i int) []byte {
-	at, size := binary.LittleEndian.Uint64(c.places[12*i:]), uint64(binary.LittleEndian.Uint32(c.places[12*i+8:]))
-	if at > uint64(len(c.data)) || size > uint64(len(c.data))-at {
+	offset := binary.LittleEndian.Uint64(c.places[12*i:])
+	size := uint64(binary.LittleEndian.Uint32(c.places[12*i+8:]))
+	if offset > uint64(len(c.data)) || size > uint64(len(c.data))-offset {
 		return nil
 	}
-	return c.data[at : at+size]
+	return c.data[offset : offset+size]
 }
 
 func (c *Catalog) product(i int) (python.Value, error) { return python.Loads(string(c.raw(i))) }

@@ -104,7 +104,7 @@ var (
 )
 
 // ID is the product id of a document.
-func (c *Catalog) ID(h index.Hit) string { return c.ids.at(int(h.Document)) }
+func (c *Catalog) ID(h index.Hit) string { return c.ids.get(int(h.Document)) }
 
 func (c *Catalog) found(q Query, rules Rules) (python.Value, error) {
 	hits, err := c.Find(q, rules)

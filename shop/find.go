@@ -11,25 +11,23 @@ import (
 	"github.com/trajectory-arena/arena/shop/index"
 )
 
-// Query is one search as the server's parameters give it. An empty field is
-// one that is missing.
+// Query has the parameters of one search. An empty field is a missing parameter.
 type Query struct {
 	Q, Page, ShopID, Price, Sort, Service string
 }
 
-// Rules are the points in which the subnet's search server and the benchmark
-// it comes from differ.
+// Rules are the differences between the subnet's search server and that of the benchmark
+// from which it was derived.
 type Rules struct {
-	// Depth is how far down the ranking filters look.
+	// Depth is the number of ranked documents that are filtered.
 	Depth int
-	// CleanQuery blanks the characters of the query language first.
+	// CleanQuery reports whether characters of the query language are replaced by spaces.
 	CleanQuery bool
-	// QuoteTwice: the tool quotes a query once more than the server unquotes.
+	// QuoteTwice reports whether the tool quotes a query once more than the server unquotes.
 	QuoteTwice bool
 }
 
-// SubnetRules are those of the subnet's server, BenchmarkRules those of
-// ShoppingBench's own.
+// SubnetRules are the rules of the subnet's server, BenchmarkRules those of ShoppingBench.
 var (
 	SubnetRules    = Rules{Depth: 10_000, CleanQuery: true, QuoteTwice: true}
 	BenchmarkRules = Rules{Depth: 100_000}
@@ -40,12 +38,11 @@ const (
 	maxPage  = 5
 )
 
-// errServer is in the chain of every error for which the server answers 500.
+// errServer is wrapped by every error for which the server responds with status 500.
 var errServer = errors.New("internal server error")
 
-// Find is one search: the documents of the page asked for, with their scores,
-// best first or in the order of sort. An error means that the server breaks
-// on the query.
+// Find returns the documents on the page of a query, by relevance or in the order of Sort.
+// An error means that the server fails on the query.
 func (c *Catalog) Find(q Query, rules Rules) ([]index.Hit, error) {
 	page, ok, bad := python.ParsePage(q.Page)
 	if bad {
@@ -56,79 +53,89 @@ func (c *Catalog) Find(q Query, rules Rules) ([]index.Hit, error) {
 	}
 	text := q.Q
 	if rules.CleanQuery {
-		text = python.Strip(strings.Map(func(r rune) rune {
-			if strings.ContainsRune(`+-&|!(){}[]^"~*?:\/`, r) {
-				return ' '
-			}
-			return r
-		}, text))
+		text = cleanQuery(text)
 	}
 	if text == "" {
 		return nil, nil
 	}
-	hits, err := c.listed(text, readFilter(c, q), rules.Depth)
+	hits, err := c.search(text, readFilter(c, q), rules.Depth)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errServer, err)
 	}
 	if err := c.sortHits(hits, q.Sort); err != nil {
 		return nil, err
 	}
-	return hits[min((page-1)*pageSize, len(hits)):min(page*pageSize, len(hits))], nil
+	start := min((page-1)*pageSize, len(hits))
+	end := min(page*pageSize, len(hits))
+	return hits[start:end], nil
 }
 
-// listed walks down the ranking and keeps what passes the filter, until there
-// are five pages.
-func (c *Catalog) listed(text string, f filter, depth int) ([]index.Hit, error) {
-	const enough = pageSize * maxPage
-	if f.passesAll() && c.info.Duplicates == 0 {
-		depth = enough
+// cleanQuery replaces the characters of the query language by spaces.
+func cleanQuery(text string) string {
+	return python.Strip(strings.Map(func(r rune) rune {
+		if strings.ContainsRune(`+-&|!(){}[]^"~*?:\/`, r) {
+			return ' '
+		}
+		return r
+	}, text))
+}
+
+// search returns the first maxPage pages of the ranked documents that pass the filter. It
+// filters the first depth documents.
+func (c *Catalog) search(text string, f filter, depth int) ([]index.Hit, error) {
+	const maxHits = pageSize * maxPage
+	if f.isEmpty() && c.info.Duplicates == 0 {
+		depth = maxHits
 	}
 	ranked, _, err := c.text.Search(text, depth)
 	if err != nil {
 		return nil, err
 	}
 	if c.info.Duplicates > 0 {
-		ranked = c.firsts(ranked)
+		ranked = c.uniqueIDs(ranked)
 	}
-	hits := make([]index.Hit, 0, enough)
+	hits := make([]index.Hit, 0, maxHits)
 	for _, h := range ranked {
-		if f.passes(c, h.Document) {
-			if hits = append(hits, h); len(hits) == enough {
-				break
-			}
+		if len(hits) == maxHits {
+			break
+		}
+		if f.matches(c, h.Document) {
+			hits = append(hits, h)
 		}
 	}
 	return hits, nil
 }
 
-// firsts keeps the best hit of each id. The server reads a product by its id
-// only, so it is the first of that id that is filtered, sorted and shown.
-func (c *Catalog) firsts(ranked []index.Hit) []index.Hit {
+// uniqueIDs returns the best hit of each id, with the first document of the id: the server
+// reads products by their ids, so it filters, sorts and shows that document.
+func (c *Catalog) uniqueIDs(ranked []index.Hit) []index.Hit {
 	seen := map[uint32]bool{}
-	kept := ranked[:0]
+	unique := ranked[:0]
 	for _, h := range ranked {
-		if first, ok := c.ids.find(c.ids.at(int(h.Document))); ok {
+		if first, ok := c.ids.find(c.ids.get(int(h.Document))); ok {
 			h.Document = uint32(first)
 		}
 		if !seen[h.Document] {
 			seen[h.Document] = true
-			kept = append(kept, h)
+			unique = append(unique, h)
 		}
 	}
-	return kept
+	return unique
 }
 
+// filter has the conditions of a query beside its text.
 type filter struct {
-	low, high *float64
-	services  byte
-	byShop    bool
-	shop      uint32
+	low, high *float64 // the bounds of the price, nil for none
+	services  byte     // the bits of the services that a product must have
+	hasShop   bool
+	shop      uint32 // the number of the shop, 0 if it has no product
 }
 
 func readFilter(c *Catalog, q Query) filter {
-	f := filter{byShop: q.ShopID != "", shop: c.shop(q.ShopID)}
+	f := filter{hasShop: q.ShopID != "", shop: c.shopNumber(q.ShopID)}
 	if low, high, ok := strings.Cut(q.Price, "-"); ok && !strings.Contains(high, "-") {
-		f.low, f.high = bound(low), bound(high)
+		f.low = parseBound(low)
+		f.high = parseBound(high)
 	}
 	for s := range strings.SplitSeq(q.Service, ",") {
 		f.services |= serviceBits[s]
@@ -136,42 +143,49 @@ func readFilter(c *Catalog, q Query) filter {
 	return f
 }
 
-func bound(s string) *float64 {
+func parseBound(s string) *float64 {
 	if v, ok := python.ParseFloat(s); ok {
 		return &v
 	}
 	return nil
 }
 
-func (f filter) passesAll() bool {
-	return f.low == nil && f.high == nil && f.services == 0 && !f.byShop
+func (f filter) isEmpty() bool {
+	return f.low == nil && f.high == nil && f.services == 0 && !f.hasShop
 }
 
-// passes holds one document against the filter. The comparisons are the
-// server's own, so that a bound of NaN filters nothing.
-func (f filter) passes(c *Catalog, i uint32) bool {
-	if f.byShop && (f.shop == 0 || c.shopOf(i) != f.shop) {
+// matches reports whether document i passes the filter. The comparisons are those of the
+// server, so that a bound of NaN has no effect.
+func (f filter) matches(c *Catalog, i uint32) bool {
+	if f.hasShop && (f.shop == 0 || c.shopOf(i) != f.shop) {
 		return false
 	}
 	if f.services&^c.flags[i] != 0 {
 		return false
 	}
 	price := c.price(i)
-	return (f.low == nil || !(price < *f.low)) && (f.high == nil || !(price > *f.high))
+	if f.low != nil && price < *f.low {
+		return false
+	}
+	return f.high == nil || !(price > *f.high)
 }
 
-// sortHits orders what was listed; equal values keep the order of relevance.
-func (c *Catalog) sortHits(hits []index.Hit, by string) error {
-	switch by {
+// sortHits sorts hits stably by a key of the server. It does not sort by an unknown key.
+func (c *Catalog) sortHits(hits []index.Hit, key string) error {
+	hasNoSales := func(h index.Hit) bool { return c.flags[h.Document]&noSales != 0 }
+	comparePrices := func(a, b index.Hit) int { return cmp.Compare(c.price(a.Document), c.price(b.Document)) }
+	switch key {
 	case "order":
-		if slices.ContainsFunc(hits, func(h index.Hit) bool { return c.flags[h.Document]&noSales != 0 }) {
+		if slices.ContainsFunc(hits, hasNoSales) {
 			return fmt.Errorf("sort by sales: a product has none: %w", errServer)
 		}
-		slices.SortStableFunc(hits, func(a, b index.Hit) int { return cmp.Compare(c.soldCount(b.Document), c.soldCount(a.Document)) })
+		slices.SortStableFunc(hits, func(a, b index.Hit) int {
+			return cmp.Compare(c.soldCount(b.Document), c.soldCount(a.Document))
+		})
 	case "priceasc":
-		slices.SortStableFunc(hits, func(a, b index.Hit) int { return cmp.Compare(c.price(a.Document), c.price(b.Document)) })
+		slices.SortStableFunc(hits, comparePrices)
 	case "pricedesc":
-		slices.SortStableFunc(hits, func(a, b index.Hit) int { return cmp.Compare(c.price(b.Document), c.price(a.Document)) })
+		slices.SortStableFunc(hits, func(a, b index.Hit) int { return comparePrices(b, a) })
 	}
 	return nil
 }

@@ -1,6 +1,6 @@
-// Package analyzer turns text into index terms exactly as the subnet's search
-// engine does: words by Unicode's segmentation, the possessive dropped, lower
-// case, 33 stop words dropped, Porter's stems.
+// Package analyzer splits text into the same index terms as the subnet's search engine:
+// words by Unicode's segmentation, without the possessive, in lower case, without 33 stop
+// words, as Porter's stems.
 package analyzer
 
 import (
@@ -11,9 +11,8 @@ import (
 	"github.com/blevesearch/go-porterstemmer"
 )
 
-// maxWord is the longest word in UTF-16 units (the default of Lucene's
-// StandardTokenizer, which looks no further): what is left of a longer one is
-// read anew.
+// maxWord is the maximum length of a word in UTF-16 units (the default of Lucene's
+// StandardTokenizer). The remaining text of a longer word is split again.
 const maxWord = 255
 
 var stopWords = map[string]bool{
@@ -23,15 +22,14 @@ var stopWords = map[string]bool{
 	"these": true, "they": true, "this": true, "to": true, "was": true, "will": true, "with": true,
 }
 
-// Terms calls emit with every index term of text in its order.
+// Terms calls emit with every index term of text in order.
 func Terms(text string, emit func([]byte)) {
-	eachWord(text, func(word string) { term(word, emit) })
+	eachWord(text, func(word string) { emitTerm(word, emit) })
 }
 
-// term finishes one word: possessive, case, stop words, stem. Stems are those of
-// UTF-16 units: three of them are a word long enough for one, and two may be one
-// character.
-func term(word string, emit func([]byte)) {
+// emitTerm calls emit with the term of a word, unless it is a stop word. The stemmer works
+// on UTF-16 units, of which it needs three; one character may have two.
+func emitTerm(word string, emit func([]byte)) {
 	lower := strings.ToLower(withoutPossessive(word))
 	if lower == "" || stopWords[lower] {
 		return
@@ -41,14 +39,14 @@ func term(word string, emit func([]byte)) {
 	for i, unit := range units {
 		letters[i] = rune(unit)
 	}
-	left := stem(letters)
-	for i, letter := range left {
+	stemmed := stem(letters)
+	for i, letter := range stemmed {
 		units[i] = uint16(letter)
 	}
-	emit([]byte(string(utf16.Decode(units[:len(left)]))))
+	emit([]byte(string(utf16.Decode(units[:len(stemmed)]))))
 }
 
-// withoutPossessive drops a final 's, with any of three apostrophes.
+// withoutPossessive returns a word without a final 's, with any of three apostrophes.
 func withoutPossessive(word string) string {
 	n := len(word)
 	if n < 2 || word[n-1]|0x20 != 's' {
@@ -61,11 +59,10 @@ func withoutPossessive(word string) string {
 	return word
 }
 
-// stem is Porter's stem of a word in lower case ("An algorithm for suffix
-// stripping", 1980, with the two departures of its author's later programs: bli
-// becomes ble, logi becomes log). It may write over word. Words of one or two letters
-// stay, and of two that are a suffix altogether the library leaves too little or too
-// much.
+// stem returns Porter's stem of a word in lower case ("An algorithm for suffix stripping",
+// 1980, with the two changes of its author's later programs: bli to ble, logi to log). It
+// may overwrite word. Words of one or two letters are unchanged. The library is wrong for
+// two words that consist of a suffix.
 func stem(word []rune) []rune {
 	switch string(word) {
 	case "eed":

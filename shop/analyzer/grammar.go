@@ -16,101 +16,121 @@ var classText string
 //go:embed grammar.txt
 var grammarText string
 
-// class is a class of characters, state a place in a grammar; 0 is none and nowhere.
-type class uint8
-type state uint8
+type (
+	// class is a class of characters, 0 for characters without one.
+	class uint8
+	// state is a state of a grammar, 0 if there is no next state.
+	state uint8
+)
 
 // start is the first state of each grammar.
 const start state = 1
 
-// most is more than there are states or classes.
-const most = 32
+// maxStates is larger than the number of states and the number of classes.
+const maxStates = 32
 
-// grammar says which state follows on a class, and where a word may end.
+// grammar is a finite automaton for words.
 type grammar struct {
-	moves     [most][most]state
-	accepting [most]bool
+	// next has the next state for each state and class.
+	next [maxStates][maxStates]state
+	// accepting reports for each state whether a word may end there.
+	accepting [maxStates]bool
 }
 
-// longest is the length in bytes of the longest word at the beginning of s, in
-// maxWord UTF-16 units at most; 0 is none.
-func (g *grammar) longest(s string, classes *classTable) (size int) {
-	at, units := start, 0
+// longestWord returns the length in bytes of the longest word at the start of s, of at most
+// maxWord UTF-16 units. It returns 0 if there is none.
+func (g *grammar) longestWord(s string, classes *classTable) int {
+	size := 0
+	units := 0
+	current := start
 	for i, r := range s {
 		units += utf16.RuneLen(r)
-		if at = g.moves[at][classes.of(r)]; at == 0 || units > maxWord {
+		current = g.next[current][classes.classOf(r)]
+		if current == 0 || units > maxWord {
 			return size
 		}
-		if g.accepting[at] {
+		if g.accepting[current] {
 			size = i + utf8.RuneLen(r)
 		}
 	}
 	return size
 }
 
-// pageSize is how many characters share a page of the table; most pages are
-// equal to another and stored once.
+// pageSize is the number of characters in a page of the table. Equal pages are stored once.
 const pageSize = 256
 
+// classTable has the class of each character.
 type classTable struct {
 	page  [(1<<20 + 1<<16) / pageSize]uint16
 	pages [][pageSize]class
 }
 
-func (t *classTable) of(r rune) class { return t.pages[t.page[r/pageSize]][r%pageSize] }
+func (t *classTable) classOf(r rune) class { return t.pages[t.page[r/pageSize]][r%pageSize] }
 
+// tables has the content of both embedded files.
 type tables struct {
 	classes      *classTable
 	words, emoji *grammar
 }
 
-// read are the tables of both files, made when the first text needs them. A fault in a
-// file is one of the program.
-var read = sync.OnceValue(func() *tables {
-	classes, named := readClasses(paragraphs(classText)[1:])
+// loadTables parses the embedded files at the first call. It panics if they are invalid.
+var loadTables = sync.OnceValue(func() *tables {
+	classes, byName := parseClasses(paragraphs(classText)[1:])
 	parts := paragraphs(grammarText)[1:]
 	for line := range strings.Lines(parts[0]) {
 		names := strings.Fields(line)
+		union := names[0]
 		for _, name := range names[1:] {
-			named[names[0]] = append(named[names[0]], named[name]...)
+			byName[union] = append(byName[union], byName[name]...)
 		}
 	}
-	return &tables{classes, readGrammar(parts[1], named), readGrammar(parts[2], named)}
+	return &tables{
+		classes: classes,
+		words:   parseGrammar(parts[1], byName),
+		emoji:   parseGrammar(parts[2], byName),
+	}
 })
 
 func paragraphs(text string) []string { return strings.Split(strings.TrimSpace(text), "\n\n") }
 
-// readClasses reads classes, each a name and ranges of characters.
-func readClasses(paragraphs []string) (*classTable, map[string][]class) {
-	all, named := make([]class, 1<<20+1<<16), map[string][]class{}
+// parseClasses parses paragraphs with the name of a class and its ranges of characters.
+func parseClasses(paragraphs []string) (*classTable, map[string][]class) {
+	classes := make([]class, 1<<20+1<<16) // by character
+	byName := map[string][]class{}
 	for i, paragraph := range paragraphs {
 		words := strings.Fields(paragraph)
 		c := class(i + 1)
-		named[words[0]] = []class{c}
+		byName[words[0]] = []class{c}
 		for _, word := range words[1:] {
-			from, to, ranged := strings.Cut(word, "-")
-			if !ranged {
-				to = from
+			first, last, isRange := strings.Cut(word, "-")
+			if !isRange {
+				last = first
 			}
-			for r := character(from); r <= character(to); r++ {
-				all[r] = c
+			for r := parseCharacter(first); r <= parseCharacter(last); r++ {
+				classes[r] = c
 			}
 		}
 	}
-	t, known := &classTable{}, map[[pageSize]class]uint16{}
-	for i := range t.page {
-		p := [pageSize]class(all[i*pageSize:])
-		n, ok := known[p]
-		if !ok {
-			n = uint16(len(t.pages))
-			known[p], t.pages = n, append(t.pages, p)
-		}
-		t.page[i] = n
-	}
-	return t, named
+	return newClassTable(classes), byName
 }
 
-func character(hex string) uint64 {
+func newClassTable(classes []class) *classTable {
+	t := &classTable{}
+	indices := map[[pageSize]class]uint16{}
+	for i := range t.page {
+		page := [pageSize]class(classes[i*pageSize:])
+		index, ok := indices[page]
+		if !ok {
+			index = uint16(len(t.pages))
+			indices[page] = index
+			t.pages = append(t.pages, page)
+		}
+		t.page[i] = index
+	}
+	return t
+}
+
+func parseCharacter(hex string) uint64 {
 	r, err := strconv.ParseUint(hex, 16, 21)
 	if err != nil {
 		panic(fmt.Sprintf("classes.txt: %v", err))
@@ -118,9 +138,12 @@ func character(hex string) uint64 {
 	return r
 }
 
-func readGrammar(text string, named map[string][]class) *grammar {
-	g, states := &grammar{}, map[string]state{}
-	number := func(name string) state {
+// parseGrammar parses lines with the name of a state, which ends with a point if a word may
+// end there, and moves of the form class>state.
+func parseGrammar(text string, classes map[string][]class) *grammar {
+	g := &grammar{}
+	states := map[string]state{}
+	stateOf := func(name string) state {
 		if states[name] == 0 {
 			states[name] = start + state(len(states))
 		}
@@ -128,27 +151,28 @@ func readGrammar(text string, named map[string][]class) *grammar {
 	}
 	for line := range strings.Lines(text) {
 		words := strings.Fields(line)
-		name, accepts := strings.CutSuffix(words[0], ".")
-		at := number(name)
-		g.accepting[at] = accepts
+		name, isAccepting := strings.CutSuffix(words[0], ".")
+		source := stateOf(name)
+		g.accepting[source] = isAccepting
 		for _, move := range words[1:] {
-			on, to, _ := strings.Cut(move, ">")
-			if named[on] == nil {
-				panic("grammar.txt: there is no class " + on)
+			className, target, _ := strings.Cut(move, ">")
+			if classes[className] == nil {
+				panic("grammar.txt: there is no class " + className)
 			}
-			for _, c := range named[on] {
-				g.moves[at][c] = number(to)
+			for _, c := range classes[className] {
+				g.next[source][c] = stateOf(target)
 			}
 		}
 	}
 	return g
 }
 
-// eachWord segments a text: at each character the longest
-// word or emoji; a character that begins neither is left out.
+// eachWord calls emit with the longest word or emoji at each position of a text. It skips
+// characters that start neither.
 func eachWord(s string, emit func(string)) {
-	for t := read(); s != ""; {
-		n := max(t.words.longest(s, t.classes), t.emoji.longest(s, t.classes))
+	t := loadTables()
+	for s != "" {
+		n := max(t.words.longestWord(s, t.classes), t.emoji.longestWord(s, t.classes))
 		if n > 0 {
 			emit(s[:n])
 		} else {
