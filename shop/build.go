@@ -21,29 +21,30 @@ import (
 	"github.com/trajectory-arena/arena/shop/store"
 )
 
-// indexVersion is the version of the index file's sections. A change of the
-// analyzer or of a section's layout is a new version.
+// indexVersion is the version of the index file. It changes with the analyzer and with the
+// layout of a section.
 const indexVersion = 5
 
-// indexInfo is the index file's own account, stored as JSON.
+// indexInfo is the content of the section "info", in JSON.
 type indexInfo struct {
 	CatalogBytes int    `json:"catalog_bytes"`
 	CatalogXXH3  string `json:"catalog_xxh3"`
 	Documents    int    `json:"documents"`
-	// Duplicates counts documents whose id an earlier one has.
+	// Duplicates is the number of documents with the id of an earlier document.
 	Duplicates int `json:"duplicates"`
-	// Blank counts documents left out because nothing in them can be searched.
+	// Blank is the number of documents that are not in the index because they have no text.
 	Blank int `json:"blank"`
 }
 
+// line is a line of a catalogue with its id.
 type line struct {
-	id       string
-	at, size int
+	id           string
+	offset, size int
 }
 
-// BuildIndex writes the search index of the JSONL catalogue at path to out. The same
-// catalogue gives the same bytes. A line that is no product is an error naming it; one
-// of ctx ends the build, out is then half an index.
+// BuildIndex writes the search index of the JSONL catalogue at a path to out. The same
+// catalogue always gives the same bytes. A line that is not a product is an error. If ctx is
+// done, out has a part of the index.
 func BuildIndex(ctx context.Context, catalog string, out io.Writer) (err error) {
 	data, unmap, err := store.Map(catalog)
 	if err != nil {
@@ -62,12 +63,17 @@ func writeIndex(ctx context.Context, data []byte, out io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("build index: %w", err)
 	}
-	c := columnWriter{shopNumber: map[string]uint32{}, info: indexInfo{CatalogBytes: len(data), CatalogXXH3: fmt.Sprintf("%016x", xxh3.Hash(data))}}
-	c.prices, c.sold, c.places = make([]byte, 0, 8*len(lines)), make([]byte, 0, 8*len(lines)), make([]byte, 0, 12*len(lines))
+	c := columnWriter{
+		shopNumbers: map[string]uint32{},
+		info:        indexInfo{CatalogBytes: len(data), CatalogXXH3: fmt.Sprintf("%016x", xxh3.Hash(data))},
+	}
+	c.prices = make([]byte, 0, 8*len(lines))
+	c.sold = make([]byte, 0, 8*len(lines))
+	c.places = make([]byte, 0, 12*len(lines))
 	text := index.Builder{}
 	for _, l := range lines {
-		d := readDocument(data[l.at : l.at+l.size])
-		if !strings.ContainsFunc(d.contents, func(r rune) bool { return r > ' ' }) { // what Java calls blank is not in the index
+		d := readDocument(data[l.offset : l.offset+l.size])
+		if isBlank(d.contents) {
 			c.info.Blank++
 			continue
 		}
@@ -83,33 +89,42 @@ func writeIndex(ctx context.Context, data []byte, out io.Writer) error {
 	return w.Close()
 }
 
-// catalogLines reads the ids of all lines and sorts by them, bytewise: the
-// order of equal scores. Lines of one id keep their order.
-func catalogLines(ctx context.Context, data []byte) (lines []line, err error) {
-	at, number := 0, 0
-	for whole := range bytes.Lines(data) {
-		if err = ctx.Err(); err != nil {
+// isBlank reports whether Java's String.isBlank holds for text of a product. The server does
+// not index such a product.
+func isBlank(text string) bool {
+	return !strings.ContainsFunc(text, func(r rune) bool { return r > ' ' })
+}
+
+// catalogLines returns the lines of a catalogue sorted by their ids, bytewise, which is the
+// order of documents with equal scores. The sort is stable.
+func catalogLines(ctx context.Context, data []byte) ([]line, error) {
+	var lines []line
+	offset := 0
+	number := 0
+	for text := range bytes.Lines(data) {
+		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
 		number++
-		if text := bytes.TrimSpace(whole); len(text) > 0 {
-			l := line{at: at, size: len(bytes.TrimSuffix(whole, []byte("\n")))}
-			if l.id, err = identify(text); err == nil && l.size > math.MaxUint32 {
+		if trimmed := bytes.TrimSpace(text); len(trimmed) > 0 {
+			size := len(bytes.TrimSuffix(text, []byte("\n")))
+			id, err := parseID(trimmed)
+			if err == nil && size > math.MaxUint32 {
 				err = errors.New("longer than 4 GiB")
 			}
 			if err != nil {
 				return nil, fmt.Errorf("read catalogue line %d: %w", number, err)
 			}
-			lines = append(lines, l)
+			lines = append(lines, line{id: id, offset: offset, size: size})
 		}
-		at += len(whole)
+		offset += len(text)
 	}
 	slices.SortStableFunc(lines, func(a, b line) int { return cmp.Compare(a.id, b.id) })
 	return lines, nil
 }
 
-// columns are the sections beside the text index: one fixed-size value per
-// document each, ids and shops as offsets into text.
+// columns has the sections of the index file beside the text index. Each has one value of
+// fixed size for each document; ids and shops are tables.
 type columns struct {
 	prices, sold, shops, flags, places []byte
 	ids, shopNames                     table
@@ -117,21 +132,31 @@ type columns struct {
 
 func (c *columns) sections() []section {
 	return []section{
-		{"price", &c.prices}, {"sold", &c.sold}, {"shop", &c.shops}, {"flags", &c.flags}, {"place", &c.places},
-		{"id-end", &c.ids.ends}, {"id", &c.ids.text}, {"shop-end", &c.shopNames.ends}, {"shop-name", &c.shopNames.text},
+		{"price", &c.prices},
+		{"sold", &c.sold},
+		{"shop", &c.shops},
+		{"flags", &c.flags},
+		{"place", &c.places},
+		{"id-end", &c.ids.ends},
+		{"id", &c.ids.text},
+		{"shop-end", &c.shopNames.ends},
+		{"shop-name", &c.shopNames.text},
 	}
 }
 
+// section is a section of the index file and the variable that holds its content.
 type section struct {
 	name string
 	data *[]byte
 }
 
+// columnWriter collects the columns of the index file.
 type columnWriter struct {
 	columns
-	info       indexInfo
-	shopNumber map[string]uint32
-	lastID     string
+	info indexInfo
+	// shopNumbers has the number of each shop, from 1 in the order of their first products.
+	shopNumbers map[string]uint32
+	lastID      string
 }
 
 func (c *columnWriter) add(d document, l line) {
@@ -142,36 +167,37 @@ func (c *columnWriter) add(d document, l line) {
 	c.lastID = d.id
 	c.prices = binary.LittleEndian.AppendUint64(c.prices, math.Float64bits(d.price))
 	c.sold = binary.LittleEndian.AppendUint64(c.sold, uint64(d.sold))
-	c.shops = binary.LittleEndian.AppendUint32(c.shops, c.shop(d.shopID))
+	c.shops = binary.LittleEndian.AppendUint32(c.shops, c.shopNumber(d.shopID))
 	c.flags = append(c.flags, d.flags)
-	c.places = binary.LittleEndian.AppendUint64(c.places, uint64(l.at))
+	c.places = binary.LittleEndian.AppendUint64(c.places, uint64(l.offset))
 	c.places = binary.LittleEndian.AppendUint32(c.places, uint32(l.size))
 	c.ids.add(d.id)
 }
 
-// shop numbers shops from 1 in the order they come; 0 is no shop.
-func (c *columnWriter) shop(id string) uint32 {
+// shopNumber returns the number of a shop, 0 for no shop. It adds a shop that is new.
+func (c *columnWriter) shopNumber(id string) uint32 {
 	if id == "" {
 		return 0
 	}
-	n, ok := c.shopNumber[id]
+	n, ok := c.shopNumbers[id]
 	if !ok {
-		n = uint32(len(c.shopNumber) + 1)
-		c.shopNumber[strings.Clone(id)] = n // not a part of the whole line
+		n = uint32(len(c.shopNumbers) + 1)
+		c.shopNumbers[strings.Clone(id)] = n // does not keep the line in memory
 	}
 	return n
 }
 
-// sortShops numbers the shops anew in the order of their names, so that a
-// reader finds one by halving and has nothing to prepare.
+// sortShops writes the names of the shops in order, for binary search, and replaces the
+// numbers of shops by their positions.
 func (c *columnWriter) sortShops() {
-	renumbered := make([]uint32, len(c.shopNumber)+1)
-	for i, id := range slices.Sorted(maps.Keys(c.shopNumber)) {
-		renumbered[c.shopNumber[id]] = uint32(i + 1)
+	positions := make([]uint32, len(c.shopNumbers)+1)
+	for i, id := range slices.Sorted(maps.Keys(c.shopNumbers)) {
+		positions[c.shopNumbers[id]] = uint32(i + 1)
 		c.shopNames.add(id)
 	}
-	for at := 0; at < len(c.shops); at += 4 {
-		binary.LittleEndian.PutUint32(c.shops[at:], renumbered[binary.LittleEndian.Uint32(c.shops[at:])])
+	for i := 0; i < len(c.shops); i += 4 {
+		number := binary.LittleEndian.Uint32(c.shops[i:])
+		binary.LittleEndian.PutUint32(c.shops[i:], positions[number])
 	}
 }
 

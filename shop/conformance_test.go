@@ -107,7 +107,7 @@ func compareSearch(t *testing.T, c *Catalog, want searchCase) {
 	if want.Body == nil {
 		return
 	}
-	v, err := c.found(q, SubnetRules)
+	v, err := c.searchResponse(q, SubnetRules)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,18 +14,19 @@ import (
 	"github.com/trajectory-arena/arena/shop/index"
 )
 
+// document has the fields of a product that are indexed.
 type document struct {
 	id       string
 	contents string
 	price    float64
 	sold     int64
-	// shopID is empty where the document has none, or none that is a string:
-	// no filter finds it then.
+	// shopID is empty if the document has no shop_id that is a string; no filter finds it
+	// then.
 	shopID string
 	flags  byte
 }
 
-// The filterable services, one bit each. noSales marks a document without a
+// The services that can be filtered, one bit each. noSales is set for a document without a
 // numeric sold_count, which cannot be sorted by it.
 const (
 	official byte = 1 << iota
@@ -37,9 +38,9 @@ const (
 
 var serviceBits = map[string]byte{"official": official, "freeShipping": freeShipping, "COD": cod, "flashsale": flashSale}
 
-// identify reads the id of a catalogue line, or says why the line is no
+// parseID returns the id of a catalogue line. The error is the reason why the line is not a
 // product.
-func identify(line []byte) (id string, err error) {
+func parseID(line []byte) (string, error) {
 	text := string(line)
 	if !cursor.Valid(text) {
 		return "", errors.New("not valid JSON")
@@ -49,13 +50,14 @@ func identify(line []byte) (id string, err error) {
 		return "", errors.New("not a JSON object")
 	}
 	v := doc.Get("product_id")
-	if v.Type != gjson.String && v.Type != gjson.Number || v.String() == "" {
+	isID := v.Type == gjson.String || v.Type == gjson.Number
+	if !isID || v.String() == "" {
 		return "", errors.New("no product_id")
 	}
 	if doc.Get("price").Type != gjson.Number {
 		return "", errors.New("no numeric price")
 	}
-	return strings.Clone(v.String()), nil // not a part of the whole line
+	return strings.Clone(v.String()), nil // does not keep the line in memory
 }
 
 func readDocument(line []byte) document {
@@ -70,19 +72,23 @@ func readDocument(line []byte) document {
 	for _, v := range doc.Get("service").ForEach {
 		d.flags |= serviceBits[v.String()]
 	}
-	d.contents = doc.Get("title").String() + "\n" + distinctValues(doc.Get("sku_options"), 2) + "\n" + distinctValues(doc.Get("attributes"), 2)
+	options := distinctValues(doc.Get("sku_options"), 2)
+	attributes := distinctValues(doc.Get("attributes"), 2)
+	d.contents = doc.Get("title").String() + "\n" + options + "\n" + attributes
 	return d
 }
 
-// distinctValues joins the different values found at most depth levels below
-// v. Keys are not searchable; a value counts once however often it stands.
+// distinctValues returns the different values in the upper depth levels of v, joined by
+// spaces. Keys are not part of it.
 func distinctValues(v gjson.Result, depth int) string {
 	seen := map[string]bool{}
 	var b strings.Builder
 	var walk func(gjson.Result, int)
 	walk = func(v gjson.Result, depth int) {
 		if depth > 0 && (v.IsObject() || v.IsArray()) {
-			v.ForEach(func(_, e gjson.Result) bool { walk(e, depth-1); return true })
+			for _, child := range v.ForEach {
+				walk(child, depth-1)
+			}
 			return
 		}
 		if s := v.String(); s != "" && !seen[s] {
@@ -97,23 +103,24 @@ func distinctValues(v gjson.Result, depth int) string {
 	return b.String()
 }
 
-// The fields of an answer, sorted as the server sorts them.
+// The fields of a product in a response, in the order of the server.
 var (
-	foundFields  = []string{"price", "product_id", "service", "shop_id", "sold_count", "title"}
-	viewedFields = []string{"attributes", "description", "product_id", "short_description", "sku_options"}
+	searchFields = []string{"price", "product_id", "service", "shop_id", "sold_count", "title"}
+	viewFields   = []string{"attributes", "description", "product_id", "short_description", "sku_options"}
 )
 
-// ID is the product id of a document.
+// ID returns the product id of a hit.
 func (c *Catalog) ID(h index.Hit) string { return c.ids.get(int(h.Document)) }
 
-func (c *Catalog) found(q Query, rules Rules) (python.Value, error) {
+// searchResponse returns the server's response to a query.
+func (c *Catalog) searchResponse(q Query, rules Rules) (python.Value, error) {
 	hits, err := c.Find(q, rules)
 	if err != nil {
 		return python.Value{}, err
 	}
 	list := make([]python.Value, 0, len(hits))
 	for _, h := range hits {
-		item, err := c.fields(int(h.Document), foundFields)
+		item, err := c.fields(int(h.Document), searchFields)
 		if err != nil {
 			return python.Value{}, err
 		}
@@ -122,25 +129,25 @@ func (c *Catalog) found(q Query, rules Rules) (python.Value, error) {
 	return python.ListOf(list...), nil
 }
 
-// lookUp answers for each id of a comma list that is known, in its order.
-func (c *Catalog) lookUp(ids string, answer func(int) (python.Value, error)) (python.Value, error) {
+// lookUp returns a list with the result of read for each id in a comma-separated list. It
+// skips unknown ids.
+func (c *Catalog) lookUp(ids string, read func(i int) (python.Value, error)) (python.Value, error) {
 	list := []python.Value{}
 	for id := range strings.SplitSeq(ids, ",") {
 		i, ok := c.ids.find(id)
 		if !ok {
 			continue
 		}
-		item, err := answer(i)
+		item, err := read(i)
 		if err != nil {
 			return python.Value{}, err
 		}
-		list = append(list, sorted(item))
+		list = append(list, withSortedKeys(item))
 	}
 	return python.ListOf(list...), nil
 }
 
-// fields cuts a document to some fields; the server breaks where one is
-// missing.
+// fields returns the named fields of document i. The server fails if one is missing.
 func (c *Catalog) fields(i int, names []string) (python.Value, error) {
 	doc, err := c.product(i)
 	if err != nil {
@@ -157,18 +164,17 @@ func (c *Catalog) fields(i int, names []string) (python.Value, error) {
 	return python.DictOf(items...), nil
 }
 
-// sorted gives v with the keys of every dict in order, as a client reads what
-// the server wrote.
-func sorted(v python.Value) python.Value {
+// withSortedKeys returns v with the keys of every dict in order, as the server writes them.
+func withSortedKeys(v python.Value) python.Value {
 	switch v.Kind {
 	case python.Dict:
 		items := slices.Clone(python.SortedItems(v.Dict))
 		for i := range items {
-			items[i].Value = sorted(items[i].Value)
+			items[i].Value = withSortedKeys(items[i].Value)
 		}
 		return python.DictOf(items...)
 	case python.List:
-		return python.ListOf(slicesx.Map(v.List, sorted)...)
+		return python.ListOf(slicesx.Map(v.List, withSortedKeys)...)
 	default:
 		return v
 	}

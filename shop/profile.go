@@ -1,7 +1,6 @@
-// Package shop is the environment that students act in: a product catalogue,
-// the search over it, the subnet's tools on top, and the harness profiles
-// (system prompt and tool definitions) that corpora are rendered and students
-// are evaluated with.
+// Package shop implements the environment of students: a product catalogue, its search, the
+// subnet's tools, and harness profiles. A harness profile is a system prompt with tool
+// definitions, for rendering corpora and evaluating students.
 package shop
 
 import (
@@ -21,7 +20,7 @@ import (
 //go:embed profiles
 var profileFiles embed.FS
 
-// profile is a list of tools in the order a model sees them, with the folder of their
+// profile is a list of tools in the order of the prompt, with the folder of their
 // definitions.
 type profile struct {
 	name  string
@@ -35,14 +34,14 @@ var profileTools = []profile{
 		"find_products_in_same_shop", "calculate_voucher", "recommend_product", "terminate",
 	}, "tools"},
 	{"4-tool", []string{"find_product", "view_product_information", "recommend_product", "terminate"}, "tools"},
-	// For models of a few hundred thousand weights: some 300 bytes of prompt.
+	// A prompt of some 300 bytes, for models with a few hundred thousand weights.
 	{"short", []string{"find_product", "recommend_product", "terminate"}, "tools/short"},
 }
 
-// Profiles names the harness profiles, the default one first.
+// Profiles returns the names of the harness profiles, the default first.
 func Profiles() []string { return slicesx.Map(profileTools, func(p profile) string { return p.name }) }
 
-// ToolNames names the tools of a profile in the order a model sees them.
+// ToolNames returns the names of a profile's tools in the order of the prompt.
 func ToolNames(profile string) ([]string, error) {
 	i := slices.Index(Profiles(), profile)
 	if i < 0 {
@@ -51,9 +50,7 @@ func ToolNames(profile string) ([]string, error) {
 	return slices.Clone(profileTools[i].tools), nil
 }
 
-// Profile gives the harness profile of that name. Its SHA256 is the hash of
-// the system prompt, a zero byte, and each compact tool definition followed by
-// a line feed.
+// Profile returns the harness profile with a name.
 func Profile(name string) (arena.Harness, error) {
 	tools, err := ToolNames(name)
 	if err != nil {
@@ -64,7 +61,7 @@ func Profile(name string) (arena.Harness, error) {
 	for _, t := range tools {
 		var def bytes.Buffer
 		if err := json.Compact(&def, []byte(profileText(path.Join(profile.dir, t+".json")))); err != nil {
-			panic(err) // a tool is a part of the program
+			panic(err) // the tools are embedded in the program
 		}
 		h.Tools = append(h.Tools, arena.Raw(def.String()))
 	}
@@ -75,17 +72,18 @@ func Profile(name string) (arena.Harness, error) {
 func profileText(file string) string {
 	text, err := profileFiles.ReadFile("profiles/" + file)
 	if err != nil {
-		panic(err) // likewise
+		panic(err) // the profiles are embedded in the program
 	}
 	return string(text)
 }
 
-// HarnessSHA256 is the hash that names a harness: any change of the prompt or
-// of a tool gives another one.
+// HarnessSHA256 returns the checksum that identifies a harness: that of the system prompt, a
+// zero byte, and each compact tool definition with a line feed.
 func HarnessSHA256(system string, tools []arena.Raw) string {
-	all := []byte(system + "\x00")
+	text := []byte(system + "\x00")
 	for _, t := range tools {
-		all = append(append(all, t...), '\n')
+		text = append(text, t...)
+		text = append(text, '\n')
 	}
-	return digest.SHA256(all)
+	return digest.SHA256(text)
 }

@@ -14,19 +14,18 @@ import (
 	"github.com/trajectory-arena/arena/internal/webclient"
 )
 
-// The client of the subnet's agent template: how long a request may take, how
-// often it is tried, and how long the waits are.
+// The timeout, the number of tries and the pauses of the client in the subnet's agent
+// template.
 const (
 	remoteTimeout  = 120 * time.Second
 	remoteTries    = 2
 	remoteWait     = 2 * time.Second
 	remoteBusyWait = 5 * time.Second
-	// maxAnswer bounds what is read of one answer: ten full documents of the
-	// largest kind are far below it.
-	maxAnswer = 16 << 20
+	// maxResponseBytes is far larger than ten of the largest documents.
+	maxResponseBytes = 16 << 20
 )
 
-// Remote asks a real search server.
+// Remote is a search server over HTTP.
 type Remote struct {
 	base   string
 	client *http.Client
@@ -34,33 +33,36 @@ type Remote struct {
 	busy   time.Duration
 }
 
-// NewRemote asks the server at base, the URL before "/find_product".
+// NewRemote returns the server at base, the URL before "/find_product".
 func NewRemote(base string) *Remote {
 	return &Remote{
-		base: strings.TrimRight(base, "/"), client: webclient.New(remoteTimeout, maxAnswer),
-		wait: remoteWait, busy: remoteBusyWait,
+		base:   strings.TrimRight(base, "/"),
+		client: webclient.New(remoteTimeout, maxResponseBytes),
+		wait:   remoteWait,
+		busy:   remoteBusyWait,
 	}
 }
 
-// Get asks, and asks once more after a while if that went wrong.
+// Get sends a request, and sends it again after a pause if it failed.
 func (r *Remote) Get(ctx context.Context, path string, params python.Value) (python.Value, int, bool) {
 	url, err := r.url(path, params)
-	if err != nil { // it cannot be sent, and so is no fault of the server's
+	if err != nil { // the parameters are to blame, not the server
 		return python.Value{}, http.StatusBadRequest, false
 	}
 	status := 0
 	v, err := backoff.Retry(ctx, func() (python.Value, error) {
-		answer, got, once := r.once(ctx, url)
-		status = got
-		if got == http.StatusTooManyRequests {
-			return answer, backoff.RetryAfter(int(r.busy / time.Second))
+		response, code, err := r.send(ctx, url)
+		status = code
+		if code == http.StatusTooManyRequests {
+			return response, backoff.RetryAfter(int(r.busy / time.Second))
 		}
-		return answer, once
+		return response, err
 	}, backoff.WithBackOff(backoff.NewConstantBackOff(r.wait)), backoff.WithMaxTries(remoteTries))
 	return v, status, err == nil
 }
 
-func (r *Remote) once(ctx context.Context, url string) (v python.Value, status int, err error) {
+// send sends a request once.
+func (r *Remote) send(ctx context.Context, url string) (v python.Value, status int, err error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
 		return v, 0, fmt.Errorf("ask search server: %w", err)
@@ -77,7 +79,7 @@ func (r *Remote) once(ctx context.Context, url string) (v python.Value, status i
 	if err == nil {
 		v, err = python.Loads(string(body))
 	}
-	if err != nil { // it was cut off, or something before the server said this
+	if err != nil { // truncated, or not from the search server
 		return v, 0, fmt.Errorf("read search server's answer: %w", err)
 	}
 	return v, res.StatusCode, nil
@@ -86,7 +88,7 @@ func (r *Remote) once(ctx context.Context, url string) (v python.Value, status i
 func (r *Remote) url(path string, params python.Value) (string, error) {
 	var parts []string
 	for _, it := range params.Dict {
-		v, ok := sent(params, it.Key)
+		v, ok := sentParam(params, it.Key)
 		if !ok {
 			continue
 		}

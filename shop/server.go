@@ -11,57 +11,69 @@ import (
 	"github.com/trajectory-arena/arena/internal/python"
 )
 
-// Server answers the requests that tools make. Local and Remote are the two.
+// Server is a search server for the tools. Local and Remote implement it.
 type Server interface {
-	// Get is one GET request. ok is false where no answer came in the end;
-	// status is then 0 if none came at all.
+	// Get sends a GET request. It returns ok = false for a failed request, with the status
+	// 0 if there was no response.
 	Get(ctx context.Context, path string, params python.Value) (answer python.Value, status int, ok bool)
 }
 
-// Local answers from a catalogue without any HTTP in between.
+// Local is a search server in the same process, without HTTP.
 type Local struct {
 	Catalog *Catalog
 	Rules   Rules
 }
 
-// Get answers at once.
+// Get returns the response of the server.
 func (l Local) Get(_ context.Context, path string, params python.Value) (python.Value, int, bool) {
-	v, status := l.answer(path, func(key string) (string, bool) { return sent(params, key) })
+	v, status := l.respond(path, func(key string) (string, bool) { return sentParam(params, key) })
 	return v, status, status == http.StatusOK
 }
 
-// maxViewed is how many products one request may ask for: far more than fit into
-// a model's context. Without it 256 KiB of ids fetch 16 MB.
-const maxViewed = 1000
+// maxViewedProducts is the maximum number of products in a request, far more than fit into
+// a model's context. Without it, 256 KiB of ids would return 16 MB.
+const maxViewedProducts = 1000
 
-// answer is the server's routing table. param gives the first value of a
+// respond returns the response to a request for a path. param returns the first value of a
 // query parameter.
-func (l Local) answer(path string, param func(string) (string, bool)) (python.Value, int) {
-	get := func(key string) string { v, _ := param(key); return v }
-	if strings.Count(get("product_ids"), ",") >= maxViewed {
+func (l Local) respond(path string, param func(key string) (string, bool)) (python.Value, int) {
+	get := func(key string) string {
+		v, _ := param(key)
+		return v
+	}
+	if strings.Count(get("product_ids"), ",") >= maxViewedProducts {
 		return python.Value{}, http.StatusRequestURITooLong
 	}
 	var v python.Value
 	var err error
 	switch path {
 	case "/find_product":
-		v, err = l.Catalog.found(Query{
-			Q: get("q"), Page: get("page"), ShopID: get("shop_id"), Price: get("price"), Sort: get("sort"), Service: get("service"),
-		}, l.Rules)
+		query := Query{
+			Q:       get("q"),
+			Page:    get("page"),
+			ShopID:  get("shop_id"),
+			Price:   get("price"),
+			Sort:    get("sort"),
+			Service: get("service"),
+		}
+		v, err = l.Catalog.searchResponse(query, l.Rules)
 	case "/view_product_information":
 		ids, ok := param("product_ids")
 		if !ok {
 			return v, http.StatusInternalServerError
 		}
-		v, err = l.Catalog.lookUp(ids, func(i int) (python.Value, error) { return l.Catalog.fields(i, viewedFields) })
+		v, err = l.Catalog.lookUp(ids, func(i int) (python.Value, error) { return l.Catalog.fields(i, viewFields) })
 	case "/get_product_raw":
 		v, err = l.Catalog.lookUp(get("product_ids"), l.Catalog.product)
 	case "/health":
-		v = python.DictOf(python.Item{Key: "service", Value: python.String("search-server")}, python.Item{Key: "status", Value: python.String("healthy")})
+		v = python.DictOf(
+			item("service", python.String("search-server")),
+			item("status", python.String("healthy")),
+		)
 	case "/":
 		v = python.DictOf(
-			python.Item{Key: "/find_product", Value: python.String("q,page,shop_id,price,sort,service")},
-			python.Item{Key: "/view_product_information", Value: python.String("product_ids")},
+			item("/find_product", python.String("q,page,shop_id,price,sort,service")),
+			item("/view_product_information", python.String("product_ids")),
 		)
 	default:
 		return v, http.StatusNotFound
@@ -72,10 +84,10 @@ func (l Local) answer(path string, param func(string) (string, bool)) (python.Va
 	return v, http.StatusOK
 }
 
-// sent is what the server reads of a parameter that a tool sends: nothing for
-// None and for an empty list, the first element of a list, the first key of a
-// dict, the text of anything else.
-func sent(params python.Value, key string) (string, bool) {
+// sentParam returns a parameter of a tool as the server receives it: the first element of a
+// list, the first key of a dict, or the text of any other value. It returns false for None
+// and for an empty list or dict.
+func sentParam(params python.Value, key string) (string, bool) {
 	v, ok := params.Get(key)
 	switch {
 	case !ok || v.Kind == python.None:
@@ -95,8 +107,8 @@ func sent(params python.Value, key string) (string, bool) {
 	}
 }
 
-// Handler serves a catalogue over HTTP as the subnet's search server does:
-// the same end points, parameters, bodies and status codes.
+// Handler returns a handler with the endpoints, parameters, bodies and status codes of the
+// subnet's search server.
 func Handler(l Local) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		path := "/" + strings.TrimLeft(r.URL.Path, "/") // as waitress reads it
@@ -104,7 +116,7 @@ func Handler(l Local) http.Handler {
 			refuse(w, r.Method)
 			return
 		}
-		v, status := l.answer(path, queryParam(r.URL.RawQuery))
+		v, status := l.respond(path, queryParam(r.URL.RawQuery))
 		if status != http.StatusOK {
 			writeError(w, status)
 			return
@@ -117,10 +129,10 @@ func write(w http.ResponseWriter, status int, contentType string, body []byte) {
 	w.Header().Set("Content-Type", contentType)
 	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(status)
-	_, _ = w.Write(body) // the client is gone: nobody to tell
+	_, _ = w.Write(body) // fails only if the client is gone
 }
 
-// explanations are what Werkzeug says of a status below its name.
+// explanations has the texts of Werkzeug's error pages.
 var explanations = map[int]string{
 	http.StatusNotFound:            "The requested URL was not found on the server. If you entered the URL manually please check your spelling and try again.",
 	http.StatusMethodNotAllowed:    "The method is not allowed for the requested URL.",
@@ -135,8 +147,7 @@ func writeError(w http.ResponseWriter, status int) {
 
 var paths = []string{"/", "/find_product", "/get_product_raw", "/health", "/view_product_information"}
 
-// refuse answers every method but GET and HEAD as Flask does, which asks for
-// the path first and tells what it allows.
+// refuse responds to methods other than GET and HEAD as Flask does for a known path.
 func refuse(w http.ResponseWriter, method string) {
 	w.Header().Set("Allow", "GET, OPTIONS, HEAD")
 	if method == http.MethodOptions {
@@ -146,8 +157,8 @@ func refuse(w http.ResponseWriter, method string) {
 	writeError(w, http.StatusMethodNotAllowed)
 }
 
-// queryParam reads a query string leniently: a broken escape stays as it is,
-// of a repeated parameter the first counts.
+// queryParam returns a function that returns a parameter of a query string, the first if it
+// is repeated. An invalid escape is unchanged.
 func queryParam(raw string) func(string) (string, bool) {
 	return func(key string) (string, bool) {
 		for part := range strings.SplitSeq(raw, "&") {

@@ -312,7 +312,7 @@ func BenchmarkFind(b *testing.B) {
 	defer c.Close()
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := c.found(Query{Q: "steel kettle amber", Page: "1"}, SubnetRules); err != nil {
+		if _, err := c.searchResponse(Query{Q: "steel kettle amber", Page: "1"}, SubnetRules); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -8,33 +8,35 @@ import (
 	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
-// checkMatch holds a product against required attributes: a value counts as
-// met if it is part of that attribute, of all attribute values joined, or of
-// the descriptions. SKU options never count, as the subnet's code walks their
-// keys where it means their values.
+// checkMatch compares a product with required attributes. A requirement is met if its value
+// is part of that attribute, of all attribute values joined, or of the descriptions. SKU
+// options of a dict never match, because the subnet's code iterates over their keys instead
+// of their values.
 func (c *call) checkMatch(a python.Value) python.Value {
-	id, reqs := argument(a, "product_id"), argument(a, "requirements")
+	id := argument(a, "product_id")
+	reqs := argument(a, "requirements")
 	info := c.get("/view_product_information", python.DictOf(item("product_ids", id)))
 	if !info.Truth() {
-		return notFound(reqs)
+		return productNotFound(reqs)
 	}
 	if info.Kind == python.List {
 		info = info.List[0]
 	}
 	if reqs.Kind == python.Str {
-		var valid bool
-		if reqs, valid = loads(reqs.Text); !valid {
+		var ok bool
+		reqs, ok = loads(reqs.Text)
+		if !ok {
 			return python.DictOf(item("matched", python.Boolean(false)), item("error", python.String("Invalid requirements JSON")))
 		}
 	}
-	p := readMatchable(info)
+	p := newProductTexts(info)
 	mustBeDict(reqs, "items")
-	return p.report(reqs, otherwise(info, "product_id", id))
+	return p.report(reqs, argumentOr(info, "product_id", id))
 }
 
-// notFound is the answer for an unknown product. It reads the requirements
-// without a net: what cannot be read raises.
-func notFound(requirements python.Value) python.Value {
+// productNotFound returns the result for an unknown product. It raises an error if the
+// requirements cannot be parsed.
+func productNotFound(requirements python.Value) python.Value {
 	if requirements.Kind != python.Str {
 		python.Raise("the JSON object must be str, bytes or bytearray, not %s", requirements.TypeName())
 	}
@@ -47,15 +49,15 @@ func notFound(requirements python.Value) python.Value {
 	)
 }
 
-// matchable are the texts that a requirement is looked for in, lower case.
-type matchable struct {
+// productTexts has the texts of a product that are searched for requirements, in lower case.
+type productTexts struct {
 	attributes  python.Value
 	values      string
 	description string
 }
 
-func readMatchable(info python.Value) matchable {
-	p := matchable{attributes: otherwise(info, "attributes", python.DictOf())}
+func newProductTexts(info python.Value) productTexts {
+	p := productTexts{attributes: argumentOr(info, "attributes", python.DictOf())}
 	mustBeDict(p.attributes, "values")
 	var values []string
 	for _, it := range p.attributes.Dict {
@@ -67,7 +69,8 @@ func readMatchable(info python.Value) matchable {
 		}
 	}
 	p.values = strings.Join(values, " ||| ")
-	short, long := otherwise(info, "short_description", python.String("")), otherwise(info, "description", python.String(""))
+	short := argumentOr(info, "short_description", python.String(""))
+	long := argumentOr(info, "description", python.String(""))
 	if short.Kind != python.Str {
 		noOperator("+", short.TypeName(), "str")
 	}
@@ -85,7 +88,8 @@ func texts(v python.Value) []string {
 	return slicesx.Map(v.List, func(e python.Value) string { return python.Lower(e.String()) })
 }
 
-func (p matchable) meets(key string, value python.Value) bool {
+// meets reports whether the product has a value for a required attribute.
+func (p productTexts) meets(key string, value python.Value) bool {
 	want := python.Lower(value.String())
 	for _, it := range p.attributes.Dict {
 		if python.Lower(it.Key) == python.Lower(key) {
@@ -98,9 +102,13 @@ func (p matchable) meets(key string, value python.Value) bool {
 	return strings.Contains(p.values, want) || strings.Contains(p.description, want)
 }
 
-func (p matchable) report(reqs, id python.Value) python.Value {
-	const shown = 10
-	matches, mismatches := []python.Value{}, []python.Value{}
+// maxAttributes is the number of attributes in the summary of a product.
+const maxAttributes = 10
+
+// report returns the result of the tool.
+func (p productTexts) report(reqs, id python.Value) python.Value {
+	matches := []python.Value{}
+	mismatches := []python.Value{}
 	for _, it := range reqs.Dict {
 		if p.meets(it.Key, it.Value) {
 			matches = append(matches, python.String(it.Key))
@@ -108,30 +116,35 @@ func (p matchable) report(reqs, id python.Value) python.Value {
 			mismatches = append(mismatches, python.String(it.Key))
 		}
 	}
-	attributes := p.attributes.Dict[:min(shown, len(p.attributes.Dict))]
+	attributes := p.attributes.Dict[:min(maxAttributes, len(p.attributes.Dict))]
 	return python.DictOf(
 		item("matched", python.Boolean(len(mismatches) == 0)),
-		item("matches", python.ListOf(matches...)), item("mismatches", python.ListOf(mismatches...)),
-		item("product_summary", python.DictOf(item("product_id", id), item("attributes", python.DictOf(attributes...)))),
+		item("matches", python.ListOf(matches...)),
+		item("mismatches", python.ListOf(mismatches...)),
+		item("product_summary", python.DictOf(
+			item("product_id", id),
+			item("attributes", python.DictOf(attributes...)),
+		)),
 	)
 }
 
 const findPath = "/find_product"
 
-// findProduct searches, and within a shop searches again with less where
-// nothing was found: without the service, then with the first two words.
+// findProduct searches for products. If a search in a shop has no result, it searches again
+// without the service, and then with the first two words.
 func (c *call) findProduct(a python.Value) python.Value {
 	q := argument(a, "q")
 	params := c.findParams(a, q)
-	result := c.found(findPath, params)
+	result := c.getList(findPath, params)
 	if !argument(a, "shop_id").Truth() {
 		return result
 	}
 	if !result.Truth() && argument(a, "service").Truth() {
-		result = c.found(findPath, params.Without("service"))
+		result = c.getList(findPath, params.Without("service"))
 	}
 	if short := firstWords(q.Text, 2); !result.Truth() && short != q.Text {
-		return c.found(findPath, params.With("q", c.quoted(python.String(short))).Without("service"))
+		params = params.With("q", c.quoteQuery(python.String(short))).Without("service")
+		return c.getList(findPath, params)
 	}
 	return result
 }
@@ -142,7 +155,7 @@ func firstWords(s string, n int) string {
 }
 
 func (c *call) findParams(a, q python.Value) python.Value {
-	items := []python.Item{item("q", c.quoted(q)), item("page", otherwise(a, "page", python.Integer(1)))}
+	items := []python.Item{item("q", c.quoteQuery(q)), item("page", argumentOr(a, "page", python.Integer(1)))}
 	for _, name := range []string{"shop_id", "price", "sort", "service"} {
 		items = append(items, item(name, argument(a, name)))
 	}
@@ -159,7 +172,8 @@ func (c *call) findParams(a, q python.Value) python.Value {
 
 func isText(v python.Value, s string) bool { return v.Kind == python.Str && v.Text == s }
 
-// withoutDefault drops the word "default", alone or in the comma list.
+// withoutDefault returns the service without the word "default", alone or in a
+// comma-separated list.
 func withoutDefault(service python.Value) python.Value {
 	const word = "default"
 	if isText(service, word) {
@@ -168,23 +182,24 @@ func withoutDefault(service python.Value) python.Value {
 	if !service.Truth() {
 		return service
 	}
-	holds := false
+	hasWord := false
 	switch service.Kind {
 	case python.Str:
-		holds = strings.Contains(service.Text, word)
+		hasWord = strings.Contains(service.Text, word)
 	case python.List:
-		holds = slices.ContainsFunc(service.List, func(v python.Value) bool { return isText(v, word) })
+		hasWord = slices.ContainsFunc(service.List, func(v python.Value) bool { return isText(v, word) })
 	case python.Dict:
-		_, holds = service.Get(word)
+		_, hasWord = service.Get(word)
 	default:
 		python.Raise("argument of type '%s' is not iterable", service.TypeName())
 	}
-	if !holds {
+	if !hasWord {
 		return service
 	}
 	if service.Kind != python.Str {
 		noAttribute(service, "split")
 	}
-	kept := slices.DeleteFunc(strings.Split(service.Text, ","), func(s string) bool { return s == word })
-	return python.String(strings.Join(kept, ","))
+	services := strings.Split(service.Text, ",")
+	services = slices.DeleteFunc(services, func(s string) bool { return s == word })
+	return python.String(strings.Join(services, ","))
 }

@@ -8,13 +8,14 @@ import (
 	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
-// sameShop looks for one shop that sells something for each of several
-// searches: the shops of the first search's first page, in rank order.
+// sameShop finds one shop with a product for each of several searches. The candidates are
+// the shops on the first page of the first search, by rank.
 func (c *call) sameShop(a python.Value) python.Value {
 	specs := argument(a, "product_queries")
 	if specs.Kind == python.Str {
-		var valid bool
-		if specs, valid = loads(specs.Text); !valid {
+		var ok bool
+		specs, ok = loads(specs.Text)
+		if !ok {
 			return shopNotFound("Invalid JSON for product_queries")
 		}
 	}
@@ -27,7 +28,7 @@ func (c *call) sameShop(a python.Value) python.Value {
 	}
 	shops := candidateShops(first)
 	for i, candidate := range shops {
-		if products := c.sellsAll(candidate, specs.List[1:]); products != nil {
+		if products := c.productsOfShop(candidate, specs.List[1:]); products != nil {
 			return shopFound(candidate, products, i+1)
 		}
 	}
@@ -42,13 +43,18 @@ func shopNotFound(message string) python.Value {
 func shopFound(shop python.Value, products []python.Value, tried int) python.Value {
 	list := slicesx.Map(products, func(p python.Value) python.Value {
 		return python.DictOf(
-			item("product_id", argument(p, "product_id")), item("title", otherwise(p, "title", python.String(""))),
-			item("price", argument(p, "price")), item("shop_id", argument(p, "shop_id")),
+			item("product_id", argument(p, "product_id")),
+			item("title", argumentOr(p, "title", python.String(""))),
+			item("price", argument(p, "price")),
+			item("shop_id", argument(p, "shop_id")),
 		)
 	})
+	shopID := argumentOr(shop, "shop_id", python.String("")).String()
 	return python.DictOf(
-		item("found", python.Boolean(true)), item("shop_id", python.String(otherwise(shop, "shop_id", python.String("")).String())),
-		item("products", python.ListOf(list...)), item("shops_tried", python.Integer(tried)),
+		item("found", python.Boolean(true)),
+		item("shop_id", python.String(shopID)),
+		item("products", python.ListOf(list...)),
+		item("shops_tried", python.Integer(tried)),
 	)
 }
 
@@ -64,14 +70,16 @@ func (c *call) firstResults(spec python.Value) python.Value {
 
 func (c *call) specParams(spec python.Value) python.Value {
 	mustBeDict(spec, "get")
-	return python.DictOf(item("q", c.quoted(otherwise(spec, "q", python.String("")))), item("page", python.Integer(1)))
+	q := argumentOr(spec, "q", python.String(""))
+	return python.DictOf(item("q", c.quoteQuery(q)), item("page", python.Integer(1)))
 }
 
+// candidateShops returns the first product of each shop in the results.
 func candidateShops(results python.Value) []python.Value {
 	seen := map[string]bool{"": true}
 	var shops []python.Value
 	for _, p := range results.List {
-		id := otherwise(p, "shop_id", python.String("")).String()
+		id := argumentOr(p, "shop_id", python.String("")).String()
 		if !seen[id] {
 			seen[id] = true
 			shops = append(shops, p)
@@ -80,9 +88,9 @@ func candidateShops(results python.Value) []python.Value {
 	return shops
 }
 
-// sellsAll finds a product of the candidate's shop for each further spec, or
-// gives nil.
-func (c *call) sellsAll(candidate python.Value, specs []python.Value) []python.Value {
+// productsOfShop returns the candidate and a product of its shop for each spec. It returns
+// nil if the shop has none for one of them.
+func (c *call) productsOfShop(candidate python.Value, specs []python.Value) []python.Value {
 	products := []python.Value{candidate}
 	shop := python.String(argument(candidate, "shop_id").String())
 	for _, spec := range specs {
@@ -95,25 +103,27 @@ func (c *call) sellsAll(candidate python.Value, specs []python.Value) []python.V
 	return products
 }
 
-// searchShop searches within a shop: twice as asked, which the subnet's code
-// does because it means to drop a filter that is not there, then with two
-// words, then with one.
+// searchShop searches in a shop until there are results: twice with the query, as the
+// subnet's code means to drop a filter that the query does not have, then with its first
+// two words, then with the first.
 func (c *call) searchShop(spec, shop python.Value) python.Value {
 	params := c.specParams(spec).With("shop_id", shop)
 	if price := argument(spec, "price"); price.Truth() {
 		params = params.With("price", price)
 	}
 	q := argument(spec, "q").Text
-	tries := []string{q, q}
-	short, single := firstWords(q, 2), cmp.Or(firstWords(q, 1), q)
+	queries := []string{q, q}
+	short := firstWords(q, 2)
+	single := cmp.Or(firstWords(q, 1), q)
 	if short != q {
-		tries = append(tries, short)
+		queries = append(queries, short)
 	}
 	if single != short {
-		tries = append(tries, single)
+		queries = append(queries, single)
 	}
-	for _, try := range tries {
-		if results := c.found(findPath, params.With("q", c.quoted(python.String(try)))); results.Truth() {
+	for _, query := range queries {
+		results := c.getList(findPath, params.With("q", c.quoteQuery(python.String(query))))
+		if results.Truth() {
 			return results
 		}
 	}

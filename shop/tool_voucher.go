@@ -9,14 +9,15 @@ import (
 	"github.com/trajectory-arena/arena/internal/python"
 )
 
-// voucher computes what a discount leaves of a sum of prices, with the types
-// and the order of errors that Python's arithmetic has.
+// voucher computes a sum of prices after a discount, with the types and the order of errors
+// of Python's arithmetic.
 func (c *call) voucher(a python.Value) python.Value {
 	prices, total, ok := readPrices(argument(a, "product_prices").String())
 	if !ok {
 		return python.DictOf(item("error", python.String("Invalid product_prices format. Use comma-separated numbers.")))
 	}
-	discount, applied := python.Number(0), total >= comparable(argument(a, "threshold"), ">=")
+	discount := python.Number(0)
+	applied := total >= comparable(argument(a, "threshold"), ">=")
 	if applied {
 		discount = voucherDiscount(a, total)
 	}
@@ -25,16 +26,19 @@ func (c *call) voucher(a python.Value) python.Value {
 	}
 	after := total - python.Must(toFloat(discount))
 	budget := argument(a, "budget")
-	within := after <= comparable(budget, "<=")
+	isWithinBudget := after <= comparable(budget, "<=")
 	return python.DictOf(
 		item("prices", python.ListOf(prices...)),
-		item("total_before", python.Number(python.Round(total, 2))), item("discount_amount", round2(discount)),
-		item("total_after", python.Number(python.Round(after, 2))), item("within_budget", python.Boolean(within)),
-		item("voucher_applied", python.Boolean(applied)), item("budget", budget),
+		item("total_before", python.Number(python.Round(total, 2))),
+		item("discount_amount", round2(discount)),
+		item("total_after", python.Number(python.Round(after, 2))),
+		item("within_budget", python.Boolean(isWithinBudget)),
+		item("voucher_applied", python.Boolean(applied)),
+		item("budget", budget),
 	)
 }
 
-// readPrices reads a comma list; the sum runs from left to right.
+// readPrices parses a comma-separated list of prices and adds them from left to right.
 func readPrices(text string) (prices []python.Value, total float64, ok bool) {
 	for part := range strings.SplitSeq(text, ",") {
 		f, ok := python.ParseFloat(part)
@@ -47,9 +51,8 @@ func readPrices(text string) (prices []python.Value, total float64, ok bool) {
 	return prices, total, true
 }
 
-// voucherDiscount is the discount of a voucher that applies. A fixed one is
-// passed through as it is, an integer staying one; a kind that is unknown
-// gives nothing.
+// voucherDiscount returns the discount of a voucher. A fixed discount is returned unchanged,
+// so that an integer stays one. An unknown type has the discount 0.
 func voucherDiscount(a python.Value, total float64) python.Value {
 	value := argument(a, "discount_value")
 	switch kind := argument(a, "voucher_type"); {
@@ -61,7 +64,7 @@ func voucherDiscount(a python.Value, total float64) python.Value {
 		noOperator("/", value.TypeName(), "float")
 	}
 	discount := total * (python.Must(toFloat(value)) / 100)
-	limit := otherwise(a, "cap", python.Integer(0))
+	limit := argumentOr(a, "cap", python.Integer(0))
 	if !limit.IsNumber() {
 		python.Raise("'>' not supported between instances of '%s' and 'int'", limit.TypeName())
 	}
@@ -71,20 +74,20 @@ func voucherDiscount(a python.Value, total float64) python.Value {
 	return python.Number(discount)
 }
 
-// comparable is the number to compare a float with.
+// comparable returns the float that a comparison with a float uses.
 func comparable(v python.Value, operator string) float64 {
 	if !v.IsNumber() {
 		python.Raise("'%s' not supported between instances of 'float' and '%s'", operator, v.TypeName())
 	}
 	f, err := toFloat(v)
-	if err != nil { // beyond every float, and yet below infinity
+	if err != nil { // an integer larger than any float compares below infinity
 		f = math.Copysign(math.MaxFloat64, f)
 	}
 	return f
 }
 
-// toFloat is float(v) of a number. The error is for an integer that no float
-// can hold; the value is then infinite.
+// toFloat returns float(v) of a number. It returns infinity and an error for an integer
+// larger than any float.
 func toFloat(v python.Value) (float64, error) {
 	switch v.Kind {
 	case python.Bool:
@@ -103,7 +106,7 @@ func toFloat(v python.Value) (float64, error) {
 	}
 }
 
-// round2 is round(v, 2), which leaves an integer one and makes a bool one.
+// round2 returns round(v, 2), which is an integer for an integer or a bool.
 func round2(v python.Value) python.Value {
 	switch v.Kind {
 	case python.Float:

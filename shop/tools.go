@@ -13,15 +13,15 @@ import (
 	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
-// Tools runs tool calls as the subnet's agent template does. It is safe for
-// concurrent use.
+// Tools executes tool calls as the subnet's agent template does. It is safe for concurrent
+// use.
 type Tools struct {
 	server Server
 	rules  Rules
 	names  []string
 }
 
-// NewTools offers the tools of these names.
+// NewTools returns the tools with these names.
 func NewTools(server Server, rules Rules, names []string) *Tools {
 	return &Tools{server: server, rules: rules, names: slices.Sorted(slices.Values(names))}
 }
@@ -43,14 +43,14 @@ type Request struct {
 	Path string
 	// Params are the parameters as the tool gave them, without None.
 	Params python.Value
-	// Status is 0 where no answer came.
+	// Status is 0 if there was no response.
 	Status   int
 	Response python.Value
 }
 
-// Unanswered is the first request of the call that a server never answered, or
-// that something before it refused for the moment. The tool reads it as nothing
-// found, which says nothing of the shop; status 500 is the server's own answer.
+// Unanswered returns the first request without a response of the search server: there was
+// none, or a proxy refused the request for the moment. The tool returns an empty result
+// then, although the shop may have products. Status 500 is a response of the server.
 func (a Answer) Unanswered() (Request, bool) {
 	for _, r := range a.Requests {
 		switch r.Status {
@@ -61,26 +61,27 @@ func (a Answer) Unanswered() (Request, bool) {
 	return Request{}, false
 }
 
-// Call runs one tool. It never fails: whatever goes wrong is the answer.
+// Call executes one tool. An error of the tool is part of the answer.
 func (t *Tools) Call(ctx context.Context, name string, arguments python.Value) Answer {
 	c := call{ctx: ctx, tools: t}
 	result, err := c.run(name, arguments)
 	a := Answer{ID: CallID(name, arguments), Result: result, Requests: c.requests}
 	if err != nil {
-		a.Result, a.Raised = python.String("Error: "+err.Error()), true
+		a.Result = python.String("Error: " + err.Error())
+		a.Raised = true
 	}
 	return a
 }
 
-// CallID is the id of a call: the first eight characters of the hash of its
-// name and Python's text of its arguments.
+// CallID returns the id of a call: the first eight characters of the hash of its name and of
+// its arguments as Python prints them.
 func CallID(name string, arguments python.Value) string {
 	const length = 8
 	h := md5.Sum([]byte(name + "\n" + arguments.String()))
 	return base64.RawURLEncoding.EncodeToString(h[:])[:length]
 }
 
-// Observation is the text that a model reads of the answers of one step.
+// Observation returns the answers of one step as the text for the model.
 func Observation(answers []Answer) string {
 	b := []byte("<obs>[")
 	for i, a := range answers {
@@ -88,7 +89,8 @@ func Observation(answers []Answer) string {
 			b = append(b, ", "...)
 		}
 		b = python.AppendDumps(b, python.DictOf(
-			python.Item{Key: "tool_call_id", Value: python.String(a.ID)}, python.Item{Key: "results", Value: a.Result},
+			item("tool_call_id", python.String(a.ID)),
+			item("results", a.Result),
 		))
 	}
 	return string(append(b, "]</obs>"...))
@@ -128,14 +130,14 @@ func noOperator(operator, left, right string) {
 	python.Raise("unsupported operand type(s) for %s: '%s' and '%s'", operator, left, right)
 }
 
-// mustBeDict raises what Python does where a method of dicts is called on v.
+// mustBeDict raises Python's error for a call of a dict's method on v if v is no dict.
 func mustBeDict(v python.Value, method string) {
 	if v.Kind != python.Dict {
 		noAttribute(v, method)
 	}
 }
 
-// loads is json.loads where JSONDecodeError is caught: valid is then false.
+// loads returns json.loads(text), and valid = false for a JSONDecodeError.
 func loads(text string) (v python.Value, valid bool) {
 	v, err := python.Loads(text)
 	if _, syntax := errors.AsType[*python.DecodeError](err); syntax {
@@ -144,11 +146,11 @@ func loads(text string) (v python.Value, valid bool) {
 	return python.Must(v, err), true
 }
 
-// run gives what a tool returns, or the error that it raises.
+// run returns the result of a tool, or the error that it raises.
 func (c *call) run(name string, arguments python.Value) (result python.Value, err error) {
 	err = python.Catch(func() {
-		s, known := signatures[name]
-		if !known || !slices.Contains(c.tools.names, name) {
+		s, ok := signatures[name]
+		if !ok || !slices.Contains(c.tools.names, name) {
 			python.Raise("Tool '%s' is not registered. Available tools: %s", name, strings.Join(c.tools.names, ", "))
 		}
 		s.bind(name, arguments)
@@ -157,8 +159,8 @@ func (c *call) run(name string, arguments python.Value) (result python.Value, er
 	return result, err
 }
 
-// bind checks arguments as Python does. The loop answers terminate before any
-// binding, so its arguments are never wrong.
+// bind checks the arguments as Python does. Any arguments of terminate are valid, because
+// the agent's loop handles it before the call.
 func (s signature) bind(name string, arguments python.Value) {
 	if arguments.Kind != python.Dict {
 		python.Raise("src.agent.agent.%s() argument after ** must be a mapping, not %s", name, arguments.TypeName())
@@ -172,8 +174,8 @@ func (s signature) bind(name string, arguments python.Value) {
 		}
 	}
 	missing := slicesx.FilterMap(s.params[:s.required], func(p string) (string, bool) {
-		_, given := arguments.Get(p)
-		return "'" + p + "'", !given
+		_, ok := arguments.Get(p)
+		return "'" + p + "'", !ok
 	})
 	switch n := len(missing); n {
 	case 0:
@@ -184,7 +186,7 @@ func (s signature) bind(name string, arguments python.Value) {
 	}
 }
 
-// enumeration joins two words or more as Python's errors do: a and b; a, b, and c.
+// enumeration returns two or more words as Python's errors list them: a and b; a, b, and c.
 func enumeration(words []string) string {
 	last := len(words) - 1
 	if last == 1 {
@@ -193,13 +195,14 @@ func enumeration(words []string) string {
 	return strings.Join(words[:last], ", ") + ", and " + words[last]
 }
 
-// get makes a request; whatever goes wrong with it reads as None. What is raised
-// are parameters that cannot be sent.
+// get sends a request without the parameters that are None. It returns None for a failed
+// request and raises an error for parameters that cannot be encoded.
 func (c *call) get(path string, params python.Value) python.Value {
-	kept := slices.DeleteFunc(slices.Clone(params.Dict), func(it python.Item) bool { return it.Value.Kind == python.None })
-	params = python.DictOf(kept...)
-	for _, it := range kept {
-		encode(it.Value)
+	isNone := func(it python.Item) bool { return it.Value.Kind == python.None }
+	items := slices.DeleteFunc(slices.Clone(params.Dict), isNone)
+	params = python.DictOf(items...)
+	for _, it := range items {
+		checkEncodable(it.Value)
 	}
 	v, status, ok := c.tools.server.Get(c.ctx, path, params)
 	if !ok {
@@ -209,24 +212,25 @@ func (c *call) get(path string, params python.Value) python.Value {
 	return v
 }
 
-// encode raises what Python's URL encoder does for a parameter: of a list it
-// encodes every element, of a dict every key.
-func encode(v python.Value) {
-	var all []string
+// checkEncodable raises the error of Python's URL encoder for a parameter. The encoder
+// encodes every element of a list and every key of a dict.
+func checkEncodable(v python.Value) {
+	var texts []string
 	switch v.Kind {
 	case python.List:
-		all = slicesx.Map(v.List, python.Value.String)
+		texts = slicesx.Map(v.List, python.Value.String)
 	case python.Dict:
-		all = slicesx.Map(v.Dict, func(it python.Item) string { return it.Key })
+		texts = slicesx.Map(v.Dict, func(it python.Item) string { return it.Key })
 	default:
-		all = []string{v.String()}
+		texts = []string{v.String()}
 	}
-	for _, text := range all {
+	for _, text := range texts {
 		python.Must(text, python.Encodable(text))
 	}
 }
 
-func (c *call) found(path string, params python.Value) python.Value {
+// getList sends a request and returns the response, or an empty list for a failed request.
+func (c *call) getList(path string, params python.Value) python.Value {
 	v := c.get(path, params)
 	if v.Kind == python.None {
 		return python.ListOf()
@@ -234,20 +238,23 @@ func (c *call) found(path string, params python.Value) python.Value {
 	return v
 }
 
-// argument is a member of a dict, None where it has none.
-func argument(of python.Value, name string) python.Value { return otherwise(of, name, python.Value{}) }
+// argument returns a member of a dict, or None if there is no such member.
+func argument(dict python.Value, name string) python.Value {
+	return argumentOr(dict, name, python.Value{})
+}
 
-func otherwise(of python.Value, name string, absent python.Value) python.Value {
-	if v, ok := of.Get(name); ok {
+// argumentOr returns a member of a dict, or defaultValue if there is no such member.
+func argumentOr(dict python.Value, name string, defaultValue python.Value) python.Value {
+	if v, ok := dict.Get(name); ok {
 		return v
 	}
-	return absent
+	return defaultValue
 }
 
 func item(key string, v python.Value) python.Item { return python.Item{Key: key, Value: v} }
 
 func (c *call) viewProduct(a python.Value) python.Value {
-	return c.found("/view_product_information", python.DictOf(item("product_ids", argument(a, "product_ids"))))
+	return c.getList("/view_product_information", python.DictOf(item("product_ids", argument(a, "product_ids"))))
 }
 
 func (c *call) recommend(a python.Value) python.Value {
@@ -255,11 +262,11 @@ func (c *call) recommend(a python.Value) python.Value {
 }
 
 func (c *call) terminate(a python.Value) python.Value {
-	return python.String("The interaction has been completed with status: " + otherwise(a, "status", python.String("success")).String())
+	return python.String("The interaction has been completed with status: " + argumentOr(a, "status", python.String("success")).String())
 }
 
-// quoted is a query as the tool puts it into its parameters.
-func (c *call) quoted(q python.Value) python.Value {
+// quoteQuery returns a query as the tool writes it into the parameters.
+func (c *call) quoteQuery(q python.Value) python.Value {
 	if q.Kind != python.Str {
 		python.Raise("quote_from_bytes() expected bytes")
 	}
