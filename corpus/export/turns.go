@@ -14,8 +14,8 @@ import (
 
 // The reasons for which a pair has no turn to learn from.
 const (
-	reasonNoFork   = "no_fork"           // the attempts do not differ first in a turn of the model
-	reasonRepeated = "fork_repeats_call" // the chosen attempt repeats a call at the fork
+	reasonNoFork   = "no_fork"           // the two attempts of a pair do not first differ in a turn of the model
+	reasonRepeated = "fork_repeats_call" // where the two attempts of a pair differ, the chosen one repeats a call
 )
 
 // findFork returns the index of the turn at which two attempts fork: the first turn of the
