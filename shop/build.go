@@ -83,14 +83,17 @@ func writeIndex(ctx context.Context, data []byte, out io.Writer) error {
 		c.add(d, l)
 		text.Add(d.contents)
 	}
-	if err := errors.Join(text.Write(ctx, w), c.write(w)); err != nil {
+	if err := text.Write(ctx, w); err != nil {
+		return fmt.Errorf("build index: %w", err)
+	}
+	if err := c.write(w); err != nil {
 		return fmt.Errorf("build index: %w", err)
 	}
 	return w.Close()
 }
 
-// isBlank reports whether Java's String.isBlank holds for text of a product. The server does
-// not index such a product.
+// isBlank reports whether a text consists of spaces and control characters, which the
+// server's Java calls blank. The server does not index such a product.
 func isBlank(text string) bool {
 	return !strings.ContainsFunc(text, func(r rune) bool { return r > ' ' })
 }

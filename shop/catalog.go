@@ -90,7 +90,9 @@ func temporaryIndex(ctx context.Context, data []byte) (*store.File, error) {
 		return nil, err
 	}
 	defer os.Remove(tmp.Name()) //nolint:errcheck // a mapped file needs no name; a leftover is the system's to clean
-	if err := errors.Join(writeIndex(ctx, data, tmp), tmp.Close()); err != nil {
+	err = writeIndex(ctx, data, tmp)
+	err = errors.Join(err, tmp.Close())
+	if err != nil {
 		return nil, err
 	}
 	return store.Open(tmp.Name(), indexVersion)
@@ -140,8 +142,11 @@ func (c *Catalog) Verify() error {
 // VerifyIndex compares the checksums of the index.
 func (c *Catalog) VerifyIndex() error { return c.file.Verify() }
 
-// Close unmaps the catalogue and the index.
-func (c *Catalog) Close() error { return errors.Join(c.file.Close(), c.unmap()) }
+// Close closes the index and the catalogue. Their memory must not be used afterwards.
+func (c *Catalog) Close() error {
+	err := c.file.Close()
+	return errors.Join(err, c.unmap())
+}
 
 // Len returns the number of products that can be searched.
 func (c *Catalog) Len() int { return c.info.Documents }

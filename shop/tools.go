@@ -130,7 +130,8 @@ func noOperator(operator, left, right string) {
 	python.Raise("unsupported operand type(s) for %s: '%s' and '%s'", operator, left, right)
 }
 
-// mustBeDict raises Python's error for a call of a dict's method on v if v is no dict.
+// mustBeDict checks that v is a dict. Otherwise it raises Python's error for a call of a
+// dict's method on v.
 func mustBeDict(v python.Value, method string) {
 	if v.Kind != python.Dict {
 		noAttribute(v, method)
@@ -212,8 +213,8 @@ func (c *call) get(path string, params python.Value) python.Value {
 	return v
 }
 
-// checkEncodable raises the error of Python's URL encoder for a parameter. The encoder
-// encodes every element of a list and every key of a dict.
+// checkEncodable checks that a parameter can be encoded. Otherwise it raises the error of
+// Python's URL encoder, which encodes every element of a list and every key of a dict.
 func checkEncodable(v python.Value) {
 	var texts []string
 	switch v.Kind {

@@ -102,7 +102,7 @@ func (f *File) Verify() error {
 	return nil
 }
 
-// Close unmaps the file.
+// Close closes the file and removes its mapping.
 func (f *File) Close() error { return f.unmap() }
 
 // Map maps a file into memory for reading. The data must not be used after unmap. All

@@ -55,7 +55,7 @@ const (
 	maxRetryAfter = 5 * time.Minute
 )
 
-// get requests a path of the public API and decodes the response to dst.
+// get reads a path of the public API and decodes the response to dst.
 func (c *Client) get(ctx context.Context, path string, dst any) error {
 	return c.call(ctx, http.MethodGet, c.Base+"/v1/public/"+path, nil, dst)
 }
