@@ -210,7 +210,7 @@ func zipLog(t *testing.T, from, to string) {
 // brokenFiles writes broken files of each format into a folder.
 func brokenFiles(t *testing.T, folder string) (n int) {
 	t.Helper()
-	samples, err := filepath.Glob(filepath.Join("..", "..", "traces", "testdata", "[cs]*", "*"))
+	samples, err := filepath.Glob(filepath.Join("..", "..", "traces", "testdata", "[fs]*", "*"))
 	if err != nil || os.MkdirAll(folder, 0o755) != nil {
 		t.Fatal(err)
 	}

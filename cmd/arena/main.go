@@ -60,7 +60,7 @@ func newRoot(s *cli.Streams) *cobra.Command {
 	group(root, "Feed trainers:", export.NewExport(s), export.NewConvert(s), evaluate.NewEnv(s))
 	group(root, "Evaluate students:", evaluate.NewEval(s), evaluate.NewResults(s), evaluate.NewCompare(s), evaluate.NewShop(s))
 	group(root, "Replay contests:", contest.NewContest(s), contest.NewRace(s))
-	explain(root, "")
+	addHelp(root, "")
 	return root
 }
 
@@ -78,9 +78,9 @@ func group(root *cobra.Command, heading string, commands ...*cobra.Command) {
 //go:embed help
 var texts embed.FS
 
-// explain gives c, and the commands below it, their texts. A command without examples of
-// its own has those of the one above it.
-func explain(c *cobra.Command, examples string) {
+// addHelp adds help texts to c and the commands below it. A command without examples gets
+// those of its parent.
+func addHelp(c *cobra.Command, examples string) {
 	name := strings.ReplaceAll(strings.TrimPrefix(c.CommandPath(), "arena "), " ", "-")
 	if text, err := texts.ReadFile("help/" + name + ".txt"); err == nil {
 		c.Long, c.Example, _ = strings.Cut(strings.TrimSuffix(string(text), "\n"), "Examples:\n")
@@ -88,6 +88,6 @@ func explain(c *cobra.Command, examples string) {
 	}
 	c.Example = cmp.Or(c.Example, examples)
 	for _, inner := range c.Commands() {
-		explain(inner, c.Example)
+		addHelp(inner, c.Example)
 	}
 }

@@ -61,7 +61,8 @@ func Check(path, folder string) ([]Finding, error) {
 		f := c.check(root)
 		for i := range all {
 			if o := &all[i].Claim; o.What == c.What && math.Abs(o.Value-c.Value) > o.Tolerance+c.Tolerance {
-				f.Outcome, f.Why = Contradicts, fmt.Sprintf("%s gives %v", o.Page, o.Value)
+				f.Outcome = Contradicts
+				f.Why = fmt.Sprintf("%s gives %v", o.Page, o.Value)
 			}
 		}
 		all = append(all, f)

@@ -107,9 +107,13 @@ func truncate(response string, ids []string) []string {
 
 // broken renders an attempt that left no dialogue.
 func broken(d *dice, p *problem) (status, line string) {
-	status, kind, message := "TIMED_OUT", "TimeoutError", "Execution exceeded timeout of 300s"
+	status = "TIMED_OUT"
+	kind := "TimeoutError"
+	message := "Execution exceeded timeout of 300s"
 	if d.chance(0.5) {
-		status, kind, message = "FAILED", "ValueError", "not enough values to unpack"
+		status = "FAILED"
+		kind = "ValueError"
+		message = "not enough values to unpack"
 	}
 	return status, object("problem_id", str(p.id), "status", str(status), "execution_time", "300.0",
 		"inference_failure_count", integer(d.N(3)), "inference_total", integer(d.N(9)),

@@ -32,7 +32,7 @@ type agreementFlags struct {
 	opt       agreement.Options
 }
 
-// NewAgreement makes `arena agreement`.
+// NewAgreement returns `arena agreement`.
 func NewAgreement(s *cli.Streams) *cobra.Command {
 	f := agreementFlags{opt: agreement.DefaultOptions(), against: agreement.FigureQuality}
 	c := cli.Command("agreement A B…", "Measure how far judges agree, with each other and with labels", cli.NumArgs(1, cli.AnyNumber),
@@ -53,15 +53,15 @@ func (f *agreementFlags) run(s *cli.Streams, paths []string) error {
 		return err
 	}
 	var raters []agreement.Ratings
-	all := slices.Concat(f.labels, paths)
-	for _, path := range all {
-		r, err := readRatings(path, raterName(path, all))
+	files := slices.Concat(f.labels, paths)
+	for _, path := range files {
+		r, err := readRatings(path, raterName(path, files))
 		if err != nil {
 			return err
 		}
 		raters = append(raters, r)
 	}
-	report, err := f.measure(raters)
+	report, err := f.compareAll(raters)
 	if err != nil {
 		return cli.DefaultHint(err, "files agree on an attempt by its eval_run_id and problem_id")
 	}
@@ -83,8 +83,8 @@ func (f *agreementFlags) check(judges int) error {
 	return nil
 }
 
-// measure compares all raters, and judges with labels as far as the flags ask.
-func (f *agreementFlags) measure(raters []agreement.Ratings) (agreement.Report, error) {
+// compareAll compares all raters, and judges with labels, as far as the flags ask.
+func (f *agreementFlags) compareAll(raters []agreement.Ratings) (agreement.Report, error) {
 	r, err := agreement.Compare(raters, f.opt)
 	if err != nil {
 		return r, err
@@ -95,8 +95,8 @@ func (f *agreementFlags) measure(raters []agreement.Ratings) (agreement.Report, 
 			if f.threshold == 0 {
 				break
 			}
-			at := slices.IndexFunc(r.Pairs, func(p agreement.Pair) bool { return p.A == labels[i].Name && p.B == judges[k].Name })
-			r.Pairs[at].Precision = new(agreement.PrecisionAt(&labels[i], &judges[k], f.threshold, f.opt))
+			pair := slices.IndexFunc(r.Pairs, func(p agreement.Pair) bool { return p.A == labels[i].Name && p.B == judges[k].Name })
+			r.Pairs[pair].Precision = new(agreement.PrecisionAt(&labels[i], &judges[k], f.threshold, f.opt))
 		}
 		if f.fit {
 			fit, err := agreement.FitScale(labels, &judges[k], f.opt)
@@ -149,7 +149,7 @@ func readRatings(path, name string) (agreement.Ratings, error) {
 	return r, nil
 }
 
-// raterName is the file's name, or its path where two names are the same.
+// raterName returns the file's name, or its path if two names are equal.
 func raterName(path string, paths []string) string {
 	name := filepath.Base(path)
 	if slices.ContainsFunc(paths, func(other string) bool { return other != path && filepath.Base(other) == name }) {

@@ -38,7 +38,7 @@ func printAgreement(w io.Writer, r *agreement.Report) error {
 	return t.Flush()
 }
 
-// printFit writes what a configuration can take in as it stands.
+// printFit prints the fitted values in the form of a configuration.
 func printFit(w io.Writer, x *agreement.Fit) {
 	fmt.Fprintf(w, "\n# %s, fitted to %d labels at %d problems. Factors miss the labels' by (root mean square)\n# %.4f on the subnet's scale", text.Line(x.Judge), x.N, x.Problems, x.Subnet)
 	if x.Fitted != nil {

@@ -32,7 +32,7 @@ type dedupFlags struct {
 	quiet     bool
 }
 
-// NewDedup makes `arena dedup`.
+// NewDedup returns `arena dedup`.
 func NewDedup(s *cli.Streams) *cobra.Command {
 	f := dedupFlags{profile: "auto", threshold: 0.8, workers: runtime.NumCPU()}
 	c := cli.Command("dedup FILES…", "Cluster near-duplicate texts of any JSON lines, JSON array or Parquet column", cli.NumArgs(1, cli.AnyNumber),
@@ -173,8 +173,8 @@ func (f *dedupFlags) stripper() (*minhash.Stripper, error) {
 
 func (f *dedupFlags) textOf(row rows.Row) (text, id string, err error) {
 	if f.field != "" {
-		column, name, found := row.Field(f.field)
-		if !found {
+		column, name, ok := row.Field(f.field)
+		if !ok {
 			return "", name, fmt.Errorf("row %d has no column %q", row.Line+1, f.field)
 		}
 		return column, name, nil
@@ -204,17 +204,20 @@ func (f *dedupFlags) options(texts []string) (minhash.Options, error) {
 	if f.profile == "short" || f.profile == "auto" && 2*short > len(texts) {
 		o = minhash.Short()
 	}
-	o.Threshold, o.BucketCap, o.Workers = f.threshold, f.cap, f.workers
+	o.Threshold = f.threshold
+	o.BucketCap = f.cap
+	o.Workers = f.workers
 	if err := o.Validate(); err != nil {
 		return o, cli.Usage(err, "see `arena dedup --help`")
 	}
 	return o, nil
 }
 
-// dedupLines names each cluster by the content of its representative, so that
-// neither order nor strangers rename it.
+// dedupLines returns the output lines. A cluster is named by the content of its
+// representative, so that neither the order of files nor other texts rename it.
 func dedupLines(ids, texts []string, groups []minhash.Group) []dedupLine {
-	names, text := make([]string, len(groups)), []byte(nil)
+	names := make([]string, len(groups))
+	var text []byte
 	for i, g := range groups {
 		if g.Representative {
 			text = append(text[:0], texts[i]...)
@@ -235,27 +238,27 @@ func dedupLines(ids, texts []string, groups []minhash.Group) []dedupLine {
 // and their cluster has the name of the earlier document's. The signatures of the
 // texts are added to today, for the next run to find.
 func (f *dedupFlags) joinIndex(texts []string, lines []dedupLine, o minhash.Options, today *minhash.Index) error {
-	all := &minhash.Index{}
+	merged := &minhash.Index{}
 	if _, err := os.Stat(f.index); err == nil {
-		if all, err = minhash.ReadIndex(f.index); err != nil {
+		if merged, err = minhash.ReadIndex(f.index); err != nil {
 			return cli.Failed(err, "an index of another version cannot be used: start a new one")
 		}
 	}
-	earlier := len(all.Names)
+	earlier := len(merged.Names)
 	for i, t := range texts {
 		sig := minhash.Sign(t)
-		all.Add(lines[i].Cluster, sig.Pack())
+		merged.Add(lines[i].Cluster, sig.Pack())
 	}
-	c, err := all.Cluster(o)
+	c, err := merged.Cluster(o)
 	if err != nil {
 		return err
 	}
 	for i := range lines {
 		if root := int(c.Root[earlier+i]); root < earlier {
-			similarity := all.Signatures[root].Similarity(&all.Signatures[earlier+i])
-			lines[i] = dedupLine{ID: lines[i].ID, Cluster: cli.WithoutSecrets(all.Names[root]), Jaccard: &similarity}
+			similarity := merged.Signatures[root].Similarity(&merged.Signatures[earlier+i])
+			lines[i] = dedupLine{ID: lines[i].ID, Cluster: cli.WithoutSecrets(merged.Names[root]), Jaccard: &similarity}
 		}
-		today.Add(lines[i].Cluster, all.Signatures[earlier+i])
+		today.Add(lines[i].Cluster, merged.Signatures[earlier+i])
 	}
 	return nil
 }

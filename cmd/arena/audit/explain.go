@@ -30,25 +30,25 @@ func (d *filterDay) explain(ctx context.Context, w io.Writer, days []string) err
 		}
 		return nil
 	}
-	all, err := d.read(ctx, days)
+	attempts, err := d.read(ctx, days)
 	if err != nil {
 		return err
 	}
-	for i := range all {
-		if all[i].story != nil {
-			_, err = io.WriteString(w, cli.WithoutSecrets(explanation(&all[i])))
+	for i := range attempts {
+		if attempts[i].story != nil {
+			_, err = io.WriteString(w, cli.WithoutSecrets(explainFilter(&attempts[i])))
 			return err
 		}
 	}
 	return cli.Failed(fmt.Errorf("no attempt %q in %s", d.flags.explain, strings.Join(days, " ")), "an ID is RUN/PROBLEM, as in the lines of `arena filter`")
 }
 
-// explanation is what `arena explain` says of the filter, and behind it what
-// no corpus keeps: the habits of the agent's day, and checks that passed.
-func explanation(f *filtered) string {
+// explainFilter returns the filter's part of `arena explain`, with what no corpus stores:
+// the habits of the agent's day, and the checks that passed.
+func explainFilter(f *filtered) string {
 	s := &f.structure
-	of := &rows.Attempt{TraceID: f.ID, RecordSHA256: f.Record, AgentVersion: f.Agent}
-	l := attempt.Alone(&where.Line{Attempt: of, Verdict: rows.NewVerdict(of, s)})
+	row := &rows.Attempt{TraceID: f.ID, RecordSHA256: f.Record, AgentVersion: f.Agent}
+	l := attempt.Alone(&where.Line{Attempt: row, Verdict: rows.NewVerdict(row, s)})
 	a := l.Argue(0)
 	a.Story = f.story
 	var words strings.Builder
@@ -86,8 +86,8 @@ func measured(f float64) string {
 	return fmt.Sprintf("%.4g", f)
 }
 
-// label is what somebody else said of an attempt: a label with its evidence, or
-// another judge's line.
+// label is another opinion on an attempt: a label with its evidence, or another judge's
+// line.
 type label struct {
 	Score    *float64 `json:"score"`
 	Gates    []bool   `json:"gates"`
@@ -128,8 +128,8 @@ func (d *judgeDay) walk(ctx context.Context, t *arena.Trace) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	of := &rows.Attempt{TraceID: t.ID, RecordSHA256: t.RecordSHA256, AgentVersion: t.Agent.VersionID}
-	l := attempt.Alone(&where.Line{Attempt: of, Judgement: rows.NewJudgement(of, &j, nil)})
+	row := &rows.Attempt{TraceID: t.ID, RecordSHA256: t.RecordSHA256, AgentVersion: t.Agent.VersionID}
+	l := attempt.Alone(&where.Line{Attempt: row, Judgement: rows.NewJudgement(row, &j, nil)})
 	a := l.Argue(0)
 	a.Story = attempt.StoryOf(filter, t, attempt.FromDay)
 	if d.flags.labels == "" {
@@ -146,7 +146,7 @@ func (d *judgeDay) walk(ctx context.Context, t *arena.Trace) (string, error) {
 	return l.Grade(a) + differences(&j, &beside), nil
 }
 
-// differences says what a label has and where the judgement differs first.
+// differences prints a label and the first difference of the judgement from it.
 func differences(j *arena.Judgement, l *label) string {
 	var words strings.Builder
 	w := tabwriter.NewWriter(&words, 0, 0, 2, ' ', 0)
@@ -157,7 +157,11 @@ func differences(j *arena.Judgement, l *label) string {
 	where := "nowhere"
 	for i, name := range gates.Names {
 		if i < len(l.Gates) && i < len(j.Gates) && l.Gates[i] != j.Gates[i] {
-			where = fmt.Sprintf("gate %d, %s\t\tthe label says %s", i+1, name, map[bool]string{true: "passed", false: "failed"}[l.Gates[i]])
+			result := "failed"
+			if l.Gates[i] {
+				result = "passed"
+			}
+			where = fmt.Sprintf("gate %d, %s\t\tthe label says %s", i+1, name, result)
 			break
 		}
 	}

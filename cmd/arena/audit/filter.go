@@ -31,7 +31,7 @@ type filterFlags struct {
 	settings  cli.Settings
 }
 
-// NewFilter makes `arena filter`.
+// NewFilter returns `arena filter`.
 func NewFilter(s *cli.Streams) *cobra.Command {
 	f := filterFlags{settings: cli.BuildSettings()}
 	c := cli.Command("filter DAY…", "Say of each attempt whether a model decided its calls, and why it is kept or dropped", cli.NumArgs(1, cli.AnyNumber),
@@ -48,11 +48,17 @@ func NewFilter(s *cli.Streams) *cobra.Command {
 }
 
 func (f *filterFlags) run(c *cobra.Command, s *cli.Streams, days []string) error {
-	filter, reading, err := f.filter(c)
+	filter, reading, err := f.newFilter(c)
 	if err != nil {
 		return err
 	}
-	if f.reweight && f.explain+f.calibrate != "" || f.explain != "" && f.calibrate != "" {
+	modes := 0
+	for _, set := range []bool{f.reweight, f.explain != "", f.calibrate != ""} {
+		if set {
+			modes++
+		}
+	}
+	if modes > 1 {
 		return cli.Usage(errors.New("--explain, --calibrate and --reweight exclude each other"), "give one of them")
 	}
 	day := &filterDay{flags: f, filter: filter, Scan: cli.Scan{DayFlags: &f.DayFlags, Name: "filter", Streams: s, Limits: reading}}
@@ -68,9 +74,9 @@ func (f *filterFlags) run(c *cobra.Command, s *cli.Streams, days []string) error
 	return day.Write(func(w io.Writer) error { return answer(c.Context(), w, days) })
 }
 
-// filter builds the filter from the configuration of a build, over which the
-// command's own flags go, and gives the limits of reading that stand there.
-func (f *filterFlags) filter(c *cobra.Command) (*filters.Filter, traces.Limits, error) {
+// newFilter returns the filter of a build's configuration with the command's own flags
+// applied, and the reading limits of that configuration.
+func (f *filterFlags) newFilter(c *cobra.Command) (*filters.Filter, traces.Limits, error) {
 	cfg := pipeline.Defaults()
 	if err := f.settings.Fill(&cfg); err != nil {
 		return nil, cfg.Reading, err
@@ -96,17 +102,17 @@ func (d *filterDay) calibrate(ctx context.Context, w io.Writer, days []string) e
 	if err != nil {
 		return err
 	}
-	all, err := d.read(ctx, days)
+	attempts, err := d.read(ctx, days)
 	if err != nil {
 		return err
 	}
 	var labelled []filters.Labelled
-	for i := range all {
-		l, ok := labels[all[i].ID]
+	for i := range attempts {
+		l, ok := labels[attempts[i].ID]
 		if !ok || l.Agentic == nil {
 			continue
 		}
-		s := &all[i].structure
+		s := &attempts[i].structure
 		labelled = append(labelled, filters.Labelled{Family: l.Family, Agentic: *l.Agentic, Axis: s.Axis, Confidence: s.Confidence})
 	}
 	if len(labelled) == 0 {
@@ -139,9 +145,9 @@ func printCalibration(w io.Writer, c *filters.Calibration) error {
 	return t.Flush()
 }
 
-func share(w io.Writer, name string, part, whole int) {
-	t := habits.Ratio{Part: part, Whole: whole}
-	if whole == 0 {
+func share(w io.Writer, name string, part, total int) {
+	t := habits.Ratio{Part: part, Whole: total}
+	if total == 0 {
 		fmt.Fprintf(w, "%s\t-\t\t\n", name)
 		return
 	}

@@ -41,8 +41,8 @@ type filtered struct {
 	story *attempt.Story
 }
 
-// read makes the first pass over all inputs, then the second, and returns the
-// attempts in input order.
+// read runs the first pass over all inputs, then the second, and returns the attempts in
+// input order.
 func (d *filterDay) read(ctx context.Context, days []string) ([]filtered, error) {
 	if d.inputs == nil {
 		var err error
@@ -50,7 +50,7 @@ func (d *filterDay) read(ctx context.Context, days []string) ([]filtered, error)
 			return nil, err
 		}
 	}
-	all, err := cli.ScanAttempts(ctx, &d.Scan, d.inputs, func(ctx context.Context, t *arena.Trace) (f filtered, err error) {
+	attempts, err := cli.ScanAttempts(ctx, &d.Scan, d.inputs, func(ctx context.Context, t *arena.Trace) (f filtered, err error) {
 		f = d.check(t)
 		if d.each != nil {
 			err = d.each(ctx, t, &f)
@@ -58,9 +58,9 @@ func (d *filterDay) read(ctx context.Context, days []string) ([]filtered, error)
 		return f, err
 	})
 	if err == nil {
-		d.secondPass(all)
+		d.secondPass(attempts)
 	}
-	return all, err
+	return attempts, err
 }
 
 func (d *filterDay) check(t *arena.Trace) filtered {
@@ -71,31 +71,31 @@ func (d *filterDay) check(t *arena.Trace) filtered {
 	return f
 }
 
-// secondPass lets each agent's day change the verdicts of its attempts.
-func (d *filterDay) secondPass(all []filtered) {
-	checked := make([]*filters.Checked, len(all))
-	for i := range all {
-		checked[i] = &all[i].Checked
+// secondPass updates the verdicts of attempts by their agent's day.
+func (d *filterDay) secondPass(attempts []filtered) {
+	checked := make([]*filters.Checked, len(attempts))
+	for i := range attempts {
+		checked[i] = &attempts[i].Checked
 	}
 	habits := d.filter.Day(checked)
-	for i := range all {
-		f := &all[i]
+	for i := range attempts {
+		f := &attempts[i]
 		f.day = habits.Agents[f.Agent]
 		f.structure = d.filter.Revise(f.structure, f.day.Odds(&f.Sample), f.day)
 	}
 }
 
 func (d *filterDay) lines(ctx context.Context, w io.Writer, days []string) error {
-	all, err := d.read(ctx, days)
+	attempts, err := d.read(ctx, days)
 	if err != nil {
 		return err
 	}
-	if err := d.summary(all); err != nil {
+	if err := d.summary(attempts); err != nil {
 		return err
 	}
 	var line []byte
-	for i := range all {
-		line = filters.AppendLine(line[:0], cli.NamesOf(&all[i].head), all[i].structure)
+	for i := range attempts {
+		line = filters.AppendLine(line[:0], cli.NamesOf(&attempts[i].head), attempts[i].structure)
 		if _, err := w.Write(append(line, '\n')); err != nil {
 			return fmt.Errorf("write verdicts: %w", err)
 		}
@@ -103,17 +103,17 @@ func (d *filterDay) lines(ctx context.Context, w io.Writer, days []string) error
 	return nil
 }
 
-func (d *filterDay) summary(all []filtered) error {
-	kept := 0
+func (d *filterDay) summary(attempts []filtered) error {
+	agentic := 0
 	axes := map[arena.Axis]int{}
-	for i := range all {
-		axes[all[i].structure.Axis]++
-		if all[i].structure.Keep {
-			kept++
+	for i := range attempts {
+		axes[attempts[i].structure.Axis]++
+		if attempts[i].structure.Keep {
+			agentic++
 		}
 	}
-	return d.Report(len(all), "%d attempts: %d agentic, %d scripted, %d unknown; %d kept\n",
-		len(all), axes[arena.AxisAgentic], axes[arena.AxisScripted], axes[arena.AxisUnknown], kept)
+	return d.Report(len(attempts), "%d attempts: %d agentic, %d scripted, %d unknown; %d kept\n",
+		len(attempts), axes[arena.AxisAgentic], axes[arena.AxisScripted], axes[arena.AxisUnknown], agentic)
 }
 
 // reweight prints the leaderboard under base score and under the planned
@@ -123,13 +123,13 @@ func (d *filterDay) reweight(ctx context.Context, w io.Writer, days []string) er
 	if err := d.outcomes(ctx, days); err != nil {
 		return err
 	}
-	all, err := d.read(ctx, days)
+	attempts, err := d.read(ctx, days)
 	if err != nil {
 		return err
 	}
-	scored := make([]filters.Scored, len(all))
-	for i := range all {
-		f := &all[i]
+	scored := make([]filters.Scored, len(attempts))
+	for i := range attempts {
+		f := &attempts[i]
 		scored[i] = filters.Scored{
 			Agent: f.Agent, Problem: f.head.ProblemID, Success: f.success,
 			Agentic: f.structure.Axis == arena.AxisAgentic, Adaptivity: f.structure.Adaptivity, Richness: filters.RichnessOf(&f.structure),

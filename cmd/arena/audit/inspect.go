@@ -16,16 +16,17 @@ import (
 	"github.com/trajectory-arena/arena/corpus/where"
 )
 
-// NewInspect makes `arena inspect`.
+// NewInspect returns `arena inspect`.
 func NewInspect(s *cli.Streams) *cobra.Command {
-	head, expr := 2, ""
+	head := 2
+	expr := ""
 	c := cli.Command("inspect FILE.parquet|CORPUS", "Show schema, row groups, counts and the first rows", cli.NumArgs(1, 1),
 		func(c *cobra.Command, args []string) error {
 			chosen, err := cli.ParseWhere(expr)
 			if err != nil {
 				return err
 			}
-			folder, file, err := parquetFile(args[0])
+			folder, file, err := splitParquetPath(args[0])
 			if err != nil {
 				return err
 			}
@@ -56,9 +57,9 @@ func NewInspect(s *cli.Streams) *cobra.Command {
 	return c
 }
 
-// parquetFile parts the name of a file into its folder and its own name. A
-// corpus is a folder, and has no file. In a bucket the ending tells which it is.
-func parquetFile(name string) (folder, file string, err error) {
+// splitParquetPath splits the path of a Parquet file into folder and file name. For a corpus
+// folder the file is empty. In a bucket the extension decides.
+func splitParquetPath(name string) (folder, file string, err error) {
 	if bucket.IsURL(name) {
 		if folder, file, err = bucket.Split(name); err != nil || strings.HasSuffix(file, ".parquet") {
 			return folder, file, err

@@ -37,7 +37,7 @@ type judgeFlags struct {
 // failure: waiting costs no core, and little memory.
 const attemptsAtOnce = 4 * instrument.ModelsAtOnce
 
-// NewJudge is the command that judges how attempts reasoned.
+// NewJudge returns `arena judge`.
 func NewJudge(s *cli.Streams) *cobra.Command {
 	f := judgeFlags{choice: instrument.JudgeChoice{LLM: instrument.DefaultLLMFlags()}}
 	c := cli.Command("judge DAY…", "Judge how attempts reasoned, offline or with models", cli.NumArgs(1, cli.AnyNumber),
@@ -62,7 +62,9 @@ func (f *judgeFlags) run(c *cobra.Command, s *cli.Streams, days []string) error 
 	if f.steps && f.probe > 0 {
 		return cli.Usage(errors.New("--probe and --steps do not go together"), "probes move a score, and steps have none")
 	}
-	if f.explain != "" && (f.steps || f.probe > 0 || f.dryRun) || f.labels != "" && f.explain == "" {
+	explainsMore := f.explain != "" && (f.steps || f.probe > 0 || f.dryRun)
+	labelsAlone := f.labels != "" && f.explain == ""
+	if explainsMore || labelsAlone {
 		return cli.Usage(errors.New("--explain stands alone, and --labels with it"), "leave --steps, --probe and -n out")
 	}
 	return f.judge(c.Context(), s, days)

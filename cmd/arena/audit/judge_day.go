@@ -83,7 +83,7 @@ func (d *judgeDay) inOrder(ctx context.Context, days []string, tally *judgeTally
 	})
 }
 
-// judged is one attempt's judgement, by steps where these are asked for, and its line.
+// judged is one attempt's judgement, with its steps if they are judged, and its output line.
 type judged struct {
 	arena.StepJudgement
 	judgeable bool
@@ -96,7 +96,8 @@ type judged struct {
 // lets this one finish with what is known already.
 func (d *judgeDay) one(ctx context.Context, t *arena.Trace) (*judged, error) {
 	defer d.progress.Attempt()
-	dialogue, j := filters.Normalise(t), &judged{}
+	dialogue := filters.Normalise(t)
+	j := &judged{}
 	if d.flags.steps {
 		j.judgeable = llm.HasSteps(&dialogue)
 		j.StepJudgement, j.stopped = d.Steps.Steps(ctx, t, &dialogue)
@@ -137,42 +138,43 @@ func (d *judgeDay) probe(ctx context.Context, w io.Writer, days []string, n int)
 	return d.writeProbes(w, shifts)
 }
 
-// sample takes the n attempts whose ids hash lowest, whatever their order.
+// sample returns the n attempts whose ids have the smallest hashes, so that the order of
+// inputs does not matter.
 func (d *judgeDay) sample(ctx context.Context, days []string, n int) ([]*arena.Trace, error) {
-	var all []*arena.Trace
+	var sample []*arena.Trace
 	err := d.attempts(ctx, days, func(t *arena.Trace) error {
 		if !t.HasDialogue {
 			return nil
 		}
-		if all = append(all, t); len(all) >= 2*n {
-			all = lowest(all, n)
+		if sample = append(sample, t); len(sample) >= 2*n {
+			sample = lowest(sample, n)
 		}
 		return nil
 	})
-	all = lowest(all, n)
-	if err == nil && len(all) == 0 {
+	sample = lowest(sample, n)
+	if err == nil && len(sample) == 0 {
 		err = cli.Failed(errors.New("no attempt with a dialogue could be read"), "`arena judge --help` says what a DAY is")
 	}
-	return all, err
+	return sample, err
 }
 
-func lowest(all []*arena.Trace, n int) []*arena.Trace {
-	slices.SortFunc(all, func(a, b *arena.Trace) int {
+func lowest(attempts []*arena.Trace, n int) []*arena.Trace {
+	slices.SortFunc(attempts, func(a, b *arena.Trace) int {
 		return cmp.Or(cmp.Compare(choose.Key(a.ID), choose.Key(b.ID)), cmp.Compare(a.RecordSHA256, b.RecordSHA256))
 	})
-	return slices.Clone(all[:min(n, len(all))])
+	return slices.Clone(attempts[:min(n, len(attempts))])
 }
 
 func (d *judgeDay) writeProbes(w io.Writer, shifts [][]probe.Shift) error {
-	all := make([]probe.Summary, len(probe.All()))
+	summaries := make([]probe.Summary, len(probe.All()))
 	for i, p := range probe.All() {
-		all[i] = probe.Summarise(p.Name, slicesx.Map(shifts, func(s []probe.Shift) probe.Shift { return s[i] }))
+		summaries[i] = probe.Summarise(p.Name, slicesx.Map(shifts, func(s []probe.Shift) probe.Shift { return s[i] }))
 	}
-	if lifted := probe.LiftWarning(all); lifted != "" {
+	if lifted := probe.LiftWarning(summaries); lifted != "" {
 		fmt.Fprintf(d.Streams.Err, "warning: %s\n", lifted)
 	}
 	for i, p := range probe.All() {
-		summary := all[i]
+		summary := summaries[i]
 		if !d.Noisy.Quiet {
 			fmt.Fprintf(d.Streams.Err, "%s: %d of %d raised, %d lowered, %+.3f in the mean (%s)\n",
 				p.Name, summary.Raised, summary.N, summary.Lowered, summary.MeanShift, p.Doc)

@@ -18,18 +18,18 @@ import (
 )
 
 type leakFlags struct {
-	heldOut []string
-	out     string
-	report  string
-	failOn  string
-	drop    float64
-	same    bool
-	workers int
-	quiet   bool
-	embed   instrument.Embeddings
+	heldOut  []string
+	out      string
+	report   string
+	failOn   string
+	drop     float64
+	onlySame bool
+	workers  int
+	quiet    bool
+	embed    instrument.Embeddings
 }
 
-// NewLeak makes `arena leak`.
+// NewLeak returns `arena leak`.
 func NewLeak(s *cli.Streams) *cobra.Command {
 	f := leakFlags{workers: runtime.NumCPU()}
 	c := cli.Command("leak --held-out BANK… CANDIDATES…", "Find protected problems in any texts or corpus, however they are reworded", cli.NumArgs(1, cli.AnyNumber),
@@ -41,7 +41,7 @@ func NewLeak(s *cli.Streams) *cobra.Command {
 	cli.Replaces(c, "report")
 	cli.Choice(c, &f.failOn, "fail-on", []string{"drop", "same"}, "exit 3 if a row is to be dropped (drop) or asks for the same (same)")
 	cli.Share(c, &f.drop, "threshold", "drop from this lexical score on (default: the detector's own, raised with the bank)")
-	c.Flags().BoolVar(&f.same, "same-only", false, "drop by wording only what asks for the same")
+	c.Flags().BoolVar(&f.onlySame, "same-only", false, "drop by wording only what asks for the same")
 	cli.Jobs(c, &f.workers, "workers")
 	c.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "no words on standard error")
 	f.embed.Flags(c, instrument.Guard)
@@ -58,7 +58,7 @@ func (f *leakFlags) run(ctx context.Context, s *cli.Streams, names []string) err
 	if err != nil {
 		return err
 	}
-	g, err := guard.New(bank, guard.Config{Drop: f.drop, SameOnly: f.same})
+	g, err := guard.New(bank, guard.Config{Drop: f.drop, SameOnly: f.onlySame})
 	if err != nil {
 		return err
 	}
@@ -100,9 +100,9 @@ func (f *leakFlags) finish(s *cli.Streams, scan *leakScan, paths []string) error
 	if err := f.say(s, scan, paths); err != nil {
 		return err
 	}
-	found := map[string]int{"drop": len(scan.report.Dropped), "same": scan.same}[f.failOn]
-	if found > 0 {
-		return cli.Limit(fmt.Errorf("%d rows match protected problems", found), "the lines with drop true say which and why")
+	leaks := map[string]int{"drop": len(scan.report.Dropped), "same": scan.onlySame}[f.failOn]
+	if leaks > 0 {
+		return cli.Limit(fmt.Errorf("%d rows match protected problems", leaks), "the lines with drop true say which and why")
 	}
 	if scan.report.NotRun != "" {
 		return cli.Limit(errors.New(scan.report.NotRun), instrument.TierHint)
@@ -115,16 +115,15 @@ func (f *leakFlags) say(s *cli.Streams, scan *leakScan, paths []string) error {
 		return nil
 	}
 	fmt.Fprintf(s.Err, "arena: %d rows, %d to drop (%d ask for the same), %d beyond the lexical tier\n",
-		scan.report.Rows, len(scan.report.Dropped), scan.same, scan.report.Unreadable)
+		scan.report.Rows, len(scan.report.Dropped), scan.onlySame, scan.report.Unreadable)
 	if lost := scan.report.FalseDrops; lost.Held > 0 {
 		fmt.Fprintf(s.Err, "arena: of rows like the bank's about %.1f %% (%.1f to %.1f) are dropped and ask for something else\n", 100*lost.Share, 100*lost.Low, 100*lost.High)
 	}
-	return sayUnread(s, paths)
+	return printUnsearched(s, paths)
 }
 
-// sayUnread names files that lie in the folders and were not searched, up to a
-// handful.
-func sayUnread(s *cli.Streams, paths []string) error {
+// printUnsearched prints the files in the folders that were not searched, up to a limit.
+func printUnsearched(s *cli.Streams, paths []string) error {
 	const most = 5
 	var unread []string
 	for _, path := range paths {

@@ -14,11 +14,11 @@ import (
 )
 
 type bankFlags struct {
-	state   string
-	pool    string
-	date    string
-	by      string
-	release []string
+	state     string
+	pool      string
+	date      string
+	rotatedBy string
+	release   []string
 }
 
 func (f *bankFlags) register(c *cobra.Command, moves bool) {
@@ -28,7 +28,7 @@ func (f *bankFlags) register(c *cobra.Command, moves bool) {
 		return
 	}
 	c.Flags().StringVar(&f.date, "date", "", "day of the move, as 2006-01-31 (data holds no clock)")
-	c.Flags().StringVar(&f.by, "by", "", "who moves the problems")
+	c.Flags().StringVar(&f.rotatedBy, "by", "", "who moves the problems")
 	cli.Replaces(c, "state")
 }
 
@@ -71,13 +71,14 @@ func newBankRotate(s *cli.Streams) *cobra.Command {
 }
 
 func (f *bankFlags) move() guard.Move {
-	return guard.Move{To: guard.Stage(f.pool), Date: f.date, By: f.by, Release: f.release}
+	return guard.Move{To: guard.Stage(f.pool), Date: f.date, By: f.rotatedBy, Release: f.release}
 }
 
 func (f *bankFlags) change(s *cli.Streams, move func(*guard.Rotation) ([]guard.Rotated, error)) error {
 	r, err := guard.ReadRotation(f.state)
 	if errors.Is(err, fs.ErrNotExist) { // none yet is an empty bank
-		r, err = &guard.Rotation{Schema: guard.RotationSchema}, nil
+		r = &guard.Rotation{Schema: guard.RotationSchema}
+		err = nil
 	}
 	if err != nil {
 		return cli.Failed(err, "give --state a file that arena leak bank wrote; one of another version cannot be changed")

@@ -15,12 +15,12 @@ import (
 )
 
 type leakScan struct {
-	guard   *guard.Guard
-	tier    *guard.EmbeddingTier
-	report  *guard.Report
-	stdin   io.Reader
-	same    int
-	workers int
+	guard    *guard.Guard
+	tier     *guard.EmbeddingTier
+	report   *guard.Report
+	stdin    io.Reader
+	onlySame int
+	workers  int
 	// batch are candidates that wait for each other.
 	batch    []guard.Candidate
 	progress *cli.Display
@@ -89,8 +89,8 @@ func eachRow(file string, stdin io.Reader, progress *cli.Display, yield func(row
 		return err
 	}
 	size := int64(0)
-	if at, err := os.Stat(file); err == nil { // it was read: only its size is asked for
-		size = at.Size()
+	if info, err := os.Stat(file); err == nil { // it was read: only its size is asked for
+		size = info.Size()
 	}
 	progress.Finished(size)
 	return nil
@@ -117,15 +117,15 @@ func (l *leakScan) row(ctx context.Context, out *json.Encoder, row rows.Row) err
 
 func (l *leakScan) check(ctx context.Context) ([]guard.Finding, error) {
 	findings := make([]guard.Finding, len(l.batch))
-	var all sync.WaitGroup
+	var wg sync.WaitGroup
 	for w := range l.workers {
-		all.Go(func() {
+		wg.Go(func() {
 			for i := w; i < len(l.batch); i += l.workers {
 				findings[i] = l.guard.Check(l.batch[i])
 			}
 		})
 	}
-	all.Wait()
+	wg.Wait()
 	if l.tier == nil {
 		return findings, nil
 	}
@@ -147,7 +147,7 @@ func (l *leakScan) flush(ctx context.Context, out *json.Encoder) error {
 		f := findings[i]
 		l.report.Add(c.ID, f)
 		if f.Drop && f.Same {
-			l.same++
+			l.onlySame++
 		}
 		err := out.Encode(leakLine{
 			ID: cli.WithoutSecrets(c.ID), TextSHA256: digest.SHA256([]byte(c.Text)), Match: orNull(cli.WithoutSecrets(f.Match)), Drop: f.Drop, Same: f.Same,

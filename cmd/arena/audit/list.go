@@ -45,7 +45,7 @@ var catalogues = map[string]func(io.Writer){
 	"reasons": func(w io.Writer) { io.WriteString(w, docs.Reasons) }, //nolint:errcheck // standard output keeps its first failure
 }
 
-// NewList makes `arena list`.
+// NewList returns `arena list`.
 func NewList(s *cli.Streams) *cobra.Command {
 	names := []string{"filters", "formats", "judges", "profiles", "reasons"}
 	c := cli.Command("list "+strings.Join(names, "|")+" [PROFILE]", "List checks, formats that are read, judges, export formats, or the reasons why rows are left out", cli.NumArgs(1, 2), func(_ *cobra.Command, args []string) error {

@@ -23,7 +23,7 @@ type scoreFlags struct {
 	titles   instrument.Embeddings
 }
 
-// NewScore makes `arena score`.
+// NewScore returns `arena score`.
 func NewScore(s *cli.Streams) *cobra.Command {
 	f := scoreFlags{}
 	c := cli.Command("score DAY…", "Score attempts by the subnet's own outcome rules", cli.NumArgs(1, cli.AnyNumber),
@@ -63,14 +63,14 @@ func (r *scoreRun) lines(ctx context.Context, days []string, titles outcome.Titl
 	}
 	defer r.day.Close() //nolint:errcheck // only read
 	return r.Write(func(w io.Writer) error {
-		all, bad := cli.ScanAttempts(ctx, &r.Scan, r.day.Inputs, r.attempt)
+		attempts, bad := cli.ScanAttempts(ctx, &r.Scan, r.day.Inputs, r.attempt)
 		if bad != nil {
 			return bad
 		}
-		if bad = r.summary(all); bad != nil {
+		if bad = r.summary(attempts); bad != nil {
 			return bad
 		}
-		for _, a := range all {
+		for _, a := range attempts {
 			if _, bad = w.Write(a.line); bad != nil {
 				return fmt.Errorf("write scores: %w", bad)
 			}
@@ -110,10 +110,11 @@ func (r *scoreRun) attempt(ctx context.Context, t *arena.Trace) (scored, error) 
 	return scored{line, o}, nil
 }
 
-func (r *scoreRun) summary(all []scored) error {
-	unscored, solved := 0, 0
+func (r *scoreRun) summary(attempts []scored) error {
+	unscored := 0
+	solved := 0
 	titles := map[arena.TitleSource]int{}
-	for _, a := range all {
+	for _, a := range attempts {
 		titles[a.outcome.Titles]++
 		if !a.outcome.Scored() {
 			unscored++
@@ -121,6 +122,6 @@ func (r *scoreRun) summary(all []scored) error {
 			solved++
 		}
 	}
-	return r.Report(len(all), "%d attempts: %d scored (%d solved), %d without a score; titles: %d by vectors, %d by endpoint, %d left out\n",
-		len(all), len(all)-unscored, solved, unscored, titles[arena.TitlesVectors], titles[arena.TitlesEndpoint], titles[arena.TitlesNone])
+	return r.Report(len(attempts), "%d attempts: %d scored (%d solved), %d without a score; titles: %d by vectors, %d by endpoint, %d left out\n",
+		len(attempts), len(attempts)-unscored, solved, unscored, titles[arena.TitlesVectors], titles[arena.TitlesEndpoint], titles[arena.TitlesNone])
 }

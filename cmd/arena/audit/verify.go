@@ -19,9 +19,11 @@ import (
 	"github.com/trajectory-arena/arena/pipeline/finish"
 )
 
-// NewVerify makes `arena verify`.
+// NewVerify returns `arena verify`.
 func NewVerify(s *cli.Streams) *cobra.Command {
-	quiet, public, sentences := false, false, false
+	quiet := false
+	public := false
+	sentences := false
 	var heldOut []string
 	c := cli.Command("verify CORPUS", "Check every promise of a corpus again, from its files alone", cli.NumArgs(1, 1),
 		func(c *cobra.Command, args []string) error {
@@ -44,7 +46,7 @@ func NewVerify(s *cli.Streams) *cobra.Command {
 func verifyWhole(ctx context.Context, s *cli.Streams, name string, heldOut []string, quiet bool) error {
 	return cli.ReadCorpus(ctx, name, func(fsys corpus.FS, dir string) error {
 		progress := cli.Verbosity{Quiet: quiet}.Progress(s)
-		found, err := verify.Corpus(ctx, cli.Watched(fsys, []string{dir}, progress.Reading("verify", 0)), dir)
+		findings, err := verify.Corpus(ctx, cli.Watched(fsys, []string{dir}, progress.Reading("verify", 0)), dir)
 		progress.Done()
 		switch {
 		case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
@@ -52,15 +54,15 @@ func verifyWhole(ctx context.Context, s *cli.Streams, name string, heldOut []str
 		case err != nil:
 			return cli.Failed(err, "the corpus cannot be read to its end: build or copy it again")
 		}
-		for _, f := range found {
+		for _, f := range findings {
 			fmt.Fprintln(s.Err, f)
 		}
-		kept := len(found)
-		found = slices.DeleteFunc(found, func(f verify.Finding) bool { return f.Withheld })
-		if kept -= len(found); kept > 0 {
-			fmt.Fprintf(s.Err, "%s: %s kept at home, as a published copy's may be\n", name, cli.Counted(kept, "file is", "files are"))
+		n := len(findings)
+		findings = slices.DeleteFunc(findings, func(f verify.Finding) bool { return f.Withheld })
+		if n -= len(findings); n > 0 {
+			fmt.Fprintf(s.Err, "%s: %s kept at home, as a published copy's may be\n", name, cli.Counted(n, "file is", "files are"))
 		}
-		if err = verdict(name, found); err != nil {
+		if err = verdict(name, findings); err != nil {
 			return err
 		}
 		source, err := finish.Open(fsys, dir)
@@ -75,7 +77,9 @@ func verifyWhole(ctx context.Context, s *cli.Streams, name string, heldOut []str
 }
 
 func tellVerified(s *cli.Streams, name string, m *corpus.Manifest) {
-	shards, rows, size := 0, int64(0), int64(0)
+	shards := 0
+	rows := int64(0)
+	size := int64(0)
 	for _, f := range m.Files {
 		size += f.Bytes
 		if f.Rows != nil {
@@ -86,34 +90,34 @@ func tellVerified(s *cli.Streams, name string, m *corpus.Manifest) {
 		name, len(m.Files), float64(size)/1e6, shards, rows)
 }
 
-func verdict(dir string, found []verify.Finding) error {
+func verdict(dir string, findings []verify.Finding) error {
 	switch {
-	case len(found) == 0:
+	case len(findings) == 0:
 		return nil
-	case !slices.ContainsFunc(found, func(f verify.Finding) bool { return !f.Leak }):
-		return cli.Limit(fmt.Errorf("verify %s: leak: %s in more than one split, first: %s", dir, cli.Counted(len(found), "key is", "keys are"), found[0]), "do not train on it; build it again with the held-out problems given by --held-out")
+	case !slices.ContainsFunc(findings, func(f verify.Finding) bool { return !f.Leak }):
+		return cli.Limit(fmt.Errorf("verify %s: leak: %s in more than one split, first: %s", dir, cli.Counted(len(findings), "key is", "keys are"), findings[0]), "do not train on it; build it again with the held-out problems given by --held-out")
 	default:
-		return cli.Failed(fmt.Errorf("verify %s: %s broken, first: %s", dir, cli.Counted(len(found), "promise", "promises"), found[0]), "build or copy the corpus again; a file of it was changed")
+		return cli.Failed(fmt.Errorf("verify %s: %s broken, first: %s", dir, cli.Counted(len(findings), "promise", "promises"), findings[0]), "build or copy the corpus again; a file of it was changed")
 	}
 }
 
 func verifyClaims(s *cli.Streams, path string, quiet bool) error {
-	found, err := claims.Check(path, ".")
+	results, err := claims.Check(path, ".")
 	if err != nil {
 		return cli.Failed(err, "a line is {what, page, sentence, source, formula, value, tolerance}")
 	}
 	count := map[string]int{}
-	for _, f := range found {
+	for _, f := range results {
 		count[f.Outcome]++
 		if f.Outcome != claims.Holds || !quiet {
 			fmt.Fprintf(s.Out, "%s: %s: %s: %v %s\n", text.Line(f.Claim.Page), f.Outcome, text.Line(f.Claim.What), f.Claim.Value, text.Line(f.Why))
 		}
 	}
 	if wrong := count[claims.Differs] + count[claims.Contradicts]; wrong > 0 {
-		return cli.Failed(fmt.Errorf("verify %s: %d of %s wrong", path, wrong, cli.Counted(len(found), "claim is", "claims are")), "correct the sentence, or what it was measured from")
+		return cli.Failed(fmt.Errorf("verify %s: %d of %s wrong", path, wrong, cli.Counted(len(results), "claim is", "claims are")), "correct the sentence, or what it was measured from")
 	}
 	if !quiet {
-		fmt.Fprintf(s.Err, "%s: %d of %d claims hold, %d cannot be checked\n", path, count[claims.Holds], len(found), count[claims.Unchecked])
+		fmt.Fprintf(s.Err, "%s: %d of %d claims hold, %d cannot be checked\n", path, count[claims.Holds], len(results), count[claims.Unchecked])
 	}
 	return nil
 }
@@ -145,8 +149,7 @@ func verifyPublic(ctx context.Context, s *cli.Streams, name string, heldOut []st
 	return nil
 }
 
-// verifyTrain holds every training row against what the corpus and held-out files
-// protect.
+// verifyTrain checks every training row against what the corpus and held-out files protect.
 func verifyTrain(ctx context.Context, s *cli.Streams, name string, source *finish.Source, heldOut []string, quiet bool) error {
 	leaks := 0
 	known, err := finish.CollectExclusions([]*finish.Source{source}, heldOut)

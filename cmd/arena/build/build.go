@@ -78,7 +78,7 @@ func (f *buildFlags) register(c *cobra.Command) {
 	f.vectors.Flags(c, instrument.Titles, instrument.Guard)
 }
 
-// NewBuild makes `arena build`.
+// NewBuild returns `arena build`.
 func NewBuild(s *cli.Streams) *cobra.Command {
 	return (&buildFlags{streams: s, Settings: cli.BuildSettings()}).command()
 }
@@ -89,7 +89,8 @@ func Draft(ctx context.Context, s *cli.Streams, out string, days []string) error
 	f := &buildFlags{streams: s, Settings: cli.BuildSettings(), sources: pipeline.Sources{Draft: true}}
 	c := f.command()
 	c.SetArgs(append([]string{"-q", "-o", out, "--"}, days...))
-	c.SilenceUsage, c.SilenceErrors = true, true
+	c.SilenceUsage = true
+	c.SilenceErrors = true
 	return c.ExecuteContext(ctx)
 }
 
@@ -122,7 +123,7 @@ func (f *buildFlags) trustRuns(days []string) {
 }
 
 func (f *buildFlags) build(c *cobra.Command, days []string) error {
-	if err := f.plannable(days); err != nil {
+	if err := f.checkPlannable(days); err != nil {
 		return err
 	}
 	return f.with(c, days, func(r *pipeline.Run) error {
@@ -143,17 +144,17 @@ func (f *buildFlags) write(ctx context.Context, r *pipeline.Run) error {
 	}
 	if f.force {
 		if err := r.Forget(); err != nil {
-			return kept(err)
+			return keepsWork(err)
 		}
 	}
 	summary, err := r.Build(ctx)
 	if err != nil {
-		return f.lost(summary, err)
+		return f.printFunnel(summary, err)
 	}
 	if err = f.target.Publish(ctx); err != nil {
 		return err
 	}
-	f.tell(summary)
+	f.printSummary(summary)
 	if summary.NotRun != "" {
 		return cli.Limit(errors.New(summary.NotRun), instrument.TierHint)
 	}
@@ -163,7 +164,7 @@ func (f *buildFlags) write(ctx context.Context, r *pipeline.Run) error {
 func (f *buildFlags) forecast(ctx context.Context, r *pipeline.Run) error {
 	forecast, err := r.Forecast(ctx)
 	if err != nil {
-		return kept(err)
+		return keepsWork(err)
 	}
 	cost := "the offline judges cost nothing"
 	if f.judge.AsksModels() {
@@ -176,7 +177,7 @@ func (f *buildFlags) forecast(ctx context.Context, r *pipeline.Run) error {
 // with lets do have the run that the flags say, with its days on this machine,
 // its judges open and its progress shown.
 func (f *buildFlags) with(c *cobra.Command, days []string, do func(*pipeline.Run) error) (err error) {
-	r, err := f.run(c)
+	r, err := f.newRun(c)
 	if err != nil {
 		return err
 	}
@@ -188,7 +189,7 @@ func (f *buildFlags) with(c *cobra.Command, days []string, do func(*pipeline.Run
 		return err
 	}
 	defer func() { err = errors.Join(err, opened.Close()) }()
-	if err = f.measure(r, opened); err != nil {
+	if err = f.setInstruments(r, opened); err != nil {
 		return err
 	}
 	cli.GrowHeap(cli.BuildHeapGrowth)
@@ -199,8 +200,8 @@ func (f *buildFlags) with(c *cobra.Command, days []string, do func(*pipeline.Run
 	return do(r)
 }
 
-// run puts a run together from the flags, without its days and judges.
-func (f *buildFlags) run(c *cobra.Command) (*pipeline.Run, error) {
+// newRun returns the run of the flags, without days and judges.
+func (f *buildFlags) newRun(c *cobra.Command) (*pipeline.Run, error) {
 	if err := f.target.Check(); err != nil {
 		return nil, err
 	}
@@ -224,22 +225,22 @@ func (f *buildFlags) run(c *cobra.Command) (*pipeline.Run, error) {
 	return r, f.equip(r, config.Harness)
 }
 
-// measure gives a run its judges and the configuration that says what their
-// answers depend on, which the one that was given may not contradict.
-func (f *buildFlags) measure(r *pipeline.Run, o *instrument.Judges) error {
-	made := r.Config
-	made.MaxUnscored = o.MaxUnscored
-	made.Titles = f.vectors.TitlesConfig()
-	made.Judge.Name, made.Judge.Settings, made.Judge.Sparing = o.Is.Name, o.Is.Settings, false
+// setInstruments sets the run's judges and the configuration that their answers depend on,
+// which the user's configuration must not contradict.
+func (f *buildFlags) setInstruments(r *pipeline.Run, o *instrument.Judges) error {
+	config := r.Config
+	config.MaxUnscored = o.MaxUnscored
+	config.Titles = f.vectors.TitlesConfig()
+	config.Judge.Name, config.Judge.Settings, config.Judge.Sparing = o.Is.Name, o.Is.Settings, false
 	if o.Asks {
-		made.Judge.Sparing, made.Judge.ProbeEvery = !made.Multiplier.NeedsRuns(), 0
+		config.Judge.Sparing, config.Judge.ProbeEvery = !config.Multiplier.NeedsRuns(), 0
 	}
-	made.StepJudge = pipeline.StepJudgeConfig(o.StepsIs)
-	made.Steps = made.Steps || o.StepsAsk
-	if err := cli.Contradiction(&r.Config, &made); err != nil {
+	config.StepJudge = pipeline.StepJudgeConfig(o.StepsIs)
+	config.Steps = config.Steps || o.StepsAsk
+	if err := cli.Contradiction(&r.Config, &config); err != nil {
 		return err
 	}
-	r.Config, r.Judge, r.StepJudge = made, o.Judge, o.Steps
+	r.Config, r.Judge, r.StepJudge = config, o.Judge, o.Steps
 	return nil
 }
 

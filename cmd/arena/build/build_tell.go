@@ -17,7 +17,7 @@ func plots(r *reports.Set) (map[string][]byte, error) {
 	return report.Plots(r.Charts()), nil
 }
 
-func (f *buildFlags) tell(s *pipeline.Summary) {
+func (f *buildFlags) printSummary(s *pipeline.Summary) {
 	cli.Warn(f.streams.Err, s.CutFiles, s.Collisions)
 	if s.Lifted != "" {
 		fmt.Fprintf(f.streams.Err, "warning: %s\n", s.Lifted)
@@ -30,15 +30,15 @@ func (f *buildFlags) tell(s *pipeline.Summary) {
 	}
 	w := f.streams.Err
 	choose.PrintFunnel(w, s.Funnel)
-	tellRows(w, f.target.Name, s.Rows)
+	printRows(w, f.target.Name, s.Rows)
 	if s.Top > 0 {
 		fmt.Fprintf(w, "at most %s a problem became rows; --set select.top=N allows N\n", cli.Counted(s.Top, "attempt", "attempts"))
 	}
 	fmt.Fprintf(w, "check it with: arena verify %s\n", f.target.Name)
 }
 
-// tellRows says how many rows each config and split of a corpus has.
-func tellRows(w io.Writer, corpus string, rows map[string]int64) {
+// printRows prints the number of rows of each config and split of a corpus.
+func printRows(w io.Writer, corpus string, rows map[string]int64) {
 	fmt.Fprintf(w, "\n%s:", corpus)
 	for _, name := range slices.Sorted(maps.Keys(rows)) {
 		fmt.Fprintf(w, "  %s %d", name, rows[name])
@@ -46,16 +46,16 @@ func tellRows(w io.Writer, corpus string, rows map[string]int64) {
 	fmt.Fprintln(w)
 }
 
-// lost shows where attempts were lost, where that is why there is no corpus.
-func (f *buildFlags) lost(s *pipeline.Summary, err error) error {
+// printFunnel prints where attempts were lost, if that is why there is no corpus.
+func (f *buildFlags) printFunnel(s *pipeline.Summary, err error) error {
 	if s != nil {
 		cli.Warn(f.streams.Err, s.CutFiles, s.Collisions)
 		choose.PrintFunnel(f.streams.Err, s.Funnel)
 	}
-	return kept(err)
+	return keepsWork(err)
 }
 
-// kept says of an error that nothing else explains that it costs no finished work.
-func kept(err error) error {
+// keepsWork adds to an error without a hint that finished work is kept.
+func keepsWork(err error) error {
 	return cli.DefaultHint(err, "finished blocks are kept: mend the cause and run the same command again")
 }

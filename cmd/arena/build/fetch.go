@@ -31,7 +31,7 @@ const (
 	apiBase      = "https://api.oroagents.com"
 )
 
-// NewFetch makes `arena fetch`.
+// NewFetch returns `arena fetch`.
 func NewFetch(s *cli.Streams) *cobra.Command {
 	f := fetchFlags{}
 	c := cli.Command("fetch --race ID | --since DATE | --agent ID | --run ID -o DAYS", "Bring days from the subnet's public API", cli.NumArgs(0, 0),
@@ -83,11 +83,12 @@ func (f *fetchFlags) check() error {
 	if f.rate < 1 {
 		return cli.Usage(fmt.Errorf("--rate %d", f.rate), "give at least 1")
 	}
-	at, err := url.Parse(f.base)
-	if err != nil || at.Host == "" || at.Scheme != "https" && at.Scheme != "http" {
+	base, err := url.Parse(f.base)
+	isHTTP := err == nil && (base.Scheme == "https" || base.Scheme == "http")
+	if !isHTTP || base.Host == "" {
 		return cli.Usage(errors.New("--api is no address"), "for example "+apiBase)
 	}
-	switch host := at.Hostname(); {
+	switch host := base.Hostname(); {
 	case f.Network != "":
 	case webclient.Local(host):
 		f.Network = "local"

@@ -21,17 +21,17 @@ type importFlags struct {
 	foreign.Import
 	target  cli.Target
 	reading cli.Reading
-	// unguarded reports whether nothing is held out, which nobody may forget to say.
+	// unguarded reports whether nothing is held out, which a user has to state.
 	unguarded bool
 	asIs      bool
 	quiet     bool
 }
 
-// NewImport makes `arena import`.
+// NewImport returns `arena import`.
 func NewImport(s *cli.Streams) *cobra.Command {
 	f := importFlags{Import: foreign.Import{Workers: runtime.NumCPU()}}
 	c := cli.Command("import IN… -o CORPUS", "Make a corpus of other people's traces, as they are", cli.NumArgs(1, cli.AnyNumber),
-		func(c *cobra.Command, in []string) error { return f.run(c, s, in) })
+		func(c *cobra.Command, paths []string) error { return f.run(c, s, paths) })
 	f.target.Replacing(c)
 	f.reading.Register(c)
 	cli.Files(c, &f.HeldOut, "held-out", "problems that no row may ask for: a file, a suite, a folder of banks, or a corpus (what its bank.json protects); may be repeated")
@@ -43,7 +43,7 @@ func NewImport(s *cli.Streams) *cobra.Command {
 	return c
 }
 
-func (f *importFlags) run(c *cobra.Command, s *cli.Streams, in []string) error {
+func (f *importFlags) run(c *cobra.Command, s *cli.Streams, paths []string) error {
 	if err := f.target.Check(); err != nil {
 		return err
 	}
@@ -51,15 +51,15 @@ func (f *importFlags) run(c *cobra.Command, s *cli.Streams, in []string) error {
 		return cli.Usage(errors.New("nothing is held out"), "give --held-out FILE with the problems that no row may ask for, or else --unguarded")
 	}
 	cli.LimitHeap(cli.HeapLimit)
-	return f.target.Make(c.Context(), s, func(to finish.Target) error { return f.write(c.Context(), s, in, to) })
+	return f.target.Make(c.Context(), s, func(target finish.Target) error { return f.write(c.Context(), s, paths, target) })
 }
 
-func (f *importFlags) write(ctx context.Context, s *cli.Streams, in []string, to finish.Target) error {
+func (f *importFlags) write(ctx context.Context, s *cli.Streams, paths []string, target finish.Target) error {
 	var err error
-	if f.Inputs, err = s.DayInputs(ctx, in); err != nil {
+	if f.Inputs, err = s.DayInputs(ctx, paths); err != nil {
 		return err
 	}
-	if f.Target = to; !f.asIs {
+	if f.Target = target; !f.asIs {
 		f.Redact = redact.New(redact.Options{})
 	}
 	progress := cli.Verbosity{Quiet: f.quiet}.Progress(s)

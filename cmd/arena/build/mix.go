@@ -27,7 +27,7 @@ type mixFlags struct {
 	quiet  bool
 }
 
-// NewMix makes `arena mix`.
+// NewMix returns `arena mix`.
 func NewMix(s *cli.Streams) *cobra.Command {
 	f := mixFlags{Mix: mix.Mix{Config: mix.Defaults(), Workers: runtime.NumCPU()}}
 	c := cli.Command("mix A[:WEIGHT] B[:WEIGHT]… -o CORPUS", "Make one corpus of several, united or weighed by tokens", cli.NumArgs(1, cli.AnyNumber),
@@ -62,8 +62,8 @@ func (f *mixFlags) run(ctx context.Context, s *cli.Streams, args []string) error
 	if err = f.Validate(); err != nil {
 		return cli.Usage(err, "run `arena mix --help` for an example")
 	}
-	return f.target.Make(ctx, s, func(to finish.Target) error {
-		f.Target = to
+	return f.target.Make(ctx, s, func(target finish.Target) error {
+		f.Target = target
 		return f.write(ctx, s)
 	})
 }
@@ -82,7 +82,7 @@ func (f *mixFlags) write(ctx context.Context, s *cli.Streams) error {
 	report, err := f.Run(ctx)
 	progress.Done()
 	if report != nil && (err != nil || !f.quiet) {
-		f.tell(s, report)
+		f.printSummary(s, report)
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return cli.Usage(err, "name corpora, each with its weight, such as monday:0.5; "+cli.NoCorpus)
@@ -94,21 +94,24 @@ func (f *mixFlags) folders() []string {
 	return slicesx.Map(f.Sources, func(s mix.Source) string { return s.Dir })
 }
 
-// weighedCorpora reads arguments such as monday:0.5. Without any weight all of the
-// corpora is taken; beside others a missing one is 1.
+// weighedCorpora parses arguments such as monday:0.5. If no argument has a weight, all rows
+// are taken; otherwise a missing weight is 1.
 func weighedCorpora(args []string) ([]mix.Source, error) {
-	out, weighed := make([]mix.Source, len(args)), false
+	out := make([]mix.Source, len(args))
+	weighed := false
 	for i, arg := range args {
 		out[i] = mix.Source{Dir: arg}
-		at := strings.LastIndexByte(arg, ':')
-		if at < 0 || strings.ContainsAny(arg[at:], "/&") {
+		colon := strings.LastIndexByte(arg, ':')
+		if colon < 0 || strings.ContainsAny(arg[colon:], "/&") {
 			continue // a colon of a URL, or of a folder's name
 		}
-		weight, err := strconv.ParseFloat(arg[at+1:], 64)
-		if err != nil || at == 0 {
-			return nil, cli.Usage(fmt.Errorf("read %s: %q is no weight", arg, arg[at+1:]), "write it as CORPUS:WEIGHT, such as monday:0.5")
+		weight, err := strconv.ParseFloat(arg[colon+1:], 64)
+		if err != nil || colon == 0 {
+			return nil, cli.Usage(fmt.Errorf("read %s: %q is no weight", arg, arg[colon+1:]), "write it as CORPUS:WEIGHT, such as monday:0.5")
 		}
-		if out[i], weighed = (mix.Source{Dir: arg[:at], Weight: weight}), true; weight == 0 {
+		out[i] = mix.Source{Dir: arg[:colon], Weight: weight}
+		weighed = true
+		if weight == 0 {
 			return nil, cli.Usage(fmt.Errorf("read %s: a weight of 0", arg), "leave the corpus out")
 		}
 	}
@@ -120,9 +123,9 @@ func weighedCorpora(args []string) ([]mix.Source, error) {
 	return out, nil
 }
 
-func (f *mixFlags) tell(s *cli.Streams, r *mix.Report) {
+func (f *mixFlags) printSummary(s *cli.Streams, r *mix.Report) {
 	choose.PrintFunnel(s.Err, r.Funnel)
-	tellRows(s.Err, f.target.Name, r.Rows())
+	printRows(s.Err, f.target.Name, r.Rows())
 	names := map[string]string{}
 	for _, source := range r.Sources {
 		names[source.Corpus] = fmt.Sprintf("%s (%s)", source.Dir, source.Corpus[:12])

@@ -33,11 +33,11 @@ type recipeFlags struct {
 	work    string
 	workers int
 	dryRun  bool
-	// threshold is the guard's, from which the training problems were told apart.
+	// threshold is the guard's threshold, by which the training problems are separated.
 	threshold float64
 }
 
-// NewRecipe makes `arena recipe`.
+// NewRecipe returns `arena recipe`.
 func NewRecipe(s *cli.Streams) *cobra.Command {
 	f := &recipeFlags{streams: s, Settings: cli.BuildSettings(), workers: runtime.NumCPU()}
 	c := cli.Command("recipe NAME --corpus C -o OUT", "The data of one training stage", cli.NumArgs(1, 1),
@@ -115,27 +115,28 @@ func (f *recipeFlags) produce(c *cobra.Command) (err error) {
 
 func (f *recipeFlags) write(c *cobra.Command) error {
 	var err error
-	in := recipe.Input{Corpus: f.corpus, HeldOut: f.heldOut}
+	input := recipe.Input{Corpus: f.corpus, HeldOut: f.heldOut}
 	if f.plays() || f.run != "" {
-		if in.Rollouts, err = f.rollouts(c); err != nil {
+		if input.Rollouts, err = f.rollouts(c); err != nil {
 			return err
 		}
 	}
 	if f.teacher != "" {
 		teacher, err := recipe.Named("teacher")
 		if err == nil {
-			in.Teacher, err = f.build(c, f.teacher, "teacher", teacher)
+			input.Teacher, err = f.build(c, f.teacher, "teacher", teacher)
 		}
 		if err != nil {
 			return err
 		}
 	}
-	return writeRecipe(c.Context(), f.streams, f.recipe, in, f.work, &f.target, f.eval.Quiet)
+	return writeRecipe(c.Context(), f.streams, f.recipe, input, f.work, &f.target, f.eval.Quiet)
 }
 
-// writeRecipe writes the data of a recipe, tells of it, and puts it where it goes.
-func writeRecipe(ctx context.Context, s *cli.Streams, of recipe.Recipe, in recipe.Input, work string, to *cli.Target, quiet bool) error {
-	report, err := of.Write(ctx, to.FinishTarget(to.Dir), in, work)
+// writeRecipe writes the data of a recipe, prints its summary, and uploads it if it goes to
+// a bucket.
+func writeRecipe(ctx context.Context, s *cli.Streams, r recipe.Recipe, input recipe.Input, work string, target *cli.Target, quiet bool) error {
+	report, err := r.Write(ctx, target.FinishTarget(target.Dir), input, work)
 	if report != nil && !quiet {
 		for _, c := range report.Counts {
 			fmt.Fprintf(s.Err, "%-9s %d rows read, %d taken, %d written  %s\n", c.Source, c.In, c.Taken, c.Rows, corpus.FormatCounts(c.Dropped))
@@ -147,7 +148,7 @@ func writeRecipe(ctx context.Context, s *cli.Streams, of recipe.Recipe, in recip
 	if err != nil {
 		return recipeError(err)
 	}
-	return to.Publish(ctx)
+	return target.Publish(ctx)
 }
 
 func recipeError(err error) error {
@@ -162,10 +163,11 @@ func (f *recipeFlags) forecast(c *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	n, s := strings.Count(string(problems), "\n"), f.streams.Err
+	n := strings.Count(string(problems), "\n")
+	s := f.streams.Err
 	fmt.Fprintf(s, "recipe %s: %s\n%d training problems\n", f.recipe.Name, f.recipe.Doc, n)
 	if f.plays() {
-		f.preset(c.Flags().Changed)
+		f.setSampling(c.Flags().Changed)
 		fmt.Fprintf(s, "%d rollouts would be played\n", n*f.eval.Played.Samples)
 	}
 	return nil

@@ -30,8 +30,8 @@ func (f *recipeFlags) problems() ([]byte, error) {
 	return text, recipeError(err)
 }
 
-// writeProblems leaves a file alone that is as it should be, so that a run
-// interrupted at any moment finds what it was begun with.
+// writeProblems writes the file of problems unless it already has the right content, so that
+// an interrupted run finds its inputs unchanged.
 func (f *recipeFlags) writeProblems() error {
 	text, err := f.problems()
 	if err != nil {
@@ -53,7 +53,7 @@ func (f *recipeFlags) rollouts(c *cobra.Command) (string, error) {
 	run := f.run
 	if f.plays() {
 		run = filepath.Join(f.work, "run")
-		f.preset(c.Flags().Changed)
+		f.setSampling(c.Flags().Changed)
 		f.eval.Problems, f.eval.Out = f.problemsFile(), run
 		f.eval.Judge = instrument.JudgeChoice{Name: "gates", LLM: instrument.DefaultLLMFlags()}
 		if err := evaluate.Run(c.Context(), f.streams, &f.eval); err != nil {
@@ -63,9 +63,10 @@ func (f *recipeFlags) rollouts(c *cobra.Command) (string, error) {
 	return f.build(c, run, "rollouts", f.recipe)
 }
 
-// preset draws rollouts as the recipe does where the user does not say.
-func (f *recipeFlags) preset(changed func(string) bool) {
-	usual, played := f.recipe.Sampling, &f.eval.Played
+// setSampling sets the recipe's sampling parameters that the user did not set.
+func (f *recipeFlags) setSampling(changed func(string) bool) {
+	usual := f.recipe.Sampling
+	played := &f.eval.Played
 	if !changed("samples") {
 		played.Samples = usual.Samples
 	}
@@ -78,9 +79,9 @@ func (f *recipeFlags) preset(changed func(string) bool) {
 	f.recipe.Sampling.Samples = played.Samples
 }
 
-// build makes a corpus of a run, at the training problems alone and with the
-// split of the corpus.
-func (f *recipeFlags) build(c *cobra.Command, run, name string, of recipe.Recipe) (string, error) {
+// build builds a corpus of a run, of the training problems only and with the split of the
+// corpus.
+func (f *recipeFlags) build(c *cobra.Command, run, name string, r recipe.Recipe) (string, error) {
 	if err := f.writeProblems(); err != nil {
 		return "", err
 	}
@@ -96,7 +97,7 @@ func (f *recipeFlags) build(c *cobra.Command, run, name string, of recipe.Recipe
 	b.sources = pipeline.Sources{Problems: []string{f.problemsFile()}, Catalogs: []string{f.eval.Shop.Catalog}, HeldOut: f.heldOut, Bank: filepath.Join(f.corpus, corpus.BankName)}
 	b.defaults = func(config *pipeline.Config) {
 		config.Harness, config.Guard.Drop = spec.Harness, f.threshold
-		of.Configure(config)
+		r.Configure(config)
 	}
 	as.SetContext(c.Context())
 	err = b.build(as, []string{run})

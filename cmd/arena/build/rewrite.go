@@ -84,8 +84,13 @@ func (f *rewriteFlags) run(c *cobra.Command, days []string) (err error) {
 
 func (f *rewriteFlags) rewriting(days []string, m rewrite.Model) *rewrite.Rewriting {
 	r := f.job
-	r.Workers, r.Model, r.Progress, r.Target = instrument.ModelsAtOnce, m, func() {}, f.target.FinishTarget(filepath.Join(f.work, "rewritten"))
-	r.Sources.Days, r.Sources.Stdin, r.Sources.Spool = days, f.streams.In, f.work
+	r.Workers = instrument.ModelsAtOnce
+	r.Model = m
+	r.Progress = func() {}
+	r.Target = f.target.FinishTarget(filepath.Join(f.work, "rewritten"))
+	r.Sources.Days = days
+	r.Sources.Stdin = f.streams.In
+	r.Sources.Spool = f.work
 	return &r
 }
 
@@ -95,7 +100,7 @@ func (f *rewriteFlags) forecast(ctx context.Context, days []string, j *llm.Judge
 	if err != nil {
 		return recipeError(err)
 	}
-	f.tell(r)
+	f.printSummary(r)
 	fmt.Fprintf(f.streams.Err, "%d requests would be sent, %d answers are held; about %d prompt and %d completion tokens, %s\n", total.Calls, total.Cached, total.Prompt, total.Completion, instrument.Dollars(total.USD))
 	return nil
 }
@@ -109,20 +114,20 @@ func (f *rewriteFlags) write(ctx context.Context, days []string, j *llm.Judge) e
 	report, err := r.Write(ctx)
 	p.Done()
 	if report != nil {
-		f.tell(report)
+		f.printSummary(report)
 	}
 	if err != nil {
 		return recipeError(err)
 	}
-	of, err := recipe.Named(recipe.Rewrite)
+	rewriteRecipe, err := recipe.Named(recipe.Rewrite)
 	if err != nil {
 		return err
 	}
-	in := recipe.Input{Corpus: f.job.Corpus, Rollouts: r.Out, HeldOut: f.heldOut, About: report.About(), Reports: map[string]any{"rewriting.json": report}}
-	return writeRecipe(ctx, f.streams, of, in, f.work, &f.target, f.noisy.Quiet)
+	input := recipe.Input{Corpus: f.job.Corpus, Rollouts: r.Out, HeldOut: f.heldOut, About: report.About(), Reports: map[string]any{"rewriting.json": report}}
+	return writeRecipe(ctx, f.streams, rewriteRecipe, input, f.work, &f.target, f.noisy.Quiet)
 }
 
-func (f *rewriteFlags) tell(r *rewrite.Report) {
+func (f *rewriteFlags) printSummary(r *rewrite.Report) {
 	if f.noisy.Quiet {
 		return
 	}

@@ -23,11 +23,11 @@ import (
 	"github.com/trajectory-arena/arena/traces"
 )
 
-// NewStage makes `arena stage`.
+// NewStage returns `arena stage`.
 func NewStage(s *cli.Streams) *cobra.Command {
 	return cli.Family("stage map|group|write --plan PLAN --work DIR --shard i/n", "Run one step of a build, for an engine that has many machines",
 		newStep(s, "map", "Make the blocks of a shard of the inputs", func(ctx context.Context, _ *buildFlags, r *pipeline.Run, s pipeline.Shard) error {
-			return kept(r.Map(ctx, s))
+			return keepsWork(r.Map(ctx, s))
 		}),
 		newStep(s, "group", "Decide what becomes of every attempt", stageGroup),
 		newStep(s, "write", "Write a shard of the corpus's files", stageWrite),
@@ -43,7 +43,8 @@ func newStep(s *cli.Streams, name, short string, do func(context.Context, *build
 		if err != nil {
 			return err
 		}
-		part, asks := pipeline.Unsharded, pipeline.Unsharded
+		part := pipeline.Unsharded
+		asks := pipeline.Unsharded
 		if name != "group" {
 			if part, err = p.shard(shard); err != nil {
 				return err
@@ -52,7 +53,7 @@ func newStep(s *cli.Streams, name, short string, do func(context.Context, *build
 		if name == "map" {
 			asks = part
 		}
-		return p.with(c.Context(), f, work, noisy, asks, func(r *pipeline.Run) error { return do(c.Context(), f, r, part) })
+		return p.withRun(c.Context(), f, work, noisy, asks, func(r *pipeline.Run) error { return do(c.Context(), f, r, part) })
 	})
 	cli.File(c, &path, "plan", "what arena build --plan wrote (required)")
 	c.Flags().StringVar(&work, "work", "", "folder that all machines share, or the URL of one in a bucket; safe to delete (default CORPUS.work)")
@@ -66,10 +67,10 @@ func newStep(s *cli.Streams, name, short string, do func(context.Context, *build
 
 // shard reads i/n, where n is the plan's.
 func (p *plan) shard(text string) (s pipeline.Shard, err error) {
-	index, of, _ := strings.Cut(text, "/")
+	index, count, _ := strings.Cut(text, "/")
 	var errs [2]error
 	s.Index, errs[0] = strconv.Atoi(index)
-	s.Count, errs[1] = strconv.Atoi(of)
+	s.Count, errs[1] = strconv.Atoi(count)
 	if errors.Join(errs[:]...) != nil {
 		err = fmt.Errorf("shard %q is not of the form i/n", text)
 	} else if err = s.Validate(); err == nil && s.Count != p.Shards {
@@ -86,7 +87,7 @@ func stageGroup(ctx context.Context, f *buildFlags, r *pipeline.Run, _ pipeline.
 	r.Config.Workers = runtime.GOMAXPROCS(0) // it is one process while all others wait
 	funnel, err := r.Group(ctx)
 	if err != nil {
-		return kept(err)
+		return keepsWork(err)
 	}
 	if !f.noisy.Quiet {
 		choose.PrintFunnel(f.streams.Err, funnel)
@@ -97,17 +98,17 @@ func stageGroup(ctx context.Context, f *buildFlags, r *pipeline.Run, _ pipeline.
 func stageWrite(ctx context.Context, f *buildFlags, r *pipeline.Run, s pipeline.Shard) error {
 	summary, err := r.Write(ctx, s)
 	if err != nil {
-		return f.lost(summary, err)
+		return f.printFunnel(summary, err)
 	}
 	if summary == nil {
 		fmt.Fprintln(f.streams.Err, "this shard is written; the process that finishes the last one puts the corpus together")
 		return nil
 	}
 	if err = f.target.Publish(ctx); err == nil && f.shared != nil {
-		err = kept(f.shared.Sweep())
+		err = keepsWork(f.shared.Sweep())
 	}
 	if err == nil {
-		f.tell(summary)
+		f.printSummary(summary)
 	}
 	return err
 }
@@ -133,24 +134,24 @@ const (
 	maxShards = 1 << 20
 )
 
-// notPlanned are the flags that say how a process runs, not what is built.
+// notPlanned are the flags of a process that do not change what is built.
 var notPlanned = []string{"plan", "shards", "work", "quiet", "verbose"}
 
 func (f *buildFlags) makePlan(c *cobra.Command, days []string, r *pipeline.Run) error {
 	p := plan{Schema: planSchema, Name: rand.Text(), Shards: f.shards}
 	var err error
 	if p.Terms, err = r.Plan(c.Context()); err != nil {
-		return kept(err)
+		return keepsWork(err)
 	}
 	if p.Flags, err = cli.FlagArguments(c, notPlanned...); err != nil {
 		return err
 	}
 	for _, day := range days {
-		at, err := cli.Absolute(day)
+		path, err := cli.Absolute(day)
 		if err != nil {
 			return err
 		}
-		p.Days = append(p.Days, at)
+		p.Days = append(p.Days, path)
 	}
 	return cli.WriteWhole(f.streams, f.plan, func(w io.Writer) error {
 		e := json.NewEncoder(w)
@@ -159,8 +160,8 @@ func (f *buildFlags) makePlan(c *cobra.Command, days []string, r *pipeline.Run) 
 	})
 }
 
-// plannable refuses what a plan cannot hold, where one is asked for.
-func (f *buildFlags) plannable(days []string) error {
+// checkPlannable returns an error for flags that a plan cannot hold, if a plan is written.
+func (f *buildFlags) checkPlannable(days []string) error {
 	switch {
 	case f.plan == "":
 	case f.force || f.dryRun || f.work != "":
@@ -184,9 +185,9 @@ func readPlan(path string) (*plan, error) {
 	return p, nil
 }
 
-// with lets do have the run that was planned, as buildFlags.with has it. asks is the
-// shard whose part of the judge's limits it has.
-func (p *plan) with(ctx context.Context, f *buildFlags, work string, noisy cli.Verbosity, asks pipeline.Shard, do func(*pipeline.Run) error) error {
+// withRun calls do with the planned run, as buildFlags.withRun does. asks is the shard whose
+// part of the judge's limits the run gets.
+func (p *plan) withRun(ctx context.Context, f *buildFlags, work string, noisy cli.Verbosity, asks pipeline.Shard, do func(*pipeline.Run) error) error {
 	c := cli.Command("build", "", nil, nil)
 	f.register(c)
 	if err := c.ParseFlags(p.Flags); err != nil {
@@ -194,7 +195,8 @@ func (p *plan) with(ctx context.Context, f *buildFlags, work string, noisy cli.V
 	}
 	c.SetContext(ctx)
 	f.work, f.noisy = work, noisy
-	f.judge.LLM.Share, f.judge.LLM.Of = asks.Index, asks.Count
+	f.judge.LLM.Share = asks.Index
+	f.judge.LLM.Of = asks.Count
 	f.judge.LLM.Payer = fmt.Sprintf("%s %d/%d", p.Name, asks.Index, asks.Count)
 	f.trustRuns(p.Days)
 	var fsys corpus.FS = corpus.Disk{}
@@ -207,7 +209,8 @@ func (p *plan) with(ctx context.Context, f *buildFlags, work string, noisy cli.V
 		if err != nil {
 			return cli.Usage(err, cli.KnownBuckets)
 		}
-		f.work, f.staging = filepath.Join(dir, "work"), filepath.Join(dir, "out")
+		f.work = filepath.Join(dir, "work")
+		f.staging = filepath.Join(dir, "out")
 		f.shared = bucket.NewWork(ctx, b, f.work, pipeline.SharedUnit)
 		fsys = f.shared
 	}

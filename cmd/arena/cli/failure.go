@@ -166,7 +166,8 @@ func BadFlag(c *cobra.Command, err error) error {
 		at := maxTypos + 1
 		c.Flags().VisitAll(func(f *pflag.Flag) {
 			if d := text.Distance(unknown.GetSpecifiedName(), f.Name); d < at {
-				at, hint = d, fmt.Sprintf("did you mean --%s?", f.Name)
+				at = d
+				hint = fmt.Sprintf("did you mean --%s?", f.Name)
 			}
 		})
 	}

@@ -66,7 +66,10 @@ func (d *Display) unlessQuiet(f func()) {
 func (d *Display) update(e pipeline.Event) {
 	if e.Stage != d.stage {
 		d.end()
-		d.stage, d.bytes, d.attempts, d.started = e.Stage, 0, 0, time.Now()
+		d.stage = e.Stage
+		d.bytes = 0
+		d.attempts = 0
+		d.started = time.Now()
 		d.line.begin()
 	}
 	d.bytes, d.units, d.total = d.bytes+e.Bytes, e.Done, e.Total
@@ -202,7 +205,8 @@ func (l *Line) begin() {
 
 // Show prints the text if it is due.
 func (l *Line) Show(words func(now time.Time) string) {
-	now, every := time.Now(), PlainEvery
+	now := time.Now()
+	every := PlainEvery
 	if l.terminal != nil {
 		every = freshEvery
 	}

@@ -107,7 +107,8 @@ func (s *Settings) nearestKey(err error, set string, config any) string {
 		return list
 	}
 	name := field.Token.Value
-	nearest, distance := "", 1+max(maxTypos, len(cmp.Or(set, name))/2)
+	nearest := ""
+	distance := 1 + max(maxTypos, len(cmp.Or(set, name))/2)
 	for _, key := range keys(reflect.TypeOf(config).Elem(), "") {
 		last := key[strings.LastIndexByte(key, '.')+1:]
 		d := text.Distance(cmp.Or(set, name), key)
@@ -118,7 +119,8 @@ func (s *Settings) nearestKey(err error, set string, config any) string {
 			d = text.Distance(name, last)
 		}
 		if d < distance {
-			nearest, distance = key, d
+			nearest = key
+			distance = d
 		}
 	}
 	if nearest == "" {
@@ -131,7 +133,14 @@ func (s *Settings) nearestKey(err error, set string, config any) string {
 func keys(t reflect.Type, prefix string) (out []string) {
 	for i := range t.NumField() {
 		f := t.Field(i)
-		name, option, _ := strings.Cut(cmp.Or(f.Tag.Get("yaml"), f.Tag.Get("json"), strings.ToLower(f.Name)), ",")
+		tag := f.Tag.Get("yaml")
+		if tag == "" {
+			tag = f.Tag.Get("json")
+		}
+		if tag == "" {
+			tag = strings.ToLower(f.Name)
+		}
+		name, option, _ := strings.Cut(tag, ",")
 		switch {
 		case option == "inline":
 			out = append(out, keys(f.Type, prefix)...)

@@ -134,7 +134,9 @@ func (t *Target) Acquire(ctx context.Context, s *Streams) error {
 
 // CheckFree returns an error if a corpus is there that may not be replaced.
 func (t *Target) CheckFree(ctx context.Context) (err error) {
-	exists, name, remote := false, t.Dir, bucket.IsURL(t.Name)
+	exists := false
+	name := t.Dir
+	remote := bucket.IsURL(t.Name)
 	if remote {
 		name = t.Name
 		err = withBucket(ctx, bucket.Create, t.Name, func(b *bucket.Bucket) (err error) {

@@ -18,7 +18,7 @@ import (
 	"github.com/trajectory-arena/arena/report"
 )
 
-// NewContest makes `arena contest`.
+// NewContest returns `arena contest`.
 func NewContest(s *cli.Streams) *cobra.Command {
 	return cli.Family("contest", "Check what distillation contests and their consensus published", newKL(s), newDistil(s), newEvolai(s), newYuma(s))
 }
@@ -29,7 +29,8 @@ type outputs struct {
 	parquet string
 }
 
-// flags adds the flags; rows says what a row of the table is, empty where there is none.
+// flags adds the flags; rows describes a row of the table, and is empty if there is no
+// table.
 func (o *outputs) flags(c *cobra.Command, rows string) {
 	c.Flags().BoolVar(&o.json, "json", false, "write JSON instead of tables")
 	cli.Out(c, &o.out)
@@ -39,10 +40,10 @@ func (o *outputs) flags(c *cobra.Command, rows string) {
 	}
 }
 
-func (o *outputs) write(s *cli.Streams, all any, page *report.Page) error {
+func (o *outputs) write(s *cli.Streams, results any, page *report.Page) error {
 	return cli.WriteWhole(s, o.out, func(w io.Writer) error {
 		if o.json {
-			return json.NewEncoder(w).Encode(all)
+			return json.NewEncoder(w).Encode(results)
 		}
 		return page.Text(w)
 	})
@@ -71,7 +72,8 @@ type klRow struct {
 }
 
 func newKL(s *cli.Streams) *cobra.Command {
-	o, vocabulary := outputs{}, 0
+	o := outputs{}
+	vocabulary := 0
 	c := cli.Command("kl TEACHER STUDENT…", "Measure KL(teacher || student) from files of logits", cli.NumArgs(2, cli.AnyNumber),
 		func(_ *cobra.Command, paths []string) error {
 			if vocabulary < 0 {
@@ -86,7 +88,7 @@ func newKL(s *cli.Streams) *cobra.Command {
 }
 
 func runKL(s *cli.Streams, o *outputs, paths []string, vocabulary int) error {
-	var all []measured
+	var results []measured
 	var reports []*kl.Report
 	var rows []klRow
 	for _, path := range paths[1:] {
@@ -98,7 +100,7 @@ func runKL(s *cli.Streams, o *outputs, paths []string, vocabulary int) error {
 			}
 			return cli.Failed(fmt.Errorf("hold %s against %s: %w", path, paths[0], err), hint)
 		}
-		all, reports = append(all, measured{path, r}), append(reports, r)
+		results, reports = append(results, measured{path, r}), append(reports, r)
 		for _, p := range r.ByPosition {
 			if o.parquet == "" {
 				break
@@ -109,7 +111,7 @@ func runKL(s *cli.Streams, o *outputs, paths []string, vocabulary int) error {
 	if err := table(s, o.parquet, rows); err != nil {
 		return err
 	}
-	return o.write(s, all, report.KLPage(paths[1:], reports))
+	return o.write(s, results, report.KLPage(paths[1:], reports))
 }
 
 func newEvolai(s *cli.Streams) *cobra.Command {

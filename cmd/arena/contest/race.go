@@ -21,15 +21,15 @@ import (
 
 type raceFlags struct {
 	outputs
-	from string
-	save string
-	base string
+	source string
+	save   string
+	base   string
 }
 
 // maxRace bounds a document of a race; real ones have some hundred kilobytes.
 const maxRace = 64 << 20
 
-// NewRace makes `arena race`.
+// NewRace returns `arena race`.
 func NewRace(s *cli.Streams) *cobra.Command {
 	return cli.Family("race", "Check what the subnet published of a race", newRaceVerify(s))
 }
@@ -38,7 +38,7 @@ func newRaceVerify(s *cli.Streams) *cobra.Command {
 	f := raceFlags{}
 	c := cli.Command("verify [ID] [--from FILE]", "Check a race's seed, beacon, validators and winner", cli.NumArgs(0, 1),
 		func(c *cobra.Command, args []string) error { return f.run(c.Context(), s, args) })
-	cli.File(c, &f.from, "from", "a file that --save wrote")
+	cli.File(c, &f.source, "from", "a file that --save wrote")
 	c.Flags().StringVar(&f.save, "save", "", "also write what the API answered")
 	c.Flags().StringVar(&f.base, "api", "https://api.oroagents.com", "address of the API, without a path")
 	f.flags(c, "")
@@ -47,7 +47,7 @@ func newRaceVerify(s *cli.Streams) *cobra.Command {
 }
 
 func (f *raceFlags) run(ctx context.Context, s *cli.Streams, args []string) error {
-	if len(args)+min(1, len(f.from)) != 1 {
+	if len(args)+min(1, len(f.source)) != 1 {
 		return cli.Usage(errors.New("which race is not said"), "give its ID, or --from FILE")
 	}
 	text, err := f.document(ctx, args)
@@ -67,8 +67,8 @@ func (f *raceFlags) run(ctx context.Context, s *cli.Streams, args []string) erro
 }
 
 func (f *raceFlags) document(ctx context.Context, args []string) ([]byte, error) {
-	if f.from != "" {
-		file, err := os.Open(f.from)
+	if f.source != "" {
+		file, err := os.Open(f.source)
 		if err != nil {
 			return nil, cli.Failed(err, "give a file that --save wrote")
 		}

@@ -53,15 +53,15 @@ func (f *yumaFlags) run(s *cli.Streams, path string) error {
 		return cli.Failed(err, "--help says what the file holds")
 	}
 	results := yuma.Series(epochs, f.rules)
-	changed, err := f.what(epochs, changes)
+	changed, err := f.replacements(epochs, changes)
 	if err != nil {
 		return err
 	}
-	all := make([]consensus, len(results))
+	outcomes := make([]consensus, len(results))
 	var rows []paid
 	for i, r := range results {
-		if all[i].Result = r; changed != nil {
-			all[i].Changed = changed[i]
+		if outcomes[i].Result = r; changed != nil {
+			outcomes[i].Changed = changed[i]
 		}
 		for _, n := range r.Nodes {
 			rows = append(rows, paid{r.ID, n})
@@ -70,12 +70,11 @@ func (f *yumaFlags) run(s *cli.Streams, path string) error {
 	if err := table(s, f.parquet, rows); err != nil {
 		return err
 	}
-	return f.write(s, all, report.WeightsPage(results, changed))
+	return f.write(s, outcomes, report.WeightsPage(results, changed))
 }
 
-// what is what changes would have made of each epoch, before its own bonds; nil
-// without any.
-func (f *yumaFlags) what(epochs []*yuma.Epoch, changes []yuma.Change) ([]*yuma.Result, error) {
+// replacements returns what the flags change in each epoch, or nil without such flags.
+func (f *yumaFlags) replacements(epochs []*yuma.Epoch, changes []yuma.Change) ([]*yuma.Result, error) {
 	if len(changes) == 0 {
 		return nil, nil
 	}

@@ -28,7 +28,7 @@ import (
 	"github.com/trajectory-arena/arena/traces"
 )
 
-// NewEnv makes `arena env`.
+// NewEnv returns `arena env`.
 func NewEnv(s *cli.Streams) *cobra.Command {
 	return cli.Family("env", "The shop, its tools and the subnet's rules as an environment for trainers", newEnvServe(s), newEnvReward(s))
 }
@@ -78,13 +78,13 @@ func (f *protectFlags) add(c *cobra.Command) {
 }
 
 func (f *protectFlags) refused(p student.Problems) (map[string]string, error) {
-	given := len(f.corpora)+len(f.heldOut) > 0 || f.bank != ""
+	protected := len(f.corpora)+len(f.heldOut) > 0 || f.bank != ""
 	switch {
-	case f.unguarded && given:
+	case f.unguarded && protected:
 		return nil, cli.Usage(errors.New("--unguarded refuses nothing"), "leave it out, or leave out what is to be refused")
 	case f.unguarded:
 		return nil, nil
-	case !given:
+	case !protected:
 		return nil, cli.Usage(errors.New("nothing says which problems may not be trained on"), "name the corpus with --corpus, a --bank or --held-out file, or say --unguarded")
 	}
 	known, err := f.known()
@@ -119,26 +119,26 @@ func (f *protectFlags) known() (*finish.Exclusions, error) {
 	return known, nil
 }
 
-func (f *protectFlags) sources() (all []*finish.Source, err error) {
+func (f *protectFlags) sources() (sources []*finish.Source, err error) {
 	for _, dir := range f.corpora {
 		s, err := finish.Open(corpus.Disk{}, dir)
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, s)
+		sources = append(sources, s)
 	}
-	return all, nil
+	return sources, nil
 }
 
 func (f *protectFlags) teachers() (map[string][]arena.Call, error) {
 	sources, err := f.sources()
-	all := map[string][]arena.Call{}
+	calls := map[string][]arena.Call{}
 	for _, s := range sources {
-		of, bad := environment.Teachers(s)
-		maps.Copy(all, of)
+		teachers, bad := environment.Teachers(s)
+		maps.Copy(calls, teachers)
 		err = errors.Join(err, bad)
 	}
-	return all, err
+	return calls, err
 }
 
 type payFlags struct {
@@ -180,22 +180,23 @@ func (f *payFlags) run(ctx context.Context, s *cli.Streams, days []string) error
 	}
 	d := cli.Scan{DayFlags: &f.DayFlags, Name: "reward", Streams: s, Limits: traces.DefaultLimits()}
 	return d.Write(func(w io.Writer) error {
-		all, bad := cli.ScanAttempts(ctx, &d, inputs, func(ctx context.Context, t *arena.Trace) (environment.Line, error) {
+		lines, bad := cli.ScanAttempts(ctx, &d, inputs, func(ctx context.Context, t *arena.Trace) (environment.Line, error) {
 			line, lost := payer.RewardTrace(ctx, t)
 			return line, cli.DefaultHint(lost, "titles could not be embedded: start the endpoint, or leave --embeddings out")
 		})
 		if bad != nil {
 			return bad
 		}
-		return f.lines(s, w, all)
+		return f.lines(s, w, lines)
 	})
 }
 
-func (f *payFlags) lines(s *cli.Streams, w io.Writer, all []environment.Line) error {
-	paid, solved := 0, 0
+func (f *payFlags) lines(s *cli.Streams, w io.Writer, lines []environment.Line) error {
+	paid := 0
+	solved := 0
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)
-	for _, line := range all {
+	for _, line := range lines {
 		line.RunID, line.ProblemID, line.Error = cli.WithoutSecrets(line.RunID), cli.WithoutSecrets(line.ProblemID), cli.WithoutSecrets(line.Error)
 		if err := e.Encode(line); err != nil {
 			return fmt.Errorf("write rewards: %w", err)

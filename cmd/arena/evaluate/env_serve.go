@@ -65,9 +65,9 @@ func (f *envFlags) add(c *cobra.Command) {
 	cli.Writes(c, "record")
 }
 
-// spare is heap that is never touched, and so takes no memory. The collector runs when
-// the heap has doubled: with this it lets the server be for as many bytes more of
-// garbage, seconds apart in place of tenths, and callers seldom wait behind it.
+// spare is a part of the heap that is never used and so takes no memory. The collector runs
+// when the heap has doubled: with it there may be as many more bytes of garbage, so that
+// collections are seconds apart and requests seldom wait for one.
 const spare = 256 << 20
 
 func (f *envFlags) run(ctx context.Context, s *cli.Streams) (err error) {
@@ -102,8 +102,8 @@ func (f *envFlags) run(ctx context.Context, s *cli.Streams) (err error) {
 	return cli.Serve(ctx, s, f.listen, words, gym.Handler(e, gym.Options{Failures: f.failures, Token: token}))
 }
 
-// token is what requests must carry. Where others than this machine can ask there
-// must be one.
+// token returns the token that requests must carry. It is required if other machines can
+// connect.
 func (f *envFlags) token() (string, error) {
 	token := os.Getenv(f.tokenEnv)
 	if _, _, err := net.SplitHostPort(f.listen); err != nil {
@@ -125,15 +125,16 @@ func (f *envFlags) fill(e *environment.Environment, local shop.Local) (err error
 	if e.Rewarder.Teachers, err = f.guard.teachers(); err != nil {
 		return err
 	}
-	if e.Player = f.player(e.Harness, local); f.record == "" {
+	if e.Player = f.newPlayer(e.Harness, local); f.record == "" {
 		return nil
 	}
 	e.Record, err = environment.NewRecord(f.record, "env-"+strings.ToLower(rand.Text()), "env")
 	return err
 }
 
-// player answers the calls. Of the model it knows what the trainer tells.
-func (f *envFlags) player(h arena.Harness, local shop.Local) *rollout.Environment {
+// newPlayer returns the handler of the calls. It knows of the model only what the trainer
+// sends.
+func (f *envFlags) newPlayer(h arena.Harness, local shop.Local) *rollout.Environment {
 	p := &rollout.Environment{
 		Template: model.NewTemplate("env", h.System, model.Sampling{}, nil), Dialect: dialect.Native, NoCall: rollout.Continue, Form: rollout.Chat, MaxSteps: f.maxSteps,
 		ToolNames: toolNames(h), Rules: local.Rules, Server: local, Request: arena.Raw(`{"model":"env"}`), Has: local.Catalog.Has,

@@ -67,7 +67,7 @@ type Flags struct {
 
 const usualCoverage = 0.98
 
-// NewEval makes `arena eval`.
+// NewEval returns `arena eval`.
 func NewEval(s *cli.Streams) *cobra.Command {
 	f := &Flags{}
 	c := cli.Command("eval --endpoint URL --model M --problems F --catalog F -o RUN", "Evaluate a student on shopping problems", cli.NumArgs(0, 0),
@@ -194,14 +194,17 @@ func (f *Flags) check() error {
 		return cli.Usage(errors.New("-k, --max-steps and --concurrency must be 1 or more"), "see `arena eval --help`")
 	}
 	keep := &f.Played.Keep
-	if keep.Tokens = f.keep != ""; keep.Top < 0 || keep.Top > model.MaxTop || keep.Top > 0 && !keep.Tokens {
+	keep.Tokens = f.keep != ""
+	outOfRange := keep.Top < 0 || keep.Top > model.MaxTop
+	if outOfRange || keep.Top > 0 && !keep.Tokens {
 		return cli.Usage(fmt.Errorf("--keep %q with --top-logprobs %d", f.keep, keep.Top), "want --keep tokens, with 0 to 20 likely tokens a position")
 	}
 	return f.sampling()
 }
 
 func (f *Flags) endpointConfig() model.Config {
-	c, tokens := f.Asked, 0
+	c := f.Asked
+	tokens := 0
 	if n := f.Played.Sampling.MaxTokens; n != nil {
 		tokens = *n
 	}
@@ -234,7 +237,7 @@ func (f *Flags) harnessOf() (arena.Harness, error) {
 	return h, nil
 }
 
-func readTools(path string) (all []arena.Raw, err error) {
+func readTools(path string) (tools []arena.Raw, err error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("read tools: %w", err)
@@ -248,9 +251,9 @@ func readTools(path string) (all []arena.Raw, err error) {
 		if name := tool.Get("function.name").String(); !slices.Contains(known, name) {
 			return nil, fmt.Errorf("read tools: %s defines %q, which the environment does not have: it has %s", path, name, strings.Join(known, ", "))
 		}
-		all = append(all, arena.Raw(tool.Get("@ugly").Raw))
+		tools = append(tools, arena.Raw(tool.Get("@ugly").Raw))
 	}
-	return all, nil
+	return tools, nil
 }
 
 func toolNames(h arena.Harness) []string {
@@ -265,7 +268,9 @@ func (f *Flags) spec(h arena.Harness, p student.Problems, catalog *shop.Catalog)
 	titles := f.titles.TitlesConfig()
 	s.Titles = strings.Join(strings.Fields(string(titles.Source)+" "+titles.Model+" "+titles.Prefix), " ")
 	s.Schema, s.HarnessSHA256, s.System = student.SpecSchema, h.SHA256, h.System
-	s.Problems, s.ProblemsSHA256, s.CatalogXXH3 = len(p.All), p.SHA256, catalog.Checksum()
+	s.Problems = len(p.All)
+	s.ProblemsSHA256 = p.SHA256
+	s.CatalogXXH3 = catalog.Checksum()
 	s.Search, s.Rules, s.Scorer = cmp.Or(s.Search, "local"), f.Shop.rules, student.ScorerVersion
 	return s, nil
 }

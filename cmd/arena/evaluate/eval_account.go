@@ -15,9 +15,8 @@ import (
 // noJudge is the --judge that grades nothing.
 const noJudge = "none"
 
-// openJudge makes the run's reasoning judge and names it in the run's spec:
-// another panel, or another prompt, is another judge. done closes what it
-// keeps.
+// openJudge opens the run's reasoning judge and records it in the run's spec, since another
+// panel or prompt is another judge. done closes the judge.
 func (f *Flags) openJudge(words io.Writer, run *student.Run) (done func() error, err error) {
 	if f.Judge.Name == noJudge {
 		run.Spec.Judge = ""
@@ -74,7 +73,9 @@ func (w *evalWatch) account(s *evaluation.Summary) error {
 		return err
 	}
 	cost := w.flags.cost(s, usage.GPUSeconds)
-	c, done, seconds := &w.pool.Counts, w.rollouts(), time.Since(w.began).Seconds()
+	c := &w.pool.Counts
+	done := w.rollouts()
+	seconds := time.Since(w.began).Seconds()
 	w.flags.bill = cost.String()
 	return student.WriteJSON(w.file(student.TelemetryFile), evalAccount{
 		Seconds: seconds, Rollouts: done, RolloutsPerSecond: float64(done) / seconds, Requests: c.Requests.Load(),
@@ -87,7 +88,8 @@ func (f *Flags) cost(s *evaluation.Summary, gpuSeconds *float64) evaluation.Cost
 	c := evaluation.Cost{SolvedProblems: s.SolvedProblems, Uncounted: s.Tokens.Uncounted}
 	c.Total.GPUSeconds = gpuSeconds
 	if t := s.Tokens; t.Prompt != nil && t.Completion != nil {
-		c.Total.PromptTokens, c.Total.CompletionTokens = new(float64(*t.Prompt)), new(float64(*t.Completion))
+		c.Total.PromptTokens = new(float64(*t.Prompt))
+		c.Total.CompletionTokens = new(float64(*t.Completion))
 		if s.Cached > 0 {
 			c.Total.CachedTokens = new(float64(s.Cached))
 		}

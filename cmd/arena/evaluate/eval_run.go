@@ -23,7 +23,7 @@ import (
 // evalHeap is what the heap is kept to, where a server sends replies of megabytes.
 const evalHeap = 160 << 20
 
-// Run plays the rollouts that f asks for and writes the run folder.
+// Run runs the rollouts that f asks for and writes the run folder.
 func Run(ctx context.Context, s *cli.Streams, f *Flags) error {
 	cli.LimitHeap(evalHeap)
 	err := f.check()
@@ -65,7 +65,7 @@ func (f *Flags) judged(ctx context.Context, s *cli.Streams, run *student.Run) (s
 	if f.rescore != "" {
 		summary, err = run.Rescore(ctx)
 	} else {
-		summary, err = f.play(ctx, s, run)
+		summary, err = f.playRollouts(ctx, s, run)
 	}
 	return summary, errors.Join(err, done())
 }
@@ -100,8 +100,7 @@ func (f *Flags) prepare(problems student.Problems, local shop.Local) (*student.R
 	return run, err
 }
 
-// rescoreSpec is the run's own spec, with the inputs that scores depend on as
-// they are now.
+// rescoreSpec returns the run's own spec with the current inputs of the scores.
 func rescoreSpec(folder string, now student.Spec) (student.Spec, error) {
 	spec, err := student.ReadSpec(folder)
 	if err != nil {
@@ -126,14 +125,15 @@ func (f *Flags) environment(h arena.Harness, spec student.Spec, local shop.Local
 		Rules: local.Rules, Server: local, Request: `{"model":` + arena.Quote(spec.Model) + "}", Has: local.Catalog.Has,
 	}
 	if f.Played.Search != "" {
-		e.Server, e.Tape = shop.NewRemote(f.Played.Search), true
+		e.Server = shop.NewRemote(f.Played.Search)
+		e.Tape = true
 	}
 	return e
 }
 
-// play asks the model for whatever the run folder lacks.
-func (f *Flags) play(ctx context.Context, s *cli.Streams, run *student.Run) (summary *evaluation.Summary, err error) {
-	if err = f.asksASearchServer(ctx); err != nil {
+// playRollouts runs the rollouts that the run folder lacks.
+func (f *Flags) playRollouts(ctx context.Context, s *cli.Streams, run *student.Run) (summary *evaluation.Summary, err error) {
+	if err = f.checkSearchServer(ctx); err != nil {
 		return nil, err
 	}
 	pool, err := model.NewPool(f.endpointConfig())
@@ -141,14 +141,14 @@ func (f *Flags) play(ctx context.Context, s *cli.Streams, run *student.Run) (sum
 		return nil, cli.Usage(err, "an endpoint is a base URL such as http://127.0.0.1:8000/v1")
 	}
 	defer pool.Close()
-	left, err := run.Begin()
+	missing, err := run.Begin()
 	if err != nil {
 		return nil, err
 	}
 	run.Asker = pool
 	w := newEvalWatch(s, f, run, pool)
 	run.Progress = w.ended
-	if left > 0 {
+	if missing > 0 {
 		return f.playServed(ctx, w, run)
 	}
 	if w.servers, err = f.keepIdentities(nil); err != nil {
@@ -166,7 +166,7 @@ func (f *Flags) playServed(ctx context.Context, w *evalWatch, run *student.Run) 
 		defer func() { err = errors.Join(err, server.Stop()) }()
 		run.Asker = served{w.pool, server}
 	}
-	ctx, cancel := whileServed(ctx, server)
+	ctx, cancel := untilServerEnds(ctx, server)
 	defer cancel(nil)
 	ids, err := f.preflight(ctx, w.streams, run, server)
 	if err == nil {
@@ -200,15 +200,15 @@ func readIDs(path string) (map[string]bool, error) {
 	for line := range strings.Lines(string(text)) {
 		id := strings.TrimSpace(line)
 		if strings.HasPrefix(id, "{") {
-			var found struct {
+			var stored struct {
 				Match string
 				Drop  bool
 			}
-			if err := json.Unmarshal([]byte(id), &found); err != nil {
+			if err := json.Unmarshal([]byte(id), &stored); err != nil {
 				return nil, cli.Failed(fmt.Errorf("read problem ids: %w", err), "--trained-on takes ids or the lines of `arena leak`")
 			}
-			if id = ""; found.Drop {
-				id = found.Match
+			if id = ""; stored.Drop {
+				id = stored.Match
 			}
 		}
 		if id != "" {

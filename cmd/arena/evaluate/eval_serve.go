@@ -49,9 +49,9 @@ func (f *Flags) startServer(ctx context.Context) (*serve.Server, error) {
 	return server, nil
 }
 
-// whileServed is a context that ends when the server does, with its failure
-// as the cause.
-func whileServed(ctx context.Context, server *serve.Server) (context.Context, context.CancelCauseFunc) {
+// untilServerEnds returns a context that ends with the server, with the server's failure as
+// its cause.
+func untilServerEnds(ctx context.Context, server *serve.Server) (context.Context, context.CancelCauseFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	if server != nil {
 		go func() {
@@ -65,9 +65,9 @@ func whileServed(ctx context.Context, server *serve.Server) (context.Context, co
 	return ctx, cancel
 }
 
-// served asks a server that this command started. Where that has ended no
-// rollout is to blame: all stop where they are, for the next command to go on
-// with, and none is infra.
+// served sends requests to a server that this command started. If the server has ended, all
+// rollouts stop for the next command to continue, and none counts as an infrastructure
+// error.
 type served struct {
 	rollout.Model
 	server *serve.Server
@@ -92,9 +92,10 @@ func (s served) Chat(ctx context.Context, request model.Body) (model.Reply, []by
 	}
 }
 
-// asksASearchServer refuses a URL at which another server answers: a student's
-// client would read that as nothing found. One that is down or busy may come back.
-func (f *Flags) asksASearchServer(ctx context.Context) error {
+// checkSearchServer returns an error if another kind of server replies at the URL: a
+// student's client would treat its replies as empty results. A server that is down or busy
+// is accepted.
+func (f *Flags) checkSearchServer(ctx context.Context) error {
 	if f.Played.Search == "" {
 		return nil
 	}
@@ -115,10 +116,10 @@ const (
 	latecomers = 10 * time.Second
 )
 
-// preflight asks every endpoint once whether it will answer this run at all, and
-// settles what a rollout must know of its server.
+// preflight sends one conversation to every endpoint to check that it can serve this run,
+// and returns what a rollout needs to know of its server.
 func (f *Flags) preflight(ctx context.Context, s *cli.Streams, run *student.Run, server *serve.Server) ([]telemetry.Identity, error) {
-	found := make([]*preflight.Server, len(f.Asked.URLs))
+	servers := make([]*preflight.Server, len(f.Asked.URLs))
 	asking, late := context.WithCancel(ctx)
 	defer late()
 	var answered sync.Once
@@ -128,7 +129,7 @@ func (f *Flags) preflight(ctx context.Context, s *cli.Streams, run *student.Run,
 			one, err := f.askEndpoint(asking, s, run, base, server, i)
 			if err == nil {
 				answered.Do(func() { time.AfterFunc(latecomers, late) })
-				found[i] = &one
+				servers[i] = &one
 			}
 			if asking.Err() != nil && ctx.Err() == nil {
 				return nil // a latecomer
@@ -144,7 +145,7 @@ func (f *Flags) preflight(ctx context.Context, s *cli.Streams, run *student.Run,
 		return nil, err
 	}
 	var ids []telemetry.Identity
-	for _, one := range found {
+	for _, one := range servers {
 		if one != nil {
 			ids = append(ids, one.Identity)
 			settle(run, one)
@@ -184,20 +185,20 @@ func settle(run *student.Run, s *preflight.Server) {
 	}
 }
 
-// keepIdentities adds to the run folder what servers say of themselves, behind what
-// earlier commands found.
+// keepIdentities adds the servers' descriptions of themselves to the run folder, after those
+// of earlier commands.
 func (f *Flags) keepIdentities(ids []telemetry.Identity) ([]telemetry.Identity, error) {
 	path := filepath.Join(f.Out, student.ServersFile)
-	var all []telemetry.Identity
+	var identities []telemetry.Identity
 	// A file that is not there yet, or that a killed process left half written,
 	// begins anew: nothing depends on it.
-	if b, err := os.ReadFile(path); err != nil || json.Unmarshal(b, &all) != nil {
-		all = nil
+	if b, err := os.ReadFile(path); err != nil || json.Unmarshal(b, &identities) != nil {
+		identities = nil
 	}
 	for _, id := range ids {
-		if !slices.ContainsFunc(all, func(old telemetry.Identity) bool { return reflect.DeepEqual(old, id) }) {
-			all = append(all, id)
+		if !slices.ContainsFunc(identities, func(old telemetry.Identity) bool { return reflect.DeepEqual(old, id) }) {
+			identities = append(identities, id)
 		}
 	}
-	return all, student.WriteJSON(path, all)
+	return identities, student.WriteJSON(path, identities)
 }

@@ -24,8 +24,8 @@ import (
 	"github.com/trajectory-arena/arena/student/telemetry"
 )
 
-// evalWatch runs beside an evaluation: the telemetry of server and machine,
-// and a line for people every so often.
+// evalWatch runs during an evaluation: it samples the telemetry of server and machine, and
+// prints progress.
 type evalWatch struct {
 	streams *cli.Streams
 	flags   *Flags
@@ -54,8 +54,8 @@ func (w *evalWatch) ended(r *rollout.Result) {
 
 func (w *evalWatch) rollouts() int { return int(w.done.Load()) }
 
-// watchEvery is the time between samples: what takes longer than a few of them
-// is seen, and a server hardly notices being asked.
+// watchEvery is the time between samples: long enough not to load a server, short enough to
+// see what lasts a few samples.
 const watchEvery = 2 * time.Second
 
 func (w *evalWatch) play(ctx context.Context, run *student.Run) (*evaluation.Summary, error) {
@@ -64,8 +64,8 @@ func (w *evalWatch) play(ctx context.Context, run *student.Run) (*evaluation.Sum
 	return summary, errors.Join(err, stop(summary))
 }
 
-// start begins to watch; stop ends it and, after a run that was not refused or
-// broken off, keeps the account.
+// start starts sampling. The returned function stops it and, unless the run was refused or
+// aborted, writes the account.
 func (w *evalWatch) start(ctx context.Context) (stop func(*evaluation.Summary) error) {
 	ctx, cancel := context.WithCancel(ctx)
 	w.gpus = &telemetry.GPUs{}
@@ -90,22 +90,23 @@ func (w *evalWatch) start(ctx context.Context) (stop func(*evaluation.Summary) e
 	}
 }
 
-// visibleGPUs is what the server may use: what its command says, or it itself, or this
-// process's environment.
+// visibleGPUs returns the GPUs that the server may use, by its command, its own description,
+// or this process's environment.
 func (w *evalWatch) visibleGPUs() string {
-	if said := visibleDevices.FindStringSubmatch(w.flags.serve); said != nil {
-		return said[1]
+	if match := visibleDevices.FindStringSubmatch(w.flags.serve); match != nil {
+		return match[1]
 	}
-	taken := slicesx.FilterMap(w.servers, func(s telemetry.Identity) (string, bool) { return s.GPUs, s.GPUs != "" })
-	if w.flags.serve == "" && taken != nil {
-		return strings.Join(taken, ",")
+	gpus := slicesx.FilterMap(w.servers, func(s telemetry.Identity) (string, bool) { return s.GPUs, s.GPUs != "" })
+	if w.flags.serve == "" && gpus != nil {
+		return strings.Join(gpus, ",")
 	}
 	return os.Getenv("CUDA_VISIBLE_DEVICES")
 }
 
 var visibleDevices = regexp.MustCompile(`\bCUDA_VISIBLE_DEVICES=["']?([^\s"';]*)`)
 
-// localServer: only then are the GPUs of this machine the server's.
+// localServer reports whether the server runs on this machine, so that this machine's GPUs
+// are the server's.
 func (w *evalWatch) localServer() bool {
 	return w.flags.serve != "" || slices.ContainsFunc(w.flags.Asked.URLs, func(base string) bool {
 		u, err := url.Parse(base)
@@ -126,12 +127,13 @@ func (w *evalWatch) show(s telemetry.Sample) {
 }
 
 func (w *evalWatch) progress(now time.Time) string {
-	done, left := w.rollouts(), ""
+	done := w.rollouts()
+	eta := ""
 	rate := float64(done) / now.Sub(w.began).Seconds()
 	if rate > 0 {
-		left = fmt.Sprintf(", about %s left", time.Duration(float64(w.total-done)/rate*float64(time.Second)).Round(time.Second))
+		eta = fmt.Sprintf(", about %s left", time.Duration(float64(w.total-done)/rate*float64(time.Second)).Round(time.Second))
 	}
-	return fmt.Sprintf("%d of %d rollouts, %d solved, %d infra, %.1f/s%s, limits %v", done, w.total, w.successes.Load(), w.lost.Load(), rate, left, w.pool.Limits())
+	return fmt.Sprintf("%d of %d rollouts, %d solved, %d infra, %.1f/s%s, limits %v", done, w.total, w.successes.Load(), w.lost.Load(), rate, eta, w.pool.Limits())
 }
 
 func serverWords(m map[string]float64) (words string) {

@@ -13,7 +13,7 @@ import (
 	"github.com/trajectory-arena/arena/student/rollout"
 )
 
-// NewCompare makes `arena compare`.
+// NewCompare returns `arena compare`.
 func NewCompare(s *cli.Streams) *cobra.Command {
 	o := comparison.Options{MinCoverage: usualCoverage}
 	var asJSON bool
@@ -23,11 +23,11 @@ func NewCompare(s *cli.Streams) *cobra.Command {
 			if o.Contaminated, err = readIDs(trainedOn); err != nil {
 				return err
 			}
-			all, err := comparison.Compare(args, o)
+			comparisons, err := comparison.Compare(args, o)
 			if err != nil {
 				return cli.DefaultHint(err, "a run is a folder that `arena eval` finished")
 			}
-			return cli.WriteWhole(s, "-", func(w io.Writer) error { return printComparisons(w, all, asJSON) })
+			return cli.WriteWhole(s, "-", func(w io.Writer) error { return printComparisons(w, comparisons, asJSON) })
 		})
 	c.Flags().BoolVar(&asJSON, "json", false, "one JSON object a comparison")
 	c.Flags().BoolVar(&o.Anyway, "anyway", false, "compare runs that differ, on the problems they share; says in what they differ")
@@ -38,16 +38,16 @@ func NewCompare(s *cli.Streams) *cobra.Command {
 	return c
 }
 
-func printComparisons(w io.Writer, all []comparison.Comparison, asJSON bool) error {
+func printComparisons(w io.Writer, comparisons []comparison.Comparison, asJSON bool) error {
 	if !asJSON {
-		err := comparison.WriteSeries(w, all)
-		for _, c := range all {
+		err := comparison.WriteSeries(w, comparisons)
+		for _, c := range comparisons {
 			fmt.Fprint(w, "\n", c)
 		}
 		return err
 	}
 	lines := json.NewEncoder(w)
-	for _, c := range all {
+	for _, c := range comparisons {
 		if err := lines.Encode(c); err != nil {
 			return fmt.Errorf("write comparison: %w", err)
 		}
@@ -55,7 +55,7 @@ func printComparisons(w io.Writer, all []comparison.Comparison, asJSON bool) err
 	return nil
 }
 
-// NewResults makes `arena results`.
+// NewResults returns `arena results`.
 func NewResults(s *cli.Streams) *cobra.Command {
 	var out string
 	var byProblem bool

@@ -18,7 +18,7 @@ import (
 	"github.com/trajectory-arena/arena/shop"
 )
 
-// NewShop makes `arena shop`.
+// NewShop returns `arena shop`.
 func NewShop(s *cli.Streams) *cobra.Command {
 	return cli.Family("shop", "The product search and tools that students act in", newShopIndex(s), newShopServe(s), newShopCall(s))
 }
@@ -38,8 +38,8 @@ func (f *catalogFlags) add(c *cobra.Command) {
 
 var searchRules = map[string]shop.Rules{"subnet": shop.SubnetRules, "benchmark": shop.BenchmarkRules}
 
-// open opens the catalogue to search in. Its index is read whole once: a damaged one
-// would rank otherwise and say nothing.
+// open opens the catalogue for search. It reads the whole index once, since a damaged index
+// would rank differently without an error.
 func (f *catalogFlags) open(ctx context.Context) (shop.Local, error) {
 	if f.Catalog == "" {
 		return shop.Local{}, cli.Usage(errors.New("no catalogue given"), "name one with --catalog")
@@ -69,7 +69,8 @@ func newShopServe(s *cli.Streams) *cobra.Command {
 				return err
 			}
 			words := fmt.Sprintf("%d products", local.Catalog.Len())
-			return errors.Join(cli.Serve(c.Context(), s, listen, words, shop.Handler(local)), local.Catalog.Close())
+			err = cli.Serve(c.Context(), s, listen, words, shop.Handler(local))
+			return errors.Join(err, local.Catalog.Close())
 		})
 	f.add(c)
 	c.Flags().StringVar(&listen, "listen", "127.0.0.1:5632", "address to listen on; port 0 takes a free one")
@@ -114,7 +115,8 @@ func buildIndex(ctx context.Context, s *cli.Streams, catalog, out string) error 
 func verifyIndex(ctx context.Context, s *cli.Streams, catalog, out string) error {
 	c, err := shop.Open(ctx, catalog, out)
 	if err == nil {
-		err = errors.Join(c.Verify(), c.Close())
+		err = c.Verify()
+		err = errors.Join(err, c.Close())
 	}
 	if err != nil {
 		return cli.Failed(err, "build it again with `arena shop index`")
@@ -132,7 +134,8 @@ func newShopCall(s *cli.Streams) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return errors.Join(callTools(c.Context(), s, tools, args[0], out), closing())
+			err = callTools(c.Context(), s, tools, args[0], out)
+			return errors.Join(err, closing())
 		})
 	f.add(c)
 	cli.Out(c, &out)
@@ -142,32 +145,32 @@ func newShopCall(s *cli.Streams) *cobra.Command {
 }
 
 func openTools(ctx context.Context, f catalogFlags, remote string) (*shop.Tools, func() error, error) {
-	all, _ := shop.ToolNames(shop.Profiles()[0]) // it is one of them
+	names, _ := shop.ToolNames(shop.Profiles()[0]) // it is one of them
 	if remote != "" {
-		return shop.NewTools(shop.NewRemote(remote), searchRules[f.rules], all), func() error { return nil }, nil
+		return shop.NewTools(shop.NewRemote(remote), searchRules[f.rules], names), func() error { return nil }, nil
 	}
 	local, err := f.open(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
-	return shop.NewTools(local, local.Rules, all), local.Catalog.Close, nil
+	return shop.NewTools(local, local.Rules, names), local.Catalog.Close, nil
 }
 
 func callTools(ctx context.Context, s *cli.Streams, tools *shop.Tools, path, out string) (err error) {
-	in := s.In
+	input := s.In
 	if path != "-" {
 		file, err := os.Open(path)
 		if err != nil {
 			return cli.Failed(fmt.Errorf("read calls: %w", err), "name a JSONL file, or - for standard input")
 		}
 		defer file.Close() //nolint:errcheck // only read
-		in = file
+		input = file
 	}
-	return cli.WriteWhole(s, out, func(w io.Writer) error { return answerCalls(ctx, tools, in, w) })
+	return cli.WriteWhole(s, out, func(w io.Writer) error { return answerCalls(ctx, tools, input, w) })
 }
 
-func answerCalls(ctx context.Context, tools *shop.Tools, in io.Reader, w io.Writer) error {
-	for line, err := range arena.Lines(in, maxCallBytes) {
+func answerCalls(ctx context.Context, tools *shop.Tools, r io.Reader, w io.Writer) error {
+	for line, err := range arena.Lines(r, maxCallBytes) {
 		if err != nil {
 			return fmt.Errorf("read calls: %w", err)
 		}

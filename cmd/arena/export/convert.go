@@ -23,9 +23,9 @@ import (
 	"github.com/trajectory-arena/arena/traces/convert"
 )
 
-// conversion is what was asked for, and how it goes.
+// conversion is one run of the command.
 type conversion struct {
-	to      convert.Format
+	format  convert.Format
 	out     string
 	reading cli.Reading
 	quiet   bool
@@ -39,12 +39,12 @@ type conversion struct {
 	named map[string]int
 }
 
-// NewConvert makes `arena convert`.
+// NewConvert returns `arena convert`.
 func NewConvert(s *cli.Streams) *cobra.Command {
 	f := conversion{lost: map[convert.Loss]int{}, named: map[string]int{}}
 	c := cli.Command("convert IN…", "Turn traces of any format into one format", cli.NumArgs(1, cli.AnyNumber),
-		func(c *cobra.Command, in []string) error { return f.run(c.Context(), s, in) })
-	cli.Choice(c, &f.to, "to", convert.Formats, "format to write: "+formatNames())
+		func(c *cobra.Command, paths []string) error { return f.run(c.Context(), s, paths) })
+	cli.Choice(c, &f.format, "to", convert.Formats, "format to write: "+formatNames())
 	c.Flags().StringVarP(&f.out, "output", "o", "", "output file, or folder for sts; - is standard output")
 	f.reading.Register(c)
 	c.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "no words on standard error")
@@ -57,19 +57,19 @@ func formatNames() string {
 	return strings.Join(slicesx.Map(convert.Formats, func(f convert.Format) string { return string(f) }), ", ")
 }
 
-func (c *conversion) run(ctx context.Context, s *cli.Streams, in []string) (err error) {
-	if c.to == "" {
+func (c *conversion) run(ctx context.Context, s *cli.Streams, paths []string) (err error) {
+	if c.format == "" {
 		return cli.Usage(errors.New("no format named"), "give one of "+formatNames()+" with --to")
 	}
 	if c.out == "" {
 		return cli.Usage(fmt.Errorf("no output named"), "give -o PATH, or -o - for standard output")
 	}
-	if c.inputs, err = s.DayInputs(ctx, in); err != nil {
+	if c.inputs, err = s.DayInputs(ctx, paths); err != nil {
 		return err
 	}
 	c.progress = cli.Verbosity{Quiet: c.quiet}.Progress(s)
 	c.progress.Begin("convert", len(c.inputs))
-	if c.to == convert.STS && c.out != "-" {
+	if c.format == convert.STS && c.out != "-" {
 		err = c.folder(ctx, c.out)
 	} else {
 		err = cli.WriteWhole(s, c.out, c.stream(ctx))
@@ -80,7 +80,7 @@ func (c *conversion) run(ctx context.Context, s *cli.Streams, in []string) (err 
 		return err
 	}
 	if !c.quiet {
-		fmt.Fprintf(s.Err, "%d traces written as %s\n", c.written, c.to)
+		fmt.Fprintf(s.Err, "%d traces written as %s\n", c.written, c.format)
 		for _, l := range slices.Sorted(maps.Keys(c.lost)) {
 			fmt.Fprintf(s.Err, "lost: %s in %d\n", l, c.lost[l])
 		}
@@ -95,7 +95,7 @@ func (c *conversion) each(ctx context.Context, write func(t *arena.Trace, text [
 	for i := range c.inputs {
 		var notRead cli.Unread
 		err := notRead.Read(ctx, &c.inputs[i], opt, func(t *arena.Trace) error {
-			text, lost, err := convert.Write(t, c.to)
+			text, lost, err := convert.Write(t, c.format)
 			if err != nil {
 				return err
 			}
@@ -124,7 +124,7 @@ func (c *conversion) each(ctx context.Context, write func(t *arena.Trace, text [
 
 func (c *conversion) stream(ctx context.Context) func(io.Writer) error {
 	return func(w io.Writer) error {
-		prefix, separator, suffix := c.to.Delimiters()
+		prefix, separator, suffix := c.format.Delimiters()
 		err := c.each(ctx, func(_ *arena.Trace, text []byte) error {
 			if _, err := w.Write(append([]byte(prefix), text...)); err != nil {
 				return fmt.Errorf("write trace: %w", err)
@@ -147,13 +147,16 @@ func (c *conversion) folder(ctx context.Context, path string) error {
 	err := cli.WriteFolder(path, func(tmp string) error {
 		err := c.each(ctx, func(t *arena.Trace, text []byte) error {
 			dir := filepath.Join(tmp, fmt.Sprintf("%04d", (c.written-1)/export.MaxSessions))
-			// A record's hash names the file: ids are other people's words and no file names.
-			// Equal records, as of two runs, are numbered from the second on.
+			// The record's hash names the file, since ids may not be file names. Equal
+			// records, as of two runs, are numbered from the second on.
 			name := t.RecordSHA256
 			if c.named[name]++; c.named[name] > 1 {
 				name += fmt.Sprintf("-%d", c.named[name])
 			}
-			return errors.Join(os.MkdirAll(dir, 0o755), os.WriteFile(filepath.Join(dir, name+".jsonl"), text, 0o644))
+			if err := os.MkdirAll(dir, 0o755); err != nil {
+				return err
+			}
+			return os.WriteFile(filepath.Join(dir, name+".jsonl"), text, 0o644)
 		})
 		if err != nil {
 			return err

@@ -45,7 +45,7 @@ type exportFlags struct {
 	quiet     bool
 }
 
-// NewExport makes `arena export`.
+// NewExport returns `arena export`.
 func NewExport(s *cli.Streams) *cobra.Command {
 	f := exportFlags{workers: sideBySide, opt: export.Options{Sessions: 100}}
 	c := cli.Command("export CORPUS --profile P -o DIR", "Write a corpus in the formats of other trainers", cli.NumArgs(1, 1),
@@ -69,7 +69,7 @@ func NewExport(s *cli.Streams) *cobra.Command {
 	return c
 }
 
-func runExport(c *cobra.Command, s *cli.Streams, from string, f *exportFlags) error {
+func runExport(c *cobra.Command, s *cli.Streams, corpusDir string, f *exportFlags) error {
 	profiles, err := chosenProfiles(f.profiles)
 	if err != nil {
 		return err
@@ -85,18 +85,18 @@ func runExport(c *cobra.Command, s *cli.Streams, from string, f *exportFlags) er
 			return cli.Failed(fmt.Errorf("read chat template: %w", err), "--preflight takes a Jinja file or a model's tokenizer_config.json")
 		}
 	}
-	if from, err = s.Path(c.Context(), from); err != nil {
+	if corpusDir, err = s.Path(c.Context(), corpusDir); err != nil {
 		return err
 	}
-	return f.export(c.Context(), s, from, profiles)
+	return f.export(c.Context(), s, corpusDir, profiles)
 }
 
-func (f *exportFlags) export(ctx context.Context, s *cli.Streams, from string, profiles []export.Profile) error {
-	source, err := finish.Open(corpus.Disk{}, from)
+func (f *exportFlags) export(ctx context.Context, s *cli.Streams, corpusDir string, profiles []export.Profile) error {
+	source, err := finish.Open(corpus.Disk{}, corpusDir)
 	if err != nil {
 		return cli.Failed(err, cli.NoCorpus)
 	}
-	opt, err := f.options(from)
+	opt, err := f.options(corpusDir)
 	if err != nil {
 		return err
 	}
@@ -104,7 +104,7 @@ func (f *exportFlags) export(ctx context.Context, s *cli.Streams, from string, p
 		forecastExport(s, source.Manifest, profiles)
 		return nil
 	}
-	if err = keepsHeldOut(source, f.target.Dir); err != nil {
+	if err = checkHeldOut(source, f.target.Dir); err != nil {
 		return err
 	}
 	if err = cli.Lock(s, f.target.Dir); err != nil {
@@ -118,8 +118,8 @@ func (f *exportFlags) export(ctx context.Context, s *cli.Streams, from string, p
 		}
 	}
 	progress := cli.Verbosity{Quiet: f.quiet}.Progress(s)
-	fsys := cli.Watched(corpus.Disk{}, []string{from}, progress.Reading("export", bytes))
-	counts, err := export.Run(ctx, fsys, from, f.target.Dir, profiles, opt, f.workers)
+	fsys := cli.Watched(corpus.Disk{}, []string{corpusDir}, progress.Reading("export", bytes))
+	counts, err := export.Run(ctx, fsys, corpusDir, f.target.Dir, profiles, opt, f.workers)
 	progress.Done()
 	if err != nil {
 		return err
@@ -135,9 +135,9 @@ func (f *exportFlags) export(ctx context.Context, s *cli.Streams, from string, p
 	return f.target.Publish(ctx)
 }
 
-// keepsHeldOut refuses an export in the place of a corpus that keeps more out of
+// checkHeldOut returns an error if the export would replace a corpus that keeps more out of
 // training.
-func keepsHeldOut(source *finish.Source, out string) error {
+func checkHeldOut(source *finish.Source, out string) error {
 	bank, err := source.Bank()
 	if err != nil {
 		return err
@@ -157,7 +157,7 @@ func forecastExport(s *cli.Streams, m *corpus.Manifest, profiles []export.Profil
 	}
 }
 
-func (f *exportFlags) options(from string) (opt *export.Options, err error) {
+func (f *exportFlags) options(corpusDir string) (opt *export.Options, err error) {
 	if opt = &f.opt; f.redact || f.hotkeys {
 		opt.Redact = redact.New(redact.Options{Hotkeys: f.hotkeys})
 	}
@@ -171,7 +171,7 @@ func (f *exportFlags) options(from string) (opt *export.Options, err error) {
 	if err != nil || expr == nil {
 		return opt, err
 	}
-	chosen, err := where.Select(corpus.Disk{}, from, expr)
+	chosen, err := where.Select(corpus.Disk{}, corpusDir, expr)
 	if err != nil {
 		return nil, err
 	}
@@ -197,9 +197,9 @@ func chosenProfiles(names []string) ([]export.Profile, error) {
 	if len(names) == 0 {
 		return nil, cli.Usage(errors.New("export needs a format"), "give --profile; `arena list profiles` lists them")
 	}
-	all := export.All()
+	profiles := export.All()
 	if len(names) == 1 && names[0] == "all" {
-		return all, nil
+		return profiles, nil
 	}
 	for _, name := range names {
 		if _, nearest, ok := export.ByName(name); !ok {
@@ -207,7 +207,7 @@ func chosenProfiles(names []string) ([]export.Profile, error) {
 		}
 	}
 	// in the order of the table, so that the order of flags leaves no mark
-	return slices.DeleteFunc(all, func(p export.Profile) bool { return !slices.Contains(names, p.Name) }), nil
+	return slices.DeleteFunc(profiles, func(p export.Profile) bool { return !slices.Contains(names, p.Name) }), nil
 }
 
 // ShowCounts prints what each profile took and wrote.
@@ -229,7 +229,8 @@ func preflight(ctx context.Context, s *cli.Streams, python, dir string, template
 		return cli.Failed(fmt.Errorf("run preflight: %w", err), "the export is written; --preflight needs Python with jinja2 and pyarrow, named by --python")
 	}
 	c := exec.CommandContext(ctx, python, append([]string{"-c", export.Preflight, dir}, templates...)...)
-	c.Stdout, c.Stderr = s.Err, s.Err
+	c.Stdout = s.Err
+	c.Stderr = s.Err
 	err := c.Run()
 	if _, ended := errors.AsType[*exec.ExitError](err); ended {
 		return cli.Limit(fmt.Errorf("preflight of %s: something of the rows is lost, or the check could not run (%w)", dir, err), "the export is written; the lines above say what is lost in which template, and what to use")

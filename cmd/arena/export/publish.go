@@ -19,19 +19,19 @@ import (
 
 type publishFlags struct {
 	public.Publication
-	target cli.Target
-	to     string
-	dryRun bool
-	quiet  bool
+	target      cli.Target
+	destination string
+	dryRun      bool
+	quiet       bool
 }
 
-// NewPublish makes `arena publish`.
+// NewPublish returns `arena publish`.
 func NewPublish(s *cli.Streams) *cobra.Command {
 	var f publishFlags
 	c := cli.Command("publish CORPUS -o PUBLIC", "Make of a corpus what may leave the house, and upload it", cli.NumArgs(1, 1),
 		func(c *cobra.Command, args []string) error { return f.run(c.Context(), s, args[0]) })
 	f.target.Replacing(c)
-	c.Flags().StringVar(&f.to, "to", "", "upload it there: hf://owner/name, s3://bucket/folder or another bucket")
+	c.Flags().StringVar(&f.destination, "to", "", "upload it there: hf://owner/name, s3://bucket/folder or another bucket")
 	c.Flags().BoolVar(&f.WithEval, "with-eval", false, "publish the eval split too: whoever has it can train on what students are evaluated on")
 	cli.Files(c, &f.HeldOut, "held-out", "problems that may not stand in it beside those of the corpus's bank; may be repeated")
 	c.Flags().BoolVarP(&f.dryRun, "dry-run", "n", false, "say what would be published; write and upload nothing")
@@ -40,27 +40,29 @@ func NewPublish(s *cli.Streams) *cobra.Command {
 	return c
 }
 
-func (f *publishFlags) run(ctx context.Context, s *cli.Streams, from string) (err error) {
-	if f.target.Name == "" && f.to == "" && !f.dryRun {
+func (f *publishFlags) run(ctx context.Context, s *cli.Streams, corpusDir string) (err error) {
+	if f.target.Name == "" && f.destination == "" && !f.dryRun {
 		return cli.Usage(errors.New("nowhere to publish to"), "give -o FOLDER, or --to hf://owner/name")
 	}
-	dataset, hub := strings.CutPrefix(f.to, "hf://")
-	if f.to != "" && !bucket.IsURL(f.to) || hub && !hubName.MatchString(dataset) {
-		return cli.Usage(fmt.Errorf("--to is %q", f.to), "hf://owner/name or s3://bucket/folder; -o writes a folder")
+	dataset, hub := strings.CutPrefix(f.destination, "hf://")
+	badURL := f.destination != "" && !bucket.IsURL(f.destination)
+	badName := hub && !hubName.MatchString(dataset)
+	if badURL || badName {
+		return cli.Usage(fmt.Errorf("--to is %q", f.destination), "hf://owner/name or s3://bucket/folder; -o writes a folder")
 	}
-	if f.to != "" && !hub {
+	if f.destination != "" && !hub {
 		if f.target.Name != "" {
 			return cli.Usage(errors.New("-o and --to name two places"), "a bucket is one of them")
 		}
-		f.target.Name = f.to
+		f.target.Name = f.destination
 	}
-	if err = f.stage(s); err != nil {
+	if err = f.setDir(s); err != nil {
 		return err
 	}
 	if err = f.target.Acquire(ctx, s); err != nil {
 		return err
 	}
-	if f.Corpus, err = s.Path(ctx, from); err != nil {
+	if f.Corpus, err = s.Path(ctx, corpusDir); err != nil {
 		return err
 	}
 	cli.LimitHeap(cli.HeapLimit)
@@ -92,20 +94,20 @@ func (f *publishFlags) run(ctx context.Context, s *cli.Streams, from string) (er
 
 var hubName = regexp.MustCompile(`^[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}$`)
 
-// upload has the Hub's own program bring a folder to a dataset, in one commit; it
-// sends nothing again that is there.
+// upload runs the Hub's own program to upload a folder to a dataset in one commit; files
+// that are there are not sent again.
 func upload(ctx context.Context, s *cli.Streams, dataset, dir string) error {
 	c := exec.CommandContext(ctx, "hf", "upload", dataset, dir, ".", "--repo-type", "dataset", "--delete", "*", "--commit-message", "Upload a corpus by arena")
-	c.Stdout, c.Stderr = s.Err, s.Err
+	c.Stdout = s.Err
+	c.Stderr = s.Err
 	if err := c.Run(); err != nil {
 		return cli.Failed(fmt.Errorf("upload to hf://%s: %w", dataset, err), "it takes the program hf (pip install huggingface_hub) and HF_TOKEN; the same command goes on where this one ended")
 	}
 	return nil
 }
 
-// stage says where the corpus is made: in a folder for temporary files where it is not
-// kept.
-func (f *publishFlags) stage(s *cli.Streams) error {
+// setDir sets the folder in which the corpus is written, a temporary one if it is not kept.
+func (f *publishFlags) setDir(s *cli.Streams) error {
 	if f.target.Name == "" || f.dryRun {
 		dir, err := s.Temporary("arena-publish-")
 		if err != nil {

@@ -20,7 +20,7 @@ import (
 	"github.com/trajectory-arena/arena/judges/probe"
 )
 
-// offlineSteps is the --step-judge that asks no model.
+// offlineSteps is the --step-judge without a model.
 const offlineSteps = "steps"
 
 // JudgeChoice is the judge of a build, and what labels its steps: the offline
@@ -77,7 +77,7 @@ func (j *JudgeChoice) Open(words io.Writer) (*Judges, error) {
 	return j.OpenWithin(words, maxUnscored)
 }
 
-// OpenWithin is Open where maxUnscored holds unless flags or file say otherwise.
+// OpenWithin opens like Open, with maxUnscored as the default of that limit.
 func (j *JudgeChoice) OpenWithin(words io.Writer, maxUnscored float64) (*Judges, error) {
 	judge, known := judges.ByFlag(j.Name)
 	if !known {
@@ -87,7 +87,7 @@ func (j *JudgeChoice) OpenWithin(words io.Writer, maxUnscored float64) (*Judges,
 	if !known {
 		return nil, cli.Usage(fmt.Errorf("--step-judge is %q", j.Steps), "steps are labelled by steps or llm; `arena list judges` describes them")
 	}
-	if !judge.AsksModels && !label.AsksModels && j.LLM.Given() {
+	if !judge.AsksModels && !label.AsksModels && j.LLM.IsSet() {
 		return nil, cli.Usage(errors.New("the offline judge asks no model"), "add --judge llm or --step-judge llm, or leave out what is said about models")
 	}
 	o := &Judges{Asks: judge.AsksModels, StepsAsk: label.AsksModels, MaxUnscored: maxUnscored, Close: func() error { return nil }}
@@ -109,7 +109,7 @@ func (j *JudgeChoice) OpenWithin(words io.Writer, maxUnscored float64) (*Judges,
 	return o, nil
 }
 
-// AsksModels reports whether the judge or the labels of steps come from models.
+// AsksModels reports whether the judge or the step labels come from models.
 func (j *JudgeChoice) AsksModels() bool {
 	judge, _ := judges.ByFlag(j.Name)
 	label, _ := judges.StepsByFlag(j.Steps)

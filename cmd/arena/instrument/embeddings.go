@@ -27,8 +27,8 @@ const (
 	Guard  Use = "guard"
 )
 
-// Embeddings say where vectors of texts come from, and what for. The zero value is of
-// commands without the flags: nothing is compared through an endpoint.
+// Embeddings are the flags for an embeddings endpoint and its uses. The zero value, of
+// commands without the flags, uses no endpoint.
 type Embeddings struct {
 	endpoint model.EmbedderConfig
 	keyEnv   string
@@ -36,8 +36,7 @@ type Embeddings struct {
 	required bool
 }
 
-// Flags adds the flags to c. The first of uses is what vectors are for if nothing is
-// said.
+// Flags adds the flags to c. The first of uses is the default use.
 func (f *Embeddings) Flags(c *cobra.Command, uses ...Use) {
 	f.endpoint, f.uses = model.DefaultEmbedder(), []string{string(uses[0])}
 	cli.Group(c, "Embeddings:", func(c *cobra.Command) {
@@ -56,8 +55,8 @@ func (f *Embeddings) Flags(c *cobra.Command, uses ...Use) {
 	})
 }
 
-// check refuses what is said about vectors without a place where they come from: a
-// tier that is required would not run, and nobody would know.
+// check returns an error for flags on vectors without an endpoint: a required tier would not
+// run, unnoticed.
 func (f *Embeddings) check() error {
 	usual := model.DefaultEmbedder()
 	for _, use := range f.uses {
@@ -65,7 +64,8 @@ func (f *Embeddings) check() error {
 			return cli.Usage(fmt.Errorf("--embeddings-for %s", use), "want titles, guard or titles,guard")
 		}
 	}
-	if f.endpoint.BaseURL == "" && f.uses != nil && (f.required || f.keyEnv != "" || f.endpoint.Prefix != "" || f.endpoint.Model != usual.Model) {
+	configured := f.required || f.keyEnv != "" || f.endpoint.Prefix != "" || f.endpoint.Model != usual.Model
+	if f.endpoint.BaseURL == "" && f.uses != nil && configured {
 		return cli.Usage(errors.New("nothing says where embeddings come from"), "give --embeddings, or leave the other --embeddings flags out")
 	}
 	if f.required && !f.compare(Guard) {
@@ -81,7 +81,7 @@ func (f *Embeddings) compare(use Use) bool {
 	return f.endpoint.BaseURL != "" && slices.Contains(f.uses, string(use))
 }
 
-// Titles gives what compares titles: the vectors that problems carry, or the
+// Titles returns the comparison of titles: by the vectors in the problems, or by the
 // endpoint.
 func (f *Embeddings) Titles() (outcome.Titles, error) {
 	if err := f.check(); err != nil || !f.compare(Titles) {
@@ -99,7 +99,7 @@ func (f *Embeddings) open() (*model.Embedder, error) {
 	return e, err
 }
 
-// TitlesConfig is what scores depend on: the model, not where it runs.
+// TitlesConfig returns what scores depend on: the model, not its address.
 func (f *Embeddings) TitlesConfig() pipeline.TitlesConfig {
 	if !f.compare(Titles) {
 		return pipeline.TitlesConfig{Source: arena.TitlesVectors}
@@ -107,7 +107,7 @@ func (f *Embeddings) TitlesConfig() pipeline.TitlesConfig {
 	return pipeline.TitlesConfig{Source: arena.TitlesEndpoint, Model: f.endpoint.Model, Prefix: f.endpoint.Prefix}
 }
 
-// Tier is the guard's embedding tier for a build; nil where none is asked for.
+// Tier returns the guard's embedding tier for a build, or nil if none is used.
 func (f *Embeddings) Tier() (pipeline.Embedding, error) {
 	if err := f.check(); err != nil || !f.compare(Guard) {
 		return nil, err
@@ -115,8 +115,8 @@ func (f *Embeddings) Tier() (pipeline.Embedding, error) {
 	return f.start, nil
 }
 
-// start starts the tier: nil where the endpoint is down and not required; the
-// report then says so.
+// start starts the tier. It returns nil if the endpoint is down and not required; the report
+// then states that.
 func (f *Embeddings) start(ctx context.Context, g *guard.Guard, report *guard.Report) (*guard.EmbeddingTier, error) {
 	e, err := f.open()
 	if err != nil {
@@ -135,6 +135,6 @@ func (f *Embeddings) start(ctx context.Context, g *guard.Guard, report *guard.Re
 	return nil, nil
 }
 
-// TierHint helps where a tier that was asked for did not run to its end: the
-// others decided, and what is written is marked.
+// TierHint is the hint if a requested tier did not finish: the other tiers decided, and the
+// output is marked.
 const TierHint = "the other tiers decided and all is written; run it again once the endpoint answers (--embeddings-required then writes nothing without it)"

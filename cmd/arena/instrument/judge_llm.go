@@ -25,7 +25,7 @@ const DefaultKeyEnv = "OPENAI_API_KEY"
 // batches at hardly more than the price of one.
 const ModelsAtOnce = 32
 
-// LLMFlags are what a user can say about models.
+// LLMFlags are the flags for judging with models.
 type LLMFlags struct {
 	Settings     cli.Settings
 	endpoint     string
@@ -47,7 +47,7 @@ type LLMFlags struct {
 	usualUnscored float64
 }
 
-// DefaultLLMFlags are the flags before anything is given.
+// DefaultLLMFlags returns the default flags.
 func DefaultLLMFlags() LLMFlags {
 	return LLMFlags{usualUnscored: llm.Defaults().MaxUnscored, flags: pflag.NewFlagSet("models", pflag.ContinueOnError), Settings: cli.Settings{Page: "docs/judges-llm.md", Example: "votes=3"}}
 }
@@ -69,17 +69,17 @@ func (f *LLMFlags) Add(c *cobra.Command) {
 	cli.Writes(c, "ledger")
 }
 
-// Given says if anything was said about models. A limit on missing answers makes
-// sense for every judge.
-func (f *LLMFlags) Given() bool {
-	given := f.Settings.File != "" || len(f.Settings.Sets) > 0
-	f.flags.VisitAll(func(flag *pflag.Flag) { given = given || flag.Changed && flag.Name != "max-unscored" })
-	return given
+// IsSet reports whether any flag on models is set. A limit on missing answers makes sense
+// for every judge.
+func (f *LLMFlags) IsSet() bool {
+	isSet := f.Settings.File != "" || len(f.Settings.Sets) > 0
+	f.flags.VisitAll(func(flag *pflag.Flag) { isSet = isSet || flag.Changed && flag.Name != "max-unscored" })
+	return isSet
 }
 
 // config joins the configuration file and the flags, which go before it.
 func (f *LLMFlags) config() (llm.Config, prices.Table, error) {
-	cfg, err := f.base()
+	cfg, err := f.baseConfig()
 	if err != nil {
 		return cfg, nil, err
 	}
@@ -92,7 +92,10 @@ func (f *LLMFlags) config() (llm.Config, prices.Table, error) {
 	if len(f.models) > 0 {
 		cfg.Panel = nil
 		for i, m := range f.models {
-			role := map[bool]llm.Role{true: llm.Primary, false: llm.Fallback}[i < cfg.Votes]
+			role := llm.Fallback
+			if i < cfg.Votes {
+				role = llm.Primary
+			}
 			cfg.Panel = append(cfg.Panel, llm.Member{Model: m, Role: role})
 		}
 	}
@@ -121,8 +124,8 @@ func ReadPrices(path string) (prices.Table, error) {
 	return table, nil
 }
 
-// base is the configuration file and single keys, under the flags.
-func (f *LLMFlags) base() (llm.Config, error) {
+// baseConfig returns the configuration of file and single keys, without the other flags.
+func (f *LLMFlags) baseConfig() (llm.Config, error) {
 	cfg := llm.Defaults()
 	cfg.MaxUnscored = f.usualUnscored
 	err := f.Settings.Fill(&cfg)
@@ -138,7 +141,7 @@ func (f *LLMFlags) base() (llm.Config, error) {
 	return cfg, err
 }
 
-// Models is an open judge that asks models, with what it keeps.
+// Models is an open judge that calls models, with its ledger.
 type Models struct {
 	Config llm.Config
 	Judge  *llm.Judge
@@ -147,7 +150,7 @@ type Models struct {
 	words  io.Writer
 }
 
-// Open makes the judge that the flags describe. Warnings go to words.
+// Open opens the judge of the flags. Warnings are written to words.
 func (f *LLMFlags) Open(words io.Writer) (*Models, error) {
 	cfg, table, err := f.config()
 	if err != nil {
@@ -162,7 +165,8 @@ func (f *LLMFlags) Open(words io.Writer) (*Models, error) {
 	}
 	j, err := llm.New(cfg, l, llm.Options{Prices: table, Now: time.Now, Payer: f.Payer})
 	if err != nil {
-		return nil, errors.Join(cli.Usage(err, "`arena judge --help` lists what can be said about models"), l.Close())
+		err = cli.Usage(err, "`arena judge --help` lists what can be said about models")
+		return nil, errors.Join(err, l.Close())
 	}
 	return &Models{cfg, j, l, f.Ledger, words}, nil
 }
@@ -176,5 +180,5 @@ func (m *Models) Close() error {
 	return m.Ledger.Close()
 }
 
-// Dollars is a cost in words; nil where a price is unknown.
+// Dollars formats a cost, which is nil if a price is unknown.
 func Dollars(usd *float64) string { return text.Optional(usd, "%.6f USD", "at unknown prices") }

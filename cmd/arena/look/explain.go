@@ -4,7 +4,6 @@ package look
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -17,7 +16,7 @@ import (
 	"github.com/trajectory-arena/arena/report/attempt"
 )
 
-// NewExplain makes `arena explain`.
+// NewExplain returns `arena explain`.
 func NewExplain(s *cli.Streams) *cobra.Command {
 	out := ""
 	c := cli.Command("explain CORPUS RUN/PROBLEM [DAY…]", "Say of one attempt what every stage of a build made of it, and why", cli.NumArgs(2, cli.AnyNumber),
@@ -36,7 +35,7 @@ func explain(ctx context.Context, s *cli.Streams, fsys corpus.FS, dir string, ar
 	if err != nil {
 		return cli.Failed(err, cli.NoCorpus)
 	}
-	at, known := l.Find(args[1])
+	i, known := l.Find(args[1])
 	if !known {
 		return cli.Failed(fmt.Errorf("no attempt %q in %s", args[1], args[0]), nearestOf(l, args[1])+"`arena inspect CORPUS --where true --head 20` lists some")
 	}
@@ -44,15 +43,18 @@ func explain(ctx context.Context, s *cli.Streams, fsys corpus.FS, dir string, ar
 	if err != nil {
 		return err
 	}
-	a := l.Argue(at)
-	if err = errors.Join(days.Tell(ctx, l, a), a.Clean(cli.WithoutSecrets)); err != nil {
+	a := l.Argue(i)
+	if err := days.Tell(ctx, l, a); err != nil {
+		return err
+	}
+	if err := a.Clean(cli.WithoutSecrets); err != nil {
 		return err
 	}
 	return cli.WriteText(s, out, l.Text(a))
 }
 
-// daysOf finds the inputs of a corpus: in the days that are named, else in those
-// that its work folder remembers, as far as they are still there.
+// daysOf finds the inputs of a corpus: in the named days, otherwise in those that its work
+// folder lists and that still exist.
 func daysOf(ctx context.Context, s *cli.Streams, l *attempt.Ledger, dir string, named []string) (attempt.Days, error) {
 	if len(named) == 0 {
 		named = slices.DeleteFunc(pipeline.RecordedDays(dir), func(day string) bool { _, err := os.Stat(day); return err != nil })

@@ -35,7 +35,7 @@ type labelFlags struct {
 	seed    uint64
 }
 
-// NewLabel makes `arena label`.
+// NewLabel returns `arena label`.
 func NewLabel(s *cli.Streams) *cobra.Command {
 	f := &labelFlags{streams: s}
 	c := cli.Command("label CORPUS [DAY…] -o SAMPLE", "Draw attempts for people to label: is it right on my day?", cli.NumArgs(1, cli.AnyNumber),
@@ -84,7 +84,10 @@ func (f *labelFlags) draw(ctx context.Context, fsys corpus.FS, dir string, days 
 		return err
 	}
 	err = cli.WriteFolder(f.out, func(dir string) error {
-		return errors.Join(cli.WriteText(f.streams, filepath.Join(dir, labelPage), string(page)), cli.WriteText(f.streams, filepath.Join(dir, sampleFile), lines.String()))
+		if err := cli.WriteText(f.streams, filepath.Join(dir, labelPage), string(page)); err != nil {
+			return err
+		}
+		return cli.WriteText(f.streams, filepath.Join(dir, sampleFile), lines.String())
 	})
 	if err != nil {
 		return cli.Failed(err, "give -o a folder that can be made")
@@ -96,7 +99,7 @@ func (f *labelFlags) draw(ctx context.Context, fsys corpus.FS, dir string, days 
 func itemsOf(l *attempt.Ledger) (items []sample.Item) {
 	for i, line := range l.Lines {
 		a := line.Attempt
-		if at, known := l.Find(a.TraceID); !known || at != i || line.Verdict == nil || a.RunID == "" || a.ProblemID == "" {
+		if index, known := l.Find(a.TraceID); !known || index != i || line.Verdict == nil || a.RunID == "" || a.ProblemID == "" {
 			continue
 		}
 		it := sample.Item{Run: a.RunID, Problem: a.ProblemID, Axis: line.Verdict.Axis}
@@ -118,9 +121,12 @@ func (f *labelFlags) stories(ctx context.Context, l *attempt.Ledger, dir string,
 	}
 	shown := make([]label.Attempt, len(drawn))
 	for i, it := range drawn {
-		at, _ := l.Find(it.ID())
-		a := l.Argue(at)
-		if err := errors.Join(days.Tell(ctx, l, a), a.Clean(cli.WithoutSecrets)); err != nil {
+		attempt, _ := l.Find(it.ID())
+		a := l.Argue(attempt)
+		if err := days.Tell(ctx, l, a); err != nil {
+			return nil, err
+		}
+		if err := a.Clean(cli.WithoutSecrets); err != nil {
 			return nil, err
 		}
 		shown[i] = label.Attempt{ID: it.ID(), Run: it.Run, Problem: it.Problem, Story: a.Story}
@@ -131,5 +137,5 @@ func (f *labelFlags) stories(ctx context.Context, l *attempt.Ledger, dir string,
 	return shown, nil
 }
 
-// nearest is how many protected requests stand beside an attempt's own.
+// nearest is the number of protected requests shown next to an attempt's own.
 const nearest = 3

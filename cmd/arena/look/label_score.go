@@ -79,8 +79,8 @@ func writeWeighed(s *cli.Streams, path string, items []sample.Item, people []per
 	return cli.WriteWhole(s, path, func(w io.Writer) error {
 		lines := json.NewEncoder(w)
 		for _, it := range items {
-			a, said := people[0].answers[it.ID()]
-			if !said {
+			a, ok := people[0].answers[it.ID()]
+			if !ok {
 				continue
 			}
 			err := lines.Encode(struct {
@@ -98,7 +98,7 @@ func writeWeighed(s *cli.Streams, path string, items []sample.Item, people []per
 }
 
 func tellFigures(w io.Writer, people []person, drawn int) error {
-	reports, err := between(people)
+	reports, err := agreementBetween(people)
 	if err != nil {
 		return err
 	}
@@ -131,22 +131,26 @@ func number(yes *bool) *float64 {
 	if yes == nil {
 		return nil
 	}
-	return new(map[bool]float64{true: 1}[*yes])
+	if *yes {
+		return new(1.0)
+	}
+	return new(0.0)
 }
 
-// between says how far people agree, question by question; nothing of one alone.
-func between(people []person) (map[string]agreement.Report, error) {
+// agreementBetween prints the agreement of people, question by question; nothing for one
+// person.
+func agreementBetween(people []person) (map[string]agreement.Report, error) {
 	reports := map[string]agreement.Report{}
 	if len(people) < 2 {
 		return reports, nil
 	}
-	for question, said := range questions {
+	for question, answers := range questions {
 		raters := make([]agreement.Ratings, len(people))
 		for i, p := range people {
 			raters[i] = agreement.Ratings{Name: p.name, Scores: map[agreement.Key]*float64{}}
 			for id, a := range p.answers {
 				run, problem, _ := strings.Cut(id, "/")
-				raters[i].Scores[agreement.Key{Run: run, Problem: problem}] = said(&a)
+				raters[i].Scores[agreement.Key{Run: run, Problem: problem}] = answers(&a)
 			}
 		}
 		report, err := agreement.Compare(raters, agreement.DefaultOptions())

@@ -23,8 +23,8 @@ func (f *viewFlags) outside() error {
 	return nil
 }
 
-// screen leaves of a corpus what may be shown outside.
-func (f *viewFlags) screen(c *site.Corpus, dir string) error {
+// redacted returns what of a corpus may be shown outside.
+func (f *viewFlags) redacted(c *site.Corpus, dir string) error {
 	closed, err := public.ReadClosed(corpus.Disk{}, dir, f.heldOut)
 	if err != nil {
 		return cli.Failed(err, "give --held-out the problems that the corpus was built with")
@@ -37,18 +37,18 @@ func (f *viewFlags) screen(c *site.Corpus, dir string) error {
 		}
 		return closed.Find(text)
 	}
-	all := len(c.Ledger.Lines)
-	c.Ledger.Keep(func(at int) bool {
-		line := c.Ledger.Lines[at]
-		values, err := json.Marshal([]any{line.Values(), c.Ledger.Argue(at)})
+	total := len(c.Ledger.Lines)
+	c.Ledger.Keep(func(i int) bool {
+		line := c.Ledger.Lines[i]
+		values, err := json.Marshal([]any{line.Values(), c.Ledger.Argue(i)})
 		return err == nil && !closed.Holds(line.Attempt.Cluster) && c.Secret(string(values)) == ""
 	})
-	c.Hidden = all - len(c.Ledger.Lines)
+	c.Hidden = total - len(c.Ledger.Lines)
 	return nil
 }
 
-// mayLeave refuses a file that holds something secret all the same.
-func (f *viewFlags) mayLeave(pages *site.Site, name string, content []byte) error {
+// checkNoSecrets returns an error for a file that still holds a secret.
+func (f *viewFlags) checkNoSecrets(pages *site.Site, name string, content []byte) error {
 	if !f.public {
 		return nil
 	}
@@ -59,15 +59,15 @@ func (f *viewFlags) mayLeave(pages *site.Site, name string, content []byte) erro
 }
 
 func (f *viewFlags) page(ctx context.Context, c *site.Corpus) error {
-	at, known := c.Ledger.Find(f.appeal)
+	i, known := c.Ledger.Find(f.appeal)
 	if !known {
 		return cli.Failed(fmt.Errorf("no attempt %q that may be shown", f.appeal), nearestOf(c.Ledger, f.appeal)+"nothing is shown of protected problems, of agents under embargo and of what the guard dropped; `arena explain` shows it at home")
 	}
-	id := c.Ledger.Lines[at]
+	id := c.Ledger.Lines[i]
 	c.Ledger.Keep(func(i int) bool { return c.Ledger.Lines[i] == id })
 	content, err := c.Page(ctx)
 	if err == nil {
-		err = f.mayLeave(&site.Site{Corpora: []*site.Corpus{c}}, f.out, content)
+		err = f.checkNoSecrets(&site.Site{Corpora: []*site.Corpus{c}}, f.out, content)
 	}
 	if err != nil {
 		return err

@@ -38,7 +38,7 @@ type viewFlags struct {
 	streams *cli.Streams
 }
 
-// NewView makes `arena view`.
+// NewView returns `arena view`.
 func NewView(s *cli.Streams) *cobra.Command {
 	f := &viewFlags{streams: s, workers: runtime.NumCPU()}
 	c := cli.Command("view CORPUS|RUN|DAY… [-o SITE]", "Show days and runs in pages: each figure opens its attempts, each attempt its reasons", cli.NumArgs(1, cli.AnyNumber),
@@ -66,20 +66,20 @@ func (f *viewFlags) run(ctx context.Context, args []string) error {
 	}
 	corpora, runs, days := apart(args)
 	if len(corpora)+len(runs) == 0 {
-		made, err := f.built(ctx, days)
+		corpusDir, err := f.buildCorpus(ctx, days)
 		if err != nil {
 			return err
 		}
-		corpora = []string{made}
+		corpora = []string{corpusDir}
 	}
 	pages := &site.Site{Runs: runs}
 	if len(runs) > 1 {
 		dirs := slicesx.Map(runs, func(r *site.Run) string { return r.Dir })
-		all, err := comparison.Compare(dirs, comparison.Options{Anyway: true})
+		comparisons, err := comparison.Compare(dirs, comparison.Options{Anyway: true})
 		if err != nil {
 			return cli.Failed(err, "a run is a folder that `arena eval` finished")
 		}
-		pages.Comparisons = all
+		pages.Comparisons = comparisons
 	}
 	if f.public && (len(corpora) != 1 || len(runs) > 0) {
 		return cli.Usage(errors.New("what is shown outside is of one corpus"), "name one CORPUS, or the DAY alone; arena publish makes corpora for outside")
@@ -109,12 +109,12 @@ func (f *viewFlags) corpus(ctx context.Context, dir string, days []string) (*sit
 	if c.Days, err = daysOf(ctx, f.streams, l, dir, days); err != nil || !f.public {
 		return c, err
 	}
-	return c, f.screen(c, dir)
+	return c, f.redacted(c, dir)
 }
 
-// built is a corpus of the days with the embedded defaults, in a folder that goes
-// when the command ends. Its name is the first day's.
-func (f *viewFlags) built(ctx context.Context, days []string) (string, error) {
+// buildCorpus builds a corpus of the days with the default configuration, in a folder that
+// is removed when the command ends. The folder has the first day's name.
+func (f *viewFlags) buildCorpus(ctx context.Context, days []string) (string, error) {
 	dir, err := f.streams.Temporary("arena-view-")
 	if err != nil {
 		return "", err
@@ -136,7 +136,7 @@ func apart(args []string) (corpora []string, runs []*site.Run, days []string) {
 	return corpora, runs, days
 }
 
-// write makes the folder beside its place and moves it there when all of it is good.
+// write writes the folder next to its path and moves it there when it is complete.
 func (f *viewFlags) write(ctx context.Context, pages *site.Site) error {
 	if err := replaceable(f.out); err != nil {
 		return err
@@ -144,16 +144,16 @@ func (f *viewFlags) write(ctx context.Context, pages *site.Site) error {
 	var files, bytes atomic.Int64
 	err := cli.WriteFolder(f.out, func(dir string) error {
 		return pages.Write(ctx, f.dropped, func(name string, content []byte) error {
-			if err := f.mayLeave(pages, name, content); err != nil {
+			if err := f.checkNoSecrets(pages, name, content); err != nil {
 				return err
 			}
 			files.Add(1)
 			bytes.Add(int64(len(content)))
-			to := filepath.Join(dir, filepath.FromSlash(name))
-			if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+			path := filepath.Join(dir, filepath.FromSlash(name))
+			if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 				return err
 			}
-			return os.WriteFile(to, content, 0o644)
+			return os.WriteFile(path, content, 0o644)
 		})
 	})
 	if err != nil {
