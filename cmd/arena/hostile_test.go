@@ -210,8 +210,15 @@ func zipLog(t *testing.T, from, to string) {
 // brokenFiles writes broken files of each format into a folder.
 func brokenFiles(t *testing.T, folder string) (n int) {
 	t.Helper()
-	samples, err := filepath.Glob(filepath.Join("..", "..", "traces", "testdata", "[fs]*", "*"))
-	if err != nil || os.MkdirAll(folder, 0o755) != nil {
+	var samples []string
+	for _, dir := range []string{"formats", "shapes"} {
+		matches, err := filepath.Glob(filepath.Join("..", "..", "traces", "testdata", dir, "*"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		samples = append(samples, matches...)
+	}
+	if err := os.MkdirAll(folder, 0o755); err != nil {
 		t.Fatal(err)
 	}
 	for _, sample := range samples {
