@@ -52,7 +52,11 @@ func Lines(r io.Reader, limit int) iter.Seq2[Line, error] {
 
 // readLine appends the next line with its newline to line; the last line is returned with
 // io.EOF.
-func readLine(in *bufio.Reader, line []byte, limit int) ([]byte, error) {
+func readLine(
+	in *bufio.Reader,
+	line []byte,
+	limit int,
+) ([]byte, error) {
 	err := bufio.ErrBufferFull
 	for errors.Is(err, bufio.ErrBufferFull) && len(line) <= limit {
 		var part []byte

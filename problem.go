@@ -88,7 +88,11 @@ type Suite struct {
 // NewSuite indexes problems. Of two with the same identity the later one
 // counts, as in the subnet's own bookkeeping.
 func NewSuite(problems []Problem) *Suite {
-	s := &Suite{byID: map[string]*Problem{}, byQuery: map[string]*Problem{}, nameless: map[string]*Problem{}}
+	s := &Suite{
+		byID:     map[string]*Problem{},
+		byQuery:  map[string]*Problem{},
+		nameless: map[string]*Problem{},
+	}
 	for i := range problems {
 		p := &problems[i]
 		s.byQuery[p.Query] = p

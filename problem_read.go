@@ -186,7 +186,11 @@ func parsePrices(v gjson.Result) []PriceBound {
 	for _, item := range looseList(v) {
 		for mode, value := range looseMembers(item) {
 			if ends := looseList(value); len(ends) == 2 {
-				bounds = append(bounds, PriceBound{Mode: mode, Low: looseNumber(ends[0]), High: looseNumber(ends[1])})
+				bounds = append(bounds, PriceBound{
+					Mode: mode,
+					Low:  looseNumber(ends[0]),
+					High: looseNumber(ends[1]),
+				})
 			}
 		}
 	}

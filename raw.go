@@ -96,7 +96,9 @@ func fieldsOf(text []byte) (map[string]gjson.Result, error) {
 func looseMembers(v gjson.Result) iter.Seq2[string, gjson.Result] {
 	return func(yield func(string, gjson.Result) bool) {
 		if v.IsObject() {
-			v.ForEach(func(key, value gjson.Result) bool { return yield(key.Str, value) })
+			v.ForEach(func(key, value gjson.Result) bool {
+				return yield(key.Str, value)
+			})
 		}
 	}
 }

@@ -40,7 +40,13 @@ func Rate(count, n int) Figure {
 
 // String returns the value with its interval.
 func (f Figure) String() string {
-	return fmt.Sprintf("%.6g (95 %% %.4g to %.4g, n %d)", float64(f.Value), float64(f.Low), float64(f.High), f.N)
+	return fmt.Sprintf(
+		"%.6g (95 %% %.4g to %.4g, n %d)",
+		float64(f.Value),
+		float64(f.Low),
+		float64(f.High),
+		f.N,
+	)
 }
 
 // Number is a float64. In JSON infinity is a string and NaN is null.

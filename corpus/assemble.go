@@ -95,7 +95,9 @@ func (w *assembler) build(ctx context.Context, a *Assembly) error {
 	if err := w.addFiles(extra, a.Redact); err != nil {
 		return err
 	}
-	slices.SortFunc(w.files, func(x, y FileEntry) int { return cmp.Compare(x.Path, y.Path) })
+	slices.SortFunc(w.files, func(x, y FileEntry) int {
+		return cmp.Compare(x.Path, y.Path)
+	})
 	m.Files = w.files
 	if err := w.checkSecrets(ctx, a.Redact, m.Configuration); err != nil {
 		return err
@@ -129,12 +131,20 @@ func (w *assembler) writeFile(rel string, content io.Reader) (FileEntry, error) 
 	}
 	_, err = io.Copy(f, content)
 	err = errors.Join(err, f.Close())
-	return FileEntry{Path: rel, Bytes: f.N, SHA256: f.SHA256()}, err
+	return FileEntry{
+		Path:   rel,
+		Bytes:  f.N,
+		SHA256: f.SHA256(),
+	}, err
 }
 
 // checkSecrets returns an error if r finds something in the configuration or in a finished
 // file whose rows did not pass a redactor. A nil r finds nothing.
-func (w *assembler) checkSecrets(ctx context.Context, r *redact.Redactor, configuration []byte) error {
+func (w *assembler) checkSecrets(
+	ctx context.Context,
+	r *redact.Redactor,
+	configuration []byte,
+) error {
 	if r == nil {
 		return nil
 	}

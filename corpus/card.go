@@ -76,7 +76,11 @@ func cardSplits(shards []placed) []split {
 
 // render returns the text of the card. private reports whether the corpus must not be
 // published as it is.
-func (c *Card) render(m *Manifest, shards []placed, private bool) string {
+func (c *Card) render(
+	m *Manifest,
+	shards []placed,
+	private bool,
+) string {
 	splits := cardSplits(shards)
 	c.License = cmp.Or(c.License, NoLicense)
 	var b strings.Builder

@@ -13,7 +13,20 @@ import (
 )
 
 // cellEscapes escape what Markdown would interpret in a table cell.
-var cellEscapes = strings.NewReplacer("|", "\\|", "\n", " ", "\r", " ", "<", "&lt;", "[", "\\[", "`", "'")
+var cellEscapes = strings.NewReplacer(
+	"|",
+	"\\|",
+	"\n",
+	" ",
+	"\r",
+	" ",
+	"<",
+	"&lt;",
+	"[",
+	"\\[",
+	"`",
+	"'",
+)
 
 // EscapeCell escapes a text from another source for a table cell of a card.
 func EscapeCell(s string) string { return cellEscapes.Replace(s) }
@@ -21,7 +34,11 @@ func EscapeCell(s string) string { return cellEscapes.Replace(s) }
 // Table returns a Markdown table with a row for each item. header has the names of the
 // columns and formatRow returns the cells of a row, both separated by " | ". Columns
 // whose name ends in a colon are aligned to the right.
-func Table[T any](header string, items []T, formatRow func(T) string) string {
+func Table[T any](
+	header string,
+	items []T,
+	formatRow func(T) string,
+) string {
 	columns := strings.Split(header, " | ")
 	rule := ""
 	for i, column := range columns {
@@ -50,7 +67,15 @@ func FormatCounts[N int | int64](counts map[string]N) string {
 
 func configsSection(splits []split) string {
 	table := Table("config | profile | split | rows: | shards: | bytes:", splits, func(s split) string {
-		return fmt.Sprintf("%s | %s | %s | %d | %d | %d", s.Config, s.Profile, s.Split, s.rows, len(s.paths), s.bytes)
+		return fmt.Sprintf(
+			"%s | %s | %s | %d | %d | %d",
+			s.Config,
+			s.Profile,
+			s.Split,
+			s.rows,
+			len(s.paths),
+			s.bytes,
+		)
 	})
 	return "\n## Configs\n\n" + table
 }
@@ -61,7 +86,14 @@ func funnelSection(funnel []Stage) string {
 	}
 	text := "\n## Funnel\n\nIn = Out + Failed + Dropped at every stage: each attempt counts where it is dropped first.\n\n"
 	text += Table("stage | in: | out: | failed: | dropped", funnel, func(s Stage) string {
-		return fmt.Sprintf("%s | %d | %d | %d | %s", s.Name, s.In, s.Out, s.Failed, FormatCounts(s.Dropped))
+		return fmt.Sprintf(
+			"%s | %d | %d | %d | %s",
+			s.Name,
+			s.In,
+			s.Out,
+			s.Failed,
+			FormatCounts(s.Dropped),
+		)
 	})
 	if s := funnel[0]; s.Unreadable > 0 {
 		text += fmt.Sprintf("\nAt worst %.2f %% of the records were lost in reading: %d could not be read, and %d files ended early, whose loss is not known and counts as much as was read of them.\n",
@@ -106,7 +138,9 @@ func checksumsSection(shards []placed) string {
 		}
 		listed = append(listed, s)
 	}
-	slices.SortFunc(listed, func(x, y placed) int { return strings.Compare(x.target, y.target) })
+	slices.SortFunc(listed, func(x, y placed) int {
+		return strings.Compare(x.target, y.target)
+	})
 	text := Table("file | rows: | sha256", listed, func(s placed) string {
 		return fmt.Sprintf("%s | %d | `%s`", s.target, s.Rows, s.SHA256)
 	})
@@ -165,7 +199,9 @@ func trainRows(shards []placed) []trainers.Rows {
 		longest[s.Config] = r
 	}
 	configs := slices.Sorted(maps.Keys(longest))
-	return slicesx.Map(configs, func(config string) trainers.Rows { return longest[config] })
+	return slicesx.Map(configs, func(config string) trainers.Rows {
+		return longest[config]
+	})
 }
 
 // trainingSection returns a section with the trainers' blocks for each config with train

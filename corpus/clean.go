@@ -73,7 +73,11 @@ type textFields struct {
 // visit calls visit with the texts of v until it returns false, and reports whether all
 // calls returned true. If change is true, it copies lists first, because other rows may
 // share them.
-func (x *textFields) visit(v reflect.Value, change bool, visit func(reflect.Value) bool) bool {
+func (x *textFields) visit(
+	v reflect.Value,
+	change bool,
+	visit func(reflect.Value) bool,
+) bool {
 	switch v.Kind() {
 	case reflect.String:
 		return visit(v)
@@ -141,7 +145,11 @@ type Redaction struct {
 }
 
 func newRedaction(r *redact.Redactor, shards []placed) *Redaction {
-	out := &Redaction{Rules: redact.Rules, Hotkeys: r.Hotkeys(), Counts: map[string]redact.Counts{}}
+	out := &Redaction{
+		Rules:   redact.Rules,
+		Hotkeys: r.Hotkeys(),
+		Counts:  map[string]redact.Counts{},
+	}
 	for _, s := range shards {
 		name := s.Config + s.Table
 		if name == "" {
@@ -198,8 +206,16 @@ type Cleaned[T any] struct {
 // CleanSFT returns a redacted copy of a row. A nil r leaves texts as they are. If the
 // messages change, their tokens are counted again with c, and NTokens is set in the copy
 // and in row.
-func CleanSFT(row *rows.SFT, r *redact.Redactor, c rows.Counter) (*Cleaned[rows.SFT], error) {
-	out := &Cleaned[rows.SFT]{row: *row, redactor: r, counts: redact.Counts{}}
+func CleanSFT(
+	row *rows.SFT,
+	r *redact.Redactor,
+	c rows.Counter,
+) (*Cleaned[rows.SFT], error) {
+	out := &Cleaned[rows.SFT]{
+		row:      *row,
+		redactor: r,
+		counts:   redact.Counts{},
+	}
 	if r == nil {
 		return out, nil
 	}

@@ -159,7 +159,13 @@ func CheckFunnel(funnel []Stage) error {
 			return fmt.Errorf("check funnel: stage %s takes in %d and accounts for %d", s.Name, s.In, sum)
 		}
 		if i > 0 && s.In != funnel[i-1].Out {
-			return fmt.Errorf("check funnel: stage %s takes in %d, stage %s let out %d", s.Name, s.In, funnel[i-1].Name, funnel[i-1].Out)
+			return fmt.Errorf(
+				"check funnel: stage %s takes in %d, stage %s let out %d",
+				s.Name,
+				s.In,
+				funnel[i-1].Name,
+				funnel[i-1].Out,
+			)
 		}
 	}
 	return nil

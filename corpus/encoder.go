@@ -28,7 +28,11 @@ type encoder[T any] struct {
 	cleaner *cleaner // nil if rows are not redacted
 }
 
-func newEncoder[T any](w io.Writer, schema *parquet.Schema, p *Part) *encoder[T] {
+func newEncoder[T any](
+	w io.Writer,
+	schema *parquet.Schema,
+	p *Part,
+) *encoder[T] {
 	e := &encoder[T]{
 		columns: shard.ColumnsOf(reflect.TypeFor[T]()),
 		writer:  parquet.NewGenericWriter[T](w, writerOptions(schema)...),
@@ -97,7 +101,9 @@ type Group[T any] struct {
 
 // groupBuffers holds the buffers of groups that were appended. To grow a buffer for each
 // group would take longer than to encode the group.
-var groupBuffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
+var groupBuffers = sync.Pool{New: func() any {
+	return new(bytes.Buffer)
+}}
 
 // Group returns a new group of the stream.
 func (s *Shards[T]) Group() *Group[T] {

@@ -102,7 +102,11 @@ func Create(fsys FS, path string) (*Output, error) {
 		return nil, err
 	}
 	f, err := fsys.Create(path)
-	return &Output{File: f, hash: sha256.New(), quick: xxh3.New()}, err
+	return &Output{
+		File:  f,
+		hash:  sha256.New(),
+		quick: xxh3.New(),
+	}, err
 }
 
 // Write implements io.Writer.

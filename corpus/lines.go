@@ -73,7 +73,11 @@ func (l *Lines) openFile() (err error) {
 	w := io.Writer(l.out)
 	if strings.HasSuffix(l.ext, ".zst") {
 		// one goroutine: the bytes must not depend on the number of cores
-		l.zst, err = zstd.NewWriter(l.out, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(codec.Level))
+		l.zst, err = zstd.NewWriter(
+			l.out,
+			zstd.WithEncoderConcurrency(1),
+			zstd.WithEncoderLevel(codec.Level),
+		)
 		w = l.zst
 	}
 	l.buf = bufio.NewWriterSize(w, lineBufferBytes)

@@ -57,12 +57,20 @@ const partName = "part.json"
 
 // NewPart starts a part in dir, and removes the files of an interrupted one.
 func NewPart(fsys FS, dir string, limits Limits) (*Part, error) {
-	return &Part{fs: fsys, dir: dir, limits: limits}, ResetDir(fsys, dir)
+	return &Part{
+		fs:     fsys,
+		dir:    dir,
+		limits: limits,
+	}, ResetDir(fsys, dir)
 }
 
 // Close finishes the part. All its streams must have been closed.
 func (p *Part) Close() error {
-	return WriteFile(p.fs, filepath.Join(p.dir, partName), asjson.Indented(p.files, " "))
+	return WriteFile(
+		p.fs,
+		filepath.Join(p.dir, partName),
+		asjson.Indented(p.files, " "),
+	)
 }
 
 // ReadPart returns the files of a finished part.
@@ -81,7 +89,11 @@ type partFile struct {
 }
 
 // create creates file n of a stream.
-func (p *Part) create(s Stream, n int, ext string) (*partFile, error) {
+func (p *Part) create(
+	s Stream,
+	n int,
+	ext string,
+) (*partFile, error) {
 	var rel string
 	switch {
 	case s.Place != "":
@@ -89,7 +101,11 @@ func (p *Part) create(s Stream, n int, ext string) (*partFile, error) {
 	case s.Table != "":
 		rel = path.Join("tables", s.Table+"."+ext)
 	default:
-		rel = path.Join("data", s.Config, fmt.Sprintf("%s-%05d.%s", s.Split, n, ext))
+		rel = path.Join(
+			"data",
+			s.Config,
+			fmt.Sprintf("%s-%05d.%s", s.Split, n, ext),
+		)
 	}
 	full := filepath.Join(p.dir, filepath.FromSlash(rel))
 	f, err := Create(p.fs, full)
@@ -98,7 +114,11 @@ func (p *Part) create(s Stream, n int, ext string) (*partFile, error) {
 
 // add adds a finished file and returns its description. schema is nil if the file is not
 // Parquet.
-func (p *Part) add(f *partFile, nRows, decoded int64, schema *parquet.Schema) *PartFile {
+func (p *Part) add(
+	f *partFile,
+	nRows, decoded int64,
+	schema *parquet.Schema,
+) *PartFile {
 	file := PartFile{
 		Stream:  f.stream,
 		Path:    f.rel,
@@ -119,7 +139,13 @@ func (p *Part) add(f *partFile, nRows, decoded int64, schema *parquet.Schema) *P
 // Copy copies the Parquet file at path to the part as file n of a stream, and compares it
 // with the entry in its corpus's manifest. The caller passes the length of the longest
 // row.
-func (p *Part) Copy(s Stream, n int, path string, entry FileEntry, longest rows.Length) error {
+func (p *Part) Copy(
+	s Stream,
+	n int,
+	path string,
+	entry FileEntry,
+	longest rows.Length,
+) error {
 	src, err := p.fs.Open(path)
 	if err != nil {
 		return err
@@ -153,7 +179,9 @@ func (p *Part) Copy(s Stream, n int, path string, entry FileEntry, longest rows.
 type Column struct{ Name, Type string }
 
 func columnsOf(n parquet.Node) []Column {
-	return slicesx.Map(n.Fields(), func(f parquet.Field) Column { return Column{f.Name(), typeOf(f)} })
+	return slicesx.Map(n.Fields(), func(f parquet.Field) Column {
+		return Column{f.Name(), typeOf(f)}
+	})
 }
 
 func typeOf(n parquet.Node) string {
@@ -166,7 +194,9 @@ func typeOf(n parquet.Node) string {
 			return "list<" + typeOf(element) + ">"
 		}
 	}
-	fields := slicesx.Map(columnsOf(n), func(c Column) string { return c.Name + ": " + c.Type })
+	fields := slicesx.Map(columnsOf(n), func(c Column) string {
+		return c.Name + ": " + c.Type
+	})
 	return "struct<" + strings.Join(fields, ", ") + ">"
 }
 

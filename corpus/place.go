@@ -33,7 +33,10 @@ func (w *assembler) placeShards(parts []string) error {
 		}
 		for _, f := range files {
 			total[f.Stream]++
-			w.shards = append(w.shards, placed{PartFile: f, source: filepath.Join(dir, filepath.FromSlash(f.Path))})
+			w.shards = append(w.shards, placed{
+				PartFile: f,
+				source:   filepath.Join(dir, filepath.FromSlash(f.Path)),
+			})
 		}
 	}
 	next := map[Stream]int{}
@@ -43,7 +46,12 @@ func (w *assembler) placeShards(parts []string) error {
 			return fmt.Errorf("place %s: two parts hold one", s.Path)
 		}
 		_, ext, _ := strings.Cut(path.Base(s.Path), ".")
-		s.target = shardPath(s.Stream, next[s.Stream], total[s.Stream], ext)
+		s.target = shardPath(
+			s.Stream,
+			next[s.Stream],
+			total[s.Stream],
+			ext,
+		)
 		next[s.Stream]++
 	}
 	return checkSchemas(w.shards)
@@ -149,7 +157,11 @@ func (w *assembler) moveShard(s placed) (FileEntry, error) {
 	if err := w.fs.MkdirAll(filepath.Dir(full)); err != nil {
 		return FileEntry{}, err
 	}
-	return FileEntry{Path: s.target, Bytes: s.Bytes, SHA256: s.SHA256}, w.fs.Rename(s.source, full)
+	return FileEntry{
+		Path:   s.target,
+		Bytes:  s.Bytes,
+		SHA256: s.SHA256,
+	}, w.fs.Rename(s.source, full)
 }
 
 // HashFile returns the size of a file and the SHA-256 of its content.

@@ -19,7 +19,11 @@ import (
 
 // OpenParquet opens a Parquet file, calls use with it and closes it. A broken file is an
 // error, even if the Parquet library panics.
-func OpenParquet(fsys FS, path string, use func(*shard.File) error) (err error) {
+func OpenParquet(
+	fsys FS,
+	path string,
+	use func(*shard.File) error,
+) (err error) {
 	defer shard.Recover(path, &err)
 	f, err := fsys.Open(path)
 	if err != nil {
@@ -43,7 +47,11 @@ func openParquet(f Source, path string) (*shard.File, error) {
 
 // ReadRows calls visit with every row of a Parquet file of a corpus in order, until visit
 // returns an error. A row is valid only during its visit.
-func ReadRows[T any](fsys FS, path string, visit func(*T) error) error {
+func ReadRows[T any](
+	fsys FS,
+	path string,
+	visit func(*T) error,
+) error {
 	schema := parquet.SchemaOf(new(T))
 	pointers := shard.EmbeddedPointersOf(reflect.TypeFor[T](), schema)
 	return OpenParquet(fsys, path, func(file *shard.File) error {
@@ -98,7 +106,12 @@ func printRows(file *shard.File, head int, out io.Writer) error {
 			if r := []rune(text); len(r) > maxValueChars {
 				text = string(r[:maxValueChars]) + "…"
 			}
-			fmt.Fprintf(out, "  %s: %s\n", strings.Join(names[v.Column()], "."), text)
+			fmt.Fprintf(
+				out,
+				"  %s: %s\n",
+				strings.Join(names[v.Column()], "."),
+				text,
+			)
 		}
 		return nil
 	})
@@ -131,21 +144,37 @@ func (m *Manifest) Describe(out io.Writer) {
 		fmt.Fprintf(out, "\n%-14s %10s %10s %8s  %s\n", "stage", "in", "out", "failed", "dropped")
 	}
 	for _, s := range m.Funnel {
-		fmt.Fprintf(out, "%-14s %10d %10d %8d  %s\n", s.Name, s.In, s.Out, s.Failed, FormatCounts(s.Dropped))
+		fmt.Fprintf(
+			out,
+			"%-14s %10d %10d %8d  %s\n",
+			s.Name,
+			s.In,
+			s.Out,
+			s.Failed,
+			FormatCounts(s.Dropped),
+		)
 	}
 }
 
 // VisitTexts calls visit with every text of a file of a corpus: the strings of a Parquet
 // file, the lines of any other. where names the file and the row or line.
-func VisitTexts(fsys FS, dir, rel string, visit func(where, text string) error) error {
+func VisitTexts(
+	fsys FS,
+	dir, rel string,
+	visit func(where, text string) error,
+) error {
 	full := filepath.Join(dir, filepath.FromSlash(rel))
 	switch path.Ext(rel) {
 	case ".arrow":
 		return nil // the rows of profile text, which the same run has scanned
 	case ".parquet":
-		return OpenParquet(fsys, full, func(file *shard.File) error { return visitParquetTexts(file, rel, visit) })
+		return OpenParquet(fsys, full, func(file *shard.File) error {
+			return visitParquetTexts(file, rel, visit)
+		})
 	case ".zst":
-		return decompress(fsys, full, func(r io.Reader) error { return visitLines(r, rel, visit) })
+		return decompress(fsys, full, func(r io.Reader) error {
+			return visitLines(r, rel, visit)
+		})
 	}
 	f, err := fsys.Open(full)
 	if err != nil {
@@ -155,7 +184,11 @@ func VisitTexts(fsys FS, dir, rel string, visit func(where, text string) error) 
 	return visitLines(f, rel, visit)
 }
 
-func visitParquetTexts(file *shard.File, rel string, visit func(where, text string) error) error {
+func visitParquetTexts(
+	file *shard.File,
+	rel string,
+	visit func(where, text string) error,
+) error {
 	columns := file.Schema().Columns()
 	n := 0
 	return file.VisitRows(func(row parquet.Row) error {
@@ -174,7 +207,11 @@ func visitParquetTexts(file *shard.File, rel string, visit func(where, text stri
 	})
 }
 
-func visitLines(r io.Reader, rel string, visit func(where, text string) error) error {
+func visitLines(
+	r io.Reader,
+	rel string,
+	visit func(where, text string) error,
+) error {
 	lines := bufio.NewReader(r)
 	for n := 1; ; n++ {
 		line, err := lines.ReadString('\n')

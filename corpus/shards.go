@@ -49,7 +49,11 @@ type Shards[T any] struct {
 
 // NewShards opens a stream of rows of type T in a part.
 func NewShards[T any](p *Part, s Stream) *Shards[T] {
-	return &Shards[T]{part: p, stream: s, schema: parquet.SchemaOf(new(T))}
+	return &Shards[T]{
+		part:   p,
+		stream: s,
+		schema: parquet.SchemaOf(new(T)),
+	}
 }
 
 // Add writes a row. After an error, all further calls return it.

@@ -52,7 +52,12 @@ func CheckReplaceable(fsys FS, dir string) error {
 
 // VisitUnlisted calls visit with the files below rel that are neither listed nor created
 // by common tools, until visit returns an error.
-func VisitUnlisted(fsys FS, dir, rel string, listed map[string]bool, visit func(name string) error) error {
+func VisitUnlisted(
+	fsys FS,
+	dir, rel string,
+	listed map[string]bool,
+	visit func(name string) error,
+) error {
 	entries, err := fsys.ReadDir(filepath.Join(dir, rel))
 	if err != nil {
 		return err

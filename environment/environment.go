@@ -58,7 +58,12 @@ type Limits struct {
 
 // DefaultLimits returns limits for training on one machine.
 func DefaultLimits() Limits {
-	return Limits{Episodes: 8192, Age: time.Hour, Idle: 20 * time.Minute, Calls: 256}
+	return Limits{
+		Episodes: 8192,
+		Age:      time.Hour,
+		Idle:     20 * time.Minute,
+		Calls:    256,
+	}
 }
 
 // The errors of Start.
@@ -93,7 +98,13 @@ func (e *Environment) Start(problem string) (*Episode, error) {
 	if len(e.episodes) >= e.Limits.Episodes {
 		return nil, ErrTooMany
 	}
-	ep := &Episode{ID: e.NewID(), environment: e, problem: i, started: now, lastUsed: now}
+	ep := &Episode{
+		ID:          e.NewID(),
+		environment: e,
+		problem:     i,
+		started:     now,
+		lastUsed:    now,
+	}
 	e.episodes[ep.ID] = ep
 	return ep, nil
 }

@@ -154,12 +154,22 @@ func (ep *Episode) computeVerdict(ctx context.Context, replies []Reply) (Verdict
 
 	e := ep.environment
 	p, id := ep.Problem()
-	result, err := e.Player.Replay(ctx, rollout.Task{Problem: p, ID: id, RunID: "env", Past: past})
+	result, err := e.Player.Replay(ctx, rollout.Task{
+		Problem: p,
+		ID:      id,
+		RunID:   "env",
+		Past:    past,
+	})
 	if err != nil {
 		return Verdict{}, err
 	}
 	d := rollout.Dialogue(result.Trace)
-	attempt := &reward.Attempt{Trace: result.Trace, Dialogue: &d, Problem: p, Unreadable: result.MalformedCalls}
+	attempt := &reward.Attempt{
+		Trace:      result.Trace,
+		Dialogue:   &d,
+		Problem:    p,
+		Unreadable: result.MalformedCalls,
+	}
 	v, err := e.Rewarder.judge(ctx, attempt)
 	if err != nil {
 		return Verdict{Fault: &Fault{FaultJudge, err.Error()}}, ctx.Err()
@@ -207,7 +217,10 @@ func callTurns(executed []executedCall) []rollout.Turn {
 	var turns []rollout.Turn
 	for i, e := range executed {
 		r := Reply{Calls: []model.Call{e.call}}
-		turns = append(turns, rollout.Turn{Reply: r.body(i), Answers: e.answers})
+		turns = append(turns, rollout.Turn{
+			Reply:   r.body(i),
+			Answers: e.answers,
+		})
 	}
 	return turns
 }

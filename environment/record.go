@@ -28,7 +28,10 @@ func NewRecord(day, name, agent string) (*Record, error) {
 	if err != nil {
 		return nil, fmt.Errorf("record episodes: %w", err)
 	}
-	return &Record{file: file, redactor: redact.New(redact.Options{})}, nil
+	return &Record{
+		file:     file,
+		redactor: redact.New(redact.Options{}),
+	}, nil
 }
 
 // createRun creates the folder of a run with its run.json and the empty file of its traces.
@@ -47,7 +50,11 @@ func createRun(dir, name, agent string) (*os.File, error) {
 	if err := atomicfile.WriteFile(filepath.Join(dir, "run.json"), append(meta, '\n')); err != nil {
 		return nil, err
 	}
-	return os.OpenFile(filepath.Join(dir, "output.jsonl"), os.O_CREATE|os.O_EXCL|os.O_WRONLY|os.O_APPEND, 0o644)
+	return os.OpenFile(
+		filepath.Join(dir, "output.jsonl"),
+		os.O_CREATE|os.O_EXCL|os.O_WRONLY|os.O_APPEND,
+		0o644,
+	)
 }
 
 // add appends a line. It removes a line that a full disk truncated.

@@ -99,8 +99,11 @@ func readCall(item gjson.Result) model.Call {
 		text = arguments.Str
 	}
 	return model.Call{
-		ID:       item.Get("call_id").String(),
-		Type:     "function",
-		Function: model.Function{Name: item.Get("name").String(), Arguments: text},
+		ID:   item.Get("call_id").String(),
+		Type: "function",
+		Function: model.Function{
+			Name:      item.Get("name").String(),
+			Arguments: text,
+		},
 	}
 }

@@ -78,7 +78,12 @@ func (w *Rewarder) RewardTrace(ctx context.Context, t *arena.Trace) (Line, error
 		return line, nil
 	}
 	d := filters.Normalise(t)
-	attempt := &reward.Attempt{Trace: t, Dialogue: &d, Problem: problem, Unreadable: countUnreadable(&d)}
+	attempt := &reward.Attempt{
+		Trace:      t,
+		Dialogue:   &d,
+		Problem:    problem,
+		Unreadable: countUnreadable(&d),
+	}
 	v, err := w.judge(ctx, attempt)
 	if err != nil {
 		return line, err

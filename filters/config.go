@@ -57,7 +57,11 @@ type Tool struct {
 func (c *Config) harnessTools() evidence.Tools {
 	extra := evidence.Tools{}
 	for name, t := range c.Tools {
-		extra[name] = evidence.Role{Tool: evidence.Roles[t.As], Words: t.Words, IDs: t.IDs}
+		extra[name] = evidence.Role{
+			Tool:  evidence.Roles[t.As],
+			Words: t.Words,
+			IDs:   t.IDs,
+		}
 	}
 	return evidence.HarnessTools(c.Harness, extra)
 }

@@ -73,7 +73,11 @@ func compareCopies(a, b *Checked) int {
 // Revise returns the structure of an attempt after the second pass: with the verdicts on
 // its agent's day and the proofs in it. Proofs move the axis towards scripted, doubts and
 // habits from agentic to unknown; nothing moves it to agentic.
-func (f *Filter) Revise(s arena.Structure, o habits.Odds, a *habits.Agent) arena.Structure {
+func (f *Filter) Revise(
+	s arena.Structure,
+	o habits.Odds,
+	a *habits.Agent,
+) arena.Structure {
 	before := s.Axis
 	score, decides := revisedOdds(o, a)
 	if before != arena.AxisScripted && (score != o.Score || decides != o.Evidence) {
@@ -141,13 +145,23 @@ func surestHabit(a *habits.Agent) *habits.Habit {
 
 // dayVerdicts returns the verdicts on the agent's day. They drop the attempt only if the
 // day changed its axis in their direction.
-func dayVerdicts(o habits.Odds, a *habits.Agent, before, after arena.Axis) []arena.Verdict {
+func dayVerdicts(
+	o habits.Odds,
+	a *habits.Agent,
+	before, after arena.Axis,
+) []arena.Verdict {
 	verdicts := make([]arena.Verdict, 0, len(habits.All)+len(habits.Proofs))
 	changed := after != before
 	for i := range habits.All {
 		h := &habits.All[i]
 		drops := changed && a.Fixed[i].Decides() && after == arena.AxisUnknown
-		verdicts = append(verdicts, newVerdict(h.Check, h.Reason, a.Fixed[i].Low, habits.Limit, drops))
+		verdicts = append(verdicts, newVerdict(
+			h.Check,
+			h.Reason,
+			a.Fixed[i].Low,
+			habits.Limit,
+			drops,
+		))
 	}
 	for i := range habits.Proofs {
 		p := &habits.Proofs[i]
@@ -155,14 +169,24 @@ func dayVerdicts(o habits.Odds, a *habits.Agent, before, after arena.Axis) []are
 		if o.Holds(i) {
 			value = 1
 		}
-		verdicts = append(verdicts, newVerdict(p.Check, p.Reason, value, 0, changed && o.Holds(i)))
+		verdicts = append(verdicts, newVerdict(
+			p.Check,
+			p.Reason,
+			value,
+			0,
+			changed && o.Holds(i),
+		))
 	}
 	return verdicts
 }
 
 // mergeReasons returns the reasons of the axis, then those of the day, then the earlier
 // ones that are not of the axis.
-func mergeReasons(axis []string, day []arena.Verdict, earlier []string) []string {
+func mergeReasons(
+	axis []string,
+	day []arena.Verdict,
+	earlier []string,
+) []string {
 	reasons := axis
 	for i := range day {
 		if len(axis) > 0 && day[i].Decision == arena.Drop {

@@ -44,7 +44,11 @@ func (f *Filter) Explain(t *arena.Trace, d *arena.Dialogue) Explanation {
 	for i := range rules {
 		r := &rules[i]
 		if odds := r.odds(a); odds != 0 {
-			e.Terms = append(e.Terms, Term{Rule: r.name, Why: r.why, Odds: odds})
+			e.Terms = append(e.Terms, Term{
+				Rule: r.name,
+				Why:  r.why,
+				Odds: odds,
+			})
 		}
 	}
 	return e

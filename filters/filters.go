@@ -106,7 +106,13 @@ func (f *Filter) addVerdicts(s *arena.Structure, a *evidence.Attempt) {
 	for i := range checks.All {
 		c := &checks.All[i]
 		value, limit := c.Measure(a, f.cfg.MaxTokens)
-		s.Verdicts = append(s.Verdicts, newVerdict(c.Name, c.Reason, value, limit, c.Fires(value, limit)))
+		s.Verdicts = append(s.Verdicts, newVerdict(
+			c.Name,
+			c.Reason,
+			value,
+			limit,
+			c.Fires(value, limit),
+		))
 	}
 	for i := range rules {
 		r := &rules[i]
@@ -119,7 +125,11 @@ func (f *Filter) addVerdicts(s *arena.Structure, a *evidence.Attempt) {
 		s.Verdicts = append(s.Verdicts, newVerdict(name, r.reason, odds, 0, drops))
 	}
 
-	s.Reasons = slices.Concat(f.axisReasons(s), a.Trace.Vetoes, a.Dialogue.Faults)
+	s.Reasons = slices.Concat(
+		f.axisReasons(s),
+		a.Trace.Vetoes,
+		a.Dialogue.Faults,
+	)
 	for i := range s.Verdicts {
 		v := &s.Verdicts[i]
 		if v.Decision == arena.Drop && !slices.Contains(s.Reasons, v.Reason) {
@@ -130,7 +140,12 @@ func (f *Filter) addVerdicts(s *arena.Structure, a *evidence.Attempt) {
 }
 
 func newVerdict(check, reason string, value, limit float64, drops bool) arena.Verdict {
-	v := arena.Verdict{Check: check, Decision: arena.Keep, Value: value, Limit: limit}
+	v := arena.Verdict{
+		Check:    check,
+		Decision: arena.Keep,
+		Value:    value,
+		Limit:    limit,
+	}
 	if drops {
 		v.Decision = arena.Drop
 		v.Reason = reason

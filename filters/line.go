@@ -24,7 +24,10 @@ func features(a *evidence.Attempt, score float64) []arena.Feature {
 	list := append(make([]arena.Feature, 0, featureCount),
 		arena.Feature{Name: "log_odds", Value: score},
 		arena.Feature{Name: featureRichness, Value: a.Richness()},
-		arena.Feature{Name: "turns", Value: float64(len(a.Dialogue.Turns))},
+		arena.Feature{
+			Name:  "turns",
+			Value: float64(len(a.Dialogue.Turns)),
+		},
 		arena.Feature{Name: "calls", Value: float64(len(a.Claims))},
 		arena.Feature{Name: "tokens", Value: float64(a.Tokens)},
 	)
@@ -60,7 +63,10 @@ func appendLogFeatures(list []arena.Feature, a *evidence.Attempt) []arena.Featur
 		{"calls_without_dispatch", a.Phantoms},
 		{"edited_results", a.Edits},
 	} {
-		list = append(list, arena.Feature{Name: f.name, Value: logged(a, f.count)})
+		list = append(list, arena.Feature{
+			Name:  f.name,
+			Value: logged(a, f.count),
+		})
 	}
 	return list
 }
@@ -75,7 +81,11 @@ func logged(a *evidence.Attempt, n int) float64 {
 
 // AppendLine appends the line of `arena filter` for one attempt, without a line break. Its
 // keys and their order are the public format.
-func AppendLine(dst []byte, t *arena.Trace, s arena.Structure) []byte {
+func AppendLine(
+	dst []byte,
+	t *arena.Trace,
+	s arena.Structure,
+) []byte {
 	dst = gjson.AppendJSONString(append(dst, `{"eval_run_id":`...), t.RunID)
 	dst = gjson.AppendJSONString(append(dst, `,"problem_id":`...), t.ProblemID)
 	dst = gjson.AppendJSONString(append(dst, `,"agent_version_id":`...), t.Agent.VersionID)

@@ -77,7 +77,11 @@ func (n *normaliser) addUser(i int, s *arena.Step) {
 }
 
 func (n *normaliser) addAgent(i int, s *arena.Step) {
-	turn := arena.Turn{Step: i, Think: s.Think, Text: s.Response}
+	turn := arena.Turn{
+		Step:  i,
+		Think: s.Think,
+		Text:  s.Response,
+	}
 	first := len(n.calls)
 	if len(s.Calls) > 0 {
 		n.addRecordedCalls(&turn, s)
@@ -145,7 +149,10 @@ func (n *normaliser) addNameless(turn *arena.Turn, c *arena.ToolCall) {
 		n.addFault(calls.FaultName)
 		return
 	}
-	n.addResults([]calls.Result{{ID: c.ID, Content: c.Result}})
+	n.addResults([]calls.Result{{
+		ID:      c.ID,
+		Content: c.Result,
+	}})
 	turn.Repairs = append(turn.Repairs, calls.RepairLaterResults)
 }
 
@@ -176,7 +183,11 @@ func (n *normaliser) addTextCalls(turn *arena.Turn, s *arena.Step) {
 		turn.Repairs = append(turn.Repairs, calls.RepairLaterResults)
 	}
 	for _, c := range r.Calls {
-		n.calls = append(n.calls, arena.Call{ID: c.ID, Name: evidence.ToolName(c.Name), Arguments: c.Arguments})
+		n.calls = append(n.calls, arena.Call{
+			ID:        c.ID,
+			Name:      evidence.ToolName(c.Name),
+			Arguments: c.Arguments,
+		})
 	}
 }
 

@@ -147,7 +147,11 @@ func (r problemRewards) shareOf(total problemRewards, problems []string, k int) 
 
 // gain returns the change of the share of all reward from the base to measure k, with the
 // 95 % interval of the difference of the two ratios, linearised over problems.
-func (r problemRewards) gain(total problemRewards, problems []string, k int) (gain, low, high float64) {
+func (r problemRewards) gain(
+	total problemRewards,
+	problems []string,
+	k int,
+) (gain, low, high float64) {
 	baseTotal := total.sum(problems, 0)
 	measureTotal := total.sum(problems, k)
 	if baseTotal <= 0 || measureTotal <= 0 {
@@ -187,7 +191,11 @@ func rank(standings []Standing) {
 // RichnessOf returns the richness of an attempt by three measures, NaN for a measure that
 // the log cannot answer.
 func RichnessOf(s *arena.Structure) [3]float64 {
-	r := [3]float64{math.NaN(), math.NaN(), math.NaN()}
+	r := [3]float64{
+		math.NaN(),
+		math.NaN(),
+		math.NaN(),
+	}
 	if s.RichnessV1 != nil {
 		r[0] = *s.RichnessV1
 	}

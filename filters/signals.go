@@ -38,7 +38,11 @@ func depth(a *evidence.Attempt) float64 {
 }
 
 // hasEarlier reports whether an equal call of the same tool precedes claim i.
-func hasEarlier(claims []evidence.Claim, i int, equal func(a, b *evidence.Act) bool) bool {
+func hasEarlier(
+	claims []evidence.Claim,
+	i int,
+	equal func(a, b *evidence.Act) bool,
+) bool {
 	return slices.ContainsFunc(claims[:i], func(c evidence.Claim) bool {
 		return c.Act.Tool == claims[i].Act.Tool &&
 			equal(&c.Act, &claims[i].Act)

@@ -51,7 +51,13 @@ func DecodeValues(s *arena.Structure, encoded []byte) error {
 	for i := range attemptChecks {
 		c := &attemptChecks[i]
 		v := values[valuesPerVerdict*i:]
-		s.Verdicts[i] = newVerdict(c.Name, c.Reason, v[0], v[1], v[2] == 1)
+		s.Verdicts[i] = newVerdict(
+			c.Name,
+			c.Reason,
+			v[0],
+			v[1],
+			v[2] == 1,
+		)
 	}
 	s.Features = slices.Clone(emptyFeatures())
 	for i, v := range values[verdicts:] {

@@ -39,7 +39,11 @@ type EmbeddingTier struct {
 
 // NewEmbeddingTier returns a tier for g's bank. It embeds the bank and sets the
 // threshold from pairs of its requests that share no product.
-func NewEmbeddingTier(ctx context.Context, g *Guard, e *model.Embedder) (*EmbeddingTier, error) {
+func NewEmbeddingTier(
+	ctx context.Context,
+	g *Guard,
+	e *model.Embedder,
+) (*EmbeddingTier, error) {
 	t := &EmbeddingTier{guard: g, embedder: e}
 	var texts []string
 	for i, e := range g.bank {
@@ -90,7 +94,11 @@ func (t *EmbeddingTier) Down() error { return t.down }
 // tier has dropped them. If the endpoint fails, Check leaves the findings as they
 // are and disables the tier. It returns the error of ctx, and that of the endpoint
 // only if the tier is required.
-func (t *EmbeddingTier) Check(ctx context.Context, candidates []Candidate, findings []Finding) error {
+func (t *EmbeddingTier) Check(
+	ctx context.Context,
+	candidates []Candidate,
+	findings []Finding,
+) error {
 	var texts []string
 	var owners []int
 	for i, c := range candidates {
@@ -176,7 +184,11 @@ func (t *EmbeddingTier) judge(text string, vector []float32, f *Finding) {
 }
 
 // embed returns one vector of unit length for each text, in order.
-func embed(ctx context.Context, e *model.Embedder, texts []string) ([][]float32, error) {
+func embed(
+	ctx context.Context,
+	e *model.Embedder,
+	texts []string,
+) ([][]float32, error) {
 	vectors, err := e.Embed(ctx, texts)
 	if err != nil {
 		return nil, fmt.Errorf("embed texts: %w", err)

@@ -124,7 +124,11 @@ func New(bank []Entry, cfg Config) (*Guard, error) {
 	buildIndex := func() *index {
 		return &index{newSpecIndex(bank), newTextIndex(bank), lexical.New(lexicalRequests(bank))}
 	}
-	g := &Guard{bank: bank, config: cfg, index: sync.OnceValue(buildIndex)}
+	g := &Guard{
+		bank:   bank,
+		config: cfg,
+		index:  sync.OnceValue(buildIndex),
+	}
 	if cfg.Precomputed == nil {
 		g.estimateFalseDrops(configured)
 		return g, nil
@@ -136,7 +140,10 @@ func New(bank []Entry, cfg Config) (*Guard, error) {
 
 func lexicalRequests(bank []Entry) []lexical.Request {
 	return slicesx.Map(bank, func(e Entry) lexical.Request {
-		return lexical.Request{Text: disguise.Plain(e.Text), Terms: slices.Concat(e.Titles, e.Terms)}
+		return lexical.Request{
+			Text:  disguise.Plain(e.Text),
+			Terms: slices.Concat(e.Titles, e.Terms),
+		}
 	})
 }
 
@@ -312,7 +319,12 @@ func (g *Guard) Canary() error {
 // NewEntry returns the protected entry of problem p, with the given id, in the
 // named bank.
 func NewEntry(bank string, p arena.Problem, id string) Entry {
-	e := Entry{ID: id, Bank: bank, Text: p.Query, Spec: SpecHash(p)}
+	e := Entry{
+		ID:   id,
+		Bank: bank,
+		Text: p.Query,
+		Spec: SpecHash(p),
+	}
 	for _, r := range p.Rewards {
 		e.ProductIDs = append(e.ProductIDs, r.ProductID)
 		e.Titles = append(e.Titles, r.Titles...)

@@ -152,11 +152,15 @@ var respell = map[string]func(v float64) string{
 	"php":   func(v float64) string { return fmt.Sprintf("₱%.9g", v) },
 	"peso":  func(v float64) string { return fmt.Sprintf("₱%.9g", v) },
 	"pesos": func(v float64) string { return fmt.Sprintf("₱%.9g", v) },
-	"mm":    func(v float64) string { return fmt.Sprintf("%g cm", v/10) },
-	"cm":    func(v float64) string { return fmt.Sprintf("%g mm", v*10) },
-	"ml":    func(v float64) string { return fmt.Sprintf("%g milliliters", v) },
-	"kg":    func(v float64) string { return fmt.Sprintf("%g kilograms", v) },
-	"g":     func(v float64) string { return fmt.Sprintf("%g grams", v) },
+	"mm": func(v float64) string {
+		return fmt.Sprintf("%g cm", v/10)
+	},
+	"cm": func(v float64) string {
+		return fmt.Sprintf("%g mm", v*10)
+	},
+	"ml": func(v float64) string { return fmt.Sprintf("%g milliliters", v) },
+	"kg": func(v float64) string { return fmt.Sprintf("%g kilograms", v) },
+	"g":  func(v float64) string { return fmt.Sprintf("%g grams", v) },
 }
 
 func changeUnits(text string) string {

@@ -97,7 +97,10 @@ func (r *Report) bank(name string) *BankReport {
 		return strings.Compare(b.Bank, name)
 	})
 	if !ok {
-		r.Banks = slices.Insert(r.Banks, i, BankReport{Bank: name, Found: map[Tier]int{}})
+		r.Banks = slices.Insert(r.Banks, i, BankReport{
+			Bank:  name,
+			Found: map[Tier]int{},
+		})
 	}
 	return &r.Banks[i]
 }

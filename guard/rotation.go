@@ -70,7 +70,11 @@ func (m Move) Validate() error {
 
 // Add adds problems to the rotation and clusters all problems again. A problem
 // that is already in the rotation is moved instead.
-func (r *Rotation) Add(ctx context.Context, bank []Entry, m Move) error {
+func (r *Rotation) Add(
+	ctx context.Context,
+	bank []Entry,
+	m Move,
+) error {
 	if err := m.Validate(); err != nil {
 		return fmt.Errorf("add to bank: %w", err)
 	}

@@ -34,7 +34,10 @@ const titleLead = 4
 const minProductID = 6
 
 func newSpecIndex(bank []Entry) *specIndex {
-	s := &specIndex{byProduct: map[string]int{}, titles: map[uint64][]title{}}
+	s := &specIndex{
+		byProduct: map[string]int{},
+		titles:    map[uint64][]title{},
+	}
 	for i, e := range bank {
 		for _, id := range e.ProductIDs {
 			if id != "" {

@@ -61,7 +61,13 @@ var ErrFewClusters = errors.New("fewer than three clusters of problems: one each
 // cluster each, and train keeps at least one, if there are enough clusters. The
 // only error besides that of shares is that of ctx, which ends the comparison with
 // the protected clusters of prior.
-func Split(ctx context.Context, clusters []StateCluster, prior *State, shares Shares, seed uint64) (*State, error) {
+func Split(
+	ctx context.Context,
+	clusters []StateCluster,
+	prior *State,
+	shares Shares,
+	seed uint64,
+) (*State, error) {
 	if err := shares.Validate(); err != nil {
 		return nil, fmt.Errorf("split clusters: %w", err)
 	}

@@ -196,14 +196,20 @@ func (s *State) Protected(bank string) []Entry {
 // have from the problems themselves: one for each unknown request. A cluster
 // without unknown requests has one entry with its products if one of its
 // specifications is unknown.
-func (s *State) ProtectedIn(pool Pool, bank string, knownSpec, knownText func(string) bool) []Entry {
+func (s *State) ProtectedIn(
+	pool Pool,
+	bank string,
+	knownSpec, knownText func(string) bool,
+) []Entry {
 	var out []Entry
 	for _, c := range s.Clusters {
 		if c.Pool != pool {
 			continue
 		}
 		texts := slices.DeleteFunc(slices.Clone(c.Texts), knownText)
-		hasUnknown := slices.ContainsFunc(c.Problems, func(spec string) bool { return !knownSpec(spec) })
+		hasUnknown := slices.ContainsFunc(c.Problems, func(spec string) bool {
+			return !knownSpec(spec)
+		})
 		if len(texts) == 0 && hasUnknown {
 			texts = []string{""}
 		}

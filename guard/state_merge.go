@@ -14,7 +14,11 @@ import (
 // that share a problem or a product, or with a protected one that asks for the
 // same. The merged pool is the most protected of the parts, empty if no part has
 // one.
-func mergeWithPrior(ctx context.Context, today []StateCluster, prior *State) ([]StateCluster, error) {
+func mergeWithPrior(
+	ctx context.Context,
+	today []StateCluster,
+	prior *State,
+) ([]StateCluster, error) {
 	var parts []StateCluster
 	if prior != nil {
 		parts = append(parts, prior.Clusters...)
@@ -44,7 +48,10 @@ func joinReworded(ctx context.Context, groups forest, parts []StateCluster, toda
 			continue
 		}
 		for _, text := range c.Texts {
-			bank = append(bank, Entry{ID: strconv.Itoa(len(owners)), Text: text})
+			bank = append(bank, Entry{
+				ID:   strconv.Itoa(len(owners)),
+				Text: text,
+			})
 			owners = append(owners, i)
 		}
 	}
@@ -182,7 +189,9 @@ func (e *Entry) SpecHash() string {
 // held-out ids as released.
 func (s *State) Exposed(next *State) []StateCluster {
 	released := next.Released()
-	isOpen := func(spec string) bool { return protection[next.Pool(spec)] < protection[PoolHeldOut] }
+	isOpen := func(spec string) bool {
+		return protection[next.Pool(spec)] < protection[PoolHeldOut]
+	}
 	isSecret := func(id string) bool { return !slices.Contains(released, id) }
 	var out []StateCluster
 	for _, c := range s.Clusters {

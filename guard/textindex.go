@@ -20,7 +20,10 @@ type textIndex struct {
 }
 
 func newTextIndex(bank []Entry) *textIndex {
-	t := &textIndex{exact: map[string]int{}, normalised: map[string]int{}}
+	t := &textIndex{
+		exact:      map[string]int{},
+		normalised: map[string]int{},
+	}
 	for i, e := range bank {
 		if key := normalised(disguise.Plain(e.Text)); key != "" {
 			setIfAbsent(t.exact, e.Text, i)

@@ -90,12 +90,16 @@ func openLLMSteps(panel *llm.Judge) (StepJudge, Identity, error) {
 
 // ByFlag returns the judge that --judge selects by name.
 func ByFlag(name string) (instrument Instrument, ok bool) {
-	return find(func(i Instrument) bool { return i.Open != nil && i.Flag == name })
+	return find(func(i Instrument) bool {
+		return i.Open != nil && i.Flag == name
+	})
 }
 
 // StepsByFlag returns the judge of steps that --step-judge selects by name.
 func StepsByFlag(name string) (instrument Instrument, ok bool) {
-	return find(func(i Instrument) bool { return i.OpenSteps != nil && i.Flag == name })
+	return find(func(i Instrument) bool {
+		return i.OpenSteps != nil && i.Flag == name
+	})
 }
 
 func find(match func(Instrument) bool) (instrument Instrument, ok bool) {
@@ -109,18 +113,28 @@ func find(match func(Instrument) bool) (instrument Instrument, ok bool) {
 
 // Names returns the values of --judge.
 func Names() []string {
-	return slicesx.FilterMap(List(), func(i Instrument) (string, bool) { return i.Flag, i.Open != nil })
+	return slicesx.FilterMap(List(), func(i Instrument) (string, bool) {
+		return i.Flag, i.Open != nil
+	})
 }
 
 // offline is the judge that asks no model: the gates, and the rule on steps.
 type offline struct{}
 
 // Judge implements Judge.
-func (offline) Judge(_ context.Context, t *arena.Trace, d *arena.Dialogue) (arena.Judgement, error) {
+func (offline) Judge(
+	_ context.Context,
+	t *arena.Trace,
+	d *arena.Dialogue,
+) (arena.Judgement, error) {
 	return gates.Judge(t, d), nil
 }
 
 // Steps implements StepJudge.
-func (offline) Steps(_ context.Context, t *arena.Trace, d *arena.Dialogue) (arena.StepJudgement, error) {
+func (offline) Steps(
+	_ context.Context,
+	t *arena.Trace,
+	d *arena.Dialogue,
+) (arena.StepJudgement, error) {
 	return steps.Judge(t, d), nil
 }

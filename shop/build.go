@@ -65,7 +65,10 @@ func writeIndex(ctx context.Context, data []byte, out io.Writer) error {
 	}
 	c := columnWriter{
 		shopNumbers: map[string]uint32{},
-		info:        indexInfo{CatalogBytes: len(data), CatalogXXH3: fmt.Sprintf("%016x", xxh3.Hash(data))},
+		info: indexInfo{
+			CatalogBytes: len(data),
+			CatalogXXH3:  fmt.Sprintf("%016x", xxh3.Hash(data)),
+		},
 	}
 	c.prices = make([]byte, 0, 8*len(lines))
 	c.sold = make([]byte, 0, 8*len(lines))
@@ -122,7 +125,9 @@ func catalogLines(ctx context.Context, data []byte) ([]line, error) {
 		}
 		offset += len(text)
 	}
-	slices.SortStableFunc(lines, func(a, b line) int { return cmp.Compare(a.id, b.id) })
+	slices.SortStableFunc(lines, func(a, b line) int {
+		return cmp.Compare(a.id, b.id)
+	})
 	return lines, nil
 }
 

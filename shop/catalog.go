@@ -55,7 +55,9 @@ func (t table) get(i int) string {
 
 // find returns the index of a string in a sorted table.
 func (t table) find(s string) (int, bool) {
-	return sort.Find(len(t.ends)/4, func(i int) int { return strings.Compare(s, t.get(i)) })
+	return sort.Find(len(t.ends)/4, func(i int) int {
+		return strings.Compare(s, t.get(i))
+	})
 }
 
 // Open opens the JSONL catalogue at path. A compressed one is an arena.ErrCompressed.

@@ -62,7 +62,11 @@ func parseID(line []byte) (string, error) {
 
 func readDocument(line []byte) document {
 	doc := gjson.ParseBytes(line)
-	d := document{id: doc.Get("product_id").String(), price: doc.Get("price").Float(), flags: noSales}
+	d := document{
+		id:    doc.Get("product_id").String(),
+		price: doc.Get("price").Float(),
+		flags: noSales,
+	}
 	if sold := doc.Get("sold_count"); sold.Type == gjson.Number {
 		d.sold, d.flags = sold.Int(), 0
 	}

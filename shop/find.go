@@ -82,7 +82,11 @@ func cleanQuery(text string) string {
 
 // search returns the first maxPage pages of the ranked documents that pass the filter. It
 // filters the first depth documents.
-func (c *Catalog) search(text string, f filter, depth int) ([]index.Hit, error) {
+func (c *Catalog) search(
+	text string,
+	f filter,
+	depth int,
+) ([]index.Hit, error) {
 	const maxHits = pageSize * maxPage
 	if f.isEmpty() && c.info.Duplicates == 0 {
 		depth = maxHits
@@ -132,7 +136,10 @@ type filter struct {
 }
 
 func readFilter(c *Catalog, q Query) filter {
-	f := filter{hasShop: q.ShopID != "", shop: c.shopNumber(q.ShopID)}
+	f := filter{
+		hasShop: q.ShopID != "",
+		shop:    c.shopNumber(q.ShopID),
+	}
 	if low, high, ok := strings.Cut(q.Price, "-"); ok && !strings.Contains(high, "-") {
 		f.low = parseBound(low)
 		f.high = parseBound(high)
@@ -172,8 +179,12 @@ func (f filter) matches(c *Catalog, i uint32) bool {
 
 // sortHits sorts hits stably by a key of the server. It does not sort by an unknown key.
 func (c *Catalog) sortHits(hits []index.Hit, key string) error {
-	hasNoSales := func(h index.Hit) bool { return c.flags[h.Document]&noSales != 0 }
-	comparePrices := func(a, b index.Hit) int { return cmp.Compare(c.price(a.Document), c.price(b.Document)) }
+	hasNoSales := func(h index.Hit) bool {
+		return c.flags[h.Document]&noSales != 0
+	}
+	comparePrices := func(a, b index.Hit) int {
+		return cmp.Compare(c.price(a.Document), c.price(b.Document))
+	}
 	switch key {
 	case "order":
 		if slices.ContainsFunc(hits, hasNoSales) {
@@ -185,7 +196,9 @@ func (c *Catalog) sortHits(hits []index.Hit, key string) error {
 	case "priceasc":
 		slices.SortStableFunc(hits, comparePrices)
 	case "pricedesc":
-		slices.SortStableFunc(hits, func(a, b index.Hit) int { return comparePrices(b, a) })
+		slices.SortStableFunc(hits, func(a, b index.Hit) int {
+			return comparePrices(b, a)
+		})
 	}
 	return nil
 }

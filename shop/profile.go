@@ -39,7 +39,11 @@ var profileTools = []profile{
 }
 
 // Profiles returns the names of the harness profiles, the default first.
-func Profiles() []string { return slicesx.Map(profileTools, func(p profile) string { return p.name }) }
+func Profiles() []string {
+	return slicesx.Map(profileTools, func(p profile) string {
+		return p.name
+	})
+}
 
 // ToolNames returns the names of a profile's tools in the order of the prompt.
 func ToolNames(profile string) ([]string, error) {
@@ -57,7 +61,10 @@ func Profile(name string) (arena.Harness, error) {
 		return arena.Harness{}, err
 	}
 	profile := profileTools[slices.Index(Profiles(), name)]
-	h := arena.Harness{Name: name, System: strings.TrimSuffix(profileText(name+".txt"), "\n")}
+	h := arena.Harness{
+		Name:   name,
+		System: strings.TrimSuffix(profileText(name+".txt"), "\n"),
+	}
 	for _, t := range tools {
 		var def bytes.Buffer
 		if err := json.Compact(&def, []byte(profileText(path.Join(profile.dir, t+".json")))); err != nil {

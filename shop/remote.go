@@ -44,7 +44,11 @@ func NewRemote(base string) *Remote {
 }
 
 // Get sends a request, and sends it again after a pause if it failed.
-func (r *Remote) Get(ctx context.Context, path string, params python.Value) (python.Value, int, bool) {
+func (r *Remote) Get(
+	ctx context.Context,
+	path string,
+	params python.Value,
+) (python.Value, int, bool) {
 	url, err := r.url(path, params)
 	if err != nil { // the parameters are to blame, not the server
 		return python.Value{}, http.StatusBadRequest, false

@@ -25,8 +25,14 @@ type Local struct {
 }
 
 // Get returns the response of the server.
-func (l Local) Get(_ context.Context, path string, params python.Value) (python.Value, int, bool) {
-	v, status := l.respond(path, func(key string) (string, bool) { return sentParam(params, key) })
+func (l Local) Get(
+	_ context.Context,
+	path string,
+	params python.Value,
+) (python.Value, int, bool) {
+	v, status := l.respond(path, func(key string) (string, bool) {
+		return sentParam(params, key)
+	})
 	return v, status, status == http.StatusOK
 }
 
@@ -62,7 +68,9 @@ func (l Local) respond(path string, param func(key string) (string, bool)) (pyth
 		if !ok {
 			return v, http.StatusInternalServerError
 		}
-		v, err = l.Catalog.lookUp(ids, func(i int) (python.Value, error) { return l.Catalog.fields(i, viewFields) })
+		v, err = l.Catalog.lookUp(ids, func(i int) (python.Value, error) {
+			return l.Catalog.fields(i, viewFields)
+		})
 	case "/get_product_raw":
 		v, err = l.Catalog.lookUp(get("product_ids"), l.Catalog.product)
 	case "/health":

@@ -26,7 +26,10 @@ func (c *call) checkMatch(a python.Value) python.Value {
 		var ok bool
 		reqs, ok = loads(reqs.Text)
 		if !ok {
-			return python.DictOf(item("matched", python.Boolean(false)), item("error", python.String("Invalid requirements JSON")))
+			return python.DictOf(
+				item("matched", python.Boolean(false)),
+				item("error", python.String("Invalid requirements JSON")),
+			)
 		}
 	}
 	p := newProductTexts(info)
@@ -42,7 +45,9 @@ func productNotFound(requirements python.Value) python.Value {
 	}
 	reqs := python.Must(python.Loads(requirements.Text))
 	mustBeDict(reqs, "keys")
-	keys := slicesx.Map(reqs.Dict, func(it python.Item) python.Value { return python.String(it.Key) })
+	keys := slicesx.Map(reqs.Dict, func(it python.Item) python.Value {
+		return python.String(it.Key)
+	})
 	return python.DictOf(
 		item("matched", python.Boolean(false)), item("error", python.String("Product not found")),
 		item("matches", python.ListOf()), item("mismatches", python.ListOf(keys...)),
@@ -85,7 +90,9 @@ func texts(v python.Value) []string {
 	if v.Kind != python.List {
 		return []string{python.Lower(v.String())}
 	}
-	return slicesx.Map(v.List, func(e python.Value) string { return python.Lower(e.String()) })
+	return slicesx.Map(v.List, func(e python.Value) string {
+		return python.Lower(e.String())
+	})
 }
 
 // meets reports whether the product has a value for a required attribute.
@@ -155,7 +162,10 @@ func firstWords(s string, n int) string {
 }
 
 func (c *call) findParams(a, q python.Value) python.Value {
-	items := []python.Item{item("q", c.quoteQuery(q)), item("page", argumentOr(a, "page", python.Integer(1)))}
+	items := []python.Item{
+		item("q", c.quoteQuery(q)),
+		item("page", argumentOr(a, "page", python.Integer(1))),
+	}
 	for _, name := range []string{"shop_id", "price", "sort", "service"} {
 		items = append(items, item(name, argument(a, name)))
 	}
@@ -187,7 +197,9 @@ func withoutDefault(service python.Value) python.Value {
 	case python.Str:
 		hasWord = strings.Contains(service.Text, word)
 	case python.List:
-		hasWord = slices.ContainsFunc(service.List, func(v python.Value) bool { return isText(v, word) })
+		hasWord = slices.ContainsFunc(service.List, func(v python.Value) bool {
+			return isText(v, word)
+		})
 	case python.Dict:
 		_, hasWord = service.Get(word)
 	default:

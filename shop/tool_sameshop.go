@@ -40,7 +40,11 @@ func shopNotFound(message string) python.Value {
 	return python.DictOf(item("found", python.Boolean(false)), item("error", python.String(message)))
 }
 
-func shopFound(shop python.Value, products []python.Value, tried int) python.Value {
+func shopFound(
+	shop python.Value,
+	products []python.Value,
+	tried int,
+) python.Value {
 	list := slicesx.Map(products, func(p python.Value) python.Value {
 		return python.DictOf(
 			item("product_id", argument(p, "product_id")),

@@ -23,7 +23,11 @@ type Tools struct {
 
 // NewTools returns the tools with these names.
 func NewTools(server Server, rules Rules, names []string) *Tools {
-	return &Tools{server: server, rules: rules, names: slices.Sorted(slices.Values(names))}
+	return &Tools{
+		server: server,
+		rules:  rules,
+		names:  slices.Sorted(slices.Values(names)),
+	}
 }
 
 // Answer is the outcome of one tool call.
@@ -62,10 +66,18 @@ func (a Answer) Unanswered() (Request, bool) {
 }
 
 // Call executes one tool. An error of the tool is part of the answer.
-func (t *Tools) Call(ctx context.Context, name string, arguments python.Value) Answer {
+func (t *Tools) Call(
+	ctx context.Context,
+	name string,
+	arguments python.Value,
+) Answer {
 	c := call{ctx: ctx, tools: t}
 	result, err := c.run(name, arguments)
-	a := Answer{ID: CallID(name, arguments), Result: result, Requests: c.requests}
+	a := Answer{
+		ID:       CallID(name, arguments),
+		Result:   result,
+		Requests: c.requests,
+	}
 	if err != nil {
 		a.Result = python.String("Error: " + err.Error())
 		a.Raised = true
@@ -199,7 +211,9 @@ func enumeration(words []string) string {
 // get sends a request without the parameters that are None. It returns None for a failed
 // request and raises an error for parameters that cannot be encoded.
 func (c *call) get(path string, params python.Value) python.Value {
-	isNone := func(it python.Item) bool { return it.Value.Kind == python.None }
+	isNone := func(it python.Item) bool {
+		return it.Value.Kind == python.None
+	}
 	items := slices.DeleteFunc(slices.Clone(params.Dict), isNone)
 	params = python.DictOf(items...)
 	for _, it := range items {
@@ -209,7 +223,12 @@ func (c *call) get(path string, params python.Value) python.Value {
 	if !ok {
 		v = python.Value{}
 	}
-	c.requests = append(c.requests, Request{Path: path, Params: params, Status: status, Response: v})
+	c.requests = append(c.requests, Request{
+		Path:     path,
+		Params:   params,
+		Status:   status,
+		Response: v,
+	})
 	return v
 }
 
@@ -221,7 +240,9 @@ func checkEncodable(v python.Value) {
 	case python.List:
 		texts = slicesx.Map(v.List, python.Value.String)
 	case python.Dict:
-		texts = slicesx.Map(v.Dict, func(it python.Item) string { return it.Key })
+		texts = slicesx.Map(v.Dict, func(it python.Item) string {
+			return it.Key
+		})
 	default:
 		texts = []string{v.String()}
 	}
@@ -252,7 +273,12 @@ func argumentOr(dict python.Value, name string, defaultValue python.Value) pytho
 	return defaultValue
 }
 
-func item(key string, v python.Value) python.Item { return python.Item{Key: key, Value: v} }
+func item(key string, v python.Value) python.Item {
+	return python.Item{
+		Key:   key,
+		Value: v,
+	}
+}
 
 func (c *call) viewProduct(a python.Value) python.Value {
 	return c.getList("/view_product_information", python.DictOf(item("product_ids", argument(a, "product_ids"))))

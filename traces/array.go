@@ -65,7 +65,12 @@ func (r *reader) readElement(index int) (more bool, err error) {
 		return true, r.consumeRecord(end, index, d, err)
 	}
 	if r.w.skipValue() {
-		return true, r.addFault(index, LineTooLong, fmt.Sprintf("element of more than %d bytes", r.w.limit), false)
+		return true, r.addFault(
+			index,
+			LineTooLong,
+			fmt.Sprintf("element of more than %d bytes", r.w.limit),
+			false,
+		)
 	}
 	if r.w.failed() {
 		return false, nil // finish reports the failure

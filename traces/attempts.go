@@ -63,7 +63,12 @@ func (d *decoder) attempt(a *formats.Attempt) (decoded, error) {
 		t.Veto(repairSurrogate)
 	}
 	err := d.readTranscript(t, a.Transcript)
-	return decoded{trace: t, session: a.Session, trial: a.Trial, part: a.Part}, err
+	return decoded{
+		trace:   t,
+		session: a.Session,
+		trial:   a.Trial,
+		part:    a.Part,
+	}, err
 }
 
 // vetoForeign stands for a word that a file brings and no reader here gives.
@@ -80,7 +85,10 @@ func (d *decoder) readTranscript(t *arena.Trace, list arena.Raw) error {
 	}
 	limits := d.limits
 	limits.Elements -= d.nestedElements
-	inner := &decoder{c: cursor.New(string(list), limits), limits: limits}
+	inner := &decoder{
+		c:      cursor.New(string(list), limits),
+		limits: limits,
+	}
 	inner.c.Array(inner.proxyCall)
 	assignInferences(t, inner.parts.proxy)
 

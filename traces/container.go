@@ -122,7 +122,10 @@ func (r *reader) readZip(src *io.SectionReader) error {
 	if err != nil {
 		return &damage{CorruptZip, err.Error()}
 	}
-	options := []zstd.DOption{zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxZstdWindow)}
+	options := []zstd.DOption{
+		zstd.WithDecoderConcurrency(1),
+		zstd.WithDecoderMaxWindow(maxZstdWindow),
+	}
 	z.RegisterDecompressor(zstd.ZipMethodWinZip, zstd.ZipDecompressor(options...))
 
 	header, err := r.readZipHeader(z)
@@ -166,7 +169,11 @@ func (r *reader) readZipHeader(z *zip.Reader) ([]byte, error) {
 }
 
 // readZipSample reads a sample and subtracts its size from the budget of all samples.
-func (r *reader) readZipSample(f *zip.File, header []byte, budget *int64) error {
+func (r *reader) readZipSample(
+	f *zip.File,
+	header []byte,
+	budget *int64,
+) error {
 	sample, err := r.unzip(f)
 	if d, ok := errors.AsType[*damage](err); ok {
 		return r.addFault(r.records+1, d.reason, d.detail, false)

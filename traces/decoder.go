@@ -44,7 +44,10 @@ type decoded struct {
 }
 
 func newDecoder(l Limits) *decoder {
-	return &decoder{c: cursor.New("", l.cursor()), limits: l.cursor()}
+	return &decoder{
+		c:      cursor.New("", l.cursor()),
+		limits: l.cursor(),
+	}
 }
 
 // record decodes one record. The error is a *cursor.Error if the text is not JSON within
@@ -153,13 +156,25 @@ var shapes = []shape{
 	{schema: "ATIF-v1.[0-7]", format: &formats.ATIF},
 	{schema: "oro.environment_episode.v1", format: &formats.Episode},
 	{all: keys("episode_result_id", "task_id"), format: &formats.Feedback},
-	{all: keys("ledger_format"), any: keys("episode"), format: &formats.Ledger},
+	{
+		all:    keys("ledger_format"),
+		any:    keys("episode"),
+		format: &formats.Ledger,
+	},
 	{all: keys("ledger", "verdict"), format: &formats.Ledger},
 	{all: keys("conversations"), format: &formats.ShareGPT},
-	{any: keys("messages", "traj", "trajectory"), none: keys("history"), format: &formats.OpenAI},
+	{
+		any:    keys("messages", "traj", "trajectory"),
+		none:   keys("history"),
+		format: &formats.OpenAI,
+	},
 	{all: keys("raw_text", "tool_calls"), format: &formats.OpenAI},
 	{all: keys("sample", "grade"), format: &formats.Graded},
-	{all: keys("input", "output"), any: keys("reward", "score"), format: &formats.Rendered},
+	{
+		all:    keys("input", "output"),
+		any:    keys("reward", "score"),
+		format: &formats.Rendered,
+	},
 }
 
 // stepKeys are the keys of documents that name their schema.

@@ -30,7 +30,9 @@ func (d *decoder) readDialogue(t *arena.Trace) {
 	if kind := d.c.Kind(); kind != arena.Array && kind != arena.Null {
 		d.repairs = append(d.repairs, repairDialogue)
 	}
-	t.HasDialogue = d.c.Array(func() { d.step(t) })
+	t.HasDialogue = d.c.Array(func() {
+		d.step(t)
+	})
 	t.Steps = d.parts.copySteps()
 }
 
@@ -128,7 +130,9 @@ func (d *decoder) message(s *arena.Step) {
 			s.Response, ok = c.String()
 		case "tool_call":
 			d.parts.calls = d.parts.calls[:start]
-			ok = c.Array(func() { s.Typed = d.toolCall() && s.Typed })
+			ok = c.Array(func() {
+				s.Typed = d.toolCall() && s.Typed
+			})
 		default:
 			c.Skip()
 		}

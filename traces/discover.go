@@ -45,8 +45,12 @@ func Discover(day string) ([]Input, error) {
 	if err != nil {
 		return nil, fmt.Errorf("find traces in %s: %w", day, err)
 	}
-	slices.SortFunc(inputs, func(a, b Input) int { return cmp.Compare(a.Path, b.Path) })
-	return slices.CompactFunc(inputs, func(a, b Input) bool { return a.Path == b.Path }), nil
+	slices.SortFunc(inputs, func(a, b Input) int {
+		return cmp.Compare(a.Path, b.Path)
+	})
+	return slices.CompactFunc(inputs, func(a, b Input) bool {
+		return a.Path == b.Path
+	}), nil
 }
 
 // TablePattern returns the pattern of a side file with this name: JSON or JSON lines, plain
@@ -145,7 +149,12 @@ type walk struct {
 }
 
 func newWalk(root, title string, fsys fs.FS) *walk {
-	return &walk{root: root, title: title, fsys: fsys, templates: map[string]Input{}}
+	return &walk{
+		root:      root,
+		title:     title,
+		fsys:      fsys,
+		templates: map[string]Input{},
+	}
 }
 
 // addFolder adds all files below the folder of a corpus's rows, the traces folder, or the

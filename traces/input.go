@@ -83,7 +83,11 @@ func (input *Input) copyTo(ctx context.Context, w io.Writer) error {
 
 // Spool writes src to a new file in dir and makes that file the input, with its checksum.
 // The caller must remove the file at Path.
-func (input *Input) Spool(ctx context.Context, src io.Reader, dir string) error {
+func (input *Input) Spool(
+	ctx context.Context,
+	src io.Reader,
+	dir string,
+) error {
 	f, err := os.CreateTemp(dir, "stdin-*.spool")
 	if err != nil {
 		return fmt.Errorf("spool standard input: %w", err)
@@ -95,7 +99,12 @@ func (input *Input) Spool(ctx context.Context, src io.Reader, dir string) error 
 		err = errors.Join(err, os.Remove(f.Name()))
 		return fmt.Errorf("spool standard input to %s: %w", f.Name(), err)
 	}
-	*input = Input{Path: f.Name(), Name: Stdin, Bytes: n, SHA256: hex.EncodeToString(sum.Sum(nil))}
+	*input = Input{
+		Path:   f.Name(),
+		Name:   Stdin,
+		Bytes:  n,
+		SHA256: hex.EncodeToString(sum.Sum(nil)),
+	}
 	return nil
 }
 

@@ -60,11 +60,21 @@ func (l Limits) Validate() error {
 		{"file_bytes", l.FileBytes, 1 << 50},
 		{"expansion", l.Expansion, 1 << 30},
 	} {
-		bad.Unless(f.value >= 1 && f.value <= f.max, "reading.%s is %d: want 1 to %d", f.name, f.value, f.max)
+		bad.Unless(
+			f.value >= 1 && f.value <= f.max,
+			"reading.%s is %d: want 1 to %d",
+			f.name,
+			f.value,
+			f.max,
+		)
 	}
 	return bad.Err()
 }
 
 func (l Limits) cursor() cursor.Limits {
-	return cursor.Limits{Depth: l.Depth, StringBytes: l.StringBytes, Elements: l.Elements}
+	return cursor.Limits{
+		Depth:       l.Depth,
+		StringBytes: l.StringBytes,
+		Elements:    l.Elements,
+	}
 }

@@ -17,7 +17,14 @@ func (r *reader) setIDs(d decoded) {
 	t := d.trace
 	meta := &r.input.Meta
 	pathRun, pathProblem := r.input.pathIDs()
-	t.RunID = cmp.Or(t.RunID, meta.RunID, pathRun, d.session, r.opt.RunID, r.input.fileRunID())
+	t.RunID = cmp.Or(
+		t.RunID,
+		meta.RunID,
+		pathRun,
+		d.session,
+		r.opt.RunID,
+		r.input.fileRunID(),
+	)
 	if d.trial != "" {
 		t.RunID += "-trial-" + d.trial
 	}

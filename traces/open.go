@@ -59,7 +59,11 @@ const storedBufferBytes = 256 << 10
 
 // openContent returns the text of a stored file, which may be compressed.
 func openContent(stored io.Reader, limits Limits) (*content, error) {
-	c := &content{limits: limits, stored: &countingReader{r: stored}, close: func() {}}
+	c := &content{
+		limits: limits,
+		stored: &countingReader{r: stored},
+		close:  func() {},
+	}
 	buffered := bufio.NewReaderSize(c.stored, storedBufferBytes)
 	magic, err := buffered.Peek(maxMagicBytes)
 	if err != nil && c.stored.err != nil {

@@ -67,7 +67,11 @@ func (r *reader) read() error {
 
 func (r *reader) readContent(text *content) error {
 	r.text = text
-	r.w = &window{src: text, limit: int(r.opt.Limits.LineBytes), line: 1}
+	r.w = &window{
+		src:   text,
+		limit: int(r.opt.Limits.LineBytes),
+		line:  1,
+	}
 	r.decode = newDecoder(r.opt.Limits)
 	r.sessionsByKey = map[string]*session{}
 	var more bool
@@ -89,7 +93,12 @@ func (r *reader) readContent(text *content) error {
 
 // finishFile emits a fault if the file is damaged or has no record. The file is cut if it
 // was damaged after it began. It returns any other error unchanged.
-func (r *reader) finishFile(err error, line int, hasBegun bool, emptyDetail string) error {
+func (r *reader) finishFile(
+	err error,
+	line int,
+	hasBegun bool,
+	emptyDetail string,
+) error {
 	if d, ok := errors.AsType[*damage](err); ok {
 		return r.addFault(line, d.reason, d.detail, hasBegun && d.reason != NotATrace)
 	}
@@ -232,9 +241,19 @@ var limitReasons = map[cursor.Fault]Reason{
 
 // addFault emits a fault for a record that cannot be read. isCut reports whether the file
 // ends in the record.
-func (r *reader) addFault(line int, reason Reason, detail string, isCut bool) error {
+func (r *reader) addFault(
+	line int,
+	reason Reason,
+	detail string,
+	isCut bool,
+) error {
 	r.records++
-	return r.emitFault(Fault{Line: line, Reason: reason, Detail: detail, Cut: isCut})
+	return r.emitFault(Fault{
+		Line:   line,
+		Reason: reason,
+		Detail: detail,
+		Cut:    isCut,
+	})
 }
 
 func (r *reader) emitFault(f Fault) error {

@@ -61,6 +61,10 @@ func (r *reader) emitSession(s *session) error {
 		detail := fmt.Sprintf("session of more than %d bytes, or behind so many", r.opt.Limits.LineBytes)
 		return r.addFault(s.line, LineTooLong, detail, false)
 	}
-	doc := slices.Concat([]byte(`{"session":[`), s.text.Bytes(), []byte("]}"))
+	doc := slices.Concat(
+		[]byte(`{"session":[`),
+		s.text.Bytes(),
+		[]byte("]}"),
+	)
 	return r.readRecord(doc, s.line)
 }

@@ -86,7 +86,12 @@ type Summary struct {
 // by the limits and not by the size of the file. Invalid content is passed to emit; an
 // error comes from emit, the context, the disk or invalid options. Read hashes the input
 // first if its hash is unknown.
-func Read(ctx context.Context, input Input, opt Options, emit func(Item) error) (Summary, error) {
+func Read(
+	ctx context.Context,
+	input Input,
+	opt Options,
+	emit func(Item) error,
+) (Summary, error) {
 	if err := opt.Limits.Validate(); err != nil {
 		return Summary{}, fmt.Errorf("check reading options: %w", err)
 	}

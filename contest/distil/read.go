@@ -81,7 +81,10 @@ func parseEval(content string) (*Eval, error) {
 	if !ok || students.Kind != python.Dict {
 		return nil, fmt.Errorf("no students: a result file has {students: {model: {kl_per_prompt: […]}}}")
 	}
-	e := &Eval{Teacher: text(v, "teacher"), Vocabulary: int(number(v, "vocab_size", 0))}
+	e := &Eval{
+		Teacher:    text(v, "teacher"),
+		Vocabulary: int(number(v, "vocab_size", 0)),
+	}
 	for _, item := range students.Dict {
 		s, err := parseStudent(item.Key, item.Value)
 		if err == nil && s.Model == "" {
@@ -134,7 +137,10 @@ func (s *Student) addPrompt(v python.Value) error {
 		kl, _ = v.Get("kl_mean")
 		if n := number(v, "n_positions", 0); n > 0 {
 			s.Positions = append(s.Positions, n)
-			s.Extremes = append(s.Extremes, [2]float64{number(v, "kl_min", 0), number(v, "kl_max", 0)})
+			s.Extremes = append(s.Extremes, [2]float64{
+				number(v, "kl_min", 0),
+				number(v, "kl_max", 0),
+			})
 		}
 	}
 	value, ok := kl.Float64()

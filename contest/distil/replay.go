@@ -171,7 +171,11 @@ func (r *Round) replay(flags []Flag) Replay {
 // stability returns the rate of bootstrap samples of the prompts in which the rule
 // has the same winner. The axes of a composite are not resampled: no file has their
 // items.
-func (r *Round) stability(king *Student, winner string, excluded map[string]string) contest.Figure {
+func (r *Round) stability(
+	king *Student,
+	winner string,
+	excluded map[string]string,
+) contest.Figure {
 	random := rand.New(rand.NewPCG(1, uint64(len(king.KLs)))) //nolint:forbidigo // seeded: the same numbers every time
 	order := make([]int, len(king.KLs))
 	sample := make([]Student, 0, len(r.Eval.Students))
@@ -211,7 +215,12 @@ func (s *Student) resample(order []int) Student {
 
 // addPublished sets the published king and, if it is not the rule's, what explains
 // it.
-func (p *Replay) addPublished(r *Round, flags []Flag, later []*Round, states []State) {
+func (p *Replay) addPublished(
+	r *Round,
+	flags []Flag,
+	later []*Round,
+	states []State,
+) {
 	i, ok := slices.BinarySearchFunc(states, r.Block, func(s State, block int64) int {
 		return cmp.Compare(s.Block, block)
 	})
@@ -250,7 +259,11 @@ func (p *Replay) addPublished(r *Round, flags []Flag, later []*Round, states []S
 // how this is known. The king is evaluated in each round, so that the next state in
 // which an old score changes has the king's among the changed ones. States that only
 // add scores, or have those of this round's file, are of rounds in the same file.
-func nextKing(r *Round, later []*Round, states []State) (uids []string, evidence string) {
+func nextKing(
+	r *Round,
+	later []*Round,
+	states []State,
+) (uids []string, evidence string) {
 	for i := 1; i < len(states); i++ {
 		for _, next := range later {
 			if next.Block == states[i].Block && next.KingUID != "" {
@@ -289,7 +302,13 @@ func (e *Eval) hasScore(uid string, score float64) bool {
 // explain returns explanations for a published king, one of uids, that is not the
 // rule's winner. scores are the validator's scores after the round, nil if they are
 // unknown.
-func explain(r *Round, flags []Flag, uids []string, winner string, scores map[string]float64) []string {
+func explain(
+	r *Round,
+	flags []Flag,
+	uids []string,
+	winner string,
+	scores map[string]float64,
+) []string {
 	var reasons []string
 	king := r.king()
 	evaluated := map[string]bool{}

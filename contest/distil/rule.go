@@ -164,7 +164,11 @@ func (r *Rule) isBetter(a, b *Student) bool {
 
 // decide returns the king after a round. excluded has the models of the students
 // that do not count.
-func (r *Rule) decide(king *Student, students []Student, excluded map[string]string) *Student {
+func (r *Rule) decide(
+	king *Student,
+	students []Student,
+	excluded map[string]string,
+) *Student {
 	winner := king
 	for i := range students {
 		c := &students[i]

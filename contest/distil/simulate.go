@@ -79,7 +79,13 @@ func collectNoise(rounds []*Round) []noise {
 // prompts and share by which challengers are better than the king, each real round
 // is simulated the given number of times. Composite rules are omitted: no published
 // file has their axes by item.
-func Simulate(rounds []*Round, rules []Rule, prompts []int, better []float64, times int) ([]Simulated, error) {
+func Simulate(
+	rounds []*Round,
+	rules []Rule,
+	prompts []int,
+	better []float64,
+	times int,
+) ([]Simulated, error) {
 	noises := collectNoise(rounds)
 	if len(noises) < 2 {
 		return nil, errors.New("no round has a king and an honest challenger on the same 40 prompts or more")
@@ -98,7 +104,12 @@ func Simulate(rounds []*Round, rules []Rule, prompts []int, better []float64, ti
 	return out, nil
 }
 
-func (r *Rule) simulate(noises []noise, prompts int, better float64, times int) Simulated {
+func (r *Rule) simulate(
+	noises []noise,
+	prompts int,
+	better float64,
+	times int,
+) Simulated {
 	s := Simulated{
 		Rule:       r.String(),
 		Prompts:    prompts,
@@ -127,7 +138,12 @@ func (r *Rule) simulate(noises []noise, prompts int, better float64, times int) 
 }
 
 // simulateRound simulates one round and returns the number of challengers that pass.
-func (n *noise) simulateRound(r *Rule, random *rand.Rand, prompts int, better float64) int { //nolint:forbidigo // the simulation has its own seed
+func (n *noise) simulateRound(
+	r *Rule,
+	random *rand.Rand,
+	prompts int,
+	better float64,
+) int { //nolint:forbidigo // the simulation has its own seed
 	passed := 0
 	king := Student{KLs: make([]float64, prompts)}
 	order := make([]int, prompts)

@@ -72,7 +72,11 @@ type Gate struct {
 
 // Decide recomputes the decision of a line and compares it with the printed one.
 func Decide(l *Line) Gate {
-	g := Gate{Epoch: l.Epoch, Track: l.Track, UID: l.UID}
+	g := Gate{
+		Epoch: l.Epoch,
+		Track: l.Track,
+		UID:   l.UID,
+	}
 	improved := g.addImprovement(l)
 	g.addConsistency(l)
 	g.Gate = "FAIL"

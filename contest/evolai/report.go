@@ -162,8 +162,16 @@ func (l *log) addGate(text []byte) error {
 	if g.KLCurrent != nil && g.KLNext != nil && *g.KLCurrent > 0 && *g.KLNext > 0 {
 		l.ratios = append(l.ratios, math.Log(*g.KLNext / *g.KLCurrent))
 	}
-	current := l.addAverage(series{g.Track, g.UID, false}, g.KLCurrent, g.EMACurrent)
-	next := l.addAverage(series{g.Track, g.UID, true}, g.KLNext, g.EMANext)
+	current := l.addAverage(
+		series{g.Track, g.UID, false},
+		g.KLCurrent,
+		g.EMACurrent,
+	)
+	next := l.addAverage(
+		series{g.Track, g.UID, true},
+		g.KLNext,
+		g.EMANext,
+	)
 	if g.Flow == nil || len(current) < flowRounds || len(next) < flowRounds {
 		return nil
 	}
@@ -218,12 +226,18 @@ func (l *log) finish() (*Report, error) {
 func noise(ratios []float64) contest.Figure {
 	n := float64(len(ratios))
 	if n < 2 {
-		return contest.NewFigure(math.NaN(), stats.Interval{Low: 0, High: math.Inf(1)}, len(ratios))
+		return contest.NewFigure(math.NaN(), stats.Interval{
+			Low:  0,
+			High: math.Inf(1),
+		}, len(ratios))
 	}
 	sd := stat.StdDev(ratios, nil) / math.Sqrt2
 	chi := distuv.ChiSquared{K: n - 1}
 	bound := func(q float64) float64 {
 		return sd * math.Sqrt((n-1)/chi.Quantile(q))
 	}
-	return contest.NewFigure(sd, stats.Interval{Low: bound(0.975), High: bound(0.025)}, len(ratios))
+	return contest.NewFigure(sd, stats.Interval{
+		Low:  bound(0.975),
+		High: bound(0.025),
+	}, len(ratios))
 }

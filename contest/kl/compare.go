@@ -232,7 +232,11 @@ func (r *Report) summarise() error {
 	}
 	for _, f := range forms {
 		prompts := r.prompts(f.kl)
-		form := Form{Name: f.name, Blind: f.blind, PerPrompt: meanOfPrompts(prompts)}
+		form := Form{
+			Name:      f.name,
+			Blind:     f.blind,
+			PerPrompt: meanOfPrompts(prompts),
+		}
 		form.addPositions(r.ByPosition, f.kl, f.unseen)
 		if form.Measured == 0 {
 			continue

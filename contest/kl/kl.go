@@ -85,7 +85,12 @@ func Bound(teacher, student *Row) float64 {
 	}
 	tail := max(0, 1-shared-teacherOnly)
 	remaining := max(rounding, 1-sharedByStudent)
-	return max(0, sum+minBuckets(teacherOnly, tail, remaining, max(rounding, 1-totalProbability(student))))
+	return max(0, sum+minBuckets(
+		teacherOnly,
+		tail,
+		remaining,
+		max(rounding, 1-totalProbability(student)),
+	))
 }
 
 // minBuckets returns the minimum of a log(a/u) + b log(b/(total-u)) over 0 < u <=

@@ -51,7 +51,9 @@ func (r *Row) logP(id int) (logP float64, ok bool) {
 	if r.Full != nil {
 		return r.Full[id], true
 	}
-	i := slices.IndexFunc(r.Top, func(t Token) bool { return t.ID == id })
+	i := slices.IndexFunc(r.Top, func(t Token) bool {
+		return t.ID == id
+	})
 	if i < 0 {
 		return 0, false
 	}
@@ -76,7 +78,9 @@ const maxLine = 64 << 20
 // until the next one is read.
 func Rows(path string) iter.Seq2[*Row, error] {
 	return func(yield func(*Row, error) bool) {
-		err := read(path, func(r *Row) bool { return yield(r, nil) })
+		err := read(path, func(r *Row) bool {
+			return yield(r, nil)
+		})
 		if err != nil {
 			yield(nil, fmt.Errorf("%s: %w", path, err))
 		}

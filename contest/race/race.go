@@ -141,7 +141,14 @@ func Verify(d *Document) *Report {
 	r.Findings = append(r.Findings, newFinding("same_race", isSame, ""))
 	r.Findings = append(r.Findings, c.checkTiming(d.Detail.Race.Closes)...)
 	r.Findings = append(r.Findings, c.checkBeacon()...)
-	r.Findings = append(r.Findings, c.checkSecret(), c.checkSeed(), c.checkAttempts(), d.checkVariance(), d.checkWinner())
+	r.Findings = append(
+		r.Findings,
+		c.checkSecret(),
+		c.checkSeed(),
+		c.checkAttempts(),
+		d.checkVariance(),
+		d.checkWinner(),
+	)
 	return r
 }
 

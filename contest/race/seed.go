@@ -27,8 +27,16 @@ func (c *Commitment) checkTiming(closes *time.Time) []Finding {
 	roundTime := time.Unix(quicknetGenesis+int64(c.Round-1)*quicknetPeriod, 0).UTC() //nolint:gosec // a round beyond int64 is another time than any
 	findings := []Finding{
 		newFinding("chain", c.Chain == quicknet, "drand quicknet"),
-		newFinding("round_time", c.RoundTime.Equal(roundTime), fmt.Sprintf("round %d is of %s", c.Round, roundTime.Format(time.RFC3339))),
-		newFinding("committed_before_beacon", c.Committed.Before(roundTime), "committed "+c.Committed.Format(time.RFC3339)),
+		newFinding(
+			"round_time",
+			c.RoundTime.Equal(roundTime),
+			fmt.Sprintf("round %d is of %s", c.Round, roundTime.Format(time.RFC3339)),
+		),
+		newFinding(
+			"committed_before_beacon",
+			c.Committed.Before(roundTime),
+			"committed "+c.Committed.Format(time.RFC3339),
+		),
 	}
 	if closes == nil {
 		return append(findings, Finding{"round_by_rule", Unknown, "the race does not say when qualifying closed"})
@@ -49,8 +57,16 @@ func (c *Commitment) checkBeacon() []Finding {
 	signature, err := hex.DecodeString(c.Signature)
 	sum := sha256.Sum256(signature)
 	return []Finding{
-		newFinding("beacon", err == nil && isSignedBy(quicknetKey, c.Round, signature), fmt.Sprintf("quicknet's signature for round %d", c.Round)),
-		newFinding("randomness", err == nil && strings.EqualFold(c.Randomness, hex.EncodeToString(sum[:])), "sha256 of the signature"),
+		newFinding(
+			"beacon",
+			err == nil && isSignedBy(quicknetKey, c.Round, signature),
+			fmt.Sprintf("quicknet's signature for round %d", c.Round),
+		),
+		newFinding(
+			"randomness",
+			err == nil && strings.EqualFold(c.Randomness, hex.EncodeToString(sum[:])),
+			"sha256 of the signature",
+		),
 	}
 }
 
@@ -85,7 +101,9 @@ var encodings = []encoding{
 		}
 		return b
 	}},
-	{"text", func(s string) []byte { return []byte(s) }},
+	{"text", func(s string) []byte {
+		return []byte(s)
+	}},
 }
 
 // hasHash reports whether hash is the hex sha256 of b.

@@ -144,14 +144,20 @@ func (s *Standings) standardError(a *Agent) float64 {
 func (s *Standings) bestProbability(i int) float64 {
 	const steps, reach = 2000, 8
 	p := 0.0
-	score := distuv.Normal{Mu: s.Agents[i].Score, Sigma: s.standardError(&s.Agents[i])}
+	score := distuv.Normal{
+		Mu:    s.Agents[i].Score,
+		Sigma: s.standardError(&s.Agents[i]),
+	}
 	width := 2 * reach * score.Sigma / steps
 	for k := range steps {
 		x := score.Mu - float64(reach*score.Sigma) + float64((float64(k)+0.5)*width)
 		mass := score.Prob(x) * width
 		for j := range s.Agents {
 			if j != i {
-				mass *= distuv.Normal{Mu: s.Agents[j].Score, Sigma: s.standardError(&s.Agents[j])}.CDF(x)
+				mass *= distuv.Normal{
+					Mu:    s.Agents[j].Score,
+					Sigma: s.standardError(&s.Agents[j]),
+				}.CDF(x)
 			}
 		}
 		p += mass
@@ -197,7 +203,11 @@ func (d *Document) biases() []Validator {
 	var validators []Validator
 	for _, v := range d.Variance.Validators {
 		if v.Pairs > 1 {
-			interval := stats.T95(v.Delta, v.StdDev/math.Sqrt(float64(v.Pairs)), v.Pairs)
+			interval := stats.T95(
+				v.Delta,
+				v.StdDev/math.Sqrt(float64(v.Pairs)),
+				v.Pairs,
+			)
 			validators = append(validators, Validator{v.Hotkey, v.Pairs, v.Delta, interval})
 		}
 	}
@@ -239,5 +249,9 @@ func (d *Document) checkVariance() Finding {
 	}
 	mean := sum / float64(max(1, pairs))
 	ok := pairs == d.Variance.Pairs && math.Abs(mean-*d.Variance.Mean) < 1e-6
-	return newFinding("validator_variance", ok, fmt.Sprintf("%d agents with two validators or more, mean spread %.6f; published %d, %.6f", pairs, mean, d.Variance.Pairs, *d.Variance.Mean))
+	return newFinding(
+		"validator_variance",
+		ok,
+		fmt.Sprintf("%d agents with two validators or more, mean spread %.6f; published %d, %.6f", pairs, mean, d.Variance.Pairs, *d.Variance.Mean),
+	)
 }

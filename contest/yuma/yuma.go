@@ -200,7 +200,11 @@ const rounding = 1e-12
 
 // medians returns for each node the largest weight that validators with at least a
 // share kappa of the stake give it, 0 if too little stake gives it any.
-func medians(stake []float64, rows [][]Weight, kappa float64) []float64 {
+func medians(
+	stake []float64,
+	rows [][]Weight,
+	kappa float64,
+) []float64 {
 	type vote struct{ weight, stake float64 }
 	votes := make([][]vote, len(stake))
 	for j := range votes {
@@ -230,7 +234,12 @@ func medians(stake []float64, rows [][]Weight, kappa float64) []float64 {
 
 // updateBonds returns the moving average of the previous bonds and those that stake
 // and weights buy in this epoch.
-func updateBonds(stake []float64, clipped [][]Weight, alpha float64, previous Bonds) Bonds {
+func updateBonds(
+	stake []float64,
+	clipped [][]Weight,
+	alpha float64,
+	previous Bonds,
+) Bonds {
 	n := len(stake)
 	bonds := make(Bonds, n)
 	for i, row := range clipped {

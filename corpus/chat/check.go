@@ -211,5 +211,7 @@ func hasControlToken(s string) bool { return strings.Contains(s, "<|") && contro
 // hasMarkup reports whether s contains a tag that chat templates write.
 func hasMarkup(s string) bool {
 	tags := []string{"<think>", "</think>", "<tool_call>", "</tool_call>", "<tool_response>", "</tool_response>"}
-	return slices.ContainsFunc(tags, func(tag string) bool { return strings.Contains(s, tag) })
+	return slices.ContainsFunc(tags, func(tag string) bool {
+		return strings.Contains(s, tag)
+	})
 }

@@ -65,7 +65,11 @@ func Encode(messages []Message) ([]string, error) {
 
 // decodeLimits are far above any row: an attempt has some hundred calls, and many
 // rows must fit into memory at a time.
-var decodeLimits = cursor.Limits{Depth: 512, StringBytes: 1 << 30, Elements: 1 << 20}
+var decodeLimits = cursor.Limits{
+	Depth:       512,
+	StringBytes: 1 << 30,
+	Elements:    1 << 20,
+}
 
 // Decode reads messages that Encode wrote.
 func Decode(rows []string) ([]Message, error) { return decode(rows, (*cursor.Cursor).String) }
@@ -147,7 +151,9 @@ func (m *Message) decode(c *cursor.Cursor, readText stringReader) error {
 			}
 			m.Weight = new(int(weight))
 		case "tool_calls":
-			c.Array(func() { m.Calls = append(m.Calls, decodeCall(c)) })
+			c.Array(func() {
+				m.Calls = append(m.Calls, decodeCall(c))
+			})
 		default:
 			c.Skip()
 		}
@@ -199,7 +205,9 @@ func Marshal(v any) (string, error) {
 
 // Tools returns the tool definitions of a harness in the type that rows have.
 func Tools(h arena.Harness) []string {
-	return slicesx.Map(h.Tools, func(t arena.Raw) string { return string(t) })
+	return slicesx.Map(h.Tools, func(t arena.Raw) string {
+		return string(t)
+	})
 }
 
 // RenameCalls replaces the call ids for which isSecret reports true by unused ids

@@ -23,7 +23,11 @@ import (
 //     treats both alike.
 //
 // If the dialogue cannot become a row, the error is an *Unfit.
-func Render(h arena.Harness, query string, d *arena.Dialogue) ([]Message, error) {
+func Render(
+	h arena.Harness,
+	query string,
+	d *arena.Dialogue,
+) ([]Message, error) {
 	schema := schemaOf(h)
 	out := make([]Message, 0, 2+2*len(d.Turns))
 	if h.System != "" {
@@ -61,11 +65,22 @@ func schemaOf(h arena.Harness) Schema {
 
 // appendTurn appends the messages of a turn: one of the user, or one of the assistant
 // with the results of its calls.
-func appendTurn(out []Message, t *arena.Turn, schema Schema) ([]Message, error) {
+func appendTurn(
+	out []Message,
+	t *arena.Turn,
+	schema Schema,
+) ([]Message, error) {
 	if t.User != "" {
-		return appendMerged(out, Message{Role: User, Content: validUTF8(t.User)}), nil
+		return appendMerged(out, Message{
+			Role:    User,
+			Content: validUTF8(t.User),
+		}), nil
 	}
-	m := Message{Role: Assistant, Content: validUTF8(t.Text), Reasoning: validUTF8(t.Think)}
+	m := Message{
+		Role:      Assistant,
+		Content:   validUTF8(t.Text),
+		Reasoning: validUTF8(t.Think),
+	}
 	results := make([]Message, 0, len(t.Calls))
 	for _, c := range t.Calls {
 		args, err := normalizeArguments(c, schema)
@@ -73,9 +88,17 @@ func appendTurn(out []Message, t *arena.Turn, schema Schema) ([]Message, error) 
 			return nil, err
 		}
 		f := Function{Name: c.Name, Arguments: args}
-		m.Calls = append(m.Calls, Call{ID: c.ID, Type: "function", Function: f})
+		m.Calls = append(m.Calls, Call{
+			ID:       c.ID,
+			Type:     "function",
+			Function: f,
+		})
 		if c.Result.Kind() != arena.Absent {
-			results = append(results, Message{Role: Tool, Content: resultText(c.Result), CallID: c.ID})
+			results = append(results, Message{
+				Role:    Tool,
+				Content: resultText(c.Result),
+				CallID:  c.ID,
+			})
 		}
 	}
 	return append(appendMerged(out, m), results...), nil

@@ -173,7 +173,9 @@ func (s *arrowSink) close(context.Context) error {
 
 // writeMetadata writes state.json and dataset_info.json, which describe the split.
 func (s *arrowSink) writeMetadata() error {
-	files := slicesx.Map(s.names, func(name string) map[string]string { return map[string]string{"filename": name} })
+	files := slicesx.Map(s.names, func(name string) map[string]string {
+		return map[string]string{"filename": name}
+	})
 	state := map[string]any{
 		"_data_files":         files,
 		"_fingerprint":        s.job.feed.manifest.ConfigurationSHA256,

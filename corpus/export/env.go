@@ -31,14 +31,25 @@ type envSink struct {
 }
 
 func openEnv(j *job, split string) (sink, error) {
-	stream := corpus.Stream{Config: profileEnv, Profile: profileEnv, Split: split, Place: "env/" + split + ".jsonl"}
-	lines := lineSink{job: j, lines: corpus.NewLines(j.part, stream, "jsonl"), appendJSON: appendEnvRow}
+	stream := corpus.Stream{
+		Config:  profileEnv,
+		Profile: profileEnv,
+		Split:   split,
+		Place:   "env/" + split + ".jsonl",
+	}
+	lines := lineSink{
+		job:        j,
+		lines:      corpus.NewLines(j.part, stream, "jsonl"),
+		appendJSON: appendEnvRow,
+	}
 	return &envSink{lineSink: lines, split: split}, nil
 }
 
 func (s *envSink) write(batch []row) error {
 	if s.tools == nil {
-		i := slices.IndexFunc(batch, func(r row) bool { return r.unfit == nil })
+		i := slices.IndexFunc(batch, func(r row) bool {
+			return r.unfit == nil
+		})
 		if i >= 0 {
 			s.tools = splitTools(batch[i].rl.Tools)
 		}
@@ -120,7 +131,10 @@ func verlToolConfig(tools []string) ([]byte, error) {
 		}
 		items[i] = yaml.MapSlice{
 			{Key: "class_name", Value: "verl_env.ShopTool"},
-			{Key: "config", Value: yaml.MapSlice{{Key: "type", Value: "native"}}},
+			{
+				Key:   "config",
+				Value: yaml.MapSlice{{Key: "type", Value: "native"}},
+			},
 			{Key: "tool_schema", Value: def},
 		}
 	}

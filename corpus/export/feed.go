@@ -34,8 +34,20 @@ type feed struct {
 	redacted redact.Counts
 }
 
-func newFeed(fsys corpus.FS, dir string, m *corpus.Manifest, source string, opt *Options) *feed {
-	f := &feed{fs: fsys, dir: dir, manifest: m, source: source, fitters: make(chan *fitter, maxWorkers())}
+func newFeed(
+	fsys corpus.FS,
+	dir string,
+	m *corpus.Manifest,
+	source string,
+	opt *Options,
+) *feed {
+	f := &feed{
+		fs:       fsys,
+		dir:      dir,
+		manifest: m,
+		source:   source,
+		fitters:  make(chan *fitter, maxWorkers()),
+	}
 	for range cap(f.fitters) {
 		worker := &fitter{opt: opt}
 		if opt.Counter != nil {
@@ -90,20 +102,28 @@ func (f *feed) exportSplit(ctx context.Context, split string) error {
 			return nil
 		})
 	}
-	group.Go(func() error { return f.sendBatches(readCtx, split, queues) })
+	group.Go(func() error {
+		return f.sendBatches(readCtx, split, queues)
+	})
 	if err := group.Wait(); err != nil {
 		return err
 	}
 
 	closing, ctx := errgroup.WithContext(ctx)
 	for _, j := range f.jobs {
-		closing.Go(func() error { return j.close(ctx, f.redacted) })
+		closing.Go(func() error {
+			return j.close(ctx, f.redacted)
+		})
 	}
 	return closing.Wait()
 }
 
 // sendBatches sends each batch of a split to all queues and closes them.
-func (f *feed) sendBatches(ctx context.Context, split string, queues []chan []row) error {
+func (f *feed) sendBatches(
+	ctx context.Context,
+	split string,
+	queues []chan []row,
+) error {
 	defer func() {
 		for _, queue := range queues {
 			close(queue)
@@ -123,11 +143,17 @@ func (f *feed) sendBatches(ctx context.Context, split string, queues []chan []ro
 
 // visitBatches calls visit with the rows of a split in order, after fitters have prepared
 // them. At most one batch for each fitter waits.
-func (f *feed) visitBatches(ctx context.Context, split string, visit func([]row) error) error {
+func (f *feed) visitBatches(
+	ctx context.Context,
+	split string,
+	visit func([]row) error,
+) error {
 	stream := inorder.Stream[[]row, fitted]{
 		Workers: cap(f.fitters), MaxWeight: 2 * int64(cap(f.fitters)),
 		Read: func(_ context.Context, emit func([]row, int64) error) error {
-			return f.readBatches(split, func(rows []row) error { return emit(rows, 1) })
+			return f.readBatches(split, func(rows []row) error {
+				return emit(rows, 1)
+			})
 		},
 		Work: func(_ context.Context, rows []row) (fitted, error) {
 			worker := <-f.fitters
@@ -181,13 +207,21 @@ func (f *feed) readShard(file corpus.FileEntry, visit func(row) error) error {
 	path := filepath.Join(f.dir, filepath.FromSlash(file.Path))
 	switch f.source {
 	case corpus.ProfileVerlRL:
-		return corpus.ReadRows(f.fs, path, func(r *rows.RL) error { return visit(row{rl: r}) })
+		return corpus.ReadRows(f.fs, path, func(r *rows.RL) error {
+			return visit(row{rl: r})
+		})
 	case corpus.ProfilePref:
-		return corpus.ReadRows(f.fs, path, func(r *rows.Pref) error { return visit(row{pref: r}) })
+		return corpus.ReadRows(f.fs, path, func(r *rows.Pref) error {
+			return visit(row{pref: r})
+		})
 	case corpus.ProfileKTO:
-		return corpus.ReadRows(f.fs, path, func(r *rows.KTO) error { return visit(row{kto: r}) })
+		return corpus.ReadRows(f.fs, path, func(r *rows.KTO) error {
+			return visit(row{kto: r})
+		})
 	default:
-		return corpus.ReadRows(f.fs, path, func(r *rows.SFT) error { return visit(row{sft: r}) })
+		return corpus.ReadRows(f.fs, path, func(r *rows.SFT) error {
+			return visit(row{sft: r})
+		})
 	}
 }
 

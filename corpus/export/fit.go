@@ -71,7 +71,11 @@ func (f *fitter) fit(r *row) error {
 	}
 	r.messages = ms
 	if counter := f.counterFor(r.sft); counter != nil {
-		r.sft.NTokens = int64(rows.CountTokens(counter, chat.Unescape(ms), r.sft.Tools))
+		r.sft.NTokens = int64(rows.CountTokens(
+			counter,
+			chat.Unescape(ms),
+			r.sft.Tools,
+		))
 		r.sft.TokenCounter = counter.Name()
 	}
 	if f.opt.MaxTokens > 0 && r.sft.NTokens > f.opt.MaxTokens {

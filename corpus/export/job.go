@@ -105,7 +105,12 @@ func (j *job) open(split string) (err error) {
 }
 
 func (j *job) newCount(split string) Count {
-	return Count{Profile: j.profile.Name, Split: split, Dropped: map[string]int64{}, Redacted: redact.Counts{}}
+	return Count{
+		Profile:  j.profile.Name,
+		Split:    split,
+		Dropped:  map[string]int64{},
+		Redacted: redact.Counts{},
+	}
 }
 
 // addRows calls add with each fit row and counts the results. If add returns a

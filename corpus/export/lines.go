@@ -39,8 +39,16 @@ const openAILines = "openai-jsonl"
 // openLines opens sinks of openai-jsonl whose files end in ext.
 func openLines(ext string) openFunc {
 	return func(j *job, split string) (sink, error) {
-		stream := corpus.Stream{Config: j.profile.Name, Profile: openAILines, Split: split}
-		return &lineSink{job: j, lines: corpus.NewLines(j.part, stream, ext), appendJSON: appendOpenAI}, nil
+		stream := corpus.Stream{
+			Config:  j.profile.Name,
+			Profile: openAILines,
+			Split:   split,
+		}
+		return &lineSink{
+			job:        j,
+			lines:      corpus.NewLines(j.part, stream, ext),
+			appendJSON: appendOpenAI,
+		}, nil
 	}
 }
 

@@ -241,7 +241,11 @@ func Uses() map[string]string {
 // ByName returns the profile of a name. If ok is false, there is none and the result is
 // the profile with the most similar name.
 func ByName(name string) (p Profile, nearest string, ok bool) {
-	distance := func(p Profile) int { return plaintext.Distance(p.Name, strings.ToLower(name)) }
-	p = slices.MinFunc(All(), func(a, b Profile) int { return distance(a) - distance(b) })
+	distance := func(p Profile) int {
+		return plaintext.Distance(p.Name, strings.ToLower(name))
+	}
+	p = slices.MinFunc(All(), func(a, b Profile) int {
+		return distance(a) - distance(b)
+	})
 	return p, p.Name, p.Name == name
 }

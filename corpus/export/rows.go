@@ -41,7 +41,10 @@ func (s *rowSink[T]) write(batch []row) error {
 }
 
 func (s *rowSink[T]) encode(batch []row) encoded[T] {
-	e := encoded[T]{rows: s.shards.Group(), count: s.job.newCount(s.job.count.Split)}
+	e := encoded[T]{
+		rows:  s.shards.Group(),
+		count: s.job.newCount(s.job.count.Split),
+	}
 	e.err = e.count.addRows(batch, func(r *row) error {
 		converted, err := s.convert(r)
 		if err != nil {
@@ -84,8 +87,17 @@ func (s *rowSink[T]) close(context.Context) error {
 // openRows opens sinks of Parquet rows with the encoding of the profile format.
 func openRows[T any](format string, convert func(*row) ([]T, error)) openFunc {
 	return func(j *job, split string) (sink, error) {
-		stream := corpus.Stream{Config: j.profile.Name, Profile: format, Split: split, Folders: j.profile.splitFolders}
-		return &rowSink[T]{job: j, shards: corpus.NewShards[T](j.part, stream), convert: convert}, nil
+		stream := corpus.Stream{
+			Config:  j.profile.Name,
+			Profile: format,
+			Split:   split,
+			Folders: j.profile.splitFolders,
+		}
+		return &rowSink[T]{
+			job:     j,
+			shards:  corpus.NewShards[T](j.part, stream),
+			convert: convert,
+		}, nil
 	}
 }
 
@@ -108,11 +120,17 @@ func attemptColumns(s *rows.SFT) rows.AttemptColumns {
 
 func convertText(r *row) ([]rows.Text, error) {
 	ms := chat.Text(chat.Unescape(r.messages), r.sft.Tools)
-	return []rows.Text{{Messages: ms, AttemptColumns: attemptColumns(r.sft), Origin: r.sft.Origin}}, nil
+	return []rows.Text{{
+		Messages:       ms,
+		AttemptColumns: attemptColumns(r.sft),
+		Origin:         r.sft.Origin,
+	}}, nil
 }
 
 func convertVerlSFT(r *row) ([]rows.VerlSFT, error) {
-	hasReasoning := slices.ContainsFunc(r.messages, func(m chat.Message) bool { return m.Reasoning != "" })
+	hasReasoning := slices.ContainsFunc(r.messages, func(m chat.Message) bool {
+		return m.Reasoning != ""
+	})
 	return []rows.VerlSFT{{
 		Messages:       chat.Text(chat.Unescape(r.messages), r.sft.Tools),
 		Thinking:       hasReasoning,

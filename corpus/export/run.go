@@ -17,7 +17,14 @@ import (
 // Run exports the corpus in the folder source in several profiles to the folder dir,
 // which can be verified like a corpus. At most parallel profiles are written during one
 // reading; the output does not depend on it.
-func Run(ctx context.Context, fsys corpus.FS, source, dir string, profiles []Profile, opt *Options, parallel int) ([]Count, error) {
+func Run(
+	ctx context.Context,
+	fsys corpus.FS,
+	source, dir string,
+	profiles []Profile,
+	opt *Options,
+	parallel int,
+) ([]Count, error) {
 	m, err := corpus.ReadManifest(fsys, source)
 	if err != nil {
 		return nil, err
@@ -37,7 +44,15 @@ func Run(ctx context.Context, fsys corpus.FS, source, dir string, profiles []Pro
 // Parts exports each profile of the corpus in the folder source, with manifest m, to a
 // part of its own below work. It returns the counts and the folders of the parts. Rows
 // are streamed, so that memory does not grow with the corpus.
-func Parts(ctx context.Context, fsys corpus.FS, source, work string, m *corpus.Manifest, profiles []Profile, opt *Options, parallel int) ([]Count, []string, error) {
+func Parts(
+	ctx context.Context,
+	fsys corpus.FS,
+	source, work string,
+	m *corpus.Manifest,
+	profiles []Profile,
+	opt *Options,
+	parallel int,
+) ([]Count, []string, error) {
 	parts := make([]string, len(profiles))
 	jobs := make([]*job, len(profiles))
 	lastFeed := map[string]*feed{} // by source profile
@@ -54,7 +69,12 @@ func Parts(ctx context.Context, fsys corpus.FS, source, work string, m *corpus.M
 			lastFeed[p.Source] = f
 			feeds = append(feeds, f)
 		}
-		jobs[i] = &job{feed: f, profile: p, part: part, opt: opt}
+		jobs[i] = &job{
+			feed:    f,
+			profile: p,
+			part:    part,
+			opt:     opt,
+		}
 		f.jobs = append(f.jobs, jobs[i])
 	}
 	for _, f := range feeds {
@@ -71,13 +91,24 @@ func Parts(ctx context.Context, fsys corpus.FS, source, work string, m *corpus.M
 
 // exportLimits allow a quarter of a build's row group: an export writes many profiles at
 // a time and must stay within 1 GiB of memory.
-var exportLimits = corpus.Limits{Group: corpus.DefaultLimits.Group / 4, Shard: corpus.DefaultLimits.Shard}
+var exportLimits = corpus.Limits{
+	Group: corpus.DefaultLimits.Group / 4,
+	Shard: corpus.DefaultLimits.Shard,
+}
 
 // maxFileBytes is the maximum size of a manifest or bank.
 const maxFileBytes = 256 << 20
 
 // assemble assembles the exported corpus of its parts.
-func assemble(ctx context.Context, fsys corpus.FS, source, dir string, m *corpus.Manifest, parts []string, counts []Count, opt *Options) error {
+func assemble(
+	ctx context.Context,
+	fsys corpus.FS,
+	source, dir string,
+	m *corpus.Manifest,
+	parts []string,
+	counts []Count,
+	opt *Options,
+) error {
 	manifest, err := corpus.ReadFile(fsys, filepath.Join(source, corpus.ManifestName), maxFileBytes)
 	if err != nil {
 		return err
@@ -87,9 +118,15 @@ func assemble(ctx context.Context, fsys corpus.FS, source, dir string, m *corpus
 		return err
 	}
 	extra := map[string][]byte{"reports/export.json": append(asjson.Indented(counts, " "), '\n')}
-	hasBank := slices.ContainsFunc(m.Files, func(f corpus.FileEntry) bool { return f.Path == corpus.BankName })
+	hasBank := slices.ContainsFunc(m.Files, func(f corpus.FileEntry) bool {
+		return f.Path == corpus.BankName
+	})
 	if hasBank {
-		extra[corpus.BankName], err = corpus.ReadFile(fsys, filepath.Join(source, corpus.BankName), maxFileBytes)
+		extra[corpus.BankName], err = corpus.ReadFile(
+			fsys,
+			filepath.Join(source, corpus.BankName),
+			maxFileBytes,
+		)
 		if err != nil {
 			return err
 		}

@@ -23,9 +23,16 @@ const (
 // reasoning followed by JSON, so that text beside the calls moves into the reasoning.
 // Several calls, and their results, are JSON lists.
 func convertShareGPT(r *row) ([]rows.ShareGPT, error) {
-	out := rows.ShareGPT{Tools: jsonList(r.sft.Tools), AttemptColumns: attemptColumns(r.sft), Origin: r.sft.Origin}
+	out := rows.ShareGPT{
+		Tools:          jsonList(r.sft.Tools),
+		AttemptColumns: attemptColumns(r.sft),
+		Origin:         r.sft.Origin,
+	}
 	add := func(from, value string) {
-		out.Conversations = append(out.Conversations, rows.ShareGPTTurn{From: from, Value: value})
+		out.Conversations = append(out.Conversations, rows.ShareGPTTurn{
+			From:  from,
+			Value: value,
+		})
 	}
 	ms := chat.Unescape(r.messages)
 	for i := 0; i < len(ms); i++ {
@@ -64,7 +71,9 @@ func assistantValue(m *chat.Message) (from, value string) {
 		return "gpt", thinkBlock(m.Reasoning) + m.Content
 	}
 	reasoning := plaintext.Join(m.Reasoning, "\n\n", m.Content)
-	calls := slicesx.Map(m.Calls, func(c chat.Call) string { return chat.CallText(c.Function) })
+	calls := slicesx.Map(m.Calls, func(c chat.Call) string {
+		return chat.CallText(c.Function)
+	})
 	if len(calls) == 1 {
 		return "function_call", thinkBlock(reasoning) + calls[0]
 	}

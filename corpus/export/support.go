@@ -68,7 +68,11 @@ func (s *copySink) close(ctx context.Context) error {
 	if len(j.count.Dropped) > 0 {
 		return s.rewrite(ctx)
 	}
-	stream := corpus.Stream{Config: j.profile.Name, Profile: j.profile.Source, Split: s.split}
+	stream := corpus.Stream{
+		Config:  j.profile.Name,
+		Profile: j.profile.Source,
+		Split:   s.split,
+	}
 	for i, file := range j.feed.shards(s.split) {
 		path := filepath.Join(j.feed.dir, filepath.FromSlash(file.Path))
 		if err := j.part.Copy(stream, i, path, file, s.longest); err != nil {
@@ -87,7 +91,13 @@ func (s *copySink) rewrite(ctx context.Context) error {
 	}
 	j.count = j.newCount(s.split)
 	// Other sinks may close at the same time and read with a feed of their own.
-	f := newFeed(j.feed.fs, j.feed.dir, j.feed.manifest, j.feed.source, j.opt)
+	f := newFeed(
+		j.feed.fs,
+		j.feed.dir,
+		j.feed.manifest,
+		j.feed.source,
+		j.opt,
+	)
 	if err := f.visitBatches(ctx, s.split, out.write); err != nil {
 		return err
 	}

@@ -40,7 +40,11 @@ type atifExtra struct {
 
 func openATIF(j *job, split string) (sink, error) {
 	stream := corpus.Stream{Place: "atif/" + split + ".jsonl"}
-	return &lineSink{job: j, lines: corpus.NewLines(j.part, stream, "jsonl"), appendJSON: appendATIF}, nil
+	return &lineSink{
+		job:        j,
+		lines:      corpus.NewLines(j.part, stream, "jsonl"),
+		appendJSON: appendATIF,
+	}, nil
 }
 
 // appendATIF appends a trajectory. Each result is in the step of its call, the reward
@@ -97,7 +101,12 @@ func atifDocument(s *rows.SFT) atif.Document {
 }
 
 // appendStep appends a message with the results of its calls as a step.
-func appendStep(line []byte, id int, m *chat.Message, results []chat.Message) ([]byte, error) {
+func appendStep(
+	line []byte,
+	id int,
+	m *chat.Message,
+	results []chat.Message,
+) ([]byte, error) {
 	source := m.Role
 	if m.Role == chat.Assistant {
 		source = atif.SourceAgent
@@ -111,7 +120,11 @@ func appendStep(line []byte, id int, m *chat.Message, results []chat.Message) ([
 	}
 	if len(m.Calls) > 0 {
 		calls := slicesx.Map(m.Calls, func(c chat.Call) atif.Call {
-			return atif.Call{ID: c.ID, Name: c.Function.Name, Arguments: c.Function.Arguments}
+			return atif.Call{
+				ID:        c.ID,
+				Name:      c.Function.Name,
+				Arguments: c.Function.Arguments,
+			}
 		})
 		list, err := chat.Marshal(calls)
 		if err != nil {
@@ -171,7 +184,11 @@ type stsSink struct {
 // openSTS opens a sink of sessions for people to read, which are redacted even if the
 // options do not ask for it.
 func openSTS(j *job, split string) (sink, error) {
-	s := &stsSink{job: j, split: split, written: map[string]bool{}}
+	s := &stsSink{
+		job:     j,
+		split:   split,
+		written: map[string]bool{},
+	}
 	if j.opt.Redact == nil {
 		s.redactor = redact.New(redact.Options{})
 	}
@@ -203,9 +220,17 @@ func (s *stsSink) add(r *row) error {
 func (s *stsSink) close(context.Context) error { return nil }
 
 func (s *stsSink) writeSession(out *corpus.Lines, r *row) error {
-	lines := []any{sts.Header{Type: "session", Harness: r.sft.Harness, ID: r.sft.SessionID, Name: r.sft.Goal}}
+	lines := []any{sts.Header{
+		Type:    "session",
+		Harness: r.sft.Harness,
+		ID:      r.sft.SessionID,
+		Name:    r.sft.Goal,
+	}}
 	for i, m := range chat.Unescape(r.messages) {
-		lines = append(lines, sts.Line{Type: "message", Message: stsMessage(&m, i, r.sft.RunDate)})
+		lines = append(lines, sts.Line{
+			Type:    "message",
+			Message: stsMessage(&m, i, r.sft.RunDate),
+		})
 	}
 	for _, v := range lines {
 		line, err := chat.Marshal(v)
@@ -236,8 +261,14 @@ func stsMessage(m *chat.Message, i int, start *int64) sts.Message {
 		out.Timestamp += *start
 	}
 	for _, c := range m.Calls {
-		f := sts.Function{Name: c.Function.Name, Arguments: string(c.Function.Arguments)}
-		out.Calls = append(out.Calls, sts.Call{ID: c.ID, Function: f})
+		f := sts.Function{
+			Name:      c.Function.Name,
+			Arguments: string(c.Function.Arguments),
+		}
+		out.Calls = append(out.Calls, sts.Call{
+			ID:       c.ID,
+			Function: f,
+		})
 	}
 	return out
 }

@@ -124,7 +124,9 @@ func openAxes(j *job, split string) (sink, error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	convert := func(r *row) ([]rows.Axes, error) { return convertAxes(r.kto, outcomes[r.kto.SessionID]) }
+	convert := func(r *row) ([]rows.Axes, error) {
+		return convertAxes(r.kto, outcomes[r.kto.SessionID])
+	}
 	return openRows(profileAxes, convert)(j, split)
 }
 

@@ -203,7 +203,13 @@ func NewVerdict(a *Attempt, s *arena.Structure) *Verdict {
 		RichnessV1:   s.RichnessV1,
 		RichnessV2:   s.RichnessV2,
 		Checks: slicesx.Map(s.Verdicts, func(v arena.Verdict) CheckVerdict {
-			return CheckVerdict{Check: v.Check, Keep: v.Decision == arena.Keep, Reason: v.Reason, Value: v.Value, Limit: v.Limit}
+			return CheckVerdict{
+				Check:  v.Check,
+				Keep:   v.Decision == arena.Keep,
+				Reason: v.Reason,
+				Value:  v.Value,
+				Limit:  v.Limit,
+			}
 		}),
 		Features: slicesx.FilterMap(s.Features, func(f arena.Feature) (Feature, bool) {
 			return Feature{f.Name, f.Value}, stats.FiniteOrNil(f.Value) != nil
@@ -229,7 +235,11 @@ func NewJudgement(a *Attempt, j *arena.Judgement, multiplier *float64) *Judgemen
 		CostUSD:          j.CostUSD,
 		Detail:           j.Detail,
 		Spans: slicesx.Map(j.Spans, func(s arena.Span) Span {
-			return Span{Gate: int64(s.Gate), Step: int64(s.Step), Quote: s.Quote}
+			return Span{
+				Gate:  int64(s.Gate),
+				Step:  int64(s.Step),
+				Quote: s.Quote,
+			}
 		}),
 	}
 }

@@ -158,7 +158,9 @@ func (p pairing) row(f *Facts) Pref {
 // the input of the model and its work.
 func SplitCompletion(ms []chat.Message, tools []string) (prompt, completion []Msg) {
 	turns := chat.Text(ms, tools)
-	request := slices.IndexFunc(turns, func(m Msg) bool { return m.Role == chat.User })
+	request := slices.IndexFunc(turns, func(m Msg) bool {
+		return m.Role == chat.User
+	})
 	return turns[:request+1], turns[request+1:]
 }
 

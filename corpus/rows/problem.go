@@ -76,7 +76,10 @@ func prompt(system, query string) []Msg {
 	if system != "" {
 		out = append(out, Msg{Role: chat.System, Content: system})
 	}
-	return append(out, Msg{Role: chat.User, Content: strings.ToValidUTF8(query, "\uFFFD")})
+	return append(out, Msg{
+		Role:    chat.User,
+		Content: strings.ToValidUTF8(query, "\uFFFD"),
+	})
 }
 
 // groundTruth returns the specification that a problem is graded by, as a JSON object in

@@ -11,7 +11,12 @@ import (
 // NewSteps returns the stepwise row of an attempt: its assistant messages of ms in text
 // form, each with its verdict. The row ends before the first unclear verdict, because
 // neither label would be true of that step. The caller sets the row's Rule.
-func NewSteps(attempt *SFT, ms []chat.Message, verdicts []arena.StepVerdict, f *Facts) (Steps, error) {
+func NewSteps(
+	attempt *SFT,
+	ms []chat.Message,
+	verdicts []arena.StepVerdict,
+	f *Facts,
+) (Steps, error) {
 	steps := slicesx.FilterMap(chat.Text(ms, nil), func(t Msg) (string, bool) {
 		return t.Content, t.Role == chat.Assistant
 	})

@@ -29,7 +29,11 @@ func assistantTurn(m chat.Message) arena.Turn {
 	t := arena.Turn{Think: m.Reasoning, Text: m.Content}
 	for _, c := range m.Calls {
 		args := arena.Raw(c.Function.Arguments)
-		t.Calls = append(t.Calls, arena.Call{ID: c.ID, Name: c.Function.Name, Arguments: args})
+		t.Calls = append(t.Calls, arena.Call{
+			ID:        c.ID,
+			Name:      c.Function.Name,
+			Arguments: args,
+		})
 	}
 	return t
 }
@@ -37,7 +41,10 @@ func assistantTurn(m chat.Message) arena.Turn {
 // TextTurns returns dialogues in text form, one after the other, as MessageTurns does.
 func TextTurns(dialogues ...[]Msg) []arena.Turn {
 	messages := slicesx.FilterMap(slices.Concat(dialogues...), func(m Msg) (chat.Message, bool) {
-		return chat.Message{Role: m.Role, Content: m.Content}, m.Role != chat.Tool
+		return chat.Message{
+			Role:    m.Role,
+			Content: m.Content,
+		}, m.Role != chat.Tool
 	})
 	return MessageTurns(messages)
 }

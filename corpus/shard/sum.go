@@ -164,7 +164,9 @@ func EmbeddedPointersOf(t reflect.Type, schema *parquet.Schema) EmbeddedPointers
 func (ps EmbeddedPointers) RestoreNulls(dst any, row parquet.Row) {
 	s := reflect.ValueOf(dst).Elem()
 	for _, p := range ps {
-		i := slices.IndexFunc(row, func(v parquet.Value) bool { return v.Column() == p.column })
+		i := slices.IndexFunc(row, func(v parquet.Value) bool {
+			return v.Column() == p.column
+		})
 		if row[i].IsNull() {
 			s.FieldByIndex(p.index).SetZero()
 		}

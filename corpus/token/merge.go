@@ -22,7 +22,11 @@ type pieces struct {
 
 func newPieces(word string) *pieces {
 	n := len(word)
-	p := &pieces{starts: make([]int, n+1), prev: make([]int, n), next: make([]int, n)}
+	p := &pieces{
+		starts: make([]int, n+1),
+		prev:   make([]int, n),
+		next:   make([]int, n),
+	}
 	var text strings.Builder
 	for i := range n {
 		p.prev[i] = i - 1
@@ -57,7 +61,10 @@ func (t *Tokenizer) candidate(p *pieces, start int) (c candidate, ok bool) {
 	textStart := p.starts[start]
 	textSplit := p.starts[second]
 	textEnd := p.starts[p.next[second]]
-	rank, ok := t.ranks[[2]string{p.text[textStart:textSplit], p.text[textSplit:textEnd]}]
+	rank, ok := t.ranks[[2]string{
+		p.text[textStart:textSplit],
+		p.text[textSplit:textEnd],
+	}]
 	return candidate{rank, start}, ok
 }
 
@@ -169,11 +176,15 @@ func (t *Tokenizer) mergeWord(word string) int {
 // else. Of several that start at the same place, it matches the longest. It returns nil
 // if there are no such tokens.
 func addedTokens(contents []string) *regexp.Regexp {
-	alternatives := slices.DeleteFunc(slices.Clone(contents), func(c string) bool { return c == "" })
+	alternatives := slices.DeleteFunc(slices.Clone(contents), func(c string) bool {
+		return c == ""
+	})
 	if len(alternatives) == 0 {
 		return nil
 	}
-	slices.SortStableFunc(alternatives, func(x, y string) int { return len(y) - len(x) })
+	slices.SortStableFunc(alternatives, func(x, y string) int {
+		return len(y) - len(x)
+	})
 	for i, c := range alternatives {
 		alternatives[i] = regexp.QuoteMeta(c)
 	}

@@ -26,13 +26,19 @@ func (v *verifier) content(ctx context.Context, f *corpus.FileEntry) {
 	if !v.whole[f.Path] || !strings.HasSuffix(f.Path, ".parquet") {
 		return
 	}
-	err := corpus.OpenParquet(v.fs, v.full(f.Path), func(file *shard.File) error { return v.parquet(ctx, f, file) })
+	err := corpus.OpenParquet(v.fs, v.full(f.Path), func(file *shard.File) error {
+		return v.parquet(ctx, f, file)
+	})
 	if err != nil {
 		v.say(f.Path, "%v", err)
 	}
 }
 
-func (v *verifier) parquet(ctx context.Context, f *corpus.FileEntry, file *shard.File) error {
+func (v *verifier) parquet(
+	ctx context.Context,
+	f *corpus.FileEntry,
+	file *shard.File,
+) error {
 	if f.Rows == nil || *f.Rows != file.NumRows() {
 		v.say(f.Path, "%d rows, not the manifest's number", file.NumRows())
 	}
@@ -45,7 +51,9 @@ func (v *verifier) parquet(ctx context.Context, f *corpus.FileEntry, file *shard
 		if g.TotalByteSize > maxGroup {
 			v.say(f.Path, "row group %d holds %d bytes, more than %d", i, g.TotalByteSize, maxGroup)
 		}
-		index = index && !slices.ContainsFunc(g.Columns, func(c format.ColumnChunk) bool { return c.OffsetIndexOffset == 0 })
+		index = index && !slices.ContainsFunc(g.Columns, func(c format.ColumnChunk) bool {
+			return c.OffsetIndexOffset == 0
+		})
 	}
 	if !index {
 		v.say(f.Path, "no page index")
@@ -57,7 +65,11 @@ func (v *verifier) parquet(ctx context.Context, f *corpus.FileEntry, file *shard
 }
 
 // rows reads the columns that checks need; each row is decoded once.
-func (v *verifier) rows(ctx context.Context, f *corpus.FileEntry, file *shard.File) error {
+func (v *verifier) rows(
+	ctx context.Context,
+	f *corpus.FileEntry,
+	file *shard.File,
+) error {
 	schema := file.Schema()
 	wanted := map[int]string{}
 	for i, p := range schema.Columns() {
@@ -128,7 +140,11 @@ func (s *sightings) add(kind, key string, f *corpus.FileEntry) {
 		return
 	}
 	if before.Split != f.Split {
-		s.leaks = append(s.leaks, Finding{Path: f.Path, What: fmt.Sprintf("%s is in split %s and, in %s, in split %s", key, f.Split, before.Path, before.Split), Leak: true})
+		s.leaks = append(s.leaks, Finding{
+			Path: f.Path,
+			What: fmt.Sprintf("%s is in split %s and, in %s, in split %s", key, f.Split, before.Path, before.Split),
+			Leak: true,
+		})
 	}
 }
 
@@ -138,7 +154,11 @@ func (s *sightings) pinned(pools map[string]string) (out []Finding) {
 	for key, f := range s.at {
 		pool, known := pools[key]
 		if (known || strings.HasPrefix(key, "cluster ")) && pool != f.Split {
-			out = append(out, Finding{Path: f.Path, What: fmt.Sprintf("%s is in split %s, the bank has it in %q", key, f.Split, pool), Leak: true})
+			out = append(out, Finding{
+				Path: f.Path,
+				What: fmt.Sprintf("%s is in split %s, the bank has it in %q", key, f.Split, pool),
+				Leak: true,
+			})
 		}
 	}
 	return sorted(out)
@@ -146,6 +166,8 @@ func (s *sightings) pinned(pools map[string]string) (out []Finding) {
 
 // sorted are the findings in order, each once.
 func sorted(all []Finding) []Finding {
-	slices.SortFunc(all, func(a, b Finding) int { return strings.Compare(a.String(), b.String()) })
+	slices.SortFunc(all, func(a, b Finding) int {
+		return strings.Compare(a.String(), b.String())
+	})
 	return slices.Compact(all)
 }

@@ -41,16 +41,27 @@ func (f Finding) String() string { return f.Path + ": " + f.What }
 // hashes, rows, schemas, the card's counts, the funnel's arithmetic, the
 // messages, and that no cluster, problem or product is in two splits. It gives
 // all findings, and an error where it could not check.
-func Corpus(ctx context.Context, fsys corpus.FS, dir string) ([]Finding, error) {
+func Corpus(
+	ctx context.Context,
+	fsys corpus.FS,
+	dir string,
+) ([]Finding, error) {
 	m, err := corpus.ReadManifest(fsys, dir)
 	if err != nil {
 		return nil, err
 	}
-	v := verifier{fs: fsys, dir: dir, m: m, seen: sightings{at: map[string]*corpus.FileEntry{}}}
+	v := verifier{
+		fs:   fsys,
+		dir:  dir,
+		m:    m,
+		seen: sightings{at: map[string]*corpus.FileEntry{}},
+	}
 	if err := v.all(ctx); err != nil {
 		return nil, err
 	}
-	slices.SortStableFunc(v.found, func(a, b Finding) int { return cmp.Compare(a.Path, b.Path) })
+	slices.SortStableFunc(v.found, func(a, b Finding) int {
+		return cmp.Compare(a.Path, b.Path)
+	})
 	return v.found, nil
 }
 
@@ -100,7 +111,10 @@ func (v *verifier) all(ctx context.Context) error {
 }
 
 func (v *verifier) say(path, what string, args ...any) {
-	v.found = append(v.found, Finding{Path: path, What: fmt.Sprintf(what, args...)})
+	v.found = append(v.found, Finding{
+		Path: path,
+		What: fmt.Sprintf(what, args...),
+	})
 }
 
 func (v *verifier) full(rel string) string { return filepath.Join(v.dir, filepath.FromSlash(rel)) }
@@ -110,7 +124,11 @@ func (v *verifier) file(f *corpus.FileEntry) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		private := f.Path == corpus.BankName || strings.HasPrefix(f.Path, "reports/") || strings.HasPrefix(f.Path, "tables/")
-		v.found = append(v.found, Finding{Path: f.Path, What: "the file is missing", Withheld: private})
+		v.found = append(v.found, Finding{
+			Path:     f.Path,
+			What:     "the file is missing",
+			Withheld: private,
+		})
 	case err != nil:
 		return err
 	case size != f.Bytes:
@@ -183,7 +201,10 @@ func (v *verifier) cardCounts(f *corpus.Front) {
 	rows, bytes := map[corpus.Stream]int64{}, map[string]int64{}
 	for _, e := range v.m.Files {
 		if e.Config != "" && e.Rows != nil && path.Ext(e.Path) == ".parquet" {
-			rows[corpus.Stream{Config: e.Config, Split: e.Split}] += *e.Rows
+			rows[corpus.Stream{
+				Config: e.Config,
+				Split:  e.Split,
+			}] += *e.Rows
 			bytes[e.Config] += e.Bytes
 		}
 	}
@@ -191,7 +212,14 @@ func (v *verifier) cardCounts(f *corpus.Front) {
 		for _, s := range c.Splits {
 			key := corpus.Stream{Config: c.Name, Split: s.Name}
 			if rows[key] != s.Rows {
-				v.say(corpus.CardName, "config %s, split %s: num_examples %d, the shards hold %d", c.Name, s.Name, s.Rows, rows[key])
+				v.say(
+					corpus.CardName,
+					"config %s, split %s: num_examples %d, the shards hold %d",
+					c.Name,
+					s.Name,
+					s.Rows,
+					rows[key],
+				)
 			}
 			delete(rows, key)
 		}

@@ -87,7 +87,11 @@ func (s *server) withToken(h http.Handler) http.Handler {
 }
 
 // handleSeed starts an episode.
-func (s *server) handleSeed(w http.ResponseWriter, _ *http.Request, body []byte) {
+func (s *server) handleSeed(
+	w http.ResponseWriter,
+	_ *http.Request,
+	body []byte,
+) {
 	ep, err := s.environment.Start(gjson.GetBytes(body, "problem_id").String())
 	switch {
 	case errors.Is(err, environment.ErrUnknown):
@@ -138,14 +142,22 @@ func setCookie(w http.ResponseWriter, id string) {
 }
 
 // handleCall runs a tool. The answer is only the text that a model reads.
-func (s *server) handleCall(w http.ResponseWriter, r *http.Request, body []byte) {
+func (s *server) handleCall(
+	w http.ResponseWriter,
+	r *http.Request,
+	body []byte,
+) {
 	ep, unknown := s.environment.Find(sessionID(r))
 	if unknown != nil {
 		s.writeFault(w, r, nil, unknown)
 		return
 	}
 	setCookie(w, ep.ID)
-	text, fault, err := ep.Call(r.Context(), r.PathValue("tool"), string(body))
+	text, fault, err := ep.Call(
+		r.Context(),
+		r.PathValue("tool"),
+		string(body),
+	)
 	switch {
 	case fault != nil:
 		s.writeFault(w, r, nil, fault)
@@ -158,7 +170,11 @@ func (s *server) handleCall(w http.ResponseWriter, r *http.Request, body []byte)
 }
 
 // handleVerify ends the episode and answers with the row of the request and its reward.
-func (s *server) handleVerify(w http.ResponseWriter, r *http.Request, body []byte) {
+func (s *server) handleVerify(
+	w http.ResponseWriter,
+	r *http.Request,
+	body []byte,
+) {
 	row := map[string]json.RawMessage{}
 	if err := json.Unmarshal(body, &row); err != nil {
 		writeError(w, http.StatusBadRequest, err)
@@ -180,7 +196,10 @@ func (s *server) handleVerify(w http.ResponseWriter, r *http.Request, body []byt
 
 	verdict, err := ep.Finish(r.Context(), replies)
 	if err != nil && r.Context().Err() == nil {
-		verdict.Fault = &environment.Fault{Kind: environment.FaultJudge, Reason: err.Error()}
+		verdict.Fault = &environment.Fault{
+			Kind:   environment.FaultJudge,
+			Reason: err.Error(),
+		}
 	}
 	if verdict.Fault != nil {
 		s.writeFault(w, r, row, verdict.Fault)
@@ -218,7 +237,12 @@ func answerRow(row map[string]json.RawMessage) map[string]any {
 
 // writeFault reports that the environment failed, in the client's style. The answer to a
 // call of a tool, which has no row, always has status 503, since a model would read a text.
-func (s *server) writeFault(w http.ResponseWriter, r *http.Request, row map[string]json.RawMessage, f *environment.Fault) {
+func (s *server) writeFault(
+	w http.ResponseWriter,
+	r *http.Request,
+	row map[string]json.RawMessage,
+	f *environment.Fault,
+) {
 	style := FailureStyle(r.Header.Get(StyleHeader))
 	if style != Masked && style != Status {
 		style = s.options.Failures
@@ -241,7 +265,11 @@ func (s *server) writeFault(w http.ResponseWriter, r *http.Request, row map[stri
 }
 
 // handleAggregate computes the metrics of the answers of a batch.
-func (s *server) handleAggregate(w http.ResponseWriter, _ *http.Request, body []byte) {
+func (s *server) handleAggregate(
+	w http.ResponseWriter,
+	_ *http.Request,
+	body []byte,
+) {
 	scored := 0
 	masked := 0
 	solved := 0
@@ -271,7 +299,11 @@ func (s *server) handleAggregate(w http.ResponseWriter, _ *http.Request, body []
 
 // handleReward computes the reward of a trajectory from another system, in any format that
 // a line of a day can have, as `arena env reward` does.
-func (s *server) handleReward(w http.ResponseWriter, r *http.Request, body []byte) {
+func (s *server) handleReward(
+	w http.ResponseWriter,
+	r *http.Request,
+	body []byte,
+) {
 	t, err := traces.Decode(body, traces.Defaults().Limits)
 	if err != nil {
 		writeError(w, http.StatusBadRequest, err)

@@ -29,7 +29,10 @@ func (s *server) mcpHandler() http.Handler {
 
 // newMCPServer returns a server with the tools of the harness for an episode.
 func (s *server) newMCPServer(ep *environment.Episode) *mcp.Server {
-	server := mcp.NewServer(&mcp.Implementation{Name: "arena", Version: "1"}, nil)
+	server := mcp.NewServer(&mcp.Implementation{
+		Name:    "arena",
+		Version: "1",
+	}, nil)
 	for _, schema := range s.environment.Harness.Tools {
 		function := gjson.Get(string(schema), "function")
 		name := function.Get("name").Str

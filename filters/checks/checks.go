@@ -191,7 +191,11 @@ func countInvented(a *evidence.Attempt, _ int) (value, limit float64) {
 func countJudgeOrders(a *evidence.Attempt, _ int) (value, limit float64) {
 	texts := make([]string, 0, 2*len(a.Dialogue.Turns))
 	for i := range a.Dialogue.Turns {
-		texts = append(texts, a.Dialogue.Turns[i].Think, a.Dialogue.Turns[i].Text)
+		texts = append(
+			texts,
+			a.Dialogue.Turns[i].Think,
+			a.Dialogue.Turns[i].Text,
+		)
 	}
 	return float64(countOrders(strings.Join(texts, "\n"))), 0
 }
@@ -269,7 +273,9 @@ func isOrder(sentence string) bool {
 
 // containsAny reports whether s contains one of the words.
 func containsAny(s string, words []string) bool {
-	return slices.ContainsFunc(words, func(word string) bool { return strings.Contains(s, word) })
+	return slices.ContainsFunc(words, func(word string) bool {
+		return strings.Contains(s, word)
+	})
 }
 
 // cutSentence splits text after its first sentence. A point within a number does not end

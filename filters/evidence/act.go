@@ -38,7 +38,12 @@ type Act struct {
 
 // read sets a to a call of a tool with these arguments. encoded reports whether text
 // values are URL-encoded, as they are on the way to the proxy.
-func (a *Act) read(s *scratch, r Role, args arena.Raw, encoded bool) {
+func (a *Act) read(
+	s *scratch,
+	r Role,
+	args arena.Raw,
+	encoded bool,
+) {
 	*a = Act{Tool: r.Tool, name: r.name, Page: 1}
 	if args.Kind() != arena.Object || !s.hasRoom() {
 		return
@@ -54,7 +59,12 @@ func (a *Act) read(s *scratch, r Role, args arena.Raw, encoded bool) {
 }
 
 // readArgument reads one argument of the shop's tools.
-func (a *Act) readArgument(s *scratch, key string, v gjson.Result, encoded bool) {
+func (a *Act) readArgument(
+	s *scratch,
+	key string,
+	v gjson.Result,
+	encoded bool,
+) {
 	switch key {
 	case "q", "query":
 		query := valueText(v)
@@ -170,7 +180,10 @@ const maxIDs = 256
 // appendIDs adds the ids of an argument to the scratch and returns them.
 func (s *scratch) appendIDs(v gjson.Result, encoded bool) []string {
 	if encoded {
-		v = gjson.Result{Type: gjson.String, Str: unquote(valueText(v), true)}
+		v = gjson.Result{
+			Type: gjson.String,
+			Str:  unquote(valueText(v), true),
+		}
 	}
 	start := len(s.ids)
 	s.ids = calls.AppendIDs(s.ids, v, start+maxIDs)

@@ -97,7 +97,12 @@ func Examine(t *arena.Trace, d *arena.Dialogue, tools Tools) *Attempt {
 
 // examine returns the evidence of an attempt. replyTimes replace the times of the log's
 // replies unless they are nil.
-func examine(t *arena.Trace, d *arena.Dialogue, tools Tools, replyTimes []span) *Attempt {
+func examine(
+	t *arena.Trace,
+	d *arena.Dialogue,
+	tools Tools,
+	replyTimes []span,
+) *Attempt {
 	s := scratchPool.Get().(*scratch)
 	s.harness = tools
 	s.learnToolNames(t, d)
@@ -211,7 +216,9 @@ func (a *Attempt) LastRecommendation() int {
 // Recommender returns the number, from 1, of the first reply that named a recommendation
 // of these products or of more; 0 if none did. Clients may shorten a recommendation.
 func (a *Attempt) Recommender(c *Claim) int {
-	recommends := func(named Act) bool { return isRecommendationOf(&named, c.Act.IDs) }
+	recommends := func(named Act) bool {
+		return isRecommendationOf(&named, c.Act.IDs)
+	}
 	i := slices.IndexFunc(a.Log.Replies, func(r Reply) bool {
 		return slices.ContainsFunc(r.Named, recommends)
 	})
@@ -231,7 +238,9 @@ func isRecommendationOf(named *Act, ids []string) bool {
 // HasOtherRecommendation reports whether any reply named a recommendation of products.
 // If RecommendationNamed is false, these products differ from those of the dialogue.
 func (a *Attempt) HasOtherRecommendation() bool {
-	recommends := func(named Act) bool { return named.Tool == ToolRecommend && len(named.IDs) > 0 }
+	recommends := func(named Act) bool {
+		return named.Tool == ToolRecommend && len(named.IDs) > 0
+	}
 	return slices.ContainsFunc(a.Log.Replies, func(r Reply) bool {
 		return slices.ContainsFunc(r.Named, recommends)
 	})

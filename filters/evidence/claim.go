@@ -30,8 +30,16 @@ func readClaims(d *arena.Dialogue, s *scratch) []Claim {
 			if len(claims) == MaxCalls {
 				break
 			}
-			c := Claim{Call: &d.Turns[i].Calls[j], Dispatch: -1}
-			c.Act.read(s, s.roleFor(c.Call.Name), c.Call.Arguments, false)
+			c := Claim{
+				Call:     &d.Turns[i].Calls[j],
+				Dispatch: -1,
+			}
+			c.Act.read(
+				s,
+				s.roleFor(c.Call.Name),
+				c.Call.Arguments,
+				false,
+			)
 			claims = append(claims, c)
 		}
 	}

@@ -206,7 +206,9 @@ func (f *frames) add(t Tool, frame string) bool {
 }
 
 func (f *frames) count() int {
-	return slicesx.CountFunc(f[:], func(frame *string) bool { return *frame != "" })
+	return slicesx.CountFunc(f[:], func(frame *string) bool {
+		return *frame != ""
+	})
 }
 
 // frame returns the words that precede the words or products of a request in a reply,
@@ -242,7 +244,11 @@ func (a *Attempt) newestListFor(reply int) []string {
 
 // replyMentions reports whether a reply contains the words or products of a call, one
 // after the other; products also by their numbers in the list.
-func (a *Attempt) replyMentions(reply int, req *Act, list []string) bool {
+func (a *Attempt) replyMentions(
+	reply int,
+	req *Act,
+	list []string,
+) bool {
 	for range a.occurrences(reply, req, list) {
 		return true
 	}
@@ -252,7 +258,11 @@ func (a *Attempt) replyMentions(reply int, req *Act, list []string) bool {
 // occurrences yields the text of a reply before and after each place with the words or
 // products of a request, one after the other. If there is none, and the reply names
 // nothing in a known form, it searches for the products' numbers in the list.
-func (a *Attempt) occurrences(reply int, req *Act, list []string) iter.Seq2[string, string] {
+func (a *Attempt) occurrences(
+	reply int,
+	req *Act,
+	list []string,
+) iter.Seq2[string, string] {
 	return func(yield func(before, after string) bool) {
 		r := &a.Log.Replies[reply]
 		subject := a.scratch.subjectOf(req, nil)
@@ -272,7 +282,11 @@ func (a *Attempt) occurrences(reply int, req *Act, list []string) iter.Seq2[stri
 
 // yieldOccurrences yields the text before and after each place with these words, and
 // reports whether there is any.
-func yieldOccurrences(text string, words []uint64, yield func(before, after string) bool) bool {
+func yieldOccurrences(
+	text string,
+	words []uint64,
+	yield func(before, after string) bool,
+) bool {
 	any := false
 	for i := 0; i < len(text); {
 		word, n := NextWord(text[i:])

@@ -117,8 +117,18 @@ func readLog(t *arena.Trace, s *scratch, replyTimes []span) ProxyLog {
 		}
 		switch {
 		case !e.inference && e.role.Tool.IsCatalogue():
-			d := Dispatch{Call: e.ProxyCall, span: times, Claimed: -1, Reply: -1}
-			d.Act.read(s, e.role, cmp.Or(e.Params, e.Body), true)
+			d := Dispatch{
+				Call:    e.ProxyCall,
+				span:    times,
+				Claimed: -1,
+				Reply:   -1,
+			}
+			d.Act.read(
+				s,
+				e.role,
+				cmp.Or(e.Params, e.Body),
+				true,
+			)
 			s.dispatches = append(s.dispatches, d)
 		case e.inference && isAnswered(e.ProxyCall):
 			if replyTimes != nil {

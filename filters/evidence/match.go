@@ -142,7 +142,12 @@ func (l *ProxyLog) linkDispatch(i, first, last int) {
 
 // useNamed finds a named call that is so related to d in the replies first to last, the
 // newest first, and marks it as used. again includes the calls that are used already.
-func (l *ProxyLog) useNamed(d *Dispatch, first, last int, again bool, related relation) bool {
+func (l *ProxyLog) useNamed(
+	d *Dispatch,
+	first, last int,
+	again bool,
+	related relation,
+) bool {
 	for i := last; i >= first && i >= 0; i-- {
 		for j := range l.Replies[i].Named {
 			named := &l.Replies[i].Named[j]

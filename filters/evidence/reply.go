@@ -93,7 +93,11 @@ func (s *scratch) readCalls(m *completion, first int) {
 }
 
 // replyLimits accept every reply that the reader of traces accepts.
-var replyLimits = cursor.Limits{Depth: 512, StringBytes: math.MaxInt, Elements: math.MaxInt}
+var replyLimits = cursor.Limits{
+	Depth:       512,
+	StringBytes: math.MaxInt,
+	Elements:    math.MaxInt,
+}
 
 // completion contains the fields of a chat completion and of its first choice's message
 // that are evidence, as JSON of the log.
@@ -119,10 +123,14 @@ func (s *scratch) readCompletion(body string) (m completion, ok bool) {
 		case key != "message":
 			c.Skip()
 		case !hasMessage:
-			hasMessage = c.Object(func(key string) { m.readMember(c, key) })
+			hasMessage = c.Object(func(key string) {
+				m.readMember(c, key)
+			})
 		default:
 			s.choices = append(s.choices, completion{})
-			c.Object(func(key string) { s.choices[len(s.choices)-1].readMember(c, key) })
+			c.Object(func(key string) {
+				s.choices[len(s.choices)-1].readMember(c, key)
+			})
 		}
 	}
 	readUsage := func(key string) {

@@ -54,7 +54,9 @@ type scratch struct {
 }
 
 // scratchPool contains released scratches: they are most of what an attempt allocates.
-var scratchPool = sync.Pool{New: func() any { return &scratch{json: cursor.New("", replyLimits)} }}
+var scratchPool = sync.Pool{New: func() any {
+	return &scratch{json: cursor.New("", replyLimits)}
+}}
 
 // Limits of one attempt, all of whose words, ids and calls are compared with each other.
 // They bound the time that any attempt can take; attempts of thirty steps reach a tenth.
@@ -93,7 +95,10 @@ func (s *scratch) release() {
 		claims:     cleared(s.claims),
 		support:    s.support[:0],
 		candidates: cleared(s.candidates[:cap(s.candidates)]),
-		listing:    Listing{Shown: cleared(s.listing.Shown), Titles: cleared(s.listing.Titles)},
+		listing: Listing{
+			Shown:  cleared(s.listing.Shown),
+			Titles: cleared(s.listing.Titles),
+		},
 
 		subject: s.subject[:0],
 		titles:  s.titles[:0],

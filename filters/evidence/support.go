@@ -115,7 +115,9 @@ func (a *Attempt) logContains(text string, results int) bool {
 
 // longNumbers yields the numbers of three digits or more in a text.
 func longNumbers(text string) iter.Seq[string] {
-	isSeparator := func(r rune) bool { return (r < '0' || r > '9') && r != '.' }
+	isSeparator := func(r rune) bool {
+		return (r < '0' || r > '9') && r != '.'
+	}
 	return func(yield func(string) bool) {
 		for part := range strings.FieldsFuncSeq(text, isSeparator) {
 			number := strings.Trim(part, ".")

@@ -189,7 +189,13 @@ func logHasEndpoint(t *arena.Trace, name string) bool {
 
 // readArgument reads an argument that the role names as words or ids. It reports false for
 // any other argument.
-func (r *Role) readArgument(a *Act, s *scratch, key string, v gjson.Result, encoded bool) bool {
+func (r *Role) readArgument(
+	a *Act,
+	s *scratch,
+	key string,
+	v gjson.Result,
+	encoded bool,
+) bool {
 	switch {
 	case slices.Contains(r.Words, key):
 		start := len(s.words) - len(a.Words) // the earlier words of this call are the last ones

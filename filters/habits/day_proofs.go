@@ -161,7 +161,10 @@ var menuLabels = &Count{
 		for line := range strings.Lines(a.ReplyText(0)) {
 			match := menuLabel.FindStringSubmatch(line)
 			if match != nil && strings.Contains(line, evidence.Endpoint(path)) {
-				return []Mark{{Group: evidence.HashText(path), Value: evidence.HashText(match[1])}}
+				return []Mark{{
+					Group: evidence.HashText(path),
+					Value: evidence.HashText(match[1]),
+				}}
 			}
 		}
 		return nil

@@ -49,7 +49,9 @@ const minThought = 24
 var choicesAfterText = &Count{
 	Name: "products taken after words about results",
 	ratio: func(a *evidence.Attempt) Ratio {
-		takesProducts := func(c evidence.Claim) bool { return c.Act.Tool.TakesProducts() }
+		takesProducts := func(c evidence.Claim) bool {
+			return c.Act.Tool.TakesProducts()
+		}
 		var r Ratio
 		for i := range a.Support {
 			s := &a.Support[i]
@@ -83,7 +85,11 @@ var betterFits = &Count{
 
 // latestList returns the latest search before a claim that shows the product, and its rank
 // there; nil if none does.
-func latestList(a *evidence.Attempt, claim int, id string) (list *evidence.Claim, rank int) {
+func latestList(
+	a *evidence.Attempt,
+	claim int,
+	id string,
+) (list *evidence.Claim, rank int) {
 	for i := claim - 1; i >= 0; i-- {
 		list := &a.Claims[i]
 		if list.Act.Tool != evidence.ToolFind {
@@ -98,7 +104,13 @@ func latestList(a *evidence.Attempt, claim int, id string) (list *evidence.Claim
 
 // compareFit counts whether the product at this rank of a list fits the request better
 // than the products above it that were not chosen, on average. Equal fits do not count.
-func compareFit(a *evidence.Attempt, r *Ratio, list *evidence.Claim, rank int, chosen []string) {
+func compareFit(
+	a *evidence.Attempt,
+	r *Ratio,
+	list *evidence.Claim,
+	rank int,
+	chosen []string,
+) {
 	if len(list.Titles) < len(list.Shown) {
 		return
 	}

@@ -74,7 +74,11 @@ func isOpening(c *evidence.Claim) bool {
 
 // isListedFirst reports whether any search before the claim shows the product, and whether
 // any shows it first.
-func isListedFirst(a *evidence.Attempt, claim int, id string) (shown, first bool) {
+func isListedFirst(
+	a *evidence.Attempt,
+	claim int,
+	id string,
+) (shown, first bool) {
 	for i := range a.Claims[:claim] {
 		list := &a.Claims[i]
 		if list.Act.Tool != evidence.ToolFind {
@@ -93,7 +97,11 @@ func isListedFirst(a *evidence.Attempt, claim int, id string) (shown, first bool
 // areFirst reports whether ids are the first products of any search before the claim, and
 // whether any search before it has results. The order of the ids does not count: a program
 // could shuffle them at no cost.
-func areFirst(a *evidence.Attempt, claim int, ids []string) (first, hasList bool) {
+func areFirst(
+	a *evidence.Attempt,
+	claim int,
+	ids []string,
+) (first, hasList bool) {
 	for i := range a.Claims[:claim] {
 		list := &a.Claims[i]
 		if list.Act.Tool != evidence.ToolFind || len(list.Shown) == 0 {
@@ -121,7 +129,10 @@ var toolSequences = &Count{
 	Name: "the commonest tools for the size",
 	marks: func(a *evidence.Attempt) []Mark {
 		anyTool := func(evidence.Tool) bool { return true }
-		return []Mark{{Group: hashSize(a), Value: hashSequence(a, anyTool)}}
+		return []Mark{{
+			Group: hashSize(a),
+			Value: hashSequence(a, anyTool),
+		}}
 	},
 }
 
@@ -138,7 +149,10 @@ var requestSequences = &Count{
 				break
 			}
 		}
-		return []Mark{{Group: evidence.Mix(hashSize(a), uint64(first)), Value: hashSequence(a, asksShop)}}
+		return []Mark{{
+			Group: evidence.Mix(hashSize(a), uint64(first)),
+			Value: hashSequence(a, asksShop),
+		}}
 	},
 }
 

@@ -113,7 +113,9 @@ func isOftenRejected(a *evidence.Attempt) bool {
 // isRejected reports whether the shop could have answered every call of a reply, and none
 // was sent, before or after. Clients ask the model again for what they cannot send.
 func isRejected(a *evidence.Attempt, r *evidence.Reply) bool {
-	wasUnknown := func(id string) bool { return !a.ShownBefore(id, r.Start) }
+	wasUnknown := func(id string) bool {
+		return !a.ShownBefore(id, r.Start)
+	}
 	for i := range r.Named {
 		named := &r.Named[i]
 		if !named.Tool.IsCatalogue() || wasSent(a, named) || slices.ContainsFunc(named.IDs, wasUnknown) {

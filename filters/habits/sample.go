@@ -40,7 +40,12 @@ type Sample struct {
 
 // SampleOf returns the sample of an attempt. score, decides and axis are the result of the
 // first pass.
-func SampleOf(a *evidence.Attempt, score float64, decides bool, axis arena.Axis) Sample {
+func SampleOf(
+	a *evidence.Attempt,
+	score float64,
+	decides bool,
+	axis arena.Axis,
+) Sample {
 	s := Sample{
 		Score:    score,
 		Evidence: decides,

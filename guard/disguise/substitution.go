@@ -21,8 +21,10 @@ type substitution struct {
 
 var substitutions = []substitution{
 	{
-		how:          "read backwards",
-		readings:     func(w string) []string { return []string{reverse(w)} },
+		how: "read backwards",
+		readings: func(w string) []string {
+			return []string{reverse(w)}
+		},
 		alternatives: []func(string) string{reverse, reverseWords},
 	},
 	{how: "digits and signs for letters", readings: leetReadings, needsSigns: true},
@@ -114,7 +116,11 @@ func (s *substitution) disguisedPart(fields []string, known func(string) bool) (
 
 // mayInclude reports whether a word may be in a disguised part: it is known neither
 // as written nor undone, or both ways ("dna").
-func (s *substitution) mayInclude(w string, gain int, known func(string) bool) bool {
+func (s *substitution) mayInclude(
+	w string,
+	gain int,
+	known func(string) bool,
+) bool {
 	if gain == 0 {
 		return true
 	}

@@ -91,7 +91,11 @@ func (x *Index) SharesNumbers(request int, text string) bool {
 
 // matchProfiles reports whether match is true for the profiles of a request and of
 // text. It reports false for a bank position without a request.
-func (x *Index) matchProfiles(request int, text string, match func(base, p *profile) bool) bool {
+func (x *Index) matchProfiles(
+	request int,
+	text string,
+	match func(base, p *profile) bool,
+) bool {
 	number, ok := slices.BinarySearch(x.entry, request)
 	if !ok {
 		return false
@@ -166,7 +170,11 @@ func shorten(items []string) string {
 	case len(items) == 0:
 		return "none"
 	case len(items) > maxItems:
-		return fmt.Sprintf("%s and %d more", strings.Join(items[:maxItems], " "), len(items)-maxItems)
+		return fmt.Sprintf(
+			"%s and %d more",
+			strings.Join(items[:maxItems], " "),
+			len(items)-maxItems,
+		)
 	}
 	return strings.Join(items, " ")
 }
@@ -193,7 +201,12 @@ func (p *profile) isUnreadable() bool {
 // Join calls join with the bank positions of two requests of which one would be
 // dropped for the other. It skips pairs for which separate reports false: those are
 // in one group already. The only error is that of ctx.
-func Join(ctx context.Context, bank []Request, separate func(i, j int) bool, join func(i, j int)) error {
+func Join(
+	ctx context.Context,
+	bank []Request,
+	separate func(i, j int) bool,
+	join func(i, j int),
+) error {
 	x := New(bank)
 	s := x.newScratch()
 	seen := map[string]bool{}
@@ -252,7 +265,10 @@ func (x *Index) CheckLeaveOneOut(request int, related func(position int) bool) F
 // not hold it.
 func (x *Index) profileWithoutSelf(number int32) *profile {
 	indexed := x.bases[number].profile
-	p := &profile{tokens: indexed.tokens, words: make([]*word, len(indexed.words))}
+	p := &profile{
+		tokens: indexed.tokens,
+		words:  make([]*word, len(indexed.words)),
+	}
 	for i, w := range indexed.words {
 		if w != nil {
 			p.words[i] = x.withoutSelf(w, number)

@@ -205,7 +205,9 @@ func (p *profile) phrases() [][]*word {
 }
 
 func joinWords(words []*word) string {
-	texts := slicesx.Map(words, func(w *word) string { return w.text })
+	texts := slicesx.Map(words, func(w *word) string {
+		return w.text
+	})
 	return strings.Join(texts, " ")
 }
 

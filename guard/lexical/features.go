@@ -38,7 +38,12 @@ const rounding = 1e-6
 // template features can only lower a score. If the score without them and that of
 // any window of the text stay below minScore, features skips them and returns
 // false.
-func (x *Index) features(b *base, p *profile, minScore float64, s *scratch) (f features, ok bool) {
+func (x *Index) features(
+	b *base,
+	p *profile,
+	minScore float64,
+	s *scratch,
+) (f features, ok bool) {
 	coverAll, coverDomain := s.fillNear(b, p)
 	matched := 0.0
 	found := 0.0

@@ -52,7 +52,10 @@ const minNumberWeight = 0.5
 // New returns an index of bank. Requests without text are skipped; the positions
 // that the index returns are those in bank.
 func New(bank []Request) *Index {
-	x := &Index{vocabulary: newVocabulary(), holders: map[amount][]int32{}}
+	x := &Index{
+		vocabulary: newVocabulary(),
+		holders:    map[amount][]int32{},
+	}
 	x.scratch.New = func() any { return x.newScratch() }
 	for i, e := range bank {
 		if e.Text != "" {
@@ -113,7 +116,9 @@ func (x *Index) readBank(bank []Request) [][]token {
 
 // uniqueStems returns the stems of the content words of p, sorted and unique.
 func uniqueStems(p *profile) []string {
-	stems := slicesx.Map(p.content, func(w *word) string { return w.stem })
+	stems := slicesx.Map(p.content, func(w *word) string {
+		return w.stem
+	})
 	slices.Sort(stems)
 	return slices.Compact(stems)
 }
@@ -173,7 +178,11 @@ func (x *Index) numberWeights(p *profile) []float64 {
 // numberWeight returns the weight of a number: its rarity in the bank, and less for
 // small whole numbers, which count pieces in requests of any kind.
 func (x *Index) numberWeight(n number) float64 {
-	w := float64(idf(len(x.holders[newAmount(n)]), len(x.bases), minNumberWeight))
+	w := float64(idf(
+		len(x.holders[newAmount(n)]),
+		len(x.bases),
+		minNumberWeight,
+	))
 	if n.unit == "" && n.value == math.Trunc(n.value) {
 		w = min(w, float64(2/math.Ln10*math.Log(max(n.value, 1)))+minNumberWeight)
 	}

@@ -72,8 +72,12 @@ var loadLexicon = sync.OnceValue(func() *lexicon {
 			l.stop[stem(w)] = true
 		}
 	})
-	eachEntry("ranges", func(fields []string) { addAll(l.ranges, fields) })
-	eachEntry("refusals", func(fields []string) { addAll(l.refusals, fields) })
+	eachEntry("ranges", func(fields []string) {
+		addAll(l.ranges, fields)
+	})
+	eachEntry("refusals", func(fields []string) {
+		addAll(l.refusals, fields)
+	})
 	eachEntry("synonyms", l.addGroup)
 	eachEntry("foreign", l.addForeign)
 	eachEntry("classes", l.addClass)
@@ -150,7 +154,10 @@ func (l *lexicon) addClass(fields []string) {
 
 func (l *lexicon) addPhrase(fields []string) {
 	text, replacement, _ := strings.Cut(strings.Join(fields, " "), " > ")
-	p := phrase{words: strings.Fields(text), replacement: strings.Fields(replacement)}
+	p := phrase{
+		words:       strings.Fields(text),
+		replacement: strings.Fields(replacement),
+	}
 	l.phrases[p.words[0]] = append(l.phrases[p.words[0]], p)
 }
 

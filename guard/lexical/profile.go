@@ -67,7 +67,10 @@ func newProfile(tokens []token, read func(string) *word) *profile {
 // newTokenProfile returns a profile with tokens and words only. Of a long text the
 // other fields are collected for each piece.
 func newTokenProfile(tokens []token, read func(string) *word) *profile {
-	p := &profile{tokens: tokens, words: make([]*word, len(tokens))}
+	p := &profile{
+		tokens: tokens,
+		words:  make([]*word, len(tokens)),
+	}
 	for i := range tokens {
 		if !tokens[i].isNumber() {
 			p.words[i] = read(tokens[i].text)
@@ -78,7 +81,10 @@ func newTokenProfile(tokens []token, read func(string) *word) *profile {
 
 // slice returns the profile of the tokens from start to end.
 func (p *profile) slice(start, end int) *profile {
-	q := &profile{tokens: p.tokens[start:end], words: p.words[start:end]}
+	q := &profile{
+		tokens: p.tokens[start:end],
+		words:  p.words[start:end],
+	}
 	q.collect()
 	return q
 }
@@ -141,7 +147,11 @@ func (p *profile) hasCount(v float64) bool {
 
 // addNumber adds a number, or its direction if the profile has the amount.
 func (p *profile) addNumber(t *token) {
-	n := number{value: t.value, unit: t.unit, written: t.written}
+	n := number{
+		value:   t.value,
+		unit:    t.unit,
+		written: t.written,
+	}
 	for i := range p.numbers {
 		if p.numbers[i].isSameAmount(n) {
 			p.numbers[i].directions |= 1 << t.direction

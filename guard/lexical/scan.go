@@ -70,9 +70,17 @@ func (s *scanner) next() {
 func (s *scanner) sign(c byte) {
 	switch {
 	case c == '%':
-		s.emit(token{text: "%", start: s.pos, end: s.pos + 1})
+		s.emit(token{
+			text:  "%",
+			start: s.pos,
+			end:   s.pos + 1,
+		})
 	case c == '$':
-		s.emit(token{text: "usd", start: s.pos, end: s.pos + 1})
+		s.emit(token{
+			text:  "usd",
+			start: s.pos,
+			end:   s.pos + 1,
+		})
 	case c == '\n':
 		s.before = '\n'
 	case c == ' ' || c == '\t' || c == '\r':

@@ -182,7 +182,12 @@ func (x *Index) chunks(p *profile) []*profile {
 
 // compare compares a base with a text, and with the most similar window of the
 // text. The score is minus infinity if it is certain to be below minScore.
-func (x *Index) compare(number int32, p *profile, minScore float64, s *scratch) comparison {
+func (x *Index) compare(
+	number int32,
+	p *profile,
+	minScore float64,
+	s *scratch,
+) comparison {
 	b := x.bases[number]
 	s.mark(b)
 	f, ok := x.features(b, p, minScore, s)
@@ -211,5 +216,10 @@ func (x *Index) compare(number int32, p *profile, minScore float64, s *scratch) 
 func (x *Index) compareWindow(number int32, w *profile, s *scratch) comparison {
 	f, _ := x.features(x.bases[number], w, math.Inf(-1), s)
 	f[windowed] = 1
-	return comparison{base: number, part: w, features: f, score: f.score()}
+	return comparison{
+		base:     number,
+		part:     w,
+		features: f,
+		score:    f.score(),
+	}
 }

@@ -243,7 +243,11 @@ func (v *vocabulary) bestWeight(matches []match) float32 {
 
 // addSimilar adds the stem itself, its synonyms and the stems with a common
 // prefix, with their similarities times scale.
-func (v *vocabulary) addSimilar(similarities map[int32]float32, stem string, scale float32) {
+func (v *vocabulary) addSimilar(
+	similarities map[int32]float32,
+	stem string,
+	scale float32,
+) {
 	add := func(id int32, sim float32) {
 		similarities[id] = max(similarities[id], sim*scale)
 	}

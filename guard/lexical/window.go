@@ -27,7 +27,11 @@ const (
 
 // window returns the part of p that covers most of b, marked in s, extended to the
 // bounds of its sentence, line or quotation. It returns nil if that is all of p.
-func (x *Index) window(b *base, p *profile, s *scratch) *profile {
+func (x *Index) window(
+	b *base,
+	p *profile,
+	s *scratch,
+) *profile {
 	value := x.tokenValues(b, p, s)
 	start := 0
 	end := len(p.tokens)
@@ -90,7 +94,11 @@ func (t *token) followsBound() bool {
 }
 
 // tokenValues returns the weight in b, marked in s, of each token of p.
-func (x *Index) tokenValues(b *base, p *profile, s *scratch) []float64 {
+func (x *Index) tokenValues(
+	b *base,
+	p *profile,
+	s *scratch,
+) []float64 {
 	s.value = append(s.value[:0], make([]float64, len(p.tokens))...)
 	value := s.value
 	for i := range p.tokens {

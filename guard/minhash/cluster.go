@@ -42,7 +42,13 @@ func Short() Options {
 // Validate returns an error that lists every invalid option.
 func (o Options) Validate() error {
 	var bad wrong.List
-	bad.Unless(o.Bands >= 1 && o.Rows >= 1 && o.Bands*o.Rows <= K, "%d bands of %d rows do not fit %d values", o.Bands, o.Rows, K)
+	bad.Unless(
+		o.Bands >= 1 && o.Rows >= 1 && o.Bands*o.Rows <= K,
+		"%d bands of %d rows do not fit %d values",
+		o.Bands,
+		o.Rows,
+		K,
+	)
 	bad.Unless(o.Threshold > 0 && o.Threshold <= 1, "threshold is %v: it must be above 0 and at most 1", o.Threshold)
 	bad.Unless(o.BucketCap >= 2, "bucket cap is %d: it must be at least 2", o.BucketCap)
 	return bad.Err()
@@ -62,7 +68,11 @@ type Clusters struct {
 // Cluster joins documents with a similarity of at least the threshold. jaccard
 // returns the similarity of a candidate pair; it is called with two different
 // indices. The clusters do not depend on the documents' order.
-func Cluster(sigs []Packed, jaccard func(i, j int) float64, o Options) (*Clusters, error) {
+func Cluster(
+	sigs []Packed,
+	jaccard func(i, j int) float64,
+	o Options,
+) (*Clusters, error) {
 	if err := o.Validate(); err != nil {
 		return nil, fmt.Errorf("cluster documents: %w", err)
 	}
@@ -82,7 +92,9 @@ func Cluster(sigs []Packed, jaccard func(i, j int) float64, o Options) (*Cluster
 		for i, doc := range c.docs {
 			c.records[i] = record{sigs[doc].band(b, o.Rows), doc}
 		}
-		c.eachBucket(func(bucket []record) { c.joinBucket(b, bucket) })
+		c.eachBucket(func(bucket []record) {
+			c.joinBucket(b, bucket)
+		})
 	}
 	for i := range c.parent {
 		c.parent[i] = c.find(uint32(i))

@@ -25,7 +25,14 @@ func selectKernels() (func(*Signature, []uint32), func([]uint64, []byte)) {
 
 func minimaVector(sig *Signature, xs []uint32) {
 	if len(xs) > 0 {
-		minimaAVX2(&sig[0], &permutations.multiplier[0], &permutations.offset[0], K, &xs[0], len(xs))
+		minimaAVX2(
+			&sig[0],
+			&permutations.multiplier[0],
+			&permutations.offset[0],
+			K,
+			&xs[0],
+			len(xs),
+		)
 	}
 }
 

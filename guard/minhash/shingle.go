@@ -53,7 +53,11 @@ func maxShingles(n int) int { return n/2 + 1 }
 
 // shingles appends the hash of each shingle of doc to out, in order, with
 // duplicates.
-func shingles[T string | []byte](s *shingler, doc T, out []uint32) []uint32 {
+func shingles[T string | []byte](
+	s *shingler,
+	doc T,
+	out []uint32,
+) []uint32 {
 	blocks := (len(doc) + blockBytes - 1) / blockBytes
 	s.text = append(append(s.text[:0], doc...), make([]byte, blocks*blockBytes+padding-len(doc))...)
 	s.mask = slices.Grow(s.mask[:0], blocks)[:blocks]

@@ -44,7 +44,11 @@ type block struct {
 }
 
 func (b *block) sum() uint32 {
-	return crc32.Update(crc32.ChecksumIEEE([]byte(strings.Join(b.Names, "\x00"))), crc32.IEEETable, b.Signatures)
+	return crc32.Update(
+		crc32.ChecksumIEEE([]byte(strings.Join(b.Names, "\x00"))),
+		crc32.IEEETable,
+		b.Signatures,
+	)
 }
 
 // Add adds one document of the named cluster.
@@ -70,7 +74,9 @@ func (x *Index) Append(path string) (err error) {
 	if err != nil {
 		return fmt.Errorf("open signature index: %w", err)
 	}
-	defer func() { err = errors.Join(err, f.Close()) }()
+	defer func() {
+		err = errors.Join(err, f.Close())
+	}()
 	if err = (&Index{}).read(f); err != nil {
 		return fmt.Errorf("append to signature index: %w", err)
 	}

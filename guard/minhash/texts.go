@@ -78,7 +78,11 @@ func newShingleSets(texts []string) *shingleSets {
 
 // sign computes the signatures of the texts from start to end and retains at most
 // budget shingles. It calls signed, if not nil, with the length of each text.
-func (s *shingleSets) sign(sigs []Packed, start, end, budget int, signed func(bytes int)) {
+func (s *shingleSets) sign(
+	sigs []Packed,
+	start, end, budget int,
+	signed func(bytes int),
+) {
 	var sig Signature
 	var scratch shingler
 	var retained []uint32 // in large blocks, which the collector scans faster than one for each text

@@ -67,7 +67,9 @@ const resultEnd = "</tool_response>"
 // the user after it.
 func IsResult(text string) bool {
 	text = strings.TrimSpace(text)
-	isResult := slices.ContainsFunc(resultTags, func(tag string) bool { return strings.HasPrefix(text, tag) })
+	isResult := slices.ContainsFunc(resultTags, func(tag string) bool {
+		return strings.HasPrefix(text, tag)
+	})
 	if !isResult {
 		return false
 	}
@@ -278,7 +280,13 @@ const maxDepth = 12
 
 // walk calls visit for every string and number below a value with the key that it
 // has, and, if keys is set, for every key. A string that is JSON is walked too.
-func walk(v gjson.Result, key string, depth int, keys bool, visit func(key string, v gjson.Result)) {
+func walk(
+	v gjson.Result,
+	key string,
+	depth int,
+	keys bool,
+	visit func(key string, v gjson.Result),
+) {
 	switch {
 	case depth == 0:
 	case v.IsObject() || v.IsArray():

@@ -127,7 +127,11 @@ func Decompress(r *bufio.Reader) (*bufio.Reader, error) {
 		}
 		return bufio.NewReaderSize(z, 1<<20), nil
 	case bytes.Equal(head, []byte{0x28, 0xb5, 0x2f, 0xfd}):
-		z, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(128<<20))
+		z, err := zstd.NewReader(
+			r,
+			zstd.WithDecoderConcurrency(1),
+			zstd.WithDecoderMaxWindow(128<<20),
+		)
 		if err != nil {
 			return nil, fmt.Errorf("open zstd: %w", err)
 		}
@@ -203,7 +207,10 @@ func eachLine(r io.Reader, stem string, yield func(Row) error) error {
 }
 
 func newCursor() *cursor.Cursor {
-	return cursor.New("", cursor.Limits{Depth: cursor.MaxDepth, StringBytes: math.MaxInt})
+	return cursor.New("", cursor.Limits{
+		Depth:       cursor.MaxDepth,
+		StringBytes: math.MaxInt,
+	})
 }
 
 // parseMembers sets the members of the row. It reports whether the row is a JSON
@@ -242,13 +249,17 @@ var ignored = []string{
 // Files returns the row files at path, sorted: path itself, or the files of a
 // folder and its subfolders except the metadata and reports of a corpus.
 func Files(path string) ([]string, error) {
-	return listFiles(path, func(p string) bool { return p == path || hasRowEnding(p) })
+	return listFiles(path, func(p string) bool {
+		return p == path || hasRowEnding(p)
+	})
 }
 
 // OtherFiles returns the files of a folder that Files omits because their ending
 // is not one of row files.
 func OtherFiles(path string) ([]string, error) {
-	return listFiles(path, func(p string) bool { return p != path && !hasRowEnding(p) })
+	return listFiles(path, func(p string) bool {
+		return p != path && !hasRowEnding(p)
+	})
 }
 
 func listFiles(path string, match func(string) bool) ([]string, error) {

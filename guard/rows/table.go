@@ -15,7 +15,12 @@ var separators = map[string]rune{".csv": ',', ".tsv": '\t'}
 
 // eachRecord calls yield for every record of a table, as JSON. The first line is
 // the header.
-func eachRecord(src io.Reader, separator rune, stem string, yield func(Row) error) error {
+func eachRecord(
+	src io.Reader,
+	separator rune,
+	stem string,
+	yield func(Row) error,
+) error {
 	limited := &io.LimitedReader{R: src, N: maxArrayBytes}
 	r := csv.NewReader(limited)
 	r.Comma = separator

@@ -102,8 +102,12 @@ type kind struct {
 }
 
 var (
-	float64s = kind{8, func(b []byte) float64 { return math.Float64frombits(binary.LittleEndian.Uint64(b)) }}
-	float32s = kind{4, func(b []byte) float64 { return float64(math.Float32frombits(binary.LittleEndian.Uint32(b))) }}
+	float64s = kind{8, func(b []byte) float64 {
+		return math.Float64frombits(binary.LittleEndian.Uint64(b))
+	}}
+	float32s = kind{4, func(b []byte) float64 {
+		return float64(math.Float32frombits(binary.LittleEndian.Uint32(b)))
+	}}
 	float16s = kind{2, func(b []byte) float64 {
 		return float64(float16.Frombits(binary.LittleEndian.Uint16(b)).Float32())
 	}}
@@ -205,11 +209,18 @@ func readSafetensors(src io.ReaderAt, size int64) ([]*Array, error) {
 		}
 		arrays = append(arrays, a)
 	}
-	slices.SortFunc(arrays, func(a, b *Array) int { return cmp.Compare(a.Name, b.Name) })
+	slices.SortFunc(arrays, func(a, b *Array) int {
+		return cmp.Compare(a.Name, b.Name)
+	})
 	return arrays, nil
 }
 
-func newTensor(name string, header []byte, src io.ReaderAt, base, size int64) (*Array, error) {
+func newTensor(
+	name string,
+	header []byte,
+	src io.ReaderAt,
+	base, size int64,
+) (*Array, error) {
 	var t tensor
 	if err := json.Unmarshal(header, &t); err != nil {
 		return nil, fmt.Errorf("%w: tensor %q: %w", ErrBroken, name, err)
@@ -222,5 +233,9 @@ func newTensor(name string, header []byte, src io.ReaderAt, base, size int64) (*
 		return nil, fmt.Errorf("%w: tensor %q lies at %v of %d bytes", ErrBroken, name, t.Offsets, size-base)
 	}
 	a := &Array{Name: name, Shape: t.Shape, kind: k}
-	return a, a.setPlace(src, base+t.Offsets[0], t.Offsets[1]-t.Offsets[0])
+	return a, a.setPlace(
+		src,
+		base+t.Offsets[0],
+		t.Offsets[1]-t.Offsets[0],
+	)
 }

@@ -36,7 +36,10 @@ func Listed(text string) (calls []arena.ToolCall) {
 		if !ok {
 			return nil
 		}
-		calls, remaining = append(calls, arena.ToolCall{Name: name[1], Arguments: args}), after
+		calls, remaining = append(calls, arena.ToolCall{
+			Name:      name[1],
+			Arguments: args,
+		}), after
 	}
 	return calls
 }
@@ -68,7 +71,12 @@ var mendWords = [...]string{RepairQuotes, RepairCommas, RepairLiterals, RepairKe
 var rules = lenient.Rules{Depth: MaxDepth, Python: true, Close: true}
 
 // strict holds cursors that read valid JSON only.
-var strict = sync.Pool{New: func() any { return cursor.New("", cursor.Limits{Depth: MaxDepth, StringBytes: math.MaxInt}) }}
+var strict = sync.Pool{New: func() any {
+	return cursor.New("", cursor.Limits{
+		Depth:       MaxDepth,
+		StringBytes: math.MaxInt,
+	})
+}}
 
 // cutValue splits the first JSON value off s and returns it as valid JSON, with the repairs
 // that this took.

@@ -94,7 +94,12 @@ type Reader struct {
 // Read reads a message as Mended does. The reading is valid until the next call; its strings
 // are parts of the message and stay valid.
 func (r *Reader) Read(text string) *Reading {
-	r.Reading = Reading{Calls: r.Calls[:0], Results: r.Results[:0], Repairs: r.Repairs[:0], Faults: r.Faults[:0]}
+	r.Reading = Reading{
+		Calls:   r.Calls[:0],
+		Results: r.Results[:0],
+		Repairs: r.Repairs[:0],
+		Faults:  r.Faults[:0],
+	}
 	if len(text) > MaxText {
 		r.fault(FaultLong)
 	} else {

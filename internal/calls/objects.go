@@ -99,7 +99,11 @@ func (r *Reader) append(id string, v gjson.Result) {
 	if word != "" {
 		r.repair(word)
 	}
-	r.Calls = append(r.Calls, arena.Call{ID: id, Name: name, Arguments: args})
+	r.Calls = append(r.Calls, arena.Call{
+		ID:        id,
+		Name:      name,
+		Arguments: args,
+	})
 }
 
 // toolName returns the name of the tool in a call, or "". Hermes and OpenAI write "name";
@@ -205,9 +209,15 @@ func (r *Reader) result(v gjson.Result) {
 	id := v.Get("tool_call_id").String()
 	for _, key := range [...]string{"results", "result", "content"} {
 		if c := v.Get(key); c.Exists() && id != "" {
-			r.Results = append(r.Results, Result{ID: id, Content: arena.Raw(c.Raw)})
+			r.Results = append(r.Results, Result{
+				ID:      id,
+				Content: arena.Raw(c.Raw),
+			})
 			return
 		}
 	}
-	r.Results = append(r.Results, Result{ID: id, Content: arena.Raw(v.Raw)})
+	r.Results = append(r.Results, Result{
+		ID:      id,
+		Content: arena.Raw(v.Raw),
+	})
 }

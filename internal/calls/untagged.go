@@ -124,7 +124,10 @@ func (r *Reader) action(name, input string) {
 		return
 	}
 	r.addRepairs(m)
-	r.Calls = append(r.Calls, arena.Call{Name: name, Arguments: arena.Raw(json)})
+	r.Calls = append(r.Calls, arena.Call{
+		Name:      name,
+		Arguments: arena.Raw(json),
+	})
 	r.say(remaining) // models go on to speak behind their input
 }
 

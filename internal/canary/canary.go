@@ -50,15 +50,26 @@ func disguised() []Canary {
 		for kind, text := range map[string]string{
 			"zero width": c.Text[:half] + "\u200b" + c.Text[half:],
 			"soft":       c.Text[:half] + "\u00ad" + c.Text[half:],
-			"markup":     strings.NewReplacer("@", "&#64;", "_", "&lowbar;", "-", "&#x2d;", ".", "&#46;").Replace(c.Text),
-			"base64":     base64.StdEncoding.EncodeToString([]byte("found: " + c.Text + " there")),
+			"markup": strings.NewReplacer(
+				"@",
+				"&#64;",
+				"_",
+				"&lowbar;",
+				"-",
+				"&#x2d;",
+				".",
+				"&#46;",
+			).Replace(c.Text),
+			"base64": base64.StdEncoding.EncodeToString([]byte("found: " + c.Text + " there")),
 		} {
 			if text != c.Text {
 				out = append(out, Canary{c.Kind + ", " + kind, text, text})
 			}
 		}
 	}
-	slices.SortFunc(out, func(a, b Canary) int { return strings.Compare(a.Kind, b.Kind) })
+	slices.SortFunc(out, func(a, b Canary) int {
+		return strings.Compare(a.Kind, b.Kind)
+	})
 	return out
 }
 

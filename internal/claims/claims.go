@@ -127,9 +127,15 @@ func says(sentence string, value float64) bool {
 func evaluate(formula, source string) (float64, error) {
 	program, err := expr.Compile(formula,
 		expr.Env(map[string]any{}),
-		function("number", func(pattern string) (float64, error) { return firstNumber(pattern, source) }),
-		function("count", func(pattern string) (float64, error) { return countMatches(pattern, source) }),
-		function("json", func(path string) (float64, error) { return jsonNumber(path, source) }))
+		function("number", func(pattern string) (float64, error) {
+			return firstNumber(pattern, source)
+		}),
+		function("count", func(pattern string) (float64, error) {
+			return countMatches(pattern, source)
+		}),
+		function("json", func(path string) (float64, error) {
+			return jsonNumber(path, source)
+		}))
 	if err != nil {
 		return 0, fmt.Errorf("formula %q: %w", formula, err)
 	}

@@ -31,8 +31,15 @@ func openArrow(src *io.SectionReader) (*ipc.Reader, *allowance, error) {
 	if err := checkMessages(src); err != nil {
 		return nil, nil, err
 	}
-	mem := &allowance{Allocator: memory.DefaultAllocator, limit: arrowLeast + arrowPacked*src.Size()}
-	options := []ipc.Option{ipc.WithAllocator(mem), ipc.WithMetadataSizeLimit(arrowMetaBytes), ipc.WithBodySizeLimit(min(src.Size()+1, arrowHeldBytes))}
+	mem := &allowance{
+		Allocator: memory.DefaultAllocator,
+		limit:     arrowLeast + arrowPacked*src.Size(),
+	}
+	options := []ipc.Option{
+		ipc.WithAllocator(mem),
+		ipc.WithMetadataSizeLimit(arrowMetaBytes),
+		ipc.WithBodySizeLimit(min(src.Size()+1, arrowHeldBytes)),
+	}
 	r, err := ipc.NewReaderFromMessageReader(ipc.NewMessageReader(src, options...), options...)
 	return r, mem, err
 }

@@ -36,7 +36,11 @@ func IsColumnar(magic string) bool {
 // Each calls yield for every row of a file of size bytes, in order, as a JSON
 // object. Its errors are those of a file that is damaged or larger than any that is
 // read, and yield's own.
-func Each(src io.ReaderAt, size int64, yield func(text string) error) (err error) {
+func Each(
+	src io.ReaderAt,
+	size int64,
+	yield func(text string) error,
+) (err error) {
 	defer recovered(&err)
 	var magic [MagicBytes]byte
 	if _, err := src.ReadAt(magic[:], 0); err != nil {
@@ -169,7 +173,9 @@ func textType(n parquet.Node) parquet.Type {
 }
 
 func textFields(n parquet.Node) []parquet.Field {
-	return slicesx.Map(n.Fields(), func(f parquet.Field) parquet.Field { return fieldAsText{f} })
+	return slicesx.Map(n.Fields(), func(f parquet.Field) parquet.Field {
+		return fieldAsText{f}
+	})
 }
 
 // plain converts a cell to a value that encoding/json writes as it is meant. Bytes become

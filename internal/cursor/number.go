@@ -133,7 +133,11 @@ func (e *Error) Error() string {
 
 func (c *Cursor) fail(f Fault, what string) {
 	if c.err == nil {
-		c.err = &Error{Fault: f, At: min(c.pos, len(c.src)), what: what}
+		c.err = &Error{
+			Fault: f,
+			At:    min(c.pos, len(c.src)),
+			what:  what,
+		}
 	}
 	c.pos = len(c.src)
 }

@@ -23,7 +23,13 @@ var families = []family{
 	{name: "tagged", agentic: true, reply: taggedReply, why: "each dispatch follows a reply that writes it as a tagged list of calls"},
 	{name: "hermes", agentic: true, reply: hermesReply, why: "each dispatch follows a reply that writes it as one tagged object a call"},
 	{name: "react", agentic: true, reply: reactReply, why: "each dispatch follows a reply with an action line that names it"},
-	{name: "looper", agentic: true, reply: nativeReply, loops: true, why: "the model names each dispatch, but repeats itself"},
+	{
+		name:    "looper",
+		agentic: true,
+		reply:   nativeReply,
+		loops:   true,
+		why:     "the model names each dispatch, but repeats itself",
+	},
 	{name: "rules", reply: noReply, why: "no model was asked anything"},
 	{name: "classifier", reply: classifierReply, why: "the model only picks among results that a program fetched"},
 	{name: "narrator", reply: narratorReply, why: "the model only tells what a program did"},
@@ -85,7 +91,12 @@ type reply struct {
 }
 
 func textReply(content string) reply {
-	return reply{object("role", str("assistant"), "content", str(content)), str("stop"), len(content)/4 + 6}
+	return reply{object(
+		"role",
+		str("assistant"),
+		"content",
+		str(content),
+	), str("stop"), len(content)/4 + 6}
 }
 
 func noReply(*move, bool) reply { return reply{} }
@@ -95,10 +106,24 @@ func nativeReply(m *move, _ bool) reply {
 	size := len(m.think)
 	for _, c := range m.calls {
 		function := object("name", str(c.name), "arguments", str(c.params))
-		calls = append(calls, object("id", str(c.id()), "type", str("function"), "function", function))
+		calls = append(calls, object(
+			"id",
+			str(c.id()),
+			"type",
+			str("function"),
+			"function",
+			function,
+		))
 		size += len(c.params) + len(c.name)
 	}
-	return reply{object("role", str("assistant"), "content", str(m.think), "tool_calls", list(calls...)), str("tool_calls"), size/4 + 6}
+	return reply{object(
+		"role",
+		str("assistant"),
+		"content",
+		str(m.think),
+		"tool_calls",
+		list(calls...),
+	), str("tool_calls"), size/4 + 6}
 }
 
 func taggedReply(m *move, _ bool) reply { return textReply(m.content()) }
@@ -139,7 +164,11 @@ func replayReply(m *move, first bool) reply {
 // came back, 2 names data from it, 3 weighs two products with a reason.
 
 // plan returns the thinking before a search.
-func (s *shopper) plan(gold *product, try int, seen []*product) string {
+func (s *shopper) plan(
+	gold *product,
+	try int,
+	seen []*product,
+) string {
 	name := nouns[gold.noun].name
 	if !s.a.agentic {
 		return fmt.Sprintf("step %d: look up %s", len(s.moves)+1, name)
@@ -166,7 +195,10 @@ func (s *shopper) remark(products []*product, gold *product) string {
 	other := products[len(products)-1]
 	switch {
 	case s.a.depth == 1:
-		return fmt.Sprintf(pick(s.d, []string{"%d results came back and the upper ones look close.", "There are %d hits to check in detail.", "I got %d answers, more than I hoped for."}), len(products))
+		return fmt.Sprintf(
+			pick(s.d, []string{"%d results came back and the upper ones look close.", "There are %d hits to check in detail.", "I got %d answers, more than I hoped for."}),
+			len(products),
+		)
 	case s.a.depth == 2 || best == other:
 		return fmt.Sprintf(pick(s.d, []string{
 			"%s costs %s pesos, which I keep in mind.", "The listing %s is priced at %s pesos.", "I note product %s at %s pesos.",
@@ -200,7 +232,12 @@ func (s *shopper) verdict() string {
 	}
 	var parts []string
 	for _, p := range s.chosen {
-		parts = append(parts, fmt.Sprintf("%s by %s at %s pesos", p.id, p.brand, num(p.price)))
+		parts = append(parts, fmt.Sprintf(
+			"%s by %s at %s pesos",
+			p.id,
+			p.brand,
+			num(p.price),
+		))
 	}
 	return pick(s.d, []string{"I recommend ", "My pick is ", "The best answer is ", "This settles it: "}) + strings.Join(parts, " and ") + "."
 }

@@ -35,7 +35,10 @@ type catalog struct {
 
 // newCatalog returns n products; each shop sells several different things.
 func newCatalog(d *dice, n, sentences int) *catalog {
-	c := &catalog{byNoun: make([][]*product, len(nouns)), byShop: map[string][]*product{}}
+	c := &catalog{
+		byNoun: make([][]*product, len(nouns)),
+		byShop: map[string][]*product{},
+	}
 	vocabulary := d.words(1500)
 	brands := d.words(60)
 	ids := map[string]bool{}
@@ -44,7 +47,13 @@ func newCatalog(d *dice, n, sentences int) *catalog {
 		if i%8 == 0 {
 			shop = d.digits(7)
 		}
-		p := newProduct(d, newID(d, ids), shop, i%len(nouns), pick(d, brands))
+		p := newProduct(
+			d,
+			newID(d, ids),
+			shop,
+			i%len(nouns),
+			pick(d, brands),
+		)
 		p.render(d, vocabulary, sentences)
 		c.products = append(c.products, p)
 		c.byNoun[p.noun] = append(c.byNoun[p.noun], p)
@@ -73,7 +82,14 @@ func newProduct(d *dice, id, shop string, noun int, brand string) *product {
 		p.skus = append(p.skus, sku{d.digits(10), pick(d, colours), pick(d, sizes)})
 	}
 	name := nouns[noun].name
-	p.title = strings.Join([]string{capital(brand), p.feature, name, p.material, p.style, pick(d, []string{"set", "new", "original", "2 pcs", "sale"})}, " ")
+	p.title = strings.Join([]string{
+		capital(brand),
+		p.feature,
+		name,
+		p.material,
+		p.style,
+		pick(d, []string{"set", "new", "original", "2 pcs", "sale"}),
+	}, " ")
 	p.words = map[string]bool{brand: true, p.material: true, p.style: true, p.feature: true}
 	for _, w := range strings.Fields(name) {
 		p.words[w] = true
@@ -89,15 +105,59 @@ func (p *product) render(d *dice, vocabulary []string, sentences int) {
 	for range d.between(sentences/2, sentences*3/2) {
 		description.WriteString(d.sentence(vocabulary, name))
 	}
-	attributes := object("brand", list(str(p.brand)), "material", list(str(p.material)), "style", list(str(p.style)), "feature", list(str(p.feature)))
+	attributes := object(
+		"brand",
+		list(str(p.brand)),
+		"material",
+		list(str(p.material)),
+		"style",
+		list(str(p.style)),
+		"feature",
+		list(str(p.feature)),
+	)
 	var skus []string
 	for _, s := range p.skus {
-		skus = append(skus, s.id, object("color_family", str(s.colour), "size", str(s.size)))
+		skus = append(
+			skus,
+			s.id,
+			object("color_family", str(s.colour), "size", str(s.size)),
+		)
 	}
-	short := fmt.Sprintf("%s %s in %s; %s look; by %s.", p.feature, name, p.material, p.style, p.brand)
+	short := fmt.Sprintf(
+		"%s %s in %s; %s look; by %s.",
+		p.feature,
+		name,
+		p.material,
+		p.style,
+		p.brand,
+	)
 	sold := integer(d.N(40000))
-	p.item = object("price", num(p.price), "product_id", str(p.id), "service", texts(p.services), "shop_id", str(p.shop), "sold_count", sold, "title", str(p.title))
-	p.view = object("attributes", attributes, "description", str(description.String()), "product_id", str(p.id), "short_description", str(short), "sku_options", object(skus...))
+	p.item = object(
+		"price",
+		num(p.price),
+		"product_id",
+		str(p.id),
+		"service",
+		texts(p.services),
+		"shop_id",
+		str(p.shop),
+		"sold_count",
+		sold,
+		"title",
+		str(p.title),
+	)
+	p.view = object(
+		"attributes",
+		attributes,
+		"description",
+		str(description.String()),
+		"product_id",
+		str(p.id),
+		"short_description",
+		str(short),
+		"sku_options",
+		object(skus...),
+	)
 	p.document = object("product_id", str(p.id), "shop_id", str(p.shop), "brand", str(p.brand), "category", str(nouns[p.noun].department+" > "+name),
 		"title", str(p.title), "price", num(p.price), "service", texts(p.services), "sold_count", sold, "short_description", str(short),
 		"description", str(description.String()), "attributes", attributes, "sku_options", object(skus...))
@@ -107,7 +167,12 @@ const pageSize = 10
 
 // search finds products by the words of the query, most words first; ties are ordered by id.
 // It replaces the real ranking.
-func (c *catalog) search(noun int, words []string, shop string, page int) []*product {
+func (c *catalog) search(
+	noun int,
+	words []string,
+	shop string,
+	page int,
+) []*product {
 	type hit struct {
 		p     *product
 		score int

@@ -41,7 +41,13 @@ func (c Config) Validate() error {
 	for _, n := range []struct {
 		name  string
 		value int
-	}{{"attempts", c.Attempts}, {"problems", c.Problems}, {"products", c.Products}, {"sentences", c.Sentences}, {"pages", c.Pages}} {
+	}{
+		{"attempts", c.Attempts},
+		{"problems", c.Problems},
+		{"products", c.Products},
+		{"sentences", c.Sentences},
+		{"pages", c.Pages},
+	} {
 		if n.value < 1 {
 			problems = append(problems, fmt.Errorf("%s is %d, at least 1 is needed", n.name, n.value))
 		}
@@ -68,7 +74,11 @@ func Write(ctx context.Context, dir string, c Config) (Summary, error) {
 	if err := c.Validate(); err != nil {
 		return Summary{}, fmt.Errorf("check configuration: %w", err)
 	}
-	day := &day{Config: c, dir: dir, catalog: newCatalog(roll(c.Seed, 1), c.Products, c.Sentences)}
+	day := &day{
+		Config:  c,
+		dir:     dir,
+		catalog: newCatalog(roll(c.Seed, 1), c.Products, c.Sentences),
+	}
 	day.problems = newProblems(roll(c.Seed, 2), day.catalog, c.Problems)
 	if err := day.write(ctx); err != nil {
 		return Summary{}, fmt.Errorf("write day %s: %w", dir, err)
@@ -176,12 +186,20 @@ func (y *day) run(i int) error {
 	})
 }
 
-func (y *day) attempts(w io.Writer, a *agent, run int) error {
+func (y *day) attempts(
+	w io.Writer,
+	a *agent,
+	run int,
+) error {
 	for i, p := range y.problems {
 		if y.summary.Attempts == y.Attempts {
 			return nil
 		}
-		line, label := y.attempt(roll(y.Seed, 4, uint64(run), uint64(i)), a, p)
+		line, label := y.attempt(
+			roll(y.Seed, 4, uint64(run), uint64(i)),
+			a,
+			p,
+		)
 		if _, err := io.WriteString(w, line+"\n"); err != nil {
 			return err
 		}
@@ -197,13 +215,27 @@ func (y *day) attempts(w io.Writer, a *agent, run int) error {
 // brokenShare of all attempts leave no dialogue.
 const brokenShare = 0.05
 
-func (y *day) attempt(d *dice, a *agent, p *problem) (line, label string) {
+func (y *day) attempt(
+	d *dice,
+	a *agent,
+	p *problem,
+) (line, label string) {
 	if d.chance(brokenShare) {
 		status, line := broken(d, p)
 		return line, a.label(p, status, "null", "it left no dialogue")
 	}
-	s := &shopper{d: d, c: y.catalog, p: p, a: a}
-	return a.envelope(d, p, s.play()), a.label(p, "SUCCESS", fmt.Sprint(a.agentic), a.why)
+	s := &shopper{
+		d: d,
+		c: y.catalog,
+		p: p,
+		a: a,
+	}
+	return a.envelope(d, p, s.play()), a.label(
+		p,
+		"SUCCESS",
+		fmt.Sprint(a.agentic),
+		a.why,
+	)
 }
 
 func (a *agent) label(p *problem, status, agentic, why string) string {

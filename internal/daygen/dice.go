@@ -19,7 +19,11 @@ func (d *dice) chance(p float64) bool { return d.Share() < p }
 func pick[T any](d *dice, items []T) T { return items[d.N(len(items))] }
 
 // some picks n different items in random order.
-func some[T any](d *dice, n int, items []T) []T {
+func some[T any](
+	d *dice,
+	n int,
+	items []T,
+) []T {
 	remaining := append([]T(nil), items...)
 	for i := range min(n, len(remaining)) {
 		j := i + d.N(len(remaining)-i)
@@ -111,6 +115,11 @@ func (d *dice) sentence(vocabulary []string, noun string) string {
 	}
 	b.WriteString(pick(d, []string{" for every ", ", made as a ", " and a ", ", the "}))
 	b.WriteString(noun)
-	b.WriteString(pick(d, []string{". ", ".\n", "! ", " \"" + pick(d, vocabulary) + "\". "}))
+	b.WriteString(pick(d, []string{
+		". ",
+		".\n",
+		"! ",
+		" \"" + pick(d, vocabulary) + "\". ",
+	}))
 	return b.String()
 }

@@ -14,7 +14,11 @@ import (
 const recordLimit = 2000
 
 // envelope renders one attempt.
-func (a *agent) envelope(d *dice, p *problem, moves []move) string {
+func (a *agent) envelope(
+	d *dice,
+	p *problem,
+	moves []move,
+) string {
 	now := a.started + int64(d.N(3_000_000))
 	start := now
 	inferences := 0
@@ -41,37 +45,94 @@ func (a *agent) envelope(d *dice, p *problem, moves []move) string {
 	seconds := num(float64(now-start) / 1000)
 	steps := make([]string, len(moves))
 	for i := range moves {
-		steps[i] = renderStep(p, &moves[i], i, stamps[i], calls[i], seconds)
+		steps[i] = renderStep(
+			p,
+			&moves[i],
+			i,
+			stamps[i],
+			calls[i],
+			seconds,
+		)
 	}
 	return object("problem_id", str(p.id), "status", str("SUCCESS"), "execution_time", seconds,
 		"inference_failure_count", "0", "inference_total", integer(inferences), "error", "null", "dialogue", list(steps...))
 }
 
-func renderStep(p *problem, m *move, i int, stamp int64, calls []string, seconds string) string {
+func renderStep(
+	p *problem,
+	m *move,
+	i int,
+	stamp int64,
+	calls []string,
+	seconds string,
+) string {
 	var recorded []string
 	for _, c := range m.calls {
-		recorded = append(recorded, object("name", str(c.name), "parameters", c.params, "tool_call_id", str(c.id()), "result", c.result))
+		recorded = append(recorded, object(
+			"name",
+			str(c.name),
+			"parameters",
+			c.params,
+			"tool_call_id",
+			str(c.id()),
+			"result",
+			c.result,
+		))
 	}
-	message := []string{"think", str(m.think), "tool_call", list(recorded...)}
+	message := []string{
+		"think",
+		str(m.think),
+		"tool_call",
+		list(recorded...),
+	}
 	if m.response != "" {
 		message = append(message, "response", str(m.response))
 	}
-	extra := []string{"step", integer(i + 1), "query", str(p.query), "timestamp", num(float64(stamp)), "problem_id", str(p.id)}
+	extra := []string{
+		"step",
+		integer(i + 1),
+		"query",
+		str(p.query),
+		"timestamp",
+		num(float64(stamp)),
+		"problem_id",
+		str(p.id),
+	}
 	if i == 0 {
 		extra = append(extra, "execution_time", seconds)
 	}
 	if len(calls) > 0 {
 		extra = append(extra, "proxy_calls", list(calls...))
 	}
-	completion := object("reasoning_content", str(""), "content", str(m.content()), "message", object(message...))
+	completion := object(
+		"reasoning_content",
+		str(""),
+		"content",
+		str(m.content()),
+		"message",
+		object(message...),
+	)
 	return object("completion", completion, "extra_info", object(extra...))
 }
 
-func (a *agent) inference(d *dice, r reply, i int64, duration int) string {
+func (a *agent) inference(
+	d *dice,
+	r reply,
+	i int64,
+	duration int,
+) string {
 	response := object("id", str("chatcmpl-"+d.hex(12)), "object", str("chat.completion"), "model", str(a.model),
 		"choices", list(object("index", "0", "message", r.message, "finish_reason", r.finish)),
-		"usage", object("prompt_tokens", integer(d.between(900, 9000)), "completion_tokens", integer(r.tokens)))
-	asked := []string{"json_data", object("model", str(a.model), "temperature", "0.0", "stream", "false")}
+		"usage", object(
+			"prompt_tokens",
+			integer(d.between(900, 9000)),
+			"completion_tokens",
+			integer(r.tokens),
+		))
+	asked := []string{
+		"json_data",
+		object("model", str(a.model), "temperature", "0.0", "stream", "false"),
+	}
 	return record("POST", "/inference/chat/completions", i, duration, append(asked, truncate(response, nil)...))
 }
 

@@ -64,8 +64,16 @@ func (s *shopper) play() []move {
 	return s.moves
 }
 
-func (s *shopper) do(think string, options []*product, calls ...call) {
-	s.moves = append(s.moves, move{think: think, options: options, calls: calls})
+func (s *shopper) do(
+	think string,
+	options []*product,
+	calls ...call,
+) {
+	s.moves = append(s.moves, move{
+		think:   think,
+		options: options,
+		calls:   calls,
+	})
 }
 
 // slot searches for one wish, opens what was found and settles on a product.
@@ -79,10 +87,18 @@ func (s *shopper) slot(i int) {
 			page = 2
 		}
 		products := s.c.search(gold.noun, words, "", page)
-		s.do(s.plan(gold, try, shown), shown, find(strings.Join(words, " "), page, products))
+		s.do(
+			s.plan(gold, try, shown),
+			shown,
+			find(strings.Join(words, " "), page, products),
+		)
 		if s.a.loops && try == 0 {
 			for range s.d.between(4, 9) {
-				s.do(s.plan(gold, try, shown), shown, find(strings.Join(words, " "), page, products))
+				s.do(
+					s.plan(gold, try, shown),
+					shown,
+					find(strings.Join(words, " "), page, products),
+				)
 			}
 		}
 		shown = merge(shown, products)
@@ -97,7 +113,11 @@ func (s *shopper) queryWords(gold *product, try int) []string {
 	if try > 0 || s.d.chance(0.3) {
 		traits = []string{gold.brand, gold.material, gold.style, gold.feature}
 	}
-	return append(some(s.d, s.d.between(1, len(traits)), traits), strings.Fields(nouns[gold.noun].name)...)
+	return append(some(
+		s.d,
+		s.d.between(1, len(traits)),
+		traits,
+	), strings.Fields(nouns[gold.noun].name)...)
 }
 
 // open views some of the products found, usually the best ones.
@@ -138,18 +158,30 @@ func (s *shopper) finish() {
 	for _, p := range s.chosen {
 		ids = append(ids, p.id)
 	}
-	end := call{name: "terminate", params: object("status", str("success")), result: str("The interaction has been completed with status: success")}
+	end := call{
+		name:   "terminate",
+		params: object("status", str("success")),
+		result: str("The interaction has been completed with status: success"),
+	}
 	if s.d.chance(0.04) {
 		s.do("Nothing here fits, so I stop.", nil, end)
 		return
 	}
 	joined := strings.Join(ids, ",")
-	recommend := call{name: "recommend_product", params: object("product_ids", str(joined)), result: str("Having recommended the products to the user: " + joined + ".")}
+	recommend := call{
+		name:   "recommend_product",
+		params: object("product_ids", str(joined)),
+		result: str("Having recommended the products to the user: " + joined + "."),
+	}
 	if s.d.chance(0.4) {
 		s.do(s.verdict(), s.chosen, recommend, end)
 	} else {
 		s.do(s.verdict(), s.chosen, recommend)
-		s.do(pick(s.d, []string{"The request is answered.", "All wishes are covered, closing.", "I am done here."}), nil, end)
+		s.do(
+			pick(s.d, []string{"The request is answered.", "All wishes are covered, closing.", "I am done here."}),
+			nil,
+			end,
+		)
 	}
 	s.moves[len(s.moves)-1].response = "My choice: " + joined + "."
 }
@@ -163,7 +195,18 @@ func (s *shopper) calculate() {
 		total += p.price
 	}
 	shown := strings.Join(prices, ",")
-	params := object("product_prices", str(shown), "voucher_type", str("fixed"), "discount_value", integer(s.p.face), "threshold", integer(s.p.threshold), "budget", num(s.p.budget))
+	params := object(
+		"product_prices",
+		str(shown),
+		"voucher_type",
+		str("fixed"),
+		"discount_value",
+		integer(s.p.face),
+		"threshold",
+		integer(s.p.threshold),
+		"budget",
+		num(s.p.budget),
+	)
 	off := 0.0
 	if total >= float64(s.p.threshold) {
 		off = float64(s.p.face)
@@ -171,7 +214,11 @@ func (s *shopper) calculate() {
 	after := fmt.Sprintf("%.2f", total-off)
 	result := object("prices", list(prices...), "total_before", fmt.Sprintf("%.2f", total), "discount_amount", num(off), "total_after", after,
 		"within_budget", fmt.Sprint(total-off <= s.p.budget), "voucher_applied", fmt.Sprint(off > 0), "budget", num(s.p.budget))
-	s.do("Together they cost "+shown+" pesos; the voucher decides whether that fits.", s.chosen, call{name: "calculate_voucher", params: params, result: result})
+	s.do("Together they cost "+shown+" pesos; the voucher decides whether that fits.", s.chosen, call{
+		name:   "calculate_voucher",
+		params: params,
+		result: result,
+	})
 }
 
 func find(words string, page int, products []*product) call {
@@ -181,7 +228,12 @@ func find(words string, page int, products []*product) call {
 	}
 	return call{
 		name: "find_product", params: object("q", str(words), "page", integer(page)), result: list(items...), ids: ids,
-		path: "/search/find_product", query: object("q", str(strings.ReplaceAll(words, " ", "+")), "page", integer(page)),
+		path: "/search/find_product", query: object(
+			"q",
+			str(strings.ReplaceAll(words, " ", "+")),
+			"page",
+			integer(page),
+		),
 	}
 }
 
@@ -191,5 +243,11 @@ func view(some []*product) call {
 		items, ids = append(items, p.view), append(ids, p.id)
 	}
 	params := object("product_ids", str(strings.Join(ids, ",")))
-	return call{name: "view_product_information", params: params, result: list(items...), path: "/search/view_product_information", query: params}
+	return call{
+		name:   "view_product_information",
+		params: params,
+		result: list(items...),
+		path:   "/search/view_product_information",
+		query:  params,
+	}
 }

@@ -28,7 +28,10 @@ func newProblems(d *dice, c *catalog, n int) []*problem {
 	var problems []*problem
 	order := some(d, len(c.products), c.products)
 	for i := range n {
-		p := &problem{id: d.uuid(), category: []string{"Product", "Shop", "Voucher"}[i%3]}
+		p := &problem{
+			id:       d.uuid(),
+			category: []string{"Product", "Shop", "Voucher"}[i%3],
+		}
 		if i >= 3 && i%4 == 3 {
 			earlier := problems[i-3]
 			p.gold, p.category = earlier.gold, earlier.category
@@ -78,12 +81,25 @@ func (p *problem) describe(d *dice) {
 		open = pick(d, []string{"One shop should sell me all of this: ", "I want to buy from a single seller: "})
 	}
 	p.query = open + strings.Join(wishes, "; ") + "."
-	pairs := []string{"query", "", "reward", reward, "category", str(p.category)}
+	pairs := []string{
+		"query",
+		"",
+		"reward",
+		reward,
+		"category",
+		str(p.category),
+	}
 	if p.category == "Voucher" {
 		pairs = append(pairs, "voucher", p.addVoucher(d))
 	}
 	pairs[1] = str(p.query)
-	pairs = append(pairs, "problem_id", str(p.id), "difficulty", str(pick(d, []string{"easy", "medium", "hard"})))
+	pairs = append(
+		pairs,
+		"problem_id",
+		str(p.id),
+		"difficulty",
+		str(pick(d, []string{"easy", "medium", "hard"})),
+	)
 	p.document = object(pairs...)
 }
 
@@ -102,7 +118,11 @@ func describe(d *dice, g *product) wish {
 	if d.chance(0.6) {
 		limit := int(g.price) + d.between(10, 300)
 		text += fmt.Sprintf(", for at most %d pesos", limit)
-		pairs = append(pairs, "price", list(object("less than", list("null", integer(limit)))))
+		pairs = append(
+			pairs,
+			"price",
+			list(object("less than", list("null", integer(limit)))),
+		)
 	}
 	if len(g.services) > 0 && d.chance(0.5) {
 		text += ", " + spoken[g.services[0]]

@@ -159,7 +159,11 @@ func (s *Summary) MarshalJSON() ([]byte, error) {
 	if len(s.Pass) == 0 {
 		return b, nil
 	}
-	return slices.Concat(b[:len(b)-1], []byte{','}, asjson.Bytes(s.Pass)[1:]), nil
+	return slices.Concat(
+		b[:len(b)-1],
+		[]byte{','},
+		asjson.Bytes(s.Pass)[1:],
+	), nil
 }
 
 // UnmarshalJSON decodes the output of MarshalJSON.

@@ -33,7 +33,12 @@ func Open(src io.ReaderAt, size int64) (*parquet.File, error) {
 	if err := checkFooter(src, size); err != nil {
 		return nil, err
 	}
-	file, err := parquet.OpenFile(src, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
+	file, err := parquet.OpenFile(
+		src,
+		size,
+		parquet.SkipPageIndex(true),
+		parquet.SkipBloomFilters(true),
+	)
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +90,10 @@ type walk struct {
 
 func newWalk(b []byte) *walk {
 	remaining := bytes.NewReader(b)
-	return &walk{remaining: remaining, r: new(thrift.CompactProtocol).NewReader(remaining)}
+	return &walk{
+		remaining: remaining,
+		r:         new(thrift.CompactProtocol).NewReader(remaining),
+	}
 }
 
 func (w *walk) check() error {
@@ -147,7 +155,11 @@ func (w *walk) walkValue(kind thrift.Type, depth int) error {
 }
 
 // walkItems walks n items of the given types; no item is shorter than a byte.
-func (w *walk) walkItems(n int32, depth int, kinds ...thrift.Type) error {
+func (w *walk) walkItems(
+	n int32,
+	depth int,
+	kinds ...thrift.Type,
+) error {
 	if w.items += int(n); int(n) > w.remaining.Len() || w.items > maxItems {
 		return errLong
 	}

@@ -35,7 +35,11 @@ func Files(body string, n int) (files []File) {
 	for i := range 20 {
 		i := len(body) * i / 20
 		add(body[:i], "cut at %d", i)
-		add(body[:i]+string(body[i]^0x10)+body[i+1:], "flipped at %d", i)
+		add(
+			body[:i]+string(body[i]^0x10)+body[i+1:],
+			"flipped at %d",
+			i,
+		)
 	}
 	for _, value := range values {
 		add(number.ReplaceAllLiteralString(body, ":"+value), "%s for numbers", value)
@@ -47,7 +51,12 @@ func Files(body string, n int) (files []File) {
 			add(strings.ReplaceAll(body, name, name+value+`,"was":`), "%s under %s", value, name)
 		}
 		add(strings.ReplaceAll(body, name, name+"7,"+name), "two values under %s", name)
-		add(strings.Replace(body, name, name+large(i, n)+`,"was":`, 1), "%d entries under %s", n, name)
+		add(
+			strings.Replace(body, name, name+large(i, n)+`,"was":`, 1),
+			"%d entries under %s",
+			n,
+			name,
+		)
 	}
 	for _, path := range parent.FindAllStringSubmatch(body, -1) {
 		add(parent.ReplaceAllString(body, "${1}"+path[2]), "parent of all: %s", path[2])

@@ -30,7 +30,13 @@ type Stream[A, B any] struct {
 
 // List processes the items of a list as Run does those of a stream. It suits work that costs
 // no more than reading.
-func List[A, B any](ctx context.Context, workers int, items []A, work func(context.Context, A) (B, error), take func(B) error) error {
+func List[A, B any](
+	ctx context.Context,
+	workers int,
+	items []A,
+	work func(context.Context, A) (B, error),
+	take func(B) error,
+) error {
 	s := Stream[A, B]{
 		Workers:   workers,
 		MaxWeight: max(1, int64(len(items))),
@@ -50,7 +56,11 @@ func List[A, B any](ctx context.Context, workers int, items []A, work func(conte
 
 // Each calls work for every index below n on at most workers goroutines. The first error
 // stops the others; no goroutine is running when Each returns.
-func Each(ctx context.Context, workers, n int, work func(context.Context, int) error) error {
+func Each(
+	ctx context.Context,
+	workers, n int,
+	work func(context.Context, int) error,
+) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(workers)
 	for i := range n {
@@ -90,7 +100,11 @@ func (s *Stream[A, B]) Run(ctx context.Context) error {
 			if err := budget.Acquire(reading, weight); err != nil {
 				return err
 			}
-			j := &job[A, B]{value: value, weight: weight, done: make(chan struct{})}
+			j := &job[A, B]{
+				value:  value,
+				weight: weight,
+				done:   make(chan struct{}),
+			}
 			if err := send(ctx, order, j); err != nil {
 				return err
 			}
@@ -113,11 +127,17 @@ func (s *Stream[A, B]) Run(ctx context.Context) error {
 			return nil
 		})
 	}
-	group.Go(func() error { return s.take(ctx, order, budget) })
+	group.Go(func() error {
+		return s.take(ctx, order, budget)
+	})
 	return group.Wait()
 }
 
-func (s *Stream[A, B]) take(ctx context.Context, order <-chan *job[A, B], budget *semaphore.Weighted) error {
+func (s *Stream[A, B]) take(
+	ctx context.Context,
+	order <-chan *job[A, B],
+	budget *semaphore.Weighted,
+) error {
 	for j := range order {
 		select {
 		case <-j.done:
@@ -135,7 +155,11 @@ func (s *Stream[A, B]) take(ctx context.Context, order <-chan *job[A, B], budget
 	return nil
 }
 
-func send[T any](ctx context.Context, dst chan<- T, value T) error {
+func send[T any](
+	ctx context.Context,
+	dst chan<- T,
+	value T,
+) error {
 	select {
 	case dst <- value:
 		return nil

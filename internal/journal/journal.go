@@ -141,7 +141,11 @@ func (j *Journal) Append(k Key, data []byte) (Entry, error) {
 	binary.LittleEndian.PutUint32(b[12:], k.Sample)
 	binary.LittleEndian.PutUint32(b[4:], crc32.Checksum(b[8:], castagnoli))
 	offset, err := j.appendFile.Append(b)
-	return Entry{Key: k, offset: offset, size: uint32(len(b) - headSize)}, err
+	return Entry{
+		Key:    k,
+		offset: offset,
+		size:   uint32(len(b) - headSize),
+	}, err
 }
 
 // Read returns the data of an entry.
@@ -181,7 +185,10 @@ func CreateLines(dir, pattern string) (*Lines, error) {
 	if err := atomicfile.SyncDir(filepath.Clean(dir)); err != nil {
 		return nil, errors.Join(fmt.Errorf("create journal: %w", err), f.Close())
 	}
-	return &Lines{appendFile: appendFile{file: f}, path: f.Name()}, nil
+	return &Lines{
+		appendFile: appendFile{file: f},
+		path:       f.Name(),
+	}, nil
 }
 
 // Path returns the path of the file.

@@ -51,7 +51,12 @@ type Mended struct {
 func (r Rules) Repair(text string) Mended {
 	m := mender{rules: r, src: text}
 	complete := m.value(0)
-	return Mended{JSON: string(m.out), End: m.pos, Complete: complete, Mends: m.mends}
+	return Mended{
+		JSON:     string(m.out),
+		End:      m.pos,
+		Complete: complete,
+		Mends:    m.mends,
+	}
 }
 
 // mender rewrites one value of in, from at, as JSON to out. Its readers report
@@ -82,7 +87,11 @@ func (m *mender) value(depth int) bool {
 
 // list writes an object or a list. Of one that is not whole, only what can be
 // closed again is kept.
-func (m *mender) list(closing byte, depth int, item func(int) bool) bool {
+func (m *mender) list(
+	closing byte,
+	depth int,
+	item func(int) bool,
+) bool {
 	m.out = append(m.out, m.src[m.pos])
 	m.pos++
 	for first := true; ; first = false {
@@ -222,7 +231,15 @@ func (m *mender) text(quote byte) bool {
 			const hex = "0123456789abcdef"
 			m.mends |= Control
 			m.pos++
-			m.out = append(m.out, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
+			m.out = append(
+				m.out,
+				'\\',
+				'u',
+				'0',
+				'0',
+				hex[c>>4],
+				hex[c&15],
+			)
 		default:
 			r, n := utf8.DecodeRuneInString(m.src[m.pos:])
 			m.pos += n

@@ -21,7 +21,12 @@ func Free(t testing.TB) string {
 	host := "127.0.0.1"
 	if runtime.GOOS == "linux" {
 		pid := os.Getpid()
-		host = fmt.Sprintf("127.%d.%d.%d", 1+pid>>8%254, pid%256, 1+count.Add(1)%254)
+		host = fmt.Sprintf(
+			"127.%d.%d.%d",
+			1+pid>>8%254,
+			pid%256,
+			1+count.Add(1)%254,
+		)
 	}
 	l, err := net.Listen("tcp", net.JoinHostPort(host, "0"))
 	if err != nil {

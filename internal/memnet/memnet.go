@@ -15,9 +15,15 @@ import (
 // Serve starts a server and returns it with a transport that reaches it, whatever the
 // address of a request. Both end with the test.
 func Serve(t testing.TB, h http.Handler) (*httptest.Server, *http.Transport) {
-	l := &listener{conns: make(chan net.Conn), closed: make(chan struct{})}
+	l := &listener{
+		conns:  make(chan net.Conn),
+		closed: make(chan struct{}),
+	}
 	l.close = sync.OnceFunc(func() { close(l.closed) })
-	server := &httptest.Server{Listener: l, Config: &http.Server{Handler: h}} //nolint:gosec // nobody is slow on purpose
+	server := &httptest.Server{
+		Listener: l,
+		Config:   &http.Server{Handler: h},
+	} //nolint:gosec // nobody is slow on purpose
 	server.Start()
 	way := &http.Transport{DialContext: l.dial}
 	t.Cleanup(func() {
@@ -48,7 +54,12 @@ func (l *listener) Close() error {
 	return nil
 }
 
-func (l *listener) Addr() net.Addr { return &net.UnixAddr{Net: "memory", Name: "models.test"} }
+func (l *listener) Addr() net.Addr {
+	return &net.UnixAddr{
+		Net:  "memory",
+		Name: "models.test",
+	}
+}
 
 func (l *listener) dial(ctx context.Context, _, _ string) (net.Conn, error) {
 	here, there := net.Pipe()
@@ -56,7 +67,12 @@ func (l *listener) dial(ctx context.Context, _, _ string) (net.Conn, error) {
 	case l.conns <- there:
 		return here, nil
 	case <-l.closed:
-		return nil, &net.OpError{Op: "dial", Net: "memory", Addr: l.Addr(), Err: net.ErrClosed}
+		return nil, &net.OpError{
+			Op:   "dial",
+			Net:  "memory",
+			Addr: l.Addr(),
+			Err:  net.ErrClosed,
+		}
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}

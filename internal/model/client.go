@@ -50,7 +50,11 @@ const (
 
 // New returns a client of an endpoint. A nil transport means that of net/http. now is
 // the clock for pauses and latencies.
-func New(e Endpoint, transport http.RoundTripper, now func() time.Time) (*Client, error) {
+func New(
+	e Endpoint,
+	transport http.RoundTripper,
+	now func() time.Time,
+) (*Client, error) {
 	key, headers, hidden, err := e.resolve()
 	if err = errors.Join(e.Validate(), err); err != nil {
 		return nil, err
@@ -70,7 +74,12 @@ func New(e Endpoint, transport http.RoundTripper, now func() time.Time) (*Client
 	if err != nil {
 		return nil, err
 	}
-	return &Client{endpoint: e, pool: pool, acceptedSchema: map[string]bool{}, plain: e.PlainText}, nil
+	return &Client{
+		endpoint:       e,
+		pool:           pool,
+		acceptedSchema: map[string]bool{},
+		plain:          e.PlainText,
+	}, nil
 }
 
 // Chat sends a question once. It waits for the endpoint's limits and pauses first. The
@@ -98,7 +107,11 @@ func (c *Client) Chat(ctx context.Context, q Question) (Exchange, error) {
 	return x, err
 }
 
-func (c *Client) ask(ctx context.Context, q Question, schema bool) (Exchange, error) {
+func (c *Client) ask(
+	ctx context.Context,
+	q Question,
+	schema bool,
+) (Exchange, error) {
 	body, err := c.body(q, schema)
 	if err != nil {
 		return Exchange{}, err
@@ -128,13 +141,19 @@ func (c *Client) body(q Question, schema bool) ([]byte, error) {
 	fields := map[string]any{"model": q.Model, "messages": q.Messages, "stream": false}
 	if schema {
 		fields["response_format"] = openai.ChatCompletionResponseFormat{
-			Type:       openai.ChatCompletionResponseFormatTypeJSONSchema,
-			JSONSchema: &openai.ChatCompletionResponseFormatJSONSchema{Name: q.Name, Schema: q.Schema, Strict: true},
+			Type: openai.ChatCompletionResponseFormatTypeJSONSchema,
+			JSONSchema: &openai.ChatCompletionResponseFormatJSONSchema{
+				Name:   q.Name,
+				Schema: q.Schema,
+				Strict: true,
+			},
 		}
 	}
 	maps.Copy(fields, q.Params)
 	maps.Copy(fields, c.endpoint.ExtraBody)
-	maps.DeleteFunc(fields, func(_ string, value any) bool { return value == nil })
+	maps.DeleteFunc(fields, func(_ string, value any) bool {
+		return value == nil
+	})
 	body, err := json.Marshal(fields)
 	return body, wrong.Wrap("encode question", err)
 }

@@ -32,7 +32,10 @@ func NewTemplate(model, system string, sampling Sampling, tools []arena.Raw) *Te
 		Model    string `json:"model"`
 		Messages []Turn `json:"messages"`
 	}{model, []Turn{{Role: "system", Content: system}}})
-	t := &Template{head: bytes.TrimSuffix(prefix, []byte("]}")), tail: []byte{']'}}
+	t := &Template{
+		head: bytes.TrimSuffix(prefix, []byte("]}")),
+		tail: []byte{']'},
+	}
 	if n := sampling.MaxTokens; n != nil {
 		t.limit = strconv.AppendInt([]byte(`,"max_tokens":`), int64(*n), 10)
 	}
@@ -145,12 +148,24 @@ type Sampling struct {
 func (s Sampling) Validate() error {
 	var bad wrong.List
 	checkRange := func(v *float64, limit float64, format string) { // NaN is out of range
-		bad.Unless(v == nil || *v >= 0 && *v <= limit, format, text.Optional(v, "%v", ""))
+		bad.Unless(
+			v == nil || *v >= 0 && *v <= limit,
+			format,
+			text.Optional(v, "%v", ""),
+		)
 	}
 	checkRange(s.TopP, 1, "top_p %s is no share from 0 to 1")
 	checkRange(s.MinP, 1, "min_p %s is no share from 0 to 1")
 	checkRange(s.Temperature, math.MaxFloat64, "temperature %s is no number from 0 on")
-	bad.Unless(s.TopK == nil || *s.TopK >= -1, "top_k %s is below -1, which is all tokens", text.Optional(s.TopK, "%d", ""))
-	bad.Unless(s.MaxTokens == nil || *s.MaxTokens >= 1, "max_tokens %s leaves no room for a reply", text.Optional(s.MaxTokens, "%d", ""))
+	bad.Unless(
+		s.TopK == nil || *s.TopK >= -1,
+		"top_k %s is below -1, which is all tokens",
+		text.Optional(s.TopK, "%d", ""),
+	)
+	bad.Unless(
+		s.MaxTokens == nil || *s.MaxTokens >= 1,
+		"max_tokens %s leaves no room for a reply",
+		text.Optional(s.MaxTokens, "%d", ""),
+	)
 	return bad.Err()
 }

@@ -61,7 +61,12 @@ type EmbedderConfig struct {
 // DefaultEmbedder returns the configuration for the subnet's own model: five tries
 // within about ten seconds, enough for a restart of the server.
 func DefaultEmbedder() EmbedderConfig {
-	return EmbedderConfig{Model: "Qwen/Qwen3-Embedding-0.6B", Tries: 5, Wait: 500 * time.Millisecond, Timeout: time.Minute}
+	return EmbedderConfig{
+		Model:   "Qwen/Qwen3-Embedding-0.6B",
+		Tries:   5,
+		Wait:    500 * time.Millisecond,
+		Timeout: time.Minute,
+	}
 }
 
 // Validate returns all errors of c, joined.
@@ -90,7 +95,12 @@ func OpenEmbedder(c EmbedderConfig) (*Embedder, error) {
 	if err != nil {
 		return nil, fmt.Errorf("check embeddings endpoint: %w", err)
 	}
-	return &Embedder{pool: pool, model: c.Model, prefix: c.Prefix, cache: map[[sha256.Size]byte][]float32{}}, nil
+	return &Embedder{
+		pool:   pool,
+		model:  c.Model,
+		prefix: c.Prefix,
+		cache:  map[[sha256.Size]byte][]float32{},
+	}, nil
 }
 
 // Name returns the name of the model.
@@ -122,7 +132,9 @@ func (e *Embedder) Embed(ctx context.Context, texts []string) ([][]float32, erro
 			vectors[text] = fetched[i]
 		}
 	}
-	return slicesx.Map(texts, func(text string) []float32 { return vectors[text] }), nil
+	return slicesx.Map(texts, func(text string) []float32 {
+		return vectors[text]
+	}), nil
 }
 
 // store adds vectors to the cache, which is emptied first if it is full. It returns an
@@ -146,7 +158,9 @@ func (e *Embedder) store(texts []string, vectors [][]float32) error {
 }
 
 func (e *Embedder) ask(ctx context.Context, texts []string) (vectors [][]float32, err error) {
-	input := slicesx.Map(texts, func(text string) string { return e.prefix + text })
+	input := slicesx.Map(texts, func(text string) string {
+		return e.prefix + text
+	})
 	body := asjson.Bytes(openai.EmbeddingRequest{
 		Input: input, Model: openai.EmbeddingModel(e.model), EncodingFormat: openai.EmbeddingEncodingFormatFloat,
 	})
@@ -159,7 +173,12 @@ func (e *Embedder) ask(ctx context.Context, texts []string) (vectors [][]float32
 		return nil
 	}
 	maxBytes := int64(len(texts)+1) * maxVector
-	_, err = e.pool.Ask(ctx, Request{Path: "/embeddings", Body: Body{body}, MaxBytes: maxBytes, Read: readReply})
+	_, err = e.pool.Ask(ctx, Request{
+		Path:     "/embeddings",
+		Body:     Body{body},
+		MaxBytes: maxBytes,
+		Read:     readReply,
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -122,7 +122,11 @@ const statusOverloaded = 529
 
 // replyFault returns the fault of a reply that is no answer. err is the error of reading
 // the body, nil if the status alone explains the fault.
-func (p *Pool) replyFault(res *http.Response, body []byte, err error) *Fault {
+func (p *Pool) replyFault(
+	res *http.Response,
+	body []byte,
+	err error,
+) *Fault {
 	status := res.StatusCode
 	// Routers answer 200 before their own server fails, and report its status in the body.
 	inBody := int(gjson.GetBytes(body, "error.code").Int())
@@ -155,8 +159,17 @@ func (p *Pool) replyFault(res *http.Response, body []byte, err error) *Fault {
 
 // transportFault returns the fault of a request that failed with err before its reply
 // was complete. status is that of the incomplete reply, 0 if there was none.
-func (p *Pool) transportFault(ctx context.Context, err error, status int) *Fault {
-	f := &Fault{Kind: Network, Reason: "connection", Status: status, Detail: p.secrets.printable(err.Error())}
+func (p *Pool) transportFault(
+	ctx context.Context,
+	err error,
+	status int,
+) *Fault {
+	f := &Fault{
+		Kind:   Network,
+		Reason: "connection",
+		Status: status,
+		Detail: p.secrets.printable(err.Error()),
+	}
 	var netErr net.Error
 	var op *net.OpError
 	f.unreachable = errors.As(err, &op) && op.Op == "dial"

@@ -42,7 +42,12 @@ type slot struct {
 }
 
 func newGate(c Config) *gate {
-	g := &gate{now: c.Now, breaker: c.Breaker.withDefaults(), patience: cmp.Or(c.Patience, defaultPatience), waiting: list.New()}
+	g := &gate{
+		now:      c.Now,
+		breaker:  c.Breaker.withDefaults(),
+		patience: cmp.Or(c.Patience, defaultPatience),
+		waiting:  list.New(),
+	}
 	initial := min(c.Concurrency, cmp.Or(c.InitialLimit, c.Concurrency))
 	for _, u := range c.URLs {
 		g.servers = append(g.servers, &server{
@@ -59,7 +64,11 @@ func newGate(c Config) *gate {
 // the same affinity, unless it is 0, go to the same server while it has capacity, because
 // its cache holds their common prefix. The error is ctx's cause, or a *Fault if every
 // server is down, or if all pause beyond ctx's deadline.
-func (g *gate) enter(ctx context.Context, avoid *server, affinity uint64) (slot, error) {
+func (g *gate) enter(
+	ctx context.Context,
+	avoid *server,
+	affinity uint64,
+) (slot, error) {
 	if ctx.Err() != nil {
 		return slot{}, context.Cause(ctx)
 	}
@@ -68,7 +77,11 @@ func (g *gate) enter(ctx context.Context, avoid *server, affinity uint64) (slot,
 		g.mu.Unlock()
 		return slot{}, fault
 	}
-	w := &waiter{avoid: avoid, affinity: affinity, done: make(chan struct{})}
+	w := &waiter{
+		avoid:    avoid,
+		affinity: affinity,
+		done:     make(chan struct{}),
+	}
 	element := g.waiting.PushBack(w)
 	g.admit()
 	g.mu.Unlock()
@@ -100,7 +113,11 @@ func (g *gate) pauseFault(ctx context.Context) *Fault {
 
 // giveUp removes a waiter whose context ended, and returns ctx's cause. A slot that was
 // granted in the meantime is released.
-func (g *gate) giveUp(ctx context.Context, element *list.Element, w *waiter) error {
+func (g *gate) giveUp(
+	ctx context.Context,
+	element *list.Element,
+	w *waiter,
+) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	select {
@@ -209,7 +226,11 @@ func (g *gate) choose(avoid *server, affinity uint64) (best *server, wait time.D
 	switch {
 	case best != nil:
 	case down == len(g.servers):
-		fault = &Fault{Kind: Network, Reason: reasonServerDown, Detail: "no connection for " + g.patience.String()}
+		fault = &Fault{
+			Kind:   Network,
+			Reason: reasonServerDown,
+			Detail: "no connection for " + g.patience.String(),
+		}
 	case setAside == len(g.servers) && g.breaker.FailFast:
 		fault = &Fault{Kind: Network, Reason: "set_aside", Detail: "the server is set aside: its last requests got no reply within the time-out"}
 	}
@@ -223,5 +244,7 @@ const reasonServerDown = "server_down"
 func (g *gate) hasOtherHealthy(s *server) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return slices.ContainsFunc(g.servers, func(other *server) bool { return other != s && g.healthy(other) })
+	return slices.ContainsFunc(g.servers, func(other *server) bool {
+		return other != s && g.healthy(other)
+	})
 }

@@ -96,7 +96,12 @@ func NewPool(c Config) (*Pool, error) {
 	if c.Now == nil {
 		c.Now = time.Now //nolint:forbidigo // pauses and latencies reach no data
 	}
-	return &Pool{config: c, gate: newGate(c), secrets: c.secrets(), large: semaphore.NewWeighted(largeReplies)}, nil
+	return &Pool{
+		config:  c,
+		gate:    newGate(c),
+		secrets: c.secrets(),
+		large:   semaphore.NewWeighted(largeReplies),
+	}, nil
 }
 
 // Close closes idle connections.
@@ -195,7 +200,11 @@ func (c Config) backoff() *backoff.ExponentialBackOff {
 // try sends a request once, if possible to another server than avoid, and returns the
 // server that it was sent to. The error is one that no retry can help. An answer is
 // returned even if ctx has ended in the meantime.
-func (p *Pool) try(ctx context.Context, r Request, avoid *server) (Answer, *server, *Fault, error) {
+func (p *Pool) try(
+	ctx context.Context,
+	r Request,
+	avoid *server,
+) (Answer, *server, *Fault, error) {
 	t, err := p.gate.enter(ctx, avoid, r.Affinity)
 	if err != nil {
 		return Answer{}, nil, nil, err

@@ -70,7 +70,11 @@ func usage(v gjson.Result) *Usage {
 		return nil
 	}
 	cached := min(max(v.Get("prompt_tokens_details.cached_tokens").Float(), 0), prompt)
-	return &Usage{Prompt: int64(prompt), Cached: int64(cached), Completion: int64(completion)}
+	return &Usage{
+		Prompt:     int64(prompt),
+		Cached:     int64(cached),
+		Completion: int64(completion),
+	}
 }
 
 // Read parses a chat completion. It reads only the fields that it needs: servers fill
@@ -86,7 +90,10 @@ func Read(body []byte) (Reply, error) {
 		return Reply{}, errors.New("read reply: not JSON")
 	}
 	completion := gjson.Parse(text)
-	r := Reply{Usage: usage(completion.Get("usage")), Model: completion.Get("model").String()}
+	r := Reply{
+		Usage: usage(completion.Get("usage")),
+		Model: completion.Get("model").String(),
+	}
 	choice := completion.Get("choices.0")
 	if !choice.IsObject() {
 		return r, errors.New("read reply: no completion in it")
@@ -159,7 +166,14 @@ func newCall(id string, function gjson.Result) Call {
 	if arguments.Type == gjson.String {
 		text = arguments.Str
 	}
-	return Call{ID: id, Type: "function", Function: Function{Name: function.Get("name").String(), Arguments: text}}
+	return Call{
+		ID:   id,
+		Type: "function",
+		Function: Function{
+			Name:      function.Get("name").String(),
+			Arguments: text,
+		},
+	}
 }
 
 // overflowPhrases are the phrases by which servers report a prompt longer than the context.
@@ -186,5 +200,7 @@ func MentionsReplyLimit(body []byte) bool { return containsAny(replyLimitPhrases
 // containsAny reports whether body contains any of the phrases, which are in lower case.
 func containsAny(phrases []string, body []byte) bool {
 	s := strings.ToLower(string(body))
-	return slices.ContainsFunc(phrases, func(phrase string) bool { return strings.Contains(s, phrase) })
+	return slices.ContainsFunc(phrases, func(phrase string) bool {
+		return strings.Contains(s, phrase)
+	})
 }

@@ -35,7 +35,11 @@ type route struct {
 func (c Config) route(base string) route {
 	a, _ := newAddress(base) // checked by Validate
 	// Without Accept-Encoding the server may choose any encoding.
-	h := http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json"}, "Accept-Encoding": {"identity"}}
+	h := http.Header{
+		"Content-Type":    {"application/json"},
+		"Accept":          {"application/json"},
+		"Accept-Encoding": {"identity"},
+	}
 	switch {
 	case c.Key != "":
 		h.Set("Authorization", "Bearer "+c.Key)
@@ -72,13 +76,19 @@ func (c Config) transport() http.RoundTripper {
 	}
 }
 
-func (r route) newRequest(ctx context.Context, path string, body Body) *http.Request {
+func (r route) newRequest(
+	ctx context.Context,
+	path string,
+	body Body,
+) *http.Request {
 	req := http.Request{
-		Method:  http.MethodPost,
-		URL:     r.address.page(path),
-		Header:  r.header,
-		Body:    body.reader(),
-		GetBody: func() (io.ReadCloser, error) { return body.reader(), nil },
+		Method: http.MethodPost,
+		URL:    r.address.page(path),
+		Header: r.header,
+		Body:   body.reader(),
+		GetBody: func() (io.ReadCloser, error) {
+			return body.reader(), nil
+		},
 	}
 	for _, piece := range body {
 		req.ContentLength += int64(len(piece))
@@ -88,11 +98,17 @@ func (r route) newRequest(ctx context.Context, path string, body Body) *http.Req
 
 // send sends a request to a server once. With a fault, the answer holds what was
 // received.
-func (p *Pool) send(ctx context.Context, route route, r Request) (a Answer, fault *Fault) {
+func (p *Pool) send(
+	ctx context.Context,
+	route route,
+	r Request,
+) (a Answer, fault *Fault) {
 	tryCtx, cancel := context.WithTimeout(ctx, cmp.Or(r.Timeout, p.config.Timeout))
 	defer cancel()
 	start := p.config.Now()
-	defer func() { a.Latency = p.config.Now().Sub(start) }()
+	defer func() {
+		a.Latency = p.config.Now().Sub(start)
+	}()
 	a.sent = true
 	res, err := route.transport.RoundTrip(route.newRequest(tryCtx, r.Path, r.Body))
 	if err != nil {
@@ -104,7 +120,11 @@ func (p *Pool) send(ctx context.Context, route route, r Request) (a Answer, faul
 
 // readAnswer reads the body of a reply. ctx is the context of the request, tryCtx that of
 // the current try.
-func (p *Pool) readAnswer(ctx, tryCtx context.Context, res *http.Response, r Request) (Answer, *Fault) {
+func (p *Pool) readAnswer(
+	ctx, tryCtx context.Context,
+	res *http.Response,
+	r Request,
+) (Answer, *Fault) {
 	a := Answer{Status: res.StatusCode, sent: true}
 	body, free, err := p.readBody(tryCtx, res, r.MaxBytes)
 	if h, ok := ctx.Value(holdKey{}).(*Hold); ok {
@@ -162,7 +182,11 @@ var errTooLong = errors.New("the reply is too long")
 
 // readBody reads a reply of at most maxBytes. free releases its part of p.large. With an
 // error, the bytes read before it are returned.
-func (p *Pool) readBody(ctx context.Context, res *http.Response, maxBytes int64) (_ []byte, free func(), err error) {
+func (p *Pool) readBody(
+	ctx context.Context,
+	res *http.Response,
+	maxBytes int64,
+) (_ []byte, free func(), err error) {
 	free = func() {}
 	smallBytes := min(maxBytes, smallReply) + 1
 	sizeHint := max(0, min(res.ContentLength, smallBytes))

@@ -116,7 +116,10 @@ func (s *chunkSum) addCalls(pieces []gjson.Result) bool {
 
 // completion returns the sum of all chunks as a chat completion.
 func (s *chunkSum) completion() ([]byte, error) {
-	message := map[string]any{"role": "assistant", "content": s.content.String()}
+	message := map[string]any{
+		"role":    "assistant",
+		"content": s.content.String(),
+	}
 	if s.reasoning.Len() > 0 {
 		message["reasoning_content"] = s.reasoning.String()
 	}
@@ -126,8 +129,15 @@ func (s *chunkSum) completion() ([]byte, error) {
 	if len(s.calls) > 0 {
 		calls := make([]Call, len(s.calls))
 		for i := range s.calls {
-			function := Function{Name: s.calls[i].name, Arguments: s.calls[i].arguments.String()}
-			calls[i] = Call{ID: s.calls[i].id, Type: "function", Function: function}
+			function := Function{
+				Name:      s.calls[i].name,
+				Arguments: s.calls[i].arguments.String(),
+			}
+			calls[i] = Call{
+				ID:       s.calls[i].id,
+				Type:     "function",
+				Function: function,
+			}
 		}
 		message["tool_calls"] = calls
 	}
@@ -138,7 +148,11 @@ func (s *chunkSum) completion() ([]byte, error) {
 	if b := s.tokens.Bytes(); len(b) > 0 {
 		choice["token_ids"] = json.RawMessage("[" + string(b[1:]) + "]")
 	}
-	completion := map[string]any{"id": s.id, "model": s.model, "choices": []any{choice}}
+	completion := map[string]any{
+		"id":      s.id,
+		"model":   s.model,
+		"choices": []any{choice},
+	}
 	if s.prompt != nil {
 		completion["prompt_token_ids"] = s.prompt
 	}

@@ -61,7 +61,10 @@ type Tokens struct {
 func ReadTokens(body []byte) Tokens {
 	choice := gjson.GetBytes(body, "choices.0")
 	content := choice.Get("logprobs.content").Array()
-	t := Tokens{Prompt: ids(gjson.GetBytes(body, "prompt_token_ids")), IDs: ids(choice.Get("token_ids"))}
+	t := Tokens{
+		Prompt: ids(gjson.GetBytes(body, "prompt_token_ids")),
+		IDs:    ids(choice.Get("token_ids")),
+	}
 	hasIDs := len(t.IDs) > 0
 	for _, position := range content {
 		t.LogProbs = append(t.LogProbs, float32(position.Get("logprob").Float()))
@@ -120,7 +123,11 @@ func intID(v gjson.Result) int32 {
 func WithoutTokens(body []byte) []byte {
 	for _, path := range []string{"choices.0.logprobs", "choices.0.token_ids", "prompt_token_ids"} {
 		if v := gjson.GetBytes(body, path); v.Index > 0 {
-			body = slices.Concat(body[:v.Index], []byte("null"), body[v.Index+len(v.Raw):])
+			body = slices.Concat(
+				body[:v.Index],
+				[]byte("null"),
+				body[v.Index+len(v.Raw):],
+			)
 		}
 	}
 	return body

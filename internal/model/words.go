@@ -23,7 +23,9 @@ func (c Config) secrets() secrets {
 		a, _ := newAddress(base) // checked by Validate
 		values = append(values, a.secrets()...)
 	}
-	return slicesx.FilterMap(values, func(v string) ([]byte, bool) { return []byte(v), len(v) >= minSecret })
+	return slicesx.FilterMap(values, func(v string) ([]byte, bool) {
+		return []byte(v), len(v) >= minSecret
+	})
 }
 
 // hide replaces the secrets in b.

@@ -96,7 +96,9 @@ func (f *form) appendDict(b []byte, items []Item) []byte {
 
 // SortedItems returns the items sorted by key, by code points.
 func SortedItems(items []Item) []Item {
-	byKey := func(a, b Item) int { return strings.Compare(a.Key, b.Key) }
+	byKey := func(a, b Item) int {
+		return strings.Compare(a.Key, b.Key)
+	}
 	if slices.IsSortedFunc(items, byKey) {
 		return items
 	}
@@ -135,7 +137,15 @@ func appendUTF8(b []byte, s string) []byte  { return appendJSONString(b, s, math
 func appendJSONString(b []byte, s string, end int) []byte {
 	const hexDigits = "0123456789abcdef"
 	unit := func(u rune) {
-		b = append(b, '\\', 'u', hexDigits[u>>12&15], hexDigits[u>>8&15], hexDigits[u>>4&15], hexDigits[u&15])
+		b = append(
+			b,
+			'\\',
+			'u',
+			hexDigits[u>>12&15],
+			hexDigits[u>>8&15],
+			hexDigits[u>>4&15],
+			hexDigits[u&15],
+		)
 	}
 	b = append(b, '"')
 	for len(s) > 0 {

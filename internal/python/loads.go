@@ -131,7 +131,9 @@ func (d *decoder) array(depth int) (Value, error) {
 
 func (d *decoder) object(depth int) (Value, error) {
 	o := object{start: len(d.members)}
-	err := d.items('}', func() error { return d.member(&o, depth) })
+	err := d.items('}', func() error {
+		return d.member(&o, depth)
+	})
 	items := append([]Item{}, d.members[o.start:]...)
 	clear(d.members[o.start:])
 	d.members = d.members[:o.start]
@@ -199,7 +201,9 @@ func (d *decoder) set(o *object, key string, v Value) {
 	items := d.members[o.start:]
 	i, index := o.place[key]
 	if o.place == nil {
-		i = slices.IndexFunc(items, func(it Item) bool { return it.Key == key })
+		i = slices.IndexFunc(items, func(it Item) bool {
+			return it.Key == key
+		})
 		index = i >= 0
 	}
 	if index {

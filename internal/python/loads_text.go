@@ -108,7 +108,12 @@ func DecodeRune(s string) (rune, int) {
 // AppendRune appends like utf8.AppendRune, and also writes lone surrogates.
 func AppendRune(b []byte, r rune) []byte {
 	if r >= 0xd800 && r <= 0xdfff {
-		return append(b, 0xe0|byte(r>>12), 0x80|byte(r>>6)&0xbf, 0x80|byte(r)&0x3f)
+		return append(
+			b,
+			0xe0|byte(r>>12),
+			0x80|byte(r>>6)&0xbf,
+			0x80|byte(r)&0x3f,
+		)
 	}
 	return utf8.AppendRune(b, r)
 }

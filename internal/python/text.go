@@ -45,7 +45,9 @@ func isKnown(r rune) bool { return r < utf8.RuneSelf || unicode.Is(known, r) }
 // Lower returns s.lower(). It maps each character alone, except for the Turkish dotted I,
 // which becomes two, and the sigma at the end of a word.
 func Lower(s string) string {
-	special := func(r rune) bool { return r == 'İ' || r == 'Σ' || r == utf8.RuneError || !isKnown(r) }
+	special := func(r rune) bool {
+		return r == 'İ' || r == 'Σ' || r == utf8.RuneError || !isKnown(r)
+	}
 	if strings.IndexFunc(s, special) < 0 {
 		return strings.ToLower(s)
 	}
@@ -92,11 +94,25 @@ func finalSigma(rs []rune, sigma int) bool {
 }
 
 func cased(r rune) bool {
-	return unicode.In(r, unicode.Lu, unicode.Ll, unicode.Lt, unicode.Other_Lowercase, unicode.Other_Uppercase)
+	return unicode.In(
+		r,
+		unicode.Lu,
+		unicode.Ll,
+		unicode.Lt,
+		unicode.Other_Lowercase,
+		unicode.Other_Uppercase,
+	)
 }
 
 func caseIgnorable(r rune) bool {
-	return strings.ContainsRune("'.:·’․︓﹕．：‘", r) || unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf, unicode.Lm, unicode.Sk)
+	return strings.ContainsRune("'.:·’․︓﹕．：‘", r) || unicode.In(
+		r,
+		unicode.Mn,
+		unicode.Me,
+		unicode.Cf,
+		unicode.Lm,
+		unicode.Sk,
+	)
 }
 
 // ParseFloat returns float(s): it accepts surrounding blanks, underscores between digits,
@@ -182,7 +198,9 @@ func Encodable(s string) error {
 	if first < 0 {
 		return nil
 	}
-	count := slices.IndexFunc(rs[first:], func(r rune) bool { return !isSurrogate(r) })
+	count := slices.IndexFunc(rs[first:], func(r rune) bool {
+		return !isSurrogate(r)
+	})
 	if count < 0 {
 		count = len(rs) - first
 	}

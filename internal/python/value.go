@@ -87,7 +87,9 @@ func (v Value) Get(key string) (Value, bool) {
 // With returns a copy of a Dict with key set: in place if it exists, otherwise at the end.
 func (v Value) With(key string, value Value) Value {
 	items := slices.Clone(v.Dict)
-	i := slices.IndexFunc(items, func(it Item) bool { return it.Key == key })
+	i := slices.IndexFunc(items, func(it Item) bool {
+		return it.Key == key
+	})
 	if i < 0 {
 		return DictOf(append(items, Item{key, value})...)
 	}
@@ -97,7 +99,9 @@ func (v Value) With(key string, value Value) Value {
 
 // Without returns a copy of a Dict without key.
 func (v Value) Without(key string) Value {
-	return DictOf(slices.DeleteFunc(slices.Clone(v.Dict), func(it Item) bool { return it.Key == key })...)
+	return DictOf(slices.DeleteFunc(slices.Clone(v.Dict), func(it Item) bool {
+		return it.Key == key
+	})...)
 }
 
 // Truth reports bool(v).
@@ -127,7 +131,10 @@ func Finite(v Value) Value {
 		out.List = append(out.List, Finite(e))
 	}
 	for _, it := range v.Dict {
-		out.Dict = append(out.Dict, Item{Key: it.Key, Value: Finite(it.Value)})
+		out.Dict = append(out.Dict, Item{
+			Key:   it.Key,
+			Value: Finite(it.Value),
+		})
 	}
 	if v.Kind == Float {
 		return Value{}
@@ -138,8 +145,12 @@ func Finite(v Value) Value {
 // IsFinite reports whether JSON can hold v.
 func IsFinite(v Value) bool {
 	return !(v.Kind == Float && (math.IsNaN(v.Float) || math.IsInf(v.Float, 0))) &&
-		!slices.ContainsFunc(v.List, func(e Value) bool { return !IsFinite(e) }) &&
-		!slices.ContainsFunc(v.Dict, func(it Item) bool { return !IsFinite(it.Value) })
+		!slices.ContainsFunc(v.List, func(e Value) bool {
+			return !IsFinite(e)
+		}) &&
+		!slices.ContainsFunc(v.Dict, func(it Item) bool {
+			return !IsFinite(it.Value)
+		})
 }
 
 // String returns str(v): a string as it is, anything else as its repr.

@@ -90,11 +90,26 @@ func (s *Shown) Honest() string {
 		for _, key := range strings.Split(pick(s.Request+s.Call, "page price shop_id", "price page shop_id", "shop_id page price", "price shop_id page", "page shop_id price"), " ") {
 			if v := args.Get(key).String(); v != "" {
 				say("with ", "and ", "at ", "again ", "only ", "— ", "rather ", "since it helps, ", "")
-				say(v, key+" "+v, v+" as "+key, "the "+key+" that was asked for, "+v, v+" because nothing else will do", v+" instead of any")
+				say(
+					v,
+					key+" "+v,
+					v+" as "+key,
+					"the "+key+" that was asked for, "+v,
+					v+" because nothing else will do",
+					v+" instead of any",
+				)
 			}
 		}
 		if len(s.Products) > 0 {
-			parts = append(parts, ".", s.weighed(pick(s.Call, "For now ", "", "Before, ", "Still "), s.Products[len(s.Products)-1], 0))
+			parts = append(
+				parts,
+				".",
+				s.weighed(
+					pick(s.Call, "For now ", "", "Before, ", "Still "),
+					s.Products[len(s.Products)-1],
+					0,
+				),
+			)
 		}
 	case strings.HasPrefix(s.Call, "view_product") && len(known) > 0:
 		say("The list brought some that could do.", "Looking closer is worth it.", "Before I decide there is more to know.", "")
@@ -125,14 +140,72 @@ func (s *Shown) weighed(head string, p Product, at int) string {
 		return pick(s.Request+s.Call+p.ID+strconv.Itoa(n)+strconv.Itoa(at), of...)
 	}
 	about := func(o Product) string {
-		return any(o.ID, o.Price, o.Title, o.ID+" at "+o.Price, o.Price+" for "+o.ID, o.Title+" at "+o.Price, "“"+o.Title+"” ("+o.ID+")", o.ID+", "+o.Title+", "+o.Price)
+		return any(
+			o.ID,
+			o.Price,
+			o.Title,
+			o.ID+" at "+o.Price,
+			o.Price+" for "+o.ID,
+			o.Title+" at "+o.Price,
+			"“"+o.Title+"” ("+o.ID+")",
+			o.ID+", "+o.Title+", "+o.Price,
+		)
 	}
 	text := head + p.ID
 	for range 1 + len(any("", "x", "xx")) {
 		o := s.Products[(len(any("", "1", "22", "333", "4444", "55555"))+n)%len(s.Products)]
-		text += any(", ", " and ", "; ", " while ", " because ", " though ", " rather than ", " since ", " instead of ", " compared with ", " as ", " unlike ", " but ", " over ", " better than ", " despite ", " among ", " versus ")
-		text += any("", "the cheaper ", "the dearer ", "the lighter ", "the better rated ", "the fitting ", "the wrong ", "the new ", "the best ", "the wider ", "my pick ", "the rival ") + about(o)
-		text += any("", " is not it", " misses a wish", " would do", " costs more", " lacks the style", " fits", " is too dear", " looks better", " ranks below", " is my favourite", " meets the wish", " is over the budget", " has free shipping", " matches", " seems worse")
+		text += any(
+			", ",
+			" and ",
+			"; ",
+			" while ",
+			" because ",
+			" though ",
+			" rather than ",
+			" since ",
+			" instead of ",
+			" compared with ",
+			" as ",
+			" unlike ",
+			" but ",
+			" over ",
+			" better than ",
+			" despite ",
+			" among ",
+			" versus ",
+		)
+		text += any(
+			"",
+			"the cheaper ",
+			"the dearer ",
+			"the lighter ",
+			"the better rated ",
+			"the fitting ",
+			"the wrong ",
+			"the new ",
+			"the best ",
+			"the wider ",
+			"my pick ",
+			"the rival ",
+		) + about(o)
+		text += any(
+			"",
+			" is not it",
+			" misses a wish",
+			" would do",
+			" costs more",
+			" lacks the style",
+			" fits",
+			" is too dear",
+			" looks better",
+			" ranks below",
+			" is my favourite",
+			" meets the wish",
+			" is over the budget",
+			" has free shipping",
+			" matches",
+			" seems worse",
+		)
 		if any("a", "b") == "a" {
 			text += any(", ", " with ", " for ") + about(p)
 		}

@@ -178,7 +178,11 @@ func (s *Server) reply(a Act) []byte {
 func nativeCalls(calls []Call) []any {
 	out := make([]any, len(calls))
 	for i, c := range calls {
-		out[i] = map[string]any{"id": fmt.Sprintf("call_%d", i), "type": "function", "function": map[string]string{"name": c.Name, "arguments": c.Arguments}}
+		out[i] = map[string]any{
+			"id":       fmt.Sprintf("call_%d", i),
+			"type":     "function",
+			"function": map[string]string{"name": c.Name, "arguments": c.Arguments},
+		}
 	}
 	return out
 }

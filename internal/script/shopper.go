@@ -19,7 +19,11 @@ import (
 // shopper plans the conversations of a student that searches for the titles a problem asks
 // for, views what it found, recommends it and ends. It is right in about share of the
 // conversations, chosen by request and seed; in the others it shops for the decoy.
-func shopper(problems []arena.Problem, decoy arena.Reward, share float64) func(query string, seed int64) Plan {
+func shopper(
+	problems []arena.Problem,
+	decoy arena.Reward,
+	share float64,
+) func(query string, seed int64) Plan {
 	wishes := make(map[string][]arena.Reward, len(problems))
 	for _, p := range problems {
 		wishes[p.Query] = p.Rewards
@@ -70,7 +74,10 @@ func unwanted(catalog []byte, problems []arena.Problem) (arena.Reward, bool) {
 	}
 	for line := range bytes.Lines(catalog) {
 		if id := gjson.GetBytes(line, "product_id").String(); id != "" && !wanted[id] {
-			return arena.Reward{ProductID: id, Titles: []string{gjson.GetBytes(line, "title").String()}}, true
+			return arena.Reward{
+				ProductID: id,
+				Titles:    []string{gjson.GetBytes(line, "title").String()},
+			}, true
 		}
 	}
 	return arena.Reward{}, false
@@ -82,7 +89,12 @@ func shop(wishes []arena.Reward) Plan {
 	for i, r := range wishes {
 		ids[i] = r.ProductID
 		title := strings.Join(r.Titles, " ")
-		plan = append(plan, act(fmt.Sprintf("Item %d of the request is still to be found: %s.", i+1, title), "find_product", "q", title))
+		plan = append(plan, act(
+			fmt.Sprintf("Item %d of the request is still to be found: %s.", i+1, title),
+			"find_product",
+			"q",
+			title,
+		))
 	}
 	problems := strings.Join(ids, ",")
 	return append(plan,
@@ -92,7 +104,13 @@ func shop(wishes []arena.Reward) Plan {
 }
 
 func act(thought, tool, key, value string) Act {
-	return Act{Content: "<think>" + thought + "</think>", Calls: []Call{{Name: tool, Arguments: string(asjson.Bytes(map[string]string{key: value}))}}}
+	return Act{
+		Content: "<think>" + thought + "</think>",
+		Calls: []Call{{
+			Name:      tool,
+			Arguments: string(asjson.Bytes(map[string]string{key: value})),
+		}},
+	}
 }
 
 // chance returns a number in [0, 1] that request and seed determine.

@@ -78,8 +78,16 @@ func Ignorable(r rune) bool {
 var (
 	ignorable = []*unicode.RangeTable{unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector}
 	visible   = []*unicode.RangeTable{unicode.Prepended_Concatenation_Mark, {
-		R16: []unicode.Range16{{Lo: 0xFFF9, Hi: 0xFFFB, Stride: 1}},
-		R32: []unicode.Range32{{Lo: 0x13430, Hi: 0x1345F, Stride: 1}},
+		R16: []unicode.Range16{{
+			Lo:     0xFFF9,
+			Hi:     0xFFFB,
+			Stride: 1,
+		}},
+		R32: []unicode.Range32{{
+			Lo:     0x13430,
+			Hi:     0x1345F,
+			Stride: 1,
+		}},
 	}}
 )
 
@@ -114,12 +122,18 @@ var refusals = []string{
 // words may be quoted or be about something else.
 func Refuses(s string) bool {
 	s = strings.ToLower(strings.ReplaceAll(strings.TrimLeft(s, "*_#>\"' \t\r\n"), "\u2019", "'"))
-	return slices.ContainsFunc(refusals, func(begin string) bool { return strings.HasPrefix(s, begin) })
+	return slices.ContainsFunc(refusals, func(begin string) bool {
+		return strings.HasPrefix(s, begin)
+	})
 }
 
 // Runs yields the start and end of each run of at least minBytes bytes of a set. It looks at
 // one byte in minBytes, which is enough to find each run.
-func Runs(s string, set *[256]bool, minBytes int) iter.Seq2[int, int] {
+func Runs(
+	s string,
+	set *[256]bool,
+	minBytes int,
+) iter.Seq2[int, int] {
 	return func(yield func(int, int) bool) {
 		end := 0
 		for i := minBytes - 1; i < len(s); i += minBytes {

@@ -18,9 +18,11 @@ import (
 // for.
 func New(timeout time.Duration, maxBytes int64) *http.Client {
 	return &http.Client{
-		Timeout:       timeout,
-		Transport:     bounded{http.DefaultTransport, maxBytes},
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		Timeout:   timeout,
+		Transport: bounded{http.DefaultTransport, maxBytes},
+		CheckRedirect: func(*http.Request, []*http.Request) error {
+			return http.ErrUseLastResponse
+		},
 	}
 }
 
@@ -49,7 +51,12 @@ func Local(host string) bool {
 
 // Page returns what a server replies with status 200 at url, within timeout and in at most
 // maxBytes. key is the bearer token, or empty.
-func Page(ctx context.Context, url, key string, timeout time.Duration, maxBytes int64) (string, error) {
+func Page(
+	ctx context.Context,
+	url, key string,
+	timeout time.Duration,
+	maxBytes int64,
+) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)

@@ -50,7 +50,11 @@ func DefaultOptions() Options { return Options{Samples: 2000, Seed: 1} }
 
 // Compare compares every pair of raters, and all together if there are more than two.
 func Compare(raters []Ratings, opt Options) (Report, error) {
-	report := Report{Bootstrap: Bootstrap{Samples: opt.Samples, Seed: opt.Seed, Cluster: "problem"}}
+	report := Report{Bootstrap: Bootstrap{
+		Samples: opt.Samples,
+		Seed:    opt.Seed,
+		Cluster: "problem",
+	}}
 	for i := range raters {
 		r := &raters[i]
 		report.Raters = append(report.Raters, countScores(r))
@@ -167,7 +171,11 @@ func (k Key) cluster() string {
 // a fixed order and cluster by cluster.
 func byCluster[V, T any](m map[Key]V, convert func(Key, V) (T, bool)) [][]T {
 	keys := slices.SortedFunc(maps.Keys(m), func(a, b Key) int {
-		return cmp.Or(cmp.Compare(a.Problem, b.Problem), cmp.Compare(a.Run, b.Run), cmp.Compare(a.Step, b.Step))
+		return cmp.Or(
+			cmp.Compare(a.Problem, b.Problem),
+			cmp.Compare(a.Run, b.Run),
+			cmp.Compare(a.Step, b.Step),
+		)
 	})
 	var clusters [][]T
 	last := ""

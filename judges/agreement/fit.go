@@ -34,7 +34,11 @@ type observation struct{ grade, factor, weight float64 }
 // FitScale returns the fit of a multiplier's scale to labels.
 func FitScale(labels []Ratings, judge *Ratings, opt Options) (Fit, error) {
 	byProblem := observations(labels, judge)
-	f := Fit{Judge: judge.Name, N: len(slices.Concat(byProblem...)), Problems: len(byProblem)}
+	f := Fit{
+		Judge:    judge.Name,
+		N:        len(slices.Concat(byProblem...)),
+		Problems: len(byProblem),
+	}
 	if f.N == 0 {
 		return f, errors.New("fit the multiplier: no attempt has both a label and a grade")
 	}
@@ -96,7 +100,9 @@ func nearestScale(sample []observation) outcome.Scale {
 		byGrade[o.grade] = observation{o.grade, sum.factor + float64(o.weight*o.factor), sum.weight + o.weight}
 	}
 	grades := slices.Sorted(maps.Keys(byGrade))
-	sums := slicesx.Map(grades, func(grade float64) observation { return byGrade[grade] })
+	sums := slicesx.Map(grades, func(grade float64) observation {
+		return byGrade[grade]
+	})
 	best := outcome.SubnetScale()
 	bestLoss := loss(best, sums)
 	for hundredths := 1; hundredths <= 100; hundredths++ {

@@ -16,7 +16,11 @@ import (
 // instead of a score rates each step: waste is 0, unclear 0.5, needed 1. Two lines for
 // one attempt are an error.
 func ReadRatings(r io.Reader, name string, maxBytes int) (Ratings, error) {
-	ratings := Ratings{Name: name, Scores: map[Key]*float64{}, Probability: map[Key]float64{}}
+	ratings := Ratings{
+		Name:        name,
+		Scores:      map[Key]*float64{},
+		Probability: map[Key]float64{},
+	}
 	lines := map[Key]int{}
 	for line, err := range arena.Lines(r, maxBytes) {
 		if err != nil {
@@ -43,7 +47,11 @@ type ratingLine struct {
 }
 
 // add adds the line with that number. lines has the numbers of the earlier ones.
-func (r *Ratings) add(text []byte, lines map[Key]int, number int) error {
+func (r *Ratings) add(
+	text []byte,
+	lines map[Key]int,
+	number int,
+) error {
 	var line ratingLine
 	if err := json.Unmarshal(text, &line); err != nil {
 		return err

@@ -22,17 +22,26 @@ func pairStatistics(t table, levels []float64) []float64 {
 			bias += float64(c * (levels[j] - levels[i]))
 		}
 	}
-	squared := func(i, j int) float64 { return square(levels[i] - levels[j]) }
+	squared := func(i, j int) float64 {
+		return square(levels[i] - levels[j])
+	}
 	kappa := chanceCorrected(t.confusion, 0, unequal)
 	weighted := chanceCorrected(t.confusion, 0, squared)
-	return append([]float64{exact / n, kappa, weighted, bias / n}, alphas(t, levels)...)
+	return append([]float64{
+		exact / n,
+		kappa,
+		weighted,
+		bias / n,
+	}, alphas(t, levels)...)
 }
 
 // alphas returns Krippendorff's alpha for nominal, ordinal and interval scores.
 func alphas(t table, levels []float64) []float64 {
 	_, n, _ := margins(t.coincidence)
 	ranks := func(i, j int) float64 { return ordinal(n, i, j) }
-	squared := func(i, j int) float64 { return square(levels[i] - levels[j]) }
+	squared := func(i, j int) float64 {
+		return square(levels[i] - levels[j])
+	}
 	return []float64{
 		chanceCorrected(t.coincidence, 1, unequal),
 		chanceCorrected(t.coincidence, 1, ranks),
@@ -44,7 +53,11 @@ func alphas(t table, levels []float64) []float64 {
 // confusion that is Cohen's kappa (1960, 1968). Of coincidences, with 1 subtracted
 // from the number of scores since no score is compared with itself, it is
 // Krippendorff's alpha (2011, Computing Krippendorff's Alpha-Reliability).
-func chanceCorrected(counts [][]float64, subtracted float64, weight func(i, j int) float64) float64 {
+func chanceCorrected(
+	counts [][]float64,
+	subtracted float64,
+	weight func(i, j int) float64,
+) float64 {
 	n, rows, columns := margins(counts)
 	var observed, expected float64
 	for i, row := range counts {
@@ -88,7 +101,11 @@ func margins(m [][]float64) (n float64, rows, columns []float64) {
 func square(x float64) float64 { return x * x }
 
 // figures returns statistics of the tables of all problems.
-func (c clusters) figures(levels []float64, opt Options, compute func(t table, levels []float64) []float64) []Figure {
+func (c clusters) figures(
+	levels []float64,
+	opt Options,
+	compute func(t table, levels []float64) []float64,
+) []Figure {
 	return bootstrap(len(c), opt, func(problems []int) []float64 {
 		sum := newTable(len(levels))
 		for _, i := range problems {
@@ -100,7 +117,11 @@ func (c clusters) figures(levels []float64, opt Options, compute func(t table, l
 
 // bootstrap returns statistics over n problems, with intervals over problems
 // resampled with replacement: attempts at one problem are not independent.
-func bootstrap(n int, opt Options, compute func(problems []int) []float64) []Figure {
+func bootstrap(
+	n int,
+	opt Options,
+	compute func(problems []int) []float64,
+) []Figure {
 	problems := make([]int, n)
 	for i := range problems {
 		problems[i] = i

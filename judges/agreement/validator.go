@@ -27,7 +27,11 @@ type SubnetFindings struct {
 
 // Add adds the findings on a run, and those on its attempts by problem. It does nothing
 // if the run is known or has no findings.
-func (s *SubnetFindings) Add(run, agent string, f arena.Findings, attempts map[string]arena.Findings) {
+func (s *SubnetFindings) Add(
+	run, agent string,
+	f arena.Findings,
+	attempts map[string]arena.Findings,
+) {
 	isEmpty := f == (arena.Findings{}) && len(attempts) == 0
 	if isEmpty || s.Has(run) {
 		return
@@ -38,7 +42,10 @@ func (s *SubnetFindings) Add(run, agent string, f arena.Findings, attempts map[s
 	s.runs[run] = true
 	s.Items = append(s.Items, SubnetFinding{Key{Run: run}, agent, f})
 	for _, problem := range slices.Sorted(maps.Keys(attempts)) {
-		s.Items = append(s.Items, SubnetFinding{Key{Run: run, Problem: problem}, agent, attempts[problem]})
+		s.Items = append(s.Items, SubnetFinding{Key{
+			Run:     run,
+			Problem: problem,
+		}, agent, attempts[problem]})
 	}
 }
 
@@ -124,7 +131,12 @@ type figurePairs struct{ validator, judge []float64 }
 
 // AgainstValidator compares a judge with the validator by one of Figures, for each
 // category. Findings without the figure are not counted.
-func AgainstValidator(figure string, findings []SubnetFinding, judge *Ratings, opt Options) []Validator {
+func AgainstValidator(
+	figure string,
+	findings []SubnetFinding,
+	judge *Ratings,
+	opt Options,
+) []Validator {
 	grades := map[Key][]float64{}
 	for key, score := range judge.Scores {
 		if score != nil {
@@ -151,7 +163,11 @@ func AgainstValidator(figure string, findings []SubnetFinding, judge *Ratings, o
 	return out
 }
 
-func (v *Validator) compare(findings []*SubnetFinding, grades map[Key][]float64, opt Options) {
+func (v *Validator) compare(
+	findings []*SubnetFinding,
+	grades map[Key][]float64,
+	opt Options,
+) {
 	index := map[string]int{}
 	runs := map[string]bool{}
 	var agents []figurePairs
@@ -178,7 +194,9 @@ func (v *Validator) compare(findings []*SubnetFinding, grades map[Key][]float64,
 	v.Runs = len(runs)
 	v.Agents = len(agents)
 	v.Coverage = float64(compared) / float64(len(findings))
-	figures := bootstrap(len(agents), opt, func(drawn []int) []float64 { return compareFigures(agents, drawn) })
+	figures := bootstrap(len(agents), opt, func(drawn []int) []float64 {
+		return compareFigures(agents, drawn)
+	})
 	v.Bias = figures[0]
 	v.Distance = figures[1]
 	v.Correlation = figures[2]
@@ -201,5 +219,9 @@ func compareFigures(agents []figurePairs, sample []int) []float64 {
 		bias = math.NaN()
 		distance = math.NaN()
 	}
-	return []float64{bias, distance, stat.Correlation(p.validator, p.judge, nil)}
+	return []float64{
+		bias,
+		distance,
+		stat.Correlation(p.validator, p.judge, nil),
+	}
 }

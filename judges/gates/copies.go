@@ -44,8 +44,12 @@ type copyFinder struct {
 }
 
 func newCopyFinder(turns []arena.Turn, thoughts []thought) *copyFinder {
-	isText := func(c arena.Call) bool { return c.Result.Kind() == arena.String }
-	firstText := slices.IndexFunc(turns, func(t arena.Turn) bool { return slices.ContainsFunc(t.Calls, isText) })
+	isText := func(c arena.Call) bool {
+		return c.Result.Kind() == arena.String
+	}
+	firstText := slices.IndexFunc(turns, func(t arena.Turn) bool {
+		return slices.ContainsFunc(t.Calls, isText)
+	})
 	f := &copyFinder{turns: turns, runs: map[uint64]bool{}}
 	for i := range thoughts {
 		t := &thoughts[i]
@@ -184,7 +188,9 @@ func isCopy(text string, run span, original int) bool {
 // countOriginal returns the number of words that are not copied, at most
 // minOriginal, in the lines of the run of copied words that word i is in.
 func countOriginal(t *thought, copied []bool, i int) int {
-	sameLine := func(i int) bool { return !strings.Contains(t.text[t.words[i].end:t.words[i+1].start], "\n") }
+	sameLine := func(i int) bool {
+		return !strings.Contains(t.text[t.words[i].end:t.words[i+1].start], "\n")
+	}
 	count := 0
 	for k := i; k > 0 && sameLine(k-1) && count < minOriginal; k-- {
 		if !copied[k-1] {

@@ -68,7 +68,12 @@ func (r *reading) findCites() {
 		s := &r.sentences[i]
 		for k := s.tokens.start; k < s.tokens.end; k++ {
 			t := &r.tokens[k]
-			c := cite{span: t.span, sentence: i, token: int(k), product: -1}
+			c := cite{
+				span:     t.span,
+				sentence: i,
+				token:    int(k),
+				product:  -1,
+			}
 			if r.citeToken(t, &c) {
 				r.cites = append(r.cites, c)
 			}
@@ -79,7 +84,9 @@ func (r *reading) findCites() {
 		r.citeSpelled(n)
 	}
 	r.citeUnspacedBrands()
-	slices.SortStableFunc(r.cites, func(a, b cite) int { return a.sentence - b.sentence })
+	slices.SortStableFunc(r.cites, func(a, b cite) int {
+		return a.sentence - b.sentence
+	})
 
 	k := 0
 	for i := 0; i <= len(r.sentences); i++ {

@@ -34,7 +34,11 @@ func Judge(t *arena.Trace, d *arena.Dialogue) arena.Judgement {
 	if !t.HasDialogue && len(d.Turns) == 0 {
 		return arena.Judgement{Judge: Name, Outcome: arena.JudgeFailed, Detail: "the attempt left no dialogue to judge"}
 	}
-	j := arena.Judgement{Judge: Name, Outcome: arena.JudgeScored, Gates: make([]bool, 4)}
+	j := arena.Judgement{
+		Judge:   Name,
+		Outcome: arena.JudgeScored,
+		Gates:   make([]bool, 4),
+	}
 
 	inference := inferenceGate(t, d)
 	findings := []finding{inference}
@@ -48,7 +52,11 @@ func Judge(t *arena.Trace, d *arena.Dialogue) arena.Judgement {
 			break
 		}
 		j.Gates[i] = true
-		j.Spans = append(j.Spans, arena.Span{Gate: i + 1, Step: f.step, Quote: f.quote})
+		j.Spans = append(j.Spans, arena.Span{
+			Gate:  i + 1,
+			Step:  f.step,
+			Quote: f.quote,
+		})
 		passed++
 	}
 	if inference.estimated && passed > 0 && len(findings) > 1 {
@@ -89,7 +97,9 @@ func Frame(text string) string {
 	p := passage{text: text[:min(len(text), maxPassage)]}
 	p.scan(x)
 	signs := p.signs()
-	slices.SortStableFunc(signs, func(a, b sign) int { return int(a.start - b.start) })
+	slices.SortStableFunc(signs, func(a, b sign) int {
+		return int(a.start - b.start)
+	})
 
 	frame := make([]byte, 0, len(signs))
 	end := int32(0)

@@ -113,7 +113,9 @@ func (r *reading) isUnsupportedFigure(sentence int, t *token) bool {
 			return false
 		}
 	}
-	covers := func(c cite) bool { return c.start <= t.start && t.end <= c.end }
+	covers := func(c cite) bool {
+		return c.start <= t.start && t.end <= c.end
+	}
 	return !slices.ContainsFunc(r.sentenceCites(sentence), covers)
 }
 

@@ -35,11 +35,15 @@ func (r *reading) citeShop(t *token, c *cite) bool {
 var ellipses = [...]string{"…", "..", "*"}
 
 func endsInEllipsis(text string) bool {
-	return slices.ContainsFunc(ellipses[:], func(sign string) bool { return strings.HasSuffix(text, sign) })
+	return slices.ContainsFunc(ellipses[:], func(sign string) bool {
+		return strings.HasSuffix(text, sign)
+	})
 }
 
 func beginsWithEllipsis(text string) bool {
-	return slices.ContainsFunc(ellipses[:], func(sign string) bool { return strings.HasPrefix(text, sign) })
+	return slices.ContainsFunc(ellipses[:], func(sign string) bool {
+		return strings.HasPrefix(text, sign)
+	})
 }
 
 // maxPart is the maximum number of digits of an abbreviated id.
@@ -91,7 +95,13 @@ func (r *reading) citeSpelled(n spelled) {
 		return
 	}
 	if i, ok := r.findSentence(n.start); ok {
-		r.cites = append(r.cites, cite{span: n.span, kind: citePrice, sentence: i, token: -1, product: -1})
+		r.cites = append(r.cites, cite{
+			span:     n.span,
+			kind:     citePrice,
+			sentence: i,
+			token:    -1,
+			product:  -1,
+		})
 	}
 }
 

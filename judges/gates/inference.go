@@ -28,7 +28,12 @@ func inferenceGate(t *arena.Trace, d *arena.Dialogue) finding {
 	switch {
 	case log.usageKnown && log.best.tokens >= minTokens:
 		detail := fmt.Sprintf("a chat completion of %d tokens", log.best.tokens)
-		return finding{passed: true, step: log.best.step, quote: log.best.quote, detail: detail}
+		return finding{
+			passed: true,
+			step:   log.best.step,
+			quote:  log.best.quote,
+			detail: detail,
+		}
 	case log.usageKnown:
 		return missed(fmt.Sprintf("no chat completion reaches %d tokens, the largest has %d", minTokens, log.best.tokens))
 	case log.answered == 0 && t.Source.HasProxyLog:
@@ -137,7 +142,13 @@ func estimateTokens(t *arena.Trace, d *arena.Dialogue) finding {
 	if best.tokens < minTokens {
 		return missed(detail)
 	}
-	return finding{passed: true, step: best.step, quote: best.quote, detail: detail, estimated: true}
+	return finding{
+		passed:    true,
+		step:      best.step,
+		quote:     best.quote,
+		detail:    detail,
+		estimated: true,
+	}
 }
 
 // turnSize returns the number of bytes that the model wrote in one turn, and the

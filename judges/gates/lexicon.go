@@ -95,7 +95,11 @@ type meaning struct {
 var words = sync.OnceValue(loadLexicon)
 
 func loadLexicon() *lexicon {
-	l := &lexicon{entries: map[[keyLength]byte][]entry{}, plain: map[string]bool{}, values: []string{""}}
+	l := &lexicon{
+		entries: map[[keyLength]byte][]entry{},
+		plain:   map[string]bool{},
+		values:  []string{""},
+	}
 	files, _ := lexiconFiles.ReadDir("lexicon") // embedded
 	for _, f := range files {
 		if f.Name() != numbersFile {
@@ -111,7 +115,9 @@ func loadLexicon() *lexicon {
 		}
 	}
 	for _, list := range l.entries {
-		slices.SortFunc(list, func(a, b entry) int { return strings.Compare(a.word, b.word) })
+		slices.SortFunc(list, func(a, b entry) int {
+			return strings.Compare(a.word, b.word)
+		})
 	}
 	return l
 }
@@ -146,7 +152,9 @@ func (l *lexicon) add(text string, m meaning) {
 	key := [keyLength]byte{word[0]}
 	l.keyLengths[word[0]] |= 1 << copy(key[:], word)
 	list := l.entries[key]
-	i := slices.IndexFunc(list, func(e entry) bool { return e.word == word && e.prefix == prefix })
+	i := slices.IndexFunc(list, func(e entry) bool {
+		return e.word == word && e.prefix == prefix
+	})
 	if i < 0 {
 		l.entries[key] = append(list, entry{word, prefix, m})
 		return
@@ -165,7 +173,11 @@ type mark struct {
 // shorter ones first. The text must be folded. A run of white space matches one
 // blank, a typographic apostrophe a plain one. It also returns the end of the
 // longest part of text that any entry begins with.
-func (l *lexicon) appendMatches(marks []mark, text string, start int) ([]mark, int) {
+func (l *lexicon) appendMatches(
+	marks []mark,
+	text string,
+	start int,
+) ([]mark, int) {
 	var key [keyLength]byte
 	longest := start
 	i := start

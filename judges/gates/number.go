@@ -82,7 +82,10 @@ func (n *number) readSpaced(text string) {
 	if tail.digits != 3 || tail.count != 1 {
 		return
 	}
-	n.readings = [2]int64{n.readings[0]*1000 + tail.readings[0], tail.readings[0]}
+	n.readings = [2]int64{
+		n.readings[0]*1000 + tail.readings[0],
+		tail.readings[0],
+	}
 	n.count = 2
 	n.digits += 3
 	n.end = tail.end

@@ -81,7 +81,11 @@ func (r *reading) mentions(c *cite, candidate *candidate) bool {
 
 // isOutcome reports whether a was recommended and is a rival of b, and if
 // cheaperOnly is set, costs no more than b. Otherwise it notes how far it came.
-func (r *reading) isOutcome(a, b *candidate, i int, cheaperOnly bool) bool {
+func (r *reading) isOutcome(
+	a, b *candidate,
+	i int,
+	cheaperOnly bool,
+) bool {
 	for _, p := range a.products {
 		for _, q := range b.products {
 			recommended := &r.index.products[p]
@@ -112,7 +116,9 @@ func (r *reading) isOnlyCheaper(i int) bool {
 		return false
 	}
 	hasValue, _ := r.citedGrounds(i)
-	compares := func(m mark) bool { return m.class&compareWord != 0 && m.class&cheapWord == 0 }
+	compares := func(m mark) bool {
+		return m.class&compareWord != 0 && m.class&cheapWord == 0
+	}
 	return !hasValue && !slices.ContainsFunc(r.sentenceMarks(i), compares)
 }
 
@@ -148,7 +154,9 @@ func (r *reading) sentenceNaming(product int32) (sentence int, ok bool) {
 // concludesAfter reports whether sentence i, which cites more of a product than
 // its id, or the next one makes the choice.
 func (r *reading) concludesAfter(i int) bool {
-	isDetail := func(c cite) bool { return c.kind != citeID && c.kind != citeUnknown && !c.inRequest }
+	isDetail := func(c cite) bool {
+		return c.kind != citeID && c.kind != citeUnknown && !c.inRequest
+	}
 	isChoice := func(s sentence) bool { return s.classes&chooseWord != 0 }
 	end := min(i+2, len(r.sentences))
 	return slices.ContainsFunc(r.sentenceCites(i), isDetail) && slices.ContainsFunc(r.sentences[i:end], isChoice)

@@ -63,14 +63,23 @@ const (
 // readPassages returns the thinking of an attempt, one passage a turn, and adds
 // its words and figures to the index. Thinking up to the step of the first result
 // had nothing to analyse and is not read.
-func readPassages(t *arena.Trace, d *arena.Dialogue, x *factIndex) []passage {
+func readPassages(
+	t *arena.Trace,
+	d *arena.Dialogue,
+	x *factIndex,
+) []passage {
 	thoughts := readThoughts(d)
 	passages := make([]passage, 0, len(thoughts))
 	finder := newCopyFinder(d.Turns, thoughts)
 	for i := range thoughts {
 		turn := thoughts[i].turn
 		step := d.Turns[turn].Step
-		p := passage{step: int32(step), number: t.StepNumber(step), turn: turn, text: finder.blankCopies(&thoughts[i])}
+		p := passage{
+			step:   int32(step),
+			number: t.StepNumber(step),
+			turn:   turn,
+			text:   finder.blankCopies(&thoughts[i]),
+		}
 		p.read(x)
 		passages = append(passages, p)
 	}
@@ -87,7 +96,10 @@ func readThoughts(d *arena.Dialogue) []thought {
 		if strings.TrimSpace(turn.Think) == "" || int32(turn.Step) <= first || budget <= 0 {
 			continue
 		}
-		t := thought{turn: i, text: turn.Think[:min(len(turn.Think), budget, maxPassage)]}
+		t := thought{
+			turn: i,
+			text: turn.Think[:min(len(turn.Think), budget, maxPassage)],
+		}
 		budget -= len(t.text)
 		thoughts = append(thoughts, t)
 	}

@@ -66,7 +66,9 @@ func (r *reading) compares(i int, a, b *candidate) bool {
 	if slices.Contains(a.sentences, i) && slices.Contains(b.sentences, i) {
 		return true
 	}
-	return slices.ContainsFunc(r.sentenceCites(i), func(c cite) bool { return c.kind == citeValue || c.kind == citeCode })
+	return slices.ContainsFunc(r.sentenceCites(i), func(c cite) bool {
+		return c.kind == citeValue || c.kind == citeCode
+	})
 }
 
 // join returns the text from one sentence to another, in either order.
@@ -174,7 +176,9 @@ func (r *reading) opensWithCause(i int) bool {
 // that point at candidates if there are more ("the former …, the latter …").
 func (r *reading) countNamed(i int) int {
 	named := slicesx.CountFunc(r.sentenceCites(i), (*cite).namesProduct)
-	pointers := slicesx.CountFunc(r.sentenceMarks(i), func(m *mark) bool { return m.class&deicticWord != 0 })
+	pointers := slicesx.CountFunc(r.sentenceMarks(i), func(m *mark) bool {
+		return m.class&deicticWord != 0
+	})
 	if pointers > 1 {
 		return max(named, pointers)
 	}
@@ -194,7 +198,9 @@ func (r *reading) isAboutCandidates(i int) bool {
 	if points || r.lettered {
 		return true
 	}
-	isNamed := func(c cite) bool { return c.namesProduct() || c.kind == citePrice }
+	isNamed := func(c cite) bool {
+		return c.namesProduct() || c.kind == citePrice
+	}
 	return slices.ContainsFunc(r.sentenceCites(i), isNamed)
 }
 

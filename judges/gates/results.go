@@ -55,7 +55,12 @@ func readResults(d *arena.Dialogue, x *factIndex, end int32) {
 			if call.Name == "calculate_voucher" {
 				r.echo = string(call.Arguments)
 			}
-			r.readValue(cursor.New(string(call.Result), noLimits), keyNone, &product{}, 0)
+			r.readValue(
+				cursor.New(string(call.Result), noLimits),
+				keyNone,
+				&product{},
+				0,
+			)
 		}
 	}
 }
@@ -70,10 +75,19 @@ type resultReader struct {
 }
 
 // noLimits are the limits of results: the trace already limits their length.
-var noLimits = cursor.Limits{Depth: math.MaxInt, StringBytes: math.MaxInt, Elements: math.MaxInt}
+var noLimits = cursor.Limits{
+	Depth:       math.MaxInt,
+	StringBytes: math.MaxInt,
+	Elements:    math.MaxInt,
+}
 
 // readValue reads the value at v, which has a key of that kind in the object item.
-func (r *resultReader) readValue(v *cursor.Cursor, kind keyKind, item *product, depth int) {
+func (r *resultReader) readValue(
+	v *cursor.Cursor,
+	kind keyKind,
+	item *product,
+	depth int,
+) {
 	if depth > maxDepth {
 		v.Skip()
 		return
@@ -82,7 +96,9 @@ func (r *resultReader) readValue(v *cursor.Cursor, kind keyKind, item *product, 
 	case arena.Object:
 		r.readObject(v, item, depth+1)
 	case arena.Array:
-		v.Array(func() { r.readValue(v, kind, item, depth+1) })
+		v.Array(func() {
+			r.readValue(v, kind, item, depth+1)
+		})
 	case arena.String:
 		raw := strings.TrimPrefix(string(v.Raw()), `"`)
 		r.readString(kind, item, strings.TrimSuffix(raw, `"`), depth)
@@ -106,9 +122,15 @@ func (r *resultReader) readNumber(raw string, kind keyKind, item *product) {
 
 // readObject reads one object. An object with an id is a product. The brand of
 // another one belongs to the object around it.
-func (r *resultReader) readObject(v *cursor.Cursor, outer *product, depth int) {
+func (r *resultReader) readObject(
+	v *cursor.Cursor,
+	outer *product,
+	depth int,
+) {
 	var p product
-	v.Object(func(key string) { r.readValue(v, parseKey(key), &p, depth) })
+	v.Object(func(key string) {
+		r.readValue(v, parseKey(key), &p, depth)
+	})
 	if p.id == "" {
 		outer.brand = cmp.Or(outer.brand, p.brand)
 		return

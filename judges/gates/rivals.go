@@ -42,7 +42,10 @@ func (r *reading) candidates() []candidate {
 		}
 		brand := r.folded[c.start:c.end]
 		if !r.addToProducts(candidates, brand, c.sentence) {
-			candidates = addCandidate(candidates, candidate{product: -1, brand: brand}, c.sentence)
+			candidates = addCandidate(candidates, candidate{
+				product: -1,
+				brand:   brand,
+			}, c.sentence)
 		}
 	}
 	for i := range candidates {
@@ -55,7 +58,9 @@ func (r *reading) candidates() []candidate {
 // addCandidate adds a sentence to a candidate, which it appends if it is new and
 // there are fewer than maxCandidates.
 func addCandidate(candidates []candidate, c candidate, sentence int) []candidate {
-	i := slices.IndexFunc(candidates, func(o candidate) bool { return o.product == c.product && o.brand == c.brand })
+	i := slices.IndexFunc(candidates, func(o candidate) bool {
+		return o.product == c.product && o.brand == c.brand
+	})
 	if i >= 0 {
 		candidates[i].sentences = append(candidates[i].sentences, sentence)
 		return candidates
@@ -134,7 +139,9 @@ func (r *reading) isRival(p, q *product) bool {
 	}
 	a := r.kindWords(p)
 	b := r.kindWords(q)
-	shared := slicesx.CountFunc(a, func(word *int32) bool { return slices.Contains(b, *word) })
+	shared := slicesx.CountFunc(a, func(word *int32) bool {
+		return slices.Contains(b, *word)
+	})
 	if p.results&q.results != 0 {
 		return 2*shared >= min(len(a), len(b))
 	}
@@ -169,5 +176,7 @@ func (r *reading) kindWords(p *product) []int32 {
 func isValue(word string) bool {
 	var buf [8]mark
 	marks, _ := words().appendMatches(buf[:0], word, 0)
-	return slices.ContainsFunc(marks, func(m mark) bool { return m.concept != 0 && int(m.end) == len(word) })
+	return slices.ContainsFunc(marks, func(m mark) bool {
+		return m.concept != 0 && int(m.end) == len(word)
+	})
 }

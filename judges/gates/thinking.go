@@ -124,7 +124,12 @@ func (e *evaluator) evaluate(p *passage) {
 // newReading returns the passage with its cites. It reuses the memory of the
 // reading before.
 func (e *evaluator) newReading(p *passage) reading {
-	r := reading{evaluator: e, passage: p, cites: e.index.cites[:0], starts: e.index.starts[:0]}
+	r := reading{
+		evaluator: e,
+		passage:   p,
+		cites:     e.index.cites[:0],
+		starts:    e.index.starts[:0],
+	}
 	r.findCites()
 	e.index.cites = r.cites
 	e.index.starts = r.starts
@@ -157,7 +162,12 @@ func (r *reading) datumEvidence(s *sentence, datum *cite) *finding {
 
 // evidence returns a passed finding that quotes a stretch of text.
 func (r *reading) evidence(text, core span, detail string) *finding {
-	return &finding{passed: true, step: r.number, quote: quote(r.text, text, core), detail: detail}
+	return &finding{
+		passed: true,
+		step:   r.number,
+		quote:  quote(r.text, text, core),
+		detail: detail,
+	}
 }
 
 // findings returns the findings from the second gate on. A datum is also a remark
@@ -172,7 +182,11 @@ func (e *evaluator) findings() []finding {
 		const detail = "no thinking names an id, price, brand, attribute value or shop that an earlier result holds and the request does not"
 		return []finding{*remark, missed(detail + e.invented)}
 	case e.choice == nil:
-		return []finding{*remark, *datum, missed(e.progress.String())}
+		return []finding{
+			*remark,
+			*datum,
+			missed(e.progress.String()),
+		}
 	default:
 		return []finding{*remark, *datum, *e.choice}
 	}

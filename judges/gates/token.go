@@ -71,9 +71,15 @@ func (p *passage) scanWord(x *factIndex, i int) int {
 	word := p.folded[i:end]
 	slot := x.addWord(word)
 	p.addWordMarks(&x.words[slot], i, end)
-	p.tokens = append(p.tokens, token{span: span{int32(i), int32(end)}, word: slot, measure: -1})
+	p.tokens = append(p.tokens, token{
+		span:    span{int32(i), int32(end)},
+		word:    slot,
+		measure: -1,
+	})
 	if len(word) >= minBig && !p.hasBigPart {
-		p.hasBigPart = slices.ContainsFunc(bigParts[:], func(part string) bool { return strings.Contains(word, part) })
+		p.hasBigPart = slices.ContainsFunc(bigParts[:], func(part string) bool {
+			return strings.Contains(word, part)
+		})
 	}
 
 	digits := end
@@ -118,7 +124,12 @@ func wordEnd(text string, i int) int {
 
 func (p *passage) scanFigure(x *factIndex, i int) int {
 	n := readNumber(p.folded, i)
-	t := token{span: span{int32(i), int32(n.end)}, number: n, word: -1, measure: -1}
+	t := token{
+		span:    span{int32(i), int32(n.end)},
+		number:  n,
+		word:    -1,
+		measure: -1,
+	}
 	if end := measureEnd(p.folded, n.end); n.plain && end > n.end {
 		t.measure = x.addWord(p.folded[i:end])
 	}

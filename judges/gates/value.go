@@ -11,7 +11,12 @@ import (
 )
 
 // readString reads one string value according to the kind of its key.
-func (r *resultReader) readString(kind keyKind, item *product, raw string, depth int) {
+func (r *resultReader) readString(
+	kind keyKind,
+	item *product,
+	raw string,
+	depth int,
+) {
 	if kind != keySkip && strings.IndexByte(raw, '\\') >= 0 {
 		raw = gjson.Parse(`"` + raw + `"`).String()
 	}
@@ -35,9 +40,19 @@ func (r *resultReader) readString(kind keyKind, item *product, raw string, depth
 
 // readPlain reads a string of no known meaning: JSON inside JSON, a short value,
 // or, if the result is nothing but a text, all of its ids and figures.
-func (r *resultReader) readPlain(kind keyKind, item *product, text string, depth int) {
+func (r *resultReader) readPlain(
+	kind keyKind,
+	item *product,
+	text string,
+	depth int,
+) {
 	if depth < 4 && isJSON(strings.TrimSpace(text)) {
-		r.readValue(cursor.New(strings.TrimSpace(text), noLimits), kind, item, depth+8)
+		r.readValue(
+			cursor.New(strings.TrimSpace(text), noLimits),
+			kind,
+			item,
+			depth+8,
+		)
 		return
 	}
 	if kind == keyNone {

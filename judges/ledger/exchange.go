@@ -51,7 +51,10 @@ type Spent struct {
 
 // Plus returns the sum of both. Its price is unknown if either is.
 func (s Spent) Plus(o Spent) Spent {
-	sum := Spent{Prompt: s.Prompt + o.Prompt, Completion: s.Completion + o.Completion}
+	sum := Spent{
+		Prompt:     s.Prompt + o.Prompt,
+		Completion: s.Completion + o.Completion,
+	}
 	if s.USD != nil && o.USD != nil {
 		sum.USD = new(*s.USD + *o.USD)
 	}
@@ -83,7 +86,11 @@ func (b Bill) plus(e Exchange) Bill {
 	if b.USD == nil { // the zero Bill
 		b.USD = new(float64)
 	}
-	return Bill{Exchanges: b.Exchanges + 1, Unpriced: b.Unpriced, Spent: b.Plus(cost)}
+	return Bill{
+		Exchanges: b.Exchanges + 1,
+		Unpriced:  b.Unpriced,
+		Spent:     b.Plus(cost),
+	}
 }
 
 // Bill returns the cost of every exchange of every file, including this process's.

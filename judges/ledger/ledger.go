@@ -100,7 +100,11 @@ func (l *Ledger) readNew(visit func(Exchange)) error {
 }
 
 // readFile reads the new lines of one file, unless it is this process's.
-func (l *Ledger) readFile(path string, entry fs.DirEntry, visit func(Exchange)) error {
+func (l *Ledger) readFile(
+	path string,
+	entry fs.DirEntry,
+	visit func(Exchange),
+) error {
 	const newline = 1
 	if l.file != nil && path == l.file.Path() {
 		return nil
@@ -110,7 +114,12 @@ func (l *Ledger) readFile(path string, entry fs.DirEntry, visit func(Exchange)) 
 		return nil //nolint:nilerr // the file was removed meanwhile
 	}
 	return eachLine(path, l.read[path], func(offset int64, size int, e Exchange) {
-		l.index(e, place{file: path, offset: offset, size: size, cached: true})
+		l.index(e, place{
+			file:   path,
+			offset: offset,
+			size:   size,
+			cached: true,
+		})
 		l.read[path] = offset + int64(size)
 		visit(e)
 	})
@@ -220,7 +229,11 @@ func (l *Ledger) write(e Exchange) (place, error) {
 	if err != nil {
 		return place{}, err
 	}
-	return place{file: file.Path(), offset: offset, size: len(line)}, file.Sync()
+	return place{
+		file:   file.Path(),
+		offset: offset,
+		size:   len(line),
+	}, file.Sync()
 }
 
 // openFile returns this process's file, which it creates at the first exchange.

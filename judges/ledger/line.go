@@ -47,7 +47,11 @@ type line struct {
 // The coders are safe for concurrent use and have no state between calls.
 var (
 	compressor, _   = zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1))
-	decompressor, _ = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(64<<20))
+	decompressor, _ = zstd.NewReader(
+		nil,
+		zstd.WithDecoderConcurrency(1),
+		zstd.WithDecoderMaxMemory(64<<20),
+	)
 )
 
 func encode(e Exchange) ([]byte, error) {
@@ -81,7 +85,11 @@ func (e *entry) exchange() Exchange {
 // eachLine calls visit for the exchanges of a file from an offset on, without their
 // requests and replies. It skips an incomplete last line: its process is still writing
 // it, or was killed.
-func eachLine(path string, start int64, visit func(offset int64, size int, e Exchange)) error {
+func eachLine(
+	path string,
+	start int64,
+	visit func(offset int64, size int, e Exchange),
+) error {
 	f, err := os.Open(path)
 	if err != nil {
 		return err

@@ -17,8 +17,14 @@ import (
 // answer returns the verdict on one question, from the ledger or from a model.
 // Concurrent calls for the same question send it once. A question that no model
 // could answer is not asked again in this run.
-func (j *Judge) answer(ctx context.Context, q question, voted map[int]bool) (verdict, error) {
-	result, err, _ := j.flight.Do(q.hash, func() (any, error) { return j.answerOnce(ctx, q, voted) })
+func (j *Judge) answer(
+	ctx context.Context,
+	q question,
+	voted map[int]bool,
+) (verdict, error) {
+	result, err, _ := j.flight.Do(q.hash, func() (any, error) {
+		return j.answerOnce(ctx, q, voted)
+	})
 	v, _ := result.(verdict)
 	if v.outcome == "" {
 		v.outcome = arena.JudgeFailed
@@ -26,7 +32,11 @@ func (j *Judge) answer(ctx context.Context, q question, voted map[int]bool) (ver
 	return v, err
 }
 
-func (j *Judge) answerOnce(ctx context.Context, q question, voted map[int]bool) (verdict, error) {
+func (j *Judge) answerOnce(
+	ctx context.Context,
+	q question,
+	voted map[int]bool,
+) (verdict, error) {
 	if v, ok := j.unanswered.Load(q.hash); ok {
 		return v.(verdict), nil //nolint:forcetypeassert // only verdicts are stored
 	}
@@ -87,13 +97,27 @@ func (j *Judge) lookup(
 
 // ask sends a question to one model after the other until one answers, the tries
 // are used up or no model remains.
-func (j *Judge) ask(ctx context.Context, q question, voted map[int]bool) (verdict, error) {
-	r := &rotation{panel: j.panel, order: q.order, voted: voted, unreadable: map[int]int{}, dropped: map[int]bool{}}
+func (j *Judge) ask(
+	ctx context.Context,
+	q question,
+	voted map[int]bool,
+) (verdict, error) {
+	r := &rotation{
+		panel:      j.panel,
+		order:      q.order,
+		voted:      voted,
+		unreadable: map[int]int{},
+		dropped:    map[int]bool{},
+	}
 	wait := backoff.ExponentialBackOff{
 		InitialInterval: j.cfg.Backoff, RandomizationFactor: 0.5, Multiplier: 2, MaxInterval: j.cfg.BackoffCap,
 	}
 	wait.Reset()
-	last := verdict{outcome: arena.JudgeFailed, cost: ledger.Free(), detail: "no model was left to ask"}
+	last := verdict{
+		outcome: arena.JudgeFailed,
+		cost:    ledger.Free(),
+		detail:  "no model was left to ask",
+	}
 	earlier := j.ledger.Unread(q.hash)
 	if earlier >= j.cfg.Tries {
 		const format = "%d replies of earlier runs were no answer: raise tries (docs/judges-llm.md) to ask again"
@@ -155,7 +179,11 @@ func (r *rotation) handleFailure(
 
 // failed returns the verdict on a question that could not be asked. The attempt's
 // deadline is a failure of the attempt; any other error ends the run.
-func (j *Judge) failed(ctx context.Context, v verdict, err error) (verdict, error) {
+func (j *Judge) failed(
+	ctx context.Context,
+	v verdict,
+	err error,
+) (verdict, error) {
 	v.outcome = arena.JudgeFailed
 	if cause := context.Cause(ctx); cause != nil {
 		err = cause

@@ -122,7 +122,9 @@ func (c Config) Share(i, n int) Config {
 	if n < 2 {
 		return c
 	}
-	part := func(total int) int { return (total + n - 1 - i) / n }
+	part := func(total int) int {
+		return (total + n - 1 - i) / n
+	}
 	if c.BudgetTokens != nil {
 		c.BudgetTokens = new(part(*c.BudgetTokens))
 	}

@@ -37,9 +37,17 @@ type view struct {
 
 // newView returns the view with the longest lists and results that fit the limits of
 // a trace.
-func newView(t *arena.Trace, d *arena.Dialogue, heading func(int) string) view {
+func newView(
+	t *arena.Trace,
+	d *arena.Dialogue,
+	heading func(int) string,
+) view {
 	groundings, mentioned := gates.Ground(t, d)
-	v := view{groundings: map[int]gates.Grounding{}, resultLimit: maxResult, mentioned: mentioned}
+	v := view{
+		groundings:  map[int]gates.Grounding{},
+		resultLimit: maxResult,
+		mentioned:   mentioned,
+	}
 	for _, g := range groundings {
 		if !isOmitted(g.Turn, d) {
 			v.groundings[g.Turn] = g

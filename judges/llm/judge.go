@@ -71,7 +71,11 @@ type Judge struct {
 
 // New returns a judge that records its exchanges in l. It reads keys from the
 // environment. The run's deadline starts now. Close must be called after use.
-func New(cfg Config, l *ledger.Ledger, o Options) (*Judge, error) {
+func New(
+	cfg Config,
+	l *ledger.Ledger,
+	o Options,
+) (*Judge, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
@@ -82,7 +86,11 @@ func New(cfg Config, l *ledger.Ledger, o Options) (*Judge, error) {
 	}
 	j := &Judge{
 		cfg: cfg, reasoning: reasoning, steps: steps, panel: newPanel(cfg), ledger: l, options: o,
-		budget: &budget{usd: cfg.BudgetUSD, tokens: cfg.BudgetTokens, changed: make(chan struct{})},
+		budget: &budget{
+			usd:     cfg.BudgetUSD,
+			tokens:  cfg.BudgetTokens,
+			changed: make(chan struct{}),
+		},
 	}
 	if o.Payer != "" {
 		j.budget.addCost(l.Paid(o.Payer).Spent)
@@ -133,7 +141,11 @@ func Judgeable(t *arena.Trace, d *arena.Dialogue) bool {
 // Judge returns the judgement of one attempt in its normal form. The error is
 // ErrAuth, ErrBudget, ErrDeadline, ctx's or the ledger's: the run cannot go on. Any
 // other failure is the judgement's Outcome.
-func (j *Judge) Judge(ctx context.Context, t *arena.Trace, d *arena.Dialogue) (arena.Judgement, error) {
+func (j *Judge) Judge(
+	ctx context.Context,
+	t *arena.Trace,
+	d *arena.Dialogue,
+) (arena.Judgement, error) {
 	v, err := j.judge(ctx, j.reasoning, t, d)
 	out := newJudgement(j.Name(), j.reasoning, v)
 	if v.outcome == arena.JudgeScored {
@@ -147,10 +159,19 @@ func (j *Judge) Judge(ctx context.Context, t *arena.Trace, d *arena.Dialogue) (a
 
 // judge returns the joined answers to all questions of a type about an attempt. The
 // verdict has no answer if any vote has none.
-func (j *Judge) judge(ctx context.Context, k *questionType, t *arena.Trace, d *arena.Dialogue) (verdict, error) {
+func (j *Judge) judge(
+	ctx context.Context,
+	k *questionType,
+	t *arena.Trace,
+	d *arena.Dialogue,
+) (verdict, error) {
 	if !k.judgeable(t, d) {
 		const detail = "the attempt left no dialogue to judge"
-		return verdict{outcome: arena.JudgeFailed, cost: ledger.Free(), detail: detail}, nil
+		return verdict{
+			outcome: arena.JudgeFailed,
+			cost:    ledger.Free(),
+			detail:  detail,
+		}, nil
 	}
 	ctx, cancel := j.withDeadlines(ctx)
 	defer cancel()
@@ -178,7 +199,9 @@ func (j *Judge) judge(ctx context.Context, k *questionType, t *arena.Trace, d *a
 func (j *Judge) withDeadlines(ctx context.Context) (context.Context, func()) {
 	ctx, cancelAttempt := context.WithTimeoutCause(ctx, j.cfg.AttemptDeadline, errAttempt)
 	ctx, cancel := context.WithCancelCause(ctx)
-	stop := context.AfterFunc(j.run, func() { cancel(context.Cause(j.run)) })
+	stop := context.AfterFunc(j.run, func() {
+		cancel(context.Cause(j.run))
+	})
 	return ctx, func() {
 		stop()
 		cancel(nil)
@@ -187,7 +210,11 @@ func (j *Judge) withDeadlines(ctx context.Context) (context.Context, func()) {
 }
 
 // vote returns the joined samples of one vote.
-func (j *Judge) vote(ctx context.Context, samples []question, voted map[int]bool) (verdict, error) {
+func (j *Judge) vote(
+	ctx context.Context,
+	samples []question,
+	voted map[int]bool,
+) (verdict, error) {
 	var verdicts []verdict
 	for _, q := range samples {
 		v, err := j.answer(ctx, q, voted)

@@ -54,7 +54,12 @@ func (j *Judge) Forecast() *Forecast { return j.forecast(j.reasoning) }
 func (j *Judge) ForecastSteps() *Forecast { return j.forecast(j.steps) }
 
 func (j *Judge) forecast(k *questionType) *Forecast {
-	return &Forecast{Prediction: Prediction{Spent: ledger.Free()}, judge: j, questionType: k, seen: map[string]bool{}}
+	return &Forecast{
+		Prediction:   Prediction{Spent: ledger.Free()},
+		judge:        j,
+		questionType: k,
+		seen:         map[string]bool{},
+	}
 }
 
 // Add adds the expected cost of judging one attempt now. Token counts are calibrated
@@ -109,7 +114,10 @@ func (f *Forecast) add(q question) error {
 // expectedCost returns the likely cost of a question.
 func (j *Judge) expectedCost(q question, member int) ledger.Spent {
 	model := j.cfg.Panel[member].Model
-	s := ledger.Spent{Prompt: estimateTokens(q.bytes), Completion: q.expectedTokens * q.verdicts}
+	s := ledger.Spent{
+		Prompt:     estimateTokens(q.bytes),
+		Completion: q.expectedTokens * q.verdicts,
+	}
 	if u := j.ledger.Usage(model, q.prompt.sha256); u.Answers > 0 {
 		s.Prompt = int(math.Round(float64(q.bytes) * float64(u.Prompt) / float64(u.PromptBytes)))
 		s.Completion = int(math.Round(float64(q.verdicts) * float64(u.Completion) / float64(u.Verdicts)))
@@ -121,7 +129,10 @@ func (j *Judge) expectedCost(q question, member int) ledger.Spent {
 // price returns the price of tokens, none of which a server has cached; nil if it is
 // unknown.
 func (j *Judge) price(model string, s ledger.Spent) *float64 {
-	return j.options.Prices.Cost(model, prices.Tokens{Prompt: s.Prompt, Completion: s.Completion})
+	return j.options.Prices.Cost(model, prices.Tokens{
+		Prompt:     s.Prompt,
+		Completion: s.Completion,
+	})
 }
 
 // maxCost returns an upper estimate of the cost of a question.
@@ -134,7 +145,10 @@ func (j *Judge) maxCost(q question, member int) amount {
 		completion := completionReserve * u.MaxCompletion * float64(q.verdicts)
 		s.Completion = min(j.cfg.MaxTokens, int(math.Ceil(completion)))
 	}
-	a := amount{tokens: s.Prompt + s.Completion, guess: u.Answers == 0}
+	a := amount{
+		tokens: s.Prompt + s.Completion,
+		guess:  u.Answers == 0,
+	}
 	if usd := j.price(model, s); usd != nil {
 		a.usd = *usd
 	}

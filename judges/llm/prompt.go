@@ -84,7 +84,14 @@ func definition(trees map[string]*parse.Tree, name string) (string, error) {
 
 // messages returns the prompt with a rendered trace and its number of steps.
 func (p prompt) messages(trace string, steps int) []model.Message {
-	fill := strings.NewReplacer(fenceField, p.fence(trace), traceField, trace, stepsField, strconv.Itoa(steps))
+	fill := strings.NewReplacer(
+		fenceField,
+		p.fence(trace),
+		traceField,
+		trace,
+		stepsField,
+		strconv.Itoa(steps),
+	)
 	return []model.Message{
 		{Role: "system", Content: fill.Replace(p.system)},
 		{Role: "user", Content: fill.Replace(p.user)},
@@ -106,7 +113,22 @@ const (
 )
 
 // toNewline replaces every sign that a reader may take for the end of a line.
-var toNewline = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\v", "\n", "\f", "\n", "\u0085", "\n", "\u2028", "\n", "\u2029", "\n")
+var toNewline = strings.NewReplacer(
+	"\r\n",
+	"\n",
+	"\r",
+	"\n",
+	"\v",
+	"\n",
+	"\f",
+	"\n",
+	"\u0085",
+	"\n",
+	"\u2028",
+	"\n",
+	"\u2029",
+	"\n",
+)
 
 // quoteLines returns s with a quote mark before each line.
 func quoteLines(s string) string {

@@ -43,7 +43,11 @@ func (q *question) parseReply(text string) (answer, arena.JudgeOutcome) {
 }
 
 // questions returns the questions of a type about an attempt, by vote and sample.
-func (j *Judge) questions(k *questionType, t *arena.Trace, d *arena.Dialogue) ([][]question, error) {
+func (j *Judge) questions(
+	k *questionType,
+	t *arena.Trace,
+	d *arena.Dialogue,
+) ([][]question, error) {
 	steps := len(renderedTurns(d))
 	trace := k.render(t, d)
 	messages := k.prompt.messages(trace, steps)

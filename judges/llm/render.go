@@ -34,11 +34,18 @@ const inference = "/inference/"
 // the steps with their thinking, calls and results. For each thinking it lists what of
 // it is in earlier results.
 func Render(t *arena.Trace, d *arena.Dialogue) string {
-	heading := func(turn int) string { return fmt.Sprintf("step %d", t.StepNumber(d.Turns[turn].Step)) }
+	heading := func(turn int) string {
+		return fmt.Sprintf("step %d", t.StepNumber(d.Turns[turn].Step))
+	}
 	return render(t, d, heading, newView(t, d, heading))
 }
 
-func render(t *arena.Trace, d *arena.Dialogue, heading func(turn int) string, v view) string {
+func render(
+	t *arena.Trace,
+	d *arena.Dialogue,
+	heading func(turn int) string,
+	v view,
+) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "REQUEST\n%s\n\n", quoteLines(cut(t.Query, maxQuery)))
 	writeProxyLog(&b, t)
@@ -71,7 +78,11 @@ func renderedTurns(d *arena.Dialogue) []int {
 	return turns
 }
 
-func (v *view) writeTurn(b *strings.Builder, d *arena.Dialogue, i int) {
+func (v *view) writeTurn(
+	b *strings.Builder,
+	d *arena.Dialogue,
+	i int,
+) {
 	turn := &d.Turns[i]
 	if turn.User != "" {
 		fmt.Fprintf(b, "customer:\n%s\n", quoteLines(cut(turn.User, maxThinking)))
@@ -86,7 +97,12 @@ func (v *view) writeTurn(b *strings.Builder, d *arena.Dialogue, i int) {
 			fmt.Fprintf(b, "[%d calls left out]\n", len(turn.Calls)-maxCalls)
 			break
 		}
-		fmt.Fprintf(b, "call: %s(%s)\n", firstLine(c.Name, maxParams), firstLine(string(c.Arguments), maxArguments))
+		fmt.Fprintf(
+			b,
+			"call: %s(%s)\n",
+			firstLine(c.Name, maxParams),
+			firstLine(string(c.Arguments), maxArguments),
+		)
 		if c.Result != "" {
 			fmt.Fprintf(b, "result: %s\n", v.formatResult(c.Result))
 		}
@@ -111,8 +127,12 @@ func writeProxyLog(b *strings.Builder, t *arena.Trace) {
 
 // proxyCalls returns the calls that were really sent, without diagnostic entries.
 func proxyCalls(t *arena.Trace) []arena.ProxyCall {
-	calls := slices.Concat(slicesx.Map(t.Steps, func(s arena.Step) []arena.ProxyCall { return s.Proxy })...)
-	return slices.DeleteFunc(calls, func(c arena.ProxyCall) bool { return c.Attempt })
+	calls := slices.Concat(slicesx.Map(t.Steps, func(s arena.Step) []arena.ProxyCall {
+		return s.Proxy
+	})...)
+	return slices.DeleteFunc(calls, func(c arena.ProxyCall) bool {
+		return c.Attempt
+	})
 }
 
 // summarise returns a line with the counts of all calls, including those that the
@@ -149,7 +169,13 @@ func completionTokens(c *arena.ProxyCall) int64 {
 }
 
 func writeProxyCall(b *strings.Builder, number int, c *arena.ProxyCall) {
-	fmt.Fprintf(b, "%d. %s %s", number, firstLine(c.Method, maxParams), firstLine(c.Path, maxParams))
+	fmt.Fprintf(
+		b,
+		"%d. %s %s",
+		number,
+		firstLine(c.Method, maxParams),
+		firstLine(c.Path, maxParams),
+	)
 	if c.Params.Kind() == arena.Object && c.Params != "{}" {
 		fmt.Fprintf(b, " %s", firstLine(string(c.Params), maxParams))
 	}

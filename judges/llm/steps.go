@@ -16,7 +16,11 @@ func (j *Judge) StepsHash() (string, error) { return j.cfg.hash(j.steps.prompt) 
 // Steps returns a verdict on each step of one attempt in its normal form, with the
 // panel, budget, ledger and errors of Judge. A step that is omitted from a very long
 // attempt is unclear.
-func (j *Judge) Steps(ctx context.Context, t *arena.Trace, d *arena.Dialogue) (arena.StepJudgement, error) {
+func (j *Judge) Steps(
+	ctx context.Context,
+	t *arena.Trace,
+	d *arena.Dialogue,
+) (arena.StepJudgement, error) {
 	v, err := j.judge(ctx, j.steps, t, d)
 	out := arena.StepJudgement{Judgement: newJudgement(j.StepsName(), j.steps, v)}
 	if v.outcome != arena.JudgeScored {

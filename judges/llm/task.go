@@ -47,7 +47,11 @@ func (j *Judge) Do(ctx context.Context, t Task) (Reply, error) {
 	ctx, cancel := j.withDeadlines(ctx)
 	defer cancel()
 	v, err := j.answer(ctx, q, nil)
-	r := Reply{Outcome: v.outcome, Model: v.model, Spent: v.cost}
+	r := Reply{
+		Outcome: v.outcome,
+		Model:   v.model,
+		Spent:   v.cost,
+	}
 	if v.outcome == arena.JudgeScored {
 		r.Text = v.Explanation
 	}
@@ -64,7 +68,11 @@ func (f *Forecast) Do(_ context.Context, t Task) (Reply, error) {
 	if err = f.add(q); err != nil {
 		return Reply{}, err
 	}
-	r := Reply{Outcome: arena.JudgeScored, Text: t.StandIn, Spent: ledger.Free()}
+	r := Reply{
+		Outcome: arena.JudgeScored,
+		Text:    t.StandIn,
+		Spent:   ledger.Free(),
+	}
 	v, ok, err := f.judge.fromLedger(q)
 	if ok {
 		r.Text = v.Explanation
@@ -95,11 +103,14 @@ func (j *Judge) taskQuestion(t Task) (question, error) {
 	}
 	q := question{
 		questionType: k,
-		messages:     []model.Message{{Role: "system", Content: t.System}, {Role: "user", Content: t.User}},
-		bytes:        len(t.System) + len(t.User),
-		params:       j.params(0, 0),
-		order:        j.panel.order(0),
-		verdicts:     1,
+		messages: []model.Message{
+			{Role: "system", Content: t.System},
+			{Role: "user", Content: t.User},
+		},
+		bytes:    len(t.System) + len(t.User),
+		params:   j.params(0, 0),
+		order:    j.panel.order(0),
+		verdicts: 1,
 	}
 	err := j.setHash(&q)
 	return q, err

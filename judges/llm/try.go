@@ -15,7 +15,12 @@ import (
 // try sends a question to one member once, and records the exchange. The fault is nil
 // if there was a completion, readable or not. The verdict's cost includes earlier, the
 // cost of the question so far.
-func (j *Judge) try(ctx context.Context, q question, member, try int, earlier ledger.Spent) (verdict, *model.Fault, error) {
+func (j *Judge) try(
+	ctx context.Context,
+	q question,
+	member, try int,
+	earlier ledger.Spent,
+) (verdict, *model.Fault, error) {
 	request := j.request(q, member)
 	key, err := j.clients[member].Key(request)
 	if err != nil {
@@ -30,7 +35,9 @@ func (j *Judge) try(ctx context.Context, q question, member, try int, earlier le
 	if ok || err != nil {
 		return v, nil, err
 	}
-	reserved, err := j.budget.reserve(ctx, func() amount { return j.maxCost(q, member) })
+	reserved, err := j.budget.reserve(ctx, func() amount {
+		return j.maxCost(q, member)
+	})
 	if err != nil {
 		v, err = j.failed(ctx, verdict{cost: earlier}, err)
 		return v, nil, err
@@ -55,10 +62,20 @@ func (j *Judge) try(ctx context.Context, q question, member, try int, earlier le
 }
 
 // checkFault returns an error for a failed request after which the run cannot go on.
-func (j *Judge) checkFault(ctx context.Context, v verdict, fault *model.Fault, chatErr error) (verdict, error) {
+func (j *Judge) checkFault(
+	ctx context.Context,
+	v verdict,
+	fault *model.Fault,
+	chatErr error,
+) (verdict, error) {
 	switch {
 	case fault != nil && fault.Kind == model.Auth && !j.panel.lock(v.member):
-		return v, fmt.Errorf("ask %s: %w: %s", j.cfg.Panel[v.member].Model, ErrAuth, fault.Detail)
+		return v, fmt.Errorf(
+			"ask %s: %w: %s",
+			j.cfg.Panel[v.member].Model,
+			ErrAuth,
+			fault.Detail,
+		)
 	case fault == nil && chatErr != nil:
 		return j.failed(ctx, v, chatErr)
 	default:
@@ -68,7 +85,11 @@ func (j *Judge) checkFault(ctx context.Context, v verdict, fault *model.Fault, c
 
 // reuseReply looks for an exchange with the same request for another question, such
 // as an earlier run's with another panel, and records it for this one.
-func (j *Judge) reuseReply(q question, e ledger.Exchange, member int) (v verdict, ok bool, err error) {
+func (j *Judge) reuseReply(
+	q question,
+	e ledger.Exchange,
+	member int,
+) (v verdict, ok bool, err error) {
 	v, reused, ok, err := j.lookup(q, j.ledger.Reply, e.Key)
 	if !ok {
 		return verdict{}, false, err
@@ -85,7 +106,12 @@ func (j *Judge) reuseReply(q question, e ledger.Exchange, member int) (v verdict
 
 // readExchange sets the remaining fields of the exchange, and returns its verdict and
 // its fault, if any.
-func (j *Judge) readExchange(q question, e *ledger.Exchange, r model.Exchange, chatErr error) (verdict, *model.Fault) {
+func (j *Judge) readExchange(
+	q question,
+	e *ledger.Exchange,
+	r model.Exchange,
+	chatErr error,
+) (verdict, *model.Fault) {
 	e.Status = r.Status
 	e.Request = r.Request
 	e.Reply = r.Body
@@ -125,11 +151,22 @@ func (j *Judge) readExchange(q question, e *ledger.Exchange, r model.Exchange, c
 // exchangeCost returns the cost of a reply. If the server does not count tokens, they are
 // estimated, so that a budget still limits the run.
 func (j *Judge) exchangeCost(e *ledger.Exchange, r model.Exchange) ledger.Spent {
-	n := prices.Tokens{Prompt: estimateTokens(e.PromptBytes), Completion: estimateTokens(len(r.Text()))}
-	if r.Counted() {
-		n = prices.Tokens{Prompt: int(r.Usage.Prompt), Cached: int(r.Usage.Cached), Completion: int(r.Usage.Completion)}
+	n := prices.Tokens{
+		Prompt:     estimateTokens(e.PromptBytes),
+		Completion: estimateTokens(len(r.Text())),
 	}
-	return ledger.Spent{Prompt: n.Prompt, Completion: n.Completion, USD: j.options.Prices.Cost(e.Model, n)}
+	if r.Counted() {
+		n = prices.Tokens{
+			Prompt:     int(r.Usage.Prompt),
+			Cached:     int(r.Usage.Cached),
+			Completion: int(r.Usage.Completion),
+		}
+	}
+	return ledger.Spent{
+		Prompt:     n.Prompt,
+		Completion: n.Completion,
+		USD:        j.options.Prices.Cost(e.Model, n),
+	}
 }
 
 func estimateTokens(bytes int) int { return int(math.Ceil(float64(bytes) / bytesPerToken)) }

@@ -83,13 +83,15 @@ var stepsSchema = json.RawMessage(`{"type": "object", "additionalProperties": fa
 func newStepsType(cfg Config) (*questionType, error) {
 	p, err := readPrompt(cfg.StepPrompt, stepsPrompt)
 	k := &questionType{
-		prompt:         p,
-		render:         renderNumbered,
-		schema:         stepsSchema,
-		name:           "step_verdicts",
-		requirement:    "one verdict on each step",
-		perStep:        true,
-		judgeable:      func(_ *arena.Trace, d *arena.Dialogue) bool { return HasSteps(d) },
+		prompt:      p,
+		render:      renderNumbered,
+		schema:      stepsSchema,
+		name:        "step_verdicts",
+		requirement: "one verdict on each step",
+		perStep:     true,
+		judgeable: func(_ *arena.Trace, d *arena.Dialogue) bool {
+			return HasSteps(d)
+		},
 		joinSamples:    majority,
 		joinVotes:      majority,
 		expectedTokens: expectedVerdict,

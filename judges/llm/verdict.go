@@ -34,7 +34,12 @@ type answer struct {
 // merge joins verdicts into one. If any has no answer, the result has none: a panel
 // without one of its members is another panel.
 func merge(verdicts []verdict, join func([]verdict) verdict) verdict {
-	merged := verdict{outcome: arena.JudgeScored, cost: ledger.Free(), cached: true, member: verdicts[0].member}
+	merged := verdict{
+		outcome: arena.JudgeScored,
+		cost:    ledger.Free(),
+		cached:  true,
+		member:  verdicts[0].member,
+	}
 	var models []string
 	for _, v := range verdicts {
 		merged.cost = merged.cost.Plus(v.cost)
@@ -76,7 +81,9 @@ func lowerMode(scores []float64) float64 {
 	for _, s := range scores {
 		counts[s]++
 	}
-	return slices.MaxFunc(slices.Sorted(maps.Keys(counts)), func(a, b float64) int { return counts[a] - counts[b] })
+	return slices.MaxFunc(slices.Sorted(maps.Keys(counts)), func(a, b float64) int {
+		return counts[a] - counts[b]
+	})
 }
 
 // majority returns for each step the first verdict that more than half of the votes

@@ -57,7 +57,12 @@ type Config struct {
 // day is halved: a made comparison then earns 0.5, less than the 0.5625 of an attempt
 // that the second gate stops, and a day flagged by mistake keeps half.
 func Defaults() Config {
-	return Config{Per: Attempt, Unscored: Excluded, Frames: HalveFrames, Scale: outcome.SubnetScale()}
+	return Config{
+		Per:      Attempt,
+		Unscored: Excluded,
+		Frames:   HalveFrames,
+		Scale:    outcome.SubnetScale(),
+	}
 }
 
 // Validate returns an error that lists every unusable value.

@@ -18,7 +18,11 @@ type attempt struct {
 
 // score sets the scores, or raises the reason why there are none. Its error ends
 // the run.
-func (a *attempt) score(ctx context.Context, t *arena.Trace, s spec) error {
+func (a *attempt) score(
+	ctx context.Context,
+	t *arena.Trace,
+	s spec,
+) error {
 	d := readDialogue(t)
 	a.scores.Length = d.length
 	a.scores.Format = d.format
@@ -50,7 +54,10 @@ type match struct {
 func (a *attempt) match(s spec, recommended []string) []match {
 	var matches []match
 	for i := range s.rewards[:min(len(s.rewards), len(recommended))] {
-		m := match{product: a.products.document(recommended[i]), reward: &s.rewards[i]}
+		m := match{
+			product: a.products.document(recommended[i]),
+			reward:  &s.rewards[i],
+		}
 		if m.product == nil {
 			continue
 		}

@@ -69,7 +69,11 @@ func (c *Catalog) index(src io.ReaderAt, maxBytes int) error {
 		if err != nil {
 			return fmt.Errorf("read catalogue: %w", err)
 		}
-		p := place{source: source, offset: line.Offset, length: int32(len(line.Text))}
+		p := place{
+			source: source,
+			offset: line.Offset,
+			length: int32(len(line.Text)),
+		}
 		if err := c.add(line.Text, p); err != nil {
 			return fmt.Errorf("read catalogue: line %d: %w", line.Number, err)
 		}

@@ -27,7 +27,11 @@ func (e *Endpoint) Source() arena.TitleSource { return arena.TitlesEndpoint }
 // Vectors implements Titles. As in the subnet's scorer, the vectors of the problem
 // are used for its reward titles if the endpoint serves the model that computed
 // them. A product's title is always embedded.
-func (e *Endpoint) Vectors(ctx context.Context, p *arena.Problem, products, rewards []string) (productVectors, rewardVectors [][]float64, err error) {
+func (e *Endpoint) Vectors(
+	ctx context.Context,
+	p *arena.Problem,
+	products, rewards []string,
+) (productVectors, rewardVectors [][]float64, err error) {
 	vectors := make([][]float64, len(products)+len(rewards))
 	if strings.Contains(strings.ToLower(e.model.Name()), suiteModel) {
 		copy(vectors[len(products):], problemVectors(p, rewards))
@@ -39,7 +43,11 @@ func (e *Endpoint) Vectors(ctx context.Context, p *arena.Problem, products, rewa
 // embedMissing adds the vectors of the texts that have none. It returns an error if the
 // vectors differ in length, for a server may serve the suites' model at another
 // length: every title would be far from every other.
-func (e *Endpoint) embedMissing(ctx context.Context, texts []string, vectors [][]float64) error {
+func (e *Endpoint) embedMissing(
+	ctx context.Context,
+	texts []string,
+	vectors [][]float64,
+) error {
 	var missing []string
 	for i, text := range texts {
 		if vectors[i] == nil {

@@ -122,7 +122,10 @@ func readCalls(r gjson.Result, field string) []call {
 			python.Raise("message field %q holds an entry that is no object", field)
 		}
 		parts := members(item, "name", "parameters")
-		c := call{name: parts[0].Str, kind: arena.Raw(parts[0].Raw).Kind()}
+		c := call{
+			name: parts[0].Str,
+			kind: arena.Raw(parts[0].Raw).Kind(),
+		}
 		if parts[1].IsObject() {
 			c.parameters = parts[1].Raw
 		}
@@ -183,6 +186,8 @@ func (m *message) isWellFormed() bool {
 	if m.tagged || anyTag.MatchString(m.think) || anyTag.MatchString(m.response) {
 		return false
 	}
-	isMalformed := func(c call) bool { return c.kind != arena.String || c.parameters == "" }
+	isMalformed := func(c call) bool {
+		return c.kind != arena.String || c.parameters == ""
+	}
 	return !slices.ContainsFunc(m.calls, isMalformed)
 }

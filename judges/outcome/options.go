@@ -46,7 +46,9 @@ func attributePairs(v value) []pair {
 
 // skuPairs returns the pairs of an object of scalars.
 func skuPairs(v value) []pair {
-	return slicesx.Map(items(v), func(item python.Item) pair { return pair{item.Key, hash(item.Value)} })
+	return slicesx.Map(items(v), func(item python.Item) pair {
+		return pair{item.Key, hash(item.Value)}
+	})
 }
 
 // readWantedPairs returns the options that a reward demands.
@@ -79,7 +81,9 @@ func checkOptions(t *tally, product *document, reward *reward) {
 	}
 	best := 0
 	for _, sku := range product.options.skus {
-		best = max(best, slicesx.CountFunc(remaining, func(p *pair) bool { return slices.Contains(sku, *p) }))
+		best = max(best, slicesx.CountFunc(remaining, func(p *pair) bool {
+			return slices.Contains(sku, *p)
+		}))
 	}
 	t.total[axisOptions] = len(reward.options)
 	t.hits[axisOptions] = len(reward.options) - len(remaining) + best

@@ -34,7 +34,10 @@ func pick(r gjson.Result, keys ...string) value {
 	var picked []python.Item
 	for i, member := range members(r, keys...) {
 		if member.Exists() {
-			picked = append(picked, python.Item{Key: keys[i], Value: decode(member)})
+			picked = append(picked, python.Item{
+				Key:   keys[i],
+				Value: decode(member),
+			})
 		}
 	}
 	return python.DictOf(picked...)
@@ -70,7 +73,9 @@ func iterate(v value) []value {
 		}
 		return chars
 	case python.Dict:
-		return slicesx.Map(v.Dict, func(item python.Item) value { return python.String(item.Key) })
+		return slicesx.Map(v.Dict, func(item python.Item) value {
+			return python.String(item.Key)
+		})
 	case python.None, python.Bool, python.Int, python.Float:
 		python.Raise("cannot walk over %s", kindName(v))
 	}
@@ -106,7 +111,9 @@ func contains(v, item value) bool {
 		_, ok := v.Get(item.Text)
 		return ok && item.Kind == python.Str
 	case python.List:
-		return slices.ContainsFunc(v.List, func(element value) bool { return equal(element, item) })
+		return slices.ContainsFunc(v.List, func(element value) bool {
+			return equal(element, item)
+		})
 	case python.None, python.Bool, python.Int, python.Float:
 	}
 	python.Raise("cannot look into %s", kindName(v))

@@ -12,7 +12,11 @@ import (
 
 // AppendLine appends the score line of one attempt, without its line end. The score
 // has the axes of its task, or is null.
-func AppendLine(dst []byte, t *arena.Trace, o arena.Outcome) []byte {
+func AppendLine(
+	dst []byte,
+	t *arena.Trace,
+	o arena.Outcome,
+) []byte {
 	dst = append(dst, `{"eval_run_id":`...)
 	dst = gjson.AppendJSONString(dst, t.RunID)
 	dst = append(dst, `,"problem_id":`...)

@@ -34,20 +34,34 @@ type Scorer struct {
 // New returns a scorer over a catalogue. If titles is nil, titles do not count in
 // any rule but that of the gold product itself.
 func New(products Products, titles Titles) *Scorer {
-	return &Scorer{products: &documents{source: products, cache: map[string]*document{}}, titles: titles}
+	return &Scorer{
+		products: &documents{source: products, cache: map[string]*document{}},
+		titles:   titles,
+	}
 }
 
 // Score scores the trace t against its problem p, nil if none is known. The outcome
 // of an attempt with a ruling is that ruling, whatever the rules say. If the rules
 // cannot score an attempt, its outcome has the reason. An error means that the run
 // cannot go on.
-func (s *Scorer) Score(ctx context.Context, t *arena.Trace, p *arena.Problem) (arena.Outcome, error) {
+func (s *Scorer) Score(
+	ctx context.Context,
+	t *arena.Trace,
+	p *arena.Problem,
+) (arena.Outcome, error) {
 	if r := t.Ruling; r != nil {
-		return arena.Outcome{Success: r.Success, Error: r.Void, Titles: arena.TitlesNone, Ruling: r}, nil
+		return arena.Outcome{
+			Success: r.Success,
+			Error:   r.Void,
+			Titles:  arena.TitlesNone,
+			Ruling:  r,
+		}, nil
 	}
 	a := attempt{products: s.products, titles: s.titles, problem: p}
 	var err error
-	fault := python.Catch(func() { err = a.score(ctx, t, s.spec(t, p)) })
+	fault := python.Catch(func() {
+		err = a.score(ctx, t, s.spec(t, p))
+	})
 	if err != nil {
 		return arena.Outcome{}, fmt.Errorf("score %s: %w", t.ID, err)
 	}
@@ -111,7 +125,9 @@ func (s *Scorer) spec(t *arena.Trace, p *arena.Problem) spec {
 	}
 	read, ok := s.specs.Load(p)
 	if !ok {
-		read, _ = s.specs.LoadOrStore(p, sync.OnceValues(func() (spec, error) { return readSpec(p) }))
+		read, _ = s.specs.LoadOrStore(p, sync.OnceValues(func() (spec, error) {
+			return readSpec(p)
+		}))
 	}
 	result, fault := read.(func() (spec, error))()
 	python.Reraise(fault)

@@ -38,7 +38,9 @@ func (Carried) Vectors(
 }
 
 func problemVectors(p *arena.Problem, titles []string) [][]float64 {
-	return slicesx.Map(titles, func(title string) []float64 { return p.TitleVectors[title] })
+	return slicesx.Map(titles, func(title string) []float64 {
+		return p.TitleVectors[title]
+	})
 }
 
 // findTitles sets the titles that are compared: none for the gold product, whose

@@ -59,7 +59,11 @@ func Parse(b []byte) (Table, error) {
 		ok := isAmount(e.Prompt) && isAmount(e.Cached) && isAmount(e.Completion)
 		bad.Unless(ok, "%s: want prompt and completion, and cached_prompt if it has one, in dollars per million tokens, 0 or more", model)
 		if ok {
-			t[model] = Price{Prompt: *e.Prompt, Cached: *e.Cached, Completion: *e.Completion}
+			t[model] = Price{
+				Prompt:     *e.Prompt,
+				Cached:     *e.Cached,
+				Completion: *e.Completion,
+			}
 		}
 	}
 	return t, bad.Err()

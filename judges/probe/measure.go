@@ -30,7 +30,12 @@ type Shift struct {
 }
 
 // Measure returns the shifts of an attempt under every probe.
-func Measure(ctx context.Context, judge Judge, t *arena.Trace, d *arena.Dialogue) ([]Shift, error) {
+func Measure(
+	ctx context.Context,
+	judge Judge,
+	t *arena.Trace,
+	d *arena.Dialogue,
+) ([]Shift, error) {
 	base, err := judge(ctx, t, d)
 	if err != nil {
 		return nil, err
@@ -48,7 +53,13 @@ func IsSampled(id string, every int) bool {
 
 // MeasureFrom returns the shifts of an attempt under every probe from base, the
 // judgement of the unchanged attempt.
-func MeasureFrom(ctx context.Context, judge Judge, base *arena.Judgement, t *arena.Trace, d *arena.Dialogue) ([]Shift, error) {
+func MeasureFrom(
+	ctx context.Context,
+	judge Judge,
+	base *arena.Judgement,
+	t *arena.Trace,
+	d *arena.Dialogue,
+) ([]Shift, error) {
 	probes := All()
 	shifts := make([]Shift, 0, len(probes))
 	for _, p := range probes {
@@ -56,7 +67,11 @@ func MeasureFrom(ctx context.Context, judge Judge, base *arena.Judgement, t *are
 		if err != nil {
 			return nil, err
 		}
-		s := Shift{Probe: p.Name, Judge: base.Judge, Problem: t.ProblemID}
+		s := Shift{
+			Probe:   p.Name,
+			Judge:   base.Judge,
+			Problem: t.ProblemID,
+		}
 		if base.Score != nil && changed.Score != nil {
 			s.Scored = true
 			s.By = math.Round((*changed.Score-*base.Score)*10) / 10 // scores are tenths
@@ -144,19 +159,35 @@ const MaxLift = 0.05
 // LiftWarning describes the probes that raise more than MaxLift of the attempts, the
 // worst first; it is empty if none surely does.
 func LiftWarning(summaries []Summary) string {
-	worst := slices.DeleteFunc(slices.Clone(summaries), func(s Summary) bool { return s.RaisedWilson95[0] <= MaxLift })
+	worst := slices.DeleteFunc(slices.Clone(summaries), func(s Summary) bool {
+		return s.RaisedWilson95[0] <= MaxLift
+	})
 	if len(worst) == 0 {
 		return ""
 	}
-	slices.SortStableFunc(worst, func(a, b Summary) int { return cmp.Compare(b.RaisedWilson95[0], a.RaisedWilson95[0]) })
+	slices.SortStableFunc(worst, func(a, b Summary) int {
+		return cmp.Compare(b.RaisedWilson95[0], a.RaisedWilson95[0])
+	})
 	lifts := make([]string, len(worst))
 	for i, s := range worst {
 		low := 100 * s.RaisedWilson95[0]
 		high := 100 * s.RaisedWilson95[1]
-		lifts[i] = fmt.Sprintf("%s raises %d of %d attempts (%.0f %% to %.0f %%)", s.Probe, s.Raised, s.N, low, high)
+		lifts[i] = fmt.Sprintf(
+			"%s raises %d of %d attempts (%.0f %% to %.0f %%)",
+			s.Probe,
+			s.Raised,
+			s.N,
+			low,
+			high,
+		)
 	}
 	const format = "judge %s can be lifted by more than %.0f %%: %s"
-	return fmt.Sprintf(format, worst[0].Judge, 100*MaxLift, strings.Join(lifts, "; "))
+	return fmt.Sprintf(
+		format,
+		worst[0].Judge,
+		100*MaxLift,
+		strings.Join(lifts, "; "),
+	)
 }
 
 // ReadSummaries parses lines of JSON, one summary each. A line that is no summary of a
@@ -174,7 +205,9 @@ func ReadSummaries(text []byte) ([]Summary, error) {
 		if err := d.Decode(&s); err != nil {
 			return nil, fmt.Errorf("line %d: %w", len(summaries)+1, err)
 		}
-		isProbe := slices.ContainsFunc(All(), func(p Probe) bool { return p.Name == s.Probe })
+		isProbe := slices.ContainsFunc(All(), func(p Probe) bool {
+			return p.Name == s.Probe
+		})
 		if !isProbe || s.N < 0 {
 			return nil, fmt.Errorf("line %d: no summary of a probe", len(summaries)+1)
 		}

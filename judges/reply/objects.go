@@ -61,7 +61,9 @@ type answers struct {
 // or on a quoted line, or if a key is repeated.
 func findAnswer(text, key string) (object string, complete, ok bool) {
 	a := answers{key: key}
-	inTime := eachObject(text, func(start int, m lenient.Mended) { a.add(text, start, m) })
+	inTime := eachObject(text, func(start int, m lenient.Mended) {
+		a.add(text, start, m)
+	})
 	if !inTime || a.doubtful {
 		return "", false, false
 	}
@@ -105,7 +107,9 @@ func isQuoted(text string, start int) bool {
 // differ reports whether the objects differ in the value of the key.
 func (a *answers) differ() bool {
 	first := gjson.Get(a.complete[0], a.key).String()
-	isOther := func(object string) bool { return gjson.Get(object, a.key).String() != first }
+	isOther := func(object string) bool {
+		return gjson.Get(object, a.key).String() != first
+	}
 	return slices.ContainsFunc(a.complete, isOther) || slices.ContainsFunc(a.broken, isOther)
 }
 

@@ -191,7 +191,11 @@ func parseSpan(v gjson.Result) (span arena.Span, ok bool) {
 	step := max(0, min(v.Get("step").Int(), 1<<30))
 	quote := clip(v.Get("quote").String(), maxQuote)
 	isGate := gate >= 1 && gate < int64(len(Scores))
-	return arena.Span{Gate: int(gate), Step: int(step), Quote: quote}, quote != "" && isGate
+	return arena.Span{
+		Gate:  int(gate),
+		Step:  int(step),
+		Quote: quote,
+	}, quote != "" && isGate
 }
 
 // clip returns the first n characters of s, with a replacement for what is not UTF-8.

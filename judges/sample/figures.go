@@ -55,7 +55,10 @@ func (m *measure) figure(items []Item, answers map[string]Answer) Figure {
 		if !ok || a == (Answer{}) {
 			continue
 		}
-		l := label{weight: 1 / item.Probability, counts: m.counts(item, &a)}
+		l := label{
+			weight: 1 / item.Probability,
+			counts: m.counts(item, &a),
+		}
 		if l.counts {
 			f.N++
 			l.hits = m.hits(item, &a)
@@ -127,7 +130,9 @@ func variance(strata map[string][]label, rate float64) float64 {
 		}
 		n := float64(len(labels))
 		size := float64(n * labels[0].weight) // of the stratum
-		residuals := slicesx.Map(labels, func(l label) float64 { return l.residual(rate) })
+		residuals := slicesx.Map(labels, func(l label) float64 {
+			return l.residual(rate)
+		})
 		v += float64(size * (size - n) / n * stat.Variance(residuals, nil))
 	}
 	return v
@@ -138,20 +143,28 @@ var measures = []measure{
 	{"filter", "recall of agentic", isAgentic(true), onAxis("agentic")},
 	{"filter", "precision of scripted", onAxis("scripted"), isAgentic(false)},
 	{"filter", "recall of scripted", isAgentic(false), onAxis("scripted")},
-	{"judge", "same grade", isGraded, func(it *Item, a *Answer) bool { return *it.Score == *a.Score }},
-	{"judge", "grade too high", isGraded, func(it *Item, a *Answer) bool { return *it.Score > *a.Score }},
+	{"judge", "same grade", isGraded, func(it *Item, a *Answer) bool {
+		return *it.Score == *a.Score
+	}},
+	{"judge", "grade too high", isGraded, func(it *Item, a *Answer) bool {
+		return *it.Score > *a.Score
+	}},
 	{"guard", "precision of drops", isDropped, isLeak},
 	{"guard", "recall of drops", isLeak, isDropped},
 }
 
 // onAxis matches attempts with an axis of the filter and a label.
 func onAxis(axis string) func(*Item, *Answer) bool {
-	return func(it *Item, a *Answer) bool { return a.Agentic != nil && it.Axis == axis }
+	return func(it *Item, a *Answer) bool {
+		return a.Agentic != nil && it.Axis == axis
+	}
 }
 
 // isAgentic matches attempts with a label.
 func isAgentic(want bool) func(*Item, *Answer) bool {
-	return func(_ *Item, a *Answer) bool { return a.Agentic != nil && *a.Agentic == want }
+	return func(_ *Item, a *Answer) bool {
+		return a.Agentic != nil && *a.Agentic == want
+	}
 }
 
 func isGraded(it *Item, a *Answer) bool { return it.Score != nil && a.Score != nil }

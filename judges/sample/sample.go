@@ -77,7 +77,11 @@ const MinProbability = 1e-9
 
 // allocate returns the parts of n by stratum: it adds one by one to the stratum with the
 // fewest for the square root of its size (Webster).
-func allocate(names []string, strata map[string][]Item, n int) []int {
+func allocate(
+	names []string,
+	strata map[string][]Item,
+	n int,
+) []int {
 	counts := make([]int, len(names))
 	roots := make([]float64, len(names))
 	for i, name := range names {

@@ -48,14 +48,21 @@ const (
 // call, or of the first call if none is. If the attempt recommends nothing, no step is
 // needed. Judge fails only if the attempt has no step.
 func Judge(t *arena.Trace, d *arena.Dialogue) arena.StepJudgement {
-	out := arena.StepJudgement{Judgement: arena.Judgement{Judge: Name, Outcome: arena.JudgeScored}}
+	out := arena.StepJudgement{Judgement: arena.Judgement{
+		Judge:   Name,
+		Outcome: arena.JudgeScored,
+	}}
 	l := newLabeler(d)
 	for i := range d.Turns {
 		turn := &d.Turns[i]
 		if turn.User != "" {
 			continue
 		}
-		v := arena.StepVerdict{Step: t.StepNumber(turn.Step), Need: arena.StepWaste, Reason: string(NoCall)}
+		v := arena.StepVerdict{
+			Step:   t.StepNumber(turn.Step),
+			Need:   arena.StepWaste,
+			Reason: string(NoCall),
+		}
 		for k := range turn.Calls {
 			c := &turn.Calls[k]
 			needed, reason := l.label(position{i, k}, c)

@@ -36,7 +36,11 @@ func MatchTeachers(attempt [][]arena.Call, teachers [][][]arena.Call) []arena.St
 	}
 	verdicts := make([]arena.StepVerdict, len(attempt))
 	for i := range verdicts {
-		v := arena.StepVerdict{Step: i + 1, Need: arena.StepWaste, Reason: string(NoTeacherStep)}
+		v := arena.StepVerdict{
+			Step:   i + 1,
+			Need:   arena.StepWaste,
+			Reason: string(NoTeacherStep),
+		}
 		if i < len(best) && best[i] {
 			v.Need = arena.StepNeeded
 			v.Reason = string(TeacherStep)

@@ -42,7 +42,9 @@ type Index struct {
 
 // Open returns the index in the sections that Builder.Write wrote.
 func Open(f *store.File) (*Index, error) {
-	x := &Index{scratch: sync.Pool{New: func() any { return new(scratch) }}}
+	x := &Index{scratch: sync.Pool{New: func() any {
+		return new(scratch)
+	}}}
 	var totals []byte
 	for name, section := range map[string]*[]byte{
 		"norms":      &x.norms,
@@ -89,7 +91,9 @@ func (x *Index) term(i int) string {
 // index does not have the term.
 func (x *Index) find(term string) (documents int, code []byte) {
 	n := x.TermCount()
-	i := sort.Search(n, func(i int) bool { return x.term(i) >= term })
+	i := sort.Search(n, func(i int) bool {
+		return x.term(i) >= term
+	})
 	if i == n || x.term(i) != term {
 		return 0, nil
 	}
@@ -128,7 +132,11 @@ func (x *Index) Search(query string, limit int) (hits []Hit, matches int, err er
 	if err != nil {
 		return nil, 0, err
 	}
-	s.top = topHits{limit: limit, hits: s.top.hits[:0], minScore: -1}
+	s.top = topHits{
+		limit:    limit,
+		hits:     s.top.hits[:0],
+		minScore: -1,
+	}
 	for {
 		base, more := nextWindow(s.cursors)
 		if !more {
@@ -158,7 +166,11 @@ func (x *Index) appendCursors(cursors []cursor, query string) ([]cursor, error) 
 			continue
 		}
 		weight := float32(float32(counts[term]) * idf(documents, x.nonEmpty))
-		c := cursor{code: code, weight: weight, end: uint32(len(x.norms))}
+		c := cursor{
+			code:   code,
+			weight: weight,
+			end:    uint32(len(x.norms)),
+		}
 		c.next()
 		cursors = append(cursors, c)
 	}

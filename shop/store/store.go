@@ -30,7 +30,10 @@ func NewWriter(w io.Writer, version int) (*zip.Writer, error) {
 // CreateSection adds a section and returns a writer for its content. The writer must not be
 // used after the next section was added.
 func CreateSection(z *zip.Writer, name string) (io.Writer, error) {
-	w, err := z.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Store})
+	w, err := z.CreateHeader(&zip.FileHeader{
+		Name:   name,
+		Method: zip.Store,
+	})
 	return w, wrong.Wrap("begin section "+name, err)
 }
 
@@ -112,7 +115,9 @@ func Map(path string) (data []byte, unmap func() error, err error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("map file: %w", err)
 	}
-	defer func() { err = errors.Join(err, f.Close()) }()
+	defer func() {
+		err = errors.Join(err, f.Close())
+	}()
 	st, err := f.Stat()
 	if err != nil {
 		return nil, nil, fmt.Errorf("map file: %w", err)
@@ -124,7 +129,13 @@ func Map(path string) (data []byte, unmap func() error, err error) {
 		}
 		return data, func() error { return nil }, nil
 	}
-	data, err = unix.Mmap(int(f.Fd()), 0, int(st.Size()), unix.PROT_READ, unix.MAP_SHARED)
+	data, err = unix.Mmap(
+		int(f.Fd()),
+		0,
+		int(st.Size()),
+		unix.PROT_READ,
+		unix.MAP_SHARED,
+	)
 	if err != nil {
 		return nil, nil, fmt.Errorf("map %s: %w", path, err)
 	}

@@ -52,9 +52,15 @@ func (w *writer) atif() atif.Document {
 		Extra: &atif.Extra{Arena: w.arenaFields()},
 	}
 	if t.System != "" {
-		doc.Steps = append(doc.Steps, atif.Step{Source: atif.SourceSystem, Message: t.System})
+		doc.Steps = append(doc.Steps, atif.Step{
+			Source:  atif.SourceSystem,
+			Message: t.System,
+		})
 	}
-	doc.Steps = append(doc.Steps, atif.Step{Source: atif.SourceUser, Message: t.Query})
+	doc.Steps = append(doc.Steps, atif.Step{
+		Source:  atif.SourceUser,
+		Message: t.Query,
+	})
 	for i := range t.Steps {
 		doc.Steps = append(doc.Steps, w.atifStep(i))
 	}
@@ -114,7 +120,11 @@ func (w *writer) atifStep(i int) atif.Step {
 	}
 	for j, c := range messages[0].Calls {
 		w.addLossIf(LossArgumentsKind, s.Calls[j].Arguments.Kind() == arena.String)
-		out.Calls = append(out.Calls, atif.Call{ID: c.ID, Name: c.Function.Name, Arguments: w.argumentObject(c)})
+		out.Calls = append(out.Calls, atif.Call{
+			ID:        c.ID,
+			Name:      c.Function.Name,
+			Arguments: w.argumentObject(c),
+		})
 	}
 	for _, m := range messages[1:] {
 		if out.Observation == nil {

@@ -55,9 +55,15 @@ func (w *writer) openAI() chatRow {
 		Reward:    t.Declared,
 	}
 	if t.System != "" {
-		row.Messages = append(row.Messages, chatMessage{Role: "system", Content: t.System})
+		row.Messages = append(row.Messages, chatMessage{
+			Role:    "system",
+			Content: t.System,
+		})
 	}
-	row.Messages = append(row.Messages, chatMessage{Role: "user", Content: t.Query})
+	row.Messages = append(row.Messages, chatMessage{
+		Role:    "user",
+		Content: t.Query,
+	})
 	for i := range t.Steps {
 		s := &t.Steps[i]
 		w.addLossIf(LossStepMeta, s.Timestamp != "" || s.LLMCalls != nil || s.Number != i+1)
@@ -90,7 +96,11 @@ func (w *writer) stepMessages(i int) []chatMessage {
 	w.addLossIf(LossRuling, w.t.Ruling != nil)
 	w.addLossIf(LossStepRaw, s.Raw != "")
 	if s.Role != arena.RoleAgent {
-		return []chatMessage{{Role: sourceNames[s.Role], Content: s.Content, unixMS: parseUnixMS(s.Timestamp)}}
+		return []chatMessage{{
+			Role:    sourceNames[s.Role],
+			Content: s.Content,
+			unixMS:  parseUnixMS(s.Timestamp),
+		}}
 	}
 
 	w.addLossIf(LossSplitMessage, s.Think != "" || s.Response != "")
@@ -109,11 +119,23 @@ func (w *writer) stepMessages(i int) []chatMessage {
 		}
 		used[id] = true
 		w.addLossIf(LossAbsentArguments, call.Arguments == "")
-		function := sts.Function{Name: call.Name, Arguments: cmp.Or(call.Arguments, "{}").Text()}
-		messages[0].Calls = append(messages[0].Calls, chatCall{ID: id, Type: "function", Function: function})
+		function := sts.Function{
+			Name:      call.Name,
+			Arguments: cmp.Or(call.Arguments, "{}").Text(),
+		}
+		messages[0].Calls = append(messages[0].Calls, chatCall{
+			ID:       id,
+			Type:     "function",
+			Function: function,
+		})
 		if call.Result != "" {
 			w.addLossIf(LossResultKind, call.Result.Kind() != arena.String)
-			result := chatMessage{Role: "tool", Content: call.Result.Text(), CallID: id, Name: call.Name}
+			result := chatMessage{
+				Role:    "tool",
+				Content: call.Result.Text(),
+				CallID:  id,
+				Name:    call.Name,
+			}
 			messages = append(messages, result)
 		}
 	}
@@ -146,7 +168,12 @@ func (w *writer) session() []any {
 	w.addLossIf(LossTools, w.t.Tools != "")
 	w.addLossIf(LossOutcome, w.t.Declared != nil)
 	row := w.openAI()
-	header := sts.Header{Type: "session", Harness: "arena", ID: w.t.ID, Name: cmp.Or(w.t.ProblemID, w.t.ID)}
+	header := sts.Header{
+		Type:    "session",
+		Harness: "arena",
+		ID:      w.t.ID,
+		Name:    cmp.Or(w.t.ProblemID, w.t.ID),
+	}
 	lines := []any{header}
 	now := int64(0)
 	if start, err := time.Parse(time.RFC3339, w.t.Agent.StartedAt); err == nil {
@@ -157,7 +184,10 @@ func (w *writer) session() []any {
 		if m.unixMS != nil {
 			now = max(now, *m.unixMS)
 		}
-		lines = append(lines, sts.Line{Type: "message", Message: w.sessionMessage(m, now)})
+		lines = append(lines, sts.Line{
+			Type:    "message",
+			Message: w.sessionMessage(m, now),
+		})
 	}
 	return lines
 }
@@ -174,7 +204,10 @@ func (w *writer) sessionMessage(m chatMessage, unixMS int64) sts.Message {
 		out.Model = w.t.Model
 	}
 	for _, c := range m.Calls {
-		out.Calls = append(out.Calls, sts.Call{ID: c.ID, Function: c.Function})
+		out.Calls = append(out.Calls, sts.Call{
+			ID:       c.ID,
+			Function: c.Function,
+		})
 	}
 	return out
 }

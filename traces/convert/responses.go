@@ -36,7 +36,11 @@ func responseItems(m chatMessage) []any {
 	var items []any
 	if m.Reasoning != "" {
 		parts := textParts("reasoning_text", m.Reasoning)
-		items = append(items, map[string]any{"type": "reasoning", "summary": []any{}, "content": parts})
+		items = append(items, map[string]any{
+			"type":    "reasoning",
+			"summary": []any{},
+			"content": parts,
+		})
 	}
 	switch {
 	case m.Role != "assistant":

@@ -139,6 +139,8 @@ func objectJSON(text string) (json.RawMessage, bool) {
 
 // withoutZeros deletes the members of an object that have the zero value of their type.
 func withoutZeros(o map[string]any) map[string]any {
-	maps.DeleteFunc(o, func(_ string, v any) bool { return reflect.ValueOf(v).IsZero() })
+	maps.DeleteFunc(o, func(_ string, v any) bool {
+		return reflect.ValueOf(v).IsZero()
+	})
 	return o
 }

@@ -80,7 +80,9 @@ func (c *Client) raceRuns(ctx context.Context, id string) ([]run, error) {
 	if err := c.get(ctx, "races/"+url.PathEscape(id), &race); err != nil {
 		return nil, fmt.Errorf("ask for race %s: %w", id, err)
 	}
-	isElsewhere := func(r run) bool { return r.RaceID == nil || *r.RaceID != id }
+	isElsewhere := func(r run) bool {
+		return r.RaceID == nil || *r.RaceID != id
+	}
 	var raceRuns []run
 	for _, q := range race.Qualifiers {
 		runs, err := c.runs(ctx, q.Agent, q.Hotkey)
@@ -215,7 +217,11 @@ func (c *Client) findings(ctx context.Context, r *run) (map[string]finding, erro
 
 // attempt returns the text of one attempt: an episode's feedback, or the log of a problem.
 // The log has an address that expires; attempt requests a new address once.
-func (c *Client) attempt(ctx context.Context, r *run, i item) (text json.RawMessage, err error) {
+func (c *Client) attempt(
+	ctx context.Context,
+	r *run,
+	i item,
+) (text json.RawMessage, err error) {
 	if i.Kind == kindEpisode {
 		err = c.get(ctx, "episode-results/"+url.PathEscape(i.Episode)+"/feedback", &text)
 		return text, err
@@ -288,7 +294,9 @@ func (c *Client) RaceDocument(ctx context.Context, id string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	originals := slicesx.Map(runs, func(r run) json.RawMessage { return r.original })
+	originals := slicesx.Map(runs, func(r run) json.RawMessage {
+		return r.original
+	})
 	doc["runs"] = append([]json.RawMessage{}, originals...)
 	return asjson.Indented(doc, " "), nil
 }

@@ -62,7 +62,12 @@ func (c *Client) get(ctx context.Context, path string, dst any) error {
 
 // call sends a request and decodes the response to dst. A *json.RawMessage receives the
 // response unchanged.
-func (c *Client) call(ctx context.Context, method, address string, body []byte, dst any) error {
+func (c *Client) call(
+	ctx context.Context,
+	method, address string,
+	body []byte,
+	dst any,
+) error {
 	text, err := c.sendWithRetry(ctx, method, address, body)
 	if err != nil {
 		return err
@@ -71,7 +76,11 @@ func (c *Client) call(ctx context.Context, method, address string, body []byte, 
 }
 
 // sendWithRetry sends a request until it succeeds or fails for good.
-func (c *Client) sendWithRetry(ctx context.Context, method, address string, body []byte) ([]byte, error) {
+func (c *Client) sendWithRetry(
+	ctx context.Context,
+	method, address string,
+	body []byte,
+) ([]byte, error) {
 	pause := firstPause
 	for try := 1; ; try++ {
 		text, err := c.send(ctx, method, address, body)
@@ -111,7 +120,11 @@ func isTemporary(err error) bool {
 
 // send sends a request once and returns the body of the response. The error is a *Refusal
 // if the status is not OK.
-func (c *Client) send(ctx context.Context, method, address string, body []byte) ([]byte, error) {
+func (c *Client) send(
+	ctx context.Context,
+	method, address string,
+	body []byte,
+) ([]byte, error) {
 	if err := c.waitTurn(ctx); err != nil {
 		return nil, err
 	}

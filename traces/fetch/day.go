@@ -116,7 +116,11 @@ var storedFields = []string{
 
 // runFields returns the run.json of a run: the fields that package traces reads, and the
 // subnet's findings.
-func runFields(r *run, kind, network string, isComplete bool) (map[string]json.RawMessage, error) {
+func runFields(
+	r *run,
+	kind, network string,
+	isComplete bool,
+) (map[string]json.RawMessage, error) {
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(r.original, &fields); err != nil {
 		return nil, fmt.Errorf("read run %s: %w", r.ID, err)
@@ -140,7 +144,11 @@ func runFields(r *run, kind, network string, isComplete bool) (map[string]json.R
 }
 
 // writeRun writes the run.json of a run.
-func (d *day) writeRun(r *run, kind, network string, isComplete bool) error {
+func (d *day) writeRun(
+	r *run,
+	kind, network string,
+	isComplete bool,
+) error {
 	fields, err := runFields(r, kind, network, isComplete)
 	if err != nil {
 		return err

@@ -137,7 +137,11 @@ func (f *Fetch) queriedRun(ctx context.Context) ([]run, error) {
 
 // newJob returns a job for a run and adds the day of the run to days. It returns nil if the
 // run is complete on disk or cannot be fetched.
-func (f *Fetch) newJob(ctx context.Context, r *run, days map[string]*day) (*job, error) {
+func (f *Fetch) newJob(
+	ctx context.Context,
+	r *run,
+	days map[string]*day,
+) (*job, error) {
 	name := fmt.Sprintf("qualifying-%d", r.Suite)
 	if r.RaceID != nil {
 		name = *r.RaceID
@@ -146,7 +150,11 @@ func (f *Fetch) newJob(ctx context.Context, r *run, days map[string]*day) (*job,
 		return nil, fmt.Errorf("%w: an id that names no file", errDamaged)
 	}
 	if days[name] == nil {
-		days[name] = &day{Base: f.Base, Network: f.Network, folder: filepath.Join(f.Out, name)}
+		days[name] = &day{
+			Base:    f.Base,
+			Network: f.Network,
+			folder:  filepath.Join(f.Out, name),
+		}
 	}
 	j := &job{run: *r, day: days[name]}
 	isComplete, err := j.day.compareStored(r, f.Network)
@@ -222,7 +230,11 @@ func (f *Fetch) download(ctx context.Context, j *job) error {
 
 // downloadItem writes one attempt to disk and returns whether it is there. The error
 // concerns all attempts.
-func (f *Fetch) downloadItem(ctx context.Context, j *job, i item) (isOnDisk bool, err error) {
+func (f *Fetch) downloadItem(
+	ctx context.Context,
+	j *job,
+	i item,
+) (isOnDisk bool, err error) {
 	name := i.fileName()
 	if name == "" {
 		j.day.add(j.ID, i.ID, stateUnreleased, "the episode has no result that can be asked for")

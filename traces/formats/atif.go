@@ -27,7 +27,9 @@ func readATIF(r *reader, doc object) {
 	a.Session = doc.id("session_id")
 	a.Model = r.text(agent["model_name"])
 	a.Tools = toolDefinitions(agent["tool_definitions"])
-	r.each(doc["steps"], func(v gjson.Result) { r.readATIFStep(members(v)) })
+	r.each(doc["steps"], func(v gjson.Result) {
+		r.readATIFStep(members(v))
+	})
 
 	for _, extra := range []object{doc.object("final_metrics").object("extra"), doc.object("extra")} {
 		r.readATIFExtra(extra.object("oro"))
@@ -72,7 +74,9 @@ func (r *reader) readATIFExtra(extra object) {
 		a.Status = status
 		a.hasDialogue = new(!isNull)
 	}
-	r.each(extra["vetoes"], func(v gjson.Result) { a.DeclaredVetoes = append(a.DeclaredVetoes, r.text(v)) })
+	r.each(extra["vetoes"], func(v gjson.Result) {
+		a.DeclaredVetoes = append(a.DeclaredVetoes, r.text(v))
+	})
 }
 
 // readATIFStep reads a step as a message of its source. Results of the agent's calls are
@@ -141,7 +145,11 @@ func (r *reader) readATIFResults(list gjson.Result) []message {
 			r.attempt().hasNonText = true
 		}
 		if result.Kind() > arena.Null {
-			results = append(results, message{role: toolRole, callID: o.id("source_call_id"), result: result})
+			results = append(results, message{
+				role:   toolRole,
+				callID: o.id("source_call_id"),
+				result: result,
+			})
 		}
 	})
 	return results

@@ -237,7 +237,9 @@ func (a *Attempt) countUnanswered() int {
 	}
 	calls := a.Steps[len(a.Steps)-1].Calls
 	calls = calls[:min(len(calls), maxLookback)]
-	return slicesx.CountFunc(calls, func(c *arena.ToolCall) bool { return c.Result == "" })
+	return slicesx.CountFunc(calls, func(c *arena.ToolCall) bool {
+		return c.Result == ""
+	})
 }
 
 // lastTextTurn returns the last turn of the agent if it has text but no list of calls, so

@@ -13,7 +13,9 @@ import (
 var (
 	// OpenAI is a row with messages of OpenAI's API: rows of data sets, trajectories of
 	// tau-bench, prompts and predictions of ORO.
-	OpenAI = Format{Name: "openai", read: func(r *reader, doc object) { r.readRow(doc) }}
+	OpenAI = Format{Name: "openai", read: func(r *reader, doc object) {
+		r.readRow(doc)
+	}}
 	// ShareGPT is a row with messages that name their sender under "from".
 	ShareGPT = Format{Name: "sharegpt", read: func(r *reader, doc object) {
 		r.isShareGPT = true
@@ -31,7 +33,10 @@ func readGraded(r *reader, doc object) {
 	a.Declared = doc.object("grade").number("score")
 	setIfPresent(&a.Seconds, doc.number("latency_seconds"))
 	sample := doc.object("sample")
-	r.addStep(arena.Step{Content: r.text(sample["assistant_text"]), Calls: r.calls(sample["output_tools"])})
+	r.addStep(arena.Step{
+		Content: r.text(sample["assistant_text"]),
+		Calls:   r.calls(sample["output_tools"]),
+	})
 }
 
 // readRow reads a row of messages, or a prediction: the text and the calls of the next turn
@@ -44,13 +49,19 @@ func (r *reader) readRow(row object) {
 	if list := unpack(messages); list.IsArray() {
 		r.readMessages(list)
 	} else {
-		r.err = &NoMessages{Name: "messages", Kind: arena.Raw(messages.Raw).Kind()}
+		r.err = &NoMessages{
+			Name: "messages",
+			Kind: arena.Raw(messages.Raw).Kind(),
+		}
 	}
 
 	_, hasText := row["raw_text"]
 	_, hasCalls := row["tool_calls"]
 	if hasText || hasCalls {
-		r.addStep(arena.Step{Content: r.text(row["raw_text"]), Calls: r.calls(row["tool_calls"])})
+		r.addStep(arena.Step{
+			Content: r.text(row["raw_text"]),
+			Calls:   r.calls(row["tool_calls"]),
+		})
 		r.err = nil
 	}
 }
@@ -85,7 +96,10 @@ func (r *reader) parseError(v gjson.Result) *arena.AttemptError {
 	case v.Type == gjson.String:
 		return &arena.AttemptError{Message: r.text(v)}
 	case v.IsObject():
-		return &arena.AttemptError{Type: r.text(v.Get("type")), Message: r.text(v.Get("message"))}
+		return &arena.AttemptError{
+			Type:    r.text(v.Get("type")),
+			Message: r.text(v.Get("message")),
+		}
 	default:
 		return nil
 	}
@@ -115,7 +129,11 @@ func (r *reader) shoppingBenchResults(list gjson.Result) []message {
 	r.each(list, func(v gjson.Result) {
 		o := members(v)
 		result := arena.Raw(o.first("results", "result").Raw)
-		results = append(results, message{role: toolRole, callID: o.id("tool_call_id"), result: result})
+		results = append(results, message{
+			role:   toolRole,
+			callID: o.id("tool_call_id"),
+			result: result,
+		})
 	})
 	return results
 }

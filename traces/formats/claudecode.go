@@ -49,7 +49,9 @@ func readClaudeCode(r *reader, doc object) {
 		attempt:    r.begin(""),
 		isSubagent: !session.Get("#(isSidechain==false)").Exists(),
 	}
-	r.each(session, func(v gjson.Result) { c.readLine(members(v)) })
+	r.each(session, func(v gjson.Result) {
+		c.readLine(members(v))
+	})
 }
 
 // claudeSession joins the lines of a session of Claude Code.

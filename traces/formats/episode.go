@@ -85,7 +85,9 @@ func (r *reader) readEpisodeFields(episode object) {
 func (r *reader) readTurns(list gjson.Result, readTurn func(object)) {
 	r.attempt().hasDialogue = new(list.IsArray())
 	if list.IsArray() {
-		r.each(list, func(v gjson.Result) { readTurn(members(v)) })
+		r.each(list, func(v gjson.Result) {
+			readTurn(members(v))
+		})
 	}
 }
 

@@ -49,7 +49,9 @@ func readExchange(r *reader, doc object) {
 	r.readItems(request["input"])
 	r.readMessages(request["messages"])
 	r.readItems(response["output"])
-	r.each(response["choices"], func(v gjson.Result) { r.readMessage(members(v.Get("message"))) })
+	r.each(response["choices"], func(v gjson.Result) {
+		r.readMessage(members(v.Get("message")))
+	})
 	if roles[response["role"].Str] == agentRole {
 		r.readMessage(response)
 	}

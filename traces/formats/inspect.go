@@ -22,7 +22,9 @@ var inspectLog = Format{
 	},
 	read: func(r *reader, doc object) {
 		spec := doc.object("eval")
-		r.each(doc["samples"], func(v gjson.Result) { r.readSample(v, spec) })
+		r.each(doc["samples"], func(v gjson.Result) {
+			r.readSample(v, spec)
+		})
 	},
 }
 
@@ -121,5 +123,11 @@ func (r *reader) readSampleScores(scores gjson.Result) {
 // in the log's header.
 func InspectSample(header, sample []byte) []byte {
 	spec := cmp.Or(gjson.GetBytes(header, "eval").Raw, "{}")
-	return slices.Concat([]byte(`{"eval":`), []byte(spec), []byte(`,"samples":[`), sample, []byte("]}"))
+	return slices.Concat(
+		[]byte(`{"eval":`),
+		[]byte(spec),
+		[]byte(`,"samples":[`),
+		sample,
+		[]byte("]}"),
+	)
 }

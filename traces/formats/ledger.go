@@ -17,7 +17,9 @@ func (r *reader) readLedgerOf(episode object) {
 	switch {
 	case ledger.IsArray(): // runtimes 1 and 2
 		needsSteps := r.beginLedger()
-		r.each(ledger, func(v gjson.Result) { r.readLedgerEntry(members(v), needsSteps) })
+		r.each(ledger, func(v gjson.Result) {
+			r.readLedgerEntry(members(v), needsSteps)
+		})
 	case ledger.IsObject():
 		r.readWorldLedger(members(ledger), episode.object("verdict"))
 	}
@@ -53,7 +55,10 @@ func (r *reader) readLedgerEntry(entry object, needsSteps bool) {
 	}
 	switch kind {
 	case "model_action":
-		call := arena.ToolCall{Name: r.text(payload["name"]), Arguments: arena.Raw(payload["args"].Raw)}
+		call := arena.ToolCall{
+			Name:      r.text(payload["name"]),
+			Arguments: arena.Raw(payload["args"].Raw),
+		}
 		r.addStep(arena.Step{Calls: []arena.ToolCall{call}})
 	case "model_message":
 		r.addStep(arena.Step{Response: r.text(payload["content"])})
@@ -68,7 +73,9 @@ func (r *reader) readLedgerEntry(entry object, needsSteps bool) {
 // with the task, pack and checksums in its verdict.
 func (r *reader) readWorldLedger(ledger, verdict object) {
 	w := worldLedger{r: r, needsSteps: r.beginLedger()}
-	r.each(ledger["episode"], func(v gjson.Result) { w.readRecord(members(v)) })
+	r.each(ledger["episode"], func(v gjson.Result) {
+		w.readRecord(members(v))
+	})
 
 	a := r.attempt()
 	a.ProblemID = cmp.Or(a.ProblemID, w.task)

@@ -91,7 +91,12 @@ func (r *reader) readAgentMessage(m object, roleName string, c *content) {
 
 // readToolMessage reads a result in a message of its own. The text of an error replaces an
 // empty result; that the result is an error is lost.
-func (r *reader) readToolMessage(sender role, m object, value gjson.Result, text string) {
+func (r *reader) readToolMessage(
+	sender role,
+	m object,
+	value gjson.Result,
+	text string,
+) {
 	result := message{role: sender, name: m.id("name", "function")}
 	if r.isRow {
 		result.callID = m.id("tool_call_id")
@@ -139,7 +144,11 @@ type content struct {
 }
 
 func (c *content) step() arena.Step {
-	return arena.Step{Content: c.text, Reasoning: c.reasoning, Calls: c.calls}
+	return arena.Step{
+		Content:   c.text,
+		Reasoning: c.reasoning,
+		Calls:     c.calls,
+	}
 }
 
 // content reads a text or a list of parts of any API.
@@ -147,7 +156,9 @@ func (r *reader) content(v gjson.Result) content {
 	switch {
 	case v.IsArray():
 		var p contentParts
-		r.each(v, func(part gjson.Result) { r.readPart(part, &p) })
+		r.each(v, func(part gjson.Result) {
+			r.readPart(part, &p)
+		})
 		return content{
 			text:      strings.Join(p.texts, "\n"),
 			reasoning: strings.Join(p.thoughts, "\n"),

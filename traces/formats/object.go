@@ -115,7 +115,9 @@ func isMessageList(v gjson.Result) bool {
 func visitList(v gjson.Result, visit func(gjson.Result) bool) {
 	v = unpack(v)
 	if v.IsArray() {
-		v.ForEach(func(_, element gjson.Result) bool { return visit(element) })
+		v.ForEach(func(_, element gjson.Result) bool {
+			return visit(element)
+		})
 		return
 	}
 	elements := members(v)

@@ -26,7 +26,10 @@ type reader struct {
 // begin adds an attempt and returns it. The pointer must not be used after the next call.
 // Part is the attempt's part of the document, empty if the document has no other.
 func (r *reader) begin(part string) *Attempt {
-	r.attempts = append(r.attempts, Attempt{Trace: NewTrace(arena.Source{}), Part: part})
+	r.attempts = append(r.attempts, Attempt{
+		Trace: NewTrace(arena.Source{}),
+		Part:  part,
+	})
 	return r.attempt()
 }
 
@@ -138,7 +141,10 @@ func (r *reader) addMessage(m message) {
 }
 
 func (r *reader) addText(sender role, text string) {
-	r.addMessage(message{role: sender, step: arena.Step{Content: text}})
+	r.addMessage(message{
+		role: sender,
+		step: arena.Step{Content: text},
+	})
 }
 
 func (r *reader) addStep(step arena.Step) {

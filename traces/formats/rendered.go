@@ -44,7 +44,10 @@ func (r *reader) readRenderedOutput(text string) {
 		turn = strings.TrimSuffix(strings.TrimRight(turn, "\n"), "\nuser")
 		turn = strings.TrimPrefix(strings.TrimSpace(turn), "assistant\n")
 		if turn != "" {
-			r.addStep(arena.Step{Content: turn, Calls: r.taggedCalls(turn)})
+			r.addStep(arena.Step{
+				Content: turn,
+				Calls:   r.taggedCalls(turn),
+			})
 		}
 		r.addRenderedResults(observation)
 		text = next

@@ -40,7 +40,9 @@ func readSWEAgent(r *reader, doc object) {
 	r.addUnreadKeys(info, "exit_status", "swe_agent_hash", "swe_agent_version",
 		"swe_rex_version", "swe_rex_hash", "mini_version")
 
-	turns := slicesx.CountFunc(a.messages, func(m *message) bool { return m.role == agentRole })
+	turns := slicesx.CountFunc(a.messages, func(m *message) bool {
+		return m.role == agentRole
+	})
 	if int(doc["trajectory"].Get("#").Int()) > turns {
 		r.addLoss(lostSteps)
 	}

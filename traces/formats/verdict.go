@@ -32,7 +32,9 @@ func (r *reader) readEpisodeVerdict(episode object) {
 	v.present = episode["verdict"].IsObject()
 	v.correct = fields.number("correct")
 	v.Category = r.text(fields["category"])
-	r.each(fields["flags"], func(flag gjson.Result) { v.Flags = append(v.Flags, r.text(flag)) })
+	r.each(fields["flags"], func(flag gjson.Result) {
+		v.Flags = append(v.Flags, r.text(flag))
+	})
 
 	checks := fields.object("checks")
 	for _, name := range slices.Sorted(maps.Keys(checks)) {

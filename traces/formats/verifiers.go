@@ -46,7 +46,9 @@ var verifiersEpisode = Format{
 		return doc["traces"].IsArray() && doc["task"].IsObject() && doc["env"].IsObject()
 	},
 	read: func(r *reader, doc object) {
-		r.each(doc["traces"], func(v gjson.Result) { r.readVerifiersTrace(v, doc) })
+		r.each(doc["traces"], func(v gjson.Result) {
+			r.readVerifiersTrace(v, doc)
+		})
 	},
 }
 
@@ -65,7 +67,9 @@ func (r *reader) readVerifiersTrace(v gjson.Result, doc object) {
 	a.Declared = weightedReward(trace["rewards"])
 
 	var nodes []gjson.Result
-	r.each(trace["nodes"], func(v gjson.Result) { nodes = append(nodes, v) })
+	r.each(trace["nodes"], func(v gjson.Result) {
+		nodes = append(nodes, v)
+	})
 	path := lastBranch(nodes)
 	if len(path) < len(nodes) {
 		r.addLoss(lostBranches)
@@ -75,7 +79,10 @@ func (r *reader) readVerifiersTrace(v gjson.Result, doc object) {
 	}
 
 	if failure := trace["errors"].Get("@reverse.0"); failure.Exists() {
-		r.setError(&arena.AttemptError{Type: r.text(failure.Get("type")), Message: r.text(failure.Get("message"))})
+		r.setError(&arena.AttemptError{
+			Type:    r.text(failure.Get("type")),
+			Message: r.text(failure.Get("message")),
+		})
 	}
 	if trace["is_timeout"].Bool() {
 		a.Status = arena.StatusTimedOut

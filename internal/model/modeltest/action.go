@@ -15,7 +15,9 @@ func Grade(score float64) string {
 
 // Reply returns an action that answers with a text.
 func Reply(text string) Action {
-	return Complete(func(m map[string]any, _ Call) { m["content"] = text }, nil)
+	return Complete(func(m map[string]any, _ Call) {
+		m["content"] = text
+	}, nil)
 }
 
 // Verdicts returns an action that answers as a judge of steps does: with a verdict on
@@ -47,7 +49,11 @@ func Complete(message func(map[string]any, Call), reply func(map[string]any)) Ac
 		out := map[string]any{
 			"id": "chatcmpl-test", "object": "chat.completion", "model": c.Model,
 			"choices": []any{map[string]any{"index": 0, "message": m, "finish_reason": "stop"}},
-			"usage":   map[string]any{"prompt_tokens": prompt, "completion_tokens": completion, "total_tokens": prompt + completion},
+			"usage": map[string]any{
+				"prompt_tokens":     prompt,
+				"completion_tokens": completion,
+				"total_tokens":      prompt + completion,
+			},
 		}
 		if reply != nil {
 			reply(out)
@@ -80,17 +86,23 @@ func RetryAfter(seconds int) Action {
 
 // Body returns an action that answers 200 with any bytes.
 func Body(text string) Action {
-	return func(w http.ResponseWriter, _ *http.Request, _ Call) { _, _ = w.Write([]byte(text)) }
+	return func(w http.ResponseWriter, _ *http.Request, _ Call) {
+		_, _ = w.Write([]byte(text))
+	}
 }
 
 // Hang returns an action that never answers.
 func Hang() Action {
-	return func(_ http.ResponseWriter, r *http.Request, _ Call) { <-r.Context().Done() }
+	return func(_ http.ResponseWriter, r *http.Request, _ Call) {
+		<-r.Context().Done()
+	}
 }
 
 // Reset returns an action that breaks the connection before the reply.
 func Reset() Action {
-	return func(http.ResponseWriter, *http.Request, Call) { panic(http.ErrAbortHandler) }
+	return func(http.ResponseWriter, *http.Request, Call) {
+		panic(http.ErrAbortHandler)
+	}
 }
 
 // Truncate returns an action that breaks the connection in the middle of the body.
@@ -116,5 +128,7 @@ func RefuseSchema(action Action) Action {
 
 // Sequence returns a script that runs each action once, in order, and then repeats the last.
 func Sequence(actions ...Action) func(Call) Action {
-	return func(c Call) Action { return actions[min(c.Number, len(actions))-1] }
+	return func(c Call) Action {
+		return actions[min(c.Number, len(actions))-1]
+	}
 }

@@ -65,7 +65,11 @@ func New(t testing.TB, script func(Call) Action) *Server {
 
 // Limited starts a server that answers at most limit requests at once.
 func Limited(t testing.TB, limit int, script func(Call) Action) *Server {
-	s := &Server{script: script, limit: limit, count: map[string]int{}}
+	s := &Server{
+		script: script,
+		limit:  limit,
+		count:  map[string]int{},
+	}
 	s.Server = httptest.NewServer(http.HandlerFunc(s.serve))
 	t.Cleanup(s.Stop)
 	return s
@@ -74,7 +78,11 @@ func Limited(t testing.TB, limit int, script func(Call) Action) *Server {
 // Virtual starts a server like Limited that only Transport can reach. It is for a bubble
 // of testing/synctest, so that its pauses and those of its clients take no real time.
 func Virtual(t testing.TB, limit int, script func(Call) Action) *Server {
-	s := &Server{script: script, limit: limit, count: map[string]int{}}
+	s := &Server{
+		script: script,
+		limit:  limit,
+		count:  map[string]int{},
+	}
 	s.Server, s.memory = memnet.Serve(t, http.HandlerFunc(s.serve))
 	return s
 }
