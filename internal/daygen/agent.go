@@ -23,13 +23,7 @@ var families = []family{
 	{name: "tagged", agentic: true, reply: taggedReply, why: "each dispatch follows a reply that writes it as a tagged list of calls"},
 	{name: "hermes", agentic: true, reply: hermesReply, why: "each dispatch follows a reply that writes it as one tagged object a call"},
 	{name: "react", agentic: true, reply: reactReply, why: "each dispatch follows a reply with an action line that names it"},
-	{
-		name:    "looper",
-		agentic: true,
-		reply:   nativeReply,
-		loops:   true,
-		why:     "the model names each dispatch, but repeats itself",
-	},
+	{name: "looper", agentic: true, reply: nativeReply, loops: true, why: "the model names each dispatch, but repeats itself"},
 	{name: "rules", reply: noReply, why: "no model was asked anything"},
 	{name: "classifier", reply: classifierReply, why: "the model only picks among results that a program fetched"},
 	{name: "narrator", reply: narratorReply, why: "the model only tells what a program did"},
@@ -106,24 +100,10 @@ func nativeReply(m *move, _ bool) reply {
 	size := len(m.think)
 	for _, c := range m.calls {
 		function := object("name", str(c.name), "arguments", str(c.params))
-		calls = append(calls, object(
-			"id",
-			str(c.id()),
-			"type",
-			str("function"),
-			"function",
-			function,
-		))
+		calls = append(calls, object("id", str(c.id()), "type", str("function"), "function", function))
 		size += len(c.params) + len(c.name)
 	}
-	return reply{object(
-		"role",
-		str("assistant"),
-		"content",
-		str(m.think),
-		"tool_calls",
-		list(calls...),
-	), str("tool_calls"), size/4 + 6}
+	return reply{object("role", str("assistant"), "content", str(m.think), "tool_calls", list(calls...)), str("tool_calls"), size/4 + 6}
 }
 
 func taggedReply(m *move, _ bool) reply { return textReply(m.content()) }
@@ -164,11 +144,7 @@ func replayReply(m *move, first bool) reply {
 // came back, 2 names data from it, 3 weighs two products with a reason.
 
 // plan returns the thinking before a search.
-func (s *shopper) plan(
-	gold *product,
-	try int,
-	seen []*product,
-) string {
+func (s *shopper) plan(gold *product, try int, seen []*product) string {
 	name := nouns[gold.noun].name
 	if !s.a.agentic {
 		return fmt.Sprintf("step %d: look up %s", len(s.moves)+1, name)

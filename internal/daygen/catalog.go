@@ -100,21 +100,11 @@ func newProduct(d *dice, id, shop string, noun int, brand string) *product {
 // render sets the product's JSON forms: in a list of results, in the detail view, and in the
 // catalogue.
 func (p *product) render(d *dice, vocabulary []string, sentences int) {
-	name := nouns[p.noun].name
+	noun := nouns[p.noun]
 	var description strings.Builder
 	for range d.between(sentences/2, sentences*3/2) {
-		description.WriteString(d.sentence(vocabulary, name))
+		description.WriteString(d.sentence(vocabulary, noun.name))
 	}
-	attributes := object(
-		"brand",
-		list(str(p.brand)),
-		"material",
-		list(str(p.material)),
-		"style",
-		list(str(p.style)),
-		"feature",
-		list(str(p.feature)),
-	)
 	var skus []string
 	for _, s := range p.skus {
 		skus = append(
@@ -126,41 +116,50 @@ func (p *product) render(d *dice, vocabulary []string, sentences int) {
 	short := fmt.Sprintf(
 		"%s %s in %s; %s look; by %s.",
 		p.feature,
-		name,
+		noun.name,
 		p.material,
 		p.style,
 		p.brand,
 	)
 	sold := integer(d.N(40000))
+
+	attributes := object(
+		"brand", list(str(p.brand)),
+		"material", list(str(p.material)),
+		"style", list(str(p.style)),
+		"feature", list(str(p.feature)),
+	)
 	p.item = object(
-		"price",
-		num(p.price),
-		"product_id",
-		str(p.id),
-		"service",
-		texts(p.services),
-		"shop_id",
-		str(p.shop),
-		"sold_count",
-		sold,
-		"title",
-		str(p.title),
+		"price", num(p.price),
+		"product_id", str(p.id),
+		"service", texts(p.services),
+		"shop_id", str(p.shop),
+		"sold_count", sold,
+		"title", str(p.title),
 	)
+	details := []string{
+		"short_description", str(short),
+		"description", str(description.String()),
+		"attributes", attributes,
+		"sku_options", object(skus...),
+	}
 	p.view = object(
-		"attributes",
-		attributes,
-		"description",
-		str(description.String()),
-		"product_id",
-		str(p.id),
-		"short_description",
-		str(short),
-		"sku_options",
-		object(skus...),
+		"attributes", attributes,
+		"description", str(description.String()),
+		"product_id", str(p.id),
+		"short_description", str(short),
+		"sku_options", object(skus...),
 	)
-	p.document = object("product_id", str(p.id), "shop_id", str(p.shop), "brand", str(p.brand), "category", str(nouns[p.noun].department+" > "+name),
-		"title", str(p.title), "price", num(p.price), "service", texts(p.services), "sold_count", sold, "short_description", str(short),
-		"description", str(description.String()), "attributes", attributes, "sku_options", object(skus...))
+	p.document = object(append([]string{
+		"product_id", str(p.id),
+		"shop_id", str(p.shop),
+		"brand", str(p.brand),
+		"category", str(noun.department + " > " + noun.name),
+		"title", str(p.title),
+		"price", num(p.price),
+		"service", texts(p.services),
+		"sold_count", sold,
+	}, details...)...)
 }
 
 const pageSize = 10

@@ -14,7 +14,16 @@ import (
 )
 
 // small is the configuration of testdata/day.
-var small = Config{Seed: 3, Attempts: 180, Problems: 18, Products: 240, Sentences: 3, Pages: 2, Agentic: 0.6, Gzip: true}
+var small = Config{
+	Seed:      3,
+	Attempts:  180,
+	Problems:  18,
+	Products:  240,
+	Sentences: 3,
+	Pages:     2,
+	Agentic:   0.6,
+	Gzip:      true,
+}
 
 func TestCommittedDayIsItsSeed(t *testing.T) {
 	t.Parallel()
@@ -71,7 +80,10 @@ func readDay(t *testing.T, dir string) map[string][]byte {
 
 func TestWriteRefusesWhatItCannotMake(t *testing.T) {
 	t.Parallel()
-	_, err := Write(t.Context(), t.TempDir(), Config{Attempts: -1, Agentic: 2})
+	_, err := Write(t.Context(), t.TempDir(), Config{
+		Attempts: -1,
+		Agentic:  2,
+	})
 	for _, want := range []string{"attempts is -1", "problems is 0", "agentic is 2", "products is 0"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v does not name %q", err, want)
@@ -155,10 +167,22 @@ func checkFiling(t *testing.T, dialogue []step) {
 }
 
 func BenchmarkWrite(b *testing.B) {
-	c := Config{Seed: 1, Attempts: 200, Problems: 50, Products: 4000, Sentences: 18, Pages: 4, Agentic: 0.2}
+	c := Config{
+		Seed:      1,
+		Attempts:  200,
+		Problems:  50,
+		Products:  4000,
+		Sentences: 18,
+		Pages:     4,
+		Agentic:   0.2,
+	}
 	b.ReportAllocs()
 	for b.Loop() {
-		made, err := Write(b.Context(), filepath.Join(b.TempDir(), "day"), c)
+		made, err := Write(
+			b.Context(),
+			filepath.Join(b.TempDir(), "day"),
+			c,
+		)
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -14,11 +14,7 @@ import (
 const recordLimit = 2000
 
 // envelope renders one attempt.
-func (a *agent) envelope(
-	d *dice,
-	p *problem,
-	moves []move,
-) string {
+func (a *agent) envelope(d *dice, p *problem, moves []move) string {
 	now := a.started + int64(d.N(3_000_000))
 	start := now
 	inferences := 0
@@ -68,23 +64,9 @@ func renderStep(
 ) string {
 	var recorded []string
 	for _, c := range m.calls {
-		recorded = append(recorded, object(
-			"name",
-			str(c.name),
-			"parameters",
-			c.params,
-			"tool_call_id",
-			str(c.id()),
-			"result",
-			c.result,
-		))
+		recorded = append(recorded, object("name", str(c.name), "parameters", c.params, "tool_call_id", str(c.id()), "result", c.result))
 	}
-	message := []string{
-		"think",
-		str(m.think),
-		"tool_call",
-		list(recorded...),
-	}
+	message := []string{"think", str(m.think), "tool_call", list(recorded...)}
 	if m.response != "" {
 		message = append(message, "response", str(m.response))
 	}
@@ -104,23 +86,11 @@ func renderStep(
 	if len(calls) > 0 {
 		extra = append(extra, "proxy_calls", list(calls...))
 	}
-	completion := object(
-		"reasoning_content",
-		str(""),
-		"content",
-		str(m.content()),
-		"message",
-		object(message...),
-	)
+	completion := object("reasoning_content", str(""), "content", str(m.content()), "message", object(message...))
 	return object("completion", completion, "extra_info", object(extra...))
 }
 
-func (a *agent) inference(
-	d *dice,
-	r reply,
-	i int64,
-	duration int,
-) string {
+func (a *agent) inference(d *dice, r reply, i int64, duration int) string {
 	response := object("id", str("chatcmpl-"+d.hex(12)), "object", str("chat.completion"), "model", str(a.model),
 		"choices", list(object("index", "0", "message", r.message, "finish_reason", r.finish)),
 		"usage", object(

@@ -64,16 +64,8 @@ func (s *shopper) play() []move {
 	return s.moves
 }
 
-func (s *shopper) do(
-	think string,
-	options []*product,
-	calls ...call,
-) {
-	s.moves = append(s.moves, move{
-		think:   think,
-		options: options,
-		calls:   calls,
-	})
+func (s *shopper) do(think string, options []*product, calls ...call) {
+	s.moves = append(s.moves, move{think: think, options: options, calls: calls})
 }
 
 // slot searches for one wish, opens what was found and settles on a product.
@@ -195,18 +187,7 @@ func (s *shopper) calculate() {
 		total += p.price
 	}
 	shown := strings.Join(prices, ",")
-	params := object(
-		"product_prices",
-		str(shown),
-		"voucher_type",
-		str("fixed"),
-		"discount_value",
-		integer(s.p.face),
-		"threshold",
-		integer(s.p.threshold),
-		"budget",
-		num(s.p.budget),
-	)
+	params := object("product_prices", str(shown), "voucher_type", str("fixed"), "discount_value", integer(s.p.face), "threshold", integer(s.p.threshold), "budget", num(s.p.budget))
 	off := 0.0
 	if total >= float64(s.p.threshold) {
 		off = float64(s.p.face)

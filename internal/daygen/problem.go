@@ -81,14 +81,7 @@ func (p *problem) describe(d *dice) {
 		open = pick(d, []string{"One shop should sell me all of this: ", "I want to buy from a single seller: "})
 	}
 	p.query = open + strings.Join(wishes, "; ") + "."
-	pairs := []string{
-		"query",
-		"",
-		"reward",
-		reward,
-		"category",
-		str(p.category),
-	}
+	pairs := []string{"query", "", "reward", reward, "category", str(p.category)}
 	if p.category == "Voucher" {
 		pairs = append(pairs, "voucher", p.addVoucher(d))
 	}

@@ -82,39 +82,18 @@ func (s *Shown) Honest() string {
 			known = append(known, *p)
 		}
 	}
+
 	switch {
 	case strings.HasPrefix(s.Call, "find_product"):
-		args := gjson.Parse(s.Call[strings.Index(s.Call, "{") : strings.LastIndex(s.Call, "}")+1])
-		say("I search for", "Search:", "The next search is", "A search with", "Now a search:")
-		say("“" + args.Get("q").String() + "”")
-		for _, key := range strings.Split(pick(s.Request+s.Call, "page price shop_id", "price page shop_id", "shop_id page price", "price shop_id page", "page shop_id price"), " ") {
-			if v := args.Get(key).String(); v != "" {
-				say("with ", "and ", "at ", "again ", "only ", "— ", "rather ", "since it helps, ", "")
-				say(
-					v,
-					key+" "+v,
-					v+" as "+key,
-					"the "+key+" that was asked for, "+v,
-					v+" because nothing else will do",
-					v+" instead of any",
-				)
-			}
-		}
+		s.saySearch(say)
 		if len(s.Products) > 0 {
-			parts = append(
-				parts,
-				".",
-				s.weighed(
-					pick(s.Call, "For now ", "", "Before, ", "Still "),
-					s.Products[len(s.Products)-1],
-					0,
-				),
-			)
+			head := pick(s.Call, "For now ", "", "Before, ", "Still ")
+			parts = append(parts, ".", s.weighed(head, s.Products[len(s.Products)-1], 0))
 		}
 	case strings.HasPrefix(s.Call, "view_product") && len(known) > 0:
-		say("The list brought some that could do.", "Looking closer is worth it.", "Before I decide there is more to know.", "")
+		say(beforeView...)
 		parts = append(parts, s.weighed("", known[0], 0))
-		say("I view product information of", "View product information:", "So: view product information,", "Better view product information before any choice:", "They match so far, hence view product information:")
+		say(viewing...)
 		say(strings.Join(named, ", ") + ".")
 	case strings.HasPrefix(s.Call, "recommend_product") && len(known) > 0:
 		for i, p := range known {
@@ -124,20 +103,67 @@ func (s *Shown) Honest() string {
 			say(" After that I terminate.", " With this I can terminate.")
 		}
 	case strings.HasPrefix(s.Call, "terminate"):
-		say("The recommendation was made and I end here with terminate.", "Nothing is left to do: terminate.", "I can terminate the task now.")
+		say(terminating...)
 	default:
 		say("I use " + strings.TrimSpace(s.Call))
 	}
 	return strings.Join(parts, " ")
 }
 
+// saySearch says the words and the options of a search.
+func (s *Shown) saySearch(say func(variants ...string)) {
+	args := gjson.Parse(s.Call[strings.Index(s.Call, "{") : strings.LastIndex(s.Call, "}")+1])
+	say("I search for", "Search:", "The next search is", "A search with", "Now a search:")
+	say("“" + args.Get("q").String() + "”")
+	for _, key := range strings.Split(pick(s.Request+s.Call, optionOrders...), " ") {
+		v := args.Get(key).String()
+		if v == "" {
+			continue
+		}
+		say("with ", "and ", "at ", "again ", "only ", "— ", "rather ", "since it helps, ", "")
+		say(
+			v,
+			key+" "+v,
+			v+" as "+key,
+			"the "+key+" that was asked for, "+v,
+			v+" because nothing else will do",
+			v+" instead of any",
+		)
+	}
+}
+
+// Sentences of thoughts.
+var (
+	optionOrders = []string{"page price shop_id", "price page shop_id", "shop_id page price", "price shop_id page", "page shop_id price"}
+	beforeView   = []string{"The list brought some that could do.", "Looking closer is worth it.", "Before I decide there is more to know.", ""}
+	viewing      = []string{
+		"I view product information of",
+		"View product information:",
+		"So: view product information,",
+		"Better view product information before any choice:",
+		"They match so far, hence view product information:",
+	}
+	terminating = []string{
+		"The recommendation was made and I end here with terminate.",
+		"Nothing is left to do: terminate.",
+		"I can terminate the task now.",
+	}
+)
+
+// Parts of sentences that compare two products.
+var (
+	connectives = strings.Split(", | and |; | while | because | though | rather than | since | instead of | compared with | as | unlike | but | over | better than | despite | among | versus ", "|")
+	attributes  = strings.Split("|the cheaper |the dearer |the lighter |the better rated |the fitting |the wrong |the new |the best |the wider |my pick |the rival ", "|")
+	judgements  = strings.Split("| is not it| misses a wish| would do| costs more| lacks the style| fits| is too dear| looks better| ranks below| is my favourite| meets the wish| is over the budget| has free shipping| matches| seems worse", "|")
+)
+
 // weighed returns a choice in a form that few others share: the facts of the product and of
 // its rivals come in any number and order.
-func (s *Shown) weighed(head string, p Product, at int) string {
+func (s *Shown) weighed(head string, p Product, index int) string {
 	n := 0
-	any := func(of ...string) string {
+	any := func(variants ...string) string {
 		n++
-		return pick(s.Request+s.Call+p.ID+strconv.Itoa(n)+strconv.Itoa(at), of...)
+		return pick(s.Request+s.Call+p.ID+strconv.Itoa(n)+strconv.Itoa(index), variants...)
 	}
 	about := func(o Product) string {
 		return any(
@@ -151,61 +177,13 @@ func (s *Shown) weighed(head string, p Product, at int) string {
 			o.ID+", "+o.Title+", "+o.Price,
 		)
 	}
+
 	text := head + p.ID
 	for range 1 + len(any("", "x", "xx")) {
 		o := s.Products[(len(any("", "1", "22", "333", "4444", "55555"))+n)%len(s.Products)]
-		text += any(
-			", ",
-			" and ",
-			"; ",
-			" while ",
-			" because ",
-			" though ",
-			" rather than ",
-			" since ",
-			" instead of ",
-			" compared with ",
-			" as ",
-			" unlike ",
-			" but ",
-			" over ",
-			" better than ",
-			" despite ",
-			" among ",
-			" versus ",
-		)
-		text += any(
-			"",
-			"the cheaper ",
-			"the dearer ",
-			"the lighter ",
-			"the better rated ",
-			"the fitting ",
-			"the wrong ",
-			"the new ",
-			"the best ",
-			"the wider ",
-			"my pick ",
-			"the rival ",
-		) + about(o)
-		text += any(
-			"",
-			" is not it",
-			" misses a wish",
-			" would do",
-			" costs more",
-			" lacks the style",
-			" fits",
-			" is too dear",
-			" looks better",
-			" ranks below",
-			" is my favourite",
-			" meets the wish",
-			" is over the budget",
-			" has free shipping",
-			" matches",
-			" seems worse",
-		)
+		text += any(connectives...)
+		text += any(attributes...) + about(o)
+		text += any(judgements...)
 		if any("a", "b") == "a" {
 			text += any(", ", " with ", " for ") + about(p)
 		}
