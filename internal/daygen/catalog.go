@@ -100,27 +100,16 @@ func newProduct(d *dice, id, shop string, noun int, brand string) *product {
 // render sets the product's JSON forms: in a list of results, in the detail view, and in the
 // catalogue.
 func (p *product) render(d *dice, vocabulary []string, sentences int) {
-	noun := nouns[p.noun]
+	name := nouns[p.noun].name
 	var description strings.Builder
 	for range d.between(sentences/2, sentences*3/2) {
-		description.WriteString(d.sentence(vocabulary, noun.name))
+		description.WriteString(d.sentence(vocabulary, name))
 	}
 	var skus []string
 	for _, s := range p.skus {
-		skus = append(
-			skus,
-			s.id,
-			object("color_family", str(s.colour), "size", str(s.size)),
-		)
+		skus = append(skus, s.id, object("color_family", str(s.colour), "size", str(s.size)))
 	}
-	short := fmt.Sprintf(
-		"%s %s in %s; %s look; by %s.",
-		p.feature,
-		noun.name,
-		p.material,
-		p.style,
-		p.brand,
-	)
+	short := fmt.Sprintf("%s %s in %s; %s look; by %s.", p.feature, name, p.material, p.style, p.brand)
 	sold := integer(d.N(40000))
 
 	attributes := object(
@@ -137,12 +126,6 @@ func (p *product) render(d *dice, vocabulary []string, sentences int) {
 		"sold_count", sold,
 		"title", str(p.title),
 	)
-	details := []string{
-		"short_description", str(short),
-		"description", str(description.String()),
-		"attributes", attributes,
-		"sku_options", object(skus...),
-	}
 	p.view = object(
 		"attributes", attributes,
 		"description", str(description.String()),
@@ -150,16 +133,26 @@ func (p *product) render(d *dice, vocabulary []string, sentences int) {
 		"short_description", str(short),
 		"sku_options", object(skus...),
 	)
-	p.document = object(append([]string{
+	p.document = p.catalogForm(sold, short, description.String(), attributes, object(skus...))
+}
+
+// catalogForm returns the product as the catalogue holds it.
+func (p *product) catalogForm(sold, short, description, attributes, skus string) string {
+	noun := nouns[p.noun]
+	return object(
 		"product_id", str(p.id),
 		"shop_id", str(p.shop),
 		"brand", str(p.brand),
-		"category", str(noun.department + " > " + noun.name),
+		"category", str(noun.department+" > "+noun.name),
 		"title", str(p.title),
 		"price", num(p.price),
 		"service", texts(p.services),
 		"sold_count", sold,
-	}, details...)...)
+		"short_description", str(short),
+		"description", str(description),
+		"attributes", attributes,
+		"sku_options", skus,
+	)
 }
 
 const pageSize = 10

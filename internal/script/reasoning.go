@@ -110,7 +110,7 @@ func (s *Shown) Honest() string {
 	return strings.Join(parts, " ")
 }
 
-// saySearch says the words and the options of a search.
+// saySearch writes the words and the options of a search.
 func (s *Shown) saySearch(say func(variants ...string)) {
 	args := gjson.Parse(s.Call[strings.Index(s.Call, "{") : strings.LastIndex(s.Call, "}")+1])
 	say("I search for", "Search:", "The next search is", "A search with", "Now a search:")
