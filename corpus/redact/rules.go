@@ -2,22 +2,39 @@ package redact
 
 import (
 	_ "embed"
+	"encoding/json"
 	"fmt"
 	"math"
 	"regexp"
 	"strings"
 	"sync"
 
-	"github.com/pelletier/go-toml/v2"
-
 	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
-// gitleaksRules is config/gitleaks.toml of github.com/zricethezav/gitleaks v8.30.1, as it is
-// there; its licence (MIT) lies beside it. .ci/notice holds the version.
+// gitleaksFile holds the rules of config/gitleaks.toml of github.com/zricethezav/gitleaks
+// v8.30.1, converted by gitleaks/convert.py.
 //
-//go:embed gitleaks/gitleaks.toml
-var gitleaksRules string
+//go:embed gitleaks/rules.json
+var gitleaksFile []byte
+
+// gitleaksRule is one rule of gitleaks.
+type gitleaksRule struct {
+	ID          string
+	Regex       string
+	Path        string
+	Keywords    []string
+	Entropy     float64
+	SecretGroup int
+}
+
+func gitleaksRules() []gitleaksRule {
+	var rules []gitleaksRule
+	if err := json.Unmarshal(gitleaksFile, &rules); err != nil {
+		panic(fmt.Errorf("parse gitleaks' rules: %w", err)) // the file is a part of the program
+	}
+	return rules
+}
 
 type rule struct {
 	kind string
@@ -53,19 +70,9 @@ type rule struct {
 // lists are left out: they spare example keys, and a corpus has no use for those
 // either.
 func sharedRules() []rule {
-	var stored struct {
-		Rules []struct {
-			ID, Regex, Path string
-			Keywords        []string
-			Entropy         float64
-			SecretGroup     int
-		}
-	}
-	if err := toml.Unmarshal([]byte(gitleaksRules), &stored); err != nil {
-		panic(fmt.Errorf("parse shared rules: %w", err)) // they are a part of the program
-	}
-	out := make([]rule, 0, len(stored.Rules))
-	for _, s := range stored.Rules {
+	stored := gitleaksRules()
+	out := make([]rule, 0, len(stored))
+	for _, s := range stored {
 		if s.Path != "" || s.Regex == "" || s.ID == "generic-api-key" || s.ID == "private-key" {
 			continue
 		}

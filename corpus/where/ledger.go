@@ -124,11 +124,6 @@ func share(row any, texts map[string]string) {
 	}
 }
 
-// parts are the rows of a line.
-func (l *Line) parts() [6]any {
-	return [...]any{l.Attempt, l.Verdict, l.Outcome, l.Judgement, l.Leak, l.Place}
-}
-
 // Values are the columns of a line. Those that an attempt does not have are
 // unknown. A list of structures is one of maps by their columns.
 func (l *Line) Values() map[string]any {
@@ -152,7 +147,7 @@ func listed(value any) any {
 	for i := range list {
 		list[i] = map[string]any{}
 		for j := range v.Index(i).NumField() {
-			list[i][columnName(v.Type().Elem().Field(j))] = v.Index(i).Field(j).Interface()
+			list[i][columnOf(v.Type().Elem().Field(j))] = v.Index(i).Field(j).Interface()
 		}
 	}
 	return list

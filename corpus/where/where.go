@@ -5,26 +5,113 @@ package where
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"reflect"
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
-	"github.com/expr-lang/expr"
-	"github.com/expr-lang/expr/checker"
-	"github.com/expr-lang/expr/conf"
-	"github.com/expr-lang/expr/file"
-	"github.com/expr-lang/expr/parser"
-	"github.com/expr-lang/expr/types"
+	"cel.dev/cel-go/cel"
 
 	"github.com/trajectory-arena/arena/internal/text"
 )
 
+// Column is one name that expressions may use.
+type Column struct {
+	Name string
+	Type *cel.Type
+	// part and field say where a line has it.
+	part, field int
+}
+
+// Kind is how people read the column: words, number or flag; empty for a list of
+// structures.
+func (c Column) Kind() string {
+	switch t := c.Type; t.Kind() {
+	case cel.IntKind, cel.DoubleKind:
+		return "number"
+	case cel.BoolKind:
+		return "flag"
+	case cel.ListKind:
+		if t.Parameters()[0].Kind() == cel.MapKind {
+			return ""
+		}
+	}
+	return "words"
+}
+
+// parts are the rows of a line.
+func (l *Line) parts() [6]any {
+	return [...]any{l.Attempt, l.Verdict, l.Outcome, l.Judgement, l.Leak, l.Place}
+}
+
+// prefixes stand before the names of columns, by part.
+var prefixes = [6]string{3: "judge_", 4: "leak_"}
+
+// columns are all columns by their names in the ledger: of two with one name the first counts.
+var columns = sync.OnceValue(func() (all []Column) {
+	seen := map[string]bool{}
+	for i, row := range (&Line{}).parts() {
+		t := reflect.TypeOf(row).Elem()
+		for j := range t.NumField() {
+			name := columnOf(t.Field(j))
+			if name != "judge" {
+				name = prefixes[i] + name
+			}
+			if of := typeOf(t.Field(j).Type); of != nil && !seen[name] {
+				all, seen[name] = append(all, Column{Name: name, Type: of, part: i, field: j}), true
+			}
+		}
+	}
+	return all
+})
+
+// Columns are the names that expressions over a ledger may use, with their types.
+// docs/columns.md says what they mean.
+func Columns() []Column { return columns() }
+
+func columnOf(f reflect.StructField) string {
+	name, _, _ := strings.Cut(f.Tag.Get("parquet"), ",")
+	return name
+}
+
+// Of is what a line has in a column of Columns; nil where that is unknown.
+func (c Column) Of(l *Line) any {
+	if v := reflect.ValueOf(l.parts()[c.part]).Elem(); v.IsValid() {
+		if v = reflect.Indirect(v.Field(c.field)); v.IsValid() {
+			return v.Interface()
+		}
+	}
+	return nil
+}
+
+func typeOf(t reflect.Type) *cel.Type {
+	switch t.Kind() {
+	case reflect.Pointer:
+		return typeOf(t.Elem())
+	case reflect.Slice:
+		if of := typeOf(t.Elem()); of != nil {
+			return cel.ListType(of)
+		}
+	case reflect.Struct:
+		return cel.MapType(cel.StringType, cel.DynType)
+	case reflect.String:
+		return cel.StringType
+	case reflect.Int64:
+		return cel.IntType
+	case reflect.Float64:
+		return cel.DoubleType
+	case reflect.Bool:
+		return cel.BoolType
+	default:
+	}
+	return nil
+}
+
 // Expr is a checked expression. It may be used by several goroutines.
 type Expr struct {
-	condition *condition
-	source    string
+	program cel.Program
+	source  string
 	// Names are the columns that the expression reads, sorted.
 	Names []string
 }
@@ -36,133 +123,100 @@ type Unknown struct {
 	Nearest string
 }
 
-// Error returns a message with the name.
+// Error names both.
 func (u *Unknown) Error() string { return fmt.Sprintf("unknown column %q", u.Name) }
 
-// maxSource bounds the length of an expression in bytes, and with it the depth of the parser's
-// recursion.
-const maxSource = 1 << 16
-
-// Parse checks an expression against the columns: names, types, and that it is true or false.
-// docs/columns.md describes the language. An error of type *Unknown names the nearest column.
+// Parse checks an expression of the Common Expression Language against the
+// columns: names, types, and that it is true or false. An error of type
+// *Unknown names the nearest column.
 func Parse(source string, columns []Column) (*Expr, error) {
-	if len(source) > maxSource {
-		return nil, fmt.Errorf("read expression: it has %d bytes, more than %d", len(source), maxSource)
+	options := []cel.EnvOption{cel.CrossTypeNumericComparisons(true)}
+	for _, c := range columns {
+		options = append(options, cel.Variable(c.Name, c.Type))
 	}
-	config := newConfig(columns)
-	tree, err := parser.ParseWithConfig(source, config)
+	env, err := cel.NewEnv(options...)
 	if err != nil {
-		return nil, syntaxError(err)
+		return nil, fmt.Errorf("set up columns: %w", err)
 	}
-	if err = translate(tree); err != nil {
-		return nil, syntaxError(err)
-	}
-	result, err := checker.Check(tree, config)
-	if err != nil {
-		if u := unknownColumn(err, columns); u != nil {
+	ast, issues := env.Compile(source)
+	if bad := issues.Err(); bad != nil {
+		if u := unknown(bad, columns); u != nil {
 			return nil, u
 		}
-		return nil, syntaxError(err)
+		return nil, fmt.Errorf("read expression: %s", strings.Join(strings.Fields(bad.Error()), " "))
 	}
-	if result.Kind() != reflect.Bool {
-		return nil, fmt.Errorf("read expression: it is a %s, not true or false", result)
+	if ast.OutputType() != cel.BoolType {
+		return nil, fmt.Errorf("read expression: it is a %s, not true or false", ast.OutputType())
 	}
-
-	names := map[string]bool{}
-	for _, c := range columns {
-		names[c.Name] = true
-	}
-	root, err := newCondition(tree.Node, tree.Source, config, names)
+	program, err := env.Program(ast, cel.CostLimit(1_000_000)) // no expression may hang a run
 	if err != nil {
 		return nil, fmt.Errorf("prepare expression: %w", err)
 	}
-	used := map[string]bool{}
-	root.addNames(used)
-	return &Expr{condition: root, source: source, Names: slices.Sorted(maps.Keys(used))}, nil
+	return &Expr{program: program, source: source, Names: names(source, columns)}, nil
 }
 
-// ParseOptional parses an expression over the ledger; nil if source is empty.
-func ParseOptional(source string) (*Expr, error) {
-	if source == "" {
-		return nil, nil
-	}
-	return Parse(source, Columns())
-}
+// undeclared is how the checker names an unknown variable.
+var undeclared = regexp.MustCompile(`undeclared reference to '([^']*)'`)
 
-// newConfig returns expr's configuration: the columns as variables, and none of its functions.
-func newConfig(columns []Column) *conf.Config {
-	variables := types.Map{}
-	for _, c := range columns {
-		variables[c.Name] = exprType(c.Type)
-	}
-	config := conf.CreateNew()
-	for _, option := range []expr.Option{expr.Env(variables), expr.DisableAllBuiltins(), expr.Optimize(false)} {
-		option(config)
-	}
-	clear(config.Builtins)
-	return config
-}
-
-// exprType returns expr's type of a column's values. A structure has a field for each of its
-// columns.
-func exprType(t reflect.Type) types.Type {
-	switch t.Kind() {
-	case reflect.Slice:
-		return types.Array(exprType(t.Elem()))
-	case reflect.Struct:
-		fields := types.Map{}
-		for i := range t.NumField() {
-			fields[columnName(t.Field(i))] = exprType(t.Field(i).Type)
-		}
-		return fields
-	default:
-		return types.TypeOf(reflect.Zero(t).Interface())
-	}
-}
-
-func syntaxError(err error) error {
-	return fmt.Errorf("read expression: %s", oneLine(err))
-}
-
-// oneLine returns an error of expr, which shows the expression below it, on one line.
-func oneLine(err error) string { return strings.Join(strings.Fields(err.Error()), " ") }
-
-// unknownName is how the checker reports an unknown variable.
-var unknownName = regexp.MustCompile(`^unknown name (\w+)$`)
-
-// unknownColumn returns the error of a name that is no column; nil if err is another error.
-func unknownColumn(err error, columns []Column) *Unknown {
-	located, ok := errors.AsType[*file.Error](err)
-	if !ok {
+func unknown(err error, columns []Column) *Unknown {
+	m := undeclared.FindStringSubmatch(err.Error())
+	if m == nil || strings.HasPrefix(m[1], "_") {
 		return nil
 	}
-	match := unknownName.FindStringSubmatch(located.Message)
-	if match == nil {
-		return nil
-	}
-	u := &Unknown{Name: match[1]}
-	best := len(u.Name) + 1
+	u := &Unknown{Name: m[1]}
+	best := len(m[1]) + 1
 	for _, c := range columns {
-		if d := text.Distance(u.Name, c.Name); d < best {
-			best = d
-			u.Nearest = c.Name
+		if d := text.Distance(m[1], c.Name); d < best {
+			best, u.Nearest = d, c.Name
 		}
 	}
 	return u
+}
+
+var word = regexp.MustCompile(`[A-Za-z_][A-Za-z0-9_]*`)
+
+func names(source string, columns []Column) []string {
+	var out []string
+	for _, w := range word.FindAllString(source, -1) {
+		known := slices.ContainsFunc(columns, func(c Column) bool { return c.Name == w })
+		if known && !slices.Contains(out, w) {
+			out = append(out, w)
+		}
+	}
+	slices.Sort(out)
+	return out
 }
 
 // Match evaluates the expression on the columns of one attempt. A column that
 // is missing or nil is unknown, as in SQL: where the answer hangs on it, the
 // attempt is not selected.
 func (e *Expr) Match(values map[string]any) (bool, error) {
-	ok, err := e.condition.eval(values)
-	if err == nil {
-		return ok, nil
-	}
-	for _, name := range e.Names {
-		if values[name] == nil {
-			return false, nil
+	known := make(map[string]any, len(e.Names))
+	missing := false
+	for _, n := range e.Names {
+		if v, ok := values[n]; ok && v != nil {
+			known[n] = v
+		} else {
+			missing = true
 		}
 	}
-	return false, fmt.Errorf("evaluate %s: no answer: %s", e.source, oneLine(err))
+	out, _, err := e.program.Eval(known)
+	if err == nil {
+		if got, is := out.Value().(bool); is {
+			return got, nil
+		}
+		err = errors.New("it is neither true nor false")
+	}
+	if missing {
+		return false, nil
+	}
+	return false, fmt.Errorf("evaluate %s: no answer: %w", e.source, err)
+}
+
+// ParseOptional checks an expression over the ledger; nil where there is none.
+func ParseOptional(source string) (*Expr, error) {
+	if source == "" {
+		return nil, nil
+	}
+	return Parse(source, Columns())
 }

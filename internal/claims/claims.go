@@ -11,7 +11,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/expr-lang/expr"
+	"cel.dev/cel-go/cel"
+	"cel.dev/cel-go/common/types"
+	"cel.dev/cel-go/common/types/ref"
 	"github.com/tidwall/gjson"
 
 	"github.com/trajectory-arena/arena/internal/jsonl"
@@ -23,9 +25,9 @@ type Claim struct {
 	What     string `json:"what"`
 	Page     string `json:"page"`
 	Sentence string `json:"sentence"`
-	// Source is the file that Formula computes the value from, an expression of
-	// numbers: number(re) is the first group of the first match, count(re) how
-	// often re matches, json(path) a value by gjson's path.
+	// Source is the file that Formula computes the value from, in the Common
+	// Expression Language: number(re) is the first group of the first match,
+	// count(re) how often re matches, json(path) a value by gjson's path.
 	Source  string  `json:"source"`
 	Formula string  `json:"formula"`
 	Value   float64 `json:"value"`
@@ -123,67 +125,58 @@ func says(sentence string, value float64) bool {
 	return false
 }
 
-// evaluate computes a formula over the text of its source.
 func evaluate(formula, source string) (float64, error) {
-	program, err := expr.Compile(formula,
-		expr.Env(map[string]any{}),
-		function("number", func(pattern string) (float64, error) {
-			return firstNumber(pattern, source)
+	env, err := cel.NewEnv(
+		function("number", func(re string) (float64, error) {
+			m := regexp.MustCompile(re).FindStringSubmatch(source)
+			if len(m) < 2 {
+				return 0, fmt.Errorf("nothing matches %q, or it has no group", re)
+			}
+			return strconv.ParseFloat(strings.ReplaceAll(m[1], ",", ""), 64)
 		}),
-		function("count", func(pattern string) (float64, error) {
-			return countMatches(pattern, source)
+		function("count", func(re string) (float64, error) {
+			return float64(len(regexp.MustCompile(re).FindAllStringIndex(source, -1))), nil
 		}),
 		function("json", func(path string) (float64, error) {
-			return jsonNumber(path, source)
+			v := gjson.Get(source, path)
+			if v.Type != gjson.Number {
+				return 0, fmt.Errorf("no number at %q", path)
+			}
+			return v.Num, nil
 		}))
-	if err != nil {
-		return 0, fmt.Errorf("formula %q: %w", formula, err)
-	}
-	result, err := expr.Run(program, map[string]any{})
 	if err != nil {
 		return 0, err
 	}
-	value, ok := result.(float64)
+	ast, issues := env.Compile(formula)
+	if issues.Err() != nil {
+		return 0, fmt.Errorf("formula %q: %w", formula, issues.Err())
+	}
+	program, err := env.Program(ast, cel.CostLimit(1e6))
+	if err != nil {
+		return 0, err
+	}
+	out, _, err := program.Eval(map[string]any{})
+	if err != nil {
+		return 0, err
+	}
+	value, ok := out.Value().(float64)
 	if !ok {
 		return 0, fmt.Errorf("formula %q gives no number with a decimal point", formula)
 	}
 	return value, nil
 }
 
-// function makes a Go function of one text usable in formulas.
-func function(name string, compute func(string) (float64, error)) expr.Option {
-	return expr.Function(name, func(arguments ...any) (any, error) {
-		return compute(arguments[0].(string))
-	}, compute)
-}
-
-// firstNumber returns the number in the first group of the first match of pattern.
-func firstNumber(pattern, source string) (float64, error) {
-	re, err := regexp.Compile(pattern)
-	if err != nil {
-		return 0, err
-	}
-	match := re.FindStringSubmatch(source)
-	if len(match) < 2 {
-		return 0, fmt.Errorf("nothing matches %q, or it has no group", pattern)
-	}
-	return strconv.ParseFloat(strings.ReplaceAll(match[1], ",", ""), 64)
-}
-
-// countMatches returns how often pattern matches.
-func countMatches(pattern, source string) (float64, error) {
-	re, err := regexp.Compile(pattern)
-	if err != nil {
-		return 0, err
-	}
-	return float64(len(re.FindAllStringIndex(source, -1))), nil
-}
-
-// jsonNumber returns the number at a path of gjson.
-func jsonNumber(path, source string) (float64, error) {
-	value := gjson.Get(source, path)
-	if value.Type != gjson.Number {
-		return 0, fmt.Errorf("no number at %q", path)
-	}
-	return value.Num, nil
+func function(name string, of func(string) (float64, error)) cel.EnvOption {
+	return cel.Function(name, cel.Overload(name+"_string", []*cel.Type{cel.StringType}, cel.DoubleType,
+		cel.UnaryBinding(func(arg ref.Val) ref.Val {
+			text := arg.Value().(string)
+			if _, err := regexp.Compile(text); err != nil && name != "json" {
+				return types.NewErr("%v", err)
+			}
+			f, err := of(text)
+			if err != nil {
+				return types.NewErr("%v", err)
+			}
+			return types.Double(f)
+		})))
 }
