@@ -99,7 +99,7 @@ func (w *assembler) build(ctx context.Context, a *Assembly) error {
 		return cmp.Compare(x.Path, y.Path)
 	})
 	m.Files = w.files
-	if err := w.checkSecrets(ctx, a.Redact, m.Configuration); err != nil {
+	if err := w.checkSecrets(ctx, a.Redact, &m); err != nil {
 		return err
 	}
 	return w.writeManifest(&m)
@@ -138,12 +138,12 @@ func (w *assembler) writeFile(rel string, content io.Reader) (FileEntry, error) 
 	}, err
 }
 
-// checkSecrets returns an error if r finds something in the configuration or in a finished
+// checkSecrets returns an error if r finds something in the configuration, the instruments or a finished
 // file whose rows did not pass a redactor. A nil r finds nothing.
 func (w *assembler) checkSecrets(
 	ctx context.Context,
 	r *redact.Redactor,
-	configuration []byte,
+	m *Manifest,
 ) error {
 	if r == nil {
 		return nil
@@ -163,7 +163,10 @@ func (w *assembler) checkSecrets(
 			return err
 		}
 	}
-	return r.Left("configuration", string(configuration))
+	if err := r.Left("instruments", string(m.Instruments)); err != nil {
+		return err
+	}
+	return r.Left("configuration", string(m.Configuration))
 }
 
 // writeManifest syncs all folders, then writes the manifest.

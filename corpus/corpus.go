@@ -61,11 +61,14 @@ type Manifest struct {
 	Pipeline string `json:"pipeline_version"`
 	// Schemas are the fingerprints of the row types, by config or by table.
 	Schemas map[string]string `json:"schemas"`
-	// Configuration is the complete configuration of the run, and its hash.
-	Configuration       json.RawMessage `json:"configuration"`
-	ConfigurationSHA256 string          `json:"configuration_sha256"`
-	Inputs              []Input         `json:"inputs"`
-	Funnel              []Stage         `json:"funnel"`
+	// Configuration is the complete configuration of the run.
+	Configuration json.RawMessage `json:"configuration"`
+	// Instruments are the judges and embeddings that measured the attempts of a build.
+	Instruments json.RawMessage `json:"instruments,omitempty"`
+	// ConfigurationSHA256 is the hash of Configuration and Instruments.
+	ConfigurationSHA256 string  `json:"configuration_sha256"`
+	Inputs              []Input `json:"inputs"`
+	Funnel              []Stage `json:"funnel"`
 	// Redaction is nil if texts were not redacted.
 	Redaction *Redaction  `json:"redaction,omitempty"`
 	Files     []FileEntry `json:"files"`

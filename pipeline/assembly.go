@@ -25,9 +25,11 @@ func (s *session) content(p *plan, parts []string, set *reports.Set, summary *Su
 		return nil, err
 	}
 	config := s.Config.JSON()
+	instruments := s.Instruments.JSON()
 	m := corpus.Manifest{
 		Configuration:       config,
-		ConfigurationSHA256: finish.Digest(config),
+		Instruments:         instruments,
+		ConfigurationSHA256: finish.Digest(config, instruments),
 		Inputs:              s.manifestInputs(p),
 		Funnel:              p.Funnel,
 	}
@@ -189,14 +191,14 @@ func (s *session) makeReports(ctx context.Context, p *plan, visit func(pos ref, 
 }
 
 func (s *session) judgesReport(p *plan, adder *reports.Adder) reports.Judges {
-	judge := s.Config.Judge
+	judge := s.Instruments.Judge
 	base := reports.Judges{
 		Judge:      judge.Name,
 		Sparing:    judge.Sparing,
 		Agreement:  s.Agreement,
 		Multiplier: reports.Multiplier{Config: s.Config.Multiplier},
 	}
-	return adder.Judges(base, s.Config.StepJudge.Name, p.Replies, p.Runs, s.Probes, judge.ProbeEvery)
+	return adder.Judges(base, s.Instruments.StepJudge.Name, p.Replies, p.Runs, s.Probes, s.Config.Judge.ProbeEvery)
 }
 
 // leakReport returns the report on the split. It returns an error if clusters of

@@ -14,12 +14,10 @@ import (
 
 	"github.com/goccy/go-yaml"
 
-	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/filters"
 	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/internal/wrong"
 	"github.com/trajectory-arena/arena/judges/multiplier"
-	"github.com/trajectory-arena/arena/judges/steps"
 	"github.com/trajectory-arena/arena/traces"
 )
 
@@ -34,13 +32,11 @@ type Config struct {
 	RunID   string         `yaml:"run_id" hash:"block"`
 	Reading traces.Limits  `yaml:"reading" hash:"block"`
 	Filter  filters.Config `yaml:"filter" hash:"block"`
-	Titles  TitlesConfig   `yaml:"titles" hash:"block"`
 	Judge   JudgeConfig    `yaml:"judge" hash:"block"`
 	Guard   GuardConfig    `yaml:"guard" hash:"block"`
 	// Steps adds config steps: the kept attempts with a label for every turn. It
 	// reaches blocks because only the map step reads the dialogue.
-	Steps     bool            `yaml:"steps" hash:"block"`
-	StepJudge StepJudgeConfig `yaml:"step_judge" hash:"block"`
+	Steps bool `yaml:"steps" hash:"block"`
 	// Multiplier is the weight of the judge's grades in rewards.
 	Multiplier multiplier.Config `yaml:"multiplier" hash:"corpus"`
 	Select     SelectConfig      `yaml:"select" hash:"corpus"`
@@ -54,37 +50,11 @@ type Config struct {
 	Workers int `yaml:"workers" hash:"none"`
 }
 
-// TitlesConfig records how the titles of products are compared.
-type TitlesConfig struct {
-	// Source is written by the run: vectors, or endpoint with --embeddings.
-	Source arena.TitleSource `yaml:"source"`
-	// Model is written by the run: the model of the embeddings endpoint.
-	Model string `yaml:"model,omitempty"`
-	// Prefix is written by the run: the prefix of each text at that endpoint.
-	Prefix string `yaml:"prefix,omitempty"`
-}
-
-// JudgeConfig is the configuration of the reasoning judge.
+// JudgeConfig is the configuration of the reasoning judge, which the flags choose.
 type JudgeConfig struct {
-	// Name is written by the run, from --judge: the judge's versioned name.
-	Name string `yaml:"name"`
-	// Settings is written by the run: the hash of everything else that its answers
-	// depend on.
-	Settings string `yaml:"settings,omitempty"`
 	// ProbeEvery probes the judge on one in ProbeEvery attempts: how far do empty
 	// words, orders and copies move its score? 0 probes none.
 	ProbeEvery int `yaml:"probe_every,omitempty"`
-	// Sparing is written by the run: the judge skips attempts that the filter drops
-	// or that have no score. No row needs their grades, but the means of runs do.
-	Sparing bool `yaml:"sparing,omitempty"`
-}
-
-// StepJudgeConfig is the configuration of the step judge.
-type StepJudgeConfig struct {
-	// Name is written by the run, from --step-judge.
-	Name string `yaml:"name"`
-	// Settings is written by the run, like Settings of the judge.
-	Settings string `yaml:"settings,omitempty"`
 }
 
 // GuardConfig is the configuration of the split and its guards.
@@ -149,9 +119,7 @@ func Defaults() Config {
 		Harness:     "7-tool",
 		Reading:     traces.DefaultLimits(),
 		Filter:      filters.Defaults(),
-		Titles:      TitlesConfig{Source: arena.TitlesVectors},
-		Judge:       JudgeConfig{Name: "gates_v2", ProbeEvery: 128},
-		StepJudge:   StepJudgeConfig{Name: steps.Name},
+		Judge:       JudgeConfig{ProbeEvery: 128},
 		Guard:       GuardConfig{Seed: 1, Shares: guard.DefaultShares()},
 		Multiplier:  multiplier.Defaults(),
 		Select:      SelectConfig{Top: 4, Near: 0.8, SuccessOnly: true, Pairs: 4, Margin: 0.1},
@@ -170,7 +138,6 @@ func (c Config) Validate() error {
 	bad.Unless(c.Guard.Drop >= 0 && c.Guard.Drop <= 1, "guard.drop is %v: want 0 to 1", c.Guard.Drop)
 	bad.Unless(c.Guard.MaxFalse >= 0 && c.Guard.MaxFalse <= 1, "guard.max_false is %v: want 0 to 1", c.Guard.MaxFalse)
 	bad.Unless(c.Judge.ProbeEvery >= 0, "judge.probe_every is %d: want 0 or more", c.Judge.ProbeEvery)
-	bad.Unless(!c.Judge.Sparing || !c.Multiplier.NeedsRuns(), "judge.sparing with multiplier.per run or multiplier.unscored mean: a run's mean is over all its attempts")
 	bad.Unless(c.Redact.Secrets || !c.Redact.Hotkeys, "redact.hotkeys without redact.secrets: accounts alone cannot be taken out")
 	bad.Unless(c.MaxUnreadable >= 0 && c.MaxUnreadable <= 1, "max_unreadable is %v: want 0 to 1", c.MaxUnreadable)
 	bad.Unless(c.MaxUnscored >= 0 && c.MaxUnscored <= 1, "max_unscored is %v: want 0 to 1", c.MaxUnscored)

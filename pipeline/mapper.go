@@ -80,7 +80,7 @@ func (m *mapper) attempt(ctx context.Context, t *arena.Trace) (*block.Entry, *bl
 		return nil, nil, err
 	}
 	isUsable := usable(s.filter, &structure, rec.Outcome.Success)
-	needsGrade := isUsable && rec.Outcome.Scored() || !s.Config.Judge.Sparing
+	needsGrade := isUsable && rec.Outcome.Scored() || !s.Instruments.Judge.Sparing
 	if t.HasDialogue && needsGrade {
 		if rec.Judgement, err = s.Judge.Judge(ctx, t, &rec.Dialogue); err != nil {
 			return nil, nil, err

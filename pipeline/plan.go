@@ -256,7 +256,7 @@ func divide(s corpus.Stream, selections []selection, rows func(*selection) []can
 
 // planKey returns the hash of the configuration and the blocks.
 func (s *session) planKey() (string, error) {
-	parts := []string{string(s.Config.JSON())}
+	parts := []string{string(s.Config.JSON()), string(s.Instruments.JSON())}
 	for _, in := range s.inputs {
 		content, err := block.Content(s.FS, in.dir)
 		if err != nil {

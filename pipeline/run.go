@@ -19,8 +19,10 @@ import (
 
 // Run is one build of one corpus.
 type Run struct {
-	Config  Config
-	Sources Sources
+	Config Config
+	// Instruments are recorded in the manifest.
+	Instruments Instruments
+	Sources     Sources
 	// Out is the folder of the corpus, and Work the folder of its blocks and parts.
 	Out  string
 	Work string

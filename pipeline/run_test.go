@@ -53,7 +53,7 @@ func newRun(t *testing.T, day, out string) *pipeline.Run {
 		t.Fatal(err)
 	}
 	return &pipeline.Run{
-		Config: config, Sources: pipeline.Sources{Days: []string{day}}, Out: out, Work: out + ".work",
+		Config: config, Instruments: pipeline.DefaultInstruments(), Sources: pipeline.Sources{Days: []string{day}}, Out: out, Work: out + ".work",
 		Version: "test", Harness: harness, Judge: lengthJudge{}, StepJudge: labels, Titles: outcome.Carried{}, FS: corpus.Disk{},
 	}
 }

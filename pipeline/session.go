@@ -49,6 +49,9 @@ func (r *Run) openReadOnly(ctx context.Context, src Sources) (*session, error) {
 	if err := r.Config.Validate(); err != nil {
 		return nil, err
 	}
+	if err := r.Instruments.validate(r.Config.Multiplier); err != nil {
+		return nil, err
+	}
 	if err := corpus.CheckReplaceable(r.FS, r.Out); err != nil {
 		return nil, err
 	}
@@ -165,6 +168,7 @@ func (s *session) assignBlocks() {
 		[]byte(s.Version),
 		[]byte(s.Harness.SHA256),
 		s.Config.encode("block"),
+		s.Instruments.JSON(),
 		s.protection.State.Encode(),
 	}
 	for _, f := range s.day.Files {

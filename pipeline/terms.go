@@ -19,6 +19,7 @@ type Terms struct {
 	Version       string          `json:"version"`
 	Harness       string          `json:"harness_sha256"`
 	Configuration json.RawMessage `json:"configuration"`
+	Instruments   json.RawMessage `json:"instruments"`
 	Inputs        []TermsInput    `json:"inputs"`
 	// Protection is the split and the findings in the problems. Of all that precedes
 	// the first trace, it takes longest to compute.
@@ -51,7 +52,12 @@ func (r *Run) Plan(ctx context.Context) (*Terms, error) {
 }
 
 func (s *session) terms() *Terms {
-	t := &Terms{Version: s.Version, Harness: s.Harness.SHA256, Configuration: s.Config.JSON()}
+	t := &Terms{
+		Version:       s.Version,
+		Harness:       s.Harness.SHA256,
+		Configuration: s.Config.JSON(),
+		Instruments:   s.Instruments.JSON(),
+	}
 	for i := range s.day.Inputs {
 		in := &s.day.Inputs[i]
 		file := corpus.Input{Kind: corpus.InputTraces, SHA256: in.SHA256, Bytes: in.Bytes}
@@ -135,14 +141,21 @@ func (s *session) checkTerms() error {
 	if got.Version != want.Version || got.Harness != want.Harness {
 		return fmt.Errorf("%w: by program %.40q, not %.40q", ErrTerms, want.Version, got.Version)
 	}
-	// spaces and escapes may differ
-	if !bytes.Equal(asjson.Bytes(got.Configuration), asjson.Bytes(want.Configuration)) {
+	if !equalJSON(got.Configuration, want.Configuration) {
 		return fmt.Errorf("%w: the configuration is another one", ErrTerms)
+	}
+	if !equalJSON(got.Instruments, want.Instruments) {
+		return fmt.Errorf("%w: the judge, the step judge or the titles' embeddings are others", ErrTerms)
 	}
 	if err := checkContained(got.Inputs, want.Inputs, "is not in the plan, or was changed since"); err != nil {
 		return err
 	}
 	return checkContained(want.Inputs, got.Inputs, "has gone, or was changed since")
+}
+
+// equalJSON reports whether a and b differ at most in spaces and escapes.
+func equalJSON(a, b json.RawMessage) bool {
+	return bytes.Equal(asjson.Bytes(a), asjson.Bytes(b))
 }
 
 // checkContained returns ErrTerms with a reason for the first input that others lack. It

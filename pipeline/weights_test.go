@@ -174,7 +174,7 @@ func TestSparingTheJudgeChangesNoRow(t *testing.T) {
 		var asked atomic.Int64
 		r := newRun(t, sampleDay, filepath.Join(dir, name))
 		r.Config.Steps, r.Config.Select.SuccessOnly = true, false
-		r.Config.Judge.Sparing, r.Config.Judge.ProbeEvery, r.Judge = sparing, 0, countingJudge{&asked}
+		r.Instruments.Judge.Sparing, r.Config.Judge.ProbeEvery, r.Judge = sparing, 0, countingJudge{&asked}
 		s := build(t, r)
 		return sums(t, filepath.Join(r.Out, "data")), asked.Load(), s
 	}
@@ -187,7 +187,7 @@ func TestSparingTheJudgeChangesNoRow(t *testing.T) {
 		t.Errorf("asked about %d attempts and, sparing, about %d; %d pass the filter", asked, fewer, reached)
 	}
 	r := newRun(t, sampleDay, filepath.Join(dir, "refused"))
-	r.Config.Judge.Sparing, r.Config.Multiplier.Per = true, multiplier.Run
+	r.Instruments.Judge.Sparing, r.Config.Multiplier.Per = true, multiplier.Run
 	if _, err := r.Build(t.Context()); err == nil || !strings.Contains(err.Error(), "judge.sparing") {
 		t.Errorf("sparing with means of runs: %v", err)
 	}

@@ -145,6 +145,7 @@ func assemble(
 		Manifest: corpus.Manifest{
 			Pipeline:            m.Pipeline,
 			Configuration:       m.Configuration,
+			Instruments:         m.Instruments,
 			ConfigurationSHA256: m.ConfigurationSHA256,
 			Inputs:              slices.Insert(m.GuardInputs(), 0, input),
 		},

@@ -189,9 +189,7 @@ func (f *buildFlags) with(c *cobra.Command, days []string, do func(*pipeline.Run
 		return err
 	}
 	defer func() { err = errors.Join(err, opened.Close()) }()
-	if err = f.setInstruments(r, opened); err != nil {
-		return err
-	}
+	f.setInstruments(r, opened)
 	cli.GrowHeap(cli.BuildHeapGrowth)
 	cli.LimitHeap(cli.HeapLimit)
 	p := f.noisy.Progress(f.streams)
@@ -225,23 +223,22 @@ func (f *buildFlags) newRun(c *cobra.Command) (*pipeline.Run, error) {
 	return r, f.equip(r, config.Harness)
 }
 
-// setInstruments sets the run's judges and the configuration that their answers depend on,
-// which the user's configuration must not contradict.
-func (f *buildFlags) setInstruments(r *pipeline.Run, o *instrument.Judges) error {
-	config := r.Config
-	config.MaxUnscored = o.MaxUnscored
-	config.Titles = f.vectors.TitlesConfig()
-	config.Judge.Name, config.Judge.Settings, config.Judge.Sparing = o.Is.Name, o.Is.Settings, false
+// setInstruments sets the judges of a run, its instruments and the settings that depend on
+// them.
+func (f *buildFlags) setInstruments(r *pipeline.Run, o *instrument.Judges) {
+	r.Judge = o.Judge
+	r.StepJudge = o.Steps
+	r.Instruments = pipeline.Instruments{
+		Titles:    f.vectors.TitlesInstrument(),
+		Judge:     pipeline.JudgeInstrument{InstrumentID: pipeline.NewInstrumentID(o.Is)},
+		StepJudge: pipeline.NewInstrumentID(o.StepsIs),
+	}
+	r.Config.MaxUnscored = o.MaxUnscored
+	r.Config.Steps = r.Config.Steps || o.StepsAsk
 	if o.Asks {
-		config.Judge.Sparing, config.Judge.ProbeEvery = !config.Multiplier.NeedsRuns(), 0
+		r.Instruments.Judge.Sparing = !r.Config.Multiplier.NeedsRuns()
+		r.Config.Judge.ProbeEvery = 0
 	}
-	config.StepJudge = pipeline.StepJudgeConfig(o.StepsIs)
-	config.Steps = config.Steps || o.StepsAsk
-	if err := cli.Contradiction(&r.Config, &config); err != nil {
-		return err
-	}
-	r.Config, r.Judge, r.StepJudge = config, o.Judge, o.Steps
-	return nil
 }
 
 func (f *buildFlags) equip(r *pipeline.Run, harness string) (err error) {

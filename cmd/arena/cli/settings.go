@@ -13,7 +13,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/trajectory-arena/arena/internal/text"
-	"github.com/trajectory-arena/arena/pipeline"
 )
 
 // Settings are the flags that fill a configuration: a YAML file, then single keys.
@@ -109,6 +108,7 @@ func (s *Settings) nearestKey(err error, set string, config any) string {
 	name := field.Token.Value
 	nearest := ""
 	distance := 1 + max(maxTypos, len(cmp.Or(set, name))/2)
+	section := set[:strings.LastIndexByte(set, '.')+1]
 	for _, key := range keys(reflect.TypeOf(config).Elem(), "") {
 		last := key[strings.LastIndexByte(key, '.')+1:]
 		d := text.Distance(cmp.Or(set, name), key)
@@ -118,9 +118,10 @@ func (s *Settings) nearestKey(err error, set string, config any) string {
 		case set == "":
 			d = text.Distance(name, last)
 		}
-		if d < distance {
+		isSibling := nearest == "" && section != "" && strings.HasPrefix(key, section)
+		if d < distance || isSibling {
 			nearest = key
-			distance = d
+			distance = min(d, distance)
 		}
 	}
 	if nearest == "" {
@@ -151,26 +152,4 @@ func keys(t reflect.Type, prefix string) (out []string) {
 		}
 	}
 	return out
-}
-
-// Contradiction refuses a configuration that says another instrument than the
-// flags do: the run writes these keys itself, and what a manifest says of them
-// must not be taken for done. A key that was left at its default says nothing.
-func Contradiction(said, made *pipeline.Config) error {
-	usual := pipeline.Defaults()
-	for _, k := range []struct {
-		key, flag         string
-		said, made, usual any
-	}{
-		{"titles", "--embeddings", said.Titles, made.Titles, usual.Titles},
-		{"judge.name", "--judge", said.Judge.Name, made.Judge.Name, usual.Judge.Name},
-		{"judge.settings", "--judge", said.Judge.Settings, made.Judge.Settings, usual.Judge.Settings},
-		{"judge.sparing", "--judge", said.Judge.Sparing, made.Judge.Sparing, usual.Judge.Sparing},
-		{"step_judge", "--step-judge", said.StepJudge, made.StepJudge, usual.StepJudge},
-	} {
-		if k.said != k.usual && k.said != k.made {
-			return Usage(fmt.Errorf("%s is %v in the configuration and %v by the flags", k.key, k.said, k.made), "the run writes it, from "+k.flag+": give that, or leave the key out")
-		}
-	}
-	return nil
 }

@@ -25,8 +25,8 @@ Written from the code by ` + "`go test ./cmd/arena/cli -run ConfigurationPage -u
 
 ` + "`arena build`, `stage`, `filter` and `recipe` take these keys from a YAML file (`--config FILE`) and one by one (`--set key=value`" + `,
 which goes before the file; flags go before both). An unknown key is an error that names the nearest one. The manifest of a
-corpus holds the configuration that made it, and that JSON is such a file. What the run writes there by itself comes from flags; a
-configuration that says otherwise than they do is refused. The models of ` + "`--judge llm`" + ` are configured apart:
+corpus holds the configuration that made it, and that JSON is such a file. Which judge, step judge and embeddings of titles measured
+the attempts is chosen by flags alone; the manifest records it beside the configuration, under ` + "`instruments`" + `. The models of ` + "`--judge llm`" + ` are configured apart:
 [judges-llm.md](judges-llm.md).
 
 Reach says what a change makes a second run do again: every block (reading, filter, scores, judge, guard), or only the corpus

@@ -265,7 +265,7 @@ func (f *Flags) spec(h arena.Harness, p student.Problems, catalog *shop.Catalog)
 	if catalog.Len() == 0 {
 		return s, cli.Failed(fmt.Errorf("read catalogue %s: no product", f.Shop.Catalog), "no student could find anything in it")
 	}
-	titles := f.titles.TitlesConfig()
+	titles := f.titles.TitlesInstrument()
 	s.Titles = strings.Join(strings.Fields(string(titles.Source)+" "+titles.Model+" "+titles.Prefix), " ")
 	s.Schema, s.HarnessSHA256, s.System = student.SpecSchema, h.SHA256, h.System
 	s.Problems = len(p.All)

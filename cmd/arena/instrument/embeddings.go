@@ -99,12 +99,12 @@ func (f *Embeddings) open() (*model.Embedder, error) {
 	return e, err
 }
 
-// TitlesConfig returns what scores depend on: the model, not its address.
-func (f *Embeddings) TitlesConfig() pipeline.TitlesConfig {
+// TitlesInstrument returns what scores depend on: the model, not its address.
+func (f *Embeddings) TitlesInstrument() pipeline.TitlesInstrument {
 	if !f.compare(Titles) {
-		return pipeline.TitlesConfig{Source: arena.TitlesVectors}
+		return pipeline.TitlesInstrument{Source: arena.TitlesVectors}
 	}
-	return pipeline.TitlesConfig{Source: arena.TitlesEndpoint, Model: f.endpoint.Model, Prefix: f.endpoint.Prefix}
+	return pipeline.TitlesInstrument{Source: arena.TitlesEndpoint, Model: f.endpoint.Model, Prefix: f.endpoint.Prefix}
 }
 
 // Tier returns the guard's embedding tier for a build, or nil if none is used.

@@ -1,0 +1,73 @@
+package pipeline
+
+import (
+	"errors"
+
+	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/internal/asjson"
+	"github.com/trajectory-arena/arena/judges"
+	"github.com/trajectory-arena/arena/judges/multiplier"
+	"github.com/trajectory-arena/arena/judges/steps"
+)
+
+// Instruments records what measured the attempts of a run. The flags choose the
+// instruments, no configuration does. Blocks, plans and the hash of the configuration
+// depend on them, and the manifest stores them next to the configuration.
+type Instruments struct {
+	Titles    TitlesInstrument `json:"titles"`
+	Judge     JudgeInstrument  `json:"judge"`
+	StepJudge InstrumentID     `json:"step_judge"`
+}
+
+// TitlesInstrument records how the titles of products are compared.
+type TitlesInstrument struct {
+	// Source is vectors, or endpoint with --embeddings.
+	Source arena.TitleSource `json:"source"`
+	// Model is the model of the embeddings endpoint.
+	Model string `json:"model,omitempty"`
+	// Prefix is the prefix of each text at that endpoint.
+	Prefix string `json:"prefix,omitempty"`
+}
+
+// InstrumentID identifies a judge.
+type InstrumentID struct {
+	// Name is the versioned name of the judge.
+	Name string `json:"name"`
+	// Settings is the hash of everything else that its answers depend on.
+	Settings string `json:"settings,omitempty"`
+}
+
+// JudgeInstrument records the reasoning judge.
+type JudgeInstrument struct {
+	InstrumentID
+	// Sparing reports whether the judge skips attempts that the filter drops or that
+	// have no score. No row needs their grades, but the means of runs do.
+	Sparing bool `json:"sparing,omitempty"`
+}
+
+// DefaultInstruments returns the instruments of a run without flags.
+func DefaultInstruments() Instruments {
+	return Instruments{
+		Titles:    TitlesInstrument{Source: arena.TitlesVectors},
+		Judge:     JudgeInstrument{InstrumentID: InstrumentID{Name: "gates_v2"}},
+		StepJudge: InstrumentID{Name: steps.Name},
+	}
+}
+
+// NewInstrumentID returns the ID of a judge.
+func NewInstrumentID(id judges.Identity) InstrumentID {
+	return InstrumentID{Name: id.Name, Settings: id.Settings}
+}
+
+// JSON returns the instruments as stored in manifests.
+func (i Instruments) JSON() []byte { return asjson.Bytes(i) }
+
+var errSparing = errors.New("judge.sparing with multiplier.per run or multiplier.unscored mean: a run's mean is over all its attempts")
+
+// validate returns an error if the multiplier needs grades that a sparing judge omits.
+func (i Instruments) validate(m multiplier.Config) error {
+	if i.Judge.Sparing && m.NeedsRuns() {
+		return errSparing
+	}
+	return nil
+}
