@@ -1,6 +1,6 @@
-// Package foreign makes a corpus of other people's traces as they are: read,
-// guarded, made into rows and finished like any other. Nothing is graded, judged
-// or ranked: that takes problems and a catalogue, and is what a build does.
+// Package foreign imports traces of other tools into a corpus: it reads them, guards
+// them and writes them as rows. It grades, judges and ranks nothing, because that takes
+// problems and a catalogue; a build does it.
 package foreign
 
 import (
@@ -19,30 +19,30 @@ import (
 	"github.com/trajectory-arena/arena/traces"
 )
 
-// Import makes a corpus of traces, each in the system prompt and with the tools
-// that it records.
+// Import is the import of traces into a corpus. Each row has the system prompt and the
+// tools that its trace records.
 type Import struct {
 	Inputs []traces.Input
 	RunID  string
-	// HeldOut are files of problems that no row may hold; none leaves the rows
-	// unguarded, and the card says so.
+	// HeldOut are files of problems that no row may contain. If there are none, the rows
+	// are unguarded and the card says so.
 	HeldOut []string
-	// MaxUnreadable is the share of records that may be unreadable, 0 to 1.
+	// MaxUnreadable is the maximum share of unreadable records, 0 to 1.
 	MaxUnreadable float64
-	// Workers is how many records are worked on at once, at least 1. The corpus is
-	// the same for any number.
+	// Workers is the number of records that are processed at once, at least 1. The corpus
+	// does not depend on it.
 	Workers int
-	// Progress is told of every input that was read; may be nil.
+	// Progress is called for every input that was read, unless it is nil.
 	Progress func(pipeline.Event)
 	finish.Target
 }
 
-// aheadBytes bounds the records under way between reading and writing: a few
-// hundred of the usual size.
+// aheadBytes limits the size of the records between reading and writing: a few hundred
+// of the usual size.
 const aheadBytes = 16 << 20
 
-// The stages of an import in order. At stageRow a trace is left out that trainers'
-// templates cannot take.
+// The stages of an import in order. stageRow drops a trace that trainers' templates
+// cannot represent.
 const (
 	stageRead  = "read"
 	stageGuard = "guard"
@@ -51,19 +51,20 @@ const (
 
 var importStages = []string{stageRead, stageRow, stageGuard}
 
-// writer is what was written of an import under way. It belongs to one
-// goroutine.
+// writer writes the rows and the ledger of an import. It must not be used by several
+// goroutines at once.
 type writer struct {
 	*Import
-	rows     *corpus.Shards[rows.SFT]
-	ledger   *finish.Ledger
-	fates    []choose.Decision
+	rows      *corpus.Shards[rows.SFT]
+	ledger    *finish.Ledger
+	decisions []choose.Decision
+	// lost counts the rows by what they lack of their trace.
 	lost     map[string]int64
 	clusters map[string]bool
 }
 
-// Run reads every input and writes the corpus, all of it or nothing. Without a
-// single row it is choose.ErrEmpty, and the summary has the funnel.
+// Run reads every input and writes the complete corpus, or nothing. If there is no row,
+// the error is choose.ErrEmpty and the summary has the funnel.
 func (m *Import) Run(ctx context.Context) (s *pipeline.Summary, err error) {
 	err = m.WriteInParts(func(work string) (err error) {
 		s, err = m.write(ctx, work)
@@ -73,18 +74,19 @@ func (m *Import) Run(ctx context.Context) (s *pipeline.Summary, err error) {
 }
 
 func (m *Import) write(ctx context.Context, work string) (*pipeline.Summary, error) {
-	// what the corpora of whose files the inputs are keep out of training stays out, asked for or not
+	// the inputs may be files of corpora, which hold out problems themselves
 	sources, err := finish.EnclosingCorpora(m.FS, m.Inputs)
 	if err != nil {
 		return nil, err
 	}
-	known, err := finish.CollectExclusions(sources, m.HeldOut)
+	exclusions, err := finish.CollectExclusions(sources, m.HeldOut)
 	if err != nil {
 		return nil, err
 	}
-	protect := &finish.Protection{}
-	if known.Bank != nil {
-		if protect, err = finish.NewProtection(finish.ProtectedInBank(known.Bank, known.HeldOut), guard.Config{}, 0); err != nil {
+	protection := &finish.Protection{}
+	if exclusions.Bank != nil {
+		entries := finish.ProtectedInBank(exclusions.Bank, exclusions.HeldOut)
+		if protection, err = finish.NewProtection(entries, guard.Config{}, 0); err != nil {
 			return nil, err
 		}
 	}
@@ -92,28 +94,35 @@ func (m *Import) write(ctx context.Context, work string) (*pipeline.Summary, err
 	if err != nil {
 		return nil, err
 	}
-	w := &writer{Import: m, ledger: finish.NewLedger(part), lost: map[string]int64{}, clusters: map[string]bool{}, rows: corpus.NewShards[rows.SFT](part, stream)}
-	in := &reader{Import: m, records: map[string]bool{}, refused: map[string]int64{}}
-	through := inorder.Stream[record, *imported]{
-		Workers: m.Workers, MaxWeight: aheadBytes, Read: in.read, Take: w.enter,
-		Work: func(_ context.Context, a record) (*imported, error) { return m.settle(a, protect) },
+	w := &writer{
+		Import:   m,
+		rows:     corpus.NewShards[rows.SFT](part, stream),
+		ledger:   finish.NewLedger(part),
+		lost:     map[string]int64{},
+		clusters: map[string]bool{},
 	}
-	if err = through.Run(ctx); err != nil {
+	r := &reader{Import: m, records: map[string]bool{}, refused: map[string]int64{}}
+	s := inorder.Stream[record, *imported]{
+		Workers: m.Workers, MaxWeight: aheadBytes, Read: r.read, Take: w.add,
+		Work: func(_ context.Context, a record) (*imported, error) { return m.process(a, protection) },
+	}
+	if err = s.Run(ctx); err != nil {
 		return nil, err
 	}
-	verdicts := finish.NewTable[rows.Verdict](part, finish.TableVerdicts) // nothing was judged: it stays empty
+	verdicts := finish.NewTable[rows.Verdict](part, finish.TableVerdicts) // empty: nothing was judged
 	if err = finish.FirstError(w.rows.Close, w.ledger.Close, verdicts.Close, part.Close); err != nil {
 		return nil, err
 	}
-	return w.assemble(ctx, work, in, known)
+	return w.assemble(ctx, work, r, exclusions)
 }
 
 var stream = corpus.Stream{Config: "sft", Profile: corpus.ProfileHFJSON, Split: corpus.SplitTrain}
 
-func (w *writer) enter(s *imported) error {
-	w.fates = append(w.fates, s.fate)
-	for _, word := range s.lost {
-		w.lost[word]++
+// add adds a record to the ledger, and its row if it has one.
+func (w *writer) add(s *imported) error {
+	w.decisions = append(w.decisions, s.decision)
+	for _, code := range s.lost {
+		w.lost[code]++
 	}
 	if s.row != nil {
 		w.clusters[s.attempt.Cluster] = true
@@ -124,56 +133,71 @@ func (w *writer) enter(s *imported) error {
 	return w.ledger.Attempts.Add(s.attempt)
 }
 
-func (w *writer) assemble(ctx context.Context, work string, in *reader, known *finish.Exclusions) (*pipeline.Summary, error) {
-	counts, err := choose.Funnel(importStages, w.fates)
+func (w *writer) assemble(ctx context.Context, work string, r *reader, exclusions *finish.Exclusions) (*pipeline.Summary, error) {
+	counts, err := choose.Funnel(importStages, w.decisions)
 	if err != nil {
 		return nil, err
 	}
-	counts[0].Unreadable, counts[0].CutFiles = in.tally.UnreadableShare(), int64(in.tally.CutFiles)
+	counts[0].Unreadable = r.tally.UnreadableShare()
+	counts[0].CutFiles = int64(r.tally.CutFiles)
 	rows := counts[len(counts)-1].Out
-	s := &pipeline.Summary{Funnel: counts, Lost: w.lost, Refused: in.refused, CutFiles: in.cut, Collisions: in.collided, Rows: map[string]int64{stream.Config + "/" + stream.Split: rows}}
+	s := &pipeline.Summary{
+		Funnel:     counts,
+		Lost:       w.lost,
+		Refused:    r.refused,
+		CutFiles:   r.cut,
+		Collisions: r.collisions,
+		Rows:       map[string]int64{stream.Config + "/" + stream.Split: rows},
+	}
 	if rows == 0 {
 		return s, choose.ErrEmpty
 	}
-	if err = in.tally.CheckShare(w.MaxUnreadable); err != nil {
+	if err = r.tally.CheckShare(w.MaxUnreadable); err != nil {
 		return s, err
 	}
-	config := w.configuration(known.Bank)
-	m := corpus.Manifest{Configuration: config, ConfigurationSHA256: finish.Digest(config), Inputs: in.inputs, Funnel: counts}
-	made := corpus.Assembly{Parts: []string{work}, Manifest: m, Card: w.card(known.Bank)}
-	return s, w.Assemble(ctx, &finish.Content{Assembly: made, Bank: w.bank(known.Bank), HeldOutDigests: known.HeldOutDigests})
+	config := w.configuration(exclusions.Bank)
+	m := corpus.Manifest{Configuration: config, ConfigurationSHA256: finish.Digest(config), Inputs: r.inputs, Funnel: counts}
+	return s, w.Assemble(ctx, &finish.Content{
+		Assembly:       corpus.Assembly{Parts: []string{work}, Manifest: m, Card: w.card(exclusions.Bank)},
+		Bank:           w.bank(exclusions.Bank),
+		HeldOutDigests: exclusions.HeldOutDigests,
+	})
 }
 
-// bank is what was held out, beside the requests of the rows; nil where nothing
-// was.
-func (w *writer) bank(known *guard.State) *guard.State {
-	if known == nil {
+// bank returns the bank of the corpus: the protected problems, and the requests of the
+// rows as training clusters. It returns nil if nothing is protected.
+func (w *writer) bank(protected *guard.State) *guard.State {
+	if protected == nil {
 		return nil
 	}
-	own := &guard.State{}
+	training := &guard.State{}
 	for c := range w.clusters {
-		own.Clusters = append(own.Clusters, guard.StateCluster{ID: c, Pool: guard.PoolTrain, Problems: []string{c}})
+		training.Clusters = append(training.Clusters, guard.StateCluster{ID: c, Pool: guard.PoolTrain, Problems: []string{c}})
 	}
-	return guard.Union(known, own)
+	return guard.Union(protected, training)
 }
 
-// configuration names the bank by what is in it, never by a path.
-func (m *Import) configuration(known *guard.State) []byte {
-	held := protected(known)
-	return asjson.Bytes(map[string]any{"import": map[string]any{"run_id": m.RunID, "held_out": len(held), "held_out_sha256": finish.Digest(asjson.Bytes(held))}})
+// configuration identifies the bank by its entries, never by a path.
+func (m *Import) configuration(bank *guard.State) []byte {
+	entries := protectedEntries(bank)
+	return asjson.Bytes(map[string]any{"import": map[string]any{
+		"run_id":          m.RunID,
+		"held_out":        len(entries),
+		"held_out_sha256": finish.Digest(asjson.Bytes(entries)),
+	}})
 }
 
-func protected(known *guard.State) []guard.Entry {
-	if known == nil {
+func protectedEntries(bank *guard.State) []guard.Entry {
+	if bank == nil {
 		return nil
 	}
-	return known.Protected("held-out")
+	return bank.Protected("held-out")
 }
 
-func (w *writer) card(known *guard.State) corpus.Card {
+func (w *writer) card(bank *guard.State) corpus.Card {
 	guarded := "Nothing was held out: the requests were compared with no protected problem."
-	if held := protected(known); len(held) > 0 {
-		guarded = fmt.Sprintf("What customers say and what system prompts hold was compared with %d protected problems, and answers searched for their products; rows that hold one were left out. bank.json holds them out of what is made of this corpus.", len(held))
+	if entries := protectedEntries(bank); len(entries) > 0 {
+		guarded = fmt.Sprintf("What customers say and what system prompts hold was compared with %d protected problems, and answers searched for their products; rows that hold one were left out. bank.json holds them out of what is made of this corpus.", len(entries))
 	}
 	return corpus.Card{
 		Title: "Imported trajectories", Tags: finish.Tags, Default: stream.Config,

@@ -12,31 +12,33 @@ import (
 	"github.com/trajectory-arena/arena/traces"
 )
 
+// record is a trace, or the fault of an unreadable record.
 type record struct {
 	fault *traces.Fault
 	trace *arena.Trace
-	// leftOut is the reason for which the trace is no row, where reading shows it.
-	leftOut string
+	// reason is the reason for which the reader drops the trace, empty if it does not.
+	reason string
 }
 
-// reader reads the records of an import, each of them once. It belongs to one
-// goroutine.
+// reader reads the records of an import. It must not be used by several goroutines at
+// once.
 type reader struct {
 	*Import
-	emit     func(record, int64) error
-	inputs   []corpus.Input
-	records  map[string]bool
-	refused  map[string]int64
-	tally    traces.Tally
-	cut      []string
-	taken    traces.Collisions
-	collided int64
-	// waiting are halves of records: prompts and answers that may be to them.
+	emit    func(record, int64) error
+	inputs  []corpus.Input
+	records map[string]bool // the hashes of records
+	// refused counts the records in unsupported formats by the name of the format.
+	refused    map[string]int64
+	tally      traces.Tally
+	cut        []string // the names of files that ended early
+	ids        traces.Collisions
+	collisions int64
+	// waiting are prompts without an answer and answers without a prompt.
 	waiting      []*arena.Trace
 	waitingBytes int
 }
 
-// read emits the records of all inputs in an order that no path decides.
+// read emits the records of all inputs, ordered by content and never by path.
 func (r *reader) read(ctx context.Context, emit func(record, int64) error) error {
 	r.emit = emit
 	inputs := slices.Clone(r.Inputs)
@@ -46,31 +48,33 @@ func (r *reader) read(ctx context.Context, emit func(record, int64) error) error
 	slices.SortStableFunc(inputs, func(a, b traces.Input) int {
 		return cmp.Or(strings.Compare(a.SHA256, b.SHA256), strings.Compare(a.MetaSHA256, b.MetaSHA256))
 	})
-	opt := traces.Defaults()
-	opt.RunID = r.RunID
+	options := traces.Defaults()
+	options.RunID = r.RunID
 	for i, in := range inputs {
-		r.tell(pipeline.Event{Stage: stageRead, Done: i, Total: len(inputs)})
-		found, err := traces.Read(ctx, in, opt, r.take)
+		r.report(pipeline.Event{Stage: stageRead, Done: i, Total: len(inputs)})
+		summary, err := traces.Read(ctx, in, options, r.add)
 		if err != nil {
 			return err
 		}
-		r.tally.Add(found)
-		if found.Cut {
+		r.tally.Add(summary)
+		if summary.Cut {
 			r.cut = append(r.cut, in.Title())
 		}
-		r.inputs = append(r.inputs, corpus.Input{Kind: "traces", SHA256: in.SHA256, Bytes: in.Bytes, Records: int64(found.Traces + found.Faults)})
-		r.tell(pipeline.Event{Stage: stageRead, Done: i + 1, Total: len(inputs), Bytes: in.Bytes})
+		records := int64(summary.Traces + summary.Faults)
+		r.inputs = append(r.inputs, corpus.Input{Kind: "traces", SHA256: in.SHA256, Bytes: in.Bytes, Records: records})
+		r.report(pipeline.Event{Stage: stageRead, Done: i + 1, Total: len(inputs), Bytes: in.Bytes})
 	}
 	return r.join()
 }
 
-func (r *reader) tell(e pipeline.Event) {
+func (r *reader) report(e pipeline.Event) {
 	if r.Progress != nil {
 		r.Progress(e)
 	}
 }
 
-func (r *reader) take(item traces.Item) error {
+// add emits an item, or stores it if it is half a record.
+func (r *reader) add(item traces.Item) error {
 	if f := item.Fault; f != nil {
 		if f.Reason == traces.UnsupportedSchema {
 			r.refused[f.Detail]++
@@ -79,19 +83,21 @@ func (r *reader) take(item traces.Item) error {
 	}
 	t := item.Trace
 	if r.records[t.RecordSHA256] {
-		return r.pass(t, "copied_record")
+		return r.emitTrace(t, "copied_record")
 	}
 	r.records[t.RecordSHA256] = true
-	if r.taken.Add(t.ID, t.RecordSHA256) {
-		r.collided++
+	if r.ids.Add(t.ID, t.RecordSHA256) {
+		r.collisions++
 	}
-	if r.waits(t) {
+	if r.canWait(t) {
+		r.waitingBytes += t.Bytes
+		r.waiting = append(r.waiting, t)
 		return nil
 	}
-	return r.pass(t, "")
+	return r.emitTrace(t, "")
 }
 
-// pass passes a trace on, left out for the reason unless that is empty.
-func (r *reader) pass(t *arena.Trace, reason string) error {
-	return r.emit(record{trace: t, leftOut: reason}, int64(t.Bytes))
+// emitTrace emits a trace, dropped for the reason unless that is empty.
+func (r *reader) emitTrace(t *arena.Trace, reason string) error {
+	return r.emit(record{trace: t, reason: reason}, int64(t.Bytes))
 }

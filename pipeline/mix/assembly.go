@@ -15,72 +15,86 @@ import (
 	"github.com/trajectory-arena/arena/pipeline/finish"
 )
 
-func (w *mixer) assemble(ctx context.Context, r *Report, all []*portion, ledger string) error {
+// assemble assembles the mixture from its portions and the part with the ledger.
+func (w *mixer) assemble(ctx context.Context, r *Report, portions []*portion, ledger string) error {
 	config := w.configuration()
-	if err := w.adopt(all); err != nil {
+	if err := w.addUnbankedClusters(portions); err != nil {
 		return err
 	}
 	m := corpus.Manifest{Configuration: config, ConfigurationSHA256: digest.SHA256(config), Funnel: r.Funnel}
 	m.Inputs = slicesx.Map(w.sources, func(s *source) corpus.Input { return s.Input("corpus manifest") })
-	parts := slicesx.FilterMap(all, func(p *portion) (string, bool) { return p.part, p.part != "" })
-	made := corpus.Assembly{Parts: append([]string{ledger}, parts...), Manifest: m, Card: w.card(r, all)}
-	return w.Assemble(ctx, &finish.Content{Assembly: made, Bank: w.bank, HeldOutDigests: w.given, Reports: map[string]any{"mix.json": r}})
+	parts := slicesx.FilterMap(portions, func(p *portion) (string, bool) { return p.part, p.part != "" })
+	return w.Assemble(ctx, &finish.Content{
+		Assembly:       corpus.Assembly{Parts: append([]string{ledger}, parts...), Manifest: m, Card: w.card(r, portions)},
+		Bank:           w.bank,
+		HeldOutDigests: w.heldOutDigests,
+		Reports:        map[string]any{"mix.json": r},
+	})
 }
 
-func (w *mixer) adopt(all []*portion) error {
-	own := map[string]guard.Pool{}
-	for _, m := range all {
-		for c := range m.own {
-			if _, known := w.clusters[c]; known {
+// addUnbankedClusters adds the clusters of sources without a bank to the bank of the
+// mixture.
+func (w *mixer) addUnbankedClusters(portions []*portion) error {
+	pools := map[string]guard.Pool{}
+	for _, p := range portions {
+		for c := range p.unbanked {
+			if _, ok := w.clusters[c]; ok {
 				continue
 			}
-			if pool, twice := own[c]; twice && pool != guard.Pool(m.split) {
+			if pool, ok := pools[c]; ok && pool != guard.Pool(p.split) {
 				return fmt.Errorf("guard the mixture: cluster %s of a source without a bank is in both splits", c)
 			}
 			if b, err := hex.DecodeString(c); err != nil || len(b) != 32 {
 				return fmt.Errorf("guard the mixture: cluster %q of a source without a bank is no sha256", c)
 			}
-			own[c] = guard.Pool(m.split)
+			pools[c] = guard.Pool(p.split)
 		}
 	}
-	if len(own) == 0 {
+	if len(pools) == 0 {
 		return nil
 	}
 	extra := &guard.State{}
-	for c, pool := range own {
-		extra.Clusters = append(extra.Clusters, guard.StateCluster{ID: c, Pool: pool, Problems: []string{c}, ProductIDs: []string{}})
+	for c, pool := range pools {
+		cluster := guard.StateCluster{ID: c, Pool: pool, Problems: []string{c}, ProductIDs: []string{}}
+		extra.Clusters = append(extra.Clusters, cluster)
 	}
 	w.bank = guard.Union(w.bank, extra)
 	return nil
 }
 
-// configuration names the sources and the bank by what is in them.
+// configuration identifies the sources and the bank by their content.
 func (w *mixer) configuration() []byte {
-	type weighed struct {
+	type weightedSource struct {
 		Corpus string  `json:"source_corpus"`
 		Weight float64 `json:"weight"`
 	}
 	type mixture struct {
-		Sources    []weighed `json:"sources"`
-		PerProblem int       `json:"per_problem"`
-		PerAgent   int       `json:"per_agent"`
-		Near       float64   `json:"near"`
-		Where      string    `json:"where"`
-		Protected  string    `json:"protected_sha256"`
-		Hotkeys    bool      `json:"redact_hotkeys"`
+		Sources    []weightedSource `json:"sources"`
+		PerProblem int              `json:"per_problem"`
+		PerAgent   int              `json:"per_agent"`
+		Near       float64          `json:"near"`
+		Where      string           `json:"where"`
+		Protected  string           `json:"protected_sha256"`
+		Hotkeys    bool             `json:"redact_hotkeys"`
 	}
 	protected := asjson.Bytes(w.protection.Guard(corpus.SplitTrain).Bank())
-	m := mixture{PerProblem: w.Config.PerProblem, PerAgent: w.Config.PerAgent, Near: w.Config.Near, Where: w.Config.Where,
-		Protected: digest.SHA256(protected), Hotkeys: w.Redact.Hotkeys()}
-	m.Sources = slicesx.Map(w.sources, func(s *source) weighed { return weighed{s.SHA256, s.weight} })
+	m := mixture{
+		PerProblem: w.Config.PerProblem,
+		PerAgent:   w.Config.PerAgent,
+		Near:       w.Config.Near,
+		Where:      w.Config.Where,
+		Protected:  digest.SHA256(protected),
+		Hotkeys:    w.Redact.Hotkeys(),
+	}
+	m.Sources = slicesx.Map(w.sources, func(s *source) weightedSource { return weightedSource{s.SHA256, s.weight} })
 	return asjson.Bytes(map[string]any{"mix": m})
 }
 
-func (w *mixer) card(r *Report, all []*portion) corpus.Card {
-	license, terms := w.licenses()
+func (w *mixer) card(r *Report, portions []*portion) corpus.Card {
+	license, licenseSections := w.licenses()
 	var sum figures.Figures
-	for _, m := range all {
-		sum.Join(&m.figures)
+	for _, p := range portions {
+		sum.Join(&p.figures)
 	}
 	return corpus.Card{
 		Title: "A mixture of shopping agent trajectories", License: license, Default: sft.config,
@@ -89,7 +103,7 @@ func (w *mixer) card(r *Report, all []*portion) corpus.Card {
 			{Heading: "What this is", Body: w.about()},
 			sum.Section(),
 			{Heading: "Sources", Body: r.text()},
-		}, terms, []corpus.Section{
+		}, licenseSections, []corpus.Section{
 			{Heading: "Held-out protection", Body: w.protectionText()},
 			{Heading: "Known limits", Body: "What each source's card says of its judge, its filter and its limits holds for its rows. Weights count among the sources that have rows of a config and split; a source that has too little for its weight makes the mixture smaller, for no row is repeated."},
 		}),
@@ -97,14 +111,14 @@ func (w *mixer) card(r *Report, all []*portion) corpus.Card {
 }
 
 func (w *mixer) about() string {
-	bound := func(n int) string {
+	limit := func(n int) string {
 		if n == 0 {
 			return "any number of rows"
 		}
 		return fmt.Sprintf("at most %d rows", n)
 	}
 	text := fmt.Sprintf("Rows of %d corpora, the train split weighed by tokens where weights were given; of eval and of problems all stay but copies. In training one request has %s in a config, one agent %s; of copies, and of rows with one request whose estimated Jaccard similarity is %.2g or more, the best stays. Rows lie mixed; tables/provenance.parquet and the metadata of config sft name the source of each.",
-		len(w.sources), bound(w.Config.PerProblem), bound(w.Config.PerAgent), w.Config.Near)
+		len(w.sources), limit(w.Config.PerProblem), limit(w.Config.PerAgent), w.Config.Near)
 	if w.Config.Where != "" {
 		text += fmt.Sprintf(" Attempts were selected by `%s`.", w.Config.Where)
 	}

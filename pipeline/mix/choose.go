@@ -17,77 +17,87 @@ import (
 	"github.com/trajectory-arena/arena/pipeline/finish"
 )
 
+// portion is one config of a split of the mixture.
 type portion struct {
-	config, split string
-	entries       []entry
-	// part is the folder of its shards; empty where no row is left.
+	config  string
+	split   string
+	entries []entry
+	// part is the folder of its shards, empty if no row is left.
 	part string
-	// order are the sources and rows of its rows as written.
+	// order has the places of its rows in the order in which they are written.
 	order []place
-	// own are clusters of sources without a bank that have rows in the mixture.
-	own     map[string]bool
-	figures figures.Figures
+	// unbanked are the clusters of its rows from sources without a bank.
+	unbanked map[string]bool
+	figures  figures.Figures
 }
 
+// place is the position of a row in a source.
 type place struct {
 	source int
 	path   string
 	row    int64
 }
 
+// mix chooses the rows of a split and writes them.
 func (k *kind[T]) mix(ctx context.Context, w *mixer, split string) (*portion, error) {
-	m := &portion{config: k.config, split: split, own: map[string]bool{}}
+	p := &portion{config: k.config, split: split, unbanked: map[string]bool{}}
 	for i, s := range w.sources {
-		err := finish.Rows(s.Source, k.profile, m.split, func(row *T) error {
+		err := finish.Rows(s.Source, k.profile, split, func(row *T) error {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			seen, err := finish.ViewRow(row)
+			view, err := finish.ViewRow(row)
 			if err != nil {
 				return err
 			}
-			m.entries = append(m.entries, w.entry(i, m.split, &seen))
+			p.entries = append(p.entries, w.newEntry(i, split, &view))
 			return nil
 		})
 		if err != nil {
 			return nil, err
 		}
 	}
-	config, weights := w.Config, w.weights()
-	if split == corpus.SplitEval || k.config == rl.config { // what is measured by is not thinned, but for copies
-		config, weights = Config{Near: never}, nil
+	config := w.Config
+	weights := w.weights()
+	if split == corpus.SplitEval || k.config == rl.config { // keep all rows but copies
+		config = Config{Near: unreachable}
+		weights = nil
 	}
-	decide(m.entries, config, weights)
-	if !slices.ContainsFunc(m.entries, func(e entry) bool { return e.Reason == "" }) {
-		return m, nil
+	decide(p.entries, config, weights)
+	if !slices.ContainsFunc(p.entries, func(e entry) bool { return e.Reason == "" }) {
+		return p, nil
 	}
-	return m, k.write(ctx, w, m)
+	return p, k.write(ctx, w, p)
 }
 
-// never is a similarity that no two rows reach.
-const never = 2
+// unreachable is a similarity that no two rows reach.
+const unreachable = 2
 
-// weights are those of the sources; nil where they are united.
+// weights returns the weights of the sources, nil if they have none.
 func (w *mixer) weights() []float64 {
 	return slicesx.FilterMap(w.sources, func(s *source) (float64, bool) { return s.weight, s.weight > 0 })
 }
 
-func (w *mixer) entry(source int, split string, row *finish.RowView) entry {
+func (w *mixer) newEntry(source int, split string, row *finish.RowView) entry {
 	s := w.sources[source]
-	// what a reader keeps is cloned: a row's texts live as long as its batch
+	// a row's texts are valid only during its batch, hence the clones
 	e := entry{
 		Row: choose.Row{
-			Source: source, Key: choose.Key(row.Key), Request: choose.Key(strings.TrimSpace(row.Candidate.Text)),
-			Tokens: max(row.Figures.Tokens, 1), Score: row.Score, Reason: w.unfit(s, split, row), // a problem weighs one
+			Source:  source,
+			Key:     choose.Key(row.Key),
+			Request: choose.Key(strings.TrimSpace(row.Candidate.Text)),
+			Tokens:  max(row.Figures.Tokens, 1), // 1 for a problem
+			Score:   row.Score,
+			Reason:  w.rejectReason(s, split, row),
 		},
-		id: strings.Clone(row.ProblemID),
+		problemID: strings.Clone(row.ProblemID),
 	}
 	if len(row.Sessions) == 1 {
 		e.session = strings.Clone(row.Sessions[0])
 	}
 	for _, session := range row.Sessions {
-		if a := s.agents[session]; a != "" && !slices.Contains(e.Agents, a) {
-			e.Agents = append(e.Agents, a)
+		if agent := s.agents[session]; agent != "" {
+			e.Agents = slicesx.AppendUnique(e.Agents, agent)
 		}
 	}
 	if len(row.Sessions) > 0 && e.Reason == "" {
@@ -96,36 +106,38 @@ func (w *mixer) entry(source int, split string, row *finish.RowView) entry {
 	return e
 }
 
-// unfit says why a row can be no part of the mixture, whatever the other rows.
-func (w *mixer) unfit(s *source, split string, row *finish.RowView) string {
+// rejectReason returns the reason why a row cannot be part of the mixture, whatever the
+// other rows are. It is empty if the row can.
+func (w *mixer) rejectReason(s *source, split string, row *finish.RowView) string {
 	sessions := row.Sessions
-	if len(sessions) == 0 { // a problem is selected by itself
+	if len(sessions) == 0 { // a problem has no session
 		sessions = []string{""}
 	}
-	if s.keep != nil && slices.ContainsFunc(sessions, func(session string) bool { return !s.keep(session, row.ProblemID) }) {
+	isExcluded := func(session string) bool { return !s.isSelected(session, row.ProblemID) }
+	if s.isSelected != nil && slices.ContainsFunc(sessions, isExcluded) {
 		return reasonUnselected
 	}
-	if _, pool := w.of(s, row.Cluster, split); pool != guard.Pool(split) {
+	if _, pool := w.clusterPool(s, row.Cluster, split); pool != guard.Pool(split) {
 		return reasonProtected
 	}
 	if split == corpus.SplitTrain && w.evalProblems[row.ProblemID] {
 		return reasonEval
 	}
-	if found := w.protection.Check(split, row.Candidate); found.Drop {
-		return reasonLeak + string(found.Tier)
+	if f := w.protection.Check(split, row.Candidate); f.Drop {
+		return reasonLeak + string(f.Tier)
 	}
 	return ""
 }
 
-// entry is what is kept of one row between the two passes. Its key and request
-// are hashes.
+// entry is the part of a row that is stored between the two passes over the rows. Its key
+// and request are hashes.
 type entry struct {
 	choose.Row
-	session string
-	id      string
+	session   string
+	problemID string
 }
 
-// The reasons for which rows are left out.
+// The reasons for which rows are left out, besides those of choose.
 const (
 	reasonUnselected = "not_selected"      // --where does not select it
 	reasonProtected  = "protected_cluster" // its problem is of a cluster that is held out
@@ -135,51 +147,57 @@ const (
 	reasonWeight     = "over_weight" // its source has its share of the mixture
 )
 
-// decide decides over the rows of one config and split of all sources; without
-// weights all of them stay.
-func decide(all []entry, cfg Config, weights []float64) {
-	thin := choose.Thinner{Near: cfg.Near, PerRequest: cfg.PerProblem, PerAgent: cfg.PerAgent, FullReason: reasonProblem}
-	byScore := left(all, func(a, b *choose.Row) int {
+// decide sets the reasons of the rows of one config and split that the limits, and the
+// weights of the sources, leave out. weights may be nil.
+func decide(entries []entry, cfg Config, weights []float64) {
+	thinner := choose.Thinner{
+		Near:       cfg.Near,
+		PerRequest: cfg.PerProblem,
+		PerAgent:   cfg.PerAgent,
+		FullReason: reasonProblem,
+	}
+	byScore := remaining(entries, func(a, b *choose.Row) int {
 		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Key, b.Key), cmp.Compare(a.Source, b.Source))
 	})
 	for _, r := range byScore {
-		r.Reason = thin.Offer(r)
+		r.Reason = thinner.Offer(r)
 	}
 	if weights == nil {
 		return
 	}
-	byKey := left(all, func(a, b *choose.Row) int {
+	byKey := remaining(entries, func(a, b *choose.Row) int {
 		return cmp.Or(cmp.Compare(a.Key, b.Key), cmp.Compare(a.Source, b.Source))
 	})
-	present := make([]float64, len(weights)) // those of the sources that have rows left
+	present := make([]float64, len(weights)) // 0 for a source without remaining rows
 	for _, r := range byKey {
 		present[r.Source] = weights[r.Source]
 	}
 	choose.TrimToWeights(byKey, present, reasonWeight)
 }
 
-// left are the rows that nothing has taken out yet, in an order of their
-// content.
-func left(all []entry, order func(a, b *choose.Row) int) []*choose.Row {
+// remaining returns the rows without a reason, sorted by compare.
+func remaining(entries []entry, compare func(a, b *choose.Row) int) []*choose.Row {
 	var out []*choose.Row
-	for i := range all {
-		if all[i].Reason == "" {
-			out = append(out, &all[i].Row)
+	for i := range entries {
+		if entries[i].Reason == "" {
+			out = append(out, &entries[i].Row)
 		}
 	}
-	slices.SortFunc(out, order)
+	slices.SortFunc(out, compare)
 	return out
 }
 
+// kind is a config of a mixture with rows of type T.
 type kind[T any] struct {
-	config, profile string
-	origin          func(*T) *rows.Origin
-	// stamp writes into a row where it comes from and its number in its split; nil
-	// where rows have no place for it.
+	config  string
+	profile string
+	origin  func(*T) *rows.Origin
+	// stamp writes the sha256 of its source and its number in the split into a row. It is
+	// nil if rows have no field for either.
 	stamp func(row *T, digest string, number int64) error
 }
 
-// The kinds that a mixture has.
+// The kinds of a mixture.
 var (
 	sft  = kind[rows.SFT]{"sft", corpus.ProfileHFJSON, func(r *rows.SFT) *rows.Origin { return &r.Origin }, stampSFT}
 	rl   = kind[rows.RL]{"rl", corpus.ProfileVerlRL, func(r *rows.RL) *rows.Origin { return &r.Origin }, stampRL}
@@ -187,7 +205,7 @@ var (
 	kto  = kind[rows.KTO]{"kto", corpus.ProfileKTO, func(r *rows.KTO) *rows.Origin { return &r.Origin }, nil}
 )
 
-// stampSFT adds the source to the row's metadata, which exports carry along.
+// stampSFT adds the source to the row's metadata, which exports copy.
 func stampSFT(r *rows.SFT, digest string, _ int64) error {
 	meta := map[string]json.RawMessage{}
 	if err := json.Unmarshal([]byte(r.Metadata), &meta); err != nil {

@@ -1,10 +1,9 @@
-// Package mix makes one corpus of several: token-weighted, with caps on agents
-// and problems, guarded and freed of duplicates over the union again.
+// Package mix mixes several corpora into one: weighted by tokens, with limits on agents
+// and problems, guarded and deduplicated again over the union.
 //
-// Rows stream twice: once to learn what each says, in a few hundred bytes a
-// row, once to write those that were chosen. What is chosen depends on the
-// content of the sources and on the configuration, not on paths, the order of
-// arguments or the number of workers.
+// Each row is read twice: first to summarise it in a few hundred bytes, then to write it
+// if it was chosen. The choice depends on the content of the sources and on the
+// configuration, and not on paths, the order of arguments or the number of workers.
 package mix
 
 import (
@@ -21,50 +20,50 @@ import (
 	"github.com/trajectory-arena/arena/pipeline/finish"
 )
 
-// Source is one corpus with its weight: its share of the tokens of every
-// config and split, relative to the other sources that have rows there.
+// Source is one corpus with its weight, which is its share of the tokens of every config
+// and split relative to the other sources with rows there.
 type Source struct {
 	Dir    string
 	Weight float64
 }
 
-// Config says which rows may become part of the mixture.
+// Config selects the rows of the mixture.
 type Config struct {
-	// PerProblem bounds the rows of one config that make one request, PerAgent
-	// those of one agent; 0 is no bound.
+	// PerProblem limits the rows of one config with one request, PerAgent the rows of one
+	// agent. 0 is no limit.
 	PerProblem int
 	PerAgent   int
-	// Near is the estimated Jaccard similarity from which two rows with one
-	// request count as the same.
+	// Near is the estimated Jaccard similarity from which two rows with one request count
+	// as duplicates.
 	Near float64
-	// Where is an expression over the columns of the ledger; empty for all.
+	// Where is an expression over the columns of the ledger, empty to select all rows.
 	Where string
-	// Hotkeys takes out the accounts of agents too.
+	// Hotkeys removes the accounts of agents, too.
 	Hotkeys bool
 }
 
-// Defaults are those of a build: four attempts a problem, near-duplicates cut
-// at 0.8.
+// Defaults returns the defaults of a build: four attempts a problem, and near-duplicates
+// from a similarity of 0.8.
 func Defaults() Config { return Config{PerProblem: 4, Near: 0.8} }
 
-// Mix is one mixture to be made.
+// Mix is the configuration of one mixture.
 type Mix struct {
 	Sources []Source
 	Config  Config
-	// HeldOut are files of problems that are protected beside the sources' own.
+	// HeldOut are files of problems that are protected in addition to those of the sources.
 	HeldOut []string
 	Workers int
-	// Target's redactor is the mixture's own: it takes out what any source had
-	// taken out of it.
+	// Run replaces Target's redactor by one that removes what was removed from any source.
 	finish.Target
 }
 
-// Validate names everything that cannot be used, all at once.
+// Validate returns an error that lists all invalid settings.
 func (m *Mix) Validate() error {
 	var bad wrong.List
 	bad.Unless(len(m.Sources) > 0, "there is no source")
 	for _, s := range m.Sources {
-		bad.Unless((s.Weight > 0) == (m.Sources[0].Weight > 0) && s.Weight >= 0 && !math.IsInf(s.Weight, 1), "weight of %s is %v: want more than 0, or none for any source", s.Dir, s.Weight)
+		isUniform := (s.Weight > 0) == (m.Sources[0].Weight > 0)
+		bad.Unless(isUniform && s.Weight >= 0 && !math.IsInf(s.Weight, 1), "weight of %s is %v: want more than 0, or none for any source", s.Dir, s.Weight)
 	}
 	bad.Unless(m.Config.PerProblem >= 0 && m.Config.PerAgent >= 0, "caps are %d and %d: want 0 or more", m.Config.PerProblem, m.Config.PerAgent)
 	bad.Unless(m.Config.Near > 0 && m.Config.Near <= 1, "near is %v: want more than 0 and at most 1", m.Config.Near)
@@ -76,17 +75,18 @@ type mixer struct {
 	*Mix
 	sources []*source
 	bank    *guard.State
-	given   []string
-	// clusters name the cluster of the union by that of a source.
+	// heldOutDigests identify the held-out files of the run.
+	heldOutDigests []string
+	// clusters are the IDs of the union's clusters by the IDs of the sources' clusters.
 	clusters   map[string]string
 	protection *finish.Protection
 	work       string
-	// evalProblems are the ids of all problems that eval has rows of.
+	// evalProblems are the IDs of all problems with rows in eval.
 	evalProblems map[string]bool
 }
 
-// Run writes the mixture, all of it or nothing. Where no row is left the report
-// still says why.
+// Run writes the complete mixture, or nothing. If no row is left, it returns the report
+// together with choose.ErrEmpty.
 func (m *Mix) Run(ctx context.Context) (*Report, error) {
 	if err := m.Validate(); err != nil {
 		return nil, err
@@ -106,25 +106,26 @@ func (m *Mix) Run(ctx context.Context) (*Report, error) {
 	return report, err
 }
 
-// write mixes the eval split first: a problem that is in it may not be in
-// train.
+// write writes the parts of the mixture and assembles it. The eval split comes first,
+// because its problems may not be in train.
 func (w *mixer) write(ctx context.Context) (*Report, error) {
-	var all []*portion
-	for _, split := range []string{corpus.SplitEval, corpus.SplitTrain} {
-		done, err := w.split(ctx, split)
-		if err != nil {
-			return nil, err
-		}
-		for _, d := range done {
-			all = append(all, d)
-			for i := range d.entries {
-				if split == corpus.SplitEval && d.entries[i].Reason == "" {
-					w.evalProblems[d.entries[i].id] = true
-				}
+	eval, err := w.mixSplit(ctx, corpus.SplitEval)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range eval {
+		for i := range p.entries {
+			if p.entries[i].Reason == "" {
+				w.evalProblems[p.entries[i].problemID] = true
 			}
 		}
 	}
-	report, err := w.report(all)
+	train, err := w.mixSplit(ctx, corpus.SplitTrain)
+	if err != nil {
+		return nil, err
+	}
+	portions := slices.Concat(eval, train)
+	report, err := w.report(portions)
 	if err != nil {
 		return nil, err
 	}
@@ -132,13 +133,13 @@ func (w *mixer) write(ctx context.Context) (*Report, error) {
 		return report, choose.ErrEmpty
 	}
 	ledger := filepath.Join(w.work, "ledger")
-	if err := w.ledger(ledger, all); err != nil {
+	if err := w.writeLedger(ledger, portions); err != nil {
 		return nil, err
 	}
-	return report, w.assemble(ctx, report, all, ledger)
+	return report, w.assemble(ctx, report, portions, ledger)
 }
 
-func (w *mixer) split(ctx context.Context, split string) ([]*portion, error) {
+func (w *mixer) mixSplit(ctx context.Context, split string) ([]*portion, error) {
 	kinds := []func(context.Context, *mixer, string) (*portion, error){sft.mix, rl.mix, pref.mix, kto.mix}
 	out := make([]*portion, len(kinds))
 	return out, inorder.Each(ctx, w.Workers, len(kinds), func(ctx context.Context, i int) (err error) {

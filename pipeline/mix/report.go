@@ -13,52 +13,57 @@ import (
 	"github.com/trajectory-arena/arena/pipeline/choose"
 )
 
-// Report says what a mixture is made of: reports/mix.json.
+// Report is the report on a mixture, reports/mix.json.
 type Report struct {
 	Sources []SourceReport `json:"sources"`
 	Parts   []PartReport   `json:"parts"`
-	// Funnel says what became of the rows of config sft.
+	// Funnel is the funnel of the rows of config sft.
 	Funnel []corpus.Stage `json:"-"`
 }
 
-// SourceReport is one source with its weight, all adding up to 1.
+// SourceReport is one source. The weights of all sources add up to 1.
 type SourceReport struct {
 	Corpus string `json:"source_corpus"`
-	// Name is the last element of the path that was given.
+	// Name is the last element of the source's path.
 	Name   string  `json:"name"`
 	Weight float64 `json:"weight"`
-	// Dir is the folder that was named, for the terminal alone.
+	// Dir is the path of the source, for the terminal only.
 	Dir string `json:"-"`
 }
 
-// PartReport is what one source gives to one config and split.
+// PartReport counts the rows of one source in one config and split.
 type PartReport struct {
 	Config string `json:"config"`
 	Split  string `json:"split"`
 	Corpus string `json:"source_corpus"`
-	// In and Out are rows and their tokens before and after; a problem counts as
-	// one token.
+	// In and Out count rows before and after mixing, TokensIn and TokensOut their tokens.
+	// A problem counts as one token.
 	In        int64 `json:"rows_in"`
 	TokensIn  int64 `json:"tokens_in"`
 	Out       int64 `json:"rows"`
 	TokensOut int64 `json:"tokens"`
-	// Share is the source's part of the tokens of the config and split.
+	// Share is the source's share of the tokens of the config and split, 0 to 1.
 	Share   float64          `json:"share"`
 	Dropped map[string]int64 `json:"dropped"`
 }
 
-func (w *mixer) report(all []*portion) (*Report, error) {
-	counts, err := funnel(all)
-	r := &Report{Parts: []PartReport{}, Funnel: counts}
+func (w *mixer) report(portions []*portion) (*Report, error) {
+	stages, err := funnel(portions)
+	r := &Report{Parts: []PartReport{}, Funnel: stages}
 	sum := 0.0
 	for _, s := range w.sources {
 		sum += s.weight
 	}
 	for _, s := range w.sources {
-		r.Sources = append(r.Sources, SourceReport{s.SHA256, filepath.Base(s.Dir), s.weight / max(sum, math.SmallestNonzeroFloat64), s.Dir})
+		r.Sources = append(r.Sources, SourceReport{
+			Corpus: s.SHA256,
+			Name:   filepath.Base(s.Dir),
+			Weight: s.weight / max(sum, math.SmallestNonzeroFloat64),
+			Dir:    s.Dir,
+		})
 	}
-	for _, m := range all {
-		r.Parts = append(r.Parts, m.report(w.sources)...)
+	for _, p := range portions {
+		r.Parts = append(r.Parts, p.report(w.sources)...)
 	}
 	slices.SortStableFunc(r.Parts, func(a, b PartReport) int {
 		return cmp.Or(strings.Compare(a.Config, b.Config), -strings.Compare(a.Split, b.Split))
@@ -66,21 +71,24 @@ func (w *mixer) report(all []*portion) (*Report, error) {
 	return r, err
 }
 
-func (m *portion) report(sources []*source) []PartReport {
+// report returns the reports of the sources with rows of the portion's config and split.
+func (p *portion) report(sources []*source) []PartReport {
 	out := make([]PartReport, len(sources))
 	total := int64(0)
 	for i, s := range sources {
-		out[i] = PartReport{Config: m.config, Split: m.split, Corpus: s.SHA256, Dropped: map[string]int64{}}
+		out[i] = PartReport{Config: p.config, Split: p.split, Corpus: s.SHA256, Dropped: map[string]int64{}}
 	}
-	for i := range m.entries {
-		e := &m.entries[i]
-		p := &out[e.Source]
-		p.In, p.TokensIn = p.In+1, p.TokensIn+e.Tokens
+	for i := range p.entries {
+		e := &p.entries[i]
+		r := &out[e.Source]
+		r.In++
+		r.TokensIn += e.Tokens
 		if e.Reason != "" {
-			p.Dropped[e.Reason]++
+			r.Dropped[e.Reason]++
 			continue
 		}
-		p.Out, p.TokensOut = p.Out+1, p.TokensOut+e.Tokens
+		r.Out++
+		r.TokensOut += e.Tokens
 		total += e.Tokens
 	}
 	for i := range out {
@@ -91,7 +99,7 @@ func (m *portion) report(sources []*source) []PartReport {
 	return slices.DeleteFunc(out, func(p PartReport) bool { return p.In == 0 })
 }
 
-// Rows counts by config and split, such as "sft/train".
+// Rows returns the number of rows by config and split, such as "sft/train".
 func (r *Report) Rows() map[string]int64 {
 	out := map[string]int64{}
 	for _, p := range r.Parts {
@@ -105,7 +113,7 @@ type step struct {
 	reasons []string
 }
 
-// steps are the stages of a mixture with the reasons that each drops for.
+// steps are the stages of a mixture in order, with the reasons of each.
 var steps = []step{
 	{"select", []string{reasonUnselected}},
 	{"guard", []string{reasonProtected, reasonEval, reasonLeak}},
@@ -114,22 +122,30 @@ var steps = []step{
 	{"weight", []string{reasonWeight}},
 }
 
-func funnel(all []*portion) ([]corpus.Stage, error) {
+func funnel(portions []*portion) ([]corpus.Stage, error) {
 	stages := slicesx.Map(steps, func(s step) string { return s.stage })
-	var fates []choose.Decision
-	for _, m := range all {
-		for i := range m.entries {
-			if m.config == sft.config {
-				fates = append(fates, choose.Decision{Stage: stageOf(m.entries[i].Reason), Reason: m.entries[i].Reason})
-			}
+	var decisions []choose.Decision
+	for _, p := range portions {
+		if p.config != sft.config {
+			continue
+		}
+		for i := range p.entries {
+			reason := p.entries[i].Reason
+			decisions = append(decisions, choose.Decision{Stage: stageOf(reason), Reason: reason})
 		}
 	}
-	return choose.Funnel(stages, fates)
+	return choose.Funnel(stages, decisions)
 }
 
+// stageOf returns the stage of a reason, empty for none.
+
 func stageOf(reason string) string {
+	if reason == "" {
+		return ""
+	}
+	isPrefix := func(r string) bool { return strings.HasPrefix(reason, r) }
 	for _, step := range steps {
-		if reason != "" && slices.ContainsFunc(step.reasons, func(r string) bool { return strings.HasPrefix(reason, r) }) {
+		if slices.ContainsFunc(step.reasons, isPrefix) {
 			return step.stage
 		}
 	}
@@ -146,9 +162,10 @@ func (r *Report) text() string {
 		})
 }
 
-// licenses are the terms that all sources name, and what the card says of them:
-// nothing where no source names any. No terms stand for sources that differ.
-func (w *mixer) licenses() (common string, said []corpus.Section) {
+// licenses returns the license that all sources name and the card's section on licenses.
+// The license is corpus.NoLicense if the sources differ. There is no section if no source
+// names a license.
+func (w *mixer) licenses() (common string, sections []corpus.Section) {
 	common = w.sources[0].license
 	text := fmt.Sprintf("The cards of all %d sources name `%s`.", len(w.sources), common)
 	if slices.ContainsFunc(w.sources, func(s *source) bool { return s.license != common }) {

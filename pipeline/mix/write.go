@@ -10,35 +10,38 @@ import (
 
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/figures"
+	"github.com/trajectory-arena/arena/pipeline/finish"
 )
 
+// stream reads the chosen rows of one source.
 type stream[T any] struct {
 	next func() (located[T], error, bool)
 	stop func()
-	// goal are the tokens that it gives, taken those that it gave.
-	goal, taken int64
-	head        located[T]
-	source      int
+	// total is the number of tokens of the chosen rows, written that of the rows written.
+	total   int64
+	written int64
+	head    located[T] // the next row; its row is nil at the end
+	source  int
 }
 
+// located is a row with its position.
 type located[T any] struct {
 	row    *T
-	at     place
+	place  place
 	tokens int64
-	// agent made it, or the better of a pair.
+	// agent is the agent of the row, or of the better attempt of a pair.
 	agent string
 }
 
-// write writes the chosen rows of all sources, each source's spread evenly over
-// the split: next is always a row of the source that has given the least of
-// what it gives.
-func (k *kind[T]) write(ctx context.Context, w *mixer, m *portion) (err error) {
-	m.part = filepath.Join(w.work, k.config+"-"+m.split)
-	part, err := w.NewPart(m.part)
+// write writes the chosen rows of all sources. It spreads each source's rows evenly over the
+// split: the next row is always of the source with the smallest written share of its tokens.
+func (k *kind[T]) write(ctx context.Context, w *mixer, p *portion) (err error) {
+	p.part = filepath.Join(w.work, k.config+"-"+p.split)
+	part, err := w.NewPart(p.part)
 	if err != nil {
 		return err
 	}
-	streams, err := k.streams(w, m)
+	streams, err := k.streams(w, p)
 	defer func() {
 		for _, s := range streams {
 			s.stop()
@@ -47,13 +50,13 @@ func (k *kind[T]) write(ctx context.Context, w *mixer, m *portion) (err error) {
 	if err != nil {
 		return err
 	}
-	out := corpus.NewShards[T](part, corpus.Stream{Config: k.config, Profile: k.profile, Split: m.split})
+	out := corpus.NewShards[T](part, corpus.Stream{Config: k.config, Profile: k.profile, Split: p.split})
 	for len(streams) > 0 {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		s := slices.MinFunc(streams, (*stream[T]).before)
-		if err := k.add(w, m, out, s.head); err != nil {
+		s := slices.MinFunc(streams, (*stream[T]).compare)
+		if err := k.add(w, p, out, s.head); err != nil {
 			return err
 		}
 		if err := s.advance(); err != nil {
@@ -61,41 +64,44 @@ func (k *kind[T]) write(ctx context.Context, w *mixer, m *portion) (err error) {
 		}
 		streams = slices.DeleteFunc(streams, func(s *stream[T]) bool { return s.head.row == nil })
 	}
-	return errors.Join(out.Close(), part.Close())
+	return finish.FirstError(out.Close, part.Close)
 }
 
-func (k *kind[T]) add(w *mixer, m *portion, out *corpus.Shards[T], x located[T]) error {
-	s, of := w.sources[x.at.source], k.origin(x.row)
+func (k *kind[T]) add(w *mixer, p *portion, out *corpus.Shards[T], x located[T]) error {
+	s := w.sources[x.place.source]
+	origin := k.origin(x.row)
 	if s.bank == nil {
-		m.own[of.Cluster] = true
+		p.unbanked[origin.Cluster] = true
 	}
-	of.Cluster, _ = w.of(s, of.Cluster, m.split)
+	origin.Cluster, _ = w.clusterPool(s, origin.Cluster, p.split)
 	if k.stamp != nil {
-		if err := k.stamp(x.row, s.SHA256, int64(len(m.order))); err != nil {
+		if err := k.stamp(x.row, s.SHA256, int64(len(p.order))); err != nil {
 			return err
 		}
 	}
-	m.order = append(m.order, x.at)
+	p.order = append(p.order, x.place)
 	row := figures.Of(x.row)
 	row.Agent = cmp.Or(row.Agent, x.agent)
-	m.figures.Add(k.config, m.split, row)
+	p.figures.Add(k.config, p.split, row)
 	return out.Add(x.row)
 }
 
-func (k *kind[T]) streams(w *mixer, m *portion) ([]*stream[T], error) {
+// streams returns the streams of the sources with chosen rows. The caller must stop them,
+// also after an error.
+func (k *kind[T]) streams(w *mixer, p *portion) ([]*stream[T], error) {
 	var out []*stream[T]
-	first := 0
+	start := 0
 	for i := range w.sources {
-		end := first
-		goal := int64(0)
-		for ; end < len(m.entries) && m.entries[end].Source == i; end++ {
-			if m.entries[end].Reason == "" {
-				goal += m.entries[end].Tokens
+		end := start
+		total := int64(0)
+		for ; end < len(p.entries) && p.entries[end].Source == i; end++ {
+			if p.entries[end].Reason == "" {
+				total += p.entries[end].Tokens
 			}
 		}
-		s := &stream[T]{goal: goal, source: i}
-		s.next, s.stop = iter.Pull2(k.chosen(w, i, m.split, m.entries[first:end]))
-		first = end
+		s := &stream[T]{total: total, source: i}
+		s.next, s.stop = iter.Pull2(k.chosen(w, i, p.split, p.entries[start:end]))
+		start = end
 		out = append(out, s)
 		if err := s.advance(); err != nil {
 			return out, err
@@ -109,18 +115,20 @@ func (k *kind[T]) streams(w *mixer, m *portion) ([]*stream[T], error) {
 
 var errStop = errors.New("no more rows are wanted")
 
+// chosen returns an iterator over the chosen rows of a source. entries are the entries of
+// all its rows.
 func (k *kind[T]) chosen(w *mixer, source int, split string, entries []entry) iter.Seq2[located[T], error] {
 	return func(yield func(located[T], error) bool) {
 		n := 0
 		for _, path := range w.sources[source].Files(k.profile, split) {
-			at := place{source: source, path: path}
+			pos := place{source: source, path: path}
 			err := corpus.ReadRows(w.FS, w.sources[source].Path(path), func(row *T) error {
 				e := &entries[n]
 				n++
-				if e.Reason == "" && !yield(located[T]{row, at, e.Tokens, cmp.Or(e.Agents...)}, nil) {
+				if e.Reason == "" && !yield(located[T]{row, pos, e.Tokens, cmp.Or(e.Agents...)}, nil) {
 					return errStop
 				}
-				at.row++
+				pos.row++
 				return nil
 			})
 			if err != nil {
@@ -133,18 +141,20 @@ func (k *kind[T]) chosen(w *mixer, source int, split string, entries []entry) it
 	}
 }
 
-// advance puts the next row at the head, none at the end.
+// advance reads the next row into s.head.
 func (s *stream[T]) advance() error {
-	s.taken += s.head.tokens
-	x, err, more := s.next()
-	if !more {
+	s.written += s.head.tokens
+	x, err, ok := s.next()
+	if !ok {
 		x = located[T]{}
 	}
 	s.head = x
 	return err
 }
 
-func (s *stream[T]) before(o *stream[T]) int {
-	a, b := float64(s.taken)*float64(o.goal), float64(o.taken)*float64(s.goal)
-	return cmp.Or(cmp.Compare(a, b), cmp.Compare(s.source, o.source))
+// compare orders streams by the written share of their tokens.
+func (s *stream[T]) compare(t *stream[T]) int {
+	a := float64(s.written) * float64(t.total)
+	b := float64(t.written) * float64(s.total)
+	return cmp.Or(cmp.Compare(a, b), cmp.Compare(s.source, t.source))
 }

@@ -1,0 +1,92 @@
+package foreign
+
+import (
+	"slices"
+
+	"github.com/trajectory-arena/arena"
+)
+
+// maxWaiting limits the size in bytes of the records that wait for their other half.
+// Prompts are a few KB, so that it suffices for those of 50,000 attempts.
+const maxWaiting = 256 << 20
+
+// The reasons of the guard and of incomplete records.
+const (
+	reasonHeldOut = "protected_problem"         // it asks for a problem that is held out
+	reasonJoined  = "joined_prompt"             // the prompt is in the row of its answer
+	reasonAlone   = "answer_without_prompt"     // the prompt that it answers is missing
+	reasonSeveral = "answer_to_several_prompts" // several prompts have its ID
+)
+
+func isAgentStep(s arena.Step) bool { return s.Role == arena.RoleAgent }
+
+func isOtherStep(s arena.Step) bool { return s.Role != arena.RoleAgent }
+
+// isPrompt reports whether a record is a request without a step of the model.
+func isPrompt(t *arena.Trace) bool {
+	return t.Query != "" && !slices.ContainsFunc(t.Steps, isAgentStep)
+}
+
+// isAnswer reports whether a record has only the model's answer to a request.
+func isAnswer(t *arena.Trace) bool {
+	return t.Query == "" && t.System == "" && len(t.Steps) > 0 && !slices.ContainsFunc(t.Steps, isOtherStep)
+}
+
+// canWait reports whether a record is half a record with an ID and there is room to
+// store it. Data sets may have prompts and predictions in separate files, so that halves
+// are joined after all files were read.
+func (r *reader) canWait(t *arena.Trace) bool {
+	isHalf := isPrompt(t) || isAnswer(t)
+	return t.ProblemID != "" && isHalf && r.waitingBytes+t.Bytes <= maxWaiting
+}
+
+// join emits the records that waited, with each answer joined to the prompt of its ID. An
+// ID with several different prompts identifies none of them.
+func (r *reader) join() error {
+	prompts := map[string]*arena.Trace{}
+	ambiguous := map[string]bool{}
+	answered := map[string]bool{}
+	for _, t := range r.waiting {
+		id := t.ProblemID
+		if !isPrompt(t) {
+			answered[id] = true
+			continue
+		}
+		if first := prompts[id]; first == nil {
+			prompts[id] = t
+		} else if first.Query != t.Query || first.System != t.System {
+			ambiguous[id] = true
+		}
+	}
+	for _, t := range r.waiting {
+		id := t.ProblemID
+		reason := ""
+		switch {
+		case isPrompt(t):
+			if answered[id] && !ambiguous[id] {
+				reason = reasonJoined
+			}
+		case prompts[id] == nil:
+			reason = reasonAlone
+		case ambiguous[id]:
+			reason = reasonSeveral
+		default:
+			t = joinAnswer(prompts[id], t)
+		}
+		if err := r.emitTrace(t, reason); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// joinAnswer returns an answer with its prompt. Its record is that of the answer.
+func joinAnswer(prompt, answer *arena.Trace) *arena.Trace {
+	t := *answer
+	t.System = prompt.System
+	t.Query = prompt.Query
+	t.Tools = prompt.Tools
+	t.Steps = slices.Concat(prompt.Steps, answer.Steps)
+	t.Vetoes = slices.Concat(prompt.Vetoes, answer.Vetoes)
+	return &t
+}

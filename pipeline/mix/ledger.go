@@ -1,0 +1,134 @@
+package mix
+
+import (
+	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/corpus/rows"
+	"github.com/trajectory-arena/arena/pipeline/finish"
+)
+
+// decision is the decision on an attempt of config sft: its split, or the reason why it was
+// left out.
+type decision struct {
+	split  string
+	reason string
+}
+
+// decisions returns the decisions on attempts by trace ID. An attempt of several sources is
+// kept if one of its rows is.
+func decisions(portions []*portion) map[string]decision {
+	out := map[string]decision{}
+	for _, p := range portions {
+		if p.config != sft.config {
+			continue
+		}
+		for _, e := range p.entries {
+			d := out[e.session]
+			switch {
+			case e.Reason == "":
+				d = decision{split: p.split}
+			case d.split == "":
+				d.reason = e.Reason
+			default:
+				continue
+			}
+			out[e.session] = d
+		}
+	}
+	return out
+}
+
+// ledger writes the tables of the mixture.
+type ledger struct {
+	*mixer
+	part      *corpus.Part
+	decisions map[string]decision
+}
+
+// writeLedger writes the tables of the sources, with the decision on each attempt, and the
+// provenance of each row into a part. For an attempt of several sources it takes the rows of
+// the first one.
+func (w *mixer) writeLedger(dir string, portions []*portion) error {
+	part, err := w.NewPart(dir)
+	if err != nil {
+		return err
+	}
+	l := &ledger{mixer: w, part: part, decisions: decisions(portions)}
+	return finish.FirstError(
+		func() error { return copyTable(l, finish.TableAttempts, l.updateAttempt) },
+		func() error { return copyTable[rows.Verdict](l, finish.TableVerdicts, nil) },
+		func() error { return copyTable[rows.Outcome](l, finish.TableOutcomes, nil) },
+		func() error { return copyTable[rows.Judgement](l, finish.TableJudgements, nil) },
+		func() error { return copyTable[rows.Leak](l, finish.TableLeaks, nil) },
+		func() error { return l.writeProvenance(portions) },
+		part.Close,
+	)
+}
+
+// copyTable copies a table of all sources. It calls update, unless it is nil, for each row.
+func copyTable[T any](l *ledger, name string, update func(*source, *T)) error {
+	out := finish.NewTable[T](l.part, name)
+	firstSource := map[string]int{}
+	for i, s := range l.sources {
+		err := finish.Table(s.Source, name, func(row *T) error {
+			id := rows.ID(row)
+			if first, ok := firstSource[id]; ok && first != i && id != "" {
+				return nil
+			}
+			firstSource[id] = i
+			if update != nil {
+				update(s, row)
+			}
+			return out.Add(row)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return out.Close()
+}
+
+const (
+	stageMix  = "mix"  // the stage of attempts that the mixture leaves out
+	stageRead = "read" // the first stage of a build
+)
+
+// updateAttempt sets the cluster of an attempt and the decision on it.
+func (l *ledger) updateAttempt(s *source, a *rows.Attempt) {
+	a.Cluster, _ = l.clusterPool(s, a.Cluster, a.Split)
+	d, ok := l.decisions[a.TraceID]
+	if !ok || a.Stage == stageRead { // an unreadable record or a copy of the attempt
+		return
+	}
+	a.Split = d.split
+	if d.split != "" {
+		a.Fate = rows.FateKept
+		a.Stage = ""
+		a.Reason = ""
+		return
+	}
+	a.Fate = rows.FateDropped
+	a.Stage = stageMix
+	a.Reason = d.reason
+	a.Rank = nil
+}
+
+// writeProvenance writes the source of each row of the mixture.
+func (l *ledger) writeProvenance(portions []*portion) error {
+	out := finish.NewTable[rows.Provenance](l.part, "provenance")
+	for _, p := range portions {
+		for n, place := range p.order {
+			err := out.Add(&rows.Provenance{
+				Config:       p.config,
+				Split:        p.split,
+				Row:          int64(n),
+				SourceCorpus: l.sources[place.source].SHA256,
+				SourcePath:   place.path,
+				SourceRow:    place.row,
+			})
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return out.Close()
+}
