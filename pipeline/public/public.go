@@ -1,5 +1,5 @@
-// Package public makes of a corpus what may leave the house: a corpus of its own
-// without bank, evaluation and reports, in which nothing protected stands.
+// Package public writes the public half of a corpus: a corpus without bank, evaluation and
+// reports that contains nothing protected.
 package public
 
 import (
@@ -21,52 +21,53 @@ import (
 	"github.com/trajectory-arena/arena/pipeline/finish"
 )
 
-// Publication is the public half of a corpus to be made.
+// Publication is the configuration of the public half of a corpus.
 type Publication struct {
-	// Corpus is the folder of the whole.
+	// Corpus is the folder of the complete corpus.
 	Corpus string
-	// WithEval publishes the eval split too, with its problems and their rewards.
+	// WithEval publishes the eval split, too, with its problems and their rewards.
 	WithEval bool
-	// HeldOut are files of problems that may not stand in it beside the bank's own.
+	// HeldOut are files of problems that it may not contain, besides those of the bank.
 	HeldOut []string
 	finish.Target
 }
 
-// Count is what became of the rows of one config and split.
+// Count counts the rows of one config and split.
 type Count struct {
 	Config string `json:"config"`
 	Split  string `json:"split"`
 	In     int64  `json:"rows_in"`
 	Rows   int64  `json:"rows"`
-	// Left counts the rows that stay at home, by reason.
+	// Left counts the unpublished rows by reason.
 	Left map[string]int64 `json:"left_out"`
 }
 
-// The reasons for which rows stay at home.
+// The reasons for which rows are not published.
 const (
 	reasonLeak  = "leak"            // the guard finds a protected problem in it
 	reasonShown = "shows_protected" // a protected request, id or title stands in it, in a tool's result too
 )
 
-// ErrFormats says that a folder holds rows in formats of other trainers.
+// ErrFormats reports that a folder contains rows in trainers' formats.
 var ErrFormats = errors.New("it holds rows in other formats than a corpus's own")
 
 type work struct {
 	*Publication
-	source  *finish.Source
-	known   *finish.Exclusions
-	protect *finish.Protection
-	closed  *Closed
-	splits  []string
-	part    *corpus.Part
-	counts  []Count
-	figures figures.Figures
-	// attempts are those that rows were made of, agents who made them.
+	source     *finish.Source
+	exclusions *finish.Exclusions
+	protection *finish.Protection
+	closed     *Closed
+	splits     []string
+	part       *corpus.Part
+	counts     []Count
+	figures    figures.Figures
+	// attempts are the trace IDs of the published rows.
 	attempts map[string]bool
-	agents   map[string]string
+	// agents has the agents of attempts by trace ID.
+	agents map[string]string
 }
 
-// Run makes the public corpus, all of it or nothing.
+// Run writes the complete public corpus, or nothing. It returns the counts of its rows.
 func (p *Publication) Run(ctx context.Context) ([]Count, error) {
 	w := &work{Publication: p, splits: []string{corpus.SplitTrain}, attempts: map[string]bool{}, agents: map[string]string{}}
 	if p.WithEval {
@@ -86,19 +87,20 @@ func (w *work) open(ctx context.Context) (err error) {
 		return err
 	}
 	for _, f := range w.source.Manifest.Files {
-		known := slices.ContainsFunc(profiles, func(p profile) bool { return p.name == f.Profile })
-		if f.Config != "" && (path.Ext(f.Path) != ".parquet" || !known || corpus.IsDerived(f.Config)) {
+		hasProfile := slices.ContainsFunc(profiles, func(p profile) bool { return p.name == f.Profile })
+		isOwnFormat := hasProfile && path.Ext(f.Path) == ".parquet" && !corpus.IsDerived(f.Config)
+		if f.Config != "" && !isOwnFormat {
 			return fmt.Errorf("publish %s: %w: %s", w.Corpus, ErrFormats, f.Path)
 		}
 	}
 	if err = w.source.Verify(ctx); err != nil {
 		return err
 	}
-	if w.known, err = finish.CollectExclusions([]*finish.Source{w.source}, w.HeldOut); err != nil {
+	if w.exclusions, err = finish.CollectExclusions([]*finish.Source{w.source}, w.HeldOut); err != nil {
 		return err
 	}
-	w.protect = &finish.Protection{}
-	if err = w.guard(); err != nil {
+	w.protection = &finish.Protection{}
+	if err = w.openGuards(); err != nil {
 		return err
 	}
 	if r := w.source.Manifest.Redaction; r != nil {
@@ -107,14 +109,15 @@ func (w *work) open(ctx context.Context) (err error) {
 	return nil
 }
 
-// guard finds what may not be published: all that is protected, but for the
-// evaluation where this is published too.
-func (w *work) guard() (err error) {
-	w.closed, err = closed(w.source, w.known, w.WithEval, func(a *rows.Attempt) { w.agents[a.TraceID] = a.AgentVersion })
-	if err != nil || !w.closed.any() {
+// openGuards creates the guards against all that may not be published: everything that is
+// protected, except the evaluation if it is published, too.
+func (w *work) openGuards() (err error) {
+	addAgent := func(a *rows.Attempt) { w.agents[a.TraceID] = a.AgentVersion }
+	w.closed, err = newClosed(w.source, w.exclusions, w.WithEval, addAgent)
+	if err != nil || w.closed.isEmpty() {
 		return err
 	}
-	w.protect, err = finish.NewProtection(w.closed.protected, guard.Config{}, w.known.Bank.Seed)
+	w.protection, err = finish.NewProtection(w.closed.protected, guard.Config{}, w.exclusions.Bank.Seed)
 	return err
 }
 
@@ -124,8 +127,11 @@ type profile struct {
 }
 
 var profiles = []profile{
-	{corpus.ProfileHFJSON, writeRows[rows.SFT]}, {corpus.ProfileVerlRL, writeRows[rows.RL]}, {corpus.ProfilePref, writeRows[rows.Pref]},
-	{corpus.ProfileKTO, writeRows[rows.KTO]}, {corpus.ProfileStepwise, writeRows[rows.Steps]},
+	{corpus.ProfileHFJSON, writeRows[rows.SFT]},
+	{corpus.ProfileVerlRL, writeRows[rows.RL]},
+	{corpus.ProfilePref, writeRows[rows.Pref]},
+	{corpus.ProfileKTO, writeRows[rows.KTO]},
+	{corpus.ProfileStepwise, writeRows[rows.Steps]},
 }
 
 func (w *work) write(ctx context.Context, dir string) (err error) {
@@ -139,10 +145,10 @@ func (w *work) write(ctx context.Context, dir string) (err error) {
 			}
 		}
 	}
-	if len(w.counts) == 0 || !slices.ContainsFunc(w.counts, func(c Count) bool { return c.Rows > 0 }) {
+	if !slices.ContainsFunc(w.counts, func(c Count) bool { return c.Rows > 0 }) {
 		return choose.ErrEmpty
 	}
-	if err = finish.FirstError(w.tables, w.part.Close); err != nil {
+	if err = finish.FirstError(w.writeTables, w.part.Close); err != nil {
 		return err
 	}
 	err = w.closed.ScanDir(dir, func(file, what string) {
@@ -155,7 +161,7 @@ func (w *work) write(ctx context.Context, dir string) (err error) {
 	return w.assemble(ctx, dir)
 }
 
-// ErrExposed says that something protected would be published.
+// ErrExposed reports that something protected would be published.
 var ErrExposed = errors.New("something protected would be published")
 
 func (w *work) assemble(ctx context.Context, dir string) error {
@@ -167,18 +173,24 @@ func (w *work) assemble(ctx context.Context, dir string) error {
 		carried.Body = "Its card is not shown: it names what is protected."
 	}
 	config := asjson.Bytes(map[string]any{"publish": map[string]any{"corpus": w.source.SHA256, "with_eval": w.WithEval}})
-	inputs, given := []corpus.Input{w.source.Input("corpus manifest")}, slices.Clone(w.known.HeldOutDigests)
+	inputs := []corpus.Input{w.source.Input("corpus manifest")}
+	digests := slices.Clone(w.exclusions.HeldOutDigests)
 	for _, f := range w.source.Manifest.Files {
 		if f.Path == corpus.BankName {
 			inputs = append(inputs, corpus.Input{Kind: corpus.InputBank, SHA256: f.SHA256, Bytes: f.Bytes})
-			given = append(given, f.SHA256) // an earlier publication of it is guarded by no more
+			digests = append(digests, f.SHA256) // so that it may replace an earlier publication
 		}
 	}
-	return w.Assemble(ctx, &finish.Content{HeldOutDigests: given, Assembly: corpus.Assembly{
-		Parts: []string{dir}, Manifest: corpus.Manifest{Configuration: config, ConfigurationSHA256: digest.SHA256(config), Inputs: inputs},
-		Card: corpus.Card{
-			Title: "Agent trajectories", License: license, Default: w.counts[0].Config, Tags: finish.ShoppingTags,
-			Sections: []corpus.Section{w.figures.Section(), w.about(), carried},
-		},
-	}})
+	m := corpus.Manifest{Configuration: config, ConfigurationSHA256: digest.SHA256(config), Inputs: inputs}
+	card := corpus.Card{
+		Title:    "Agent trajectories",
+		License:  license,
+		Default:  w.counts[0].Config,
+		Tags:     finish.ShoppingTags,
+		Sections: []corpus.Section{w.figures.Section(), w.about(), carried},
+	}
+	return w.Assemble(ctx, &finish.Content{
+		HeldOutDigests: digests,
+		Assembly:       corpus.Assembly{Parts: []string{dir}, Manifest: m, Card: card},
+	})
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/trajectory-arena/arena/pipeline/finish"
 )
 
+// writeRows writes the public rows of a profile in a split.
 func writeRows[T any](ctx context.Context, w *work, profile, split string) error {
 	config := ""
 	for _, f := range w.source.Manifest.Files {
@@ -31,20 +32,20 @@ func writeRows[T any](ctx context.Context, w *work, profile, split string) error
 			return err
 		}
 		count.In++
-		s, err := finish.ViewRow(row)
+		view, err := finish.ViewRow(row)
 		if err != nil {
 			return err
 		}
-		if reason := w.secret(split, row, &s); reason != "" {
+		if reason := w.secretReason(split, row, &view); reason != "" {
 			count.Left[reason]++
 			return nil
 		}
 		count.Rows++
-		for _, session := range s.Sessions {
-			w.attempts[strings.Clone(session)] = true // a row's texts live as long as its batch
-			s.Figures.Agent = cmp.Or(s.Figures.Agent, w.agents[session])
+		for _, session := range view.Sessions {
+			w.attempts[strings.Clone(session)] = true // a row's texts are valid only during its batch
+			view.Figures.Agent = cmp.Or(view.Figures.Agent, w.agents[session])
 		}
-		w.figures.Add(config, split, s.Figures)
+		w.figures.Add(config, split, view.Figures)
 		return out.Add(row)
 	})
 	w.counts = append(w.counts, count)
@@ -54,37 +55,38 @@ func writeRows[T any](ctx context.Context, w *work, profile, split string) error
 	return out.Close()
 }
 
-// secret says why a row stays at home; empty where it need not.
-func (w *work) secret(split string, row any, s *finish.RowView) string {
+// secretReason returns the reason for which a row is not published, empty if it is.
+func (w *work) secretReason(split string, row any, view *finish.RowView) string {
 	pool := guard.Pool("")
-	if w.known.Bank != nil {
-		pool = w.known.Bank.Pool(s.Cluster)
+	if w.exclusions.Bank != nil {
+		pool = w.exclusions.Bank.Pool(view.Cluster)
 	}
-	if pool != "" && pool != guard.Pool(split) || w.protect.Check(split, s.Candidate).Drop {
+	isOtherPool := pool != "" && pool != guard.Pool(split)
+	if isOtherPool || w.protection.Check(split, view.Candidate).Drop {
 		return reasonLeak
 	}
-	if w.shows(row) {
+	if w.isExposed(row) {
 		return reasonShown
 	}
 	return ""
 }
 
-func (w *work) tables() error {
+func (w *work) writeTables() error {
 	return finish.FirstError(
-		func() error { return ofRows[rows.Attempt](w, finish.TableAttempts) },
-		func() error { return ofRows[rows.Verdict](w, finish.TableVerdicts) },
-		func() error { return ofRows[rows.Outcome](w, finish.TableOutcomes) },
-		func() error { return ofRows[rows.Judgement](w, finish.TableJudgements) },
-		finish.NewTable[rows.Leak](w.part, finish.TableLeaks).Close, // what is near a protected text names it
+		func() error { return writeTable[rows.Attempt](w, finish.TableAttempts) },
+		func() error { return writeTable[rows.Verdict](w, finish.TableVerdicts) },
+		func() error { return writeTable[rows.Outcome](w, finish.TableOutcomes) },
+		func() error { return writeTable[rows.Judgement](w, finish.TableJudgements) },
+		finish.NewTable[rows.Leak](w.part, finish.TableLeaks).Close, // empty: its rows name protected problems
 	)
 }
 
-// ofRows writes what a table has of the published attempts, but for lines in which
-// something protected stands.
-func ofRows[T any](w *work, table string) error {
+// writeTable writes the rows of a table on published attempts, except those that contain
+// something protected.
+func writeTable[T any](w *work, table string) error {
 	out := finish.NewTable[T](w.part, table)
 	err := finish.Table(w.source, table, func(row *T) error {
-		if !w.attempts[rows.ID(row)] || w.shows(row) {
+		if !w.attempts[rows.ID(row)] || w.isExposed(row) {
 			return nil
 		}
 		return out.Add(row)
@@ -95,9 +97,8 @@ func ofRows[T any](w *work, table string) error {
 	return out.Close()
 }
 
-// shows reports whether something protected stands in a row; what cannot be read is not
-// published.
-func (w *work) shows(row any) bool {
+// isExposed reports whether a row contains something protected, or cannot be encoded.
+func (w *work) isExposed(row any) bool {
 	text, err := json.Marshal(row)
 	return err != nil || w.closed.Find(string(text)) != ""
 }
@@ -114,8 +115,8 @@ func (w *work) about() corpus.Section {
 		})}
 }
 
-// Closed is what of a corpus nobody outside may see: the problems that its owner
-// protects, with their requests, products and titles.
+// Closed finds what of a corpus may not be published: the protected problems with their
+// requests, products and titles.
 type Closed struct {
 	*guard.Scanner
 	bank      *guard.State
@@ -123,30 +124,32 @@ type Closed struct {
 	protected finish.ProtectedEntries
 }
 
-// ReadClosed reads it from the corpus in a folder and from files of held-out problems.
-// It refuses a corpus of which what it protects cannot be known.
+// ReadClosed reads the protected problems of the corpus in a folder and of held-out files. It
+// returns an error if the problems that the corpus protects cannot be known.
 func ReadClosed(fsys corpus.FS, dir string, heldOut []string) (*Closed, error) {
 	source, err := finish.Open(fsys, dir)
 	if err != nil {
 		return nil, err
 	}
-	known, err := finish.CollectExclusions([]*finish.Source{source}, heldOut)
+	exclusions, err := finish.CollectExclusions([]*finish.Source{source}, heldOut)
 	if err != nil {
 		return nil, err
 	}
-	return closed(source, known, false, func(*rows.Attempt) {})
+	return newClosed(source, exclusions, false, func(*rows.Attempt) {})
 }
 
-// closed visits every attempt of the ledger on its way: each names its problem.
-func closed(source *finish.Source, known *finish.Exclusions, withEval bool, visit func(*rows.Attempt)) (*Closed, error) {
-	c := &Closed{bank: known.Bank, withEval: withEval}
-	if known.Bank != nil {
-		c.protected = finish.ProtectedInBank(known.Bank, known.HeldOut)
+// newClosed adds the problem IDs of the attempts at protected problems from the ledger. It
+// calls visit for every attempt of the ledger.
+func newClosed(source *finish.Source, exclusions *finish.Exclusions, withEval bool, visit func(*rows.Attempt)) (*Closed, error) {
+	c := &Closed{bank: exclusions.Bank, withEval: withEval}
+	if exclusions.Bank != nil {
+		c.protected = finish.ProtectedInBank(exclusions.Bank, exclusions.HeldOut)
 	}
 	if withEval {
 		c.protected.Eval = nil
 	}
-	entries, seen := slices.Concat(c.protected.HeldOut, c.protected.NeverTouch, c.protected.Eval), map[string]bool{}
+	entries := slices.Concat(c.protected.HeldOut, c.protected.NeverTouch, c.protected.Eval)
+	seen := map[string]bool{}
 	err := finish.Table(source, finish.TableAttempts, func(a *rows.Attempt) error {
 		visit(a)
 		if c.Holds(a.Cluster) && !seen[a.ProblemID] {
@@ -164,10 +167,16 @@ func (c *Closed) Holds(cluster string) bool {
 	if c.bank == nil {
 		return false
 	}
-	pool := c.bank.Pool(cluster)
-	return pool != guard.PoolTrain && pool != "" && (pool != guard.PoolEval || !c.withEval)
+	switch c.bank.Pool(cluster) {
+	case guard.PoolTrain, "":
+		return false
+	case guard.PoolEval:
+		return !c.withEval
+	default:
+		return true
+	}
 }
 
-func (c *Closed) any() bool {
-	return len(c.protected.HeldOut)+len(c.protected.NeverTouch)+len(c.protected.Eval) > 0
+func (c *Closed) isEmpty() bool {
+	return len(c.protected.HeldOut)+len(c.protected.NeverTouch)+len(c.protected.Eval) == 0
 }

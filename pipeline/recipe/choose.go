@@ -10,28 +10,28 @@ import (
 	"github.com/trajectory-arena/arena/pipeline/finish"
 )
 
-// Count says what became of the rows of one source.
+// Count counts the rows of one source.
 type Count struct {
 	// Source is rollouts, rewritten or corpus.
 	Source string `json:"source"`
-	// In = Taken + the sum of Dropped; Rows counts the copies, too.
+	// In = Taken + the sum of Dropped. Rows includes the copies of taken rows.
 	In      int64            `json:"in"`
 	Dropped map[string]int64 `json:"dropped"`
 	Taken   int64            `json:"taken"`
 	Rows    int64            `json:"rows"`
-	// Mistakes counts the taken rows whose failure the filter names a mistake of
-	// the student, such as invented_id, by that reason.
+	// Mistakes counts the taken rows with a failure that the filter attributes to a mistake
+	// of the student, such as invented_id, by that reason.
 	Mistakes map[string]int64 `json:"mistakes,omitempty"`
 }
 
 // The sources of rows.
 const (
-	fromRollouts = "rollouts"
-	fromProgram  = "rewritten"
-	fromCorpus   = "corpus"
+	sourceRollouts  = "rollouts"
+	sourceRewritten = "rewritten"
+	sourceCorpus    = "corpus"
 )
 
-// The reasons for which rows are left out beside those of the protection.
+// The reasons for which rows are left out, besides those of the protection.
 const (
 	reasonReward   = "below_min_reward"  // the reward is under min_reward
 	reasonOutcome  = "same_outcome"      // all attempts at the problem have one outcome
@@ -43,19 +43,22 @@ const (
 type source struct {
 	*finish.Source
 	picks []pick
-	// mistakes are the filter's reasons by session.
+	// mistakes are the filter's reasons for a mistake by session.
 	mistakes map[string]string
 	count    Count
 }
 
+// pick is a row of a source and the decision on it.
 type pick struct {
 	choose.Row
-	task, failure string
-	wanted        bool
-	times         int
+	task    string
+	failure string // the session of the failed attempt, empty if there is none
+	wanted  bool
+	times   int // the number of copies that are written
 }
 
-func (s *source) left() []*pick {
+// remaining returns the rows without a reason.
+func (s *source) remaining() []*pick {
 	var out []*pick
 	for i := range s.picks {
 		if s.picks[i].Reason == "" {
@@ -65,14 +68,14 @@ func (s *source) left() []*pick {
 	return out
 }
 
-// reject says why a row may not be taken, whatever the others are; empty where
-// it may.
-func (w *work) reject(s *source, v *view) string {
+// rejectReason returns the reason why a row may not be taken, whatever the other rows are. It
+// is empty if the row may.
+func (w *work) rejectReason(s *source, v *view) string {
 	if reason := w.protection.check(v); reason != "" {
 		return reason
 	}
 	switch {
-	case s.count.Source != fromCorpus && v.wanted < w.recipe.MinReward:
+	case s.count.Source != sourceCorpus && v.wanted < w.recipe.MinReward:
 		return reasonReward
 	case w.recipe.Profile == corpus.ProfilePref && v.wanted == 0:
 		return reasonOutcome
@@ -82,22 +85,24 @@ func (w *work) reject(s *source, v *view) string {
 	return ""
 }
 
-func (w *work) settle() {
+// decide decides on the rows of all sources.
+func (w *work) decide() {
 	if w.recipe.Profile == corpus.ProfileKTO {
-		w.bothSides()
+		w.dropOneSided()
 	}
 	if w.recipe.CorpusShare > 0 {
-		w.apart()
-		w.share()
+		w.dropNearRollouts()
+		w.trimToShare()
 	}
 	for _, s := range w.sources {
 		for i := range s.picks {
-			w.add(s, &s.picks[i])
+			w.count(s, &s.picks[i])
 		}
 	}
 }
 
-func (w *work) add(s *source, p *pick) {
+// count counts a row and sets the number of its copies.
+func (w *work) count(s *source, p *pick) {
 	s.count.In++
 	if p.Reason != "" {
 		s.count.Dropped[p.Reason]++
@@ -114,15 +119,16 @@ func (w *work) add(s *source, p *pick) {
 	}
 }
 
-// bothSides keeps the problems that have a success and a failure.
-func (w *work) bothSides() {
+// dropOneSided drops the rows of problems without a success or without a failure.
+func (w *work) dropOneSided() {
 	for _, s := range w.sources {
-		won, lost := map[string]bool{}, map[string]bool{}
-		for _, p := range s.left() {
+		won := map[string]bool{}
+		lost := map[string]bool{}
+		for _, p := range s.remaining() {
 			won[p.Request] = won[p.Request] || p.wanted
 			lost[p.Request] = lost[p.Request] || !p.wanted
 		}
-		for _, p := range s.left() {
+		for _, p := range s.remaining() {
 			if !won[p.Request] || !lost[p.Request] {
 				p.Reason = reasonOneSided
 			}
@@ -130,32 +136,36 @@ func (w *work) bothSides() {
 	}
 }
 
-// apart drops rows of the corpus that say nearly what a rollout at the same
-// problem says: a student repeats what it was trained on.
-func (w *work) apart() {
+// dropNearRollouts drops rows of the corpus that are near-duplicates of a rollout at the same
+// problem, because a student repeats what it was trained on.
+func (w *work) dropNearRollouts() {
 	rollouts := choose.Thinner{Near: pipeline.Defaults().Select.Near}
-	for _, p := range w.source(fromRollouts).left() {
+	for _, p := range w.source(sourceRollouts).remaining() {
 		rollouts.Keep(&p.Row)
 	}
-	for _, p := range w.source(fromCorpus).left() {
+	for _, p := range w.source(sourceCorpus).remaining() {
 		if rollouts.MarkNearDuplicate(&p.Row) {
 			p.Reason = choose.ReasonNear
 		}
 	}
 }
 
-// share cuts the larger side, so that the corpus has its share of all rows. No
-// row is repeated for it: the smaller side says how much there is.
-func (w *work) share() {
+// trimToShare trims the larger source, so that the corpus has its share of all rows. It
+// repeats no row: the smaller source determines the number of rows.
+func (w *work) trimToShare() {
 	var rows []*choose.Row
-	for i, name := range []string{fromRollouts, fromCorpus} {
-		for _, p := range w.source(name).left() {
-			p.Source, p.Tokens = i, 1
+	for i, name := range []string{sourceRollouts, sourceCorpus} {
+		for _, p := range w.source(name).remaining() {
+			p.Source = i
+			p.Tokens = 1
 			rows = append(rows, &p.Row)
 		}
 	}
-	slices.SortFunc(rows, func(a, b *choose.Row) int { return cmp.Or(cmp.Compare(a.Key, b.Key), cmp.Compare(a.Source, b.Source)) })
-	choose.TrimToWeights(rows, []float64{1 - w.recipe.CorpusShare, w.recipe.CorpusShare}, reasonShare)
+	slices.SortFunc(rows, func(a, b *choose.Row) int {
+		return cmp.Or(cmp.Compare(a.Key, b.Key), cmp.Compare(a.Source, b.Source))
+	})
+	weights := []float64{1 - w.recipe.CorpusShare, w.recipe.CorpusShare}
+	choose.TrimToWeights(rows, weights, reasonShare)
 }
 
 // The stages of a recipe.
@@ -165,19 +175,19 @@ const (
 )
 
 func (w *work) funnel() ([]corpus.Stage, error) {
-	var fates []choose.Decision
+	var decisions []choose.Decision
 	for _, s := range w.sources {
 		for _, p := range s.picks {
-			f := choose.Decision{Reason: p.Reason}
+			d := choose.Decision{Reason: p.Reason}
 			switch p.Reason {
 			case "":
 			case reasonPool, reasonLeak:
-				f.Stage = stageProtect
+				d.Stage = stageProtect
 			default:
-				f.Stage = stageChoose
+				d.Stage = stageChoose
 			}
-			fates = append(fates, f)
+			decisions = append(decisions, d)
 		}
 	}
-	return choose.Funnel([]string{stageProtect, stageChoose}, fates)
+	return choose.Funnel([]string{stageProtect, stageChoose}, decisions)
 }

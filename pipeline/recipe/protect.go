@@ -15,45 +15,55 @@ import (
 	"github.com/trajectory-arena/arena/pipeline/finish"
 )
 
-// protection holds rows against the pinned split and all that is protected.
+// protection checks rows against the pinned split and everything protected.
 type protection struct {
 	*finish.Protection
-	bank  *guard.State
-	given []string
-	proof Proof
+	bank *guard.State
+	// heldOutDigests identify the held-out files.
+	heldOutDigests []string
+	proof          Proof
 }
 
-// Proof is what shows that nothing protected is in the data of a recipe.
+// Proof is the evidence that nothing protected is in the data of a recipe.
 type Proof struct {
-	// BankSHA256 names the pinned split, HeldOut counts the entries of held-out
-	// files, Clusters and those protected by it.
-	BankSHA256 string             `json:"bank_sha256"`
-	Clusters   map[guard.Pool]int `json:"clusters"`
-	HeldOut    int                `json:"held_out_entries"`
-	// Canary says that a planted protected request was caught.
+	// BankSHA256 identifies the pinned split.
+	BankSHA256 string `json:"bank_sha256"`
+	// Clusters counts the clusters by pool.
+	Clusters map[guard.Pool]int `json:"clusters"`
+	// HeldOut is the number of entries of held-out files.
+	HeldOut int `json:"held_out_entries"`
+	// Canary is "caught": the guards found a planted protected request.
 	Canary string `json:"canary"`
-	// Outside names the rows whose cluster is not in the train pool.
+	// Outside are the IDs of the rows of clusters outside the train pool.
 	Outside []string `json:"rows_outside_train_pool"`
-	// Guard is what the tiers found in every row that was looked at.
+	// Guard has the findings of the tiers in every checked row.
 	Guard *guard.Report `json:"guard"`
 }
 
-// protect indexes all that the sources and held-out files protect; the first
-// source pins the split.
-func protect(sources []*finish.Source, heldOut []string) (*protection, error) {
+// newProtection creates the guards against all that the sources and held-out files protect.
+// The first source must pin the split.
+func newProtection(sources []*finish.Source, heldOut []string) (*protection, error) {
 	if s := sources[0]; !s.Has(corpus.BankName) {
 		return nil, fmt.Errorf("read %s: %w", s.Path(corpus.BankName), fs.ErrNotExist)
 	}
-	known, err := finish.CollectExclusions(sources, heldOut)
+	x, err := finish.CollectExclusions(sources, heldOut)
 	if err != nil {
 		return nil, err
 	}
-	bank := known.Bank
-	p := &protection{bank: bank, given: known.HeldOutDigests}
-	if p.Protection, err = finish.NewProtection(finish.ProtectedInBank(bank, known.HeldOut), guard.Config{MinDrop: known.MinScore}, bank.Seed); err != nil {
+	bank := x.Bank
+	p := &protection{bank: bank, heldOutDigests: x.HeldOutDigests}
+	entries := finish.ProtectedInBank(bank, x.HeldOut)
+	if p.Protection, err = finish.NewProtection(entries, guard.Config{MinDrop: x.MinScore}, bank.Seed); err != nil {
 		return nil, err
 	}
-	p.proof = Proof{BankSHA256: digest.SHA256(bank.Encode()), Clusters: map[guard.Pool]int{}, HeldOut: len(known.HeldOut), Canary: "caught", Outside: []string{}, Guard: guard.NewReport(p.Guard(corpus.SplitTrain))}
+	p.proof = Proof{
+		BankSHA256: digest.SHA256(bank.Encode()),
+		Clusters:   map[guard.Pool]int{},
+		HeldOut:    len(x.HeldOut),
+		Canary:     "caught",
+		Outside:    []string{},
+		Guard:      guard.NewReport(p.Guard(corpus.SplitTrain)),
+	}
 	p.proof.Guard.Injection = &p.Injection
 	for _, c := range bank.Clusters {
 		p.proof.Clusters[c.Pool]++
@@ -67,6 +77,8 @@ const (
 	reasonLeak = "leak"              // the guard finds a protected problem in it
 )
 
+// check returns the reason for which a row is dropped, empty if it is not, and adds the row to
+// the proof.
 func (p *protection) check(v *view) string {
 	f := p.Check(corpus.SplitTrain, v.Candidate)
 	p.proof.Guard.Add(v.Candidate.ID, f)
@@ -80,43 +92,46 @@ func (p *protection) check(v *view) string {
 	return ""
 }
 
-// ErrNoProblems says that a corpus has no problem to train on.
+// ErrNoProblems reports that a corpus has no problem to train on.
 var ErrNoProblems = errors.New("the corpus has no training problem that is not protected")
 
-// Problems gives the training problems of the corpus in dir as a problems file: those of
-// its rl config's train split that no held-out entry and no protected cluster
-// is near to. They are the only ones that rollouts are played at, so that no
-// protected problem can come to be trained on. threshold is the lexical score from
-// which that was said: rollouts at them are held to no other.
+// Problems returns the training problems of the corpus in dir as a problems file: those of its
+// rl config's train split that are near no held-out entry and in no protected cluster. Rollouts
+// are played at them only, so that no protected problem can be trained on. threshold is the
+// lexical score from which a problem was near; the rollouts must be guarded with the same one.
 func Problems(fsys corpus.FS, dir string, heldOut []string) (text []byte, threshold float64, err error) {
 	s, err := finish.Open(fsys, dir)
 	if err != nil {
 		return nil, 0, err
 	}
-	p, err := protect([]*finish.Source{s}, heldOut)
+	p, err := newProtection([]*finish.Source{s}, heldOut)
 	if err != nil {
 		return nil, 0, err
 	}
 	var b bytes.Buffer
 	err = finish.Rows(s, corpus.ProfileVerlRL, corpus.SplitTrain, func(row *rows.RL) error {
-		v, bad := look(row)
-		if bad != nil || p.check(&v) != "" {
-			return bad
+		v, err := newView(row)
+		if err != nil || p.check(&v) != "" {
+			return err
 		}
-		line, bad := problem(row)
+		line, err := encodeProblem(row)
 		b.Write(append(line, '\n'))
-		return bad
+		return err
 	})
-	if err == nil && b.Len() == 0 {
-		err = ErrNoProblems
+	if err != nil {
+		return nil, 0, err
 	}
-	return b.Bytes(), p.proof.Guard.Threshold, err
+	if b.Len() == 0 {
+		return nil, 0, ErrNoProblems
+	}
+	return b.Bytes(), p.proof.Guard.Threshold, nil
 }
 
 // productTask is the task type of the only tasks whose reward is no list.
 const productTask = "product"
 
-func problem(row *rows.RL) ([]byte, error) {
+// encodeProblem returns the line of a problem in a problems file.
+func encodeProblem(row *rows.RL) ([]byte, error) {
 	var p map[string]json.RawMessage
 	if err := json.Unmarshal([]byte(row.RewardModel.Truth), &p); err != nil {
 		return nil, fmt.Errorf("read specification of problem %s: %w", row.ProblemID, err)
@@ -125,7 +140,7 @@ func problem(row *rows.RL) ([]byte, error) {
 	if err := json.Unmarshal(p["reward"], &rewards); err != nil {
 		return nil, fmt.Errorf("read reward of problem %s: %w", row.ProblemID, err)
 	}
-	// A product task's reward is one object; the scorer takes it as it is.
+	// the scorer expects one object as the reward of a product task
 	if len(rewards) == 1 && row.TaskType == productTask {
 		p["reward"] = rewards[0]
 	}

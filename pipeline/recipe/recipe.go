@@ -1,7 +1,7 @@
-// Package recipe makes the data of one stage of a student's training: from a
-// corpus, from rollouts at the corpus's training problems, or from both. The
-// rollouts were played by student and built by pipeline before; here rows are
-// chosen, held against everything protected once more, and exported.
+// Package recipe writes the data of one stage of a student's training from a corpus, from
+// rollouts at the corpus's training problems, or from both. Package student has played the
+// rollouts and package pipeline has built a corpus from them. Package recipe chooses rows,
+// checks them again against everything protected, and exports them.
 package recipe
 
 import (
@@ -16,33 +16,33 @@ import (
 	"github.com/trajectory-arena/arena/pipeline/finish"
 )
 
-// Recipe is one training stage: which rows it takes and how often.
+// Recipe is one training stage.
 type Recipe struct {
 	Name string
-	// Doc says in one sentence what the stage trains on.
+	// Doc describes in one sentence what the stage trains on.
 	Doc string
-	// Profile is that of the rows that are chosen among.
+	// Profile is the profile of the source rows.
 	Profile string
-	// Rollouts says whether the stage needs rollouts; a stage that only can use
-	// them takes the corpus's own rows without.
+	// Rollouts is whether the stage uses rollouts. If they are optional and missing, it uses
+	// the corpus's rows.
 	Rollouts Need
-	// Teacher reports whether the stage needs a teacher's rollouts besides.
+	// Teacher reports whether the stage needs a teacher's rollouts, too.
 	Teacher bool
-	// Sampling is how rollouts are drawn where the caller does not say.
+	// Sampling is the default sampling of rollouts.
 	Sampling Sampling
-	// MinReward is the least reward of a rollout, 0 to 1. Rewards of recipes are
-	// outcomes: 1 for a success by the subnet's rules, else 0.
+	// MinReward is the minimum reward of a rollout, 0 to 1. Rewards of recipes are outcomes: 1
+	// for a success by the subnet's rules, else 0.
 	MinReward float64
 	// CorpusShare is the share of rows that come from the corpus's sft rows.
 	CorpusShare float64
-	// VoucherTimes is how often the row of a voucher task is written.
+	// VoucherTimes is the number of copies of the row of a voucher task.
 	VoucherTimes int
 }
 
 // Rewrite is the recipe whose rollouts are rewritten attempts.
 const Rewrite = "rewrite"
 
-// Need says whether a stage takes rollouts.
+// Need is whether a stage uses rollouts.
 type Need int
 
 // The needs.
@@ -52,20 +52,20 @@ const (
 	Always
 )
 
-// Sampling is how often and how a model is asked for one problem. Zero values
-// are left to the server.
+// Sampling are the sampling parameters of rollouts at one problem. For zero values, the server
+// decides.
 type Sampling struct {
 	Samples     int
 	Temperature float64
 	TopP        float64
 }
 
-// wide is how rejection sampling draws: often enough, and wide enough, that a
-// problem has successes and failures. The figures are those of the published
-// recipe for these students (arXiv 2606.10064), as are the others below.
+// wide is the sampling of rejection sampling, with enough samples and variance that a problem
+// has successes and failures. Its numbers, like those of the recipes below, are from the
+// published recipe for these students (arXiv 2606.10064).
 var wide = Sampling{Samples: 8, Temperature: 0.9, TopP: 0.95}
 
-// All lists the recipes in the order of the stages.
+// All returns the recipes in the order of the stages.
 func All() []Recipe {
 	return []Recipe{
 		{Name: "sft", Profile: corpus.ProfileHFJSON, VoucherTimes: 1,
@@ -85,53 +85,53 @@ func All() []Recipe {
 	}
 }
 
-// Named gives a recipe by its name.
+// Named returns the recipe of a name.
 func Named(name string) (Recipe, error) {
-	var known []string
+	var names []string
 	for _, r := range All() {
 		if r.Name == name {
 			return r, nil
 		}
-		known = append(known, r.Name)
+		names = append(names, r.Name)
 	}
-	return Recipe{}, fmt.Errorf("unknown recipe %q: want %s", name, strings.Join(known, ", "))
+	return Recipe{}, fmt.Errorf("unknown recipe %q: want %s", name, strings.Join(names, ", "))
 }
 
 func (r Recipe) comparesOutcomes() bool {
 	return r.Profile == corpus.ProfileKTO || r.Profile == corpus.ProfilePref
 }
 
-// TrustCalls takes habits over many attempts for no evidence: they tell programs
-// from models among strangers' agents, but every call of a rollout of our own was
-// made because the model wrote it, and a sure student repeats itself.
+// TrustCalls disables the filter's second pass over the habits of an agent. It tells programs
+// from models among other people's agents, but the model itself wrote every call of a rollout,
+// and a confident student repeats itself.
 func TrustCalls(c *pipeline.Config) {
 	c.Filter.MinAttempts = math.MaxInt32
 }
 
-// Configure says how the corpus of the rollouts is built. Outcomes alone are
-// rewards (a multiplier whose floor is 1 weighs nothing, and a student that repeats
-// itself farms no judge), every sample of a problem may stay, and TrustCalls. What the student invents or leaves out is a
-// failure like others where failures are trained on: it is what preferences are
-// to cure.
+// Configure sets the configuration of the corpus of the rollouts. The outcome alone is the
+// reward, since a multiplier with floor 1 has no effect, and a student that repeats itself does
+// not exploit a judge. Every sample of a problem may become a row. If failures are trained on,
+// they include inventions and omissions of the student, which preferences shall cure.
 func (r Recipe) Configure(c *pipeline.Config) {
 	TrustCalls(c)
 	c.Filter.Mistakes = r.comparesOutcomes()
-	c.Multiplier.Floor, c.Multiplier.Frames = 1, multiplier.KeepFrames
+	c.Multiplier.Floor = 1
+	c.Multiplier.Frames = multiplier.KeepFrames
 	c.Select.SuccessOnly = r.Profile != corpus.ProfileStepwise
 	c.Select.MinReward = r.MinReward
 	c.Select.Top = max(c.Select.Top, r.Sampling.Samples)
 }
 
-// view is what a row is chosen by, whatever its profile.
+// view holds the properties that decide whether a row is chosen, whatever its profile.
 type view struct {
 	finish.RowView
-	// failure is the session of the attempt that failed; empty where none did.
+	// failure is the session of the failed attempt, empty if there is none.
 	failure string
-	// wanted is the row's reward, or 1 and 0 for a label.
+	// wanted is the row's reward, or 1 or 0 for a label.
 	wanted float64
 }
 
-func look(row any) (v view, err error) {
+func newView(row any) (v view, err error) {
 	v.RowView, err = finish.ViewRow(row)
 	switch r := row.(type) {
 	case *rows.SFT:
@@ -144,7 +144,8 @@ func look(row any) (v view, err error) {
 		}
 	case *rows.Pref:
 		if r.Reason != rows.PairJudge {
-			v.wanted, v.failure = 1, r.RejectedSession
+			v.wanted = 1
+			v.failure = r.RejectedSession
 		}
 	}
 	return v, err

@@ -34,8 +34,8 @@ func TestSharesAreCut(t *testing.T) {
 	}{
 		{10, 30, 0.5, 10, 10}, {30, 10, 0.5, 10, 10}, {10, 10, 0.5, 10, 10}, {9, 100, 0.25, 9, 3}, {100, 3, 0.25, 9, 3}, {5, 0, 0.5, 0, 0},
 	} {
-		w := &work{recipe: Recipe{Profile: corpus.ProfileHFJSON, CorpusShare: tt.share, VoucherTimes: 1}, sources: []*source{side(fromRollouts, tt.rollouts), side(fromCorpus, tt.corpus)}}
-		w.settle()
+		w := &work{recipe: Recipe{Profile: corpus.ProfileHFJSON, CorpusShare: tt.share, VoucherTimes: 1}, sources: []*source{side(sourceRollouts, tt.rollouts), side(sourceCorpus, tt.corpus)}}
+		w.decide()
 		for i, want := range []int64{tt.own, tt.others} {
 			c := w.sources[i].count
 			if c.Taken != want || c.Rows != want || c.Taken+c.Dropped[reasonShare] != c.In {
@@ -47,11 +47,11 @@ func TestSharesAreCut(t *testing.T) {
 
 func TestCopiesOfRolloutsAreNoRowsOfTheCorpus(t *testing.T) {
 	t.Parallel()
-	w := &work{recipe: Recipe{CorpusShare: 0.5, VoucherTimes: 1}, sources: []*source{side(fromRollouts, 4), side(fromCorpus, 4)}}
+	w := &work{recipe: Recipe{CorpusShare: 0.5, VoucherTimes: 1}, sources: []*source{side(sourceRollouts, 4), side(sourceCorpus, 4)}}
 	same, elsewhere := &w.sources[1].picks[0], &w.sources[1].picks[1]
 	same.Completion = w.sources[0].picks[0].Completion
 	elsewhere.Completion = w.sources[0].picks[0].Completion // at another problem: no copy
-	w.settle()
+	w.decide()
 	if c := w.sources[1].count; c.Dropped[choose.ReasonNear] != 1 || c.Taken != 3 {
 		t.Errorf("%+v", c)
 	}
@@ -59,10 +59,10 @@ func TestCopiesOfRolloutsAreNoRowsOfTheCorpus(t *testing.T) {
 
 func TestVoucherRowsAreWrittenOften(t *testing.T) {
 	t.Parallel()
-	s := side(fromRollouts, 3)
+	s := side(sourceRollouts, 3)
 	s.picks[1].task = "voucher"
 	w := &work{recipe: Recipe{VoucherTimes: 3}, sources: []*source{s}}
-	w.settle()
+	w.decide()
 	if s.count.Taken != 3 || s.count.Rows != 5 || s.picks[1].times != 3 || s.picks[0].times != 1 {
 		t.Errorf("%+v", s.count)
 	}
@@ -70,9 +70,9 @@ func TestVoucherRowsAreWrittenOften(t *testing.T) {
 
 func TestKTOKeepsProblemsWithBothLabels(t *testing.T) {
 	t.Parallel()
-	s := side(fromRollouts, 8) // problems 3 and 4 have one row each
+	s := side(sourceRollouts, 8) // problems 3 and 4 have one row each
 	w := &work{recipe: Recipe{Profile: corpus.ProfileKTO, VoucherTimes: 1}, sources: []*source{s}}
-	w.settle()
+	w.decide()
 	if s.count.Taken != 6 || s.count.Dropped[reasonOneSided] != 2 {
 		t.Errorf("%+v", s.count)
 	}
@@ -86,12 +86,12 @@ func TestProblemsAreThoseOfTheirSource(t *testing.T) {
 		"voucher": `{"category":"Product","problem_id":"p","query":"a \u003clamp\u003e","reward":[{"product_id":"1"}]}`,
 	} {
 		row.TaskType, row.RewardModel.Truth = task, `{"category":"Product","reward":[{"product_id":"1"}]}`
-		if got, err := problem(&row); err != nil || string(got) != want {
+		if got, err := encodeProblem(&row); err != nil || string(got) != want {
 			t.Errorf("%s: %s, %v", task, got, err)
 		}
 	}
 	row.RewardModel.Truth = "{"
-	if _, err := problem(&row); err == nil {
+	if _, err := encodeProblem(&row); err == nil {
 		t.Error("a broken specification was read")
 	}
 }

@@ -16,24 +16,27 @@ import (
 )
 
 func (w *work) open() error {
-	if w.in.Rollouts != "" {
-		name := fromRollouts
+	if w.input.Rollouts != "" {
+		name := sourceRollouts
 		if w.recipe.Name == Rewrite {
-			name = fromProgram
+			name = sourceRewritten
 		}
-		if err := w.addSource(name, w.in.Rollouts); err != nil {
+		if err := w.addSource(name, w.input.Rollouts); err != nil {
 			return err
 		}
 	}
-	if w.in.Rollouts == "" || w.recipe.CorpusShare > 0 {
-		if err := w.addSource(fromCorpus, w.in.Corpus); err != nil {
+	if w.input.Rollouts == "" || w.recipe.CorpusShare > 0 {
+		if err := w.addSource(sourceCorpus, w.input.Corpus); err != nil {
 			return err
 		}
 	}
-	opened := slicesx.Map(w.sources, func(s *source) *finish.Source { return s.Source })
+	sources := slicesx.Map(w.sources, func(s *source) *finish.Source { return s.Source })
 	var err error
-	if w.protection, err = protect(opened, w.in.HeldOut); err != nil || !w.recipe.Teacher {
+	if w.protection, err = newProtection(sources, w.input.HeldOut); err != nil {
 		return err
+	}
+	if !w.recipe.Teacher {
+		return nil
 	}
 	return w.readTeachers()
 }
@@ -45,14 +48,15 @@ func (w *work) addSource(name, dir string) error {
 	}
 	s := &source{Source: opened, count: Count{Source: name, Dropped: map[string]int64{}}}
 	w.sources = append(w.sources, s)
-	if name == fromRollouts && w.recipe.comparesOutcomes() {
+	if name == sourceRollouts && w.recipe.comparesOutcomes() {
 		err = s.readMistakes()
 	}
 	return err
 }
 
 func (s *source) readMistakes() error {
-	s.mistakes, s.count.Mistakes = map[string]string{}, map[string]int64{}
+	s.mistakes = map[string]string{}
+	s.count.Mistakes = map[string]int64{}
 	return finish.Table(s.Source, finish.TableVerdicts, func(row *rows.Verdict) error {
 		if i := slices.IndexFunc(row.Reasons, checks.Mistake); i >= 0 {
 			s.mistakes[row.TraceID] = row.Reasons[i]
@@ -61,6 +65,7 @@ func (s *source) readMistakes() error {
 	})
 }
 
+// source returns the source of a name, an empty one if there is none.
 func (w *work) source(name string) *source {
 	for _, s := range w.sources {
 		if s.count.Source == name {
@@ -71,7 +76,7 @@ func (w *work) source(name string) *source {
 }
 
 func (w *work) readTeachers() error {
-	s, err := finish.Open(w.FS, w.in.Teacher)
+	s, err := finish.Open(w.FS, w.input.Teacher)
 	if err != nil {
 		return err
 	}
@@ -80,25 +85,31 @@ func (w *work) readTeachers() error {
 		if row.Reward < 1 {
 			return nil
 		}
-		calls, err := callsOf(row)
+		calls, err := modelCalls(row)
 		w.teachers[row.ProblemID] = append(w.teachers[row.ProblemID], calls)
 		return err
 	})
 }
 
-func callsOf(row *rows.SFT) ([][]arena.Call, error) {
+// modelCalls returns the calls of each turn of the model.
+func modelCalls(row *rows.SFT) ([][]arena.Call, error) {
 	messages, err := chat.Decode(row.Messages)
-	return slicesx.FilterMap(rows.MessageTurns(messages), func(t arena.Turn) ([]arena.Call, bool) { return t.Calls, t.User == "" }), err
+	if err != nil {
+		return nil, err
+	}
+	return slicesx.FilterMap(rows.MessageTurns(messages), func(t arena.Turn) ([]arena.Call, bool) {
+		return t.Calls, t.User == ""
+	}), nil
 }
 
-// take reads the rows of all sources twice: to choose, and to write the chosen.
-func take[T any](ctx context.Context, w *work, profile string, write func(*T) error) error {
+// writeChosen reads the rows of all sources twice: to decide on them, and to write the chosen.
+func writeChosen[T any](ctx context.Context, w *work, profile string, write func(*T) error) error {
 	for _, s := range w.sources {
 		if err := pickRows[T](ctx, w, s, profile); err != nil {
 			return err
 		}
 	}
-	w.settle()
+	w.decide()
 	for _, s := range w.sources {
 		n := 0
 		err := finish.Rows(s.Source, profile, corpus.SplitTrain, func(row *T) error {
@@ -119,13 +130,15 @@ func take[T any](ctx context.Context, w *work, profile string, write func(*T) er
 
 func pickRows[T any](ctx context.Context, w *work, s *source, profile string) error {
 	return finish.Rows(s.Source, profile, corpus.SplitTrain, func(row *T) error {
-		v, err := look(row)
+		v, err := newView(row)
 		if err != nil {
 			return fmt.Errorf("read row %s: %w", v.Candidate.ID, err)
 		}
 		p := pick{
-			Row:  choose.Row{Key: choose.Key(v.Candidate.ID), Request: v.ProblemID, Reason: w.reject(s, &v)},
-			task: v.Figures.Task, failure: v.failure, wanted: v.wanted > 0,
+			Row:     choose.Row{Key: choose.Key(v.Candidate.ID), Request: v.ProblemID, Reason: w.rejectReason(s, &v)},
+			task:    v.Figures.Task,
+			failure: v.failure,
+			wanted:  v.wanted > 0,
 		}
 		if w.recipe.CorpusShare > 0 && p.Reason == "" {
 			p.Completion = v.Completion()

@@ -21,23 +21,23 @@ import (
 	"github.com/trajectory-arena/arena/pipeline/finish"
 )
 
-// Input is what the data of a recipe is made from: folders of corpora.
+// Input is the input of a recipe: folders of corpora.
 type Input struct {
-	// Corpus names the training problems and pins the split.
+	// Corpus has the training problems and pins the split.
 	Corpus string
-	// Rollouts and Teacher were built of rollouts at those problems with the
-	// corpus's bank; empty where the recipe takes none.
+	// Rollouts and Teacher were built from rollouts at those problems with the bank of the
+	// corpus. They are empty if the recipe needs none.
 	Rollouts string
 	Teacher  string
-	// HeldOut are files of problems that are protected beside the banks' own.
+	// HeldOut are files of problems that are protected in addition to those of the banks.
 	HeldOut []string
-	// About and Reports say how the rollouts came to be, where that is known.
+	// About and Reports describe how the rollouts were played, if known.
 	About   string
 	Reports map[string]any
 }
 
-// Report says what the data of a recipe was made of, with the guard's proof
-// that nothing protected is in it.
+// Report is the report on the data of a recipe, with the guard's proof that nothing
+// protected is in it.
 type Report struct {
 	Recipe string  `json:"recipe"`
 	Counts []Count `json:"sources"`
@@ -49,7 +49,7 @@ type Report struct {
 type work struct {
 	finish.Target
 	recipe     Recipe
-	in         Input
+	input      Input
 	dir        string
 	sources    []*source
 	teachers   map[string][][][]arena.Call
@@ -57,11 +57,11 @@ type work struct {
 	report     Report
 }
 
-// Write writes the data of a recipe: the train split alone, in every profile that
-// its rows go into. scratch is a folder for what is only needed on the way.
-func (r Recipe) Write(ctx context.Context, to finish.Target, in Input, scratch string) (*Report, error) {
-	w := &work{Target: to, recipe: r, in: in, dir: scratch, report: Report{Recipe: r.Name}}
-	if err := corpus.CheckReplaceable(to.FS, to.Out); err != nil {
+// Write writes the data of a recipe: the train split in every profile that its rows can be
+// exported to. scratch is a folder for temporary files.
+func (r Recipe) Write(ctx context.Context, target finish.Target, in Input, scratch string) (*Report, error) {
+	w := &work{Target: target, recipe: r, input: in, dir: scratch, report: Report{Recipe: r.Name}}
+	if err := corpus.CheckReplaceable(target.FS, target.Out); err != nil {
 		return nil, err
 	}
 	if err := w.open(); err != nil {
@@ -85,13 +85,13 @@ func (w *work) choose(ctx context.Context, dir string) error {
 	}
 	switch w.recipe.Profile {
 	case corpus.ProfileKTO:
-		err = same[rows.KTO](ctx, w, part)
+		err = writeSame[rows.KTO](ctx, w, part)
 	case corpus.ProfilePref:
-		err = same[rows.Pref](ctx, w, part)
+		err = writeSame[rows.Pref](ctx, w, part)
 	case corpus.ProfileStepwise:
-		err = w.labelled(ctx, part)
+		err = w.writeLabelled(ctx, part)
 	default:
-		err = same[rows.SFT](ctx, w, part)
+		err = writeSame[rows.SFT](ctx, w, part)
 	}
 	if err != nil {
 		return err
@@ -112,35 +112,37 @@ func (w *work) stream() corpus.Stream {
 	return corpus.Stream{Config: w.recipe.Profile, Profile: w.recipe.Profile, Split: corpus.SplitTrain}
 }
 
-func same[T any](ctx context.Context, w *work, part *corpus.Part) error {
+// writeSame writes the chosen rows unchanged.
+func writeSame[T any](ctx context.Context, w *work, part *corpus.Part) error {
 	out := corpus.NewShards[T](part, w.stream())
-	return finish.FirstError(func() error { return take(ctx, w, w.recipe.Profile, out.Add) }, out.Close)
+	return finish.FirstError(func() error { return writeChosen(ctx, w, w.recipe.Profile, out.Add) }, out.Close)
 }
 
-func (w *work) labelled(ctx context.Context, part *corpus.Part) error {
+// writeLabelled writes the chosen rows with the labels of the teachers' calls.
+func (w *work) writeLabelled(ctx context.Context, part *corpus.Part) error {
 	out := corpus.NewShards[rows.Steps](part, w.stream())
 	label := func(row *rows.SFT) error {
-		ms, err := chat.Decode(row.Messages)
+		messages, err := chat.Decode(row.Messages)
 		if err != nil {
 			return err
 		}
-		calls, err := callsOf(row)
+		calls, err := modelCalls(row)
 		if err != nil {
 			return err
 		}
 		labels := steps.MatchTeachers(calls, w.teachers[row.ProblemID])
-		made, err := rows.NewSteps(row, ms, labels, &rows.Facts{Split: corpus.SplitTrain, Origin: row.Origin})
+		labelled, err := rows.NewSteps(row, messages, labels, &rows.Facts{Split: corpus.SplitTrain, Origin: row.Origin})
 		if err != nil {
 			return err
 		}
-		made.Rule = steps.TeacherName
-		return out.Add(&made)
+		labelled.Rule = steps.TeacherName
+		return out.Add(&labelled)
 	}
-	return finish.FirstError(func() error { return take(ctx, w, corpus.ProfileHFJSON, label) }, out.Close)
+	return finish.FirstError(func() error { return writeChosen(ctx, w, corpus.ProfileHFJSON, label) }, out.Close)
 }
 
-// export makes the parts of the data: one for every profile that the chosen
-// rows go into. Step rewards have no other profile than their own.
+// export writes a part for every profile that the chosen rows can be exported to, and returns
+// the folders of the parts. Step rewards have no profile but their own.
 func (w *work) export(ctx context.Context, rows string) ([]string, error) {
 	if w.recipe.Profile == corpus.ProfileStepwise {
 		return []string{rows}, nil
@@ -173,7 +175,7 @@ func (w *work) assemble(ctx context.Context, parts []string) error {
 	r := w.recipe
 	config := asjson.Bytes(map[string]any{"recipe": r.Name, "sampling": r.Sampling, "min_reward": r.MinReward, "corpus_share": r.CorpusShare, "voucher_times": r.VoucherTimes})
 	reports := map[string]any{"recipe.json": w.report}
-	maps.Copy(reports, w.in.Reports)
+	maps.Copy(reports, w.input.Reports)
 	funnel, err := w.funnel()
 	if err != nil {
 		return err
@@ -187,8 +189,12 @@ func (w *work) assemble(ctx context.Context, parts []string) error {
 			{Heading: "Held-out protection", Body: w.report.Proof.text()},
 		},
 	}
-	made := corpus.Assembly{Parts: parts, Manifest: m, Card: card}
-	return w.Assemble(ctx, &finish.Content{Assembly: made, Bank: w.protection.bank, HeldOutDigests: w.protection.given, Reports: reports})
+	return w.Assemble(ctx, &finish.Content{
+		Assembly:       corpus.Assembly{Parts: parts, Manifest: m, Card: card},
+		Bank:           w.protection.bank,
+		HeldOutDigests: w.protection.heldOutDigests,
+		Reports:        reports,
+	})
 }
 
 func (w *work) about() string {
@@ -200,8 +206,8 @@ func (w *work) about() string {
 	if r.VoucherTimes > 1 {
 		text += fmt.Sprintf("\nRows of voucher tasks stand here %d times.\n", r.VoucherTimes)
 	}
-	if w.in.About != "" {
-		text += "\n" + w.in.About + "\n"
+	if w.input.About != "" {
+		text += "\n" + w.input.About + "\n"
 	}
 	if len(w.report.Exports) == 0 {
 		return text
