@@ -15,14 +15,14 @@ import (
 var copiedFrom = [kinds]struct {
 	Share float64 `json:"share"`
 	Least int     `json:"least"`
-}{byTools: {2, 0}, byCalls: {.5, 5}, byThinking: {.8, 5}, byWhole: {.2, 5}, byRareCalls: {.15, 5}, byPrompts: {.8, 8}}
+}{byTools: {2, 0}, byCalls: {.5, 5}, byThinking: {.8, 5}, byCallsAndThinking: {.2, 5}, byRareCalls: {.15, 5}, byPrompts: {.8, 8}}
 
 const (
-	// contained is how much of the shorter one's thinking at a problem the other's must
+	// minContained is how much of the shorter one's thinking at a problem the other's must
 	// hold for the two to be the same.
-	contained = 0.8
-	// least is from where on a likeness is worth showing.
-	least = 0.02
+	minContained = 0.8
+	// minLikeness is from where on a likeness is worth showing.
+	minLikeness = 0.02
 	// showPassages are shown of each pair and kind.
 	showPassages = 5
 )
@@ -47,7 +47,7 @@ type pair struct {
 // agents compares the agents of a day. The whole day is read for it, once.
 func (c *Corpus) agents(ctx context.Context, key string) ([]byte, error) {
 	if c.All {
-		if err := c.meet(ctx); err != nil {
+		if err := c.collectWork(ctx); err != nil {
 			return nil, err
 		}
 	}
@@ -59,20 +59,20 @@ func (c *Corpus) agents(ctx context.Context, key string) ([]byte, error) {
 	return script(key, map[string]any{"kinds": kindNames, "pairs": pairs, "from": copiedFrom}, c.Clean)
 }
 
-type kin struct {
+type comparison struct {
 	*kinship
 	authors []*author
 	// team numbers the authors, copies alike; have is how many teams have an item.
-	team []int
-	have [kinds]map[uint64]int
+	team      []int
+	teamsWith [kinds]map[uint64]int
 }
 
-func (k *kinship) weighed() *kin {
-	w := &kin{kinship: k}
+func (k *kinship) newComparison() *comparison {
+	w := &comparison{kinship: k}
 	for i, name := range slices.Sorted(maps.Keys(k.agents)) {
 		a := k.agents[name]
-		w.authors, w.team, a.problems = append(w.authors, a), append(w.team, i), slices.Sorted(maps.Keys(a.at))
-		for _, at := range a.at {
+		w.authors, w.team, a.problems = append(w.authors, a), append(w.team, i), slices.Sorted(maps.Keys(a.work))
+		for _, at := range a.work {
 			for kind := range at {
 				slices.Sort(at[kind])
 				at[kind] = slices.Compact(at[kind])
@@ -88,13 +88,13 @@ func (k *kinship) weighed() *kin {
 	return w
 }
 
-func (k *kin) count() {
+func (k *comparison) countTeams() {
 	teams := map[int][]*author{}
 	for i, a := range k.authors {
 		teams[k.team[i]] = append(teams[k.team[i]], a)
 	}
 	for kind := range kinds {
-		k.have[kind] = map[uint64]int{}
+		k.teamsWith[kind] = map[uint64]int{}
 		for _, team := range teams {
 			has := map[uint64]bool{}
 			for _, a := range team {
@@ -103,7 +103,7 @@ func (k *kin) count() {
 				}
 			}
 			for h := range has {
-				k.have[kind][h]++
+				k.teamsWith[kind][h]++
 			}
 		}
 	}
@@ -113,8 +113,8 @@ func (a *author) items(kind int) (all []uint64) {
 	if kind == byPrompts {
 		return a.prompts
 	}
-	for _, at := range a.at {
-		if kind < byWhole {
+	for _, at := range a.work {
+		if kind < byCallsAndThinking {
 			all = append(all, at[kind]...)
 		}
 	}
@@ -124,8 +124,8 @@ func (a *author) items(kind int) (all []uint64) {
 // weight is how much an item counts for so many teams that are compared: the less the
 // more others have it, and nothing where half of all do, since what all write is no
 // copy. A prompt's line that a third team sends is a public client's.
-func (k *kin) weight(kind int, h uint64, compared int) float64 {
-	switch others := k.have[kind][h] - compared; {
+func (k *comparison) weight(kind int, h uint64, compared int) float64 {
+	switch others := k.teamsWith[kind][h] - compared; {
 	case others <= 0:
 		return 1
 	case kind == byPrompts:
@@ -138,15 +138,15 @@ func (k *kin) weight(kind int, h uint64, compared int) float64 {
 // pairs are all pairs of agents that are alike in anything that few others write. They
 // are compared twice: the second time all copies of one work are one team.
 func (k *kinship) pairs() (out []pair) {
-	w := k.weighed()
+	w := k.newComparison()
 	for _, again := range []bool{false, true} {
-		w.count()
+		w.countTeams()
 		for i, a := range w.authors {
 			for j, b := range w.authors[i+1:] {
 				switch p := w.compare(a, b); {
 				case p.Copied && !again:
-					w.join(w.team[i], w.team[i+1+j])
-				case again && slices.ContainsFunc(p.By[:], func(x any) bool { likeness, _ := x.(float64); return likeness >= least }):
+					w.mergeTeams(w.team[i], w.team[i+1+j])
+				case again && slices.ContainsFunc(p.By[:], func(x any) bool { likeness, _ := x.(float64); return likeness >= minLikeness }):
 					p.Problems = p.Problems[:min(showPassages, len(p.Problems))]
 					p.Passages, p.Lines = w.rarest(byThinking, a, b), w.rarest(byPrompts, a, b)
 					out = append(out, *p)
@@ -157,7 +157,7 @@ func (k *kinship) pairs() (out []pair) {
 	return out
 }
 
-func (k *kin) join(a, b int) {
+func (k *comparison) mergeTeams(a, b int) {
 	for i := range k.team {
 		if k.team[i] == b {
 			k.team[i] = a
@@ -165,14 +165,14 @@ func (k *kin) join(a, b int) {
 	}
 }
 
-func (k *kin) compare(a, b *author) *pair {
+func (k *comparison) compare(a, b *author) *pair {
 	p := &pair{A: a.name, B: b.name, Problems: []string{}}
 	var sum [kinds]float64
 	for _, problem := range a.problems {
-		if b.at[problem] == nil {
+		if b.work[problem] == nil {
 			continue
 		}
-		at, both := k.at(a.at[problem], b.at[problem])
+		at, both := k.compareProblem(a.work[problem], b.work[problem])
 		for kind, x := range at {
 			if both[kind] {
 				p.Of[kind]++
@@ -199,26 +199,26 @@ func (k *kin) compare(a, b *author) *pair {
 	return p
 }
 
-// at is how much it counts that two agents did the same at a problem, 0 where they did
+// compareProblem is how much it counts that two agents did the same at a problem, 0 where they did
 // not; both says in what they show anything.
-func (k *kin) at(a, b *work) (x [byPrompts]float64, both [byPrompts]bool) {
-	for kind := range byWhole {
+func (k *comparison) compareProblem(a, b *problemWork) (x [byPrompts]float64, both [byPrompts]bool) {
+	for kind := range byCallsAndThinking {
 		if both[kind] = len(a[kind]) > 0 && len(b[kind]) > 0; !both[kind] {
 			continue
 		}
 		shared, smaller := k.shared(kind, a[kind], b[kind])
-		if shared >= least && (kind < byThinking || shared >= contained*smaller) {
+		if shared >= minLikeness && (kind < byThinking || shared >= minContained*smaller) {
 			x[kind] = min(1, shared)
 		}
 	}
-	x[byWhole], both[byWhole] = min(x[byCalls], x[byThinking]), both[byCalls] && both[byThinking]
+	x[byCallsAndThinking], both[byCallsAndThinking] = min(x[byCalls], x[byThinking]), both[byCalls] && both[byThinking]
 	x[byRareCalls], both[byRareCalls] = math.Floor(x[byCalls]), both[byCalls] // 1 where nobody else has them
 	return x, both
 }
 
 // shared is how much two lists hold in common, each item by its weight, and how much
 // the smaller one holds.
-func (k *kin) shared(kind int, s, t []uint64) (both, smaller float64) {
+func (k *comparison) shared(kind int, s, t []uint64) (both, smaller float64) {
 	var onlyS, onlyT float64
 	for len(s) > 0 || len(t) > 0 {
 		switch {
@@ -234,13 +234,13 @@ func (k *kin) shared(kind int, s, t []uint64) (both, smaller float64) {
 }
 
 // rarest quotes what both write and fewest others do.
-func (k *kin) rarest(kind int, a, b *author) []string {
-	items, theirs := a.items(kind), b.items(kind)
+func (k *comparison) rarest(kind int, a, b *author) []string {
+	items, itemsB := a.items(kind), b.items(kind)
 	slices.Sort(items)
-	slices.Sort(theirs)
-	items = slices.DeleteFunc(slices.Compact(slices.Clone(items)), func(h uint64) bool { _, both := slices.BinarySearch(theirs, h); return !both })
+	slices.Sort(itemsB)
+	items = slices.DeleteFunc(slices.Compact(slices.Clone(items)), func(h uint64) bool { _, both := slices.BinarySearch(itemsB, h); return !both })
 	slices.SortFunc(items, func(x, y uint64) int {
-		return cmp.Or(cmp.Compare(k.have[kind][x], k.have[kind][y]), cmp.Compare(len(k.texts[y]), len(k.texts[x])), cmp.Compare(k.texts[x], k.texts[y]))
+		return cmp.Or(cmp.Compare(k.teamsWith[kind][x], k.teamsWith[kind][y]), cmp.Compare(len(k.texts[y]), len(k.texts[x])), cmp.Compare(k.texts[x], k.texts[y]))
 	})
 	return append([]string{}, slicesx.Map(items[:min(showPassages, len(items))], func(h uint64) string { return k.texts[h] })...)
 }

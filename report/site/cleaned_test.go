@@ -31,7 +31,7 @@ func TestPartsAreCleanedAsTheWhole(t *testing.T) {
 		return r.Text(text, redact.Counts{})
 	}
 	whole := r.Text(string(b), redact.Counts{})
-	if got := string(cleaned(string(b), clean)); got != whole || strings.Contains(got, "corp-mail") {
+	if got := string(cleanJSON(string(b), clean)); got != whole || strings.Contains(got, "corp-mail") {
 		t.Errorf("%d bytes in parts, %d in one", len(got), len(whole))
 	}
 	if len(calls) < 2 {

@@ -14,22 +14,23 @@ import (
 	"github.com/trajectory-arena/arena/report/attempt"
 )
 
+// day is the data of the page of a corpus.
 type day struct {
 	Name    string            `json:"name"`
 	Rows    int               `json:"rows"`
 	Hidden  int               `json:"hidden,omitempty"`
 	Funnel  []corpus.Stage    `json:"funnel"`
 	Reasons map[string]string `json:"reasons"`
-	// Checks are the sentences of the filter's checks and what passes them, by name.
+	// Checks holds the description and the passing value of the filter's checks by name.
 	Checks    map[string]sentence `json:"checks"`
 	Columns   []series            `json:"columns"`
 	Threshold float64             `json:"threshold"`
 	Top       int                 `json:"top"`
 	Near      float64             `json:"near"`
 	Chunk     int                 `json:"chunk"`
-	// Planted counts planted protected requests and those found, by kind.
+	// Planted counts planted protected requests and the detected ones, by kind.
 	Planted []guard.InjectionRecall `json:"planted"`
-	// Whole are the attempts with a file of their own; null where all have one.
+	// Whole holds the indices of the attempts with a file of their own; null if all have one.
 	Whole []int `json:"whole"`
 }
 
@@ -39,8 +40,8 @@ type sentence struct {
 	Above bool   `json:"above,omitempty"`
 }
 
-// column is one column of the table of attempts. Of those with few distinct texts
-// the values point into Texts.
+// column is one column of the table of attempts. If it has few distinct texts, its values
+// are indices into Texts.
 type column struct {
 	Name   string   `json:"name"`
 	Kind   string   `json:"kind"`
@@ -53,38 +54,39 @@ func (c *Corpus) day() *day {
 	l := c.Ledger
 	d := &day{
 		Name: c.Name, Rows: len(l.Lines), Hidden: c.Hidden, Funnel: l.Manifest.Funnel, Reasons: map[string]string{}, Checks: map[string]sentence{}, Columns: c.columns(),
-		Threshold: l.Threshold, Top: l.Rules.Select.Top, Near: l.Rules.Select.Near, Chunk: chunk, Planted: l.Planted,
+		Threshold: l.Threshold, Top: l.Rules.Select.Top, Near: l.Rules.Select.Near, Chunk: chunkSize, Planted: l.Planted,
 	}
 	for name, c := range l.Checks {
 		d.Checks[name] = sentence{c.Doc, c.Value, c.Above}
 	}
 	for _, s := range d.Funnel {
-		d.mean(l, slices.Collect(maps.Keys(s.Dropped)))
-		d.mean(l, slices.Collect(maps.Keys(s.Failures)))
+		d.addReasons(l, slices.Collect(maps.Keys(s.Dropped)))
+		d.addReasons(l, slices.Collect(maps.Keys(s.Failures)))
 	}
 	for _, line := range l.Lines {
 		if line.Verdict != nil {
-			d.mean(l, line.Verdict.Reasons)
+			d.addReasons(l, line.Verdict.Reasons)
 		}
 	}
 	if !c.All {
 		d.Whole = []int{}
-		for at := range l.Lines {
-			if c.whole[at] {
-				d.Whole = append(d.Whole, at)
+		for i := range l.Lines {
+			if c.withFile[i] {
+				d.Whole = append(d.Whole, i)
 			}
 		}
 	}
 	return d
 }
 
-func (d *day) mean(l *attempt.Ledger, words []string) {
+func (d *day) addReasons(l *attempt.Ledger, words []string) {
 	for _, word := range words {
 		d.Reasons[word] = strings.ReplaceAll(l.Meanings[word], "`", "")
 	}
 }
 
-// columns are all columns of the ledger but lists of structures, which the pages of attempts show.
+// columns returns all columns of the ledger except lists of structures, which the pages of
+// attempts show.
 func (c *Corpus) columns() []series {
 	meanings := docs.ColumnMeanings()
 	return slicesx.FilterMap(where.Columns(), func(w where.Column) (series, bool) {
@@ -92,7 +94,7 @@ func (c *Corpus) columns() []series {
 	})
 }
 
-// series is a column that is put together when it is written: all at once would take as
+// series is a column that is built when it is encoded: all columns together would take as
 // much memory as the ledger.
 type series struct {
 	where.Column
@@ -100,36 +102,40 @@ type series struct {
 	lines []*where.Line
 }
 
-// MarshalJSON gives a column.
+// MarshalJSON encodes s as a column.
 func (s series) MarshalJSON() ([]byte, error) {
 	c := column{Name: s.Name, Kind: s.Kind(), Doc: s.doc, Values: []any{}}
 	for _, line := range s.lines {
-		c.Values = append(c.Values, flat(s.Of(line)))
+		c.Values = append(c.Values, flatten(s.Of(line)))
 	}
-	c.share()
+	c.shareTexts()
 	return json.Marshal(c)
 }
 
-func flat(v any) any {
+// flatten returns a list as a text: words with spaces, or bits.
+func flatten(v any) any {
 	switch v := v.(type) {
 	case []string:
 		return strings.Join(v, " ")
 	case []bool:
-		walk := ""
+		bits := ""
 		for _, passed := range v {
-			walk += map[bool]string{true: "1", false: "0"}[passed]
+			if passed {
+				bits += "1"
+			} else {
+				bits += "0"
+			}
 		}
-		return walk
+		return bits
 	}
 	return v
 }
 
-// maxTexts is how many distinct texts a column may have for its values to be
-// numbers of them.
+// maxTexts is the maximum number of distinct texts of a column with indices.
 const maxTexts = 4096
 
-// share writes each text of a column once, where there are few.
-func (c *column) share() {
+// shareTexts replaces the texts of a column by indices into Texts if few are distinct.
+func (c *column) shareTexts() {
 	if c.Kind != "words" {
 		return
 	}
@@ -137,11 +143,12 @@ func (c *column) share() {
 	var texts []string
 	for _, v := range c.Values {
 		s, _ := v.(string)
-		if _, known := numbers[s]; !known {
+		if _, ok := numbers[s]; !ok {
 			if len(texts) == maxTexts {
 				return
 			}
-			numbers[s], texts = len(texts), append(texts, s)
+			numbers[s] = len(texts)
+			texts = append(texts, s)
 		}
 	}
 	for i, v := range c.Values {

@@ -22,16 +22,16 @@ import (
 	"github.com/trajectory-arena/arena/traces"
 )
 
-// The parts of their work in which two agents may be alike. Of all but prompts each
-// problem counts that both tried: the tools in their order, the calls with their
-// arguments in their order, the sentences of what the model thinks and says; calls and
-// thinking both; calls that nobody else makes. Prompts are the lines that a client sends
-// at several problems, all of its program that a trace shows.
+// The kinds of similarity of two agents. All but byPrompts compare the problems that both
+// tried: by the sequence of tools, by the sequence of calls with arguments, by the
+// sentences of thinking and text, by calls and thinking together, and by calls that no
+// third agent makes. byPrompts compares the lines that a client sends at several problems,
+// the only part of its program that traces show.
 const (
 	byTools = iota
 	byCalls
 	byThinking
-	byWhole
+	byCallsAndThinking
 	byRareCalls
 	byPrompts
 	kinds
@@ -40,72 +40,73 @@ const (
 var kindNames = [kinds]string{"tools", "calls", "thinking", "calls and thinking", "calls of no third agent", "prompts"}
 
 const (
-	// leastCalls are how many calls say something of who chose them.
-	leastCalls = 2
-	// leastWords and leastLine are how many words of its own a sentence must have, beside
-	// those of the request and figures, and how long a prompt's line must be, to say
-	// something of who wrote them.
-	leastWords = 6
-	leastLine  = 24
-	maxPassage = 300 // bytes of one
+	// minCalls is the minimum length of a sequence of calls that is compared.
+	minCalls = 2
+	// minWords is the minimum number of words of a sentence that are not in the request.
+	minWords = 6
+	// minLine is the minimum length of a prompt's line in bytes.
+	minLine = 24
+	// maxPassage bounds a quoted passage in bytes.
+	maxPassage = 300
 )
 
-// kinship gathers what each agent of a day writes. It may be used by several
-// goroutines; the order in which attempts come changes nothing.
+// kinship collects the work of each agent of a day. It may be used by several goroutines;
+// the result does not depend on the order of attempts.
 type kinship struct {
 	mu     sync.Mutex
 	agents map[string]*author
-	// texts are an example of each sentence, and of each line of a prompt that is sent
-	// at several problems, the first in byte order.
+	// texts holds an example of each sentence and of each prompt line sent at several
+	// problems: the first in byte order.
 	texts map[uint64]string
 }
 
-// author is an agent by its work at each problem, and by the lines of its prompts with
-// the problem at which each was sent; 0 for several.
+// author is an agent with its work by problem. lines maps the hash of each line of its
+// prompts to the hash of the problem at which it was sent, 0 for several problems.
 type author struct {
 	name     string
-	at       map[string]*work
-	problems []string // those of at in order
+	work     map[string]*problemWork
+	problems []string // the keys of work, sorted
 	lines    map[uint64]uint64
-	// prompts are the lines that it sends at several problems.
+	// prompts holds the lines sent at several problems.
 	prompts []uint64
 }
 
-// work are items of an agent at a problem by their kind, several attempts together.
-type work [byWhole][]uint64
+// problemWork holds the items of an agent at a problem by kind, of all its attempts.
+type problemWork [byCallsAndThinking][]uint64
 
-// seed is this process's: items are only compared.
+// seed is random: hashes are only compared within the process.
 var seed = maphash.MakeSeed()
 
 func hash(parts ...string) uint64 { return maphash.String(seed, strings.Join(parts, "\x00")) }
 
-// add takes an attempt for all agents that gave it in.
+// add adds an attempt to all agents that submitted it.
 func (k *kinship) add(t *arena.Trace, agents []string) {
 	if !t.HasDialogue || len(agents) == 0 {
 		return
 	}
 	d := filters.Normalise(t)
-	items, said := worked(t, &d)
-	lines := prompted(t)
+	items, texts := workItems(t, &d)
+	lines := promptLines(t)
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.agents == nil {
-		k.agents, k.texts = map[string]*author{}, map[uint64]string{}
+		k.agents = map[string]*author{}
+		k.texts = map[uint64]string{}
 	}
 	for i, h := range items[byThinking] {
-		k.keep(h, said[i])
+		k.keepExample(h, texts[i])
 	}
 	for _, name := range agents {
 		a := k.agents[name]
 		if a == nil {
-			a = &author{name: name, at: map[string]*work{}, lines: map[uint64]uint64{}}
+			a = &author{name: name, work: map[string]*problemWork{}, lines: map[uint64]uint64{}}
 			k.agents[name] = a
 		}
-		if a.at[t.ProblemID] == nil {
-			a.at[strings.Clone(t.ProblemID)] = &work{}
+		if a.work[t.ProblemID] == nil {
+			a.work[strings.Clone(t.ProblemID)] = &problemWork{}
 		}
-		for kind, all := range items {
-			a.at[t.ProblemID][kind] = append(a.at[t.ProblemID][kind], all...)
+		for kind, hashes := range items {
+			a.work[t.ProblemID][kind] = append(a.work[t.ProblemID][kind], hashes...)
 		}
 		for h, line := range lines {
 			switch before, known := a.lines[h]; {
@@ -113,49 +114,55 @@ func (k *kinship) add(t *arena.Trace, agents []string) {
 				a.lines[h] = hash(t.ProblemID)
 			case before != hash(t.ProblemID):
 				a.lines[h] = 0
-				k.keep(h, line)
+				k.keepExample(h, line)
 			}
 		}
 	}
 }
 
-func (k *kinship) keep(h uint64, s string) {
+func (k *kinship) keepExample(h uint64, s string) {
 	s = text.ClipBytes(strings.TrimSpace(s), maxPassage)
 	if old, known := k.texts[h]; !known || s < old {
 		k.texts[h] = strings.Clone(s)
 	}
 }
 
-func worked(t *arena.Trace, d *arena.Dialogue) (items work, said []string) {
-	tools, calls := []string{t.ProblemID}, []string{t.ProblemID}
-	asked := map[string]bool{}
+// workItems returns the items of an attempt. texts holds the sentences of the kind
+// byThinking.
+func workItems(t *arena.Trace, d *arena.Dialogue) (items problemWork, texts []string) {
+	tools := []string{t.ProblemID}
+	calls := []string{t.ProblemID}
+	requestWords := map[string]bool{}
 	for _, w := range words(t.Query) {
-		asked[w] = true
+		requestWords[w] = true
 	}
 	for i := range d.Turns {
 		for _, c := range d.Turns[i].Calls {
-			tools, calls = append(tools, c.Name), append(calls, c.Name, canonical.Form(string(c.Arguments)))
+			tools = append(tools, c.Name)
+			calls = append(calls, c.Name, canonical.Form(string(c.Arguments)))
 		}
-		for _, s := range sentences(d.Turns[i].Think+"\n"+d.Turns[i].Text, asked) {
-			items[byThinking], said = append(items[byThinking], hash(framed(s))), append(said, s)
+		for _, s := range sentences(d.Turns[i].Think+"\n"+d.Turns[i].Text, requestWords) {
+			items[byThinking] = append(items[byThinking], hash(normaliseSentence(s)))
+			texts = append(texts, s)
 		}
 	}
-	if len(tools) > leastCalls {
-		items[byTools], items[byCalls] = []uint64{hash(tools...)}, []uint64{hash(calls...)}
+	if len(tools) > minCalls {
+		items[byTools] = []uint64{hash(tools...)}
+		items[byCalls] = []uint64{hash(calls...)}
 	}
-	return items, said
+	return items, texts
 }
 
-// prompted are the lines of what the client itself writes into its requests.
-func prompted(t *arena.Trace) map[uint64]string {
+// promptLines returns the lines that the client itself writes into its requests, by hash.
+func promptLines(t *arena.Trace) map[uint64]string {
 	out := map[uint64]string{}
 	for i := range t.Steps {
 		for j := range t.Steps[i].Proxy {
 			for _, m := range gjson.Get(string(t.Steps[i].Proxy[j].Body), "messages").ForEach {
 				if role := m.Get("role").Str; role == "system" || role == "user" {
 					for line := range strings.Lines(m.Get("content").Str) {
-						if line = strings.TrimSpace(line); len(line) >= leastLine && line != t.Query {
-							out[hash(framed(line))] = line
+						if line = strings.TrimSpace(line); len(line) >= minLine && line != t.Query {
+							out[hash(normaliseSentence(line))] = line
 						}
 					}
 				}
@@ -165,25 +172,25 @@ func prompted(t *arena.Trace) map[uint64]string {
 	return out
 }
 
-// ends are where sentences do: a point within a figure ends none.
-var ends = regexp.MustCompile(`[.!?;](\s|$)|\n`)
+// sentenceEnds matches the ends of sentences. A point within a number ends none.
+var sentenceEnds = regexp.MustCompile(`[.!?;](\s|$)|\n`)
 
-// sentences are those that have enough words which the request does not hold: what
-// only fills it in is nobody's own.
-func sentences(think string, asked map[string]bool) []string {
-	return slices.DeleteFunc(ends.Split(think, -1), func(s string) bool {
-		own := slices.DeleteFunc(words(s), func(w string) bool { return asked[w] })
-		return len(own) < leastWords
+// sentences returns the sentences with at least minWords words that are not in the request:
+// shorter ones may be templates that repeat the request.
+func sentences(think string, requestWords map[string]bool) []string {
+	return slices.DeleteFunc(sentenceEnds.Split(think, -1), func(s string) bool {
+		added := slices.DeleteFunc(words(s), func(w string) bool { return requestWords[w] })
+		return len(added) < minWords
 	})
 }
 
-// words are those of a text that are no figures, in lower case.
+// words returns the words of a text without numbers, in lower case.
 func words(s string) []string {
 	return strings.FieldsFunc(strings.ToLower(s), func(r rune) bool { return !unicode.IsLetter(r) })
 }
 
-// framed is a sentence without its figures and without case and blanks.
-func framed(s string) string {
+// normaliseSentence returns a sentence in lower case with # for digits and single spaces.
+func normaliseSentence(s string) string {
 	return strings.Join(strings.Fields(strings.Map(func(r rune) rune {
 		if r >= '0' && r <= '9' {
 			return '#'
@@ -192,41 +199,42 @@ func framed(s string) string {
 	}, strings.ToLower(s))), " ")
 }
 
-// record names what was read: the hashes of its input and of itself.
+// record identifies a record by the hashes of its input and of itself.
 type record [2]string
 
-// agentsOf are the agents of each record that the ledger shows: two may hand in the
+// agentsByRecord returns the agents of each record in the ledger: two agents may submit the
 // same file.
-func (c *Corpus) agentsOf() map[record][]string {
-	all := map[record][]string{}
+func (c *Corpus) agentsByRecord() map[record][]string {
+	agents := map[record][]string{}
 	for _, line := range c.Ledger.Lines {
 		a := line.Attempt
-		at, name := record{a.SourceSHA256, a.RecordSHA256}, cmp.Or(a.AgentHotkey, a.AgentVersion, a.RunID)
-		all[at] = slicesx.AppendUnique(all[at], name)
+		r := record{a.SourceSHA256, a.RecordSHA256}
+		name := cmp.Or(a.AgentHotkey, a.AgentVersion, a.RunID)
+		agents[r] = slicesx.AppendUnique(agents[r], name)
 	}
-	return all
+	return agents
 }
 
-func (c *Corpus) meet(ctx context.Context) error {
-	agents := c.agentsOf()
-	return c.each(ctx, func(is record, t *arena.Trace) error {
-		c.kin.add(t, agents[is])
+func (c *Corpus) collectWork(ctx context.Context) error {
+	agents := c.agentsByRecord()
+	return c.eachTrace(ctx, func(r record, t *arena.Trace) error {
+		c.kin.add(t, agents[r])
 		return nil
 	})
 }
 
-// each gives every trace of the days to see, which several goroutines call.
-func (c *Corpus) each(ctx context.Context, see func(record, *arena.Trace) error) error {
+// eachTrace calls f with every trace of the days, from several goroutines.
+func (c *Corpus) eachTrace(ctx context.Context, f func(record, *arena.Trace) error) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(max(1, c.Workers))
-	for _, sha := range slices.Sorted(maps.Keys(c.Days)) { // an order that no path decides
-		in := c.Days[sha]
+	for _, sha := range slices.Sorted(maps.Keys(c.Days)) { // independent of paths
+		input := c.Days[sha]
 		g.Go(func() error {
-			_, err := traces.Read(ctx, in, traces.Defaults(), func(it traces.Item) error {
+			_, err := traces.Read(ctx, input, traces.Defaults(), func(it traces.Item) error {
 				if it.Trace == nil {
 					return nil
 				}
-				return see(record{in.SHA256, it.Trace.RecordSHA256}, it.Trace)
+				return f(record{input.SHA256, it.Trace.RecordSHA256}, it.Trace)
 			})
 			return err
 		})

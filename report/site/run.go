@@ -23,13 +23,14 @@ type Run struct {
 	Clean func(string) string
 }
 
-// The bounds on what is read of a run: a result repeats ids that a model made up, a
-// sample is a conversation, a moment some kilobytes, and a plot has room for so many.
+// maxLine bounds a line of results, which repeats ids that a model invented, and a sample of
+// the log, which is a conversation. maxMoments bounds the points of a plot.
 const (
 	maxLine    = 64 << 20
 	maxMoments = 600
 )
 
+// run is the data of the page of a run.
 type run struct {
 	Name      string            `json:"name"`
 	Spec      json.RawMessage   `json:"spec"`
@@ -47,7 +48,7 @@ func (r *Run) file(k int, name string) ([]byte, error) {
 	case name == "run.js":
 		data, err = r.read()
 	case err == nil:
-		data, err = r.talk(n)
+		data, err = r.conversation(n)
 	default:
 		return nil, fs.ErrNotExist
 	}
@@ -59,21 +60,22 @@ func (r *Run) file(k int, name string) ([]byte, error) {
 
 func (r *Run) read() (*run, error) {
 	out := &run{Name: r.Name}
-	for name, to := range map[string]*json.RawMessage{"spec.json": &out.Spec, "summary.json": &out.Summary, "telemetry.json": &out.Telemetry} {
+	for name, field := range map[string]*json.RawMessage{"spec.json": &out.Spec, "summary.json": &out.Summary, "telemetry.json": &out.Telemetry} {
 		b, err := os.ReadFile(filepath.Join(r.Dir, name))
-		if errors.Is(err, fs.ErrNotExist) && to == &out.Telemetry {
-			b, err = []byte("null"), nil // scored again in a folder that came without
+		if errors.Is(err, fs.ErrNotExist) && field == &out.Telemetry {
+			b = []byte("null") // a run scored again may have none
+			err = nil
 		}
 		if err != nil {
 			return nil, fmt.Errorf("read run: %w", err)
 		}
-		*to = b
+		*field = b
 	}
 	var err error
-	if out.Results, err = r.lines("results.jsonl"); err != nil {
+	if out.Results, err = r.readLines("results.jsonl"); err != nil {
 		return nil, err
 	}
-	out.Moments, err = r.lines("telemetry.jsonl")
+	out.Moments, err = r.readLines("telemetry.jsonl")
 	if errors.Is(err, fs.ErrNotExist) {
 		err = nil
 	}
@@ -85,8 +87,9 @@ func (r *Run) read() (*run, error) {
 	return out, err
 }
 
-// lines are those of a file that are JSON: a process may have ended within one.
-func (r *Run) lines(name string) (all []json.RawMessage, err error) {
+// readLines returns the lines of a file that are valid JSON: a process may have ended in
+// the middle of one.
+func (r *Run) readLines(name string) (lines []json.RawMessage, err error) {
 	f, err := os.Open(filepath.Join(r.Dir, name))
 	if err != nil {
 		return nil, fmt.Errorf("read run: %w", err)
@@ -97,15 +100,15 @@ func (r *Run) lines(name string) (all []json.RawMessage, err error) {
 			return nil, fmt.Errorf("read %s of %s: %w", name, r.Dir, err)
 		}
 		if json.Valid(line.Text) {
-			all = append(all, bytes.Clone(line.Text))
+			lines = append(lines, bytes.Clone(line.Text))
 		}
 	}
-	return all, nil
+	return lines, nil
 }
 
-// talk is the conversation of a rollout from the run's log: its entries are the
-// samples in the order of the results, behind one that begins it.
-func (r *Run) talk(n int) (_ any, err error) {
+// conversation returns the conversation of rollout n from the run's log. The log's entries
+// are a header and then the samples in the order of the results.
+func (r *Run) conversation(n int) (_ any, err error) {
 	log, err := zip.OpenReader(filepath.Join(r.Dir, "inspect.eval"))
 	if err != nil {
 		return nil, fmt.Errorf("read inspect log: %w", err)
@@ -114,7 +117,7 @@ func (r *Run) talk(n int) (_ any, err error) {
 	if n < 0 || n+1 >= len(log.File) || !strings.HasPrefix(log.File[n+1].Name, "samples/") {
 		return nil, fs.ErrNotExist
 	}
-	in, err := log.File[n+1].Open()
+	entry, err := log.File[n+1].Open()
 	if err != nil {
 		return nil, fmt.Errorf("read inspect log: %w", err)
 	}
@@ -124,14 +127,14 @@ func (r *Run) talk(n int) (_ any, err error) {
 		Input    json.RawMessage `json:"input"`
 		Messages json.RawMessage `json:"messages"`
 	}
-	err = json.NewDecoder(io.LimitReader(in, maxLine)).Decode(&sample)
-	return sample, errors.Join(err, in.Close())
+	err = json.NewDecoder(io.LimitReader(entry, maxLine)).Decode(&sample)
+	return sample, errors.Join(err, entry.Close())
 }
 
 func (r *Run) names(folder string) ([]string, error) {
-	all, err := r.lines("results.jsonl")
+	results, err := r.readLines("results.jsonl")
 	out := []string{folder + "run.js"}
-	for n := range all {
+	for n := range results {
 		out = append(out, folder+"talk/"+strconv.Itoa(n)+".js")
 	}
 	return out, err

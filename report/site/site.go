@@ -1,7 +1,7 @@
-// Package site shows corpora as pages that open from a folder or from this
-// machine: funnel, attempts, one attempt, agents. Each page's data is a script of
-// its own, since a page from a folder may not fetch; what is quoted from traces is
-// data and never markup, and nothing is asked of any other server.
+// Package site writes corpora and runs of students as HTML pages that open from a folder or
+// from a local server: funnel, attempts, one attempt, agents. The data of each page is a
+// script of its own, since a page opened from a folder may not fetch. Texts of traces are
+// data and never markup, and no other server is contacted.
 package site
 
 import (
@@ -25,196 +25,216 @@ import (
 //go:embed assets
 var assets embed.FS
 
-// Site is pages on corpora and on runs of students.
+// Site holds the corpora and runs of a set of pages.
 type Site struct {
 	Corpora []*Corpus
 	Runs    []*Run
-	// Comparisons are of the first run with each of the others, as arena compare
-	// --json writes them.
+	// Comparisons compare the first run with each of the others, as arena compare --json
+	// writes them.
 	Comparisons any
-	// Open is the address of the page that is shown first; empty for the first corpus.
+	// Open is the address of the first page; empty for the first corpus.
 	Open string
 }
 
-// Corpus is one corpus with the days that its traces lie in.
+// Corpus is one corpus with the days that hold its traces.
 type Corpus struct {
 	Name   string
 	Ledger *attempt.Ledger
 	Days   attempt.Days
-	// Clean replaces secrets in a text; JSON stays JSON.
+	// Clean replaces secrets in a text. The result of JSON is JSON.
 	Clean func(string) string
-	// Workers read inputs side by side.
+	// Workers is the number of inputs read concurrently.
 	Workers int
-	// Secret says what of a text nobody outside may see, empty for nothing; nil on
-	// pages that stay at home.
+	// Secret returns what must not be published in a text, empty if nothing. It is nil for
+	// pages that are not published.
 	Secret func(text string) string
-	// Hidden are so many records that are not shown outside.
+	// Hidden is the number of records that are left out of published pages.
 	Hidden int
-	// All reports whether every attempt can be told when it is asked for.
+	// All reports whether the story of every attempt is available on request.
 	All bool
-	// whole are the attempts that have a file of their own, by their places.
-	whole map[int]bool
-	kin   kinship
-	// days and kins are the scripts that every page loads.
-	days, kins once
+	// withFile holds the indices in Ledger.Lines of the attempts with a file of their own.
+	withFile map[int]bool
+	kin      kinship
+	// dayScript and agentsScript are loaded by every page.
+	dayScript, agentsScript cachedScript
 }
 
-// chunk is how many attempts without a file of their own share one.
-const chunk = 256
+// chunkSize is the number of attempts without a file of their own per file.
+const chunkSize = 256
 
-// File gives a file of the site by its name, slashes between folders. What is not
-// there is fs.ErrNotExist.
+// File returns a file of the site. name is relative, with slashes. The error of a file that
+// does not exist is fs.ErrNotExist.
 func (s *Site) File(ctx context.Context, name string) ([]byte, error) {
 	parts := strings.Split(name, "/")
 	switch {
 	case name == "data/site.js":
-		return s.list()
+		return s.index()
 	case parts[0] != "data":
 		return assets.ReadFile(path.Join("assets", name))
 	}
-	number, ofRun := strings.CutPrefix(parts[min(1, len(parts)-1)], "r")
+	folder := parts[min(1, len(parts)-1)]
+	number, isRun := strings.CutPrefix(folder, "r")
 	k, err := strconv.Atoi(number)
+	if err != nil || k < 0 || len(parts) < 3 {
+		return nil, fs.ErrNotExist
+	}
+	file := strings.Join(parts[2:], "/")
 	switch {
-	case err != nil || k < 0 || len(parts) < 3:
-	case ofRun && k < len(s.Runs):
-		return s.Runs[k].file(k, strings.Join(parts[2:], "/"))
-	case !ofRun && k < len(s.Corpora):
-		return s.Corpora[k].file(ctx, k, strings.Join(parts[2:], "/"))
+	case isRun && k < len(s.Runs):
+		return s.Runs[k].file(k, file)
+	case !isRun && k < len(s.Corpora):
+		return s.Corpora[k].file(ctx, k, file)
 	}
 	return nil, fs.ErrNotExist
 }
 
-func (s *Site) list() ([]byte, error) {
+// index returns the script with the names of all corpora and runs.
+func (s *Site) index() ([]byte, error) {
 	corpora := append([]string{}, slicesx.Map(s.Corpora, func(c *Corpus) string { return c.Name })...)
 	runs := append([]string{}, slicesx.Map(s.Runs, func(r *Run) string { return r.Name })...)
 	return script("site", map[string]any{"corpora": corpora, "runs": runs, "comparisons": s.Comparisons, "open": s.Open}, nil)
 }
 
-// script is data as a page can load it: a call with its name. What encoding/json
-// escapes leaves nothing that could end a script. Where there is clean, it replaces
-// the secrets in the data.
+// script returns data as a script that calls arena.put with a name. The escapes of
+// encoding/json prevent that data ends the script. clean, unless nil, replaces secrets in
+// the data.
 func script(name string, data any, clean func(string) string) ([]byte, error) {
 	b, err := json.Marshal(data)
 	if err != nil {
 		return nil, fmt.Errorf("encode %s: %w", name, err)
 	}
 	if clean != nil {
-		b = cleaned(string(b), clean)
+		b = cleanJSON(string(b), clean)
 	}
 	return slices.Concat([]byte("arena.put("+strconv.Quote(name)+","), b, []byte(");\n")), nil
 }
 
-// leastPart is the least that is cleaned on a processor of its own.
-const leastPart = 1 << 20
+// minCleanBytes is the minimum length of a part that is cleaned concurrently.
+const minCleanBytes = 1 << 20
 
-// cleaned replaces the secrets in JSON, in one part on each processor. Parts end between
-// two objects, where no text can: within one a quote is escaped.
-func cleaned(rest string, clean func(string) string) []byte {
+// cleanJSON replaces the secrets in JSON, in concurrent parts. A part ends between two
+// objects, which no text can look like: quotes in texts are escaped.
+func cleanJSON(data string, clean func(string) string) []byte {
 	var parts []string
-	for size := max(leastPart, len(rest)/runtime.GOMAXPROCS(0)+1); len(rest) > size; {
-		between := strings.Index(rest[size:], `},{"`)
+	size := max(minCleanBytes, len(data)/runtime.GOMAXPROCS(0)+1)
+	for len(data) > size {
+		between := strings.Index(data[size:], `},{"`)
 		if between < 0 {
 			break
 		}
 		end := size + between + len(`},`)
-		parts, rest = append(parts, rest[:end]), rest[end:]
+		parts = append(parts, data[:end])
+		data = data[end:]
 	}
-	parts = append(parts, rest)
-	var all sync.WaitGroup
+	parts = append(parts, data)
+
+	var wg sync.WaitGroup
 	for i := range parts {
-		all.Go(func() { parts[i] = clean(parts[i]) })
+		wg.Go(func() { parts[i] = clean(parts[i]) })
 	}
-	all.Wait()
+	wg.Wait()
 	return []byte(strings.Join(parts, ""))
 }
 
+// file returns a file of corpus k.
 func (c *Corpus) file(ctx context.Context, k int, name string) ([]byte, error) {
-	key := strconv.Itoa(k) + "/" + strings.TrimSuffix(name, ".js")
-	kind, rest, _ := strings.Cut(strings.TrimSuffix(name, ".js"), "/")
-	n, err := strconv.Atoi(rest)
-	switch {
-	case kind == "day":
-		return c.days.get(func() ([]byte, error) { return script(key, c.day(), nil) })
-	case kind == "agents":
-		return c.kins.get(func() ([]byte, error) { return c.agents(ctx, key) })
-	case err != nil || n < 0 || n >= len(c.Ledger.Lines):
+	name = strings.TrimSuffix(name, ".js")
+	key := strconv.Itoa(k) + "/" + name
+	kind, suffix, _ := strings.Cut(name, "/")
+	switch kind {
+	case "day":
+		return c.dayScript.get(func() ([]byte, error) { return script(key, c.day(), nil) })
+	case "agents":
+		return c.agentsScript.get(func() ([]byte, error) { return c.agents(ctx, key) })
+	}
+	n, err := strconv.Atoi(suffix)
+	if err != nil || n < 0 || n >= len(c.Ledger.Lines) {
 		return nil, fs.ErrNotExist
-	case kind == "attempt":
+	}
+	switch kind {
+	case "attempt":
 		return c.attempt(ctx, key, n)
-	case kind == "rest":
-		return c.rest(key, n)
+	case "rest":
+		return c.chunk(key, n)
 	}
 	return nil, fs.ErrNotExist
 }
 
-// once keeps what was made, for who asks meanwhile and again.
-type once struct {
+// cachedScript is a script that is built at the first request.
+type cachedScript struct {
 	sync.Mutex
-	made []byte
+	script []byte
 }
 
-func (o *once) get(draw func() ([]byte, error)) (_ []byte, err error) {
-	o.Lock()
-	defer o.Unlock()
-	if o.made == nil {
-		o.made, err = draw()
+func (s *cachedScript) get(build func() ([]byte, error)) (_ []byte, err error) {
+	s.Lock()
+	defer s.Unlock()
+	if s.script == nil {
+		s.script, err = build()
 	}
-	return o.made, err
+	return s.script, err
 }
 
+// attempt returns the script of attempt n.
 func (c *Corpus) attempt(ctx context.Context, key string, n int) ([]byte, error) {
 	a := c.Ledger.Argue(n)
 	if err := c.Days.Tell(ctx, c.Ledger, a); err != nil {
 		return nil, err
 	}
-	return c.argued(key, a)
+	return c.argumentScript(key, a)
 }
 
-func (c *Corpus) argued(key string, a *attempt.Argument) ([]byte, error) {
+func (c *Corpus) argumentScript(key string, a *attempt.Argument) ([]byte, error) {
 	if c.Secret != nil {
-		if b, err := json.Marshal(a); err == nil && c.Secret(string(b)) != "" {
-			a.Story = nil // of the rest nothing is secret: its line would not be here
+		b, err := json.Marshal(a)
+		if err == nil && c.Secret(string(b)) != "" {
+			a.Story = nil // the other fields are public, or the ledger would lack the line
 		}
 	}
 	return script(key, a, c.Clean)
 }
 
-// rest are the attempts from a place on that have no file of their own, with what
-// speaks against them and without their story.
-func (c *Corpus) rest(key string, n int) ([]byte, error) {
-	all := map[string]*attempt.Argument{}
-	for at := n; at < min(n+chunk, len(c.Ledger.Lines)); at++ {
-		if c.whole[at] {
+// chunk returns the script of the attempts without a file of their own among the
+// chunkSize lines from n on. They have the checks that fire, and no story.
+func (c *Corpus) chunk(key string, n int) ([]byte, error) {
+	arguments := map[string]*attempt.Argument{}
+	for i := n; i < min(n+chunkSize, len(c.Ledger.Lines)); i++ {
+		if c.withFile[i] {
 			continue
 		}
-		a := c.Ledger.Argue(at)
-		a.Features, a.Checks = nil, slices.DeleteFunc(a.Checks, func(x attempt.Check) bool { return !x.Fires })
+		a := c.Ledger.Argue(i)
+		a.Features = nil
+		a.Checks = slices.DeleteFunc(a.Checks, func(x attempt.Check) bool { return !x.Fires })
 		if err := a.Clean(c.Clean); err != nil {
 			return nil, err
 		}
-		all[strconv.Itoa(at)] = a
+		arguments[strconv.Itoa(i)] = a
 	}
-	return script(key, all, nil)
+	return script(key, arguments, nil)
 }
 
-// choose picks the attempts that get a file of their own: the kept ones, and of each
-// other reason the first so many by the hash of their record.
-func (c *Corpus) choose(traces int) {
-	c.whole = map[int]bool{}
+// chooseFiles selects the attempts that get a file of their own: the kept ones, and of each
+// other reason the first perReason by the hash of their record.
+func (c *Corpus) chooseFiles(perReason int) {
+	c.withFile = map[int]bool{}
 	byReason := map[string][]int{}
-	for at, l := range c.Ledger.Lines {
-		if a := l.Attempt; a.Fate == rows.FateKept {
-			c.whole[at] = true
-		} else if _, here := c.Days[a.SourceSHA256]; here && a.HasDialogue {
-			byReason[a.Stage+"/"+a.Reason] = append(byReason[a.Stage+"/"+a.Reason], at)
+	for i, l := range c.Ledger.Lines {
+		a := l.Attempt
+		if a.Fate == rows.FateKept {
+			c.withFile[i] = true
+			continue
+		}
+		if _, hasDay := c.Days[a.SourceSHA256]; hasDay && a.HasDialogue {
+			reason := a.Stage + "/" + a.Reason
+			byReason[reason] = append(byReason[reason], i)
 		}
 	}
-	for _, all := range byReason {
-		slices.SortStableFunc(all, func(a, b int) int {
+	for _, indices := range byReason {
+		slices.SortStableFunc(indices, func(a, b int) int {
 			return strings.Compare(c.Ledger.Lines[a].Attempt.RecordSHA256, c.Ledger.Lines[b].Attempt.RecordSHA256)
 		})
-		for _, at := range all[:min(traces, len(all))] {
-			c.whole[at] = true
+		for _, i := range indices[:min(perReason, len(indices))] {
+			c.withFile[i] = true
 		}
 	}
 }
