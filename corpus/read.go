@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"path"
 	"path/filepath"
 	"reflect"
@@ -45,8 +46,21 @@ func openParquet(f Source, path string) (*shard.File, error) {
 	return shard.Open(f, info.Size(), path)
 }
 
+// ErrDamaged reports that a Parquet file of a corpus is missing or cannot be read.
+var ErrDamaged = errors.New("damaged file of a corpus")
+
+// damagedError is an ErrDamaged with the text of its cause.
+type damagedError struct{ cause error }
+
+// Error implements error.
+func (e damagedError) Error() string { return e.cause.Error() }
+
+// Unwrap returns ErrDamaged and the cause.
+func (e damagedError) Unwrap() []error { return []error{ErrDamaged, e.cause} }
+
 // ReadRows calls visit with every row of a Parquet file of a corpus in order, until visit
-// returns an error. A row is valid only during its visit.
+// returns an error. A row is valid only during its visit. It returns ErrDamaged if the
+// file is missing or cannot be read as rows of type T.
 func ReadRows[T any](
 	fsys FS,
 	path string,
@@ -54,7 +68,8 @@ func ReadRows[T any](
 ) error {
 	schema := parquet.SchemaOf(new(T))
 	pointers := shard.EmbeddedPointersOf(reflect.TypeFor[T](), schema)
-	return OpenParquet(fsys, path, func(file *shard.File) error {
+	var visitErr error
+	err := OpenParquet(fsys, path, func(file *shard.File) error {
 		if err := file.CheckSchema(schema); err != nil {
 			return err
 		}
@@ -64,9 +79,17 @@ func ReadRows[T any](
 				return fmt.Errorf("read %s: %w", path, err)
 			}
 			pointers.RestoreNulls(&v, row)
-			return visit(&v)
+			visitErr = visit(&v)
+			return visitErr
 		})
 	})
+	if err == nil || visitErr != nil {
+		return err
+	}
+	if pathErr, ok := errors.AsType[*fs.PathError](err); ok && !errors.Is(pathErr, fs.ErrNotExist) {
+		return err // such as a missing permission, which damages nothing
+	}
+	return damagedError{err}
 }
 
 // maxValueChars is the number of characters of a value that Inspect prints.

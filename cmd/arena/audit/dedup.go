@@ -151,7 +151,7 @@ func (f *dedupFlags) read(ctx context.Context, stdin io.Reader, files []string, 
 		return cmp.Or(unfit, ctx.Err())
 	})
 	if err != nil {
-		return nil, nil, cli.Failed(err, "the input is JSON lines, a JSON array, Parquet or a corpus folder; --field names the column to compare")
+		return nil, nil, cli.DefaultHint(err, "the input is JSON lines, a JSON array, Parquet or a corpus folder; --field names the column to compare")
 	}
 	if len(texts) == 0 {
 		return nil, nil, cli.Failed(errors.New("no texts: the input holds no row"), "give JSON lines, a JSON array, Parquet or a corpus folder")

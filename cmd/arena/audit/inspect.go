@@ -45,7 +45,7 @@ func NewInspect(s *cli.Streams) *cobra.Command {
 				}
 				m, err := corpus.ReadManifest(fsys, dir)
 				if err != nil {
-					return cli.Failed(err, "name a .parquet file, or a corpus: "+cli.NoCorpus)
+					return cli.CorpusError(fsys, dir, err)
 				}
 				m.Describe(s.Out)
 				return nil

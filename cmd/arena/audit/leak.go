@@ -149,7 +149,7 @@ func readBanks(paths []string) ([]guard.Entry, error) {
 	}
 	bank, _, err := finish.ReadHeldOut(paths)
 	if err != nil {
-		return nil, cli.Failed(err, cli.BankForms)
+		return nil, cli.DefaultHint(err, cli.BankForms)
 	}
 	return bank, nil
 }

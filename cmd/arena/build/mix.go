@@ -84,7 +84,7 @@ func (f *mixFlags) write(ctx context.Context, s *cli.Streams) error {
 	if report != nil && (err != nil || !f.quiet) {
 		f.printSummary(s, report)
 	}
-	if errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(err, fs.ErrNotExist) && !errors.Is(err, corpus.ErrDamaged) {
 		return cli.Usage(err, "name corpora, each with its weight, such as monday:0.5; "+cli.NoCorpus)
 	}
 	return cli.DefaultHint(err, "nothing was written: mend the cause and run the same command again")

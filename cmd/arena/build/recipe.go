@@ -63,6 +63,7 @@ func NewRecipe(s *cli.Streams) *cobra.Command {
 	cli.Writes(c, "work")
 	cli.Stages(c, "output")
 	c.AddCommand(newRewrite(s))
+	setRecipeHelp(c)
 	return c
 }
 
@@ -98,7 +99,7 @@ func (f *recipeFlags) produce(c *cobra.Command) (err error) {
 		return err
 	}
 	if _, err = finish.Open(corpus.Disk{}, f.corpus); err != nil {
-		return cli.Failed(err, cli.NoCorpus)
+		return cli.CorpusError(corpus.Disk{}, f.corpus, err)
 	}
 	f.work = cmp.Or(f.work, f.target.Dir+pipeline.WorkSuffix)
 	if f.dryRun {

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"path/filepath"
 	"slices"
+	"syscall"
 
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/bucket"
@@ -73,8 +74,31 @@ func withBucket(ctx context.Context, open func(context.Context, string) (*bucket
 	return DefaultHint(err, "check the URL and the credentials in the environment (docs/publishing.md)")
 }
 
-// NoCorpus is the hint for a folder that is no corpus.
+// NoCorpus is the hint for a folder without a manifest. CorpusError adds it.
 const NoCorpus = "a folder without manifest.json is no corpus; `arena build` makes one of a day, `arena import` of other traces"
+
+// CorpusError adds a hint to an error of reading the corpus in dir: NoCorpus if the folder
+// has no manifest, else that of the known error, else to verify the corpus. It returns nil
+// for nil.
+func CorpusError(fsys corpus.FS, dir string, err error) error {
+	if err == nil {
+		return nil
+	}
+	if !hasManifest(fsys, dir) {
+		return Failed(err, NoCorpus)
+	}
+	return DefaultHint(err, "`arena verify` lists what is broken in the corpus; build or copy it again")
+}
+
+// hasManifest reports whether dir has a manifest, even one that cannot be read.
+func hasManifest(fsys corpus.FS, dir string) bool {
+	f, err := fsys.Open(filepath.Join(dir, corpus.ManifestName))
+	if err != nil {
+		return !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR)
+	}
+	_ = f.Close() // nothing was written
+	return true
+}
 
 // ReadCorpus calls read with the file system of a corpus, on disk or in a bucket.
 func ReadCorpus(ctx context.Context, name string, read func(fsys corpus.FS, dir string) error) error {

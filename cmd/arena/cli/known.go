@@ -42,6 +42,7 @@ var known = []struct {
 	{corpus.ErrNotCorpus, ExitFailure, "give -o a new folder, an empty one, or that of a corpus to replace"},
 	{corpus.ErrUnlisted, ExitFailure, "move it out of the folder, or give another -o"},
 	{corpus.ErrBusy, ExitFailure, "wait for it, or give another -o or --work"},
+	{corpus.ErrDamaged, ExitFailure, "a file of the corpus is damaged or missing: `arena verify` lists all that is broken; build or copy it again"},
 	{finish.ErrBroken, ExitFailure, "`arena verify` lists all that is broken; build or copy it again"},
 	{pipeline.ErrInput, ExitFailure, "check the file: it must be there, readable and as docs/formats.md describes it (--help lists the flags)"},
 	{public.ErrFormats, ExitUsage, "publish the corpus that it was made from, and export the public one"},

@@ -94,7 +94,7 @@ func runExport(c *cobra.Command, s *cli.Streams, corpusDir string, f *exportFlag
 func (f *exportFlags) export(ctx context.Context, s *cli.Streams, corpusDir string, profiles []export.Profile) error {
 	source, err := finish.Open(corpus.Disk{}, corpusDir)
 	if err != nil {
-		return cli.Failed(err, cli.NoCorpus)
+		return cli.CorpusError(corpus.Disk{}, corpusDir, err)
 	}
 	opt, err := f.options(corpusDir)
 	if err != nil {

@@ -74,7 +74,7 @@ func (f *publishFlags) run(ctx context.Context, s *cli.Streams, corpusDir string
 		}
 	}
 	if err != nil {
-		return cli.DefaultHint(err, cli.NoCorpus)
+		return cli.CorpusError(corpus.Disk{}, f.Corpus, err)
 	}
 	if f.dryRun {
 		m, err := corpus.ReadManifest(corpus.Disk{}, f.target.Dir)

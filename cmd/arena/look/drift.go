@@ -61,7 +61,7 @@ func dayOf(ctx context.Context, name string) (*drift.Day, error) {
 	err := cli.ReadCorpus(ctx, name, func(fsys corpus.FS, dir string) error {
 		lines, failed := where.Read(fsys, dir, false)
 		if failed != nil {
-			return cli.Failed(failed, cli.NoCorpus)
+			return cli.CorpusError(fsys, dir, failed)
 		}
 		day = drift.NewDay(filepath.Base(name), lines)
 		return nil

@@ -33,7 +33,7 @@ func NewExplain(s *cli.Streams) *cobra.Command {
 func explain(ctx context.Context, s *cli.Streams, fsys corpus.FS, dir string, args []string, out string) error {
 	l, err := attempt.Read(fsys, dir)
 	if err != nil {
-		return cli.Failed(err, cli.NoCorpus)
+		return cli.CorpusError(fsys, dir, err)
 	}
 	i, known := l.Find(args[1])
 	if !known {

@@ -62,11 +62,11 @@ func (f *labelFlags) draw(ctx context.Context, fsys corpus.FS, dir string, days 
 	}
 	l, err := attempt.Read(fsys, dir)
 	if err != nil {
-		return cli.Failed(err, cli.NoCorpus)
+		return cli.CorpusError(fsys, dir, err)
 	}
 	drawn := sample.Draw(itemsOf(l), f.n, f.seed)
 	if len(drawn) == 0 {
-		return cli.Failed(errors.New("the corpus's ledger has no attempt to label"), cli.NoCorpus)
+		return cli.Failed(errors.New("the corpus's ledger has no attempt to label"), "name a corpus that `arena build` made of a day with attempts")
 	}
 	shown, err := f.stories(ctx, l, dir, days, drawn)
 	if err != nil {

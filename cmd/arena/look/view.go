@@ -103,7 +103,7 @@ func (f *viewFlags) run(ctx context.Context, args []string) error {
 func (f *viewFlags) corpus(ctx context.Context, dir string, days []string) (*site.Corpus, error) {
 	l, err := attempt.Read(corpus.Disk{}, dir)
 	if err != nil {
-		return nil, cli.Failed(err, cli.NoCorpus)
+		return nil, cli.CorpusError(corpus.Disk{}, dir, err)
 	}
 	c := &site.Corpus{Name: filepath.Base(filepath.Clean(dir)), Ledger: l, Clean: cli.WithoutSecrets, Workers: f.workers}
 	if c.Days, err = daysOf(ctx, f.streams, l, dir, days); err != nil || !f.public {
