@@ -32,7 +32,7 @@ type Page struct {
 // Number is one figure with its name.
 type Number struct{ Name, Value, Note string }
 
-// Section is what stands under one heading: a table.
+// Section is a heading with a table.
 type Section struct {
 	Heading string
 	Note    string
@@ -42,7 +42,9 @@ type Section struct {
 }
 
 func (s *Section) row(cells ...any) {
-	s.Rows = append(s.Rows, slicesx.Map(cells, func(c any) string { return fmt.Sprint(c) }))
+	s.Rows = append(s.Rows, slicesx.Map(cells, func(c any) string {
+		return fmt.Sprint(c)
+	}))
 }
 
 // Text writes the report for a terminal.
@@ -86,26 +88,43 @@ const (
 	nodesShown = 20
 )
 
-// KLPage shows students' KL against one teacher, by prompt.
+// KLPage renders the KL of students against one teacher, by prompt.
 func KLPage(names []string, reports []*kl.Report) *Page {
 	p := &Page{Summary: "Nats; 95 % intervals over prompts."}
 	for i, r := range reports {
-		s := Section{Heading: names[i], Note: fmt.Sprintf("%d prompts, %d positions", len(r.Prompts), r.Positions),
+		s := Section{Heading: names[i], Note: fmt.Sprintf(
+			"%d prompts, %d positions",
+			len(r.Prompts),
+			r.Positions,
+		),
 			Columns: []string{"form", "KL", "by position", "measured", "infinite", "skipped", "unseen", "blind to"}}
 		if r.Uncomparable > 0 {
 			s.Note += fmt.Sprintf("; %d positions are left out, behind a token that the two drew differently, or of a rollout that one lacks", r.Uncomparable)
 		}
 		for _, f := range r.Forms {
-			s.row(f.Name, f.PerPrompt, fmt.Sprintf("%.6g", f.PerPosition), f.Measured, f.Infinite, f.Skipped, fmt.Sprintf("%.4g", f.Unseen), f.Blind)
+			s.row(
+				f.Name,
+				f.PerPrompt,
+				fmt.Sprintf("%.6g", f.PerPosition),
+				f.Measured,
+				f.Infinite,
+				f.Skipped,
+				fmt.Sprintf("%.4g", f.Unseen),
+				f.Blind,
+			)
 		}
 		p.Sections = append(p.Sections, s)
 	}
 	return p
 }
 
-// KingsPage shows kings over time, what the rule says of each, and what rules do
-// by chance. lacking says of which rule nothing could be simulated, and why.
-func KingsPage(r *distil.Report, simulated []distil.Simulated, lacking string) *Page {
+// KingsPage renders the kings over time, the decisions of each rule, and what rules decide
+// by chance. lacking has the reason for each rule that could not be simulated.
+func KingsPage(
+	r *distil.Report,
+	simulated []distil.Simulated,
+	lacking string,
+) *Page {
 	p := &Page{Summary: fmt.Sprintf("%d rounds.", len(r.Rounds)), Numbers: []Number{
 		{"decisions as published", r.Agreed.String(), fmt.Sprintf("%d others explained", r.Explained)},
 		{"published means that are their prompts'", fmt.Sprintf("%d of %d", r.MeansEqual, r.Means), ""},
@@ -117,13 +136,29 @@ func KingsPage(r *distil.Report, simulated []distil.Simulated, lacking string) *
 	rounds := Section{Heading: "Rounds", Note: "Holds: the share of draws of prompts in which the rule crowns the same.",
 		Columns: []string{"round", "block", "prompts", "king", "KL", "winner", "holds", "next king", "outcome", "why"}}
 	for i := range r.Rounds[:min(maxShown, len(r.Rounds))] {
-		x, holds := &r.Rounds[i], ""
+		x := &r.Rounds[i]
+		holds := ""
 		if x.Rule != "" {
 			holds = fmt.Sprintf("%.3f", x.Stability.Value)
 		}
-		rounds.row(x.ID, x.Block, x.Prompts, x.King, fmt.Sprintf("%.4g", x.KingKL), x.Winner, holds, x.Published, x.Outcome, strings.Join(x.Why, "; "))
+		rounds.row(
+			x.ID,
+			x.Block,
+			x.Prompts,
+			x.King,
+			fmt.Sprintf("%.4g", x.KingKL),
+			x.Winner,
+			holds,
+			x.Published,
+			x.Outcome,
+			strings.Join(x.Why, "; "),
+		)
 	}
-	flags := Section{Heading: "Flags", Note: "By behaviour; names play no part.", Columns: []string{"round", "kind", "student", "why"}}
+	flags := Section{
+		Heading: "Flags",
+		Note:    "By behaviour; names play no part.",
+		Columns: []string{"round", "kind", "student", "why"},
+	}
 	for _, f := range r.Flags[:min(maxShown, len(r.Flags))] {
 		flags.row(f.Round, f.Kind, f.Model, f.Why)
 	}
@@ -134,18 +169,29 @@ func KingsPage(r *distil.Report, simulated []distil.Simulated, lacking string) *
 	return p
 }
 
-func chances(all []distil.Simulated, lacking string) Section {
+func chances(simulated []distil.Simulated, lacking string) Section {
 	s := Section{Heading: "What the rules do by chance", Note: "Better 0: false dethronings. Noise of real rounds; intervals over them. " + lacking,
 		Columns: []string{"rule", "prompts", "better", "a challenger passes", "a round of five has a new king"}}
-	for _, x := range all {
-		s.row(x.Rule, x.Prompts, fmt.Sprintf("%g %%", 100*x.Better), x.Challenger, x.Round)
+	for _, x := range simulated {
+		s.row(
+			x.Rule,
+			x.Prompts,
+			fmt.Sprintf("%g %%", 100*x.Better),
+			x.Challenger,
+			x.Round,
+		)
 	}
 	return s
 }
 
-// GatesPage shows a log's gates and what is wrong with its order.
+// GatesPage renders the gates of a log and the faults of its order.
 func GatesPage(r *evolai.Report) *Page {
-	p := &Page{Summary: fmt.Sprintf("%d gate lines; %d events, %d of them against the order lock, seed, evaluate.", len(r.Gates), r.Events, len(r.Violations))}
+	p := &Page{Summary: fmt.Sprintf(
+		"%d gate lines; %d events, %d of them against the order lock, seed, evaluate.",
+		len(r.Gates),
+		r.Events,
+		len(r.Violations),
+	)}
 	if len(r.Gates) > 0 {
 		p.Numbers = []Number{
 			{"gate lines as printed", r.Reproduced.String(), ""},
@@ -153,20 +199,39 @@ func GatesPage(r *evolai.Report) *Page {
 			{"standard deviation of one set's KL, as a share", r.Noise.String(), ""},
 		}
 	}
-	gates := Section{Heading: "Gate lines", Columns: []string{"epoch", "track", "uid", "improve", "change", "consistent", "gate", "differs", "open"}}
+	gates := Section{
+		Heading: "Gate lines",
+		Columns: []string{"epoch", "track", "uid", "improve", "change", "consistent", "gate", "differs", "open"},
+	}
 	for i := range r.Gates[:min(maxShown, len(r.Gates))] {
 		g := &r.Gates[i]
 		change := ""
 		if g.Change != nil {
 			change = fmt.Sprintf("%+.2f %%", 100**g.Change)
 		}
-		gates.row(g.Epoch, g.Track, g.UID, g.Improve, change, g.Consistent, g.Gate, strings.Join(g.Differs, "; "), strings.Join(g.Open, "; "))
+		gates.row(
+			g.Epoch,
+			g.Track,
+			g.UID,
+			g.Improve,
+			change,
+			g.Consistent,
+			g.Gate,
+			strings.Join(g.Differs, "; "),
+			strings.Join(g.Open, "; "),
+		)
 	}
-	order := Section{Heading: "Order of events", Columns: []string{"line", "epoch", "uid", "why"}}
+	order := Section{
+		Heading: "Order of events",
+		Columns: []string{"line", "epoch", "uid", "why"},
+	}
 	for _, v := range r.Violations[:min(maxShown, len(r.Violations))] {
 		order.row(v.Line, v.Epoch, v.UID, v.Why)
 	}
-	quests := Section{Heading: "Side quests", Columns: []string{"uid", "sample", "answered", "of"}}
+	quests := Section{
+		Heading: "Side quests",
+		Columns: []string{"uid", "sample", "answered", "of"},
+	}
 	for _, q := range r.Quests[:min(maxShown, len(r.Quests))] {
 		quests.row(q.UID, q.Sample, q.Solved, len(q.Quests))
 	}
@@ -174,19 +239,33 @@ func GatesPage(r *evolai.Report) *Page {
 	return p
 }
 
-// WeightsPage shows what each epoch gives the nodes that it gives most, and how stake
-// and weights flow to nodes in the last one. changed are the epochs with other
-// weights; nil where none were asked for.
+// WeightsPage renders the nodes with the largest dividends of each epoch, and the flow of
+// stake and weights in the last one. changed are the epochs with other weights, or nil.
 func WeightsPage(results, changed []*yuma.Result) *Page {
 	p := &Page{Summary: fmt.Sprintf("%d epochs.", len(results))}
 	for i, r := range results {
 		s := Section{Heading: fmt.Sprintf("Epoch %d %s", i+1, r.ID), Columns: []string{"uid", "stake", "consensus", "trust", "incentive", "validator trust", "dividends", "emission"},
-			Note: fmt.Sprintf("%d nodes, %d validators with %.2f %% of stake, consensus cuts %.2f %% of weights.", len(r.Nodes), r.Validators, 100*r.StakeShare, 100*r.Clipped)}
+			Note: fmt.Sprintf(
+				"%d nodes, %d validators with %.2f %% of stake, consensus cuts %.2f %% of weights.",
+				len(r.Nodes),
+				r.Validators,
+				100*r.StakeShare,
+				100*r.Clipped,
+			)}
 		if changed != nil {
 			s.Columns = append(s.Columns, "emission if changed")
 		}
 		for _, n := range r.Largest(nodesShown) {
-			cells := []any{n.UID, share4(n.Stake), share4(n.Consensus), share4(n.Trust), share4(n.Incentive), share4(n.ValidatorTrust), share4(n.Dividends), share4(n.Emission)}
+			cells := []any{
+				n.UID,
+				share4(n.Stake),
+				share4(n.Consensus),
+				share4(n.Trust),
+				share4(n.Incentive),
+				share4(n.ValidatorTrust),
+				share4(n.Dividends),
+				share4(n.Emission),
+			}
 			if changed != nil {
 				cells = append(cells, share4(changed[i].Nodes[n.UID].Emission))
 			}
@@ -197,7 +276,11 @@ func WeightsPage(results, changed []*yuma.Result) *Page {
 		}
 		p.Sections = append(p.Sections, s)
 	}
-	flows := Section{Heading: "Weight flows of the last epoch", Note: "Stake times clipped weight, the largest first.", Columns: []string{"validator", "node", "share of all"}}
+	flows := Section{
+		Heading: "Weight flows of the last epoch",
+		Note:    "Stake times clipped weight, the largest first.",
+		Columns: []string{"validator", "node", "share of all"},
+	}
 	flows.addLargest(results[len(results)-1])
 	p.Sections = append(p.Sections, flows)
 	return p
@@ -205,42 +288,58 @@ func WeightsPage(results, changed []*yuma.Result) *Page {
 
 func (s *Section) addLargest(r *yuma.Result) {
 	type flow struct {
-		from, to int
-		share    float64
+		source, target int
+		share          float64
 	}
-	var all []flow
+	var flows []flow
 	total := 0.0
 	for i, row := range r.Weights {
 		for _, w := range row {
-			all, total = append(all, flow{i, w.Target, r.Nodes[i].Stake * w.Weight}), total+float64(r.Nodes[i].Stake*w.Weight)
+			flows, total = append(flows, flow{i, w.Target, r.Nodes[i].Stake * w.Weight}), total+float64(r.Nodes[i].Stake*w.Weight)
 		}
 	}
-	slices.SortStableFunc(all, func(a, b flow) int { return cmp.Compare(b.share, a.share) })
-	for _, f := range all[:min(nodesShown, len(all))] {
-		s.row(f.from, f.to, share4(f.share/total))
+	slices.SortStableFunc(flows, func(a, b flow) int {
+		return cmp.Compare(b.share, a.share)
+	})
+	for _, f := range flows[:min(nodesShown, len(flows))] {
+		s.row(f.source, f.target, share4(f.share/total))
 	}
 }
 
-// RacePage shows what was checked of a race, and its standings.
+// RacePage renders the checks of a race and its standings.
 func RacePage(r *race.Report) *Page {
 	p := &Page{Summary: "race " + r.Race}
 	checks := Section{Heading: "Checks", Columns: []string{"state", "check", "found"}}
 	for _, f := range r.Findings {
 		checks.row(f.State, f.Check, f.Detail)
 	}
-	validators := Section{Heading: "Validators", Columns: []string{"validator", "against its peers", "95 %", "agents"}}
-	for _, v := range r.Validators {
-		validators.row(v.Hotkey, fmt.Sprintf("%+.4f", v.Delta), fmt.Sprintf("%+.4f to %+.4f", v.Interval.Low, v.Interval.High), v.Agents)
+	validators := Section{
+		Heading: "Validators",
+		Columns: []string{"validator", "against its peers", "95 %", "agents"},
 	}
-	standings := Section{Heading: "Standings by the pooled score", Columns: []string{"rank", "agent", "score", "95 %", "best with", ""}}
+	for _, v := range r.Validators {
+		validators.row(
+			v.Hotkey,
+			fmt.Sprintf("%+.4f", v.Delta),
+			fmt.Sprintf("%+.4f to %+.4f", v.Interval.Low, v.Interval.High),
+			v.Agents,
+		)
+	}
+	standings := Section{
+		Heading: "Standings by the pooled score",
+		Columns: []string{"rank", "agent", "score", "95 %", "best with", ""},
+	}
 	s := r.Standings
 	if s.Freedom > 0 {
 		standings.Note = fmt.Sprintf("One agent's spread over %s is %.4f (%d degrees of freedom).", s.Basis, s.Spread, s.Freedom)
 	}
 	for i, a := range s.Agents {
-		between, best, won := "", "", map[bool]string{true: "won the race"}[a.Winner]
+		between := ""
+		best := ""
+		won := map[bool]string{true: "won the race"}[a.Winner]
 		if a.Interval != nil {
-			between, best = fmt.Sprintf("%.4f to %.4f", a.Interval.Low, a.Interval.High), fmt.Sprintf("%.1f %%", 100**a.Best)
+			between = fmt.Sprintf("%.4f to %.4f", a.Interval.Low, a.Interval.High)
+			best = fmt.Sprintf("%.1f %%", 100**a.Best)
 		}
 		standings.row(i+1, a.ID, share4(a.Score), between, best, won)
 	}

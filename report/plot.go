@@ -65,17 +65,40 @@ func drawBars(b *figures.Bars) []byte {
 	totals := stackTotals(b)
 	step := tickStep(maxOf(totals))
 	limit := max(math.Ceil(maxOf(totals)/step), 1) * step // the highest tick is the top of the plot
-	y := func(count float64) float64 { return plotBottom - (plotBottom-top)*count/limit }
+	y := func(count float64) float64 {
+		return plotBottom - (plotBottom-top)*count/limit
+	}
 
 	for count := 0.0; count <= limit; count += step {
 		s.line(plotLeft, y(count), plotRight, y(count), grid)
-		s.text(plotLeft-6, y(count)+4, tickSize, "end", "", strconv.FormatFloat(count, 'f', -1, 64))
+		s.text(
+			plotLeft-6,
+			y(count)+4,
+			tickSize,
+			"end",
+			"",
+			strconv.FormatFloat(count, 'f', -1, 64),
+		)
 	}
 	s.bars(b, y)
 	s.line(plotLeft, plotBottom, plotRight, plotBottom, axis)
-	s.text((plotLeft+plotRight)/2, chartHeight-10, labelSize, "middle", "", b.X)
+	s.text(
+		(plotLeft+plotRight)/2,
+		chartHeight-10,
+		labelSize,
+		"middle",
+		"",
+		b.X,
+	)
 	middle := (top + plotBottom) / 2
-	s.text(16, middle, labelSize, "middle", fmt.Sprintf(` transform="rotate(-90 16 %s)"`, coordinate(middle)), b.Y)
+	s.text(
+		16,
+		middle,
+		labelSize,
+		"middle",
+		fmt.Sprintf(` transform="rotate(-90 16 %s)"`, coordinate(middle)),
+		b.Y,
+	)
 
 	s.WriteString("</svg>\n")
 	return s.Bytes()
@@ -127,8 +150,8 @@ func fill(stack figures.Stack, i int) string {
 // svg is the text of an SVG file.
 type svg struct{ bytes.Buffer }
 
-// bars draws the bars with their names. Where names are wider than bars, only every n-th is
-// written.
+// bars draws the bars with their names. If names are wider than bars, only every n-th name
+// is drawn.
 func (s *svg) bars(b *figures.Bars, y func(float64) float64) {
 	slot := float64(plotRight-plotLeft) / float64(len(b.Names))
 	width := min(slot*0.7, 60)
@@ -143,7 +166,13 @@ func (s *svg) bars(b *figures.Bars, y func(float64) float64) {
 		for k, stack := range b.Stacks {
 			count := stack.Counts[i]
 			if count > 0 {
-				s.rect(middle-width/2, y(base+count), width, y(base)-y(base+count), fill(stack, k))
+				s.rect(
+					middle-width/2,
+					y(base+count),
+					width,
+					y(base)-y(base+count),
+					fill(stack, k),
+				)
 			}
 			base += count
 		}
@@ -166,20 +195,49 @@ func (s *svg) legend(stacks []figures.Stack) {
 }
 
 func (s *svg) rect(x, y, width, height float64, color string) {
-	fmt.Fprintf(s, `<rect x="%s" y="%s" width="%s" height="%s" fill="%s"/>`+"\n", coordinate(x), coordinate(y), coordinate(width), coordinate(height), color)
+	fmt.Fprintf(
+		s,
+		`<rect x="%s" y="%s" width="%s" height="%s" fill="%s"/>`+"\n",
+		coordinate(x),
+		coordinate(y),
+		coordinate(width),
+		coordinate(height),
+		color,
+	)
 }
 
 func (s *svg) line(x1, y1, x2, y2 float64, color string) {
-	fmt.Fprintf(s, `<line x1="%s" y1="%s" x2="%s" y2="%s" stroke="%s"/>`+"\n", coordinate(x1), coordinate(y1), coordinate(x2), coordinate(y2), color)
+	fmt.Fprintf(
+		s,
+		`<line x1="%s" y1="%s" x2="%s" y2="%s" stroke="%s"/>`+"\n",
+		coordinate(x1),
+		coordinate(y1),
+		coordinate(x2),
+		coordinate(y2),
+		color,
+	)
 }
 
 // text writes an escaped text. anchor is SVG's text-anchor, attributes go into the element as
 // they are.
-func (s *svg) text(x, y float64, size int, anchor, attributes, content string) {
+func (s *svg) text(
+	x, y float64,
+	size int,
+	anchor, attributes, content string,
+) {
 	if content == "" {
 		return
 	}
-	fmt.Fprintf(s, `<text x="%s" y="%s" font-size="%d" text-anchor="%s" fill="%s"%s>`, coordinate(x), coordinate(y), size, anchor, ink, attributes)
+	fmt.Fprintf(
+		s,
+		`<text x="%s" y="%s" font-size="%d" text-anchor="%s" fill="%s"%s>`,
+		coordinate(x),
+		coordinate(y),
+		size,
+		anchor,
+		ink,
+		attributes,
+	)
 	xml.EscapeText(s, []byte(content)) //nolint:errcheck // a buffer takes everything
 	io.WriteString(s, "</text>\n")     //nolint:errcheck // likewise
 }

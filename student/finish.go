@@ -22,10 +22,9 @@ import (
 	"github.com/trajectory-arena/arena/student/rollout"
 )
 
-// finish writes everything that follows from the finished rollouts, in the
-// order of problems and samples, and the summary last. It may run beside the
-// play: rollouts end nearly in the order in which they begin, so little is left
-// to write when the last one ends.
+// finish writes everything that follows from the finished rollouts, in the order of problems
+// and samples, and the summary last. It may run during the rollouts: they end nearly in the
+// order of their start, so little remains to write at the end.
 func (r *Run) finish(ctx context.Context, f *folder) (*evaluation.Summary, error) {
 	w, err := newOutputs(f, r)
 	if err != nil {
@@ -57,7 +56,11 @@ func (r *Run) finish(ctx context.Context, f *folder) (*evaluation.Summary, error
 	return s, WriteJSON(f.file(SummaryFile), s)
 }
 
-func (r *Run) each(ctx context.Context, f *folder, do func(journal.Key, *rollout.Result) error) error {
+func (r *Run) each(
+	ctx context.Context,
+	f *folder,
+	do func(journal.Key, *rollout.Result) error,
+) error {
 	for key := range r.Spec.rollouts {
 		result, err := f.finished(ctx, key, r.runID(key.Sample))
 		if err == nil {
@@ -70,8 +73,8 @@ func (r *Run) each(ctx context.Context, f *folder, do func(journal.Key, *rollout
 	return nil
 }
 
-// writeProblems keeps the problems beside their traces, with the ids that the
-// traces name, so that the folder is a day that a build can read.
+// writeProblems stores the problems next to their traces, with the ids of the traces, so
+// that a build can read the folder as a day.
 func (r *Run) writeProblems(path string) error {
 	var b bytes.Buffer
 	for i := range r.Problems.All {
@@ -87,8 +90,8 @@ func (r *Run) writeProblems(path string) error {
 	return atomicfile.WriteFile(path, b.Bytes())
 }
 
-// outputs are the files of results and traces under way: new ones beside the
-// old until all are whole.
+// outputs are the result and trace files while they are written: new files next to the old
+// ones until all are complete.
 type outputs struct {
 	run *Run
 	// files are all of them.
@@ -113,14 +116,24 @@ func newOutputs(f *folder, r *Run) (o *outputs, err error) {
 		o.files = append(o.files, file)
 		return file
 	}
-	o.lines, o.table = newSink(begin(f.file(resultsFile)), &packer{}, 1), newTable[row](begin(f.file(parquetFile)))
+	o.lines = newSink(begin(f.file(resultsFile)), &packer{}, 1)
+	o.table = newTable[row](begin(f.file(parquetFile)))
 	if r.Spec.Keep.Tokens {
 		o.tokens = newTable[evaluation.TokensRow](begin(f.file(evaluation.TokensFile)))
 	}
-	encoder, _ := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(blockSize), zstd.WithLowerEncoderMem(true)) // only wrong options fail
+	encoder, _ := zstd.NewWriter(
+		nil,
+		zstd.WithEncoderConcurrency(1),
+		zstd.WithWindowSize(blockSize),
+		zstd.WithLowerEncoderMem(true),
+	) // only wrong options fail
 	p := &packer{encoder: encoder}
 	for sample := range r.Spec.Samples {
-		o.traces = append(o.traces, newSink(begin(filepath.Join(o.traceDir(sample), "output.jsonl.zst")), p, r.Spec.Samples))
+		o.traces = append(o.traces, newSink(
+			begin(filepath.Join(o.traceDir(sample), "output.jsonl.zst")),
+			p,
+			r.Spec.Samples,
+		))
 	}
 	if log := begin(f.file(inspectFile)); err == nil {
 		o.inspect, err = inspectlog.New(log, inspectlog.Run{
@@ -134,9 +147,13 @@ func newOutputs(f *folder, r *Run) (o *outputs, err error) {
 	return o, nil
 }
 
-// traceDir is the folder of a sample's traces.
+// traceDir returns the folder of a sample's traces.
 func (o *outputs) traceDir(sample int) string {
-	return filepath.Join(o.run.Folder, tracesFolder, "run="+o.run.runID(uint32(sample)))
+	return filepath.Join(
+		o.run.Folder,
+		tracesFolder,
+		"run="+o.run.runID(uint32(sample)),
+	)
 }
 
 func (o *outputs) add(p *arena.Problem, r *rollout.Result) error {
@@ -146,11 +163,20 @@ func (o *outputs) add(p *arena.Problem, r *rollout.Result) error {
 	}
 	shown := *p
 	shown.Query = public(p.Query)
-	return errors.Join(o.lines.line(asjson.Bytes(r)), o.table.add(&line), o.traces[r.Sample].line(r.Line), o.inspect.Add(&shown, r))
+	return errors.Join(
+		o.lines.line(asjson.Bytes(r)),
+		o.table.add(&line),
+		o.traces[r.Sample].line(r.Line),
+		o.inspect.Add(&shown, r),
+	)
 }
 
-// addTokens reads a rollout's replies again, whose tokens nobody held.
-func (o *outputs) addTokens(f *folder, key journal.Key, r *rollout.Result) error {
+// addTokens reads the tokens of a rollout's replies again, which were not kept in memory.
+func (o *outputs) addTokens(
+	f *folder,
+	key journal.Key,
+	r *rollout.Result,
+) error {
 	if o.tokens == nil {
 		return nil
 	}
@@ -177,7 +203,9 @@ func (o *outputs) close(s *evaluation.Summary) error {
 	if o.tokens != nil {
 		g.Go(o.tokens.close)
 	}
-	g.Go(func() error { return o.inspect.Close(inspectScores(s)) })
+	g.Go(func() error {
+		return o.inspect.Close(inspectScores(s))
+	})
 	for sample, t := range o.traces {
 		g.Go(func() error { return o.closeTraces(t, sample) })
 	}
@@ -188,8 +216,8 @@ func (o *outputs) close(s *evaluation.Summary) error {
 // fast as one.
 const syncsAtOnce = 16
 
-// closeTraces puts the traces of a sample into their folder and says there whose
-// they are.
+// closeTraces moves the traces of a sample into their folder with a run.json that names the
+// run.
 func (o *outputs) closeTraces(t *sink, sample int) error {
 	dir := o.traceDir(sample)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -212,10 +240,10 @@ func (o *outputs) drop() (err error) {
 type sink struct {
 	file *atomicfile.File
 	// lines are those of the block under way, of so many bytes.
-	lines [][]byte
-	size  int
-	most  int
-	pack  *packer
+	lines    [][]byte
+	size     int
+	maxBytes int
+	pack     *packer
 }
 
 // packer makes a block of lines, as zstd where it has an encoder. Its memory is
@@ -248,13 +276,17 @@ const (
 
 // newSink writes to file, one of so many that are open at a time.
 func newSink(file *atomicfile.File, p *packer, open int) *sink {
-	return &sink{file: file, most: min(blockSize, max(smallestSize, blocksSize/open)), pack: p}
+	return &sink{
+		file:     file,
+		maxBytes: min(blockSize, max(smallestSize, blocksSize/open)),
+		pack:     p,
+	}
 }
 
-// line adds a line, which nobody may change until the next flush.
+// line adds a line, which must not be changed until the next flush.
 func (s *sink) line(b []byte) error {
 	s.lines = append(s.lines, b)
-	if s.size += len(b) + 1; s.size < s.most {
+	if s.size += len(b) + 1; s.size < s.maxBytes {
 		return nil
 	}
 	return s.flush()

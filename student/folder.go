@@ -35,11 +35,11 @@ const (
 	// TelemetrySeries a line a moment of what the machine did.
 	ServerLog       = "server.log"
 	TelemetrySeries = "telemetry.jsonl"
-	// TelemetryFile is what they add up to, ServersFile what the servers say of
-	// themselves.
+	// TelemetryFile holds the totals of the telemetry, ServersFile what the servers report
+	// of themselves.
 	TelemetryFile = "telemetry.json"
 	ServersFile   = "servers.json"
-	// SummaryFile is written last: what a run says of its model.
+	// SummaryFile is written last: the result of the run.
 	SummaryFile = "summary.json"
 )
 
@@ -54,12 +54,12 @@ type folder struct {
 	rollouts *journal.Journal
 	// sync makes both survive a crash of the machine.
 	sync func() error
-	// done says where each finished rollout lies, begun the turns of those that this
+	// done has the place of each finished rollout, begun the turns of those that this
 	// process has not finished, and with keepsTokens of all. more is closed and replaced
-	// with every rollout that joins done.
+	// with every rollout that is added to done.
 	mu   sync.Mutex
 	done map[journal.Key]journal.Entry
-	// fresh are some of the rollouts that joined done and were not asked for yet.
+	// fresh are some of the rollouts that were added to done and not read yet.
 	fresh      map[journal.Key]*rollout.Result
 	freshBytes int
 	more       chan struct{}
@@ -74,7 +74,14 @@ func openFolder(path string, spec Spec) (f *folder, err error) {
 	if err = os.MkdirAll(path, 0o755); err != nil {
 		return nil, fmt.Errorf("open run: %w", err)
 	}
-	f = &folder{path: path, done: map[journal.Key]journal.Entry{}, fresh: map[journal.Key]*rollout.Result{}, more: make(chan struct{}), begun: map[journal.Key][]journal.Entry{}, keepsTokens: spec.Keep.Tokens}
+	f = &folder{
+		path:        path,
+		done:        map[journal.Key]journal.Entry{},
+		fresh:       map[journal.Key]*rollout.Result{},
+		more:        make(chan struct{}),
+		begun:       map[journal.Key][]journal.Entry{},
+		keepsTokens: spec.Keep.Tokens,
+	}
 	if err = f.claim(spec); err != nil {
 		return nil, err
 	}
@@ -104,8 +111,8 @@ func (f *folder) claim(spec Spec) error {
 	return nil
 }
 
-// untouched reports whether nothing was played yet: a server may have refused, and
-// what it wants is another spec.
+// untouched reports whether no rollout was started: a server may have refused, and need
+// another spec.
 func (f *folder) untouched() bool {
 	return !slices.ContainsFunc([]string{turnsFile, rolloutsFile}, func(name string) bool {
 		info, err := os.Stat(f.file(name))
@@ -158,9 +165,9 @@ func ReadFinished(run string) (Spec, error) {
 func (f *folder) sweep() error {
 	var errs []error
 	for _, place := range []string{atomicfile.Unfinished, tracesFolder + "/*/" + atomicfile.Unfinished} {
-		left, err := fs.Glob(os.DirFS(f.path), place)
+		names, err := fs.Glob(os.DirFS(f.path), place)
 		errs = append(errs, err)
-		for _, name := range left {
+		for _, name := range names {
 			errs = append(errs, os.Remove(f.file(name)))
 		}
 	}
@@ -182,7 +189,9 @@ func (f *folder) openJournals() error {
 	for _, e := range entries {
 		f.begun[e.Key] = append(f.begun[e.Key], e)
 	}
-	f.sync = func() error { return errors.Join(f.turns.Sync(), f.rollouts.Sync()) }
+	f.sync = func() error {
+		return errors.Join(f.turns.Sync(), f.rollouts.Sync())
+	}
 	return nil
 }
 
@@ -200,7 +209,7 @@ func (f *folder) forgetInfra() error {
 	return nil
 }
 
-// unfinish takes the summary back, which says that everything is written.
+// unfinish removes the summary, whose presence means that everything is written.
 func (f *folder) unfinish() error {
 	if err := os.Remove(f.file(SummaryFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("begin run again: %w", err)
@@ -209,7 +218,11 @@ func (f *folder) unfinish() error {
 }
 
 func (f *folder) close() error {
-	return errors.Join(f.turns.Close(), f.rollouts.Close(), f.unlock())
+	return errors.Join(
+		f.turns.Close(),
+		f.rollouts.Close(),
+		f.unlock(),
+	)
 }
 
 // WriteJSON writes a file for people and programs without the secrets in it, all or

@@ -18,7 +18,7 @@ import (
 	"github.com/trajectory-arena/arena/student/rollout"
 )
 
-// ProblemResult is what the samples of a run say of one problem.
+// ProblemResult is the result of the samples of a run for one problem.
 type ProblemResult struct {
 	ProblemID string         `json:"problem_id"`
 	Category  arena.Category `json:"category"`
@@ -78,13 +78,15 @@ func EachResult(folder string, do func(*rollout.Result) error) error {
 	if _, err := ReadFinished(folder); err != nil {
 		return err
 	}
-	return wrong.Wrap("read results", jsonl.Each(filepath.Join(folder, resultsFile), func(r rollout.Result) error { return do(&r) }))
+	return wrong.Wrap("read results", jsonl.Each(filepath.Join(folder, resultsFile), func(r rollout.Result) error {
+		return do(&r)
+	}))
 }
 
-// Rescore scores the finished rollouts of a folder again, without the model,
-// and writes results and summary anew. The judge may be another than the run's, and
-// titles may be compared otherwise; the folder's spec then names the new ones. Rollouts that are not finished are
-// an error: play them first.
+// Rescore scores the finished rollouts of a folder again, without the model, and rewrites
+// results and summary. The judge may be another than the run's, and titles may be compared
+// in another way; the folder's spec then names the new ones. Unfinished rollouts are an
+// error.
 func (r *Run) Rescore(ctx context.Context) (*evaluation.Summary, error) {
 	old, err := ReadSpec(r.Folder)
 	if err != nil {
@@ -98,8 +100,8 @@ func (r *Run) Rescore(ctx context.Context) (*evaluation.Summary, error) {
 	}
 	// Results by the old judge may be half replaced from now on, so the run is not
 	// finished until its summary is written again.
-	if left := f.missing(r.Spec); len(left) > 0 {
-		err = fmt.Errorf("%w: %d rollouts are missing", ErrUnfinished, len(left))
+	if missing := f.missing(r.Spec); len(missing) > 0 {
+		err = fmt.Errorf("%w: %d rollouts are missing", ErrUnfinished, len(missing))
 	} else if err = f.unfinish(); err == nil {
 		err = WriteJSON(f.file(specFile), r.Spec)
 	}
@@ -125,21 +127,23 @@ func (r *Run) Rescore(ctx context.Context) (*evaluation.Summary, error) {
 	return summary, errors.Join(err, f.close())
 }
 
-// public is a text without secrets; JSON stays JSON. Numbers that it names as ids of
-// goods stay. All of a run folder passes it but the journals, from which a run is played
-// on: they hold what came as it came.
+// public returns a text without secrets; JSON stays JSON, and numbers that are ids of goods
+// stay. All of a run folder is redacted by it except the journals, from which a run is
+// resumed: they hold requests and replies unchanged.
 func public[T string | []byte](text T) T { return T(publicBeside(redact.IDs{}, string(text))) }
 
-// publicBeside is public where the numbers in ids, which texts before it named, stay too.
-// Those that it names join them.
+// publicBeside returns a text like public, and also keeps the numbers in ids, which earlier
+// texts named. It adds those that the text names.
 func publicBeside(ids redact.IDs, text string) string {
 	ids.Add(text)
 	return redact.New(redact.Options{}).Sparing(ids).Text(text, redact.Counts{})
 }
 
-// withoutSecrets is a rollout as all may see it, its trace as runID's.
+// withoutSecrets returns a rollout as others may see it, with the trace of runID.
 func withoutSecrets(r *rollout.Result, runID string) (*rollout.Result, error) {
-	ids, written, head := redact.IDs{}, string(r.Line), string(asjson.Bytes(r))
+	ids := redact.IDs{}
+	written := string(r.Line)
+	head := string(asjson.Bytes(r))
 	line := publicBeside(ids, written)
 	shown := publicBeside(ids, head)
 	if line == written && shown == head {
@@ -156,8 +160,8 @@ func withoutSecrets(r *rollout.Result, runID string) (*rollout.Result, error) {
 	return out, out.ReadTrace(runID)
 }
 
-// publicProblem is a line of problems without secrets, of a problem that a run
-// calls id.
+// publicProblem returns a line of problems without secrets, of the problem that a run calls
+// id.
 func publicProblem(p *arena.Problem, id string) ([]byte, error) {
 	text := public([]byte(p.Raw))
 	if p.ID == id {

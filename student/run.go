@@ -32,14 +32,14 @@ type Run struct {
 	Judge judges.Judge
 	// AtOnce is how many rollouts are played at a time.
 	AtOnce int
-	// RetryInfra asks again for rollouts that an earlier Play got no answer for.
+	// RetryInfra requests again the rollouts that ended as infra.
 	RetryInfra bool
 	// Folder is where everything is kept.
 	Folder string
-	// Contaminated holds the ids of problems that the model was trained on.
-	// Nil where nobody checked; the summary then does not speak of it.
+	// Contaminated holds the ids of problems that the model was trained on. Nil if that was
+	// not checked; the summary then has no such part.
 	Contaminated map[string]bool
-	// Progress is told of every rollout that ends; may be nil.
+	// Progress is called with every rollout that ends; may be nil.
 	Progress func(*rollout.Result)
 
 	// name is what the names of its traces have in common.
@@ -47,9 +47,9 @@ type Run struct {
 	name   string
 }
 
-// Begin makes the folder this run's, or says why it cannot be: before a server
-// is asked or started for it. left is how many rollouts are to be played.
-func (r *Run) Begin() (left int, err error) {
+// Begin prepares the folder for this run, or returns an error before a server is contacted
+// or started. left is the number of rollouts to run.
+func (r *Run) Begin() (missing int, err error) {
 	f, err := r.open()
 	if err != nil {
 		return 0, err
@@ -73,9 +73,9 @@ func (r *Run) open() (*folder, error) {
 	return f, nil
 }
 
-// Play plays what the folder does not hold yet, and writes results and
-// summary. Interrupted at any moment, the same call goes on where it was. A
-// rollout that ended as infra is finished, but for RetryInfra.
+// Play runs the rollouts that the folder lacks, and writes results and summary. After an
+// interruption the same call continues. A rollout that ended as infra is finished, unless
+// RetryInfra is set.
 func (r *Run) Play(ctx context.Context) (*evaluation.Summary, error) {
 	f, err := r.open()
 	if err != nil {
@@ -96,8 +96,8 @@ func (r *Run) Play(ctx context.Context) (*evaluation.Summary, error) {
 	return summary, errors.Join(g.Wait(), f.close())
 }
 
-// playAll plays problem by problem, all samples of one next to each other, so
-// that a server's prefix cache meets the same beginning again soon.
+// playAll runs problem by problem, all samples of one after each other, so that a server's
+// prefix cache can serve their common prefix.
 func (r *Run) playAll(ctx context.Context, f *folder) error {
 	ctx, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
@@ -109,18 +109,26 @@ func (r *Run) playAll(ctx context.Context, f *folder) error {
 		if ctx.Err() != nil {
 			break
 		}
-		g.Go(func() error { return r.playOne(ctx, f, key, long) })
+		g.Go(func() error {
+			return r.playOne(ctx, f, key, long)
+		})
 	}
-	err, lost := g.Wait(), stop()
+	err := g.Wait()
+	lost := stop()
 	if lost != nil && errors.Is(err, context.Canceled) {
 		return lost // which is why the others ended
 	}
 	return errors.Join(err, lost)
 }
 
-// playOne plays one rollout from its last whole turn to its end. One that grows long
-// is given up, so that it holds nothing while it waits for its place.
-func (r *Run) playOne(ctx context.Context, f *folder, key journal.Key, long *semaphore.Weighted) error {
+// playOne runs one rollout from its last complete turn to its end. It releases a rollout
+// that grows long, so that it takes no memory while it waits.
+func (r *Run) playOne(
+	ctx context.Context,
+	f *folder,
+	key journal.Key,
+	long *semaphore.Weighted,
+) error {
 	err := r.play(ctx, f, key, usualTrace)
 	if !errors.Is(err, rollout.ErrLong) {
 		return err
@@ -132,19 +140,27 @@ func (r *Run) playOne(ctx context.Context, f *folder, key journal.Key, long *sem
 	return r.play(ctx, f, key, 0)
 }
 
-// play is playOne for a trace of at most most bytes, or of any length where most is 0.
-func (r *Run) play(ctx context.Context, f *folder, key journal.Key, most int) error {
+// play runs playOne for a trace of at most maxBytes bytes, or of any length if maxBytes is
+// 0.
+func (r *Run) play(
+	ctx context.Context,
+	f *folder,
+	key journal.Key,
+	maxBytes int,
+) error {
 	past, err := f.past(key)
 	if err != nil {
 		return err
 	}
 	task := rollout.Task{
 		Problem: &r.Problems.All[key.Problem], ID: r.Problems.IDs[key.Problem], RunID: r.runID(key.Sample),
-		Seed: r.Spec.Seed + int64(key.Sample), Past: past, MaxTraceBytes: most,
+		Seed: r.Spec.Seed + int64(key.Sample), Past: past, MaxTraceBytes: maxBytes,
 	}
 	asker := &turns{Model: r.Asker}
 	defer asker.reply.Release()
-	result, err := r.Environment.Play(ctx, task, asker, func(t rollout.Turn) error { return f.keep(key, t) })
+	result, err := r.Environment.Play(ctx, task, asker, func(t rollout.Turn) error {
+		return f.keep(key, t)
+	})
 	if err != nil {
 		return err
 	}
@@ -158,7 +174,7 @@ func (r *Run) play(ctx context.Context, f *folder, key journal.Key, most int) er
 	return err
 }
 
-// runID names the traces of one sample of all problems: the beginning of the
+// runID returns the run id of the traces of one sample of all problems: the start of the
 // hash of what they depend on, and the sample's number.
 func (r *Run) runID(sample uint32) string {
 	r.naming.Do(func() {
@@ -170,9 +186,15 @@ func (r *Run) runID(sample uint32) string {
 	return fmt.Sprintf("%s-s%d", r.name, sample)
 }
 
-func (r *Run) score(ctx context.Context, p *arena.Problem, result *rollout.Result) error {
+func (r *Run) score(
+	ctx context.Context,
+	p *arena.Problem,
+	result *rollout.Result,
+) error {
 	result.SetScore(json.RawMessage("null"))
-	result.Success, result.Quality, result.Titles = nil, nil, ""
+	result.Success = nil
+	result.Quality = nil
+	result.Titles = ""
 	if result.Outcome == rollout.Infra {
 		return nil
 	}

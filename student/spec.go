@@ -52,8 +52,8 @@ type Spec struct {
 	Search      string `json:"search"`
 	Rules       string `json:"rules"`
 
-	// NoCall is what follows a reply without a call, PromptForm how the conversation
-	// is told.
+	// NoCall is what follows a reply without a call, PromptForm the form of the
+	// conversation.
 	NoCall     rollout.NoCall     `json:"no_call"`
 	PromptForm rollout.PromptForm `json:"prompt_form"`
 
@@ -91,27 +91,29 @@ func (s Spec) rollouts(yield func(journal.Key) bool) {
 	}
 }
 
-// Public is the spec as a run folder has it: without the secrets that a prompt or an
-// address may hold. What is played depends on the spec itself.
+// Public returns the spec for a run folder: without secrets that a prompt or an address may
+// hold. The rollouts use the spec itself.
 func (s Spec) Public() (out Spec, err error) {
 	err = json.Unmarshal(public(asjson.Bytes(s)), &out)
 	return out, wrong.Wrap("read spec without secrets", err)
 }
 
-// Differences names the fields in which two specs differ, as "field: a, b". They
-// are compared as they are written: the blanks in chat_template_kwargs are no
-// difference, in a file they are others than on a command line.
+// Differences returns the fields in which two specs differ, as "field: a, b". They are
+// compared in their written form, so that white space in chat_template_kwargs is no
+// difference.
 func (s Spec) Differences(o Spec) []string {
-	var all []string
-	a, b := reflect.ValueOf(s), reflect.ValueOf(o)
+	var differences []string
+	a := reflect.ValueOf(s)
+	b := reflect.ValueOf(o)
 	for i := range a.NumField() {
-		x, y := written(a.Field(i).Interface()), written(b.Field(i).Interface())
+		x := written(a.Field(i).Interface())
+		y := written(b.Field(i).Interface())
 		if x != y {
 			name, _, _ := strings.Cut(a.Type().Field(i).Tag.Get("json"), ",")
-			all = append(all, name+": "+shown(x)+", "+shown(y))
+			differences = append(differences, name+": "+shown(x)+", "+shown(y))
 		}
 	}
-	return all
+	return differences
 }
 
 func written(v any) string { return string(asjson.Bytes(v)) }

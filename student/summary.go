@@ -12,14 +12,20 @@ import (
 	"github.com/trajectory-arena/arena/student/inspectlog"
 )
 
-// Table is a summary for people, a few lines, the result first. Where nothing was
-// scored there is none.
+// Table returns a summary for people, a few lines, the result first. It is empty if nothing
+// was scored.
 func Table(s *evaluation.Summary) string {
 	if s.Scored == 0 {
 		return fmt.Sprintf("no result     nothing was scored: %d of %d rollouts are infra\n%s", s.InfraErrors, s.Samples, infra(s))
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "success rate  %s by problem, of %d scored rollouts (coverage %.4f)\n", sure95(s.ASRScored, s.Clustered95), s.Scored, s.Coverage)
+	fmt.Fprintf(
+		&b,
+		"success rate  %s by problem, of %d scored rollouts (coverage %.4f)\n",
+		sure95(s.ASRScored, s.Clustered95),
+		s.Scored,
+		s.Coverage,
+	)
 	fmt.Fprintf(&b, "rollouts      %d of %d problems, %d infra", s.Samples, s.Problems, s.InfraErrors)
 	if s.InfraErrors > 0 {
 		fmt.Fprintf(&b, " (%.4f with those as not solved)", *s.ASRAll)
@@ -31,18 +37,45 @@ func Table(s *evaluation.Summary) string {
 	}
 	for _, c := range slices.Sorted(maps.Keys(s.ByCategory)) {
 		p := s.ByCategory[c]
-		fmt.Fprintf(&b, "%-13s %s, %d of %d in %d problems\n", c, sure95(p.ASRScored, p.Clustered95), p.Successes, p.Scored, p.Problems)
+		fmt.Fprintf(
+			&b,
+			"%-13s %s, %d of %d in %d problems\n",
+			c,
+			sure95(p.ASRScored, p.Clustered95),
+			p.Successes,
+			p.Scored,
+			p.Problems,
+		)
 	}
 	if s.Final != nil {
-		fmt.Fprintf(&b, "quality       %s, %d of %d judged; final %.4f\n", sure95(s.Quality, s.Quality95), s.Judged, s.Scored, *s.Final)
+		fmt.Fprintf(
+			&b,
+			"quality       %s, %d of %d judged; final %.4f\n",
+			sure95(s.Quality, s.Quality95),
+			s.Judged,
+			s.Scored,
+			*s.Final,
+		)
 	}
-	fmt.Fprintf(&b, "titles        %s\nstops         %s\nlabels        %s\n%s", counts(s.Titles), counts(s.Stops), counts(s.Labels), infra(s))
+	fmt.Fprintf(
+		&b,
+		"titles        %s\nstops         %s\nlabels        %s\n%s",
+		counts(s.Titles),
+		counts(s.Stops),
+		counts(s.Labels),
+		infra(s),
+	)
 	return b.String()
 }
 
 func infra(s *evaluation.Summary) (lines string) {
 	for _, reason := range slices.Sorted(maps.Keys(s.Infra)) {
-		lines += fmt.Sprintf("infra         %d %s: %s\n", s.Infra[reason], reason, cmp.Or(s.InfraWords[reason], "no words"))
+		lines += fmt.Sprintf(
+			"infra         %d %s: %s\n",
+			s.Infra[reason],
+			reason,
+			cmp.Or(s.InfraWords[reason], "no words"),
+		)
 	}
 	return lines
 }
@@ -60,17 +93,33 @@ func sure95(rate *float64, interval *[2]float64) string {
 func counts(m map[string]int) string { return cmp.Or(corpus.FormatCounts(m), "none") }
 
 func inspectScores(s *evaluation.Summary) []inspectlog.Score {
-	success := inspectlog.Score{Name: "success", Scored: s.Scored, Unscored: s.InfraErrors, Metrics: map[string]*float64{"accuracy": s.ASRScored, "asr_all": s.ASRAll, "stderr": s.SEScored}}
+	success := inspectlog.Score{
+		Name:     "success",
+		Scored:   s.Scored,
+		Unscored: s.InfraErrors,
+		Metrics:  map[string]*float64{"accuracy": s.ASRScored, "asr_all": s.ASRAll, "stderr": s.SEScored},
+	}
 	for name, rate := range s.Pass {
 		success.Metrics[name] = &rate.Mean
 	}
-	all := []inspectlog.Score{success}
+	scores := []inspectlog.Score{success}
 	if s.Quality != nil {
-		all = append(all, inspectlog.Score{Name: "quality", Scored: s.Judged, Unscored: s.Samples - s.Judged, Metrics: map[string]*float64{"mean": s.Quality, "final": s.Final}})
+		scores = append(scores, inspectlog.Score{
+			Name:     "quality",
+			Scored:   s.Judged,
+			Unscored: s.Samples - s.Judged,
+			Metrics:  map[string]*float64{"mean": s.Quality, "final": s.Final},
+		})
 	}
 	for _, axis := range slices.Sorted(maps.Keys(s.Axes)) {
-		n, mean := s.AxisRollouts[axis], s.Axes[axis]
-		all = append(all, inspectlog.Score{Name: axis, Scored: n, Unscored: s.Samples - n, Metrics: map[string]*float64{"mean": &mean}})
+		n := s.AxisRollouts[axis]
+		mean := s.Axes[axis]
+		scores = append(scores, inspectlog.Score{
+			Name:     axis,
+			Scored:   n,
+			Unscored: s.Samples - n,
+			Metrics:  map[string]*float64{"mean": &mean},
+		})
 	}
-	return all
+	return scores
 }

@@ -31,7 +31,11 @@ type row struct {
 }
 
 func newRow(r *rollout.Result) (row, error) {
-	line := row{Result: *r, Prompt: r.Tokens.Prompt, Completion: r.Tokens.Completion}
+	line := row{
+		Result:     *r,
+		Prompt:     r.Tokens.Prompt,
+		Completion: r.Tokens.Completion,
+	}
 	return line, json.Unmarshal(r.Score, &line)
 }
 
@@ -48,8 +52,17 @@ const groupCells = 1 << 20
 
 func newTable[T any](file *atomicfile.File) *table[T] {
 	const pageBytes = 64 << 10 // thirty columns hold a page each
-	w := parquet.NewGenericWriter[T](file, parquet.SchemaOf(*new(T)), parquet.Compression(&zstd.Codec{Level: zstd.SpeedFastest}), parquet.PageBufferSize(pageBytes))
-	return &table[T]{file: file, w: w, columns: shard.ColumnsOf(reflect.TypeFor[T]())}
+	w := parquet.NewGenericWriter[T](
+		file,
+		parquet.SchemaOf(*new(T)),
+		parquet.Compression(&zstd.Codec{Level: zstd.SpeedFastest}),
+		parquet.PageBufferSize(pageBytes),
+	)
+	return &table[T]{
+		file:    file,
+		w:       w,
+		columns: shard.ColumnsOf(reflect.TypeFor[T]()),
+	}
 }
 
 func (t *table[T]) add(line *T) error {

@@ -14,8 +14,8 @@ import (
 type tally struct {
 	contaminated map[string]bool
 	s            evaluation.Summary
-	// at is the problem at hand.
-	at              ProblemResult
+	// problem is the problem at hand.
+	problem         ProblemResult
 	parts           map[*evaluation.Part]*ratio
 	pass            map[string][]float64
 	axes            map[string]*ratio
@@ -34,29 +34,37 @@ func (r *ratio) add(gained, tries float64) {
 }
 
 func newTally(contaminated map[string]bool) *tally {
-	t := &tally{contaminated: contaminated, parts: map[*evaluation.Part]*ratio{}, pass: map[string][]float64{}, axes: map[string]*ratio{}}
+	t := &tally{
+		contaminated: contaminated,
+		parts:        map[*evaluation.Part]*ratio{},
+		pass:         map[string][]float64{},
+		axes:         map[string]*ratio{},
+	}
 	t.s = evaluation.Summary{
 		ByCategory: map[string]*evaluation.Part{}, Stops: map[string]int{}, Labels: map[string]int{}, Infra: map[string]int{}, InfraWords: map[string]string{}, Titles: map[string]int{},
 		Axes: map[string]float64{}, AxisRollouts: map[string]int{}, Axes95: map[string][2]float64{}, Pass: map[string]evaluation.PassRate{},
 	}
 	if contaminated != nil {
-		t.s.ByContamination = map[string]*evaluation.Part{"clean": {}, "contaminated": {}}
+		t.s.ByContamination = map[string]*evaluation.Part{
+			"clean":        {},
+			"contaminated": {},
+		}
 	}
 	return t
 }
 
-// add counts one result; all of a problem come together.
+// add counts one result; all results of a problem must be added together.
 func (t *tally) add(r *rollout.Result) {
 	s := &t.s
-	if t.at.Samples == 0 { // the next problem
-		t.at = ProblemResult{ProblemID: r.ProblemID, Category: r.Category}
+	if t.problem.Samples == 0 { // the next problem
+		t.problem = ProblemResult{ProblemID: r.ProblemID, Category: r.Category}
 		t.unseen.begin()
 		t.quality.begin()
 		for _, axis := range t.axes {
 			axis.begin()
 		}
 	}
-	t.at.add(r)
+	t.problem.add(r)
 	s.Stops[string(r.Stop)]++
 	s.Add(r.Counts)
 	s.Turns += r.Turns
@@ -97,7 +105,7 @@ func (t *tally) addScored(r *rollout.Result) {
 }
 
 func (t *tally) endProblem() {
-	s, p := &t.s, &t.at
+	s, p := &t.s, &t.problem
 	if p.Successes > 0 {
 		s.SolvedProblems++
 	}
@@ -108,8 +116,9 @@ func (t *tally) endProblem() {
 		if k > p.Samples {
 			break
 		}
-		at, hat := fmt.Sprintf("pass@%d", k), fmt.Sprintf("pass^%d", k)
-		t.pass[at] = append(t.pass[at], stats.PassAtK(p.Samples, p.Successes, k))
+		name := fmt.Sprintf("pass@%d", k)
+		hat := fmt.Sprintf("pass^%d", k)
+		t.pass[name] = append(t.pass[name], stats.PassAtK(p.Samples, p.Successes, k))
 		t.pass[hat] = append(t.pass[hat], stats.PassHatK(p.Samples, p.Successes, k))
 	}
 	t.addPart(&s.Part)
@@ -121,20 +130,20 @@ func (t *tally) endProblem() {
 	if t.contaminated != nil {
 		t.addPart(s.ByContamination[map[bool]string{true: "contaminated", false: "clean"}[t.contaminated[p.ProblemID]]])
 	}
-	t.at = ProblemResult{}
+	t.problem = ProblemResult{}
 }
 
 func (t *tally) addPart(p *evaluation.Part) {
 	p.Problems++
-	p.Samples += t.at.Samples
-	p.Scored += t.at.Scored
-	p.InfraErrors += t.at.Samples - t.at.Scored
-	p.Successes += t.at.Successes
+	p.Samples += t.problem.Samples
+	p.Scored += t.problem.Scored
+	p.InfraErrors += t.problem.Samples - t.problem.Scored
+	p.Successes += t.problem.Successes
 	if t.parts[p] == nil {
 		t.parts[p] = &ratio{}
 	}
 	t.parts[p].begin()
-	t.parts[p].add(float64(t.at.Successes), float64(t.at.Scored))
+	t.parts[p].add(float64(t.problem.Successes), float64(t.problem.Scored))
 }
 
 func (t *tally) summary() *evaluation.Summary {
@@ -146,8 +155,10 @@ func (t *tally) summary() *evaluation.Summary {
 		}
 		p.ASRAll, p.ASRScored = rateOf(p.Successes, p.Samples), rateOf(p.Successes, p.Scored)
 		perProblem := float64(p.Samples) / float64(p.Problems)
-		all := slicesx.Map(scored.gained, func(wins float64) float64 { return wins / perProblem })
-		p.SEClustered = stats.FiniteOrNil(stats.ClusteredSE(all))
+		rates := slicesx.Map(scored.gained, func(wins float64) float64 {
+			return wins / perProblem
+		})
+		p.SEClustered = stats.FiniteOrNil(stats.ClusteredSE(rates))
 		p.SEScored, p.Clustered95 = scored.share()
 	}
 	if s.Scored > 0 {
@@ -177,14 +188,23 @@ func rateOf(a, b int) *float64 { return stats.FiniteOrNil(float64(a) / float64(b
 var passAt = []int{1, 2, 4, 8}
 
 func passRate(values []float64, samples int) evaluation.PassRate {
-	r := evaluation.PassRate{Mean: stats.Mean(values), Problems: len(values)}
-	r.SE, r.CI95 = sure(r.Mean, stats.ClusteredSE(values), len(values), len(values)*samples)
+	r := evaluation.PassRate{
+		Mean:     stats.Mean(values),
+		Problems: len(values),
+	}
+	r.SE, r.CI95 = sure(
+		r.Mean,
+		stats.ClusteredSE(values),
+		len(values),
+		len(values)*samples,
+	)
 	return r
 }
 
 func (r *ratio) share() (se *float64, interval *[2]float64) {
 	rate, spread := stats.Ratio(r.gained, r.tries)
-	problems, tries := 0, 0.0
+	problems := 0
+	tries := 0.0
 	for _, n := range r.tries {
 		tries += n
 		if n > 0 {
@@ -194,8 +214,7 @@ func (r *ratio) share() (se *float64, interval *[2]float64) {
 	return sure(rate, spread, problems, int(tries))
 }
 
-// sure gives a standard error and the interval that it makes; null for fewer than two
-// problems.
+// sure returns a standard error and the interval from it; null for fewer than two problems.
 func sure(rate, se float64, problems, samples int) (*float64, *[2]float64) {
 	if stats.FiniteOrNil(se) == nil {
 		return nil, nil
@@ -204,7 +223,7 @@ func sure(rate, se float64, problems, samples int) (*float64, *[2]float64) {
 	return &se, &[2]float64{i.Low, i.High}
 }
 
-// count is the interval of a rate that may be above 1.
+// count returns the interval of a rate that may be above 1.
 func (r *ratio) count() *[2]float64 {
 	rate, se := stats.Ratio(r.gained, r.tries)
 	if !(se > 0) { // nothing varies, or nobody knows

@@ -20,8 +20,8 @@ const (
 	longTraces = 4
 )
 
-// turns asks for one rollout. It holds a large reply until the next request, or the
-// rollout's end; nobody waits for a server with one.
+// turns requests the replies of one rollout. It holds a large reply until the next request,
+// or the rollout's end, and not while waiting for a server.
 type turns struct {
 	rollout.Model
 	reply model.Hold
@@ -58,7 +58,7 @@ func (f *folder) past(key journal.Key) ([]rollout.Turn, error) {
 	return turns, nil
 }
 
-// keep keeps a turn: the next request is sent only when this one is safe.
+// keep stores a turn durably before the next request is sent.
 func (f *folder) keep(key journal.Key, t rollout.Turn) error {
 	e, err := f.turns.Append(key, t.Encode())
 	if err == nil {
@@ -69,8 +69,7 @@ func (f *folder) keep(key journal.Key, t rollout.Turn) error {
 	return err
 }
 
-// finish keeps a finished rollout: its result in the first line, its trace in
-// the second.
+// finish stores a finished rollout: its result in the first line, its trace in the second.
 func (f *folder) finish(key journal.Key, r *rollout.Result) error {
 	b, err := json.Marshal(r)
 	if err != nil {
@@ -87,7 +86,8 @@ func (f *folder) finish(key journal.Key, r *rollout.Result) error {
 		delete(f.begun, key)
 	}
 	if n := f.freshBytes + len(r.Line); len(f.fresh) < maxFresh && n <= maxFreshBytes {
-		f.fresh[key], f.freshBytes = r, n
+		f.fresh[key] = r
+		f.freshBytes = n
 	}
 	close(f.more)
 	f.more = make(chan struct{})
@@ -102,8 +102,8 @@ const (
 	maxFreshBytes = 8 << 20
 )
 
-// entry waits until a rollout is finished, and gives it too where it is fresh.
-// The error is ctx's.
+// entry waits until a rollout is finished, and returns it as well if it is fresh. The error
+// is that of ctx.
 func (f *folder) entry(ctx context.Context, key journal.Key) (journal.Entry, *rollout.Result, error) {
 	for {
 		f.mu.Lock()
@@ -125,7 +125,11 @@ func (f *folder) entry(ctx context.Context, key journal.Key) (journal.Entry, *ro
 	}
 }
 
-func (f *folder) finished(ctx context.Context, key journal.Key, runID string) (*rollout.Result, error) {
+func (f *folder) finished(
+	ctx context.Context,
+	key journal.Key,
+	runID string,
+) (*rollout.Result, error) {
 	e, fresh, err := f.entry(ctx, key)
 	if err != nil || fresh != nil {
 		return fresh, err
@@ -155,7 +159,8 @@ const syncEvery = 200 * time.Millisecond
 // syncing syncs the journals again and again until stop is called. Where that
 // fails it calls fail at once: what is played from there on may be lost.
 func (f *folder) syncing(fail func(error)) (stop func() error) {
-	done, ended := make(chan struct{}), make(chan error, 1)
+	done := make(chan struct{})
+	ended := make(chan error, 1)
 	go func() {
 		for last := false; ; {
 			select {

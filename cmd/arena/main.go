@@ -30,7 +30,13 @@ func main() {
 		time.Sleep(oneSignal)
 		stop()
 	})
-	os.Exit(run(ctx, os.Args[1:], cli.Cancellable(ctx, os.Stdin), os.Stdout, os.Stderr)) // a signal is caught to the end
+	os.Exit(run(
+		ctx,
+		os.Args[1:],
+		cli.Cancellable(ctx, os.Stdin),
+		os.Stdout,
+		os.Stderr,
+	)) // a signal is caught to the end
 }
 
 // oneSignal is how long a repeated signal counts as the one before it: timeout(1)
@@ -38,7 +44,12 @@ func main() {
 // they end must still tidy up.
 const oneSignal = time.Second
 
-func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+func run(
+	ctx context.Context,
+	args []string,
+	stdin io.Reader,
+	stdout, stderr io.Writer,
+) int {
 	return cli.Run(ctx, newRoot, args, stdin, stdout, stderr)
 }
 
@@ -50,15 +61,60 @@ func newRoot(s *cli.Streams) *cobra.Command {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		Args:          cli.UnknownCommand,
-		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
+		RunE: func(c *cobra.Command, _ []string) error {
+			return c.Help()
+		},
 	}
 	root.SetFlagErrorFunc(cli.BadFlag)
-	group(root, "Make a corpus:", build.NewFetch(s), build.NewBuild(s), build.NewImport(s), build.NewMix(s), build.NewRecipe(s), export.NewPublish(s), build.NewStage(s))
-	group(root, "Audit traces:", audit.NewFilter(s), audit.NewScore(s), audit.NewJudge(s), audit.NewAgreement(s), audit.NewLeak(s), audit.NewDedup(s))
-	group(root, "Look and check:", look.NewExplain(s), look.NewView(s), look.NewLabel(s), look.NewDrift(s), audit.NewInspect(s), audit.NewVerify(s), audit.NewList(s), cli.NewVersion(s))
+	group(
+		root,
+		"Make a corpus:",
+		build.NewFetch(s),
+		build.NewBuild(s),
+		build.NewImport(s),
+		build.NewMix(s),
+		build.NewRecipe(s),
+		export.NewPublish(s),
+		build.NewStage(s),
+	)
+	group(
+		root,
+		"Audit traces:",
+		audit.NewFilter(s),
+		audit.NewScore(s),
+		audit.NewJudge(s),
+		audit.NewAgreement(s),
+		audit.NewLeak(s),
+		audit.NewDedup(s),
+	)
+	group(
+		root,
+		"Look and check:",
+		look.NewExplain(s),
+		look.NewView(s),
+		look.NewLabel(s),
+		look.NewDrift(s),
+		audit.NewInspect(s),
+		audit.NewVerify(s),
+		audit.NewList(s),
+		cli.NewVersion(s),
+	)
 	root.SetCompletionCommandGroupID("Look and check:")
-	group(root, "Feed trainers:", export.NewExport(s), export.NewConvert(s), evaluate.NewEnv(s))
-	group(root, "Evaluate students:", evaluate.NewEval(s), evaluate.NewResults(s), evaluate.NewCompare(s), evaluate.NewShop(s))
+	group(
+		root,
+		"Feed trainers:",
+		export.NewExport(s),
+		export.NewConvert(s),
+		evaluate.NewEnv(s),
+	)
+	group(
+		root,
+		"Evaluate students:",
+		evaluate.NewEval(s),
+		evaluate.NewResults(s),
+		evaluate.NewCompare(s),
+		evaluate.NewShop(s),
+	)
 	group(root, "Replay contests:", contest.NewContest(s), contest.NewRace(s))
 	addHelp(root, "")
 	return root

@@ -18,8 +18,8 @@ import (
 	"github.com/trajectory-arena/arena/judges/gates"
 )
 
-// Argument is one attempt with all that speaks for and against it. Its scalar
-// columns stand in Line; what JSON holds is what a table of attempts does not.
+// Argument is one attempt with the evidence for and against it. Its scalar columns are in
+// Line; the JSON holds what a table of attempts does not.
 type Argument struct {
 	*where.Line `json:"-"`
 	Number      int            `json:"n"`
@@ -29,10 +29,10 @@ type Argument struct {
 	// Steps are passages that the judge cites for no gate.
 	Steps  []Passage `json:"steps,omitempty"`
 	Detail string    `json:"detail,omitempty"`
-	// Unknown says why nothing told who wrote the calls, where that is the verdict.
+	// Unknown is the reason why nothing showed who wrote the calls, if that is the verdict.
 	Unknown string `json:"unknown,omitempty"`
-	// Unasked says why nothing of the guard is told; Pool is that of the problem's cluster,
-	// empty where the bank is not there.
+	// Unasked is the reason why the guard was not run; Pool is the pool of the problem's
+	// cluster, empty without a bank.
 	Unasked string     `json:"unasked,omitempty"`
 	Pool    guard.Pool `json:"pool,omitempty"`
 	Near    *Near      `json:"near,omitempty"`
@@ -43,7 +43,7 @@ type Argument struct {
 	// Ways are what the filter makes of the rivals' trajectories, 0 to 1, which decides
 	// between equal rewards.
 	Ways []float64 `json:"ways,omitempty"`
-	// First says of both twins whose run began first.
+	// First is whose run of the two duplicates started first.
 	First string `json:"first,omitempty"`
 	Story *Story `json:"story,omitempty"`
 }
@@ -57,7 +57,8 @@ type Check struct {
 	Limit  float64 `json:"limit"`
 }
 
-// Gate is one gate of the judge: passed, failed, or not asked behind one that failed.
+// Gate is one gate of the judge: passed, failed, or not reached because an earlier one
+// failed.
 type Gate struct {
 	Name     string    `json:"name"`
 	State    string    `json:"state"`
@@ -80,18 +81,22 @@ type Passage struct {
 // Near is the nearest protected problem.
 type Near struct {
 	Problem string `json:"problem"`
-	// Texts are its requests, where the bank lies beside the corpus; Passage is what of the
-	// attempt shares most words with them, and Where it stands.
+	// Texts are its requests, if the corpus has a bank; Passage is the part of the attempt
+	// that shares most words with them, and Where its place.
 	Texts   string `json:"texts,omitempty"`
 	Passage string `json:"passage,omitempty"`
 	Where   string `json:"where,omitempty"`
-	// Found says where in the dialogue a protected product stands.
+	// Found is the place in the dialogue of a protected product.
 	Found []string `json:"found,omitempty"`
 }
 
-// Argue puts together what the ledger says of the attempt at a place.
-func (l *Ledger) Argue(at int) *Argument {
-	a := &Argument{Line: l.Lines[at], Number: at, Better: -1}
+// Argue returns the argument of the attempt at an index of the ledger.
+func (l *Ledger) Argue(index int) *Argument {
+	a := &Argument{
+		Line:   l.Lines[index],
+		Number: index,
+		Better: -1,
+	}
 	if v := a.Whole(); v != nil {
 		for _, c := range v.Checks {
 			a.Checks = append(a.Checks, Check{c.Check, !c.Keep, c.Reason, finite(c.Value), finite(c.Limit)})
@@ -107,11 +112,14 @@ func (l *Ledger) Argue(at int) *Argument {
 		a.judged(j)
 	}
 	if x := a.Leak; x != nil {
-		a.Near = &Near{Problem: x.Match, Texts: cmp.Or(l.protected[x.Match], l.protected[l.clusters[x.Match]])}
+		a.Near = &Near{
+			Problem: x.Match,
+			Texts:   cmp.Or(l.protected[x.Match], l.protected[l.clusters[x.Match]]),
+		}
 	}
 	a.Rivals = l.byProblem[a.Attempt.ProblemID]
-	for _, at := range a.Rivals {
-		a.Ways = append(a.Ways, l.ways[at])
+	for _, rival := range a.Rivals {
+		a.Ways = append(a.Ways, l.ways[rival])
 	}
 	if a.Place != nil {
 		if better, known := l.Find(a.Place.Better); known {
@@ -126,14 +134,17 @@ func way(line *where.Line) float64 {
 	var s arena.Structure
 	if v := line.Whole(); v != nil {
 		for _, f := range v.Features {
-			s.Features = append(s.Features, arena.Feature{Name: f.Name, Value: f.Value})
+			s.Features = append(s.Features, arena.Feature{
+				Name:  f.Name,
+				Value: f.Value,
+			})
 		}
 	}
 	return math.Round(filters.RankScore(&s)*1e4) / 1e4
 }
 
-// unasked says why nothing of the guard is told, empty where it was asked: it is asked
-// last, about what may become a row.
+// unasked returns the reason why the guard was not run, or "". The guard runs last, on
+// attempts that may become rows.
 func (l *Ledger) unasked(a *Argument) string {
 	switch x := a.Attempt; {
 	case l.protected == nil:
@@ -154,7 +165,9 @@ func (l *Ledger) undecided(a *Argument) string {
 	for _, f := range a.Features {
 		measured[f.Name] = f.Value
 	}
-	day := slices.IndexFunc(a.Checks, func(c Check) bool { return c.Fires && strings.HasPrefix(l.Checks[c.Name].Doc, "Over the agent's day") })
+	day := slices.IndexFunc(a.Checks, func(c Check) bool {
+		return c.Fires && strings.HasPrefix(l.Checks[c.Name].Doc, "Over the agent's day")
+	})
 	dispatches, logged := measured["dispatches"]
 	switch {
 	case measured["turns"] == 0:
@@ -199,7 +212,7 @@ func (a *Argument) Clean(clean func(string) string) error {
 	return nil
 }
 
-// finite is 0 for what JSON has no number for.
+// finite returns f, and 0 for values that JSON cannot hold.
 func finite(x float64) float64 {
 	if stats.FiniteOrNil(x) == nil {
 		return 0
@@ -216,7 +229,8 @@ func (a *Argument) judged(j *rows.Judgement) {
 		case passed:
 			g.State = GatePassed
 		case !failed && j.Score != nil:
-			g.State, failed = GateFailed, true
+			g.State = GateFailed
+			failed = true
 		}
 		a.Gates = append(a.Gates, g)
 	}
@@ -230,18 +244,20 @@ func (a *Argument) judged(j *rows.Judgement) {
 	}
 }
 
-// shared are the words of a request that a protected text holds too, as the
-// request writes them, each once; words of three letters and less tell nothing.
+// shared returns the words of a request that a protected text also contains, as the request
+// spells them, each once. Words of up to three letters are left out.
 func shared(request, protected string) (out []string) {
 	words := func(s string) []string {
-		return strings.FieldsFunc(s, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) })
+		return strings.FieldsFunc(s, func(r rune) bool {
+			return !unicode.IsLetter(r) && !unicode.IsNumber(r)
+		})
 	}
-	held := map[string]bool{}
+	protectedWords := map[string]bool{}
 	for _, w := range words(protected) {
-		held[strings.ToLower(w)] = true
+		protectedWords[strings.ToLower(w)] = true
 	}
 	for _, w := range words(request) {
-		if len(w) > 3 && held[strings.ToLower(w)] && !slices.Contains(out, w) {
+		if len(w) > 3 && protectedWords[strings.ToLower(w)] && !slices.Contains(out, w) {
 			out = append(out, w)
 		}
 	}

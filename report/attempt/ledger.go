@@ -23,18 +23,19 @@ import (
 	"github.com/trajectory-arena/arena/guard"
 )
 
-// Ledger is what a corpus says of all attempts that were read for it.
+// Ledger holds the tables of a corpus on all attempts that were read for it.
 type Ledger struct {
 	Manifest *corpus.Manifest
 	Lines    []*where.Line
 	Rules    Rules
-	// Threshold is the guard's: a lexical score from it on drops. 0 where the corpus
-	// does not say.
+	// Threshold is the guard's threshold, from which a lexical score drops an attempt. 0 if
+	// the corpus does not record it.
 	Threshold float64
 	// Planted counts the protected requests that were planted in other words, and
 	// those that the guard found.
 	Planted []guard.InjectionRecall
-	// Meanings are what the words of reasons mean; Checks the filter's, by name.
+	// Meanings reads the meaning and the remedy of each reason from docs/reasons.md. Of a
+	// reason with several meanings the first is returned.
 	Meanings map[string]string
 	Checks   map[string]checks.Check
 
@@ -67,7 +68,14 @@ func Read(fsys corpus.FS, dir string) (*Ledger, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &Ledger{Manifest: m, Rules: Rules{Filter: filters.Defaults()}, Meanings: Meanings(), Checks: checksByName(), fsys: fsys, dir: dir}
+	l := &Ledger{
+		Manifest: m,
+		Rules:    Rules{Filter: filters.Defaults()},
+		Meanings: Meanings(),
+		Checks:   checksByName(),
+		fsys:     fsys,
+		dir:      dir,
+	}
 	if err = yaml.Unmarshal(m.Configuration, &l.Rules); err != nil {
 		return nil, fmt.Errorf("read the configuration of %s: %w", dir, err)
 	}
@@ -81,26 +89,33 @@ func Read(fsys corpus.FS, dir string) (*Ledger, error) {
 	return l, errors.Join(l.readLeaks(), l.readBank())
 }
 
-// Alone is the ledger of one attempt that no corpus holds, as far as filter and judge
-// answered for it.
+// Alone returns the ledger of one attempt that no corpus holds, with the results of filter
+// and judge.
 func Alone(line *where.Line) *Ledger {
-	l := &Ledger{Lines: []*where.Line{line}, Meanings: Meanings(), Checks: checksByName()}
+	l := &Ledger{
+		Lines:    []*where.Line{line},
+		Meanings: Meanings(),
+		Checks:   checksByName(),
+	}
 	l.index()
 	return l
 }
 
 func checksByName() map[string]checks.Check {
-	all := map[string]checks.Check{}
+	byName := map[string]checks.Check{}
 	for _, c := range filters.Catalogue() {
-		all[c.Name] = c
+		byName[c.Name] = c
 	}
-	return all
+	return byName
 }
 
 // index finds lines by attempt and by problem. Of the copies of an attempt the one
 // that stays counts.
 func (l *Ledger) index() {
-	l.byID, l.byProblem, l.ways, l.clusters = map[string]int{}, map[string][]int{}, map[int]float64{}, map[string]string{}
+	l.byID = map[string]int{}
+	l.byProblem = map[string][]int{}
+	l.ways = map[int]float64{}
+	l.clusters = map[string]string{}
 	for i, line := range l.Lines {
 		a := line.Attempt
 		l.clusters[a.ProblemID] = a.Cluster
@@ -111,27 +126,30 @@ func (l *Ledger) index() {
 			l.byProblem[a.ProblemID], l.ways[i] = append(l.byProblem[a.ProblemID], i), way(line)
 		}
 	}
-	for _, at := range l.byProblem {
-		slices.SortStableFunc(at, func(a, b int) int { return cmp.Compare(l.Lines[a].Place.Place, l.Lines[b].Place.Place) })
+	for _, indices := range l.byProblem {
+		slices.SortStableFunc(indices, func(a, b int) int {
+			return cmp.Compare(l.Lines[a].Place.Place, l.Lines[b].Place.Place)
+		})
 	}
 }
 
-// Keep leaves the lines that show, and of the guard's knowledge nothing: neither the
-// attempts that it dropped, nor its findings, nor the protected requests.
-func (l *Ledger) Keep(show func(at int) bool) {
-	var kept []*where.Line
-	l.protected, l.pools = nil, nil
+// Keep keeps the lines for which show reports true, and removes what the guard knows: the
+// attempts that it dropped, its findings, and the protected requests.
+func (l *Ledger) Keep(show func(index int) bool) {
+	var lines []*where.Line
+	l.protected = nil
+	l.pools = nil
 	for i := range l.Planted {
 		l.Planted[i].Missed = nil // protected problems, by their ids
 	}
-	for at, line := range l.Lines {
+	for i, line := range l.Lines {
 		near := line.Leak != nil && line.Leak.Drop
 		line.Leak = nil
-		if !near && show(at) {
-			kept = append(kept, line)
+		if !near && show(i) {
+			lines = append(lines, line)
 		}
 	}
-	l.Lines = kept
+	l.Lines = lines
 	l.index()
 }
 
@@ -144,7 +162,12 @@ func (l *Ledger) readLeaks() error {
 			Injection guard.InjectionReport
 		}
 	}
-	err := corpus.ReadJSON(l.fsys, filepath.Join(l.dir, "reports", "leak.json"), maxReport, &report)
+	err := corpus.ReadJSON(
+		l.fsys,
+		filepath.Join(l.dir, "reports", "leak.json"),
+		maxReport,
+		&report,
+	)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -152,10 +175,10 @@ func (l *Ledger) readLeaks() error {
 	return err
 }
 
-// readBank reads the protected requests, where the bank is there: it stays at home
-// when a corpus leaves the house.
+// readBank reads the protected requests, if the bank is there: a published corpus has none.
 func (l *Ledger) readBank() error {
-	l.protected, l.pools = map[string]string{}, map[string]guard.Pool{}
+	l.protected = map[string]string{}
+	l.pools = map[string]guard.Pool{}
 	b, err := corpus.ReadFile(l.fsys, filepath.Join(l.dir, "bank.json"), maxReport)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -176,39 +199,42 @@ func (l *Ledger) readBank() error {
 	return nil
 }
 
-// Find is the place of an attempt among the lines, by its id.
+// Find returns the index of an attempt among the lines, by its id.
 func (l *Ledger) Find(id string) (int, bool) {
-	at, known := l.byID[id]
-	return at, known && id != ""
+	i, known := l.byID[id]
+	return i, known && id != ""
 }
 
 // Meanings reads what each word of a reason means and what to do about it, from the
 // page that tests write from the code. Of words with several meanings the first stands.
 func Meanings() map[string]string {
-	all := map[string]string{}
+	meanings := map[string]string{}
 	for line := range strings.Lines(docs.Reasons) {
 		cells := strings.Split(strings.Trim(strings.TrimSpace(line), "| "), " | ")
 		if word := strings.Trim(cells[0], "`"); len(cells) == 4 && word != cells[0] {
-			all[word] = cmp.Or(all[word], strings.ReplaceAll(cells[2]+"; to do: "+cells[3], `\|`, "|"))
+			meanings[word] = cmp.Or(meanings[word], strings.ReplaceAll(
+				cells[2]+"; to do: "+cells[3],
+				`\|`,
+				"|",
+			))
 		}
 	}
-	return all
+	return meanings
 }
 
-// Nearest are the protected requests, n at most, that share the most words with a
-// request.
+// Nearest returns the n protected requests that share the most words with a request.
 func (l *Ledger) Nearest(request string, n int) []string {
-	var all []string
+	var parts []string
 	for _, texts := range l.protected {
 		for text := range strings.SplitSeq(texts, "\n") {
 			if text != "" && len(shared(request, text)) > 0 {
-				all = append(all, text)
+				parts = append(parts, text)
 			}
 		}
 	}
-	slices.SortFunc(all, func(a, b string) int {
+	slices.SortFunc(parts, func(a, b string) int {
 		return cmp.Or(cmp.Compare(len(shared(request, b)), len(shared(request, a))), cmp.Compare(a, b))
 	})
-	all = slices.Compact(all)
-	return all[:min(n, len(all))]
+	parts = slices.Compact(parts)
+	return parts[:min(n, len(parts))]
 }

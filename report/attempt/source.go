@@ -30,9 +30,9 @@ func (l *Ledger) DaysOf(inputs []traces.Input) Days {
 		known[line.Attempt.SourceSHA256] = true
 	}
 	d := Days{}
-	for _, in := range inputs {
-		if known[in.SHA256] {
-			d[in.SHA256] = in
+	for _, input := range inputs {
+		if known[input.SHA256] {
+			d[input.SHA256] = input
 		}
 	}
 	return d
@@ -40,11 +40,15 @@ func (l *Ledger) DaysOf(inputs []traces.Input) Days {
 
 var errFound = errors.New("found")
 
-// Tell adds the story of an argument from its day, else from its row in the corpus.
-// Neither may be there: the argument then has none.
-func (d Days) Tell(ctx context.Context, l *Ledger, a *Argument) (err error) {
-	if in, known := d[a.Attempt.SourceSHA256]; known {
-		_, err = traces.Read(ctx, in, traces.Defaults(), func(it traces.Item) error {
+// Tell adds the story of an argument from its day, or else from its row in the corpus. If
+// neither exists, the argument has no story.
+func (d Days) Tell(
+	ctx context.Context,
+	l *Ledger,
+	a *Argument,
+) (err error) {
+	if input, known := d[a.Attempt.SourceSHA256]; known {
+		_, err = traces.Read(ctx, input, traces.Defaults(), func(it traces.Item) error {
 			if it.Trace == nil || it.Trace.RecordSHA256 != a.Attempt.RecordSHA256 {
 				return nil
 			}
@@ -87,7 +91,9 @@ func (l *Ledger) EachRow(visit func(id string, t *arena.Trace) error) error {
 }
 
 func traceOf(r *rows.SFT) (*arena.Trace, error) {
-	messages := slicesx.Map(r.Messages, func(m string) json.RawMessage { return json.RawMessage(m) })
+	messages := slicesx.Map(r.Messages, func(m string) json.RawMessage {
+		return json.RawMessage(m)
+	})
 	record, err := json.Marshal(map[string]any{"messages": messages, "query": r.Goal})
 	if err != nil {
 		return nil, err

@@ -14,10 +14,10 @@ import (
 	"github.com/trajectory-arena/arena/judges/gates"
 )
 
-// Story is what was said, dispatched and returned in an attempt.
+// Story is the dialogue of an attempt with what was dispatched and returned.
 type Story struct {
-	// Source says where it was read: the day, or the row of a kept attempt, which
-	// holds no proxy log.
+	// Source is where the story was read: the day, or the row of a kept attempt, which has
+	// no proxy log.
 	Source string `json:"source"`
 	Query  string `json:"query"`
 	System string `json:"system,omitempty"`
@@ -39,25 +39,25 @@ type Turn struct {
 	Think string `json:"think,omitempty"`
 	Text  string `json:"text,omitempty"`
 	Calls []Call `json:"calls,omitempty"`
-	// Held and Nowhere are the data of the thinking that an earlier result holds, and
-	// those that none does, nor the request.
+	// Held and Nowhere are the data of the thinking that an earlier result holds, and those
+	// that neither a result nor the request holds.
 	Held    []string `json:"held,omitempty"`
 	Nowhere []string `json:"nowhere,omitempty"`
 	Repairs []string `json:"repairs,omitempty"`
 }
 
-// Call is a call as the dialogue has it, as the proxy saw it, and what came back.
+// Call is a call in the dialogue, with its dispatch at the proxy and its result.
 type Call struct {
 	Name      string `json:"name"`
 	Arguments string `json:"arguments"`
 	Result    string `json:"result"`
-	// Answered is false where nothing came back.
+	// Answered is false if nothing was returned.
 	Answered bool `json:"answered"`
 	// Sent is the dispatch, Status its HTTP status; empty where the proxy saw none.
 	Sent   string `json:"sent,omitempty"`
 	Status int    `json:"status,omitempty"`
-	// Reply is the inference that named the call, from 1; 0 for none. Link says how
-	// the dispatch hangs on it, or what is wrong.
+	// Reply is the number of the inference that named the call, from 1; 0 if there is none.
+	// Link is how the dispatch is linked to it, or the fault of the link.
 	Reply int    `json:"reply,omitempty"`
 	Link  string `json:"link,omitempty"`
 }
@@ -69,8 +69,12 @@ type Reply struct {
 	MS     float64 `json:"ms,omitempty"`
 }
 
-// Tell adds to an argument what its trace says.
-func (l *Ledger) Tell(a *Argument, t *arena.Trace, source string) {
+// Tell adds the story of a trace to an argument.
+func (l *Ledger) Tell(
+	a *Argument,
+	t *arena.Trace,
+	source string,
+) {
 	s := StoryOf(l.filter, t, source)
 	if a.Story = s; a.Near == nil {
 		return
@@ -85,11 +89,13 @@ func (l *Ledger) Tell(a *Argument, t *arena.Trace, source string) {
 // nearest finds the sentence of an attempt that shares most words with the protected
 // request: the request's own, the customer's, or one that the model wrote.
 func (n *Near) nearest(s *Story) {
-	most := 0
-	note := func(where, said string) {
-		for _, sentence := range strings.FieldsFunc(said, func(r rune) bool { return strings.ContainsRune(".!?\n", r) }) {
-			if words := len(shared(sentence, n.Texts)); words > most {
-				most, n.Passage, n.Where = words, strings.TrimSpace(sentence), where
+	longest := 0
+	note := func(where, text string) {
+		for _, sentence := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(".!?\n", r) }) {
+			if words := len(shared(sentence, n.Texts)); words > longest {
+				longest = words
+				n.Passage = strings.TrimSpace(sentence)
+				n.Where = where
 			}
 		}
 	}
@@ -103,19 +109,28 @@ func (n *Near) nearest(s *Story) {
 	}
 }
 
-// StoryOf is what a trace says, its calls linked to replies and the rules weighed as
-// the filter has it.
+// StoryOf returns the story of a trace, with its calls linked to replies and the rules
+// weighed as the filter does.
 func StoryOf(f *filters.Filter, t *arena.Trace, source string) *Story {
 	d := filters.Normalise(t)
 	e := f.Explain(t, &d)
-	s := &Story{Source: source, Query: t.Query, System: t.System, Faults: d.Faults}
+	s := &Story{
+		Source: source,
+		Query:  t.Query,
+		System: t.System,
+		Faults: d.Faults,
+	}
 	links := map[*arena.Call]*filters.Row{}
 	for i := range e.Rows {
 		switch r := &e.Rows[i]; {
 		case r.Call != nil:
 			links[r.Call] = r
 		case r.Dispatch != nil:
-			c := Call{Arguments: string(r.Dispatch.Params), Result: r.Dispatch.Response.Text(), Answered: r.Dispatch.Response.Kind() != arena.Absent}
+			c := Call{
+				Arguments: string(r.Dispatch.Params),
+				Result:    r.Dispatch.Response.Text(),
+				Answered:  r.Dispatch.Response.Kind() != arena.Absent,
+			}
 			c.linked(r)
 			s.Beside = append(s.Beside, c)
 		}
@@ -128,7 +143,11 @@ func StoryOf(f *filters.Filter, t *arena.Trace, source string) *Story {
 		s.Turns[g.Turn].Held, s.Turns[g.Turn].Nowhere = g.Supported, g.Unsupported
 	}
 	for _, r := range e.Replies {
-		s.Replies = append(s.Replies, Reply{Text: said(r), Status: r.Status, MS: finite(r.DurationMS)})
+		s.Replies = append(s.Replies, Reply{
+			Text:   replyText(r),
+			Status: r.Status,
+			MS:     finite(r.DurationMS),
+		})
 	}
 	for _, x := range e.Terms {
 		x.Odds = finite(x.Odds)
@@ -140,13 +159,15 @@ func StoryOf(f *filters.Filter, t *arena.Trace, source string) *Story {
 // product finds what the guard's evidence names: an id, or a title in quotes.
 var product = regexp.MustCompile(`product ([\w-]+)|title "(.+)"`)
 
-// holds says where a protected product stands: of each kind of place the first.
-func (s *Story) holds(what string) (found []string) {
+// holds returns the places of a protected product, the first of each kind.
+func (s *Story) holds(what string) (places []string) {
 	seen := map[string]bool{}
-	held := func(text string) bool { return strings.Contains(strings.ToLower(text), strings.ToLower(what)) }
+	contains := func(text string) bool {
+		return strings.Contains(strings.ToLower(text), strings.ToLower(what))
+	}
 	note := func(where, text string, step int) {
-		if !seen[where] && held(text) {
-			seen[where], found = true, append(found, fmt.Sprintf("step %d: %s", step, where))
+		if !seen[where] && contains(text) {
+			seen[where], places = true, append(places, fmt.Sprintf("step %d: %s", step, where))
 		}
 	}
 	for _, t := range s.Turns {
@@ -156,21 +177,36 @@ func (s *Story) holds(what string) (found []string) {
 			note("a result shows it", c.Result, t.Step)
 		}
 	}
-	if held(s.Query) {
-		return append(found, "the request names it")
+	if contains(s.Query) {
+		return append(places, "the request names it")
 	}
-	return append(found, "the request does not name it")
+	return append(places, "the request does not name it")
 }
 
-func turn(t *arena.Trace, d *arena.Turn, links map[*arena.Call]*filters.Row) Turn {
-	out := Turn{Step: t.StepNumber(d.Step), User: d.User, Think: d.Think, Text: d.Text, Repairs: d.Repairs}
+func turn(
+	t *arena.Trace,
+	d *arena.Turn,
+	links map[*arena.Call]*filters.Row,
+) Turn {
+	out := Turn{
+		Step:    t.StepNumber(d.Step),
+		User:    d.User,
+		Think:   d.Think,
+		Text:    d.Text,
+		Repairs: d.Repairs,
+	}
 	for i := range d.Calls {
 		c := &d.Calls[i]
-		made := Call{Name: c.Name, Arguments: string(c.Arguments), Result: c.Result.Text(), Answered: c.Result.Kind() != arena.Absent}
-		if r := links[c]; r != nil {
-			made.linked(r)
+		call := Call{
+			Name:      c.Name,
+			Arguments: string(c.Arguments),
+			Result:    c.Result.Text(),
+			Answered:  c.Result.Kind() != arena.Absent,
 		}
-		out.Calls = append(out.Calls, made)
+		if r := links[c]; r != nil {
+			call.linked(r)
+		}
+		out.Calls = append(out.Calls, call)
 	}
 	return out
 }
@@ -182,8 +218,9 @@ func (c *Call) linked(r *filters.Row) {
 	}
 }
 
-// said is the message of a logged answer, or all of it where it is no completion.
-func said(r *arena.ProxyCall) string {
+// replyText returns the message of a logged reply, or the complete reply if it is not a
+// completion.
+func replyText(r *arena.ProxyCall) string {
 	body := r.Response.Text()
 	message := gjson.Get(body, "choices.0.message")
 	if !message.Exists() {

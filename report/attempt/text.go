@@ -16,7 +16,8 @@ import (
 // Width is how wide texts are, in characters.
 const Width = 100
 
-// Text explains an attempt in text, stage by stage, no line wider than Width.
+// Text returns an explanation of an attempt, stage by stage, with lines of at most Width
+// columns.
 func (l *Ledger) Text(a *Argument) string {
 	p := &printer{}
 	l.head(p, a)
@@ -30,10 +31,10 @@ func (l *Ledger) Text(a *Argument) string {
 	return p.String()
 }
 
-// Verdict explains what the filter says of an attempt, and nothing else.
+// Verdict returns the explanation of the filter's verdict only.
 func (l *Ledger) Verdict(a *Argument) string { return alone(a, l.filtered) }
 
-// Grade explains what the judge says of an attempt, and nothing else.
+// Grade returns the explanation of the judge's grade only.
 func (l *Ledger) Grade(a *Argument) string { return alone(a, judged) }
 
 func alone(a *Argument, stage func(*printer, *Argument)) string {
@@ -47,24 +48,25 @@ func alone(a *Argument, stage func(*printer, *Argument)) string {
 // printer gathers lines of a fixed width.
 type printer struct{ strings.Builder }
 
-// line writes a text behind a head, folded so that no line is too wide; the lines
-// that follow stand as far in as the first one's text.
+// line writes a text after a head, wrapped to the width; continuation lines are indented to
+// the text's start.
 func (p *printer) line(head, format string, args ...any) {
-	rest := []rune(text.Line(fmt.Sprintf(format, args...)))
-	in := utf8.RuneCountInString(head)
-	for first := true; first || len(rest) > 0; first = false {
-		n := fold(rest, Width-in)
-		p.print(strings.TrimRight(head+string(rest[:n]), " "))
-		rest, head = []rune(strings.TrimLeft(string(rest[n:]), " ")), strings.Repeat(" ", in)
+	remaining := []rune(text.Line(fmt.Sprintf(format, args...)))
+	indent := utf8.RuneCountInString(head)
+	for first := true; first || len(remaining) > 0; first = false {
+		n := fold(remaining, Width-indent)
+		p.print(strings.TrimRight(head+string(remaining[:n]), " "))
+		remaining, head = []rune(strings.TrimLeft(string(remaining[n:]), " ")), strings.Repeat(" ", indent)
 	}
 }
 
 func (p *printer) print(s string) { p.WriteString(s + "\n") }
 
-// fold is how much of a text goes into a line of so many columns: up to a blank, if
-// there is one in its second half.
+// fold returns the length of the part of a text that fits into a number of columns: up to a
+// blank, if there is one in its second half.
 func fold(s []rune, columns int) int {
-	fits, blank := 0, 0
+	fits := 0
+	blank := 0
 	for used := 0; fits < len(s); fits++ {
 		if used += columnsOf(s[fits]); used > columns {
 			break
@@ -79,7 +81,7 @@ func fold(s []rune, columns int) int {
 	return fits
 }
 
-// columnsOf is how many columns of a terminal a character takes at most.
+// columnsOf returns the number of terminal columns of a character, at most.
 func columnsOf(r rune) int {
 	switch width.LookupRune(r).Kind() {
 	case width.EastAsianWide, width.EastAsianFullwidth, width.EastAsianAmbiguous:
@@ -89,7 +91,7 @@ func columnsOf(r rune) int {
 	}
 }
 
-// shortest is how much of a text from a trace stands in a line of an explanation.
+// shortest is the length of a trace's text in a line of an explanation.
 const shortest = 240
 
 func brief(s string) string {
@@ -106,9 +108,21 @@ func (l *Ledger) head(p *printer, a *Argument) {
 	case "kept":
 		p.line("kept      ", "split %s, rank %s at its problem", x.Split, number(widened(x.Rank)))
 	default:
-		p.line(fmt.Sprintf("%-10s", x.Fate), "at %s: %s: %s", x.Stage, x.Reason, cmp.Or(l.Meanings[x.Reason], "no meaning is known"))
+		p.line(
+			fmt.Sprintf("%-10s", x.Fate),
+			"at %s: %s: %s",
+			x.Stage,
+			x.Reason,
+			cmp.Or(l.Meanings[x.Reason], "no meaning is known"),
+		)
 	}
-	p.line("agent     ", "%s, hotkey %s, suite %s", cmp.Or(x.AgentVersion, "-"), cmp.Or(x.AgentHotkey, "-"), cmp.Or(x.Suite, "-"))
+	p.line(
+		"agent     ",
+		"%s, hotkey %s, suite %s",
+		cmp.Or(x.AgentVersion, "-"),
+		cmp.Or(x.AgentHotkey, "-"),
+		cmp.Or(x.Suite, "-"),
+	)
 	p.line("record    ", "%s %.12s line %d, %s, %d steps, %d calls, %d tokens (%s)", x.Shape, x.SourceSHA256, x.SourceLine,
 		cmp.Or(x.Status, "no status"), x.NSteps, x.NToolCalls, x.NTokens, x.TokenCounter)
 }
@@ -131,7 +145,13 @@ func (l *Ledger) filtered(p *printer, a *Argument) {
 	for _, c := range a.Checks {
 		if c.Fires && c.Reason != "" {
 			known := l.Checks[c.Name]
-			p.line("          ", "check %s fires: %s: %s", c.Name, c.Reason, known.Bound(c.Value, c.Limit))
+			p.line(
+				"          ",
+				"check %s fires: %s: %s",
+				c.Name,
+				c.Reason,
+				known.Bound(c.Value, c.Limit),
+			)
 		}
 	}
 	if a.Story == nil {
@@ -152,7 +172,12 @@ func scored(p *printer, a *Argument) {
 		p.line("score     ", "none: %s", cmp.Or(o.Error, "it did not end well, or left no dialogue"))
 		return
 	}
-	p.line("score     ", "%s by the subnet's rules; %s", map[bool]string{true: "success", false: "no success"}[o.Success], a.axes())
+	p.line(
+		"score     ",
+		"%s by the subnet's rules; %s",
+		map[bool]string{true: "success", false: "no success"}[o.Success],
+		a.axes(),
+	)
 }
 
 func (a *Argument) axes() string {
@@ -185,7 +210,14 @@ func judged(p *printer, a *Argument) {
 		p.line("judge     ", "not asked")
 		return
 	}
-	p.line("judge     ", "%s: %s, grade %s, factor %s on the outcome", j.Judge, j.Outcome, number(j.Score), number(j.Multiplier))
+	p.line(
+		"judge     ",
+		"%s: %s, grade %s, factor %s on the outcome",
+		j.Judge,
+		j.Outcome,
+		number(j.Score),
+		number(j.Multiplier),
+	)
 	for i, g := range a.Gates {
 		why := ""
 		if g.State == GateFailed {
@@ -204,14 +236,13 @@ func judged(p *printer, a *Argument) {
 // margin is how many characters are shown on both sides of a passage.
 const margin = 60
 
-// around is a cited passage between brackets, with the words beside it where the
-// story holds it.
+// around returns a cited passage in brackets, with the words next to it if the story has it.
 func (a *Argument) around(s Passage) string {
 	if a.Story != nil {
 		for i := range a.Story.Turns {
 			t := &a.Story.Turns[i]
-			for _, said := range []string{t.Think, t.Text} {
-				if before, after, found := strings.Cut(said, s.Quote); found && int64(t.Step) == s.Step {
+			for _, words := range []string{t.Think, t.Text} {
+				if before, after, ok := strings.Cut(words, s.Quote); ok && int64(t.Step) == s.Step {
 					before = before[max(0, len(before)-margin):]
 					return strings.ToValidUTF8(before, "") + "[" + brief(s.Quote) + "]" + text.ClipBytes(after, margin)
 				}
@@ -232,7 +263,10 @@ func (l *Ledger) guarded(p *printer, a *Argument) {
 		return
 	}
 	p.line("guard     ", "nearest protected problem %s: %s, score %.4g, threshold %.4g; %s", x.Match,
-		map[bool]string{true: "dropped by tier " + x.Tier, false: "not dropped"}[x.Drop], x.Score, l.Threshold, x.Evidence)
+		map[bool]string{
+			true:  "dropped by tier " + x.Tier,
+			false: "not dropped",
+		}[x.Drop], x.Score, l.Threshold, x.Evidence)
 	for _, where := range a.Near.Found {
 		p.line("          ", "%s", where)
 	}
@@ -249,22 +283,40 @@ func (l *Ledger) ranked(p *printer, a *Argument) {
 		p.line("rank      ", "it did not come to be ranked; %d others at the problem did", len(a.Rivals))
 		return
 	}
-	p.line("rank      ", "place %d of %d at the problem, of which at most %d stay (select.top)", a.Place.Place, len(a.Rivals), l.Rules.Select.Top)
+	p.line(
+		"rank      ",
+		"place %d of %d at the problem, of which at most %d stay (select.top)",
+		a.Place.Place,
+		len(a.Rivals),
+		l.Rules.Select.Top,
+	)
 	if a.Better >= 0 {
 		p.line("          ", "better twin: %s of agent %s, similarity %s, limit %.4g (select.near); %s", a.Place.Better,
 			l.Lines[a.Better].Attempt.AgentHotkey, number(a.Place.Similarity), l.Rules.Select.Near, a.First)
 	}
 	p.line("          ", "the higher reward ranks first, then the better way (0 to 1), then whose run began first")
-	for i, at := range a.Rivals[:min(len(a.Rivals), max(l.Rules.Select.Top, 1)+1)] {
-		x := l.Lines[at]
-		p.line(fmt.Sprintf("  %6d  ", x.Place.Place), "%s %s, way %.4g", x.Attempt.TraceID, cmp.Or(x.Attempt.Reason, x.Attempt.Fate), a.Ways[i])
+	for i, rival := range a.Rivals[:min(len(a.Rivals), max(l.Rules.Select.Top, 1)+1)] {
+		x := l.Lines[rival]
+		p.line(
+			fmt.Sprintf("  %6d  ", x.Place.Place),
+			"%s %s, way %.4g",
+			x.Attempt.TraceID,
+			cmp.Or(x.Attempt.Reason, x.Attempt.Fate),
+			a.Ways[i],
+		)
 	}
 }
 
 func pooled(p *printer, a *Argument) {
 	x := a.Attempt
 	if x.Cluster != "" {
-		p.line("split     ", "%s; the problem's pool is %s, its cluster %.12s", cmp.Or(x.Split, "none"), cmp.Or(string(a.Pool), "not known without bank.json"), x.Cluster)
+		p.line(
+			"split     ",
+			"%s; the problem's pool is %s, its cluster %.12s",
+			cmp.Or(x.Split, "none"),
+			cmp.Or(string(a.Pool), "not known without bank.json"),
+			x.Cluster,
+		)
 	}
 }
 
@@ -308,7 +360,11 @@ func (t *Turn) write(p *printer) {
 }
 
 func (c *Call) write(p *printer, head string) {
-	p.line(fmt.Sprintf("%-10s", head), "calls: %s", brief(strings.TrimSpace(c.Name+" "+c.Arguments)))
+	p.line(
+		fmt.Sprintf("%-10s", head),
+		"calls: %s",
+		brief(strings.TrimSpace(c.Name+" "+c.Arguments)),
+	)
 	named := "no reply named it"
 	if c.Reply > 0 {
 		named = fmt.Sprintf("named by reply %d", c.Reply)
@@ -330,12 +386,14 @@ func (c *Call) write(p *printer, head string) {
 
 func number(x *float64) string { return text.Optional(x, "%.4g", "unknown") }
 
-// Similar are the ids of the ledger nearest to one that is not there.
+// Similar returns the ids of the ledger nearest to one that does not exist.
 func (l *Ledger) Similar(id string) string {
-	best, least := "", len(id)
+	best := ""
+	nearest := len(id)
 	for _, known := range slices.Sorted(maps.Keys(l.byID)) {
-		if d := text.Distance(id, known); d < least {
-			best, least = known, d
+		if d := text.Distance(id, known); d < nearest {
+			best = known
+			nearest = d
 		}
 	}
 	return best

@@ -16,8 +16,8 @@ import (
 	"github.com/trajectory-arena/arena/internal/stats"
 )
 
-// Limits are how far a figure, named by its tag, may move from day to day, in its own
-// unit, before somebody is to look.
+// Limits are how far a figure, named by its tag, may change from day to day, in its own
+// unit, before a person has to look.
 type Limits struct {
 	Agentic  float64 `yaml:"agentic"`
 	Scripted float64 `yaml:"scripted"`
@@ -28,10 +28,10 @@ type Limits struct {
 	Kept     float64 `yaml:"kept"`
 }
 
-// Defaults let each share move by a tenth.
+// Defaults returns limits of a tenth for each share.
 func Defaults() Limits { return Limits{0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1} }
 
-// Day is what one corpus's ledger tells.
+// Day holds the figures of one corpus's ledger.
 type Day struct {
 	Name   string
 	agents map[string]*agent
@@ -44,11 +44,15 @@ type agent struct {
 	figures  map[string]ratio
 }
 
-type ratio struct{ part, whole float64 }
+type ratio struct{ part, total float64 }
 
 // NewDay adds a ledger up by agent.
 func NewDay(name string, lines []*where.Line) *Day {
-	d := &Day{Name: name, agents: map[string]*agent{}, judges: map[string]bool{}}
+	d := &Day{
+		Name:   name,
+		agents: map[string]*agent{},
+		judges: map[string]bool{},
+	}
 	for _, line := range lines {
 		if line.Attempt.Stage == "read" {
 			continue // unread, or a copy
@@ -71,7 +75,7 @@ func NewDay(name string, lines []*where.Line) *Day {
 func (a *agent) add(line *where.Line) {
 	count := func(name string, part float64) {
 		r := a.figures[name]
-		a.figures[name] = ratio{r.part + part, r.whole + 1}
+		a.figures[name] = ratio{r.part + part, r.total + 1}
 	}
 	countIf := func(name string, ok bool) {
 		part := 0.0
@@ -98,7 +102,7 @@ func (a *agent) add(line *where.Line) {
 	countIf("kept", line.Attempt.Fate == rows.FateKept)
 }
 
-// Shift is one figure on both days. What cannot be said is NaN.
+// Shift is one figure on both days. Unknown values are NaN.
 type Shift struct {
 	Name          string
 	Before, After float64
@@ -113,20 +117,34 @@ type Shift struct {
 type Drift struct {
 	Before, After *Day
 	Shifts        []Shift
-	// New and Gone are agents of one of the days alone, those with the most attempts
-	// first; Moved are those whose agentic share surely changed by more than its limit.
+	// New and Gone are agents of one of the days only, those with the most attempts first;
+	// Moved are those whose agentic share changed by significantly more than its limit.
 	New, Gone, Moved []string
 }
 
 // Between compares two days.
 func Between(before, after *Day, limits Limits) *Drift {
-	d := &Drift{Before: before, After: after, New: after.without(before), Gone: before.without(after)}
+	d := &Drift{
+		Before: before,
+		After:  after,
+		New:    after.without(before),
+		Gone:   before.without(after),
+	}
 	for f, limit := range reflect.ValueOf(limits).Fields() {
-		d.Shifts = append(d.Shifts, shift(before, after, f.Tag.Get("yaml"), limit.Float()))
+		d.Shifts = append(d.Shifts, shift(
+			before,
+			after,
+			f.Tag.Get("yaml"),
+			limit.Float(),
+		))
 	}
 	d.Moved = slicesx.FilterMap(slices.Sorted(maps.Keys(after.agents)), func(who string) (string, bool) {
 		was := before.agents[who]
-		return who, was != nil && moved(was.figures["agentic"], after.agents[who].figures["agentic"], limits.Agentic)
+		return who, was != nil && moved(
+			was.figures["agentic"],
+			after.agents[who].figures["agentic"],
+			limits.Agentic,
+		)
 	})
 	return d
 }
@@ -144,38 +162,49 @@ func (d *Day) without(other *Day) []string {
 	return out
 }
 
-func (d *Day) rate(name string) (rate, whole float64) {
+func (d *Day) rate(name string) (rate, total float64) {
 	part := 0.0
 	for _, who := range slices.Sorted(maps.Keys(d.agents)) {
 		r := d.agents[who].figures[name]
-		part, whole = part+r.part, whole+r.whole
+		part, total = part+r.part, total+r.total
 	}
-	return part / whole, whole
+	return part / total, total
 }
 
-// residual is how far one agent pulls a day's figure from its rate.
-func (d *Day) residual(who, name string, rate, whole float64) float64 {
+// residual returns how far one agent pulls a day's figure from its rate.
+func (d *Day) residual(who, name string, rate, total float64) float64 {
 	if a := d.agents[who]; a != nil {
-		return (a.figures[name].part - float64(rate*a.figures[name].whole)) / whole
+		return (a.figures[name].part - float64(rate*a.figures[name].total)) / total
 	}
 	return 0
 }
 
-// shift is a figure on both days. The standard error of its difference is that of
-// ratios linearised over agents (Cochran 1977, section 6.4); who acts on both days
-// counts once, with both residuals.
+// shift returns a figure on both days. The standard error of its difference is that of
+// ratios linearised over agents (Cochran 1977, section 6.4); an agent of both days counts
+// once, with both residuals.
 func shift(before, after *Day, name string, limit float64) Shift {
 	was, wasOf := before.rate(name)
 	is, isOf := after.rate(name)
 	agents := maps.Clone(before.agents)
 	maps.Copy(agents, after.agents)
-	sum, n := 0.0, float64(len(agents))
+	sum := 0.0
+	n := float64(len(agents))
 	for _, who := range slices.Sorted(maps.Keys(agents)) {
 		e := after.residual(who, name, is, isOf) - before.residual(who, name, was, wasOf)
 		sum += float64(e * e)
 	}
-	s := Shift{Name: name, Before: was, After: is, Difference: is - was, Limit: limit}
-	i := stats.T95(s.Difference, math.Sqrt(n/(n-1)*sum), len(agents))
+	s := Shift{
+		Name:       name,
+		Before:     was,
+		After:      is,
+		Difference: is - was,
+		Limit:      limit,
+	}
+	i := stats.T95(
+		s.Difference,
+		math.Sqrt(n/(n-1)*sum),
+		len(agents),
+	)
 	s.Low, s.High = i.Low, i.High
 	s.Passed = math.Abs(s.Difference) > limit && (s.Low > 0 || s.High < 0)
 	return s
@@ -184,9 +213,10 @@ func shift(before, after *Day, name string, limit float64) Shift {
 // moved reports whether a share of one agent changed by more than a limit, and
 // surely: the intervals of both days do not touch.
 func moved(was, is ratio, limit float64) bool {
-	if was.whole == 0 || is.whole == 0 || math.Abs(is.part/is.whole-was.part/was.whole) <= limit {
+	if was.total == 0 || is.total == 0 || math.Abs(is.part/is.total-was.part/was.total) <= limit {
 		return false
 	}
-	a, b := stats.Wilson(int(was.part), int(was.whole)), stats.Wilson(int(is.part), int(is.whole))
+	a := stats.Wilson(int(was.part), int(was.total))
+	b := stats.Wilson(int(is.part), int(is.total))
 	return a.High < b.Low || b.High < a.Low
 }

@@ -12,10 +12,15 @@ import (
 
 const listed = 10
 
-// Markdown is the comparison for people: a nightly job's message.
+// Markdown returns the comparison for people, as the message of a nightly job.
 func (d *Drift) Markdown() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# %s against %s\n\n", plain(d.After.Name), plain(d.Before.Name))
+	fmt.Fprintf(
+		&b,
+		"# %s against %s\n\n",
+		plain(d.After.Name),
+		plain(d.Before.Name),
+	)
 	if d.otherJudge() {
 		fmt.Fprintf(&b, "The judge is another one (%s, was %s): grades are not compared day by day.\n\n", judges(d.After), judges(d.Before))
 	}
@@ -25,18 +30,36 @@ func (d *Drift) Markdown() string {
 		if s.Passed {
 			mark = "**passed**"
 		}
-		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s to %s | %g | %s |\n", s.Name, digits(s.Before), digits(s.After), digits(s.Difference), digits(s.Low), digits(s.High), s.Limit, mark)
+		fmt.Fprintf(
+			&b,
+			"| %s | %s | %s | %s | %s to %s | %g | %s |\n",
+			s.Name,
+			digits(s.Before),
+			digits(s.After),
+			digits(s.Difference),
+			digits(s.Low),
+			digits(s.High),
+			s.Limit,
+			mark,
+		)
 	}
-	fmt.Fprintf(&b, "\n%d agents, %d before.\n", len(d.After.agents), len(d.Before.agents))
+	fmt.Fprintf(
+		&b,
+		"\n%d agents, %d before.\n",
+		len(d.After.agents),
+		len(d.Before.agents),
+	)
 	agents(&b, "New", d.New)
 	agents(&b, "Gone", d.Gone)
 	agents(&b, "Their agentic share moved", d.Moved)
 	return b.String()
 }
 
-// Passed names the figures beyond their limits.
+// Passed returns the names of the figures beyond their limits.
 func (d *Drift) Passed() []string {
-	return slicesx.FilterMap(d.Shifts, func(s Shift) (string, bool) { return s.Name, s.Passed && (s.Name != "grade" || !d.otherJudge()) })
+	return slicesx.FilterMap(d.Shifts, func(s Shift) (string, bool) {
+		return s.Name, s.Passed && (s.Name != "grade" || !d.otherJudge())
+	})
 }
 
 func (d *Drift) otherJudge() bool { return !maps.Equal(d.Before.judges, d.After.judges) }
@@ -49,7 +72,9 @@ func agents(b *strings.Builder, what string, names []string) {
 	if len(names) == 0 {
 		return
 	}
-	shown := slicesx.Map(names[:min(len(names), listed)], func(name string) string { return "`" + plain(name) + "`" })
+	shown := slicesx.Map(names[:min(len(names), listed)], func(name string) string {
+		return "`" + plain(name) + "`"
+	})
 	more := ""
 	if n := len(names) - len(shown); n > 0 {
 		more = fmt.Sprintf(" and %d more", n)
@@ -64,7 +89,7 @@ func digits(x float64) string {
 	return fmt.Sprintf("%.3f", x)
 }
 
-// plain is a name from outside without what Markdown or a terminal would act on.
+// plain returns a name without characters that Markdown or a terminal would interpret.
 func plain(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || strings.ContainsRune("`|<>[]*\x7f", r) {

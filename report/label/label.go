@@ -33,8 +33,8 @@ type Attempt struct {
 
 const maxText = 8 << 10
 
-// Page writes the page of a sample as one file that asks no server for anything. A
-// browser keeps answers under the sample's name.
+// Page writes the page of a sample as one file that loads nothing from a server. The browser
+// stores answers under the sample's name.
 func Page(sample string, attempts []Attempt) ([]byte, error) {
 	for i := range attempts {
 		attempts[i].Story = blind(attempts[i].Story)
@@ -43,10 +43,15 @@ func Page(sample string, attempts []Attempt) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("encode attempts: %w", err)
 	}
-	_, rest, _ := bytes.Cut(page, []byte("<script>"))
-	script, _, _ := bytes.Cut(rest, []byte("</script>"))
+	_, remaining, _ := bytes.Cut(page, []byte("<script>"))
+	script, _, _ := bytes.Cut(remaining, []byte("</script>"))
 	hash := sha256.Sum256(script)
-	out := bytes.Replace(page, []byte("SCRIPT-HASH"), []byte("sha256-"+base64.StdEncoding.EncodeToString(hash[:])), 1)
+	out := bytes.Replace(
+		page,
+		[]byte("SCRIPT-HASH"),
+		[]byte("sha256-"+base64.StdEncoding.EncodeToString(hash[:])),
+		1,
+	)
 	return bytes.Replace(out, []byte("SAMPLE-DATA"), data, 1), nil // encoding/json writes < as \u003c
 }
 
@@ -55,18 +60,30 @@ func blind(s *attempt.Story) *attempt.Story {
 	if s == nil {
 		return nil
 	}
-	out := attempt.Story{Query: cut(s.Query), Beside: calls(s.Beside)}
+	out := attempt.Story{
+		Query:  cut(s.Query),
+		Beside: calls(s.Beside),
+	}
 	for _, t := range s.Turns {
-		out.Turns = append(out.Turns, attempt.Turn{Step: t.Step, User: cut(t.User), Think: cut(t.Think), Text: cut(t.Text), Calls: calls(t.Calls)})
+		out.Turns = append(out.Turns, attempt.Turn{
+			Step:  t.Step,
+			User:  cut(t.User),
+			Think: cut(t.Think),
+			Text:  cut(t.Text),
+			Calls: calls(t.Calls),
+		})
 	}
 	for _, r := range s.Replies {
-		out.Replies = append(out.Replies, attempt.Reply{Text: cut(r.Text), Status: r.Status})
+		out.Replies = append(out.Replies, attempt.Reply{
+			Text:   cut(r.Text),
+			Status: r.Status,
+		})
 	}
 	return &out
 }
 
-func calls(all []attempt.Call) []attempt.Call {
-	return slicesx.Map(all, func(c attempt.Call) attempt.Call {
+func calls(attemptCalls []attempt.Call) []attempt.Call {
+	return slicesx.Map(attemptCalls, func(c attempt.Call) attempt.Call {
 		return attempt.Call{
 			Name: c.Name, Arguments: cut(c.Arguments), Result: cut(c.Result), Answered: c.Answered, Sent: cut(c.Sent), Status: c.Status,
 		}

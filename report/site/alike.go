@@ -15,7 +15,14 @@ import (
 var copiedFrom = [kinds]struct {
 	Share float64 `json:"share"`
 	Least int     `json:"least"`
-}{byTools: {2, 0}, byCalls: {.5, 5}, byThinking: {.8, 5}, byCallsAndThinking: {.2, 5}, byRareCalls: {.15, 5}, byPrompts: {.8, 8}}
+}{
+	byTools:            {2, 0},
+	byCalls:            {.5, 5},
+	byThinking:         {.8, 5},
+	byCallsAndThinking: {.2, 5},
+	byRareCalls:        {.15, 5},
+	byPrompts:          {.8, 8},
+}
 
 const (
 	// minContained is how much of the shorter one's thinking at a problem the other's must
@@ -51,12 +58,18 @@ func (c *Corpus) agents(ctx context.Context, key string) ([]byte, error) {
 			return nil, err
 		}
 	}
-	secret := func(s string) bool { return c.Secret != nil && c.Secret(s) != "" }
+	secret := func(s string) bool {
+		return c.Secret != nil && c.Secret(s) != ""
+	}
 	pairs := c.kin.pairs()
 	for i := range pairs {
 		pairs[i].Passages, pairs[i].Lines = slices.DeleteFunc(pairs[i].Passages, secret), slices.DeleteFunc(pairs[i].Lines, secret)
 	}
-	return script(key, map[string]any{"kinds": kindNames, "pairs": pairs, "from": copiedFrom}, c.Clean)
+	return script(
+		key,
+		map[string]any{"kinds": kindNames, "pairs": pairs, "from": copiedFrom},
+		c.Clean,
+	)
 }
 
 type comparison struct {
@@ -72,10 +85,10 @@ func (k *kinship) newComparison() *comparison {
 	for i, name := range slices.Sorted(maps.Keys(k.agents)) {
 		a := k.agents[name]
 		w.authors, w.team, a.problems = append(w.authors, a), append(w.team, i), slices.Sorted(maps.Keys(a.work))
-		for _, at := range a.work {
-			for kind := range at {
-				slices.Sort(at[kind])
-				at[kind] = slices.Compact(at[kind])
+		for _, work := range a.work {
+			for kind := range work {
+				slices.Sort(work[kind])
+				work[kind] = slices.Compact(work[kind])
 			}
 		}
 		for h, problem := range a.lines {
@@ -109,16 +122,16 @@ func (k *comparison) countTeams() {
 	}
 }
 
-func (a *author) items(kind int) (all []uint64) {
+func (a *author) items(kind int) (items []uint64) {
 	if kind == byPrompts {
 		return a.prompts
 	}
-	for _, at := range a.work {
+	for _, work := range a.work {
 		if kind < byCallsAndThinking {
-			all = append(all, at[kind]...)
+			items = append(items, work[kind]...)
 		}
 	}
-	return all
+	return items
 }
 
 // weight is how much an item counts for so many teams that are compared: the less the
@@ -148,7 +161,8 @@ func (k *kinship) pairs() (out []pair) {
 					w.mergeTeams(w.team[i], w.team[i+1+j])
 				case again && slices.ContainsFunc(p.By[:], func(x any) bool { likeness, _ := x.(float64); return likeness >= minLikeness }):
 					p.Problems = p.Problems[:min(showPassages, len(p.Problems))]
-					p.Passages, p.Lines = w.rarest(byThinking, a, b), w.rarest(byPrompts, a, b)
+					p.Passages = w.rarest(byThinking, a, b)
+					p.Lines = w.rarest(byPrompts, a, b)
 					out = append(out, *p)
 				}
 			}
@@ -166,14 +180,18 @@ func (k *comparison) mergeTeams(a, b int) {
 }
 
 func (k *comparison) compare(a, b *author) *pair {
-	p := &pair{A: a.name, B: b.name, Problems: []string{}}
+	p := &pair{
+		A:        a.name,
+		B:        b.name,
+		Problems: []string{},
+	}
 	var sum [kinds]float64
 	for _, problem := range a.problems {
 		if b.work[problem] == nil {
 			continue
 		}
-		at, both := k.compareProblem(a.work[problem], b.work[problem])
-		for kind, x := range at {
+		weight, both := k.compareProblem(a.work[problem], b.work[problem])
+		for kind, x := range weight {
 			if both[kind] {
 				p.Of[kind]++
 			}
@@ -181,13 +199,15 @@ func (k *comparison) compare(a, b *author) *pair {
 				sum[kind], p.Same[kind] = sum[kind]+x, p.Same[kind]+1
 			}
 		}
-		if at[byCalls]+at[byThinking] > 0 {
+		if weight[byCalls]+weight[byThinking] > 0 {
 			p.Problems = append(p.Problems, problem)
 		}
 	}
 	if len(a.prompts) > 0 && len(b.prompts) > 0 {
 		both, smaller := k.shared(byPrompts, a.prompts, b.prompts)
-		sum[byPrompts], p.Same[byPrompts], p.Of[byPrompts] = both, int(both), int(smaller)
+		sum[byPrompts] = both
+		p.Same[byPrompts] = int(both)
+		p.Of[byPrompts] = int(smaller)
 	}
 	for kind, limit := range copiedFrom {
 		if p.Of[kind] > 0 {
@@ -238,9 +258,18 @@ func (k *comparison) rarest(kind int, a, b *author) []string {
 	items, itemsB := a.items(kind), b.items(kind)
 	slices.Sort(items)
 	slices.Sort(itemsB)
-	items = slices.DeleteFunc(slices.Compact(slices.Clone(items)), func(h uint64) bool { _, both := slices.BinarySearch(itemsB, h); return !both })
-	slices.SortFunc(items, func(x, y uint64) int {
-		return cmp.Or(cmp.Compare(k.teamsWith[kind][x], k.teamsWith[kind][y]), cmp.Compare(len(k.texts[y]), len(k.texts[x])), cmp.Compare(k.texts[x], k.texts[y]))
+	items = slices.DeleteFunc(slices.Compact(slices.Clone(items)), func(h uint64) bool {
+		_, both := slices.BinarySearch(itemsB, h)
+		return !both
 	})
-	return append([]string{}, slicesx.Map(items[:min(showPassages, len(items))], func(h uint64) string { return k.texts[h] })...)
+	slices.SortFunc(items, func(x, y uint64) int {
+		return cmp.Or(
+			cmp.Compare(k.teamsWith[kind][x], k.teamsWith[kind][y]),
+			cmp.Compare(len(k.texts[y]), len(k.texts[x])),
+			cmp.Compare(k.texts[x], k.texts[y]),
+		)
+	})
+	return append([]string{}, slicesx.Map(items[:min(showPassages, len(items))], func(h uint64) string {
+		return k.texts[h]
+	})...)
 }

@@ -104,7 +104,12 @@ type series struct {
 
 // MarshalJSON encodes s as a column.
 func (s series) MarshalJSON() ([]byte, error) {
-	c := column{Name: s.Name, Kind: s.Kind(), Doc: s.doc, Values: []any{}}
+	c := column{
+		Name:   s.Name,
+		Kind:   s.Kind(),
+		Doc:    s.doc,
+		Values: []any{},
+	}
 	for _, line := range s.lines {
 		c.Values = append(c.Values, flatten(s.Of(line)))
 	}

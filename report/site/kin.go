@@ -99,7 +99,11 @@ func (k *kinship) add(t *arena.Trace, agents []string) {
 	for _, name := range agents {
 		a := k.agents[name]
 		if a == nil {
-			a = &author{name: name, work: map[string]*problemWork{}, lines: map[uint64]uint64{}}
+			a = &author{
+				name:  name,
+				work:  map[string]*problemWork{},
+				lines: map[uint64]uint64{},
+			}
 			k.agents[name] = a
 		}
 		if a.work[t.ProblemID] == nil {
@@ -179,14 +183,18 @@ var sentenceEnds = regexp.MustCompile(`[.!?;](\s|$)|\n`)
 // shorter ones may be templates that repeat the request.
 func sentences(think string, requestWords map[string]bool) []string {
 	return slices.DeleteFunc(sentenceEnds.Split(think, -1), func(s string) bool {
-		added := slices.DeleteFunc(words(s), func(w string) bool { return requestWords[w] })
+		added := slices.DeleteFunc(words(s), func(w string) bool {
+			return requestWords[w]
+		})
 		return len(added) < minWords
 	})
 }
 
 // words returns the words of a text without numbers, in lower case.
 func words(s string) []string {
-	return strings.FieldsFunc(strings.ToLower(s), func(r rune) bool { return !unicode.IsLetter(r) })
+	return strings.FieldsFunc(strings.ToLower(s), func(r rune) bool {
+		return !unicode.IsLetter(r)
+	})
 }
 
 // normaliseSentence returns a sentence in lower case with # for digits and single spaces.

@@ -94,7 +94,9 @@ func (r *Run) readLines(name string) (lines []json.RawMessage, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("read run: %w", err)
 	}
-	defer func() { err = errors.Join(err, f.Close()) }()
+	defer func() {
+		err = errors.Join(err, f.Close())
+	}()
 	for line, err := range arena.Lines(f, maxLine) {
 		if err != nil {
 			return nil, fmt.Errorf("read %s of %s: %w", name, r.Dir, err)
@@ -113,7 +115,9 @@ func (r *Run) conversation(n int) (_ any, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("read inspect log: %w", err)
 	}
-	defer func() { err = errors.Join(err, log.Close()) }()
+	defer func() {
+		err = errors.Join(err, log.Close())
+	}()
 	if n < 0 || n+1 >= len(log.File) || !strings.HasPrefix(log.File[n+1].Name, "samples/") {
 		return nil, fs.ErrNotExist
 	}

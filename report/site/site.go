@@ -90,15 +90,27 @@ func (s *Site) File(ctx context.Context, name string) ([]byte, error) {
 
 // index returns the script with the names of all corpora and runs.
 func (s *Site) index() ([]byte, error) {
-	corpora := append([]string{}, slicesx.Map(s.Corpora, func(c *Corpus) string { return c.Name })...)
-	runs := append([]string{}, slicesx.Map(s.Runs, func(r *Run) string { return r.Name })...)
-	return script("site", map[string]any{"corpora": corpora, "runs": runs, "comparisons": s.Comparisons, "open": s.Open}, nil)
+	corpora := append([]string{}, slicesx.Map(s.Corpora, func(c *Corpus) string {
+		return c.Name
+	})...)
+	runs := append([]string{}, slicesx.Map(s.Runs, func(r *Run) string {
+		return r.Name
+	})...)
+	return script(
+		"site",
+		map[string]any{"corpora": corpora, "runs": runs, "comparisons": s.Comparisons, "open": s.Open},
+		nil,
+	)
 }
 
 // script returns data as a script that calls arena.put with a name. The escapes of
 // encoding/json prevent that data ends the script. clean, unless nil, replaces secrets in
 // the data.
-func script(name string, data any, clean func(string) string) ([]byte, error) {
+func script(
+	name string,
+	data any,
+	clean func(string) string,
+) ([]byte, error) {
 	b, err := json.Marshal(data)
 	if err != nil {
 		return nil, fmt.Errorf("encode %s: %w", name, err)
@@ -106,7 +118,11 @@ func script(name string, data any, clean func(string) string) ([]byte, error) {
 	if clean != nil {
 		b = cleanJSON(string(b), clean)
 	}
-	return slices.Concat([]byte("arena.put("+strconv.Quote(name)+","), b, []byte(");\n")), nil
+	return slices.Concat(
+		[]byte("arena.put("+strconv.Quote(name)+","),
+		b,
+		[]byte(");\n"),
+	), nil
 }
 
 // minCleanBytes is the minimum length of a part that is cleaned concurrently.
@@ -130,22 +146,32 @@ func cleanJSON(data string, clean func(string) string) []byte {
 
 	var wg sync.WaitGroup
 	for i := range parts {
-		wg.Go(func() { parts[i] = clean(parts[i]) })
+		wg.Go(func() {
+			parts[i] = clean(parts[i])
+		})
 	}
 	wg.Wait()
 	return []byte(strings.Join(parts, ""))
 }
 
 // file returns a file of corpus k.
-func (c *Corpus) file(ctx context.Context, k int, name string) ([]byte, error) {
+func (c *Corpus) file(
+	ctx context.Context,
+	k int,
+	name string,
+) ([]byte, error) {
 	name = strings.TrimSuffix(name, ".js")
 	key := strconv.Itoa(k) + "/" + name
 	kind, suffix, _ := strings.Cut(name, "/")
 	switch kind {
 	case "day":
-		return c.dayScript.get(func() ([]byte, error) { return script(key, c.day(), nil) })
+		return c.dayScript.get(func() ([]byte, error) {
+			return script(key, c.day(), nil)
+		})
 	case "agents":
-		return c.agentsScript.get(func() ([]byte, error) { return c.agents(ctx, key) })
+		return c.agentsScript.get(func() ([]byte, error) {
+			return c.agents(ctx, key)
+		})
 	}
 	n, err := strconv.Atoi(suffix)
 	if err != nil || n < 0 || n >= len(c.Ledger.Lines) {
@@ -176,7 +202,11 @@ func (s *cachedScript) get(build func() ([]byte, error)) (_ []byte, err error) {
 }
 
 // attempt returns the script of attempt n.
-func (c *Corpus) attempt(ctx context.Context, key string, n int) ([]byte, error) {
+func (c *Corpus) attempt(
+	ctx context.Context,
+	key string,
+	n int,
+) ([]byte, error) {
 	a := c.Ledger.Argue(n)
 	if err := c.Days.Tell(ctx, c.Ledger, a); err != nil {
 		return nil, err
@@ -204,7 +234,9 @@ func (c *Corpus) chunk(key string, n int) ([]byte, error) {
 		}
 		a := c.Ledger.Argue(i)
 		a.Features = nil
-		a.Checks = slices.DeleteFunc(a.Checks, func(x attempt.Check) bool { return !x.Fires })
+		a.Checks = slices.DeleteFunc(a.Checks, func(x attempt.Check) bool {
+			return !x.Fires
+		})
 		if err := a.Clean(c.Clean); err != nil {
 			return nil, err
 		}

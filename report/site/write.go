@@ -18,7 +18,11 @@ import (
 
 // Write calls put with every file of the site, from several goroutines. The kept attempts
 // get a file of their own, and of each other reason up to perReason attempts.
-func (s *Site) Write(ctx context.Context, perReason int, put func(name string, content []byte) error) error {
+func (s *Site) Write(
+	ctx context.Context,
+	perReason int,
+	put func(name string, content []byte) error,
+) error {
 	entries, err := assets.ReadDir("assets")
 	if err != nil {
 		return err
@@ -61,7 +65,11 @@ func (c *Corpus) names(folder string) []string {
 
 // write writes the files of single attempts: from their day or, if the day is missing,
 // from the rows of the corpus. It also collects the work of the agents.
-func (c *Corpus) write(ctx context.Context, folder string, put func(string, []byte) error) error {
+func (c *Corpus) write(
+	ctx context.Context,
+	folder string,
+	put func(string, []byte) error,
+) error {
 	agents := c.agentsByRecord()
 	indices := map[record]int{}
 	for i := range c.withFile {
@@ -135,8 +143,18 @@ func (c *Corpus) Page(ctx context.Context) ([]byte, error) {
 	}
 	page = scripts.ReplaceAllLiteral(page, nil)
 	page = styles.ReplaceAllLiteral(page, inside("style", style))
-	page = bytes.Replace(page, []byte("script-src 'self'; style-src 'self'"), fmt.Appendf(nil, "script-src '%s'; style-src '%s'", sum(code.Bytes()), sum(style)), 1)
-	return bytes.Replace(page, []byte("</body>"), append(inside("script", code.Bytes()), "\n</body>"...), 1), nil
+	page = bytes.Replace(
+		page,
+		[]byte("script-src 'self'; style-src 'self'"),
+		fmt.Appendf(nil, "script-src '%s'; style-src '%s'", sum(code.Bytes()), sum(style)),
+		1,
+	)
+	return bytes.Replace(
+		page,
+		[]byte("</body>"),
+		append(inside("script", code.Bytes()), "\n</body>"...),
+		1,
+	), nil
 }
 
 func inside(tag string, content []byte) []byte {

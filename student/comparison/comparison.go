@@ -14,7 +14,7 @@ import (
 	"github.com/trajectory-arena/arena/student"
 )
 
-// Comparison is what two runs on the same problems say of each other.
+// Comparison is the comparison of two runs on the same problems.
 type Comparison struct {
 	A string `json:"a"`
 	B string `json:"b"`
@@ -26,7 +26,8 @@ type Comparison struct {
 	McNemar *McNemar `json:"mcnemar"`
 	// Power is the chance that the test of P shows true differences of some sizes.
 	Power []Power `json:"power,omitempty"`
-	// Equivalence is null where no margin was given.
+	// Equivalence is whether the difference is within a margin: P is of two one-sided tests,
+	// null without variance.
 	Equivalence *Equivalence `json:"equivalence,omitempty"`
 	// Won are the problems that b solves more often than a, Lost less often.
 	Won  []Problem `json:"won"`
@@ -35,16 +36,16 @@ type Comparison struct {
 	// allowed them to.
 	Differs    []string         `json:"differs,omitempty"`
 	ByCategory map[string]*Part `json:"by_category"`
-	// ByContamination has the parts "clean" and "contaminated", each where it has a
-	// problem and somebody checked.
+	// ByContamination has the parts "clean" and "contaminated", each if it has a problem and
+	// contamination was checked.
 	ByContamination map[string]*Part `json:"by_contamination,omitempty"`
 	ARun            *Run             `json:"a_run"`
 	BRun            *Run             `json:"b_run"`
 }
 
-// Part compares two runs on problems that both were scored on, each problem by its
-// rate over scored samples. Null is what the problems cannot tell: an interval where
-// there is one alone, or where all differ alike.
+// Part compares two runs on problems that both were scored on, each problem by its rate over
+// scored samples. Null is what the problems cannot show: an interval of one problem, or of
+// equal differences.
 type Part struct {
 	Problems int     `json:"problems"`
 	AMean    float64 `json:"a_mean"`
@@ -93,15 +94,15 @@ type Problem struct {
 	B        float64 `json:"b_rate"`
 }
 
-// Options say what is compared, and what is refused.
+// Options are what is compared, and what is rejected.
 type Options struct {
 	// Anyway compares runs of different settings on the problems they share.
 	Anyway bool
 	// MinCoverage is the share of the rollouts of each run that must be scored.
 	MinCoverage float64
-	// Margin is the difference that does not matter; 0 asks for no equivalence.
+	// Margin is the difference that does not matter; 0 means no equivalence test.
 	Margin float64
-	// Contaminated, where not nil, holds problems to compare apart from the others.
+	// Contaminated, if not nil, holds problems to compare separately.
 	Contaminated map[string]bool
 }
 
@@ -113,7 +114,7 @@ var (
 )
 
 // Compare compares the first run with each of the others.
-func Compare(folders []string, o Options) (all []Comparison, _ error) {
+func Compare(folders []string, o Options) (comparisons []Comparison, _ error) {
 	var base *Run
 	for i, folder := range folders {
 		r, err := read(folder)
@@ -121,7 +122,15 @@ func Compare(folders []string, o Options) (all []Comparison, _ error) {
 			return nil, err
 		}
 		if s := r.Summary; s.Coverage < o.MinCoverage || s.Scored == 0 {
-			return nil, fmt.Errorf("compare %s: %w: %d of %d rollouts, coverage %.4f is below %.4f", r.Name, ErrCoverage, s.Scored, s.Samples, s.Coverage, o.MinCoverage)
+			return nil, fmt.Errorf(
+				"compare %s: %w: %d of %d rollouts, coverage %.4f is below %.4f",
+				r.Name,
+				ErrCoverage,
+				s.Scored,
+				s.Samples,
+				s.Coverage,
+				o.MinCoverage,
+			)
 		}
 		if i == 0 {
 			base = r
@@ -131,16 +140,22 @@ func Compare(folders []string, o Options) (all []Comparison, _ error) {
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, c)
+		comparisons = append(comparisons, c)
 	}
-	adjust(all)
-	return all, nil
+	adjust(comparisons)
+	return comparisons, nil
 }
 
 func compare(a, b *Run, o Options) (Comparison, error) {
 	differs := a.differences(b)
 	if len(differs) > 0 && !o.Anyway {
-		return Comparison{}, fmt.Errorf("compare %s with %s: %w: %s", a.Name, b.Name, ErrIncomparable, strings.Join(differs, "; "))
+		return Comparison{}, fmt.Errorf(
+			"compare %s with %s: %w: %s",
+			a.Name,
+			b.Name,
+			ErrIncomparable,
+			strings.Join(differs, "; "),
+		)
 	}
 	shared := pairs(a, b)
 	if len(shared) == 0 {
@@ -148,11 +163,13 @@ func compare(a, b *Run, o Options) (Comparison, error) {
 	}
 	c := Comparison{
 		A: a.Name, B: b.Name, ACoverage: a.Summary.Coverage, BCoverage: b.Summary.Coverage, Differs: differs, ARun: a, BRun: b,
-		Won: []Problem{}, Lost: []Problem{}, ByCategory: split(shared, func(p pair) string { return p.Category }),
+		Won: []Problem{}, Lost: []Problem{}, ByCategory: split(shared, func(p pair) string {
+			return p.Category
+		}),
 	}
-	whole := shared.paired()
-	c.Part = part(shared, whole)
-	c.certainty(whole, o.Margin)
+	total := shared.paired()
+	c.Part = part(shared, total)
+	c.certainty(total, o.Margin)
 	for _, p := range shared {
 		if p.B > p.A {
 			c.Won = append(c.Won, p.Problem)
@@ -171,14 +188,17 @@ func compare(a, b *Run, o Options) (Comparison, error) {
 	return c, nil
 }
 
-func (c *Comparison) certainty(whole stats.Paired, margin float64) {
+func (c *Comparison) certainty(total stats.Paired, margin float64) {
 	for _, difference := range []float64{0.02, 0.05, 0.1} {
-		if p := stats.FiniteOrNil(whole.Power(difference)); p != nil {
+		if p := stats.FiniteOrNil(total.Power(difference)); p != nil {
 			c.Power = append(c.Power, Power{difference, *p})
 		}
 	}
 	if margin > 0 {
-		c.Equivalence = &Equivalence{Margin: margin, P: stats.FiniteOrNil(whole.Equivalent(margin))}
+		c.Equivalence = &Equivalence{
+			Margin: margin,
+			P:      stats.FiniteOrNil(total.Equivalent(margin)),
+		}
 		c.Equivalence.Shown = c.Equivalence.P != nil && *c.Equivalence.P <= 0.05
 	}
 }
@@ -204,33 +224,39 @@ func pairs(a, b *Run) pairing {
 	})
 }
 
-func (all pairing) paired() stats.Paired {
-	a, b := make([]float64, len(all)), make([]float64, len(all))
-	samplesA, samplesB := 0, 0
-	for i, p := range all {
-		a[i], b[i] = p.A, p.B
+func (pairs pairing) paired() stats.Paired {
+	a := make([]float64, len(pairs))
+	b := make([]float64, len(pairs))
+	samplesA := 0
+	samplesB := 0
+	for i, p := range pairs {
+		a[i] = p.A
+		b[i] = p.B
 		samplesA, samplesB = samplesA+p.samplesA, samplesB+p.samplesB
 	}
-	n := float64(len(all))
+	n := float64(len(pairs))
 	return stats.NewPaired(a, b, float64(samplesA)/n, float64(samplesB)/n)
 }
 
-func part(all pairing, whole stats.Paired) Part {
+func part(pairs pairing, total stats.Paired) Part {
 	p := Part{
-		Problems: whole.Problems, AMean: whole.A, BMean: whole.B, Difference: whole.Difference, SEClustered: stats.FiniteOrNil(whole.SE),
-		P: whole.P(), MDE80: stats.FiniteOrNil(whole.MDE80()),
+		Problems: total.Problems, AMean: total.A, BMean: total.B, Difference: total.Difference, SEClustered: stats.FiniteOrNil(total.SE),
+		P: total.P(), MDE80: stats.FiniteOrNil(total.MDE80()),
 	}
-	if i := whole.Interval(); stats.FiniteOrNil(i.Low) != nil {
+	if i := total.Interval(); stats.FiniteOrNil(i.Low) != nil {
 		p.CI95 = &[2]float64{i.Low, i.High}
 	}
-	p.Differing = slicesx.CountFunc(all, func(one *pair) bool { return one.A != one.B })
+	p.Differing = slicesx.CountFunc(pairs, func(one *pair) bool {
+		return one.A != one.B
+	})
 	return p
 }
 
-func split(shared pairing, by func(pair) string) map[string]*Part {
-	groups, parts := map[string]pairing{}, map[string]*Part{}
+func split(shared pairing, key func(pair) string) map[string]*Part {
+	groups := map[string]pairing{}
+	parts := map[string]*Part{}
 	for _, p := range shared {
-		groups[by(p)] = append(groups[by(p)], p)
+		groups[key(p)] = append(groups[key(p)], p)
 	}
 	for name, group := range groups {
 		parts[name] = new(part(group, group.paired()))
@@ -238,15 +264,17 @@ func split(shared pairing, by func(pair) string) map[string]*Part {
 	return parts
 }
 
-func adjust(all []Comparison) {
+func adjust(comparisons []Comparison) {
 	var families [3][]*Part
-	for i := range all {
-		families[0] = append(families[0], &all[i].Part)
-		families[1] = append(families[1], sorted(all[i].ByCategory)...)
-		families[2] = append(families[2], sorted(all[i].ByContamination)...)
+	for i := range comparisons {
+		families[0] = append(families[0], &comparisons[i].Part)
+		families[1] = append(families[1], sorted(comparisons[i].ByCategory)...)
+		families[2] = append(families[2], sorted(comparisons[i].ByContamination)...)
 	}
 	for _, family := range families {
-		p := slicesx.Map(family, func(c *Part) float64 { return c.P })
+		p := slicesx.Map(family, func(c *Part) float64 {
+			return c.P
+		})
 		for i, h := range stats.Holm(p) {
 			family[i].HolmP = h
 		}
@@ -254,5 +282,7 @@ func adjust(all []Comparison) {
 }
 
 func sorted(parts map[string]*Part) []*Part {
-	return slicesx.Map(slices.Sorted(maps.Keys(parts)), func(name string) *Part { return parts[name] })
+	return slicesx.Map(slices.Sorted(maps.Keys(parts)), func(name string) *Part {
+		return parts[name]
+	})
 }

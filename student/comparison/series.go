@@ -26,7 +26,7 @@ type Run struct {
 	Name    string             `json:"name"`
 	Model   string             `json:"model"`
 	Summary evaluation.Summary `json:"summary"`
-	// Seconds is the time under watch; 0 where nobody watched.
+	// Seconds is the observed time; 0 without telemetry.
 	Seconds float64           `json:"seconds"`
 	Cost    evaluation.Amount `json:"cost"`
 
@@ -46,7 +46,12 @@ func read(folder string) (r *Run, err error) {
 		return nil
 	})
 	if err == nil {
-		err = corpus.ReadJSON(corpus.Disk{}, filepath.Join(folder, student.SummaryFile), maxReport, &r.Summary)
+		err = corpus.ReadJSON(
+			corpus.Disk{},
+			filepath.Join(folder, student.SummaryFile),
+			maxReport,
+			&r.Summary,
+		)
 	}
 	if err != nil {
 		return nil, err
@@ -56,7 +61,12 @@ func read(folder string) (r *Run, err error) {
 		Usage   telemetry.Usage      `json:"usage"`
 		Cost    evaluation.Cost      `json:"cost"`
 	}
-	err = corpus.ReadJSON(corpus.Disk{}, filepath.Join(folder, student.TelemetryFile), maxReport, &account)
+	err = corpus.ReadJSON(
+		corpus.Disk{},
+		filepath.Join(folder, student.TelemetryFile),
+		maxReport,
+		&account,
+	)
 	if errors.Is(err, fs.ErrNotExist) { // scored again in a folder that came without
 		err = nil
 	}
@@ -67,57 +77,77 @@ func read(folder string) (r *Run, err error) {
 // maxReport is far above what a summary has.
 const maxReport = 64 << 20
 
-// mayDiffer are the fields of a spec that are compared: who was asked, and those
-// that decide no result. The system prompt is in the harness's hash.
+// mayDiffer are the fields of a spec that runs of a comparison may differ in: the model, and
+// fields that decide no result. The system prompt is in the harness's hash.
 var mayDiffer = []string{"model", "seed", "system", "keep"}
 
 func (r *Run) differences(o *Run) []string {
-	all := slices.DeleteFunc(r.spec.Differences(o.spec), func(d string) bool {
+	differences := slices.DeleteFunc(r.spec.Differences(o.spec), func(d string) bool {
 		field, _, _ := strings.Cut(d, ":")
 		return slices.Contains(mayDiffer, field)
 	})
 	if r.defaults != o.defaults {
-		all = append(all, "server_defaults: "+r.defaults+", "+o.defaults)
+		differences = append(differences, "server_defaults: "+r.defaults+", "+o.defaults)
 	}
-	return all
+	return differences
 }
 
-// defaults is what servers draw with where they are not told, as far as they say.
+// defaults returns the sampling parameters that servers use if a request sets none, as far
+// as they report them.
 func defaults(servers []telemetry.Identity) string {
-	var all []string
+	var settings []string
 	for _, s := range servers {
-		if s.SamplingDefaults != "" && !slices.Contains(all, s.SamplingDefaults) {
-			all = append(all, s.SamplingDefaults)
+		if s.SamplingDefaults != "" && !slices.Contains(settings, s.SamplingDefaults) {
+			settings = append(settings, s.SamplingDefaults)
 		}
 	}
-	return cmp.Or(strings.Join(all, " and "), unknown)
+	return cmp.Or(strings.Join(settings, " and "), unknown)
 }
 
 // WriteSeries writes the runs of comparisons with one base as a table, for people.
-func WriteSeries(w io.Writer, all []Comparison) error {
-	rows := append([]*Run{all[0].ARun}, slicesx.Map(all, func(c Comparison) *Run { return c.BRun })...)
+func WriteSeries(w io.Writer, comparisons []Comparison) error {
+	rows := append([]*Run{comparisons[0].ARun}, slicesx.Map(comparisons, func(c Comparison) *Run {
+		return c.BRun
+	})...)
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	rates := slicesx.FilterMap(slices.Sorted(maps.Keys(rows[0].Summary.Pass)), func(name string) (string, bool) { return name, strings.HasPrefix(name, "pass@") })
+	rates := slicesx.FilterMap(slices.Sorted(maps.Keys(rows[0].Summary.Pass)), func(name string) (string, bool) {
+		return name, strings.HasPrefix(name, "pass@")
+	})
 	fmt.Fprintln(t, strings.Join(slices.Concat([]string{"run", "rate", "95 %", "coverage"}, rates,
 		[]string{"partial", "hallucinated ids a reply", "tokens a rollout", "time", "cost"}), "\t"))
 	for _, r := range rows {
 		s := &r.Summary
-		fmt.Fprintln(t, strings.Join(slices.Concat([]string{r.Name, share(s.ASRScored), between(s.Clustered95), fmt.Sprintf("%.4f", s.Coverage)}, r.passes(rates),
-			[]string{fmt.Sprint(s.Partial), share(stats.FiniteOrNil(float64(s.HallucinatedIDs) / float64(s.Turns))), r.tokens(), fmt.Sprintf("%.0f s", r.Seconds), r.cost()}), "\t"))
+		fmt.Fprintln(t, strings.Join(slices.Concat([]string{
+			r.Name,
+			share(s.ASRScored),
+			between(s.Clustered95),
+			fmt.Sprintf("%.4f", s.Coverage),
+		}, r.passes(rates),
+			[]string{
+				fmt.Sprint(s.Partial),
+				share(stats.FiniteOrNil(float64(s.HallucinatedIDs) / float64(s.Turns))),
+				r.tokens(),
+				fmt.Sprintf("%.0f s", r.Seconds),
+				r.cost(),
+			}), "\t"))
 	}
 	return t.Flush()
 }
 
 func (r *Run) passes(names []string) (cells []string) {
 	for _, name := range names {
-		p, told := r.Summary.Pass[name]
-		cells = append(cells, map[bool]string{true: fmt.Sprintf("%.4f", p.Mean), false: "-"}[told])
+		p, ok := r.Summary.Pass[name]
+		cells = append(cells, map[bool]string{
+			true:  fmt.Sprintf("%.4f", p.Mean),
+			false: "-",
+		}[ok])
 	}
 	return cells
 }
 
 func (r *Run) tokens() string {
-	t, n := r.Summary.Tokens, int64(r.Summary.Samples)
+	t := r.Summary.Tokens
+	n := int64(r.Summary.Samples)
 	if t.Prompt == nil || t.Completion == nil {
 		return unknown
 	}
@@ -148,15 +178,38 @@ func between(x *[2]float64) string {
 	return fmt.Sprintf("%.4f to %.4f", x[0], x[1])
 }
 
-// String is the comparison for people.
+// String returns the comparison for people.
 func (c Comparison) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s against %s: %s\n", c.B, c.A, c.Part)
-	fmt.Fprintf(&b, "  rates of scored rollouts: %s %.4f (coverage %.4f), %s %.4f (coverage %.4f)\n", c.A, c.AMean, c.ACoverage, c.B, c.BMean, c.BCoverage)
+	fmt.Fprintf(
+		&b,
+		"  rates of scored rollouts: %s %.4f (coverage %.4f), %s %.4f (coverage %.4f)\n",
+		c.A,
+		c.AMean,
+		c.ACoverage,
+		c.B,
+		c.BMean,
+		c.BCoverage,
+	)
 	if c.McNemar != nil {
-		fmt.Fprintf(&b, "  McNemar: only %s %d, only %s %d, p %.4g\n", c.A, c.McNemar.B, c.B, c.McNemar.C, c.McNemar.P)
+		fmt.Fprintf(
+			&b,
+			"  McNemar: only %s %d, only %s %d, p %.4g\n",
+			c.A,
+			c.McNemar.B,
+			c.B,
+			c.McNemar.C,
+			c.McNemar.P,
+		)
 	} else {
-		fmt.Fprintf(&b, "  %s solves %d problems more often, %d less often\n", c.B, len(c.Won), len(c.Lost))
+		fmt.Fprintf(
+			&b,
+			"  %s solves %d problems more often, %d less often\n",
+			c.B,
+			len(c.Won),
+			len(c.Lost),
+		)
 	}
 	c.writeShown(&b)
 	c.writeParts(&b, "category ", c.ByCategory)
@@ -181,14 +234,28 @@ func (c Comparison) writeShown(b *strings.Builder) {
 	}
 }
 
-func (c Comparison) writeParts(b *strings.Builder, kind string, parts map[string]*Part) {
+func (c Comparison) writeParts(
+	b *strings.Builder,
+	kind string,
+	parts map[string]*Part,
+) {
 	for _, name := range slices.Sorted(maps.Keys(parts)) {
 		p := parts[name]
-		fmt.Fprintf(b, "  %s%s: %s %.4f, %s %.4f; %s\n", kind, name, c.A, p.AMean, c.B, p.BMean, p)
+		fmt.Fprintf(
+			b,
+			"  %s%s: %s %.4f, %s %.4f; %s\n",
+			kind,
+			name,
+			c.A,
+			p.AMean,
+			c.B,
+			p.BMean,
+			p,
+		)
 	}
 }
 
-// String is the difference with how sure it is.
+// String returns the difference with its uncertainty.
 func (p Part) String() string {
 	if p.Differing == 0 {
 		return fmt.Sprintf("no problem of %d differs", p.Problems)

@@ -32,7 +32,7 @@ func All() []Dialect { return []Dialect{Auto, Native, Oro, Hermes} }
 
 // Turn is a reply, read.
 type Turn struct {
-	// Think is what the model thought, Text what it said outside calls.
+	// Think is the model's reasoning, Text its text outside of calls.
 	Think string
 	Text  string
 	Calls []Call
@@ -46,14 +46,17 @@ type Call struct {
 	ID        string
 	Name      string
 	Arguments python.Value
-	// Malformed says why the call cannot be read; empty if it can.
+	// Malformed is the reason why the call cannot be read; empty if it can.
 	Malformed string
 }
 
 // Read reads a reply. One of more than 256 calls is one malformed call.
 func Read(r model.Reply, d Dialect) Turn {
-	think, rest := thinking(r.Content)
-	t := Turn{Think: text.Join(r.Reasoning, "\n\n", think), Text: strings.TrimSpace(rest)}
+	think, remaining := thinking(r.Content)
+	t := Turn{
+		Think: text.Join(r.Reasoning, "\n\n", think),
+		Text:  strings.TrimSpace(remaining),
+	}
 	switch {
 	case len(r.Calls) > model.MaxCalls:
 		t.Calls = []Call{tooMany()}
@@ -63,8 +66,8 @@ func Read(r model.Reply, d Dialect) Turn {
 			t.Calls = append(t.Calls, native(c))
 		}
 	case d == Native:
-	case strings.Contains(rest, openTag):
-		t.Text, t.Calls = tagged(rest, d)
+	case strings.Contains(remaining, openTag):
+		t.Text, t.Calls = tagged(remaining, d)
 	}
 	if len(t.Calls) > model.MaxCalls {
 		t.Calls = []Call{tooMany()}
@@ -81,10 +84,10 @@ const (
 	openTag, closeTag     = "<tool_call>", "</tool_call>"
 )
 
-// thinking cuts the think blocks off: what stands in one is a thought, even if
-// it looks like a call. A template may have opened the first block for the model;
-// a block that never closes goes on to the end.
-func thinking(content string) (think, rest string) {
+// thinking splits off the think blocks: their content is a thought, even if it looks like a
+// call. A template may have opened the first block for the model; an unclosed block extends
+// to the end.
+func thinking(content string) (think, remaining string) {
 	var thoughts []string
 	var spoken strings.Builder
 	if before, after, closed := strings.Cut(content, closeThink); closed && !strings.Contains(before, openThink) {
@@ -120,32 +123,37 @@ func notAnObject(v python.Value) string {
 	return "arguments must be a JSON object, not " + v.TypeName()
 }
 
-func tagged(rest string, d Dialect) (text string, calls []Call) {
+func tagged(markup string, d Dialect) (text string, calls []Call) {
 	var outside strings.Builder
 	for {
-		before, after, found := strings.Cut(rest, openTag)
+		before, after, ok := strings.Cut(markup, openTag)
 		outside.WriteString(before)
-		if !found {
-			return spoken(outside.String()), calls
+		if !ok {
+			return visibleText(outside.String()), calls
 		}
 		body, next, closed := strings.Cut(after, closeTag)
 		if !closed {
-			return spoken(outside.String()), append(calls, malformed(body, "the tool_call tag is never closed"))
+			return visibleText(outside.String()), append(calls, malformed(body, "the tool_call tag is never closed"))
 		}
 		calls = append(calls, block(strings.TrimSpace(body), d)...)
-		rest = next
+		markup = next
 	}
 }
 
-// spoken is the text for the customer: a response tag is part of the form.
-func spoken(text string) string {
+// visibleText returns the text for the customer, without a response tag, which belongs to
+// the form.
+func visibleText(text string) string {
 	text = strings.ReplaceAll(strings.ReplaceAll(text, "<response>", ""), "</response>", "")
 	return strings.TrimSpace(text)
 }
 
 func malformed(text, why string) Call {
 	v := python.String(text)
-	return Call{ID: shop.CallID("", v), Arguments: v, Malformed: why}
+	return Call{
+		ID:        shop.CallID("", v),
+		Arguments: v,
+		Malformed: why,
+	}
 }
 
 func block(body string, d Dialect) []Call {
@@ -160,10 +168,12 @@ func block(body string, d Dialect) []Call {
 		}
 		values = v.List
 	}
-	return slicesx.Map(values, func(c python.Value) Call { return object(c, d) })
+	return slicesx.Map(values, func(c python.Value) Call {
+		return object(c, d)
+	})
 }
 
-// keys are what the arguments of a call may stand under.
+// keys are the keys of a call's arguments.
 var keys = map[Dialect][]string{
 	Auto: {"parameters", "arguments"}, Native: {"parameters", "arguments"}, Oro: {"parameters"}, Hermes: {"arguments"},
 }
@@ -175,7 +185,11 @@ func object(v python.Value, d Dialect) Call {
 	}
 	for _, k := range keys[d] {
 		if arguments, ok := v.Get(k); ok {
-			c := Call{ID: shop.CallID(name.Text, arguments), Name: name.Text, Arguments: arguments}
+			c := Call{
+				ID:        shop.CallID(name.Text, arguments),
+				Name:      name.Text,
+				Arguments: arguments,
+			}
 			if arguments.Kind != python.Dict {
 				c.Malformed = notAnObject(arguments)
 			}
@@ -185,8 +199,8 @@ func object(v python.Value, d Dialect) Call {
 	return malformed(python.Dumps(v), "a call needs "+strings.Join(keys[d], " or "))
 }
 
-// formats say how each text dialect writes a call. Native needs no words, and
-// auto leaves them to the server's own template.
+// formats describe how each text dialect writes a call. Native needs no description, and
+// auto leaves it to the server's template.
 var formats = map[Dialect]string{
 	Oro: `How to answer
 Write <think>your thoughts</think>, then your calls as one JSON list:
@@ -203,8 +217,8 @@ The results come back in <obs>…</obs>.`,
 // SendsTools reports whether a request carries tool definitions.
 func (d Dialect) SendsTools() bool { return d == Auto || d == Native }
 
-// System is the system prompt of a harness in this dialect: with the tools and
-// the form of a call in words where the request does not carry them.
+// System returns the system prompt of a harness in this dialect, with a description of tools
+// and calls if the request does not carry them.
 func (d Dialect) System(h arena.Harness) string {
 	if d.SendsTools() {
 		return h.System

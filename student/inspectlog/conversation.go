@@ -39,43 +39,66 @@ type call struct {
 	Type       string  `json:"type"`
 }
 
-// read reads a rollout's trace, whatever dialect it was played in, as messages behind
-// those that there are, and the model's last reply, inspect_ai's ModelOutput.
-func read(t *arena.Trace, model string, messages ...message) ([]message, doc) {
+// read appends a rollout's trace, in any dialect, as messages, and returns the model's last
+// reply as inspect_ai's ModelOutput.
+func read(
+	t *arena.Trace,
+	model string,
+	messages ...message,
+) ([]message, doc) {
 	output := silent(model)
 	for i := range t.Steps {
-		step, at := &t.Steps[i], len(messages)
+		step := &t.Steps[i]
+		start := len(messages)
 		messages = turn(messages, step, i+1)
-		messages[at].Model = model
+		messages[start].Model = model
 		if i == len(t.Steps)-1 {
-			end(output, &messages[at], step)
+			end(output, &messages[start], step)
 		}
 	}
 	return messages, output
 }
 
-func silent(model string) doc { return doc{"model": model, "choices": []doc{}, "completion": ""} }
+func silent(model string) doc {
+	return doc{
+		"model":      model,
+		"choices":    []doc{},
+		"completion": "",
+	}
+}
 
 // turn adds a reply and the answers to its calls.
 func turn(messages []message, step *arena.Step, number int) []message {
-	at := len(messages)
-	messages = append(messages, message{Role: "assistant", Source: "generate", Content: content(step)})
+	start := len(messages)
+	messages = append(messages, message{
+		Role:    "assistant",
+		Source:  "generate",
+		Content: content(step),
+	})
 	add := func(c call, answer message) {
-		c.ID, c.Type = fmt.Sprintf("call_%d_%d", number, len(messages)-at), "function"
+		c.ID = fmt.Sprintf("call_%d_%d", number, len(messages)-start)
+		c.Type = "function"
 		answer.Role, answer.CallID, answer.Function = "tool", c.ID, c.Function
 		messages = append(messages, answer)
-		messages[at].Calls = append(messages[at].Calls, c)
+		messages[start].Calls = append(messages[start].Calls, c)
 	}
 	for i := range step.Calls {
 		c := &step.Calls[i]
-		add(call{Function: &c.Name, Arguments: tame(string(c.Arguments))}, message{Content: c.Result.Text()})
+		add(call{
+			Function:  &c.Name,
+			Arguments: tame(string(c.Arguments)),
+		}, message{Content: c.Result.Text()})
 	}
 	if !strings.Contains(string(step.Raw), "malformed") { // most hold none
 		return messages
 	}
 	for _, fault := range gjson.Get(string(step.Raw), "extra_info.malformed").ForEach {
 		why := fault.Get("error").String()
-		add(call{Function: new(fault.Get("name").String()), Arguments: doc{"text": fault.Get("text").String()}, ParseError: &why},
+		add(call{
+			Function:   new(fault.Get("name").String()),
+			Arguments:  doc{"text": fault.Get("text").String()},
+			ParseError: &why,
+		},
 			message{Content: why, Error: doc{"type": "parsing", "message": why}})
 	}
 	return messages
@@ -98,10 +121,14 @@ func end(output doc, reply *message, step *arena.Step) {
 		body = gjson.Parse(string(step.Proxy[0].Response))
 	}
 	output["completion"] = step.Response
-	output["choices"] = []doc{{"message": reply, "stop_reason": stopReason(body.Get("choices.0.finish_reason").String())}}
+	output["choices"] = []doc{{
+		"message":     reply,
+		"stop_reason": stopReason(body.Get("choices.0.finish_reason").String()),
+	}}
 	if u := body.Get("usage"); u.Get("completion_tokens").Exists() {
-		in, out := u.Get("prompt_tokens").Int(), u.Get("completion_tokens").Int()
-		output["usage"] = usage{in, out, in + out}
+		prompt := u.Get("prompt_tokens").Int()
+		out := u.Get("completion_tokens").Int()
+		output["usage"] = usage{prompt, out, prompt + out}
 	}
 }
 
@@ -126,8 +153,8 @@ const (
 
 var longNumber = regexp.MustCompile(fmt.Sprintf("[0-9]{%d}", maxDigits))
 
-// tame gives a call's arguments, an object, as any reader takes them: as they
-// are, or the whole as a text where some reader could not read it.
+// tame returns a call's arguments, an object, in a form that any reader accepts: as they
+// are, or as a text if some reader could not read them.
 func tame(raw string) json.RawMessage {
 	wild := !strings.HasPrefix(raw, "{") || !cursor.Valid(raw) || !utf8.ValidString(raw) || strings.Contains(raw, `\ud`) || strings.Contains(raw, `\uD`) ||
 		strings.Count(raw, "{")+strings.Count(raw, "[") > maxLevels || len(raw) > maxDigits && longNumber.MatchString(raw)

@@ -24,19 +24,19 @@ import (
 // version is inspect_ai's LOG_SCHEMA_VERSION that is written here.
 const version = 2
 
-// noTime stands where the format wants a time. A log holds no clock, so it
-// takes the moment at which the steps of all traces begin.
+// noTime is written where the format requires a time. A log holds no clock, so it uses the
+// moment at which the steps of all traces start.
 const noTime = "2001-09-09T01:46:40+00:00"
 
-// Log is a log under way. It holds one sample at a time, whatever the size of
-// the run, and appears at its path when it is whole.
+// Log is a log that is being written. It holds one sample at a time, whatever the size of
+// the run, and appears at its path when it is complete.
 type Log struct {
 	run Run
 	// entries is the zip under way.
 	entries *atomicfile.File
 	zip     *zip.Writer
-	// summaries is the list that goes behind the samples; until then it is kept
-	// compressed, in packed.
+	// summaries is the list that follows the samples; until then it is stored compressed, in
+	// packed.
 	summaries *gzip.Writer
 	packed    bytes.Buffer
 	count     int
@@ -45,17 +45,21 @@ type Log struct {
 	encoded bytes.Buffer
 }
 
-// New begins the log of a run in a file, which its caller drops where the log cannot be
+// New starts the log of a run in a file, which the caller drops if the log cannot be
 // written.
 func New(file *atomicfile.File, r Run) (*Log, error) {
-	l := &Log{run: r, entries: file, zip: zip.NewWriter(file)}
+	l := &Log{
+		run:     r,
+		entries: file,
+		zip:     zip.NewWriter(file),
+	}
 	l.summaries, _ = gzip.NewWriterLevel(&l.packed, gzip.BestSpeed) // a level that there is
 	l.zip.RegisterCompressor(zip.Deflate, oneCompressor())
 	return l, l.document("_journal/start.json", l.start())
 }
 
-// oneCompressor gives the entries of a zip, which follow each other, one and
-// the same compressor: its tables are larger than most entries.
+// oneCompressor returns the same compressor for all entries of a zip, which are written one
+// after another: its tables are larger than most entries.
 func oneCompressor() zip.Compressor {
 	var w *flate.Writer
 	return func(out io.Writer) (io.WriteCloser, error) {
@@ -81,7 +85,10 @@ func (l *Log) document(name string, v any) error {
 }
 
 func (l *Log) entry(name string) (io.Writer, error) {
-	return l.zip.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Deflate})
+	return l.zip.CreateHeader(&zip.FileHeader{
+		Name:   name,
+		Method: zip.Deflate,
+	})
 }
 
 func (l *Log) encode(v any) error {
@@ -91,10 +98,11 @@ func (l *Log) encode(v any) error {
 	return e.Encode(v)
 }
 
-// Add writes one rollout with its problem. All samples of all problems come in order.
+// Add writes one rollout with its problem. All samples of all problems must be added in
+// order.
 func (l *Log) Add(p *arena.Problem, r *rollout.Result) error {
-	whole, summary := l.sample(p, r)
-	if err := l.document(fmt.Sprintf("samples/%s_epoch_%d.json", whole["id"], whole["epoch"]), whole); err != nil {
+	sample, summary := l.sample(p, r)
+	if err := l.document(fmt.Sprintf("samples/%s_epoch_%d.json", sample["id"], sample["epoch"]), sample); err != nil {
 		return err
 	}
 	if err := l.encode(summary); err != nil {
@@ -109,10 +117,13 @@ func (l *Log) Add(p *arena.Problem, r *rollout.Result) error {
 // readers take a sample into memory whole.
 const maxRollout = 16 << 20
 
-// Close writes summaries and results behind the samples; the log is then
-// whole.
+// Close writes summaries and results after the samples, which completes the log.
 func (l *Log) Close(results []Score) error {
-	err := errors.Join(l.copySummaries(), l.document("header.json", l.header(results)), l.zip.Close())
+	err := errors.Join(
+		l.copySummaries(),
+		l.document("header.json", l.header(results)),
+		l.zip.Close(),
+	)
 	return wrong.Wrap("write inspect log", l.entries.End(err))
 }
 
@@ -122,13 +133,13 @@ func (l *Log) copySummaries() error {
 	if err = errors.Join(err, l.summaries.Close()); err != nil {
 		return err
 	}
-	kept, err := gzip.NewReader(&l.packed)
+	stored, err := gzip.NewReader(&l.packed)
 	if err != nil {
 		return err
 	}
 	w, err := l.entry("summaries.json")
 	if err == nil {
-		_, err = io.Copy(w, kept)
+		_, err = io.Copy(w, stored)
 	}
 	return err
 }

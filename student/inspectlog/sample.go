@@ -27,42 +27,56 @@ type usage struct {
 	Total  int64 `json:"total_tokens"`
 }
 
-// sample is a rollout as inspect_ai's EvalSample, and as its EvalSampleSummary, which
-// is what the viewer's list needs.
-func (l *Log) sample(p *arena.Problem, r *rollout.Result) (whole, summary doc) {
-	about := metadata{Category: string(r.Category), Stop: string(r.Stop), Counts: r.Counts}
-	target := append([]string{}, slicesx.Map(p.Rewards, func(reward arena.Reward) string { return reward.ProductID })...)
-	whole = doc{
+// sample returns a rollout as inspect_ai's EvalSample, and as its EvalSampleSummary, which
+// the viewer's list needs.
+func (l *Log) sample(p *arena.Problem, r *rollout.Result) (sample, summary doc) {
+	about := metadata{
+		Category: string(r.Category),
+		Stop:     string(r.Stop),
+		Counts:   r.Counts,
+	}
+	target := append([]string{}, slicesx.Map(p.Rewards, func(reward arena.Reward) string {
+		return reward.ProductID
+	})...)
+	sample = doc{
 		"id": sampleID(r.ProblemID), "epoch": r.Sample + 1, "input": p.Query, "target": target, "turn_count": r.Turns,
 		"model_usage": doc{l.run.Model: l.spend(r.Tokens)}, "uuid": uuid(l.run.ID, r),
 	}
-	messages, output := read(r.Trace, l.run.Model, message{Role: "system", Content: l.run.System}, message{Role: "user", Content: p.Query})
+	messages, output := read(r.Trace, l.run.Model, message{
+		Role:    "system",
+		Content: l.run.System,
+	}, message{Role: "user", Content: p.Query})
 	if n := len(r.Line); n > maxRollout {
 		messages, output = messages[:2], silent(l.run.Model)
 		about.LeftOut = fmt.Sprintf("the conversation: its trace of %d bytes is too long for this log, and stands in traces", n)
 	}
 	if r.Outcome == rollout.Scored {
 		about.Label = string(*r.Label)
-		whole["scores"] = scores(r)
+		sample["scores"] = scores(r)
 	}
-	whole["metadata"] = about
-	summary = maps.Clone(whole)
-	summary["completed"], summary["message_count"] = true, len(messages)
-	whole["messages"], whole["output"] = messages, output
+	sample["metadata"] = about
+	summary = maps.Clone(sample)
+	summary["completed"] = true
+	summary["message_count"] = len(messages)
+	sample["messages"] = messages
+	sample["output"] = output
 	switch {
 	case r.Outcome == rollout.Infra:
 		words := strings.TrimSuffix(*r.Infra+": "+r.InfraWords, ": ")
-		summary["error"], whole["error"] = words, doc{"message": words, "traceback": "", "traceback_ansi": ""}
+		summary["error"] = words
+		sample["error"] = doc{"message": words, "traceback": "", "traceback_ansi": ""}
 	case r.Stop == rollout.StopMaxSteps:
-		summary["limit"], whole["limit"] = "turn", doc{"type": "turn", "limit": l.run.MaxSteps}
+		summary["limit"] = "turn"
+		sample["limit"] = doc{"type": "turn", "limit": l.run.MaxSteps}
 	case r.Stop == rollout.StopOverflow:
-		summary["limit"], whole["limit"] = "context", doc{"type": "context", "limit": 0}
+		summary["limit"] = "context"
+		sample["limit"] = doc{"type": "context", "limit": 0}
 	}
-	return whole, summary
+	return sample, summary
 }
 
-// scores are the production-strict success, which the viewer shows as right or
-// wrong, the parts that it is made of, and the reasoning judge's.
+// scores returns the production-strict success, which the viewer shows as right or wrong,
+// its parts, and the reasoning judge's score.
 func scores(r *rollout.Result) doc {
 	success := doc{"value": "I"}
 	for name, text := range map[string]string{"answer": strings.Join(r.Recommended, ", "), "explanation": string(*r.Label)} {
@@ -73,14 +87,14 @@ func scores(r *rollout.Result) doc {
 	if *r.Success {
 		success["value"] = "C"
 	}
-	all := doc{"success": success}
+	values := doc{"success": success}
 	if len(r.Axes) > 0 {
-		all["axes"] = doc{"value": r.Axes}
+		values["axes"] = doc{"value": r.Axes}
 	}
 	if r.Quality != nil {
-		all["quality"] = doc{"value": *r.Quality}
+		values["quality"] = doc{"value": *r.Quality}
 	}
-	return all
+	return values
 }
 
 func (l *Log) spend(t evaluation.Tokens) usage {
@@ -98,11 +112,17 @@ func (l *Log) spend(t evaluation.Tokens) usage {
 
 func uuid(run string, r *rollout.Result) string {
 	const enough = 22
-	return digest.SHA256(fmt.Appendf(nil, "%s\n%s\n%d", run, r.ProblemID, r.Sample))[:enough]
+	return digest.SHA256(fmt.Appendf(
+		nil,
+		"%s\n%s\n%d",
+		run,
+		r.ProblemID,
+		r.Sample,
+	))[:enough]
 }
 
-// sampleID is a problem's id as part of an entry's name: what a zip cannot hold
-// is replaced, and a long one is cut behind a hash of all of it.
+// sampleID returns a problem's id as part of an entry's name: characters that a zip cannot
+// hold are replaced, and a long id is cut and gets the hash of all of it.
 func sampleID(id string) string {
 	const enough = 200
 	id = strings.ReplaceAll(id, "\x00", "\ufffd")
@@ -136,9 +156,10 @@ type Score struct {
 	Metrics map[string]*float64
 }
 
-// start is inspect_ai's LogStart.
+// start returns inspect_ai's LogStart.
 func (l *Log) start() doc {
-	s, config := l.run.Sampling, doc{}
+	s := l.run.Sampling
+	config := doc{}
 	for name, v := range map[string]*float64{"temperature": s.Temperature, "top_p": s.TopP} {
 		if v != nil {
 			config[name] = *v
@@ -154,30 +175,57 @@ func (l *Log) start() doc {
 		"version": version,
 		"eval": doc{
 			"eval_id": l.run.ID, "run_id": l.run.ID, "created": noTime, "task": l.run.Task, "task_id": l.run.ID,
-			"dataset": doc{"name": "problems", "samples": len(ids), "sample_ids": ids, "shuffled": false},
-			"model":   l.run.Model, "config": doc{"epochs": l.run.Samples}, "model_generate_config": config, "metadata": l.run.Spec,
+			"dataset": doc{
+				"name":       "problems",
+				"samples":    len(ids),
+				"sample_ids": ids,
+				"shuffled":   false,
+			},
+			"model": l.run.Model, "config": doc{"epochs": l.run.Samples}, "model_generate_config": config, "metadata": l.run.Spec,
 		},
 		"plan": doc{
-			"name": "plan", "steps": []doc{{"solver": "arena", "params": doc{"max_steps": l.run.MaxSteps}}}, "config": config,
+			"name": "plan", "steps": []doc{{
+				"solver": "arena",
+				"params": doc{"max_steps": l.run.MaxSteps},
+			}}, "config": config,
 		},
 	}
 }
 
-// header is inspect_ai's EvalLog without its samples.
+// header returns inspect_ai's EvalLog without its samples.
 func (l *Log) header(results []Score) doc {
 	scores := make([]doc, len(results))
 	for i, r := range results {
 		metrics := doc{}
 		for name, v := range r.Metrics {
 			if v != nil {
-				metrics[name] = doc{"name": name, "value": *v, "params": doc{}}
+				metrics[name] = doc{
+					"name":   name,
+					"value":  *v,
+					"params": doc{},
+				}
 			}
 		}
-		scores[i] = doc{"name": r.Name, "scorer": r.Name, "scored_samples": r.Scored, "unscored_samples": r.Unscored, "params": doc{}, "metrics": metrics}
+		scores[i] = doc{
+			"name":             r.Name,
+			"scorer":           r.Name,
+			"scored_samples":   r.Scored,
+			"unscored_samples": r.Unscored,
+			"params":           doc{},
+			"metrics":          metrics,
+		}
 	}
 	out := l.start()
 	out["status"] = "success"
-	out["results"] = doc{"total_samples": l.count, "completed_samples": l.count, "scores": scores}
-	out["stats"] = doc{"started_at": noTime, "completed_at": noTime, "model_usage": doc{l.run.Model: l.usage}}
+	out["results"] = doc{
+		"total_samples":     l.count,
+		"completed_samples": l.count,
+		"scores":            scores,
+	}
+	out["stats"] = doc{
+		"started_at":   noTime,
+		"completed_at": noTime,
+		"model_usage":  doc{l.run.Model: l.usage},
+	}
 	return out
 }

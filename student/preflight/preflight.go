@@ -17,7 +17,7 @@ import (
 	"github.com/trajectory-arena/arena/student/telemetry"
 )
 
-// Question is what to ask of which server.
+// Question is what to request from which server.
 type Question struct {
 	// Base is the server's base URL, Key its bearer token, Words what is known of it
 	// from elsewhere, such as its log.
@@ -25,15 +25,15 @@ type Question struct {
 	// Model and Template are the run's own.
 	Model    string
 	Template *model.Template
-	// Pool asks this server alone.
+	// Pool sends requests to this server only.
 	Pool *model.Pool
 	// Patience is how long a server is waited for that is not there or still loads.
 	Patience time.Duration
-	// Waiting is told once why the server is waited for.
+	// Waiting is called once with the reason for waiting for the server.
 	Waiting func(words string)
 }
 
-// Server is what a server says.
+// Server is what a server replied.
 type Server struct {
 	telemetry.Identity
 	// Streamed reports whether it answers in streams alone.
@@ -44,7 +44,7 @@ type Server struct {
 type Refusal struct {
 	Endpoint string
 	Fault    *model.Fault
-	// Hint says what to do about it.
+	// Hint is what to do about it.
 	Hint string
 }
 
@@ -61,8 +61,8 @@ func (r *Refusal) Error() string {
 // again is the time between two looks at a server that is waited for.
 const again = time.Second
 
-// Ask asks until the server answers, refuses, or patience ends. The error is a
-// *Refusal or ctx's.
+// Ask sends requests until the server replies, refuses, or patience ends. The error is a
+// *Refusal or that of ctx.
 func Ask(ctx context.Context, q Question) (Server, error) {
 	patient, end := context.WithTimeout(ctx, q.Patience)
 	defer end()
@@ -76,7 +76,10 @@ func Ask(ctx context.Context, q Question) (Server, error) {
 			streamed, err = q.reply(ctx)
 		}
 	}
-	s := Server{Identity: telemetry.Identity{Endpoint: model.PublicURL(q.Base)}, Streamed: streamed}
+	s := Server{
+		Identity: telemetry.Identity{Endpoint: model.PublicURL(q.Base)},
+		Streamed: streamed,
+	}
 	if ctx.Err() == nil && !q.loads(err) { // one that is away is not asked for more
 		s.Identity = telemetry.Identify(ctx, q.Base, q.Key, q.Words)
 	}
@@ -86,15 +89,14 @@ func Ask(ctx context.Context, q Question) (Server, error) {
 	return s, err
 }
 
-// loads reports whether the server is not there yet, or says that it will answer
-// soon.
+// loads reports whether the server is not there yet, or replies that it will be ready soon.
 func (q Question) loads(err error) bool {
 	fault, is := errors.AsType[*model.Fault](err)
 	return is && (fault.Unreachable() || fault.Status == http.StatusServiceUnavailable || fault.Kind == model.Limited)
 }
 
-// greetings are what is said to a server. What it says to one of them may be for
-// that one alone, unless it is that key or model are wrong, or that it is not there.
+// greetings are the conversations sent to a server. A refusal of one of them may be for that
+// one only, unless it is about key or model, or the server is away.
 var greetings = []string{"Hello.", "Good morning.", "What can you do?"}
 
 func (q Question) reply(ctx context.Context) (streamed bool, err error) {
@@ -107,16 +109,19 @@ func (q Question) reply(ctx context.Context) (streamed bool, err error) {
 	return streamed, err
 }
 
-// greet asks once. Servers that want max_tokens by another name are asked without,
-// those that only stream for a stream.
+// greet sends one request. Servers that know max_tokens by another name get a request
+// without it, those that only stream a streaming one.
 func (q Question) greet(ctx context.Context, greeting string) (streamed bool, err error) {
-	said := model.Conversation{}.Append(model.Turn{Role: "user", Content: greeting})
+	conversation := model.Conversation{}.Append(model.Turn{
+		Role:    "user",
+		Content: greeting,
+	})
 	for _, way := range []struct {
 		body     model.Body
 		word     string
 		streamed bool
 	}{
-		{q.Template.SingleToken(said, 0), "", false}, {q.Template.Request(said, 0), "max_", false}, {q.Template.Streaming().SingleToken(said, 0), "stream", true},
+		{q.Template.SingleToken(conversation, 0), "", false}, {q.Template.Request(conversation, 0), "max_", false}, {q.Template.Streaming().SingleToken(conversation, 0), "stream", true},
 	} {
 		if way.word != "" && !refusedFor(err, way.word) {
 			continue
@@ -158,9 +163,9 @@ func (q Question) hint(fault *model.Fault, id telemetry.Identity) string {
 	case q.loads(fault):
 		return "start the server, or wait longer: --wait-for-server"
 	}
-	said := strings.ToLower(fault.Detail)
+	detail := strings.ToLower(fault.Detail)
 	for _, h := range hints {
-		if strings.Contains(said, h.word) {
+		if strings.Contains(detail, h.word) {
 			return h.hint
 		}
 	}

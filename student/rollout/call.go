@@ -26,12 +26,23 @@ func (p *play) call(c dialect.Call) callAnswer {
 	if c.Malformed != "" {
 		p.result.MalformedCalls++
 		text := python.String("Error: " + c.Malformed)
-		return callAnswer{call: c, Answer: shop.Answer{ID: c.ID, Result: text, Raised: true}, malformed: true}
+		return callAnswer{
+			call:      c,
+			Answer:    shop.Answer{ID: c.ID, Result: text, Raised: true},
+			malformed: true,
+		}
 	}
-	a := callAnswer{call: c, Answer: p.tools.Call(p.ctx, c.Name, c.Arguments)}
+	a := callAnswer{
+		call:   c,
+		Answer: p.tools.Call(p.ctx, c.Name, c.Arguments),
+	}
 	a.ID = c.ID
 	if r, failed := a.Unanswered(); failed {
-		p.toolFault = &model.Fault{Kind: model.Network, Reason: "search_unreachable", Detail: r.Path}
+		p.toolFault = &model.Fault{
+			Kind:   model.Network,
+			Reason: "search_unreachable",
+			Detail: r.Path,
+		}
 		if r.Status != 0 {
 			p.toolFault.Reason = "search_http_" + strconv.Itoa(r.Status)
 		}
@@ -121,10 +132,17 @@ func (p *play) respond(r model.Reply, s step) {
 		p.appendTranscript(s.taggedParts(s.observation())...)
 		return
 	}
-	m := model.Turn{Role: "assistant", Content: r.Content, Reasoning: r.Reasoning}
+	m := model.Turn{
+		Role:      "assistant",
+		Content:   r.Content,
+		Reasoning: r.Reasoning,
+	}
 	if !s.turn.Native {
 		p.addMessage(m)
-		p.addMessage(model.Turn{Role: "user", Content: cmp.Or(s.observation(), reminder)})
+		p.addMessage(model.Turn{
+			Role:    "user",
+			Content: cmp.Or(s.observation(), reminder),
+		})
 		return
 	}
 	m.ToolCalls = slices.Clone(r.Calls)
@@ -137,7 +155,11 @@ func (p *play) respond(r model.Reply, s step) {
 	}
 	p.addMessage(m)
 	for _, a := range s.answers {
-		p.addMessage(model.Turn{Role: "tool", Content: toolText(a.Result), CallID: a.ID})
+		p.addMessage(model.Turn{
+			Role:    "tool",
+			Content: toolText(a.Result),
+			CallID:  a.ID,
+		})
 	}
 }
 
@@ -146,7 +168,9 @@ func (s step) observation() string {
 	if len(s.answers) == 0 {
 		return ""
 	}
-	answers := slicesx.Map(s.answers, func(a callAnswer) shop.Answer { return a.Answer })
+	answers := slicesx.Map(s.answers, func(a callAnswer) shop.Answer {
+		return a.Answer
+	})
 	return shop.Observation(answers)
 }
 

@@ -124,7 +124,12 @@ const maxMalformed = 3
 
 // Play runs a task to its end. It calls store with every new turn before the next
 // request; its error ends the rollout. The error is ctx's, store's or ErrLong.
-func (e *Environment) Play(ctx context.Context, t Task, m Model, store func(Turn) error) (*Result, error) {
+func (e *Environment) Play(
+	ctx context.Context,
+	t Task,
+	m Model,
+	store func(Turn) error,
+) (*Result, error) {
 	p := e.newPlay(ctx, t)
 	for p.result.Turns < e.MaxSteps {
 		turn, fault, err := p.nextReply(ctx, m)
@@ -178,7 +183,11 @@ type tape struct {
 	fresh  []TapeAnswer
 }
 
-func (t *tape) Get(ctx context.Context, path string, params python.Value) (python.Value, int, bool) {
+func (t *tape) Get(
+	ctx context.Context,
+	path string,
+	params python.Value,
+) (python.Value, int, bool) {
 	if len(t.past) > 0 {
 		a := t.past[0]
 		t.past = t.past[1:]
@@ -186,7 +195,11 @@ func (t *tape) Get(ctx context.Context, path string, params python.Value) (pytho
 		return v, a.Status, a.OK && err == nil
 	}
 	v, status, ok := t.server.Get(ctx, path, params)
-	t.fresh = append(t.fresh, TapeAnswer{Body: python.Dumps(v), Status: status, OK: ok})
+	t.fresh = append(t.fresh, TapeAnswer{
+		Body:   python.Dumps(v),
+		Status: status,
+		OK:     ok,
+	})
 	return v, status, ok
 }
 
@@ -197,8 +210,7 @@ func (t *tape) takeFresh() []TapeAnswer {
 	return fresh
 }
 
-// CallResult is the result of one call of a rollout that a trainer plays, which asks the
-// model itself.
+// CallResult is the result of one call of a rollout whose model the trainer calls itself.
 type CallResult struct {
 	// Text is the result as the model reads it.
 	Text string
@@ -216,7 +228,11 @@ func (e *Environment) RunCall(ctx context.Context, c model.Call) (CallResult, *m
 	p := taped.newPlay(ctx, Task{Problem: &arena.Problem{}})
 	turn := dialect.Read(model.Reply{Calls: []model.Call{c}}, dialect.Native)
 	a := p.call(turn.Calls[0])
-	return CallResult{Text: toolText(a.Result), Answers: p.tape.takeFresh(), Terminates: a.terminates}, p.toolFault
+	return CallResult{
+		Text:       toolText(a.Result),
+		Answers:    p.tape.takeFresh(),
+		Terminates: a.terminates,
+	}, p.toolFault
 }
 
 // Replay runs turns that were played elsewhere from their stored answers, without asking

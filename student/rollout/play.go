@@ -58,7 +58,12 @@ func (e *Environment) newPlay(ctx context.Context, t Task) *play {
 		seenCalls:   map[string]bool{},
 		namedIDs:    map[string]bool{},
 		returnedIDs: map[string]bool{},
-		result:      &Result{ProblemID: t.ID, Outcome: Scored, Recommended: []string{}, Category: t.Problem.Category},
+		result: &Result{
+			ProblemID:   t.ID,
+			Outcome:     Scored,
+			Recommended: []string{},
+			Category:    t.Problem.Category,
+		},
 	}
 	server := e.Server
 	if e.Tape {
@@ -139,11 +144,19 @@ func (p *play) processReply(h received) Stop {
 	p.result.Turns++
 	p.addUsage(h.reply.Usage)
 	turn := dialect.Read(h.reply, p.env.Dialect)
-	s := step{turn: turn, body: h.body, answers: slicesx.Map(turn.Calls, p.call)}
+	s := step{
+		turn:    turn,
+		body:    h.body,
+		answers: slicesx.Map(turn.Calls, p.call),
+	}
 	p.appendTrace(s)
 
-	readable := slices.ContainsFunc(s.answers, func(a callAnswer) bool { return !a.malformed })
-	terminates := slices.ContainsFunc(s.answers, func(a callAnswer) bool { return a.terminates })
+	readable := slices.ContainsFunc(s.answers, func(a callAnswer) bool {
+		return !a.malformed
+	})
+	terminates := slices.ContainsFunc(s.answers, func(a callAnswer) bool {
+		return a.terminates
+	})
 	hasText := turn.Text != "" || turn.Think != ""
 	p.lastLabel = replyLabel(h.reply, turn, readable)
 	switch {
@@ -164,7 +177,12 @@ func (p *play) processReply(h received) Stop {
 
 // continueOrStop adds the answer to a reply. After maxMalformed consecutive replies without content
 // it returns stop instead.
-func (p *play) continueOrStop(r model.Reply, s step, hasContent bool, stop Stop) Stop {
+func (p *play) continueOrStop(
+	r model.Reply,
+	s step,
+	hasContent bool,
+	stop Stop,
+) Stop {
 	p.emptyReplies++
 	if hasContent {
 		p.emptyReplies = 0
@@ -191,7 +209,10 @@ func (p *play) addUsage(u *model.Usage) {
 		return
 	}
 	p.result.Cached += u.Cached
-	p.result.Tokens.Add(evaluation.Tokens{Prompt: &u.Prompt, Completion: &u.Completion})
+	p.result.Tokens.Add(evaluation.Tokens{
+		Prompt:     &u.Prompt,
+		Completion: &u.Completion,
+	})
 }
 
 // newTurn returns a reply and the search answers since the last one, to be stored.
@@ -211,7 +232,9 @@ func (p *play) finish() (*Result, error) {
 			r.UnseenIDs++
 		}
 	}
-	r.HallucinatedIDs = slicesx.CountFunc(r.Recommended, func(id *string) bool { return !p.env.Has(*id) })
+	r.HallucinatedIDs = slicesx.CountFunc(r.Recommended, func(id *string) bool {
+		return !p.env.Has(*id)
+	})
 	if r.Outcome != Infra {
 		r.Label = new(p.failureLabel())
 	}

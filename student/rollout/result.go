@@ -65,7 +65,11 @@ func (r *Result) ReadTrace(runID string) error {
 
 // noLimits are the limits for traces written by Play, whose replies were bounded when they
 // were received.
-var noLimits = traces.Limits{Depth: math.MaxInt, StringBytes: math.MaxInt, Elements: math.MaxInt}
+var noLimits = traces.Limits{
+	Depth:       math.MaxInt,
+	StringBytes: math.MaxInt,
+	Elements:    math.MaxInt,
+}
 
 // SetScore sets Score and Axes from a score line, which may be null.
 func (r *Result) SetScore(line json.RawMessage) {

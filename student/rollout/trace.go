@@ -42,7 +42,10 @@ func (p *play) traceLine() []byte {
 	if r.Outcome == Infra {
 		head["status"] = arena.StatusFailed
 		head["inference_failure_count"] = 1
-		head["error"] = map[string]string{"type": "infra", "message": *r.Infra}
+		head["error"] = map[string]string{
+			"type":    "infra",
+			"message": *r.Infra,
+		}
 	}
 	line := asjson.Bytes(head)
 	line = append(line[:len(line)-1], `,"dialogue":`...)
@@ -113,9 +116,16 @@ func (s step) callValues(withResults bool) (calls []python.Value) {
 		if a.call.Arguments.Kind != python.Dict {
 			continue
 		}
-		c := []python.Item{item("name", python.String(a.call.Name)), item("parameters", a.call.Arguments)}
+		c := []python.Item{
+			item("name", python.String(a.call.Name)),
+			item("parameters", a.call.Arguments),
+		}
 		if withResults {
-			c = append(c, item("tool_call_id", python.String(a.ID)), item("result", a.Result))
+			c = append(
+				c,
+				item("tool_call_id", python.String(a.ID)),
+				item("result", a.Result),
+			)
 		}
 		calls = append(calls, python.Finite(python.DictOf(c...)))
 	}
@@ -171,7 +181,11 @@ func (p *play) extraInfo(i int, s step) python.Value {
 }
 
 // appendInference appends the proxy's entry of the model request of step i.
-func (p *play) appendInference(b []byte, i int, body []byte) []byte {
+func (p *play) appendInference(
+	b []byte,
+	i int,
+	body []byte,
+) []byte {
 	b = append(b, `{"kind":"summary","method":"POST","path":"`+inferencePath+`","timestamp":`...)
 	b = strconv.AppendInt(b, p.stepTime(i), 10)
 	b = append(b, `,"duration_ms":0,"status_code":200,"json_data":`+string(p.env.Request)+`,"response":`...)
@@ -183,7 +197,11 @@ func (p *play) appendInference(b []byte, i int, body []byte) []byte {
 
 // appendSearches appends the proxy's entries of the search requests of step i, each with a
 // comma before it.
-func (p *play) appendSearches(b []byte, i int, s step) []byte {
+func (p *play) appendSearches(
+	b []byte,
+	i int,
+	s step,
+) []byte {
 	timestamp := p.stepTime(i)
 	for _, a := range s.answers {
 		for _, q := range a.Requests {
@@ -211,7 +229,11 @@ func (p *play) withUniqueID(body []byte) []byte {
 	hasID := id.Type == gjson.String && id.Index > 0
 	if hasID && slices.Contains(p.replyIDs, id.Str) {
 		end := id.Index + len(id.Raw) - 1
-		body = slices.Concat(body[:end], []byte("-"+strconv.Itoa(len(p.replyIDs)+1)), body[end:])
+		body = slices.Concat(
+			body[:end],
+			[]byte("-"+strconv.Itoa(len(p.replyIDs)+1)),
+			body[end:],
+		)
 	}
 	p.replyIDs = append(p.replyIDs, id.String())
 	return body
@@ -243,7 +265,12 @@ func (s step) malformedCalls() []python.Value {
 	})
 }
 
-func item(key string, v python.Value) python.Item { return python.Item{Key: key, Value: v} }
+func item(key string, v python.Value) python.Item {
+	return python.Item{
+		Key:   key,
+		Value: v,
+	}
+}
 
 // status returns an HTTP status, None if n is 0.
 func status(n int) python.Value {
@@ -258,7 +285,11 @@ func status(n int) python.Value {
 func Dialogue(t *arena.Trace) arena.Dialogue {
 	var d arena.Dialogue
 	for i, s := range t.Steps {
-		turn := arena.Turn{Step: i, Think: s.Think, Text: s.Response}
+		turn := arena.Turn{
+			Step:  i,
+			Think: s.Think,
+			Text:  s.Response,
+		}
 		for _, c := range s.Calls {
 			turn.Calls = append(turn.Calls, arena.Call(c))
 		}

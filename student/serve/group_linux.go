@@ -5,8 +5,8 @@ import (
 	"syscall"
 )
 
-// bindToParent puts the server into a process group of its own, and lets the
-// kernel end it where this process is killed.
+// bindToParent starts the server in its own process group, and has the kernel end it if this
+// process is killed.
 func bindToParent(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
 }

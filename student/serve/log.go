@@ -20,17 +20,17 @@ const (
 	lineBytes = 64 << 10
 )
 
-// boundedLog is a log under way, line by line without secrets: a server tells how it
-// was started. It may be written from any goroutine.
+// boundedLog is a log of limited size, written line by line without secrets: servers log how
+// they were started. It may be written from any goroutine.
 type boundedLog struct {
 	mu       sync.Mutex
 	file     *os.File
 	redactor *redact.Redactor
 	line     []byte
-	// room is what the head still takes.
+	// room is the remaining size of the head.
 	room int
-	// tail holds the newest bytes beyond the head, at most twice tailBytes;
-	// dropped counts those that are gone.
+	// tail holds the newest bytes after the head, at most twice tailBytes; dropped counts
+	// the bytes removed.
 	tail    []byte
 	dropped int64
 }
@@ -40,11 +40,15 @@ func newBoundedLog(path string) (*boundedLog, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &boundedLog{file: file, redactor: redact.New(redact.Options{}), room: headBytes}, nil
+	return &boundedLog{
+		file:     file,
+		redactor: redact.New(redact.Options{}),
+		room:     headBytes,
+	}, nil
 }
 
-// Write never fails: a full disk must not stop a server that an evaluation
-// may still finish with.
+// Write returns no error: a full disk must not stop a server with which an evaluation may
+// still finish.
 func (l *boundedLog) Write(p []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -94,7 +98,7 @@ func (l *boundedLog) last(n int) string {
 	return string(b[:read])
 }
 
-// close writes the end of the log behind its head.
+// close writes the end of the log after its head.
 func (l *boundedLog) close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -23,13 +23,13 @@ import (
 type Config struct {
 	// Command is a shell command that stays in the foreground.
 	Command string
-	// LogPath is the file that its output goes to.
+	// LogPath is the file for its output.
 	LogPath string
 	// Base is the URL at which it will answer, ending in /v1; Key its bearer
 	// token, if any.
 	Base, Key string
-	// Ready bounds the time until it answers, Grace that until it has ended
-	// when it is asked to.
+	// Ready bounds the time until it replies, Grace the time until it has ended after a
+	// request to end.
 	Ready, Grace time.Duration
 }
 
@@ -45,10 +45,10 @@ type Server struct {
 // ErrEnded is in the chain of the error for a server that ended by itself.
 var ErrEnded = errors.New("the model server ended")
 
-// supervised is the shell script around the command, which may be any: with
-// variables before it, or several steps. A shell alone would leave the server
-// behind when the kernel tells it that this process is gone; this one tells
-// all of the group, and kills what has not ended after the seconds given.
+// supervised is the shell script around the command, which may set variables or have several
+// steps. A shell alone would leave the server running when the kernel signals that this
+// process is gone; the script signals the whole group, and kills what has not ended after
+// the given seconds.
 const supervised = `trap 'trap "" TERM; kill 0; (sleep %g; kill -9 0) >/dev/null 2>&1 & wait $server; exit' TERM
 {
 %s
@@ -59,19 +59,29 @@ wait $server`
 // Start runs the command. Where something answers at its address already it is
 // not started: the run would measure that other server.
 func Start(c Config) (*Server, error) {
-	if at := listening(c.Base); at != "" {
-		return nil, fmt.Errorf("start model server: something else listens at %s already", at)
+	if address := listening(c.Base); address != "" {
+		return nil, fmt.Errorf("start model server: something else listens at %s already", address)
 	}
 	log, err := newBoundedLog(c.LogPath)
 	if err != nil {
 		return nil, fmt.Errorf("start model server: %w", err)
 	}
-	cmd := exec.Command("sh", "-c", fmt.Sprintf(supervised, c.Grace.Seconds(), c.Command))
-	cmd.Stdout, cmd.Stderr = log, log
-	// A child of the server may hold its output open; nobody waits for that.
+	cmd := exec.Command(
+		"sh",
+		"-c",
+		fmt.Sprintf(supervised, c.Grace.Seconds(), c.Command),
+	)
+	cmd.Stdout = log
+	cmd.Stderr = log
+	// A child of the server may hold its output open, which must not block.
 	cmd.WaitDelay = time.Second
 	bindToParent(cmd)
-	s := &Server{config: c, cmd: cmd, log: log, ended: make(chan struct{})}
+	s := &Server{
+		config: c,
+		cmd:    cmd,
+		log:    log,
+		ended:  make(chan struct{}),
+	}
 	started := make(chan error)
 	go s.live(started)
 	if err := <-started; err != nil {
@@ -95,14 +105,17 @@ func (s *Server) live(started chan<- error) {
 	close(s.ended)
 }
 
-// listening is the address of base where somebody accepts connections, empty
-// where nobody does.
+// listening returns the address of base if something accepts connections there, otherwise
+// "".
 func listening(base string) string {
 	u, err := url.Parse(base)
 	if err != nil {
 		return ""
 	}
-	host := net.JoinHostPort(u.Hostname(), cmp.Or(u.Port(), map[string]string{"http": "80", "https": "443"}[u.Scheme]))
+	host := net.JoinHostPort(
+		u.Hostname(),
+		cmp.Or(u.Port(), map[string]string{"http": "80", "https": "443"}[u.Scheme]),
+	)
 	conn, err := net.DialTimeout("tcp", host, time.Second)
 	if err != nil || conn.Close() != nil {
 		return ""
@@ -110,11 +123,10 @@ func listening(base string) string {
 	return host
 }
 
-// Ended is closed when the server has ended, by itself or by Stop.
+// Ended returns a channel that is closed when the server has ended, by itself or by Stop.
 func (s *Server) Ended() <-chan struct{} { return s.ended }
 
-// Failure tells how the server ended and what it said last. Its chain has
-// ErrEnded.
+// Failure returns how the server ended, with its last output. It wraps ErrEnded.
 func (s *Server) Failure() error {
 	return fmt.Errorf("%w (%s); %s", ErrEnded, s.cmd.ProcessState, s.lastWords())
 }
@@ -153,24 +165,27 @@ func (s *Server) Wait(ctx context.Context) error {
 	}
 }
 
-// healthy: it lists its models, or, where it cannot (transformers serve fails
-// to without a cache of downloads), says that it is well.
+// healthy reports whether the server lists its models or, if it cannot (transformers serve
+// fails to without a cache of downloads), reports that it is healthy.
 func (s *Server) healthy(ctx context.Context) bool {
-	const patience, most = 5 * time.Second, 8 << 20 // one that hangs is asked again
-	return slices.ContainsFunc([]string{model.PageURL(s.config.Base, "/models"), model.RootPageURL(s.config.Base, "/health")}, func(page string) bool {
-		_, err := webclient.Page(ctx, page, s.config.Key, patience, most)
+	const patience, maxBytes = 5 * time.Second, 8 << 20 // one that hangs is asked again
+	return slices.ContainsFunc([]string{
+		model.PageURL(s.config.Base, "/models"),
+		model.RootPageURL(s.config.Base, "/health"),
+	}, func(page string) bool {
+		_, err := webclient.Page(ctx, page, s.config.Key, patience, maxBytes)
 		return err == nil
 	})
 }
 
-// Words are the command and the log so far, as far as its end goes: what a
-// server tells of itself only there.
+// Words returns the command and the end of the log, which hold settings that servers report
+// only there.
 func (s *Server) Words() string {
 	return s.config.Command + "\n" + s.log.last(tailBytes)
 }
 
-// Stop asks the server to end, kills it and all it started after its grace,
-// and closes its log.
+// Stop ends the server, kills it and its children after the grace period, and closes its
+// log.
 func (s *Server) Stop() error {
 	signalGroup(s.cmd, false)
 	select {

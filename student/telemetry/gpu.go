@@ -18,8 +18,8 @@ import (
 // GPU is one GPU at one moment.
 type GPU struct {
 	Index int `json:"index"`
-	// Use is the share of time with a kernel running, 0 to 1; Memory is in MiB,
-	// Power in watts. Nil is what the driver does not tell.
+	// Use is the share of time with a kernel running, 0 to 1; Memory is in MiB, Power in
+	// watts. Nil if the driver does not report it.
 	Use    *float64 `json:"use"`
 	Memory *float64 `json:"memory_mib"`
 	Power  *float64 `json:"power_w"`
@@ -34,10 +34,9 @@ type Device struct {
 	Memory *float64 `json:"memory_mib"`
 }
 
-// GPUs are the GPUs that a model server on this machine can use. The zero
-// value has none. nvidia-smi is asked once which there are, then left running to
-// tell every second what they do, since starting it takes a second or more on
-// machines with several GPUs.
+// GPUs are the GPUs that a model server on this machine can use. The zero value has none.
+// nvidia-smi lists them once, then keeps running and reports every second, since starting it
+// takes a second or more on machines with several GPUs.
 type GPUs struct {
 	// Source is "nvidia-smi", or empty where it is not there or finds none.
 	Source  string
@@ -61,9 +60,12 @@ func OpenGPUs(ctx context.Context, visible string) *GPUs {
 }
 
 func (g *GPUs) open(ctx context.Context, visible string) {
-	if all := g.devices(ctx); len(all) > 0 {
+	if devices := g.devices(ctx); len(devices) > 0 {
 		g.watch(ctx)
-		g.Source, g.Devices = "nvidia-smi", slices.DeleteFunc(all, func(d Device) bool { return !seen(d, visible) })
+		g.Source = "nvidia-smi"
+		g.Devices = slices.DeleteFunc(devices, func(d Device) bool {
+			return !seen(d, visible)
+		})
 	}
 }
 
@@ -81,18 +83,18 @@ func seen(d Device, visible string) bool {
 	})
 }
 
-// Read gives the newest moment of each device that the driver still tells of; of
-// one that it has yet to tell of, that it is there.
-func (g *GPUs) Read() (all []GPU) {
+// Read returns the newest sample of each device that the driver still reports; a device
+// without a sample is returned without values.
+func (g *GPUs) Read() (gpus []GPU) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for _, d := range g.Devices {
-		m, told := g.last[d.Index]
-		if m.Index = d.Index; !told || g.now().Sub(m.at) <= fresh {
-			all = append(all, m.GPU)
+		m, ok := g.last[d.Index]
+		if m.Index = d.Index; !ok || g.now().Sub(m.sampledAt) <= fresh {
+			gpus = append(gpus, m.GPU)
 		}
 	}
-	return all
+	return gpus
 }
 
 // Close ends the watch.
@@ -104,12 +106,12 @@ func (g *GPUs) Close() {
 
 type moment struct {
 	GPU
-	at time.Time
+	sampledAt time.Time
 }
 
 const (
-	// fresh is how long a moment is believed: three that did not come mean that
-	// the driver hangs or the program died.
+	// fresh is how long a sample is valid: three missing ones mean that the driver hangs or
+	// the program died.
 	fresh = 4 * time.Second
 	// restart is the time after which a program that ended is started again.
 	restart = 10 * time.Second
@@ -126,8 +128,8 @@ func (g *GPUs) command(ctx context.Context, args ...string) *exec.Cmd {
 	return c
 }
 
-// devices is nil where the program is not there or finds no GPU.
-func (g *GPUs) devices(ctx context.Context) (all []Device) {
+// devices returns the devices, nil if the program does not exist or finds no GPU.
+func (g *GPUs) devices(ctx context.Context) (devices []Device) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	out, err := g.command(ctx, "--query-gpu=index,memory.total,uuid,name").Output()
@@ -135,11 +137,11 @@ func (g *GPUs) devices(ctx context.Context) (all []Device) {
 		return nil
 	}
 	for line := range strings.Lines(string(out)) {
-		if d, ok := parseDevice(line); ok && len(all) < maxGPUs {
-			all = append(all, d)
+		if d, ok := parseDevice(line); ok && len(devices) < maxGPUs {
+			devices = append(devices, d)
 		}
 	}
-	return all
+	return devices
 }
 
 func (g *GPUs) watch(ctx context.Context) {
@@ -158,8 +160,8 @@ func (g *GPUs) watch(ctx context.Context) {
 	})
 }
 
-// run notes what the program tells until it ends. That it ends is no error of
-// the run that is watched: what it told grows old and is unknown then.
+// run reads the program's reports until it ends. Its end is no error of the run: its reports
+// expire.
 func (g *GPUs) run(ctx context.Context) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -173,10 +175,10 @@ func (g *GPUs) run(ctx context.Context) {
 }
 
 func (g *GPUs) note(text io.Reader) {
-	in := bufio.NewScanner(text)
-	in.Buffer(nil, maxSMILine)
-	for in.Scan() {
-		one, ok := parseGPU(in.Text())
+	scanner := bufio.NewScanner(text)
+	scanner.Buffer(nil, maxSMILine)
+	for scanner.Scan() {
+		one, ok := parseGPU(scanner.Text())
 		if !ok {
 			continue
 		}
@@ -189,28 +191,42 @@ func (g *GPUs) note(text io.Reader) {
 // parseDevice reads a line of index, MiB, UUID and name.
 func parseDevice(line string) (Device, bool) {
 	cells, index, ok := cellsOf(line)
-	return Device{Index: index, Memory: cell(cells[1]), UUID: strings.TrimSpace(cells[2]), Name: strings.TrimSpace(cells[3])}, ok
+	return Device{
+		Index:  index,
+		Memory: cell(cells[1]),
+		UUID:   strings.TrimSpace(cells[2]),
+		Name:   strings.TrimSpace(cells[3]),
+	}, ok
 }
 
 // parseGPU reads a line of index, per cent, MiB and watts.
 func parseGPU(line string) (GPU, bool) {
 	cells, index, ok := cellsOf(line)
-	g := GPU{Index: index, Use: cell(cells[1]), Memory: cell(cells[2]), Power: cell(cells[3])}
+	g := GPU{
+		Index:  index,
+		Use:    cell(cells[1]),
+		Memory: cell(cells[2]),
+		Power:  cell(cells[3]),
+	}
 	if g.Use != nil {
 		*g.Use /= 100
 	}
 	return g, ok
 }
 
-// cellsOf cuts a line into four cells, of which the first is a GPU's index; what
-// is no such line, as a message of the driver, is not ok.
+// cellsOf splits a line into four cells, of which the first is a GPU's index; ok is false
+// for other lines, such as a message of the driver.
 func cellsOf(line string) (cells [4]string, index int, ok bool) {
-	found := copy(cells[:], strings.SplitN(strings.TrimSpace(line), ",", len(cells)))
+	n := copy(cells[:], strings.SplitN(
+		strings.TrimSpace(line),
+		",",
+		len(cells),
+	))
 	index, err := strconv.Atoi(strings.TrimSpace(cells[0]))
-	return cells, index, err == nil && index >= 0 && index < maxGPUs && found == len(cells)
+	return cells, index, err == nil && index >= 0 && index < maxGPUs && n == len(cells)
 }
 
-// cell is nil for what is no finite number, such as [N/A].
+// cell returns a finite number, or nil for other texts such as [N/A].
 func cell(s string) *float64 {
 	v, err := strconv.ParseFloat(strings.TrimSpace(s), 64)
 	if err != nil {

@@ -15,15 +15,15 @@ import (
 	"github.com/trajectory-arena/arena/internal/webclient"
 )
 
-// Identity is what a server says it serves, and how. Empty and nil fields are
-// what it does not say.
+// Identity is what a server reports of itself. Fields are empty or nil if it does not report
+// them.
 type Identity struct {
 	Endpoint string `json:"endpoint"`
 	// Engine is vllm, sglang, or what the server calls itself.
 	Engine  string `json:"engine,omitempty"`
 	Version string `json:"version,omitempty"`
-	// Models are the names that /v1/models lists; Path is where the weights of
-	// the first came from.
+	// Models are the names that /v1/models lists; Path is where the weights of the first
+	// were loaded from.
 	Models       []string `json:"models"`
 	Path         string   `json:"path,omitempty"`
 	Revision     string   `json:"revision,omitempty"`
@@ -35,23 +35,22 @@ type Identity struct {
 	TensorParallel   *int64 `json:"tensor_parallel,omitempty"`
 	PipelineParallel *int64 `json:"pipeline_parallel,omitempty"`
 	DataParallel     *int64 `json:"data_parallel,omitempty"`
-	// GPUs are those that SGLang says it took, as CUDA_VISIBLE_DEVICES names them.
+	// GPUs are those that SGLang reports to use, as CUDA_VISIBLE_DEVICES names them.
 	GPUs string `json:"gpus,omitempty"`
-	// SamplingDefaults is what the server draws with where a request does not say,
-	// in its own words.
+	// SamplingDefaults are the server's sampling parameters if a request sets none, in the
+	// server's format.
 	SamplingDefaults string `json:"sampling_defaults,omitempty"`
 }
 
-// Identify asks the server at base, its URL ending in /v1; key is its bearer
-// token, if any. words are its log and the command that started it, where they
-// are known: vLLM tells dtype and parallelism only there. What an end point
-// answers comes before what words say.
+// Identify requests a server's description at base, its URL ending in /v1; key is its bearer
+// token, if any. words are its log and its command, if known: vLLM reports dtype and
+// parallelism only there. What an endpoint replies takes precedence over words.
 func Identify(ctx context.Context, base, key, words string) Identity {
 	ctx, giveUp := context.WithCancel(ctx)
 	defer giveUp()
 	ask := func(url string) string {
-		const most = 1 << 20
-		text, err := webclient.Page(ctx, url, key, timeout, most)
+		const maxBytes = 1 << 20
+		text, err := webclient.Page(ctx, url, key, timeout, maxBytes)
 		if errors.Is(err, context.DeadlineExceeded) {
 			giveUp() // or a server that hangs would be waited for again and again
 		}
@@ -65,20 +64,21 @@ func Identify(ctx context.Context, base, key, words string) Identity {
 	for _, m := range models.Get("data").Array() {
 		id.Models = append(id.Models, m.Get("id").String())
 	}
-	id.Engine, id.Path = models.Get("data.0.owned_by").String(), models.Get("data.0.root").String()
-	id.MaxModelLen = whole(models.Get("data.0.max_model_len"))
+	id.Engine = models.Get("data.0.owned_by").String()
+	id.Path = models.Get("data.0.root").String()
+	id.MaxModelLen = integer(models.Get("data.0.max_model_len"))
 	id.Version = gjson.Get(ask(model.RootPageURL(base, "/version")), "version").String()
 	props := gjson.Parse(ask(model.RootPageURL(base, "/props")))
 	id.SamplingDefaults = drawing(props.Get("default_generation_settings"))
-	id.told(props)
+	id.addReply(props)
 	for _, path := range []string{"/model_info", "/get_model_info", "/server_info", "/get_server_info"} {
-		id.told(gjson.Parse(ask(model.RootPageURL(base, path))))
+		id.addReply(gjson.Parse(ask(model.RootPageURL(base, path))))
 	}
 	id.wrote(words)
 	return id
 }
 
-// drawing are llama.cpp's defaults, which older versions do not keep apart.
+// drawing are llama.cpp's sampling defaults, which older versions do not report separately.
 func drawing(settings gjson.Result) string {
 	if inner := settings.Get("params"); inner.IsObject() {
 		settings = inner
@@ -92,15 +92,15 @@ func drawing(settings gjson.Result) string {
 // overridden is how vLLM logs that the model's generation_config.json decides.
 var overridden = regexp.MustCompile("(?i)default (?:vLLM )?(?:chat )?sampling param(?:eter)?s (?:have been overridden by|from) [^{]*([{][^}]*[}])")
 
-// told takes in an answer of llama.cpp or SGLang, or of vLLM in its development
-// mode, whose answer is its configuration as text.
-func (id *Identity) told(answer gjson.Result) {
+// addReply adds a reply of llama.cpp or SGLang, or of vLLM in its development mode, whose
+// reply is its configuration as text.
+func (id *Identity) addReply(answer gjson.Result) {
 	for _, f := range id.fields() {
 		if v := answer.Get(f.answered); f.answered != "" && (v.Type == gjson.String && f.text != nil || v.Type == gjson.Number && f.number != nil) {
 			f.set(v.String())
 		}
 	}
-	if base := whole(answer.Get("base_gpu_id")); base != nil && id.TensorParallel != nil {
+	if base := integer(answer.Get("base_gpu_id")); base != nil && id.TensorParallel != nil {
 		n := *id.TensorParallel
 		if id.PipelineParallel != nil {
 			n *= *id.PipelineParallel
@@ -146,30 +146,30 @@ func (f field) set(v string) {
 	}
 }
 
-func whole(v gjson.Result) *int64 {
+func integer(v gjson.Result) *int64 {
 	if v.Type != gjson.Number {
 		return nil
 	}
 	return new(v.Int())
 }
 
-// said finds a setting in a log or on a command line: name=value as vLLM logs
-// its configuration, or --name value.
-func said(names, words string) string {
-	at := regexp.MustCompile(`(?:[\s(,{](?:` + names + `)=|\s--?(?:` + names + `)[=\s]\s*)'?([A-Za-z0-9._/-]+)`).FindStringSubmatch(words)
-	if at == nil || at[1] == "None" || at[1] == "auto" {
+// setting finds a setting in a log or on a command line: name=value as vLLM logs its
+// configuration, or --name value.
+func setting(names, words string) string {
+	match := regexp.MustCompile(`(?:[\s(,{](?:` + names + `)=|\s--?(?:` + names + `)[=\s]\s*)'?([A-Za-z0-9._/-]+)`).FindStringSubmatch(words)
+	if match == nil || match[1] == "None" || match[1] == "auto" {
 		return ""
 	}
-	return strings.TrimPrefix(at[1], "torch.")
+	return strings.TrimPrefix(match[1], "torch.")
 }
 
 func (id *Identity) wrote(words string) {
 	for _, f := range id.fields() {
 		if f.written != "" && words != "" {
-			f.set(said(f.written, words))
+			f.set(setting(f.written, words))
 		}
 	}
-	if at := overridden.FindStringSubmatch(words); at != nil && id.SamplingDefaults == "" {
-		id.SamplingDefaults = at[1]
+	if match := overridden.FindStringSubmatch(words); match != nil && id.SamplingDefaults == "" {
+		id.SamplingDefaults = match[1]
 	}
 }

@@ -44,7 +44,7 @@ var metrics = map[string]string{
 	"llamacpp:tokens_predicted_total":     "generation_tokens",
 }
 
-// priority is how SGLang tells the parts of a sum that it gives as well.
+// priority is the label by which SGLang splits a sum that it also reports.
 var priority = regexp.MustCompile(`\bpriority="[^"]*"`)
 
 type gathered struct {
@@ -53,7 +53,10 @@ type gathered struct {
 }
 
 func newGathered() *gathered {
-	return &gathered{sums: map[string]float64{}, counts: map[string]float64{}}
+	return &gathered{
+		sums:   map[string]float64{},
+		counts: map[string]float64{},
+	}
 }
 
 func (g *gathered) add(key string, v float64) {
@@ -63,9 +66,9 @@ func (g *gathered) add(key string, v float64) {
 	}
 }
 
-// values are sums of counts and means of shares. The rate of prefix hits is
-// that of the counts, wherever a server has them: SGLang's own rate is that of
-// its last batch alone, and its hits are counted against prompt tokens.
+// values returns sums of counts and means of shares. The prefix hit rate is computed from
+// counts if a server has them: SGLang's own rate is that of its last batch only, and its
+// hits are counted against prompt tokens.
 func (g *gathered) values() map[string]float64 {
 	if len(g.sums) == 0 {
 		return nil
@@ -77,36 +80,38 @@ func (g *gathered) values() map[string]float64 {
 		}
 		out[key] = v
 	}
-	if of := queries(out); of > 0 {
-		out["prefix_hit_rate"] = out["prefix_hits"] / of
+	if total := queries(out); total > 0 {
+		out["prefix_hit_rate"] = out["prefix_hits"] / total
 	}
 	return out
 }
 
-// queries is how many tokens hits are counted against; 0 where nobody counts.
+// queries returns the number of tokens that hits are counted against; 0 if there is no
+// count.
 func queries(values map[string]float64) float64 {
 	if _, counted := values["prefix_hits"]; !counted {
 		return 0
 	}
-	if n, told := values["prefix_queries"]; told {
+	if n, ok := values["prefix_queries"]; ok {
 		return n
 	}
 	return values["prompt_tokens"]
 }
 
-// read takes in the Prometheus text that a server gives, as far as it is of
-// use here; what is no line of it is passed over.
+// read adds the metrics of a server's Prometheus text; other lines are ignored.
 func (g *gathered) read(text string) {
 	for line := range strings.Lines(text) {
-		name, rest := line, ""
+		name := line
+		suffix := ""
 		if i := strings.IndexAny(line, "{ "); i >= 0 {
-			name, rest = line[:i], line[i:]
+			name = line[:i]
+			suffix = line[i:]
 		}
 		keys, wanted := metrics[name]
-		if part := priority.FindString(rest); !wanted || part != "" && part != `priority=""` {
+		if part := priority.FindString(suffix); !wanted || part != "" && part != `priority=""` {
 			continue // of no use, or a part of what stands under no priority
 		}
-		fields := strings.Fields(rest[strings.LastIndexByte(rest, '}')+1:])
+		fields := strings.Fields(suffix[strings.LastIndexByte(suffix, '}')+1:])
 		if len(fields) == 0 {
 			continue
 		}

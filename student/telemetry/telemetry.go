@@ -17,21 +17,21 @@ import (
 	"github.com/trajectory-arena/arena/internal/webclient"
 )
 
-// Sample is one moment. Nil is what nobody could tell.
+// Sample is one moment. Nil values are unknown.
 type Sample struct {
 	// Seconds is the time since the command began; it falls where a run was
 	// resumed.
 	Seconds float64 `json:"seconds"`
-	// Rollouts counts those that this command has finished.
+	// Rollouts returns the number of finished rollouts.
 	Rollouts int `json:"rollouts"`
-	// Server has running, waiting, kv_cache_use (0 to 1), prefix_hits,
-	// prefix_queries, prefix_hit_rate (0 to 1), prompt_tokens,
-	// generation_tokens, preemptions: as far as the servers tell, over all.
+	// Server has running, waiting, kv_cache_use (0 to 1), prefix_hits, prefix_queries,
+	// prefix_hit_rate (0 to 1), prompt_tokens, generation_tokens, preemptions: as far as the
+	// servers report them, over all.
 	Server map[string]float64 `json:"server,omitempty"`
 	GPUs   []GPU              `json:"gpus,omitempty"`
 }
 
-// Watcher takes samples while a run goes on.
+// Watcher takes samples during a run.
 type Watcher struct {
 	// Bases are the endpoints' base URLs, ending in /v1.
 	Bases []string
@@ -47,7 +47,7 @@ type Watcher struct {
 	Every time.Duration
 	// Rollouts tells how many are finished.
 	Rollouts func() int
-	// Seen is told of each sample.
+	// Seen is called with each sample.
 	Seen func(Sample)
 }
 
@@ -61,11 +61,17 @@ const farewell = 2 * time.Second
 // Watch takes samples until ctx ends, the first at once and the last at the
 // end.
 func (w Watcher) Watch(ctx context.Context) (err error) {
-	f, err := os.OpenFile(w.Path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	f, err := os.OpenFile(
+		w.Path,
+		os.O_CREATE|os.O_APPEND|os.O_WRONLY,
+		0o644,
+	)
 	if err != nil {
 		return fmt.Errorf("keep telemetry: %w", err)
 	}
-	defer func() { err = errors.Join(err, f.Close()) }()
+	defer func() {
+		err = errors.Join(err, f.Close())
+	}()
 	began := w.Now()
 	if w.Loaded > 0 {
 		if err := w.keep(f, Sample{GPUs: w.GPUs.Read()}); err != nil {
@@ -94,7 +100,12 @@ func (w Watcher) Watch(ctx context.Context) (err error) {
 }
 
 func (w Watcher) sample(ctx context.Context, began time.Time) Sample {
-	return Sample{Seconds: w.Now().Sub(began).Seconds(), Rollouts: w.Rollouts(), Server: w.server(ctx), GPUs: w.GPUs.Read()}
+	return Sample{
+		Seconds:  w.Now().Sub(began).Seconds(),
+		Rollouts: w.Rollouts(),
+		Server:   w.server(ctx),
+		GPUs:     w.GPUs.Read(),
+	}
 }
 
 func (w Watcher) keep(f io.Writer, s Sample) error {
@@ -105,28 +116,27 @@ func (w Watcher) keep(f io.Writer, s Sample) error {
 	return nil
 }
 
-// server asks every endpoint at the same time, as one may hang, and adds up what
-// they say.
+// server reads every endpoint at the same time, as one may hang, and adds their metrics.
 func (w Watcher) server(ctx context.Context) map[string]float64 {
-	told := make([]*gathered, len(w.Bases))
+	metrics := make([]*gathered, len(w.Bases))
 	var asked sync.WaitGroup
 	for i, base := range w.Bases {
-		told[i] = newGathered()
+		metrics[i] = newGathered()
 		asked.Go(func() { // what says nothing adds nothing
 			if text, err := webclient.Page(ctx, model.RootPageURL(base, "/metrics"), w.Key, timeout, maxPage); err == nil {
-				told[i].read(text)
+				metrics[i].read(text)
 			}
 		})
 	}
 	asked.Wait()
-	all := newGathered()
-	for _, one := range told {
+	sum := newGathered()
+	for _, one := range metrics {
 		for key, v := range one.sums {
-			all.sums[key] += v
-			all.counts[key] += one.counts[key]
+			sum.sums[key] += v
+			sum.counts[key] += one.counts[key]
 		}
 	}
-	return all.values()
+	return sum.values()
 }
 
 const maxPage = 8 << 20

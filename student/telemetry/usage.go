@@ -18,9 +18,8 @@ type Usage struct {
 	// not: a GPU that waits is not free for others. Nil is that none was seen.
 	Seconds    float64  `json:"seconds"`
 	GPUSeconds *float64 `json:"gpu_seconds"`
-	// GPUUse and GPUPower are means over time and GPUs, from 0 to 1 and in
-	// watts; EnergyWh is of all GPUs together; GPUMemory is the largest of any.
-	// Nil is what no driver told.
+	// GPUUse and GPUPower are means over time and GPUs, from 0 to 1 and in watts; EnergyWh
+	// is of all GPUs together; GPUMemory is the largest of any. Nil if no driver reports it.
 	GPUUse    *float64 `json:"gpu_use"`
 	GPUMemory *float64 `json:"gpu_memory_peak_mib"`
 	GPUPower  *float64 `json:"gpu_power_w"`
@@ -42,15 +41,15 @@ func ReadUsage(path string) (Usage, error) {
 	if err != nil {
 		return a.Usage, fmt.Errorf("read telemetry: %w", err)
 	}
-	in := bufio.NewScanner(f)
-	in.Buffer(nil, 1<<20) // one sample: maxGPUs of them fit a hundred times over
-	for in.Scan() {
+	scanner := bufio.NewScanner(f)
+	scanner.Buffer(nil, 1<<20) // one sample: maxGPUs of them fit a hundred times over
+	for scanner.Scan() {
 		var s Sample
-		if json.Unmarshal(in.Bytes(), &s) == nil {
+		if json.Unmarshal(scanner.Bytes(), &s) == nil {
 			a.add(s)
 		}
 	}
-	if err := errors.Join(in.Err(), f.Close()); err != nil {
+	if err := errors.Join(scanner.Err(), f.Close()); err != nil {
 		return a.Usage, fmt.Errorf("read telemetry %s: %w", path, err)
 	}
 	return a.result(), nil
@@ -62,10 +61,10 @@ type adding struct {
 	last  *Sample
 	use   weighted
 	power weighted
-	// hits and looked are tokens found and looked up in the prefix cache; told
-	// is the last rate of a server that does not count.
+	// hits and looked are tokens found and looked up in the prefix cache; told is the last
+	// rate of a server that does not count.
 	hits, looked float64
-	told         *float64
+	lastRate     *float64
 }
 
 type weighted struct{ sum, weight float64 }
@@ -91,11 +90,11 @@ func (a *adding) add(s Sample) {
 	for _, g := range s.GPUs {
 		raise(&a.GPUMemory, g.Memory)
 	}
-	if v, told := s.Server["kv_cache_use"]; told {
+	if v, ok := s.Server["kv_cache_use"]; ok {
 		raise(&a.KVCacheUse, &v)
 	}
-	if v, told := s.Server["prefix_hit_rate"]; told {
-		a.told = &v
+	if v, ok := s.Server["prefix_hit_rate"]; ok {
+		a.lastRate = &v
 	}
 }
 
@@ -113,15 +112,15 @@ func (a *adding) span(s Sample, seconds float64) {
 	}
 }
 
-func raise(to **float64, v *float64) {
-	if v != nil && (*to == nil || **to < *v) {
-		*to = v
+func raise(dst **float64, v *float64) {
+	if v != nil && (*dst == nil || **dst < *v) {
+		*dst = v
 	}
 }
 
 func (a *adding) result() Usage {
 	a.GPUUse, a.GPUPower = a.use.mean(), a.power.mean()
-	if a.PrefixHitRate = a.told; a.looked > 0 {
+	if a.PrefixHitRate = a.lastRate; a.looked > 0 {
 		a.PrefixHitRate = new(min(1, a.hits/a.looked))
 	}
 	if a.power.weight > 0 {

@@ -36,7 +36,9 @@ type agreementFlags struct {
 func NewAgreement(s *cli.Streams) *cobra.Command {
 	f := agreementFlags{opt: agreement.DefaultOptions(), against: agreement.FigureQuality}
 	c := cli.Command("agreement A B…", "Measure how far judges agree, with each other and with labels", cli.NumArgs(1, cli.AnyNumber),
-		func(_ *cobra.Command, paths []string) error { return f.run(s, paths) })
+		func(_ *cobra.Command, paths []string) error {
+			return f.run(s, paths)
+		})
 	cli.Files(c, &f.labels, "labels", "labels to hold each judge against; once for each person who made some")
 	c.Flags().BoolVar(&f.fit, "fit", false, "fit the multiplier's floor and ceiling to the labels, for a build's configuration")
 	cli.File(c, &f.day, "day", "hold each judge against what the run.json files of this day carry of the subnet's own grades")
@@ -95,8 +97,15 @@ func (f *agreementFlags) compareAll(raters []agreement.Ratings) (agreement.Repor
 			if f.threshold == 0 {
 				break
 			}
-			pair := slices.IndexFunc(r.Pairs, func(p agreement.Pair) bool { return p.A == labels[i].Name && p.B == judges[k].Name })
-			r.Pairs[pair].Precision = new(agreement.PrecisionAt(&labels[i], &judges[k], f.threshold, f.opt))
+			pair := slices.IndexFunc(r.Pairs, func(p agreement.Pair) bool {
+				return p.A == labels[i].Name && p.B == judges[k].Name
+			})
+			r.Pairs[pair].Precision = new(agreement.PrecisionAt(
+				&labels[i],
+				&judges[k],
+				f.threshold,
+				f.opt,
+			))
 		}
 		if f.fit {
 			fit, err := agreement.FitScale(labels, &judges[k], f.opt)
@@ -121,10 +130,20 @@ func (f *agreementFlags) addValidator(r *agreement.Report, judges []agreement.Ra
 	for i := range inputs {
 		m := &inputs[i].Meta
 		named, _ := inputs[i].PathIDs()
-		theirs.Add(cmp.Or(m.RunID, named), m.Agent.VersionID, m.Findings, m.Attempts)
+		theirs.Add(
+			cmp.Or(m.RunID, named),
+			m.Agent.VersionID,
+			m.Findings,
+			m.Attempts,
+		)
 	}
 	for i := range judges {
-		r.Validator = append(r.Validator, agreement.AgainstValidator(f.against, theirs.Items, &judges[i], f.opt)...)
+		r.Validator = append(r.Validator, agreement.AgainstValidator(
+			f.against,
+			theirs.Items,
+			&judges[i],
+			f.opt,
+		)...)
 	}
 	if len(r.Validator) == 0 {
 		return cli.Failed(fmt.Errorf("no run.json of %s carries a %s of what is judged here", f.day, f.against), "days that arena fetch brought have it")

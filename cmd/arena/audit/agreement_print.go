@@ -15,7 +15,14 @@ func printAgreement(w io.Writer, r *agreement.Report) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "rater\tattempts\tscored\tunscored\t")
 	for _, x := range r.Raters {
-		fmt.Fprintf(t, "%s\t%d\t%d\t%d\t\n", text.Line(x.Name), x.Attempts, x.Scored, x.Unscored)
+		fmt.Fprintf(
+			t,
+			"%s\t%d\t%d\t%d\t\n",
+			text.Line(x.Name),
+			x.Attempts,
+			x.Scored,
+			x.Unscored,
+		)
 	}
 	for i := range r.Pairs {
 		printPair(t, &r.Pairs[i])
@@ -40,7 +47,14 @@ func printAgreement(w io.Writer, r *agreement.Report) error {
 
 // printFit prints the fitted values in the form of a configuration.
 func printFit(w io.Writer, x *agreement.Fit) {
-	fmt.Fprintf(w, "\n# %s, fitted to %d labels at %d problems. Factors miss the labels' by (root mean square)\n# %.4f on the subnet's scale", text.Line(x.Judge), x.N, x.Problems, x.Subnet)
+	fmt.Fprintf(
+		w,
+		"\n# %s, fitted to %d labels at %d problems. Factors miss the labels' by (root mean square)\n# %.4f on the subnet's scale",
+		text.Line(x.Judge),
+		x.N,
+		x.Problems,
+		x.Subnet,
+	)
 	if x.Fitted != nil {
 		fmt.Fprintf(w, ", %.4f on one fitted to the other problems", *x.Fitted)
 	}
@@ -55,7 +69,12 @@ func fitted(f agreement.Figure) string {
 	if f.CI95 == nil {
 		return fmt.Sprint(*f.Value)
 	}
-	return fmt.Sprintf("%v # 95 %%: %.2f to %.2f", *f.Value, f.CI95[0], f.CI95[1])
+	return fmt.Sprintf(
+		"%v # 95 %%: %.2f to %.2f",
+		*f.Value,
+		f.CI95[0],
+		f.CI95[1],
+	)
 }
 
 func printPair(w io.Writer, p *agreement.Pair) {
@@ -68,11 +87,23 @@ func printPair(w io.Writer, p *agreement.Pair) {
 	printAlpha(w, p.Alpha)
 	printFigure(w, "bias", p.Bias)
 	if x := p.Precision; x != nil {
-		printFigure(w, fmt.Sprintf("precision at %v (%d of %d)", x.Threshold, x.Above, x.N), x.Precision)
+		printFigure(
+			w,
+			fmt.Sprintf("precision at %v (%d of %d)", x.Threshold, x.Above, x.N),
+			x.Precision,
+		)
 		printFigure(w, "recall", x.Recall)
 	}
-	heads := slicesx.Map(p.Levels, func(l float64) string { return fmt.Sprint(l) })
-	fmt.Fprintf(w, "\n%s \\ %s\t%s\t\n", text.Line(p.A), text.Line(p.B), strings.Join(heads, "\t"))
+	heads := slicesx.Map(p.Levels, func(l float64) string {
+		return fmt.Sprint(l)
+	})
+	fmt.Fprintf(
+		w,
+		"\n%s \\ %s\t%s\t\n",
+		text.Line(p.A),
+		text.Line(p.B),
+		strings.Join(heads, "\t"),
+	)
 	for i, row := range p.Confusion {
 		fmt.Fprint(w, heads[i])
 		for _, n := range row {
@@ -95,6 +126,13 @@ func printFigure(w io.Writer, name string, f agreement.Figure) {
 	case f.CI95 == nil:
 		fmt.Fprintf(w, "%s\t%.4f\t\t\n", name, *f.Value)
 	default:
-		fmt.Fprintf(w, "%s\t%.4f\t%.4f to %.4f\t\n", name, *f.Value, f.CI95[0], f.CI95[1])
+		fmt.Fprintf(
+			w,
+			"%s\t%.4f\t%.4f to %.4f\t\n",
+			name,
+			*f.Value,
+			f.CI95[0],
+			f.CI95[1],
+		)
 	}
 }

@@ -36,10 +36,18 @@ type dedupFlags struct {
 func NewDedup(s *cli.Streams) *cobra.Command {
 	f := dedupFlags{profile: "auto", threshold: 0.8, workers: runtime.NumCPU()}
 	c := cli.Command("dedup FILES…", "Cluster near-duplicate texts of any JSON lines, JSON array or Parquet column", cli.NumArgs(1, cli.AnyNumber),
-		func(c *cobra.Command, names []string) error { return f.run(c.Context(), s, names) })
+		func(c *cobra.Command, names []string) error {
+			return f.run(c.Context(), s, names)
+		})
 	cli.Out(c, &f.out)
 	c.Flags().StringVar(&f.field, "field", "", "column to compare, as a path (a.b.0); default: the whole text of the row")
-	cli.Choice(c, &f.profile, "profile", []string{"auto", "long", "short"}, "long (documents), short (requests) or auto (by length)")
+	cli.Choice(
+		c,
+		&f.profile,
+		"profile",
+		[]string{"auto", "long", "short"},
+		"long (documents), short (requests) or auto (by length)",
+	)
 	cli.Share(c, &f.threshold, "threshold", "Jaccard similarity from which texts are near-duplicates")
 	c.Flags().IntVar(&f.cap, "bucket-cap", minhash.Long().BucketCap, "largest bucket that is compared each with each")
 	cli.Files(c, &f.strip, "strip", "file with boilerplate to leave out (system prompt, tools); may be repeated")
@@ -67,14 +75,20 @@ const (
 	manyTexts      = 256 << 20
 )
 
-func (f *dedupFlags) run(ctx context.Context, s *cli.Streams, names []string) error {
+func (f *dedupFlags) run(
+	ctx context.Context,
+	s *cli.Streams,
+	names []string,
+) error {
 	files, err := s.Local(ctx, names)
 	if err != nil {
 		return err
 	}
 	cli.GrowHeap(fewTextsGrowth)
 	today := &minhash.Index{}
-	err = cli.WriteWhole(s, f.out, func(w io.Writer) error { return f.cluster(ctx, s, w, files, today) })
+	err = cli.WriteWhole(s, f.out, func(w io.Writer) error {
+		return f.cluster(ctx, s, w, files, today)
+	})
 	if err != nil || f.index == "" {
 		return err
 	}
@@ -82,7 +96,13 @@ func (f *dedupFlags) run(ctx context.Context, s *cli.Streams, names []string) er
 	return today.Append(f.index)
 }
 
-func (f *dedupFlags) cluster(ctx context.Context, s *cli.Streams, w io.Writer, files []string, today *minhash.Index) error {
+func (f *dedupFlags) cluster(
+	ctx context.Context,
+	s *cli.Streams,
+	w io.Writer,
+	files []string,
+	today *minhash.Index,
+) error {
 	progress := cli.Verbosity{Quiet: f.quiet}.Progress(s)
 	defer progress.Done()
 	ids, texts, err := f.read(ctx, s.In, files, progress)
@@ -135,7 +155,12 @@ func writeLines(w io.Writer, lines []dedupLine) (clusters int, err error) {
 	return clusters, nil
 }
 
-func (f *dedupFlags) read(ctx context.Context, stdin io.Reader, files []string, progress *cli.Display) (ids, texts []string, err error) {
+func (f *dedupFlags) read(
+	ctx context.Context,
+	stdin io.Reader,
+	files []string,
+	progress *cli.Display,
+) (ids, texts []string, err error) {
 	strip, err := f.stripper()
 	if err != nil {
 		return nil, nil, err
@@ -226,7 +251,11 @@ func dedupLines(ids, texts []string, groups []minhash.Group) []dedupLine {
 	}
 	lines := make([]dedupLine, len(groups))
 	for i, g := range groups {
-		lines[i] = dedupLine{ID: cli.WithoutSecrets(ids[i]), Cluster: names[g.Root], Representative: g.Representative}
+		lines[i] = dedupLine{
+			ID:             cli.WithoutSecrets(ids[i]),
+			Cluster:        names[g.Root],
+			Representative: g.Representative,
+		}
 		if !math.IsNaN(g.Jaccard) {
 			lines[i].Jaccard = &g.Jaccard
 		}
@@ -237,7 +266,12 @@ func dedupLines(ids, texts []string, groups []minhash.Group) []dedupLine {
 // joinIndex finds texts that earlier runs had already: they represent nothing,
 // and their cluster has the name of the earlier document's. The signatures of the
 // texts are added to today, for the next run to find.
-func (f *dedupFlags) joinIndex(texts []string, lines []dedupLine, o minhash.Options, today *minhash.Index) error {
+func (f *dedupFlags) joinIndex(
+	texts []string,
+	lines []dedupLine,
+	o minhash.Options,
+	today *minhash.Index,
+) error {
 	merged := &minhash.Index{}
 	if _, err := os.Stat(f.index); err == nil {
 		if merged, err = minhash.ReadIndex(f.index); err != nil {
@@ -256,7 +290,11 @@ func (f *dedupFlags) joinIndex(texts []string, lines []dedupLine, o minhash.Opti
 	for i := range lines {
 		if root := int(c.Root[earlier+i]); root < earlier {
 			similarity := merged.Signatures[root].Similarity(&merged.Signatures[earlier+i])
-			lines[i] = dedupLine{ID: lines[i].ID, Cluster: cli.WithoutSecrets(merged.Names[root]), Jaccard: &similarity}
+			lines[i] = dedupLine{
+				ID:      lines[i].ID,
+				Cluster: cli.WithoutSecrets(merged.Names[root]),
+				Jaccard: &similarity,
+			}
 		}
 		today.Add(lines[i].Cluster, merged.Signatures[earlier+i])
 	}

@@ -23,7 +23,11 @@ import (
 
 // explain prints one verdict step by step. The whole day is read, because the
 // agent's habits are part of the verdict.
-func (d *filterDay) explain(ctx context.Context, w io.Writer, days []string) error {
+func (d *filterDay) explain(
+	ctx context.Context,
+	w io.Writer,
+	days []string,
+) error {
 	d.each = func(_ context.Context, t *arena.Trace, f *filtered) error {
 		if t.ID == d.flags.explain {
 			f.story = attempt.StoryOf(d.filter, t, attempt.FromDay)
@@ -40,15 +44,25 @@ func (d *filterDay) explain(ctx context.Context, w io.Writer, days []string) err
 			return err
 		}
 	}
-	return cli.Failed(fmt.Errorf("no attempt %q in %s", d.flags.explain, strings.Join(days, " ")), "an ID is RUN/PROBLEM, as in the lines of `arena filter`")
+	return cli.Failed(
+		fmt.Errorf("no attempt %q in %s", d.flags.explain, strings.Join(days, " ")),
+		"an ID is RUN/PROBLEM, as in the lines of `arena filter`",
+	)
 }
 
 // explainFilter returns the filter's part of `arena explain`, with what no corpus stores:
 // the habits of the agent's day, and the checks that passed.
 func explainFilter(f *filtered) string {
 	s := &f.structure
-	row := &rows.Attempt{TraceID: f.ID, RecordSHA256: f.Record, AgentVersion: f.Agent}
-	l := attempt.Alone(&where.Line{Attempt: row, Verdict: rows.NewVerdict(row, s)})
+	row := &rows.Attempt{
+		TraceID:      f.ID,
+		RecordSHA256: f.Record,
+		AgentVersion: f.Agent,
+	}
+	l := attempt.Alone(&where.Line{
+		Attempt: row,
+		Verdict: rows.NewVerdict(row, s),
+	})
 	a := l.Argue(0)
 	a.Story = f.story
 	var words strings.Builder
@@ -73,7 +87,15 @@ func explainFilter(f *filtered) string {
 		if v.Decision == arena.Drop {
 			fires = "yes"
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", v.Check, measured(v.Value), measured(v.Limit), fires, v.Reason)
+		fmt.Fprintf(
+			t,
+			"%s\t%s\t%s\t%s\t%s\n",
+			v.Check,
+			measured(v.Value),
+			measured(v.Limit),
+			fires,
+			v.Reason,
+		)
 	}
 	_ = t.Flush() // a Builder takes all
 	return words.String()
@@ -111,7 +133,10 @@ func (d *judgeDay) explain(ctx context.Context, days []string) error {
 	})
 	switch {
 	case err == nil:
-		return cli.Failed(fmt.Errorf("no attempt %q in %s", d.flags.explain, strings.Join(days, " ")), "an ID is RUN/PROBLEM: eval_run_id and problem_id of a line of `arena judge`")
+		return cli.Failed(
+			fmt.Errorf("no attempt %q in %s", d.flags.explain, strings.Join(days, " ")),
+			"an ID is RUN/PROBLEM: eval_run_id and problem_id of a line of `arena judge`",
+		)
 	case !errors.Is(err, errFound):
 		return err
 	}
@@ -128,8 +153,15 @@ func (d *judgeDay) walk(ctx context.Context, t *arena.Trace) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	row := &rows.Attempt{TraceID: t.ID, RecordSHA256: t.RecordSHA256, AgentVersion: t.Agent.VersionID}
-	l := attempt.Alone(&where.Line{Attempt: row, Judgement: rows.NewJudgement(row, &j, nil)})
+	row := &rows.Attempt{
+		TraceID:      t.ID,
+		RecordSHA256: t.RecordSHA256,
+		AgentVersion: t.Agent.VersionID,
+	}
+	l := attempt.Alone(&where.Line{
+		Attempt:   row,
+		Judgement: rows.NewJudgement(row, &j, nil),
+	})
 	a := l.Argue(0)
 	a.Story = attempt.StoryOf(filter, t, attempt.FromDay)
 	if d.flags.labels == "" {
@@ -150,9 +182,20 @@ func (d *judgeDay) walk(ctx context.Context, t *arena.Trace) (string, error) {
 func differences(j *arena.Judgement, l *label) string {
 	var words strings.Builder
 	w := tabwriter.NewWriter(&words, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(w, "\nlabel\t%s\t\t%s\n", text.Optional(l.Score, "%v", "unscored"), text.Line(l.Detail))
+	fmt.Fprintf(
+		w,
+		"\nlabel\t%s\t\t%s\n",
+		text.Optional(l.Score, "%v", "unscored"),
+		text.Line(l.Detail),
+	)
 	if l.Evidence.Quote != "" || l.Evidence.Why != "" {
-		fmt.Fprintf(w, "\tits evidence\t\tstep %d: [%s] %s\n", l.Evidence.Step, text.Line(l.Evidence.Quote), text.Line(l.Evidence.Why))
+		fmt.Fprintf(
+			w,
+			"\tits evidence\t\tstep %d: [%s] %s\n",
+			l.Evidence.Step,
+			text.Line(l.Evidence.Quote),
+			text.Line(l.Evidence.Why),
+		)
 	}
 	where := "nowhere"
 	for i, name := range gates.Names {

@@ -35,7 +35,9 @@ type filterFlags struct {
 func NewFilter(s *cli.Streams) *cobra.Command {
 	f := filterFlags{settings: cli.BuildSettings()}
 	c := cli.Command("filter DAY…", "Say of each attempt whether a model decided its calls, and why it is kept or dropped", cli.NumArgs(1, cli.AnyNumber),
-		func(c *cobra.Command, days []string) error { return f.run(c, s, days) })
+		func(c *cobra.Command, days []string) error {
+			return f.run(c, s, days)
+		})
 	f.Register(c, runtime.NumCPU(), "workers")
 	f.Noisy.Flags(c)
 	f.settings.Flags(c)
@@ -47,7 +49,11 @@ func NewFilter(s *cli.Streams) *cobra.Command {
 	return c
 }
 
-func (f *filterFlags) run(c *cobra.Command, s *cli.Streams, days []string) error {
+func (f *filterFlags) run(
+	c *cobra.Command,
+	s *cli.Streams,
+	days []string,
+) error {
 	filter, reading, err := f.newFilter(c)
 	if err != nil {
 		return err
@@ -61,7 +67,16 @@ func (f *filterFlags) run(c *cobra.Command, s *cli.Streams, days []string) error
 	if modes > 1 {
 		return cli.Usage(errors.New("--explain, --calibrate and --reweight exclude each other"), "give one of them")
 	}
-	day := &filterDay{flags: f, filter: filter, Scan: cli.Scan{DayFlags: &f.DayFlags, Name: "filter", Streams: s, Limits: reading}}
+	day := &filterDay{
+		flags:  f,
+		filter: filter,
+		Scan: cli.Scan{
+			DayFlags: &f.DayFlags,
+			Name:     "filter",
+			Streams:  s,
+			Limits:   reading,
+		},
+	}
 	answer := day.lines
 	switch {
 	case f.explain != "":
@@ -71,7 +86,9 @@ func (f *filterFlags) run(c *cobra.Command, s *cli.Streams, days []string) error
 	case f.reweight:
 		answer = day.reweight
 	}
-	return day.Write(func(w io.Writer) error { return answer(c.Context(), w, days) })
+	return day.Write(func(w io.Writer) error {
+		return answer(c.Context(), w, days)
+	})
 }
 
 // newFilter returns the filter of a build's configuration with the command's own flags
@@ -97,7 +114,11 @@ type axisLabel struct {
 	Agentic *bool `json:"agentic"`
 }
 
-func (d *filterDay) calibrate(ctx context.Context, w io.Writer, days []string) error {
+func (d *filterDay) calibrate(
+	ctx context.Context,
+	w io.Writer,
+	days []string,
+) error {
 	labels, err := cli.ReadByAttempt[axisLabel](d.flags.calibrate, "give a JSONL file with eval_run_id, problem_id, family and agentic")
 	if err != nil {
 		return err
@@ -113,7 +134,12 @@ func (d *filterDay) calibrate(ctx context.Context, w io.Writer, days []string) e
 			continue
 		}
 		s := &attempts[i].structure
-		labelled = append(labelled, filters.Labelled{Family: l.Family, Agentic: *l.Agentic, Axis: s.Axis, Confidence: s.Confidence})
+		labelled = append(labelled, filters.Labelled{
+			Family:     l.Family,
+			Agentic:    *l.Agentic,
+			Axis:       s.Axis,
+			Confidence: s.Confidence,
+		})
 	}
 	if len(labelled) == 0 {
 		return cli.Failed(errors.New("no attempt of the day has a label"), "labels name attempts by eval_run_id and problem_id")
@@ -133,13 +159,31 @@ func printCalibration(w io.Writer, c *filters.Calibration) error {
 	}
 	agentic := c.Total.Agentic
 	fmt.Fprintln(t, "\nmeasure\tshare\t95 %\t")
-	share(t, "precision of agentic", agentic[arena.AxisAgentic], agentic[arena.AxisAgentic]+c.Total.Scripted[arena.AxisAgentic])
-	share(t, "recall of agentic", agentic[arena.AxisAgentic], agentic[arena.AxisAgentic]+agentic[arena.AxisScripted]+agentic[arena.AxisUnknown])
+	share(
+		t,
+		"precision of agentic",
+		agentic[arena.AxisAgentic],
+		agentic[arena.AxisAgentic]+c.Total.Scripted[arena.AxisAgentic],
+	)
+	share(
+		t,
+		"recall of agentic",
+		agentic[arena.AxisAgentic],
+		agentic[arena.AxisAgentic]+agentic[arena.AxisScripted]+agentic[arena.AxisUnknown],
+	)
 	fmt.Fprintf(t, "Brier score\t%.4f\t\t\n", c.Brier)
 	fmt.Fprintln(t, "\nprobability\tattempts\tclaimed\ttrue\t")
 	for _, b := range c.Bins {
 		if b.N > 0 {
-			fmt.Fprintf(t, "%.2f-%.2f\t%d\t%.3f\t%.3f\t\n", b.Low, b.High, b.N, b.Claimed, b.True)
+			fmt.Fprintf(
+				t,
+				"%.2f-%.2f\t%d\t%.3f\t%.3f\t\n",
+				b.Low,
+				b.High,
+				b.N,
+				b.Claimed,
+				b.True,
+			)
 		}
 	}
 	return t.Flush()

@@ -65,9 +65,19 @@ func (d *filterDay) read(ctx context.Context, days []string) ([]filtered, error)
 
 func (d *filterDay) check(t *arena.Trace) filtered {
 	dialogue := filters.Normalise(t)
-	f := filtered{Checked: filters.Checked{ID: t.ID, Record: t.RecordSHA256, Agent: filters.AgentOf(t.Agent, t.RunID)}}
+	f := filtered{Checked: filters.Checked{
+		ID:     t.ID,
+		Record: t.RecordSHA256,
+		Agent:  filters.AgentOf(t.Agent, t.RunID),
+	}}
 	f.structure, f.Sample = d.filter.Check(t, &dialogue)
-	f.head = arena.Trace{ID: t.ID, RunID: t.RunID, ProblemID: t.ProblemID, Agent: t.Agent, HasDialogue: t.HasDialogue}
+	f.head = arena.Trace{
+		ID:          t.ID,
+		RunID:       t.RunID,
+		ProblemID:   t.ProblemID,
+		Agent:       t.Agent,
+		HasDialogue: t.HasDialogue,
+	}
 	return f
 }
 
@@ -81,11 +91,19 @@ func (d *filterDay) secondPass(attempts []filtered) {
 	for i := range attempts {
 		f := &attempts[i]
 		f.day = habits.Agents[f.Agent]
-		f.structure = d.filter.Revise(f.structure, f.day.Odds(&f.Sample), f.day)
+		f.structure = d.filter.Revise(
+			f.structure,
+			f.day.Odds(&f.Sample),
+			f.day,
+		)
 	}
 }
 
-func (d *filterDay) lines(ctx context.Context, w io.Writer, days []string) error {
+func (d *filterDay) lines(
+	ctx context.Context,
+	w io.Writer,
+	days []string,
+) error {
 	attempts, err := d.read(ctx, days)
 	if err != nil {
 		return err
@@ -95,7 +113,11 @@ func (d *filterDay) lines(ctx context.Context, w io.Writer, days []string) error
 	}
 	var line []byte
 	for i := range attempts {
-		line = filters.AppendLine(line[:0], cli.NamesOf(&attempts[i].head), attempts[i].structure)
+		line = filters.AppendLine(
+			line[:0],
+			cli.NamesOf(&attempts[i].head),
+			attempts[i].structure,
+		)
 		if _, err := w.Write(append(line, '\n')); err != nil {
 			return fmt.Errorf("write verdicts: %w", err)
 		}
@@ -119,7 +141,11 @@ func (d *filterDay) summary(attempts []filtered) error {
 // reweight prints the leaderboard under base score and under the planned
 // reweighting by richness. Every attempt counts, time-outs as failures, as in
 // the subnet's own aggregate.
-func (d *filterDay) reweight(ctx context.Context, w io.Writer, days []string) error {
+func (d *filterDay) reweight(
+	ctx context.Context,
+	w io.Writer,
+	days []string,
+) error {
 	if err := d.outcomes(ctx, days); err != nil {
 		return err
 	}
@@ -141,7 +167,13 @@ func (d *filterDay) reweight(ctx context.Context, w io.Writer, days []string) er
 
 // outcomes arranges that every attempt's success by the subnet's rules is known.
 func (d *filterDay) outcomes(ctx context.Context, days []string) error {
-	r := &scoreRun{Scan: d.Scan, flags: &scoreFlags{problems: d.flags.problems, catalogs: d.flags.catalogs}}
+	r := &scoreRun{
+		Scan: d.Scan,
+		flags: &scoreFlags{
+			problems: d.flags.problems,
+			catalogs: d.flags.catalogs,
+		},
+	}
 	if err := r.open(ctx, days, outcome.Carried{}); err != nil {
 		return err
 	}
@@ -159,9 +191,24 @@ func printLeaderboard(w io.Writer, b *filters.Leaderboard) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "rank\tagent\tattempts\tagentic\tadaptivity\tbase\tv1\trank\tv2\trank\targs\trank\t")
 	for _, s := range b.Standings {
-		fmt.Fprintf(t, "%d\t%s\t%d\t%.2f\t%s\t%.4f\t", s.Ranks[0], text.Line(s.Agent), s.Attempts, s.Agentic, text.Optional(s.Adaptivity, "%.2f", "-"), s.Scores[0])
+		fmt.Fprintf(
+			t,
+			"%d\t%s\t%d\t%.2f\t%s\t%.4f\t",
+			s.Ranks[0],
+			text.Line(s.Agent),
+			s.Attempts,
+			s.Agentic,
+			text.Optional(s.Adaptivity, "%.2f", "-"),
+			s.Scores[0],
+		)
 		for k, score := range s.Scores[1:] {
-			fmt.Fprintf(t, "%.4f\t%d (%+d)\t", score, s.Ranks[k+1], s.Ranks[0]-s.Ranks[k+1])
+			fmt.Fprintf(
+				t,
+				"%.4f\t%d (%+d)\t",
+				score,
+				s.Ranks[k+1],
+				s.Ranks[0]-s.Ranks[k+1],
+			)
 		}
 		fmt.Fprintln(t)
 	}
@@ -169,7 +216,13 @@ func printLeaderboard(w io.Writer, b *filters.Leaderboard) error {
 	for _, s := range b.Standings {
 		fmt.Fprintf(t, "%s\t", text.Line(s.Agent))
 		for k := 1; k < len(s.Gain); k++ {
-			fmt.Fprintf(t, "%s\t%s to %s\t", points(s.Gain[k]), points(s.Low[k]), points(s.High[k]))
+			fmt.Fprintf(
+				t,
+				"%s\t%s to %s\t",
+				points(s.Gain[k]),
+				points(s.Low[k]),
+				points(s.High[k]),
+			)
 		}
 		fmt.Fprintln(t)
 	}

@@ -72,7 +72,13 @@ func splitParquetPath(name string) (folder, file string, err error) {
 	return name, "", nil
 }
 
-func inspectWhere(s *cli.Streams, fsys corpus.FS, dir string, expr *where.Expr, head int) error {
+func inspectWhere(
+	s *cli.Streams,
+	fsys corpus.FS,
+	dir string,
+	expr *where.Expr,
+	head int,
+) error {
 	chosen, err := where.Select(fsys, dir, expr)
 	if err != nil {
 		return err
@@ -87,7 +93,12 @@ func inspectWhere(s *cli.Streams, fsys corpus.FS, dir string, expr *where.Expr, 
 	return nil
 }
 
-func inspectFile(s *cli.Streams, fsys corpus.FS, path string, head int) error {
+func inspectFile(
+	s *cli.Streams,
+	fsys corpus.FS,
+	path string,
+	head int,
+) error {
 	if err := corpus.Inspect(fsys, path, head, s.Out); err != nil {
 		switch {
 		case errors.Is(err, fs.ErrNotExist):

@@ -41,8 +41,15 @@ const attemptsAtOnce = 4 * instrument.ModelsAtOnce
 func NewJudge(s *cli.Streams) *cobra.Command {
 	f := judgeFlags{choice: instrument.JudgeChoice{LLM: instrument.DefaultLLMFlags()}}
 	c := cli.Command("judge DAY…", "Judge how attempts reasoned, offline or with models", cli.NumArgs(1, cli.AnyNumber),
-		func(c *cobra.Command, days []string) error { return f.run(c, s, days) })
-	c.Flags().StringVar(&f.choice.Name, "judge", "gates", "the judge: "+strings.Join(judges.Names(), " or "))
+		func(c *cobra.Command, days []string) error {
+			return f.run(c, s, days)
+		})
+	c.Flags().StringVar(
+		&f.choice.Name,
+		"judge",
+		"gates",
+		"the judge: "+strings.Join(judges.Names(), " or "),
+	)
 	f.Register(c, 0, fmt.Sprintf("attempts judged at once (default: cores for gates, %d for llm)", attemptsAtOnce))
 	c.Flags().BoolVarP(&f.Noisy.Quiet, "quiet", "q", false, "no words on standard error")
 	c.Flags().BoolVarP(&f.dryRun, "dry-run", "n", false, "say how many requests, tokens and dollars judging would cost")
@@ -55,7 +62,11 @@ func NewJudge(s *cli.Streams) *cobra.Command {
 	return c
 }
 
-func (f *judgeFlags) run(c *cobra.Command, s *cli.Streams, days []string) error {
+func (f *judgeFlags) run(
+	c *cobra.Command,
+	s *cli.Streams,
+	days []string,
+) error {
 	if f.probe < 0 {
 		return cli.Usage(fmt.Errorf("--probe is %d", f.probe), "give the number of attempts to probe the judge on")
 	}
@@ -70,7 +81,11 @@ func (f *judgeFlags) run(c *cobra.Command, s *cli.Streams, days []string) error 
 	return f.judge(c.Context(), s, days)
 }
 
-func (f *judgeFlags) judge(ctx context.Context, s *cli.Streams, days []string) (err error) {
+func (f *judgeFlags) judge(
+	ctx context.Context,
+	s *cli.Streams,
+	days []string,
+) (err error) {
 	if judge, _ := judges.ByFlag(f.choice.Name); judge.AsksModels {
 		f.choice.Steps = f.choice.Name // models label steps too
 	}
@@ -78,7 +93,9 @@ func (f *judgeFlags) judge(ctx context.Context, s *cli.Streams, days []string) (
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, opened.Close()) }()
+	defer func() {
+		err = errors.Join(err, opened.Close())
+	}()
 	if f.dryRun && opened.Models == nil {
 		return cli.Usage(errors.New("the offline judge asks no model"), "add --judge llm, or leave out -n")
 	}
@@ -86,7 +103,17 @@ func (f *judgeFlags) judge(ctx context.Context, s *cli.Streams, days []string) (
 		f.Workers = attemptsAtOnce
 	}
 	f.Workers = cmp.Or(f.Workers, runtime.NumCPU())
-	day := &judgeDay{Scan: cli.Scan{DayFlags: &f.DayFlags, Name: "judge", Streams: s, Limits: traces.DefaultLimits()}, flags: f, progress: f.Noisy.Progress(s), Judges: opened}
+	day := &judgeDay{
+		Scan: cli.Scan{
+			DayFlags: &f.DayFlags,
+			Name:     "judge",
+			Streams:  s,
+			Limits:   traces.DefaultLimits(),
+		},
+		flags:    f,
+		progress: f.Noisy.Progress(s),
+		Judges:   opened,
+	}
 	defer day.progress.Done()
 	switch {
 	case f.dryRun:
@@ -94,7 +121,9 @@ func (f *judgeFlags) judge(ctx context.Context, s *cli.Streams, days []string) (
 	case f.explain != "":
 		return day.explain(ctx, days)
 	case f.probe > 0:
-		return cli.WriteWhole(s, f.Out, func(w io.Writer) error { return day.probe(ctx, w, days, f.probe) })
+		return cli.WriteWhole(s, f.Out, func(w io.Writer) error {
+			return day.probe(ctx, w, days, f.probe)
+		})
 	}
 	return day.lines(ctx, days)
 }
@@ -139,7 +168,13 @@ func (t *judgeTally) print(w io.Writer) {
 	fmt.Fprintf(w, "%d attempts: %d scored, %d refused, %d unparsed, %d failed, %d without a dialogue\n", t.attempts,
 		t.outcomes[arena.JudgeScored], t.outcomes[arena.JudgeRefused], t.outcomes[arena.JudgeUnparsed], t.outcomes[arena.JudgeFailed], t.empty)
 	if len(t.needs) > 0 {
-		fmt.Fprintf(w, "steps: %d needed, %d waste, %d unclear\n", t.needs[arena.StepNeeded], t.needs[arena.StepWaste], t.needs[arena.StepUnclear])
+		fmt.Fprintf(
+			w,
+			"steps: %d needed, %d waste, %d unclear\n",
+			t.needs[arena.StepNeeded],
+			t.needs[arena.StepWaste],
+			t.needs[arena.StepUnclear],
+		)
 	}
 	for _, doubt := range slices.Sorted(maps.Keys(t.doubts)) {
 		fmt.Fprintf(w, "%d scored with a doubt: %s\n", t.doubts[doubt], doubt)
@@ -156,7 +191,10 @@ func (t *judgeTally) verdict(maxUnscored float64) error {
 	case t.attempts == 0:
 		return cli.Failed(errors.New("no attempt could be read"), "`arena judge --help` says what a DAY is")
 	case leavesRest(t.stopped):
-		return cli.Limit(fmt.Errorf("%w: %d of %d attempts are judged", t.stopped, t.outcomes[arena.JudgeScored], judged), again)
+		return cli.Limit(
+			fmt.Errorf("%w: %d of %d attempts are judged", t.stopped, t.outcomes[arena.JudgeScored], judged),
+			again,
+		)
 	case float64(t.unscored()) > maxUnscored*float64(judged):
 		return cli.Limit(fmt.Errorf("%d of %d attempts have no score (%.1f %%): more than --max-unscored %.1f %%",
 			t.unscored(), judged, 100*float64(t.unscored())/float64(judged), 100*maxUnscored), again+", or raise --max-unscored")

@@ -30,7 +30,11 @@ type judgeDay struct {
 	progress *cli.Display
 }
 
-func (d *judgeDay) attempts(ctx context.Context, days []string, emit func(*arena.Trace) error) error {
+func (d *judgeDay) attempts(
+	ctx context.Context,
+	days []string,
+	emit func(*arena.Trace) error,
+) error {
 	inputs, err := d.Streams.DayInputs(ctx, days)
 	if err != nil {
 		return err
@@ -48,12 +52,19 @@ func (d *judgeDay) attempts(ctx context.Context, days []string, emit func(*arena
 }
 
 func (d *judgeDay) lines(ctx context.Context, days []string) error {
-	tally := &judgeTally{outcomes: map[arena.JudgeOutcome]int{}, doubts: map[arena.JudgeDoubt]int{}, needs: map[arena.Need]int{}, why: map[string]int{}}
+	tally := &judgeTally{
+		outcomes: map[arena.JudgeOutcome]int{},
+		doubts:   map[arena.JudgeDoubt]int{},
+		needs:    map[arena.Need]int{},
+		why:      map[string]int{},
+	}
 	var before ledger.Bill
 	if d.Models != nil {
 		before = d.Models.Ledger.Bill()
 	}
-	err := cli.WriteWhole(d.Streams, d.Out, func(w io.Writer) error { return d.inOrder(ctx, days, tally, w) })
+	err := cli.WriteWhole(d.Streams, d.Out, func(w io.Writer) error {
+		return d.inOrder(ctx, days, tally, w)
+	})
 	d.progress.Done()
 	if err != nil {
 		return err
@@ -70,7 +81,12 @@ func (d *judgeDay) lines(ctx context.Context, days []string) error {
 	return d.Unread.Tally.CheckShare(d.Reading.MaxUnreadable)
 }
 
-func (d *judgeDay) inOrder(ctx context.Context, days []string, tally *judgeTally, w io.Writer) error {
+func (d *judgeDay) inOrder(
+	ctx context.Context,
+	days []string,
+	tally *judgeTally,
+	w io.Writer,
+) error {
 	read := func(ctx context.Context, emit func(*arena.Trace) error) error {
 		return d.attempts(ctx, days, emit)
 	}
@@ -121,7 +137,12 @@ func leavesRest(err error) bool {
 	return errors.Is(err, llm.ErrBudget) || errors.Is(err, llm.ErrDeadline)
 }
 
-func (d *judgeDay) probe(ctx context.Context, w io.Writer, days []string, n int) error {
+func (d *judgeDay) probe(
+	ctx context.Context,
+	w io.Writer,
+	days []string,
+	n int,
+) error {
 	attempts, err := d.sample(ctx, days, n)
 	if err != nil {
 		return err
@@ -131,7 +152,10 @@ func (d *judgeDay) probe(ctx context.Context, w io.Writer, days []string, n int)
 		dialogue := filters.Normalise(t)
 		return probe.Measure(ctx, d.Judge.Judge, t, &dialogue)
 	}
-	err = inorder.List(ctx, d.Workers, attempts, measure, func(s []probe.Shift) error { shifts = append(shifts, s); return nil })
+	err = inorder.List(ctx, d.Workers, attempts, measure, func(s []probe.Shift) error {
+		shifts = append(shifts, s)
+		return nil
+	})
 	if err != nil {
 		return err
 	}
@@ -140,7 +164,11 @@ func (d *judgeDay) probe(ctx context.Context, w io.Writer, days []string, n int)
 
 // sample returns the n attempts whose ids have the smallest hashes, so that the order of
 // inputs does not matter.
-func (d *judgeDay) sample(ctx context.Context, days []string, n int) ([]*arena.Trace, error) {
+func (d *judgeDay) sample(
+	ctx context.Context,
+	days []string,
+	n int,
+) ([]*arena.Trace, error) {
 	var sample []*arena.Trace
 	err := d.attempts(ctx, days, func(t *arena.Trace) error {
 		if !t.HasDialogue {
@@ -160,7 +188,10 @@ func (d *judgeDay) sample(ctx context.Context, days []string, n int) ([]*arena.T
 
 func lowest(attempts []*arena.Trace, n int) []*arena.Trace {
 	slices.SortFunc(attempts, func(a, b *arena.Trace) int {
-		return cmp.Or(cmp.Compare(choose.Key(a.ID), choose.Key(b.ID)), cmp.Compare(a.RecordSHA256, b.RecordSHA256))
+		return cmp.Or(
+			cmp.Compare(choose.Key(a.ID), choose.Key(b.ID)),
+			cmp.Compare(a.RecordSHA256, b.RecordSHA256),
+		)
 	})
 	return slices.Clone(attempts[:min(n, len(attempts))])
 }
@@ -168,7 +199,9 @@ func lowest(attempts []*arena.Trace, n int) []*arena.Trace {
 func (d *judgeDay) writeProbes(w io.Writer, shifts [][]probe.Shift) error {
 	summaries := make([]probe.Summary, len(probe.All()))
 	for i, p := range probe.All() {
-		summaries[i] = probe.Summarise(p.Name, slicesx.Map(shifts, func(s []probe.Shift) probe.Shift { return s[i] }))
+		summaries[i] = probe.Summarise(p.Name, slicesx.Map(shifts, func(s []probe.Shift) probe.Shift {
+			return s[i]
+		}))
 	}
 	if lifted := probe.LiftWarning(summaries); lifted != "" {
 		fmt.Fprintf(d.Streams.Err, "warning: %s\n", lifted)

@@ -33,7 +33,9 @@ type leakFlags struct {
 func NewLeak(s *cli.Streams) *cobra.Command {
 	f := leakFlags{workers: runtime.NumCPU()}
 	c := cli.Command("leak --held-out BANK… CANDIDATES…", "Find protected problems in any texts or corpus, however they are reworded", cli.NumArgs(1, cli.AnyNumber),
-		func(c *cobra.Command, names []string) error { return f.run(c.Context(), s, names) })
+		func(c *cobra.Command, names []string) error {
+			return f.run(c.Context(), s, names)
+		})
 	cli.Files(c, &f.heldOut, "held-out", "protected problems; may be repeated")
 	cli.Out(c, &f.out)
 	c.Flags().StringVar(&f.report, "report", "", "write the contamination report here")
@@ -45,11 +47,21 @@ func NewLeak(s *cli.Streams) *cobra.Command {
 	cli.Jobs(c, &f.workers, "workers")
 	c.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "no words on standard error")
 	f.embed.Flags(c, instrument.Guard)
-	c.AddCommand(cli.Family("bank", "Keep the protected bank's state: what is open, held out, never to be touched", newBankAdd(s), newBankList(s), newBankRotate(s)))
+	c.AddCommand(cli.Family(
+		"bank",
+		"Keep the protected bank's state: what is open, held out, never to be touched",
+		newBankAdd(s),
+		newBankList(s),
+		newBankRotate(s),
+	))
 	return c
 }
 
-func (f *leakFlags) run(ctx context.Context, s *cli.Streams, names []string) error {
+func (f *leakFlags) run(
+	ctx context.Context,
+	s *cli.Streams,
+	names []string,
+) error {
 	paths, err := s.Local(ctx, names)
 	if err != nil {
 		return err
@@ -58,14 +70,23 @@ func (f *leakFlags) run(ctx context.Context, s *cli.Streams, names []string) err
 	if err != nil {
 		return err
 	}
-	g, err := guard.New(bank, guard.Config{Drop: f.drop, SameOnly: f.onlySame})
+	g, err := guard.New(bank, guard.Config{
+		Drop:     f.drop,
+		SameOnly: f.onlySame,
+	})
 	if err != nil {
 		return err
 	}
 	if err = g.Canary(); err != nil {
 		return err
 	}
-	scan := &leakScan{guard: g, report: guard.NewReport(g), stdin: s.In, workers: f.workers, progress: cli.Verbosity{Quiet: f.quiet}.Progress(s)}
+	scan := &leakScan{
+		guard:    g,
+		report:   guard.NewReport(g),
+		stdin:    s.In,
+		workers:  f.workers,
+		progress: cli.Verbosity{Quiet: f.quiet}.Progress(s),
+	}
 	start, err := f.embed.Tier()
 	if err == nil && start != nil {
 		scan.tier, err = start(ctx, scan.guard, scan.report)
@@ -73,7 +94,9 @@ func (f *leakFlags) run(ctx context.Context, s *cli.Streams, names []string) err
 	if err != nil {
 		return err
 	}
-	err = f.write(s, scan, func(w io.Writer) error { return scan.paths(ctx, w, paths) })
+	err = f.write(s, scan, func(w io.Writer) error {
+		return scan.paths(ctx, w, paths)
+	})
 	scan.progress.Done()
 	if err != nil {
 		return err
@@ -83,7 +106,11 @@ func (f *leakFlags) run(ctx context.Context, s *cli.Streams, names []string) err
 
 // write writes the lines and, if it is wanted, the report, whose file is opened
 // before the search.
-func (f *leakFlags) write(s *cli.Streams, scan *leakScan, search func(io.Writer) error) error {
+func (f *leakFlags) write(
+	s *cli.Streams,
+	scan *leakScan,
+	search func(io.Writer) error,
+) error {
 	if f.report == "" {
 		return cli.WriteWhole(s, f.out, search)
 	}
@@ -96,11 +123,18 @@ func (f *leakFlags) write(s *cli.Streams, scan *leakScan, search func(io.Writer)
 	})
 }
 
-func (f *leakFlags) finish(s *cli.Streams, scan *leakScan, paths []string) error {
+func (f *leakFlags) finish(
+	s *cli.Streams,
+	scan *leakScan,
+	paths []string,
+) error {
 	if err := f.say(s, scan, paths); err != nil {
 		return err
 	}
-	leaks := map[string]int{"drop": len(scan.report.Dropped), "same": scan.onlySame}[f.failOn]
+	leaks := map[string]int{
+		"drop": len(scan.report.Dropped),
+		"same": scan.onlySame,
+	}[f.failOn]
 	if leaks > 0 {
 		return cli.Limit(fmt.Errorf("%d rows match protected problems", leaks), "the lines with drop true say which and why")
 	}
@@ -110,14 +144,24 @@ func (f *leakFlags) finish(s *cli.Streams, scan *leakScan, paths []string) error
 	return nil
 }
 
-func (f *leakFlags) say(s *cli.Streams, scan *leakScan, paths []string) error {
+func (f *leakFlags) say(
+	s *cli.Streams,
+	scan *leakScan,
+	paths []string,
+) error {
 	if f.quiet {
 		return nil
 	}
 	fmt.Fprintf(s.Err, "arena: %d rows, %d to drop (%d ask for the same), %d beyond the lexical tier\n",
 		scan.report.Rows, len(scan.report.Dropped), scan.onlySame, scan.report.Unreadable)
 	if lost := scan.report.FalseDrops; lost.Held > 0 {
-		fmt.Fprintf(s.Err, "arena: of rows like the bank's about %.1f %% (%.1f to %.1f) are dropped and ask for something else\n", 100*lost.Share, 100*lost.Low, 100*lost.High)
+		fmt.Fprintf(
+			s.Err,
+			"arena: of rows like the bank's about %.1f %% (%.1f to %.1f) are dropped and ask for something else\n",
+			100*lost.Share,
+			100*lost.Low,
+			100*lost.High,
+		)
 	}
 	return printUnsearched(s, paths)
 }
@@ -137,7 +181,12 @@ func printUnsearched(s *cli.Streams, paths []string) error {
 		unread = append(unread, others...)
 	}
 	if n := len(unread); n > 0 {
-		fmt.Fprintf(s.Err, "arena: not read: %d files that are no rows, first %s\n", n, strings.Join(unread[:min(n, most)], ", "))
+		fmt.Fprintf(
+			s.Err,
+			"arena: not read: %d files that are no rows, first %s\n",
+			n,
+			strings.Join(unread[:min(n, most)], ", "),
+		)
 	}
 	return nil
 }

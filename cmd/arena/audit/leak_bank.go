@@ -62,7 +62,9 @@ func newBankRotate(s *cli.Streams) *cobra.Command {
 		return nil
 	}
 	c := cli.Command("rotate --to POOL IDS…", "Move problems and their clusters on to a more protected pool", takes, func(_ *cobra.Command, ids []string) error {
-		return f.change(s, func(r *guard.Rotation) ([]guard.Rotated, error) { return r.Rotate(append(ids, f.release...), f.move()) })
+		return f.change(s, func(r *guard.Rotation) ([]guard.Rotated, error) {
+			return r.Rotate(append(ids, f.release...), f.move())
+		})
 	})
 	f.register(c, true)
 	c.Flags().StringVar(&f.pool, "to", "", "held-out or never-touch; open with --release")
@@ -71,7 +73,12 @@ func newBankRotate(s *cli.Streams) *cobra.Command {
 }
 
 func (f *bankFlags) move() guard.Move {
-	return guard.Move{To: guard.Stage(f.pool), Date: f.date, By: f.rotatedBy, Release: f.release}
+	return guard.Move{
+		To:      guard.Stage(f.pool),
+		Date:    f.date,
+		By:      f.rotatedBy,
+		Release: f.release,
+	}
 }
 
 func (f *bankFlags) change(s *cli.Streams, move func(*guard.Rotation) ([]guard.Rotated, error)) error {
@@ -108,7 +115,16 @@ func newBankList(s *cli.Streams) *cobra.Command {
 		t := tabwriter.NewWriter(s.Out, 0, 0, 2, ' ', 0)
 		fmt.Fprintln(t, "id\tbank\tpool\tcluster\tsince\tby")
 		for _, p := range r.Problems {
-			fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\n", p.ID, p.Bank, p.Stage, p.Cluster, p.Since, p.By)
+			fmt.Fprintf(
+				t,
+				"%s\t%s\t%s\t%s\t%s\t%s\n",
+				p.ID,
+				p.Bank,
+				p.Stage,
+				p.Cluster,
+				p.Since,
+				p.By,
+			)
 		}
 		return t.Flush()
 	})

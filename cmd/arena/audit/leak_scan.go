@@ -38,7 +38,11 @@ type leakLine struct {
 	Evidence   string  `json:"evidence"`
 }
 
-func (l *leakScan) paths(ctx context.Context, w io.Writer, paths []string) error {
+func (l *leakScan) paths(
+	ctx context.Context,
+	w io.Writer,
+	paths []string,
+) error {
 	out := json.NewEncoder(w)
 	out.SetEscapeHTML(false)
 	read := 0
@@ -55,7 +59,13 @@ func (l *leakScan) paths(ctx context.Context, w io.Writer, paths []string) error
 	return l.flush(ctx, out)
 }
 
-func eachCandidate(stage string, paths []string, stdin io.Reader, progress *cli.Display, yield func(rows.Row) error) error {
+func eachCandidate(
+	stage string,
+	paths []string,
+	stdin io.Reader,
+	progress *cli.Display,
+	yield func(rows.Row) error,
+) error {
 	var files []string
 	for _, path := range paths {
 		in := []string{path}
@@ -77,7 +87,12 @@ func eachCandidate(stage string, paths []string, stdin io.Reader, progress *cli.
 	return nil
 }
 
-func eachRow(file string, stdin io.Reader, progress *cli.Display, yield func(rows.Row) error) error {
+func eachRow(
+	file string,
+	stdin io.Reader,
+	progress *cli.Display,
+	yield func(rows.Row) error,
+) error {
 	counted := func(row rows.Row) error {
 		progress.Attempt()
 		return yield(row)
@@ -100,7 +115,11 @@ func eachRow(file string, stdin io.Reader, progress *cli.Display, yield func(row
 // embeddings.
 const leakBatch = 512
 
-func (l *leakScan) row(ctx context.Context, out *json.Encoder, row rows.Row) error {
+func (l *leakScan) row(
+	ctx context.Context,
+	out *json.Encoder,
+	row rows.Row,
+) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}

@@ -21,7 +21,15 @@ import (
 var catalogues = map[string]func(io.Writer){
 	"filters": func(w io.Writer) {
 		for _, c := range filters.Catalogue() {
-			fmt.Fprintf(w, "%s\t%s\t%s\n\t\tmeasured: %s; limit: %s\n", c.Name, c.Reason, c.Doc, c.Value, c.Limit)
+			fmt.Fprintf(
+				w,
+				"%s\t%s\t%s\n\t\tmeasured: %s; limit: %s\n",
+				c.Name,
+				c.Reason,
+				c.Doc,
+				c.Value,
+				c.Limit,
+			)
 		}
 	},
 	"formats": func(w io.Writer) {
@@ -42,7 +50,9 @@ var catalogues = map[string]func(io.Writer){
 			}
 		}
 	},
-	"reasons": func(w io.Writer) { io.WriteString(w, docs.Reasons) }, //nolint:errcheck // standard output keeps its first failure
+	"reasons": func(w io.Writer) {
+		io.WriteString(w, docs.Reasons)
+	}, //nolint:errcheck // standard output keeps its first failure
 }
 
 // NewList returns `arena list`.
@@ -73,6 +83,9 @@ func blocks(w io.Writer, list, name string) error {
 	if !known {
 		return cli.Usage(fmt.Errorf("unknown profile %q", name), fmt.Sprintf("did you mean %s?", nearest))
 	}
-	_, err := fmt.Fprintf(w, "%s: %s\n%s", p.Name, p.Doc, trainers.Markdown(trainers.Rows{Profile: cmp.Or(p.Rows, p.Name), Config: p.Name}))
+	_, err := fmt.Fprintf(w, "%s: %s\n%s", p.Name, p.Doc, trainers.Markdown(trainers.Rows{
+		Profile: cmp.Or(p.Rows, p.Name),
+		Config:  p.Name,
+	}))
 	return err
 }

@@ -27,7 +27,9 @@ type scoreFlags struct {
 func NewScore(s *cli.Streams) *cobra.Command {
 	f := scoreFlags{}
 	c := cli.Command("score DAY…", "Score attempts by the subnet's own outcome rules", cli.NumArgs(1, cli.AnyNumber),
-		func(c *cobra.Command, days []string) error { return f.run(c.Context(), s, days) })
+		func(c *cobra.Command, days []string) error {
+			return f.run(c.Context(), s, days)
+		})
 	cli.Files(c, &f.problems, "problems", "problems instead of the day's problems.jsonl")
 	cli.Files(c, &f.catalogs, "catalog", "catalogue instead of the day's catalog.jsonl")
 	f.Register(c, runtime.NumCPU(), "workers")
@@ -36,12 +38,24 @@ func NewScore(s *cli.Streams) *cobra.Command {
 	return c
 }
 
-func (f *scoreFlags) run(ctx context.Context, s *cli.Streams, days []string) error {
+func (f *scoreFlags) run(
+	ctx context.Context,
+	s *cli.Streams,
+	days []string,
+) error {
 	titles, err := f.titles.Titles()
 	if err != nil {
 		return err
 	}
-	r := &scoreRun{Scan: cli.Scan{DayFlags: &f.DayFlags, Name: "score", Streams: s, Limits: traces.DefaultLimits()}, flags: f}
+	r := &scoreRun{
+		Scan: cli.Scan{
+			DayFlags: &f.DayFlags,
+			Name:     "score",
+			Streams:  s,
+			Limits:   traces.DefaultLimits(),
+		},
+		flags: f,
+	}
 	return r.lines(ctx, days, titles)
 }
 
@@ -57,7 +71,11 @@ type scored struct {
 	outcome arena.Outcome
 }
 
-func (r *scoreRun) lines(ctx context.Context, days []string, titles outcome.Titles) error {
+func (r *scoreRun) lines(
+	ctx context.Context,
+	days []string,
+	titles outcome.Titles,
+) error {
 	if err := r.open(ctx, days, titles); err != nil {
 		return err
 	}
@@ -79,7 +97,11 @@ func (r *scoreRun) lines(ctx context.Context, days []string, titles outcome.Titl
 	})
 }
 
-func (r *scoreRun) open(ctx context.Context, days []string, titles outcome.Titles) error {
+func (r *scoreRun) open(
+	ctx context.Context,
+	days []string,
+	titles outcome.Titles,
+) error {
 	days, err := r.Streams.LocalDays(ctx, days)
 	if err != nil {
 		return err
@@ -88,7 +110,14 @@ func (r *scoreRun) open(ctx context.Context, days []string, titles outcome.Title
 	if err != nil {
 		return err
 	}
-	r.day, err = pipeline.OpenDay(ctx, pipeline.Sources{Days: days, Problems: r.flags.problems, Catalogs: r.flags.catalogs, Stdin: r.Streams.In, Spool: spool, AnyNetwork: true})
+	r.day, err = pipeline.OpenDay(ctx, pipeline.Sources{
+		Days:       days,
+		Problems:   r.flags.problems,
+		Catalogs:   r.flags.catalogs,
+		Stdin:      r.Streams.In,
+		Spool:      spool,
+		AnyNetwork: true,
+	})
 	if err != nil {
 		return err
 	}
@@ -97,7 +126,11 @@ func (r *scoreRun) open(ctx context.Context, days []string, titles outcome.Title
 }
 
 func (r *scoreRun) score(ctx context.Context, t *arena.Trace) (arena.Outcome, error) {
-	return r.scorer.Score(ctx, t, r.day.Problems.Get(r.day.Problems.IndexOf(t)))
+	return r.scorer.Score(
+		ctx,
+		t,
+		r.day.Problems.Get(r.day.Problems.IndexOf(t)),
+	)
 }
 
 func (r *scoreRun) attempt(ctx context.Context, t *arena.Trace) (scored, error) {

@@ -43,10 +43,20 @@ func NewVerify(s *cli.Streams) *cobra.Command {
 	return c
 }
 
-func verifyWhole(ctx context.Context, s *cli.Streams, name string, heldOut []string, quiet bool) error {
+func verifyWhole(
+	ctx context.Context,
+	s *cli.Streams,
+	name string,
+	heldOut []string,
+	quiet bool,
+) error {
 	return cli.ReadCorpus(ctx, name, func(fsys corpus.FS, dir string) error {
 		progress := cli.Verbosity{Quiet: quiet}.Progress(s)
-		findings, err := verify.Corpus(ctx, cli.Watched(fsys, []string{dir}, progress.Reading("verify", 0)), dir)
+		findings, err := verify.Corpus(
+			ctx,
+			cli.Watched(fsys, []string{dir}, progress.Reading("verify", 0)),
+			dir,
+		)
 		progress.Done()
 		switch {
 		case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
@@ -58,7 +68,9 @@ func verifyWhole(ctx context.Context, s *cli.Streams, name string, heldOut []str
 			fmt.Fprintln(s.Err, f)
 		}
 		n := len(findings)
-		findings = slices.DeleteFunc(findings, func(f verify.Finding) bool { return f.Withheld })
+		findings = slices.DeleteFunc(findings, func(f verify.Finding) bool {
+			return f.Withheld
+		})
 		if n -= len(findings); n > 0 {
 			fmt.Fprintf(s.Err, "%s: %s kept at home, as a published copy's may be\n", name, cli.Counted(n, "file is", "files are"))
 		}
@@ -95,9 +107,25 @@ func verdict(dir string, findings []verify.Finding) error {
 	case len(findings) == 0:
 		return nil
 	case !slices.ContainsFunc(findings, func(f verify.Finding) bool { return !f.Leak }):
-		return cli.Limit(fmt.Errorf("verify %s: leak: %s in more than one split, first: %s", dir, cli.Counted(len(findings), "key is", "keys are"), findings[0]), "do not train on it; build it again with the held-out problems given by --held-out")
+		return cli.Limit(
+			fmt.Errorf(
+				"verify %s: leak: %s in more than one split, first: %s",
+				dir,
+				cli.Counted(len(findings), "key is", "keys are"),
+				findings[0],
+			),
+			"do not train on it; build it again with the held-out problems given by --held-out",
+		)
 	default:
-		return cli.Failed(fmt.Errorf("verify %s: %s broken, first: %s", dir, cli.Counted(len(findings), "promise", "promises"), findings[0]), "build or copy the corpus again; a file of it was changed")
+		return cli.Failed(
+			fmt.Errorf(
+				"verify %s: %s broken, first: %s",
+				dir,
+				cli.Counted(len(findings), "promise", "promises"),
+				findings[0],
+			),
+			"build or copy the corpus again; a file of it was changed",
+		)
 	}
 }
 
@@ -110,19 +138,42 @@ func verifyClaims(s *cli.Streams, path string, quiet bool) error {
 	for _, f := range results {
 		count[f.Outcome]++
 		if f.Outcome != claims.Holds || !quiet {
-			fmt.Fprintf(s.Out, "%s: %s: %s: %v %s\n", text.Line(f.Claim.Page), f.Outcome, text.Line(f.Claim.What), f.Claim.Value, text.Line(f.Why))
+			fmt.Fprintf(
+				s.Out,
+				"%s: %s: %s: %v %s\n",
+				text.Line(f.Claim.Page),
+				f.Outcome,
+				text.Line(f.Claim.What),
+				f.Claim.Value,
+				text.Line(f.Why),
+			)
 		}
 	}
 	if wrong := count[claims.Differs] + count[claims.Contradicts]; wrong > 0 {
-		return cli.Failed(fmt.Errorf("verify %s: %d of %s wrong", path, wrong, cli.Counted(len(results), "claim is", "claims are")), "correct the sentence, or what it was measured from")
+		return cli.Failed(
+			fmt.Errorf("verify %s: %d of %s wrong", path, wrong, cli.Counted(len(results), "claim is", "claims are")),
+			"correct the sentence, or what it was measured from",
+		)
 	}
 	if !quiet {
-		fmt.Fprintf(s.Err, "%s: %d of %d claims hold, %d cannot be checked\n", path, count[claims.Holds], len(results), count[claims.Unchecked])
+		fmt.Fprintf(
+			s.Err,
+			"%s: %d of %d claims hold, %d cannot be checked\n",
+			path,
+			count[claims.Holds],
+			len(results),
+			count[claims.Unchecked],
+		)
 	}
 	return nil
 }
 
-func verifyPublic(ctx context.Context, s *cli.Streams, name string, heldOut []string) error {
+func verifyPublic(
+	ctx context.Context,
+	s *cli.Streams,
+	name string,
+	heldOut []string,
+) error {
 	if len(heldOut) == 0 {
 		return cli.Usage(errors.New("--public has nothing to look for"), "name what is protected by --held-out: a problems file, or the corpus that this was published from")
 	}
@@ -143,14 +194,24 @@ func verifyPublic(ctx context.Context, s *cli.Streams, name string, heldOut []st
 	case err != nil:
 		return cli.Failed(err, "a file could not be searched to its end")
 	case files > 0:
-		return cli.Limit(fmt.Errorf("verify %s: %s what is protected", name, cli.Counted(files, "file holds", "files hold")), "do not publish it; `arena publish` makes what may be")
+		return cli.Limit(
+			fmt.Errorf("verify %s: %s what is protected", name, cli.Counted(files, "file holds", "files hold")),
+			"do not publish it; `arena publish` makes what may be",
+		)
 	}
 	fmt.Fprintf(s.Err, "%s: nothing protected: no request, id or title of %d problems\n", name, len(bank))
 	return nil
 }
 
 // verifyTrain checks every training row against what the corpus and held-out files protect.
-func verifyTrain(ctx context.Context, s *cli.Streams, name string, source *finish.Source, heldOut []string, quiet bool) error {
+func verifyTrain(
+	ctx context.Context,
+	s *cli.Streams,
+	name string,
+	source *finish.Source,
+	heldOut []string,
+	quiet bool,
+) error {
 	leaks := 0
 	known, err := finish.CollectExclusions([]*finish.Source{source}, heldOut)
 	if err == nil {
@@ -166,7 +227,10 @@ func verifyTrain(ctx context.Context, s *cli.Streams, name string, source *finis
 		}
 		return nil
 	case err == nil && leaks > 0:
-		return cli.Limit(fmt.Errorf("verify %s: leak: %s for what is protected", name, cli.Counted(leaks, "training row asks", "training rows ask")), "do not train on it; build it again")
+		return cli.Limit(
+			fmt.Errorf("verify %s: leak: %s for what is protected", name, cli.Counted(leaks, "training row asks", "training rows ask")),
+			"do not train on it; build it again",
+		)
 	}
 	return err
 }

@@ -35,14 +35,22 @@ const (
 func NewFetch(s *cli.Streams) *cobra.Command {
 	f := fetchFlags{}
 	c := cli.Command("fetch --race ID | --since DATE | --agent ID | --run ID -o DAYS", "Bring days from the subnet's public API", cli.NumArgs(0, 0),
-		func(c *cobra.Command, _ []string) error { return f.run(c.Context(), s) })
+		func(c *cobra.Command, _ []string) error {
+			return f.run(c.Context(), s)
+		})
 	fl := c.Flags()
 	fl.StringVar(&f.Race, "race", "", "a race by its id")
 	fl.StringVar(&f.Agent, "agent", "", "all runs of an agent version")
 	fl.StringVar(&f.Query.Run, "run", "", "one evaluation run")
 	fl.StringVar(&f.since, "since", "", "all races that ended on this day or later, such as 2026-11-01 (UTC)")
 	fl.StringVar(&f.base, "api", apiBase, "address of the API, without a path")
-	cli.Choice(c, &f.Network, "network", []string{"mainnet", "testnet", "local"}, "mainnet, testnet or local, as it stands beside each run; by default what the address says")
+	cli.Choice(
+		c,
+		&f.Network,
+		"network",
+		[]string{"mainnet", "testnet", "local"},
+		"mainnet, testnet or local, as it stands beside each run; by default what the address says",
+	)
 	fl.IntVar(&f.rate, "rate", 90, "requests in any minute, at most; the service allows about 100")
 	fl.StringVarP(&f.Out, "output", "o", "", "folder of the days")
 	fl.BoolVarP(&f.DryRun, "dry-run", "n", false, "say what it would cost, and fetch nothing")
@@ -54,8 +62,14 @@ func (f *fetchFlags) run(ctx context.Context, s *cli.Streams) error {
 	if err := f.check(); err != nil {
 		return err
 	}
-	f.Client = &fetch.Client{Base: strings.TrimRight(f.base, "/"), HTTP: webclient.New(fetchTimeout, fetchBytes), PerMinute: f.rate}
-	f.Logf = func(format string, a ...any) { fmt.Fprintf(s.Err, format+"\n", a...) }
+	f.Client = &fetch.Client{
+		Base:      strings.TrimRight(f.base, "/"),
+		HTTP:      webclient.New(fetchTimeout, fetchBytes),
+		PerMinute: f.rate,
+	}
+	f.Logf = func(format string, a ...any) {
+		fmt.Fprintf(s.Err, format+"\n", a...)
+	}
 	var refused *fetch.Refusal
 	switch err := f.Run(ctx); {
 	case errors.As(err, &refused):
@@ -67,7 +81,9 @@ func (f *fetchFlags) run(ctx context.Context, s *cli.Streams) error {
 }
 
 func (f *fetchFlags) check() error {
-	asked := len(slices.DeleteFunc([]string{f.Race, f.Agent, f.Query.Run, f.since}, func(q string) bool { return q == "" }))
+	asked := len(slices.DeleteFunc([]string{f.Race, f.Agent, f.Query.Run, f.since}, func(q string) bool {
+		return q == ""
+	}))
 	if asked != 1 {
 		return cli.Usage(fmt.Errorf("%d of --race, --since, --agent and --run", asked), "give one of them")
 	}

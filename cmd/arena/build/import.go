@@ -31,7 +31,9 @@ type importFlags struct {
 func NewImport(s *cli.Streams) *cobra.Command {
 	f := importFlags{Import: foreign.Import{Workers: runtime.NumCPU()}}
 	c := cli.Command("import IN… -o CORPUS", "Make a corpus of other people's traces, as they are", cli.NumArgs(1, cli.AnyNumber),
-		func(c *cobra.Command, paths []string) error { return f.run(c, s, paths) })
+		func(c *cobra.Command, paths []string) error {
+			return f.run(c, s, paths)
+		})
 	f.target.Replacing(c)
 	f.reading.Register(c)
 	cli.Files(c, &f.HeldOut, "held-out", "problems that no row may ask for: a file, a suite, a folder of banks, or a corpus (what its bank.json protects); may be repeated")
@@ -43,7 +45,11 @@ func NewImport(s *cli.Streams) *cobra.Command {
 	return c
 }
 
-func (f *importFlags) run(c *cobra.Command, s *cli.Streams, paths []string) error {
+func (f *importFlags) run(
+	c *cobra.Command,
+	s *cli.Streams,
+	paths []string,
+) error {
 	if err := f.target.Check(); err != nil {
 		return err
 	}
@@ -51,10 +57,17 @@ func (f *importFlags) run(c *cobra.Command, s *cli.Streams, paths []string) erro
 		return cli.Usage(errors.New("nothing is held out"), "give --held-out FILE with the problems that no row may ask for, or else --unguarded")
 	}
 	cli.LimitHeap(cli.HeapLimit)
-	return f.target.Make(c.Context(), s, func(target finish.Target) error { return f.write(c.Context(), s, paths, target) })
+	return f.target.Make(c.Context(), s, func(target finish.Target) error {
+		return f.write(c.Context(), s, paths, target)
+	})
 }
 
-func (f *importFlags) write(ctx context.Context, s *cli.Streams, paths []string, target finish.Target) error {
+func (f *importFlags) write(
+	ctx context.Context,
+	s *cli.Streams,
+	paths []string,
+	target finish.Target,
+) error {
 	var err error
 	if f.Inputs, err = s.DayInputs(ctx, paths); err != nil {
 		return err

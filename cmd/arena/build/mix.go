@@ -29,7 +29,10 @@ type mixFlags struct {
 
 // NewMix returns `arena mix`.
 func NewMix(s *cli.Streams) *cobra.Command {
-	f := mixFlags{Mix: mix.Mix{Config: mix.Defaults(), Workers: runtime.NumCPU()}}
+	f := mixFlags{Mix: mix.Mix{
+		Config:  mix.Defaults(),
+		Workers: runtime.NumCPU(),
+	}}
 	c := cli.Command("mix A[:WEIGHT] B[:WEIGHT]… -o CORPUS", "Make one corpus of several, united or weighed by tokens", cli.NumArgs(1, cli.AnyNumber),
 		func(c *cobra.Command, args []string) error {
 			f.capped = c.Flags().Changed("per-problem")
@@ -48,7 +51,11 @@ func NewMix(s *cli.Streams) *cobra.Command {
 	return c
 }
 
-func (f *mixFlags) run(ctx context.Context, s *cli.Streams, args []string) error {
+func (f *mixFlags) run(
+	ctx context.Context,
+	s *cli.Streams,
+	args []string,
+) error {
 	var err error
 	if f.Sources, err = weighedCorpora(args); err != nil {
 		return err
@@ -78,7 +85,11 @@ func (f *mixFlags) write(ctx context.Context, s *cli.Streams) error {
 		f.Sources[i].Dir = path
 	}
 	progress := cli.Verbosity{Quiet: f.quiet}.Progress(s)
-	f.FS = cli.Watched(corpus.Disk{}, f.folders(), progress.Reading("mix", 0))
+	f.FS = cli.Watched(
+		corpus.Disk{},
+		f.folders(),
+		progress.Reading("mix", 0),
+	)
 	report, err := f.Run(ctx)
 	progress.Done()
 	if report != nil && (err != nil || !f.quiet) {
@@ -91,7 +102,9 @@ func (f *mixFlags) write(ctx context.Context, s *cli.Streams) error {
 }
 
 func (f *mixFlags) folders() []string {
-	return slicesx.Map(f.Sources, func(s mix.Source) string { return s.Dir })
+	return slicesx.Map(f.Sources, func(s mix.Source) string {
+		return s.Dir
+	})
 }
 
 // weighedCorpora parses arguments such as monday:0.5. If no argument has a weight, all rows
@@ -107,7 +120,10 @@ func weighedCorpora(args []string) ([]mix.Source, error) {
 		}
 		weight, err := strconv.ParseFloat(arg[colon+1:], 64)
 		if err != nil || colon == 0 {
-			return nil, cli.Usage(fmt.Errorf("read %s: %q is no weight", arg, arg[colon+1:]), "write it as CORPUS:WEIGHT, such as monday:0.5")
+			return nil, cli.Usage(
+				fmt.Errorf("read %s: %q is no weight", arg, arg[colon+1:]),
+				"write it as CORPUS:WEIGHT, such as monday:0.5",
+			)
 		}
 		out[i] = mix.Source{Dir: arg[:colon], Weight: weight}
 		weighed = true
@@ -131,6 +147,17 @@ func (f *mixFlags) printSummary(s *cli.Streams, r *mix.Report) {
 		names[source.Corpus] = fmt.Sprintf("%s (%s)", source.Dir, source.Corpus[:12])
 	}
 	for _, p := range r.Parts {
-		fmt.Fprintf(s.Err, "%-5s %-6s %s  %8d of %8d rows  %12d tokens  %.4f  %s\n", p.Config, p.Split, names[p.Corpus], p.Out, p.In, p.TokensOut, p.Share, corpus.FormatCounts(p.Dropped))
+		fmt.Fprintf(
+			s.Err,
+			"%-5s %-6s %s  %8d of %8d rows  %12d tokens  %.4f  %s\n",
+			p.Config,
+			p.Split,
+			names[p.Corpus],
+			p.Out,
+			p.In,
+			p.TokensOut,
+			p.Share,
+			corpus.FormatCounts(p.Dropped),
+		)
 	}
 }

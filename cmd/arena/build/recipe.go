@@ -39,7 +39,11 @@ type recipeFlags struct {
 
 // NewRecipe returns `arena recipe`.
 func NewRecipe(s *cli.Streams) *cobra.Command {
-	f := &recipeFlags{streams: s, Settings: cli.BuildSettings(), workers: runtime.NumCPU()}
+	f := &recipeFlags{
+		streams:  s,
+		Settings: cli.BuildSettings(),
+		workers:  runtime.NumCPU(),
+	}
 	c := cli.Command("recipe NAME --corpus C -o OUT", "The data of one training stage", cli.NumArgs(1, 1),
 		func(c *cobra.Command, args []string) (err error) {
 			if f.recipe, err = recipe.Named(args[0]); err != nil {
@@ -131,19 +135,49 @@ func (f *recipeFlags) write(c *cobra.Command) error {
 			return err
 		}
 	}
-	return writeRecipe(c.Context(), f.streams, f.recipe, input, f.work, &f.target, f.eval.Quiet)
+	return writeRecipe(
+		c.Context(),
+		f.streams,
+		f.recipe,
+		input,
+		f.work,
+		&f.target,
+		f.eval.Quiet,
+	)
 }
 
 // writeRecipe writes the data of a recipe, prints its summary, and uploads it if it goes to
 // a bucket.
-func writeRecipe(ctx context.Context, s *cli.Streams, r recipe.Recipe, input recipe.Input, work string, target *cli.Target, quiet bool) error {
+func writeRecipe(
+	ctx context.Context,
+	s *cli.Streams,
+	r recipe.Recipe,
+	input recipe.Input,
+	work string,
+	target *cli.Target,
+	quiet bool,
+) error {
 	report, err := r.Write(ctx, target.FinishTarget(target.Dir), input, work)
 	if report != nil && !quiet {
 		for _, c := range report.Counts {
-			fmt.Fprintf(s.Err, "%-9s %d rows read, %d taken, %d written  %s\n", c.Source, c.In, c.Taken, c.Rows, corpus.FormatCounts(c.Dropped))
+			fmt.Fprintf(
+				s.Err,
+				"%-9s %d rows read, %d taken, %d written  %s\n",
+				c.Source,
+				c.In,
+				c.Taken,
+				c.Rows,
+				corpus.FormatCounts(c.Dropped),
+			)
 		}
 		g := report.Proof.Guard
-		fmt.Fprintf(s.Err, "guard     %d rows held against %d protected problems, %d dropped\n", g.Rows, g.Protected(), len(g.Dropped))
+		fmt.Fprintf(
+			s.Err,
+			"guard     %d rows held against %d protected problems, %d dropped\n",
+			g.Rows,
+			g.Protected(),
+			len(g.Dropped),
+		)
 		export.ShowCounts(s, report.Exports)
 	}
 	if err != nil {

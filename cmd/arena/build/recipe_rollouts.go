@@ -55,7 +55,10 @@ func (f *recipeFlags) rollouts(c *cobra.Command) (string, error) {
 		run = filepath.Join(f.work, "run")
 		f.setSampling(c.Flags().Changed)
 		f.eval.Problems, f.eval.Out = f.problemsFile(), run
-		f.eval.Judge = instrument.JudgeChoice{Name: "gates", LLM: instrument.DefaultLLMFlags()}
+		f.eval.Judge = instrument.JudgeChoice{
+			Name: "gates",
+			LLM:  instrument.DefaultLLMFlags(),
+		}
 		if err := evaluate.Run(c.Context(), f.streams, &f.eval); err != nil {
 			return "", err
 		}
@@ -81,7 +84,11 @@ func (f *recipeFlags) setSampling(changed func(string) bool) {
 
 // build builds a corpus of a run, of the training problems only and with the split of the
 // corpus.
-func (f *recipeFlags) build(c *cobra.Command, run, name string, r recipe.Recipe) (string, error) {
+func (f *recipeFlags) build(
+	c *cobra.Command,
+	run, name string,
+	r recipe.Recipe,
+) (string, error) {
 	if err := f.writeProblems(); err != nil {
 		return "", err
 	}
@@ -94,7 +101,12 @@ func (f *recipeFlags) build(c *cobra.Command, run, name string, r recipe.Recipe)
 	b.register(as)
 	b.Settings, b.noisy.Quiet, b.workers = f.Settings, f.eval.Quiet, f.workers
 	b.target.Name, b.work = filepath.Join(f.work, name), filepath.Join(f.work, name+".work")
-	b.sources = pipeline.Sources{Problems: []string{f.problemsFile()}, Catalogs: []string{f.eval.Shop.Catalog}, HeldOut: f.heldOut, Bank: filepath.Join(f.corpus, corpus.BankName)}
+	b.sources = pipeline.Sources{
+		Problems: []string{f.problemsFile()},
+		Catalogs: []string{f.eval.Shop.Catalog},
+		HeldOut:  f.heldOut,
+		Bank:     filepath.Join(f.corpus, corpus.BankName),
+	}
 	b.defaults = func(config *pipeline.Config) {
 		config.Harness, config.Guard.Drop = spec.Harness, f.threshold
 		r.Configure(config)

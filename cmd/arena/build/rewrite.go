@@ -62,7 +62,9 @@ func (f *rewriteFlags) run(c *cobra.Command, days []string) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, m.Close()) }()
+	defer func() {
+		err = errors.Join(err, m.Close())
+	}()
 	if f.job.Corpus, err = f.streams.Path(c.Context(), f.job.Corpus); err != nil {
 		return err
 	}
@@ -94,18 +96,34 @@ func (f *rewriteFlags) rewriting(days []string, m rewrite.Model) *rewrite.Rewrit
 	return &r
 }
 
-func (f *rewriteFlags) forecast(ctx context.Context, days []string, j *llm.Judge) error {
+func (f *rewriteFlags) forecast(
+	ctx context.Context,
+	days []string,
+	j *llm.Judge,
+) error {
 	total := j.Forecast()
 	r, err := f.rewriting(days, total).Write(ctx)
 	if err != nil {
 		return recipeError(err)
 	}
 	f.printSummary(r)
-	fmt.Fprintf(f.streams.Err, "%d requests would be sent, %d answers are held; about %d prompt and %d completion tokens, %s\n", total.Calls, total.Cached, total.Prompt, total.Completion, instrument.Dollars(total.USD))
+	fmt.Fprintf(
+		f.streams.Err,
+		"%d requests would be sent, %d answers are held; about %d prompt and %d completion tokens, %s\n",
+		total.Calls,
+		total.Cached,
+		total.Prompt,
+		total.Completion,
+		instrument.Dollars(total.USD),
+	)
 	return nil
 }
 
-func (f *rewriteFlags) write(ctx context.Context, days []string, j *llm.Judge) error {
+func (f *rewriteFlags) write(
+	ctx context.Context,
+	days []string,
+	j *llm.Judge,
+) error {
 	p := f.noisy.Progress(f.streams)
 	defer p.Done()
 	p.Begin("rewrite", 0)
@@ -123,8 +141,22 @@ func (f *rewriteFlags) write(ctx context.Context, days []string, j *llm.Judge) e
 	if err != nil {
 		return err
 	}
-	input := recipe.Input{Corpus: f.job.Corpus, Rollouts: r.Out, HeldOut: f.heldOut, About: report.About(), Reports: map[string]any{"rewriting.json": report}}
-	return writeRecipe(ctx, f.streams, rewriteRecipe, input, f.work, &f.target, f.noisy.Quiet)
+	input := recipe.Input{
+		Corpus:   f.job.Corpus,
+		Rollouts: r.Out,
+		HeldOut:  f.heldOut,
+		About:    report.About(),
+		Reports:  map[string]any{"rewriting.json": report},
+	}
+	return writeRecipe(
+		ctx,
+		f.streams,
+		rewriteRecipe,
+		input,
+		f.work,
+		&f.target,
+		f.noisy.Quiet,
+	)
 }
 
 func (f *rewriteFlags) printSummary(r *rewrite.Report) {
@@ -133,7 +165,14 @@ func (f *rewriteFlags) printSummary(r *rewrite.Report) {
 	}
 	tally := r.Tally()
 	delete(tally, "")
-	fmt.Fprintf(f.streams.Err, "%d solved attempts of programs, %d to be asked about  %s\n%s\n", r.Scripted, len(r.Attempts), corpus.FormatCounts(r.Dropped), r.Cut())
+	fmt.Fprintf(
+		f.streams.Err,
+		"%d solved attempts of programs, %d to be asked about  %s\n%s\n",
+		r.Scripted,
+		len(r.Attempts),
+		corpus.FormatCounts(r.Dropped),
+		r.Cut(),
+	)
 	if !f.job.Dry {
 		requests, cost := r.Cost()
 		fmt.Fprintf(f.streams.Err, "%d are believed  %s\n%d requests, %d prompt and %d completion tokens, %s, answers that the ledger held among them\n",

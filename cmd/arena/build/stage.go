@@ -34,7 +34,11 @@ func NewStage(s *cli.Streams) *cobra.Command {
 	)
 }
 
-func newStep(s *cli.Streams, name, short string, do func(context.Context, *buildFlags, *pipeline.Run, pipeline.Shard) error) *cobra.Command {
+func newStep(
+	s *cli.Streams,
+	name, short string,
+	do func(context.Context, *buildFlags, *pipeline.Run, pipeline.Shard) error,
+) *cobra.Command {
 	f := &buildFlags{streams: s, Settings: cli.BuildSettings()}
 	var work, path, shard string
 	var noisy cli.Verbosity
@@ -53,7 +57,9 @@ func newStep(s *cli.Streams, name, short string, do func(context.Context, *build
 		if name == "map" {
 			asks = part
 		}
-		return p.withRun(c.Context(), f, work, noisy, asks, func(r *pipeline.Run) error { return do(c.Context(), f, r, part) })
+		return p.withRun(c.Context(), f, work, noisy, asks, func(r *pipeline.Run) error {
+			return do(c.Context(), f, r, part)
+		})
 	})
 	cli.File(c, &path, "plan", "what arena build --plan wrote (required)")
 	c.Flags().StringVar(&work, "work", "", "folder that all machines share, or the URL of one in a bucket; safe to delete (default CORPUS.work)")
@@ -82,7 +88,12 @@ func (p *plan) shard(text string) (s pipeline.Shard, err error) {
 	return s, nil
 }
 
-func stageGroup(ctx context.Context, f *buildFlags, r *pipeline.Run, _ pipeline.Shard) error {
+func stageGroup(
+	ctx context.Context,
+	f *buildFlags,
+	r *pipeline.Run,
+	_ pipeline.Shard,
+) error {
 	cli.LimitHeap(cli.GroupHeapLimit)
 	r.Config.Workers = runtime.GOMAXPROCS(0) // it is one process while all others wait
 	funnel, err := r.Group(ctx)
@@ -95,7 +106,12 @@ func stageGroup(ctx context.Context, f *buildFlags, r *pipeline.Run, _ pipeline.
 	return nil
 }
 
-func stageWrite(ctx context.Context, f *buildFlags, r *pipeline.Run, s pipeline.Shard) error {
+func stageWrite(
+	ctx context.Context,
+	f *buildFlags,
+	r *pipeline.Run,
+	s pipeline.Shard,
+) error {
 	summary, err := r.Write(ctx, s)
 	if err != nil {
 		return f.printFunnel(summary, err)
@@ -137,8 +153,16 @@ const (
 // notPlanned are the flags of a process that do not change what is built.
 var notPlanned = []string{"plan", "shards", "work", "quiet", "verbose"}
 
-func (f *buildFlags) makePlan(c *cobra.Command, days []string, r *pipeline.Run) error {
-	p := plan{Schema: planSchema, Name: rand.Text(), Shards: f.shards}
+func (f *buildFlags) makePlan(
+	c *cobra.Command,
+	days []string,
+	r *pipeline.Run,
+) error {
+	p := plan{
+		Schema: planSchema,
+		Name:   rand.Text(),
+		Shards: f.shards,
+	}
 	var err error
 	if p.Terms, err = r.Plan(c.Context()); err != nil {
 		return keepsWork(err)
@@ -187,7 +211,14 @@ func readPlan(path string) (*plan, error) {
 
 // withRun calls do with the planned run, as buildFlags.withRun does. asks is the shard whose
 // part of the judge's limits the run gets.
-func (p *plan) withRun(ctx context.Context, f *buildFlags, work string, noisy cli.Verbosity, asks pipeline.Shard, do func(*pipeline.Run) error) error {
+func (p *plan) withRun(
+	ctx context.Context,
+	f *buildFlags,
+	work string,
+	noisy cli.Verbosity,
+	asks pipeline.Shard,
+	do func(*pipeline.Run) error,
+) error {
 	c := cli.Command("build", "", nil, nil)
 	f.register(c)
 	if err := c.ParseFlags(p.Flags); err != nil {
@@ -197,7 +228,12 @@ func (p *plan) withRun(ctx context.Context, f *buildFlags, work string, noisy cl
 	f.work, f.noisy = work, noisy
 	f.judge.LLM.Share = asks.Index
 	f.judge.LLM.Of = asks.Count
-	f.judge.LLM.Payer = fmt.Sprintf("%s %d/%d", p.Name, asks.Index, asks.Count)
+	f.judge.LLM.Payer = fmt.Sprintf(
+		"%s %d/%d",
+		p.Name,
+		asks.Index,
+		asks.Count,
+	)
 	f.trustRuns(p.Days)
 	var fsys corpus.FS = corpus.Disk{}
 	if bucket.IsURL(work) {

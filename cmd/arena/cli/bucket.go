@@ -46,7 +46,9 @@ func fetchCopy(ctx context.Context, name, dir string) (string, error) {
 		return "", Usage(err, "write it as s3://bucket/folder")
 	}
 	path := filepath.Join(dir, base)
-	err = withBucket(ctx, bucket.Open, name, func(b *bucket.Bucket) error { return b.Fetch(ctx, path) })
+	err = withBucket(ctx, bucket.Open, name, func(b *bucket.Bucket) error {
+		return b.Fetch(ctx, path)
+	})
 	if !errors.Is(err, fs.ErrNotExist) {
 		return path, err
 	}
@@ -54,13 +56,20 @@ func fetchCopy(ctx context.Context, name, dir string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return path, withBucket(ctx, bucket.Open, folder, func(b *bucket.Bucket) error { return b.FetchFile(ctx, file, dir) })
+	return path, withBucket(ctx, bucket.Open, folder, func(b *bucket.Bucket) error {
+		return b.FetchFile(ctx, file, dir)
+	})
 }
 
 // KnownBuckets is the hint for a URL that names no bucket.
 const KnownBuckets = "s3://bucket/folder?region=… and file:///folder are known (docs/publishing.md)"
 
-func withBucket(ctx context.Context, open func(context.Context, string) (*bucket.Bucket, error), name string, use func(*bucket.Bucket) error) error {
+func withBucket(
+	ctx context.Context,
+	open func(context.Context, string) (*bucket.Bucket, error),
+	name string,
+	use func(*bucket.Bucket) error,
+) error {
 	b, err := open(ctx, name)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return Usage(err, KnownBuckets)
@@ -101,11 +110,17 @@ func hasManifest(fsys corpus.FS, dir string) bool {
 }
 
 // ReadCorpus calls read with the file system of a corpus, on disk or in a bucket.
-func ReadCorpus(ctx context.Context, name string, read func(fsys corpus.FS, dir string) error) error {
+func ReadCorpus(
+	ctx context.Context,
+	name string,
+	read func(fsys corpus.FS, dir string) error,
+) error {
 	if !bucket.IsURL(name) {
 		return read(corpus.Disk{}, name)
 	}
-	return withBucket(ctx, bucket.Open, name, func(b *bucket.Bucket) error { return read(b.Files(ctx), ".") })
+	return withBucket(ctx, bucket.Open, name, func(b *bucket.Bucket) error {
+		return read(b.Files(ctx), ".")
+	})
 }
 
 // watched is a file system that reports the bytes that are read of files in some folders.
@@ -116,7 +131,11 @@ type watched struct {
 }
 
 // Watched returns fsys with onRead called for every read of a file in folders.
-func Watched(fsys corpus.FS, folders []string, onRead func(bytes int)) corpus.FS {
+func Watched(
+	fsys corpus.FS,
+	folders []string,
+	onRead func(bytes int),
+) corpus.FS {
 	return watched{fsys, folders, onRead}
 }
 

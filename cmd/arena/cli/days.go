@@ -52,7 +52,12 @@ type scanPart[T any] struct {
 
 // ScanAttempts returns the results of work for every attempt of the inputs, in order. Inputs
 // are processed in parallel.
-func ScanAttempts[T any](ctx context.Context, d *Scan, inputs []traces.Input, work func(context.Context, *arena.Trace) (T, error)) (results []T, err error) {
+func ScanAttempts[T any](
+	ctx context.Context,
+	d *Scan,
+	inputs []traces.Input,
+	work func(context.Context, *arena.Trace) (T, error),
+) (results []T, err error) {
 	progress := d.Noisy.Progress(d.Streams)
 	defer progress.Done()
 	progress.Begin(d.Name, len(inputs))
@@ -149,7 +154,9 @@ func (s *Streams) DayInputs(ctx context.Context, days []string) (merged []traces
 		}
 		merged = append(merged, inputs...)
 	}
-	slices.SortStableFunc(merged, func(a, b traces.Input) int { return cmp.Compare(a.Path, b.Path) })
+	slices.SortStableFunc(merged, func(a, b traces.Input) int {
+		return cmp.Compare(a.Path, b.Path)
+	})
 	return merged, nil
 }
 

@@ -143,13 +143,25 @@ func UnknownCommand(c *cobra.Command, args []string) error {
 
 // Command returns a command: its usage line, one line of help, which arguments it takes, and
 // the function that runs it.
-func Command(use, short string, args cobra.PositionalArgs, run func(*cobra.Command, []string) error) *cobra.Command {
-	return &cobra.Command{Use: use, Short: short, Args: args, RunE: run, Annotations: map[string]string{}}
+func Command(
+	use, short string,
+	args cobra.PositionalArgs,
+	run func(*cobra.Command, []string) error,
+) *cobra.Command {
+	return &cobra.Command{
+		Use:         use,
+		Short:       short,
+		Args:        args,
+		RunE:        run,
+		Annotations: map[string]string{},
+	}
 }
 
 // Family returns a command that only groups other commands.
 func Family(use, short string, inner ...*cobra.Command) *cobra.Command {
-	c := Command(use, short, UnknownCommand, func(c *cobra.Command, _ []string) error { return c.Help() })
+	c := Command(use, short, UnknownCommand, func(c *cobra.Command, _ []string) error {
+		return c.Help()
+	})
 	c.AddCommand(inner...)
 	return c
 }
@@ -187,6 +199,9 @@ func NumArgs(minArgs, maxArgs int) cobra.PositionalArgs {
 		if len(args) >= minArgs && len(args) <= maxArgs {
 			return nil
 		}
-		return Usage(fmt.Errorf("%s takes %s, not %d", c.CommandPath(), want, len(args)), "usage: "+c.UseLine()+"; --help has an example")
+		return Usage(
+			fmt.Errorf("%s takes %s, not %d", c.CommandPath(), want, len(args)),
+			"usage: "+c.UseLine()+"; --help has an example",
+		)
 	}
 }

@@ -115,7 +115,10 @@ func checkOutputs(c *cobra.Command, args []string, stdin io.Reader) error {
 	var outputs []outputPath
 	var inputs inputs
 	c.Flags().VisitAll(func(f *pflag.Flag) {
-		hasNote := func(key string) bool { _, ok := f.Annotations[key]; return ok }
+		hasNote := func(key string) bool {
+			_, ok := f.Annotations[key]
+			return ok
+		}
 		paths := localPaths(flagValues(f))
 		for _, name := range flagValues(f) { // the folder in which lies what goes to a bucket
 			if base, err := bucket.Base(name); err == nil && bucket.IsURL(name) && hasNote(noteStages) {
@@ -134,7 +137,9 @@ func checkOutputs(c *cobra.Command, args []string, stdin io.Reader) error {
 	if len(outputs) == 0 {
 		return nil
 	}
-	exists := slices.ContainsFunc(outputs, func(w outputPath) bool { return !isAbsent(w.path) })
+	exists := slices.ContainsFunc(outputs, func(w outputPath) bool {
+		return !isAbsent(w.path)
+	})
 	inputs.addArguments(c.Annotations[noteReads], args, exists)
 	inputs.addStdin(args, stdin)
 	for i, out := range outputs {

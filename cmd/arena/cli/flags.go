@@ -36,7 +36,9 @@ func Out(c *cobra.Command, value *string) {
 
 // Jobs adds -j, the number of workers. The default is the value of *dst.
 func Jobs(c *cobra.Command, dst *int, doc string) {
-	c.Flags().VarP(flagValue{"int", func() string { return strconv.Itoa(*dst) }, func(text string) (err error) {
+	c.Flags().VarP(flagValue{"int", func() string {
+		return strconv.Itoa(*dst)
+	}, func(text string) (err error) {
 		if *dst, err = strconv.Atoi(text); err != nil || *dst < 1 {
 			return errors.New("give at least 1")
 		}
@@ -46,7 +48,9 @@ func Jobs(c *cobra.Command, dst *int, doc string) {
 
 // Share adds a flag for a share from 0 to 1. The default is the value of *dst.
 func Share(c *cobra.Command, dst *float64, name, doc string) {
-	c.Flags().Var(flagValue{"share", func() string { return fmt.Sprint(*dst) }, func(text string) (err error) {
+	c.Flags().Var(flagValue{"share", func() string {
+		return fmt.Sprint(*dst)
+	}, func(text string) (err error) {
 		if *dst, err = strconv.ParseFloat(text, 64); err != nil || !(*dst >= 0 && *dst <= 1) {
 			return errors.New("a share is a number from 0 to 1")
 		}
@@ -56,8 +60,16 @@ func Share(c *cobra.Command, dst *float64, name, doc string) {
 
 // Choice adds a flag for one of a few words, which shells complete. The default is the value
 // of *dst.
-func Choice[T ~string](c *cobra.Command, dst *T, name string, words []T, doc string) {
-	choices := slicesx.Map(words, func(w T) string { return string(w) })
+func Choice[T ~string](
+	c *cobra.Command,
+	dst *T,
+	name string,
+	words []T,
+	doc string,
+) {
+	choices := slicesx.Map(words, func(w T) string {
+		return string(w)
+	})
 	c.Flags().Var(oneOf(dst, choices), name, doc)
 	if err := c.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(choices, cobra.ShellCompDirectiveNoFileComp)); err != nil {
 		panic(err) // two flags of one name are a mistake in the program
@@ -65,7 +77,9 @@ func Choice[T ~string](c *cobra.Command, dst *T, name string, words []T, doc str
 }
 
 func oneOf[T ~string](dst *T, words []string) flagValue {
-	return flagValue{"string", func() string { return string(*dst) }, func(text string) error {
+	return flagValue{"string", func() string {
+		return string(*dst)
+	}, func(text string) error {
 		if !slices.Contains(words, text) {
 			return errors.New("want one of " + strings.Join(words, ", "))
 		}
@@ -75,8 +89,16 @@ func oneOf[T ~string](dst *T, words []string) flagValue {
 }
 
 // Number adds a flag for a number that is nil if the flag is not set.
-func Number[T any](c *cobra.Command, dst **T, name string, parse func(string) (T, error), doc string) {
-	c.Flags().Var(flagValue{fmt.Sprintf("%T", *new(T)), func() string { return text.Optional(*dst, "%v", "") }, func(text string) error {
+func Number[T any](
+	c *cobra.Command,
+	dst **T,
+	name string,
+	parse func(string) (T, error),
+	doc string,
+) {
+	c.Flags().Var(flagValue{fmt.Sprintf("%T", *new(T)), func() string {
+		return text.Optional(*dst, "%v", "")
+	}, func(text string) error {
 		n, err := parse(text)
 		*dst = &n
 		return err
@@ -88,9 +110,15 @@ func Number[T any](c *cobra.Command, dst **T, name string, parse func(string) (T
 const noteGroup = "arena_group "
 
 // Group adds the flags that register adds to c, under a heading of their own in the help.
-func Group(c *cobra.Command, heading string, register func(*cobra.Command)) {
+func Group(
+	c *cobra.Command,
+	heading string,
+	register func(*cobra.Command),
+) {
 	before := map[string]bool{}
-	c.Flags().VisitAll(func(f *pflag.Flag) { before[f.Name] = true })
+	c.Flags().VisitAll(func(f *pflag.Flag) {
+		before[f.Name] = true
+	})
 	register(c)
 	c.Flags().VisitAll(func(f *pflag.Flag) {
 		if !before[f.Name] {

@@ -48,11 +48,20 @@ type Display struct {
 
 // Progress returns the display of a run.
 func (n Verbosity) Progress(s *Streams) *Display {
-	return &Display{Verbosity: n, w: s.Err, line: NewLine(s), Kind: "attempts"}
+	return &Display{
+		Verbosity: n,
+		w:         s.Err,
+		line:      NewLine(s),
+		Kind:      "attempts",
+	}
 }
 
 // Event updates the display.
-func (d *Display) Event(e pipeline.Event) { d.unlessQuiet(func() { d.update(e) }) }
+func (d *Display) Event(e pipeline.Event) {
+	d.unlessQuiet(func() {
+		d.update(e)
+	})
+}
 
 func (d *Display) unlessQuiet(f func()) {
 	if d.Quiet {
@@ -90,7 +99,12 @@ const maxRemade = 3
 
 // Begin starts a stage of a number of files, or of 0 if files do not measure its progress.
 // Finished and Attempt report progress.
-func (d *Display) Begin(stage string, files int) { d.Event(pipeline.Event{Stage: stage, Total: files}) }
+func (d *Display) Begin(stage string, files int) {
+	d.Event(pipeline.Event{
+		Stage: stage,
+		Total: files,
+	})
+}
 
 // Reading starts a stage that reads a number of bytes, or 0 if it is unknown. It returns the
 // function to call with the bytes of each read.
@@ -103,7 +117,12 @@ func (d *Display) Reading(stage string, bytes int64) (read func(bytes int)) {
 			if d.total > 0 {
 				done = min(done, d.total) // ends of files are read more than once
 			}
-			d.update(pipeline.Event{Stage: stage, Done: done, Total: d.total, Bytes: int64(n)})
+			d.update(pipeline.Event{
+				Stage: stage,
+				Done:  done,
+				Total: d.total,
+				Bytes: int64(n),
+			})
 		})
 	}
 }
@@ -111,7 +130,12 @@ func (d *Display) Reading(stage string, bytes int64) (read func(bytes int)) {
 // Finished records that one more file of the stage is done.
 func (d *Display) Finished(bytes int64) {
 	d.unlessQuiet(func() {
-		d.update(pipeline.Event{Stage: d.stage, Done: d.units + 1, Total: d.total, Bytes: bytes})
+		d.update(pipeline.Event{
+			Stage: d.stage,
+			Done:  d.units + 1,
+			Total: d.total,
+			Bytes: bytes,
+		})
 	})
 }
 
@@ -146,7 +170,10 @@ func (d *Display) text(now time.Time) string {
 		parts = append(parts, fmt.Sprintf(format, d.attempts, d.Kind, rate))
 	}
 	if d.units > 0 && d.total > 0 {
-		parts = append(parts, fmt.Sprintf("%s left", time.Duration(float64(elapsed)/float64(d.units)*float64(d.total-d.units)).Round(time.Second)))
+		parts = append(parts, fmt.Sprintf(
+			"%s left",
+			time.Duration(float64(elapsed)/float64(d.units)*float64(d.total-d.units)).Round(time.Second),
+		))
 	}
 	return d.stage + ": " + strings.Join(parts, ", ")
 }

@@ -20,7 +20,13 @@ import (
 
 // Run runs the program: it parses args, executes the command of root that they name, and
 // returns the exit code.
-func Run(ctx context.Context, root func(*Streams) *cobra.Command, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+func Run(
+	ctx context.Context,
+	root func(*Streams) *cobra.Command,
+	args []string,
+	stdin io.Reader,
+	stdout, stderr io.Writer,
+) int {
 	profiles := &profiler{}
 	format := logFormatOf(args)
 	stderr = redactingWriter{stderr}
@@ -89,7 +95,9 @@ type cancellable struct {
 // ends when ctx is done. The stream is not read before the first Read.
 func Cancellable(ctx context.Context, stream io.Reader) io.Reader {
 	r, w := io.Pipe()
-	context.AfterFunc(ctx, func() { _ = w.CloseWithError(context.Cause(ctx)) }) // a pipe's close never fails
+	context.AfterFunc(ctx, func() {
+		_ = w.CloseWithError(context.Cause(ctx))
+	}) // a pipe's close never fails
 	return cancellable{r, sync.OnceFunc(func() {
 		go func() {
 			_, err := io.Copy(w, stream)

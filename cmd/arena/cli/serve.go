@@ -13,7 +13,12 @@ import (
 
 // Serve serves h at an address until ctx ends, and then lets requests finish for a short
 // time. what names the service for people. A loopback address is served by ToLocalhost.
-func Serve(ctx context.Context, s *Streams, listen, what string, h http.Handler) error {
+func Serve(
+	ctx context.Context,
+	s *Streams,
+	listen, what string,
+	h http.Handler,
+) error {
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", listen)
 	if err != nil {
 		return Failed(fmt.Errorf("listen on %s: %w", listen, err), "another address: --listen 127.0.0.1:0")
@@ -52,5 +57,11 @@ func ToLocalhost(h http.Handler) http.Handler {
 // server takes 256 KiB of headers and closes a connection that was idle for a minute.
 func boundedServer(h http.Handler) *http.Server {
 	const requestTime, quietTime, maxHead = 10 * time.Second, time.Minute, 256 << 10
-	return &http.Server{Handler: h, ReadTimeout: requestTime, WriteTimeout: quietTime, IdleTimeout: quietTime, MaxHeaderBytes: maxHead}
+	return &http.Server{
+		Handler:        h,
+		ReadTimeout:    requestTime,
+		WriteTimeout:   quietTime,
+		IdleTimeout:    quietTime,
+		MaxHeaderBytes: maxHead,
+	}
 }

@@ -122,7 +122,10 @@ func visible(text string) string {
 // NamesOf returns the ids of a trace as lines show them: an id that is a secret becomes a
 // placeholder, the same in all commands.
 func NamesOf(t *arena.Trace) *arena.Trace {
-	out := arena.Trace{RunID: WithoutSecrets(t.RunID), ProblemID: WithoutSecrets(t.ProblemID)}
+	out := arena.Trace{
+		RunID:     WithoutSecrets(t.RunID),
+		ProblemID: WithoutSecrets(t.ProblemID),
+	}
 	out.Agent.VersionID = WithoutSecrets(t.Agent.VersionID)
 	return &out
 }

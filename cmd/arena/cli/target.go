@@ -88,7 +88,11 @@ func (t *Target) SetDir(staging string) error {
 
 // Make locks the output, calls write to write a corpus there, and uploads it if it goes to a
 // bucket.
-func (t *Target) Make(ctx context.Context, s *Streams, write func(finish.Target) error) error {
+func (t *Target) Make(
+	ctx context.Context,
+	s *Streams,
+	write func(finish.Target) error,
+) error {
 	if err := t.Stage(s); err != nil {
 		return err
 	}
@@ -103,7 +107,12 @@ func (t *Target) Make(ctx context.Context, s *Streams, write func(finish.Target)
 
 // FinishTarget returns the target with which a corpus in dir is assembled.
 func (t *Target) FinishTarget(dir string) finish.Target {
-	return finish.Target{FS: corpus.Disk{}, Out: dir, Version: Version(), License: t.License}
+	return finish.Target{
+		FS:      corpus.Disk{},
+		Out:     dir,
+		Version: Version(),
+		License: t.License,
+	}
 }
 
 // NoStream returns an error for -, of which a folder would be created.

@@ -47,7 +47,12 @@ func (u *Unread) add(input *traces.Input, f *traces.Fault) {
 	if f.Line > 0 {
 		place = fmt.Sprintf("%s:%d", place, f.Line)
 	}
-	u.First = append(u.First, text.Line(fmt.Sprintf("%s: %s: %s", place, f.Reason, f.Detail)))
+	u.First = append(u.First, text.Line(fmt.Sprintf(
+		"%s: %s: %s",
+		place,
+		f.Reason,
+		f.Detail,
+	)))
 }
 
 // Join adds what a later part of the run could not read.
@@ -86,7 +91,12 @@ type identity struct{ id, record string }
 
 // Read calls attempt with every attempt of an input, in order, and records what could not be
 // read. Each input has its own Unread, which is joined to the others' after it was read.
-func (u *Unread) Read(ctx context.Context, input *traces.Input, opt traces.Options, attempt func(*arena.Trace) error) error {
+func (u *Unread) Read(
+	ctx context.Context,
+	input *traces.Input,
+	opt traces.Options,
+	attempt func(*arena.Trace) error,
+) error {
 	sum, err := traces.Read(ctx, *input, opt, func(item traces.Item) error {
 		if item.Fault != nil {
 			u.add(input, item.Fault)

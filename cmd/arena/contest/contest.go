@@ -20,7 +20,14 @@ import (
 
 // NewContest returns `arena contest`.
 func NewContest(s *cli.Streams) *cobra.Command {
-	return cli.Family("contest", "Check what distillation contests and their consensus published", newKL(s), newDistil(s), newEvolai(s), newYuma(s))
+	return cli.Family(
+		"contest",
+		"Check what distillation contests and their consensus published",
+		newKL(s),
+		newDistil(s),
+		newEvolai(s),
+		newYuma(s),
+	)
 }
 
 type outputs struct {
@@ -40,7 +47,11 @@ func (o *outputs) flags(c *cobra.Command, rows string) {
 	}
 }
 
-func (o *outputs) write(s *cli.Streams, results any, page *report.Page) error {
+func (o *outputs) write(
+	s *cli.Streams,
+	results any,
+	page *report.Page,
+) error {
 	return cli.WriteWhole(s, o.out, func(w io.Writer) error {
 		if o.json {
 			return json.NewEncoder(w).Encode(results)
@@ -49,7 +60,11 @@ func (o *outputs) write(s *cli.Streams, results any, page *report.Page) error {
 	})
 }
 
-func table[T any](s *cli.Streams, path string, rows []T) error {
+func table[T any](
+	s *cli.Streams,
+	path string,
+	rows []T,
+) error {
 	if path == "" {
 		return nil
 	}
@@ -87,12 +102,21 @@ func newKL(s *cli.Streams) *cobra.Command {
 	return c
 }
 
-func runKL(s *cli.Streams, o *outputs, paths []string, vocabulary int) error {
+func runKL(
+	s *cli.Streams,
+	o *outputs,
+	paths []string,
+	vocabulary int,
+) error {
 	var results []measured
 	var reports []*kl.Report
 	var rows []klRow
 	for _, path := range paths[1:] {
-		r, err := kl.Compare(kl.Rows(paths[0]), kl.Rows(path), vocabulary)
+		r, err := kl.Compare(
+			kl.Rows(paths[0]),
+			kl.Rows(path),
+			vocabulary,
+		)
 		if err != nil {
 			hint := "--help says what the files hold"
 			if errors.Is(err, kl.ErrMismatch) {
@@ -117,7 +141,9 @@ func runKL(s *cli.Streams, o *outputs, paths []string, vocabulary int) error {
 func newEvolai(s *cli.Streams) *cobra.Command {
 	o := outputs{}
 	c := cli.Command("evolai ROUNDS", "Check the order and the gates of subnet 47's rounds", cli.NumArgs(1, 1),
-		func(_ *cobra.Command, paths []string) error { return runEvolai(s, &o, paths[0]) })
+		func(_ *cobra.Command, paths []string) error {
+			return runEvolai(s, &o, paths[0])
+		})
 	o.flags(c, "a gate line")
 	cli.ReadsFiles(c)
 	return c
@@ -144,12 +170,21 @@ func runEvolai(s *cli.Streams, o *outputs, path string) error {
 
 func outOfOrder(path string, r *evolai.Report) error {
 	for _, v := range r.Violations {
-		return cli.Limit(fmt.Errorf("%s: %s out of order, first line %d: %s", path, cli.Counted(len(r.Violations), "event", "events"), v.Line, v.Why),
+		return cli.Limit(fmt.Errorf(
+			"%s: %s out of order, first line %d: %s",
+			path,
+			cli.Counted(len(r.Violations), "event", "events"),
+			v.Line,
+			v.Why,
+		),
 			"what was measured in such a round says nothing")
 	}
 	for i := range r.Gates {
 		if g := &r.Gates[i]; len(g.Differs) > 0 {
-			return cli.Limit(fmt.Errorf("%s: epoch %d, uid %d differs from its own numbers: %s", path, g.Epoch, g.UID, g.Differs[0]), "ask the validator for the line")
+			return cli.Limit(
+				fmt.Errorf("%s: epoch %d, uid %d differs from its own numbers: %s", path, g.Epoch, g.UID, g.Differs[0]),
+				"ask the validator for the line",
+			)
 		}
 	}
 	return nil

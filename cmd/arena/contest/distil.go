@@ -39,7 +39,9 @@ type challenged struct {
 func newDistil(s *cli.Streams) *cobra.Command {
 	f := distilFlags{}
 	c := cli.Command("distil ROUNDS", "Replay the rounds of subnet 97 and say how firm each crown is", cli.NumArgs(1, 1),
-		func(_ *cobra.Command, paths []string) error { return f.run(s, paths[0]) })
+		func(_ *cobra.Command, paths []string) error {
+			return f.run(s, paths[0])
+		})
 	cli.File(c, &f.scores, "scores", "the validator's scores after each block, JSON lines")
 	cli.File(c, &f.benchmarks, "benchmarks", "results of the models elsewhere, JSON lines of {model, benchmark, score}: adds rank correlations with KL")
 	c.Flags().BoolVar(&f.simulate, "simulate", false, "simulate each rule with the noise of these rounds: false dethronings, and power at 1, 3 and 5 %")
@@ -89,7 +91,13 @@ func (f *distilFlags) more(r *replayed, rounds []*distil.Round) error {
 	}
 	var err error
 	r.NotSimulated = notSimulated
-	r.Simulated, err = distil.Simulate(rounds, distil.Eras, []int{40, 100, 300}, []float64{0, 0.01, 0.03, 0.05}, times)
+	r.Simulated, err = distil.Simulate(
+		rounds,
+		distil.Eras,
+		[]int{40, 100, 300},
+		[]float64{0, 0.01, 0.03, 0.05},
+		times,
+	)
 	if err != nil {
 		return cli.Failed(err, "--simulate needs two rounds or more with such a pair")
 	}

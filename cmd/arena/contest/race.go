@@ -37,7 +37,9 @@ func NewRace(s *cli.Streams) *cobra.Command {
 func newRaceVerify(s *cli.Streams) *cobra.Command {
 	f := raceFlags{}
 	c := cli.Command("verify [ID] [--from FILE]", "Check a race's seed, beacon, validators and winner", cli.NumArgs(0, 1),
-		func(c *cobra.Command, args []string) error { return f.run(c.Context(), s, args) })
+		func(c *cobra.Command, args []string) error {
+			return f.run(c.Context(), s, args)
+		})
 	cli.File(c, &f.source, "from", "a file that --save wrote")
 	c.Flags().StringVar(&f.save, "save", "", "also write what the API answered")
 	c.Flags().StringVar(&f.base, "api", "https://api.oroagents.com", "address of the API, without a path")
@@ -46,7 +48,11 @@ func newRaceVerify(s *cli.Streams) *cobra.Command {
 	return c
 }
 
-func (f *raceFlags) run(ctx context.Context, s *cli.Streams, args []string) error {
+func (f *raceFlags) run(
+	ctx context.Context,
+	s *cli.Streams,
+	args []string,
+) error {
 	if len(args)+min(1, len(f.source)) != 1 {
 		return cli.Usage(errors.New("which race is not said"), "give its ID, or --from FILE")
 	}
@@ -75,7 +81,11 @@ func (f *raceFlags) document(ctx context.Context, args []string) ([]byte, error)
 		defer file.Close() //nolint:errcheck // only read
 		return io.ReadAll(io.LimitReader(file, maxRace))
 	}
-	c := fetch.Client{Base: strings.TrimRight(f.base, "/"), HTTP: webclient.New(time.Minute, maxRace), PerMinute: 90}
+	c := fetch.Client{
+		Base:      strings.TrimRight(f.base, "/"),
+		HTTP:      webclient.New(time.Minute, maxRace),
+		PerMinute: 90,
+	}
 	text, err := c.RaceDocument(ctx, args[0])
 	if err != nil {
 		return nil, cli.Failed(err, "the id may be of another network: --api names the server")

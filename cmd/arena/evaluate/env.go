@@ -39,7 +39,12 @@ type rewardFlags struct {
 }
 
 func (f *rewardFlags) add(c *cobra.Command) {
-	c.Flags().StringVar(&f.preset, "reward", reward.Presets()[0], "preset: "+strings.Join(reward.Presets(), ", ")+", or a YAML file of weights")
+	c.Flags().StringVar(
+		&f.preset,
+		"reward",
+		reward.Presets()[0],
+		"preset: "+strings.Join(reward.Presets(), ", ")+", or a YAML file of weights",
+	)
 	f.judge = "gates"
 	cli.Choice(c, &f.judge, "judge", []string{"gates", noJudge}, "reasoning judge: gates or none; a reward waits for no model")
 	cli.Reads(c, "reward")
@@ -49,13 +54,20 @@ func (f *rewardFlags) add(c *cobra.Command) {
 func (f *rewardFlags) payer(problems []arena.Problem, products outcome.Products) (*environment.Rewarder, error) {
 	w, err := reward.Open(f.preset)
 	if err != nil {
-		return nil, cli.Usage(err, "--reward takes "+strings.Join(reward.Presets(), ", ")+", or a file such as `success: 1`; docs/rewards.md has the parts")
+		return nil, cli.Usage(
+			err,
+			"--reward takes "+strings.Join(reward.Presets(), ", ")+", or a file such as `success: 1`; docs/rewards.md has the parts",
+		)
 	}
 	titles, err := f.titles.Titles()
 	if err != nil {
 		return nil, err
 	}
-	p := &environment.Rewarder{Suite: arena.NewSuite(problems), Scorer: outcome.New(products, titles), Weights: w}
+	p := &environment.Rewarder{
+		Suite:   arena.NewSuite(problems),
+		Scorer:  outcome.New(products, titles),
+		Weights: w,
+	}
 	if f.judge == noJudge {
 		return p, nil
 	}
@@ -151,7 +163,9 @@ type payFlags struct {
 func newEnvReward(s *cli.Streams) *cobra.Command {
 	f := &payFlags{}
 	c := cli.Command("reward DAY… --problems F --catalog F -o F", "Pay finished trajectories as env serve does", cli.NumArgs(1, cli.AnyNumber),
-		func(c *cobra.Command, days []string) error { return f.run(c.Context(), s, days) })
+		func(c *cobra.Command, days []string) error {
+			return f.run(c.Context(), s, days)
+		})
 	f.shop.add(c)
 	f.pay.add(c)
 	f.Register(c, runtime.NumCPU(), "workers")
@@ -160,7 +174,11 @@ func newEnvReward(s *cli.Streams) *cobra.Command {
 	return c
 }
 
-func (f *payFlags) run(ctx context.Context, s *cli.Streams, days []string) error {
+func (f *payFlags) run(
+	ctx context.Context,
+	s *cli.Streams,
+	days []string,
+) error {
 	problems, err := readProblems(f.problems)
 	if err != nil {
 		return err
@@ -178,7 +196,12 @@ func (f *payFlags) run(ctx context.Context, s *cli.Streams, days []string) error
 	if err != nil {
 		return err
 	}
-	d := cli.Scan{DayFlags: &f.DayFlags, Name: "reward", Streams: s, Limits: traces.DefaultLimits()}
+	d := cli.Scan{
+		DayFlags: &f.DayFlags,
+		Name:     "reward",
+		Streams:  s,
+		Limits:   traces.DefaultLimits(),
+	}
 	return d.Write(func(w io.Writer) error {
 		lines, bad := cli.ScanAttempts(ctx, &d, inputs, func(ctx context.Context, t *arena.Trace) (environment.Line, error) {
 			line, lost := payer.RewardTrace(ctx, t)
@@ -191,7 +214,11 @@ func (f *payFlags) run(ctx context.Context, s *cli.Streams, days []string) error
 	})
 }
 
-func (f *payFlags) lines(s *cli.Streams, w io.Writer, lines []environment.Line) error {
+func (f *payFlags) lines(
+	s *cli.Streams,
+	w io.Writer,
+	lines []environment.Line,
+) error {
 	paid := 0
 	solved := 0
 	e := json.NewEncoder(w)

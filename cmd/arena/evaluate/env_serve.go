@@ -38,9 +38,15 @@ type envFlags struct {
 }
 
 func newEnvServe(s *cli.Streams) *cobra.Command {
-	f := &envFlags{limits: environment.DefaultLimits(), harness: shop.Profiles()[0], failures: gym.Masked}
+	f := &envFlags{
+		limits:   environment.DefaultLimits(),
+		harness:  shop.Profiles()[0],
+		failures: gym.Masked,
+	}
 	c := cli.Command("serve --problems F --catalog F --corpus C", "Serve episodes to a trainer", cli.NumArgs(0, 0),
-		func(c *cobra.Command, _ []string) error { return f.run(c.Context(), s) })
+		func(c *cobra.Command, _ []string) error {
+			return f.run(c.Context(), s)
+		})
 	f.add(c)
 	return c
 }
@@ -51,12 +57,24 @@ func (f *envFlags) add(c *cobra.Command) {
 	f.guard.add(c)
 	fl := c.Flags()
 	cli.File(c, &f.problems, "problems", "problems: JSON lines, or one JSON array")
-	cli.Choice(c, &f.harness, "harness", shop.Profiles(), "system prompt and tools: "+strings.Join(shop.Profiles(), ", "))
+	cli.Choice(
+		c,
+		&f.harness,
+		"harness",
+		shop.Profiles(),
+		"system prompt and tools: "+strings.Join(shop.Profiles(), ", "),
+	)
 	fl.StringVar(&f.search, "search", "", "URL of a real search server to use instead of the catalogue's own search")
 	fl.StringVar(&f.record, "record", "", "folder of a day that keeps every paid episode as a trace that build reads")
 	fl.StringVar(&f.listen, "listen", "127.0.0.1:8090", "address to listen on; port 0 takes a free one. Others than loopback need a token")
 	fl.StringVar(&f.tokenEnv, "token-env", "ARENA_ENV_TOKEN", "environment variable with the token that every request must carry")
-	cli.Choice(c, &f.failures, "failures", []gym.FailureStyle{gym.Masked, gym.Status}, "how a failure of the environment is told: masked, a sample of status 200, or status, a 503; a request's header "+gym.StyleHeader+" goes before")
+	cli.Choice(
+		c,
+		&f.failures,
+		"failures",
+		[]gym.FailureStyle{gym.Masked, gym.Status},
+		"how a failure of the environment is told: masked, a sample of status 200, or status, a 503; a request's header "+gym.StyleHeader+" goes before",
+	)
 	fl.IntVar(&f.maxSteps, "max-steps", 25, "replies of an episode that count")
 	fl.IntVar(&f.limits.Calls, "max-calls", f.limits.Calls, "calls of one episode")
 	fl.IntVar(&f.limits.Episodes, "episodes", f.limits.Episodes, "episodes under way at once")
@@ -80,7 +98,12 @@ func (f *envFlags) run(ctx context.Context, s *cli.Streams) (err error) {
 	if err != nil {
 		return err
 	}
-	e := &environment.Environment{Problems: problems, Limits: f.limits, Now: time.Now, NewID: rand.Text}
+	e := &environment.Environment{
+		Problems: problems,
+		Limits:   f.limits,
+		Now:      time.Now,
+		NewID:    rand.Text,
+	}
 	if e.Refused, err = f.guard.refused(problems); err != nil {
 		return err
 	}
@@ -91,15 +114,27 @@ func (f *envFlags) run(ctx context.Context, s *cli.Streams) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, local.Catalog.Close()) }()
+	defer func() {
+		err = errors.Join(err, local.Catalog.Close())
+	}()
 	if err = f.fill(e, local); err != nil {
 		return err
 	}
 	if e.Record != nil {
-		defer func() { err = errors.Join(err, e.Record.Close()) }()
+		defer func() {
+			err = errors.Join(err, e.Record.Close())
+		}()
 	}
-	words := fmt.Sprintf("%d problems (%d refused) over %d products", len(problems.All)-len(e.Refused), len(e.Refused), local.Catalog.Len())
-	return cli.Serve(ctx, s, f.listen, words, gym.Handler(e, gym.Options{Failures: f.failures, Token: token}))
+	words := fmt.Sprintf(
+		"%d problems (%d refused) over %d products",
+		len(problems.All)-len(e.Refused),
+		len(e.Refused),
+		local.Catalog.Len(),
+	)
+	return cli.Serve(ctx, s, f.listen, words, gym.Handler(e, gym.Options{
+		Failures: f.failures,
+		Token:    token,
+	}))
 }
 
 // token returns the token that requests must carry. It is required if other machines can
@@ -110,7 +145,10 @@ func (f *envFlags) token() (string, error) {
 		return "", cli.Usage(err, "--listen is an address and a port, such as 127.0.0.1:8090")
 	}
 	if token == "" && !webclient.Local(f.listen) {
-		return "", cli.Usage(fmt.Errorf("%s can be asked from other machines, and there is no token", f.listen), "set "+f.tokenEnv+", or listen on 127.0.0.1")
+		return "", cli.Usage(
+			fmt.Errorf("%s can be asked from other machines, and there is no token", f.listen),
+			"set "+f.tokenEnv+", or listen on 127.0.0.1",
+		)
 	}
 	return token, nil
 }
@@ -128,7 +166,11 @@ func (f *envFlags) fill(e *environment.Environment, local shop.Local) (err error
 	if e.Player = f.newPlayer(e.Harness, local); f.record == "" {
 		return nil
 	}
-	e.Record, err = environment.NewRecord(f.record, "env-"+strings.ToLower(rand.Text()), "env")
+	e.Record, err = environment.NewRecord(
+		f.record,
+		"env-"+strings.ToLower(rand.Text()),
+		"env",
+	)
 	return err
 }
 

@@ -86,7 +86,12 @@ func (f *Flags) addTask(c *cobra.Command) {
 	fl.StringVarP(&f.Out, "output", "o", "", "run folder")
 	fl.StringVar(&f.rescore, "rescore", "", "score the rollouts of this run again, without the model")
 	f.Judge.LLM = instrument.DefaultLLMFlags()
-	fl.StringVar(&f.Judge.Name, "judge", "gates", "reasoning judge: "+strings.Join(judges.Names(), ", ")+" or none")
+	fl.StringVar(
+		&f.Judge.Name,
+		"judge",
+		"gates",
+		"reasoning judge: "+strings.Join(judges.Names(), ", ")+" or none",
+	)
 	cli.File(c, &f.Judge.LLM.Settings.File, "judge-config", "YAML file with the panel of models of --judge llm, as for arena judge")
 	fl.StringVar(&f.Judge.LLM.Ledger, "judge-ledger", "judge-ledger", "folder that keeps every exchange with them")
 	cli.File(c, &f.trainedOn, "trained-on", trainedOnUsage)
@@ -105,12 +110,35 @@ func (f *Flags) Add(c *cobra.Command) {
 func (f *Flags) addSetting(c *cobra.Command) {
 	f.Shop.add(c)
 	fl := c.Flags()
-	f.Played = student.Spec{Harness: shop.Profiles()[0], NoCall: rollout.Continue, PromptForm: rollout.Chat, Dialect: dialect.Auto}
-	cli.Choice(c, &f.Played.Harness, "harness", shop.Profiles(), "system prompt and tools: "+strings.Join(shop.Profiles(), ", "))
+	f.Played = student.Spec{
+		Harness:    shop.Profiles()[0],
+		NoCall:     rollout.Continue,
+		PromptForm: rollout.Chat,
+		Dialect:    dialect.Auto,
+	}
+	cli.Choice(
+		c,
+		&f.Played.Harness,
+		"harness",
+		shop.Profiles(),
+		"system prompt and tools: "+strings.Join(shop.Profiles(), ", "),
+	)
 	cli.File(c, &f.system, "system", "file with another system prompt; with --prompt-form history it is sent as it is")
 	cli.File(c, &f.tools, "tools", "file with other definitions of the harness's tools: a JSON array in the form of OpenAI")
-	cli.Choice(c, &f.Played.NoCall, "no-call", []rollout.NoCall{rollout.Continue, rollout.End}, "after a reply without a call: continue, as the public loops do, or end")
-	cli.Choice(c, &f.Played.PromptForm, "prompt-form", []rollout.PromptForm{rollout.Chat, rollout.History}, "chat: a message a turn; history: one message with all that was said, as the public loops send")
+	cli.Choice(
+		c,
+		&f.Played.NoCall,
+		"no-call",
+		[]rollout.NoCall{rollout.Continue, rollout.End},
+		"after a reply without a call: continue, as the public loops do, or end",
+	)
+	cli.Choice(
+		c,
+		&f.Played.PromptForm,
+		"prompt-form",
+		[]rollout.PromptForm{rollout.Chat, rollout.History},
+		"chat: a message a turn; history: one message with all that was said, as the public loops send",
+	)
 	fl.StringVar(&f.Played.Search, "search", "", "URL of a real search server to use instead of the catalogue's own search")
 	cli.Choice(c, &f.Played.Dialect, "dialect", dialect.All(), "how calls are written: auto, native, oro or hermes")
 	fl.IntVarP(&f.Played.Samples, "samples", "k", 1, "rollouts per problem")
@@ -123,7 +151,9 @@ func (f *Flags) addSampling(c *cobra.Command) {
 	fl := c.Flags()
 	fl.Int64Var(&f.Played.Seed, "seed", 0, "sample i is sent seed N+i")
 	fl.BoolVar(&f.Played.NoSeed, "no-seed", false, "send no seed: vLLM samples faster without, and nothing can be repeated")
-	number := func(text string) (float64, error) { return strconv.ParseFloat(text, 64) }
+	number := func(text string) (float64, error) {
+		return strconv.ParseFloat(text, 64)
+	}
 	cli.Number(c, &f.Played.Sampling.Temperature, "temperature", number, "sampling temperature; the server's own where not given")
 	cli.Number(c, &f.Played.Sampling.TopP, "top-p", number, "nucleus sampling; the server's own where not given")
 	cli.Number(c, &f.Played.Sampling.MinP, "min-p", number, "minimum probability; the server's own where not given")
@@ -157,7 +187,10 @@ func (f *Flags) sampling() error {
 		return cli.Usage(err, "see `arena eval --help`")
 	}
 	if f.Played.Seed > 0 && int64(f.Played.Samples)-1 > math.MaxInt64-f.Played.Seed {
-		return cli.Usage(fmt.Errorf("--seed %d leaves no seeds for %d samples", f.Played.Seed, f.Played.Samples), "sample i is sent seed N+i, at most 2^63-1")
+		return cli.Usage(
+			fmt.Errorf("--seed %d leaves no seeds for %d samples", f.Played.Seed, f.Played.Samples),
+			"sample i is sent seed N+i, at most 2^63-1",
+		)
 	}
 	if f.templateKwargs != "" {
 		if arena.Raw(f.templateKwargs).Kind() != arena.Object || !json.Valid([]byte(f.templateKwargs)) {
@@ -257,10 +290,16 @@ func readTools(path string) (tools []arena.Raw, err error) {
 }
 
 func toolNames(h arena.Harness) []string {
-	return slicesx.Map(h.Tools, func(tool arena.Raw) string { return gjson.Get(string(tool), "function.name").String() })
+	return slicesx.Map(h.Tools, func(tool arena.Raw) string {
+		return gjson.Get(string(tool), "function.name").String()
+	})
 }
 
-func (f *Flags) spec(h arena.Harness, p student.Problems, catalog *shop.Catalog) (student.Spec, error) {
+func (f *Flags) spec(
+	h arena.Harness,
+	p student.Problems,
+	catalog *shop.Catalog,
+) (student.Spec, error) {
 	s := f.Played
 	if catalog.Len() == 0 {
 		return s, cli.Failed(fmt.Errorf("read catalogue %s: no product", f.Shop.Catalog), "no student could find anything in it")

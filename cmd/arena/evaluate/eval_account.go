@@ -93,7 +93,11 @@ func (f *Flags) cost(s *evaluation.Summary, gpuSeconds *float64) evaluation.Cost
 		if s.Cached > 0 {
 			c.Total.CachedTokens = new(float64(s.Cached))
 		}
-		c.Total.TokenUSD = f.priceTable.Cost(f.Played.Model, prices.Tokens{Prompt: int(*t.Prompt), Cached: int(s.Cached), Completion: int(*t.Completion)})
+		c.Total.TokenUSD = f.priceTable.Cost(f.Played.Model, prices.Tokens{
+			Prompt:     int(*t.Prompt),
+			Cached:     int(s.Cached),
+			Completion: int(*t.Completion),
+		})
 	}
 	if f.gpuHourUSD > 0 && gpuSeconds != nil {
 		c.Total.GPUUSD = new(*gpuSeconds / time.Hour.Seconds() * f.gpuHourUSD)

@@ -57,7 +57,11 @@ func readProblems(path string) (student.Problems, error) {
 	return p, cli.DefaultHint(err, "problems are JSON lines or one JSON array, each with the reward that it is scored by")
 }
 
-func (f *Flags) judged(ctx context.Context, s *cli.Streams, run *student.Run) (summary *evaluation.Summary, err error) {
+func (f *Flags) judged(
+	ctx context.Context,
+	s *cli.Streams,
+	run *student.Run,
+) (summary *evaluation.Summary, err error) {
 	done, err := f.openJudge(s.Err, run)
 	if err != nil {
 		return nil, err
@@ -110,12 +114,21 @@ func rescoreSpec(folder string, now student.Spec) (student.Spec, error) {
 	return spec, nil
 }
 
-func (f *Flags) environment(h arena.Harness, spec student.Spec, local shop.Local) *rollout.Environment {
+func (f *Flags) environment(
+	h arena.Harness,
+	spec student.Spec,
+	local shop.Local,
+) *rollout.Environment {
 	var tools []arena.Raw
 	if spec.Dialect.SendsTools() {
 		tools = h.Tools
 	}
-	template := model.NewTemplate(spec.Model, spec.System, spec.Sampling, tools).WithTokens(spec.Keep)
+	template := model.NewTemplate(
+		spec.Model,
+		spec.System,
+		spec.Sampling,
+		tools,
+	).WithTokens(spec.Keep)
 	if spec.NoSeed {
 		template = template.WithoutSeed()
 	}
@@ -132,7 +145,11 @@ func (f *Flags) environment(h arena.Harness, spec student.Spec, local shop.Local
 }
 
 // playRollouts runs the rollouts that the run folder lacks.
-func (f *Flags) playRollouts(ctx context.Context, s *cli.Streams, run *student.Run) (summary *evaluation.Summary, err error) {
+func (f *Flags) playRollouts(
+	ctx context.Context,
+	s *cli.Streams,
+	run *student.Run,
+) (summary *evaluation.Summary, err error) {
 	if err = f.checkSearchServer(ctx); err != nil {
 		return nil, err
 	}
@@ -157,13 +174,19 @@ func (f *Flags) playRollouts(ctx context.Context, s *cli.Streams, run *student.R
 	return w.play(ctx, run)
 }
 
-func (f *Flags) playServed(ctx context.Context, w *evalWatch, run *student.Run) (summary *evaluation.Summary, err error) {
+func (f *Flags) playServed(
+	ctx context.Context,
+	w *evalWatch,
+	run *student.Run,
+) (summary *evaluation.Summary, err error) {
 	var server *serve.Server
 	if f.serve != "" {
 		if server, err = f.startServer(ctx); err != nil {
 			return nil, err
 		}
-		defer func() { err = errors.Join(err, server.Stop()) }()
+		defer func() {
+			err = errors.Join(err, server.Stop())
+		}()
 		run.Asker = served{w.pool, server}
 	}
 	ctx, cancel := untilServerEnds(ctx, server)
@@ -227,7 +250,13 @@ func (f *Flags) report(s *cli.Streams, m *evaluation.Summary) error {
 		fmt.Fprintf(s.Err, "pages         arena view %s\nlog           inspect view --log-dir %s\n", f.Out, f.Out)
 	}
 	if m.Coverage < f.coverage {
-		return cli.Limit(fmt.Errorf("only %d of %d rollouts were scored: coverage %.4f is below %.4f", m.Scored, m.Samples, m.Coverage, f.coverage),
+		return cli.Limit(fmt.Errorf(
+			"only %d of %d rollouts were scored: coverage %.4f is below %.4f",
+			m.Scored,
+			m.Samples,
+			m.Coverage,
+			f.coverage,
+		),
 			"summary.json counts the reasons under infra; mend the server and run the same command with --retry-infra, or lower --min-coverage")
 	}
 	return f.unjudged(m)

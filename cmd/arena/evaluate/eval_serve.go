@@ -100,7 +100,13 @@ func (f *Flags) checkSearchServer(ctx context.Context) error {
 		return nil
 	}
 	const path = "/find_product"
-	question := python.DictOf(python.Item{Key: "q", Value: python.String("a")}, python.Item{Key: "page", Value: python.String("1")})
+	question := python.DictOf(python.Item{
+		Key:   "q",
+		Value: python.String("a"),
+	}, python.Item{
+		Key:   "page",
+		Value: python.String("1"),
+	})
 	_, status, _ := shop.NewRemote(f.Played.Search).Get(ctx, path, question)
 	if status < http.StatusBadRequest || status >= http.StatusInternalServerError || status == http.StatusTooManyRequests {
 		return nil
@@ -118,7 +124,12 @@ const (
 
 // preflight sends one conversation to every endpoint to check that it can serve this run,
 // and returns what a rollout needs to know of its server.
-func (f *Flags) preflight(ctx context.Context, s *cli.Streams, run *student.Run, server *serve.Server) ([]telemetry.Identity, error) {
+func (f *Flags) preflight(
+	ctx context.Context,
+	s *cli.Streams,
+	run *student.Run,
+	server *serve.Server,
+) ([]telemetry.Identity, error) {
 	servers := make([]*preflight.Server, len(f.Asked.URLs))
 	asking, late := context.WithCancel(ctx)
 	defer late()
@@ -154,7 +165,14 @@ func (f *Flags) preflight(ctx context.Context, s *cli.Streams, run *student.Run,
 	return ids, nil
 }
 
-func (f *Flags) askEndpoint(ctx context.Context, s *cli.Streams, run *student.Run, base string, server *serve.Server, i int) (preflight.Server, error) {
+func (f *Flags) askEndpoint(
+	ctx context.Context,
+	s *cli.Streams,
+	run *student.Run,
+	base string,
+	server *serve.Server,
+	i int,
+) (preflight.Server, error) {
 	c := f.endpointConfig()
 	c.URLs, c.Concurrency, c.Retries, c.Patience = []string{base}, 1, min(f.Asked.Retries, preflightTries), 0
 	c.Breaker.After = math.MaxInt // each look is a new one, however long nobody was there

@@ -39,8 +39,20 @@ type evalWatch struct {
 	done, successes, lost atomic.Int64
 }
 
-func newEvalWatch(s *cli.Streams, f *Flags, run *student.Run, pool *model.Pool) *evalWatch {
-	return &evalWatch{streams: s, flags: f, pool: pool, total: run.Spec.Problems * run.Spec.Samples, began: time.Now(), line: cli.NewLine(s)}
+func newEvalWatch(
+	s *cli.Streams,
+	f *Flags,
+	run *student.Run,
+	pool *model.Pool,
+) *evalWatch {
+	return &evalWatch{
+		streams: s,
+		flags:   f,
+		pool:    pool,
+		total:   run.Spec.Problems * run.Spec.Samples,
+		began:   time.Now(),
+		line:    cli.NewLine(s),
+	}
 }
 
 func (w *evalWatch) ended(r *rollout.Result) {
@@ -96,7 +108,9 @@ func (w *evalWatch) visibleGPUs() string {
 	if match := visibleDevices.FindStringSubmatch(w.flags.serve); match != nil {
 		return match[1]
 	}
-	gpus := slicesx.FilterMap(w.servers, func(s telemetry.Identity) (string, bool) { return s.GPUs, s.GPUs != "" })
+	gpus := slicesx.FilterMap(w.servers, func(s telemetry.Identity) (string, bool) {
+		return s.GPUs, s.GPUs != ""
+	})
 	if w.flags.serve == "" && gpus != nil {
 		return strings.Join(gpus, ",")
 	}
@@ -120,7 +134,9 @@ func (w *evalWatch) show(s telemetry.Sample) {
 	if w.flags.Quiet {
 		return
 	}
-	w.line.Show(func(now time.Time) string { return w.progress(now) + serverWords(s.Server) })
+	w.line.Show(func(now time.Time) string {
+		return w.progress(now) + serverWords(s.Server)
+	})
 	if w.rollouts() == w.total {
 		w.line.Clear()
 	}
@@ -131,16 +147,33 @@ func (w *evalWatch) progress(now time.Time) string {
 	eta := ""
 	rate := float64(done) / now.Sub(w.began).Seconds()
 	if rate > 0 {
-		eta = fmt.Sprintf(", about %s left", time.Duration(float64(w.total-done)/rate*float64(time.Second)).Round(time.Second))
+		eta = fmt.Sprintf(
+			", about %s left",
+			time.Duration(float64(w.total-done)/rate*float64(time.Second)).Round(time.Second),
+		)
 	}
-	return fmt.Sprintf("%d of %d rollouts, %d solved, %d infra, %.1f/s%s, limits %v", done, w.total, w.successes.Load(), w.lost.Load(), rate, eta, w.pool.Limits())
+	return fmt.Sprintf(
+		"%d of %d rollouts, %d solved, %d infra, %.1f/s%s, limits %v",
+		done,
+		w.total,
+		w.successes.Load(),
+		w.lost.Load(),
+		rate,
+		eta,
+		w.pool.Limits(),
+	)
 }
 
 func serverWords(m map[string]float64) (words string) {
 	for _, k := range []struct {
 		key, format string
 		scale       float64
-	}{{"running", ", running %.0f", 1}, {"waiting", ", waiting %.0f", 1}, {"kv_cache_use", ", KV cache %.0f %%", 100}, {"prefix_hit_rate", ", prefix hits %.0f %%", 100}} {
+	}{
+		{"running", ", running %.0f", 1},
+		{"waiting", ", waiting %.0f", 1},
+		{"kv_cache_use", ", KV cache %.0f %%", 100},
+		{"prefix_hit_rate", ", prefix hits %.0f %%", 100},
+	} {
 		if v, known := m[k.key]; known {
 			words += fmt.Sprintf(k.format, k.scale*v)
 		}

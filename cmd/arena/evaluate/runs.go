@@ -27,7 +27,9 @@ func NewCompare(s *cli.Streams) *cobra.Command {
 			if err != nil {
 				return cli.DefaultHint(err, "a run is a folder that `arena eval` finished")
 			}
-			return cli.WriteWhole(s, "-", func(w io.Writer) error { return printComparisons(w, comparisons, asJSON) })
+			return cli.WriteWhole(s, "-", func(w io.Writer) error {
+				return printComparisons(w, comparisons, asJSON)
+			})
 		})
 	c.Flags().BoolVar(&asJSON, "json", false, "one JSON object a comparison")
 	c.Flags().BoolVar(&o.Anyway, "anyway", false, "compare runs that differ, on the problems they share; says in what they differ")
@@ -63,9 +65,13 @@ func NewResults(s *cli.Streams) *cobra.Command {
 		return cli.WriteWhole(s, out, func(w io.Writer) (err error) {
 			lines := json.NewEncoder(w)
 			if byProblem {
-				err = student.EachProblem(args[0], func(p *student.ProblemResult) error { return lines.Encode(p) })
+				err = student.EachProblem(args[0], func(p *student.ProblemResult) error {
+					return lines.Encode(p)
+				})
 			} else {
-				err = student.EachResult(args[0], func(r *rollout.Result) error { return lines.Encode(r) })
+				err = student.EachResult(args[0], func(r *rollout.Result) error {
+					return lines.Encode(r)
+				})
 			}
 			return cli.DefaultHint(err, "a run is a folder that `arena eval` finished")
 		})

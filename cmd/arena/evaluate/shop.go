@@ -33,7 +33,13 @@ func (f *catalogFlags) add(c *cobra.Command) {
 	cli.File(c, &f.Catalog, "catalog", "product catalogue: JSONL")
 	cli.File(c, &f.index, "index", "its search index, made by arena shop index; built on the spot where none is given")
 	f.rules = "subnet"
-	cli.Choice(c, &f.rules, "rules", slices.Sorted(maps.Keys(searchRules)), "whose server to be: subnet or benchmark (ShoppingBench)")
+	cli.Choice(
+		c,
+		&f.rules,
+		"rules",
+		slices.Sorted(maps.Keys(searchRules)),
+		"whose server to be: subnet or benchmark (ShoppingBench)",
+	)
 }
 
 var searchRules = map[string]shop.Rules{"subnet": shop.SubnetRules, "benchmark": shop.BenchmarkRules}
@@ -108,7 +114,13 @@ func buildIndex(ctx context.Context, s *cli.Streams, catalog, out string) error 
 	if err != nil {
 		return fmt.Errorf("create index: %w", err)
 	}
-	fmt.Fprintf(s.Err, "%s: %.1f MB in %s\n", out, float64(st.Size())/1e6, time.Since(start).Round(time.Millisecond))
+	fmt.Fprintf(
+		s.Err,
+		"%s: %.1f MB in %s\n",
+		out,
+		float64(st.Size())/1e6,
+		time.Since(start).Round(time.Millisecond),
+	)
 	return nil
 }
 
@@ -144,10 +156,20 @@ func newShopCall(s *cli.Streams) *cobra.Command {
 	return c
 }
 
-func openTools(ctx context.Context, f catalogFlags, remote string) (*shop.Tools, func() error, error) {
+func openTools(
+	ctx context.Context,
+	f catalogFlags,
+	remote string,
+) (*shop.Tools, func() error, error) {
 	names, _ := shop.ToolNames(shop.Profiles()[0]) // it is one of them
 	if remote != "" {
-		return shop.NewTools(shop.NewRemote(remote), searchRules[f.rules], names), func() error { return nil }, nil
+		return shop.NewTools(
+				shop.NewRemote(remote),
+				searchRules[f.rules],
+				names,
+			), func() error {
+				return nil
+			}, nil
 	}
 	local, err := f.open(ctx)
 	if err != nil {
@@ -156,7 +178,12 @@ func openTools(ctx context.Context, f catalogFlags, remote string) (*shop.Tools,
 	return shop.NewTools(local, local.Rules, names), local.Catalog.Close, nil
 }
 
-func callTools(ctx context.Context, s *cli.Streams, tools *shop.Tools, path, out string) (err error) {
+func callTools(
+	ctx context.Context,
+	s *cli.Streams,
+	tools *shop.Tools,
+	path, out string,
+) (err error) {
 	input := s.In
 	if path != "-" {
 		file, err := os.Open(path)
@@ -166,10 +193,17 @@ func callTools(ctx context.Context, s *cli.Streams, tools *shop.Tools, path, out
 		defer file.Close() //nolint:errcheck // only read
 		input = file
 	}
-	return cli.WriteWhole(s, out, func(w io.Writer) error { return answerCalls(ctx, tools, input, w) })
+	return cli.WriteWhole(s, out, func(w io.Writer) error {
+		return answerCalls(ctx, tools, input, w)
+	})
 }
 
-func answerCalls(ctx context.Context, tools *shop.Tools, r io.Reader, w io.Writer) error {
+func answerCalls(
+	ctx context.Context,
+	tools *shop.Tools,
+	r io.Reader,
+	w io.Writer,
+) error {
 	for line, err := range arena.Lines(r, maxCallBytes) {
 		if err != nil {
 			return fmt.Errorf("read calls: %w", err)
@@ -193,7 +227,11 @@ const maxCallBytes = 1 << 20
 
 var errSearch = errors.New("the search server did not answer")
 
-func answerCall(ctx context.Context, tools *shop.Tools, text string) ([]byte, error) {
+func answerCall(
+	ctx context.Context,
+	tools *shop.Tools,
+	text string,
+) ([]byte, error) {
 	line, err := python.Loads(text)
 	if err != nil {
 		return nil, err
@@ -213,7 +251,13 @@ func answerCall(ctx context.Context, tools *shop.Tools, text string) ([]byte, er
 		result = python.Value{}
 	}
 	return append(python.AppendDumps(nil, python.DictOf(
-		python.Item{Key: "id", Value: id}, python.Item{Key: "tool_call_id", Value: python.String(a.ID)},
-		python.Item{Key: "result", Value: result}, python.Item{Key: "obs", Value: python.String(shop.Observation([]shop.Answer{a}))},
+		python.Item{Key: "id", Value: id}, python.Item{
+			Key:   "tool_call_id",
+			Value: python.String(a.ID),
+		},
+		python.Item{Key: "result", Value: result}, python.Item{
+			Key:   "obs",
+			Value: python.String(shop.Observation([]shop.Answer{a})),
+		},
 	)), '\n'), nil
 }

@@ -41,9 +41,14 @@ type conversion struct {
 
 // NewConvert returns `arena convert`.
 func NewConvert(s *cli.Streams) *cobra.Command {
-	f := conversion{lost: map[convert.Loss]int{}, named: map[string]int{}}
+	f := conversion{
+		lost:  map[convert.Loss]int{},
+		named: map[string]int{},
+	}
 	c := cli.Command("convert IN…", "Turn traces of any format into one format", cli.NumArgs(1, cli.AnyNumber),
-		func(c *cobra.Command, paths []string) error { return f.run(c.Context(), s, paths) })
+		func(c *cobra.Command, paths []string) error {
+			return f.run(c.Context(), s, paths)
+		})
 	cli.Choice(c, &f.format, "to", convert.Formats, "format to write: "+formatNames())
 	c.Flags().StringVarP(&f.out, "output", "o", "", "output file, or folder for sts; - is standard output")
 	f.reading.Register(c)
@@ -54,10 +59,16 @@ func NewConvert(s *cli.Streams) *cobra.Command {
 }
 
 func formatNames() string {
-	return strings.Join(slicesx.Map(convert.Formats, func(f convert.Format) string { return string(f) }), ", ")
+	return strings.Join(slicesx.Map(convert.Formats, func(f convert.Format) string {
+		return string(f)
+	}), ", ")
 }
 
-func (c *conversion) run(ctx context.Context, s *cli.Streams, paths []string) (err error) {
+func (c *conversion) run(
+	ctx context.Context,
+	s *cli.Streams,
+	paths []string,
+) (err error) {
 	if c.format == "" {
 		return cli.Usage(errors.New("no format named"), "give one of "+formatNames()+" with --to")
 	}

@@ -69,7 +69,12 @@ func NewExport(s *cli.Streams) *cobra.Command {
 	return c
 }
 
-func runExport(c *cobra.Command, s *cli.Streams, corpusDir string, f *exportFlags) error {
+func runExport(
+	c *cobra.Command,
+	s *cli.Streams,
+	corpusDir string,
+	f *exportFlags,
+) error {
 	profiles, err := chosenProfiles(f.profiles)
 	if err != nil {
 		return err
@@ -91,7 +96,12 @@ func runExport(c *cobra.Command, s *cli.Streams, corpusDir string, f *exportFlag
 	return f.export(c.Context(), s, corpusDir, profiles)
 }
 
-func (f *exportFlags) export(ctx context.Context, s *cli.Streams, corpusDir string, profiles []export.Profile) error {
+func (f *exportFlags) export(
+	ctx context.Context,
+	s *cli.Streams,
+	corpusDir string,
+	profiles []export.Profile,
+) error {
 	source, err := finish.Open(corpus.Disk{}, corpusDir)
 	if err != nil {
 		return cli.CorpusError(corpus.Disk{}, corpusDir, err)
@@ -118,8 +128,20 @@ func (f *exportFlags) export(ctx context.Context, s *cli.Streams, corpusDir stri
 		}
 	}
 	progress := cli.Verbosity{Quiet: f.quiet}.Progress(s)
-	fsys := cli.Watched(corpus.Disk{}, []string{corpusDir}, progress.Reading("export", bytes))
-	counts, err := export.Run(ctx, fsys, corpusDir, f.target.Dir, profiles, opt, f.workers)
+	fsys := cli.Watched(
+		corpus.Disk{},
+		[]string{corpusDir},
+		progress.Reading("export", bytes),
+	)
+	counts, err := export.Run(
+		ctx,
+		fsys,
+		corpusDir,
+		f.target.Dir,
+		profiles,
+		opt,
+		f.workers,
+	)
 	progress.Done()
 	if err != nil {
 		return err
@@ -145,7 +167,11 @@ func checkHeldOut(source *finish.Source, out string) error {
 	return finish.CheckStillExcluded(corpus.Disk{}, out, bank, source.GuardDigests())
 }
 
-func forecastExport(s *cli.Streams, m *corpus.Manifest, profiles []export.Profile) {
+func forecastExport(
+	s *cli.Streams,
+	m *corpus.Manifest,
+	profiles []export.Profile,
+) {
 	for _, p := range profiles {
 		rows := int64(0)
 		for _, file := range m.Files {
@@ -153,7 +179,14 @@ func forecastExport(s *cli.Streams, m *corpus.Manifest, profiles []export.Profil
 				rows += *file.Rows
 			}
 		}
-		fmt.Fprintf(s.Err, "%s, from %s of profile %s: %s\n", p.Name, cli.Counted(int(rows), "row", "rows"), p.Source, p.Doc)
+		fmt.Fprintf(
+			s.Err,
+			"%s, from %s of profile %s: %s\n",
+			p.Name,
+			cli.Counted(int(rows), "row", "rows"),
+			p.Source,
+			p.Doc,
+		)
 	}
 }
 
@@ -207,7 +240,9 @@ func chosenProfiles(names []string) ([]export.Profile, error) {
 		}
 	}
 	// in the order of the table, so that the order of flags leaves no mark
-	return slices.DeleteFunc(profiles, func(p export.Profile) bool { return !slices.Contains(names, p.Name) }), nil
+	return slices.DeleteFunc(profiles, func(p export.Profile) bool {
+		return !slices.Contains(names, p.Name)
+	}), nil
 }
 
 // ShowCounts prints what each profile took and wrote.
@@ -215,7 +250,16 @@ func ShowCounts(s *cli.Streams, counts []export.Count) {
 	written := int64(0)
 	for _, c := range counts {
 		written += c.Rows
-		fmt.Fprintf(s.Err, "%-18s %-6s %8d in %8d taken %8d rows  %s\n", c.Profile, c.Split, c.In, c.Out, c.Rows, corpus.FormatCounts(c.Dropped))
+		fmt.Fprintf(
+			s.Err,
+			"%-18s %-6s %8d in %8d taken %8d rows  %s\n",
+			c.Profile,
+			c.Split,
+			c.In,
+			c.Out,
+			c.Rows,
+			corpus.FormatCounts(c.Dropped),
+		)
 	}
 	if len(counts) > 0 && written == 0 { // a recipe of steps has no profile to export to
 		fmt.Fprintln(s.Err, "warning: no row was written: there is nothing to train on")
@@ -224,11 +268,20 @@ func ShowCounts(s *cli.Streams, counts []export.Count) {
 
 // preflight renders the finished export through chat templates, in Python:
 // their language is Jinja, and another implementation of it would prove little.
-func preflight(ctx context.Context, s *cli.Streams, python, dir string, templates []string) error {
+func preflight(
+	ctx context.Context,
+	s *cli.Streams,
+	python, dir string,
+	templates []string,
+) error {
 	if _, err := exec.LookPath(python); err != nil {
 		return cli.Failed(fmt.Errorf("run preflight: %w", err), "the export is written; --preflight needs Python with jinja2 and pyarrow, named by --python")
 	}
-	c := exec.CommandContext(ctx, python, append([]string{"-c", export.Preflight, dir}, templates...)...)
+	c := exec.CommandContext(
+		ctx,
+		python,
+		append([]string{"-c", export.Preflight, dir}, templates...)...,
+	)
 	c.Stdout = s.Err
 	c.Stderr = s.Err
 	err := c.Run()

@@ -29,7 +29,9 @@ type publishFlags struct {
 func NewPublish(s *cli.Streams) *cobra.Command {
 	var f publishFlags
 	c := cli.Command("publish CORPUS -o PUBLIC", "Make of a corpus what may leave the house, and upload it", cli.NumArgs(1, 1),
-		func(c *cobra.Command, args []string) error { return f.run(c.Context(), s, args[0]) })
+		func(c *cobra.Command, args []string) error {
+			return f.run(c.Context(), s, args[0])
+		})
 	f.target.Replacing(c)
 	c.Flags().StringVar(&f.destination, "to", "", "upload it there: hf://owner/name, s3://bucket/folder or another bucket")
 	c.Flags().BoolVar(&f.WithEval, "with-eval", false, "publish the eval split too: whoever has it can train on what students are evaluated on")
@@ -40,7 +42,11 @@ func NewPublish(s *cli.Streams) *cobra.Command {
 	return c
 }
 
-func (f *publishFlags) run(ctx context.Context, s *cli.Streams, corpusDir string) (err error) {
+func (f *publishFlags) run(
+	ctx context.Context,
+	s *cli.Streams,
+	corpusDir string,
+) (err error) {
 	if f.target.Name == "" && f.destination == "" && !f.dryRun {
 		return cli.Usage(errors.New("nowhere to publish to"), "give -o FOLDER, or --to hf://owner/name")
 	}
@@ -70,7 +76,15 @@ func (f *publishFlags) run(ctx context.Context, s *cli.Streams, corpusDir string
 	counts, err := f.Run(ctx)
 	if !f.quiet {
 		for _, c := range counts {
-			fmt.Fprintf(s.Err, "%-6s %-6s %8d of %8d rows  %s\n", c.Config, c.Split, c.Rows, c.In, corpus.FormatCounts(c.Left))
+			fmt.Fprintf(
+				s.Err,
+				"%-6s %-6s %8d of %8d rows  %s\n",
+				c.Config,
+				c.Split,
+				c.Rows,
+				c.In,
+				corpus.FormatCounts(c.Left),
+			)
 		}
 	}
 	if err != nil {

@@ -41,7 +41,12 @@ func (j *JudgeChoice) Flags(c *cobra.Command) {
 }
 
 func (j *JudgeChoice) choose(c *cobra.Command) {
-	c.Flags().StringVar(&j.Name, "judge", "gates", "the judge: "+strings.Join(judges.Names(), " or ")+" (judge first with arena judge, which asks for many at once; build then reads its ledger)")
+	c.Flags().StringVar(
+		&j.Name,
+		"judge",
+		"gates",
+		"the judge: "+strings.Join(judges.Names(), " or ")+" (judge first with arena judge, which asks for many at once; build then reads its ledger)",
+	)
 	c.Flags().StringVar(&j.Steps, "step-judge", offlineSteps, "what labels steps: steps (the offline rule) or llm, which is asked about attempts that may become rows; llm implies --steps")
 	cli.File(c, &j.LLM.Settings.File, "judge-config", "YAML file with the panel of models, and whatever else docs/judges-llm.md lists")
 	c.Flags().StringArrayVar(&j.LLM.Settings.Sets, "judge-set", nil, "one key of it, such as votes=3 (may be repeated)")
@@ -81,7 +86,10 @@ func (j *JudgeChoice) Open(words io.Writer) (*Judges, error) {
 func (j *JudgeChoice) OpenWithin(words io.Writer, maxUnscored float64) (*Judges, error) {
 	judge, known := judges.ByFlag(j.Name)
 	if !known {
-		return nil, cli.Usage(fmt.Errorf("--judge is %q", j.Name), "the judges are "+strings.Join(judges.Names(), " and ")+"; `arena list judges` describes them")
+		return nil, cli.Usage(
+			fmt.Errorf("--judge is %q", j.Name),
+			"the judges are "+strings.Join(judges.Names(), " and ")+"; `arena list judges` describes them",
+		)
 	}
 	label, known := judges.StepsByFlag(cmp.Or(j.Steps, offlineSteps)) // commands without steps leave the flag out
 	if !known {
@@ -90,7 +98,9 @@ func (j *JudgeChoice) OpenWithin(words io.Writer, maxUnscored float64) (*Judges,
 	if !judge.AsksModels && !label.AsksModels && j.LLM.IsSet() {
 		return nil, cli.Usage(errors.New("the offline judge asks no model"), "add --judge llm or --step-judge llm, or leave out what is said about models")
 	}
-	o := &Judges{Asks: judge.AsksModels, StepsAsk: label.AsksModels, MaxUnscored: maxUnscored, Close: func() error { return nil }}
+	o := &Judges{Asks: judge.AsksModels, StepsAsk: label.AsksModels, MaxUnscored: maxUnscored, Close: func() error {
+		return nil
+	}}
 	var panel *llm.Judge
 	if judge.AsksModels || label.AsksModels {
 		j.LLM.usualUnscored = maxUnscored

@@ -49,7 +49,11 @@ type LLMFlags struct {
 
 // DefaultLLMFlags returns the default flags.
 func DefaultLLMFlags() LLMFlags {
-	return LLMFlags{usualUnscored: llm.Defaults().MaxUnscored, flags: pflag.NewFlagSet("models", pflag.ContinueOnError), Settings: cli.Settings{Page: "docs/judges-llm.md", Example: "votes=3"}}
+	return LLMFlags{
+		usualUnscored: llm.Defaults().MaxUnscored,
+		flags:         pflag.NewFlagSet("models", pflag.ContinueOnError),
+		Settings:      cli.Settings{Page: "docs/judges-llm.md", Example: "votes=3"},
+	}
 }
 
 // Add adds the flags to c.
@@ -64,7 +68,9 @@ func (f *LLMFlags) Add(c *cobra.Command) {
 	flags.Float64Var(&f.budgetUSD, "budget-usd", 0, "dollars that this run may spend")
 	flags.IntVar(&f.budgetTokens, "budget-tokens", 0, "tokens that this run may spend")
 	flags.Float64Var(&f.maxUnscored, "max-unscored", f.usualUnscored, "share of attempts that may stay without a score")
-	cli.Group(c, "Models that judge:", func(c *cobra.Command) { c.Flags().AddFlagSet(flags) })
+	cli.Group(c, "Models that judge:", func(c *cobra.Command) {
+		c.Flags().AddFlagSet(flags)
+	})
 	cli.Reads(c, "prices")
 	cli.Writes(c, "ledger")
 }
@@ -73,7 +79,9 @@ func (f *LLMFlags) Add(c *cobra.Command) {
 // for every judge.
 func (f *LLMFlags) IsSet() bool {
 	isSet := f.Settings.File != "" || len(f.Settings.Sets) > 0
-	f.flags.VisitAll(func(flag *pflag.Flag) { isSet = isSet || flag.Changed && flag.Name != "max-unscored" })
+	f.flags.VisitAll(func(flag *pflag.Flag) {
+		isSet = isSet || flag.Changed && flag.Name != "max-unscored"
+	})
 	return isSet
 }
 
@@ -87,7 +95,12 @@ func (f *LLMFlags) config() (llm.Config, prices.Table, error) {
 		if f.keyEnv == "" && os.Getenv(DefaultKeyEnv) != "" {
 			f.keyEnv = DefaultKeyEnv
 		}
-		cfg.Endpoints = []model.Endpoint{{Name: "endpoint", BaseURL: f.endpoint, KeyEnv: f.keyEnv, Concurrency: f.concurrency}}
+		cfg.Endpoints = []model.Endpoint{{
+			Name:        "endpoint",
+			BaseURL:     f.endpoint,
+			KeyEnv:      f.keyEnv,
+			Concurrency: f.concurrency,
+		}}
 	}
 	if len(f.models) > 0 {
 		cfg.Panel = nil
@@ -96,7 +109,10 @@ func (f *LLMFlags) config() (llm.Config, prices.Table, error) {
 			if i < cfg.Votes {
 				role = llm.Primary
 			}
-			cfg.Panel = append(cfg.Panel, llm.Member{Model: m, Role: role})
+			cfg.Panel = append(cfg.Panel, llm.Member{
+				Model: m,
+				Role:  role,
+			})
 		}
 	}
 	if len(cfg.Endpoints) == 0 || len(cfg.Panel) == 0 {
@@ -163,7 +179,11 @@ func (f *LLMFlags) Open(words io.Writer) (*Models, error) {
 	if err != nil {
 		return nil, cli.Failed(err, "a ledger is a folder of the *.jsonl files that arena wrote; move other files away")
 	}
-	j, err := llm.New(cfg, l, llm.Options{Prices: table, Now: time.Now, Payer: f.Payer})
+	j, err := llm.New(cfg, l, llm.Options{
+		Prices: table,
+		Now:    time.Now,
+		Payer:  f.Payer,
+	})
 	if err != nil {
 		err = cli.Usage(err, "`arena judge --help` lists what can be said about models")
 		return nil, errors.Join(err, l.Close())

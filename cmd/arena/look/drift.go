@@ -24,7 +24,9 @@ type driftFlags struct {
 func NewDrift(s *cli.Streams) *cobra.Command {
 	f := driftFlags{Settings: cli.Settings{Page: "`arena drift --help`", Example: "agentic=0.05"}}
 	c := cli.Command("drift CORPUS --against PREVIOUS", "Say how a day differs from the one before", cli.NumArgs(1, 1),
-		func(c *cobra.Command, args []string) error { return f.run(c.Context(), s, args[0]) })
+		func(c *cobra.Command, args []string) error {
+			return f.run(c.Context(), s, args[0])
+		})
 	f.Flags(c)
 	cli.File(c, &f.against, "against", "corpus of the day before (required)")
 	cli.Out(c, &f.out)
@@ -32,7 +34,11 @@ func NewDrift(s *cli.Streams) *cobra.Command {
 	return c
 }
 
-func (f *driftFlags) run(ctx context.Context, s *cli.Streams, corpus string) error {
+func (f *driftFlags) run(
+	ctx context.Context,
+	s *cli.Streams,
+	corpus string,
+) error {
 	limits := drift.Defaults()
 	if err := f.Fill(&limits); err != nil {
 		return err

@@ -30,14 +30,24 @@ func NewExplain(s *cli.Streams) *cobra.Command {
 	return c
 }
 
-func explain(ctx context.Context, s *cli.Streams, fsys corpus.FS, dir string, args []string, out string) error {
+func explain(
+	ctx context.Context,
+	s *cli.Streams,
+	fsys corpus.FS,
+	dir string,
+	args []string,
+	out string,
+) error {
 	l, err := attempt.Read(fsys, dir)
 	if err != nil {
 		return cli.CorpusError(fsys, dir, err)
 	}
 	i, known := l.Find(args[1])
 	if !known {
-		return cli.Failed(fmt.Errorf("no attempt %q in %s", args[1], args[0]), nearestOf(l, args[1])+"`arena inspect CORPUS --where true --head 20` lists some")
+		return cli.Failed(
+			fmt.Errorf("no attempt %q in %s", args[1], args[0]),
+			nearestOf(l, args[1])+"`arena inspect CORPUS --where true --head 20` lists some",
+		)
 	}
 	days, err := daysOf(ctx, s, l, dir, args[2:])
 	if err != nil {
@@ -55,9 +65,18 @@ func explain(ctx context.Context, s *cli.Streams, fsys corpus.FS, dir string, ar
 
 // daysOf finds the inputs of a corpus: in the named days, otherwise in those that its work
 // folder lists and that still exist.
-func daysOf(ctx context.Context, s *cli.Streams, l *attempt.Ledger, dir string, named []string) (attempt.Days, error) {
+func daysOf(
+	ctx context.Context,
+	s *cli.Streams,
+	l *attempt.Ledger,
+	dir string,
+	named []string,
+) (attempt.Days, error) {
 	if len(named) == 0 {
-		named = slices.DeleteFunc(pipeline.RecordedDays(dir), func(day string) bool { _, err := os.Stat(day); return err != nil })
+		named = slices.DeleteFunc(pipeline.RecordedDays(dir), func(day string) bool {
+			_, err := os.Stat(day)
+			return err != nil
+		})
 	}
 	inputs, err := s.DayInputs(ctx, named)
 	if err != nil {

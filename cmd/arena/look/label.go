@@ -53,7 +53,12 @@ func NewLabel(s *cli.Streams) *cobra.Command {
 	return c
 }
 
-func (f *labelFlags) draw(ctx context.Context, fsys corpus.FS, dir string, days []string) error {
+func (f *labelFlags) draw(
+	ctx context.Context,
+	fsys corpus.FS,
+	dir string,
+	days []string,
+) error {
 	if f.n < 1 {
 		return cli.Usage(fmt.Errorf("--n is %d", f.n), "draw at least one attempt")
 	}
@@ -92,7 +97,14 @@ func (f *labelFlags) draw(ctx context.Context, fsys corpus.FS, dir string, days 
 	if err != nil {
 		return cli.Failed(err, "give -o a folder that can be made")
 	}
-	fmt.Fprintf(f.streams.Err, "%d of %d attempts: open %s, then `arena label score %s labels.jsonl`\n", len(drawn), len(l.Lines), filepath.Join(f.out, labelPage), f.out)
+	fmt.Fprintf(
+		f.streams.Err,
+		"%d of %d attempts: open %s, then `arena label score %s labels.jsonl`\n",
+		len(drawn),
+		len(l.Lines),
+		filepath.Join(f.out, labelPage),
+		f.out,
+	)
 	return nil
 }
 
@@ -102,7 +114,11 @@ func itemsOf(l *attempt.Ledger) (items []sample.Item) {
 		if index, known := l.Find(a.TraceID); !known || index != i || line.Verdict == nil || a.RunID == "" || a.ProblemID == "" {
 			continue
 		}
-		it := sample.Item{Run: a.RunID, Problem: a.ProblemID, Axis: line.Verdict.Axis}
+		it := sample.Item{
+			Run:     a.RunID,
+			Problem: a.ProblemID,
+			Axis:    line.Verdict.Axis,
+		}
 		if line.Judgement != nil {
 			it.Score = line.Judgement.Score
 		}
@@ -114,7 +130,13 @@ func itemsOf(l *attempt.Ledger) (items []sample.Item) {
 	return items
 }
 
-func (f *labelFlags) stories(ctx context.Context, l *attempt.Ledger, dir string, named []string, drawn []sample.Item) ([]label.Attempt, error) {
+func (f *labelFlags) stories(
+	ctx context.Context,
+	l *attempt.Ledger,
+	dir string,
+	named []string,
+	drawn []sample.Item,
+) ([]label.Attempt, error) {
 	days, err := daysOf(ctx, f.streams, l, dir, named)
 	if err != nil {
 		return nil, err
@@ -129,7 +151,12 @@ func (f *labelFlags) stories(ctx context.Context, l *attempt.Ledger, dir string,
 		if err := a.Clean(cli.WithoutSecrets); err != nil {
 			return nil, err
 		}
-		shown[i] = label.Attempt{ID: it.ID(), Run: it.Run, Problem: it.Problem, Story: a.Story}
+		shown[i] = label.Attempt{
+			ID:      it.ID(),
+			Run:     it.Run,
+			Problem: it.Problem,
+			Story:   a.Story,
+		}
 		if a.Story != nil {
 			shown[i].Near = l.Nearest(a.Story.Query, nearest)
 		}

@@ -29,7 +29,9 @@ type person struct {
 func newLabelScore(s *cli.Streams) *cobra.Command {
 	weighed := ""
 	c := cli.Command("score SAMPLE LABELS…", "Say from people's labels how right filter, judge and guard are on the day", cli.NumArgs(2, cli.AnyNumber),
-		func(_ *cobra.Command, args []string) error { return runLabelScore(s, args[0], args[1:], weighed) })
+		func(_ *cobra.Command, args []string) error {
+			return runLabelScore(s, args[0], args[1:], weighed)
+		})
 	c.Flags().StringVar(&weighed, "weighed", "", "also write one person's labels with their probabilities to this file")
 	cli.ReadsFiles(c)
 	cli.Replaces(c, "weighed")
@@ -38,7 +40,12 @@ func newLabelScore(s *cli.Streams) *cobra.Command {
 
 const labelForm = "a line is {eval_run_id, problem_id, agentic, score, leak}, as label.html saves it"
 
-func runLabelScore(s *cli.Streams, folder string, files []string, weighed string) error {
+func runLabelScore(
+	s *cli.Streams,
+	folder string,
+	files []string,
+	weighed string,
+) error {
 	drawn, err := cli.ReadByAttempt[sample.Item](filepath.Join(folder, sampleFile), "SAMPLE is the folder that `arena label` wrote")
 	if err != nil {
 		return err
@@ -56,7 +63,10 @@ func runLabelScore(s *cli.Streams, folder string, files []string, weighed string
 		if p.answers, err = cli.ReadByAttempt[sample.Answer](path, labelForm); err != nil {
 			return err
 		}
-		maps.DeleteFunc(p.answers, func(id string, _ sample.Answer) bool { _, known := drawn[id]; return !known })
+		maps.DeleteFunc(p.answers, func(id string, _ sample.Answer) bool {
+			_, known := drawn[id]
+			return !known
+		})
 		if len(p.answers) == 0 {
 			return cli.Failed(fmt.Errorf("read %s: no label is of an attempt of %s", path, folder), labelForm)
 		}
@@ -69,7 +79,12 @@ func runLabelScore(s *cli.Streams, folder string, files []string, weighed string
 	return tellFigures(s.Out, people, len(items))
 }
 
-func writeWeighed(s *cli.Streams, path string, items []sample.Item, people []person) error {
+func writeWeighed(
+	s *cli.Streams,
+	path string,
+	items []sample.Item,
+	people []person,
+) error {
 	if path == "" {
 		return nil
 	}
@@ -104,9 +119,24 @@ func tellFigures(w io.Writer, people []person, drawn int) error {
 	}
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	for _, p := range people {
-		fmt.Fprintf(t, "%s, %d of %d labelled\t\tof the day\t95 %%\tn\t\n", text.Line(filepath.Base(p.name)), len(p.answers), drawn)
+		fmt.Fprintf(
+			t,
+			"%s, %d of %d labelled\t\tof the day\t95 %%\tn\t\n",
+			text.Line(filepath.Base(p.name)),
+			len(p.answers),
+			drawn,
+		)
 		for _, m := range p.figures {
-			fmt.Fprintf(t, "%s\t%s\t%s\t%.3f-%.3f\t%d\t\n", m.Instrument, m.Measure, text.Optional(m.Share, "%.3f", "-"), m.Low, m.High, m.N)
+			fmt.Fprintf(
+				t,
+				"%s\t%s\t%s\t%.3f-%.3f\t%d\t\n",
+				m.Instrument,
+				m.Measure,
+				text.Optional(m.Share, "%.3f", "-"),
+				m.Low,
+				m.High,
+				m.N,
+			)
 		}
 	}
 	for _, question := range slices.Sorted(maps.Keys(reports)) {
@@ -115,16 +145,27 @@ func tellFigures(w io.Writer, people []person, drawn int) error {
 			if ci := p.Kappa.CI95; ci != nil {
 				between = fmt.Sprintf("%.3f-%.3f", ci[0], ci[1])
 			}
-			fmt.Fprintf(t, "people, %s\tkappa\t%s\t%s\t%d\t\n", question, text.Optional(p.Kappa.Value, "%.3f", "-"), between, p.N)
+			fmt.Fprintf(
+				t,
+				"people, %s\tkappa\t%s\t%s\t%d\t\n",
+				question,
+				text.Optional(p.Kappa.Value, "%.3f", "-"),
+				between,
+				p.N,
+			)
 		}
 	}
 	return t.Flush()
 }
 
 var questions = map[string]func(*sample.Answer) *float64{
-	"who wrote the calls": func(a *sample.Answer) *float64 { return number(a.Agentic) },
-	"grade":               func(a *sample.Answer) *float64 { return a.Score },
-	"protected":           func(a *sample.Answer) *float64 { return number(a.Leak) },
+	"who wrote the calls": func(a *sample.Answer) *float64 {
+		return number(a.Agentic)
+	},
+	"grade": func(a *sample.Answer) *float64 { return a.Score },
+	"protected": func(a *sample.Answer) *float64 {
+		return number(a.Leak)
+	},
 }
 
 func number(yes *bool) *float64 {
@@ -147,10 +188,16 @@ func agreementBetween(people []person) (map[string]agreement.Report, error) {
 	for question, answers := range questions {
 		raters := make([]agreement.Ratings, len(people))
 		for i, p := range people {
-			raters[i] = agreement.Ratings{Name: p.name, Scores: map[agreement.Key]*float64{}}
+			raters[i] = agreement.Ratings{
+				Name:   p.name,
+				Scores: map[agreement.Key]*float64{},
+			}
 			for id, a := range p.answers {
 				run, problem, _ := strings.Cut(id, "/")
-				raters[i].Scores[agreement.Key{Run: run, Problem: problem}] = answers(&a)
+				raters[i].Scores[agreement.Key{
+					Run:     run,
+					Problem: problem,
+				}] = answers(&a)
 			}
 		}
 		report, err := agreement.Compare(raters, agreement.DefaultOptions())

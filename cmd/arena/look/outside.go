@@ -40,7 +40,10 @@ func (f *viewFlags) redacted(c *site.Corpus, dir string) error {
 	total := len(c.Ledger.Lines)
 	c.Ledger.Keep(func(i int) bool {
 		line := c.Ledger.Lines[i]
-		values, err := json.Marshal([]any{line.Values(), c.Ledger.Argue(i)})
+		values, err := json.Marshal([]any{
+			line.Values(),
+			c.Ledger.Argue(i),
+		})
 		return err == nil && !closed.Holds(line.Attempt.Cluster) && c.Secret(string(values)) == ""
 	})
 	c.Hidden = total - len(c.Ledger.Lines)
@@ -48,7 +51,11 @@ func (f *viewFlags) redacted(c *site.Corpus, dir string) error {
 }
 
 // checkNoSecrets returns an error for a file that still holds a secret.
-func (f *viewFlags) checkNoSecrets(pages *site.Site, name string, content []byte) error {
+func (f *viewFlags) checkNoSecrets(
+	pages *site.Site,
+	name string,
+	content []byte,
+) error {
 	if !f.public {
 		return nil
 	}
@@ -61,13 +68,22 @@ func (f *viewFlags) checkNoSecrets(pages *site.Site, name string, content []byte
 func (f *viewFlags) page(ctx context.Context, c *site.Corpus) error {
 	i, known := c.Ledger.Find(f.appeal)
 	if !known {
-		return cli.Failed(fmt.Errorf("no attempt %q that may be shown", f.appeal), nearestOf(c.Ledger, f.appeal)+"nothing is shown of protected problems, of agents under embargo and of what the guard dropped; `arena explain` shows it at home")
+		return cli.Failed(
+			fmt.Errorf("no attempt %q that may be shown", f.appeal),
+			nearestOf(c.Ledger, f.appeal)+"nothing is shown of protected problems, of agents under embargo and of what the guard dropped; `arena explain` shows it at home",
+		)
 	}
 	id := c.Ledger.Lines[i]
-	c.Ledger.Keep(func(i int) bool { return c.Ledger.Lines[i] == id })
+	c.Ledger.Keep(func(i int) bool {
+		return c.Ledger.Lines[i] == id
+	})
 	content, err := c.Page(ctx)
 	if err == nil {
-		err = f.checkNoSecrets(&site.Site{Corpora: []*site.Corpus{c}}, f.out, content)
+		err = f.checkNoSecrets(
+			&site.Site{Corpora: []*site.Corpus{c}},
+			f.out,
+			content,
+		)
 	}
 	if err != nil {
 		return err

@@ -42,7 +42,9 @@ type viewFlags struct {
 func NewView(s *cli.Streams) *cobra.Command {
 	f := &viewFlags{streams: s, workers: runtime.NumCPU()}
 	c := cli.Command("view CORPUS|RUN|DAY… [-o SITE]", "Show days and runs in pages: each figure opens its attempts, each attempt its reasons", cli.NumArgs(1, cli.AnyNumber),
-		func(c *cobra.Command, args []string) error { return f.run(c.Context(), args) })
+		func(c *cobra.Command, args []string) error {
+			return f.run(c.Context(), args)
+		})
 	c.Flags().StringVarP(&f.out, "output", "o", "", "folder to write the pages to, instead of serving them")
 	c.Flags().StringVar(&f.listen, "listen", "127.0.0.1:0", "address to serve at")
 	c.Flags().IntVar(&f.dropped, "traces", 20, "attempts with their dialogue of each reason, in pages that are written")
@@ -74,7 +76,9 @@ func (f *viewFlags) run(ctx context.Context, args []string) error {
 	}
 	pages := &site.Site{Runs: runs}
 	if len(runs) > 1 {
-		dirs := slicesx.Map(runs, func(r *site.Run) string { return r.Dir })
+		dirs := slicesx.Map(runs, func(r *site.Run) string {
+			return r.Dir
+		})
 		comparisons, err := comparison.Compare(dirs, comparison.Options{Anyway: true})
 		if err != nil {
 			return cli.Failed(err, "a run is a folder that `arena eval` finished")
@@ -100,12 +104,21 @@ func (f *viewFlags) run(ctx context.Context, args []string) error {
 	return f.serve(ctx, pages)
 }
 
-func (f *viewFlags) corpus(ctx context.Context, dir string, days []string) (*site.Corpus, error) {
+func (f *viewFlags) corpus(
+	ctx context.Context,
+	dir string,
+	days []string,
+) (*site.Corpus, error) {
 	l, err := attempt.Read(corpus.Disk{}, dir)
 	if err != nil {
 		return nil, cli.CorpusError(corpus.Disk{}, dir, err)
 	}
-	c := &site.Corpus{Name: filepath.Base(filepath.Clean(dir)), Ledger: l, Clean: cli.WithoutSecrets, Workers: f.workers}
+	c := &site.Corpus{
+		Name:    filepath.Base(filepath.Clean(dir)),
+		Ledger:  l,
+		Clean:   cli.WithoutSecrets,
+		Workers: f.workers,
+	}
 	if c.Days, err = daysOf(ctx, f.streams, l, dir, days); err != nil || !f.public {
 		return c, err
 	}
@@ -128,7 +141,11 @@ func apart(args []string) (corpora []string, runs []*site.Run, days []string) {
 		if _, err := os.Stat(filepath.Join(arg, "manifest.json")); err == nil {
 			corpora = append(corpora, arg)
 		} else if spec, err := student.ReadFinished(arg); err == nil && spec.Schema == student.SpecSchema {
-			runs = append(runs, &site.Run{Name: filepath.Base(filepath.Clean(arg)), Dir: arg, Clean: cli.WithoutSecrets})
+			runs = append(runs, &site.Run{
+				Name:  filepath.Base(filepath.Clean(arg)),
+				Dir:   arg,
+				Clean: cli.WithoutSecrets,
+			})
 		} else {
 			days = append(days, arg)
 		}
@@ -159,7 +176,14 @@ func (f *viewFlags) write(ctx context.Context, pages *site.Site) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(f.streams.Err, "%s: %d files, %.1f MB; open %s\n", f.out, files.Load(), float64(bytes.Load())/1e6, filepath.Join(f.out, "index.html"))
+	fmt.Fprintf(
+		f.streams.Err,
+		"%s: %d files, %.1f MB; open %s\n",
+		f.out,
+		files.Load(),
+		float64(bytes.Load())/1e6,
+		filepath.Join(f.out, "index.html"),
+	)
 	return nil
 }
 
@@ -180,9 +204,17 @@ func replaceable(dir string) error {
 func (f *viewFlags) serve(ctx context.Context, pages *site.Site) error {
 	for k, c := range pages.Corpora {
 		c.All = true
-		go func() { _, _ = pages.File(ctx, fmt.Sprintf("data/%d/day.js", k)) }() // every page asks for it
+		go func() {
+			_, _ = pages.File(ctx, fmt.Sprintf("data/%d/day.js", k))
+		}() // every page asks for it
 	}
-	return cli.Serve(ctx, f.streams, f.listen, "pages", cli.ToLocalhost(handler(pages)))
+	return cli.Serve(
+		ctx,
+		f.streams,
+		f.listen,
+		"pages",
+		cli.ToLocalhost(handler(pages)),
+	)
 }
 
 func handler(pages *site.Site) http.Handler {
