@@ -133,8 +133,19 @@ func KingsPage(
 	for _, b := range r.Benchmarks {
 		p.Numbers = append(p.Numbers, Number{"rank correlation of KL with " + b.Benchmark, b.Spearman.String(), ""})
 	}
-	rounds := Section{Heading: "Rounds", Note: "Holds: the share of draws of prompts in which the rule crowns the same.",
-		Columns: []string{"round", "block", "prompts", "king", "KL", "winner", "holds", "next king", "outcome", "why"}}
+	p.Sections = append(p.Sections, roundsSection(r), flagsSection(r))
+	if simulated != nil {
+		p.Sections = append(p.Sections, chances(simulated, lacking))
+	}
+	return p
+}
+
+func roundsSection(r *distil.Report) Section {
+	rounds := Section{
+		Heading: "Rounds",
+		Note:    "Holds: the share of draws of prompts in which the rule crowns the same.",
+		Columns: []string{"round", "block", "prompts", "king", "KL", "winner", "holds", "next king", "outcome", "why"},
+	}
 	for i := range r.Rounds[:min(maxShown, len(r.Rounds))] {
 		x := &r.Rounds[i]
 		holds := ""
@@ -154,6 +165,10 @@ func KingsPage(
 			strings.Join(x.Why, "; "),
 		)
 	}
+	return rounds
+}
+
+func flagsSection(r *distil.Report) Section {
 	flags := Section{
 		Heading: "Flags",
 		Note:    "By behaviour; names play no part.",
@@ -162,11 +177,7 @@ func KingsPage(
 	for _, f := range r.Flags[:min(maxShown, len(r.Flags))] {
 		flags.row(f.Round, f.Kind, f.Model, f.Why)
 	}
-	p.Sections = append(p.Sections, rounds, flags)
-	if simulated != nil {
-		p.Sections = append(p.Sections, chances(simulated, lacking))
-	}
-	return p
+	return flags
 }
 
 func chances(simulated []distil.Simulated, lacking string) Section {
@@ -336,7 +347,10 @@ func RacePage(r *race.Report) *Page {
 	for i, a := range s.Agents {
 		between := ""
 		best := ""
-		won := map[bool]string{true: "won the race"}[a.Winner]
+		won := ""
+		if a.Winner {
+			won = "won the race"
+		}
 		if a.Interval != nil {
 			between = fmt.Sprintf("%.4f to %.4f", a.Interval.Low, a.Interval.High)
 			best = fmt.Sprintf("%.1f %%", 100**a.Best)

@@ -41,7 +41,10 @@ func (r *Run) finish(ctx context.Context, f *folder) (*evaluation.Summary, error
 		if int(key.Sample) == r.Spec.Samples-1 {
 			t.endProblem()
 		}
-		return errors.Join(w.add(&r.Problems.All[key.Problem], result), w.addTokens(f, key, result))
+		if err := w.add(&r.Problems.All[key.Problem], result); err != nil {
+			return err
+		}
+		return w.addTokens(f, key, result)
 	})
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("write results: %w", err), w.drop())
@@ -137,8 +140,15 @@ func newOutputs(f *folder, r *Run) (o *outputs, err error) {
 	}
 	if log := begin(f.file(inspectFile)); err == nil {
 		o.inspect, err = inspectlog.New(log, inspectlog.Run{
-			ID: r.runID(0), Task: "shopping_" + r.Spec.Harness, Model: r.Spec.Model, ProblemIDs: r.Problems.IDs, Samples: r.Spec.Samples,
-			System: r.Spec.System, MaxSteps: r.Spec.MaxSteps, Sampling: r.Spec.Sampling, Spec: r.Spec,
+			ID:         r.runID(0),
+			Task:       "shopping_" + r.Spec.Harness,
+			Model:      r.Spec.Model,
+			ProblemIDs: r.Problems.IDs,
+			Samples:    r.Spec.Samples,
+			System:     r.Spec.System,
+			MaxSteps:   r.Spec.MaxSteps,
+			Sampling:   r.Spec.Sampling,
+			Spec:       r.Spec,
 		})
 	}
 	if err != nil {
@@ -163,12 +173,16 @@ func (o *outputs) add(p *arena.Problem, r *rollout.Result) error {
 	}
 	shown := *p
 	shown.Query = public(p.Query)
-	return errors.Join(
-		o.lines.line(asjson.Bytes(r)),
-		o.table.add(&line),
-		o.traces[r.Sample].line(r.Line),
-		o.inspect.Add(&shown, r),
-	)
+	if err := o.lines.line(asjson.Bytes(r)); err != nil {
+		return err
+	}
+	if err := o.table.add(&line); err != nil {
+		return err
+	}
+	if err := o.traces[r.Sample].line(r.Line); err != nil {
+		return err
+	}
+	return o.inspect.Add(&shown, r)
 }
 
 // addTokens reads the tokens of a rollout's replies again, which were not kept in memory.
@@ -184,8 +198,16 @@ func (o *outputs) addTokens(
 	for i, turn := range turns {
 		t := model.ReadTokens(turn.Reply)
 		err = errors.Join(err, o.tokens.add(&evaluation.TokensRow{
-			ProblemID: r.ProblemID, Sample: int32(key.Sample), Rollout: int64(key.Problem)*int64(o.run.Spec.Samples) + int64(key.Sample), Turn: int32(i),
-			Prompt: t.Prompt, IDs: t.IDs, LogProbs: t.LogProbs, Top: int32(t.Top), TopIDs: t.TopIDs, TopLogProbs: t.TopLogProbs,
+			ProblemID:   r.ProblemID,
+			Sample:      int32(key.Sample),
+			Rollout:     int64(key.Problem)*int64(o.run.Spec.Samples) + int64(key.Sample),
+			Turn:        int32(i),
+			Prompt:      t.Prompt,
+			IDs:         t.IDs,
+			LogProbs:    t.LogProbs,
+			Top:         int32(t.Top),
+			TopIDs:      t.TopIDs,
+			TopLogProbs: t.TopLogProbs,
 		}))
 	}
 	return err
@@ -223,9 +245,14 @@ func (o *outputs) closeTraces(t *sink, sample int) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return t.file.End(fmt.Errorf("write traces: %w", err))
 	}
-	return errors.Join(t.close(), WriteJSON(filepath.Join(dir, "run.json"), map[string]string{
-		"eval_run_id": o.run.runID(uint32(sample)), "agent_version_id": o.run.Spec.Model, "suite_version": "eval",
-	}))
+	if err := t.close(); err != nil {
+		return err
+	}
+	return WriteJSON(filepath.Join(dir, "run.json"), map[string]string{
+		"eval_run_id":      o.run.runID(uint32(sample)),
+		"agent_version_id": o.run.Spec.Model,
+		"suite_version":    "eval",
+	})
 }
 
 func (o *outputs) drop() (err error) {

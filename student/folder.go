@@ -88,7 +88,11 @@ func openFolder(path string, spec Spec) (f *folder, err error) {
 	if f.unlock, err = journal.Lock(f.file(lockFile)); err != nil {
 		return nil, err
 	}
-	if err = errors.Join(f.sweep(), f.openJournals()); err != nil {
+	err = f.sweep()
+	if err == nil {
+		err = f.openJournals()
+	}
+	if err != nil {
 		return nil, errors.Join(err, f.unlock())
 	}
 	return f, nil
@@ -190,7 +194,10 @@ func (f *folder) openJournals() error {
 		f.begun[e.Key] = append(f.begun[e.Key], e)
 	}
 	f.sync = func() error {
-		return errors.Join(f.turns.Sync(), f.rollouts.Sync())
+		if err := f.turns.Sync(); err != nil {
+			return err
+		}
+		return f.rollouts.Sync()
 	}
 	return nil
 }

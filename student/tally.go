@@ -128,7 +128,7 @@ func (t *tally) endProblem() {
 	}
 	t.addPart(s.ByCategory[category])
 	if t.contaminated != nil {
-		t.addPart(s.ByContamination[map[bool]string{true: "contaminated", false: "clean"}[t.contaminated[p.ProblemID]]])
+		t.addPart(s.ByContamination[evaluation.ContaminationPart(t.contaminated[p.ProblemID])])
 	}
 	t.problem = ProblemResult{}
 }

@@ -185,3 +185,11 @@ func (s *Summary) UnmarshalJSON(b []byte) error {
 	}
 	return nil
 }
+
+// ContaminationPart returns the key of a problem in ByContamination.
+func ContaminationPart(contaminated bool) string {
+	if contaminated {
+		return "contaminated"
+	}
+	return "clean"
+}

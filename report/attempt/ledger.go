@@ -86,7 +86,13 @@ func Read(fsys corpus.FS, dir string) (*Ledger, error) {
 		return nil, err
 	}
 	l.index()
-	return l, errors.Join(l.readLeaks(), l.readBank())
+	if err := l.readLeaks(); err != nil {
+		return nil, err
+	}
+	if err := l.readBank(); err != nil {
+		return nil, err
+	}
+	return l, nil
 }
 
 // Alone returns the ledger of one attempt that no corpus holds, with the results of filter

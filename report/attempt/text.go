@@ -172,12 +172,11 @@ func scored(p *printer, a *Argument) {
 		p.line("score     ", "none: %s", cmp.Or(o.Error, "it did not end well, or left no dialogue"))
 		return
 	}
-	p.line(
-		"score     ",
-		"%s by the subnet's rules; %s",
-		map[bool]string{true: "success", false: "no success"}[o.Success],
-		a.axes(),
-	)
+	result := "no success"
+	if o.Success {
+		result = "success"
+	}
+	p.line("score     ", "%s by the subnet's rules; %s", result, a.axes())
 }
 
 func (a *Argument) axes() string {
@@ -262,11 +261,19 @@ func (l *Ledger) guarded(p *printer, a *Argument) {
 		p.line("guard     ", "asked: no protected problem is near")
 		return
 	}
-	p.line("guard     ", "nearest protected problem %s: %s, score %.4g, threshold %.4g; %s", x.Match,
-		map[bool]string{
-			true:  "dropped by tier " + x.Tier,
-			false: "not dropped",
-		}[x.Drop], x.Score, l.Threshold, x.Evidence)
+	decision := "not dropped"
+	if x.Drop {
+		decision = "dropped by tier " + x.Tier
+	}
+	p.line(
+		"guard     ",
+		"nearest protected problem %s: %s, score %.4g, threshold %.4g; %s",
+		x.Match,
+		decision,
+		x.Score,
+		l.Threshold,
+		x.Evidence,
+	)
 	for _, where := range a.Near.Found {
 		p.line("          ", "%s", where)
 	}

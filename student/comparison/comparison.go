@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/trajectory-arena/arena/internal/evaluation"
 	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/internal/stats"
 	"github.com/trajectory-arena/arena/student"
@@ -182,7 +183,7 @@ func compare(a, b *Run, o Options) (Comparison, error) {
 	}
 	if o.Contaminated != nil {
 		c.ByContamination = split(shared, func(p pair) string {
-			return map[bool]string{true: "contaminated", false: "clean"}[o.Contaminated[p.ID]]
+			return evaluation.ContaminationPart(o.Contaminated[p.ID])
 		})
 	}
 	return c, nil

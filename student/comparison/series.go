@@ -137,10 +137,11 @@ func WriteSeries(w io.Writer, comparisons []Comparison) error {
 func (r *Run) passes(names []string) (cells []string) {
 	for _, name := range names {
 		p, ok := r.Summary.Pass[name]
-		cells = append(cells, map[bool]string{
-			true:  fmt.Sprintf("%.4f", p.Mean),
-			false: "-",
-		}[ok])
+		cell := "-"
+		if ok {
+			cell = fmt.Sprintf("%.4f", p.Mean)
+		}
+		cells = append(cells, cell)
 	}
 	return cells
 }
@@ -229,7 +230,10 @@ func (c Comparison) writeShown(b *strings.Builder) {
 		b.WriteByte('\n')
 	}
 	if e := c.Equivalence; e != nil {
-		verdict := map[bool]string{true: "equal", false: "not shown to be equal"}[e.Shown]
+		verdict := "not shown to be equal"
+		if e.Shown {
+			verdict = "equal"
+		}
 		fmt.Fprintf(b, "  %s within %.4f (two one-sided tests, p %s)\n", verdict, e.Margin, share(e.P))
 	}
 }

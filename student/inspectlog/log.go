@@ -119,11 +119,13 @@ const maxRollout = 16 << 20
 
 // Close writes summaries and results after the samples, which completes the log.
 func (l *Log) Close(results []Score) error {
-	err := errors.Join(
-		l.copySummaries(),
-		l.document("header.json", l.header(results)),
-		l.zip.Close(),
-	)
+	err := l.copySummaries()
+	if err == nil {
+		err = l.document("header.json", l.header(results))
+	}
+	if err == nil {
+		err = l.zip.Close()
+	}
 	return wrong.Wrap("write inspect log", l.entries.End(err))
 }
 

@@ -47,8 +47,9 @@ func (l *Log) sample(p *arena.Problem, r *rollout.Result) (sample, summary doc) 
 		Content: l.run.System,
 	}, message{Role: "user", Content: p.Query})
 	if n := len(r.Line); n > maxRollout {
-		messages, output = messages[:2], silent(l.run.Model)
-		about.LeftOut = fmt.Sprintf("the conversation: its trace of %d bytes is too long for this log, and stands in traces", n)
+		messages = messages[:2]
+		output = silent(l.run.Model)
+		about.LeftOut = fmt.Sprintf("the conversation: its trace of %d bytes is too long for this log, and is in traces", n)
 	}
 	if r.Outcome == rollout.Scored {
 		about.Label = string(*r.Label)
@@ -60,6 +61,12 @@ func (l *Log) sample(p *arena.Problem, r *rollout.Result) (sample, summary doc) 
 	summary["message_count"] = len(messages)
 	sample["messages"] = messages
 	sample["output"] = output
+	l.addEnding(r, sample, summary)
+	return sample, summary
+}
+
+// addEnding adds how a rollout ended other than by itself.
+func (l *Log) addEnding(r *rollout.Result, sample, summary doc) {
 	switch {
 	case r.Outcome == rollout.Infra:
 		words := strings.TrimSuffix(*r.Infra+": "+r.InfraWords, ": ")
@@ -72,7 +79,6 @@ func (l *Log) sample(p *arena.Problem, r *rollout.Result) (sample, summary doc) 
 		summary["limit"] = "context"
 		sample["limit"] = doc{"type": "context", "limit": 0}
 	}
-	return sample, summary
 }
 
 // scores returns the production-strict success, which the viewer shows as right or wrong,

@@ -96,7 +96,10 @@ var overridden = regexp.MustCompile("(?i)default (?:vLLM )?(?:chat )?sampling pa
 // reply is its configuration as text.
 func (id *Identity) addReply(answer gjson.Result) {
 	for _, f := range id.fields() {
-		if v := answer.Get(f.answered); f.answered != "" && (v.Type == gjson.String && f.text != nil || v.Type == gjson.Number && f.number != nil) {
+		v := answer.Get(f.answered)
+		isText := v.Type == gjson.String && f.text != nil
+		isNumber := v.Type == gjson.Number && f.number != nil
+		if f.answered != "" && (isText || isNumber) {
 			f.set(v.String())
 		}
 	}
