@@ -81,7 +81,8 @@ func startsArray(in *bufio.Reader) (bool, error) {
 // place of the line number.
 func entries(in io.Reader, limit int) iter.Seq2[Line, error] {
 	return func(yield func(Line, error) bool) {
-		d, n := json.NewDecoder(in), 0
+		d := json.NewDecoder(in)
+		n := 0
 		_, _ = d.Token() // the bracket that startsArray saw
 		for d.More() {
 			n++

@@ -28,7 +28,8 @@ func ColumnMeanings() map[string]string {
 			all[strings.Trim(cells[0], "`")] = cells[1]
 		}
 	}
-	prefix, tables := "", columns[strings.Index(columns, "\n## tables/attempts"):]
+	prefix := ""
+	tables := columns[strings.Index(columns, "\n## tables/attempts"):]
 	for line := range strings.Lines(tables) {
 		if table, is := strings.CutPrefix(line, "## tables/"); is {
 			prefix = map[string]string{"judgements": "judge_", "leaks": "leak_"}[strings.TrimSpace(table)]

@@ -19,7 +19,12 @@ import (
 
 // content returns the content of the corpus from its parts and reports. It sets
 // summary.Withdrawn.
-func (s *session) content(p *plan, parts []string, set *reports.Set, summary *Summary) (*finish.Content, error) {
+func (s *session) content(
+	p *plan,
+	parts []string,
+	set *reports.Set,
+	summary *Summary,
+) (*finish.Content, error) {
 	pairs, err := s.pairs(p)
 	if err != nil {
 		return nil, err
@@ -34,13 +39,21 @@ func (s *session) content(p *plan, parts []string, set *reports.Set, summary *Su
 		Funnel:              p.Funnel,
 	}
 	c := &finish.Content{
-		Assembly:       corpus.Assembly{Parts: parts, Manifest: m, Card: s.card(p, set, pairs)},
+		Assembly: corpus.Assembly{
+			Parts:    parts,
+			Manifest: m,
+			Card:     s.card(p, set, pairs),
+		},
 		Bank:           s.protection.State,
 		HeldOutDigests: s.day.heldOutDigests(),
 		Reports:        set.Files(),
 	}
 	if s.earlier != nil {
-		w, err := finish.Withdraw(s.earlier, s.protection.State, s.protection.Guard(corpus.SplitTrain))
+		w, err := finish.Withdraw(
+			s.earlier,
+			s.protection.State,
+			s.protection.Guard(corpus.SplitTrain),
+		)
 		if err != nil {
 			return nil, err
 		}
@@ -77,7 +90,12 @@ func (s *session) manifestInputs(p *plan) []corpus.Input {
 	var out []corpus.Input
 	for i, in := range s.inputs {
 		for n, f := range in.files {
-			out = append(out, corpus.Input{Kind: corpus.InputTraces, SHA256: f.SHA256, Bytes: f.Bytes, Records: p.Records[i][n]})
+			out = append(out, corpus.Input{
+				Kind:    corpus.InputTraces,
+				SHA256:  f.SHA256,
+				Bytes:   f.Bytes,
+				Records: p.Records[i][n],
+			})
 		}
 	}
 	for _, f := range s.day.Files {
@@ -92,14 +110,24 @@ func (s *session) manifestInputs(p *plan) []corpus.Input {
 	return out
 }
 
-func (s *session) card(p *plan, set *reports.Set, pairs *corpus.PairSummary) corpus.Card {
+func (s *session) card(
+	p *plan,
+	set *reports.Set,
+	pairs *corpus.PairSummary,
+) corpus.Card {
 	return corpus.Card{
 		Title:   "Shopping agent trajectories",
 		Tags:    finish.ShoppingTags,
 		Default: configSFT,
 		Sections: []corpus.Section{
-			{Heading: "What this is", Body: set.Judges.Warning() + s.cardAbout(p)},
-			{Heading: "Held-out protection", Body: set.Leak.Text(s.Config.Guard.Shares, s.Config.Guard.Seed)},
+			{
+				Heading: "What this is",
+				Body:    set.Judges.Warning() + s.cardAbout(p),
+			},
+			{
+				Heading: "Held-out protection",
+				Body:    set.Leak.Text(s.Config.Guard.Shares, s.Config.Guard.Seed),
+			},
 			{Heading: "Judge", Body: set.Judges.Text(s.Config.MaxUnscored)},
 			pairs.Section(),
 			{Heading: "Lengths", Body: reports.LengthsText(set.Lengths)},
@@ -151,7 +179,11 @@ func (s *session) pairs(p *plan) (*corpus.PairSummary, error) {
 }
 
 // makeReports calls visit for each record in order and makes the reports on them.
-func (s *session) makeReports(ctx context.Context, p *plan, visit func(pos ref, x *block.Entry, d choose.Decision) error) (*reports.Set, error) {
+func (s *session) makeReports(
+	ctx context.Context,
+	p *plan,
+	visit func(pos ref, x *block.Entry, d choose.Decision) error,
+) (*reports.Set, error) {
 	guardReport := guard.NewReport(s.protection.Guard(corpus.SplitTrain))
 	guardReport.Injection = &s.protection.Injection
 	guardReport.NotRun = s.protection.NotRun
@@ -162,7 +194,12 @@ func (s *session) makeReports(ctx context.Context, p *plan, visit func(pos ref, 
 	for i := range s.day.Inputs {
 		in := &s.day.Inputs[i]
 		pathRun, _ := in.PathIDs()
-		adder.AddRun(cmp.Or(in.Meta.RunID, pathRun), in.Meta.Agent.VersionID, in.Meta.Findings, in.Meta.Attempts)
+		adder.AddRun(
+			cmp.Or(in.Meta.RunID, pathRun),
+			in.Meta.Agent.VersionID,
+			in.Meta.Findings,
+			in.Meta.Attempts,
+		)
 	}
 	err := s.eachEntry(ctx, 1, block.PartFound, func(pos ref, x *block.Entry) error {
 		d := p.Decisions[pos.Input][pos.Entry]
@@ -179,7 +216,9 @@ func (s *session) makeReports(ctx context.Context, p *plan, visit func(pos ref, 
 	if err != nil {
 		return nil, err
 	}
-	slices.SortFunc(guardReport.Dropped, func(a, b guard.DroppedRow) int { return strings.Compare(a.ID, b.ID) })
+	slices.SortFunc(guardReport.Dropped, func(a, b guard.DroppedRow) int {
+		return strings.Compare(a.ID, b.ID)
+	})
 	leak.Guard = guardReport
 	return &reports.Set{
 		Funnel:  p.Funnel,
@@ -198,7 +237,14 @@ func (s *session) judgesReport(p *plan, adder *reports.Adder) reports.Judges {
 		Agreement:  s.Agreement,
 		Multiplier: reports.Multiplier{Config: s.Config.Multiplier},
 	}
-	return adder.Judges(base, s.Instruments.StepJudge.Name, p.Replies, p.Runs, s.Probes, s.Config.Judge.ProbeEvery)
+	return adder.Judges(
+		base,
+		s.Instruments.StepJudge.Name,
+		p.Replies,
+		p.Runs,
+		s.Probes,
+		s.Config.Judge.ProbeEvery,
+	)
 }
 
 // leakReport returns the report on the split. It returns an error if clusters of

@@ -116,13 +116,19 @@ type SelectConfig struct {
 // hundred probes a day. A margin of 0.1 is half a level of the judge.
 func Defaults() Config {
 	return Config{
-		Harness:     "7-tool",
-		Reading:     traces.DefaultLimits(),
-		Filter:      filters.Defaults(),
-		Judge:       JudgeConfig{ProbeEvery: 128},
-		Guard:       GuardConfig{Seed: 1, Shares: guard.DefaultShares()},
-		Multiplier:  multiplier.Defaults(),
-		Select:      SelectConfig{Top: 4, Near: 0.8, SuccessOnly: true, Pairs: 4, Margin: 0.1},
+		Harness:    "7-tool",
+		Reading:    traces.DefaultLimits(),
+		Filter:     filters.Defaults(),
+		Judge:      JudgeConfig{ProbeEvery: 128},
+		Guard:      GuardConfig{Seed: 1, Shares: guard.DefaultShares()},
+		Multiplier: multiplier.Defaults(),
+		Select: SelectConfig{
+			Top:         4,
+			Near:        0.8,
+			SuccessOnly: true,
+			Pairs:       4,
+			Margin:      0.1,
+		},
 		Redact:      RedactConfig{Secrets: true},
 		MaxUnscored: 0.02,
 
@@ -135,8 +141,16 @@ func Defaults() Config {
 func (c Config) Validate() error {
 	bad := wrong.List{c.Reading.Validate(), c.Filter.Validate(), c.Guard.Shares.Validate(), c.Multiplier.Validate()}
 	c.Select.validate(&bad)
-	bad.Unless(c.Guard.Drop >= 0 && c.Guard.Drop <= 1, "guard.drop is %v: want 0 to 1", c.Guard.Drop)
-	bad.Unless(c.Guard.MaxFalse >= 0 && c.Guard.MaxFalse <= 1, "guard.max_false is %v: want 0 to 1", c.Guard.MaxFalse)
+	bad.Unless(
+		c.Guard.Drop >= 0 && c.Guard.Drop <= 1,
+		"guard.drop is %v: want 0 to 1",
+		c.Guard.Drop,
+	)
+	bad.Unless(
+		c.Guard.MaxFalse >= 0 && c.Guard.MaxFalse <= 1,
+		"guard.max_false is %v: want 0 to 1",
+		c.Guard.MaxFalse,
+	)
 	bad.Unless(c.Judge.ProbeEvery >= 0, "judge.probe_every is %d: want 0 or more", c.Judge.ProbeEvery)
 	bad.Unless(c.Redact.Secrets || !c.Redact.Hotkeys, "redact.hotkeys without redact.secrets: accounts alone cannot be taken out")
 	bad.Unless(c.MaxUnreadable >= 0 && c.MaxUnreadable <= 1, "max_unreadable is %v: want 0 to 1", c.MaxUnreadable)
@@ -164,7 +178,10 @@ func (c Config) encode(reach ...string) []byte {
 	fields := yaml.MapSlice{}
 	for f, v := range reflect.ValueOf(c).Fields() {
 		if slices.Contains(reach, f.Tag.Get("hash")) {
-			fields = append(fields, yaml.MapItem{Key: f.Tag.Get("yaml"), Value: v.Interface()})
+			fields = append(fields, yaml.MapItem{
+				Key:   f.Tag.Get("yaml"),
+				Value: v.Interface(),
+			})
 		}
 	}
 	b, err := yaml.MarshalWithOptions(fields, yaml.JSON())

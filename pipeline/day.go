@@ -81,7 +81,9 @@ type File struct {
 
 // Catalogs returns the paths of the day's catalogues.
 func (d *Day) Catalogs() []string {
-	return slicesx.FilterMap(d.Files, func(f File) (string, bool) { return f.path, f.Kind == kindCatalog })
+	return slicesx.FilterMap(d.Files, func(f File) (string, bool) {
+		return f.path, f.Kind == kindCatalog
+	})
 }
 
 // The kinds of files without traces.
@@ -126,7 +128,9 @@ func (d *Day) discover(src Sources) error {
 		}
 		d.Inputs = append(d.Inputs, inputs...)
 	}
-	slices.SortStableFunc(d.Inputs, func(a, b traces.Input) int { return cmp.Compare(a.Path, b.Path) })
+	slices.SortStableFunc(d.Inputs, func(a, b traces.Input) int {
+		return cmp.Compare(a.Path, b.Path)
+	})
 	first := ""
 	for i := range d.Inputs {
 		network := d.Inputs[i].Meta.Network
@@ -250,7 +254,11 @@ func hashFile(f *os.File, read func(io.Reader) (int, error)) (corpus.Input, erro
 		return corpus.Input{}, err
 	}
 	size, err := f.Seek(0, io.SeekCurrent)
-	return corpus.Input{SHA256: hex.EncodeToString(h.Sum(nil)), Bytes: size, Records: int64(n)}, err
+	return corpus.Input{
+		SHA256:  hex.EncodeToString(h.Sum(nil)),
+		Bytes:   size,
+		Records: int64(n),
+	}, err
 }
 
 // findFiles returns the configured files or, if there are none, the files in the days

@@ -76,11 +76,15 @@ func (g *grouper) isSelected(pos ref, d choose.Decision) (bool, error) {
 	}
 	structure := g.revised(pos, x)
 	line := &where.Line{
-		Attempt:   s.attemptRow(x, d),
-		Verdict:   rows.NewVerdict(&x.Attempt, &structure),
-		Outcome:   outcomeRow(x),
-		Judgement: rows.NewJudgement(&x.Attempt, &x.Judgement, g.weights.factor(x)),
-		Leak:      leakRow(x),
+		Attempt: s.attemptRow(x, d),
+		Verdict: rows.NewVerdict(&x.Attempt, &structure),
+		Outcome: outcomeRow(x),
+		Judgement: rows.NewJudgement(
+			&x.Attempt,
+			&x.Judgement,
+			g.weights.factor(x),
+		),
+		Leak: leakRow(x),
 	}
 	return s.where.Match(line.Values())
 }
@@ -105,11 +109,18 @@ func (g *grouper) stageDecision(x *block.Entry, s *arena.Structure) choose.Decis
 	case !x.Outcome.Success && (sel.SuccessOnly || !s.Keep):
 		return choose.Decision{Stage: stageScore, Reason: reasonUnsuccessful}
 	case g.weights.factor(x) == nil:
-		return choose.Decision{Stage: stageJudge, Reason: string(x.Judgement.Outcome), Failed: true}
+		return choose.Decision{
+			Stage:  stageJudge,
+			Reason: string(x.Judgement.Outcome),
+			Failed: true,
+		}
 	case g.weights.reward(x) < sel.MinReward:
 		return choose.Decision{Stage: stageJudge, Reason: reasonReward}
 	case x.Leak.Drop:
-		return choose.Decision{Stage: stageGuard, Reason: "leak_" + string(x.Leak.Tier)}
+		return choose.Decision{
+			Stage:  stageGuard,
+			Reason: "leak_" + string(x.Leak.Tier),
+		}
 	default:
 		return choose.Decision{}
 	}
@@ -118,12 +129,20 @@ func (g *grouper) stageDecision(x *block.Entry, s *arena.Structure) choose.Decis
 // newCandidate returns an attempt as a candidate for sft, pref and kto. It returns nil
 // for a leaking attempt, and for one that was dropped for another reason than its
 // outcome or its reward: those two keep it out of sft only.
-func (g *grouper) newCandidate(d choose.Decision, e *entrySummary, x *block.Entry) *candidate {
+func (g *grouper) newCandidate(
+	d choose.Decision,
+	e *entrySummary,
+	x *block.Entry,
+) *candidate {
 	isWanted := d.IsKept() || d.Reason == reasonUnsuccessful || d.Reason == reasonReward
 	if !isWanted || x.Body.Bytes == 0 || x.Leak.Drop || g.weights.factor(x) == nil {
 		return nil
 	}
-	row := choose.Row{ID: x.TraceID, Score: g.weights.reward(x), Completion: e.completion}
+	row := choose.Row{
+		ID:         x.TraceID,
+		Score:      g.weights.reward(x),
+		Completion: e.completion,
+	}
 	return &candidate{row: row, entry: e, isKept: d.IsKept()}
 }
 
@@ -141,7 +160,11 @@ func (g *grouper) decide(ctx context.Context) error {
 }
 
 // decideEntry decides on one record of an input. It overwrites x.
-func (g *grouper) decideEntry(in *groupedInput, e *entrySummary, x *block.Entry) error {
+func (g *grouper) decideEntry(
+	in *groupedInput,
+	e *entrySummary,
+	x *block.Entry,
+) error {
 	e.restore(x)
 	d := g.decision(e.ref, x)
 	if c := g.newCandidate(d, e, x); c != nil {

@@ -117,7 +117,12 @@ func (e *entrySummary) restore(x *block.Entry) {
 	x.Problem = int(e.problem)
 	x.Score = e.score
 	x.Rank = e.rank
-	x.Attempt = rows.Attempt{TraceID: e.id, RecordSHA256: e.record, RunID: e.run.Value(), HasDialogue: t.hasDialogue}
+	x.Attempt = rows.Attempt{
+		TraceID:      e.id,
+		RecordSHA256: e.record,
+		RunID:        e.run.Value(),
+		HasDialogue:  t.hasDialogue,
+	}
 	x.Structure = arena.Structure{Axis: t.axis, Confidence: e.confidence}
 	if t.reasons != "" {
 		x.Structure.Reasons = strings.Split(t.reasons, "\n")
@@ -136,7 +141,12 @@ func (e *entrySummary) restore(x *block.Entry) {
 // eachEntry calls visit for every entry of every block, with the given parts. With one
 // worker the entries come in the order of the inputs' content and of their lines;
 // several workers read several inputs at once. An entry is valid only during its call.
-func (s *session) eachEntry(ctx context.Context, workers int, parts block.Part, visit func(pos ref, x *block.Entry) error) error {
+func (s *session) eachEntry(
+	ctx context.Context,
+	workers int,
+	parts block.Part,
+	visit func(pos ref, x *block.Entry) error,
+) error {
 	return inorder.Each(ctx, workers, len(s.inputs), func(ctx context.Context, i int) error {
 		r, err := block.Open(s.FS, s.inputs[i].dir)
 		if err != nil {
@@ -173,5 +183,7 @@ func (s *session) checkBlocks(ctx context.Context) error {
 		}
 		return nil, nil
 	}
-	return inorder.List(ctx, s.Config.Workers, s.inputs, check, func(any) error { return nil })
+	return inorder.List(ctx, s.Config.Workers, s.inputs, check, func(any) error {
+		return nil
+	})
 }

@@ -32,7 +32,11 @@ type Embedding func(ctx context.Context, g *guard.Guard, report *guard.Report) (
 
 // checkEmbeddings compares the day's problems with the banks by embeddings, as the
 // last tier. It adds findings and removes none.
-func (p *Protection) checkEmbeddings(ctx context.Context, problems *Problems, start Embedding) error {
+func (p *Protection) checkEmbeddings(
+	ctx context.Context,
+	problems *Problems,
+	start Embedding,
+) error {
 	if start == nil {
 		return nil
 	}
@@ -59,7 +63,12 @@ func (p *Protection) checkEmbeddings(ctx context.Context, problems *Problems, st
 }
 
 // checkTier runs the tier on the problems that g guards.
-func (p *Protection) checkTier(ctx context.Context, problems *Problems, g *guard.Guard, tier *guard.EmbeddingTier) error {
+func (p *Protection) checkTier(
+	ctx context.Context,
+	problems *Problems,
+	g *guard.Guard,
+	tier *guard.EmbeddingTier,
+) error {
 	var indexes []int
 	var candidates []guard.Candidate
 	var findings []guard.Finding
@@ -67,7 +76,10 @@ func (p *Protection) checkTier(ctx context.Context, problems *Problems, g *guard
 		if p.guardFor(i) == g {
 			indexes = append(indexes, i)
 			findings = append(findings, p.Problems[i])
-			candidates = append(candidates, guard.Candidate{ID: problems.Name(i), Text: problem.Query})
+			candidates = append(candidates, guard.Candidate{
+				ID:   problems.Name(i),
+				Text: problem.Query,
+			})
 		}
 	}
 	if err := tier.Check(ctx, candidates, findings); err != nil {
@@ -86,7 +98,10 @@ func (p *Protection) checkTier(ctx context.Context, problems *Problems, g *guard
 // depend on both: the guard compares attempts with the bank, and attempts share the
 // findings in their problems.
 func (p *Protection) digest() []byte {
-	return asjson.Bytes([]any{p.Guard(corpus.SplitTrain).Bank(), p.Problems})
+	return asjson.Bytes([]any{
+		p.Guard(corpus.SplitTrain).Bank(),
+		p.Problems,
+	})
 }
 
 // PlannedProtection is what the planning process of a build decided about the
@@ -108,7 +123,11 @@ func (s *session) plannedProtection() *PlannedProtection {
 }
 
 func (p *Protection) planned() *PlannedProtection {
-	return &PlannedProtection{Bank: p.State.Encode(), Findings: p.Findings, Measurements: p.Measurements}
+	return &PlannedProtection{
+		Bank:         p.State.Encode(),
+		Findings:     p.Findings,
+		Measurements: p.Measurements,
+	}
 }
 
 // readState returns the planned split. It returns ErrTerms if the split does not
@@ -130,7 +149,11 @@ func (d *PlannedProtection) readState(prior *guard.State) (*guard.State, error) 
 
 // adopt sets the findings and guards to the planned ones. It returns ErrTerms if the planned split lacks a
 // problem.
-func (p *Protection) adopt(d *PlannedProtection, entries finish.ProtectedEntries, c guard.Config) (err error) {
+func (p *Protection) adopt(
+	d *PlannedProtection,
+	entries finish.ProtectedEntries,
+	c guard.Config,
+) (err error) {
 	if slices.Contains(p.Pools, "") || len(d.Problems) != len(p.Pools) {
 		return fmt.Errorf("%w: it was split for other problems", ErrTerms)
 	}

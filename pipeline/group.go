@@ -55,7 +55,12 @@ func (g *grouper) readBlocks(ctx context.Context) error {
 		in := &g.inputs[pos.Input]
 		in.entries = append(in.entries, e)
 		if e.fault == nil {
-			c := &filters.Checked{ID: e.id, Record: e.record, Agent: e.agent.Value(), Sample: x.Sample}
+			c := &filters.Checked{
+				ID:     e.id,
+				Record: e.record,
+				Agent:  e.agent.Value(),
+				Sample: x.Sample,
+			}
 			samples[pos.Input] = append(samples[pos.Input], c)
 		}
 		return nil
@@ -105,7 +110,11 @@ func (g *grouper) sumWeights() {
 			g.weights.runs[run] = g.weights.runs[run].Add(e.score)
 		}
 		if e.passage != "" {
-			passages = append(passages, frames.Passage{Agent: e.agent.Value(), Problem: e.problemID.Value(), Text: e.passage})
+			passages = append(passages, frames.Passage{
+				Agent:   e.agent.Value(),
+				Problem: e.problemID.Value(),
+				Text:    e.passage,
+			})
 		}
 	}
 	g.weights.framed = map[string]bool{}
@@ -118,5 +127,9 @@ func (g *grouper) sumWeights() {
 
 // revised returns the attempt's structure, revised by its agent's whole day.
 func (g *grouper) revised(pos ref, x *block.Entry) arena.Structure {
-	return g.session.filter.Revise(x.Structure, g.inputs[pos.Input].odds[pos.Entry], g.filterDay.Agents[x.Agent])
+	return g.session.filter.Revise(
+		x.Structure,
+		g.inputs[pos.Input].odds[pos.Entry],
+		g.filterDay.Agents[x.Agent],
+	)
 }

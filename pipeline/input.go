@@ -87,9 +87,15 @@ func newInput(files []traces.Input) input {
 		metas[i] = metaDigest(&files[i])
 	}
 	if len(files) == 1 {
-		in.key = block.Key{Input: hashes[0], Meta: metas[0]}
+		in.key = block.Key{
+			Input: hashes[0],
+			Meta:  metas[0],
+		}
 	} else {
-		in.key = block.Key{Input: finish.Digest(hashes...), Meta: finish.Digest(metas...)}
+		in.key = block.Key{
+			Input: finish.Digest(hashes...),
+			Meta:  finish.Digest(metas...),
+		}
 	}
 	return in
 }
@@ -131,7 +137,9 @@ func ProcessAttempts[T any](
 		Work:      work,
 		Take:      collect,
 		Read: func(ctx context.Context, emit func(*arena.Trace, int64) error) error {
-			return read(ctx, func(t *arena.Trace) error { return emit(t, 1) })
+			return read(ctx, func(t *arena.Trace) error {
+				return emit(t, 1)
+			})
 		},
 	}
 	return s.Run(ctx)

@@ -19,7 +19,12 @@ func (w *unitWriter) writeTables(ctx context.Context) error {
 		if err := w.addToLedger(ledger, x); err != nil || d.Place == 0 {
 			return err
 		}
-		row := rows.Place{TraceID: x.TraceID, RecordSHA256: x.RecordSHA256, Place: int64(d.Place), Better: d.Better}
+		row := rows.Place{
+			TraceID:      x.TraceID,
+			RecordSHA256: x.RecordSHA256,
+			Place:        int64(d.Place),
+			Better:       d.Better,
+		}
 		if d.Better != "" {
 			row.Similarity = &d.Similarity
 		}
@@ -39,7 +44,11 @@ func (w *unitWriter) writeVerdicts(ctx context.Context) error {
 		if x.Fault != nil {
 			return nil
 		}
-		structure := s.filter.Revise(x.Structure, w.plan.Odds[pos.Input][pos.Entry], w.plan.Agents[x.Agent])
+		structure := s.filter.Revise(
+			x.Structure,
+			w.plan.Odds[pos.Input][pos.Entry],
+			w.plan.Agents[x.Agent],
+		)
 		return out.Add(rows.NewVerdict(&x.Attempt, &structure))
 	})
 	if err != nil {

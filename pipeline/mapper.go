@@ -35,16 +35,30 @@ func (s *session) newMapper() *mapper {
 		Harness:         s.Harness,
 		PipelineVersion: s.Version,
 		Counter:         rows.Bytes4{},
-		IsSecret:        func(id string) bool { return len(s.idRedactor.Scan(id)) > 0 },
+		IsSecret: func(id string) bool {
+			return len(s.idRedactor.Scan(id)) > 0
+		},
 	}
 	if s.redactor != nil {
-		facts.Redact = func(text string) string { return s.redactor.Text(text, redact.Counts{}) }
+		facts.Redact = func(text string) string {
+			return s.redactor.Text(text, redact.Counts{})
+		}
 	}
-	return &mapper{session: s, toolTexts: finish.ToolTexts(chat.Tools(s.Harness)), facts: facts}
+	return &mapper{
+		session:   s,
+		toolTexts: finish.ToolTexts(chat.Tools(s.Harness)),
+		facts:     facts,
+	}
 }
 
 // readFile adds the attempts and faults of the nth file of a block to w.
-func (m *mapper) readFile(ctx context.Context, in traces.Input, n int, opt traces.Options, w *block.Writer) error {
+func (m *mapper) readFile(
+	ctx context.Context,
+	in traces.Input,
+	n int,
+	opt traces.Options,
+	w *block.Writer,
+) error {
 	_, err := traces.Read(ctx, in, opt, func(item traces.Item) error {
 		if item.Fault != nil {
 			return w.Add(faultEntry(item.Fault, n), nil)
@@ -61,9 +75,17 @@ func (m *mapper) readFile(ctx context.Context, in traces.Input, n int, opt trace
 
 func faultEntry(f *traces.Fault, file int) *block.Entry {
 	return &block.Entry{Head: block.Head{
-		File:    file,
-		Attempt: rows.Attempt{SourceSHA256: f.FileSHA256, SourceLine: int64(f.Line), TokenCounter: rows.Bytes4{}.Name()},
-		Fault:   &block.Fault{Reason: string(f.Reason), Detail: f.Detail, Cut: f.Cut},
+		File: file,
+		Attempt: rows.Attempt{
+			SourceSHA256: f.FileSHA256,
+			SourceLine:   int64(f.Line),
+			TokenCounter: rows.Bytes4{}.Name(),
+		},
+		Fault: &block.Fault{
+			Reason: string(f.Reason),
+			Detail: f.Detail,
+			Cut:    f.Cut,
+		},
 		Problem: -1,
 	}}
 }
@@ -122,14 +144,23 @@ func newEntry(rec *arena.Record, problem int) *block.Entry {
 	if rec.Judgement.Outcome == arena.JudgeScored {
 		head.Score = rec.Judgement.Score
 	}
-	results := block.Found{Structure: rec.Structure, Outcome: rec.Outcome, Judgement: rec.Judgement}
+	results := block.Found{
+		Structure: rec.Structure,
+		Outcome:   rec.Outcome,
+		Judgement: rec.Judgement,
+	}
 	return &block.Entry{Head: head, Found: results}
 }
 
 // render returns the draft of an attempt and completes its entry. An attempt that
 // trainers' templates cannot represent is dropped. That reason comes before the
 // attempt's mistakes, which alone would not have kept it out.
-func (m *mapper) render(ctx context.Context, rec *arena.Record, problem int, entry *block.Entry) (*block.Draft, error) {
+func (m *mapper) render(
+	ctx context.Context,
+	rec *arena.Record,
+	problem int,
+	entry *block.Entry,
+) (*block.Draft, error) {
 	s := m.session
 	facts := m.facts
 	facts.Category = s.day.Problems.All[problem].Category
@@ -142,7 +173,12 @@ func (m *mapper) render(ctx context.Context, rec *arena.Record, problem int, ent
 	if err != nil {
 		return nil, err
 	}
-	draft := &block.Draft{Scalars: row.Scalars, Messages: row.Messages, Metadata: row.Metadata, Goal: row.Goal}
+	draft := &block.Draft{
+		Scalars:  row.Scalars,
+		Messages: row.Messages,
+		Metadata: row.Metadata,
+		Goal:     row.Goal,
+	}
 	toolTexts := m.toolTexts
 	if rec.Trace.Ruling != nil {
 		draft.Tools = row.Tools
@@ -209,7 +245,11 @@ func (m *mapper) findLeak(c guard.Candidate, problem int) guard.Finding {
 // judgeSteps returns the step judge's verdicts on the messages of the model and stores
 // its answer in entry. It returns nil if steps are not wanted, for a leaking attempt, and
 // if the judge gave no answer.
-func (m *mapper) judgeSteps(ctx context.Context, rec *arena.Record, entry *block.Entry) ([]arena.StepVerdict, error) {
+func (m *mapper) judgeSteps(
+	ctx context.Context,
+	rec *arena.Record,
+	entry *block.Entry,
+) ([]arena.StepVerdict, error) {
 	s := m.session
 	if !s.Config.Steps || s.StepJudge == nil || entry.Leak.Drop {
 		return nil, nil
@@ -221,7 +261,10 @@ func (m *mapper) judgeSteps(ctx context.Context, rec *arena.Record, entry *block
 	for _, v := range j.Steps {
 		entry.StepNeeds.Add(v.Need)
 		if v.Quote != "" {
-			j.Spans = append(j.Spans, arena.Span{Step: v.Step, Quote: v.Quote})
+			j.Spans = append(j.Spans, arena.Span{
+				Step:  v.Step,
+				Quote: v.Quote,
+			})
 		}
 	}
 	entry.StepJudgement = j.Judgement

@@ -165,7 +165,10 @@ func (p *plan) addInput(in *groupedInput, files int) {
 		p.Read.Add(summary)
 		records[n] = int64(summary.Traces + summary.Faults)
 		if summary.Cut {
-			p.Cut = append(p.Cut, [2]int{len(p.Records), n})
+			p.Cut = append(p.Cut, [2]int{
+				len(p.Records),
+				n,
+			})
 		}
 	}
 	p.Decisions = append(p.Decisions, in.decisions)
@@ -197,15 +200,24 @@ func (g *grouper) units(selections []selection) []unit {
 		{Stream: corpus.Stream{Table: finish.TableAttempts}},
 	}
 	for _, split := range []string{corpus.SplitTrain, corpus.SplitEval} {
-		inSplit := slices.DeleteFunc(slices.Clone(selections), func(s selection) bool { return s.split != split })
+		inSplit := slices.DeleteFunc(slices.Clone(selections), func(s selection) bool {
+			return s.split != split
+		})
 		sftRows := func(s *selection) []candidate { return s.sft }
-		out = append(out, divide(newStream(configKTO, split), inSplit, (*selection).rows)...)
+		out = append(out, divide(
+			newStream(configKTO, split),
+			inSplit,
+			(*selection).rows,
+		)...)
 		out = append(out, divide(newStream(configSFT, split), inSplit, sftRows)...)
 		if g.session.Config.Steps {
 			out = append(out, divide(newStream(configSteps, split), inSplit, sftRows)...)
 		}
 		if problems := g.trainableProblems(split); len(problems) > 0 {
-			out = append(out, unit{Stream: newStream(configRL, split), Problems: problems})
+			out = append(out, unit{
+				Stream:   newStream(configRL, split),
+				Problems: problems,
+			})
 		}
 	}
 	return out
@@ -225,7 +237,11 @@ func (g *grouper) trainableProblems(split string) []int {
 }
 
 // divide divides the rows of a stream into units, and never the rows of one problem.
-func divide(s corpus.Stream, selections []selection, rows func(*selection) []candidate) []unit {
+func divide(
+	s corpus.Stream,
+	selections []selection,
+	rows func(*selection) []candidate,
+) []unit {
 	total := int64(0)
 	for i := range selections {
 		for _, c := range rows(&selections[i]) {
@@ -256,13 +272,22 @@ func divide(s corpus.Stream, selections []selection, rows func(*selection) []can
 
 // planKey returns the hash of the configuration and the blocks.
 func (s *session) planKey() (string, error) {
-	parts := []string{string(s.Config.JSON()), string(s.Instruments.JSON())}
+	parts := []string{
+		string(s.Config.JSON()),
+		string(s.Instruments.JSON()),
+	}
 	for _, in := range s.inputs {
 		content, err := block.Content(s.FS, in.dir)
 		if err != nil {
 			return "", err
 		}
-		parts = append(parts, in.key.Input, in.key.Meta, in.key.Config, content)
+		parts = append(
+			parts,
+			in.key.Input,
+			in.key.Meta,
+			in.key.Config,
+			content,
+		)
 	}
 	return finish.Digest(parts...), nil
 }

@@ -43,7 +43,14 @@ func (p *Problems) add(path string, problems []arena.Problem) error {
 			continue
 		}
 		if i, ok := p.byID[q.ID]; ok && q.ID != "" {
-			return fmt.Errorf("problem_id %q stands for two problems: %q of %s and %q of %s", q.ID, p.All[i].Query, p.files[q.ID], q.Query, path)
+			return fmt.Errorf(
+				"problem_id %q stands for two problems: %q of %s and %q of %s",
+				q.ID,
+				p.All[i].Query,
+				p.files[q.ID],
+				q.Query,
+				path,
+			)
 		}
 		p.added[key] = true
 		p.byID[q.ID] = len(p.All)

@@ -37,7 +37,12 @@ const (
 // newProtection splits the day's problems and indexes the protected ones, or adopts what
 // was planned, nil if there is no plan. It fails closed: an unreadable bank and a missed
 // canary are errors.
-func (d *Day) newProtection(ctx context.Context, src Sources, cfg GuardConfig, planned *PlannedProtection) (*Protection, error) {
+func (d *Day) newProtection(
+	ctx context.Context,
+	src Sources,
+	cfg GuardConfig,
+	planned *PlannedProtection,
+) (*Protection, error) {
 	prior, err := d.readBank(src.Bank)
 	if err != nil {
 		return nil, err
@@ -63,7 +68,11 @@ func (d *Day) newProtection(ctx context.Context, src Sources, cfg GuardConfig, p
 	p.Clusters = slicesx.Map(d.Problems.Specs, p.State.ClusterID)
 
 	entries := p.protectedEntries(d.Problems, outside)
-	guardConfig := guard.Config{Drop: cfg.Drop, MaxFalse: cfg.MaxFalse, SameOnly: cfg.SameOnly}
+	guardConfig := guard.Config{
+		Drop:     cfg.Drop,
+		MaxFalse: cfg.MaxFalse,
+		SameOnly: cfg.SameOnly,
+	}
 	if planned != nil {
 		return p, p.adopt(planned, entries, guardConfig)
 	}
@@ -77,7 +86,12 @@ func (d *Day) newProtection(ctx context.Context, src Sources, cfg GuardConfig, p
 
 // split returns the pools of the day's problems. It draws the pool of each cluster that
 // neither prior nor the corpora around the day's files have decided.
-func (d *Day) split(ctx context.Context, src Sources, prior *guard.State, cfg GuardConfig) (*guard.State, error) {
+func (d *Day) split(
+	ctx context.Context,
+	src Sources,
+	prior *guard.State,
+	cfg GuardConfig,
+) (*guard.State, error) {
 	clusters, err := guard.Clusters(ctx, d.Problems.All)
 	if err != nil {
 		return nil, err
@@ -90,7 +104,13 @@ func (d *Day) split(ctx context.Context, src Sources, prior *guard.State, cfg Gu
 	if err != nil {
 		return nil, err
 	}
-	state, err := guard.Split(ctx, clusters, guard.Union(prior, exclusions.ProtectedOnly()), cfg.Shares, cfg.Seed)
+	state, err := guard.Split(
+		ctx,
+		clusters,
+		guard.Union(prior, exclusions.ProtectedOnly()),
+		cfg.Shares,
+		cfg.Seed,
+	)
 	if err != nil {
 		return nil, err
 	}
@@ -115,7 +135,13 @@ func (p *Protection) protectedEntries(problems *Problems, outside []guard.Entry)
 }
 
 // checkProblems creates the guards and stores their findings in the problems.
-func (p *Protection) checkProblems(ctx context.Context, problems *Problems, entries finish.ProtectedEntries, c guard.Config, seed uint64) (err error) {
+func (p *Protection) checkProblems(
+	ctx context.Context,
+	problems *Problems,
+	entries finish.ProtectedEntries,
+	c guard.Config,
+	seed uint64,
+) (err error) {
 	p.Problems = make([]guard.Finding, len(problems.All))
 	if p.Protection, err = finish.NewProtection(entries, c, seed); err != nil {
 		return err
@@ -149,7 +175,12 @@ func (p *Protection) guardFor(problem int) *guard.Guard {
 // poolEntries returns the protected problems of one pool: the day's own with their
 // texts, and those that only the bank of an earlier day has. It omits problems that
 // exclude has already.
-func (p *Protection) poolEntries(problems *Problems, pool guard.Pool, bank string, exclude []guard.Entry) []guard.Entry {
+func (p *Protection) poolEntries(
+	problems *Problems,
+	pool guard.Pool,
+	bank string,
+	exclude []guard.Entry,
+) []guard.Entry {
 	var out []guard.Entry
 	texts := map[string]bool{}
 	specs := map[string]bool{}
@@ -159,11 +190,17 @@ func (p *Protection) poolEntries(problems *Problems, pool guard.Pool, bank strin
 	}
 	for i, problemPool := range p.Pools {
 		if problemPool == pool {
-			out = append(out, guard.NewEntry(bank, problems.All[i], problems.Name(i)))
+			out = append(out, guard.NewEntry(
+				bank,
+				problems.All[i],
+				problems.Name(i),
+			))
 			texts[problems.All[i].Query] = true
 		}
 	}
-	hasSpec := func(spec string) bool { return specs[spec] || problems.HasSpec(spec) }
+	hasSpec := func(spec string) bool {
+		return specs[spec] || problems.HasSpec(spec)
+	}
 	hasText := func(text string) bool { return texts[text] }
 	return append(out, p.State.ProtectedIn(pool, bank, hasSpec, hasText)...)
 }
@@ -199,11 +236,17 @@ func (d *Day) readHeldOut(src Sources) ([]guard.Entry, error) {
 		}
 		out = append(out, entries...)
 		if info, err := os.Stat(path); err == nil && info.IsDir() {
-			in := corpus.Input{Kind: kindHeldOut, SHA256: guard.Digest(entries), Records: int64(len(entries))}
+			in := corpus.Input{
+				Kind:    kindHeldOut,
+				SHA256:  guard.Digest(entries),
+				Records: int64(len(entries)),
+			}
 			d.Files = append(d.Files, File{in, path})
 			continue
 		}
-		err = d.readFile(kindHeldOut, path, func(io.Reader) (int, error) { return len(entries), nil })
+		err = d.readFile(kindHeldOut, path, func(io.Reader) (int, error) {
+			return len(entries), nil
+		})
 		if err != nil {
 			return nil, err
 		}
@@ -212,5 +255,7 @@ func (d *Day) readHeldOut(src Sources) ([]guard.Entry, error) {
 }
 
 func (d *Day) heldOutDigests() []string {
-	return slicesx.FilterMap(d.Files, func(f File) (string, bool) { return f.SHA256, f.Kind == kindHeldOut })
+	return slicesx.FilterMap(d.Files, func(f File) (string, bool) {
+		return f.SHA256, f.Kind == kindHeldOut
+	})
 }

@@ -46,7 +46,11 @@ func (g *grouper) rankProblem(problem int, candidates []candidate) selection {
 	config := g.session.Config.Select
 	pool := g.session.protection.Pools[problem]
 	out := selection{pool: pool, split: splitOf(pool)}
-	sft := choose.Thinner{Near: config.Near, PerRequest: config.Top, FullReason: reasonTop}
+	sft := choose.Thinner{
+		Near:       config.Near,
+		PerRequest: config.Top,
+		FullReason: reasonTop,
+	}
 	others := sft
 	place := 0
 	for _, c := range candidates {
@@ -133,7 +137,11 @@ func (w *weights) factor(x *block.Entry) *float64 {
 	if x.Outcome.Ruling != nil {
 		return new(1.0)
 	}
-	return w.config.Factor(x.Score, w.runs[x.RunID], w.framed[x.Agent])
+	return w.config.Factor(
+		x.Score,
+		w.runs[x.RunID],
+		w.framed[x.Agent],
+	)
 }
 
 // quality returns the grade by which an attempt is compared with others at its problem,

@@ -62,7 +62,10 @@ func addToResult(t *arena.Turn, message string) bool {
 	if n < 0 || t.Calls[n].Result.Kind() == arena.Absent {
 		return false
 	}
-	result, err := chat.Marshal(map[string]any{"observation": json.RawMessage(t.Calls[n].Result), "user_message": message})
+	result, err := chat.Marshal(map[string]any{
+		"observation":  json.RawMessage(t.Calls[n].Result),
+		"user_message": message,
+	})
 	if err != nil {
 		return false
 	}
@@ -161,6 +164,10 @@ func addTask(tasks map[string]task, t *arena.Trace) error {
 	if earlier.ID != "" && earlier.Family != defaultFamily {
 		family = earlier.Family
 	}
-	tasks[t.ProblemID] = task{ID: t.ProblemID, Query: cmp.Or(earlier.Query, t.Query), Family: family}
+	tasks[t.ProblemID] = task{
+		ID:     t.ProblemID,
+		Query:  cmp.Or(earlier.Query, t.Query),
+		Family: family,
+	}
 	return nil
 }

@@ -59,7 +59,11 @@ func (r *Run) openReadOnly(ctx context.Context, src Sources) (*session, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &session{Run: r, day: day, scorer: outcome.New(&day.Catalog, r.Titles)}
+	s := &session{
+		Run:    r,
+		day:    day,
+		scorer: outcome.New(&day.Catalog, r.Titles),
+	}
 	if err := s.load(ctx); err != nil {
 		s.close()
 		return nil, err
@@ -86,7 +90,9 @@ func (r *Run) open(ctx context.Context, src Sources) (*session, error) {
 func (s *session) load(ctx context.Context) error {
 	s.adoptPlannedHashes()
 	g, groupCtx := errgroup.WithContext(ctx)
-	g.Go(func() error { return HashInputs(groupCtx, s.Config.Workers, s.day.Inputs) })
+	g.Go(func() error {
+		return HashInputs(groupCtx, s.Config.Workers, s.day.Inputs)
+	})
 	g.Go(func() error { return s.prepare(groupCtx) })
 	if err := g.Wait(); err != nil {
 		return err
@@ -99,7 +105,12 @@ func (s *session) prepare(ctx context.Context) (err error) {
 	if s.where, err = where.ParseOptional(s.Config.Select.Where); err != nil {
 		return err
 	}
-	s.protection, err = s.day.newProtection(ctx, s.Sources, s.Config.Guard, s.plannedProtection())
+	s.protection, err = s.day.newProtection(
+		ctx,
+		s.Sources,
+		s.Config.Guard,
+		s.plannedProtection(),
+	)
 	if err != nil {
 		return err
 	}
@@ -208,7 +219,12 @@ func (s *session) checkSameDay() error {
 // mapInputs runs the map step on a shard of the inputs.
 func (s *session) mapInputs(ctx context.Context, shard Shard) error {
 	known := inputNames{}
-	_ = corpus.ReadJSON(s.FS, filepath.Join(s.Work, namesFile), 1<<30, &known) // only for messages
+	_ = corpus.ReadJSON(
+		s.FS,
+		filepath.Join(s.Work, namesFile),
+		1<<30,
+		&known,
+	) // only for messages
 	inputs := s.shardInputs(shard)
 	done := progress{session: s, stage: "map", total: len(inputs)}
 	err := inorder.Each(ctx, s.Config.Workers, len(inputs), func(ctx context.Context, i int) error {
@@ -249,7 +265,9 @@ func (s *session) shardInputs(shard Shard) []input {
 			distinct = append(distinct, in)
 		}
 	}
-	slices.SortStableFunc(distinct, func(a, b input) int { return cmp.Compare(b.bytes, a.bytes) })
+	slices.SortStableFunc(distinct, func(a, b input) int {
+		return cmp.Compare(b.bytes, a.bytes)
+	})
 	var out []input
 	for n, in := range distinct {
 		if shard.has(n) {
@@ -269,7 +287,10 @@ func (s *session) makeBlock(ctx context.Context, in input) error {
 		return err
 	}
 	m := s.newMapper()
-	options := traces.Options{Limits: s.Config.Reading, RunID: s.Config.RunID}
+	options := traces.Options{
+		Limits: s.Config.Reading,
+		RunID:  s.Config.RunID,
+	}
 	for i := range in.files {
 		if err := m.readFile(ctx, in.files[i], i, options, w); err != nil {
 			w.Abort()

@@ -36,7 +36,11 @@ const (
 
 // openStaging creates a staging folder and removes those of processes that were
 // killed.
-func openStaging(ctx context.Context, fsys corpus.FS, work string) (*staging, error) {
+func openStaging(
+	ctx context.Context,
+	fsys corpus.FS,
+	work string,
+) (*staging, error) {
 	s := &staging{fs: fsys, work: work}
 	parent := filepath.Join(work, stagingFolder)
 	if err := fsys.MkdirAll(parent); err != nil {
@@ -89,7 +93,11 @@ func (s *staging) withInstallLock(ctx context.Context, f func() error) error {
 
 // install moves a staged folder to target. If another process has installed target
 // meanwhile and isGood accepts it, the staged folder is removed instead.
-func (s *staging) install(ctx context.Context, staged, target string, isGood func() (bool, error)) error {
+func (s *staging) install(
+	ctx context.Context,
+	staged, target string,
+	isGood func() (bool, error),
+) error {
 	return s.withInstallLock(ctx, func() error {
 		good, err := isGood()
 		if err != nil {

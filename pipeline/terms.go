@@ -60,11 +60,18 @@ func (s *session) terms() *Terms {
 	}
 	for i := range s.day.Inputs {
 		in := &s.day.Inputs[i]
-		file := corpus.Input{Kind: corpus.InputTraces, SHA256: in.SHA256, Bytes: in.Bytes}
+		file := corpus.Input{
+			Kind:   corpus.InputTraces,
+			SHA256: in.SHA256,
+			Bytes:  in.Bytes,
+		}
 		t.Inputs = append(t.Inputs, TermsInput{file, metaDigest(in), absPath(in.Path)})
 	}
 	for _, f := range s.day.Files {
-		t.Inputs = append(t.Inputs, TermsInput{Input: f.Input, Path: f.path})
+		t.Inputs = append(t.Inputs, TermsInput{
+			Input: f.Input,
+			Path:  f.path,
+		})
 	}
 	return t
 }

@@ -44,7 +44,11 @@ func (w *unitWriter) write(ctx context.Context) error {
 }
 
 // sftRow returns the row of the attempt at pos from its entry and draft.
-func (w *unitWriter) sftRow(pos ref, x *block.Entry, d *block.Draft) *rows.SFT {
+func (w *unitWriter) sftRow(
+	pos ref,
+	x *block.Entry,
+	d *block.Draft,
+) *rows.SFT {
 	row := &rows.SFT{
 		Messages: d.Messages,
 		Tools:    w.tools(d),
@@ -73,7 +77,10 @@ func (w *unitWriter) tools(d *block.Draft) []string {
 
 func (w *unitWriter) origin(problem int) rows.Origin {
 	s := w.session
-	return rows.Origin{ProblemID: s.day.Problems.Name(problem), Cluster: s.protection.Clusters[problem]}
+	return rows.Origin{
+		ProblemID: s.day.Problems.Name(problem),
+		Cluster:   s.protection.Clusters[problem],
+	}
 }
 
 func (w *unitWriter) facts(problem int) *rows.Facts {
@@ -164,7 +171,11 @@ func (w *unitWriter) writeComparisons(ctx context.Context) error {
 	out := comparison{
 		kto:  corpus.NewShards[rows.KTO](w.part, w.unit.Stream),
 		pref: corpus.NewShards[rows.Pref](w.part, newStream(configPref, w.unit.Stream.Split)),
-		rule: rows.PairRule{PerProblem: sel.Pairs, MinMargin: sel.Margin, MaxLengthRatio: sel.LengthRatio},
+		rule: rows.PairRule{
+			PerProblem:     sel.Pairs,
+			MinMargin:      sel.Margin,
+			MaxLengthRatio: sel.LengthRatio,
+		},
 	}
 	var group []rows.Candidate
 	problem := -1
@@ -226,7 +237,12 @@ func (w *unitWriter) writeRL() error {
 	out := corpus.NewShards[rows.RL](w.part, w.unit.Stream)
 	problems := w.session.day.Problems.All
 	for i, problem := range w.unit.Problems {
-		row := rows.NewRL(&problems[problem], w.facts(problem), w.plan.Tallies[problem], int64(i))
+		row := rows.NewRL(
+			&problems[problem],
+			w.facts(problem),
+			w.plan.Tallies[problem],
+			int64(i),
+		)
 		if err := out.Add(&row); err != nil {
 			return err
 		}
@@ -247,7 +263,12 @@ func (w *unitWriter) writeSteps(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		row, err := rows.NewSteps(w.sftRow(pos, x, d), messages, d.Verdicts, w.facts(x.Problem))
+		row, err := rows.NewSteps(
+			w.sftRow(pos, x, d),
+			messages,
+			d.Verdicts,
+			w.facts(x.Problem),
+		)
 		if err != nil || len(row.Labels) == 0 {
 			return err
 		}

@@ -135,6 +135,12 @@ type progress struct {
 func (p *progress) report(bytes int64, reason string) {
 	done := int(p.done.Add(1))
 	if p.session.Progress != nil {
-		p.session.Progress(Event{Stage: p.stage, Done: done, Total: p.total, Bytes: bytes, Why: reason})
+		p.session.Progress(Event{
+			Stage: p.stage,
+			Done:  done,
+			Total: p.total,
+			Bytes: bytes,
+			Why:   reason,
+		})
 	}
 }

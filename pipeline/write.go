@@ -128,7 +128,11 @@ func (s *session) partDir(p *plan, u unit) string {
 
 // writeUnit writes a unit unless its part exists. It returns the reports if it wrote the
 // ledger.
-func (s *session) writeUnit(ctx context.Context, p *plan, u unit) (*reports.Set, error) {
+func (s *session) writeUnit(
+	ctx context.Context,
+	p *plan,
+	u unit,
+) (*reports.Set, error) {
 	dir := s.partDir(p, u)
 	exists := func() (bool, error) {
 		_, err := corpus.ReadPart(s.FS, dir)
@@ -162,7 +166,11 @@ func (s *session) writeUnit(ctx context.Context, p *plan, u unit) (*reports.Set,
 
 // assemble assembles the corpus from its parts. It returns nil if another process still
 // writes one. It makes the reports if set is nil.
-func (s *session) assemble(ctx context.Context, p *plan, set *reports.Set) (*Summary, error) {
+func (s *session) assemble(
+	ctx context.Context,
+	p *plan,
+	set *reports.Set,
+) (*Summary, error) {
 	summary := s.summary(p)
 	summary.NotRun = s.protection.NotRun
 	parts, err := s.readParts(p, summary)
@@ -175,7 +183,9 @@ func (s *session) assemble(ctx context.Context, p *plan, set *reports.Set) (*Sum
 	}
 	defer release()
 	if set == nil {
-		set, err = s.makeReports(ctx, p, func(ref, *block.Entry, choose.Decision) error { return nil })
+		set, err = s.makeReports(ctx, p, func(ref, *block.Entry, choose.Decision) error {
+			return nil
+		})
 		if err != nil {
 			return nil, err
 		}
@@ -185,7 +195,13 @@ func (s *session) assemble(ctx context.Context, p *plan, set *reports.Set) (*Sum
 	if err != nil {
 		return nil, err
 	}
-	target := finish.Target{FS: s.FS, Out: s.Out, Version: s.Version, License: s.License, Redact: s.redactor}
+	target := finish.Target{
+		FS:      s.FS,
+		Out:     s.Out,
+		Version: s.Version,
+		License: s.License,
+		Redact:  s.redactor,
+	}
 	err = target.Assemble(ctx, c)
 	if errors.Is(err, corpus.ErrDamagedPart) { // remove the parts so that they are written again
 		err = errors.Join(err, s.FS.RemoveAll(filepath.Join(s.Work, partsFolder, p.folder())))

@@ -70,12 +70,17 @@ func open(_ context.Context, name string, create bool) (*Bucket, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open bucket %s://%s%s: %w", u.Scheme, u.Host, u.Path, err)
 	}
-	return &Bucket{store: s, name: u.Scheme + "://" + u.Host}, nil
+	return &Bucket{
+		store: s,
+		name:  u.Scheme + "://" + u.Host,
+	}, nil
 }
 
 // keys returns the names of all objects whose name begins with prefix, sorted.
 func (b *Bucket) keys(ctx context.Context, prefix string) ([]string, error) {
-	keys, err := retried(ctx, func() ([]string, error) { return b.store.list(ctx, prefix) })
+	keys, err := retried(ctx, func() ([]string, error) {
+		return b.store.list(ctx, prefix)
+	})
 	if err != nil {
 		return nil, fmt.Errorf("list bucket %s: %w", b.name, err)
 	}

@@ -46,7 +46,11 @@ func (f files) Open(name string) (corpus.Source, error) {
 	file := filepath.Join(dir, "object")
 	key := objectKey(name)
 	if err = f.bucket.fetch(f.ctx, key, file); err != nil {
-		return nil, &fs.PathError{Op: "read", Path: f.bucket.name + "/" + key, Err: err}
+		return nil, &fs.PathError{
+			Op:   "read",
+			Path: f.bucket.name + "/" + key,
+			Err:  err,
+		}
 	}
 	return os.Open(file)
 }
@@ -62,7 +66,11 @@ func (f files) ReadDir(name string) ([]fs.DirEntry, error) {
 		return nil, err
 	}
 	if len(keys) == 0 && prefix != "" {
-		return nil, &fs.PathError{Op: "open", Path: f.bucket.name + "/" + prefix, Err: fs.ErrNotExist}
+		return nil, &fs.PathError{
+			Op:   "open",
+			Path: f.bucket.name + "/" + prefix,
+			Err:  fs.ErrNotExist,
+		}
 	}
 
 	var entries []fs.DirEntry
@@ -75,7 +83,9 @@ func (f files) ReadDir(name string) ([]fs.DirEntry, error) {
 			last = entry
 		}
 	}
-	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+	slices.SortFunc(entries, func(a, b fs.DirEntry) int {
+		return strings.Compare(a.Name(), b.Name())
+	})
 	return entries, nil
 }
 

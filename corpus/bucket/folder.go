@@ -67,7 +67,11 @@ func (s *folderStore) list(ctx context.Context, prefix string) ([]string, error)
 	return keys, err
 }
 
-func (s *folderStore) get(ctx context.Context, key string, w io.Writer) error {
+func (s *folderStore) get(
+	ctx context.Context,
+	key string,
+	w io.Writer,
+) error {
 	f, err := os.Open(s.path(key))
 	if err != nil {
 		return err
@@ -77,7 +81,12 @@ func (s *folderStore) get(ctx context.Context, key string, w io.Writer) error {
 	return cmp.Or(err, ctx.Err())
 }
 
-func (s *folderStore) put(ctx context.Context, key string, content *io.SectionReader, ifAbsent bool) error {
+func (s *folderStore) put(
+	ctx context.Context,
+	key string,
+	content *io.SectionReader,
+	ifAbsent bool,
+) error {
 	path := s.path(key)
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 		return err

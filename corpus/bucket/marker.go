@@ -39,7 +39,12 @@ func (w *Work) upload(from, unit string) (marker, error) {
 			return err
 		}
 		m[filepath.ToSlash(within)] = sum
-		return w.bucket.upload(w.ctx, w.Disk, name, path.Join(unit, sum))
+		return w.bucket.upload(
+			w.ctx,
+			w.Disk,
+			name,
+			path.Join(unit, sum),
+		)
 	})
 }
 

@@ -26,7 +26,11 @@ const uploads = 4
 // as there is none, readers see no corpus. A corpus that was there is replaced;
 // a folder that holds anything else is refused. Two processes may publish the same
 // corpus at once.
-func (b *Bucket) Publish(ctx context.Context, fsys corpus.FS, dir string) error {
+func (b *Bucket) Publish(
+	ctx context.Context,
+	fsys corpus.FS,
+	dir string,
+) error {
 	m, err := corpus.ReadManifest(fsys, dir)
 	if err != nil {
 		return err
@@ -75,7 +79,11 @@ func (b *Bucket) Publish(ctx context.Context, fsys corpus.FS, dir string) error 
 }
 
 // upload writes one object.
-func (b *Bucket) upload(ctx context.Context, fsys corpus.FS, path, key string) error {
+func (b *Bucket) upload(
+	ctx context.Context,
+	fsys corpus.FS,
+	path, key string,
+) error {
 	f, err := fsys.Open(path)
 	if err != nil {
 		return err
@@ -89,13 +97,35 @@ func (b *Bucket) upload(ctx context.Context, fsys corpus.FS, path, key string) e
 }
 
 // put writes a small object; with once, only where none of that name is.
-func (b *Bucket) put(ctx context.Context, key string, data []byte, once bool) error {
-	return b.write(ctx, key, bytes.NewReader(data), int64(len(data)), once)
+func (b *Bucket) put(
+	ctx context.Context,
+	key string,
+	data []byte,
+	once bool,
+) error {
+	return b.write(
+		ctx,
+		key,
+		bytes.NewReader(data),
+		int64(len(data)),
+		once,
+	)
 }
 
-func (b *Bucket) write(ctx context.Context, key string, content io.ReaderAt, size int64, once bool) error {
+func (b *Bucket) write(
+	ctx context.Context,
+	key string,
+	content io.ReaderAt,
+	size int64,
+	once bool,
+) error {
 	_, err := retried(ctx, func() (any, error) {
-		return nil, b.store.put(ctx, key, io.NewSectionReader(content, 0, size), once)
+		return nil, b.store.put(
+			ctx,
+			key,
+			io.NewSectionReader(content, 0, size),
+			once,
+		)
 	})
 	if err != nil {
 		return fmt.Errorf("write %s/%s: %w", b.name, key, err)
@@ -105,7 +135,9 @@ func (b *Bucket) write(ctx context.Context, key string, content io.ReaderAt, siz
 
 func (b *Bucket) remove(ctx context.Context, keys ...string) error {
 	for _, key := range keys {
-		_, err := retried(ctx, func() (any, error) { return nil, b.store.remove(ctx, key) })
+		_, err := retried(ctx, func() (any, error) {
+			return nil, b.store.remove(ctx, key)
+		})
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("remove %s/%s: %w", b.name, key, err)
 		}

@@ -42,22 +42,35 @@ func openS3(u *url.URL) (store, error) {
 	if u.Host == "" || u.User != nil {
 		return nil, errors.New("write it as s3://bucket/folder")
 	}
-	endpoint := cmp.Or(values["endpoint"], os.Getenv("AWS_ENDPOINT_URL_S3"), os.Getenv("AWS_ENDPOINT_URL"), "s3.amazonaws.com")
+	endpoint := cmp.Or(
+		values["endpoint"],
+		os.Getenv("AWS_ENDPOINT_URL_S3"),
+		os.Getenv("AWS_ENDPOINT_URL"),
+		"s3.amazonaws.com",
+	)
 	host, secure, err := parseEndpoint(endpoint, values["disable_https"] != "true")
 	if err != nil {
 		return nil, err
 	}
 	client, err := minio.NewCore(host, &minio.Options{
-		Creds:        s3Credentials(values),
-		Secure:       secure,
-		Region:       cmp.Or(values["region"], os.Getenv("AWS_REGION"), os.Getenv("AWS_DEFAULT_REGION")),
+		Creds:  s3Credentials(values),
+		Secure: secure,
+		Region: cmp.Or(
+			values["region"],
+			os.Getenv("AWS_REGION"),
+			os.Getenv("AWS_DEFAULT_REGION"),
+		),
 		BucketLookup: bucketLookup(values["use_path_style"]),
 		MaxRetries:   requestTries,
 	})
 	if err != nil {
 		return nil, err
 	}
-	s := &s3Store{client: client, bucket: u.Host, google: strings.HasSuffix(host, ".googleapis.com")}
+	s := &s3Store{
+		client: client,
+		bucket: u.Host,
+		google: strings.HasSuffix(host, ".googleapis.com"),
+	}
 	if folder := strings.Trim(u.Path, "/"); folder != "" {
 		s.prefix = folder + "/"
 	}
@@ -103,7 +116,11 @@ func s3Credentials(values map[string]string) *credentials.Credentials {
 	if values["profile"] != "" {
 		return credentials.New(file)
 	}
-	return credentials.NewChainCredentials([]credentials.Provider{&credentials.EnvAWS{}, file, &credentials.IAM{}})
+	return credentials.NewChainCredentials([]credentials.Provider{
+		&credentials.EnvAWS{},
+		file,
+		&credentials.IAM{},
+	})
 }
 
 func (s *s3Store) list(ctx context.Context, prefix string) ([]string, error) {
@@ -120,8 +137,17 @@ func (s *s3Store) list(ctx context.Context, prefix string) ([]string, error) {
 	return keys, ctx.Err()
 }
 
-func (s *s3Store) get(ctx context.Context, key string, w io.Writer) error {
-	body, _, _, err := s.client.GetObject(ctx, s.bucket, s.prefix+key, minio.GetObjectOptions{})
+func (s *s3Store) get(
+	ctx context.Context,
+	key string,
+	w io.Writer,
+) error {
+	body, _, _, err := s.client.GetObject(
+		ctx,
+		s.bucket,
+		s.prefix+key,
+		minio.GetObjectOptions{},
+	)
 	if err != nil {
 		return storeError(err)
 	}
@@ -129,7 +155,12 @@ func (s *s3Store) get(ctx context.Context, key string, w io.Writer) error {
 	return errors.Join(err, body.Close())
 }
 
-func (s *s3Store) put(ctx context.Context, key string, content *io.SectionReader, ifAbsent bool) error {
+func (s *s3Store) put(
+	ctx context.Context,
+	key string,
+	content *io.SectionReader,
+	ifAbsent bool,
+) error {
 	options := minio.PutObjectOptions{ContentType: "application/octet-stream", SendContentMd5: true}
 	options.DisableContentSha256 = content.Size() == 0 // a signed stream of nothing has no Content-Length
 	if ifAbsent {
@@ -138,12 +169,24 @@ func (s *s3Store) put(ctx context.Context, key string, content *io.SectionReader
 		}
 		options.SetMatchETagExcept("*")
 	}
-	_, err := s.client.Client.PutObject(ctx, s.bucket, s.prefix+key, content, content.Size(), options)
+	_, err := s.client.Client.PutObject(
+		ctx,
+		s.bucket,
+		s.prefix+key,
+		content,
+		content.Size(),
+		options,
+	)
 	return storeError(err)
 }
 
 func (s *s3Store) remove(ctx context.Context, key string) error {
-	return storeError(s.client.RemoveObject(ctx, s.bucket, s.prefix+key, minio.RemoveObjectOptions{}))
+	return storeError(s.client.RemoveObject(
+		ctx,
+		s.bucket,
+		s.prefix+key,
+		minio.RemoveObjectOptions{},
+	))
 }
 
 // storeError wraps an error of the client in the one that a store promises.

@@ -36,8 +36,20 @@ type Work struct {
 // NewWork shares a part of the folder dir. unit gives the unit that a path in dir
 // belongs to, with forward slashes, and reports whether it is shared; a shared
 // folder that holds units belongs to none.
-func NewWork(ctx context.Context, b *Bucket, dir string, unit func(rel string) (string, bool)) *Work {
-	return &Work{ctx: ctx, bucket: b, files: b.Files(ctx), dir: dir, unit: unit, known: map[string]marker{}}
+func NewWork(
+	ctx context.Context,
+	b *Bucket,
+	dir string,
+	unit func(rel string) (string, bool),
+) *Work {
+	return &Work{
+		ctx:    ctx,
+		bucket: b,
+		files:  b.Files(ctx),
+		dir:    dir,
+		unit:   unit,
+		known:  map[string]marker{},
+	}
 }
 
 // place is a path in the folder, its unit and its path there; all are empty where

@@ -56,7 +56,11 @@ func (f *Figures) at(key [2]string) *sum {
 		f.sums = map[[2]string]*sum{}
 	}
 	if f.sums[key] == nil {
-		f.sums[key] = &sum{tokens: map[int64]int64{}, counters: map[string]int64{}, by: [3]map[string]int64{{}, {}, {}}}
+		f.sums[key] = &sum{
+			tokens:   map[int64]int64{},
+			counters: map[string]int64{},
+			by:       [3]map[string]int64{{}, {}, {}},
+		}
 	}
 	return f.sums[key]
 }
@@ -113,7 +117,16 @@ func (f *Figures) Section() corpus.Section {
 		if total == 0 {
 			return fmt.Sprintf("%s | %s | %d | | | |", at[0], at[1], s.rows)
 		}
-		return fmt.Sprintf("%s | %s | %d | %d | %d | %d | %s", at[0], at[1], s.rows, total, s.quantile(50), s.quantile(95), strings.Join(slices.Sorted(maps.Keys(s.counters)), ", "))
+		return fmt.Sprintf(
+			"%s | %s | %d | %d | %d | %d | %s",
+			at[0],
+			at[1],
+			s.rows,
+			total,
+			s.quantile(50),
+			s.quantile(95),
+			strings.Join(slices.Sorted(maps.Keys(s.counters)), ", "),
+		)
 	})
 	for i, kind := range kinds {
 		text += f.count(order, i, kind)
@@ -131,11 +144,17 @@ type line struct {
 	split, text string
 }
 
-func (f *Figures) count(order [][2]string, i int, kind string) string {
+func (f *Figures) count(
+	order [][2]string,
+	i int,
+	kind string,
+) string {
 	var lines []*line
 	for _, at := range order {
 		text := f.sums[at].words(i)
-		same := slices.IndexFunc(lines, func(l *line) bool { return l.split == at[1] && l.text == text })
+		same := slices.IndexFunc(lines, func(l *line) bool {
+			return l.split == at[1] && l.text == text
+		})
 		switch {
 		case text == "":
 		case same >= 0:
@@ -147,15 +166,24 @@ func (f *Figures) count(order [][2]string, i int, kind string) string {
 	if len(lines) == 0 {
 		return ""
 	}
-	return "\n" + corpus.Table("config | split | rows by "+kind, lines, func(l *line) string { return strings.Join(l.configs, ", ") + " | " + l.split + " | " + l.text })
+	return "\n" + corpus.Table("config | split | rows by "+kind, lines, func(l *line) string {
+		return strings.Join(l.configs, ", ") + " | " + l.split + " | " + l.text
+	})
 }
 
 // words are the rows of each word of a kind, the most frequent first.
 func (s *sum) words(i int) string {
 	by := s.by[i]
-	words := slices.SortedFunc(maps.Keys(by), func(x, y string) int { return cmp.Or(cmp.Compare(by[y], by[x]), cmp.Compare(x, y)) })
+	words := slices.SortedFunc(maps.Keys(by), func(x, y string) int {
+		return cmp.Or(cmp.Compare(by[y], by[x]), cmp.Compare(x, y))
+	})
 	parts := slicesx.Map(words[:min(len(words), named)], func(word string) string {
-		return fmt.Sprintf("%s %d (%.1f %%)", corpus.EscapeCell(word), by[word], 100*float64(by[word])/float64(s.rows))
+		return fmt.Sprintf(
+			"%s %d (%.1f %%)",
+			corpus.EscapeCell(word),
+			by[word],
+			100*float64(by[word])/float64(s.rows),
+		)
 	})
 	if rest := len(words) - named; rest > 0 {
 		parts = append(parts, fmt.Sprintf("%d more", rest))
@@ -168,13 +196,26 @@ func (s *sum) words(i int) string {
 func Of(row any) Row {
 	switch r := row.(type) {
 	case *rows.SFT:
-		return Row{Tokens: r.NTokens, Counter: r.TokenCounter, Task: r.TaskType, Agent: r.AgentVersion}
+		return Row{
+			Tokens:  r.NTokens,
+			Counter: r.TokenCounter,
+			Task:    r.TaskType,
+			Agent:   r.AgentVersion,
+		}
 	case *rows.RL:
 		return Row{Task: r.TaskType, Difficulty: r.Difficulty}
 	case *rows.Pref:
-		return Row{Tokens: r.ChosenTokens + r.RejectedTokens, Counter: rows.Bytes4{}.Name(), Task: r.TaskType}
+		return Row{
+			Tokens:  r.ChosenTokens + r.RejectedTokens,
+			Counter: rows.Bytes4{}.Name(),
+			Task:    r.TaskType,
+		}
 	case *rows.KTO:
-		return Row{Tokens: r.NTokens, Counter: rows.Bytes4{}.Name(), Task: r.TaskType}
+		return Row{
+			Tokens:  r.NTokens,
+			Counter: rows.Bytes4{}.Name(),
+			Task:    r.TaskType,
+		}
 	default:
 		return Row{}
 	}

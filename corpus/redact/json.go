@@ -23,7 +23,8 @@ func replaceJSON(text string, found []Finding) string {
 			end := stringEnd(text, i)
 			b.WriteString(text[at : i+1])
 			writeString(&b, text, span{i + 1, end}, found)
-			at, i = end, end+1
+			at = end
+			i = end + 1
 		case c == '-' || digit(c):
 			end := i + 1
 			for end < len(text) && (digit(text[end]) || strings.IndexByte("+-.eE", text[end]) >= 0) {
@@ -164,7 +165,9 @@ func identifies(text string, number span) bool {
 		return true
 	}
 	name := strings.ToLower(nameBefore(text, number.start))
-	return name == "id" || name == "ids" || slices.ContainsFunc(goods, func(g string) bool { return strings.Contains(name, g) })
+	return name == "id" || name == "ids" || slices.ContainsFunc(goods, func(g string) bool {
+		return strings.Contains(name, g)
+	})
 }
 
 // nameBefore is the name that the value at a place is assigned to, by itself or

@@ -8,7 +8,8 @@ func (h *hits) number(text string, at int) {
 	if n > 0 && at < h.numbers[n-1].end {
 		return
 	}
-	start, end := at, at
+	start := at
+	end := at
 	for start > 0 && numeric(text[start-1]) {
 		start--
 	}
@@ -108,7 +109,9 @@ func except(bytes string) charset {
 
 // near wants n bytes of the set in a row that begins at most reach characters behind the word.
 func near(set charset, n, reach int) func(string, int, int) bool {
-	return func(text string, _, end int) bool { return set.row(text, end, n, reach) }
+	return func(text string, _, end int) bool {
+		return set.row(text, end, n, reach)
+	}
 }
 
 // hasGroup: the first group of a global IPv6 address right before, four digits of
@@ -128,7 +131,8 @@ func hasHash(text string, start, _ int) bool {
 func (s *charset) row(text string, at, n, reach int) bool {
 	run := 0
 	for seen := 0; at < len(text) && seen-run <= reach; seen++ {
-		r, next := rune(text[at]), at+1
+		r := rune(text[at])
+		next := at + 1
 		if r == '\\' {
 			if r, next = unescape(text, at); r < 0 {
 				return true

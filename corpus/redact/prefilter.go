@@ -124,14 +124,16 @@ const common = "zqxjkvbpygfwmucldrhsnioate"
 
 // rarest is where the three bytes of a word begin that text has least.
 func rarest(word string) int {
-	best, at := 3*len(common)+1, 0
+	best := 3*len(common) + 1
+	at := 0
 	for i := range len(word) - 2 {
 		sum := 0
 		for _, c := range []byte(word[i : i+3]) {
 			sum += strings.IndexByte(common, c) + 1
 		}
 		if sum < best {
-			best, at = sum, i
+			best = sum
+			at = i
 		}
 	}
 	return at
@@ -161,7 +163,12 @@ func (p *prefilter) pass(text string, see func(n *needle, start int)) {
 }
 
 // confirm compares the words that have three bytes with the hash at a place.
-func (p *prefilter) confirm(text string, at int, h uint32, see func(n *needle, start int)) {
+func (p *prefilter) confirm(
+	text string,
+	at int,
+	h uint32,
+	see func(n *needle, start int),
+) {
 	chain := p.chains[p.chain[h]]
 	for i := range chain {
 		n := &chain[i]

@@ -81,7 +81,12 @@ func New(opt Options) *Redactor {
 }
 
 func compile(opt Options) *Redactor {
-	r := &Redactor{options: opt, rules: slices.Concat(shared(), ownRules(opt)), kinds: map[string]bool{}, clean: &clean{seed: maphash.MakeSeed()}}
+	r := &Redactor{
+		options: opt,
+		rules:   slices.Concat(shared(), ownRules(opt)),
+		kinds:   map[string]bool{},
+		clean:   &clean{seed: maphash.MakeSeed()},
+	}
 	for i := range r.rules {
 		r.kinds[r.rules[i].kind] = true
 		if r.rules[i].spans != nil {

@@ -76,14 +76,21 @@ func sharedRules() []rule {
 		if s.Path != "" || s.Regex == "" || s.ID == "generic-api-key" || s.ID == "private-key" {
 			continue
 		}
-		r := rule{kind: s.ID, group: s.SecretGroup, entropy: s.Entropy, keywords: slicesx.Map(s.Keywords, strings.ToLower), follows: narrow[s.ID]}
+		r := rule{
+			kind:     s.ID,
+			group:    s.SecretGroup,
+			entropy:  s.Entropy,
+			keywords: slicesx.Map(s.Keywords, strings.ToLower),
+			follows:  narrow[s.ID],
+		}
 		expr := strings.TrimSuffix(s.Regex, tail)
 		if expr != s.Regex {
 			expr += ends
 		}
 		if m := leading.FindStringSubmatch(expr); m != nil {
 			// what may stand before the word is no part of the secret
-			r.anchored, r.keywords = true, strings.Split(m[1], "|")
+			r.anchored = true
+			r.keywords = strings.Split(m[1], "|")
 			expr = `(?i)\A(?:` + m[1] + `)` + expr[len(m[0]):]
 		} else {
 			expr = strings.ReplaceAll(expr, before, "")
@@ -95,7 +102,9 @@ func sharedRules() []rule {
 }
 
 func compiledOnce(expr string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
+	return sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(expr)
+	})
 }
 
 // Most shared rules want a quote, a blank or a semicolon behind a secret, as in
@@ -125,7 +134,11 @@ var narrow = map[string]func(text string, start, end int) bool{
 	"sumologic-access-id": near(tokenBytes, 14, 32), "sumologic-access-token": near(tokenBytes, 64, 32),
 }
 
-func (r *rule) find(out []Finding, text string, found []hit) []Finding {
+func (r *rule) find(
+	out []Finding,
+	text string,
+	found []hit,
+) []Finding {
 	search := windows
 	switch {
 	case r.whole:
@@ -139,7 +152,11 @@ func (r *rule) find(out []Finding, text string, found []hit) []Finding {
 	return out
 }
 
-func (r *rule) within(out []Finding, text string, w span) []Finding {
+func (r *rule) within(
+	out []Finding,
+	text string,
+	w span,
+) []Finding {
 	for _, m := range r.re().FindAllStringSubmatchIndex(text[w.start:w.end], -1) {
 		start, end := r.secret(m)
 		s := span{w.start + start, w.start + end}
@@ -169,7 +186,8 @@ func entropy(s string) float64 {
 	for i := range len(s) {
 		count[s[i]]++
 	}
-	h, n := 0.0, float64(len(s))
+	h := 0.0
+	n := float64(len(s))
 	for _, c := range count {
 		if c > 0 {
 			p := float64(c) / n

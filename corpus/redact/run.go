@@ -104,7 +104,11 @@ func coated(run string) []coat {
 
 // encoded are the runs that hold a finding in base64. The finding is the run,
 // because what lies around the secret tells nothing to anybody.
-func (r *Redactor) encoded(text string, all []span, coats int) []Finding {
+func (r *Redactor) encoded(
+	text string,
+	all []span,
+	coats int,
+) []Finding {
 	var out []Finding
 	for _, s := range all {
 		if coats == 0 {

@@ -60,7 +60,11 @@ func (r *Redactor) scan(text string, coats int) []Finding {
 	return plain.sourced(merge(all))
 }
 
-func (r *Redactor) see(text string, h *hits, coats int) []Finding {
+func (r *Redactor) see(
+	text string,
+	h *hits,
+	coats int,
+) []Finding {
 	var all []Finding
 	for i := 0; i < len(h.words); {
 		rule := h.words[i].rule
@@ -114,7 +118,13 @@ func (r *Redactor) look(text string) *hits {
 			h.parts = append(h.parts, hit{i, s})
 		}
 	}
-	slices.SortFunc(h.words, func(a, b hit) int { return cmp.Or(a.rule-b.rule, a.start-b.start, a.end-b.end) })
+	slices.SortFunc(h.words, func(a, b hit) int {
+		return cmp.Or(
+			a.rule-b.rule,
+			a.start-b.start,
+			a.end-b.end,
+		)
+	})
 	return h
 }
 
@@ -128,7 +138,9 @@ func outside(all []Finding, placeholders []span) []Finding {
 	for _, f := range all {
 		own := f.End - f.Start
 		hull := f
-		first := sort.Search(len(placeholders), func(i int) bool { return placeholders[i].end > f.Start })
+		first := sort.Search(len(placeholders), func(i int) bool {
+			return placeholders[i].end > f.Start
+		})
 		for i := first; i < len(placeholders) && placeholders[i].start < f.End; i++ {
 			p := placeholders[i]
 			own -= min(p.end, f.End) - max(p.start, f.Start)

@@ -12,7 +12,9 @@ import (
 
 // mixed tells a value from a word: it holds a letter and a digit.
 func mixed(s string) bool {
-	return strings.ContainsAny(s, "0123456789") && strings.IndexFunc(s, func(r rune) bool { return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' }) >= 0
+	return strings.ContainsAny(s, "0123456789") && strings.IndexFunc(s, func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
+	}) >= 0
 }
 
 // isCard tells a card's number from an id as long: the first digits are those
@@ -75,8 +77,12 @@ func isAuthorization(s string) bool {
 // noName tells a mixed value from a name of words and numbers, such as
 // ingredient_2024.
 func noName(s string) bool {
-	parts := strings.FieldsFunc(s, func(r rune) bool { return r == '_' || r == '-' || r == '.' })
-	named := !slices.ContainsFunc(parts, func(p string) bool { return mixed(p) || p != strings.ToLower(p) })
+	parts := strings.FieldsFunc(s, func(r rune) bool {
+		return r == '_' || r == '-' || r == '.'
+	})
+	named := !slices.ContainsFunc(parts, func(p string) bool {
+		return mixed(p) || p != strings.ToLower(p)
+	})
 	return mixed(s) && (!named || len(parts) < 2)
 }
 

@@ -27,7 +27,9 @@ type mark struct{ at, from int }
 // expressions see the same in a text, in a JSON string that holds it and in a
 // JSON string in that.
 func unescaped(source string) *view {
-	next := func(s string, at int) int { return strings.IndexByte(s[at:], '\\') }
+	next := func(s string, at int) int {
+		return strings.IndexByte(s[at:], '\\')
+	}
 	return decoded(source, next, unescape)
 }
 
@@ -39,7 +41,11 @@ func undisguised(source string) *view { return decoded(source, disguise, undisgu
 // decoded is a text in which step decodes what begins at each place that next
 // gives: into a character, or into nothing (-1). next counts from at, and is -1
 // where there is no further place.
-func decoded(source string, next func(s string, at int) int, step func(s string, at int) (rune, int)) *view {
+func decoded(
+	source string,
+	next func(s string, at int) int,
+	step func(s string, at int) (rune, int),
+) *view {
 	skip := next(source, 0)
 	if skip < 0 {
 		return &view{text: source}
@@ -161,7 +167,8 @@ func unicodeEscape(s string, start, u int) (rune, int) {
 	if !ok {
 		return -1, u
 	}
-	end, slashes := u+5, s[start:u+1]
+	end := u + 5
+	slashes := s[start : u+1]
 	if !utf16.IsSurrogate(r) {
 		return r, end
 	}
@@ -182,7 +189,9 @@ func hex(s string, at, n int) (rune, bool) {
 }
 
 func (v *view) from(at int) int {
-	i := sort.Search(len(v.marks), func(i int) bool { return v.marks[i].at > at })
+	i := sort.Search(len(v.marks), func(i int) bool {
+		return v.marks[i].at > at
+	})
 	if i == 0 {
 		return at
 	}

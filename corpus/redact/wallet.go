@@ -62,7 +62,8 @@ func wordsAround(text string, word span) []span {
 // wordAt is the word around a place, empty where it is longer than those of
 // the list.
 func wordAt(text string, at int) span {
-	start, end := at, at
+	start := at
+	end := at
 	for start > 0 && at-start <= longestWord && letter(text[start-1]) {
 		start--
 	}
@@ -146,7 +147,9 @@ func phrasesOf(text string, words []span) []span {
 // phrasesIn are the phrases in a stretch of words. A label stands before the
 // stretch, not within it.
 func phrasesIn(text string, words []span) []span {
-	places := slicesx.Map(words, func(w span) int { return phraseWords[packed(text[w.start:w.end])] })
+	places := slicesx.Map(words, func(w span) int {
+		return phraseWords[packed(text[w.start:w.end])]
+	})
 	var all []span
 	for i := range words[:max(0, len(words)-fewestWords+1)] {
 		most := min(len(words)-i, mostWords)
@@ -164,10 +167,14 @@ func phrasesIn(text string, words []span) []span {
 // longestOf are the spans that no longer one overlaps: of sixteen runs of words
 // one holds a checksum by chance.
 func longestOf(all []span) []span {
-	slices.SortStableFunc(all, func(a, b span) int { return (b.end - b.start) - (a.end - a.start) })
+	slices.SortStableFunc(all, func(a, b span) int {
+		return (b.end - b.start) - (a.end - a.start)
+	})
 	var out []span
 	for _, s := range all {
-		i := sort.Search(len(out), func(i int) bool { return out[i].end > s.start })
+		i := sort.Search(len(out), func(i int) bool {
+			return out[i].end > s.start
+		})
 		if i == len(out) || out[i].start >= s.end {
 			out = slices.Insert(out, i, s)
 		}
@@ -191,7 +198,9 @@ func gap(text string, a, b span) string {
 // SHA-256 of the rest.
 func phraseLength(words []int) int {
 	var b [mostWords*11/8 + 1]byte
-	bits, held, at := 0, 0, 0
+	bits := 0
+	held := 0
+	at := 0
 	for _, w := range words {
 		bits, held = bits<<11|w, held+11
 		for ; held >= 8; held -= 8 {
@@ -201,7 +210,8 @@ func phraseLength(words []int) int {
 	}
 	b[at] = byte(bits << (8 - held))
 	for n := len(words) / 3 * 3; n >= fewestWords; n -= 3 {
-		entropy, sumBits := n*4/3, n/3
+		entropy := n * 4 / 3
+		sumBits := n / 3
 		if sum := sha256.Sum256(b[:entropy]); sum[0]>>(8-sumBits) == b[entropy]>>(8-sumBits) {
 			return n
 		}
@@ -226,7 +236,8 @@ func isWIF(s string) bool {
 	if len(b) != 37 && len(b) != 38 {
 		return false
 	}
-	key, sum := b[:len(b)-4], b[len(b)-4:]
+	key := b[:len(b)-4]
+	sum := b[len(b)-4:]
 	once := sha256.Sum256(key)
 	twice := sha256.Sum256(once[:])
 	return string(twice[:4]) == string(sum)

@@ -23,7 +23,9 @@ const (
 
 func places(text string, found []hit) []span {
 	seen := tokens{text: text}
-	return slicesx.Map(found, func(h hit) span { return span{h.start, seen.end(h.end + reachOn)} })
+	return slicesx.Map(found, func(h hit) span {
+		return span{h.start, seen.end(h.end + reachOn)}
+	})
 }
 
 // windows are the parts of a text around words that are in order, apart from
@@ -72,7 +74,8 @@ type tokens struct {
 func (t *tokens) end(at int) int {
 	at = min(at, len(t.text))
 	if free := t.walk(at, t.from); at > t.to || free < t.from {
-		t.from, t.to = at, free
+		t.from = at
+		t.to = free
 	}
 	t.from = min(t.from, at)
 	ceiling := min(len(t.text), at+longest)
@@ -129,7 +132,8 @@ func (c *clean) add(text string) {
 }
 
 func (c *clean) entry(text string) (*atomic.Uint64, uint64) {
-	name, names := maphash.String(c.seed, text)|1, c.few[:]
+	name := maphash.String(c.seed, text) | 1
+	names := c.few[:]
 	if many := c.many.Load(); many != nil {
 		names = many[:]
 	}

@@ -99,7 +99,8 @@ func cells(row parquet.Row, names map[int]string) map[string][]string {
 }
 
 func (v *verifier) row(f *corpus.FileEntry, c map[string][]string) error {
-	problem, cluster := cmp.Or(c["problem_id"]...), cmp.Or(c["dedup_cluster"]...)
+	problem := cmp.Or(c["problem_id"]...)
+	cluster := cmp.Or(c["dedup_cluster"]...)
 	if problem == "" || cluster == "" {
 		return errors.New("problem_id or dedup_cluster is empty")
 	}

@@ -198,7 +198,8 @@ func (v *verifier) cardPaths(f *corpus.Front) {
 }
 
 func (v *verifier) cardCounts(f *corpus.Front) {
-	rows, bytes := map[corpus.Stream]int64{}, map[string]int64{}
+	rows := map[corpus.Stream]int64{}
+	bytes := map[string]int64{}
 	for _, e := range v.m.Files {
 		if e.Config != "" && e.Rows != nil && path.Ext(e.Path) == ".parquet" {
 			rows[corpus.Stream{

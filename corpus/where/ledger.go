@@ -37,7 +37,8 @@ func (l *Line) Whole() *rows.Verdict {
 	if l.words == nil {
 		return l.Verdict
 	}
-	v, lists := *l.Verdict, rows.Verdict{}
+	v := *l.Verdict
+	lists := rows.Verdict{}
 	b, _ := l.words.Decode(nil, l.packed) // what Read wrote
 	_ = decoding.Unmarshal(b, &lists)     // likewise
 	v.Checks, v.Features = lists.Checks, lists.Features
@@ -46,9 +47,16 @@ func (l *Line) Whole() *rows.Verdict {
 
 // Read reads the ledger of a corpus, a line for each row of attempts in its order; checks
 // and features of verdicts only where measured is set.
-func Read(fsys corpus.FS, dir string, measured bool) (all []*Line, err error) {
-	lines, texts := map[string][]*Line{}, map[string]string{}
-	table := func(name string) string { return filepath.Join(dir, "tables", name+".parquet") }
+func Read(
+	fsys corpus.FS,
+	dir string,
+	measured bool,
+) (all []*Line, err error) {
+	lines := map[string][]*Line{}
+	texts := map[string]string{}
+	table := func(name string) string {
+		return filepath.Join(dir, "tables", name+".parquet")
+	}
 	err = corpus.ReadRows(fsys, table("attempts"), func(a *rows.Attempt) error {
 		share(a, texts)
 		all = append(all, &Line{Attempt: a})
@@ -65,14 +73,18 @@ func Read(fsys corpus.FS, dir string, measured bool) (all []*Line, err error) {
 	return all, errors.Join(
 		join(fsys, table("verdicts"), lines, texts, func(v *rows.Verdict) (id, record string) {
 			if measured {
-				b, _ := cbor.Marshal(rows.Verdict{Checks: v.Checks, Features: v.Features}) // it has nothing that CBOR lacks
+				b, _ := cbor.Marshal(rows.Verdict{
+					Checks:   v.Checks,
+					Features: v.Features,
+				}) // it has nothing that CBOR lacks
 				if words == nil {
 					words = s2.MakeDict(b, nil)
 				}
 				buffer = words.Encode(buffer[:cap(buffer)], b)
 				packed = slices.Clone(buffer)
 			}
-			v.Checks, v.Features = nil, nil
+			v.Checks = nil
+			v.Features = nil
 			return v.TraceID, v.RecordSHA256
 		}, func(l *Line) **rows.Verdict {
 			if l.Verdict == nil {
@@ -80,10 +92,26 @@ func Read(fsys corpus.FS, dir string, measured bool) (all []*Line, err error) {
 			}
 			return &l.Verdict
 		}),
-		join(fsys, table("outcomes"), lines, texts, func(o *rows.Outcome) (id, record string) { return o.TraceID, o.RecordSHA256 }, func(l *Line) **rows.Outcome { return &l.Outcome }),
-		join(fsys, table("judgements"), lines, texts, func(j *rows.Judgement) (id, record string) { return j.TraceID, j.RecordSHA256 }, func(l *Line) **rows.Judgement { return &l.Judgement }),
-		optional(join(fsys, table("leaks"), lines, texts, func(x *rows.Leak) (id, record string) { return x.ID, "" }, func(l *Line) **rows.Leak { return &l.Leak })),
-		optional(join(fsys, table("places"), lines, texts, func(p *rows.Place) (id, record string) { return p.TraceID, p.RecordSHA256 }, func(l *Line) **rows.Place { return &l.Place })),
+		join(fsys, table("outcomes"), lines, texts, func(o *rows.Outcome) (id, record string) {
+			return o.TraceID, o.RecordSHA256
+		}, func(l *Line) **rows.Outcome {
+			return &l.Outcome
+		}),
+		join(fsys, table("judgements"), lines, texts, func(j *rows.Judgement) (id, record string) {
+			return j.TraceID, j.RecordSHA256
+		}, func(l *Line) **rows.Judgement {
+			return &l.Judgement
+		}),
+		optional(join(fsys, table("leaks"), lines, texts, func(x *rows.Leak) (id, record string) {
+			return x.ID, ""
+		}, func(l *Line) **rows.Leak {
+			return &l.Leak
+		})),
+		optional(join(fsys, table("places"), lines, texts, func(p *rows.Place) (id, record string) {
+			return p.TraceID, p.RecordSHA256
+		}, func(l *Line) **rows.Place {
+			return &l.Place
+		})),
 	)
 }
 
@@ -97,7 +125,14 @@ func optional(err error) error {
 
 // join adds the rows of one table to the lines of their attempts; the first row of an
 // attempt stays. A row without a record is of all copies.
-func join[T any](fsys corpus.FS, path string, lines map[string][]*Line, texts map[string]string, of func(*T) (id, record string), part func(*Line) **T) error {
+func join[T any](
+	fsys corpus.FS,
+	path string,
+	lines map[string][]*Line,
+	texts map[string]string,
+	of func(*T) (id, record string),
+	part func(*Line) **T,
+) error {
 	return corpus.ReadRows(fsys, path, func(row *T) error {
 		id, record := of(row)
 		share(row, texts)
@@ -127,7 +162,8 @@ func share(row any, texts map[string]string) {
 // Values are the columns of a line. Those that an attempt does not have are
 // unknown. A list of structures is one of maps by their columns.
 func (l *Line) Values() map[string]any {
-	whole, out := *l, map[string]any{}
+	whole := *l
+	out := map[string]any{}
 	whole.Verdict = l.Whole()
 	for _, c := range columns() {
 		if v := c.Of(&whole); v != nil {
@@ -176,7 +212,11 @@ func (s *Selection) Sessions() []string { return slices.Sorted(maps.Keys(s.sessi
 
 // Select evaluates an expression over the ledger of a corpus. Nothing is
 // judged or scored again.
-func Select(fsys corpus.FS, dir string, e *Expr) (*Selection, error) {
+func Select(
+	fsys corpus.FS,
+	dir string,
+	e *Expr,
+) (*Selection, error) {
 	lines, err := Read(fsys, dir, true)
 	if err != nil {
 		return nil, err
@@ -194,7 +234,8 @@ func Select(fsys corpus.FS, dir string, e *Expr) (*Selection, error) {
 			return nil, err
 		}
 		if ok {
-			s.sessions[id], s.problems[l.Attempt.ProblemID] = true, true
+			s.sessions[id] = true
+			s.problems[l.Attempt.ProblemID] = true
 		}
 	}
 	return s, nil

@@ -59,7 +59,12 @@ var columns = sync.OnceValue(func() (all []Column) {
 				name = prefixes[i] + name
 			}
 			if of := typeOf(t.Field(j).Type); of != nil && !seen[name] {
-				all, seen[name] = append(all, Column{Name: name, Type: of, part: i, field: j}), true
+				all, seen[name] = append(all, Column{
+					Name:  name,
+					Type:  of,
+					part:  i,
+					field: j,
+				}), true
 			}
 		}
 	}
@@ -152,7 +157,11 @@ func Parse(source string, columns []Column) (*Expr, error) {
 	if err != nil {
 		return nil, fmt.Errorf("prepare expression: %w", err)
 	}
-	return &Expr{program: program, source: source, Names: names(source, columns)}, nil
+	return &Expr{
+		program: program,
+		source:  source,
+		Names:   names(source, columns),
+	}, nil
 }
 
 // undeclared is how the checker names an unknown variable.
@@ -167,7 +176,8 @@ func unknown(err error, columns []Column) *Unknown {
 	best := len(m[1]) + 1
 	for _, c := range columns {
 		if d := text.Distance(m[1], c.Name); d < best {
-			best, u.Nearest = d, c.Name
+			best = d
+			u.Nearest = c.Name
 		}
 	}
 	return u
@@ -178,7 +188,9 @@ var word = regexp.MustCompile(`[A-Za-z_][A-Za-z0-9_]*`)
 func names(source string, columns []Column) []string {
 	var out []string
 	for _, w := range word.FindAllString(source, -1) {
-		known := slices.ContainsFunc(columns, func(c Column) bool { return c.Name == w })
+		known := slices.ContainsFunc(columns, func(c Column) bool {
+			return c.Name == w
+		})
 		if known && !slices.Contains(out, w) {
 			out = append(out, w)
 		}

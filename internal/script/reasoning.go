@@ -88,7 +88,11 @@ func (s *Shown) Honest() string {
 		s.saySearch(say)
 		if len(s.Products) > 0 {
 			head := pick(s.Call, "For now ", "", "Before, ", "Still ")
-			parts = append(parts, ".", s.weighed(head, s.Products[len(s.Products)-1], 0))
+			parts = append(
+				parts,
+				".",
+				s.weighed(head, s.Products[len(s.Products)-1], 0),
+			)
 		}
 	case strings.HasPrefix(s.Call, "view_product") && len(known) > 0:
 		say(beforeView...)

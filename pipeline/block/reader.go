@@ -125,7 +125,12 @@ func (r *Reader) All(parts Part) iter.Seq2[*Entry, error] {
 
 // next reads the entry at offset, where src is, into x. It returns the offset of
 // the entry after it.
-func (r *Reader) next(src *bufio.Reader, offset int64, parts Part, x *Entry) (int64, error) {
+func (r *Reader) next(
+	src *bufio.Reader,
+	offset int64,
+	parts Part,
+	x *Entry,
+) (int64, error) {
 	size, err := binary.ReadUvarint(src)
 	if err != nil {
 		return 0, r.index.wrap(err)

@@ -46,7 +46,13 @@ func Create(fsys corpus.FS, dir string, key Key) (*Writer, error) {
 	if err != nil {
 		return nil, errors.Join(err, index.file.File.Close())
 	}
-	return &Writer{fs: fsys, dir: dir, key: key, index: index, bodies: bodies}, nil
+	return &Writer{
+		fs:     fsys,
+		dir:    dir,
+		key:    key,
+		index:  index,
+		bodies: bodies,
+	}, nil
 }
 
 // Add writes an entry and its draft. The draft is nil if no file of a corpus will
@@ -61,7 +67,13 @@ func (w *Writer) Add(x *Entry, d *Draft) error {
 	results.Structure.Verdicts = nil
 	results.Structure.Features = nil
 	numbers := filters.EncodeValues(&x.Structure)
-	b, err := w.coder.pack(&x.Head, &results, &x.Sample, &results.Structure, numbers)
+	b, err := w.coder.pack(
+		&x.Head,
+		&results,
+		&x.Sample,
+		&results.Structure,
+		numbers,
+	)
 	if err != nil {
 		return err
 	}
@@ -140,7 +152,10 @@ var errShort = errors.New("frame is cut off or corrupt")
 // decoding accepts the lists and texts of any attempt: lists as long as a body may
 // be, and invalid UTF-8.
 var decoding = func() cbor.DecMode {
-	mode, err := cbor.DecOptions{MaxArrayElements: maxBody, UTF8: cbor.UTF8DecodeInvalid}.DecMode()
+	mode, err := cbor.DecOptions{
+		MaxArrayElements: maxBody,
+		UTF8:             cbor.UTF8DecodeInvalid,
+	}.DecMode()
 	if err != nil {
 		panic(err) // the options are constants
 	}
@@ -170,7 +185,11 @@ func (c *coder) pack(values ...any) ([]byte, error) {
 
 // unpack decodes the first values of a packed sequence, which may have at most
 // maxBytes after decompression.
-func (c *coder) unpack(b []byte, maxBytes int, values ...any) error {
+func (c *coder) unpack(
+	b []byte,
+	maxBytes int,
+	values ...any,
+) error {
 	n, err := s2.DecodedLen(b)
 	if err != nil {
 		return err
@@ -201,7 +220,12 @@ func layoutOf(t reflect.Type) string {
 	case reflect.Struct:
 		var b strings.Builder
 		for i := range t.NumField() {
-			fmt.Fprintf(&b, "%s %s;", t.Field(i).Name, layoutOf(t.Field(i).Type))
+			fmt.Fprintf(
+				&b,
+				"%s %s;",
+				t.Field(i).Name,
+				layoutOf(t.Field(i).Type),
+			)
 		}
 		return "{" + b.String() + "}"
 	default:

@@ -69,7 +69,11 @@ func Funnel(stages []string, decisions []Decision) ([]corpus.Stage, error) {
 	out := make([]corpus.Stage, len(stages))
 	byName := make(map[string]*corpus.Stage, len(stages))
 	for i, name := range stages {
-		out[i] = corpus.Stage{Name: name, Dropped: map[string]int64{}, Failures: map[string]int64{}}
+		out[i] = corpus.Stage{
+			Name:     name,
+			Dropped:  map[string]int64{},
+			Failures: map[string]int64{},
+		}
 		byName[name] = &out[i]
 	}
 	for i := range decisions {

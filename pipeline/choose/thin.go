@@ -92,7 +92,11 @@ func (t *Thinner) Offer(r *Row) string {
 
 // Keep records r as a kept row, with which later rows are compared.
 func (t *Thinner) Keep(r *Row) {
-	set(&t.byRequest, r.Request, append(t.byRequest[r.Request], keptRow{r.ID, r.Completion}))
+	set(
+		&t.byRequest,
+		r.Request,
+		append(t.byRequest[r.Request], keptRow{r.ID, r.Completion}),
+	)
 	for _, agent := range r.Agents {
 		set(&t.perAgent, agent, t.perAgent[agent]+1)
 	}
@@ -116,7 +120,11 @@ func (t *Thinner) MarkNearDuplicate(r *Row) bool {
 }
 
 // set stores a value in *m, which may be nil.
-func set[V any](m *map[string]V, key string, v V) {
+func set[V any](
+	m *map[string]V,
+	key string,
+	v V,
+) {
 	if *m == nil {
 		*m = map[string]V{}
 	}

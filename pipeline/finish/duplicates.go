@@ -21,13 +21,21 @@ const minLeakScore = 0.5
 // FindLeaks calls report for each row of the train split whose cluster is protected
 // or in which the guard finds a protected problem. Rows of an attempt that was
 // checked before are skipped.
-func (x *Exclusions) FindLeaks(ctx context.Context, s *Source, report func(id, evidence string)) error {
+func (x *Exclusions) FindLeaks(
+	ctx context.Context,
+	s *Source,
+	report func(id, evidence string),
+) error {
 	if x.Bank == nil {
 		return nil
 	}
 	entries := ProtectedInBank(x.Bank, x.HeldOut)
 	config := guard.Config{MinDrop: max(minLeakScore, x.MinScore), MaxFalse: 1}
-	g, err := guard.New(slices.Concat(entries.HeldOut, entries.NeverTouch, entries.Eval), config)
+	g, err := guard.New(slices.Concat(
+		entries.HeldOut,
+		entries.NeverTouch,
+		entries.Eval,
+	), config)
 	if errors.Is(err, guard.ErrEmptyBank) {
 		return nil
 	}
@@ -54,16 +62,30 @@ func (x *Exclusions) FindLeaks(ctx context.Context, s *Source, report func(id, e
 		return ctx.Err()
 	}
 	return FirstError(
-		func() error { return viewRows[rows.SFT](s, corpus.ProfileHFJSON, check) },
-		func() error { return viewRows[rows.RL](s, corpus.ProfileVerlRL, check) },
-		func() error { return viewRows[rows.KTO](s, corpus.ProfileKTO, check) },
-		func() error { return viewRows[rows.Pref](s, corpus.ProfilePref, check) },
-		func() error { return viewRows[rows.Steps](s, corpus.ProfileStepwise, check) },
+		func() error {
+			return viewRows[rows.SFT](s, corpus.ProfileHFJSON, check)
+		},
+		func() error {
+			return viewRows[rows.RL](s, corpus.ProfileVerlRL, check)
+		},
+		func() error {
+			return viewRows[rows.KTO](s, corpus.ProfileKTO, check)
+		},
+		func() error {
+			return viewRows[rows.Pref](s, corpus.ProfilePref, check)
+		},
+		func() error {
+			return viewRows[rows.Steps](s, corpus.ProfileStepwise, check)
+		},
 	)
 }
 
 // viewRows calls visit for each training row of a profile.
-func viewRows[T any](s *Source, profile string, visit func(*RowView) error) error {
+func viewRows[T any](
+	s *Source,
+	profile string,
+	visit func(*RowView) error,
+) error {
 	return Rows(s, profile, corpus.SplitTrain, func(row *T) error {
 		view, err := ViewRow(row)
 		if err != nil {
@@ -94,7 +116,12 @@ func (x *Exclusions) joinDuplicates(sources []*Source) error {
 	if err != nil {
 		return err
 	}
-	d := duplicateFinder{guard: g, bank: x.Bank, clusters: map[string]*guard.StateCluster{}, matches: map[string][]string{}}
+	d := duplicateFinder{
+		guard:    g,
+		bank:     x.Bank,
+		clusters: map[string]*guard.StateCluster{},
+		matches:  map[string][]string{},
+	}
 	for _, s := range sources {
 		for _, split := range []string{corpus.SplitTrain, corpus.SplitEval} {
 			if err = d.readSource(s, split); err != nil {
@@ -147,7 +174,11 @@ func (d *duplicateFinder) readSource(s *Source, split string) error {
 // add checks a request that is new in its cluster against all that is protected.
 // Clusters that are protected already are skipped: the bank has their requests as
 // they were asked, and a row's prompt may hold more, such as a world's greeting.
-func (d *duplicateFinder) add(origin *rows.Origin, request string, products ...string) {
+func (d *duplicateFinder) add(
+	origin *rows.Origin,
+	request string,
+	products ...string,
+) {
 	pool := d.bank.Pool(origin.Cluster)
 	if pool != "" && pool != guard.PoolTrain {
 		return

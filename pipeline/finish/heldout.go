@@ -119,7 +119,9 @@ func (x *Exclusions) ProtectedOnly() *guard.State {
 	out := &guard.State{}
 	if x.Bank != nil {
 		out.Clusters = slices.Clone(x.Bank.Clusters)
-		out.Clusters = slices.DeleteFunc(out.Clusters, func(c guard.StateCluster) bool { return c.Pool == guard.PoolTrain })
+		out.Clusters = slices.DeleteFunc(out.Clusters, func(c guard.StateCluster) bool {
+			return c.Pool == guard.PoolTrain
+		})
 	}
 	return out
 }
@@ -139,7 +141,10 @@ func (s *Source) ProtectedBank(digests []string) (*guard.State, error) {
 	guards := s.Manifest.GuardInputs()
 	for _, f := range s.Manifest.Files {
 		if f.Path == corpus.BankName {
-			guards = append(guards, corpus.Input{Kind: corpus.InputBank, SHA256: f.SHA256})
+			guards = append(guards, corpus.Input{
+				Kind:   corpus.InputBank,
+				SHA256: f.SHA256,
+			})
 		}
 	}
 	for _, in := range guards {
@@ -152,14 +157,21 @@ func (s *Source) ProtectedBank(digests []string) (*guard.State, error) {
 
 // GuardDigests returns the sha256 of the files that the corpus was guarded by.
 func (s *Source) GuardDigests() []string {
-	return slicesx.Map(s.Manifest.GuardInputs(), func(in corpus.Input) string { return in.SHA256 })
+	return slicesx.Map(s.Manifest.GuardInputs(), func(in corpus.Input) string {
+		return in.SHA256
+	})
 }
 
 // CheckStillExcluded checks that a corpus with the bank next, nil if it has none,
 // may replace the one in dir: next must protect all that the old one protects.
 // digests identify the held-out files of this run. The error is ErrNotProtected
 // otherwise. A folder without a corpus passes.
-func CheckStillExcluded(fsys corpus.FS, dir string, next *guard.State, digests []string) error {
+func CheckStillExcluded(
+	fsys corpus.FS,
+	dir string,
+	next *guard.State,
+	digests []string,
+) error {
 	exists, err := corpus.IsCorpus(fsys, dir)
 	if err != nil || !exists {
 		return err

@@ -59,7 +59,11 @@ func newRowView(row any) (RowView, error) {
 	var v RowView
 	switch r := row.(type) {
 	case *rows.SFT:
-		v = RowView{Origin: &r.Origin, Sessions: []string{r.SessionID}, Score: r.Reward}
+		v = RowView{
+			Origin:   &r.Origin,
+			Sessions: []string{r.SessionID},
+			Score:    r.Reward,
+		}
 		messages, err := chat.Decode(r.Messages)
 		v.Candidate = CandidateOf(r, messages, ToolTexts(r.Tools))
 		return v, err
@@ -68,15 +72,38 @@ func newRowView(row any) (RowView, error) {
 		v.Candidate = problemCandidate(r)
 		v.Key = v.Candidate.Text + "\n" + r.RewardModel.Truth
 	case *rows.Pref:
-		v = RowView{Origin: &r.Origin, Sessions: []string{r.ChosenSession, r.RejectedSession}, Score: r.Margin}
+		v = RowView{
+			Origin:   &r.Origin,
+			Sessions: []string{r.ChosenSession, r.RejectedSession},
+			Score:    r.Margin,
+		}
 		turns := rows.TextTurns(r.Prompt, r.Chosen, r.Rejected)
-		v.Candidate = guard.NewCandidate(strings.Join(v.Sessions, " "), rows.Request(r.Prompt), turns)
+		v.Candidate = guard.NewCandidate(
+			strings.Join(v.Sessions, " "),
+			rows.Request(r.Prompt),
+			turns,
+		)
 	case *rows.KTO:
-		v = RowView{Origin: &r.Origin, Sessions: []string{r.SessionID}, Score: r.Score}
-		v.Candidate = guard.NewCandidate(r.SessionID, rows.Request(r.Prompt), rows.TextTurns(r.Prompt, r.Completion))
+		v = RowView{
+			Origin:   &r.Origin,
+			Sessions: []string{r.SessionID},
+			Score:    r.Score,
+		}
+		v.Candidate = guard.NewCandidate(
+			r.SessionID,
+			rows.Request(r.Prompt),
+			rows.TextTurns(r.Prompt, r.Completion),
+		)
 	case *rows.Steps:
-		v = RowView{Origin: &r.Origin, Sessions: []string{r.SessionID}}
-		v.Candidate = guard.Candidate{ID: r.SessionID, Context: []string{r.Prompt}, Answers: r.Completions}
+		v = RowView{
+			Origin:   &r.Origin,
+			Sessions: []string{r.SessionID},
+		}
+		v.Candidate = guard.Candidate{
+			ID:      r.SessionID,
+			Context: []string{r.Prompt},
+			Answers: r.Completions,
+		}
 	default:
 		return v, fmt.Errorf("look at a row of type %T: no profile has it", row)
 	}
@@ -84,14 +111,23 @@ func newRowView(row any) (RowView, error) {
 }
 
 func problemCandidate(r *rows.RL) guard.Candidate {
-	c := guard.NewCandidate(r.ProblemID, rows.Request(r.Prompt), rows.TextTurns(r.Prompt), r.GoldProducts()...)
+	c := guard.NewCandidate(
+		r.ProblemID,
+		rows.Request(r.Prompt),
+		rows.TextTurns(r.Prompt),
+		r.GoldProducts()...,
+	)
 	c.Metadata = []string{text.Leaves(gjson.Parse(r.Tools))}
 	return c
 }
 
 // CandidateOf returns the guard's candidate of an attempt with these messages.
 // toolTexts are the results of ToolTexts for its tools.
-func CandidateOf(r *rows.SFT, messages []chat.Message, toolTexts []string) guard.Candidate {
+func CandidateOf(
+	r *rows.SFT,
+	messages []chat.Message,
+	toolTexts []string,
+) guard.Candidate {
 	c := guard.NewCandidate(r.SessionID, r.Goal, rows.MessageTurns(messages))
 	c.Metadata = append(slices.Clip(toolTexts), text.Leaves(gjson.Parse(r.Metadata)))
 	return c
@@ -99,5 +135,7 @@ func CandidateOf(r *rows.SFT, messages []chat.Message, toolTexts []string) guard
 
 // ToolTexts returns the texts in each definition of a tool.
 func ToolTexts(tools []string) []string {
-	return slicesx.Map(tools, func(tool string) string { return text.Leaves(gjson.Parse(tool)) })
+	return slicesx.Map(tools, func(tool string) string {
+		return text.Leaves(gjson.Parse(tool))
+	})
 }

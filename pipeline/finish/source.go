@@ -38,7 +38,13 @@ func Open(fsys corpus.FS, dir string) (*Source, error) {
 		return nil, err
 	}
 	size, sum, err := corpus.HashFile(fsys, filepath.Join(dir, corpus.ManifestName))
-	return &Source{Dir: dir, Manifest: m, SHA256: sum, Bytes: size, fs: fsys}, err
+	return &Source{
+		Dir:      dir,
+		Manifest: m,
+		SHA256:   sum,
+		Bytes:    size,
+		fs:       fsys,
+	}, err
 }
 
 // Verify returns ErrBroken if the source does not keep a promise of its manifest.
@@ -48,7 +54,9 @@ func (s *Source) Verify(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	findings = slices.DeleteFunc(findings, func(f verify.Finding) bool { return f.Withheld })
+	findings = slices.DeleteFunc(findings, func(f verify.Finding) bool {
+		return f.Withheld
+	})
 	if len(findings) > 0 {
 		return fmt.Errorf("read %s: %w: %s", s.Dir, ErrBroken, findings[0])
 	}
@@ -73,12 +81,19 @@ func (s *Source) Bank() (*guard.State, error) {
 
 // Input returns the source's entry in the manifest of a corpus that is made from it.
 func (s *Source) Input(kind string) corpus.Input {
-	return corpus.Input{Kind: kind, SHA256: s.SHA256, Bytes: s.Bytes, Records: int64(len(s.Manifest.Files))}
+	return corpus.Input{
+		Kind:    kind,
+		SHA256:  s.SHA256,
+		Bytes:   s.Bytes,
+		Records: int64(len(s.Manifest.Files)),
+	}
 }
 
 // Has reports whether the manifest lists a file.
 func (s *Source) Has(path string) bool {
-	return slices.ContainsFunc(s.Manifest.Files, func(f corpus.FileEntry) bool { return f.Path == path })
+	return slices.ContainsFunc(s.Manifest.Files, func(f corpus.FileEntry) bool {
+		return f.Path == path
+	})
 }
 
 // HasTable reports whether the source has a table of the ledger.
@@ -100,7 +115,11 @@ func (s *Source) Files(profile, split string) []string {
 }
 
 // Rows calls visit for each row of a profile in a split, in order.
-func Rows[T any](s *Source, profile, split string, visit func(*T) error) error {
+func Rows[T any](
+	s *Source,
+	profile, split string,
+	visit func(*T) error,
+) error {
 	for _, path := range s.Files(profile, split) {
 		if err := corpus.ReadRows(s.fs, s.Path(path), visit); err != nil {
 			return err
@@ -111,7 +130,11 @@ func Rows[T any](s *Source, profile, split string, visit func(*T) error) error {
 
 // Table calls visit for each row of a table of the ledger. It does nothing if the
 // source lacks the table.
-func Table[T any](s *Source, name string, visit func(*T) error) error {
+func Table[T any](
+	s *Source,
+	name string,
+	visit func(*T) error,
+) error {
 	if !s.HasTable(name) {
 		return nil
 	}

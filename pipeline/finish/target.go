@@ -145,7 +145,12 @@ func NewLedger(p *corpus.Part) *Ledger {
 
 // Close closes the tables.
 func (l *Ledger) Close() error {
-	return FirstError(l.Attempts.Close, l.Outcomes.Close, l.Judgements.Close, l.Leaks.Close)
+	return FirstError(
+		l.Attempts.Close,
+		l.Outcomes.Close,
+		l.Judgements.Close,
+		l.Leaks.Close,
+	)
 }
 
 // NewTable creates one table in a part.

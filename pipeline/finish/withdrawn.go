@@ -55,11 +55,20 @@ type Tombstone struct {
 // Withdraw checks the training rows of an earlier corpus against the split and the
 // train guard of its successor. The report includes what the earlier corpus itself
 // withdrew. g must catch its canary; it is nil if nothing is protected.
-func Withdraw(earlier *Source, state *guard.State, g *guard.Guard) (*Withdrawn, error) {
+func Withdraw(
+	earlier *Source,
+	state *guard.State,
+	g *guard.Guard,
+) (*Withdrawn, error) {
 	if err := g.Canary(); err != nil {
 		return nil, err
 	}
-	w := &withdrawer{state: state, guard: g, files: map[string]string{}, withdrawn: map[string]bool{}}
+	w := &withdrawer{
+		state:     state,
+		guard:     g,
+		files:     map[string]string{},
+		withdrawn: map[string]bool{},
+	}
 	w.report = &Withdrawn{Schema: WithdrawnSchema, Rows: []Tombstone{}}
 	err := corpus.ReadJSON(earlier.fs, earlier.Path("reports/"+WithdrawnName), maxFileBytes, w.report)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -90,7 +99,9 @@ func Withdraw(earlier *Source, state *guard.State, g *guard.Guard) (*Withdrawn, 
 	if err := viewRows[rows.KTO](earlier, corpus.ProfileKTO, w.add); err != nil {
 		return nil, err
 	}
-	slices.SortFunc(w.report.Rows, func(a, b Tombstone) int { return cmp.Compare(a.TraceID, b.TraceID) })
+	slices.SortFunc(w.report.Rows, func(a, b Tombstone) int {
+		return cmp.Compare(a.TraceID, b.TraceID)
+	})
 	return w.report, nil
 }
 

@@ -101,10 +101,16 @@ func (m *Import) write(ctx context.Context, work string) (*pipeline.Summary, err
 		lost:     map[string]int64{},
 		clusters: map[string]bool{},
 	}
-	r := &reader{Import: m, records: map[string]bool{}, refused: map[string]int64{}}
+	r := &reader{
+		Import:  m,
+		records: map[string]bool{},
+		refused: map[string]int64{},
+	}
 	s := inorder.Stream[record, *imported]{
 		Workers: m.Workers, MaxWeight: aheadBytes, Read: r.read, Take: w.add,
-		Work: func(_ context.Context, a record) (*imported, error) { return m.process(a, protection) },
+		Work: func(_ context.Context, a record) (*imported, error) {
+			return m.process(a, protection)
+		},
 	}
 	if err = s.Run(ctx); err != nil {
 		return nil, err
@@ -116,7 +122,11 @@ func (m *Import) write(ctx context.Context, work string) (*pipeline.Summary, err
 	return w.assemble(ctx, work, r, exclusions)
 }
 
-var stream = corpus.Stream{Config: "sft", Profile: corpus.ProfileHFJSON, Split: corpus.SplitTrain}
+var stream = corpus.Stream{
+	Config:  "sft",
+	Profile: corpus.ProfileHFJSON,
+	Split:   corpus.SplitTrain,
+}
 
 // add adds a record to the ledger, and its row if it has one.
 func (w *writer) add(s *imported) error {
@@ -133,7 +143,12 @@ func (w *writer) add(s *imported) error {
 	return w.ledger.Attempts.Add(s.attempt)
 }
 
-func (w *writer) assemble(ctx context.Context, work string, r *reader, exclusions *finish.Exclusions) (*pipeline.Summary, error) {
+func (w *writer) assemble(
+	ctx context.Context,
+	work string,
+	r *reader,
+	exclusions *finish.Exclusions,
+) (*pipeline.Summary, error) {
 	counts, err := choose.Funnel(importStages, w.decisions)
 	if err != nil {
 		return nil, err
@@ -156,9 +171,18 @@ func (w *writer) assemble(ctx context.Context, work string, r *reader, exclusion
 		return s, err
 	}
 	config := w.configuration(exclusions.Bank)
-	m := corpus.Manifest{Configuration: config, ConfigurationSHA256: finish.Digest(config), Inputs: r.inputs, Funnel: counts}
+	m := corpus.Manifest{
+		Configuration:       config,
+		ConfigurationSHA256: finish.Digest(config),
+		Inputs:              r.inputs,
+		Funnel:              counts,
+	}
 	return s, w.Assemble(ctx, &finish.Content{
-		Assembly:       corpus.Assembly{Parts: []string{work}, Manifest: m, Card: w.card(exclusions.Bank)},
+		Assembly: corpus.Assembly{
+			Parts:    []string{work},
+			Manifest: m,
+			Card:     w.card(exclusions.Bank),
+		},
 		Bank:           w.bank(exclusions.Bank),
 		HeldOutDigests: exclusions.HeldOutDigests,
 	})
@@ -172,7 +196,11 @@ func (w *writer) bank(protected *guard.State) *guard.State {
 	}
 	training := &guard.State{}
 	for c := range w.clusters {
-		training.Clusters = append(training.Clusters, guard.StateCluster{ID: c, Pool: guard.PoolTrain, Problems: []string{c}})
+		training.Clusters = append(training.Clusters, guard.StateCluster{
+			ID:       c,
+			Pool:     guard.PoolTrain,
+			Problems: []string{c},
+		})
 	}
 	return guard.Union(protected, training)
 }
@@ -203,7 +231,10 @@ func (w *writer) card(bank *guard.State) corpus.Card {
 		Title: "Imported trajectories", Tags: finish.Tags, Default: stream.Config,
 		Sections: []corpus.Section{
 			{Heading: "What this is", Body: importAbout},
-			{Heading: "What rows lack of their traces", Body: cmp.Or(corpus.FormatCounts(w.lost), "Nothing.") + "\n\ndocs/profiles.md says what each word means; a row's own are in its metadata under lost."},
+			{
+				Heading: "What rows lack of their traces",
+				Body:    cmp.Or(corpus.FormatCounts(w.lost), "Nothing.") + "\n\ndocs/profiles.md says what each word means; a row's own are in its metadata under lost.",
+			},
 			{Heading: "Held-out protection", Body: guarded},
 		},
 	}

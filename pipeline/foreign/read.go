@@ -51,7 +51,11 @@ func (r *reader) read(ctx context.Context, emit func(record, int64) error) error
 	options := traces.Defaults()
 	options.RunID = r.RunID
 	for i, in := range inputs {
-		r.report(pipeline.Event{Stage: stageRead, Done: i, Total: len(inputs)})
+		r.report(pipeline.Event{
+			Stage: stageRead,
+			Done:  i,
+			Total: len(inputs),
+		})
 		summary, err := traces.Read(ctx, in, options, r.add)
 		if err != nil {
 			return err
@@ -61,8 +65,18 @@ func (r *reader) read(ctx context.Context, emit func(record, int64) error) error
 			r.cut = append(r.cut, in.Title())
 		}
 		records := int64(summary.Traces + summary.Faults)
-		r.inputs = append(r.inputs, corpus.Input{Kind: "traces", SHA256: in.SHA256, Bytes: in.Bytes, Records: records})
-		r.report(pipeline.Event{Stage: stageRead, Done: i + 1, Total: len(inputs), Bytes: in.Bytes})
+		r.inputs = append(r.inputs, corpus.Input{
+			Kind:    "traces",
+			SHA256:  in.SHA256,
+			Bytes:   in.Bytes,
+			Records: records,
+		})
+		r.report(pipeline.Event{
+			Stage: stageRead,
+			Done:  i + 1,
+			Total: len(inputs),
+			Bytes: in.Bytes,
+		})
 	}
 	return r.join()
 }
@@ -99,5 +113,8 @@ func (r *reader) add(item traces.Item) error {
 
 // emitTrace emits a trace, dropped for the reason unless that is empty.
 func (r *reader) emitTrace(t *arena.Trace, reason string) error {
-	return r.emit(record{trace: t, reason: reason}, int64(t.Bytes))
+	return r.emit(record{
+		trace:  t,
+		reason: reason,
+	}, int64(t.Bytes))
 }

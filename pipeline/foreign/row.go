@@ -45,7 +45,9 @@ func losses(t *arena.Trace, d *arena.Dialogue) []string {
 	for len(turns) > 0 && turns[len(turns)-1].User != "" {
 		turns = turns[:len(turns)-1]
 	}
-	hasResult := func(c arena.Call) bool { return c.Result.Kind() != arena.Absent }
+	hasResult := func(c arena.Call) bool {
+		return c.Result.Kind() != arena.Absent
+	}
 	endsInUser := len(turns) < len(d.Turns)
 	endsInResult := len(turns) > 0 && slices.ContainsFunc(turns[len(turns)-1].Calls, hasResult)
 	if endsInUser || endsInResult {
@@ -72,7 +74,10 @@ func (m *Import) newRow(a *record, protection *finish.Protection) (row rows.SFT,
 	}
 	rec := arena.Record{Trace: t, Dialogue: filters.Normalise(t)}
 	if len(rec.Dialogue.Faults) > 0 {
-		return row, nil, choose.Decision{Stage: stageRead, Reason: rec.Dialogue.Faults[0]}, nil
+		return row, nil, choose.Decision{
+			Stage:  stageRead,
+			Reason: rec.Dialogue.Faults[0],
+		}, nil
 	}
 	lost = losses(t, &rec.Dialogue)
 	row, messages, err := rows.NewSFT(&rec, m.facts(&rec, lost))
@@ -98,11 +103,16 @@ func (m *Import) facts(rec *arena.Record, lost []string) *rows.Facts {
 	harness, derived := chat.SourceHarness(t, &rec.Dialogue)
 	f := &rows.Facts{
 		Harness: harness, Split: corpus.SplitTrain, PipelineVersion: m.Version, Counter: rows.Bytes4{},
-		Origin:   rows.Origin{ProblemID: cmp.Or(t.ProblemID, cluster[:16]), Cluster: cluster},
+		Origin: rows.Origin{
+			ProblemID: cmp.Or(t.ProblemID, cluster[:16]),
+			Cluster:   cluster,
+		},
 		Metadata: map[string]any{"shape": t.Source.Shape, "declared_reward": t.Declared, "derived_tools": derived, "lost": lost},
 	}
 	if m.Redact != nil {
-		f.IsSecret = func(id string) bool { return len(m.Redact.Scan(id)) > 0 }
+		f.IsSecret = func(id string) bool {
+			return len(m.Redact.Scan(id)) > 0
+		}
 	}
 	return f
 }
@@ -119,7 +129,11 @@ type imported struct {
 
 func (m *Import) process(a record, protection *finish.Protection) (*imported, error) {
 	if f := a.fault; f != nil {
-		d := choose.Decision{Stage: stageRead, Reason: string(f.Reason), Failed: true}
+		d := choose.Decision{
+			Stage:  stageRead,
+			Reason: string(f.Reason),
+			Failed: true,
+		}
 		attempt := &rows.Attempt{
 			SourceSHA256: f.FileSHA256,
 			SourceLine:   int64(f.Line),
@@ -142,7 +156,11 @@ func (m *Import) process(a record, protection *finish.Protection) (*imported, er
 }
 
 // newAttempt returns the ledger's row of a trace. row is empty if the trace was dropped.
-func newAttempt(t *arena.Trace, row *rows.SFT, d choose.Decision) *rows.Attempt {
+func newAttempt(
+	t *arena.Trace,
+	row *rows.SFT,
+	d choose.Decision,
+) *rows.Attempt {
 	a := rows.NewAttempt(t)
 	a.ProblemID = cmp.Or(row.ProblemID, t.ProblemID)
 	a.Cluster = row.Cluster

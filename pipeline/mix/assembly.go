@@ -16,16 +16,33 @@ import (
 )
 
 // assemble assembles the mixture from its portions and the part with the ledger.
-func (w *mixer) assemble(ctx context.Context, r *Report, portions []*portion, ledger string) error {
+func (w *mixer) assemble(
+	ctx context.Context,
+	r *Report,
+	portions []*portion,
+	ledger string,
+) error {
 	config := w.configuration()
 	if err := w.addUnbankedClusters(portions); err != nil {
 		return err
 	}
-	m := corpus.Manifest{Configuration: config, ConfigurationSHA256: digest.SHA256(config), Funnel: r.Funnel}
-	m.Inputs = slicesx.Map(w.sources, func(s *source) corpus.Input { return s.Input("corpus manifest") })
-	parts := slicesx.FilterMap(portions, func(p *portion) (string, bool) { return p.part, p.part != "" })
+	m := corpus.Manifest{
+		Configuration:       config,
+		ConfigurationSHA256: digest.SHA256(config),
+		Funnel:              r.Funnel,
+	}
+	m.Inputs = slicesx.Map(w.sources, func(s *source) corpus.Input {
+		return s.Input("corpus manifest")
+	})
+	parts := slicesx.FilterMap(portions, func(p *portion) (string, bool) {
+		return p.part, p.part != ""
+	})
 	return w.Assemble(ctx, &finish.Content{
-		Assembly:       corpus.Assembly{Parts: append([]string{ledger}, parts...), Manifest: m, Card: w.card(r, portions)},
+		Assembly: corpus.Assembly{
+			Parts:    append([]string{ledger}, parts...),
+			Manifest: m,
+			Card:     w.card(r, portions),
+		},
 		Bank:           w.bank,
 		HeldOutDigests: w.heldOutDigests,
 		Reports:        map[string]any{"mix.json": r},
@@ -55,7 +72,12 @@ func (w *mixer) addUnbankedClusters(portions []*portion) error {
 	}
 	extra := &guard.State{}
 	for c, pool := range pools {
-		cluster := guard.StateCluster{ID: c, Pool: pool, Problems: []string{c}, ProductIDs: []string{}}
+		cluster := guard.StateCluster{
+			ID:         c,
+			Pool:       pool,
+			Problems:   []string{c},
+			ProductIDs: []string{},
+		}
 		extra.Clusters = append(extra.Clusters, cluster)
 	}
 	w.bank = guard.Union(w.bank, extra)
@@ -86,7 +108,9 @@ func (w *mixer) configuration() []byte {
 		Protected:  digest.SHA256(protected),
 		Hotkeys:    w.Redact.Hotkeys(),
 	}
-	m.Sources = slicesx.Map(w.sources, func(s *source) weightedSource { return weightedSource{s.SHA256, s.weight} })
+	m.Sources = slicesx.Map(w.sources, func(s *source) weightedSource {
+		return weightedSource{s.SHA256, s.weight}
+	})
 	return asjson.Bytes(map[string]any{"mix": m})
 }
 

@@ -39,8 +39,16 @@ type place struct {
 }
 
 // mix chooses the rows of a split and writes them.
-func (k *kind[T]) mix(ctx context.Context, w *mixer, split string) (*portion, error) {
-	p := &portion{config: k.config, split: split, unbanked: map[string]bool{}}
+func (k *kind[T]) mix(
+	ctx context.Context,
+	w *mixer,
+	split string,
+) (*portion, error) {
+	p := &portion{
+		config:   k.config,
+		split:    split,
+		unbanked: map[string]bool{},
+	}
 	for i, s := range w.sources {
 		err := finish.Rows(s.Source, k.profile, split, func(row *T) error {
 			if err := ctx.Err(); err != nil {
@@ -75,10 +83,16 @@ const unreachable = 2
 
 // weights returns the weights of the sources, nil if they have none.
 func (w *mixer) weights() []float64 {
-	return slicesx.FilterMap(w.sources, func(s *source) (float64, bool) { return s.weight, s.weight > 0 })
+	return slicesx.FilterMap(w.sources, func(s *source) (float64, bool) {
+		return s.weight, s.weight > 0
+	})
 }
 
-func (w *mixer) newEntry(source int, split string, row *finish.RowView) entry {
+func (w *mixer) newEntry(
+	source int,
+	split string,
+	row *finish.RowView,
+) entry {
 	s := w.sources[source]
 	// a row's texts are valid only during its batch, hence the clones
 	e := entry{
@@ -108,12 +122,18 @@ func (w *mixer) newEntry(source int, split string, row *finish.RowView) entry {
 
 // rejectReason returns the reason why a row cannot be part of the mixture, whatever the
 // other rows are. It is empty if the row can.
-func (w *mixer) rejectReason(s *source, split string, row *finish.RowView) string {
+func (w *mixer) rejectReason(
+	s *source,
+	split string,
+	row *finish.RowView,
+) string {
 	sessions := row.Sessions
 	if len(sessions) == 0 { // a problem has no session
 		sessions = []string{""}
 	}
-	isExcluded := func(session string) bool { return !s.isSelected(session, row.ProblemID) }
+	isExcluded := func(session string) bool {
+		return !s.isSelected(session, row.ProblemID)
+	}
 	if s.isSelected != nil && slices.ContainsFunc(sessions, isExcluded) {
 		return reasonUnselected
 	}
@@ -157,7 +177,11 @@ func decide(entries []entry, cfg Config, weights []float64) {
 		FullReason: reasonProblem,
 	}
 	byScore := remaining(entries, func(a, b *choose.Row) int {
-		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Key, b.Key), cmp.Compare(a.Source, b.Source))
+		return cmp.Or(
+			cmp.Compare(b.Score, a.Score),
+			cmp.Compare(a.Key, b.Key),
+			cmp.Compare(a.Source, b.Source),
+		)
 	})
 	for _, r := range byScore {
 		r.Reason = thinner.Offer(r)
@@ -199,10 +223,18 @@ type kind[T any] struct {
 
 // The kinds of a mixture.
 var (
-	sft  = kind[rows.SFT]{"sft", corpus.ProfileHFJSON, func(r *rows.SFT) *rows.Origin { return &r.Origin }, stampSFT}
-	rl   = kind[rows.RL]{"rl", corpus.ProfileVerlRL, func(r *rows.RL) *rows.Origin { return &r.Origin }, stampRL}
-	pref = kind[rows.Pref]{"pref", corpus.ProfilePref, func(r *rows.Pref) *rows.Origin { return &r.Origin }, nil}
-	kto  = kind[rows.KTO]{"kto", corpus.ProfileKTO, func(r *rows.KTO) *rows.Origin { return &r.Origin }, nil}
+	sft = kind[rows.SFT]{"sft", corpus.ProfileHFJSON, func(r *rows.SFT) *rows.Origin {
+		return &r.Origin
+	}, stampSFT}
+	rl = kind[rows.RL]{"rl", corpus.ProfileVerlRL, func(r *rows.RL) *rows.Origin {
+		return &r.Origin
+	}, stampRL}
+	pref = kind[rows.Pref]{"pref", corpus.ProfilePref, func(r *rows.Pref) *rows.Origin {
+		return &r.Origin
+	}, nil}
+	kto = kind[rows.KTO]{"kto", corpus.ProfileKTO, func(r *rows.KTO) *rows.Origin {
+		return &r.Origin
+	}, nil}
 )
 
 // stampSFT adds the source to the row's metadata, which exports copy.

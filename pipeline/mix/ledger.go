@@ -55,17 +55,29 @@ func (w *mixer) writeLedger(dir string, portions []*portion) error {
 	l := &ledger{mixer: w, part: part, decisions: decisions(portions)}
 	return finish.FirstError(
 		func() error { return copyTable(l, finish.TableAttempts, l.updateAttempt) },
-		func() error { return copyTable[rows.Verdict](l, finish.TableVerdicts, nil) },
-		func() error { return copyTable[rows.Outcome](l, finish.TableOutcomes, nil) },
-		func() error { return copyTable[rows.Judgement](l, finish.TableJudgements, nil) },
-		func() error { return copyTable[rows.Leak](l, finish.TableLeaks, nil) },
+		func() error {
+			return copyTable[rows.Verdict](l, finish.TableVerdicts, nil)
+		},
+		func() error {
+			return copyTable[rows.Outcome](l, finish.TableOutcomes, nil)
+		},
+		func() error {
+			return copyTable[rows.Judgement](l, finish.TableJudgements, nil)
+		},
+		func() error {
+			return copyTable[rows.Leak](l, finish.TableLeaks, nil)
+		},
 		func() error { return l.writeProvenance(portions) },
 		part.Close,
 	)
 }
 
 // copyTable copies a table of all sources. It calls update, unless it is nil, for each row.
-func copyTable[T any](l *ledger, name string, update func(*source, *T)) error {
+func copyTable[T any](
+	l *ledger,
+	name string,
+	update func(*source, *T),
+) error {
 	out := finish.NewTable[T](l.part, name)
 	firstSource := map[string]int{}
 	for i, s := range l.sources {

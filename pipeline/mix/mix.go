@@ -63,10 +63,24 @@ func (m *Mix) Validate() error {
 	bad.Unless(len(m.Sources) > 0, "there is no source")
 	for _, s := range m.Sources {
 		isUniform := (s.Weight > 0) == (m.Sources[0].Weight > 0)
-		bad.Unless(isUniform && s.Weight >= 0 && !math.IsInf(s.Weight, 1), "weight of %s is %v: want more than 0, or none for any source", s.Dir, s.Weight)
+		bad.Unless(
+			isUniform && s.Weight >= 0 && !math.IsInf(s.Weight, 1),
+			"weight of %s is %v: want more than 0, or none for any source",
+			s.Dir,
+			s.Weight,
+		)
 	}
-	bad.Unless(m.Config.PerProblem >= 0 && m.Config.PerAgent >= 0, "caps are %d and %d: want 0 or more", m.Config.PerProblem, m.Config.PerAgent)
-	bad.Unless(m.Config.Near > 0 && m.Config.Near <= 1, "near is %v: want more than 0 and at most 1", m.Config.Near)
+	bad.Unless(
+		m.Config.PerProblem >= 0 && m.Config.PerAgent >= 0,
+		"caps are %d and %d: want 0 or more",
+		m.Config.PerProblem,
+		m.Config.PerAgent,
+	)
+	bad.Unless(
+		m.Config.Near > 0 && m.Config.Near <= 1,
+		"near is %v: want more than 0 and at most 1",
+		m.Config.Near,
+	)
 	bad.Unless(m.Workers >= 1, "workers is %d: want at least 1", m.Workers)
 	return bad.Err()
 }
@@ -93,7 +107,11 @@ func (m *Mix) Run(ctx context.Context) (*Report, error) {
 	}
 	var report *Report
 	err := m.WriteInParts(func(work string) (err error) {
-		w := &mixer{Mix: m, work: work, evalProblems: map[string]bool{}}
+		w := &mixer{
+			Mix:          m,
+			work:         work,
+			evalProblems: map[string]bool{},
+		}
 		if err = w.open(ctx); err != nil {
 			return err
 		}

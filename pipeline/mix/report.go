@@ -76,7 +76,12 @@ func (p *portion) report(sources []*source) []PartReport {
 	out := make([]PartReport, len(sources))
 	total := int64(0)
 	for i, s := range sources {
-		out[i] = PartReport{Config: p.config, Split: p.split, Corpus: s.SHA256, Dropped: map[string]int64{}}
+		out[i] = PartReport{
+			Config:  p.config,
+			Split:   p.split,
+			Corpus:  s.SHA256,
+			Dropped: map[string]int64{},
+		}
 	}
 	for i := range p.entries {
 		e := &p.entries[i]
@@ -96,7 +101,9 @@ func (p *portion) report(sources []*source) []PartReport {
 			out[i].Share = float64(out[i].TokensOut) / float64(total)
 		}
 	}
-	return slices.DeleteFunc(out, func(p PartReport) bool { return p.In == 0 })
+	return slices.DeleteFunc(out, func(p PartReport) bool {
+		return p.In == 0
+	})
 }
 
 // Rows returns the number of rows by config and split, such as "sft/train".
@@ -131,7 +138,10 @@ func funnel(portions []*portion) ([]corpus.Stage, error) {
 		}
 		for i := range p.entries {
 			reason := p.entries[i].Reason
-			decisions = append(decisions, choose.Decision{Stage: stageOf(reason), Reason: reason})
+			decisions = append(decisions, choose.Decision{
+				Stage:  stageOf(reason),
+				Reason: reason,
+			})
 		}
 	}
 	return choose.Funnel(stages, decisions)
@@ -158,7 +168,17 @@ func (r *Report) text() string {
 			return fmt.Sprintf("%s | `%s` | %.4f", corpus.EscapeCell(s.Name), s.Corpus, s.Weight)
 		}) + "\n" +
 		corpus.Table("config | split | corpus | rows in: | rows: | tokens: | share: | left out", r.Parts, func(p PartReport) string {
-			return fmt.Sprintf("%s | %s | `%s` | %d | %d | %d | %.4f | %s", p.Config, p.Split, p.Corpus[:12], p.In, p.Out, p.TokensOut, p.Share, corpus.FormatCounts(p.Dropped))
+			return fmt.Sprintf(
+				"%s | %s | `%s` | %d | %d | %d | %.4f | %s",
+				p.Config,
+				p.Split,
+				p.Corpus[:12],
+				p.In,
+				p.Out,
+				p.TokensOut,
+				p.Share,
+				corpus.FormatCounts(p.Dropped),
+			)
 		})
 }
 

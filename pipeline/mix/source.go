@@ -41,7 +41,9 @@ func (w *mixer) open(ctx context.Context) error {
 		}
 		w.sources = append(w.sources, opened)
 	}
-	slices.SortFunc(w.sources, func(a, b *source) int { return cmp.Compare(a.SHA256, b.SHA256) })
+	slices.SortFunc(w.sources, func(a, b *source) int {
+		return cmp.Compare(a.SHA256, b.SHA256)
+	})
 	hotkeys := w.Config.Hotkeys
 	for i, s := range w.sources {
 		if i > 0 && s.SHA256 == w.sources[i-1].SHA256 {
@@ -55,7 +57,12 @@ func (w *mixer) open(ctx context.Context) error {
 	return nil
 }
 
-func (s *source) open(ctx context.Context, fsys corpus.FS, dir string, expr *where.Expr) (err error) {
+func (s *source) open(
+	ctx context.Context,
+	fsys corpus.FS,
+	dir string,
+	expr *where.Expr,
+) (err error) {
 	if s.Source, err = finish.Open(fsys, dir); err != nil {
 		return err
 	}
@@ -94,7 +101,9 @@ func (s *source) readLedger(fsys corpus.FS, expr *where.Expr) error {
 // that is protected in one source is protected in the mixture. It returns an error if
 // nothing is protected.
 func (w *mixer) protect() error {
-	sources := slicesx.Map(w.sources, func(s *source) *finish.Source { return s.Source })
+	sources := slicesx.Map(w.sources, func(s *source) *finish.Source {
+		return s.Source
+	})
 	exclusions, err := finish.CollectExclusions(sources, w.HeldOut)
 	if err != nil {
 		return err
@@ -110,7 +119,11 @@ func (w *mixer) protect() error {
 			w.clusters[problem] = c.ID
 		}
 	}
-	w.protection, err = finish.NewProtection(finish.ProtectedInBank(w.bank, exclusions.HeldOut), guard.Config{}, w.bank.Seed)
+	w.protection, err = finish.NewProtection(
+		finish.ProtectedInBank(w.bank, exclusions.HeldOut),
+		guard.Config{},
+		w.bank.Seed,
+	)
 	return err
 }
 

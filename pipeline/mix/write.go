@@ -35,7 +35,11 @@ type located[T any] struct {
 
 // write writes the chosen rows of all sources. It spreads each source's rows evenly over the
 // split: the next row is always of the source with the smallest written share of its tokens.
-func (k *kind[T]) write(ctx context.Context, w *mixer, p *portion) (err error) {
+func (k *kind[T]) write(
+	ctx context.Context,
+	w *mixer,
+	p *portion,
+) (err error) {
 	p.part = filepath.Join(w.work, k.config+"-"+p.split)
 	part, err := w.NewPart(p.part)
 	if err != nil {
@@ -50,7 +54,11 @@ func (k *kind[T]) write(ctx context.Context, w *mixer, p *portion) (err error) {
 	if err != nil {
 		return err
 	}
-	out := corpus.NewShards[T](part, corpus.Stream{Config: k.config, Profile: k.profile, Split: p.split})
+	out := corpus.NewShards[T](part, corpus.Stream{
+		Config:  k.config,
+		Profile: k.profile,
+		Split:   p.split,
+	})
 	for len(streams) > 0 {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -62,12 +70,19 @@ func (k *kind[T]) write(ctx context.Context, w *mixer, p *portion) (err error) {
 		if err := s.advance(); err != nil {
 			return err
 		}
-		streams = slices.DeleteFunc(streams, func(s *stream[T]) bool { return s.head.row == nil })
+		streams = slices.DeleteFunc(streams, func(s *stream[T]) bool {
+			return s.head.row == nil
+		})
 	}
 	return finish.FirstError(out.Close, part.Close)
 }
 
-func (k *kind[T]) add(w *mixer, p *portion, out *corpus.Shards[T], x located[T]) error {
+func (k *kind[T]) add(
+	w *mixer,
+	p *portion,
+	out *corpus.Shards[T],
+	x located[T],
+) error {
 	s := w.sources[x.place.source]
 	origin := k.origin(x.row)
 	if s.bank == nil {
@@ -117,7 +132,12 @@ var errStop = errors.New("no more rows are wanted")
 
 // chosen returns an iterator over the chosen rows of a source. entries are the entries of
 // all its rows.
-func (k *kind[T]) chosen(w *mixer, source int, split string, entries []entry) iter.Seq2[located[T], error] {
+func (k *kind[T]) chosen(
+	w *mixer,
+	source int,
+	split string,
+	entries []entry,
+) iter.Seq2[located[T], error] {
 	return func(yield func(located[T], error) bool) {
 		n := 0
 		for _, path := range w.sources[source].Files(k.profile, split) {

@@ -69,7 +69,12 @@ type work struct {
 
 // Run writes the complete public corpus, or nothing. It returns the counts of its rows.
 func (p *Publication) Run(ctx context.Context) ([]Count, error) {
-	w := &work{Publication: p, splits: []string{corpus.SplitTrain}, attempts: map[string]bool{}, agents: map[string]string{}}
+	w := &work{
+		Publication: p,
+		splits:      []string{corpus.SplitTrain},
+		attempts:    map[string]bool{},
+		agents:      map[string]string{},
+	}
 	if p.WithEval {
 		w.splits = append(w.splits, corpus.SplitEval)
 	}
@@ -87,7 +92,9 @@ func (w *work) open(ctx context.Context) (err error) {
 		return err
 	}
 	for _, f := range w.source.Manifest.Files {
-		hasProfile := slices.ContainsFunc(profiles, func(p profile) bool { return p.name == f.Profile })
+		hasProfile := slices.ContainsFunc(profiles, func(p profile) bool {
+			return p.name == f.Profile
+		})
 		isOwnFormat := hasProfile && path.Ext(f.Path) == ".parquet" && !corpus.IsDerived(f.Config)
 		if f.Config != "" && !isOwnFormat {
 			return fmt.Errorf("publish %s: %w: %s", w.Corpus, ErrFormats, f.Path)
@@ -112,12 +119,18 @@ func (w *work) open(ctx context.Context) (err error) {
 // openGuards creates the guards against all that may not be published: everything that is
 // protected, except the evaluation if it is published, too.
 func (w *work) openGuards() (err error) {
-	addAgent := func(a *rows.Attempt) { w.agents[a.TraceID] = a.AgentVersion }
+	addAgent := func(a *rows.Attempt) {
+		w.agents[a.TraceID] = a.AgentVersion
+	}
 	w.closed, err = newClosed(w.source, w.exclusions, w.WithEval, addAgent)
 	if err != nil || w.closed.isEmpty() {
 		return err
 	}
-	w.protection, err = finish.NewProtection(w.closed.protected, guard.Config{}, w.exclusions.Bank.Seed)
+	w.protection, err = finish.NewProtection(
+		w.closed.protected,
+		guard.Config{},
+		w.exclusions.Bank.Seed,
+	)
 	return err
 }
 
@@ -153,7 +166,12 @@ func (w *work) write(ctx context.Context, dir string) (err error) {
 	}
 	err = w.closed.ScanDir(dir, func(file, what string) {
 		w.counts = nil
-		err = errors.Join(err, fmt.Errorf("%w: %s in %s", ErrExposed, what, filepath.Base(file)))
+		err = errors.Join(err, fmt.Errorf(
+			"%w: %s in %s",
+			ErrExposed,
+			what,
+			filepath.Base(file),
+		))
 	})
 	if err != nil {
 		return err
@@ -177,20 +195,36 @@ func (w *work) assemble(ctx context.Context, dir string) error {
 	digests := slices.Clone(w.exclusions.HeldOutDigests)
 	for _, f := range w.source.Manifest.Files {
 		if f.Path == corpus.BankName {
-			inputs = append(inputs, corpus.Input{Kind: corpus.InputBank, SHA256: f.SHA256, Bytes: f.Bytes})
+			inputs = append(inputs, corpus.Input{
+				Kind:   corpus.InputBank,
+				SHA256: f.SHA256,
+				Bytes:  f.Bytes,
+			})
 			digests = append(digests, f.SHA256) // so that it may replace an earlier publication
 		}
 	}
-	m := corpus.Manifest{Configuration: config, ConfigurationSHA256: digest.SHA256(config), Inputs: inputs}
+	m := corpus.Manifest{
+		Configuration:       config,
+		ConfigurationSHA256: digest.SHA256(config),
+		Inputs:              inputs,
+	}
 	card := corpus.Card{
-		Title:    "Agent trajectories",
-		License:  license,
-		Default:  w.counts[0].Config,
-		Tags:     finish.ShoppingTags,
-		Sections: []corpus.Section{w.figures.Section(), w.about(), carried},
+		Title:   "Agent trajectories",
+		License: license,
+		Default: w.counts[0].Config,
+		Tags:    finish.ShoppingTags,
+		Sections: []corpus.Section{
+			w.figures.Section(),
+			w.about(),
+			carried,
+		},
 	}
 	return w.Assemble(ctx, &finish.Content{
 		HeldOutDigests: digests,
-		Assembly:       corpus.Assembly{Parts: []string{dir}, Manifest: m, Card: card},
+		Assembly: corpus.Assembly{
+			Parts:    []string{dir},
+			Manifest: m,
+			Card:     card,
+		},
 	})
 }

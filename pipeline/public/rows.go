@@ -15,7 +15,11 @@ import (
 )
 
 // writeRows writes the public rows of a profile in a split.
-func writeRows[T any](ctx context.Context, w *work, profile, split string) error {
+func writeRows[T any](
+	ctx context.Context,
+	w *work,
+	profile, split string,
+) error {
 	config := ""
 	for _, f := range w.source.Manifest.Files {
 		if f.Profile == profile && f.Split == split {
@@ -25,8 +29,16 @@ func writeRows[T any](ctx context.Context, w *work, profile, split string) error
 	if config == "" {
 		return nil
 	}
-	out := corpus.NewShards[T](w.part, corpus.Stream{Config: config, Profile: profile, Split: split})
-	count := Count{Config: config, Split: split, Left: map[string]int64{}}
+	out := corpus.NewShards[T](w.part, corpus.Stream{
+		Config:  config,
+		Profile: profile,
+		Split:   split,
+	})
+	count := Count{
+		Config: config,
+		Split:  split,
+		Left:   map[string]int64{},
+	}
 	err := finish.Rows(w.source, profile, split, func(row *T) error {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -56,7 +68,11 @@ func writeRows[T any](ctx context.Context, w *work, profile, split string) error
 }
 
 // secretReason returns the reason for which a row is not published, empty if it is.
-func (w *work) secretReason(split string, row any, view *finish.RowView) string {
+func (w *work) secretReason(
+	split string,
+	row any,
+	view *finish.RowView,
+) string {
 	pool := guard.Pool("")
 	if w.exclusions.Bank != nil {
 		pool = w.exclusions.Bank.Pool(view.Cluster)
@@ -111,7 +127,14 @@ func (w *work) about() corpus.Section {
 	return corpus.Section{Heading: "What this is", Body: "The public half of a corpus: what its owner protects stays at home, and with it the bank, the reports and the ledger of other attempts. " + eval +
 		" No row asks for a protected problem, and none shows its request, product or title, in results of tools either; manifest.json names the bank by its sha256.\n\n" +
 		corpus.Table("config | split | rows of the whole: | rows here: | left out", w.counts, func(c Count) string {
-			return fmt.Sprintf("%s | %s | %d | %d | %s", c.Config, c.Split, c.In, c.Rows, corpus.FormatCounts(c.Left))
+			return fmt.Sprintf(
+				"%s | %s | %d | %d | %s",
+				c.Config,
+				c.Split,
+				c.In,
+				c.Rows,
+				corpus.FormatCounts(c.Left),
+			)
 		})}
 }
 
@@ -126,7 +149,11 @@ type Closed struct {
 
 // ReadClosed reads the protected problems of the corpus in a folder and of held-out files. It
 // returns an error if the problems that the corpus protects cannot be known.
-func ReadClosed(fsys corpus.FS, dir string, heldOut []string) (*Closed, error) {
+func ReadClosed(
+	fsys corpus.FS,
+	dir string,
+	heldOut []string,
+) (*Closed, error) {
 	source, err := finish.Open(fsys, dir)
 	if err != nil {
 		return nil, err
@@ -140,7 +167,12 @@ func ReadClosed(fsys corpus.FS, dir string, heldOut []string) (*Closed, error) {
 
 // newClosed adds the problem IDs of the attempts at protected problems from the ledger. It
 // calls visit for every attempt of the ledger.
-func newClosed(source *finish.Source, exclusions *finish.Exclusions, withEval bool, visit func(*rows.Attempt)) (*Closed, error) {
+func newClosed(
+	source *finish.Source,
+	exclusions *finish.Exclusions,
+	withEval bool,
+	visit func(*rows.Attempt),
+) (*Closed, error) {
 	c := &Closed{bank: exclusions.Bank, withEval: withEval}
 	if exclusions.Bank != nil {
 		c.protected = finish.ProtectedInBank(exclusions.Bank, exclusions.HeldOut)

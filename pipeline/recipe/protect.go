@@ -99,7 +99,11 @@ var ErrNoProblems = errors.New("the corpus has no training problem that is not p
 // rl config's train split that are near no held-out entry and in no protected cluster. Rollouts
 // are played at them only, so that no protected problem can be trained on. threshold is the
 // lexical score from which a problem was near; the rollouts must be guarded with the same one.
-func Problems(fsys corpus.FS, dir string, heldOut []string) (text []byte, threshold float64, err error) {
+func Problems(
+	fsys corpus.FS,
+	dir string,
+	heldOut []string,
+) (text []byte, threshold float64, err error) {
 	s, err := finish.Open(fsys, dir)
 	if err != nil {
 		return nil, 0, err

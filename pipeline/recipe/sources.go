@@ -30,7 +30,9 @@ func (w *work) open() error {
 			return err
 		}
 	}
-	sources := slicesx.Map(w.sources, func(s *source) *finish.Source { return s.Source })
+	sources := slicesx.Map(w.sources, func(s *source) *finish.Source {
+		return s.Source
+	})
 	var err error
 	if w.protection, err = newProtection(sources, w.input.HeldOut); err != nil {
 		return err
@@ -46,7 +48,10 @@ func (w *work) addSource(name, dir string) error {
 	if err != nil {
 		return err
 	}
-	s := &source{Source: opened, count: Count{Source: name, Dropped: map[string]int64{}}}
+	s := &source{
+		Source: opened,
+		count:  Count{Source: name, Dropped: map[string]int64{}},
+	}
 	w.sources = append(w.sources, s)
 	if name == sourceRollouts && w.recipe.comparesOutcomes() {
 		err = s.readMistakes()
@@ -72,7 +77,10 @@ func (w *work) source(name string) *source {
 			return s
 		}
 	}
-	return &source{count: Count{Source: name, Dropped: map[string]int64{}}}
+	return &source{count: Count{
+		Source:  name,
+		Dropped: map[string]int64{},
+	}}
 }
 
 func (w *work) readTeachers() error {
@@ -103,7 +111,12 @@ func modelCalls(row *rows.SFT) ([][]arena.Call, error) {
 }
 
 // writeChosen reads the rows of all sources twice: to decide on them, and to write the chosen.
-func writeChosen[T any](ctx context.Context, w *work, profile string, write func(*T) error) error {
+func writeChosen[T any](
+	ctx context.Context,
+	w *work,
+	profile string,
+	write func(*T) error,
+) error {
 	for _, s := range w.sources {
 		if err := pickRows[T](ctx, w, s, profile); err != nil {
 			return err
@@ -128,14 +141,23 @@ func writeChosen[T any](ctx context.Context, w *work, profile string, write func
 	return nil
 }
 
-func pickRows[T any](ctx context.Context, w *work, s *source, profile string) error {
+func pickRows[T any](
+	ctx context.Context,
+	w *work,
+	s *source,
+	profile string,
+) error {
 	return finish.Rows(s.Source, profile, corpus.SplitTrain, func(row *T) error {
 		v, err := newView(row)
 		if err != nil {
 			return fmt.Errorf("read row %s: %w", v.Candidate.ID, err)
 		}
 		p := pick{
-			Row:     choose.Row{Key: choose.Key(v.Candidate.ID), Request: v.ProblemID, Reason: w.rejectReason(s, &v)},
+			Row: choose.Row{
+				Key:     choose.Key(v.Candidate.ID),
+				Request: v.ProblemID,
+				Reason:  w.rejectReason(s, &v),
+			},
 			task:    v.Figures.Task,
 			failure: v.failure,
 			wanted:  v.wanted > 0,

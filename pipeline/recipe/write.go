@@ -59,8 +59,19 @@ type work struct {
 
 // Write writes the data of a recipe: the train split in every profile that its rows can be
 // exported to. scratch is a folder for temporary files.
-func (r Recipe) Write(ctx context.Context, target finish.Target, in Input, scratch string) (*Report, error) {
-	w := &work{Target: target, recipe: r, input: in, dir: scratch, report: Report{Recipe: r.Name}}
+func (r Recipe) Write(
+	ctx context.Context,
+	target finish.Target,
+	in Input,
+	scratch string,
+) (*Report, error) {
+	w := &work{
+		Target: target,
+		recipe: r,
+		input:  in,
+		dir:    scratch,
+		report: Report{Recipe: r.Name},
+	}
 	if err := corpus.CheckReplaceable(target.FS, target.Out); err != nil {
 		return nil, err
 	}
@@ -109,13 +120,23 @@ func (w *work) choose(ctx context.Context, dir string) error {
 }
 
 func (w *work) stream() corpus.Stream {
-	return corpus.Stream{Config: w.recipe.Profile, Profile: w.recipe.Profile, Split: corpus.SplitTrain}
+	return corpus.Stream{
+		Config:  w.recipe.Profile,
+		Profile: w.recipe.Profile,
+		Split:   corpus.SplitTrain,
+	}
 }
 
 // writeSame writes the chosen rows unchanged.
-func writeSame[T any](ctx context.Context, w *work, part *corpus.Part) error {
+func writeSame[T any](
+	ctx context.Context,
+	w *work,
+	part *corpus.Part,
+) error {
 	out := corpus.NewShards[T](part, w.stream())
-	return finish.FirstError(func() error { return writeChosen(ctx, w, w.recipe.Profile, out.Add) }, out.Close)
+	return finish.FirstError(func() error {
+		return writeChosen(ctx, w, w.recipe.Profile, out.Add)
+	}, out.Close)
 }
 
 // writeLabelled writes the chosen rows with the labels of the teachers' calls.
@@ -131,14 +152,19 @@ func (w *work) writeLabelled(ctx context.Context, part *corpus.Part) error {
 			return err
 		}
 		labels := steps.MatchTeachers(calls, w.teachers[row.ProblemID])
-		labelled, err := rows.NewSteps(row, messages, labels, &rows.Facts{Split: corpus.SplitTrain, Origin: row.Origin})
+		labelled, err := rows.NewSteps(row, messages, labels, &rows.Facts{
+			Split:  corpus.SplitTrain,
+			Origin: row.Origin,
+		})
 		if err != nil {
 			return err
 		}
 		labelled.Rule = steps.TeacherName
 		return out.Add(&labelled)
 	}
-	return finish.FirstError(func() error { return writeChosen(ctx, w, corpus.ProfileHFJSON, label) }, out.Close)
+	return finish.FirstError(func() error {
+		return writeChosen(ctx, w, corpus.ProfileHFJSON, label)
+	}, out.Close)
 }
 
 // export writes a part for every profile that the chosen rows can be exported to, and returns
@@ -151,13 +177,26 @@ func (w *work) export(ctx context.Context, rows string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	profiles := slices.DeleteFunc(export.All(), func(p export.Profile) bool { return p.Source != w.recipe.Profile })
+	profiles := slices.DeleteFunc(export.All(), func(p export.Profile) bool {
+		return p.Source != w.recipe.Profile
+	})
 	const sessions = 100 // as in arena export
-	counts, parts, err := export.Parts(ctx, w.FS, rows, filepath.Join(w.dir, "exports"), m, profiles, &export.Options{Sessions: sessions}, len(profiles))
+	counts, parts, err := export.Parts(
+		ctx,
+		w.FS,
+		rows,
+		filepath.Join(w.dir, "exports"),
+		m,
+		profiles,
+		&export.Options{Sessions: sessions},
+		len(profiles),
+	)
 	if err != nil {
 		return nil, err
 	}
-	w.report.Exports = slicesx.FilterMap(counts, func(c export.Count) (export.Count, bool) { return c, c.Split == corpus.SplitTrain })
+	w.report.Exports = slicesx.FilterMap(counts, func(c export.Count) (export.Count, bool) {
+		return c, c.Split == corpus.SplitTrain
+	})
 	return parts, nil
 }
 
@@ -167,7 +206,15 @@ func (w *work) rowsManifest(rows string) (*corpus.Manifest, error) {
 		return nil, err
 	}
 	return &corpus.Manifest{Pipeline: w.Version, Files: slicesx.Map(files, func(f corpus.PartFile) corpus.FileEntry {
-		return corpus.FileEntry{Config: f.Config, Profile: f.Profile, Split: f.Split, Path: f.Path, Rows: &f.Rows, Bytes: f.Bytes, SHA256: f.SHA256}
+		return corpus.FileEntry{
+			Config:  f.Config,
+			Profile: f.Profile,
+			Split:   f.Split,
+			Path:    f.Path,
+			Rows:    &f.Rows,
+			Bytes:   f.Bytes,
+			SHA256:  f.SHA256,
+		}
 	})}, nil
 }
 
@@ -180,8 +227,14 @@ func (w *work) assemble(ctx context.Context, parts []string) error {
 	if err != nil {
 		return err
 	}
-	m := corpus.Manifest{Configuration: config, ConfigurationSHA256: digest.SHA256(config), Funnel: funnel}
-	m.Inputs = slicesx.Map(w.sources, func(s *source) corpus.Input { return s.Input(s.count.Source + " manifest") })
+	m := corpus.Manifest{
+		Configuration:       config,
+		ConfigurationSHA256: digest.SHA256(config),
+		Funnel:              funnel,
+	}
+	m.Inputs = slicesx.Map(w.sources, func(s *source) corpus.Input {
+		return s.Input(s.count.Source + " manifest")
+	})
 	card := corpus.Card{
 		Title: "Shopping agents: data of stage " + w.recipe.Name, Default: w.recipe.Profile, Tags: finish.ShoppingTags, Uses: export.Uses(),
 		Sections: []corpus.Section{
@@ -201,7 +254,14 @@ func (w *work) about() string {
 	r := w.recipe
 	text := fmt.Sprintf("Stage %s: %s. There is only a train split.\n\n", r.Name, r.Doc) +
 		corpus.Table("source | rows read: | dropped | taken: | rows:", w.report.Counts, func(c Count) string {
-			return fmt.Sprintf("%s | %d | %s | %d | %d", c.Source, c.In, corpus.FormatCounts(c.Dropped), c.Taken, c.Rows)
+			return fmt.Sprintf(
+				"%s | %d | %s | %d | %d",
+				c.Source,
+				c.In,
+				corpus.FormatCounts(c.Dropped),
+				c.Taken,
+				c.Rows,
+			)
 		})
 	if r.VoucherTimes > 1 {
 		text += fmt.Sprintf("\nRows of voucher tasks stand here %d times.\n", r.VoucherTimes)
@@ -214,7 +274,13 @@ func (w *work) about() string {
 	}
 	return text + "\nRows that a profile cannot take are left out of it alone.\n\n" +
 		corpus.Table("profile | taken: | rows: | dropped", w.report.Exports, func(c export.Count) string {
-			return fmt.Sprintf("%s | %d | %d | %s", c.Profile, c.Out, c.Rows, corpus.FormatCounts(c.Dropped))
+			return fmt.Sprintf(
+				"%s | %d | %d | %s",
+				c.Profile,
+				c.Out,
+				c.Rows,
+				corpus.FormatCounts(c.Dropped),
+			)
 		})
 }
 

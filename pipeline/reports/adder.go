@@ -35,7 +35,15 @@ type Adder struct {
 
 // NewAdder adds what the guard finds to g.
 func NewAdder(g *guard.Report) *Adder {
-	return &Adder{agents: map[string]*AgentShare{}, levels: map[float64]LevelRate{}, lengths: map[string]Lengths{}, outcomes: map[arena.JudgeOutcome]int{}, doubts: map[arena.JudgeDoubt]int{}, shifts: map[string][]probe.Shift{}, guard: g}
+	return &Adder{
+		agents:   map[string]*AgentShare{},
+		levels:   map[float64]LevelRate{},
+		lengths:  map[string]Lengths{},
+		outcomes: map[arena.JudgeOutcome]int{},
+		doubts:   map[arena.JudgeDoubt]int{},
+		shifts:   map[string][]probe.Shift{},
+		guard:    g,
+	}
 }
 
 // Add takes in an attempt, with its fate.
@@ -58,7 +66,11 @@ func (a *Adder) Add(x *block.Entry, f choose.Decision) {
 		a.doubts[x.Judgement.Doubt]++
 	}
 	if x.Passage != "" {
-		a.passages = append(a.passages, frames.Passage{Agent: x.Agent, Problem: x.ProblemID, Text: x.Passage})
+		a.passages = append(a.passages, frames.Passage{
+			Agent:   x.Agent,
+			Problem: x.ProblemID,
+			Text:    x.Passage,
+		})
 	}
 	if o := x.StepJudgement.Outcome; o != "" {
 		if a.steps == nil {
@@ -69,14 +81,22 @@ func (a *Adder) Add(x *block.Entry, f choose.Decision) {
 	}
 	if s := x.Score; s != nil {
 		l := a.levels[*s]
-		a.levels[*s] = LevelRate{Score: *s, Attempts: l.Attempts + 1, Kept: l.Kept + kept}
+		a.levels[*s] = LevelRate{
+			Score:    *s,
+			Attempts: l.Attempts + 1,
+			Kept:     l.Kept + kept,
+		}
 	}
 	if x.Body.Bytes > 0 {
 		a.guard.Add(x.TraceID, x.Leak)
 	}
 }
 
-func (a *Adder) agent(x *block.Entry, axis arena.Axis, kept int) {
+func (a *Adder) agent(
+	x *block.Entry,
+	axis arena.Axis,
+	kept int,
+) {
 	share, known := a.agents[x.Agent]
 	if !known {
 		share = &AgentShare{Agent: x.Agent, Hotkey: x.AgentHotkey}
@@ -110,9 +130,14 @@ func (a *Adder) Agents(days map[string]*habits.Agent) Agents {
 		r.Agents = append(r.Agents, *share)
 	}
 	slices.SortFunc(r.Agents, func(a, b AgentShare) int {
-		return cmp.Or(cmp.Compare(b.Kept, a.Kept), cmp.Compare(b.Attempts, a.Attempts), strings.Compare(a.Agent, b.Agent))
+		return cmp.Or(
+			cmp.Compare(b.Kept, a.Kept),
+			cmp.Compare(b.Attempts, a.Attempts),
+			strings.Compare(a.Agent, b.Agent),
+		)
 	})
-	total, weighted := 0, 0
+	total := 0
+	weighted := 0
 	for i, share := range r.Agents {
 		total += share.Kept
 		weighted += (len(r.Agents) - i) * share.Kept
@@ -165,10 +190,21 @@ func (r *Replies) Count(whole, steps arena.JudgeOutcome) {
 
 // Judges completes what the configuration says of the judges, by what entries and
 // plan hold. The probes are those of this build, unless they were measured apart.
-func (a *Adder) Judges(r Judges, stepJudge string, n Replies, runs map[string]multiplier.Quality, apart []probe.Summary, every int) Judges {
+func (a *Adder) Judges(
+	r Judges,
+	stepJudge string,
+	n Replies,
+	runs map[string]multiplier.Quality,
+	apart []probe.Summary,
+	every int,
+) Judges {
 	r.Judged, r.Unscored, r.Coverage = n.Judged, n.Unscored, coverage(n.Judged, n.Unscored)
-	r.Probes, r.Levels, r.Frames = a.probes(every, apart), []LevelRate{}, frames.Flags(a.passages)
-	r.Outcomes, r.Doubts, r.Subnet = a.outcomes, a.doubts, a.truth.held()
+	r.Probes = a.probes(every, apart)
+	r.Levels = []LevelRate{}
+	r.Frames = frames.Flags(a.passages)
+	r.Outcomes = a.outcomes
+	r.Doubts = a.doubts
+	r.Subnet = a.truth.held()
 	if runs != nil {
 		r.Multiplier.Runs = map[string]RunQuality{}
 	}
@@ -179,7 +215,9 @@ func (a *Adder) Judges(r Judges, stepJudge string, n Replies, runs map[string]mu
 		r.Levels = append(r.Levels, a.levels[score])
 	}
 	if r.Steps = a.steps; r.Steps != nil {
-		r.Steps.Judge, r.Steps.Judged, r.Steps.Unscored = stepJudge, n.StepsJudged, n.StepsUnscored
+		r.Steps.Judge = stepJudge
+		r.Steps.Judged = n.StepsJudged
+		r.Steps.Unscored = n.StepsUnscored
 		r.Steps.Coverage = coverage(n.StepsJudged, n.StepsUnscored)
 	}
 	return r
@@ -198,5 +236,7 @@ func (a *Adder) probes(every int, apart []probe.Summary) *Probes {
 	if len(a.shifts) == 0 {
 		return nil
 	}
-	return &Probes{every, slicesx.Map(probe.All(), func(p probe.Probe) probe.Summary { return probe.Summarise(p.Name, a.shifts[p.Name]) })}
+	return &Probes{every, slicesx.Map(probe.All(), func(p probe.Probe) probe.Summary {
+		return probe.Summarise(p.Name, a.shifts[p.Name])
+	})}
 }

@@ -13,13 +13,21 @@ import (
 func (s *Set) Charts() []figures.Bars {
 	return []figures.Bars{
 		s.stages(), s.grades(), s.kept(),
-		s.bySplit("steps.svg", "turns of the model, from … on", func(l *Lengths) []int { return l.Steps }),
-		s.bySplit("tokens.svg", "tokens, from … on", func(l *Lengths) []int { return l.Tokens }),
+		s.bySplit("steps.svg", "turns of the model, from … on", func(l *Lengths) []int {
+			return l.Steps
+		}),
+		s.bySplit("tokens.svg", "tokens, from … on", func(l *Lengths) []int {
+			return l.Tokens
+		}),
 	}
 }
 
 func (s *Set) stages() figures.Bars {
-	b := figures.Bars{File: "funnel.svg", Y: "records left", Stacks: []figures.Stack{{Name: "left"}}}
+	b := figures.Bars{
+		File:   "funnel.svg",
+		Y:      "records left",
+		Stacks: []figures.Stack{{Name: "left"}},
+	}
 	for _, stage := range s.Funnel {
 		b.Names, b.Stacks[0].Counts = append(b.Names, stage.Name), append(b.Stacks[0].Counts, float64(stage.Out))
 	}
@@ -27,7 +35,8 @@ func (s *Set) stages() figures.Bars {
 }
 
 func (s *Set) grades() figures.Bars {
-	kept, other := figures.Stack{Name: "kept"}, figures.Stack{Name: "not kept", Rest: true}
+	kept := figures.Stack{Name: "kept"}
+	other := figures.Stack{Name: "not kept", Rest: true}
 	b := figures.Bars{File: "grades.svg", X: "judge's grade", Y: "attempts"}
 	for _, l := range s.Judges.Levels {
 		b.Names = append(b.Names, fmt.Sprint(l.Score))
@@ -42,7 +51,12 @@ const shownAgents = 8
 
 // kept are the first agents by the beginning of their names.
 func (s *Set) kept() figures.Bars {
-	b := figures.Bars{File: "agents.svg", X: "agent", Y: "kept attempts", Stacks: []figures.Stack{{Name: "kept"}}}
+	b := figures.Bars{
+		File:   "agents.svg",
+		X:      "agent",
+		Y:      "kept attempts",
+		Stacks: []figures.Stack{{Name: "kept"}},
+	}
 	for _, a := range s.Agents.Agents[:min(len(s.Agents.Agents), shownAgents)] {
 		if a.Kept > 0 {
 			b.Names, b.Stacks[0].Counts = append(b.Names, fmt.Sprintf("%.5s", a.Agent)), append(b.Stacks[0].Counts, float64(a.Kept))
@@ -67,7 +81,10 @@ func (s *Set) bySplit(file, x string, of func(*Lengths) []int) figures.Bars {
 		for _, n := range of(&s.Lengths[i]) {
 			counts[n/width]++
 		}
-		b.Stacks = append(b.Stacks, figures.Stack{Name: s.Lengths[i].Split, Counts: counts})
+		b.Stacks = append(b.Stacks, figures.Stack{
+			Name:   s.Lengths[i].Split,
+			Counts: counts,
+		})
 	}
 	for i := 0; i <= longest/width && len(s.Lengths) > 0; i++ {
 		b.Names = append(b.Names, fmt.Sprint(i*width))

@@ -168,15 +168,23 @@ type truth struct {
 }
 
 // Carries tells what a run carries, and what of each of its attempts by problem.
-func (a *Adder) AddRun(run, agent string, f arena.Findings, attempts map[string]arena.Findings) {
+func (a *Adder) AddRun(
+	run, agent string,
+	f arena.Findings,
+	attempts map[string]arena.Findings,
+) {
 	if a.truth.Add(run, agent, f, attempts); a.truth.paid == nil {
-		a.truth.paid, a.truth.graded = map[agreement.Key]*float64{}, map[agreement.Key]*float64{}
+		a.truth.paid = map[agreement.Key]*float64{}
+		a.truth.graded = map[agreement.Key]*float64{}
 	}
 }
 
 func (t *truth) add(x *block.Entry) {
 	if t.Has(x.RunID) {
-		key := agreement.Key{Run: x.RunID, Problem: cmp.Or(x.ProblemID, x.TraceID)}
+		key := agreement.Key{
+			Run:     x.RunID,
+			Problem: cmp.Or(x.ProblemID, x.TraceID),
+		}
 		t.paid[key], t.graded[key] = paid(x), x.Score
 	}
 }
@@ -193,14 +201,21 @@ func paid(x *block.Entry) *float64 {
 }
 
 func (t *truth) held() (all []agreement.Validator) {
-	slices.SortStableFunc(t.Items, func(a, b agreement.SubnetFinding) int { return cmp.Compare(a.Run, b.Run) }) // a sum of floats depends on its order
+	slices.SortStableFunc(t.Items, func(a, b agreement.SubnetFinding) int {
+		return cmp.Compare(a.Run, b.Run)
+	}) // a sum of floats depends on its order
 	for _, figure := range agreement.Figures {
 		ours := agreement.Ratings{Name: "judge", Scores: t.graded}
 		switch figure {
 		case agreement.FigureScore, agreement.FigureAttemptScore:
 			ours = agreement.Ratings{Name: "outcome", Scores: t.paid}
 		}
-		all = append(all, agreement.AgainstValidator(figure, t.Items, &ours, agreement.DefaultOptions())...)
+		all = append(all, agreement.AgainstValidator(
+			figure,
+			t.Items,
+			&ours,
+			agreement.DefaultOptions(),
+		)...)
 	}
 	return all
 }
@@ -211,6 +226,18 @@ func subnetText(all []agreement.Validator) string {
 	}
 	return "\nHow far the build agrees with what the day's runs carry of the subnet's own figures (ours less theirs; 95 % intervals draw agents; coverage is the share of the runs or attempts carrying a figure that the build graded). Run by run: what was paid or solved times the run's coefficient (validator_score), the mean grade (reasoning_quality), and what the subnet's rule makes of it (reasoning_coefficient). Attempt by attempt, by category: solved by our rules (score), our grade (reasoning_score), and what the subnet's rule makes of either grade (multiplier).\n\n" +
 		corpus.Table("figure | category | ours | runs: | attempts: | agents: | coverage: | bias | distance | correlation", all, func(v agreement.Validator) string {
-			return fmt.Sprintf("%s | %s | %s | %d | %d | %d | %.3f | %s | %s | %s", v.Figure, corpus.EscapeCell(cmp.Or(v.Category, "all")), v.Judge, v.Runs, v.Attempts, v.Agents, v.Coverage, figure(v.Bias), figure(v.Distance), figure(v.Correlation))
+			return fmt.Sprintf(
+				"%s | %s | %s | %d | %d | %d | %.3f | %s | %s | %s",
+				v.Figure,
+				corpus.EscapeCell(cmp.Or(v.Category, "all")),
+				v.Judge,
+				v.Runs,
+				v.Attempts,
+				v.Agents,
+				v.Coverage,
+				figure(v.Bias),
+				figure(v.Distance),
+				figure(v.Correlation),
+			)
 		})
 }

@@ -68,7 +68,10 @@ type asking struct {
 // believed: what follows would be paid for in vain.
 func (w *work) attempt(ctx context.Context, t *arena.Trace) (*made, error) {
 	a := &asking{work: w, trace: t, problem: w.day.Problems.Get(w.day.Problems.IndexOf(t)), spent: ledger.Free(),
-		out: &made{Attempt: Attempt{ID: t.ID, Agent: filters.AgentOf(t.Agent, t.RunID)}}}
+		out: &made{Attempt: Attempt{
+			ID:    t.ID,
+			Agent: filters.AgentOf(t.Agent, t.RunID),
+		}}}
 	turns := steps(t)
 	played, _, err := w.whole(ctx, t, turns)
 	if err != nil {
@@ -92,7 +95,9 @@ func (w *work) attempt(ctx context.Context, t *arena.Trace) (*made, error) {
 
 func steps(t *arena.Trace) []arena.Turn {
 	d := filters.Normalise(t)
-	return slices.DeleteFunc(d.Turns, func(t arena.Turn) bool { return len(t.Calls) == 0 })
+	return slices.DeleteFunc(d.Turns, func(t arena.Turn) bool {
+		return len(t.Calls) == 0
+	})
 }
 
 func (a *asking) end(reason string) *made {
@@ -106,9 +111,19 @@ func (a *asking) end(reason string) *made {
 
 // think gets the thought of the first of the turns that are left, or says why it is
 // not believed.
-func (a *asking) think(ctx context.Context, p past, rest []arena.Turn) (thought, reason string, err error) {
+func (a *asking) think(
+	ctx context.Context,
+	p past,
+	rest []arena.Turn,
+) (thought, reason string, err error) {
 	next := moveOf(rest[0].Calls)
-	r, err := a.ask(ctx, llm.Task{System: writing, User: p.toWrite(next), Key: "reasoning", Expected: 90, StandIn: strings.Repeat("so ", 90)})
+	r, err := a.ask(ctx, llm.Task{
+		System:   writing,
+		User:     p.toWrite(next),
+		Key:      "reasoning",
+		Expected: 90,
+		StandIn:  strings.Repeat("so ", 90),
+	})
 	switch {
 	case err != nil:
 		return "", "", err
@@ -125,7 +140,13 @@ func (a *asking) think(ctx context.Context, p past, rest []arena.Turn) (thought,
 	if len(moves) < 2 {
 		return "", reasonSilent, nil
 	}
-	picked, err := a.ask(ctx, llm.Task{System: choosing, User: p.toChoose(r.Text, moves), Key: "choice", Expected: 8, StandIn: strconv.Itoa(at + 1)})
+	picked, err := a.ask(ctx, llm.Task{
+		System:   choosing,
+		User:     p.toChoose(r.Text, moves),
+		Key:      "choice",
+		Expected: 8,
+		StandIn:  strconv.Itoa(at + 1),
+	})
 	if err == nil && strings.TrimSpace(picked.Text) != strconv.Itoa(at+1) {
 		reason = reasonLeads
 	}
@@ -140,7 +161,11 @@ func (a *asking) ask(ctx context.Context, t llm.Task) (llm.Reply, error) {
 	return r, err
 }
 
-func (a *asking) finish(ctx context.Context, p past, turns []arena.Turn) (string, error) {
+func (a *asking) finish(
+	ctx context.Context,
+	p past,
+	turns []arena.Turn,
+) (string, error) {
 	t := a.trace
 	source, reason, err := a.newRow(turns)
 	if reason != "" || err != nil {
@@ -167,7 +192,9 @@ func (a *asking) finish(ctx context.Context, p past, turns []arena.Turn) (string
 	d = filters.Normalise(back)
 	j := gates.Judge(back, &d)
 	a.out.thoughts.Problem = t.ProblemID
-	a.out.thoughts.Texts = slicesx.Map(p.steps[1:], func(s arena.Turn) string { return bare(s.Think, s.Calls, turns) })
+	a.out.thoughts.Texts = slicesx.Map(p.steps[1:], func(s arena.Turn) string {
+		return bare(s.Think, s.Calls, turns)
+	})
 	if a.out.thoughts.Decided = bare(frames.DecidingPassage(&j), nil, turns); a.out.thoughts.Decided == "" && !a.Dry {
 		return reasonNoDatum, nil
 	}
@@ -176,7 +203,11 @@ func (a *asking) finish(ctx context.Context, p past, turns []arena.Turn) (string
 
 // bare is a thought with a figure for each title that a result holds and without
 // the ids of its own calls: titles are alike by themselves, and so is "I open A, B".
-func bare(thought string, next []arena.Call, turns []arena.Turn) string {
+func bare(
+	thought string,
+	next []arena.Call,
+	turns []arena.Turn,
+) string {
 	for _, c := range next {
 		for _, id := range strings.Split(gjson.Get(string(c.Arguments), "product_ids").String(), ",") {
 			if id != "" {
@@ -200,9 +231,16 @@ func bare(thought string, next []arena.Call, turns []arena.Turn) string {
 // of the axis that the attempt had, so that nobody takes it for an agent's own.
 func (a *asking) newRow(turns []arena.Turn) (made *rows.SFT, reason string, err error) {
 	c := a.chosen[a.trace.ID]
-	rec := &arena.Record{Trace: a.trace, Dialogue: arena.Dialogue{Turns: turns}, Structure: arena.Structure{Axis: arena.AxisScripted}}
+	rec := &arena.Record{
+		Trace:     a.trace,
+		Dialogue:  arena.Dialogue{Turns: turns},
+		Structure: arena.Structure{Axis: arena.AxisScripted},
+	}
 	row, _, err := rows.NewSFT(rec, &rows.Facts{
-		Harness: a.harness, Category: a.problem.Category, Split: corpus.SplitTrain, Origin: rows.Origin{ProblemID: c.ProblemID, Cluster: c.Cluster},
+		Harness: a.harness, Category: a.problem.Category, Split: corpus.SplitTrain, Origin: rows.Origin{
+			ProblemID: c.ProblemID,
+			Cluster:   c.Cluster,
+		},
 		PipelineVersion: a.Version, Counter: rows.Bytes4{}, IsSecret: a.secret,
 		Metadata: map[string]any{"origin": Origin, "source_attempt": a.trace.ID, "replayed_results": a.out.Replayed, "rewriter": map[string]any{
 			"model": a.out.Model, "prompt_sha256": digest.SHA256([]byte(writing)), "check_prompt_sha256": digest.SHA256([]byte(choosing)),
@@ -235,15 +273,22 @@ func (m moves) add(problem string, turns []arena.Turn) {
 // around gives a move among others that were made at its problem, in an order that
 // tells nothing, and its place.
 func (m moves) around(problem string, calls []arena.Call) (all []move, at int) {
-	next, form := moveOf(calls), formOf(calls)
+	next := moveOf(calls)
+	form := formOf(calls)
 	for other, made := range m[problem] {
 		if other != form {
 			all = append(all, made)
 		}
 	}
-	key := func(s move) string { return choose.Key(string(next) + "\x00" + string(s)) }
-	slices.SortFunc(all, func(a, b move) int { return strings.Compare(key(a), key(b)) })
+	key := func(s move) string {
+		return choose.Key(string(next) + "\x00" + string(s))
+	}
+	slices.SortFunc(all, func(a, b move) int {
+		return strings.Compare(key(a), key(b))
+	})
 	all = append(all[:min(len(all), options-1)], next)
-	slices.SortFunc(all, func(a, b move) int { return strings.Compare(choose.Key(string(a)), choose.Key(string(b))) })
+	slices.SortFunc(all, func(a, b move) int {
+		return strings.Compare(choose.Key(string(a)), choose.Key(string(b)))
+	})
 	return all, slices.Index(all, next)
 }

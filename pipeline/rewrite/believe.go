@@ -36,12 +36,27 @@ const (
 // unheld says why a thought cannot be had at this point: what it names stands in
 // no result before it, not in the request and not in the calls themselves, whose
 // ids the filter held against the results; empty where all does.
-func (p past) unheld(thought string, next move, rest []arena.Turn, problem *arena.Problem) string {
-	d := arena.Dialogue{Turns: []arena.Turn{{Calls: []arena.Call{{Name: "begin", Arguments: "{}", Result: "[]"}}}}}
+func (p past) unheld(
+	thought string,
+	next move,
+	rest []arena.Turn,
+	problem *arena.Problem,
+) string {
+	d := arena.Dialogue{Turns: []arena.Turn{{Calls: []arena.Call{{
+		Name:      "begin",
+		Arguments: "{}",
+		Result:    "[]",
+	}}}}}
 	for i, s := range p.steps {
-		d.Turns = append(d.Turns, arena.Turn{Step: i + 1, Calls: s.Calls})
+		d.Turns = append(d.Turns, arena.Turn{
+			Step:  i + 1,
+			Calls: s.Calls,
+		})
 	}
-	d.Turns = append(d.Turns, arena.Turn{Step: len(d.Turns), Think: thought})
+	d.Turns = append(d.Turns, arena.Turn{
+		Step:  len(d.Turns),
+		Think: thought,
+	})
 	all, _ := gates.Ground(&arena.Trace{Query: p.request + "\n" + string(next)}, &d)
 	for _, g := range all {
 		for _, datum := range g.Unsupported {
@@ -53,7 +68,9 @@ func (p past) unheld(thought string, next move, rest []arena.Turn, problem *aren
 
 // whence says where a datum comes from that stands nowhere before.
 func whence(datum string, rest []arena.Turn, problem *arena.Problem) string {
-	in := func(text string) bool { return strings.Contains(strings.ToLower(text), strings.ToLower(datum)) }
+	in := func(text string) bool {
+		return strings.Contains(strings.ToLower(text), strings.ToLower(datum))
+	}
 	if slices.ContainsFunc(problem.Rewards, func(r arena.Reward) bool { return in(string(r.Raw)) }) {
 		return reasonGold
 	}
@@ -79,13 +96,19 @@ var own = []string{filters.ReasonScripted, filters.ReasonFixed, "no_inference", 
 // their length; empty for none.
 func (w *work) spoken(t *arena.Trace, d *arena.Dialogue) string {
 	s, _ := w.filter.Check(t, d)
-	others := slices.DeleteFunc(slices.Clone(s.Reasons), func(reason string) bool { return slices.Contains(own, reason) })
+	others := slices.DeleteFunc(slices.Clone(s.Reasons), func(reason string) bool {
+		return slices.Contains(own, reason)
+	})
 	return cmp.Or(others...)
 }
 
 // replayed says how a finished row, with its trace as it is read back, differs from
 // the log: in calls or results, in their order, or in the score that the rules give.
-func (a *asking) replayed(ctx context.Context, source *rows.SFT, back *arena.Trace) (string, error) {
+func (a *asking) replayed(
+	ctx context.Context,
+	source *rows.SFT,
+	back *arena.Trace,
+) (string, error) {
 	before, err := dealings(source)
 	if err != nil {
 		return "", err
@@ -113,7 +136,8 @@ func dealings(r *rows.SFT) (string, error) {
 	}
 	for i := range ms {
 		if ms[i].Role == chat.Assistant {
-			ms[i].Content, ms[i].Reasoning = "", ""
+			ms[i].Content = ""
+			ms[i].Reasoning = ""
 		}
 	}
 	all, err := chat.Encode(ms)
@@ -122,7 +146,10 @@ func dealings(r *rows.SFT) (string, error) {
 
 // decode reads a row as the file of a stranger.
 func decode(problem string, r *rows.SFT) (*arena.Trace, error) {
-	record, err := json.Marshal(map[string]any{"problem_id": problem, "messages": json.RawMessage("[" + strings.Join(r.Messages, ",") + "]")})
+	record, err := json.Marshal(map[string]any{
+		"problem_id": problem,
+		"messages":   json.RawMessage("[" + strings.Join(r.Messages, ",") + "]"),
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -148,7 +175,10 @@ type past struct {
 // then is the past of the next step. The result of a step becomes part of the
 // past here and nowhere else.
 func (p past) then(thought string, step []arena.Call) past {
-	return past{p.request, append(p.steps[:len(p.steps):len(p.steps)], arena.Turn{Think: thought, Calls: step})}
+	return past{p.request, append(p.steps[:len(p.steps):len(p.steps)], arena.Turn{
+		Think: thought,
+		Calls: step,
+	})}
 }
 
 // move is what an assistant does at one step: its calls, without results.
@@ -179,7 +209,13 @@ func (p past) String() string {
 	for i, s := range p.steps {
 		fmt.Fprintf(&b, "\nStep %d\nthought: %s\n", i+1, s.Think)
 		for _, c := range s.Calls {
-			fmt.Fprintf(&b, "call: %s(%s)\nresult:\n<<<\n%s\n>>>\n", c.Name, c.Arguments, text.Clip(string(c.Result), maxShown))
+			fmt.Fprintf(
+				&b,
+				"call: %s(%s)\nresult:\n<<<\n%s\n>>>\n",
+				c.Name,
+				c.Arguments,
+				text.Clip(string(c.Result), maxShown),
+			)
 		}
 	}
 	return b.String()

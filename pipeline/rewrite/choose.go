@@ -65,7 +65,9 @@ func (w *work) choose(ctx context.Context) error {
 		}
 	}
 	// as many as there may be rows, whatever the order of the days
-	ids := slices.SortedFunc(maps.Keys(w.chosen), func(a, b string) int { return strings.Compare(choose.Key(a), choose.Key(b)) })
+	ids := slices.SortedFunc(maps.Keys(w.chosen), func(a, b string) int {
+		return strings.Compare(choose.Key(a), choose.Key(b))
+	})
 	for _, id := range ids[min(len(ids), w.Most):] {
 		w.leave(id, reasonCap)
 	}
@@ -75,7 +77,8 @@ func (w *work) choose(ctx context.Context) error {
 // scripted are the attempts that the ledger says a program made and that solved a
 // training problem.
 func (w *work) scripted() error {
-	solved, reasons := map[string]bool{}, map[string][]string{}
+	solved := map[string]bool{}
+	reasons := map[string][]string{}
 	err := finish.Table(w.source, finish.TableOutcomes, func(o *rows.Outcome) error {
 		solved[o.TraceID] = o.Success
 		return nil
@@ -114,7 +117,12 @@ func (w *work) leave(id, reason string) {
 
 // look leaves out an attempt whose customer speaks again, one with a cut result that
 // cannot be made whole, and all but one of those that made the same calls at one problem.
-func (w *work) look(ctx context.Context, t *arena.Trace, turns []arena.Turn, calls map[string]string) error {
+func (w *work) look(
+	ctx context.Context,
+	t *arena.Trace,
+	turns []arena.Turn,
+	calls map[string]string,
+) error {
 	if slices.ContainsFunc(turns, func(t arena.Turn) bool { return t.User != "" }) {
 		w.leave(t.ID, reasonUser)
 		return nil

@@ -20,14 +20,22 @@ const reasonCut = "cut_result" // a result is cut, and the shop's own answer is 
 
 // whole puts the answer of the call, played again, in the place of each cut result of an
 // attempt, and counts them; ok is false where one is not what the log holds.
-func (w *work) whole(ctx context.Context, t *arena.Trace, turns []arena.Turn) (played int, ok bool, err error) {
+func (w *work) whole(
+	ctx context.Context,
+	t *arena.Trace,
+	turns []arena.Turn,
+) (played int, ok bool, err error) {
 	if !slices.ContainsFunc(turns, func(t arena.Turn) bool { return slices.ContainsFunc(t.Calls, cut) }) {
 		return 0, true, nil
 	}
 	if err = w.openShops(ctx); err != nil {
 		return 0, false, err
 	}
-	a := evidence.Examine(t, &arena.Dialogue{Turns: turns}, evidence.HarnessTools(w.harness.Name, nil))
+	a := evidence.Examine(
+		t,
+		&arena.Dialogue{Turns: turns},
+		evidence.HarnessTools(w.harness.Name, nil),
+	)
 	defer a.Release()
 	for i, claim := range a.Claims {
 		if !cut(*claim.Call) {
@@ -54,7 +62,10 @@ func (w *work) openShops(ctx context.Context) (err error) {
 		if err != nil {
 			return err
 		}
-		w.shops = append(w.shops, shop.Local{Catalog: c, Rules: shop.SubnetRules})
+		w.shops = append(w.shops, shop.Local{
+			Catalog: c,
+			Rules:   shop.SubnetRules,
+		})
 	}
 	return nil
 }
@@ -69,15 +80,23 @@ func (w *work) close() error {
 
 // again is what the call of a claim returns in the shop of a day; empty where none
 // answers what the log holds.
-func (w *work) again(ctx context.Context, a *evidence.Attempt, claim int) arena.Raw {
-	c, act := a.Claims[claim].Call, &a.Claims[claim].Act
+func (w *work) again(
+	ctx context.Context,
+	a *evidence.Attempt,
+	claim int,
+) arena.Raw {
+	c := a.Claims[claim].Call
+	act := &a.Claims[claim].Act
 	several := act.Tool != evidence.ToolFind && act.Tool != evidence.ToolView
 	arguments, err := python.Loads(string(c.Arguments))
 	if err != nil {
 		return "" // no call of a tool: its result stays unknown
 	}
 	for _, local := range w.shops {
-		l := &log{Local: local, trusting: !a.Log.Present && held(c.Result) != ""}
+		l := &log{
+			Local:    local,
+			trusting: !a.Log.Present && held(c.Result) != "",
+		}
 		for _, d := range a.Log.Dispatches {
 			if d.Claimed == claim {
 				l.records = append(l.records, d.Call)
@@ -115,8 +134,15 @@ func cut(c arena.Call) bool {
 // Python's clients write it. Dots at the end of the text say that more followed.
 func begins(answer python.Value, text string) bool {
 	text = strings.TrimRight(text, ".… ")
-	forms := []string{python.Dumps(answer), string(python.AppendTight(nil, answer)), string(python.AppendCanonical(nil, answer)), python.Repr(answer)}
-	return slices.ContainsFunc(forms, func(form string) bool { return strings.HasPrefix(form, text) })
+	forms := []string{
+		python.Dumps(answer),
+		string(python.AppendTight(nil, answer)),
+		string(python.AppendCanonical(nil, answer)),
+		python.Repr(answer),
+	}
+	return slices.ContainsFunc(forms, func(form string) bool {
+		return strings.HasPrefix(form, text)
+	})
 }
 
 // log answers the requests of a call as the proxy's log says: with the answer where the
@@ -132,12 +158,18 @@ type log struct {
 }
 
 // Get answers a request.
-func (l *log) Get(ctx context.Context, path string, params python.Value) (python.Value, int, bool) {
+func (l *log) Get(
+	ctx context.Context,
+	path string,
+	params python.Value,
+) (python.Value, int, bool) {
 	answer, status, ok := l.Local.Get(ctx, path, params)
 	if l.trusting {
 		return answer, status, ok
 	}
-	at := slices.IndexFunc(l.records, func(c *arena.ProxyCall) bool { return evidence.Endpoint(c.Path) == evidence.Endpoint(path) })
+	at := slices.IndexFunc(l.records, func(c *arena.ProxyCall) bool {
+		return evidence.Endpoint(c.Path) == evidence.Endpoint(path)
+	})
 	if at < 0 {
 		l.disagrees = true
 		return python.Value{}, 0, false

@@ -70,7 +70,8 @@ func (r *Report) Tally() map[string]int64 {
 
 // Cut says what became of the attempts with results that the log cut.
 func (r *Report) Cut() string {
-	results, attempts := 0, 0
+	results := 0
+	attempts := 0
 	for _, a := range r.Attempts {
 		results, attempts = results+a.Replayed, attempts+min(a.Replayed, 1)
 	}
@@ -82,7 +83,11 @@ func (r *Report) Cost() (requests int, sum ledger.Spent) {
 	sum = ledger.Free()
 	for _, a := range r.Attempts {
 		requests += a.Requests
-		sum = sum.Plus(ledger.Spent{Prompt: a.PromptTokens, Completion: a.CompletionTokens, USD: a.CostUSD})
+		sum = sum.Plus(ledger.Spent{
+			Prompt:     a.PromptTokens,
+			Completion: a.CompletionTokens,
+			USD:        a.CostUSD,
+		})
 	}
 	return requests, sum
 }
@@ -106,7 +111,15 @@ type work struct {
 
 // Write rewrites and, unless it is dry, writes the corpus of the rows.
 func (r *Rewriting) Write(ctx context.Context) (*Report, error) {
-	w := &work{Rewriting: r, chosen: map[string]*rows.Attempt{}, moves: moves{}, report: Report{Dropped: map[string]int{}, Attempts: []Attempt{}}}
+	w := &work{
+		Rewriting: r,
+		chosen:    map[string]*rows.Attempt{},
+		moves:     moves{},
+		report: Report{
+			Dropped:  map[string]int{},
+			Attempts: []Attempt{},
+		},
+	}
 	if err := w.open(ctx); err != nil {
 		return nil, err
 	}
@@ -123,7 +136,9 @@ func (r *Rewriting) Write(ctx context.Context) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	slices.SortFunc(all, func(a, b *made) int { return strings.Compare(a.ID, b.ID) })
+	slices.SortFunc(all, func(a, b *made) int {
+		return strings.Compare(a.ID, b.ID)
+	})
 	if !r.Dry {
 		leaveTemplates(all)
 	}
@@ -159,7 +174,9 @@ func (w *work) open(ctx context.Context) (err error) {
 		return err
 	}
 	names := redact.New(redact.Options{Hotkeys: true})
-	w.secret = func(id string) bool { return len(names.Scan(id)) > 0 }
+	w.secret = func(id string) bool {
+		return len(names.Scan(id)) > 0
+	}
 	w.scorer = outcome.New(&w.day.Catalog, outcome.Carried{})
 	return w.readRows()
 }

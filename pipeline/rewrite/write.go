@@ -25,7 +25,8 @@ func leaveTemplates(all []*made) {
 	}
 	for i, template := range frames.Templates(thoughts) {
 		if template {
-			rows[i].row, rows[i].Reason = nil, reasonTemplate
+			rows[i].row = nil
+			rows[i].Reason = reasonTemplate
 		}
 	}
 }
@@ -36,7 +37,11 @@ func (w *work) write(ctx context.Context, all []*made) error {
 	if err != nil {
 		return err
 	}
-	out := corpus.NewShards[rows.SFT](part, corpus.Stream{Config: "sft", Profile: corpus.ProfileHFJSON, Split: corpus.SplitTrain})
+	out := corpus.NewShards[rows.SFT](part, corpus.Stream{
+		Config:  "sft",
+		Profile: corpus.ProfileHFJSON,
+		Split:   corpus.SplitTrain,
+	})
 	for _, m := range all {
 		if m.row == nil {
 			continue
@@ -52,16 +57,37 @@ func (w *work) write(ctx context.Context, all []*made) error {
 }
 
 func (w *work) assemble(ctx context.Context, part string) error {
-	config := []byte(fmt.Sprintf(`{"rewriting":{"most":%d,"prompts_sha256":%q}}`, w.Most, finish.Digest(writing, choosing)))
+	config := []byte(fmt.Sprintf(
+		`{"rewriting":{"most":%d,"prompts_sha256":%q}}`,
+		w.Most,
+		finish.Digest(writing, choosing),
+	))
 	funnel, err := choose.Funnel([]string{Origin}, w.fates())
 	if err != nil {
 		return err
 	}
-	m := corpus.Manifest{Configuration: config, ConfigurationSHA256: digest.SHA256(config), Inputs: []corpus.Input{w.source.Input("corpus manifest")}, Funnel: funnel}
-	card := corpus.Card{Title: "Rewritten attempts of programs", Default: "sft", Tags: finish.ShoppingTags, Sections: []corpus.Section{{Heading: "What this is", Body: w.report.About()}}}
+	m := corpus.Manifest{
+		Configuration:       config,
+		ConfigurationSHA256: digest.SHA256(config),
+		Inputs:              []corpus.Input{w.source.Input("corpus manifest")},
+		Funnel:              funnel,
+	}
+	card := corpus.Card{
+		Title:   "Rewritten attempts of programs",
+		Default: "sft",
+		Tags:    finish.ShoppingTags,
+		Sections: []corpus.Section{{
+			Heading: "What this is",
+			Body:    w.report.About(),
+		}},
+	}
 	return w.Assemble(ctx, &finish.Content{
-		Assembly: corpus.Assembly{Parts: []string{part}, Manifest: m, Card: card},
-		Bank:     w.bank, HeldOutDigests: w.source.GuardDigests(), Reports: map[string]any{"rewriting.json": &w.report},
+		Assembly: corpus.Assembly{
+			Parts:    []string{part},
+			Manifest: m,
+			Card:     card,
+		},
+		Bank: w.bank, HeldOutDigests: w.source.GuardDigests(), Reports: map[string]any{"rewriting.json": &w.report},
 	})
 }
 
@@ -72,7 +98,11 @@ func (w *work) fates() (all []choose.Decision) {
 		}
 	}
 	for _, a := range w.report.Attempts {
-		f := choose.Decision{Stage: Origin, Reason: a.Reason, Split: corpus.SplitTrain}
+		f := choose.Decision{
+			Stage:  Origin,
+			Reason: a.Reason,
+			Split:  corpus.SplitTrain,
+		}
 		if a.Reason == "" {
 			f.Stage = ""
 		}

@@ -80,13 +80,25 @@ func (f *buildFlags) register(c *cobra.Command) {
 
 // NewBuild returns `arena build`.
 func NewBuild(s *cli.Streams) *cobra.Command {
-	return (&buildFlags{streams: s, Settings: cli.BuildSettings()}).command()
+	return (&buildFlags{
+		streams:  s,
+		Settings: cli.BuildSettings(),
+	}).command()
 }
 
 // Draft builds days with the embedded defaults to be looked at: what cannot be
 // scored is not, and no day has too few good attempts.
-func Draft(ctx context.Context, s *cli.Streams, out string, days []string) error {
-	f := &buildFlags{streams: s, Settings: cli.BuildSettings(), sources: pipeline.Sources{Draft: true}}
+func Draft(
+	ctx context.Context,
+	s *cli.Streams,
+	out string,
+	days []string,
+) error {
+	f := &buildFlags{
+		streams:  s,
+		Settings: cli.BuildSettings(),
+		sources:  pipeline.Sources{Draft: true},
+	}
 	c := f.command()
 	c.SetArgs(append([]string{"-q", "-o", out, "--"}, days...))
 	c.SilenceUsage = true
@@ -176,7 +188,11 @@ func (f *buildFlags) forecast(ctx context.Context, r *pipeline.Run) error {
 
 // with lets do have the run that the flags say, with its days on this machine,
 // its judges open and its progress shown.
-func (f *buildFlags) with(c *cobra.Command, days []string, do func(*pipeline.Run) error) (err error) {
+func (f *buildFlags) with(
+	c *cobra.Command,
+	days []string,
+	do func(*pipeline.Run) error,
+) (err error) {
 	r, err := f.newRun(c)
 	if err != nil {
 		return err
@@ -188,7 +204,9 @@ func (f *buildFlags) with(c *cobra.Command, days []string, do func(*pipeline.Run
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, opened.Close()) }()
+	defer func() {
+		err = errors.Join(err, opened.Close())
+	}()
 	f.setInstruments(r, opened)
 	cli.GrowHeap(cli.BuildHeapGrowth)
 	cli.LimitHeap(cli.HeapLimit)
@@ -217,7 +235,16 @@ func (f *buildFlags) newRun(c *cobra.Command) (*pipeline.Run, error) {
 	if f.work != "" && cli.Within(out, f.work) {
 		return nil, cli.Usage(fmt.Errorf("work in %s: it lies in the corpus that is written", f.work), "give --work a folder beside the corpus")
 	}
-	r := &pipeline.Run{Config: config, Out: out, Work: cmp.Or(f.work, out+pipeline.WorkSuffix), Version: cli.Version(), License: f.target.License, FS: corpus.Disk{}, Pages: plots, Replace: f.force}
+	r := &pipeline.Run{
+		Config:  config,
+		Out:     out,
+		Work:    cmp.Or(f.work, out+pipeline.WorkSuffix),
+		Version: cli.Version(),
+		License: f.target.License,
+		FS:      corpus.Disk{},
+		Pages:   plots,
+		Replace: f.force,
+	}
 	r.Sources = f.sources
 	r.Sources.Stdin, r.Sources.Spool = f.streams.In, r.Work
 	return r, f.equip(r, config.Harness)

@@ -42,7 +42,11 @@ func (s *Settings) Fill(config any) error {
 			return Usage(fmt.Errorf("read configuration: %w", err), "give --config an existing YAML file")
 		}
 		if err := decodeStrict(b, config); err != nil {
-			return Usage(fmt.Errorf("read configuration %s: %w", s.File, err), s.nearestKey(err, "", config))
+			return Usage(fmt.Errorf(
+				"read configuration %s: %w",
+				s.File,
+				err,
+			), s.nearestKey(err, "", config))
 		}
 	}
 	for _, set := range s.Sets {
@@ -70,7 +74,13 @@ func decodeStrict(b []byte, config any) error {
 	err := yaml.NewDecoder(bytes.NewReader(b), yaml.Strict()).Decode(config)
 	if typeErr, ok := errors.AsType[*yaml.TypeError](err); ok && typeErr.Token != nil {
 		pos := typeErr.Token.Position
-		return fmt.Errorf("[%d:%d] %q is no %s", pos.Line, pos.Column, typeErr.Token.Value, kindOf(typeErr.DstType))
+		return fmt.Errorf(
+			"[%d:%d] %q is no %s",
+			pos.Line,
+			pos.Column,
+			typeErr.Token.Value,
+			kindOf(typeErr.DstType),
+		)
 	}
 	return err
 }

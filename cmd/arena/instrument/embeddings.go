@@ -40,7 +40,12 @@ type Embeddings struct {
 func (f *Embeddings) Flags(c *cobra.Command, uses ...Use) {
 	f.endpoint, f.uses = model.DefaultEmbedder(), []string{string(uses[0])}
 	cli.Group(c, "Embeddings:", func(c *cobra.Command) {
-		c.Flags().StringVar(&f.endpoint.BaseURL, "embeddings", "", "compare meanings through this OpenAI-compatible address, ending in /v1: by default those of "+f.uses[0])
+		c.Flags().StringVar(
+			&f.endpoint.BaseURL,
+			"embeddings",
+			"",
+			"compare meanings through this OpenAI-compatible address, ending in /v1: by default those of "+f.uses[0],
+		)
 		c.Flags().StringVar(&f.endpoint.Model, "embeddings-model", f.endpoint.Model, "model to ask for")
 		c.Flags().StringVar(&f.endpoint.Prefix, "embeddings-prefix", "", "text before each one, for models that want it")
 		c.Flags().StringVar(&f.keyEnv, "embeddings-key-env", "", "environment variable that holds the key")
@@ -69,7 +74,10 @@ func (f *Embeddings) check() error {
 		return cli.Usage(errors.New("nothing says where embeddings come from"), "give --embeddings, or leave the other --embeddings flags out")
 	}
 	if f.required && !f.compare(Guard) {
-		return cli.Usage(errors.New("the guard's embedding tier is required and not asked for"), "add --embeddings-for "+strings.Join(append(f.uses, string(Guard)), ","))
+		return cli.Usage(
+			errors.New("the guard's embedding tier is required and not asked for"),
+			"add --embeddings-for "+strings.Join(append(f.uses, string(Guard)), ","),
+		)
 	}
 	if f.endpoint.Key = os.Getenv(f.keyEnv); f.keyEnv != "" && f.endpoint.Key == "" {
 		return cli.Usage(fmt.Errorf("environment variable %s is not set", f.keyEnv), "set it to the endpoint's key")
@@ -104,7 +112,11 @@ func (f *Embeddings) TitlesInstrument() pipeline.TitlesInstrument {
 	if !f.compare(Titles) {
 		return pipeline.TitlesInstrument{Source: arena.TitlesVectors}
 	}
-	return pipeline.TitlesInstrument{Source: arena.TitlesEndpoint, Model: f.endpoint.Model, Prefix: f.endpoint.Prefix}
+	return pipeline.TitlesInstrument{
+		Source: arena.TitlesEndpoint,
+		Model:  f.endpoint.Model,
+		Prefix: f.endpoint.Prefix,
+	}
 }
 
 // Tier returns the guard's embedding tier for a build, or nil if none is used.
@@ -117,7 +129,11 @@ func (f *Embeddings) Tier() (pipeline.Embedding, error) {
 
 // start starts the tier. It returns nil if the endpoint is down and not required; the report
 // then states that.
-func (f *Embeddings) start(ctx context.Context, g *guard.Guard, report *guard.Report) (*guard.EmbeddingTier, error) {
+func (f *Embeddings) start(
+	ctx context.Context,
+	g *guard.Guard,
+	report *guard.Report,
+) (*guard.EmbeddingTier, error) {
 	e, err := f.open()
 	if err != nil {
 		return nil, err
