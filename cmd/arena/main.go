@@ -66,6 +66,13 @@ func newRoot(s *cli.Streams) *cobra.Command {
 		},
 	}
 	root.SetFlagErrorFunc(cli.BadFlag)
+	addCommands(root, s)
+	addHelp(root, "")
+	return root
+}
+
+// addCommands adds all commands to root, in groups by their use.
+func addCommands(root *cobra.Command, s *cli.Streams) {
 	group(
 		root,
 		"Make a corpus:",
@@ -116,8 +123,6 @@ func newRoot(s *cli.Streams) *cobra.Command {
 		evaluate.NewShop(s),
 	)
 	group(root, "Replay contests:", contest.NewContest(s), contest.NewRace(s))
-	addHelp(root, "")
-	return root
 }
 
 func group(root *cobra.Command, heading string, commands ...*cobra.Command) {

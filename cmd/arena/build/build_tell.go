@@ -38,7 +38,11 @@ func (f *buildFlags) printSummary(s *pipeline.Summary) {
 }
 
 // printRows prints the number of rows of each config and split of a corpus.
-func printRows(w io.Writer, corpus string, rows map[string]int64) {
+func printRows(
+	w io.Writer,
+	corpus string,
+	rows map[string]int64,
+) {
 	fmt.Fprintf(w, "\n%s:", corpus)
 	for _, name := range slices.Sorted(maps.Keys(rows)) {
 		fmt.Fprintf(w, "  %s %d", name, rows[name])

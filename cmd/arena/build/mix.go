@@ -125,7 +125,10 @@ func weighedCorpora(args []string) ([]mix.Source, error) {
 				"write it as CORPUS:WEIGHT, such as monday:0.5",
 			)
 		}
-		out[i] = mix.Source{Dir: arg[:colon], Weight: weight}
+		out[i] = mix.Source{
+			Dir:    arg[:colon],
+			Weight: weight,
+		}
 		weighed = true
 		if weight == 0 {
 			return nil, cli.Usage(fmt.Errorf("read %s: a weight of 0", arg), "leave the corpus out")

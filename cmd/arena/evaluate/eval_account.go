@@ -85,7 +85,10 @@ func (w *evalWatch) account(s *evaluation.Summary) error {
 }
 
 func (f *Flags) cost(s *evaluation.Summary, gpuSeconds *float64) evaluation.Cost {
-	c := evaluation.Cost{SolvedProblems: s.SolvedProblems, Uncounted: s.Tokens.Uncounted}
+	c := evaluation.Cost{
+		SolvedProblems: s.SolvedProblems,
+		Uncounted:      s.Tokens.Uncounted,
+	}
 	c.Total.GPUSeconds = gpuSeconds
 	if t := s.Tokens; t.Prompt != nil && t.Completion != nil {
 		c.Total.PromptTokens = new(float64(*t.Prompt))

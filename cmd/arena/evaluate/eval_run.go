@@ -24,7 +24,11 @@ import (
 const evalHeap = 160 << 20
 
 // Run runs the rollouts that f asks for and writes the run folder.
-func Run(ctx context.Context, s *cli.Streams, f *Flags) error {
+func Run(
+	ctx context.Context,
+	s *cli.Streams,
+	f *Flags,
+) error {
 	cli.LimitHeap(evalHeap)
 	err := f.check()
 	if err == nil {

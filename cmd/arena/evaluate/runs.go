@@ -40,7 +40,11 @@ func NewCompare(s *cli.Streams) *cobra.Command {
 	return c
 }
 
-func printComparisons(w io.Writer, comparisons []comparison.Comparison, asJSON bool) error {
+func printComparisons(
+	w io.Writer,
+	comparisons []comparison.Comparison,
+	asJSON bool,
+) error {
 	if !asJSON {
 		err := comparison.WriteSeries(w, comparisons)
 		for _, c := range comparisons {

@@ -62,7 +62,10 @@ func (f *catalogFlags) open(ctx context.Context) (shop.Local, error) {
 	case err != nil:
 		return shop.Local{}, cli.Failed(err, "the catalogue is JSONL with product_id and price on every line")
 	}
-	return shop.Local{Catalog: c, Rules: searchRules[f.rules]}, nil
+	return shop.Local{
+		Catalog: c,
+		Rules:   searchRules[f.rules],
+	}, nil
 }
 
 func newShopServe(s *cli.Streams) *cobra.Command {
@@ -102,7 +105,11 @@ func newShopIndex(s *cli.Streams) *cobra.Command {
 	return c
 }
 
-func buildIndex(ctx context.Context, s *cli.Streams, catalog, out string) error {
+func buildIndex(
+	ctx context.Context,
+	s *cli.Streams,
+	catalog, out string,
+) error {
 	start := time.Now()
 	err := cli.WriteWhole(s, out, func(w io.Writer) error {
 		return cli.DefaultHint(shop.BuildIndex(ctx, catalog, w), "every line of a catalogue is a JSON object with product_id and a numeric price; decompress it first")
@@ -124,7 +131,11 @@ func buildIndex(ctx context.Context, s *cli.Streams, catalog, out string) error 
 	return nil
 }
 
-func verifyIndex(ctx context.Context, s *cli.Streams, catalog, out string) error {
+func verifyIndex(
+	ctx context.Context,
+	s *cli.Streams,
+	catalog, out string,
+) error {
 	c, err := shop.Open(ctx, catalog, out)
 	if err == nil {
 		err = c.Verify()

@@ -47,7 +47,10 @@ type exportFlags struct {
 
 // NewExport returns `arena export`.
 func NewExport(s *cli.Streams) *cobra.Command {
-	f := exportFlags{workers: sideBySide, opt: export.Options{Sessions: 100}}
+	f := exportFlags{
+		workers: sideBySide,
+		opt:     export.Options{Sessions: 100},
+	}
 	c := cli.Command("export CORPUS --profile P -o DIR", "Write a corpus in the formats of other trainers", cli.NumArgs(1, 1),
 		func(c *cobra.Command, args []string) error {
 			return runExport(c, s, args[0], &f)

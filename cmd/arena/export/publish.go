@@ -47,20 +47,9 @@ func (f *publishFlags) run(
 	s *cli.Streams,
 	corpusDir string,
 ) (err error) {
-	if f.target.Name == "" && f.destination == "" && !f.dryRun {
-		return cli.Usage(errors.New("nowhere to publish to"), "give -o FOLDER, or --to hf://owner/name")
-	}
-	dataset, hub := strings.CutPrefix(f.destination, "hf://")
-	badURL := f.destination != "" && !bucket.IsURL(f.destination)
-	badName := hub && !hubName.MatchString(dataset)
-	if badURL || badName {
-		return cli.Usage(fmt.Errorf("--to is %q", f.destination), "hf://owner/name or s3://bucket/folder; -o writes a folder")
-	}
-	if f.destination != "" && !hub {
-		if f.target.Name != "" {
-			return cli.Usage(errors.New("-o and --to name two places"), "a bucket is one of them")
-		}
-		f.target.Name = f.destination
+	dataset, isHub, err := f.parseDestination()
+	if err != nil {
+		return err
 	}
 	if err = f.setDir(s); err != nil {
 		return err
@@ -71,6 +60,7 @@ func (f *publishFlags) run(
 	if f.Corpus, err = s.Path(ctx, corpusDir); err != nil {
 		return err
 	}
+
 	cli.LimitHeap(cli.HeapLimit)
 	f.Target = f.target.FinishTarget(f.target.Dir)
 	counts, err := f.Run(ctx)
@@ -90,27 +80,70 @@ func (f *publishFlags) run(
 	if err != nil {
 		return cli.CorpusError(corpus.Disk{}, f.Corpus, err)
 	}
+
 	if f.dryRun {
-		m, err := corpus.ReadManifest(corpus.Disk{}, f.target.Dir)
-		if err != nil {
-			return err
-		}
-		for _, file := range m.Files {
-			fmt.Fprintf(s.Err, "%10d %s\n", file.Bytes, file.Path)
-		}
-		return nil
+		return f.printFiles(s)
 	}
-	if hub {
+	if isHub {
 		return upload(ctx, s, dataset, f.target.Dir)
 	}
 	return f.target.Publish(ctx)
+}
+
+// parseDestination checks -o and --to. It returns the name of the dataset if --to is one of
+// the Hub, and makes a bucket the target.
+func (f *publishFlags) parseDestination() (dataset string, isHub bool, err error) {
+	if f.target.Name == "" && f.destination == "" && !f.dryRun {
+		return "", false, cli.Usage(
+			errors.New("nowhere to publish to"),
+			"give -o FOLDER, or --to hf://owner/name",
+		)
+	}
+
+	dataset, isHub = strings.CutPrefix(f.destination, "hf://")
+	badURL := f.destination != "" && !bucket.IsURL(f.destination)
+	badName := isHub && !hubName.MatchString(dataset)
+	if badURL || badName {
+		return "", false, cli.Usage(
+			fmt.Errorf("--to is %q", f.destination),
+			"hf://owner/name or s3://bucket/folder; -o writes a folder",
+		)
+	}
+	if f.destination == "" || isHub {
+		return dataset, isHub, nil
+	}
+
+	if f.target.Name != "" {
+		return "", false, cli.Usage(
+			errors.New("-o and --to name two places"),
+			"a bucket is one of them",
+		)
+	}
+	f.target.Name = f.destination
+	return "", false, nil
+}
+
+// printFiles prints the size and path of each file that would be published.
+func (f *publishFlags) printFiles(s *cli.Streams) error {
+	m, err := corpus.ReadManifest(corpus.Disk{}, f.target.Dir)
+	if err != nil {
+		return err
+	}
+	for _, file := range m.Files {
+		fmt.Fprintf(s.Err, "%10d %s\n", file.Bytes, file.Path)
+	}
+	return nil
 }
 
 var hubName = regexp.MustCompile(`^[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}$`)
 
 // upload runs the Hub's own program to upload a folder to a dataset in one commit; files
 // that are there are not sent again.
-func upload(ctx context.Context, s *cli.Streams, dataset, dir string) error {
+func upload(
+	ctx context.Context,
+	s *cli.Streams,
+	dataset, dir string,
+) error {
 	c := exec.CommandContext(ctx, "hf", "upload", dataset, dir, ".", "--repo-type", "dataset", "--delete", "*", "--commit-message", "Upload a corpus by arena")
 	c.Stdout = s.Err
 	c.Stderr = s.Err
