@@ -18,22 +18,21 @@ import (
 	"github.com/trajectory-arena/arena/pipeline/choose"
 )
 
-// Adder adds up entries.
+// Adder computes reports from the entries that are added to it.
 type Adder struct {
-	agents map[string]*AgentShare
-	levels map[float64]LevelRate
-	// lengths are by split.
-	lengths  map[string]Lengths
+	agents   map[string]*AgentShare
+	levels   map[float64]LevelRate
+	lengths  map[string]Lengths // by split
 	shifts   map[string][]probe.Shift
 	guard    *guard.Report
 	steps    *Steps
 	passages []frames.Passage
 	outcomes map[arena.JudgeOutcome]int
 	doubts   map[arena.JudgeDoubt]int
-	truth    truth
+	subnet   subnet
 }
 
-// NewAdder adds what the guard finds to g.
+// NewAdder returns an Adder that adds the guard's findings to g.
 func NewAdder(g *guard.Report) *Adder {
 	return &Adder{
 		agents:   map[string]*AgentShare{},
@@ -46,16 +45,16 @@ func NewAdder(g *guard.Report) *Adder {
 	}
 }
 
-// Add takes in an attempt, with its fate.
-func (a *Adder) Add(x *block.Entry, f choose.Decision) {
-	kept := 0
-	if f.Stage == "" {
-		kept = 1
-		l := a.lengths[f.Split]
-		a.lengths[f.Split] = Lengths{f.Split, append(l.Steps, int(x.NSteps)), append(l.Tokens, x.Body.Tokens)}
+// Add adds an attempt and the decision on it.
+func (a *Adder) Add(x *block.Entry, d choose.Decision) {
+	keptRows := 0
+	if d.IsKept() {
+		keptRows = 1
+		l := a.lengths[d.Split]
+		a.lengths[d.Split] = Lengths{d.Split, append(l.Steps, int(x.NSteps)), append(l.Tokens, x.Body.Tokens)}
 	}
-	a.agent(x, f.Axis, kept)
-	a.truth.add(x)
+	a.addToAgent(x, d.Axis, keptRows)
+	a.subnet.add(x)
 	for _, s := range x.Shifts {
 		a.shifts[s.Probe] = append(a.shifts[s.Probe], s)
 	}
@@ -66,11 +65,7 @@ func (a *Adder) Add(x *block.Entry, f choose.Decision) {
 		a.doubts[x.Judgement.Doubt]++
 	}
 	if x.Passage != "" {
-		a.passages = append(a.passages, frames.Passage{
-			Agent:   x.Agent,
-			Problem: x.ProblemID,
-			Text:    x.Passage,
-		})
+		a.passages = append(a.passages, frames.Passage{Agent: x.Agent, Problem: x.ProblemID, Text: x.Passage})
 	}
 	if o := x.StepJudgement.Outcome; o != "" {
 		if a.steps == nil {
@@ -81,29 +76,21 @@ func (a *Adder) Add(x *block.Entry, f choose.Decision) {
 	}
 	if s := x.Score; s != nil {
 		l := a.levels[*s]
-		a.levels[*s] = LevelRate{
-			Score:    *s,
-			Attempts: l.Attempts + 1,
-			Kept:     l.Kept + kept,
-		}
+		a.levels[*s] = LevelRate{Score: *s, Attempts: l.Attempts + 1, Kept: l.Kept + keptRows}
 	}
 	if x.Body.Bytes > 0 {
 		a.guard.Add(x.TraceID, x.Leak)
 	}
 }
 
-func (a *Adder) agent(
-	x *block.Entry,
-	axis arena.Axis,
-	kept int,
-) {
-	share, known := a.agents[x.Agent]
-	if !known {
+func (a *Adder) addToAgent(x *block.Entry, axis arena.Axis, keptRows int) {
+	share, ok := a.agents[x.Agent]
+	if !ok {
 		share = &AgentShare{Agent: x.Agent, Hotkey: x.AgentHotkey}
 		a.agents[x.Agent] = share
 	}
 	share.Attempts++
-	share.Kept += kept
+	share.Kept += keptRows
 	switch axis {
 	case arena.AxisAgentic:
 		share.Agentic++
@@ -120,7 +107,8 @@ func (a *Adder) agent(
 	}
 }
 
-// Agents orders the agents by what was kept of them; days are theirs, by name.
+// Agents returns the agents in descending order of their kept attempts. days are the days of the
+// agents by name.
 func (a *Adder) Agents(days map[string]*habits.Agent) Agents {
 	var r Agents
 	for _, share := range a.agents {
@@ -150,11 +138,11 @@ func (a *Adder) Agents(days map[string]*habits.Agent) Agents {
 	return r
 }
 
-// Lengths has the splits in the order that trainers read them.
+// Lengths returns the lengths of the splits in the order in which trainers read them.
 func (a *Adder) Lengths() []Lengths {
 	var out []Lengths
 	for _, split := range []string{corpus.SplitTrain, corpus.SplitEval} {
-		if l, known := a.lengths[split]; known {
+		if l, ok := a.lengths[split]; ok {
 			slices.Sort(l.Steps)
 			slices.Sort(l.Tokens)
 			out = append(out, l)
@@ -165,16 +153,16 @@ func (a *Adder) Lengths() []Lengths {
 
 // Replies counts the answers of the judges.
 type Replies struct {
-	// Judged counts attempts that a judge was asked about, Unscored those that
-	// it gave no answer to; the others say the same of the step judge.
+	// Judged counts the attempts that the judge was asked about, Unscored those without an
+	// answer. The other two are the counts of the step judge.
 	Judged        int `json:"judged"`
 	Unscored      int `json:"unscored"`
 	StepsJudged   int `json:"steps_judged,omitempty"`
 	StepsUnscored int `json:"steps_unscored,omitempty"`
 }
 
-// Count takes in the answers on an attempt, empty for a judge that was not asked.
-func (r *Replies) Count(whole, steps arena.JudgeOutcome) {
+// Count counts the answers on an attempt. The outcome of a judge that was not asked is empty.
+func (r *Replies) Count(judgement, steps arena.JudgeOutcome) {
 	count := func(judged, unscored *int, o arena.JudgeOutcome) {
 		if o == "" {
 			return
@@ -184,27 +172,23 @@ func (r *Replies) Count(whole, steps arena.JudgeOutcome) {
 			*unscored++
 		}
 	}
-	count(&r.Judged, &r.Unscored, whole)
+	count(&r.Judged, &r.Unscored, judgement)
 	count(&r.StepsJudged, &r.StepsUnscored, steps)
 }
 
-// Judges completes what the configuration says of the judges, by what entries and
-// plan hold. The probes are those of this build, unless they were measured apart.
-func (a *Adder) Judges(
-	r Judges,
-	stepJudge string,
-	n Replies,
-	runs map[string]multiplier.Quality,
-	apart []probe.Summary,
-	every int,
-) Judges {
-	r.Judged, r.Unscored, r.Coverage = n.Judged, n.Unscored, coverage(n.Judged, n.Unscored)
-	r.Probes = a.probes(every, apart)
+// Judges returns the report on the judges: r, which has the properties of the judge, completed
+// by the entries and by the counts and runs of the plan. probes are the results of separate
+// probes; if there are none, the report has those of this build, one in every attempts.
+func (a *Adder) Judges(r Judges, stepJudge string, n Replies, runs map[string]multiplier.Quality, probes []probe.Summary, every int) Judges {
+	r.Judged = n.Judged
+	r.Unscored = n.Unscored
+	r.Coverage = coverage(n.Judged, n.Unscored)
+	r.Probes = a.probes(every, probes)
 	r.Levels = []LevelRate{}
 	r.Frames = frames.Flags(a.passages)
 	r.Outcomes = a.outcomes
 	r.Doubts = a.doubts
-	r.Subnet = a.truth.held()
+	r.Subnet = a.subnet.compare()
 	if runs != nil {
 		r.Multiplier.Runs = map[string]RunQuality{}
 	}
@@ -214,7 +198,8 @@ func (a *Adder) Judges(
 	for _, score := range slices.Sorted(maps.Keys(a.levels)) {
 		r.Levels = append(r.Levels, a.levels[score])
 	}
-	if r.Steps = a.steps; r.Steps != nil {
+	r.Steps = a.steps
+	if r.Steps != nil {
 		r.Steps.Judge = stepJudge
 		r.Steps.Judged = n.StepsJudged
 		r.Steps.Unscored = n.StepsUnscored
@@ -227,16 +212,14 @@ func coverage(judged, unscored int) float64 {
 	return multiplier.Quality{Judged: judged, Scored: judged - unscored}.Coverage()
 }
 
-// probes sums up the probes of this build, or passes on those that were
-// measured apart; nil without either.
-func (a *Adder) probes(every int, apart []probe.Summary) *Probes {
-	if len(apart) > 0 {
-		return &Probes{Probes: apart}
+// probes returns the separate probes, or else the probes of this build. It returns nil if there
+// are none.
+func (a *Adder) probes(every int, separate []probe.Summary) *Probes {
+	if len(separate) > 0 {
+		return &Probes{Probes: separate}
 	}
 	if len(a.shifts) == 0 {
 		return nil
 	}
-	return &Probes{every, slicesx.Map(probe.All(), func(p probe.Probe) probe.Summary {
-		return probe.Summarise(p.Name, a.shifts[p.Name])
-	})}
+	return &Probes{every, slicesx.Map(probe.All(), func(p probe.Probe) probe.Summary { return probe.Summarise(p.Name, a.shifts[p.Name]) })}
 }

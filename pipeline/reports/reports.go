@@ -1,5 +1,5 @@
-// Package reports adds up what a run found, for people: who brought attempts, how
-// the judge graded them, what the guard found, and how long rows are.
+// Package reports computes the reports of a run for people: the agents of attempts, the judge's
+// grades, the guard's findings, and the lengths of rows.
 package reports
 
 import (
@@ -18,27 +18,26 @@ import (
 	"github.com/trajectory-arena/arena/pipeline/block"
 )
 
-// Set is what a run tells people beside its rows.
+// Set holds the reports of a run.
 type Set struct {
 	Funnel []corpus.Stage
 	Agents Agents
 	Judges Judges
 	Leak   Leak
-	// Lengths are those of the splits that hold attempts.
+	// Lengths are the lengths of the splits with attempts.
 	Lengths []Lengths
 }
 
-// Agents says whose attempts were read and whose were kept.
+// Agents is the report on the agents of read and of kept attempts.
 type Agents struct {
 	Agents []AgentShare `json:"agents"`
-	// TopShare is the largest agent's share of the kept attempts, Gini the
-	// inequality of the shares: 0 if all agents have the same, towards 1 if one
-	// has all.
+	// TopShare is the largest agent's share of the kept attempts, and Gini the inequality of
+	// the shares: 0 if they are equal, near 1 if one agent has all.
 	TopShare float64 `json:"top_share"`
 	Gini     float64 `json:"gini"`
 }
 
-// AgentShare is one agent's line.
+// AgentShare counts the attempts of one agent.
 type AgentShare struct {
 	Agent     string `json:"agent_version_id"`
 	Hotkey    string `json:"miner_hotkey"`
@@ -49,63 +48,62 @@ type AgentShare struct {
 	Scored    int    `json:"scored"`
 	Successes int    `json:"successes"`
 	Kept      int    `json:"kept"`
-	// Adaptivity says how far the agent's calls depend on results; nil where its day
-	// is too short to tell.
+	// Adaptivity is how much the agent's calls depend on results, nil if its day is too short
+	// for an estimate.
 	Adaptivity *habits.Estimate `json:"adaptivity"`
 }
 
-// Judges says how the judge graded.
+// Judges is the report on the judges.
 type Judges struct {
 	Judge    string `json:"judge"`
 	Judged   int    `json:"judged"`
 	Unscored int    `json:"unscored"`
-	// Sparing reports whether only attempts were judged that passed filter and score,
-	// and not all that left a dialogue.
+	// Sparing reports whether the judge graded only attempts that passed filter and score
+	// instead of all with a dialogue.
 	Sparing bool `json:"sparing,omitempty"`
 	// Coverage is the share of the judged attempts that have a grade.
 	Coverage   float64     `json:"coverage"`
 	Multiplier Multiplier  `json:"multiplier"`
 	Levels     []LevelRate `json:"levels"`
-	// Outcomes counts the answers, Doubts the grades whose quotes are faulty.
+	// Outcomes counts the answers, and Doubts the grades with faulty quotes.
 	Outcomes map[arena.JudgeOutcome]int `json:"outcomes"`
 	Doubts   map[arena.JudgeDoubt]int   `json:"doubts"`
-	// Agreement is how far the judge agrees with labels or other judges, as
-	// arena agreement measured it; nil where the build was not told.
+	// Agreement is the judge's agreement with labels or other judges, as measured by arena
+	// agreement. It is nil if the user named no such report.
 	Agreement *agreement.Report `json:"agreement"`
-	// Subnet is how far outcomes and grades agree with what the day's runs carry of
-	// the subnet's own; empty where they carry nothing.
+	// Subnet is the agreement of outcomes and grades with the subnet's own figures in the day's
+	// runs, empty if the runs have none.
 	Subnet []agreement.Validator `json:"subnet,omitempty"`
-	// Probes is how far its grades move where they should not; nil where that
-	// was not measured.
+	// Probes is how much grades change for reasons that should not matter, nil if it was not
+	// measured.
 	Probes *Probes `json:"probes"`
-	// Frames says of each agent how alike the passages are that decided its grades.
+	// Frames has the similarity of the passages that decided the grades of each agent.
 	Frames []frames.Flag `json:"frames"`
-	// Steps is the step judge's part; nil where steps were not judged.
+	// Steps is the report on the step judge, nil if steps were not judged.
 	Steps *Steps `json:"steps"`
 }
 
-// Steps says how the step judge judged.
+// Steps is the report on the step judge.
 type Steps struct {
 	Judge string `json:"judge"`
-	// Judged counts attempts, Unscored those without an answer, by Outcomes.
+	// Judged counts attempts, Unscored those without an answer, and Outcomes their outcomes.
 	Judged   int                        `json:"judged"`
 	Unscored int                        `json:"unscored"`
 	Coverage float64                    `json:"coverage"`
 	Outcomes map[arena.JudgeOutcome]int `json:"outcomes"`
-	// Verdicts counts steps.
+	// Verdicts counts verdicts on steps.
 	Verdicts block.Needs `json:"verdicts"`
 }
 
-// Multiplier says how grades became factors on the outcome.
+// Multiplier is the configuration of the factors by which grades multiply outcomes.
 type Multiplier struct {
 	multiplier.Config
-	// Runs are the means that factors depend on, by run; none where each
-	// attempt is weighed by its own grade alone.
+	// Runs are the means that factors depend on, by run. It is empty if the factor of an attempt
+	// depends on its own grade only.
 	Runs map[string]RunQuality `json:"runs,omitempty"`
 }
 
-// RunQuality is the mean grade of a run's judged attempts; null where none has
-// a grade.
+// RunQuality is the mean grade of a run's judged attempts. The mean is nil if none has a grade.
 type RunQuality struct {
 	Mean     *float64 `json:"mean"`
 	Judged   int      `json:"judged"`
@@ -119,29 +117,29 @@ type LevelRate struct {
 	Kept     int     `json:"kept"`
 }
 
-// Leak is the contamination report of a run: how the problems were
-// split, and what the guard found in the attempts.
+// Leak is the contamination report of a run: the split of the problems, and the guard's findings
+// in the attempts.
 type Leak struct {
-	// Clusters and Problems count by pool.
+	// Clusters and Problems are counts by pool.
 	Clusters map[guard.Pool]int `json:"clusters"`
 	Problems map[guard.Pool]int `json:"problems"`
 	// Outside counts the entries of held-out files.
 	Outside int `json:"held_out_entries"`
-	// Released are the problems that were held out once and are not any more.
+	// Released are the problems that are no longer held out.
 	Released []string `json:"released,omitempty"`
-	// SharedProducts are gold products of clusters in two pools: the audit of
-	// the split. A run that finds one stops.
+	// SharedProducts are gold products of clusters in two pools. They audit the split: a run with
+	// one fails.
 	SharedProducts []string `json:"products_in_two_pools"`
 	Canary         string   `json:"canary"`
-	// Guard counts by bank and tier, with the evidence for every dropped
-	// attempt and the recall on planted requests.
+	// Guard has the counts by bank and tier, the evidence for every dropped attempt, and the
+	// recall on planted requests.
 	Guard *guard.Report `json:"guard"`
 }
 
-// Probes is how far a judge's grades move where they should not.
+// Probes is how much a judge's grades change for reasons that should not matter.
 type Probes struct {
-	// Every says that one in so many attempts of this build was probed; 0 where
-	// the figures were measured apart from it.
+	// Every is N if one in N attempts of this build was probed, 0 if the probes were separate from
+	// the build.
 	Every  int             `json:"every"`
 	Probes []probe.Summary `json:"probes"`
 }
@@ -154,43 +152,38 @@ type Lengths struct {
 	Tokens []int
 }
 
-// Files are those of the reports folder by name.
-func (r *Set) Files() map[string]any {
-	return map[string]any{"funnel.json": r.Funnel, "agents.json": r.Agents, "judges.json": r.Judges, "leak.json": r.Leak}
+// Files returns the files of the reports folder by name.
+func (s *Set) Files() map[string]any {
+	return map[string]any{"funnel.json": s.Funnel, "agents.json": s.Agents, "judges.json": s.Judges, "leak.json": s.Leak}
 }
 
-// truth holds what the build finds of attempts against what their runs carry of the
-// subnet's own.
-type truth struct {
+// subnet compares the build's figures of attempts with the subnet's own figures in their runs.
+type subnet struct {
 	agreement.SubnetFindings
-	// paid and graded are the build's, of the attempts of these runs.
+	// paid and graded are the build's figures of the attempts of these runs.
 	paid, graded map[agreement.Key]*float64
 }
 
-// Carries tells what a run carries, and what of each of its attempts by problem.
-func (a *Adder) AddRun(
-	run, agent string,
-	f arena.Findings,
-	attempts map[string]arena.Findings,
-) {
-	if a.truth.Add(run, agent, f, attempts); a.truth.paid == nil {
-		a.truth.paid = map[agreement.Key]*float64{}
-		a.truth.graded = map[agreement.Key]*float64{}
+// AddRun adds the subnet's figures of a run, and those of its attempts by problem.
+func (a *Adder) AddRun(run, agent string, f arena.Findings, attempts map[string]arena.Findings) {
+	a.subnet.Add(run, agent, f, attempts)
+	if a.subnet.paid == nil {
+		a.subnet.paid = map[agreement.Key]*float64{}
+		a.subnet.graded = map[agreement.Key]*float64{}
 	}
 }
 
-func (t *truth) add(x *block.Entry) {
-	if t.Has(x.RunID) {
-		key := agreement.Key{
-			Run:     x.RunID,
-			Problem: cmp.Or(x.ProblemID, x.TraceID),
-		}
-		t.paid[key], t.graded[key] = paid(x), x.Score
+func (s *subnet) add(x *block.Entry) {
+	if s.Has(x.RunID) {
+		key := agreement.Key{Run: x.RunID, Problem: cmp.Or(x.ProblemID, x.TraceID)}
+		s.paid[key] = payment(x)
+		s.graded[key] = x.Score
 	}
 }
 
-// paid is what the verifier paid, or 1 for a success; nil where the attempt was none.
-func paid(x *block.Entry) *float64 {
+// payment returns what the verifier paid, or 1 for a success and 0 for a failure if the attempt
+// has no ruling. It returns nil if the verifier paid nothing for lack of a score.
+func payment(x *block.Entry) *float64 {
 	if r := x.Outcome.Ruling; r != nil {
 		return r.Score
 	}
@@ -200,24 +193,18 @@ func paid(x *block.Entry) *float64 {
 	return new(0.0)
 }
 
-func (t *truth) held() (all []agreement.Validator) {
-	slices.SortStableFunc(t.Items, func(a, b agreement.SubnetFinding) int {
-		return cmp.Compare(a.Run, b.Run)
-	}) // a sum of floats depends on its order
+// compare returns the agreement on each of the subnet's figures.
+func (s *subnet) compare() (findings []agreement.Validator) {
+	slices.SortStableFunc(s.Items, func(a, b agreement.SubnetFinding) int { return cmp.Compare(a.Run, b.Run) }) // a sum of floats depends on its order
 	for _, figure := range agreement.Figures {
-		ours := agreement.Ratings{Name: "judge", Scores: t.graded}
+		ours := agreement.Ratings{Name: "judge", Scores: s.graded}
 		switch figure {
 		case agreement.FigureScore, agreement.FigureAttemptScore:
-			ours = agreement.Ratings{Name: "outcome", Scores: t.paid}
+			ours = agreement.Ratings{Name: "outcome", Scores: s.paid}
 		}
-		all = append(all, agreement.AgainstValidator(
-			figure,
-			t.Items,
-			&ours,
-			agreement.DefaultOptions(),
-		)...)
+		findings = append(findings, agreement.AgainstValidator(figure, s.Items, &ours, agreement.DefaultOptions())...)
 	}
-	return all
+	return findings
 }
 
 func subnetText(all []agreement.Validator) string {
@@ -226,18 +213,6 @@ func subnetText(all []agreement.Validator) string {
 	}
 	return "\nHow far the build agrees with what the day's runs carry of the subnet's own figures (ours less theirs; 95 % intervals draw agents; coverage is the share of the runs or attempts carrying a figure that the build graded). Run by run: what was paid or solved times the run's coefficient (validator_score), the mean grade (reasoning_quality), and what the subnet's rule makes of it (reasoning_coefficient). Attempt by attempt, by category: solved by our rules (score), our grade (reasoning_score), and what the subnet's rule makes of either grade (multiplier).\n\n" +
 		corpus.Table("figure | category | ours | runs: | attempts: | agents: | coverage: | bias | distance | correlation", all, func(v agreement.Validator) string {
-			return fmt.Sprintf(
-				"%s | %s | %s | %d | %d | %d | %.3f | %s | %s | %s",
-				v.Figure,
-				corpus.EscapeCell(cmp.Or(v.Category, "all")),
-				v.Judge,
-				v.Runs,
-				v.Attempts,
-				v.Agents,
-				v.Coverage,
-				figure(v.Bias),
-				figure(v.Distance),
-				figure(v.Correlation),
-			)
+			return fmt.Sprintf("%s | %s | %s | %d | %d | %d | %.3f | %s | %s | %s", v.Figure, corpus.EscapeCell(cmp.Or(v.Category, "all")), v.Judge, v.Runs, v.Attempts, v.Agents, v.Coverage, figure(v.Bias), figure(v.Distance), figure(v.Correlation))
 		})
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/trajectory-arena/arena/judges/probe"
 )
 
-// Text is the report as the dataset card has it; shares and seed are those of the split.
+// Text returns the text of the dataset card. shares and seed are the parameters of the split.
 func (r *Leak) Text(shares guard.Shares, seed uint64) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `All problems that share a product or a request form one cluster, and a cluster is in one pool only: %d clusters (%d problems) in
@@ -27,13 +27,25 @@ train, %d (%d) in eval, %d (%d) never touched; problems that say the same count 
 		fmt.Fprintf(&b, "%d more clusters (%d problems) are held out: those of held-out files of this run and of the runs before it, each with all that share a product or a request with one; they are in no split.\n", n, r.Problems[guard.PoolHeldOut])
 	}
 	if len(r.Released) > 0 {
-		fmt.Fprintf(
-			&b,
-			"**%d problems were held out once and were released by name: %s.** What was measured on them before is no measure of a model that is trained on this corpus.\n",
-			len(r.Released),
-			corpus.EscapeCell(strings.Join(r.Released, ", ")),
-		)
+		fmt.Fprintf(&b, "**%d problems were held out once and were released by name: %s.** What was measured on them before is no measure of a model that is trained on this corpus.\n", len(r.Released), corpus.EscapeCell(strings.Join(r.Released, ", ")))
 	}
+	b.WriteString(r.attemptsText())
+	if !slices.Contains(r.Guard.Ran, guard.TierEmbedding) {
+		b.WriteString("The lexical tier reads English. Of Spanish, German, Indonesian, Tagalog and Chinese it knows some 270 words, of other languages numbers and names: it found 14 of 29 translations by other hands, some by their numbers alone. No embedding tier ran, which adds what its model reads (--embeddings URL --embeddings-for guard).\n\n")
+	}
+	if r.Guard.NotRun != "" {
+		fmt.Fprintf(&b, "A tier that was asked for did not run (%s).\n\n", corpus.EscapeCell(r.Guard.NotRun))
+	}
+	b.WriteString(falseDropsText(&r.Guard.FalseDrops))
+	return b.String() + findingsText(r.Guard) + "\nProtected requests were planted in other clothes, and found (a build with a recall below its floor fails):\n\n" +
+		corpus.Table("kind | planted: | found: | recall: | 95 % interval | floor:", r.Guard.Injection.Kinds, func(k guard.InjectionRecall) string {
+			return fmt.Sprintf("%s | %d | %d | %.3f | %.3f to %.3f | %.2f", k.Kind, k.Planted, k.Found, k.Recall, k.Low, k.High, k.Floor)
+		})
+}
+
+// attemptsText returns the sentence on the guarded attempts.
+func (r *Leak) attemptsText() string {
+	var b strings.Builder
 	fmt.Fprintf(&b, "%d attempts were held against %d protected problems", r.Guard.Rows, r.Guard.Protected())
 	if r.Outside == 0 && r.Clusters[guard.PoolHeldOut] == 0 {
 		b.WriteString(" (no public bank was given: only the day's own eval and never-touch clusters)")
@@ -41,29 +53,11 @@ train, %d (%d) in eval, %d (%d) never touched; problems that say the same count 
 		fmt.Fprintf(&b, " (%d of them from held-out files)", r.Outside)
 	}
 	fmt.Fprintf(&b, "; %d were dropped, of which the funnel counts those that no stage before it had dropped; %d could not be read by the lexical tier. The planted canaries were caught.\n\n", len(r.Guard.Dropped), r.Guard.Unreadable)
-	if !slices.Contains(r.Guard.Ran, guard.TierEmbedding) {
-		b.WriteString("The lexical tier reads English. Of Spanish, German, Indonesian, Tagalog and Chinese it knows some 270 words, of other languages numbers and names: it found 14 of 29 translations by other hands, some by their numbers alone. No embedding tier ran, which adds what its model reads (--embeddings URL --embeddings-for guard).\n\n")
-	}
-	if r.Guard.NotRun != "" {
-		fmt.Fprintf(&b, "A tier that was asked for did not run (%s).\n\n", corpus.EscapeCell(r.Guard.NotRun))
-	}
-	b.WriteString(lostText(&r.Guard.FalseDrops))
-	return b.String() + foundText(r.Guard) + "\nProtected requests were planted in other clothes, and found (a build with a recall below its floor fails):\n\n" +
-		corpus.Table("kind | planted: | found: | recall: | 95 % interval | floor:", r.Guard.Injection.Kinds, func(k guard.InjectionRecall) string {
-			return fmt.Sprintf(
-				"%s | %d | %d | %.3f | %.3f to %.3f | %.2f",
-				k.Kind,
-				k.Planted,
-				k.Found,
-				k.Recall,
-				k.Low,
-				k.High,
-				k.Floor,
-			)
-		})
+	return b.String()
 }
 
-func lostText(f *guard.FalseDrops) string {
+// falseDropsText returns the sentence on honest rows that the guard would drop.
+func falseDropsText(f *guard.FalseDrops) string {
 	if f.Held == 0 {
 		return ""
 	}
@@ -75,7 +69,8 @@ func lostText(f *guard.FalseDrops) string {
 		100*f.Share, 100*f.Low, 100*f.High, f.Dropped, f.Held, raised)
 }
 
-func foundText(g *guard.Report) string {
+// findingsText returns the tables of findings and of other thresholds.
+func findingsText(g *guard.Report) string {
 	tiers := ""
 	thresholds := "threshold"
 	drops := "attempts"
@@ -83,30 +78,22 @@ func foundText(g *guard.Report) string {
 		tiers += fmt.Sprintf("%s: | ", tier)
 	}
 	for _, point := range g.Curve {
-		thresholds, drops = thresholds+fmt.Sprintf(" | %.3f:", point.Threshold), drops+fmt.Sprintf(" | %d", point.Rows)
+		thresholds += fmt.Sprintf(" | %.3f:", point.Threshold)
+		drops += fmt.Sprintf(" | %d", point.Rows)
 	}
 	return fmt.Sprintf("Attempts found, and dropped, by bank and tier; kept are those that look like a protected problem and stay below the threshold of %.3f.\n\n", g.Threshold) +
 		corpus.Table("bank | problems: | "+tiers+"kept: | nearest kept:", g.Banks, func(part guard.BankReport) string {
-			found := ""
+			counts := ""
 			for _, tier := range g.Ran {
-				found += fmt.Sprintf("%d | ", part.Found[tier])
+				counts += fmt.Sprintf("%d | ", part.Found[tier])
 			}
-			return fmt.Sprintf(
-				"%s | %d | %s%d | %.3f",
-				corpus.EscapeCell(part.Bank),
-				part.Problems,
-				found,
-				part.Kept,
-				part.Nearest,
-			)
+			return fmt.Sprintf("%s | %d | %s%d | %.3f", corpus.EscapeCell(part.Bank), part.Problems, counts, part.Kept, part.Nearest)
 		}) + "\nreports/leak.json has every dropped attempt with the problem, the score and the words and numbers that agree. Another threshold would drop:\n\n" +
-		corpus.Table(thresholds, []string{drops}, func(row string) string {
-			return row
-		})
+		corpus.Table(thresholds, []string{drops}, func(row string) string { return row })
 }
 
-// Lifted says which probes raise the judge's grades too often; empty where none
-// does or none was tried.
+// Lifted returns a description of the probes that raise the judge's grades too often, empty if there
+// are none.
 func (r *Judges) Lifted() string {
 	if r.Probes == nil {
 		return ""
@@ -114,7 +101,7 @@ func (r *Judges) Lifted() string {
 	return probe.LiftWarning(r.Probes.Probes)
 }
 
-// Warning is the card's first sentence where the judge can be lifted.
+// Warning returns the first sentence of the card if Lifted returns one.
 func (r *Judges) Warning() string {
 	if lifted := r.Lifted(); lifted != "" {
 		return "**Warning: " + corpus.EscapeCell(lifted) + ".**\n\n"
@@ -122,8 +109,8 @@ func (r *Judges) Warning() string {
 	return ""
 }
 
-// Text is the report as the dataset card has it; maxUnscored is the share of
-// attempts that may lack a grade, 0 to 1.
+// Text returns the text of the dataset card. maxUnscored is the maximum share of attempts without a
+// grade, 0 to 1.
 func (r *Judges) Text(maxUnscored float64) string {
 	asked := "with a dialogue"
 	if r.Sparing {
@@ -131,9 +118,7 @@ func (r *Judges) Text(maxUnscored float64) string {
 	}
 	text := fmt.Sprintf("Judge %s graded %d of %d attempts %s; %d have no grade (at most %.3g %% are allowed), and none of them counts as a low one: coverage %.1f %%. %s\n\n",
 		r.Judge, r.Judged-r.Unscored, r.Judged, asked, r.Unscored, 100*maxUnscored, 100*r.Coverage, r.Multiplier.text())
-	text += corpus.Table("score: | attempts: | kept:", r.Levels, func(l LevelRate) string {
-		return fmt.Sprintf("%.1f | %d | %d", l.Score, l.Attempts, l.Kept)
-	})
+	text += corpus.Table("score: | attempts: | kept:", r.Levels, func(l LevelRate) string { return fmt.Sprintf("%.1f | %d | %d", l.Score, l.Attempts, l.Kept) })
 	if r.Outcomes[arena.JudgeUnparsed]+r.Outcomes[arena.JudgeRefused]+len(r.Doubts) > 0 {
 		text += fmt.Sprintf("\n%d answers could not be read and %d were refusals. Of the grades, %d lack the quote of a gate that they say was passed, and %d quote what the attempt does not hold.\n",
 			r.Outcomes[arena.JudgeUnparsed], r.Outcomes[arena.JudgeRefused], r.Doubts[arena.DoubtNoQuote], r.Doubts[arena.DoubtUnfound])
@@ -141,23 +126,14 @@ func (r *Judges) Text(maxUnscored float64) string {
 	return text + framesText(r.Frames, r.Multiplier.Frames) + agreementText(r.Agreement) + subnetText(r.Subnet) + r.Probes.text() + r.Steps.text()
 }
 
-func framesText(all []frames.Flag, weigh multiplier.Frames) string {
-	flagged := slices.DeleteFunc(slices.Clone(all), func(f frames.Flag) bool {
-		return !f.Framed
-	})
+func framesText(flags []frames.Flag, weigh multiplier.Frames) string {
+	flagged := slices.DeleteFunc(slices.Clone(flags), func(f frames.Flag) bool { return !f.Framed })
 	if len(flagged) == 0 {
-		return fmt.Sprintf("\nOf %d agents with passages that decided a grade, none filled one frame again and again.\n", len(all))
+		return fmt.Sprintf("\nOf %d agents with passages that decided a grade, none filled one frame again and again.\n", len(flags))
 	}
-	return fmt.Sprintf("\nOf %d agents with passages that decided a grade, %d filled a frame again and again (multiplier.frames: %s):\n\n", len(all), len(flagged), weigh) +
+	return fmt.Sprintf("\nOf %d agents with passages that decided a grade, %d filled a frame again and again (multiplier.frames: %s):\n\n", len(flags), len(flagged), weigh) +
 		corpus.Table("agent | passages: | pairs: | alike: | copied:", flagged[:min(cardAgents, len(flagged))], func(f frames.Flag) string {
-			return fmt.Sprintf(
-				"%s | %d | %d | %.2f | %.2f",
-				corpus.EscapeCell(f.Agent),
-				f.Passages,
-				f.Pairs,
-				f.Alike,
-				f.Copied,
-			)
+			return fmt.Sprintf("%s | %d | %d | %.2f | %.2f", corpus.EscapeCell(f.Agent), f.Passages, f.Pairs, f.Alike, f.Copied)
 		})
 }
 
@@ -178,26 +154,18 @@ func (r *Multiplier) text() string {
 	return text
 }
 
-// cardAgents is how many agents the card lists; agents.json has all.
+// cardAgents is the number of agents on the card; agents.json lists all.
 const cardAgents = 10
 
-// Text is the report as the dataset card has it.
+// Text returns the text of the dataset card.
 func (r *Agents) Text() string {
 	return fmt.Sprintf("%d agents; the largest has %.1f %% of the kept attempts, Gini %.2f. reports/agents.json lists all.\n\n", len(r.Agents), 100*r.TopShare, r.Gini) +
 		corpus.Table("agent | attempts: | agentic: | adaptivity | solved: | kept:", r.Agents[:min(cardAgents, len(r.Agents))], func(a AgentShare) string {
-			return fmt.Sprintf(
-				"%s | %d | %d | %s | %d | %d",
-				corpus.EscapeCell(a.Agent),
-				a.Attempts,
-				a.Agentic,
-				a.Adapts(),
-				a.Successes,
-				a.Kept,
-			)
+			return fmt.Sprintf("%s | %d | %d | %s | %d | %d", corpus.EscapeCell(a.Agent), a.Attempts, a.Agentic, a.Adapts(), a.Successes, a.Kept)
 		})
 }
 
-// Adapts is the agent's adaptivity with its interval, a dash where its day is too short.
+// Adapts returns the agent's adaptivity with its interval, a dash if its day is too short.
 func (a *AgentShare) Adapts() string {
 	if a.Adaptivity == nil {
 		return "-"
@@ -211,16 +179,7 @@ func agreementText(r *agreement.Report) string {
 	}
 	return "\nHow far it agrees with others, with 95 % intervals clustered by problem:\n\n" +
 		corpus.Table("a | b | n: | coverage: | exact | kappa | weighted kappa", r.Pairs, func(p agreement.Pair) string {
-			return fmt.Sprintf(
-				"%s | %s | %d | %.3f | %s | %s | %s",
-				corpus.EscapeCell(p.A),
-				corpus.EscapeCell(p.B),
-				p.N,
-				p.Coverage,
-				figure(p.Exact),
-				figure(p.Kappa),
-				figure(p.WeightedKappa),
-			)
+			return fmt.Sprintf("%s | %s | %d | %.3f | %s | %s | %s", corpus.EscapeCell(p.A), corpus.EscapeCell(p.B), p.N, p.Coverage, figure(p.Exact), figure(p.Kappa), figure(p.WeightedKappa))
 		})
 }
 
@@ -231,12 +190,7 @@ func figure(f agreement.Figure) string {
 	case f.CI95 == nil:
 		return fmt.Sprintf("%.3f", *f.Value)
 	default:
-		return fmt.Sprintf(
-			"%.3f [%.3f, %.3f]",
-			*f.Value,
-			f.CI95[0],
-			f.CI95[1],
-		)
+		return fmt.Sprintf("%.3f [%.3f, %.3f]", *f.Value, f.CI95[0], f.CI95[1])
 	}
 }
 
@@ -260,16 +214,7 @@ func (r *Probes) text() string {
 			if p.CI95 != nil {
 				mean += fmt.Sprintf(" [%+.3f, %+.3f]", p.CI95[0], p.CI95[1])
 			}
-			return fmt.Sprintf(
-				"%s | %d | %d | %d | [%.3f, %.3f] | %s",
-				corpus.EscapeCell(p.Probe),
-				p.N,
-				p.Raised,
-				p.Lowered,
-				p.RaisedWilson95[0],
-				p.RaisedWilson95[1],
-				mean,
-			)
+			return fmt.Sprintf("%s | %d | %d | %d | [%.3f, %.3f] | %s", corpus.EscapeCell(p.Probe), p.N, p.Raised, p.Lowered, p.RaisedWilson95[0], p.RaisedWilson95[1], mean)
 		}) + "\n" + strings.Join(lines, "; ") + ".\n"
 }
 
@@ -284,28 +229,17 @@ Of their steps %d were needed, %d waste and %d unclear: a row ends before the fi
 `, r.Judge, r.Judged, r.Judged-r.Unscored, 100*r.Coverage, r.Unscored, n.Needed, n.Waste, n.Unclear)
 }
 
-// LengthsText is the card's table, by which a trainer's longest sequence is
-// set.
-func LengthsText(all []Lengths) string {
+// LengthsText returns the card's table of lengths, from which users choose a trainer's maximum
+// sequence length.
+func LengthsText(lengths []Lengths) string {
 	return fmt.Sprintf("Turns of the model, and tokens of a whole attempt (%s), of config sft:\n\n", rows.Bytes4{}.Name()) +
-		corpus.Table("split | attempts: | turns: half, 9 of 10, all | tokens: half, 9 of 10, all", all, func(l Lengths) string {
-			return fmt.Sprintf(
-				"%s | %d | %s | %s",
-				l.Split,
-				len(l.Steps),
-				upTo(l.Steps),
-				upTo(l.Tokens),
-			)
+		corpus.Table("split | attempts: | turns: half, 9 of 10, all | tokens: half, 9 of 10, all", lengths, func(l Lengths) string {
+			return fmt.Sprintf("%s | %d | %s | %s", l.Split, len(l.Steps), upTo(l.Steps), upTo(l.Tokens))
 		})
 }
 
-// upTo says how far half, nine in ten and all of sorted values reach, by nearest rank.
+// upTo returns the median, the 90th percentile and the maximum of sorted values, by nearest rank.
 func upTo(sorted []int) string {
 	n := int64(len(sorted))
-	return fmt.Sprintf(
-		"%d, %d, %d",
-		sorted[figures.Rank(n, 50)],
-		sorted[figures.Rank(n, 90)],
-		sorted[n-1],
-	)
+	return fmt.Sprintf("%d, %d, %d", sorted[figures.Rank(n, 50)], sorted[figures.Rank(n, 90)], sorted[n-1])
 }
