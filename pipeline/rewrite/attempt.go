@@ -24,23 +24,23 @@ import (
 	"github.com/trajectory-arena/arena/pipeline/choose"
 )
 
-// maxThought bounds the reasoning of one step in bytes, far above five sentences.
+// maxThought limits the reasoning of one step in bytes, far above five sentences.
 const maxThought = 4000
 
-// options is how many calls the second asking chooses among, with the real one.
-const options = 4
+// maxOptions is the number of calls, with the real one, among which the second request chooses.
+const maxOptions = 4
 
-// Attempt is what became of one attempt that was rewritten.
+// Attempt is the result of rewriting one attempt.
 type Attempt struct {
 	ID    string `json:"id"`
 	Agent string `json:"agent"`
-	// Reason is empty where the attempt is a row.
+	// Reason is the reason why the attempt is not a row, empty if it is.
 	Reason string `json:"reason"`
 	Steps  int    `json:"steps"`
-	// Replayed counts the results that the log cut and the shop answered again.
+	// Replayed counts the results that the log cut and the shop returned again.
 	Replayed int `json:"replayed"`
-	// Requests counts what was asked of the model, held or not; the rest is what
-	// that cost.
+	// Requests counts the requests to the model, cached or not. The fields after it are their
+	// cost.
 	Requests         int      `json:"requests"`
 	PromptTokens     int      `json:"prompt_tokens"`
 	CompletionTokens int      `json:"completion_tokens"`
@@ -48,75 +48,71 @@ type Attempt struct {
 	Model            string   `json:"model"`
 }
 
-// made is a rewritten attempt; row is nil where it is none.
-type made struct {
+// rewritten is a rewritten attempt.
+type rewritten struct {
 	Attempt
-	row *rows.SFT
-	// thoughts are those behind the first result, bare.
+	row *rows.SFT // nil if the attempt is not a row
+	// thoughts are the thoughts after the first result, without titles.
 	thoughts frames.Thoughts
 }
 
+// asking is the rewriting of one attempt.
 type asking struct {
 	*work
 	trace   *arena.Trace
 	problem *arena.Problem
-	out     *made
+	out     *rewritten
 	spent   ledger.Spent
 }
 
-// attempt rewrites one attempt, and gives up at the first step that is not
-// believed: what follows would be paid for in vain.
-func (w *work) attempt(ctx context.Context, t *arena.Trace) (*made, error) {
+// attempt rewrites one attempt. It stops at the first step that fails a check, to save the cost of
+// the steps after it.
+func (w *work) attempt(ctx context.Context, t *arena.Trace) (*rewritten, error) {
 	a := &asking{work: w, trace: t, problem: w.day.Problems.Get(w.day.Problems.IndexOf(t)), spent: ledger.Free(),
-		out: &made{Attempt: Attempt{
-			ID:    t.ID,
-			Agent: filters.AgentOf(t.Agent, t.RunID),
-		}}}
+		out: &rewritten{Attempt: Attempt{ID: t.ID, Agent: filters.AgentOf(t.Agent, t.RunID)}}}
 	turns := steps(t)
-	played, _, err := w.whole(ctx, t, turns)
+	replayed, _, err := w.restoreResults(ctx, t, turns)
 	if err != nil {
 		return nil, err
 	}
-	a.out.Replayed = played
+	a.out.Replayed = replayed
 	p := past{request: t.Query}
 	for i := range turns {
-		thought, reason, lost := a.think(ctx, p, turns[i:])
-		if lost != nil {
-			return nil, lost
+		thought, reason, err := a.think(ctx, p, turns[i:])
+		if err != nil {
+			return nil, err
 		}
-		if a.out.Steps++; reason != "" {
+		a.out.Steps++
+		if reason != "" {
 			return a.end(reason), nil
 		}
-		p = p.then(thought, turns[i].Calls)
+		p = p.next(thought, turns[i].Calls)
 	}
 	reason, err := a.finish(ctx, p, turns)
 	return a.end(reason), err
 }
 
+// steps returns the turns with calls.
 func steps(t *arena.Trace) []arena.Turn {
 	d := filters.Normalise(t)
-	return slices.DeleteFunc(d.Turns, func(t arena.Turn) bool {
-		return len(t.Calls) == 0
-	})
+	return slices.DeleteFunc(d.Turns, func(t arena.Turn) bool { return len(t.Calls) == 0 })
 }
 
-func (a *asking) end(reason string) *made {
+// end returns the result with its cost. It has no row if there is a reason.
+func (a *asking) end(reason string) *rewritten {
 	a.out.Reason = reason
-	a.out.PromptTokens, a.out.CompletionTokens, a.out.CostUSD = a.spent.Prompt, a.spent.Completion, a.spent.USD
+	a.out.PromptTokens = a.spent.Prompt
+	a.out.CompletionTokens = a.spent.Completion
+	a.out.CostUSD = a.spent.USD
 	if reason != "" {
 		a.out.row = nil
 	}
 	return a.out
 }
 
-// think gets the thought of the first of the turns that are left, or says why it is
-// not believed.
-func (a *asking) think(
-	ctx context.Context,
-	p past,
-	rest []arena.Turn,
-) (thought, reason string, err error) {
-	next := moveOf(rest[0].Calls)
+// think returns the thought of the first of the remaining turns, or the reason why it fails a check.
+func (a *asking) think(ctx context.Context, p past, remaining []arena.Turn) (thought, reason string, err error) {
+	next := newMove(remaining[0].Calls)
 	r, err := a.ask(ctx, llm.Task{
 		System:   writing,
 		User:     p.toWrite(next),
@@ -130,13 +126,14 @@ func (a *asking) think(
 	case r.Outcome != arena.JudgeScored || len(r.Text) > maxThought:
 		return "", reasonSilent, nil
 	}
-	if s, _ := a.filter.Check(&arena.Trace{}, &arena.Dialogue{Turns: []arena.Turn{{Think: r.Text}}}); slices.Contains(s.Reasons, orderly) {
-		return "", orderly, nil
+	if s, _ := a.filter.Check(&arena.Trace{}, &arena.Dialogue{Turns: []arena.Turn{{Think: r.Text}}}); slices.Contains(s.Reasons, reasonOrders) {
+		return "", reasonOrders, nil
 	}
-	if reason = p.unheld(r.Text, next, rest, a.problem); reason != "" {
+	if reason = p.unsupportedReason(r.Text, next, remaining, a.problem); reason != "" {
 		return "", reason, nil
 	}
-	moves, at := a.moves.around(a.trace.ProblemID, rest[0].Calls)
+	moves, index := a.moves.options(a.trace.ProblemID, remaining[0].Calls)
+	number := strconv.Itoa(index + 1)
 	if len(moves) < 2 {
 		return "", reasonSilent, nil
 	}
@@ -145,9 +142,9 @@ func (a *asking) think(
 		User:     p.toChoose(r.Text, moves),
 		Key:      "choice",
 		Expected: 8,
-		StandIn:  strconv.Itoa(at + 1),
+		StandIn:  number,
 	})
-	if err == nil && strings.TrimSpace(picked.Text) != strconv.Itoa(at+1) {
+	if err == nil && strings.TrimSpace(picked.Text) != number {
 		reason = reasonLeads
 	}
 	return r.Text, reason, err
@@ -161,53 +158,46 @@ func (a *asking) ask(ctx context.Context, t llm.Task) (llm.Reply, error) {
 	return r, err
 }
 
-func (a *asking) finish(
-	ctx context.Context,
-	p past,
-	turns []arena.Turn,
-) (string, error) {
+// finish makes the row of the attempt and checks it. It returns the reason if a check fails.
+func (a *asking) finish(ctx context.Context, p past, turns []arena.Turn) (string, error) {
 	t := a.trace
 	source, reason, err := a.newRow(turns)
 	if reason != "" || err != nil {
 		return reason, err
 	}
-	again := slices.Clone(turns)
-	for i := range again {
-		again[i].Think, again[i].Text = p.steps[i].Think, ""
+	newTurns := slices.Clone(turns)
+	for i := range newTurns {
+		newTurns[i].Think = p.steps[i].Think
+		newTurns[i].Text = ""
 	}
-	d := arena.Dialogue{Turns: again}
-	if reason = a.spoken(t, &d); reason != "" {
+	d := arena.Dialogue{Turns: newTurns}
+	if reason = a.textReason(t, &d); reason != "" {
 		return reason, nil
 	}
-	if a.out.row, reason, err = a.newRow(again); reason != "" || err != nil {
+	if a.out.row, reason, err = a.newRow(newTurns); reason != "" || err != nil {
 		return reason, err
 	}
-	back, err := decode(t.ProblemID, a.out.row)
+	decoded, err := decode(t.ProblemID, a.out.row)
 	if err != nil {
 		return "", err
 	}
-	if reason, err = a.replayed(ctx, source, back); reason != "" || err != nil {
+	if reason, err = a.changedReason(ctx, source, decoded); reason != "" || err != nil {
 		return reason, err
 	}
-	d = filters.Normalise(back)
-	j := gates.Judge(back, &d)
+	d = filters.Normalise(decoded)
+	j := gates.Judge(decoded, &d)
 	a.out.thoughts.Problem = t.ProblemID
-	a.out.thoughts.Texts = slicesx.Map(p.steps[1:], func(s arena.Turn) string {
-		return bare(s.Think, s.Calls, turns)
-	})
-	if a.out.thoughts.Decided = bare(frames.DecidingPassage(&j), nil, turns); a.out.thoughts.Decided == "" && !a.Dry {
+	a.out.thoughts.Texts = slicesx.Map(p.steps[1:], func(s arena.Turn) string { return withoutTitles(s.Think, s.Calls, turns) })
+	a.out.thoughts.Decided = withoutTitles(frames.DecidingPassage(&j), nil, turns)
+	if a.out.thoughts.Decided == "" && !a.Dry {
 		return reasonNoDatum, nil
 	}
 	return "", nil
 }
 
-// bare is a thought with a figure for each title that a result holds and without
-// the ids of its own calls: titles are alike by themselves, and so is "I open A, B".
-func bare(
-	thought string,
-	next []arena.Call,
-	turns []arena.Turn,
-) string {
+// withoutTitles returns a thought with "1" for each title of a result and without the IDs in the next
+// calls, because titles and texts such as "I open A, B" are similar in all attempts.
+func withoutTitles(thought string, next []arena.Call, turns []arena.Turn) string {
 	for _, c := range next {
 		for _, id := range strings.Split(gjson.Get(string(c.Arguments), "product_ids").String(), ",") {
 			if id != "" {
@@ -227,36 +217,30 @@ func bare(
 	return thought
 }
 
-// newRow is the row of the attempt with these turns, or the reason why it is none. It is
-// of the axis that the attempt had, so that nobody takes it for an agent's own.
-func (a *asking) newRow(turns []arena.Turn) (made *rows.SFT, reason string, err error) {
+// newRow returns the row of the attempt with these turns, or the reason why it cannot be one. The row
+// keeps the axis of the attempt, so that it does not count as agentic.
+func (a *asking) newRow(turns []arena.Turn) (row *rows.SFT, reason string, err error) {
 	c := a.chosen[a.trace.ID]
-	rec := &arena.Record{
-		Trace:     a.trace,
-		Dialogue:  arena.Dialogue{Turns: turns},
-		Structure: arena.Structure{Axis: arena.AxisScripted},
-	}
-	row, _, err := rows.NewSFT(rec, &rows.Facts{
-		Harness: a.harness, Category: a.problem.Category, Split: corpus.SplitTrain, Origin: rows.Origin{
-			ProblemID: c.ProblemID,
-			Cluster:   c.Cluster,
-		},
+	rec := &arena.Record{Trace: a.trace, Dialogue: arena.Dialogue{Turns: turns}, Structure: arena.Structure{Axis: arena.AxisScripted}}
+	sft, _, err := rows.NewSFT(rec, &rows.Facts{
+		Harness: a.harness, Category: a.problem.Category, Split: corpus.SplitTrain, Origin: rows.Origin{ProblemID: c.ProblemID, Cluster: c.Cluster},
 		PipelineVersion: a.Version, Counter: rows.Bytes4{}, IsSecret: a.secret,
 		Metadata: map[string]any{"origin": Origin, "source_attempt": a.trace.ID, "replayed_results": a.out.Replayed, "rewriter": map[string]any{
 			"model": a.out.Model, "prompt_sha256": digest.SHA256([]byte(writing)), "check_prompt_sha256": digest.SHA256([]byte(choosing)),
 			"requests": a.out.Requests, "prompt_tokens": a.spent.Prompt, "completion_tokens": a.spent.Completion, "cost_usd": a.spent.USD,
 		}},
 	})
-	if unfit, is := errors.AsType[*chat.Unfit](err); is {
+	if unfit, ok := errors.AsType[*chat.Unfit](err); ok {
 		return nil, unfit.Reason, nil
 	}
-	row.Reward = 1
-	return &row, "", err
+	sft.Reward = 1
+	return &sft, "", err
 }
 
-// moves are what was done at any step of the day's attempts, by problem and form.
+// moves are the moves in the day's attempts, by problem ID and canonical form.
 type moves map[string]map[string]move
 
+// maxMoves is the maximum number of moves that are stored for one problem.
 const maxMoves = 64
 
 func (m moves) add(problem string, turns []arena.Turn) {
@@ -264,31 +248,25 @@ func (m moves) add(problem string, turns []arena.Turn) {
 		m[problem] = map[string]move{}
 	}
 	for _, t := range turns {
-		if form := formOf(t.Calls); m[problem][form] == "" && len(m[problem]) < maxMoves {
-			m[problem][form] = moveOf(t.Calls)
+		if form := canonicalForm(t.Calls); m[problem][form] == "" && len(m[problem]) < maxMoves {
+			m[problem][form] = newMove(t.Calls)
 		}
 	}
 }
 
-// around gives a move among others that were made at its problem, in an order that
-// tells nothing, and its place.
-func (m moves) around(problem string, calls []arena.Call) (all []move, at int) {
-	next := moveOf(calls)
-	form := formOf(calls)
-	for other, made := range m[problem] {
-		if other != form {
-			all = append(all, made)
+// options returns the move of the calls together with other moves at the problem, in a random but
+// reproducible order, and the index of the move.
+func (m moves) options(problem string, calls []arena.Call) (out []move, index int) {
+	next := newMove(calls)
+	form := canonicalForm(calls)
+	for otherForm, other := range m[problem] {
+		if otherForm != form {
+			out = append(out, other)
 		}
 	}
-	key := func(s move) string {
-		return choose.Key(string(next) + "\x00" + string(s))
-	}
-	slices.SortFunc(all, func(a, b move) int {
-		return strings.Compare(key(a), key(b))
-	})
-	all = append(all[:min(len(all), options-1)], next)
-	slices.SortFunc(all, func(a, b move) int {
-		return strings.Compare(choose.Key(string(a)), choose.Key(string(b)))
-	})
-	return all, slices.Index(all, next)
+	key := func(s move) string { return choose.Key(string(next) + "\x00" + string(s)) }
+	slices.SortFunc(out, func(a, b move) int { return strings.Compare(key(a), key(b)) })
+	out = append(out[:min(len(out), maxOptions-1)], next)
+	slices.SortFunc(out, func(a, b move) int { return strings.Compare(choose.Key(string(a)), choose.Key(string(b))) })
+	return out, slices.Index(out, next)
 }

@@ -20,7 +20,7 @@ import (
 	"github.com/trajectory-arena/arena/traces"
 )
 
-// The reasons for which a rewritten attempt is not believed.
+// The reasons for which a rewritten attempt fails a check.
 const (
 	reasonSilent   = "no_reasoning"       // the model gave no readable reasoning for a step, or none can be told from others
 	reasonGold     = "names_the_answer"   // a reasoning holds data of the right answer that nothing before it held
@@ -33,50 +33,34 @@ const (
 	reasonScore    = "score_changed"      // played by the subnet's rules the row has another score than the log
 )
 
-// unheld says why a thought cannot be had at this point: what it names stands in
-// no result before it, not in the request and not in the calls themselves, whose
-// ids the filter held against the results; empty where all does.
-func (p past) unheld(
-	thought string,
-	next move,
-	rest []arena.Turn,
-	problem *arena.Problem,
-) string {
-	d := arena.Dialogue{Turns: []arena.Turn{{Calls: []arena.Call{{
-		Name:      "begin",
-		Arguments: "{}",
-		Result:    "[]",
-	}}}}}
+// unsupportedReason returns the reason why a thought is impossible at this point: it names a datum that
+// is neither in an earlier result nor in the request nor in the next calls, whose IDs the filter has
+// checked against the results. It is empty if there is no such datum.
+func (p past) unsupportedReason(thought string, next move, remaining []arena.Turn, problem *arena.Problem) string {
+	d := arena.Dialogue{Turns: []arena.Turn{{Calls: []arena.Call{{Name: "begin", Arguments: "{}", Result: "[]"}}}}}
 	for i, s := range p.steps {
-		d.Turns = append(d.Turns, arena.Turn{
-			Step:  i + 1,
-			Calls: s.Calls,
-		})
+		d.Turns = append(d.Turns, arena.Turn{Step: i + 1, Calls: s.Calls})
 	}
-	d.Turns = append(d.Turns, arena.Turn{
-		Step:  len(d.Turns),
-		Think: thought,
-	})
-	all, _ := gates.Ground(&arena.Trace{Query: p.request + "\n" + string(next)}, &d)
-	for _, g := range all {
+	d.Turns = append(d.Turns, arena.Turn{Step: len(d.Turns), Think: thought})
+	grounds, _ := gates.Ground(&arena.Trace{Query: p.request + "\n" + string(next)}, &d)
+	for _, g := range grounds {
 		for _, datum := range g.Unsupported {
-			return whence(datum, rest, problem)
+			return sourceReason(datum, remaining, problem)
 		}
 	}
 	return ""
 }
 
-// whence says where a datum comes from that stands nowhere before.
-func whence(datum string, rest []arena.Turn, problem *arena.Problem) string {
-	in := func(text string) bool {
-		return strings.Contains(strings.ToLower(text), strings.ToLower(datum))
-	}
-	if slices.ContainsFunc(problem.Rewards, func(r arena.Reward) bool { return in(string(r.Raw)) }) {
+// sourceReason returns the reason for the place where an unsupported datum occurs: the right answer,
+// a later step, or nowhere.
+func sourceReason(datum string, remaining []arena.Turn, problem *arena.Problem) string {
+	occursIn := func(text string) bool { return strings.Contains(strings.ToLower(text), strings.ToLower(datum)) }
+	if slices.ContainsFunc(problem.Rewards, func(r arena.Reward) bool { return occursIn(string(r.Raw)) }) {
 		return reasonGold
 	}
-	for _, t := range rest {
+	for _, t := range remaining {
 		for _, c := range t.Calls {
-			if in(string(c.Arguments)) || in(string(c.Result)) {
+			if occursIn(string(c.Arguments)) || occursIn(string(c.Result)) {
 				return reasonLater
 			}
 		}
@@ -84,72 +68,68 @@ func whence(datum string, rest []arena.Turn, problem *arena.Problem) string {
 	return reasonInvented
 }
 
-// orderly is the filter's reason against text that orders whoever reads it.
-const orderly = "orders_the_judge"
+// reasonOrders is the filter's reason for text that gives orders to its reader.
+const reasonOrders = "orders_the_judge"
 
-// own are the filter's reasons that speak of who wrote the calls, of the words that
-// are written anew, or of results that are played again: an attempt with no others
-// has a log that holds.
-var own = []string{filters.ReasonScripted, filters.ReasonFixed, "no_inference", "unnamed_dispatches", "unnamed_recommendation", orderly, chat.ReasonUnanswered}
+// rewritableReasons are the filter's reasons about the author of the calls, about the texts that are
+// rewritten, and about results that are replayed. An attempt without other reasons has a sound log.
+var rewritableReasons = []string{filters.ReasonScripted, filters.ReasonFixed, "no_inference", "unnamed_dispatches", "unnamed_recommendation", reasonOrders, chat.ReasonUnanswered}
 
-// spoken is a reason of the filter against the attempt in its new words, such as
-// their length; empty for none.
-func (w *work) spoken(t *arena.Trace, d *arena.Dialogue) string {
+// textReason returns a reason of the filter against the attempt with its new texts, such as their
+// length. It is empty if there is none.
+func (w *work) textReason(t *arena.Trace, d *arena.Dialogue) string {
 	s, _ := w.filter.Check(t, d)
-	others := slices.DeleteFunc(slices.Clone(s.Reasons), func(reason string) bool {
-		return slices.Contains(own, reason)
-	})
+	others := slices.DeleteFunc(slices.Clone(s.Reasons), func(reason string) bool { return slices.Contains(rewritableReasons, reason) })
 	return cmp.Or(others...)
 }
 
-// replayed says how a finished row, with its trace as it is read back, differs from
-// the log: in calls or results, in their order, or in the score that the rules give.
-func (a *asking) replayed(
-	ctx context.Context,
-	source *rows.SFT,
-	back *arena.Trace,
-) (string, error) {
-	before, err := dealings(source)
+// changedReason returns the difference between a finished row and the log: in calls or results, in their
+// order, or in the score. decoded is the trace of the finished row. It is empty if they agree.
+func (a *asking) changedReason(ctx context.Context, source *rows.SFT, decoded *arena.Trace) (string, error) {
+	before, err := callsDigest(source)
 	if err != nil {
 		return "", err
 	}
-	after, err := dealings(a.out.row)
+	after, err := callsDigest(a.out.row)
 	if err != nil || before != after {
 		return reasonCalls, err
 	}
-	was, err := a.scorer.Score(ctx, a.trace, a.problem)
+	logged, err := a.scorer.Score(ctx, a.trace, a.problem)
 	if err != nil {
 		return "", err
 	}
-	is, err := a.scorer.Score(ctx, back, a.problem)
-	if err != nil || was.Success != is.Success || was.Scores == nil || is.Scores == nil || !reflect.DeepEqual(was.Scores.Axes, is.Scores.Axes) {
+	rescored, err := a.scorer.Score(ctx, decoded, a.problem)
+	if err != nil {
 		return reasonScore, err
+	}
+	if logged.Success != rescored.Success || logged.Scores == nil || rescored.Scores == nil {
+		return reasonScore, nil
+	}
+	if !reflect.DeepEqual(logged.Scores.Axes, rescored.Scores.Axes) {
+		return reasonScore, nil
 	}
 	return "", nil
 }
 
-// dealings names calls and results of a row, with their order, by one hash.
-func dealings(r *rows.SFT) (string, error) {
-	ms, err := chat.Decode(r.Messages)
+// callsDigest returns the hash of the calls and results of a row in their order.
+func callsDigest(r *rows.SFT) (string, error) {
+	messages, err := chat.Decode(r.Messages)
 	if err != nil {
 		return "", err
 	}
-	for i := range ms {
-		if ms[i].Role == chat.Assistant {
-			ms[i].Content = ""
-			ms[i].Reasoning = ""
+	for i := range messages {
+		if messages[i].Role == chat.Assistant {
+			messages[i].Content = ""
+			messages[i].Reasoning = ""
 		}
 	}
-	all, err := chat.Encode(ms)
-	return finish.Digest(all...), err
+	encoded, err := chat.Encode(messages)
+	return finish.Digest(encoded...), err
 }
 
-// decode reads a row as the file of a stranger.
+// decode decodes a row with the reader of foreign traces.
 func decode(problem string, r *rows.SFT) (*arena.Trace, error) {
-	record, err := json.Marshal(map[string]any{
-		"problem_id": problem,
-		"messages":   json.RawMessage("[" + strings.Join(r.Messages, ",") + "]"),
-	})
+	record, err := json.Marshal(map[string]any{"problem_id": problem, "messages": json.RawMessage("[" + strings.Join(r.Messages, ",") + "]")})
 	if err != nil {
 		return nil, err
 	}
@@ -160,32 +140,27 @@ func decode(problem string, r *rows.SFT) (*arena.Trace, error) {
 	return t, err
 }
 
-// maxShown bounds what a model is shown of one result, in bytes: a page of the
-// shop's search has two thousand.
+// maxShown limits the part of a result in a prompt, in bytes. A page of the shop's search has two
+// thousand.
 const maxShown = 6000
 
-// past is all that a prompt can be built of: the request and the steps before. It
-// grows step by step, so that nothing in it, nor anything that it leads to, is
-// later than the step that is asked about.
+// past is the content of a prompt: the request and the steps before the current one. It grows step by
+// step, so that it never has data of a later step.
 type past struct {
 	request string
 	steps   []arena.Turn
 }
 
-// then is the past of the next step. The result of a step becomes part of the
-// past here and nowhere else.
-func (p past) then(thought string, step []arena.Call) past {
-	return past{p.request, append(p.steps[:len(p.steps):len(p.steps)], arena.Turn{
-		Think: thought,
-		Calls: step,
-	})}
+// next returns the past of the next step. It is the only function that adds the result of a step.
+func (p past) next(thought string, step []arena.Call) past {
+	return past{p.request, append(p.steps[:len(p.steps):len(p.steps)], arena.Turn{Think: thought, Calls: step})}
 }
 
-// move is what an assistant does at one step: its calls, without results.
+// move is the text of the calls of one step, without results.
 type move string
 
-// moveOf takes the names and arguments of calls, and nothing else of them.
-func moveOf(calls []arena.Call) move {
+// newMove returns the move with the names and arguments of calls.
+func newMove(calls []arena.Call) move {
 	var b strings.Builder
 	for _, c := range calls {
 		fmt.Fprintf(&b, "%s(%s)\n", c.Name, c.Arguments)
@@ -193,29 +168,23 @@ func moveOf(calls []arena.Call) move {
 	return move(b.String())
 }
 
-// formOf is by what calls are compared: in which order a client writes keys makes no
-// other move.
-func formOf(calls []arena.Call) (form string) {
+// canonicalForm returns the form by which calls are compared. It does not depend on the order of the
+// arguments' keys.
+func canonicalForm(calls []arena.Call) (form string) {
 	for _, c := range calls {
 		form += c.Name + "(" + canonical.Form(string(c.Arguments)) + ")\n"
 	}
 	return form
 }
 
-// String is all that was seen and done.
+// String returns the request, the calls, the results and the thoughts as text for a prompt.
 func (p past) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "The request:\n<<<\n%s\n>>>\n", p.request)
 	for i, s := range p.steps {
 		fmt.Fprintf(&b, "\nStep %d\nthought: %s\n", i+1, s.Think)
 		for _, c := range s.Calls {
-			fmt.Fprintf(
-				&b,
-				"call: %s(%s)\nresult:\n<<<\n%s\n>>>\n",
-				c.Name,
-				c.Arguments,
-				text.Clip(string(c.Result), maxShown),
-			)
+			fmt.Fprintf(&b, "call: %s(%s)\nresult:\n<<<\n%s\n>>>\n", c.Name, c.Arguments, text.Clip(string(c.Result), maxShown))
 		}
 	}
 	return b.String()

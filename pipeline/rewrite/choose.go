@@ -18,7 +18,7 @@ import (
 	"github.com/trajectory-arena/arena/traces"
 )
 
-// The reasons for which an attempt is not asked about.
+// The reasons for which an attempt is not rewritten.
 const (
 	reasonRecord = "log_not_whole"     // the filter finds more against it than who wrote its calls
 	reasonRepeat = "same_calls"        // another attempt at the problem made the same calls
@@ -28,55 +28,53 @@ const (
 )
 
 func (w *work) readRows() (err error) {
-	kept := 0
+	count := 0
 	err = finish.Rows(w.source, corpus.ProfileHFJSON, corpus.SplitTrain, func(row *rows.SFT) (err error) {
-		if kept++; kept == 1 {
+		count++
+		if count == 1 {
 			w.harness, err = shop.Profile(row.Harness)
 		}
 		return err
 	})
-	if err == nil && kept == 0 {
+	if err == nil && count == 0 {
 		err = choose.ErrEmpty
 	}
-	w.Most = cmp.Or(w.Most, kept)
+	w.MaxRows = cmp.Or(w.MaxRows, count)
 	return err
 }
 
-// choose finds the attempts to rewrite in the corpus's ledger, looks them up in the
-// days, and notes what else was done there at every problem.
+// choose finds the attempts to rewrite in the corpus's ledger and checks their traces in the days. It
+// also records the moves of all attempts in the days.
 func (w *work) choose(ctx context.Context) error {
-	if err := w.scripted(); err != nil {
+	if err := w.findScripted(); err != nil {
 		return err
 	}
-	calls := map[string]string{}
-	there := map[string]bool{}
+	byCalls := map[string]string{}
+	present := map[string]bool{}
 	err := w.traces(ctx, func(t *arena.Trace) error {
 		turns := steps(t)
 		w.moves.add(t.ProblemID, turns)
 		if c := w.chosen[t.ID]; c != nil && c.RecordSHA256 == t.RecordSHA256 {
-			there[t.ID] = true
-			return w.look(ctx, t, turns, calls)
+			present[t.ID] = true
+			return w.checkAttempt(ctx, t, turns, byCalls)
 		}
 		return nil
 	})
 	for id := range w.chosen {
-		if !there[id] {
-			w.leave(id, reasonAbsent)
+		if !present[id] {
+			w.drop(id, reasonAbsent)
 		}
 	}
-	// as many as there may be rows, whatever the order of the days
-	ids := slices.SortedFunc(maps.Keys(w.chosen), func(a, b string) int {
-		return strings.Compare(choose.Key(a), choose.Key(b))
-	})
-	for _, id := range ids[min(len(ids), w.Most):] {
-		w.leave(id, reasonCap)
+	// the choice must not depend on the order of the days
+	ids := slices.SortedFunc(maps.Keys(w.chosen), func(a, b string) int { return strings.Compare(choose.Key(a), choose.Key(b)) })
+	for _, id := range ids[min(len(ids), w.MaxRows):] {
+		w.drop(id, reasonCap)
 	}
 	return err
 }
 
-// scripted are the attempts that the ledger says a program made and that solved a
-// training problem.
-func (w *work) scripted() error {
+// findScripted finds the attempts of programs that solved a training problem, by the ledger.
+func (w *work) findScripted() error {
 	solved := map[string]bool{}
 	reasons := map[string][]string{}
 	err := finish.Table(w.source, finish.TableOutcomes, func(o *rows.Outcome) error {
@@ -96,55 +94,51 @@ func (w *work) scripted() error {
 		return err
 	}
 	return finish.Table(w.source, finish.TableAttempts, func(a *rows.Attempt) error {
-		why, is := reasons[a.TraceID]
-		if !is || w.bank.Pool(a.Cluster) != guard.PoolTrain {
+		attemptReasons, ok := reasons[a.TraceID]
+		if !ok || w.bank.Pool(a.Cluster) != guard.PoolTrain {
 			return nil
 		}
 		copied := *a
 		w.report.Scripted++
 		w.chosen[a.TraceID] = &copied
-		if slices.ContainsFunc(why, func(r string) bool { return !slices.Contains(own, r) }) {
-			w.leave(a.TraceID, reasonRecord)
+		if slices.ContainsFunc(attemptReasons, func(r string) bool { return !slices.Contains(rewritableReasons, r) }) {
+			w.drop(a.TraceID, reasonRecord)
 		}
 		return nil
 	})
 }
 
-func (w *work) leave(id, reason string) {
+func (w *work) drop(id, reason string) {
 	delete(w.chosen, id)
 	w.report.Dropped[reason]++
 }
 
-// look leaves out an attempt whose customer speaks again, one with a cut result that
-// cannot be made whole, and all but one of those that made the same calls at one problem.
-func (w *work) look(
-	ctx context.Context,
-	t *arena.Trace,
-	turns []arena.Turn,
-	calls map[string]string,
-) error {
+// checkAttempt drops an attempt with a second message of the customer, one with a cut result that
+// cannot be restored, and all but one of the attempts with the same calls at one problem. byCalls has
+// the retained attempts by the hash of their calls.
+func (w *work) checkAttempt(ctx context.Context, t *arena.Trace, turns []arena.Turn, byCalls map[string]string) error {
 	if slices.ContainsFunc(turns, func(t arena.Turn) bool { return t.User != "" }) {
-		w.leave(t.ID, reasonUser)
+		w.drop(t.ID, reasonUser)
 		return nil
 	}
-	if _, ok, err := w.whole(ctx, t, turns); !ok {
-		w.leave(t.ID, reasonCut)
+	if _, ok, err := w.restoreResults(ctx, t, turns); !ok {
+		w.drop(t.ID, reasonCut)
 		return err
 	}
 	text := t.ProblemID
 	for _, turn := range turns {
-		text += "\n" + formOf(turn.Calls)
+		text += "\n" + canonicalForm(turn.Calls)
 	}
-	same := digest.SHA256([]byte(text))
-	first, known := calls[same]
+	key := digest.SHA256([]byte(text))
+	first, ok := byCalls[key]
 	switch {
-	case !known:
-		calls[same] = t.ID
+	case !ok:
+		byCalls[key] = t.ID
 	case choose.Key(t.ID) < choose.Key(first):
-		calls[same] = t.ID
-		w.leave(first, reasonRepeat)
+		byCalls[key] = t.ID
+		w.drop(first, reasonRepeat)
 	default:
-		w.leave(t.ID, reasonRepeat)
+		w.drop(t.ID, reasonRepeat)
 	}
 	return nil
 }

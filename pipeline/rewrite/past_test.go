@@ -20,7 +20,7 @@ func TestPromptsHoldNothingLater(t *testing.T) {
 	}
 	p := past{request: "the request"}
 	for i, turn := range turns {
-		next := moveOf(turn.Calls)
+		next := newMove(turn.Calls)
 		writes, chooses := p.toWrite(next), p.toChoose("a thought", []move{next, "other()\n"})
 		for k := range turns {
 			for _, prompt := range []string{writes, chooses} {
@@ -35,7 +35,7 @@ func TestPromptsHoldNothingLater(t *testing.T) {
 				}
 			}
 		}
-		p = p.then(fmt.Sprint("thought", i), turn.Calls)
+		p = p.next(fmt.Sprint("thought", i), turn.Calls)
 	}
 }
 
@@ -46,18 +46,18 @@ func TestUnheldTellsWhence(t *testing.T) {
 	found := arena.Turn{Calls: []arena.Call{{Name: "find_product", Arguments: `{"q":"lamp"}`, Result: `[{"product_id":"1111111","title":"Zati brass lamp","price":93.99}]`}}}
 	later := []arena.Turn{{Calls: []arena.Call{{Name: "find_product", Arguments: `{"q":"lamp","page":2}`, Result: `[{"product_id":"2222222","title":"Mota lamp","price":41.5}]`}}}}
 	problem := &arena.Problem{Rewards: []arena.Reward{{ProductID: "3333333", Raw: `{"product_id":"3333333"}`}}}
-	p := past{request: "A lamp for less than 500 PHP, please."}.then("", found.Calls)
+	p := past{request: "A lamp for less than 500 PHP, please."}.next("", found.Calls)
 	for thought, want := range map[string]string{
 		"1111111 at 93.99 is below 500; is there another?": "",
 		"2222222 will be cheaper.":                         reasonLater,
 		"3333333 is the one.":                              reasonGold,
 		"It should cost 77.25 somewhere.":                  reasonInvented,
 	} {
-		if got := p.unheld(thought, moveOf(later[0].Calls), later, problem); got != want {
+		if got := p.unsupportedReason(thought, newMove(later[0].Calls), later, problem); got != want {
 			t.Errorf("%q: %q, want %q", thought, got, want)
 		}
 	}
-	if got := (past{request: p.request}).unheld("1111111 is the one.", moveOf(found.Calls), []arena.Turn{found}, problem); got != reasonLater {
+	if got := (past{request: p.request}).unsupportedReason("1111111 is the one.", newMove(found.Calls), []arena.Turn{found}, problem); got != reasonLater {
 		t.Errorf("before any result: %q", got)
 	}
 }

@@ -15,41 +15,34 @@ import (
 	"github.com/trajectory-arena/arena/shop"
 )
 
-// reasonCut is why an attempt with a cut result is not asked about.
+// reasonCut is the reason for which an attempt with a cut result is not rewritten.
 const reasonCut = "cut_result" // a result is cut, and the shop's own answer is not what the log holds of it
 
-// whole puts the answer of the call, played again, in the place of each cut result of an
-// attempt, and counts them; ok is false where one is not what the log holds.
-func (w *work) whole(
-	ctx context.Context,
-	t *arena.Trace,
-	turns []arena.Turn,
-) (played int, ok bool, err error) {
-	if !slices.ContainsFunc(turns, func(t arena.Turn) bool { return slices.ContainsFunc(t.Calls, cut) }) {
+// restoreResults replaces each cut result of an attempt by the result of replaying its call, and returns
+// their number. ok is false if a result does not agree with the log.
+func (w *work) restoreResults(ctx context.Context, t *arena.Trace, turns []arena.Turn) (replayed int, ok bool, err error) {
+	if !slices.ContainsFunc(turns, func(t arena.Turn) bool { return slices.ContainsFunc(t.Calls, isCut) }) {
 		return 0, true, nil
 	}
 	if err = w.openShops(ctx); err != nil {
 		return 0, false, err
 	}
-	a := evidence.Examine(
-		t,
-		&arena.Dialogue{Turns: turns},
-		evidence.HarnessTools(w.harness.Name, nil),
-	)
+	a := evidence.Examine(t, &arena.Dialogue{Turns: turns}, evidence.HarnessTools(w.harness.Name, nil))
 	defer a.Release()
 	for i, claim := range a.Claims {
-		if !cut(*claim.Call) {
+		if !isCut(*claim.Call) {
 			continue
 		}
-		if claim.Call.Result = w.again(ctx, a, i); claim.Call.Result == "" {
+		claim.Call.Result = w.replay(ctx, a, i)
+		if claim.Call.Result == "" {
 			return 0, false, nil
 		}
-		played++
+		replayed++
 	}
-	return played, true, nil
+	return replayed, true, nil
 }
 
-// openShops builds the index of each catalogue the first time that a call is played again.
+// openShops builds the index of each catalogue, unless it was built before.
 func (w *work) openShops(ctx context.Context) (err error) {
 	if len(w.shops) > 0 {
 		return nil
@@ -62,10 +55,7 @@ func (w *work) openShops(ctx context.Context) (err error) {
 		if err != nil {
 			return err
 		}
-		w.shops = append(w.shops, shop.Local{
-			Catalog: c,
-			Rules:   shop.SubnetRules,
-		})
+		w.shops = append(w.shops, shop.Local{Catalog: c, Rules: shop.SubnetRules})
 	}
 	return nil
 }
@@ -78,13 +68,9 @@ func (w *work) close() error {
 	return err
 }
 
-// again is what the call of a claim returns in the shop of a day; empty where none
-// answers what the log holds.
-func (w *work) again(
-	ctx context.Context,
-	a *evidence.Attempt,
-	claim int,
-) arena.Raw {
+// replay returns the result of the call of a claim in the shop of a day. It is empty if no shop returns
+// a result that agrees with the log.
+func (w *work) replay(ctx context.Context, a *evidence.Attempt, claim int) arena.Raw {
 	c := a.Claims[claim].Call
 	act := &a.Claims[claim].Act
 	several := act.Tool != evidence.ToolFind && act.Tool != evidence.ToolView
@@ -93,10 +79,7 @@ func (w *work) again(
 		return "" // no call of a tool: its result stays unknown
 	}
 	for _, local := range w.shops {
-		l := &log{
-			Local:    local,
-			trusting: !a.Log.Present && held(c.Result) != "",
-		}
+		l := &log{Local: local, trusting: !a.Log.Present && recordedText(c.Result) != ""}
 		for _, d := range a.Log.Dispatches {
 			if d.Claimed == claim {
 				l.records = append(l.records, d.Call)
@@ -104,15 +87,15 @@ func (w *work) again(
 			}
 		}
 		answer := shop.NewTools(l, local.Rules, w.tools).Call(ctx, c.Name, arguments)
-		if !answer.Raised && !l.disagrees && len(l.records) == 0 && begins(answer.Result, held(c.Result)) {
+		if !answer.Raised && !l.disagrees && len(l.records) == 0 && hasPrefix(answer.Result, recordedText(c.Result)) {
 			return arena.Raw(python.AppendTight(nil, answer.Result))
 		}
 	}
 	return ""
 }
 
-// held is a result as the client wrote it down; empty where it did not.
-func held(r arena.Raw) string {
+// recordedText returns a result as the client recorded it, empty if it did not.
+func recordedText(r arena.Raw) string {
 	switch r.Kind() {
 	case arena.String:
 		return strings.TrimSpace(gjson.Parse(string(r)).Str)
@@ -123,68 +106,59 @@ func held(r arena.Raw) string {
 	}
 }
 
-// cut reports whether a result was not written down, or only how a list or an object
-// begins.
-func cut(c arena.Call) bool {
-	text := held(c.Result)
-	return text == "" || text[0] == '[' && !strings.HasSuffix(text, "]") || text[0] == '{' && !strings.HasSuffix(text, "}")
-}
-
-// begins reports whether an answer begins with a text, in one of the forms in which
-// Python's clients write it. Dots at the end of the text say that more followed.
-func begins(answer python.Value, text string) bool {
-	text = strings.TrimRight(text, ".… ")
-	forms := []string{
-		python.Dumps(answer),
-		string(python.AppendTight(nil, answer)),
-		string(python.AppendCanonical(nil, answer)),
-		python.Repr(answer),
+// isCut reports whether a result was not recorded, or only the beginning of a list or an object.
+func isCut(c arena.Call) bool {
+	text := recordedText(c.Result)
+	if text == "" {
+		return true
 	}
-	return slices.ContainsFunc(forms, func(form string) bool {
-		return strings.HasPrefix(form, text)
-	})
+	isCutList := text[0] == '[' && !strings.HasSuffix(text, "]")
+	isCutObject := text[0] == '{' && !strings.HasSuffix(text, "}")
+	return isCutList || isCutObject
 }
 
-// log answers the requests of a call as the proxy's log says: with the answer where the
-// log has it whole, else with the shop's if that agrees with what was noted of it.
+// hasPrefix reports whether an answer has a text as prefix, in one of the forms in which Python's
+// clients write it. It ignores dots at the end of the text, which stand for the missing part.
+func hasPrefix(answer python.Value, text string) bool {
+	text = strings.TrimRight(text, ".… ")
+	forms := []string{python.Dumps(answer), string(python.AppendTight(nil, answer)), string(python.AppendCanonical(nil, answer)), python.Repr(answer)}
+	return slices.ContainsFunc(forms, func(form string) bool { return strings.HasPrefix(form, text) })
+}
+
+// log answers the requests of a call from the proxy's log if it has the complete answer, and from the
+// shop otherwise. It checks that the shop's answer agrees with what the log recorded.
 type log struct {
 	shop.Local
-	// records are the requests of the call that are not answered yet.
+	// records are the unanswered requests of the call.
 	records []*arena.ProxyCall
-	// trusting takes the shop's answer: the attempt has no such log at all.
+	// trusting is set if the attempt has no log, so that the shop's answer is not checked.
 	trusting bool
-	// disagrees reports whether a request had no answer.
+	// disagrees reports whether a request had no answer, or another one.
 	disagrees bool
 }
 
-// Get answers a request.
-func (l *log) Get(
-	ctx context.Context,
-	path string,
-	params python.Value,
-) (python.Value, int, bool) {
+// Get returns the answer to a request.
+func (l *log) Get(ctx context.Context, path string, params python.Value) (python.Value, int, bool) {
 	answer, status, ok := l.Local.Get(ctx, path, params)
 	if l.trusting {
 		return answer, status, ok
 	}
-	at := slices.IndexFunc(l.records, func(c *arena.ProxyCall) bool {
-		return evidence.Endpoint(c.Path) == evidence.Endpoint(path)
-	})
-	if at < 0 {
+	i := slices.IndexFunc(l.records, func(c *arena.ProxyCall) bool { return evidence.Endpoint(c.Path) == evidence.Endpoint(path) })
+	if i < 0 {
 		l.disagrees = true
 		return python.Value{}, 0, false
 	}
-	c := l.records[at]
-	l.records = slices.Delete(l.records, at, at+1)
-	if whole, err := python.Loads(string(c.Response)); err == nil {
-		return whole, c.Status, c.Status == http.StatusOK
+	c := l.records[i]
+	l.records = slices.Delete(l.records, i, i+1)
+	if logged, err := python.Loads(string(c.Response)); err == nil {
+		return logged, c.Status, c.Status == http.StatusOK
 	}
 	l.disagrees = l.disagrees || !ok || !agrees(c, answer)
 	return answer, status, ok
 }
 
-// agrees reports whether an answer has the length in characters and, of a search, the
-// products that the log noted of the one that it cut.
+// agrees reports whether an answer has the length in characters, and for a search the products, that
+// the log recorded for the answer that it cut.
 func agrees(c *arena.ProxyCall, answer python.Value) bool {
 	var ids []string
 	for _, product := range answer.List {

@@ -13,36 +13,32 @@ import (
 	"github.com/trajectory-arena/arena/pipeline/finish"
 )
 
-// leaveTemplates takes out the rows with a thought that is in one frame with those
-// of many others.
-func leaveTemplates(all []*made) {
-	var rows []*made
+// dropTemplates drops the rows with a thought of the same template as those of many other rows.
+func dropTemplates(attempts []*rewritten) {
+	var rows []*rewritten
 	var thoughts []frames.Thoughts
-	for _, m := range all {
+	for _, m := range attempts {
 		if m.row != nil {
-			rows, thoughts = append(rows, m), append(thoughts, m.thoughts)
+			rows = append(rows, m)
+			thoughts = append(thoughts, m.thoughts)
 		}
 	}
-	for i, template := range frames.Templates(thoughts) {
-		if template {
+	for i, isTemplate := range frames.Templates(thoughts) {
+		if isTemplate {
 			rows[i].row = nil
 			rows[i].Reason = reasonTemplate
 		}
 	}
 }
 
-func (w *work) write(ctx context.Context, all []*made) error {
+func (w *work) write(ctx context.Context, attempts []*rewritten) error {
 	scratch := w.Out + ".part"
 	part, err := w.NewPart(scratch)
 	if err != nil {
 		return err
 	}
-	out := corpus.NewShards[rows.SFT](part, corpus.Stream{
-		Config:  "sft",
-		Profile: corpus.ProfileHFJSON,
-		Split:   corpus.SplitTrain,
-	})
-	for _, m := range all {
+	out := corpus.NewShards[rows.SFT](part, corpus.Stream{Config: "sft", Profile: corpus.ProfileHFJSON, Split: corpus.SplitTrain})
+	for _, m := range attempts {
 		if m.row == nil {
 			continue
 		}
@@ -57,61 +53,36 @@ func (w *work) write(ctx context.Context, all []*made) error {
 }
 
 func (w *work) assemble(ctx context.Context, part string) error {
-	config := []byte(fmt.Sprintf(
-		`{"rewriting":{"most":%d,"prompts_sha256":%q}}`,
-		w.Most,
-		finish.Digest(writing, choosing),
-	))
-	funnel, err := choose.Funnel([]string{Origin}, w.fates())
+	config := []byte(fmt.Sprintf(`{"rewriting":{"most":%d,"prompts_sha256":%q}}`, w.MaxRows, finish.Digest(writing, choosing)))
+	funnel, err := choose.Funnel([]string{Origin}, w.decisions())
 	if err != nil {
 		return err
 	}
-	m := corpus.Manifest{
-		Configuration:       config,
-		ConfigurationSHA256: digest.SHA256(config),
-		Inputs:              []corpus.Input{w.source.Input("corpus manifest")},
-		Funnel:              funnel,
-	}
-	card := corpus.Card{
-		Title:   "Rewritten attempts of programs",
-		Default: "sft",
-		Tags:    finish.ShoppingTags,
-		Sections: []corpus.Section{{
-			Heading: "What this is",
-			Body:    w.report.About(),
-		}},
-	}
+	m := corpus.Manifest{Configuration: config, ConfigurationSHA256: digest.SHA256(config), Inputs: []corpus.Input{w.source.Input("corpus manifest")}, Funnel: funnel}
+	card := corpus.Card{Title: "Rewritten attempts of programs", Default: "sft", Tags: finish.ShoppingTags, Sections: []corpus.Section{{Heading: "What this is", Body: w.report.About()}}}
 	return w.Assemble(ctx, &finish.Content{
-		Assembly: corpus.Assembly{
-			Parts:    []string{part},
-			Manifest: m,
-			Card:     card,
-		},
-		Bank: w.bank, HeldOutDigests: w.source.GuardDigests(), Reports: map[string]any{"rewriting.json": &w.report},
+		Assembly: corpus.Assembly{Parts: []string{part}, Manifest: m, Card: card},
+		Bank:     w.bank, HeldOutDigests: w.source.GuardDigests(), Reports: map[string]any{"rewriting.json": &w.report},
 	})
 }
 
-func (w *work) fates() (all []choose.Decision) {
+func (w *work) decisions() (out []choose.Decision) {
 	for reason, n := range w.report.Dropped {
 		for range n {
-			all = append(all, choose.Decision{Stage: Origin, Reason: reason})
+			out = append(out, choose.Decision{Stage: Origin, Reason: reason})
 		}
 	}
 	for _, a := range w.report.Attempts {
-		f := choose.Decision{
-			Stage:  Origin,
-			Reason: a.Reason,
-			Split:  corpus.SplitTrain,
-		}
+		d := choose.Decision{Stage: Origin, Reason: a.Reason, Split: corpus.SplitTrain}
 		if a.Reason == "" {
-			f.Stage = ""
+			d.Stage = ""
 		}
-		all = append(all, f)
+		out = append(out, d)
 	}
-	return all
+	return out
 }
 
-// About says what the rows are, for a card.
+// About returns the text of the card on the rows.
 func (r *Report) About() string {
 	return fmt.Sprintf(`Rows of origin %q are attempts of programs: calls, results, their order and the score are those of the log, and
 the reasoning is synthetic, written step by step by a model that was shown the request and what lay before. None counts as agentic. Of %d solved

@@ -38,7 +38,7 @@ func newRewrite(s *cli.Streams) *cobra.Command {
 	cli.Files(c, &f.job.Sources.Problems, "problems", "file of problems, where the days hold none; may be repeated")
 	cli.Files(c, &f.job.Sources.Catalogs, "catalog", "catalogue, where the days hold none; may be repeated")
 	cli.Files(c, &f.heldOut, "held-out", "problems that may not be trained on, as for arena build; may be repeated")
-	fl.IntVar(&f.job.Most, "most", 0, "most attempts to rewrite (default: as many as the corpus trains on)")
+	fl.IntVar(&f.job.MaxRows, "most", 0, "most attempts to rewrite (default: as many as the corpus trains on)")
 	fl.StringVar(&f.work, "work", "", "folder of what is only needed on the way (default OUT.work)")
 	fl.BoolVarP(&f.job.Dry, "dry-run", "n", false, "say how many requests, tokens and dollars it would cost")
 	f.target.Replacing(c)
@@ -52,7 +52,7 @@ func newRewrite(s *cli.Streams) *cobra.Command {
 }
 
 func (f *rewriteFlags) run(c *cobra.Command, days []string) (err error) {
-	if f.job.Corpus == "" || f.job.Most < 0 {
+	if f.job.Corpus == "" || f.job.MaxRows < 0 {
 		return cli.Usage(errors.New("no corpus given, or --most below 0"), "name one that `arena build` made of these days with --corpus")
 	}
 	if err = f.target.Check(); err != nil {
