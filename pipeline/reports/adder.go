@@ -65,7 +65,11 @@ func (a *Adder) Add(x *block.Entry, d choose.Decision) {
 		a.doubts[x.Judgement.Doubt]++
 	}
 	if x.Passage != "" {
-		a.passages = append(a.passages, frames.Passage{Agent: x.Agent, Problem: x.ProblemID, Text: x.Passage})
+		a.passages = append(a.passages, frames.Passage{
+			Agent:   x.Agent,
+			Problem: x.ProblemID,
+			Text:    x.Passage,
+		})
 	}
 	if o := x.StepJudgement.Outcome; o != "" {
 		if a.steps == nil {
@@ -76,7 +80,11 @@ func (a *Adder) Add(x *block.Entry, d choose.Decision) {
 	}
 	if s := x.Score; s != nil {
 		l := a.levels[*s]
-		a.levels[*s] = LevelRate{Score: *s, Attempts: l.Attempts + 1, Kept: l.Kept + keptRows}
+		a.levels[*s] = LevelRate{
+			Score:    *s,
+			Attempts: l.Attempts + 1,
+			Kept:     l.Kept + keptRows,
+		}
 	}
 	if x.Body.Bytes > 0 {
 		a.guard.Add(x.TraceID, x.Leak)
@@ -179,7 +187,14 @@ func (r *Replies) Count(judgement, steps arena.JudgeOutcome) {
 // Judges returns the report on the judges: r, which has the properties of the judge, completed
 // by the entries and by the counts and runs of the plan. probes are the results of separate
 // probes; if there are none, the report has those of this build, one in every attempts.
-func (a *Adder) Judges(r Judges, stepJudge string, n Replies, runs map[string]multiplier.Quality, probes []probe.Summary, every int) Judges {
+func (a *Adder) Judges(
+	r Judges,
+	stepJudge string,
+	n Replies,
+	runs map[string]multiplier.Quality,
+	probes []probe.Summary,
+	every int,
+) Judges {
 	r.Judged = n.Judged
 	r.Unscored = n.Unscored
 	r.Coverage = coverage(n.Judged, n.Unscored)
@@ -221,5 +236,7 @@ func (a *Adder) probes(every int, separate []probe.Summary) *Probes {
 	if len(a.shifts) == 0 {
 		return nil
 	}
-	return &Probes{every, slicesx.Map(probe.All(), func(p probe.Probe) probe.Summary { return probe.Summarise(p.Name, a.shifts[p.Name]) })}
+	return &Probes{every, slicesx.Map(probe.All(), func(p probe.Probe) probe.Summary {
+		return probe.Summarise(p.Name, a.shifts[p.Name])
+	})}
 }

@@ -19,7 +19,11 @@ func (s *Set) Charts() []figures.Bars {
 }
 
 func (s *Set) stagesChart() figures.Bars {
-	b := figures.Bars{File: "funnel.svg", Y: "records left", Stacks: []figures.Stack{{Name: "left"}}}
+	b := figures.Bars{
+		File:   "funnel.svg",
+		Y:      "records left",
+		Stacks: []figures.Stack{{Name: "left"}},
+	}
 	for _, stage := range s.Funnel {
 		b.Names = append(b.Names, stage.Name)
 		b.Stacks[0].Counts = append(b.Stacks[0].Counts, float64(stage.Out))
@@ -45,7 +49,12 @@ const shownAgents = 8
 
 // agentsChart shows the first agents with the prefixes of their names.
 func (s *Set) agentsChart() figures.Bars {
-	b := figures.Bars{File: "agents.svg", X: "agent", Y: "kept attempts", Stacks: []figures.Stack{{Name: "kept"}}}
+	b := figures.Bars{
+		File:   "agents.svg",
+		X:      "agent",
+		Y:      "kept attempts",
+		Stacks: []figures.Stack{{Name: "kept"}},
+	}
 	for _, a := range s.Agents.Agents[:min(len(s.Agents.Agents), shownAgents)] {
 		if a.Kept > 0 {
 			b.Names = append(b.Names, fmt.Sprintf("%.5s", a.Agent))
@@ -71,7 +80,10 @@ func (s *Set) lengthsChart(file, x string, values func(*Lengths) []int) figures.
 		for _, n := range values(&s.Lengths[i]) {
 			counts[n/width]++
 		}
-		b.Stacks = append(b.Stacks, figures.Stack{Name: s.Lengths[i].Split, Counts: counts})
+		b.Stacks = append(b.Stacks, figures.Stack{
+			Name:   s.Lengths[i].Split,
+			Counts: counts,
+		})
 	}
 	for i := 0; i <= longest/width && len(s.Lengths) > 0; i++ {
 		b.Names = append(b.Names, fmt.Sprint(i*width))

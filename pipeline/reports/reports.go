@@ -165,7 +165,11 @@ type subnet struct {
 }
 
 // AddRun adds the subnet's figures of a run, and those of its attempts by problem.
-func (a *Adder) AddRun(run, agent string, f arena.Findings, attempts map[string]arena.Findings) {
+func (a *Adder) AddRun(
+	run, agent string,
+	f arena.Findings,
+	attempts map[string]arena.Findings,
+) {
 	a.subnet.Add(run, agent, f, attempts)
 	if a.subnet.paid == nil {
 		a.subnet.paid = map[agreement.Key]*float64{}
@@ -175,7 +179,10 @@ func (a *Adder) AddRun(run, agent string, f arena.Findings, attempts map[string]
 
 func (s *subnet) add(x *block.Entry) {
 	if s.Has(x.RunID) {
-		key := agreement.Key{Run: x.RunID, Problem: cmp.Or(x.ProblemID, x.TraceID)}
+		key := agreement.Key{
+			Run:     x.RunID,
+			Problem: cmp.Or(x.ProblemID, x.TraceID),
+		}
 		s.paid[key] = payment(x)
 		s.graded[key] = x.Score
 	}
@@ -195,14 +202,21 @@ func payment(x *block.Entry) *float64 {
 
 // compare returns the agreement on each of the subnet's figures.
 func (s *subnet) compare() (findings []agreement.Validator) {
-	slices.SortStableFunc(s.Items, func(a, b agreement.SubnetFinding) int { return cmp.Compare(a.Run, b.Run) }) // a sum of floats depends on its order
+	slices.SortStableFunc(s.Items, func(a, b agreement.SubnetFinding) int {
+		return cmp.Compare(a.Run, b.Run)
+	}) // a sum of floats depends on its order
 	for _, figure := range agreement.Figures {
 		ours := agreement.Ratings{Name: "judge", Scores: s.graded}
 		switch figure {
 		case agreement.FigureScore, agreement.FigureAttemptScore:
 			ours = agreement.Ratings{Name: "outcome", Scores: s.paid}
 		}
-		findings = append(findings, agreement.AgainstValidator(figure, s.Items, &ours, agreement.DefaultOptions())...)
+		findings = append(findings, agreement.AgainstValidator(
+			figure,
+			s.Items,
+			&ours,
+			agreement.DefaultOptions(),
+		)...)
 	}
 	return findings
 }
@@ -213,6 +227,18 @@ func subnetText(all []agreement.Validator) string {
 	}
 	return "\nHow far the build agrees with what the day's runs carry of the subnet's own figures (ours less theirs; 95 % intervals draw agents; coverage is the share of the runs or attempts carrying a figure that the build graded). Run by run: what was paid or solved times the run's coefficient (validator_score), the mean grade (reasoning_quality), and what the subnet's rule makes of it (reasoning_coefficient). Attempt by attempt, by category: solved by our rules (score), our grade (reasoning_score), and what the subnet's rule makes of either grade (multiplier).\n\n" +
 		corpus.Table("figure | category | ours | runs: | attempts: | agents: | coverage: | bias | distance | correlation", all, func(v agreement.Validator) string {
-			return fmt.Sprintf("%s | %s | %s | %d | %d | %d | %.3f | %s | %s | %s", v.Figure, corpus.EscapeCell(cmp.Or(v.Category, "all")), v.Judge, v.Runs, v.Attempts, v.Agents, v.Coverage, figure(v.Bias), figure(v.Distance), figure(v.Correlation))
+			return fmt.Sprintf(
+				"%s | %s | %s | %d | %d | %d | %.3f | %s | %s | %s",
+				v.Figure,
+				corpus.EscapeCell(cmp.Or(v.Category, "all")),
+				v.Judge,
+				v.Runs,
+				v.Attempts,
+				v.Agents,
+				v.Coverage,
+				figure(v.Bias),
+				figure(v.Distance),
+				figure(v.Correlation),
+			)
 		})
 }

@@ -27,7 +27,12 @@ train, %d (%d) in eval, %d (%d) never touched; problems that say the same count 
 		fmt.Fprintf(&b, "%d more clusters (%d problems) are held out: those of held-out files of this run and of the runs before it, each with all that share a product or a request with one; they are in no split.\n", n, r.Problems[guard.PoolHeldOut])
 	}
 	if len(r.Released) > 0 {
-		fmt.Fprintf(&b, "**%d problems were held out once and were released by name: %s.** What was measured on them before is no measure of a model that is trained on this corpus.\n", len(r.Released), corpus.EscapeCell(strings.Join(r.Released, ", ")))
+		fmt.Fprintf(
+			&b,
+			"**%d problems were held out once and were released by name: %s.** What was measured on them before is no measure of a model that is trained on this corpus.\n",
+			len(r.Released),
+			corpus.EscapeCell(strings.Join(r.Released, ", ")),
+		)
 	}
 	b.WriteString(r.attemptsText())
 	if !slices.Contains(r.Guard.Ran, guard.TierEmbedding) {
@@ -39,7 +44,16 @@ train, %d (%d) in eval, %d (%d) never touched; problems that say the same count 
 	b.WriteString(falseDropsText(&r.Guard.FalseDrops))
 	return b.String() + findingsText(r.Guard) + "\nProtected requests were planted in other clothes, and found (a build with a recall below its floor fails):\n\n" +
 		corpus.Table("kind | planted: | found: | recall: | 95 % interval | floor:", r.Guard.Injection.Kinds, func(k guard.InjectionRecall) string {
-			return fmt.Sprintf("%s | %d | %d | %.3f | %.3f to %.3f | %.2f", k.Kind, k.Planted, k.Found, k.Recall, k.Low, k.High, k.Floor)
+			return fmt.Sprintf(
+				"%s | %d | %d | %.3f | %.3f to %.3f | %.2f",
+				k.Kind,
+				k.Planted,
+				k.Found,
+				k.Recall,
+				k.Low,
+				k.High,
+				k.Floor,
+			)
 		})
 }
 
@@ -87,7 +101,14 @@ func findingsText(g *guard.Report) string {
 			for _, tier := range g.Ran {
 				counts += fmt.Sprintf("%d | ", part.Found[tier])
 			}
-			return fmt.Sprintf("%s | %d | %s%d | %.3f", corpus.EscapeCell(part.Bank), part.Problems, counts, part.Kept, part.Nearest)
+			return fmt.Sprintf(
+				"%s | %d | %s%d | %.3f",
+				corpus.EscapeCell(part.Bank),
+				part.Problems,
+				counts,
+				part.Kept,
+				part.Nearest,
+			)
 		}) + "\nreports/leak.json has every dropped attempt with the problem, the score and the words and numbers that agree. Another threshold would drop:\n\n" +
 		corpus.Table(thresholds, []string{drops}, func(row string) string { return row })
 }
@@ -118,7 +139,9 @@ func (r *Judges) Text(maxUnscored float64) string {
 	}
 	text := fmt.Sprintf("Judge %s graded %d of %d attempts %s; %d have no grade (at most %.3g %% are allowed), and none of them counts as a low one: coverage %.1f %%. %s\n\n",
 		r.Judge, r.Judged-r.Unscored, r.Judged, asked, r.Unscored, 100*maxUnscored, 100*r.Coverage, r.Multiplier.text())
-	text += corpus.Table("score: | attempts: | kept:", r.Levels, func(l LevelRate) string { return fmt.Sprintf("%.1f | %d | %d", l.Score, l.Attempts, l.Kept) })
+	text += corpus.Table("score: | attempts: | kept:", r.Levels, func(l LevelRate) string {
+		return fmt.Sprintf("%.1f | %d | %d", l.Score, l.Attempts, l.Kept)
+	})
 	if r.Outcomes[arena.JudgeUnparsed]+r.Outcomes[arena.JudgeRefused]+len(r.Doubts) > 0 {
 		text += fmt.Sprintf("\n%d answers could not be read and %d were refusals. Of the grades, %d lack the quote of a gate that they say was passed, and %d quote what the attempt does not hold.\n",
 			r.Outcomes[arena.JudgeUnparsed], r.Outcomes[arena.JudgeRefused], r.Doubts[arena.DoubtNoQuote], r.Doubts[arena.DoubtUnfound])
@@ -127,13 +150,22 @@ func (r *Judges) Text(maxUnscored float64) string {
 }
 
 func framesText(flags []frames.Flag, weigh multiplier.Frames) string {
-	flagged := slices.DeleteFunc(slices.Clone(flags), func(f frames.Flag) bool { return !f.Framed })
+	flagged := slices.DeleteFunc(slices.Clone(flags), func(f frames.Flag) bool {
+		return !f.Framed
+	})
 	if len(flagged) == 0 {
 		return fmt.Sprintf("\nOf %d agents with passages that decided a grade, none filled one frame again and again.\n", len(flags))
 	}
 	return fmt.Sprintf("\nOf %d agents with passages that decided a grade, %d filled a frame again and again (multiplier.frames: %s):\n\n", len(flags), len(flagged), weigh) +
 		corpus.Table("agent | passages: | pairs: | alike: | copied:", flagged[:min(cardAgents, len(flagged))], func(f frames.Flag) string {
-			return fmt.Sprintf("%s | %d | %d | %.2f | %.2f", corpus.EscapeCell(f.Agent), f.Passages, f.Pairs, f.Alike, f.Copied)
+			return fmt.Sprintf(
+				"%s | %d | %d | %.2f | %.2f",
+				corpus.EscapeCell(f.Agent),
+				f.Passages,
+				f.Pairs,
+				f.Alike,
+				f.Copied,
+			)
 		})
 }
 
@@ -161,7 +193,15 @@ const cardAgents = 10
 func (r *Agents) Text() string {
 	return fmt.Sprintf("%d agents; the largest has %.1f %% of the kept attempts, Gini %.2f. reports/agents.json lists all.\n\n", len(r.Agents), 100*r.TopShare, r.Gini) +
 		corpus.Table("agent | attempts: | agentic: | adaptivity | solved: | kept:", r.Agents[:min(cardAgents, len(r.Agents))], func(a AgentShare) string {
-			return fmt.Sprintf("%s | %d | %d | %s | %d | %d", corpus.EscapeCell(a.Agent), a.Attempts, a.Agentic, a.Adapts(), a.Successes, a.Kept)
+			return fmt.Sprintf(
+				"%s | %d | %d | %s | %d | %d",
+				corpus.EscapeCell(a.Agent),
+				a.Attempts,
+				a.Agentic,
+				a.Adapts(),
+				a.Successes,
+				a.Kept,
+			)
 		})
 }
 
@@ -179,7 +219,16 @@ func agreementText(r *agreement.Report) string {
 	}
 	return "\nHow far it agrees with others, with 95 % intervals clustered by problem:\n\n" +
 		corpus.Table("a | b | n: | coverage: | exact | kappa | weighted kappa", r.Pairs, func(p agreement.Pair) string {
-			return fmt.Sprintf("%s | %s | %d | %.3f | %s | %s | %s", corpus.EscapeCell(p.A), corpus.EscapeCell(p.B), p.N, p.Coverage, figure(p.Exact), figure(p.Kappa), figure(p.WeightedKappa))
+			return fmt.Sprintf(
+				"%s | %s | %d | %.3f | %s | %s | %s",
+				corpus.EscapeCell(p.A),
+				corpus.EscapeCell(p.B),
+				p.N,
+				p.Coverage,
+				figure(p.Exact),
+				figure(p.Kappa),
+				figure(p.WeightedKappa),
+			)
 		})
 }
 
@@ -190,7 +239,12 @@ func figure(f agreement.Figure) string {
 	case f.CI95 == nil:
 		return fmt.Sprintf("%.3f", *f.Value)
 	default:
-		return fmt.Sprintf("%.3f [%.3f, %.3f]", *f.Value, f.CI95[0], f.CI95[1])
+		return fmt.Sprintf(
+			"%.3f [%.3f, %.3f]",
+			*f.Value,
+			f.CI95[0],
+			f.CI95[1],
+		)
 	}
 }
 
@@ -214,7 +268,16 @@ func (r *Probes) text() string {
 			if p.CI95 != nil {
 				mean += fmt.Sprintf(" [%+.3f, %+.3f]", p.CI95[0], p.CI95[1])
 			}
-			return fmt.Sprintf("%s | %d | %d | %d | [%.3f, %.3f] | %s", corpus.EscapeCell(p.Probe), p.N, p.Raised, p.Lowered, p.RaisedWilson95[0], p.RaisedWilson95[1], mean)
+			return fmt.Sprintf(
+				"%s | %d | %d | %d | [%.3f, %.3f] | %s",
+				corpus.EscapeCell(p.Probe),
+				p.N,
+				p.Raised,
+				p.Lowered,
+				p.RaisedWilson95[0],
+				p.RaisedWilson95[1],
+				mean,
+			)
 		}) + "\n" + strings.Join(lines, "; ") + ".\n"
 }
 
@@ -234,12 +297,23 @@ Of their steps %d were needed, %d waste and %d unclear: a row ends before the fi
 func LengthsText(lengths []Lengths) string {
 	return fmt.Sprintf("Turns of the model, and tokens of a whole attempt (%s), of config sft:\n\n", rows.Bytes4{}.Name()) +
 		corpus.Table("split | attempts: | turns: half, 9 of 10, all | tokens: half, 9 of 10, all", lengths, func(l Lengths) string {
-			return fmt.Sprintf("%s | %d | %s | %s", l.Split, len(l.Steps), upTo(l.Steps), upTo(l.Tokens))
+			return fmt.Sprintf(
+				"%s | %d | %s | %s",
+				l.Split,
+				len(l.Steps),
+				upTo(l.Steps),
+				upTo(l.Tokens),
+			)
 		})
 }
 
 // upTo returns the median, the 90th percentile and the maximum of sorted values, by nearest rank.
 func upTo(sorted []int) string {
 	n := int64(len(sorted))
-	return fmt.Sprintf("%d, %d, %d", sorted[figures.Rank(n, 50)], sorted[figures.Rank(n, 90)], sorted[n-1])
+	return fmt.Sprintf(
+		"%d, %d, %d",
+		sorted[figures.Rank(n, 50)],
+		sorted[figures.Rank(n, 90)],
+		sorted[n-1],
+	)
 }

@@ -69,7 +69,10 @@ type asking struct {
 // the steps after it.
 func (w *work) attempt(ctx context.Context, t *arena.Trace) (*rewritten, error) {
 	a := &asking{work: w, trace: t, problem: w.day.Problems.Get(w.day.Problems.IndexOf(t)), spent: ledger.Free(),
-		out: &rewritten{Attempt: Attempt{ID: t.ID, Agent: filters.AgentOf(t.Agent, t.RunID)}}}
+		out: &rewritten{Attempt: Attempt{
+			ID:    t.ID,
+			Agent: filters.AgentOf(t.Agent, t.RunID),
+		}}}
 	turns := steps(t)
 	replayed, _, err := w.restoreResults(ctx, t, turns)
 	if err != nil {
@@ -95,7 +98,9 @@ func (w *work) attempt(ctx context.Context, t *arena.Trace) (*rewritten, error) 
 // steps returns the turns with calls.
 func steps(t *arena.Trace) []arena.Turn {
 	d := filters.Normalise(t)
-	return slices.DeleteFunc(d.Turns, func(t arena.Turn) bool { return len(t.Calls) == 0 })
+	return slices.DeleteFunc(d.Turns, func(t arena.Turn) bool {
+		return len(t.Calls) == 0
+	})
 }
 
 // end returns the result with its cost. It has no row if there is a reason.
@@ -111,7 +116,11 @@ func (a *asking) end(reason string) *rewritten {
 }
 
 // think returns the thought of the first of the remaining turns, or the reason why it fails a check.
-func (a *asking) think(ctx context.Context, p past, remaining []arena.Turn) (thought, reason string, err error) {
+func (a *asking) think(
+	ctx context.Context,
+	p past,
+	remaining []arena.Turn,
+) (thought, reason string, err error) {
 	next := newMove(remaining[0].Calls)
 	r, err := a.ask(ctx, llm.Task{
 		System:   writing,
@@ -159,7 +168,11 @@ func (a *asking) ask(ctx context.Context, t llm.Task) (llm.Reply, error) {
 }
 
 // finish makes the row of the attempt and checks it. It returns the reason if a check fails.
-func (a *asking) finish(ctx context.Context, p past, turns []arena.Turn) (string, error) {
+func (a *asking) finish(
+	ctx context.Context,
+	p past,
+	turns []arena.Turn,
+) (string, error) {
 	t := a.trace
 	source, reason, err := a.newRow(turns)
 	if reason != "" || err != nil {
@@ -187,7 +200,9 @@ func (a *asking) finish(ctx context.Context, p past, turns []arena.Turn) (string
 	d = filters.Normalise(decoded)
 	j := gates.Judge(decoded, &d)
 	a.out.thoughts.Problem = t.ProblemID
-	a.out.thoughts.Texts = slicesx.Map(p.steps[1:], func(s arena.Turn) string { return withoutTitles(s.Think, s.Calls, turns) })
+	a.out.thoughts.Texts = slicesx.Map(p.steps[1:], func(s arena.Turn) string {
+		return withoutTitles(s.Think, s.Calls, turns)
+	})
 	a.out.thoughts.Decided = withoutTitles(frames.DecidingPassage(&j), nil, turns)
 	if a.out.thoughts.Decided == "" && !a.Dry {
 		return reasonNoDatum, nil
@@ -221,9 +236,16 @@ func withoutTitles(thought string, next []arena.Call, turns []arena.Turn) string
 // keeps the axis of the attempt, so that it does not count as agentic.
 func (a *asking) newRow(turns []arena.Turn) (row *rows.SFT, reason string, err error) {
 	c := a.chosen[a.trace.ID]
-	rec := &arena.Record{Trace: a.trace, Dialogue: arena.Dialogue{Turns: turns}, Structure: arena.Structure{Axis: arena.AxisScripted}}
+	rec := &arena.Record{
+		Trace:     a.trace,
+		Dialogue:  arena.Dialogue{Turns: turns},
+		Structure: arena.Structure{Axis: arena.AxisScripted},
+	}
 	sft, _, err := rows.NewSFT(rec, &rows.Facts{
-		Harness: a.harness, Category: a.problem.Category, Split: corpus.SplitTrain, Origin: rows.Origin{ProblemID: c.ProblemID, Cluster: c.Cluster},
+		Harness: a.harness, Category: a.problem.Category, Split: corpus.SplitTrain, Origin: rows.Origin{
+			ProblemID: c.ProblemID,
+			Cluster:   c.Cluster,
+		},
 		PipelineVersion: a.Version, Counter: rows.Bytes4{}, IsSecret: a.secret,
 		Metadata: map[string]any{"origin": Origin, "source_attempt": a.trace.ID, "replayed_results": a.out.Replayed, "rewriter": map[string]any{
 			"model": a.out.Model, "prompt_sha256": digest.SHA256([]byte(writing)), "check_prompt_sha256": digest.SHA256([]byte(choosing)),
@@ -264,9 +286,15 @@ func (m moves) options(problem string, calls []arena.Call) (out []move, index in
 			out = append(out, other)
 		}
 	}
-	key := func(s move) string { return choose.Key(string(next) + "\x00" + string(s)) }
-	slices.SortFunc(out, func(a, b move) int { return strings.Compare(key(a), key(b)) })
+	key := func(s move) string {
+		return choose.Key(string(next) + "\x00" + string(s))
+	}
+	slices.SortFunc(out, func(a, b move) int {
+		return strings.Compare(key(a), key(b))
+	})
 	out = append(out[:min(len(out), maxOptions-1)], next)
-	slices.SortFunc(out, func(a, b move) int { return strings.Compare(choose.Key(string(a)), choose.Key(string(b))) })
+	slices.SortFunc(out, func(a, b move) int {
+		return strings.Compare(choose.Key(string(a)), choose.Key(string(b)))
+	})
 	return out, slices.Index(out, next)
 }

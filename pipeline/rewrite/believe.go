@@ -36,12 +36,27 @@ const (
 // unsupportedReason returns the reason why a thought is impossible at this point: it names a datum that
 // is neither in an earlier result nor in the request nor in the next calls, whose IDs the filter has
 // checked against the results. It is empty if there is no such datum.
-func (p past) unsupportedReason(thought string, next move, remaining []arena.Turn, problem *arena.Problem) string {
-	d := arena.Dialogue{Turns: []arena.Turn{{Calls: []arena.Call{{Name: "begin", Arguments: "{}", Result: "[]"}}}}}
+func (p past) unsupportedReason(
+	thought string,
+	next move,
+	remaining []arena.Turn,
+	problem *arena.Problem,
+) string {
+	d := arena.Dialogue{Turns: []arena.Turn{{Calls: []arena.Call{{
+		Name:      "begin",
+		Arguments: "{}",
+		Result:    "[]",
+	}}}}}
 	for i, s := range p.steps {
-		d.Turns = append(d.Turns, arena.Turn{Step: i + 1, Calls: s.Calls})
+		d.Turns = append(d.Turns, arena.Turn{
+			Step:  i + 1,
+			Calls: s.Calls,
+		})
 	}
-	d.Turns = append(d.Turns, arena.Turn{Step: len(d.Turns), Think: thought})
+	d.Turns = append(d.Turns, arena.Turn{
+		Step:  len(d.Turns),
+		Think: thought,
+	})
 	grounds, _ := gates.Ground(&arena.Trace{Query: p.request + "\n" + string(next)}, &d)
 	for _, g := range grounds {
 		for _, datum := range g.Unsupported {
@@ -54,7 +69,9 @@ func (p past) unsupportedReason(thought string, next move, remaining []arena.Tur
 // sourceReason returns the reason for the place where an unsupported datum occurs: the right answer,
 // a later step, or nowhere.
 func sourceReason(datum string, remaining []arena.Turn, problem *arena.Problem) string {
-	occursIn := func(text string) bool { return strings.Contains(strings.ToLower(text), strings.ToLower(datum)) }
+	occursIn := func(text string) bool {
+		return strings.Contains(strings.ToLower(text), strings.ToLower(datum))
+	}
 	if slices.ContainsFunc(problem.Rewards, func(r arena.Reward) bool { return occursIn(string(r.Raw)) }) {
 		return reasonGold
 	}
@@ -79,13 +96,19 @@ var rewritableReasons = []string{filters.ReasonScripted, filters.ReasonFixed, "n
 // length. It is empty if there is none.
 func (w *work) textReason(t *arena.Trace, d *arena.Dialogue) string {
 	s, _ := w.filter.Check(t, d)
-	others := slices.DeleteFunc(slices.Clone(s.Reasons), func(reason string) bool { return slices.Contains(rewritableReasons, reason) })
+	others := slices.DeleteFunc(slices.Clone(s.Reasons), func(reason string) bool {
+		return slices.Contains(rewritableReasons, reason)
+	})
 	return cmp.Or(others...)
 }
 
 // changedReason returns the difference between a finished row and the log: in calls or results, in their
 // order, or in the score. decoded is the trace of the finished row. It is empty if they agree.
-func (a *asking) changedReason(ctx context.Context, source *rows.SFT, decoded *arena.Trace) (string, error) {
+func (a *asking) changedReason(
+	ctx context.Context,
+	source *rows.SFT,
+	decoded *arena.Trace,
+) (string, error) {
 	before, err := callsDigest(source)
 	if err != nil {
 		return "", err
@@ -129,7 +152,10 @@ func callsDigest(r *rows.SFT) (string, error) {
 
 // decode decodes a row with the reader of foreign traces.
 func decode(problem string, r *rows.SFT) (*arena.Trace, error) {
-	record, err := json.Marshal(map[string]any{"problem_id": problem, "messages": json.RawMessage("[" + strings.Join(r.Messages, ",") + "]")})
+	record, err := json.Marshal(map[string]any{
+		"problem_id": problem,
+		"messages":   json.RawMessage("[" + strings.Join(r.Messages, ",") + "]"),
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -153,7 +179,10 @@ type past struct {
 
 // next returns the past of the next step. It is the only function that adds the result of a step.
 func (p past) next(thought string, step []arena.Call) past {
-	return past{p.request, append(p.steps[:len(p.steps):len(p.steps)], arena.Turn{Think: thought, Calls: step})}
+	return past{p.request, append(p.steps[:len(p.steps):len(p.steps)], arena.Turn{
+		Think: thought,
+		Calls: step,
+	})}
 }
 
 // move is the text of the calls of one step, without results.
@@ -184,7 +213,13 @@ func (p past) String() string {
 	for i, s := range p.steps {
 		fmt.Fprintf(&b, "\nStep %d\nthought: %s\n", i+1, s.Think)
 		for _, c := range s.Calls {
-			fmt.Fprintf(&b, "call: %s(%s)\nresult:\n<<<\n%s\n>>>\n", c.Name, c.Arguments, text.Clip(string(c.Result), maxShown))
+			fmt.Fprintf(
+				&b,
+				"call: %s(%s)\nresult:\n<<<\n%s\n>>>\n",
+				c.Name,
+				c.Arguments,
+				text.Clip(string(c.Result), maxShown),
+			)
 		}
 	}
 	return b.String()

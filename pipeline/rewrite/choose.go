@@ -66,7 +66,9 @@ func (w *work) choose(ctx context.Context) error {
 		}
 	}
 	// the choice must not depend on the order of the days
-	ids := slices.SortedFunc(maps.Keys(w.chosen), func(a, b string) int { return strings.Compare(choose.Key(a), choose.Key(b)) })
+	ids := slices.SortedFunc(maps.Keys(w.chosen), func(a, b string) int {
+		return strings.Compare(choose.Key(a), choose.Key(b))
+	})
 	for _, id := range ids[min(len(ids), w.MaxRows):] {
 		w.drop(id, reasonCap)
 	}
@@ -116,7 +118,12 @@ func (w *work) drop(id, reason string) {
 // checkAttempt drops an attempt with a second message of the customer, one with a cut result that
 // cannot be restored, and all but one of the attempts with the same calls at one problem. byCalls has
 // the retained attempts by the hash of their calls.
-func (w *work) checkAttempt(ctx context.Context, t *arena.Trace, turns []arena.Turn, byCalls map[string]string) error {
+func (w *work) checkAttempt(
+	ctx context.Context,
+	t *arena.Trace,
+	turns []arena.Turn,
+	byCalls map[string]string,
+) error {
 	if slices.ContainsFunc(turns, func(t arena.Turn) bool { return t.User != "" }) {
 		w.drop(t.ID, reasonUser)
 		return nil

@@ -15,7 +15,11 @@ func TestPromptsHoldNothingLater(t *testing.T) {
 	var turns []arena.Turn
 	for i := range 6 {
 		turns = append(turns, arena.Turn{Think: fmt.Sprint("PROGRAM", i), Text: fmt.Sprint("ALOUD", i), Calls: []arena.Call{
-			{Name: "find_product", Arguments: arena.Raw(fmt.Sprintf(`{"q":"ARGUMENT%d"}`, i)), Result: arena.Raw(fmt.Sprintf(`"RESULT%d"`, i))},
+			{
+				Name:      "find_product",
+				Arguments: arena.Raw(fmt.Sprintf(`{"q":"ARGUMENT%d"}`, i)),
+				Result:    arena.Raw(fmt.Sprintf(`"RESULT%d"`, i)),
+			},
 		}})
 	}
 	p := past{request: "the request"}
@@ -43,9 +47,20 @@ func TestPromptsHoldNothingLater(t *testing.T) {
 // its data come from.
 func TestUnheldTellsWhence(t *testing.T) {
 	t.Parallel()
-	found := arena.Turn{Calls: []arena.Call{{Name: "find_product", Arguments: `{"q":"lamp"}`, Result: `[{"product_id":"1111111","title":"Zati brass lamp","price":93.99}]`}}}
-	later := []arena.Turn{{Calls: []arena.Call{{Name: "find_product", Arguments: `{"q":"lamp","page":2}`, Result: `[{"product_id":"2222222","title":"Mota lamp","price":41.5}]`}}}}
-	problem := &arena.Problem{Rewards: []arena.Reward{{ProductID: "3333333", Raw: `{"product_id":"3333333"}`}}}
+	found := arena.Turn{Calls: []arena.Call{{
+		Name:      "find_product",
+		Arguments: `{"q":"lamp"}`,
+		Result:    `[{"product_id":"1111111","title":"Zati brass lamp","price":93.99}]`,
+	}}}
+	later := []arena.Turn{{Calls: []arena.Call{{
+		Name:      "find_product",
+		Arguments: `{"q":"lamp","page":2}`,
+		Result:    `[{"product_id":"2222222","title":"Mota lamp","price":41.5}]`,
+	}}}}
+	problem := &arena.Problem{Rewards: []arena.Reward{{
+		ProductID: "3333333",
+		Raw:       `{"product_id":"3333333"}`,
+	}}}
 	p := past{request: "A lamp for less than 500 PHP, please."}.next("", found.Calls)
 	for thought, want := range map[string]string{
 		"1111111 at 93.99 is below 500; is there another?": "",

@@ -20,14 +20,22 @@ const reasonCut = "cut_result" // a result is cut, and the shop's own answer is 
 
 // restoreResults replaces each cut result of an attempt by the result of replaying its call, and returns
 // their number. ok is false if a result does not agree with the log.
-func (w *work) restoreResults(ctx context.Context, t *arena.Trace, turns []arena.Turn) (replayed int, ok bool, err error) {
+func (w *work) restoreResults(
+	ctx context.Context,
+	t *arena.Trace,
+	turns []arena.Turn,
+) (replayed int, ok bool, err error) {
 	if !slices.ContainsFunc(turns, func(t arena.Turn) bool { return slices.ContainsFunc(t.Calls, isCut) }) {
 		return 0, true, nil
 	}
 	if err = w.openShops(ctx); err != nil {
 		return 0, false, err
 	}
-	a := evidence.Examine(t, &arena.Dialogue{Turns: turns}, evidence.HarnessTools(w.harness.Name, nil))
+	a := evidence.Examine(
+		t,
+		&arena.Dialogue{Turns: turns},
+		evidence.HarnessTools(w.harness.Name, nil),
+	)
 	defer a.Release()
 	for i, claim := range a.Claims {
 		if !isCut(*claim.Call) {
@@ -70,7 +78,11 @@ func (w *work) close() error {
 
 // replay returns the result of the call of a claim in the shop of a day. It is empty if no shop returns
 // a result that agrees with the log.
-func (w *work) replay(ctx context.Context, a *evidence.Attempt, claim int) arena.Raw {
+func (w *work) replay(
+	ctx context.Context,
+	a *evidence.Attempt,
+	claim int,
+) arena.Raw {
 	c := a.Claims[claim].Call
 	act := &a.Claims[claim].Act
 	several := act.Tool != evidence.ToolFind && act.Tool != evidence.ToolView
@@ -79,7 +91,10 @@ func (w *work) replay(ctx context.Context, a *evidence.Attempt, claim int) arena
 		return "" // no call of a tool: its result stays unknown
 	}
 	for _, local := range w.shops {
-		l := &log{Local: local, trusting: !a.Log.Present && recordedText(c.Result) != ""}
+		l := &log{
+			Local:    local,
+			trusting: !a.Log.Present && recordedText(c.Result) != "",
+		}
 		for _, d := range a.Log.Dispatches {
 			if d.Claimed == claim {
 				l.records = append(l.records, d.Call)
@@ -121,7 +136,12 @@ func isCut(c arena.Call) bool {
 // clients write it. It ignores dots at the end of the text, which stand for the missing part.
 func hasPrefix(answer python.Value, text string) bool {
 	text = strings.TrimRight(text, ".… ")
-	forms := []string{python.Dumps(answer), string(python.AppendTight(nil, answer)), string(python.AppendCanonical(nil, answer)), python.Repr(answer)}
+	forms := []string{
+		python.Dumps(answer),
+		string(python.AppendTight(nil, answer)),
+		string(python.AppendCanonical(nil, answer)),
+		python.Repr(answer),
+	}
 	return slices.ContainsFunc(forms, func(form string) bool { return strings.HasPrefix(form, text) })
 }
 
@@ -138,12 +158,18 @@ type log struct {
 }
 
 // Get returns the answer to a request.
-func (l *log) Get(ctx context.Context, path string, params python.Value) (python.Value, int, bool) {
+func (l *log) Get(
+	ctx context.Context,
+	path string,
+	params python.Value,
+) (python.Value, int, bool) {
 	answer, status, ok := l.Local.Get(ctx, path, params)
 	if l.trusting {
 		return answer, status, ok
 	}
-	i := slices.IndexFunc(l.records, func(c *arena.ProxyCall) bool { return evidence.Endpoint(c.Path) == evidence.Endpoint(path) })
+	i := slices.IndexFunc(l.records, func(c *arena.ProxyCall) bool {
+		return evidence.Endpoint(c.Path) == evidence.Endpoint(path)
+	})
 	if i < 0 {
 		l.disagrees = true
 		return python.Value{}, 0, false

@@ -46,14 +46,24 @@ func TestCutResultsArePlayedAgain(t *testing.T) {
 		for name, cut := range map[string]func(map[string]any){"without": without, "clipped": clipped} {
 			t.Run(name+" of "+filepath.Dir(day), func(t *testing.T) {
 				t.Parallel()
-				got, cutReport := rewritten(t, changed(t, day, func(e map[string]any) { eachCall(e, cut) }), nil)
+				got, cutReport := rewritten(t, changed(t, day, func(e map[string]any) {
+					eachCall(e, cut)
+				}), nil)
 				same, other, replayed := 0, 0, 0
 				for id, messages := range got {
 					if was, known := whole[id]; known && !slices.Equal(was, messages) {
 						other++
 						for i := range min(len(was), len(messages)) {
 							if was[i] != messages[i] {
-								t.Errorf("attempt %s, message %d of %d and %d: %.1500s\n%.1500s", id, i, len(was), len(messages), was[i], messages[i])
+								t.Errorf(
+									"attempt %s, message %d of %d and %d: %.1500s\n%.1500s",
+									id,
+									i,
+									len(was),
+									len(messages),
+									was[i],
+									messages[i],
+								)
 								break
 							}
 						}
@@ -64,7 +74,17 @@ func TestCutResultsArePlayedAgain(t *testing.T) {
 				for _, a := range cutReport.Attempts {
 					replayed += a.Replayed
 				}
-				t.Logf("%s: whole %d rows, cut %d rows, %d the same; %d results played again; %v, left out %v, was %v", day, len(whole), len(got), same, replayed, cutReport.Tally(), cutReport.Dropped, report.Dropped)
+				t.Logf(
+					"%s: whole %d rows, cut %d rows, %d the same; %d results played again; %v, left out %v, was %v",
+					day,
+					len(whole),
+					len(got),
+					same,
+					replayed,
+					cutReport.Tally(),
+					cutReport.Dropped,
+					report.Dropped,
+				)
 				if asked := len(cutReport.Attempts); other > 0 || asked != len(report.Attempts) || same*100 < asked*98 && asked > 100 || same == 0 || replayed == 0 {
 					t.Errorf("%d attempts asked about, %d rows the same, %d others, %d results played again", asked, same, other, replayed)
 				}
@@ -127,7 +147,9 @@ func TestCutResultsThatDisagreeAreLeftOut(t *testing.T) {
 // log holds, and without any a day cannot be read.
 func TestCutResultsWithoutTheirCatalogue(t *testing.T) {
 	t.Parallel()
-	day := changed(t, days(t)[0], func(e map[string]any) { eachCall(e, without) })
+	day := changed(t, days(t)[0], func(e map[string]any) {
+		eachCall(e, without)
+	})
 	other := filepath.Join(t.TempDir(), "catalog.jsonl")
 	product := `{"product_id":"1","shop_id":"1","title":"lamp","price":1,"service":[],"sold_count":1,"short_description":"","description":"","attributes":{},"sku_options":{}}`
 	if err := os.WriteFile(other, []byte(product+"\n"), 0o600); err != nil {
@@ -148,9 +170,22 @@ func TestCutResultsWithoutTheirCatalogue(t *testing.T) {
 
 // rewritten are the messages of a day's rewritten rows by their attempt, of an honest
 // model.
-func rewritten(t *testing.T, day string, catalogs []string) (map[string][]string, *rewrite.Report) {
+func rewritten(
+	t *testing.T,
+	day string,
+	catalogs []string,
+) (map[string][]string, *rewrite.Report) {
 	t.Helper()
-	r := rewriting(t, day, build(t, day), panel(t, modeltest.New(t, writer((*script.Shown).Honest)), t.TempDir()))
+	r := rewriting(
+		t,
+		day,
+		build(t, day),
+		panel(
+			t,
+			modeltest.New(t, writer((*script.Shown).Honest)),
+			t.TempDir(),
+		),
+	)
 	r.Sources.Catalogs = catalogs
 	report, err := r.Write(t.Context())
 	if err != nil && !errors.Is(err, choose.ErrEmpty) {

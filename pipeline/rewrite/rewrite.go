@@ -83,7 +83,11 @@ func (r *Report) Cost() (requests int, sum ledger.Spent) {
 	sum = ledger.Free()
 	for _, a := range r.Attempts {
 		requests += a.Requests
-		sum = sum.Plus(ledger.Spent{Prompt: a.PromptTokens, Completion: a.CompletionTokens, USD: a.CostUSD})
+		sum = sum.Plus(ledger.Spent{
+			Prompt:     a.PromptTokens,
+			Completion: a.CompletionTokens,
+			USD:        a.CostUSD,
+		})
 	}
 	return requests, sum
 }
@@ -107,7 +111,12 @@ type work struct {
 
 // Write rewrites the attempts and, unless Dry is set, writes the corpus of their rows.
 func (r *Rewriting) Write(ctx context.Context) (*Report, error) {
-	w := &work{Rewriting: r, chosen: map[string]*rows.Attempt{}, moves: moves{}, report: Report{Dropped: map[string]int{}, Attempts: []Attempt{}}}
+	w := &work{
+		Rewriting: r,
+		chosen:    map[string]*rows.Attempt{},
+		moves:     moves{},
+		report:    Report{Dropped: map[string]int{}, Attempts: []Attempt{}},
+	}
 	if err := w.open(ctx); err != nil {
 		return nil, err
 	}
@@ -124,7 +133,9 @@ func (r *Rewriting) Write(ctx context.Context) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	slices.SortFunc(attempts, func(a, b *rewritten) int { return strings.Compare(a.ID, b.ID) })
+	slices.SortFunc(attempts, func(a, b *rewritten) int {
+		return strings.Compare(a.ID, b.ID)
+	})
 	if !r.Dry {
 		dropTemplates(attempts)
 	}

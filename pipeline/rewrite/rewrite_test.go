@@ -120,9 +120,16 @@ func panel(t *testing.T, server *modeltest.Server, folder string) *llm.Judge {
 		t.Fatal(err)
 	}
 	cfg := llm.Defaults()
-	cfg.Endpoints = []model.Endpoint{{Name: "e", BaseURL: server.BaseURL(), Concurrency: 8}}
+	cfg.Endpoints = []model.Endpoint{{
+		Name:        "e",
+		BaseURL:     server.BaseURL(),
+		Concurrency: 8,
+	}}
 	cfg.Panel = []llm.Member{{Model: "m", Role: llm.Primary}}
-	j, err := llm.New(cfg, l, llm.Options{Now: time.Now, Prices: prices.Table{"m": {Prompt: 0.1, Completion: 0.4}}})
+	j, err := llm.New(cfg, l, llm.Options{
+		Now:    time.Now,
+		Prices: prices.Table{"m": {Prompt: 0.1, Completion: 0.4}},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,14 +139,20 @@ func panel(t *testing.T, server *modeltest.Server, folder string) *llm.Judge {
 
 // writer answers as a model that thinks by think.
 func writer(think func(*script.Shown) string) func(modeltest.Call) modeltest.Action {
-	return func(c modeltest.Call) modeltest.Action { return modeltest.Reply(script.Reason(c.Text, think)) }
+	return func(c modeltest.Call) modeltest.Action {
+		return modeltest.Reply(script.Reason(c.Text, think))
+	}
 }
 
 func rewriting(t *testing.T, day, from string, m rewrite.Model) *rewrite.Rewriting {
 	t.Helper()
 	return &rewrite.Rewriting{
 		Corpus: from, Sources: pipeline.Sources{Days: []string{day}}, MaxRows: 10_000, Workers: 8, Model: m, Progress: func() {},
-		Target: finish.Target{FS: corpus.Disk{}, Out: filepath.Join(t.TempDir(), "rewritten"), Version: "v0"},
+		Target: finish.Target{
+			FS:      corpus.Disk{},
+			Out:     filepath.Join(t.TempDir(), "rewritten"),
+			Version: "v0",
+		},
 	}
 }
 
@@ -217,7 +230,16 @@ func families(t *testing.T, day string, r *rewrite.Report) {
 	t.Logf("%s: %d scripted and solved, left out %v, %v", day, r.Scripted, r.Dropped, r.Tally())
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		c := all[name]
-		t.Logf("%-12s %3d asked about, %3d rows, %4d steps, %4d requests, %8d tokens, %.4f USD", name, c.asked, c.rows, c.steps, c.requests, c.tokens, c.usd)
+		t.Logf(
+			"%-12s %3d asked about, %3d rows, %4d steps, %4d requests, %8d tokens, %.4f USD",
+			name,
+			c.asked,
+			c.rows,
+			c.steps,
+			c.requests,
+			c.tokens,
+			c.usd,
+		)
 	}
 }
 
@@ -330,7 +352,12 @@ func TestCheatsAreRejected(t *testing.T) {
 			t.Run(name+" of "+filepath.Dir(day), func(t *testing.T) {
 				t.Parallel()
 				server := modeltest.New(t, writer(cheat.think))
-				report, err := rewriting(t, day, from, panel(t, server, t.TempDir())).Write(t.Context())
+				report, err := rewriting(
+					t,
+					day,
+					from,
+					panel(t, server, t.TempDir()),
+				).Write(t.Context())
 				if !errors.Is(err, choose.ErrEmpty) && report.Rows > 0 {
 					t.Errorf("%d rows of a cheat: %v", report.Rows, err)
 				}
@@ -349,11 +376,15 @@ type cheat struct {
 
 func cheats(gold, later map[string]string) map[string]cheat {
 	return map[string]cheat{
-		"invented price": {"invented_datum", func(s *script.Shown) string { return s.Honest() + " One of them costs 98765.43 pesos." }},
+		"invented price": {"invented_datum", func(s *script.Shown) string {
+			return s.Honest() + " One of them costs 98765.43 pesos."
+		}},
 		"later result": {"knows_later", func(s *script.Shown) string {
 			return s.Honest() + " The offer " + later[s.Request+s.Call] + " will turn up."
 		}},
-		"gold echoed": {"names_the_answer", func(s *script.Shown) string { return s.Honest() + " It will be " + gold[s.Request] + "." }},
+		"gold echoed": {"names_the_answer", func(s *script.Shown) string {
+			return s.Honest() + " It will be " + gold[s.Request] + "."
+		}},
 		"other tool": {"leads_elsewhere", func(s *script.Shown) string {
 			if strings.HasPrefix(s.Call, "find_product") {
 				return "Nothing is left to do: terminate."

@@ -37,7 +37,11 @@ func (w *work) write(ctx context.Context, attempts []*rewritten) error {
 	if err != nil {
 		return err
 	}
-	out := corpus.NewShards[rows.SFT](part, corpus.Stream{Config: "sft", Profile: corpus.ProfileHFJSON, Split: corpus.SplitTrain})
+	out := corpus.NewShards[rows.SFT](part, corpus.Stream{
+		Config:  "sft",
+		Profile: corpus.ProfileHFJSON,
+		Split:   corpus.SplitTrain,
+	})
 	for _, m := range attempts {
 		if m.row == nil {
 			continue
@@ -53,13 +57,27 @@ func (w *work) write(ctx context.Context, attempts []*rewritten) error {
 }
 
 func (w *work) assemble(ctx context.Context, part string) error {
-	config := []byte(fmt.Sprintf(`{"rewriting":{"most":%d,"prompts_sha256":%q}}`, w.MaxRows, finish.Digest(writing, choosing)))
+	config := []byte(fmt.Sprintf(
+		`{"rewriting":{"most":%d,"prompts_sha256":%q}}`,
+		w.MaxRows,
+		finish.Digest(writing, choosing),
+	))
 	funnel, err := choose.Funnel([]string{Origin}, w.decisions())
 	if err != nil {
 		return err
 	}
-	m := corpus.Manifest{Configuration: config, ConfigurationSHA256: digest.SHA256(config), Inputs: []corpus.Input{w.source.Input("corpus manifest")}, Funnel: funnel}
-	card := corpus.Card{Title: "Rewritten attempts of programs", Default: "sft", Tags: finish.ShoppingTags, Sections: []corpus.Section{{Heading: "What this is", Body: w.report.About()}}}
+	m := corpus.Manifest{
+		Configuration:       config,
+		ConfigurationSHA256: digest.SHA256(config),
+		Inputs:              []corpus.Input{w.source.Input("corpus manifest")},
+		Funnel:              funnel,
+	}
+	card := corpus.Card{
+		Title:    "Rewritten attempts of programs",
+		Default:  "sft",
+		Tags:     finish.ShoppingTags,
+		Sections: []corpus.Section{{Heading: "What this is", Body: w.report.About()}},
+	}
 	return w.Assemble(ctx, &finish.Content{
 		Assembly: corpus.Assembly{Parts: []string{part}, Manifest: m, Card: card},
 		Bank:     w.bank, HeldOutDigests: w.source.GuardDigests(), Reports: map[string]any{"rewriting.json": &w.report},
