@@ -47,7 +47,7 @@ func (s *Set) gradesChart() figures.Bars {
 // shownAgents is the number of agents in a chart.
 const shownAgents = 8
 
-// agentsChart shows the first agents with the prefixes of their names.
+// agentsChart returns the chart of the first agents, with the prefixes of their names.
 func (s *Set) agentsChart() figures.Bars {
 	b := figures.Bars{
 		File:   "agents.svg",
@@ -67,7 +67,7 @@ func (s *Set) agentsChart() figures.Bars {
 // maxBars is the number of bars with room for their numbers.
 const maxBars = 12
 
-// lengthsChart shows the number of attempts by length, with the splits stacked.
+// lengthsChart returns the chart of the numbers of attempts by length, with the splits stacked.
 func (s *Set) lengthsChart(file, x string, values func(*Lengths) []int) figures.Bars {
 	b := figures.Bars{File: file, X: x, Y: "kept attempts"}
 	longest := 0

@@ -167,7 +167,7 @@ func (a *asking) ask(ctx context.Context, t llm.Task) (llm.Reply, error) {
 	return r, err
 }
 
-// finish makes the row of the attempt and checks it. It returns the reason if a check fails.
+// finish creates the row of the attempt and checks it. It returns the reason if a check fails.
 func (a *asking) finish(
 	ctx context.Context,
 	p past,
