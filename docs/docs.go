@@ -17,8 +17,8 @@ var columns string
 //go:embed outcome.md
 var outcome string
 
-// ColumnMeanings are what the columns of the ledger's tables mean, by the names that
-// expressions over the ledger use.
+// ColumnMeanings returns the meanings of the columns of the ledger's tables, by the names
+// that expressions over the ledger use.
 func ColumnMeanings() map[string]string {
 	all := map[string]string{}
 	_, scores, _ := strings.Cut(outcome, "\n| score | meaning |\n")

@@ -62,7 +62,7 @@ func run(ctx context.Context, args []string) error {
 	return serve(ctx, *listen, &script.Server{Dialect: *dialect, Latency: *latency, Plan: plan})
 }
 
-// serve answers until ctx ends. It prints its base URL as soon as it does.
+// serve serves until ctx ends. It prints its base URL when it is ready.
 func serve(ctx context.Context, address string, model *script.Server) error {
 	mux := http.NewServeMux()
 	var open, most atomic.Int64
@@ -91,7 +91,7 @@ func serve(ctx context.Context, address string, model *script.Server) error {
 	return nil
 }
 
-// answer lets the model answer, in one event where the request asks for events.
+// answer writes the model's reply, as one event if the request asks for a stream.
 func answer(model http.Handler, w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
@@ -126,7 +126,7 @@ func answer(model http.Handler, w http.ResponseWriter, r *http.Request) {
 		"\n\ndata: [DONE]\n\n", said, reply.Choices[0].FinishReason)
 }
 
-// anything is one of the behaviours, always the same for a request and a seed.
+// anything returns one of the behaviours, always the same for a request and a seed.
 func anything(query string, seed int64) script.Plan {
 	h := fnv.New32a()
 	fmt.Fprint(h, query, seed)

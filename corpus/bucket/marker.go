@@ -48,7 +48,7 @@ func (w *Work) upload(from, unit string) (marker, error) {
 	})
 }
 
-// mark puts a unit's marker, and gives the one that is there then.
+// mark writes a unit's marker unless there is one, and returns the marker that is there.
 func (w *Work) mark(unit string, m marker) (marker, error) {
 	b, err := json.Marshal(m)
 	key := path.Join(unit, markerName)

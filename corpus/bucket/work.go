@@ -33,9 +33,9 @@ type Work struct {
 	known  map[string]marker
 }
 
-// NewWork shares a part of the folder dir. unit gives the unit that a path in dir
-// belongs to, with forward slashes, and reports whether it is shared; a shared
-// folder that holds units belongs to none.
+// NewWork returns a work folder in dir of which a part is shared through a bucket. unit
+// returns the unit of a path in dir, with forward slashes, and whether it is shared; a
+// shared folder that holds units belongs to none.
 func NewWork(
 	ctx context.Context,
 	b *Bucket,
@@ -52,8 +52,8 @@ func NewWork(
 	}
 }
 
-// place is a path in the folder, its unit and its path there; all are empty where
-// the path is this process's own.
+// place returns the path relative to the folder, its unit and the path in the bucket; all
+// are empty for a path of this process only.
 func (w *Work) place(name string) (rel, unit, within string) {
 	rel, err := filepath.Rel(w.dir, name)
 	rel = filepath.ToSlash(rel)
@@ -95,7 +95,7 @@ func (w *Work) Open(name string) (corpus.Source, error) {
 	return w.Disk.Open(name)
 }
 
-// copy brings an object to its place in the folder, whole or not at all.
+// copy copies an object to its path in the folder, completely or not at all.
 func (w *Work) copy(key, sum, name string) error {
 	temp := name + ".copy"
 	_, err := retried(w.ctx, func() (any, error) {

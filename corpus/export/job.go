@@ -132,7 +132,7 @@ func (c *Count) addRows(rows []row, add func(*row) error) error {
 		}
 		c.Out++
 		for range c.Rows - rowsBefore {
-			c.figures.Add(c.Profile, c.Split, figures.Of(r.source()))
+			c.figures.Add(c.Profile, c.Split, figures.RowOf(r.source()))
 		}
 	}
 	return nil

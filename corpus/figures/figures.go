@@ -50,7 +50,7 @@ func (f *Figures) Add(config, split string, r Row) {
 	}
 }
 
-// at is the sum of a config and split.
+// at returns the sum of a config and split.
 func (f *Figures) at(key [2]string) *sum {
 	if f.sums == nil {
 		f.sums = map[[2]string]*sum{}
@@ -84,8 +84,8 @@ func join[K comparable](into, from map[K]int64) {
 	}
 }
 
-// Rank is the position, from 0, of the value at or below which the given share of n
-// sorted values lies, by nearest rank.
+// Rank returns the index of the nearest-rank quantile: the value at or below which the given
+// share of n sorted values lies.
 func Rank(n, percent int64) int64 { return max((n*percent+99)/100, 1) - 1 }
 
 func (s *sum) total() (total int64) {
@@ -95,7 +95,7 @@ func (s *sum) total() (total int64) {
 	return total
 }
 
-// quantile is the number of tokens that the given share of rows does not pass.
+// quantile returns the number of tokens that the given share of rows does not exceed.
 func (s *sum) quantile(percent int64) int64 {
 	left := Rank(s.rows, percent)
 	for _, tokens := range slices.Sorted(maps.Keys(s.tokens)) {
@@ -106,7 +106,7 @@ func (s *sum) quantile(percent int64) int64 {
 	return 0
 }
 
-// Section is the card's part.
+// Section returns the figures' section of the card.
 func (f *Figures) Section() corpus.Section {
 	order := slices.SortedFunc(maps.Keys(f.sums), func(x, y [2]string) int {
 		return cmp.Or(cmp.Compare(x[0], y[0]), -cmp.Compare(x[1], y[1]))
@@ -171,7 +171,7 @@ func (f *Figures) count(
 	})
 }
 
-// words are the rows of each word of a kind, the most frequent first.
+// words returns the number of rows for each value of a column, the most frequent first.
 func (s *sum) words(i int) string {
 	by := s.by[i]
 	words := slices.SortedFunc(maps.Keys(by), func(x, y string) int {
@@ -191,9 +191,9 @@ func (s *sum) words(i int) string {
 	return strings.Join(parts, ", ")
 }
 
-// Of is what the figures take of a row, given by a pointer; empty for a profile that
-// cards do not count.
-func Of(row any) Row {
+// RowOf returns what the figures count of a row, given by a pointer. It is empty for a
+// profile that cards do not count.
+func RowOf(row any) Row {
 	switch r := row.(type) {
 	case *rows.SFT:
 		return Row{

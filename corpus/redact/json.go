@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// replaceJSON puts placeholders into the strings of a JSON value that findings
-// reach into, and strings of placeholders in place of such numbers. Quotes,
-// brackets and words stay, and so it stays JSON.
+// replaceJSON replaces findings in the strings of a JSON value by placeholders, and numbers
+// that are findings by strings of placeholders. Quotes, brackets and literals stay, so the
+// result is JSON.
 func replaceJSON(text string, found []Finding) string {
 	var b strings.Builder
 	at := 0
@@ -51,8 +51,8 @@ func stringEnd(text string, open int) int {
 	return min(i, len(text))
 }
 
-// escapeLen is how many bytes of a JSON string belong together at a place: an
-// escape, both halves of a surrogate pair, or one byte.
+// escapeLen returns the length of the unit of a JSON string at an index: an escape, both
+// halves of a surrogate pair, or one byte.
 func escapeLen(text string, at int) int {
 	if text[at] != '\\' || at+1 >= len(text) {
 		return 1
@@ -83,8 +83,7 @@ func writeString(b *strings.Builder, text string, in span, found []Finding) {
 	b.WriteString(text[at:in.end])
 }
 
-// cut is the place itself, or, where it lies within an escape, where the escape
-// begins or ends.
+// cut returns the index itself or, within an escape, the escape's start or end.
 func (s span) cut(text string, from, place int, after bool) int {
 	for i := from; i < s.end; {
 		n := escapeLen(text, i)
@@ -116,8 +115,7 @@ func (ids IDs) Add(text string) {
 	}
 }
 
-// Sparing gives a redactor that leaves the numbers of ids alone wherever they
-// stand.
+// Sparing returns a redactor that leaves the numbers of ids unchanged everywhere.
 func (r *Redactor) Sparing(ids IDs) *Redactor {
 	if len(ids) == 0 {
 		return r
@@ -170,8 +168,8 @@ func identifies(text string, number span) bool {
 	})
 }
 
-// nameBefore is the name that the value at a place is assigned to, by itself or
-// in a list.
+// nameBefore returns the name that the value at an index is assigned to, by itself or in a
+// list.
 func nameBefore(text string, at int) string {
 	const longestList = 1 << 10
 	text = html.UnescapeString(text[max(0, at-longestList):at]) // pages show ids too

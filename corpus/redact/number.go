@@ -2,7 +2,7 @@ package redact
 
 import "strings"
 
-// number notes the run of digits, dots, blanks and hyphens at a place.
+// number records the run of digits, dots, blanks and hyphens at an index.
 func (h *hits) number(text string, at int) {
 	n := len(h.numbers)
 	if n > 0 && at < h.numbers[n-1].end {
@@ -19,14 +19,13 @@ func (h *hits) number(text string, at int) {
 	h.numbers = append(h.numbers, span{start, end})
 }
 
-// longNumbers notes the runs of digits as long as a card's that have nothing
-// between them.
+// longNumbers records the uninterrupted runs of digits as long as a card's.
 func (h *hits) longNumbers(text string) {
 	h.numbers = append(h.numbers, stretches(text, &digits, shortestCard)...)
 }
 
-// numbersWith are the numbers with so many digits and dots, as a card's or an address
-// has, with a byte on either side.
+// numbersWith returns a function for the numbers with at least so many digits and dots, as a
+// card or an address has, with a byte on either side.
 func numbersWith(leastDigits, leastDots int) func(string, *hits) []span {
 	return func(text string, h *hits) []span {
 		var out []span
@@ -39,9 +38,9 @@ func numbersWith(leastDigits, leastDots int) func(string, *hits) []span {
 	}
 }
 
-// accounts are the parts of a text that may be the number of a bank account:
-// capitals, digits and blanks, as many as the shortest has, from a country on,
-// with a byte on either side.
+// accounts returns the parts of a text that may be the number of a bank account: capitals,
+// digits and blanks, as many as the shortest has, starting with a country, with a byte on
+// either side.
 func accounts(text string, _ *hits) []span {
 	var out []span
 	for _, s := range stretches(text, &isCapital, shortestIBAN) {
@@ -95,7 +94,7 @@ func (s charset) with(bytes string) charset {
 	return s
 }
 
-// except are all other bytes, those beyond ASCII among them.
+// except returns all other bytes, including those beyond ASCII.
 func except(bytes string) charset {
 	s := setOf(bytes)
 	for i := range s {
@@ -107,20 +106,21 @@ func except(bytes string) charset {
 // What must stand at a word that ordinary text is full of for its rule to match: a
 // look that is cheaper than the rule's expression.
 
-// near wants n bytes of the set in a row that begins at most reach characters behind the word.
+// near returns a test for n bytes of the set in a row that begin at most reach characters
+// after the keyword.
 func near(set charset, n, reach int) func(string, int, int) bool {
 	return func(text string, _, end int) bool {
 		return set.row(text, end, n, reach)
 	}
 }
 
-// hasGroup: the first group of a global IPv6 address right before, four digits of
+// hasGroup reports whether the first group of a global IPv6 address precedes: four digits of
 // which the first is 2 or 3.
 func hasGroup(text string, start, _ int) bool {
 	return start >= 4 && (text[start-4] == '2' || text[start-4] == '3') && hexadecimal.row(text, start-3, 3, 0)
 }
 
-// hasHash: a hexadecimal digit right before.
+// hasHash reports whether a hexadecimal digit precedes.
 func hasHash(text string, start, _ int) bool {
 	return start > 0 && (hexadecimal[text[start-1]] || text[start-1] == '\\')
 }
@@ -148,7 +148,8 @@ func (s *charset) row(text string, at, n, reach int) bool {
 	return false
 }
 
-// isAssigned: a colon or a sign of equality behind a quote and three blanks.
+// isAssigned reports whether a colon or an equals sign follows, after a quote and up to
+// three blanks.
 func isAssigned(text string, _, end int) bool {
 	rest := strings.TrimLeft(text[end:min(len(text), end+5)], "\"' \t\n\r\f")
 	return rest != "" && strings.IndexByte(`:=\`, rest[0]) >= 0

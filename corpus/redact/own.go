@@ -2,6 +2,7 @@ package redact
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/trajectory-arena/arena/internal/slicesx"
@@ -40,13 +41,31 @@ const awsKey = `\b((?:AKIA|ASIA|AROA|AIDA|ABIA|ACCA)[A-Z0-9]{12,})\b`
 // privateKey opens a key; one that was cut off has no end.
 const privateKey = `-----BEGIN[ A-Z0-9_-]{0,80}PRIVATE KEY[^-]{0,40}-----`
 
-// ownRules add what the shared set lacks. Of two rules that match alike the first
-// names the kind, the shared ones before these: theirs are the narrower.
+// ownRules returns the rules that the shared set lacks. Of two rules that match the same
+// text the first names the kind; the shared rules come first, since they are narrower.
 func ownRules(opt Options) (out []rule) {
-	rules := []struct {
-		rule
-		expr string
-	}{
+	rules := slices.Concat(credentialRules(), personRules(), walletRules())
+	for _, r := range rules {
+		off := r.kind == "hotkey" && !opt.Hotkeys
+		own := r.kind == "home-folder" && opt.Homes
+		if off || own {
+			continue
+		}
+		r.re = compiledOnce(r.expr)
+		out = append(out, r.rule)
+	}
+	return out
+}
+
+// ownRule is a rule with its expression, which is compiled when a text has a keyword.
+type ownRule struct {
+	rule
+	expr string
+}
+
+// credentialRules returns the rules for keys, passwords and tokens.
+func credentialRules() []ownRule {
+	return []ownRule{
 		{rule{
 			kind:     "private-key",
 			keywords: []string{"private key"},
@@ -112,6 +131,12 @@ func ownRules(opt Options) (out []rule) {
 		}, `(?i)cookie["']?\s{0,3}[:=]\s{0,3}["']?((?:[^\s=;,"'<>]+=[^\s;"'<>]*;\s?)*[^\s=;,"'<>]+=[^\s;"'<>]*)`},
 		{rule{kind: "webhook", keywords: []string{"/api/webhooks/"}}, `(?i)/api/webhooks/([0-9]{15,22}/[a-z0-9_-]{40,100})`},
 		{rule{kind: "telegram-bot-token", keywords: []string{":aa"}}, `(?:\b|bot)([0-9]{8,12}:AA[A-Za-z0-9_-]{30,40})`},
+	}
+}
+
+// personRules returns the rules for what names a person or a machine.
+func personRules() []ownRule {
+	return []ownRule{
 		{rule{
 			kind:     "email",
 			keywords: []string{"@"},
@@ -151,6 +176,12 @@ func ownRules(opt Options) (out []rule) {
 			follows:  hasGroup,
 			valid:    parses,
 		}, `(?i)\b([23][0-9a-f]{3}:[0-9a-f:]{0,34}[0-9a-f])\b`},
+	}
+}
+
+// walletRules returns the rules for addresses and keys of wallets.
+func walletRules() []ownRule {
+	return []ownRule{
 		{rule{
 			kind:     "wallet-address",
 			keywords: []string{"0x", "bc1"},
@@ -171,14 +202,6 @@ func ownRules(opt Options) (out []rule) {
 		{rule{kind: "wallet-mnemonic", spans: phrases}, `(?s)\A.+\z`},
 		{rule{kind: "hotkey", spans: longRunsOf(accountLen)}, `\b(5[1-9A-HJ-NP-Za-km-z]{47})\b`},
 	}
-	for _, r := range rules {
-		if r.kind == "hotkey" && !opt.Hotkeys || r.kind == "home-folder" && opt.Homes {
-			continue
-		}
-		r.re = compiledOnce(r.expr)
-		out = append(out, r.rule)
-	}
-	return out
 }
 
 func quoted(words []string) string { return strings.Join(slicesx.Map(words, regexp.QuoteMeta), "|") }

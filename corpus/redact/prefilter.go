@@ -86,11 +86,11 @@ func (p *prefilter) addDisguises() {
 	})
 }
 
-// gramHash spreads the last three bytes of a gram over the table (Fibonacci hashing); the
-// multiplier leaves out what stands before them.
+// gramHash returns the table index of the last three bytes of a gram (Fibonacci hashing);
+// the multiplier drops the bytes before them.
 func gramHash(gram uint32) uint32 { return gram * 0x9E377900 >> 14 }
 
-// add enters a word, one of two bytes with whatever may follow it.
+// add adds a word. A word of two bytes is added with every third byte.
 func (p *prefilter) add(word string, rule int) {
 	n := needle{word: word, rule: rule}
 	switch len(word) {
@@ -122,7 +122,7 @@ func (p *prefilter) enter(gram string, n needle) {
 // what is no letter is rarer than all.
 const common = "zqxjkvbpygfwmucldrhsnioate"
 
-// rarest is where the three bytes of a word begin that text has least.
+// rarest returns the index of the three bytes of a word that are rarest in text.
 func rarest(word string) int {
 	best := 3*len(common) + 1
 	at := 0

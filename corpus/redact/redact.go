@@ -70,7 +70,7 @@ var (
 	}{of: map[Options]*Redactor{}}
 )
 
-// New gives the redactor of some options.
+// New returns the redactor for some options.
 func New(opt Options) *Redactor {
 	redactors.Lock()
 	defer redactors.Unlock()
@@ -100,7 +100,7 @@ func compile(opt Options) *Redactor {
 // Hotkeys reports whether the accounts of agents are found too.
 func (r *Redactor) Hotkeys() bool { return r.options.Hotkeys }
 
-// Placeholder is what stands for a secret of a kind. No rule matches it.
+// Placeholder returns the replacement of a secret of a kind. No rule matches it.
 func Placeholder(kind string) string { return opening + kind + "]" }
 
 const opening = "[REDACTED:"
@@ -149,7 +149,7 @@ func (r *Redactor) Text(text string, counts Counts) string {
 	}
 }
 
-// isJSON tells a JSON value that has parts from other text.
+// isJSON reports whether a text is a JSON object or array.
 func isJSON(text string) bool {
 	trimmed := strings.TrimLeft(text, " \t\r\n")
 	return trimmed != "" && strings.IndexByte(`{["`, trimmed[0]) >= 0 && cursor.Valid(text)
@@ -167,8 +167,8 @@ func replace(text string, found []Finding) string {
 	return b.String()
 }
 
-// Left is the error of a text that still holds a finding after redaction. It
-// names kind and place and never the secret.
+// Left returns an error for a text that still holds a finding after redaction. It names kind
+// and position and never the secret.
 func (r *Redactor) Left(where, text string) error {
 	if found := r.Scan(text); len(found) > 0 {
 		return fmt.Errorf("scan %s: a %s is left at byte %d", where, found[0].Kind, found[0].Start)

@@ -58,17 +58,16 @@ type rule struct {
 	// spans, where set, gives the parts to search instead of keywords, of a text
 	// and what a look found in it.
 	spans func(text string, h *hits) []span
-	// entropy is the least Shannon entropy of the secret in bits a byte.
+	// entropy returns the Shannon entropy of the bytes of s in bits a byte.
 	entropy float64
 	// valid is a last look at the secret; nil takes all.
 	valid func(string) bool
 }
 
-// sharedRules are the content rules of gitleaks: all but those that hang on a
-// file's name, generic-api-key, for which assigned-secret stands, and private-key,
-// which wants 64 bytes of a key and goes on into the next where there are fewer. Its allow
-// lists are left out: they spare example keys, and a corpus has no use for those
-// either.
+// sharedRules returns the content rules of gitleaks. Left out are rules on file names,
+// generic-api-key, which assigned-secret replaces, and private-key, which requires 64 bytes
+// of a key and continues into the next key if there are fewer. The allow lists are left out
+// too: they permit example keys.
 func sharedRules() []rule {
 	stored := gitleaksRules()
 	out := make([]rule, 0, len(stored))
@@ -161,7 +160,8 @@ func (r *rule) within(
 		start, end := r.secret(m)
 		s := span{w.start + start, w.start + end}
 		secret := text[s.start:s.end]
-		if secret != "" && entropy(secret) >= r.entropy && (r.valid == nil || r.valid(secret)) {
+		isValid := r.valid == nil || r.valid(secret)
+		if secret != "" && isValid && entropy(secret) >= r.entropy {
 			out = append(out, Finding{r.kind, s.start, s.end})
 		}
 	}

@@ -70,7 +70,8 @@ const accountLen = 48
 var isBase58 = setOf(base58Letters)
 var ofAddresses = strings.NewReplacer("-", "+", "_", "/") // base64 as addresses write it, as others do
 
-// longRunsOf are the runs of n bytes and more, with a byte on either side.
+// longRunsOf returns a function for the runs of n bytes and more, with a byte on either
+// side.
 func longRunsOf(n int) func(string, *hits) []span {
 	return func(text string, h *hits) []span {
 		var out []span
@@ -89,7 +90,7 @@ type coat struct {
 	text string
 }
 
-// coated are the parts of a run between points that decode to text.
+// coated returns the parts of a run between dots that decode to text.
 func coated(run string) []coat {
 	var out []coat
 	at := 0
@@ -102,8 +103,8 @@ func coated(run string) []coat {
 	return out
 }
 
-// encoded are the runs that hold a finding in base64. The finding is the run,
-// because what lies around the secret tells nothing to anybody.
+// encoded returns the runs that hold a finding in base64. The finding is the complete run,
+// since the encoded text around the secret is of no use.
 func (r *Redactor) encoded(
 	text string,
 	all []span,

@@ -10,15 +10,16 @@ import (
 
 // Last looks at what an expression matched.
 
-// mixed tells a value from a word: it holds a letter and a digit.
+// mixed reports whether a value holds a letter and a digit, as words do not.
 func mixed(s string) bool {
 	return strings.ContainsAny(s, "0123456789") && strings.IndexFunc(s, func(r rune) bool {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
 	}) >= 0
 }
 
-// isCard tells a card's number from an id as long: the first digits are those
-// of an issuer of such lengths (ISO/IEC 7812), and the last is the check digit.
+// isCard reports whether digits are a card number and not an id of that length: the first
+// digits are those of an issuer of such lengths (ISO/IEC 7812), and the last is the check
+// digit.
 func isCard(s string) bool {
 	digits := strings.NewReplacer(" ", "", "-", "").Replace(s)
 	issued := false
@@ -50,8 +51,8 @@ func luhn(digits string) bool {
 	return sum%10 == 0
 }
 
-// routable leaves out what names no machine: four small numbers are a version,
-// private and local addresses lead nowhere.
+// routable reports whether an address names a machine: four small numbers are a version, and
+// private and local addresses are of no use elsewhere.
 func routable(s string) bool {
 	a, err := netip.ParseAddr(s)
 	return err == nil && a.IsGlobalUnicast() && !a.IsPrivate() && a.As4()[0] >= 10
@@ -64,8 +65,8 @@ func parses(s string) bool {
 	return err == nil
 }
 
-// isAuthorization tells a credential from a word behind bearer or basic: it is
-// mixed, or a name and a password in base64.
+// isAuthorization reports whether the text after bearer or basic is a credential: mixed, or
+// a name and a password in base64.
 func isAuthorization(s string) bool {
 	if mixed(s) && len(s) >= 16 {
 		return true
@@ -74,7 +75,7 @@ func isAuthorization(s string) bool {
 	return err == nil && readable(b) && strings.IndexByte(string(b), ':') > 0
 }
 
-// noName tells a mixed value from a name of words and numbers, such as
+// noName reports whether a mixed value is no name of words and numbers, such as
 // ingredient_2024.
 func noName(s string) bool {
 	parts := strings.FieldsFunc(s, func(r rune) bool {
@@ -86,8 +87,8 @@ func noName(s string) bool {
 	return mixed(s) && (!named || len(parts) < 2)
 }
 
-// random tells a value that a machine drew from a name of parts: digits in it,
-// and letters of both cases or of hexadecimal digits alone.
+// random reports whether a value was generated: it has digits, and letters of both cases or
+// hexadecimal digits only.
 func random(s string) bool {
 	const shortest, fewestDigits, leastEntropy = 16, 3, 3
 	cased := s != strings.ToLower(s) && s != strings.ToUpper(s)
@@ -122,7 +123,7 @@ func isIBAN(s string) bool {
 	return rest == 1
 }
 
-// ibanLength is how long the numbers of a country are; 0 where none is so named.
+// ibanLength returns the length of a country's account numbers; 0 for an unknown country.
 func ibanLength(country string) int {
 	at := strings.Index(ibanLengths, country)
 	if at < 0 || at%4 != 0 {

@@ -23,9 +23,8 @@ type view struct {
 // mark says that from a byte of the view on, the source goes on at from.
 type mark struct{ at, from int }
 
-// unescaped is a text without its JSON escapes, whatever their depth:
-// expressions see the same in a text, in a JSON string that holds it and in a
-// JSON string in that.
+// unescaped returns a text without its JSON escapes of any depth, so that expressions see
+// the same in a text, in a JSON string that holds it and in a JSON string in that.
 func unescaped(source string) *view {
 	next := func(s string, at int) int {
 		return strings.IndexByte(s[at:], '\\')
@@ -33,14 +32,13 @@ func unescaped(source string) *view {
 	return decoded(source, next, unescape)
 }
 
-// undisguised is a text without what hides a secret from expressions and from
-// nobody else: invisible characters, percent signs of addresses, and entities
-// of markup.
+// undisguised returns a text without what hides a secret from expressions only: invisible
+// characters, percent-encoding of addresses, and entities of markup.
 func undisguised(source string) *view { return decoded(source, disguise, undisguise) }
 
-// decoded is a text in which step decodes what begins at each place that next
-// gives: into a character, or into nothing (-1). next counts from at, and is -1
-// where there is no further place.
+// decoded returns a text in which step decodes what begins at each index that next returns:
+// into a character, or into nothing (-1). next counts from an index, and returns -1 if there
+// is no further one.
 func decoded(
 	source string,
 	next func(s string, at int) int,
@@ -72,14 +70,14 @@ func decoded(
 	return v
 }
 
-// disguiseEnd is where the disguise at a place ends: at the place itself where
-// there is none.
+// disguiseEnd returns the end of the disguise at an index, or the index itself if there is
+// none.
 func disguiseEnd(s string, at int) int {
 	_, end := undisguise(s, at)
 	return end
 }
 
-// disguise is how far behind a place the next disguise stands.
+// disguise returns the distance from an index to the next disguise.
 func disguise(s string, at int) int {
 	for i := at; i < len(s); i++ {
 		if s[i] != '%' && s[i] != '&' && s[i] < utf8.RuneSelf {

@@ -25,7 +25,7 @@ const (
 // does not hold because a word of it is lost.
 var phraseLabel = regexp.MustCompile(`(?i)(?:mnemonic|(?:seed|secret|recovery|backup|wallet)[ _-]?(?:phrase|words))[^a-z]{0,6}(?:(?:is|are|was|of|my|the|wallet|coldkey|hotkey|phrase|words)[^a-z]{1,6}){0,4}$`)
 
-// phraseAt notes the mnemonic phrases in the row of words around one of them.
+// phraseAt records the mnemonic phrases in the row of words around one of them.
 func (h *hits) phraseAt(text string, word span) {
 	words := wordsAround(text, word)
 	if words == nil {
@@ -37,8 +37,8 @@ func (h *hits) phraseAt(text string, word span) {
 
 func phrases(_ string, h *hits) []span { return h.phrases }
 
-// wordsAround are the words of the list that stand in a row around one, nil
-// where they are too few for a phrase.
+// wordsAround returns the row of list words around one of them, nil if they are too few for
+// a phrase.
 func wordsAround(text string, word span) []span {
 	first := word
 	n := 1
@@ -59,8 +59,7 @@ func wordsAround(text string, word span) []span {
 	return words
 }
 
-// wordAt is the word around a place, empty where it is longer than those of
-// the list.
+// wordAt returns the word around an index, empty if it is longer than the words of the list.
 func wordAt(text string, at int) span {
 	start := at
 	end := at
@@ -128,8 +127,8 @@ func packed(word string) uint64 {
 	return n
 }
 
-// phrasesOf are the phrases among words in a row: as many as phrases have, with
-// the same between all of them, and a checksum that holds or a label before.
+// phrasesOf returns the phrases among words in a row: as many words as phrases have, with
+// the same separator between all of them, and a valid checksum or a label before them.
 func phrasesOf(text string, words []span) []span {
 	var all []span
 	for len(words) >= fewestWords {
@@ -144,8 +143,7 @@ func phrasesOf(text string, words []span) []span {
 	return longestOf(all)
 }
 
-// phrasesIn are the phrases in a stretch of words. A label stands before the
-// stretch, not within it.
+// phrasesIn returns the phrases in a row of words. A label precedes the row.
 func phrasesIn(text string, words []span) []span {
 	places := slicesx.Map(words, func(w span) int {
 		return phraseWords[packed(text[w.start:w.end])]
@@ -164,8 +162,8 @@ func phrasesIn(text string, words []span) []span {
 	return all
 }
 
-// longestOf are the spans that no longer one overlaps: of sixteen runs of words
-// one holds a checksum by chance.
+// longestOf returns the spans that no longer one overlaps: one of sixteen rows of words has
+// a valid checksum by chance.
 func longestOf(all []span) []span {
 	slices.SortStableFunc(all, func(a, b span) int {
 		return (b.end - b.start) - (a.end - a.start)
@@ -182,7 +180,7 @@ func longestOf(all []span) []span {
 	return out
 }
 
-// gap is what stands between two words, without the numbers of a list.
+// gap returns the text between two words, without the numbers of a list.
 func gap(text string, a, b span) string {
 	return strings.Map(func(r rune) rune {
 		if r >= '0' && r <= '9' {
@@ -192,10 +190,9 @@ func gap(text string, a, b span) string {
 	}, text[a.end:b.start])
 }
 
-// phraseLength is how many of the words, by their places in the list, are the longest
-// phrase that begins with the first of them and whose last holds the checksum of the
-// others; 0 where none does. Each word is eleven bits, and one bit of 33 is of the
-// SHA-256 of the rest.
+// phraseLength returns the number of words, given by their indexes in the list, of the
+// longest phrase that begins with the first of them and has a valid checksum; 0 if there is
+// none. Each word is eleven bits, and one bit of 33 is of the SHA-256 of the others.
 func phraseLength(words []int) int {
 	var b [mostWords*11/8 + 1]byte
 	bits := 0

@@ -28,8 +28,8 @@ func places(text string, found []hit) []span {
 	})
 }
 
-// windows are the parts of a text around words that are in order, apart from
-// each other. They end where tokens do, so that no expression sees half of one.
+// windows returns the parts of a text around sorted words, merged where they overlap. They
+// end where tokens do, so that no expression sees half of one.
 func windows(text string, found []hit) []span {
 	var out []span
 	seen := tokens{text: text}
@@ -48,8 +48,8 @@ func windows(text string, found []hit) []span {
 	return out
 }
 
-// begin is where the token at a place begins, at most longest bytes before, and
-// never within a character. It looks back no further than before.
+// begin returns the start of the token at an index, at most longest bytes before it, and
+// never within a character or before the given index.
 func begin(text string, at, before int) int {
 	at = max(0, at)
 	for floor := max(0, before, at-longest); at > floor && !separator(text[at-1]); {
@@ -69,7 +69,7 @@ type tokens struct {
 	from, to int
 }
 
-// end is where the token at a place ends, at most longest bytes on, and never
+// end returns the end of the token at an index, at most longest bytes after it, and never
 // within a character.
 func (t *tokens) end(at int) int {
 	at = min(at, len(t.text))
@@ -87,7 +87,7 @@ func (t *tokens) end(at int) int {
 	return end
 }
 
-// walk goes on from a place to the next separator, or to the other place.
+// walk moves from an index to the next separator, or to the other index.
 func (t *tokens) walk(at, to int) int {
 	for at < to && !separator(t.text[at]) {
 		at++

@@ -149,8 +149,8 @@ func (s *sightings) add(kind, key string, f *corpus.FileEntry) {
 	}
 }
 
-// pinned gives every cluster and every product that lies in another split than
-// its pool allows. The bank knows every cluster; of products it may lack some.
+// pinned returns every cluster and every product in another split than its pool allows. The
+// bank knows every cluster; it may lack some products.
 func (s *sightings) pinned(pools map[string]string) (out []Finding) {
 	for key, f := range s.at {
 		pool, known := pools[key]
@@ -165,7 +165,7 @@ func (s *sightings) pinned(pools map[string]string) (out []Finding) {
 	return sorted(out)
 }
 
-// sorted are the findings in order, each once.
+// sorted returns the findings in order, each once.
 func sorted(all []Finding) []Finding {
 	slices.SortFunc(all, func(a, b Finding) int {
 		return strings.Compare(a.String(), b.String())

@@ -34,7 +34,7 @@ type Finding struct {
 	Withheld bool
 }
 
-// String is the finding in one line.
+// String returns the finding in one line.
 func (f Finding) String() string { return f.Path + ": " + f.What }
 
 // Corpus checks every promise of a corpus again from its files alone: sizes,
@@ -161,9 +161,8 @@ func (v *verifier) secrets(ctx context.Context) error {
 	return nil
 }
 
-// card holds the card's configs, paths and counts against the shards. It is
-// read even where its bytes differ from the manifest's, to say what was
-// changed.
+// card compares the card's configs, paths and counts with the shards. It reads the card even
+// if its bytes differ from the manifest's, to report what was changed.
 func (v *verifier) card() {
 	b, err := corpus.ReadCard(v.fs, v.dir)
 	if err != nil {
@@ -239,7 +238,7 @@ func (v *verifier) cardCounts(f *corpus.Front) {
 
 const maxBank = 256 << 20
 
-// bank holds each row's split against the pool that its cluster is pinned to.
+// bank compares each row's split with the pool of its cluster.
 func (v *verifier) bank() {
 	if !v.whole[corpus.BankName] {
 		return

@@ -1,7 +1,6 @@
 package where
 
 import (
-	"cmp"
 	"errors"
 	"io/fs"
 	"maps"
@@ -32,7 +31,7 @@ type Line struct {
 
 var decoding, _ = cbor.DecOptions{UTF8: cbor.UTF8DecodeInvalid}.DecMode() // constants are right
 
-// Whole is the verdict with its checks and features; nil where the line has none.
+// Whole returns the verdict with its checks and features; nil if the line has none.
 func (l *Line) Whole() *rows.Verdict {
 	if l.words == nil {
 		return l.Verdict
@@ -45,77 +44,100 @@ func (l *Line) Whole() *rows.Verdict {
 	return &v
 }
 
-// Read reads the ledger of a corpus, a line for each row of attempts in its order; checks
-// and features of verdicts only where measured is set.
-func Read(
-	fsys corpus.FS,
-	dir string,
-	measured bool,
-) (all []*Line, err error) {
-	lines := map[string][]*Line{}
-	texts := map[string]string{}
-	table := func(name string) string {
-		return filepath.Join(dir, "tables", name+".parquet")
+// Read reads the ledger of a corpus, a line for each row of attempts in its order; checks and
+// features of verdicts only if measured is set.
+func Read(fsys corpus.FS, dir string, measured bool) ([]*Line, error) {
+	r := &reader{fsys: fsys, dir: dir, byID: map[string][]*Line{}, texts: map[string]string{}}
+	if err := r.readAttempts(); err != nil {
+		return nil, err
 	}
-	err = corpus.ReadRows(fsys, table("attempts"), func(a *rows.Attempt) error {
-		share(a, texts)
-		all = append(all, &Line{Attempt: a})
-		if a.TraceID != "" {
-			lines[a.TraceID] = append(lines[a.TraceID], all[len(all)-1])
-		}
-		return nil
-	})
+	if err := r.readVerdicts(measured); err != nil {
+		return nil, err
+	}
+	err := join(r, "outcomes",
+		func(o *rows.Outcome) (id, record string) { return o.TraceID, o.RecordSHA256 },
+		func(l *Line) **rows.Outcome { return &l.Outcome })
 	if err != nil {
 		return nil, err
 	}
+	err = join(r, "judgements",
+		func(j *rows.Judgement) (id, record string) { return j.TraceID, j.RecordSHA256 },
+		func(l *Line) **rows.Judgement { return &l.Judgement })
+	if err != nil {
+		return nil, err
+	}
+	err = join(r, "leaks",
+		func(x *rows.Leak) (id, record string) { return x.ID, "" },
+		func(l *Line) **rows.Leak { return &l.Leak })
+	if err := optional(err); err != nil {
+		return nil, err
+	}
+	err = join(r, "places",
+		func(p *rows.Place) (id, record string) { return p.TraceID, p.RecordSHA256 },
+		func(l *Line) **rows.Place { return &l.Place })
+	return r.lines, optional(err)
+}
+
+// reader reads the tables of a ledger.
+type reader struct {
+	fsys  corpus.FS
+	dir   string
+	lines []*Line
+	// byID has the lines of each attempt; copies of an attempt have one id.
+	byID map[string][]*Line
+	// texts holds the texts of earlier rows, which later rows share.
+	texts map[string]string
+}
+
+func (r *reader) path(table string) string {
+	return filepath.Join(r.dir, "tables", table+".parquet")
+}
+
+func (r *reader) readAttempts() error {
+	return corpus.ReadRows(r.fsys, r.path("attempts"), func(a *rows.Attempt) error {
+		share(a, r.texts)
+		line := &Line{Attempt: a}
+		r.lines = append(r.lines, line)
+		if a.TraceID != "" {
+			r.byID[a.TraceID] = append(r.byID[a.TraceID], line)
+		}
+		return nil
+	})
+}
+
+// readVerdicts adds the verdicts. Their checks and features, if measured is set, are stored
+// packed: all are compressed with the first verdict's as the dictionary.
+func (r *reader) readVerdicts(measured bool) error {
 	var packed, buffer []byte
-	var words *s2.Dict // the first verdict
-	return all, errors.Join(
-		join(fsys, table("verdicts"), lines, texts, func(v *rows.Verdict) (id, record string) {
+	var dictionary *s2.Dict
+	pack := func(v *rows.Verdict) {
+		b, _ := cbor.Marshal(rows.Verdict{Checks: v.Checks, Features: v.Features}) // CBOR holds all of it
+		if dictionary == nil {
+			dictionary = s2.MakeDict(b, nil)
+		}
+		buffer = dictionary.Encode(buffer[:cap(buffer)], b)
+		packed = slices.Clone(buffer)
+	}
+
+	return join(r, "verdicts",
+		func(v *rows.Verdict) (id, record string) {
 			if measured {
-				b, _ := cbor.Marshal(rows.Verdict{
-					Checks:   v.Checks,
-					Features: v.Features,
-				}) // it has nothing that CBOR lacks
-				if words == nil {
-					words = s2.MakeDict(b, nil)
-				}
-				buffer = words.Encode(buffer[:cap(buffer)], b)
-				packed = slices.Clone(buffer)
+				pack(v)
 			}
 			v.Checks = nil
 			v.Features = nil
 			return v.TraceID, v.RecordSHA256
-		}, func(l *Line) **rows.Verdict {
+		},
+		func(l *Line) **rows.Verdict {
 			if l.Verdict == nil {
-				l.packed, l.words = packed, words
+				l.packed = packed
+				l.words = dictionary
 			}
 			return &l.Verdict
-		}),
-		join(fsys, table("outcomes"), lines, texts, func(o *rows.Outcome) (id, record string) {
-			return o.TraceID, o.RecordSHA256
-		}, func(l *Line) **rows.Outcome {
-			return &l.Outcome
-		}),
-		join(fsys, table("judgements"), lines, texts, func(j *rows.Judgement) (id, record string) {
-			return j.TraceID, j.RecordSHA256
-		}, func(l *Line) **rows.Judgement {
-			return &l.Judgement
-		}),
-		optional(join(fsys, table("leaks"), lines, texts, func(x *rows.Leak) (id, record string) {
-			return x.ID, ""
-		}, func(l *Line) **rows.Leak {
-			return &l.Leak
-		})),
-		optional(join(fsys, table("places"), lines, texts, func(p *rows.Place) (id, record string) {
-			return p.TraceID, p.RecordSHA256
-		}, func(l *Line) **rows.Place {
-			return &l.Place
-		})),
-	)
+		})
 }
 
-// optional forgives that a table is not there, as in corpora that no build made.
+// optional returns nil for the error of a missing table, as in corpora that no build made.
 func optional(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -123,30 +145,31 @@ func optional(err error) error {
 	return err
 }
 
-// join adds the rows of one table to the lines of their attempts; the first row of an
-// attempt stays. A row without a record is of all copies.
+// join adds the rows of a table to the lines of their attempts; the first row of an attempt
+// counts. key returns the id and the record of a row; a row without a record is of all copies.
+// field returns where a line stores the row.
 func join[T any](
-	fsys corpus.FS,
-	path string,
-	lines map[string][]*Line,
-	texts map[string]string,
-	of func(*T) (id, record string),
-	part func(*Line) **T,
+	r *reader,
+	table string,
+	key func(*T) (id, record string),
+	field func(*Line) **T,
 ) error {
-	return corpus.ReadRows(fsys, path, func(row *T) error {
-		id, record := of(row)
-		share(row, texts)
-		for _, l := range lines[id] {
-			if record == "" || record == l.Attempt.RecordSHA256 {
-				at := part(l)
-				*at = cmp.Or(*at, row)
+	return corpus.ReadRows(r.fsys, r.path(table), func(row *T) error {
+		id, record := key(row)
+		share(row, r.texts)
+		for _, l := range r.byID[id] {
+			if record != "" && record != l.Attempt.RecordSHA256 {
+				continue
+			}
+			if stored := field(l); *stored == nil {
+				*stored = row
 			}
 		}
 		return nil
 	})
 }
 
-// share lets a row hold texts of earlier rows in place of copies.
+// share replaces the texts of a row by equal texts of earlier rows.
 func share(row any, texts map[string]string) {
 	v := reflect.ValueOf(row).Elem()
 	for i := range v.NumField() {
@@ -159,8 +182,8 @@ func share(row any, texts map[string]string) {
 	}
 }
 
-// Values are the columns of a line. Those that an attempt does not have are
-// unknown. A list of structures is one of maps by their columns.
+// Values returns the columns of a line. Those that an attempt does not have are unknown. A
+// list of structures is a list of maps by column.
 func (l *Line) Values() map[string]any {
 	whole := *l
 	out := map[string]any{}
@@ -204,10 +227,10 @@ func (s *Selection) Keep(session, problem string) bool {
 	return s.sessions[session]
 }
 
-// Len is the number of selected attempts.
+// Len returns the number of selected attempts.
 func (s *Selection) Len() int { return len(s.sessions) }
 
-// Sessions are the selected attempts, sorted.
+// Sessions returns the ids of the selected attempts, sorted.
 func (s *Selection) Sessions() []string { return slices.Sorted(maps.Keys(s.sessions)) }
 
 // Select evaluates an expression over the ledger of a corpus. Nothing is

@@ -24,7 +24,7 @@ type Column struct {
 	part, field int
 }
 
-// Kind is how people read the column: words, number or flag; empty for a list of
+// Kind returns how people read the column: words, number or flag; empty for a list of
 // structures.
 func (c Column) Kind() string {
 	switch t := c.Type; t.Kind() {
@@ -40,7 +40,7 @@ func (c Column) Kind() string {
 	return "words"
 }
 
-// parts are the rows of a line.
+// parts returns the rows of a line.
 func (l *Line) parts() [6]any {
 	return [...]any{l.Attempt, l.Verdict, l.Outcome, l.Judgement, l.Leak, l.Place}
 }
@@ -71,8 +71,8 @@ var columns = sync.OnceValue(func() (all []Column) {
 	return all
 })
 
-// Columns are the names that expressions over a ledger may use, with their types.
-// docs/columns.md says what they mean.
+// Columns returns the names that expressions over a ledger may use, with their types.
+// docs/columns.md describes them.
 func Columns() []Column { return columns() }
 
 func columnOf(f reflect.StructField) string {
@@ -80,7 +80,7 @@ func columnOf(f reflect.StructField) string {
 	return name
 }
 
-// Of is what a line has in a column of Columns; nil where that is unknown.
+// Of returns the value of a line in a column of Columns; nil if it is unknown.
 func (c Column) Of(l *Line) any {
 	if v := reflect.ValueOf(l.parts()[c.part]).Elem(); v.IsValid() {
 		if v = reflect.Indirect(v.Field(c.field)); v.IsValid() {
@@ -128,7 +128,7 @@ type Unknown struct {
 	Nearest string
 }
 
-// Error names both.
+// Error returns a message with both names.
 func (u *Unknown) Error() string { return fmt.Sprintf("unknown column %q", u.Name) }
 
 // Parse checks an expression of the Common Expression Language against the

@@ -230,7 +230,7 @@ func entryByte(text string, i int) (b byte, width int) {
 	switch c := text[i]; c {
 	case ' ', '\n', '\t', '\r':
 		end := i + 1
-		for end < len(text) && end < i+8 && (text[end] == ' ' || text[end] == '\n') {
+		for end < min(len(text), i+8) && (text[end] == ' ' || text[end] == '\n') {
 			end++
 		}
 		return ' ', end - i

@@ -49,7 +49,7 @@ func ViewRow(row any) (RowView, error) {
 	if len(v.Sessions) > 0 {
 		v.Key = strings.Join(v.Sessions, "\n")
 	}
-	v.Figures = figures.Of(row)
+	v.Figures = figures.RowOf(row)
 	return v, nil
 }
 

@@ -95,7 +95,7 @@ func (k *kind[T]) add(
 		}
 	}
 	p.order = append(p.order, x.place)
-	row := figures.Of(x.row)
+	row := figures.RowOf(x.row)
 	row.Agent = cmp.Or(row.Agent, x.agent)
 	p.figures.Add(k.config, p.split, row)
 	return out.Add(x.row)

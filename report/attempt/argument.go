@@ -129,7 +129,7 @@ func (l *Ledger) Argue(index int) *Argument {
 	return a
 }
 
-// way is what the filter makes of a trajectory, 0 to 1.
+// way returns how the filter rates a trajectory, 0 to 1.
 func way(line *where.Line) float64 {
 	var s arena.Structure
 	if v := line.Whole(); v != nil {

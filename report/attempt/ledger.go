@@ -139,7 +139,7 @@ func (l *Ledger) index() {
 	}
 }
 
-// Keep keeps the lines for which show reports true, and removes what the guard knows: the
+// Keep removes the lines for which show reports false, and all that the guard knows: the
 // attempts that it dropped, its findings, and the protected requests.
 func (l *Ledger) Keep(show func(index int) bool) {
 	var lines []*where.Line

@@ -55,7 +55,8 @@ func Page(sample string, attempts []Attempt) ([]byte, error) {
 	return bytes.Replace(out, []byte("SAMPLE-DATA"), data, 1), nil // encoding/json writes < as \u003c
 }
 
-// blind is a story without what the filter and the judge find in it, its texts cut.
+// blind returns a story without the findings of the filter and the judge, with its texts
+// cut.
 func blind(s *attempt.Story) *attempt.Story {
 	if s == nil {
 		return nil

@@ -134,8 +134,8 @@ func (a *author) items(kind int) (items []uint64) {
 	return items
 }
 
-// weight is how much an item counts for so many teams that are compared: the less the
-// more others have it, and nothing where half of all do, since what all write is no
+// weight returns the weight of an item that a number of compared teams share: it falls with
+// the number of teams that have it, and is 0 if half of all do, since what all write is no
 // copy. A prompt's line that a third team sends is a public client's.
 func (k *comparison) weight(kind int, h uint64, compared int) float64 {
 	switch others := k.teamsWith[kind][h] - compared; {
@@ -148,8 +148,8 @@ func (k *comparison) weight(kind int, h uint64, compared int) float64 {
 	}
 }
 
-// pairs are all pairs of agents that are alike in anything that few others write. They
-// are compared twice: the second time all copies of one work are one team.
+// pairs returns all pairs of agents that share something that few others write. They are
+// compared twice: the second time all copies of one work are one team.
 func (k *kinship) pairs() (out []pair) {
 	w := k.newComparison()
 	for _, again := range []bool{false, true} {
@@ -219,8 +219,8 @@ func (k *comparison) compare(a, b *author) *pair {
 	return p
 }
 
-// compareProblem is how much it counts that two agents did the same at a problem, 0 where they did
-// not; both says in what they show anything.
+// compareProblem returns the weight of what two agents did equally at a problem, 0 if they
+// did not; both reports whether both have something to compare.
 func (k *comparison) compareProblem(a, b *problemWork) (x [byPrompts]float64, both [byPrompts]bool) {
 	for kind := range byCallsAndThinking {
 		if both[kind] = len(a[kind]) > 0 && len(b[kind]) > 0; !both[kind] {
@@ -236,7 +236,7 @@ func (k *comparison) compareProblem(a, b *problemWork) (x [byPrompts]float64, bo
 	return x, both
 }
 
-// shared is how much two lists hold in common, each item by its weight, and how much
+// shared returns how much two lists have in common, each item by its weight, and how much
 // the smaller one holds.
 func (k *comparison) shared(kind int, s, t []uint64) (both, smaller float64) {
 	var onlyS, onlyT float64
@@ -253,7 +253,7 @@ func (k *comparison) shared(kind int, s, t []uint64) (both, smaller float64) {
 	return both, both + min(onlyS, onlyT)
 }
 
-// rarest quotes what both write and fewest others do.
+// rarest returns what both write and fewest others do.
 func (k *comparison) rarest(kind int, a, b *author) []string {
 	items, itemsB := a.items(kind), b.items(kind)
 	slices.Sort(items)

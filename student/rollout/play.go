@@ -100,9 +100,9 @@ func (p *play) nextReply(ctx context.Context, m Model) (h received, fault *model
 	return h, nil, err
 }
 
-// askModel requests the next reply from the model. Some servers refuse a prompt that fits but
-// leaves less space than max_tokens in the same words as a prompt that does not fit. If
-// such a refusal mentions max_tokens, askModel sends the request without it, so that the server
+// askModel returns the model's next reply. Some servers refuse a prompt that fits but leaves
+// less space than max_tokens in the same words as a prompt that does not fit. If such a
+// refusal mentions max_tokens, askModel sends the request without it, so that the server
 // uses the remaining space or shows that there is none.
 func (p *play) askModel(ctx context.Context, m Model) (h received, err error) {
 	h.reply, h.body, err = m.Chat(ctx, p.env.Template.Request(p.messages, p.task.Seed))

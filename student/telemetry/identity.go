@@ -42,7 +42,7 @@ type Identity struct {
 	SamplingDefaults string `json:"sampling_defaults,omitempty"`
 }
 
-// Identify requests a server's description at base, its URL ending in /v1; key is its bearer
+// Identify reads a server's description at base, its URL ending in /v1; key is its bearer
 // token, if any. words are its log and its command, if known: vLLM reports dtype and
 // parallelism only there. What an endpoint replies takes precedence over words.
 func Identify(ctx context.Context, base, key, words string) Identity {
@@ -78,7 +78,8 @@ func Identify(ctx context.Context, base, key, words string) Identity {
 	return id
 }
 
-// drawing are llama.cpp's sampling defaults, which older versions do not report separately.
+// drawing returns llama.cpp's sampling defaults, which older versions do not report
+// separately.
 func drawing(settings gjson.Result) string {
 	if inner := settings.Get("params"); inner.IsObject() {
 		settings = inner

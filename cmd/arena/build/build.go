@@ -186,8 +186,8 @@ func (f *buildFlags) forecast(ctx context.Context, r *pipeline.Run) error {
 	return nil
 }
 
-// with lets do have the run that the flags say, with its days on this machine,
-// its judges open and its progress shown.
+// with calls do with the run of the flags: its days copied to this machine, its judges open
+// and its progress shown.
 func (f *buildFlags) with(
 	c *cobra.Command,
 	days []string,

@@ -152,8 +152,8 @@ func printUsage(c *cobra.Command) error {
 	return nil
 }
 
-// failUnknownHelp makes the help of an unknown command fail. The returned error is set once
-// root has run.
+// failUnknownHelp changes the help of root so that it fails for an unknown command. The
+// returned error is set once root has run.
 func failUnknownHelp(root *cobra.Command) *error {
 	var unknown error
 	help := root.HelpFunc()

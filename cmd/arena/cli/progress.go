@@ -223,7 +223,7 @@ func NewLine(s *Streams) *Line {
 	return l
 }
 
-// begin makes the line due at once on a terminal, and after PlainEvery elsewhere.
+// begin sets when the line is due: at once on a terminal, and after PlainEvery elsewhere.
 func (l *Line) begin() {
 	if l.shown = time.Now(); l.terminal != nil {
 		l.shown = time.Time{}

@@ -167,7 +167,7 @@ func (t *Target) CheckFree(ctx context.Context) (err error) {
 	return corpus.CheckReplaceable(corpus.Disk{}, t.Dir)
 }
 
-// Publish uploads the finished corpus if it goes to a bucket.
+// Publish copies the finished corpus into its bucket, if it goes to one.
 func (t *Target) Publish(ctx context.Context) error {
 	if !bucket.IsURL(t.Name) {
 		return nil
