@@ -210,6 +210,11 @@ func GatesPage(r *evolai.Report) *Page {
 			{"standard deviation of one set's KL, as a share", r.Noise.String(), ""},
 		}
 	}
+	p.Sections = []Section{gatesSection(r), orderSection(r), questsSection(r)}
+	return p
+}
+
+func gatesSection(r *evolai.Report) Section {
 	gates := Section{
 		Heading: "Gate lines",
 		Columns: []string{"epoch", "track", "uid", "improve", "change", "consistent", "gate", "differs", "open"},
@@ -232,6 +237,10 @@ func GatesPage(r *evolai.Report) *Page {
 			strings.Join(g.Open, "; "),
 		)
 	}
+	return gates
+}
+
+func orderSection(r *evolai.Report) Section {
 	order := Section{
 		Heading: "Order of events",
 		Columns: []string{"line", "epoch", "uid", "why"},
@@ -239,6 +248,10 @@ func GatesPage(r *evolai.Report) *Page {
 	for _, v := range r.Violations[:min(maxShown, len(r.Violations))] {
 		order.row(v.Line, v.Epoch, v.UID, v.Why)
 	}
+	return order
+}
+
+func questsSection(r *evolai.Report) Section {
 	quests := Section{
 		Heading: "Side quests",
 		Columns: []string{"uid", "sample", "answered", "of"},
@@ -246,8 +259,7 @@ func GatesPage(r *evolai.Report) *Page {
 	for _, q := range r.Quests[:min(maxShown, len(r.Quests))] {
 		quests.row(q.UID, q.Sample, q.Solved, len(q.Quests))
 	}
-	p.Sections = []Section{gates, order, quests}
-	return p
+	return quests
 }
 
 // WeightsPage renders the nodes with the largest dividends of each epoch, and the flow of

@@ -124,13 +124,7 @@ func newOutputs(f *folder, r *Run) (o *outputs, err error) {
 	if r.Spec.Keep.Tokens {
 		o.tokens = newTable[evaluation.TokensRow](begin(f.file(evaluation.TokensFile)))
 	}
-	encoder, _ := zstd.NewWriter(
-		nil,
-		zstd.WithEncoderConcurrency(1),
-		zstd.WithWindowSize(blockSize),
-		zstd.WithLowerEncoderMem(true),
-	) // only wrong options fail
-	p := &packer{encoder: encoder}
+	p := newPacker()
 	for sample := range r.Spec.Samples {
 		o.traces = append(o.traces, newSink(
 			begin(filepath.Join(o.traceDir(sample), "output.jsonl.zst")),
@@ -155,6 +149,17 @@ func newOutputs(f *folder, r *Run) (o *outputs, err error) {
 		return nil, errors.Join(err, o.drop())
 	}
 	return o, nil
+}
+
+// newPacker returns what packs the traces of all samples.
+func newPacker() *packer {
+	encoder, _ := zstd.NewWriter(
+		nil,
+		zstd.WithEncoderConcurrency(1),
+		zstd.WithWindowSize(blockSize),
+		zstd.WithLowerEncoderMem(true),
+	) // only invalid options fail
+	return &packer{encoder: encoder}
 }
 
 // traceDir returns the folder of a sample's traces.

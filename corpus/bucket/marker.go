@@ -24,13 +24,13 @@ func (m marker) names(object string) bool {
 	return object == markerName || slices.Contains(slices.Collect(maps.Values(m)), object)
 }
 
-func (w *Work) upload(from, unit string) (marker, error) {
+func (w *Work) upload(start, unit string) (marker, error) {
 	m := marker{}
-	return m, filepath.WalkDir(from, func(name string, e fs.DirEntry, err error) error {
+	return m, filepath.WalkDir(start, func(name string, e fs.DirEntry, err error) error {
 		if err != nil || e.IsDir() {
 			return err
 		}
-		within, err := filepath.Rel(from, name)
+		within, err := filepath.Rel(start, name)
 		if err != nil {
 			return err
 		}
@@ -100,8 +100,8 @@ func (w *Work) forget(unit string) error {
 func (w *Work) Sweep() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	all, err := w.bucket.keys(w.ctx, "")
-	return errors.Join(err, w.bucket.remove(w.ctx, slices.DeleteFunc(all, func(key string) bool {
+	items, err := w.bucket.keys(w.ctx, "")
+	return errors.Join(err, w.bucket.remove(w.ctx, slices.DeleteFunc(items, func(key string) bool {
 		m, known := w.known[path.Dir(key)]
 		return !known || m.names(path.Base(key))
 	})...))

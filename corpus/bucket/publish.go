@@ -35,7 +35,7 @@ func (b *Bucket) Publish(
 	if err != nil {
 		return err
 	}
-	made, err := corpus.RawManifest(fsys, dir)
+	built, err := corpus.RawManifest(fsys, dir)
 	if err != nil {
 		return err
 	}
@@ -43,17 +43,17 @@ func (b *Bucket) Publish(
 	if err != nil {
 		return err
 	}
-	held, err := corpus.RawManifest(b.Files(ctx), ".")
+	stored, err := corpus.RawManifest(b.Files(ctx), ".")
 	if err != nil {
 		return err
 	}
-	if len(before) > 0 && held == nil && !slices.Contains(before, unfinished) {
+	if len(before) > 0 && stored == nil && !slices.Contains(before, unfinished) {
 		return fmt.Errorf("write %s: %w", b.name, corpus.ErrNotCorpus)
 	}
 	if err = b.put(ctx, unfinished, nil, false); err != nil {
 		return err
 	}
-	if !bytes.Equal(held, made) { // else another process publishes it too
+	if !bytes.Equal(stored, built) { // else another process publishes it too
 		if err = b.remove(ctx, corpus.ManifestName); err != nil {
 			return err
 		}

@@ -1,7 +1,6 @@
 package bucket
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -42,24 +41,18 @@ func openS3(u *url.URL) (store, error) {
 	if u.Host == "" || u.User != nil {
 		return nil, errors.New("write it as s3://bucket/folder")
 	}
-	endpoint := cmp.Or(
-		values["endpoint"],
-		os.Getenv("AWS_ENDPOINT_URL_S3"),
-		os.Getenv("AWS_ENDPOINT_URL"),
-		"s3.amazonaws.com",
-	)
+	endpoint := firstSet(values["endpoint"], "AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL")
+	if endpoint == "" {
+		endpoint = "s3.amazonaws.com"
+	}
 	host, secure, err := parseEndpoint(endpoint, values["disable_https"] != "true")
 	if err != nil {
 		return nil, err
 	}
 	client, err := minio.NewCore(host, &minio.Options{
-		Creds:  s3Credentials(values),
-		Secure: secure,
-		Region: cmp.Or(
-			values["region"],
-			os.Getenv("AWS_REGION"),
-			os.Getenv("AWS_DEFAULT_REGION"),
-		),
+		Creds:        s3Credentials(values),
+		Secure:       secure,
+		Region:       firstSet(values["region"], "AWS_REGION", "AWS_DEFAULT_REGION"),
 		BucketLookup: bucketLookup(values["use_path_style"]),
 		MaxRetries:   requestTries,
 	})
@@ -207,4 +200,15 @@ func storeError(err error) error {
 	default:
 		return err
 	}
+}
+
+// firstSet returns value or, if it is empty, the first of some environment variables that is
+// set.
+func firstSet(value string, variables ...string) string {
+	for _, name := range variables {
+		if value == "" {
+			value = os.Getenv(name)
+		}
+	}
+	return value
 }

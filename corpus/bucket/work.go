@@ -100,7 +100,7 @@ func (w *Work) copy(key, sum, name string) error {
 	temp := name + ".copy"
 	_, err := retried(w.ctx, func() (any, error) {
 		err := w.bucket.fetch(w.ctx, key, temp)
-		if _, found, unread := corpus.HashFile(w.Disk, temp); err == nil && found != sum {
+		if _, matches, unread := corpus.HashFile(w.Disk, temp); err == nil && matches != sum {
 			err = errors.Join(unread, fmt.Errorf("fetch %s: it does not hold what its name says", key))
 		}
 		return nil, err
@@ -113,12 +113,12 @@ func (w *Work) copy(key, sum, name string) error {
 
 // Rename moves a file or a folder, and shares it where its new place is a unit. A
 // file takes the place of the one there, a folder gives way to it.
-func (w *Work) Rename(from, to string) error {
-	_, unit, within := w.place(to)
+func (w *Work) Rename(start, dst string) error {
+	_, unit, within := w.place(dst)
 	if within != "." {
-		return w.Disk.Rename(from, to)
+		return w.Disk.Rename(start, dst)
 	}
-	m, err := w.upload(from, unit)
+	m, err := w.upload(start, unit)
 	if err != nil {
 		return err
 	}
@@ -136,7 +136,7 @@ func (w *Work) Rename(from, to string) error {
 	case err != nil:
 		return err
 	case maps.Equal(first, m):
-		return w.Disk.Rename(from, to)
+		return w.Disk.Rename(start, dst)
 	}
 	var mine []string
 	for _, sum := range m {
@@ -144,7 +144,7 @@ func (w *Work) Rename(from, to string) error {
 			mine = append(mine, path.Join(unit, sum))
 		}
 	}
-	return errors.Join(w.bucket.remove(w.ctx, mine...), w.Disk.RemoveAll(from))
+	return errors.Join(w.bucket.remove(w.ctx, mine...), w.Disk.RemoveAll(start))
 }
 
 // RemoveAll removes a file or a folder. Of a unit the marker goes, and Sweep takes
@@ -160,8 +160,8 @@ func (w *Work) RemoveAll(name string) error {
 	case rel == "" || unit != "":
 		return err
 	}
-	all, listed := w.bucket.keys(w.ctx, rel+"/")
-	return errors.Join(err, listed, w.bucket.remove(w.ctx, all...))
+	items, listed := w.bucket.keys(w.ctx, rel+"/")
+	return errors.Join(err, listed, w.bucket.remove(w.ctx, items...))
 }
 
 // ReadDir lists a folder by name.

@@ -28,9 +28,9 @@ func convertShareGPT(r *row) ([]rows.ShareGPT, error) {
 		AttemptColumns: attemptColumns(r.sft),
 		Origin:         r.sft.Origin,
 	}
-	add := func(from, value string) {
+	add := func(start, value string) {
 		out.Conversations = append(out.Conversations, rows.ShareGPTTurn{
-			From:  from,
+			From:  start,
 			Value: value,
 		})
 	}
@@ -66,7 +66,7 @@ func convertShareGPT(r *row) ([]rows.ShareGPT, error) {
 }
 
 // assistantValue returns from and value of a turn of the model.
-func assistantValue(m *chat.Message) (from, value string) {
+func assistantValue(m *chat.Message) (start, value string) {
 	if len(m.Calls) == 0 {
 		return "gpt", thinkBlock(m.Reasoning) + m.Content
 	}

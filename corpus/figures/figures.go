@@ -78,8 +78,8 @@ func (f *Figures) Join(other *Figures) {
 	}
 }
 
-func join[K comparable](into, from map[K]int64) {
-	for k, n := range from {
+func join[K comparable](into, start map[K]int64) {
+	for k, n := range start {
 		into[k] += n
 	}
 }
@@ -97,9 +97,9 @@ func (s *sum) total() (total int64) {
 
 // quantile returns the number of tokens that the given share of rows does not exceed.
 func (s *sum) quantile(percent int64) int64 {
-	left := Rank(s.rows, percent)
+	remaining := Rank(s.rows, percent)
 	for _, tokens := range slices.Sorted(maps.Keys(s.tokens)) {
-		if left -= s.tokens[tokens]; left < 0 {
+		if remaining -= s.tokens[tokens]; remaining < 0 {
 			return tokens
 		}
 	}
@@ -111,16 +111,16 @@ func (f *Figures) Section() corpus.Section {
 	order := slices.SortedFunc(maps.Keys(f.sums), func(x, y [2]string) int {
 		return cmp.Or(cmp.Compare(x[0], y[0]), -cmp.Compare(x[1], y[1]))
 	})
-	text := corpus.Table("config | split | rows: | tokens: | half at most: | 95 % at most: | counted by", order, func(at [2]string) string {
-		s := f.sums[at]
+	text := corpus.Table("config | split | rows: | tokens: | half at most: | 95 % at most: | counted by", order, func(index [2]string) string {
+		s := f.sums[index]
 		total := s.total()
 		if total == 0 {
-			return fmt.Sprintf("%s | %s | %d | | | |", at[0], at[1], s.rows)
+			return fmt.Sprintf("%s | %s | %d | | | |", index[0], index[1], s.rows)
 		}
 		return fmt.Sprintf(
 			"%s | %s | %d | %d | %d | %d | %s",
-			at[0],
-			at[1],
+			index[0],
+			index[1],
 			s.rows,
 			total,
 			s.quantile(50),
@@ -150,17 +150,17 @@ func (f *Figures) count(
 	kind string,
 ) string {
 	var lines []*line
-	for _, at := range order {
-		text := f.sums[at].words(i)
-		same := slices.IndexFunc(lines, func(l *line) bool {
-			return l.split == at[1] && l.text == text
+	for _, index := range order {
+		text := f.sums[index].words(i)
+		equal := slices.IndexFunc(lines, func(l *line) bool {
+			return l.split == index[1] && l.text == text
 		})
 		switch {
 		case text == "":
-		case same >= 0:
-			lines[same].configs = append(lines[same].configs, at[0])
+		case equal >= 0:
+			lines[equal].configs = append(lines[equal].configs, index[0])
 		default:
-			lines = append(lines, &line{[]string{at[0]}, at[1], text})
+			lines = append(lines, &line{[]string{index[0]}, index[1], text})
 		}
 	}
 	if len(lines) == 0 {
@@ -173,20 +173,20 @@ func (f *Figures) count(
 
 // words returns the number of rows for each value of a column, the most frequent first.
 func (s *sum) words(i int) string {
-	by := s.by[i]
-	words := slices.SortedFunc(maps.Keys(by), func(x, y string) int {
-		return cmp.Or(cmp.Compare(by[y], by[x]), cmp.Compare(x, y))
+	key := s.by[i]
+	words := slices.SortedFunc(maps.Keys(key), func(x, y string) int {
+		return cmp.Or(cmp.Compare(key[y], key[x]), cmp.Compare(x, y))
 	})
 	parts := slicesx.Map(words[:min(len(words), named)], func(word string) string {
 		return fmt.Sprintf(
 			"%s %d (%.1f %%)",
 			corpus.EscapeCell(word),
-			by[word],
-			100*float64(by[word])/float64(s.rows),
+			key[word],
+			100*float64(key[word])/float64(s.rows),
 		)
 	})
-	if rest := len(words) - named; rest > 0 {
-		parts = append(parts, fmt.Sprintf("%d more", rest))
+	if remaining := len(words) - named; remaining > 0 {
+		parts = append(parts, fmt.Sprintf("%d more", remaining))
 	}
 	return strings.Join(parts, ", ")
 }

@@ -10,36 +10,36 @@ import (
 // replaceJSON replaces findings in the strings of a JSON value by placeholders, and numbers
 // that are findings by strings of placeholders. Quotes, brackets and literals stay, so the
 // result is JSON.
-func replaceJSON(text string, found []Finding) string {
+func replaceJSON(text string, findings []Finding) string {
 	var b strings.Builder
-	at := 0
-	for i := 0; i < len(text) && len(found) > 0; {
-		if found[0].End <= i {
-			found = found[1:]
+	index := 0
+	for i := 0; i < len(text) && len(findings) > 0; {
+		if findings[0].End <= i {
+			findings = findings[1:]
 			continue
 		}
 		switch c := text[i]; {
 		case c == '"':
 			end := stringEnd(text, i)
-			b.WriteString(text[at : i+1])
-			writeString(&b, text, span{i + 1, end}, found)
-			at = end
+			b.WriteString(text[index : i+1])
+			writeString(&b, text, span{i + 1, end}, findings)
+			index = end
 			i = end + 1
 		case c == '-' || digit(c):
 			end := i + 1
 			for end < len(text) && (digit(text[end]) || strings.IndexByte("+-.eE", text[end]) >= 0) {
 				end++
 			}
-			if found[0].Start < end {
-				b.WriteString(text[at:i] + `"` + Placeholder(found[0].Kind) + `"`)
-				at = end
+			if findings[0].Start < end {
+				b.WriteString(text[index:i] + `"` + Placeholder(findings[0].Kind) + `"`)
+				index = end
 			}
 			i = end
 		default:
 			i++
 		}
 	}
-	b.WriteString(text[at:])
+	b.WriteString(text[index:])
 	return b.String()
 }
 
@@ -53,39 +53,39 @@ func stringEnd(text string, open int) int {
 
 // escapeLen returns the length of the unit of a JSON string at an index: an escape, both
 // halves of a surrogate pair, or one byte.
-func escapeLen(text string, at int) int {
-	if text[at] != '\\' || at+1 >= len(text) {
+func escapeLen(text string, index int) int {
+	if text[index] != '\\' || index+1 >= len(text) {
 		return 1
 	}
-	if text[at+1] != 'u' {
+	if text[index+1] != 'u' {
 		return 2
 	}
-	_, end := unicodeEscape(text, at, at+1)
-	return max(end-at, 2)
+	_, end := unicodeEscape(text, index, index+1)
+	return max(end-index, 2)
 }
 
 // writeString writes the inside of a string with a placeholder for each finding
 // that reaches into it.
-func writeString(b *strings.Builder, text string, in span, found []Finding) {
-	at := in.start
-	for _, f := range found {
-		if f.Start >= in.end {
+func writeString(b *strings.Builder, text string, src span, findings []Finding) {
+	index := src.start
+	for _, f := range findings {
+		if f.Start >= src.end {
 			break
 		}
-		if f.End <= at {
+		if f.End <= index {
 			continue
 		}
-		start, end := in.cut(text, at, max(f.Start, at), false), in.cut(text, at, min(f.End, in.end), true)
-		b.WriteString(text[at:start])
+		start, end := src.cut(text, index, max(f.Start, index), false), src.cut(text, index, min(f.End, src.end), true)
+		b.WriteString(text[index:start])
 		b.WriteString(Placeholder(f.Kind))
-		at = end
+		index = end
 	}
-	b.WriteString(text[at:in.end])
+	b.WriteString(text[index:src.end])
 }
 
 // cut returns the index itself or, within an escape, the escape's start or end.
-func (s span) cut(text string, from, place int, after bool) int {
-	for i := from; i < s.end; {
+func (s span) cut(text string, start, place int, after bool) int {
+	for i := start; i < s.end; {
 		n := escapeLen(text, i)
 		if i == place || i+n > place && !after {
 			return i
@@ -130,8 +130,8 @@ const cardKind = "card-number"
 // spare takes out the findings that are ids of goods: known ones, those that
 // are named so where they stand, and what looks like a secret's name but is that
 // of a product's field.
-func (r *Redactor) spare(text string, all []Finding) []Finding {
-	return slices.DeleteFunc(all, func(f Finding) bool {
+func (r *Redactor) spare(text string, items []Finding) []Finding {
+	return slices.DeleteFunc(items, func(f Finding) bool {
 		switch f.Kind {
 		case cardKind:
 			return r.ids[text[f.Start:f.End]] || identifies(text, span{f.Start, f.End})
@@ -170,9 +170,9 @@ func identifies(text string, number span) bool {
 
 // nameBefore returns the name that the value at an index is assigned to, by itself or in a
 // list.
-func nameBefore(text string, at int) string {
+func nameBefore(text string, index int) string {
 	const longestList = 1 << 10
-	text = html.UnescapeString(text[max(0, at-longestList):at]) // pages show ids too
+	text = html.UnescapeString(text[max(0, index-longestList):index]) // pages show ids too
 	end := len(text)
 	for end > 0 && listBytes[text[end-1]] {
 		end--

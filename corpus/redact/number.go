@@ -3,13 +3,13 @@ package redact
 import "strings"
 
 // number records the run of digits, dots, blanks and hyphens at an index.
-func (h *hits) number(text string, at int) {
+func (h *hits) number(text string, index int) {
 	n := len(h.numbers)
-	if n > 0 && at < h.numbers[n-1].end {
+	if n > 0 && index < h.numbers[n-1].end {
 		return
 	}
-	start := at
-	end := at
+	start := index
+	end := index
 	for start > 0 && numeric(text[start-1]) {
 		start--
 	}
@@ -128,13 +128,13 @@ func hasHash(text string, start, _ int) bool {
 // row reports whether n bytes of the set stand in a row that begins at most reach characters
 // behind a place. Escapes count as what they mean; a backslash that escapes nothing may
 // stand for anything.
-func (s *charset) row(text string, at, n, reach int) bool {
+func (s *charset) row(text string, index, n, reach int) bool {
 	run := 0
-	for seen := 0; at < len(text) && seen-run <= reach; seen++ {
-		r := rune(text[at])
-		next := at + 1
+	for seen := 0; index < len(text) && seen-run <= reach; seen++ {
+		r := rune(text[index])
+		next := index + 1
 		if r == '\\' {
-			if r, next = unescape(text, at); r < 0 {
+			if r, next = unescape(text, index); r < 0 {
 				return true
 			}
 		}
@@ -143,7 +143,7 @@ func (s *charset) row(text string, at, n, reach int) bool {
 		} else if run++; run == n {
 			return true
 		}
-		at = next
+		index = next
 	}
 	return false
 }
@@ -151,6 +151,6 @@ func (s *charset) row(text string, at, n, reach int) bool {
 // isAssigned reports whether a colon or an equals sign follows, after a quote and up to
 // three blanks.
 func isAssigned(text string, _, end int) bool {
-	rest := strings.TrimLeft(text[end:min(len(text), end+5)], "\"' \t\n\r\f")
-	return rest != "" && strings.IndexByte(`:=\`, rest[0]) >= 0
+	remaining := strings.TrimLeft(text[end:min(len(text), end+5)], "\"' \t\n\r\f")
+	return remaining != "" && strings.IndexByte(`:=\`, remaining[0]) >= 0
 }

@@ -44,11 +44,11 @@ const privateKey = `-----BEGIN[ A-Z0-9_-]{0,80}PRIVATE KEY[^-]{0,40}-----`
 // ownRules returns the rules that the shared set lacks. Of two rules that match the same
 // text the first names the kind; the shared rules come first, since they are narrower.
 func ownRules(opt Options) (out []rule) {
-	rules := slices.Concat(credentialRules(), personRules(), walletRules())
+	rules := slices.Concat(credentialRules(), tokenRules(), personRules(), walletRules())
 	for _, r := range rules {
 		off := r.kind == "hotkey" && !opt.Hotkeys
-		own := r.kind == "home-folder" && opt.Homes
-		if off || own {
+		isOwn := r.kind == "home-folder" && opt.Homes
+		if off || isOwn {
 			continue
 		}
 		r.re = compiledOnce(r.expr)
@@ -63,7 +63,7 @@ type ownRule struct {
 	expr string
 }
 
-// credentialRules returns the rules for keys, passwords and tokens.
+// credentialRules returns the rules for keys and passwords.
 func credentialRules() []ownRule {
 	return []ownRule{
 		{rule{
@@ -100,6 +100,12 @@ func credentialRules() []ownRule {
 			anchored: true,
 			valid:    random,
 		}, assignment("_key")},
+	}
+}
+
+// tokenRules returns the rules for tokens, signed addresses and cookies.
+func tokenRules() []ownRule {
+	return []ownRule{
 		{rule{
 			kind:     "token",
 			keywords: slicesx.Map(prefixes, strings.ToLower),

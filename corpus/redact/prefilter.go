@@ -125,7 +125,7 @@ const common = "zqxjkvbpygfwmucldrhsnioate"
 // rarest returns the index of the three bytes of a word that are rarest in text.
 func rarest(word string) int {
 	best := 3*len(common) + 1
-	at := 0
+	index := 0
 	for i := range len(word) - 2 {
 		sum := 0
 		for _, c := range []byte(word[i : i+3]) {
@@ -133,10 +133,10 @@ func rarest(word string) int {
 		}
 		if sum < best {
 			best = sum
-			at = i
+			index = i
 		}
 	}
-	return at
+	return index
 }
 
 // pass calls see for every place of every word: those of one byte first, the
@@ -144,13 +144,13 @@ func rarest(word string) int {
 func (p *prefilter) pass(text string, see func(n *needle, start int)) {
 	for i := range p.single {
 		n := &p.single[i]
-		for at := 0; ; at++ {
-			next := strings.IndexByte(text[at:], n.word[0])
+		for index := 0; ; index++ {
+			next := strings.IndexByte(text[index:], n.word[0])
 			if next < 0 {
 				break
 			}
-			at += next
-			see(n, at)
+			index += next
+			see(n, index)
 		}
 	}
 	gram := uint32(0)
@@ -165,14 +165,14 @@ func (p *prefilter) pass(text string, see func(n *needle, start int)) {
 // confirm compares the words that have three bytes with the hash at a place.
 func (p *prefilter) confirm(
 	text string,
-	at int,
+	index int,
 	h uint32,
 	see func(n *needle, start int),
 ) {
 	chain := p.chains[p.chain[h]]
 	for i := range chain {
 		n := &chain[i]
-		if start := at - n.at; start >= 0 && start+len(n.word) <= len(text) && strings.EqualFold(text[start:start+len(n.word)], n.word) {
+		if start := index - n.at; start >= 0 && start+len(n.word) <= len(text) && strings.EqualFold(text[start:start+len(n.word)], n.word) {
 			see(n, start)
 		}
 	}

@@ -126,25 +126,25 @@ func (r *Redactor) Text(text string, counts Counts) string {
 		text = strings.ToValidUTF8(text, string(utf8.RuneError))
 	}
 	for pass := 0; ; pass++ {
-		found := r.Scan(text)
+		findings := r.Scan(text)
 		switch {
-		case len(found) == 0 && len(r.ids) == 0: // what is found without them may be more
+		case len(findings) == 0 && len(r.ids) == 0: // what is found without them may be more
 			r.clean.add(text)
 			fallthrough
-		case len(found) == 0:
+		case len(findings) == 0:
 			return text
 		case pass == maxPasses && isJSON(text):
-			return `"` + Placeholder(found[0].Kind) + `"`
+			return `"` + Placeholder(findings[0].Kind) + `"`
 		case pass == maxPasses:
-			return Placeholder(found[0].Kind)
+			return Placeholder(findings[0].Kind)
 		}
-		for _, f := range found {
+		for _, f := range findings {
 			counts[f.Kind]++
 		}
 		if isJSON(text) {
-			text = replaceJSON(text, found)
+			text = replaceJSON(text, findings)
 		} else {
-			text = replace(text, found)
+			text = replace(text, findings)
 		}
 	}
 }
@@ -155,23 +155,23 @@ func isJSON(text string) bool {
 	return trimmed != "" && strings.IndexByte(`{["`, trimmed[0]) >= 0 && cursor.Valid(text)
 }
 
-func replace(text string, found []Finding) string {
+func replace(text string, findings []Finding) string {
 	var b strings.Builder
-	at := 0
-	for _, f := range found {
-		b.WriteString(text[at:f.Start])
+	index := 0
+	for _, f := range findings {
+		b.WriteString(text[index:f.Start])
 		b.WriteString(Placeholder(f.Kind))
-		at = f.End
+		index = f.End
 	}
-	b.WriteString(text[at:])
+	b.WriteString(text[index:])
 	return b.String()
 }
 
 // Left returns an error for a text that still holds a finding after redaction. It names kind
 // and position and never the secret.
 func (r *Redactor) Left(where, text string) error {
-	if found := r.Scan(text); len(found) > 0 {
-		return fmt.Errorf("scan %s: a %s is left at byte %d", where, found[0].Kind, found[0].Start)
+	if findings := r.Scan(text); len(findings) > 0 {
+		return fmt.Errorf("scan %s: a %s is left at byte %d", where, findings[0].Kind, findings[0].Start)
 	}
 	return nil
 }

@@ -136,7 +136,7 @@ var narrow = map[string]func(text string, start, end int) bool{
 func (r *rule) find(
 	out []Finding,
 	text string,
-	found []hit,
+	findings []hit,
 ) []Finding {
 	search := windows
 	switch {
@@ -145,7 +145,7 @@ func (r *rule) find(
 	case r.anchored:
 		search = places
 	}
-	for _, w := range search(text, found) {
+	for _, w := range search(text, findings) {
 		out = r.within(out, text, w)
 	}
 	return out
@@ -180,7 +180,7 @@ func (r *rule) secret(m []int) (start, end int) {
 	return m[0], m[1]
 }
 
-// entropy is the Shannon entropy of the bytes of s in bits a byte.
+// entropy returns the Shannon entropy of the bytes of s in bits a byte.
 func entropy(s string) float64 {
 	var count [256]int
 	for i := range len(s) {

@@ -19,14 +19,14 @@ func (h *hits) sample(text string) {
 		if i < end {
 			continue
 		}
-		at := i
-		for ceiling := min(len(text), i+longestGap); at < ceiling && !isRun[text[at]]; {
-			at++
+		index := i
+		for ceiling := min(len(text), i+longestGap); index < ceiling && !isRun[text[index]]; {
+			index++
 		}
-		if at == len(text) {
+		if index == len(text) {
 			return
 		}
-		s := runAround(text, at)
+		s := runAround(text, index)
 		switch {
 		case s.end-s.start >= shortestRun:
 			if end = s.end; telling(text, s) {
@@ -46,8 +46,8 @@ const sampleStride = shortestRun - 1
 // between the parts of keys.
 var isRun = alphanumeric.with("+/-_.")
 
-func runAround(text string, at int) span {
-	s := span{at, at}
+func runAround(text string, index int) span {
+	s := span{index, index}
 	for s.start > 0 && isRun[text[s.start-1]] {
 		s.start--
 	}
@@ -93,12 +93,12 @@ type coat struct {
 // coated returns the parts of a run between dots that decode to text.
 func coated(run string) []coat {
 	var out []coat
-	at := 0
+	index := 0
 	for part := range strings.SplitSeq(run, ".") {
 		if text, ok := fromBase64(part); ok {
-			out = append(out, coat{span{at, at + len(part)}, text})
+			out = append(out, coat{span{index, index + len(part)}, text})
 		}
-		at += len(part) + 1
+		index += len(part) + 1
 	}
 	return out
 }
@@ -107,24 +107,24 @@ func coated(run string) []coat {
 // since the encoded text around the secret is of no use.
 func (r *Redactor) encoded(
 	text string,
-	all []span,
+	items []span,
 	coats int,
 ) []Finding {
 	var out []Finding
-	for _, s := range all {
+	for _, s := range items {
 		if coats == 0 {
 			break
 		}
 		for _, c := range coated(text[s.start:s.end]) {
-			found := r.scan(c.text, coats-1)
-			if len(found) == 0 {
+			findings := r.scan(c.text, coats-1)
+			if len(findings) == 0 {
 				continue
 			}
 			start, end := s.start+c.start, s.start+c.end
 			for end < len(text) && text[end] == '=' {
 				end++
 			}
-			out = append(out, Finding{found[0].Kind, start, end})
+			out = append(out, Finding{findings[0].Kind, start, end})
 		}
 	}
 	return out

@@ -51,13 +51,13 @@ func (r *Redactor) scan(text string, coats int) []Finding {
 	if len(plain.marks) > 0 {
 		h = r.look(plain.text)
 	}
-	all := r.see(plain.text, h, coats)
+	findings := r.see(plain.text, h, coats)
 	if h.hidden {
 		if bare := undisguised(plain.text); len(bare.marks) > 0 {
-			all = append(all, bare.sourced(r.see(bare.text, r.look(bare.text), coats))...)
+			findings = append(findings, bare.sourced(r.see(bare.text, r.look(bare.text), coats))...)
 		}
 	}
-	return plain.sourced(merge(all))
+	return plain.sourced(merge(findings))
 }
 
 func (r *Redactor) see(
@@ -65,28 +65,28 @@ func (r *Redactor) see(
 	h *hits,
 	coats int,
 ) []Finding {
-	var all []Finding
+	var findings []Finding
 	for i := 0; i < len(h.words); {
 		rule := h.words[i].rule
 		mine := h.words[i:]
 		if n := slices.IndexFunc(mine, func(x hit) bool { return x.rule != rule }); n >= 0 {
 			mine = mine[:n]
 		}
-		all = r.rules[rule].find(all, text, mine)
+		findings = r.rules[rule].find(findings, text, mine)
 		i += len(mine)
 	}
 	for _, p := range h.parts {
-		all = r.rules[p.rule].within(all, text, p.span)
+		findings = r.rules[p.rule].within(findings, text, p.span)
 	}
-	all = append(all, r.encoded(text, h.runs, coats)...)
-	return merge(outside(r.spare(text, all), h.placeholders))
+	findings = append(findings, r.encoded(text, h.runs, coats)...)
+	return merge(outside(r.spare(text, findings), h.placeholders))
 }
 
-func (v *view) sourced(all []Finding) []Finding {
-	for i, f := range all {
-		all[i].Start, all[i].End = v.from(f.Start), v.from(f.End)
+func (v *view) sourced(findings []Finding) []Finding {
+	for i, f := range findings {
+		findings[i].Start, findings[i].End = v.from(f.Start), v.from(f.End)
 	}
-	return all
+	return findings
 }
 
 // look passes over a text once; the hits are by rule, then in order.
@@ -130,35 +130,35 @@ func (r *Redactor) look(text string) *hits {
 
 // outside takes placeholders out of account: a finding within them is none,
 // one that cuts one takes it in whole.
-func outside(all []Finding, placeholders []span) []Finding {
+func outside(findings []Finding, placeholders []span) []Finding {
 	if len(placeholders) == 0 {
-		return all
+		return findings
 	}
-	out := all[:0]
-	for _, f := range all {
-		own := f.End - f.Start
+	out := findings[:0]
+	for _, f := range findings {
+		rules := f.End - f.Start
 		hull := f
 		first := sort.Search(len(placeholders), func(i int) bool {
 			return placeholders[i].end > f.Start
 		})
 		for i := first; i < len(placeholders) && placeholders[i].start < f.End; i++ {
 			p := placeholders[i]
-			own -= min(p.end, f.End) - max(p.start, f.Start)
+			rules -= min(p.end, f.End) - max(p.start, f.Start)
 			hull.Start, hull.End = min(hull.Start, p.start), max(hull.End, p.end)
 		}
-		if own > 0 {
+		if rules > 0 {
 			out = append(out, hull)
 		}
 	}
 	return out
 }
 
-func merge(all []Finding) []Finding {
-	slices.SortStableFunc(all, func(a, b Finding) int {
+func merge(findings []Finding) []Finding {
+	slices.SortStableFunc(findings, func(a, b Finding) int {
 		return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(b.End, a.End))
 	})
-	out := all[:0]
-	for _, f := range all {
+	out := findings[:0]
+	for _, f := range findings {
 		if n := len(out); n > 0 && f.Start < out[n-1].End {
 			out[n-1].End = max(out[n-1].End, f.End)
 		} else {

@@ -112,24 +112,24 @@ func isIBAN(s string) bool {
 	if len(s) != ibanLength(s[:2]) {
 		return false
 	}
-	rest := 0
+	remaining := 0
 	for _, c := range []byte(s[4:] + s[:4]) {
 		if digit(c) {
-			rest = (rest*10 + int(c-'0')) % 97
+			remaining = (remaining*10 + int(c-'0')) % 97
 		} else {
-			rest = (rest*100 + int(c-'A') + 10) % 97
+			remaining = (remaining*100 + int(c-'A') + 10) % 97
 		}
 	}
-	return rest == 1
+	return remaining == 1
 }
 
 // ibanLength returns the length of a country's account numbers; 0 for an unknown country.
 func ibanLength(country string) int {
-	at := strings.Index(ibanLengths, country)
-	if at < 0 || at%4 != 0 {
+	index := strings.Index(ibanLengths, country)
+	if index < 0 || index%4 != 0 {
 		return 0
 	}
-	return int(ibanLengths[at+2]-'0')*10 + int(ibanLengths[at+3]-'0')
+	return int(ibanLengths[index+2]-'0')*10 + int(ibanLengths[index+3]-'0')
 }
 
 // ibanLengths are the countries of the IBAN registry (ISO 13616), each with the

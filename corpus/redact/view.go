@@ -26,8 +26,8 @@ type mark struct{ at, from int }
 // unescaped returns a text without its JSON escapes of any depth, so that expressions see
 // the same in a text, in a JSON string that holds it and in a JSON string in that.
 func unescaped(source string) *view {
-	next := func(s string, at int) int {
-		return strings.IndexByte(s[at:], '\\')
+	next := func(s string, index int) int {
+		return strings.IndexByte(s[index:], '\\')
 	}
 	return decoded(source, next, unescape)
 }
@@ -41,8 +41,8 @@ func undisguised(source string) *view { return decoded(source, disguise, undisgu
 // is no further one.
 func decoded(
 	source string,
-	next func(s string, at int) int,
-	step func(s string, at int) (rune, int),
+	next func(s string, index int) int,
+	step func(s string, index int) (rune, int),
 ) *view {
 	skip := next(source, 0)
 	if skip < 0 {
@@ -52,39 +52,39 @@ func decoded(
 	v := &view{marks: make([]mark, 0, min(2*strings.Count(source, source[skip:skip+1]), len(source)/8))}
 	var b strings.Builder
 	b.Grow(len(source))
-	at := 0
-	for ; skip >= 0; skip = next(source, at) {
-		b.WriteString(source[at : at+skip])
-		r, end := step(source, at+skip)
+	index := 0
+	for ; skip >= 0; skip = next(source, index) {
+		b.WriteString(source[index : index+skip])
+		r, end := step(source, index+skip)
 		if r >= 0 {
 			// one escape may become several bytes: none of them but the first
 			// begins anything
-			v.marks = append(v.marks, mark{b.Len(), at + skip})
+			v.marks = append(v.marks, mark{b.Len(), index + skip})
 			b.WriteRune(r)
 		}
 		v.marks = append(v.marks, mark{b.Len(), end})
-		at = end
+		index = end
 	}
-	b.WriteString(source[at:])
+	b.WriteString(source[index:])
 	v.text = b.String()
 	return v
 }
 
 // disguiseEnd returns the end of the disguise at an index, or the index itself if there is
 // none.
-func disguiseEnd(s string, at int) int {
-	_, end := undisguise(s, at)
+func disguiseEnd(s string, index int) int {
+	_, end := undisguise(s, index)
 	return end
 }
 
 // disguise returns the distance from an index to the next disguise.
-func disguise(s string, at int) int {
-	for i := at; i < len(s); i++ {
+func disguise(s string, index int) int {
+	for i := index; i < len(s); i++ {
 		if s[i] != '%' && s[i] != '&' && s[i] < utf8.RuneSelf {
 			continue
 		}
 		if disguiseEnd(s, i) > i {
-			return i - at
+			return i - index
 		}
 	}
 	return -1
@@ -92,41 +92,41 @@ func disguise(s string, at int) int {
 
 // undisguise reads the disguise at a place. Where there is none it gives the
 // place itself.
-func undisguise(s string, at int) (rune, int) {
+func undisguise(s string, index int) (rune, int) {
 	switch {
-	case s[at] == '%':
-		return percent(s, at)
-	case s[at] == '&':
-		return entity(s, at)
-	case s[at] < utf8.RuneSelf:
-		return -1, at
+	case s[index] == '%':
+		return percent(s, index)
+	case s[index] == '&':
+		return entity(s, index)
+	case s[index] < utf8.RuneSelf:
+		return -1, index
 	}
-	if r, n := utf8.DecodeRuneInString(s[at:]); text.Ignorable(r) {
-		return -1, at + n
+	if r, n := utf8.DecodeRuneInString(s[index:]); text.Ignorable(r) {
+		return -1, index + n
 	}
-	return -1, at
+	return -1, index
 }
 
 // percent reads a printable ASCII character as addresses write it.
-func percent(s string, at int) (rune, int) {
-	r, ok := hex(s, at+1, 2)
+func percent(s string, index int) (rune, int) {
+	r, ok := hex(s, index+1, 2)
 	if !ok || r < ' ' || r >= 0x7F {
-		return -1, at
+		return -1, index
 	}
-	return r, at + 3
+	return r, index + 3
 }
 
 // entity reads a character as markup writes it, or markup within markup.
-func entity(s string, at int) (rune, int) {
+func entity(s string, index int) (rune, int) {
 	const longestEntity = 32
-	end := strings.IndexByte(s[at:min(len(s), at+longestEntity)], ';')
+	end := strings.IndexByte(s[index:min(len(s), index+longestEntity)], ';')
 	if end < 0 {
-		return -1, at
+		return -1, index
 	}
-	end += at + 1
-	r, n := utf8.DecodeRuneInString(html.UnescapeString(s[at:end]))
-	if n == end-at || r == '&' && s[at:end] != "&amp;" {
-		return -1, at
+	end += index + 1
+	r, n := utf8.DecodeRuneInString(html.UnescapeString(s[index:end]))
+	if n == end-index || r == '&' && s[index:end] != "&amp;" {
+		return -1, index
 	}
 	if r == '&' {
 		if inner, n := entity("&"+s[end:min(len(s), end+longestEntity)], 0); n > 0 {
@@ -138,8 +138,8 @@ func entity(s string, at int) (rune, int) {
 
 // unescape reads the backslashes at a place with what they escape. It gives
 // where it ends, and -1 for backslashes that escape nothing: they are left out.
-func unescape(s string, at int) (rune, int) {
-	end := at
+func unescape(s string, index int) (rune, int) {
+	end := index
 	for end < len(s) && s[end] == '\\' {
 		end++
 	}
@@ -150,7 +150,7 @@ func unescape(s string, at int) (rune, int) {
 		return r, end + 1
 	}
 	if s[end] == 'u' {
-		return unicodeEscape(s, at, end)
+		return unicodeEscape(s, index, end)
 	}
 	return -1, end
 }
@@ -178,21 +178,21 @@ func unicodeEscape(s string, start, u int) (rune, int) {
 	return utf8.RuneError, end
 }
 
-func hex(s string, at, n int) (rune, bool) {
-	if at+n > len(s) {
+func hex(s string, index, n int) (rune, bool) {
+	if index+n > len(s) {
 		return 0, false
 	}
-	r, err := strconv.ParseUint(s[at:at+n], 16, 32)
+	r, err := strconv.ParseUint(s[index:index+n], 16, 32)
 	return rune(r), err == nil
 }
 
-func (v *view) from(at int) int {
+func (v *view) from(index int) int {
 	i := sort.Search(len(v.marks), func(i int) bool {
-		return v.marks[i].at > at
+		return v.marks[i].at > index
 	})
 	if i == 0 {
-		return at
+		return index
 	}
 	m := v.marks[i-1]
-	return m.from + at - m.at
+	return m.from + index - m.at
 }

@@ -60,36 +60,36 @@ func wordsAround(text string, word span) []span {
 }
 
 // wordAt returns the word around an index, empty if it is longer than the words of the list.
-func wordAt(text string, at int) span {
-	start := at
-	end := at
-	for start > 0 && at-start <= longestWord && letter(text[start-1]) {
+func wordAt(text string, index int) span {
+	start := index
+	end := index
+	for start > 0 && index-start <= longestWord && letter(text[start-1]) {
 		start--
 	}
-	for end < len(text) && end-at <= longestWord && letter(text[end]) {
+	for end < len(text) && end-index <= longestWord && letter(text[end]) {
 		end++
 	}
 	return span{start, end}
 }
 
-func wordBefore(text string, at int) span {
-	for floor := max(0, at-longestGap); at > floor && !letter(text[at-1]); {
-		at--
+func wordBefore(text string, index int) span {
+	for floor := max(0, index-longestGap); index > floor && !letter(text[index-1]); {
+		index--
 	}
-	if at == 0 {
+	if index == 0 {
 		return span{}
 	}
-	return wordAt(text, at-1)
+	return wordAt(text, index-1)
 }
 
-func wordAfter(text string, at int) span {
-	for ceiling := min(len(text), at+longestGap); at < ceiling && !letter(text[at]); {
-		at++
+func wordAfter(text string, index int) span {
+	for ceiling := min(len(text), index+longestGap); index < ceiling && !letter(text[index]); {
+		index++
 	}
-	if at == len(text) {
+	if index == len(text) {
 		return span{}
 	}
-	return wordAt(text, at)
+	return wordAt(text, index)
 }
 
 func listed(text string, w span) bool {
@@ -130,17 +130,17 @@ func packed(word string) uint64 {
 // phrasesOf returns the phrases among words in a row: as many words as phrases have, with
 // the same separator between all of them, and a valid checksum or a label before them.
 func phrasesOf(text string, words []span) []span {
-	var all []span
+	var items []span
 	for len(words) >= fewestWords {
 		// A word between two gaps ends one stretch and begins the next.
 		n := 2
 		for between := gap(text, words[0], words[1]); n < len(words) && gap(text, words[n-1], words[n]) == between; {
 			n++
 		}
-		all = append(all, phrasesIn(text, words[:n])...)
+		items = append(items, phrasesIn(text, words[:n])...)
 		words = words[n-1:]
 	}
-	return longestOf(all)
+	return longestOf(items)
 }
 
 // phrasesIn returns the phrases in a row of words. A label precedes the row.
@@ -148,28 +148,28 @@ func phrasesIn(text string, words []span) []span {
 	places := slicesx.Map(words, func(w span) int {
 		return phraseWords[packed(text[w.start:w.end])]
 	})
-	var all []span
+	var items []span
 	for i := range words[:max(0, len(words)-fewestWords+1)] {
-		most := min(len(words)-i, mostWords)
-		n := phraseLength(places[i : i+most])
+		limit := min(len(words)-i, mostWords)
+		n := phraseLength(places[i : i+limit])
 		if start := words[i].start; n == 0 && i == 0 && phraseLabel.MatchString(text[max(0, start-64):start]) {
-			n = most
+			n = limit
 		}
 		if n > 0 {
-			all = append(all, span{words[i].start, words[i+n-1].end})
+			items = append(items, span{words[i].start, words[i+n-1].end})
 		}
 	}
-	return all
+	return items
 }
 
 // longestOf returns the spans that no longer one overlaps: one of sixteen rows of words has
 // a valid checksum by chance.
-func longestOf(all []span) []span {
-	slices.SortStableFunc(all, func(a, b span) int {
+func longestOf(items []span) []span {
+	slices.SortStableFunc(items, func(a, b span) int {
 		return (b.end - b.start) - (a.end - a.start)
 	})
 	var out []span
-	for _, s := range all {
+	for _, s := range items {
 		i := sort.Search(len(out), func(i int) bool {
 			return out[i].end > s.start
 		})
@@ -196,16 +196,16 @@ func gap(text string, a, b span) string {
 func phraseLength(words []int) int {
 	var b [mostWords*11/8 + 1]byte
 	bits := 0
-	held := 0
-	at := 0
+	stored := 0
+	index := 0
 	for _, w := range words {
-		bits, held = bits<<11|w, held+11
-		for ; held >= 8; held -= 8 {
-			b[at] = byte(bits >> (held - 8))
-			at++
+		bits, stored = bits<<11|w, stored+11
+		for ; stored >= 8; stored -= 8 {
+			b[index] = byte(bits >> (stored - 8))
+			index++
 		}
 	}
-	b[at] = byte(bits << (8 - held))
+	b[index] = byte(bits << (8 - stored))
 	for n := len(words) / 3 * 3; n >= fewestWords; n -= 3 {
 		entropy := n * 4 / 3
 		sumBits := n / 3

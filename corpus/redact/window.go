@@ -21,19 +21,19 @@ const (
 	longest   = 16 << 10
 )
 
-func places(text string, found []hit) []span {
+func places(text string, findings []hit) []span {
 	seen := tokens{text: text}
-	return slicesx.Map(found, func(h hit) span {
+	return slicesx.Map(findings, func(h hit) span {
 		return span{h.start, seen.end(h.end + reachOn)}
 	})
 }
 
 // windows returns the parts of a text around sorted words, merged where they overlap. They
 // end where tokens do, so that no expression sees half of one.
-func windows(text string, found []hit) []span {
+func windows(text string, findings []hit) []span {
 	var out []span
 	seen := tokens{text: text}
-	for _, h := range found {
+	for _, h := range findings {
 		before := -1
 		if n := len(out); n > 0 {
 			before = out[n-1].end
@@ -50,15 +50,15 @@ func windows(text string, found []hit) []span {
 
 // begin returns the start of the token at an index, at most longest bytes before it, and
 // never within a character or before the given index.
-func begin(text string, at, before int) int {
-	at = max(0, at)
-	for floor := max(0, before, at-longest); at > floor && !separator(text[at-1]); {
-		at--
+func begin(text string, index, before int) int {
+	index = max(0, index)
+	for floor := max(0, before, index-longest); index > floor && !separator(text[index-1]); {
+		index--
 	}
-	for at > 0 && !utf8.RuneStart(text[at]) {
-		at--
+	for index > 0 && !utf8.RuneStart(text[index]) {
+		index--
 	}
-	return at
+	return index
 }
 
 // tokens finds the ends of a text's tokens. It knows the last stretch that it
@@ -71,14 +71,14 @@ type tokens struct {
 
 // end returns the end of the token at an index, at most longest bytes after it, and never
 // within a character.
-func (t *tokens) end(at int) int {
-	at = min(at, len(t.text))
-	if free := t.walk(at, t.from); at > t.to || free < t.from {
-		t.from = at
+func (t *tokens) end(index int) int {
+	index = min(index, len(t.text))
+	if free := t.walk(index, t.from); index > t.to || free < t.from {
+		t.from = index
 		t.to = free
 	}
-	t.from = min(t.from, at)
-	ceiling := min(len(t.text), at+longest)
+	t.from = min(t.from, index)
+	ceiling := min(len(t.text), index+longest)
 	t.to = t.walk(t.to, ceiling)
 	end := min(t.to, ceiling)
 	for end < len(t.text) && !utf8.RuneStart(t.text[end]) {
@@ -88,18 +88,18 @@ func (t *tokens) end(at int) int {
 }
 
 // walk moves from an index to the next separator, or to the other index.
-func (t *tokens) walk(at, to int) int {
-	for at < to && !separator(t.text[at]) {
-		at++
+func (t *tokens) walk(index, dst int) int {
+	for index < dst && !separator(t.text[index]) {
+		index++
 	}
-	return at
+	return index
 }
 
 func separator(c byte) bool { return c == ' ' || c == '\n' || c == '\t' || c == '"' || c == '\'' }
 
-func stretches(s string, set *charset, least int) []span {
+func stretches(s string, set *charset, minimum int) []span {
 	var out []span
-	for start, end := range text.Runs(s, (*[256]bool)(set), least) {
+	for start, end := range text.Runs(s, (*[256]bool)(set), minimum) {
 		out = append(out, span{start, end})
 	}
 	return out
@@ -121,12 +121,12 @@ type clean struct {
 
 // has reports whether a text was added, unless a later one took its place.
 func (c *clean) has(text string) bool {
-	at, name := c.entry(text)
-	return at.Load() == name
+	index, name := c.entry(text)
+	return index.Load() == name
 }
 
 func (c *clean) add(text string) {
-	if at, name := c.entry(text); at.Swap(name) != 0 && c.lost.Add(1) == int64(len(c.few)/4) {
+	if index, name := c.entry(text); index.Swap(name) != 0 && c.lost.Add(1) == int64(len(c.few)/4) {
 		c.many.Store(new([1 << 19]atomic.Uint64))
 	}
 }

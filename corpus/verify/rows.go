@@ -166,9 +166,9 @@ func (s *sightings) pinned(pools map[string]string) (out []Finding) {
 }
 
 // sorted returns the findings in order, each once.
-func sorted(all []Finding) []Finding {
-	slices.SortFunc(all, func(a, b Finding) int {
+func sorted(items []Finding) []Finding {
+	slices.SortFunc(items, func(a, b Finding) int {
 		return strings.Compare(a.String(), b.String())
 	})
-	return slices.Compact(all)
+	return slices.Compact(items)
 }

@@ -154,8 +154,8 @@ func (v *verifier) secrets(ctx context.Context) error {
 		if !v.whole[f.Path] {
 			continue
 		}
-		if left := corpus.CheckSecrets(v.fs, v.dir, f.Path, r); left != nil {
-			v.say(f.Path, "%v", left)
+		if remaining := corpus.CheckSecrets(v.fs, v.dir, f.Path, r); remaining != nil {
+			v.say(f.Path, "%v", remaining)
 		}
 	}
 	return nil
@@ -229,7 +229,7 @@ func (v *verifier) cardCounts(f *corpus.Front) {
 	}
 	for _, e := range v.m.Files {
 		key := corpus.Stream{Config: e.Config, Split: e.Split}
-		if _, left := rows[key]; left {
+		if _, remaining := rows[key]; remaining {
 			v.say(corpus.CardName, "dataset_info lacks config %s, split %s", key.Config, key.Split)
 			delete(rows, key)
 		}

@@ -185,11 +185,11 @@ func share(row any, texts map[string]string) {
 // Values returns the columns of a line. Those that an attempt does not have are unknown. A
 // list of structures is a list of maps by column.
 func (l *Line) Values() map[string]any {
-	whole := *l
+	total := *l
 	out := map[string]any{}
-	whole.Verdict = l.Whole()
+	total.Verdict = l.Whole()
 	for _, c := range columns() {
-		if v := c.Of(&whole); v != nil {
+		if v := c.Of(&total); v != nil {
 			out[c.Name] = listed(v)
 		}
 	}

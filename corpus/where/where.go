@@ -49,7 +49,7 @@ func (l *Line) parts() [6]any {
 var prefixes = [6]string{3: "judge_", 4: "leak_"}
 
 // columns are all columns by their names in the ledger: of two with one name the first counts.
-var columns = sync.OnceValue(func() (all []Column) {
+var columns = sync.OnceValue(func() (items []Column) {
 	seen := map[string]bool{}
 	for i, row := range (&Line{}).parts() {
 		t := reflect.TypeOf(row).Elem()
@@ -58,17 +58,17 @@ var columns = sync.OnceValue(func() (all []Column) {
 			if name != "judge" {
 				name = prefixes[i] + name
 			}
-			if of := typeOf(t.Field(j).Type); of != nil && !seen[name] {
-				all, seen[name] = append(all, Column{
+			if parent := typeOf(t.Field(j).Type); parent != nil && !seen[name] {
+				items, seen[name] = append(items, Column{
 					Name:  name,
-					Type:  of,
+					Type:  parent,
 					part:  i,
 					field: j,
 				}), true
 			}
 		}
 	}
-	return all
+	return items
 })
 
 // Columns returns the names that expressions over a ledger may use, with their types.
@@ -95,8 +95,8 @@ func typeOf(t reflect.Type) *cel.Type {
 	case reflect.Pointer:
 		return typeOf(t.Elem())
 	case reflect.Slice:
-		if of := typeOf(t.Elem()); of != nil {
-			return cel.ListType(of)
+		if parent := typeOf(t.Elem()); parent != nil {
+			return cel.ListType(parent)
 		}
 	case reflect.Struct:
 		return cel.MapType(cel.StringType, cel.DynType)

@@ -9,7 +9,7 @@ import (
 	"github.com/trajectory-arena/arena/pipeline/recipe"
 )
 
-// setRecipeHelp makes `arena recipe NAME --help` print the help of the recipe NAME. Any other
+// setRecipeHelp sets `arena recipe NAME --help` print the help of the recipe NAME. Any other
 // help is that of the root command.
 func setRecipeHelp(c *cobra.Command) {
 	c.SetHelpFunc(func(called *cobra.Command, args []string) {
