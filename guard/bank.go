@@ -97,16 +97,16 @@ func readBankFile(path string) ([]Entry, error) {
 		return nil, err
 	}
 	if strings.HasPrefix(schema, rotationFamily) {
-		r, err := decodeRotation(content)
-		if err != nil {
-			return nil, err
+		r, decodeErr := decodeRotation(content)
+		if decodeErr != nil {
+			return nil, decodeErr
 		}
 		return r.Entries(), nil
 	}
 	if strings.HasPrefix(schema, stateFamily) {
-		s, err := ReadState(bytes.NewReader(content))
-		if err != nil {
-			return nil, err
+		s, readErr := ReadState(bytes.NewReader(content))
+		if readErr != nil {
+			return nil, readErr
 		}
 		return s.Protected(filepath.Base(filepath.Dir(path))), nil
 	}

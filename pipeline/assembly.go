@@ -49,13 +49,13 @@ func (s *session) content(
 		Reports:        set.Files(),
 	}
 	if s.earlier != nil {
-		w, err := finish.Withdraw(
+		w, withdrawErr := finish.Withdraw(
 			s.earlier,
 			s.protection.State,
 			s.protection.Guard(corpus.SplitTrain),
 		)
-		if err != nil {
-			return nil, err
+		if withdrawErr != nil {
+			return nil, withdrawErr
 		}
 		c.Reports[finish.WithdrawnName] = w
 		summary.Withdrawn = len(w.Rows)

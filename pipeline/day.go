@@ -212,8 +212,8 @@ func (d *Day) readCatalog(src Sources) error {
 		}
 		err = d.readFile(kindCatalog, path, func(io.Reader) (int, error) {
 			before := d.Catalog.Len()
-			err := d.Catalog.Open(path, maxDocument)
-			return d.Catalog.Len() - before, err
+			openErr := d.Catalog.Open(path, maxDocument)
+			return d.Catalog.Len() - before, openErr
 		})
 		if err != nil {
 			return err

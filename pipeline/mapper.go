@@ -304,7 +304,7 @@ func precedence(n arena.Need) int {
 		return 2
 	case arena.StepUnclear:
 		return 1
-	default:
-		return 0
+	case arena.StepWaste:
 	}
+	return 0
 }

@@ -235,7 +235,7 @@ func (d *Day) readHeldOut(src Sources) ([]guard.Entry, error) {
 			return nil, err
 		}
 		out = append(out, entries...)
-		if info, err := os.Stat(path); err == nil && info.IsDir() {
+		if info, statErr := os.Stat(path); statErr == nil && info.IsDir() {
 			in := corpus.Input{
 				Kind:    kindHeldOut,
 				SHA256:  guard.Digest(entries),

@@ -64,11 +64,11 @@ func (s *session) write(ctx context.Context, shard Shard) (*Summary, error) {
 	done := progress{session: s, stage: "write", total: len(units)}
 	err = inorder.Each(ctx, s.Config.Workers, len(units), func(ctx context.Context, i int) error {
 		defer done.report(0, "")
-		unitReports, err := s.writeUnit(ctx, p, units[i])
+		unitReports, writeErr := s.writeUnit(ctx, p, units[i])
 		if unitReports != nil {
 			set = unitReports
 		}
-		return err
+		return writeErr
 	})
 	if err != nil {
 		return nil, err

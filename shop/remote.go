@@ -55,12 +55,12 @@ func (r *Remote) Get(
 	}
 	status := 0
 	v, err := backoff.Retry(ctx, func() (python.Value, error) {
-		response, code, err := r.send(ctx, url)
+		response, code, sendErr := r.send(ctx, url)
 		status = code
 		if code == http.StatusTooManyRequests {
 			return response, backoff.RetryAfter(int(r.busy / time.Second))
 		}
-		return response, err
+		return response, sendErr
 	}, backoff.WithBackOff(backoff.NewConstantBackOff(r.wait)), backoff.WithMaxTries(remoteTries))
 	return v, status, err == nil
 }

@@ -41,8 +41,8 @@ func (r *Run) finish(ctx context.Context, f *folder) (*evaluation.Summary, error
 		if int(key.Sample) == r.Spec.Samples-1 {
 			t.endProblem()
 		}
-		if err := w.add(&r.Problems.All[key.Problem], result); err != nil {
-			return err
+		if bad := w.add(&r.Problems.All[key.Problem], result); bad != nil {
+			return bad
 		}
 		return w.addTokens(f, key, result)
 	})

@@ -58,8 +58,8 @@ func (r *reader) readContainer(read containerReader, src *io.SectionReader) erro
 	if _, isDamage := errors.AsType[*damage](err); err != nil && !isDamage {
 		return err
 	}
-	if err := r.emitSessions(); err != nil {
-		return err
+	if emitErr := r.emitSessions(); emitErr != nil {
+		return emitErr
 	}
 	return r.finishFile(err, r.records, r.records > 0, "no records in it")
 }

@@ -54,7 +54,7 @@ func (r *reader) read() error {
 		return err
 	}
 	if readFile, src := r.openContainer(stored); readFile != nil {
-		err := r.readContainer(readFile, src)
+		err = r.readContainer(readFile, src)
 		return errors.Join(err, stored.Close())
 	}
 	text, err := openContent(withContext(r.ctx, stored), r.opt.Limits)

@@ -140,10 +140,10 @@ func (r *Rule) simulate(
 // simulateRound simulates one round and returns the number of challengers that pass.
 func (n *noise) simulateRound(
 	r *Rule,
-	random *rand.Rand,
+	random *rand.Rand, //nolint:forbidigo // the simulation has its own seed
 	prompts int,
 	better float64,
-) int { //nolint:forbidigo // the simulation has its own seed
+) int {
 	passed := 0
 	king := Student{KLs: make([]float64, prompts)}
 	order := make([]int, prompts)

@@ -38,7 +38,7 @@ func openStore(u *url.URL, create bool) (store, error) {
 		return nil, errors.New("write it as s3://bucket/folder?endpoint=https://storage.googleapis.com, " +
 			"with an HMAC key of the bucket in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY: Google's store is used by its S3 protocol")
 	case "azblob":
-		return nil, errors.New("Azure's store has no S3 protocol, which is what is spoken here: " +
+		return nil, errors.New("the store of Azure has no S3 protocol, which is what is spoken here: " +
 			"put a gateway such as S3Proxy before it and name that, s3://container/folder?endpoint=http://…, or write a folder and copy it with azcopy")
 	default:
 		return nil, fmt.Errorf("no store is known by %s://", u.Scheme)

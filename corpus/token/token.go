@@ -148,9 +148,9 @@ func (t *Tokenizer) addPreTokenizer(p *component) (byteLevel bool, err error) {
 	switch p.Type {
 	case "Sequence":
 		for i := range p.Pretokenizers {
-			isByteLevel, err := t.addPreTokenizer(&p.Pretokenizers[i])
-			if err != nil {
-				return false, err
+			isByteLevel, addErr := t.addPreTokenizer(&p.Pretokenizers[i])
+			if addErr != nil {
+				return false, addErr
 			}
 			byteLevel = byteLevel || isByteLevel
 		}

@@ -69,7 +69,7 @@ func Read(fsys corpus.FS, dir string, measured bool) ([]*Line, error) {
 	err = join(r, "leaks",
 		func(x *rows.Leak) (id, record string) { return x.ID, "" },
 		func(l *Line) **rows.Leak { return &l.Leak })
-	if err := optional(err); err != nil {
+	if err = optional(err); err != nil {
 		return nil, err
 	}
 	err = join(r, "places",

@@ -33,12 +33,12 @@ func Files(body string, n int) (files []File) {
 		}
 	}
 	for i := range 20 {
-		i := len(body) * i / 20
-		add(body[:i], "cut at %d", i)
+		offset := len(body) * i / 20
+		add(body[:offset], "cut at %d", offset)
 		add(
-			body[:i]+string(body[i]^0x10)+body[i+1:],
+			body[:offset]+string(body[offset]^0x10)+body[offset+1:],
 			"flipped at %d",
-			i,
+			offset,
 		)
 	}
 	for _, value := range values {

@@ -123,8 +123,8 @@ func (c *Client) ask(
 		Timeout:  q.Timeout,
 		Skip:     func() *Fault { return c.skipReason(q) },
 		Read: func(b []byte) error {
-			_, err := Read(b)
-			return err
+			_, readErr := Read(b)
+			return readErr
 		},
 	})
 	x := Exchange{Answer: a}

@@ -74,9 +74,9 @@ func (r *reading) mentions(c *cite, candidate *candidate) bool {
 		return c.product >= 0 && slices.Contains(candidate.products, c.product)
 	case citeBrand:
 		return candidate.brand != "" && r.folded[c.start:c.end] == candidate.brand
-	default:
-		return false
+	case citeShop, citePrice, citeCode, citeValue, citeUnknown:
 	}
+	return false
 }
 
 // isOutcome reports whether a was recommended and is a rival of b, and if

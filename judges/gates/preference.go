@@ -261,6 +261,7 @@ func (r *reading) citedGrounds(i int) (hasValue, hasPrice bool) {
 			hasValue = hasValue || r.isProperty(&c)
 		case citePrice:
 			hasPrice = true
+		case citeID, citeShop, citeUnknown:
 		}
 	}
 	return hasValue, hasPrice

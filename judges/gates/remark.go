@@ -62,9 +62,9 @@ func (r *reading) remarksOn(c cite) bool {
 		return !c.inRequest
 	case citeUnknown:
 		return !r.isBareID(&c)
-	default:
-		return false
+	case citePrice, citeBrand, citeCode, citeValue:
 	}
+	return false
 }
 
 // maxVerdict is the maximum length in tokens of a sentence in which a count and a

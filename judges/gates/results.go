@@ -115,7 +115,7 @@ func (r *resultReader) readNumber(raw string, kind keyKind, item *product) {
 		r.readString(kind, item, raw, maxDepth)
 	case keyPrice:
 		r.readPrice(item, raw)
-	default:
+	case keyNone, keyOther, keyProse, keyTitle, keyBrand, keySkip:
 		r.readFigures(raw, false)
 	}
 }

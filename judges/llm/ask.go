@@ -49,10 +49,11 @@ func (j *Judge) answerOnce(
 	}
 	defer release()
 	// Another process may have recorded an answer before it released the question.
-	if v, ok, err := j.fromLedger(q); ok || err != nil {
+	v, ok, err := j.fromLedger(q)
+	if ok || err != nil {
 		return v, err
 	}
-	v, err := j.ask(ctx, q, voted)
+	v, err = j.ask(ctx, q, voted)
 	if err == nil && v.outcome != arena.JudgeScored {
 		repeated := v
 		repeated.cost = ledger.Free()

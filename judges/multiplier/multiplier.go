@@ -147,7 +147,7 @@ func (f Frames) factor() float64 {
 		return 1
 	case HalveFrames:
 		return 0.5
-	default:
-		return 0
+	case VoidFrames:
 	}
+	return 0
 }

@@ -68,7 +68,7 @@ func (s *Scorer) Score(
 	out := arena.Outcome{Titles: a.titleSource()}
 	if fault != nil {
 		out.Error = fault.Error()
-		return out, nil
+		return out, nil //nolint:nilerr // an error of the rules is the outcome
 	}
 	out.Scores = &a.scores
 	out.Success = isSuccess(p.Category, a.scores.Axes)

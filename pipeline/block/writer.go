@@ -108,8 +108,7 @@ func (w *Writer) addBody(x *Entry, d *Draft) error {
 // Close writes the block's files to disk, and then the marker that makes the block
 // usable.
 func (w *Writer) Close() error {
-	err := w.bodies.close()
-	if err := errors.Join(err, w.index.close()); err != nil {
+	if err := errors.Join(w.bodies.close(), w.index.close()); err != nil {
 		return err
 	}
 	m := marker{

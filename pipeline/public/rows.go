@@ -204,9 +204,9 @@ func (c *Closed) Holds(cluster string) bool {
 		return false
 	case guard.PoolEval:
 		return !c.withEval
-	default:
-		return true
+	case guard.PoolHeldOut, guard.PoolNeverTouch:
 	}
+	return true
 }
 
 func (c *Closed) isEmpty() bool {

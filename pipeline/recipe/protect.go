@@ -114,13 +114,13 @@ func Problems(
 	}
 	var b bytes.Buffer
 	err = finish.Rows(s, corpus.ProfileVerlRL, corpus.SplitTrain, func(row *rows.RL) error {
-		v, err := newView(row)
-		if err != nil || p.check(&v) != "" {
-			return err
+		v, rowErr := newView(row)
+		if rowErr != nil || p.check(&v) != "" {
+			return rowErr
 		}
-		line, err := encodeProblem(row)
+		line, rowErr := encodeProblem(row)
 		b.Write(append(line, '\n'))
-		return err
+		return rowErr
 	})
 	if err != nil {
 		return nil, 0, err

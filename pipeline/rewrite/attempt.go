@@ -81,9 +81,9 @@ func (w *work) attempt(ctx context.Context, t *arena.Trace) (*rewritten, error) 
 	a.out.Replayed = replayed
 	p := past{request: t.Query}
 	for i := range turns {
-		thought, reason, err := a.think(ctx, p, turns[i:])
-		if err != nil {
-			return nil, err
+		thought, reason, thinkErr := a.think(ctx, p, turns[i:])
+		if thinkErr != nil {
+			return nil, thinkErr
 		}
 		a.out.Steps++
 		if reason != "" {

@@ -161,7 +161,7 @@ func (c *Client) racesSince(ctx context.Context, start time.Time) ([]string, err
 // own. If only that list could not be read, items returns the attempts without findings and
 // an error.
 func (c *Client) items(ctx context.Context, r *run) (d detail, items []item, err error) {
-	if err := c.get(ctx, "evaluation-runs/"+url.PathEscape(r.ID), &d); err != nil {
+	if err = c.get(ctx, "evaluation-runs/"+url.PathEscape(r.ID), &d); err != nil {
 		return d, nil, fmt.Errorf("ask for run %s: %w", r.ID, err)
 	}
 	if d.Items != nil {

@@ -52,7 +52,7 @@ func readExchange(r *reader, doc object) {
 	r.each(response["choices"], func(v gjson.Result) {
 		r.readMessage(members(v.Get("message")))
 	})
-	if roles[response["role"].Str] == agentRole {
+	if rolesByName[response["role"].Str] == agentRole {
 		r.readMessage(response)
 	}
 	r.setError(r.responseError(response))
@@ -175,7 +175,7 @@ func (r *reader) modelItem(item object) (step arena.Step, startsTurn, ok bool) {
 			r.addLoss(lostReasoning)
 		}
 		return step, true, true
-	case roles[item["role"].Str] == agentRole && (kind == "" || kind == "message"):
+	case rolesByName[item["role"].Str] == agentRole && (kind == "" || kind == "message"):
 		c := r.content(item["content"])
 		step = c.step()
 		step.Reasoning = cmp.Or(step.Reasoning, r.text(item["reasoning_content"]))

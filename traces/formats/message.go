@@ -15,7 +15,7 @@ var messageKeys = []string{
 	"thinking", "think", "response", "function", "error",
 }
 
-var roles = map[string]role{
+var rolesByName = map[string]role{
 	"system":        systemRole,
 	"developer":     systemRole,
 	"user":          userRole,
@@ -47,24 +47,24 @@ func (r *reader) readMessages(list gjson.Result) {
 // results.
 func (r *reader) readMessage(m object) {
 	name := cmp.Or(m["role"].Str, m["from"].Str)
-	role := roles[name]
-	if role == toolRole && r.isShareGPT && m.id("tool_call_id") == "" {
-		role = observationRole
+	author := rolesByName[name]
+	if author == toolRole && r.isShareGPT && m.id("tool_call_id") == "" {
+		author = observationRole
 	}
 	value := m.first("content", "value", "text", "parts", "system_prompt")
 	c := r.content(value)
 	c.results = append(c.results, r.shoppingBenchResults(m["obs"])...)
 
-	switch role {
+	switch author {
 	case agentRole:
 		r.readAgentMessage(m, name, &c)
 	case toolRole, observationRole:
 		if len(c.results) == 0 {
-			r.readToolMessage(role, m, value, c.text)
+			r.readToolMessage(author, m, value, c.text)
 		}
 	case otherRole, systemRole, userRole:
 		if c.text != "" || len(c.results) == 0 {
-			r.addText(role, c.text)
+			r.addText(author, c.text)
 		}
 	}
 	for _, result := range c.results {

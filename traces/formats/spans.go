@@ -82,7 +82,7 @@ func (s *span) firstUserMessage() string {
 			m = inner
 		}
 		text = m.Raw
-		return roles[m.Get("role").Str] != userRole
+		return rolesByName[m.Get("role").Str] != userRole
 	})
 	return text
 }

@@ -59,7 +59,7 @@ func (r *reader) readSimulation(sim, info object) {
 // belongs to a tool of the simulated user.
 func (r *reader) readTau2Message(v gjson.Result, isFirst bool) {
 	m := members(v)
-	role := roles[m["role"].Str]
+	role := rolesByName[m["role"].Str]
 	isGreeting := isFirst && role == agentRole
 	isUserTool := m["requestor"].Str == "user" || role == userRole && m["tool_calls"].IsArray()
 	if isGreeting {

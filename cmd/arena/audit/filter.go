@@ -34,7 +34,7 @@ type filterFlags struct {
 // NewFilter returns `arena filter`.
 func NewFilter(s *cli.Streams) *cobra.Command {
 	f := filterFlags{settings: cli.BuildSettings()}
-	c := cli.Command("filter DAY…", "Say of each attempt whether a model decided its calls, and why it is kept or dropped", cli.NumArgs(1, cli.AnyNumber),
+	c := cli.Command("filter DAY…", "Decide for each attempt whether a model chose its calls, and whether it is kept", cli.NumArgs(1, cli.AnyNumber),
 		func(c *cobra.Command, days []string) error {
 			return f.run(c, s, days)
 		})

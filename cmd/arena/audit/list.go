@@ -51,8 +51,8 @@ var catalogues = map[string]func(io.Writer){
 		}
 	},
 	"reasons": func(w io.Writer) {
-		io.WriteString(w, docs.Reasons)
-	}, //nolint:errcheck // standard output keeps its first failure
+		fmt.Fprint(w, docs.Reasons)
+	},
 }
 
 // NewList returns `arena list`.

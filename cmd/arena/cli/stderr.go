@@ -29,7 +29,7 @@ var logFormats = []string{logText, logJSON}
 func logFormatOf(args []string) string {
 	format := logText
 	flags := pflag.NewFlagSet("log", pflag.ContinueOnError)
-	flags.ParseErrorsWhitelist.UnknownFlags = true
+	flags.ParseErrorsAllowlist.UnknownFlags = true
 	flags.SetOutput(io.Discard)
 	flags.Usage = func() {}
 	flags.Var(oneOf(&format, logFormats), "log-format", "")

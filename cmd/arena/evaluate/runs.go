@@ -18,7 +18,7 @@ func NewCompare(s *cli.Streams) *cobra.Command {
 	o := comparison.Options{MinCoverage: usualCoverage}
 	var asJSON bool
 	var trainedOn string
-	c := cli.Command("compare RUN RUN…", "Say whether runs differ, and how sure that is", cli.NumArgs(2, cli.AnyNumber),
+	c := cli.Command("compare RUN RUN…", "Test whether runs differ", cli.NumArgs(2, cli.AnyNumber),
 		func(_ *cobra.Command, args []string) (err error) {
 			if o.Contaminated, err = readIDs(trainedOn); err != nil {
 				return err

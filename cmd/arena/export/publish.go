@@ -28,7 +28,7 @@ type publishFlags struct {
 // NewPublish returns `arena publish`.
 func NewPublish(s *cli.Streams) *cobra.Command {
 	var f publishFlags
-	c := cli.Command("publish CORPUS -o PUBLIC", "Make of a corpus what may leave the house, and upload it", cli.NumArgs(1, 1),
+	c := cli.Command("publish CORPUS -o PUBLIC", "Write the public part of a corpus, and upload it", cli.NumArgs(1, 1),
 		func(c *cobra.Command, args []string) error {
 			return f.run(c.Context(), s, args[0])
 		})

@@ -23,7 +23,7 @@ type driftFlags struct {
 // NewDrift returns `arena drift`.
 func NewDrift(s *cli.Streams) *cobra.Command {
 	f := driftFlags{Settings: cli.Settings{Page: "`arena drift --help`", Example: "agentic=0.05"}}
-	c := cli.Command("drift CORPUS --against PREVIOUS", "Say how a day differs from the one before", cli.NumArgs(1, 1),
+	c := cli.Command("drift CORPUS --against PREVIOUS", "Compare a day with the one before", cli.NumArgs(1, 1),
 		func(c *cobra.Command, args []string) error {
 			return f.run(c.Context(), s, args[0])
 		})

@@ -19,7 +19,7 @@ import (
 // NewExplain returns `arena explain`.
 func NewExplain(s *cli.Streams) *cobra.Command {
 	out := ""
-	c := cli.Command("explain CORPUS RUN/PROBLEM [DAY…]", "Say of one attempt what every stage of a build made of it, and why", cli.NumArgs(2, cli.AnyNumber),
+	c := cli.Command("explain CORPUS RUN/PROBLEM [DAY…]", "Explain the result of every stage of a build for one attempt", cli.NumArgs(2, cli.AnyNumber),
 		func(c *cobra.Command, args []string) error {
 			return cli.ReadCorpus(c.Context(), args[0], func(fsys corpus.FS, dir string) error {
 				return explain(c.Context(), s, fsys, dir, args, out)

@@ -89,8 +89,9 @@ func (f *labelFlags) draw(
 		return err
 	}
 	err = cli.WriteFolder(f.out, func(dir string) error {
-		if err := cli.WriteText(f.streams, filepath.Join(dir, labelPage), string(page)); err != nil {
-			return err
+		writeErr := cli.WriteText(f.streams, filepath.Join(dir, labelPage), string(page))
+		if writeErr != nil {
+			return writeErr
 		}
 		return cli.WriteText(f.streams, filepath.Join(dir, sampleFile), lines.String())
 	})
