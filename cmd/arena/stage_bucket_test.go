@@ -102,7 +102,8 @@ func (s *brokenStore) half(r *http.Request) {
 	}
 	body, _ := io.ReadAll(r.Body)
 	body = body[:len(body)/2]
-	_, _ = s.PutObject("arena", key, map[string]string{}, bytes.NewReader(body), int64(len(body)), nil)
+	metadata := map[string]string{"Last-Modified": time.Now().UTC().Format(http.TimeFormat)} // as every store has it
+	_, _ = s.PutObject("arena", key, metadata, bytes.NewReader(body), int64(len(body)), nil)
 }
 
 // list answers, half of the time, with what it answered before.
