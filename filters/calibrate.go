@@ -17,7 +17,8 @@ type Labelled struct {
 	Confidence float64
 }
 
-// probability returns the filter's probability that the attempt is agentic.
+// probability returns the probability that the attempt is agentic as the filter states
+// it, before calibration.
 func (l *Labelled) probability() float64 {
 	switch l.Axis {
 	case arena.AxisAgentic:

@@ -118,8 +118,8 @@ func splitOf(p guard.Pool) string {
 	return ""
 }
 
-// weights computes the factors of outcomes from the judgements in blocks. It depends on
-// the configuration of the corpus, so that blocks store judgements alone.
+// weights computes the multiplier of each attempt's outcome from its judgement. Since a
+// multiplier depends on the configuration of the corpus, blocks store only judgements.
 type weights struct {
 	config multiplier.Config
 	// runs are the qualities of the runs by their IDs, nil if no factor depends on them.

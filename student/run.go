@@ -174,8 +174,8 @@ func (r *Run) play(
 	return err
 }
 
-// runID returns the run id of the traces of one sample of all problems: the start of the
-// hash of what they depend on, and the sample's number.
+// runID returns the run id of the traces of the n-th attempt at every problem: the start
+// of the hash of what they depend on, and n.
 func (r *Run) runID(sample uint32) string {
 	r.naming.Do(func() {
 		played := r.Spec

@@ -150,7 +150,7 @@ func blankPrefix(s []byte) int {
 	return n
 }
 
-// failed reports whether the text stopped before its end.
+// failed reports whether reading stopped at an error other than io.EOF.
 func (w *window) failed() bool { return w.failure() != nil }
 
 // failure returns the error that stopped the text before its end, or nil.

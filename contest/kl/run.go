@@ -57,8 +57,8 @@ func readRun(dir string, yield func(*Row) bool) error {
 	return nil
 }
 
-// readReply yields the positions of one reply. more is false if yield ended the
-// loop.
+// readReply yields a row for each token of a reply. more is false if yield ended
+// the loop.
 func readReply(r *evaluation.TokensRow, yield func(*Row) bool) (more bool, err error) {
 	if len(r.LogProbs)+len(r.IDs) == 0 {
 		return true, nil // an empty reply

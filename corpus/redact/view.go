@@ -136,8 +136,9 @@ func entity(s string, index int) (rune, int) {
 	return r, end
 }
 
-// unescape reads the backslashes at a place with what they escape. It gives
-// where it ends, and -1 for backslashes that escape nothing: they are left out.
+// unescape reads the backslashes at index and what they escape. It returns the
+// character that they stand for and the index after it. The character is -1 if
+// they escape nothing.
 func unescape(s string, index int) (rune, int) {
 	end := index
 	for end < len(s) && s[end] == '\\' {

@@ -115,7 +115,8 @@ func (f *File) Sum() (Sum, error) {
 	return total, nil
 }
 
-// sumGroup reads a row group column by column, which needs the memory of one page.
+// sumGroup returns the checksum of a row group. It reads column by column, which needs
+// the memory of one page.
 func (f *File) sumGroup(g parquet.RowGroup) (Sum, error) {
 	sum := NewSum(f.Schema())
 	sum.Rows = g.NumRows()

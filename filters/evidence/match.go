@@ -87,7 +87,7 @@ func (r *Reply) discard() {
 }
 
 // hasConstantID reports whether all replies, two or more, have the same id: some servers
-// do not count them.
+// give every reply the same one.
 func (l *ProxyLog) hasConstantID() bool {
 	if len(l.Replies) < 2 {
 		return false

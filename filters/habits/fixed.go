@@ -94,9 +94,9 @@ func isListedFirst(
 	return shown, false
 }
 
-// areFirst reports whether ids are the first products of any search before the claim, and
-// whether any search before it has results. The order of the ids does not count: a program
-// could shuffle them at no cost.
+// areFirst reports whether ids are, in any order, the first len(ids) results of a search
+// before the claim, and whether any search before it has results. Order does not count
+// since a program could shuffle the ids at no cost.
 func areFirst(
 	a *evidence.Attempt,
 	claim int,

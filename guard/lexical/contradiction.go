@@ -223,8 +223,8 @@ func missingWords(a, b *profile, template float64) []*word {
 	})
 }
 
-// hasMeaning reports whether a word of p is similar to w. used, if not nil, marks
-// the words of p that are counterparts already.
+// hasMeaning reports whether a word of p is similar to w. If used is not nil, words
+// that it marks are skipped and the word found is marked.
 func (p *profile) hasMeaning(w *word, used []bool) bool {
 	for i, o := range p.content {
 		if used != nil && used[i] || !areSimilar(w, o) {

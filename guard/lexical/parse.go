@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// parse returns the tokens of a request: without list markers, with phrases and
-// number words joined, numbers with their units and directions. It reuses the
-// memory of out.
+// parse returns the tokens of a request. It leaves out list markers, joins phrases
+// and number words, and gives numbers their units and directions (at least, at
+// most). It reuses the memory of out.
 func parse(text string, out []token) []token {
 	out = scan(foldText(text), out)
 	out = removeMarkers(out)

@@ -145,7 +145,8 @@ func (p *profile) hasCount(v float64) bool {
 	return p.counts&(1<<uint(v)) != 0
 }
 
-// addNumber adds a number, or its direction if the profile has the amount.
+// addNumber adds a number, or only its direction (at least, at most) if the profile has
+// the amount.
 func (p *profile) addNumber(t *token) {
 	n := number{
 		value:   t.value,

@@ -127,7 +127,8 @@ func (x *Index) filterCovered(p *profile, s *scratch) []int32 {
 	return covered
 }
 
-// comparison is the result of comparing a base with a text or a part of it.
+// comparison is the result of comparing a held-out request (base) with a text or with a
+// part of the text.
 type comparison struct {
 	base     int32
 	score    float64 // log-odds

@@ -147,8 +147,8 @@ func containsTag(s string, want kind) bool {
 	return false
 }
 
-// cutClose splits s at the closing tag of an element. Without one, thinking
-// ends where calls or words begin, and a call where another begins.
+// cutClose splits s at the closing tag of an element. Without one, thinking ends
+// at the next tag of a call, answer or result, and a call at any next tag.
 func cutClose(s, tag string, k kind) (body, remaining string, closed bool) {
 	if i, n := closing(s, tag, k); i >= 0 {
 		return s[:i], s[i+n:], true

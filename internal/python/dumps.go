@@ -132,8 +132,8 @@ func (f *form) appendFloat(b []byte, x float64) []byte {
 func appendASCII(b []byte, s string) []byte { return appendJSONString(b, s, 0x7f) }
 func appendUTF8(b []byte, s string) []byte  { return appendJSONString(b, s, math.MaxUint8+1) }
 
-// appendJSONString appends a quoted string; bytes below end are written unescaped unless
-// JSON forbids it.
+// appendJSONString appends a quoted string. Bytes with a value below end are written
+// unescaped unless JSON forbids it.
 func appendJSONString(b []byte, s string, end int) []byte {
 	const hexDigits = "0123456789abcdef"
 	unit := func(u rune) {

@@ -51,7 +51,7 @@ const maxPart = 9
 
 // citePartialID reports whether a token is an abbreviated id: "…8976", "5008…",
 // or four digits or more that begin or end exactly one id returned so far and
-// leave out three of its digits.
+// leave out at least three of its digits.
 func (r *reading) citePartialID(t *token, c *cite) bool {
 	n := &t.number
 	if !n.plain || n.digits < 3 || n.digits > maxPart || r.index.words[t.word].inRequest {

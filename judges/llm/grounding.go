@@ -130,8 +130,9 @@ func writeList(b *strings.Builder, head string, items []string, limit int) {
 	b.WriteString(head + strings.Join(written, ", ") + "\n")
 }
 
-// formatResult returns a result up to its limit. Of a list of products the rows that
-// any thinking mentions come first, without the syntax of JSON.
+// formatResult returns a result, cut to resultLimit. If it is longer and a list of
+// products, the rows lose their JSON syntax and those that any thinking mentions come
+// first.
 func (v *view) formatResult(result arena.Raw) string {
 	text := result.Text()
 	if len(v.mentioned) == 0 || len(text) <= v.resultLimit {

@@ -47,7 +47,8 @@ var reasoningSchema = json.RawMessage(`{"type": "object", "additionalProperties"
 		"reasoning_quality": {"type": "number", "enum": [0.1, 0.3, 0.5, 0.7, 0.9]},
 		"explanation": {"type": "string"}}}`)
 
-// newReasoningType returns the question about the reasoning of an attempt.
+// newReasoningType returns the prompt, schema and parser with which a model grades the
+// reasoning of an attempt.
 func newReasoningType(cfg Config) (*questionType, error) {
 	p, err := readPrompt(cfg.Prompt, reasoningPrompt)
 	k := &questionType{

@@ -119,8 +119,9 @@ func newFlag(ok bool) *int {
 	return &flag
 }
 
-// titleSource returns the source of title similarity. Vectors of the problem count
-// only if they were enough for at least one title, or none was needed.
+// titleSource returns the source of title similarity. It is TitlesVectors only if
+// vectors sufficed to compare at least one title, or no title had to be compared and the
+// problem has vectors.
 func (a *attempt) titleSource() arena.TitleSource {
 	if a.titles == nil {
 		return arena.TitlesNone

@@ -81,7 +81,7 @@ func eachThinking(change func(string) string) func([]arena.Turn) {
 	}
 }
 
-// orderInResult replaces the last result by the order.
+// orderInResult replaces the last tool result by an instruction to the judge.
 func orderInResult(turns []arena.Turn) {
 	for i := len(turns) - 1; i >= 0; i-- {
 		for c := len(turns[i].Calls) - 1; c >= 0; c-- {

@@ -188,7 +188,7 @@ func (p past) next(thought string, step []arena.Call) past {
 // move is the text of the calls of one step, without results.
 type move string
 
-// newMove returns the move with the names and arguments of calls.
+// newMove returns the calls of one step as text, each as name(arguments) on a line.
 func newMove(calls []arena.Call) move {
 	var b strings.Builder
 	for _, c := range calls {

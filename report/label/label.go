@@ -55,8 +55,8 @@ func Page(sample string, attempts []Attempt) ([]byte, error) {
 	return bytes.Replace(out, []byte("SAMPLE-DATA"), data, 1), nil // encoding/json writes < as \u003c
 }
 
-// blind returns a story without the findings of the filter and the judge, with its texts
-// cut.
+// blind returns a copy of a story without the findings of the filter and the judge, its
+// texts shortened.
 func blind(s *attempt.Story) *attempt.Story {
 	if s == nil {
 		return nil

@@ -50,7 +50,8 @@ func (f *viewFlags) redacted(c *site.Corpus, dir string) error {
 	return nil
 }
 
-// checkNoSecrets returns an error for a file that still holds a secret.
+// checkNoSecrets returns ErrExposed for a file that would publish protected material. It
+// checks only views that are to be public.
 func (f *viewFlags) checkNoSecrets(
 	pages *site.Site,
 	name string,
