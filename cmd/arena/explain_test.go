@@ -40,8 +40,8 @@ func TestEveryAttemptIsExplained(t *testing.T) {
 		if meaning := l.Meanings[reason]; reason != "" && (meaning == "" || !strings.Contains(text, reason)) {
 			t.Errorf("%s: nothing of %s (%q)", line.Attempt.TraceID, reason, meaning)
 		}
-		if reason == "near_duplicate" && (a.Better < 0 || l.Lines[a.Better].Attempt.Fate != "kept" && l.Lines[a.Better].Attempt.Stage != "split" || !strings.Contains(text, "better twin: ")) {
-			t.Errorf("%s: its better twin is %d", line.Attempt.TraceID, a.Better)
+		if reason == "near_duplicate" && (a.Better < 0 || l.Lines[a.Better].Attempt.Fate != "kept" && l.Lines[a.Better].Attempt.Stage != "split" || !strings.Contains(text, "near duplicate that ranks before it: ")) {
+			t.Errorf("%s: the near duplicate before it is %d", line.Attempt.TraceID, a.Better)
 		}
 		if reason == "beyond_top" && !strings.Contains(text, "\nrank      place ") {
 			t.Errorf("%s has no place", line.Attempt.TraceID)
@@ -59,7 +59,7 @@ func TestEveryAttemptIsExplained(t *testing.T) {
 			t.Errorf("%s does not say where the protected product stands", line.Attempt.TraceID)
 		}
 		if reason == "near_duplicate" && a.First == "" {
-			t.Errorf("%s does not say which twin began first", line.Attempt.TraceID)
+			t.Errorf("%s does not say which near duplicate began first", line.Attempt.TraceID)
 		}
 		reasons[reason]++
 	}

@@ -246,7 +246,7 @@ func originalsRankFirst(t *testing.T, out string) {
 		switch "0verbatim" {
 		case line.Attempt.AgentHotkey:
 			ties++
-			if !strings.HasPrefix(a.First, "the twin's run began first, ") {
+			if !strings.HasPrefix(a.First, "the near duplicate's run began first, ") {
 				t.Errorf("%s: %s", line.Attempt.TraceID, a.First)
 			}
 		case l.Lines[a.Better].Attempt.AgentHotkey:

@@ -113,8 +113,8 @@ const maxPasses = 8
 // Shortest is the length in bytes of the shortest finding, a mail address such as a@b.co.
 const Shortest = 6
 
-// Text replaces every finding and adds it to counts. What it gives holds no
-// finding. Of JSON only strings and numbers are replaced, so that it stays
+// Text replaces every finding and adds it to counts. The text that it returns
+// holds no finding. Of JSON only strings and numbers are replaced, so that it stays
 // JSON; a text that does not settle becomes one placeholder. Bytes that are no
 // UTF-8 become U+FFFD, as they would in any file that is written of the text:
 // three bytes where there was one may complete a secret.

@@ -90,8 +90,9 @@ func disguise(s string, index int) int {
 	return -1
 }
 
-// undisguise reads the disguise at a place. Where there is none it gives the
-// place itself.
+// undisguise reads an escaped character at index. It returns the character and the
+// index after it. The character is -1 if there is none; then the index is after an
+// invisible character, or index itself.
 func undisguise(s string, index int) (rune, int) {
 	switch {
 	case s[index] == '%':

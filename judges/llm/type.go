@@ -80,7 +80,8 @@ var stepsSchema = json.RawMessage(`{"type": "object", "additionalProperties": fa
 		"properties": {"step": {"type": "integer"}, "quote": {"type": "string"}, "reason": {"type": "string"},
 			"verdict": {"type": "string", "enum": ["needed", "waste", "unclear"]}}}}}}`)
 
-// newStepsType returns the question about each step of an attempt.
+// newStepsType returns the prompt, schema and parser with which a model gives a verdict on
+// each step of an attempt.
 func newStepsType(cfg Config) (*questionType, error) {
 	p, err := readPrompt(cfg.StepPrompt, stepsPrompt)
 	k := &questionType{

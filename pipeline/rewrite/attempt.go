@@ -276,8 +276,8 @@ func (m moves) add(problem string, turns []arena.Turn) {
 	}
 }
 
-// options returns the move of the calls together with other moves at the problem, in a random but
-// reproducible order, and the index of the move.
+// options returns the calls, as a move, among other moves at the problem, in a random but
+// reproducible order, and the index of that move.
 func (m moves) options(problem string, calls []arena.Call) (out []move, index int) {
 	next := newMove(calls)
 	form := canonicalForm(calls)

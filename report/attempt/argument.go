@@ -37,9 +37,11 @@ type Argument struct {
 	Pool    guard.Pool `json:"pool,omitempty"`
 	Near    *Near      `json:"near,omitempty"`
 	// Rivals are the places in the ledger of all that were ranked at the problem, the
-	// best first; Better that of the twin that stays, -1 for none.
+	// best first.
 	Rivals []int `json:"rivals,omitempty"`
-	Better int   `json:"better"`
+	// Better is the place in the ledger of the near duplicate that ranks before this
+	// attempt, -1 for none.
+	Better int `json:"better"`
 	// Ways are what the filter makes of the rivals' trajectories, 0 to 1, which decides
 	// between equal rewards.
 	Ways []float64 `json:"ways,omitempty"`
@@ -184,16 +186,16 @@ func (l *Ledger) undecided(a *Argument) string {
 	return "replies cannot be read, or fit the calls in order and not by their clocks"
 }
 
-func first(this, twin *rows.Attempt) string {
+func first(this, other *rows.Attempt) string {
 	switch {
-	case this.RunDate == nil || twin.RunDate == nil:
+	case this.RunDate == nil || other.RunDate == nil:
 		return "which began first is not known"
-	case *this.RunDate == *twin.RunDate:
+	case *this.RunDate == *other.RunDate:
 		return "both runs began at " + began(this)
-	case *this.RunDate < *twin.RunDate:
-		return "this one's run began first, " + began(this) + " against " + began(twin) + ", and ranks behind it all the same"
+	case *this.RunDate < *other.RunDate:
+		return "this one's run began first, " + began(this) + " against " + began(other) + ", and ranks behind it all the same"
 	}
-	return "the twin's run began first, " + began(twin) + " against " + began(this)
+	return "the near duplicate's run began first, " + began(other) + " against " + began(this)
 }
 
 func began(a *rows.Attempt) string { return time.UnixMilli(*a.RunDate).UTC().Format(time.DateTime) }

@@ -6,15 +6,9 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"unicode/utf8"
-
-	"golang.org/x/text/width"
 
 	"github.com/trajectory-arena/arena/internal/text"
 )
-
-// Width is how wide texts are, in characters.
-const Width = 100
 
 // Text returns an explanation of an attempt, stage by stage, with lines of at most Width
 // columns.
@@ -43,52 +37,6 @@ func alone(a *Argument, stage func(*printer, *Argument)) string {
 	stage(p, a)
 	story(p, a)
 	return p.String()
-}
-
-// printer gathers lines of a fixed width.
-type printer struct{ strings.Builder }
-
-// line writes a text after a head, wrapped to the width; continuation lines are indented to
-// the text's start.
-func (p *printer) line(head, format string, args ...any) {
-	remaining := []rune(text.Line(fmt.Sprintf(format, args...)))
-	indent := utf8.RuneCountInString(head)
-	for first := true; first || len(remaining) > 0; first = false {
-		n := fold(remaining, Width-indent)
-		p.print(strings.TrimRight(head+string(remaining[:n]), " "))
-		remaining, head = []rune(strings.TrimLeft(string(remaining[n:]), " ")), strings.Repeat(" ", indent)
-	}
-}
-
-func (p *printer) print(s string) { p.WriteString(s + "\n") }
-
-// fold returns the length of the part of a text that fits into a number of columns: up to a
-// blank, if there is one in its second half.
-func fold(s []rune, columns int) int {
-	fits := 0
-	blank := 0
-	for used := 0; fits < len(s); fits++ {
-		if used += columnsOf(s[fits]); used > columns {
-			break
-		}
-		if s[fits] == ' ' {
-			blank = fits
-		}
-	}
-	if fits < len(s) && s[fits] != ' ' && blank > fits/2 {
-		return blank
-	}
-	return fits
-}
-
-// columnsOf returns the number of terminal columns of a character, at most.
-func columnsOf(r rune) int {
-	switch width.LookupRune(r).Kind() {
-	case width.EastAsianWide, width.EastAsianFullwidth, width.EastAsianAmbiguous:
-		return 2
-	default:
-		return 1
-	}
 }
 
 // shortest is the length of a trace's text in a line of an explanation.
@@ -298,7 +246,7 @@ func (l *Ledger) ranked(p *printer, a *Argument) {
 		l.Rules.Select.Top,
 	)
 	if a.Better >= 0 {
-		p.line("          ", "better twin: %s of agent %s, similarity %s, limit %.4g (select.near); %s", a.Place.Better,
+		p.line("          ", "near duplicate that ranks before it: %s of agent %s, similarity %s, limit %.4g (select.near); %s", a.Place.Better,
 			l.Lines[a.Better].Attempt.AgentHotkey, number(a.Place.Similarity), l.Rules.Select.Near, a.First)
 	}
 	p.line("          ", "the higher reward ranks first, then the better way (0 to 1), then whose run began first")
