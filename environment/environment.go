@@ -130,7 +130,8 @@ func (e *Environment) Find(id string) (*Episode, *Fault) {
 	}
 }
 
-// injectionSeed seeds the protected problems that are injected to test the guard.
+// injectionSeed seeds the random choice of protected (held-out) problems that are reworded to
+// measure how many of them the guard finds.
 const injectionSeed = 1
 
 // RefusedProblems returns the problems that must not be trained on, with the reasons:
@@ -187,7 +188,8 @@ func Teachers(s *finish.Source) (map[string][]arena.Call, error) {
 	return teachers, err
 }
 
-// cloneCalls returns the calls of a conversation without its memory.
+// cloneCalls returns copies of the tool calls in a conversation. They share no memory with the
+// messages, which are only valid while their batch of rows is read.
 func cloneCalls(messages []chat.Message) []arena.Call {
 	var calls []arena.Call
 	for _, t := range rows.MessageTurns(messages) {

@@ -30,7 +30,8 @@ type Episode struct {
 	verdict *Verdict
 }
 
-// executedCall is a call that was run, with the recorded answers of the search server.
+// executedCall is a tool call that was run, with the search server's answers, from which the call
+// can be replayed.
 type executedCall struct {
 	call    model.Call
 	answers []rollout.TapeAnswer
@@ -71,8 +72,8 @@ func (ep *Episode) Problem() (*arena.Problem, string) {
 	return &p.All[ep.problem], p.IDs[ep.problem]
 }
 
-// isAbandoned reports whether the episode has ended, or was idle for too long. An episode
-// with a call in progress is not abandoned.
+// isAbandoned reports whether the episode can be removed: it has ended, or was not used for longer
+// than Limits.Idle. An episode with a call in progress is not abandoned.
 func (ep *Episode) isAbandoned(now time.Time) bool {
 	if !ep.mu.TryLock() {
 		return false
@@ -187,9 +188,10 @@ func (ep *Episode) computeVerdict(ctx context.Context, replies []Reply) (Verdict
 	return v, nil
 }
 
-// matchCalls assigns the executed calls to the replies and returns the turns to replay.
-// Calls of one reply may have been run in any order. It reports false if a readable call of
-// the replies was not run, or a call that was run is not in them.
+// matchCalls matches the calls in replies with the executed calls of the same name and arguments.
+// It returns the replies as turns to replay, each with the recorded search answers of its calls.
+// Calls of one reply may have been executed in any order. ok is false if a call with valid
+// arguments was not executed, or if an executed call is in no reply.
 func matchCalls(replies []Reply, executed []executedCall) (past []rollout.Turn, ok bool) {
 	unmatched := slices.Clone(executed)
 	for i, r := range replies {
@@ -212,7 +214,8 @@ func matchCalls(replies []Reply, executed []executedCall) (past []rollout.Turn, 
 	return past, len(unmatched) == 0
 }
 
-// callTurns returns turns of one call each, without text.
+// callTurns returns one turn for each executed call, with that call and no text. It is used when
+// the replies of the model are unknown.
 func callTurns(executed []executedCall) []rollout.Turn {
 	var turns []rollout.Turn
 	for i, e := range executed {

@@ -34,7 +34,9 @@ func NewRecord(day, name, agent string) (*Record, error) {
 	}, nil
 }
 
-// createRun creates the folder of a run with its run.json and the empty file of its traces.
+// createRun creates the folder of a run with its metadata in run.json and an empty output.jsonl for
+// its traces. It returns output.jsonl, open for appending, and an error if that file exists
+// already.
 func createRun(dir, name, agent string) (*os.File, error) {
 	meta, err := json.Marshal(map[string]string{
 		"eval_run_id":      name,
@@ -57,7 +59,8 @@ func createRun(dir, name, agent string) (*os.File, error) {
 	)
 }
 
-// add appends a line. It removes a line that a full disk truncated.
+// add appends a line without the secrets in it. If writing fails, for example on a full disk, it
+// removes the part that was written.
 func (r *Record) add(line []byte) error {
 	ids := redact.IDs{}
 	ids.Add(string(line))

@@ -18,7 +18,8 @@ type Reply struct {
 	Calls []model.Call
 }
 
-// body returns reply n as the body of a chat completion.
+// body returns the reply as the JSON body of a chat completion, the form in which a model server
+// would have sent it. n is the position of the reply from 0 and part of its id.
 func (r Reply) body(n int) []byte {
 	finishReason := "stop"
 	if len(r.Calls) > 0 {
@@ -39,8 +40,8 @@ func (r Reply) body(n int) []byte {
 	})
 }
 
-// isSameCall reports whether two calls have the same function and arguments, compared by
-// value.
+// isSameCall reports whether two calls have the same function name and equal arguments. Arguments
+// are compared as JSON values, not as text.
 func isSameCall(a, b model.Call) bool {
 	return a.Function.Name == b.Function.Name &&
 		canonical.Form(a.Function.Arguments) == canonical.Form(b.Function.Arguments)
@@ -52,11 +53,11 @@ func isReadable(c model.Call) bool {
 		gjson.Valid(c.Function.Arguments)
 }
 
-// maxItems is the limit of the items of a Responses object.
+// maxItems is the maximum number of output items in an object of OpenAI's Responses API.
 const maxItems = 4096
 
-// ReadOutput reads the output of a Responses object. Reasoning, messages and calls between
-// two results are one reply.
+// ReadOutput reads the output of an object of OpenAI's Responses API. All reasoning, messages and
+// calls between two results of calls are one reply.
 func ReadOutput(output gjson.Result) ([]Reply, error) {
 	if !output.IsArray() {
 		return nil, errors.New("read the response: output is no list")
@@ -91,7 +92,8 @@ func ReadOutput(output gjson.Result) ([]Reply, error) {
 	return replies, nil
 }
 
-// readCall reads a function_call item.
+// readCall converts an item of type function_call to a call. Its arguments may be a JSON string or
+// an object.
 func readCall(item gjson.Result) model.Call {
 	arguments := item.Get("arguments")
 	text := arguments.Raw

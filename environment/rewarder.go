@@ -25,8 +25,8 @@ type Rewarder struct {
 	Teachers map[string][]arena.Call
 }
 
-// Line is the reward of one trajectory. Reward is null if the instrument failed or the
-// problem is unknown; Failure is then the reason.
+// Line is the reward of one trajectory. Reward is null if the problem is unknown or scoring failed;
+// Failure is then the reason.
 type Line struct {
 	RunID      string          `json:"eval_run_id"`
 	ProblemID  string          `json:"problem_id"`
@@ -45,7 +45,7 @@ type Line struct {
 // another order could change the last digit.
 type Components []reward.Component
 
-// MarshalJSON returns the object.
+// MarshalJSON encodes the components as one JSON object, in their order.
 func (cs Components) MarshalJSON() ([]byte, error) {
 	b := []byte{'{'}
 	for i, c := range cs {
@@ -99,7 +99,7 @@ func (w *Rewarder) RewardTrace(ctx context.Context, t *arena.Trace) (Line, error
 	return line, nil
 }
 
-// countUnreadable returns the number of faults of a dialogue that are unreadable calls.
+// countUnreadable counts the tool calls that could not be read, by the fault codes of the dialogue.
 func countUnreadable(d *arena.Dialogue) int {
 	n := 0
 	for _, fault := range d.Faults {
@@ -111,7 +111,9 @@ func countUnreadable(d *arena.Dialogue) int {
 	return n
 }
 
-// judge scores and grades an attempt, sets these fields of it and returns its verdict.
+// judge scores an attempt by the outcome rules and, if there is a judge, grades its reasoning. It
+// stores score, grade and the teacher's calls in a, and returns the verdict with the reward
+// computed from them.
 func (w *Rewarder) judge(ctx context.Context, a *reward.Attempt) (Verdict, error) {
 	o, err := w.Scorer.Score(ctx, a.Trace, a.Problem)
 	if err != nil {

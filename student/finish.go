@@ -22,9 +22,10 @@ import (
 	"github.com/trajectory-arena/arena/student/rollout"
 )
 
-// finish writes everything that follows from the finished rollouts, in the order of problems
-// and samples, and the summary last. It may run during the rollouts: they end nearly in the
-// order of their start, so little remains to write at the end.
+// finish writes all output files of the run from its finished rollouts (attempts at one problem),
+// in the order of problems and samples. It writes the summary last and returns it. It waits for
+// rollouts that are still running, so it can run at the same time as them and has little left to
+// write at the end.
 func (r *Run) finish(ctx context.Context, f *folder) (*evaluation.Summary, error) {
 	w, err := newOutputs(f, r)
 	if err != nil {
@@ -76,8 +77,8 @@ func (r *Run) each(
 	return nil
 }
 
-// writeProblems stores the problems next to their traces, with the ids of the traces, so
-// that a build can read the folder as a day.
+// writeProblems writes the problems to path with the ids that the traces use, so that a build can
+// read the run folder as an input.
 func (r *Run) writeProblems(path string) error {
 	var b bytes.Buffer
 	for i := range r.Problems.All {
@@ -93,18 +94,18 @@ func (r *Run) writeProblems(path string) error {
 	return atomicfile.WriteFile(path, b.Bytes())
 }
 
-// outputs are the result and trace files while they are written: new files next to the old
-// ones until all are complete.
+// outputs are the files of results and traces of a run while they are written. They are new files,
+// which replace those of an earlier run only when they are complete.
 type outputs struct {
 	run *Run
-	// files are all of them.
+	// files are all open files, so that they can be removed after an error.
 	files []*atomicfile.File
 	lines *sink
 	table *table[row]
-	// tokens is nil where the run keeps none.
+	// tokens is nil if the run stores no tokens.
 	tokens  *table[evaluation.TokensRow]
 	inspect *inspectlog.Log
-	// traces has a sink for each sample.
+	// traces has the writer of the trace file of each sample number.
 	traces []*sink
 }
 
@@ -151,7 +152,7 @@ func newOutputs(f *folder, r *Run) (o *outputs, err error) {
 	return o, nil
 }
 
-// newPacker returns what packs the traces of all samples.
+// newPacker returns the zstd packer that the trace files of all sample numbers share.
 func newPacker() *packer {
 	encoder, _ := zstd.NewWriter(
 		nil,
@@ -162,7 +163,7 @@ func newPacker() *packer {
 	return &packer{encoder: encoder}
 }
 
-// traceDir returns the folder of a sample's traces.
+// traceDir returns the folder for the traces of one sample number.
 func (o *outputs) traceDir(sample int) string {
 	return filepath.Join(
 		o.run.Folder,
@@ -190,7 +191,8 @@ func (o *outputs) add(p *arena.Problem, r *rollout.Result) error {
 	return o.inspect.Add(&shown, r)
 }
 
-// addTokens reads the tokens of a rollout's replies again, which were not kept in memory.
+// addTokens adds the tokens of a rollout's replies to the table of tokens, if the run stores
+// tokens. It reads the replies again from the journal, since they were not retained in memory.
 func (o *outputs) addTokens(
 	f *folder,
 	key journal.Key,
@@ -239,12 +241,12 @@ func (o *outputs) close(s *evaluation.Summary) error {
 	return errors.Join(err, g.Wait())
 }
 
-// syncsAtOnce is how many files wait for the disk together: it writes many as
-// fast as one.
+// syncsAtOnce is the maximum number of output files that are flushed to disk at the same time. A
+// disk flushes many files about as fast as one.
 const syncsAtOnce = 16
 
-// closeTraces moves the traces of a sample into their folder with a run.json that names the
-// run.
+// closeTraces moves the trace file of a sample number into its folder. It then writes a run.json
+// next to the file with the ids of run, agent and suite that a build reads.
 func (o *outputs) closeTraces(t *sink, sample int) error {
 	dir := o.traceDir(sample)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -267,19 +269,20 @@ func (o *outputs) drop() (err error) {
 	return err
 }
 
-// sink writes lines to a file that appears when it is whole, plain or as zstd
-// frames of about a block each.
+// sink writes lines to a file that exists under its name only when it is complete. It writes blocks
+// of lines, each as plain text or as a zstd frame.
 type sink struct {
 	file *atomicfile.File
-	// lines are those of the block under way, of so many bytes.
+	// lines are the lines of the current block and size their length in bytes. The block is written
+	// when size reaches maxBytes.
 	lines    [][]byte
 	size     int
 	maxBytes int
 	pack     *packer
 }
 
-// packer makes a block of lines, as zstd where it has an encoder. Its memory is
-// that of the last block, so sinks that one goroutine writes share one.
+// packer joins lines into a block, compressed by zstd if it has an encoder. It reuses its memory
+// for each block, so several sinks can share a packer if one goroutine writes them.
 type packer struct {
 	encoder       *zstd.Encoder
 	block, packed []byte
@@ -297,16 +300,17 @@ func (p *packer) join(lines [][]byte) []byte {
 	return p.packed
 }
 
-// Blocks are how much is written and compressed at a time. Each sample has a
-// block of its own under way, so many samples have small ones: blocksSize in
-// all, but never less than a few traces, which a good ratio needs.
+// Sizes of the blocks of lines in bytes, which are compressed and written at once. A block has at
+// most blockSize bytes. The open blocks of all samples together have about blocksSize bytes, but
+// each has at least smallestSize, since smaller ones compress badly.
 const (
 	blockSize    = 256 << 10
 	smallestSize = 32 << 10
 	blocksSize   = 2 << 20
 )
 
-// newSink writes to file, one of so many that are open at a time.
+// newSink returns a sink that writes to file. open is the number of sinks in use at the same time:
+// the more there are, the smaller the blocks.
 func newSink(file *atomicfile.File, p *packer, open int) *sink {
 	return &sink{
 		file:     file,
@@ -315,7 +319,8 @@ func newSink(file *atomicfile.File, p *packer, open int) *sink {
 	}
 }
 
-// line adds a line, which must not be changed until the next flush.
+// line adds a line to the current block, and writes the block if it is full. The caller must not
+// change the line before the block is written.
 func (s *sink) line(b []byte) error {
 	s.lines = append(s.lines, b)
 	if s.size += len(b) + 1; s.size < s.maxBytes {

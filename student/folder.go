@@ -31,8 +31,8 @@ const (
 
 // Files that others write into a run folder.
 const (
-	// ServerLog is the log of the model server that a run started,
-	// TelemetrySeries a line a moment of what the machine did.
+	// ServerLog is the log of the model server that a run started. TelemetrySeries has one JSON
+	// line with measurements of the machine for each point in time.
 	ServerLog       = "server.log"
 	TelemetrySeries = "telemetry.jsonl"
 	// TelemetryFile holds the totals of the telemetry, ServersFile what the servers report
@@ -52,14 +52,15 @@ type folder struct {
 	unlock   func() error
 	turns    *journal.Journal
 	rollouts *journal.Journal
-	// sync makes both survive a crash of the machine.
+	// sync flushes both journals to disk, so that they survive a crash of the machine.
 	sync func() error
-	// done has the place of each finished rollout, begun the turns of those that this
-	// process has not finished, and with keepsTokens of all. more is closed and replaced
-	// with every rollout that is added to done.
+	// done has the journal entry of each finished rollout. begun has the journal entries of the
+	// turns of each rollout; those of a finished one are removed unless keepsTokens is set. more is
+	// closed and replaced whenever a rollout is added to done.
 	mu   sync.Mutex
 	done map[journal.Key]journal.Entry
-	// fresh are some of the rollouts that were added to done and not read yet.
+	// fresh are some of the rollouts that were added to done and not read since, with freshBytes
+	// the length of their traces.
 	fresh      map[journal.Key]*rollout.Result
 	freshBytes int
 	more       chan struct{}
@@ -68,8 +69,8 @@ type folder struct {
 	keepsTokens bool
 }
 
-// openFolder opens a run folder, new or begun. One that was begun with another
-// spec is refused, naming the fields.
+// openFolder opens and locks the folder of a run, which is created if it does not exist. If its
+// rollouts belong to another spec, it returns ErrChanged with the fields that differ.
 func openFolder(path string, spec Spec) (f *folder, err error) {
 	if err = os.MkdirAll(path, 0o755); err != nil {
 		return nil, fmt.Errorf("open run: %w", err)
@@ -115,8 +116,8 @@ func (f *folder) claim(spec Spec) error {
 	return nil
 }
 
-// untouched reports whether no rollout was started: a server may have refused, and need
-// another spec.
+// untouched reports whether the folder has no stored turn and no rollout. Its spec may then be
+// replaced, for example after the server refused a setting.
 func (f *folder) untouched() bool {
 	return !slices.ContainsFunc([]string{turnsFile, rolloutsFile}, func(name string) bool {
 		info, err := os.Stat(f.file(name))
@@ -153,8 +154,8 @@ func ReadSpec(run string) (Spec, error) {
 // ErrUnfinished is in the chain of the error for a run that has not ended.
 var ErrUnfinished = errors.New("the run is not finished")
 
-// ReadFinished reads the spec of a run that is finished: its summary is written
-// last.
+// ReadFinished reads the spec of a run. It returns ErrUnfinished if the run has no summary, which
+// is written last.
 func ReadFinished(run string) (Spec, error) {
 	spec, err := ReadSpec(run)
 	if err != nil {
@@ -202,7 +203,8 @@ func (f *folder) openJournals() error {
 	return nil
 }
 
-// forgetInfra takes rollouts that got no answer for unfinished ones.
+// forgetInfra removes the rollouts that ended with an infrastructure error from the finished ones,
+// so that they are run again.
 func (f *folder) forgetInfra() error {
 	for key, e := range f.done {
 		r, err := f.read(e)
@@ -216,7 +218,8 @@ func (f *folder) forgetInfra() error {
 	return nil
 }
 
-// unfinish removes the summary, whose presence means that everything is written.
+// unfinish removes the summary, whose presence means that all outputs are complete. It is no error
+// if there is no summary.
 func (f *folder) unfinish() error {
 	if err := os.Remove(f.file(SummaryFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("begin run again: %w", err)
@@ -232,8 +235,8 @@ func (f *folder) close() error {
 	)
 }
 
-// WriteJSON writes a file for people and programs without the secrets in it, all or
-// nothing.
+// WriteJSON writes v to path as indented JSON without the secrets in it. The file is replaced
+// completely or not at all.
 func WriteJSON(path string, v any) error {
 	b, err := json.MarshalIndent(v, "", "  ")
 	if err != nil {

@@ -127,19 +127,20 @@ func (r *Run) Rescore(ctx context.Context) (*evaluation.Summary, error) {
 	return summary, errors.Join(err, f.close())
 }
 
-// public returns a text without secrets; JSON stays JSON, and numbers that are ids of goods
-// stay. All of a run folder is redacted by it except the journals, from which a run is
-// resumed: they hold requests and replies unchanged.
+// public returns a text without the secrets in it. JSON remains valid JSON, and numbers that are
+// ids of products remain. All files of a run folder are redacted by it except the journals, from
+// which a run is resumed: they hold requests and replies unchanged.
 func public[T string | []byte](text T) T { return T(publicBeside(redact.IDs{}, string(text))) }
 
-// publicBeside returns a text like public, and also keeps the numbers in ids, which earlier
-// texts named. It adds those that the text names.
+// publicBeside returns a text without the secrets in it, like public. It also keeps the numbers in
+// ids, which earlier texts used as ids of products, and adds those of text to ids.
 func publicBeside(ids redact.IDs, text string) string {
 	ids.Add(text)
 	return redact.New(redact.Options{}).Sparing(ids).Text(text, redact.Counts{})
 }
 
-// withoutSecrets returns a rollout as others may see it, with the trace of runID.
+// withoutSecrets returns a copy of a rollout without the secrets in its result and trace, or the
+// rollout itself if it has none. The trace of the copy belongs to the run runID.
 func withoutSecrets(r *rollout.Result, runID string) (*rollout.Result, error) {
 	ids := redact.IDs{}
 	written := string(r.Line)
@@ -154,14 +155,13 @@ func withoutSecrets(r *rollout.Result, runID string) (*rollout.Result, error) {
 		return nil, fmt.Errorf("read result without secrets: %w", err)
 	}
 	out.SetScore(out.Score)
-	if arena.Raw(line).Kind() != arena.Object { // made up so that no redactor comes to an end
+	if arena.Raw(line).Kind() != arena.Object { // redaction has broken the JSON
 		out.Line = fmt.Appendf(nil, `{"problem_id":%q,"dialogue":null}`, out.ProblemID)
 	}
 	return out, out.ReadTrace(runID)
 }
 
-// publicProblem returns a line of problems without secrets, of the problem that a run calls
-// id.
+// publicProblem returns a problem as JSON without the secrets in it, and with id as its problem_id.
 func publicProblem(p *arena.Problem, id string) ([]byte, error) {
 	text := public([]byte(p.Raw))
 	if p.ID == id {

@@ -20,7 +20,7 @@ import (
 	"github.com/trajectory-arena/arena/student/rollout"
 )
 
-// Run is one evaluation: what to play, with whom, and where to keep it.
+// Run is one evaluation: the problems, the model and the folder of the results.
 type Run struct {
 	Spec        Spec
 	Problems    Problems
@@ -30,11 +30,11 @@ type Run struct {
 	Scorer *outcome.Scorer
 	// Judge grades their reasoning; nil for none. Spec.Judge names it.
 	Judge judges.Judge
-	// AtOnce is how many rollouts are played at a time.
+	// AtOnce is the number of rollouts that run at the same time.
 	AtOnce int
-	// RetryInfra requests again the rollouts that ended as infra.
+	// RetryInfra runs rollouts again that ended with an infrastructure error.
 	RetryInfra bool
-	// Folder is where everything is kept.
+	// Folder is the run folder, which holds all files of the run.
 	Folder string
 	// Contaminated holds the ids of problems that the model was trained on. Nil if that was
 	// not checked; the summary then has no such part.
@@ -42,13 +42,13 @@ type Run struct {
 	// Progress is called with every rollout that ends; may be nil.
 	Progress func(*rollout.Result)
 
-	// name is what the names of its traces have in common.
+	// name is the common prefix of the run ids of all traces. naming computes it once.
 	naming sync.Once
 	name   string
 }
 
-// Begin prepares the folder for this run, or returns an error before a server is contacted
-// or started. left is the number of rollouts to run.
+// Begin prepares the folder for this run, or returns an error before a server is contacted or
+// started. missing is the number of rollouts that have to run.
 func (r *Run) Begin() (missing int, err error) {
 	f, err := r.open()
 	if err != nil {
@@ -57,8 +57,8 @@ func (r *Run) Begin() (missing int, err error) {
 	return len(f.missing(r.Spec)), f.close()
 }
 
-// open opens the run's folder. With RetryInfra rollouts that got no answer are taken
-// for unfinished ones: they go on from their last whole turn.
+// open opens the run's folder. If RetryInfra is set, rollouts that ended with an infrastructure
+// error count as unfinished and resume after their last complete turn.
 func (r *Run) open() (*folder, error) {
 	if err := r.Spec.Validate(); err != nil {
 		return nil, fmt.Errorf("check spec: %w", err)
@@ -96,8 +96,9 @@ func (r *Run) Play(ctx context.Context) (*evaluation.Summary, error) {
 	return summary, errors.Join(g.Wait(), f.close())
 }
 
-// playAll runs problem by problem, all samples of one after each other, so that a server's
-// prefix cache can serve their common prefix.
+// playAll runs all rollouts that are not finished, AtOnce at the same time. The samples of one
+// problem run directly after each other, so that the prefix cache of the server can serve their
+// common prompt.
 func (r *Run) playAll(ctx context.Context, f *folder) error {
 	ctx, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
@@ -121,8 +122,9 @@ func (r *Run) playAll(ctx context.Context, f *folder) error {
 	return errors.Join(err, lost)
 }
 
-// playOne runs one rollout from its last complete turn to its end. It releases a rollout
-// that grows long, so that it takes no memory while it waits.
+// playOne runs one rollout from its last complete turn to its end. If its trace exceeds usualTrace
+// bytes, it releases the rollout's memory and continues when fewer than longTraces other long
+// rollouts are running.
 func (r *Run) playOne(
 	ctx context.Context,
 	f *folder,
@@ -140,8 +142,8 @@ func (r *Run) playOne(
 	return r.play(ctx, f, key, 0)
 }
 
-// play runs playOne for a trace of at most maxBytes bytes, or of any length if maxBytes is
-// 0.
+// play runs one rollout from its last complete turn and stores its result. It stops with
+// rollout.ErrLong if the trace exceeds maxBytes bytes; 0 means no limit.
 func (r *Run) play(
 	ctx context.Context,
 	f *folder,
@@ -174,8 +176,8 @@ func (r *Run) play(
 	return err
 }
 
-// runID returns the run id of the traces of the n-th attempt at every problem: the start
-// of the hash of what they depend on, and n.
+// runID returns the run id of the traces with one sample number. It consists of a hash of the spec,
+// without the fields for scoring, and the number.
 func (r *Run) runID(sample uint32) string {
 	r.naming.Do(func() {
 		played := r.Spec

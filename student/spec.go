@@ -23,20 +23,20 @@ import (
 	"github.com/trajectory-arena/arena/student/rollout"
 )
 
-// Spec is what decides a run's results: everything but how fast and where it
-// is run. Two runs of one spec differ only by the model's own chance.
+// Spec is everything that decides a run's results, but not how fast and where it runs. Two runs of
+// one spec differ only by the randomness of the model.
 type Spec struct {
 	Schema string `json:"schema"`
 	Model  string `json:"model"`
-	// Samples is how often each problem is tried; sample i is sent seed Seed+i, or
-	// with NoSeed none.
+	// Samples is the number of attempts at each problem. Sample i is sent the seed Seed+i, or no
+	// seed if NoSeed is set.
 	Samples  int             `json:"samples"`
 	Seed     int64           `json:"seed"`
 	NoSeed   bool            `json:"no_seed,omitempty"`
 	Dialect  dialect.Dialect `json:"dialect"`
 	MaxSteps int             `json:"max_steps"`
 	Sampling model.Sampling  `json:"sampling"`
-	// Keep is what is kept of tokens; it decides no result.
+	// Keep selects what is stored of the tokens; it does not affect results.
 	Keep model.Keep `json:"keep,omitzero"`
 
 	Harness string `json:"harness"`
@@ -80,7 +80,8 @@ func (s Spec) Validate() error {
 	return bad.Err()
 }
 
-// rollouts yields those of the run, all samples of a problem next to each other.
+// rollouts yields the key of each rollout of the run, with all samples of a problem one after the
+// other.
 func (s Spec) rollouts(yield func(journal.Key) bool) {
 	for p := range s.Problems {
 		for sample := range s.Samples {
@@ -134,13 +135,12 @@ type Problems struct {
 	SHA256 string
 }
 
-// maxProblemLine bounds one problem: embeddings of its titles included.
+// maxProblemLine is the maximum size of one problem in bytes, including embeddings of titles.
 const maxProblemLine = 64 << 20
 
-// ReadProblems reads a file of problems. A problem without an id is named
-// after the file and its position from 0, one whose id holds a secret after what is
-// left of it and its position. One that cannot be scored is an error:
-// it would count as never solved.
+// ReadProblems reads a file of problems. A problem without an id gets the name of the file and its
+// position from 0 as its id. An id that contains a secret is redacted, and the position is added. A
+// problem that cannot be scored is an error, since it would count as never solved.
 func ReadProblems(path string) (Problems, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {

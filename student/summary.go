@@ -12,8 +12,8 @@ import (
 	"github.com/trajectory-arena/arena/student/inspectlog"
 )
 
-// Table returns a summary for people, a few lines, the result first. It is empty if nothing
-// was scored.
+// Table returns a summary as a few lines for people, the result first. If nothing was scored, it
+// returns the reasons instead.
 func Table(s *evaluation.Summary) string {
 	if s.Scored == 0 {
 		return fmt.Sprintf("no result     nothing was scored: %d of %d rollouts are infra\n%s", s.InfraErrors, s.Samples, infra(s))

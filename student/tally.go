@@ -10,11 +10,12 @@ import (
 	"github.com/trajectory-arena/arena/student/rollout"
 )
 
-// tally adds up a run, result by result in the order of the problems.
+// tally computes the summary of a run from its results, which are added one by one in the order of
+// problems.
 type tally struct {
 	contaminated map[string]bool
 	s            evaluation.Summary
-	// problem is the problem at hand.
+	// problem is the problem whose results are being added.
 	problem         ProblemResult
 	parts           map[*evaluation.Part]*ratio
 	pass            map[string][]float64
@@ -22,7 +23,8 @@ type tally struct {
 	quality, unseen ratio
 }
 
-// ratio is a rate by problem: of so many tries so much was gained.
+// ratio holds a rate of a run problem by problem: what was gained, such as successes, and in how
+// many tries.
 type ratio struct{ gained, tries []float64 }
 
 func (r *ratio) begin() { r.gained, r.tries = append(r.gained, 0), append(r.tries, 0) }
@@ -53,7 +55,7 @@ func newTally(contaminated map[string]bool) *tally {
 	return t
 }
 
-// add counts one result; all results of a problem must be added together.
+// add adds one result. All results of a problem must be added one after the other.
 func (t *tally) add(r *rollout.Result) {
 	s := &t.s
 	if t.problem.Samples == 0 { // the next problem
@@ -184,7 +186,8 @@ func (t *tally) summary() *evaluation.Summary {
 
 func rateOf(a, b int) *float64 { return stats.FiniteOrNil(float64(a) / float64(b)) }
 
-// passAt are the k that are reported, as far as there are samples.
+// passAt are the values of k for which pass@k and pass^k are reported, if a problem has at least k
+// samples.
 var passAt = []int{1, 2, 4, 8}
 
 func passRate(values []float64, samples int) evaluation.PassRate {
@@ -214,7 +217,8 @@ func (r *ratio) share() (se *float64, interval *[2]float64) {
 	return sure(rate, spread, problems, int(tries))
 }
 
-// sure returns a standard error and the interval from it; null for fewer than two problems.
+// sure returns a standard error and the 95 % interval of the rate from it. Both are nil if the
+// standard error is not finite, as for fewer than two problems.
 func sure(rate, se float64, problems, samples int) (*float64, *[2]float64) {
 	if stats.FiniteOrNil(se) == nil {
 		return nil, nil
@@ -223,7 +227,8 @@ func sure(rate, se float64, problems, samples int) (*float64, *[2]float64) {
 	return &se, &[2]float64{i.Low, i.High}
 }
 
-// count returns the interval of a rate that may be above 1.
+// count returns the 95 % interval of a rate that may exceed 1, such as ids per reply; nil if its
+// standard error is 0 or unknown.
 func (r *ratio) count() *[2]float64 {
 	rate, se := stats.Ratio(r.gained, r.tries)
 	if !(se > 0) { // nothing varies, or nobody knows

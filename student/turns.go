@@ -13,15 +13,16 @@ import (
 	"github.com/trajectory-arena/arena/student/rollout"
 )
 
-// Of rollouts with a trace longer than usualTrace, in bytes (some 250,000 tokens),
-// there are few at a time, or memory grows with the rollouts in flight.
+// Memory would grow with the number of long rollouts that run at the same time. So of those with a
+// trace of more than usualTrace bytes (about 250,000 tokens), at most longTraces run at the same
+// time.
 const (
 	usualTrace = 2 << 20
 	longTraces = 4
 )
 
-// turns requests the replies of one rollout. It holds a large reply until the next request,
-// or the rollout's end, and not while waiting for a server.
+// turns requests the replies of one rollout from the model. It holds the memory of a large reply
+// until the next request or the end of the rollout, but not while it waits for a server.
 type turns struct {
 	rollout.Model
 	reply model.Hold
@@ -58,7 +59,8 @@ func (f *folder) past(key journal.Key) ([]rollout.Turn, error) {
 	return turns, nil
 }
 
-// keep stores a turn durably before the next request is sent.
+// keep appends a turn to the journal before the next request is sent, so that the rollout can
+// resume after it.
 func (f *folder) keep(key journal.Key, t rollout.Turn) error {
 	e, err := f.turns.Append(key, t.Encode())
 	if err == nil {
@@ -69,7 +71,9 @@ func (f *folder) keep(key journal.Key, t rollout.Turn) error {
 	return err
 }
 
-// finish stores a finished rollout: its result in the first line, its trace in the second.
+// finish appends a finished rollout to the journal, with its result in the first line and its trace
+// in the second. It wakes the goroutines that wait for finished rollouts. The journal entries of
+// its turns are forgotten unless the run stores tokens.
 func (f *folder) finish(key journal.Key, r *rollout.Result) error {
 	b, err := json.Marshal(r)
 	if err != nil {
@@ -94,16 +98,16 @@ func (f *folder) finish(key journal.Key, r *rollout.Result) error {
 	return nil
 }
 
-// maxFresh and maxFreshBytes bound the rollouts that are kept in memory until they
-// are asked for. They end nearly in the order in which they are asked for, so few
-// are read back.
+// Limits of the finished rollouts that are retained in memory until they are written to the
+// outputs: their number, and the bytes of their traces. Rollouts finish nearly in the order in
+// which they are written, so few have to be read back from the journal.
 const (
 	maxFresh      = 64
 	maxFreshBytes = 8 << 20
 )
 
-// entry waits until a rollout is finished, and returns it as well if it is fresh. The error
-// is that of ctx.
+// entry waits until a rollout is finished and returns its entry in the journal. It also returns the
+// rollout if that is still in memory, otherwise nil. The error is that of ctx.
 func (f *folder) entry(ctx context.Context, key journal.Key) (journal.Entry, *rollout.Result, error) {
 	for {
 		f.mu.Lock()
@@ -152,12 +156,12 @@ func (f *folder) read(e journal.Entry) (*rollout.Result, error) {
 	return r, wrong.Wrap("read rollout", json.Unmarshal(head, r))
 }
 
-// syncEvery is how much work a crash of the machine can cost; the end of the
-// process alone costs nothing.
+// syncEvery is the time between two flushes of the journals to disk: the most work that a crash of
+// the machine can lose. If only the process ends, nothing is lost.
 const syncEvery = 200 * time.Millisecond
 
-// syncing syncs the journals again and again until stop is called. Where that
-// fails it calls fail at once: what is played from there on may be lost.
+// syncing flushes the journals to disk every syncEvery until stop is called, which returns the last
+// error. If a flush fails, it calls fail at once, since later work could be lost.
 func (f *folder) syncing(fail func(error)) (stop func() error) {
 	done := make(chan struct{})
 	ended := make(chan error, 1)

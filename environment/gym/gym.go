@@ -71,7 +71,8 @@ func Handler(e *environment.Environment, o Options) http.Handler {
 	return http.NewCrossOriginProtection().Handler(s.withToken(mux))
 }
 
-// withToken rejects requests without the token, if there is one.
+// withToken returns a handler that rejects requests without the bearer token of the options with
+// status 401. It returns h itself if no token is configured.
 func (s *server) withToken(h http.Handler) http.Handler {
 	if s.options.Token == "" {
 		return h
@@ -86,7 +87,8 @@ func (s *server) withToken(h http.Handler) http.Handler {
 	})
 }
 
-// handleSeed starts an episode.
+// handleSeed starts an episode at the problem_id of the request. It answers with the request text,
+// the system prompt and the address of the tools, and sets the cookie that identifies the episode.
 func (s *server) handleSeed(
 	w http.ResponseWriter,
 	_ *http.Request,
@@ -121,7 +123,8 @@ func (s *server) handleSeed(
 	})
 }
 
-// sessionID returns the id of the request's episode, empty if none.
+// sessionID returns the id of the episode that the request belongs to, from its cookie or else from
+// SessionHeader; empty if it has neither.
 func sessionID(r *http.Request) string {
 	if c, err := r.Cookie(cookieName); err == nil {
 		return c.Value
@@ -129,8 +132,8 @@ func sessionID(r *http.Request) string {
 	return r.Header.Get(SessionHeader)
 }
 
-// setCookie sets the cookie of the session. Every answer must set it, since clients only
-// retain the cookies of the last one.
+// setCookie sets the cookie with the id of the episode. Every answer must set it, since clients
+// retain only the cookies of the last answer.
 func setCookie(w http.ResponseWriter, id string) {
 	http.SetCookie(w, &http.Cookie{
 		Name:     cookieName,
@@ -141,7 +144,8 @@ func setCookie(w http.ResponseWriter, id string) {
 	})
 }
 
-// handleCall runs a tool. The answer is only the text that a model reads.
+// handleCall runs the tool named in the path, with the body of the request as its arguments. The
+// answer is only the text that a model reads, without JSON around it.
 func (s *server) handleCall(
 	w http.ResponseWriter,
 	r *http.Request,
@@ -169,7 +173,8 @@ func (s *server) handleCall(
 	}
 }
 
-// handleVerify ends the episode and answers with the row of the request and its reward.
+// handleVerify ends the episode. It answers with the JSON object of the request, to which the
+// reward is added.
 func (s *server) handleVerify(
 	w http.ResponseWriter,
 	r *http.Request,
@@ -208,7 +213,8 @@ func (s *server) handleVerify(
 	writeJSON(w, http.StatusOK, rewardedRow(row, verdict))
 }
 
-// rewardedRow returns a row with the reward of its episode.
+// rewardedRow returns a copy of a request's JSON object with the reward of the episode, its parts,
+// its score and its flags added.
 func rewardedRow(row map[string]json.RawMessage, v environment.Verdict) map[string]any {
 	out := answerRow(row)
 	out["reward"] = v.Reward.Total
@@ -223,7 +229,9 @@ func rewardedRow(row map[string]json.RawMessage, v environment.Verdict) map[stri
 	return out
 }
 
-// answerRow returns a copy of a row with the keys that every answer must have.
+// answerRow returns a copy of a request's JSON object. It adds empty values for
+// responses_create_params and response if the request lacks them, since every answer must have
+// both.
 func answerRow(row map[string]json.RawMessage) map[string]any {
 	out := map[string]any{
 		"responses_create_params": json.RawMessage(`{}`),
@@ -235,8 +243,10 @@ func answerRow(row map[string]json.RawMessage) map[string]any {
 	return out
 }
 
-// writeFault reports that the environment failed, in the client's style. The answer to a
-// call of a tool, which has no row, always has status 503, since a model would read a text.
+// writeFault reports that the environment failed. By the style in the request's header, or else in
+// the options, it answers with status 503, or with status 200 and a copy of row, the request's JSON
+// object, that masks the sample. For the call of a tool row is nil and the status always 503, since
+// a model would read any text as a result.
 func (s *server) writeFault(
 	w http.ResponseWriter,
 	r *http.Request,
@@ -264,7 +274,8 @@ func (s *server) writeFault(
 	writeJSON(w, http.StatusOK, out)
 }
 
-// handleAggregate computes the metrics of the answers of a batch.
+// handleAggregate computes the metrics of a batch of /verify answers: how many samples are scored
+// and masked, and the mean reward and success of the scored ones.
 func (s *server) handleAggregate(
 	w http.ResponseWriter,
 	_ *http.Request,
@@ -297,8 +308,8 @@ func (s *server) handleAggregate(
 	})
 }
 
-// handleReward computes the reward of a trajectory from another system, in any format that
-// a line of a day can have, as `arena env reward` does.
+// handleReward computes the reward of a finished trajectory from another system, as `arena env
+// reward` does. The body may have any trace format that arena reads.
 func (s *server) handleReward(
 	w http.ResponseWriter,
 	r *http.Request,

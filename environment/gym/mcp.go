@@ -11,7 +11,8 @@ import (
 	"github.com/trajectory-arena/arena/environment"
 )
 
-// mcpHandler returns a handler that serves the tools of an episode over MCP.
+// mcpHandler returns a handler that serves the tools of the request's episode over MCP, the Model
+// Context Protocol. It rejects requests of unknown episodes.
 func (s *server) mcpHandler() http.Handler {
 	serverFor := func(r *http.Request) *mcp.Server {
 		ep, unknown := s.environment.Find(sessionID(r))
@@ -27,7 +28,8 @@ func (s *server) mcpHandler() http.Handler {
 	})
 }
 
-// newMCPServer returns a server with the tools of the harness for an episode.
+// newMCPServer returns an MCP server with the tools of the harness. Calls of these tools run in the
+// episode ep.
 func (s *server) newMCPServer(ep *environment.Episode) *mcp.Server {
 	server := mcp.NewServer(&mcp.Implementation{
 		Name:    "arena",

@@ -22,9 +22,9 @@ type Part struct {
 // Parts returns the parts in the order in which they are summed.
 func Parts() []Part { return slices.Clone(parts) }
 
-// parts are the parts in the order in which they are summed. Except for success, the
-// positive ones are 0 until a tool has shown a wanted product, so that an agent cannot earn
-// a reward by browsing the shop.
+// parts are the parts of a reward in the order in which they are summed. Except for success, the
+// parts that can add to a reward are 0 until a tool has shown a requested product, so that an agent
+// cannot earn a reward by browsing the shop.
 var parts = []Part{
 	{
 		Name: "success", Low: 0, High: 1, measure: measureSuccess,
@@ -80,11 +80,11 @@ var parts = []Part{
 	},
 }
 
-// maxSteps is the maximum number of replies in the subnet's harness, in which steps are
-// measured.
+// maxSteps is the maximum number of replies of an attempt in the subnet's harness. The part "steps"
+// is the number of replies divided by it.
 const maxSteps = 25
 
-// ratio returns n / total, 0 if total is 0.
+// ratio returns n / total, or 0 if total is 0.
 func ratio(n, total int) float64 {
 	if total == 0 {
 		return 0
@@ -106,8 +106,8 @@ func measureJudge(f *facts) float64 {
 	return outcome.Multiplier(*f.attempt.Quality) - 1
 }
 
-// axes returns the scores of the outcome rules; all are 0 if there are none, or no wanted
-// product was shown.
+// axes returns the scores of the attempt by the subnet's outcome rules. All are 0 if the attempt
+// has no scores, or if no tool has shown a requested product.
 func (f *facts) axes() arena.Axes {
 	scores := f.attempt.Outcome.Scores
 	if f.goldShown == 0 || scores == nil || scores.Axes == nil {
@@ -124,7 +124,8 @@ func measureSKUAttrs(f *facts) float64 { return f.axes().SKUAttrs }
 
 func measureGoldShown(f *facts) float64 { return f.goldShown }
 
-// measureToolMatch returns the F1 score of the calls as a multiset.
+// measureToolMatch returns the F1 score of the attempt's calls against the teacher's calls, both as
+// multisets. It is 0 if there is no teacher, or if no tool has shown a requested product.
 func measureToolMatch(f *facts) float64 {
 	teacher := f.attempt.Teacher
 	if f.goldShown == 0 || len(f.calls) == 0 || len(teacher) == 0 {

@@ -23,12 +23,14 @@ type Comparison struct {
 	ACoverage float64 `json:"a_coverage"`
 	BCoverage float64 `json:"b_coverage"`
 	Part
-	// McNemar is the exact test of single samples; null where there are more.
+	// McNemar is the exact test of single samples; null if a run has more than one sample of each
+	// problem.
 	McNemar *McNemar `json:"mcnemar"`
-	// Power is the chance that the test of P shows true differences of some sizes.
+	// Power is the probability that the test of P detects a true difference, for differences of
+	// 0.02, 0.05 and 0.1.
 	Power []Power `json:"power,omitempty"`
-	// Equivalence is whether the difference is within a margin: P is of two one-sided tests,
-	// null without variance.
+	// Equivalence is the test of whether the difference is within a margin; null if no margin was
+	// set.
 	Equivalence *Equivalence `json:"equivalence,omitempty"`
 	// Won are the problems that b solves more often than a, Lost less often.
 	Won  []Problem `json:"won"`
@@ -44,9 +46,9 @@ type Comparison struct {
 	BRun            *Run             `json:"b_run"`
 }
 
-// Part compares two runs on problems that both were scored on, each problem by its rate over
-// scored samples. Null is what the problems cannot show: an interval of one problem, or of
-// equal differences.
+// Part compares two runs on problems that both were scored on. Each problem counts by its rate over
+// scored samples. SEClustered, CI95 and MDE80 are null if the problems cannot show them, for
+// example if there is only one.
 type Part struct {
 	Problems int     `json:"problems"`
 	AMean    float64 `json:"a_mean"`
@@ -55,32 +57,32 @@ type Part struct {
 	Difference  float64     `json:"difference"`
 	SEClustered *float64    `json:"se_clustered"`
 	CI95        *[2]float64 `json:"ci95"`
-	// P is of the paired test over all scored samples, clustered by problem. HolmP is
-	// adjusted for all that were made at once: of the whole, of categories, and of
-	// contamination, each for itself.
+	// P is the p-value of the paired test over all scored samples, clustered by problem. HolmP is P
+	// adjusted for the tests made at the same time, by Holm's method: separately for the totals,
+	// the categories and the contamination parts.
 	P     float64 `json:"p"`
 	HolmP float64 `json:"holm_p"`
-	// MDE80 is the true difference that this test shows four times in five.
+	// MDE80 is the true difference that this test detects with a probability of 80 %.
 	MDE80 *float64 `json:"mde80"`
 	// Differing counts the problems whose rates differ.
 	Differing int `json:"differing_problems"`
 }
 
-// McNemar is the exact test: B problems only a solves, C only b.
+// McNemar is the exact test. B counts the problems that only a solves, C those that only b solves.
 type McNemar struct {
 	B int     `json:"b"`
 	C int     `json:"c"`
 	P float64 `json:"p"`
 }
 
-// Power is the chance to show a true difference.
+// Power is the probability of detecting a true difference of the given size.
 type Power struct {
 	Difference float64 `json:"difference"`
 	Power      float64 `json:"power"`
 }
 
-// Equivalence says whether the difference is within a margin: P is of two one-sided
-// tests, null without a spread.
+// Equivalence is the test of whether the difference is within a margin. P is the p-value of two
+// one-sided tests, null if the differences do not vary. Shown reports whether P is at most 0.05.
 type Equivalence struct {
 	Margin float64  `json:"margin"`
 	P      *float64 `json:"p"`
@@ -97,7 +99,7 @@ type Problem struct {
 
 // Options are what is compared, and what is rejected.
 type Options struct {
-	// Anyway compares runs of different settings on the problems they share.
+	// Anyway compares runs with different settings as well, on the problems that both have.
 	Anyway bool
 	// MinCoverage is the share of the rollouts of each run that must be scored.
 	MinCoverage float64

@@ -74,11 +74,13 @@ func read(folder string) (r *Run, err error) {
 	return r, err
 }
 
-// maxReport is far above what a summary has.
+// maxReport is the maximum size in bytes of a summary or telemetry file, far above what a run
+// writes.
 const maxReport = 64 << 20
 
-// mayDiffer are the fields of a spec that runs of a comparison may differ in: the model, and
-// fields that decide no result. The system prompt is in the harness's hash.
+// mayDiffer are the fields of Spec in which two compared runs may differ: the model, and fields
+// that do not affect results. The text of the system prompt is included, since the hash of the
+// harness, which is compared, covers it.
 var mayDiffer = []string{"model", "seed", "system", "keep"}
 
 func (r *Run) differences(o *Run) []string {
@@ -92,8 +94,8 @@ func (r *Run) differences(o *Run) []string {
 	return differences
 }
 
-// defaults returns the sampling parameters that servers use if a request sets none, as far
-// as they report them.
+// defaults returns the sampling parameters that the servers use if a request sets none, or
+// "unknown" if no server reports them. Different ones are joined by " and ".
 func defaults(servers []telemetry.Identity) string {
 	var settings []string
 	for _, s := range servers {

@@ -17,7 +17,7 @@ import (
 // Dialect is a way of writing tool calls.
 type Dialect string
 
-// The dialects. Auto takes whichever of the others the reply is written in.
+// The dialects. Auto accepts any of the others, whichever the reply is written in.
 const (
 	Auto   Dialect = "auto"
 	Native Dialect = "native"
@@ -42,7 +42,7 @@ type Turn struct {
 
 // Call is one call, or what was meant to be one.
 type Call struct {
-	// ID is the model's own id of a native call, else made of the call.
+	// ID is the model's own id of a native call, otherwise computed from name and arguments.
 	ID        string
 	Name      string
 	Arguments python.Value
@@ -50,7 +50,7 @@ type Call struct {
 	Malformed string
 }
 
-// Read reads a reply. One of more than 256 calls is one malformed call.
+// Read parses a reply. A reply of more than 256 calls is read as one malformed call.
 func Read(r model.Reply, d Dialect) Turn {
 	think, remaining := thinking(r.Content)
 	t := Turn{
@@ -84,9 +84,10 @@ const (
 	openTag, closeTag     = "<tool_call>", "</tool_call>"
 )
 
-// thinking splits off the think blocks: their content is a thought, even if it looks like a
-// call. A template may have opened the first block for the model; an unclosed block extends
-// to the end.
+// thinking splits a reply into the reasoning in its think blocks and the remaining text. What a
+// block contains is reasoning, even if it looks like a call. A closing tag without an opening one
+// ends a block that began with the reply, since a chat template may have opened it. An unclosed
+// block extends to the end.
 func thinking(content string) (think, remaining string) {
 	var thoughts []string
 	var spoken strings.Builder
@@ -140,8 +141,8 @@ func tagged(markup string, d Dialect) (text string, calls []Call) {
 	}
 }
 
-// visibleText returns the text for the customer, without a response tag, which belongs to
-// the form.
+// visibleText returns the text for the customer, without <response> tags and surrounding white
+// space.
 func visibleText(text string) string {
 	text = strings.ReplaceAll(strings.ReplaceAll(text, "<response>", ""), "</response>", "")
 	return strings.TrimSpace(text)
@@ -173,7 +174,8 @@ func block(body string, d Dialect) []Call {
 	})
 }
 
-// keys are the keys of a call's arguments.
+// keys are the keys under which a call may have its arguments, by dialect, in the order in which
+// they are tried.
 var keys = map[Dialect][]string{
 	Auto: {"parameters", "arguments"}, Native: {"parameters", "arguments"}, Oro: {"parameters"}, Hermes: {"arguments"},
 }
@@ -199,8 +201,8 @@ func object(v python.Value, d Dialect) Call {
 	return malformed(python.Dumps(v), "a call needs "+strings.Join(keys[d], " or "))
 }
 
-// formats describe how each text dialect writes a call. Native needs no description, and
-// auto leaves it to the server's template.
+// formats are the instructions on how to write a call, for the system prompt of each text dialect.
+// Native and Auto need none, since the server's chat template describes calls.
 var formats = map[Dialect]string{
 	Oro: `How to answer
 Write <think>your thoughts</think>, then your calls as one JSON list:

@@ -14,11 +14,11 @@ import (
 	"github.com/trajectory-arena/arena/internal/cursor"
 )
 
-// doc is one of inspect_ai's documents, or a part of one, as far as a reader needs it.
+// doc is a JSON object of inspect_ai's log format, with only the keys that its readers need.
 type doc = map[string]any
 
-// message is inspect_ai's ChatMessage, its keys in order. Replies alone have Source, Model
-// and Calls, answers alone Function, CallID and Error.
+// message is inspect_ai's ChatMessage, with its keys in alphabetical order. Only replies of the
+// model have Source, Model and Calls. Only results of calls have Function, CallID and Error.
 type message struct {
 	Content  any     `json:"content"`
 	Error    doc     `json:"error,omitempty"`
@@ -34,13 +34,13 @@ type call struct {
 	Arguments any     `json:"arguments"`
 	Function  *string `json:"function"`
 	ID        string  `json:"id"`
-	// ParseError is why the arguments are no object.
+	// ParseError is the reason why the arguments are not an object; nil if they are.
 	ParseError *string `json:"parse_error,omitempty"`
 	Type       string  `json:"type"`
 }
 
-// read appends a rollout's trace, in any dialect, as messages, and returns the model's last
-// reply as inspect_ai's ModelOutput.
+// read appends a rollout's trace to messages and returns them, together with the model's last reply
+// as inspect_ai's ModelOutput.
 func read(
 	t *arena.Trace,
 	model string,
@@ -67,7 +67,8 @@ func silent(model string) doc {
 	}
 }
 
-// turn adds a reply and the answers to its calls.
+// turn appends a reply of the model and the results of its calls to messages. number is the
+// position of the reply from 1 and part of the ids of the calls.
 func turn(messages []message, step *arena.Step, number int) []message {
 	start := len(messages)
 	messages = append(messages, message{
@@ -143,9 +144,9 @@ func stopReason(finish string) string {
 	}
 }
 
-// What Python reads of JSON has limits that JSON itself has not: numbers of
-// 4,300 digits, some hundreds of levels, and no half of a surrogate pair in a
-// text that is to be UTF-8. Far less than that is no shopping request.
+// Limits of call arguments that are written as JSON. Python's JSON reader rejects numbers of more
+// than 4,300 digits and some hundreds of nested levels, which JSON allows. These limits are lower,
+// and still far above what a shopping request has.
 const (
 	maxDigits = 300
 	maxLevels = 64
@@ -153,8 +154,8 @@ const (
 
 var longNumber = regexp.MustCompile(fmt.Sprintf("[0-9]{%d}", maxDigits))
 
-// tame returns a call's arguments, an object, in a form that any reader accepts: as they
-// are, or as a text if some reader could not read them.
+// tame returns the arguments of a call as JSON that every reader accepts: unchanged, or as an
+// object with the arguments as a text if they are no object or some readers could not parse them.
 func tame(raw string) json.RawMessage {
 	wild := !strings.HasPrefix(raw, "{") || !cursor.Valid(raw) || !utf8.ValidString(raw) || strings.Contains(raw, `\ud`) || strings.Contains(raw, `\uD`) ||
 		strings.Count(raw, "{")+strings.Count(raw, "[") > maxLevels || len(raw) > maxDigits && longNumber.MatchString(raw)

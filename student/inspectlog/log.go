@@ -21,27 +21,27 @@ import (
 	"github.com/trajectory-arena/arena/student/rollout"
 )
 
-// version is inspect_ai's LOG_SCHEMA_VERSION that is written here.
+// version is inspect_ai's LOG_SCHEMA_VERSION of the logs that are written.
 const version = 2
 
-// noTime is written where the format requires a time. A log holds no clock, so it uses the
-// moment at which the steps of all traces start.
+// noTime is written where the format requires a time, since a log must not depend on the clock. It
+// is the time of the first step of every trace.
 const noTime = "2001-09-09T01:46:40+00:00"
 
 // Log is a log that is being written. It holds one sample at a time, whatever the size of
 // the run, and appears at its path when it is complete.
 type Log struct {
 	run Run
-	// entries is the zip under way.
+	// entries is the zip file that is being written.
 	entries *atomicfile.File
 	zip     *zip.Writer
-	// summaries is the list that follows the samples; until then it is stored compressed, in
-	// packed.
+	// summaries is the list of sample summaries that follows the samples; until then it is stored
+	// compressed, in packed.
 	summaries *gzip.Writer
 	packed    bytes.Buffer
 	count     int
 	usage     usage
-	// encoded is the document at hand.
+	// encoded is the JSON of the document that is being written.
 	encoded bytes.Buffer
 }
 
@@ -58,8 +58,8 @@ func New(file *atomicfile.File, r Run) (*Log, error) {
 	return l, l.document("_journal/start.json", l.start())
 }
 
-// oneCompressor returns the same compressor for all entries of a zip, which are written one
-// after another: its tables are larger than most entries.
+// oneCompressor returns a zip.Compressor that uses a single flate.Writer for all entries, which are
+// written one after another. The tables of a flate.Writer are larger than most entries.
 func oneCompressor() zip.Compressor {
 	var w *flate.Writer
 	return func(out io.Writer) (io.WriteCloser, error) {
@@ -113,8 +113,8 @@ func (l *Log) Add(p *arena.Problem, r *rollout.Result) error {
 	return err
 }
 
-// maxRollout bounds the trace of a rollout whose conversation the log holds: its
-// readers take a sample into memory whole.
+// maxRollout is the size of a trace in bytes above which the log leaves out the conversation, since
+// readers load a complete sample into memory.
 const maxRollout = 16 << 20
 
 // Close writes summaries and results after the samples, which completes the log.

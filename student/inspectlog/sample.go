@@ -27,8 +27,8 @@ type usage struct {
 	Total  int64 `json:"total_tokens"`
 }
 
-// sample returns a rollout as inspect_ai's EvalSample, and as its EvalSampleSummary, which
-// the viewer's list needs.
+// sample returns a rollout as inspect_ai's EvalSample, and as the EvalSampleSummary that the
+// viewer's list shows.
 func (l *Log) sample(p *arena.Problem, r *rollout.Result) (sample, summary doc) {
 	about := metadata{
 		Category: string(r.Category),
@@ -65,7 +65,8 @@ func (l *Log) sample(p *arena.Problem, r *rollout.Result) (sample, summary doc) 
 	return sample, summary
 }
 
-// addEnding adds how a rollout ended other than by itself.
+// addEnding adds the reason why a rollout did not end by itself to both documents: an
+// infrastructure error, the limit of steps, or a full context. Other rollouts are unchanged.
 func (l *Log) addEnding(r *rollout.Result, sample, summary doc) {
 	switch {
 	case r.Outcome == rollout.Infra:
@@ -81,8 +82,8 @@ func (l *Log) addEnding(r *rollout.Result, sample, summary doc) {
 	}
 }
 
-// scores returns the production-strict success, which the viewer shows as right or wrong,
-// its parts, and the reasoning judge's score.
+// scores returns inspect_ai's scores of a rollout: success as C (correct) or I (incorrect), and, if
+// they exist, the axes of its score and the grade of the reasoning judge.
 func scores(r *rollout.Result) doc {
 	success := doc{"value": "I"}
 	for name, text := range map[string]string{"answer": strings.Join(r.Recommended, ", "), "explanation": string(*r.Label)} {
@@ -127,8 +128,8 @@ func uuid(run string, r *rollout.Result) string {
 	))[:enough]
 }
 
-// sampleID returns a problem's id as part of an entry's name: characters that a zip cannot
-// hold are replaced, and a long id is cut and gets the hash of all of it.
+// sampleID returns a problem's id in a form that can be part of a zip entry's name. NUL characters
+// are replaced. An id longer than 200 bytes is cut and preceded by its hash.
 func sampleID(id string) string {
 	const enough = 200
 	id = strings.ReplaceAll(id, "\x00", "\ufffd")
@@ -140,7 +141,7 @@ func sampleID(id string) string {
 
 // Run is what all samples of a log share.
 type Run struct {
-	// ID names the run and Task what is played in it.
+	// ID is the id of the run, Task the name of its task.
 	ID, Task string
 	Model    string
 	// ProblemIDs are in order; each has Samples samples.
@@ -162,7 +163,7 @@ type Score struct {
 	Metrics map[string]*float64
 }
 
-// start returns inspect_ai's LogStart.
+// start returns inspect_ai's LogStart, which contains the settings of the run.
 func (l *Log) start() doc {
 	s := l.run.Sampling
 	config := doc{}
@@ -198,7 +199,7 @@ func (l *Log) start() doc {
 	}
 }
 
-// header returns inspect_ai's EvalLog without its samples.
+// header returns inspect_ai's EvalLog without the samples: the settings, results and token usage.
 func (l *Log) header(results []Score) doc {
 	scores := make([]doc, len(results))
 	for i, r := range results {

@@ -19,15 +19,16 @@ import (
 
 // Question is what to request from which server.
 type Question struct {
-	// Base is the server's base URL, Key its bearer token, Words what is known of it
-	// from elsewhere, such as its log.
+	// Base is the server's base URL, Key its bearer token, Words what its log or command line shows
+	// of its settings.
 	Base, Key, Words string
-	// Model and Template are the run's own.
+	// Model and Template are those of the run.
 	Model    string
 	Template *model.Template
 	// Pool sends requests to this server only.
 	Pool *model.Pool
-	// Patience is how long a server is waited for that is not there or still loads.
+	// Patience is the maximum time to wait for a server that cannot be reached or is still loading
+	// its model.
 	Patience time.Duration
 	// Waiting is called once with the reason for waiting for the server.
 	Waiting func(words string)
@@ -36,7 +37,7 @@ type Question struct {
 // Server is what a server replied.
 type Server struct {
 	telemetry.Identity
-	// Streamed reports whether it answers in streams alone.
+	// Streamed reports whether the server answers only in streams.
 	Streamed bool
 }
 
@@ -58,7 +59,7 @@ func (r *Refusal) Error() string {
 	return fmt.Sprintf("%s refuses this run's requests (status %d): %s", r.Endpoint, r.Fault.Status, r.Fault.Detail)
 }
 
-// again is the time between two looks at a server that is waited for.
+// again is the time between two requests to a server that is not ready yet.
 const again = time.Second
 
 // Ask sends requests until the server replies, refuses, or patience ends. The error is a
@@ -89,14 +90,16 @@ func Ask(ctx context.Context, q Question) (Server, error) {
 	return s, err
 }
 
-// loads reports whether the server is not there yet, or replies that it will be ready soon.
+// loads reports whether err means that the server may be ready soon: it cannot be reached, answers
+// with status 503, or limits the rate of requests.
 func (q Question) loads(err error) bool {
 	fault, is := errors.AsType[*model.Fault](err)
 	return is && (fault.Unreachable() || fault.Status == http.StatusServiceUnavailable || fault.Kind == model.Limited)
 }
 
-// greetings are the conversations sent to a server. A refusal of one of them may be for that
-// one only, unless it is about key or model, or the server is away.
+// greetings are the messages that test a server. If it refuses one, the next is tried, since the
+// refusal may be about that message only. No other is tried after a refusal of key or model, a
+// timeout, or if the server cannot be reached.
 var greetings = []string{"Hello.", "Good morning.", "What can you do?"}
 
 func (q Question) reply(ctx context.Context) (streamed bool, err error) {
@@ -109,8 +112,9 @@ func (q Question) reply(ctx context.Context) (streamed bool, err error) {
 	return streamed, err
 }
 
-// greet sends one request. Servers that know max_tokens by another name get a request
-// without it, those that only stream a streaming one.
+// greet sends one message in a request for a single token. If the server rejects the parameter for
+// that limit, it repeats the request without it, and if the server answers only in streams, as a
+// stream. streamed reports whether the last request was for a stream.
 func (q Question) greet(ctx context.Context, greeting string) (streamed bool, err error) {
 	conversation := model.Conversation{}.Append(model.Turn{
 		Role:    "user",

@@ -13,7 +13,8 @@ import (
 	"github.com/trajectory-arena/arena/student/dialect"
 )
 
-// callAnswer is a call and its result.
+// callAnswer is a tool call with its result. malformed reports whether the call could not be read
+// or its tool does not exist, terminates whether it ends the rollout.
 type callAnswer struct {
 	call dialect.Call
 	shop.Answer
@@ -21,7 +22,8 @@ type callAnswer struct {
 	terminates bool
 }
 
-// call runs a call and counts it.
+// call runs a tool call and adds it to the counts of the result. If the search server does not
+// answer, it sets toolFault.
 func (p *play) call(c dialect.Call) callAnswer {
 	if c.Malformed != "" {
 		p.result.MalformedCalls++
@@ -67,14 +69,15 @@ func (p *play) call(c dialect.Call) callAnswer {
 	return a
 }
 
-// idFields is the argument with product ids of each tool.
+// idFields maps each tool that takes product ids to its argument with these ids.
 var idFields = map[string]string{
 	"recommend_product":        "product_ids",
 	"view_product_information": "product_ids",
 	"check_product_match":      "product_id",
 }
 
-// recordIDs records the product ids in a call and its result.
+// recordIDs adds the product ids in a call to namedIDs and those in its result to returnedIDs. The
+// ids of a recommendation replace those recommended before.
 func (p *play) recordIDs(c dialect.Call, result python.Value) {
 	if field, ok := idFields[c.Name]; ok {
 		v, _ := c.Arguments.Get(field)
@@ -90,8 +93,9 @@ func (p *play) recordIDs(c dialect.Call, result python.Value) {
 	collectProductIDs(result, p.returnedIDs)
 }
 
-// idList parses a comma-separated list of ids. A value that is no string has none. Halves
-// of surrogate pairs, which a text of Python may contain, are replaced: results are UTF-8.
+// idList parses a comma-separated list of ids. It returns an empty list if v is not a string.
+// Halves of surrogate pairs, which Python strings can contain, are replaced, since results are
+// UTF-8.
 func idList(v python.Value) []string {
 	if v.Kind != python.Str {
 		return []string{}
@@ -99,8 +103,8 @@ func idList(v python.Value) []string {
 	return python.IDs(strings.ToValidUTF8(v.Text, "\ufffd"))
 }
 
-// collectProductIDs adds the product ids in a value to ids. It copies them: an id in the
-// value is a substring of the text of its product, which would stay in memory.
+// collectProductIDs adds the product ids at any depth of a tool result to ids. It copies each id,
+// since a substring would keep the complete text of the result in memory.
 func collectProductIDs(v python.Value, ids map[string]bool) {
 	for _, e := range v.List {
 		collectProductIDs(e, ids)
@@ -115,8 +119,8 @@ func collectProductIDs(v python.Value, ids map[string]bool) {
 
 func (p *play) addMessage(m model.Turn) { p.messages = p.messages.Append(m) }
 
-// appendTranscript adds parts to the transcript and makes it the only message after the
-// system prompt, as both public loops do.
+// appendTranscript adds parts to the transcript of the conversation. It makes the transcript the
+// only message after the system prompt, as both public agent loops do.
 func (p *play) appendTranscript(parts ...string) {
 	p.transcript = append(p.transcript, parts...)
 	p.messages = model.Conversation{}
@@ -126,7 +130,8 @@ func (p *play) appendTranscript(parts ...string) {
 
 const reminder = "No tool was called. Call a tool, or terminate when you are done."
 
-// respond adds a reply and the results of its calls to the conversation.
+// respond adds a reply and the results of its calls to the conversation. A reply without calls is
+// answered by a reminder, except in the form History.
 func (p *play) respond(r model.Reply, s step) {
 	if p.env.Form == History {
 		p.appendTranscript(s.taggedParts(s.observation())...)
@@ -163,7 +168,8 @@ func (p *play) respond(r model.Reply, s step) {
 	}
 }
 
-// observation returns the results of a step as the model reads them, empty if none.
+// observation returns the results of a step's calls as the text that the model reads; empty if the
+// step has no calls.
 func (s step) observation() string {
 	if len(s.answers) == 0 {
 		return ""
@@ -174,8 +180,8 @@ func (s step) observation() string {
 	return shop.Observation(answers)
 }
 
-// toolText returns a result as the content of a tool message: a text unchanged, anything
-// else as JSON without spaces, as corpora are rendered.
+// toolText returns a result as the content of a tool message: a string unchanged, any other value
+// as JSON without spaces, as in the corpora.
 func toolText(v python.Value) string {
 	if v.Kind == python.Str {
 		return strings.ToValidUTF8(v.Text, "\ufffd")

@@ -114,12 +114,12 @@ type Task struct {
 // can be continued from the stored turns.
 var ErrLong = errors.New("the rollout is long")
 
-// maxTraceBytes bounds the replies of a rollout and the results of its calls, far above
-// the context of any model.
+// maxTraceBytes is the maximum size of a rollout's trace in bytes, far above the context of any
+// model. A rollout that exceeds it ends as a context overflow.
 const maxTraceBytes = 8 << 20
 
-// maxMalformed is the number of consecutive replies without content, or without a
-// readable call, that ends a rollout.
+// maxMalformed is the number of consecutive replies without content, or without a readable call,
+// after which a rollout ends.
 const maxMalformed = 3
 
 // Play runs a task to its end. It calls store with every new turn before the next
@@ -175,8 +175,8 @@ type TapeAnswer struct {
 	OK     bool   `json:"ok"`
 }
 
-// tape is a search server that replays stored answers, then asks the real server and
-// records its answers.
+// tape is a search server that first replays the stored answers in past. After these it asks the
+// real server and records its answers in fresh.
 type tape struct {
 	server shop.Server
 	past   []TapeAnswer
@@ -203,7 +203,7 @@ func (t *tape) Get(
 	return v, status, ok
 }
 
-// takeFresh returns the answers recorded since its last call.
+// takeFresh returns the answers that were recorded since the last call of takeFresh.
 func (t *tape) takeFresh() []TapeAnswer {
 	fresh := t.fresh
 	t.fresh = nil

@@ -13,7 +13,7 @@ import (
 	"github.com/trajectory-arena/arena/student/dialect"
 )
 
-// play is the state of one rollout.
+// play is the state of one rollout while it runs.
 type play struct {
 	env      *Environment
 	task     Task
@@ -30,11 +30,12 @@ type play struct {
 	traceBytes int
 	// replyIDs holds the ids of the replies so far.
 	replyIDs []string
-	// lastLabel is the label of the last reply if that alone explains a failure.
+	// lastLabel is the failure label of the last reply, or empty if that reply has a readable call
+	// and was not truncated.
 	lastLabel Label
 	// toolFault is set if a tool's request got no answer.
 	toolFault *model.Fault
-	// emptyReplies counts consecutive replies without a readable call.
+	// emptyReplies counts consecutive replies without content or without a readable call.
 	emptyReplies int
 	// callTexts holds the calls so far as text, in order. seenCalls holds the same texts.
 	callTexts []string
@@ -43,7 +44,8 @@ type play struct {
 	namedIDs, returnedIDs map[string]bool
 }
 
-// received is a reply of the model. past reports whether it was read from Task.Past.
+// received is a reply of the model with its JSON body. past reports whether it is a stored reply
+// from Task.Past, not a new one.
 type received struct {
 	reply model.Reply
 	body  []byte
@@ -82,8 +84,8 @@ func (e *Environment) newPlay(ctx context.Context, t Task) *play {
 	return p
 }
 
-// nextReply returns the next reply, from the task's past or from the model. A fault means
-// that there will be no reply and ends the rollout; an error ends the run.
+// nextReply returns the stored reply of the next turn, or asks the model if there is none. A fault
+// means that the model sent no reply and ends the rollout; an error ends the run.
 func (p *play) nextReply(ctx context.Context, m Model) (h received, fault *model.Fault, err error) {
 	if n := p.result.Turns; n < len(p.task.Past) {
 		h = received{body: p.task.Past[n].Reply, past: true}
@@ -124,7 +126,9 @@ func (p *play) askModel(ctx context.Context, m Model) (h received, err error) {
 	return received{reply: reply, body: body}, retryErr
 }
 
-// fail ends a rollout that got no answer.
+// fail ends a rollout whose last request got no answer, and returns its result. A context overflow
+// is a failure of the model. Any other fault is an infrastructure error, and the rollout is not
+// scored.
 func (p *play) fail(fault *model.Fault) (*Result, error) {
 	if fault.Overflow {
 		p.result.Stop = StopOverflow
@@ -138,8 +142,8 @@ func (p *play) fail(fault *model.Fault) (*Result, error) {
 	return p.finish()
 }
 
-// processReply runs the calls of a reply and answers them. It returns why the rollout
-// stops after the reply, "" if it continues.
+// processReply runs the calls of a reply and adds the results to the conversation. It returns the
+// reason why the rollout stops after the reply, or "" if it continues.
 func (p *play) processReply(h received) Stop {
 	p.result.Turns++
 	p.addUsage(h.reply.Usage)
@@ -175,8 +179,8 @@ func (p *play) processReply(h received) Stop {
 	return p.continueOrStop(h.reply, s, readable, StopMalformed)
 }
 
-// continueOrStop adds the answer to a reply. After maxMalformed consecutive replies without content
-// it returns stop instead.
+// continueOrStop adds a reply and its results to the conversation and returns "". If it is the last
+// of maxMalformed consecutive replies without content, it returns stop instead.
 func (p *play) continueOrStop(
 	r model.Reply,
 	s step,
@@ -194,8 +198,9 @@ func (p *play) continueOrStop(
 	return ""
 }
 
-// truncatedByContext reports whether a reply ended because the context was full. Some
-// servers truncate the reply instead of refusing the request.
+// truncatedByContext reports whether a reply was cut because prompt and reply filled the context of
+// the model. Some servers cut the reply instead of refusing the request. It returns false if the
+// size of the context or the usage is unknown.
 func (p *play) truncatedByContext(r model.Reply) bool {
 	if r.Finish != "length" || p.env.Context <= 0 || r.Usage == nil {
 		return false
@@ -215,7 +220,8 @@ func (p *play) addUsage(u *model.Usage) {
 	})
 }
 
-// newTurn returns a reply and the search answers since the last one, to be stored.
+// newTurn returns what is stored of a reply to replay it: its body and the search answers since the
+// previous reply.
 func (p *play) newTurn(h received) Turn {
 	t := Turn{Reply: h.body}
 	if p.tape != nil {
@@ -224,7 +230,8 @@ func (p *play) newTurn(h received) Turn {
 	return t
 }
 
-// finish sets the remaining fields of the result and writes its trace.
+// finish sets the remaining fields of the result: the counts of unknown product ids, the label of a
+// failure, and the trace.
 func (p *play) finish() (*Result, error) {
 	r := p.result
 	for id := range p.namedIDs {

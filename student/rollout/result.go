@@ -63,8 +63,8 @@ func (r *Result) ReadTrace(runID string) error {
 	return nil
 }
 
-// noLimits are the limits for traces written by Play, whose replies were bounded when they
-// were received.
+// noLimits are the limits for reading traces that Play has written. They allow any size, since
+// replies were limited when they were received.
 var noLimits = traces.Limits{
 	Depth:       math.MaxInt,
 	StringBytes: math.MaxInt,
@@ -126,8 +126,8 @@ const (
 	LabelNoRecommendation Label = "no_recommendation"
 )
 
-// replyLabel returns the label of a rollout that ends with this reply, empty if the reply
-// has a readable call and was not truncated.
+// replyLabel returns the failure label of a rollout that ends with this reply; empty if the reply
+// was not truncated and has a readable call.
 func replyLabel(r model.Reply, t dialect.Turn, readable bool) Label {
 	switch {
 	case r.Finish == "length":
@@ -149,8 +149,8 @@ func replyLabel(r model.Reply, t dialect.Turn, readable bool) Label {
 	}
 }
 
-// failureLabel returns the label of a failed rollout. The scorer replaces it if the
-// rollout is a success.
+// failureLabel returns the label of the rollout, assuming that it failed. If it is a success, the
+// scorer replaces the label.
 func (p *play) failureLabel() Label {
 	switch {
 	case len(p.result.Recommended) > 0 && p.result.HallucinatedIDs > 0:
@@ -166,7 +166,7 @@ func (p *play) failureLabel() Label {
 	}
 }
 
-// isLooping reports whether the last three calls are equal.
+// isLooping reports whether the last three calls are equal, including their arguments.
 func (p *play) isLooping() bool {
 	const run = 3
 	n := len(p.callTexts)

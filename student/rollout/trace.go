@@ -17,22 +17,23 @@ import (
 	"github.com/trajectory-arena/arena/student/dialect"
 )
 
-// Traces hold no clock times, so that a resumed run writes the same bytes. Step n has the
-// time firstStep + n*perStep, and its calls follow at intervals of a millisecond. Times
-// show the order only.
+// Times of steps in traces, in milliseconds. Traces contain no clock times, so that a resumed run
+// writes the same bytes. Step n has the time firstStep + n*perStep, and its search requests follow
+// at intervals of a millisecond. Times show only the order.
 const (
 	firstStep int64 = 1_000_000_000_000
 	perStep   int64 = 1000
 )
 
-// step is a reply with the results of its calls.
+// step is a parsed reply of the model with its JSON body and the results of its calls.
 type step struct {
 	turn    dialect.Turn
 	body    []byte
 	answers []callAnswer
 }
 
-// traceLine returns the trace of the rollout as one line of JSON.
+// traceLine returns the trace of the rollout as one line of JSON, in the format of the subnet's
+// sandbox. The dialogue is null after an infrastructure error.
 func (p *play) traceLine() []byte {
 	r := p.result
 	head := map[string]any{
@@ -56,8 +57,8 @@ func (p *play) traceLine() []byte {
 	return slices.Concat(append(parts, []byte("]}"))...)
 }
 
-// appendTrace adds a step to the trace. The encoded step takes a fraction of the memory
-// of its calls and results.
+// appendTrace encodes a step and adds it to the trace. The encoded step takes a fraction of the
+// memory of its calls and results.
 func (p *play) appendTrace(s step) {
 	b := newScratch()
 	defer b.free()
@@ -69,8 +70,8 @@ func (p *play) appendTrace(s step) {
 	p.traceBytes += len(b.buf)
 }
 
-// scratch is a pooled buffer for texts that are then copied at their final size. A new
-// buffer would be copied each time it grows.
+// scratch is a reusable buffer in which a text is built before it is copied at its final size. It
+// avoids the copies that a new buffer makes each time it grows.
 type scratch struct{ buf []byte }
 
 var scratchPool = sync.Pool{New: func() any { return &scratch{} }}
@@ -82,7 +83,7 @@ func (t *scratch) free() {
 	scratchPool.Put(t)
 }
 
-// stepTime returns the time of a step in milliseconds.
+// stepTime returns the time that traces show for step i, in milliseconds. It depends only on i.
 func (p *play) stepTime(i int) int64 { return firstStep + int64(i)*perStep }
 
 // The paths in the log of the proxy of the subnet's sandbox.
@@ -91,8 +92,9 @@ const (
 	searchPrefix  = "/search"
 )
 
-// taggedParts returns the parts of a step's message in the tags that the subnet's format
-// score reads. observed, unless empty, is inserted where the public loops have results.
+// taggedParts returns the parts of a step's message in the tags that the subnet's format score
+// reads: <think>, <tool_call> and <response>. observed, the results of the calls, is inserted
+// before the response unless it is empty, as in the public agent loops.
 func (s step) taggedParts(observed string) (parts []string) {
 	if s.turn.Think != "" {
 		parts = append(parts, "<think>"+s.turn.Think+"</think>")
@@ -109,8 +111,8 @@ func (s step) taggedParts(observed string) (parts []string) {
 	return parts
 }
 
-// callValues returns the calls whose arguments are an object, with their ids and results
-// if withResults is set.
+// callValues returns the calls of a step as JSON objects, without calls whose arguments are no
+// object. If withResults is set, each call has its id and result.
 func (s step) callValues(withResults bool) (calls []python.Value) {
 	for _, a := range s.answers {
 		if a.call.Arguments.Kind != python.Dict {
@@ -132,7 +134,7 @@ func (s step) callValues(withResults bool) (calls []python.Value) {
 	return calls
 }
 
-// appendStep appends a step of the trace as JSON.
+// appendStep appends a step of the trace to b as JSON.
 func (p *play) appendStep(b []byte, s step) []byte {
 	i := len(p.replyIDs)
 	b = append(b, `{"completion":`...)
@@ -145,7 +147,8 @@ func (p *play) appendStep(b []byte, s step) []byte {
 	return append(b, `]}}`...)
 }
 
-// completion returns the field completion of a step.
+// completion returns the JSON field completion of a step: what the model wrote, and its calls with
+// their results.
 func (s step) completion() python.Value {
 	var message []python.Item
 	if s.turn.Think != "" {
@@ -164,7 +167,7 @@ func (s step) completion() python.Value {
 	)
 }
 
-// extraInfo returns the field extra_info of step i without its proxy calls.
+// extraInfo returns the JSON field extra_info of step i, without the proxy's log.
 func (p *play) extraInfo(i int, s step) python.Value {
 	info := python.DictOf(
 		item("step", python.Integer(int64(i+1))),
@@ -180,7 +183,8 @@ func (p *play) extraInfo(i int, s step) python.Value {
 	return info
 }
 
-// appendInference appends the proxy's entry of the model request of step i.
+// appendInference appends the request for the reply of step i to b, as an entry of the proxy's log.
+// body is the reply.
 func (p *play) appendInference(
 	b []byte,
 	i int,
@@ -195,8 +199,8 @@ func (p *play) appendInference(
 	return append(appendLine(b, p.withUniqueID(body)), '}')
 }
 
-// appendSearches appends the proxy's entries of the search requests of step i, each with a
-// comma before it.
+// appendSearches appends the search requests of step i to b, as entries of the proxy's log with a
+// comma before each.
 func (p *play) appendSearches(
 	b []byte,
 	i int,
@@ -222,8 +226,8 @@ func (p *play) appendSearches(
 	return b
 }
 
-// withUniqueID returns a reply's body with an id that no other reply of the rollout has.
-// Some servers give every reply the same id, which looks like a copied reply.
+// withUniqueID returns a copy of a reply's body with an id that no other reply of the rollout has.
+// Some servers use the same id for every reply, which would look like a copied reply.
 func (p *play) withUniqueID(body []byte) []byte {
 	id := gjson.GetBytes(body, "id")
 	hasID := id.Type == gjson.String && id.Index > 0
@@ -239,8 +243,8 @@ func (p *play) withUniqueID(body []byte) []byte {
 	return body
 }
 
-// appendLine appends a reply's JSON as a single line of valid UTF-8. Line feeds in JSON
-// are only between tokens, so that a space can replace them.
+// appendLine appends body, a reply in JSON, to b as a single line of valid UTF-8. Line breaks in
+// JSON are only between tokens, so each can be replaced by a space.
 func appendLine(b, body []byte) []byte {
 	start := len(b)
 	b = append(b, bytes.ToValidUTF8(bytes.TrimSpace(body), []byte("\ufffd"))...)
@@ -252,8 +256,8 @@ func appendLine(b, body []byte) []byte {
 	return b
 }
 
-// malformedCalls returns the calls that callValues leaves out because their arguments are
-// no object.
+// malformedCalls returns the calls whose arguments are no object, as JSON objects with the text of
+// the arguments. callValues leaves them out.
 func (s step) malformedCalls() []python.Value {
 	return slicesx.FilterMap(s.answers, func(a callAnswer) (python.Value, bool) {
 		entry := python.DictOf(
@@ -272,7 +276,7 @@ func item(key string, v python.Value) python.Item {
 	}
 }
 
-// status returns an HTTP status, None if n is 0.
+// status returns an HTTP status as an integer of Python, or None if n is 0, which means no answer.
 func status(n int) python.Value {
 	if n == 0 {
 		return python.Value{}

@@ -5,8 +5,8 @@ import (
 	"syscall"
 )
 
-// bindToParent starts the server in its own process group, and has the kernel end it if this
-// process is killed.
+// bindToParent sets cmd to start in its own process group and to receive SIGTERM from the kernel if
+// this process is killed.
 func bindToParent(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
 }

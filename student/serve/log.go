@@ -10,27 +10,26 @@ import (
 	"github.com/trajectory-arena/arena/corpus/redact"
 )
 
-// A log keeps its beginning, which tells how the server was set up, and its
-// end, which tells how it ended; a server that writes without end fills no
-// disk.
+// A log keeps its first headBytes bytes, which show how the server was set up, and its last
+// tailBytes bytes, which show how it ended. So a server that logs without end cannot fill the disk.
 const (
 	headBytes = 16 << 20
 	tailBytes = 1 << 20
-	// lineBytes is how long a line may grow before it is written without its end.
+	// lineBytes is the length from which an unfinished line is written without its end.
 	lineBytes = 64 << 10
 )
 
-// boundedLog is a log of limited size, written line by line without secrets: servers log how
-// they were started. It may be written from any goroutine.
+// boundedLog is a log file of limited size. It is written line by line with secrets removed, since
+// servers log how they were started. It can be used by several goroutines.
 type boundedLog struct {
 	mu       sync.Mutex
 	file     *os.File
 	redactor *redact.Redactor
 	line     []byte
-	// room is the remaining size of the head.
+	// room is the number of bytes that still fit into the head.
 	room int
-	// tail holds the newest bytes after the head, at most twice tailBytes; dropped counts
-	// the bytes removed.
+	// tail holds the newest bytes after the head, at most 2*tailBytes. dropped counts the bytes
+	// that were removed between head and tail.
 	tail    []byte
 	dropped int64
 }
@@ -47,8 +46,8 @@ func newBoundedLog(path string) (*boundedLog, error) {
 	}, nil
 }
 
-// Write returns no error: a full disk must not stop a server with which an evaluation may
-// still finish.
+// Write adds p to the log. It never returns an error, since a full disk must not stop a server with
+// which an evaluation may still finish.
 func (l *boundedLog) Write(p []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -98,7 +97,8 @@ func (l *boundedLog) last(n int) string {
 	return string(b[:read])
 }
 
-// close writes the end of the log after its head.
+// close appends the tail to the file, after a note of how many bytes are missing before it, and
+// closes the file.
 func (l *boundedLog) close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

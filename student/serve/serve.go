@@ -19,17 +19,17 @@ import (
 	"github.com/trajectory-arena/arena/internal/webclient"
 )
 
-// Config is what to start and how long to wait for it.
+// Config describes the server to start and how long to wait for it.
 type Config struct {
 	// Command is a shell command that stays in the foreground.
 	Command string
 	// LogPath is the file for its output.
 	LogPath string
-	// Base is the URL at which it will answer, ending in /v1; Key its bearer
-	// token, if any.
+	// Base is the URL at which the server will answer, ending in /v1; Key is its bearer token, if
+	// any.
 	Base, Key string
-	// Ready bounds the time until it replies, Grace the time until it has ended after a
-	// request to end.
+	// Ready is the maximum time until the server answers, Grace the maximum time from the signal to
+	// end until it has ended.
 	Ready, Grace time.Duration
 }
 
@@ -45,10 +45,9 @@ type Server struct {
 // ErrEnded is in the chain of the error for a server that ended by itself.
 var ErrEnded = errors.New("the model server ended")
 
-// supervised is the shell script around the command, which may set variables or have several
-// steps. A shell alone would leave the server running when the kernel signals that this
-// process is gone; the script signals the whole group, and kills what has not ended after
-// the given seconds.
+// supervised is the shell script that runs the command of the server. If this process is killed,
+// the kernel signals only the shell. The script passes SIGTERM on to the whole process group, and
+// after the given number of seconds it kills what has not ended.
 const supervised = `trap 'trap "" TERM; kill 0; (sleep %g; kill -9 0) >/dev/null 2>&1 & wait $server; exit' TERM
 {
 %s
@@ -56,8 +55,8 @@ const supervised = `trap 'trap "" TERM; kill 0; (sleep %g; kill -9 0) >/dev/null
 server=$!
 wait $server`
 
-// Start runs the command. Where something answers at its address already it is
-// not started: the run would measure that other server.
+// Start runs the command. It returns an error if something answers at the server's address already,
+// since the run would measure that other server.
 func Start(c Config) (*Server, error) {
 	if address := listening(c.Base); address != "" {
 		return nil, fmt.Errorf("start model server: something else listens at %s already", address)
@@ -90,9 +89,9 @@ func Start(c Config) (*Server, error) {
 	return s, nil
 }
 
-// live starts the server and waits for its end. The thread stays: the kernel
-// takes the end of the thread that started a process for the end of its
-// parent.
+// live starts the server, sends the error or nil to started, and waits for the server's end. It
+// keeps its thread, since the kernel takes the end of the thread that started a process for the end
+// of its parent.
 func (s *Server) live(started chan<- error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -105,8 +104,8 @@ func (s *Server) live(started chan<- error) {
 	close(s.ended)
 }
 
-// listening returns the address of base if something accepts connections there, otherwise
-// "".
+// listening returns the host and port of the URL base if something accepts connections there,
+// otherwise "".
 func listening(base string) string {
 	u, err := url.Parse(base)
 	if err != nil {
@@ -140,8 +139,8 @@ func (s *Server) lastWords() string {
 	return fmt.Sprintf("it said last: %q; its log: %s", words, s.config.LogPath)
 }
 
-// Wait waits until the server answers. It fails if the server ends
-// before, or takes longer than it may.
+// Wait waits until the server answers. It returns an error if the server ends before that or takes
+// longer than Config.Ready.
 func (s *Server) Wait(ctx context.Context) error {
 	const every = 250 * time.Millisecond
 	ready, cancel := context.WithTimeout(ctx, s.config.Ready)
@@ -165,8 +164,8 @@ func (s *Server) Wait(ctx context.Context) error {
 	}
 }
 
-// healthy reports whether the server lists its models or, if it cannot (transformers serve
-// fails to without a cache of downloads), reports that it is healthy.
+// healthy reports whether the server answers at /models or at /health. The second is for servers
+// that fail to list their models, such as transformers serve without a cache of downloads.
 func (s *Server) healthy(ctx context.Context) bool {
 	const patience, maxBytes = 5 * time.Second, 8 << 20 // one that hangs is asked again
 	return slices.ContainsFunc([]string{

@@ -15,7 +15,7 @@ import (
 	"github.com/trajectory-arena/arena/internal/webclient"
 )
 
-// GPU is one GPU at one moment.
+// GPU is the state of one GPU at one point in time.
 type GPU struct {
 	Index int `json:"index"`
 	// Use is the share of time with a kernel running, 0 to 1; Memory is in MiB, Power in
@@ -25,12 +25,12 @@ type GPU struct {
 	Power  *float64 `json:"power_w"`
 }
 
-// Device is what does not change of a GPU.
+// Device is the fixed description of a GPU.
 type Device struct {
 	Index int    `json:"index"`
 	UUID  string `json:"uuid,omitempty"`
 	Name  string `json:"name,omitempty"`
-	// Memory is all of it, in MiB.
+	// Memory is the total memory in MiB.
 	Memory *float64 `json:"memory_mib"`
 }
 
@@ -38,7 +38,7 @@ type Device struct {
 // nvidia-smi lists them once, then keeps running and reports every second, since starting it
 // takes a second or more on machines with several GPUs.
 type GPUs struct {
-	// Source is "nvidia-smi", or empty where it is not there or finds none.
+	// Source is "nvidia-smi", or empty if that program does not exist or finds no GPU.
 	Source  string
 	Devices []Device
 
@@ -69,9 +69,9 @@ func (g *GPUs) open(ctx context.Context, visible string) {
 	}
 }
 
-// seen reads CUDA_VISIBLE_DEVICES: indices or beginnings of UUIDs. The driver
-// stops at the first entry that names no device; for telling which GPUs are
-// meant it is enough that such an entry names none.
+// seen reports whether CUDA_VISIBLE_DEVICES, whose value is visible, includes the device. It lists
+// indices or the first characters of UUIDs; an empty value includes all devices. An entry that
+// matches no device is ignored, although the driver would also ignore all entries after it.
 func seen(d Device, visible string) bool {
 	if visible == "" {
 		return true
@@ -110,15 +110,16 @@ type moment struct {
 }
 
 const (
-	// fresh is how long a sample is valid: three missing ones mean that the driver hangs or
-	// the program died.
+	// fresh is the time for which a sample is valid. Samples arrive every second, so three missing
+	// ones mean that the driver hangs or the program died.
 	fresh = 4 * time.Second
-	// restart is the time after which a program that ended is started again.
+	// restart is the time to wait before nvidia-smi is started again after it has ended.
 	restart = 10 * time.Second
-	// maxGPUs bounds what a broken driver can make us keep; a machine has 16 at
-	// most.
+	// maxGPUs is the maximum number of GPUs that are recorded, in case of a broken driver; a
+	// machine has at most 16.
 	maxGPUs = 64
-	// maxSMILine bounds a line; one has a hundred bytes.
+	// maxSMILine is the maximum length in bytes of a line from nvidia-smi, which has about a
+	// hundred.
 	maxSMILine = 64 << 10
 )
 
@@ -128,7 +129,8 @@ func (g *GPUs) command(ctx context.Context, args ...string) *exec.Cmd {
 	return c
 }
 
-// devices returns the devices, nil if the program does not exist or finds no GPU.
+// devices returns the GPUs that nvidia-smi lists; nil if the program does not exist or finds no
+// GPU.
 func (g *GPUs) devices(ctx context.Context) (devices []Device) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
@@ -160,8 +162,8 @@ func (g *GPUs) watch(ctx context.Context) {
 	})
 }
 
-// run reads the program's reports until it ends. Its end is no error of the run: its reports
-// expire.
+// run starts nvidia-smi and records its reports until it ends. Its end is not an error, since the
+// reports expire.
 func (g *GPUs) run(ctx context.Context) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -188,7 +190,8 @@ func (g *GPUs) note(text io.Reader) {
 	}
 }
 
-// parseDevice reads a line of index, MiB, UUID and name.
+// parseDevice parses a line of nvidia-smi with index, memory in MiB, UUID and name. It returns
+// false for any other line.
 func parseDevice(line string) (Device, bool) {
 	cells, index, ok := cellsOf(line)
 	return Device{
@@ -199,7 +202,8 @@ func parseDevice(line string) (Device, bool) {
 	}, ok
 }
 
-// parseGPU reads a line of index, per cent, MiB and watts.
+// parseGPU parses a line of nvidia-smi with index, utilization in per cent, memory in MiB and power
+// in watts. It returns false for any other line.
 func parseGPU(line string) (GPU, bool) {
 	cells, index, ok := cellsOf(line)
 	g := GPU{
@@ -214,8 +218,8 @@ func parseGPU(line string) (GPU, bool) {
 	return g, ok
 }
 
-// cellsOf splits a line into four cells, of which the first is a GPU's index; ok is false
-// for other lines, such as a message of the driver.
+// cellsOf splits a line of nvidia-smi into four cells, of which the first is the index of a GPU. ok
+// is false for other lines, such as a message of the driver.
 func cellsOf(line string) (cells [4]string, index int, ok bool) {
 	n := copy(cells[:], strings.SplitN(
 		strings.TrimSpace(line),
@@ -226,7 +230,7 @@ func cellsOf(line string) (cells [4]string, index int, ok bool) {
 	return cells, index, err == nil && index >= 0 && index < maxGPUs && n == len(cells)
 }
 
-// cell returns a finite number, or nil for other texts such as [N/A].
+// cell parses a finite number. It returns nil for any other text, such as [N/A].
 func cell(s string) *float64 {
 	v, err := strconv.ParseFloat(strings.TrimSpace(s), 64)
 	if err != nil {

@@ -22,8 +22,8 @@ type Identity struct {
 	// Engine is vllm, sglang, or what the server calls itself.
 	Engine  string `json:"engine,omitempty"`
 	Version string `json:"version,omitempty"`
-	// Models are the names that /v1/models lists; Path is where the weights of the first
-	// were loaded from.
+	// Models are the names that /v1/models lists; Path is the location from which the weights of
+	// the first model were loaded.
 	Models       []string `json:"models"`
 	Path         string   `json:"path,omitempty"`
 	Revision     string   `json:"revision,omitempty"`
@@ -78,8 +78,8 @@ func Identify(ctx context.Context, base, key, words string) Identity {
 	return id
 }
 
-// drawing returns llama.cpp's sampling defaults, which older versions do not report
-// separately.
+// drawing returns llama.cpp's default sampling parameters as text. They are in the member params of
+// its settings or, in older versions, among the settings themselves.
 func drawing(settings gjson.Result) string {
 	if inner := settings.Get("params"); inner.IsObject() {
 		settings = inner
@@ -90,11 +90,13 @@ func drawing(settings gjson.Result) string {
 	}), ", ")
 }
 
-// overridden is how vLLM logs that the model's generation_config.json decides.
+// overridden matches the log line of vLLM according to which the model's generation_config.json
+// sets the default sampling parameters. Its group is these parameters in braces.
 var overridden = regexp.MustCompile("(?i)default (?:vLLM )?(?:chat )?sampling param(?:eter)?s (?:have been overridden by|from) [^{]*([{][^}]*[}])")
 
-// addReply adds a reply of llama.cpp or SGLang, or of vLLM in its development mode, whose
-// reply is its configuration as text.
+// addReply adds the settings in a server's reply: those of llama.cpp or SGLang, or of vLLM in its
+// development mode, which reports its configuration as text. Settings that are already known do not
+// change.
 func (id *Identity) addReply(answer gjson.Result) {
 	for _, f := range id.fields() {
 		v := answer.Get(f.answered)
@@ -121,8 +123,9 @@ func (id *Identity) addReply(answer gjson.Result) {
 	id.wrote(answer.Get("vllm_config").String())
 }
 
-// field is a setting by the names that answers, and logs and command lines, have
-// for it: a text or a number.
+// field is a setting of a server, either a text or a number. answered is its key in replies of
+// servers, and written a pattern for its name in logs and command lines; empty if it does not occur
+// there.
 type field struct {
 	answered, written string
 	text              *string
@@ -157,8 +160,9 @@ func integer(v gjson.Result) *int64 {
 	return new(v.Int())
 }
 
-// setting finds a setting in a log or on a command line: name=value as vLLM logs its
-// configuration, or --name value.
+// setting finds a value in a log or a command line: name=value, as vLLM logs its configuration, or
+// --name value. names is a pattern for the name. It returns "" if there is no value, or if it is
+// None or auto.
 func setting(names, words string) string {
 	match := regexp.MustCompile(`(?:[\s(,{](?:` + names + `)=|\s--?(?:` + names + `)[=\s]\s*)'?([A-Za-z0-9._/-]+)`).FindStringSubmatch(words)
 	if match == nil || match[1] == "None" || match[1] == "auto" {

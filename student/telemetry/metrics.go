@@ -5,13 +5,14 @@ import (
 	"strings"
 )
 
-// shares are the numbers from 0 to 1, whose mean is taken; all others are counts.
+// shares are the metrics from 0 to 1, of which the mean over all servers is taken. All other
+// metrics are counts, which are added.
 var shares = map[string]bool{"kv_cache_use": true, "prefix_hit_rate": true}
 
-// metrics are the series that are kept, by what servers call them: vLLM since
-// its first engine, whose names have changed, SGLang, whose names may have
-// _total, and llama.cpp, which counts prompt tokens without those of its cache,
-// and those since October 2026.
+// metrics maps the names that servers use for a Prometheus series to the names under which arena
+// stores the series; some are stored under several. vLLM and SGLang use different names in
+// different versions. llama.cpp counts prompt tokens without those from its cache, which it counts
+// separately since October 2026.
 var metrics = map[string]string{
 	"vllm:num_requests_running":           "running",
 	"vllm:num_requests_waiting":           "waiting",
@@ -44,7 +45,8 @@ var metrics = map[string]string{
 	"llamacpp:tokens_predicted_total":     "generation_tokens",
 }
 
-// priority is the label by which SGLang splits a sum that it also reports.
+// priority matches the label by which SGLang splits a metric into parts. SGLang also reports the
+// sum, so the parts are ignored.
 var priority = regexp.MustCompile(`\bpriority="[^"]*"`)
 
 type gathered struct {
@@ -66,9 +68,9 @@ func (g *gathered) add(key string, v float64) {
 	}
 }
 
-// values returns sums of counts and means of shares. The prefix hit rate is computed from
-// counts if a server has them: SGLang's own rate is that of its last batch only, and its
-// hits are counted against prompt tokens.
+// values returns the sums of counts and the means of shares; nil if nothing was read. The prefix
+// hit rate is computed from counts if a server reports them, since the rate of SGLang covers only
+// its last batch.
 func (g *gathered) values() map[string]float64 {
 	if len(g.sums) == 0 {
 		return nil
@@ -86,8 +88,8 @@ func (g *gathered) values() map[string]float64 {
 	return out
 }
 
-// queries returns the number of tokens that hits are counted against; 0 if there is no
-// count.
+// queries returns the number of tokens that were looked up in the prefix cache: prefix_queries, or
+// else prompt_tokens. It returns 0 if the number of hits is unknown.
 func queries(values map[string]float64) float64 {
 	if _, counted := values["prefix_hits"]; !counted {
 		return 0
@@ -98,7 +100,7 @@ func queries(values map[string]float64) float64 {
 	return values["prompt_tokens"]
 }
 
-// read adds the metrics of a server's Prometheus text; other lines are ignored.
+// read adds the known metrics in a server's Prometheus text and ignores all other lines.
 func (g *gathered) read(text string) {
 	for line := range strings.Lines(text) {
 		name := line

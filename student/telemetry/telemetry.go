@@ -17,12 +17,11 @@ import (
 	"github.com/trajectory-arena/arena/internal/webclient"
 )
 
-// Sample is one moment. Nil values are unknown.
+// Sample has the measurements of one point in time. Nil values are unknown.
 type Sample struct {
-	// Seconds is the time since the command began; it falls where a run was
-	// resumed.
+	// Seconds is the time since the command started. It decreases where a run was resumed.
 	Seconds float64 `json:"seconds"`
-	// Rollouts returns the number of finished rollouts.
+	// Rollouts is the number of finished rollouts.
 	Rollouts int `json:"rollouts"`
 	// Server has running, waiting, kv_cache_use (0 to 1), prefix_hits, prefix_queries,
 	// prefix_hit_rate (0 to 1), prompt_tokens, generation_tokens, preemptions: as far as the
@@ -41,21 +40,21 @@ type Watcher struct {
 	// Path is the file for the time series, one JSON line a sample.
 	Path string
 	Now  func() time.Time
-	// Loaded is how long the server has had the machine already: its GPUs were taken.
+	// Loaded is the time for which the server had occupied the GPUs before the watch started.
 	Loaded time.Duration
 	// Every is the time between samples.
 	Every time.Duration
-	// Rollouts tells how many are finished.
+	// Rollouts returns the number of finished rollouts.
 	Rollouts func() int
 	// Seen is called with each sample.
 	Seen func(Sample)
 }
 
-// timeout bounds one question to a server or a driver. Either may be busy for a
-// second with the run that is watched.
+// timeout is the maximum time for one request to a server or a driver. Either may be busy with the
+// run for a second.
 const timeout = 5 * time.Second
 
-// farewell bounds the last sample, for which a finished run waits.
+// farewell is the maximum time for the last sample, since the end of the run waits for it.
 const farewell = 2 * time.Second
 
 // Watch takes samples until ctx ends, the first at once and the last at the
@@ -116,7 +115,8 @@ func (w Watcher) keep(f io.Writer, s Sample) error {
 	return nil
 }
 
-// server reads every endpoint at the same time, as one may hang, and adds their metrics.
+// server returns the metrics of all servers together. It reads every endpoint at the same time,
+// since one may hang.
 func (w Watcher) server(ctx context.Context) map[string]float64 {
 	metrics := make([]*gathered, len(w.Bases))
 	var asked sync.WaitGroup

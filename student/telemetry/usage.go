@@ -11,11 +11,10 @@ import (
 	"github.com/trajectory-arena/arena/internal/stats"
 )
 
-// Usage is what a time series adds up to, over all commands that worked on a
-// run.
+// Usage is the total of a time series, over all commands that worked on a run.
 type Usage struct {
-	// Seconds is the time under watch; GPUSeconds counts each GPU's, busy or
-	// not: a GPU that waits is not free for others. Nil is that none was seen.
+	// Seconds is the observed time. GPUSeconds is the sum of it over all GPUs, busy or idle, since
+	// an idle GPU is not free for others; nil if no GPU was seen.
 	Seconds    float64  `json:"seconds"`
 	GPUSeconds *float64 `json:"gpu_seconds"`
 	// GPUUse and GPUPower are means over time and GPUs, from 0 to 1 and in watts; EnergyWh
@@ -24,14 +23,14 @@ type Usage struct {
 	GPUMemory *float64 `json:"gpu_memory_peak_mib"`
 	GPUPower  *float64 `json:"gpu_power_w"`
 	EnergyWh  *float64 `json:"energy_wh"`
-	// KVCacheUse is the largest share of the server's cache that was in use,
-	// PrefixHitRate the share of tokens under watch that it had already.
+	// KVCacheUse is the largest share of the server's cache that was in use, PrefixHitRate the
+	// share of observed prompt tokens that the cache already had.
 	KVCacheUse    *float64 `json:"kv_cache_use_peak"`
 	PrefixHitRate *float64 `json:"prefix_hit_rate"`
 }
 
-// ReadUsage adds up the series in the file at path. A line that a killed
-// process left half written is passed over.
+// ReadUsage sums up the series in the file at path. It skips a line that a killed process left
+// incomplete. A missing file is an empty series.
 func ReadUsage(path string) (Usage, error) {
 	a := adding{}
 	f, err := os.Open(path)
@@ -55,14 +54,15 @@ func ReadUsage(path string) (Usage, error) {
 	return a.result(), nil
 }
 
-// adding is a usage under way. A sample holds until the next one.
+// adding is a usage that is being summed up. The values of a sample are valid until the next
+// sample.
 type adding struct {
 	Usage
 	last  *Sample
 	use   weighted
 	power weighted
-	// hits and looked are tokens found and looked up in the prefix cache; told is the last
-	// rate of a server that does not count.
+	// hits and looked count the tokens that were found and looked up in the prefix cache. lastRate
+	// is the last rate of a server that does not report counts.
 	hits, looked float64
 	lastRate     *float64
 }
