@@ -81,8 +81,8 @@ func (p *Page) Text(w io.Writer) error {
 	return t.Flush()
 }
 
-// maxShown bounds the tables of a contest's report, nodesShown those of nodes; JSON and
-// Parquet have all.
+// Maximum numbers of rows in the tables of a report: nodesShown in tables of nodes, maxShown in
+// others. JSON and Parquet outputs have all rows.
 const (
 	maxShown   = 200
 	nodesShown = 20

@@ -12,7 +12,7 @@ import (
 	"github.com/trajectory-arena/arena/corpus/figures"
 )
 
-// Colours of charts. They differ in print and for the colour-blind.
+// Colours of charts. They can be distinguished in print and by the colour-blind.
 const (
 	blue   = "#3867d6"
 	orange = "#e17a2c"
@@ -22,8 +22,8 @@ const (
 	grid   = "#e4e7ee"
 )
 
-// Measures of a chart in pixels. The plot is the rectangle that holds the bars; the labels
-// stand around it.
+// Sizes and positions in a chart, in pixels. The plot is the rectangle with the bars; labels are
+// drawn around it.
 const (
 	chartWidth  = 490
 	chartHeight = 283
@@ -104,7 +104,7 @@ func drawBars(b *figures.Bars) []byte {
 	return s.Bytes()
 }
 
-// stackTotals returns the height of each bar.
+// stackTotals returns the height of each bar: the sum of its counts over all stacks.
 func stackTotals(b *figures.Bars) []float64 {
 	totals := make([]float64, len(b.Names))
 	for _, stack := range b.Stacks {
@@ -123,8 +123,8 @@ func maxOf(values []float64) float64 {
 	return highest
 }
 
-// tickStep returns the distance of ticks, 1, 2 or 5 times a power of ten, that divides the
-// axis up to limit into at most five parts. It is at least 1, since the axis counts.
+// tickStep returns the distance between ticks, in counts. It is the smallest 1, 2 or 5 times a
+// power of ten, and at least 1, that divides an axis from 0 to limit into at most five parts.
 func tickStep(limit float64) float64 {
 	const parts = 5
 	for power := 1.0; ; power *= 10 {
@@ -150,8 +150,8 @@ func fill(stack figures.Stack, i int) string {
 // svg is the text of an SVG file.
 type svg struct{ bytes.Buffer }
 
-// bars draws the bars with their names. If names are wider than bars, only every n-th name
-// is drawn.
+// bars draws the bars and the names below them. If names are wider than the space of a bar, only
+// every n-th name is drawn. y converts a count to a vertical position.
 func (s *svg) bars(b *figures.Bars, y func(float64) float64) {
 	slot := float64(plotRight-plotLeft) / float64(len(b.Names))
 	width := min(slot*0.7, 60)
@@ -182,7 +182,7 @@ func (s *svg) bars(b *figures.Bars, y func(float64) float64) {
 	}
 }
 
-// legend draws a row above the plot that names the stacks, from the right.
+// legend draws the names and colours of the stacks in a row above the plot, aligned to the right.
 func (s *svg) legend(stacks []figures.Stack) {
 	x := float64(plotRight)
 	for i := len(stacks) - 1; i >= 0; i-- {
@@ -218,8 +218,8 @@ func (s *svg) line(x1, y1, x2, y2 float64, color string) {
 	)
 }
 
-// text writes an escaped text. anchor is SVG's text-anchor, attributes go into the element as
-// they are.
+// text writes an escaped text, unless it is empty. anchor is the value of the SVG attribute
+// text-anchor. attributes are further attributes in SVG syntax, which are written unchanged.
 func (s *svg) text(
 	x, y float64,
 	size int,

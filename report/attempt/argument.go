@@ -29,23 +29,23 @@ type Argument struct {
 	// Steps are passages that the judge cites for no gate.
 	Steps  []Passage `json:"steps,omitempty"`
 	Detail string    `json:"detail,omitempty"`
-	// Unknown is the reason why nothing showed who wrote the calls, if that is the verdict.
+	// Unknown is the reason why the filter could not decide who wrote the calls; empty if it could.
 	Unknown string `json:"unknown,omitempty"`
-	// Unasked is the reason why the guard was not run; Pool is the pool of the problem's
-	// cluster, empty without a bank.
+	// Unasked is the reason why the guard was not run, or its findings are not shown; empty if they
+	// are. Pool is the pool of the problem's cluster, empty without a bank.
 	Unasked string     `json:"unasked,omitempty"`
 	Pool    guard.Pool `json:"pool,omitempty"`
 	Near    *Near      `json:"near,omitempty"`
-	// Rivals are the places in the ledger of all that were ranked at the problem, the
+	// Rivals are the indices in the ledger of all attempts that were ranked at the problem, the
 	// best first.
 	Rivals []int `json:"rivals,omitempty"`
-	// Better is the place in the ledger of the near duplicate that ranks before this
-	// attempt, -1 for none.
+	// Better is the index in the ledger of the near duplicate that ranks before this attempt, -1 if
+	// there is none.
 	Better int `json:"better"`
-	// Ways are what the filter makes of the rivals' trajectories, 0 to 1, which decides
-	// between equal rewards.
+	// Ways are the filter's ratings of the rivals' trajectories, 0 to 1, which decide between equal
+	// rewards.
 	Ways []float64 `json:"ways,omitempty"`
-	// First is whose run of the two duplicates started first.
+	// First describes which run of the two near duplicates started first.
 	First string `json:"first,omitempty"`
 	Story *Story `json:"story,omitempty"`
 }
@@ -74,7 +74,7 @@ const (
 	GateNotAsked = "not asked"
 )
 
-// Passage is what a judge cites from a step; 0 for none.
+// Passage is a text that a judge cites. Step is 0 if the judge names no step.
 type Passage struct {
 	Step  int64  `json:"step"`
 	Quote string `json:"quote"`
@@ -83,12 +83,12 @@ type Passage struct {
 // Near is the nearest protected problem.
 type Near struct {
 	Problem string `json:"problem"`
-	// Texts are its requests, if the corpus has a bank; Passage is the part of the attempt
-	// that shares most words with them, and Where its place.
+	// Texts are the requests of the protected problem, if the corpus has a bank. Passage is the
+	// sentence of the attempt that shares the most words with them, and Where describes its place.
 	Texts   string `json:"texts,omitempty"`
 	Passage string `json:"passage,omitempty"`
 	Where   string `json:"where,omitempty"`
-	// Found is the place in the dialogue of a protected product.
+	// Found describes the places in the dialogue at which a protected product occurs.
 	Found []string `json:"found,omitempty"`
 }
 
@@ -131,7 +131,8 @@ func (l *Ledger) Argue(index int) *Argument {
 	return a
 }
 
-// way returns how the filter rates a trajectory, 0 to 1.
+// way returns the filter's rating of an attempt's trajectory, from 0 to 1, rounded to four
+// decimals. It decides between attempts with equal rewards.
 func way(line *where.Line) float64 {
 	var s arena.Structure
 	if v := line.Whole(); v != nil {
@@ -145,7 +146,8 @@ func way(line *where.Line) float64 {
 	return math.Round(filters.RankScore(&s)*1e4) / 1e4
 }
 
-// unasked returns the reason why the guard was not run, or "". The guard runs last, on
+// unasked returns the reason why the guard was not run on an attempt, or why its findings are not
+// shown; "" if neither applies. The guard, which detects held-out problems, runs last, and only on
 // attempts that may become rows.
 func (l *Ledger) unasked(a *Argument) string {
 	switch x := a.Attempt; {
@@ -200,7 +202,7 @@ func first(this, other *rows.Attempt) string {
 
 func began(a *rows.Attempt) string { return time.UnixMilli(*a.RunDate).UTC().Format(time.DateTime) }
 
-// Clean replaces secrets in all that is quoted from a trace.
+// Clean replaces the secrets in all texts of the argument that are quoted from a trace.
 func (a *Argument) Clean(clean func(string) string) error {
 	b, err := json.Marshal(a)
 	if err != nil {
@@ -214,7 +216,7 @@ func (a *Argument) Clean(clean func(string) string) error {
 	return nil
 }
 
-// finite returns f, and 0 for values that JSON cannot hold.
+// finite returns x, or 0 for values that JSON cannot represent: infinities and NaN.
 func finite(x float64) float64 {
 	if stats.FiniteOrNil(x) == nil {
 		return 0
@@ -246,8 +248,8 @@ func (a *Argument) judged(j *rows.Judgement) {
 	}
 }
 
-// shared returns the words of a request that a protected text also contains, as the request
-// spells them, each once. Words of up to three letters are left out.
+// shared returns the words of a request that a protected text also contains, each once, in the
+// request's spelling and order. Words of at most three bytes are left out.
 func shared(request, protected string) (out []string) {
 	words := func(s string) []string {
 		return strings.FieldsFunc(s, func(r rune) bool {

@@ -34,8 +34,8 @@ type Ledger struct {
 	// Planted counts the protected requests that were planted in other words, and
 	// those that the guard found.
 	Planted []guard.InjectionRecall
-	// Meanings reads the meaning and the remedy of each reason from docs/reasons.md. Of a
-	// reason with several meanings the first is returned.
+	// Meanings has the meaning and the remedy of each reason, from docs/reasons.md. For a reason
+	// with several meanings it has the first.
 	Meanings map[string]string
 	Checks   map[string]checks.Check
 
@@ -44,15 +44,15 @@ type Ledger struct {
 	filter    *filters.Filter
 	byID      map[string]int
 	byProblem map[string][]int
-	// ways are what the filter makes of the trajectories of all in byProblem.
+	// ways maps the indices in byProblem to the filter's ratings of these attempts' trajectories.
 	ways map[int]float64
-	// clusters are by problem, protected requests by cluster or by the problem's id in
-	// a held-out file, pools by cluster.
+	// clusters maps problems to their clusters. protected maps ids of clusters and of held-out
+	// problems to the protected requests. pools maps clusters to their pools.
 	clusters, protected map[string]string
 	pools               map[string]guard.Pool
 }
 
-// Rules are what of a build's configuration decides on attempts.
+// Rules is the part of a build's configuration that decides about attempts.
 type Rules struct {
 	Filter filters.Config `yaml:"filter"`
 	Select struct {
@@ -115,8 +115,8 @@ func checksByName() map[string]checks.Check {
 	return byName
 }
 
-// index finds lines by attempt and by problem. Of the copies of an attempt the one
-// that stays counts.
+// index builds the maps from attempts and problems to lines. If an attempt has several copies, the
+// copy that was not dropped is used.
 func (l *Ledger) index() {
 	l.byID = map[string]int{}
 	l.byProblem = map[string][]int{}
@@ -181,7 +181,8 @@ func (l *Ledger) readLeaks() error {
 	return err
 }
 
-// readBank reads the protected requests, if the bank is there: a published corpus has none.
+// readBank reads the protected requests and the pools from bank.json. A corpus without that file,
+// such as a published one, has none.
 func (l *Ledger) readBank() error {
 	l.protected = map[string]string{}
 	l.pools = map[string]guard.Pool{}
@@ -211,8 +212,8 @@ func (l *Ledger) Find(id string) (int, bool) {
 	return i, known && id != ""
 }
 
-// Meanings reads what each word of a reason means and what to do about it, from the
-// page that tests write from the code. Of words with several meanings the first stands.
+// Meanings returns the meaning and the remedy of each reason, from docs/reasons.md. For a reason
+// with several meanings it returns the first.
 func Meanings() map[string]string {
 	meanings := map[string]string{}
 	for line := range strings.Lines(docs.Reasons) {

@@ -13,11 +13,11 @@ import (
 // Width is the maximum width of a line of text, in terminal columns.
 const Width = 100
 
-// printer gathers lines of a fixed width.
+// printer collects the lines of an explanation, each at most Width columns wide.
 type printer struct{ strings.Builder }
 
-// line writes a text after a head, wrapped to the width; continuation lines are indented to
-// the text's start.
+// line writes head and a formatted text, wrapped to Width columns. Further lines are indented by
+// the width of head.
 func (p *printer) line(head, format string, args ...any) {
 	remaining := []rune(text.Line(fmt.Sprintf(format, args...)))
 	indent := utf8.RuneCountInString(head)
@@ -30,8 +30,9 @@ func (p *printer) line(head, format string, args ...any) {
 
 func (p *printer) print(s string) { p.WriteString(s + "\n") }
 
-// fold returns the length of the part of a text that fits into a number of columns: up to a
-// blank, if there is one in its second half.
+// fold returns the number of characters of s that fit into a number of terminal columns. If that
+// would cut a word, it returns the position of the last blank before it, unless this is in the
+// first half.
 func fold(s []rune, columns int) int {
 	fits := 0
 	blank := 0
@@ -49,7 +50,8 @@ func fold(s []rune, columns int) int {
 	return fits
 }
 
-// columnsOf returns the number of terminal columns of a character, at most.
+// columnsOf returns the maximum number of terminal columns that a character takes: 2 for wide and
+// ambiguous East Asian characters, otherwise 1.
 func columnsOf(r rune) int {
 	switch width.LookupRune(r).Kind() {
 	case width.EastAsianWide, width.EastAsianFullwidth, width.EastAsianAmbiguous:

@@ -14,16 +14,17 @@ import (
 	"github.com/trajectory-arena/arena/traces"
 )
 
-// Where stories come from.
+// The sources of a Story: the input file of the day, or the row of the corpus.
 const (
 	FromDay = "day"
 	FromRow = "row"
 )
 
-// Days are inputs by the hash of their content.
+// Days maps the hashes of input files to the files.
 type Days map[string]traces.Input
 
-// DaysOf takes the inputs that the ledger knows. Hashes of all must be set.
+// DaysOf returns those of the inputs that contain attempts of the ledger. The hash of each input
+// must be set.
 func (l *Ledger) DaysOf(inputs []traces.Input) Days {
 	known := map[string]bool{}
 	for _, line := range l.Lines {
@@ -40,8 +41,8 @@ func (l *Ledger) DaysOf(inputs []traces.Input) Days {
 
 var errFound = errors.New("found")
 
-// Tell adds the story of an argument from its day, or else from its row in the corpus. If
-// neither exists, the argument has no story.
+// Tell reads the dialogue of an attempt and adds it to its argument as Story: from the input file
+// or, if that is missing, from the row in the corpus. If neither exists, Story remains nil.
 func (d Days) Tell(
 	ctx context.Context,
 	l *Ledger,
@@ -70,7 +71,7 @@ func (d Days) Tell(
 	return err
 }
 
-// EachRow visits the kept attempts of the corpus as traces without a log.
+// EachRow calls visit with each kept attempt of the corpus, as a trace without a proxy log.
 func (l *Ledger) EachRow(visit func(id string, t *arena.Trace) error) error {
 	for _, f := range l.Manifest.Files {
 		if f.Profile != corpus.ProfileHFJSON {

@@ -16,13 +16,12 @@ import (
 
 // Story is the dialogue of an attempt with what was dispatched and returned.
 type Story struct {
-	// Source is where the story was read: the day, or the row of a kept attempt, which has
-	// no proxy log.
+	// Source is FromDay or FromRow. A story from a row has no proxy log.
 	Source string `json:"source"`
 	Query  string `json:"query"`
 	System string `json:"system,omitempty"`
 	Turns  []Turn `json:"turns"`
-	// Beside are dispatches that the dialogue does not show.
+	// Beside are dispatches, calls that the proxy saw, that the dialogue does not show.
 	Beside []Call `json:"beside,omitempty"`
 	// Replies are the log's answered inference calls, counted from 1.
 	Replies []Reply `json:"replies,omitempty"`
@@ -39,8 +38,8 @@ type Turn struct {
 	Think string `json:"think,omitempty"`
 	Text  string `json:"text,omitempty"`
 	Calls []Call `json:"calls,omitempty"`
-	// Held and Nowhere are the data of the thinking that an earlier result holds, and those
-	// that neither a result nor the request holds.
+	// Held are the data in the reasoning that an earlier result contains, Nowhere those that
+	// neither a result nor the request contains.
 	Held    []string `json:"held,omitempty"`
 	Nowhere []string `json:"nowhere,omitempty"`
 	Repairs []string `json:"repairs,omitempty"`
@@ -53,7 +52,7 @@ type Call struct {
 	Result    string `json:"result"`
 	// Answered is false if nothing was returned.
 	Answered bool `json:"answered"`
-	// Sent is the dispatch, Status its HTTP status; empty where the proxy saw none.
+	// Sent is the dispatch of the call, Status its HTTP status; empty if the proxy saw no dispatch.
 	Sent   string `json:"sent,omitempty"`
 	Status int    `json:"status,omitempty"`
 	// Reply is the number of the inference that named the call, from 1; 0 if there is none.
@@ -62,14 +61,15 @@ type Call struct {
 	Link  string `json:"link,omitempty"`
 }
 
-// Reply is what a model answered, as the log has it.
+// Reply is a reply of a model, as the proxy's log has it.
 type Reply struct {
 	Text   string  `json:"text"`
 	Status int     `json:"status,omitempty"`
 	MS     float64 `json:"ms,omitempty"`
 }
 
-// Tell adds the story of a trace to an argument.
+// Tell adds the story of a trace to an argument. If the guard found a protected problem, it also
+// adds where the attempt resembles that problem.
 func (l *Ledger) Tell(
 	a *Argument,
 	t *arena.Trace,
@@ -86,8 +86,9 @@ func (l *Ledger) Tell(
 	}
 }
 
-// nearest finds the sentence of an attempt that shares most words with the protected
-// request: the request's own, the customer's, or one that the model wrote.
+// nearest sets Passage to the sentence of an attempt that shares the most words with the protected
+// requests, and Where to a description of its place. It searches the request, the customer's
+// messages, the model's texts and the arguments of calls.
 func (n *Near) nearest(s *Story) {
 	longest := 0
 	note := func(where, text string) {
@@ -156,10 +157,11 @@ func StoryOf(f *filters.Filter, t *arena.Trace, source string) *Story {
 	return s
 }
 
-// product finds what the guard's evidence names: an id, or a title in quotes.
+// product matches the product in the guard's evidence: its id, or its title in quotes.
 var product = regexp.MustCompile(`product ([\w-]+)|title "(.+)"`)
 
-// holds returns the places of a protected product, the first of each kind.
+// holds lists where the attempt contains a protected product, whose id or title is what: the first
+// step of each kind of place, and whether the request contains it.
 func (s *Story) holds(what string) (places []string) {
 	seen := map[string]bool{}
 	contains := func(text string) bool {
@@ -218,8 +220,8 @@ func (c *Call) linked(r *filters.Row) {
 	}
 }
 
-// replyText returns the message of a logged reply, or the complete reply if it is not a
-// completion.
+// replyText returns the message of a logged reply and its calls, or the complete reply if it is not
+// a chat completion.
 func replyText(r *arena.ProxyCall) string {
 	body := r.Response.Text()
 	message := gjson.Get(body, "choices.0.message")

@@ -39,7 +39,8 @@ func alone(a *Argument, stage func(*printer, *Argument)) string {
 	return p.String()
 }
 
-// shortest is the length of a trace's text in a line of an explanation.
+// shortest is the maximum number of characters of a trace's text that one line of an explanation
+// quotes.
 const shortest = 240
 
 func brief(s string) string {
@@ -180,10 +181,11 @@ func judged(p *printer, a *Argument) {
 	}
 }
 
-// margin is how many characters are shown on both sides of a passage.
+// margin is the number of bytes of context shown on each side of a cited passage.
 const margin = 60
 
-// around returns a cited passage in brackets, with the words next to it if the story has it.
+// around returns a cited passage in brackets, with the text before and after it if the dialogue
+// contains the passage.
 func (a *Argument) around(s Passage) string {
 	if a.Story != nil {
 		for i := range a.Story.Turns {
@@ -341,7 +343,8 @@ func (c *Call) write(p *printer, head string) {
 
 func number(x *float64) string { return text.Optional(x, "%.4g", "unknown") }
 
-// Similar returns the ids of the ledger nearest to one that does not exist.
+// Similar returns the id in the ledger that is most similar to id, which does not exist there; ""
+// if none is similar.
 func (l *Ledger) Similar(id string) string {
 	best := ""
 	nearest := len(id)

@@ -38,7 +38,8 @@ type Day struct {
 	judges map[string]bool
 }
 
-// agent is one agent's day, by hotkey where there is one: figures as sums and counts.
+// agent holds the figures of one agent on one day, each as a sum and a count. Agents are told apart
+// by their hotkey or, if that is unknown, by version or run.
 type agent struct {
 	attempts int
 	figures  map[string]ratio
@@ -109,7 +110,8 @@ type Shift struct {
 	// Difference is after less before, with the ends of its 95 % interval over agents.
 	Difference, Low, High float64
 	Limit                 float64
-	// Passed reports whether the difference is beyond its limit, and surely one.
+	// Passed reports whether the difference is beyond its limit and its interval does not contain
+	// 0.
 	Passed bool
 }
 
@@ -171,7 +173,9 @@ func (d *Day) rate(name string) (rate, total float64) {
 	return part / total, total
 }
 
-// residual returns how far one agent pulls a day's figure from its rate.
+// residual returns the contribution of one agent to the error of a day's rate: its sum less the
+// rate times its count, divided by the count of all agents. It is 0 for an agent without attempts
+// on that day.
 func (d *Day) residual(who, name string, rate, total float64) float64 {
 	if a := d.agents[who]; a != nil {
 		return (a.figures[name].part - float64(rate*a.figures[name].total)) / total
@@ -179,9 +183,9 @@ func (d *Day) residual(who, name string, rate, total float64) float64 {
 	return 0
 }
 
-// shift returns a figure on both days. The standard error of its difference is that of
-// ratios linearised over agents (Cochran 1977, section 6.4); an agent of both days counts
-// once, with both residuals.
+// shift compares one figure of two days. The standard error of the difference is that of ratios
+// linearised over agents (Cochran 1977, section 6.4). An agent that occurs on both days counts
+// once, with the difference of its residuals.
 func shift(before, after *Day, name string, limit float64) Shift {
 	was, wasOf := before.rate(name)
 	is, isOf := after.rate(name)
@@ -210,8 +214,8 @@ func shift(before, after *Day, name string, limit float64) Shift {
 	return s
 }
 
-// moved reports whether a share of one agent changed by more than a limit, and
-// surely: the intervals of both days do not touch.
+// moved reports whether the share of one agent changed by more than limit, and significantly: the
+// 95 % intervals of the two days do not overlap.
 func moved(was, is ratio, limit float64) bool {
 	if was.total == 0 || is.total == 0 || math.Abs(is.part/is.total-was.part/was.total) <= limit {
 		return false

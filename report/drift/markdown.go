@@ -89,7 +89,8 @@ func digits(x float64) string {
 	return fmt.Sprintf("%.3f", x)
 }
 
-// plain returns a name without characters that Markdown or a terminal would interpret.
+// plain returns a name in which _ replaces the characters that Markdown or a terminal would
+// interpret.
 func plain(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || strings.ContainsRune("`|<>[]*\x7f", r) {

@@ -24,10 +24,10 @@ type Attempt struct {
 	ID      string `json:"id"`
 	Run     string `json:"run"`
 	Problem string `json:"problem"`
-	// Near are the protected requests that share the most words with its own,
-	// whether or not the guard holds it against one.
+	// Near are the protected requests that share the most words with the attempt's own request,
+	// whether or not the guard dropped the attempt.
 	Near []string `json:"near"`
-	// Story is nil where the attempt itself is not at hand.
+	// Story is nil if the trace of the attempt is not available.
 	Story *attempt.Story `json:"story"`
 }
 
@@ -55,8 +55,8 @@ func Page(sample string, attempts []Attempt) ([]byte, error) {
 	return bytes.Replace(out, []byte("SAMPLE-DATA"), data, 1), nil // encoding/json writes < as \u003c
 }
 
-// blind returns a copy of a story without the findings of the filter and the judge, its
-// texts shortened.
+// blind returns a copy of a story without the findings of the filter and the judge, so that they
+// cannot influence the people who label. It cuts texts to maxText bytes.
 func blind(s *attempt.Story) *attempt.Story {
 	if s == nil {
 		return nil

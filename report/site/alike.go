@@ -10,8 +10,9 @@ import (
 	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
-// copiedFrom is from where on a likeness is taken for copies: from so much of what both
-// show, at so many problems (of prompts: in so many lines). Tools alone are no sign.
+// copiedFrom has the limits from which two agents are reported as copies, by kind of similarity: a
+// minimum similarity, and a minimum number of problems, or lines of prompts, that are equal. A
+// similarity of 2 is impossible, since the use of the same tools is no sign of copying.
 var copiedFrom = [kinds]struct {
 	Share float64 `json:"share"`
 	Least int     `json:"least"`
@@ -25,33 +26,37 @@ var copiedFrom = [kinds]struct {
 }
 
 const (
-	// minContained is how much of the shorter one's thinking at a problem the other's must
-	// hold for the two to be the same.
+	// minContained is the share of the shorter reasoning at a problem that the other agent's
+	// reasoning must contain for the two to count as equal.
 	minContained = 0.8
-	// minLikeness is from where on a likeness is worth showing.
+	// minLikeness is the similarity, 0 to 1, below which a pair of agents is not shown and equal
+	// items at a problem do not count.
 	minLikeness = 0.02
-	// showPassages are shown of each pair and kind.
+	// showPassages is the maximum number of examples that are shown for each pair and kind.
 	showPassages = 5
 )
 
 type pair struct {
 	A string `json:"a"`
 	B string `json:"b"`
-	// By is the likeness of each kind, 0 to 1; null where one of them shows nothing of it.
+	// By is the similarity of each kind, 0 to 1; null if one of the agents has nothing to compare.
 	By [kinds]any `json:"by"`
-	// Same counts the problems at which both show the same of a kind, Of those at which
-	// both show anything of it. Of prompts they count lines, Of those of the shorter.
+	// Same counts the problems at which both agents are equal in a kind, Of the problems at which
+	// both have something to compare. For prompts Same counts equal lines, Of the lines of the
+	// agent with fewer.
 	Same   [kinds]int `json:"same"`
 	Of     [kinds]int `json:"of"`
 	Copied bool       `json:"copied"`
-	// Problems are some at which the calls or the thinking are the same, Passages
-	// sentences that both think, Lines those of both prompts; each what fewest share.
+	// Problems are examples of problems with equal calls or reasoning, Passages sentences in the
+	// reasoning of both agents, Lines lines in the prompts of both. Passages and Lines are those
+	// that the fewest other agents have.
 	Problems []string `json:"problems"`
 	Passages []string `json:"passages"`
 	Lines    []string `json:"lines"`
 }
 
-// agents compares the agents of a day. The whole day is read for it, once.
+// agents returns the script with the comparison of all agents of a day. If All is set, it first
+// reads every trace of the day.
 func (c *Corpus) agents(ctx context.Context, key string) ([]byte, error) {
 	if c.All {
 		if err := c.collectWork(ctx); err != nil {
@@ -75,7 +80,8 @@ func (c *Corpus) agents(ctx context.Context, key string) ([]byte, error) {
 type comparison struct {
 	*kinship
 	authors []*author
-	// team numbers the authors, copies alike; have is how many teams have an item.
+	// team has a number for each author, the same for authors that copy each other. teamsWith
+	// counts the teams that have an item, by kind.
 	team      []int
 	teamsWith [kinds]map[uint64]int
 }
@@ -134,9 +140,10 @@ func (a *author) items(kind int) (items []uint64) {
 	return items
 }
 
-// weight returns the weight of an item that a number of compared teams share: it falls with
-// the number of teams that have it, and is 0 if half of all do, since what all write is no
-// copy. A prompt's line that a third team sends is a public client's.
+// weight returns the weight, 0 to 1, of an item in a comparison. compared is how many of the
+// compared teams have the item. The weight falls with the number of other teams that have it and is
+// 0 if half of all do, since what everyone writes is not copied. A line of a prompt has weight 0 if
+// any other team sends it, since it is from a public client.
 func (k *comparison) weight(kind int, h uint64, compared int) float64 {
 	switch others := k.teamsWith[kind][h] - compared; {
 	case others <= 0:
@@ -148,8 +155,9 @@ func (k *comparison) weight(kind int, h uint64, compared int) float64 {
 	}
 }
 
-// pairs returns all pairs of agents that share something that few others write. They are
-// compared twice: the second time all copies of one work are one team.
+// pairs returns the pairs of agents that share something that few others write. It compares all
+// agents twice. The first pass joins agents that copy each other into teams; in the second, a text
+// counts as common only if many teams have it.
 func (k *kinship) pairs() (out []pair) {
 	w := k.newComparison()
 	for _, again := range []bool{false, true} {
@@ -219,8 +227,8 @@ func (k *comparison) compare(a, b *author) *pair {
 	return p
 }
 
-// compareProblem returns the weight of what two agents did equally at a problem, 0 if they
-// did not; both reports whether both have something to compare.
+// compareProblem compares the work of two agents at one problem. x is the weight of what is equal,
+// by kind; 0 if nothing is. both reports whether both agents have something to compare.
 func (k *comparison) compareProblem(a, b *problemWork) (x [byPrompts]float64, both [byPrompts]bool) {
 	for kind := range byCallsAndThinking {
 		if both[kind] = len(a[kind]) > 0 && len(b[kind]) > 0; !both[kind] {
@@ -236,8 +244,8 @@ func (k *comparison) compareProblem(a, b *problemWork) (x [byPrompts]float64, bo
 	return x, both
 }
 
-// shared returns how much two lists have in common, each item by its weight, and how much
-// the smaller one holds.
+// shared compares two sorted lists of items. It returns the total weight of the items in both, and
+// the total weight of the list with the lower one.
 func (k *comparison) shared(kind int, s, t []uint64) (both, smaller float64) {
 	var onlyS, onlyT float64
 	for len(s) > 0 || len(t) > 0 {
@@ -253,7 +261,7 @@ func (k *comparison) shared(kind int, s, t []uint64) (both, smaller float64) {
 	return both, both + min(onlyS, onlyT)
 }
 
-// rarest returns what both write and fewest others do.
+// rarest returns up to showPassages texts that both agents wrote, those of the fewest teams first.
 func (k *comparison) rarest(kind int, a, b *author) []string {
 	items, itemsB := a.items(kind), b.items(kind)
 	slices.Sort(items)

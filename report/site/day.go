@@ -14,7 +14,7 @@ import (
 	"github.com/trajectory-arena/arena/report/attempt"
 )
 
-// day is the data of the page of a corpus.
+// day is the data of the page that shows one corpus.
 type day struct {
 	Name    string            `json:"name"`
 	Rows    int               `json:"rows"`
@@ -117,7 +117,8 @@ func (s series) MarshalJSON() ([]byte, error) {
 	return json.Marshal(c)
 }
 
-// flatten returns a list as a text: words with spaces, or bits.
+// flatten returns a list as a text: strings joined by spaces, booleans as digits 1 and 0. Other
+// values are returned unchanged.
 func flatten(v any) any {
 	switch v := v.(type) {
 	case []string:
@@ -136,10 +137,11 @@ func flatten(v any) any {
 	return v
 }
 
-// maxTexts is the maximum number of distinct texts of a column with indices.
+// maxTexts is the maximum number of distinct texts for which a column is encoded as indices.
 const maxTexts = 4096
 
-// shareTexts replaces the texts of a column by indices into Texts if few are distinct.
+// shareTexts replaces the texts of a column by indices into Texts, if there are at most maxTexts
+// distinct ones.
 func (c *column) shareTexts() {
 	if c.Kind != "words" {
 		return

@@ -50,8 +50,8 @@ const (
 	maxPassage = 300
 )
 
-// kinship collects the work of each agent of a day. It may be used by several goroutines;
-// the result does not depend on the order of attempts.
+// kinship collects the work of each agent of a day, to find agents that copy each other. It can be
+// used by several goroutines. The result does not depend on the order of attempts.
 type kinship struct {
 	mu     sync.Mutex
 	agents map[string]*author
@@ -60,8 +60,8 @@ type kinship struct {
 	texts map[uint64]string
 }
 
-// author is an agent with its work by problem. lines maps the hash of each line of its
-// prompts to the hash of the problem at which it was sent, 0 for several problems.
+// author is an agent with its work by problem. lines maps the hash of each line of its prompts to
+// the hash of the problem at which it was sent, or to 0 if it was sent at several problems.
 type author struct {
 	name     string
 	work     map[string]*problemWork
@@ -71,7 +71,8 @@ type author struct {
 	prompts []uint64
 }
 
-// problemWork holds the items of an agent at a problem by kind, of all its attempts.
+// problemWork holds the hashes of an agent's work at one problem, over all its attempts, by kind:
+// sequences of tools, sequences of calls and sentences.
 type problemWork [byCallsAndThinking][]uint64
 
 // seed is random: hashes are only compared within the process.
@@ -79,7 +80,8 @@ var seed = maphash.MakeSeed()
 
 func hash(parts ...string) uint64 { return maphash.String(seed, strings.Join(parts, "\x00")) }
 
-// add adds an attempt to all agents that submitted it.
+// add adds the work of an attempt to all agents that submitted it. It ignores an attempt without a
+// dialogue.
 func (k *kinship) add(t *arena.Trace, agents []string) {
 	if !t.HasDialogue || len(agents) == 0 {
 		return
@@ -131,8 +133,8 @@ func (k *kinship) keepExample(h uint64, s string) {
 	}
 }
 
-// workItems returns the items of an attempt. texts holds the sentences of the kind
-// byThinking.
+// workItems returns the hashes of an attempt's work by kind: its sequence of tools, its sequence of
+// calls and its sentences. texts holds the sentences.
 func workItems(t *arena.Trace, d *arena.Dialogue) (items problemWork, texts []string) {
 	tools := []string{t.ProblemID}
 	calls := []string{t.ProblemID}
@@ -157,7 +159,8 @@ func workItems(t *arena.Trace, d *arena.Dialogue) (items problemWork, texts []st
 	return items, texts
 }
 
-// promptLines returns the lines that the client itself writes into its requests, by hash.
+// promptLines returns, by hash, the lines that the agent's program writes into its requests to the
+// model. It leaves out the customer's request and lines shorter than minLine.
 func promptLines(t *arena.Trace) map[uint64]string {
 	out := map[uint64]string{}
 	for i := range t.Steps {
@@ -176,7 +179,7 @@ func promptLines(t *arena.Trace) map[uint64]string {
 	return out
 }
 
-// sentenceEnds matches the ends of sentences. A point within a number ends none.
+// sentenceEnds matches the end of a sentence. The point in a decimal number is not an end.
 var sentenceEnds = regexp.MustCompile(`[.!?;](\s|$)|\n`)
 
 // sentences returns the sentences with at least minWords words that are not in the request:
@@ -190,14 +193,16 @@ func sentences(think string, requestWords map[string]bool) []string {
 	})
 }
 
-// words returns the words of a text without numbers, in lower case.
+// words returns the words of a text in lower case. Every character that is not a letter separates
+// words, so numbers are left out.
 func words(s string) []string {
 	return strings.FieldsFunc(strings.ToLower(s), func(r rune) bool {
 		return !unicode.IsLetter(r)
 	})
 }
 
-// normaliseSentence returns a sentence in lower case with # for digits and single spaces.
+// normaliseSentence returns a sentence in lower case, with # in place of each digit and single
+// spaces.
 func normaliseSentence(s string) string {
 	return strings.Join(strings.Fields(strings.Map(func(r rune) rune {
 		if r >= '0' && r <= '9' {
@@ -207,11 +212,12 @@ func normaliseSentence(s string) string {
 	}, strings.ToLower(s))), " ")
 }
 
-// record identifies a record by the hashes of its input and of itself.
+// record identifies an attempt's record by the hash of its input file and the hash of the record
+// itself.
 type record [2]string
 
-// agentsByRecord returns the agents of each record in the ledger: two agents may submit the
-// same file.
+// agentsByRecord returns the agents of each record in the ledger. A record can have several, since
+// two agents may submit the same file.
 func (c *Corpus) agentsByRecord() map[record][]string {
 	agents := map[record][]string{}
 	for _, line := range c.Ledger.Lines {
@@ -231,7 +237,7 @@ func (c *Corpus) collectWork(ctx context.Context) error {
 	})
 }
 
-// eachTrace calls f with every trace of the days, from several goroutines.
+// eachTrace calls f with every trace in the input files of the corpus, from several goroutines.
 func (c *Corpus) eachTrace(ctx context.Context, f func(record, *arena.Trace) error) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(max(1, c.Workers))

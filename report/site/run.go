@@ -19,18 +19,19 @@ import (
 // Run is the folder of a finished evaluation.
 type Run struct {
 	Name, Dir string
-	// Clean replaces secrets in a text; JSON stays JSON.
+	// Clean replaces secrets in a text; JSON remains JSON.
 	Clean func(string) string
 }
 
-// maxLine bounds a line of results, which repeats ids that a model invented, and a sample of
-// the log, which is a conversation. maxMoments bounds the points of a plot.
+// maxLine is the maximum length in bytes of a line of results, which repeats ids that a model
+// invented, and of a conversation in the log. maxMoments is the maximum number of points in time of
+// a plot.
 const (
 	maxLine    = 64 << 20
 	maxMoments = 600
 )
 
-// run is the data of the page of a run.
+// run is the data of the page that shows one evaluation.
 type run struct {
 	Name      string            `json:"name"`
 	Spec      json.RawMessage   `json:"spec"`
@@ -87,8 +88,8 @@ func (r *Run) read() (*run, error) {
 	return out, err
 }
 
-// readLines returns the lines of a file that are valid JSON: a process may have ended in
-// the middle of one.
+// readLines returns the lines of a file that are valid JSON. It skips others, since a process may
+// have ended while it wrote one.
 func (r *Run) readLines(name string) (lines []json.RawMessage, err error) {
 	f, err := os.Open(filepath.Join(r.Dir, name))
 	if err != nil {
@@ -108,8 +109,9 @@ func (r *Run) readLines(name string) (lines []json.RawMessage, err error) {
 	return lines, nil
 }
 
-// conversation returns the conversation of rollout n from the run's log. The log's entries
-// are a header and then the samples in the order of the results.
+// conversation returns the conversation of rollout n, counted from 0 in the order of the results,
+// from the log inspect.eval. The first entry of that zip file is a header, and the samples follow.
+// The error is fs.ErrNotExist if there is no such rollout.
 func (r *Run) conversation(n int) (_ any, err error) {
 	log, err := zip.OpenReader(filepath.Join(r.Dir, "inspect.eval"))
 	if err != nil {

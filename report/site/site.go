@@ -50,7 +50,7 @@ type Corpus struct {
 	Secret func(text string) string
 	// Hidden is the number of records that are left out of published pages.
 	Hidden int
-	// All reports whether the story of every attempt is available on request.
+	// All reports whether the dialogue of every attempt can be read on request.
 	All bool
 	// withFile holds the indices in Ledger.Lines of the attempts with a file of their own.
 	withFile map[int]bool
@@ -59,7 +59,8 @@ type Corpus struct {
 	dayScript, agentsScript cachedScript
 }
 
-// chunkSize is the number of attempts without a file of their own per file.
+// chunkSize is the number of consecutive attempts whose short data share one file. Attempts with a
+// file of their own are left out of it.
 const chunkSize = 256
 
 // File returns a file of the site. name is relative, with slashes. The error of a file that
@@ -88,7 +89,7 @@ func (s *Site) File(ctx context.Context, name string) ([]byte, error) {
 	return nil, fs.ErrNotExist
 }
 
-// index returns the script with the names of all corpora and runs.
+// index returns the script with the names of all corpora and runs, for the start page.
 func (s *Site) index() ([]byte, error) {
 	corpora := append([]string{}, slicesx.Map(s.Corpora, func(c *Corpus) string {
 		return c.Name
@@ -103,9 +104,8 @@ func (s *Site) index() ([]byte, error) {
 	)
 }
 
-// script returns data as a script that calls arena.put with a name. The escapes of
-// encoding/json prevent that data ends the script. clean, unless nil, replaces secrets in
-// the data.
+// script returns a script that calls arena.put with name and data. encoding/json escapes <, so that
+// data cannot end the script element. clean, unless nil, replaces secrets in the data.
 func script(
 	name string,
 	data any,
@@ -125,11 +125,13 @@ func script(
 	), nil
 }
 
-// minCleanBytes is the minimum length of a part that is cleaned concurrently.
+// minCleanBytes is the minimum length in bytes of a part of JSON that is cleaned concurrently with
+// others.
 const minCleanBytes = 1 << 20
 
-// cleanJSON replaces the secrets in JSON, in concurrent parts. A part ends between two
-// objects, which no text can look like: quotes in texts are escaped.
+// cleanJSON replaces the secrets in JSON, in several parts concurrently. It splits data only
+// between two objects of a list. No string can look like such a place, since quotes in strings are
+// escaped.
 func cleanJSON(data string, clean func(string) string) []byte {
 	var parts []string
 	size := max(minCleanBytes, len(data)/runtime.GOMAXPROCS(0)+1)
@@ -154,7 +156,8 @@ func cleanJSON(data string, clean func(string) string) []byte {
 	return []byte(strings.Join(parts, ""))
 }
 
-// file returns a file of corpus k.
+// file returns a script of corpus k: its overview, the comparison of its agents, one attempt or a
+// chunk of attempts. For other names the error is fs.ErrNotExist.
 func (c *Corpus) file(
 	ctx context.Context,
 	k int,
@@ -186,7 +189,7 @@ func (c *Corpus) file(
 	return nil, fs.ErrNotExist
 }
 
-// cachedScript is a script that is built at the first request.
+// cachedScript is a script that is built at the first request for it.
 type cachedScript struct {
 	sync.Mutex
 	script []byte
@@ -201,7 +204,8 @@ func (s *cachedScript) get(build func() ([]byte, error)) (_ []byte, err error) {
 	return s.script, err
 }
 
-// attempt returns the script of attempt n.
+// attempt returns the script of attempt n with its dialogue. key is the name that the page uses for
+// the data.
 func (c *Corpus) attempt(
 	ctx context.Context,
 	key string,
@@ -224,8 +228,8 @@ func (c *Corpus) argumentScript(key string, a *attempt.Argument) ([]byte, error)
 	return script(key, a, c.Clean)
 }
 
-// chunk returns the script of the attempts without a file of their own among the
-// chunkSize lines from n on. They have the checks that fire, and no story.
+// chunk returns the script of the chunkSize attempts from index n, without those that have a file
+// of their own. Each has the checks that fired, and no dialogue.
 func (c *Corpus) chunk(key string, n int) ([]byte, error) {
 	arguments := map[string]*attempt.Argument{}
 	for i := n; i < min(n+chunkSize, len(c.Ledger.Lines)); i++ {
@@ -245,8 +249,8 @@ func (c *Corpus) chunk(key string, n int) ([]byte, error) {
 	return script(key, arguments, nil)
 }
 
-// chooseFiles selects the attempts that get a file of their own: the kept ones, and of each
-// other reason the first perReason by the hash of their record.
+// chooseFiles selects the attempts that get a file of their own: all kept ones, and for each reason
+// of the others perReason attempts with a dialogue, the first in the order of their hashes.
 func (c *Corpus) chooseFiles(perReason int) {
 	c.withFile = map[int]bool{}
 	byReason := map[string][]int{}

@@ -16,8 +16,8 @@ import (
 	"github.com/trajectory-arena/arena/report/attempt"
 )
 
-// Write calls put with every file of the site, from several goroutines. The kept attempts
-// get a file of their own, and of each other reason up to perReason attempts.
+// Write calls put with every file of the site, from several goroutines. A file of its own is
+// written for each kept attempt, and for up to perReason attempts of each other reason.
 func (s *Site) Write(
 	ctx context.Context,
 	perReason int,
@@ -54,7 +54,7 @@ func (s *Site) Write(
 	return nil
 }
 
-// names returns the files of a corpus except those of single attempts.
+// names returns the names of all files of a corpus except those of single attempts.
 func (c *Corpus) names(folder string) []string {
 	out := []string{folder + "day.js", folder + "agents.js"}
 	for i := 0; i < len(c.Ledger.Lines); i += chunkSize {
@@ -63,8 +63,9 @@ func (c *Corpus) names(folder string) []string {
 	return out
 }
 
-// write writes the files of single attempts: from their day or, if the day is missing,
-// from the rows of the corpus. It also collects the work of the agents.
+// write writes the files of the selected attempts, with their dialogue from the input file or, if
+// that is missing, from the row of the corpus. It also collects the work of all agents for their
+// comparison.
 func (c *Corpus) write(
 	ctx context.Context,
 	folder string,
