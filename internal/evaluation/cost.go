@@ -82,7 +82,8 @@ func (c Cost) String() string {
 	return fmt.Sprintf("cost          %s a solved problem (%d solved)%s", list, c.SolvedProblems, c.uncountedNote())
 }
 
-// uncountedNote returns the end of the line of String, empty if all replies were counted.
+// uncountedNote returns the end of the text of String about replies without token counts; "" if
+// there are none.
 func (c Cost) uncountedNote() string {
 	if c.Uncounted == 0 {
 		return ""

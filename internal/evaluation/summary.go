@@ -138,7 +138,8 @@ func (t *Tokens) Add(o Tokens) {
 	addCount(&t.Completion, o.Completion)
 }
 
-// addCount adds *n to **sum. Unknown counts, which are nil, are ignored.
+// addCount adds n to sum. An unknown count, which is nil, is ignored; a sum of only unknown counts
+// remains nil.
 func addCount(sum **int64, n *int64) {
 	if n == nil {
 		return

@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// Serve starts a server and returns it with a transport that reaches it, whatever the
-// address of a request. Both end with the test.
+// Serve starts a server and returns it with a transport that connects to it, whatever the address
+// of a request. Both are closed at the end of the test.
 func Serve(t testing.TB, h http.Handler) (*httptest.Server, *http.Transport) {
 	l := &listener{
 		conns:  make(chan net.Conn),

@@ -21,8 +21,8 @@ type Breaker struct {
 	FailFast bool
 }
 
-// defaultPatience is how long connections to a server must fail until the server counts
-// as down, unless Config.Patience is set. It is also the time between two tries then.
+// defaultPatience is the time for which connections to a server must fail until the server counts
+// as down, unless Config.Patience is set. After that time it is also the pause between two tries.
 const defaultPatience = 10 * time.Second
 
 func (b Breaker) withDefaults() Breaker {
@@ -33,23 +33,26 @@ func (b Breaker) withDefaults() Breaker {
 	return b
 }
 
-// healthy reports whether a server has fewer consecutive misses than the breaker allows.
+// healthy reports whether a server has fewer consecutive misses (tries without a reply) than the
+// breaker allows.
 func (g *gate) healthy(s *server) bool { return s.misses < g.breaker.After }
 
-// isDown reports whether no connection to the server could be made for g.patience.
+// isDown reports whether a server is not healthy and no connection to it could be made for
+// g.patience.
 func (g *gate) isDown(s *server, now time.Time) bool {
 	return !g.healthy(s) && !s.downSince.IsZero() && now.Sub(s.downSince) >= g.patience
 }
 
-// isSetAside reports whether a server gets one request at a time only. That is the case
-// for a server without answers if there are other servers, or if nothing listens at its
-// address. A single server that is slower than the time-out still gets all requests: one
-// at a time would take forever.
+// isSetAside reports whether a server gets only one request at a time. This applies to a server
+// that is not healthy, if another server is healthy, if requests should fail fast, or if no
+// connection to the server can be made. A single server that is merely slow still gets all
+// requests: one at a time would take forever.
 func (g *gate) isSetAside(s *server, othersHealthy bool) bool {
 	return !g.healthy(s) && (othersHealthy || g.breaker.FailFast || !s.downSince.IsZero())
 }
 
-// isFull reports whether a server has as many requests in flight as it may have.
+// isFull reports whether a server has as many requests in flight as it may have: one if it is set
+// aside, otherwise its limit.
 func (g *gate) isFull(s *server, othersHealthy bool) bool {
 	if g.isSetAside(s, othersHealthy) {
 		return s.busy > 0
@@ -57,10 +60,9 @@ func (g *gate) isFull(s *server, othersHealthy bool) bool {
 	return s.busy >= int(max(1, s.limit))
 }
 
-// load returns the rank of a server for the next request: the lowest is chosen. A server
-// that was set aside and may be tried again comes first, because otherwise healthy
-// servers would keep it from ever being tried. The server that failed the last try of
-// the request comes last.
+// load returns the rank of a server for the next request; the server with the lowest rank is
+// chosen. A server that was set aside and may be tried again is first, since it would otherwise
+// never be tried. The server avoid, at which the last try of the request failed, is last.
 func (g *gate) load(s, avoid *server, affinity uint64) float64 {
 	const (
 		rankProbe    = -2
@@ -104,8 +106,8 @@ type server struct {
 	retryAt time.Time
 }
 
-// decrease sets the limit to its half, unless that happened since the request was sent. falls is
-// the value of s.falls at that time.
+// decrease sets the limit of requests in flight to its half after an overload, unless that happened
+// since the request was sent. falls is the value that s.falls had then.
 func (s *server) decrease(falls int) {
 	if falls != s.falls {
 		return
@@ -116,7 +118,8 @@ func (s *server) decrease(falls int) {
 	s.round = 0
 }
 
-// increase counts an answer and raises the limit if it is time.
+// increase counts an answer. It raises the limit of requests in flight by one with every answer or,
+// after the first overload, with every round of as many answers as the limit.
 func (s *server) increase() {
 	s.round++
 	roundDone := !s.hasFallen || float64(s.round) >= s.limit
@@ -131,8 +134,8 @@ func (s *server) resetMisses() {
 	s.downSince = time.Time{}
 }
 
-// recordMiss counts a try without a reply. unreachable reports whether no connection
-// could be made.
+// recordMiss counts a try without a reply and sets the time of the next try. unreachable reports
+// whether no connection could be made.
 func (s *server) recordMiss(b Breaker, now time.Time, unreachable bool) {
 	s.misses++
 	if unreachable && s.downSince.IsZero() {

@@ -17,8 +17,8 @@ import (
 	"github.com/trajectory-arena/arena/internal/wrong"
 )
 
-// Client asks one endpoint questions. Each question is sent once, with structured output
-// if the server supports it. Its methods may be called from any goroutine.
+// Client sends questions to one endpoint. Each question is sent once, with structured output if the
+// server supports it. Its methods may be called from any goroutine.
 type Client struct {
 	endpoint Endpoint
 	pool     *Pool
@@ -34,8 +34,8 @@ type Client struct {
 }
 
 const (
-	// initialLimit is the first limit of requests in flight: enough to grow fast, few
-	// enough for a small server.
+	// initialLimit is the limit of requests in flight at the start, low enough for a small server.
+	// It grows with the answers.
 	initialLimit = 4
 	// maxTimeouts is the number of consecutive time-outs after which a server is set
 	// aside. One question alone may time out this often (llm.Defaults), so a single slow
@@ -135,8 +135,9 @@ func (c *Client) ask(
 	return x, err
 }
 
-// body encodes a question. The fields of the question and of its endpoint override the
-// generated ones; a nil value removes a field. Equal questions give equal bytes.
+// body encodes a question as JSON, with the answer's schema if schema is set. Fields configured for
+// the question or its endpoint replace the generated ones; a nil value removes a field. Equal
+// questions have equal bytes.
 func (c *Client) body(q Question, schema bool) ([]byte, error) {
 	fields := map[string]any{"model": q.Model, "messages": q.Messages, "stream": false}
 	if schema {
@@ -158,8 +159,8 @@ func (c *Client) body(q Question, schema bool) ([]byte, error) {
 	return body, wrong.Wrap("encode question", err)
 }
 
-// skipReason returns why a question need not be sent now that it could be, nil if it
-// must be sent.
+// skipReason returns why a question that is about to be sent must not be sent: its caller withdrew
+// it, or the server has refused the key. It returns nil if the question must be sent.
 func (c *Client) skipReason(q Question) *Fault {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -171,8 +172,9 @@ func (c *Client) skipReason(q Question) *Fault {
 
 const chatPath = "/chat/completions"
 
-// conversationAffinity returns a number that is equal for requests that begin with the
-// same system prompt and request, and never 0.
+// conversationAffinity returns a number, never 0, that is equal for requests that start with the
+// same system prompt and first message. They are sent to the same server, whose cache has this
+// prefix.
 func conversationAffinity(b Body) uint64 {
 	const prefixBytes = 256 // of the first message, which some harnesses extend
 	h := fnv.New64a()

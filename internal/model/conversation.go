@@ -16,8 +16,8 @@ import (
 // Template holds the parts that all requests of a run have in common: everything except
 // the conversation and the seed.
 type Template struct {
-	// head is the request up to the system prompt, tail everything between the last
-	// message and limit.
+	// head is the JSON of the request up to and including the system prompt, tail that between the
+	// last message and limit.
 	head, tail []byte
 	// limit is the field max_tokens, nil if it is not sent.
 	limit       []byte
@@ -117,8 +117,8 @@ type Turn struct {
 	CallID string `json:"tool_call_id,omitempty"`
 }
 
-// Conversation holds the messages after the system prompt as JSON, each with a comma
-// before it. first is the first message, which is never appended to, later all others.
+// Conversation holds the messages after the system prompt as JSON, each preceded by a comma. first
+// is the first message, which is never appended to; later holds all others.
 type Conversation struct{ first, later []byte }
 
 // Append returns the conversation with a message added. It may reuse c's memory.

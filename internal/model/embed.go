@@ -32,12 +32,13 @@ type Embedder struct {
 const (
 	// embedTexts is the number of texts per request; common servers refuse more than 64.
 	embedTexts = 64
-	// embedAtOnce bounds the requests in flight: the scorers of several attempts use one
-	// endpoint.
+	// embedAtOnce is the maximum number of requests in flight, since the scorers of several
+	// attempts share one endpoint.
 	embedAtOnce = 16
-	// maxVector bounds one vector in a reply: 8,192 numbers of 32 characters.
+	// maxVector is the maximum size of one vector in a reply in bytes: 8,192 numbers of 32
+	// characters.
 	maxVector = 256 << 10
-	// maxCached bounds the number of cached floats, to 256 MiB.
+	// maxCached is the maximum number of cached float32 numbers, which take 256 MiB.
 	maxCached = 64 << 20
 )
 
@@ -137,8 +138,8 @@ func (e *Embedder) Embed(ctx context.Context, texts []string) ([][]float32, erro
 	}), nil
 }
 
-// store adds vectors to the cache, which is emptied first if it is full. It returns an
-// error for a vector whose length differs from all before.
+// store adds the vectors of texts to the cache, which it empties first if it is full. It returns an
+// error if a vector has another length than the earlier ones.
 func (e *Embedder) store(texts []string, vectors [][]float32) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -189,8 +190,8 @@ func (e *Embedder) ask(ctx context.Context, texts []string) (vectors [][]float32
 	return vectors, e.store(texts, vectors)
 }
 
-// sortByIndex returns the vectors of n texts in the order of their indices: servers
-// answer in any order. Missing, duplicate and all-zero vectors are errors.
+// sortByIndex returns the vectors of n texts in the order of the texts, since servers may return
+// them in any order. Missing, duplicate and all-zero vectors are errors.
 func sortByIndex(data []openai.Embedding, n int) ([][]float32, error) {
 	vectors := make([][]float32, n)
 	for _, d := range data {

@@ -34,7 +34,6 @@ type Endpoint struct {
 }
 
 // Validate returns all errors of e, joined.
-// Validate names everything that cannot be used, all at once.
 func (e Endpoint) Validate() error {
 	var bad wrong.List
 	a, err := newAddress(e.BaseURL)
@@ -48,8 +47,8 @@ func (e Endpoint) Validate() error {
 	return bad.Err()
 }
 
-// resolve returns the endpoint's key and headers with the values of environment
-// variables filled in. hidden holds the header values that are secret.
+// resolve returns the key and the headers of the endpoint, with values from the environment
+// inserted. hidden holds the header values from the environment, which are secret.
 func (e Endpoint) resolve() (key string, headers map[string]string, hidden []string, err error) {
 	headers = map[string]string{}
 	var bad wrong.List
@@ -88,8 +87,8 @@ type Question struct {
 	StillWanted func() bool
 }
 
-// maxReplyBytes returns a bound of the reply, far above what max_tokens tokens take as
-// text.
+// maxReplyBytes returns the maximum size of a reply in bytes, far above the text of max_tokens
+// tokens; at most MaxChat.
 func (q Question) maxReplyBytes() int64 {
 	const bytesPerToken = 128
 	const overhead = 256 << 10

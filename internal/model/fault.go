@@ -42,9 +42,8 @@ const (
 	Unreadable Kind = "unreadable"
 )
 
-// Fault is a request without an answer: the instrument failed, not the model.
-// Fault is the error of a request without an answer. It is a failure of the
-// infrastructure, not of the model.
+// Fault is the error of a request without an answer. It is a failure of the infrastructure, not of
+// the model.
 type Fault struct {
 	Kind Kind
 	// Reason is a stable code: http_STATUS, timeout, unreachable, connection,
@@ -76,14 +75,14 @@ func (f *Fault) Error() string {
 // Unreachable reports whether no connection could be made.
 func (f *Fault) Unreachable() bool { return f.unreachable || f.Reason == reasonServerDown }
 
-// isTemporary reports whether a retry may succeed.
+// isTemporary reports whether another try of the request may succeed.
 func (f *Fault) isTemporary() bool {
 	return f.Kind == Limited || f.Kind == Server || f.Kind == Network || f.Kind == Unreadable
 }
 
-// gateFault returns the fault to report to the gate, nil if the request was answered. A
-// canceled request says nothing about the server. A request whose deadline passed counts
-// as a time-out.
+// gateFault returns the fault that the gate (the scheduler of requests) should count against the
+// server. It is nil if the request was answered, a time-out if the deadline of ctx passed, and of
+// kind Withdrawn if ctx was canceled, which shows nothing about the server.
 func gateFault(ctx context.Context, f *Fault) *Fault {
 	switch {
 	case f == nil || ctx.Err() == nil:
@@ -96,8 +95,9 @@ func gateFault(ctx context.Context, f *Fault) *Fault {
 	return &late
 }
 
-// kindOf returns the kind of fault of an HTTP status. 408, 425 and every 5xx are
-// temporary. Any other 4xx is not, nor is a redirect, which would send the key elsewhere.
+// kindOf returns the kind of fault of an HTTP status. 408, 425, 429 and all 5xx are temporary. Any
+// other 4xx is permanent, and so is a redirect, which would send the key to another server. Status
+// 0 means that there was no reply.
 func kindOf(status int) Kind {
 	switch {
 	case status == 0:
@@ -117,11 +117,11 @@ func kindOf(status int) Kind {
 	}
 }
 
-// statusOverloaded is sent by some servers instead of 503.
+// statusOverloaded is the HTTP status that some servers send instead of 503.
 const statusOverloaded = 529
 
-// replyFault returns the fault of a reply that is no answer. err is the error of reading
-// the body, nil if the status alone explains the fault.
+// replyFault returns the fault of a reply that is not an answer. err is the error of reading the
+// body, nil if the status alone is the reason.
 func (p *Pool) replyFault(
 	res *http.Response,
 	body []byte,
@@ -157,8 +157,8 @@ func (p *Pool) replyFault(
 	return f
 }
 
-// transportFault returns the fault of a request that failed with err before its reply
-// was complete. status is that of the incomplete reply, 0 if there was none.
+// transportFault returns the fault of a request that failed with err before its reply was complete.
+// status is that of the incomplete reply, 0 if there was none.
 func (p *Pool) transportFault(
 	ctx context.Context,
 	err error,
@@ -187,8 +187,8 @@ func (p *Pool) transportFault(
 	return f
 }
 
-// serverMessage returns the server's explanation of a failure: the message of an OpenAI
-// error, else the whole body, else the HTTP status.
+// serverMessage returns the server's explanation of a failure: the message of an OpenAI error,
+// otherwise the complete body or, if that is empty, the HTTP status.
 func serverMessage(res *http.Response, body []byte) string {
 	var message openai.ErrorResponse
 	switch {

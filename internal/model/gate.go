@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-// gate schedules requests in the order of their arrival. Each goes to the server with the
-// lowest load. A server gets no more requests at once than its limit, and none while it
-// pauses or is set aside.
+// gate schedules requests in the order of their arrival. Each is sent to the server with the lowest
+// load. A server never has more requests in flight than its limit, and gets none while it pauses or
+// is set aside.
 type gate struct {
 	mu      sync.Mutex
 	now     func() time.Time
@@ -19,13 +19,14 @@ type gate struct {
 	// patience is how long connections to a server must fail until it counts as down.
 	patience time.Duration
 	servers  []*server
-	// waiting holds a *waiter for each request without a slot.
+	// waiting holds a *waiter for each request that waits for a server.
 	waiting *list.List
-	// wake runs admit when a pause is over.
+	// wake runs admit when the pause of a server is over.
 	wake *time.Timer
 }
 
-// waiter is a request that waits for a slot. done is closed when slot or fault is set.
+// waiter is a request that waits for a slot, the right to send it. done is closed when slot or
+// fault is set.
 type waiter struct {
 	avoid    *server
 	affinity uint64
@@ -34,8 +35,8 @@ type waiter struct {
 	fault    *Fault
 }
 
-// slot is the right to send one request to a server. falls is server.falls when the slot
-// was granted.
+// slot is the right to send one request to a server. falls is the value of server.falls when the
+// slot was granted.
 type slot struct {
 	*server
 	falls int
@@ -97,7 +98,7 @@ func (g *gate) enter(
 	return w.slot, nil
 }
 
-// pauseFault returns a fault if all servers pause beyond ctx's deadline, else nil.
+// pauseFault returns a fault if all servers pause beyond the deadline of ctx, otherwise nil.
 func (g *gate) pauseFault(ctx context.Context) *Fault {
 	deadline, ok := ctx.Deadline()
 	if !ok || slices.ContainsFunc(g.servers, func(s *server) bool { return !s.pausedTill.After(deadline) }) {
@@ -111,8 +112,8 @@ func (g *gate) pauseFault(ctx context.Context) *Fault {
 	}
 }
 
-// giveUp removes a waiter whose context ended, and returns ctx's cause. A slot that was
-// granted in the meantime is released.
+// giveUp removes a waiting request whose context has ended, and returns the cause. If the request
+// was granted a slot in the meantime, the slot is released.
 func (g *gate) giveUp(
 	ctx context.Context,
 	element *list.Element,
@@ -132,8 +133,9 @@ func (g *gate) giveUp(
 	return context.Cause(ctx)
 }
 
-// leave releases the slot of a finished request. f is nil if the request was answered. Its
-// kind is Withdrawn if the server did not have to answer.
+// leave releases the slot of a finished request and adjusts the server's limit, misses and pause. f
+// is nil if the request was answered. A fault of kind Withdrawn shows nothing about the server and
+// does not change its limit or misses.
 func (g *gate) leave(t slot, f *Fault) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -158,8 +160,8 @@ func (g *gate) leave(t slot, f *Fault) {
 	g.admit()
 }
 
-// admit assigns slots to waiting requests, or fails them if they can never get one. The
-// caller holds g.mu.
+// admit assigns servers to the waiting requests, first to last, as long as one is available. It
+// fails a request if no server will be available. The caller holds g.mu.
 func (g *gate) admit() {
 	for g.waiting.Len() > 0 {
 		front := g.waiting.Front()
@@ -179,7 +181,8 @@ func (g *gate) admit() {
 	}
 }
 
-// wakeAfter runs admit after d, never if d is 0. The caller holds g.mu.
+// wakeAfter runs admit after d, in place of an earlier call; never if d is 0. The caller holds
+// g.mu.
 func (g *gate) wakeAfter(d time.Duration) {
 	if g.wake != nil {
 		g.wake.Stop()
@@ -194,10 +197,10 @@ func (g *gate) wakeAfter(d time.Duration) {
 	})
 }
 
-// choose returns the server for the next request. If there is none, it returns the time
-// until one may be available, which is 0 if only an answer can free a slot, or a fault if
-// there will be none. A server that is down is still tried now and then while others
-// answer, since it may come back.
+// choose returns the server for the next request. If none is available, it returns the time until
+// one may be; 0 means that only an answer can free a slot. A fault means that none will be
+// available. A server that is down is still tried now and then while others answer, since it may
+// recover.
 func (g *gate) choose(avoid *server, affinity uint64) (best *server, wait time.Duration, fault *Fault) {
 	now := g.now()
 	anyHealthy := slices.ContainsFunc(g.servers, g.healthy)
@@ -237,7 +240,7 @@ func (g *gate) choose(avoid *server, affinity uint64) (best *server, wait time.D
 	return best, wait, fault
 }
 
-// reasonServerDown is the reason of the fault if all servers are down.
+// reasonServerDown is the fault's Reason if no connection to any server can be made.
 const reasonServerDown = "server_down"
 
 // hasOtherHealthy reports whether a healthy server other than s exists.

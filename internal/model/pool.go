@@ -46,14 +46,13 @@ type Config struct {
 	// Patience is how long to wait for servers that refuse connections. Tries during that
 	// time are not counted. 0 means ten seconds in which tries are counted.
 	Patience time.Duration
-	Breaker  Breaker
+	// Breaker configures when a server without replies is set aside.
+	Breaker Breaker
 	// Transport replaces that of net/http unless it is nil.
 	Transport http.RoundTripper
 	// Now is the clock for pauses and latencies; nil means time.Now.
 	Now func() time.Time
 }
-
-// Validate returns all errors of c, joined.
 
 // Validate returns all that is wrong with the configuration, joined.
 func (c Config) Validate() error {
@@ -81,9 +80,7 @@ type Pool struct {
 	Counts Counts
 }
 
-// Counts counts requests, retries and overload replies.
-
-// Counts are what a pool has done so far.
+// Counts counts the requests, retries and overload replies of a pool.
 type Counts struct {
 	Requests, Retries, Overloads atomic.Int64
 }
@@ -180,8 +177,8 @@ func (p *Pool) Ask(ctx context.Context, r Request) (Answer, error) {
 	}
 }
 
-// backoff returns the pauses between tries. They double, with jitter, so that requests
-// that failed together are not retried together.
+// backoff returns the pauses between the tries of a request. They double up to ten seconds. They
+// vary at random, so that requests that failed together are not repeated together.
 func (c Config) backoff() *backoff.ExponentialBackOff {
 	const (
 		firstPause   = 100 * time.Millisecond
@@ -197,9 +194,9 @@ func (c Config) backoff() *backoff.ExponentialBackOff {
 	return b
 }
 
-// try sends a request once, if possible to another server than avoid, and returns the
-// server that it was sent to. The error is one that no retry can help. An answer is
-// returned even if ctx has ended in the meantime.
+// try sends a request once, if possible to another server than avoid. It returns the answer, the
+// server that it was sent to, the fault if it was not answered, and an error that another try
+// cannot help. If there is an answer, it is returned even if ctx has ended.
 func (p *Pool) try(
 	ctx context.Context,
 	r Request,

@@ -37,8 +37,8 @@ type Usage struct{ Prompt, Cached, Completion int64 }
 // Call is a tool call with its arguments as the model wrote them. The type of go-openai
 // omits empty arguments, which servers then refuse.
 
-// Call is a tool call, its arguments as the model wrote them. go-openai's own
-// leaves out empty arguments, which servers then refuse.
+// Call is a tool call with its arguments as the model wrote them. The type of go-openai omits empty
+// arguments, and servers then refuse the call.
 type Call struct {
 	ID       string   `json:"id"`
 	Type     string   `json:"type"`
@@ -51,12 +51,12 @@ type Function struct {
 	Arguments string `json:"arguments"`
 }
 
-// maxTokens bounds the counts that are believed: above any context, and low enough that
-// the counts of 2^31 requests can be added.
+// maxTokens is the maximum of a token count that is accepted from a server. It is above any
+// context, and low enough that the counts of 2^31 requests can be added.
 const maxTokens = 1 << 32
 
-// usage returns the token counts of a reply, nil if there are none or they are not
-// plausible.
+// usage returns the token counts of a reply; nil if the reply has none, or if they are negative or
+// above maxTokens.
 func usage(v gjson.Result) *Usage {
 	promptField := v.Get("prompt_tokens")
 	completionField := v.Get("completion_tokens")
@@ -77,13 +77,9 @@ func usage(v gjson.Result) *Usage {
 	}
 }
 
-// Read parses a chat completion. It reads only the fields that it needs: servers fill
-// the others in their own ways, and a paid answer must not be lost for them. With an
-// error, it returns what could be read.
-
-// Read reads a chat completion, and looks at nothing but what it takes: servers
-// write the other fields as they like, and an answer that was paid for is an
-// answer whatever they hold. What it could read is given beside an error too.
+// Read parses a chat completion. It reads only the fields that it needs, since servers differ in
+// the others and an answer that was paid for must not be lost. With an error, it returns what could
+// be read.
 func Read(body []byte) (Reply, error) {
 	text := string(body)
 	if !cursor.Valid(text) {
@@ -134,7 +130,8 @@ func JoinText(v gjson.Result) string {
 	return b.String()
 }
 
-// reasoning returns reasoning_content or, of newer servers, reasoning.
+// reasoning returns the model's reasoning in a message: reasoning_content or, from newer servers,
+// reasoning.
 func reasoning(message gjson.Result) string {
 	return cmp.Or(message.Get("reasoning_content").String(), message.Get("reasoning").Str)
 }
@@ -143,8 +140,8 @@ func reasoning(message gjson.Result) string {
 // one more is read, to show that there are too many.
 const MaxCalls = 256
 
-// calls returns the tool calls of a message, or the single call of the older field
-// function_call, which has no id.
+// calls returns the tool calls of a message, at most MaxCalls+1. If it has none, the call in the
+// older field function_call is returned, which has no id.
 func calls(message gjson.Result) (calls []Call) {
 	if list := message.Get("tool_calls"); list.IsArray() {
 		list.ForEach(func(_, c gjson.Result) bool {
@@ -158,8 +155,8 @@ func calls(message gjson.Result) (calls []Call) {
 	return calls
 }
 
-// newCall returns a call. Its arguments are a JSON string as the format demands, or the
-// object that some servers send.
+// newCall returns a call. Its arguments are a JSON string, as the format requires, or an object,
+// which some servers send.
 func newCall(id string, function gjson.Result) Call {
 	arguments := function.Get("arguments")
 	text := arguments.Raw
@@ -176,7 +173,8 @@ func newCall(id string, function gjson.Result) Call {
 	}
 }
 
-// overflowPhrases are the phrases by which servers report a prompt longer than the context.
+// overflowPhrases are the phrases with which servers report a prompt that is longer than the
+// model's context.
 var overflowPhrases = []string{
 	"context_length_exceeded", "exceed_context_size", "maximum context length", "context length", "context window", "context size",
 	"prompt is too long", "input is too long", "too many tokens", "max_model_len", "max_seq_len", "longer than the maximum model length",
@@ -185,11 +183,11 @@ var overflowPhrases = []string{
 	"exceeds the maximum allowed length",
 }
 
-// mentionsOverflow reports whether the text of a refused request means that the prompt
-// is longer than the model's context.
+// mentionsOverflow reports whether the body of a refusal means that the prompt is longer than the
+// model's context.
 func mentionsOverflow(body []byte) bool { return containsAny(overflowPhrases, body) }
 
-// replyLimitPhrases are the phrases by which servers mention the tokens reserved for the
+// replyLimitPhrases are the phrases with which servers mention the tokens that are reserved for the
 // reply.
 var replyLimitPhrases = []string{"max_tokens", "max_completion_tokens", "max_new_tokens", "completion"}
 

@@ -17,15 +17,14 @@ import (
 // pieces, so that no text is in memory twice.
 type Body [][]byte
 
-// reader returns a reader of the body.
 func (b Body) reader() io.ReadCloser {
 	pieces := net.Buffers(slices.Clone(b)) // reading consumes the list
 	return io.NopCloser(&pieces)
 }
 
-// route is the connection to one server: a transport, and the header of every request.
-// There is no http.Client, because a client follows redirects, and prompts and the key
-// are for the configured server only.
+// route is how one server is reached: its address, a transport, and the header of every request. It
+// has no http.Client, which would follow redirects, since prompts and the key are for the
+// configured server only.
 type route struct {
 	address   address
 	transport http.RoundTripper
@@ -96,8 +95,8 @@ func (r route) newRequest(
 	return req.WithContext(ctx)
 }
 
-// send sends a request to a server once. With a fault, the answer holds what was
-// received.
+// send sends a request once to the server of route. If it returns a fault, the answer holds what
+// was received of the reply.
 func (p *Pool) send(
 	ctx context.Context,
 	route route,
@@ -118,8 +117,8 @@ func (p *Pool) send(
 	return p.readAnswer(ctx, tryCtx, res, r)
 }
 
-// readAnswer reads the body of a reply. ctx is the context of the request, tryCtx that of
-// the current try.
+// readAnswer reads the body of a reply, or returns the fault if it is no answer. ctx is the context
+// of the request, tryCtx that of the current try.
 func (p *Pool) readAnswer(
 	ctx, tryCtx context.Context,
 	res *http.Response,
@@ -151,8 +150,9 @@ func (p *Pool) readAnswer(
 }
 
 const (
-	// smallReply is longer than nearly all replies. A longer one waits for its part of
-	// largeReplies, so that memory does not grow with the requests in flight.
+	// smallReply is the size of a reply in bytes that nearly all replies stay below. A longer reply
+	// is only read when its share of largeReplies bytes is free, so that memory does not grow with
+	// the requests in flight.
 	smallReply   = 256 << 10
 	largeReplies = 2 * MaxChat
 )
@@ -180,8 +180,9 @@ func (h *Hold) Release() {
 
 var errTooLong = errors.New("the reply is too long")
 
-// readBody reads a reply of at most maxBytes. free releases its part of p.large. With an
-// error, the bytes read before it are returned.
+// readBody reads the body of a reply of at most maxBytes bytes; a longer one is errTooLong. For a
+// large reply it first reserves memory in p.large, which free releases. With another error, it
+// returns the bytes that were read before.
 func (p *Pool) readBody(
 	ctx context.Context,
 	res *http.Response,

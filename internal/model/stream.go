@@ -12,8 +12,8 @@ import (
 	"github.com/trajectory-arena/arena/internal/cursor"
 )
 
-// eventStream matches the beginning of a stream of server-sent events: the first field of
-// an event, or a comment.
+// eventStream matches the start of a stream of server-sent events: the first field of an event, or
+// a comment.
 var eventStream = regexp.MustCompile(`^[ \r\n]*(?:data|event|id|retry)?:`)
 
 // JoinStream returns the completion that a stream of server-sent events adds up to. Some
@@ -45,13 +45,13 @@ func JoinStream(body []byte) []byte {
 	return completion
 }
 
-// chunkSum accumulates the chunks of a stream.
+// chunkSum joins the chunks of a streamed reply.
 type chunkSum struct {
 	content, reasoning, refusal strings.Builder
 	calls                       []streamedCall
 	id, model, finish           string
 	usage, prompt               json.RawMessage
-	// logprobs and tokens hold the elements of these lists, each with a comma before it.
+	// logprobs and tokens hold the elements of these lists, each preceded by a comma.
 	logprobs, tokens bytes.Buffer
 	done             bool
 }
@@ -61,7 +61,8 @@ type streamedCall struct {
 	arguments strings.Builder
 }
 
-// add adds a chunk. It reports whether the chunk is valid and no error.
+// add adds a chunk of the reply, in JSON. It returns false if the chunk is invalid or an error
+// message.
 func (s *chunkSum) add(data string) bool {
 	event := gjson.Parse(data)
 	if !cursor.Valid(data) || event.Get("error").Type != gjson.Null {
@@ -86,17 +87,19 @@ func (s *chunkSum) add(data string) bool {
 	return s.addCalls(delta.Get("tool_calls").Array())
 }
 
-// appendElements writes the elements of a list to b, each with a comma before it.
+// appendElements writes the elements of a JSON list to b, each preceded by a comma.
 func appendElements(b *bytes.Buffer, list gjson.Result) {
 	for _, v := range list.Array() {
 		b.WriteString("," + v.Raw)
 	}
 }
 
-// maxStreamedCalls bounds the calls of a stream, whose indices the server chooses.
+// maxStreamedCalls is the maximum number of calls in a streamed reply, in which the server chooses
+// the indices.
 const maxStreamedCalls = 1 << 16
 
-// addCalls adds pieces of tool calls. It reports whether their indices are valid.
+// addCalls adds parts of tool calls to the calls with their indices. It returns false if an index
+// is invalid.
 func (s *chunkSum) addCalls(pieces []gjson.Result) bool {
 	for _, piece := range pieces {
 		n := piece.Get("index").Int()
@@ -114,7 +117,7 @@ func (s *chunkSum) addCalls(pieces []gjson.Result) bool {
 	return true
 }
 
-// completion returns the sum of all chunks as a chat completion.
+// completion returns the joined chunks as a chat completion.
 func (s *chunkSum) completion() ([]byte, error) {
 	message := map[string]any{
 		"role":    "assistant",

@@ -21,8 +21,9 @@ type Keep struct {
 // MaxTop is the maximum of top_logprobs in OpenAI's API, and the default of vLLM.
 const MaxTop = 20
 
-// fields returns the fields of a request: two of OpenAI's API, and vLLM's for token ids,
-// without which different tokens can have the same text. Other servers ignore those.
+// fields returns the request fields that ask for token data: two of OpenAI's API, and two of vLLM
+// for token ids, since different tokens can have the same text. Other servers ignore the latter. It
+// returns "" if Tokens is not set.
 func (k Keep) fields() string {
 	if !k.Tokens {
 		return ""
@@ -100,8 +101,8 @@ func ids(list gjson.Result) (ids []int32) {
 	return ids
 }
 
-// tokenID returns the id of a token as vLLM writes it, token_id:N, or as llama.cpp does,
-// in the field id. It is -1 if the server sends the token's text only.
+// tokenID returns the id of a token, which vLLM writes as token_id:N and llama.cpp into the field
+// id. It is -1 if the server sends only the token's text.
 func tokenID(token gjson.Result) int32 {
 	number, hasPrefix := strings.CutPrefix(token.Get("token").String(), "token_id:")
 	if n, err := strconv.ParseUint(number, 10, 31); hasPrefix && err == nil {
@@ -110,7 +111,7 @@ func tokenID(token gjson.Result) int32 {
 	return intID(token.Get("id"))
 }
 
-// intID returns a number as an id, -1 if v is no number in range.
+// intID returns a JSON number as a token id; -1 if v is no number from 0 to 2^31-1.
 func intID(v gjson.Result) int32 {
 	if n := v.Float(); v.Type == gjson.Number && n >= 0 && n <= math.MaxInt32 {
 		return int32(n)

@@ -10,11 +10,11 @@ import (
 	"github.com/trajectory-arena/arena/internal/text"
 )
 
-// secrets are the values that must not appear in anything that is stored.
+// secrets are the values, such as keys, that must not appear in anything that is stored.
 type secrets [][]byte
 
-// minSecret is the minimum length of a secret. Servers without keys are configured with
-// words such as "none", which replies may well contain.
+// minSecret is the minimum length in bytes of a value that is treated as a secret. Servers without
+// keys are configured with words such as "none", which replies may well contain.
 const minSecret = 8
 
 func (c Config) secrets() secrets {
@@ -28,7 +28,7 @@ func (c Config) secrets() secrets {
 	})
 }
 
-// hide replaces the secrets in b.
+// hide replaces the secrets in b by [secret].
 func (s secrets) hide(b []byte) []byte {
 	for _, v := range s {
 		if bytes.Contains(b, v) {
@@ -38,8 +38,8 @@ func (s secrets) hide(b []byte) []byte {
 	return b
 }
 
-// printable returns a server's message as a clipped line without secrets and without
-// control characters, which a terminal would obey.
+// printable returns a server's message as a single line of at most 300 bytes, without secrets and
+// without control characters, which a terminal would obey.
 func (s secrets) printable(message string) string {
 	const maxBytes = 300
 	message = text.Line(strings.ToValidUTF8(string(s.hide([]byte(message))), "\uFFFD"))
@@ -49,7 +49,7 @@ func (s secrets) printable(message string) string {
 	return message
 }
 
-// address is a base URL. url has neither the user nor the query, which may be secret.
+// address is the base URL of a server. url lacks the user and the query, which may be secret.
 type address struct {
 	url   *url.URL
 	user  *url.Userinfo
@@ -69,7 +69,8 @@ func newAddress(base string) (address, error) {
 	return a, nil
 }
 
-// page returns the URL of a page below the base URL, with the query of the base URL.
+// page returns the URL of a page of the server: the base URL with path appended, and with the query
+// of the base URL.
 func (a address) page(path string) *url.URL {
 	u := *a.url
 	u.Path = strings.TrimRight(u.Path, "/") + path
@@ -78,7 +79,8 @@ func (a address) page(path string) *url.URL {
 	return &u
 }
 
-// secrets returns the password, the values of the query and the query itself.
+// secrets returns the parts of the URL that may be secret: the password, the query, and the values
+// in the query.
 func (a address) secrets() []string {
 	password, _ := a.user.Password()
 	values := []string{password}
@@ -97,7 +99,8 @@ func PageURL(base, path string) string { return joinURL(base, "", path) }
 // /health.
 func RootPageURL(base, path string) string { return joinURL(base, "/v1", path) }
 
-// joinURL removes a suffix from the path of a base URL and appends path.
+// joinURL removes suffix from the path of a base URL and appends path. User and query are kept. If
+// base is no HTTP URL, it returns base + path.
 func joinURL(base, suffix, path string) string {
 	a, err := newAddress(base)
 	if err != nil {
@@ -117,7 +120,7 @@ func PublicURL(base string) string {
 	return a.url.String()
 }
 
-// withoutUserAndQuery removes user and query from a string that may be no valid URL.
+// withoutUserAndQuery removes the user and the query from a string that may not be a valid URL.
 func withoutUserAndQuery(base string) string {
 	path, _, _ := strings.Cut(base, "?")
 	return path[strings.LastIndexByte(path, '@')+1:]

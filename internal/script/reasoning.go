@@ -11,10 +11,10 @@ import (
 	"github.com/trajectory-arena/arena/internal/asjson"
 )
 
-// Product is a row of a result as a prompt shows it.
+// Product is a product in a search result that a prompt contains.
 type Product struct{ ID, Title, Price string }
 
-// Shown is what a model can read in a prompt.
+// Shown is what a model can read in a prompt of recipe rewrite.
 type Shown struct {
 	Request, Call, thought string
 	Products               []Product
@@ -59,7 +59,7 @@ func (s *Shown) Find(id string) *Product {
 	return nil
 }
 
-// IDs are those of products.
+// IDs matches ids of products.
 var IDs = regexp.MustCompile(`\d{6,}`)
 
 func pick(seed string, variants ...string) string {
@@ -68,7 +68,7 @@ func pick(seed string, variants ...string) string {
 	return variants[int(h.Sum32()>>8)%len(variants)]
 }
 
-// Honest returns a thought that leads to the call and cites what was shown, in one of many
+// Honest returns reasoning that leads to the call and cites what the prompt shows, in one of many
 // forms.
 func (s *Shown) Honest() string {
 	var parts []string
@@ -114,7 +114,8 @@ func (s *Shown) Honest() string {
 	return strings.Join(parts, " ")
 }
 
-// saySearch writes the words and the options of a search.
+// saySearch writes the search words of the call and its options as sentences, with say, which
+// chooses one of several wordings.
 func (s *Shown) saySearch(say func(variants ...string)) {
 	args := gjson.Parse(s.Call[strings.Index(s.Call, "{") : strings.LastIndex(s.Call, "}")+1])
 	say("I search for", "Search:", "The next search is", "A search with", "Now a search:")
@@ -136,7 +137,8 @@ func (s *Shown) saySearch(say func(variants ...string)) {
 	}
 }
 
-// Sentences of thoughts.
+// Orders of the search options, and sentences of the reasoning before views of products and before
+// the end.
 var (
 	optionOrders = []string{"page price shop_id", "price page shop_id", "shop_id page price", "price shop_id page", "page shop_id price"}
 	beforeView   = []string{"The list brought some that could do.", "Looking closer is worth it.", "Before I decide there is more to know.", ""}
@@ -161,8 +163,8 @@ var (
 	judgements  = strings.Split("| is not it| misses a wish| would do| costs more| lacks the style| fits| is too dear| looks better| ranks below| is my favourite| meets the wish| is over the budget| has free shipping| matches| seems worse", "|")
 )
 
-// weighed returns a choice in a form that few others share: the facts of the product and of
-// its rivals come in any number and order.
+// weighed returns a sentence that compares a product with other products shown, in a form that few
+// others share: it has any number of comparisons, in any order.
 func (s *Shown) weighed(head string, p Product, index int) string {
 	n := 0
 	any := func(variants ...string) string {
@@ -195,8 +197,9 @@ func (s *Shown) weighed(head string, p Product, index int) string {
 	return text + "."
 }
 
-// Choice returns the option that a thought leads to: the one whose tool, words and ids the
-// thought names; the order of ids in the thought breaks ties.
+// Choice returns the number, from 1, of the option that the thought leads to: the one of which the
+// thought contains the most of the tool, words and ids. If options are equal, the order of ids
+// decides. It returns "0" if option and thought do not agree in all tools.
 func (s *Shown) Choice() string {
 	best := -1.0
 	at := 0
@@ -229,22 +232,23 @@ func (s *Shown) Choice() string {
 	return strconv.Itoa(at + 1)
 }
 
-// values returns an option's arguments that are not empty.
+// values matches the arguments of an option; its group is the value.
 var values = regexp.MustCompile(`"(?:q|price|shop_id|product_ids|product_id|page)": ?"?([^"}]*)`)
 
 var tokenRule = regexp.MustCompile(`[\pL\d.-]+`)
 
 func tokens(text string) []string { return tokenRule.FindAllString(strings.ToLower(text), -1) }
 
-// signs are the words of a thought that announce a call of a tool.
+// signs are, by tool, the words in reasoning that announce a call of that tool.
 var signs = map[string]string{
 	"find_product": "search", "view_product_information": "view product information", "recommend_product": "i recommend", "terminate": "terminate", "calculate_voucher": "calculate_voucher",
 }
 
-// tools is how far a thought agrees with an option that it leads to.
+// tools is the minimum result of tool for the option that reasoning leads to: all tools agree.
 const tools = 5
 
-// tool returns how many signs of an option's tools a thought has, less those of other tools.
+// tool counts the tools, of those in signs, for which option and thought agree: both contain the
+// tool, or neither.
 func tool(option, thought string) (n float64) {
 	thought = strings.ToLower(thought)
 	for name, sign := range signs {
@@ -255,8 +259,8 @@ func tool(option, thought string) (n float64) {
 	return n
 }
 
-// Reason returns the reply to a prompt of recipe rewrite of a model that thinks by think and
-// chooses honestly.
+// Reason returns the reply to a prompt of recipe rewrite by a model that writes its reasoning with
+// think and chooses the option that the reasoning leads to.
 func Reason(prompt string, think func(*Shown) string) string {
 	s := ReadPrompt(prompt)
 	said := map[string]string{}

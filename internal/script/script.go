@@ -26,8 +26,8 @@ type Act struct {
 	Refusal   string
 	// Finish is finish_reason; "stop" or "tool_calls" where empty.
 	Finish string
-	// Fault is a transport fault. It happens Times times per conversation and
-	// turn, then the rest of the act; always where Times is 0.
+	// Fault is a failure of the server. It happens Times times for each conversation and turn, and
+	// then the rest of the act follows. If Times is 0, it always happens.
 	Fault Fault
 	Times int
 }
@@ -59,17 +59,17 @@ var (
 // Plan is one conversation: the last act goes on for ever.
 type Plan []Act
 
-// Server plays plans. It is an http.Handler.
+// Server answers by plans. It is an http.Handler.
 type Server struct {
 	// Dialect is how calls are written: native, oro, hermes or react.
 	Dialect string
-	// Plan gives the plan for a request text and a seed.
+	// Plan returns the plan for the text of a request and a seed.
 	Plan func(query string, seed int64) Plan
-	// Latency is waited before every answer.
+	// Latency is the time to wait before every answer.
 	Latency time.Duration
 
 	mu sync.Mutex
-	// asked counts requests by conversation and turn, answered the replies.
+	// asked counts the requests by conversation and turn, answered the replies.
 	asked    map[string]int
 	answered map[string]int
 }
@@ -111,7 +111,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Write(s.reply(act)) //nolint:errcheck // the client went away
 }
 
-// count returns how often this turn was requested, this request included.
+// count counts a request for this turn and returns how often the turn was requested, including this
+// request. It also counts the reply if act does not fail this time.
 func (s *Server) count(turn string, act Act) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -130,7 +131,7 @@ func (s *Server) count(turn string, act Act) int {
 // "query#seed#turn".
 func (s *Server) Asked() map[string]int { return s.copied(&s.asked) }
 
-// Answered counts the replies that were sent whole.
+// Answered returns how often each turn was answered with a complete reply.
 func (s *Server) Answered() map[string]int { return s.copied(&s.answered) }
 
 func (s *Server) copied(m *map[string]int) map[string]int {
@@ -139,7 +140,8 @@ func (s *Server) copied(m *map[string]int) map[string]int {
 	return maps.Clone(*m)
 }
 
-// reply writes an act in the server's dialect.
+// reply returns a chat completion with the text and the calls of an act, written in the server's
+// dialect.
 func (s *Server) reply(a Act) []byte {
 	message := map[string]any{"role": "assistant", "content": a.Content}
 	if a.Reasoning != "" {

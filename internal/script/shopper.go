@@ -16,9 +16,9 @@ import (
 	"github.com/trajectory-arena/arena/internal/asjson"
 )
 
-// shopper plans the conversations of a student that searches for the titles a problem asks
-// for, views what it found, recommends it and ends. It is right in about share of the
-// conversations, chosen by request and seed; in the others it shops for the decoy.
+// shopper returns a function that plans the conversations of a simulated student. It searches for
+// the titles of the requested products, views and recommends them, and ends. It is right in about
+// share of the conversations, chosen by request and seed; in the others it recommends decoy.
 func shopper(
 	problems []arena.Problem,
 	decoy arena.Reward,
@@ -41,8 +41,8 @@ func shopper(
 	}
 }
 
-// Day returns the shopper of a day: it knows the folder's problems, and its decoy is the
-// first product of the catalogue that none of them asks for.
+// Day returns a shopper for the problems in a folder. Its decoy is the first product of the
+// catalogue that no problem requests.
 func Day(folder string, share float64) (func(query string, seed int64) Plan, error) {
 	file, err := os.Open(filepath.Join(folder, "problems.jsonl"))
 	if err != nil {
@@ -113,7 +113,7 @@ func act(thought, tool, key, value string) Act {
 	}
 }
 
-// chance returns a number in [0, 1] that request and seed determine.
+// chance returns a pseudorandom number from 0 to 1 that depends only on request and seed.
 func chance(query string, seed int64) float64 {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%d\x00%s", seed, query))
 	return float64(binary.BigEndian.Uint64(sum[:])) / math.MaxUint64

@@ -7,15 +7,15 @@ import (
 	"sync"
 )
 
-// Turnstile passes a fixed number of requests, so that a run whose server it guards gets
-// equally far before it is killed on any machine.
+// Turnstile lets a fixed number of requests pass, so that a run that uses the server behind it gets
+// equally far on every machine before it is killed.
 type Turnstile struct {
 	mu     sync.Mutex
 	open   int
 	waited chan struct{}
 }
 
-// Open passes n more requests. The returned channel is closed when another one arrives.
+// Open allows n more requests to pass. The returned channel is closed when one more arrives.
 func (s *Turnstile) Open(n int) (waited <-chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -24,8 +24,8 @@ func (s *Turnstile) Open(n int) (waited <-chan struct{}) {
 	return s.waited
 }
 
-// Pass reports whether a request is passed; one that is not must be kept waiting until its
-// client disconnects.
+// Pass reports whether a request may pass. A request that may not must wait until its client
+// disconnects.
 func (s *Turnstile) Pass() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -31,7 +31,7 @@ type bounded struct {
 	maxBytes int64
 }
 
-// RoundTrip implements http.RoundTripper.
+// RoundTrip implements http.RoundTripper. Reading more than maxBytes of the reply fails.
 func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
 	res, err := b.next.RoundTrip(r)
 	if err == nil {

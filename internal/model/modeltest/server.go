@@ -156,7 +156,7 @@ func read(r *http.Request) Call {
 	return c
 }
 
-// billing is the response writer of a call. Charge finds the server through it.
+// billing is the response writer of a call, with the server to whose bill Charge adds.
 type billing struct {
 	http.ResponseWriter
 	server *Server
