@@ -72,8 +72,9 @@ func Read(src io.ReaderAt, size int64) ([]*Array, error) {
 	return readSafetensors(src, size)
 }
 
-// setPlace sets the array's rows, columns and offset, after checking that they fit into
-// maxBytes bytes of the file from start.
+// setPlace sets where the array is in the file: its data start at byte start and have at most
+// maxBytes bytes. It computes rows and columns from the shape, and returns an error if they do not
+// fit.
 func (a *Array) setPlace(src io.ReaderAt, start, maxBytes int64) error {
 	if len(a.Shape) == 0 {
 		return fmt.Errorf("%w: %q is a single number", ErrBroken, a.Name)
@@ -118,13 +119,14 @@ var (
 
 const npyMagic = "\x93NUMPY"
 
-// maxHeader is the limit of a header's bytes: a thousand tensors of a safetensors file take
-// some 100 KB.
+// maxHeader is the maximum length of a file's header in bytes. The header of a thousand tensors in
+// a safetensors file has some 100 KB.
 const maxHeader = 4 << 20
 
 var npyKinds = map[string]kind{"<f8": float64s, "<f4": float32s, "<f2": float16s}
 
-// npyHeader is the dict literal that NumPy writes, keys in its order.
+// npyHeader matches the header of an npy file, a Python dict with its keys in NumPy's order. Its
+// groups are the type, the order and the shape.
 var npyHeader = regexp.MustCompile(`^\s*\{\s*'descr':\s*'([^']*)',\s*'fortran_order':\s*(True|False),\s*'shape':\s*\(([0-9, ]*)\),?\s*\}\s*$`)
 
 func readNPY(src io.ReaderAt, size int64) (*Array, error) {
@@ -181,8 +183,8 @@ type tensor struct {
 	Offsets []int64 `json:"data_offsets"`
 }
 
-// readSafetensors reads the header of a file (eight bytes of length, then JSON) and returns
-// its tensors, sorted by name. Their data follows the header.
+// readSafetensors reads the header of a safetensors file (its length in eight bytes, then JSON) and
+// returns the tensors, sorted by name. Their numbers, which follow the header, are read later.
 func readSafetensors(src io.ReaderAt, size int64) ([]*Array, error) {
 	var head [8]byte
 	if _, err := src.ReadAt(head[:], 0); err != nil {

@@ -7,10 +7,10 @@ import (
 	"encoding/json"
 )
 
-// Bytes returns v in one line.
+// Bytes returns v as JSON on one line.
 func Bytes(v any) []byte { return must(json.Marshal(v)) }
 
-// Plain returns v in one line, with <, > and & unescaped.
+// Plain returns v as JSON on one line, with <, > and & unescaped.
 func Plain(v any) []byte {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -19,7 +19,7 @@ func Plain(v any) []byte {
 	return bytes.TrimSuffix(must(b.Bytes(), err), []byte("\n"))
 }
 
-// Indented returns v over several lines, for people.
+// Indented returns v as JSON on several lines, for people.
 func Indented(v any, indent string) []byte { return must(json.MarshalIndent(v, "", indent)) }
 
 func must(b []byte, err error) []byte {

@@ -38,8 +38,8 @@ func CreateIn(folder, path string) (*File, error) {
 	return &File{f, path}, nil
 }
 
-// unusedName returns the path of a file in folder that does not exist. os.CreateTemp would
-// give the file to its owner alone.
+// unusedName returns the path of a file that does not exist in folder. The file is not created by
+// os.CreateTemp, since only its owner could then read it.
 func unusedName(folder string) (string, error) {
 	f, err := os.CreateTemp(folder, Unfinished)
 	if err != nil {
@@ -112,8 +112,8 @@ func SyncDir(path string) error {
 	return d.Close()
 }
 
-// withPath replaces the path of a PathError by that of the file, since the temporary file no
-// longer exists when the error is read.
+// withPath replaces the path in err, if it is a PathError, by path. The error would otherwise name
+// the temporary file, which no longer exists when a user reads the error.
 func withPath(path string, err error) error {
 	if pathErr, ok := errors.AsType[*fs.PathError](err); ok {
 		pathErr.Path = path

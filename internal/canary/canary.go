@@ -36,7 +36,8 @@ type Canary struct {
 // repository do not report them.
 func All() []Canary { return slices.Concat(plain(), disguised()) }
 
-// disguised returns the canaries without text around them, written in other ways.
+// disguised returns the canaries that have no text around the secret, written in ways that
+// redactors must recognise: with invisible characters, as HTML escapes, and in base64.
 func disguised() []Canary {
 	var out []Canary
 	for _, c := range plain() {
@@ -73,13 +74,15 @@ func disguised() []Canary {
 	return out
 }
 
-// secrets.txt has a canary a line: its kind, a tab, its text with the secret between « and
-// ». What is within · is put together at run time, ⏎ is a line's end.
+// secrets has one canary a line: its kind, a tab, and its text, with the secret between « and ».
+// Every · is removed at run time, so that scanners do not find the secrets here, and ⏎ is replaced
+// by a line break.
 //
 //go:embed secrets.txt
 var secrets string
 
-// plain returns the secrets as their issuers and people write them.
+// plain returns the canaries of secrets.txt: secrets in the form in which their issuers and people
+// write them.
 func plain() (out []Canary) {
 	for line := range strings.Lines(secrets) {
 		kind, text, _ := strings.Cut(strings.NewReplacer("·", "", "\n", "", "⏎", "\n").Replace(line), "\t")
@@ -98,11 +101,12 @@ func Sample() (sample []Canary) {
 	return sample
 }
 
-// Found is one canary in one file.
+// Found is one canary that was found in one file.
 type Found struct{ Kind, Path string }
 
-// Find looks for canaries in all files of a folder, inside of Parquet, zstd and zip
-// too, as pages and as JSON show them, and in the files' own names.
+// Find searches all files of a folder for canaries and returns those found. It looks into Parquet,
+// zstd and zip files, and also finds canaries that are escaped as in HTML or JSON or that are in
+// names of files.
 func Find(t testing.TB, canaries []Canary, dir string) []Found {
 	t.Helper()
 	var out []Found
@@ -127,7 +131,8 @@ func Find(t testing.TB, canaries []Canary, dir string) []Found {
 	return out
 }
 
-// content returns the text of a file, decompressed.
+// content returns the text of a file, which is decompressed if its name ends in .parquet, .eval or
+// .zst.
 func content(path string) (string, error) {
 	b, err := os.ReadFile(path)
 	switch {

@@ -11,7 +11,7 @@ import (
 	"github.com/trajectory-arena/arena/internal/python"
 )
 
-// maxDepth is how deep values may nest, as the runtime has it.
+// maxDepth is the maximum number of nested lists and objects, as in the subnet's runtime.
 const maxDepth = 256
 
 // ErrNot is returned for a text that has no canonical form: it is not JSON, nests too
@@ -40,7 +40,8 @@ func Form(text string) string {
 	return text
 }
 
-// check returns an error for what Python reads and the canonical form cannot hold.
+// check returns an error if v, which Python could read, has no canonical form: an integer beyond 64
+// bits, a float that is not finite, or more than depth nested values.
 func check(v python.Value, depth int) error {
 	switch v.Kind {
 	case python.Int:

@@ -31,7 +31,7 @@ type Claim struct {
 	Source  string  `json:"source"`
 	Formula string  `json:"formula"`
 	Value   float64 `json:"value"`
-	// Tolerance is how far the computed value may be off.
+	// Tolerance is the maximum difference between Value and the computed value.
 	Tolerance float64 `json:"tolerance"`
 }
 
@@ -43,7 +43,7 @@ const (
 	Contradicts = "contradicts another"
 )
 
-// Finding is what became of a claim.
+// Finding is the result of checking a claim. Why is the reason if it does not hold.
 type Finding struct {
 	Claim   Claim
 	Outcome string
@@ -114,7 +114,7 @@ func words(text string) string { return strings.Join(strings.Fields(text), " ") 
 
 var number = regexp.MustCompile(`\d[\d,]*(\.\d+)?`)
 
-// says reports whether a sentence has the number, as it is or in per cent.
+// says reports whether a sentence contains the number value, or 100 times it, as a percentage.
 func says(sentence string, value float64) bool {
 	for _, text := range number.FindAllString(sentence, -1) {
 		n, err := strconv.ParseFloat(strings.ReplaceAll(text, ",", ""), 64)

@@ -12,21 +12,21 @@ import (
 )
 
 const (
-	// arrowMetaBytes is the longest description of a batch or of all columns that is
-	// read: a thousand columns take 64 KiB.
+	// arrowMetaBytes is the maximum size of the description of a batch or of all columns. A
+	// thousand columns take 64 KiB.
 	arrowMetaBytes = 256 << 10
-	// arrowHeldBytes is how much a batch and all dictionaries may take together,
-	// unpacked.
+	// arrowHeldBytes is the maximum size in memory of a batch and all dictionaries together,
+	// decompressed.
 	arrowHeldBytes = 1 << 30
-	// arrowPacked is the largest ratio of one decompressed buffer to the stream's length,
-	// where that is more than arrowLeast.
+	// arrowPacked is the maximum ratio of the size of one decompressed buffer, less arrowLeast
+	// bytes, to the length of the stream.
 	arrowPacked = 1000
 	arrowLeast  = 1 << 20
 )
 
-// openArrow opens an untrusted stream. Arrow's reader turns its own panics into errors, but
-// believes the sizes that a stream states, so they are checked against the stream's length
-// and the memory it allocates is bounded.
+// openArrow opens an untrusted Arrow stream. Arrow's reader turns its own panics into errors, but
+// it believes the sizes that a stream states. So they are checked against the length of the stream,
+// and the returned allowance limits the memory that the reader allocates.
 func openArrow(src *io.SectionReader) (*ipc.Reader, *allowance, error) {
 	if err := checkMessages(src); err != nil {
 		return nil, nil, err
@@ -44,8 +44,9 @@ func openArrow(src *io.SectionReader) (*ipc.Reader, *allowance, error) {
 	return r, mem, err
 }
 
-// The slots of the tables Message, Schema and Field in Arrow's schemas (Message.fbs,
-// Schema.fbs), the first kind of column that is not read, and those before it.
+// Numbers of Arrow's format. The slots are those of the tables Message, Schema and Field in its
+// definition (Message.fbs, Schema.fbs). kindUnion is a kind of column that is not read, kindRuns
+// the first of several others.
 const (
 	slotHeader       = 8
 	slotBody         = 10
@@ -60,10 +61,11 @@ const (
 	kindRuns  = 22
 )
 
-// maxColumns counts columns, those inside of them, and notes on them or on a message.
+// maxColumns is the maximum number of columns, nested columns and metadata entries in a message.
 const maxColumns = 1 << 10
 
-// counted panics where there are too many, which ends a descent as well.
+// counted counts columns and metadata entries. Its method add panics if there are more than
+// maxColumns, which also ends a recursion.
 type counted int
 
 func (c *counted) add(n int) {
@@ -72,10 +74,10 @@ func (c *counted) add(n int) {
 	}
 }
 
-// checkMessages rejects a stream with more columns or metadata than are read, which takes
-// few bytes where one entry is referred to many times, and with columns (views, runs,
-// unions) of which a few bytes hold any number of values. Where a message cannot be parsed,
-// Arrow's reader ends as well.
+// checkMessages rejects a stream that a few bytes can make expensive to read: with too many columns
+// or metadata entries, all of which can refer to the same bytes, or with columns (views, runs,
+// unions) in which a few bytes stand for any number of values. It stops at a message that cannot be
+// parsed, as Arrow's reader does.
 func checkMessages(src *io.SectionReader) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -101,11 +103,12 @@ func checkMessages(src *io.SectionReader) (err error) {
 	return nil
 }
 
-// arrowHead is a mark and the length of the description that follows.
+// arrowHead is the number of bytes before the description of a message: a marker and the length of
+// the description.
 const arrowHead = 8
 
-// description returns the flatbuffer of the message at an offset, or nil at the end of the
-// stream.
+// description returns the description, a flatbuffer, of the message at an offset of the stream; nil
+// at the end of the stream.
 func description(src *io.SectionReader, offset int64) ([]byte, error) {
 	head := make([]byte, arrowHead)
 	if _, err := src.ReadAt(head, offset); err != nil {
@@ -149,8 +152,8 @@ func length(t flatbuffers.Table, slot flatbuffers.VOffsetT) int {
 	return 0
 }
 
-// allowance is an allocator with a limit for a batch and its dictionaries. It panics above
-// the limit; Arrow's reader turns the panic into an error.
+// allowance is an allocator with a limit for the memory of a batch and its dictionaries. It panics
+// above the limit; Arrow's reader turns the panic into an error.
 type allowance struct {
 	memory.Allocator
 	limit, used int64
@@ -182,12 +185,12 @@ func (a *allowance) take(size int) {
 	a.used += int64(size)
 }
 
-// arrowBare is how many rows and elements are read that no bytes bear out. Each
-// takes a bit at least, but for those of columns of nothing but nulls, which take
-// none however many they are.
+// arrowBare is the number of rows and elements that are accepted beyond those that the bytes of a
+// batch can hold. An element takes at least one bit, except in columns that contain only nulls,
+// which take no bytes.
 const arrowBare = 1 << 20
 
-// check rejects a batch with more rows or elements than its bytes can hold.
+// check returns an error if a batch has more rows or elements than its bytes can hold.
 func (a *allowance) check(batch arrow.RecordBatch) error {
 	longest := 8*a.used + arrowBare
 	outside := batch.NumRows() > longest

@@ -20,7 +20,7 @@ import (
 	"github.com/trajectory-arena/arena/internal/wrong"
 )
 
-// maxRowBytes is the longest row that is read, as JSON.
+// maxRowBytes is the maximum size of a row as JSON, in bytes.
 const maxRowBytes = 64 << 20
 
 const parquetMagic = "PAR1"
@@ -28,7 +28,7 @@ const parquetMagic = "PAR1"
 // MagicBytes is the number of leading bytes by which columnar files are recognised.
 const MagicBytes = 4
 
-// IsColumnar reports whether a file that begins so is one of columns.
+// IsColumnar reports whether a file that starts with magic is a Parquet or Arrow file.
 func IsColumnar(magic string) bool {
 	return strings.HasPrefix(magic, parquetMagic) || strings.HasPrefix(magic, arrowFile) || strings.HasPrefix(magic, arrowStream)
 }
@@ -56,17 +56,17 @@ func Each(
 	}
 }
 
-// recovered turns a panic of the column readers, which check less than they
-// should, into an error.
+// recovered turns a panic of the libraries that read columns, which do not check all of their
+// input, into an error. It must be deferred.
 func recovered(err *error) {
 	if p := recover(); p != nil {
 		*err = fmt.Errorf("read columns: damaged file: %v", p)
 	}
 }
 
-// The first bytes of Arrow's two containers: a stream, which is what datasets
-// saves to disk, and a file, which is a stream between a head of eight bytes and
-// a table of contents that is not needed.
+// The first bytes of Arrow's two formats: a stream, which the library datasets saves to disk, and a
+// file. A file is a stream between eight leading bytes and a table of contents, which is not
+// needed.
 const (
 	arrowStream   = "\xff\xff\xff\xff"
 	arrowFile     = "ARRO"
@@ -79,8 +79,8 @@ var (
 	errLongRow = fmt.Errorf("longer than %d bytes", maxRowBytes)
 )
 
-// eachArrow reads an Arrow stream, each row as JSON. A batch is held whole: a
-// gigabyte at most.
+// eachArrow calls yield with each row of an Arrow stream as JSON. It holds one batch in memory, at
+// most a gigabyte.
 func eachArrow(src *io.SectionReader, yield func(text string) error) error {
 	r, mem, err := openArrow(src)
 	if err != nil {
@@ -106,8 +106,8 @@ func eachArrow(src *io.SectionReader, yield func(text string) error) error {
 	return wrong.Wrap("read arrow rows", r.Err())
 }
 
-// rowText returns row i of a batch as a JSON object. Of columns with equal names the last
-// counts.
+// rowText returns row i of a batch as a JSON object. Of columns with the same name it contains the
+// last.
 func rowText(batch arrow.RecordBatch, i int) (string, error) {
 	row := make(map[string]any, batch.NumCols())
 	for column, f := range batch.Schema().Fields() {
@@ -120,10 +120,10 @@ func rowText(batch arrow.RecordBatch, i int) (string, error) {
 	return string(b), err
 }
 
-// eachParquet reads a Parquet file of any schema and yields each row as JSON. Dates and
-// times are the numbers that the file stores, and so are unsigned numbers, which are
-// negative from 2^63. A column of JSON is yielded as its text: parsed, its numbers would
-// lose digits and its objects their order.
+// eachParquet calls yield with each row of a Parquet file as JSON, whatever its schema. Dates and
+// times are the numbers that the file stores. Unsigned numbers from 2^63 on are negative. A column
+// of JSON is yielded as a string with its text: parsed, its numbers would lose digits and its
+// objects their order.
 func eachParquet(src io.ReaderAt, size int64, yield func(text string) error) error {
 	file, err := footer.Open(src, size)
 	if err != nil {
@@ -154,7 +154,7 @@ func eachParquet(src io.ReaderAt, size int64, yield func(text string) error) err
 	}
 }
 
-// asText is a node of a schema whose columns of JSON are columns of text.
+// asText is a node of a Parquet schema in which columns of JSON are columns of text.
 type asText struct{ parquet.Node }
 
 func (n asText) Type() parquet.Type      { return textType(n.Node) }
@@ -178,9 +178,9 @@ func textFields(n parquet.Node) []parquet.Field {
 	})
 }
 
-// plain converts a cell to a value that encoding/json writes as it is meant. Bytes become
-// text: many writers do not mark text columns, and parquet-go drops the mark inside of maps.
-// NaN and infinities become null.
+// plain converts a value of a Parquet row to a value that encoding/json can write. Bytes are
+// converted to text, since many writers do not mark text columns and parquet-go loses the mark
+// inside maps. NaN and infinities are converted to nil.
 func plain(cell reflect.Value) any {
 	if cell.IsValid() {
 		if text, ok := cell.Interface().(encoding.TextMarshaler); ok { // decimals, dates

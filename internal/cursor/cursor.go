@@ -36,8 +36,8 @@ type Cursor struct {
 type Limits struct {
 	// Depth is the deepest nesting of arrays and objects.
 	Depth int
-	// StringBytes is the longest string or key, in bytes as written; those of
-	// under 8 bytes always pass.
+	// StringBytes is the maximum length of a string or key, in bytes as written. Strings of fewer
+	// than 8 bytes are not checked.
 	StringBytes int
 	// Elements is the limit of array elements that are read; skipped ones do not count.
 	Elements int
@@ -56,11 +56,12 @@ func (c *Cursor) Reset(src string) {
 	c.space()
 }
 
-// Reserve sets the total size of the unescaped strings, at most, so that one allocation
-// holds them all.
+// Reserve sets the minimum capacity of the memory for unescaped strings, so that one allocation can
+// hold all of them.
 func (c *Cursor) Reserve(bytes int) { c.room = bytes }
 
-// Next moves the cursor to the start of another text and keeps the arena.
+// Next moves the cursor to the start of another text. The memory of unescaped strings is still
+// used.
 func (c *Cursor) Next(src string) {
 	c.src = src
 	c.pos = 0
@@ -178,8 +179,8 @@ func (c *Cursor) Compact() string {
 	return b.String()
 }
 
-// open moves to the first member of an array or object. It skips a value of another type and
-// returns false.
+// open moves into the array or object at the cursor and returns true. It skips a value of another
+// type and returns false, and it returns false after an error.
 func (c *Cursor) open(bracket byte) bool {
 	if c.pos >= len(c.src) || c.src[c.pos] != bracket {
 		c.Skip()
@@ -195,8 +196,8 @@ func (c *Cursor) open(bracket byte) bool {
 	return true
 }
 
-// first reports whether an opened array or object has a member; if not, the cursor moves
-// over the closing bracket.
+// first reports whether the array or object just opened has a member. If it has none, the cursor
+// moves past the closing bracket.
 func (c *Cursor) first(closing byte) bool {
 	if c.pos < len(c.src) && c.src[c.pos] == closing {
 		c.pos++
@@ -205,7 +206,7 @@ func (c *Cursor) first(closing byte) bool {
 	return c.err == nil
 }
 
-// more moves over a comma and returns true, or over the closing bracket and returns false.
+// more moves past a comma and returns true, or past the closing bracket and returns false.
 func (c *Cursor) more(closing byte) bool {
 	c.space()
 	if c.err != nil {
@@ -252,10 +253,11 @@ func (c *Cursor) Source() string { return c.src }
 // Taken returns the number of array elements read so far.
 func (c *Cursor) Taken() int { return c.elements }
 
-// Mark returns the offset of the value at the cursor, for Since.
+// Mark returns the offset of the value at the cursor, as an argument for Since.
 func (c *Cursor) Mark() int { return c.pos }
 
-// Since returns the value that starts at a mark and was read after Mark.
+// Since returns the text from the offset mark to the cursor: the value that was read since the call
+// of Mark. After an error it returns "".
 func (c *Cursor) Since(mark int) arena.Raw {
 	if c.err != nil {
 		return ""

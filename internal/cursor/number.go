@@ -43,7 +43,8 @@ func (c *Cursor) Bool() bool {
 	return c.Raw() == "true"
 }
 
-// number skips one number, by the grammar of RFC 8259.
+// number skips one number, by the grammar of RFC 8259, and records whether it is too large for a
+// float64.
 func (c *Cursor) number() {
 	start := c.pos
 	if c.isAt('-') {
@@ -75,8 +76,8 @@ func (c *Cursor) number() {
 	}
 }
 
-// maxDigits is the number of digits below which a number without an exponent is smaller than
-// the largest float64, 1.8e308.
+// maxDigits is the maximum number of digits of a number without an exponent that certainly fits
+// into a float64, whose largest value is 1.8e308.
 const maxDigits = 308
 
 func (c *Cursor) isAt(b byte) bool { return c.pos < len(c.src) && c.src[c.pos] == b }

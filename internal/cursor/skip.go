@@ -23,8 +23,8 @@ func (c *Cursor) Skip() {
 	}
 }
 
-// enterValue skips the value at i if it holds no other value, and moves to the first nested
-// value otherwise. It reports in open whether a nested value follows.
+// enterValue skips the value at i. If the value is an array or object with members, it moves only
+// to the first nested value, and open is true. next is the index that it has reached.
 func (c *Cursor) enterValue(i int) (next int, open bool) {
 	if i >= len(c.src) {
 		return c.failAt(i, Ended, ""), false
@@ -49,8 +49,8 @@ func (c *Cursor) enterValue(i int) (next int, open bool) {
 	}
 }
 
-// leaveValue moves from the end of a value to the next value of the same array or object,
-// closing those that end here. It returns open false at the end of the outermost value.
+// leaveValue moves from i, the end of a value, to the next value of the same array or object. It
+// closes the arrays and objects that end there. open is false at the end of the outermost value.
 func (c *Cursor) leaveValue(i int) (next int, open bool) {
 	for c.err == nil && len(c.nest) > 0 {
 		i = skipSpace(c.src, i)
@@ -97,7 +97,8 @@ func (c *Cursor) pop(i int) int {
 	return i + 1
 }
 
-// skipString skips the string at i. Short plain strings, such as most keys, take one load.
+// skipString skips the string at i and returns the index after it. Short strings without escapes,
+// such as most keys, take a single load of 8 bytes.
 func (c *Cursor) skipString(i int) int {
 	next := i + 1
 	if next+8 <= len(c.src) {
@@ -142,7 +143,7 @@ func (c *Cursor) word(w string) {
 	c.fail(Ended, "")
 }
 
-// skipSpace returns the first index from i that holds no white space, or len(s).
+// skipSpace returns the first index from i on at which s has no white space, or len(s).
 func skipSpace(s string, i int) int {
 	for i < len(s) && isSpace(s[i]) {
 		i++
@@ -154,7 +155,7 @@ func isSpace(b byte) bool {
 	return b <= ' ' && (b == ' ' || b == '\n' || b == '\t' || b == '\r')
 }
 
-// MaxDepth is the deepest nesting of encoding/json.
+// MaxDepth is the maximum nesting of encoding/json.
 const MaxDepth = 10_000
 
 // Valid reports whether text is one JSON value, nested no deeper than encoding/json allows.

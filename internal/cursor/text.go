@@ -10,12 +10,12 @@ import (
 	"github.com/trajectory-arena/arena"
 )
 
-// chunkBytes is the arena's first size, which holds the few escaped strings of most
-// attempts.
+// chunkBytes is the initial size of the memory for unescaped strings. It holds the few escaped
+// strings of most traces.
 const chunkBytes = 4096
 
-// String reads a string and unescapes it. Half a surrogate pair becomes U+FFFD. It skips any
-// other value and returns false.
+// String reads a string and unescapes it. Half of a surrogate pair is replaced by U+FFFD. It skips
+// any other value and returns false.
 func (c *Cursor) String() (string, bool) {
 	if c.Kind() != arena.String {
 		c.Skip()
@@ -56,22 +56,23 @@ const (
 	highs = 0x8080808080808080
 )
 
-// stops returns a mask with the high bit set in each byte of x that ends a plain run of a
-// string: quote, backslash, control character. Bits above the lowest one set may be wrong.
+// stops returns a mask with the high bit set in each byte of x that is a quote, a backslash or a
+// control character, which end a plain run of a string. Only the lowest bit that is set is certain.
 func stops(x uint64) uint64 {
 	quote := x ^ ones*'"' // as slash, it has the high bits of x
 	slash := x ^ ones*'\\'
 	return ((quote - ones) | (slash - ones) | (x - ones*' ')) &^ x & highs
 }
 
-// load reads the first 8 bytes of s, little-endian.
+// load returns the first 8 bytes of s as a little-endian number.
 func load(s string) uint64 {
 	_ = s[7]
 	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
 		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
 }
 
-// endString moves to the end of the string at the cursor, whose bytes before i were checked.
+// endString moves the cursor to the end of the string at which it is. The bytes of the string
+// before i were already checked. It fails if the string is invalid or longer than the limit.
 func (c *Cursor) endString(i int) {
 	start := c.pos
 	for {
@@ -101,8 +102,8 @@ func (c *Cursor) endString(i int) {
 	}
 }
 
-// plainRun returns the first index from i that holds a quote, backslash or
-// control character, or len(s).
+// plainRun returns the first index from i on at which s has a quote, a backslash or a control
+// character, or len(s).
 func plainRun(s string, i int) int {
 	for i+16 <= len(s) {
 		first := stops(load(s[i:]))
@@ -121,15 +122,15 @@ func plainRun(s string, i int) int {
 	return i
 }
 
-// stringEnd returns the index after the string at i of a text that was checked.
+// stringEnd returns the index after the string at i. The text must be valid JSON.
 func stringEnd(s string, i int) int {
 	for i = plainRun(s, i+1); s[i] == '\\'; i = plainRun(s, i+2) {
 	}
 	return i + 1
 }
 
-// escape checks the escape sequence that s starts with and returns its length,
-// a surrogate pair being one; 0 after an error.
+// escape checks the escape sequence at the start of s and returns its length in bytes; 0 after an
+// error. A surrogate pair is one sequence.
 func (c *Cursor) escape(s string) int {
 	if len(s) < 2 {
 		c.fail(EndedInString, "")
@@ -175,7 +176,8 @@ func hex4(digits string) (rune, bool) {
 	return rune(n), err == nil
 }
 
-// unescape reads the string at the cursor, whose bytes before i were checked.
+// unescape reads the string at the cursor and returns it unescaped. The bytes of the string before
+// i were already checked.
 func (c *Cursor) unescape(i int) string {
 	start := c.pos + 1
 	if c.endString(i); c.err != nil {
@@ -192,8 +194,8 @@ func (c *Cursor) unescape(i int) string {
 	return c.arena.String()[begin:]
 }
 
-// Unescape returns the meaning of the inside of a JSON string, without its quotes. The
-// string must have been checked.
+// Unescape returns the text that a JSON string means. inside is the string without its quotes,
+// which must be valid.
 func Unescape(inside string) string {
 	if strings.IndexByte(inside, '\\') < 0 {
 		return inside
@@ -219,11 +221,12 @@ func writeMeaning(out *strings.Builder, inside string) {
 	out.WriteString(inside[start:])
 }
 
-// unescaped maps the byte after a backslash to its meaning; 0 if there is no such escape or
-// if digits follow it.
+// unescaped maps the byte after a backslash to the character that the escape means. It is 0 for \u,
+// which has digits, and for bytes that are no escape.
 var unescaped = [256]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
 
-// unescapeDigits returns the meaning of a \u escape; half a surrogate pair is U+FFFD.
+// unescapeDigits returns the character that a \u escape or a pair of them means; U+FFFD for half of
+// a surrogate pair when written.
 func unescapeDigits(escape string) rune {
 	r, _ := hex4(escape[2:6])
 	if len(escape) == 12 {

@@ -5,16 +5,16 @@ import (
 	"strings"
 )
 
-// family is one way of building an agent. The families are our own: the plain
-// ways in which a model can decide its calls, and in which a program can.
+// family is one way of building an agent: a plain way in which a model can decide its calls, or in
+// which a program can. The families are not those of a real day.
 type family struct {
 	name    string
 	agentic bool
 	why     string
-	// reply renders the model's reply before a move; it is empty if no inference call
-	// preceded the move.
+	// reply renders the model's reply before a move, one step of an attempt; it is empty if no
+	// inference call preceded the move. first reports whether the move is the first.
 	reply func(m *move, first bool) reply
-	// loops repeats searches without a reason.
+	// loops reports whether the agent repeats searches without a reason.
 	loops bool
 }
 
@@ -36,25 +36,26 @@ type agent struct {
 	run, version, hotkey string
 	model                string
 	started              int64 // Unix milliseconds
-	// skill is the chance to choose the gold product where it was found; depth,
-	// 0 to 3, how far the thinking goes.
+	// skill is the probability of choosing the requested product if it was found. depth, 0 to 3, is
+	// how much the reasoning considers.
 	skill float64
 	depth int
 	// nonce reports whether the proxy of the day wrote nonce_status.
 	nonce bool
-	// pages is how many searches and views one wish takes at most.
+	// pages is the maximum number of searches, each with a view, for one requested product.
 	pages int
-	// width is how many products one view opens.
+	// width is the maximum number of products that one view opens.
 	width int
 }
 
 var models = []string{"orchard/Sprig-9B", "orchard/Grove-30B", "northwind/Atlas-70B"}
 
-// dayStart is 1 June 2026, the day that all generated days play on.
+// dayStart is the start of every generated day, 1 June 2026, in Unix milliseconds.
 const dayStart = 1780272000000
 
-// newAgent returns the i-th run. The given share of all runs is agentic, spread evenly; each
-// kind cycles through its families.
+// newAgent returns the agent of the i-th run. The share c.Agentic of all runs, spread evenly, has
+// an agentic agent, whose model decides its calls. Agentic and other agents each cycle through
+// their families.
 func newAgent(d *dice, i int, c Config) agent {
 	before := int(float64(i) * c.Agentic)
 	after := int(float64(i+1) * c.Agentic)
@@ -77,7 +78,7 @@ func newAgent(d *dice, i int, c Config) agent {
 	}
 }
 
-// reply is what the model answered in one inference call.
+// reply is the model's reply to one inference call.
 type reply struct {
 	message string // the JSON message, empty where nothing was asked
 	finish  string
@@ -143,7 +144,8 @@ func replayReply(m *move, first bool) reply {
 // What an agent thinks depends on its depth: 0 plans only, 1 remarks on what
 // came back, 2 names data from it, 3 weighs two products with a reason.
 
-// plan returns the thinking before a search.
+// plan returns the reasoning before search number try, counted from 0, for the product gold. seen
+// are the products found before.
 func (s *shopper) plan(gold *product, try int, seen []*product) string {
 	name := nouns[gold.noun].name
 	if !s.a.agentic {
@@ -162,7 +164,7 @@ func (s *shopper) plan(gold *product, try int, seen []*product) string {
 	}), name)
 }
 
-// remark returns the thinking on products that a search returned.
+// remark returns the reasoning about products that a search returned.
 func (s *shopper) remark(products []*product, gold *product) string {
 	if !s.a.agentic {
 		return fmt.Sprintf("opening %d results", len(products))
@@ -184,7 +186,8 @@ func (s *shopper) remark(products []*product, gold *product) string {
 	}
 }
 
-// compare returns a comparison of two products by their real properties.
+// compare returns reasoning that compares a and b by their properties: brand, material or price.
+// gold is the requested product.
 func (s *shopper) compare(a, b, gold *product) string {
 	reason := fmt.Sprintf("%s pesos against %s", num(a.price), num(b.price))
 	switch {
@@ -201,7 +204,7 @@ func (s *shopper) compare(a, b, gold *product) string {
 	}), a.id, b.id, a.id, reason)
 }
 
-// verdict returns the thinking before the recommendation.
+// verdict returns the reasoning before the recommendation.
 func (s *shopper) verdict() string {
 	if !s.a.agentic {
 		return "all wishes have a candidate"

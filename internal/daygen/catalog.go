@@ -7,7 +7,8 @@ import (
 	"strings"
 )
 
-// product is one document of the generated catalogue with its renderings.
+// product is one generated product with its JSON forms: item in a list of results, view with its
+// details, and document in the catalogue.
 type product struct {
 	id, shop   string
 	noun       int
@@ -26,14 +27,15 @@ type product struct {
 
 type sku struct{ id, colour, size string }
 
-// catalog is the generated shop.
+// catalog holds the products of the generated shop, also by noun, the kind of thing, and by seller.
 type catalog struct {
 	products []*product
 	byNoun   [][]*product
 	byShop   map[string][]*product
 }
 
-// newCatalog returns n products; each shop sells several different things.
+// newCatalog returns a catalogue of n products. Each seller has several different kinds of
+// products. sentences is the mean length of a description.
 func newCatalog(d *dice, n, sentences int) *catalog {
 	c := &catalog{
 		byNoun: make([][]*product, len(nouns)),
@@ -62,7 +64,7 @@ func newCatalog(d *dice, n, sentences int) *catalog {
 	return c
 }
 
-// newID returns a product id that was not used yet.
+// newID returns a random product id that is not in used, and adds it to used.
 func newID(d *dice, used map[string]bool) string {
 	for {
 		if id := d.digits(10); !used[id] {
@@ -97,8 +99,8 @@ func newProduct(d *dice, id, shop string, noun int, brand string) *product {
 	return p
 }
 
-// render sets the product's JSON forms: in a list of results, in the detail view, and in the
-// catalogue.
+// render sets the JSON forms of the product: in a list of results, with its details, and in the
+// catalogue. The words of its description are from vocabulary.
 func (p *product) render(d *dice, vocabulary []string, sentences int) {
 	name := nouns[p.noun].name
 	var description strings.Builder
@@ -136,7 +138,7 @@ func (p *product) render(d *dice, vocabulary []string, sentences int) {
 	p.document = p.catalogForm(sold, short, description.String(), attributes, object(skus...))
 }
 
-// catalogForm returns the product as the catalogue holds it.
+// catalogForm returns the product as a JSON document of the catalogue.
 func (p *product) catalogForm(sold, short, description, attributes, skus string) string {
 	noun := nouns[p.noun]
 	return object(
@@ -157,8 +159,9 @@ func (p *product) catalogForm(sold, short, description, attributes, skus string)
 
 const pageSize = 10
 
-// search finds products by the words of the query, most words first; ties are ordered by id.
-// It replaces the real ranking.
+// search returns one page of the products of a kind, those that contain the most of words first,
+// and equal ones by id. If shop is not empty, only its products are searched. It stands in for the
+// subnet's real ranking.
 func (c *catalog) search(
 	noun int,
 	words []string,

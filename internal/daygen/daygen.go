@@ -27,7 +27,7 @@ type Config struct {
 	// Sentences is the mean length of a product's description; it sets the size
 	// of an attempt, most of which is product details.
 	Sentences int
-	// Pages is how many searches one wish takes at most.
+	// Pages is the maximum number of searches for one requested product.
 	Pages int
 	// Agentic is the share of runs in which the model decides, 0 to 1.
 	Agentic float64
@@ -115,7 +115,7 @@ func (y *day) write(ctx context.Context) error {
 	})
 }
 
-// lines writes one new file of lines.
+// lines writes a new file with the given lines.
 func (y *day) lines(name string, problems ...string) error {
 	return y.file(name, func(w io.Writer) error {
 		_, err := io.WriteString(w, strings.Join(problems, "\n")+"\n")
@@ -123,7 +123,8 @@ func (y *day) lines(name string, problems ...string) error {
 	})
 }
 
-// file writes one new file of the day.
+// file creates a file of the day, with its folders, and calls write with a buffered writer. It
+// returns an error if the file exists.
 func (y *day) file(name string, write func(io.Writer) error) error {
 	path := filepath.Join(y.dir, filepath.FromSlash(name))
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -156,8 +157,7 @@ func (y *day) runs(ctx context.Context) error {
 	return nil
 }
 
-// run writes one agent's attempts at all problems, or at as many as the day
-// still needs.
+// run writes the attempts of agent i at all problems, or at as many as the day still needs.
 func (y *day) run(i int) error {
 	a := newAgent(roll(y.Seed, 3, uint64(i)), i, y.Config)
 	folder := "traces/run=" + a.run
@@ -212,7 +212,7 @@ func (y *day) attempts(
 	return nil
 }
 
-// brokenShare of all attempts leave no dialogue.
+// brokenShare is the share of all attempts that have no dialogue.
 const brokenShare = 0.05
 
 func (y *day) attempt(

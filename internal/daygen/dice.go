@@ -6,19 +6,19 @@ import (
 	seeded "github.com/trajectory-arena/arena/internal/dice"
 )
 
-// dice is the chance that a day is made with.
+// dice is the source of random numbers that a day is generated with.
 type dice struct{ *seeded.Dice }
 
 func roll(seeds ...uint64) *dice { return &dice{seeded.New(seeds...)} }
 
-// between returns a number from low to high, both included.
+// between returns a random number from low to high, both included.
 func (d *dice) between(low, high int) int { return low + d.N(high-low+1) }
 
 func (d *dice) chance(p float64) bool { return d.Share() < p }
 
 func pick[T any](d *dice, items []T) T { return items[d.N(len(items))] }
 
-// some picks n different items in random order.
+// some returns n different random items, or all if there are fewer, in random order.
 func some[T any](
 	d *dice,
 	n int,
@@ -32,7 +32,7 @@ func some[T any](
 	return remaining[:min(n, len(remaining))]
 }
 
-// digits returns a number of n digits that does not start with 0.
+// digits returns a random number of n digits, the first of which is not 0.
 func (d *dice) digits(n int) string {
 	out := make([]byte, n)
 	for i := range out {
@@ -54,7 +54,7 @@ func (d *dice) uuid() string {
 	return d.hex(8) + "-" + d.hex(4) + "-4" + d.hex(3) + "-a" + d.hex(3) + "-" + d.hex(12)
 }
 
-// The things that the generated shop sells, each in its department.
+// nouns are the kinds of products that the generated shop sells, each with its department.
 var nouns = []struct{ name, department string }{
 	{"garden trowel", "Garden"}, {"ceramic planter", "Garden"}, {"hammock stand", "Garden"}, {"bird feeder", "Garden"},
 	{"pasta roller", "Kitchen"}, {"bread knife", "Kitchen"}, {"tea infuser", "Kitchen"}, {"spice rack", "Kitchen"},
@@ -79,13 +79,13 @@ var (
 	vowels    = []string{"a", "e", "i", "o", "u", "ai", "eo"}
 )
 
-// spoken returns a service in a customer's words.
+// spoken has the words in which a customer asks for a service.
 var spoken = map[string]string{
 	"official": "from an official store", "freeShipping": "with free shipping",
 	"COD": "with cash on delivery", "flashsale": "in the flash sale",
 }
 
-// word returns a word of two to four syllables.
+// word returns a random word of two to four syllables.
 func (d *dice) word() string {
 	var b strings.Builder
 	for range d.between(2, 4) {
@@ -105,7 +105,8 @@ func (d *dice) words(n int) []string {
 
 func capital(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 
-// sentence returns one of a product's sentences.
+// sentence returns a random sentence of a product's description, with words from vocabulary and the
+// given noun.
 func (d *dice) sentence(vocabulary []string, noun string) string {
 	var b strings.Builder
 	b.WriteString(capital(pick(d, vocabulary)))

@@ -10,10 +10,10 @@ import (
 // A trace as the sandbox writes it: one envelope a line, the proxy's calls
 // filed under the last step that was recorded before them.
 
-// recordLimit is the length of a reply from which the proxy's log cuts it.
+// recordLimit is the length of a response in bytes above which the proxy's log leaves it out.
 const recordLimit = 2000
 
-// envelope renders one attempt.
+// envelope returns one attempt as a line of JSON, in the sandbox's format.
 func (a *agent) envelope(d *dice, p *problem, moves []move) string {
 	now := a.started + int64(d.N(3_000_000))
 	start := now
@@ -124,7 +124,8 @@ func record(method, path string, i int64, duration int, remaining []string) stri
 	return object(append(pairs, remaining...)...)
 }
 
-// truncate returns a short response as it is, and of a long one a note of its length.
+// truncate returns the log's fields of a response: the response or, if it is longer than
+// recordLimit, its length and the ids of the products in it.
 func truncate(response string, ids []string) []string {
 	if len(response) <= recordLimit {
 		return []string{"response", response}
@@ -136,7 +137,8 @@ func truncate(response string, ids []string) []string {
 	return pairs
 }
 
-// broken renders an attempt that left no dialogue.
+// broken returns a failed or timed-out attempt without a dialogue as a line of JSON, with its
+// status.
 func broken(d *dice, p *problem) (status, line string) {
 	status = "TIMED_OUT"
 	kind := "TimeoutError"
@@ -154,7 +156,8 @@ func broken(d *dice, p *problem) (status, line string) {
 // The sandbox writes JSON as Python does: a blank after each comma and colon,
 // and every character outside ASCII as an escape.
 
-// object renders alternating names and values, which are rendered already.
+// object returns a JSON object. pairs are alternating names and values; the values are JSON
+// already.
 func object(pairs ...string) string {
 	items := make([]string, len(pairs)/2)
 	for i := range items {
@@ -163,7 +166,7 @@ func object(pairs ...string) string {
 	return "{" + strings.Join(items, ", ") + "}"
 }
 
-// list renders the items, which are rendered already.
+// list returns a JSON array of items, which are JSON already.
 func list(items ...string) string { return "[" + strings.Join(items, ", ") + "]" }
 
 func texts(items []string) string {

@@ -8,29 +8,30 @@ import (
 	"strings"
 )
 
-// move is one step of an attempt: what was thought, which tools were called.
+// move is one step of an attempt: what the agent thought, and the calls that it made.
 type move struct {
 	think, response string
 	calls           []call
-	// options are the products that the thinking weighs.
+	// options are the products that the reasoning considers.
 	options []*product
 }
 
-// call is one tool call with its answer and what the proxy saw of it.
+// call is one tool call with its result and the request that the proxy logged for it.
 type call struct {
 	name, params, result string
 	path, query          string // what the proxy saw; empty where it saw nothing
 	ids                  []string
 }
 
-// id returns the call's id as the sandbox makes it: a hash of the call, so that equal calls
-// share it.
+// id returns the id that the sandbox gives the call. It is a hash of the call, so that equal calls
+// have the same id.
 func (c call) id() string {
 	sum := md5.Sum([]byte(c.name + "\n" + c.params))
 	return base64.URLEncoding.EncodeToString(sum[:])[:8]
 }
 
-// content returns the text form that the sandbox stores of a step.
+// content returns the text that the sandbox stores for a step: reasoning, calls and response in
+// tags.
 func (m *move) content() string {
 	var calls []string
 	for _, c := range m.calls {
@@ -43,7 +44,7 @@ func (m *move) content() string {
 	return text
 }
 
-// shopper plays one attempt.
+// shopper generates one attempt of an agent at a problem.
 type shopper struct {
 	d      *dice
 	c      *catalog
@@ -68,7 +69,7 @@ func (s *shopper) do(think string, options []*product, calls ...call) {
 	s.moves = append(s.moves, move{think: think, options: options, calls: calls})
 }
 
-// slot searches for one wish, opens what was found and settles on a product.
+// slot searches for the i-th requested product, views what was found and chooses a product.
 func (s *shopper) slot(i int) {
 	gold := s.p.gold[i]
 	var shown []*product
@@ -99,7 +100,8 @@ func (s *shopper) slot(i int) {
 	s.chosen = append(s.chosen, s.settle(shown, gold))
 }
 
-// queryWords returns the product's noun with some of its traits.
+// queryWords returns the words of a search: some properties of the requested product and its noun.
+// From the second try on, and sometimes before, more properties are possible.
 func (s *shopper) queryWords(gold *product, try int) []string {
 	traits := []string{gold.brand, gold.material}
 	if try > 0 || s.d.chance(0.3) {
@@ -112,7 +114,7 @@ func (s *shopper) queryWords(gold *product, try int) []string {
 	), strings.Fields(nouns[gold.noun].name)...)
 }
 
-// open views some of the products found, usually the best ones.
+// open views some of the products found, usually the best ones. It does nothing if there are none.
 func (s *shopper) open(products []*product, gold *product) {
 	if len(products) == 0 {
 		return
@@ -124,7 +126,8 @@ func (s *shopper) open(products []*product, gold *product) {
 	s.do(s.remark(opened, gold), opened, view(opened))
 }
 
-// settle chooses the gold product by skill, else another one that was found.
+// settle chooses a product from the candidates: the requested one, if it is among them, with the
+// probability skill; otherwise a random one.
 func (s *shopper) settle(candidates []*product, gold *product) *product {
 	if slices.Contains(candidates, gold) && s.d.chance(s.a.skill) {
 		return gold
@@ -144,7 +147,8 @@ func merge(products, more []*product) []*product {
 	return products
 }
 
-// finish recommends, unless the attempt goes astray, and ends.
+// finish recommends the chosen products and ends the attempt. In 4 % of the attempts it ends
+// without a recommendation.
 func (s *shopper) finish() {
 	var ids []string
 	for _, p := range s.chosen {
@@ -178,7 +182,7 @@ func (s *shopper) finish() {
 	s.moves[len(s.moves)-1].response = "My choice: " + joined + "."
 }
 
-// calculate checks the voucher on the chosen products.
+// calculate calls the tool that applies the voucher to the prices of the chosen products.
 func (s *shopper) calculate() {
 	prices := []string{}
 	total := 0.0

@@ -5,25 +5,26 @@ import (
 	"strings"
 )
 
-// problem is one task with its gold products.
+// problem is one task with the products that it requests (gold).
 type problem struct {
 	id       string
 	query    string
 	category string
 	gold     []*product
-	// voucher of a voucher task, in pesos.
+	// face and threshold are the discount and the minimum purchase of a voucher task, in pesos.
 	face, threshold int
 	budget          float64
 	document        string
 }
 
-// wish is the customer's request for one product.
+// wish is the customer's request for one product, with the JSON reward by which the product is
+// checked.
 type wish struct {
 	text, reward string
 }
 
-// newProblems returns n problems. Every fourth asks again, in other words, for the gold
-// product of an earlier one: such problems belong to one cluster.
+// newProblems returns n problems. Every fourth requests the products of an earlier problem in other
+// words, so that the two belong to one cluster.
 func newProblems(d *dice, c *catalog, n int) []*problem {
 	var problems []*problem
 	order := some(d, len(c.products), c.products)
@@ -44,7 +45,8 @@ func newProblems(d *dice, c *catalog, n int) []*problem {
 	return problems
 }
 
-// choose sets the gold products, starting from one.
+// choose sets the requested products: first and, for shop and voucher tasks, others that suit the
+// task.
 func (p *problem) choose(d *dice, c *catalog, first *product) {
 	p.gold = []*product{first}
 	switch p.category {
@@ -61,7 +63,7 @@ func (p *problem) choose(d *dice, c *catalog, first *product) {
 	}
 }
 
-// describe writes the request and the document.
+// describe sets the text of the request and the JSON document of the problem.
 func (p *problem) describe(d *dice) {
 	var wishes, rewards []string
 	for i, g := range p.gold {
@@ -96,7 +98,8 @@ func (p *problem) describe(d *dice) {
 	p.document = object(pairs...)
 }
 
-// describe returns the wish for one product and the reward that checks it.
+// describe returns the request for one product, with random conditions, and the reward that checks
+// them.
 func describe(d *dice, g *product) wish {
 	size := g.skus[0]
 	text := fmt.Sprintf("a %s by %s, made of %s", nouns[g.noun].name, g.brand, g.material)
@@ -124,7 +127,8 @@ func describe(d *dice, g *product) wish {
 	return wish{text, object(pairs...)}
 }
 
-// addVoucher sets a budget that holds only with the discount, and adds a sentence on it.
+// addVoucher sets a voucher and a budget that only suffices with the discount, adds a sentence
+// about both to the request, and returns the voucher as JSON.
 func (p *problem) addVoucher(d *dice) string {
 	total := 0.0
 	for _, g := range p.gold {

@@ -2,10 +2,10 @@
 // machine and in every version, which the standard library does not promise.
 package dice
 
-// Dice is a stream of numbers (splitmix64). It is no good for secrets.
+// Dice is a pseudorandom sequence of numbers (splitmix64). It must not be used for secrets.
 type Dice struct{ state uint64 }
 
-// New returns a new stream for a list of seeds.
+// New returns the sequence that a list of seeds determines.
 func New(seeds ...uint64) *Dice {
 	d := &Dice{}
 	for _, s := range seeds {
@@ -15,7 +15,7 @@ func New(seeds ...uint64) *Dice {
 	return d
 }
 
-// Next returns the next number of the stream.
+// Next returns the next number of the sequence.
 func (d *Dice) Next() uint64 {
 	d.state += 0x9e3779b97f4a7c15
 	z := d.state

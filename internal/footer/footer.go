@@ -14,11 +14,11 @@ import (
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 )
 
-// The end of a file: the footer, its length in four bytes, four bytes of magic.
+// tailBytes is the number of bytes after the footer: its length in four bytes, and four bytes of
+// magic.
 const tailBytes = 8
 
-// maxBytes is the longest footer that is read: that of a file of 10,000 row
-// groups of 50 columns.
+// maxBytes is the maximum length of a footer, that of a file with 10,000 row groups of 50 columns.
 const maxBytes = 64 << 20
 
 // ErrBroken is returned for a file that is not a Parquet file, or is damaged.
@@ -68,10 +68,10 @@ func checkFooter(src io.ReaderAt, size int64) error {
 }
 
 const (
-	// maxDepth nesting of a footer: Parquet's own goes to six.
+	// maxDepth is the maximum nesting of a footer. Parquet needs six levels.
 	maxDepth = 32
-	// maxItems in all lists together, some dozen for a column of a row group. The
-	// reader takes up to 200 bytes for each.
+	// maxItems is the maximum number of items in all lists of a footer together. A column of a row
+	// group has some dozen. The reader takes up to 200 bytes for each item.
 	maxItems = 8 << 20
 )
 
@@ -81,7 +81,7 @@ var (
 	errDeep  = errors.New("is nested too deeply")
 )
 
-// walk checks one value of Thrift's compact protocol and keeps nothing of it.
+// walk checks the structure of one value in Thrift's compact protocol without storing it.
 type walk struct {
 	remaining *bytes.Reader
 	r         thrift.Reader
@@ -154,7 +154,8 @@ func (w *walk) walkValue(kind thrift.Type, depth int) error {
 	}
 }
 
-// walkItems walks n items of the given types; no item is shorter than a byte.
+// walkItems checks n items of the given types, or n key-value pairs if there are two types. It
+// returns an error if fewer bytes than items remain.
 func (w *walk) walkItems(
 	n int32,
 	depth int,

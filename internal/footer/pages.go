@@ -65,8 +65,9 @@ type pages struct {
 	head        []byte
 }
 
-// A header is some dozen bytes, and longer by the least and the greatest value of
-// its page where they are written down.
+// Sizes of a page header in bytes. A header has some dozen bytes, and more if it contains the
+// minimum and the maximum value of its page. usualHead bytes are read first, and at most
+// longestHead.
 const (
 	usualHead   = 1 << 10
 	longestHead = 16 << 20

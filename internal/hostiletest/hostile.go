@@ -12,7 +12,8 @@ import (
 // File is a broken or malicious file, and what is wrong with it.
 type File struct{ What, Text string }
 
-// values are JSON values of wrong types.
+// values are JSON values that replace the values in a file, most of them of a wrong type or out of
+// range.
 var values = []string{
 	"null", "true", "7", "-1", "-9223372036854775808", "99999999999999999999", "0.5", "1e308", "1e999", "NaN", "-Infinity", `""`, `"x"`,
 	`"\ud800"`, "\"\xff\"", `"\u0000"`, "[]", "{}", "[[[[1]]]]", `{"a":[{"a":[{}]}]}`, `[null,{"type":"tool_result"},7]`, "",
@@ -67,7 +68,8 @@ func Files(body string, n int) (files []File) {
 	return files
 }
 
-// large returns a value of n entries of the given kind.
+// large returns a JSON value with n entries, or n nested levels. kind selects one of six: lists, a
+// string, nesting or an object.
 func large(kind, n int) string {
 	switch kind % 6 {
 	case 0:

@@ -9,7 +9,8 @@ import (
 	"golang.org/x/sync/semaphore"
 )
 
-// maxPending bounds the number of values that are being processed, whatever their weight.
+// maxPending is the maximum number of values that are being processed or wait for Take, whatever
+// their weight.
 const maxPending = 4096
 
 // Stream processes values of type A to results of type B in several goroutines.
@@ -24,7 +25,7 @@ type Stream[A, B any] struct {
 	Read func(ctx context.Context, emit func(value A, weight int64) error) error
 	// Work is called by all workers. After its first error nothing more is read.
 	Work func(ctx context.Context, value A) (B, error)
-	// Take is given the results in the order of the values, by one goroutine.
+	// Take is called with the results in the order of the values, by one goroutine.
 	Take func(B) error
 }
 
@@ -74,7 +75,7 @@ func Each(
 	return g.Wait()
 }
 
-// job is a value that is being processed; once done is closed it has the result of Work.
+// job is a value that is being processed. When done is closed, result and err are those of Work.
 type job[A, B any] struct {
 	value  A
 	weight int64

@@ -17,21 +17,23 @@ import (
 	"github.com/trajectory-arena/arena/internal/wrong"
 )
 
-// Key names a rollout by the positions of its problem and its sample.
+// Key identifies a rollout by the positions of its problem and its sample.
 type Key struct{ Problem, Sample uint32 }
 
-// Entry is the place of one entry in a journal.
+// Entry is the position of one entry in a journal.
 type Entry struct {
 	Key
 	offset int64
 	size   uint32
 }
 
-// An entry is: size of the data (4 bytes), CRC-32C of all that follows (4),
-// problem (4), sample (4), the data as one zstd frame. Little-endian.
+// An entry is: size of the data (4 bytes), CRC-32C of all that follows (4), problem (4), sample
+// (4), and the data as one zstd frame. Numbers are little-endian. headSize is the size of
+// everything before the data.
 const (
 	headSize = 16
-	// maxEntry bounds what a damaged size can make a reader allocate.
+	// maxEntry is the maximum size of an entry, so that a damaged size cannot make a reader
+	// allocate more.
 	maxEntry = 1 << 30
 )
 
@@ -43,7 +45,7 @@ type Journal struct {
 	appendFile
 	enc *zstd.Encoder
 	dec *zstd.Decoder
-	// entries are *[]byte, buffers for encoded entries.
+	// entries holds buffers for encoded entries, of type *[]byte.
 	entries sync.Pool
 }
 
@@ -71,8 +73,8 @@ func Open(path string) (*Journal, []Entry, error) {
 	return j, entries, nil
 }
 
-// newEncoder returns an encoder without entropy coding: for an entry of the size of a reply
-// the tables take twice as long as the rest and save a quarter of its bytes.
+// newEncoder returns a zstd encoder without entropy coding. For an entry of the size of a reply,
+// entropy coding would take twice as long as everything else and save a quarter of the bytes.
 func newEncoder() *zstd.Encoder {
 	const window = 256 << 10 // most rollouts are smaller; bounds the encoder's memory
 	enc, _ := zstd.NewWriter(nil,

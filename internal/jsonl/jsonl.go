@@ -9,8 +9,8 @@ import (
 	"github.com/trajectory-arena/arena"
 )
 
-// maxLine is the longest line in bytes that is read: a result repeats ids that a model
-// made up.
+// maxLine is the maximum length of a line in bytes. Lines of results can be long, since they repeat
+// ids that a model invented.
 const maxLine = 64 << 20
 
 // Each calls f with every line of a file, decoded as a T. Its errors name the file and the

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// Pick returns all if the tag long is set, and sample otherwise.
+// Pick returns full if the tag long is set, and sample otherwise.
 func Pick[T any](full, sample T) T {
 	if Tests {
 		return full

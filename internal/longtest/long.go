@@ -2,5 +2,5 @@
 
 package longtest
 
-// Tests reports whether everything is to run.
+// Tests reports whether all cases of long tests run.
 const Tests = true

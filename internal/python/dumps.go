@@ -107,8 +107,8 @@ func SortedItems(items []Item) []Item {
 	return items
 }
 
-// appendFloat appends repr(x): the shortest digits that read back the same,
-// with an exponent below 1e-4 and from 1e16.
+// appendFloat appends Python's repr(x): the shortest digits from which x can be read back, with an
+// exponent below 1e-4 and from 1e16 on.
 func (f *form) appendFloat(b []byte, x float64) []byte {
 	switch {
 	case math.IsNaN(x):
@@ -132,8 +132,8 @@ func (f *form) appendFloat(b []byte, x float64) []byte {
 func appendASCII(b []byte, s string) []byte { return appendJSONString(b, s, 0x7f) }
 func appendUTF8(b []byte, s string) []byte  { return appendJSONString(b, s, math.MaxUint8+1) }
 
-// appendJSONString appends a quoted string. Bytes with a value below end are written
-// unescaped unless JSON forbids it.
+// appendJSONString appends s as a JSON string. Bytes from end on are written as \u escapes, and so
+// are characters that JSON does not allow.
 func appendJSONString(b []byte, s string, end int) []byte {
 	const hexDigits = "0123456789abcdef"
 	unit := func(u rune) {
@@ -168,7 +168,8 @@ func appendJSONString(b []byte, s string, end int) []byte {
 	return append(b, '"')
 }
 
-// plainRun returns the number of leading bytes of s that a JSON string holds unescaped.
+// plainRun returns the number of bytes at the start of s that need no escape in a JSON string,
+// which are all below end.
 func plainRun(s string, end int) int {
 	for i := range len(s) {
 		if c := s[i]; c < 0x20 || int(c) >= end || c == '"' || c == '\\' {

@@ -8,8 +8,8 @@ import (
 	"sync"
 )
 
-// maxDepth bounds nesting. Python's own limit is its recursion limit of 1,000
-// frames, of which the caller has used some.
+// maxDepth is the maximum nesting of a JSON text. Python's own limit is its recursion limit of
+// 1,000 frames, some of which its caller has used.
 const maxDepth = 990
 
 // DecodeError is the JSONDecodeError of json.loads; its text is Python's.
@@ -23,7 +23,7 @@ func (e *DecodeError) Error() string {
 	return fmt.Sprintf("%s: line %d column %d (char %d)", e.Message, e.Line, e.Column, e.Char)
 }
 
-// maxDigits is how many digits int() reads.
+// maxDigits is the maximum number of digits of an integer that Python converts from text.
 const maxDigits = 4300
 
 // Loads returns json.loads(text): one JSON value, NaN and Infinity included, with the last
@@ -49,12 +49,12 @@ func Loads(text string) (Value, error) {
 	return v, nil
 }
 
-// decoder reads JSON as CPython's C scanner does, error by error.
+// decoder parses JSON as CPython's scanner does, with the same errors.
 type decoder struct {
 	text string
 	pos  int
-	// members are the members of the objects under way, the innermost last: an object
-	// takes memory of its own size when it ends.
+	// members holds the members of all objects that are being parsed, the innermost last. They are
+	// copied when an object ends, so that it takes only memory of its own size.
 	members []Item
 }
 
@@ -186,17 +186,18 @@ func (d *decoder) member(o *object, depth int) error {
 	return nil
 }
 
-// maxScanned is the number of keys that a scan is good for.
+// maxScanned is the number of keys of an object up to which a repeated key is found by a linear
+// search.
 const maxScanned = 16
 
-// object is one under way: the decoder's members from some place on. The map is made
-// once there are more than a few keys.
+// object is an object that is being parsed: its members are those of the decoder from start on.
+// place maps keys to positions; it is nil while there are at most maxScanned keys.
 type object struct {
 	start int
 	place map[string]int
 }
 
-// set sets a key to a value; a repeated key keeps its first position and its last value.
+// set adds a member to the object. A repeated key keeps its first position and gets the new value.
 func (d *decoder) set(o *object, key string, v Value) {
 	items := d.members[o.start:]
 	i, index := o.place[key]
@@ -250,7 +251,8 @@ func (d *decoder) number() (Value, error) {
 	return Number(f), nil
 }
 
-// part takes a lead character, an optional sign and digits, or nothing at all.
+// part reads the fraction or the exponent of a number: one of the characters in lead, an optional
+// sign, and digits. If it is missing, part reads nothing and returns false.
 func (d *decoder) part(lead, sign string) bool {
 	back := d.pos
 	if d.pos >= len(d.text) || strings.IndexByte(lead, d.text[d.pos]) < 0 {

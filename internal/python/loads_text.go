@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// onlyCharacters replaces each byte that is part of no character by U+FFFD: a Python str
-// holds characters only, and keys are compared by them.
+// onlyCharacters replaces each byte that is not part of a character by U+FFFD, since a Python
+// string contains only characters. Half of a surrogate pair counts as a character.
 func onlyCharacters(text string) string {
 	if utf8.ValidString(text) {
 		return text
@@ -57,7 +57,8 @@ func (d *decoder) str() (string, error) {
 	}
 }
 
-// escape reads one escape at the backslash, surrogate pairs together.
+// escape reads the escape sequence at the cursor, or two that are a surrogate pair, and returns the
+// character. open is the start of the string, for errors.
 func (d *decoder) escape(open int) (rune, error) {
 	const plain, meaning = `"\/bfnrt`, "\"\\/\b\f\n\r\t"
 	if d.pos+1 >= len(d.text) {
@@ -86,8 +87,8 @@ func (d *decoder) escape(open int) (rune, error) {
 	return r, nil
 }
 
-// hex reads four hexadecimal digits that something must follow, as the closing
-// quote does.
+// hex reads the four hexadecimal digits at pos. It returns false if they are invalid, or if the
+// text ends with them.
 func (d *decoder) hex(pos int) (rune, bool) {
 	if pos+4 >= len(d.text) {
 		return 0, false

@@ -2,8 +2,8 @@ package python
 
 import "fmt"
 
-// raised is an error that Python would raise: what follows a Python program panics with
-// it where that raises.
+// raised is an exception of a Python program. Code that reproduces the program panics with it at
+// the places at which the program would raise it.
 type raised struct{ error }
 
 // Raise panics with an error formatted by fmt.Errorf, for Catch to return.
@@ -36,8 +36,8 @@ func Within(where string) {
 	}
 }
 
-// raisedBy returns the error of a panic that Raise caused, and panics again with any other
-// value.
+// raisedBy returns the error of p, a recovered panic, if Raise or Reraise caused it, and nil if
+// there was no panic. It panics again with any other value.
 func raisedBy(p any) error {
 	r, is := p.(raised)
 	if p != nil && !is {

@@ -13,7 +13,7 @@ import (
 	"golang.org/x/text/unicode/rangetable"
 )
 
-// IsSpace reports str.isspace() of one character.
+// IsSpace reports whether Python's str.isspace is true for the character.
 func IsSpace(r rune) bool { return unicode.IsSpace(r) || r >= 0x1c && r <= 0x1f }
 
 // Strip returns s.strip().
@@ -36,14 +36,14 @@ func IDs(list string) []string {
 // Fields returns s.split().
 func Fields(s string) []string { return strings.FieldsFunc(s, IsSpace) }
 
-// known are the characters of Unicode 13, which Python 3.10 has; later ones are
-// unassigned to it, so without case, value and glyph.
+// known are the characters of Unicode 13, the version of Python 3.10. Python treats later
+// characters as unassigned, without case, numeric value or glyph.
 var known = rangetable.Assigned("13.0.0")
 
 func isKnown(r rune) bool { return r < utf8.RuneSelf || unicode.Is(known, r) }
 
-// Lower returns s.lower(). It maps each character alone, except for the Turkish dotted I,
-// which becomes two, and the sigma at the end of a word.
+// Lower returns s.lower(). Each character is converted by itself, except for the Turkish dotted I,
+// which is replaced by two characters, and the sigma at the end of a word.
 func Lower(s string) string {
 	special := func(r rune) bool {
 		return r == 'İ' || r == 'Σ' || r == utf8.RuneError || !isKnown(r)
@@ -79,8 +79,8 @@ func characters(s string) []rune {
 	return rs
 }
 
-// finalSigma reports whether the sigma at i ends a word: a cased letter before it and none
-// after it, ignoring characters that casing ignores (Unicode 3.13, Final_Sigma).
+// finalSigma reports whether the sigma at an index of rs ends a word: a cased letter is before it
+// and none is after it, apart from characters that casing ignores (Unicode 3.13, Final_Sigma).
 func finalSigma(rs []rune, sigma int) bool {
 	before := sigma - 1
 	after := sigma + 1
@@ -179,8 +179,8 @@ func ParsePage(s string) (n int, ok, bad bool) {
 	return n, s != "" && !bad, bad
 }
 
-// otherDigits are the characters with Numeric_Type=Digit, the first and the last of each
-// run: isdigit holds, isdecimal does not.
+// otherDigits are the first and last characters of each run of digits for which Python's isdigit is
+// true and isdecimal is false (Numeric_Type=Digit), such as superscripts.
 var otherDigits = [][2]rune{
 	{0xb2, 0xb3}, {0xb9, 0xb9}, {0x1369, 0x1371}, {0x19da, 0x19da}, {0x2070, 0x2070}, {0x2074, 0x2079}, {0x2080, 0x2089},
 	{0x2460, 0x2468}, {0x2474, 0x247c}, {0x2488, 0x2490}, {0x24ea, 0x24ea}, {0x24f5, 0x24fd}, {0x24ff, 0x24ff}, {0x2776, 0x277e},
@@ -239,7 +239,7 @@ func UnquotePlus(s string) string {
 	return requoted(string(b))
 }
 
-// requoted escapes the bytes that are part of no character.
+// requoted escapes the bytes of s that are not part of a UTF-8 character as %XX.
 func requoted(s string) string {
 	if utf8.ValidString(s) {
 		return s

@@ -164,8 +164,8 @@ func (v Value) String() string {
 // Repr returns repr(v).
 func Repr(v Value) string { return string(shown.append(nil, v)) }
 
-// appendQuoted appends repr of a string: in single quotes unless it holds one
-// and no double quote, signs that cannot be printed as escapes.
+// appendQuoted appends Python's repr of a string. It is in single quotes, or in double quotes if it
+// contains only single ones, and characters that cannot be printed are escaped.
 func appendQuoted(b []byte, s string) []byte {
 	quote := byte('\'')
 	if strings.IndexByte(s, '\'') >= 0 && strings.IndexByte(s, '"') < 0 {
@@ -211,7 +211,8 @@ func NewRandom(seed uint64) *Random {
 	return r
 }
 
-// Below returns the index that choice picks of n, 1 to 2^32-1.
+// Below returns a random index from 0 to n-1, the one that random.choice picks from n items. n is
+// from 1 to 2^32-1.
 func (r *Random) Below(n int64) int64 {
 	shift := 32 - bits.Len32(uint32(n))
 	for {
@@ -221,5 +222,5 @@ func (r *Random) Below(n int64) int64 {
 	}
 }
 
-// Between returns randint(low, high): both ends included, at most 2^32-2 apart.
+// Between returns randint(low, high), with both ends included. They may be at most 2^32-2 apart.
 func (r *Random) Between(low, high int64) int64 { return low + r.Below(high-low+1) }

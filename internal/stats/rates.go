@@ -62,8 +62,8 @@ func PassAtK(n, c, k int) float64 { return 1 - binomialRatio(n-c, n, k) }
 // succeed: C(c,k)/C(n,k) (Yao et al. 2024).
 func PassHatK(n, c, k int) float64 { return binomialRatio(c, n, k) }
 
-// binomialRatio returns C(a,k)/C(n,k). It multiplies factor by factor, so that nothing
-// overflows.
+// binomialRatio returns the ratio of binomial coefficients C(a,k)/C(n,k). It multiplies factor by
+// factor, so that no intermediate result overflows.
 func binomialRatio(a, n, k int) float64 {
 	if a < k {
 		return 0
@@ -136,7 +136,8 @@ func studentsT(n int) distuv.StudentsT {
 	return distuv.StudentsT{Sigma: 1, Nu: float64(n - 1)}
 }
 
-// t95 returns the two-sided 95 % quantile of studentsT(n), NaN for n < 2.
+// t95 returns the two-sided 95 % quantile of Student's t-distribution with n-1 degrees of freedom;
+// NaN for n < 2.
 func t95(n int) float64 {
 	if n < 2 {
 		return math.NaN()

@@ -2,7 +2,7 @@
 // file of lines, the header first.
 package sts
 
-// Header is the first line.
+// Header is the first line of a session file.
 type Header struct {
 	Type    string `json:"type"`
 	Harness string `json:"harness"`
@@ -10,14 +10,13 @@ type Header struct {
 	Name    string `json:"name"`
 }
 
-// Line is any other.
+// Line is any other line of a session file.
 type Line struct {
 	Type    string  `json:"type"`
 	Message Message `json:"message"`
 }
 
-// Message is one message; the viewer orders them by Timestamp, in Unix
-// milliseconds.
+// Message is one message. The viewer orders messages by Timestamp, in Unix milliseconds.
 type Message struct {
 	Role      string `json:"role"`
 	Content   string `json:"content"`

@@ -37,7 +37,7 @@ func ClipBytes(s string, n int) string {
 	return s[:n]
 }
 
-// Join returns a and b with sep between them, or the other one if one is empty.
+// Join returns a and b with sep between them. If one of them is empty, it returns the other one.
 func Join(a, sep, b string) string {
 	if a == "" || b == "" {
 		return a + b
@@ -73,8 +73,8 @@ func Ignorable(r rune) bool {
 	return r >= 0xAD && unicode.In(r, ignorable...) && !unicode.In(r, visible...)
 }
 
-// ignorable without visible derive the property as DerivedCoreProperties.txt
-// says.
+// The characters of ignorable that are not in visible have the property
+// Default_Ignorable_Code_Point, as DerivedCoreProperties.txt derives it.
 var (
 	ignorable = []*unicode.RangeTable{unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector}
 	visible   = []*unicode.RangeTable{unicode.Prepended_Concatenation_Mark, {
@@ -110,7 +110,7 @@ func Line(s string) string {
 	}), " ")
 }
 
-// refusals are how models begin when they decline.
+// refusals are the first words of replies in which a model declines a request, in lower case.
 var refusals = []string{
 	"i can't", "i cannot", "i can not", "i won't", "i will not", "i'm unable", "i am unable",
 	"i'm not able", "i am not able", "i must decline", "i have to decline", "i decline", "i refuse",
@@ -118,8 +118,8 @@ var refusals = []string{
 	"i apologize, but i", "as an ai", "this request violates", "unfortunately, i can't", "unfortunately, i cannot",
 }
 
-// Refuses reports whether s begins as models do when they decline. Later in a text the same
-// words may be quoted or be about something else.
+// Refuses reports whether s starts with words by which a model declines a request. Later in a text
+// the same words may be quoted or be about something else.
 func Refuses(s string) bool {
 	s = strings.ToLower(strings.ReplaceAll(strings.TrimLeft(s, "*_#>\"' \t\r\n"), "\u2019", "'"))
 	return slices.ContainsFunc(refusals, func(begin string) bool {

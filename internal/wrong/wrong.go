@@ -7,7 +7,7 @@ import (
 	"fmt"
 )
 
-// List is what is wrong; empty where nothing is.
+// List is a list of errors; empty if nothing is wrong.
 type List []error
 
 // Unless adds an error, formatted by fmt.Errorf, if ok is false.
