@@ -50,8 +50,9 @@ func Lines(r io.Reader, limit int) iter.Seq2[Line, error] {
 	}
 }
 
-// readLine appends the next line with its newline to line; the last line is returned with
-// io.EOF.
+// readLine appends the next line of in, with its newline, to line and returns the result. The error
+// is io.EOF at the end of the input, where the result may be empty or lack a newline, and another
+// one if the line is longer than limit bytes.
 func readLine(
 	in *bufio.Reader,
 	line []byte,

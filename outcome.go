@@ -21,13 +21,13 @@ func (o *Outcome) Scored() bool {
 	return o.Scores != nil || o.Ruling != nil && o.Ruling.Score != nil
 }
 
-// Findings are the subnet's own figures for a run or one of its attempts, each 0 to 1 or nil
-// if the subnet has none: the reasoning quality by its judge (a run's is the mean of its
-// attempts), the factor that a run's outcomes were multiplied by, and the score, an
-// attempt's before that multiplication.
+// Findings are the subnet's own figures for a run or one of its attempts, each from 0 to 1, or nil
+// if the subnet has none. Quality is the reasoning quality by its judge; for a run, the mean over
+// its attempts. Coefficient is the factor by which the outcomes of a run were multiplied. Score is
+// the score; for an attempt, before that multiplication.
 type Findings struct {
 	Quality, Coefficient, Score *float64
-	// Category is an attempt's, in lower case; empty where unknown.
+	// Category is the kind of task of an attempt, in lower case; empty if unknown.
 	Category string
 }
 
@@ -59,16 +59,15 @@ type Axes struct {
 // TitleSource is how titles were compared.
 type TitleSource string
 
-// The sources of title similarity. Without one, titles are left out of the
-// rule's total.
+// The sources of title similarity. With TitlesNone, titles are left out of the rule's total.
 const (
 	TitlesNone     TitleSource = "none"
 	TitlesVectors  TitleSource = "vectors"
 	TitlesEndpoint TitleSource = "endpoint"
 )
 
-// Ruling is what the subnet's own verifier said of an episode in an
-// environment pack. It is carried as it came and never computed again.
+// Ruling is the result of the subnet's own verifier for an episode in an environment pack. It is
+// copied from the source and never computed again.
 type Ruling struct {
 	// Score is the episode's reward, 0 to 1; nil if the verifier returned none.
 	Score *float64

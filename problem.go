@@ -85,8 +85,8 @@ type Suite struct {
 	nameless map[string]*Problem
 }
 
-// NewSuite indexes problems. Of two with the same identity the later one
-// counts, as in the subnet's own bookkeeping.
+// NewSuite indexes problems. If two problems have the same id or the same text, the later one is
+// used, as in the subnet's own bookkeeping.
 func NewSuite(problems []Problem) *Suite {
 	s := &Suite{
 		byID:     map[string]*Problem{},

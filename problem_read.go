@@ -55,10 +55,11 @@ func Compressed(head []byte) bool {
 	return bytes.HasPrefix(head, []byte("\x1f\x8b")) || bytes.HasPrefix(head, []byte("\x28\xb5\x2f\xfd"))
 }
 
-// byteOrderMark is put before UTF-8 by some editors; it is no part of it.
+// byteOrderMark is the mark that some editors write before UTF-8 text. It is not part of the text.
 const byteOrderMark = "\uFEFF"
 
-// startsArray drops a byte order mark and looks for the first sign of content.
+// startsArray reports whether the input is a JSON array, by its first character that is not white
+// space. It skips a byte order mark. It returns an error if the input is empty or compressed.
 func startsArray(in *bufio.Reader) (bool, error) {
 	head, err := in.Peek(in.Size())
 	switch {
@@ -77,8 +78,9 @@ func startsArray(in *bufio.Reader) (bool, error) {
 	return len(head) > 0 && head[0] == '[', nil
 }
 
-// entries returns the entries of a JSON array as Lines returns lines, with their position in
-// place of the line number.
+// entries iterates over the entries of a JSON array, in the same form as Lines. Line.Number is the
+// position of the entry, from 1. An entry that is longer than limit bytes or invalid, or text after
+// the array, ends the iteration with an error.
 func entries(in io.Reader, limit int) iter.Seq2[Line, error] {
 	return func(yield func(Line, error) bool) {
 		d := json.NewDecoder(in)
@@ -107,10 +109,10 @@ func entries(in io.Reader, limit int) iter.Seq2[Line, error] {
 	}
 }
 
-// ParseProblem reads one problem of a suite. It needs a problem_id or a
-// query, for one of them is its identity. A problem without a category is a
-// voucher task if it has a voucher, a product task if its reward is one
-// object, else a shop task. An empty voucher is none, as the subnet has it.
+// ParseProblem reads one problem of a suite. It needs a problem_id or a query, which is its
+// identity. A problem without a category is a voucher task if it has a voucher, a product task if
+// its reward is one object, otherwise a shop task. An empty voucher object counts as no voucher, as
+// in the subnet's code.
 func ParseProblem(text []byte) (Problem, error) {
 	doc, err := fieldsOf(text)
 	if err != nil {

@@ -74,8 +74,8 @@ func Quote(text string) Raw {
 // The functions below read a value of the expected type and treat any other as absent:
 // the typed fields of a problem are for people and prompts, scores are computed from Raw.
 
-// fieldsOf returns the members of a JSON object by their keys; of equal keys the last
-// counts.
+// fieldsOf parses a JSON object and returns its members by key. If a key occurs several times, its
+// last value is returned.
 func fieldsOf(text []byte) (map[string]gjson.Result, error) {
 	var valid json.RawMessage
 	if err := json.Unmarshal(text, &valid); err != nil {
@@ -92,7 +92,8 @@ func fieldsOf(text []byte) (map[string]gjson.Result, error) {
 	return fields, nil
 }
 
-// looseMembers returns the members of an object in their order.
+// looseMembers iterates over the members of an object in their order. It yields nothing if v is not
+// an object.
 func looseMembers(v gjson.Result) iter.Seq2[string, gjson.Result] {
 	return func(yield func(string, gjson.Result) bool) {
 		if v.IsObject() {
@@ -117,8 +118,8 @@ func looseString(v gjson.Result) string {
 	return Raw(v.Raw).Text()
 }
 
-// looseID reads an id that may be written as a number, whose digits stay as
-// they are: ids never pass through a float.
+// looseID reads an id. If the id is a JSON number, its digits are returned unchanged, since a
+// conversion to float64 could alter them. Values that are neither string nor number give "".
 func looseID(v gjson.Result) string {
 	if v.Type == gjson.Number {
 		return v.Raw
@@ -144,7 +145,8 @@ func looseStrings(v gjson.Result) []string {
 	return texts
 }
 
-// looseOptions flattens a list of objects of values, or of lists of values.
+// looseOptions reads options from a list of objects whose values are strings or lists of strings.
+// It returns one Option for each key and string, and ignores values of other types.
 func looseOptions(v gjson.Result) []Option {
 	var options []Option
 	for _, item := range looseList(v) {

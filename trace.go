@@ -55,8 +55,8 @@ type Trace struct {
 	Lost []string
 }
 
-// Veto adds a veto unless the trace has it: a trace that this program wrote may state what
-// its reader finds again.
+// Veto adds a veto unless the trace already has it. A trace that this program wrote may contain a
+// veto that its reader adds again.
 func (t *Trace) Veto(code string) {
 	if !slices.Contains(t.Vetoes, code) {
 		t.Vetoes = append(t.Vetoes, code)
