@@ -188,10 +188,10 @@ func (ep *Episode) computeVerdict(ctx context.Context, replies []Reply) (Verdict
 	return v, nil
 }
 
-// matchCalls matches the calls in replies with the executed calls of the same name and arguments.
-// It returns the replies as turns to replay, each with the recorded search answers of its calls.
-// Calls of one reply may have been executed in any order. ok is false if a call with valid
-// arguments was not executed, or if an executed call is in no reply.
+// matchCalls finds for each call in replies the executed call of the same name and arguments. It
+// returns the replies as turns to replay, each with the recorded search answers of its calls. Calls
+// of one reply may have been executed in any order. ok is false if a call with valid arguments was
+// not executed, or if an executed call is in no reply.
 func matchCalls(replies []Reply, executed []executedCall) (past []rollout.Turn, ok bool) {
 	unmatched := slices.Clone(executed)
 	for i, r := range replies {

@@ -47,7 +47,7 @@ func isSameCall(a, b model.Call) bool {
 		canonical.Form(a.Function.Arguments) == canonical.Form(b.Function.Arguments)
 }
 
-// isReadable reports whether the arguments of a call are a JSON object.
+// isReadable reports whether the arguments of a call are a valid JSON object.
 func isReadable(c model.Call) bool {
 	return gjson.Parse(c.Function.Arguments).IsObject() &&
 		gjson.Valid(c.Function.Arguments)

@@ -22,10 +22,10 @@ import (
 	"github.com/trajectory-arena/arena/student/rollout"
 )
 
-// finish writes all output files of the run from its finished rollouts (attempts at one problem),
-// in the order of problems and samples. It writes the summary last and returns it. It waits for
-// rollouts that are still running, so it can run at the same time as them and has little left to
-// write at the end.
+// finish writes all output files of the run from its rollouts (attempts at a problem), in the order
+// of problems and samples. It writes the summary last and returns it. It waits for rollouts that
+// are still running. So it can run at the same time as them, and little remains to be written at
+// the end.
 func (r *Run) finish(ctx context.Context, f *folder) (*evaluation.Summary, error) {
 	w, err := newOutputs(f, r)
 	if err != nil {
@@ -269,8 +269,8 @@ func (o *outputs) drop() (err error) {
 	return err
 }
 
-// sink writes lines to a file that exists under its name only when it is complete. It writes blocks
-// of lines, each as plain text or as a zstd frame.
+// sink writes lines to a file that exists under its name only when it is complete. Lines are
+// collected into blocks, each of which is written as plain text or as a zstd frame.
 type sink struct {
 	file *atomicfile.File
 	// lines are the lines of the current block and size their length in bytes. The block is written

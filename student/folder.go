@@ -203,8 +203,8 @@ func (f *folder) openJournals() error {
 	return nil
 }
 
-// forgetInfra removes the rollouts that ended with an infrastructure error from the finished ones,
-// so that they are run again.
+// forgetInfra removes the rollouts that ended with an infrastructure error from the set of finished
+// ones, so that they are run again.
 func (f *folder) forgetInfra() error {
 	for key, e := range f.done {
 		r, err := f.read(e)

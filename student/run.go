@@ -96,9 +96,9 @@ func (r *Run) Play(ctx context.Context) (*evaluation.Summary, error) {
 	return summary, errors.Join(g.Wait(), f.close())
 }
 
-// playAll runs all rollouts that are not finished, AtOnce at the same time. The samples of one
-// problem run directly after each other, so that the prefix cache of the server can serve their
-// common prompt.
+// playAll runs all rollouts that are not finished, at most AtOnce at the same time. The samples of
+// one problem are started directly after each other, so that the prefix cache of the server can
+// serve their common prompt.
 func (r *Run) playAll(ctx context.Context, f *folder) error {
 	ctx, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
@@ -176,8 +176,8 @@ func (r *Run) play(
 	return err
 }
 
-// runID returns the run id of the traces with one sample number. It consists of a hash of the spec,
-// without the fields for scoring, and the number.
+// runID returns the id under which the traces of one sample number are stored as a run. It consists
+// of a hash of the spec, without the fields for scoring, and the number.
 func (r *Run) runID(sample uint32) string {
 	r.naming.Do(func() {
 		played := r.Spec

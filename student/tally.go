@@ -23,8 +23,8 @@ type tally struct {
 	quality, unseen ratio
 }
 
-// ratio holds a rate of a run problem by problem: what was gained, such as successes, and in how
-// many tries.
+// ratio holds a rate as two numbers for each problem: the sum gained, such as successes, and the
+// number of tries.
 type ratio struct{ gained, tries []float64 }
 
 func (r *ratio) begin() { r.gained, r.tries = append(r.gained, 0), append(r.tries, 0) }
@@ -55,7 +55,7 @@ func newTally(contaminated map[string]bool) *tally {
 	return t
 }
 
-// add adds one result. All results of a problem must be added one after the other.
+// add adds the result of one rollout. All results of a problem must be added one after the other.
 func (t *tally) add(r *rollout.Result) {
 	s := &t.s
 	if t.problem.Samples == 0 { // the next problem
@@ -227,8 +227,8 @@ func sure(rate, se float64, problems, samples int) (*float64, *[2]float64) {
 	return &se, &[2]float64{i.Low, i.High}
 }
 
-// count returns the 95 % interval of a rate that may exceed 1, such as ids per reply; nil if its
-// standard error is 0 or unknown.
+// count returns the 95 % interval of a rate that may exceed 1, such as ids per reply. It is nil if
+// the standard error is 0 or unknown.
 func (r *ratio) count() *[2]float64 {
 	rate, se := stats.Ratio(r.gained, r.tries)
 	if !(se > 0) { // nothing varies, or nobody knows

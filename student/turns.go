@@ -72,8 +72,8 @@ func (f *folder) keep(key journal.Key, t rollout.Turn) error {
 }
 
 // finish appends a finished rollout to the journal, with its result in the first line and its trace
-// in the second. It wakes the goroutines that wait for finished rollouts. The journal entries of
-// its turns are forgotten unless the run stores tokens.
+// in the second. It wakes the goroutines that wait for finished rollouts. Unless the run stores
+// tokens, it also forgets where the turns of the rollout are stored.
 func (f *folder) finish(key journal.Key, r *rollout.Result) error {
 	b, err := json.Marshal(r)
 	if err != nil {
@@ -107,7 +107,7 @@ const (
 )
 
 // entry waits until a rollout is finished and returns its entry in the journal. It also returns the
-// rollout if that is still in memory, otherwise nil. The error is that of ctx.
+// rollout itself if that is still in memory, otherwise nil. The error is that of ctx.
 func (f *folder) entry(ctx context.Context, key journal.Key) (journal.Entry, *rollout.Result, error) {
 	for {
 		f.mu.Lock()

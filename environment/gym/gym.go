@@ -243,10 +243,10 @@ func answerRow(row map[string]json.RawMessage) map[string]any {
 	return out
 }
 
-// writeFault reports that the environment failed. By the style in the request's header, or else in
-// the options, it answers with status 503, or with status 200 and a copy of row, the request's JSON
-// object, that masks the sample. For the call of a tool row is nil and the status always 503, since
-// a model would read any text as a result.
+// writeFault reports that the environment failed. In the style that the request's header or else
+// the options select, it answers with status 503, or with status 200 and a copy of row in which the
+// sample is masked. row is the request's JSON object. It is nil for the call of a tool, whose
+// status is always 503, since a model would read any text as a result.
 func (s *server) writeFault(
 	w http.ResponseWriter,
 	r *http.Request,
@@ -327,7 +327,7 @@ func (s *server) handleReward(
 	writeJSON(w, http.StatusOK, line)
 }
 
-// bodyHandler answers a request whose body was read.
+// bodyHandler is a function that answers a request whose body was already read.
 type bodyHandler func(w http.ResponseWriter, r *http.Request, body []byte)
 
 // withBody returns a handler that reads the body and calls handle. It rejects bodies of

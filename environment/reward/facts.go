@@ -67,7 +67,8 @@ func measureFacts(a *Attempt) *facts {
 	return f
 }
 
-// addCall counts a call and the product ids in it, and then records the products in its result.
+// addCall counts a call and the product ids in it, and then records the product ids in its result
+// as shown.
 func (f *facts) addCall(c arena.Call) {
 	form := canonicalCall(c)
 	if f.callForms[form] {

@@ -46,7 +46,7 @@ type Reward struct {
 	Flags []string
 }
 
-// Weights are the weights of the parts by name; a part that is not in the map has weight 0.
+// Weights are the weights of the parts by name. A part that is not in the map has weight 0.
 type Weights map[string]float64
 
 // Reward returns the reward of an attempt.

@@ -21,7 +21,7 @@ import (
 	"github.com/trajectory-arena/arena/student/rollout"
 )
 
-// version is inspect_ai's LOG_SCHEMA_VERSION of the logs that are written.
+// version is the version of inspect_ai's log format that is written, its LOG_SCHEMA_VERSION.
 const version = 2
 
 // noTime is written where the format requires a time, since a log must not depend on the clock. It

@@ -65,8 +65,8 @@ func (l *Log) sample(p *arena.Problem, r *rollout.Result) (sample, summary doc) 
 	return sample, summary
 }
 
-// addEnding adds the reason why a rollout did not end by itself to both documents: an
-// infrastructure error, the limit of steps, or a full context. Other rollouts are unchanged.
+// addEnding adds the reason why a rollout did not end by itself to both JSON objects: an
+// infrastructure error, the limit of steps, or a full context. For other rollouts it adds nothing.
 func (l *Log) addEnding(r *rollout.Result, sample, summary doc) {
 	switch {
 	case r.Outcome == rollout.Infra:

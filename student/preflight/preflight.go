@@ -98,8 +98,8 @@ func (q Question) loads(err error) bool {
 }
 
 // greetings are the messages that test a server. If it refuses one, the next is tried, since the
-// refusal may be about that message only. No other is tried after a refusal of key or model, a
-// timeout, or if the server cannot be reached.
+// refusal may be about that message only. No other is tried after a refusal of the key or the
+// model, after a timeout, or if the server cannot be reached.
 var greetings = []string{"Hello.", "Good morning.", "What can you do?"}
 
 func (q Question) reply(ctx context.Context) (streamed bool, err error) {

@@ -13,7 +13,7 @@ import (
 	"github.com/trajectory-arena/arena/student/dialect"
 )
 
-// play is the state of one rollout while it runs.
+// play is the state of one rollout, an attempt of the student at a problem, while it runs.
 type play struct {
 	env      *Environment
 	task     Task
@@ -84,8 +84,9 @@ func (e *Environment) newPlay(ctx context.Context, t Task) *play {
 	return p
 }
 
-// nextReply returns the stored reply of the next turn, or asks the model if there is none. A fault
-// means that the model sent no reply and ends the rollout; an error ends the run.
+// nextReply returns the next reply: a stored one while the task has any, otherwise a new one from
+// the model. A fault means that the model sent no reply and ends the rollout; an error ends the
+// run.
 func (p *play) nextReply(ctx context.Context, m Model) (h received, fault *model.Fault, err error) {
 	if n := p.result.Turns; n < len(p.task.Past) {
 		h = received{body: p.task.Past[n].Reply, past: true}

@@ -147,8 +147,8 @@ func (p *play) appendStep(b []byte, s step) []byte {
 	return append(b, `]}}`...)
 }
 
-// completion returns the JSON field completion of a step: what the model wrote, and its calls with
-// their results.
+// completion returns a step's value of the JSON field "completion": what the model wrote, and its
+// calls with their results.
 func (s step) completion() python.Value {
 	var message []python.Item
 	if s.turn.Think != "" {
@@ -167,7 +167,7 @@ func (s step) completion() python.Value {
 	)
 }
 
-// extraInfo returns the JSON field extra_info of step i, without the proxy's log.
+// extraInfo returns the value of the JSON field "extra_info" of step i, without the proxy's log.
 func (p *play) extraInfo(i int, s step) python.Value {
 	info := python.DictOf(
 		item("step", python.Integer(int64(i+1))),

@@ -90,7 +90,7 @@ func drawing(settings gjson.Result) string {
 	}), ", ")
 }
 
-// overridden matches the log line of vLLM according to which the model's generation_config.json
+// overridden matches the line of vLLM's log that reports that the model's generation_config.json
 // sets the default sampling parameters. Its group is these parameters in braces.
 var overridden = regexp.MustCompile("(?i)default (?:vLLM )?(?:chat )?sampling param(?:eter)?s (?:have been overridden by|from) [^{]*([{][^}]*[}])")
 

@@ -50,11 +50,12 @@ type Watcher struct {
 	Seen func(Sample)
 }
 
-// timeout is the maximum time for one request to a server or a driver. Either may be busy with the
-// run for a second.
+// timeout is the maximum time for one request to a server or a GPU driver. Either may be busy for a
+// second with the run that is observed.
 const timeout = 5 * time.Second
 
-// farewell is the maximum time for the last sample, since the end of the run waits for it.
+// farewell is the maximum time for the last sample of measurements, which delays the end of a
+// finished run.
 const farewell = 2 * time.Second
 
 // Watch takes samples until ctx ends, the first at once and the last at the

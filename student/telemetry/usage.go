@@ -54,8 +54,8 @@ func ReadUsage(path string) (Usage, error) {
 	return a.result(), nil
 }
 
-// adding is a usage that is being summed up. The values of a sample are valid until the next
-// sample.
+// adding is a Usage that is being summed up from samples. The values of a sample count for the time
+// until the next sample.
 type adding struct {
 	Usage
 	last  *Sample
