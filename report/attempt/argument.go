@@ -131,8 +131,8 @@ func (l *Ledger) Argue(index int) *Argument {
 	return a
 }
 
-// way returns the filter's rating of an attempt's trajectory, from 0 to 1, rounded to four
-// decimals. It decides between attempts with equal rewards.
+// way returns the filter's rating of the trajectory of an attempt, from 0 to 1, rounded to four
+// decimals. The rating decides between attempts with equal rewards.
 func way(line *where.Line) float64 {
 	var s arena.Structure
 	if v := line.Whole(); v != nil {
@@ -147,7 +147,7 @@ func way(line *where.Line) float64 {
 }
 
 // unasked returns the reason why the guard was not run on an attempt, or why its findings are not
-// shown; "" if neither applies. The guard, which detects held-out problems, runs last, and only on
+// shown; "" if they are shown. The guard, which detects held-out problems, runs last, and only on
 // attempts that may become rows.
 func (l *Ledger) unasked(a *Argument) string {
 	switch x := a.Attempt; {

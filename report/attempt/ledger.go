@@ -115,8 +115,8 @@ func checksByName() map[string]checks.Check {
 	return byName
 }
 
-// index builds the maps from attempts and problems to lines. If an attempt has several copies, the
-// copy that was not dropped is used.
+// index builds the maps by which the lines of attempts are found, by attempt and by problem. If an
+// attempt has several copies, the copy that was not dropped is used.
 func (l *Ledger) index() {
 	l.byID = map[string]int{}
 	l.byProblem = map[string][]int{}

@@ -31,8 +31,8 @@ func (p *printer) line(head, format string, args ...any) {
 func (p *printer) print(s string) { p.WriteString(s + "\n") }
 
 // fold returns the number of characters of s that fit into a number of terminal columns. If that
-// would cut a word, it returns the position of the last blank before it, unless this is in the
-// first half.
+// would cut a word, it returns the position of the last blank instead, unless that is in the first
+// half.
 func fold(s []rune, columns int) int {
 	fits := 0
 	blank := 0

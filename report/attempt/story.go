@@ -157,11 +157,13 @@ func StoryOf(f *filters.Filter, t *arena.Trace, source string) *Story {
 	return s
 }
 
-// product matches the product in the guard's evidence: its id, or its title in quotes.
+// product matches a product in the evidence of the guard, which detects held-out problems: its id,
+// or its title in quotes.
 var product = regexp.MustCompile(`product ([\w-]+)|title "(.+)"`)
 
-// holds lists where the attempt contains a protected product, whose id or title is what: the first
-// step of each kind of place, and whether the request contains it.
+// holds lists where an attempt contains a protected product, whose id or title is what: the first
+// step in which the model writes it, a call contains it and a result contains it, and whether the
+// request does.
 func (s *Story) holds(what string) (places []string) {
 	seen := map[string]bool{}
 	contains := func(text string) bool {

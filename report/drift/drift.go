@@ -183,9 +183,9 @@ func (d *Day) residual(who, name string, rate, total float64) float64 {
 	return 0
 }
 
-// shift compares one figure of two days. The standard error of the difference is that of ratios
-// linearised over agents (Cochran 1977, section 6.4). An agent that occurs on both days counts
-// once, with the difference of its residuals.
+// shift compares one figure, such as the share of solved attempts, of two days. The standard error
+// of the difference is that of ratios linearised over agents (Cochran 1977, section 6.4). An agent
+// that occurs on both days counts once, with the difference of its residuals.
 func shift(before, after *Day, name string, limit float64) Shift {
 	was, wasOf := before.rate(name)
 	is, isOf := after.rate(name)

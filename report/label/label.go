@@ -55,8 +55,8 @@ func Page(sample string, attempts []Attempt) ([]byte, error) {
 	return bytes.Replace(out, []byte("SAMPLE-DATA"), data, 1), nil // encoding/json writes < as \u003c
 }
 
-// blind returns a copy of a story without the findings of the filter and the judge, so that they
-// cannot influence the people who label. It cuts texts to maxText bytes.
+// blind returns a copy of an attempt's dialogue without the findings of the filter and the judge,
+// so that they cannot influence the people who label it. Texts are cut to maxText bytes.
 func blind(s *attempt.Story) *attempt.Story {
 	if s == nil {
 		return nil

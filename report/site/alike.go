@@ -11,8 +11,9 @@ import (
 )
 
 // copiedFrom has the limits from which two agents are reported as copies, by kind of similarity: a
-// minimum similarity, and a minimum number of problems, or lines of prompts, that are equal. A
-// similarity of 2 is impossible, since the use of the same tools is no sign of copying.
+// minimum similarity, 0 to 1, and a minimum number of problems, or lines of prompts, that are
+// equal. For tools the minimum is 2, which is never reached, since the use of the same tools is no
+// sign of copying.
 var copiedFrom = [kinds]struct {
 	Share float64 `json:"share"`
 	Least int     `json:"least"`
@@ -26,8 +27,8 @@ var copiedFrom = [kinds]struct {
 }
 
 const (
-	// minContained is the share of the shorter reasoning at a problem that the other agent's
-	// reasoning must contain for the two to count as equal.
+	// minContained is the minimum share of the shorter reasoning at a problem that the other
+	// agent's reasoning must contain for the two to count as equal.
 	minContained = 0.8
 	// minLikeness is the similarity, 0 to 1, below which a pair of agents is not shown and equal
 	// items at a problem do not count.
@@ -55,8 +56,8 @@ type pair struct {
 	Lines    []string `json:"lines"`
 }
 
-// agents returns the script with the comparison of all agents of a day. If All is set, it first
-// reads every trace of the day.
+// agents returns the data of the page that compares all agents of a day, as a script. If All is
+// set, it first reads every trace of the day.
 func (c *Corpus) agents(ctx context.Context, key string) ([]byte, error) {
 	if c.All {
 		if err := c.collectWork(ctx); err != nil {
@@ -140,10 +141,11 @@ func (a *author) items(kind int) (items []uint64) {
 	return items
 }
 
-// weight returns the weight, 0 to 1, of an item in a comparison. compared is how many of the
-// compared teams have the item. The weight falls with the number of other teams that have it and is
-// 0 if half of all do, since what everyone writes is not copied. A line of a prompt has weight 0 if
-// any other team sends it, since it is from a public client.
+// weight returns how much an item that agents share, such as a sentence or a line of a prompt,
+// counts as a sign of copying, from 0 to 1. It falls with the number of other teams (agents that
+// copy each other) that have the item, and is 0 if half of all do. A line of a prompt counts 0 if
+// any other team sends it, since it is from a public client. compared is the number of compared
+// teams that have the item.
 func (k *comparison) weight(kind int, h uint64, compared int) float64 {
 	switch others := k.teamsWith[kind][h] - compared; {
 	case others <= 0:
@@ -156,8 +158,8 @@ func (k *comparison) weight(kind int, h uint64, compared int) float64 {
 }
 
 // pairs returns the pairs of agents that share something that few others write. It compares all
-// agents twice. The first pass joins agents that copy each other into teams; in the second, a text
-// counts as common only if many teams have it.
+// agents twice. The first pass finds agents that copy each other and joins them into teams. In the
+// second, a text counts as common only if many teams wrote it, not many copies of one agent.
 func (k *kinship) pairs() (out []pair) {
 	w := k.newComparison()
 	for _, again := range []bool{false, true} {
@@ -227,8 +229,9 @@ func (k *comparison) compare(a, b *author) *pair {
 	return p
 }
 
-// compareProblem compares the work of two agents at one problem. x is the weight of what is equal,
-// by kind; 0 if nothing is. both reports whether both agents have something to compare.
+// compareProblem compares the work of two agents at one problem. For each kind of similarity, x is
+// how much is equal, 0 if nothing is, and both reports whether both agents have something to
+// compare.
 func (k *comparison) compareProblem(a, b *problemWork) (x [byPrompts]float64, both [byPrompts]bool) {
 	for kind := range byCallsAndThinking {
 		if both[kind] = len(a[kind]) > 0 && len(b[kind]) > 0; !both[kind] {
@@ -244,8 +247,9 @@ func (k *comparison) compareProblem(a, b *problemWork) (x [byPrompts]float64, bo
 	return x, both
 }
 
-// shared compares two sorted lists of items. It returns the total weight of the items in both, and
-// the total weight of the list with the lower one.
+// shared compares two sorted lists of hashes of what agents wrote, each with its weight as a sign
+// of copying. It returns the total weight of the hashes in both lists, and the total weight of the
+// list with the lower one.
 func (k *comparison) shared(kind int, s, t []uint64) (both, smaller float64) {
 	var onlyS, onlyT float64
 	for len(s) > 0 || len(t) > 0 {
@@ -261,7 +265,8 @@ func (k *comparison) shared(kind int, s, t []uint64) (both, smaller float64) {
 	return both, both + min(onlyS, onlyT)
 }
 
-// rarest returns up to showPassages texts that both agents wrote, those of the fewest teams first.
+// rarest returns up to showPassages texts that both agents wrote, those first that the fewest other
+// agents wrote.
 func (k *comparison) rarest(kind int, a, b *author) []string {
 	items, itemsB := a.items(kind), b.items(kind)
 	slices.Sort(items)

@@ -85,8 +85,8 @@ func (d *day) addReasons(l *attempt.Ledger, words []string) {
 	}
 }
 
-// columns returns all columns of the ledger except lists of structures, which the pages of
-// attempts show.
+// columns returns the columns of the ledger for the table of attempts. It leaves out lists of
+// structures, which the pages of single attempts show.
 func (c *Corpus) columns() []series {
 	meanings := docs.ColumnMeanings()
 	return slicesx.FilterMap(where.Columns(), func(w where.Column) (series, bool) {
@@ -94,8 +94,8 @@ func (c *Corpus) columns() []series {
 	})
 }
 
-// series is a column that is built when it is encoded: all columns together would take as
-// much memory as the ledger.
+// series is a column of the table of attempts whose values are computed only when it is encoded.
+// All columns together would take as much memory as the ledger.
 type series struct {
 	where.Column
 	doc   string
@@ -140,8 +140,8 @@ func flatten(v any) any {
 // maxTexts is the maximum number of distinct texts for which a column is encoded as indices.
 const maxTexts = 4096
 
-// shareTexts replaces the texts of a column by indices into Texts, if there are at most maxTexts
-// distinct ones.
+// shareTexts replaces the texts of a column by indices into Texts, a list of the distinct ones, if
+// there are at most maxTexts of them.
 func (c *column) shareTexts() {
 	if c.Kind != "words" {
 		return

@@ -40,13 +40,13 @@ const (
 var kindNames = [kinds]string{"tools", "calls", "thinking", "calls and thinking", "calls of no third agent", "prompts"}
 
 const (
-	// minCalls is the minimum length of a sequence of calls that is compared.
+	// minCalls is the minimum number of calls in an attempt whose sequence of calls is compared.
 	minCalls = 2
 	// minWords is the minimum number of words of a sentence that are not in the request.
 	minWords = 6
 	// minLine is the minimum length of a prompt's line in bytes.
 	minLine = 24
-	// maxPassage bounds a quoted passage in bytes.
+	// maxPassage is the maximum length of a quoted passage in bytes.
 	maxPassage = 300
 )
 
@@ -71,11 +71,11 @@ type author struct {
 	prompts []uint64
 }
 
-// problemWork holds the hashes of an agent's work at one problem, over all its attempts, by kind:
+// problemWork holds the hashes of what an agent did at one problem, in all its attempts, by kind:
 // sequences of tools, sequences of calls and sentences.
 type problemWork [byCallsAndThinking][]uint64
 
-// seed is random: hashes are only compared within the process.
+// seed is the seed of all hashes. It is random, since hashes are only compared within the process.
 var seed = maphash.MakeSeed()
 
 func hash(parts ...string) uint64 { return maphash.String(seed, strings.Join(parts, "\x00")) }
@@ -133,8 +133,8 @@ func (k *kinship) keepExample(h uint64, s string) {
 	}
 }
 
-// workItems returns the hashes of an attempt's work by kind: its sequence of tools, its sequence of
-// calls and its sentences. texts holds the sentences.
+// workItems returns the hashes of what an attempt did, by kind: its sequence of tools, its sequence
+// of calls, and its sentences. texts are the sentences themselves.
 func workItems(t *arena.Trace, d *arena.Dialogue) (items problemWork, texts []string) {
 	tools := []string{t.ProblemID}
 	calls := []string{t.ProblemID}
@@ -182,8 +182,8 @@ func promptLines(t *arena.Trace) map[uint64]string {
 // sentenceEnds matches the end of a sentence. The point in a decimal number is not an end.
 var sentenceEnds = regexp.MustCompile(`[.!?;](\s|$)|\n`)
 
-// sentences returns the sentences with at least minWords words that are not in the request:
-// shorter ones may be templates that repeat the request.
+// sentences splits think into sentences and returns those with at least minWords words that are not
+// in the request. Others may be templates that repeat the request.
 func sentences(think string, requestWords map[string]bool) []string {
 	return slices.DeleteFunc(sentenceEnds.Split(think, -1), func(s string) bool {
 		added := slices.DeleteFunc(words(s), func(w string) bool {

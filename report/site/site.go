@@ -104,8 +104,8 @@ func (s *Site) index() ([]byte, error) {
 	)
 }
 
-// script returns a script that calls arena.put with name and data. encoding/json escapes <, so that
-// data cannot end the script element. clean, unless nil, replaces secrets in the data.
+// script returns a JavaScript file that calls arena.put with name and data. encoding/json escapes
+// <, so that data cannot end the script element. clean, unless nil, replaces secrets in the data.
 func script(
 	name string,
 	data any,
@@ -129,9 +129,9 @@ func script(
 // others.
 const minCleanBytes = 1 << 20
 
-// cleanJSON replaces the secrets in JSON, in several parts concurrently. It splits data only
-// between two objects of a list. No string can look like such a place, since quotes in strings are
-// escaped.
+// cleanJSON replaces the secrets in JSON by calls of clean on several parts concurrently. It splits
+// data only between two objects of a list. No string can look like such a place, since quotes in
+// strings are escaped.
 func cleanJSON(data string, clean func(string) string) []byte {
 	var parts []string
 	size := max(minCleanBytes, len(data)/runtime.GOMAXPROCS(0)+1)
@@ -189,7 +189,7 @@ func (c *Corpus) file(
 	return nil, fs.ErrNotExist
 }
 
-// cachedScript is a script that is built at the first request for it.
+// cachedScript is a file with the data of a page that is built at the first request for it.
 type cachedScript struct {
 	sync.Mutex
 	script []byte
@@ -204,8 +204,8 @@ func (s *cachedScript) get(build func() ([]byte, error)) (_ []byte, err error) {
 	return s.script, err
 }
 
-// attempt returns the script of attempt n with its dialogue. key is the name that the page uses for
-// the data.
+// attempt returns the data of the page of attempt n, with its dialogue, as a script. key is the
+// name by which the page finds the data.
 func (c *Corpus) attempt(
 	ctx context.Context,
 	key string,
@@ -228,8 +228,8 @@ func (c *Corpus) argumentScript(key string, a *attempt.Argument) ([]byte, error)
 	return script(key, a, c.Clean)
 }
 
-// chunk returns the script of the chunkSize attempts from index n, without those that have a file
-// of their own. Each has the checks that fired, and no dialogue.
+// chunk returns the data of the chunkSize attempts from index n as one script, without those that
+// have a file of their own. Each has the checks that fired, and no dialogue.
 func (c *Corpus) chunk(key string, n int) ([]byte, error) {
 	arguments := map[string]*attempt.Argument{}
 	for i := n; i < min(n+chunkSize, len(c.Ledger.Lines)); i++ {
