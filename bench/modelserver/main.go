@@ -62,7 +62,8 @@ func run(ctx context.Context, args []string) error {
 	return serve(ctx, *listen, &script.Server{Dialect: *dialect, Latency: *latency, Plan: plan})
 }
 
-// serve serves the model at address until ctx ends. When it is ready, it prints its base URL.
+// serve serves the scripted model over HTTP at address until ctx ends. When it is ready, it prints
+// its base URL.
 func serve(ctx context.Context, address string, model *script.Server) error {
 	mux := http.NewServeMux()
 	var open, most atomic.Int64
@@ -91,8 +92,8 @@ func serve(ctx context.Context, address string, model *script.Server) error {
 	return nil
 }
 
-// answer writes the model's reply. If the request asks for a stream, the reply is sent as a single
-// event.
+// answer writes the scripted model's reply to a request. If the request asks for a stream, the
+// reply is sent as a single event.
 func answer(model http.Handler, w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
@@ -127,7 +128,8 @@ func answer(model http.Handler, w http.ResponseWriter, r *http.Request) {
 		"\n\ndata: [DONE]\n\n", said, reply.Choices[0].FinishReason)
 }
 
-// anything returns one of the behaviours. Equal requests with equal seeds get the same one.
+// anything returns one of the scripted behaviours, good and bad. Equal requests with equal seeds
+// get the same one.
 func anything(query string, seed int64) script.Plan {
 	h := fnv.New32a()
 	fmt.Fprint(h, query, seed)
@@ -140,7 +142,8 @@ func act(content, tool, arguments string) script.Act {
 
 const hostile = "<script>alert(1)</script></td><img src=x onerror=alert(2)> \u202e\u0000 \"' & \U0001f6d2 ünïcode"
 
-// solve is a plan with five requests, the average number of a shopping rollout.
+// solve is the plan of a model that solves a task with five requests, the average number of a
+// shopping attempt.
 var solve = script.Plan{
 	act("<think>Look for it first.</think>", "find_product", `{"q": "desk lamp"}`),
 	act("<think>Another page may have more.</think>", "find_product", `{"q": "blue lamp", "page": 1}`),

@@ -36,7 +36,7 @@ type Canary struct {
 // repository do not report them.
 func All() []Canary { return slices.Concat(plain(), disguised()) }
 
-// disguised returns the canaries that have no text around the secret, written in ways that
+// disguised returns the planted secrets that have no text around them, written in ways that
 // redactors must recognise: with invisible characters, as HTML escapes, and in base64.
 func disguised() []Canary {
 	var out []Canary
@@ -81,8 +81,8 @@ func disguised() []Canary {
 //go:embed secrets.txt
 var secrets string
 
-// plain returns the canaries of secrets.txt: secrets in the form in which their issuers and people
-// write them.
+// plain returns the planted secrets that are listed in secrets.txt, in the form in which their
+// issuers and people write them.
 func plain() (out []Canary) {
 	for line := range strings.Lines(secrets) {
 		kind, text, _ := strings.Cut(strings.NewReplacer("·", "", "\n", "", "⏎", "\n").Replace(line), "\t")

@@ -61,7 +61,8 @@ const (
 	kindRuns  = 22
 )
 
-// maxColumns is the maximum number of columns, nested columns and metadata entries in a message.
+// maxColumns is the maximum number of columns, nested columns and metadata entries in one message
+// of an Arrow stream.
 const maxColumns = 1 << 10
 
 // counted counts columns and metadata entries. Its method add panics if there are more than
@@ -190,7 +191,7 @@ func (a *allowance) take(size int) {
 // which take no bytes.
 const arrowBare = 1 << 20
 
-// check returns an error if a batch has more rows or elements than its bytes can hold.
+// check returns an error if a batch of rows has more rows or elements than its bytes can hold.
 func (a *allowance) check(batch arrow.RecordBatch) error {
 	longest := 8*a.used + arrowBare
 	outside := batch.NumRows() > longest

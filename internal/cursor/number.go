@@ -76,8 +76,8 @@ func (c *Cursor) number() {
 	}
 }
 
-// maxDigits is the maximum number of digits of a number without an exponent that certainly fits
-// into a float64, whose largest value is 1.8e308.
+// maxDigits is a length in bytes up to which a number without an exponent certainly fits into a
+// float64, whose largest value is 1.8e308.
 const maxDigits = 308
 
 func (c *Cursor) isAt(b byte) bool { return c.pos < len(c.src) && c.src[c.pos] == b }

@@ -176,8 +176,8 @@ func hex4(digits string) (rune, bool) {
 	return rune(n), err == nil
 }
 
-// unescape reads the string at the cursor and returns it unescaped. The bytes of the string before
-// i were already checked.
+// unescape reads the string at the cursor and returns it unescaped. i is the index of its first
+// backslash; the bytes before it were already checked.
 func (c *Cursor) unescape(i int) string {
 	start := c.pos + 1
 	if c.endString(i); c.err != nil {
@@ -221,12 +221,12 @@ func writeMeaning(out *strings.Builder, inside string) {
 	out.WriteString(inside[start:])
 }
 
-// unescaped maps the byte after a backslash to the character that the escape means. It is 0 for \u,
-// which has digits, and for bytes that are no escape.
+// unescaped maps the byte after a backslash to the character that the escape means. It is 0 for u,
+// which hexadecimal digits follow, and for bytes that are no escape.
 var unescaped = [256]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
 
-// unescapeDigits returns the character that a \u escape or a pair of them means; U+FFFD for half of
-// a surrogate pair when written.
+// unescapeDigits returns the character that a \u escape, or a surrogate pair of two, means. It is
+// U+FFFD for half of a surrogate pair, once written.
 func unescapeDigits(escape string) rune {
 	r, _ := hex4(escape[2:6])
 	if len(escape) == 12 {

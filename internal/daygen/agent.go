@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// family is one way of building an agent: a plain way in which a model can decide its calls, or in
-// which a program can. The families are not those of a real day.
+// family is one kind of simulated agent: a plain way in which a model can decide its calls, or in
+// which a program can. The families are invented, not those of a real day.
 type family struct {
 	name    string
 	agentic bool
@@ -30,7 +30,7 @@ var families = []family{
 	{name: "replay", reply: replayReply, why: "a program replays calls from one plan that names no tool"},
 }
 
-// agent is one run of one agent over all problems of the day.
+// agent is one run of one simulated agent over all problems of the generated day.
 type agent struct {
 	family
 	run, version, hotkey string
@@ -53,9 +53,9 @@ var models = []string{"orchard/Sprig-9B", "orchard/Grove-30B", "northwind/Atlas-
 // dayStart is the start of every generated day, 1 June 2026, in Unix milliseconds.
 const dayStart = 1780272000000
 
-// newAgent returns the agent of the i-th run. The share c.Agentic of all runs, spread evenly, has
-// an agentic agent, whose model decides its calls. Agentic and other agents each cycle through
-// their families.
+// newAgent returns the simulated agent of the i-th run. In the share c.Agentic of all runs, spread
+// evenly, the model decides its calls; in the others a program does. Both kinds cycle through their
+// families.
 func newAgent(d *dice, i int, c Config) agent {
 	before := int(float64(i) * c.Agentic)
 	after := int(float64(i+1) * c.Agentic)
@@ -78,7 +78,7 @@ func newAgent(d *dice, i int, c Config) agent {
 	}
 }
 
-// reply is the model's reply to one inference call.
+// reply is the reply of the simulated model to one inference call.
 type reply struct {
 	message string // the JSON message, empty where nothing was asked
 	finish  string
@@ -144,8 +144,8 @@ func replayReply(m *move, first bool) reply {
 // What an agent thinks depends on its depth: 0 plans only, 1 remarks on what
 // came back, 2 names data from it, 3 weighs two products with a reason.
 
-// plan returns the reasoning before search number try, counted from 0, for the product gold. seen
-// are the products found before.
+// plan returns what the simulated agent thinks before a search for the product gold. try counts the
+// searches before it, and seen are the products found so far.
 func (s *shopper) plan(gold *product, try int, seen []*product) string {
 	name := nouns[gold.noun].name
 	if !s.a.agentic {
@@ -164,7 +164,8 @@ func (s *shopper) plan(gold *product, try int, seen []*product) string {
 	}), name)
 }
 
-// remark returns the reasoning about products that a search returned.
+// remark returns what the simulated agent thinks about the products that a search returned. gold is
+// the requested product.
 func (s *shopper) remark(products []*product, gold *product) string {
 	if !s.a.agentic {
 		return fmt.Sprintf("opening %d results", len(products))
@@ -186,8 +187,8 @@ func (s *shopper) remark(products []*product, gold *product) string {
 	}
 }
 
-// compare returns reasoning that compares a and b by their properties: brand, material or price.
-// gold is the requested product.
+// compare returns a sentence in which the simulated agent compares a and b by brand, material or
+// price. gold is the requested product.
 func (s *shopper) compare(a, b, gold *product) string {
 	reason := fmt.Sprintf("%s pesos against %s", num(a.price), num(b.price))
 	switch {
@@ -204,7 +205,7 @@ func (s *shopper) compare(a, b, gold *product) string {
 	}), a.id, b.id, a.id, reason)
 }
 
-// verdict returns the reasoning before the recommendation.
+// verdict returns what the simulated agent thinks before it recommends the chosen products.
 func (s *shopper) verdict() string {
 	if !s.a.agentic {
 		return "all wishes have a candidate"

@@ -27,7 +27,8 @@ type product struct {
 
 type sku struct{ id, colour, size string }
 
-// catalog holds the products of the generated shop, also by noun, the kind of thing, and by seller.
+// catalog holds the products of the generated shop. byNoun groups them by the kind of thing, byShop
+// by seller.
 type catalog struct {
 	products []*product
 	byNoun   [][]*product
@@ -64,7 +65,7 @@ func newCatalog(d *dice, n, sentences int) *catalog {
 	return c
 }
 
-// newID returns a random product id that is not in used, and adds it to used.
+// newID returns a random product id that is not in used, and adds the id to used.
 func newID(d *dice, used map[string]bool) string {
 	for {
 		if id := d.digits(10); !used[id] {
@@ -99,8 +100,8 @@ func newProduct(d *dice, id, shop string, noun int, brand string) *product {
 	return p
 }
 
-// render sets the JSON forms of the product: in a list of results, with its details, and in the
-// catalogue. The words of its description are from vocabulary.
+// render generates a description and sets the JSON forms of the product: in a list of results, with
+// its details, and in the catalogue. sentences is the mean length of descriptions.
 func (p *product) render(d *dice, vocabulary []string, sentences int) {
 	name := nouns[p.noun].name
 	var description strings.Builder
@@ -159,9 +160,9 @@ func (p *product) catalogForm(sold, short, description, attributes, skus string)
 
 const pageSize = 10
 
-// search returns one page of the products of a kind, those that contain the most of words first,
-// and equal ones by id. If shop is not empty, only its products are searched. It stands in for the
-// subnet's real ranking.
+// search returns one page of the products of a kind, those with the most of words first, and equal
+// ones by id. If shop is not empty, only the products of that seller are searched. It stands in for
+// the subnet's real ranking.
 func (c *catalog) search(
 	noun int,
 	words []string,

@@ -115,7 +115,7 @@ func (y *day) write(ctx context.Context) error {
 	})
 }
 
-// lines writes a new file with the given lines.
+// lines creates a file in the folder of the generated day with the given lines.
 func (y *day) lines(name string, problems ...string) error {
 	return y.file(name, func(w io.Writer) error {
 		_, err := io.WriteString(w, strings.Join(problems, "\n")+"\n")
@@ -123,8 +123,8 @@ func (y *day) lines(name string, problems ...string) error {
 	})
 }
 
-// file creates a file of the day, with its folders, and calls write with a buffered writer. It
-// returns an error if the file exists.
+// file creates a file in the folder of the generated day and calls write to fill it. It returns an
+// error if the file exists.
 func (y *day) file(name string, write func(io.Writer) error) error {
 	path := filepath.Join(y.dir, filepath.FromSlash(name))
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -157,7 +157,8 @@ func (y *day) runs(ctx context.Context) error {
 	return nil
 }
 
-// run writes the attempts of agent i at all problems, or at as many as the day still needs.
+// run writes the attempts of the i-th simulated agent at all problems, or at as many as the day
+// still needs.
 func (y *day) run(i int) error {
 	a := newAgent(roll(y.Seed, 3, uint64(i)), i, y.Config)
 	folder := "traces/run=" + a.run
@@ -212,7 +213,7 @@ func (y *day) attempts(
 	return nil
 }
 
-// brokenShare is the share of all attempts that have no dialogue.
+// brokenShare is the share of all generated attempts that failed or timed out and have no dialogue.
 const brokenShare = 0.05
 
 func (y *day) attempt(

@@ -6,7 +6,7 @@ import (
 	seeded "github.com/trajectory-arena/arena/internal/dice"
 )
 
-// dice is the source of random numbers that a day is generated with.
+// dice is the source of random numbers from which a day is generated.
 type dice struct{ *seeded.Dice }
 
 func roll(seeds ...uint64) *dice { return &dice{seeded.New(seeds...)} }
@@ -54,7 +54,7 @@ func (d *dice) uuid() string {
 	return d.hex(8) + "-" + d.hex(4) + "-4" + d.hex(3) + "-a" + d.hex(3) + "-" + d.hex(12)
 }
 
-// nouns are the kinds of products that the generated shop sells, each with its department.
+// nouns are the kinds of things that the generated shop sells, each with its department.
 var nouns = []struct{ name, department string }{
 	{"garden trowel", "Garden"}, {"ceramic planter", "Garden"}, {"hammock stand", "Garden"}, {"bird feeder", "Garden"},
 	{"pasta roller", "Kitchen"}, {"bread knife", "Kitchen"}, {"tea infuser", "Kitchen"}, {"spice rack", "Kitchen"},
@@ -79,7 +79,7 @@ var (
 	vowels    = []string{"a", "e", "i", "o", "u", "ai", "eo"}
 )
 
-// spoken has the words in which a customer asks for a service.
+// spoken has, for each service of a product, the words in which a customer asks for the service.
 var spoken = map[string]string{
 	"official": "from an official store", "freeShipping": "with free shipping",
 	"COD": "with cash on delivery", "flashsale": "in the flash sale",

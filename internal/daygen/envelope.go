@@ -10,10 +10,10 @@ import (
 // A trace as the sandbox writes it: one envelope a line, the proxy's calls
 // filed under the last step that was recorded before them.
 
-// recordLimit is the length of a response in bytes above which the proxy's log leaves it out.
+// recordLimit is the length in bytes above which the proxy's log leaves out a response.
 const recordLimit = 2000
 
-// envelope returns one attempt as a line of JSON, in the sandbox's format.
+// envelope returns one generated attempt as a line of JSON, in the sandbox's format.
 func (a *agent) envelope(d *dice, p *problem, moves []move) string {
 	now := a.started + int64(d.N(3_000_000))
 	start := now
@@ -124,8 +124,8 @@ func record(method, path string, i int64, duration int, remaining []string) stri
 	return object(append(pairs, remaining...)...)
 }
 
-// truncate returns the log's fields of a response: the response or, if it is longer than
-// recordLimit, its length and the ids of the products in it.
+// truncate returns the fields by which the proxy's log records a response: the response itself or,
+// if it is longer than recordLimit, its length and the ids of the products in it.
 func truncate(response string, ids []string) []string {
 	if len(response) <= recordLimit {
 		return []string{"response", response}
@@ -137,8 +137,8 @@ func truncate(response string, ids []string) []string {
 	return pairs
 }
 
-// broken returns a failed or timed-out attempt without a dialogue as a line of JSON, with its
-// status.
+// broken returns an attempt that failed or timed out, without a dialogue, as a line of JSON. It
+// also returns the status in that line.
 func broken(d *dice, p *problem) (status, line string) {
 	status = "TIMED_OUT"
 	kind := "TimeoutError"
@@ -156,7 +156,7 @@ func broken(d *dice, p *problem) (status, line string) {
 // The sandbox writes JSON as Python does: a blank after each comma and colon,
 // and every character outside ASCII as an escape.
 
-// object returns a JSON object. pairs are alternating names and values; the values are JSON
+// object returns a JSON object as text. pairs are alternating names and values; the values are JSON
 // already.
 func object(pairs ...string) string {
 	items := make([]string, len(pairs)/2)
@@ -166,7 +166,7 @@ func object(pairs ...string) string {
 	return "{" + strings.Join(items, ", ") + "}"
 }
 
-// list returns a JSON array of items, which are JSON already.
+// list returns a JSON array as text. The items are JSON already.
 func list(items ...string) string { return "[" + strings.Join(items, ", ") + "]" }
 
 func texts(items []string) string {

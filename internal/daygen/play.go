@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// move is one step of an attempt: what the agent thought, and the calls that it made.
+// move is one step of a generated attempt: what the agent thinks, and the calls that it makes.
 type move struct {
 	think, response string
 	calls           []call
@@ -69,7 +69,8 @@ func (s *shopper) do(think string, options []*product, calls ...call) {
 	s.moves = append(s.moves, move{think: think, options: options, calls: calls})
 }
 
-// slot searches for the i-th requested product, views what was found and chooses a product.
+// slot generates the steps for the i-th requested product: searches and views. It then chooses a
+// product to recommend.
 func (s *shopper) slot(i int) {
 	gold := s.p.gold[i]
 	var shown []*product
@@ -100,8 +101,8 @@ func (s *shopper) slot(i int) {
 	s.chosen = append(s.chosen, s.settle(shown, gold))
 }
 
-// queryWords returns the words of a search: some properties of the requested product and its noun.
-// From the second try on, and sometimes before, more properties are possible.
+// queryWords returns the words of a search: the name of the requested product and some of its
+// properties, at random. From the second search on, style and feature are possible as well.
 func (s *shopper) queryWords(gold *product, try int) []string {
 	traits := []string{gold.brand, gold.material}
 	if try > 0 || s.d.chance(0.3) {
@@ -114,7 +115,8 @@ func (s *shopper) queryWords(gold *product, try int) []string {
 	), strings.Fields(nouns[gold.noun].name)...)
 }
 
-// open views some of the products found, usually the best ones. It does nothing if there are none.
+// open adds a step that views some of the products found, usually the first ones. It does nothing
+// if there are none.
 func (s *shopper) open(products []*product, gold *product) {
 	if len(products) == 0 {
 		return
@@ -126,8 +128,8 @@ func (s *shopper) open(products []*product, gold *product) {
 	s.do(s.remark(opened, gold), opened, view(opened))
 }
 
-// settle chooses a product from the candidates: the requested one, if it is among them, with the
-// probability skill; otherwise a random one.
+// settle chooses the product to recommend from the candidates: the requested one, if it was found,
+// with the probability skill; otherwise a random one.
 func (s *shopper) settle(candidates []*product, gold *product) *product {
 	if slices.Contains(candidates, gold) && s.d.chance(s.a.skill) {
 		return gold
@@ -147,8 +149,8 @@ func merge(products, more []*product) []*product {
 	return products
 }
 
-// finish recommends the chosen products and ends the attempt. In 4 % of the attempts it ends
-// without a recommendation.
+// finish adds the steps that recommend the chosen products and end the attempt. In 4 % of the
+// attempts it only ends.
 func (s *shopper) finish() {
 	var ids []string
 	for _, p := range s.chosen {
@@ -182,7 +184,7 @@ func (s *shopper) finish() {
 	s.moves[len(s.moves)-1].response = "My choice: " + joined + "."
 }
 
-// calculate calls the tool that applies the voucher to the prices of the chosen products.
+// calculate adds a step that calls the voucher tool with the prices of the chosen products.
 func (s *shopper) calculate() {
 	prices := []string{}
 	total := 0.0

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// problem is one task with the products that it requests (gold).
+// problem is one generated task with the products that it requests (gold).
 type problem struct {
 	id       string
 	query    string
@@ -45,8 +45,8 @@ func newProblems(d *dice, c *catalog, n int) []*problem {
 	return problems
 }
 
-// choose sets the requested products: first and, for shop and voucher tasks, others that suit the
-// task.
+// choose sets the products that the task requests: first and, for shop tasks, others of the same
+// seller, for voucher tasks, possibly one of another kind.
 func (p *problem) choose(d *dice, c *catalog, first *product) {
 	p.gold = []*product{first}
 	switch p.category {
@@ -63,7 +63,7 @@ func (p *problem) choose(d *dice, c *catalog, first *product) {
 	}
 }
 
-// describe sets the text of the request and the JSON document of the problem.
+// describe sets the text of the customer's request and the JSON document of the task.
 func (p *problem) describe(d *dice) {
 	var wishes, rewards []string
 	for i, g := range p.gold {
@@ -98,8 +98,8 @@ func (p *problem) describe(d *dice) {
 	p.document = object(pairs...)
 }
 
-// describe returns the request for one product, with random conditions, and the reward that checks
-// them.
+// describe returns a customer's request for the product g in words, with random conditions, and the
+// JSON specification by which a recommended product is checked.
 func describe(d *dice, g *product) wish {
 	size := g.skus[0]
 	text := fmt.Sprintf("a %s by %s, made of %s", nouns[g.noun].name, g.brand, g.material)

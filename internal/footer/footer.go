@@ -18,7 +18,8 @@ import (
 // magic.
 const tailBytes = 8
 
-// maxBytes is the maximum length of a footer, that of a file with 10,000 row groups of 50 columns.
+// maxBytes is the maximum length of a footer in bytes, that of a file with 10,000 row groups of 50
+// columns.
 const maxBytes = 64 << 20
 
 // ErrBroken is returned for a file that is not a Parquet file, or is damaged.

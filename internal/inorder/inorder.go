@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sync/semaphore"
 )
 
-// maxPending is the maximum number of values that are being processed or wait for Take, whatever
-// their weight.
+// maxPending is the maximum number of values that were read and whose results Take has not received
+// yet, whatever their weight.
 const maxPending = 4096
 
 // Stream processes values of type A to results of type B in several goroutines.

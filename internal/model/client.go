@@ -41,10 +41,11 @@ const (
 	// aside. One question alone may time out this often (llm.Defaults), so a single slow
 	// question does not block the others.
 	maxTimeouts = 8
-	// probePause is less than half of the pauses between the tries of a question, so
-	// that most questions find a recovered server before they fail.
+	// probePause is the time between two tries of a server that is set aside. It is less than half
+	// of the pauses between the tries of a question, so that most questions find a recovered server
+	// before they fail.
 	probePause = 10 * time.Second
-	// defaultTimeout bounds questions without a time-out of their own.
+	// defaultTimeout is the time-out of questions that have none of their own.
 	defaultTimeout = 5 * time.Minute
 )
 

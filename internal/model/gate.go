@@ -61,10 +61,10 @@ func newGate(c Config) *gate {
 	return g
 }
 
-// enter waits for a slot, at another server than avoid if one has capacity. Requests with
-// the same affinity, unless it is 0, go to the same server while it has capacity, because
-// its cache holds their common prefix. The error is ctx's cause, or a *Fault if every
-// server is down, or if all pause beyond ctx's deadline.
+// enter waits for a slot, the right to send one request, if possible at another server than avoid.
+// Requests with the same affinity, unless it is 0, are sent to the same server while it has
+// capacity, because its cache holds their common prefix. The error is ctx's cause, or a *Fault if
+// every server is down, or if all pause beyond ctx's deadline.
 func (g *gate) enter(
 	ctx context.Context,
 	avoid *server,
@@ -133,9 +133,9 @@ func (g *gate) giveUp(
 	return context.Cause(ctx)
 }
 
-// leave releases the slot of a finished request and adjusts the server's limit, misses and pause. f
-// is nil if the request was answered. A fault of kind Withdrawn shows nothing about the server and
-// does not change its limit or misses.
+// leave releases the slot (the right to send) of a finished request and adjusts the server's limit,
+// misses and pause. f is nil if the request was answered. A fault of kind Withdrawn shows nothing
+// about the server and does not change its limit or misses.
 func (g *gate) leave(t slot, f *Fault) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -181,8 +181,8 @@ func (g *gate) admit() {
 	}
 }
 
-// wakeAfter runs admit after d, in place of an earlier call; never if d is 0. The caller holds
-// g.mu.
+// wakeAfter schedules a call of admit after d, in place of an earlier one; if d is 0, only the
+// earlier one is canceled. The caller holds g.mu.
 func (g *gate) wakeAfter(d time.Duration) {
 	if g.wake != nil {
 		g.wake.Stop()
@@ -197,10 +197,10 @@ func (g *gate) wakeAfter(d time.Duration) {
 	})
 }
 
-// choose returns the server for the next request. If none is available, it returns the time until
-// one may be; 0 means that only an answer can free a slot. A fault means that none will be
-// available. A server that is down is still tried now and then while others answer, since it may
-// recover.
+// choose returns the server for the next request. If none is available now, it returns the time
+// until one may be; 0 means that the request must wait for the end of another. A fault means that
+// none will be available. A server that is down is still tried now and then while others answer,
+// since it may recover.
 func (g *gate) choose(avoid *server, affinity uint64) (best *server, wait time.Duration, fault *Fault) {
 	now := g.now()
 	anyHealthy := slices.ContainsFunc(g.servers, g.healthy)

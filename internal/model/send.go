@@ -150,9 +150,9 @@ func (p *Pool) readAnswer(
 }
 
 const (
-	// smallReply is the size of a reply in bytes that nearly all replies stay below. A longer reply
-	// is only read when its share of largeReplies bytes is free, so that memory does not grow with
-	// the requests in flight.
+	// smallReply is the size in bytes that nearly all replies stay below. A longer reply is read
+	// only when part of a shared budget of largeReplies bytes is free, so that memory does not grow
+	// with the requests in flight.
 	smallReply   = 256 << 10
 	largeReplies = 2 * MaxChat
 )
@@ -180,9 +180,9 @@ func (h *Hold) Release() {
 
 var errTooLong = errors.New("the reply is too long")
 
-// readBody reads the body of a reply of at most maxBytes bytes; a longer one is errTooLong. For a
-// large reply it first reserves memory in p.large, which free releases. With another error, it
-// returns the bytes that were read before.
+// readBody reads the body of a reply of at most maxBytes bytes; the error for a longer one is
+// errTooLong. For a large reply it first reserves memory in p.large, which free releases. With
+// another error, it returns the bytes that were read before.
 func (p *Pool) readBody(
 	ctx context.Context,
 	res *http.Response,

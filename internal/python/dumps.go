@@ -132,8 +132,8 @@ func (f *form) appendFloat(b []byte, x float64) []byte {
 func appendASCII(b []byte, s string) []byte { return appendJSONString(b, s, 0x7f) }
 func appendUTF8(b []byte, s string) []byte  { return appendJSONString(b, s, math.MaxUint8+1) }
 
-// appendJSONString appends s as a JSON string. Bytes from end on are written as \u escapes, and so
-// are characters that JSON does not allow.
+// appendJSONString appends s as a quoted JSON string. Characters with a byte of the value end or
+// above are written as \u escapes, and so are those that JSON requires to be escaped.
 func appendJSONString(b []byte, s string, end int) []byte {
 	const hexDigits = "0123456789abcdef"
 	unit := func(u rune) {
@@ -168,8 +168,8 @@ func appendJSONString(b []byte, s string, end int) []byte {
 	return append(b, '"')
 }
 
-// plainRun returns the number of bytes at the start of s that need no escape in a JSON string,
-// which are all below end.
+// plainRun returns the length of the prefix of s whose bytes need no escape in a JSON string. An
+// escape is needed for quotes, backslashes, control characters and all bytes from end on.
 func plainRun(s string, end int) int {
 	for i := range len(s) {
 		if c := s[i]; c < 0x20 || int(c) >= end || c == '"' || c == '\\' {

@@ -57,8 +57,9 @@ func (d *decoder) str() (string, error) {
 	}
 }
 
-// escape reads the escape sequence at the cursor, or two that are a surrogate pair, and returns the
-// character. open is the start of the string, for errors.
+// escape reads the escape sequence at the position of the decoder and returns its character. Two
+// sequences that are a surrogate pair are read together. open is the start of the string, for error
+// messages.
 func (d *decoder) escape(open int) (rune, error) {
 	const plain, meaning = `"\/bfnrt`, "\"\\/\b\f\n\r\t"
 	if d.pos+1 >= len(d.text) {
@@ -87,8 +88,8 @@ func (d *decoder) escape(open int) (rune, error) {
 	return r, nil
 }
 
-// hex reads the four hexadecimal digits at pos. It returns false if they are invalid, or if the
-// text ends with them.
+// hex reads the four hexadecimal digits at pos. It returns false if they are invalid, or if nothing
+// follows them, since a string needs a closing quote.
 func (d *decoder) hex(pos int) (rune, bool) {
 	if pos+4 >= len(d.text) {
 		return 0, false

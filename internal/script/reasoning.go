@@ -114,7 +114,7 @@ func (s *Shown) Honest() string {
 	return strings.Join(parts, " ")
 }
 
-// saySearch writes the search words of the call and its options as sentences, with say, which
+// saySearch passes the search words and the options of the call to say, as parts of sentences. say
 // chooses one of several wordings.
 func (s *Shown) saySearch(say func(variants ...string)) {
 	args := gjson.Parse(s.Call[strings.Index(s.Call, "{") : strings.LastIndex(s.Call, "}")+1])
@@ -163,8 +163,8 @@ var (
 	judgements  = strings.Split("| is not it| misses a wish| would do| costs more| lacks the style| fits| is too dear| looks better| ranks below| is my favourite| meets the wish| is over the budget| has free shipping| matches| seems worse", "|")
 )
 
-// weighed returns a sentence that compares a product with other products shown, in a form that few
-// others share: it has any number of comparisons, in any order.
+// weighed returns a sentence that starts with head and compares a product with others, with random
+// facts in random order, so that few sentences are equal.
 func (s *Shown) weighed(head string, p Product, index int) string {
 	n := 0
 	any := func(variants ...string) string {
@@ -232,7 +232,7 @@ func (s *Shown) Choice() string {
 	return strconv.Itoa(at + 1)
 }
 
-// values matches the arguments of an option; its group is the value.
+// values matches one argument of an option; its group is the value.
 var values = regexp.MustCompile(`"(?:q|price|shop_id|product_ids|product_id|page)": ?"?([^"}]*)`)
 
 var tokenRule = regexp.MustCompile(`[\pL\d.-]+`)

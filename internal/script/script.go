@@ -111,8 +111,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Write(s.reply(act)) //nolint:errcheck // the client went away
 }
 
-// count counts a request for this turn and returns how often the turn was requested, including this
-// request. It also counts the reply if act does not fail this time.
+// count counts a request for one turn of a conversation and returns how often that turn was
+// requested, including this request. It also counts the reply if act has no fault this time.
 func (s *Server) count(turn string, act Act) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
