@@ -152,7 +152,8 @@ func newOutputs(f *folder, r *Run) (o *outputs, err error) {
 	return o, nil
 }
 
-// newPacker returns the zstd packer that the trace files of all sample numbers share.
+// newPacker returns the packer, which joins lines into zstd blocks, that the trace files of all
+// sample numbers share.
 func newPacker() *packer {
 	encoder, _ := zstd.NewWriter(
 		nil,

@@ -82,7 +82,8 @@ var (
 	errDeep  = errors.New("is nested too deeply")
 )
 
-// walk checks the structure of one value in Thrift's compact protocol without storing it.
+// walk checks the structure of one value that is encoded in Thrift's compact protocol, as a Parquet
+// footer is, without storing the value.
 type walk struct {
 	remaining *bytes.Reader
 	r         thrift.Reader

@@ -34,8 +34,8 @@ type Client struct {
 }
 
 const (
-	// initialLimit is the limit of requests in flight at the start, low enough for a small server.
-	// It grows with the answers.
+	// initialLimit is the number of requests that may be in flight at the start, low enough for a
+	// small server. The limit grows with the answers.
 	initialLimit = 4
 	// maxTimeouts is the number of consecutive time-outs after which a server is set
 	// aside. One question alone may time out this often (llm.Defaults), so a single slow

@@ -16,9 +16,10 @@ import (
 	"github.com/trajectory-arena/arena/internal/asjson"
 )
 
-// shopper returns a function that plans the conversations of a simulated student. It searches for
-// the titles of the requested products, views and recommends them, and ends. It is right in about
-// share of the conversations, chosen by request and seed; in the others it recommends decoy.
+// shopper returns a function that plans the conversations of a simulated student. The student
+// searches for the titles of the requested products, views and recommends these products, and ends.
+// In about share of the conversations, chosen by request and seed, the student is right; in the
+// others it recommends decoy.
 func shopper(
 	problems []arena.Problem,
 	decoy arena.Reward,
