@@ -17,8 +17,9 @@ import (
 	"github.com/trajectory-arena/arena/pipeline/reports"
 )
 
-// content returns the content of the corpus from its parts and reports. It sets
-// summary.Withdrawn.
+// content returns all that the corpus is assembled from: parts, manifest, card, bank, reports and
+// pages. If there is an earlier version of the corpus, it sets summary.Withdrawn to the number of
+// attempts that the earlier version should not have trained on.
 func (s *session) content(
 	p *plan,
 	parts []string,
@@ -69,8 +70,8 @@ func (s *session) content(
 	return c, nil
 }
 
-// plotSections returns the card's section with the plots among the pages, none if
-// there are no plots.
+// plotSections returns the section of the dataset card that shows the plots, which are the .svg
+// files among the pages. It returns nil if there are none.
 func plotSections(pages map[string][]byte) []corpus.Section {
 	text := ""
 	for _, name := range slices.Sorted(maps.Keys(pages)) {
@@ -84,8 +85,8 @@ func plotSections(pages map[string][]byte) []corpus.Section {
 	return []corpus.Section{{Heading: "Plots", Body: text}}
 }
 
-// manifestInputs returns every input, identified and ordered by content and never by
-// path.
+// manifestInputs returns every input file as the manifest lists it, identified and ordered by
+// content and never by path.
 func (s *session) manifestInputs(p *plan) []corpus.Input {
 	var out []corpus.Input
 	for i, in := range s.inputs {
@@ -156,13 +157,13 @@ traces: where they are missing, the axis rests on their neighbours, at lower con
 models and by sellers; it is data and may hold anything.`
 
 const (
-	// pairsName is the file with the summary of a part's pairs, next to the part.
+	// pairsName is the file in a part's folder that summarises the part's preference pairs.
 	pairsName = "pairs.json"
 	// maxPairs limits the size of that file in bytes.
 	maxPairs = 1 << 20
 )
 
-// pairs returns the merged summary of the pairs of all parts.
+// pairs reads the summaries of the preference pairs of all parts and returns their sum.
 func (s *session) pairs(p *plan) (*corpus.PairSummary, error) {
 	sum := &corpus.PairSummary{}
 	for _, u := range p.Units {
@@ -178,7 +179,8 @@ func (s *session) pairs(p *plan) (*corpus.PairSummary, error) {
 	return sum, nil
 }
 
-// makeReports calls visit for each record in order and makes the reports on them.
+// makeReports reads all records in order and returns the reports on agents, judges, lengths and the
+// guard. It calls visit for each record.
 func (s *session) makeReports(
 	ctx context.Context,
 	p *plan,
@@ -247,8 +249,8 @@ func (s *session) judgesReport(p *plan, adder *reports.Adder) reports.Judges {
 	)
 }
 
-// leakReport returns the report on the split. It returns an error if clusters of
-// different pools share a product.
+// leakReport returns the report on the split of the problems into pools. It returns an error if
+// clusters of different pools share a product.
 func (p *Protection) leakReport() (*reports.Leak, error) {
 	r := &reports.Leak{
 		Clusters:       map[guard.Pool]int{},

@@ -21,26 +21,26 @@ import (
 	"github.com/trajectory-arena/arena/traces"
 )
 
-// Config is everything that decides the content of a corpus. The tag hash is the
-// reach of a change: "block" makes every block again, "corpus" repeats grouping and
-// writing, "none" changes no byte of any output.
+// Config contains the settings that decide the content of a corpus. The tag hash of a field states
+// what a change of the field makes the next build repeat: "block" is everything, "corpus" only
+// grouping and writing, and "none" nothing, because no byte of an output depends on the field.
 type Config struct {
 	// Harness is the harness profile of training rows.
 	Harness string `yaml:"harness" hash:"block"`
-	// RunID is the run of records that name none. If it is empty, each file is a run
-	// and the run of standard input is "stdin".
+	// RunID is the run ID of records that have none. If it is empty, each file is a run, and the
+	// run ID of standard input is "stdin".
 	RunID   string         `yaml:"run_id" hash:"block"`
 	Reading traces.Limits  `yaml:"reading" hash:"block"`
 	Filter  filters.Config `yaml:"filter" hash:"block"`
 	Judge   JudgeConfig    `yaml:"judge" hash:"block"`
 	Guard   GuardConfig    `yaml:"guard" hash:"block"`
-	// Steps adds config steps: the kept attempts with a label for every turn. It
-	// reaches blocks because only the map step reads the dialogue.
+	// Steps adds config steps: the kept attempts with a label for every turn. A change makes blocks
+	// again, because only the map step reads the dialogue.
 	Steps bool `yaml:"steps" hash:"block"`
 	// Multiplier is the weight of the judge's grades in rewards.
 	Multiplier multiplier.Config `yaml:"multiplier" hash:"corpus"`
 	Select     SelectConfig      `yaml:"select" hash:"corpus"`
-	// Redact reaches blocks because tokens are counted in the published texts.
+	// A change of Redact makes blocks again, because tokens are counted in the published texts.
 	Redact RedactConfig `yaml:"redact" hash:"block"`
 	// MaxUnscored is the maximum share of attempts without a judge's answer, 0 to 1.
 	MaxUnscored float64 `yaml:"max_unscored" hash:"corpus"`
@@ -173,7 +173,7 @@ func (c *SelectConfig) validate(bad *wrong.List) {
 // change no byte of an output.
 func (c Config) JSON() []byte { return c.encode("block", "corpus") }
 
-// encode encodes the settings with one of the values of the tag hash.
+// encode encodes, as JSON, the settings whose tag hash has one of the values in reach.
 func (c Config) encode(reach ...string) []byte {
 	fields := yaml.MapSlice{}
 	for f, v := range reflect.ValueOf(c).Fields() {

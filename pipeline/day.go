@@ -38,7 +38,8 @@ type Sources struct {
 	// Draft asks for a corpus to look at: it may be empty, and its days may have few
 	// problems or none, and lines that cannot be read.
 	Draft bool
-	// planned are catalogues, by absolute path, that this step does not read.
+	// planned has the catalogues, by absolute path, that are identified by the hash of a plan and
+	// not read.
 	planned map[string]File
 }
 
@@ -55,7 +56,7 @@ type Day struct {
 	spooled []string
 }
 
-// inputError matches ErrInput and has the text of its cause.
+// inputError is an error that matches ErrInput and has the text of its cause.
 type inputError struct{ error }
 
 // Is reports whether target is ErrInput.
@@ -86,7 +87,7 @@ func (d *Day) Catalogs() []string {
 	})
 }
 
-// The kinds of files without traces.
+// The kinds of input files that contain no traces, as manifests name them.
 const (
 	kindProblems = "problems"
 	kindCatalog  = "catalog"
@@ -119,7 +120,8 @@ func (d *Day) read(ctx context.Context, src Sources) error {
 // ErrNetworks reports that runs are of more than one network.
 var ErrNetworks = errors.New("runs of two networks")
 
-// discover finds the files of traces.
+// discover finds the trace files of all days and sorts them by path. It returns ErrNetworks if
+// their runs are of several networks, unless the user allows that.
 func (d *Day) discover(src Sources) error {
 	for _, day := range src.Days {
 		inputs, err := traces.Discover(day)
@@ -142,8 +144,8 @@ func (d *Day) discover(src Sources) error {
 	return nil
 }
 
-// spool copies standard input to a file, because blocks are identified by the hash
-// of their input and standard input can be read only once.
+// spool copies standard input to a temporary file, because blocks are identified by the hash of
+// their input and standard input can be read only once.
 func (d *Day) spool(ctx context.Context, src Sources) error {
 	for i := range d.Inputs {
 		in := &d.Inputs[i]
@@ -195,8 +197,8 @@ func (d *Day) readProblems(ctx context.Context, src Sources) error {
 	return nil
 }
 
-// maxProblem limits the size of one problem in a file, in bytes. With vectors it has
-// 40 KB.
+// maxProblem limits the size in bytes of one problem in a problems file. A problem with embedding
+// vectors has 40 KB.
 const maxProblem = 64 << 20
 
 func (d *Day) readCatalog(src Sources) error {
@@ -222,12 +224,12 @@ func (d *Day) readCatalog(src Sources) error {
 	return nil
 }
 
-// maxDocument limits the size of one line of a catalogue in bytes. Descriptions have
-// some thousand characters.
+// maxDocument limits the size in bytes of one line of a catalogue, which is one product. Product
+// descriptions have some thousand characters.
 const maxDocument = 16 << 20
 
-// readFile calls read with the file's content and adds the file to d.Files with its
-// hash and with the number of records that read returns.
+// readFile opens a file, calls read with its content and adds the file to d.Files, with its hash
+// and the number of records that read returns.
 func (d *Day) readFile(kind, path string, read func(io.Reader) (int, error)) error {
 	f, err := os.Open(path)
 	if err != nil {
@@ -261,8 +263,8 @@ func hashFile(f *os.File, read func(io.Reader) (int, error)) (corpus.Input, erro
 	}, err
 }
 
-// findFiles returns the configured files or, if there are none, the files in the days
-// that match pattern.
+// findFiles returns the configured files. If there are none, it returns the files in the days'
+// folders whose names match pattern.
 func findFiles(configured, days []string, pattern string) []string {
 	if len(configured) > 0 {
 		return configured

@@ -27,20 +27,20 @@ var stages = []string{stageRead, stageFilter, stageScore, stageJudge, stageGuard
 // The reasons of a build, besides those of the reader, filter and judge.
 const (
 	reasonDuplicate    = "duplicate_attempt" // the same record was read before
-	reasonCollision    = "id_collision"      // an attempt of other content has its id
-	reasonNoRow        = "no_row"            // no row can be made of it
+	reasonCollision    = "id_collision"      // another attempt with other content has its ID
+	reasonNoRow        = "no_row"            // no row can be made from it
 	reasonProblem      = "unknown_problem"   // problems.jsonl lacks its problem
 	reasonNoScore      = "no_score"          // the outcome cannot be scored
 	reasonUnsuccessful = "unsuccessful"      // the outcome is no success
 	reasonReward       = "below_min_reward"  // the reward is under select.min_reward
 	reasonUnselected   = "not_selected"      // select.where does not select it
-	reasonTop          = "beyond_top"        // better attempts fill all the places of the problem
-	reasonNeverTouch   = "never_touch"       // its problem is of the never-touch pool
-	reasonHeldOut      = "held_out"          // its problem is of a cluster that held-out files name
+	reasonTop          = "beyond_top"        // the problem already has select.top better attempts
+	reasonNeverTouch   = "never_touch"       // its problem is in the pool that is neither trained on nor evaluated on
+	reasonHeldOut      = "held_out"          // its problem is in a cluster with a problem of a held-out file
 )
 
-// decision returns the decision on an entry before the attempts at one problem are
-// compared.
+// decision decides whether a record is dropped on its own, before attempts at one problem are
+// compared. The stage of the decision is empty if the record is kept.
 func (g *grouper) decision(pos ref, x *block.Entry) choose.Decision {
 	if x.Fault != nil {
 		return choose.Decision{Stage: stageRead, Reason: x.Fault.Reason, Failed: true}
@@ -58,8 +58,9 @@ func (g *grouper) decision(pos ref, x *block.Entry) choose.Decision {
 	return d
 }
 
-// isSelected reports whether select.where selects an entry. It reads the entry again
-// if there is such an expression.
+// isSelected reports whether the expression select.where of the configuration selects an attempt.
+// It is true if there is no expression. Otherwise isSelected reads the attempt's results from its
+// block again.
 func (g *grouper) isSelected(pos ref, d choose.Decision) (bool, error) {
 	s := g.session
 	if s.where == nil {
@@ -89,8 +90,9 @@ func (g *grouper) isSelected(pos ref, d choose.Decision) (bool, error) {
 	return s.where.Match(line.Values())
 }
 
-// stageDecision returns the decision of the stages from filter to guard on an entry
-// with the revised structure s.
+// stageDecision decides on an attempt by the stages from filter to guard. s is the filter's result
+// after its second pass, over all attempts of the agent. The decision is empty if no stage drops
+// the attempt.
 func (g *grouper) stageDecision(x *block.Entry, s *arena.Structure) choose.Decision {
 	sel := g.session.Config.Select
 	isUsable := usable(g.session.filter, s, x.Outcome.Success)
@@ -126,9 +128,10 @@ func (g *grouper) stageDecision(x *block.Entry, s *arena.Structure) choose.Decis
 	}
 }
 
-// newCandidate returns an attempt as a candidate for sft, pref and kto. It returns nil
-// for a leaking attempt, and for one that was dropped for another reason than its
-// outcome or its reward: those two keep it out of sft only.
+// newCandidate returns an attempt as a candidate for rows of sft, pref and kto. It returns nil if
+// no row may be made: the guard drops the attempt, it has no grade or no text, or it was dropped
+// for a reason other than its outcome or its reward. These two reasons exclude an attempt from sft
+// only.
 func (g *grouper) newCandidate(
 	d choose.Decision,
 	e *entrySummary,
@@ -146,7 +149,8 @@ func (g *grouper) newCandidate(
 	return &candidate{row: row, entry: e, isKept: d.IsKept()}
 }
 
-// decide decides on every record before the attempts at one problem are compared.
+// decide decides on every record of every input, before attempts at one problem are compared.
+// Several workers process one input each.
 func (g *grouper) decide(ctx context.Context) error {
 	return inorder.Each(ctx, g.session.Config.Workers, len(g.inputs), func(_ context.Context, i int) error {
 		x := &block.Entry{}
@@ -159,7 +163,8 @@ func (g *grouper) decide(ctx context.Context) error {
 	})
 }
 
-// decideEntry decides on one record of an input. It overwrites x.
+// decideEntry appends the decision on one record to in.decisions. If the record may become a row,
+// it also appends a candidate to in.candidates. x is a buffer that is overwritten.
 func (g *grouper) decideEntry(
 	in *groupedInput,
 	e *entrySummary,

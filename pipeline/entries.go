@@ -15,16 +15,16 @@ import (
 	"github.com/trajectory-arena/arena/pipeline/block"
 )
 
-// ref is the position of an entry: the index of its input, and its index and place in
-// the block.
+// ref is the position of an entry (the stored result of one record): the index of its input, its
+// index among the input's entries, and its byte range in the block's index file.
 type ref struct {
 	Input int `json:"i"`
 	Entry int `json:"e"`
 	block.Place
 }
 
-// entrySummary is the part of an entry that the group step holds in memory, so that
-// it reads each block once. A season has half a million entries.
+// entrySummary is the part of an entry (the stored result of one record) that the group step keeps
+// in memory, so that it reads each block once. A season has half a million entries.
 type entrySummary struct {
 	ref
 	file    int32
@@ -38,22 +38,24 @@ type entrySummary struct {
 	agent     unique.Handle[string]
 	problemID unique.Handle[string]
 	traits    unique.Handle[traits]
-	// started is the start of the attempt's run in Unix milliseconds, the largest
-	// number if unknown.
+	// started is the start of the attempt's run in Unix milliseconds. It is the largest int64 if
+	// the start is unknown.
 	started    int64
 	confidence float64
 	// rank is the filter's score of the trajectory; higher is better.
 	rank   float64
 	ruling *arena.Ruling
 	score  *float64
-	// passage is the text that decided the grade.
+	// passage is the passage of the attempt that decided the judge's grade.
 	passage string
 	bytes   int64
-	// completion is nil if the attempt cannot become a row.
+	// completion is the MinHash signature of what the model wrote. It is nil if the attempt cannot
+	// become a row.
 	completion *minhash.Packed
 }
 
-// traits are the properties whose combinations recur in many entries.
+// traits are the properties of an entry that have few values. Each combination is stored once,
+// because many entries share it.
 type traits struct {
 	axis arena.Axis
 	// reasons are separated by newlines.
@@ -107,7 +109,8 @@ func newEntrySummary(pos ref, x *block.Entry) *entrySummary {
 	return e
 }
 
-// restore sets x to the entry, as far as the summary has it.
+// restore sets x to the entry that e summarises. Fields that the summary lacks are zero.
+// Outcome.Scores is empty but not nil if the attempt was scored.
 func (e *entrySummary) restore(x *block.Entry) {
 	t := e.traits.Value()
 	*x = block.Entry{}
@@ -138,9 +141,9 @@ func (e *entrySummary) restore(x *block.Entry) {
 	x.Body.Bytes = e.bytes
 }
 
-// eachEntry calls visit for every entry of every block, with the given parts. With one
-// worker the entries come in the order of the inputs' content and of their lines;
-// several workers read several inputs at once. An entry is valid only during its call.
+// eachEntry calls visit for every entry (the stored result of one record) of every block. Only the
+// given parts of an entry are read. One worker visits the inputs in order and the entries of each
+// in order; several workers read several inputs at once. An entry is valid only during its call.
 func (s *session) eachEntry(
 	ctx context.Context,
 	workers int,
@@ -170,8 +173,9 @@ func (s *session) eachEntry(
 	})
 }
 
-// checkBlocks checks that other processes have made every block. It returns the error
-// of the first input with one, for any number of workers.
+// checkBlocks returns an error unless every input has a block (its stored results of the map step)
+// that was made from the same configuration. Blocks in which a judge's answers are missing are
+// accepted. The error is that of the first such input, for any number of workers.
 func (s *session) checkBlocks(ctx context.Context) error {
 	check := func(_ context.Context, in input) (any, error) {
 		status, err := block.State(s.FS, in.dir, in.key)

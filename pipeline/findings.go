@@ -14,10 +14,10 @@ import (
 	"github.com/trajectory-arena/arena/pipeline/finish"
 )
 
-// Findings are the findings of the guards in the problems.
+// Findings contains what the guards of the splits found in the problems themselves.
 type Findings struct {
-	// Problems has, by the index of the problem, the finding of its split's guard in
-	// the problem itself. All attempts at the problem share it.
+	// Problems has, by the index of the problem, the finding of the guard of its split in the text
+	// of the problem. All attempts at the problem share the finding.
 	Problems []guard.Finding `json:"problems"`
 	// Tiers are the tiers that ran, empty unless embeddings were asked for.
 	Tiers []guard.Tier `json:"tiers,omitempty"`
@@ -25,13 +25,13 @@ type Findings struct {
 	NotRun string `json:"not_run,omitempty"`
 }
 
-// Embedding starts the guard's embedding tier over the bank of g and records in the
-// report that it runs. It returns nil if the endpoint is down and the run may go on
-// without it; the report has the reason then.
+// Embedding starts the guard's last tier, which compares texts with the bank of g by embeddings,
+// and records in report that it runs. It returns nil if the endpoint is down and the run may
+// continue without the tier. The report then has the reason.
 type Embedding func(ctx context.Context, g *guard.Guard, report *guard.Report) (*guard.EmbeddingTier, error)
 
-// checkEmbeddings compares the day's problems with the banks by embeddings, as the
-// last tier. It adds findings and removes none.
+// checkEmbeddings compares the day's problems with the protected problems by embeddings, after all
+// other comparisons. It adds findings and removes none. It does nothing if start is nil.
 func (p *Protection) checkEmbeddings(
 	ctx context.Context,
 	problems *Problems,
@@ -62,7 +62,9 @@ func (p *Protection) checkEmbeddings(
 	return nil
 }
 
-// checkTier runs the tier on the problems that g guards.
+// checkTier compares the problems that g guards with the protected problems by embeddings, and
+// stores the findings in p.Problems. If the endpoint fails before all were compared, it sets
+// p.NotRun to the reason.
 func (p *Protection) checkTier(
 	ctx context.Context,
 	problems *Problems,
@@ -94,9 +96,9 @@ func (p *Protection) checkTier(
 	return nil
 }
 
-// digest encodes the bank of the train split and the findings in the problems. Blocks
-// depend on both: the guard compares attempts with the bank, and attempts share the
-// findings in their problems.
+// digest encodes the protected problems of the train split and the findings in the day's problems
+// as JSON. Blocks depend on both: the guard compares attempts with the protected problems, and
+// attempts share the findings in their problems.
 func (p *Protection) digest() []byte {
 	return asjson.Bytes([]any{
 		p.Guard(corpus.SplitTrain).Bank(),
@@ -114,7 +116,8 @@ type PlannedProtection struct {
 	finish.Measurements
 }
 
-// plannedProtection returns the protection of the run's plan, nil if it has no plan.
+// plannedProtection returns the split and the guards' findings that the run's plan contains. It
+// returns nil if the run has no plan.
 func (s *session) plannedProtection() *PlannedProtection {
 	if s.Terms == nil {
 		return nil
@@ -130,8 +133,9 @@ func (p *Protection) planned() *PlannedProtection {
 	}
 }
 
-// readState returns the planned split. It returns ErrTerms if the split does not
-// protect all that prior protects.
+// readState parses the planned split of the problems into pools. prior contains the problems that
+// an earlier run and held-out files protect. The error is ErrTerms if the split cannot be read, or
+// if a problem of prior is in another pool.
 func (d *PlannedProtection) readState(prior *guard.State) (*guard.State, error) {
 	state, err := guard.ReadState(bytes.NewReader(d.Bank))
 	if err != nil {
@@ -147,8 +151,8 @@ func (d *PlannedProtection) readState(prior *guard.State) (*guard.State, error) 
 	return state, nil
 }
 
-// adopt sets the findings and guards to the planned ones. It returns ErrTerms if the planned split lacks a
-// problem.
+// adopt sets the findings and guards of p to the planned ones. It returns ErrTerms if the planned
+// split lacks a problem of the day.
 func (p *Protection) adopt(
 	d *PlannedProtection,
 	entries finish.ProtectedEntries,

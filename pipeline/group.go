@@ -17,34 +17,36 @@ import (
 type candidate struct {
 	row   choose.Row
 	entry *entrySummary
-	// isKept reports whether only its rank can still keep the attempt out of sft.
+	// isKept reports whether no stage before the ranking dropped the attempt. An attempt that was
+	// dropped may still become a row of pref and kto.
 	isKept bool
 }
 
-// groupedInput is the state of the group step for one input. Entries, odds and
-// decisions are in the order of the input's entries.
+// groupedInput is the state of the group step for one input. entries, odds and decisions have one
+// element for each record, in the order of the input.
 type groupedInput struct {
 	entries []*entrySummary
-	// odds are the log-odds of each attempt by its agent's whole day.
+	// odds are the filter's evidence on who made the calls of each attempt (a model or a program),
+	// from all attempts of its agent.
 	odds       []habits.Odds
 	decisions  []choose.Decision
 	candidates []candidate
 }
 
-// grouper runs the group step.
+// grouper runs the group step, which decides on every record and selects the rows.
 type grouper struct {
 	session *session
 	// inputs are in the order of session.inputs.
 	inputs []groupedInput
-	// filterDay has the copy of each attempt that is kept, as an index of attempts,
-	// and the habits of each agent.
+	// filterDay has, for each attempt, the index in attempts of the copy that counts, and for each
+	// agent its habits.
 	filterDay *filters.Day
 	attempts  []*entrySummary
 	weights   weights
 }
 
-// readBlocks reads every block and computes which copy of each attempt is kept, and
-// the habits of each agent over its day.
+// readBlocks reads the results of the map step. It finds out which copy of each attempt counts, and
+// computes the habits of each agent over all its attempts.
 func (g *grouper) readBlocks(ctx context.Context) error {
 	s := g.session
 	g.inputs = make([]groupedInput, len(s.inputs))
@@ -88,9 +90,9 @@ func (g *grouper) readBlocks(ctx context.Context) error {
 	return nil
 }
 
-// sumWeights sums the quality of each run and flags the agents with framed passages,
-// if the multipliers depend on them. It covers all judged attempts, whatever is decided
-// on them, in the order of the inputs.
+// sumWeights sums the grades of each run and finds the agents whose deciding passages follow one
+// template, as far as the configured multipliers depend on these. It reads one copy of every
+// attempt with a dialogue, whatever is decided on it, in the order of the inputs.
 func (g *grouper) sumWeights() {
 	config := g.session.Config.Multiplier
 	g.weights.config = config
@@ -125,7 +127,8 @@ func (g *grouper) sumWeights() {
 	}
 }
 
-// revised returns the attempt's structure, revised by its agent's whole day.
+// revised returns the filter's result for an attempt, revised by the habits of its agent over all
+// attempts.
 func (g *grouper) revised(pos ref, x *block.Entry) arena.Structure {
 	return g.session.filter.Revise(
 		x.Structure,

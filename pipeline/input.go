@@ -15,7 +15,8 @@ import (
 	"github.com/trajectory-arena/arena/traces"
 )
 
-// input is the input of one block: a file, or several small ones.
+// input is what one block is made from: a trace file, or several small ones. bytes is their total
+// size.
 type input struct {
 	files []traces.Input
 	bytes int64
@@ -28,16 +29,16 @@ type input struct {
 const (
 	// smallFile is the stored size in bytes below which a file is small.
 	smallFile = 256 << 10
-	// minSharedBlocks is the number of small files above which they share blocks, and
-	// the minimum number of such blocks.
+	// minSharedBlocks is the number of small files above which they share blocks, and also the
+	// minimum number of shared blocks.
 	minSharedBlocks = 64
-	// filesPerBlock is the number of small files in a block, about.
+	// filesPerBlock is the approximate maximum number of small files in a shared block.
 	filesPerBlock = 1 << 10
 )
 
-// newInputs groups files into inputs, ordered by content and never by path. The first
-// bits of a small file's hash select its block, so that one more file changes one
-// block.
+// newInputs groups trace files into inputs, one for each block, ordered by content and never by
+// path. Large files have a block each. If there are more than minSharedBlocks small files, the
+// first bits of a file's hash select its block, so that one more file changes one block.
 func newInputs(files []traces.Input) []input {
 	small := 0
 	for i := range files {
@@ -100,8 +101,8 @@ func newInput(files []traces.Input) input {
 	return in
 }
 
-// metaDigest identifies what the files next to a file of traces and its path add to
-// its records.
+// metaDigest returns the hash of what a trace file's records take from elsewhere: the metadata next
+// to the file, and the IDs in its path.
 func metaDigest(in *traces.Input) string {
 	run, problem := in.PathIDs()
 	if run == "" && problem == "" {
@@ -110,7 +111,8 @@ func metaDigest(in *traces.Input) string {
 	return finish.Digest(in.MetaSHA256, run, problem)
 }
 
-// title returns the input's name for people.
+// title returns the input's name for messages: the path of its first file, and the number of
+// further files.
 func (in *input) title() string {
 	if more := len(in.files) - 1; more > 0 {
 		return fmt.Sprintf("%s and %d more", in.files[0].Path, more)
@@ -118,7 +120,8 @@ func (in *input) title() string {
 	return in.files[0].Path
 }
 
-// attemptsAhead is the number of finished attempts that may wait for a slow one.
+// attemptsAhead is the maximum number of finished attempts that wait in memory for a slower attempt
+// before them.
 const attemptsAhead = 4096
 
 // ProcessAttempts calls work for each attempt that read emits, on several workers at

@@ -64,7 +64,8 @@ func (i Instruments) JSON() []byte { return asjson.Bytes(i) }
 
 var errSparing = errors.New("judge.sparing with multiplier.per run or multiplier.unscored mean: a run's mean is over all its attempts")
 
-// validate returns an error if the multiplier needs grades that a sparing judge omits.
+// validate returns an error if the multiplier needs the mean grade of a run and the judge skips
+// attempts of the run.
 func (i Instruments) validate(m multiplier.Config) error {
 	if i.Judge.Sparing && m.NeedsRuns() {
 		return errSparing

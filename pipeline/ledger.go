@@ -11,7 +11,8 @@ import (
 	"github.com/trajectory-arena/arena/pipeline/finish"
 )
 
-// writeTables writes the tables of the ledger except verdicts, and makes the reports.
+// writeTables writes the tables of the ledger (rows about every record read), except verdicts,
+// which another worker writes. It also sets w.reports.
 func (w *unitWriter) writeTables(ctx context.Context) error {
 	ledger := finish.NewLedger(w.part)
 	places := finish.NewTable[rows.Place](w.part, finish.TablePlaces)
@@ -57,9 +58,9 @@ func (w *unitWriter) writeVerdicts(ctx context.Context) error {
 	return out.Close()
 }
 
-// addToLedger adds an entry to the tables. The judge's answer comes before the step
-// judge's, because readers of the ledger take the score of an attempt from its first
-// row.
+// addToLedger writes the rows on one record to the tables attempts, outcomes, judgements and leaks.
+// An unreadable record has a row in attempts only. The judge's answer precedes the step judge's,
+// because readers take the score of an attempt from its first row of judgements.
 func (w *unitWriter) addToLedger(l *finish.Ledger, x *block.Entry) error {
 	if err := l.Attempts.Add(&x.Attempt); err != nil || x.Fault != nil {
 		return err
@@ -84,7 +85,8 @@ func (w *unitWriter) addToLedger(l *finish.Ledger, x *block.Entry) error {
 	return nil
 }
 
-// leakRow returns the row of the guard's finding, nil if it found nothing.
+// leakRow returns the guard's finding on an attempt as a row of table leaks. It returns nil if the
+// guard found nothing.
 func leakRow(x *block.Entry) *rows.Leak {
 	if x.Leak.Match == "" {
 		return nil
@@ -101,8 +103,8 @@ func leakRow(x *block.Entry) *rows.Leak {
 	}
 }
 
-// attemptRow returns the row of an attempt with the columns that the group step
-// decides.
+// attemptRow returns the row of table attempts for one record. To the stored row it adds the
+// tokens, the decision, the task type and the cluster.
 func (s *session) attemptRow(x *block.Entry, d choose.Decision) *rows.Attempt {
 	row := x.Attempt
 	row.NTokens = int64(x.Body.Tokens)

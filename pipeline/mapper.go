@@ -20,14 +20,14 @@ import (
 	"github.com/trajectory-arena/arena/traces"
 )
 
-// mapper takes the attempts of one block through the stages read, normalise, filter,
-// score, judge and guard. It must not be used by several goroutines at once.
+// mapper processes the attempts of one block by the stages read, normalise, filter, score, judge
+// and guard. It must not be used by several goroutines at once.
 type mapper struct {
 	session *session
 	facts   rows.Facts
-	// toolTexts are the texts of the harness's tools.
+	// toolTexts are the texts in the definitions of the harness's tools.
 	toolTexts []string
-	doc       []byte // buffer for a completion
+	doc       []byte // buffer for what a model wrote
 }
 
 func (s *session) newMapper() *mapper {
@@ -51,7 +51,8 @@ func (s *session) newMapper() *mapper {
 	}
 }
 
-// readFile adds the attempts and faults of the nth file of a block to w.
+// readFile reads a trace file and adds an entry to w for each attempt and each unreadable record. n
+// is the index of the file among the files of the block.
 func (m *mapper) readFile(
 	ctx context.Context,
 	in traces.Input,
@@ -90,7 +91,9 @@ func faultEntry(f *traces.Fault, file int) *block.Entry {
 	}}
 }
 
-// attempt returns the entry of an attempt, and its draft if it may become a row.
+// attempt processes one attempt by all stages of the map step. It returns the entry (the results of
+// the stages) and the draft (the training row without its reward and split). The draft is nil if no
+// row will be made.
 func (m *mapper) attempt(ctx context.Context, t *arena.Trace) (*block.Entry, *block.Draft, error) {
 	s := m.session
 	rec := arena.Record{Trace: t, Dialogue: filters.Normalise(t)}
@@ -123,8 +126,8 @@ func (m *mapper) attempt(ctx context.Context, t *arena.Trace) (*block.Entry, *bl
 	return entry, draft, err
 }
 
-// usable reports whether an attempt may become a row: the filter keeps it, or it failed
-// by mistakes that are useful as unwanted examples.
+// usable reports whether an attempt may become a row: the filter keeps it, or it is unsuccessful
+// because of mistakes that are useful as unwanted examples.
 func usable(f *filters.Filter, s *arena.Structure, success bool) bool {
 	return s.Keep || !success && f.IsUnwanted(s)
 }
@@ -152,9 +155,11 @@ func newEntry(rec *arena.Record, problem int) *block.Entry {
 	return &block.Entry{Head: head, Found: results}
 }
 
-// render returns the draft of an attempt and completes its entry. An attempt that
-// trainers' templates cannot represent is dropped. That reason comes before the
-// attempt's mistakes, which alone would not have kept it out.
+// render returns the draft of an attempt (the training row without its reward and split), and adds
+// its size, tokens, signature, step verdicts and the guard's finding to entry. It returns nil if no
+// file will contain the row: the guard drops the attempt, its problem is in no split, or chat
+// templates cannot represent it. That last reason is put before the filter's own reasons, which
+// alone would not have excluded the attempt.
 func (m *mapper) render(
 	ctx context.Context,
 	rec *arena.Record,
@@ -203,9 +208,9 @@ func (m *mapper) render(
 	return draft, nil
 }
 
-// appendCompletion appends the model's texts and calls, without the results of the
-// tools. Attempts that search alike get the same results, which would make different
-// attempts look similar.
+// appendCompletion appends the texts and calls that the model wrote to dst, without the results of
+// the tools. Attempts with equal searches get equal results, which would make different attempts
+// look similar.
 func appendCompletion(dst []byte, d *arena.Dialogue) []byte {
 	for _, t := range d.Turns {
 		dst = append(dst, t.Think...)
@@ -222,8 +227,9 @@ func appendCompletion(dst []byte, d *arena.Dialogue) []byte {
 	return dst
 }
 
-// findLeak returns the worse of two findings: that in the problem, and that of the
-// split's guard in the attempt.
+// findLeak checks an attempt for protected problems. It returns the worse of two findings: the one
+// in the attempt's problem, and the one in the attempt itself. A finding that drops the attempt is
+// worse than one that does not; otherwise the higher score is worse.
 func (m *mapper) findLeak(c guard.Candidate, problem int) guard.Finding {
 	p := m.session.protection
 	worst := p.Problems[problem]
@@ -242,9 +248,9 @@ func (m *mapper) findLeak(c guard.Candidate, problem int) guard.Finding {
 	return worst
 }
 
-// judgeSteps returns the step judge's verdicts on the messages of the model and stores
-// its answer in entry. It returns nil if steps are not wanted, for a leaking attempt, and
-// if the judge gave no answer.
+// judgeSteps returns the step judge's verdicts on an attempt, one for each message of the model,
+// and stores the judge's answer in entry. It returns nil if config steps is not configured, if the
+// guard drops the attempt, or if the judge gave no answer.
 func (m *mapper) judgeSteps(
 	ctx context.Context,
 	rec *arena.Record,
@@ -274,9 +280,9 @@ func (m *mapper) judgeSteps(
 	return perMessage(j.Steps, &rec.Dialogue), nil
 }
 
-// perMessage joins the verdicts on turns that chat.Render joins into one message:
-// turns of the model without a call between them. The message is needed if any turn is,
-// and waste if all turns are.
+// perMessage converts the verdicts on turns of the model to verdicts on messages. chat.Render joins
+// turns without a call between them into one message. A message is needed if any of its turns is,
+// otherwise unclear if any turn is, and waste if all turns are.
 func perMessage(verdicts []arena.StepVerdict, d *arena.Dialogue) []arena.StepVerdict {
 	out := make([]arena.StepVerdict, 0, len(verdicts))
 	joins := false // the next turn of the model belongs to the last message
@@ -297,7 +303,8 @@ func perMessage(verdicts []arena.StepVerdict, d *arena.Dialogue) []arena.StepVer
 	return out
 }
 
-// precedence orders verdicts on the turns of one message; the highest one wins.
+// precedence returns the priority of a verdict on a turn, from 0 to 2. If turns form one message,
+// the verdict with the highest priority is that of the message.
 func precedence(n arena.Need) int {
 	switch n {
 	case arena.StepNeeded:

@@ -17,15 +17,15 @@ import (
 	"github.com/trajectory-arena/arena/traces"
 )
 
-// plan is the result of the group step: the decision on every record, and the units
-// that the write step writes.
+// plan is the result of the group step: the decision on every record, and the units, which are the
+// shares of the corpus that one worker writes.
 type plan struct {
 	// Key is the hash of the blocks and the configuration that the plan was made from.
 	Key    string         `json:"key"`
 	Funnel []corpus.Stage `json:"funnel"`
 	Units  []unit         `json:"units"`
-	// Read counts what was read. Records counts the records by input and file, and Cut
-	// lists the files that ended early as pairs of input and file.
+	// Read counts what was read. Records counts the records by input and by file of the input. Cut
+	// lists the files that ended early, each as the index of its input and its index in the input.
 	Read    traces.Tally `json:"read"`
 	Records [][]int64    `json:"records"`
 	Cut     [][2]int     `json:"cut,omitempty"`
@@ -36,20 +36,20 @@ type plan struct {
 	Tallies []rows.Tally `json:"tallies"`
 	// Runs are the qualities of the runs by their IDs, if factors depend on them.
 	Runs map[string]multiplier.Quality `json:"runs,omitempty"`
-	// Framed are the agents whose days are flagged, if factors depend on it.
+	// Framed are the agents whose deciding passages follow one template, if factors depend on it.
 	Framed map[string]bool `json:"framed,omitempty"`
-	// Agents are the days of the agents, by their names.
+	// Agents are the habits of the agents over all their attempts, by agent.
 	Agents map[string]*habits.Agent `json:"agents"`
-	// Odds are the log-odds of each attempt by its agent's day, by input, then by
+	// Odds are the filter's evidence on who made the calls of each attempt, by input, then by
 	// entry.
 	Odds [][]habits.Odds `json:"odds"`
 }
 
-// folder returns the name of the folder with the plan's parts.
+// folder returns the name of the folder that contains the written files of the plan.
 func (p *plan) folder() string { return p.Key[:16] }
 
-// unit is the work that one worker writes as one part. The units depend on the data
-// alone, so that the files do not depend on the number of processes.
+// unit is the share of a corpus that one worker writes into one folder, its part. The units depend
+// on the data alone, so that the files do not depend on the number of processes.
 type unit struct {
 	// Stream is the content of the part. A part of kto also has the pairs of pref,
 	// which are made from the same attempts. A part of table attempts also has the
@@ -70,9 +70,10 @@ func (u unit) name() string {
 	return fmt.Sprintf("%s-%s-%05d", u.Stream.Config, u.Stream.Split, u.Number)
 }
 
-// A unit has at most maxUnit bytes of texts, a row group's worth. A smaller stream is
-// divided into eight shards, so that several readers of a trainer have one each, but
-// not below minUnit bytes, where files cost more than they contain.
+// The sizes of units, which are the files that workers write, in bytes of text. The rows of one
+// config and split are divided into eight units, so that several readers of a trainer have a file
+// each. A unit is not smaller than minUnit, since small files cost more than they contain, and not
+// much larger than maxUnit, the size of a row group.
 const (
 	maxUnit = 64 << 20
 	minUnit = 4 << 20
@@ -99,7 +100,8 @@ func newStream(config, split string) corpus.Stream {
 	return corpus.Stream{Config: config, Profile: profiles[config], Split: split}
 }
 
-// group runs the group step and stores its plan.
+// group runs the group step, stores its plan, and removes the files that were written for earlier
+// plans.
 func (s *session) group(ctx context.Context) (*plan, error) {
 	g := &grouper{session: s}
 	if err := g.readBlocks(ctx); err != nil {
@@ -144,8 +146,8 @@ func (g *grouper) plan(selections []selection) (*plan, error) {
 	return p, nil
 }
 
-// addInput adds the counts and decisions of the next input, which has a number of
-// files.
+// addInput adds the counts and decisions of the next input to the plan. files is the number of
+// files of the input.
 func (p *plan) addInput(in *groupedInput, files int) {
 	summaries := make([]traces.Summary, files)
 	for n, e := range in.entries {
@@ -176,9 +178,9 @@ func (p *plan) addInput(in *groupedInput, files int) {
 	p.Records = append(p.Records, records)
 }
 
-// addAttempt counts the answers of the judges and the attempt at its problem. Like the
-// day's own statistics, the counts include every attempt with a score, whoever decided
-// its calls.
+// addAttempt counts the judges' answers on an attempt, and the attempt among those at its problem.
+// The count of a problem includes every scored attempt, whether a model or a program decided its
+// calls, as the day's own statistics do.
 func (p *plan) addAttempt(e *entrySummary) {
 	t := e.traits.Value()
 	p.Count(t.judged, t.stepJudged)
@@ -192,8 +194,8 @@ func (p *plan) addAttempt(e *entrySummary) {
 	}
 }
 
-// units returns the units in the order in which workers take them: the slowest first,
-// so that none is left alone with one at the end.
+// units returns the shares of the corpus that workers write, in the order in which workers take
+// them. The slowest precede, so that no worker begins a long one at the end.
 func (g *grouper) units(selections []selection) []unit {
 	out := []unit{
 		{Stream: corpus.Stream{Table: finish.TableVerdicts}},
@@ -223,8 +225,8 @@ func (g *grouper) units(selections []selection) []unit {
 	return out
 }
 
-// trainableProblems returns the indexes of the problems of a split that a student may
-// see.
+// trainableProblems returns the indexes of the problems that become rows of config rl in a split:
+// those that the guard does not drop.
 func (g *grouper) trainableProblems(split string) []int {
 	var out []int
 	p := g.session.protection
@@ -236,7 +238,8 @@ func (g *grouper) trainableProblems(split string) []int {
 	return out
 }
 
-// divide divides the rows of a stream into units, and never the rows of one problem.
+// divide divides the rows of one config and split into units of similar size. It keeps the rows of
+// one problem in one unit. rows returns the rows of a selection in this config.
 func divide(
 	s corpus.Stream,
 	selections []selection,
@@ -270,7 +273,8 @@ func divide(
 	return out
 }
 
-// planKey returns the hash of the configuration and the blocks.
+// planKey returns the hash that identifies a plan: of the configuration, the instruments, and the
+// keys and contents of all blocks.
 func (s *session) planKey() (string, error) {
 	parts := []string{
 		string(s.Config.JSON()),
@@ -294,8 +298,8 @@ func (s *session) planKey() (string, error) {
 
 func (s *session) planPath() string { return filepath.Join(s.Work, planFile) }
 
-// loadPlan returns the plan of the group step. It returns an error if the plan was made
-// from other blocks or another configuration.
+// loadPlan returns the plan of the group step, from memory or from the work folder. It returns an
+// error if the plan was made from other blocks or another configuration.
 func (s *session) loadPlan() (*plan, error) {
 	if s.plan != nil {
 		return s.plan, nil

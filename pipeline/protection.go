@@ -27,16 +27,17 @@ type Protection struct {
 	Findings
 }
 
-// The names of the run's own banks in findings.
+// The names by which findings refer to the run's own protected problems, one for each pool.
 const (
 	bankEval       = "own-eval"
 	bankHeldOut    = "own-held-out"
 	bankNeverTouch = "own-never-touch"
 )
 
-// newProtection splits the day's problems and indexes the protected ones, or adopts what
-// was planned, nil if there is no plan. It fails closed: an unreadable bank and a missed
-// canary are errors.
+// newProtection splits the day's problems into pools and creates the guards against the protected
+// ones. planned has the split and findings of a plan, which are adopted; it is nil if there is no
+// plan. An unreadable bank is an error. Without a plan, so is a guard that misses its canary, which
+// is a planted protected request.
 func (d *Day) newProtection(
 	ctx context.Context,
 	src Sources,
@@ -84,8 +85,9 @@ func (d *Day) newProtection(
 	return p, err
 }
 
-// split returns the pools of the day's problems. It draws the pool of each cluster that
-// neither prior nor the corpora around the day's files have decided.
+// split assigns a pool to each cluster of the day's problems. Clusters keep the pool that prior (an
+// earlier bank and held-out problems) or a corpus around the day's files assigns. The pools of all
+// others are random, by the configured seed.
 func (d *Day) split(
 	ctx context.Context,
 	src Sources,
@@ -134,7 +136,8 @@ func (p *Protection) protectedEntries(problems *Problems, outside []guard.Entry)
 	}
 }
 
-// checkProblems creates the guards and stores their findings in the problems.
+// checkProblems creates the guards of the splits and checks every problem of the day with the guard
+// of its split. It stores the findings in p.Problems.
 func (p *Protection) checkProblems(
 	ctx context.Context,
 	problems *Problems,
@@ -163,8 +166,9 @@ func (p *Protection) checkProblems(
 	return nil
 }
 
-// guardFor returns the guard of a problem's split. For a held-out problem it is the
-// guard of the train split, which finds it. It is nil for a never-touch problem.
+// guardFor returns the guard that checks a problem: that of the problem's split, or the train guard
+// for a held-out problem, so that the problem is found. It returns nil for a never-touch problem,
+// and if there is nothing to guard against.
 func (p *Protection) guardFor(problem int) *guard.Guard {
 	if p.Pools[problem] == guard.PoolHeldOut {
 		return p.Guard(corpus.SplitTrain)
@@ -172,9 +176,9 @@ func (p *Protection) guardFor(problem int) *guard.Guard {
 	return p.Guard(splitOf(p.Pools[problem]))
 }
 
-// poolEntries returns the protected problems of one pool: the day's own with their
-// texts, and those that only the bank of an earlier day has. It omits problems that
-// exclude has already.
+// poolEntries returns the protected problems of one pool: those of the day with their texts, and
+// those that only an earlier bank has. Of the latter it omits those in exclude. bank is the name by
+// which findings refer to the entries.
 func (p *Protection) poolEntries(
 	problems *Problems,
 	pool guard.Pool,
@@ -205,8 +209,8 @@ func (p *Protection) poolEntries(
 	return append(out, p.State.ProtectedIn(pool, bank, hasSpec, hasText)...)
 }
 
-// readBank reads the bank of an earlier run. For an empty path it returns a bank that
-// holds out nothing.
+// readBank reads the bank.json of an earlier run, which assigns pools to problems. For an empty
+// path it returns a bank that holds out nothing.
 func (d *Day) readBank(path string) (state *guard.State, err error) {
 	if path == "" {
 		return guard.HoldOut(nil), nil
@@ -223,8 +227,9 @@ func (d *Day) readBank(path string) (state *guard.State, err error) {
 	return state, nil
 }
 
-// readHeldOut reads the held-out banks and adds them to d.Files. A folder of banks has
-// no bytes itself and is identified by its entries.
+// readHeldOut reads the files of problems that must be held out of training, and adds the files to
+// d.Files. A folder of such files is identified by the hash of its entries, because it has no bytes
+// itself.
 func (d *Day) readHeldOut(src Sources) ([]guard.Entry, error) {
 	paths := append(findFiles(nil, src.Days, "held_out*.jsonl"), src.HeldOut...)
 	slices.Sort(paths)

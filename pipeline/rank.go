@@ -15,15 +15,15 @@ import (
 type selection struct {
 	pool  guard.Pool
 	split string
-	// sft are the rows of config sft, others the attempts that only pref and kto get.
+	// sft are the rows of config sft, others the attempts that only pref and kto use.
 	sft    []candidate
 	others []candidate
 }
 
 func (s *selection) rows() []candidate { return slices.Concat(s.sft, s.others) }
 
-// rankProblems ranks the candidates of every problem, selects the best and stores the
-// decisions on the others.
+// rankProblems ranks the candidates of every problem, selects the best as rows and stores the
+// decision on each. It returns one selection for each problem with rows.
 func (g *grouper) rankProblems() []selection {
 	byProblem := make([][]candidate, len(g.session.day.Problems.All))
 	for i := range g.inputs {
@@ -75,8 +75,8 @@ func (g *grouper) rankProblem(problem int, candidates []candidate) selection {
 	return out
 }
 
-// add adds the next best attempt to sft unless the thinner leaves it out. It returns the
-// decision on the attempt.
+// add adds the next best attempt to s.sft, unless it is a near-duplicate, exceeds the limit of its
+// problem, or has a problem without a split. It returns the decision on the attempt.
 func (s *selection) add(c *candidate, sft *choose.Thinner) choose.Decision {
 	if reason := sft.Offer(&c.row); reason != "" {
 		return choose.Decision{Stage: stageRank, Reason: reason}
@@ -88,9 +88,9 @@ func (s *selection) add(c *candidate, sft *choose.Thinner) choose.Decision {
 	return choose.Decision{Split: s.split, Rank: len(s.sft)}
 }
 
-// compareCandidates orders attempts at one problem, best first: by reward, by the
-// filter's rank, by the start of the run so that no copy precedes its original, and by
-// ID. IDs are unique, so the order is total.
+// compareCandidates orders attempts at one problem, best first: by reward, by the filter's score,
+// by the start of the run so that no copy precedes its original, and by ID. IDs are unique, so the
+// order is total.
 func compareCandidates(a, b candidate) int {
 	return cmp.Or(
 		cmp.Compare(b.row.Score, a.row.Score),
@@ -100,13 +100,15 @@ func compareCandidates(a, b candidate) int {
 	)
 }
 
-// reasonsWithoutSplit are the reasons of attempts at problems of a pool without a split.
+// reasonsWithoutSplit has, by pool, the reason for dropping an attempt whose problem is in neither
+// train nor eval.
 var reasonsWithoutSplit = map[guard.Pool]string{
 	guard.PoolHeldOut:    reasonHeldOut,
 	guard.PoolNeverTouch: reasonNeverTouch,
 }
 
-// splitOf returns the split of a pool, empty for held-out and never-touch problems.
+// splitOf returns the split of a pool, train or eval. It is empty for the pools held-out and
+// never-touch, which are in no split.
 func splitOf(p guard.Pool) string {
 	switch p {
 	case guard.PoolTrain:
@@ -124,12 +126,14 @@ type weights struct {
 	config multiplier.Config
 	// runs are the qualities of the runs by their IDs, nil if no factor depends on them.
 	runs map[string]multiplier.Quality
-	// framed are the agents whose days are flagged, nil if no factor depends on it.
+	// framed are the agents whose deciding passages follow one template, nil if no factor depends
+	// on it.
 	framed map[string]bool
 }
 
-// factor returns the factor of an attempt's outcome, nil if the attempt is left out. It is
-// 1 for an attempt with a ruling of the subnet's verifier.
+// factor returns the factor, 0 to 1, by which an attempt's success is multiplied. It is 1 for an
+// attempt that the subnet's verifier scored. It returns nil if the attempt is left out because it
+// has no dialogue, or no grade where the configuration requires one.
 func (w *weights) factor(x *block.Entry) *float64 {
 	if !x.HasDialogue {
 		return nil
@@ -144,9 +148,9 @@ func (w *weights) factor(x *block.Entry) *float64 {
 	)
 }
 
-// quality returns the grade by which an attempt is compared with others at its problem,
-// nil if it has none: its own grade or, if the configuration says so, the mean of its run
-// for a missing one.
+// quality returns the grade by which an attempt is compared with others at its problem. If the
+// judge gave no grade, it returns the mean grade of the attempt's run, or nil if the configuration
+// excludes such attempts or the run has no grade.
 func (w *weights) quality(x *block.Entry) *float64 {
 	if x.Score != nil || w.config.Unscored == multiplier.Excluded {
 		return x.Score
@@ -154,8 +158,8 @@ func (w *weights) quality(x *block.Entry) *float64 {
 	return w.runs[x.Attempt.RunID].Mean()
 }
 
-// reward returns the reward, 0 to 1: what the subnet's verifier paid, or the factor if the
-// outcome is a success.
+// reward returns the reward of an attempt, 0 to 1: the score of the subnet's verifier if there is
+// one, otherwise the factor for a success, and 0 for all others.
 func (w *weights) reward(x *block.Entry) float64 {
 	if r := x.Outcome.Ruling; r != nil && r.Score != nil {
 		return *r.Score

@@ -18,9 +18,10 @@ import (
 	"github.com/trajectory-arena/arena/traces"
 )
 
-// withRuling prepares the row of an attempt with a ruling: it sets the tools of its pack
-// and the ruling in facts, and returns the record to make the row from. It returns other
-// records unchanged.
+// withRuling prepares an attempt that the subnet's verifier scored for rendering. It sets
+// facts.Harness to the tools of the trace and facts.Metadata to the verifier's ruling, and returns
+// a copy of the record with user messages merged into results. Other records are returned
+// unchanged.
 func withRuling(rec *arena.Record, facts *rows.Facts) *arena.Record {
 	r := rec.Trace.Ruling
 	if r == nil {
@@ -41,9 +42,8 @@ func withRuling(rec *arena.Record, facts *rows.Facts) *arena.Record {
 	return &out
 }
 
-// mergeUserTurns moves a shopper's message after a call into the result of the call, as
-// the session sent it. No template has a user's turn between a result and the model's
-// next turn.
+// mergeUserTurns moves each user message that follows a call into the result of the call, as the
+// session sent it. No chat template has a user message between a result and the model's next turn.
 func mergeUserTurns(turns []arena.Turn) []arena.Turn {
 	out := make([]arena.Turn, 0, len(turns))
 	for _, t := range turns {
@@ -55,8 +55,8 @@ func mergeUserTurns(turns []arena.Turn) []arena.Turn {
 	return out
 }
 
-// addToResult adds a user's message to the result of a turn's last call. It reports
-// whether there is such a result.
+// addToResult adds a user's message to the result of the last call of a turn. It returns false and
+// changes nothing if the turn has no call, or if its last call has no result.
 func addToResult(t *arena.Turn, message string) bool {
 	n := len(t.Calls) - 1
 	if n < 0 || t.Calls[n].Result.Kind() == arena.Absent {
@@ -74,22 +74,23 @@ func addToResult(t *arena.Turn, message string) bool {
 	return true
 }
 
-// task is a problem as an episode records it.
+// task is a problem as the trace of an episode records it. Family is its category.
 type task struct {
 	ID     string `json:"problem_id"`
 	Query  string `json:"query"`
 	Family string `json:"category"`
 }
 
-// defaultFamily is the family of tasks whose episodes record none.
+// defaultFamily is the category of problems whose episodes record none.
 const defaultFamily = "environment"
 
-// errNoRuling ends the reading of an input that has no episodes.
+// errNoRuling stops the reading of an input whose attempts were not scored by the subnet's
+// verifier, so that they record no problems.
 var errNoRuling = errors.New("no episode of an environment pack")
 
-// deriveProblems adds the problems of days without a problems file from their episodes,
-// which record task, request and family. The result counts as a file of the run, since
-// the blocks depend on it.
+// deriveProblems adds the problems of days that have no problems file. It reads them from the
+// episodes, whose traces record ID, request and category. They count as a file of the run, since
+// blocks depend on them. It does nothing if the user named problems files.
 func (d *Day) deriveProblems(ctx context.Context, src Sources) error {
 	if len(src.Problems) > 0 {
 		return nil
@@ -126,7 +127,7 @@ func (d *Day) deriveProblems(ctx context.Context, src Sources) error {
 	return d.Problems.add("the episodes", problems)
 }
 
-// readTasks adds the tasks of a day's episodes to tasks.
+// readTasks reads the traces of a day and adds the problem of each episode to tasks, by ID.
 func readTasks(ctx context.Context, day string, tasks map[string]task) error {
 	inputs, err := traces.Discover(day)
 	if err != nil {
@@ -150,8 +151,8 @@ func readTasks(ctx context.Context, day string, tasks map[string]task) error {
 	return nil
 }
 
-// addTask adds the task of an episode. It returns an error if another episode of the task
-// has another request.
+// addTask adds the problem of an episode to tasks. It returns an error if an earlier episode has
+// the same problem ID and another request.
 func addTask(tasks map[string]task, t *arena.Trace) error {
 	if t.ProblemID == "" {
 		return nil

@@ -90,8 +90,9 @@ func (s Shard) Validate() error {
 // ErrUnscored reports that too many attempts have no answer of the judge.
 var ErrUnscored = errors.New("too many attempts without a judge's answer")
 
-// lock locks the work folder until release is called, because a second build would remove
-// this one's unfinished blocks. Steps of one shard each share the folder without this lock.
+// lock locks the work folder for this build until release is called, because a second build would
+// remove this one's unfinished blocks. Processes that each run a step on one shard share the folder
+// without this lock.
 func (r *Run) lock() (release func(), err error) {
 	if err = r.FS.MkdirAll(r.Work); err != nil {
 		return nil, err

@@ -22,7 +22,8 @@ import (
 	"github.com/trajectory-arena/arena/traces"
 )
 
-// session is a run after its day was read and its inputs were hashed.
+// session is an opened run: its problems and catalogue are read, and its trace files are found and
+// hashed.
 type session struct {
 	*Run
 	day        *Day
@@ -34,7 +35,7 @@ type session struct {
 	// scorer is shared by all workers, so that each document is read once.
 	scorer *outcome.Scorer
 	where  *where.Expr
-	// redactor is nil if texts are published unchanged. idRedactor checks the IDs of
+	// redactor is nil if texts are published unchanged. idRedactor finds secrets in the IDs of
 	// calls, which are replaced in any case.
 	redactor   *redact.Redactor
 	idRedactor *redact.Redactor
@@ -44,7 +45,8 @@ type session struct {
 	staging *staging
 }
 
-// openReadOnly opens a session that writes nothing.
+// openReadOnly checks the configuration, reads problems and catalogue, and hashes the trace files.
+// The session must not be used to write.
 func (r *Run) openReadOnly(ctx context.Context, src Sources) (*session, error) {
 	if err := r.Config.Validate(); err != nil {
 		return nil, err
@@ -71,7 +73,7 @@ func (r *Run) openReadOnly(ctx context.Context, src Sources) (*session, error) {
 	return s, nil
 }
 
-// open opens a session that writes to the work folder.
+// open opens a session that may write: it has a temporary folder within the work folder.
 func (r *Run) open(ctx context.Context, src Sources) (*session, error) {
 	s, err := r.openReadOnly(ctx, src)
 	if err != nil {
@@ -86,7 +88,8 @@ func (r *Run) open(ctx context.Context, src Sources) (*session, error) {
 	return s, nil
 }
 
-// load hashes the inputs and at the same time prepares the guards and filters.
+// load hashes the trace files and at the same time prepares the guards and filters. It then assigns
+// the files to blocks and compares all with the plan, if the run has one.
 func (s *session) load(ctx context.Context) error {
 	s.adoptPlannedHashes()
 	g, groupCtx := errgroup.WithContext(ctx)
@@ -130,8 +133,8 @@ func (s *session) prepare(ctx context.Context) (err error) {
 	return err
 }
 
-// checkHeldOut checks that the run holds out all that is held out by the corpus of its
-// bank and by the corpus that it replaces. It sets s.earlier.
+// checkHeldOut checks that the run keeps out of training all that is kept out by the corpus of its
+// bank and by the corpus that it replaces. It sets s.earlier to the corpus of the bank.
 func (s *session) checkHeldOut() error {
 	digests := s.day.heldOutDigests()
 	if s.Sources.Bank != "" {
@@ -170,7 +173,8 @@ func HashInputs(ctx context.Context, workers int, inputs []traces.Input) error {
 	})
 }
 
-// assignBlocks groups the files into inputs and sets their keys and folders.
+// assignBlocks groups the trace files into inputs, and sets the key and the folder of each input's
+// block.
 func (s *session) assignBlocks() {
 	// everything that a block depends on besides its input
 	parts := [][]byte{
@@ -202,7 +206,7 @@ var ErrOtherDay = errors.New("the corpus there was made of other days")
 func (s *session) checkSameDay() error {
 	old, err := corpus.ReadManifest(s.FS, s.Out)
 	if err != nil || s.Replace {
-		return nil //nolint:nilerr // corpus.Replaceable has checked a folder without a manifest
+		return nil //nolint:nilerr // corpus.CheckReplaceable has checked a folder without a manifest
 	}
 	inputs := map[string]bool{}
 	for _, in := range s.day.Inputs {
@@ -216,7 +220,8 @@ func (s *session) checkSameDay() error {
 	return fmt.Errorf("write corpus %s: %w", s.Out, ErrOtherDay)
 }
 
-// mapInputs runs the map step on a shard of the inputs.
+// mapInputs runs the map step on a shard of the inputs: it makes the block (the stored results) of
+// each input that has no equal block yet.
 func (s *session) mapInputs(ctx context.Context, shard Shard) error {
 	known := inputNames{}
 	_ = corpus.ReadJSON(
@@ -255,9 +260,8 @@ func (s *session) mapInputs(ctx context.Context, shard Shard) error {
 	return s.writeDays()
 }
 
-// shardInputs returns the inputs of a shard, without copies of one input. The largest come
-// first, so that shards are of similar size and no worker is left with a large one at the
-// end.
+// shardInputs returns the inputs of a shard, each content once. The largest precede, so that shards
+// are of similar size and no worker begins a large input at the end.
 func (s *session) shardInputs(shard Shard) []input {
 	var distinct []input
 	for i, in := range s.inputs {

@@ -15,9 +15,9 @@ import (
 	"github.com/trajectory-arena/arena/corpus"
 )
 
-// staging is the temporary folder of one process. Files are written there and then
-// moved into the work folder under their names, complete: two processes that work on
-// one shard end with the same bytes. The folder is locked while its process runs.
+// staging is the temporary folder of one process. Files are written there and then, when complete,
+// moved to their names in the work folder, so that two processes that work on one shard write the
+// same bytes. The folder is locked while its process runs.
 type staging struct {
 	fs   corpus.FS
 	work string
@@ -29,7 +29,8 @@ type staging struct {
 const (
 	stagingFolder = "making"
 	stagingLock   = "lock"
-	// installPoll is the interval at which a process polls install.lock. Another
+	// installPoll is the interval at which a process polls install.lock, under which files
+	// are moved into the work folder. Another
 	// process holds it for less than a millisecond.
 	installPoll = 5 * time.Millisecond
 )
@@ -58,7 +59,8 @@ func openStaging(
 	})
 }
 
-// removeAbandoned removes the staging folders that no process has locked.
+// removeAbandoned removes the staging folders in parent that no process has locked. Their processes
+// have ended.
 func (s *staging) removeAbandoned(parent string) error {
 	entries, err := s.fs.ReadDir(parent)
 	if err != nil {
@@ -79,7 +81,8 @@ func (s *staging) removeAbandoned(parent string) error {
 	return nil
 }
 
-// withInstallLock calls f while no other process changes names in the work folder.
+// withInstallLock calls f under a lock that excludes other processes from moving files into the
+// work folder.
 func (s *staging) withInstallLock(ctx context.Context, f func() error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -91,8 +94,8 @@ func (s *staging) withInstallLock(ctx context.Context, f func() error) error {
 	return f()
 }
 
-// install moves a staged folder to target. If another process has installed target
-// meanwhile and isGood accepts it, the staged folder is removed instead.
+// install moves a staged folder to target and replaces what is there. If isGood reports that target
+// is already complete, because another process installed it, the staged folder is removed instead.
 func (s *staging) install(
 	ctx context.Context,
 	staged, target string,
@@ -116,7 +119,8 @@ func (s *staging) install(
 	})
 }
 
-// writeJSON writes v to path by renaming a staged file.
+// writeJSON writes v as JSON to a temporary file and renames the file to path, so that path never
+// has a part of it.
 func (s *staging) writeJSON(path string, v any) error {
 	staged := filepath.Join(s.dir, filepath.Base(path))
 	if err := corpus.WriteJSON(s.fs, staged, v); err != nil {
@@ -125,7 +129,7 @@ func (s *staging) writeJSON(path string, v any) error {
 	return s.fs.Rename(staged, path)
 }
 
-// close removes the staging folder. The next process removes what close cannot.
+// close removes the staging folder and ignores errors, since the next process removes what remains.
 func (s *staging) close() {
 	_ = s.fs.RemoveAll(s.dir)
 	_ = s.lock.Unlock()

@@ -76,9 +76,9 @@ func (s *session) terms() *Terms {
 	return t
 }
 
-// sourcesWithoutCatalog returns the sources of a step that looks up no product. It adopts
-// the hash of a planned catalogue, which may have millions of products, instead of reading
-// it.
+// sourcesWithoutCatalog returns the sources of a step that looks up no product. If the run has a
+// plan, the catalogue is not read, since it may have millions of products. It is identified by the
+// planned hash instead.
 func (r *Run) sourcesWithoutCatalog() Sources {
 	src := r.Sources
 	if r.Terms == nil {
@@ -93,9 +93,9 @@ func (r *Run) sourcesWithoutCatalog() Sources {
 	return src
 }
 
-// adoptPlannedHashes sets the hash of each file of traces that has the path and size of a
-// planned one. Otherwise each process of the build would read the whole day for the hashes.
-// makeBlock verifies the hash of a file before it reads the file.
+// adoptPlannedHashes sets the hash of each trace file that has the path and size of a planned file.
+// Otherwise each process of the build would read all files for their hashes. makeBlock verifies the
+// hash of a file before it reads the file.
 func (s *session) adoptPlannedHashes() {
 	if s.Terms == nil {
 		return
@@ -112,7 +112,7 @@ func (s *session) adoptPlannedHashes() {
 	}
 }
 
-// absPath returns the absolute form of path, or path if there is none.
+// absPath returns the absolute form of path, or path itself if the working directory is unknown.
 func absPath(path string) string {
 	abs, err := filepath.Abs(path)
 	if err != nil {
@@ -121,7 +121,8 @@ func absPath(path string) string {
 	return abs
 }
 
-// verifyHashes returns ErrTerms if a file of traces does not have its planned hash.
+// verifyHashes reads the files and returns ErrTerms if one of them does not have its planned hash.
+// It does nothing if the run has no plan.
 func (s *session) verifyHashes(ctx context.Context, files []traces.Input) error {
 	if s.Terms == nil {
 		return nil
@@ -138,7 +139,8 @@ func (s *session) verifyHashes(ctx context.Context, files []traces.Input) error 
 	return nil
 }
 
-// checkTerms returns ErrTerms if the session differs from its plan.
+// checkTerms returns ErrTerms if the program, the configuration, the instruments or the files
+// differ from those of the plan. It does nothing if the run has no plan.
 func (s *session) checkTerms() error {
 	if s.Terms == nil {
 		return nil
@@ -165,8 +167,8 @@ func equalJSON(a, b json.RawMessage) bool {
 	return bytes.Equal(asjson.Bytes(a), asjson.Bytes(b))
 }
 
-// checkContained returns ErrTerms with a reason for the first input that others lack. It
-// compares inputs by content.
+// checkContained returns ErrTerms, with reason as its text, for the first of inputs that is not in
+// others. It compares files by content and not by path.
 func checkContained(inputs, others []TermsInput, reason string) error {
 	content := func(in TermsInput) TermsInput {
 		in.Path = ""

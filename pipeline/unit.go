@@ -14,7 +14,8 @@ import (
 	"github.com/trajectory-arena/arena/pipeline/reports"
 )
 
-// unitWriter writes one unit into a part.
+// unitWriter writes one unit (a worker's share of the corpus) into its part, the folder with the
+// written files.
 type unitWriter struct {
 	session *session
 	plan    *plan
@@ -22,7 +23,7 @@ type unitWriter struct {
 	part    *corpus.Part
 	dir     string
 	weights weights
-	// reports is set if the unit is the ledger.
+	// reports is set if the unit has the tables of the ledger, since both need all records.
 	reports *reports.Set
 }
 
@@ -43,7 +44,8 @@ func (w *unitWriter) write(ctx context.Context) error {
 	}
 }
 
-// sftRow returns the row of the attempt at pos from its entry and draft.
+// sftRow returns the training row of the attempt at pos. It adds origin, reward, multiplier, split,
+// axis and the guard's score to the draft of the map step.
 func (w *unitWriter) sftRow(
 	pos ref,
 	x *block.Entry,
@@ -67,7 +69,8 @@ func (w *unitWriter) sftRow(
 	return row
 }
 
-// tools returns the draft's own tools, or those of the run's harness if it has none.
+// tools returns the tool definitions for a row: those that the attempt itself declared, or those of
+// the run's harness if it declared none.
 func (w *unitWriter) tools(d *block.Draft) []string {
 	if len(d.Tools) > 0 {
 		return d.Tools
@@ -95,10 +98,12 @@ func (w *unitWriter) facts(problem int) *rows.Facts {
 	}
 }
 
-// maxOpenBlocks is the maximum number of blocks that a unit has open.
+// maxOpenBlocks is the maximum number of blocks that one worker has open for reading.
 const maxOpenBlocks = 32
 
-// eachDraft calls visit for each attempt of the unit's rows.
+// eachDraft calls visit for each attempt of the unit, with its entry (the results of the stages)
+// and its draft (the rendered row). It removes a damaged block, so that the next run makes the
+// block again, and returns block.ErrDamaged.
 func (w *unitWriter) eachDraft(ctx context.Context, visit func(pos ref, x *block.Entry, d *block.Draft) error) error {
 	blocks := map[int]*block.Reader{}
 	closeAll := func() {
@@ -163,8 +168,8 @@ func (w *unitWriter) candidate(x *block.Entry, d *block.Draft) (rows.Candidate, 
 	return c, err
 }
 
-// writeComparisons writes the rows that are made from all attempts at a problem: a row of
-// kto for each attempt, and pairs of pref.
+// writeComparisons writes the configs that compare attempts at one problem: a kto row for each
+// attempt, and pref rows for pairs of attempts. It also writes a summary of the pairs.
 func (w *unitWriter) writeComparisons(ctx context.Context) error {
 	s := w.session
 	sel := s.Config.Select
@@ -216,7 +221,7 @@ type comparison struct {
 	pairs corpus.PairSummary
 }
 
-// add adds the rows of the attempts at one problem.
+// add writes the kto and pref rows of all attempts at one problem.
 func (c *comparison) add(group []rows.Candidate, f *rows.Facts) error {
 	for i := range group {
 		row := rows.NewKTO(&group[i], f)
@@ -250,9 +255,9 @@ func (w *unitWriter) writeRL() error {
 	return out.Close()
 }
 
-// writeSteps writes the labelled turns of the attempts of config sft. It omits an attempt
-// without an answer of the step judge, and one without a label before the first message
-// whose verdict is unclear.
+// writeSteps writes the attempts of config sft with a label for each turn. Labels end before the
+// first message whose verdict is unclear. Attempts without labels are omitted, and so are attempts
+// on which the step judge gave no answer.
 func (w *unitWriter) writeSteps(ctx context.Context) error {
 	out := corpus.NewShards[rows.Steps](w.part, w.unit.Stream)
 	err := w.eachDraft(ctx, func(pos ref, x *block.Entry, d *block.Draft) error {

@@ -13,19 +13,20 @@ import (
 	"github.com/trajectory-arena/arena/traces"
 )
 
-// The content of a work folder, besides names, days and locks.
+// The folders of blocks and of written files, and the plan, in a work folder.
 const (
 	blocksFolder = "blocks"
 	partsFolder  = "parts"
 	planFile     = "plan.json"
 )
 
-// unitDepths are the numbers of path elements of the units that processes share.
+// unitDepths has, by the first element of a path in the work folder, the number of elements that
+// name one block, one part or the plan. Processes of a build share these.
 var unitDepths = map[string]int{blocksFolder: 2, partsFolder: 3, planFile: 1}
 
-// SharedUnit returns the block, part or plan that a slash-separated path in a work folder
-// belongs to. It is empty for a folder with several. SharedUnit also reports whether the
-// processes of one build share the content of the path.
+// SharedUnit returns the block, part or plan that a slash-separated path in a work folder belongs
+// to. It is empty if the path is a folder of several. SharedUnit also reports whether the processes
+// of one build share the content of the path.
 func SharedUnit(rel string) (unit string, shared bool) {
 	elements := strings.Split(rel, "/")
 	depth := unitDepths[elements[0]]
@@ -49,8 +50,8 @@ func (r *Run) Forget() error {
 	return r.FS.RemoveAll(filepath.Join(r.Work, partsFolder))
 }
 
-// removeOldParts removes the parts of plans other than p. No run would read them, and each
-// set is as large as a corpus.
+// removeOldParts removes the files that were written for plans other than p. No run would read
+// them, and each set is as large as a corpus.
 func (s *session) removeOldParts(p *plan) error {
 	dir := filepath.Join(s.Work, partsFolder)
 	entries, err := s.FS.ReadDir(dir)
@@ -65,8 +66,8 @@ func (s *session) removeOldParts(p *plan) error {
 	return err
 }
 
-// inputNames has the block folder of each input path when an unsharded map step last ran.
-// It serves messages about changed files only.
+// inputNames maps the path of each input file to the folder of its block, as of the last map step
+// over all inputs. It serves messages about changed files only.
 type inputNames map[string]string
 
 const namesFile = "names.json"
@@ -81,7 +82,8 @@ func (s *session) writeNames() error {
 	return s.staging.writeJSON(filepath.Join(s.Work, namesFile), names)
 }
 
-// daysFile is the file in a work folder with the paths of the days. No step depends on it.
+// daysFile is the file in a work folder that lists the paths of the days, so that later commands
+// find the traces. No step of a build depends on it.
 const daysFile = "days.json"
 
 func (s *session) writeDays() error {
@@ -109,7 +111,8 @@ func RecordedDays(folder string) []string {
 // names one.
 const WorkSuffix = ".work"
 
-// reason returns the reason for making a block, for people. It is empty for a new input.
+// reason returns, as text for people, why the block of an input is made again. It is empty if the
+// input is new.
 func (n inputNames) reason(in input, status block.Status) string {
 	if status == block.Missing {
 		folder, ok := n[in.files[0].Name]
@@ -123,7 +126,8 @@ func (n inputNames) reason(in input, status block.Status) string {
 	return in.title() + ": " + status.String()
 }
 
-// progress counts the finished units of a stage.
+// progress counts the finished inputs or files of a stage and reports each to the caller of the
+// run.
 type progress struct {
 	session *session
 	stage   string
@@ -131,7 +135,8 @@ type progress struct {
 	done    atomic.Int64
 }
 
-// report counts one unit of a size in bytes and sends an event.
+// report counts one finished input or file, and sends an event with its size in bytes and the
+// reason why it was made again, if any.
 func (p *progress) report(bytes int64, reason string) {
 	done := int(p.done.Add(1))
 	if p.session.Progress != nil {

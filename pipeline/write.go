@@ -44,8 +44,9 @@ type Summary struct {
 	Lifted string
 }
 
-// write writes the units of a shard that no process has written yet. It assembles the corpus
-// if all units are written.
+// write writes the units (shares of the corpus) of a shard that no process has written yet. If all
+// units of the corpus are then written, it assembles the corpus and returns the summary. Otherwise
+// the summary is nil. If too many records are unusable, it returns a summary and an error.
 func (s *session) write(ctx context.Context, shard Shard) (*Summary, error) {
 	p, err := s.loadPlan()
 	if err != nil {
@@ -91,8 +92,8 @@ func (s *session) summary(p *plan) *Summary {
 	return out
 }
 
-// checkUsable returns an error if too many records were unreadable, if too many attempts have
-// no answer of a judge, or if the corpus would be empty.
+// checkUsable returns an error if too many records were unreadable, if too many attempts have no
+// answer of a judge, or if the corpus would be empty. It checks nothing for a draft.
 func (s *session) checkUsable(p *plan) error {
 	if s.Sources.Draft {
 		return nil
@@ -114,7 +115,8 @@ func (s *session) checkUsable(p *plan) error {
 	return nil
 }
 
-// checkAnswers returns ErrUnscored if a judge left too many of its attempts unanswered.
+// checkAnswers returns ErrUnscored if the share of the asked attempts without an answer exceeds the
+// configured maximum. kind describes the answers in the error.
 func (s *session) checkAnswers(kind string, asked, unanswered int) error {
 	if float64(unanswered) <= s.Config.MaxUnscored*float64(asked) {
 		return nil
@@ -126,8 +128,8 @@ func (s *session) partDir(p *plan, u unit) string {
 	return filepath.Join(s.Work, partsFolder, p.folder(), u.name())
 }
 
-// writeUnit writes a unit unless its part exists. It returns the reports if it wrote the
-// ledger.
+// writeUnit writes a unit (a worker's share of the corpus) unless its files exist. It returns the
+// reports if it wrote the unit with the ledger, and nil otherwise.
 func (s *session) writeUnit(
 	ctx context.Context,
 	p *plan,
@@ -164,8 +166,8 @@ func (s *session) writeUnit(
 	return w.reports, s.staging.install(ctx, staged, dir, exists)
 }
 
-// assemble assembles the corpus from its parts. It returns nil if another process still
-// writes one. It makes the reports if set is nil.
+// assemble assembles the corpus from the files that all workers wrote. It returns nil if another
+// process has not finished. set contains the reports; if it is nil, the reports are made.
 func (s *session) assemble(
 	ctx context.Context,
 	p *plan,
@@ -209,8 +211,8 @@ func (s *session) assemble(
 	return summary, err
 }
 
-// readParts returns the folders of all parts and counts their rows in summary. It returns nil
-// if a part is missing.
+// readParts returns the folders that all workers wrote and counts their rows in summary. It returns
+// nil if a folder is missing.
 func (s *session) readParts(p *plan, summary *Summary) ([]string, error) {
 	parts := make([]string, len(p.Units))
 	for i, u := range p.Units {
