@@ -46,8 +46,8 @@ type Found struct {
 	Rank      float64
 	Outcome   arena.Outcome
 	Judgement arena.Judgement
-	// Shifts holds how far each probe moved the judge's grade. It is empty for an
-	// attempt that was not drawn for probing.
+	// Shifts holds how far each probe moved the judge's grade. It is empty for an attempt that was
+	// not sampled for probing.
 	Shifts []probe.Shift
 	// StepJudgement is the answer of the step judge, with its passages, and
 	// StepNeeds the counts of its verdicts.
@@ -128,8 +128,8 @@ type Draft struct {
 	Verdicts []arena.StepVerdict
 }
 
-// Size returns the size of the draft's texts in bytes. Corpora are cut into shards
-// by it, so that the cuts do not depend on how drafts are stored.
+// Size returns the size of the draft's texts in bytes. Corpora are divided into shards by this
+// size, so that the division does not depend on how drafts are stored.
 func (d *Draft) Size() int64 {
 	n := len(d.Metadata) + len(d.Goal)
 	for _, m := range d.Messages {

@@ -139,8 +139,8 @@ func readMarker(fsys corpus.FS, dir string) (marker, error) {
 	return m, nil
 }
 
-// isIntact reports whether the block's files are those that the marker was written
-// for. A missing file is no error: the run makes the block again.
+// isIntact reports whether the index of a block has the hash, and its bodies the size, that the
+// marker records. A missing file is no error: the run makes the block again.
 func isIntact(fsys corpus.FS, dir string, m marker) (bool, error) {
 	_, index, err := corpus.HashFile(fsys, filepath.Join(dir, indexName))
 	if err != nil {

@@ -17,10 +17,10 @@ import (
 )
 
 const (
-	// maxFrame limits the size of one entry in bytes. An entry holds names, numbers
-	// and quotes, never full texts.
+	// maxFrame limits the size of one entry (the stored result of one record) in bytes. An entry
+	// holds names, numbers and quotes, never full texts.
 	maxFrame = 64 << 20
-	// maxBody limits the size of one draft in bytes.
+	// maxBody limits the size of one draft (a rendered training row) in bytes.
 	maxBody = 1 << 30
 )
 
@@ -33,8 +33,8 @@ type Place struct {
 	Size   int64 `json:"s"`
 }
 
-// blockFile is one file of a block, read frame by frame. It must not be used by
-// several goroutines at once.
+// blockFile is one file of a block, read frame by frame. A frame contains one entry or one draft. A
+// blockFile must not be used by several goroutines at once.
 type blockFile struct {
 	path  string
 	file  corpus.Source
@@ -50,7 +50,8 @@ func open(fsys corpus.FS, dir, name string) (blockFile, error) {
 
 func (f *blockFile) Close() { _ = f.file.Close() } // it was only read
 
-// resizeFrame sets the length of f.frame to n, which may be at most limit.
+// resizeFrame sets the length of f.frame to n bytes. It returns an error if n is negative or more
+// than limit.
 func (f *blockFile) resizeFrame(n, limit int64) error {
 	if n < 0 || n > limit {
 		return f.wrap(errShort)
@@ -62,7 +63,7 @@ func (f *blockFile) resizeFrame(n, limit int64) error {
 	return nil
 }
 
-// readFrame reads the bytes at p into f.frame.
+// readFrame reads the bytes at p into f.frame. It returns an error if they are more than limit.
 func (f *blockFile) readFrame(p Place, limit int64) error {
 	if err := f.resizeFrame(p.Size, limit); err != nil {
 		return err
@@ -123,8 +124,8 @@ func (r *Reader) All(parts Part) iter.Seq2[*Entry, error] {
 	}
 }
 
-// next reads the entry at offset, where src is, into x. It returns the offset of
-// the entry after it.
+// next reads the next entry from src into x. offset is the position of src in the index file. next
+// returns the position after the entry.
 func (r *Reader) next(
 	src *bufio.Reader,
 	offset int64,
@@ -147,8 +148,8 @@ func (r *Reader) next(
 	return place.Offset + place.Size, r.decode(parts, x)
 }
 
-// decode decodes the current frame into x. Parts that are not asked for but come
-// before one that is are skipped as raw values.
+// decode decodes the current frame into x: the head of the entry and the given parts. It skips
+// other parts that precede a given one without decoding them.
 func (r *Reader) decode(parts Part, x *Entry) error {
 	var skipped cbor.RawMessage
 	var numbers []byte

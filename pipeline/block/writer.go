@@ -145,11 +145,12 @@ func (f *bufferedFile) close() error {
 	return errors.Join(err, f.file.Close())
 }
 
-// errShort reports a frame that is cut off, or larger than any that is written.
+// errShort reports a frame (a stored entry or draft) that is cut off, or that is larger than any
+// frame that a Writer writes.
 var errShort = errors.New("frame is cut off or corrupt")
 
-// decoding accepts the lists and texts of any attempt: lists as long as a body may
-// be, and invalid UTF-8.
+// decoding decodes the values of a block. It accepts lists as long as a draft may be, and invalid
+// UTF-8, since both occur in attempts.
 var decoding = func() cbor.DecMode {
 	mode, err := cbor.DecOptions{
 		MaxArrayElements: maxBody,
@@ -169,7 +170,7 @@ type coder struct {
 	unpacked []byte
 }
 
-// pack returns the encoded sequence of values. The result is valid until the next
+// pack encodes values one after the other and compresses the result, which is valid until the next
 // call.
 func (c *coder) pack(values ...any) ([]byte, error) {
 	c.plain.Reset()
@@ -182,8 +183,8 @@ func (c *coder) pack(values ...any) ([]byte, error) {
 	return c.packed, nil
 }
 
-// unpack decodes the first values of a packed sequence, which may have at most
-// maxBytes after decompression.
+// unpack decodes the first values of b after decompression. It returns an error if b has more than
+// maxBytes then.
 func (c *coder) unpack(
 	b []byte,
 	maxBytes int,
@@ -210,8 +211,8 @@ func (c *coder) unpack(
 	return nil
 }
 
-// layoutOf describes the stored form of a type: its kind and the names and kinds of
-// its fields.
+// layoutOf describes the stored form of a type as text: its kind, and the names and kinds of its
+// fields.
 func layoutOf(t reflect.Type) string {
 	switch t.Kind() {
 	case reflect.Pointer, reflect.Slice, reflect.Array:

@@ -44,7 +44,8 @@ type Decision struct {
 	// Better and Similarity are copied from the attempt's Row.
 	Better     string  `json:"b,omitempty"`
 	Similarity float64 `json:"l,omitempty"`
-	// Axis is the filter's verdict, revised by the agent's whole day.
+	// Axis is the filter's verdict on who made the calls, after its second pass over all attempts
+	// of the agent.
 	Axis arena.Axis `json:"a,omitempty"`
 }
 

@@ -68,7 +68,8 @@ type keptRow struct {
 	completion *minhash.Packed
 }
 
-// Offer returns the reason for leaving out r, empty if r is kept. Rows without a key are never copies of each other.
+// Offer returns the reason for leaving out r. It is empty if r is kept. Rows without a key are
+// never copies of each other.
 func (t *Thinner) Offer(r *Row) string {
 	isFull := func(agent string) bool { return t.perAgent[agent] == t.PerAgent }
 	reason := ""

@@ -13,9 +13,9 @@ import (
 	"github.com/trajectory-arena/arena/guard"
 )
 
-// minLeakScore is the minimum lexical score of a leak in a finished corpus, however
-// large its bank. Which rows a build leaves out depends on its configuration and
-// version, so that a lower score would find fault with sound corpora.
+// minLeakScore is the lowest lexical score, 0 to 1, at which FindLeaks reports a row of a finished
+// corpus. A build drops rows from a score that depends on its configuration and version, so that a
+// lower limit here would report rows of sound corpora.
 const minLeakScore = 0.5
 
 // FindLeaks calls report for each row of the train split whose cluster is protected
@@ -80,7 +80,8 @@ func (x *Exclusions) FindLeaks(
 	)
 }
 
-// viewRows calls visit for each training row of a profile.
+// viewRows calls visit for each row of a profile in the train split, with the properties that rows
+// of all profiles have.
 func viewRows[T any](
 	s *Source,
 	profile string,
@@ -95,8 +96,8 @@ func viewRows[T any](
 	})
 }
 
-// duplicateFinder finds clusters of sources that ask for protected problems and are
-// not protected themselves.
+// duplicateFinder finds the clusters of sources that repeat protected problems and are not
+// protected themselves.
 type duplicateFinder struct {
 	guard *guard.Guard
 	bank  *guard.State
@@ -106,8 +107,8 @@ type duplicateFinder struct {
 	matches  map[string][]string
 }
 
-// joinDuplicates joins clusters of the sources' rows with the protected clusters for
-// which the guard drops one of their requests.
+// joinDuplicates reads the rows of all sources. If the guard drops a request because it repeats a
+// protected problem, the cluster of the row is joined with the protected cluster in x.Bank.
 func (x *Exclusions) joinDuplicates(sources []*Source) error {
 	g, err := guard.New(x.Bank.Protected(""), guard.Config{MinDrop: x.MinScore})
 	if errors.Is(err, guard.ErrEmptyBank) {
@@ -171,9 +172,9 @@ func (d *duplicateFinder) readSource(s *Source, split string) error {
 	})
 }
 
-// add checks a request that is new in its cluster against all that is protected.
-// Clusters that are protected already are skipped: the bank has their requests as
-// they were asked, and a row's prompt may hold more, such as a world's greeting.
+// add checks the request of a row against the protected problems, unless the row's cluster has the
+// same request already. It skips clusters that are protected: the bank has their requests as they
+// were asked, and a row's prompt may contain more, such as a greeting.
 func (d *duplicateFinder) add(
 	origin *rows.Origin,
 	request string,

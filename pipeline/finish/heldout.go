@@ -96,10 +96,9 @@ func CollectExclusions(sources []*Source, heldOut []string) (*Exclusions, error)
 	return x, x.joinDuplicates(sources)
 }
 
-// dropScore returns the lexical score from which rows of the source were dropped,
-// 0 if the source does not record it. The score is higher for requests of one
-// template. It cannot be computed from the bank, which does not say for which of a
-// cluster's products a request asks.
+// dropScore returns the lexical score from which the build of the source dropped rows. It is 0 if
+// the source does not record it. The score cannot be computed again from the bank, which does not
+// record for which product of a cluster a request asks.
 func (s *Source) dropScore() (float64, error) {
 	const report = "reports/leak.json"
 	var leak struct {

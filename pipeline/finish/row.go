@@ -53,8 +53,8 @@ func ViewRow(row any) (RowView, error) {
 	return v, nil
 }
 
-// newRowView returns the view of a row without its figures, and without its key
-// unless the row is made from a problem.
+// newRowView returns the view of a row without its figures. It sets the key only for a row of
+// config rl, which is made from a problem.
 func newRowView(row any) (RowView, error) {
 	var v RowView
 	switch r := row.(type) {

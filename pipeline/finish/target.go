@@ -48,8 +48,8 @@ var Tags = []string{"agent", "tool-use", "trajectories", "arena"}
 // ShoppingTags are the tags of a card whose rows were made from the subnet's traces.
 var ShoppingTags = slices.Insert(slices.Clone(Tags), 2, "shopping")
 
-// WriteInParts calls corpus.InParts for the target. It returns an error without
-// calling write if the target's folder may not be replaced.
+// WriteInParts calls corpus.WithParts for the target. It returns an error without calling write if
+// the target's folder may not be replaced.
 func (t *Target) WriteInParts(write func(work string) error) error {
 	if err := corpus.CheckReplaceable(t.FS, t.Out); err != nil {
 		return err

@@ -115,7 +115,8 @@ type withdrawer struct {
 	withdrawn map[string]bool
 }
 
-// add adds the attempts of a row to the report if the row is protected now.
+// add adds the attempts of a training row to the report if the guard drops the row or its problem
+// is protected now.
 func (w *withdrawer) add(row *RowView) error {
 	var finding guard.Finding
 	if w.guard != nil {
@@ -142,7 +143,8 @@ func (w *withdrawer) add(row *RowView) error {
 	return nil
 }
 
-// versionsWith returns the manifests of the versions that were built from a file.
+// versionsWith returns the manifest hashes of the versions that were built from a trace file. file
+// is the sha256 of the file.
 func (w *Withdrawn) versionsWith(file string) []string {
 	out := []string{}
 	for _, v := range w.Versions {

@@ -37,12 +37,11 @@ type Import struct {
 	finish.Target
 }
 
-// aheadBytes limits the size of the records between reading and writing: a few hundred
-// of the usual size.
+// aheadBytes limits the total size in bytes of the records that were read and not written yet. It
+// suffices for a few hundred records of the usual size.
 const aheadBytes = 16 << 20
 
-// The stages of an import in order. stageRow drops a trace that trainers' templates
-// cannot represent.
+// The stages of an import. stageRow drops a trace that chat templates cannot represent.
 const (
 	stageRead  = "read"
 	stageGuard = "guard"
@@ -58,7 +57,7 @@ type writer struct {
 	rows      *corpus.Shards[rows.SFT]
 	ledger    *finish.Ledger
 	decisions []choose.Decision
-	// lost counts the rows by what they lack of their trace.
+	// lost counts the rows by the part of their trace that they lack.
 	lost     map[string]int64
 	clusters map[string]bool
 }
@@ -128,7 +127,8 @@ var stream = corpus.Stream{
 	Split:   corpus.SplitTrain,
 }
 
-// add adds a record to the ledger, and its row if it has one.
+// add writes a record's row of table attempts, and its training row if it has one. It counts what
+// the training row lacks of its trace.
 func (w *writer) add(s *imported) error {
 	w.decisions = append(w.decisions, s.decision)
 	for _, code := range s.lost {
@@ -188,8 +188,8 @@ func (w *writer) assemble(
 	})
 }
 
-// bank returns the bank of the corpus: the protected problems, and the requests of the
-// rows as training clusters. It returns nil if nothing is protected.
+// bank returns the bank of the corpus, which assigns pools to problems: the protected ones, and the
+// requests of the rows as training clusters. It returns nil if nothing is protected.
 func (w *writer) bank(protected *guard.State) *guard.State {
 	if protected == nil {
 		return nil
@@ -205,7 +205,8 @@ func (w *writer) bank(protected *guard.State) *guard.State {
 	return guard.Union(protected, training)
 }
 
-// configuration identifies the bank by its entries, never by a path.
+// configuration returns the configuration for the manifest as JSON. It identifies the protected
+// problems by their content, never by a path.
 func (m *Import) configuration(bank *guard.State) []byte {
 	entries := protectedEntries(bank)
 	return asjson.Bytes(map[string]any{"import": map[string]any{

@@ -6,13 +6,13 @@ import (
 	"github.com/trajectory-arena/arena"
 )
 
-// maxWaiting limits the size in bytes of the records that wait for their other half.
-// Prompts are a few KB, so that it suffices for those of 50,000 attempts.
+// maxWaiting limits the total size in bytes of the prompts and answers that are stored until all
+// files were read. Prompts have a few KB, so that it suffices for those of 50,000 attempts.
 const maxWaiting = 256 << 20
 
-// The reasons of the guard and of incomplete records.
+// The reasons for which the guard drops a record, and for which prompts and answers are dropped.
 const (
-	reasonHeldOut = "protected_problem"         // it asks for a problem that is held out
+	reasonHeldOut = "protected_problem"         // the guard finds a held-out problem in it
 	reasonJoined  = "joined_prompt"             // the prompt is in the row of its answer
 	reasonAlone   = "answer_without_prompt"     // the prompt that it answers is missing
 	reasonSeveral = "answer_to_several_prompts" // several prompts have its ID
@@ -32,16 +32,17 @@ func isAnswer(t *arena.Trace) bool {
 	return t.Query == "" && t.System == "" && len(t.Steps) > 0 && !slices.ContainsFunc(t.Steps, isOtherStep)
 }
 
-// canWait reports whether a record is half a record with an ID and there is room to
-// store it. Data sets may have prompts and predictions in separate files, so that halves
-// are joined after all files were read.
+// canWait reports whether a record can be stored until all files were read: it is only a prompt or
+// only an answer, has an ID, and fits into maxWaiting. Data sets may have prompts and answers in
+// separate files.
 func (r *reader) canWait(t *arena.Trace) bool {
 	isHalf := isPrompt(t) || isAnswer(t)
 	return t.ProblemID != "" && isHalf && r.waitingBytes+t.Bytes <= maxWaiting
 }
 
-// join emits the records that waited, with each answer joined to the prompt of its ID. An
-// ID with several different prompts identifies none of them.
+// join emits the stored prompts and answers after all files were read, with each answer joined to
+// the prompt of its ID. It emits with a reason, so that they are dropped, the joined prompts, and
+// answers with no prompt or several different prompts.
 func (r *reader) join() error {
 	prompts := map[string]*arena.Trace{}
 	ambiguous := map[string]bool{}
@@ -80,7 +81,8 @@ func (r *reader) join() error {
 	return nil
 }
 
-// joinAnswer returns an answer with its prompt. Its record is that of the answer.
+// joinAnswer returns the trace of an answer with the system prompt, the request, the tools and the
+// steps of its prompt. ID and hash are those of the answer.
 func joinAnswer(prompt, answer *arena.Trace) *arena.Trace {
 	t := *answer
 	t.System = prompt.System

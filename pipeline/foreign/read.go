@@ -12,7 +12,7 @@ import (
 	"github.com/trajectory-arena/arena/traces"
 )
 
-// record is a trace, or the fault of an unreadable record.
+// record is one record of an input: a trace, or the fault of a record that cannot be read.
 type record struct {
 	fault *traces.Fault
 	trace *arena.Trace
@@ -38,7 +38,8 @@ type reader struct {
 	waitingBytes int
 }
 
-// read emits the records of all inputs, ordered by content and never by path.
+// read emits the records of all inputs. The inputs are ordered by content and never by path.
+// Prompts and answers in separate records are joined after the last input.
 func (r *reader) read(ctx context.Context, emit func(record, int64) error) error {
 	r.emit = emit
 	inputs := slices.Clone(r.Inputs)
@@ -87,7 +88,8 @@ func (r *reader) report(e pipeline.Event) {
 	}
 }
 
-// add emits an item, or stores it if it is half a record.
+// add emits a trace or a fault. It stores a trace that is only a prompt or only an answer, to be
+// joined later. A copy of an earlier record is emitted with a reason, so that it is dropped.
 func (r *reader) add(item traces.Item) error {
 	if f := item.Fault; f != nil {
 		if f.Reason == traces.UnsupportedSchema {
@@ -111,7 +113,7 @@ func (r *reader) add(item traces.Item) error {
 	return r.emitTrace(t, "")
 }
 
-// emitTrace emits a trace, dropped for the reason unless that is empty.
+// emitTrace emits a trace. If reason is not empty, the trace will be dropped for this reason.
 func (r *reader) emitTrace(t *arena.Trace, reason string) error {
 	return r.emit(record{
 		trace:  t,

@@ -20,8 +20,8 @@ import (
 	"github.com/trajectory-arena/arena/pipeline/finish"
 )
 
-// requestCluster returns the cluster of a request. Requests that differ only in case,
-// width and white space have one cluster.
+// requestCluster returns the cluster ID of a request, which is a sha256. Requests that differ only
+// in case, width and white space have one cluster.
 func requestCluster(query string) string {
 	folded := cases.Fold().String(norm.NFKC.String(query))
 	sum := sha256.Sum256([]byte(strings.Join(strings.Fields(folded), " ")))
@@ -35,7 +35,7 @@ const (
 	lostTurnEnd    = "turn_end"
 )
 
-// losses returns the codes of the parts of a trace that its row lacks.
+// losses returns the codes of the parts of a trace that its training row lacks, such as its ending.
 func losses(t *arena.Trace, d *arena.Dialogue) []string {
 	lost := append([]string{}, t.Lost...)
 	if slices.ContainsFunc(t.Steps, func(s arena.Step) bool { return s.Role == arena.RoleSystem }) {
@@ -64,9 +64,9 @@ func losses(t *arena.Trace, d *arena.Dialogue) []string {
 	return lost
 }
 
-// newRow returns the ungraded row of a trace, with the trace's own harness, and the codes
-// of the parts of the trace that it lacks. The decision has the reason if the trace cannot
-// be a row.
+// newRow returns the ungraded training row of a trace, with the trace's own system prompt and
+// tools, and the codes of the parts that the row lacks. If the trace cannot be a row, the decision
+// has the reason.
 func (m *Import) newRow(a *record, protection *finish.Protection) (row rows.SFT, lost []string, d choose.Decision, err error) {
 	t := a.trace
 	if reason := cmp.Or(append([]string{a.reason}, t.Vetoes...)...); reason != "" {
@@ -117,7 +117,7 @@ func (m *Import) facts(rec *arena.Record, lost []string) *rows.Facts {
 	return f
 }
 
-// imported is a processed record.
+// imported is the result of processing one record.
 type imported struct {
 	decision choose.Decision
 	attempt  *rows.Attempt
@@ -155,7 +155,8 @@ func (m *Import) process(a record, protection *finish.Protection) (*imported, er
 	return out, err
 }
 
-// newAttempt returns the ledger's row of a trace. row is empty if the trace was dropped.
+// newAttempt returns the row of table attempts on a trace. row is the training row; it is empty if
+// the trace was dropped.
 func newAttempt(
 	t *arena.Trace,
 	row *rows.SFT,

@@ -15,7 +15,8 @@ import (
 	"github.com/trajectory-arena/arena/pipeline/finish"
 )
 
-// assemble assembles the mixture from its portions and the part with the ledger.
+// assemble assembles the mixture. portions have the written rows of each config and split, and
+// ledger is the folder of the written tables.
 func (w *mixer) assemble(
 	ctx context.Context,
 	r *Report,
@@ -49,8 +50,9 @@ func (w *mixer) assemble(
 	})
 }
 
-// addUnbankedClusters adds the clusters of sources without a bank to the bank of the
-// mixture.
+// addUnbankedClusters adds the clusters of rows from sources without a bank to the bank of the
+// mixture, in the pool of their split. It returns an error if a cluster is in both splits, or if
+// its ID is no sha256.
 func (w *mixer) addUnbankedClusters(portions []*portion) error {
 	pools := map[string]guard.Pool{}
 	for _, p := range portions {
@@ -84,7 +86,8 @@ func (w *mixer) addUnbankedClusters(portions []*portion) error {
 	return nil
 }
 
-// configuration identifies the sources and the bank by their content.
+// configuration returns the configuration for the manifest as JSON. It identifies the sources and
+// the protected problems by their content.
 func (w *mixer) configuration() []byte {
 	type weightedSource struct {
 		Corpus string  `json:"source_corpus"`

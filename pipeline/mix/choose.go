@@ -17,28 +17,31 @@ import (
 	"github.com/trajectory-arena/arena/pipeline/finish"
 )
 
-// portion is one config of a split of the mixture.
+// portion holds the rows of one config in one split of the mixture.
 type portion struct {
 	config  string
 	split   string
 	entries []entry
 	// part is the folder of its shards, empty if no row is left.
 	part string
-	// order has the places of its rows in the order in which they are written.
+	// order has the positions of its rows in the sources, in the order in which the rows are
+	// written.
 	order []place
 	// unbanked are the clusters of its rows from sources without a bank.
 	unbanked map[string]bool
 	figures  figures.Figures
 }
 
-// place is the position of a row in a source.
+// place is the position of a row in a source: the index of the source, the path of a shard in the
+// source, and the number of the row in the shard.
 type place struct {
 	source int
 	path   string
 	row    int64
 }
 
-// mix chooses the rows of a split and writes them.
+// mix reads the rows of one config and split from all sources, decides which rows to keep, and
+// writes these. The limits and weights apply to the train split only, and not to config rl.
 func (k *kind[T]) mix(
 	ctx context.Context,
 	w *mixer,
@@ -78,7 +81,7 @@ func (k *kind[T]) mix(
 	return p, k.write(ctx, w, p)
 }
 
-// unreachable is a similarity that no two rows reach.
+// unreachable is a similarity that no two rows reach, so that no rows count as near-duplicates.
 const unreachable = 2
 
 // weights returns the weights of the sources, nil if they have none.
@@ -120,8 +123,9 @@ func (w *mixer) newEntry(
 	return e
 }
 
-// rejectReason returns the reason why a row cannot be part of the mixture, whatever the
-// other rows are. It is empty if the row can.
+// rejectReason returns the reason why a row cannot be part of the mixture, independently of other
+// rows: it is not selected, its problem is protected or evaluated on, or the guard drops it. It is
+// empty if the row can be part.
 func (w *mixer) rejectReason(
 	s *source,
 	split string,
@@ -149,8 +153,9 @@ func (w *mixer) rejectReason(
 	return ""
 }
 
-// entry is the part of a row that is stored between the two passes over the rows. Its key
-// and request are hashes.
+// entry is what the first of two readings stores of a row: what the decision on the row needs. Its
+// key and request are hashes. session is the ID of the row's attempt, empty if the row has several
+// or none.
 type entry struct {
 	choose.Row
 	session   string
@@ -160,15 +165,16 @@ type entry struct {
 // The reasons for which rows are left out, besides those of choose.
 const (
 	reasonUnselected = "not_selected"      // --where does not select it
-	reasonProtected  = "protected_cluster" // its problem is of a cluster that is held out
-	reasonEval       = "eval_problem"      // its problem is evaluated on in one of the sources
-	reasonLeak       = "leak_"
-	reasonProblem    = "problem_cap" // the problem has its full number of rows
-	reasonWeight     = "over_weight" // its source has its share of the mixture
+	reasonProtected  = "protected_cluster" // its problem is in a cluster that is not of the row's split
+	reasonEval       = "eval_problem"      // its problem is in the eval split of the mixture
+	reasonLeak       = "leak_"             // and the tier of the guard that finds a protected problem
+	reasonProblem    = "problem_cap"       // better rows fill the limit of its problem
+	reasonWeight     = "over_weight"       // its source already has its share of the mixture
 )
 
-// decide sets the reasons of the rows of one config and split that the limits, and the
-// weights of the sources, leave out. weights may be nil.
+// decide sets the reason of each row that is left out because of other rows: it is a copy or a
+// near-duplicate, exceeds a limit of its problem or agent, or exceeds the share of its source.
+// weights may be nil; then sources have no shares. entries are the rows of one config and split.
 func decide(entries []entry, cfg Config, weights []float64) {
 	thinner := choose.Thinner{
 		Near:       cfg.Near,
@@ -199,7 +205,7 @@ func decide(entries []entry, cfg Config, weights []float64) {
 	choose.TrimToWeights(byKey, present, reasonWeight)
 }
 
-// remaining returns the rows without a reason, sorted by compare.
+// remaining returns the rows that are not left out (those without a reason), sorted by compare.
 func remaining(entries []entry, compare func(a, b *choose.Row) int) []*choose.Row {
 	var out []*choose.Row
 	for i := range entries {
@@ -211,7 +217,7 @@ func remaining(entries []entry, compare func(a, b *choose.Row) int) []*choose.Ro
 	return out
 }
 
-// kind is a config of a mixture with rows of type T.
+// kind describes a config that a mixture can have. T is the type of its rows.
 type kind[T any] struct {
 	config  string
 	profile string
@@ -221,7 +227,7 @@ type kind[T any] struct {
 	stamp func(row *T, digest string, number int64) error
 }
 
-// The kinds of a mixture.
+// The configs that a mixture can have.
 var (
 	sft = kind[rows.SFT]{"sft", corpus.ProfileHFJSON, func(r *rows.SFT) *rows.Origin {
 		return &r.Origin
@@ -237,7 +243,8 @@ var (
 	}, nil}
 )
 
-// stampSFT adds the source to the row's metadata, which exports copy.
+// stampSFT adds digest, the manifest hash of the row's source, to the row's metadata, which exports
+// copy.
 func stampSFT(r *rows.SFT, digest string, _ int64) error {
 	meta := map[string]json.RawMessage{}
 	if err := json.Unmarshal([]byte(r.Metadata), &meta); err != nil {

@@ -13,8 +13,8 @@ type decision struct {
 	reason string
 }
 
-// decisions returns the decisions on attempts by trace ID. An attempt of several sources is
-// kept if one of its rows is.
+// decisions returns the decisions on attempts of config sft by trace ID. An attempt that several
+// sources have is kept if one of its rows is.
 func decisions(portions []*portion) map[string]decision {
 	out := map[string]decision{}
 	for _, p := range portions {
@@ -37,16 +37,16 @@ func decisions(portions []*portion) map[string]decision {
 	return out
 }
 
-// ledger writes the tables of the mixture.
+// ledger writes the tables of the mixture, with rows about every record of the sources.
 type ledger struct {
 	*mixer
 	part      *corpus.Part
 	decisions map[string]decision
 }
 
-// writeLedger writes the tables of the sources, with the decision on each attempt, and the
-// provenance of each row into a part. For an attempt of several sources it takes the rows of
-// the first one.
+// writeLedger writes the tables of the sources, with the decision on each attempt, and a table with
+// the source of each row into one part. If several sources have an attempt, only the rows of the
+// first source are written.
 func (w *mixer) writeLedger(dir string, portions []*portion) error {
 	part, err := w.NewPart(dir)
 	if err != nil {
@@ -72,7 +72,8 @@ func (w *mixer) writeLedger(dir string, portions []*portion) error {
 	)
 }
 
-// copyTable copies a table of all sources. It calls update, unless it is nil, for each row.
+// copyTable copies the rows of a table from all sources, except rows on an attempt that an earlier
+// source has. It calls update, which may be nil, for each row.
 func copyTable[T any](
 	l *ledger,
 	name string,
@@ -104,7 +105,8 @@ const (
 	stageRead = "read" // the first stage of a build
 )
 
-// updateAttempt sets the cluster of an attempt and the decision on it.
+// updateAttempt sets the cluster of an attempt in the mixture and the decision on it. Unreadable
+// records and copies keep the decision of their build.
 func (l *ledger) updateAttempt(s *source, a *rows.Attempt) {
 	a.Cluster, _ = l.clusterPool(s, a.Cluster, a.Split)
 	d, ok := l.decisions[a.TraceID]
@@ -124,7 +126,7 @@ func (l *ledger) updateAttempt(s *source, a *rows.Attempt) {
 	a.Rank = nil
 }
 
-// writeProvenance writes the source of each row of the mixture.
+// writeProvenance writes the table provenance, with the source of each row of the mixture.
 func (l *ledger) writeProvenance(portions []*portion) error {
 	out := finish.NewTable[rows.Provenance](l.part, "provenance")
 	for _, p := range portions {

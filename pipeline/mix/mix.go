@@ -91,7 +91,7 @@ type mixer struct {
 	bank    *guard.State
 	// heldOutDigests identify the held-out files of the run.
 	heldOutDigests []string
-	// clusters are the IDs of the union's clusters by the IDs of the sources' clusters.
+	// clusters has the IDs of the mixture's clusters, by the IDs of the sources' clusters.
 	clusters   map[string]string
 	protection *finish.Protection
 	work       string

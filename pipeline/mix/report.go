@@ -71,7 +71,8 @@ func (w *mixer) report(portions []*portion) (*Report, error) {
 	return r, err
 }
 
-// report returns the reports of the sources with rows of the portion's config and split.
+// report counts the rows and tokens of one config and split before and after mixing, for each
+// source with such rows.
 func (p *portion) report(sources []*source) []PartReport {
 	out := make([]PartReport, len(sources))
 	total := int64(0)
@@ -120,7 +121,7 @@ type step struct {
 	reasons []string
 }
 
-// steps are the stages of a mixture in order, with the reasons of each.
+// steps are the stages of a mixture in order, each with the reasons for which it leaves out rows.
 var steps = []step{
 	{"select", []string{reasonUnselected}},
 	{"guard", []string{reasonProtected, reasonEval, reasonLeak}},
@@ -147,8 +148,8 @@ func funnel(portions []*portion) ([]corpus.Stage, error) {
 	return choose.Funnel(stages, decisions)
 }
 
-// stageOf returns the stage of a reason, empty for none.
-
+// stageOf returns the stage at which rows are left out for this reason. It is empty if reason is
+// empty or unknown.
 func stageOf(reason string) string {
 	if reason == "" {
 		return ""
@@ -182,9 +183,9 @@ func (r *Report) text() string {
 		})
 }
 
-// licenses returns the license that all sources name and the card's section on licenses.
-// The license is corpus.NoLicense if the sources differ. There is no section if no source
-// names a license.
+// licenses returns the license of the mixture and the section of its dataset card on licenses. The
+// license is the one that all sources name, or corpus.NoLicense if they differ. There is no section
+// if no source names a license.
 func (w *mixer) licenses() (common string, sections []corpus.Section) {
 	common = w.sources[0].license
 	text := fmt.Sprintf("The cards of all %d sources name `%s`.", len(w.sources), common)

@@ -97,9 +97,9 @@ func (s *source) readLedger(fsys corpus.FS, expr *where.Expr) error {
 	return nil
 }
 
-// protect joins the banks of the sources and creates the guards of both splits. A cluster
-// that is protected in one source is protected in the mixture. It returns an error if
-// nothing is protected.
+// protect joins the banks of the sources, which assign pools to problems, and creates the guards of
+// both splits. A cluster that is protected in one source is protected in the mixture. It is an
+// error if nothing is protected.
 func (w *mixer) protect() error {
 	sources := slicesx.Map(w.sources, func(s *source) *finish.Source {
 		return s.Source
@@ -127,8 +127,9 @@ func (w *mixer) protect() error {
 	return err
 }
 
-// clusterPool returns the ID and the pool of a source's cluster in the mixture. The clusters
-// of a source without a bank are in no other source unless they share a problem.
+// clusterPool returns the ID and the pool that a source's cluster has in the mixture. A cluster
+// that no bank has keeps its ID; its pool is the split if the source has no bank, and empty
+// otherwise.
 func (w *mixer) clusterPool(s *source, cluster, split string) (string, guard.Pool) {
 	if name, ok := w.clusters[cluster]; ok {
 		return name, w.bank.Pool(cluster)

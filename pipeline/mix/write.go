@@ -13,18 +13,19 @@ import (
 	"github.com/trajectory-arena/arena/pipeline/finish"
 )
 
-// stream reads the chosen rows of one source.
+// stream reads the chosen rows of one source one by one.
 type stream[T any] struct {
 	next func() (located[T], error, bool)
 	stop func()
-	// total is the number of tokens of the chosen rows, written that of the rows written.
+	// total is the number of tokens of the chosen rows, and written the number of those that were
+	// written.
 	total   int64
 	written int64
-	head    located[T] // the next row; its row is nil at the end
+	head    located[T] // the next row; head.row is nil at the end
 	source  int
 }
 
-// located is a row with its position.
+// located is a row with its position in a source.
 type located[T any] struct {
 	row    *T
 	place  place
@@ -33,8 +34,8 @@ type located[T any] struct {
 	agent string
 }
 
-// write writes the chosen rows of all sources. It spreads each source's rows evenly over the
-// split: the next row is always of the source with the smallest written share of its tokens.
+// write writes the chosen rows of all sources. It spreads each source's rows evenly over the split:
+// the next row is always from the source with the smallest written share of its tokens.
 func (k *kind[T]) write(
 	ctx context.Context,
 	w *mixer,
@@ -101,7 +102,7 @@ func (k *kind[T]) add(
 	return out.Add(x.row)
 }
 
-// streams returns the streams of the sources with chosen rows. The caller must stop them,
+// streams opens a stream for each source that has chosen rows. The caller must stop the streams,
 // also after an error.
 func (k *kind[T]) streams(w *mixer, p *portion) ([]*stream[T], error) {
 	var out []*stream[T]
@@ -130,8 +131,8 @@ func (k *kind[T]) streams(w *mixer, p *portion) ([]*stream[T], error) {
 
 var errStop = errors.New("no more rows are wanted")
 
-// chosen returns an iterator over the chosen rows of a source. entries are the entries of
-// all its rows.
+// chosen returns an iterator over the chosen rows of a source. entries has one entry, with the
+// decision, for each row of the source in this config and split.
 func (k *kind[T]) chosen(
 	w *mixer,
 	source int,
@@ -161,7 +162,8 @@ func (k *kind[T]) chosen(
 	}
 }
 
-// advance reads the next row into s.head.
+// advance reads the next chosen row into s.head, and counts the tokens of the row that was there as
+// written.
 func (s *stream[T]) advance() error {
 	s.written += s.head.tokens
 	x, err, ok := s.next()
@@ -172,7 +174,7 @@ func (s *stream[T]) advance() error {
 	return err
 }
 
-// compare orders streams by the written share of their tokens.
+// compare orders streams by the share of their tokens that was written, and equal ones by source.
 func (s *stream[T]) compare(t *stream[T]) int {
 	a := float64(s.written) * float64(t.total)
 	b := float64(t.written) * float64(s.total)

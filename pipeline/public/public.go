@@ -45,7 +45,7 @@ type Count struct {
 // The reasons for which rows are not published.
 const (
 	reasonLeak  = "leak"            // the guard finds a protected problem in it
-	reasonShown = "shows_protected" // a protected request, id or title stands in it, in a tool's result too
+	reasonShown = "shows_protected" // it contains a protected request, ID or title, perhaps in a tool's result
 )
 
 // ErrFormats reports that a folder contains rows in trainers' formats.
@@ -116,8 +116,8 @@ func (w *work) open(ctx context.Context) (err error) {
 	return nil
 }
 
-// openGuards creates the guards against all that may not be published: everything that is
-// protected, except the evaluation if it is published, too.
+// openGuards creates the guards against everything that may not be published: all protected
+// problems, or those outside the eval split if that split is published, too.
 func (w *work) openGuards() (err error) {
 	addAgent := func(a *rows.Attempt) {
 		w.agents[a.TraceID] = a.AgentVersion

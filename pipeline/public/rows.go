@@ -14,7 +14,8 @@ import (
 	"github.com/trajectory-arena/arena/pipeline/finish"
 )
 
-// writeRows writes the public rows of a profile in a split.
+// writeRows writes the rows of a profile and split that may be published, and counts the others by
+// reason.
 func writeRows[T any](
 	ctx context.Context,
 	w *work,
@@ -67,7 +68,8 @@ func writeRows[T any](
 	return out.Close()
 }
 
-// secretReason returns the reason for which a row is not published, empty if it is.
+// secretReason returns the reason for which a row may not be published. It is empty if the row may
+// be published.
 func (w *work) secretReason(
 	split string,
 	row any,
@@ -97,8 +99,8 @@ func (w *work) writeTables() error {
 	)
 }
 
-// writeTable writes the rows of a table on published attempts, except those that contain
-// something protected.
+// writeTable writes the rows of a table that are about published attempts and contain nothing
+// protected.
 func writeTable[T any](w *work, table string) error {
 	out := finish.NewTable[T](w.part, table)
 	err := finish.Table(w.source, table, func(row *T) error {
@@ -113,7 +115,8 @@ func writeTable[T any](w *work, table string) error {
 	return out.Close()
 }
 
-// isExposed reports whether a row contains something protected, or cannot be encoded.
+// isExposed reports whether a row contains a protected request, product or title. It is also true
+// if the row cannot be encoded.
 func (w *work) isExposed(row any) bool {
 	text, err := json.Marshal(row)
 	return err != nil || w.closed.Find(string(text)) != ""
@@ -165,8 +168,9 @@ func ReadClosed(
 	return newClosed(source, exclusions, false, func(*rows.Attempt) {})
 }
 
-// newClosed adds the problem IDs of the attempts at protected problems from the ledger. It
-// calls visit for every attempt of the ledger.
+// newClosed collects the requests, products, titles and IDs of protected problems, including the
+// IDs that only the corpus's attempts have. It calls visit for every row of table attempts.
+// withEval exempts the problems of the eval split.
 func newClosed(
 	source *finish.Source,
 	exclusions *finish.Exclusions,

@@ -34,16 +34,16 @@ const (
 // The reasons for which rows are left out, besides those of the protection.
 const (
 	reasonReward   = "below_min_reward"  // the reward is under min_reward
-	reasonOutcome  = "same_outcome"      // all attempts at the problem have one outcome
-	reasonOneSided = "one_sided_problem" // the problem has rows of one side alone
+	reasonOutcome  = "same_outcome"      // both attempts of the pair have the same outcome
+	reasonOneSided = "one_sided_problem" // the problem has only successes or only failures
 	reasonTeacher  = "no_teacher"        // no teacher solved the problem
-	reasonShare    = "over_share"        // its source has its share of the recipe
+	reasonShare    = "over_share"        // its source already has its share of the rows
 )
 
 type source struct {
 	*finish.Source
 	picks []pick
-	// mistakes are the filter's reasons for a mistake by session.
+	// mistakes has, by the ID of an attempt, the filter's reason that names a mistake of the model.
 	mistakes map[string]string
 	count    Count
 }
@@ -57,7 +57,7 @@ type pick struct {
 	times   int // the number of copies that are written
 }
 
-// remaining returns the rows without a reason.
+// remaining returns the rows that are not dropped (those without a reason).
 func (s *source) remaining() []*pick {
 	var out []*pick
 	for i := range s.picks {
@@ -68,8 +68,9 @@ func (s *source) remaining() []*pick {
 	return out
 }
 
-// rejectReason returns the reason why a row may not be taken, whatever the other rows are. It
-// is empty if the row may.
+// rejectReason returns the reason why a row may not be taken, independently of other rows: it is
+// protected, its reward is too low, its pair has equal outcomes, or no teacher solved its problem.
+// It is empty if the row may be taken.
 func (w *work) rejectReason(s *source, v *view) string {
 	if reason := w.protection.check(v); reason != "" {
 		return reason
@@ -85,7 +86,9 @@ func (w *work) rejectReason(s *source, v *view) string {
 	return ""
 }
 
-// decide decides on the rows of all sources.
+// decide drops the rows that other rows exclude, and counts the rows of all sources. Of kto it
+// drops problems with only successes or only failures; if the recipe mixes rollouts with the
+// corpus, it drops near-duplicates and rows beyond a source's share.
 func (w *work) decide() {
 	if w.recipe.Profile == corpus.ProfileKTO {
 		w.dropOneSided()
@@ -101,7 +104,7 @@ func (w *work) decide() {
 	}
 }
 
-// count counts a row and sets the number of its copies.
+// count counts a row as taken or dropped and sets the number of copies of it that are written.
 func (w *work) count(s *source, p *pick) {
 	s.count.In++
 	if p.Reason != "" {
@@ -119,7 +122,8 @@ func (w *work) count(s *source, p *pick) {
 	}
 }
 
-// dropOneSided drops the rows of problems without a success or without a failure.
+// dropOneSided drops, in each source, the rows of problems that have only successes or only
+// failures.
 func (w *work) dropOneSided() {
 	for _, s := range w.sources {
 		won := map[string]bool{}
@@ -137,7 +141,7 @@ func (w *work) dropOneSided() {
 }
 
 // dropNearRollouts drops rows of the corpus that are near-duplicates of a rollout at the same
-// problem, because a student repeats what it was trained on.
+// problem. Such duplicates occur because a student repeats what it was trained on.
 func (w *work) dropNearRollouts() {
 	rollouts := choose.Thinner{Near: pipeline.Defaults().Select.Near}
 	for _, p := range w.source(sourceRollouts).remaining() {
@@ -150,8 +154,8 @@ func (w *work) dropNearRollouts() {
 	}
 }
 
-// trimToShare trims the larger source, so that the corpus has its share of all rows. It
-// repeats no row: the smaller source determines the number of rows.
+// trimToShare drops rows of one source, so that the corpus has its configured share of all rows. No
+// row is repeated: the source with too few rows for its share determines the total.
 func (w *work) trimToShare() {
 	var rows []*choose.Row
 	for i, name := range []string{sourceRollouts, sourceCorpus} {
@@ -168,7 +172,7 @@ func (w *work) trimToShare() {
 	choose.TrimToWeights(rows, weights, reasonShare)
 }
 
-// The stages of a recipe.
+// The stages at which a recipe drops rows.
 const (
 	stageProtect = "protect"
 	stageChoose  = "choose"

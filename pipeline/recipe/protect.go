@@ -15,7 +15,8 @@ import (
 	"github.com/trajectory-arena/arena/pipeline/finish"
 )
 
-// protection checks rows against the pinned split and everything protected.
+// protection checks rows against the pinned split and all protected problems, and collects the
+// proof.
 type protection struct {
 	*finish.Protection
 	bank *guard.State
@@ -73,12 +74,12 @@ func newProtection(sources []*finish.Source, heldOut []string) (*protection, err
 
 // The reasons for which the protection drops a row.
 const (
-	reasonPool = "protected_cluster" // its problem is of a cluster that is held out
+	reasonPool = "protected_cluster" // its problem is in a cluster outside the train pool
 	reasonLeak = "leak"              // the guard finds a protected problem in it
 )
 
-// check returns the reason for which a row is dropped, empty if it is not, and adds the row to
-// the proof.
+// check returns the reason for which a row is dropped, and adds the guard's finding to the proof.
+// The reason is empty if the row is kept.
 func (p *protection) check(v *view) string {
 	f := p.Check(corpus.SplitTrain, v.Candidate)
 	p.proof.Guard.Add(v.Candidate.ID, f)
@@ -131,10 +132,11 @@ func Problems(
 	return b.Bytes(), p.proof.Guard.Threshold, nil
 }
 
-// productTask is the task type of the only tasks whose reward is no list.
+// productTask is the type of the tasks whose reward is one object. The reward of all others is a
+// list.
 const productTask = "product"
 
-// encodeProblem returns the line of a problem in a problems file.
+// encodeProblem returns the problem of a row as a line of a problems file, without the newline.
 func encodeProblem(row *rows.RL) ([]byte, error) {
 	var p map[string]json.RawMessage
 	if err := json.Unmarshal([]byte(row.RewardModel.Truth), &p); err != nil {

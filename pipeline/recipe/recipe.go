@@ -60,9 +60,9 @@ type Sampling struct {
 	TopP        float64
 }
 
-// wide is the sampling of rejection sampling, with enough samples and variance that a problem
-// has successes and failures. Its numbers, like those of the recipes below, are from the
-// published recipe for these students (arXiv 2606.10064).
+// wide is the sampling for recipes that compare or reject rollouts. It has enough samples and
+// variance that a problem has successes and failures. Its numbers, like those of the recipes below,
+// are from the published recipe for these students (arXiv 2606.10064).
 var wide = Sampling{Samples: 8, Temperature: 0.9, TopP: 0.95}
 
 // All returns the recipes in the order of the stages.
@@ -101,9 +101,9 @@ func (r Recipe) comparesOutcomes() bool {
 	return r.Profile == corpus.ProfileKTO || r.Profile == corpus.ProfilePref
 }
 
-// TrustCalls disables the filter's second pass over the habits of an agent. It tells programs
-// from models among other people's agents, but the model itself wrote every call of a rollout,
-// and a confident student repeats itself.
+// TrustCalls disables the filter's second pass over the habits of an agent. That pass tells
+// programs from models among other people's agents, but the model itself wrote every call of a
+// rollout, and a confident student repeats itself.
 func TrustCalls(c *pipeline.Config) {
 	c.Filter.MinAttempts = math.MaxInt32
 }
@@ -122,7 +122,7 @@ func (r Recipe) Configure(c *pipeline.Config) {
 	c.Select.Top = max(c.Select.Top, r.Sampling.Samples)
 }
 
-// view holds the properties that decide whether a row is chosen, whatever its profile.
+// view holds the properties of a row of any profile that decide whether the row is taken.
 type view struct {
 	finish.RowView
 	// failure is the session of the failed attempt, empty if there is none.

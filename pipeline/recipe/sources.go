@@ -70,7 +70,7 @@ func (s *source) readMistakes() error {
 	})
 }
 
-// source returns the source of a name, an empty one if there is none.
+// source returns the source with this name. If there is none, it returns a source without rows.
 func (w *work) source(name string) *source {
 	for _, s := range w.sources {
 		if s.count.Source == name {
@@ -99,7 +99,8 @@ func (w *work) readTeachers() error {
 	})
 }
 
-// modelCalls returns the calls of each turn of the model.
+// modelCalls returns the calls of each turn of the model in a row. A turn without calls has an
+// empty list.
 func modelCalls(row *rows.SFT) ([][]arena.Call, error) {
 	messages, err := chat.Decode(row.Messages)
 	if err != nil {
@@ -110,7 +111,8 @@ func modelCalls(row *rows.SFT) ([][]arena.Call, error) {
 	}), nil
 }
 
-// writeChosen reads the rows of all sources twice: to decide on them, and to write the chosen.
+// writeChosen reads the rows of all sources twice: first to decide which rows are taken, then to
+// call write for each copy of a taken row.
 func writeChosen[T any](
 	ctx context.Context,
 	w *work,

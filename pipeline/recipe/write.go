@@ -127,7 +127,7 @@ func (w *work) stream() corpus.Stream {
 	}
 }
 
-// writeSame writes the chosen rows unchanged.
+// writeSame writes the chosen rows without a change.
 func writeSame[T any](
 	ctx context.Context,
 	w *work,
@@ -139,7 +139,8 @@ func writeSame[T any](
 	}, out.Close)
 }
 
-// writeLabelled writes the chosen rows with the labels of the teachers' calls.
+// writeLabelled writes the chosen rollouts with a label for each step: whether a teacher took the
+// same step at the problem.
 func (w *work) writeLabelled(ctx context.Context, part *corpus.Part) error {
 	out := corpus.NewShards[rows.Steps](part, w.stream())
 	label := func(row *rows.SFT) error {
@@ -167,8 +168,9 @@ func (w *work) writeLabelled(ctx context.Context, part *corpus.Part) error {
 	}, out.Close)
 }
 
-// export writes a part for every profile that the chosen rows can be exported to, and returns
-// the folders of the parts. Step rewards have no profile but their own.
+// export writes a part (a folder of shards) for every profile that the chosen rows can be exported
+// to. It returns the folders. Rows with step rewards have no other profile, so that the result is
+// their own folder.
 func (w *work) export(ctx context.Context, rows string) ([]string, error) {
 	if w.recipe.Profile == corpus.ProfileStepwise {
 		return []string{rows}, nil

@@ -227,8 +227,9 @@ func coverage(judged, unscored int) float64 {
 	return multiplier.Quality{Judged: judged, Scored: judged - unscored}.Coverage()
 }
 
-// probes returns the separate probes, or else the probes of this build. It returns nil if there
-// are none.
+// probes returns the report on how the judge's grades change for reasons that should not matter.
+// separate has the results of probes outside this build; if it is empty, the report has the probes
+// of this build, in which one in every attempts was probed. It returns nil if there are no results.
 func (a *Adder) probes(every int, separate []probe.Summary) *Probes {
 	if len(separate) > 0 {
 		return &Probes{Probes: separate}

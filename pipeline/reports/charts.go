@@ -44,10 +44,11 @@ func (s *Set) gradesChart() figures.Bars {
 	return b
 }
 
-// shownAgents is the number of agents in a chart.
+// shownAgents is the maximum number of agents in a chart.
 const shownAgents = 8
 
-// agentsChart returns the chart of the first agents, with the prefixes of their names.
+// agentsChart returns the chart of kept attempts for the first agents, those with the most. It
+// shows the first five characters of a name.
 func (s *Set) agentsChart() figures.Bars {
 	b := figures.Bars{
 		File:   "agents.svg",
@@ -64,10 +65,12 @@ func (s *Set) agentsChart() figures.Bars {
 	return b
 }
 
-// maxBars is the number of bars with room for their numbers.
+// maxBars is the maximum number of bars of a chart, so that there is room for the number below
+// each.
 const maxBars = 12
 
-// lengthsChart returns the chart of the numbers of attempts by length, with the splits stacked.
+// lengthsChart returns the chart that counts attempts by length, with the splits stacked. file is
+// the name of the chart, x the text of its axis, and values selects the lengths.
 func (s *Set) lengthsChart(file, x string, values func(*Lengths) []int) figures.Bars {
 	b := figures.Bars{File: file, X: x, Y: "kept attempts"}
 	longest := 0
@@ -91,7 +94,8 @@ func (s *Set) lengthsChart(file, x string, values func(*Lengths) []int) figures.
 	return b
 }
 
-// roundWidth returns the smallest round width of bars with which values up to limit fit the bars.
+// roundWidth returns the smallest width of a bar with which that many bars cover the values from 0
+// to limit. A width is 1, 2 or 5 times a power of ten.
 func roundWidth(limit, bars float64) float64 {
 	for power := 1.0; ; power *= 10 {
 		for _, step := range []float64{1, 2, 5} {

@@ -157,7 +157,8 @@ func (s *Set) Files() map[string]any {
 	return map[string]any{"funnel.json": s.Funnel, "agents.json": s.Agents, "judges.json": s.Judges, "leak.json": s.Leak}
 }
 
-// subnet compares the build's figures of attempts with the subnet's own figures in their runs.
+// subnet compares what the build computed for attempts, outcomes and grades, with the figures of
+// the subnet itself in the runs of these attempts.
 type subnet struct {
 	agreement.SubnetFindings
 	// paid and graded are the build's figures of the attempts of these runs.
@@ -188,8 +189,8 @@ func (s *subnet) add(x *block.Entry) {
 	}
 }
 
-// payment returns what the verifier paid, or 1 for a success and 0 for a failure if the attempt
-// has no ruling. It returns nil if the verifier paid nothing for lack of a score.
+// payment returns what an attempt was paid: the score of the subnet's verifier, which is nil if it
+// returned none. If there is no verifier, it is 1 for a success and 0 for a failure.
 func payment(x *block.Entry) *float64 {
 	if r := x.Outcome.Ruling; r != nil {
 		return r.Score
@@ -200,7 +201,8 @@ func payment(x *block.Entry) *float64 {
 	return new(0.0)
 }
 
-// compare returns the agreement on each of the subnet's figures.
+// compare returns, for each kind of figure that the subnet computes, how far the build agrees with
+// it.
 func (s *subnet) compare() (findings []agreement.Validator) {
 	slices.SortStableFunc(s.Items, func(a, b agreement.SubnetFinding) int {
 		return cmp.Compare(a.Run, b.Run)

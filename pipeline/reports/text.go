@@ -57,7 +57,8 @@ train, %d (%d) in eval, %d (%d) never touched; problems that say the same count 
 		})
 }
 
-// attemptsText returns the sentence on the guarded attempts.
+// attemptsText returns the sentence of the card on how many attempts were compared with protected
+// problems, and how many were dropped.
 func (r *Leak) attemptsText() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d attempts were held against %d protected problems", r.Guard.Rows, r.Guard.Protected())
@@ -70,7 +71,8 @@ func (r *Leak) attemptsText() string {
 	return b.String()
 }
 
-// falseDropsText returns the sentence on honest rows that the guard would drop.
+// falseDropsText returns the sentence of the card on how many honest rows the guard would drop. It
+// is empty if this was not measured.
 func falseDropsText(f *guard.FalseDrops) string {
 	if f.Held == 0 {
 		return ""
@@ -83,7 +85,8 @@ func falseDropsText(f *guard.FalseDrops) string {
 		100*f.Share, 100*f.Low, 100*f.High, f.Dropped, f.Held, raised)
 }
 
-// findingsText returns the tables of findings and of other thresholds.
+// findingsText returns the tables of the card on the guard's findings: by bank and tier, and the
+// number of rows that other thresholds would drop.
 func findingsText(g *guard.Report) string {
 	tiers := ""
 	thresholds := "threshold"
@@ -307,7 +310,7 @@ func LengthsText(lengths []Lengths) string {
 		})
 }
 
-// upTo returns the median, the 90th percentile and the maximum of sorted values, by nearest rank.
+// upTo formats the median, the 90th percentile and the maximum of sorted values, by nearest rank.
 func upTo(sorted []int) string {
 	n := int64(len(sorted))
 	return fmt.Sprintf(
