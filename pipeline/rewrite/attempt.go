@@ -24,10 +24,12 @@ import (
 	"github.com/trajectory-arena/arena/pipeline/choose"
 )
 
-// maxThought limits the reasoning of one step in bytes, far above five sentences.
+// maxThought limits the length in bytes of the reasoning that a model writes for one step. The five
+// sentences that the prompt allows are far shorter.
 const maxThought = 4000
 
-// maxOptions is the number of calls, with the real one, among which the second request chooses.
+// maxOptions is the number of calls from which the second request, which checks the reasoning, lets
+// a model choose. One of them is the real call.
 const maxOptions = 4
 
 // Attempt is the result of rewriting one attempt.
@@ -48,15 +50,16 @@ type Attempt struct {
 	Model            string   `json:"model"`
 }
 
-// rewritten is a rewritten attempt.
+// rewritten is the result of rewriting one attempt, with its row.
 type rewritten struct {
 	Attempt
 	row *rows.SFT // nil if the attempt is not a row
-	// thoughts are the thoughts after the first result, without titles.
+	// thoughts are the texts of the model's reasoning after the first result, without product
+	// titles.
 	thoughts frames.Thoughts
 }
 
-// asking is the rewriting of one attempt.
+// asking is the state of rewriting one attempt.
 type asking struct {
 	*work
 	trace   *arena.Trace
@@ -65,8 +68,8 @@ type asking struct {
 	spent   ledger.Spent
 }
 
-// attempt rewrites one attempt. It stops at the first step that fails a check, to save the cost of
-// the steps after it.
+// attempt rewrites one attempt: a model writes reasoning for each step. It stops at the first step
+// whose reasoning fails a check, to save the cost of the steps after it.
 func (w *work) attempt(ctx context.Context, t *arena.Trace) (*rewritten, error) {
 	a := &asking{work: w, trace: t, problem: w.day.Problems.Get(w.day.Problems.IndexOf(t)), spent: ledger.Free(),
 		out: &rewritten{Attempt: Attempt{
@@ -95,7 +98,7 @@ func (w *work) attempt(ctx context.Context, t *arena.Trace) (*rewritten, error) 
 	return a.end(reason), err
 }
 
-// steps returns the turns with calls.
+// steps returns the turns of a trace that have calls.
 func steps(t *arena.Trace) []arena.Turn {
 	d := filters.Normalise(t)
 	return slices.DeleteFunc(d.Turns, func(t arena.Turn) bool {
@@ -103,7 +106,8 @@ func steps(t *arena.Trace) []arena.Turn {
 	})
 }
 
-// end returns the result with its cost. It has no row if there is a reason.
+// end returns the result with its cost and the reason why the attempt is not a row. If reason is
+// not empty, the result has no row.
 func (a *asking) end(reason string) *rewritten {
 	a.out.Reason = reason
 	a.out.PromptTokens = a.spent.Prompt
@@ -115,7 +119,9 @@ func (a *asking) end(reason string) *rewritten {
 	return a.out
 }
 
-// think returns the thought of the first of the remaining turns, or the reason why it fails a check.
+// think sends the requests for the first of the remaining turns: one for the reasoning, and one
+// that checks whether the reasoning leads to the real call. It returns the reasoning, and the
+// reason if a check failed.
 func (a *asking) think(
 	ctx context.Context,
 	p past,
@@ -167,7 +173,8 @@ func (a *asking) ask(ctx context.Context, t llm.Task) (llm.Reply, error) {
 	return r, err
 }
 
-// finish creates the row of the attempt and checks it. It returns the reason if a check fails.
+// finish creates the row of the attempt with the new reasoning and compares it with the log. It
+// returns the reason if a check fails, and an empty text otherwise.
 func (a *asking) finish(
 	ctx context.Context,
 	p past,
@@ -210,8 +217,9 @@ func (a *asking) finish(
 	return "", nil
 }
 
-// withoutTitles returns a thought with "1" for each title of a result and without the IDs in the next
-// calls, because titles and texts such as "I open A, B" are similar in all attempts.
+// withoutTitles returns a thought with "1" for each product title of the results, and without the
+// product IDs in the next calls. Titles, and texts such as "I open A, B", are similar in all
+// attempts, and the thoughts are compared to find templates.
 func withoutTitles(thought string, next []arena.Call, turns []arena.Turn) string {
 	for _, c := range next {
 		for _, id := range strings.Split(gjson.Get(string(c.Arguments), "product_ids").String(), ",") {
@@ -232,8 +240,8 @@ func withoutTitles(thought string, next []arena.Call, turns []arena.Turn) string
 	return thought
 }
 
-// newRow returns the row of the attempt with these turns, or the reason why it cannot be one. The row
-// keeps the axis of the attempt, so that it does not count as agentic.
+// newRow returns the row of the attempt with these turns, or the reason why chat templates cannot
+// represent it. The row is marked as that of a program, so that it does not count as agentic.
 func (a *asking) newRow(turns []arena.Turn) (row *rows.SFT, reason string, err error) {
 	c := a.chosen[a.trace.ID]
 	rec := &arena.Record{
@@ -259,10 +267,11 @@ func (a *asking) newRow(turns []arena.Turn) (row *rows.SFT, reason string, err e
 	return &sft, "", err
 }
 
-// moves are the moves in the day's attempts, by problem ID and canonical form.
+// moves has the calls of each step of the days' attempts as text, by problem ID and by the
+// canonical form of the calls.
 type moves map[string]map[string]move
 
-// maxMoves is the maximum number of moves that are stored for one problem.
+// maxMoves is the maximum number of different steps that are stored for one problem.
 const maxMoves = 64
 
 func (m moves) add(problem string, turns []arena.Turn) {
@@ -276,8 +285,8 @@ func (m moves) add(problem string, turns []arena.Turn) {
 	}
 }
 
-// options returns the calls, as a move, among other moves at the problem, in a random but
-// reproducible order, and the index of that move.
+// options returns the given calls as text, among the calls of up to maxOptions-1 other steps at the
+// problem, and the index of the given calls. The order looks random but is reproducible.
 func (m moves) options(problem string, calls []arena.Call) (out []move, index int) {
 	next := newMove(calls)
 	form := canonicalForm(calls)

@@ -22,20 +22,21 @@ import (
 
 // The reasons for which a rewritten attempt fails a check.
 const (
-	reasonSilent   = "no_reasoning"       // the model gave no readable reasoning for a step, or none can be told from others
-	reasonGold     = "names_the_answer"   // a reasoning holds data of the right answer that nothing before it held
-	reasonLater    = "knows_later"        // a reasoning holds data that only a later step brings
-	reasonInvented = "invented_datum"     // a reasoning holds data that stand nowhere in the attempt
-	reasonLeads    = "leads_elsewhere"    // a second asking, shown the reasoning, does not pick the call that was made
-	reasonNoDatum  = "cites_no_result"    // no reasoning rests on anything that a result held
-	reasonTemplate = "template_reasoning" // its reasoning is cut of one piece with that of many other rows
-	reasonCalls    = "calls_changed"      // calls or results of the row are not those of the log
-	reasonScore    = "score_changed"      // played by the subnet's rules the row has another score than the log
+	reasonSilent   = "no_reasoning"       // the model gave no readable reasoning for a step, or the problem has no other calls to choose from
+	reasonGold     = "names_the_answer"   // a reasoning has data of the right answer that did not occur before it
+	reasonLater    = "knows_later"        // a reasoning has data that occur only in a later step
+	reasonInvented = "invented_datum"     // a reasoning has data that do not occur in the attempt
+	reasonLeads    = "leads_elsewhere"    // a model that is shown the reasoning does not choose the real call
+	reasonNoDatum  = "cites_no_result"    // no reasoning uses data of a result
+	reasonTemplate = "template_reasoning" // its reasoning follows the same template as that of many other rows
+	reasonCalls    = "calls_changed"      // calls or results of the row differ from the log
+	reasonScore    = "score_changed"      // by the subnet's rules, the row has another score than the log
 )
 
-// unsupportedReason returns the reason why a thought is impossible at this point: it names a datum that
-// is neither in an earlier result nor in the request nor in the next calls, whose IDs the filter has
-// checked against the results. It is empty if there is no such datum.
+// unsupportedReason returns the reason why a thought is impossible at its step: it has a datum,
+// such as a price, that is neither in the request, nor in an earlier result, nor in the next calls.
+// The filter has checked the IDs in the calls against the results. The reason is empty if there is
+// no such datum.
 func (p past) unsupportedReason(
 	thought string,
 	next move,
@@ -66,8 +67,8 @@ func (p past) unsupportedReason(
 	return ""
 }
 
-// sourceReason returns the reason for the place where an unsupported datum occurs: the right answer,
-// a later step, or nowhere.
+// sourceReason returns the reason for rejecting a datum that was not known at its step. The reason
+// depends on where the datum occurs: in the right answer, in a later step, or nowhere.
 func sourceReason(datum string, remaining []arena.Turn, problem *arena.Problem) string {
 	occursIn := func(text string) bool {
 		return strings.Contains(strings.ToLower(text), strings.ToLower(datum))
@@ -85,15 +86,17 @@ func sourceReason(datum string, remaining []arena.Turn, problem *arena.Problem) 
 	return reasonInvented
 }
 
-// reasonOrders is the filter's reason for text that gives orders to its reader.
+// reasonOrders is the filter's reason for a text that gives orders to its reader, such as a judge.
 const reasonOrders = "orders_the_judge"
 
-// rewritableReasons are the filter's reasons about the author of the calls, about the texts that are
-// rewritten, and about results that are replayed. An attempt without other reasons has a sound log.
+// rewritableReasons are the filter's reasons that do not exclude an attempt from being rewritten:
+// those about who made the calls, about texts that are replaced, and about results that the shop
+// returns again.
 var rewritableReasons = []string{filters.ReasonScripted, filters.ReasonFixed, "no_inference", "unnamed_dispatches", "unnamed_recommendation", reasonOrders, chat.ReasonUnanswered}
 
-// textReason returns a reason of the filter against the attempt with its new texts, such as their
-// length. It is empty if there is none.
+// textReason returns the filter's first reason for dropping the attempt with its new texts, such as
+// their length. It ignores reasons that do not exclude an attempt from being rewritten. It is empty
+// if there is no reason.
 func (w *work) textReason(t *arena.Trace, d *arena.Dialogue) string {
 	s, _ := w.filter.Check(t, d)
 	others := slices.DeleteFunc(slices.Clone(s.Reasons), func(reason string) bool {
@@ -102,8 +105,9 @@ func (w *work) textReason(t *arena.Trace, d *arena.Dialogue) string {
 	return cmp.Or(others...)
 }
 
-// changedReason returns the difference between a finished row and the log: in calls or results, in their
-// order, or in the score. decoded is the trace of the finished row. It is empty if they agree.
+// changedReason returns the reason if the new row differs from the log in calls, results, their
+// order, or the score by the subnet's rules. It is empty if they agree. source is the row without
+// new reasoning, decoded the trace that was read from the new row.
 func (a *asking) changedReason(
 	ctx context.Context,
 	source *rows.SFT,
@@ -134,7 +138,8 @@ func (a *asking) changedReason(
 	return "", nil
 }
 
-// callsDigest returns the hash of the calls and results of a row in their order.
+// callsDigest returns the hash of a row's calls and results in their order. Texts of the model are
+// left out.
 func callsDigest(r *rows.SFT) (string, error) {
 	messages, err := chat.Decode(r.Messages)
 	if err != nil {
@@ -150,7 +155,7 @@ func callsDigest(r *rows.SFT) (string, error) {
 	return finish.Digest(encoded...), err
 }
 
-// decode decodes a row with the reader of foreign traces.
+// decode converts a row back to a trace, with the reader for traces of other tools.
 func decode(problem string, r *rows.SFT) (*arena.Trace, error) {
 	record, err := json.Marshal(map[string]any{
 		"problem_id": problem,
@@ -166,18 +171,19 @@ func decode(problem string, r *rows.SFT) (*arena.Trace, error) {
 	return t, err
 }
 
-// maxShown limits the part of a result in a prompt, in bytes. A page of the shop's search has two
-// thousand.
+// maxShown limits the size in bytes of a result that is shown in a prompt. A page of the shop's
+// search results has two thousand.
 const maxShown = 6000
 
-// past is the content of a prompt: the request and the steps before the current one. It grows step by
-// step, so that it never has data of a later step.
+// past is what a prompt shows of an attempt: the request and the steps before the current one.
+// Steps are added one by one, so that a prompt never has data of a later step.
 type past struct {
 	request string
 	steps   []arena.Turn
 }
 
-// next returns the past of the next step. It is the only function that adds the result of a step.
+// next returns p with one more step: the thought, the calls and their results. No other function
+// adds results.
 func (p past) next(thought string, step []arena.Call) past {
 	return past{p.request, append(p.steps[:len(p.steps):len(p.steps)], arena.Turn{
 		Think: thought,
@@ -197,8 +203,8 @@ func newMove(calls []arena.Call) move {
 	return move(b.String())
 }
 
-// canonicalForm returns the form by which calls are compared. It does not depend on the order of the
-// arguments' keys.
+// canonicalForm returns calls as text for comparisons. Equal calls have one form, whatever the
+// order of the keys in their arguments.
 func canonicalForm(calls []arena.Call) (form string) {
 	for _, c := range calls {
 		form += c.Name + "(" + canonical.Form(string(c.Arguments)) + ")\n"
@@ -206,7 +212,8 @@ func canonicalForm(calls []arena.Call) (form string) {
 	return form
 }
 
-// String returns the request, the calls, the results and the thoughts as text for a prompt.
+// String returns the request, and the thoughts, calls and results of the steps, as text for a
+// prompt.
 func (p past) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "The request:\n<<<\n%s\n>>>\n", p.request)

@@ -20,11 +20,11 @@ import (
 
 // The reasons for which an attempt is not rewritten.
 const (
-	reasonRecord = "log_not_whole"     // the filter finds more against it than who wrote its calls
+	reasonRecord = "log_not_whole"     // the filter has reasons against it that rewriting does not remove
 	reasonRepeat = "same_calls"        // another attempt at the problem made the same calls
-	reasonCap    = "rewriting_cap"     // the corpus has its full number of rewritten rows
-	reasonUser   = "customer_answers"  // the customer says more than the request
-	reasonAbsent = "not_in_given_days" // the days that were given do not hold it
+	reasonCap    = "rewriting_cap"     // the maximum number of attempts is reached
+	reasonUser   = "customer_answers"  // the customer wrote more than the request
+	reasonAbsent = "not_in_given_days" // the given days do not contain it
 )
 
 func (w *work) readRows() (err error) {
@@ -43,8 +43,9 @@ func (w *work) readRows() (err error) {
 	return err
 }
 
-// choose finds the attempts to rewrite in the corpus's ledger and checks their traces in the days. It
-// also records the moves of all attempts in the days.
+// choose selects the attempts to rewrite: the ledger of the corpus lists candidates, of which those
+// remain whose traces in the days are usable, at most MaxRows. It also records the calls of all
+// attempts in the days, among which a later check lets a model choose.
 func (w *work) choose(ctx context.Context) error {
 	if err := w.findScripted(); err != nil {
 		return err
@@ -75,7 +76,9 @@ func (w *work) choose(ctx context.Context) error {
 	return err
 }
 
-// findScripted finds the attempts of programs that solved a training problem, by the ledger.
+// findScripted adds to w.chosen the attempts of programs that solved a training problem, as the
+// ledger of the corpus lists them. It drops those against which the filter has reasons that
+// rewriting does not remove.
 func (w *work) findScripted() error {
 	solved := map[string]bool{}
 	reasons := map[string][]string{}
@@ -115,9 +118,10 @@ func (w *work) drop(id, reason string) {
 	w.report.Dropped[reason]++
 }
 
-// checkAttempt drops an attempt with a second message of the customer, one with a cut result that
-// cannot be restored, and all but one of the attempts with the same calls at one problem. byCalls has
-// the retained attempts by the hash of their calls.
+// checkAttempt drops an attempt whose customer wrote a second message, an attempt with an
+// incomplete result that the shop does not return again, and all but one of the attempts with the
+// same calls at one problem. byCalls has the ID of the attempt that is kept, by the hash of its
+// calls.
 func (w *work) checkAttempt(
 	ctx context.Context,
 	t *arena.Trace,

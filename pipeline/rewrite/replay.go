@@ -15,11 +15,12 @@ import (
 	"github.com/trajectory-arena/arena/shop"
 )
 
-// reasonCut is the reason for which an attempt with a cut result is not rewritten.
-const reasonCut = "cut_result" // a result is cut, and the shop's own answer is not what the log holds of it
+// reasonCut is the reason for which an attempt with an incomplete result is not rewritten.
+const reasonCut = "cut_result" // a result is incomplete, and the shop's answer does not agree with the log
 
-// restoreResults replaces each cut result of an attempt by the result of replaying its call, and returns
-// their number. ok is false if a result does not agree with the log.
+// restoreResults replaces each incomplete result of an attempt by what the shop returns when the
+// call is made again, and returns the number of these results. ok is false if the shop's answers do
+// not agree with the log.
 func (w *work) restoreResults(
 	ctx context.Context,
 	t *arena.Trace,
@@ -50,7 +51,8 @@ func (w *work) restoreResults(
 	return replayed, true, nil
 }
 
-// openShops builds the index of each catalogue, unless it was built before.
+// openShops opens a shop with a search index for each catalogue of the days, unless that was done
+// before.
 func (w *work) openShops(ctx context.Context) (err error) {
 	if len(w.shops) > 0 {
 		return nil
@@ -76,8 +78,9 @@ func (w *work) close() error {
 	return err
 }
 
-// replay returns the result of the call of a claim in the shop of a day. It is empty if no shop returns
-// a result that agrees with the log.
+// replay calls a tool of the shop again, as the attempt did, and returns the result as JSON. claim
+// is the index of the call in a.Claims. The result is empty if no shop's answers agree with the
+// log.
 func (w *work) replay(
 	ctx context.Context,
 	a *evidence.Attempt,
@@ -109,7 +112,8 @@ func (w *work) replay(
 	return ""
 }
 
-// recordedText returns a result as the client recorded it, empty if it did not.
+// recordedText returns a result as the client recorded it, without white space around it. It is
+// empty if no result was recorded.
 func recordedText(r arena.Raw) string {
 	switch r.Kind() {
 	case arena.String:
@@ -121,7 +125,8 @@ func recordedText(r arena.Raw) string {
 	}
 }
 
-// isCut reports whether a result was not recorded, or only the beginning of a list or an object.
+// isCut reports whether the result of a call is missing, or is only the beginning of a list or an
+// object.
 func isCut(c arena.Call) bool {
 	text := recordedText(c.Result)
 	if text == "" {
@@ -132,8 +137,8 @@ func isCut(c arena.Call) bool {
 	return isCutList || isCutObject
 }
 
-// hasPrefix reports whether an answer has a text as prefix, in one of the forms in which Python's
-// clients write it. It ignores dots at the end of the text, which stand for the missing part.
+// hasPrefix reports whether text is the beginning of answer, in one of the forms in which Python's
+// clients write values. Dots at the end of text are ignored: they replace the missing part.
 func hasPrefix(answer python.Value, text string) bool {
 	text = strings.TrimRight(text, ".… ")
 	forms := []string{
@@ -145,15 +150,16 @@ func hasPrefix(answer python.Value, text string) bool {
 	return slices.ContainsFunc(forms, func(form string) bool { return strings.HasPrefix(form, text) })
 }
 
-// log answers the requests of a call from the proxy's log if it has the complete answer, and from the
-// shop otherwise. It checks that the shop's answer agrees with what the log recorded.
+// log answers the shop requests of a call that is made again: from the proxy's log if that has the
+// complete answer, and from the shop otherwise. It checks that the shop's answers agree with what
+// the log recorded.
 type log struct {
 	shop.Local
-	// records are the unanswered requests of the call.
+	// records are the logged requests of the call that were not answered yet.
 	records []*arena.ProxyCall
 	// trusting is set if the attempt has no log, so that the shop's answer is not checked.
 	trusting bool
-	// disagrees reports whether a request had no answer, or another one.
+	// disagrees reports whether a request was not in the log, or the shop's answer differed.
 	disagrees bool
 }
 
@@ -183,8 +189,8 @@ func (l *log) Get(
 	return answer, status, ok
 }
 
-// agrees reports whether an answer has the length in characters, and for a search the products, that
-// the log recorded for the answer that it cut.
+// agrees reports whether the shop's answer matches an answer that the log recorded in part: it has
+// the recorded length in characters and, for a search, the recorded product IDs.
 func agrees(c *arena.ProxyCall, answer python.Value) bool {
 	var ids []string
 	for _, product := range answer.List {

@@ -13,7 +13,8 @@ import (
 	"github.com/trajectory-arena/arena/pipeline/finish"
 )
 
-// dropTemplates drops the rows with a thought of the same template as those of many other rows.
+// dropTemplates removes the rows whose reasoning follows the same template as that of many other
+// rows.
 func dropTemplates(attempts []*rewritten) {
 	var rows []*rewritten
 	var thoughts []frames.Thoughts
