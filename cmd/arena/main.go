@@ -39,9 +39,9 @@ func main() {
 	)) // a signal is caught to the end
 }
 
-// oneSignal is how long a repeated signal counts as the one before it: timeout(1)
-// and service managers signal a process and then the group it is in, and what
-// they end must still tidy up.
+// oneSignal is the time in which a repeated signal counts as the same signal. timeout(1) and
+// service managers signal a process and then its group, and the process must still be able to tidy
+// up.
 const oneSignal = time.Second
 
 func run(
@@ -133,8 +133,8 @@ func group(root *cobra.Command, heading string, commands ...*cobra.Command) {
 	}
 }
 
-// texts has a file for each command, named by its path below the program: what its help
-// says at length and, below the line "Examples:", how it is typed.
+// texts has a help text for each command, in a file that is named by the command, such as
+// help/label-score.txt. A line "Examples:" separates the description from the examples.
 //
 //go:embed help
 var texts embed.FS

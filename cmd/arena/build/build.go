@@ -22,18 +22,20 @@ import (
 	"github.com/trajectory-arena/arena/student"
 )
 
-// buildFlags are the flags of build, which a plan holds for stage.
+// buildFlags are the flags of arena build. A plan stores them for arena stage, which runs one step
+// of the build.
 type buildFlags struct {
 	cli.Settings
 	streams *cli.Streams
 	target  cli.Target
 	work    string
-	// shared is work in a bucket, staging where a corpus is made beside it.
+	// shared is the work folder in a bucket, nil if it is on disk. staging is the local folder in
+	// which the corpus is then written.
 	shared  *bucket.Work
 	staging string
 	plan    string
 	shards  int
-	// sources lack the days.
+	// sources are the input files except the days, which are arguments.
 	sources  pipeline.Sources
 	reading  cli.Reading
 	where    string
@@ -46,7 +48,8 @@ type buildFlags struct {
 	noisy    cli.Verbosity
 	judge    instrument.JudgeChoice
 	vectors  instrument.Embeddings
-	// defaults changes what settings start from; may be nil.
+	// defaults changes the default settings, before configuration file and flags apply. It is nil
+	// if nothing changes.
 	defaults func(*pipeline.Config)
 }
 
@@ -86,8 +89,8 @@ func NewBuild(s *cli.Streams) *cobra.Command {
 	}).command()
 }
 
-// Draft builds days with the embedded defaults to be looked at: what cannot be
-// scored is not, and no day has too few good attempts.
+// Draft builds a corpus of days to be looked at, with the default configuration. It also builds one
+// if attempts cannot be scored or if too few attempts are good enough.
 func Draft(
 	ctx context.Context,
 	s *cli.Streams,
@@ -123,7 +126,8 @@ func (f *buildFlags) command() *cobra.Command {
 	return c
 }
 
-// trustRuns changes what settings start from where all days are folders of evaluations.
+// trustRuns changes the default settings if all days are folders of arena eval: the model itself
+// made the calls there, and the filter need not tell it from a program.
 func (f *buildFlags) trustRuns(days []string) {
 	traced := slices.ContainsFunc(days, func(day string) bool {
 		spec, err := student.ReadSpec(day)
@@ -186,8 +190,8 @@ func (f *buildFlags) forecast(ctx context.Context, r *pipeline.Run) error {
 	return nil
 }
 
-// with calls do with the run of the flags: its days copied to this machine, its judges open
-// and its progress shown.
+// with calls do with the run that the flags describe. The days are copied to this machine, the
+// judges are open and the progress is shown.
 func (f *buildFlags) with(
 	c *cobra.Command,
 	days []string,
@@ -216,7 +220,7 @@ func (f *buildFlags) with(
 	return do(r)
 }
 
-// newRun returns the run of the flags, without days and judges.
+// newRun returns the run that the flags describe, without its days and judges.
 func (f *buildFlags) newRun(c *cobra.Command) (*pipeline.Run, error) {
 	if err := f.target.Check(); err != nil {
 		return nil, err
@@ -250,8 +254,8 @@ func (f *buildFlags) newRun(c *cobra.Command) (*pipeline.Run, error) {
 	return r, f.equip(r, config.Harness)
 }
 
-// setInstruments sets the judges of a run, its instruments and the settings that depend on
-// them.
+// setInstruments sets the judges of a run, the record of them in the manifest, and the settings
+// that depend on them.
 func (f *buildFlags) setInstruments(r *pipeline.Run, o *instrument.Judges) {
 	r.Judge = o.Judge
 	r.StepJudge = o.Steps
@@ -285,7 +289,8 @@ func (f *buildFlags) equip(r *pipeline.Run, harness string) (err error) {
 	return err
 }
 
-// configuration joins the configuration file and the flags, which go before it.
+// configuration returns the configuration from the defaults, the configuration file and the flags.
+// Flags take precedence over the file.
 func (f *buildFlags) configuration(c *cobra.Command) (pipeline.Config, error) {
 	config := pipeline.Defaults()
 	config.Workers = runtime.NumCPU()

@@ -50,7 +50,8 @@ func printRows(
 	fmt.Fprintln(w)
 }
 
-// printFunnel prints where attempts were lost, if that is why there is no corpus.
+// printFunnel prints the counts of records by stage if the build ended with a summary, because too
+// little was left for a corpus. It returns err with the hint that finished work is kept.
 func (f *buildFlags) printFunnel(s *pipeline.Summary, err error) error {
 	if s != nil {
 		cli.Warn(f.streams.Err, s.CutFiles, s.Collisions)
@@ -59,7 +60,8 @@ func (f *buildFlags) printFunnel(s *pipeline.Summary, err error) error {
 	return keepsWork(err)
 }
 
-// keepsWork adds to an error without a hint that finished work is kept.
+// keepsWork adds the hint that finished work is kept to an error, unless the error has another
+// hint.
 func keepsWork(err error) error {
 	return cli.DefaultHint(err, "finished blocks are kept: mend the cause and run the same command again")
 }

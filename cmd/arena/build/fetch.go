@@ -23,8 +23,8 @@ type fetchFlags struct {
 	rate  int
 }
 
-// The client gives up on a request after fetchTimeout; an attempt has 110 KB, a run some
-// hundred of them.
+// The limits of the client: the time for one request, and the size of an answer in bytes. An attempt
+// has 110 KB, and a run some hundred attempts.
 const (
 	fetchTimeout = 2 * time.Minute
 	fetchBytes   = 64 << 20

@@ -21,7 +21,7 @@ type importFlags struct {
 	foreign.Import
 	target  cli.Target
 	reading cli.Reading
-	// unguarded reports whether nothing is held out, which a user has to state.
+	// unguarded is set by a user who states that no problems are held out.
 	unguarded bool
 	asIs      bool
 	quiet     bool

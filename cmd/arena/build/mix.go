@@ -21,7 +21,7 @@ import (
 
 type mixFlags struct {
 	mix.Mix
-	// capped reports whether the rows of a request were bounded by the user.
+	// capped reports whether the user set --per-problem.
 	capped bool
 	target cli.Target
 	quiet  bool
@@ -61,7 +61,7 @@ func (f *mixFlags) run(
 		return err
 	}
 	if !f.capped && f.Sources[0].Weight == 0 {
-		f.Config.PerProblem = 0 // what is united is not thinned
+		f.Config.PerProblem = 0 // without weights, all rows are taken
 	}
 	if _, err = cli.ParseWhere(f.Config.Where); err != nil {
 		return err
@@ -76,7 +76,7 @@ func (f *mixFlags) run(
 }
 
 func (f *mixFlags) write(ctx context.Context, s *cli.Streams) error {
-	// Each source is read three times, once to verify it: from a bucket a copy is.
+	// Each source is read three times, once to verify it, so that one in a bucket is copied first.
 	paths, err := s.Local(ctx, f.folders())
 	if err != nil {
 		return err
@@ -107,8 +107,8 @@ func (f *mixFlags) folders() []string {
 	})
 }
 
-// weighedCorpora parses arguments such as monday:0.5. If no argument has a weight, all rows
-// are taken; otherwise a missing weight is 1.
+// weighedCorpora parses arguments such as monday:0.5, a corpus and its weight. If no argument has a
+// weight, all weights are 0 and all rows are taken. Otherwise a missing weight is 1.
 func weighedCorpora(args []string) ([]mix.Source, error) {
 	out := make([]mix.Source, len(args))
 	weighed := false

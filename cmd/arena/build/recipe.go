@@ -33,7 +33,8 @@ type recipeFlags struct {
 	work    string
 	workers int
 	dryRun  bool
-	// threshold is the guard's threshold, by which the training problems are separated.
+	// threshold is the lexical score from which a problem was too near to a protected one to be a
+	// training problem. The guard of the rollouts uses the same score.
 	threshold float64
 }
 
@@ -146,8 +147,8 @@ func (f *recipeFlags) write(c *cobra.Command) error {
 	)
 }
 
-// writeRecipe writes the data of a recipe, prints its summary, and uploads it if it goes to
-// a bucket.
+// writeRecipe writes the data of a recipe, prints the counts of its rows unless quiet is set, and
+// uploads the data if the target is a bucket.
 func writeRecipe(
 	ctx context.Context,
 	s *cli.Streams,

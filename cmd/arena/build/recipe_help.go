@@ -9,8 +9,8 @@ import (
 	"github.com/trajectory-arena/arena/pipeline/recipe"
 )
 
-// setRecipeHelp sets `arena recipe NAME --help` print the help of the recipe NAME. Any other
-// help is that of the root command.
+// setRecipeHelp sets the help of c so that `arena recipe NAME --help` prints the help of the recipe
+// NAME. All other help remains that of the root command.
 func setRecipeHelp(c *cobra.Command) {
 	c.SetHelpFunc(func(called *cobra.Command, args []string) {
 		names := called.Flags().Args()
@@ -58,7 +58,8 @@ const (
 	serveExample   = "  serve='go run ./bench/modelserver -day testdata/day -listen 127.0.0.1:8000'   # needs no model\n"
 )
 
-// recipeExample returns the command lines that run a recipe on testdata, given its corpus.
+// recipeExample returns command lines that run a recipe on the data of folder testdata, after the
+// corpus was built.
 func recipeExample(r recipe.Recipe) string {
 	switch {
 	case r.Rollouts != recipe.Always:
@@ -74,7 +75,8 @@ func recipeExample(r recipe.Recipe) string {
 	}
 }
 
-// playExample returns the command line of a recipe whose rollouts a served model plays.
+// playExample returns the command line of a recipe whose rollouts are run with a model server.
+// serverFlags are further flags of the server.
 func playExample(name, model, serverFlags, out string) string {
 	samples := ""
 	if model == "student" {

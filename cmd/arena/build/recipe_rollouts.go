@@ -30,8 +30,8 @@ func (f *recipeFlags) problems() ([]byte, error) {
 	return text, recipeError(err)
 }
 
-// writeProblems writes the file of problems unless it already has the right content, so that
-// an interrupted run finds its inputs unchanged.
+// writeProblems writes the file of training problems unless the file already has this content, so
+// that an interrupted run finds its inputs unchanged.
 func (f *recipeFlags) writeProblems() error {
 	text, err := f.problems()
 	if err != nil {
@@ -66,7 +66,7 @@ func (f *recipeFlags) rollouts(c *cobra.Command) (string, error) {
 	return f.build(c, run, "rollouts", f.recipe)
 }
 
-// setSampling sets the recipe's sampling parameters that the user did not set.
+// setSampling sets the recipe's sampling parameters, except those that the user set.
 func (f *recipeFlags) setSampling(changed func(string) bool) {
 	usual := f.recipe.Sampling
 	played := &f.eval.Played
@@ -82,8 +82,9 @@ func (f *recipeFlags) setSampling(changed func(string) bool) {
 	f.recipe.Sampling.Samples = played.Samples
 }
 
-// build builds a corpus of a run, of the training problems only and with the split of the
-// corpus.
+// build builds a corpus from the rollouts of a run, at the training problems only and with the
+// split of the recipe's corpus. It returns the folder of the new corpus, which is name in the work
+// folder.
 func (f *recipeFlags) build(
 	c *cobra.Command,
 	run, name string,

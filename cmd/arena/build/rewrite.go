@@ -21,7 +21,7 @@ import (
 type rewriteFlags struct {
 	streams *cli.Streams
 	llm     instrument.LLMFlags
-	// job lacks the days and the model.
+	// job has all settings except the days and the model.
 	job     rewrite.Rewriting
 	heldOut []string
 	target  cli.Target

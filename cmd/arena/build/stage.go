@@ -71,7 +71,7 @@ func newStep(
 	return c
 }
 
-// shard reads i/n, where n is the plan's.
+// shard parses an index and a number of shards, such as 0/4. The number must be that of the plan.
 func (p *plan) shard(text string) (s pipeline.Shard, err error) {
 	index, count, _ := strings.Cut(text, "/")
 	var errs [2]error
@@ -129,12 +129,12 @@ func stageWrite(
 	return err
 }
 
-// plan is all that the processes of one build are given, in one file.
+// plan is the content of the file that all processes of one build read.
 type plan struct {
 	Schema string `json:"schema"`
-	// Name tells the plan from every other, also from one of the same build.
+	// Name is random, so that no two plans have the same name.
 	Name string `json:"name"`
-	// Shards is how many there are of map and of write.
+	// Shards is the number of shards of the steps map and write.
 	Shards int      `json:"shards"`
 	Days   []string `json:"days"`
 	// Flags are those of arena build, with the full paths of files.
@@ -144,13 +144,14 @@ type plan struct {
 
 const (
 	planSchema = "arena.plan.v1"
-	// maxPlan bounds what is read of one: a hundred thousand inputs take 30 MB.
+	// maxPlan limits the size of a plan in bytes. A plan with a hundred thousand inputs has 30 MB.
 	maxPlan = 1 << 30
-	// maxShards is more than any engine takes at once.
+	// maxShards limits the number of shards. No engine runs as many processes at once.
 	maxShards = 1 << 20
 )
 
-// notPlanned are the flags of a process that do not change what is built.
+// notPlanned are the flags of arena build that a plan does not store, because they do not change
+// what is built.
 var notPlanned = []string{"plan", "shards", "work", "quiet", "verbose"}
 
 func (f *buildFlags) makePlan(
@@ -184,7 +185,8 @@ func (f *buildFlags) makePlan(
 	})
 }
 
-// checkPlannable returns an error for flags that a plan cannot hold, if a plan is written.
+// checkPlannable returns an error for flags and days that a plan cannot store. It checks nothing
+// unless --plan is set.
 func (f *buildFlags) checkPlannable(days []string) error {
 	switch {
 	case f.plan == "":
@@ -209,8 +211,9 @@ func readPlan(path string) (*plan, error) {
 	return p, nil
 }
 
-// withRun calls do with the planned run, as buildFlags.withRun does. asks is the shard whose
-// part of the judge's limits the run gets.
+// withRun calls do with the run that the plan describes. asks is the shard whose share of the
+// judge's requests and budget the run gets. work and noisy replace the flags that a plan does not
+// store.
 func (p *plan) withRun(
 	ctx context.Context,
 	f *buildFlags,

@@ -36,8 +36,8 @@ type outputs struct {
 	parquet string
 }
 
-// flags adds the flags; rows describes a row of the table, and is empty if there is no
-// table.
+// flags adds the flags for the outputs to c. rows describes a row of the Parquet table. If it is
+// empty, there is no such table.
 func (o *outputs) flags(c *cobra.Command, rows string) {
 	c.Flags().BoolVar(&o.json, "json", false, "write JSON instead of tables")
 	cli.Out(c, &o.out)

@@ -20,13 +20,13 @@ type distilFlags struct {
 type replayed struct {
 	*distil.Report
 	Simulated []distil.Simulated `json:"simulated,omitempty"`
-	// NotSimulated says of which rule nothing can be drawn, and why.
+	// NotSimulated states which rule could not be simulated, and why.
 	NotSimulated string `json:"not_simulated,omitempty"`
 }
 
 const notSimulated = "The composite is not simulated: no published file has its axes item by item."
 
-// challenged is one challenger in one round, as a row of the table.
+// challenged is the result of one challenger in one round, as a row of the Parquet table.
 type challenged struct {
 	Round   string `parquet:"round"`
 	Block   int64  `parquet:"block"`
@@ -50,8 +50,8 @@ func newDistil(s *cli.Streams) *cobra.Command {
 	return c
 }
 
-// times is how often each real round is played in a simulation: with 20 rounds
-// the simulation's own error is a tenth of that over rounds.
+// times is the number of times that each real round is simulated. With 20 rounds, the error of the
+// simulation is then a tenth of the error that results from the number of rounds.
 const times = 200
 
 func (f *distilFlags) run(s *cli.Streams, path string) error {

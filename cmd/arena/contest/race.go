@@ -26,7 +26,8 @@ type raceFlags struct {
 	base   string
 }
 
-// maxRace bounds a document of a race; real ones have some hundred kilobytes.
+// maxRace limits the size in bytes of the document about a race. Real ones have some hundred
+// kilobytes.
 const maxRace = 64 << 20
 
 // NewRace returns `arena race`.

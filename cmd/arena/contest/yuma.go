@@ -21,7 +21,7 @@ type consensus struct {
 	Changed *yuma.Result `json:"changed,omitempty"`
 }
 
-// paid is a node of one epoch, as a row of the table.
+// paid is the result of one node in one epoch, as a row of the Parquet table.
 type paid struct {
 	Epoch string `parquet:"epoch"`
 	yuma.Node
@@ -75,7 +75,8 @@ func (f *yumaFlags) run(s *cli.Streams, path string) error {
 	return f.write(s, outcomes, report.WeightsPage(results, changed))
 }
 
-// replacements returns what the flags change in each epoch, or nil without such flags.
+// replacements computes the consensus of each epoch with the weights that --set replaces. It
+// returns nil if the flag was not given.
 func (f *yumaFlags) replacements(epochs []*yuma.Epoch, changes []yuma.Change) ([]*yuma.Result, error) {
 	if len(changes) == 0 {
 		return nil, nil

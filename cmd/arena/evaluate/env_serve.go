@@ -83,9 +83,9 @@ func (f *envFlags) add(c *cobra.Command) {
 	cli.Writes(c, "record")
 }
 
-// spare is a part of the heap that is never used and so takes no memory. The collector runs
-// when the heap has doubled: with it there may be as many more bytes of garbage, so that
-// collections are seconds apart and requests seldom wait for one.
+// spare is the size in bytes of an allocation that is never used, so that it takes no memory. The
+// garbage collector runs when the heap has doubled. The allocation makes the heap look larger, so
+// that collections are seconds apart and requests seldom wait for one.
 const spare = 256 << 20
 
 func (f *envFlags) run(ctx context.Context, s *cli.Streams) (err error) {
@@ -137,8 +137,8 @@ func (f *envFlags) run(ctx context.Context, s *cli.Streams) (err error) {
 	}))
 }
 
-// token returns the token that requests must carry. It is required if other machines can
-// connect.
+// token returns the token that requests must carry, from the environment variable of --token-env.
+// It is an error if there is none and other machines can connect.
 func (f *envFlags) token() (string, error) {
 	token := os.Getenv(f.tokenEnv)
 	if _, _, err := net.SplitHostPort(f.listen); err != nil {
@@ -174,8 +174,8 @@ func (f *envFlags) fill(e *environment.Environment, local shop.Local) (err error
 	return err
 }
 
-// newPlayer returns the handler of the calls. It knows of the model only what the trainer
-// sends.
+// newPlayer returns the rollout environment that runs the calls of a trainer's model. It has no
+// model of its own: the trainer sends the replies.
 func (f *envFlags) newPlayer(h arena.Harness, local shop.Local) *rollout.Environment {
 	p := &rollout.Environment{
 		Template: model.NewTemplate("env", h.System, model.Sampling{}, nil), Dialect: dialect.Native, NoCall: rollout.Continue, Form: rollout.Chat, MaxSteps: f.maxSteps,

@@ -34,7 +34,8 @@ import (
 // Flags are the flags of eval as they were given.
 type Flags struct {
 	Shop catalogFlags
-	// Played is the run's spec as far as flags say it, Asked how its servers are asked.
+	// Played is the run's spec as far as it depends on flags, and Asked the settings for requests
+	// to the servers.
 	Played student.Spec
 	Asked  model.Config
 
@@ -53,7 +54,7 @@ type Flags struct {
 	serveReady time.Duration
 	gpuHourUSD float64
 	coverage   float64
-	// maxUnjudged is the share of rollouts that may stay without a grade.
+	// maxUnjudged is the maximum share of rollouts without a grade, 0 to 1.
 	maxUnjudged float64
 	retryInfra  bool
 	Quiet       bool
@@ -61,7 +62,7 @@ type Flags struct {
 	keep           string
 	templateKwargs string
 	priceTable     prices.Table
-	// bill is the cost in words.
+	// bill is the cost of the run as text.
 	bill string
 }
 
@@ -100,7 +101,8 @@ func (f *Flags) addTask(c *cobra.Command) {
 	cli.Replaces(c, "output")
 }
 
-// Add adds where the student is, how its replies are sampled and what it plays in.
+// Add adds the flags for the student's server, the sampling of its replies, and the environment of
+// a rollout.
 func (f *Flags) Add(c *cobra.Command) {
 	cli.Group(c, "The student's server:", f.addServing)
 	cli.Group(c, "How replies are sampled:", f.addSampling)
@@ -180,7 +182,8 @@ func (f *Flags) addServing(c *cobra.Command) {
 	fl.DurationVar(&f.Asked.Patience, "wait-for-server", 10*time.Minute, "time for which a server is waited for that is not there; then the run stays unfinished")
 }
 
-// sampling checks how replies are sampled: what is not given is the server's choice.
+// sampling checks the flags for the sampling of replies, and stores the parameters of the chat
+// template. The server decides what is not given.
 func (f *Flags) sampling() error {
 	s := &f.Played.Sampling
 	if err := s.Validate(); err != nil {

@@ -12,18 +12,19 @@ import (
 	"github.com/trajectory-arena/arena/student/telemetry"
 )
 
-// noJudge is the --judge that grades nothing.
+// noJudge is the value of --judge with which no attempt is graded.
 const noJudge = "none"
 
-// openJudge opens the run's reasoning judge and records it in the run's spec, since another
-// panel or prompt is another judge. done closes the judge.
+// openJudge opens the run's judge of reasoning and records its name and settings in the run's spec,
+// since grades of different judges cannot be compared. done closes the judge. Warnings are written
+// to words.
 func (f *Flags) openJudge(words io.Writer, run *student.Run) (done func() error, err error) {
 	if f.Judge.Name == noJudge {
 		run.Spec.Judge = ""
 		return func() error { return nil }, nil
 	}
-	// Flags of this command speak of the student; those of models are in the
-	// judge's own file.
+	// The flags --endpoint and --model of this command are for the student. Models that
+	// judge are configured in the judge's own file.
 	judge, err := f.Judge.Open(words)
 	if err != nil {
 		return nil, err
@@ -46,8 +47,8 @@ func (f *Flags) unjudged(m *evaluation.Summary) error {
 		"`arena eval --rescore` with the same judge asks for the missing ones alone, or raise max_unscored in --judge-config")
 }
 
-// evalAccount is telemetry.json: what depends on clock, machine and prices, and
-// so is no part of the summary.
+// evalAccount is the content of telemetry.json: all that depends on clock, machine and prices, and
+// is therefore not in the summary.
 type evalAccount struct {
 	// The first fields are of the command that finished the run.
 	Seconds           float64 `json:"seconds"`

@@ -20,7 +20,7 @@ import (
 	"github.com/trajectory-arena/arena/student/serve"
 )
 
-// evalHeap is what the heap is kept to, where a server sends replies of megabytes.
+// evalHeap limits the size of the heap in bytes, because a server may send replies of megabytes.
 const evalHeap = 160 << 20
 
 // Run runs the rollouts that f asks for and writes the run folder.
@@ -108,7 +108,8 @@ func (f *Flags) prepare(problems student.Problems, local shop.Local) (*student.R
 	return run, err
 }
 
-// rescoreSpec returns the run's own spec with the current inputs of the scores.
+// rescoreSpec returns the spec in the run folder, changed in what scores depend on: the problems,
+// catalogue and titles are those of this command.
 func rescoreSpec(folder string, now student.Spec) (student.Spec, error) {
 	spec, err := student.ReadSpec(folder)
 	if err != nil {
@@ -148,7 +149,7 @@ func (f *Flags) environment(
 	return e
 }
 
-// playRollouts runs the rollouts that the run folder lacks.
+// playRollouts runs the rollouts that the run folder lacks. It returns the summary of all rollouts.
 func (f *Flags) playRollouts(
 	ctx context.Context,
 	s *cli.Streams,
@@ -213,8 +214,9 @@ func (f *Flags) playServed(
 
 const trainedOnUsage = "file of problems that the model was trained on, reported apart: ids, one a line, or what arena leak wrote of its training data"
 
-// readIDs reads one id a line, or the protected problem that a line of arena
-// leak drops a row for; nil for no file.
+// readIDs reads the IDs of problems from a file with one ID a line, or with the output of arena
+// leak. Of the latter it reads the protected problem of each dropped row. It returns nil for an
+// empty path.
 func readIDs(path string) (map[string]bool, error) {
 	if path == "" {
 		return nil, nil

@@ -28,7 +28,7 @@ import (
 	"github.com/trajectory-arena/arena/student/telemetry"
 )
 
-// serveGrace is how long a model server may take to stop before it is killed.
+// serveGrace is the time that a model server has to stop before it is killed.
 const serveGrace = 20 * time.Second
 
 func (f *Flags) startServer(ctx context.Context) (*serve.Server, error) {
@@ -49,8 +49,8 @@ func (f *Flags) startServer(ctx context.Context) (*serve.Server, error) {
 	return server, nil
 }
 
-// untilServerEnds returns a context that ends with the server, with the server's failure as
-// its cause.
+// untilServerEnds returns a context that is cancelled when the server ends, with the server's
+// failure as cause. server may be nil.
 func untilServerEnds(ctx context.Context, server *serve.Server) (context.Context, context.CancelCauseFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	if server != nil {
@@ -65,17 +65,17 @@ func untilServerEnds(ctx context.Context, server *serve.Server) (context.Context
 	return ctx, cancel
 }
 
-// served sends requests to a server that this command started. If the server has ended, all
-// rollouts stop for the next command to continue, and none counts as an infrastructure
-// error.
+// served sends requests to a model server that this command started. If a request fails because the
+// server has ended, it returns context.Canceled: all rollouts stop, the next command continues
+// them, and none counts as an infrastructure error.
 type served struct {
 	rollout.Model
 	server *serve.Server
 }
 
-// reaping is how long the end of a server may take to be known after its
-// connections break: far longer than it does, as a machine whose memory has run
-// out is slow, and only what is lost anyway waits for it.
+// reaping is the time for which a failed request waits to learn whether the server has ended. That
+// takes much less, but a machine without free memory is slow, and only requests that failed anyway
+// wait.
 const reaping = 5 * time.Second
 
 func (s served) Chat(ctx context.Context, request model.Body) (model.Reply, []byte, error) {
@@ -92,8 +92,8 @@ func (s served) Chat(ctx context.Context, request model.Body) (model.Reply, []by
 	}
 }
 
-// checkSearchServer returns an error if another kind of server replies at the URL: a
-// student's client would treat its replies as empty results. A server that is down or busy
+// checkSearchServer returns an error if the server at the URL of --search does not know the search
+// request, since a student would treat its replies as empty results. A server that is down or busy
 // is accepted.
 func (f *Flags) checkSearchServer(ctx context.Context) error {
 	if f.Played.Search == "" {
@@ -115,15 +115,16 @@ func (f *Flags) checkSearchServer(ctx context.Context) error {
 }
 
 const (
-	// preflightTries are those after the first of the one request before a run.
+	// preflightTries is the number of retries of the request that is sent to each endpoint before a
+	// run.
 	preflightTries = 2
-	// latecomers is how long the other endpoints are waited for when one has answered:
-	// a run can begin without them.
+	// latecomers is the time for which other endpoints are waited for after the first has answered.
+	// A run can begin without them.
 	latecomers = 10 * time.Second
 )
 
-// preflight sends one conversation to every endpoint to check that it can serve this run,
-// and returns what a rollout needs to know of its server.
+// preflight sends one conversation to every endpoint to check that it can serve the run. It adapts
+// the run to the limits of the servers that answered, and returns their descriptions.
 func (f *Flags) preflight(
 	ctx context.Context,
 	s *cli.Streams,
@@ -175,7 +176,7 @@ func (f *Flags) askEndpoint(
 ) (preflight.Server, error) {
 	c := f.endpointConfig()
 	c.URLs, c.Concurrency, c.Retries, c.Patience = []string{base}, 1, min(f.Asked.Retries, preflightTries), 0
-	c.Breaker.After = math.MaxInt // each look is a new one, however long nobody was there
+	c.Breaker.After = math.MaxInt // every try is sent, however often the endpoint failed before
 	pool, err := model.NewPool(c)
 	if err != nil {
 		return preflight.Server{}, err
@@ -203,13 +204,13 @@ func settle(run *student.Run, s *preflight.Server) {
 	}
 }
 
-// keepIdentities adds the servers' descriptions of themselves to the run folder, after those
-// of earlier commands.
+// keepIdentities adds the servers' descriptions of themselves to the file in the run folder, and
+// returns them with those of earlier commands. Each description is stored once.
 func (f *Flags) keepIdentities(ids []telemetry.Identity) ([]telemetry.Identity, error) {
 	path := filepath.Join(f.Out, student.ServersFile)
 	var identities []telemetry.Identity
-	// A file that is not there yet, or that a killed process left half written,
-	// begins anew: nothing depends on it.
+	// A file that is missing, or that a killed process wrote in part, is written again:
+	// nothing depends on it.
 	if b, err := os.ReadFile(path); err != nil || json.Unmarshal(b, &identities) != nil {
 		identities = nil
 	}

@@ -66,8 +66,8 @@ func (w *evalWatch) ended(r *rollout.Result) {
 
 func (w *evalWatch) rollouts() int { return int(w.done.Load()) }
 
-// watchEvery is the time between samples: long enough not to load a server, short enough to
-// see what lasts a few samples.
+// watchEvery is the interval between samples of telemetry: long enough not to load a server, short
+// enough to record changes of a few seconds.
 const watchEvery = 2 * time.Second
 
 func (w *evalWatch) play(ctx context.Context, run *student.Run) (*evaluation.Summary, error) {
@@ -76,8 +76,8 @@ func (w *evalWatch) play(ctx context.Context, run *student.Run) (*evaluation.Sum
 	return summary, errors.Join(err, stop(summary))
 }
 
-// start starts sampling. The returned function stops it and, unless the run was refused or
-// aborted, writes the account.
+// start starts sampling telemetry. The returned function stops it and, if summary is not nil,
+// writes telemetry.json. The summary is nil if the run did not finish.
 func (w *evalWatch) start(ctx context.Context) (stop func(*evaluation.Summary) error) {
 	ctx, cancel := context.WithCancel(ctx)
 	w.gpus = &telemetry.GPUs{}
@@ -102,8 +102,9 @@ func (w *evalWatch) start(ctx context.Context) (stop func(*evaluation.Summary) e
 	}
 }
 
-// visibleGPUs returns the GPUs that the server may use, by its command, its own description,
-// or this process's environment.
+// visibleGPUs returns the GPUs that the model server may use, in the form of CUDA_VISIBLE_DEVICES.
+// It takes them from the command of --serve, from the description of a server that was already
+// running, or else from the environment of this process.
 func (w *evalWatch) visibleGPUs() string {
 	if match := visibleDevices.FindStringSubmatch(w.flags.serve); match != nil {
 		return match[1]
@@ -119,8 +120,8 @@ func (w *evalWatch) visibleGPUs() string {
 
 var visibleDevices = regexp.MustCompile(`\bCUDA_VISIBLE_DEVICES=["']?([^\s"';]*)`)
 
-// localServer reports whether the server runs on this machine, so that this machine's GPUs
-// are the server's.
+// localServer reports whether the model server runs on this machine, so that it uses this machine's
+// GPUs.
 func (w *evalWatch) localServer() bool {
 	return w.flags.serve != "" || slices.ContainsFunc(w.flags.Asked.URLs, func(base string) bool {
 		u, err := url.Parse(base)

@@ -44,8 +44,8 @@ func (f *catalogFlags) add(c *cobra.Command) {
 
 var searchRules = map[string]shop.Rules{"subnet": shop.SubnetRules, "benchmark": shop.BenchmarkRules}
 
-// open opens the catalogue for search. It reads the whole index once, since a damaged index
-// would rank differently without an error.
+// open opens the catalogue for search. It verifies an index file by reading it completely, since a
+// damaged index would rank products differently without an error.
 func (f *catalogFlags) open(ctx context.Context) (shop.Local, error) {
 	if f.Catalog == "" {
 		return shop.Local{}, cli.Usage(errors.New("no catalogue given"), "name one with --catalog")
@@ -233,7 +233,8 @@ func answerCalls(
 	return nil
 }
 
-// maxCallBytes bounds a call: a query and a list of ids are far shorter.
+// maxCallBytes limits the size in bytes of a line with a tool call. Real calls, a query or a list
+// of IDs, are far shorter.
 const maxCallBytes = 1 << 20
 
 var errSearch = errors.New("the search server did not answer")

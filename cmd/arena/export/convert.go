@@ -23,7 +23,7 @@ import (
 	"github.com/trajectory-arena/arena/traces/convert"
 )
 
-// conversion is one run of the command.
+// conversion holds the flags and the state of one run of arena convert.
 type conversion struct {
 	format  convert.Format
 	out     string
@@ -35,7 +35,7 @@ type conversion struct {
 	written  int
 	lost     map[convert.Loss]int
 	unread   cli.Unread
-	// named counts the files of a folder by the record that names them.
+	// named counts the written files by the hash of their record, which names them.
 	named map[string]int
 }
 

@@ -25,12 +25,12 @@ import (
 	"github.com/trajectory-arena/arena/pipeline/finish"
 )
 
-// sideBySide is more than there are formats: one reading of a corpus feeds all
-// of them, within the limit of the heap.
+// sideBySide is the default number of formats that are written at once. It exceeds the number of
+// formats: one reading of a corpus feeds all of them, within the limit of the heap.
 const sideBySide = 16
 
 type exportFlags struct {
-	// opt lacks what is opened by the other flags.
+	// opt lacks the settings that depend on files, such as the tokenizer.
 	opt       export.Options
 	profiles  []string
 	target    cli.Target
@@ -160,8 +160,8 @@ func (f *exportFlags) export(
 	return f.target.Publish(ctx)
 }
 
-// checkHeldOut returns an error if the export would replace a corpus that keeps more out of
-// training.
+// checkHeldOut returns an error if the export would replace a corpus that keeps more problems out
+// of training than source does.
 func checkHeldOut(source *finish.Source, out string) error {
 	bank, err := source.Bank()
 	if err != nil {
@@ -248,7 +248,7 @@ func chosenProfiles(names []string) ([]export.Profile, error) {
 	}), nil
 }
 
-// ShowCounts prints what each profile took and wrote.
+// ShowCounts prints, for each profile and split, the rows read, taken and written.
 func ShowCounts(s *cli.Streams, counts []export.Count) {
 	written := int64(0)
 	for _, c := range counts {
@@ -269,8 +269,9 @@ func ShowCounts(s *cli.Streams, counts []export.Count) {
 	}
 }
 
-// preflight renders the finished export through chat templates, in Python:
-// their language is Jinja, and another implementation of it would prove little.
+// preflight renders the rows of a finished export through chat templates, to find what is lost. It
+// uses Python, since the templates are written in Jinja and another implementation would prove
+// little.
 func preflight(
 	ctx context.Context,
 	s *cli.Streams,

@@ -90,8 +90,8 @@ func (f *publishFlags) run(
 	return f.target.Publish(ctx)
 }
 
-// parseDestination checks -o and --to. It returns the name of the dataset if --to is one of
-// the Hub, and makes a bucket the target.
+// parseDestination checks -o and --to. If --to names a dataset of the Hub, such as hf://owner/name,
+// it returns the dataset's name and isHub is true. If --to is a bucket, it becomes the target.
 func (f *publishFlags) parseDestination() (dataset string, isHub bool, err error) {
 	if f.target.Name == "" && f.destination == "" && !f.dryRun {
 		return "", false, cli.Usage(
@@ -137,8 +137,8 @@ func (f *publishFlags) printFiles(s *cli.Streams) error {
 
 var hubName = regexp.MustCompile(`^[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}$`)
 
-// upload runs the Hub's own program to upload a folder to a dataset in one commit; files
-// that are there are not sent again.
+// upload runs the Hub's own program to upload a folder to a dataset in one commit. Files that the
+// dataset already has are not sent again, and its other files are deleted.
 func upload(
 	ctx context.Context,
 	s *cli.Streams,
@@ -153,7 +153,8 @@ func upload(
 	return nil
 }
 
-// setDir sets the folder in which the corpus is written, a temporary one if it is not kept.
+// setDir sets the folder in which the corpus is written: the target, or a temporary folder if there
+// is no target or nothing is to be published.
 func (f *publishFlags) setDir(s *cli.Streams) error {
 	if f.target.Name == "" || f.dryRun {
 		dir, err := s.Temporary("arena-publish-")

@@ -20,11 +20,11 @@ import (
 	"github.com/trajectory-arena/arena/judges/probe"
 )
 
-// offlineSteps is the --step-judge without a model.
+// offlineSteps is the value of --step-judge with which steps are labelled without a model.
 const offlineSteps = "steps"
 
-// JudgeChoice is the judge of a build, and what labels its steps: the offline
-// ones, or models whose answers a ledger keeps.
+// JudgeChoice has the flags that choose the judge of attempts and the judge that labels steps. Both
+// are either offline or models whose answers are stored in a ledger.
 type JudgeChoice struct {
 	Name      string
 	Steps     string
@@ -63,17 +63,16 @@ type Judges struct {
 	StepsIs judges.Identity
 	// Asks reports whether models grade attempts, StepsAsk whether they label steps.
 	Asks, StepsAsk bool
-	// Models are those that are asked; nil for none.
+	// Models are the models that are asked, nil if there are none.
 	Models *Models
-	// MaxUnscored is the share of attempts that may stay without a grade.
+	// MaxUnscored is the maximum share of attempts without a grade, 0 to 1.
 	MaxUnscored float64
-	// Close closes what they keep.
+	// Close closes the judges and their ledger.
 	Close func() error
 }
 
-// Open opens the judges that were chosen, with the usual limit on missing answers:
-// what models leave out is bounded, and the offline judge has no instrument that could
-// fail. Warnings go to words.
+// Open opens the chosen judges. The limit on missing answers is that of the models' configuration,
+// or 1 for offline judges, which cannot fail. Warnings are written to words.
 func (j *JudgeChoice) Open(words io.Writer) (*Judges, error) {
 	maxUnscored := 1.0
 	if j.AsksModels() {
@@ -82,7 +81,8 @@ func (j *JudgeChoice) Open(words io.Writer) (*Judges, error) {
 	return j.OpenWithin(words, maxUnscored)
 }
 
-// OpenWithin opens like Open, with maxUnscored as the default of that limit.
+// OpenWithin opens the judges like Open, with maxUnscored as the default of the limit on missing
+// answers.
 func (j *JudgeChoice) OpenWithin(words io.Writer, maxUnscored float64) (*Judges, error) {
 	judge, known := judges.ByFlag(j.Name)
 	if !known {
@@ -126,7 +126,8 @@ func (j *JudgeChoice) AsksModels() bool {
 	return judge.AsksModels || label.AsksModels
 }
 
-// Measured reads the judge's agreement; nil where none was given.
+// Measured reads the report on the judge's agreement from the file of --judge-agreement. It is nil
+// if the flag is not set.
 func (j *JudgeChoice) Measured() (*agreement.Report, error) {
 	return given(j.agreement, "arena agreement --json", func(text []byte) (*agreement.Report, error) {
 		var r agreement.Report
@@ -137,7 +138,8 @@ func (j *JudgeChoice) Measured() (*agreement.Report, error) {
 	})
 }
 
-// Probed reads what probes of the judge showed; none where none was given.
+// Probed reads the results of probing the judge from the file of --judge-probes. It is nil if the
+// flag is not set.
 func (j *JudgeChoice) Probed() ([]probe.Summary, error) {
 	return given(j.probes, "arena judge --probe", probe.ReadSummaries)
 }

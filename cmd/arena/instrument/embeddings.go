@@ -18,10 +18,11 @@ import (
 	"github.com/trajectory-arena/arena/pipeline"
 )
 
-// Use is what vectors of texts are compared for.
+// Use is a kind of texts that are compared by embeddings.
 type Use string
 
-// Titles of products, by the subnet's rules; requests, by the guard's embedding tier.
+// The uses of embeddings: the subnet's rules compare titles of products, and the guard compares
+// requests with protected problems.
 const (
 	Titles Use = "titles"
 	Guard  Use = "guard"
@@ -60,8 +61,8 @@ func (f *Embeddings) Flags(c *cobra.Command, uses ...Use) {
 	})
 }
 
-// check returns an error for flags on vectors without an endpoint: a required tier would not
-// run, unnoticed.
+// check returns an error if flags on embeddings are set and --embeddings is not, because a required
+// comparison would not run, unnoticed. It also reads the key of the endpoint.
 func (f *Embeddings) check() error {
 	usual := model.DefaultEmbedder()
 	for _, use := range f.uses {
@@ -127,8 +128,8 @@ func (f *Embeddings) Tier() (pipeline.Embedding, error) {
 	return f.start, nil
 }
 
-// start starts the tier. It returns nil if the endpoint is down and not required; the report
-// then states that.
+// start starts the guard's comparison by embeddings. It returns nil if the endpoint is down and not
+// required; the report then states that.
 func (f *Embeddings) start(
 	ctx context.Context,
 	g *guard.Guard,

@@ -18,11 +18,11 @@ import (
 	"github.com/trajectory-arena/arena/judges/prices"
 )
 
-// DefaultKeyEnv is where OpenAI's own clients look for a key.
+// DefaultKeyEnv is the environment variable from which OpenAI's own clients read a key.
 const DefaultKeyEnv = "OPENAI_API_KEY"
 
-// ModelsAtOnce is how many requests are in flight at once: servers answer
-// batches at hardly more than the price of one.
+// ModelsAtOnce is the default number of requests in flight. Servers process a batch at hardly more
+// than the cost of one request.
 const ModelsAtOnce = 32
 
 // LLMFlags are the flags for judging with models.
@@ -36,14 +36,14 @@ type LLMFlags struct {
 	prices       string
 	budgetUSD    float64
 	budgetTokens int
-	// flags are those that only --judge llm has; none in eval.
+	// flags are the flags that only --judge llm has. There are none in arena eval.
 	flags *pflag.FlagSet
-	// Share and Of say which of several processes that ask at the same time this one is;
-	// zero for one alone. Payer names its budget among theirs.
+	// Share and Of are the index and the number of processes that ask models at the same time, 0 if
+	// there is only one. Payer is the name of the budget of this process.
 	Share, Of   int
 	Payer       string
 	maxUnscored float64
-	// usualUnscored holds where neither flag nor file has another.
+	// usualUnscored is the default of max_unscored, which applies if neither flag nor file sets it.
 	usualUnscored float64
 }
 
@@ -85,7 +85,8 @@ func (f *LLMFlags) IsSet() bool {
 	return isSet
 }
 
-// config joins the configuration file and the flags, which go before it.
+// config returns the configuration of the judge from its file and the flags, which take precedence,
+// and the prices of models.
 func (f *LLMFlags) config() (llm.Config, prices.Table, error) {
 	cfg, err := f.baseConfig()
 	if err != nil {
@@ -128,7 +129,7 @@ func (f *LLMFlags) config() (llm.Config, prices.Table, error) {
 	return cfg, table, err
 }
 
-// ReadPrices reads the file of --prices; the table is empty where none is given.
+// ReadPrices reads the file of --prices. The table is empty if path is empty.
 func ReadPrices(path string) (prices.Table, error) {
 	if path == "" {
 		return nil, nil
@@ -140,7 +141,8 @@ func ReadPrices(path string) (prices.Table, error) {
 	return table, nil
 }
 
-// baseConfig returns the configuration of file and single keys, without the other flags.
+// baseConfig returns the configuration from the defaults, the file, single keys such as votes=3,
+// and the flags that limit missing answers and cost.
 func (f *LLMFlags) baseConfig() (llm.Config, error) {
 	cfg := llm.Defaults()
 	cfg.MaxUnscored = f.usualUnscored
@@ -157,7 +159,7 @@ func (f *LLMFlags) baseConfig() (llm.Config, error) {
 	return cfg, err
 }
 
-// Models is an open judge that calls models, with its ledger.
+// Models is an open judge that asks models, with its ledger of answers.
 type Models struct {
 	Config llm.Config
 	Judge  *llm.Judge

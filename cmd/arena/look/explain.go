@@ -63,8 +63,8 @@ func explain(
 	return cli.WriteText(s, out, l.Text(a))
 }
 
-// daysOf finds the inputs of a corpus: in the named days, otherwise in those that its work
-// folder lists and that still exist.
+// daysOf finds the trace files that a corpus was built from: in the named days or, if none are
+// named, in the days that its work folder lists and that still exist.
 func daysOf(
 	ctx context.Context,
 	s *cli.Streams,

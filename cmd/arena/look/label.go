@@ -21,8 +21,8 @@ import (
 	"github.com/trajectory-arena/arena/report/label"
 )
 
-// What the folder of a sample holds: the page for people, and what the
-// instruments said.
+// The files in the folder of a sample: the page on which people label attempts, and the results of
+// filter, judge and guard for these attempts.
 const (
 	labelPage  = "label.html"
 	sampleFile = "sample.jsonl"
@@ -165,5 +165,6 @@ func (f *labelFlags) stories(
 	return shown, nil
 }
 
-// nearest is the number of protected requests shown next to an attempt's own.
+// nearest is the number of protected requests that are shown with an attempt, those most similar to
+// its own request.
 const nearest = 3

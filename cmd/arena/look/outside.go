@@ -23,7 +23,8 @@ func (f *viewFlags) outside() error {
 	return nil
 }
 
-// redacted returns what of a corpus may be shown outside.
+// redacted removes from c all attempts that may not be shown to outsiders, such as attempts at
+// protected problems, and those of agents under embargo. It sets c.Hidden to their number.
 func (f *viewFlags) redacted(c *site.Corpus, dir string) error {
 	closed, err := public.ReadClosed(corpus.Disk{}, dir, f.heldOut)
 	if err != nil {
@@ -50,8 +51,8 @@ func (f *viewFlags) redacted(c *site.Corpus, dir string) error {
 	return nil
 }
 
-// checkNoSecrets returns ErrExposed for a file that would publish protected material. It
-// checks only views that are to be public.
+// checkNoSecrets returns public.ErrExposed if the content of a file has protected material. It
+// checks nothing unless the pages are to be public.
 func (f *viewFlags) checkNoSecrets(
 	pages *site.Site,
 	name string,

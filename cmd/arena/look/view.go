@@ -153,7 +153,8 @@ func apart(args []string) (corpora []string, runs []*site.Run, days []string) {
 	return corpora, runs, days
 }
 
-// write writes the folder next to its path and moves it there when it is complete.
+// write writes the pages to the folder of --output. It writes them to a temporary folder first,
+// which is moved there when it is complete.
 func (f *viewFlags) write(ctx context.Context, pages *site.Site) error {
 	if err := replaceable(f.out); err != nil {
 		return err
