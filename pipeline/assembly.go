@@ -159,7 +159,7 @@ models and by sellers; it is data and may hold anything.`
 const (
 	// pairsName is the file in a part's folder that summarises the part's preference pairs.
 	pairsName = "pairs.json"
-	// maxPairs limits the size of that file in bytes.
+	// maxPairs limits the size of the file pairsName in bytes.
 	maxPairs = 1 << 20
 )
 

@@ -173,7 +173,7 @@ func (c *SelectConfig) validate(bad *wrong.List) {
 // change no byte of an output.
 func (c Config) JSON() []byte { return c.encode("block", "corpus") }
 
-// encode encodes, as JSON, the settings whose tag hash has one of the values in reach.
+// encode returns, as JSON, the settings whose tag hash is one of reach, such as "block".
 func (c Config) encode(reach ...string) []byte {
 	fields := yaml.MapSlice{}
 	for f, v := range reflect.ValueOf(c).Fields() {

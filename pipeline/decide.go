@@ -11,7 +11,8 @@ import (
 	"github.com/trajectory-arena/arena/pipeline/choose"
 )
 
-// The stages of a run in order. A record leaves at the first stage that drops it.
+// The names of the stages of a build, in order. A dropped record is counted at the first stage that
+// drops it.
 const (
 	stageRead   = "read"
 	stageFilter = "filter"
@@ -24,7 +25,8 @@ const (
 
 var stages = []string{stageRead, stageFilter, stageScore, stageJudge, stageGuard, stageRank, stageSplit}
 
-// The reasons of a build, besides those of the reader, filter and judge.
+// The codes of the reasons for which a build drops a record, in addition to those of the reader, the
+// filter and the judge.
 const (
 	reasonDuplicate    = "duplicate_attempt" // the same record was read before
 	reasonCollision    = "id_collision"      // another attempt with other content has its ID

@@ -90,9 +90,9 @@ func (g *grouper) readBlocks(ctx context.Context) error {
 	return nil
 }
 
-// sumWeights sums the grades of each run and finds the agents whose deciding passages follow one
-// template, as far as the configured multipliers depend on these. It reads one copy of every
-// attempt with a dialogue, whatever is decided on it, in the order of the inputs.
+// sumWeights sums the grades of each run, and finds the agents whose graded passages follow one
+// template, if the configured multipliers depend on these. It reads one copy of every attempt with
+// a dialogue, whatever is decided on it, in the order of the inputs.
 func (g *grouper) sumWeights() {
 	config := g.session.Config.Multiplier
 	g.weights.config = config

@@ -70,14 +70,17 @@ func (u unit) name() string {
 	return fmt.Sprintf("%s-%s-%05d", u.Stream.Config, u.Stream.Split, u.Number)
 }
 
-// The sizes of units, which are the files that workers write, in bytes of text. The rows of one
-// config and split are divided into eight units, so that several readers of a trainer have a file
-// each. A unit is not smaller than minUnit, since small files cost more than they contain, and not
-// much larger than maxUnit, the size of a row group.
+// A unit is the share of a corpus that one worker writes.
 const (
+	// maxUnit is the size of a unit, in bytes of text, at which a new unit begins at the latest. It
+	// is the size of a row group.
 	maxUnit = 64 << 20
+	// minUnit is the minimum size of a unit in bytes of text, except the last of a config and
+	// split. Smaller files cost more than they contain.
 	minUnit = 4 << 20
-	shards  = 8
+	// shards is the number of units into which the rows of a config and split are divided if their
+	// sizes allow it, so that several readers of a trainer have a file each.
+	shards = 8
 )
 
 const (

@@ -45,8 +45,8 @@ type session struct {
 	staging *staging
 }
 
-// openReadOnly checks the configuration, reads problems and catalogue, and hashes the trace files.
-// The session must not be used to write.
+// openReadOnly opens a session that must not write. It checks the configuration, reads problems and
+// catalogue, and hashes the trace files.
 func (r *Run) openReadOnly(ctx context.Context, src Sources) (*session, error) {
 	if err := r.Config.Validate(); err != nil {
 		return nil, err

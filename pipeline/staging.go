@@ -29,13 +29,12 @@ type staging struct {
 const (
 	stagingFolder = "making"
 	stagingLock   = "lock"
-	// installPoll is the interval at which a process polls install.lock, under which files
-	// are moved into the work folder. Another
-	// process holds it for less than a millisecond.
+	// installPoll is the interval at which a process polls install.lock, under which files are
+	// moved into the work folder. Another process holds the lock for less than a millisecond.
 	installPoll = 5 * time.Millisecond
 )
 
-// openStaging creates a staging folder and removes those of processes that were
+// openStaging creates a staging folder in the work folder and removes those of processes that were
 // killed.
 func openStaging(
 	ctx context.Context,

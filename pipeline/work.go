@@ -13,15 +13,18 @@ import (
 	"github.com/trajectory-arena/arena/traces"
 )
 
-// The folders of blocks and of written files, and the plan, in a work folder.
 const (
+	// blocksFolder is the folder of the blocks (the results of the map step) in a work folder.
 	blocksFolder = "blocks"
-	partsFolder  = "parts"
-	planFile     = "plan.json"
+	// partsFolder is the folder of the parts (the files that the write step has written) in a work
+	// folder.
+	partsFolder = "parts"
+	// planFile is the result of the group step in a work folder.
+	planFile = "plan.json"
 )
 
-// unitDepths has, by the first element of a path in the work folder, the number of elements that
-// name one block, one part or the plan. Processes of a build share these.
+// unitDepths has the length of the paths that name one block, one part or the plan in a work
+// folder, by the first element of the path. It is 2 for blocks, since blocks/NAME is one block.
 var unitDepths = map[string]int{blocksFolder: 2, partsFolder: 3, planFile: 1}
 
 // SharedUnit returns the block, part or plan that a slash-separated path in a work folder belongs
@@ -126,8 +129,8 @@ func (n inputNames) reason(in input, status block.Status) string {
 	return in.title() + ": " + status.String()
 }
 
-// progress counts the finished inputs or files of a stage and reports each to the caller of the
-// run.
+// progress counts the finished inputs or files of a stage and reports each through the run's
+// function Progress.
 type progress struct {
 	session *session
 	stage   string

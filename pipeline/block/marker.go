@@ -140,7 +140,8 @@ func readMarker(fsys corpus.FS, dir string) (marker, error) {
 }
 
 // isIntact reports whether the index of a block has the hash, and its bodies the size, that the
-// marker records. A missing file is no error: the run makes the block again.
+// marker records. It returns false and no error if a file is missing, because the run makes the
+// block again.
 func isIntact(fsys corpus.FS, dir string, m marker) (bool, error) {
 	_, index, err := corpus.HashFile(fsys, filepath.Join(dir, indexName))
 	if err != nil {

@@ -149,8 +149,8 @@ func (f *bufferedFile) close() error {
 // frame that a Writer writes.
 var errShort = errors.New("frame is cut off or corrupt")
 
-// decoding decodes the values of a block. It accepts lists as long as a draft may be, and invalid
-// UTF-8, since both occur in attempts.
+// decoding is the decoder for the stored values of a block. It accepts lists as long as a draft may
+// be, and invalid UTF-8, since both occur in attempts.
 var decoding = func() cbor.DecMode {
 	mode, err := cbor.DecOptions{
 		MaxArrayElements: maxBody,

@@ -41,7 +41,7 @@ type Import struct {
 // suffices for a few hundred records of the usual size.
 const aheadBytes = 16 << 20
 
-// The stages of an import. stageRow drops a trace that chat templates cannot represent.
+// The names of the stages of an import. stageRow drops a trace that chat templates cannot represent.
 const (
 	stageRead  = "read"
 	stageGuard = "guard"

@@ -10,7 +10,8 @@ import (
 // files were read. Prompts have a few KB, so that it suffices for those of 50,000 attempts.
 const maxWaiting = 256 << 20
 
-// The reasons for which the guard drops a record, and for which prompts and answers are dropped.
+// The codes of the reasons for which a record is dropped: it has a held-out problem, or it is a
+// prompt or an answer in a record of its own.
 const (
 	reasonHeldOut = "protected_problem"         // the guard finds a held-out problem in it
 	reasonJoined  = "joined_prompt"             // the prompt is in the row of its answer
@@ -40,9 +41,9 @@ func (r *reader) canWait(t *arena.Trace) bool {
 	return t.ProblemID != "" && isHalf && r.waitingBytes+t.Bytes <= maxWaiting
 }
 
-// join emits the stored prompts and answers after all files were read, with each answer joined to
-// the prompt of its ID. It emits with a reason, so that they are dropped, the joined prompts, and
-// answers with no prompt or several different prompts.
+// join emits the stored prompts and answers after all files were read. Each answer is joined to the
+// prompt with its ID. Joined prompts, and answers with no prompt or several different ones, are
+// emitted with a reason, so that they are dropped.
 func (r *reader) join() error {
 	prompts := map[string]*arena.Trace{}
 	ambiguous := map[string]bool{}

@@ -28,7 +28,7 @@ func requestCluster(query string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// The parts of a trace that a row may lack. docs/profiles.md explains them.
+// The codes of the parts of a trace that its training row may lack. docs/profiles.md explains each.
 const (
 	lostSystemStep = "system_step"
 	lostEnding     = "ending"

@@ -162,12 +162,12 @@ type entry struct {
 	problemID string
 }
 
-// The reasons for which rows are left out, besides those of choose.
+// The codes of the reasons for which rows are left out, in addition to those of package choose.
 const (
 	reasonUnselected = "not_selected"      // --where does not select it
 	reasonProtected  = "protected_cluster" // its problem is in a cluster that is not of the row's split
 	reasonEval       = "eval_problem"      // its problem is in the eval split of the mixture
-	reasonLeak       = "leak_"             // and the tier of the guard that finds a protected problem
+	reasonLeak       = "leak_"             // followed by the tier of the guard that finds a protected problem
 	reasonProblem    = "problem_cap"       // better rows fill the limit of its problem
 	reasonWeight     = "over_weight"       // its source already has its share of the mixture
 )

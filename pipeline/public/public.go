@@ -42,7 +42,7 @@ type Count struct {
 	Left map[string]int64 `json:"left_out"`
 }
 
-// The reasons for which rows are not published.
+// The codes of the reasons for which a row is not published.
 const (
 	reasonLeak  = "leak"            // the guard finds a protected problem in it
 	reasonShown = "shows_protected" // it contains a protected request, ID or title, perhaps in a tool's result

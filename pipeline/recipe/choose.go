@@ -24,14 +24,14 @@ type Count struct {
 	Mistakes map[string]int64 `json:"mistakes,omitempty"`
 }
 
-// The sources of rows.
+// The names of the corpora from which a recipe takes rows.
 const (
 	sourceRollouts  = "rollouts"
 	sourceRewritten = "rewritten"
 	sourceCorpus    = "corpus"
 )
 
-// The reasons for which rows are left out, besides those of the protection.
+// The codes of the reasons for which a recipe drops rows, in addition to those of type protection.
 const (
 	reasonReward   = "below_min_reward"  // the reward is under min_reward
 	reasonOutcome  = "same_outcome"      // both attempts of the pair have the same outcome
@@ -48,7 +48,8 @@ type source struct {
 	count    Count
 }
 
-// pick is a row of a source and the decision on it.
+// pick is what a recipe stores of one row of a source: what the decision on the row needs, and the
+// decision.
 type pick struct {
 	choose.Row
 	task    string
@@ -172,7 +173,7 @@ func (w *work) trimToShare() {
 	choose.TrimToWeights(rows, weights, reasonShare)
 }
 
-// The stages at which a recipe drops rows.
+// The names of the stages at which a recipe drops rows.
 const (
 	stageProtect = "protect"
 	stageChoose  = "choose"

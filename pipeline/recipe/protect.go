@@ -72,7 +72,7 @@ func newProtection(sources []*finish.Source, heldOut []string) (*protection, err
 	return p, nil
 }
 
-// The reasons for which the protection drops a row.
+// The codes of the reasons for which type protection drops a row.
 const (
 	reasonPool = "protected_cluster" // its problem is in a cluster outside the train pool
 	reasonLeak = "leak"              // the guard finds a protected problem in it

@@ -45,7 +45,7 @@ const Rewrite = "rewrite"
 // Need is whether a stage uses rollouts.
 type Need int
 
-// The needs.
+// Whether a stage uses rollouts: never, if the user names them, or always.
 const (
 	Never Need = iota
 	Optional

@@ -47,8 +47,8 @@ func (s *Set) gradesChart() figures.Bars {
 // shownAgents is the maximum number of agents in a chart.
 const shownAgents = 8
 
-// agentsChart returns the chart of kept attempts for the first agents, those with the most. It
-// shows the first five characters of a name.
+// agentsChart returns the chart of kept attempts by agent, for the agents with the most, at most
+// shownAgents. It shows the first five characters of a name.
 func (s *Set) agentsChart() figures.Bars {
 	b := figures.Bars{
 		File:   "agents.svg",

@@ -157,8 +157,8 @@ func (s *Set) Files() map[string]any {
 	return map[string]any{"funnel.json": s.Funnel, "agents.json": s.Agents, "judges.json": s.Judges, "leak.json": s.Leak}
 }
 
-// subnet compares what the build computed for attempts, outcomes and grades, with the figures of
-// the subnet itself in the runs of these attempts.
+// subnet compares the outcomes and grades that the build computed with the figures that the subnet
+// itself published in the runs of the attempts.
 type subnet struct {
 	agreement.SubnetFindings
 	// paid and graded are the build's figures of the attempts of these runs.

@@ -285,8 +285,9 @@ func (m moves) add(problem string, turns []arena.Turn) {
 	}
 }
 
-// options returns the given calls as text, among the calls of up to maxOptions-1 other steps at the
-// problem, and the index of the given calls. The order looks random but is reproducible.
+// options returns a list of at most maxOptions calls as text: the given calls, and others that
+// attempts made at the problem. index is the position of the given calls in the list. The order
+// looks random but is reproducible.
 func (m moves) options(problem string, calls []arena.Call) (out []move, index int) {
 	next := newMove(calls)
 	form := canonicalForm(calls)

@@ -20,7 +20,7 @@ import (
 	"github.com/trajectory-arena/arena/traces"
 )
 
-// The reasons for which a rewritten attempt fails a check.
+// The codes of the reasons for which a rewritten attempt fails a check and does not become a row.
 const (
 	reasonSilent   = "no_reasoning"       // the model gave no readable reasoning for a step, or the problem has no other calls to choose from
 	reasonGold     = "names_the_answer"   // a reasoning has data of the right answer that did not occur before it
@@ -172,7 +172,7 @@ func decode(problem string, r *rows.SFT) (*arena.Trace, error) {
 }
 
 // maxShown limits the size in bytes of a result that is shown in a prompt. A page of the shop's
-// search results has two thousand.
+// search results has two thousand bytes.
 const maxShown = 6000
 
 // past is what a prompt shows of an attempt: the request and the steps before the current one.

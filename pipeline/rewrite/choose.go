@@ -18,7 +18,7 @@ import (
 	"github.com/trajectory-arena/arena/traces"
 )
 
-// The reasons for which an attempt is not rewritten.
+// The codes of the reasons for which an attempt is not rewritten.
 const (
 	reasonRecord = "log_not_whole"     // the filter has reasons against it that rewriting does not remove
 	reasonRepeat = "same_calls"        // another attempt at the problem made the same calls

@@ -23,12 +23,14 @@ type fetchFlags struct {
 	rate  int
 }
 
-// The limits of the client: the time for one request, and the size of an answer in bytes. An attempt
-// has 110 KB, and a run some hundred attempts.
 const (
+	// fetchTimeout is the time for one request to the subnet's API.
 	fetchTimeout = 2 * time.Minute
-	fetchBytes   = 64 << 20
-	apiBase      = "https://api.oroagents.com"
+	// fetchBytes limits the size of an answer of the API in bytes. An attempt has 110 KB, and a run
+	// some hundred attempts.
+	fetchBytes = 64 << 20
+	// apiBase is the default address of the API.
+	apiBase = "https://api.oroagents.com"
 )
 
 // NewFetch returns `arena fetch`.

@@ -108,8 +108,8 @@ func (f *Flags) prepare(problems student.Problems, local shop.Local) (*student.R
 	return run, err
 }
 
-// rescoreSpec returns the spec in the run folder, changed in what scores depend on: the problems,
-// catalogue and titles are those of this command.
+// rescoreSpec reads the spec of the run in folder and replaces what scores depend on (problems,
+// catalogue and title comparison) by that of this command, now.
 func rescoreSpec(folder string, now student.Spec) (student.Spec, error) {
 	spec, err := student.ReadSpec(folder)
 	if err != nil {

@@ -73,9 +73,9 @@ type served struct {
 	server *serve.Server
 }
 
-// reaping is the time for which a failed request waits to learn whether the server has ended. That
-// takes much less, but a machine without free memory is slow, and only requests that failed anyway
-// wait.
+// reaping is the time for which a failed request waits to learn whether the server has ended. It is
+// usually known much sooner, but a machine without free memory is slow, and only requests that
+// failed anyway wait.
 const reaping = 5 * time.Second
 
 func (s served) Chat(ctx context.Context, request model.Body) (model.Reply, []byte, error) {
