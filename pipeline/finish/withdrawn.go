@@ -143,8 +143,8 @@ func (w *withdrawer) add(row *RowView) error {
 	return nil
 }
 
-// versionsWith returns the manifest hashes of the versions that were built from a trace file. file
-// is the sha256 of the file.
+// versionsWith returns the manifest hashes of the earlier corpora that were built from a trace
+// file. file is the sha256 of the file.
 func (w *Withdrawn) versionsWith(file string) []string {
 	out := []string{}
 	for _, v := range w.Versions {

@@ -16,7 +16,7 @@ import (
 )
 
 // protection checks rows against the pinned split and all protected problems, and collects the
-// proof.
+// evidence that is reported as Proof.
 type protection struct {
 	*finish.Protection
 	bank *guard.State
