@@ -8,8 +8,10 @@ import (
 	"github.com/trajectory-arena/arena"
 )
 
-// readArray reads the array at the start of the window if it is a list of records, one
-// element at a time. It returns false for any other array, which is one record or none.
+// readArray reads the array at the start of the unread text as a list of records, and emits each
+// element. It returns isList = false, with nothing consumed, for any other array: one whose
+// first element is a step or message of a single attempt, or is neither an array nor an object,
+// and one that was cut off within its line.
 func (r *reader) readArray() (isList bool, err error) {
 	start, ok := r.firstElement()
 	if !ok {
@@ -41,8 +43,9 @@ func (r *reader) readArray() (isList bool, err error) {
 	}
 }
 
-// firstElement returns the offset of the array's first element, if that is an array or an
-// object.
+// firstElement finds the first element of the array at the start of the unread text and returns
+// its offset. ok is false if the element is neither an array nor an object, or if it does not
+// start within the size limit of a record.
 func (r *reader) firstElement() (offset int, ok bool) {
 	offset = 1
 	for {
@@ -57,8 +60,9 @@ func (r *reader) firstElement() (offset int, ok bool) {
 	}
 }
 
-// readElement reads one element, and skips it if it is too long. It returns more = false
-// for an element that does not end, which is the last of the file.
+// readElement reads one element of a list of records and emits its attempts, or a fault. It
+// skips an element over the size limit, with a fault. It returns more = false if the end of the
+// element cannot be found, so that nothing after it can be read.
 func (r *reader) readElement(index int) (more bool, err error) {
 	if end, ok := r.w.valueEnd(0); ok {
 		d, err := r.decode.record(r.w.unread()[:end])
@@ -78,8 +82,9 @@ func (r *reader) readElement(index int) (more bool, err error) {
 	return false, r.addFault(index, BadJSON, "element does not end", true)
 }
 
-// nextElement moves to the next element. If the list breaks off, the remaining line is
-// lost and the lines after it are read as records.
+// nextElement moves to the start of the next element of a list of records. It returns more =
+// false at the end of the list, and where the list is malformed. After malformed text it emits a
+// fault, skips the line, and makes the reader read each later line as a record.
 func (r *reader) nextElement(index int) (more bool, err error) {
 	if _, more := r.w.skipBlank(); !more {
 		if r.w.failed() {
@@ -103,20 +108,22 @@ func (r *reader) nextElement(index int) (more bool, err error) {
 	return false, r.addFault(index+1, BadJSON, "list of records breaks off", false)
 }
 
-// startsContainer reports whether the window starts with an object or an array.
+// startsContainer reports whether the first unread byte starts a JSON object or array.
 func (r *reader) startsContainer() bool {
 	first := r.w.unread()[0]
 	return first == '{' || first == '['
 }
 
-// The formats of messages: OpenAI's API, and messages that name their sender under "from".
+// The formats of arrays of messages: OpenAI's API, in which "role" is the sender, and ShareGPT,
+// in which "from" is.
 var (
 	openAI   = arena.Source{Shape: "openai", TextArguments: true}
 	shareGPT = arena.Source{Shape: "sharegpt", TextArguments: true}
 )
 
-// listSource returns the format of an array by its first element with a known format, or
-// the zero value if no element has one.
+// listSource returns the format of an array that is one attempt, a list of steps or messages.
+// The first element with a known format decides. The result is the zero value if there is no
+// such element.
 func listSource(array string) arena.Source {
 	var source arena.Source
 	gjson.Parse(array).ForEach(func(_, element gjson.Result) bool {
@@ -126,8 +133,8 @@ func listSource(array string) arena.Source {
 	return source
 }
 
-// partSource returns the format of the attempt of which element is a part, or the zero
-// value if it is no part of an attempt.
+// partSource returns the format of the attempt of which element is one step or message, by the
+// keys of element. It returns the zero value if element is neither.
 func partSource(element gjson.Result) arena.Source {
 	var source arena.Source
 	if !element.IsObject() {

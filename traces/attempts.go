@@ -9,8 +9,9 @@ import (
 	"github.com/trajectory-arena/arena/traces/formats"
 )
 
-// detect decodes a document without a schema that has one of formats.Detectable, or is one
-// line of such a document. It returns false for any other document.
+// detect decodes a document that names no schema as the first of formats.Detectable that it
+// matches. For one line of a session, such as one message, it returns only the key of the
+// session. The bool is false for any other document.
 func (d *decoder) detect(doc string) (decoded, bool, error) {
 	if key := formats.SessionKey(doc); key != "" {
 		return decoded{sessionKey: key}, true, nil
@@ -23,7 +24,8 @@ func (d *decoder) detect(doc string) (decoded, bool, error) {
 	return out, true, err
 }
 
-// attempts decodes a document of format f, which has one attempt or several.
+// attempts decodes a document of format f. It returns the first attempt, with the others as its
+// siblings. The error is a *damage if there is no attempt, or too much for the limits.
 func (d *decoder) attempts(f *formats.Format, doc string) (decoded, error) {
 	attempts, err := f.Read(doc, d.limits.Elements)
 	if errors.Is(err, formats.ErrTooMany) {
@@ -50,7 +52,8 @@ func (d *decoder) attempts(f *formats.Format, doc string) (decoded, error) {
 	return results[0], nil
 }
 
-// attempt adds to an attempt its vetoes and the inference calls of its transcript.
+// attempt adds to an attempt from package formats the vetoes (reasons not to train on the
+// attempt) that the document declares, and the inference calls of an episode's transcript.
 func (d *decoder) attempt(a *formats.Attempt) (decoded, error) {
 	t := new(a.Trace)
 	for _, veto := range a.DeclaredVetoes {
@@ -71,14 +74,17 @@ func (d *decoder) attempt(a *formats.Attempt) (decoded, error) {
 	}, err
 }
 
-// vetoForeign stands for a word that a file brings and no reader here gives.
+// vetoForeign is the veto (reason not to train) for a document that declares a veto of its own
+// which this package does not know.
 const vetoForeign = "foreign_veto" // the file says that the attempt is not to be trained on, in a word of its own
 
-// knownVetoes are the vetoes of readers. Other words in a file become vetoForeign.
+// knownVetoes are the vetoes (reasons not to train) that a document may declare, since readers
+// of this project set them. Any other declared veto becomes vetoForeign.
 var knownVetoes = append(formats.Vetoes, vetoContent, repairUTF8, repairSurrogate, repairNUL)
 
-// readTranscript assigns the inference calls of an episode to its turns. The elements of
-// the list count towards the limit of the record.
+// readTranscript reads list, the JSON array of an episode's inference calls, and assigns the
+// calls to the steps of t. It does nothing if list is empty. The elements count towards the
+// record's limit of list elements.
 func (d *decoder) readTranscript(t *arena.Trace, list arena.Raw) error {
 	if list == "" {
 		return nil

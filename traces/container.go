@@ -19,11 +19,12 @@ import (
 
 const zipMagic = "PK\x03\x04"
 
-// containerReader reads the records of a file that is not text.
+// containerReader reads a binary file, such as Parquet or zip, and emits its records.
 type containerReader func(src *io.SectionReader) error
 
-// openContainer returns the reader for a file of tables or a zip file, recognised by its
-// first bytes. It returns nil for a file of text.
+// openContainer returns the function that reads a Parquet, Arrow or zip file, recognised by its
+// first bytes, and the content of the file. Both are nil for any other file, and for input that
+// is no file on disk.
 func (r *reader) openContainer(stored io.ReadCloser) (containerReader, *io.SectionReader) {
 	file, ok := stored.(*os.File)
 	if !ok {
@@ -47,8 +48,9 @@ func (r *reader) openContainer(stored io.ReadCloser) (containerReader, *io.Secti
 	return nil, nil
 }
 
-// readContainer reads a file with its reader, and then the sessions whose lines the file
-// has. A damaged file has the records before the damage.
+// readContainer reads a binary file with the function read, and then emits the sessions whose
+// lines were among the records. If the file is damaged, the records before the damage are
+// emitted, and then a fault.
 func (r *reader) readContainer(read containerReader, src *io.SectionReader) error {
 	r.decode = newDecoder(r.opt.Limits)
 	r.text = &content{stored: &countingReader{}}
@@ -64,8 +66,8 @@ func (r *reader) readContainer(read containerReader, src *io.SectionReader) erro
 	return r.finishFile(err, r.records, r.records > 0, "no records in it")
 }
 
-// readColumns reads a table with one record in each row. It ignores members that are null,
-// because a table has every column in every row.
+// readColumns reads a Parquet or Arrow file, of which each row is one record. It drops null
+// members, because a row has a value for every column.
 func (r *reader) readColumns(src *io.SectionReader) error {
 	var recordErr error
 	err := columns.Each(src, src.Size(), func(row string) error {
@@ -81,7 +83,8 @@ func (r *reader) readColumns(src *io.SectionReader) error {
 	return &damage{CorruptColumns, err.Error()}
 }
 
-// withoutNulls returns a JSON object without the members that are null.
+// withoutNulls returns the JSON object row without null members, also in nested objects. It
+// returns row unchanged if row is not valid JSON.
 func withoutNulls(row string) []byte {
 	d := json.NewDecoder(strings.NewReader(row))
 	d.UseNumber()
@@ -115,8 +118,8 @@ func dropNulls(v any) any {
 	return v
 }
 
-// readZip reads a zipped log of inspect_ai. Each sample is one record, under the spec in
-// the header of the log.
+// readZip reads a zipped log of inspect_ai. Each sample becomes one record, together with the
+// description of the evaluation ("eval") from the log's header.
 func (r *reader) readZip(src *io.SectionReader) error {
 	z, err := zip.NewReader(src, src.Size())
 	if err != nil {
@@ -147,8 +150,9 @@ func (r *reader) readZip(src *io.SectionReader) error {
 	return nil
 }
 
-// readZipHeader returns the header of a log, or the one that inspect_ai writes before the
-// first sample if the log was not finished.
+// readZipHeader returns the text of header.json. The log of an evaluation that did not finish
+// has none; then the text of _journal/start.json is returned, which inspect_ai writes first. The
+// error is a *damage if the file has neither.
 func (r *reader) readZipHeader(z *zip.Reader) ([]byte, error) {
 	var header []byte
 	for _, f := range z.File {
@@ -168,7 +172,9 @@ func (r *reader) readZipHeader(z *zip.Reader) ([]byte, error) {
 	return header, nil
 }
 
-// readZipSample reads a sample and subtracts its size from the budget of all samples.
+// readZipSample reads one sample and emits it as a record, or as a fault if it cannot be
+// unpacked. It subtracts the sample's size from budget, the number of uncompressed bytes that
+// all samples may have. The error is a *damage when the budget is exhausted.
 func (r *reader) readZipSample(
 	f *zip.File,
 	header []byte,
@@ -185,7 +191,8 @@ func (r *reader) readZipSample(
 	return r.readRecord(formats.InspectSample(header, sample), r.records+1)
 }
 
-// unzip returns the content of an entry. The error is a *damage.
+// unzip returns the uncompressed content of a zip entry. The error is a *damage, also for an
+// entry over the size limit of a record.
 func (r *reader) unzip(f *zip.File) ([]byte, error) {
 	src, err := f.Open()
 	if err != nil {
@@ -203,7 +210,8 @@ func (r *reader) unzip(f *zip.File) ([]byte, error) {
 	return text, nil
 }
 
-// readRecord decodes a record that is not in the window and emits what it holds.
+// readRecord decodes the record text, which is not part of the window, and emits its attempts,
+// or a fault if it cannot be decoded. It stores a line of a session for emitSessions.
 func (r *reader) readRecord(text []byte, line int) error {
 	d, err := r.decode.record(text)
 	switch {

@@ -12,34 +12,38 @@ import (
 	"github.com/trajectory-arena/arena/traces/formats"
 )
 
-// decoder decodes records to traces. It reuses working memory for the next record; traces
-// that it returned share none of it.
+// decoder decodes records to traces. It reuses its working memory for the next record; the
+// traces that it returns do not share that memory.
 type decoder struct {
 	c      *cursor.Cursor
 	limits cursor.Limits
 	parts  parts
-	// repairs are the vetoes for what was repaired to read the record.
+	// repairs are the vetoes for the repairs without which the record could not be read.
 	repairs []string
-	// nestedElements is the number of elements in JSON that the record has in strings.
+	// nestedElements is the number of list elements in the record's transcript of inference
+	// calls, which has a cursor of its own.
 	nestedElements int
-	// nestedSurrogate reports whether that JSON has half of a surrogate pair.
+	// nestedSurrogate reports whether that transcript has half of a surrogate pair.
 	nestedSurrogate bool
 }
 
-// decoded is a trace before it has its ids.
+// decoded is the result for one record: its traces, which have no ids yet, or only the key of
+// the session of which the record is one line.
 type decoded struct {
 	// trace is nil if sessionKey is set.
 	trace *arena.Trace
 	// isOnlyRecord is set if the file has no other record.
 	isOnlyRecord bool
-	// session and trial are ids of the format, if it has them.
+	// session and trial identify the attempt if its format has such ids, otherwise they are
+	// empty.
 	session string
 	trial   string
-	// part is the part of the record that the trace was read from, if the record has
-	// several, and siblings are the traces after the first.
+	// part is the text of this attempt within the record if the record has several attempts, and
+	// empty otherwise. siblings are the attempts after the first.
 	part     string
 	siblings []decoded
-	// sessionKey is the key of the session of which the record is one line.
+	// sessionKey identifies the session of which the record is one line, such as one message. It
+	// is empty for any other record.
 	sessionKey string
 }
 
@@ -50,8 +54,9 @@ func newDecoder(l Limits) *decoder {
 	}
 }
 
-// record decodes one record. The error is a *cursor.Error if the text is not JSON within
-// the limits, and a *damage if it is not an attempt.
+// record decodes one record. It repairs invalid UTF-8 and, if JSON syntax requires it, NUL
+// bytes; each repair becomes a veto of the trace. The error is a *cursor.Error if the text is
+// not JSON within the limits, and a *damage if it is not an attempt.
 func (d *decoder) record(text []byte) (decoded, error) {
 	size := len(text)
 	var repairs []string
@@ -84,8 +89,8 @@ func (d *decoder) record(text []byte) (decoded, error) {
 	return out, nil
 }
 
-// setRecord sets the vetoes of the trace and its size, which is that of the record if the
-// trace has no part of it.
+// setRecord sets the size of the trace, in bytes, and adds a veto for each repair. The size is
+// that of the trace's part of the record, or recordBytes if the record has one trace only.
 func (d *decoded) setRecord(recordBytes int, repairs []string) {
 	d.trace.Bytes = cmp.Or(len(d.part), recordBytes)
 	for _, repair := range repairs {
@@ -93,7 +98,7 @@ func (d *decoded) setRecord(recordBytes int, repairs []string) {
 	}
 }
 
-// text decodes a record that is valid UTF-8. The trace shares its memory.
+// text decodes a record that is valid UTF-8. The strings of the trace share the memory of text.
 func (d *decoder) text(text string) (decoded, error) {
 	d.repairs = nil
 	d.parts.problemID = ""
@@ -113,8 +118,9 @@ func (d *decoder) text(text string) (decoded, error) {
 	}
 }
 
-// object decodes a record as an envelope, or as another format if its keys are those of
-// one. Nearly all records are envelopes.
+// object decodes a record that is a JSON object. It reads the object as an envelope (the
+// sandbox's record of an attempt), which nearly all records are, and only if the keys are not
+// those of an envelope as another format.
 func (d *decoder) object() (decoded, error) {
 	e := envelope{d: d}
 	e.read()
@@ -143,15 +149,15 @@ func (d *decoder) object() (decoded, error) {
 	return decoded{}, &damage{NotATrace, "object with the keys " + e.firstKeys()}
 }
 
-// shape is a format of objects other than envelopes, recognised by the schema that an
-// object names or by its keys.
+// shape is a file format of JSON objects other than envelopes, with the schema or the keys by
+// which it is recognised.
 type shape struct {
 	schema         string // a pattern of path.Match
 	all, any, none keySet
 	format         *formats.Format
 }
 
-// shapes are tried in this order.
+// shapes lists file formats in the order in which object compares them with a record.
 var shapes = []shape{
 	{schema: "ATIF-v1.[0-7]", format: &formats.ATIF},
 	{schema: "oro.environment_episode.v1", format: &formats.Episode},
@@ -177,7 +183,8 @@ var shapes = []shape{
 	},
 }
 
-// stepKeys are the keys of documents that name their schema.
+// stepKeys are keys of documents that name their schema. An object with one of these keys and an
+// unknown schema matches no format.
 var stepKeys = keys("steps", "episode")
 
 func (s *shape) matches(e *envelope) bool {
@@ -194,8 +201,8 @@ func (s *shape) matches(e *envelope) bool {
 	return s.any == 0 || e.keys.hasAny(s.any)
 }
 
-// list decodes an array as the dialogue or the messages of one attempt. An empty array is
-// an empty dialogue.
+// list decodes a JSON array as the steps or the messages of one attempt. An empty array is an
+// attempt without steps.
 func (d *decoder) list() (decoded, error) {
 	switch source := listSource(d.c.Source()); source {
 	case openAI, shareGPT:
@@ -215,7 +222,8 @@ func (d *decoder) list() (decoded, error) {
 	return decoded{trace: t}, nil
 }
 
-// messages decodes an array of messages.
+// messages decodes an array of messages as a format of formats.Detectable if it matches one, and
+// otherwise as OpenAI's or ShareGPT's, according to source.
 func (d *decoder) messages(source arena.Source) (decoded, error) {
 	doc := `{"messages":` + d.c.Source() + "}"
 	d.c.Skip()
@@ -231,7 +239,8 @@ func (d *decoder) messages(source arena.Source) (decoded, error) {
 	return d.attempts(&formats.OpenAI, doc)
 }
 
-// notATrace returns the error of a record that is no attempt, or that is no JSON.
+// notATrace returns the error for a record that is no attempt: a syntax error if it is not valid
+// JSON, otherwise a *damage with the reason NotATrace and this detail.
 func (d *decoder) notATrace(detail string) (decoded, error) {
 	d.c.Skip()
 	if err := d.c.End(); err != nil {
@@ -240,14 +249,16 @@ func (d *decoder) notATrace(detail string) (decoded, error) {
 	return decoded{}, &damage{NotATrace, detail}
 }
 
-// wrongType returns the error of a field with another type than its format has.
+// wrongType returns the error for a field whose JSON type is got although its format requires
+// want, such as "an array".
 func wrongType(field, want string, got arena.Kind) error {
 	kinds := [...]string{"absent", "null", "a bool", "a number", "a string", "an array", "an object"}
 	return &damage{WrongType, fmt.Sprintf("%s is %s where %s should be", field, kinds[got], want)}
 }
 
-// The vetoes for what is mended in a record before it can be read: it is no longer what
-// its source wrote, so it is scored and counted but may not enter a corpus.
+// Vetoes (reasons not to train) for records that were repaired before they could be read. Such
+// an attempt is scored and counted but may not enter a corpus, because it is no longer what its
+// source wrote.
 const (
 	repairUTF8      = "invalid_utf8"
 	repairSurrogate = "lone_surrogate"
@@ -255,7 +266,8 @@ const (
 	repairDialogue  = "dialogue_wrong_type"
 )
 
-// replaceInvalidUTF8 replaces each byte that is not UTF-8 by U+FFFD, as encoding/json does.
+// replaceInvalidUTF8 replaces each byte that is not part of valid UTF-8 by U+FFFD, as
+// encoding/json does.
 func replaceInvalidUTF8(text []byte) []byte {
 	return bytes.Map(func(r rune) rune { return r }, text)
 }

@@ -9,21 +9,22 @@ import (
 	"github.com/trajectory-arena/arena/internal/cursor"
 )
 
-// parts collects the steps and calls of a dialogue, so that a trace needs one allocation for
-// each type and not one for each step.
+// parts collects the steps and calls of one dialogue. The slices are reused, so that a trace
+// needs one allocation for each type and not one for each step.
 type parts struct {
 	steps []arena.Step
 	calls []arena.ToolCall
 	proxy []arena.ProxyCall
-	// offsets has for each step the indices of its first call and its first proxy call.
+	// offsets has for each step the index of its first call in calls and in proxy.
 	offsets   []offsets
 	problemID string
 }
 
 type offsets struct{ calls, proxy int }
 
-// readDialogue reads the sandbox's list of steps. A trace with any other value has no
-// dialogue, as for the subnet; a value other than null is a repair.
+// readDialogue reads the list of steps in a record of the sandbox into t. If the value is not a
+// list, t has no dialogue, as in the subnet's reader. A value other than a list or null is
+// recorded as a repair.
 func (d *decoder) readDialogue(t *arena.Trace) {
 	d.parts.reset()
 	t.Query = ""
@@ -44,7 +45,8 @@ func (p *parts) reset() {
 	p.problemID = ""
 }
 
-// copySteps returns the steps with their calls, in memory of exactly their size.
+// copySteps returns copies of the collected steps with their tool and proxy calls, so that the
+// slices of p can be reused. It returns nil if there are no steps.
 func (p *parts) copySteps() []arena.Step {
 	if len(p.steps) == 0 {
 		return nil
@@ -64,8 +66,9 @@ func (p *parts) copySteps() []arena.Step {
 	return steps
 }
 
-// step reads one step of a dialogue. A field of another type than the sandbox writes stays
-// empty; Raw has the complete step.
+// step reads one step of a dialogue and adds it to the collected steps. It sets the query of t
+// if that is empty. A field whose type the sandbox does not write stays empty; Raw has the
+// complete step.
 func (d *decoder) step(t *arena.Trace) {
 	c := d.c
 	start := offsets{len(d.parts.calls), len(d.parts.proxy)}
@@ -141,8 +144,8 @@ func (d *decoder) message(s *arena.Step) {
 	s.Typed = s.Typed && isObject
 }
 
-// toolCall reads one call of a dialogue and skips an entry that is not an object. It
-// returns true if the call has only the keys and types that the sandbox writes.
+// toolCall reads one tool call and adds it to the collected calls. It skips an entry that is not
+// an object. typed reports whether the call has only the keys and types that the sandbox writes.
 func (d *decoder) toolCall() (typed bool) {
 	c := d.c
 	var call arena.ToolCall
@@ -170,7 +173,7 @@ func (d *decoder) toolCall() (typed bool) {
 	return isObject && hasName && !isUnusual && call.Arguments.Kind() == arena.Object
 }
 
-// extraInfo has the fields of a step beside its completion.
+// extraInfo has the fields of a step under the key extra_info, without its proxy calls.
 type extraInfo struct {
 	number    int
 	query     string
@@ -178,7 +181,8 @@ type extraInfo struct {
 	timestamp arena.Raw
 }
 
-// extraInfo reads the extra_info of a step and adds its proxy calls to the parts.
+// extraInfo reads the value of a step's key extra_info and adds the proxy calls in it to the
+// collected ones.
 func (d *decoder) extraInfo() extraInfo {
 	c := d.c
 	var e extraInfo
@@ -203,8 +207,8 @@ func (d *decoder) extraInfo() extraInfo {
 	return e
 }
 
-// proxyCall reads one call in the log of the proxy and skips an entry that is not an
-// object.
+// proxyCall reads one HTTP call in the log of the sandbox's proxy and adds it to the collected
+// calls. It skips an entry that is not an object.
 func (d *decoder) proxyCall() {
 	c := d.c
 	call := arena.ProxyCall{Length: -1}
@@ -247,7 +251,8 @@ func (d *decoder) proxyCall() {
 	}
 }
 
-// productIDs returns a list of ids, or nil if the value is not a list.
+// productIDs reads a list of product ids, without elements that are no ids. It returns nil if
+// the value is not a list.
 func (d *decoder) productIDs() []string {
 	ids := []string{}
 	isArray := d.c.Array(func() {
@@ -261,8 +266,8 @@ func (d *decoder) productIDs() []string {
 	return ids
 }
 
-// milliseconds reads a time in milliseconds and rounds it. It returns 0 for any other
-// value.
+// milliseconds reads a number of milliseconds and rounds it to an integer. It returns 0 for a
+// value of another type and for a number out of range.
 func milliseconds(c *cursor.Cursor) int64 {
 	if c.Kind() != arena.Number {
 		c.Skip()

@@ -15,8 +15,9 @@ import (
 	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
-// ignoredNames are patterns of path.Match for the base names of files that are never read
-// as traces: the other files of a day, and files that people add to data.
+// ignoredNames are patterns of path.Match for the base names of files that are never read as
+// traces: other files of this project in the folder of a day, such as run.json, and files that
+// people add, such as README.
 var ignoredNames = []string{
 	MetaName, "problems.json*", "catalog.json*", "labels.json*", "scores.json*", "held_out*",
 	".*", "README*", "LICENSE*",
@@ -57,7 +58,8 @@ func Discover(day string) ([]Input, error) {
 // or compressed.
 func TablePattern(name string) string { return name + ".json{,l}{,.gz,.zst}" }
 
-// corpusRows is the folder of a corpus with the rows of its attempts.
+// corpusRows is the folder with the rows of attempts in a corpus. If a day is a corpus, its
+// inputs are the files of this folder.
 const corpusRows = "data/sft"
 
 // InputFolder returns the folder whose files Discover returns for a day that is a folder,
@@ -87,7 +89,8 @@ func SideFiles(day, pattern string) []string {
 	})
 }
 
-// discover returns the inputs of a day other than standard input, in any order.
+// discover returns the inputs of a day, which is the path of a folder or file, or a glob
+// pattern. Their order is undefined.
 func discover(day string) ([]Input, error) {
 	info, err := os.Stat(day)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -116,8 +119,8 @@ func discover(day string) ([]Input, error) {
 	return w.inputs, err
 }
 
-// discoverGlob returns the inputs that match a pattern. It returns notFound if there are
-// none.
+// discoverGlob returns the inputs of all files and folders that match a glob pattern. It returns
+// the error notFound if nothing matches.
 func discoverGlob(pattern string, notFound error) ([]Input, error) {
 	matches, err := doublestar.FilepathGlob(pattern, doublestar.WithNoFollow())
 	if err != nil || len(matches) == 0 {
@@ -137,14 +140,14 @@ func discoverGlob(pattern string, notFound error) ([]Input, error) {
 	return inputs, nil
 }
 
-// walk collects the inputs of a folder.
+// walk collects the input files below one folder.
 type walk struct {
-	// root is the path of the folder, title its base name.
+	// root is the path of the folder as the user wrote it, title its base name.
 	root   string
 	title  string
 	fsys   fs.FS
 	inputs []Input
-	// templates has for each folder an input with the metadata of its run.
+	// templates has for each folder an input without a name, with the metadata of its run.json.
 	templates map[string]Input
 }
 
@@ -157,8 +160,8 @@ func newWalk(root, title string, fsys fs.FS) *walk {
 	}
 }
 
-// addFolder adds all files below the folder of a corpus's rows, the traces folder, or the
-// folder itself: the first that exists.
+// addFolder adds all files below the first of these folders that exists: data/sft, which has the
+// rows of a corpus, traces, or the root itself.
 func (w *walk) addFolder() error {
 	start := "traces"
 	if _, err := fs.Stat(w.fsys, corpusRows); err == nil {
@@ -196,7 +199,9 @@ func (w *walk) setNames(input *Input, name string) {
 	input.Name = path.Join(w.title, name)
 }
 
-// add adds the file with a slash-separated name in fsys.
+// add adds the file with a slash-separated name in fsys to the inputs. If the file may not be
+// opened, such as a link out of the folder, the input has the reason, which Read reports as a
+// fault.
 func (w *walk) add(name string) error {
 	input, err := w.newInput(path.Dir(name))
 	if err != nil {
@@ -223,8 +228,9 @@ func (w *walk) add(name string) error {
 	return nil
 }
 
-// linkFault returns the reason why a link could not be followed within the day. It returns
-// "" for a path that is no link.
+// linkFault returns why a symbolic link could not be followed within the folder of its day:
+// LinkOutsideDay if its target exists, NotAFile if not. It returns "" for a path that is no
+// link.
 func linkFault(path string) Reason {
 	info, err := os.Lstat(path)
 	if err != nil || info.Mode()&fs.ModeSymlink == 0 {
@@ -236,7 +242,8 @@ func linkFault(path string) Reason {
 	return NotAFile
 }
 
-// newInput returns an input in a folder of fsys with the metadata of the folder's run.json.
+// newInput returns an input without a name, with the metadata of the run.json in a folder of
+// fsys. An invalid run.json is recorded in the input. The error is that of the file system.
 func (w *walk) newInput(folder string) (Input, error) {
 	if input, ok := w.templates[folder]; ok {
 		return input, nil

@@ -11,14 +11,15 @@ import (
 	"github.com/trajectory-arena/arena/traces/formats"
 )
 
-// The two formats of the sandbox: the line that it writes, and its published dialogue.
+// The two formats of the sandbox, in which the subnet runs agents: the JSON line that it writes
+// for each attempt, and the published list of the attempt's steps.
 var (
 	sandboxLine  = arena.Source{Shape: "envelope", HasProxyLog: true}
 	dialogueFile = arena.Source{Shape: "dialogue", HasProxyLog: true}
 )
 
-// envelope has the top level of an object, read as if it were an envelope of the sandbox,
-// and the keys that identify other formats.
+// envelope has the top level of a JSON object, read as if the object were an envelope (the
+// sandbox's record of an attempt), and the keys by which other formats are recognised.
 type envelope struct {
 	d *decoder
 	t *arena.Trace
@@ -26,19 +27,19 @@ type envelope struct {
 	statusKind arena.Kind
 	schema     string
 	keys       keySet
-	// firstNames are the first keys of the object, which messages quote.
+	// firstNames are the first nFirst keys of the object, for error messages.
 	firstNames [maxQuotedKeys]string
 	nFirst     int
 }
 
-// keySet is a set of top-level keys that identify formats.
+// keySet is a set of top-level JSON keys that identify file formats, with one bit for each key.
 type keySet uint32
 
-// keyBits has one bit for each key that occurs in a key set.
+// keyBits maps each key that occurs in a key set to its bit.
 var keyBits = map[string]keySet{}
 
-// keys returns the set of keys with these names. It must be called only to initialize
-// variables of the package.
+// keys returns the set of the keys with these names, and assigns a bit to each new name. It must
+// be called only to initialize variables of the package.
 func keys(names ...string) keySet {
 	var set keySet
 	for _, name := range names {
@@ -59,8 +60,8 @@ var (
 	otherKeys   = keys("messages", "conversations", "traj", "steps", "episode", "sample", "input")
 )
 
-// isEnvelope reports whether the object is an envelope of the sandbox: it has a dialogue, or
-// the problem and the status of an attempt and no key of another format.
+// isEnvelope reports whether the object is an envelope (the sandbox's record of an attempt): it
+// has the key dialogue, or the keys status and problem_id and no key of another format.
 func (e *envelope) isEnvelope() bool {
 	if e.keys.hasAll(dialogueKey) {
 		return true
@@ -68,7 +69,7 @@ func (e *envelope) isEnvelope() bool {
 	return e.keys.hasAll(outcomeKeys) && !e.keys.hasAny(otherKeys)
 }
 
-// read reads an object. The last of several members with one key counts.
+// read reads all members of an object. If a key occurs several times, its last value counts.
 func (e *envelope) read() {
 	e.t = new(formats.NewTrace(sandboxLine))
 	e.d.c.Object(func(key string) {
@@ -112,7 +113,8 @@ func (e *envelope) readField(key string) {
 	}
 }
 
-// trace returns the trace of an envelope with a known status.
+// trace returns the trace of the object. The error is a *damage if its status is not a string,
+// or not SUCCESS, FAILED or TIMED_OUT.
 func (e *envelope) trace() (*arena.Trace, error) {
 	if e.statusKind != arena.String {
 		return nil, wrongType("status", "a string", e.statusKind)
@@ -127,10 +129,11 @@ func (e *envelope) trace() (*arena.Trace, error) {
 	}
 }
 
-// maxQuotedKeys is the number of keys that messages quote of an object of no known format.
+// maxQuotedKeys is the number of keys in the error message for an object of no known format.
 const maxQuotedKeys = 8
 
-// firstKeys returns the first keys of the object for messages.
+// firstKeys returns the first keys of the object, separated by commas, for an error message. A
+// key that may be a secret is replaced by "…".
 func (e *envelope) firstKeys() string {
 	names := make([]string, e.nFirst)
 	for i := range names {
@@ -139,8 +142,8 @@ func (e *envelope) firstKeys() string {
 	return strings.Join(names, ", ")
 }
 
-// quotableWord returns a key or schema name if messages may quote it. Any other text may be
-// a secret and becomes "…".
+// quotableWord returns word, a key or schema name, if it looks like an identifier. Any other
+// text may be a secret, and the result is "…".
 func quotableWord(word string) string {
 	if !formatWord.MatchString(word) {
 		return "…"
@@ -159,8 +162,8 @@ func (d *decoder) count() int {
 	return int(n)
 }
 
-// attemptError reads the error of an attempt, which is an object or a text. It returns nil
-// for any other value.
+// attemptError reads the error of an attempt: an object with type and message, or only a
+// message. It returns nil for any other value.
 func (d *decoder) attemptError() *arena.AttemptError {
 	c := d.c
 	switch c.Kind() {

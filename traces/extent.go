@@ -6,9 +6,10 @@ import (
 	"github.com/trajectory-arena/arena/internal/cursor"
 )
 
-// extent finds the end of one JSON value in a text that grows. It distinguishes only
-// brackets and strings; the decoder checks the syntax.
+// extent finds the end of one JSON array or object in a text that is read in parts. It
+// distinguishes only brackets and strings; the decoder checks the syntax.
 type extent struct {
+	// searched is the number of bytes that were searched, depth the number of open brackets.
 	searched int
 	depth    int
 	inString bool
@@ -17,8 +18,9 @@ type extent struct {
 	broken bool
 }
 
-// find returns the length of the value at the start of text, if text has its end. A later
-// call with a longer text continues the search. It stops at a broken line.
+// find searches text for the end of the JSON value at its start and returns the length of the
+// value. ok is false if text ends earlier; a call with a longer text then continues the search.
+// A line feed within a string ends the search: ok is false and broken is set.
 func (e *extent) find(text []byte) (length int, ok bool) {
 	for i := e.searched; i < len(text); i++ {
 		switch b := text[i]; {
@@ -45,8 +47,8 @@ func (e *extent) find(text []byte) (length int, ok bool) {
 	return 0, false
 }
 
-// skipString moves to the next quote, backslash or line feed of a string. It returns the
-// number of bytes before it.
+// skipString examines s, which starts within a string, up to the next quote, backslash or line
+// feed. It returns the index of that byte, or of the last byte of s if there is none.
 func (e *extent) skipString(s []byte) int {
 	n := bytes.IndexAny(s, "\"\\\n")
 	if n < 0 {
@@ -63,8 +65,8 @@ func (e *extent) skipString(s []byte) int {
 	return n
 }
 
-// valueEnd returns the end of the array or object at offset start of the window.
-// It returns false if the value does not end within the limit.
+// valueEnd finds the end of the array or object at offset start of the unread text, and reads
+// more text until it is there. ok is false if the value does not end within the limit.
 func (w *window) valueEnd(start int) (end int, ok bool) {
 	var e extent
 	for {
@@ -78,8 +80,8 @@ func (w *window) valueEnd(start int) (end int, ok bool) {
 	}
 }
 
-// skipValue consumes the array or object at the start of the window, of any length. It
-// returns false if the value does not end.
+// skipValue consumes the array or object at the start of the unread text, of any length. It
+// returns false if the text ends before the value, or a string has a line feed in it.
 func (w *window) skipValue() bool {
 	var e extent
 	for {
@@ -95,9 +97,9 @@ func (w *window) skipValue() bool {
 	}
 }
 
-// multilineEnd returns the end of an object over several lines at the start of the window.
-// It returns false if a later line is an object: then each line of the file is a record,
-// and the first was cut off.
+// multilineEnd finds the end of an object over several lines at the start of the unread text. ok
+// is false if the object does not end within the limit, or if a later line is an object: then
+// each line of the file is a record, and the first line was cut off.
 func (w *window) multilineEnd() (end int, ok bool) {
 	var e extent
 	lineStart := 0
@@ -117,8 +119,8 @@ func (w *window) multilineEnd() (end int, ok bool) {
 	}
 }
 
-// nextLine returns the end of the line at offset start, with its line feed, and whether it
-// is the last line of the text or over the limit.
+// nextLine finds the end of the line at offset start of the unread text. end includes the line
+// feed. isLast is true if there is no line feed: the text ends, or the line is over the limit.
 func (w *window) nextLine(start int) (end int, isLast bool) {
 	searched := start
 	for {
@@ -133,8 +135,8 @@ func (w *window) nextLine(start int) (end int, isLast bool) {
 	}
 }
 
-// isObjectLine reports whether a line is an object with at least one member. Indented JSON
-// has no such line.
+// isObjectLine reports whether a line is a complete JSON object with at least one member and
+// without indentation. No line within indented JSON is.
 func isObjectLine(line []byte) bool {
 	line = bytes.TrimRight(line, " \t\r\n")
 	if len(line) <= len("{}") || line[0] != '{' {

@@ -123,11 +123,11 @@ func (input *Input) open() (io.ReadCloser, error) {
 	return os.Open(input.Path)
 }
 
-// maxMetaBytes is the maximum size of a run.json, which has some hundred bytes.
+// maxMetaBytes is the maximum size of a run.json in bytes. Real files have some hundred bytes.
 const maxMetaBytes = 1 << 20
 
-// readMeta reads a run.json. It returns the checksum of the file with any error of its
-// content.
+// readMeta reads a run.json, the metadata of a run. It returns the checksum of the file also if
+// the content is invalid.
 func readMeta(fsys fs.FS, name string) (m Meta, sha256 string, err error) {
 	f, err := fsys.Open(name)
 	if err != nil {
@@ -183,7 +183,8 @@ func parseMeta(text []byte) (Meta, error) {
 	return m, nil
 }
 
-// textOrNumber returns a string or the text of a number.
+// textOrNumber returns a JSON string, or a JSON number as it is written. It returns "" for any
+// other value.
 func textOrNumber(v gjson.Result) string {
 	if v.Type == gjson.Number {
 		return v.Raw
@@ -191,7 +192,7 @@ func textOrNumber(v gjson.Result) string {
 	return v.Str
 }
 
-// fraction returns a number from 0 to 1, and nil for any other value.
+// fraction returns a JSON number from 0 to 1. It returns nil for any other value.
 func fraction(v gjson.Result) *float64 {
 	if v.Type == gjson.Number && v.Num >= 0 && v.Num <= 1 {
 		return &v.Num
@@ -199,7 +200,7 @@ func fraction(v gjson.Result) *float64 {
 	return nil
 }
 
-// withContext returns a reader that fails after ctx is done.
+// withContext returns a reader that reads from r, and fails after ctx is done.
 func withContext(ctx context.Context, r io.Reader) io.Reader { return &contextReader{ctx, r} }
 
 type contextReader struct {

@@ -10,9 +10,9 @@ import (
 	"github.com/trajectory-arena/arena"
 )
 
-// setIDs sets the ids of a trace. Its run is the first that is known of: the record's,
-// that of run.json, of the path, of the recording's session, of the options, and the file
-// itself. Only a file with one attempt has its problem in the path.
+// setIDs sets the id of a trace, its run, problem and agent. The run is the first that is known
+// of: the record, run.json, the path, the recorded session, the options, and the file's
+// checksum. The path supplies the problem only if the file has a single attempt.
 func (r *reader) setIDs(d decoded) {
 	t := d.trace
 	meta := &r.input.Meta
@@ -50,11 +50,12 @@ func (r *reader) setIDs(d decoded) {
 	}
 }
 
-// vetoContent is the word for an episode that is not what its name says.
+// vetoContent is the veto (reason not to train) for the file of an episode that is named after a
+// checksum which is not that of its content.
 const vetoContent = "content_mismatch" // the file is not the content that its name is the sha256 of
 
-// checkContentName sets a veto if the file of an episode is named by a checksum that its
-// content does not have.
+// checkContentName adds vetoContent to the trace of an episode if its file is named after a
+// SHA-256 checksum that differs from that of the content.
 func (input *Input) checkContentName(t *arena.Trace) {
 	stem := strings.TrimSuffix(path.Base(input.Name), ".json")
 	if t.Ruling != nil && sha256Name.MatchString(stem) && stem != t.RecordSHA256 {
@@ -64,9 +65,9 @@ func (input *Input) checkContentName(t *arena.Trace) {
 
 var sha256Name = regexp.MustCompile(`^[0-9a-f]{64}$`)
 
-// PathIDs returns the run and the problem of records that name none, from the path of the
-// input or from standard input. Two inputs with the same content may differ in them. Each
-// is "" if neither the path has it, or run.json has the run.
+// PathIDs returns the run and the problem that the path supplies for records without ids. The
+// run is "stdin" for standard input, and "" if run.json has it or the path has none. Inputs with
+// the same content may differ in these ids.
 func (input *Input) PathIDs() (run, problem string) {
 	run, problem = input.pathIDs()
 	switch {
@@ -78,8 +79,8 @@ func (input *Input) PathIDs() (run, problem string) {
 	return run, problem
 }
 
-// pathIDs returns the ids in a path of the form run=<id>/<problem_id>.json. The folder may
-// have any name if it has a run.json.
+// pathIDs returns the ids in a path of the form run=<id>/<problem_id>.json. An id that the path
+// lacks is "". If the folder has a run.json, its name need not start with "run=".
 func (input *Input) pathIDs() (run, problem string) {
 	run, isRunFolder := strings.CutPrefix(path.Base(path.Dir(input.Name)), "run=")
 	if !isRunFolder {
@@ -94,15 +95,15 @@ func (input *Input) pathIDs() (run, problem string) {
 	return run, problem
 }
 
-// stdinRun is the run of records from standard input that name none.
+// stdinRun is the run id of records from standard input that have none.
 const stdinRun = "stdin"
 
-// runDigits is the number of digits of a file's checksum in its run id. 64 bits distinguish
-// more files than a day has.
+// runDigits is the number of hex digits of the file's checksum in the result of fileRunID. They
+// are 64 bits, which distinguish more files than a day has.
 const runDigits = 16
 
-// fileRunID returns the run id of records that name no run: the file's checksum, so that
-// the id does not depend on its path.
+// fileRunID returns the run id for records whose run is unknown: the first digits of the file's
+// checksum, so that the id does not depend on the path. For standard input it is "stdin".
 func (input *Input) fileRunID() string {
 	if input.Name == Stdin {
 		return stdinRun
@@ -110,11 +111,11 @@ func (input *Input) fileRunID() string {
 	return "file-" + input.SHA256[:runDigits]
 }
 
-// Collisions finds attempts with the same id and different content: two runs have the same
-// name, or one run has a problem twice. The zero value is ready for use. It must not be
+// Collisions finds attempts with the same id and different content, because two runs have the
+// same name, or one run has a problem twice. The zero value is ready for use. It must not be
 // used by several goroutines at once.
 type Collisions struct {
-	// first has the hash of the first content for the hash of each id.
+	// first maps the hash of each attempt's id to the hash of the checksum that was added first.
 	first map[uint64]uint64
 }
 

@@ -11,26 +11,28 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// content is the text of a file, decompressed and within its limits. The error of Read is
+// content reads the text of a file, decompressed and within the limits. The error of Read is
 // io.EOF, a *damage, or an error of the disk.
 type content struct {
 	limits Limits
 	stored *countingReader
 	text   io.Reader
 	close  func()
-	// truncated and corrupt are the reasons for errors of the decompressor. They are empty
-	// if the file is not compressed.
+	// truncated and corrupt are the reasons of faults for compressed data that ends early and
+	// that is invalid. They are empty if the file is not compressed.
 	truncated, corrupt Reason
 	// textBytes is the number of bytes that were read as text.
 	textBytes int64
-	// lastTrace is the position after the last trace.
+	// lastTrace is how much was read when the last trace was decoded.
 	lastTrace position
 }
 
-// position is an offset in the text of a file and in the stored file.
+// position is how far a file was read: the number of bytes of text, and of the stored bytes from
+// which the text was decompressed.
 type position struct{ text, stored int64 }
 
-// damage is the error of content that cannot be read further.
+// damage is the error for a record or a file that cannot be read further. Its reason and detail
+// become those of a Fault.
 type damage struct {
 	reason Reason
 	detail string
@@ -38,7 +40,7 @@ type damage struct {
 
 func (d *damage) Error() string { return fmt.Sprintf("%s: %s", d.reason, d.detail) }
 
-// countingReader counts the bytes of a stored file and records the first error of the disk.
+// countingReader counts the bytes read from a stored file and records an error of the disk.
 type countingReader struct {
 	r   io.Reader
 	n   int64
@@ -54,10 +56,11 @@ func (c *countingReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// storedBufferBytes is the size of one read from the disk.
+// storedBufferBytes is the number of bytes in one read from the disk.
 const storedBufferBytes = 256 << 10
 
-// openContent returns the text of a stored file, which may be compressed.
+// openContent returns a reader for the text of a stored file, which it decompresses if the file
+// starts like gzip or zstd. For a known binary format, such as PNG, Read returns a *damage.
 func openContent(stored io.Reader, limits Limits) (*content, error) {
 	c := &content{
 		limits: limits,
@@ -95,11 +98,11 @@ func openContent(stored io.Reader, limits Limits) (*content, error) {
 	return c, nil
 }
 
-// maxMagicBytes is the number of bytes by which the format of a file is recognised.
+// maxMagicBytes is the number of bytes at the start of a file by which its format is recognised.
 const maxMagicBytes = 6
 
-// binaryFormat returns the name of a file format without text, or "". Such a file is one
-// fault and not one for each line.
+// binaryFormat returns the name of a file format that is no text, by the first bytes of the
+// file, or "". Such a file becomes one fault and not one for each line.
 func binaryFormat(magic []byte) string {
 	for _, format := range []struct{ magic, name string }{
 		{"PAR1", "Parquet"},
@@ -117,8 +120,8 @@ func binaryFormat(magic []byte) string {
 	return ""
 }
 
-// maxZstdWindow is the window of zstd --long=27, the largest that zstd decompresses without
-// another flag.
+// maxZstdWindow is the maximum window size of a zstd file in bytes. It is that of zstd
+// --long=27, the largest that zstd decompresses without another flag.
 const maxZstdWindow = 128 << 20
 
 type failingReader struct{ err error }
@@ -148,19 +151,20 @@ func (c *content) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// maxIdleLines is the size of text without a trace that is always allowed, in lines of
-// maximum length. No file has such a line by mistake.
+// maxIdleLines is how much uncompressed text without a trace is always allowed, as a multiple of
+// Limits.LineBytes.
 const maxIdleLines = 32
 
-// isBomb reports whether the text since the last trace is far larger than its compressed
-// form. A file with many copies of one trace is no bomb.
+// isBomb reports whether the text since the last trace is so large that the file must be a
+// decompression bomb: more than Limits.Expansion times its compressed size, and more than
+// maxIdleLines records of maximum size. A file with many copies of one trace is no bomb.
 func (c *content) isBomb() bool {
 	text := c.textBytes - c.lastTrace.text
 	stored := c.stored.n - c.lastTrace.stored
 	return text > max(maxIdleLines*c.limits.LineBytes, c.limits.Expansion*stored)
 }
 
-// markTrace records that the text has a trace before the current position.
+// markTrace records that a trace ends at the current position, for isBomb.
 func (c *content) markTrace() {
 	c.lastTrace = position{text: c.textBytes, stored: c.stored.n}
 }

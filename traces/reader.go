@@ -13,7 +13,7 @@ import (
 	"github.com/trajectory-arena/arena/internal/digest"
 )
 
-// reader reads the records of one input.
+// reader reads the records of one input file and passes their traces and faults to emit.
 type reader struct {
 	ctx     context.Context //nolint:containedctx // it lives for one input
 	input   Input
@@ -24,16 +24,17 @@ type reader struct {
 	text   *content
 	w      *window
 	decode *decoder
-	// blank is the white space before the current record.
+	// blank is the white space before the current record. It is part of the file's checksum.
 	blank   []byte
 	records int
-	// linesOnly is set after the search for the end of a value over several lines failed.
-	// The search may cost LineBytes, so that a file gets one.
+	// linesOnly is set after the end of a value over several lines could not be found. Such a
+	// search may read LineBytes, so there is one in a file at most.
 	linesOnly bool
-	// inBrokenList is set after an array of records broke off. Its other elements may be on
-	// lines of their own.
+	// inBrokenList is set after malformed text in an array of records. Its other elements may be
+	// on lines of their own.
 	inBrokenList bool
-	// sessions are the sessions whose lines the file has, in the order of their first lines.
+	// sessions are the conversations whose lines are separate records of the file, in the order
+	// of their first lines. sessionsByKey has the same, and sessionBytes is their total size.
 	sessions      []*session
 	sessionsByKey map[string]*session
 	sessionBytes  int64
@@ -91,8 +92,9 @@ func (r *reader) readContent(text *content) error {
 	return r.finishFile(r.w.failure(), r.w.line, true, "nothing but white space")
 }
 
-// finishFile emits a fault if the file is damaged or has no record. The file is cut if it
-// was damaged after it began. It returns any other error unchanged.
+// finishFile emits a last fault for a file that is damaged, or that has no record. It returns
+// any other error unchanged. If hasBegun is set, the damage cut off records; emptyDetail
+// describes a file without records.
 func (r *reader) finishFile(
 	err error,
 	line int,
@@ -108,8 +110,8 @@ func (r *reader) finishFile(
 	return err
 }
 
-// nextRecord reads the record at the start of the window: a line, a list of records, or an
-// object over several lines.
+// nextRecord reads and emits what is at the start of the unread text: a record of one line, an
+// array with all its records, or a record over several lines.
 func (r *reader) nextRecord() error {
 	if r.w.unread()[0] == '[' && !r.linesOnly {
 		if isList, err := r.readArray(); isList {
@@ -142,7 +144,8 @@ func (r *reader) nextRecord() error {
 	return r.consumeRecord(length, r.w.line, d, err)
 }
 
-// multilineEnd returns the end of the value at the start of the window.
+// multilineEnd finds the end of the object or array at the start of the unread text, which may
+// have several lines. ok is false if its end is not found within the limit.
 func (r *reader) multilineEnd() (end int, ok bool) {
 	if r.w.unread()[0] == '{' {
 		return r.w.multilineEnd()
@@ -150,8 +153,8 @@ func (r *reader) multilineEnd() (end int, ok bool) {
 	return r.w.valueEnd(0)
 }
 
-// mayContinue reports whether a line that could not be decoded may be the first of a record
-// over several lines.
+// mayContinue reports whether a line may be only the first of a record over several lines. err
+// is the error with which the line was decoded.
 func (r *reader) mayContinue(err error) bool {
 	e, ok := errors.AsType[*cursor.Error](err)
 	if !ok || e.Fault != cursor.Ended || r.linesOnly {
@@ -160,8 +163,8 @@ func (r *reader) mayContinue(err error) bool {
 	return r.startsContainer()
 }
 
-// consumeRecord consumes the n bytes of a record and emits its traces, or a fault for the
-// error of the decoder.
+// consumeRecord consumes the n bytes of a record and emits its traces, or a fault if err is an
+// error of the decoder. It stores a line of a session for emitSessions.
 func (r *reader) consumeRecord(n, line int, d decoded, err error) error {
 	raw := r.w.unread()[:n]
 	isLast := n == len(r.w.unread())
@@ -203,8 +206,9 @@ func (r *reader) consumeRecord(n, line int, d decoded, err error) error {
 	return r.emitTrace(d, line, hex.EncodeToString(sum))
 }
 
-// emitParts emits the traces of a record with several attempts. Their checksums are those
-// of their parts. If the file has no other record, they count instead of lines.
+// emitParts emits the traces of a record with several attempts. The checksum of each is that of
+// its part of the record. If the file has no other record, their numbers from 1 replace the
+// line.
 func (r *reader) emitParts(d decoded, line int) error {
 	isOnlyRecord := d.isOnlyRecord
 	for i, part := range append([]decoded{d}, d.siblings...) {
@@ -219,8 +223,8 @@ func (r *reader) emitParts(d decoded, line int) error {
 	return nil
 }
 
-// addDecodeFault emits the fault for an error of the decoder. A record at the end of the
-// text that is incomplete was cut off.
+// addDecodeFault emits a fault for err, an error of the decoder, and returns any other error.
+// isEnd is set for the last record of the file, which was cut off if it is incomplete.
 func (r *reader) addDecodeFault(line int, err error, isEnd bool) error {
 	if e, ok := errors.AsType[*cursor.Error](err); ok {
 		reason := cmp.Or(limitReasons[e.Fault], BadJSON)
@@ -232,15 +236,16 @@ func (r *reader) addDecodeFault(line int, err error, isEnd bool) error {
 	return err
 }
 
-// limitReasons are the reasons for text over a limit. Other text is not JSON.
+// limitReasons maps the faults of JSON that exceeds a limit to their reasons. All other faults
+// of JSON have the reason BadJSON.
 var limitReasons = map[cursor.Fault]Reason{
 	cursor.TooDeep:       TooDeep,
 	cursor.StringTooLong: StringTooLong,
 	cursor.TooMany:       TooManyElements,
 }
 
-// addFault emits a fault for a record that cannot be read. isCut reports whether the file
-// ends in the record.
+// addFault emits a fault for a record that cannot be read. isCut is set if the file ends within
+// the record, so that later records are lost.
 func (r *reader) addFault(
 	line int,
 	reason Reason,
@@ -265,7 +270,8 @@ func (r *reader) emitFault(f Fault) error {
 	return r.emit(Item{Fault: &f})
 }
 
-// emitTrace emits a trace with its source, checksum and ids.
+// emitTrace sets the source, the checksum and the ids of a trace and emits it. It emits a fault
+// instead for an empty dialogue whose problem is unknown.
 func (r *reader) emitTrace(d decoded, line int, recordSHA256 string) error {
 	t := d.trace
 	t.Source.FileSHA256 = r.input.SHA256

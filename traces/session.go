@@ -6,20 +6,23 @@ import (
 	"slices"
 )
 
-// session is a conversation that a file has as several records, such as one line for each
+// session is a conversation that a file stores as several records, such as one line for each
 // message.
 type session struct {
-	// line is the line of the first record, text has the records separated by commas.
+	// line is the line of the first record. text has all records, separated by commas.
 	line int
 	text bytes.Buffer
-	// tooLong is set if the session, or all sessions of the file, are over the limit.
+	// tooLong is set if the session is longer than a record may be, or if all sessions of the
+	// file are longer than maxSessionLines records. Its text is then dropped.
 	tooLong bool
 }
 
-// maxSessionLines is the size of all sessions of one file, in lines of maximum length.
+// maxSessionLines is the maximum size of all sessions of one file, as a multiple of
+// Limits.LineBytes.
 const maxSessionLines = 8
 
-// addSessionLine adds a record to the session with a key.
+// addSessionLine appends a record to the session with this key. It starts a session if the key
+// is new.
 func (r *reader) addSessionLine(key string, line int, record []byte) {
 	s := r.sessionsByKey[key]
 	if s == nil {
@@ -43,7 +46,8 @@ func (r *reader) addSessionLine(key string, line int, record []byte) {
 	s.text.Write(record)
 }
 
-// emitSessions reads each session as one document, in the order of their first records.
+// emitSessions decodes each session as one document and emits its traces. Sessions have the
+// order of their first records.
 func (r *reader) emitSessions() error {
 	sessions := r.sessions
 	r.sessions = nil

@@ -9,10 +9,10 @@ import (
 	"github.com/trajectory-arena/arena"
 )
 
-// assignInferences adds inference calls to the proxy calls of the agent's turns, each
-// followed by the tool calls of the turn. Inference calls have no time. A turn therefore
-// has the calls up to the next one whose response names one of its tools, and the text of
-// that response. Calls without a turn are added to the last turn.
+// assignInferences assigns the inference calls of an episode to the agent's steps. Since the
+// calls have no time, a step gets all calls up to the first whose response names one of its
+// tools, and the text of that response. The last agent step gets the remaining calls. The tool
+// calls of each step follow as proxy calls.
 func assignInferences(t *arena.Trace, inferences []arena.ProxyCall) {
 	t.Source.HasProxyLog = true
 	t.InferenceTotal = len(inferences)
@@ -37,14 +37,16 @@ func assignInferences(t *arena.Trace, inferences []arena.ProxyCall) {
 	}
 }
 
-// setReply sets the text and the reasoning of a turn to those of the model's response.
+// setReply sets the text and the reasoning of a step to those of the model's response, which is
+// a chat completion of OpenAI's API.
 func setReply(s *arena.Step, response arena.Raw) {
 	message := gjson.Get(response.Text(), "choices.0.message")
 	s.Content = message.Get("content").Str
 	s.Reasoning = cmp.Or(message.Get("reasoning_content").Str, message.Get("reasoning").Str)
 }
 
-// dispatchOf returns a tool call as the proxy would record it: the session saw the call.
+// dispatchOf converts a tool call to a call in the log of a proxy. It is evidence as if a proxy
+// had seen the call, because the episode's session executed it.
 func dispatchOf(call arena.ToolCall) arena.ProxyCall {
 	return arena.ProxyCall{
 		Method:   "POST",
@@ -56,8 +58,8 @@ func dispatchOf(call arena.ToolCall) arena.ProxyCall {
 	}
 }
 
-// countUntilNamed returns the number of inference calls up to the first whose response
-// names one of the tools in calls, or 0 if none does.
+// countUntilNamed counts the inference calls up to and including the first whose response names
+// one of the tools in calls. It returns 0 if there is no such response.
 func countUntilNamed(inferences []arena.ProxyCall, calls []arena.ToolCall) int {
 	for i := range inferences {
 		response := string(inferences[i].Response)

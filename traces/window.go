@@ -6,8 +6,8 @@ import (
 	"io"
 )
 
-// window is the part of a text that is in memory. It moves forward and grows to the size of
-// the longest record, but not beyond the limit.
+// window buffers the part of a text that was read but not yet consumed. The buffer grows to the
+// size of the longest record, up to about the limit.
 type window struct {
 	src   io.Reader
 	limit int    // the maximum length of a record
@@ -18,7 +18,8 @@ type window struct {
 	line  int   // the line of buf[start], from 1
 }
 
-// firstWindowBytes is more than most records have (110 KB on average).
+// firstWindowBytes is the initial size of the buffer. Most records are smaller (110 KB on
+// average).
 const firstWindowBytes = 256 << 10
 
 // unread returns the text that was read and is not yet consumed. The slice is valid until
@@ -30,7 +31,7 @@ func (w *window) consume(n int) {
 	w.start += n
 }
 
-// fill appends more text to the window and reports whether there was any.
+// fill reads more text into the window and reports whether it read any.
 func (w *window) fill() bool {
 	if w.err != nil {
 		return false
@@ -48,11 +49,12 @@ func (w *window) fill() bool {
 	return false
 }
 
-// maxEmptyReads is how often a reader may return no bytes and no error, as in bufio.
+// maxEmptyReads is the number of successive reads that may return neither bytes nor an error, as
+// in package bufio.
 const maxEmptyReads = 100
 
-// ensureSpace moves the text to the start of the buffer, or to a larger buffer, if the
-// buffer is full.
+// ensureSpace moves the unread text to the start of the buffer, or to a larger buffer, if the
+// buffer is full and has no space for the next read.
 func (w *window) ensureSpace() {
 	if w.end < len(w.buf) {
 		return
@@ -69,8 +71,9 @@ func (w *window) ensureSpace() {
 	w.end = length
 }
 
-// nextSize returns the size of the next buffer. A buffer a little larger than the limit
-// suffices to see that a record is too long.
+// nextSize returns the size of the next larger buffer in bytes: twice the current size, but at
+// most a little more than the limit if the current size is below that. This suffices to see that
+// a record is too long.
 func (w *window) nextSize() int {
 	size := max(firstWindowBytes, 2*len(w.buf))
 	maxSize := w.limit + firstWindowBytes
@@ -80,8 +83,8 @@ func (w *window) nextSize() int {
 	return size
 }
 
-// lineEnd returns the length of the next line without its line feed. It returns false if
-// the line is over the limit.
+// lineEnd returns the length of the line at the start of the unread text, without its line feed.
+// ok is false if the line is longer than the limit.
 func (w *window) lineEnd() (length int, ok bool) {
 	length, isLast := w.nextLine(0)
 	if !isLast {
@@ -106,12 +109,12 @@ func (w *window) skipLine() {
 
 var byteOrderMark = []byte("\xef\xbb\xbf")
 
-// maxBlankBytes is the maximum length of white space that skipBlank returns. It is part of
-// the checksum of a file with one record: a line feed, a byte order mark.
+// maxBlankBytes is the maximum number of bytes that skipBlank returns, enough for a line feed
+// and a byte order mark. They are part of the checksum of a file with one record.
 const maxBlankBytes = 64
 
-// skipBlank consumes white space and byte order marks. It returns the first maxBlankBytes
-// of them and whether text follows.
+// skipBlank consumes white space and byte order marks, of which it returns the first
+// maxBlankBytes. more reports whether other text follows.
 func (w *window) skipBlank() (blank []byte, more bool) {
 	for {
 		unread := w.unread()
@@ -129,7 +132,8 @@ func (w *window) skipBlank() (blank []byte, more bool) {
 	}
 }
 
-// isByteOrderMarkPrefix reports whether s may be the start of a byte order mark.
+// isByteOrderMarkPrefix reports whether s, all unread text, is empty or an incomplete byte order
+// mark.
 func isByteOrderMarkPrefix(s []byte) bool {
 	return len(s) < len(byteOrderMark) && bytes.HasPrefix(byteOrderMark, s)
 }
@@ -153,7 +157,7 @@ func blankPrefix(s []byte) int {
 // failed reports whether reading stopped at an error other than io.EOF.
 func (w *window) failed() bool { return w.failure() != nil }
 
-// failure returns the error that stopped the text before its end, or nil.
+// failure returns the error that stopped reading before the end of the text, or nil.
 func (w *window) failure() error {
 	if errors.Is(w.err, io.EOF) {
 		return nil
