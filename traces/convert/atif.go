@@ -12,8 +12,8 @@ import (
 )
 
 type (
-	// arenaFields has the fields of a trace that ATIF lacks. It is written under extra.arena,
-	// where package formats reads it.
+	// arenaFields has the fields of a trace that ATIF has no keys for. They are written under
+	// extra.arena, where package formats reads them.
 	arenaFields struct {
 		RunID     string           `json:"eval_run_id,omitempty"`
 		ProblemID string           `json:"problem_id,omitempty"`
@@ -37,7 +37,7 @@ type (
 	}
 )
 
-// atif returns the trace as one document.
+// atif returns the trace as an ATIF document: system prompt, request and steps.
 func (w *writer) atif() atif.Document {
 	t := w.t
 	doc := atif.Document{
@@ -96,7 +96,7 @@ func (w *writer) arenaFields() arenaFields {
 	return fields
 }
 
-// countOrNil returns a count, or nil for an unknown count, which is -1.
+// countOrNil returns a pointer to n, or nil if n is negative, which is an unknown count.
 func countOrNil(n int) *int {
 	if n < 0 {
 		return nil
@@ -104,7 +104,7 @@ func countOrNil(n int) *int {
 	return &n
 }
 
-// atifStep returns step i with the results of its calls.
+// atifStep converts step i of the trace, with the results of its calls, to a step of ATIF.
 func (w *writer) atifStep(i int) atif.Step {
 	s := &w.t.Steps[i]
 	messages := w.stepMessages(i)
@@ -142,8 +142,8 @@ var sourceNames = map[arena.Role]string{
 	arena.RoleSystem: atif.SourceSystem,
 }
 
-// isoTime returns a time in Unix milliseconds as ISO 8601 in UTC. It returns "" for any
-// value that the reader would not restore.
+// isoTime converts a time in Unix milliseconds to ISO 8601 in UTC. It returns "" for a value
+// that a reader could not restore from that, such as a fraction or a year above 9999.
 func isoTime(raw arena.Raw) string {
 	ms, err := strconv.ParseInt(string(raw), 10, 64)
 	if err != nil || strconv.FormatInt(ms, 10) != string(raw) {

@@ -14,7 +14,8 @@ import (
 )
 
 type (
-	// chatRow is a row of OpenAI messages with the fields that the reader knows.
+	// chatRow is a row of OpenAI messages, with further fields that the reader of package
+	// formats knows.
 	chatRow struct {
 		RunID     string          `json:"eval_run_id,omitempty"`
 		ProblemID string          `json:"problem_id,omitempty"`
@@ -40,7 +41,8 @@ type (
 	}
 )
 
-// openAI returns the trace as a row of messages.
+// openAI converts the trace to a row of OpenAI messages and records what the row lacks as
+// losses.
 func (w *writer) openAI() chatRow {
 	t := w.t
 	w.addLossIf(LossAgent, t.Agent != arena.Agent{})
@@ -75,8 +77,8 @@ func (w *writer) openAI() chatRow {
 	return row
 }
 
-// hasOutcome reports whether the trace has an outcome that a reader of its messages would
-// not assume.
+// hasOutcome reports whether the outcome of the trace (status, error, time, inference counts,
+// presence of a dialogue) differs from what a reader of the messages would assume.
 func (w *writer) hasOutcome() bool {
 	t := w.t
 	if t.Status != arena.StatusSuccess || t.Error != nil || !math.IsNaN(t.Seconds) {
@@ -89,7 +91,8 @@ func (w *writer) hasOutcome() bool {
 	return t.HasDialogue != slices.ContainsFunc(t.Steps, isAgent)
 }
 
-// stepMessages returns step i as messages: one for the step and one for each result.
+// stepMessages converts step i of the trace to messages: one for the step and one for each
+// result of its calls.
 func (w *writer) stepMessages(i int) []chatMessage {
 	s := &w.t.Steps[i]
 	w.addLossIf(LossProxyCalls, len(s.Proxy) > 0)
@@ -142,7 +145,8 @@ func (w *writer) stepMessages(i int) []chatMessage {
 	return messages
 }
 
-// newCallID returns an id that starts with prefix and that no call of the trace has.
+// newCallID returns an id that no call of the trace has: prefix, with an "x" appended until it
+// is unique.
 func (w *writer) newCallID(prefix string) string {
 	if w.callIDs == nil {
 		w.callIDs = map[string]bool{}
@@ -160,10 +164,10 @@ func (w *writer) newCallID(prefix string) string {
 	return id
 }
 
-// session returns the lines of the trace as a session: the header, then the messages. The
-// trace viewer sorts messages by time. Each message therefore has the time of its step, or
-// if that is not later, one millisecond more than the message before it, counted from the
-// start of the run.
+// session converts the trace to the lines of a session for the Hub's trace viewer: the header,
+// then the messages. The viewer sorts messages by time. Each message therefore has the time of
+// its step, or one millisecond more than the message before it if that is later. Times are
+// counted from the start of the run.
 func (w *writer) session() []any {
 	w.addLossIf(LossTools, w.t.Tools != "")
 	w.addLossIf(LossOutcome, w.t.Declared != nil)
@@ -212,7 +216,7 @@ func (w *writer) sessionMessage(m chatMessage, unixMS int64) sts.Message {
 	return out
 }
 
-// parseUnixMS returns a time in Unix milliseconds, or nil if raw is no integer.
+// parseUnixMS parses a time in Unix milliseconds. It returns nil if raw is not an integer.
 func parseUnixMS(raw arena.Raw) *int64 {
 	ms, err := strconv.ParseInt(string(raw), 10, 64)
 	if err != nil {

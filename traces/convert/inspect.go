@@ -8,12 +8,12 @@ import (
 	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
-// inspectHead is the start of a log of inspect_ai, up to its samples. Its time is constant,
-// so that the same traces give the same bytes.
+// inspectHead is the text of a log of inspect_ai before its first sample. Its creation time is
+// constant, so that the same traces give the same bytes.
 const inspectHead = `{"version":2,"status":"success","eval":{"run_id":"arena","created":"2001-09-09T01:46:40+00:00","task":"arena","dataset":{},"model":"none/none","config":{}},"plan":{"name":"plan","steps":[]},"samples":[`
 
-// inspect returns the trace as a sample of inspect_ai. The metadata has the tools, which
-// inspect_ai records only in the events of its own calls.
+// inspect converts the trace to a sample of inspect_ai. The metadata has the tool definitions,
+// because inspect_ai records tools only in the events of its own model calls.
 func (w *writer) inspect() map[string]any {
 	t := w.t
 	row := w.openAI()
@@ -67,8 +67,8 @@ func (w *writer) inspectMessage(m chatMessage) map[string]any {
 	return out
 }
 
-// argumentObject returns the arguments of a call for a format in which they must be an
-// object.
+// argumentObject returns the arguments of a call for a format in which they must be a JSON
+// object. It replaces other arguments by {} and records the loss.
 func (w *writer) argumentObject(c chatCall) json.RawMessage {
 	arguments, ok := objectJSON(c.Function.Arguments)
 	w.addLossIf(LossArguments, !ok)

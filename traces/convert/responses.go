@@ -1,8 +1,8 @@
 package convert
 
-// responses returns the trace as a rollout of NeMo-Gym: a request of the Responses API, its
-// response and the reward. Items do not record turns, so a turn that consists of calls
-// cannot be distinguished from the turn before it.
+// responses converts the trace to a rollout of NeMo-Gym: a request of the Responses API, its
+// response and the reward. In that API an agent message that has only calls cannot be
+// distinguished from the agent message before it, which is recorded as a loss.
 func (w *writer) responses() map[string]any {
 	row := w.openAI()
 	input := []any{}
@@ -28,7 +28,8 @@ func (w *writer) responses() map[string]any {
 	})
 }
 
-// responseItems returns a message as items of the Responses API.
+// responseItems converts a message to items of the Responses API: one each for its reasoning,
+// text and calls, or one for a tool result.
 func responseItems(m chatMessage) []any {
 	if m.Role == "tool" {
 		return []any{map[string]any{"type": "function_call_output", "call_id": m.CallID, "output": m.Content}}

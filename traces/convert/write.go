@@ -98,7 +98,7 @@ func Write(t *arena.Trace, f Format) (lines []byte, losses []Loss, err error) {
 	return w.out.Bytes(), w.losses, nil
 }
 
-// writer writes one trace.
+// writer converts one trace and collects its losses, the parts that the format cannot hold.
 type writer struct {
 	t      *arena.Trace
 	out    bytes.Buffer
@@ -113,14 +113,14 @@ func (w *writer) writeLine(v any) error {
 	return e.Encode(v)
 }
 
-// addLossIf records a loss once if isLost is true.
+// addLossIf records the loss l, once, if isLost is true.
 func (w *writer) addLossIf(l Loss, isLost bool) {
 	if isLost {
 		w.losses = slicesx.AppendUnique(w.losses, l)
 	}
 }
 
-// rawJSON returns a value for encoding/json, nil if it is absent.
+// rawJSON converts a JSON text for package encoding/json. It returns nil if raw is empty.
 func rawJSON(raw arena.Raw) json.RawMessage {
 	if raw == "" {
 		return nil
@@ -128,8 +128,8 @@ func rawJSON(raw arena.Raw) json.RawMessage {
 	return json.RawMessage(raw)
 }
 
-// objectJSON returns text as JSON if it is a valid object. Otherwise it returns an empty
-// object and false.
+// objectJSON returns text as a value for encoding/json if it is a valid JSON object. Otherwise
+// it returns {} and false.
 func objectJSON(text string) (json.RawMessage, bool) {
 	if arena.Raw(text).Kind() != arena.Object || !json.Valid([]byte(text)) {
 		return json.RawMessage("{}"), false
@@ -137,7 +137,8 @@ func objectJSON(text string) (json.RawMessage, bool) {
 	return json.RawMessage(text), true
 }
 
-// withoutZeros deletes the members of an object that have the zero value of their type.
+// withoutZeros deletes the members of o that have the zero value of their type, such as "" or
+// nil. It returns o.
 func withoutZeros(o map[string]any) map[string]any {
 	maps.DeleteFunc(o, func(_ string, v any) bool {
 		return reflect.ValueOf(v).IsZero()

@@ -40,7 +40,8 @@ func readATIF(r *reader, doc object) {
 	}
 }
 
-// agentVersion returns name@version without a part that is missing or "unknown".
+// agentVersion returns name@version, or only the name if the version is missing or "unknown".
+// The result is "" if the name is.
 func agentVersion(name, version string) string {
 	const unknown = "unknown"
 	switch {
@@ -52,7 +53,8 @@ func agentVersion(name, version string) string {
 	return name + "@" + version
 }
 
-// readATIFExtra reads the fields that ATIF lacks. They replace those that were read before.
+// readATIFExtra reads the fields of a trace that ATIF has no keys for. The subnet and this
+// project write them under "extra". They replace values that were read before.
 func (r *reader) readATIFExtra(extra object) {
 	a := r.attempt()
 	a.RunID = cmp.Or(extra.id("eval_run_id"), a.RunID)
@@ -79,8 +81,9 @@ func (r *reader) readATIFExtra(extra object) {
 	})
 }
 
-// readATIFStep reads a step as a message of its source. Results of the agent's calls are
-// taken from the step itself. Results in a step of another source become its text.
+// readATIFStep adds a step of an ATIF document to the messages of the attempt. The results in a
+// step are those of the step's own calls if the agent wrote it. In any other step they become
+// part of the text.
 func (r *reader) readATIFStep(m object) {
 	a := r.attempt()
 	a.Model = cmp.Or(a.Model, r.text(m["model_name"]))
@@ -119,7 +122,8 @@ func (r *reader) readATIFStep(m object) {
 	}
 }
 
-// addATIFText adds a step of another source than the agent, with its results as text.
+// addATIFText adds a step that the agent did not write as a message. The tool results in the
+// step are joined to its text.
 func (r *reader) addATIFText(source, text string, results []message) {
 	texts := []string{text}
 	for _, result := range results {
@@ -135,7 +139,7 @@ func (r *reader) addATIFText(source, text string, results []message) {
 	r.addText(sender, strings.TrimPrefix(strings.Join(texts, "\n"), "\n"))
 }
 
-// readATIFResults returns the results of a step that have content.
+// readATIFResults returns the tool results in a list, without those that have no content.
 func (r *reader) readATIFResults(list gjson.Result) []message {
 	var results []message
 	r.each(list, func(v gjson.Result) {
@@ -155,8 +159,8 @@ func (r *reader) readATIFResults(list gjson.Result) []message {
 	return results
 }
 
-// matchResults sets the results of calls by their ids and returns the results that belong
-// to none of the calls.
+// matchResults sets the result of each call to that with the same id, and returns the results
+// without such a call. Calls that share an id get results in order.
 func matchResults(calls []arena.ToolCall, results []message) []message {
 	unanswered := map[string][]int{}
 	for i := range calls {
@@ -176,8 +180,8 @@ func matchResults(calls []arena.ToolCall, results []message) []message {
 	return unmatched
 }
 
-// unixMilliseconds returns an ISO 8601 time, with or without a zone, in Unix milliseconds.
-// It returns any other value unchanged.
+// unixMilliseconds converts an ISO 8601 time, with or without a time zone, to Unix milliseconds.
+// It returns any other value as it is written.
 func unixMilliseconds(v gjson.Result) arena.Raw {
 	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04:05.999999999"} {
 		if t, err := time.Parse(layout, v.Str); err == nil {

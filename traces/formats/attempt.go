@@ -14,7 +14,7 @@ import (
 	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
-// role is the role of a message. A message with an unknown role has otherRole.
+// role is the kind of a message, by its author. A role that no reader knows becomes otherRole.
 type role uint8
 
 const (
@@ -23,23 +23,23 @@ const (
 	userRole
 	agentRole
 	toolRole
-	// observationRole is the role of a message with the results of all calls of the turn
-	// before it: one result, or a list with one element for each call.
+	// observationRole is the role of a message with the results of all calls in the agent
+	// message before it: one result, or a list with a result for each call.
 	observationRole
 )
 
-// message is one message of a document.
+// message is one message of a document, in a form common to all formats.
 type message struct {
 	role role
-	// step is the turn of an agent. For other roles only Content is set.
+	// step is an agent's message with its calls. For other roles only its Content is set.
 	step arena.Step
-	// callID, name and result belong to a tool's result: the id of its call and the name
-	// of the tool, both empty if unknown.
+	// callID, name and result are those of a tool's result: the id of the call, the name of the
+	// tool (both empty if unknown), and the value.
 	callID, name string
 	result       arena.Raw
 }
 
-// Attempt is one attempt of a document. The trace has no place in a file yet.
+// Attempt is one attempt of a document. Its trace has no ids and no source line yet.
 type Attempt struct {
 	arena.Trace
 	// Part is the attempt's part of the document, empty if it has no other attempt.
@@ -55,24 +55,26 @@ type Attempt struct {
 	DeclaredVetoes []string
 
 	messages []message
-	// prompt has the messages that form the system prompt.
+	// prompt has the system messages at the start, which are joined to the system prompt.
 	prompt []string
-	// hasRequest is set after the first user message, or if no message is the request.
+	// hasRequest is set if the next user message is not the customer's request, because there
+	// was one before or the document has the request elsewhere.
 	hasRequest bool
-	// request replaces the request in the messages if it is not empty.
+	// request is the customer's request if the messages do not have it, otherwise empty.
 	request string
-	// hasDialogue replaces HasDialogue of the trace if it is not nil.
+	// hasDialogue overrides HasDialogue of the trace unless it is nil.
 	hasDialogue *bool
 	// hasNonText reports whether images or other parts without text were left out.
 	hasNonText bool
 	// hasCopiedContext reports whether steps repeat an earlier trajectory.
 	hasCopiedContext bool
-	// ledgerMismatch reports whether the verdict names another ledger.
+	// ledgerMismatch reports whether the verdict is on another ledger (log of an episode) than
+	// that of the document.
 	ledgerMismatch bool
 	verdict        verdict
 }
 
-// NewTrace returns a trace without any content.
+// NewTrace returns a trace without content, with the status success and unknown counts.
 func NewTrace(source arena.Source) arena.Trace {
 	return arena.Trace{
 		Source:            source,
@@ -83,7 +85,7 @@ func NewTrace(source arena.Source) arena.Trace {
 	}
 }
 
-// Vetoes of traces whose source holds what a Trace cannot.
+// Vetoes (reasons not to train on a trace) for messages that a Trace cannot represent exactly.
 const (
 	vetoNonText   = "non_text_content"      // a message holds images or other content that is no text
 	vetoUnmatched = "unmatched_tool_result" // a tool result answers no call
@@ -98,7 +100,8 @@ var Vetoes = []string{
 	vetoDefect, vetoLeakage, vetoExploit, vetoLedger,
 }
 
-// finish builds the trace from the messages.
+// finish fills in the trace from the collected messages: system prompt, request, steps, vetoes
+// and the verdict of an episode.
 func (a *Attempt) finish(source arena.Source) {
 	a.Source = source
 	for i := range a.messages {
@@ -129,8 +132,8 @@ func (a *Attempt) finish(source arena.Source) {
 	a.applyVerdict()
 }
 
-// appendMessage adds a message to the steps. System messages before all others form the
-// system prompt and the first user message is the request; neither becomes a step.
+// appendMessage adds a message to the steps. The system messages before all others form the
+// system prompt, and the first user message is the customer's request; neither becomes a step.
 func (a *Attempt) appendMessage(m *message) {
 	text := m.step.Content
 	switch m.role {
@@ -174,13 +177,13 @@ func (a *Attempt) appendStep(s arena.Step) {
 	a.Steps = append(a.Steps, s)
 }
 
-// appendResult sets the result of a call that has none yet: of the last call with the id,
-// because ids repeat within one conversation, or without an id of the first call of the
-// nearest turn, with the name if it is not empty.
+// appendResult sets the result of the call to which the result belongs by its call id or tool
+// name (see unansweredCall). Both may be empty.
 //
-// Without such a call the result becomes a user step if the turn before it has no list of
-// calls. If that turn has calls in its text, the step has the tags in which such text
-// writes results. Otherwise it is output of the environment, as for agents on a terminal.
+// If there is no such call and calls may be written in the text of the last agent step, the
+// result becomes a user step. The step has <tool_response> tags if that text does have calls,
+// and is plain text like the output of a terminal if not. Without such an agent step the result
+// is dropped, and the trace gets a veto.
 func (a *Attempt) appendResult(id, name string, result arena.Raw) {
 	if call := a.unansweredCall(id, name); call != nil {
 		call.Result = result
@@ -199,8 +202,9 @@ func (a *Attempt) appendResult(id, name string, result arena.Raw) {
 	a.appendStep(arena.Step{Role: arena.RoleUser, Content: text})
 }
 
-// appendObservation sets the results of the calls of the turn before it. The turn may
-// consist of a list of calls as text, as in ToolACE.
+// appendObservation sets the results of the calls in the agent step before m: one result, or one
+// of a JSON list for each call. Calls that the step has as a list in its text, as in ToolACE,
+// become calls first.
 func (a *Attempt) appendObservation(m *message) {
 	if turn := a.lastTextTurn(); turn != nil {
 		if listed := calls.Listed(strings.TrimSpace(turn.Content)); len(listed) > 0 {
@@ -222,7 +226,7 @@ func (a *Attempt) appendObservation(m *message) {
 	a.appendResult(m.callID, m.name, m.result)
 }
 
-// hasCallsInText reports whether the content or the reasoning of a turn has calls.
+// hasCallsInText reports whether tool calls are written in the content or reasoning of a step.
 func hasCallsInText(s *arena.Step) bool {
 	if len(calls.Mended(s.Content).Calls) > 0 {
 		return true
@@ -230,7 +234,8 @@ func hasCallsInText(s *arena.Step) bool {
 	return s.Reasoning != "" && len(calls.Mended(s.Reasoning).Calls) > 0
 }
 
-// countUnanswered returns the number of calls of the last step that have no result.
+// countUnanswered counts the calls of the last step that have no result yet, among the first
+// maxLookback calls.
 func (a *Attempt) countUnanswered() int {
 	if len(a.Steps) == 0 {
 		return 0
@@ -242,8 +247,9 @@ func (a *Attempt) countUnanswered() int {
 	})
 }
 
-// lastTextTurn returns the last turn of the agent if it has text but no list of calls, so
-// that its calls may be in the text. Otherwise it returns nil.
+// lastTextTurn returns the agent's last step if it has text and no list of calls, so that calls
+// may be written in the text. Otherwise, and if there is no agent step among the last
+// maxLookback steps, it returns nil.
 func (a *Attempt) lastTextTurn() *arena.Step {
 	recent := a.Steps[max(0, len(a.Steps)-maxLookback):]
 	for i := range slices.Backward(recent) {
@@ -259,12 +265,13 @@ func (a *Attempt) lastTextTurn() *arena.Step {
 	return nil
 }
 
-// maxLookback is the number of steps and calls that are searched for the call of a result.
-// Conversations have far fewer; the limit bounds the time that a hostile one can take.
+// maxLookback is the maximum number of steps and calls that are searched for the call of a
+// result. Conversations have far fewer; the limit bounds the time for a malicious file.
 const maxLookback = 500
 
-// unansweredCall returns the call to which a result with this id or name belongs, or nil
-// if there is none.
+// unansweredCall returns the call without a result that has this id or, if id is empty, that
+// calls the tool with this name; if both are empty, any call. It searches the last step first,
+// because ids repeat within a conversation. It returns nil if there is no such call.
 func (a *Attempt) unansweredCall(id, name string) *arena.ToolCall {
 	matches := func(call *arena.ToolCall) bool {
 		if id != "" {

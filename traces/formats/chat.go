@@ -21,8 +21,8 @@ var (
 		r.isShareGPT = true
 		r.readRow(doc)
 	}}
-	// Graded is one sample with its grade. Calls have neither ids nor results. The
-	// boundaries between turns are not recorded, so all calls are one step.
+	// Graded is a sampled output of a model with its grade. Calls have neither ids nor results.
+	// The boundaries between the model's messages are not recorded, so all calls are one step.
 	Graded = Format{Name: "openai", read: readGraded}
 )
 
@@ -39,8 +39,8 @@ func readGraded(r *reader, doc object) {
 	})
 }
 
-// readRow reads a row of messages, or a prediction: the text and the calls of the next turn
-// of a model.
+// readRow reads a row of a data set: a list of messages, a prediction, or both. A prediction is
+// the text (raw_text) and the calls (tool_calls) of a model's next message.
 func (r *reader) readRow(row object) {
 	r.isRow = true
 	r.readRowFields(row)
@@ -66,7 +66,8 @@ func (r *reader) readRow(row object) {
 	}
 }
 
-// readRowFields starts an attempt with the fields of a row beside its messages.
+// readRowFields adds an attempt with the fields of a row other than its messages, such as ids,
+// model, tools and reward.
 func (r *reader) readRowFields(row object) {
 	a := r.begin("")
 	a.ProblemID = row.firstID("problem_id", "task_id", "instance_id", "id")
@@ -89,8 +90,8 @@ func (r *reader) readRowFields(row object) {
 	r.setError(r.parseError(row["error"]))
 }
 
-// parseError returns the error that v holds, as an object or a text, or nil if there is
-// none.
+// parseError converts v to an error: an object with type and message, or only a message. It
+// returns nil for any other value.
 func (r *reader) parseError(v gjson.Result) *arena.AttemptError {
 	switch {
 	case v.Type == gjson.String:
@@ -105,8 +106,9 @@ func (r *reader) parseError(v gjson.Result) *arena.AttemptError {
 	}
 }
 
-// splitShareGPTCalls splits a turn of calls of ShareGPT: thinking and text, then one call
-// or a list of calls as JSON. A turn of another form is returned as text without calls.
+// splitShareGPTCalls splits a ShareGPT message of role function_call into its text and the JSON
+// after it, which is one call or a list of calls. It returns a message without such JSON as
+// text, with no calls.
 func (r *reader) splitShareGPTCalls(turn string) (text string, calls []arena.ToolCall) {
 	thoughtEnd := 0
 	if i := strings.LastIndex(turn, "</think>"); i >= 0 {
@@ -123,7 +125,7 @@ func (r *reader) splitShareGPTCalls(turn string) (text string, calls []arena.Too
 	return strings.TrimRight(turn[:start], "\r\n"), r.calls(gjson.Parse(turn[start:]))
 }
 
-// shoppingBenchResults returns the results in ShoppingBench's list of observations.
+// shoppingBenchResults returns the tool results in a list of ShoppingBench's observations.
 func (r *reader) shoppingBenchResults(list gjson.Result) []message {
 	var results []message
 	r.each(list, func(v gjson.Result) {

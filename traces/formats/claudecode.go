@@ -29,8 +29,8 @@ func isClaudeCodeLine(line object) bool {
 	return isEntry || line["type"].Str == "file-history-snapshot" || line["leafUuid"].Exists()
 }
 
-// claudeCode is a session of Claude Code, with one line for each part of a message. The
-// lines of a subagent are read only from a file of their own.
+// claudeCode is the format of a session of Claude Code, which has a line for each part of a
+// message. The lines of a subagent are read only if the file has no others.
 var claudeCode = Format{
 	Name:     "claude_code",
 	Writers:  "Claude Code sessions (~/.claude/projects, .jsonl)",
@@ -54,13 +54,14 @@ func readClaudeCode(r *reader, doc object) {
 	})
 }
 
-// claudeSession joins the lines of a session of Claude Code.
+// claudeSession joins the lines of a session of Claude Code to messages.
 type claudeSession struct {
 	r       *reader
 	attempt *Attempt
-	// isSubagent reports whether all lines are those of a subagent.
+	// isSubagent reports whether the file has only lines of a subagent.
 	isSubagent bool
-	// replyID is the id of the model's last message, reply the index of its first part.
+	// replyID is the id of the model's last message, reply the index of the message with its
+	// first part.
 	replyID string
 	reply   int
 }
@@ -99,8 +100,8 @@ func (c *claudeSession) readLine(line object) {
 	}
 }
 
-// mergeLastMessage merges the last message into an earlier one, which is part of the same
-// reply.
+// mergeLastMessage moves the text, reasoning and calls of the last message to the end of the
+// message at index earlier, which is another part of the same reply.
 func mergeLastMessage(a *Attempt, earlier int) {
 	last := len(a.messages) - 1
 	dst := &a.messages[earlier].step

@@ -15,13 +15,12 @@ var (
 	// Episode is an oro.environment_episode.v1: the calls of call_trace with the results
 	// of the environment, and the transcript of the agent's inference calls.
 	Episode = Format{Name: "episode", Typed: true, read: readEpisode}
-	// Ledger is a ledger with its verdict, or without one, as the runtimes write it. The
-	// document may have fields of an episode beside it: query, tools, family,
+	// Ledger is the log (ledger) of an episode as the runtimes write it, with or without its
+	// verdict. The document may also have fields of an episode: query, tools, family,
 	// agent_version_id.
 	Ledger = Format{Name: "ledger", Typed: true, read: readLedger}
-	// Feedback is an oro.episode_feedback.v1 of the public API: the interaction of the
-	// agent and the paid reward. It has no inference calls, so the author of the calls is
-	// unknown.
+	// Feedback is an oro.episode_feedback.v1 of the public API: the agent's calls and messages,
+	// and the paid reward. It has no inference calls, so the author of the calls is unknown.
 	Feedback = Format{Name: "feedback", Typed: true, read: readFeedback}
 )
 
@@ -64,7 +63,8 @@ func readFeedback(r *reader, doc object) {
 	r.readTurns(doc["interaction"], r.readFeedbackTurn)
 }
 
-// readEpisodeFields starts an attempt with the fields of an episode beside its turns.
+// readEpisodeFields adds an attempt with the fields of an episode other than its steps: ids,
+// request, tools, time and verdict.
 func (r *reader) readEpisodeFields(episode object) {
 	a := r.begin("")
 	a.hasRequest = true
@@ -81,7 +81,8 @@ func (r *reader) readEpisodeFields(episode object) {
 	r.readEpisodeVerdict(episode)
 }
 
-// readTurns reads a list of turns. An attempt without the list has no dialogue.
+// readTurns calls readTurn for each element of a list of steps. If the value is no list, it
+// records that the attempt has no dialogue.
 func (r *reader) readTurns(list gjson.Result, readTurn func(object)) {
 	r.attempt().hasDialogue = new(list.IsArray())
 	if list.IsArray() {
@@ -91,8 +92,8 @@ func (r *reader) readTurns(list gjson.Result, readTurn func(object)) {
 	}
 }
 
-// readTraceTurn reads a turn of a call trace: its calls, their results, and the message of
-// the shopper after them.
+// readTraceTurn reads one element of an episode's call_trace: the agent's calls, their results,
+// and the simulated shopper's message after them.
 func (r *reader) readTraceTurn(turn object) {
 	request := turn.object("request")
 	response := turn.object("response")
@@ -121,9 +122,9 @@ func (r *reader) readTraceTurn(turn object) {
 	r.addShopperMessage(reply)
 }
 
-// readFeedbackTurn reads a turn of a feedback: the calls with their results, the message of
-// the agent, and the shopper's message after it. A call may have an error code instead of a
-// result.
+// readFeedbackTurn reads one element of a feedback's interaction: the agent's calls with their
+// results, the agent's message, and the simulated shopper's message after it. A call without a
+// result gets its error code as the result.
 func (r *reader) readFeedbackTurn(turn object) {
 	step := arena.Step{Response: r.text(turn["message"])}
 	setIfPresent(&step.Number, turn.count("turn"))

@@ -9,7 +9,7 @@ import (
 	"github.com/trajectory-arena/arena"
 )
 
-// exchange is a request to a model, with or without its response.
+// exchange is the format of a request to a model and the response, which may be missing.
 var exchange = Format{
 	Name:     "exchange",
 	Retained: "tools, model, reward, ending",
@@ -59,8 +59,8 @@ func readExchange(r *reader, doc object) {
 	r.addUnreadKeys(doc, "instructions", "input", "system", "eval_run_id")
 }
 
-// responseError returns the error of a response, or the reason why it is incomplete. The
-// result is nil if the response is complete.
+// responseError returns the error in a model's response, or the reason why the response is
+// incomplete. It returns nil for a complete response.
 func (r *reader) responseError(response object) *arena.AttemptError {
 	reason := r.text(response.object("incomplete_details")["reason"])
 	if failure := response.object("error"); len(failure) > 0 {
@@ -72,8 +72,8 @@ func (r *reader) responseError(response object) *arena.AttemptError {
 	return &arena.AttemptError{Message: reason}
 }
 
-// requestOf returns the request of an exchange, which is the document itself if the
-// document has no object for it.
+// requestOf returns the request to the model in a document: the object under
+// responses_create_params or request, or the document itself if it has neither.
 func requestOf(doc object) object {
 	for _, name := range []string{"responses_create_params", "request"} {
 		if o := doc.object(name); len(o) > 0 {
@@ -83,12 +83,12 @@ func requestOf(doc object) object {
 	return doc
 }
 
-// maxAnthropicParts is the number of parts that are searched for one of Anthropic's API.
-// Lists with such parts nearly always have one in the first messages.
+// maxAnthropicParts is the maximum number of message parts that hasAnthropicPart examines. Lists
+// of Anthropic's API nearly always have a telling part in their first messages.
 const maxAnthropicParts = 200
 
-// hasAnthropicPart reports whether a list of messages has a part of a type that only
-// Anthropic's API has.
+// hasAnthropicPart reports whether one of the first maxAnthropicParts parts of messages has a
+// type that only Anthropic's API has, such as tool_use.
 func hasAnthropicPart(list gjson.Result) bool {
 	found := false
 	remaining := maxAnthropicParts
@@ -106,7 +106,8 @@ func hasAnthropicPart(list gjson.Result) bool {
 	return found
 }
 
-// isRequest reports whether an object has messages, or an input of the Responses API.
+// isRequest reports whether an object is a request to a model: it has a list of messages, or an
+// input of the Responses API.
 func isRequest(request object) bool {
 	input := request["input"]
 	if isMessageList(request["messages"]) || input.Type == gjson.String || input.Raw == "[]" {
@@ -116,8 +117,8 @@ func isRequest(request object) bool {
 	return input.IsArray() && (item.Get("role").Exists() || item.Get("type").Exists())
 }
 
-// readItems reads a list of items of the Responses API. Reasoning, messages and calls in
-// sequence are one turn, because the model wrote them in one response.
+// readItems reads a list of items of the Responses API. Successive items that the model wrote
+// (reasoning, text, calls) become one step, because they are from one response.
 func (r *reader) readItems(list gjson.Result) {
 	var turn *arena.Step
 	flush := func() {
@@ -150,14 +151,15 @@ func (r *reader) readItems(list gjson.Result) {
 	flush()
 }
 
-// isReasoningOnly reports whether a turn has neither text nor calls, so that its text may
-// follow. The turn may be nil.
+// isReasoningOnly reports whether the step turn has neither text nor calls yet, so that the
+// model's text may be added to it. It is true for nil.
 func isReasoningOnly(turn *arena.Step) bool {
 	return turn == nil || turn.Content == "" && len(turn.Calls) == 0
 }
 
-// modelItem reads an item that the model wrote. It returns startsTurn if the item cannot
-// follow text or calls of the same turn, and ok = false for any other item.
+// modelItem converts an item of the Responses API to a step. ok is false if the model did not
+// write the item. startsTurn is set for reasoning and text, which cannot belong to a step that
+// already has text or calls.
 func (r *reader) modelItem(item object) (step arena.Step, startsTurn, ok bool) {
 	kind := item["type"].Str
 	switch {
@@ -185,7 +187,8 @@ func (r *reader) modelItem(item object) (step arena.Step, startsTurn, ok bool) {
 	return step, false, false
 }
 
-// mergeStep adds a step to a turn, which may be nil, and returns the turn.
+// mergeStep adds the text, reasoning and calls of s to turn and returns turn, or s if turn is
+// nil. It keeps the text of turn if both have one.
 func mergeStep(turn *arena.Step, s arena.Step) *arena.Step {
 	if turn == nil {
 		return &s
@@ -196,8 +199,8 @@ func mergeStep(turn *arena.Step, s arena.Step) *arena.Step {
 	return turn
 }
 
-// readOtherItem reads an item that the model did not write: a result, or a message of
-// another role.
+// readOtherItem reads an item of the Responses API that the model did not write: a tool result
+// or a message of another role. It records any other item as a loss.
 func (r *reader) readOtherItem(item object) {
 	kind := item["type"].Str
 	switch {

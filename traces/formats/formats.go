@@ -29,7 +29,7 @@ type NoMessages struct {
 // Error returns the key and that its value is not a list.
 func (e *NoMessages) Error() string { return e.Name + " are no list" }
 
-// What of a source no trace holds, beside "unread:KEY".
+// Codes for content of a source that a Trace has no field for, in addition to "unread:KEY".
 const (
 	lostBranches     = "other_branches"        // what was said beside the branch or conversation that is read, as by subagents
 	lostGreeting     = "greeting"              // a first message of the agent that no model wrote

@@ -10,8 +10,8 @@ import (
 	"github.com/trajectory-arena/arena"
 )
 
-// inspectLog is a log of inspect_ai: one document with all samples, or one sample of a
-// zipped log with the spec of the log.
+// inspectLog is the format of inspect_ai's logs: one document with all samples, or one sample of
+// a zipped log together with the log's description of the evaluation ("eval").
 var inspectLog = Format{
 	Name:     "inspect",
 	Writers:  "inspect_ai logs (.eval, .json)",
@@ -28,7 +28,7 @@ var inspectLog = Format{
 	},
 }
 
-// noModel is the name of inspect_ai for a log without a model.
+// noModel is the model name in inspect_ai's log of an evaluation without a model.
 const noModel = "none/none"
 
 func (r *reader) readSample(v gjson.Result, spec object) {
@@ -68,8 +68,8 @@ func (r *reader) readSample(v gjson.Result, spec object) {
 	}
 }
 
-// sampleTools returns the tools of the last call of the model that has some, or those in
-// the metadata.
+// sampleTools returns the tool definitions of the last model call that has any, or else those in
+// the metadata of the sample.
 func sampleTools(sample, metadata object) arena.Raw {
 	tools := toolDefinitions(metadata["tools"])
 	for _, event := range sample["events"].ForEach {
@@ -80,8 +80,8 @@ func sampleTools(sample, metadata object) arena.Raw {
 	return tools
 }
 
-// readSampleMessages reads the messages of a sample. A content may be the name of an
-// attachment.
+// readSampleMessages reads the messages of a sample. If the content of a message is the name of
+// an attachment, it reads the attachment instead.
 func (r *reader) readSampleMessages(sample object) {
 	attachments := sample.object("attachments")
 	r.each(sample["messages"], func(v gjson.Result) {
@@ -95,10 +95,12 @@ func (r *reader) readSampleMessages(sample object) {
 	})
 }
 
-// letterScores has the values of inspect_ai for its grades.
+// letterScores maps inspect_ai's letter grades (C is correct, P partial, I incorrect, N no
+// answer) to their values.
 var letterScores = map[string]float64{"C": 1, "P": 0.5, "I": 0, "N": 0}
 
-// readSampleScores sets the reward to the first score.
+// readSampleScores sets the declared reward of the attempt to the first score, which is a number
+// or a letter grade. It records other scores as a loss.
 func (r *reader) readSampleScores(scores gjson.Result) {
 	if len(members(unpack(scores))) > 1 {
 		r.addLoss(lostScores)
@@ -119,8 +121,8 @@ func (r *reader) readSampleScores(scores gjson.Result) {
 	}
 }
 
-// InspectSample returns a sample of a zipped log of inspect_ai as a document, with the spec
-// in the log's header.
+// InspectSample returns a sample of a zipped log of inspect_ai as a document, with the log's
+// description of the evaluation ("eval"), which is in the header.
 func InspectSample(header, sample []byte) []byte {
 	spec := cmp.Or(gjson.GetBytes(header, "eval").Raw, "{}")
 	return slices.Concat(

@@ -10,8 +10,8 @@ import (
 	"github.com/trajectory-arena/arena/internal/canonical"
 )
 
-// readLedgerOf reads the ledger of an episode. The steps come from the ledger if the
-// episode has no call trace. Otherwise only the finish reason and the number of events do.
+// readLedgerOf reads the ledger (log) of an episode. If the episode has a call trace, only the
+// finish reason and the number of events are read. Otherwise the ledger also supplies the steps.
 func (r *reader) readLedgerOf(episode object) {
 	ledger := episode["ledger"]
 	switch {
@@ -25,9 +25,9 @@ func (r *reader) readLedgerOf(episode object) {
 	}
 }
 
-// beginLedger prepares the attempt for the messages of its ledger and returns true. It
-// returns false if the attempt has a call trace. The first user message of the ledger is
-// the request if the document names no other.
+// beginLedger prepares the attempt for steps from a ledger (an episode's log) and returns true.
+// It returns false if a call trace has supplied the steps. If the document has no request, the
+// first user message of the ledger will be the request.
 func (r *reader) beginLedger() (needsSteps bool) {
 	a := r.attempt()
 	if a.hasDialogue != nil && *a.hasDialogue {
@@ -38,7 +38,8 @@ func (r *reader) beginLedger() (needsSteps bool) {
 	return true
 }
 
-// readLedgerEntry reads an entry of the ledgers of runtimes 1 and 2.
+// readLedgerEntry reads an entry of an episode's log (ledger) by runtime 1 or 2: the finish
+// reason or an event, and, if needsSteps is set, also messages, calls and results.
 func (r *reader) readLedgerEntry(entry object, needsSteps bool) {
 	kind := entry["kind"].Str
 	payload := entry.object("payload")
@@ -69,8 +70,9 @@ func (r *reader) readLedgerEntry(entry object, needsSteps bool) {
 	}
 }
 
-// readWorldLedger reads the ledger of a world pack, written by runtime 4, and compares it
-// with the task, pack and checksums in its verdict.
+// readWorldLedger reads the log (ledger) of an episode by runtime 4. If the verdict has a
+// checksum of the ledger, it records whether the task, the pack or a checksum in the verdict
+// differs from that of the ledger.
 func (r *reader) readWorldLedger(ledger, verdict object) {
 	w := worldLedger{r: r, needsSteps: r.beginLedger()}
 	r.each(ledger["episode"], func(v gjson.Result) {
@@ -92,19 +94,19 @@ func (r *reader) readWorldLedger(ledger, verdict object) {
 		gradingSum != "" && !hasDigest(ledger["grading"], gradingSum)
 }
 
-// hasDigest reports whether the canonical form of v has a checksum.
+// hasDigest reports whether the canonical form of the JSON value v has this SHA-256.
 func hasDigest(v gjson.Result, sha256 string) bool {
 	sum, err := canonical.Digest(v.Raw)
 	return err == nil && sum == sha256
 }
 
-// worldLedger reads the records of a world pack's ledger.
+// worldLedger reads the records of an episode's log (ledger) by runtime 4.
 type worldLedger struct {
 	r *reader
-	// needsSteps is set if the steps come from the ledger.
+	// needsSteps is set if the steps of the attempt are read from the ledger.
 	needsSteps bool
 	task, pack string
-	// replies are the messages of the shopper since the last call.
+	// replies are the messages of the simulated shopper since the last observation.
 	replies []string
 }
 
@@ -148,7 +150,8 @@ func (w *worldLedger) readMessage(kind string, record object) {
 	}
 }
 
-// addReplies adds the replies of the shopper that the observation does not repeat.
+// addReplies adds the collected messages of the simulated shopper, except those that are
+// repeated in the observation.
 func (w *worldLedger) addReplies(observation gjson.Result) {
 	for _, text := range w.replies {
 		if text != "" && !containsText(observation, text) {
@@ -158,7 +161,7 @@ func (w *worldLedger) addReplies(observation gjson.Result) {
 	w.replies = nil
 }
 
-// containsText reports whether a string in a value contains text.
+// containsText reports whether any string within a JSON value contains text.
 func containsText(value gjson.Result, text string) bool {
 	if !value.IsObject() && !value.IsArray() {
 		return strings.Contains(value.Str, text)

@@ -9,7 +9,8 @@ import (
 	"github.com/trajectory-arena/arena"
 )
 
-// messageKeys are the keys of a message that this file reads.
+// messageKeys are the keys of a message whose text is read. Text under other keys is recorded as
+// a loss.
 var messageKeys = []string{
 	"role", "from", "content", "value", "text", "parts", "system_prompt", "reasoning_content", "reasoning",
 	"thinking", "think", "response", "function", "error",
@@ -31,8 +32,8 @@ var rolesByName = map[string]role{
 	"observation":   observationRole,
 }
 
-// readMessages reads a list of messages of any API. Each may be JSON in a string, because
-// columns store messages of different forms so.
+// readMessages reads a list of messages of any API. A message may be JSON in a string, as in the
+// columns of tables.
 func (r *reader) readMessages(list gjson.Result) {
 	r.each(list, func(v gjson.Result) {
 		v = unpack(v)
@@ -43,8 +44,8 @@ func (r *reader) readMessages(list gjson.Result) {
 	})
 }
 
-// readMessage reads a message. Its content may be text or parts, and parts may be calls and
-// results.
+// readMessage reads a message of any API. Its content may be a text or a list of parts, of which
+// some may be calls and results.
 func (r *reader) readMessage(m object) {
 	name := cmp.Or(m["role"].Str, m["from"].Str)
 	author := rolesByName[name]
@@ -89,8 +90,8 @@ func (r *reader) readAgentMessage(m object, roleName string, c *content) {
 	r.addStep(step)
 }
 
-// readToolMessage reads a result in a message of its own. The text of an error replaces an
-// empty result; that the result is an error is lost.
+// readToolMessage adds a message that is one tool result. The text of an error replaces an empty
+// result. That the result is an error is recorded as a loss.
 func (r *reader) readToolMessage(
 	sender role,
 	m object,
@@ -136,7 +137,7 @@ func JoinTextParts(raw arena.Raw) arena.Raw {
 	return arena.Quote(strings.Join(texts, "\n"))
 }
 
-// content is the content of a message.
+// content is the content of a message by kind.
 type content struct {
 	text, reasoning string
 	calls           []arena.ToolCall
@@ -151,7 +152,8 @@ func (c *content) step() arena.Step {
 	}
 }
 
-// content reads a text or a list of parts of any API.
+// content reads the content of a message: a text, or a list of parts of any API. Any other value
+// is left out, which the attempt records.
 func (r *reader) content(v gjson.Result) content {
 	switch {
 	case v.IsArray():
@@ -174,7 +176,7 @@ func (r *reader) content(v gjson.Result) content {
 	return content{}
 }
 
-// contentParts collects the parts of a content.
+// contentParts collects the parts of a message's content by kind.
 type contentParts struct {
 	texts, thoughts []string
 	calls           []arena.ToolCall
@@ -213,7 +215,8 @@ func (r *reader) readPart(v gjson.Result, c *contentParts) {
 	}
 }
 
-// thought returns the text of a reasoning part, or its summary if the text is redacted.
+// thought returns the model's reasoning in a part of a message, or the summary if the reasoning
+// is redacted.
 func (r *reader) thought(part object) string {
 	if !part["redacted"].Bool() {
 		return r.text(part.first("thinking", "reasoning", "text", "content"))
@@ -224,8 +227,8 @@ func (r *reader) thought(part object) string {
 	return r.text(part["summary"])
 }
 
-// result returns the result of a tool: the text of a list of parts, `""` for null, or any
-// other value unchanged.
+// result converts the result of a tool to JSON: a list of parts to their text, null and a
+// missing value to `""`. Any other value is unchanged.
 func (r *reader) result(v gjson.Result) arena.Raw {
 	switch {
 	case v.IsArray() && v.Get("0.type").Str != "":
@@ -238,7 +241,8 @@ func (r *reader) result(v gjson.Result) arena.Raw {
 	}
 }
 
-// calls returns the calls in a list, or the one call that v is.
+// calls returns the tool calls in a list, or a slice with the one call that v is. They may be
+// JSON in a string.
 func (r *reader) calls(v gjson.Result) []arena.ToolCall {
 	v = unpack(v)
 	if v.IsObject() && !v.Get("0").Exists() {
@@ -254,8 +258,8 @@ func (r *reader) calls(v gjson.Result) []arena.ToolCall {
 	return calls
 }
 
-// call reads a call. OpenAI's calls have an object "function"; other APIs have name and
-// arguments beside each other.
+// call converts a tool call of any API. OpenAI's calls have name and arguments in an object
+// "function", those of other APIs do not.
 func (r *reader) call(c object) arena.ToolCall {
 	c = expandDots(c)
 	if inner := expandDots(c.object("tool_call")); len(inner) > 0 { // as in OpenInference

@@ -14,11 +14,11 @@ import (
 	"github.com/trajectory-arena/arena/internal/cursor"
 )
 
-// object holds the members of a JSON object by name.
+// object maps the names of the members of a JSON object to their values.
 type object map[string]gjson.Result
 
-// members returns the members of v, or an empty object if v is not an object. The last of
-// several members with one name counts.
+// members returns the members of the object v, or an empty map if v is not an object. If a name
+// occurs several times, its last value counts.
 func members(v gjson.Result) object {
 	o := object{}
 	if v.IsObject() {
@@ -29,11 +29,12 @@ func members(v gjson.Result) object {
 	return o
 }
 
-// object returns the members of the object under name, which may be written as JSON in a
-// string. The result is empty if there is no object.
+// object returns the members of the nested object with this name, which may be JSON in a string.
+// The result is empty if there is no such object.
 func (o object) object(name string) object { return members(unpack(o[name])) }
 
-// first returns the first of the named members that exists and is not null.
+// first returns the value of the first of these names that exists and is not null. If there is
+// none, Exists of the result is false.
 func (o object) first(names ...string) gjson.Result {
 	for _, name := range names {
 		if v := o[name]; v.Exists() && v.Type != gjson.Null {
@@ -43,7 +44,8 @@ func (o object) first(names ...string) gjson.Result {
 	return gjson.Result{}
 }
 
-// id returns the first of the named members as text, if it is a string or a number.
+// id returns the first of the named members that exists and is not null, as text. It returns ""
+// if that member is neither a string nor a number.
 func (o object) id(names ...string) string {
 	v := o.first(names...)
 	if v.Type == gjson.Number {
@@ -52,8 +54,8 @@ func (o object) id(names ...string) string {
 	return v.Str
 }
 
-// firstID returns the first of the named members that is a string or a number and not
-// empty, as text.
+// firstID returns the first of the named members that is a number or a string other than "", as
+// text. It returns "" if there is none.
 func (o object) firstID(names ...string) string {
 	for _, name := range names {
 		if id := o.id(name); id != "" {
@@ -63,8 +65,8 @@ func (o object) firstID(names ...string) string {
 	return ""
 }
 
-// number returns the first of the named members as a number, with a bool as 1 or 0. It
-// returns nil for any other type.
+// number returns the first of the named members that exists and is not null as a number, with a
+// bool as 1 or 0. It returns nil if that member is of another type.
 func (o object) number(names ...string) *float64 {
 	v := o.first(names...)
 	if v.Type != gjson.Number && !v.IsBool() {
@@ -73,8 +75,7 @@ func (o object) number(names ...string) *float64 {
 	return new(v.Float())
 }
 
-// count returns a member that is an integer from 0 to math.MaxInt32, and nil for any other
-// value.
+// count returns the named member if it is an integer from 0 to math.MaxInt32, and otherwise nil.
 func (o object) count(name string) *int {
 	v := o[name]
 	inRange := v.Type == gjson.Number && v.Num >= 0 && v.Num <= math.MaxInt32
@@ -91,8 +92,7 @@ func setIfPresent[T any](dst, value *T) {
 	}
 }
 
-// unpack returns the array or object that is written in the string v, and any other value
-// unchanged.
+// unpack parses a string that is a JSON array or object. It returns any other value unchanged.
 func unpack(v gjson.Result) gjson.Result {
 	if v.Type != gjson.String {
 		return v
@@ -105,7 +105,7 @@ func unpack(v gjson.Result) gjson.Result {
 	return gjson.Parse(text)
 }
 
-// isMessageList reports whether v is a list whose first element has a role.
+// isMessageList reports whether v is an array whose first element has a role that is a string.
 func isMessageList(v gjson.Result) bool {
 	return v.IsArray() && v.Get("0.role").Type == gjson.String
 }
@@ -129,11 +129,12 @@ func visitList(v gjson.Result, visit func(gjson.Result) bool) {
 	}
 }
 
-// maxNameParts is the number of parts into which a dotted name is split; the last part
-// holds the remaining dots.
+// maxNameParts is the maximum number of parts into which expandDots splits a dotted name. The
+// last part has the remaining dots.
 const maxNameParts = 12
 
-// expandDots returns o with dotted names as nested objects: "a.0.b" becomes b in 0 in a.
+// expandDots returns o with each dotted name replaced by nested objects: the value of "a.0.b"
+// becomes the member b of the object 0 in the object a.
 func expandDots(o object) object {
 	hasDot := func(name string) bool { return strings.Contains(name, ".") }
 	if !slices.ContainsFunc(slices.Collect(maps.Keys(o)), hasDot) {

@@ -15,7 +15,7 @@ import (
 // reader collects the attempts of one document.
 type reader struct {
 	// remaining is the number of messages, calls and parts that may still be read. It is
-	// negative after the limit.
+	// negative once the limit is exceeded.
 	remaining int
 	attempts  []Attempt
 	// isRow is set for rows of messages, isShareGPT for those of ShareGPT.
@@ -23,8 +23,8 @@ type reader struct {
 	err               error
 }
 
-// begin adds an attempt and returns it. The pointer must not be used after the next call.
-// Part is the attempt's part of the document, empty if the document has no other.
+// begin adds an attempt and returns a pointer to it, which is valid until the next call. part is
+// the text of the attempt within the document, empty if the document has no other attempt.
 func (r *reader) begin(part string) *Attempt {
 	r.attempts = append(r.attempts, Attempt{
 		Trace: NewTrace(arena.Source{}),
@@ -36,7 +36,8 @@ func (r *reader) begin(part string) *Attempt {
 // attempt returns the attempt that was added last.
 func (r *reader) attempt() *Attempt { return &r.attempts[len(r.attempts)-1] }
 
-// each calls visit for the elements of a list until the limit is reached.
+// each calls visit for the elements of a list until the document's limit of messages, calls and
+// parts is exceeded.
 func (r *reader) each(list gjson.Result, visit func(v gjson.Result)) {
 	visitList(list, func(v gjson.Result) bool {
 		r.remaining--
@@ -48,8 +49,8 @@ func (r *reader) each(list gjson.Result, visit func(v gjson.Result)) {
 	})
 }
 
-// text returns the string v, or "" for any other type. It records in the attempt that the
-// string had half of a surrogate pair, which gjson replaces by U+FFFD.
+// text returns v if it is a string, and otherwise "". If the string was written with half of a
+// surrogate pair, which gjson replaces by U+FFFD, the attempt records it.
 func (r *reader) text(v gjson.Result) string {
 	if v.Type != gjson.String {
 		return ""
@@ -60,12 +61,14 @@ func (r *reader) text(v gjson.Result) string {
 	return v.Str
 }
 
-// writesReplacement reports whether JSON text has U+FFFD itself, plain or escaped.
+// writesReplacement reports whether U+FFFD is written in the JSON text raw, plain or escaped. If
+// not, gjson has put it in place of half of a surrogate pair.
 func writesReplacement(raw string) bool {
 	return strings.Contains(strings.ToLower(raw), `\ufffd`) || strings.ContainsRune(raw, '\uFFFD')
 }
 
-// addLoss records once that the attempt lacks something of its source.
+// addLoss records the code of something in the source that the trace has no field for, once for
+// each attempt.
 func (r *reader) addLoss(reason string) {
 	a := r.attempt()
 	if !slices.Contains(a.Lost, reason) {
@@ -73,22 +76,21 @@ func (r *reader) addLoss(reason string) {
 	}
 }
 
-// maxUnreadKeys is the number of losses of an attempt above which no unknown key is
-// recorded.
+// maxUnreadKeys is the number of losses of an attempt after which addUnreadKeys records no more.
 const maxUnreadKeys = 20
 
 var plainKey = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.-]{0,39}$`)
 
-// ignoredKeys are the keys whose text is not part of the conversation, or is read from
-// elsewhere.
+// ignoredKeys are keys whose text addUnreadKeys does not record, because it is not part of the
+// conversation or is read elsewhere.
 var ignoredKeys = []string{
 	"id", "type", "object", "uuid", "source", "model", "name", "agent", "timestamp", "created_at",
 	"finish_reason", "stop_reason", "status", "problem_id", "task_id", "example_id", "task", "message_type",
 	"tool_call_id", "call_id", "requestor",
 }
 
-// addUnreadKeys records a loss for each text of o under a key that is neither known nor
-// ignored. A key that does not look like a name may hold anything and is not repeated.
+// addUnreadKeys records a loss for each text of o whose key is neither known nor in ignoredKeys.
+// The loss has the key, or "…" for a key that does not look like a name and may be a secret.
 func (r *reader) addUnreadKeys(o object, known ...string) {
 	for _, name := range slices.Sorted(maps.Keys(o)) {
 		v := o[name]
@@ -105,9 +107,9 @@ func (r *reader) addUnreadKeys(o object, known ...string) {
 	}
 }
 
-// toolDefinitions returns a list of tool definitions as a JSON array. The list may be an
-// array of objects or of JSON strings, or such an array as JSON in a string. The result is
-// empty for any other value.
+// toolDefinitions returns a list of tool definitions as a JSON array. The list, and each
+// definition, may be JSON in a string. Definitions of Anthropic's API get OpenAI's form. The
+// result is "" if v is no list.
 func toolDefinitions(v gjson.Result) arena.Raw {
 	v = unpack(v)
 	if !v.IsArray() {
@@ -128,7 +130,8 @@ func toolDefinitions(v gjson.Result) arena.Raw {
 	return arena.Raw("[" + strings.Join(definitions, ",") + "]")
 }
 
-// anthropicDefinition returns a tool definition of Anthropic's API in OpenAI's form.
+// anthropicDefinition converts a tool definition of Anthropic's API to OpenAI's form. schema is
+// its input_schema.
 func anthropicDefinition(definition, schema gjson.Result) string {
 	name := cmp.Or(definition.Get("name").Raw, `""`)
 	description := cmp.Or(definition.Get("description").Raw, `""`)
@@ -151,13 +154,13 @@ func (r *reader) addStep(step arena.Step) {
 	r.addMessage(message{role: agentRole, step: step})
 }
 
-// addResult adds the result of the call with an id, or of a call without one if callID is
-// empty.
+// addResult adds a message with the result of the call that has this id. If callID is empty, the
+// result belongs to a call that has none yet.
 func (r *reader) addResult(callID string, result arena.Raw) {
 	r.addMessage(message{role: toolRole, callID: callID, result: result})
 }
 
-// setError records that the attempt failed, unless err is nil.
+// setError records that the attempt failed with err. It does nothing if err is nil.
 func (r *reader) setError(err *arena.AttemptError) {
 	if err == nil {
 		return

@@ -9,7 +9,8 @@ import (
 	"github.com/trajectory-arena/arena/internal/cursor"
 )
 
-// Rendered is a rollout of ShoppingBench, with prompt and output as rendered text.
+// Rendered is a rollout of ShoppingBench whose prompt and output are each one text, with role
+// names and tags between the messages.
 var Rendered = Format{Name: "openai", read: func(r *reader, doc object) {
 	a := r.begin("")
 	a.Declared = doc.number("reward", "score")
@@ -17,8 +18,8 @@ var Rendered = Format{Name: "openai", read: func(r *reader, doc object) {
 	r.readRenderedOutput(r.text(doc["output"]))
 }}
 
-// readRenderedPrompt splits a prompt at the lines that name a role: the system prompt, then
-// the request.
+// readRenderedPrompt splits a prompt, which is one text, into the system prompt and the
+// customer's request. Lines with the name of a role separate them.
 func (r *reader) readRenderedPrompt(text string) {
 	text = strings.TrimSuffix(strings.TrimRight(text, "\n"), "\nassistant")
 	head, request, ok := strings.Cut(text, "\nuser\n")
@@ -32,9 +33,9 @@ func (r *reader) readRenderedPrompt(text string) {
 	r.addText(userRole, strings.TrimRight(request, "\n"))
 }
 
-// readRenderedOutput splits an output at its observations, which are in obs tags between
-// the turns of the model. Each turn counts towards the limit, because text makes as many
-// steps as JSON.
+// readRenderedOutput splits an output, which is one text, into the model's messages and the
+// observations between them, which are in <obs> tags. Each message counts towards the document's
+// limit.
 func (r *reader) readRenderedOutput(text string) {
 	for text != "" && r.remaining >= 0 {
 		r.remaining--
@@ -54,7 +55,8 @@ func (r *reader) readRenderedOutput(text string) {
 	}
 }
 
-// taggedCalls returns the calls in the tool_call tags of a turn.
+// taggedCalls returns the calls in a text, which are JSON in <tool_call> tags. It skips a tag
+// with invalid JSON.
 func (r *reader) taggedCalls(text string) []arena.ToolCall {
 	var calls []arena.ToolCall
 	for {
@@ -70,8 +72,8 @@ func (r *reader) taggedCalls(text string) []arena.ToolCall {
 	}
 }
 
-// addRenderedResults adds the results of an observation, which belong to the calls before
-// it in their order.
+// addRenderedResults adds the tool results in an observation, which is JSON or plain text. They
+// belong to the calls before it, in order.
 func (r *reader) addRenderedResults(observation string) {
 	var results []message
 	if cursor.Valid(observation) {

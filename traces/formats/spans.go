@@ -9,8 +9,9 @@ import (
 	"github.com/trajectory-arena/arena"
 )
 
-// spans is a list of spans of model calls. All calls with one trace id are one attempt.
-// Each call repeats the conversation before it, so only the longest call is read.
+// spans is the format of lists of spans: records of model calls by tracing tools. All calls with
+// one trace id are one attempt. Each call repeats the conversation before it, so only the
+// longest call is read.
 var spans = Format{
 	Name:     "spans",
 	Retained: "tools, model, error",
@@ -48,13 +49,12 @@ func readSpans(r *reader, doc object) {
 	}
 }
 
-// span is one call of a model with the messages of its input and output.
+// span is the record of one model call, with the messages of its input and output.
 type span struct {
 	traceID, start string
 	raw            string
 	top            object
-	// genAI and llm are the attributes of OpenTelemetry's GenAI conventions and of
-	// OpenInference.
+	// genAI has the attributes of OpenTelemetry's GenAI conventions, llm those of OpenInference.
 	genAI, llm    object
 	input, output gjson.Result
 	// inputMessages is the number of messages in input.
@@ -64,7 +64,7 @@ type span struct {
 	hasOtherConversation bool
 }
 
-// isLongerThan reports whether s has more messages than other, or as many and a later
+// isLongerThan reports whether s has more input messages than other, or as many and a later
 // start.
 func (s *span) isLongerThan(other *span) bool {
 	if s.inputMessages != other.inputMessages {
@@ -73,8 +73,8 @@ func (s *span) isLongerThan(other *span) bool {
 	return s.start > other.start
 }
 
-// firstUserMessage returns the JSON of the first user message, which identifies the
-// conversation. Without one it returns the last message.
+// firstUserMessage returns the JSON of the first user message in the input, which identifies the
+// conversation. If there is none, it returns the last message.
 func (s *span) firstUserMessage() string {
 	text := ""
 	visitList(s.input, func(m gjson.Result) bool {
@@ -101,8 +101,8 @@ func traceID(span object) string {
 	return span.id("traceId", "trace_id")
 }
 
-// eachSpan calls visit for the model calls of a document: the elements of a list of spans,
-// or of lists of OTLP.
+// eachSpan calls visit for each model call in a document, which is a list of spans or has them
+// nested as in OTLP. It skips spans without input messages.
 func (r *reader) eachSpan(doc object, visit func(*span)) {
 	visitSpan := func(v gjson.Result) {
 		s := newSpan(expandDots(members(v)))
@@ -125,8 +125,8 @@ func (r *reader) eachSpan(doc object, visit func(*span)) {
 	})
 }
 
-// newSpan finds the messages of a span under the names of each convention: GenAI, its
-// versions before messages, OpenInference, and Langfuse.
+// newSpan finds the messages of a span, which have different keys in OpenTelemetry's GenAI
+// conventions, their older versions, OpenInference and Langfuse.
 func newSpan(top object) *span {
 	s := &span{
 		traceID: traceID(top),
@@ -162,7 +162,8 @@ func newSpan(top object) *span {
 	return s
 }
 
-// firstPresent returns the first value that exists and is not null.
+// firstPresent returns the first value that exists and is not null. If there is none, Exists of
+// the result is false.
 func firstPresent(values ...gjson.Result) gjson.Result {
 	for _, v := range values {
 		if v.Exists() && v.Type != gjson.Null {
@@ -172,7 +173,8 @@ func firstPresent(values ...gjson.Result) gjson.Result {
 	return gjson.Result{}
 }
 
-// countMessages returns the length of a list of messages, or 0 if an element has no role.
+// countMessages counts the messages in a list. It returns 0 if an element has no role, because
+// the list is then no list of messages.
 func countMessages(list gjson.Result) int {
 	n := 0
 	visitList(list, func(m gjson.Result) bool {
@@ -187,7 +189,8 @@ func countMessages(list gjson.Result) int {
 	return n
 }
 
-// otlpAttributes returns attributes in the form of OTLP: a list of keys with typed values.
+// otlpAttributes converts the attributes of a span in OTLP, a list of keys with typed values, to
+// an object.
 func otlpAttributes(list gjson.Result) object {
 	attributes := object{}
 	for _, v := range list.ForEach {
@@ -241,8 +244,8 @@ func (s *span) tools() arena.Raw {
 	return toolDefinitions(s.top.object("input")["tools"])
 }
 
-// readSpanMessages reads one message, a text of the model, or a list of messages. An
-// element of the list may have its message under "message".
+// readSpanMessages reads the input or output of a span: a list of messages, one message, or a
+// text, which the model wrote. An element of the list may have its message under "message".
 func (r *reader) readSpanMessages(v gjson.Result) {
 	unpacked := unpack(v)
 	if m := members(unpacked); m["role"].Exists() {
@@ -262,7 +265,8 @@ func (r *reader) readSpanMessages(v gjson.Result) {
 	})
 }
 
-// openInferenceTools returns the tools of OpenInference, each of which is JSON in a string.
+// openInferenceTools returns OpenInference's tool definitions, each of which is JSON in a
+// string, as a JSON array. It returns "" if there are none.
 func openInferenceTools(list gjson.Result) arena.Raw {
 	var definitions []string
 	visitList(list, func(v gjson.Result) bool {

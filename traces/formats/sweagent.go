@@ -10,9 +10,9 @@ import (
 	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
-// sweAgent is a .traj file. SWE-agent writes the history of messages and the steps with
-// their observations. mini-swe-agent writes the messages of its model's API and a last one
-// with the role exit.
+// sweAgent is the format of .traj files. SWE-agent writes the history of messages, and the steps
+// with their observations. mini-swe-agent writes the messages of its model's API, and a last
+// message with the role exit.
 var sweAgent = Format{
 	Name:     "swe_agent",
 	Writers:  "SWE-agent and mini-swe-agent (.traj)",
@@ -67,8 +67,8 @@ func (r *reader) readSWEMessage(v gjson.Result) {
 	}
 }
 
-// exitError returns the error for an exit status of SWE-agent, or nil if the agent
-// submitted a result.
+// exitError converts an exit status of SWE-agent to an error. It returns nil if the agent
+// submitted a result, or the status is empty.
 func exitError(status string) *arena.AttemptError {
 	if status == "" || strings.HasPrefix(strings.ToLower(status), "submitted") {
 		return nil

@@ -6,7 +6,7 @@ import (
 	"github.com/trajectory-arena/arena"
 )
 
-// tau2 is a result file of tau2-bench with all simulations, or one simulation.
+// tau2 is the format of tau2-bench: a result file with all simulations, or one simulation.
 var tau2 = Format{
 	Name:     "tau2",
 	Writers:  "tau2-bench results and simulations",
@@ -55,8 +55,9 @@ func (r *reader) readSimulation(sim, info object) {
 	}
 }
 
-// readTau2Message reads a message of a simulation, unless it is the agent's greeting or
-// belongs to a tool of the simulated user.
+// readTau2Message reads a message of a simulation. It leaves out the agent's greeting, which is
+// the first message, and the simulated user's tool calls with their results, and records them as
+// losses.
 func (r *reader) readTau2Message(v gjson.Result, isFirst bool) {
 	m := members(v)
 	role := rolesByName[m["role"].Str]

@@ -11,21 +11,24 @@ import (
 	"github.com/trajectory-arena/arena"
 )
 
-// verdict is the outcome of an episode. Three major versions of the runtime and the public
-// feedback write it under different names.
+// verdict is the outcome of an episode by its verifier. Three major versions of the runtime and
+// the public feedback write it under different names.
 type verdict struct {
 	arena.Ruling
 	// present reports whether the document has a verdict.
 	present bool
-	// environmentFailed and verifierFailed report whose failure ended the session.
+	// environmentFailed and verifierFailed report whether the session recorded an error of the
+	// environment or of the verifier.
 	environmentFailed, verifierFailed bool
-	// correct is 1 or 0, independent of the paid reward, and nil if unknown.
+	// correct is 1 if the result is correct and 0 if not, independent of the paid reward. It is
+	// nil if unknown.
 	correct *float64
-	// finishReason is the reason in the ledger for which the episode finished.
+	// finishReason is the reason in the ledger (log) for which the episode finished.
 	finishReason string
 }
 
-// readEpisodeVerdict reads the verdict of an episode with its flags and checks.
+// readEpisodeVerdict reads the verdict of an episode with its flags, and its checks by whether
+// they passed.
 func (r *reader) readEpisodeVerdict(episode object) {
 	fields := episode.object("verdict")
 	v := r.readVerdict(episode, fields)
@@ -47,8 +50,8 @@ func (r *reader) readEpisodeVerdict(episode object) {
 	}
 }
 
-// readVerdict reads the score in fields and the ending of a session. It returns the verdict
-// of the current attempt.
+// readVerdict reads the score from fields, and the ending and the errors from session. It
+// returns the verdict of the current attempt, in which it stores them.
 func (r *reader) readVerdict(session, fields object) *verdict {
 	v := &r.attempt().verdict
 	v.Score = fields.number("paid_reward", "score")
@@ -58,12 +61,12 @@ func (r *reader) readVerdict(session, fields object) *verdict {
 	return v
 }
 
-// isError reports whether v stands for an error: true, a text or an object.
+// isError reports whether v records an error: it is true, a string or an object.
 func isError(v gjson.Result) bool {
 	return v.Type == gjson.True || v.Type == gjson.String || v.IsObject()
 }
 
-// Vetoes that follow from the outcome of an episode.
+// Vetoes (reasons not to train on a trace) that follow from the outcome of an episode.
 const (
 	vetoEnvironment = "environment_error"     // the environment failed during the episode: it is no attempt
 	vetoVerifier    = "verifier_error"        // the verifier failed on the episode: it is no attempt
@@ -74,11 +77,11 @@ const (
 	vetoLedger      = "ledger_mismatch"       // the ledger is not the one that the verdict names
 )
 
-// agentError is the ending of an episode whose agent failed.
+// agentError is the recorded ending of an episode in which the agent's program failed.
 const agentError = "agent_error"
 
-// applyVerdict sets the ruling of the trace, and the vetoes that follow from it, unless the
-// document says nothing of the outcome.
+// applyVerdict sets the ruling, reward and status of the trace from the verdict, and adds the
+// vetoes that follow from it. It does nothing if the document has no outcome.
 func (a *Attempt) applyVerdict() {
 	v := &a.verdict
 	if v.isEmpty() {
@@ -105,9 +108,9 @@ func (v *verdict) isEmpty() bool {
 	return !hasFlag && !hasReason && v.Score == nil && v.correct == nil
 }
 
-// resolve decides whether the episode has a score or is void. An agent that failed has the
-// score 0, as the subnet counts it. An episode without a score and without a reason is a
-// failure of the verifier.
+// resolve sets the score of the episode, or the reason why the episode is void and has none. An
+// agent that failed has the score 0, as the subnet counts it. A verdict with neither a score nor
+// a reason counts as a failure of the verifier.
 func (v *verdict) resolve() {
 	switch {
 	case v.isEnvironmentFailure():
@@ -139,8 +142,9 @@ func (v *verdict) isEnvironmentFailure() bool {
 	return v.Category == "environment_fault" || v.Category == "infrastructure"
 }
 
-// isSuccess reports whether the episode is correct and was paid. All hard checks may pass
-// without a reward: the world changed and the agent did not notice.
+// isSuccess reports whether the episode is correct and has a positive score. Without a record of
+// correctness the score must be 1. A correct episode may have no reward, if the agent did not
+// notice that the world changed.
 func (v *verdict) isSuccess() bool {
 	if v.Score == nil || *v.Score <= 0 {
 		return false

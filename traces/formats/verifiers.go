@@ -8,8 +8,8 @@ import (
 	"github.com/trajectory-arena/arena"
 )
 
-// verifiersResult is a line of results of verifiers or prime-rl: prompt, completion and
-// reward.
+// verifiersResult is the format of a result line of verifiers or prime-rl: an object with
+// prompt, completion and reward.
 var verifiersResult = Format{
 	Name:     "verifiers",
 	Writers:  "verifiers and prime-rl results (prompt, completion)",
@@ -36,8 +36,9 @@ func readVerifiersResult(r *reader, doc object) {
 	r.addUnreadKeys(doc, "prompt", "completion")
 }
 
-// verifiersEpisode is a line of traces.jsonl of verifiers 0.4 and later. The messages of a
-// trace are a graph. Only the last branch is read; the others repeat its start.
+// verifiersEpisode is the format of a line in traces.jsonl of verifiers 0.4 and later. The
+// messages of a trace are a tree. Only the branch of the last message is read; the other
+// branches repeat its start.
 var verifiersEpisode = Format{
 	Name:     "verifiers_episode",
 	Writers:  "verifiers >= 0.4 and prime-rl (traces.jsonl)",
@@ -89,7 +90,8 @@ func (r *reader) readVerifiersTrace(v gjson.Result, doc object) {
 	}
 }
 
-// weightedReward returns the weighted sum of rewards, or nil if none is an object.
+// weightedReward returns the sum of all rewards, each score times its weight. It returns nil if
+// no element is an object.
 func weightedReward(rewards gjson.Result) *float64 {
 	sum := 0.0
 	hasReward := false
@@ -105,8 +107,8 @@ func weightedReward(rewards gjson.Result) *float64 {
 	return &sum
 }
 
-// lastBranch returns the indices of the nodes on the path to the last node. The parent of a
-// node must come before it.
+// lastBranch returns the indices of the nodes on the path from the root to the last node. The
+// path starts later if the parent of a node does not precede the node.
 func lastBranch(nodes []gjson.Result) []int {
 	var path []int
 	for i := len(nodes) - 1; i >= 0; {
