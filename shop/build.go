@@ -21,11 +21,12 @@ import (
 	"github.com/trajectory-arena/arena/shop/store"
 )
 
-// indexVersion is the version of the index file. It changes with the analyzer and with the
-// layout of a section.
+// indexVersion is the version of the index file. It must be increased with any change of the
+// analyzer or of a section's layout.
 const indexVersion = 5
 
-// indexInfo is the content of the section "info", in JSON.
+// indexInfo has the size and the hash of the catalogue from which an index was built, and the
+// numbers of its documents. It is stored as JSON in the section "info" of the index file.
 type indexInfo struct {
 	CatalogBytes int    `json:"catalog_bytes"`
 	CatalogXXH3  string `json:"catalog_xxh3"`
@@ -36,7 +37,7 @@ type indexInfo struct {
 	Blank int `json:"blank"`
 }
 
-// line is a line of a catalogue with its id.
+// line is the offset and the size of a line in a catalogue, in bytes, and the id of its product.
 type line struct {
 	id           string
 	offset, size int
@@ -95,14 +96,15 @@ func writeIndex(ctx context.Context, data []byte, out io.Writer) error {
 	return w.Close()
 }
 
-// isBlank reports whether a text consists of spaces and control characters, which the
-// server's Java calls blank. The server does not index such a product.
+// isBlank reports whether a text has only spaces and control characters. Like the subnet's
+// server, the index leaves out a product with such a text.
 func isBlank(text string) bool {
 	return !strings.ContainsFunc(text, func(r rune) bool { return r > ' ' })
 }
 
-// catalogLines returns the lines of a catalogue sorted by their ids, bytewise, which is the
-// order of documents with equal scores. The sort is stable.
+// catalogLines returns the lines of a catalogue in the bytewise order of their product ids,
+// which is the order of documents with equal scores. Lines with the same id keep their order.
+// Empty lines are left out.
 func catalogLines(ctx context.Context, data []byte) ([]line, error) {
 	var lines []line
 	offset := 0
@@ -131,8 +133,9 @@ func catalogLines(ctx context.Context, data []byte) ([]line, error) {
 	return lines, nil
 }
 
-// columns has the sections of the index file beside the text index. Each has one value of
-// fixed size for each document; ids and shops are tables.
+// columns has the sections of the index file other than the text index. Each byte slice has one
+// value of fixed size for each document, and ids has the document's id. shopNames has the id of
+// each shop.
 type columns struct {
 	prices, sold, shops, flags, places []byte
 	ids, shopNames                     table
@@ -152,17 +155,18 @@ func (c *columns) sections() []section {
 	}
 }
 
-// section is a section of the index file and the variable that holds its content.
+// section is the name of a section of the index file, and the variable with its content.
 type section struct {
 	name string
 	data *[]byte
 }
 
-// columnWriter collects the columns of the index file.
+// columnWriter collects the columns of the index file (values for each document).
 type columnWriter struct {
 	columns
 	info indexInfo
-	// shopNumbers has the number of each shop, from 1 in the order of their first products.
+	// shopNumbers maps the id of each shop to a number, from 1 in the order of the shops' first
+	// products.
 	shopNumbers map[string]uint32
 	lastID      string
 }
@@ -182,7 +186,8 @@ func (c *columnWriter) add(d document, l line) {
 	c.ids.add(d.id)
 }
 
-// shopNumber returns the number of a shop, 0 for no shop. It adds a shop that is new.
+// shopNumber returns the number of the shop with an id, or 0 for an empty id. It assigns the
+// next number to a new shop.
 func (c *columnWriter) shopNumber(id string) uint32 {
 	if id == "" {
 		return 0
@@ -195,8 +200,8 @@ func (c *columnWriter) shopNumber(id string) uint32 {
 	return n
 }
 
-// sortShops writes the names of the shops in order, for binary search, and replaces the
-// numbers of shops by their positions.
+// sortShops writes the ids of the shops in bytewise order, for binary search, and replaces the
+// shop's number of each document by the position of the id in this order, from 1.
 func (c *columnWriter) sortShops() {
 	positions := make([]uint32, len(c.shopNumbers)+1)
 	for i, id := range slices.Sorted(maps.Keys(c.shopNumbers)) {

@@ -31,8 +31,8 @@ type Catalog struct {
 	columns
 }
 
-// table is a column of strings: their joined text and the end of each in 4 bytes. In a
-// damaged file, a string outside the text is empty; to check all of them would make opening
+// table is a column of strings: their joined text and the offset of each end in 4 bytes. In a
+// damaged file, a string outside the text is empty; to check all strings would make opening
 // slow.
 type table struct{ ends, text []byte }
 
@@ -53,7 +53,7 @@ func (t table) get(i int) string {
 	return string(t.text[start:end])
 }
 
-// find returns the index of a string in a sorted table.
+// find returns the index of s in a sorted table, and whether s is in the table.
 func (t table) find(s string) (int, bool) {
 	return sort.Find(len(t.ends)/4, func(i int) int {
 		return strings.Compare(s, t.get(i))
@@ -118,8 +118,9 @@ func (c *Catalog) readSections() error {
 	return c.checkSections()
 }
 
-// checkSections returns an error for an index that was built from other data. It compares
-// only lengths; Verify compares checksums.
+// checkSections returns an error if the index was built from another catalogue, or if its
+// sections have different numbers of documents. It compares only lengths; Verify compares
+// checksums.
 func (c *Catalog) checkSections() error {
 	n := c.info.Documents
 	if c.info.CatalogBytes != len(c.data) {
@@ -172,7 +173,8 @@ func (c *Catalog) Has(id string) bool {
 	return ok
 }
 
-// shopNumber returns the number of a shop, from 1, or 0 if it has no product.
+// shopNumber returns the number of the shop with an id, from 1, or 0 if the catalogue has no
+// product of that shop.
 func (c *Catalog) shopNumber(id string) uint32 {
 	i, ok := c.shopNames.find(id)
 	if !ok {
@@ -181,8 +183,8 @@ func (c *Catalog) shopNumber(id string) uint32 {
 	return uint32(i + 1)
 }
 
-// raw returns the line of document i, or nil if a damaged index has it outside the
-// catalogue.
+// raw returns the catalogue line of document i. It returns nil if the offsets in a damaged index
+// are outside the catalogue.
 func (c *Catalog) raw(i int) []byte {
 	offset := binary.LittleEndian.Uint64(c.places[12*i:])
 	size := uint64(binary.LittleEndian.Uint32(c.places[12*i+8:]))

@@ -14,20 +14,20 @@ import (
 	"github.com/trajectory-arena/arena/shop/index"
 )
 
-// document has the fields of a product that are indexed.
+// document has the fields of a product that the search index stores.
 type document struct {
 	id       string
 	contents string
 	price    float64
 	sold     int64
-	// shopID is empty if the document has no shop_id that is a string; no filter finds it
-	// then.
+	// shopID is the shop_id if it is a string, and otherwise empty; then no filter by shop
+	// matches the product.
 	shopID string
 	flags  byte
 }
 
-// The services that can be filtered, one bit each. noSales is set for a document without a
-// numeric sold_count, which cannot be sorted by it.
+// The bits of document.flags: the services by which a search can filter, and noSales for a
+// product without a numeric sold_count, which cannot be sorted by sales.
 const (
 	official byte = 1 << iota
 	freeShipping
@@ -38,8 +38,8 @@ const (
 
 var serviceBits = map[string]byte{"official": official, "freeShipping": freeShipping, "COD": cod, "flashsale": flashSale}
 
-// parseID returns the id of a catalogue line. The error is the reason why the line is not a
-// product.
+// parseID returns the product id of a catalogue line. The error is the reason why the line is
+// not a product, such as a missing price.
 func parseID(line []byte) (string, error) {
 	text := string(line)
 	if !cursor.Valid(text) {
@@ -82,8 +82,8 @@ func readDocument(line []byte) document {
 	return d
 }
 
-// distinctValues returns the different values in the upper depth levels of v, joined by
-// spaces. Keys are not part of it.
+// distinctValues returns the different values in v, joined by spaces and without keys. An object
+// or array that is nested deeper than depth levels is one value, its JSON text.
 func distinctValues(v gjson.Result, depth int) string {
 	seen := map[string]bool{}
 	var b strings.Builder
@@ -107,7 +107,8 @@ func distinctValues(v gjson.Result, depth int) string {
 	return b.String()
 }
 
-// The fields of a product in a response, in the order of the server.
+// The fields of a product in the responses of the endpoints /find_product and
+// /view_product_information, in the order of the server.
 var (
 	searchFields = []string{"price", "product_id", "service", "shop_id", "sold_count", "title"}
 	viewFields   = []string{"attributes", "description", "product_id", "short_description", "sku_options"}
@@ -116,7 +117,8 @@ var (
 // ID returns the product id of a hit.
 func (c *Catalog) ID(h index.Hit) string { return c.ids.get(int(h.Document)) }
 
-// searchResponse returns the server's response to a query.
+// searchResponse returns the server's response to a search: a list of products, each with the
+// members of searchFields.
 func (c *Catalog) searchResponse(q Query, rules Rules) (python.Value, error) {
 	hits, err := c.Find(q, rules)
 	if err != nil {
@@ -133,8 +135,8 @@ func (c *Catalog) searchResponse(q Query, rules Rules) (python.Value, error) {
 	return python.ListOf(list...), nil
 }
 
-// lookUp returns a list with the result of read for each id in a comma-separated list. It
-// skips unknown ids.
+// lookUp calls read with the number of the document of each id in a comma-separated list. It
+// returns a list of the results, with sorted keys. It skips unknown ids.
 func (c *Catalog) lookUp(ids string, read func(i int) (python.Value, error)) (python.Value, error) {
 	list := []python.Value{}
 	for id := range strings.SplitSeq(ids, ",") {
@@ -151,7 +153,8 @@ func (c *Catalog) lookUp(ids string, read func(i int) (python.Value, error)) (py
 	return python.ListOf(list...), nil
 }
 
-// fields returns the named fields of document i. The server fails if one is missing.
+// fields returns the members of product i with these names. A missing member is an error, for
+// which the server responds with status 500.
 func (c *Catalog) fields(i int, names []string) (python.Value, error) {
 	doc, err := c.product(i)
 	if err != nil {
@@ -168,7 +171,8 @@ func (c *Catalog) fields(i int, names []string) (python.Value, error) {
 	return python.DictOf(items...), nil
 }
 
-// withSortedKeys returns v with the keys of every dict in order, as the server writes them.
+// withSortedKeys returns a copy of v in which the keys of every dict are sorted, as the server
+// writes them.
 func withSortedKeys(v python.Value) python.Value {
 	switch v.Kind {
 	case python.Dict:

@@ -21,7 +21,8 @@ type Query struct {
 type Rules struct {
 	// Depth is the number of ranked documents that are filtered.
 	Depth int
-	// CleanQuery reports whether characters of the query language are replaced by spaces.
+	// CleanQuery reports whether special characters of Lucene's query language are replaced by
+	// spaces.
 	CleanQuery bool
 	// QuoteTwice reports whether the tool quotes a query once more than the server unquotes.
 	QuoteTwice bool
@@ -38,7 +39,8 @@ const (
 	maxPage  = 5
 )
 
-// errServer is wrapped by every error for which the server responds with status 500.
+// errServer is the error of a request for which the server responds with status 500. Other
+// errors wrap it.
 var errServer = errors.New("internal server error")
 
 // Find returns the documents on the page of a query, by relevance or in the order of Sort.
@@ -70,7 +72,8 @@ func (c *Catalog) Find(q Query, rules Rules) ([]index.Hit, error) {
 	return hits[start:end], nil
 }
 
-// cleanQuery replaces the characters of the query language by spaces.
+// cleanQuery replaces the special characters of Lucene's query language by spaces, and removes
+// spaces from both ends.
 func cleanQuery(text string) string {
 	return python.Strip(strings.Map(func(r rune) rune {
 		if strings.ContainsRune(`+-&|!(){}[]^"~*?:\/`, r) {
@@ -80,8 +83,8 @@ func cleanQuery(text string) string {
 	}, text))
 }
 
-// search returns the first maxPage pages of the ranked documents that pass the filter. It
-// filters the first depth documents.
+// search ranks products by the query text and returns those that pass the filter, at most
+// maxPage pages. Only the best depth products are filtered.
 func (c *Catalog) search(
 	text string,
 	f filter,
@@ -110,8 +113,9 @@ func (c *Catalog) search(
 	return hits, nil
 }
 
-// uniqueIDs returns the best hit of each id, with the first document of the id: the server
-// reads products by their ids, so it filters, sorts and shows that document.
+// uniqueIDs returns the best hit of each product id, for catalogues in which products share an
+// id. Its document becomes the first with the id: the server reads products by their ids, so it
+// filters, sorts and shows that document.
 func (c *Catalog) uniqueIDs(ranked []index.Hit) []index.Hit {
 	seen := map[uint32]bool{}
 	unique := ranked[:0]
@@ -127,7 +131,7 @@ func (c *Catalog) uniqueIDs(ranked []index.Hit) []index.Hit {
 	return unique
 }
 
-// filter has the conditions of a query beside its text.
+// filter has the conditions of a search other than its text.
 type filter struct {
 	low, high *float64 // the bounds of the price, nil for none
 	services  byte     // the bits of the services that a product must have
@@ -161,8 +165,8 @@ func (f filter) isEmpty() bool {
 	return f.low == nil && f.high == nil && f.services == 0 && !f.hasShop
 }
 
-// matches reports whether document i passes the filter. The comparisons are those of the
-// server, so that a bound of NaN has no effect.
+// matches reports whether document i passes the filter. A price bound of NaN has no effect, as
+// in the server.
 func (f filter) matches(c *Catalog, i uint32) bool {
 	if f.hasShop && (f.shop == 0 || c.shopOf(i) != f.shop) {
 		return false
@@ -177,7 +181,9 @@ func (f filter) matches(c *Catalog, i uint32) bool {
 	return f.high == nil || !(price > *f.high)
 }
 
-// sortHits sorts hits stably by a key of the server. It does not sort by an unknown key.
+// sortHits sorts hits by a key of the server: "order" (most sold first), "priceasc" or
+// "pricedesc". Equal hits keep their order, and all hits do for any other key. It fails for
+// "order" if a product has no number of sales.
 func (c *Catalog) sortHits(hits []index.Hit, key string) error {
 	hasNoSales := func(h index.Hit) bool {
 		return c.flags[h.Document]&noSales != 0

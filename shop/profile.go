@@ -20,8 +20,8 @@ import (
 //go:embed profiles
 var profileFiles embed.FS
 
-// profile is a list of tools in the order of the prompt, with the folder of their
-// definitions.
+// profile is a harness profile: the names of the tools that a student has, in the order of the
+// prompt, and the folder of their definitions.
 type profile struct {
 	name  string
 	tools []string

@@ -14,14 +14,15 @@ import (
 	"github.com/trajectory-arena/arena/internal/webclient"
 )
 
-// The timeout, the number of tries and the pauses of the client in the subnet's agent
+// The timeout, the number of tries and the pauses of the search client in the subnet's agent
 // template.
 const (
 	remoteTimeout  = 120 * time.Second
 	remoteTries    = 2
 	remoteWait     = 2 * time.Second
 	remoteBusyWait = 5 * time.Second
-	// maxResponseBytes is far larger than ten of the largest documents.
+	// maxResponseBytes is the maximum size of a response in bytes, far more than a page of the
+	// ten largest products.
 	maxResponseBytes = 16 << 20
 )
 
@@ -65,7 +66,8 @@ func (r *Remote) Get(
 	return v, status, err == nil
 }
 
-// send sends a request once.
+// send sends a request once and returns the decoded response and its status. With an error, the
+// status is that of the server's refusal, or 0 if there was no readable response.
 func (r *Remote) send(ctx context.Context, url string) (v python.Value, status int, err error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {

@@ -36,12 +36,12 @@ func (l Local) Get(
 	return v, status, status == http.StatusOK
 }
 
-// maxViewedProducts is the maximum number of products in a request, far more than fit into
-// a model's context. Without it, 256 KiB of ids would return 16 MB.
+// maxViewedProducts is the maximum number of product ids in a request, far more than fit into a
+// model's context. Without it, 256 KiB of ids would return 16 MB.
 const maxViewedProducts = 1000
 
-// respond returns the response to a request for a path. param returns the first value of a
-// query parameter.
+// respond returns the response to a request for a path, and the HTTP status. param returns the
+// first value of a query parameter, and whether there is one.
 func (l Local) respond(path string, param func(key string) (string, bool)) (python.Value, int) {
 	get := func(key string) string {
 		v, _ := param(key)
@@ -92,8 +92,8 @@ func (l Local) respond(path string, param func(key string) (string, bool)) (pyth
 	return v, http.StatusOK
 }
 
-// sentParam returns a parameter of a tool as the server receives it: the first element of a
-// list, the first key of a dict, or the text of any other value. It returns false for None
+// sentParam returns the text of a tool's parameter that the server receives: the first element
+// of a list, the first key of a dict, or the text of any other value. It returns false for None
 // and for an empty list or dict.
 func sentParam(params python.Value, key string) (string, bool) {
 	v, ok := params.Get(key)
@@ -140,7 +140,8 @@ func write(w http.ResponseWriter, status int, contentType string, body []byte) {
 	_, _ = w.Write(body) // fails only if the client is gone
 }
 
-// explanations has the texts of Werkzeug's error pages.
+// explanations has the texts of Werkzeug's error pages, which the subnet's server sends, by
+// status.
 var explanations = map[int]string{
 	http.StatusNotFound:            "The requested URL was not found on the server. If you entered the URL manually please check your spelling and try again.",
 	http.StatusMethodNotAllowed:    "The method is not allowed for the requested URL.",
@@ -155,7 +156,8 @@ func writeError(w http.ResponseWriter, status int) {
 
 var paths = []string{"/", "/find_product", "/get_product_raw", "/health", "/view_product_information"}
 
-// refuse responds to methods other than GET and HEAD as Flask does for a known path.
+// refuse responds to a request for a known path whose method is neither GET nor HEAD, as Flask
+// does: with the allowed methods to OPTIONS, with status 405 to any other method.
 func refuse(w http.ResponseWriter, method string) {
 	w.Header().Set("Allow", "GET, OPTIONS, HEAD")
 	if method == http.MethodOptions {
@@ -165,8 +167,9 @@ func refuse(w http.ResponseWriter, method string) {
 	writeError(w, http.StatusMethodNotAllowed)
 }
 
-// queryParam returns a function that returns a parameter of a query string, the first if it
-// is repeated. An invalid escape is unchanged.
+// queryParam returns a function that finds a parameter in the query string raw. The function
+// returns the first value of a repeated parameter, and false for a missing one. An invalid
+// escape is unchanged.
 func queryParam(raw string) func(string) (string, bool) {
 	return func(key string) (string, bool) {
 		for part := range strings.SplitSeq(raw, "&") {

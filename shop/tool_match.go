@@ -8,10 +8,10 @@ import (
 	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
-// checkMatch compares a product with required attributes. A requirement is met if its value
-// is part of that attribute, of all attribute values joined, or of the descriptions. SKU
-// options of a dict never match, because the subnet's code iterates over their keys instead
-// of their values.
+// checkMatch executes the tool check_product_match, which compares a product with required
+// attributes. A requirement is met if its value is part of that attribute, of all values joined,
+// or of the descriptions. SKU options of a dict never match, because the subnet's code iterates
+// over their keys.
 func (c *call) checkMatch(a python.Value) python.Value {
 	id := argument(a, "product_id")
 	reqs := argument(a, "requirements")
@@ -37,8 +37,9 @@ func (c *call) checkMatch(a python.Value) python.Value {
 	return p.report(reqs, argumentOr(info, "product_id", id))
 }
 
-// productNotFound returns the result for an unknown product. It raises an error if the
-// requirements cannot be parsed.
+// productNotFound returns the result of check_product_match for an unknown product: all
+// requirements are mismatches. It raises Python's error if requirements is not the text of a
+// JSON object.
 func productNotFound(requirements python.Value) python.Value {
 	if requirements.Kind != python.Str {
 		python.Raise("the JSON object must be str, bytes or bytearray, not %s", requirements.TypeName())
@@ -54,7 +55,8 @@ func productNotFound(requirements python.Value) python.Value {
 	)
 }
 
-// productTexts has the texts of a product that are searched for requirements, in lower case.
+// productTexts has the texts of a product that are searched for required values. values and
+// description are in lower case.
 type productTexts struct {
 	attributes  python.Value
 	values      string
@@ -95,7 +97,8 @@ func texts(v python.Value) []string {
 	})
 }
 
-// meets reports whether the product has a value for a required attribute.
+// meets reports whether a product has the required value of an attribute: in the attribute named
+// key, in any other attribute or option, or in its description.
 func (p productTexts) meets(key string, value python.Value) bool {
 	want := python.Lower(value.String())
 	for _, it := range p.attributes.Dict {
@@ -109,10 +112,12 @@ func (p productTexts) meets(key string, value python.Value) bool {
 	return strings.Contains(p.values, want) || strings.Contains(p.description, want)
 }
 
-// maxAttributes is the number of attributes in the summary of a product.
+// maxAttributes is the maximum number of attributes in the summary of a product that
+// check_product_match returns.
 const maxAttributes = 10
 
-// report returns the result of the tool.
+// report returns the result of check_product_match: the requirements that the product meets,
+// those that it does not meet, and a summary of the product.
 func (p productTexts) report(reqs, id python.Value) python.Value {
 	matches := []python.Value{}
 	mismatches := []python.Value{}
@@ -137,8 +142,8 @@ func (p productTexts) report(reqs, id python.Value) python.Value {
 
 const findPath = "/find_product"
 
-// findProduct searches for products. If a search in a shop has no result, it searches again
-// without the service, and then with the first two words.
+// findProduct executes the tool find_product, a search. If a search in one shop has no result,
+// it searches again without the service, and then with the first two words of the query.
 func (c *call) findProduct(a python.Value) python.Value {
 	q := argument(a, "q")
 	params := c.findParams(a, q)
@@ -182,8 +187,8 @@ func (c *call) findParams(a, q python.Value) python.Value {
 
 func isText(v python.Value, s string) bool { return v.Kind == python.Str && v.Text == s }
 
-// withoutDefault returns the service without the word "default", alone or in a
-// comma-separated list.
+// withoutDefault returns the parameter service without the word "default", which stands for no
+// filter. The word may be the value, which becomes None, or part of a comma-separated list.
 func withoutDefault(service python.Value) python.Value {
 	const word = "default"
 	if isText(service, word) {

@@ -8,8 +8,8 @@ import (
 	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
-// sameShop finds one shop with a product for each of several searches. The candidates are
-// the shops on the first page of the first search, by rank.
+// sameShop executes the tool find_products_in_same_shop, which finds a shop with a product for
+// each of several searches. It tries the shops on the first page of the first search, by rank.
 func (c *call) sameShop(a python.Value) python.Value {
 	specs := argument(a, "product_queries")
 	if specs.Kind == python.Str {
@@ -78,7 +78,8 @@ func (c *call) specParams(spec python.Value) python.Value {
 	return python.DictOf(item("q", c.quoteQuery(q)), item("page", python.Integer(1)))
 }
 
-// candidateShops returns the first product of each shop in the results.
+// candidateShops returns the first product of each shop in the results of a search. It skips
+// products without a shop.
 func candidateShops(results python.Value) []python.Value {
 	seen := map[string]bool{"": true}
 	var shops []python.Value
@@ -92,8 +93,8 @@ func candidateShops(results python.Value) []python.Value {
 	return shops
 }
 
-// productsOfShop returns the candidate and a product of its shop for each spec. It returns
-// nil if the shop has none for one of them.
+// productsOfShop returns the product candidate and, from the same shop, the first product that
+// each further search (spec) finds. It returns nil if a search finds none.
 func (c *call) productsOfShop(candidate python.Value, specs []python.Value) []python.Value {
 	products := []python.Value{candidate}
 	shop := python.String(argument(candidate, "shop_id").String())
@@ -107,9 +108,9 @@ func (c *call) productsOfShop(candidate python.Value, specs []python.Value) []py
 	return products
 }
 
-// searchShop searches in a shop until there are results: twice with the query, as the
-// subnet's code means to drop a filter that the query does not have, then with its first
-// two words, then with the first.
+// searchShop searches in a shop until there are results: twice with the query, then with its
+// first two words, then with the first. The second search is equal to the first because the
+// subnet's code drops a filter there that the query does not have.
 func (c *call) searchShop(spec, shop python.Value) python.Value {
 	params := c.specParams(spec).With("shop_id", shop)
 	if price := argument(spec, "price"); price.Truth() {

@@ -9,8 +9,8 @@ import (
 	"github.com/trajectory-arena/arena/internal/python"
 )
 
-// voucher computes a sum of prices after a discount, with the types and the order of errors
-// of Python's arithmetic.
+// voucher executes the tool calculate_voucher, which computes a sum of prices after a discount.
+// Number types and the order of errors are those of Python's arithmetic.
 func (c *call) voucher(a python.Value) python.Value {
 	prices, total, ok := readPrices(argument(a, "product_prices").String())
 	if !ok {
@@ -38,7 +38,8 @@ func (c *call) voucher(a python.Value) python.Value {
 	)
 }
 
-// readPrices parses a comma-separated list of prices and adds them from left to right.
+// readPrices parses a comma-separated list of prices and adds them from left to right. ok is
+// false if one is not a number.
 func readPrices(text string) (prices []python.Value, total float64, ok bool) {
 	for part := range strings.SplitSeq(text, ",") {
 		f, ok := python.ParseFloat(part)
@@ -51,8 +52,9 @@ func readPrices(text string) (prices []python.Value, total float64, ok bool) {
 	return prices, total, true
 }
 
-// voucherDiscount returns the discount of a voucher. A fixed discount is returned unchanged,
-// so that an integer stays one. An unknown type has the discount 0.
+// voucherDiscount computes the discount of a voucher on the sum total. A fixed discount is
+// returned unchanged, so that an integer stays one. A percentage is limited by the cap. Any
+// other type of voucher has the discount 0.
 func voucherDiscount(a python.Value, total float64) python.Value {
 	value := argument(a, "discount_value")
 	switch kind := argument(a, "voucher_type"); {
@@ -74,7 +76,8 @@ func voucherDiscount(a python.Value, total float64) python.Value {
 	return python.Number(discount)
 }
 
-// comparable returns the float that a comparison with a float uses.
+// comparable returns the float with which Python compares the number v with another float. It
+// raises Python's error, which names the operator, if v is not a number.
 func comparable(v python.Value, operator string) float64 {
 	if !v.IsNumber() {
 		python.Raise("'%s' not supported between instances of 'float' and '%s'", operator, v.TypeName())
@@ -86,8 +89,8 @@ func comparable(v python.Value, operator string) float64 {
 	return f
 }
 
-// toFloat returns float(v) of a number. It returns infinity and an error for an integer
-// larger than any float.
+// toFloat returns Python's float(v) for a number v. It returns infinity and an error for an
+// integer larger than any float.
 func toFloat(v python.Value) (float64, error) {
 	switch v.Kind {
 	case python.Bool:
@@ -106,7 +109,7 @@ func toFloat(v python.Value) (float64, error) {
 	}
 }
 
-// round2 returns round(v, 2), which is an integer for an integer or a bool.
+// round2 returns Python's round(v, 2). The result is an integer if v is an integer or a bool.
 func round2(v python.Value) python.Value {
 	switch v.Kind {
 	case python.Float:

@@ -108,8 +108,8 @@ func Observation(answers []Answer) string {
 	return string(append(b, "]</obs>"...))
 }
 
-// signature lists a tool's parameters in order; the first required of them
-// have no default.
+// signature lists the parameters of a tool in order, and the method that executes the tool. The
+// first "required" parameters have no default.
 type signature struct {
 	params   []string
 	required int
@@ -142,15 +142,16 @@ func noOperator(operator, left, right string) {
 	python.Raise("unsupported operand type(s) for %s: '%s' and '%s'", operator, left, right)
 }
 
-// mustBeDict checks that v is a dict. Otherwise it raises Python's error for a call of a
-// dict's method on v.
+// mustBeDict checks that v is a dict. Otherwise it raises Python's error for a call of this
+// method on v.
 func mustBeDict(v python.Value, method string) {
 	if v.Kind != python.Dict {
 		noAttribute(v, method)
 	}
 }
 
-// loads returns json.loads(text), and valid = false for a JSONDecodeError.
+// loads returns json.loads(text) of Python. valid is false if the text is not JSON; it raises
+// any other error.
 func loads(text string) (v python.Value, valid bool) {
 	v, err := python.Loads(text)
 	if _, syntax := errors.AsType[*python.DecodeError](err); syntax {
@@ -159,7 +160,8 @@ func loads(text string) (v python.Value, valid bool) {
 	return python.Must(v, err), true
 }
 
-// run returns the result of a tool, or the error that it raises.
+// run executes the tool with this name. The error is the exception that the tool raises in
+// Python.
 func (c *call) run(name string, arguments python.Value) (result python.Value, err error) {
 	err = python.Catch(func() {
 		s, ok := signatures[name]
@@ -172,8 +174,9 @@ func (c *call) run(name string, arguments python.Value) (result python.Value, er
 	return result, err
 }
 
-// bind checks the arguments as Python does. Any arguments of terminate are valid, because
-// the agent's loop handles it before the call.
+// bind checks the arguments of a tool as Python does, and raises its error if they do not fit
+// the parameters. Any dict is valid for terminate, because the agent's loop handles that tool
+// before the call.
 func (s signature) bind(name string, arguments python.Value) {
 	if arguments.Kind != python.Dict {
 		python.Raise("src.agent.agent.%s() argument after ** must be a mapping, not %s", name, arguments.TypeName())
@@ -208,8 +211,9 @@ func enumeration(words []string) string {
 	return strings.Join(words[:last], ", ") + ", and " + words[last]
 }
 
-// get sends a request without the parameters that are None. It returns None for a failed
-// request and raises an error for parameters that cannot be encoded.
+// get sends a request to the search server, without the parameters that are None, and records
+// the request. It returns None if the request fails. It raises an error for a parameter that
+// cannot be encoded.
 func (c *call) get(path string, params python.Value) python.Value {
 	isNone := func(it python.Item) bool {
 		return it.Value.Kind == python.None
@@ -232,8 +236,8 @@ func (c *call) get(path string, params python.Value) python.Value {
 	return v
 }
 
-// checkEncodable checks that a parameter can be encoded. Otherwise it raises the error of
-// Python's URL encoder, which encodes every element of a list and every key of a dict.
+// checkEncodable checks that a parameter can be encoded as UTF-8. Otherwise it raises the error
+// of Python's URL encoder, which encodes every element of a list and every key of a dict.
 func checkEncodable(v python.Value) {
 	var texts []string
 	switch v.Kind {
@@ -251,7 +255,8 @@ func checkEncodable(v python.Value) {
 	}
 }
 
-// getList sends a request and returns the response, or an empty list for a failed request.
+// getList sends a request to the search server and returns the response, or an empty list if the
+// request fails.
 func (c *call) getList(path string, params python.Value) python.Value {
 	v := c.get(path, params)
 	if v.Kind == python.None {
@@ -292,7 +297,8 @@ func (c *call) terminate(a python.Value) python.Value {
 	return python.String("The interaction has been completed with status: " + argumentOr(a, "status", python.String("success")).String())
 }
 
-// quoteQuery returns a query as the tool writes it into the parameters.
+// quoteQuery returns a search query as the tool passes it to the server: quoted for a URL if the
+// rules require it, otherwise unchanged. It raises Python's error for a query that is no string.
 func (c *call) quoteQuery(q python.Value) python.Value {
 	if q.Kind != python.Str {
 		python.Raise("quote_from_bytes() expected bytes")

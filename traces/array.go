@@ -114,8 +114,8 @@ func (r *reader) startsContainer() bool {
 	return first == '{' || first == '['
 }
 
-// The formats of arrays of messages: OpenAI's API, in which "role" is the sender, and ShareGPT,
-// in which "from" is.
+// The two formats of a JSON array of messages. The author of a message is under "role" in that
+// of OpenAI's API, and under "from" in ShareGPT.
 var (
 	openAI   = arena.Source{Shape: "openai", TextArguments: true}
 	shareGPT = arena.Source{Shape: "sharegpt", TextArguments: true}

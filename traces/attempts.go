@@ -11,7 +11,7 @@ import (
 
 // detect decodes a document that names no schema as the first of formats.Detectable that it
 // matches. For one line of a session, such as one message, it returns only the key of the
-// session. The bool is false for any other document.
+// session. The bool is false if the document is neither.
 func (d *decoder) detect(doc string) (decoded, bool, error) {
 	if key := formats.SessionKey(doc); key != "" {
 		return decoded{sessionKey: key}, true, nil

@@ -249,8 +249,8 @@ func (d *decoder) notATrace(detail string) (decoded, error) {
 	return decoded{}, &damage{NotATrace, detail}
 }
 
-// wrongType returns the error for a field whose JSON type is got although its format requires
-// want, such as "an array".
+// wrongType returns the error for a field that has the JSON type got where its format requires
+// the type that want names, such as "an array".
 func wrongType(field, want string, got arena.Kind) error {
 	kinds := [...]string{"absent", "null", "a bool", "a number", "a string", "an array", "an object"}
 	return &damage{WrongType, fmt.Sprintf("%s is %s where %s should be", field, kinds[got], want)}

@@ -23,8 +23,8 @@ type parts struct {
 type offsets struct{ calls, proxy int }
 
 // readDialogue reads the list of steps in a record of the sandbox into t. If the value is not a
-// list, t has no dialogue, as in the subnet's reader. A value other than a list or null is
-// recorded as a repair.
+// list, t has no dialogue, as in the subnet's reader; a value other than null is then recorded
+// as a repair, which keeps the attempt out of corpora.
 func (d *decoder) readDialogue(t *arena.Trace) {
 	d.parts.reset()
 	t.Query = ""

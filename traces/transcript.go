@@ -9,10 +9,10 @@ import (
 	"github.com/trajectory-arena/arena"
 )
 
-// assignInferences assigns the inference calls of an episode to the agent's steps. Since the
-// calls have no time, a step gets all calls up to the first whose response names one of its
-// tools, and the text of that response. The last agent step gets the remaining calls. The tool
-// calls of each step follow as proxy calls.
+// assignInferences assigns the inference calls of an episode to the agent's steps, as their
+// proxy calls. Since the calls have no time, a step gets all calls up to the first whose
+// response names one of its tools, and the text of that response. The last agent step gets the
+// remaining calls. The step's own tool calls are added after them.
 func assignInferences(t *arena.Trace, inferences []arena.ProxyCall) {
 	t.Source.HasProxyLog = true
 	t.InferenceTotal = len(inferences)

@@ -71,9 +71,8 @@ func (w *window) ensureSpace() {
 	w.end = length
 }
 
-// nextSize returns the size of the next larger buffer in bytes: twice the current size, but at
-// most a little more than the limit if the current size is below that. This suffices to see that
-// a record is too long.
+// nextSize returns the size of the next buffer in bytes, twice the current size. The buffer
+// first grows to a little more than the limit, which suffices to see that a record is too long.
 func (w *window) nextSize() int {
 	size := max(firstWindowBytes, 2*len(w.buf))
 	maxSize := w.limit + firstWindowBytes
@@ -157,7 +156,8 @@ func blankPrefix(s []byte) int {
 // failed reports whether reading stopped at an error other than io.EOF.
 func (w *window) failed() bool { return w.failure() != nil }
 
-// failure returns the error that stopped reading before the end of the text, or nil.
+// failure returns the error that stopped reading, or nil if the text ended at io.EOF or can
+// still be read.
 func (w *window) failure() error {
 	if errors.Is(w.err, io.EOF) {
 		return nil

@@ -11,8 +11,8 @@ import (
 	"github.com/blevesearch/go-porterstemmer"
 )
 
-// maxWord is the maximum length of a word in UTF-16 units (the default of Lucene's
-// StandardTokenizer). The remaining text of a longer word is split again.
+// maxWord is the maximum length of a word in UTF-16 units, as in Lucene's StandardTokenizer. A
+// longer word ends there, and its remaining text is split again.
 const maxWord = 255
 
 var stopWords = map[string]bool{
@@ -27,8 +27,9 @@ func Terms(text string, emit func([]byte)) {
 	eachWord(text, func(word string) { emitTerm(word, emit) })
 }
 
-// emitTerm calls emit with the term of a word, unless it is a stop word. The stemmer works
-// on UTF-16 units, of which it needs three; one character may have two.
+// emitTerm calls emit with the index term of a word: the stem of the word in lower case without
+// a possessive. It does nothing for a stop word. The stem is computed on UTF-16 units, as in the
+// search engine; a character may have two.
 func emitTerm(word string, emit func([]byte)) {
 	lower := strings.ToLower(withoutPossessive(word))
 	if lower == "" || stopWords[lower] {
@@ -46,7 +47,8 @@ func emitTerm(word string, emit func([]byte)) {
 	emit([]byte(string(utf16.Decode(units[:len(stemmed)]))))
 }
 
-// withoutPossessive returns a word without a final 's, with any of three apostrophes.
+// withoutPossessive returns a word without a final 's. The apostrophe may be any of three
+// characters.
 func withoutPossessive(word string) string {
 	n := len(word)
 	if n < 2 || word[n-1]|0x20 != 's' {
@@ -59,10 +61,10 @@ func withoutPossessive(word string) string {
 	return word
 }
 
-// stem returns Porter's stem of a word in lower case ("An algorithm for suffix stripping",
-// 1980, with the two changes of its author's later programs: bli to ble, logi to log). It
-// may overwrite word. Words of one or two letters are unchanged. The library is wrong for
-// two words that consist of a suffix.
+// stem returns the Porter stem of a word in lower case ("An algorithm for suffix stripping",
+// 1980, with the two changes of its author's later programs: bli to ble, logi to log). It may
+// overwrite word. Words of one or two letters are unchanged. Two words that consist of a suffix
+// are treated here, because the library stems them wrongly.
 func stem(word []rune) []rune {
 	switch string(word) {
 	case "eed":

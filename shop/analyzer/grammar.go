@@ -17,19 +17,21 @@ var classText string
 var grammarText string
 
 type (
-	// class is a class of characters, 0 for characters without one.
+	// class is the number of a set of characters that the grammars do not distinguish. It is 0
+	// for characters in none of the sets.
 	class uint8
-	// state is a state of a grammar, 0 if there is no next state.
+	// state is the number of a state of a grammar's automaton. It is 0 if there is no next
+	// state.
 	state uint8
 )
 
-// start is the first state of each grammar.
+// start is the initial state of each grammar's automaton.
 const start state = 1
 
-// maxStates is larger than the number of states and the number of classes.
+// maxStates bounds the number of states and the number of classes. Both are smaller.
 const maxStates = 32
 
-// grammar is a finite automaton for words.
+// grammar is a finite automaton that recognises words or emoji.
 type grammar struct {
 	// next has the next state for each state and class.
 	next [maxStates][maxStates]state
@@ -37,8 +39,8 @@ type grammar struct {
 	accepting [maxStates]bool
 }
 
-// longestWord returns the length in bytes of the longest word at the start of s, of at most
-// maxWord UTF-16 units. It returns 0 if there is none.
+// longestWord returns the length in bytes of the longest word of the grammar at the start of s,
+// with at most maxWord UTF-16 units. It returns 0 if s does not start with a word.
 func (g *grammar) longestWord(s string, classes *classTable) int {
 	size := 0
 	units := 0
@@ -56,10 +58,10 @@ func (g *grammar) longestWord(s string, classes *classTable) int {
 	return size
 }
 
-// pageSize is the number of characters in a page of the table. Equal pages are stored once.
+// pageSize is the number of characters in a page of a classTable. Equal pages are stored once.
 const pageSize = 256
 
-// classTable has the class of each character.
+// classTable maps each character to its class.
 type classTable struct {
 	page  [(1<<20 + 1<<16) / pageSize]uint16
 	pages [][pageSize]class
@@ -67,13 +69,15 @@ type classTable struct {
 
 func (t *classTable) classOf(r rune) class { return t.pages[t.page[r/pageSize]][r%pageSize] }
 
-// tables has the content of both embedded files.
+// tables has the content of the embedded files: the classes of characters, and the automata for
+// words and for emoji.
 type tables struct {
 	classes      *classTable
 	words, emoji *grammar
 }
 
-// loadTables parses the embedded files at the first call. It panics if they are invalid.
+// loadTables parses the embedded files at the first call and returns the result at every call.
+// It panics if a file is invalid.
 var loadTables = sync.OnceValue(func() *tables {
 	classes, byName := parseClasses(paragraphs(classText)[1:])
 	parts := paragraphs(grammarText)[1:]
@@ -93,7 +97,8 @@ var loadTables = sync.OnceValue(func() *tables {
 
 func paragraphs(text string) []string { return strings.Split(strings.TrimSpace(text), "\n\n") }
 
-// parseClasses parses paragraphs with the name of a class and its ranges of characters.
+// parseClasses parses paragraphs, each the name of a class and its characters or ranges of
+// characters in hexadecimal. It returns a table of characters, and each class by its name.
 func parseClasses(paragraphs []string) (*classTable, map[string][]class) {
 	classes := make([]class, 1<<20+1<<16) // by character
 	byName := map[string][]class{}
@@ -138,8 +143,9 @@ func parseCharacter(hex string) uint64 {
 	return r
 }
 
-// parseGrammar parses lines with the name of a state, which ends with a point if a word may
-// end there, and moves of the form class>state.
+// parseGrammar parses an automaton. A line has the name of a state, which ends with a point if a
+// word may end there, and transitions of the form class>state. classes are the classes that a
+// name stands for.
 func parseGrammar(text string, classes map[string][]class) *grammar {
 	g := &grammar{}
 	states := map[string]state{}
@@ -167,8 +173,8 @@ func parseGrammar(text string, classes map[string][]class) *grammar {
 	return g
 }
 
-// eachWord calls emit with the longest word or emoji at each position of a text. It skips
-// characters that start neither.
+// eachWord calls emit with the words and emoji of a text in order, the longest at each position.
+// It skips characters that start neither.
 func eachWord(s string, emit func(string)) {
 	t := loadTables()
 	for s != "" {

@@ -30,9 +30,10 @@ type Builder struct {
 	current []*postings
 }
 
-// postings has the documents of one term in ascending order, as variable-length integers.
-// Each document is its distance to the previous one, shifted left by one bit. The low bit
-// is set if the term occurs once. Otherwise the frequency follows.
+// postings has the numbers of the documents that contain one term, in ascending order, as
+// variable-length integers. Each number is written as its difference from the previous one,
+// shifted left by one bit. The low bit is set if the term occurs once in the document. Otherwise
+// the number of occurrences follows.
 type postings struct {
 	code      []byte
 	last      uint32
@@ -103,12 +104,13 @@ func (x *Builder) Write(ctx context.Context, z *zip.Writer) error {
 	return store.WriteSection(z, "terms", text)
 }
 
-// entryBytes is the size of a term's entry in the dictionary: the offset of its text (4
+// entryBytes is the size in bytes of a term's entry in the dictionary: the offset of its text (4
 // bytes), the number of documents (4) and the offset of its postings (8).
 const entryBytes = 16
 
-// writePostings writes the postings of all terms in bytewise order. It returns the
-// dictionary and the joined texts of the terms.
+// writePostings writes the postings (encoded document numbers) of all terms to z, in the
+// bytewise order of the terms. It returns the dictionary, which has an entry for each term, and
+// the joined texts of the terms.
 func (x *Builder) writePostings(ctx context.Context, z *zip.Writer) (dictionary, text []byte, err error) {
 	w, err := store.CreateSection(z, "postings")
 	if err != nil {
@@ -132,18 +134,19 @@ func (x *Builder) writePostings(ctx context.Context, z *zip.Writer) (dictionary,
 	return dictionary, text, nil
 }
 
-// k1 and b are Anserini's defaults.
+// The parameters of BM25: k1 limits the weight of a term's frequency, b is the weight of the
+// document's length. Both are Anserini's defaults.
 const (
 	k1 = float32(0.9)
 	b  = float32(0.4)
 )
 
-// exactLengths is the number of the smallest lengths with a byte of their own, before the
-// mantissa starts (Lucene, SmallFloat.intToByte4).
+// exactLengths is the number of document lengths, from 0, whose code in lengthByte is the length
+// itself. Codes of longer ones have a mantissa and an exponent (Lucene, SmallFloat.intToByte4).
 const exactLengths = 24
 
-// lengthByte returns the code of a document's length. Lengths up to 39 are exact; others are
-// rounded down to a mantissa of three bits.
+// lengthByte encodes the number of terms in a document in one byte. Numbers up to 39 are exact;
+// larger ones are rounded down to a mantissa of three bits.
 func lengthByte(n uint32) byte {
 	if n < exactLengths {
 		return byte(n)
@@ -156,7 +159,8 @@ func lengthByte(n uint32) byte {
 	return byte(exactLengths + (e>>shift)&7 + uint32(shift+1)<<3)
 }
 
-// byteLength returns the length with the code c.
+// byteLength returns the number of terms that lengthByte encodes as c, the smallest if there are
+// several.
 func byteLength(c byte) uint32 {
 	if c < exactLengths+8 {
 		return uint32(c)
@@ -165,9 +169,9 @@ func byteLength(c byte) uint32 {
 	return exactLengths + (i&7|8)<<(i>>3-1)
 }
 
-// norms returns 1/(k1*((1-b)+b*len/avgdl)) for every length byte, evaluated in that order in
-// 32 bits. documents is the number of documents with a term. The conversions prevent fused
-// multiply-add.
+// norms returns the factor 1/(k1*((1-b)+b*len/avgdl)) of BM25 for every length byte. len is the
+// length of a document and avgdl the average length. documents is the number of documents with a
+// term. Operations are in this order in 32 bits; the conversions prevent fused multiply-add.
 func norms(documents, totalTerms uint64) (t [256]float32) {
 	average := float32(float64(totalTerms) / float64(documents))
 	for c := range t {
@@ -177,22 +181,24 @@ func norms(documents, totalTerms uint64) (t [256]float32) {
 	return t
 }
 
-// idf returns ln(1+(N-n+0.5)/(n+0.5)), where n of N documents have a term.
+// idf returns the inverse document frequency ln(1+(N-n+0.5)/(n+0.5)) of a term that n of N
+// documents have.
 func idf(n int, documents uint64) float32 {
 	return float32(math.Log(1 + (float64(documents)-float64(n)+0.5)/(float64(n)+0.5)))
 }
 
-// topHits collects the best hits. It has at most twice limit hits and sorts them when it is
-// full.
+// topHits collects the hits with the best scores. It has at most twice limit hits; when it is
+// full, it sorts them and drops the second half.
 type topHits struct {
 	limit int
 	hits  []Hit
-	// minScore is the score that a hit must exceed: -1 before the first sort, then the
-	// lowest of the best limit scores. A later hit with that score ranks lower.
+	// minScore is the score that a new hit must exceed: -1 before the first sort, then the
+	// lowest of the best limit scores. A later hit with an equal score ranks lower.
 	minScore float32
 }
 
-// compareHits compares hits by score, the highest first, and then by document number.
+// compareHits compares hits for sorting: the highest score first, equal scores by the document's
+// number.
 func compareHits(a, b Hit) int {
 	return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Document, b.Document))
 }
@@ -208,7 +214,7 @@ func (t *topHits) push(h Hit) {
 	}
 }
 
-// truncate sorts the hits and drops those after the limit.
+// truncate sorts the hits, the best first, and drops those after the first limit.
 func (t *topHits) truncate() {
 	slices.SortFunc(t.hits, compareHits)
 	t.hits = t.hits[:min(t.limit, len(t.hits))]

@@ -73,8 +73,8 @@ func (x *Index) Documents() int { return len(x.norms) }
 // TermCount returns the number of different terms in the index.
 func (x *Index) TermCount() int { return len(x.dictionary) / entryBytes }
 
-// term returns term i without copying it. It returns "" if a damaged file has it outside
-// its section.
+// term returns the text of term i without copying it. It returns "" if the offsets in a damaged
+// file are outside the section.
 func (x *Index) term(i int) string {
 	start := binary.LittleEndian.Uint32(x.dictionary[i*entryBytes:])
 	end := uint32(len(x.terms))
@@ -87,8 +87,8 @@ func (x *Index) term(i int) string {
 	return unsafe.String(unsafe.SliceData(x.terms[start:end]), int(end-start))
 }
 
-// find returns the number of documents with a term and their postings. It returns 0 if the
-// index does not have the term.
+// find returns the number of documents with a term, and the postings (encoded document numbers)
+// of the term. It returns 0 if the index does not have the term or the file is damaged.
 func (x *Index) find(term string) (documents int, code []byte) {
 	n := x.TermCount()
 	i := sort.Search(n, func(i int) bool {
@@ -109,14 +109,15 @@ func (x *Index) find(term string) (documents int, code []byte) {
 	return int(binary.LittleEndian.Uint32(entry[4:])), x.postings[start:end]
 }
 
-// window is the number of documents that are scored at a time. Their sums, of 8 bytes each,
-// fit into the first-level cache.
+// window is the number of documents whose scores are computed at a time, so that their sums, of
+// 8 bytes each, remain in the processor's cache.
 const window = 1 << 13
 
-// scratch is the working memory of one search.
+// scratch is the working memory of one search. Later searches reuse it.
 type scratch struct {
 	sums [window]float64
-	// touched has one bit for each document of the window that has a term of the query.
+	// touched has one bit for each document of the window, set if the document has a term of the
+	// query.
 	touched [window / 64]uint64
 	cursors []cursor
 	top     topHits
@@ -148,7 +149,8 @@ func (x *Index) Search(query string, limit int) (hits []Hit, matches int, err er
 	}
 }
 
-// appendCursors appends one cursor for each different term of the query that the index has.
+// appendCursors appends a cursor for each different term of the query that the index has. Each
+// is at the first document with its term. The error is ErrTooManyTerms.
 func (x *Index) appendCursors(cursors []cursor, query string) ([]cursor, error) {
 	counts := map[string]int{}
 	var order []string
@@ -177,7 +179,8 @@ func (x *Index) appendCursors(cursors []cursor, query string) ([]cursor, error) 
 	return cursors, nil
 }
 
-// nextWindow returns the first document of the window with the next document of any cursor.
+// nextWindow returns the first document number of the next window (block of documents) in which
+// a cursor has a document. more is false if all cursors are at the end.
 func nextWindow(cursors []cursor) (base uint32, more bool) {
 	next := uint32(math.MaxUint32)
 	for i := range cursors {
@@ -186,8 +189,9 @@ func nextWindow(cursors []cursor) (base uint32, more bool) {
 	return next &^ (window - 1), next != math.MaxUint32
 }
 
-// score adds the scores of all terms for the documents of a window. The score of a term has
-// 32 bits, the sum 64.
+// score adds the scores of all query terms to the sums of the documents in the window (block of
+// documents) that starts at base. It moves the cursors to the end of the window. The score of a
+// term has 32 bits, the sum 64.
 func (x *Index) score(s *scratch, base uint32) {
 	end := base + window
 	for i := range s.cursors {
@@ -201,8 +205,8 @@ func (x *Index) score(s *scratch, base uint32) {
 	}
 }
 
-// collect adds the documents of a window to the top hits, in ascending order, and clears the
-// window. It returns their number.
+// collect adds the documents with a score in the window that starts at base to the top hits, in
+// ascending order, and clears the sums. It returns the number of these documents.
 func (s *scratch) collect(base uint32) (matches int) {
 	for i, word := range s.touched {
 		s.touched[i] = 0
@@ -216,7 +220,8 @@ func (s *scratch) collect(base uint32) (matches int) {
 	return matches
 }
 
-// cursor reads the postings of one term.
+// cursor reads the postings of one term: the documents in ascending order, each with the
+// frequency of the term.
 type cursor struct {
 	code []byte
 	// document is the current document, math.MaxUint32 after the last.
@@ -227,7 +232,8 @@ type cursor struct {
 	end uint32
 }
 
-// next moves to the next document.
+// next moves to the next document with the term. After the last one, it sets document to
+// math.MaxUint32.
 func (c *cursor) next() {
 	v, ok := c.uvarint()
 	if !ok {
@@ -248,8 +254,8 @@ func (c *cursor) next() {
 	}
 }
 
-// uvarint reads an integer. It moves the cursor to the end and returns false if there is
-// none.
+// uvarint reads an integer from the encoded postings. It returns false if there is none, and
+// then moves the cursor to the end.
 func (c *cursor) uvarint() (uint64, bool) {
 	if len(c.code) > 0 && c.code[0] < 0x80 {
 		v := uint64(c.code[0])

@@ -26,7 +26,8 @@ type run struct {
 	Claimed  string  `json:"claimed_at"`
 	Hotkey   string  `json:"-"`
 	original json.RawMessage
-	// findings are the validator's findings by problem, in the older contract.
+	// findings are the validator's results by problem id. Only runs of the API's older contract
+	// have them.
 	findings map[string]finding
 }
 
@@ -38,8 +39,8 @@ type finding struct {
 	Components json.RawMessage `json:"score_components,omitempty"`
 }
 
-// item is one attempt of a run: an episode with feedback, or a problem of the older
-// contract.
+// item is one attempt of a run: an episode, of which feedback can be downloaded, or a problem of
+// the API's older contract, of which a log can.
 type item struct {
 	ID      string `json:"item_id"`
 	Kind    string `json:"item_kind"`
@@ -49,7 +50,8 @@ type item struct {
 
 const kindEpisode = "envpack_episode"
 
-// fileName returns the id that names the attempt's file, "" if it has none.
+// fileName returns the id after which the file of the attempt is named: that of the episode's
+// result, or of the problem. It is "" for an episode without a result.
 func (i *item) fileName() string {
 	if i.Kind == kindEpisode {
 		return i.Episode
@@ -57,7 +59,7 @@ func (i *item) fileName() string {
 	return i.ID
 }
 
-// detail has the fields of a run that a list of runs lacks.
+// detail has the fields of a run that the API returns for one run but not in a list of runs.
 type detail struct {
 	Kind  string `json:"execution_kind"`
 	Items *struct {
@@ -66,10 +68,10 @@ type detail struct {
 	} `json:"items"`
 }
 
-// fileID matches an id that may name a file.
+// fileID matches an id that is safe as a file name.
 var fileID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,127}$`)
 
-// raceRuns returns the runs of all qualifiers of a race.
+// raceRuns returns the runs of a race: those of all agent versions that qualified for it.
 func (c *Client) raceRuns(ctx context.Context, id string) ([]run, error) {
 	var race struct {
 		Qualifiers []struct {
@@ -94,7 +96,7 @@ func (c *Client) raceRuns(ctx context.Context, id string) ([]run, error) {
 	return raceRuns, nil
 }
 
-// agentRuns returns the runs of an agent version.
+// agentRuns returns all runs of an agent version.
 func (c *Client) agentRuns(ctx context.Context, id string) ([]run, error) {
 	var version struct {
 		Hotkey string `json:"miner_hotkey"`
@@ -124,7 +126,7 @@ func (c *Client) runs(ctx context.Context, agent, hotkey string) ([]run, error) 
 
 const (
 	racesPerPage = 100
-	// maxRaces is the maximum number of races that are listed, whatever total the server
+	// maxRaces is the maximum number of races that racesSince lists, whatever total the server
 	// reports.
 	maxRaces = 100_000
 )
@@ -156,10 +158,10 @@ func (c *Client) racesSince(ctx context.Context, start time.Time) ([]string, err
 	}
 }
 
-// items returns the attempts of a run. In the older contract, the findings of the validator
-// are in the agent's list of problems, and also the attempts if the run has no list of its
-// own. If only that list could not be read, items returns the attempts without findings and
-// an error.
+// items returns the attempts of a run and its other details. In the older contract of the API,
+// the validator's findings are in the agent's list of problems, and so are the attempts if the
+// run lists none. If only that list cannot be read, items returns the attempts without findings
+// and an error.
 func (c *Client) items(ctx context.Context, r *run) (d detail, items []item, err error) {
 	if err = c.get(ctx, "evaluation-runs/"+url.PathEscape(r.ID), &d); err != nil {
 		return d, nil, fmt.Errorf("ask for run %s: %w", r.ID, err)
@@ -188,7 +190,8 @@ func (c *Client) items(ctx context.Context, r *run) (d detail, items []item, err
 	return d, items, nil
 }
 
-// findings returns the validator's findings of a run by problem.
+// findings returns the validator's results for a run by problem id. It is for runs of the API's
+// older contract.
 func (c *Client) findings(ctx context.Context, r *run) (map[string]finding, error) {
 	var agent struct {
 		Problems []struct {
@@ -215,8 +218,8 @@ func (c *Client) findings(ctx context.Context, r *run) (map[string]finding, erro
 	return findings, nil
 }
 
-// attempt returns the text of one attempt: an episode's feedback, or the log of a problem.
-// The log has an address that expires; attempt requests a new address once.
+// attempt downloads the text of one attempt: the feedback on an episode, or the log of a
+// problem. The address of a log expires; then attempt requests a new address, once.
 func (c *Client) attempt(
 	ctx context.Context,
 	r *run,
@@ -252,7 +255,8 @@ func (c *Client) attempt(
 	return nil, fmt.Errorf("%w: %w", errExpired, err)
 }
 
-// suiteProblems returns the problems of a suite, one JSON object each.
+// suiteProblems downloads the problems of a suite. Each line is one JSON object: the metadata of
+// the problem with its id as problem_id. Problems without metadata are left out.
 func (c *Client) suiteProblems(ctx context.Context, id int) (lines []json.RawMessage, err error) {
 	var suite struct {
 		Problems []struct {
@@ -273,9 +277,9 @@ func (c *Client) suiteProblems(ctx context.Context, id int) (lines []json.RawMes
 	return lines, nil
 }
 
-// RaceDocument returns one document with all data of the API about a race: detail,
-// seed_commitment, validator_variance, and the runs of its agents. It sends four requests
-// and one for each agent.
+// RaceDocument downloads all data of the API about a race as one JSON document with the members
+// detail, seed_commitment, validator_variance and runs. It sends four requests and one for each
+// agent.
 func (c *Client) RaceDocument(ctx context.Context, id string) ([]byte, error) {
 	doc := map[string]any{}
 	paths := map[string]string{

@@ -47,21 +47,22 @@ func (r *Refusal) Error() string {
 	return fmt.Sprintf("the server answers %d %.60q", r.Status, r.Code)
 }
 
-// A request that failed for the moment is sent maxTries times. The pause between two tries
-// starts at firstPause and doubles, or is that of Retry-After, up to maxRetryAfter.
+// A request that failed temporarily is sent maxTries times at most. The first pause between two
+// tries is firstPause, and each further one is twice as long. A Retry-After header replaces the
+// pause, up to maxRetryAfter; a longer one is an error.
 const (
 	maxTries      = 6
 	firstPause    = time.Second
 	maxRetryAfter = 5 * time.Minute
 )
 
-// get reads a path of the public API and decodes the response to dst.
+// get sends a GET request for a path of the public API and decodes the JSON response into dst.
 func (c *Client) get(ctx context.Context, path string, dst any) error {
 	return c.call(ctx, http.MethodGet, c.Base+"/v1/public/"+path, nil, dst)
 }
 
-// call sends a request and decodes the response to dst. A *json.RawMessage receives the
-// response unchanged.
+// call sends a request, several times if necessary, and decodes the JSON response into dst. A
+// *json.RawMessage receives the response unchanged.
 func (c *Client) call(
 	ctx context.Context,
 	method, address string,
@@ -75,7 +76,8 @@ func (c *Client) call(
 	return wrong.Wrap("read the answer of "+method, json.Unmarshal(text, dst))
 }
 
-// sendWithRetry sends a request until it succeeds or fails for good.
+// sendWithRetry sends a request until it succeeds, and returns the body of the response. It
+// stops after maxTries tries, or at an error that is not temporary.
 func (c *Client) sendWithRetry(
 	ctx context.Context,
 	method, address string,
@@ -108,8 +110,8 @@ func (c *Client) sendWithRetry(
 	}
 }
 
-// isTemporary reports whether a request may succeed later: the server is busy or broken, or
-// could not be reached.
+// isTemporary reports whether a request that failed with err may succeed later: the status is
+// 429 or at least 500, or there was no response. It is false for a response that is too large.
 func isTemporary(err error) bool {
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return false
@@ -118,8 +120,8 @@ func isTemporary(err error) bool {
 	return !ok || refusal.Status == http.StatusTooManyRequests || refusal.Status >= 500
 }
 
-// send sends a request once and returns the body of the response. The error is a *Refusal
-// if the status is not OK.
+// send waits until the rate allows a request, sends the request once, and returns the body of
+// the response. The error is a *Refusal if the status is not 200.
 func (c *Client) send(
 	ctx context.Context,
 	method, address string,
@@ -163,9 +165,9 @@ func newRefusal(res *http.Response, body []byte) *Refusal {
 	return r
 }
 
-// waitTurn waits until the rate allows a request. Requests have equal distances, and the
-// first comes one distance after the start, so that processes that are stopped and started
-// again keep the rate together.
+// waitTurn waits until the rate allows the next request. The intervals between requests are
+// equal. The first request waits for one interval after the start, so that restarted processes
+// do not exceed the rate together.
 func (c *Client) waitTurn(ctx context.Context) error {
 	now := time.Now() //nolint:forbidigo // a rate is of real time and reaches no data
 	if c.last.IsZero() {

@@ -21,20 +21,20 @@ import (
 // ManifestName is the name of the file with the state of each attempt of a day.
 const ManifestName = "fetch.json"
 
-// The states of an attempt, or of a run for an entry without an attempt.
+// The states of an attempt in the manifest. An entry without an attempt has the state of a run.
 const (
 	stateFetched    = "fetched"
 	stateOnDisk     = "on_disk"
 	stateEmbargo    = "embargo"         // the race is in flight
 	stateUnreleased = "not_released"    // not public yet
-	stateExpired    = "expired_address" // twice, the second asked for anew
+	stateExpired    = "expired_address" // a second address, requested after the first, expired too
 	stateMissing    = "not_found"
 	stateRefused    = "refused"
-	stateDamaged    = "damaged" // the answer is no attempt
-	stateChanged    = "changed" // the run says other things than when it was fetched
+	stateDamaged    = "damaged" // the response is no attempt
+	stateChanged    = "changed" // fields of the run differ from its run.json
 )
 
-// entry is the state of an attempt in the manifest.
+// entry is the state of one attempt in the manifest, or of a run if Item is empty.
 type entry struct {
 	Run    string `json:"run"`
 	Item   string `json:"item,omitempty"`
@@ -42,7 +42,7 @@ type entry struct {
 	Detail string `json:"detail,omitempty"`
 }
 
-// day is the manifest of a folder.
+// day is the folder with the attempts of one day, and its manifest.
 type day struct {
 	Base    string         `json:"base"`
 	Network string         `json:"network"`
@@ -66,14 +66,15 @@ func (d *day) add(run, item, state, detail string) {
 	d.Entries = append(d.Entries, entry{run, item, state, detail})
 }
 
-// codeStates has the states for error codes of the server.
+// codeStates maps error codes of the server to the states of the attempts that were requested.
 var codeStates = map[string]string{
 	"RACE_IN_FLIGHT":        stateEmbargo,
 	"ARTIFACT_NOT_RELEASED": stateUnreleased,
 }
 
-// addFailure adds an entry for a failure of one attempt. It returns an error that concerns
-// all attempts: the server cannot be reached, or the context is done.
+// addFailure adds an entry to the manifest for an attempt that failed with err, or for a run if
+// item is empty. It returns err if the error concerns all attempts: the server cannot be
+// reached, or the context is done.
 func (d *day) addFailure(run, item string, err error) error {
 	state := failureState(err)
 	if state == "" {
@@ -83,8 +84,9 @@ func (d *day) addFailure(run, item string, err error) error {
 	return nil
 }
 
-// failureState returns the state of an attempt that failed with err, or "" if the error
-// concerns all attempts.
+// failureState returns the state in the manifest of an attempt that failed with err. It returns
+// "" if the error concerns all attempts, because the server cannot be reached or the context is
+// done.
 func failureState(err error) string {
 	if errors.Is(err, errExpired) {
 		return stateExpired
@@ -105,7 +107,7 @@ func failureState(err error) string {
 	}
 }
 
-// storedFields are the fields of a run that its run.json has.
+// storedFields are the fields of a run in the API that are copied to its run.json.
 var storedFields = []string{
 	"eval_run_id", "agent_version_id", "validator_hotkey", "status", "is_included",
 	"race_id", "race_number", "phase", "claimed_at", "completed_at",
@@ -114,8 +116,9 @@ var storedFields = []string{
 	"invalidated_at", "invalidation_reason",
 }
 
-// runFields returns the run.json of a run: the fields that package traces reads, and the
-// subnet's findings.
+// runFields returns the content of a run's run.json: fields copied from the API, the fields that
+// package traces reads, and the validator's findings. isComplete records that all attempts are
+// on disk.
 func runFields(
 	r *run,
 	kind, network string,
@@ -143,7 +146,7 @@ func runFields(
 	return fields, nil
 }
 
-// writeRun writes the run.json of a run.
+// writeRun writes the run.json of a run. isComplete records that all attempts are on disk.
 func (d *day) writeRun(
 	r *run,
 	kind, network string,
@@ -167,8 +170,9 @@ func writeJSON(folder, name string, v any) error {
 	return atomicfile.WriteFile(filepath.Join(folder, name), append(text, '\n'))
 }
 
-// compareStored returns whether all attempts of a run are on disk. If fields of the run
-// changed since it was fetched, it writes its run.json again and adds an entry.
+// compareStored reports whether all attempts of a run are on disk, as its run.json records. If
+// fields of the run have changed since then, it writes the run.json again and adds an entry to
+// the manifest.
 func (d *day) compareStored(r *run, network string) (isComplete bool, err error) {
 	text, err := os.ReadFile(filepath.Join(d.runFolder(r.ID), traces.MetaName))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -203,7 +207,8 @@ func (d *day) compareStored(r *run, network string) (isComplete bool, err error)
 	return isComplete, err
 }
 
-// close writes the manifest. It returns the number of attempts in each state, in words.
+// close counts the entries by their states and writes the manifest. It returns the counts as
+// text, such as "fetched 12".
 func (d *day) close() (counts []string, err error) {
 	d.Counts = map[string]int{}
 	for _, e := range d.Entries {

@@ -44,7 +44,8 @@ var (
 	errDamaged = errors.New("the answer is not what was asked for")
 )
 
-// isExpired reports whether a request failed because the address expired.
+// isExpired reports whether a download failed because its address expired: the status is 403 or
+// 410, without an error code of the API.
 func isExpired(err error) bool {
 	r, ok := errors.AsType[*Refusal](err)
 	if !ok || r.Code != "" {
@@ -53,7 +54,7 @@ func isExpired(err error) bool {
 	return r.Status == http.StatusForbidden || r.Status == http.StatusGone
 }
 
-// job is a run whose attempts are not all on disk.
+// job is a run of which some attempts are not on disk, with all that is needed to download them.
 type job struct {
 	run
 	detail detail
@@ -93,7 +94,7 @@ func (f *Fetch) Run(ctx context.Context) error {
 	return f.closeDays(days)
 }
 
-// list returns the runs of the query.
+// list returns the runs that the query selects.
 func (f *Fetch) list(ctx context.Context) ([]run, error) {
 	switch {
 	case f.Race != "":
@@ -118,7 +119,8 @@ func (f *Fetch) list(ctx context.Context) ([]run, error) {
 	return runs, nil
 }
 
-// queriedRun returns the one run of the query as the list of its agent's runs has it.
+// queriedRun returns the single run of the query, with the fields that it has in the list of its
+// agent's runs.
 func (f *Fetch) queriedRun(ctx context.Context) ([]run, error) {
 	var result struct {
 		Agent string `json:"agent_version_id"`
@@ -135,8 +137,8 @@ func (f *Fetch) queriedRun(ctx context.Context) ([]run, error) {
 	return nil, cmp.Or(err, fmt.Errorf("run %s is not among those of its agent", f.Query.Run))
 }
 
-// newJob returns a job for a run and adds the day of the run to days. It returns nil if the
-// run is complete on disk or cannot be fetched.
+// newJob returns a job for a run. It returns nil if the run is complete on disk or its attempts
+// cannot be listed. It adds the day of the run to days if it is new.
 func (f *Fetch) newJob(
 	ctx context.Context,
 	r *run,
@@ -177,7 +179,8 @@ func (f *Fetch) newJob(
 	return j, nil
 }
 
-// reportEstimate reports the number of requests that the jobs need.
+// reportEstimate logs how many attempts the jobs have to download, and the requests and the time
+// that this takes.
 func (f *Fetch) reportEstimate(jobs []*job, days map[string]*day) {
 	requests := 0
 	attempts := 0
@@ -197,14 +200,15 @@ func (f *Fetch) reportEstimate(jobs []*job, days map[string]*day) {
 		len(days), attempts, requests, f.duration(requests), f.PerMinute)
 }
 
-// duration returns the time for a number of requests in words.
+// duration returns the time for a number of requests at the configured rate as text, such as
+// "about 5m0s".
 func (f *Fetch) duration(requests int) string {
 	d := time.Duration(requests) * time.Minute / time.Duration(max(1, f.PerMinute))
 	return "about " + d.Round(time.Second).String()
 }
 
-// download writes the attempts of a run to disk. The run.json is written before them, so
-// that no attempt is on disk without it, and again after them.
+// download writes the attempts of a run to disk. It writes the run.json before them, so that no
+// attempt is on disk without it, and again after them, with whether all are on disk.
 func (f *Fetch) download(ctx context.Context, j *job) error {
 	if err := j.day.writeRun(&j.run, j.detail.Kind, f.Network, false); err != nil {
 		return err
@@ -228,8 +232,9 @@ func (f *Fetch) download(ctx context.Context, j *job) error {
 	return j.day.writeRun(&j.run, j.detail.Kind, f.Network, isComplete)
 }
 
-// downloadItem writes one attempt to disk and returns whether it is there. The error
-// concerns all attempts.
+// downloadItem writes one attempt to disk unless it is there, and adds an entry to the manifest.
+// isOnDisk reports whether the attempt is on disk afterwards. The error concerns all attempts,
+// such as a server that cannot be reached.
 func (f *Fetch) downloadItem(
 	ctx context.Context,
 	j *job,
@@ -263,8 +268,8 @@ func (f *Fetch) downloadItem(
 	return true, nil
 }
 
-// downloadProblems writes the problems of the run's suite into the day, unless they are on
-// disk or were requested before.
+// downloadProblems writes the problems of the run's suite to a file in the day's folder. It does
+// nothing if the file exists or the problems were requested before.
 func (f *Fetch) downloadProblems(ctx context.Context, j *job) error {
 	path := filepath.Join(j.day.folder, "problems.jsonl")
 	if _, err := os.Stat(path); err == nil || j.day.requestedProblems {
@@ -282,7 +287,7 @@ func (f *Fetch) downloadProblems(ctx context.Context, j *job) error {
 	return atomicfile.WriteFile(path, text.Bytes())
 }
 
-// closeDays writes the manifests of all days and reports their counts.
+// closeDays writes the manifests of all days and logs how many attempts have each state.
 func (f *Fetch) closeDays(days map[string]*day) error {
 	var errs []error
 	for _, d := range days {

@@ -202,9 +202,9 @@ func (a *Attempt) appendResult(id, name string, result arena.Raw) {
 	a.appendStep(arena.Step{Role: arena.RoleUser, Content: text})
 }
 
-// appendObservation sets the results of the calls in the agent step before m: one result, or one
-// of a JSON list for each call. Calls that the step has as a list in its text, as in ToolACE,
-// become calls first.
+// appendObservation sets the results of the calls in the last agent step from the message m,
+// which has one result, or a JSON list with a result for each call. Calls that the step has as a
+// list in its text, as in ToolACE, become calls first.
 func (a *Attempt) appendObservation(m *message) {
 	if turn := a.lastTextTurn(); turn != nil {
 		if listed := calls.Listed(strings.TrimSpace(turn.Content)); len(listed) > 0 {

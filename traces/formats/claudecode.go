@@ -54,7 +54,8 @@ func readClaudeCode(r *reader, doc object) {
 	})
 }
 
-// claudeSession joins the lines of a session of Claude Code to messages.
+// claudeSession joins the lines of a session of Claude Code, each a part of a message, into
+// messages.
 type claudeSession struct {
 	r       *reader
 	attempt *Attempt

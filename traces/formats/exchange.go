@@ -84,7 +84,7 @@ func requestOf(doc object) object {
 }
 
 // maxAnthropicParts is the maximum number of message parts that hasAnthropicPart examines. Lists
-// of Anthropic's API nearly always have a telling part in their first messages.
+// of Anthropic's API nearly always have a part of such a type in their first messages.
 const maxAnthropicParts = 200
 
 // hasAnthropicPart reports whether one of the first maxAnthropicParts parts of messages has a
@@ -158,8 +158,8 @@ func isReasoningOnly(turn *arena.Step) bool {
 }
 
 // modelItem converts an item of the Responses API to a step. ok is false if the model did not
-// write the item. startsTurn is set for reasoning and text, which cannot belong to a step that
-// already has text or calls.
+// write the item. startsTurn is set for reasoning and text, which start a new step if the
+// current one already has text or calls.
 func (r *reader) modelItem(item object) (step arena.Step, startsTurn, ok bool) {
 	kind := item["type"].Str
 	switch {

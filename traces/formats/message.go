@@ -152,8 +152,8 @@ func (c *content) step() arena.Step {
 	}
 }
 
-// content reads the content of a message: a text, or a list of parts of any API. Any other value
-// is left out, which the attempt records.
+// content reads the content of a message: a text, or a list of parts of any API. It leaves out
+// any other value, and sets hasNonText of the attempt.
 func (r *reader) content(v gjson.Result) content {
 	switch {
 	case v.IsArray():

@@ -85,7 +85,7 @@ func (o object) count(name string) *int {
 	return new(int(v.Num))
 }
 
-// setIfPresent copies value to dst unless value is nil.
+// setIfPresent copies *value to *dst unless value is nil.
 func setIfPresent[T any](dst, value *T) {
 	if value != nil {
 		*dst = *value

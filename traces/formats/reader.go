@@ -12,13 +12,13 @@ import (
 	"github.com/trajectory-arena/arena"
 )
 
-// reader collects the attempts of one document.
+// reader collects the attempts of one document while the document is read.
 type reader struct {
 	// remaining is the number of messages, calls and parts that may still be read. It is
 	// negative once the limit is exceeded.
 	remaining int
 	attempts  []Attempt
-	// isRow is set for rows of messages, isShareGPT for those of ShareGPT.
+	// isRow is set for rows of messages, isShareGPT for rows in the format of ShareGPT.
 	isRow, isShareGPT bool
 	err               error
 }
@@ -50,7 +50,7 @@ func (r *reader) each(list gjson.Result, visit func(v gjson.Result)) {
 }
 
 // text returns v if it is a string, and otherwise "". If the string was written with half of a
-// surrogate pair, which gjson replaces by U+FFFD, the attempt records it.
+// surrogate pair, which gjson replaces by U+FFFD, it sets HasLoneSurrogate of the attempt.
 func (r *reader) text(v gjson.Result) string {
 	if v.Type != gjson.String {
 		return ""
