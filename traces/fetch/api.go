@@ -255,8 +255,8 @@ func (c *Client) attempt(
 	return nil, fmt.Errorf("%w: %w", errExpired, err)
 }
 
-// suiteProblems downloads the problems of a suite. Each line is one JSON object: the metadata of
-// the problem with its id as problem_id. Problems without metadata are left out.
+// suiteProblems downloads the problems of a suite. Each result is a JSON object, the metadata of
+// a problem with its id as problem_id. Problems without metadata are left out.
 func (c *Client) suiteProblems(ctx context.Context, id int) (lines []json.RawMessage, err error) {
 	var suite struct {
 		Problems []struct {

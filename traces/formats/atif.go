@@ -40,8 +40,8 @@ func readATIF(r *reader, doc object) {
 	}
 }
 
-// agentVersion returns name@version, or only the name if the version is missing or "unknown".
-// The result is "" if the name is.
+// agentVersion returns name@version, or only the name if the version is missing or "unknown". It
+// returns "" if the name is missing or "unknown".
 func agentVersion(name, version string) string {
 	const unknown = "unknown"
 	switch {
