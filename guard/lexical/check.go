@@ -10,28 +10,33 @@ import (
 	"github.com/trajectory-arena/arena/internal/stats"
 )
 
-// DefaultDrop is the score, 0 to 1, from which a text is dropped by default.
+// DefaultDrop is the default of the minimum score, 0 to 1, at which Check drops a text.
 var DefaultDrop = stats.Logistic(dropLogOdds)
 
-// sameScore is the score from which a text asks for the same as a request if no
-// constraint contradicts.
+// sameScore is the minimum score, 0 to 1, at which a text counts as asking for the same as a
+// request, provided that no constraint of the two differs.
 var sameScore = stats.Logistic(sameLogOdds)
 
 // Finding is the result of checking one text.
 type Finding struct {
-	// Request is the bank position of the nearest request, -1 if no request shares
-	// enough with the text. Score, Drop, Same and Evidence are zero then.
-	Request    int
-	Score      float64
+	// Request is the index in the bank of the most similar request, -1 if no request shares enough
+	// words and numbers with the text. Score, Drop, Same and Evidence are zero values then.
+	Request int
+	// Score is the estimated probability, 0 to 1, that the text asks for the same as the request.
+	Score float64
+	// Drop reports that the text must be removed, Same that it asks for the same as the request:
+	// its score is high enough and no constraint differs.
 	Drop, Same bool
-	// Evidence describes what agreed and what differed, for a dropped text.
+	// Evidence describes what the text and the request have in common and in what they differ. It
+	// is empty if the text is not dropped.
 	Evidence string
-	// Unreadable reports that too few words of the text are known to judge it.
+	// Unreadable reports that too few words of the text are known to compare it by words.
 	Unreadable bool
 }
 
-// Check compares text with every request. It drops a text that asks for the same
-// as a request, and every text with a score of at least drop.
+// Check compares text with every request of the bank. It drops a text that asks for the same as a
+// request, and every text with a score of at least drop. A text whose words are mostly unknown is
+// also dropped if its numbers agree with those of a request.
 func (x *Index) Check(text string, drop float64) Finding {
 	s := x.scratch.Get().(*scratch)
 	defer x.scratch.Put(s)
@@ -50,7 +55,7 @@ func (x *Index) Check(text string, drop float64) Finding {
 
 	difference := contradiction(base, best.part, best.features)
 	if difference != "" {
-		// The text may hold the request among other things: judge its window alone.
+		// The text may contain the request among other things: compare only the part that is most similar to the request.
 		if window, ok := x.compareEmbedded(best, s); ok && x.asksSame(window) {
 			best = window
 			difference = ""
@@ -65,14 +70,15 @@ func (x *Index) Check(text string, drop float64) Finding {
 	return f
 }
 
-// asksSame reports whether the compared text asks for the same as the base.
+// asksSame reports whether the text of c asks for the same as its protected request: the score is
+// at least sameScore and no constraint differs.
 func (x *Index) asksSame(c comparison) bool {
 	base := x.bases[c.base].profile
 	return stats.Logistic(c.score) >= sameScore && contradiction(base, c.part, c.features) == ""
 }
 
-// Contradicts reports whether text replaces a number of the request at this bank
-// position by another one.
+// Contradicts reports whether text and the request at this index of the bank each have a number
+// that the other lacks.
 func (x *Index) Contradicts(request int, text string) bool {
 	return x.matchProfiles(request, text, func(base, p *profile) bool {
 		_, missing := x.numberShare(base, p)
@@ -81,16 +87,17 @@ func (x *Index) Contradicts(request int, text string) bool {
 	})
 }
 
-// SharesNumbers reports whether text has more numbers of the request at this bank
-// position than it would have by chance.
+// SharesNumbers reports whether text has so many or so rare numbers of the request at this index of
+// the bank that chance is an unlikely explanation.
 func (x *Index) SharesNumbers(request int, text string) bool {
 	return x.matchProfiles(request, text, func(base, p *profile) bool {
 		return x.numbersProveMatch(base, p, 1)
 	})
 }
 
-// matchProfiles reports whether match is true for the profiles of a request and of
-// text. It reports false for a bank position without a request.
+// matchProfiles calls match with the parsed forms (profiles) of the request at this index of the
+// bank and of text, and returns its result. It returns false if the index is out of range or the
+// request has no text.
 func (x *Index) matchProfiles(
 	request int,
 	text string,
@@ -105,21 +112,21 @@ func (x *Index) matchProfiles(
 	return match(x.bases[number].profile, newProfile(parse(text, nil), s.reader(x.vocabulary)))
 }
 
-// maxChanceMatches is the number of requests that may, by chance, have as many and
-// as rare numbers in common with a text as the nearest one. It equals the share of
-// honest rows that may be dropped.
+// maxChanceMatches is the maximum expected number of requests that share, by chance, as many and as
+// rare numbers with a text as the nearest request does. It is equal to the share of harmless rows
+// that may be dropped by mistake, 2 %.
 const maxChanceMatches = 0.02
 
-// numbersProveMatch reports whether the numbers alone show that a text asks for the
-// base, the nearest of n requests. It serves texts whose words are unknown: a
-// translation keeps the numbers.
+// numbersProveMatch reports whether the numbers that a text shares with a protected request, the
+// nearest of n requests, are too many or too rare to agree by chance. It is meant for texts whose
+// words are unknown, since a translation keeps the numbers.
 func (x *Index) numbersProveMatch(base, p *profile, n int) bool {
 	// A number's weight is the logarithm of its rarity.
 	odds := math.Log(maxChanceMatches / float64(n))
 	shared := 0
 	for i, number := range base.numbers {
 		if hasNumber(p.numbers, number) {
-			// As many other choices of the text's numbers could have agreed.
+			// With more numbers in the text, one of them agrees by chance more often.
 			choices := float64(max(len(p.numbers)-shared, 1)) / float64(shared+1)
 			odds += x.numberWeights(base)[i] - math.Log(choices)
 			shared++
@@ -128,7 +135,8 @@ func (x *Index) numbersProveMatch(base, p *profile, n int) bool {
 	return odds > 0
 }
 
-// evidence describes what a base and a text agree on, and their difference if it
+// evidence describes in one line the words, numbers and delivery terms that a protected request and
+// a text have in common. It appends difference, a description of a constraint that differs, if it
 // is not empty.
 func evidence(base *profile, c comparison, difference string) string {
 	var words []string
@@ -163,7 +171,8 @@ func evidence(base *profile, c comparison, difference string) string {
 	return text
 }
 
-// shorten joins items, up to a maximum, with spaces.
+// shorten joins the items with spaces. Of more than 24 items it joins the first 24 and appends the
+// number of the remaining ones. For no items it returns "none".
 func shorten(items []string) string {
 	const maxItems = 24
 	switch {
@@ -179,8 +188,8 @@ func shorten(items []string) string {
 	return strings.Join(items, " ")
 }
 
-// minKnownShare is the share of a text's words that must be known for the lexical
-// tier to judge it.
+// minKnownShare is the minimum share of a text's words that must be known. Below it the text counts
+// as unreadable, since a comparison by words proves nothing.
 const minKnownShare = 0.4
 
 func (p *profile) isUnreadable() bool {
@@ -198,9 +207,9 @@ func (p *profile) isUnreadable() bool {
 	return total > 0 && float64(known) < minKnownShare*float64(total)
 }
 
-// Join calls join with the bank positions of two requests of which one would be
-// dropped for the other. It skips pairs for which separate reports false: those are
-// in one group already. The only error is that of ctx.
+// Join finds pairs of requests in the bank that are so similar that one would be dropped for the
+// other at the default threshold, and calls join with their indices in the bank. It skips pairs for
+// which separate reports false, since they are in one group already. The only error is that of ctx.
 func Join(
 	ctx context.Context,
 	bank []Request,
@@ -231,9 +240,9 @@ func Join(
 	return nil
 }
 
-// CheckLeaveOneOut compares the request at this bank position with the requests at
-// all positions for which related reports false, as if the bank did not hold it:
-// words that only this request has are unknown. Drop and Evidence are not set.
+// CheckLeaveOneOut compares the request at this index of the bank with the other requests, as if
+// the bank did not contain it: words that only this request has are unknown. It skips requests for
+// which related reports true. Drop and Evidence of the result are not set.
 func (x *Index) CheckLeaveOneOut(request int, related func(position int) bool) Finding {
 	f := Finding{Request: -1}
 	number, ok := slices.BinarySearch(x.entry, request)
@@ -261,8 +270,8 @@ func (x *Index) CheckLeaveOneOut(request int, related func(position int) bool) F
 	return f
 }
 
-// profileWithoutSelf returns the profile that a base would have if the bank did
-// not hold it.
+// profileWithoutSelf returns the parsed form that the request x.bases[number] would have if the
+// bank did not contain it: words that only this request has are unknown.
 func (x *Index) profileWithoutSelf(number int32) *profile {
 	indexed := x.bases[number].profile
 	p := &profile{
@@ -278,14 +287,16 @@ func (x *Index) profileWithoutSelf(number int32) *profile {
 	return p
 }
 
-// isOnlyIn reports whether the base with this number is the only one that has the
-// stem.
+// isOnlyIn reports whether the word stem with this vocabulary id occurs in the request
+// x.bases[number] and in no other request.
 func (x *Index) isOnlyIn(id, number int32) bool {
 	bases := x.postings[id]
 	return len(bases) == 1 && bases[0] == number
 }
 
-// withoutSelf returns w as it would be read if the bank did not hold the base.
+// withoutSelf returns the word as it would be known if the bank did not contain the request
+// x.bases[number], without matches to stems that only this request has. It returns w itself if w
+// has no such match.
 func (x *Index) withoutSelf(w *word, number int32) *word {
 	isSelf := func(m match) bool { return x.isOnlyIn(m.id, number) }
 	if !slices.ContainsFunc(w.matches, isSelf) {

@@ -8,18 +8,17 @@ import (
 	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
-// The share of a text's word pairs that the base has indicates the text's origin.
-// From copyTemplate on the text is the base with changes, so that a replaced word
-// is suspect. From verbatimTemplate on even the number of occurrences of each word
-// counts. A text in another person's words shares fewer pairs and replaces most
-// words.
+// Thresholds of the feature template, the share of adjacent word pairs that a text and a request
+// have in common. From copyTemplate on, the text is taken for a copy of the request with changes,
+// so that a replaced word is suspect. From verbatimTemplate on, even the number of occurrences of
+// each word counts. A text by another author shares fewer pairs and replaces most words.
 const (
 	copyTemplate     = 0.45
 	verbatimTemplate = 0.75
 )
 
-// contradiction returns a description of the first constraint on which base and
-// text differ, empty if they agree on all.
+// contradiction describes the first constraint, such as a number, a delivery term or a colour, in
+// which a text differs from a protected request. It returns "" if no constraint differs.
 func contradiction(b, p *profile, f features) string {
 	checks := [...]func(b, p *profile, template float64) string{
 		numberDifference, serviceDifference, classDifference, wordDifference, nounDifference,
@@ -32,8 +31,10 @@ func contradiction(b, p *profile, f features) string {
 	return ""
 }
 
-// numberDifference returns a number that was replaced, changed from a lower to an
-// upper bound, or, in a copy, removed or added.
+// numberDifference describes a number of the request that the text replaced by another number or
+// turned from a lower into an upper bound, or the reverse. In a copy of the request (template of at
+// least copyTemplate), a number that was only removed or added counts too. It returns "" if there
+// is no difference.
 func numberDifference(b, p *profile, template float64) string {
 	missing := missingNumbers(b, p)
 	extra := missingNumbers(p, b)
@@ -55,16 +56,16 @@ func numberDifference(b, p *profile, template float64) string {
 	return ""
 }
 
-// missingNumbers returns the numbers of a that b does not have, neither in digits
-// nor, if they are small, in words.
+// missingNumbers returns the numbers of a that b contains neither as a number nor, from 0 to 31, as
+// a word such as "two".
 func missingNumbers(a, b *profile) []number {
 	return slicesx.FilterMap(a.numbers, func(n number) (number, bool) {
 		return n, !hasNumber(b.numbers, n) && !b.hasCount(n.value)
 	})
 }
 
-// isOppositeBound reports whether one text uses a number only as a lower bound and
-// the other only as an upper one.
+// isOppositeBound reports whether one of two numbers is used as a lower bound only ("at least 5")
+// and the other as an upper bound only ("at most 5").
 func (n number) isOppositeBound(o number) bool {
 	const up, down = 1 << above, 1 << below
 	a := n.directions & (up | down)
@@ -76,14 +77,15 @@ func (n number) isBound() bool {
 	return n.directions&(1<<above|1<<below) != 0
 }
 
-// String returns the number with its unit. Nine digits make 6 inches 152.4 mm and
-// not 152.39999999999998.
+// String returns the number with its unit. It rounds to nine significant digits, so that 6 inches
+// are 152.4 mm and not 152.39999999999998.
 func (n number) String() string {
 	return strings.TrimSpace(fmt.Sprintf("%.9g %s", n.value, n.unit))
 }
 
-// serviceDifference returns a delivery term that was added or, in a copy, removed.
-// Another person may ask for it in words that the lexicon does not have.
+// serviceDifference describes a delivery term, such as free shipping, that the text adds to the
+// request. A term that the text omits counts only in a copy of the request, since another author
+// may express it in words that the lexicon lacks. It returns "" if there is no difference.
 func serviceDifference(b, p *profile, template float64) string {
 	for i, name := range serviceNames {
 		bit := uint8(1) << i
@@ -99,8 +101,9 @@ func serviceDifference(b, p *profile, template float64) string {
 	return ""
 }
 
-// classDifference returns a closed class with a replaced value. Only the hard
-// classes are compared unless the text is a verbatim copy.
+// classDifference describes a class, such as colour, in which the text replaced a value of the
+// request by another value. Unless the text is a verbatim copy (template of at least
+// verbatimTemplate), it compares hard classes only. It returns "" if there is no difference.
 func classDifference(b, p *profile, template float64) string {
 	l := loadLexicon()
 	for i, name := range l.names {
@@ -115,12 +118,14 @@ func classDifference(b, p *profile, template float64) string {
 	return ""
 }
 
-// maxChangedWords is the number of words that a copy may omit, or add, and still
-// ask for the same.
+// maxChangedWords is the maximum number of words that a copy of a request may omit, or add, and
+// still count as asking for the same.
 const maxChangedWords = 1
 
-// wordDifference returns, for a copy, content words that were replaced. A single
-// word that was omitted or added proves little ("grey condition").
+// wordDifference describes, for a copy of the request (template of at least copyTemplate), the
+// content words that were replaced, or more than maxChangedWords that were omitted or added: a
+// single one proves little ("grey condition"). It returns "" if there is no such difference or the
+// text is no copy.
 func wordDifference(b, p *profile, template float64) string {
 	if template < copyTemplate {
 		return ""
@@ -138,11 +143,11 @@ func wordDifference(b, p *profile, template float64) string {
 	return ""
 }
 
-// nounDifference returns a thing that was replaced by another one of the same kind:
-// "stainless steel kitchen tools", "stainless steel soap dishes". The noun was
-// replaced if a phrase of the text shares a word with one of the base and ends with
-// a noun that the base does not have, and the text has no other new words. A text
-// in another person's words has more of them.
+// nounDifference describes a product of the request that the text replaced by another one:
+// "stainless steel kitchen tools", "stainless steel soap dishes". It searches for a phrase of the
+// text that shares a word with a phrase of the request, ends with another noun, and contains all
+// words that the request lacks. It returns "" if there is no such phrase, as in most texts by
+// another author.
 func nounDifference(b, p *profile, _ float64) string {
 	newWords := missingWords(p, b, 0)
 	if len(newWords) == 0 {
@@ -164,7 +169,7 @@ func nounDifference(b, p *profile, _ float64) string {
 	return ""
 }
 
-// isSubset reports whether all words of a are in b, which has no fewer.
+// isSubset reports whether every word of a is in b, and a has no more words than b.
 func isSubset(a, b []*word) bool {
 	if len(a) > len(b) {
 		return false
@@ -174,7 +179,8 @@ func isSubset(a, b []*word) bool {
 	})
 }
 
-// haveSimilar reports whether a word of a is similar to one of b.
+// haveSimilar reports whether some word of a is similar to some word of b, as areSimilar defines
+// it.
 func haveSimilar(a, b []*word) bool {
 	for _, w := range a {
 		if slices.ContainsFunc(b, func(o *word) bool { return areSimilar(o, w) }) {
@@ -184,8 +190,8 @@ func haveSimilar(a, b []*word) bool {
 	return false
 }
 
-// phrases returns the runs of content words that only white space or hyphens
-// separate.
+// phrases returns the sequences of adjacent content words in the text, each as long as possible.
+// Between the words of a sequence is only white space or a hyphen.
 func (p *profile) phrases() [][]*word {
 	var out [][]*word
 	inPhrase := false
@@ -211,8 +217,9 @@ func joinWords(words []*word) string {
 	return strings.Join(texts, " ")
 }
 
-// missingWords returns the content words of a without a counterpart in b. In a
-// verbatim copy each word of b is the counterpart of one word only.
+// missingWords returns the content words of a that are similar to no content word of b. In a
+// verbatim copy (template of at least verbatimTemplate), each word of b can match only one word of
+// a.
 func missingWords(a, b *profile, template float64) []*word {
 	var used []bool
 	if template >= verbatimTemplate {
@@ -223,8 +230,9 @@ func missingWords(a, b *profile, template float64) []*word {
 	})
 }
 
-// hasMeaning reports whether a word of p is similar to w. If used is not nil, words
-// that it marks are skipped and the word found is marked.
+// hasMeaning reports whether a content word of the text is similar to w. If used is not nil, it has
+// one element for each content word: words whose element is true are skipped, and the element of
+// the first match is set to true.
 func (p *profile) hasMeaning(w *word, used []bool) bool {
 	for i, o := range p.content {
 		if used != nil && used[i] || !areSimilar(w, o) {
@@ -238,8 +246,9 @@ func (p *profile) hasMeaning(w *word, used []bool) bool {
 	return false
 }
 
-// areSimilar reports whether two words may have one meaning: by spelling, as a
-// typing error, a synonym, a value of one class, or by a common prefix.
+// areSimilar reports whether two words may have the same meaning: they have the same stem or a long
+// common prefix, are synonyms or names of one value such as a colour, or one is a misspelling of
+// the other.
 func areSimilar(a, b *word) bool {
 	if a.stem == b.stem || isTypo(a, b) {
 		return true
@@ -259,12 +268,12 @@ func shareElement[T comparable](a, b []T) bool {
 	return false
 }
 
-// minTypoWord is the length of the shortest word that may have a typing error if
-// two texts are compared.
+// minTypoWord is the minimum length in bytes of two words of which one can be a misspelling of the
+// other, when two texts are compared.
 const minTypoWord = 4
 
-// isTypo reports whether one word is a misspelling of the other: they are one edit
-// apart, and only one of them is a known word.
+// isTypo reports whether one word is likely a misspelling of the other: they differ by one edit or
+// two swapped letters, only one of them is a known word, and both have at least minTypoWord bytes.
 func isTypo(a, b *word) bool {
 	if a.known == b.known || min(len(a.text), len(b.text)) < minTypoWord {
 		return false

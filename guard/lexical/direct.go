@@ -2,9 +2,10 @@ package lexical
 
 import "strings"
 
-// cues are the words that the lexicon replaces phrases of direction by. Those with
-// -after apply to the number before them, those with -either to the number before
-// them unless another one follows immediately.
+// cues maps the markers that replace phrases such as "at least" in a text to the kind of bound that
+// the phrase expresses. A marker that ends in -after applies to the number before it. A marker that
+// ends in -either applies to the number after it or, if neither a number nor a currency follows at
+// once, to the number before it.
 var cues = map[string]direction{
 	"@above": above, "@below": below, "@range": ranged, "@above-either": above, "@below-either": below,
 	"@above-after": above, "@below-after": below,
@@ -15,14 +16,15 @@ const (
 	eitherSuffix = "-either"
 )
 
-// cueReach is the maximum number of words between a cue and its number: "above the
-// price of 168".
+// cueReach is the maximum distance in tokens between the marker of a bound, such as "above", and
+// its number: "above the price of 168".
 const cueReach = 4
 
-// setDirections sets the direction of each number from the words around it.
+// setDirections sets for each number whether it is a lower bound, an upper bound or neither, by the
+// words around it ("at least", "between … and"). A word that negates a bound becomes "@not".
 func setDirections(tokens []token) {
 	lastNumber := -1
-	lastCue := -1 // the last cue after a number, which applies to that number only
+	lastCue := -1 // the last marker after a number, which applies to that number only
 	for i := range tokens {
 		if !tokens[i].isNumber() {
 			continue
@@ -51,8 +53,8 @@ func setDirections(tokens []token) {
 	}
 }
 
-// setRange sets the directions of the two ends of a range. A currency after the second one
-// applies to both: "between 14.75 and 49.95 USD".
+// setRange marks two numbers as the lower and the upper end of a range. If only the second one has
+// a currency, it converts the first one at the same rate: "between 14.75 and 49.95 USD".
 func setRange(first, second *token) {
 	first.direction = above
 	second.direction = below
@@ -62,12 +64,13 @@ func setRange(first, second *token) {
 	}
 }
 
-// opposite maps a bound to its negation: "not 190 or less".
+// opposite maps each kind of bound to the kind that its negation expresses: "not 190 or less" is a
+// lower bound.
 var opposite = [...]direction{undirected: undirected, above: below, below: above, ranged: ranged}
 
-// cueBefore returns the position of the nearest cue before the number at i, -1 if
-// there is none. It does not search past another number, a comma, the start of the
-// sentence, or the cue at lastCue, which belongs to an earlier number.
+// cueBefore returns the index of the nearest marker of a bound, such as "above", among the cueReach
+// tokens before the number at i, or -1. It stops at another number, a comma, the start of the
+// sentence, and the marker at lastCue, which applies to an earlier number.
 func cueBefore(tokens []token, i, lastCue int) int {
 	for j := i - 1; j > lastCue && j >= i-cueReach && j >= 0; j-- {
 		t := &tokens[j]
@@ -82,10 +85,10 @@ func cueBefore(tokens []token, i, lastCue int) int {
 	return -1
 }
 
-// findNegation returns the position of a word that negates the bound at i, -1 if
-// there is none. Only stop words and currencies may be between them. A negation of
-// the previous bound, at lastNumber, applies to both after an "or": "nothing under
-// 60 or over 90".
+// findNegation returns the index of a word that negates the bound at token i, -1 if no word does.
+// It searches the cueReach tokens before i and skips stop words, currencies and markers. After an
+// "or", a negation of the previous bound, whose number is at lastNumber, applies to both: "nothing
+// under 60 or over 90".
 func findNegation(tokens []token, i, lastNumber int) int {
 	l := loadLexicon()
 	or := strings.HasSuffix(tokens[i].text, eitherSuffix)
@@ -110,13 +113,13 @@ func findNegation(tokens []token, i, lastNumber int) int {
 	return -1
 }
 
-// startsSentence reports whether a sentence or a line ends before the token.
+// startsSentence reports whether the end of a sentence or of a line is directly before the token.
 func (t *token) startsSentence() bool {
 	return strings.IndexByte(".;\n!?", t.before) >= 0
 }
 
-// cueAfter returns the position of a cue such as "or more" after a number and its
-// currency, -1 if there is none.
+// cueAfter returns the index of a marker such as "or more" that applies to the number at i, which
+// is before it. Only currencies may be between the two. It returns -1 if there is no such marker.
 func cueAfter(tokens []token, i int) int {
 	j := i + 1
 	for j < len(tokens) && isCurrency(tokens[j].text) {
@@ -135,8 +138,7 @@ func cueAfter(tokens []token, i int) int {
 	return -1
 }
 
-// amountFollows reports whether a number or a currency follows the token at i in
-// the same sentence.
+// amountFollows reports whether the token after i is a number or a currency of the same sentence.
 func amountFollows(tokens []token, i int) bool {
 	if i+1 >= len(tokens) || tokens[i+1].startsSentence() {
 		return false
@@ -146,7 +148,8 @@ func amountFollows(tokens []token, i int) bool {
 
 func isCurrency(w string) bool { return w == currency || w == "peso" || w == "pesos" || w == "piso" }
 
-// isAnd reports whether w joins the two ends of a range if a cue opens it.
+// isAnd reports whether w is the word for "and" in one of the supported languages. Such a word
+// joins the two numbers of a range if a word such as "between" precedes them.
 func isAnd(w string) bool {
 	switch w {
 	case "and", "y", "und", "dan", "at", "a", "e":
@@ -155,9 +158,9 @@ func isAnd(w string) bool {
 	return false
 }
 
-// isRange reports whether the numbers at i and j are the ends of a range: only
-// range words, dashes or currencies are between them, and one of these opens or
-// closes a range.
+// isRange reports whether the numbers at i and j are the two ends of a range. At most three tokens
+// are between them: range words such as "to", "and", or currencies. A range word or a dash must
+// join the numbers, or an "and" if the first is a lower bound or follows "between".
 func isRange(tokens []token, i, j int) bool {
 	if j-i > 4 {
 		return false

@@ -6,38 +6,39 @@ import (
 	"slices"
 )
 
-// features compare one protected request, the base, with a text. Each is 0 to 1
-// except hits, which is ln(1+number of base words in the text).
+// features are the measures of similarity between a text and one protected request (base). Each is
+// 0 to 1 except hits, which is ln(1+n) for n words of the request in the text.
 type features [nFeatures]float64
 
 const (
-	coverBase   = iota // weighted share of the base's words that the text has
-	coverText          // weighted share of the text's words that the base has, over words of the bank's domain
-	numbers            // weighted share of the base's numbers that the text has; 0.5 if there are none
-	service            // share of delivery terms that only one of the two asks for
-	template           // share of the shorter one's word pairs that both have
+	coverBase   = iota // weighted share of the request's words that the text has
+	coverText          // weighted share of the text's words that the request has; words without a match in the bank are not counted
+	numbers            // weighted share of the request's numbers that the text has; 0.5 if it has no numbers
+	service            // share of the delivery terms of both that only one of them has
+	template           // share of adjacent word pairs that both have, of those of the shorter one
 	swapped            // template times the share of words that were replaced
-	hits               // number of base words in the text
-	windowed           // 1 if only a window of a long text was compared
-	numbersBack        // weighted share of the text's numbers that the base has
+	hits               // number of the request's words in the text, as ln(1+n)
+	windowed           // 1 if only a part of a text was compared
+	numbersBack        // weighted share of the text's numbers that the request has
 	nFeatures
 )
 
-// base is an indexed request.
+// base is a protected request in the index, prepared for comparison with texts.
 type base struct {
 	profile *profile
-	terms   []match // vocabulary ids of its content words, unique, with weights in sim
+	terms   []match // the distinct vocabulary ids of its content words; sim is the weight of each
 	total   float64 // sum of the weights
 	tokens  int
 }
 
-// rounding is larger than the rounding error of a score.
+// rounding is a margin above the floating-point error of a score. With it a comparison is not
+// skipped for a score that is below the limit by rounding alone.
 const rounding = 1e-6
 
-// features computes the features of a base, marked in s, and a text's profile. The
-// template features can only lower a score. If the score without them and that of
-// any window of the text stay below minScore, features skips them and returns
-// false.
+// features computes the measures of similarity between the request b and the text of p. It returns
+// ok = false if the score of the text is certain to be below minScore, and that of any part
+// (window) of the text below dropLogOdds. It then skips template and swapped, which can only lower
+// a score. s.mark(b) must have been called before.
 func (x *Index) features(
 	b *base,
 	p *profile,
@@ -71,7 +72,7 @@ func (x *Index) features(
 	return f, true
 }
 
-// ratio returns part/total, 0 if total is not positive.
+// ratio returns part/total, or 0 if total is not positive.
 func ratio(part, total float64) float64 {
 	if total <= 0 {
 		return 0
@@ -79,9 +80,9 @@ func ratio(part, total float64) float64 {
 	return part / total
 }
 
-// fillNear sets near to the similarity of each term of b, marked in s, to the most
-// similar word of the text. It returns the weighted share of the text's words that
-// the base has: over all words, and over those of the bank's domain.
+// fillNear sets s.near to the similarity between each word of the request b and the most similar
+// word of the text. It returns the weighted share of the text's words that b has: of all words, and
+// of the words that match a word of the bank. s.mark(b) must have been called before.
 func (s *scratch) fillNear(b *base, p *profile) (coverAll, coverDomain float64) {
 	s.near = append(s.near[:0], make([]float64, len(b.terms))...)
 	var hit, total, hitDomain, totalDomain float64
@@ -103,12 +104,13 @@ func (s *scratch) fillNear(b *base, p *profile) (coverAll, coverDomain float64) 
 	return ratio(hit, total), ratio(hitDomain, totalDomain)
 }
 
-// numberPrior is the weight that moves a share of numbers towards one half: few or
-// common numbers are weak evidence.
+// numberPrior is the weight of an imaginary number that counts as half shared in every share of
+// numbers. It moves the share towards one half where the numbers are few or common and so are weak
+// evidence.
 const numberPrior = 2.0
 
-// numberShare returns the weighted share of a's numbers that b has, and the count
-// of those that b does not have.
+// numberShare returns the share, by weight, of a's numbers that b has, and the count of a's numbers
+// that b lacks. numberPrior moves the share towards one half.
 func (x *Index) numberShare(a, b *profile) (share float64, missing int) {
 	hit := numberPrior / 2
 	total := numberPrior
@@ -127,19 +129,19 @@ func hasNumber(list []number, n number) bool {
 	return slices.ContainsFunc(list, n.isSameAmount)
 }
 
-// lacks reports whether a has a value of the class that b does not have.
+// lacks reports whether a has a value of this class, such as a colour, that b does not have.
 func lacks(a, b []classValue, class uint8) bool {
 	return slices.ContainsFunc(a, func(v classValue) bool {
 		return v.class == class && !slices.Contains(b, v)
 	})
 }
 
-// detector holds the weights of a logistic regression over features. It was fitted
-// on the project's own rewordings (testdata) and the shared pairs against the
-// nearest problems of the public benchmark and of two generated days, where all
-// requests have one template. docs/decisions/20261123-drop-weights.md has the texts,
-// the method and the frontier. Near misses (one constraint changed) were excluded:
-// dropping them is no error.
+// detector holds the weight of each feature in a logistic regression, which estimates whether a
+// text asks for the same as a request. It was fitted on the project's own rewordings (testdata) and
+// on the public pairs, against the nearest other problems of the public benchmark and of two
+// generated days in which all requests have one template. Texts in which one constraint was changed
+// were excluded, since dropping them is no error. docs/decisions/20261123-drop-weights.md has the
+// texts and the method.
 var detector = features{
 	coverBase: 4.11, coverText: 4.66, numbers: 6.68, service: -2.66,
 	template: -2.53, swapped: -19.48, hits: 2.06, windowed: -2.8, numbersBack: 7.03,
@@ -147,18 +149,19 @@ var detector = features{
 
 const detectorBias = -14.34
 
-// Thresholds of the score, as log-odds.
+// Thresholds of features.score, as log-odds.
 const (
-	// dropLogOdds is the score from which a text is dropped: the lowest, in steps of
-	// 0.25, that drops none of 750 public requests for another one.
+	// dropLogOdds is the minimum score at which a text is dropped: the lowest, in steps of 0.25,
+	// that drops none of 750 public requests for another request.
 	dropLogOdds = 0.25
-	// sameLogOdds is the score from which a text without a contradiction asks for
-	// the same: the lowest that drops none of 200 public requests for one of 550
+	// sameLogOdds is the minimum score at which a text counts as asking for the same as a request
+	// if no constraint differs: the lowest that drops none of 200 public requests for one of 550
 	// others.
 	sameLogOdds = -0.45
 )
 
-// score returns the log-odds that a text asks for the same as the base.
+// score returns the log-odds, by the weights of detector, that the text asks for the same as the
+// request.
 func (f features) score() float64 {
 	sum := detectorBias
 	for i, v := range f {
@@ -167,8 +170,9 @@ func (f features) score() float64 {
 	return sum
 }
 
-// bestWindow returns an upper bound of the features of any window of the text: all
-// that the text shares with the base and nothing else.
+// bestWindow returns the features of the best part (window) of the text that is possible: one with
+// all that the text shares with the request and nothing else. No part of the text has a higher
+// score.
 func (f features) bestWindow() features {
 	return features{
 		coverBase:   f[coverBase],

@@ -1,5 +1,6 @@
-// Package lexical detects requests that ask for the same in other words: by their
-// words, numbers with units and directions, and delivery terms.
+// Package lexical finds texts that express a request of a bank, the list of protected requests, in
+// other words. It compares words, numbers with units and bounds (at least, at most), and delivery
+// terms.
 package lexical
 
 import (
@@ -18,22 +19,23 @@ type Request struct {
 	Terms []string
 }
 
-// Index finds requests of a bank in other words. It is safe for concurrent use.
+// Index finds texts that express a request of a bank in other words. It is safe for concurrent use.
 type Index struct {
 	vocabulary *vocabulary
 	bases      []*base
-	entry      []int // bank position of each base
-	// postings lists the bases that have each vocabulary id, holders the bases that
-	// have each number.
+	entry      []int // index in the bank of each base
+	// postings lists, for each vocabulary id, the indices in bases of the requests that have it.
+	// holders does the same for each number.
 	postings [][]int32
 	holders  map[amount][]int32
-	totals   []float32 // weight of all keys of each base
-	services []uint8   // delivery terms of each base
-	longest  int       // tokens of the longest base
+	totals   []float32 // total weight of the words, numbers and delivery terms of each base
+	services []uint8   // bit set of the delivery terms of each base
+	longest  int       // number of tokens of the longest base
 	scratch  sync.Pool
 }
 
-// amount is a number as a map key: its value with nine significant digits.
+// amount identifies a number in a map by its value, rounded to nine significant digits, and its
+// unit.
 type amount struct {
 	value float64
 	unit  string
@@ -49,8 +51,8 @@ func newAmount(n number) amount {
 
 const minNumberWeight = 0.5
 
-// New returns an index of bank. Requests without text are skipped; the positions
-// that the index returns are those in bank.
+// New returns an index of bank. It skips requests without text; the indices that methods of Index
+// take and return are those in bank.
 func New(bank []Request) *Index {
 	x := &Index{
 		vocabulary: newVocabulary(),
@@ -82,12 +84,14 @@ func New(bank []Request) *Index {
 	return x
 }
 
-// weightService is the weight of a delivery term as a key: every fourth request
-// has one, so that it is about as distinctive as a frequent word.
+// weightService is the weight of a delivery term, such as free shipping, in the comparison of a
+// text with a request. Every fourth request has one, so that it is about as distinctive as a
+// frequent word.
 const weightService = 1.0
 
-// readBank parses every request and fills the vocabulary: requests first, so that
-// their stems have the low ids, then titles and options.
+// readBank parses every request of the bank that has a text, returns the tokens of each, and fills
+// the vocabulary. It adds the stems of the requests first, so that their ids are lower than those
+// of product names and option values.
 func (x *Index) readBank(bank []Request) [][]token {
 	read := (&scratch{words: map[string]*word{}}).reader(newVocabulary())
 	var df []int
@@ -114,7 +118,7 @@ func (x *Index) readBank(bank []Request) [][]token {
 	return parsed
 }
 
-// uniqueStems returns the stems of the content words of p, sorted and unique.
+// uniqueStems returns the stems of the content words of p, sorted and without duplicates.
 func uniqueStems(p *profile) []string {
 	stems := slicesx.Map(p.content, func(w *word) string {
 		return w.stem
@@ -151,8 +155,9 @@ func (x *Index) addBase(p *profile) {
 	x.bases = append(x.bases, b)
 }
 
-// basesWith returns the bases with a number that may equal n: for a converted
-// price these are all within the error of the rate.
+// basesWith returns the indices in x.bases of the requests with a number that may be equal to n. An
+// amount that was converted from another currency may be equal to all amounts within the error of
+// the exchange rate.
 func (x *Index) basesWith(n number) []int32 {
 	if n.unit != money {
 		return x.holders[newAmount(n)]
@@ -166,8 +171,8 @@ func (x *Index) basesWith(n number) []int32 {
 	return bases
 }
 
-// numberWeights returns the weights of the numbers of a profile. It caches them in
-// the profile.
+// numberWeights returns the weight of each number of a profile, as numberWeight computes it. It
+// stores the weights in the profile for the next call.
 func (x *Index) numberWeights(p *profile) []float64 {
 	for i := len(p.weights); i < len(p.numbers); i++ {
 		p.weights = append(p.weights, x.numberWeight(p.numbers[i]))
@@ -175,8 +180,9 @@ func (x *Index) numberWeights(p *profile) []float64 {
 	return p.weights
 }
 
-// numberWeight returns the weight of a number: its rarity in the bank, and less for
-// small whole numbers, which count pieces in requests of any kind.
+// numberWeight returns the weight of a number in a comparison: the logarithm of its rarity in the
+// bank. A small whole number without a unit has less weight, since it counts pieces in requests of
+// any kind.
 func (x *Index) numberWeight(n number) float64 {
 	w := float64(idf(
 		len(x.holders[newAmount(n)]),

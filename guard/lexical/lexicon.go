@@ -15,7 +15,8 @@ import (
 //go:embed lexicon/*.txt
 var lexiconFiles embed.FS
 
-// lexicon is the knowledge of words that does not depend on a bank.
+// lexicon is the knowledge of words that does not depend on a bank: stop words, synonyms,
+// translations, units and so on.
 type lexicon struct {
 	stop     map[string]bool
 	ranges   map[string]bool     // words between the two ends of a range
@@ -23,20 +24,21 @@ type lexicon struct {
 	synonyms map[string][]int32  // from stems to groups of synonyms
 	groups   int32               // number of groups
 	foreign  map[string][]string // from foreign words to English ones
-	longest  int                 // runes of the longest foreign word without spaces
+	longest  int                 // number of runes of the longest foreign word without spaces
 	classes  map[string][]classValue
 	names    []string // of the classes
-	hard     []bool   // classes whose values differ even between two people's words for the same
+	hard     []bool   // whether two values of the class exclude each other even if two authors wrote them
 	phrases  map[string][]phrase
 	units    map[string]unit
 	numerals map[string]int
 }
 
-// classValue is one value of a closed class, such as a colour.
+// classValue is a value of a closed class of words, such as the colour red: class is the index of
+// the class, value that of the value in it.
 type classValue struct{ class, value uint8 }
 
-// phrase is a sequence of words and its replacement. A gap matches up to maxGap
-// words.
+// phrase is a sequence of words in a text and the words that replace it. The word gapWord in it
+// matches up to maxGap words of the text.
 type phrase struct {
 	words       []string
 	replacement []string
@@ -46,14 +48,15 @@ const gapWord = "_"
 
 const maxGap = 2
 
-// unit is the base unit of a unit and the factor to it.
+// unit is a unit of measure: name is the unit that amounts are converted to, and factor the number
+// to multiply by. For cm they are mm and 10.
 type unit struct {
 	name   string
 	factor float64
 }
 
-// loadLexicon parses the embedded lexicon on the first call and returns it on
-// every call. The lexicon is fixed at build time, so that an error in it panics.
+// loadLexicon returns the embedded lexicon. It parses the files on the first call and panics if one
+// is invalid, since they are fixed at build time.
 var loadLexicon = sync.OnceValue(func() *lexicon {
 	l := &lexicon{
 		stop:     map[string]bool{},
@@ -98,8 +101,8 @@ func addAll(set map[string]bool, words []string) {
 	}
 }
 
-// eachEntry calls add with the fields of every line of a lexicon file except
-// comments.
+// eachEntry calls add with the fields of every line of an embedded lexicon file. It skips blank
+// lines and lines that start with #.
 func eachEntry(file string, add func(fields []string)) {
 	content := must(lexiconFiles.ReadFile("lexicon/" + file + ".txt"))
 	for line := range strings.Lines(string(content)) {
@@ -116,7 +119,7 @@ func must[T any](v T, err error) T {
 	return v
 }
 
-// addGroup adds a group of synonyms.
+// addGroup adds a line of synonyms.txt, a group of words with the same meaning.
 func (l *lexicon) addGroup(fields []string) {
 	l.groups++
 	for _, w := range fields {
@@ -125,7 +128,8 @@ func (l *lexicon) addGroup(fields []string) {
 	}
 }
 
-// addForeign adds an English word and its foreign translations.
+// addForeign adds an English word, the first field, and its translations, the other fields. A
+// translation of several words, joined by gapWord, becomes a phrase that the English word replaces.
 func (l *lexicon) addForeign(fields []string) {
 	for _, w := range fields[1:] {
 		w = foldText(w)
@@ -138,8 +142,9 @@ func (l *lexicon) addForeign(fields []string) {
 	}
 }
 
-// addClass adds a class: its name, which ends in "!:" for a hard class, and its
-// values, each with its spellings.
+// addClass adds a closed class of words, such as colours. The first field is the name of the class,
+// which ends in "!:" for a hard class and in ":" otherwise. Each other field is a value, written as
+// its spellings joined by "=".
 func (l *lexicon) addClass(fields []string) {
 	class := uint8(len(l.names))
 	name, hard := strings.CutSuffix(fields[0], "!:")
@@ -167,7 +172,8 @@ func (l *lexicon) addUnit(fields []string) {
 	}
 }
 
-// classesOf returns the class values of a word, or of its singular.
+// classesOf returns the values of closed classes, such as a colour, that w denotes. It returns
+// those of w without a final s if w itself denotes none.
 func (l *lexicon) classesOf(w string) []classValue {
 	if v := l.classes[w]; v != nil {
 		return v
@@ -178,9 +184,9 @@ func (l *lexicon) classesOf(w string) []classValue {
 	return nil
 }
 
-// foldText returns text in the form that is parsed: compatibility forms, lower
-// case, Latin letters without accents, plain quotes and dashes, the peso sign as a
-// word.
+// foldText returns text in the normal form for parsing: lower case, compatibility characters (NFKC)
+// replaced, Latin letters without accents, plain quotes and dashes, currency signs other than $ as
+// words.
 func foldText(text string) string {
 	if isASCII(text) && !strings.Contains(text, "`") {
 		return strings.ToLower(text)
@@ -213,7 +219,8 @@ var plainSigns = strings.NewReplacer(
 	"。", ".", "、", ".", "；", ".",
 )
 
-// endings are suffixes and their replacements, the longest of a kind first.
+// endings are the suffixes that trimEnding removes from a word and what it replaces them with. The
+// first match counts, so that longer suffixes are before shorter ones that they end in.
 var endings = [...]struct{ suffix, replacement string }{
 	{"iness", "y"}, {"ies", "y"}, {"sses", "ss"},
 	{"ized", "iz"}, {"ised", "iz"}, {"izing", "iz"}, {"ising", "iz"},
@@ -225,12 +232,13 @@ var endings = [...]struct{ suffix, replacement string }{
 	{"ed", ""}, {"es", "e"}, {"s", ""},
 }
 
-// minStem is the minimum length of a stem after an ending is removed.
+// minStem is the minimum length in bytes of a word after trimEnding. A suffix that leaves less is
+// not removed.
 const minStem = 3
 
-// stem returns w without the endings that a rewording changes. It is coarser than
-// linguistic stemming: "printer" and "printing" have one stem, which costs less
-// than a missed paraphrase.
+// stem returns w without suffixes in which two wordings differ, such as a plural s or -ing. It is
+// coarser than linguistic stemming: "printer" and "printing" have one stem, which costs less than a
+// missed paraphrase.
 func stem(w string) string {
 	if len(w) > 4 {
 		w = strings.ReplaceAll(w, "our", "or")
@@ -261,7 +269,7 @@ func trimEnding(w string) string {
 	return w
 }
 
-// isSingular reports whether the s at the end of w is no plural.
+// isSingular reports whether w, which ends in s, is likely no plural: it ends in ss, us or is.
 func isSingular(w string) bool {
 	return strings.HasSuffix(w, "ss") || strings.HasSuffix(w, "us") || strings.HasSuffix(w, "is")
 }

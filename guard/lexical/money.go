@@ -2,17 +2,18 @@ package lexical
 
 import "math"
 
-// money is the unit of an amount in another currency: its value is in pesos at the
-// rate of the lexicon. Amounts in pesos have no unit.
+// money is the unit of an amount that was converted from another currency to pesos at the rate of
+// the lexicon. Amounts that are written in pesos have no unit.
 const money = "pesos by rate"
 
-// maxRateError is the maximum deviation of an exchange rate from that of the
-// lexicon: over five years the dollar, euro and pound stayed within a tenth of the
+// maxRateError is the maximum relative difference between the exchange rate that a text assumes and
+// that of the lexicon: over five years the dollar, euro and pound stayed within a tenth of the
 // middle, the yen within a seventh.
 const maxRateError = 0.15
 
-// isSameMoney reports whether two amounts, at least one of them converted, may be
-// equal. Only prices and other conversions are comparable.
+// isSameMoney reports whether two amounts, at least one of them converted from another currency,
+// may be equal: they differ by at most maxRateError, or they are equal as written and neither is a
+// bound. An amount with a unit of measure is never equal to money.
 func (n number) isSameMoney(o number) bool {
 	if n.unit != o.unit && n.unit != "" && o.unit != "" {
 		return false
@@ -26,15 +27,16 @@ func (n number) isSameMoney(o number) bool {
 	return math.Abs(math.Log(n.value/o.value)) <= math.Log1p(maxRateError)
 }
 
-// convert converts a number from the currency w to pesos.
+// convert sets the value of the number, an amount in the currency w, to its value in pesos.
 func (t *token) convert(w string) {
 	u := loadLexicon().units[w]
 	t.value = t.written * u.factor
 	t.unit = u.name
 }
 
-// joinMoney converts amounts with a currency before them ("$5", "EUR 5") or, if no
-// amount follows the currency, after them ("5 euros"). It removes the currencies.
+// joinMoney removes the names of currencies other than the peso and converts the amount next to
+// each to pesos: the amount before the name ("5 euros"), or the amount after it if that follows
+// without a blank ("$5") or no amount is before the name ("EUR 5").
 func joinMoney(tokens []token) []token {
 	out := tokens[:0]
 	pending := ""

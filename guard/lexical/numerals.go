@@ -2,8 +2,8 @@ package lexical
 
 import "math"
 
-// joinNumerals replaces number words by numbers: "five hundred", "twenty-six", "5
-// thousand", "one forty two", "twenty two point five".
+// joinNumerals replaces each number that is written in words by a number token: "five hundred",
+// "twenty-six", "5 thousand", "one forty two", "twenty two point five".
 func joinNumerals(tokens []token) []token {
 	out := tokens[:0]
 	for i := 0; i < len(tokens); {
@@ -34,17 +34,17 @@ func joinNumerals(tokens []token) []token {
 
 var scales = map[string]float64{"hundred": 100, "thousand": 1000}
 
-// isNextWord reports whether only white space or a hyphen separates the token from
-// the one before it.
+// isNextWord reports whether only white space without a new line, or a hyphen, is between the
+// previous token and this one.
 func (t *token) isNextWord() bool { return t.before == ' ' || t.before == '-' }
 
-// minNumeral is the smallest number word that is a number on its own: one to four
-// count things ("one of them") more often than they are an amount.
+// minNumeral is the smallest number word that is read as a number without a unit: "one" to "four"
+// count things ("one of them") more often than they express an amount.
 const minNumeral = 5
 
-// numeralAt parses the number in words at i and returns its value and its number
-// of words, 0 if there is none. A small one counts only if a unit or a currency
-// follows it ("two meters").
+// numeralAt parses the number in words that starts at tokens[i] and returns its value and its
+// length in tokens. The length is 0 if there is no number. A value below minNumeral counts only if
+// a unit or a currency follows ("two meters") or if its words show an amount ("point five").
 func numeralAt(tokens []token, i int) (value float64, length int) {
 	p := numeralParser{tokens: tokens[i:min(len(tokens), i+maxNumeral)]}
 	value = p.parse()
@@ -54,20 +54,22 @@ func numeralAt(tokens []token, i int) (value float64, length int) {
 	return 0, 0
 }
 
-// maxNumeral bounds the tokens of a number in words: "nine hundred and ninety nine
-// thousand nine hundred and ninety nine" has twelve, and a unit follows it.
+// maxNumeral is the maximum number of tokens that are read for one number in words and its unit:
+// "nine hundred and ninety nine thousand nine hundred and ninety nine" has eleven, and its unit is
+// the twelfth.
 const maxNumeral = 16
 
 // numeralParser parses one number in words at the start of tokens.
 type numeralParser struct {
 	tokens []token
 	pos    int
-	// isAmount is set after a scale word or a decimal point: the number is an amount,
-	// however small.
+	// isAmount is set after a word such as hundred, a decimal point or a run of digit words. The
+	// number then counts however small it is.
 	isAmount bool
 }
 
-// word returns the current word, empty if the numeral ended before it.
+// word returns the text of the current token. It returns "" after the last token, and where a sign
+// other than a hyphen separates the token from the previous one and so ends the number.
 func (p *numeralParser) word() string {
 	if p.pos >= len(p.tokens) || p.pos > 0 && !p.tokens[p.pos].isNextWord() {
 		return ""
@@ -75,7 +77,7 @@ func (p *numeralParser) word() string {
 	return p.tokens[p.pos].text
 }
 
-// accept skips the current word if it is w.
+// accept moves past the current word if it is w, and reports whether it is.
 func (p *numeralParser) accept(w string) bool {
 	if p.word() != w {
 		return false
@@ -98,11 +100,12 @@ func (p *numeralParser) parse() float64 {
 	return p.decimals(value)
 }
 
-// minSpokenDigits is the length of the shortest run of digits that is one number,
-// read digit by digit.
+// minSpokenDigits is the minimum number of digit words in a row that are read digit by digit: "one
+// four two" is 142.
 const minSpokenDigits = 3
 
-// digits parses "one four two".
+// digits parses digit words at the start of the tokens: "one four two" is 142. It returns the value
+// and the number of words, or 0 and 0 if there are fewer than minSpokenDigits.
 func (p *numeralParser) digits() (value float64, length int) {
 	for i := range p.tokens {
 		v, ok := digit(p.tokens[i].text)
@@ -127,8 +130,9 @@ func digit(w string) (value float64, ok bool) {
 	return float64(v), ok && v < 10
 }
 
-// hundreds parses a number up to 9,999: "two hundred and five", "sixty four
-// hundred", and in spoken form "two oh five", "eleven thirty nine".
+// hundreds parses number words with a value of up to 9,999: "two hundred and five", "sixty four
+// hundred", and in spoken form "two oh five", "eleven thirty nine". It returns 0 if there are no
+// number words.
 func (p *numeralParser) hundreds() float64 {
 	value := p.pair()
 	switch {
@@ -151,7 +155,8 @@ func (p *numeralParser) hundreds() float64 {
 	return value
 }
 
-// pair parses a number below 100, 0 if there is none.
+// pair parses number words with a value below 100, such as "twenty six". It returns 0 if there are
+// none.
 func (p *numeralParser) pair() float64 {
 	v := loadLexicon().numerals[p.word()]
 	if v == 0 || p.word() == "dozen" {
@@ -168,7 +173,7 @@ func (p *numeralParser) pair() float64 {
 	return float64(v)
 }
 
-// skipAnd skips an "and" before a number word.
+// skipAnd moves past an "and" if a number word follows it.
 func (p *numeralParser) skipAnd() {
 	if p.word() != "and" || p.pos+1 >= len(p.tokens) {
 		return
@@ -179,7 +184,8 @@ func (p *numeralParser) skipAnd() {
 	}
 }
 
-// decimals parses "point seven five" after value and returns the sum.
+// decimals parses a decimal part such as "point seven five" and returns value plus that part. It
+// returns value itself if no decimal part follows.
 func (p *numeralParser) decimals(value float64) float64 {
 	if p.pos == 0 || p.word() != "point" {
 		return value
@@ -202,7 +208,8 @@ func (p *numeralParser) decimals(value float64) float64 {
 	return math.Round(value*1e6) / 1e6
 }
 
-// unitFollows reports whether a unit or a currency follows the number.
+// unitFollows reports whether a unit or a currency follows the number. Units of one byte and "in"
+// do not count, since they are words too.
 func (p *numeralParser) unitFollows() bool {
 	if p.pos >= len(p.tokens) {
 		return false

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// parse returns the tokens of a request. It leaves out list markers, joins phrases
-// and number words, and gives numbers their units and directions (at least, at
-// most). It reuses the memory of out.
+// parse splits a text into tokens, which are words and numbers. It removes the markers of list
+// items, replaces phrases and number words, and sets the unit of each number and whether it is a
+// bound (at least, at most). It reuses the memory of out.
 func parse(text string, out []token) []token {
 	out = scan(foldText(text), out)
 	out = removeMarkers(out)
@@ -17,17 +17,17 @@ func parse(text string, out []token) []token {
 	out = joinMoney(out)
 	out = joinUnits(out)
 	setDirections(out)
-	// Currencies and cues have been applied to their numbers.
+	// Currencies and markers of bounds have been applied to their numbers.
 	return slices.DeleteFunc(out, func(t token) bool {
 		return isCurrency(t.text) || strings.HasPrefix(t.text, "@")
 	})
 }
 
-// maxMarker is the largest number that may be the marker of a list item.
+// maxMarker is the largest number that can be the marker of a list item, such as 3 in "3)".
 const maxMarker = 20
 
-// removeMarkers removes "(1)", "1)", "1." and "1 -" (not "3-tier") at the start of
-// a line, and "no. 1", "#1": they number the constraints.
+// removeMarkers removes numbers up to maxMarker that only number list items: "(1)" and "1)", "1."
+// and "1 -" (not "3-tier") at the start of a line, "no. 1" and "#1".
 func removeMarkers(tokens []token) []token {
 	out := tokens[:0]
 	for i, t := range tokens {
@@ -40,7 +40,8 @@ func removeMarkers(tokens []token) []token {
 	return out
 }
 
-// isMarker reports whether the signs around the number at i are those of a marker.
+// isMarker reports whether the signs around the number at i are those of a list item, such as "(1)"
+// or "1.".
 func isMarker(tokens []token, i int) bool {
 	before := tokens[i].before
 	after := byte('\n')
@@ -60,7 +61,8 @@ func isMarker(tokens []token, i int) bool {
 	return i > 0 && before == '.' && tokens[i-1].text == "no"
 }
 
-// replacePhrases replaces phrases. It returns tokens itself if there are none.
+// replacePhrases replaces the phrases of the lexicon in a text, such as "at least", by their
+// replacements. It returns a new slice, or tokens itself if there is no phrase in it.
 func replacePhrases(tokens []token) []token {
 	l := loadLexicon()
 	var out []token // nil until the first phrase
@@ -90,8 +92,8 @@ func replacePhrases(tokens []token) []token {
 	return out
 }
 
-// longestPhrase returns the longest phrase at the start of tokens and the number
-// of tokens that it matches, 0 if there is none.
+// longestPhrase returns the phrase of the lexicon that matches the most tokens at the start of
+// tokens, and the number of these tokens. The number is 0 if no phrase matches.
 func (l *lexicon) longestPhrase(tokens []token) (best phrase, length int) {
 	if tokens[0].isNumber() {
 		return best, 0
@@ -105,8 +107,8 @@ func (l *lexicon) longestPhrase(tokens []token) (best phrase, length int) {
 	return best, length
 }
 
-// match returns the number of tokens at the start of tokens that p matches, 0 if
-// it does not match. It does not match across the end of a sentence.
+// match returns how many tokens at the start of tokens the phrase matches, 0 if it does not match
+// there. It does not match across the end of a sentence.
 func (p phrase) match(tokens []token) int {
 	pos := 0
 	for i, w := range p.words {
@@ -131,7 +133,8 @@ func (p phrase) match(tokens []token) int {
 	return pos
 }
 
-// joinUnits applies units to the numbers before them: "50 ml", "10w", "44 %".
+// joinUnits removes each unit of measure after a number ("50 ml", "10w", "44 %") and converts the
+// number to the base unit, so that lengths are in mm.
 func joinUnits(tokens []token) []token {
 	l := loadLexicon()
 	out := tokens[:0]
@@ -151,7 +154,8 @@ func joinUnits(tokens []token) []token {
 	return out
 }
 
-// takesUnit reports whether the unit after t applies to it.
+// takesUnit reports whether unit, the token after t, is the unit of the number t: t has no unit
+// yet, and between the two is nothing but white space or a hyphen. "in" must follow without either.
 func (t *token) takesUnit(unit *token) bool {
 	if !t.isNumber() || t.unit != "" {
 		return false

@@ -5,36 +5,37 @@ import (
 	"slices"
 )
 
-// profile is what a text asks for.
+// profile is a parsed text: its words, its numbers, and what it asks for.
 type profile struct {
 	tokens []token
 	words  []*word // of each token, nil for numbers
-	// content holds the content words in order, numbers the amounts, services the
-	// delivery terms and values the values of the closed classes.
+	// content holds the content words in order, numbers the distinct amounts, services the bit set
+	// of the delivery terms, and values the values of closed classes, such as colours.
 	content  []*word
 	numbers  []number
 	weights  []float64 // of numbers, cached by Index.numberWeights
 	services uint8
 	values   []classValue
-	bigrams  []uint64 // cached by wordPairs
-	// distinct holds each content word once.
+	bigrams  []uint64 // hashes of adjacent words, cached by wordPairs
+	// distinct holds each content word once, by stem.
 	distinct []*word
-	// counts is the bit set of small numbers in words.
+	// counts is a bit set of the numbers 0 to 31 that the text has in words.
 	counts uint32
 }
 
-// number is an amount with all directions in which a text uses it.
+// number is an amount in a text, with every bound (at least, at most) that the text uses it as.
 type number struct {
 	value float64
 	unit  string
-	// written is the value before its unit was applied.
+	// written is the value as written, before its unit was applied.
 	written float64
-	// directions is the bit set of 1<<direction.
+	// directions is a bit set of 1<<direction.
 	directions uint8
 }
 
-// isSameAmount compares values in their unit, or as written if only one side has a
-// unit. A bound without unit ("above 12") is a price and not a measure.
+// isSameAmount reports whether two numbers may be the same. It compares the values if the units are
+// equal, and the values as written if only one has a unit; then both or neither must be a bound,
+// since a bound without a unit ("above 12") is a price.
 func (n number) isSameAmount(o number) bool {
 	if n.unit == money || o.unit == money {
 		return n.isSameMoney(o)
@@ -53,7 +54,7 @@ func isClose(a, b float64) bool {
 	return diff == 0 || diff < 1e-9*a && diff > -1e-9*a
 }
 
-// services are the bits of the delivery terms that a request may ask for.
+// services maps the words that stand for delivery terms in a parsed text to the bit of each term.
 var services = map[string]uint8{"svccod": 1, "svcfree": 2, "svcmall": 4, "svcflash": 8}
 
 var serviceNames = []string{"cash on delivery", "free shipping", "LazMall", "LazFlash"}
@@ -64,8 +65,8 @@ func newProfile(tokens []token, read func(string) *word) *profile {
 	return p
 }
 
-// newTokenProfile returns a profile with tokens and words only. Of a long text the
-// other fields are collected for each piece.
+// newTokenProfile returns a profile in which only tokens and words are set. The other fields are
+// computed by collect, for a long text in each part of it.
 func newTokenProfile(tokens []token, read func(string) *word) *profile {
 	p := &profile{
 		tokens: tokens,
@@ -79,7 +80,7 @@ func newTokenProfile(tokens []token, read func(string) *word) *profile {
 	return p
 }
 
-// slice returns the profile of the tokens from start to end.
+// slice returns a complete profile of the tokens from start up to but not including end.
 func (p *profile) slice(start, end int) *profile {
 	q := &profile{
 		tokens: p.tokens[start:end],
@@ -89,7 +90,8 @@ func (p *profile) slice(start, end int) *profile {
 	return q
 }
 
-// collect sets the fields that follow from tokens and words.
+// collect computes the numbers, content words, delivery terms and class values of a profile from
+// its tokens and words.
 func (p *profile) collect() {
 	for i := range p.tokens {
 		if t := &p.tokens[i]; t.isNumber() {
@@ -122,8 +124,8 @@ func hasHash(words []*word, hash uint64) bool {
 	return false
 }
 
-// isNegated reports whether a "not" precedes the word at i, with only stop words
-// between them.
+// isNegated reports whether a "not" or "never" precedes the word at i. Only stop words other than
+// "but" may be between the two.
 func (p *profile) isNegated(i int) bool {
 	l := loadLexicon()
 	for j := i - 1; j >= 0 && p.tokens[j+1].before == ' '; j-- {
@@ -137,7 +139,7 @@ func (p *profile) isNegated(i int) bool {
 	return false
 }
 
-// hasCount reports whether the text has the number v in words.
+// hasCount reports whether the text has the number v, 0 to 31, as a word such as "two".
 func (p *profile) hasCount(v float64) bool {
 	if v < 0 || v >= 32 || v != math.Trunc(v) {
 		return false
@@ -145,8 +147,8 @@ func (p *profile) hasCount(v float64) bool {
 	return p.counts&(1<<uint(v)) != 0
 }
 
-// addNumber adds a number, or only its direction (at least, at most) if the profile has
-// the amount.
+// addNumber adds the number of a token to p.numbers. If p has an equal amount already, it only adds
+// to it whether the token is a bound (at least, at most).
 func (p *profile) addNumber(t *token) {
 	n := number{
 		value:   t.value,
@@ -163,8 +165,8 @@ func (p *profile) addNumber(t *token) {
 	p.numbers = append(p.numbers, n)
 }
 
-// wordPairs returns the hashes of neighbouring words, sorted and unique. It
-// computes them on the first call: most texts are compared with no request.
+// wordPairs returns a hash of each pair of neighbouring words, sorted and without duplicates. It
+// computes the hashes on the first call only, since most texts are compared with no request.
 func (p *profile) wordPairs() []uint64 {
 	if p.bigrams != nil {
 		return p.bigrams
@@ -185,7 +187,7 @@ func (p *profile) wordPairs() []uint64 {
 	return p.bigrams
 }
 
-// countShared returns the number of values in both of two sorted lists.
+// countShared counts the values that two sorted lists without duplicates have in common.
 func countShared(a, b []uint64) int {
 	n := 0
 	i := 0

@@ -6,38 +6,41 @@ import (
 	"unicode/utf8"
 )
 
-// token is one word or number of a folded text.
+// token is a word or a number of a text in normal form (see foldText).
 type token struct {
 	// text is the word, empty for a number.
 	text string
-	// value is the value of a number, unit its unit, empty if it has none.
+	// value is the value of a number, 0 for a word. unit is the unit, empty if there is none.
 	value float64
 	unit  string
-	// written is the value before its unit was applied.
+	// written is the value as written, before its unit was applied.
 	written float64
-	// start and end are byte positions in the folded text.
+	// start and end are byte offsets in the text in normal form.
 	start, end int
-	// before is the last sign between the token before and this one: 0 if there is
-	// none, ' ' for white space only, '\n' for a new line.
+	// before is the last sign between the previous token and this one: 0 if nothing is between
+	// them, ' ' for white space only, '\n' for a new line.
 	before byte
-	// direction is the direction of a number.
+	// direction is the kind of bound that a number expresses, undirected for a word.
 	direction direction
 }
 
 func (t *token) isNumber() bool { return t.text == "" }
 
-// direction is the kind of bound that a number is.
+// direction is the kind of bound that a number expresses: a lower bound (above), an upper bound
+// (below), or none (undirected).
 type direction uint8
 
 const (
 	undirected direction = iota
 	above
 	below
-	// ranged opens a pair: the first number is a lower bound, the next an upper one.
+	// ranged is the kind of a word such as "between": the number after it is a lower bound, the
+	// next number an upper bound.
 	ranged
 )
 
-// scan returns the tokens of a folded text. It reuses the memory of out.
+// scan splits a text in normal form (see foldText) into words and numbers. It reuses the memory of
+// out.
 func scan(text string, out []token) []token {
 	s := scanner{text: text, out: out[:0]}
 	for s.pos < len(text) {
@@ -49,7 +52,7 @@ func scan(text string, out []token) []token {
 type scanner struct {
 	text   string
 	pos    int
-	before byte // of the next token
+	before byte // field before of the next token
 	out    []token
 }
 
@@ -102,12 +105,12 @@ func (s *scanner) emit(t token) {
 	s.out = append(s.out, t)
 }
 
-// maxWord is the maximum length of a word in bytes: longer runs of letters are
-// data, and the search for typing errors takes time quadratic in the length.
+// maxWord is the maximum length of a word in bytes. Longer runs of letters are data and are cut,
+// since the search for typing errors takes time quadratic in the length.
 const maxWord = 64
 
-// word scans a run of letters. Apostrophes inside it and a possessive s are
-// omitted.
+// word scans a word of ASCII letters. It omits apostrophes inside the word and a possessive s. A
+// "p" directly before a digit becomes the peso ("p500").
 func (s *scanner) word() {
 	start := s.pos
 	s.letters()
@@ -127,7 +130,7 @@ func (s *scanner) word() {
 	s.emit(token{text: w, start: start, end: s.pos})
 }
 
-// currency is the word for pesos in any spelling.
+// currency is the word that replaces the peso sign and a "p" before an amount.
 const currency = "php"
 
 func (s *scanner) letters() {
@@ -140,8 +143,9 @@ func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
 func isLower(c byte) bool { return c >= 'a' && c <= 'z' }
 
-// number scans digits with separators of thousands and decimals: 1,593.50, 1'593
-// and, before three digits, 1.593. A k after the digits means thousands.
+// number scans a number with separators of thousands and a decimal point: 1,593.50, 1'593 and, with
+// exactly three digits after the point, 1.593 for 1593. A k after the digits multiplies by a
+// thousand.
 func (s *scanner) number() {
 	start := s.pos
 	digits := make([]byte, 0, 16)
@@ -166,9 +170,9 @@ func (s *scanner) isDigitAt(i int) bool {
 	return i < len(s.text) && isDigit(s.text[i])
 }
 
-// groupFollows reports whether exactly three digits follow the separator c. A
-// point separates groups only after one to three digits that are not a single
-// zero, and not before a k: 2.692k is not a million.
+// groupFollows reports whether the separator c at the current position separates thousands: exactly
+// three digits follow it. A point separates them only if the number so far has at most seven bytes
+// and does not start with 0, and no k follows: 2.692k is 2,692.
 func (s *scanner) groupFollows(start int, c byte) bool {
 	if c != ',' && c != '\'' && c != '.' {
 		return false
@@ -184,7 +188,7 @@ func (s *scanner) groupFollows(start int, c byte) bool {
 	return c != '.' || s.text[start] != '0' && s.pos-start <= 7 && !s.isThousandsAt(s.pos+4)
 }
 
-// isThousandsAt reports whether the byte at i is a k that means thousands.
+// isThousandsAt reports whether the byte at i is a k that means thousands: no letter follows it.
 func (s *scanner) isThousandsAt(i int) bool {
 	if i >= len(s.text) || s.text[i] != 'k' {
 		return false
@@ -192,8 +196,8 @@ func (s *scanner) isThousandsAt(i int) bool {
 	return i+1 == len(s.text) || !isLower(s.text[i+1])
 }
 
-// maxDigits is the maximum length of a number: longer runs of digits are
-// identifiers.
+// maxDigits is the maximum length of a number in characters. A longer one is an identifier and
+// becomes a word.
 const maxDigits = 18
 
 func (s *scanner) emitNumber(start int, digits []byte) {
@@ -213,7 +217,8 @@ func (s *scanner) emitNumber(start int, digits []byte) {
 	s.emit(t)
 }
 
-// nonASCII scans a run of letters of another script.
+// nonASCII scans a run of letters that are not ASCII, such as a word of another script. A sign that
+// is not ASCII is skipped and counts as a full stop.
 func (s *scanner) nonASCII() {
 	r, size := utf8.DecodeRuneInString(s.text[s.pos:])
 	switch {
@@ -243,8 +248,8 @@ func (s *scanner) nonASCII() {
 
 func isHan(r rune) bool { return unicode.Is(unicode.Han, r) }
 
-// han splits a run of Chinese characters into the longest words of the lexicon. An
-// unknown character is a token of its own.
+// han splits a run of Chinese characters into words: at each position the longest word of the
+// lexicon, or a single character if no word of the lexicon starts there.
 func (s *scanner) han() {
 	end := s.pos
 	for end < len(s.text) {
@@ -265,8 +270,8 @@ func (s *scanner) han() {
 	}
 }
 
-// longestHan returns the length in bytes of the longest known word at the start of
-// run, that of its first character if there is none.
+// longestHan returns the length in bytes of the longest word of the lexicon at the start of run,
+// which is Chinese. It returns the length of the first character if there is no such word.
 func longestHan(run string) int {
 	l := loadLexicon()
 	best := 0

@@ -7,47 +7,49 @@ import (
 	"strings"
 )
 
-// scratch is the reusable memory of one check.
+// scratch is the memory of one check, which later checks use again.
 type scratch struct {
 	tokens []token
-	// words caches words, so that common words are read once.
+	// words caches the result of looking a word up.
 	words map[string]*word
-	// best holds the best similarity to each vocabulary id in the current text,
-	// touched the ids that have one.
+	// best holds, for each vocabulary id, the similarity of the most similar word of the text, 0 if
+	// no word is similar. touched lists the ids with another value than 0.
 	best    []float32
 	touched []int32
-	// cover holds the weight of the keys that the text has of each base, bases the
-	// bases with any.
+	// cover holds, for each request of the index, the total weight of its words and numbers that
+	// the text has. bases lists the requests with a weight above 0.
 	cover []float32
 	bases []int32
-	// slots holds, for each vocabulary id, the last marked base that has it as a term
-	// and the index of the term.
+	// slots holds, for each vocabulary id, the request with this word that was marked last, and the
+	// index of the word among its terms.
 	slots []slot
-	// near is the similarity of each term of a base to the text, value the weight of
-	// each token of a text in a base.
+	// near holds the similarity of each term of one request to the text, value the weight of each
+	// token of a text in the comparison with one request.
 	near, value []float64
 }
 
-// slot is the index of a vocabulary id among the terms of a base.
+// slot is the index of a vocabulary id among the terms of a request (base).
 type slot struct {
 	base  *base
 	index int32
 }
 
-// mark records the index of each term of a base.
+// mark records for each word of the request b its index in b.terms, for calls of termIndex. The
+// records are valid until another request is marked.
 func (s *scratch) mark(b *base) {
 	for i, t := range b.terms {
 		s.slots[t.id] = slot{b, int32(i)} //nolint:gosec // a request has fewer
 	}
 }
 
-// termIndex returns the index of a vocabulary id among the terms of b, which is
-// marked.
+// termIndex returns the index of a vocabulary id in b.terms; ok is false if b does not have this
+// word. b must be the request that was marked last.
 func (s *scratch) termIndex(b *base, id int32) (index int32, ok bool) {
 	return s.slots[id].index, s.slots[id].base == b
 }
 
-// maxCachedWords bounds the cache of words: about 10 MB.
+// maxCachedWords is the maximum number of words in the cache of a scratch, about 10 MB. A full
+// cache is emptied.
 const maxCachedWords = 1 << 15
 
 func (x *Index) newScratch() *scratch {
@@ -59,7 +61,8 @@ func (x *Index) newScratch() *scratch {
 	}
 }
 
-// reader returns a function that reads words with v and caches them in s.
+// reader returns a function that looks a word up in v and the lexicon. The function caches its
+// results in s.
 func (s *scratch) reader(v *vocabulary) func(string) *word {
 	return func(w string) *word {
 		if r := s.words[w]; r != nil {
@@ -75,12 +78,14 @@ func (s *scratch) reader(v *vocabulary) func(string) *word {
 	}
 }
 
-// minCover is the weighted share of a base's keys that a text must have to be
-// compared with it: the largest that misses no known rewording, in five languages,
-// with a margin of a tenth.
+// minCover is the minimum share, by weight, of a request's words, numbers and delivery terms that a
+// text must have to be compared with the request. It is the largest share that misses no known
+// rewording in five languages, with a margin of a tenth.
 const minCover = 0.27
 
-// candidates returns the bases of which the profile covers enough, sorted.
+// candidates returns the requests that are similar enough to a text for a full comparison, as
+// sorted indices in x.bases: the text has at least the share minCover of their words, numbers and
+// delivery terms.
 func (x *Index) candidates(p *profile, s *scratch) []int32 {
 	s.bases = s.bases[:0]
 	s.touched = s.touched[:0]
@@ -113,7 +118,8 @@ func (s *scratch) addCover(base int32, weight float32) {
 	s.cover[base] += weight
 }
 
-// filterCovered returns the bases that are covered enough and clears the cover.
+// filterCovered returns the requests in s.bases, sorted, of which the text has at least the share
+// minCover. It resets s.cover to 0 for the next text.
 func (x *Index) filterCovered(p *profile, s *scratch) []int32 {
 	covered := s.bases[:0]
 	for _, b := range s.bases {
@@ -127,8 +133,8 @@ func (x *Index) filterCovered(p *profile, s *scratch) []int32 {
 	return covered
 }
 
-// comparison is the result of comparing a held-out request (base) with a text or with a
-// part of the text.
+// comparison is the result of comparing a protected request (base) with a text or with a part of
+// the text.
 type comparison struct {
 	base     int32
 	score    float64 // log-odds
@@ -136,7 +142,8 @@ type comparison struct {
 	features features
 }
 
-// isBetterThan orders comparisons by score, then by base.
+// isBetterThan reports whether c has a higher score than o or, if the scores are equal, a request
+// with a lower index.
 func (c comparison) isBetterThan(o comparison) bool {
 	if c.score != o.score {
 		return c.score > o.score
@@ -144,8 +151,9 @@ func (c comparison) isBetterThan(o comparison) bool {
 	return c.base < o.base
 }
 
-// search returns the comparison with the nearest base and the profile of the full
-// text. ok is false if the text shares too little with every base.
+// search compares a text with the requests of the index and returns the comparison with the highest
+// score, and the profile of the full text. ok is false if the text has too little in common with
+// every request to be compared.
 func (x *Index) search(text string, s *scratch) (best comparison, full *profile, ok bool) {
 	s.tokens = parse(text, s.tokens)
 	full = newTokenProfile(s.tokens, s.reader(x.vocabulary))
@@ -161,12 +169,14 @@ func (x *Index) search(text string, s *scratch) (best comparison, full *profile,
 	return best, full, ok
 }
 
-// minChunk is the minimum number of tokens of a chunk of a long text: the cover of
-// a base by fewer is unreliable.
+// minChunk is the minimum number of tokens of the parts that a long text is split into. In shorter
+// parts the share of a request's words is unreliable.
 const minChunk = 256
 
-// chunks splits a long text into overlapping profiles, each long enough for the
-// longest base in another person's words. A short text is one chunk, p itself.
+// chunks splits a long text into overlapping parts and returns the profile of each. A part is three
+// times as long as the longest request, and at least minChunk tokens, so that a request in another
+// author's words fits in it. A text of up to one and a half parts is not split: the result is p
+// itself.
 func (x *Index) chunks(p *profile) []*profile {
 	size := max(minChunk, 3*x.longest)
 	if len(p.tokens) <= size+size/2 {
@@ -181,8 +191,9 @@ func (x *Index) chunks(p *profile) []*profile {
 	return append(out, p.slice(start, len(p.tokens)))
 }
 
-// compare compares a base with a text, and with the most similar window of the
-// text. The score is minus infinity if it is certain to be below minScore.
+// compare compares the request x.bases[number] with a text and, if the full text scores below
+// dropLogOdds, also with the most similar part of the text. It returns the better result. The score
+// is minus infinity if the full text cannot reach minScore and no part of it can reach dropLogOdds.
 func (x *Index) compare(
 	number int32,
 	p *profile,
@@ -213,7 +224,8 @@ func (x *Index) compare(
 	return best
 }
 
-// compareWindow compares a base, marked in s, with a window of a text.
+// compareWindow compares the request x.bases[number] with w, the profile of a part of a text.
+// s.mark must have been called with the request before.
 func (x *Index) compareWindow(number int32, w *profile, s *scratch) comparison {
 	f, _ := x.features(x.bases[number], w, math.Inf(-1), s)
 	f[windowed] = 1

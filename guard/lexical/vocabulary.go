@@ -10,21 +10,22 @@ import (
 	"github.com/trajectory-arena/arena/internal/text"
 )
 
-// vocabulary holds every stem of the bank's requests, titles and options with its
-// weight, and finds the stems that a word of a text may stand for.
+// vocabulary holds the stem of every word in the bank's requests, product titles and options, with
+// a weight, and finds the stems that a word of a text may correspond to.
 type vocabulary struct {
 	ids    map[string]int32
 	stems  []string
 	weight []float32
 	// sorted lists the ids by stem, to find words with a common prefix.
 	sorted []int32
-	// groups lists the ids of each synonym group.
+	// groups maps each group of synonyms to the ids of its stems.
 	groups map[int32][]int32
-	// deletions maps a stem without one of its letters to the stems it may be.
+	// deletions maps each stem, and each form of it without one letter, to the ids of the stems.
 	deletions map[string][]int32
 }
 
-// Similarities of two words, by the relation between them.
+// Similarities of two words: with the same stem, of one group of synonyms, with a long common
+// prefix, and of which one is a misspelling of the other.
 const (
 	simEqual   = 1.0
 	simSynonym = 0.9
@@ -32,33 +33,36 @@ const (
 	simTypo    = 0.8
 )
 
-// Weights of words that no protected request has: those of its products' titles
-// and options, and all others.
+// Weights of words in a comparison: weightDomain for words that occur only in titles and options
+// of protected products, weightUnknown for words outside the vocabulary, minWordWeight as the
+// minimum for words of requests.
 const (
 	weightDomain  = 5.5
 	weightUnknown = 4.0
 	minWordWeight = 0.3
 )
 
-// word is one word as written with what the index knows of it.
+// word is a word of a text with what the vocabulary and the lexicon know of it.
 type word struct {
 	text    string
 	stem    string
 	content bool
-	id      int32 // of its stem, -1 if the vocabulary does not have it
+	id      int32 // id of the stem, -1 if the vocabulary does not have the stem
 	matches []match
-	weight  float32 // as a word of a text
-	hash    uint64  // of the stem
+	weight  float32 // weight of the word in a comparison
+	hash    uint64  // hash of the stem
 	classes []classValue
-	// synonyms are the groups of synonyms of the word.
+	// synonyms lists the groups of synonyms that have the word.
 	synonyms []int32
 	known    bool // whether the vocabulary or the lexicon has the word
-	// services and counts are added to those of a profile.
+	// services is the bit of the delivery term that the word stands for, counts the bit of the
+	// number that it is; both are 0 for most words.
 	services uint8
 	counts   uint32
 }
 
-// match is a vocabulary id that a word may stand for and their similarity.
+// match is the id of a vocabulary stem that a word may correspond to, and the similarity of the
+// two, 0 to 1.
 type match struct {
 	id  int32
 	sim float32
@@ -83,8 +87,8 @@ func (v *vocabulary) add(stem string) int32 {
 	return id
 }
 
-// freeze builds the look-up tables. It must be called after the last add. df is
-// the number of requests, of n, that have each stem.
+// freeze computes the weights of the stems and builds the look-up tables. It must be called after
+// the last add. df[id] is the number of requests, of n, that have the stem with this id.
 func (v *vocabulary) freeze(df []int, n int) {
 	l := loadLexicon()
 	for id, stem := range v.stems {
@@ -104,28 +108,29 @@ func (v *vocabulary) freeze(df []int, n int) {
 	})
 }
 
-// minBankSize is the minimum number of requests that word weights assume: the
-// detector was fitted on a bank of hundreds, and a word is not common because one
-// of three requests has it.
+// minBankSize is the minimum size of a bank, in requests, that the weights of words assume. A
+// smaller bank is treated as one of this size: the detector was fitted on hundreds of requests, and
+// a word is not common because one of three requests has it.
 const minBankSize = 250
 
-// idf returns the inverse document frequency of a key that df of n requests have,
-// at least minimum.
+// idf returns the inverse document frequency, a logarithm, of a word or number that df of n
+// requests have. The result is at least minimum; n counts as at least minBankSize.
 func idf(df, n int, minimum float64) float32 {
 	n = max(n, minBankSize)
 	return float32(max(minimum, math.Log((float64(n)+1)/(float64(df)+0.5))))
 }
 
-// minTypoStem is the length of the shortest stem that may have a typing error,
-// minSwapStem that of the shortest with two swapped letters: with one letter of
-// four changed a word is often another word, with two swapped hardly ever.
+// minTypoStem is the minimum length in bytes of a stem that is searched for typing errors,
+// minSwapStem that of a stem that is searched for two swapped letters. A word of four letters with
+// one letter changed is often another word, with two letters swapped hardly ever.
 const (
 	minTypoStem = 5
 	minSwapStem = 4
 )
 
-// deletions returns a stem and all its forms without one letter: two words that
-// are one edit or one swap apart share a form.
+// deletions returns a stem and all its forms without one letter. Two stems that differ by one edit
+// or two swapped letters have one of these forms in common. It returns nil for stems that are not
+// ASCII or shorter than minSwapStem.
 func deletions(stem string) []string {
 	if len(stem) < minSwapStem || !isASCII(stem) {
 		return nil
@@ -147,7 +152,7 @@ func isASCII(s string) bool {
 	return true
 }
 
-// read returns the word w with its matches in the vocabulary.
+// read looks w up in the vocabulary and the lexicon, and returns what they know of the word.
 func (v *vocabulary) read(w string) *word {
 	l := loadLexicon()
 	foreign := l.foreign[w]
@@ -185,8 +190,8 @@ func (v *vocabulary) read(w string) *word {
 	return r
 }
 
-// matches returns the matches of a content word, sorted by id. foreign are the
-// English words that it translates to, if any.
+// matches returns the stems of the vocabulary that a content word may correspond to, sorted by id.
+// foreign are the English translations of the word, if there are any.
 func (v *vocabulary) matches(r *word, foreign []string) []match {
 	similarities := map[int32]float32{}
 	v.addSimilar(similarities, r.stem, 1)
@@ -212,7 +217,8 @@ func hashStem(stem string) uint64 {
 	return h.Sum64()
 }
 
-// isContent reports whether an English word is a content word.
+// isContent reports whether a word carries meaning: neither the word nor its stem is a stop word,
+// it has more than one character, and it does not denote a delivery term.
 func (l *lexicon) isContent(w, stem string) bool {
 	if l.stop[w] || l.stop[stem] || strings.HasPrefix(w, "svc") {
 		return false
@@ -220,7 +226,7 @@ func (l *lexicon) isContent(w, stem string) bool {
 	return utf8.RuneCountInString(w) > 1
 }
 
-// Knows reports whether a word in lower case is a word of the bank, or a stop word.
+// Knows reports whether a word in lower case is a stop word, or its stem a stem of the bank.
 func (x *Index) Knows(w string) bool {
 	l := loadLexicon()
 	s := stem(w)
@@ -228,8 +234,8 @@ func (x *Index) Knows(w string) bool {
 	return ok || l.stop[w] || l.stop[s]
 }
 
-// bestWeight returns the weight of the best match: a word that stands for a word
-// of the vocabulary has its weight.
+// bestWeight returns the weight of the most similar match, and of equally similar ones the highest
+// weight. It becomes the weight of a word that is not in the vocabulary itself.
 func (v *vocabulary) bestWeight(matches []match) float32 {
 	best := matches[0]
 	for _, m := range matches {
@@ -241,8 +247,9 @@ func (v *vocabulary) bestWeight(matches []match) float32 {
 	return v.weight[best.id]
 }
 
-// addSimilar adds the stem itself, its synonyms and the stems with a common
-// prefix, with their similarities times scale.
+// addSimilar adds to similarities the stem itself, its synonyms and the stems with a common prefix,
+// as far as the vocabulary has them. The key is the id, the value the similarity times scale; a
+// higher value that is there already is kept.
 func (v *vocabulary) addSimilar(
 	similarities map[int32]float32,
 	stem string,
@@ -262,10 +269,11 @@ func (v *vocabulary) addSimilar(
 	v.eachSharedPrefix(stem, func(id int32) { add(id, simPrefix) })
 }
 
-// minPrefix is the minimum length of a common prefix of similar words.
+// minPrefix is the minimum length in bytes of the common prefix of two words that count as similar.
 const minPrefix = 4
 
-// eachSharedPrefix calls yield for the stems that share a prefix with stem.
+// eachSharedPrefix calls yield with the id of every stem of the vocabulary whose common prefix with
+// stem is long enough for sharePrefix.
 func (v *vocabulary) eachSharedPrefix(stem string, yield func(id int32)) {
 	if len(stem) < minPrefix {
 		return
@@ -284,8 +292,8 @@ func (v *vocabulary) eachSharedPrefix(stem string, yield func(id int32)) {
 	}
 }
 
-// sharePrefix reports whether two stems have a common prefix: minPrefix letters
-// and 60 % of the longer stem, or all of the shorter one.
+// sharePrefix reports whether the common prefix of two stems is long enough for them to be similar:
+// at least minPrefix bytes, and either 60 % of the longer stem or all of the shorter one.
 func sharePrefix(a, b string) bool {
 	n := commonPrefix(a, b)
 	if n < minPrefix {
@@ -302,7 +310,8 @@ func commonPrefix(a, b string) int {
 	return n
 }
 
-// addTypos adds the stems of which r may be a misspelling.
+// addTypos adds to similarities the ids of the stems that r may be a misspelling of: they differ by
+// one edit or two swapped letters. It adds nothing for a known word that has similar stems already.
 func (v *vocabulary) addTypos(similarities map[int32]float32, r *word) {
 	if len(similarities) > 0 && r.known {
 		return
@@ -318,7 +327,7 @@ func (v *vocabulary) addTypos(similarities map[int32]float32, r *word) {
 	}
 }
 
-// isSwap reports whether a becomes b if two neighbouring letters are swapped.
+// isSwap reports whether swapping two neighbouring letters of a results in b.
 func isSwap(a, b string) bool {
 	n := commonPrefix(a, b)
 	if len(a) != len(b) || n+1 >= len(a) {
@@ -327,8 +336,8 @@ func isSwap(a, b string) bool {
 	return a[n] == b[n+1] && a[n+1] == b[n] && a[n+2:] == b[n+2:]
 }
 
-// isOneEdit reports whether a becomes b if one letter is added, removed or
-// replaced, or two neighbouring letters are swapped.
+// isOneEdit reports whether a becomes b by adding, removing or replacing one letter, or by swapping
+// two neighbouring letters.
 func isOneEdit(a, b string) bool {
 	return text.Distance(a, b) == 1 || isSwap(a, b)
 }

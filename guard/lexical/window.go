@@ -2,12 +2,14 @@ package lexical
 
 import "strings"
 
-// minSurrounding is the number of tokens around a window from which the text holds
-// a request among other things; fewer may be a constraint added to the request.
+// minSurrounding is the minimum number of tokens that a text must have outside a part of it, so
+// that the part counts as a request among other things. Fewer tokens may be a constraint that was
+// added to the request.
 const minSurrounding = 10
 
-// compareEmbedded compares a base with the window of a text that holds much else.
-// ok is false if there is no such window.
+// compareEmbedded compares the request of an earlier comparison with only the part of the text that
+// is most similar to the request. ok is false if there is no such part, or if fewer than
+// minSurrounding tokens are outside it.
 func (x *Index) compareEmbedded(full comparison, s *scratch) (c comparison, ok bool) {
 	b := x.bases[full.base]
 	s.mark(b)
@@ -18,15 +20,17 @@ func (x *Index) compareEmbedded(full comparison, s *scratch) (c comparison, ok b
 	return x.compareWindow(full.base, w, s), true
 }
 
-// A window has at most windowFactor times as many tokens as the base and
-// windowSlack more: a rewording adds words.
+// A window is the part of a text that is compared with a request. Before it is extended to the
+// limits of its sentence, it has at most windowFactor times as many tokens as the request, plus
+// windowSlack, since a rewording adds words.
 const (
 	windowFactor = 2.0
 	windowSlack  = 20
 )
 
-// window returns the part of p that covers most of b, marked in s, extended to the
-// bounds of its sentence, line or quotation. It returns nil if that is all of p.
+// window returns the part of the text p that has the most in common with the request b, extended to
+// the limits of its sentence, line or quotation. It returns nil if that is all of p. s.mark(b) must
+// have been called before.
 func (x *Index) window(
 	b *base,
 	p *profile,
@@ -52,7 +56,7 @@ func (x *Index) window(
 	return p.slice(start, end)
 }
 
-// bestStart returns the start of the size tokens with the highest total value.
+// bestStart returns the start index of the size consecutive values with the highest sum.
 func bestStart(value []float64, size int) (start int) {
 	sum := 0.0
 	best := -1.0
@@ -69,8 +73,8 @@ func bestStart(value []float64, size int) (start int) {
 	return start
 }
 
-// extendToBounds extends the tokens from start to end to the nearest bounds within
-// windowSlack tokens.
+// extendToBounds moves start and end outwards to the nearest limits of a sentence, line, quotation,
+// tag or data field. A limit that is more than windowSlack tokens away is ignored.
 func extendToBounds(tokens []token, start, end int) (newStart, newEnd int) {
 	for i := start; i >= max(0, start-windowSlack); i-- {
 		if tokens[i].followsBound() {
@@ -87,13 +91,14 @@ func extendToBounds(tokens []token, start, end int) (newStart, newEnd int) {
 	return start, end
 }
 
-// followsBound reports whether a sentence, a line, a quotation, a tag or a data
-// field ends before the token.
+// followsBound reports whether a sentence, a line, a quotation, a tag or a data field ends directly
+// before the token.
 func (t *token) followsBound() bool {
 	return strings.IndexByte("\n.;:!?\"<>|{}[]", t.before) >= 0
 }
 
-// tokenValues returns the weight in b, marked in s, of each token of p.
+// tokenValues returns the weight of each token of p in the comparison with the request b, 0 for
+// tokens that b does not have. s.mark(b) must have been called before.
 func (x *Index) tokenValues(
 	b *base,
 	p *profile,
