@@ -12,19 +12,19 @@ import (
 	"github.com/trajectory-arena/arena/internal/text"
 )
 
-// minEncoded is the length in bytes of the shortest text that is decoded: twelve
-// letters are two words.
+// minEncoded is the minimum length in bytes of a decoded text. Twelve letters are about two words;
+// shorter texts are not decoded.
 const minEncoded = 12
 
-// encodedLen is the length of minEncoded bytes in base64.
+// encodedLen is the number of base64 characters that encode minEncoded bytes.
 const encodedLen = 16
 
-// encodedRun matches base64 of at least minEncoded bytes, in either alphabet and
-// over several lines; it matches hexadecimal digits too.
+// encodedRun matches at least encodedLen characters of base64, in the standard or the URL alphabet,
+// also over several lines. It matches hexadecimal digits too.
 var encodedRun = regexp.MustCompile(`[A-Za-z0-9+/_-]{16,}(?:\s*\n\s*[A-Za-z0-9+/_-]{4,})*={0,2}`)
 
-// mayHaveEncoded reports whether encodedRun may match in s. It is faster than the
-// expression.
+// mayHaveEncoded reports whether s has encodedLen consecutive characters of base64, without which
+// encodedRun cannot match. It is faster than the expression.
 func mayHaveEncoded(s string) bool {
 	for range text.Runs(s, &encodedBytes, encodedLen) {
 		return true
@@ -32,7 +32,7 @@ func mayHaveEncoded(s string) bool {
 	return false
 }
 
-// encodedBytes are the bytes of an encoded run.
+// encodedBytes is the set of the bytes that base64 and hexadecimal digits consist of.
 var encodedBytes = func() (set [256]bool) {
 	for _, c := range []byte("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/_-") {
 		set[c] = true
@@ -40,8 +40,9 @@ var encodedBytes = func() (set [256]bool) {
 	return set
 }()
 
-// decode replaces each encoded run by its text. how is the name of the encoding,
-// empty if there is none.
+// decode replaces each run of base64 or hexadecimal digits in s by the text that it encodes. how is
+// the name of the encoding that was undone. If s has no such run, decode returns s itself and an
+// empty how.
 func decode(s string) (decoded, how string) {
 	if !mayHaveEncoded(s) {
 		return s, ""
@@ -58,8 +59,8 @@ func decode(s string) (decoded, how string) {
 	return decoded, how
 }
 
-// decodeRun returns the text of a run and the name of its encoding, or run itself
-// if it is not the encoding of a text.
+// decodeRun decodes one run of base64 or hexadecimal digits and returns the text and the name of
+// the encoding. If the decoded bytes are no text, it returns run itself and an empty how.
 func decodeRun(run string) (plain, how string) {
 	if b, err := hex.DecodeString(run); err == nil && isText(b) {
 		return string(b), "hexadecimal"
@@ -71,9 +72,9 @@ func decodeRun(run string) (plain, how string) {
 	return run, ""
 }
 
-// isText reports whether b is text: valid UTF-8 without control characters, of
-// which three in five are letters, or two in five if it has blanks. Other bytes are
-// not valid by chance.
+// isText reports whether b is likely a text: at least minEncoded bytes of valid UTF-8 without
+// control characters, of whose characters at least 60 % are letters, or 40 % if b has a space or a
+// new line. Other data is hardly ever valid UTF-8.
 func isText(b []byte) bool {
 	if len(b) < minEncoded || !utf8.Valid(b) {
 		return false

@@ -12,10 +12,9 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Plain returns text without invisible code points, in compatibility form (no full
-// width or bold letters), and with Latin letters in place of lookalikes. Words of
-// another script are unchanged in a text of that script. Invalid bytes become a
-// blank.
+// Plain returns text without invisible code points, in compatibility form (no full width or bold
+// letters), and with Latin letters in place of letters that look like them. Words of another script
+// are unchanged in a text of that script. Invalid bytes become a blank.
 func Plain(text string) string {
 	if isPlain(text) {
 		return text
@@ -39,8 +38,9 @@ func isPlain(text string) bool {
 
 func isLineSpace(r rune) bool { return r == '\n' || r == '\t' || r == '\r' }
 
-// visible maps controls and the default-ignorable code points of Unicode to -1, and
-// a letter in a box, a circle or a flag to the letter.
+// visible returns what to replace r by: -1, which removes it, for control characters and invisible
+// code points, a space for white space other than tabs and line ends, the plain letter for a letter
+// in a box, a circle or a flag, and otherwise r itself.
 func visible(r rune) rune {
 	switch {
 	case isLineSpace(r):
@@ -62,12 +62,13 @@ type script uint8
 
 const (
 	latin     script = iota
-	lookalike        // no letter is Latin, but all look like Latin ones
-	foreign          // a letter does not look like a Latin one
+	lookalike        // no letter is Latin, but every letter looks like a Latin one
+	foreign          // no letter is Latin, and some letter does not look like a Latin one
 )
 
-// toLatinWords replaces lookalikes in words with a Latin letter, and, if most words
-// are Latin, in words that consist of lookalikes.
+// toLatinWords replaces letters that look like Latin ones by these Latin letters. It does so in
+// words that have a Latin letter, and in words that consist of lookalikes if the text has at least
+// as many Latin words as words of other scripts.
 func toLatinWords(text string) string {
 	count := map[script]int{}
 	for _, w := range wordPattern.FindAllString(text, -1) {
@@ -82,11 +83,12 @@ func toLatinWords(text string) string {
 	})
 }
 
-// wordPattern matches a run of letters.
+// wordPattern matches a run of letters and combining marks.
 var wordPattern = regexp.MustCompile(`[\p{L}\p{M}]+`)
 
-// scriptOf returns the script of a word, latin if any letter is Latin: no language
-// mixes Latin letters with lookalikes.
+// scriptOf returns latin for a word with any Latin letter, since no language mixes Latin letters
+// with lookalikes, lookalike for a word of which every letter looks like a Latin one, and foreign
+// for any other word.
 func scriptOf(word string) script {
 	s := latin
 	for _, r := range word {
@@ -123,7 +125,7 @@ var latinLetters = func() map[rune]rune {
 	return m
 }()
 
-// toLatin returns the Latin letter that r looks like, r itself if there is none.
+// toLatin returns the Latin letter that r looks like, or r itself if it looks like none.
 func toLatin(r rune) rune {
 	if l, ok := latinLetters[r]; ok {
 		return l
@@ -138,16 +140,16 @@ type Reading struct {
 	How string
 }
 
-// Nested disguises (reversed, then spaced, then base64) are undone up to maxDepth.
-// A text has at most maxReadings readings.
+// maxDepth is the maximum number of disguises that are undone one after another (a text that was
+// reversed, then spaced, then encoded), maxReadings the maximum number of readings of one text.
 const (
 	maxDepth    = 3
 	maxReadings = 24
 )
 
-// Readings returns the readings of text, which is in plain letters, with disguises
-// undone; none for most texts. known reports whether a word in lower case is one of
-// the language; if it is nil, only encodings are undone.
+// Readings returns the texts that result from text, which is in plain letters (see Plain), if
+// disguises are undone. Most texts have none. known reports whether a word in lower case is one of
+// the language; if known is nil, only encodings such as base64 are undone.
 func Readings(text string, known func(word string) bool) []Reading {
 	var out []Reading
 	seen := map[string]bool{text: true}
@@ -168,7 +170,8 @@ func Readings(text string, known func(word string) bool) []Reading {
 	return out
 }
 
-// undoOnce returns the readings of r with one more disguise undone.
+// undoOnce returns the texts that result from r if one more disguise is undone, each in plain
+// letters. It returns none if no disguise is found.
 func undoOnce(r Reading, known func(string) bool) []Reading {
 	var out []Reading
 	add := func(text, how string) {

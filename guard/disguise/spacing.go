@@ -7,18 +7,19 @@ import (
 	"unicode"
 )
 
-// minSeparated is the number of separated letters in a text from which they are
-// neither initials nor a list of sizes, minRunLetters the number of letters in a
-// run, which is at least a short word.
+// minSeparated is the minimum number of separated letters in a text that removeSeparators joins:
+// fewer may be initials or a list of sizes. minRunLetters is the minimum number of letters in one
+// run of them, those of a short word.
 const (
 	minSeparated  = 8
 	minRunLetters = 3
 )
 
-// separators are the signs that may separate the letters of a text.
+// separators are the signs that may be between the letters of a disguised text.
 const separators = `.-_*|~,+/`
 
-// separatedRuns are, by separator, runs in which it is every second character.
+// separatedRuns maps each separator to an expression for text in which the separator is every
+// second character, such as "r.a.t".
 var separatedRuns = func() map[byte]*regexp.Regexp {
 	patterns := map[byte]*regexp.Regexp{}
 	for _, sign := range []byte(separators) {
@@ -28,8 +29,8 @@ var separatedRuns = func() map[byte]*regexp.Regexp {
 	return patterns
 }()
 
-// alternates reports whether sign is the first and third of three bytes anywhere in
-// text. It is a fast test before a regular expression.
+// alternates reports whether sign occurs twice in text with exactly one other byte between. It is a
+// fast test before a regular expression.
 func alternates(text string, sign byte) bool {
 	for i := 0; i+3 < len(text); i++ {
 		if text[i] == sign && text[i+2] == sign && text[i+1] != sign {
@@ -39,15 +40,15 @@ func alternates(text string, sign byte) bool {
 	return false
 }
 
-// spacedRun matches single characters between blanks, wordGap the blanks between
-// words within such a run.
+// spacedRun matches eight or more single characters with blanks between them. wordGap matches the
+// wider blanks, or a new line, between the words of such a run.
 var (
 	spacedRun = regexp.MustCompile(`(?:^|\s)(?:\S\s+){7,}\S(?:\s|$)`)
 	wordGap   = regexp.MustCompile(`\s{2,}|\n`)
 )
 
-// normaliseSpacing joins letters that blanks or signs separate ("r a t c h e t",
-// "r.a.t") and splits words without blanks between them.
+// normaliseSpacing joins letters that blanks or signs separate ("r a t c h e t", "r.a.t"), and
+// splits runs of known words that have no blanks between them.
 func normaliseSpacing(text string, known func(string) bool) string {
 	for _, sign := range []byte(separators) {
 		if alternates(text, sign) {
@@ -73,8 +74,9 @@ func joinSpaced(run string) string {
 	return " " + strings.Join(words, " ") + " "
 }
 
-// removeSeparators removes every second character of the runs with enough letters.
-// It returns text itself if they have too few in total.
+// removeSeparators removes every second character, the separator, from the runs that pattern
+// matches. A run needs at least minRunLetters letters. If these runs have fewer than minSeparated
+// letters in total, it returns text itself.
 func removeSeparators(text string, pattern *regexp.Regexp) string {
 	total := 0
 	out := pattern.ReplaceAllStringFunc(text, func(run string) string {
@@ -101,25 +103,26 @@ func removeSeparators(text string, pattern *regexp.Regexp) string {
 	return out
 }
 
-// unspacedRun matches letters and digits that may be several words; runs longer
-// than maxRun are data.
+// unspacedRun matches a run of letters and digits that may be several words without blanks. Runs
+// longer than maxRun bytes are data.
 var unspacedRun = regexp.MustCompile(`[A-Za-z0-9]{16,}`)
 
 const maxRun = 600
 
-// maxKnown is the maximum length of a piece that may be a word.
+// maxKnown is the maximum length in bytes of a word that splitWords looks for.
 const maxKnown = 16
 
-// The costs of the pieces of a run. A known word of any length costs one, so that
-// few long words are best, a letter outside a word two.
+// The costs by which splitWords chooses a split: of a known word of any length, of a letter outside
+// a word, and of a number. A split into few long words is the cheapest.
 const (
 	costWord   = 1.0
 	costLetter = 2.0
 	costDigits = 0.5
 )
 
-// splitWords splits run into the pieces of the lowest total cost. It returns run
-// itself unless most of its letters are in known words.
+// splitWords splits run, which has no blanks, into known words, numbers and other letters at the
+// lowest total cost, and joins the pieces with spaces. It returns run itself if more than a third
+// of its letters are outside known words, or if few pieces are long enough for words (hasWords).
 func splitWords(run string, known func(string) bool) string {
 	lower := strings.ToLower(run)
 	starts := pieceStarts(lower, known)
@@ -151,8 +154,8 @@ func splitWords(run string, known func(string) bool) string {
 	return strings.Join(pieces, " ")
 }
 
-// pieceStarts returns, for each end of a prefix of run, the start of the last piece
-// of its cheapest split, -1 for a letter outside a word.
+// pieceStarts computes the split of lowest cost of every prefix of run. Its result at index end is
+// the start of the last piece of run[:end], or -1 if run[end-1] is a letter outside a word.
 func pieceStarts(run string, known func(string) bool) []int {
 	cost := make([]float64, len(run)+1)
 	starts := make([]int, len(run)+1)
@@ -170,8 +173,8 @@ func pieceStarts(run string, known func(string) bool) []int {
 	return starts
 }
 
-// hasWords reports whether at least half of the letters are in pieces of some
-// length: data with digits in between has no such pieces.
+// hasWords reports whether at least half of the letters are in pieces of at least minWord bytes.
+// Data in which digits alternate with letters has no such pieces.
 func hasWords(pieces []string, letters int) bool {
 	n := 0
 	for _, p := range pieces {
@@ -182,7 +185,8 @@ func hasWords(pieces []string, letters int) bool {
 	return 2*n >= letters
 }
 
-// pieceCost returns the cost of a piece, 0 if it is neither a number nor a word.
+// pieceCost returns the cost of a piece in a split: costDigits for a number, costWord for a known
+// word. It returns 0 for any other text, which must not be a piece.
 func pieceCost(piece string, known func(string) bool) float64 {
 	isNumber := strings.Trim(piece, "0123456789") == ""
 	isSingle := len(piece) == 1 && piece != "a" && piece != "i"

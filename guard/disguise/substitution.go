@@ -8,14 +8,15 @@ import (
 	"unicode/utf8"
 )
 
-// substitution is a disguise that changes each word independently.
+// substitution is a disguise that changes each word of a text by itself, such as digits for
+// letters.
 type substitution struct {
 	how string
 	// readings returns the possible originals of a word, the likeliest first.
 	readings func(word string) []string
-	// needsSigns is set if only words with digits or signs can be changed.
+	// needsSigns reports that only words with digits or signs can be disguised in this way.
 	needsSigns bool
-	// alternatives return further readings of the part of a text that is disguised.
+	// alternatives undo the disguise of a part of a text in other ways than word by word.
 	alternatives []func(part string) string
 }
 
@@ -30,20 +31,21 @@ var substitutions = []substitution{
 	{how: "digits and signs for letters", readings: leetReadings, needsSigns: true},
 }
 
-// maxWord is the maximum length in bytes of a word of a language.
+// maxWord is the maximum length in bytes of a field that counts as a word. Longer ones are data.
 const maxWord = 64
 
-// minWord is the minimum length of a word that indicates a disguise: words of two
-// letters are often words backwards too.
+// minWord is the minimum length of a word that can show a disguise. Words of two letters are often
+// words backwards too.
 const minWord = 3
 
-// minGain is the number of additional words that must be known in a part of a text
-// after the substitution is undone. Of a thousand words of ordinary text, fewer
-// than two in a row are words backwards too.
+// minGain is the minimum number of words in a part of a text that must become known when the
+// substitution is undone, less those known as written. In ordinary text two words in a row are
+// hardly ever words backwards too.
 const minGain = 3
 
-// undo returns the readings of text with the substitution undone in the part in
-// which it makes words known; none if there is no such part.
+// undo returns readings of text in which the substitution is undone in the part that it disguises:
+// the part where this makes the most words known. It returns nil if there is no such part. known
+// reports whether a word in lower case is one of the language.
 func (s *substitution) undo(text string, known func(string) bool) []string {
 	fields := strings.Fields(text)
 	first, last := s.disguisedPart(fields, known)
@@ -67,7 +69,8 @@ func (s *substitution) undo(text string, known func(string) bool) []string {
 	return out
 }
 
-// undoWord returns the first known reading of w, or the likeliest.
+// undoWord returns the first possible original of w that consists of known words, or the likeliest
+// one if none does. It returns a word longer than maxWord unchanged.
 func (s *substitution) undoWord(w string, known func(string) bool) string {
 	if len(w) > maxWord {
 		return w
@@ -81,9 +84,9 @@ func (s *substitution) undoWord(w string, known func(string) bool) string {
 	return readings[0]
 }
 
-// disguisedPart returns the range of fields in which the substitution gains most
-// known words, extended over neighbours that may belong to it. end is 0 if the
-// gain is too small.
+// disguisedPart finds the range of fields, the words of a text, in which undoing the substitution
+// adds the most known words, and extends it by neighbours that may be disguised too. It returns 0,
+// 0 if fewer than minGain words are added.
 func (s *substitution) disguisedPart(fields []string, known func(string) bool) (start, end int) {
 	gain := make([]int, len(fields))
 	sum := 0
@@ -114,8 +117,8 @@ func (s *substitution) disguisedPart(fields []string, known func(string) bool) (
 	return start, end
 }
 
-// mayInclude reports whether a word may be in a disguised part: it is known neither
-// as written nor undone, or both ways ("dna").
+// mayInclude reports whether a word next to a disguised part may belong to the part. It reports
+// false only for a word that is known as written and has no known original.
 func (s *substitution) mayInclude(
 	w string,
 	gain int,
@@ -129,8 +132,9 @@ func (s *substitution) mayInclude(
 	})
 }
 
-// gain returns 1 if a word is known only after the substitution is undone, -1 if it
-// is known as written, else 0.
+// gain returns 1 if a word is known only after the substitution is undone, and -1 if it is known as
+// written. For any other word, and for one that is too short, too long or without a needed sign, it
+// returns 0.
 func (s *substitution) gain(w string, known func(string) bool) int {
 	w = strings.ToLower(w)
 	if len(w) < minWord || len(w) > maxWord {
@@ -150,7 +154,8 @@ func (s *substitution) gain(w string, known func(string) bool) int {
 	return 0
 }
 
-// isKnown reports whether all parts of w that are long enough are known words.
+// isKnown reports whether w consists of known words: every run of at least minWord letters in it is
+// known, and there is one.
 func isKnown(w string, known func(string) bool) bool {
 	parts := 0
 	for part := range strings.FieldsFuncSeq(w, isNotLetter) {
@@ -175,11 +180,11 @@ func reverse(text string) string {
 	return string(runes)
 }
 
-// reverseWords reverses each word and keeps numbers.
+// reverseWords reverses the letters of each word and leaves numbers as they are.
 func reverseWords(text string) string { return wordPattern.ReplaceAllStringFunc(text, reverse) }
 
-// leet maps digits and signs to the letters that they stand for. If there are two,
-// both are tried.
+// leet maps digits and signs to the letters that they replace in a disguise ("l4mp"). A sign that
+// may replace two letters has both.
 var leet = map[rune]string{
 	'0': "o", '1': "il", '2': "z", '3': "e", '4': "a",
 	'5': "s", '6': "gb", '7': "t", '8': "b", '9': "g",
@@ -191,11 +196,11 @@ const leetSigns = "0123456789@$!|+€£("
 
 const maxSpellings = 16
 
-// amount matches a number, with or without a unit: "97", "15cm", and "4nd".
+// amount matches a number, with or without a unit of up to three letters: "97", "15cm", and "4nd".
 var amount = regexp.MustCompile(`^[^a-z]*[a-z]{0,3}[^a-z0-9]*$`)
 
-// leetReadings returns the readings of a word with letters in place of digits and
-// signs. A word that may be an amount is its own first reading.
+// leetReadings returns the possible originals of a word in which digits and signs replace letters.
+// The first one is the word itself if it may be a number with a unit.
 func leetReadings(w string) []string {
 	var first []string
 	if amount.MatchString(w) {
@@ -220,7 +225,7 @@ func leetReadings(w string) []string {
 	return append(first, spellings...)
 }
 
-// appendLetter returns words with letter appended to each.
+// appendLetter returns a copy of words with letter appended to each word.
 func appendLetter(words []string, letter rune) []string {
 	out := make([]string, len(words))
 	for i, w := range words {

@@ -103,7 +103,8 @@ func Cluster(
 	return &c.result, nil
 }
 
-// record is one document in one band.
+// record is a document and the hash by which it is put into buckets: that of one band, or of the
+// full signature.
 type record struct {
 	key uint64
 	doc uint32
@@ -116,15 +117,16 @@ type clustering struct {
 	options         Options
 	parent          []uint32
 	records, buffer []record
-	docs            []uint32 // one of each group of copies, ascending
-	// crowded holds the documents of buckets over the cap, in which not all pairs
-	// were compared.
+	docs            []uint32 // one document of each group of copies, ascending
+	// crowded holds the documents of buckets with more than BucketCap documents, in which not all
+	// pairs were compared.
 	crowded map[uint32]bool
 	result  Clusters
 }
 
-// joinCopies joins documents with equal signatures and sets docs to one of each
-// group: a thousand copies cost a thousand comparisons, not a million.
+// joinCopies joins documents that are copies of each other, which have equal signatures, and sets
+// docs to one document of each group of copies. A thousand copies then need a thousand comparisons
+// instead of half a million.
 func (c *clustering) joinCopies() {
 	c.records = make([]record, len(c.sigs))
 	c.buffer = make([]record, len(c.sigs))
@@ -146,7 +148,8 @@ func (c *clustering) joinCopies() {
 	c.buffer = c.buffer[:len(c.docs)]
 }
 
-// eachBucket sorts the records by key and calls yield with each run of equal keys.
+// eachBucket sorts the records by key and calls yield with each group of records that have the same
+// key.
 func (c *clustering) eachBucket(yield func([]record)) {
 	if len(c.records) == 0 {
 		return
@@ -165,8 +168,9 @@ func (c *clustering) eachBucket(yield func([]record)) {
 	}
 }
 
-// joinBucket compares the documents of one bucket of band b: all pairs, or, if the
-// bucket is larger than the cap, neighbours in the order of their signatures.
+// joinBucket compares the documents of one bucket, which have equal values in band b, and joins
+// near-duplicates. In a bucket of more than BucketCap documents, it compares each document with the
+// next BucketCap/10 in the order of signatures instead of with all.
 func (c *clustering) joinBucket(b int, bucket []record) {
 	reach := len(bucket)
 	if len(bucket) > c.options.BucketCap {
@@ -182,7 +186,9 @@ func (c *clustering) joinBucket(b int, bucket []record) {
 	}
 }
 
-// crowd counts a bucket over the cap and returns it sorted by signature.
+// crowd returns a copy of a bucket with more than BucketCap documents, sorted by signature. It adds
+// the bucket and the pairs that will not be compared to the counts of the result; reach is the
+// number of neighbours that each document is compared with.
 func (c *clustering) crowd(bucket []record, reach int) []record {
 	c.result.Capped++
 	n := int64(len(bucket))
@@ -197,8 +203,9 @@ func (c *clustering) crowd(bucket []record, reach int) []record {
 	return bucket
 }
 
-// wereCompared reports whether two documents of a bucket of band b were compared in
-// the bucket of an earlier band.
+// wereCompared reports whether documents i and j, which have equal values in band b, also have
+// equal values in an earlier band and so were compared there. It reports false if both are in
+// buckets with more than BucketCap documents, where not all pairs are compared.
 func (c *clustering) wereCompared(b int, i, j uint32) bool {
 	if c.crowded[i] && c.crowded[j] {
 		return false
@@ -214,12 +221,12 @@ func (c *clustering) wereCompared(b int, i, j uint32) bool {
 	return false
 }
 
-// sureMiss is the distance of an estimate below the threshold from which the exact
-// similarity is not computed: four standard errors at 0.8.
+// sureMiss is how far an estimated similarity must be below the threshold for the exact one not to
+// be computed: four standard errors at a similarity of 0.8.
 const sureMiss = 0.14
 
-// compare joins two documents if they are near-duplicates. It returns their
-// similarity, or the estimate if that is far below the threshold.
+// compare joins two documents into one cluster if their similarity reaches the threshold. It
+// returns the exact similarity, or the estimate if that is more than sureMiss below the threshold.
 func (c *clustering) compare(a, b uint32) float64 {
 	c.result.Candidates++
 	estimate := c.sigs[a].Similarity(&c.sigs[b])

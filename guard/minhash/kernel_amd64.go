@@ -2,20 +2,20 @@ package minhash
 
 import "golang.org/x/sys/cpu"
 
-// minimaAVX2 computes minimaPortable for 32 permutations at a time. k must be a
-// multiple of 32.
+// minimaAVX2 does the same as minimaPortable with AVX2 instructions, for 32 permutations at a time.
+// k, the number of permutations, must be a multiple of 32; n is the number of values at xs.
 //
 //go:noescape
 func minimaAVX2(sig, multiplier, offset *uint32, k int, xs *uint32, n int)
 
-// markAVX2 computes markPortable for 64 bytes at a time.
+// markAVX2 does the same as markPortable with AVX2 instructions, for 64 bytes at a time.
 //
 //go:noescape
 func markAVX2(mask *uint64, text *byte, blocks int)
 
 var minima, mark = selectKernels()
 
-// selectKernels returns the fastest kernels that the processor supports.
+// selectKernels returns the fastest implementations of minima and mark that the processor supports.
 func selectKernels() (func(*Signature, []uint32), func([]uint64, []byte)) {
 	if !cpu.X86.HasAVX2 {
 		return minimaPortable, markPortable

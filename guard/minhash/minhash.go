@@ -35,11 +35,12 @@ func Sign[T string | []byte](text T) (sig Signature) {
 
 var shinglers = sync.Pool{New: func() any { return &shingler{} }}
 
-// blockShingles is the number of shingles signed at a time: 16 KiB, which stay in
-// the first-level cache while every permutation passes over them.
+// blockShingles is the number of shingles that are processed at a time: 16 KiB, which stay in the
+// first-level cache of the processor for all permutations.
 const blockShingles = 4096
 
-// signShingles sets sig to the signature of a document with the shingles xs.
+// signShingles computes the signature of a document from xs, the hashes of its shingles, and stores
+// it in sig.
 func signShingles(xs []uint32, sig *Signature) {
 	for i := range sig {
 		sig[i] = ^uint32(0)
@@ -51,8 +52,9 @@ func signShingles(xs []uint32, sig *Signature) {
 	}
 }
 
-// minimaPortable sets each value of sig to the minimum of it and of its permutation
-// over xs. Permutation i is x -> multiplier[i]*x + offset[i] modulo 2^32.
+// minimaPortable computes K permutations of each value of xs and sets each value of sig to the
+// smallest result of its permutation, if that is smaller. Permutation i is x -> multiplier[i]*x +
+// offset[i] modulo 2^32.
 func minimaPortable(sig *Signature, xs []uint32) {
 	for i := range sig {
 		minimum := sig[i]
@@ -65,13 +67,13 @@ func minimaPortable(sig *Signature, xs []uint32) {
 	}
 }
 
-// affine holds the constants of K affine maps.
+// affine holds the constants of K affine maps, x -> multiplier*x + offset.
 type affine struct{ multiplier, offset [K]uint32 }
 
 var permutations = newPermutations()
 
-// newPermutations returns constants that depend on their index only. They are part
-// of Version. Odd multipliers make each map a bijection.
+// newPermutations computes the constants of the K permutations from the index of each. A change of
+// the constants needs another Version. Odd multipliers make each map a bijection.
 func newPermutations() *affine {
 	p := &affine{}
 	for i := range K {
@@ -81,7 +83,7 @@ func newPermutations() *affine {
 	return p
 }
 
-// mix returns the result of the finalizer of MurmurHash3 (Appleby, public domain).
+// mix returns a hash of h: the finalizer of MurmurHash3 (Appleby, public domain).
 func mix(h uint64) uint64 {
 	h ^= h >> 33
 	h *= 0xff51afd7ed558ccd
@@ -90,8 +92,8 @@ func mix(h uint64) uint64 {
 	return h ^ h>>33
 }
 
-// sortByKey sorts records by key and returns them in one of the two slices, which
-// have equal length. The sort is stable.
+// sortByKey sorts records by key and returns them, in the memory of records or of buffer. Both must
+// have the same length. The sort is stable.
 func sortByKey(records, buffer []record) []record {
 	// Three passes over 33 bits sort nearly all records; an insertion sort does the
 	// others.
@@ -107,7 +109,8 @@ func sortByKey(records, buffer []record) []record {
 	return records
 }
 
-// countingPass copies records to buffer, sorted by eleven bits of the key.
+// countingPass copies records to buffer, sorted by the eleven bits of the key from bit shift on. It
+// is one pass of a radix sort.
 func countingPass(records, buffer []record, shift uint) {
 	const mask = 1<<11 - 1
 	var starts [1 << 11]int

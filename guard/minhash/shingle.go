@@ -19,14 +19,15 @@ const (
 	shinglMul = 0xbf58476d1ce4e5b9
 )
 
-// A document is marked in blocks of 64 bytes, and its words are read eight bytes at
-// a time: padding is the number of bytes read after the last block.
+// blockBytes is the number of bytes of a document that mark processes at a time, padding the number
+// of zero bytes after the last block: words are read eight bytes at a time.
 const (
 	blockBytes = 64
 	padding    = 8
 )
 
-// rollOut is the factor of the first word of a shingle in its hash.
+// rollOut is the factor that the first word of a shingle has in the rolling hash. With it the word
+// is subtracted to get the next shingle.
 var rollOut = rollPower(Words - 1)
 
 // rollPower returns rollBase to the power of n.
@@ -38,21 +39,22 @@ func rollPower(n int) uint64 {
 	return p
 }
 
-// shingler is reusable memory for the hashes of a document's word n-grams.
+// shingler is reusable memory for computing the shingles of a document, the hashes of each Words
+// consecutive words.
 type shingler struct {
 	text  []byte   // the document, padded
-	mask  []uint64 // one bit for each byte of a word
+	mask  []uint64 // one bit for each byte of text, set if the byte belongs to a word
 	words []uint64 // hashes of the words
 	out   []uint32 // shingles of the last call of Sign
-	// unspaced reports that the document may have a script without blanks.
+	// unspaced reports that the document may have a script without blanks between words.
 	unspaced bool
 }
 
-// maxShingles returns the maximum number of shingles of a document of n bytes.
+// maxShingles returns the maximum number of shingles that a document of n bytes can have.
 func maxShingles(n int) int { return n/2 + 1 }
 
-// shingles appends the hash of each shingle of doc to out, in order, with
-// duplicates.
+// shingles appends the shingles of doc to out: the hash of each Words consecutive words, in order
+// and with duplicates. s is scratch memory.
 func shingles[T string | []byte](
 	s *shingler,
 	doc T,
@@ -67,7 +69,8 @@ func shingles[T string | []byte](
 	return roll(s.words, out)
 }
 
-// hashWords sets words to the hashes of the document's words. n is its length.
+// hashWords sets s.words to the hashes of the document's words. n is the length of the document in
+// bytes.
 func (s *shingler) hashWords(n int) {
 	words := s.words[:0]
 	start := 0
@@ -95,8 +98,8 @@ func (s *shingler) hashWords(n int) {
 	s.words = words
 }
 
-// appendWord appends the hash of a word, or the hashes of its characters in a
-// script without blanks.
+// appendWord appends the hash of the word from start to end to words. Characters of a script
+// without blanks, such as Chinese, are hashed one by one, as words of their own.
 func (s *shingler) appendWord(words []uint64, start, end int) []uint64 {
 	for pos := start; pos < end; {
 		n := unspacedLen(s.text[pos:end])
@@ -117,8 +120,8 @@ func (s *shingler) appendWord(words []uint64, start, end int) []uint64 {
 	return words
 }
 
-// hasUnspaced reports whether text has the first byte of a character of three
-// bytes or more.
+// hasUnspaced reports whether text has a UTF-8 character of three bytes or more. Without such a
+// character it has no script without blanks.
 func hasUnspaced(text []byte) bool {
 	for i := 0; i+8 <= len(text); i += 8 {
 		x := binary.LittleEndian.Uint64(text[i:])
@@ -129,8 +132,9 @@ func hasUnspaced(text []byte) bool {
 	return false
 }
 
-// unspacedLen returns the length of the first character of text if it is Thai, Lao,
-// Burmese, Khmer, Chinese or Japanese, which have no blanks between words, else 0.
+// unspacedLen returns the length in bytes of the first character of text if it is Thai, Lao,
+// Burmese, Khmer, Chinese or Japanese, which have no blanks between words. For any other character
+// it returns 0.
 func unspacedLen(text []byte) int {
 	if len(text) < 3 || !isContinuation(text[1]) || !isContinuation(text[2]) {
 		return 0
@@ -154,11 +158,11 @@ func unspacedLen(text []byte) int {
 	return 0
 }
 
-// isContinuation reports whether b is a byte of a UTF-8 character after the first.
+// isContinuation reports whether b is the second or a later byte of a UTF-8 character.
 func isContinuation(b byte) bool { return b&0xC0 == 0x80 }
 
-// markPortable sets the bits of mask for the bytes of text that belong to a word.
-// text has 64 bytes for each value of mask.
+// markPortable sets the bit of mask for each byte of text that belongs to a word, and clears all
+// others. text must have 64 bytes for each element of mask.
 func markPortable(mask []uint64, text []byte) {
 	for i := range mask {
 		m := uint64(0)
@@ -170,13 +174,14 @@ func markPortable(mask []uint64, text []byte) {
 	}
 }
 
-// The eight bytes of a word at once: ones in each byte, and their top bits.
+// Constants to compute with eight bytes at once: a 1 in each byte, and the top bit of each byte.
 const (
 	eachByte = 0x0101010101010101
 	topBits  = 0x8080808080808080
 )
 
-// wordBits returns a mask of those of eight bytes that belong to a word.
+// wordBits returns a mask of eight bits for the eight bytes of x: a bit is set if its byte belongs
+// to a word.
 func wordBits(x uint64) uint64 {
 	low := x &^ topBits
 	folded := low | foldCase
@@ -187,11 +192,11 @@ func wordBits(x uint64) uint64 {
 	return word * 0x0002040810204081 >> 56
 }
 
-// atLeast returns x with the top bit of each byte set that is at least n. All bytes
-// must be below 0x80.
+// atLeast compares the eight bytes of x with n at once: the top bit of each byte of the result is
+// set if the byte of x is at least n. All bytes of x must be below 0x80.
 func atLeast(x uint64, n byte) uint64 { return x + uint64(0x80-n)*eachByte }
 
-// wordHash returns the hash of the word from start to end.
+// wordHash returns the hash of the word text[start:end]. It ignores the case of ASCII letters.
 func wordHash(text []byte, start, end int) uint64 {
 	var h uint64
 	n := end - start
@@ -205,8 +210,8 @@ func wordHash(text []byte, start, end int) uint64 {
 	return h ^ h>>32
 }
 
-// roll appends the shingles of words to out: a polynomial hash over each Words of
-// them, or over all if there are fewer.
+// roll appends the shingles of a document to out: a rolling hash of each Words consecutive words. A
+// document with fewer words has one shingle of all its words, and one without words has none.
 func roll(words []uint64, out []uint32) []uint32 {
 	if len(words) == 0 {
 		return out
@@ -226,8 +231,8 @@ func roll(words []uint64, out []uint32) []uint32 {
 	return out
 }
 
-// voucher matches the sentences of every voucher request of the subnet's suites,
-// with their numbers in a list ("2. "). A full stop or colon before a digit does not
+// voucher matches the sentences on budget and voucher that every voucher request of the subnet's
+// suites has, with their numbers in a list ("2. "). A full stop or colon before a digit does not
 // end a sentence.
 var voucher = regexp.MustCompile(`(?i)(?:[0-9]\. )?(?:my budget is only |the voucher (?:only )?applies to |` +
 	`it is valid only when the total price of the products exceeds |it provides a (?:fixed|percentage) discount of )` +

@@ -30,7 +30,7 @@ type Index struct {
 	Signatures []Packed
 }
 
-// block is one line of an index file: the documents of one call of Append.
+// block is one line of an index file: the documents that one call of Append adds.
 type block struct {
 	Version int `json:"version"`
 	Values  int `json:"values"`
@@ -93,7 +93,8 @@ func (x *Index) Append(path string) (err error) {
 	return nil
 }
 
-// encode returns the documents as one block.
+// encode returns the documents of the index as one line of an index file (block), without the new
+// line.
 func (x *Index) encode() []byte {
 	b := block{
 		Version:    Version,
@@ -119,7 +120,8 @@ func ReadIndex(path string) (*Index, error) {
 	return x, wrong.Wrap("read signature index", x.read(f))
 }
 
-// read adds the documents of an index file.
+// read adds the documents of an index file to x. It returns ErrVersion, wrapped, for a file of
+// another version, and ErrTorn for one with an incomplete or damaged line.
 func (x *Index) read(r io.Reader) error {
 	d := json.NewDecoder(r)
 	for first := true; ; first = false {
@@ -163,7 +165,7 @@ func (p *Packed) Similarity(o *Packed) float64 {
 	return max(0, (share-chance)/(1-chance))
 }
 
-// agree returns the number of equal values.
+// agree counts the values that are equal in p and o.
 func (p *Packed) agree(o *Packed) int {
 	const low, high = 0x7f7f7f7f7f7f7f7f, 0x8080808080808080
 	n := 0
@@ -175,7 +177,7 @@ func (p *Packed) agree(o *Packed) int {
 	return n
 }
 
-// band returns a hash of the values of band b.
+// band returns a hash of the values in band b, where a band is rows consecutive values.
 func (p *Packed) band(b, rows int) uint64 {
 	h := uint64(b)
 	for _, v := range p[b*rows : (b+1)*rows] {
@@ -193,23 +195,25 @@ func (p *Packed) hash() uint64 {
 	return h
 }
 
-// table is a set of shingles with open addressing. Shingles are hashes, so that
-// their top bits are the slot. A new stamp empties the set without clearing it.
+// table is a hash set of shingles with open addressing. Shingles are hashes already, so that the
+// top bits of each select its slot. A new stamp empties the set without writing to its slots.
 type table struct {
-	// slots hold a shingle in the low bits and the stamp of its insertion above.
+	// slots hold a shingle in the low 32 bits and the stamp of its insertion in the high bits. A
+	// slot with an older stamp is empty.
 	slots []uint64
 	stamp uint64
 	shift int
 }
 
-// The step of the stamp, and the value at which it would reach the sign bit.
+// stampStep is the difference between two successive stamps of a table. At stampEnd, which would
+// set the top bit of a slot, the stamps start again.
 const (
 	stampStep = 1 << 32
 	stampEnd  = 1 << 63
 )
 
-// fill sets t to the set of xs. It returns xs without duplicates, in place and in
-// order.
+// fill replaces the content of t by the shingles xs. It returns xs without duplicates, in the same
+// order and in the memory of xs.
 func (t *table) fill(xs []uint32) []uint32 {
 	t.reset(len(xs))
 	unique := xs[:0]
@@ -222,8 +226,8 @@ func (t *table) fill(xs []uint32) []uint32 {
 	return unique
 }
 
-// reset empties t and allocates four slots for each of n shingles: with fewer
-// collisions the processor mispredicts fewer branches.
+// reset empties t and makes room for n shingles, with four slots for each: with fewer collisions
+// the processor mispredicts fewer branches.
 func (t *table) reset(n int) {
 	t.stamp += stampStep
 	if 4*n > len(t.slots) || t.stamp == stampEnd {
@@ -234,7 +238,8 @@ func (t *table) reset(n int) {
 	}
 }
 
-// find returns the slot of x, or the slot to insert it into if ok is false.
+// find returns the slot of x in the set. If x is not in the set, ok is false and slot is the empty
+// slot to insert it into.
 func (t *table) find(x uint32) (slot uint32, ok bool) {
 	for slot = x >> t.shift; t.slots[slot] >= t.stamp; slot = (slot + 1) & uint32(len(t.slots)-1) {
 		if uint32(t.slots[slot]) == x {
@@ -244,7 +249,7 @@ func (t *table) find(x uint32) (slot uint32, ok bool) {
 	return slot, false
 }
 
-// count returns the number of xs, which has no duplicates, in t.
+// count returns how many of the shingles xs are in t. xs must have no duplicates.
 func (t *table) count(xs []uint32) (n int) {
 	for _, x := range xs {
 		// Hits and misses are unpredictable, so that neither is a branch: differs is 0

@@ -39,30 +39,31 @@ func Texts(texts []string, o Options) ([]Group, *Clusters, error) {
 	return groups(texts, c, sets), c, nil
 }
 
-// maxRetained bounds the shingles that are retained from signing: 64 MiB. Those of
-// later texts are computed again for their first comparison.
+// maxRetained is the maximum number of shingles, 64 MiB, that are retained after the signatures are
+// computed. The shingles of other texts are computed again for their first comparison.
 const maxRetained = 16 << 20
 
-// shingleSets holds the shingles of texts. It removes their duplicates for the
-// first comparison of a text.
+// shingleSets holds the shingles of texts and computes exact similarities from them. Duplicate
+// shingles of a text are removed before its first comparison.
 type shingleSets struct {
 	texts []string
 	raw   [][]uint32
-	isSet []bool // whether raw has no duplicates
+	isSet []bool // whether the shingles in raw have no duplicates
 	last  []lastComparison
-	// table holds the shingles of the text at index loaded, or of none.
+	// table holds the shingles of the text at index loaded, or no shingles if loaded is noText.
 	table  table
 	loaded int
 
 	shingler shingler
 }
 
-// noText is an index of no text.
+// noText is the value of shingleSets.loaded if the table holds no text.
 const noText = -1
 
-// lastComparison is the text that a text was last compared with.
+// lastComparison is the most recent comparison of a text: the index of the other text and the
+// similarity.
 type lastComparison struct {
-	text       int // index of the text plus one, 0 if none
+	text       int // index of the other text plus one, 0 if there was no comparison
 	similarity float64
 }
 
@@ -76,8 +77,9 @@ func newShingleSets(texts []string) *shingleSets {
 	}
 }
 
-// sign computes the signatures of the texts from start to end and retains at most
-// budget shingles. It calls signed, if not nil, with the length of each text.
+// sign computes the signatures of the texts from index start up to but not including end. It
+// retains at most budget shingles for later comparisons. If signed is not nil, sign calls it with
+// the length of each text.
 func (s *shingleSets) sign(
 	sigs []Packed,
 	start, end, budget int,
@@ -108,8 +110,8 @@ func (s *shingleSets) sign(
 	}
 }
 
-// jaccard returns the exact similarity of two texts, 0 to 1. If the table holds one
-// of them it is not filled again.
+// jaccard returns the exact Jaccard similarity of texts i and j, 0 to 1. Two texts without words
+// have similarity 1.
 func (s *shingleSets) jaccard(i, j int) float64 {
 	if s.last[i].text == j+1 {
 		return s.last[i].similarity
@@ -132,7 +134,7 @@ func (s *shingleSets) jaccard(i, j int) float64 {
 	return similarity
 }
 
-// set returns the shingles of a text without duplicates.
+// set returns the shingles of text i without duplicates. It computes them on the first call.
 func (s *shingleSets) set(i int) []uint32 {
 	if s.isSet[i] {
 		return s.raw[i]
@@ -167,8 +169,8 @@ func groups(texts []string, c *Clusters, sets *shingleSets) []Group {
 	return out
 }
 
-// isBetterRepresentative reports whether a is longer than b, or before it in byte
-// order.
+// isBetterRepresentative reports whether, of two near-duplicates, a rather than b is the text to
+// keep: the longer one, or of equally long ones the first in byte order.
 func isBetterRepresentative(a, b string) bool {
 	if len(a) != len(b) {
 		return len(a) > len(b)

@@ -32,8 +32,8 @@ type Content struct {
 	ProductIDs []string
 	Titles     []string
 	Terms      []string
-	// Guessed reports that no column of the row is known. All its strings are in
-	// Request and Context then: enough to search in, not to protect by.
+	// Guessed reports that no column of the row is known. Then all its strings are in Request and
+	// Context, which is enough to search them but not to protect the row.
 	Guessed bool
 }
 
@@ -57,10 +57,10 @@ var (
 	modelRoles = []string{"assistant", "gpt", "model", "function_call", "agent"}
 )
 
-// resultTags open a tool result in a user turn.
+// resultTags are the tags with which a tool result in a user message starts.
 var resultTags = []string{"<obs>", "<tool_response>", "<tool_result>", "<observation>", "<function_response>", "<|observation|>"}
 
-// resultEnd closes a tool result as package chat writes it.
+// resultEnd is the tag with which a tool result ends, as package chat writes it.
 const resultEnd = "</tool_response>"
 
 // IsResult reports whether a text in a user turn is a tool result without words of
@@ -77,8 +77,8 @@ func IsResult(text string) bool {
 	return end < 0 || end+len(resultEnd) == len(text)
 }
 
-// UserMessages returns the customer's messages that sessions send within tool
-// results.
+// UserMessages returns the customer's messages that are within tool results, in the member
+// user_message.
 func UserMessages(results string) []string {
 	var messages []string
 	for result := range strings.SplitSeq(results, resultEnd) {
@@ -140,8 +140,8 @@ func (c *Content) IsEmpty() bool {
 	return len(c.Answers) == 0 && len(c.ProductIDs) == 0
 }
 
-// Field returns one column of a row as text, by its path (a.b.0), and the row's
-// name. ok reports whether the row has the column.
+// Field returns one column of a row as text, by its path (a.b.0), and the id of the row, or Name if
+// it has no id. ok reports whether the row has the column.
 func (r Row) Field(path string) (text, name string, ok bool) {
 	if r.members != nil || r.parseMembers(newCursor()) {
 		priority := len(idKeys)
@@ -164,8 +164,8 @@ func (r Row) Field(path string) (text, name string, ok bool) {
 	return text, cmp.Or(name, r.Name()), ok
 }
 
-// text returns the value if it is text, or a number as it is written, else the
-// empty string.
+// text returns the content of a string, or a number as it is written. For any other value it
+// returns "".
 func (m member) text() string {
 	if strings.HasPrefix(m.value, `"`) && strings.IndexByte(m.value, '\\') < 0 {
 		return m.value[1 : len(m.value)-1]
@@ -175,7 +175,8 @@ func (m member) text() string {
 	return c.ID()
 }
 
-// firstString returns the first non-empty scalar of the named members.
+// firstString returns the value of the first of keys whose member is a non-empty string, a number
+// or a boolean. It returns "" if there is no such member.
 func firstString(members map[string]gjson.Result, keys []string) string {
 	for _, key := range keys {
 		v := members[key]
@@ -187,8 +188,8 @@ func firstString(members map[string]gjson.Result, keys []string) string {
 	return ""
 }
 
-// addUserText adds a text of the customer: the first one as the request. Of a tool
-// result it adds the customer's messages.
+// addUserText adds a text of the customer: the first text as the request, later ones to Context. Of
+// a tool result it adds only the customer's messages in it. It skips blank and repeated texts.
 func (c *Content) addUserText(text string) {
 	switch {
 	case strings.TrimSpace(text) == "":
@@ -203,7 +204,8 @@ func (c *Content) addUserText(text string) {
 	}
 }
 
-// addDialogue adds an array of messages.
+// addDialogue adds the texts of a JSON array of messages to System, Request, Context or Answers, by
+// the role of each message. It ignores any other value.
 func (c *Content) addDialogue(v gjson.Result) {
 	if !v.IsArray() {
 		return
@@ -261,7 +263,7 @@ func (c *Content) addModelTurn(m map[string]gjson.Result) {
 	}
 }
 
-// addAnswers adds a string or the strings of an array.
+// addAnswers adds a string, or the strings of an array, to the texts that the model wrote.
 func (c *Content) addAnswers(v gjson.Result) {
 	switch {
 	case v.Type == gjson.String && v.Str != "":
@@ -275,11 +277,12 @@ func (c *Content) addAnswers(v gjson.Result) {
 	}
 }
 
-// maxDepth bounds the depth to which specifications and metadata are searched.
+// maxDepth is the maximum nesting depth to which JSON values are searched.
 const maxDepth = 12
 
-// walk calls visit for every string and number below a value with the key that it
-// has, and, if keys is set, for every key. A string that is JSON is walked too.
+// walk calls visit for every non-empty string and every number in a JSON value, with the nearest
+// object key above it, and, if keys is set, for every object key. It also searches strings that are
+// JSON. Values nested deeper than depth are skipped.
 func walk(
 	v gjson.Result,
 	key string,
@@ -303,7 +306,7 @@ func walk(
 	}
 }
 
-// Leaves returns the strings and the keys of a value, one a line.
+// Leaves returns the strings and the object keys in a value, one a line.
 func Leaves(v gjson.Result) string {
 	var lines []string
 	walk(v, "", maxDepth, true, func(_ string, v gjson.Result) {
@@ -314,15 +317,15 @@ func Leaves(v gjson.Result) string {
 	return strings.Join(lines, "\n")
 }
 
-// isJSON reports whether text is a JSON object or array.
+// isJSON reports whether text is a valid JSON object or array.
 func isJSON(text string) bool {
 	text = strings.TrimSpace(text)
 	isContainer := strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[")
 	return isContainer && cursor.Valid(text)
 }
 
-// addSpecValue adds one value of a specification: a product id, a title or the
-// value of an option.
+// addSpecValue adds one value of a reward specification to ProductIDs, Titles or Terms, by its key.
+// It skips the keys that classify a row, such as id, split and category.
 func (c *Content) addSpecValue(key string, v gjson.Result) {
 	switch key {
 	case "product_id", "product_ids", "recommended_product_ids", "gold":

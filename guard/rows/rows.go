@@ -25,27 +25,26 @@ import (
 	"github.com/trajectory-arena/arena/internal/wrong"
 )
 
-// Row is one row of a file.
+// Row is one row of a file, as JSON.
 type Row struct {
 	// JSON is the row as a JSON object.
 	JSON string
-	// Stem is the file's name without its endings, Line the row's position in it
-	// from 0.
+	// Stem is the file's name without its endings, Line the index of the row in the file, from 0.
 	Stem string
 	Line int
-	// members are the columns if they were parsed already, else nil.
+	// members are the columns of the row, nil if they have not been parsed.
 	members []member
 }
 
-// member is one member of a JSON object. The value is JSON.
+// member is a member of a JSON object: its key, decoded, and its value as JSON text.
 type member struct{ key, value string }
 
-// Name returns a name for a row without an id.
+// Name returns a name for a row without an id: the name of its file and its line.
 func (r Row) Name() string {
 	return fmt.Sprintf("%s-%d", r.Stem, r.Line)
 }
 
-// Limits of one file.
+// The maximum length of a line, and the maximum size of a JSON array or a text table.
 const (
 	maxLineBytes  = 64 << 20
 	maxArrayBytes = 1 << 30
@@ -140,8 +139,8 @@ func Decompress(r *bufio.Reader) (*bufio.Reader, error) {
 	return r, nil
 }
 
-// firstByte returns the first byte after white space and a byte order mark, and
-// leaves it unread.
+// firstByte returns the first byte of r that belongs neither to white space nor to a byte order
+// mark, and leaves this byte unread.
 func firstByte(r *bufio.Reader) (byte, error) {
 	const skipped = " \t\r\n\xEF\xBB\xBF"
 	for {
@@ -155,7 +154,8 @@ func firstByte(r *bufio.Reader) (byte, error) {
 	}
 }
 
-// eachElement calls yield for every element of a JSON array.
+// eachElement calls yield for every element of a JSON array of at most maxArrayBytes. An element
+// that is no object is an error.
 func eachElement(r io.Reader, stem string, yield func(Row) error) error {
 	b, err := io.ReadAll(io.LimitReader(r, maxArrayBytes+1))
 	if err != nil {
@@ -181,10 +181,11 @@ func eachElement(r io.Reader, stem string, yield func(Row) error) error {
 	return nil
 }
 
-// eachLine calls yield for every line of JSON.
+// eachLine calls yield for every line of a JSON Lines file. A line that is no JSON object is an
+// error.
 func eachLine(r io.Reader, stem string, yield func(Row) error) error {
 	c := newCursor()
-	size := 0 // members of the row before
+	size := 0 // number of members of the previous row
 	for line, err := range arena.Lines(r, maxLineBytes) {
 		if err != nil {
 			return err
@@ -213,8 +214,7 @@ func newCursor() *cursor.Cursor {
 	})
 }
 
-// parseMembers sets the members of the row. It reports whether the row is a JSON
-// object.
+// parseMembers parses r.JSON and sets r.members. It reports whether the row is a JSON object.
 func (r *Row) parseMembers(c *cursor.Cursor) bool {
 	c.Next(r.JSON)
 	ok := c.Object(func(key string) {
@@ -225,7 +225,7 @@ func (r *Row) parseMembers(c *cursor.Cursor) bool {
 
 var endings = []string{".jsonl", ".ndjson", ".json", ".parquet", ".arrow", ".csv", ".tsv"}
 
-// plainName returns path without the ending of a compression.
+// plainName returns path without the ending of a compressed file, .gz or .zst.
 func plainName(path string) string {
 	return strings.TrimSuffix(strings.TrimSuffix(path, ".gz"), ".zst")
 }
@@ -239,8 +239,8 @@ func Stem(path string) string {
 	return name
 }
 
-// ignored are the names of files and folders of a corpus or a data set without
-// rows to train on: metadata, reports and the card.
+// ignored are the names of files and folders in a corpus or data set that have no rows to train on:
+// metadata, reports and the dataset card.
 var ignored = []string{
 	"README.md", "chat_template.jinja", "training_check.py", "manifest.json", "bank.json", "dataset_info.json",
 	"dataset_infos.json", "dataset_dict.json", "state.json", "tables", "reports", ".git",

@@ -9,12 +9,12 @@ import (
 	"github.com/trajectory-arena/arena/internal/asjson"
 )
 
-// separators maps the endings of text tables to the separator of their columns.
-// Only the ending identifies a text table.
+// separators maps the file endings of text tables to the sign between two columns. Only by the
+// ending is a file read as a text table.
 var separators = map[string]rune{".csv": ',', ".tsv": '\t'}
 
-// eachRecord calls yield for every record of a table, as JSON. The first line is
-// the header.
+// eachRecord calls yield for every record of a CSV or TSV table, as a JSON object. The first line
+// of the table has the keys.
 func eachRecord(
 	src io.Reader,
 	separator rune,
