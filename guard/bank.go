@@ -22,24 +22,24 @@ type Entry struct {
 	Bank string `json:"bank"`
 	// Text is the request, empty if only the specification is known.
 	Text string `json:"text"`
-	// ProductIDs are the gold products, Titles their names, Terms the option and
+	// ProductIDs are the products that solve the problem, Titles their names, Terms the option and
 	// attribute values that the request asks for.
 	ProductIDs []string `json:"product_ids"`
 	Titles     []string `json:"titles"`
 	Terms      []string `json:"terms"`
-	// Spec is the specification hash, empty if the source has no reward.
+	// Spec is the hash of the specification that grades the problem, empty if the source has no
+	// reward.
 	Spec string `json:"spec,omitempty"`
 }
 
 // ErrBank is returned, wrapped, for a bank that cannot be read.
 var ErrBank = errors.New("read protected bank")
 
-// ReadBank reads protected problems from path: a problems file or suite (an
-// array or JSON lines), JSON lines with id and text, query, problem or
-// messages, a rotation file, a corpus's bank.json, a corpus folder (the clusters
-// that its bank.json protects), or a folder of such files. A bank without
-// problems is an error, and so is a row in an unknown format: a guard that could
-// not read its bank must not pass anything.
+// ReadBank reads protected problems from path: a problems file or suite (an array or JSON lines),
+// JSON lines with id and text, query, problem or messages, a rotation file, a corpus's bank.json, a
+// corpus folder (the clusters that its bank.json protects), or a folder of such files. A bank
+// without problems is an error, and so is a row in an unknown format, since a guard that could not
+// read its bank must not let any row pass.
 func ReadBank(path string) ([]Entry, error) {
 	files, err := bankFiles(path)
 	if err != nil {
@@ -125,8 +125,8 @@ func readBankFile(path string) ([]Entry, error) {
 
 const stateName = "bank.json"
 
-// readSchema reads a file that is one JSON object with a schema. Content and
-// schema are empty for a file of any other kind.
+// readSchema reads a file that consists of one JSON object, and returns its content and the value
+// of its member schema. For any other file, or one larger than maxStateBytes, both are empty.
 func readSchema(path string) (content []byte, schema string, err error) {
 	info, err := os.Stat(path)
 	if err != nil || info.Size() > maxStateBytes {
@@ -156,8 +156,8 @@ func rowEntry(row rows.Row, c *rows.Content) Entry {
 	}
 }
 
-// rowSpecHash returns the specification hash of a row that is a problem with a
-// reward, the empty string for any other row.
+// rowSpecHash returns the hash of the specification that grades the problem in a row. It returns ""
+// for a row that is no problem with a reward.
 func rowSpecHash(row rows.Row) string {
 	p, err := arena.ParseProblem([]byte(row.JSON))
 	if err != nil || len(p.Rewards) == 0 {
@@ -166,7 +166,7 @@ func rowSpecHash(row rows.Row) string {
 	return SpecHash(p)
 }
 
-// sortUnique sorts s in place and returns it without duplicates.
+// sortUnique sorts s in place and removes its duplicates.
 func sortUnique(s []string) []string {
 	slices.Sort(s)
 	return slices.Compact(s)

@@ -12,11 +12,10 @@ import (
 	"github.com/trajectory-arena/arena/internal/calls"
 )
 
-// NewCandidate returns the candidate of a row of any kind. request is the
-// customer's request, turns the rest of the dialogue, products the ids that the
-// row rewards. Products that the model's calls recommend are added. Of a tool
-// result in a user turn only the customer's words count: every search returns
-// products of other problems.
+// NewCandidate returns the candidate of a row. request is the customer's request, turns are the
+// other messages of the dialogue, and products the ids that the row rewards. Products that the
+// model's calls recommend are added. From a tool result in a user message only the customer's words
+// are used, since every search returns products of other problems.
 func NewCandidate(id, request string, turns []arena.Turn, products ...string) Candidate {
 	c := Candidate{ID: id, Text: request, ProductIDs: products}
 	for i := range turns {
@@ -43,8 +42,8 @@ func appendText(texts []string, text string) []string {
 	return append(texts, text)
 }
 
-// ReadCandidate returns the candidate of a row in any trainer's format. A row
-// without an id gets the name of its file and its line as one.
+// ReadCandidate returns the candidate of a row in any trainer's format. The id of a row without one
+// consists of the name of the file and the line.
 func ReadCandidate(row rows.Row) (Candidate, error) {
 	r := rows.Read(row)
 	if r.IsEmpty() {
@@ -67,21 +66,22 @@ func ReadCandidate(row rows.Row) (Candidate, error) {
 	return c, nil
 }
 
-// findingCache caches the findings of long texts: many rows share a system
-// prompt and tool definitions. It is safe for concurrent use.
+// findingCache caches the result of checking a text, since many rows share a system prompt and tool
+// definitions. It is safe for concurrent use.
 type findingCache struct {
 	findings sync.Map // text to Finding
 	size     atomic.Int64
 }
 
-// minCachedBytes is the length in bytes of the shortest text that is cached (a
-// tool definition has a few hundred), maxCached the number of texts: some MiB.
+// minCachedBytes is the minimum length in bytes of a text that is cached (a tool definition has a
+// few hundred), maxCached the maximum number of texts in the cache, some MiB.
 const (
 	minCachedBytes = 64
 	maxCached      = 1024
 )
 
-// check returns the cached finding of text, or that of check, which it caches.
+// check returns the cached result of checking text. If the cache does not have it, check calls the
+// function check, and caches its result for a text of at least minCachedBytes.
 func (c *findingCache) check(text string, check func(string) Finding) Finding {
 	if f, ok := c.findings.Load(text); ok {
 		return f.(Finding)

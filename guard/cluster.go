@@ -14,10 +14,10 @@ import (
 	"github.com/trajectory-arena/arena/internal/text"
 )
 
-// Clusters groups problems that share a gold product or a text: texts that are
-// equal after normalisation, or so similar that the guard would drop one for the
-// other. The clusters are ordered by ID and have no pool yet; their members do
-// not depend on the order of problems. The only error is that of ctx.
+// Clusters groups problems that share a product or a text: texts that are equal after
+// normalisation, or so similar that the guard would drop one for the other. The clusters are
+// ordered by ID and have no pool yet. The members of each do not depend on the order of problems.
+// The only error is that of ctx.
 func Clusters(ctx context.Context, problems []arena.Problem) ([]StateCluster, error) {
 	bank := make([]Entry, len(problems))
 	parts := make([]StateCluster, len(problems))
@@ -32,7 +32,7 @@ func Clusters(ctx context.Context, problems []arena.Problem) ([]StateCluster, er
 	return mergeGroups(parts, groups), nil
 }
 
-// entryCluster returns the cluster of a single entry.
+// entryCluster returns the cluster of a single protected problem, without an ID and a pool.
 func entryCluster(e *Entry) StateCluster {
 	isEmpty := func(id string) bool { return id == "" }
 	c := StateCluster{
@@ -46,8 +46,8 @@ func entryCluster(e *Entry) StateCluster {
 	return c
 }
 
-// groupByKeys returns the groups of items that share a key, directly or through
-// other items.
+// groupByKeys groups items: two items with a common key are in one group, also if only a chain of
+// other items connects them.
 func groupByKeys[T any](items []T, keys func(*T) []string) forest {
 	groups := make(forest, len(items))
 	first := map[string]int{}
@@ -64,7 +64,8 @@ func groupByKeys[T any](items []T, keys func(*T) []string) forest {
 	return groups
 }
 
-// forest is a union-find over indices with the smallest index as root.
+// forest is a union-find structure that partitions the indices of a slice into groups. The smallest
+// index of a group identifies the group.
 type forest []int
 
 func (f forest) find(i int) int {
@@ -75,7 +76,7 @@ func (f forest) find(i int) int {
 	return i
 }
 
-// separate reports whether i and j are in different groups.
+// separate reports whether the indices i and j are in different groups.
 func (f forest) separate(i, j int) bool {
 	return f.find(i) != f.find(j)
 }
@@ -86,15 +87,17 @@ func (f forest) join(i, j int) {
 	f[max(a, b)] = min(a, b)
 }
 
-// groupEntries groups entries that share a product, a specification or a
-// normalised request, or of whose requests the guard would drop one for the
-// other.
+// groupEntries groups protected problems. Two are in one group if they share a product, a
+// specification or a normalised request, or if the guard would drop the request of one for that of
+// the other.
 func groupEntries(ctx context.Context, bank []Entry) (forest, error) {
 	groups := groupByKeys(bank, (*Entry).keys)
 	return groups, lexical.Join(ctx, lexicalRequests(bank), groups.separate, groups.join)
 }
 
-// keys returns the strings that the entry shares with entries of its cluster.
+// keys returns the strings that decide the group of a problem: its specification hash, its
+// normalised request and its product ids, each with a prefix. Problems with a common string are
+// grouped.
 func (e *Entry) keys() []string {
 	var keys []string
 	if e.Spec != "" {
@@ -140,13 +143,13 @@ func rewardKey(r arena.Reward) string {
 	return hashStrings(append([]string{"id " + r.ProductID}, lines...))
 }
 
-// addPrefix returns words, each with prefix before it.
+// addPrefix returns a copy of words with prefix before each word.
 func addPrefix(prefix string, words []string) []string {
 	return slicesx.Map(words, func(s string) string { return prefix + s })
 }
 
-// hashStrings returns the hex sha256 of parts as a JSON array, so that different
-// lists of parts have different hashes.
+// hashStrings returns the hex sha256 of a list of strings. It hashes them as a JSON array, so that
+// different lists have different hashes.
 func hashStrings(parts []string) string {
 	b, err := json.Marshal(parts)
 	if err != nil {

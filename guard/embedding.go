@@ -11,29 +11,29 @@ import (
 	"github.com/trajectory-arena/arena/internal/model"
 )
 
-// maxFalsePairs is the share of unrelated pairs that may reach the threshold.
+// maxFalsePairs is the maximum share of pairs of unrelated requests whose cosine may reach the
+// threshold of an EmbeddingTier.
 const maxFalsePairs = 2.0 / 100_000
 
-// maxEmbeddedBytes is the length in bytes of the longest text that is embedded:
-// models read a few hundred words, and a prompt has no single meaning.
+// maxEmbeddedBytes is the maximum length in bytes of a text that is embedded. Models read a few
+// hundred words only, and a long prompt has no single meaning.
 const maxEmbeddedBytes = 4000
 
-// EmbeddingTier drops candidates by meaning. It never clears a row, since a
-// cosine ignores numbers and brands.
+// EmbeddingTier drops candidates whose text has the meaning of a protected request. It never
+// reverses the drop of another tier, and a low cosine proves nothing, since an embedding ignores
+// numbers and brands.
 type EmbeddingTier struct {
 	guard    *Guard
 	embedder *model.Embedder
-	// threshold is the cosine from which a text is dropped. Cosines of different
-	// models are not comparable.
+	// threshold is the minimum cosine at which a text is dropped. It is computed for each model,
+	// since cosines of different models are not comparable.
 	threshold float64
-	// entries are the positions of the bank's entries that have a text, vectors
-	// their embeddings.
+	// entries are the indices of the bank's entries that have a text, vectors their embeddings.
 	entries []int
 	vectors [][]float32
 	// Required makes Check fail if the endpoint fails.
 	Required bool
-	// down is the error with which the endpoint failed. The other tiers decide
-	// alone from then on.
+	// down is the error with which the endpoint failed. From then on this tier drops nothing.
 	down error
 }
 
@@ -63,12 +63,13 @@ func NewEmbeddingTier(
 	return t, nil
 }
 
-// maxBackground bounds the number of requests that unrelated pairs are taken
-// from: 2,000 give two million pairs.
+// maxBackground is the maximum number of protected requests whose pairs are used to set the
+// threshold: 2,000 requests have two million pairs.
 const maxBackground = 2000
 
-// unrelatedThreshold returns a cosine just above those of unrelated pairs in the
-// bank, except a share of maxFalsePairs.
+// unrelatedThreshold computes the threshold of the tier: the lowest cosine that at most the share
+// maxFalsePairs of the pairs of unrelated requests in the bank reaches. It is 1 if there are no
+// such pairs.
 func (t *EmbeddingTier) unrelatedThreshold() float64 {
 	var cosines []float64
 	n := min(len(t.vectors), maxBackground)
@@ -129,8 +130,9 @@ func (t *EmbeddingTier) Check(
 	return nil
 }
 
-// embeddable returns the texts of a candidate that are embedded: its request and
-// its context, in plain letters and with disguises undone.
+// embeddable returns the texts of a candidate to embed: its request and its context in plain
+// letters, and each with a disguise, such as base64, undone. It omits texts longer than
+// maxEmbeddedBytes.
 func (t *EmbeddingTier) embeddable(c Candidate) []string {
 	var out []string
 	for _, text := range append([]string{c.Text}, c.Context...) {
@@ -146,11 +148,10 @@ func (t *EmbeddingTier) embeddable(c Candidate) []string {
 	return out
 }
 
-// judge drops a text for the request with the highest cosine that reaches the
-// threshold and that no number of the text contradicts. A text that the lexical
-// tier cannot read is dropped for its nearest request at any cosine if it has
-// numbers of that request: across languages cosines are lower, but their order is
-// the same.
+// judge sets f to a drop if the text has the meaning of a protected request: its cosine with the
+// request reaches the threshold, and no number of the text contradicts the request. A text that the
+// lexical tier cannot read is dropped for its nearest request at any cosine if their numbers agree.
+// Across languages cosines are lower, but their order is the same.
 func (t *EmbeddingTier) judge(text string, vector []float32, f *Finding) {
 	best := -1
 	bestCosine := t.threshold
@@ -183,7 +184,7 @@ func (t *EmbeddingTier) judge(text string, vector []float32, f *Finding) {
 	}
 }
 
-// embed returns one vector of unit length for each text, in order.
+// embed returns the embedding of each text, in order, scaled to length 1.
 func embed(
 	ctx context.Context,
 	e *model.Embedder,

@@ -22,7 +22,7 @@ type Tier string
 // The tiers, strongest evidence first.
 const (
 	TierNone       Tier = ""
-	TierSpec       Tier = "spec"       // the request, its answer or the model's text names a product that a protected problem asks for
+	TierSpec       Tier = "spec"       // names a product that a protected problem asks for, in the request, the rewarded answer or the model's text
 	TierExact      Tier = "exact"      // repeats a protected text
 	TierNormalised Tier = "normalised" // repeats a protected text except for case, punctuation and white space
 	TierLexical    Tier = "lexical"    // is as close to a protected text as rewordings of it are
@@ -53,8 +53,8 @@ type Finding struct {
 	// protected problem shares a constraint with the text.
 	Match string
 	Bank  string
-	// Drop reports that the row must not be trained on. Same is the narrower
-	// claim that every constraint agrees.
+	// Drop reports that the row must not be trained on. Same reports that, moreover, every
+	// constraint of the row agrees with the protected problem.
 	Drop bool
 	Same bool
 	// Score is 0 to 1: 1/(1+e^-s) of the lexical detector, 1 for every match by
@@ -62,7 +62,8 @@ type Finding struct {
 	Score float64
 	// Tier is the tier that matched, TierNone if nothing was dropped.
 	Tier Tier
-	// Evidence describes what agreed and what differed.
+	// Evidence describes what the row and the protected problem have in common and in what they
+	// differ.
 	Evidence string
 	// Unreadable reports that the lexical tier knows too few words of the text
 	// to judge it: another script or language.
@@ -71,15 +72,16 @@ type Finding struct {
 
 // Config sets the guard's thresholds. The zero value means the defaults.
 type Config struct {
-	// Drop is the lexical score, 0 to 1, from which a near miss is dropped. A
-	// text that asks for the same as a protected one is dropped at any score. A
-	// configured threshold is used as it is; the default is raised with the bank
-	// until the estimated share of honest rows dropped is at most MaxFalse.
+	// Drop is the lexical score, 0 to 1, from which a near miss is dropped. A text that asks for
+	// the same as a protected one is dropped at any score. A configured threshold is used as it is;
+	// the default is raised with the bank until the estimated share of harmless rows that are
+	// dropped is at most MaxFalse.
 	Drop, MaxFalse float64
 	// MinDrop is a lower limit of the default threshold: the one that an earlier
 	// check of the same rows used, as far as a bank may raise it.
 	MinDrop float64
-	// SameOnly drops by wording only texts that ask for the same.
+	// SameOnly drops, by wording, only texts that ask for the same as a protected request, and
+	// turns the embedding tier off.
 	SameOnly bool
 	// Precomputed is the result of Guard.FalseDrops for the same bank in another
 	// process; nil to compute it.
@@ -95,7 +97,7 @@ type Guard struct {
 	// prompts and definitions cache the findings of texts that many rows share:
 	// context such as system prompts, and metadata such as tool definitions.
 	prompts, definitions findingCache
-	// falseDrops is the cost of the lexical tier in honest rows.
+	// falseDrops is the estimate of harmless rows that the lexical tier drops.
 	falseDrops FalseDrops
 }
 
@@ -155,8 +157,8 @@ func (g *Guard) Bank() []Entry {
 	return g.bank
 }
 
-// FalseDrops returns the estimated cost of the guard in honest rows, the zero
-// value for a nil Guard.
+// FalseDrops returns the estimate of harmless rows that the guard drops, the zero value for a nil
+// Guard.
 func (g *Guard) FalseDrops() FalseDrops {
 	if g == nil {
 		return FalseDrops{}
@@ -164,10 +166,10 @@ func (g *Guard) FalseDrops() FalseDrops {
 	return g.falseDrops
 }
 
-// minScoreOutside is the lowest score at which a text other than the request is
-// dropped. Models rephrase requests, and their texts about other products come
-// close to a protected request. This threshold drops none of 569 honest
-// attempts; the threshold of requests would drop 46.
+// minScoreOutside is the minimum score, 0 to 1, at which a text other than the request, such as an
+// answer, is dropped. Models rephrase requests, and what they write about other products is similar
+// to a protected request. This minimum drops none of 569 harmless attempts; the threshold of
+// requests would drop 46.
 const minScoreOutside = 0.5
 
 // Check checks one candidate against the whole bank.
@@ -198,8 +200,8 @@ func (g *Guard) checkMetadata(text string) Finding {
 	return g.checkModelText("what stands beside the dialogue", text)
 }
 
-// strongerOutside returns the stronger of best and f, the finding of a text
-// other than the request.
+// strongerOutside returns the stronger of two findings, of which f is about a text other than the
+// request. It returns best if the score of f is below minScoreOutside.
 func strongerOutside(best, f Finding) Finding {
 	if f.Score < minScoreOutside {
 		return best
@@ -207,17 +209,16 @@ func strongerOutside(best, f Finding) Finding {
 	return stronger(best, f.withoutUnreadable())
 }
 
-// withoutUnreadable returns f with Unreadable unset: only the request's own
-// readability is reported.
+// withoutUnreadable returns a copy of f with Unreadable set to false, since only an unreadable
+// request is reported.
 func (f Finding) withoutUnreadable() Finding {
 	f.Unreadable = false
 	return f
 }
 
-// checkModelText checks a text that neither a customer nor a prompt contains,
-// such as an answer. Disguises of the whole text are undone to search for ids
-// and titles only; the other tiers read it in plain letters. label names the
-// text in the evidence.
+// checkModelText checks a text of the model or of metadata. Encodings such as base64 are undone
+// only to search for product ids and titles; the other tiers read the text in plain letters. label
+// describes the text in the evidence.
 func (g *Guard) checkModelText(label, text string) Finding {
 	f := g.index().spec.check(label, text, g.bank)
 	if f.Drop || len(text) < minRequestBytes {
@@ -226,12 +227,12 @@ func (g *Guard) checkModelText(label, text string) Finding {
 	return g.checkPlain(disguise.Plain(text))
 }
 
-// minRequestBytes is the length in bytes of the shortest text that can hold a
-// request: a thing and one constraint on it.
+// minRequestBytes is the minimum length in bytes of a text that is compared with requests. A
+// request has at least a product and one constraint.
 const minRequestBytes = 16
 
-// checkText checks text as written, in plain letters and with each disguise
-// undone.
+// checkText checks a text of the dialogue that the model did not write: as written, in plain
+// letters, and with each disguise, such as base64, undone. It returns the strongest finding.
 func (g *Guard) checkText(text string) Finding {
 	if f := g.index().spec.check("the text", text, g.bank); f.Drop {
 		return f
@@ -278,9 +279,9 @@ func (g *Guard) checkLexical(text string) Finding {
 	return f
 }
 
-// stronger returns the stronger of two findings: a drop before a pass, then the
-// higher score. Same, if it is about the same problem, and Unreadable are set if
-// they are set in either.
+// stronger returns the stronger of two findings: a drop is stronger than none, and otherwise the
+// higher score is. In the result, Unreadable is set if either finding has it, and Same if either
+// has it about the same problem.
 func stronger(a, b Finding) Finding {
 	swap := b.Score > a.Score
 	if a.Drop != b.Drop {
@@ -316,8 +317,7 @@ func (g *Guard) Canary() error {
 	return nil
 }
 
-// NewEntry returns the protected entry of problem p, with the given id, in the
-// named bank.
+// NewEntry returns problem p as a protected problem with the given id, in the named bank.
 func NewEntry(bank string, p arena.Problem, id string) Entry {
 	e := Entry{
 		ID:   id,

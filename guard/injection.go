@@ -12,8 +12,8 @@ import (
 	"github.com/trajectory-arena/arena/internal/wrong"
 )
 
-// InjectionReport is the measured recall of the guard on planted requests:
-// protected requests in changed forms.
+// InjectionReport is the measured recall of the guard: the share of protected requests that it
+// detects in changed forms.
 type InjectionReport struct {
 	Seed  uint64            `json:"seed"`
 	Kinds []InjectionRecall `json:"kinds"`
@@ -34,18 +34,19 @@ type InjectionRecall struct {
 	Missed []string `json:"missed,omitempty"`
 }
 
-// plant is one way to change a request. Requests that it leaves unchanged are not
-// planted.
+// plant is a kind of change to requests. To measure recall, protected requests are changed in this
+// way and checked. Requests that the change leaves as they are do not count, except for the kind
+// verbatim.
 type plant struct {
 	kind   string
 	change func(text string) string
 	floor  float64
 }
 
-// The floors. Normalisation must detect every request of its kinds. Rewordings
-// are detected by a score with a measured recall of 100 % on banks of hundreds, so
-// that a miss rate of one in ten is a broken tier and not chance. The recall on
-// translations depends on their numbers and is only reported.
+// The minimum recalls. Normalisation must detect every request of its kinds. Rewordings are
+// detected by a score with a measured recall of 100 % on banks of hundreds, so that a recall below
+// 0.9 means a broken tier and not chance. The recall on translations depends on their numbers, so
+// that it is only reported.
 const (
 	floorCertain = 1.0
 	floorScored  = 0.9
@@ -66,12 +67,13 @@ func plants() []plant {
 	}
 }
 
-// maxPlanted bounds the number of requests planted for each kind: at 200 the
-// interval is at most 4 points wide for a recall above 97 %.
+// maxPlanted is the maximum number of requests that are checked for each kind of change. With 200
+// requests, the 95 % interval is 5 points wide at a recall of 97 %.
 const maxPlanted = 200
 
-// Injection measures the recall of the guard by kind of change: it checks requests
-// of the bank, sampled by a seeded hash, in changed forms. A planted request is detected if the guard drops it.
+// Injection measures the recall of the guard by kind of change. It checks requests of the bank,
+// sampled by a hash of seed, in changed forms. A request is detected if the guard drops its changed
+// form.
 func (g *Guard) Injection(seed uint64) InjectionReport { return g.inject(seed, plants()) }
 
 func (g *Guard) inject(seed uint64, kinds []plant) InjectionReport {
@@ -121,14 +123,15 @@ func (r InjectionReport) Validate() error {
 	return bad.Err()
 }
 
-// widenSpace returns a request with double spaces and white space around it.
+// widenSpace doubles every space of a request and adds white space before and after the request.
 func widenSpace(text string) string {
 	return "\n " + strings.ReplaceAll(text, " ", "  ") + "\t"
 }
 
 var clauseEnd = regexp.MustCompile(`(?:[,;] |\. |\n+)`)
 
-// reorder moves the last clause of a request to its start.
+// reorder moves the last clause of a request to its start. A request of one clause remains as it
+// is.
 func reorder(text string) string {
 	ends := clauseEnd.FindAllStringIndex(text, -1)
 	if len(ends) == 0 {
@@ -138,7 +141,7 @@ func reorder(text string) string {
 	return strings.TrimRight(text[last[1]:], ".") + ", " + text[:last[0]] + "."
 }
 
-// rewrap adds the text of a prompt around a request.
+// rewrap adds sentences of a prompt before and after a request.
 func rewrap(text string) string {
 	const before = "You help people who shop online. Read the request of the customer below, search the catalogue, compare what you find and recommend what fits best. Request of the customer, as it came in: "
 	const after = " End of the request. Answer politely, name the product ids that you recommend, and stop once you are done. Do not invent products."
@@ -147,7 +150,8 @@ func rewrap(text string) string {
 
 var amounts = regexp.MustCompile(`(?i)(\d+(?:\.\d+)?) ?(php|pesos?|mm|cm|ml|kg|g)\b`)
 
-// respell formats an amount of each unit in another common form.
+// respell maps each unit to a function that formats an amount in another usual form: 2 kg as "2
+// kilograms", 5 mm as "0.5 cm".
 var respell = map[string]func(v float64) string{
 	"php":   func(v float64) string { return fmt.Sprintf("₱%.9g", v) },
 	"peso":  func(v float64) string { return fmt.Sprintf("₱%.9g", v) },
@@ -174,7 +178,8 @@ func changeUnits(text string) string {
 	})
 }
 
-// synonyms are small changes of wording that keep every constraint.
+// synonyms replaces words of a request by others of the same meaning, so that every constraint is
+// unchanged.
 var synonyms = strings.NewReplacer(
 	"Looking for", "Searching for", "looking for", "searching for", "Show me", "Find me", "Find a shop", "Find a store",
 	"priced", "costing", " above ", " over ", " below ", " under ", "made of", "made from", "I want", "I'd like", "I need", "I require",
@@ -182,8 +187,8 @@ var synonyms = strings.NewReplacer(
 	" also ", " in addition ", "products", "items", "costs more than", "is over", "color", "colour",
 )
 
-// translate replaces letters by those of a script that no lexicon covers: of a
-// translation into such a language only the numbers are recognisable.
+// translate replaces the letters of a request by those of a script that no lexicon covers. It
+// simulates a translation, of which the guard recognises only the numbers.
 func translate(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) {

@@ -23,13 +23,13 @@ type Report struct {
 	// Ran are the tiers that ran. NotRun is the reason why a requested one did not.
 	Ran    []Tier `json:"tiers_run"`
 	NotRun string `json:"tiers_not_run,omitempty"`
-	// Unreadable is the number of texts that the lexical tier could not read.
+	// Unreadable is the number of rows whose request the lexical tier could not read.
 	Unreadable int              `json:"beyond_lexical"`
 	Threshold  float64          `json:"threshold"`
 	Curve      []CurvePoint     `json:"threshold_curve"`
 	Dropped    []DroppedRow     `json:"dropped"`
 	Injection  *InjectionReport `json:"injection,omitempty"`
-	// FalseDrops is the estimated cost of the lexical tier in honest rows.
+	// FalseDrops is the estimate of harmless rows that the lexical tier drops.
 	FalseDrops FalseDrops `json:"false_drops"`
 }
 
@@ -39,8 +39,8 @@ type BankReport struct {
 	Problems int    `json:"problems"`
 	// Found is the number of rows dropped by each tier.
 	Found map[Tier]int `json:"dropped_by_tier"`
-	// Kept is the number of rows below the threshold, Nearest the highest score
-	// among them and NearestRow the row that has it.
+	// Kept is the number of rows that were not dropped, Nearest the highest score among them and
+	// NearestRow the row with this score.
 	Kept       int     `json:"kept"`
 	Nearest    float64 `json:"nearest_kept_score"`
 	NearestRow string  `json:"nearest_kept_row"`
@@ -91,7 +91,8 @@ func (r *Report) Protected() int {
 	return n
 }
 
-// bank returns the report on the named bank and adds it if it is missing.
+// bank returns the entry of the report for the named bank. It inserts an empty entry if the report
+// has none.
 func (r *Report) bank(name string) *BankReport {
 	i, ok := slices.BinarySearchFunc(r.Banks, name, func(b BankReport, name string) int {
 		return strings.Compare(b.Bank, name)
@@ -143,9 +144,9 @@ func (r *Report) Encode() []byte {
 	return encodeIndented(r)
 }
 
-// FalseDrops is a leave-one-out estimate of the honest rows that the guard drops:
-// each protected request is checked against the others like a row that asks for
-// none of them. It is valid for rows that resemble the bank's problems.
+// FalseDrops is a leave-one-out estimate of the harmless rows that the guard drops: each protected
+// request is checked against the others, like a row that asks for none of them. It is valid for
+// rows that resemble the bank's problems.
 type FalseDrops struct {
 	// Problems is the number of entries with a request, Held the number of them
 	// that were checked against the others.
@@ -164,20 +165,21 @@ type FalseDrops struct {
 	Limit     float64 `json:"limit,omitempty"`
 }
 
-// maxHeld bounds the number of requests that are checked against the others: at
-// 1,000 the interval of a share of 2 % is 2.4 points wide.
+// maxHeld is the maximum number of requests that are checked against the others to estimate false
+// drops. With 1,000 requests, the 95 % interval of a share of 2 % is 2.5 points wide.
 const maxHeld = 1000
 
-// DefaultMaxFalse is the share of honest rows that may be dropped. For a bank of
-// 7,500 requests of one template it costs one rewording in a hundred.
+// DefaultMaxFalse is the share of harmless rows that may be dropped. For a bank of 7,500 requests
+// of one template, this limit costs one rewording in a hundred.
 const DefaultMaxFalse = 0.02
 
-// maxDrop is the highest threshold that a bank may raise the default to: above it
-// one rewording in ten would pass.
+// maxDrop is the highest value, 0 to 1, to which the default threshold is raised for a bank. With a
+// higher threshold, one rewording in ten would not be detected.
 var maxDrop = stats.Logistic(1)
 
-// estimateFalseDrops sets falseDrops. Unless the threshold was configured, it first
-// raises it until the share of false drops is below the limit.
+// estimateFalseDrops sets g.falseDrops to the estimate of harmless rows that the guard drops.
+// Unless the threshold was configured, it first raises the threshold, to maxDrop at most, until the
+// share of these rows is at most the limit MaxFalse.
 func (g *Guard) estimateFalseDrops(configured bool) {
 	scores, problems := g.leaveOneOutScores()
 	f := FalseDrops{Problems: problems, Held: len(scores)}
@@ -206,9 +208,9 @@ func (g *Guard) estimateFalseDrops(configured bool) {
 	g.falseDrops = f
 }
 
-// leaveOneOutScores checks requests, sampled by hash, against all unrelated ones.
-// It returns the score of each with its nearest request, 0 if that one asks for
-// the same, and the number of entries with a request.
+// leaveOneOutScores checks up to maxHeld requests of the bank, sampled by a hash, each against the
+// requests of all unrelated problems. It returns the score of each with the most similar request, 0
+// if that request asks for the same, and the number of entries that have a request.
 func (g *Guard) leaveOneOutScores() (scores []float64, problems int) {
 	sample := g.sample(0, math.MaxInt)
 	for _, i := range sample[:min(len(sample), maxHeld)] {
@@ -223,8 +225,8 @@ func (g *Guard) leaveOneOutScores() (scores []float64, problems int) {
 	return scores, len(sample)
 }
 
-// sample returns the positions of at most n entries with a request, in an order
-// that depends on a hash of the seed.
+// sample returns the indices of at most n entries of the bank that have a request, in a random
+// order that depends only on seed and the entries.
 func (g *Guard) sample(seed uint64, n int) []int {
 	var sample []int
 	draws := map[int]float64{}
@@ -240,8 +242,8 @@ func (g *Guard) sample(seed uint64, n int) []int {
 	return sample[:min(len(sample), n)]
 }
 
-// areRelated reports whether the entries at positions i and j are one problem, or
-// share a product.
+// areRelated reports whether the entries i and j of the bank are one problem, by index or
+// specification, or share a product.
 func (g *Guard) areRelated(i, j int) bool {
 	a := &g.bank[i]
 	b := &g.bank[j]

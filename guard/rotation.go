@@ -16,8 +16,7 @@ const RotationSchema = rotationFamily + "v1"
 
 const rotationFamily = "arena.rotation."
 
-// Stage is the state of a problem in the rotation. A problem only moves to later
-// stages.
+// Stage is the use of a problem that may change over time. A problem only moves to later stages.
 type Stage string
 
 // The stages: open problems may be trained on, students are evaluated on held-out
@@ -31,8 +30,8 @@ const (
 // Stages returns the stages in their order.
 func Stages() []Stage { return []Stage{StageOpen, StageHeldOut, StageNeverTouch} }
 
-// Rotation is the state of a protected bank over time: every problem with its
-// cluster, its stage, and the day and author of its last move.
+// Rotation is the state of a protected bank over time: every problem with its cluster, its stage,
+// and the day and author of its last change of stage.
 type Rotation struct {
 	Schema   string    `json:"schema"`
 	Problems []Rotated `json:"problems"`
@@ -43,12 +42,12 @@ type Rotated struct {
 	Entry
 	Cluster string `json:"cluster"`
 	Stage   Stage  `json:"pool"`
-	// Since is the day of the last move (YYYY-MM-DD), By its author.
+	// Since is the day of the last change of stage (YYYY-MM-DD), By its author.
 	Since string `json:"since"`
 	By    string `json:"by"`
 }
 
-// Move describes an addition or a rotation: the new stage, the day and the author.
+// Move describes a change of stage: the new stage, the day and the author.
 type Move struct {
 	To   Stage
 	Date string
@@ -68,8 +67,8 @@ func (m Move) Validate() error {
 	return bad.Err()
 }
 
-// Add adds problems to the rotation and clusters all problems again. A problem
-// that is already in the rotation is moved instead.
+// Add adds problems to the rotation and clusters all problems again. A problem that is already in
+// the rotation changes its stage instead.
 func (r *Rotation) Add(
 	ctx context.Context,
 	bank []Entry,
@@ -101,9 +100,9 @@ func (r *Rotation) Add(
 	return wrong.Wrap("add to bank", r.cluster(ctx))
 }
 
-// Rotate moves the problems with these ids and all others of their clusters, since
-// a cluster must not be split over two stages. If problems of two banks have one
-// id, both move. It returns the problems that moved.
+// Rotate moves the problems with these ids to another stage, and with them all others of their
+// clusters, since a cluster must not be split over two stages. If problems of two banks have the
+// same id, both move. It returns the problems that changed their stage.
 func (r *Rotation) Rotate(ids []string, m Move) ([]Rotated, error) {
 	if err := m.Validate(); err != nil {
 		return nil, fmt.Errorf("rotate bank: %w", err)
@@ -127,7 +126,8 @@ func (r *Rotation) Rotate(ids []string, m Move) ([]Rotated, error) {
 	return moved, nil
 }
 
-// clusterSet returns the clusters of the problems with these ids.
+// clusterSet returns the names of the clusters that contain the problems with these ids. An id that
+// no problem has is an error.
 func (r *Rotation) clusterSet(ids []string) (map[string]bool, error) {
 	clusters := map[string]bool{}
 	for _, id := range ids {
@@ -166,14 +166,15 @@ func (p *Rotated) move(m Move) error {
 	return nil
 }
 
-// key returns a hash that is equal for entries of one problem.
+// key returns a hash of the normalised request and the product ids of a problem. Two entries with
+// the same hash are one problem.
 func (p *Rotated) key() string {
 	products := sortUnique(slices.Clone(p.ProductIDs))
 	return hashStrings(append([]string{normalised(p.Text)}, products...))
 }
 
-// cluster computes the clusters of all problems and sets each problem to the most
-// protected stage of its cluster.
+// cluster groups related problems into clusters. It sets the stage of each problem, with day and
+// author, to that of the most protected problem in its cluster.
 func (r *Rotation) cluster(ctx context.Context) error {
 	slices.SortStableFunc(r.Problems, func(a, b Rotated) int {
 		return strings.Compare(a.key(), b.key())

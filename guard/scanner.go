@@ -26,16 +26,16 @@ import (
 // searches everything, tool results included.
 type Scanner struct {
 	index *specIndex
-	// foreign are normalised requests and titles in scripts other than ASCII.
+	// foreign are normalised requests and titles that are mostly in a script other than ASCII.
 	foreign []string
 }
 
-// minForeignRunes is the length in letters of the shortest text in another script
-// that is searched for.
+// minForeignRunes is the minimum length in characters of a text in another script than ASCII that
+// is searched for.
 const minForeignRunes = 8
 
-// minEntryID is the length of the shortest problem id that is searched for;
-// shorter ones are line numbers.
+// minEntryID is the minimum length in bytes of a problem id that is searched for. Shorter ids are
+// line numbers.
 const minEntryID = 8
 
 // NewScanner returns a scanner for the requests, gold ids, titles and problem ids
@@ -55,7 +55,9 @@ func NewScanner(bank []Entry) *Scanner {
 	return s
 }
 
-// addForeign adds a text that has too few ASCII words for the index of titles.
+// addForeign adds a request or title to the texts to search for, if it has at least minForeignRunes
+// characters and some are not ASCII. Texts with at least titleLead ASCII words are left to the
+// index of titles.
 func (s *Scanner) addForeign(text string) {
 	folded := normalised(text)
 	runes := utf8.RuneCountInString(folded)
@@ -65,8 +67,8 @@ func (s *Scanner) addForeign(text string) {
 	}
 }
 
-// Find returns a description of the first protected thing in text, empty if there
-// is none.
+// Find returns a description of the first protected request, id or title in text, empty if the text
+// has none.
 func (s *Scanner) Find(text string) string {
 	if _, what := s.index.find(withoutEscapes(text)); what != "" || len(s.foreign) == 0 {
 		return what
@@ -80,9 +82,9 @@ func (s *Scanner) Find(text string) string {
 	return ""
 }
 
-// ScanDir calls report for every file below dir that contains something protected
-// in its content or its name. Parquet, Arrow, gzip and zstd files are decoded,
-// HTML and JSON are searched as displayed; an archive is always reported.
+// ScanDir calls report for every file below dir whose content or name contains a protected request,
+// id or title, with a description of it. Parquet, Arrow, gzip and zstd files are decoded, HTML and
+// JSON are searched as displayed; an archive is always reported.
 func (s *Scanner) ScanDir(dir string, report func(path, what string)) error {
 	return wrong.Wrap("search "+dir, filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
@@ -135,7 +137,8 @@ func (s *Scanner) scanFile(path string) (what string, err error) {
 	return what, err
 }
 
-// scanRows searches a Parquet or Arrow file.
+// scanRows searches the rows of a Parquet or Arrow file for protected requests, ids and titles.
+// what describes the first match, empty if there is none.
 func (s *Scanner) scanRows(path string) (what string, err error) {
 	err = rows.Each(path, func(row rows.Row) error {
 		what = s.Find(rows.Leaves(gjson.Parse(row.JSON)))
@@ -150,7 +153,8 @@ func (s *Scanner) scanRows(path string) (what string, err error) {
 	return what, err
 }
 
-// A file is searched in blocks that overlap by more than the length of a request.
+// A file is searched in blocks of blockBytes. Two successive blocks overlap by overlapBytes, more
+// than the length of a request, so that a request is in one block.
 const (
 	blockBytes   = 1 << 20
 	overlapBytes = 64 << 10
@@ -158,7 +162,8 @@ const (
 
 var tag = regexp.MustCompile(`<[^<>]*>`)
 
-// scan searches a stream of text as it is written and as a browser displays it.
+// scan searches a stream of text, as written and as a browser displays it, for protected requests,
+// ids and titles. what describes the first match, empty if there is none.
 func (s *Scanner) scan(r io.Reader) (what string, err error) {
 	buf := make([]byte, blockBytes)
 	carried := 0

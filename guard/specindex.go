@@ -9,28 +9,29 @@ import (
 	"github.com/trajectory-arena/arena/guard/disguise"
 )
 
-// specIndex finds protected products: by id in the ids that a row rewards or
-// recommends, by id or title in the model's texts.
+// specIndex finds the products of protected problems: by id among the ids that a row rewards or
+// recommends, and by id or title in a text.
 type specIndex struct {
 	byProduct map[string]int
-	// titles is keyed by the hash of the first titleLead words, so that one pass
-	// over a long answer is enough for a bank of any size.
+	// titles maps the hash of the first titleLead words to the titles that start with them, so that
+	// one pass over a long answer is enough for a bank of any size.
 	titles map[uint64][]title
 }
 
-// title is the name of one product as the hashes of its words.
+// title is the name of a protected product, with the hashes of its words and the index of the
+// problem in the bank.
 type title struct {
 	text  string
 	words []uint64
 	entry int
 }
 
-// titleLead is the number of words that a title needs to be searched for: shorter
-// ones ("Leather Belt") name a kind of thing, not one product.
+// titleLead is the minimum number of words in a title that is searched for. A shorter title
+// ("Leather Belt") names a kind of product and not one product.
 const titleLead = 4
 
-// minProductID is the length of the shortest id that is searched for in free
-// text: shorter runs of digits are prices and quantities.
+// minProductID is the minimum length in bytes of a product id that is searched for in texts.
+// Shorter runs of digits are prices and quantities.
 const minProductID = 6
 
 func newSpecIndex(bank []Entry) *specIndex {
@@ -65,15 +66,14 @@ func (s *specIndex) addTitle(text string, entry int) {
 	}
 }
 
-// The constants of 64-bit FNV-1a.
+// The parameters of the hash function FNV-1a with 64 bits.
 const (
 	fnvOffset = 14695981039346656037
 	fnvPrime  = 1099511628211
 )
 
-// appendTitleWords appends the hashes of the lower-case ASCII words of text.
-// Other scripts and signs are ignored in titles and in texts: titles are quoted
-// with and without them.
+// appendTitleWords appends the hash of each ASCII word of text, in lower case, to words. It ignores
+// other scripts and signs in titles and in texts, since titles are quoted with and without them.
 func appendTitleWords(words []uint64, text string) []uint64 {
 	hash := uint64(fnvOffset)
 	inWord := false
@@ -99,7 +99,7 @@ func appendTitleWords(words []uint64, text string) []uint64 {
 	return words
 }
 
-// leadHash returns the hash of the first titleLead words.
+// leadHash returns a hash of the first titleLead words of a title, its key in specIndex.titles.
 func leadHash(words []uint64) uint64 {
 	hash := uint64(0)
 	for _, w := range words[:titleLead] {
@@ -108,7 +108,8 @@ func leadHash(words []uint64) uint64 {
 	return hash
 }
 
-// checkRewarded checks the ids that a row rewards or recommends.
+// checkRewarded returns a drop if one of the product ids that a row rewards or recommends belongs
+// to a protected problem. Otherwise it returns the zero Finding.
 func (s *specIndex) checkRewarded(ids []string, bank []Entry) Finding {
 	for _, id := range ids {
 		if i, ok := s.byProduct[id]; ok {
@@ -118,8 +119,9 @@ func (s *specIndex) checkRewarded(ids []string, bank []Entry) Finding {
 	return Finding{}
 }
 
-// check searches a text for ids and titles, with and without its encodings
-// undone. label names the text in the evidence.
+// check returns a drop if a text contains the id or the title of a protected product, as written or
+// with encodings such as base64 undone. Otherwise it returns the zero Finding. label describes the
+// text in the evidence.
 func (s *specIndex) check(label, text string, bank []Entry) Finding {
 	text = disguise.Plain(text)
 	for _, r := range append(disguise.Readings(text, nil), disguise.Reading{Text: text}) {
@@ -141,12 +143,12 @@ func specFinding(e Entry, evidence string) Finding {
 	}
 }
 
-// jsonEscape matches a JSON escape, also within JSON that is itself a JSON
-// string.
+// jsonEscape matches an escape sequence of JSON, with more than one backslash if the JSON is within
+// a JSON string.
 var jsonEscape = regexp.MustCompile(`\\+(?:u[0-9a-fA-F]{4}|["/bfnrt])`)
 
-// withoutEscapes replaces every JSON escape by a space, so that call arguments
-// match like plain text: ids and titles are ASCII, and escapes are between words.
+// withoutEscapes replaces every JSON escape by a space, so that JSON such as call arguments can be
+// searched like plain text. Ids and titles are ASCII, and escapes are between their words.
 func withoutEscapes(text string) string {
 	if strings.IndexByte(text, '\\') < 0 {
 		return text
@@ -154,8 +156,8 @@ func withoutEscapes(text string) string {
 	return jsonEscape.ReplaceAllString(text, " ")
 }
 
-// find returns the bank position of the first protected product in text and a
-// description of the match, empty if there is none.
+// find returns the first protected product that text names: the index of its problem in the bank
+// and a description of the match. what is empty if text names none.
 func (s *specIndex) find(text string) (entry int, what string) {
 	if i, id := s.findProduct(text); id != "" {
 		return i, "product " + id
@@ -175,9 +177,9 @@ func (s *specIndex) find(text string) (entry int, what string) {
 	return 0, ""
 }
 
-// findProduct returns the bank position and the id of the first protected product
-// id in text: a full word, or a part of one that dashes and underscores join
-// ("product_1234567", "1234567-the").
+// findProduct returns the first protected product id in text and the index of its problem in the
+// bank; id is empty if there is none. The id must be a full word, or a part of one that dashes and
+// underscores join ("product_1234567", "1234567-the").
 func (s *specIndex) findProduct(text string) (entry int, id string) {
 	for start := 0; start < len(text); {
 		if !isIDByte(text[start]) {
@@ -202,7 +204,8 @@ func (s *specIndex) findProduct(text string) (entry int, id string) {
 	return 0, ""
 }
 
-// protectedID returns the bank position of the product with this id.
+// protectedID returns the index in the bank of the problem with this product id. ok is false if no
+// problem has it, or if word is shorter than minProductID.
 func (s *specIndex) protectedID(word string) (entry int, ok bool) {
 	if len(word) < minProductID {
 		return 0, false

@@ -24,7 +24,8 @@ const (
 	PoolNeverTouch Pool = "never-touch"
 )
 
-// protection ranks the pools. A merged cluster gets the pool of the highest rank.
+// protection maps each pool to its rank, higher for more protected pools. A merged cluster gets the
+// pool with the highest rank of its parts.
 var protection = map[Pool]int{PoolTrain: 0, PoolEval: 1, PoolHeldOut: 2, PoolNeverTouch: 3}
 
 // Shares are the fractions of the clusters that go to each protected pool, 0 to
@@ -55,12 +56,11 @@ const minClusters = 3
 // ErrFewClusters is returned if the problems cannot be split into three pools.
 var ErrFewClusters = errors.New("fewer than three clusters of problems: one each is needed for train, eval and never-touch (add problems, or another day)")
 
-// Split assigns each cluster to a pool by a hash of seed and cluster ID. Clusters
-// that prior (nil on a first day) assigned keep their pool; a cluster merged from
-// several pools gets the most protected one. Eval and never-touch get at least one
-// cluster each, and train keeps at least one, if there are enough clusters. The
-// only error besides that of shares is that of ctx, which ends the comparison with
-// the protected clusters of prior.
+// Split assigns each cluster to a pool by a hash of seed and cluster ID. Clusters that prior (nil
+// on a first day) assigned keep their pool; a cluster merged from several pools gets the most
+// protected one. Eval and never-touch get at least one cluster each, and train keeps at least one,
+// if there are at least three clusters. Besides invalid shares, the only error is that of ctx,
+// which ends the comparison with the protected clusters of prior.
 func Split(
 	ctx context.Context,
 	clusters []StateCluster,
@@ -92,7 +92,8 @@ func (s *State) CheckPools() error {
 	return nil
 }
 
-// assign assigns a pool to every cluster without one, then fills empty pools.
+// assign assigns a pool to every cluster that has none, by a hash of its ID. It then moves one
+// cluster into each of the pools eval, never-touch and train that is empty.
 func (s *State) assign() {
 	for i := range s.Clusters {
 		c := &s.Clusters[i]
@@ -108,7 +109,8 @@ func (s *State) assign() {
 	s.index()
 }
 
-// pool returns the pool of a cluster whose draw is u.
+// pool returns the pool of a cluster whose hash is u, from 0 up to but not including 1. Each pool
+// covers a part of this range by its share.
 func (s Shares) pool(u float64) Pool {
 	switch {
 	case u < s.NeverTouch:
@@ -120,7 +122,7 @@ func (s Shares) pool(u float64) Pool {
 	}
 }
 
-// draw returns a number in [0,1) that depends on seed and id only.
+// draw returns a pseudo-random number in [0,1) that depends on seed and id only.
 func draw(seed uint64, id string) float64 {
 	var key [8]byte
 	binary.BigEndian.PutUint64(key[:], seed)
@@ -128,9 +130,9 @@ func draw(seed uint64, id string) float64 {
 	return float64(binary.BigEndian.Uint64(sum[:])>>11) / (1 << 53)
 }
 
-// fill moves the cluster with the lowest draw into pool p if p is empty. Only new
-// clusters and train clusters move, so that a cluster may become protected on a
-// later day but never lose protection. No pool gives up its only cluster.
+// fill moves one cluster into pool p if p is empty: the first by isPreferred. It moves only
+// clusters that are new or in the train pool, so that a cluster never loses protection on a later
+// day. It does not take the only cluster of another pool.
 func (s *State) fill(p Pool) {
 	count := map[Pool]int{}
 	for _, c := range s.Clusters {
@@ -154,8 +156,8 @@ func (s *State) fill(p Pool) {
 	}
 }
 
-// isPreferred reports whether cluster i is a better candidate for an empty pool
-// than cluster j: new ones first, then by draw.
+// isPreferred reports whether cluster i is moved into an empty pool rather than cluster j. Clusters
+// that are new in this run are preferred, and otherwise those with the lower hash.
 func (s *State) isPreferred(i, j int) bool {
 	a := &s.Clusters[i]
 	b := &s.Clusters[j]

@@ -17,8 +17,7 @@ const StateSchema = stateFamily + "v3"
 
 const stateFamily = "arena.bank."
 
-// maxStateBytes bounds bank.json: 64 MiB are enough for more than 200,000
-// problems.
+// maxStateBytes is the maximum size of bank.json: 64 MiB are enough for more than 200,000 problems.
 const maxStateBytes = 64 << 20
 
 // State is the content of bank.json: every cluster of all days so far and the
@@ -29,7 +28,7 @@ type State struct {
 	Shares   Shares         `json:"shares"`
 	Clusters []StateCluster `json:"clusters"`
 
-	// bySpec maps each problem to the position of its cluster.
+	// bySpec maps the specification hash of each problem to the index of its cluster.
 	bySpec map[string]int
 }
 
@@ -63,7 +62,8 @@ func (s *State) Pool(spec string) Pool { return s.clusterOf(spec).Pool }
 // hash, empty if the problem is unknown.
 func (s *State) ClusterID(spec string) string { return s.clusterOf(spec).ID }
 
-// clusterOf returns the cluster of a problem, the zero value if it is unknown.
+// clusterOf returns the cluster of the problem with this specification hash, the zero value if the
+// problem is unknown.
 func (s *State) clusterOf(spec string) StateCluster {
 	if i, ok := s.bySpec[spec]; ok {
 		return s.Clusters[i]
@@ -85,7 +85,8 @@ func (s *State) Encode() []byte { return encodeIndented(s) }
 
 func encodeIndented(v any) []byte { return append(asjson.Indented(v, " "), '\n') }
 
-// decodeStrict decodes one JSON value. Unknown keys and further values are errors.
+// decodeStrict decodes b, which must consist of one JSON value, into dst. An unknown key or more
+// content is an error.
 func decodeStrict(b []byte, dst any) error {
 	d := json.NewDecoder(bytes.NewReader(b))
 	d.DisallowUnknownFields()
@@ -143,8 +144,8 @@ func (s *State) validate() error {
 	return nil
 }
 
-// validate checks the cluster. specs and products are those of the clusters before
-// it; its own are added.
+// validate returns an error if one cluster of bank.json is invalid. specs and products hold the
+// problems and products of the previous clusters, which c must not share; validate adds those of c.
 func (c *StateCluster) validate(specs, products map[string]bool) error {
 	if _, ok := protection[c.Pool]; !ok {
 		return fmt.Errorf("pool is %q: it must be train, eval, held-out or never-touch", c.Pool)

@@ -10,10 +10,10 @@ import (
 	"github.com/trajectory-arena/arena"
 )
 
-// mergeWithPrior merges today's clusters with those of prior, which may be nil,
-// that share a problem or a product, or with a protected one that asks for the
-// same. The merged pool is the most protected of the parts, empty if no part has
-// one.
+// mergeWithPrior merges today's clusters with those of earlier days in prior, which may be nil. It
+// merges clusters that share a problem or a product, and those of today whose request is a
+// rewording of a protected one. A merged cluster gets the most protected pool of its parts, or none
+// if no part has one.
 func mergeWithPrior(
 	ctx context.Context,
 	today []StateCluster,
@@ -31,9 +31,9 @@ func mergeWithPrior(
 	return mergeGroups(parts, groups), nil
 }
 
-// joinReworded joins each of today's clusters, parts[today:], with the earlier
-// clusters for whose requests the guard would drop one of its own. Only earlier
-// clusters in a group with a protected one are compared.
+// joinReworded groups each of today's clusters, parts[today:], with the earlier clusters,
+// parts[:today], that it rewords: the guard drops one of its requests for one of theirs. It
+// compares only earlier clusters that are protected or grouped with a protected one.
 func joinReworded(ctx context.Context, groups forest, parts []StateCluster, today int) error {
 	isProtected := map[int]bool{}
 	for i := range parts {
@@ -86,13 +86,13 @@ func joinReworded(ctx context.Context, groups forest, parts []StateCluster, toda
 	return nil
 }
 
-// keys returns the strings that the cluster shares with clusters it is merged
-// with.
+// keys returns the strings that decide which clusters are merged: the problems and products of the
+// cluster, each with a prefix. Clusters with a common string are merged.
 func (c *StateCluster) keys() []string {
 	return slices.Concat(addPrefix("problem ", c.Problems), addPrefix("product ", c.ProductIDs))
 }
 
-// mergeGroups merges the clusters of each group and returns the results sorted by
+// mergeGroups merges the clusters of each group into one and returns the merged clusters, sorted by
 // ID.
 func mergeGroups(parts []StateCluster, groups forest) []StateCluster {
 	byRoot := map[int]*StateCluster{}
@@ -117,7 +117,8 @@ func mergeGroups(parts []StateCluster, groups forest) []StateCluster {
 	return out
 }
 
-// add adds the content of part to c. Its lists are not sorted.
+// add appends the lists of part to those of c, without sorting them, and gives c the more protected
+// of the two pools.
 func (c *StateCluster) add(part *StateCluster) {
 	c.Problems = append(c.Problems, part.Problems...)
 	c.ProductIDs = append(c.ProductIDs, part.ProductIDs...)
@@ -133,7 +134,8 @@ func (c *StateCluster) add(part *StateCluster) {
 	}
 }
 
-// newMerged returns a state of parts, merged if they share a problem or a product.
+// newMerged returns a state with the clusters of parts, in which clusters that share a problem or a
+// product are merged.
 func newMerged(seed uint64, shares Shares, parts []StateCluster) *State {
 	groups := groupByKeys(parts, (*StateCluster).keys)
 	s := &State{
@@ -171,8 +173,8 @@ func HoldOut(entries []Entry) *State {
 	return newMerged(0, DefaultShares(), parts)
 }
 
-// SpecHash returns the entry's specification hash. Without a reward it is that of
-// its request, without a request that of its products.
+// SpecHash returns the entry's specification hash. For an entry without a reward it is a hash of
+// the request, and for one without a request a hash of the product ids.
 func (e *Entry) SpecHash() string {
 	switch {
 	case e.Spec != "":
@@ -184,9 +186,8 @@ func (e *Entry) SpecHash() string {
 	}
 }
 
-// Exposed returns the held-out clusters of s that next exposes: next has a problem
-// of theirs in a pool for training or evaluation and does not list all their
-// held-out ids as released.
+// Exposed returns the held-out clusters of s that next exposes: next has one of their problems in a
+// pool for training or evaluation and does not list all of their held-out ids as released.
 func (s *State) Exposed(next *State) []StateCluster {
 	released := next.Released()
 	isOpen := func(spec string) bool {
@@ -205,8 +206,8 @@ func (s *State) Exposed(next *State) []StateCluster {
 	return out
 }
 
-// removeTrainHeldOut removes the held-out ids of train clusters: bank.json has
-// them for protected clusters only.
+// removeTrainHeldOut removes the ids of held-out problems from clusters in the train pool, since
+// bank.json lists them for protected clusters only.
 func (s *State) removeTrainHeldOut() {
 	for i := range s.Clusters {
 		if c := &s.Clusters[i]; c.Pool == PoolTrain {

@@ -10,7 +10,7 @@ import (
 	"github.com/trajectory-arena/arena/guard/disguise"
 )
 
-// textIndex finds requests that equal a protected one byte for byte, or after
+// textIndex finds texts that are equal to a protected request, byte for byte or after
 // normalisation.
 type textIndex struct {
 	exact      map[string]int
@@ -40,9 +40,9 @@ func setIfAbsent(m map[string]int, key string, i int) {
 	}
 }
 
-// maxPadding bounds the length of a text that repeats a request except for white
-// space and punctuation, as a multiple of the longest request. Only the lexical
-// tier checks longer texts.
+// maxPadding is the maximum length of a text that is compared with requests after normalisation, as
+// a multiple of the length of the longest request. Longer texts are checked by the lexical tier
+// only.
 const maxPadding = 4
 
 func (t *textIndex) check(text string, bank []Entry) Finding {
@@ -70,11 +70,10 @@ func textFinding(e Entry, tier Tier, evidence string) Finding {
 	}
 }
 
-// normalised returns text in a form in which equal requests compare equal:
-// compatibility forms, lower case, single spaces between runs of letters, marks,
-// digits and the few signs that change a number or a size. White space around the
-// text is cut off first, since it influences how invalid bytes and marks without a
-// letter compose.
+// normalised returns text in a form in which requests that differ only in case, punctuation and
+// white space are equal: compatibility forms, lower case, and single spaces in place of all signs
+// but decimal points and percent signs. White space around the text is removed first, since it
+// influences how invalid bytes and marks without a letter compose.
 func normalised(text string) string {
 	if strings.IndexFunc(text, isNotASCII) >= 0 {
 		text = norm.NFKC.String(strings.TrimSpace(strings.ToValidUTF8(text, " ")))
@@ -98,8 +97,8 @@ func normalised(text string) string {
 	return b.String()
 }
 
-// isNumberSign reports whether the sign r at text[i] changes the number before
-// it: "1.5" is not "15" and "5%" is not "5". Separators of thousands do not.
+// isNumberSign reports whether the sign r at text[i] changes the number before it: "1.5" is not
+// "15" and "5%" is not "5". It reports false for separators of thousands.
 func isNumberSign(text string, i int, r rune) bool {
 	switch r {
 	case '%':
