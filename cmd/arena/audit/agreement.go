@@ -18,14 +18,15 @@ import (
 )
 
 type agreementFlags struct {
-	// labels has a file for each person; fit fits the multiplier to them.
+	// labels are the files with labels, one for each person. fit is set to fit the multiplier to
+	// them.
 	labels []string
 	fit    bool
-	// day carries grades of the subnet's own.
+	// day is a folder of traces whose run.json files have the subnet's own grades.
 	day string
-	// against is which of the subnet's figures on a run the day's are.
+	// against is the figure in the subnet's grades that each judge is compared with.
 	against string
-	// threshold is the score whose precision is measured; 0 measures none.
+	// threshold is the score whose precision is measured; 0 means none.
 	threshold float64
 	json      bool
 	out       string
@@ -85,7 +86,8 @@ func (f *agreementFlags) check(judges int) error {
 	return nil
 }
 
-// compareAll compares all raters, and judges with labels, as far as the flags ask.
+// compareAll compares every two raters. It also compares the judges with the labels and with the
+// subnet's own grades, if --threshold, --fit or --day ask for it.
 func (f *agreementFlags) compareAll(raters []agreement.Ratings) (agreement.Report, error) {
 	r, err := agreement.Compare(raters, f.opt)
 	if err != nil {
@@ -151,8 +153,8 @@ func (f *agreementFlags) addValidator(r *agreement.Report, judges []agreement.Ra
 	return nil
 }
 
-// maxRatingBytes is far above any judge line: spans quote some hundred
-// characters each.
+// maxRatingBytes is the maximum length in bytes of a line of a judge. Lines are much shorter, since
+// a quoted passage has some hundred characters.
 const maxRatingBytes = 16 << 20
 
 func readRatings(path, name string) (agreement.Ratings, error) {
@@ -168,7 +170,8 @@ func readRatings(path, name string) (agreement.Ratings, error) {
 	return r, nil
 }
 
-// raterName returns the file's name, or its path if two names are equal.
+// raterName returns the name of a rater for the report: the name of its file, or the full path if
+// another file has the same name.
 func raterName(path string, paths []string) string {
 	name := filepath.Base(path)
 	if slices.ContainsFunc(paths, func(other string) bool { return other != path && filepath.Base(other) == name }) {

@@ -45,7 +45,8 @@ func printAgreement(w io.Writer, r *agreement.Report) error {
 	return t.Flush()
 }
 
-// printFit prints the fitted values in the form of a configuration.
+// printFit prints the fitted floor and ceiling of the multiplier as a YAML configuration, after
+// comments on how well they fit the labels.
 func printFit(w io.Writer, x *agreement.Fit) {
 	fmt.Fprintf(
 		w,

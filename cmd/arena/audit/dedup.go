@@ -59,7 +59,7 @@ func NewDedup(s *cli.Streams) *cobra.Command {
 	return c
 }
 
-// dedupLine is the promised line format.
+// dedupLine is a line of the output of `arena dedup`. Its format is documented and must not change.
 type dedupLine struct {
 	ID             string   `json:"id"`
 	Cluster        string   `json:"cluster"`
@@ -67,8 +67,8 @@ type dedupLine struct {
 	Jaccard        *float64 `json:"jaccard"`
 }
 
-// While texts are few the collector may let twice as much lie as lives, which saves a
-// tenth of the processor time; from manyTexts bytes on it works as usual.
+// The heap growth between two garbage collections in percent (GOGC): fewTextsGrowth until manyTexts
+// bytes of text were read, which saves a tenth of the processor time, and usualGrowth from then on.
 const (
 	fewTextsGrowth = 200
 	usualGrowth    = 100
@@ -92,7 +92,7 @@ func (f *dedupFlags) run(
 	if err != nil || f.index == "" {
 		return err
 	}
-	// Last: a run that failed and is repeated must not meet its own texts.
+	// Only at the end, so that a failed run that is repeated does not find its own texts.
 	return today.Append(f.index)
 }
 
@@ -171,7 +171,7 @@ func (f *dedupFlags) read(
 		if size += len(text); size >= manyTexts && size-len(text) < manyTexts {
 			cli.GrowHeap(usualGrowth)
 		}
-		// A copy, so that the id does not hold on to its whole row.
+		// A clone, so that the id does not retain the memory of its row.
 		ids, texts = append(ids, strings.Clone(id)), append(texts, strip.Strip(text))
 		return cmp.Or(unfit, ctx.Err())
 	})
@@ -214,8 +214,8 @@ func (f *dedupFlags) textOf(row rows.Row) (text, id string, err error) {
 	return text, id, nil
 }
 
-// shortText is the length below which a text counts as a request: about a
-// hundred words.
+// shortText is the length in bytes below which a text counts as a request rather than a document:
+// about a hundred words.
 const shortText = 600
 
 func (f *dedupFlags) options(texts []string) (minhash.Options, error) {
@@ -238,8 +238,8 @@ func (f *dedupFlags) options(texts []string) (minhash.Options, error) {
 	return o, nil
 }
 
-// dedupLines returns the output lines. A cluster is named by the content of its
-// representative, so that neither the order of files nor other texts rename it.
+// dedupLines returns the output lines. The name of a cluster is a hash of the text of its
+// representative, so that it does not depend on the order of files or on other texts.
 func dedupLines(ids, texts []string, groups []minhash.Group) []dedupLine {
 	names := make([]string, len(groups))
 	var text []byte
@@ -263,9 +263,9 @@ func dedupLines(ids, texts []string, groups []minhash.Group) []dedupLine {
 	return lines
 }
 
-// joinIndex finds texts that earlier runs had already: they represent nothing,
-// and their cluster has the name of the earlier document's. The signatures of the
-// texts are added to today, for the next run to find.
+// joinIndex finds texts that are near-duplicates of texts of earlier runs, in the index file. It
+// changes the line of such a text: the text gets the cluster of the earlier one and represents no
+// cluster. The signatures of all texts are added to today, for later runs.
 func (f *dedupFlags) joinIndex(
 	texts []string,
 	lines []dedupLine,

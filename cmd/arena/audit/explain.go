@@ -21,8 +21,8 @@ import (
 	"github.com/trajectory-arena/arena/report/attempt"
 )
 
-// explain prints one verdict step by step. The whole day is read, because the
-// agent's habits are part of the verdict.
+// explain prints step by step how the filter decided on the attempt that --explain names. It reads
+// all attempts of the days, since the decision depends on the habits of the agent.
 func (d *filterDay) explain(
 	ctx context.Context,
 	w io.Writer,
@@ -50,8 +50,8 @@ func (d *filterDay) explain(
 	)
 }
 
-// explainFilter returns the filter's part of `arena explain`, with what no corpus stores:
-// the habits of the agent's day, and the checks that passed.
+// explainFilter returns the explanation of a filter's decision on one attempt, with what no corpus
+// stores: the habits of the agent on that day, and the checks that the attempt passed.
 func explainFilter(f *filtered) string {
 	s := &f.structure
 	row := &rows.Attempt{
@@ -108,8 +108,8 @@ func measured(f float64) string {
 	return fmt.Sprintf("%.4g", f)
 }
 
-// label is another opinion on an attempt: a label with its evidence, or another judge's
-// line.
+// label is a second opinion on an attempt: a person's label with its evidence, or the line of
+// another judge.
 type label struct {
 	Score    *float64 `json:"score"`
 	Gates    []bool   `json:"gates"`
@@ -178,7 +178,8 @@ func (d *judgeDay) walk(ctx context.Context, t *arena.Trace) (string, error) {
 	return l.Grade(a) + differences(&j, &beside), nil
 }
 
-// differences prints a label and the first difference of the judgement from it.
+// differences describes a label and the first gate, a pass or fail check of the judge, on which the
+// judgement and the label differ.
 func differences(j *arena.Judgement, l *label) string {
 	var words strings.Builder
 	w := tabwriter.NewWriter(&words, 0, 0, 2, ' ', 0)

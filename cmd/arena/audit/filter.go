@@ -91,8 +91,9 @@ func (f *filterFlags) run(
 	})
 }
 
-// newFilter returns the filter of a build's configuration with the command's own flags
-// applied, and the reading limits of that configuration.
+// newFilter returns the filter that --config and --set configure, and the configured limits for
+// reading attempts. If the user did not set --max-unreadable, it sets the flag's value from the
+// configuration too.
 func (f *filterFlags) newFilter(c *cobra.Command) (*filters.Filter, traces.Limits, error) {
 	cfg := pipeline.Defaults()
 	if err := f.settings.Fill(&cfg); err != nil {
@@ -110,7 +111,7 @@ func (f *filterFlags) newFilter(c *cobra.Command) (*filters.Filter, traces.Limit
 
 type axisLabel struct {
 	Family string `json:"family"`
-	// Agentic is nil where there is nothing to judge.
+	// Agentic is nil for an attempt in which there is nothing to label.
 	Agentic *bool `json:"agentic"`
 }
 

@@ -21,28 +21,28 @@ type filterDay struct {
 	cli.Scan
 	flags  *filterFlags
 	filter *filters.Filter
-	// inputs are those of the days, where they were opened already.
+	// inputs are the files of the days, nil if they were not opened yet.
 	inputs []traces.Input
-	// each, where set, sees every trace while it is in memory, and may note
-	// something on what stays of it; inputs run side by side.
+	// each, if not nil, is called with every trace while it is in memory and may add to what is
+	// stored of it. Calls for different inputs run in parallel.
 	each func(ctx context.Context, t *arena.Trace, f *filtered) error
 }
 
-// filtered is what the filter keeps of one attempt until its agent's day is
-// known. head holds the names of the trace and nothing else of it.
+// filtered is what is stored of one attempt after the filter's first pass, until all attempts of
+// its agent are known. head has only the ids and the agent of the trace.
 type filtered struct {
 	filters.Checked
 	head      arena.Trace
 	structure arena.Structure
 	day       *habits.Agent
-	// success is the outcome, known to --reweight alone.
+	// success is the outcome of the attempt, set for --reweight only.
 	success bool
-	// story is of the attempt that --explain names, and of its copies.
+	// story is set for the attempt that --explain names, and for its copies.
 	story *attempt.Story
 }
 
-// read runs the first pass over all inputs, then the second, and returns the attempts in
-// input order.
+// read filters all attempts of the days and returns them in input order. The first pass decides on
+// each attempt by itself, the second by the habits of its agent as well.
 func (d *filterDay) read(ctx context.Context, days []string) ([]filtered, error) {
 	if d.inputs == nil {
 		var err error
@@ -81,7 +81,8 @@ func (d *filterDay) check(t *arena.Trace) filtered {
 	return f
 }
 
-// secondPass updates the verdicts of attempts by their agent's day.
+// secondPass revises the filter's decision on each attempt by the habits of its agent in all
+// attempts.
 func (d *filterDay) secondPass(attempts []filtered) {
 	checked := make([]*filters.Checked, len(attempts))
 	for i := range attempts {
@@ -138,9 +139,9 @@ func (d *filterDay) summary(attempts []filtered) error {
 		len(attempts), axes[arena.AxisAgentic], axes[arena.AxisScripted], axes[arena.AxisUnknown], agentic)
 }
 
-// reweight prints the leaderboard under base score and under the planned
-// reweighting by richness. Every attempt counts, time-outs as failures, as in
-// the subnet's own aggregate.
+// reweight prints the leaderboard by the present score and by the planned one, which weights each
+// success by how agentic the attempt was (richness). Every attempt counts, time-outs as failures,
+// as in the subnet's own aggregate.
 func (d *filterDay) reweight(
 	ctx context.Context,
 	w io.Writer,
@@ -165,7 +166,8 @@ func (d *filterDay) reweight(
 	return printLeaderboard(w, &b)
 }
 
-// outcomes arranges that every attempt's success by the subnet's rules is known.
+// outcomes opens the problems and catalogues of the days and changes d so that read also scores
+// every attempt by the subnet's rules.
 func (d *filterDay) outcomes(ctx context.Context, days []string) error {
 	r := &scoreRun{
 		Scan: d.Scan,

@@ -57,8 +57,9 @@ func NewInspect(s *cli.Streams) *cobra.Command {
 	return c
 }
 
-// splitParquetPath splits the path of a Parquet file into folder and file name. For a corpus
-// folder the file is empty. In a bucket the extension decides.
+// splitParquetPath splits the path or URL of a Parquet file into its folder and file name. For a
+// corpus folder, it returns the folder and an empty file. In a bucket, a name counts as a file if
+// it ends in .parquet.
 func splitParquetPath(name string) (folder, file string, err error) {
 	if bucket.IsURL(name) {
 		if folder, file, err = bucket.Split(name); err != nil || strings.HasSuffix(file, ".parquet") {

@@ -33,8 +33,9 @@ type judgeFlags struct {
 	steps   bool
 }
 
-// attemptsAtOnce is how many attempts wait for a model, for their turn or after a
-// failure: waiting costs no core, and little memory.
+// attemptsAtOnce is the number of attempts that models judge in parallel. Most of them wait for an
+// answer, for a free connection or after a failure, which needs no processor core and little
+// memory.
 const attemptsAtOnce = 4 * instrument.ModelsAtOnce
 
 // NewJudge returns `arena judge`.
@@ -130,14 +131,14 @@ func (f *judgeFlags) judge(
 
 type judgeTally struct {
 	attempts int
-	// empty attempts left no dialogue; they are no failure of the judge's.
+	// empty counts attempts without a dialogue, which is no failure of the judge.
 	empty    int
 	outcomes map[arena.JudgeOutcome]int
-	// doubts counts scores whose quotes are faulty.
+	// doubts counts scores whose quotations are wrong.
 	doubts map[arena.JudgeDoubt]int
 	needs  map[arena.Need]int
 	why    map[string]int
-	// stopped is the limit that ended the asking, if any.
+	// stopped is the limit, such as the budget, at which the requests ended, nil if there was none.
 	stopped error
 }
 

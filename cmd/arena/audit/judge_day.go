@@ -99,17 +99,19 @@ func (d *judgeDay) inOrder(
 	})
 }
 
-// judged is one attempt's judgement, with its steps if they are judged, and its output line.
+// judged is the judgement of one attempt, with those of its steps under --steps, and its output
+// line.
 type judged struct {
 	arena.StepJudgement
 	judgeable bool
-	// stopped is the limit that ended the asking, if any.
+	// stopped is the limit, such as the budget, at which the requests ended, nil if there was none.
 	stopped error
 	line    []byte
 }
 
-// one judges an attempt. A spent budget leaves the attempt for the next run and
-// lets this one finish with what is known already.
+// one judges an attempt. If the budget or the time for requests is used up, it returns a judgement
+// without a score instead of an error, so that the run finishes and the next run judges the
+// attempt.
 func (d *judgeDay) one(ctx context.Context, t *arena.Trace) (*judged, error) {
 	defer d.progress.Attempt()
 	dialogue := filters.Normalise(t)
@@ -132,7 +134,8 @@ func (d *judgeDay) one(ctx context.Context, t *arena.Trace) (*judged, error) {
 	return j, nil
 }
 
-// leavesRest reports whether an error leaves what is missing to the next run.
+// leavesRest reports whether err means that the budget or the time for requests is used up, so that
+// the next run judges the remaining attempts.
 func leavesRest(err error) bool {
 	return errors.Is(err, llm.ErrBudget) || errors.Is(err, llm.ErrDeadline)
 }
@@ -162,8 +165,8 @@ func (d *judgeDay) probe(
 	return d.writeProbes(w, shifts)
 }
 
-// sample returns the n attempts whose ids have the smallest hashes, so that the order of
-// inputs does not matter.
+// sample returns up to n attempts with a dialogue, those whose ids have the smallest hashes. So the
+// choice does not depend on the order of inputs.
 func (d *judgeDay) sample(
 	ctx context.Context,
 	days []string,

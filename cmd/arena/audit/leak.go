@@ -104,8 +104,8 @@ func (f *leakFlags) run(
 	return f.finish(s, scan, paths)
 }
 
-// write writes the lines and, if it is wanted, the report, whose file is opened
-// before the search.
+// write calls search to write the output lines and, if --report is set, writes the report. It opens
+// the report's file before the search, so that a wrong path fails at once.
 func (f *leakFlags) write(
 	s *cli.Streams,
 	scan *leakScan,
@@ -166,7 +166,8 @@ func (f *leakFlags) say(
 	return printUnsearched(s, paths)
 }
 
-// printUnsearched prints the files in the folders that were not searched, up to a limit.
+// printUnsearched prints how many files in the folders were not searched, since they have no rows,
+// and the names of the first five.
 func printUnsearched(s *cli.Streams, paths []string) error {
 	const most = 5
 	var unread []string
@@ -191,7 +192,8 @@ func printUnsearched(s *cli.Streams, paths []string) error {
 	return nil
 }
 
-// readBanks reads every protected bank. Without one nothing would be found.
+// readBanks reads the protected problems from paths. It returns an error if there are no paths,
+// since nothing would be found.
 func readBanks(paths []string) ([]guard.Entry, error) {
 	if len(paths) == 0 {
 		return nil, cli.Usage(errors.New("no protected bank is given"), "name one with --held-out")

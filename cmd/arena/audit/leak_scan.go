@@ -21,12 +21,12 @@ type leakScan struct {
 	stdin    io.Reader
 	onlySame int
 	workers  int
-	// batch are candidates that wait for each other.
+	// batch holds the rows that were read and not yet checked, at most leakBatch.
 	batch    []guard.Candidate
 	progress *cli.Display
 }
 
-// leakLine is the promised line format.
+// leakLine is a line of the output of `arena leak`. Its format is documented and must not change.
 type leakLine struct {
 	ID         string  `json:"id"`
 	TextSHA256 string  `json:"text_sha256"`
@@ -111,8 +111,8 @@ func eachRow(
 	return nil
 }
 
-// leakBatch is how many rows are checked side by side, and wait for one round of
-// embeddings.
+// leakBatch is the number of rows that are collected, then checked in parallel and embedded
+// together.
 const leakBatch = 512
 
 func (l *leakScan) row(

@@ -74,7 +74,7 @@ func NewList(s *cli.Streams) *cobra.Command {
 	return c
 }
 
-// blocks prints what to paste into the trainers of a profile.
+// blocks prints an export profile with code to paste for each trainer that reads it.
 func blocks(w io.Writer, list, name string) error {
 	if list != "profiles" {
 		return cli.Usage(fmt.Errorf("list %s %q", list, name), "only `arena list profiles` takes a name")

@@ -203,7 +203,9 @@ func verifyPublic(
 	return nil
 }
 
-// verifyTrain checks every training row against what the corpus and held-out files protect.
+// verifyTrain checks every training row against the problems that the corpus and the held-out files
+// protect, and returns an error if a row asks for one of them. If these problems are not known, it
+// only prints that.
 func verifyTrain(
 	ctx context.Context,
 	s *cli.Streams,
