@@ -13,7 +13,7 @@ import (
 	"github.com/trajectory-arena/arena/corpus/bucket"
 )
 
-// Path returns the local path of what a user named: a path as it is, and for a URL of a
+// Path returns the local path of a name that a user gave: a path as it is, and for the URL of a
 // bucket the path of a copy that exists until the run ends.
 func (s *Streams) Path(ctx context.Context, name string) (string, error) {
 	if !bucket.IsURL(name) {
@@ -38,8 +38,9 @@ func (s *Streams) Local(ctx context.Context, names []string) (paths []string, er
 	return paths, nil
 }
 
-// fetchCopy copies a folder of a bucket below dir, under its own name, since folder names
-// carry the ids of a day. If the URL is no folder, it copies the file of that name.
+// fetchCopy downloads a folder of a bucket into dir and returns the path of the copy. The copy
+// keeps the folder's name, which contains the ids of a day. If the URL is no folder, it downloads
+// the file at the URL.
 func fetchCopy(ctx context.Context, name, dir string) (string, error) {
 	base, err := bucket.Base(name)
 	if err != nil {
@@ -86,9 +87,9 @@ func withBucket(
 // NoCorpus is the hint for a folder without a manifest. CorpusError adds it.
 const NoCorpus = "a folder without manifest.json is no corpus; `arena build` makes one of a day, `arena import` of other traces"
 
-// CorpusError adds a hint to an error of reading the corpus in dir: NoCorpus if the folder
-// has no manifest, else that of the known error, else to verify the corpus. It returns nil
-// for nil.
+// CorpusError adds a hint to an error of reading the corpus in dir: NoCorpus if the folder has no
+// manifest, the hint of a known error (DefaultHint), or else to verify the corpus. It returns nil
+// if err is nil.
 func CorpusError(fsys corpus.FS, dir string, err error) error {
 	if err == nil {
 		return nil
@@ -99,7 +100,7 @@ func CorpusError(fsys corpus.FS, dir string, err error) error {
 	return DefaultHint(err, "`arena verify` lists what is broken in the corpus; build or copy it again")
 }
 
-// hasManifest reports whether dir has a manifest, even one that cannot be read.
+// hasManifest reports whether dir has a manifest of a corpus, even one that cannot be read.
 func hasManifest(fsys corpus.FS, dir string) bool {
 	f, err := fsys.Open(filepath.Join(dir, corpus.ManifestName))
 	if err != nil {
@@ -123,14 +124,15 @@ func ReadCorpus(
 	})
 }
 
-// watched is a file system that reports the bytes that are read of files in some folders.
+// watched is a file system that reports how many bytes are read from the files in some folders.
 type watched struct {
 	corpus.FS
 	folders []string
 	onRead  func(bytes int)
 }
 
-// Watched returns fsys with onRead called for every read of a file in folders.
+// Watched returns a file system that calls onRead with the number of bytes of every read from a
+// file in folders, and otherwise is fsys.
 func Watched(
 	fsys corpus.FS,
 	folders []string,

@@ -27,7 +27,7 @@ type DayFlags struct {
 	Noisy   Verbosity
 }
 
-// Register adds the flags. workers is the default of -j, which doc describes if it is 0.
+// Register adds the flags to c. workers is the default of -j, and doc describes -j in the help.
 func (f *DayFlags) Register(c *cobra.Command, workers int, doc string) {
 	Out(c, &f.Out)
 	f.Reading.Register(c)
@@ -86,8 +86,8 @@ func ScanAttempts[T any](
 	return results, nil
 }
 
-// Write writes a file as WriteWhole does, and returns an error if too much of the days could
-// not be read.
+// Write writes the output file with WriteWhole. It then returns an error if the share of records
+// that could not be read is above Reading.MaxUnreadable.
 func (d *Scan) Write(write func(io.Writer) error) error {
 	if err := WriteWhole(d.Streams, d.Out, write); err != nil {
 		return err
@@ -175,8 +175,8 @@ func (s *Streams) LocalDays(ctx context.Context, days []string) (paths []string,
 	return paths, nil
 }
 
-// ReadByAttempt reads JSON lines that each describe one attempt, by the attempt's id. The
-// hint says which command writes such a file.
+// ReadByAttempt reads JSON lines that each describe one attempt into a map, whose keys are the ids
+// of the attempts. hint is added to an error and says what the lines must have.
 func ReadByAttempt[T any](path, hint string) (map[string]T, error) {
 	values := map[string]T{}
 	err := jsonl.Each(path, func(line json.RawMessage) error {
@@ -200,7 +200,7 @@ func ReadByAttempt[T any](path, hint string) (map[string]T, error) {
 	return values, nil
 }
 
-// ParseWhere parses the flag --where. It returns nil for an empty one.
+// ParseWhere parses the value of the flag --where. It returns nil if the value is empty.
 func ParseWhere(source string) (*where.Expr, error) {
 	expr, err := where.ParseOptional(source)
 	if err == nil {

@@ -48,8 +48,8 @@ func Limit(err error, hint string) error { return &Failure{err, hint, ExitLimit}
 // Failed returns any other error that has a hint, with ExitFailure.
 func Failed(err error, hint string) error { return &Failure{err, hint, ExitFailure} }
 
-// asUsageError changes the exit code to ExitUsage if the error is that a path which the user
-// named does not exist: no work was started.
+// asUsageError returns err with the exit code ExitUsage if the cause is that one of paths, which
+// the user gave, does not exist. It returns any other error unchanged.
 func asUsageError(err error, paths []string) error {
 	for _, e := range fileErrors(err) {
 		if !errors.Is(e, fs.ErrNotExist) || !slices.ContainsFunc(paths, func(path string) bool { return isAbsent(path) && Within(path, e.Path) }) {
@@ -89,8 +89,8 @@ func printError(stderr io.Writer, err error) int {
 	return f.code
 }
 
-// withoutRepeats returns the text of err with repeated paths removed. A file system error
-// names its operation and path; if the text before it names the path already, only the
+// withoutRepeats returns the text of err without repeated paths. An error of the file system
+// contains an operation and a path; if the text before it contains the path already, only the
 // reason is kept. Only this function sees all layers of an error.
 func withoutRepeats(err error) string {
 	text := err.Error()
@@ -166,8 +166,8 @@ func Family(use, short string, inner ...*cobra.Command) *cobra.Command {
 	return c
 }
 
-// maxTypos is the number of letters by which a mistyped word may differ. Two swapped
-// neighbours, the most common mistake, count as two.
+// maxTypos is the maximum edit distance between a mistyped word and the word that the error
+// suggests. Two swapped neighbours, the most common mistake, have distance 2.
 const maxTypos = 2
 
 // BadFlag returns the error for a flag that cannot be parsed, and names the nearest flag if
@@ -189,7 +189,7 @@ func BadFlag(c *cobra.Command, err error) error {
 // AnyNumber is the maximum of NumArgs for commands that take any number of arguments.
 const AnyNumber = math.MaxInt
 
-// NumArgs checks that a command gets minArgs to maxArgs arguments.
+// NumArgs returns a function that checks that a command gets minArgs to maxArgs arguments.
 func NumArgs(minArgs, maxArgs int) cobra.PositionalArgs {
 	want := Counted(minArgs, "argument", "arguments")
 	if maxArgs == AnyNumber {

@@ -19,9 +19,9 @@ import (
 	"github.com/trajectory-arena/arena/traces"
 )
 
-// What a command does with the files that its flags and arguments name is noted
-// where they are declared. Run holds every output against every input by these
-// notes before the command begins, so that none writes over what it reads.
+// Annotations of flags and commands that say what a command does with the files that its flags and
+// arguments name. Run compares every output with every input by them before the command begins, so
+// that no command overwrites what it reads.
 const (
 	noteReads    = "arena_reads"
 	noteWrites   = "arena_writes"
@@ -71,7 +71,8 @@ func note(c *cobra.Command, key string, flags []string) {
 	}
 }
 
-// namedPaths returns the local paths that the user named: in marked flags and in arguments.
+// namedPaths returns the local paths that the user gave, in arguments and in flags that are marked
+// as naming files.
 func namedPaths(c *cobra.Command) []string {
 	paths := localPaths(c.Flags().Args())
 	c.Flags().VisitAll(func(f *pflag.Flag) {
@@ -109,8 +110,8 @@ func Absolute(name string) (string, error) {
 	return filepath.Abs(name)
 }
 
-// checkOutputs returns an error if an output is one of the inputs, lies in one, or would
-// replace a folder that contains one.
+// checkOutputs returns an error if an output of the command is also an input, is inside an input
+// folder, would replace a folder that contains an input, or is another output too.
 func checkOutputs(c *cobra.Command, args []string, stdin io.Reader) error {
 	var outputs []outputPath
 	var inputs inputs
@@ -120,7 +121,7 @@ func checkOutputs(c *cobra.Command, args []string, stdin io.Reader) error {
 			return ok
 		}
 		paths := localPaths(flagValues(f))
-		for _, name := range flagValues(f) { // the folder in which lies what goes to a bucket
+		for _, name := range flagValues(f) { // the local folder of an output that is uploaded to a bucket
 			if base, err := bucket.Base(name); err == nil && bucket.IsURL(name) && hasNote(noteStages) {
 				paths = append(paths, base)
 			}
@@ -155,7 +156,8 @@ func checkOutputs(c *cobra.Command, args []string, stdin io.Reader) error {
 	return nil
 }
 
-// flagValues returns the values that the user set; a default is not the user's.
+// flagValues returns the values of a flag that the user set. It returns none for a flag that has
+// its default.
 func flagValues(f *pflag.Flag) []string {
 	if !f.Changed {
 		return nil
@@ -166,7 +168,8 @@ func flagValues(f *pflag.Flag) []string {
 	return []string{f.Value.String()}
 }
 
-// localPaths returns the names that are paths on this machine.
+// localPaths returns the paths on this machine among names. It omits empty names, "-" and URLs of
+// buckets, and returns the path of a file:// URL.
 func localPaths(names []string) (paths []string) {
 	for _, name := range names {
 		switch u, err := url.Parse(name); {
@@ -180,13 +183,14 @@ func localPaths(names []string) (paths []string) {
 	return paths
 }
 
-// outputPath is one path that a command writes.
+// outputPath is a path that a command writes. replaces is set if the file or folder is replaced
+// completely, and not set if files are added to it.
 type outputPath struct {
 	path     string
 	replaces bool
 }
 
-// isSameFile reports whether two outputs that are written completely are one file.
+// isSameFile reports whether two outputs that are both replaced completely are the same file.
 func (w outputPath) isSameFile(other outputPath) bool {
 	if !w.replaces || !other.replaces {
 		return false
@@ -195,7 +199,8 @@ func (w outputPath) isSameFile(other outputPath) bool {
 	return filepath.Clean(w.path) == filepath.Clean(other.path) || err == nil && isFile(w.path, info)
 }
 
-// checkOverwrite returns an error if w would overwrite an input.
+// checkOverwrite returns an error if writing w would overwrite the input src, write into it if it
+// is a folder, or replace a folder that contains it.
 func (w outputPath) checkOverwrite(src input) error {
 	switch {
 	case src.info.Mode().IsRegular() && isFile(w.path, src.info):
@@ -214,7 +219,7 @@ func (w outputPath) checkOverwrite(src input) error {
 type input struct {
 	path string
 	info os.FileInfo
-	// reason is what is said of a folder that nothing may be written to.
+	// reason completes the error for an output inside the folder, such as "which is read".
 	reason string
 }
 
@@ -236,8 +241,9 @@ func (r *inputs) addStdin(args []string, stdin io.Reader) {
 	}
 }
 
-// addArguments adds the inputs that args name, with each file of a day if eachFile is set:
-// an output may be one of them under another name.
+// addArguments adds the files and folders that args name to the inputs. kind is noteDays or
+// noteFiles. If eachFile is set, it also adds each file of a day, since an output may be one of
+// these files under another name.
 func (r *inputs) addArguments(kind string, args []string, eachFile bool) {
 	for _, path := range localPaths(args) {
 		switch kind {
@@ -252,8 +258,8 @@ func (r *inputs) addArguments(kind string, args []string, eachFile bool) {
 	}
 }
 
-// addDay adds the folder of a day's traces: the next run would read files written there as
-// traces.
+// addDay adds the folder of a day to the inputs, since the next run would read a file written there
+// as a trace. If eachFile is set, it also adds each file of the day.
 func (r *inputs) addDay(addDay string, eachFile bool) {
 	if walked := traces.InputFolder(addDay); walked != "" {
 		r.add(walked, "whose files are read as traces")
@@ -280,8 +286,8 @@ func isFile(path string, info os.FileInfo) bool {
 	return err == nil && os.SameFile(other, info)
 }
 
-// contains reports whether path is the folder or lies in it, following symbolic links. A
-// path that does not exist is resolved by its parents.
+// contains reports whether path is the folder or is inside it, also by symbolic links. For a path
+// that does not exist, it uses the nearest parent that exists.
 func contains(folder os.FileInfo, path string) bool {
 	real, err := filepath.EvalSymlinks(path)
 	for errors.Is(err, fs.ErrNotExist) && path != "." {

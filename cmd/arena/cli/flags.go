@@ -16,7 +16,7 @@ import (
 )
 
 type flagValue struct {
-	// kind is what the help calls its values.
+	// kind is the name of the value's type in the help.
 	kind string
 	show func() string
 	set  func(text string) error
@@ -105,8 +105,8 @@ func Number[T any](
 	}}, name, doc)
 }
 
-// noteGroup is the prefix of a flag's name in its command's annotations; the annotation's
-// value is the heading of the flag in the help.
+// noteGroup is the prefix of annotations of a command that sort its flags in the help: the key
+// noteGroup+NAME has as its value the heading for the flag NAME.
 const noteGroup = "arena_group "
 
 // Group adds the flags that register adds to c, under a heading of their own in the help.
@@ -127,8 +127,8 @@ func Group(
 	})
 }
 
-// printUsage prints the usage of a command: examples before flags, commands and flags by
-// group. Only the program's own help lists the flags that every command has.
+// printUsage prints the usage of a command: first examples, then commands and flags, each by group.
+// Flags that every command has are listed in the help of the program only.
 func printUsage(c *cobra.Command) error {
 	w := c.OutOrStderr()
 	line := c.UseLine()
@@ -152,8 +152,8 @@ func printUsage(c *cobra.Command) error {
 	return nil
 }
 
-// failUnknownHelp changes the help of root so that it fails for an unknown command. The
-// returned error is set once root has run.
+// failUnknownHelp changes root so that the help for an unknown command is an error. The error that
+// the returned pointer refers to is set when root has run.
 func failUnknownHelp(root *cobra.Command) *error {
 	var unknown error
 	help := root.HelpFunc()

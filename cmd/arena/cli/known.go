@@ -18,8 +18,8 @@ import (
 // BankForms is the hint for a bank that cannot be read.
 const BankForms = "a bank is a problems file or suite, rows with text, query, problem or messages, a corpus folder or its bank.json, or a folder of banks"
 
-// known are errors of other packages that have one exit code and one hint in all commands.
-// The first that an error wraps counts.
+// known lists errors of other packages that have the same exit code and hint in all commands. The
+// first entry that an error wraps is used.
 var known = []struct {
 	err  error
 	code int
@@ -53,7 +53,8 @@ var known = []struct {
 	{comparison.ErrIncomparable, ExitUsage, "evaluate both in the same setting, or say --anyway"},
 }
 
-// withHint adds the exit code and the hint of a known error, unless the error has them.
+// withHint returns err with the exit code and the hint of the known error that it wraps. It returns
+// err unchanged if it has a hint already or wraps no known error.
 func withHint(err error) error {
 	if _, ok := errors.AsType[*Failure](err); ok {
 		return err
@@ -66,8 +67,8 @@ func withHint(err error) error {
 	return err
 }
 
-// DefaultHint adds a hint to an error that has none and is not known. It returns nil for
-// nil.
+// DefaultHint adds a hint to an error that has none and wraps no known error. It returns nil if err
+// is nil.
 func DefaultHint(err error, hint string) error {
 	err = withHint(err)
 	if _, ok := errors.AsType[*Failure](err); ok || err == nil {

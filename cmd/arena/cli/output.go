@@ -13,9 +13,9 @@ import (
 	"github.com/trajectory-arena/arena/internal/atomicfile"
 )
 
-// WriteWhole writes a file completely or not at all; - is standard output. It fails before
-// write is called if nothing can be written, so that write may do the work of a run. An
-// existing device or pipe is written to directly.
+// WriteWhole writes a file completely or not at all; - is standard output. If the file cannot be
+// created, it fails before it calls write, so that write may do the work of a run. An existing
+// device or pipe is written to directly.
 func WriteWhole(s *Streams, path string, write func(io.Writer) error) error {
 	if path == "-" {
 		return writeBuffered(s.Out, write)
@@ -41,7 +41,7 @@ func WriteWhole(s *Streams, path string, write func(io.Writer) error) error {
 	return nil
 }
 
-// WriteText writes a text as WriteWhole does.
+// WriteText writes text to a file with WriteWhole.
 func WriteText(s *Streams, path, text string) error {
 	return WriteWhole(s, path, func(w io.Writer) error {
 		_, err := io.WriteString(w, text)
@@ -66,8 +66,8 @@ func WriteFolder(path string, write func(dir string) error) error {
 	return err
 }
 
-// stickyWriter is standard output that keeps its first error. Code that prints tables or
-// help does not check each write, and lost data must not end with exit code 0.
+// stickyWriter is standard output that keeps the first error of its writes. Code that prints tables
+// or help does not check each write, but a run that lost output must not exit with code 0.
 type stickyWriter struct {
 	dst io.Writer
 	err error
@@ -81,8 +81,7 @@ func (c *stickyWriter) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// writeBuffered calls write with a buffer over w and flushes it. A failed write is returned
-// once.
+// writeBuffered calls write with a buffered writer on w, and flushes the buffer if write succeeds.
 func writeBuffered(w io.Writer, write func(io.Writer) error) error {
 	b := bufio.NewWriter(w)
 	if err := write(b); err != nil {
@@ -91,8 +90,8 @@ func writeBuffered(w io.Writer, write func(io.Writer) error) error {
 	return b.Flush()
 }
 
-// cause returns the reason of a file error, without operation and path, which the caller
-// adds.
+// cause returns the reason of a file error without operation and path, which the caller adds. It
+// returns any other error unchanged.
 func cause(err error) error {
 	if path, ok := errors.AsType[*fs.PathError](err); ok {
 		return path.Err
@@ -103,7 +102,7 @@ func cause(err error) error {
 	return err
 }
 
-// Within reports whether path is folder or lies below it.
+// Within reports whether path is folder or is below it.
 func Within(folder, path string) bool {
 	a, aerr := filepath.Abs(folder)
 	b, berr := filepath.Abs(path)

@@ -36,13 +36,13 @@ type Display struct {
 	stage   string
 	started time.Time
 	bytes   int64
-	// units of the stage, and the attempts seen in them so far. Units are files, or
-	// bytes where inBytes; a total of 0 is unknown.
+	// units is the number of files of the stage that are done, or of bytes if inBytes is set; total
+	// is the number of all, 0 if it is unknown. attempts is the number of attempts read so far.
 	units, total, attempts int
 	inBytes                bool
-	// Kind is what attempts are where they are something else, such as rows.
+	// Kind is the plural that the display uses for attempts, such as rows.
 	Kind string
-	// remade counts inputs that were worked on again.
+	// remade counts inputs that were processed again.
 	remade int
 }
 
@@ -93,8 +93,8 @@ func (d *Display) update(e pipeline.Event) {
 	}
 }
 
-// maxRemade is the number of inputs processed again that are named without -v: enough to see
-// what changed, and few lines if a whole day did.
+// maxRemade is the maximum number of inputs processed again that are listed without -v: enough to
+// see what changed, and few lines if a whole day did.
 const maxRemade = 3
 
 // Begin starts a stage of a number of files, or of 0 if files do not measure its progress.
@@ -193,17 +193,17 @@ func (d *Display) Done() {
 	d.end()
 }
 
-// How often progress is told on a terminal, and where there is none.
+// The time between two updates of the progress on a terminal, and between two lines elsewhere.
 const (
 	freshEvery = 100 * time.Millisecond
 	PlainEvery = 10 * time.Second
 )
 
-// Line is one line of progress: updated in place on a terminal, printed every PlainEvery
-// elsewhere.
+// Line is one line of progress. On a terminal it is updated in place, elsewhere it is printed every
+// PlainEvery.
 type Line struct {
 	w io.Writer
-	// terminal takes the cursor back; nil where there is none.
+	// terminal receives the codes that move the cursor, nil if standard error is no terminal.
 	terminal io.Writer
 	columns  int
 	shown    time.Time
@@ -223,14 +223,14 @@ func NewLine(s *Streams) *Line {
 	return l
 }
 
-// begin sets when the line is due: at once on a terminal, and after PlainEvery elsewhere.
+// begin sets when the line is printed next: at once on a terminal, after PlainEvery elsewhere.
 func (l *Line) begin() {
 	if l.shown = time.Now(); l.terminal != nil {
 		l.shown = time.Time{}
 	}
 }
 
-// Show prints the text if it is due.
+// Show prints the result of words if the time since the last print is long enough.
 func (l *Line) Show(words func(now time.Time) string) {
 	now := time.Now()
 	every := PlainEvery

@@ -39,7 +39,8 @@ func (p *profiler) start() error {
 	return pprof.StartCPUProfile(f)
 }
 
-// stop ends the profiles. err is the run's own error and is returned first.
+// stop ends the CPU profile and, if the run had no error, writes the heap profile. err is the run's
+// error; if it is not nil, it is returned and not an error of the profiles.
 func (p *profiler) stop(err error) error {
 	if p.file != nil {
 		pprof.StopCPUProfile()
@@ -65,18 +66,20 @@ func (p *profiler) stop(err error) error {
 // over a hundred times. HeapLimit bounds the memory.
 const BuildHeapGrowth = 800
 
-// HeapLimit is what a build's heap is kept to, GroupHeapLimit that of a process which only
-// groups: of half a million attempts 730 MB live, and below that it would do nothing but collect.
+// HeapLimit is the soft limit of a build's memory in bytes, GroupHeapLimit that of a process which
+// only groups. Grouping half a million attempts needs 730 MB; with a lower limit the process would
+// do nothing but collect garbage.
 const (
 	HeapLimit      = 700 << 20
 	GroupHeapLimit = 900 << 20
 )
 
-// minAddressSpace is the smallest limit of the address space under which the Go runtime,
-// which reserves far more than it uses, starts reliably.
+// minAddressSpace is the smallest limit of the address space, in bytes, with which the Go runtime
+// starts reliably. The runtime reserves far more addresses than it uses.
 const minAddressSpace = 3 << 30
 
-// checkAddressSpace returns an error if the runtime would run out of addresses later.
+// checkAddressSpace returns an error if limit, the maximum size of the address space in bytes, is
+// below minAddressSpace, so that the program could fail later.
 func checkAddressSpace(limit uint64) error {
 	if limit >= minAddressSpace {
 		return nil
@@ -85,7 +88,8 @@ func checkAddressSpace(limit uint64) error {
 		"raise the limit (ulimit -v unlimited), and bound memory by a cgroup or GOMEMLIMIT")
 }
 
-// addressSpace returns the limit of the process's address space in bytes.
+// addressSpace returns the limit of the process's address space in bytes, or the maximum uint64 if
+// it cannot be read.
 func addressSpace() uint64 {
 	var l unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_AS, &l); err != nil {

@@ -84,7 +84,8 @@ func (s *Streams) end() {
 	}
 }
 
-// cancellable reads from a stream by way of a pipe, which begin fills.
+// cancellable reads a stream through a pipe, so that a blocked read ends with the context. begin
+// starts to copy the stream into the pipe.
 type cancellable struct {
 	*io.PipeReader
 	begin  func()
@@ -111,7 +112,7 @@ func (c cancellable) Read(p []byte) (int, error) {
 	return c.PipeReader.Read(p)
 }
 
-// Stat returns the info of the file that the stream reads, if it is one.
+// Stat returns the info of the file that the stream is, or fs.ErrNotExist if it is no file.
 func (c cancellable) Stat() (os.FileInfo, error) {
 	if f, ok := c.stream.(*os.File); ok {
 		return f.Stat()

@@ -41,8 +41,8 @@ func Serve(
 	return <-ended
 }
 
-// ToLocalhost rejects requests that name another host: the page of another site could send
-// them by way of a browser.
+// ToLocalhost returns a handler that rejects requests whose host is not the local one. The page of
+// another site could send such requests through a browser.
 func ToLocalhost(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !webclient.Local(r.Host) {
@@ -53,8 +53,9 @@ func ToLocalhost(h http.Handler) http.Handler {
 	})
 }
 
-// boundedServer returns a server that bounds the size and time of requests. The subnet's
-// server takes 256 KiB of headers and closes a connection that was idle for a minute.
+// boundedServer returns a server for h that limits the header of a request to 256 KiB, the time to
+// read a request to 10 seconds, and the time to answer to a minute. It closes a connection that is
+// idle for a minute.
 func boundedServer(h http.Handler) *http.Server {
 	const requestTime, quietTime, maxHead = 10 * time.Second, time.Minute, 256 << 10
 	return &http.Server{

@@ -64,8 +64,8 @@ func (s *Settings) Fill(config any) error {
 	return nil
 }
 
-// decodeStrict decodes YAML into config. An empty file changes nothing; the decoder alone
-// would clear config.
+// decodeStrict decodes YAML into config, a pointer to a struct, and returns an error for an unknown
+// key. An empty file changes nothing, while the decoder by itself would clear config.
 func decodeStrict(b []byte, config any) error {
 	var value any
 	if err := yaml.Unmarshal(b, &value); err == nil && value == nil {
@@ -98,7 +98,7 @@ func kindOf(t reflect.Type) string {
 	}
 }
 
-// nested returns a dotted key and its value as YAML.
+// nested returns a dotted key and its value as nested YAML: "a.b" and "1" as "a:\n b: 1".
 func nested(key, value string) []byte {
 	var b []byte
 	for depth, part := range strings.Split(key, ".") {
@@ -107,8 +107,9 @@ func nested(key, value string) []byte {
 	return fmt.Appendf(b[:len(b)-1], " %s\n", value)
 }
 
-// nearestKey returns a hint with the known key that is nearest to an unknown one. Of a key
-// given by --set all is compared, of one in a file its last part.
+// nearestKey returns a hint for an error of decoding: the page that lists the keys and, if err is
+// about an unknown key, the most similar known key. set is the key of --set, compared in full; it
+// is empty for a key in a file, of which only the last part is known.
 func (s *Settings) nearestKey(err error, set string, config any) string {
 	list := s.Page + " lists the keys and their defaults"
 	field, unknown := errors.AsType[*yaml.UnknownFieldError](err)
@@ -140,7 +141,8 @@ func (s *Settings) nearestKey(err error, set string, config any) string {
 	return fmt.Sprintf("did you mean %q? %s", nearest, list)
 }
 
-// keys returns the YAML keys of a struct, with the names of nested structs as prefixes.
+// keys returns the YAML keys of a struct type. The key of a field in a nested struct starts with
+// the name of the nested struct and a dot.
 func keys(t reflect.Type, prefix string) (out []string) {
 	for i := range t.NumField() {
 		f := t.Field(i)

@@ -16,7 +16,7 @@ import (
 	"github.com/trajectory-arena/arena/corpus/redact"
 )
 
-// The formats of what is said on standard error.
+// The formats of the messages on standard error.
 const (
 	logText = "text"
 	logJSON = "json"
@@ -24,8 +24,8 @@ const (
 
 var logFormats = []string{logText, logJSON}
 
-// logFormatOf parses --log-format before the other arguments, whose errors are printed in
-// that format.
+// logFormatOf returns the value of the flag --log-format in args, or the default text. It is called
+// before the other arguments are parsed, since errors in them are printed in this format.
 func logFormatOf(args []string) string {
 	format := logText
 	flags := pflag.NewFlagSet("log", pflag.ContinueOnError)
@@ -37,14 +37,14 @@ func logFormatOf(args []string) string {
 	return format
 }
 
-// logLines writes each line as a JSON object.
+// logLines is a writer that writes each line of text as a JSON log record.
 type logLines struct {
 	mu      sync.Mutex
 	logger  *slog.Logger
 	pending []byte
 }
 
-// Write accepts text for people in any pieces.
+// Write accepts text in pieces of any length, and logs each complete line.
 func (l *logLines) Write(p []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -76,8 +76,8 @@ func (l *logLines) printError(text, hint string, code int) {
 	l.logger.Error(text, "hint", hint, "exit_code", code)
 }
 
-// WithoutSecrets redacts a text that quotes a trace, such as an error, an explanation or a
-// passage that a judge cites. JSON stays JSON.
+// WithoutSecrets replaces secrets and personal data in a text that quotes a trace, such as an
+// error, an explanation or a passage that a judge cites. JSON remains valid.
 func WithoutSecrets(text string) string {
 	if len(text) < redact.Shortest && utf8.ValidString(text) {
 		return text
@@ -85,11 +85,11 @@ func WithoutSecrets(text string) string {
 	return redact.New(redact.Options{}).Text(text, redact.Counts{})
 }
 
-// redactingWriter is standard error: it redacts every text, except for the user's own
-// folders, and escapes control characters that a terminal would execute.
+// redactingWriter is a writer for standard error. It replaces secrets in every text, but keeps the
+// user's own folders, and escapes control characters that a terminal would execute.
 type redactingWriter struct{ dst io.Writer }
 
-// Write expects a complete text, as every print is.
+// Write writes p, which must be a complete text, since a secret split over two writes is not found.
 func (w redactingWriter) Write(p []byte) (int, error) {
 	text := redact.New(redact.Options{Homes: true}).Text(string(p), redact.Counts{})
 	if _, err := io.WriteString(w.dst, visible(text)); err != nil {
@@ -98,8 +98,8 @@ func (w redactingWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// visible escapes control characters and bidirectional controls, except for newlines and
-// tabs.
+// visible returns text with control characters and bidirectional controls escaped, except for
+// newlines and tabs.
 func visible(text string) string {
 	hidden := func(r rune) bool {
 		return unicode.IsControl(r) && r != '\n' && r != '\t' || unicode.Is(unicode.Bidi_Control, r)

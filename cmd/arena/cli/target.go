@@ -42,7 +42,8 @@ func (t *Target) Replacing(c *cobra.Command) {
 	c.Flags().BoolVar(&t.Force, "force", false, "replace a corpus that is already there")
 }
 
-// hubLicense matches what the Hub accepts as a licence; it is written into YAML.
+// hubLicense matches an identifier that the Hugging Face Hub accepts as a licence. The value is
+// written into YAML.
 var hubLicense = regexp.MustCompile(`^[a-z0-9][a-z0-9.-]{0,63}$`)
 
 // Check returns an error for a missing output or an invalid licence.

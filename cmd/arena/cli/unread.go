@@ -12,24 +12,23 @@ import (
 	"github.com/trajectory-arena/arena/traces"
 )
 
-// How many unreadable records are named one by one: enough to find what is wrong
-// with a file, and no screenful of it. One file that is no text at all must not
-// hide what is wrong with the others.
+// The maximum number of unreadable records that are listed one by one, of a run and of one file:
+// enough to find what is wrong, and less than a screen. A file that is no text at all must not hide
+// what is wrong with the others.
 const (
 	maxUnread       = 20
 	maxUnreadOfFile = 5
 )
 
-// Unread counts the records that a run could not read, by reason, and holds the places of
-// the first ones.
+// Unread counts the records that a run could not read, by reason, and describes the first of them.
 type Unread struct {
 	counts map[traces.Reason]int
 	First  []string
 	Tally  traces.Tally
-	// cut are the inputs that ended early.
+	// cut lists the inputs that ended early.
 	cut []string
-	// ids are those of a part's attempts; once parts are joined, taken has them all
-	// and collisions counts those that came later, with other content.
+	// ids identify the attempts of one input. When inputs are joined, seen holds the ids of all, and
+	// collisions counts later attempts with the id of another attempt and other content.
 	ids        []identity
 	seen       traces.Collisions
 	collisions int64
@@ -86,11 +85,12 @@ func (u *Unread) Print(w io.Writer) {
 	}
 }
 
-// identity is what distinguishes attempts.
+// identity identifies an attempt: its id, and the hash of its record. Two attempts with one id and
+// different hashes collide.
 type identity struct{ id, record string }
 
-// Read calls attempt with every attempt of an input, in order, and records what could not be
-// read. Each input has its own Unread, which is joined to the others' after it was read.
+// Read calls attempt with every attempt of an input, in order, and counts the records that could
+// not be read. Each input needs its own Unread, which Join then adds to that of the run.
 func (u *Unread) Read(
 	ctx context.Context,
 	input *traces.Input,
@@ -112,7 +112,7 @@ func (u *Unread) Read(
 	return err
 }
 
-// Warn prints the warnings for what was joined.
+// Warn prints warnings about the files that end early and the attempts with the id of another one.
 func (u *Unread) Warn(w io.Writer) { Warn(w, u.cut, u.collisions) }
 
 // Warn prints, even with -q, which files end early and how many attempts have the id of
