@@ -123,7 +123,8 @@ func (r InjectionReport) Validate() error {
 	return bad.Err()
 }
 
-// widenSpace doubles every space of a request and adds white space before and after the request.
+// widenSpace writes every space of a request twice and adds white space before and after the
+// request.
 func widenSpace(text string) string {
 	return "\n " + strings.ReplaceAll(text, " ", "  ") + "\t"
 }

@@ -108,8 +108,8 @@ func leadHash(words []uint64) uint64 {
 	return hash
 }
 
-// checkRewarded returns a drop if one of the product ids that a row rewards or recommends belongs
-// to a protected problem. Otherwise it returns the zero Finding.
+// checkRewarded returns a finding to drop the row if one of the product ids that the row rewards or
+// recommends belongs to a protected problem. Otherwise it returns the zero Finding.
 func (s *specIndex) checkRewarded(ids []string, bank []Entry) Finding {
 	for _, id := range ids {
 		if i, ok := s.byProduct[id]; ok {
@@ -119,9 +119,9 @@ func (s *specIndex) checkRewarded(ids []string, bank []Entry) Finding {
 	return Finding{}
 }
 
-// check returns a drop if a text contains the id or the title of a protected product, as written or
-// with encodings such as base64 undone. Otherwise it returns the zero Finding. label describes the
-// text in the evidence.
+// check returns a finding to drop the row if a text contains the id or the title of a protected
+// product, as written or with encodings such as base64 undone. Otherwise it returns the zero
+// Finding. label describes the text in the evidence.
 func (s *specIndex) check(label, text string, bank []Entry) Finding {
 	text = disguise.Plain(text)
 	for _, r := range append(disguise.Readings(text, nil), disguise.Reading{Text: text}) {

@@ -130,9 +130,9 @@ func draw(seed uint64, id string) float64 {
 	return float64(binary.BigEndian.Uint64(sum[:])>>11) / (1 << 53)
 }
 
-// fill moves one cluster into pool p if p is empty: the first by isPreferred. It moves only
-// clusters that are new or in the train pool, so that a cluster never loses protection on a later
-// day. It does not take the only cluster of another pool.
+// fill moves one cluster into pool p if p is empty, the one that isPreferred ranks first. It moves
+// only clusters that are new or in the train pool, so that a cluster never loses protection on a
+// later day. It does not take the only cluster of another pool.
 func (s *State) fill(p Pool) {
 	count := map[Pool]int{}
 	for _, c := range s.Clusters {

@@ -113,7 +113,7 @@ aаɑαᴀаӑаꭺаαɐⱥ bЬɓƀᏏʙвƅƃ cсϲᴄⅽсꮯҫȼƈ dԁɗđ�
 lӏɭʟⅼꓡłƚɫ mмᴍⅿⅯꮇɱ nпոռɴηɲƞпṇ oоοօσᴏօөⲟჿøɔо pрρᴘþϱƿꮲⲣ qԛգʠɋզ rгʀɾꭇᴦꮁꭱɼɽ sѕꜱʂꮪƽ tтτᴛŧтꭲƭț uսυᴜʋцʉ vνѵᴠⅴטν wԝѡաᴡɯωшⱳ xхχⅹхҳӽ yуүγʏყуƴɏч zʐᴢȥƶꮓʑʒ
 AАΑᎪꓮ BВΒᏴꓐ CСϹᏟꓚⅭ DᎠꓓⅮ EЕΕᎬꓰ FϜꓝ GԌᏀꓖ HНΗᎻꓧ IІΙӀꓲ JЈᎫꓙ KКΚᏦꓗ LᏞꓡⅬŁ MМΜᎷꓟ NΝꓠ OОΟՕꓳØ PРΡᏢꓑ QԚ RᎡꓣ SЅՏᏚꓢ TТΤᎢꓔ UՍꓴ VѴᏙꓦ WԜᎳꓪ XХΧꓫ YҮΥꓬ ZΖᏃꓜ`
 
-// latinLetters maps each lookalike to its Latin letter.
+// latinLetters maps each letter that looks like a Latin one to this Latin letter, by lookalikes.
 var latinLetters = func() map[rune]rune {
 	m := map[rune]rune{}
 	for group := range strings.FieldsSeq(lookalikes) {

@@ -29,8 +29,8 @@ var separatedRuns = func() map[byte]*regexp.Regexp {
 	return patterns
 }()
 
-// alternates reports whether sign occurs twice in text with exactly one other byte between. It is a
-// fast test before a regular expression.
+// alternates reports whether sign occurs twice in text with exactly one other byte between, as in
+// "r.a.t". It is a fast test before a regular expression.
 func alternates(text string, sign byte) bool {
 	for i := 0; i+3 < len(text); i++ {
 		if text[i] == sign && text[i+2] == sign && text[i+1] != sign {
@@ -74,9 +74,9 @@ func joinSpaced(run string) string {
 	return " " + strings.Join(words, " ") + " "
 }
 
-// removeSeparators removes every second character, the separator, from the runs that pattern
-// matches. A run needs at least minRunLetters letters. If these runs have fewer than minSeparated
-// letters in total, it returns text itself.
+// removeSeparators removes the separators from runs such as "r.a.t", which pattern matches and in
+// which every second character is a separator. A run needs at least minRunLetters letters. If these
+// runs have fewer than minSeparated letters in total, it returns text itself.
 func removeSeparators(text string, pattern *regexp.Regexp) string {
 	total := 0
 	out := pattern.ReplaceAllStringFunc(text, func(run string) string {

@@ -103,7 +103,8 @@ func serviceDifference(b, p *profile, template float64) string {
 
 // classDifference describes a class, such as colour, in which the text replaced a value of the
 // request by another value. Unless the text is a verbatim copy (template of at least
-// verbatimTemplate), it compares hard classes only. It returns "" if there is no difference.
+// verbatimTemplate), it compares only hard classes, whose values exclude each other in any wording.
+// It returns "" if there is no difference.
 func classDifference(b, p *profile, template float64) string {
 	l := loadLexicon()
 	for i, name := range l.names {

@@ -64,13 +64,13 @@ func setRange(first, second *token) {
 	}
 }
 
-// opposite maps each kind of bound to the kind that its negation expresses: "not 190 or less" is a
-// lower bound.
+// opposite maps each kind of bound (at least, at most) to the kind that its negation expresses:
+// "not 190 or less" is a lower bound.
 var opposite = [...]direction{undirected: undirected, above: below, below: above, ranged: ranged}
 
 // cueBefore returns the index of the nearest marker of a bound, such as "above", among the cueReach
-// tokens before the number at i, or -1. It stops at another number, a comma, the start of the
-// sentence, and the marker at lastCue, which applies to an earlier number.
+// tokens before the number at i. It returns -1 if there is none up to another number, a comma, the
+// start of the sentence, or the marker at lastCue, which applies to an earlier number.
 func cueBefore(tokens []token, i, lastCue int) int {
 	for j := i - 1; j > lastCue && j >= i-cueReach && j >= 0; j-- {
 		t := &tokens[j]
@@ -85,10 +85,10 @@ func cueBefore(tokens []token, i, lastCue int) int {
 	return -1
 }
 
-// findNegation returns the index of a word that negates the bound at token i, -1 if no word does.
-// It searches the cueReach tokens before i and skips stop words, currencies and markers. After an
-// "or", a negation of the previous bound, whose number is at lastNumber, applies to both: "nothing
-// under 60 or over 90".
+// findNegation returns the index of a word that negates the bound (at least, at most) at token i,
+// -1 if no word does. It searches the cueReach tokens before i and skips stop words, currencies and
+// markers. After an "or", a negation of the previous bound, whose number is at lastNumber, applies
+// to both: "nothing under 60 or over 90".
 func findNegation(tokens []token, i, lastNumber int) int {
 	l := loadLexicon()
 	or := strings.HasSuffix(tokens[i].text, eitherSuffix)

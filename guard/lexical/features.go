@@ -37,8 +37,8 @@ const rounding = 1e-6
 
 // features computes the measures of similarity between the request b and the text of p. It returns
 // ok = false if the score of the text is certain to be below minScore, and that of any part
-// (window) of the text below dropLogOdds. It then skips template and swapped, which can only lower
-// a score. s.mark(b) must have been called before.
+// (window) of the text below dropLogOdds. It then skips the measures template and swapped, which
+// can only lower a score. s.mark(b) must have been called before.
 func (x *Index) features(
 	b *base,
 	p *profile,

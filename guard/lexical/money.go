@@ -27,7 +27,7 @@ func (n number) isSameMoney(o number) bool {
 	return math.Abs(math.Log(n.value/o.value)) <= math.Log1p(maxRateError)
 }
 
-// convert sets the value of the number, an amount in the currency w, to its value in pesos.
+// convert converts the number of a token, an amount in the currency w, to pesos.
 func (t *token) convert(w string) {
 	u := loadLexicon().units[w]
 	t.value = t.written * u.factor

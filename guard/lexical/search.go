@@ -118,8 +118,8 @@ func (s *scratch) addCover(base int32, weight float32) {
 	s.cover[base] += weight
 }
 
-// filterCovered returns the requests in s.bases, sorted, of which the text has at least the share
-// minCover. It resets s.cover to 0 for the next text.
+// filterCovered returns the requests in s.bases, sorted, of whose words, numbers and delivery terms
+// the text has at least the share minCover by weight. It resets s.cover to 0 for the next text.
 func (x *Index) filterCovered(p *profile, s *scratch) []int32 {
 	covered := s.bases[:0]
 	for _, b := range s.bases {

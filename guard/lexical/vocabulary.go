@@ -247,9 +247,9 @@ func (v *vocabulary) bestWeight(matches []match) float32 {
 	return v.weight[best.id]
 }
 
-// addSimilar adds to similarities the stem itself, its synonyms and the stems with a common prefix,
-// as far as the vocabulary has them. The key is the id, the value the similarity times scale; a
-// higher value that is there already is kept.
+// addSimilar adds those words of the vocabulary to similarities that are equal or similar to a
+// stem: the stem itself, its synonyms and stems with a long common prefix. A key of similarities is
+// the id of a word, its value the similarity times scale. A higher value is not overwritten.
 func (v *vocabulary) addSimilar(
 	similarities map[int32]float32,
 	stem string,

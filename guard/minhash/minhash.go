@@ -35,8 +35,8 @@ func Sign[T string | []byte](text T) (sig Signature) {
 
 var shinglers = sync.Pool{New: func() any { return &shingler{} }}
 
-// blockShingles is the number of shingles that are processed at a time: 16 KiB, which stay in the
-// first-level cache of the processor for all permutations.
+// blockShingles is the number of shingles that are processed at a time: 4,096 need 16 KiB, which
+// stay in the first-level cache of the processor for all permutations.
 const blockShingles = 4096
 
 // signShingles computes the signature of a document from xs, the hashes of its shingles, and stores

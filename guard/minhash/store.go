@@ -186,7 +186,7 @@ func (p *Packed) band(b, rows int) uint64 {
 	return mix(h)
 }
 
-// hash returns a hash of all values.
+// hash returns a hash of all values of the signature. Equal signatures have equal hashes.
 func (p *Packed) hash() uint64 {
 	h := uint64(0)
 	for i := 0; i < K; i += 8 {

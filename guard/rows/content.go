@@ -37,7 +37,7 @@ type Content struct {
 	Guessed bool
 }
 
-// The columns and roles of trainers' formats.
+// The names of columns and of message roles in the formats of trainers, by what they contain.
 var (
 	idKeys       = []string{"problem_id", "id", "session_id", "trace_id", "uid"}
 	requestKeys  = []string{"text", "query", "problem", "goal", "question", "instruction", "prompt", "input"}

@@ -225,7 +225,7 @@ func (r *Row) parseMembers(c *cursor.Cursor) bool {
 
 var endings = []string{".jsonl", ".ndjson", ".json", ".parquet", ".arrow", ".csv", ".tsv"}
 
-// plainName returns path without the ending of a compressed file, .gz or .zst.
+// plainName returns path without a final .gz or .zst.
 func plainName(path string) string {
 	return strings.TrimSuffix(strings.TrimSuffix(path, ".gz"), ".zst")
 }

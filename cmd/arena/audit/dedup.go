@@ -238,8 +238,9 @@ func (f *dedupFlags) options(texts []string) (minhash.Options, error) {
 	return o, nil
 }
 
-// dedupLines returns the output lines. The name of a cluster is a hash of the text of its
-// representative, so that it does not depend on the order of files or on other texts.
+// dedupLines returns the output lines of `arena dedup`, one for each text. The name of a cluster is
+// a hash of the text of its representative, so that it does not depend on the order of files or on
+// other texts.
 func dedupLines(ids, texts []string, groups []minhash.Group) []dedupLine {
 	names := make([]string, len(groups))
 	var text []byte

@@ -41,8 +41,8 @@ type filtered struct {
 	story *attempt.Story
 }
 
-// read filters all attempts of the days and returns them in input order. The first pass decides on
-// each attempt by itself, the second by the habits of its agent as well.
+// read reads and filters all attempts of the days and returns them in input order. The first pass
+// decides on each attempt by itself, the second by the habits of its agent as well.
 func (d *filterDay) read(ctx context.Context, days []string) ([]filtered, error) {
 	if d.inputs == nil {
 		var err error
@@ -81,7 +81,7 @@ func (d *filterDay) check(t *arena.Trace) filtered {
 	return f
 }
 
-// secondPass revises the filter's decision on each attempt by the habits of its agent in all
+// secondPass updates the filter's decision on each attempt by the habits of its agent in all
 // attempts.
 func (d *filterDay) secondPass(attempts []filtered) {
 	checked := make([]*filters.Checked, len(attempts))

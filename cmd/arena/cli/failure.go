@@ -17,9 +17,9 @@ import (
 	"github.com/trajectory-arena/arena/internal/text"
 )
 
-// The exit codes of the program. Wrong usage is what the command line says: a
-// flag, a configuration file, a path where nothing is. A file that is there and
-// cannot be read as what it should be is a failure, whatever flag names it.
+// The exit codes of the program. ExitUsage means that the command line is wrong: a flag, a
+// configuration file, or a path that does not exist. A file that exists and is invalid means
+// ExitFailure, even if a flag names it.
 const (
 	ExitOK        = 0
 	ExitFailure   = 1

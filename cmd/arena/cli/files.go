@@ -258,8 +258,8 @@ func (r *inputs) addArguments(kind string, args []string, eachFile bool) {
 	}
 }
 
-// addDay adds the folder of a day to the inputs, since the next run would read a file written there
-// as a trace. If eachFile is set, it also adds each file of the day.
+// addDay adds a day's folder of traces to the inputs, since the next run would read an output
+// written there as a trace. If eachFile is set, it also adds each file of the folder.
 func (r *inputs) addDay(addDay string, eachFile bool) {
 	if walked := traces.InputFolder(addDay); walked != "" {
 		r.add(walked, "whose files are read as traces")
