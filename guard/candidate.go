@@ -81,7 +81,8 @@ const (
 )
 
 // check returns the cached result of checking text. If the cache does not have it, check calls the
-// function check, and caches its result for a text of at least minCachedBytes.
+// function check, and caches its result if text has at least minCachedBytes and the cache at most
+// maxCached texts.
 func (c *findingCache) check(text string, check func(string) Finding) Finding {
 	if f, ok := c.findings.Load(text); ok {
 		return f.(Finding)

@@ -14,9 +14,9 @@ import (
 // Pool is the part of the split that a cluster is assigned to.
 type Pool string
 
-// The pools. All except train are protected: they must not be trained on.
-// Held-out, which held-out files name, and never-touch are not evaluated on
-// either.
+// The pools. Problems of all pools except train are protected: they must not be trained on.
+// Students are evaluated on eval. The problems that held-out files list, and those of never-touch,
+// are used for neither.
 const (
 	PoolTrain      Pool = "train"
 	PoolEval       Pool = "eval"
@@ -92,8 +92,9 @@ func (s *State) CheckPools() error {
 	return nil
 }
 
-// assign assigns a pool to every cluster that has none, by a hash of its ID. It then moves one
-// cluster into each of the pools eval, never-touch and train that is empty.
+// assign assigns a pool to every cluster that has none, by a hash of its ID. It then moves a
+// cluster of another pool into each of the pools eval, never-touch and train that is empty, if fill
+// finds one.
 func (s *State) assign() {
 	for i := range s.Clusters {
 		c := &s.Clusters[i]

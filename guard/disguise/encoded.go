@@ -73,8 +73,8 @@ func decodeRun(run string) (plain, how string) {
 }
 
 // isText reports whether b is likely a text: at least minEncoded bytes of valid UTF-8 without
-// control characters, of whose characters at least 60 % are letters, or 40 % if b has a space or a
-// new line. Other data is hardly ever valid UTF-8.
+// control characters other than white space, of whose characters at least 60 % are letters, or 40 %
+// if b has a space or a new line. Other data is hardly ever valid UTF-8.
 func isText(b []byte) bool {
 	if len(b) < minEncoded || !utf8.Valid(b) {
 		return false

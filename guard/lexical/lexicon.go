@@ -34,7 +34,7 @@ type lexicon struct {
 }
 
 // classValue is a value of a closed class of words, such as the colour red: class is the index of
-// the class, value that of the value in it.
+// the class (colour), value the index of the value (red) in the class.
 type classValue struct{ class, value uint8 }
 
 // phrase is a sequence of words in a text and the words that replace it. The word gapWord in it

@@ -7,8 +7,8 @@ import "math"
 const money = "pesos by rate"
 
 // maxRateError is the maximum relative difference between the exchange rate that a text assumes and
-// that of the lexicon: over five years the dollar, euro and pound stayed within a tenth of the
-// middle, the yen within a seventh.
+// that of the lexicon. Over five years the dollar, euro and pound deviated from their middle rate
+// by at most a tenth, the yen by a seventh.
 const maxRateError = 0.15
 
 // isSameMoney reports whether two amounts, at least one of them converted from another currency,

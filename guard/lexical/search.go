@@ -28,7 +28,8 @@ type scratch struct {
 	near, value []float64
 }
 
-// slot is the index of a vocabulary id among the terms of a request (base).
+// slot is the index that a word, known by its vocabulary id, has among the terms of a request
+// (base).
 type slot struct {
 	base  *base
 	index int32

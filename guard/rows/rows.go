@@ -36,7 +36,7 @@ type Row struct {
 	members []member
 }
 
-// member is a member of a JSON object: its key, decoded, and its value as JSON text.
+// member is a member of a JSON object: its key, and its value as JSON text.
 type member struct{ key, value string }
 
 // Name returns a name for a row without an id: the name of its file and its line.

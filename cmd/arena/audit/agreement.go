@@ -153,8 +153,8 @@ func (f *agreementFlags) addValidator(r *agreement.Report, judges []agreement.Ra
 	return nil
 }
 
-// maxRatingBytes is the maximum length in bytes of a line of a judge. Lines are much shorter, since
-// a quoted passage has some hundred characters.
+// maxRatingBytes is the maximum length in bytes of a line in a file of judgements or labels. Lines
+// are much shorter, since a quoted passage has some hundred characters.
 const maxRatingBytes = 16 << 20
 
 func readRatings(path, name string) (agreement.Ratings, error) {

@@ -29,7 +29,8 @@ type filterDay struct {
 }
 
 // filtered is what is stored of one attempt after the filter's first pass, until all attempts of
-// its agent are known. head has only the ids and the agent of the trace.
+// its agent are known. head has only the ids and the agent of the trace, and whether it has a
+// dialogue.
 type filtered struct {
 	filters.Checked
 	head      arena.Trace

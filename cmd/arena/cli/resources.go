@@ -40,7 +40,7 @@ func (p *profiler) start() error {
 }
 
 // stop ends the CPU profile and, if the run had no error, writes the heap profile. err is the run's
-// error; if it is not nil, it is returned and not an error of the profiles.
+// error. If it is not nil, stop returns it rather than an error of the profiles.
 func (p *profiler) stop(err error) error {
 	if p.file != nil {
 		pprof.StopCPUProfile()

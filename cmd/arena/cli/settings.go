@@ -98,7 +98,7 @@ func kindOf(t reflect.Type) string {
 	}
 }
 
-// nested returns a dotted key and its value as nested YAML: "a.b" and "1" as "a:\n b: 1".
+// nested returns a dotted key and its value as nested YAML: "a.b" and "1" as "a:\n  b: 1".
 func nested(key, value string) []byte {
 	var b []byte
 	for depth, part := range strings.Split(key, ".") {
