@@ -25,16 +25,17 @@ type Assembly struct {
 	// Manifest lacks Version, Schemas and Files, which Assemble sets.
 	Manifest Manifest
 	Card     Card
-	// Move reports whether the files of the parts are moved instead of copied. The parts
-	// must be on the volume of the corpus and are not needed again.
+	// Move reports whether the shards are moved out of the parts' folders instead of copied.
+	// These folders must then be on the volume of the corpus, and are incomplete afterwards.
 	Move bool
-	// Redact redacts the extra files and the card, and scans all files whose rows did not
-	// pass a redactor. A finding there is an error. Nil leaves texts as they are.
+	// Redact redacts the extra files and the card. With it, Assemble also scans every shard whose
+	// rows no redactor has processed, and returns an error for a secret in one. Nil leaves texts
+	// unchanged.
 	Redact *redact.Redactor
 }
 
-// ErrDamagedPart reports that a part differs from what was written and must be written
-// again.
+// ErrDamagedPart reports that a file of a part is missing or its content is not what the part's
+// list records, so that the part must be written again.
 var ErrDamagedPart = errors.New("it is not what was written there")
 
 // Assemble assembles a corpus in a sibling folder of dir and moves it to dir when it is
@@ -56,7 +57,8 @@ func Assemble(ctx context.Context, fsys FS, dir string, a Assembly) error {
 	return err
 }
 
-// assembler writes the files of a corpus to dir.
+// assembler writes the files of one corpus to dir, a temporary folder that becomes the corpus at
+// the end. It collects the entries of the written files for the manifest.
 type assembler struct {
 	fs     FS
 	dir    string
@@ -105,7 +107,8 @@ func (w *assembler) build(ctx context.Context, a *Assembly) error {
 	return w.writeManifest(&m)
 }
 
-// addFiles writes files, redacted unless r is nil.
+// addFiles writes files, given as contents by path in the corpus, and adds an entry for each of
+// them to the manifest's list. Contents are redacted first, unless r is nil.
 func (w *assembler) addFiles(files map[string][]byte, r *redact.Redactor) error {
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		if !filepath.IsLocal(filepath.FromSlash(name)) {
@@ -138,8 +141,9 @@ func (w *assembler) writeFile(rel string, content io.Reader) (FileEntry, error) 
 	}, err
 }
 
-// checkSecrets returns an error if r finds something in the configuration, the instruments or a finished
-// file whose rows did not pass a redactor. A nil r finds nothing.
+// checkSecrets returns an error if r finds a secret in the finished corpus. It scans the
+// configuration, the instruments and every file except shards whose rows were redacted when they
+// were written. A nil r scans nothing.
 func (w *assembler) checkSecrets(
 	ctx context.Context,
 	r *redact.Redactor,
@@ -169,7 +173,8 @@ func (w *assembler) checkSecrets(
 	return r.Left("configuration", string(m.Configuration))
 }
 
-// writeManifest syncs all folders, then writes the manifest.
+// writeManifest writes manifest.json after it has synced all folders to disk, since the presence
+// of the manifest means that the corpus is complete.
 func (w *assembler) writeManifest(m *Manifest) error {
 	b, err := EncodeReport(m)
 	if err != nil {
@@ -186,7 +191,8 @@ func (w *assembler) writeManifest(m *Manifest) error {
 	return w.fs.SyncDir(w.dir)
 }
 
-// folders returns the folders of files with all parents, sorted.
+// folders returns the folders that contain files and all parents of these folders, up to "." for
+// the corpus itself. The list is sorted and has no duplicates.
 func folders(files []FileEntry) []string {
 	out := []string{"."}
 	for _, f := range files {

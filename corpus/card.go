@@ -38,7 +38,9 @@ type Section struct {
 	Body    string
 }
 
-// split is a split of a config: its Parquet shards and their totals.
+// split is one split of a config, such as train, as the dataset card describes it: its columns,
+// the paths of its Parquet files and the sums of their rows and sizes. decoded is the size in
+// bytes before encoding.
 type split struct {
 	Stream
 	columns []Column
@@ -48,8 +50,9 @@ type split struct {
 	decoded int64
 }
 
-// cardSplits returns the Parquet splits, the only ones that a card may list: with one
-// file of another format among them, no config loads.
+// cardSplits groups the Parquet shards by config and split, sorted by config with train before
+// eval. Other files are omitted: if a card lists one file of another format, the datasets library
+// can load no config.
 func cardSplits(shards []placed) []split {
 	var splits []split
 	index := map[Stream]int{}
@@ -74,8 +77,8 @@ func cardSplits(shards []placed) []split {
 	return splits
 }
 
-// render returns the text of the card. private reports whether the corpus must not be
-// published as it is.
+// render returns the text of the dataset card, README.md. If private is true, the card contains a
+// warning that the corpus must not be published as it is.
 func (c *Card) render(
 	m *Manifest,
 	shards []placed,
@@ -123,9 +126,10 @@ func (c *Card) frontMatter(splits []split) string {
 	return string(b)
 }
 
-// configs returns the front matter's entries of each config: its files, and its counts.
-// Features are omitted: listed here, they would forbid columns that are added later, and
-// the type json makes datasets 4.0 fail on every config of the card.
+// configs returns two lists for the card's YAML front matter, with one element per config: the
+// files of each split, and the numbers of rows and bytes. Column types are omitted. If the card
+// listed them, the datasets library would reject columns that are added later, and datasets 4.0
+// would fail on the type json.
 func (c *Card) configs(splits []split) (configs, infos []yaml.MapSlice) {
 	for _, group := range groupByConfig(splits) {
 		var files, sizes []yaml.MapSlice
@@ -160,7 +164,7 @@ func (c *Card) configs(splits []split) (configs, infos []yaml.MapSlice) {
 	return configs, infos
 }
 
-// groupByConfig groups splits that are sorted by config.
+// groupByConfig returns a list of splits for each config. The argument must be sorted by config.
 func groupByConfig(splits []split) [][]split {
 	var groups [][]split
 	for i, s := range splits {
@@ -173,7 +177,8 @@ func groupByConfig(splits []split) [][]split {
 	return groups
 }
 
-// sizeCategory returns the Hub's size category for the rows of all splits.
+// sizeCategory returns the Hugging Face size category, such as 1K<n<10K, for the number of rows
+// in all splits.
 func sizeCategory(splits []split) string {
 	n := int64(0)
 	for _, s := range splits {

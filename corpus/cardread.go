@@ -30,6 +30,7 @@ type Front struct {
 	} `yaml:"dataset_info"`
 }
 
+// maxCardBytes is the maximum size of a dataset card that is read.
 const maxCardBytes = 64 << 20
 
 // ReadCard returns the text of a corpus's card.
@@ -37,8 +38,9 @@ func ReadCard(fsys FS, dir string) ([]byte, error) {
 	return ReadFile(fsys, filepath.Join(dir, CardName), maxCardBytes)
 }
 
-// maxNested is the maximum number of tokens that start a list or map inside another one.
-// A card needs none, and the YAML parser takes quadratic time in the depth of nesting.
+// maxNested is the maximum number of tokens in a card's front matter that may start a list or map
+// inside another one. A card needs none, and the YAML parser takes quadratic time in the depth of
+// nesting.
 const maxNested = 1000
 
 // ParseFront parses the front matter of a card from any source. The result is empty if
@@ -60,13 +62,14 @@ func ParseFront(b []byte) (*Front, error) {
 	return f, yaml.Unmarshal(front, f)
 }
 
-// fileSections are the sections of a card that describe its files, which copies of the
-// rows do not share.
+// fileSections are the headings of a card's sections that describe its files. SourceSection omits
+// them, since a corpus derived from the rows has other files.
 var fileSections = []string{"Configs", "Columns", "Provenance", "Loading", "Training", "Publishing", "Licence", "Checksums", "Plots"}
 
-// SourceSection returns a section for the cards of copies of a corpus, with all sections
-// of its card that describe the rows, such as how they were selected, guarded and judged.
-// It also returns the corpus's licence, NoLicense if its card has none.
+// SourceSection returns a section for the card of a corpus whose rows are copied from the corpus
+// in dir. The section contains all sections of the source's card that describe rows, such as how
+// they were selected, guarded and judged. license is the licence of the source, NoLicense if its
+// card has none.
 func SourceSection(fsys FS, dir string) (section Section, license string, err error) {
 	card, err := ReadCard(fsys, dir)
 	if err != nil {

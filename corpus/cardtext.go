@@ -12,7 +12,7 @@ import (
 	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
-// cellEscapes escape what Markdown would interpret in a table cell.
+// cellEscapes replaces the characters that have a meaning in a cell of a Markdown table.
 var cellEscapes = strings.NewReplacer(
 	"|",
 	"\\|",
@@ -28,7 +28,8 @@ var cellEscapes = strings.NewReplacer(
 	"'",
 )
 
-// EscapeCell escapes a text from another source for a table cell of a card.
+// EscapeCell returns s with the characters replaced that Markdown would interpret in a table
+// cell. It is for texts that this program did not write.
 func EscapeCell(s string) string { return cellEscapes.Replace(s) }
 
 // Table returns a Markdown table with a row for each item. header has the names of the
@@ -57,7 +58,8 @@ func Table[T any](
 	return b.String()
 }
 
-// FormatCounts returns the counts above 0 in one line, sorted by name.
+// FormatCounts returns the counts above 0 as one line, such as "email 3, phone 1", sorted by
+// name.
 func FormatCounts[N int | int64](counts map[string]N) string {
 	parts := slicesx.FilterMap(slices.Sorted(maps.Keys(counts)), func(name string) (string, bool) {
 		return fmt.Sprintf("%s %d", name, counts[name]), counts[name] > 0
@@ -124,8 +126,8 @@ func provenanceSection(m *Manifest) string {
 	})
 }
 
-// checksumsSection lists the shards with their checksums. Of sessions, which have a file
-// each, it lists only their number.
+// checksumsSection returns the card's table of shards with their SHA-256 checksums. Session
+// traces (sts), of which each attempt has a file of its own, are only counted per folder.
 func checksumsSection(shards []placed) string {
 	var listed []placed
 	sessions := map[string]int{} // by folder
@@ -150,7 +152,8 @@ func checksumsSection(shards []placed) string {
 	return "\n## Checksums\n\n" + text
 }
 
-// buildUses are the loaders of the profiles that builds write.
+// buildUses maps each profile that a build writes to the trainers that load it and what they
+// need. The card prints it as a comment in the loading code.
 var buildUses = map[string]string{
 	ProfileHFJSON:   "TRL SFTTrainer, axolotl, datasets >= 4.7: messages and tools arrive as lists of dicts",
 	ProfileVerlRL:   "verl RLHFDataset: data.train_files takes the shards",
@@ -159,8 +162,8 @@ var buildUses = map[string]string{
 	ProfileStepwise: "axolotl, type stepwise_supervised",
 }
 
-// loadingSection returns a section with a snippet for each config, which
-// bench/interop/check_load.py runs. uses are the loaders of further profiles.
+// loadingSection returns the card's section with Python code that loads each config. uses maps
+// further profiles to the trainers that load them. bench/interop/check_load.py runs the code.
 func loadingSection(splits []split, uses map[string]string) string {
 	text := "\n## Loading\n\nRun in this folder; from elsewhere put its path, or its name on the Hub, in place of `os.getcwd()`. Training says what a trainer needs beside it. Polars reads JSON values as bytes: `pl.element().cast(pl.String)` in `list.eval` makes text of them.\n"
 	for _, group := range groupByConfig(splits) {
@@ -178,10 +181,12 @@ func licenceSection(name string) string {
 	return fmt.Sprintf("\n## Licence\n\n`%s`, as named when this was written.\n", name)
 }
 
-// publishingSection is the section of a corpus with a bank.
+// publishingSection is the card's warning that the corpus must not be published, for a corpus
+// that contains bank.json.
 const publishingSection = "\n## Publishing\n\nThis folder is the private half: bank.json, the eval split, reports and tables name what is protected. `arena publish` makes of it a corpus that may leave the house, and uploads that.\n"
 
-// trainRows returns the train splits, sorted by config.
+// trainRows returns a description of each config that has a train split: its profile and the
+// number of tokens of its longest row. It is sorted by config.
 func trainRows(shards []placed) []trainers.Rows {
 	longest := map[string]trainers.Rows{} // by config
 	for _, s := range shards {
@@ -204,8 +209,8 @@ func trainRows(shards []placed) []trainers.Rows {
 	})
 }
 
-// trainingSection returns a section with the trainers' blocks for each config with train
-// rows, "" if there are none.
+// trainingSection returns the card's section with a training script or configuration for each
+// config that has a train split. It returns "" if there is no such config.
 func trainingSection(shards []placed) string {
 	text := ""
 	for _, r := range trainRows(shards) {

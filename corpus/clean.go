@@ -13,31 +13,31 @@ import (
 	"github.com/trajectory-arena/arena/corpus/rows"
 )
 
-// SetRedactor sets the redactor that every text of every row passes on its way to the
-// file, in any column. Finished shards are read back and compared with the redacted rows,
-// so that they contain no finding.
+// SetRedactor sets the redactor for every text of every row that is added afterwards, in any
+// column. Finished shards are read back and compared with the redacted rows, so that they contain
+// no secret that r finds.
 func (p *Part) SetRedactor(r *redact.Redactor) { p.redactor = r }
 
-// HashColumns are the columns of hashes computed by this program. They contain no secrets,
-// but a scan would mistake them for keys.
+// HashColumns are the columns of hashes computed by this program. They contain no secrets, but
+// the rules of a redactor would take them for keys.
 var HashColumns = []string{"source_sha256", "record_sha256", "text_sha256", "prompt_sha256", "dedup_cluster", "source_corpus"}
 
-// cleaner redacts rows and counts the placeholders.
+// cleaner redacts rows and counts the inserted placeholders by kind.
 type cleaner struct {
 	redactor *redact.Redactor
 	counts   redact.Counts
 }
 
-// CleanRow redacts every text of a row, passed as a pointer, and adds the placeholders to
-// counts, as a part with a redactor does with its rows. Memory that the row shares with
-// others is not changed.
+// CleanRow redacts every text of a row, passed as a pointer, and adds the inserted placeholders
+// to counts. It does what a part with a redactor does with its rows. Memory that the row shares
+// with others is not changed.
 func CleanRow(row any, r *redact.Redactor, counts redact.Counts) {
 	c := cleaner{redactor: r, counts: counts}
 	c.clean(row)
 }
 
-// clean redacts a row. Long numbers that the row declares as product ids are exempt in all
-// of its texts, also in those of the model.
+// clean redacts the texts of a row, passed as a pointer. Numbers that the row declares as product
+// ids are kept in all of its texts, even if they look like card numbers.
 func (c *cleaner) clean(row any) {
 	v := reflect.ValueOf(row).Elem()
 	fields := textFieldsOf(v.Type())
@@ -56,23 +56,23 @@ func (c *cleaner) clean(row any) {
 	})
 }
 
-// isClean reports whether a text has no finding even without exempt ids.
+// isClean reports whether v, a string, needs no redaction, even if no product ids are exempt.
 func (c *cleaner) isClean(v reflect.Value) bool {
 	text := v.String()
 	return len(text) < redact.Shortest || c.redactor.Text(text, redact.Counts{}) == text
 }
 
-// textFields locates the texts in a type that are not hashes: for a struct, the indices of
-// its fields with texts and the location in each of them; for a list, the location in its
-// elements.
+// textFields locates the strings to redact in a type. For a struct, fields are the indices of the
+// fields that contain strings, and children locate the strings in each of these fields. For a
+// list, the only child locates the strings in an element. Columns of hashes are omitted.
 type textFields struct {
 	fields   []int
 	children []textFields
 }
 
-// visit calls visit with the texts of v until it returns false, and reports whether all
-// calls returned true. If change is true, it copies lists first, because other rows may
-// share them.
+// visit calls visit with each string of v until a call returns false, and reports whether all
+// calls returned true. If change is true, visit may modify the strings; lists are then copied
+// first, because other rows may share them.
 func (x *textFields) visit(
 	v reflect.Value,
 	change bool,
@@ -100,7 +100,7 @@ func (x *textFields) visit(
 	return true
 }
 
-// textFieldsCache holds the textFields of each type.
+// textFieldsCache holds the *textFields of each row type by reflect.Type.
 var textFieldsCache sync.Map
 
 func textFieldsOf(t reflect.Type) *textFields {
@@ -124,7 +124,8 @@ func textFieldsOf(t reflect.Type) *textFields {
 	return x
 }
 
-// mayContainText reports whether a field of a row type may contain texts to redact.
+// mayContainText reports whether a field of a row type may contain texts to redact: it is a
+// string, list or struct and not a column of hashes.
 func mayContainText(f reflect.StructField) bool {
 	name, _, _ := strings.Cut(f.Tag.Get("parquet"), ",")
 	if slices.Contains(HashColumns, name) {
@@ -163,7 +164,8 @@ func newRedaction(r *redact.Redactor, shards []placed) *Redaction {
 	return out
 }
 
-// section returns the card's section on the redaction, "" if r is nil.
+// section returns the card's section on the redaction, with the placeholders by config and kind.
+// It returns "" if r is nil, for a corpus that was not redacted.
 func (r *Redaction) section() string {
 	if r == nil {
 		return ""
@@ -178,8 +180,8 @@ func (r *Redaction) section() string {
 		})
 }
 
-// CheckSecrets returns an error if a file contains a finding. Product ids declared in a
-// row are exempt in the whole file.
+// CheckSecrets returns an error if r finds a secret in the file at path in dir. A number that any
+// row declares as a product id is exempt in the entire file.
 func CheckSecrets(fs FS, dir, path string, r *redact.Redactor) error {
 	if VisitTexts(fs, dir, path, r.Left) == nil {
 		return nil

@@ -21,6 +21,8 @@ const SchemaVersion = "arena.rows.v1"
 // ManifestVersion is the version of the format of manifest.json.
 const ManifestVersion = manifestFamily + "v1"
 
+// manifestFamily is the prefix of every manifest version, by which a corpus of any version is
+// recognised.
 const manifestFamily = "arena.corpus."
 
 // The splits of a corpus. Protected clusters are in neither.
@@ -50,8 +52,8 @@ const ManifestName = "manifest.json"
 // corpus and in everything derived from it.
 const BankName = "bank.json"
 
-// maxManifestBytes is the maximum size of a manifest or part.json. It suffices for half a
-// million files.
+// maxManifestBytes is the maximum size of a manifest or part.json that is read. It suffices for
+// half a million files.
 const maxManifestBytes = 256 << 20
 
 // Manifest describes the files of a corpus and the run that wrote them. It contains no

@@ -15,11 +15,12 @@ import (
 	"github.com/trajectory-arena/arena/corpus/shard"
 )
 
-// encoder writes rows as a Parquet file.
+// encoder writes rows of type T as one Parquet file and computes their checksum on the way.
 type encoder[T any] struct {
 	columns *shard.Columns
 	writer  *parquet.GenericWriter[T]
-	// group is the size of the open row group before encoding, decoded that of the file.
+	// group is the size in bytes, before encoding, of the rows in the row group being written;
+	// decoded is the size of all rows of the file.
 	group   int64
 	decoded int64
 	limit   int64 // of group
@@ -45,9 +46,9 @@ func newEncoder[T any](
 	return e
 }
 
-// add redacts a row, unless the part's redactor did before, and writes it. It writes
-// column by column, because the writer's path for structs silently turns lists of JSON
-// values into empty lists.
+// add writes a row and redacts it first, unless the part's redactor already did or there is none.
+// It writes each column itself, because the library's method for structs silently turns lists of
+// JSON values into empty lists.
 func (e *encoder[T]) add(c *Cleaned[T]) error {
 	if e.cleaner != nil {
 		if c.redactor == e.cleaner.redactor {
@@ -73,8 +74,9 @@ func (e *encoder[T]) add(c *Cleaned[T]) error {
 	return e.writer.Flush()
 }
 
-// codec is shared by all files, so that the windows of its encoders are allocated once.
-// Its fastest level compresses text about as well as the default one, in half the time.
+// codec compresses the pages of all Parquet files. One codec is shared so that its encoders'
+// buffers are allocated once. The fastest level of zstd compresses text about as well as the
+// default one, in half the time.
 var codec = zstd.Codec{Level: zstd.SpeedFastest}
 
 func writerOptions(schema *parquet.Schema) []parquet.WriterOption {
@@ -99,8 +101,8 @@ type Group[T any] struct {
 	data    *bytes.Buffer
 }
 
-// groupBuffers holds the buffers of groups that were appended. To grow a buffer for each
-// group would take longer than to encode the group.
+// groupBuffers holds the memory of groups already appended to a stream, for reuse by new groups.
+// Growing a buffer for each group would take longer than encoding the group.
 var groupBuffers = sync.Pool{New: func() any {
 	return new(bytes.Buffer)
 }}

@@ -92,7 +92,8 @@ type Output struct {
 	// N is the number of bytes written.
 	N    int64
 	hash hash.Hash
-	// quick is a fast hash, for comparing the content when the file is read back.
+	// quick is a fast hash of the content. A file is compared with it before it is moved into a
+	// corpus.
 	quick *xxh3.Hasher
 }
 
@@ -170,5 +171,6 @@ func WriteJSON(fsys FS, path string, v any) error {
 	return WriteFile(fsys, path, b)
 }
 
-// closeRead closes a file that was only read, so that its error does not matter.
+// closeRead closes a file that was only read. It ignores the error of closing, which cannot
+// affect the data read.
 func closeRead(c io.Closer) { _ = c.Close() }

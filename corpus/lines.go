@@ -27,8 +27,8 @@ type Lines struct {
 	err        error
 }
 
-// lineBufferBytes is small enough for the content to be hashed while it is in the core's
-// cache.
+// lineBufferBytes is the size of the buffer for written lines. It is small enough that the
+// content is still in the processor's cache when it is hashed.
 const lineBufferBytes = 128 << 10
 
 // NewLines opens a stream of lines. ext is the ending of its files, such as jsonl. With
@@ -122,8 +122,8 @@ func (l *Lines) closeFile() error {
 	return nil
 }
 
-// decompress calls read with the content of a compressed file. Its end is reached only if
-// the checksum matches.
+// decompress opens a zstd file and calls read with its decompressed content. A read up to io.EOF
+// succeeds only if the content matches the checksums stored in the file.
 func decompress(fsys FS, path string, read func(io.Reader) error) error {
 	f, err := fsys.Open(path)
 	if err != nil {
@@ -138,13 +138,14 @@ func decompress(fsys FS, path string, read func(io.Reader) error) error {
 	return read(z)
 }
 
-// Place is an open file of a part that has a fixed path in the corpus. N is its size.
+// Place is an open file of a part that has a fixed path in the corpus. N is the number of bytes
+// written.
 type Place struct {
 	*partFile
 	part *Part
 }
 
-// NewPlace creates the file that will have this path in the corpus.
+// NewPlace creates a file of a part, which will be at path in the corpus.
 func NewPlace(p *Part, path string) (Place, error) {
 	out, err := p.create(Stream{Place: path}, 0, "")
 	return Place{out, p}, err

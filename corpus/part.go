@@ -52,7 +52,8 @@ type PartFile struct {
 	Redacted redact.Counts
 }
 
-// partName is the list of a part's files. It is written last and marks the part as finished.
+// partName is the name of the list of a part's files. The list is written last, so its presence
+// marks the part as finished.
 const partName = "part.json"
 
 // NewPart starts a part in dir, and removes the files of an interrupted one.
@@ -80,7 +81,7 @@ func ReadPart(fsys FS, dir string) ([]PartFile, error) {
 	return files, err
 }
 
-// partFile is an open file of a part.
+// partFile is a file of a part while it is being written.
 type partFile struct {
 	*Output
 	stream Stream
@@ -88,7 +89,9 @@ type partFile struct {
 	rel    string // path in the part's folder, with forward slashes
 }
 
-// create creates file n of a stream.
+// create creates a file in the part's folder. n is the number of files that the stream already
+// has, and ext is the file name's ending, without a dot. Streams with one file, such as tables,
+// ignore n.
 func (p *Part) create(
 	s Stream,
 	n int,
@@ -112,8 +115,8 @@ func (p *Part) create(
 	return &partFile{f, s, full, rel}, err
 }
 
-// add adds a finished file and returns its description. schema is nil if the file is not
-// Parquet.
+// add appends the description of a closed file to the part's list and returns it. decoded is the
+// size of the rows in bytes before encoding. schema is nil if the file is not Parquet.
 func (p *Part) add(
 	f *partFile,
 	nRows, decoded int64,

@@ -15,15 +15,17 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// placed is a file of a part with its path there and in the corpus.
+// placed is a finished file of a part with two paths: where it is and where it will be in the
+// corpus.
 type placed struct {
 	PartFile
 	source string // path of the file, below the folder of its part
 	target string // path in the corpus, with forward slashes
 }
 
-// placeShards reads the file lists of the parts and sets the paths of all shards in the
-// corpus.
+// placeShards reads the file lists of the parts, given by folder, and computes the path of each
+// file in the corpus. It returns an error if two parts contain the same table or file, or if the
+// columns of one config differ.
 func (w *assembler) placeShards(parts []string) error {
 	total := map[Stream]int{}
 	for _, dir := range parts {
@@ -57,8 +59,8 @@ func (w *assembler) placeShards(parts []string) error {
 	return checkSchemas(w.shards)
 }
 
-// checkSchemas returns an error if shards of one config have different columns. Readers
-// would fail or fill in nulls, depending on the order of the files.
+// checkSchemas returns an error if two shards of one config or table have different columns.
+// Readers would fail or fill in nulls, depending on the order of the files.
 func checkSchemas(shards []placed) error {
 	first := map[string]string{}
 	for _, s := range shards {
@@ -71,8 +73,9 @@ func checkSchemas(shards []placed) error {
 	return nil
 }
 
-// shardPath returns the path in the corpus of shard i of n. JSONL files are outside the
-// folders of the card's configs.
+// shardPath returns the path in the corpus of file i of the n files of a stream. ext is the
+// ending of its name, without a dot. JSONL files are in jsonl/ instead of data/, so that no
+// config of the card includes them.
 func shardPath(s Stream, i, n int, ext string) string {
 	number := fmt.Sprintf("%05d-of-%05d.%s", i, n, ext)
 	switch {
@@ -89,8 +92,8 @@ func shardPath(s Stream, i, n int, ext string) string {
 	}
 }
 
-// schemas returns the fingerprints of the schemas by config or table, and the version of
-// the row types as rows.
+// schemas returns the fingerprints of the Parquet schemas by config or table. The key "rows" has
+// SchemaVersion instead.
 func schemas(shards []placed) map[string]string {
 	out := map[string]string{"rows": SchemaVersion}
 	for _, s := range shards {
@@ -125,8 +128,8 @@ func (w *assembler) addShard(ctx context.Context, s placed, move bool) error {
 	return nil
 }
 
-// copyShard copies a shard and leaves the part complete, so that an interrupted run can
-// be resumed.
+// copyShard copies a shard into the corpus and compares it with the part's list. The part remains
+// complete, so that an interrupted assembly can be repeated.
 func (w *assembler) copyShard(s placed) (FileEntry, error) {
 	f, err := w.fs.Open(s.source)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -143,8 +146,8 @@ func (w *assembler) copyShard(s placed) (FileEntry, error) {
 	return entry, err
 }
 
-// moveShard moves a shard after comparing the hash of its content with that of the part's
-// list.
+// moveShard moves a shard into the corpus, after comparing its content with the hash in the
+// part's list.
 func (w *assembler) moveShard(s placed) (FileEntry, error) {
 	h := xxh3.New()
 	if _, err := copyFile(h, w.fs, s.source); err != nil {
@@ -171,7 +174,7 @@ func HashFile(fsys FS, path string) (size int64, sum string, err error) {
 	return size, hex.EncodeToString(h.Sum(nil)), err
 }
 
-// copyFile writes the content of a file to w and returns its size.
+// copyFile writes the content of the file at path to w and returns the number of bytes written.
 func copyFile(w io.Writer, fsys FS, path string) (int64, error) {
 	f, err := fsys.Open(path)
 	if err != nil {

@@ -49,7 +49,7 @@ func openParquet(f Source, path string) (*shard.File, error) {
 // ErrDamaged reports that a Parquet file of a corpus is missing or cannot be read.
 var ErrDamaged = errors.New("damaged file of a corpus")
 
-// damagedError is an ErrDamaged with the text of its cause.
+// damagedError is an ErrDamaged whose message is that of its cause.
 type damagedError struct{ cause error }
 
 // Error implements error.
@@ -92,7 +92,7 @@ func ReadRows[T any](
 	return damagedError{err}
 }
 
-// maxValueChars is the number of characters of a value that Inspect prints.
+// maxValueChars is the maximum number of characters that Inspect prints of a value.
 const maxValueChars = 100
 
 // Inspect prints a description of a Parquet file: its schema, its row groups and the first
@@ -108,10 +108,10 @@ func Inspect(fsys FS, path string, head int, out io.Writer) error {
 	})
 }
 
-// errEnough ends the reading of a file.
+// errEnough stops the reading of a file after the requested number of rows.
 var errEnough = errors.New("enough rows")
 
-// printRows prints the first head rows.
+// printRows prints the first head rows of a file, one value per line.
 func printRows(file *shard.File, head int, out io.Writer) error {
 	names := file.Schema().Columns()
 	n := 0

@@ -21,8 +21,8 @@ type Limits struct {
 // string column, and shards below the size that hubs show.
 var DefaultLimits = Limits{Group: 64 << 20, Shard: 500 << 20}
 
-// Stream identifies the output of a writer: a split of a config, a table of the ledger, or
-// a single file.
+// Stream identifies the files that one writer produces: a split of a config, a table of the
+// ledger, or a single file.
 type Stream struct {
 	Config  string
 	Profile string
@@ -122,7 +122,8 @@ func (s *Shards[T]) closeFile() error {
 	return nil
 }
 
-// checkWritten reads a file back and compares its checksum.
+// checkWritten reads a finished Parquet file back and returns an error if the checksum of its
+// rows is not want.
 func (s *Shards[T]) checkWritten(path string, want shard.Sum) error {
 	return OpenParquet(s.part.fs, path, func(file *shard.File) error {
 		if err := file.CheckSchema(s.schema); err != nil {

@@ -78,8 +78,9 @@ func VisitUnlisted(
 	return nil
 }
 
-// isToolFile reports whether the Hub's tools or a desktop create files with this name in
-// any folder, and create them again if they are deleted.
+// isToolFile reports whether name, a path in a corpus, is created by other programs in any
+// folder: .gitattributes and .cache/huggingface by the Hub's tools, .DS_Store by macOS. These
+// programs create their files again if they are deleted.
 func isToolFile(name string) bool {
 	return name == ".gitattributes" || name == ".cache/huggingface" || path.Base(name) == ".DS_Store"
 }
@@ -107,9 +108,9 @@ func RawManifest(fsys FS, dir string) ([]byte, error) {
 	return b, nil
 }
 
-// SiblingPath returns the path of a temporary file or folder in the parent of dir. It is
-// hidden, because what exists there is removed, and users give their copies names such
-// as corpus.previous.
+// SiblingPath returns the path of a temporary file or folder in the parent of dir,
+// ".NAME.suffix". The name starts with a dot because what exists there is removed, and users give
+// their own copies names such as corpus.previous.
 func SiblingPath(dir, suffix string) string {
 	dir = filepath.Clean(dir)
 	return filepath.Join(filepath.Dir(dir), "."+filepath.Base(dir)+"."+suffix)
@@ -155,8 +156,8 @@ var ErrBusy = errors.New("another run works in this folder")
 // process at the latest.
 func Lock(dir string) (release func(), err error) { return lockSibling(dir, "lock") }
 
-// retryInterval is the time between two attempts of LockAssembly. An assembly takes
-// seconds.
+// retryInterval is the time that LockAssembly waits before it tries again to get the lock. An
+// assembly takes seconds.
 const retryInterval = 100 * time.Millisecond
 
 // LockAssembly waits until no other process assembles a corpus at dir, and locks the
@@ -176,7 +177,9 @@ func LockAssembly(ctx context.Context, dir string) (release func(), err error) {
 	}
 }
 
-// lockSibling locks a file in the parent of dir. release removes the file.
+// lockSibling locks a file in the parent of dir, named by SiblingPath. It creates missing parents
+// of dir. release removes the file, unlocks it, and removes the created parents that are empty.
+// The error is ErrBusy if another process has the lock.
 func lockSibling(dir, suffix string) (release func(), err error) {
 	path := SiblingPath(dir, suffix)
 	created := missingParents(filepath.Dir(path))
@@ -202,7 +205,8 @@ func lockSibling(dir, suffix string) (release func(), err error) {
 	}
 }
 
-// missingParents returns path and its parents that do not exist, the deepest first.
+// missingParents returns the folders that must be created for path to exist, path itself first
+// and its topmost missing parent last.
 func missingParents(path string) []string {
 	var missing []string
 	for {
