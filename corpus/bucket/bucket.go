@@ -16,7 +16,8 @@ import (
 	"strings"
 )
 
-// IsURL reports whether a name is a URL and not a path: it has a scheme.
+// IsURL reports whether a name is a URL, which begins with a scheme such as s3://, and not a
+// path.
 func IsURL(name string) bool {
 	scheme, _, ok := strings.Cut(name, "://")
 	return ok && scheme != "" && !strings.ContainsAny(scheme, `/\.`)
@@ -36,7 +37,7 @@ func Base(name string) (string, error) {
 	return base, nil
 }
 
-// Split splits a URL into that of the folder and the last element of the path.
+// Split splits a URL into the URL of the folder and the last element of the path.
 func Split(name string) (folder, file string, err error) {
 	u, err := url.Parse(name)
 	if err != nil {
@@ -49,7 +50,7 @@ func Split(name string) (folder, file string, err error) {
 // Bucket is a folder of an object store.
 type Bucket struct {
 	store store
-	// name is the URL without path and parameters.
+	// name is the URL without path and parameters, for error messages.
 	name string
 }
 
@@ -76,7 +77,8 @@ func open(_ context.Context, name string, create bool) (*Bucket, error) {
 	}, nil
 }
 
-// keys returns the names of all objects whose name begins with prefix, sorted.
+// keys returns the names of all objects of the folder that begin with prefix, sorted. Failed
+// requests are repeated.
 func (b *Bucket) keys(ctx context.Context, prefix string) ([]string, error) {
 	keys, err := retried(ctx, func() ([]string, error) {
 		return b.store.list(ctx, prefix)
@@ -87,8 +89,8 @@ func (b *Bucket) keys(ctx context.Context, prefix string) ([]string, error) {
 	return keys, nil
 }
 
-// Fetch copies every object of the folder into the local folder dir. Names that
-// lead out of it are an error.
+// Fetch copies every object of the folder into the local folder dir. A name that leads out of dir
+// is an error. An empty folder is fs.ErrNotExist.
 func (b *Bucket) Fetch(ctx context.Context, dir string) error {
 	keys, err := b.keys(ctx, "")
 	if err != nil {
@@ -117,7 +119,8 @@ func (b *Bucket) FetchFile(ctx context.Context, name, dir string) error {
 	return b.fetch(ctx, name, filepath.Join(dir, name))
 }
 
-// fetch copies one object to a local file, and creates the folders above it.
+// fetch copies the object named key to a local file and creates the file's parent folders. Failed
+// requests are repeated.
 func (b *Bucket) fetch(ctx context.Context, key, file string) error {
 	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 		return err

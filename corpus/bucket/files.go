@@ -13,12 +13,14 @@ import (
 	"github.com/trajectory-arena/arena/corpus"
 )
 
-// Files returns the folder as a corpus is read on disk; its root is ".". It is
-// read-only.
+// Files returns the folder as a read-only file system, in which a corpus is read as on disk. Its
+// root is ".".
 func (b *Bucket) Files(ctx context.Context) corpus.FS {
 	return files{ctx, b}
 }
 
+// files is the read-only file system of a bucket's folder. Its methods that would write return
+// errReadOnly.
 type files struct {
 	ctx    context.Context //nolint:containedctx // corpus.FS, as io/fs, asks without one
 	bucket *Bucket
@@ -32,11 +34,11 @@ func (files) Rename(string, string) error        { return errReadOnly }
 func (files) RemoveAll(string) error             { return errReadOnly }
 func (files) SyncDir(string) error               { return errReadOnly }
 
-// objectKey returns the name of the object for a path.
+// objectKey returns the name of the object that holds the file with this path.
 func objectKey(name string) string { return path.Clean(filepath.ToSlash(name)) }
 
-// Open copies an object into a temporary file, which the system removes when it is
-// closed or the process ends, and opens that.
+// Open copies an object into a temporary file and opens that. The system frees the file when it
+// is closed or the process ends.
 func (f files) Open(name string) (corpus.Source, error) {
 	dir, err := os.MkdirTemp("", "arena-object-")
 	if err != nil {
@@ -55,7 +57,8 @@ func (f files) Open(name string) (corpus.Source, error) {
 	return os.Open(file)
 }
 
-// ReadDir lists a folder by name. A folder without objects does not exist.
+// ReadDir returns the entries of a folder, sorted by name. The error for a folder without objects
+// is fs.ErrNotExist, except for the root.
 func (f files) ReadDir(name string) ([]fs.DirEntry, error) {
 	prefix := objectKey(name) + "/"
 	if prefix == "./" {
@@ -89,7 +92,7 @@ func (f files) ReadDir(name string) ([]fs.DirEntry, error) {
 	return entries, nil
 }
 
-// dirEntry is an object or a folder of objects.
+// dirEntry is an entry of a folder: an object, or a folder that contains objects.
 type dirEntry struct {
 	name     string
 	isFolder bool

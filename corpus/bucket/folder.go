@@ -16,10 +16,12 @@ import (
 	"github.com/trajectory-arena/arena/internal/atomicfile"
 )
 
-// folderStore is a folder on disk. Objects are files as any other program writes them.
+// folderStore is a store in a folder on disk. Each object is an ordinary file whose path in the
+// folder is the object's name.
 type folderStore struct{ dir string }
 
-// openFolder opens the folder of file:///folder.
+// openFolder opens the store of a file:///folder URL. If create is true, it creates the folder;
+// otherwise a missing folder is an error.
 func openFolder(u *url.URL, create bool) (store, error) {
 	if _, err := parameters(u); err != nil {
 		return nil, err

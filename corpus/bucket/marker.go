@@ -14,8 +14,9 @@ import (
 	"github.com/trajectory-arena/arena/corpus"
 )
 
-// marker gives the SHA-256 of each file of a unit by its path there; "." is the unit
-// itself. An object is named by it.
+// marker maps the path of each file of a unit, relative to the unit, to the SHA-256 of its
+// content, which is the name of the object in the bucket. A unit is a file or folder that
+// processes share. The path of a unit that is a single file is ".".
 type marker map[string]string
 
 const markerName = "marker.json"
@@ -48,7 +49,9 @@ func (w *Work) upload(start, unit string) (marker, error) {
 	})
 }
 
-// mark writes a unit's marker unless there is one, and returns the marker that is there.
+// mark writes the marker of a unit, the list of its files, unless another process already wrote
+// one. It returns the marker that is then in the bucket. A damaged marker is removed and written
+// again, at most maxTries times.
 func (w *Work) mark(unit string, m marker) (marker, error) {
 	b, err := json.Marshal(m)
 	key := path.Join(unit, markerName)
@@ -65,7 +68,8 @@ func (w *Work) mark(unit string, m marker) (marker, error) {
 	return nil, fmt.Errorf("write %s/%s: it does not stay whole: %w", w.bucket.name, key, err)
 }
 
-// marker reads a unit's marker. Half of one is none.
+// marker returns the marker of a unit, the list of its files, from memory or from the bucket. The
+// error is fs.ErrNotExist if there is no marker or if it is incomplete.
 func (w *Work) marker(unit string) (marker, error) {
 	if m := w.known[unit]; m != nil {
 		return m, nil
@@ -95,8 +99,9 @@ func (w *Work) forget(unit string) error {
 	return w.bucket.remove(w.ctx, path.Join(unit, markerName))
 }
 
-// Sweep removes what processes that were killed left beside the units that this one
-// has read or made: they are whole, so that nobody needs more than they name.
+// Sweep removes objects that killed processes left in the bucket. It considers only units that
+// this process has read or written. They are complete, so that objects which their markers do not
+// name are not needed.
 func (w *Work) Sweep() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -14,18 +14,18 @@ import (
 	"github.com/trajectory-arena/arena/internal/inorder"
 )
 
-// unfinished is the object that lies in a folder while a corpus is written to
-// it: what a killed upload leaves may be written over.
+// unfinished is the name of an empty object that exists in a folder while a corpus is uploaded.
+// What a killed process left in a folder with this object may be overwritten.
 const unfinished = ".arena-upload"
 
-// uploads is how many objects are written side by side: the time of one is
-// mostly the network's.
+// uploads is the maximum number of objects that are uploaded at the same time. Most of the time
+// of an upload is spent waiting for the network.
 const uploads = 4
 
-// Publish copies the corpus in dir into the folder, its manifest last: as long
-// as there is none, readers see no corpus. A corpus that was there is replaced;
-// a folder that holds anything else is refused. Two processes may publish the same
-// corpus at once.
+// Publish copies the corpus in dir into the bucket's folder. The manifest is written last, since
+// readers see no corpus without it. An existing corpus is replaced. The error is
+// corpus.ErrNotCorpus if the folder contains anything else. Two processes may publish the same
+// corpus at the same time.
 func (b *Bucket) Publish(
 	ctx context.Context,
 	fsys corpus.FS,
@@ -78,7 +78,7 @@ func (b *Bucket) Publish(
 	return b.remove(ctx, unfinished)
 }
 
-// upload writes one object.
+// upload writes the local file at path to the object named key.
 func (b *Bucket) upload(
 	ctx context.Context,
 	fsys corpus.FS,
@@ -96,7 +96,8 @@ func (b *Bucket) upload(
 	return b.write(ctx, key, f, info.Size(), false)
 }
 
-// put writes a small object; with once, only where none of that name is.
+// put writes data to the object named key. If once is true and an object with that name exists,
+// the error is fs.ErrExist.
 func (b *Bucket) put(
 	ctx context.Context,
 	key string,

@@ -15,24 +15,25 @@ import (
 	"github.com/minio/minio-go/v7/pkg/credentials"
 )
 
-// s3Store is a folder of a bucket behind Amazon's S3 protocol.
+// s3Store is a store in a folder of an S3 bucket, accessed by Amazon's S3 protocol.
 type s3Store struct {
 	client *minio.Core
 	bucket string
-	// prefix is the folder with a slash at its end; empty for the whole bucket.
+	// prefix is the path of the folder with a slash at its end; "" is the entire bucket.
 	prefix string
-	// google reports whether the store is Google's, which knows no conditions of S3.
+	// google reports whether the server is Google's, which does not support conditional writes in
+	// the S3 protocol.
 	google bool
 }
 
-// requestTries is how often the client itself sends a request; each page of a listing and
-// each part of a large object is one.
+// requestTries is how many times the S3 client itself sends a request that fails. Each page of a
+// listing and each part of a large object is a request.
 const requestTries = 3
 
-// errNoBucket is the error of a bucket that does not exist.
+// errNoBucket reports that the bucket does not exist. Requests with this error are not repeated.
 var errNoBucket = errors.New("the bucket does not exist")
 
-// openS3 opens the folder of s3://bucket/folder. It sends no request.
+// openS3 returns the store of a s3://bucket/folder URL. It sends no request.
 func openS3(u *url.URL) (store, error) {
 	values, err := parameters(u, "endpoint", "region", "use_path_style", "disable_https", "profile", "anonymous")
 	if err != nil {
@@ -70,8 +71,8 @@ func openS3(u *url.URL) (store, error) {
 	return s, nil
 }
 
-// parseEndpoint splits the address of a server, with or without a scheme, into host and
-// whether TLS is used.
+// parseEndpoint parses the address of an S3 server. It returns the host and whether TLS is used.
+// The scheme decides the latter; secure does if the address has no scheme.
 func parseEndpoint(endpoint string, secure bool) (host string, useTLS bool, err error) {
 	if !strings.Contains(endpoint, "://") {
 		return endpoint, secure, nil
@@ -86,8 +87,8 @@ func parseEndpoint(endpoint string, secure bool) (host string, useTLS bool, err 
 	return u.Host, u.Scheme == "https", nil
 }
 
-// bucketLookup returns where requests name the bucket: in the path, in the host's name, or
-// as servers with that host do.
+// bucketLookup returns where requests name the bucket: in the path for "true", in the host name
+// for "false", and otherwise as the client decides by the server's host name.
 func bucketLookup(usePathStyle string) minio.BucketLookupType {
 	switch usePathStyle {
 	case "true":
@@ -99,8 +100,10 @@ func bucketLookup(usePathStyle string) minio.BucketLookupType {
 	}
 }
 
-// s3Credentials returns where credentials come from: the environment, the file of shared
-// credentials, or the service of the machine or pod, in this order.
+// s3Credentials returns the source of the credentials, given the parameters of the store's URL.
+// By default it is the first of these that has any: the environment, the shared credentials file,
+// the metadata service of the machine or pod. The parameter profile selects a profile of the file
+// alone, and anonymous=true selects none.
 func s3Credentials(values map[string]string) *credentials.Credentials {
 	if values["anonymous"] == "true" {
 		return credentials.NewStatic("", "", "", credentials.SignatureAnonymous)
@@ -182,7 +185,8 @@ func (s *s3Store) remove(ctx context.Context, key string) error {
 	))
 }
 
-// storeError wraps an error of the client in the one that a store promises.
+// storeError wraps an error of the S3 client in the error that the interface store documents,
+// such as fs.ErrNotExist for a missing object.
 func storeError(err error) error {
 	response, ok := errors.AsType[minio.ErrorResponse](err)
 	if !ok {
@@ -202,8 +206,8 @@ func storeError(err error) error {
 	}
 }
 
-// firstSet returns value or, if it is empty, the first of some environment variables that is
-// set.
+// firstSet returns value or, if it is empty, the value of the first of the environment variables
+// that is set and not empty.
 func firstSet(value string, variables ...string) string {
 	for _, name := range variables {
 		if value == "" {

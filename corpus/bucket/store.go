@@ -11,10 +11,9 @@ import (
 	"github.com/cenkalti/backoff/v5"
 )
 
-// store is a folder of an object store. Its errors wrap fs.ErrNotExist for an
-// object that does not exist, fs.ErrExist for one that exists where none may, and
-// fs.ErrPermission where access is denied. Its methods may be called from several
-// goroutines.
+// store is a folder of an object store. Its errors wrap fs.ErrNotExist if the object does not
+// exist, fs.ErrExist if put with ifAbsent finds an object, and fs.ErrPermission if access is
+// denied. Its methods may be called from several goroutines.
 type store interface {
 	// list returns the names of all objects whose name begins with prefix, sorted.
 	list(ctx context.Context, prefix string) ([]string, error)
@@ -27,7 +26,8 @@ type store interface {
 	remove(ctx context.Context, key string) error
 }
 
-// openStore opens the store of a URL.
+// openStore opens the store that a URL names. create is whether a missing folder on disk is
+// created.
 func openStore(u *url.URL, create bool) (store, error) {
 	switch u.Scheme {
 	case "s3":
@@ -45,7 +45,8 @@ func openStore(u *url.URL, create bool) (store, error) {
 	}
 }
 
-// parameters returns the parameters of a URL; an error if one is not known.
+// parameters returns the query parameters of a URL. A parameter that is not among known is an
+// error.
 func parameters(u *url.URL, known ...string) (map[string]string, error) {
 	values := map[string]string{}
 	for name, list := range u.Query() {
@@ -64,12 +65,12 @@ func parameters(u *url.URL, known ...string) (map[string]string, error) {
 	return values, nil
 }
 
-// maxTries is how often a request is sent, with pauses of half a second and more
-// between: under load all stores answer with errors and cut connections off.
+// maxTries is the maximum number of times that a request is sent. All stores answer with errors
+// or close connections under load. The pauses between the requests grow from about half a second.
 const maxTries = 5
 
-// retried calls request until it succeeds, fails for good, or has failed maxTries
-// times.
+// retried calls request until it succeeds, and returns its result. It gives up after maxTries
+// calls or at an error that will not change, such as a missing object.
 func retried[T any](ctx context.Context, request func() (T, error)) (T, error) {
 	return backoff.Retry(ctx, func() (T, error) {
 		v, err := request()
@@ -80,7 +81,7 @@ func retried[T any](ctx context.Context, request func() (T, error)) (T, error) {
 	}, backoff.WithMaxTries(maxTries))
 }
 
-// isPermanent reports whether a request that failed would fail again.
+// isPermanent reports whether a request that failed with err would fail again.
 func isPermanent(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrExist) || errors.Is(err, fs.ErrPermission) || errors.Is(err, errNoBucket)
 }

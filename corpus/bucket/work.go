@@ -14,28 +14,32 @@ import (
 	"github.com/trajectory-arena/arena/corpus"
 )
 
-// Work is a folder of this process as corpus.FS, of which units (folders and files
-// that Rename brings to their places) are shared with other processes through a
-// bucket.
+// Work is a folder of this process, as a corpus.FS, in which some files and folders are shared
+// with other processes through a bucket. A shared file or folder is a unit. It becomes visible to
+// the others when Rename moves it to its final path.
 //
-// The files of a unit go up as objects named by their content. Then its marker,
-// which names them, is put where none is: of two processes that bring one unit the
-// first wins, and both read what it brought. Readers go by markers and verify
-// hashes; a listing decides only what is removed.
+// The files of a unit are uploaded as objects named by the hash of their content. Then its
+// marker, the list of these names, is written unless one exists. If two processes create the same
+// unit, the first wins and both read its files. Readers rely on markers and verify hashes, since
+// listings of object stores may be incomplete. A listing only decides what is removed.
 type Work struct {
 	corpus.Disk
 	ctx    context.Context //nolint:containedctx // corpus.FS, as io/fs, asks without one
 	bucket *Bucket
 	files  corpus.FS
 	dir    string
-	unit   func(rel string) (unit string, shared bool)
-	mu     sync.Mutex // of known, and of copying
-	known  map[string]marker
+	// unit returns the unit that contains a path and whether the path is shared. The unit is ""
+	// for a shared folder that contains units.
+	unit func(rel string) (unit string, shared bool)
+	mu   sync.Mutex // protects known and the copying of files from the bucket
+	// known are the markers of units that this process has read or written, by unit.
+	known map[string]marker
 }
 
-// NewWork returns a work folder in dir of which a part is shared through a bucket. unit
-// returns the unit of a path in dir, with forward slashes, and whether it is shared; a
-// shared folder that holds units belongs to none.
+// NewWork returns a work folder in dir of which a part is shared through a bucket. unit returns
+// the unit (a shared file or folder) that contains a path, and whether the path is shared. Paths
+// are relative to dir, with forward slashes. The unit of a shared folder that contains units is
+// "".
 func NewWork(
 	ctx context.Context,
 	b *Bucket,
@@ -52,8 +56,10 @@ func NewWork(
 	}
 }
 
-// place returns the path relative to the folder, its unit and the path in the bucket; all
-// are empty for a path of this process only.
+// place locates a path of the work folder in the bucket. rel is the path relative to the work
+// folder, unit is the shared file or folder that contains it, and within is the path inside the
+// unit, "." for the unit itself. All are empty if the path is not shared. For a folder that
+// contains units, unit and within are empty.
 func (w *Work) place(name string) (rel, unit, within string) {
 	rel, err := filepath.Rel(w.dir, name)
 	rel = filepath.ToSlash(rel)
@@ -67,7 +73,7 @@ func (w *Work) place(name string) (rel, unit, within string) {
 	return rel, unit, within
 }
 
-// Open opens a file. One that another process made is copied from the bucket before.
+// Open opens a file. A shared file that only another process has is first copied from the bucket.
 func (w *Work) Open(name string) (corpus.Source, error) {
 	_, unit, within := w.place(name)
 	if unit == "" {
@@ -95,7 +101,8 @@ func (w *Work) Open(name string) (corpus.Source, error) {
 	return w.Disk.Open(name)
 }
 
-// copy copies an object to its path in the folder, completely or not at all.
+// copy copies the object named key to the local file name, completely or not at all. It returns
+// an error if sum is not the SHA-256 of the object's content.
 func (w *Work) copy(key, sum, name string) error {
 	temp := name + ".copy"
 	_, err := retried(w.ctx, func() (any, error) {
@@ -111,8 +118,9 @@ func (w *Work) copy(key, sum, name string) error {
 	return os.Rename(temp, name)
 }
 
-// Rename moves a file or a folder, and shares it where its new place is a unit. A
-// file takes the place of the one there, a folder gives way to it.
+// Rename moves a file or folder. If dst is a unit, Rename also uploads it for other processes. If
+// another process already uploaded this unit with other content, a file replaces that content,
+// but a folder is removed in its favour.
 func (w *Work) Rename(start, dst string) error {
 	_, unit, within := w.place(dst)
 	if within != "." {
@@ -147,8 +155,9 @@ func (w *Work) Rename(start, dst string) error {
 	return errors.Join(w.bucket.remove(w.ctx, mine...), w.Disk.RemoveAll(start))
 }
 
-// RemoveAll removes a file or a folder. Of a unit the marker goes, and Sweep takes
-// the rest; of a shared folder everything.
+// RemoveAll removes a file or folder. Of a unit it also removes the marker in the bucket. Without
+// the marker the unit does not exist for other processes; its objects remain. Of a shared folder
+// that contains units it removes all objects.
 func (w *Work) RemoveAll(name string) error {
 	err := w.Disk.RemoveAll(name)
 	rel, unit, within := w.place(name)
@@ -164,7 +173,8 @@ func (w *Work) RemoveAll(name string) error {
 	return errors.Join(err, listed, w.bucket.remove(w.ctx, items...))
 }
 
-// ReadDir lists a folder by name.
+// ReadDir returns the entries of a folder, sorted by name. A shared folder that contains units is
+// listed from the bucket.
 func (w *Work) ReadDir(name string) ([]fs.DirEntry, error) {
 	if rel, unit, _ := w.place(name); rel != "" && unit == "" {
 		return w.files.ReadDir(rel)

@@ -14,9 +14,9 @@ import (
 	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
-// Row is what the figures take of one row.
+// Row is what Figures counts of a row.
 type Row struct {
-	// Tokens are those that Counter counted; 0 for a problem.
+	// Tokens is the number of tokens by the counter named Counter; 0 for a problem.
 	Tokens     int64
 	Counter    string
 	Task       string
@@ -24,12 +24,14 @@ type Row struct {
 	Agent      string
 }
 
-// Figures are sums over rows. They belong to one goroutine.
+// Figures are sums over rows by config and split, for the dataset card. They must not be used
+// concurrently.
 type Figures struct{ sums map[[2]string]*sum }
 
+// sum holds the sums over the rows of one split of a config.
 type sum struct {
 	rows int64
-	// tokens says how many rows have so many.
+	// tokens maps a number of tokens to the number of rows with so many.
 	tokens   map[int64]int64
 	counters map[string]int64
 	by       [3]map[string]int64
@@ -50,7 +52,7 @@ func (f *Figures) Add(config, split string, r Row) {
 	}
 }
 
-// at returns the sum of a config and split.
+// at returns the sums of a config and split, which it creates if there are none.
 func (f *Figures) at(key [2]string) *sum {
 	if f.sums == nil {
 		f.sums = map[[2]string]*sum{}
@@ -65,7 +67,7 @@ func (f *Figures) at(key [2]string) *sum {
 	return f.sums[key]
 }
 
-// Join takes other figures in.
+// Join adds the sums of other.
 func (f *Figures) Join(other *Figures) {
 	for key, o := range other.sums {
 		s := f.at(key)
@@ -84,8 +86,8 @@ func join[K comparable](into, start map[K]int64) {
 	}
 }
 
-// Rank returns the index of the nearest-rank quantile: the value at or below which the given
-// share of n sorted values lies.
+// Rank returns the index, from 0, of a percentile in n sorted values by the nearest-rank method:
+// at least percent % of the values are at or below the value at that index.
 func Rank(n, percent int64) int64 { return max((n*percent+99)/100, 1) - 1 }
 
 func (s *sum) total() (total int64) {
@@ -95,7 +97,8 @@ func (s *sum) total() (total int64) {
 	return total
 }
 
-// quantile returns the number of tokens that the given share of rows does not exceed.
+// quantile returns a percentile of the rows' lengths in tokens: the smallest length that at least
+// percent % of the rows do not exceed.
 func (s *sum) quantile(percent int64) int64 {
 	remaining := Rank(s.rows, percent)
 	for _, tokens := range slices.Sorted(maps.Keys(s.tokens)) {
@@ -106,7 +109,7 @@ func (s *sum) quantile(percent int64) int64 {
 	return 0
 }
 
-// Section returns the figures' section of the card.
+// Section returns the card's section on the numbers of rows and tokens.
 func (f *Figures) Section() corpus.Section {
 	order := slices.SortedFunc(maps.Keys(f.sums), func(x, y [2]string) int {
 		return cmp.Or(cmp.Compare(x[0], y[0]), -cmp.Compare(x[1], y[1]))
@@ -134,11 +137,12 @@ func (f *Figures) Section() corpus.Section {
 	return corpus.Section{Heading: "Rows and tokens", Body: text}
 }
 
-// named is how many of a kind the card names: of agents there are hundreds.
+// named is the maximum number of values, such as agents, that the card lists in a table row.
+// There are hundreds of agents.
 const named = 8
 
-// line is what configs have in common that hold the same in a split, as the formats of
-// an export do.
+// line is a row of a card's table, for the configs that have the same text in a split. The
+// formats of an export contain the same rows.
 type line struct {
 	configs     []string
 	split, text string
@@ -171,7 +175,8 @@ func (f *Figures) count(
 	})
 }
 
-// words returns the number of rows for each value of a column, the most frequent first.
+// words returns one line with the number of rows for each value of column i of kinds, such as the
+// difficulty. The most frequent values come first; beyond eight only their number is given.
 func (s *sum) words(i int) string {
 	key := s.by[i]
 	words := slices.SortedFunc(maps.Keys(key), func(x, y string) int {
@@ -191,8 +196,8 @@ func (s *sum) words(i int) string {
 	return strings.Join(parts, ", ")
 }
 
-// RowOf returns what the figures count of a row, given by a pointer. It is empty for a
-// profile that cards do not count.
+// RowOf returns what Figures counts of a row, passed as a pointer. The result is empty for row
+// types other than SFT, RL, Pref and KTO.
 func RowOf(row any) Row {
 	switch r := row.(type) {
 	case *rows.SFT:
@@ -221,19 +226,20 @@ func RowOf(row any) Row {
 	}
 }
 
-// Bars is a bar chart of a card.
+// Bars is a bar chart on a card.
 type Bars struct {
-	// File is the picture's, X and Y name the axes.
+	// File is the name of the picture; X and Y are the labels of the axes.
 	File, X, Y string
-	// Names are those of the bars, each of one stack or of several on top of each other.
+	// Names are the labels of the bars. A bar consists of one part, or of several on top of each
+	// other, one from each stack.
 	Names  []string
 	Stacks []Stack
 }
 
-// Stack is one kind of what bars count.
+// Stack is one category that the bars of a chart count.
 type Stack struct {
 	Name   string
 	Counts []float64
-	// Rest reports whether these are what the others are not.
+	// Rest reports whether the category is what remains after the others.
 	Rest bool
 }

@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// replaceJSON replaces findings in the strings of a JSON value by placeholders, and numbers
-// that are findings by strings of placeholders. Quotes, brackets and literals stay, so the
-// result is JSON.
+// replaceJSON returns a JSON value with each finding (a match of a redaction rule) replaced by a
+// placeholder. A number becomes a string with a placeholder. Quotes, brackets and literals are
+// kept, so the result is valid JSON.
 func replaceJSON(text string, findings []Finding) string {
 	var b strings.Builder
 	index := 0
@@ -51,8 +51,9 @@ func stringEnd(text string, open int) int {
 	return min(i, len(text))
 }
 
-// escapeLen returns the length of the unit of a JSON string at an index: an escape, both
-// halves of a surrogate pair, or one byte.
+// escapeLen returns the number of bytes of the escape sequence at an index in a JSON string. A
+// surrogate pair of two \u escapes counts as one sequence. The length is 1 if there is no escape
+// at the index.
 func escapeLen(text string, index int) int {
 	if text[index] != '\\' || index+1 >= len(text) {
 		return 1
@@ -64,8 +65,8 @@ func escapeLen(text string, index int) int {
 	return max(end-index, 2)
 }
 
-// writeString writes the inside of a string with a placeholder for each finding
-// that reaches into it.
+// writeString writes the part src of text, the content of a JSON string without its quotes, and
+// replaces each finding in it, or the part of a finding that is in it, by a placeholder.
 func writeString(b *strings.Builder, text string, src span, findings []Finding) {
 	index := src.start
 	for _, f := range findings {
@@ -83,7 +84,10 @@ func writeString(b *strings.Builder, text string, src span, findings []Finding) 
 	b.WriteString(text[index:src.end])
 }
 
-// cut returns the index itself or, within an escape, the escape's start or end.
+// cut moves an index out of an escape sequence, so that the text can be split there. It returns
+// the end of the sequence that contains place if after is true, otherwise its start. It returns
+// place itself if it is not inside a sequence. The search begins at start, which must not be
+// inside one.
 func (s span) cut(text string, start, place int, after bool) int {
 	for i := start; i < s.end; {
 		n := escapeLen(text, i)
@@ -98,10 +102,12 @@ func (s span) cut(text string, start, place int, after bool) int {
 	return s.end
 }
 
-// IDs are numbers as long as a card's that name goods: they are never a card's.
+// IDs are numbers that identify products. They have as many digits as a card number and must not
+// be redacted as one.
 type IDs map[string]bool
 
-// Add takes in the numbers that a text names as ids.
+// Add adds the long numbers that a text declares as product ids, such as the value of
+// "product_id".
 func (ids IDs) Add(text string) {
 	if len(text) < shortestCard {
 		return
@@ -115,7 +121,8 @@ func (ids IDs) Add(text string) {
 	}
 }
 
-// Sparing returns a redactor that leaves the numbers of ids unchanged everywhere.
+// Sparing returns a redactor that does not redact the numbers in ids as card numbers, in any
+// text.
 func (r *Redactor) Sparing(ids IDs) *Redactor {
 	if len(ids) == 0 {
 		return r
@@ -127,9 +134,9 @@ func (r *Redactor) Sparing(ids IDs) *Redactor {
 
 const cardKind = "card-number"
 
-// spare takes out the findings that are ids of goods: known ones, those that
-// are named so where they stand, and what looks like a secret's name but is that
-// of a product's field.
+// spare removes findings that are no secrets because they concern products. These are card
+// numbers that are in r.ids or that the text declares as product ids, and values of fields such
+// as product_token.
 func (r *Redactor) spare(text string, items []Finding) []Finding {
 	return slices.DeleteFunc(items, func(f Finding) bool {
 		switch f.Kind {
@@ -143,21 +150,22 @@ func (r *Redactor) spare(text string, items []Finding) []Finding {
 	})
 }
 
-// fieldOfGoods is a name of a product's field that only looks like a secret's.
+// fieldOfGoods matches names of product fields that look like names of secrets, such as sku_key.
 var fieldOfGoods = regexp.MustCompile(`(?i)^(?:product|sku|item|variant|option)s?[_-](?:token|secret|key)$`)
 
-// keyEnd is what stands behind the key of a JSON object, in a page too.
+// keyEnd matches what follows the name of a key in a JSON object: a quote and a colon. The quote
+// may be escaped or an HTML entity.
 var keyEnd = regexp.MustCompile(`^(?:\\*"|&#34;|&quot;)\s*:`)
 
-// goods are what names of an id hold.
+// goods are words that occur in the names of product ids, such as product_id.
 var goods = []string{"product", "shop", "sku", "item", "seller", "asin", "gtin", "barcode", "catalog"}
 
-// identifies reports whether a number is assigned to a name of goods, by itself
-// or in a list ("product_id": "1", product_ids: 1, 2, SKU 1), or is a name
-// itself: the key of a JSON object.
+// identifies reports whether a text declares a number as an id. This is so if the number is the
+// value of a name such as product_id, sku or id, alone or in a list, or if it is a key of a JSON
+// object. A number with spaces or hyphens, as cards are printed, is no id.
 func identifies(text string, number span) bool {
 	if !digits.row(text, number.start, number.end-number.start, 0) {
-		return false // as cards are printed and ids are not
+		return false // cards are printed with separators, ids are not
 	}
 	if keyEnd.MatchString(text[number.end:min(len(text), number.end+12)]) {
 		return true
@@ -168,8 +176,9 @@ func identifies(text string, number span) bool {
 	})
 }
 
-// nameBefore returns the name that the value at an index is assigned to, by itself or in a
-// list.
+// nameBefore returns the name to which the value at an index is assigned, alone or as an element
+// of a list, such as product_ids before each number in product_ids: [1, 2]. It is at most 64
+// bytes of letters, digits, _ and -, and "" if no name precedes.
 func nameBefore(text string, index int) string {
 	const longestList = 1 << 10
 	text = html.UnescapeString(text[max(0, index-longestList):index]) // pages show ids too

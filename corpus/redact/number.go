@@ -2,7 +2,8 @@ package redact
 
 import "strings"
 
-// number records the run of digits, dots, blanks and hyphens at an index.
+// number records the longest sequence of digits, dots, spaces and hyphens around an index, unless
+// the index is inside the one recorded last.
 func (h *hits) number(text string, index int) {
 	n := len(h.numbers)
 	if n > 0 && index < h.numbers[n-1].end {
@@ -19,13 +20,15 @@ func (h *hits) number(text string, index int) {
 	h.numbers = append(h.numbers, span{start, end})
 }
 
-// longNumbers records the uninterrupted runs of digits as long as a card's.
+// longNumbers records each sequence of at least 15 digits without a separator, the length of the
+// shortest card number.
 func (h *hits) longNumbers(text string) {
 	h.numbers = append(h.numbers, stretches(text, &digits, shortestCard)...)
 }
 
-// numbersWith returns a function for the numbers with at least so many digits and dots, as a
-// card or an address has, with a byte on either side.
+// numbersWith returns a function for the spans field of a rule. The function returns the recorded
+// numbers with at least leastDigits digits and leastDots dots. Each is extended by a byte on
+// either side, which the rule's expression checks too.
 func numbersWith(leastDigits, leastDots int) func(string, *hits) []span {
 	return func(text string, h *hits) []span {
 		var out []span
@@ -38,9 +41,9 @@ func numbersWith(leastDigits, leastDots int) func(string, *hits) []span {
 	}
 }
 
-// accounts returns the parts of a text that may be the number of a bank account: capitals,
-// digits and blanks, as many as the shortest has, starting with a country, with a byte on
-// either side.
+// accounts returns the parts of a text to search for international bank account numbers (IBAN):
+// at least 15 capitals, digits and spaces that contain the code of a country and two digits. Each
+// is extended by a byte on either side, which the rule's expression checks too.
 func accounts(text string, _ *hits) []span {
 	var out []span
 	for _, s := range stretches(text, &isCapital, shortestIBAN) {
@@ -59,7 +62,7 @@ var (
 	isCapital = digits.with("ABCDEFGHIJKLMNOPQRSTUVWXYZ ")
 )
 
-// The least lengths: of a card's number in digits, of an account's in letters and digits.
+// The minimum lengths: of a card number in digits, of an IBAN in letters and digits.
 const shortestCard, shortestIBAN = 15, 15
 
 func digit(c byte) bool { return c >= '0' && c <= '9' }
@@ -75,7 +78,7 @@ func digitsIn(s string) (n int) {
 
 func numeric(c byte) bool { return digit(c) || c == '.' || c == ' ' || c == '-' }
 
-// The sets of bytes that follow a word.
+// The sets of bytes that rules require after a keyword. hostBytes are those of a host's name.
 var (
 	alphanumeric = setOf("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
 	hexadecimal  = setOf("0123456789abcdefABCDEF")
@@ -94,7 +97,8 @@ func (s charset) with(bytes string) charset {
 	return s
 }
 
-// except returns all other bytes, including those beyond ASCII.
+// except returns the set of all bytes that are not in the argument, including those of characters
+// beyond ASCII.
 func except(bytes string) charset {
 	s := setOf(bytes)
 	for i := range s {
@@ -103,31 +107,32 @@ func except(bytes string) charset {
 	return s
 }
 
-// What must stand at a word that ordinary text is full of for its rule to match: a
-// look that is cheaper than the rule's expression.
+// The following functions check the characters next to a keyword that is frequent in ordinary
+// text. They are faster than the rule's expression.
 
-// near returns a test for n bytes of the set in a row that begin at most reach characters
-// after the keyword.
+// near returns a function for the follows field of a rule. The function reports whether n
+// consecutive bytes of the set begin at most reach characters after the keyword.
 func near(set charset, n, reach int) func(string, int, int) bool {
 	return func(text string, _, end int) bool {
 		return set.row(text, end, n, reach)
 	}
 }
 
-// hasGroup reports whether the first group of a global IPv6 address precedes: four digits of
-// which the first is 2 or 3.
+// hasGroup reports whether the keyword at start, a colon, follows the first group of a global
+// IPv6 address: 2 or 3 and three more hexadecimal digits.
 func hasGroup(text string, start, _ int) bool {
 	return start >= 4 && (text[start-4] == '2' || text[start-4] == '3') && hexadecimal.row(text, start-3, 3, 0)
 }
 
-// hasHash reports whether a hexadecimal digit precedes.
+// hasHash reports whether a hexadecimal digit precedes the keyword at start, or a backslash,
+// since what it escapes may be one.
 func hasHash(text string, start, _ int) bool {
 	return start > 0 && (hexadecimal[text[start-1]] || text[start-1] == '\\')
 }
 
-// row reports whether n bytes of the set stand in a row that begins at most reach characters
-// behind a place. Escapes count as what they mean; a backslash that escapes nothing may
-// stand for anything.
+// row reports whether a text has n consecutive characters of the set that begin at most reach
+// characters after index. An escape counts as the character that it stands for. At a backslash
+// that escapes nothing the result is true, because the check must miss no secret.
 func (s *charset) row(text string, index, n, reach int) bool {
 	run := 0
 	for seen := 0; index < len(text) && seen-run <= reach; seen++ {
@@ -148,8 +153,8 @@ func (s *charset) row(text string, index, n, reach int) bool {
 	return false
 }
 
-// isAssigned reports whether a colon or an equals sign follows, after a quote and up to
-// three blanks.
+// isAssigned reports whether the keyword that ends at end is followed by a colon, an equals sign
+// or a backslash. Up to four quotes and spaces may be between them.
 func isAssigned(text string, _, end int) bool {
 	remaining := strings.TrimLeft(text[end:min(len(text), end+5)], "\"' \t\n\r\f")
 	return remaining != "" && strings.IndexByte(`:=\`, remaining[0]) >= 0

@@ -8,8 +8,8 @@ import (
 	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
-// prefixes start the tokens of known issuers. The shared rules want exact
-// lengths; a token cut off in a log is still a secret.
+// prefixes are how the access tokens of known services begin. The rules of gitleaks need tokens
+// of an exact length, but a token that was cut off in a log is still a secret.
 var prefixes = []string{
 	"sk-", "sk_live_", "sk_test_", "pk_live_", "rk_live_", "rk_test_", "whsec_", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "gldt-",
 	"glrt-", "xoxb-", "xoxp-", "xoxa-", "xoxr-", "xoxs-", "xapp-", "hf_", "AIza", "ya29.", "npm_", "pypi-", "dop_v1_", "doo_v1_", "shpat_", "shpss_", "shpca_", "SG.",
@@ -17,8 +17,8 @@ var prefixes = []string{
 	"GOCSPX-", "1//0", "fw_", "sbp_", "pcsk_", "lsv2_", "jina_", "csk-", "tgp_v1_", "glsa_", "glc_", "ATATT3", "NRAK-", "PMAK-", "sntrys_", "sntryu_", "dapi", "figd_", "secret_", "ntn_", "fo1_", "FlyV1 ", "cpk_", "sn4_", "tskey-", "nfp_", "vcp_", "vck_", "wandb_v1_", "eyJhbGciOi", "AccountKey=", "SharedAccessKey=",
 }
 
-// passwordNames and secretNames are what people call the values that they must
-// not show. People choose the former of words, machines draw the latter.
+// passwordNames and secretNames are names of values to redact. The values of the former are
+// chosen by people and may consist of words; those of the latter are random.
 var (
 	passwordNames = []string{"password", "passwd", "passphrase", "pwd", "credential", "creds"}
 	secretNames   = []string{"secret", "token", "api_key", "api-key", "apikey", "api key", "access_key", "access-key", "accesskey", "secret key",
@@ -35,14 +35,17 @@ var phoneNames = []string{"phone", "telephone", "tel", "mobile", "cell", "whatsa
 
 const assignedKind = "assigned-secret"
 
-// awsKey are the prefixes of AWS access keys, sixteen characters before.
+// awsKey matches an AWS access key: one of its prefixes and at least twelve capitals and digits.
+// The rule of gitleaks needs sixteen.
 const awsKey = `\b((?:AKIA|ASIA|AROA|AIDA|ABIA|ACCA)[A-Z0-9]{12,})\b`
 
-// privateKey opens a key; one that was cut off has no end.
+// privateKey matches the first line of a private key in PEM format. A key that was cut off has no
+// last line.
 const privateKey = `-----BEGIN[ A-Z0-9_-]{0,80}PRIVATE KEY[^-]{0,40}-----`
 
-// ownRules returns the rules that the shared set lacks. Of two rules that match the same
-// text the first names the kind; the shared rules come first, since they are narrower.
+// ownRules returns the rules that gitleaks lacks, without hotkey (public addresses of chain
+// accounts) and home-folder where the options exclude them. They are applied after the rules of
+// gitleaks. If two rules match the same text, the earlier one names the finding.
 func ownRules(opt Options) (out []rule) {
 	rules := slices.Concat(credentialRules(), tokenRules(), personRules(), walletRules())
 	for _, r := range rules {
@@ -57,7 +60,8 @@ func ownRules(opt Options) (out []rule) {
 	return out
 }
 
-// ownRule is a rule with its expression, which is compiled when a text has a keyword.
+// ownRule is a rule whose regular expression is not yet compiled. An expression is compiled when
+// a text first has one of the rule's keywords.
 type ownRule struct {
 	rule
 	expr string
@@ -103,7 +107,7 @@ func credentialRules() []ownRule {
 	}
 }
 
-// tokenRules returns the rules for tokens, signed addresses and cookies.
+// tokenRules returns the rules for access tokens, signed URLs, webhooks and session cookies.
 func tokenRules() []ownRule {
 	return []ownRule{
 		{rule{
@@ -140,7 +144,8 @@ func tokenRules() []ownRule {
 	}
 }
 
-// personRules returns the rules for what names a person or a machine.
+// personRules returns the rules for what identifies a person or a machine: e-mail and IP
+// addresses, card, account and telephone numbers, and names of home folders.
 func personRules() []ownRule {
 	return []ownRule{
 		{rule{
@@ -185,7 +190,8 @@ func personRules() []ownRule {
 	}
 }
 
-// walletRules returns the rules for addresses and keys of wallets.
+// walletRules returns the rules for addresses, keys and mnemonic phrases of cryptocurrency
+// wallets.
 func walletRules() []ownRule {
 	return []ownRule{
 		{rule{

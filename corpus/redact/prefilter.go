@@ -10,29 +10,31 @@ import (
 	"github.com/trajectory-arena/arena/internal/text"
 )
 
-// prefilter finds every place of a set of words in one pass over a text,
-// whatever their case. Most places of ordinary text hold none of them, so each
-// costs one look into a table of 32 KiB: the hash of three bytes says
-// whether some word has them. Automata that follow all words at once must wait
-// for each step before they take the next.
+// prefilter finds all occurrences of the rules' keywords in one pass over a text, regardless of
+// case. Each keyword is indexed by a hash of three of its bytes. At most positions of ordinary
+// text no keyword has the hash of the three bytes there, so that one lookup in a table of 32 KiB
+// rejects the position. An automaton that matches all keywords at once would be slower, since
+// each of its steps depends on the one before.
 type prefilter struct {
 	bits [table / 64]uint64
-	// chain gives for each hash the position of its words in chains.
+	// chain maps each hash to an index in chains, the list of keywords whose three bytes have it.
 	chain  [table]uint16
 	chains [][]needle
-	// single are the words of one byte.
+	// single are the keywords of one byte, which have no three bytes to hash.
 	single []needle
 }
 
+// needle is a keyword that prefilter searches for.
 type needle struct {
-	// word is in lower case; its three rarest bytes are at, or begin it.
+	// word is in lower case. Its three rarest bytes, by which it is found, begin at index at.
 	word string
 	at   int
-	// rule is the position of a rule, or one of the notes.
+	// rule is the index of the rule that has this keyword, or one of the negative note constants.
 	rule int
 }
 
-// The notes are what a pass looks for beside the words of rules.
+// The notes are negative numbers, used instead of the index of a rule, for other words that a
+// pass searches for: parts of numbers, escapes, placeholders and disguises.
 const (
 	noteNumber = -1 - iota
 	noteEscape
@@ -67,9 +69,9 @@ func newPrefilter(rules []rule) *prefilter {
 	return p
 }
 
-// addDisguises looks for what may hide a part of a word: the invisible
-// characters, by their first three bytes and by their escapes, and what begins
-// a character in addresses and in markup.
+// addDisguises adds words for what may hide a part of a keyword: the percent sign of URLs, the
+// ampersand of HTML entities, and invisible characters. The latter are found by their first three
+// bytes and by their JSON escapes.
 func (p *prefilter) addDisguises() {
 	p.add("%", noteDisguise)
 	p.add("&", noteDisguise)
@@ -86,11 +88,12 @@ func (p *prefilter) addDisguises() {
 	})
 }
 
-// gramHash returns the table index of the last three bytes of a gram (Fibonacci hashing);
-// the multiplier drops the bytes before them.
+// gramHash returns the table index for three bytes, given as the low 24 bits of gram. It is a
+// Fibonacci hash whose multiplier discards the high byte.
 func gramHash(gram uint32) uint32 { return gram * 0x9E377900 >> 14 }
 
-// add adds a word. A word of two bytes is added with every third byte.
+// add adds a keyword of a rule, given by the rule's index or a note constant. A keyword of two
+// bytes is added with each of the 256 possible third bytes.
 func (p *prefilter) add(word string, rule int) {
 	n := needle{word: word, rule: rule}
 	switch len(word) {
@@ -106,6 +109,7 @@ func (p *prefilter) add(word string, rule int) {
 	}
 }
 
+// enter indexes a needle by the three bytes of gram, letters in lower case.
 func (p *prefilter) enter(gram string, n needle) {
 	h := gramHash(uint32(gram[0]|0x20)<<16 | uint32(gram[1]|0x20)<<8 | uint32(gram[2]|0x20))
 	p.bits[h/64] |= 1 << (h % 64)
@@ -118,11 +122,12 @@ func (p *prefilter) enter(gram string, n needle) {
 	}
 }
 
-// common orders letters by how often English has them, the commonest last;
-// what is no letter is rarer than all.
+// common are the letters from the rarest in English text to the most frequent. All other bytes
+// count as rarer than any letter.
 const common = "zqxjkvbpygfwmucldrhsnioate"
 
-// rarest returns the index of the three bytes of a word that are rarest in text.
+// rarest returns the index of those three consecutive bytes of a word that are rarest in English
+// text. Few other positions of a text then have their hash.
 func rarest(word string) int {
 	best := 3*len(common) + 1
 	index := 0
@@ -139,8 +144,9 @@ func rarest(word string) int {
 	return index
 }
 
-// pass calls see for every place of every word: those of one byte first, the
-// others by where they end.
+// pass calls see for each occurrence of a keyword with the index where it starts. First come the
+// occurrences of the keywords of one byte, then the others in the order of their three indexed
+// bytes.
 func (p *prefilter) pass(text string, see func(n *needle, start int)) {
 	for i := range p.single {
 		n := &p.single[i]
@@ -162,7 +168,8 @@ func (p *prefilter) pass(text string, see func(n *needle, start int)) {
 	}
 }
 
-// confirm compares the words that have three bytes with the hash at a place.
+// confirm calls see for each keyword that really occurs where the three bytes with hash h were
+// found, at index.
 func (p *prefilter) confirm(
 	text string,
 	index int,

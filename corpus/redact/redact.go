@@ -15,55 +15,55 @@ import (
 	"github.com/trajectory-arena/arena/internal/cursor"
 )
 
-// Rules names the rules: those of gitleaks in their version, and the own.
+// Rules is the version of the rules: that of gitleaks and that of this package.
 const Rules = "gitleaks v8.30.1 and arena.redact.v4"
 
-// Options choose what is found beyond secrets and addresses.
+// Options select what is found in addition to secrets and addresses.
 type Options struct {
-	// Hotkeys also finds the public addresses of chain accounts. They name the
-	// agents of a corpus, so they stay unless asked for.
+	// Hotkeys also finds the public addresses of chain accounts. They identify the agents of a
+	// corpus and are therefore kept by default.
 	Hotkeys bool
-	// Homes leaves the names of home folders: in words to the one who sits there
-	// they are that person's own.
+	// Homes leaves the names of home folders unchanged. It is for output that only the user of
+	// this machine reads.
 	Homes bool
 }
 
-// Redactor finds and replaces. It may be used by several goroutines.
+// Redactor finds secrets in texts and replaces them. It may be used by several goroutines.
 type Redactor struct {
 	options Options
 	rules   []rule
 	filter  *prefilter
-	// ids are numbers that are left alone.
+	// ids are product ids, numbers that are not redacted.
 	ids IDs
-	// wordless are the positions of rules that no word brings up.
+	// wordless are the indices of the rules that have no keywords.
 	wordless []int
 	kinds    map[string]bool
 	clean    *clean
 }
 
-// Finding is one passage that a rule matched.
+// Finding is a part of a text that a rule matched.
 type Finding struct {
 	// Kind is the rule's name, such as aws-access-token.
 	Kind string
-	// Start and End are byte offsets of the secret itself. Neither lies within a
-	// JSON escape or a character.
+	// Start and End are the byte offsets of the secret itself, End exclusive. Neither is inside a
+	// JSON escape or a UTF-8 character.
 	Start, End int
 }
 
-// Counts are findings by kind.
+// Counts are numbers of findings by kind.
 type Counts map[string]int64
 
-// Add takes other counts in.
+// Add adds the counts of other.
 func (c Counts) Add(other Counts) {
 	for k, n := range other {
 		c[k] += n
 	}
 }
 
-// shared are gitleaks' rules, the same for all options; redactors are those that there
-// are. Each is made once in a process.
 var (
-	shared    = sync.OnceValue(sharedRules)
+	// shared returns the rules of gitleaks. They are parsed at the first call.
+	shared = sync.OnceValue(sharedRules)
+	// redactors holds the redactor of each combination of options that New was called with.
 	redactors = struct {
 		sync.Mutex
 		of map[Options]*Redactor
@@ -97,27 +97,29 @@ func compile(opt Options) *Redactor {
 	return r
 }
 
-// Hotkeys reports whether the accounts of agents are found too.
+// Hotkeys reports whether the public addresses of chain accounts, which identify agents, are
+// found too.
 func (r *Redactor) Hotkeys() bool { return r.options.Hotkeys }
 
 // Placeholder returns the replacement of a secret of a kind. No rule matches it.
 func Placeholder(kind string) string { return opening + kind + "]" }
 
+// opening is how every placeholder begins; the kind and a bracket follow.
 const opening = "[REDACTED:"
 
-// maxPasses bounds how often a text is looked at again: what was replaced may
-// have hidden another finding, or made one. Each pass leaves less of the text,
-// and texts that nobody made up for the purpose settle in two.
+// maxPasses is the maximum number of times that Text redacts the same text. A replacement may
+// uncover another finding or create one. Only texts constructed for the purpose need more than
+// two passes.
 const maxPasses = 8
 
 // Shortest is the length in bytes of the shortest finding, a mail address such as a@b.co.
 const Shortest = 6
 
-// Text replaces every finding and adds it to counts. The text that it returns
-// holds no finding. Of JSON only strings and numbers are replaced, so that it stays
-// JSON; a text that does not settle becomes one placeholder. Bytes that are no
-// UTF-8 become U+FFFD, as they would in any file that is written of the text:
-// three bytes where there was one may complete a secret.
+// Text returns text with every finding replaced by a placeholder, and adds the findings to
+// counts. The result contains no finding. In JSON only strings and numbers are replaced, so that
+// the result is JSON. A text that still has findings after eight replacements becomes a single
+// placeholder. Bytes that are not UTF-8 are first replaced by U+FFFD, as in any file to which the
+// text is written. Otherwise that later change could complete a secret.
 func (r *Redactor) Text(text string, counts Counts) string {
 	if r.clean.has(text) {
 		return text
@@ -128,7 +130,7 @@ func (r *Redactor) Text(text string, counts Counts) string {
 	for pass := 0; ; pass++ {
 		findings := r.Scan(text)
 		switch {
-		case len(findings) == 0 && len(r.ids) == 0: // what is found without them may be more
+		case len(findings) == 0 && len(r.ids) == 0: // without exempt ids there may be findings
 			r.clean.add(text)
 			fallthrough
 		case len(findings) == 0:
@@ -149,7 +151,7 @@ func (r *Redactor) Text(text string, counts Counts) string {
 	}
 }
 
-// isJSON reports whether a text is a JSON object or array.
+// isJSON reports whether a text is a valid JSON object, array or string.
 func isJSON(text string) bool {
 	trimmed := strings.TrimLeft(text, " \t\r\n")
 	return trimmed != "" && strings.IndexByte(`{["`, trimmed[0]) >= 0 && cursor.Valid(text)
@@ -167,8 +169,8 @@ func replace(text string, findings []Finding) string {
 	return b.String()
 }
 
-// Left returns an error for a text that still holds a finding after redaction. It names kind
-// and position and never the secret.
+// Left returns an error if a text contains a finding. It is for checking text after redaction.
+// where names the text. The error contains the kind and position, never the secret.
 func (r *Redactor) Left(where, text string) error {
 	if findings := r.Scan(text); len(findings) > 0 {
 		return fmt.Errorf("scan %s: a %s is left at byte %d", where, findings[0].Kind, findings[0].Start)

@@ -13,12 +13,12 @@ import (
 )
 
 // gitleaksFile holds the rules of config/gitleaks.toml of github.com/zricethezav/gitleaks
-// v8.30.1, converted by gitleaks/convert.py.
+// v8.30.1, converted to JSON by gitleaks/convert.py.
 //
 //go:embed gitleaks/rules.json
 var gitleaksFile []byte
 
-// gitleaksRule is one rule of gitleaks.
+// gitleaksRule is one rule of gitleaks, with the fields of its configuration file.
 type gitleaksRule struct {
 	ID          string
 	Regex       string
@@ -36,38 +36,40 @@ func gitleaksRules() []gitleaksRule {
 	return rules
 }
 
+// rule finds secrets of one kind by a regular expression in parts of a text.
 type rule struct {
 	kind string
-	// re compiles the expression when a text has one of the rule's words: few texts
-	// have any, and all expressions together take longer than many a command.
+	// re returns the expression. It is compiled at the first call, when a text has one of the
+	// keywords, since few texts have any and compiling all expressions takes longer than many
+	// a command.
 	re func() *regexp.Regexp
-	// group is the capture that is the secret; 0 takes the first that matched,
-	// or the whole match where there is none.
+	// group is the number of the capturing group that is the secret. 0 selects the first group
+	// that matched a text, or the entire match if there is none.
 	group int
-	// keywords gate the expression: only the text around them is searched.
+	// keywords are lower-case words near any secret: only the text around them is searched.
 	keywords []string
-	// anchored rules begin with one of their keywords: only those places are
-	// tried.
+	// anchored reports whether every match begins with a keyword, so that the expression is
+	// tried only there.
 	anchored bool
-	// whole rules search all of a text that has one of their keywords: what they
-	// find has no bound.
+	// whole reports whether all of a text with a keyword is searched, because the length of a
+	// match has no limit.
 	whole bool
-	// follows, where set, says whether what stands at a keyword may be the
-	// rule's: a look that is cheaper than the expression.
+	// follows, unless nil, reports whether a match is possible at the keyword from start to
+	// end. It is faster than the expression.
 	follows func(text string, start, end int) bool
-	// spans, where set, gives the parts to search instead of keywords, of a text
-	// and what a look found in it.
+	// spans, unless nil, returns the parts of the text to search. The rule then has no
+	// keywords. h is what the pass over the text found.
 	spans func(text string, h *hits) []span
-	// entropy returns the Shannon entropy of the bytes of s in bits a byte.
+	// entropy is the minimum Shannon entropy of a secret in bits per byte.
 	entropy float64
-	// valid is a last look at the secret; nil takes all.
+	// valid reports whether a match is a secret; nil accepts all.
 	valid func(string) bool
 }
 
-// sharedRules returns the content rules of gitleaks. Left out are rules on file names,
-// generic-api-key, which assigned-secret replaces, and private-key, which requires 64 bytes
-// of a key and continues into the next key if there are fewer. The allow lists are left out
-// too: they permit example keys.
+// sharedRules returns the rules of gitleaks that search content. It omits rules for file names;
+// generic-api-key, which this package's rule assigned-secret replaces; and private-key, which
+// needs 64 bytes of a key and continues into the next key if there are fewer. It also omits the
+// lists of permitted values, which would permit example keys.
 func sharedRules() []rule {
 	stored := gitleaksRules()
 	out := make([]rule, 0, len(stored))
@@ -87,7 +89,7 @@ func sharedRules() []rule {
 			expr += ends
 		}
 		if m := leading.FindStringSubmatch(expr); m != nil {
-			// what may stand before the word is no part of the secret
+			// characters before the keyword are not part of the secret
 			r.anchored = true
 			r.keywords = strings.Split(m[1], "|")
 			expr = `(?i)\A(?:` + m[1] + `)` + expr[len(m[0]):]
@@ -106,25 +108,27 @@ func compiledOnce(expr string) func() *regexp.Regexp {
 	})
 }
 
-// Most shared rules want a quote, a blank or a semicolon behind a secret, as in
-// source code. In prose and markup a full stop, a comma or a bracket ends it as
-// well: whatever cannot be a part of it.
+// Most rules of gitleaks need a quote, a space or a semicolon after a secret, as in source code.
+// sharedRules replaces tail, that end of their expressions, by ends, which matches any character
+// that cannot be part of a secret. In prose and markup a full stop, a comma or a bracket ends it
+// as well.
 const (
 	tail = `(?:[\x60'"\s;]|\\[nr]|$)`
 	ends = `(?:[^\w-]|$)`
 )
 
-// before is the rest of a name that may stand before the word of a rule. It is
-// no part of the secret, a match need not have it, and following it takes five
-// times as long.
+// before is a part of many gitleaks expressions that matches characters before the keyword.
+// sharedRules removes it: these characters are not part of the secret, a match does not need
+// them, and matching them takes five times as long.
 const before = `[\w.-]{0,50}?`
 
-// leading is how most shared rules begin: any name that holds one of a few
-// words.
+// leading matches how most gitleaks expressions begin: any characters of a name, then one of the
+// keywords in parentheses.
 var leading = regexp.MustCompile(`^\(\?i\)\[\\w\.-\]\{0,50\}\?\(\?:([a-z0-9_.|-]+)\)`)
 
-// narrow are what must follow the words of shared rules that stand in every
-// second sentence, such as global, plaid and sumo.
+// narrow maps gitleaks rules whose keywords are frequent in ordinary text, such as plaid and
+// sumo, to a quick check of the characters after the keyword. Only if the check succeeds is the
+// rule's expression executed.
 var narrow = map[string]func(text string, start, end int) bool{
 	"jwt": near(alphanumeric, 17, 0), "twilio-api-key": near(hexadecimal, 32, 0), "vault-service-token": near(alphanumeric.with("_-"), 24, 0),
 	"gcp-api-key": near(alphanumeric.with("_-"), 35, 0), "aws-access-token": near(alphanumeric, 16, 0),
@@ -180,7 +184,7 @@ func (r *rule) secret(m []int) (start, end int) {
 	return m[0], m[1]
 }
 
-// entropy returns the Shannon entropy of the bytes of s in bits a byte.
+// entropy returns the Shannon entropy of the bytes of s in bits per byte, from 0 to 8.
 func entropy(s string) float64 {
 	var count [256]int
 	for i := range len(s) {

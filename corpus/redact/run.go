@@ -7,12 +7,13 @@ import (
 	"unicode/utf8"
 )
 
-// shortestRun is the least length of what a run is searched for: 24 bytes in
-// base64.
+// shortestRun is the minimum length in bytes of a sequence of letters and digits that is
+// examined: 32 characters of base64 are 24 bytes.
 const shortestRun = 32
 
-// sample looks at one byte in so many, which shows every long run and every
-// phrase of words.
+// sample records what rules without keywords search: long sequences of base64 characters and
+// mnemonic phrases of wallets. It examines only one byte in sampleStride, which suffices to meet
+// all of them.
 func (h *hits) sample(text string) {
 	end := 0
 	for i := sampleStride - 1; i < len(text); i += sampleStride {
@@ -38,12 +39,13 @@ func (h *hits) sample(text string) {
 	}
 }
 
-// sampleStride is below the length of the shortest run and of half the shortest
-// phrase, so that one look of the two that a phrase gets falls on a word of it.
+// sampleStride is the distance in bytes between two examined bytes. It is below the length of the
+// shortest sequence, 32 bytes, and of the shortest mnemonic phrase, 47 bytes, so that each
+// contains an examined byte.
 const sampleStride = shortestRun - 1
 
-// isRun are the letters of base64, also as addresses write it, and the point
-// between the parts of keys.
+// isRun are the characters of base64, also in its form for URLs, and the dot between the parts of
+// keys.
 var isRun = alphanumeric.with("+/-_.")
 
 func runAround(text string, index int) span {
@@ -57,21 +59,23 @@ func runAround(text string, index int) span {
 	return s
 }
 
-// telling reports whether a run may be a part of a secret: it decodes to text,
-// has two points, or holds as many letters of base 58 as an account has. Hashes
-// and ids, which every trace is full of, are none of that.
+// telling reports whether a long sequence of base64 characters may contain a secret: a part of it
+// decodes to text, it has two dots, or it has 48 consecutive characters of base 58, as an account
+// address. Hashes and ids, of which every trace has many, fail all three conditions.
 func telling(text string, s span) bool {
 	run := text[s.start:s.end]
 	return strings.Count(run, ".") >= 2 || len(stretches(run, &isBase58, accountLen)) > 0 || len(coated(run)) > 0
 }
 
+// accountLen is the number of characters of an account's address on the chain (SS58 in base 58).
 const accountLen = 48
 
 var isBase58 = setOf(base58Letters)
 var ofAddresses = strings.NewReplacer("-", "+", "_", "/") // base64 as addresses write it, as others do
 
-// longRunsOf returns a function for the runs of n bytes and more, with a byte on either
-// side.
+// longRunsOf returns a function for the spans field of a rule. The function returns the recorded
+// sequences of at least n base64 characters. Each is extended by a byte on either side, which the
+// rule's expression checks too.
 func longRunsOf(n int) func(string, *hits) []span {
 	return func(text string, h *hits) []span {
 		var out []span
@@ -84,13 +88,14 @@ func longRunsOf(n int) func(string, *hits) []span {
 	}
 }
 
-// coat is text that stood in base64 at a place of a run.
+// coat is a part of a text that is base64, with the text that it decodes to.
 type coat struct {
 	span
 	text string
 }
 
-// coated returns the parts of a run between dots that decode to text.
+// coated splits a sequence of base64 characters at its dots and returns the parts that decode to
+// text. Their offsets are relative to the sequence.
 func coated(run string) []coat {
 	var out []coat
 	index := 0
@@ -103,8 +108,9 @@ func coated(run string) []coat {
 	return out
 }
 
-// encoded returns the runs that hold a finding in base64. The finding is the complete run,
-// since the encoded text around the secret is of no use.
+// encoded finds secrets in base64. items are long sequences of base64 characters in text, and
+// coats is how often a text may be base64 within base64. A finding comprises the complete encoded
+// part, since what surrounds the secret in it is of no use.
 func (r *Redactor) encoded(
 	text string,
 	items []span,
@@ -136,7 +142,7 @@ func fromBase64(run string) (string, bool) {
 		return "", false
 	}
 	run = ofAddresses.Replace(run)
-	if len(run)%4 == 1 { // no encoding ends so: one letter too many stands before or behind
+	if len(run)%4 == 1 { // no base64 has this length: one character too many precedes or follows
 		run = run[:len(run)-1]
 	}
 	b, err := base64.RawStdEncoding.DecodeString(run)
@@ -146,7 +152,8 @@ func fromBase64(run string) (string, bool) {
 	return string(b), true
 }
 
-// readable reports whether no byte is a control character that texts do not have.
+// readable reports whether b has no ASCII control characters except tabs, line feeds and carriage
+// returns.
 func readable(b []byte) bool {
 	for _, c := range b {
 		if c != '\n' && c != '\r' && c != '\t' && unicode.IsControl(rune(c)) && c < utf8.RuneSelf {

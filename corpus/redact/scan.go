@@ -7,27 +7,30 @@ import (
 	"strings"
 )
 
+// hit is an occurrence of a keyword of a rule, or another part of the text that the rule has to
+// search. The rule is given by its index.
 type hit struct {
 	rule int
 	span
 }
 
+// hits are what one pass over a text found, the input for the rules.
 type hits struct {
 	words []hit
-	// parts are those that rules without words search.
+	// parts are the parts of the text for rules that have no keywords.
 	parts []hit
-	// numbers are runs of digits with what may stand between them.
+	// numbers are sequences of digits, some with dots, spaces and hyphens.
 	numbers []span
-	// placeholders are those of earlier passes.
+	// placeholders are those that replaced secrets in an earlier pass.
 	placeholders []span
-	// runs are long stretches of letters and digits without a blank.
+	// runs are long sequences of base64 characters that may contain a secret.
 	runs []span
-	// phrases are those of wallets, and phrased is where the last row of words ends
-	// that was looked at.
+	// phrases are mnemonic phrases of wallets. phrased is the end of the last sequence of words
+	// that was examined for them.
 	phrases []span
 	phrased int
-	// escaped reports whether an escape may hide a part of a word, hidden whether
-	// another disguise may.
+	// escaped reports whether the text has an escape that may hide a part of a keyword; hidden
+	// reports the same of invisible characters, percent-encoding and HTML entities.
 	escaped, hidden bool
 }
 
@@ -35,11 +38,12 @@ func (h *hits) none() bool {
 	return len(h.words) == 0 && len(h.parts) == 0 && len(h.runs) == 0 && !h.escaped && !h.hidden
 }
 
-// maxCoats bounds how many coats of base64 a secret is looked for under.
+// maxCoats is how often a secret may be encoded in base64, one encoding within another, and still
+// be found.
 const maxCoats = 2
 
-// Scan lists the findings in a text in order, none overlapping another: those
-// that overlap are one, of the kind that starts first, or is longer.
+// Scan returns the findings in a text, in order. Findings that overlap are merged into one, of
+// the kind that begins first or, at the same position, is longer.
 func (r *Redactor) Scan(text string) []Finding { return r.scan(text, maxCoats) }
 
 func (r *Redactor) scan(text string, coats int) []Finding {
@@ -89,7 +93,9 @@ func (v *view) sourced(findings []Finding) []Finding {
 	return findings
 }
 
-// look passes over a text once; the hits are by rule, then in order.
+// look passes over a text once and returns what the rules need: occurrences of keywords, sorted
+// by rule and position, and the parts that rules without keywords search. It also notes what may
+// hide a secret.
 func (r *Redactor) look(text string) *hits {
 	h := &hits{}
 	r.filter.pass(text, func(n *needle, start int) {
@@ -128,8 +134,9 @@ func (r *Redactor) look(text string) *hits {
 	return h
 }
 
-// outside takes placeholders out of account: a finding within them is none,
-// one that cuts one takes it in whole.
+// outside removes the findings that are completely inside placeholders of an earlier pass. A
+// finding that overlaps a placeholder partly is extended to include all of it. placeholders must
+// be sorted.
 func outside(findings []Finding, placeholders []span) []Finding {
 	if len(placeholders) == 0 {
 		return findings

@@ -11,20 +11,23 @@ import (
 	"github.com/trajectory-arena/arena/internal/text"
 )
 
-// view is a text with something of it decoded. No finding in it begins or ends
-// within what was decoded.
+// view is a text in which something is decoded, such as JSON escapes, with a mapping from its
+// byte offsets to those of the source. The mapping holds for offsets at which a character begins
+// or the text ends.
 type view struct {
 	text string
-	// marks are the places in text where it stops to run along with the source,
-	// in order.
+	// marks, in order, are the offsets in text at which the distance to the source's offset
+	// changes.
 	marks []mark
 }
 
-// mark says that from a byte of the view on, the source goes on at from.
+// mark states that the byte at offset at of a view is the byte at offset from of its source. The
+// same distance holds for the following bytes until the next mark.
 type mark struct{ at, from int }
 
-// unescaped returns a text without its JSON escapes of any depth, so that expressions see
-// the same in a text, in a JSON string that holds it and in a JSON string in that.
+// unescaped returns a text with its JSON escapes decoded, even escapes of escapes. A rule's
+// expression thus matches a secret in plain text, in a JSON string, and in JSON within a JSON
+// string.
 func unescaped(source string) *view {
 	next := func(s string, index int) int {
 		return strings.IndexByte(s[index:], '\\')
@@ -32,13 +35,14 @@ func unescaped(source string) *view {
 	return decoded(source, next, unescape)
 }
 
-// undisguised returns a text without what hides a secret from expressions only: invisible
-// characters, percent-encoding of addresses, and entities of markup.
+// undisguised returns a text without encodings that hide a secret from the rules but not from its
+// reader. Invisible characters are removed, and the percent-encoding of URLs and the entities of
+// HTML are decoded.
 func undisguised(source string) *view { return decoded(source, disguise, undisguise) }
 
-// decoded returns a text in which step decodes what begins at each index that next returns:
-// into a character, or into nothing (-1). next counts from an index, and returns -1 if there
-// is no further one.
+// decoded returns a view of source with parts of it decoded. next returns the distance from an
+// index to the next part to decode, -1 if there is none. step returns the character that the part
+// at an index stands for, -1 if the part is to be removed, and the index after it.
 func decoded(
 	source string,
 	next func(s string, index int) int,
@@ -48,7 +52,7 @@ func decoded(
 	if skip < 0 {
 		return &view{text: source}
 	}
-	// nearly all places begin with the same byte: room for two marks each
+	// nearly all encoded parts begin with the same byte: capacity for two marks each
 	v := &view{marks: make([]mark, 0, min(2*strings.Count(source, source[skip:skip+1]), len(source)/8))}
 	var b strings.Builder
 	b.Grow(len(source))
@@ -57,8 +61,8 @@ func decoded(
 		b.WriteString(source[index : index+skip])
 		r, end := step(source, index+skip)
 		if r >= 0 {
-			// one escape may become several bytes: none of them but the first
-			// begins anything
+			// An escape may become several bytes. No finding begins at any of them but
+			// the first.
 			v.marks = append(v.marks, mark{b.Len(), index + skip})
 			b.WriteRune(r)
 		}
@@ -70,14 +74,15 @@ func decoded(
 	return v
 }
 
-// disguiseEnd returns the end of the disguise at an index, or the index itself if there is
-// none.
+// disguiseEnd returns the index after the invisible character, percent-encoded character or HTML
+// entity at an index. It returns the index itself if there is none of them.
 func disguiseEnd(s string, index int) int {
 	_, end := undisguise(s, index)
 	return end
 }
 
-// disguise returns the distance from an index to the next disguise.
+// disguise returns the distance in bytes from an index to the next invisible character,
+// percent-encoded character or HTML entity. It returns -1 if there is none.
 func disguise(s string, index int) int {
 	for i := index; i < len(s); i++ {
 		if s[i] != '%' && s[i] != '&' && s[i] < utf8.RuneSelf {
@@ -90,9 +95,9 @@ func disguise(s string, index int) int {
 	return -1
 }
 
-// undisguise reads an escaped character at index. It returns the character and the
-// index after it. The character is -1 if there is none; then the index is after an
-// invisible character, or index itself.
+// undisguise decodes the percent-encoded character or HTML entity at an index. It returns the
+// character and the index after it. At an invisible character it returns -1 and the index after
+// it, at any other byte -1 and the index itself.
 func undisguise(s string, index int) (rune, int) {
 	switch {
 	case s[index] == '%':
@@ -108,7 +113,8 @@ func undisguise(s string, index int) (rune, int) {
 	return -1, index
 }
 
-// percent reads a printable ASCII character as addresses write it.
+// percent decodes a percent-encoded printable ASCII character, such as %41 for A. It returns the
+// character and the index after it, or -1 and the index itself if there is none.
 func percent(s string, index int) (rune, int) {
 	r, ok := hex(s, index+1, 2)
 	if !ok || r < ' ' || r >= 0x7F {
@@ -117,7 +123,8 @@ func percent(s string, index int) (rune, int) {
 	return r, index + 3
 }
 
-// entity reads a character as markup writes it, or markup within markup.
+// entity decodes an HTML entity such as &#64; or one that is encoded twice, such as &amp;#64;. It
+// returns the character and the index after it, or -1 and the index itself if there is none.
 func entity(s string, index int) (rune, int) {
 	const longestEntity = 32
 	end := strings.IndexByte(s[index:min(len(s), index+longestEntity)], ';')
@@ -157,11 +164,14 @@ func unescape(s string, index int) (rune, int) {
 	return -1, end
 }
 
-// meant is what the byte after a backslash stands for; 0 for all others.
+// meant maps the byte after a backslash in JSON to the character that the two stand for. It is 0
+// for bytes that form no such escape; \u and the backslash itself are handled elsewhere.
 var meant = [256]rune{'n': '\n', 'r': '\r', 't': '\t', 'b': '\b', 'f': '\f', '"': '"', '/': '/'}
 
-// unicodeEscape reads the escape whose u is at the given place, and with it the
-// second half of a surrogate pair, escaped as deep as the first.
+// unicodeEscape decodes a \u escape, of which start is the index of the first backslash and u
+// that of the letter. A surrogate pair with the same number of backslashes is decoded as one
+// character. It returns the character and the index after it, or -1 and u if four hexadecimal
+// digits do not follow. An unpaired surrogate is U+FFFD.
 func unicodeEscape(s string, start, u int) (rune, int) {
 	r, ok := hex(s, u+1, 4)
 	if !ok {
@@ -180,6 +190,7 @@ func unicodeEscape(s string, start, u int) (rune, int) {
 	return utf8.RuneError, end
 }
 
+// hex parses the n hexadecimal digits at an index. It returns false if there are fewer.
 func hex(s string, index, n int) (rune, bool) {
 	if index+n > len(s) {
 		return 0, false
@@ -188,6 +199,7 @@ func hex(s string, index, n int) (rune, bool) {
 	return rune(r), err == nil
 }
 
+// from returns the offset in the source of the byte at an offset of the view's text.
 func (v *view) from(index int) int {
 	i := sort.Search(len(v.marks), func(i int) bool {
 		return v.marks[i].at > index

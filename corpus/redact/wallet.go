@@ -13,19 +13,20 @@ import (
 	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
-// The mnemonic phrase of a wallet (BIP-39) has 12, 15, 18, 21 or 24 words of a
-// list of 2,048, all of three to eight letters; the last ones hold a checksum.
+// A mnemonic phrase of a wallet (BIP-39) has 12, 15, 18, 21 or 24 words of a list of 2,048, all
+// of three to eight letters. Its last bits are a checksum. At most longestGap bytes are between
+// two words.
 const (
 	fewestWords, mostWords    = 12, 24
 	shortestWord, longestWord = 3, 8
 	longestGap                = 8
 )
 
-// phraseLabel is what people write before a phrase. It tells one whose checksum
-// does not hold because a word of it is lost.
+// phraseLabel matches what people write before a mnemonic phrase, such as "seed phrase:". After
+// it a phrase is redacted even if its checksum is wrong because a word is missing.
 var phraseLabel = regexp.MustCompile(`(?i)(?:mnemonic|(?:seed|secret|recovery|backup|wallet)[ _-]?(?:phrase|words))[^a-z]{0,6}(?:(?:is|are|was|of|my|the|wallet|coldkey|hotkey|phrase|words)[^a-z]{1,6}){0,4}$`)
 
-// phraseAt records the mnemonic phrases in the row of words around one of them.
+// phraseAt records the mnemonic phrases of wallets in the sequence of words around the given one.
 func (h *hits) phraseAt(text string, word span) {
 	words := wordsAround(text, word)
 	if words == nil {
@@ -37,8 +38,8 @@ func (h *hits) phraseAt(text string, word span) {
 
 func phrases(_ string, h *hits) []span { return h.phrases }
 
-// wordsAround returns the row of list words around one of them, nil if they are too few for
-// a phrase.
+// wordsAround returns the longest sequence of words of the BIP-39 list that contains the given
+// one. It returns nil if the sequence has fewer than 12 words, the minimum of a phrase.
 func wordsAround(text string, word span) []span {
 	first := word
 	n := 1
@@ -59,7 +60,8 @@ func wordsAround(text string, word span) []span {
 	return words
 }
 
-// wordAt returns the word around an index, empty if it is longer than the words of the list.
+// wordAt returns the extent of the word around an index, in letters. A word that is longer than 8
+// letters, the maximum in the BIP-39 list, is cut off, but remains too long for the list.
 func wordAt(text string, index int) span {
 	start := index
 	end := index
@@ -101,7 +103,7 @@ func listed(text string, w span) bool {
 	return is
 }
 
-// phraseWords is the list, each word as one number with its place.
+// phraseWords maps each word of the BIP-39 list, packed into a number, to its index in the list.
 var phraseWords = func() map[uint64]int {
 	list := map[uint64]int{}
 	for i, w := range bip39.GetWordList() {
@@ -110,8 +112,9 @@ var phraseWords = func() map[uint64]int {
 	return list
 }()
 
-// phraseBits has what is left of the list's words by its length, a prime: nearly all others
-// are turned away by it.
+// phraseBits is a quick check for words that are not in the BIP-39 list, done before the lookup
+// in phraseWords. The element for a packed word modulo the table's length, a prime number, is
+// true if some word of the list has the same remainder.
 var phraseBits = func() (bits [16381]bool) {
 	for word := range phraseWords {
 		bits[word%uint64(len(bits))] = true
@@ -119,6 +122,8 @@ var phraseBits = func() (bits [16381]bool) {
 	return bits
 }()
 
+// packed returns the bytes of a word of at most eight letters as one number, letters in lower
+// case.
 func packed(word string) uint64 {
 	n := uint64(0)
 	for i := range len(word) {
@@ -127,12 +132,13 @@ func packed(word string) uint64 {
 	return n
 }
 
-// phrasesOf returns the phrases among words in a row: as many words as phrases have, with
-// the same separator between all of them, and a valid checksum or a label before them.
+// phrasesOf returns the mnemonic phrases in a sequence of words of the BIP-39 list. The words of
+// a phrase have the same separator between all of them. A phrase has a permitted number of words
+// and a valid checksum, or a label such as "seed phrase:" before it.
 func phrasesOf(text string, words []span) []span {
 	var items []span
 	for len(words) >= fewestWords {
-		// A word between two gaps ends one stretch and begins the next.
+		// A word between two different separators ends one sequence and begins the next.
 		n := 2
 		for between := gap(text, words[0], words[1]); n < len(words) && gap(text, words[n-1], words[n]) == between; {
 			n++
@@ -143,7 +149,9 @@ func phrasesOf(text string, words []span) []span {
 	return longestOf(items)
 }
 
-// phrasesIn returns the phrases in a row of words. A label precedes the row.
+// phrasesIn returns the mnemonic phrases, perhaps overlapping, in a sequence of words with equal
+// separators. If no phrase with a valid checksum begins at the first word but a label such as
+// "seed phrase:" precedes it, the first words, at most 24, are a phrase.
 func phrasesIn(text string, words []span) []span {
 	places := slicesx.Map(words, func(w span) int {
 		return phraseWords[packed(text[w.start:w.end])]
@@ -162,8 +170,9 @@ func phrasesIn(text string, words []span) []span {
 	return items
 }
 
-// longestOf returns the spans that no longer one overlaps: one of sixteen rows of words has
-// a valid checksum by chance.
+// longestOf returns the longest of overlapping spans and all spans without overlap, in order.
+// Shorter ones are likely errors: one of sixteen sequences of twelve words has a valid checksum
+// by chance.
 func longestOf(items []span) []span {
 	slices.SortStableFunc(items, func(a, b span) int {
 		return (b.end - b.start) - (a.end - a.start)
@@ -180,7 +189,8 @@ func longestOf(items []span) []span {
 	return out
 }
 
-// gap returns the text between two words, without the numbers of a list.
+// gap returns the text between two words without its digits, so that the words of a numbered list
+// have equal separators.
 func gap(text string, a, b span) string {
 	return strings.Map(func(r rune) rune {
 		if r >= '0' && r <= '9' {
@@ -190,9 +200,10 @@ func gap(text string, a, b span) string {
 	}, text[a.end:b.start])
 }
 
-// phraseLength returns the number of words, given by their indexes in the list, of the
-// longest phrase that begins with the first of them and has a valid checksum; 0 if there is
-// none. Each word is eleven bits, and one bit of 33 is of the SHA-256 of the others.
+// phraseLength returns the number of words of the longest mnemonic phrase with a valid checksum
+// that begins with the first word, 0 if there is none. Words are given by their indices in the
+// BIP-39 list, eleven bits each. Of every 33 bits one belongs to the checksum, the first bits of
+// the SHA-256 of the others.
 func phraseLength(words []int) int {
 	var b [mostWords*11/8 + 1]byte
 	bits := 0
@@ -220,9 +231,8 @@ func letter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
 
 const base58Letters = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 
-// isWIF reports whether s is a private key as wallets of Bitcoin write it
-// (WIF): a version, 32 bytes, perhaps a mark, and four bytes of checksum in
-// base 58.
+// isWIF reports whether s is a Bitcoin private key in Wallet Import Format, base 58: a version
+// byte, 32 bytes of key, an optional byte, and a valid checksum of four bytes.
 func isWIF(s string) bool {
 	n := new(big.Int)
 	for i := range len(s) {

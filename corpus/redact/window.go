@@ -9,18 +9,21 @@ import (
 	"github.com/trajectory-arena/arena/internal/text"
 )
 
-// span is a part of a text by byte offsets.
+// span is a part of a text from byte offset start to before byte offset end.
 type span struct{ start, end int }
 
-// The rules name a secret at most reachBack bytes before their keyword and
-// begin it at most reachOn bytes after. A window then goes on to the end of the
-// token that it cuts, at most longest bytes on.
+// The match of a rule begins at most reachBack bytes before its keyword, and its secret begins
+// at most reachOn bytes after the keyword. The searched part of the text is extended at both
+// ends to whole tokens, by at most longest bytes.
 const (
 	reachBack = 96
 	reachOn   = 256
 	longest   = 16 << 10
 )
 
+// places returns, for each occurrence of a keyword, the part of the text from the keyword to 256
+// bytes after it, extended to the end of the token there. It is for rules whose match begins with
+// the keyword.
 func places(text string, findings []hit) []span {
 	seen := tokens{text: text}
 	return slicesx.Map(findings, func(h hit) span {
@@ -28,8 +31,9 @@ func places(text string, findings []hit) []span {
 	})
 }
 
-// windows returns the parts of a text around sorted words, merged where they overlap. They
-// end where tokens do, so that no expression sees half of one.
+// windows returns the parts of a text to search for a rule: from 96 bytes before each keyword to
+// 256 bytes after it, extended at both ends to whole tokens so that no secret is cut. Parts that
+// overlap are merged. findings, the occurrences of keywords, must be sorted.
 func windows(text string, findings []hit) []span {
 	var out []span
 	seen := tokens{text: text}
@@ -48,8 +52,9 @@ func windows(text string, findings []hit) []span {
 	return out
 }
 
-// begin returns the start of the token at an index, at most longest bytes before it, and
-// never within a character or before the given index.
+// begin returns the start of the token, the text between separators, that contains an index. The
+// result is at most 16 KiB (longest) before the index and not before the offset before, except
+// that it is moved back to the first byte of a character.
 func begin(text string, index, before int) int {
 	index = max(0, index)
 	for floor := max(0, before, index-longest); index > floor && !separator(text[index-1]); {
@@ -61,16 +66,17 @@ func begin(text string, index, before int) int {
 	return index
 }
 
-// tokens finds the ends of a text's tokens. It knows the last stretch that it
-// walked over, so that many places in one long token cost no more than one.
+// tokens finds the ends of a text's tokens, which are separated by blanks and quotes. It
+// remembers the last stretch without separators that it searched, so that many requests inside
+// one long token cost no more than one.
 type tokens struct {
 	text string
-	// from and to bound a stretch without separators.
+	// from and to are the bounds of that stretch.
 	from, to int
 }
 
-// end returns the end of the token at an index, at most longest bytes after it, and never
-// within a character.
+// end returns the end of the token that contains an index, at most 16 KiB (longest) after the
+// index and not inside a character.
 func (t *tokens) end(index int) int {
 	index = min(index, len(t.text))
 	if free := t.walk(index, t.from); index > t.to || free < t.from {
@@ -87,7 +93,7 @@ func (t *tokens) end(index int) int {
 	return end
 }
 
-// walk moves from an index to the next separator, or to the other index.
+// walk returns the index of the next separator from index on, or dst if there is none before dst.
 func (t *tokens) walk(index, dst int) int {
 	for index < dst && !separator(t.text[index]) {
 		index++
@@ -97,6 +103,7 @@ func (t *tokens) walk(index, dst int) int {
 
 func separator(c byte) bool { return c == ' ' || c == '\n' || c == '\t' || c == '"' || c == '\'' }
 
+// stretches returns the longest sequences of at least minimum consecutive bytes of a set.
 func stretches(s string, set *charset, minimum int) []span {
 	var out []span
 	for start, end := range text.Runs(s, (*[256]bool)(set), minimum) {
@@ -105,21 +112,21 @@ func stretches(s string, set *charset, minimum int) []span {
 	return out
 }
 
-// clean remembers texts that hold no finding: the attempts of a day share most
-// of theirs, such as a system prompt, what one search answers and the few words
-// of a column, and a text is read when its tokens are counted and again in each
-// file that it stands in. The seed is drawn by each process, so that nobody can
-// write a text that is taken for another. There is room for few names until they take
-// each other's: an evaluation has few clean texts, a day of 27,000 attempts 300,000.
+// clean is a cache of texts without findings, stored as 64-bit hashes. The attempts of a day
+// share most of their texts, such as system prompts and search results, and each text is scanned
+// when its tokens are counted and again for each file that contains it. The hash's seed differs
+// in each process, so that nobody can construct a text with the hash of another. The small table
+// few is replaced by the large one when many hashes have overwritten others: an evaluation has
+// few clean texts, a day of 27,000 attempts 300,000.
 type clean struct {
 	seed maphash.Seed
 	few  [1 << 13]atomic.Uint64
 	many atomic.Pointer[[1 << 19]atomic.Uint64]
-	// lost counts the names that others took the place of.
+	// lost counts the hashes that overwrote others.
 	lost atomic.Int64
 }
 
-// has reports whether a text was added, unless a later one took its place.
+// has reports whether a text was added and its hash not overwritten by a later one.
 func (c *clean) has(text string) bool {
 	index, name := c.entry(text)
 	return index.Load() == name

@@ -15,7 +15,7 @@ import (
 	"github.com/trajectory-arena/arena/internal/stats"
 )
 
-// Facts hold what the rows of an attempt or problem need beside its record.
+// Facts hold what the row of an attempt or problem needs in addition to its record.
 type Facts struct {
 	Harness arena.Harness
 	// Category is the kind of task, empty if the problem is not known.
@@ -24,10 +24,11 @@ type Facts struct {
 	Origin
 	PipelineVersion string
 	Counter         Counter
-	// IsSecret reports whether the id of a call must not be published. Nil: none.
+	// IsSecret reports whether the id of a tool call must not be published. If nil, all ids are
+	// published.
 	IsSecret func(id string) bool
-	// Redact returns a text as it will be written to the file; tokens are counted after
-	// redaction. Nil leaves texts as they are.
+	// Redact returns a text as it will be written to the file. Tokens are counted after
+	// redaction. Nil leaves texts unchanged.
 	Redact func(text string) string
 	// Metadata is added to the row's metadata.
 	Metadata map[string]any
@@ -67,7 +68,8 @@ func NewSFT(rec *arena.Record, f *Facts) (row SFT, ms []chat.Message, err error)
 	return row, ms, err
 }
 
-// countTokens counts the tokens of the messages after redaction.
+// countTokens returns the number of tokens of an attempt's messages as they will be published, so
+// after redaction. encoded are the same messages as JSON.
 func (f *Facts) countTokens(ms []chat.Message, encoded, tools []string) (int, error) {
 	if f.Redact == nil {
 		return CountTokens(f.Counter, ms, tools), nil
@@ -79,7 +81,8 @@ func (f *Facts) countTokens(ms []chat.Message, encoded, tools []string) (int, er
 	return Recount(f.Counter, redacted, tools)
 }
 
-// metadata returns the row's metadata as a JSON object.
+// metadata returns the JSON object of a row's metadata column: the hashes and source line of the
+// attempt, its judge, the repairs of its dialogue, and f.Metadata.
 func metadata(rec *arena.Record, f *Facts) (string, error) {
 	repairs := []string{}
 	for _, t := range rec.Dialogue.Turns {
@@ -132,8 +135,8 @@ func scalars(rec *arena.Record, f *Facts) Scalars {
 	return s
 }
 
-// outcomeScore returns the score of the verifier's ruling, otherwise that of the rules,
-// nil if neither exists.
+// outcomeScore returns the score by the subnet's verifier or, if the outcome has none, by the
+// subnet's published rules. It is nil if neither scored the attempt.
 func outcomeScore(o *arena.Outcome) *float64 {
 	if o.Ruling != nil {
 		return o.Ruling.Score
@@ -175,7 +178,7 @@ func CountToolCalls(d *arena.Dialogue) int64 {
 	return int64(n)
 }
 
-// NewAttempt returns the ledger's row of an attempt, filled as far as its trace goes.
+// NewAttempt returns the ledger's row of an attempt with the columns that follow from its trace.
 func NewAttempt(t *arena.Trace) Attempt {
 	a := Attempt{
 		TraceID:           t.ID,
@@ -203,7 +206,8 @@ func NewAttempt(t *arena.Trace) Attempt {
 	return a
 }
 
-// milliseconds returns an RFC 3339 time as Unix milliseconds, nil if it is not one.
+// milliseconds parses an RFC 3339 time and returns Unix milliseconds. It returns nil if the text
+// is not such a time.
 func milliseconds(timestamp string) *int64 {
 	t, err := time.Parse(time.RFC3339Nano, timestamp)
 	if err != nil {
@@ -212,7 +216,7 @@ func milliseconds(timestamp string) *int64 {
 	return new(t.UnixMilli())
 }
 
-// knownCount returns nil for a negative count, which means unknown.
+// knownCount returns n for a row, or nil if n is negative, which means unknown.
 func knownCount(n int) *int64 {
 	if n < 0 {
 		return nil

@@ -8,8 +8,8 @@ import (
 	"github.com/trajectory-arena/arena/corpus/chat"
 )
 
-// Candidate is a scored attempt at a problem, a possible side of a pair. All candidates
-// of one call have the same problem, harness and split.
+// Candidate is a scored attempt at a problem that may become the chosen or rejected side of a
+// preference pair. All candidates of one call have the same problem, harness and split.
 type Candidate struct {
 	SessionID string
 	// Success and Judge decide which attempt is preferred. Judge is nil if no judge
@@ -24,8 +24,8 @@ type Candidate struct {
 	Completion []Msg
 }
 
-// score returns the order of candidates, 0 to 1: half for success, half the judge's
-// grade, so that the outcome outweighs any grade.
+// score returns the value by which attempts are compared, 0 to 1: 0.5 for success plus half the
+// judge's grade. Success therefore counts at least as much as any grade.
 func (c *Candidate) score() float64 {
 	s := 0.0
 	if c.Success {
@@ -44,7 +44,7 @@ const (
 	PairBoth    = "outcome_and_judge"
 )
 
-// PairRule holds the rule by which attempts become pairs.
+// PairRule is the rule by which attempts at one problem are paired.
 type PairRule struct {
 	// PerProblem is the maximum number of pairs of one problem, so that problems with
 	// many attempts do not dominate.
@@ -57,7 +57,7 @@ type PairRule struct {
 	MaxLengthRatio float64
 }
 
-// pairing is a possible pair.
+// pairing is a possible preference pair. margin is the difference of the two attempts' scores.
 type pairing struct {
 	chosen, rejected *Candidate
 	margin           float64
@@ -84,7 +84,8 @@ func (r PairRule) Pairs(cs []Candidate, f *Facts) []Pref {
 	return out
 }
 
-// sortedPairings returns all allowed pairings, the best first.
+// sortedPairings returns all pairings that the rule allows. They are sorted by margin, the
+// largest first, then by the smaller difference in length, then by session ids.
 func (r PairRule) sortedPairings(cs []Candidate) []pairing {
 	var pairings []pairing
 	for i := range cs {
@@ -117,7 +118,7 @@ func (r PairRule) allows(p pairing) bool {
 	return r.MaxLengthRatio == 0 || longer <= r.MaxLengthRatio*shorter
 }
 
-// lengthDifference returns the difference of the attempts in tokens.
+// lengthDifference returns the absolute difference of the lengths of the two attempts in tokens.
 func (p pairing) lengthDifference() float64 {
 	return math.Abs(float64(p.chosen.Tokens - p.rejected.Tokens))
 }
@@ -154,8 +155,8 @@ func (p pairing) row(f *Facts) Pref {
 	}
 }
 
-// SplitCompletion splits the text form of an attempt after the customer's request: into
-// the input of the model and its work.
+// SplitCompletion returns an attempt in text form, split after the customer's request: the input
+// of the model and what follows. tools are the definitions for the system turn.
 func SplitCompletion(ms []chat.Message, tools []string) (prompt, completion []Msg) {
 	turns := chat.Text(ms, tools)
 	request := slices.IndexFunc(turns, func(m Msg) bool {

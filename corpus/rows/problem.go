@@ -19,9 +19,10 @@ type Tally struct {
 	Successes int64
 }
 
-// Difficulty returns the problem's bucket by the day's success rate. unseen, unsolved and
-// solved problems give a policy gradient no signal, because all rollouts are expected to
-// end alike. hard, medium and easy are thirds of the rates between 0 and 1.
+// Difficulty returns the problem's difficulty, derived from the day's success rate. It is unseen
+// without attempts, unsolved or solved if all attempts had that result, and otherwise hard,
+// medium or easy, each a third of the rates between 0 and 1. The first three give a policy
+// gradient no signal, because all rollouts are expected to have the same result.
 func (t Tally) Difficulty() string {
 	rate := float64(t.Successes) / float64(max(t.Attempts, 1))
 	switch {
@@ -40,7 +41,8 @@ func (t Tally) Difficulty() string {
 	}
 }
 
-// NewRL returns the row of a problem. index must be unique in its split.
+// NewRL returns the row of a problem for reinforcement learning. index must be unique in its
+// split.
 func NewRL(p *arena.Problem, f *Facts, t Tally, index int64) RL {
 	truth := groundTruth(p)
 	row := RL{
@@ -82,8 +84,8 @@ func prompt(system, query string) []Msg {
 	})
 }
 
-// groundTruth returns the specification that a problem is graded by, as a JSON object in
-// the words of its source: category, reward as a list, and voucher if the task has one.
+// groundTruth returns the specification by which a problem is scored, as a JSON object: category,
+// reward (a list, in the JSON of its source), and voucher if the task has one.
 func groundTruth(p *arena.Problem) string {
 	spec := struct {
 		Category string            `json:"category"`

@@ -22,10 +22,10 @@ func (l *Length) Raise(other Length) {
 	}
 }
 
-// Length returns the count that the row contains.
+// Length returns the number of tokens stored in the row.
 func (r *SFT) Length() Length { return Length{r.NTokens, r.TokenCounter} }
 
-// Length returns the count that the row contains.
+// Length returns the number of tokens stored in the row.
 func (c *AttemptColumns) Length() Length { return Length{c.NTokens, c.TokenCounter} }
 
 // Length returns an estimate for the longer of the two attempts.
@@ -52,7 +52,7 @@ func (r *Steps) Length() Length {
 	return estimate(n)
 }
 
-// contentBytes returns the bytes of all contents.
+// contentBytes returns the total number of bytes of the contents of messages.
 func contentBytes(ms []Msg) int {
 	n := 0
 	for _, m := range ms {

@@ -8,8 +8,8 @@ import (
 	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
-// MessageTurns returns the messages of a row as turns. The system prompt and the results
-// of tools, in their tags, become turns of the user.
+// MessageTurns converts the messages of a row to turns of a dialogue. The system prompt and the
+// results of tools, in their tags, become turns of the user.
 func MessageTurns(messages []chat.Message) []arena.Turn {
 	turns := make([]arena.Turn, 0, len(messages))
 	for _, m := range messages {
@@ -38,7 +38,8 @@ func assistantTurn(m chat.Message) arena.Turn {
 	return t
 }
 
-// TextTurns returns dialogues in text form, one after the other, as MessageTurns does.
+// TextTurns concatenates dialogues in text form and converts them to turns like MessageTurns.
+// Messages of tools are omitted.
 func TextTurns(dialogues ...[]Msg) []arena.Turn {
 	messages := slicesx.FilterMap(slices.Concat(dialogues...), func(m Msg) (chat.Message, bool) {
 		return chat.Message{
@@ -49,7 +50,8 @@ func TextTurns(dialogues ...[]Msg) []arena.Turn {
 	return MessageTurns(messages)
 }
 
-// Request returns the customer's request in a prompt: its first user message, "" if none.
+// Request returns the first user message of a prompt, which is the customer's request, or "" if
+// there is none.
 func Request(prompt []Msg) string {
 	for _, m := range prompt {
 		if m.Role == chat.User {

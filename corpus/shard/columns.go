@@ -7,19 +7,18 @@ import (
 	"github.com/parquet-go/parquet-go"
 )
 
-// Columns splits rows of one Go type into the values of a Parquet file's columns.
-// It reuses its memory from row to row: parquet-go's Deconstruct allocates for each
-// row, and writes a pointer to zero in an embedded struct as null. A Columns must not
-// be used by several goroutines at a time.
+// Columns converts rows of one Go type into the values of a Parquet file's columns. It reuses its
+// memory for each row. parquet-go's Deconstruct would allocate memory for each row, and would
+// write a pointer to zero in an embedded struct as null. A Columns must not be used concurrently.
 type Columns struct {
 	root node
-	// Values holds the last loaded row, one slice per column. Texts share the memory
-	// of that row.
+	// Values holds the values of the last loaded row by column. Texts share memory with that row.
 	Values [][]parquet.Value
 }
 
-// node is a part of a row type: a struct with its fields, a list or pointer with its
-// element, or a leaf. Its values go to the columns start to end-1.
+// node describes a row type or a part of it: a struct, whose children are its fields; a list or
+// pointer, whose child is its element; or a single value, which has no children. Its values are
+// stored in the columns from start to before end.
 type node struct {
 	field      int // index of the field in the parent struct
 	children   []node
@@ -74,10 +73,10 @@ func (c *Columns) Write(columns []*parquet.ColumnWriter) error {
 	return nil
 }
 
-// levels are the Dremel levels of a value. repetition is the depth of the list in
-// which the value starts a new element, 0 for a new row. depth is the number of lists
-// around the value. definition counts the lists and pointers around it that are not
-// empty.
+// levels are the repetition and definition levels of a value, by which Parquet encodes nested
+// lists (Dremel encoding). repetition is the depth of the list in which the value starts a new
+// element, 0 if it starts a new row. depth is the number of lists that contain the value.
+// definition is the number of non-empty lists and non-nil pointers that contain it.
 type levels struct{ repetition, depth, definition int }
 
 func (c *Columns) load(n *node, v reflect.Value, lv levels) {
@@ -114,7 +113,7 @@ func (c *Columns) loadList(n *node, v reflect.Value, lv levels) {
 	}
 }
 
-// loadNull adds a null to every column of a part of the row.
+// loadNull adds a null to each column of a list that is empty or a pointer that is nil.
 func (c *Columns) loadNull(n *node, lv levels) {
 	for i := n.start; i < n.end; i++ {
 		c.add(i, parquet.Value{}, lv)
@@ -125,7 +124,7 @@ func (c *Columns) add(column int, v parquet.Value, lv levels) {
 	c.Values[column] = append(c.Values[column], v.Level(lv.repetition, lv.definition, column))
 }
 
-// valueOf returns a leaf as a Parquet value. A text shares the memory of v.
+// valueOf converts a string, number or bool into a Parquet value. A string shares memory with v.
 func valueOf(v reflect.Value) parquet.Value {
 	switch v.Kind() {
 	case reflect.String:

@@ -30,8 +30,8 @@ func Open(r io.ReaderAt, size int64, path string) (*File, error) {
 	return &File{file, path}, nil
 }
 
-// Recover turns a panic during the reading of a file into an error, because parquet-go
-// panics on some broken pages. Callers must defer it directly.
+// Recover stores an error in err if reading the file at path panicked, because parquet-go panics
+// on some broken pages. Callers must defer it directly.
 func Recover(path string, err *error) {
 	if r := recover(); r != nil {
 		*err = fmt.Errorf("read %s: broken file: %v", path, r)
@@ -64,7 +64,7 @@ func (f *File) VisitRows(visit func(parquet.Row) error) error {
 	return nil
 }
 
-// rowBatch is the number of rows decoded at a time.
+// rowBatch is the number of rows that are decoded at a time.
 const rowBatch = 16
 
 func (f *File) visitGroup(g parquet.RowGroup, visit func(parquet.Row) error) error {
@@ -115,8 +115,8 @@ func (f *File) Sum() (Sum, error) {
 	return total, nil
 }
 
-// sumGroup returns the checksum of a row group. It reads column by column, which needs
-// the memory of one page.
+// sumGroup returns the checksum of the rows of a row group. It reads one column after the other,
+// so that only one page is in memory.
 func (f *File) sumGroup(g parquet.RowGroup) (Sum, error) {
 	sum := NewSum(f.Schema())
 	sum.Rows = g.NumRows()

@@ -11,8 +11,8 @@ import (
 	"github.com/parquet-go/parquet-go"
 )
 
-// Sum is a checksum of rows. Two readings of one file have equal sums. Sums of
-// different processes cannot be compared: the seed of the hashes is random.
+// Sum is a checksum of rows. Equal rows in the same order have equal sums. Sums computed by
+// different processes cannot be compared, because the seed of the hashes is random.
 type Sum struct {
 	// Rows is the number of rows.
 	Rows    int64
@@ -35,7 +35,7 @@ func (s *Sum) Add(row [][]parquet.Value) (size int64) {
 	return size
 }
 
-// Append adds the rows of next behind those of s.
+// Append adds the checksum of further rows, which follow those of s.
 func (s *Sum) Append(next Sum) {
 	s.Rows += next.Rows
 	for i := range s.columns {
@@ -48,20 +48,21 @@ func (s *Sum) Equal(other Sum) bool {
 	return s.Rows == other.Rows && slices.Equal(s.columns, other.columns)
 }
 
-// columnSum is a polynomial hash of the values of one column and of their levels,
-// which mark the starts of rows and lists. Files are read back one column at a time,
-// and the hashes of consecutive pieces combine into the hash of both.
+// columnSum is the checksum of one column: a polynomial hash of its values and their levels,
+// which mark where rows and lists start. Each column has its own hash because files are read back
+// one column at a time. The hashes of two consecutive parts can be combined into the hash of
+// both.
 type columnSum struct {
 	values int64
 	hash   uint64
 }
 
-// sumBase is the base of the polynomial. It is odd, so no power of it is 0.
+// sumBase is the base of the polynomial hash. It is odd, so that no power of it is 0 in 64 bits.
 const sumBase = 1099511628211
 
 var sumSeed = maphash.MakeSeed()
 
-// add adds a value and returns its size in bytes.
+// add adds a value to the checksum and returns the value's size in bytes.
 func (s *columnSum) add(v parquet.Value) (size int64) {
 	levels := uint64(v.RepetitionLevel())<<8 | uint64(v.DefinitionLevel())
 	content := uint64(0)
@@ -81,8 +82,8 @@ func (s *columnSum) add(v parquet.Value) (size int64) {
 	return size
 }
 
-// append adds the values of next behind those of s. Each value multiplies the hash by
-// the base twice.
+// append adds the checksum of further values, which follow those of s. The old hash is multiplied
+// by the base twice for each of them, as if they had been added one by one.
 func (s *columnSum) append(next columnSum) {
 	factor := uint64(1)
 	power := uint64(sumBase)
@@ -96,7 +97,7 @@ func (s *columnSum) append(next columnSum) {
 	s.hash = s.hash*factor + next.hash
 }
 
-// addPages adds the values of all pages and closes them.
+// addPages adds the values of all pages of a column to the checksum and closes pages.
 func (s *columnSum) addPages(pages parquet.Pages) error {
 	defer func() { _ = pages.Close() }() // only read
 	batch := make([]parquet.Value, 64)
@@ -134,8 +135,8 @@ func (s *columnSum) addValues(values parquet.ValueReader, batch []parquet.Value)
 	}
 }
 
-// EmbeddedPointers lists the optional scalars that a row type takes from its embedded
-// structs. parquet-go v0.32.0 reads a null of such a column as a pointer to zero.
+// EmbeddedPointers are the pointer fields that a row type has in embedded structs. parquet-go
+// v0.32.0 decodes a null in their columns as a pointer to zero instead of nil.
 type EmbeddedPointers []embeddedPointer
 
 type embeddedPointer struct {
@@ -143,8 +144,8 @@ type embeddedPointer struct {
 	index  []int // of the field, for reflect's FieldByIndex
 }
 
-// EmbeddedPointersOf returns the optional scalars in embedded structs of a row type
-// whose columns are in schema.
+// EmbeddedPointersOf returns the pointer fields in embedded structs of a row type whose columns
+// are in schema.
 func EmbeddedPointersOf(t reflect.Type, schema *parquet.Schema) EmbeddedPointers {
 	var out EmbeddedPointers
 	for _, f := range reflect.VisibleFields(t) {
@@ -159,7 +160,7 @@ func EmbeddedPointersOf(t reflect.Type, schema *parquet.Schema) EmbeddedPointers
 	return out
 }
 
-// RestoreNulls sets those fields of dst to nil that are null in row. dst points to the
+// RestoreNulls sets the fields of dst to nil whose columns are null in row. dst points to the
 // struct into which row was decoded.
 func (ps EmbeddedPointers) RestoreNulls(dst any, row parquet.Row) {
 	s := reflect.ValueOf(dst).Elem()

@@ -15,23 +15,26 @@ import (
 	"github.com/trajectory-arena/arena/corpus/rows"
 )
 
-// Line is all that the ledger holds of one attempt; parts that it lacks are nil.
+// Line holds the ledger's rows about one attempt, at most one of each table. A table that has no
+// row of the attempt is nil.
 type Line struct {
 	Attempt *rows.Attempt
-	// Verdict is without checks and features in a line that was read: Whole has them.
+	// Verdict lacks Checks and Features if the line was read from a corpus. Method Whole returns
+	// the verdict with them.
 	Verdict   *rows.Verdict
 	Outcome   *rows.Outcome
 	Judgement *rows.Judgement
 	Leak      *rows.Leak
 	Place     *rows.Place
-	// packed are its checks and features in a tenth of their memory, by the words of another.
+	// packed are the verdict's checks and features, encoded and compressed with the dictionary
+	// words to a tenth of their memory.
 	packed []byte
 	words  *s2.Dict
 }
 
 var decoding, _ = cbor.DecOptions{UTF8: cbor.UTF8DecodeInvalid}.DecMode() // constants are right
 
-// Whole returns the verdict with its checks and features; nil if the line has none.
+// Whole returns the verdict with its checks and features, nil if the line has no verdict.
 func (l *Line) Whole() *rows.Verdict {
 	if l.words == nil {
 		return l.Verdict
@@ -44,8 +47,9 @@ func (l *Line) Whole() *rows.Verdict {
 	return &v
 }
 
-// Read reads the ledger of a corpus, a line for each row of attempts in its order; checks and
-// features of verdicts only if measured is set.
+// Read reads the ledger of a corpus. It returns a line for each row of the table of attempts, in
+// the order of that table. The lists Checks and Features of verdicts are read only if measured is
+// true.
 func Read(fsys corpus.FS, dir string, measured bool) ([]*Line, error) {
 	r := &reader{fsys: fsys, dir: dir, byID: map[string][]*Line{}, texts: map[string]string{}}
 	if err := r.readAttempts(); err != nil {
@@ -78,14 +82,15 @@ func Read(fsys corpus.FS, dir string, measured bool) ([]*Line, error) {
 	return r.lines, optional(err)
 }
 
-// reader reads the tables of a ledger.
+// reader reads the tables of a ledger and joins their rows by attempt.
 type reader struct {
 	fsys  corpus.FS
 	dir   string
 	lines []*Line
-	// byID has the lines of each attempt; copies of an attempt have one id.
+	// byID has the lines of each attempt by its id. Copies of an attempt in several files have
+	// the same id.
 	byID map[string][]*Line
-	// texts holds the texts of earlier rows, which later rows share.
+	// texts holds each text that was read, so that equal texts of rows share memory.
 	texts map[string]string
 }
 
@@ -105,8 +110,8 @@ func (r *reader) readAttempts() error {
 	})
 }
 
-// readVerdicts adds the verdicts. Their checks and features, if measured is set, are stored
-// packed: all are compressed with the first verdict's as the dictionary.
+// readVerdicts adds the verdicts to their lines. If measured is true, it stores their checks and
+// features too, compressed with those of the first verdict as the dictionary.
 func (r *reader) readVerdicts(measured bool) error {
 	var packed, buffer []byte
 	var dictionary *s2.Dict
@@ -137,7 +142,8 @@ func (r *reader) readVerdicts(measured bool) error {
 		})
 }
 
-// optional returns nil for the error of a missing table, as in corpora that no build made.
+// optional returns err, or nil if it reports a missing file. Some tables exist only in corpora
+// that a build made.
 func optional(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -145,9 +151,10 @@ func optional(err error) error {
 	return err
 }
 
-// join adds the rows of a table to the lines of their attempts; the first row of an attempt
-// counts. key returns the id and the record of a row; a row without a record is of all copies.
-// field returns where a line stores the row.
+// join reads a table and stores each row in the lines of its attempt. key returns the attempt's
+// id and the hash of its record; if the hash is "", the row belongs to all copies of the attempt.
+// field returns the field of a line that stores the row. Of several rows of one attempt the first
+// is stored.
 func join[T any](
 	r *reader,
 	table string,
@@ -169,7 +176,8 @@ func join[T any](
 	})
 }
 
-// share replaces the texts of a row by equal texts of earlier rows.
+// share replaces the texts of a row, passed as a pointer, by equal texts of earlier rows, and
+// adds new ones to texts. Equal texts then occupy memory only once.
 func share(row any, texts map[string]string) {
 	v := reflect.ValueOf(row).Elem()
 	for i := range v.NumField() {
@@ -182,8 +190,8 @@ func share(row any, texts map[string]string) {
 	}
 }
 
-// Values returns the columns of a line. Those that an attempt does not have are unknown. A
-// list of structures is a list of maps by column.
+// Values returns the values of all columns of a line by name. Columns without a value are
+// omitted. A list of structs becomes a list of maps by column.
 func (l *Line) Values() map[string]any {
 	total := *l
 	out := map[string]any{}
@@ -196,7 +204,8 @@ func (l *Line) Values() map[string]any {
 	return out
 }
 
-// listed turns a list of structures into one of maps, and nothing else.
+// listed converts a list of structs into a list of maps by column name. It returns any other
+// value unchanged.
 func listed(value any) any {
 	v := reflect.ValueOf(value)
 	if v.Kind() != reflect.Slice || v.Type().Elem().Kind() != reflect.Struct {
@@ -218,8 +227,8 @@ type Selection struct {
 	problems map[string]bool
 }
 
-// Keep reports whether a session was selected, or, where there is none, whether
-// any attempt at the problem was.
+// Keep reports whether the attempt with the id session was selected. If session is "", it reports
+// whether any attempt at the problem was.
 func (s *Selection) Keep(session, problem string) bool {
 	if session == "" {
 		return s.problems[problem]
@@ -233,8 +242,8 @@ func (s *Selection) Len() int { return len(s.sessions) }
 // Sessions returns the ids of the selected attempts, sorted.
 func (s *Selection) Sessions() []string { return slices.Sorted(maps.Keys(s.sessions)) }
 
-// Select evaluates an expression over the ledger of a corpus. Nothing is
-// judged or scored again.
+// Select returns the attempts in the ledger of a corpus for which an expression is true. Of
+// several attempts with one id only the first is evaluated. Nothing is judged or scored again.
 func Select(
 	fsys corpus.FS,
 	dir string,

@@ -16,16 +16,16 @@ import (
 	"github.com/trajectory-arena/arena/internal/text"
 )
 
-// Column is one name that expressions may use.
+// Column is a column of the ledger that expressions may use.
 type Column struct {
 	Name string
 	Type *cel.Type
-	// part and field say where a line has it.
+	// part is the index of the column's row in Line.parts, field that of the field in the row.
 	part, field int
 }
 
-// Kind returns how people read the column: words, number or flag; empty for a list of
-// structures.
+// Kind returns how pages present the column: "number", "flag" or "words". It is "" for a list of
+// structs.
 func (c Column) Kind() string {
 	switch t := c.Type; t.Kind() {
 	case cel.IntKind, cel.DoubleKind:
@@ -40,15 +40,18 @@ func (c Column) Kind() string {
 	return "words"
 }
 
-// parts returns the rows of a line.
+// parts returns pointers to the rows of a line, one for each table, some of them nil. The order
+// is that of Column.part.
 func (l *Line) parts() [6]any {
 	return [...]any{l.Attempt, l.Verdict, l.Outcome, l.Judgement, l.Leak, l.Place}
 }
 
-// prefixes stand before the names of columns, by part.
+// prefixes are put before the names of the columns of some tables, by index in Line.parts: judge_
+// for judgements and leak_ for leaks.
 var prefixes = [6]string{3: "judge_", 4: "leak_"}
 
-// columns are all columns by their names in the ledger: of two with one name the first counts.
+// columns returns all columns of the ledger that expressions may use. If two tables have a column
+// with the same name, the first is used.
 var columns = sync.OnceValue(func() (items []Column) {
 	seen := map[string]bool{}
 	for i, row := range (&Line{}).parts() {
@@ -80,7 +83,7 @@ func columnOf(f reflect.StructField) string {
 	return name
 }
 
-// Of returns the value of a line in a column of Columns; nil if it is unknown.
+// Of returns the value of the column in a line, nil if the line has none.
 func (c Column) Of(l *Line) any {
 	if v := reflect.ValueOf(l.parts()[c.part]).Elem(); v.IsValid() {
 		if v = reflect.Indirect(v.Field(c.field)); v.IsValid() {
@@ -113,7 +116,7 @@ func typeOf(t reflect.Type) *cel.Type {
 	return nil
 }
 
-// Expr is a checked expression. It may be used by several goroutines.
+// Expr is a parsed expression. It may be used by several goroutines.
 type Expr struct {
 	program cel.Program
 	source  string
@@ -121,19 +124,19 @@ type Expr struct {
 	Names []string
 }
 
-// Unknown is the error of a name that is no column.
+// Unknown is the error of an expression that uses an unknown column.
 type Unknown struct {
 	Name string
-	// Nearest is the column most like it.
+	// Nearest is the column with the most similar name, "" if none is similar.
 	Nearest string
 }
 
-// Error returns a message with both names.
+// Error returns a message with Name.
 func (u *Unknown) Error() string { return fmt.Sprintf("unknown column %q", u.Name) }
 
-// Parse checks an expression of the Common Expression Language against the
-// columns: names, types, and that it is true or false. An error of type
-// *Unknown names the nearest column.
+// Parse parses an expression of the Common Expression Language and checks it against the columns:
+// their names and types, and that the result is a boolean. The error for an unknown column is an
+// *Unknown, which names the nearest column.
 func Parse(source string, columns []Column) (*Expr, error) {
 	options := []cel.EnvOption{cel.CrossTypeNumericComparisons(true)}
 	for _, c := range columns {
@@ -164,7 +167,8 @@ func Parse(source string, columns []Column) (*Expr, error) {
 	}, nil
 }
 
-// undeclared is how the checker names an unknown variable.
+// undeclared matches the error of the CEL library for an unknown variable and captures the
+// variable's name.
 var undeclared = regexp.MustCompile(`undeclared reference to '([^']*)'`)
 
 func unknown(err error, columns []Column) *Unknown {
@@ -199,9 +203,8 @@ func names(source string, columns []Column) []string {
 	return out
 }
 
-// Match evaluates the expression on the columns of one attempt. A column that
-// is missing or nil is unknown, as in SQL: where the answer hangs on it, the
-// attempt is not selected.
+// Match evaluates the expression on the values of one attempt by column. A value that is missing
+// or nil is unknown, as NULL in SQL. If the result depends on an unknown value, it is false.
 func (e *Expr) Match(values map[string]any) (bool, error) {
 	known := make(map[string]any, len(e.Names))
 	missing := false
@@ -225,7 +228,7 @@ func (e *Expr) Match(values map[string]any) (bool, error) {
 	return false, fmt.Errorf("evaluate %s: no answer: %w", e.source, err)
 }
 
-// ParseOptional checks an expression over the ledger; nil where there is none.
+// ParseOptional parses an expression over the ledger's columns. It returns nil if source is "".
 func ParseOptional(source string) (*Expr, error) {
 	if source == "" {
 		return nil, nil
