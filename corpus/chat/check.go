@@ -103,7 +103,7 @@ func Check(ms []Message, schema Schema) error {
 	return nil
 }
 
-// checker checks one message after another.
+// checker checks the messages of one row, in order.
 type checker struct {
 	prevRole string          // of the previous message, "" before the first
 	open     map[string]bool // ids of the calls without an answer so far
@@ -139,7 +139,7 @@ func (c *checker) message(m *Message) error {
 	}
 }
 
-// allowsNext reports whether a message of the role may follow the previous one.
+// allowsNext reports whether a message with this role may follow the previous one.
 func (c *checker) allowsNext(role string) bool {
 	switch role {
 	case System:
@@ -202,13 +202,15 @@ func (c *checker) function(f Function) error {
 	return nil
 }
 
-// controlToken matches control tokens as the tokenizers of chat models write them.
+// controlToken matches control tokens of chat models, such as <|im_end|>.
 var controlToken = regexp.MustCompile(`<\|[A-Za-z0-9_]+\|>`)
 
-// hasControlToken looks for the start of a token first, which few texts contain.
+// hasControlToken reports whether s contains a control token such as <|im_end|>. It searches for
+// "<|" first, because few texts contain that and the regular expression is slow.
 func hasControlToken(s string) bool { return strings.Contains(s, "<|") && controlToken.MatchString(s) }
 
-// hasMarkup reports whether s contains a tag that chat templates write.
+// hasMarkup reports whether s contains a tag that chat templates write, such as <think> or
+// </tool_call>.
 func hasMarkup(s string) bool {
 	tags := []string{"<think>", "</think>", "<tool_call>", "</tool_call>", "<tool_response>", "</tool_response>"}
 	return slices.ContainsFunc(tags, func(tag string) bool {

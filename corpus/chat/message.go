@@ -63,8 +63,8 @@ func Encode(messages []Message) ([]string, error) {
 	return out, nil
 }
 
-// decodeLimits are far above any row: an attempt has some hundred calls, and many
-// rows must fit into memory at a time.
+// decodeLimits are limits on the JSON of a message, far above what any row needs. An attempt has
+// a few hundred calls.
 var decodeLimits = cursor.Limits{
 	Depth:       512,
 	StringBytes: 1 << 30,
@@ -90,8 +90,8 @@ func Unescape(escaped []Message) []Message {
 	return out
 }
 
-// readEscaped reads a string without its quotes, escaped as Marshal does. It reports
-// false for any other value.
+// readEscaped reads a JSON string and returns it without quotes, with the escapes that Marshal
+// would write. It returns false for any other value.
 func readEscaped(c *cursor.Cursor) (string, bool) {
 	text := string(c.Raw())
 	if !strings.HasPrefix(text, `"`) {
@@ -104,10 +104,10 @@ func readEscaped(c *cursor.Cursor) (string, bool) {
 	return text[1 : len(text)-1], true
 }
 
-// stringReader reads a string value and reports false for any other value.
+// stringReader reads a JSON string. It returns false for any other value.
 type stringReader func(*cursor.Cursor) (string, bool)
 
-// decode decodes messages, with readText for content and reasoning.
+// decode decodes one message from each row. It reads content and reasoning with readText.
 func decode(rows []string, readText stringReader) ([]Message, error) {
 	out := make([]Message, len(rows))
 	c := cursor.New("", decodeLimits)
@@ -210,8 +210,8 @@ func Tools(h arena.Harness) []string {
 	})
 }
 
-// RenameCalls replaces the call ids for which isSecret reports true by unused ids
-// call-1, call-2 and so on, in calls and in their results. One placeholder for all
+// RenameCalls replaces each call id for which isSecret returns true by an unused id such as
+// call-1, in the call and in its result. Ids remain distinct, since a single placeholder for all
 // would make calls indistinguishable.
 func RenameCalls(ms []Message, isSecret func(id string) bool) {
 	used := map[string]bool{}

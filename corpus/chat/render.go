@@ -50,7 +50,7 @@ func Render(
 	return out, nil
 }
 
-// schemas caches the Schema of each harness by its hash. A corpus has few harnesses and
+// schemas caches the Schema of each harness by the harness's hash. A corpus has few harnesses but
 // tens of thousands of attempts.
 var schemas sync.Map
 
@@ -63,8 +63,8 @@ func schemaOf(h arena.Harness) Schema {
 	return s
 }
 
-// appendTurn appends the messages of a turn: one of the user, or one of the assistant
-// with the results of its calls.
+// appendTurn appends the messages of one turn of a dialogue to out: a message of the user, or one
+// of the assistant followed by the results of its calls.
 func appendTurn(
 	out []Message,
 	t *arena.Turn,
@@ -104,8 +104,8 @@ func appendTurn(
 	return append(appendMerged(out, m), results...), nil
 }
 
-// appendMerged appends m, or merges it into the last message if both have one role and
-// the last message has no calls, whose results must follow it.
+// appendMerged appends m to out. If the last message has the same role and no calls, m is merged
+// into it instead. A message with calls must be followed by their results.
 func appendMerged(out []Message, m Message) []Message {
 	last := &out[len(out)-1]
 	if last.Role != m.Role || len(last.Calls) > 0 {
@@ -117,10 +117,11 @@ func appendMerged(out []Message, m Message) []Message {
 	return out
 }
 
-// textLimits are those of encoding/json, which has read the same values before.
+// textLimits are limits on the JSON of arguments and results. The depth is that of encoding/json,
+// which has already parsed the values.
 var textLimits = cursor.Limits{Depth: 10_000, StringBytes: 1 << 30}
 
-// resultText returns a tool's result as a model reads it: the text of a JSON string, any
+// resultText returns a tool's result as the model sees it: the content of a JSON string, or any
 // other value as compact JSON.
 func resultText(result arena.Raw) string {
 	raw := validUTF8(string(result))
@@ -137,8 +138,9 @@ func resultText(result arena.Raw) string {
 	return text
 }
 
-// normalizeArguments returns a call's arguments as compact JSON with sorted keys, without
-// nulls that the schema forbids. Numbers keep their digits.
+// normalizeArguments returns a call's arguments as compact JSON with sorted keys. It omits null
+// arguments unless the schema allows null. Numbers keep their digits. The error is an *Unfit if
+// the arguments are not a JSON object.
 func normalizeArguments(c arena.Call, schema Schema) (json.RawMessage, error) {
 	d := json.NewDecoder(strings.NewReader(string(c.Arguments)))
 	d.UseNumber()
@@ -155,8 +157,8 @@ func normalizeArguments(c arena.Call, schema Schema) (json.RawMessage, error) {
 	return json.RawMessage(s), err
 }
 
-// validUTF8 replaces invalid bytes by U+FFFD. Nearly all texts are valid, and the check
-// costs a fraction of the time of strings.ToValidUTF8.
+// validUTF8 replaces invalid bytes by U+FFFD. It checks s first, which is faster than
+// strings.ToValidUTF8, since nearly all texts are valid.
 func validUTF8(s string) string {
 	if utf8.ValidString(s) {
 		return s

@@ -112,7 +112,7 @@ func CallText(f Function) string {
 	return `{"name":` + name + `,"arguments":` + args + "}"
 }
 
-// sourceProfile is the name of harnesses that SourceHarness returns.
+// sourceProfile is the name of the harness that SourceHarness returns.
 const sourceProfile = "source"
 
 // SourceHarness returns the harness of a trace: the system prompt and the tools that
@@ -133,12 +133,12 @@ func SourceHarness(t *arena.Trace, d *arena.Dialogue) (h arena.Harness, derived 
 	return h, derived
 }
 
-// argumentNames is a set of names, which encodes as the properties of a JSON schema that
-// allows any type: a few calls do not show which types a tool accepts.
+// argumentNames is the set of a tool's argument names. Encoded as JSON, it is the properties of a
+// JSON schema that allows any type, because a few calls do not show which types a tool accepts.
 type argumentNames map[string]struct{}
 
-// undeclaredTools returns the tools that are called in d but not declared, with the
-// names of the arguments passed to them.
+// undeclaredTools returns the tools that a dialogue calls although declared lacks them, each with
+// the names of the arguments passed to it.
 func undeclaredTools(d *arena.Dialogue, declared Schema) map[string]argumentNames {
 	out := map[string]argumentNames{}
 	for _, turn := range d.Turns {
@@ -164,7 +164,8 @@ func deriveDefinition(name string, args argumentNames) arena.Raw {
 	return arena.Raw(text)
 }
 
-// nestDefinition moves a flat tool definition under "function", where templates look.
+// nestDefinition returns a tool definition as JSON with its name and parameters under "function",
+// where chat templates expect them. A definition that is not a flat object is returned unchanged.
 func nestDefinition(def gjson.Result) string {
 	isFlat := def.IsObject() && !def.Get("function").Exists() && def.Get("name").Exists()
 	if !isFlat {

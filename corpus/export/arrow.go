@@ -16,8 +16,9 @@ import (
 	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
-// arrowBatchBytes is the size of a record batch, the unit that readers map. The builder
-// reserves arrowReserveBytes, which usually suffices for the last row too.
+// arrowBatchBytes is the size in bytes at which a record batch, the unit that readers map into
+// memory, is written. arrowReserveBytes is the memory reserved for a batch. It is larger, because
+// the last row of a batch usually exceeds the size.
 const (
 	arrowBatchBytes   = 16 << 20
 	arrowReserveBytes = arrowBatchBytes + arrowBatchBytes/8
@@ -35,7 +36,8 @@ const (
 	arrowCluster
 )
 
-// arrowSchema returns the schema of text rows, which every version of datasets can map.
+// arrowSchema returns the schema of the rows of profile arrow. Its types are supported by every
+// version of the datasets library.
 func arrowSchema() *arrow.Schema {
 	text := arrow.BinaryTypes.String
 	field := func(name string, t arrow.DataType) arrow.Field {
@@ -54,8 +56,8 @@ func arrowSchema() *arrow.Schema {
 	}, nil)
 }
 
-// arrowSink writes a split as datasets' save_to_disk does: Arrow streams and two JSON
-// files that describe them.
+// arrowSink writes a split in the layout of save_to_disk of the datasets library: Arrow streams,
+// and two JSON files that describe them.
 type arrowSink struct {
 	job     *job
 	split   string
@@ -114,7 +116,8 @@ func (s *arrowSink) appendText(column int, text string) {
 	s.builder.Field(column).(*array.StringBuilder).Append(text)
 }
 
-// flush writes the open batch.
+// flush writes the rows collected so far as a record batch. It closes the file if two more
+// batches might exceed the maximum file size.
 func (s *arrowSink) flush() error {
 	if s.writer == nil {
 		if err := s.openFile(); err != nil {
@@ -171,7 +174,8 @@ func (s *arrowSink) close(context.Context) error {
 	return s.writeMetadata()
 }
 
-// writeMetadata writes state.json and dataset_info.json, which describe the split.
+// writeMetadata writes state.json and dataset_info.json, in which the datasets library finds the
+// split's files and columns.
 func (s *arrowSink) writeMetadata() error {
 	files := slicesx.Map(s.names, func(name string) map[string]string {
 		return map[string]string{"filename": name}
@@ -199,13 +203,13 @@ func (s *arrowSink) writeMetadata() error {
 	})
 }
 
-// arrowFeatures are the columns as datasets describes them.
+// arrowFeatures are the columns of arrowSchema in the JSON format of the datasets library.
 const arrowFeatures = `{"dedup_cluster": {"_type": "Value", "dtype": "string"}, "harness": {"_type": "Value", "dtype": "string"},
 "messages": {"_type": "List", "feature": {"content": {"_type": "Value", "dtype": "string"}, "role": {"_type": "Value", "dtype": "string"}}},
 "n_tokens": {"_type": "Value", "dtype": "int64"}, "problem_id": {"_type": "Value", "dtype": "string"}, "reward": {"_type": "Value", "dtype": "float64"},
 "session_id": {"_type": "Value", "dtype": "string"}, "task_type": {"_type": "Value", "dtype": "string"}}`
 
-// writeArrowDict writes the list of the splits that have rows.
+// writeArrowDict writes dataset_dict.json, the list of the splits that have rows.
 func (j *job) writeArrowDict() error {
 	dict := asjson.Bytes(map[string]any{"splits": j.splits()})
 	return j.writeFiles(map[string][]byte{"arrow/dataset_dict.json": dict})

@@ -14,16 +14,17 @@ import (
 	"github.com/trajectory-arena/arena/corpus/chat"
 )
 
-// profileEnv is the profile of arena env serve.
+// profileEnv is the profile for trainers that play episodes with the server of `arena env serve`.
 const profileEnv = "env"
 
-// envFiles are the Python files beside the rows: a client of an episode over HTTP, and the
-// environments of TRL and verl.
+// envFiles are the Python files that are exported together with the rows of profile env: a
+// client that plays an episode over HTTP, and environments for TRL and verl.
 //
 //go:embed assets/arena_env.py assets/trl_env.py assets/verl_env.py
 var envFiles embed.FS
 
-// envSink writes the rows and stores the tools of the first one.
+// envSink writes the rows of profile env as JSON lines. It stores the tools of the first row,
+// which are written to files of their own.
 type envSink struct {
 	lineSink
 	split string
@@ -79,8 +80,8 @@ func (s *envSink) close(ctx context.Context) error {
 	return s.job.writeFiles(files)
 }
 
-// appendEnvRow appends a row of NeMo-Gym, which contains the prompt also where TRL reads
-// it.
+// appendEnvRow appends a problem to line as a JSON object in the format of NeMo-Gym. The object
+// also contains the prompt under the key that TRL reads.
 func appendEnvRow(line []byte, r *row) ([]byte, error) {
 	tools := splitTools(r.rl.Tools)
 	responsesTools := make([]json.RawMessage, len(tools))
@@ -105,7 +106,7 @@ func appendEnvRow(line []byte, r *row) ([]byte, error) {
 	return append(line, row...), err
 }
 
-// responsesTool returns a tool definition in the form of the Responses API.
+// responsesTool converts an OpenAI tool definition into the format of the Responses API.
 func responsesTool(definition string) (json.RawMessage, error) {
 	function := gjson.Get(definition, "function")
 	if !function.IsObject() {
@@ -121,7 +122,8 @@ func responsesTool(definition string) (json.RawMessage, error) {
 	return json.RawMessage(b), err
 }
 
-// verlToolConfig returns the file for verl's multi_turn.tool_config_path.
+// verlToolConfig returns the YAML file for verl's setting multi_turn.tool_config_path. tools are
+// OpenAI definitions.
 func verlToolConfig(tools []string) ([]byte, error) {
 	items := make([]yaml.MapSlice, len(tools))
 	for i, t := range tools {

@@ -15,22 +15,22 @@ import (
 	"github.com/trajectory-arena/arena/internal/inorder"
 )
 
-// batchBytes is the approximate size of a batch of rows. A batch usually becomes one row
-// group, which has room for the text that a format adds to its rows.
+// batchBytes is the approximate size of a batch of rows. A batch usually becomes one row group,
+// whose maximum size is larger because some formats add text to rows.
 const batchBytes = 8 << 20
 
-// feed reads the rows of one source profile for several exports, so that their common
-// work is done once for a row.
+// feed reads the rows of one profile of the corpus for several exports, so that rows are read and
+// prepared only once.
 type feed struct {
 	fs       corpus.FS
 	dir      string
 	manifest *corpus.Manifest
-	// source is the profile of the rows.
+	// source is the profile of the rows that are read.
 	source string
 	jobs   []*job
-	// fitters are the idle fitters.
+	// fitters are the idle fitters, which prepare rows.
 	fitters chan *fitter
-	// redacted counts the placeholders of the open split.
+	// redacted counts the placeholders in the rows of the current split.
 	redacted redact.Counts
 }
 
@@ -58,15 +58,15 @@ func newFeed(
 	return f
 }
 
-// maxWorkers returns the number of batches of one kind of work in progress at a time. One
-// reader keeps no more than a few goroutines busy, and each retains a batch.
+// maxWorkers returns the number of batches that are prepared at the same time: the number of
+// processors, at most 4. A single reader cannot keep more busy, and each batch needs memory.
 func maxWorkers() int { return min(4, runtime.GOMAXPROCS(0)) }
 
-// maxPending returns the number of batches of a profile that are encoded at a time. The
-// profiles of one reading share the workers, because each batch needs memory.
+// maxPending returns the number of batches that a profile may encode at the same time. The
+// profiles of one feed share the workers, because each batch needs memory.
 func (f *feed) maxPending() int { return max(1, maxWorkers()/len(f.jobs)) }
 
-// run exports both splits with every job.
+// run exports the train split and then the eval split to every job, and finishes the jobs.
 func (f *feed) run(ctx context.Context) error {
 	for _, split := range []string{corpus.SplitTrain, corpus.SplitEval} {
 		if err := f.exportSplit(ctx, split); err != nil {
@@ -81,8 +81,8 @@ func (f *feed) run(ctx context.Context) error {
 	return nil
 }
 
-// exportSplit reads a split once. Every job writes all batches in order, in a goroutine of
-// its own.
+// exportSplit reads the rows of a split once and passes all of them to every job, in order. Each
+// job writes in its own goroutine.
 func (f *feed) exportSplit(ctx context.Context, split string) error {
 	f.redacted = redact.Counts{}
 	group, readCtx := errgroup.WithContext(ctx)
@@ -118,7 +118,8 @@ func (f *feed) exportSplit(ctx context.Context, split string) error {
 	return closing.Wait()
 }
 
-// sendBatches sends each batch of a split to all queues and closes them.
+// sendBatches sends each batch of rows of a split to all queues, and closes the queues at the
+// end.
 func (f *feed) sendBatches(
 	ctx context.Context,
 	split string,
@@ -141,8 +142,8 @@ func (f *feed) sendBatches(
 	})
 }
 
-// visitBatches calls visit with the rows of a split in order, after fitters have prepared
-// them. At most one batch for each fitter waits.
+// visitBatches calls visit with the rows of a split in batches, in order. The batches are
+// prepared by fitters in parallel. The number of batches in memory is limited.
 func (f *feed) visitBatches(
 	ctx context.Context,
 	split string,
@@ -168,8 +169,9 @@ func (f *feed) visitBatches(
 	return stream.Run(ctx)
 }
 
-// readBatches calls visit with the rows of a split as they are in the corpus. The limits
-// of batches depend on the rows alone, because each batch becomes row groups of its own.
+// readBatches calls visit with the rows of a split as they are in the corpus, in batches. Where a
+// batch ends depends only on the rows. Since each batch becomes row groups of its own, the
+// written files are always the same.
 func (f *feed) readBatches(split string, visit func([]row) error) error {
 	var batch []row
 	size := 0
@@ -195,14 +197,15 @@ func (f *feed) readBatches(split string, visit func([]row) error) error {
 	return visit(batch)
 }
 
-// shards returns the shards of a split with the feed's source profile.
+// shards returns the files of a split that have the feed's source profile. Configs of single
+// turns, derived from other configs, are omitted.
 func (f *feed) shards(split string) []corpus.FileEntry {
 	return slices.DeleteFunc(slices.Clone(f.manifest.Files), func(file corpus.FileEntry) bool {
 		return file.Profile != f.source || file.Split != split || corpus.IsDerived(file.Config)
 	})
 }
 
-// readShard calls visit with each row of a shard.
+// readShard calls visit with each row of a file.
 func (f *feed) readShard(file corpus.FileEntry, visit func(row) error) error {
 	path := filepath.Join(f.dir, filepath.FromSlash(file.Path))
 	switch f.source {
@@ -225,7 +228,7 @@ func (f *feed) readShard(file corpus.FileEntry, visit func(row) error) error {
 	}
 }
 
-// size returns the approximate size of a row in a file before compression, in bytes.
+// size returns the approximate size of a row in bytes before compression.
 func (r *row) size() int {
 	switch {
 	case r.sft != nil:
@@ -243,7 +246,7 @@ func (r *row) size() int {
 	}
 }
 
-// contentBytes returns the bytes of the contents of messages.
+// contentBytes returns the total number of bytes of the contents of all messages.
 func contentBytes(dialogues ...[]rows.Msg) int {
 	n := 0
 	for _, messages := range dialogues {

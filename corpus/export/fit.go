@@ -12,24 +12,27 @@ import (
 	"github.com/trajectory-arena/arena/internal/cursor"
 )
 
-// fitter prepares rows for sinks. It must not be used by several goroutines at a time.
+// fitter prepares rows for export: it selects, redacts, decodes and checks them and counts their
+// tokens. It must not be used concurrently.
 type fitter struct {
 	opt     *Options
 	counter rows.Counter // nil keeps the counts of the corpus
-	// tools are those of the previous row, and schema is their schema.
+	// tools are those of the previous row and schema is parsed from them, since most rows have
+	// the same tools.
 	tools  []string
 	schema chat.Schema
-	// redacted counts the placeholders of the current batch.
+	// redacted counts the placeholders in the current batch.
 	redacted redact.Counts
 }
 
-// fitted is a batch of prepared rows.
+// fitted is a batch of rows prepared by a fitter, with the numbers of placeholders in them.
 type fitted struct {
 	rows     []row
 	redacted redact.Counts
 }
 
-// fitBatch prepares the rows of a batch and sets unfit of those that no sink can write.
+// fitBatch prepares the rows of a batch. It sets the field unfit of each row that no profile can
+// contain.
 func (f *fitter) fitBatch(batch []row) (fitted, error) {
 	f.redacted = redact.Counts{}
 	for i := range batch {
@@ -41,8 +44,8 @@ func (f *fitter) fitBatch(batch []row) (fitted, error) {
 	return fitted{batch, f.redacted}, nil
 }
 
-// fit prepares a row: it redacts and decodes its messages and counts its tokens. The error
-// is a *chat.Unfit if no sink can write the row.
+// fit prepares a row: it redacts, decodes and checks the messages and counts their tokens. The
+// error is a *chat.Unfit if no profile can contain the row, or if the options do not select it.
 func (f *fitter) fit(r *row) error {
 	if !f.isSelected(r) {
 		return &chat.Unfit{Reason: reasonUnselected}
@@ -84,8 +87,8 @@ func (f *fitter) fit(r *row) error {
 	return nil
 }
 
-// counterFor returns the counter with which to count a row again, nil to keep its count.
-// Redaction changes lengths, so that estimates are repeated after it.
+// counterFor returns the counter with which to count the tokens of a row again, nil to keep the
+// stored number. With redaction, estimates are repeated because the length may have changed.
 func (f *fitter) counterFor(s *rows.SFT) rows.Counter {
 	if f.counter != nil {
 		return f.counter
@@ -105,7 +108,8 @@ const (
 	reasonUnselected = "not_selected"     // --where does not select the row
 )
 
-// setTools parses a row's tools unless they are those of the previous row.
+// setTools parses and stores a row's tools, unless they are those of the previous row. The error
+// is a *chat.Unfit if a definition is not JSON on one line.
 func (f *fitter) setTools(tools []string) error {
 	if f.schema != nil && slices.Equal(f.tools, tools) {
 		return nil
@@ -120,14 +124,14 @@ func (f *fitter) setTools(tools []string) error {
 	return nil
 }
 
-// hasLineBreak reports whether JSON has several lines. Formats with one row a line copy
-// it as it is.
+// hasLineBreak reports whether a JSON text contains a line break. Such a text cannot be copied
+// into a file with one row per line.
 func hasLineBreak(text string) bool {
 	return strings.IndexByte(text, '\n') >= 0 || strings.IndexByte(text, '\r') >= 0
 }
 
-// isSelected reports whether the options select a row. Of a pair, they must select both
-// sessions.
+// isSelected reports whether the options select a row. For a preference pair, both attempts must
+// be selected.
 func (f *fitter) isSelected(r *row) bool {
 	keep := f.opt.Keep
 	switch {

@@ -14,14 +14,14 @@ import (
 
 // Options are the choices of an export.
 type Options struct {
-	// Counter returns a counter with which tokens are counted again. It is called for
-	// each goroutine. Nil keeps the counts of the corpus.
+	// Counter returns a counter with which tokens are counted again. It is called once for each
+	// goroutine. Nil keeps the numbers of the corpus.
 	Counter func() rows.Counter
-	// MaxTokens is the maximum of tokens of an attempt; longer ones are dropped. 0 means
-	// no limit.
+	// MaxTokens is the maximum number of tokens of an attempt. Longer attempts are dropped. 0
+	// means no limit.
 	MaxTokens int64
-	// Keep reports whether a session was selected, or a problem if the row has no
-	// session. Nil selects all.
+	// Keep reports whether the attempt with the id session is exported. For a row of a problem,
+	// session is "" and problem decides. Nil selects all.
 	Keep func(session, problem string) bool
 	// Redact replaces private text in the rows; nil leaves them as they are. The
 	// written files are scanned once more.
@@ -32,12 +32,14 @@ type Options struct {
 	License string
 }
 
-// isUnchanged reports whether every row is exported as it is in the corpus.
+// isUnchanged reports whether no option selects or changes rows, so that all are exported as they
+// are in the corpus.
 func (o *Options) isUnchanged() bool {
 	return o.Counter == nil && o.MaxTokens == 0 && o.Keep == nil && o.Redact == nil
 }
 
-// Count counts the rows of a split in a profile.
+// Count counts the rows of a split that were read (In), accepted (Out) and written (Rows) for a
+// profile. One row may be written as several.
 type Count struct {
 	Profile string           `json:"profile"`
 	Split   string           `json:"split"`
@@ -54,19 +56,19 @@ type Count struct {
 	figures figures.Figures
 }
 
-// row is a row of the corpus. The field of its profile is set, and messages with sft.
-// Sinks share rows and must not change them.
+// row is a row of the corpus. Exactly one of sft, rl, pref and kto is set, by the profile of the
+// row; messages are those of sft. Sinks share rows and must not change them.
 type row struct {
 	sft      *rows.SFT
 	messages []chat.Message // as chat.DecodeEscaped returns them
 	rl       *rows.RL
 	pref     *rows.Pref
 	kto      *rows.KTO
-	// unfit is the reason for which no profile can contain the row, nil if none.
+	// unfit is the reason why no profile can contain the row, nil if there is none.
 	unfit *chat.Unfit
 }
 
-// source returns the row of the corpus, a pointer to its type.
+// source returns a pointer to the row of the corpus, of the type of its profile.
 func (r *row) source() interface{ Length() rows.Length } {
 	switch {
 	case r.sft != nil:
@@ -80,20 +82,20 @@ func (r *row) source() interface{ Length() rows.Length } {
 	}
 }
 
-// job exports one profile to a part of its own. Its methods must not be called
+// job exports one profile to a part, the folder of its files. Its methods must not be called
 // concurrently.
 type job struct {
 	feed    *feed
 	profile Profile
 	part    *corpus.Part
 	opt     *Options
-	// sink and count are those of the open split.
+	// sink and count are those of the current split, counts those of the finished ones.
 	sink   sink
 	count  Count
 	counts []Count
 }
 
-// open starts a split.
+// open starts the export of a split. It sets the sink to which the rows are written.
 func (j *job) open(split string) (err error) {
 	j.count = j.newCount(split)
 	if j.profile.copies && j.opt.isUnchanged() {
@@ -113,8 +115,9 @@ func (j *job) newCount(split string) Count {
 	}
 }
 
-// addRows calls add with each fit row and counts the results. If add returns a
-// *chat.Unfit, the row is dropped from this profile alone.
+// addRows calls add with each row that profiles can contain, and counts all rows by result. A row
+// for which add returns a *chat.Unfit is dropped from this profile only. add itself must increase
+// c.Rows for each row that it writes.
 func (c *Count) addRows(rows []row, add func(*row) error) error {
 	for i := range rows {
 		c.In++
@@ -138,7 +141,7 @@ func (c *Count) addRows(rows []row, add func(*row) error) error {
 	return nil
 }
 
-// merge adds the counts of a piece of the split.
+// merge adds the counts of a batch of the same split.
 func (c *Count) merge(piece *Count) {
 	c.In += piece.In
 	c.Out += piece.Out
@@ -149,7 +152,7 @@ func (c *Count) merge(piece *Count) {
 	c.figures.Join(&piece.figures)
 }
 
-// write writes a batch of rows to the sink.
+// write passes a batch of rows to the sink of the current split.
 func (j *job) write(batch []row) error {
 	if err := j.sink.write(batch); err != nil {
 		return fmt.Errorf("export %s: %w", j.profile.Name, err)
@@ -157,7 +160,8 @@ func (j *job) write(batch []row) error {
 	return nil
 }
 
-// close ends the split. redacted counts the placeholders in its rows.
+// close finishes the current split and stores its counts. redacted are the numbers of
+// placeholders in its rows.
 func (j *job) close(ctx context.Context, redacted redact.Counts) error {
 	if err := j.sink.close(ctx); err != nil {
 		return fmt.Errorf("export %s: %w", j.profile.Name, err)
@@ -167,7 +171,7 @@ func (j *job) close(ctx context.Context, redacted redact.Counts) error {
 	return nil
 }
 
-// finish ends the export of the profile.
+// finish writes the profile's additional files, after both splits, and closes the part.
 func (j *job) finish() error {
 	if j.profile.support != nil {
 		if err := j.profile.support(j); err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/trajectory-arena/arena/corpus/rows"
 )
 
-// lineSink writes one JSON object a line.
+// lineSink writes each row as a JSON object on a line of its own.
 type lineSink struct {
 	job        *job
 	lines      *corpus.Lines
@@ -33,10 +33,12 @@ func (s *lineSink) add(r *row) (err error) {
 
 func (s *lineSink) close(context.Context) error { return s.lines.Close() }
 
-// openAILines is the profile of OpenAI messages in JSON lines, compressed or not.
+// openAILines is the profile of OpenAI messages as JSON lines. Files compressed with zstd have
+// the same row profile.
 const openAILines = "openai-jsonl"
 
-// openLines opens sinks of openai-jsonl whose files end in ext.
+// openLines returns a function that opens sinks of OpenAI messages as JSON lines. ext is the
+// ending of the files, jsonl or jsonl.zst.
 func openLines(ext string) openFunc {
 	return func(j *job, split string) (sink, error) {
 		stream := corpus.Stream{
@@ -52,8 +54,9 @@ func openLines(ext string) openFunc {
 	}
 }
 
-// appendOpenAI appends an OpenAI row. It copies the row's JSON texts, which were checked
-// when they were decoded: encoding them again would take most of the time.
+// appendOpenAI appends an attempt to line as a JSON object with OpenAI messages and tools. It
+// copies the JSON of the messages, which was checked when it was decoded, because encoding it
+// again would take most of the time.
 func appendOpenAI(line []byte, r *row) ([]byte, error) {
 	scalars, err := chat.Marshal(struct {
 		ProblemID string   `json:"problem_id"`
@@ -70,7 +73,7 @@ func appendOpenAI(line []byte, r *row) ([]byte, error) {
 	return append(line, scalars[1:]...), err
 }
 
-// appendList appends a JSON list of encoded items.
+// appendList appends a JSON list to line. The items are already JSON.
 func appendList(line []byte, items []string) []byte {
 	line = append(line, '[')
 	for i, item := range items {
@@ -82,8 +85,8 @@ func appendList(line []byte, items []string) []byte {
 	return append(line, ']')
 }
 
-// runID returns the run of an attempt, which its session id contains before the problem.
-// It returns "" if the source had no run.
+// runID returns the id of an attempt's evaluation run, taken from the session id RUN/PROBLEM. It
+// returns "" if the session id has another form, as that of an import may have.
 func runID(s *rows.SFT) string {
 	id, ok := strings.CutSuffix(s.SessionID, "/"+s.ProblemID)
 	if !ok {
@@ -92,8 +95,8 @@ func runID(s *rows.SFT) string {
 	return id
 }
 
-// declaredReward returns the reward of an attempt, nil if it was imported from a source
-// without rewards.
+// declaredReward returns the reward of an attempt, or nil if it was imported from a source that
+// states no reward.
 func declaredReward(s *rows.SFT) *float64 {
 	if v := gjson.Get(s.Metadata, "declared_reward"); v.Exists() && v.Type == gjson.Null {
 		return nil

@@ -15,33 +15,33 @@ import (
 type Profile struct {
 	Name string
 	Doc  string
-	// Source is the profile of the config that the format is made from.
+	// Source is the profile of the corpus whose rows are converted to this format.
 	Source string
-	// Rows is the profile that has the encoding of the rows, "" if it is this one.
+	// Rows is the profile that defines the encoding of the rows, "" for the profile itself.
 	Rows string
 	// Readers are the loaders that were tested with the format, with their versions.
 	Readers []string
-	// Use is the line of the card about the loader for which the rows are. It is empty
-	// if no config has the profile or if builds write it too.
+	// Use is the line of the dataset card about the trainer that loads the rows. It is "" if the
+	// card has no config of the profile or if builds write the profile too.
 	Use string
-	// Load is Python code that reads a split into rows, with SPLIT for its name. It is
-	// empty if the configs of the card load the rows.
+	// Load is Python code that reads a split into rows, with SPLIT in place of its name. It is ""
+	// if the card has a config that loads the rows.
 	Load string
-	// copies reports whether the rows are those of the corpus.
+	// copies reports whether the rows equal those of the corpus, so that files may be copied.
 	copies bool
 	// splitFolders reports whether each split has a folder of its own.
 	splitFolders bool
-	// open starts the rows of a split.
+	// open returns the sink for the rows of a split.
 	open openFunc
-	// support writes the files that a loader needs beside the rows of all splits. It may
-	// be nil.
+	// support writes additional files that a loader needs, after the rows of all splits. Nil
+	// means none.
 	support func(*job) error
 }
 
 type openFunc func(j *job, split string) (sink, error)
 
-// sink writes the rows of a split, in batches that it may read until it is closed. All
-// rows are counted when close returns, some before.
+// sink writes the rows of a split. A batch passed to write must not change before close has
+// returned, because it may be read until then. The counts of rows are complete only after close.
 type sink interface {
 	write([]row) error
 	close(context.Context) error
@@ -52,12 +52,12 @@ func All() []Profile {
 	return slices.Concat(attemptProfiles(), problemProfiles(), preferenceProfiles(), fileProfiles())
 }
 
-// everyLoader lists the tested loaders of Parquet files, followed by others.
+// everyLoader returns the libraries with which Parquet files were tested, followed by others.
 func everyLoader(others ...string) []string {
 	return append([]string{"datasets 4.0.0, 4.8.5 and 5.2.0", "pandas 3.1", "polars 2.1", "duckdb 2.0"}, others...)
 }
 
-// attemptProfiles returns the profiles of attempts for supervised training.
+// attemptProfiles returns the profiles in which a row is an attempt, for supervised training.
 func attemptProfiles() []Profile {
 	return []Profile{
 		{
@@ -105,7 +105,7 @@ func attemptProfiles() []Profile {
 	}
 }
 
-// problemProfiles returns the profiles of problems, and those of verl.
+// problemProfiles returns the profiles in which a row is a problem, and verl-sft.
 func problemProfiles() []Profile {
 	return []Profile{
 		{
@@ -134,7 +134,8 @@ func problemProfiles() []Profile {
 	}
 }
 
-// preferenceProfiles returns the profiles of preferences and scores.
+// preferenceProfiles returns the profiles of preference pairs, of rows with labels and of rows
+// with scores.
 func preferenceProfiles() []Profile {
 	return []Profile{
 		{
@@ -179,7 +180,7 @@ func preferenceProfiles() []Profile {
 	}
 }
 
-// fileProfiles returns the profiles that are not Parquet files.
+// fileProfiles returns the profiles whose files are not Parquet.
 func fileProfiles() []Profile {
 	return []Profile{
 		{

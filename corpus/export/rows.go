@@ -10,18 +10,18 @@ import (
 	"github.com/trajectory-arena/arena/corpus/rows"
 )
 
-// rowSink writes the rows to which convert converts each row of the corpus. Every batch
-// becomes row groups of its own, so that several batches can be encoded at a time. They
-// are written in order.
+// rowSink writes Parquet rows of type T, into which convert turns each row of the corpus. Batches
+// are encoded in parallel, each as row groups of its own, and written in order.
 type rowSink[T any] struct {
 	job     *job
 	shards  *corpus.Shards[T]
 	convert func(*row) ([]T, error)
-	// pending are the batches that are not yet written.
+	// pending has a channel for each batch that is not yet written, the oldest first. The channel
+	// receives the encoded batch.
 	pending []chan encoded[T]
 }
 
-// encoded is an encoded batch, or the error of its encoding.
+// encoded is a batch encoded as Parquet, or the error of its encoding.
 type encoded[T any] struct {
 	rows  *corpus.Group[T]
 	count Count
@@ -64,7 +64,7 @@ func (s *rowSink[T]) encode(batch []row) encoded[T] {
 	return e
 }
 
-// writeOldest waits for the oldest pending batch and writes it.
+// writeOldest waits until the oldest pending batch is encoded, and writes it.
 func (s *rowSink[T]) writeOldest() error {
 	e := <-s.pending[0]
 	s.pending = s.pending[1:]
@@ -84,7 +84,8 @@ func (s *rowSink[T]) close(context.Context) error {
 	return s.shards.Close()
 }
 
-// openRows opens sinks of Parquet rows with the encoding of the profile format.
+// openRows returns a function that opens sinks of Parquet rows. convert turns a row of the corpus
+// into any number of rows, and format is the profile that names their encoding.
 func openRows[T any](format string, convert func(*row) ([]T, error)) openFunc {
 	return func(j *job, split string) (sink, error) {
 		stream := corpus.Stream{
@@ -139,7 +140,8 @@ func convertVerlSFT(r *row) ([]rows.VerlSFT, error) {
 	}}, nil
 }
 
-// convertPrompts moves the tools of a problem to the system turn.
+// convertPrompts converts a problem to the row of profile prompts, whose system message contains
+// the tools as text.
 func convertPrompts(r *row) ([]rows.Prompts, error) {
 	p := r.rl
 	prompt := slices.Clone(p.Prompt)
@@ -161,10 +163,10 @@ func convertPrompts(r *row) ([]rows.Prompts, error) {
 	}}, nil
 }
 
-// splitTurns returns a row for every assistant turn, as chat templates render a
-// conversation that ends there: without earlier reasoning. It stops after a turn that is
-// empty without its reasoning. The rows share the texts of their context: messages of
-// other roles as they are, turns encoded once.
+// splitTurns converts an attempt to a row for each assistant turn, whose last message is that
+// turn. As in a chat template, earlier turns have no reasoning. An earlier turn of reasoning
+// alone would be empty, so there are no rows after it. Rows share the texts of their common
+// messages to save memory.
 func splitTurns(r *row) ([]rows.SFT, error) {
 	var out []rows.SFT
 	history := make([]string, 0, len(r.messages))
@@ -193,11 +195,12 @@ func splitTurns(r *row) ([]rows.SFT, error) {
 	return out, nil
 }
 
-// encodeWeighted encodes a message of the model with a weight.
+// encodeWeighted returns an assistant message as JSON with its weight in the loss: 1 to train on
+// it, 0 for context.
 func encodeWeighted(m chat.Message, weight int) (string, error) {
 	m.Weight = &weight
 	return chat.Marshal(m)
 }
 
-// jsonList returns encoded items as a JSON list.
+// jsonList returns a JSON list of items that are already JSON.
 func jsonList(items []string) string { return "[" + strings.Join(items, ",") + "]" }

@@ -89,17 +89,18 @@ func Parts(
 	return counts, parts, nil
 }
 
-// exportLimits allow a quarter of a build's row group: an export writes many profiles at
-// a time and must stay within 1 GiB of memory.
+// exportLimits are the limits on files of an export. The row group is a quarter of that of a
+// build, because several profiles are written at the same time and must fit into 1 GiB of memory.
 var exportLimits = corpus.Limits{
 	Group: corpus.DefaultLimits.Group / 4,
 	Shard: corpus.DefaultLimits.Shard,
 }
 
-// maxFileBytes is the maximum size of a manifest or bank.
+// maxFileBytes is the maximum size in bytes of a manifest.json or bank.json that is read.
 const maxFileBytes = 256 << 20
 
-// assemble assembles the exported corpus of its parts.
+// assemble creates the exported corpus in dir from the finished parts of its profiles. It copies
+// bank.json from source, the corpus that was exported.
 func assemble(
 	ctx context.Context,
 	fsys corpus.FS,
@@ -180,8 +181,8 @@ func cardSections(counts []Count) []corpus.Section {
 	return sections
 }
 
-// defaultConfig returns the config that loads without a name: the first with rows, ""
-// if none.
+// defaultConfig returns the config that loaders use if the user names none: the first in counts
+// that has rows and can be loaded from the card, "" if there is none.
 func defaultConfig(counts []Count) string {
 	for _, c := range counts {
 		if p, _, _ := ByName(c.Profile); p.Load == "" && c.Rows > 0 {
@@ -191,8 +192,8 @@ func defaultConfig(counts []Count) string {
 	return ""
 }
 
-// fileSnippets returns the code that loads the files that are in no config of the card.
-// The snippet of a profile loads its first split with rows.
+// fileSnippets returns a section with Python code that loads the profiles which the card cannot
+// list as configs. The code of a profile loads the first of its splits that has rows.
 func fileSnippets(counts []Count) string {
 	var b strings.Builder
 	written := map[string]bool{}

@@ -19,9 +19,9 @@ const (
 	reasonEmptyResult = "empty_result"     // the reader rejects turns without text
 )
 
-// convertShareGPT returns turns of from and value. The value of a turn with calls is the
-// reasoning followed by JSON, so that text beside the calls moves into the reasoning.
-// Several calls, and their results, are JSON lists.
+// convertShareGPT converts an attempt to a row of ShareGPT turns. A turn with calls consists of
+// reasoning and the calls as JSON, so other text of the turn is moved into the reasoning. Several
+// calls, and several results, become JSON lists.
 func convertShareGPT(r *row) ([]rows.ShareGPT, error) {
 	out := rows.ShareGPT{
 		Tools:          jsonList(r.sft.Tools),
@@ -65,7 +65,7 @@ func convertShareGPT(r *row) ([]rows.ShareGPT, error) {
 	return []rows.ShareGPT{out}, nil
 }
 
-// assistantValue returns from and value of a turn of the model.
+// assistantValue returns the two fields of an assistant message's ShareGPT turn, from and value.
 func assistantValue(m *chat.Message) (start, value string) {
 	if len(m.Calls) == 0 {
 		return "gpt", thinkBlock(m.Reasoning) + m.Content
@@ -80,7 +80,7 @@ func assistantValue(m *chat.Message) (start, value string) {
 	return "function_call", thinkBlock(reasoning) + jsonList(calls)
 }
 
-// thinkBlock returns reasoning in its tags, "" if there is none.
+// thinkBlock returns reasoning in <think> tags, or "" if there is no reasoning.
 func thinkBlock(reasoning string) string {
 	if reasoning == "" {
 		return ""
@@ -88,7 +88,8 @@ func thinkBlock(reasoning string) string {
 	return "<think>\n" + reasoning + "\n</think>\n\n"
 }
 
-// resultsValue returns one result as it is, several as a JSON list.
+// resultsValue returns the results of one turn's calls as a text: a single result unchanged,
+// several as a JSON list.
 func resultsValue(results []chat.Message) (string, error) {
 	if len(results) == 1 {
 		return results[0].Content, nil
@@ -108,13 +109,14 @@ func resultsValue(results []chat.Message) (string, error) {
 	return jsonList(items), nil
 }
 
-// isListItem reports whether a result can be an element of a JSON list and be read back
-// as it was. A JSON string would lose its quotes, a value between spaces the spaces.
+// isListItem reports whether a result can be an element of a JSON list without being quoted, and
+// is then read back unchanged. A JSON string is not, because it would lose its quotes, nor is a
+// value with spaces around it.
 func isListItem(result string) bool {
 	return cursor.Valid(result) && result[0] != '"' && strings.TrimSpace(result) == result
 }
 
-// splitTools returns the items of a JSON list of tool definitions, verbatim.
+// splitTools returns the elements of a JSON list of tool definitions as they are written there.
 func splitTools(list string) []string {
 	var out []string
 	for _, t := range gjson.Parse(list).ForEach {
@@ -123,8 +125,8 @@ func splitTools(list string) []string {
 	return out
 }
 
-// writeDatasetInfo writes LLaMA-Factory's dataset_info.json, with an entry for each split
-// that has rows. file_name is a folder, because the reader supports no patterns.
+// writeDatasetInfo writes dataset_info.json for LLaMA-Factory, with an entry for each split that
+// has rows. An entry names a folder, because LLaMA-Factory does not support file patterns.
 func (j *job) writeDatasetInfo() error {
 	info := map[string]any{}
 	for _, split := range j.splits() {

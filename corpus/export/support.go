@@ -11,7 +11,7 @@ import (
 	"github.com/trajectory-arena/arena/corpus/rows"
 )
 
-// splits returns the splits that have rows.
+// splits returns the names of the finished splits that have rows.
 func (j *job) splits() []string {
 	out := []string{}
 	for _, c := range j.counts {
@@ -22,7 +22,7 @@ func (j *job) splits() []string {
 	return out
 }
 
-// writeFiles writes small files beside the shards, given by path.
+// writeFiles writes additional files of the profile, given as contents by path in the corpus.
 func (j *job) writeFiles(files map[string][]byte) error {
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		f, err := corpus.NewPlace(j.part, name)
@@ -46,9 +46,9 @@ func (j *job) writeFiles(files map[string][]byte) error {
 //go:embed assets/preflight.py
 var Preflight string
 
-// copySink copies the shards of a split if every row is exported as it is: nothing is
-// encoded or compressed again. It still reads and checks the rows. If one is unfit, it
-// writes all others as rows.
+// copySink exports a split by copying its files, so that nothing is encoded or compressed again.
+// It is used if every row is exported unchanged. It still checks all rows. If a row cannot be
+// exported, the other rows are written to new files instead.
 type copySink struct {
 	job     *job
 	split   string
@@ -82,7 +82,7 @@ func (s *copySink) close(ctx context.Context) error {
 	return nil
 }
 
-// rewrite reads the split once more, writes the rows that are fit and counts them again.
+// rewrite reads the split once more and writes the rows that can be exported to new files.
 func (s *copySink) rewrite(ctx context.Context) error {
 	j := s.job
 	out, err := j.profile.open(j, s.split)

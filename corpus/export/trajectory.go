@@ -21,8 +21,8 @@ import (
 	"github.com/trajectory-arena/arena/internal/sts"
 )
 
-// atifExtra holds the data for which ATIF has no field, under the sandbox's names, by
-// which readers of traces find them.
+// atifExtra holds the data for which ATIF has no field. The keys are those of the sandbox's
+// traces, which readers of traces know.
 type atifExtra struct {
 	RunID     string `json:"eval_run_id,omitempty"`
 	ProblemID string `json:"problem_id"`
@@ -47,9 +47,10 @@ func openATIF(j *job, split string) (sink, error) {
 	}, nil
 }
 
-// appendATIF appends a trajectory. Each result is in the step of its call, the reward
-// under extra.arena. The steps replace the null of an encoded document without steps, so
-// that the escaped texts of the messages are copied.
+// appendATIF appends an attempt to line as an ATIF trajectory. Each result is in the step of its
+// call, and the reward is under extra.arena. The document is first encoded without steps; the
+// steps then replace its null, so that the escaped texts of the messages are copied without
+// decoding.
 func appendATIF(line []byte, r *row) ([]byte, error) {
 	document, err := chat.Marshal(atifDocument(r.sft))
 	if err != nil {
@@ -74,7 +75,7 @@ func appendATIF(line []byte, r *row) ([]byte, error) {
 	return append(line, document[null+len("null"):]...), nil
 }
 
-// atifDocument returns the document of an attempt without its steps.
+// atifDocument returns the ATIF trajectory of an attempt without its steps.
 func atifDocument(s *rows.SFT) atif.Document {
 	return atif.Document{
 		Schema:  atif.Version,
@@ -100,7 +101,8 @@ func atifDocument(s *rows.SFT) atif.Document {
 	}
 }
 
-// appendStep appends a message with the results of its calls as a step.
+// appendStep appends a message as a step of an ATIF trajectory, with the results of its calls. id
+// is the number of the step, from 1.
 func appendStep(
 	line []byte,
 	id int,
@@ -157,8 +159,8 @@ func status(s *rows.SFT) arena.Status {
 	}
 }
 
-// formatMilliseconds returns a time in Unix milliseconds as RFC 3339 in UTC, "" if it is
-// unknown.
+// formatMilliseconds formats a time in Unix milliseconds as RFC 3339 in UTC. It returns "" for
+// nil, an unknown time.
 func formatMilliseconds(ms *int64) string {
 	if ms == nil {
 		return ""
@@ -166,23 +168,23 @@ func formatMilliseconds(ms *int64) string {
 	return time.UnixMilli(*ms).UTC().Format(time.RFC3339Nano)
 }
 
-// MaxSessions is the maximum number of files of a folder in the Hub's viewer.
+// MaxSessions is the maximum number of files that the Hub's viewer shows of a folder.
 const MaxSessions = 10_000
 
-// stsSink writes a file for each session of a sample. The hash of a session's id decides
-// whether it is in the sample, independent of the order of rows.
+// stsSink writes a sample of the attempts as session traces, one file for each. The hash of a
+// session's id decides whether it is in the sample, so that the order of rows has no influence.
 type stsSink struct {
 	job      *job
 	split    string
 	fraction float64 // of the sessions
 	redactor *redact.Redactor
-	// written holds the names of the written files: a corpus may contain a row twice,
-	// a folder a file only once.
+	// written has the names of the written files. A corpus may contain an attempt twice, but a
+	// folder can contain its file only once.
 	written map[string]bool
 }
 
-// openSTS opens a sink of sessions for people to read, which are redacted even if the
-// options do not ask for it.
+// openSTS opens a sink of session traces. They are for people to read, so they are
+// redacted even if the options do not request it.
 func openSTS(j *job, split string) (sink, error) {
 	s := &stsSink{
 		job:     j,
@@ -247,8 +249,9 @@ func (s *stsSink) writeSession(out *corpus.Lines, r *row) error {
 	return out.Close()
 }
 
-// stsMessage returns the message with index i. Its timestamp is i milliseconds after the
-// start of the run, nil if unknown: the viewer sorts by time, and rows have no others.
+// stsMessage returns a message in the format of session traces. Its time is i milliseconds after
+// start, or i if start is nil, because the viewer sorts by time and rows have no times of
+// messages.
 func stsMessage(m *chat.Message, i int, start *int64) sts.Message {
 	out := sts.Message{
 		Role:      m.Role,

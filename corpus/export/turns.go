@@ -18,9 +18,10 @@ const (
 	reasonRepeated = "fork_repeats_call" // where the two attempts of a pair differ, the chosen one repeats a call
 )
 
-// findFork returns the index of the turn at which two attempts fork: the first turn of the
-// model with other actions, if all results before it are equal. Different reasoning for
-// the same calls is no fork. The error is a *chat.Unfit if there is no fork to learn from.
+// findFork returns the index of the first assistant message at which two attempts take different
+// actions. All earlier results must be equal; different reasoning before the same calls does not
+// count. The error is a *chat.Unfit if there is no such message, or if the chosen attempt repeats
+// an earlier action in it.
 func findFork(p *rows.Pref) (int, error) {
 	for i := range min(len(p.Chosen), len(p.Rejected)) {
 		chosen := p.Chosen[i]
@@ -48,7 +49,8 @@ func findFork(p *rows.Pref) (int, error) {
 	return 0, &chat.Unfit{Reason: reasonNoFork}
 }
 
-// action returns the calls of a turn in text form, or its text if it has none.
+// action returns the calls in an assistant message in text form, or the entire text if it has no
+// calls.
 func action(content string) string {
 	if i := strings.Index(content, "<tool_call>\n"); i >= 0 {
 		return content[i:]
@@ -56,8 +58,9 @@ func action(content string) string {
 	return content
 }
 
-// convertPrefTurns returns the turns of both attempts at their fork, with the common
-// history as the prompt, as the chosen attempt has it.
+// convertPrefTurns converts a preference pair of attempts to a pair of single turns: those at
+// which the attempts first take different actions. The prompt is the history up to there, taken
+// from the chosen attempt.
 func convertPrefTurns(r *row) ([]rows.Pref, error) {
 	fork, err := findFork(r.pref)
 	if err != nil {
@@ -74,7 +77,8 @@ func convertPrefTurns(r *row) ([]rows.Pref, error) {
 
 func turnTokens(turn []rows.Msg) int64 { return int64(rows.Bytes4{}.Count(turn[0].Content)) }
 
-// convertKTOTurns returns the two turns at a fork as unpaired rows.
+// convertKTOTurns converts a preference pair of attempts to two rows of single turns, one wanted
+// and one unwanted: those at which the attempts first take different actions.
 func convertKTOTurns(r *row) ([]rows.KTO, error) {
 	pairs, err := convertPrefTurns(r)
 	if err != nil {
@@ -104,14 +108,16 @@ func convertKTOTurns(r *row) ([]rows.KTO, error) {
 	return []rows.KTO{chosen, rejected}, nil
 }
 
-// profileAxes is the profile whose labels are the subnet's axes.
+// profileAxes is the profile whose labels are the separate scores of an attempt by the subnet's
+// rules, such as product and price.
 const profileAxes = "axes"
 
-// reasonNoAxes: the ledger has no score of the attempt.
+// reasonNoAxes reports that the ledger, the tables of the corpus, has no score of the attempt.
 const reasonNoAxes = "not_scored"
 
-// openAxes joins the attempts of kto with their scores in the ledger. Published corpora
-// have no ledger; all their rows are dropped.
+// openAxes opens a sink that combines each row of profile kto with the attempt's scores from the
+// ledger, the tables of the corpus. A published corpus has no ledger, so all of its rows are
+// dropped.
 func openAxes(j *job, split string) (sink, error) {
 	outcomes := map[string]*rows.Outcome{}
 	path := filepath.Join(j.feed.dir, "tables", "outcomes.parquet")
@@ -130,8 +136,9 @@ func openAxes(j *job, split string) (sink, error) {
 	return openRows(profileAxes, convert)(j, split)
 }
 
-// convertAxes returns a row for every turn of the model: the dialogue up to there, with
-// the scores of the full attempt. Outcome o is nil if the attempt has no score.
+// convertAxes converts an attempt to a row for each assistant turn: the dialogue up to that turn
+// with the scores o of the complete attempt. The error is a *chat.Unfit if o is nil, which means
+// that the attempt was not scored.
 func convertAxes(kto *rows.KTO, o *rows.Outcome) ([]rows.Axes, error) {
 	if o == nil {
 		return nil, &chat.Unfit{Reason: reasonNoAxes}

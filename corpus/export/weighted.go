@@ -13,35 +13,40 @@ import (
 	"github.com/trajectory-arena/arena/corpus/rows"
 )
 
-// profileWeighted is the profile of rows with weights, for turns and for rows.
+// profileWeighted is the profile of attempts with a weight for each row and for each turn.
 const profileWeighted = "sft_weighted"
 
-// reasonNoTurn: no step of the attempt was needed, so that there is nothing to learn from.
+// reasonNoTurn reports that a judge found no step of the attempt needed, so that no turn has
+// weight 1.
 const reasonNoTurn = "no_turn_trains"
 
-// maxWeight is the maximum of a weight and of each of its factors for groups. The mean
-// weight is 1.
+// maxWeight is the maximum weight of a row, where the mean is 1. It is also the maximum of each
+// factor that a row's groups contribute to its weight.
 const maxWeight = 4
 
-// balance computes the weights of the rows of a split.
+// balance computes the weights of the rows of a split, so that frequent agents, categories and
+// difficulties do not dominate.
 type balance struct {
-	// needed holds the step verdicts of config steps by session, difficulty the buckets
-	// of config rl by problem. They are empty if the corpus lacks the config.
+	// needed maps a session to whether a judge found each of its steps needed, from config steps.
+	// difficulty maps a problem to its difficulty, from config rl. They are empty if the corpus
+	// lacks the config.
 	needed     map[string][]bool
 	difficulty map[string]string
-	// groupRows counts rows by group, kindGroups the groups of each kind.
+	// groupRows are the numbers of rows by group, kindGroups the numbers of groups by kind.
 	groupRows  map[group]int
 	kindGroups map[string]int
 	rows       int
-	// scale makes the mean weight 1 before weights are limited. sum and squares are
-	// those of the limited weights.
+	// scale is the factor by which the mean weight is 1 before weights are limited. sum and
+	// squares are the sums of the limited weights and of their squares.
 	scale, sum, squares float64
 }
 
-// group is a group of attempts: the kind agent, category or difficulty, and its value.
+// group identifies the attempts that have a property in common. kind is agent, category or
+// difficulty, and value is, for example, the name of the category.
 type group struct{ kind, value string }
 
-// openWeighted reads the split once for its balance before its rows are written.
+// openWeighted opens a sink of rows with weights. It reads the split once before, since a weight
+// depends on all rows.
 func openWeighted(j *job, split string) (sink, error) {
 	b := &balance{
 		needed:     map[string][]bool{},
@@ -62,7 +67,8 @@ func openWeighted(j *job, split string) (sink, error) {
 	return openRows(profileWeighted, b.convert)(j, split)
 }
 
-// readLabels reads step verdicts and difficulties.
+// readLabels reads the judge's verdicts on steps and the difficulties of problems from other
+// configs of the corpus.
 func (b *balance) readLabels(f *feed, split string) error {
 	for _, file := range f.manifest.Files {
 		if file.Split != split {
@@ -89,7 +95,8 @@ func (b *balance) readLabels(f *feed, split string) error {
 	return nil
 }
 
-// readRows counts the rows by group and sums up their weights.
+// readRows reads the rows of a split, counts them by group and computes the sums of their
+// weights.
 func (b *balance) readRows(f *feed, split string) error {
 	var attempts []attempt
 	err := f.readBatches(split, func(batch []row) error {
@@ -107,15 +114,15 @@ func (b *balance) readRows(f *feed, split string) error {
 	return nil
 }
 
-// attempt is the part of a row that its weight depends on.
+// attempt holds the fields of a row on which its weight depends.
 type attempt struct {
 	rows.Scalars
 	problem string
 }
 
-// groups returns the groups of an attempt: by the owner of its agent (several accounts
-// with one program count separately), by category, and by the problem's difficulty on the
-// day.
+// groups returns the three groups of an attempt: by the owner of its agent, by category, and by
+// the problem's difficulty on the day. An owner is an account; several accounts with one program
+// count separately.
 func (b *balance) groups(a *attempt) []group {
 	return []group{
 		{"agent", cmp.Or(a.AgentHotkey, a.AgentVersion)},
@@ -134,7 +141,7 @@ func (b *balance) add(a *attempt) {
 	}
 }
 
-// sumWeights computes scale, sum and squares.
+// sumWeights computes scale, sum and squares from all attempts of the split.
 func (b *balance) sumWeights(attempts []attempt) {
 	total := 0.0
 	for i := range attempts {
@@ -151,10 +158,10 @@ func (b *balance) sumWeights(attempts []attempt) {
 	}
 }
 
-// rawWeight returns the weight before it is scaled and limited, a product: one over the
-// number of turns, so that long attempts do not count more; the factor of the judge's
-// grade; and for each kind of group a factor that gives its groups equal sums, within the
-// limit.
+// rawWeight returns the weight of an attempt before it is scaled and limited. It is the product
+// of: one over the number of turns, so that long attempts do not count more; the multiplier from
+// the judge's grade, if there is one; and a factor for each kind of group, at most maxWeight, by
+// which the groups of a kind have equal total weights.
 func (b *balance) rawWeight(a *attempt) float64 {
 	w := 1 / float64(max(1, a.NSteps))
 	if a.JudgeMultiplier != nil {
@@ -170,8 +177,8 @@ func (b *balance) weight(a *attempt) float64 {
 	return math.Min(maxWeight, b.scale*b.rawWeight(a))
 }
 
-// convert returns the row with its weight. Turns that a step verdict calls unneeded have
-// weight 0, the others 1.
+// convert returns the row with its weight. Turns that a judge found unneeded have weight 0 in the
+// messages, all others 1. The error is a *chat.Unfit if no turn has weight 1.
 func (b *balance) convert(r *row) ([]rows.Weighted, error) {
 	weight := b.weight(&attempt{r.sft.Scalars, r.sft.ProblemID})
 	out := rows.Weighted{Weight: weight, SFT: *r.sft}
@@ -200,7 +207,8 @@ func (b *balance) convert(r *row) ([]rows.Weighted, error) {
 	return []rows.Weighted{out}, nil
 }
 
-// weightSections returns a section of the card with the effective sample size of train.
+// weightSections returns the card's sections on weights, with the effective sample size of the
+// train split. There are none if no profile has weights.
 func weightSections(counts []Count) []corpus.Section {
 	var sections []corpus.Section
 	for _, c := range counts {

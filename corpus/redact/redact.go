@@ -23,8 +23,8 @@ type Options struct {
 	// Hotkeys also finds the public addresses of chain accounts. They identify the agents of a
 	// corpus and are therefore kept by default.
 	Hotkeys bool
-	// Homes leaves the names of home folders unchanged. It is for output that only the user of
-	// this machine reads.
+	// Homes leaves the names of home folders unchanged. It is for messages to the user of this
+	// machine.
 	Homes bool
 }
 

@@ -7,16 +7,16 @@ import (
 	"strings"
 )
 
-// pieces is a word during its merging, a linked list of parts. A part is identified by
-// the byte of the word at which it starts.
+// pieces is a word while its parts are merged to tokens. The parts form a linked list, and each
+// is identified by the index of its first byte in the word.
 type pieces struct {
-	// text is the word in symbols. starts[i] is the index in text of the symbol of byte
-	// i; the last entry is the end of text.
+	// text is the word with each byte replaced by its symbol, a printable character. starts[i] is
+	// the index in text of the symbol of byte i; the last element is the length of text.
 	text   string
 	starts []int
-	// prev and next are the neighbours of each part: prev of the first is -1, next of
-	// the last is the length of the word. next of a part that was merged into the
-	// previous one is -1.
+	// prev and next are the neighbours of each part. prev of the first part is -1 and next of the
+	// last is the length of the word. next is also -1 for a part that was merged into the
+	// previous one.
 	prev, next []int
 }
 
@@ -48,11 +48,12 @@ func (p *pieces) merge(start int) {
 	}
 }
 
-// candidate is a possible merge: the part at start with the next one.
+// candidate is a possible merge of the part at byte start with the next one. rank is the position
+// of the merge in the tokenizer's list; lower ranks are applied first.
 type candidate struct{ rank, start int }
 
-// candidate returns the merge of the part at start with the next one; ok is false if
-// the tokenizer has no such merge.
+// candidate returns the possible merge of the part at byte start with the next one. ok is false
+// if the tokenizer's list does not contain it.
 func (t *Tokenizer) candidate(p *pieces, start int) (c candidate, ok bool) {
 	second := p.next[start]
 	if second < 0 || second == len(p.next) {
@@ -68,11 +69,11 @@ func (t *Tokenizer) candidate(p *pieces, start int) (c candidate, ok bool) {
 	return candidate{rank, start}, ok
 }
 
-// candidates is a heap by rank. With a heap, a long word that no pattern splits takes
-// little more than linear time.
+// candidates is a heap of possible merges, those of the lowest rank first. With a heap even a
+// very long word takes little more than linear time.
 type candidates []candidate
 
-// add adds the candidate unless ok is false.
+// add adds c, but does nothing if ok is false.
 func (q *candidates) add(c candidate, ok bool) {
 	if ok {
 		heap.Push(q, c)
@@ -110,8 +111,9 @@ func (q *candidates) Pop() any {
 	return c
 }
 
-// symbols are the printable characters of GPT-2 for the 256 bytes: printable bytes map
-// to themselves, the others to U+0100 and the characters after it.
+// symbols maps each byte to the printable character that stands for it in the vocabulary of
+// GPT-2. Printable bytes are mapped to themselves, the others to U+0100 and the following
+// characters.
 var symbols = func() (table [256]string) {
 	next := rune(256)
 	for b := range 256 {
@@ -133,7 +135,8 @@ const (
 	maxCachedBytes = 64
 )
 
-// countWord returns the number of tokens of a word.
+// countWord returns the number of tokens of a word, which is a text after splitting. It caches
+// the results of short words.
 func (t *Tokenizer) countWord(word string) int {
 	if n, ok := t.counts[word]; ok {
 		return n
@@ -145,8 +148,9 @@ func (t *Tokenizer) countWord(word string) int {
 	return n
 }
 
-// mergeWord merges the pair of lowest rank, of equal ranks the first, until no merge
-// applies, and returns the number of parts.
+// mergeWord computes the number of tokens of a word by byte-pair encoding. It starts with one
+// part per byte and merges the adjacent pair of lowest rank, the first of equal ones, until the
+// tokenizer has no merge for any pair.
 func (t *Tokenizer) mergeWord(word string) int {
 	p := newPieces(word)
 	if _, ok := t.vocab[p.text]; ok {
@@ -172,9 +176,9 @@ func (t *Tokenizer) mergeWord(word string) int {
 	return n
 }
 
-// addedTokens returns a pattern of the tokens that are cut out of a text before all
-// else. Of several that start at the same place, it matches the longest. It returns nil
-// if there are no such tokens.
+// addedTokens returns a regular expression that matches any of contents, the special tokens that
+// are cut out of a text before it is split. At each position it matches the longest. It returns
+// nil if contents has no non-empty element.
 func addedTokens(contents []string) *regexp.Regexp {
 	alternatives := slices.DeleteFunc(slices.Clone(contents), func(c string) bool {
 		return c == ""

@@ -15,7 +15,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// gpt2Pattern is the split of a ByteLevel pre-tokenizer with use_regex.
+// gpt2Pattern is the regular expression by which GPT-2 splits a text into words. A ByteLevel
+// pre-tokenizer uses it unless use_regex is false.
 const gpt2Pattern = `'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`
 
 // Tokenizer counts tokens. It caches the counts of words and must not be used by
@@ -30,7 +31,7 @@ type Tokenizer struct {
 	counts map[string]int // cache, by word
 }
 
-// tokenizerFile is the content of tokenizer.json.
+// tokenizerFile is the part of a tokenizer.json that affects the number of tokens.
 type tokenizerFile struct {
 	Normalizer   *component   `json:"normalizer"`
 	PreTokenizer *component   `json:"pre_tokenizer"`
@@ -50,8 +51,8 @@ type addedToken struct {
 	Single  bool   `json:"single_word"`
 }
 
-// component is a normalizer or pre-tokenizer. A component of type Sequence consists of
-// others.
+// component is a normalizer or pre-tokenizer in a tokenizer.json. A component of type Sequence
+// contains others.
 type component struct {
 	Type          string      `json:"type"`
 	Normalizers   []component `json:"normalizers"`
@@ -110,7 +111,7 @@ func (t *Tokenizer) addMerges(merges []json.RawMessage) error {
 	return nil
 }
 
-// parseMerge reads "a b" or ["a","b"].
+// parseMerge parses a merge, a pair of tokens written as "a b" or ["a","b"].
 func parseMerge(raw json.RawMessage) ([2]string, error) {
 	var pair [2]string
 	if len(raw) > 0 && raw[0] == '[' {
@@ -139,8 +140,8 @@ func (t *Tokenizer) setNormalizer(n *component) error {
 	return nil
 }
 
-// addPreTokenizer adds the splits of a pre-tokenizer and reports whether it is, or
-// contains, a ByteLevel one.
+// addPreTokenizer adds the regular expressions by which a pre-tokenizer splits texts. It reports
+// whether the pre-tokenizer is a ByteLevel one or contains one.
 func (t *Tokenizer) addPreTokenizer(p *component) (byteLevel bool, err error) {
 	if p == nil {
 		return false, nil
@@ -220,7 +221,8 @@ func (t *Tokenizer) Count(text string) int {
 	return n + t.countPlain(text[end:])
 }
 
-// countPlain counts the tokens of a text without added tokens.
+// countPlain returns the number of tokens of a text that contains none of the special tokens in
+// t.added.
 func (t *Tokenizer) countPlain(text string) int {
 	if t.nfc {
 		text = norm.NFC.String(text)
@@ -228,8 +230,8 @@ func (t *Tokenizer) countPlain(text string) int {
 	return t.countSplit(text, t.splits)
 }
 
-// countSplit splits text by each pattern in turn and counts the tokens of the words.
-// The text between two matches is a word too.
+// countSplit splits text by the first pattern, each resulting part by the second and so on, and
+// returns the total number of tokens of the parts. The text between two matches is a part too.
 func (t *Tokenizer) countSplit(text string, splits []*regexp2.Regexp) int {
 	if text == "" {
 		return 0

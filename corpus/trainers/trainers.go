@@ -46,16 +46,16 @@ type Block struct {
 	Trainer, Language, Text string
 }
 
-// files are the templates of blocks, named PROFILE.NUMBER.TRAINER.ENDING. Templates of
-// several profiles are in the folder common.
+// files are the templates of blocks, named PROFILE.NUMBER.TRAINER.ENDING. Templates that
+// several profiles share are in the folder common.
 //
 //go:embed blocks
 var files embed.FS
 
-// languages maps the endings of block files to Markdown languages.
+// languages maps the file endings of templates to the language names of Markdown code blocks.
 var languages = map[string]string{"py": "python", "yaml": "yaml", "sh": "bash"}
 
-// trainerNames maps the TRAINER of a file name to the trainer's name and version.
+// trainerNames maps the TRAINER part of a template's file name to the trainer's name and version.
 var trainerNames = map[string]string{
 	"axolotl":      "axolotl 0.19",
 	"dpo":          "TRL 1.16 DPOTrainer",
@@ -88,9 +88,9 @@ func Blocks(r Rows) []Block {
 	return blocks
 }
 
-// fill returns the text of a block file with its placeholders replaced. A placeholder is
-// @{config}@, @{length}@ or @{why}@. A file that consists of @{common/NAME}@ is replaced
-// by the common file of that name.
+// fill returns the text of the template named name with its placeholders replaced: @{config}@,
+// @{length}@ and @{why}@. A template that consists of @{common/NAME}@ stands for the shared
+// template of that name.
 func (r Rows) fill(name string) string {
 	text := readFile(name)
 	if common, ok := strings.CutPrefix(strings.TrimSuffix(text, "}@"), "@{common/"); ok {
@@ -128,9 +128,10 @@ const LongestAttempt = 14_336
 // Estimate is the name of the counter that estimates tokens from bytes.
 const Estimate = "bytes4"
 
-// marginPercent returns by how many percent a model's tokens of a row may exceed the
-// count. Four bytes a token underestimate the tokens of the tested vocabularies by 7 to
-// 25 %. A count by a tokenizer lacks only the tokens that mark turns.
+// marginPercent returns the percentage that is added to a row's number of tokens to bound what
+// the model's tokenizer counts. It is 35 for the estimate of four bytes per token, which is 7 to
+// 25 % too low for the tested vocabularies. It is 5 for a count by a tokenizer, which lacks only
+// the tokens that mark turns.
 func (r Rows) marginPercent() int64 {
 	if cmp.Or(r.Counter, Estimate) == Estimate {
 		return 35
@@ -150,7 +151,7 @@ func (r Rows) Length() int64 {
 	return (n + multiple - 1) / multiple * multiple
 }
 
-// LengthReason returns how Length was derived, for a comment in a block.
+// LengthReason returns a phrase that explains Length, for a comment in a block.
 func (r Rows) LengthReason() string {
 	if r.Longest == 0 {
 		return fmt.Sprintf("an attempt has at most %d tokens; with %d %% of room", LongestAttempt, r.marginPercent())

@@ -18,8 +18,8 @@ import (
 	"github.com/trajectory-arena/arena/corpus/shard"
 )
 
-// maxGroup is the encoded size that no row group may pass; a row group of 64
-// MiB of input stays under it whatever its encoding adds.
+// maxGroup is the maximum size of a row group in bytes. Row groups are limited to 64 MiB before
+// encoding and remain below maxGroup even if the encoding enlarges them.
 const maxGroup = 100 << 20
 
 func (v *verifier) content(ctx context.Context, f *corpus.FileEntry) {
@@ -64,7 +64,7 @@ func (v *verifier) parquet(
 	return v.rows(ctx, f, file)
 }
 
-// rows reads the columns that checks need; each row is decoded once.
+// rows checks every row of a shard. It passes only the columns with texts to the checks, by name.
 func (v *verifier) rows(
 	ctx context.Context,
 	f *corpus.FileEntry,
@@ -128,6 +128,7 @@ func (v *verifier) messages(messages, tools []string) error {
 	return chat.Check(ms, v.schema)
 }
 
+// sightings records in which split each problem, cluster and product occurs.
 type sightings struct {
 	at    map[string]*corpus.FileEntry
 	leaks []Finding
@@ -149,8 +150,9 @@ func (s *sightings) add(kind, key string, f *corpus.FileEntry) {
 	}
 }
 
-// pinned returns every cluster and every product in another split than its pool allows. The
-// bank knows every cluster; it may lack some products.
+// pinned returns a finding for each cluster or product that is in another split than the bank
+// requires. pools maps these to their split in the bank. A cluster that is missing there is a
+// finding too, since a bank lists all clusters; products may be missing.
 func (s *sightings) pinned(pools map[string]string) (out []Finding) {
 	for key, f := range s.at {
 		pool, known := pools[key]
@@ -165,7 +167,7 @@ func (s *sightings) pinned(pools map[string]string) (out []Finding) {
 	return sorted(out)
 }
 
-// sorted returns the findings in order, each once.
+// sorted sorts findings by text and removes duplicates.
 func sorted(items []Finding) []Finding {
 	slices.SortFunc(items, func(a, b Finding) int {
 		return strings.Compare(a.String(), b.String())

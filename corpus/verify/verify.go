@@ -21,26 +21,27 @@ import (
 	"github.com/trajectory-arena/arena/internal/cursor"
 )
 
-// Finding is one broken promise of a corpus, or a file that is kept at home.
+// Finding is a condition of a valid corpus that does not hold, or a file that is missing because
+// its owner does not publish it.
 type Finding struct {
-	// Path is the file it was found in, relative to the corpus.
+	// Path is the file that the finding concerns, relative to the corpus.
 	Path string
-	// What says what is wrong.
+	// What describes what is wrong.
 	What string
-	// Leak is true where a split sees what another one is graded by.
+	// Leak reports whether a problem, cluster or product is in the wrong split, or in two.
 	Leak bool
-	// Withheld is true where the file is one that its owner keeps at home: bank,
-	// reports and ledger.
+	// Withheld reports whether the file is one that owners do not publish: the bank, a report or
+	// a table of the ledger.
 	Withheld bool
 }
 
 // String returns the finding in one line.
 func (f Finding) String() string { return f.Path + ": " + f.What }
 
-// Corpus checks every promise of a corpus again from its files alone: sizes,
-// hashes, rows, schemas, the card's counts, the funnel's arithmetic, the
-// messages, and that no cluster, problem or product is in two splits. It gives
-// all findings, and an error where it could not check.
+// Corpus checks a corpus from its files alone: sizes, hashes, rows, schemas, the counts on the
+// card, the sums of the funnel, the messages, and that no cluster, problem or product is in two
+// splits. It returns all findings, sorted by path. The error is not nil if the corpus could not
+// be checked.
 func Corpus(
 	ctx context.Context,
 	fsys corpus.FS,
@@ -65,16 +66,18 @@ func Corpus(
 	return v.found, nil
 }
 
+// verifier checks one corpus and collects the findings.
 type verifier struct {
 	fs    corpus.FS
 	dir   string
 	m     *corpus.Manifest
 	found []Finding
 	seen  sightings
-	// whole are the files that are what the manifest says; only they are read
-	// further.
+	// whole has the paths of the files whose size and hash are those in the manifest. The content
+	// of other files is not checked.
 	whole map[string]bool
-	// tools are those of the row before and schema what was read of them.
+	// tools are those of the previous row and schema is parsed from them, since most rows have
+	// the same tools.
 	tools  []string
 	schema chat.Schema
 }
@@ -141,7 +144,8 @@ func (v *verifier) file(f *corpus.FileEntry) error {
 	return nil
 }
 
-// secrets looks for what a redacted corpus says that it does not hold.
+// secrets adds a finding for each file that contains a secret, if the manifest states that the
+// corpus was redacted.
 func (v *verifier) secrets(ctx context.Context) error {
 	if v.m.Redaction == nil {
 		return nil
@@ -161,8 +165,8 @@ func (v *verifier) secrets(ctx context.Context) error {
 	return nil
 }
 
-// card compares the card's configs, paths and counts with the shards. It reads the card even
-// if its bytes differ from the manifest's, to report what was changed.
+// card compares the configs, paths and counts on the card with the shards in the manifest. It
+// does so even if the card's hash is wrong, to report what was changed.
 func (v *verifier) card() {
 	b, err := corpus.ReadCard(v.fs, v.dir)
 	if err != nil {
@@ -236,9 +240,11 @@ func (v *verifier) cardCounts(f *corpus.Front) {
 	}
 }
 
+// maxBank is the maximum size of bank.json that is read, in bytes.
 const maxBank = 256 << 20
 
-// bank compares each row's split with the pool of its cluster.
+// bank compares the split of each cluster and product in the rows with bank.json. It does nothing
+// without a valid bank.json.
 func (v *verifier) bank() {
 	if !v.whole[corpus.BankName] {
 		return
