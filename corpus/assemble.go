@@ -107,8 +107,8 @@ func (w *assembler) build(ctx context.Context, a *Assembly) error {
 	return w.writeManifest(&m)
 }
 
-// addFiles writes files, given as contents by path in the corpus, and adds an entry for each of
-// them to the manifest's list. Contents are redacted first, unless r is nil.
+// addFiles writes files, which maps paths in the corpus to contents, and adds an entry for each
+// of them to the manifest's list. Contents are redacted first, unless r is nil.
 func (w *assembler) addFiles(files map[string][]byte, r *redact.Redactor) error {
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		if !filepath.IsLocal(filepath.FromSlash(name)) {
@@ -142,8 +142,8 @@ func (w *assembler) writeFile(rel string, content io.Reader) (FileEntry, error) 
 }
 
 // checkSecrets returns an error if r finds a secret in the finished corpus. It scans the
-// configuration, the instruments and every file except shards whose rows were redacted when they
-// were written. A nil r scans nothing.
+// configuration, the instruments (judges and embeddings) and every file except shards whose rows
+// were redacted when they were written. A nil r scans nothing.
 func (w *assembler) checkSecrets(
 	ctx context.Context,
 	r *redact.Redactor,

@@ -152,8 +152,8 @@ func checksumsSection(shards []placed) string {
 	return "\n## Checksums\n\n" + text
 }
 
-// buildUses maps each profile that a build writes to the trainers that load it and what they
-// need. The card prints it as a comment in the loading code.
+// buildUses maps each profile (output format) that a build writes to the trainers that load it
+// and what they need. The card prints it as a comment in the loading code.
 var buildUses = map[string]string{
 	ProfileHFJSON:   "TRL SFTTrainer, axolotl, datasets >= 4.7: messages and tools arrive as lists of dicts",
 	ProfileVerlRL:   "verl RLHFDataset: data.train_files takes the shards",

@@ -52,8 +52,8 @@ type PartFile struct {
 	Redacted redact.Counts
 }
 
-// partName is the name of the list of a part's files. The list is written last, so its presence
-// marks the part as finished.
+// partName is the name of the list of a part's files; a part is what one worker writes of a
+// corpus. The list is written last, so its presence marks the part as finished.
 const partName = "part.json"
 
 // NewPart starts a part in dir, and removes the files of an interrupted one.
@@ -81,7 +81,8 @@ func ReadPart(fsys FS, dir string) ([]PartFile, error) {
 	return files, err
 }
 
-// partFile is a file of a part while it is being written.
+// partFile is a file that is being written for a part, the files that one worker writes of a
+// corpus.
 type partFile struct {
 	*Output
 	stream Stream
@@ -89,9 +90,9 @@ type partFile struct {
 	rel    string // path in the part's folder, with forward slashes
 }
 
-// create creates a file in the part's folder. n is the number of files that the stream already
-// has, and ext is the file name's ending, without a dot. Streams with one file, such as tables,
-// ignore n.
+// create creates a file of a stream (a split, a table or a single file) in the part's folder. n
+// is the number of files that the stream already has; streams of one file ignore it. ext is the
+// ending of the file's name, without a dot.
 func (p *Part) create(
 	s Stream,
 	n int,

@@ -26,7 +26,7 @@ type store interface {
 	remove(ctx context.Context, key string) error
 }
 
-// openStore opens the store that a URL names. create is whether a missing folder on disk is
+// openStore opens the store that a URL names. If create is true, a missing folder on disk is
 // created.
 func openStore(u *url.URL, create bool) (store, error) {
 	switch u.Scheme {

@@ -20,8 +20,8 @@ import (
 //
 // The files of a unit are uploaded as objects named by the hash of their content. Then its
 // marker, the list of these names, is written unless one exists. If two processes create the same
-// unit, the first wins and both read its files. Readers rely on markers and verify hashes, since
-// listings of object stores may be incomplete. A listing only decides what is removed.
+// unit, the first wins and both read its files. Open finds a file by its unit's marker and
+// verifies its hash.
 type Work struct {
 	corpus.Disk
 	ctx    context.Context //nolint:containedctx // corpus.FS, as io/fs, asks without one

@@ -107,7 +107,8 @@ func readEscaped(c *cursor.Cursor) (string, bool) {
 // stringReader reads a JSON string. It returns false for any other value.
 type stringReader func(*cursor.Cursor) (string, bool)
 
-// decode decodes one message from each row. It reads content and reasoning with readText.
+// decode decodes one message from each row, a JSON object. It reads the content and reasoning of
+// a message with readText, so that the caller decides whether they are unescaped.
 func decode(rows []string, readText stringReader) ([]Message, error) {
 	out := make([]Message, len(rows))
 	c := cursor.New("", decodeLimits)

@@ -19,8 +19,8 @@ import (
 // whose maximum size is larger because some formats add text to rows.
 const batchBytes = 8 << 20
 
-// feed reads the rows of one profile of the corpus for several exports, so that rows are read and
-// prepared only once.
+// feed reads the rows of one profile (format) of the corpus for several exports, so that rows are
+// read and prepared only once.
 type feed struct {
 	fs       corpus.FS
 	dir      string
@@ -143,7 +143,7 @@ func (f *feed) sendBatches(
 }
 
 // visitBatches calls visit with the rows of a split in batches, in order. The batches are
-// prepared by fitters in parallel. The number of batches in memory is limited.
+// redacted, decoded and checked in parallel before. The number of batches in memory is limited.
 func (f *feed) visitBatches(
 	ctx context.Context,
 	split string,

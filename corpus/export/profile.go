@@ -105,7 +105,8 @@ func attemptProfiles() []Profile {
 	}
 }
 
-// problemProfiles returns the profiles in which a row is a problem, and verl-sft.
+// problemProfiles returns the profiles in which a row is a problem, and verl-sft, which is for
+// the same trainer as verl-rl.
 func problemProfiles() []Profile {
 	return []Profile{
 		{

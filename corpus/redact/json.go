@@ -135,8 +135,8 @@ func (r *Redactor) Sparing(ids IDs) *Redactor {
 const cardKind = "card-number"
 
 // spare removes findings that are no secrets because they concern products. These are card
-// numbers that are in r.ids or that the text declares as product ids, and values of fields such
-// as product_token.
+// numbers that are in r.ids, the known product ids, or that the text declares as product ids, and
+// values of fields such as product_token.
 func (r *Redactor) spare(text string, items []Finding) []Finding {
 	return slices.DeleteFunc(items, func(f Finding) bool {
 		switch f.Kind {

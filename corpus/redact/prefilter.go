@@ -109,7 +109,7 @@ func (p *prefilter) add(word string, rule int) {
 	}
 }
 
-// enter indexes a needle by the three bytes of gram, letters in lower case.
+// enter indexes a keyword by three of its bytes, gram, with letters in lower case.
 func (p *prefilter) enter(gram string, n needle) {
 	h := gramHash(uint32(gram[0]|0x20)<<16 | uint32(gram[1]|0x20)<<8 | uint32(gram[2]|0x20))
 	p.bits[h/64] |= 1 << (h % 64)

@@ -12,8 +12,8 @@ import (
 const shortestRun = 32
 
 // sample records what rules without keywords search: long sequences of base64 characters and
-// mnemonic phrases of wallets. It examines only one byte in sampleStride, which suffices to meet
-// all of them.
+// mnemonic phrases of wallets. It examines only one byte in sampleStride, because each of these
+// is longer than that.
 func (h *hits) sample(text string) {
 	end := 0
 	for i := sampleStride - 1; i < len(text); i += sampleStride {
@@ -109,8 +109,8 @@ func coated(run string) []coat {
 }
 
 // encoded finds secrets in base64. items are long sequences of base64 characters in text, and
-// coats is how often a text may be base64 within base64. A finding comprises the complete encoded
-// part, since what surrounds the secret in it is of no use.
+// coats is the number of nested base64 encodings to decode. A finding comprises the complete
+// encoded part, since what surrounds the secret in it is of no use.
 func (r *Redactor) encoded(
 	text string,
 	items []span,

@@ -78,8 +78,8 @@ func isAuthorization(s string) bool {
 	return err == nil && readable(b) && strings.IndexByte(string(b), ':') > 0
 }
 
-// noName reports whether a value with letters and digits may be a secret. It is not if it
-// consists of lower-case words and of numbers, joined by _, - or dots, such as ingredient_2024.
+// noName reports whether a value has letters and digits and may be a secret. Names of two or more
+// lower-case words and numbers, joined by _, - or dots, may not, such as ingredient_2024.
 func noName(s string) bool {
 	parts := strings.FieldsFunc(s, func(r rune) bool {
 		return r == '_' || r == '-' || r == '.'

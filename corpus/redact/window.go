@@ -52,9 +52,9 @@ func windows(text string, findings []hit) []span {
 	return out
 }
 
-// begin returns the start of the token, the text between separators, that contains an index. The
-// result is at most 16 KiB (longest) before the index and not before the offset before, except
-// that it is moved back to the first byte of a character.
+// begin returns the start of the token (text between spaces or quotes) that contains an index. It
+// looks back at most 16 KiB and not beyond the offset before. The result is never inside a UTF-8
+// character.
 func begin(text string, index, before int) int {
 	index = max(0, index)
 	for floor := max(0, before, index-longest); index > floor && !separator(text[index-1]); {
@@ -66,7 +66,7 @@ func begin(text string, index, before int) int {
 	return index
 }
 
-// tokens finds the ends of a text's tokens, which are separated by blanks and quotes. It
+// tokens finds the ends of a text's tokens, which are separated by spaces and quotes. It
 // remembers the last stretch without separators that it searched, so that many requests inside
 // one long token cost no more than one.
 type tokens struct {
@@ -103,7 +103,8 @@ func (t *tokens) walk(index, dst int) int {
 
 func separator(c byte) bool { return c == ' ' || c == '\n' || c == '\t' || c == '"' || c == '\'' }
 
-// stretches returns the longest sequences of at least minimum consecutive bytes of a set.
+// stretches returns the parts of s that consist of at least minimum consecutive bytes of a set,
+// each as long as possible.
 func stretches(s string, set *charset, minimum int) []span {
 	var out []span
 	for start, end := range text.Runs(s, (*[256]bool)(set), minimum) {

@@ -135,8 +135,8 @@ func scalars(rec *arena.Record, f *Facts) Scalars {
 	return s
 }
 
-// outcomeScore returns the score by the subnet's verifier or, if the outcome has none, by the
-// subnet's published rules. It is nil if neither scored the attempt.
+// outcomeScore returns the verifier's score of an attempt if the subnet's verifier ruled on it,
+// otherwise the score by the subnet's published rules. It is nil if that score does not exist.
 func outcomeScore(o *arena.Outcome) *float64 {
 	if o.Ruling != nil {
 		return o.Ruling.Score

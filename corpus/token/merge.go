@@ -38,7 +38,7 @@ func newPieces(word string) *pieces {
 	return p
 }
 
-// merge joins the part at start with the next one.
+// merge joins the part that begins at byte start of the word with the next one.
 func (p *pieces) merge(start int) {
 	merged := p.next[start]
 	p.next[start] = p.next[merged]

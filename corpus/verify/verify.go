@@ -145,7 +145,7 @@ func (v *verifier) file(f *corpus.FileEntry) error {
 }
 
 // secrets adds a finding for each file that contains a secret, if the manifest states that the
-// corpus was redacted.
+// corpus was redacted. Files with a wrong size or hash are skipped.
 func (v *verifier) secrets(ctx context.Context) error {
 	if v.m.Redaction == nil {
 		return nil

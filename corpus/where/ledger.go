@@ -82,7 +82,8 @@ func Read(fsys corpus.FS, dir string, measured bool) ([]*Line, error) {
 	return r.lines, optional(err)
 }
 
-// reader reads the tables of a ledger and joins their rows by attempt.
+// reader reads the ledger, the tables of a corpus about all attempts, and joins their rows by
+// attempt.
 type reader struct {
 	fsys  corpus.FS
 	dir   string

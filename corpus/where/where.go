@@ -40,8 +40,8 @@ func (c Column) Kind() string {
 	return "words"
 }
 
-// parts returns pointers to the rows of a line, one for each table, some of them nil. The order
-// is that of Column.part.
+// parts returns pointers to the rows of a line, one for each table of the ledger, some of them
+// nil. Column.part is an index in this list.
 func (l *Line) parts() [6]any {
 	return [...]any{l.Attempt, l.Verdict, l.Outcome, l.Judgement, l.Leak, l.Place}
 }
