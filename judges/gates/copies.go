@@ -8,38 +8,43 @@ import (
 	"github.com/trajectory-arena/arena"
 )
 
-// Text in the thinking that a tool wrote is not the agent's: it analyses nothing.
-// A copy is a run of minRun or more words of an earlier result in the result's
-// order, whatever the signs between them, that contains minFields or more fields,
-// or is a line of a result that is text. A run that is no longer than maxListing
-// and is in a line with minOriginal other words is a citation and stays.
+// Thinking may repeat the text of a tool result. Such text is not the agent's own and analyses
+// nothing. These limits decide which runs of words count as copied; copies are removed before the
+// thinking is judged.
 const (
-	minRun      = 5
-	minFields   = 3
+	// minRun is the minimum number of consecutive words that a copy shares with an earlier result,
+	// whatever punctuation separates them.
+	minRun = 5
+	// minFields is the number of colons from which a copied run counts as a list of fields. A run
+	// with fewer is a copy only as one line of text.
+	minFields = 3
+	// minOriginal is the number of the agent's own words in the same lines from which a list of
+	// fields is a citation and is kept.
 	minOriginal = 3
-	// minLine is the minimum length in bytes of a copied line, maxListing the
-	// maximum length of a listing that is cited.
-	minLine    = 24
+	// minLine is the minimum number of bytes of a copied run with fewer than minFields colons.
+	minLine = 24
+	// maxListing is the maximum number of bytes of a list of fields that is kept as a citation.
 	maxListing = 400
 )
 
 // thought is the thinking of one turn.
 type thought struct {
+	// turn is the index of the turn in the dialogue.
 	turn int
 	text string
-	// words are those that are looked for in results, nil if nothing can be a
-	// copy; hashes are their hashes.
+	// words are the byte ranges of the words of text, and hashes their hashes. Both are nil if the
+	// text cannot contain a copy.
 	words  []span
 	hashes []uint64
 }
 
-// copyFinder finds what the thinking copies from earlier results.
+// copyFinder finds the parts of the thinking that are copied from earlier tool results.
 type copyFinder struct {
 	turns []arena.Turn
-	// runs has the hash of each run of minRun words in the thinking, with whether
-	// it is in the results read so far.
+	// runs has the hash of each run of minRun words in the thinking. The value is true if a result
+	// that was read so far contains the run.
 	runs map[uint64]bool
-	// read is the number of turns whose results are read.
+	// read is the number of turns whose results have been read.
 	read int
 }
 
@@ -68,11 +73,13 @@ func newCopyFinder(turns []arena.Turn, thoughts []thought) *copyFinder {
 	return f
 }
 
-// seed makes equal words hash alike within a process. No grade depends on it.
+// seed makes equal words have equal hashes. It differs from process to process, but no grade
+// depends on it.
 var seed = maphash.MakeSeed()
 
-// eachWord calls f for the words of a text. A 0 alone is no word: some writers of
-// JSON write 61.0 for 61.
+// eachWord calls f with the byte range of each word of a text, where a character of a script
+// without blanks is a word. It skips a word that is only "0", since some JSON writers write 61.0
+// for 61.
 func eachWord(text string, f func(word span)) {
 	for i := 0; i < len(text); {
 		end := wordOrRuneEnd(text, i)
@@ -83,7 +90,7 @@ func eachWord(text string, f func(word span)) {
 	}
 }
 
-// hashRun returns the hash of the first minRun words.
+// hashRun combines the first minRun hashes, each of one word, into one hash.
 func hashRun(hashes []uint64) uint64 {
 	sum := uint64(0)
 	for _, h := range hashes[:minRun] {
@@ -92,7 +99,8 @@ func hashRun(hashes []uint64) uint64 {
 	return sum
 }
 
-// readBefore reads the results of the turns before turn.
+// readBefore reads the tool results of all turns before the given one that have not been read yet,
+// and records in f.runs which runs of words they contain.
 func (f *copyFinder) readBefore(turn int) {
 	for ; f.read < turn; f.read++ {
 		for _, call := range f.turns[f.read].Calls {
@@ -113,9 +121,9 @@ func (f *copyFinder) readResult(text string) {
 	})
 }
 
-// blankCopies returns the text of a thought with line ends in place of all
-// copies, so that nothing joins across them. It must be called for the thoughts
-// in the order of their turns.
+// blankCopies returns the text of a thought with every byte that is copied from the result of an
+// earlier turn replaced by a newline. Byte offsets stay the same, and no sentence continues across
+// a copy. It must be called for the thoughts in the order of their turns.
 func (f *copyFinder) blankCopies(t *thought) string {
 	if t.words == nil {
 		return t.text
@@ -141,8 +149,9 @@ func (f *copyFinder) blankCopies(t *thought) string {
 	return string(b)
 }
 
-// copiedWords reports for each word whether it is part of a copied run. The last
-// item stands for no word, is false and ends every run.
+// copiedWords reports for each word of a thought whether it is in a run of minRun words that a
+// result contains. The result has one item more than there are words, which is false, so that every
+// run of true items ends.
 func (f *copyFinder) copiedWords(t *thought) []bool {
 	copied := make([]bool, len(t.words)+1)
 	for i := 0; i+minRun <= len(t.words); i++ {
@@ -156,7 +165,8 @@ func (f *copyFinder) copiedWords(t *thought) []bool {
 	return copied
 }
 
-// blank writes line ends over a run, or over all lines that it is part of.
+// blank overwrites the bytes of a run with newlines, or with lines set, all lines that contain a
+// part of the run.
 func blank(b []byte, run span, lines bool) {
 	start := int(run.start)
 	end := int(run.end)
@@ -173,7 +183,11 @@ func blank(b []byte, run span, lines bool) {
 	}
 }
 
-// isCopy reports whether a run in a line with that many original words is a copy.
+// isCopy reports whether a run of words that a result contains is a copy and no citation. original
+// is the number of words in the same lines that are the agent's own, counted up to minOriginal. A
+// run with at least minFields colons is a copy if original is lower than minOriginal or the run is
+// longer than maxListing bytes. Any other run is a copy if it has no own words in its line, a digit
+// and at least minLine bytes.
 func isCopy(text string, run span, original int) bool {
 	copied := text[run.start:run.end]
 	if strings.Count(copied, ":") >= minFields {
@@ -185,8 +199,8 @@ func isCopy(text string, run span, original int) bool {
 	return strings.ContainsAny(copied, "0123456789") && !strings.Contains(copied, "\n")
 }
 
-// countOriginal returns the number of words that are not copied, at most
-// minOriginal, in the lines of the run of copied words that word i is in.
+// countOriginal counts the words that are the agent's own, up to minOriginal, in the lines of a
+// copied run. i is the index of the run's first word.
 func countOriginal(t *thought, copied []bool, i int) int {
 	sameLine := func(i int) bool {
 		return !strings.Contains(t.text[t.words[i].end:t.words[i+1].start], "\n")

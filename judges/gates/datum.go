@@ -8,9 +8,10 @@ import (
 	"unicode"
 )
 
-// minID is the minimum number of digits of a product's id.
+// minID is the minimum number of digits of a number that is read as a product id.
 const minID = 5
 
+// citeKind is the kind of data that a cite mentions, such as a price or a brand.
 type citeKind uint8
 
 const (
@@ -18,51 +19,52 @@ const (
 	citeShop
 	citePrice
 	citeBrand
-	// citeCode is a model or a measure: "LP40", "IP55", "28 hours".
+	// citeCode is the name of a model or a measure with its unit: "LP40", "IP55", "28 hours".
 	citeCode
 	citeValue
-	// citeUnknown is an id or price that is neither in a result nor in the
-	// request.
+	// citeUnknown is an id or price that is neither in an earlier result nor in the request.
 	citeUnknown
 )
 
-// String returns the kind as a finding's detail writes it.
+// String returns the kind in the words of a finding's detail, such as "a product id".
 func (k citeKind) String() string {
 	return [...]string{
 		"a product id", "a shop id", "a price or figure", "a brand", "a model or measure", "an attribute value", "something",
 	}[k]
 }
 
-// cite is one mention of a datum in a passage.
+// cite is one place in the thinking that mentions data from a tool result, such as an id, a price
+// or a brand, or an invented id or price.
 type cite struct {
 	span
 	kind citeKind
-	// sentence and token index the passage's slices; token is -1 if the cite is
-	// no single token.
+	// sentence is the index of the cite's sentence in the passage. token is the index of its token,
+	// or -1 if the cite is not exactly one token.
 	sentence int
 	token    int
-	// product indexes the products of the fact index; -1 if the cite names none.
+	// product is an index of factIndex.products, or -1 if the cite is no product id.
 	product int32
-	// inRequest is set for the customer's own words.
+	// inRequest is set if the customer's own text has the same word or figure.
 	inRequest bool
 }
 
-// namesProduct reports whether the cite is a product's id or brand.
+// namesProduct reports whether the cite is the id or the brand of a product.
 func (c *cite) namesProduct() bool { return c.kind == citeID || c.kind == citeBrand }
 
-// reading is one passage with its cites.
+// reading is one passage, the thinking of one turn, with the cites (mentions of returned data)
+// found in it.
 type reading struct {
 	*evaluator
 	*passage
-	// cites are in the order of their sentences. Those of sentence i are
-	// cites[starts[i]:starts[i+1]].
+	// cites are ordered by sentence. Those of sentence i are cites[starts[i]:starts[i+1]].
 	cites  []cite
 	starts []int32
-	// lettered is set if the passage labels candidates with letters.
+	// lettered is set if the passage labels candidates with letters, such as "A:" or "A)".
 	lettered bool
 }
 
-// findCites fills r.cites and r.starts.
+// findCites finds every mention of returned data in the passage, and stores them in r.cites by
+// sentence. It sets r.starts to the index of each sentence's first cite.
 func (r *reading) findCites() {
 	for i := range r.sentences {
 		s := &r.sentences[i]
@@ -101,8 +103,9 @@ func (r *reading) sentenceCites(sentence int) []cite {
 	return r.cites[r.starts[sentence]:r.starts[sentence+1]]
 }
 
-// citeToken reports whether a token is a datum, and sets the kind and product of
-// c. The other cite functions of one token do the same for one kind each.
+// citeToken reports whether a token mentions data that a tool returned earlier, or an invented id
+// or price. It sets the kind of c and, where the kind has them, its product and inRequest. It calls
+// one function per kind, such as citeID and citeBrand, each of which does the same for that kind.
 func (r *reading) citeToken(t *token, c *cite) bool {
 	if t.number.end == 0 {
 		if isCode(r.folded[t.start:t.end]) && r.citeID(t, c) {
@@ -121,8 +124,9 @@ func (r *reading) citeToken(t *token, c *cite) bool {
 	return t.word >= 0 && r.citeRequestWord(t, c)
 }
 
-// citeBrand reports whether a word is a brand: a result calls it one, or it is
-// the first word of titles and neither a value nor an inner word of any.
+// citeBrand reports whether a word is a brand, and if so sets c.kind and c.inRequest. A word is a
+// brand if an earlier result has it in a field for brands, or as the first word of a title while no
+// result has it inside a title or as an attribute value.
 func (r *reading) citeBrand(t *token, c *cite) bool {
 	fact := &r.index.words[t.word]
 	startsTitles := fact.first[roleTitleStart] < r.step && fact.first[roleValue] == never
@@ -134,9 +138,9 @@ func (r *reading) citeBrand(t *token, c *cite) bool {
 	return true
 }
 
-// citeCode reports whether a word of letters and digits, or a figure with the
-// word after it, is in a result and not in the request: the names of models and
-// the measures of a product have this form in any language.
+// citeCode reports whether a token is a model name or measure that is in an earlier result and not
+// in the request: a word of letters and digits ("IP55"), or a figure with the word after it ("28
+// hours"). Both have this form in any language. It sets c.kind.
 func (r *reading) citeCode(t *token, c *cite) bool {
 	slot := t.measure
 	if slot < 0 && t.end-t.start >= minCode && isCode(r.folded[t.start:wordEnd(r.folded, int(t.start))]) {
@@ -150,14 +154,16 @@ func (r *reading) citeCode(t *token, c *cite) bool {
 	return !fact.inRequest && fact.firstInText() < r.step
 }
 
-// minCode is the minimum length of a code: shorter ones are letters of a list.
+// minCode is the minimum number of bytes of a model name: shorter words of a letter and a digit
+// number the items of a list.
 const minCode = 3
 
 func isCode(word string) bool {
 	return strings.ContainsAny(word, "0123456789") && strings.ContainsFunc(word, unicode.IsLetter)
 }
 
-// citeRequestWord reports whether a word is the customer's own and in a result.
+// citeRequestWord reports whether a word of three bytes or more is both in the request and in an
+// earlier result. It sets c.kind and c.inRequest.
 func (r *reading) citeRequestWord(t *token, c *cite) bool {
 	fact := &r.index.words[t.word]
 	if fact.firstInText() >= r.step || t.end-t.start < 3 {
@@ -168,8 +174,9 @@ func (r *reading) citeRequestWord(t *token, c *cite) bool {
 	return c.inRequest
 }
 
-// citeValues adds the colours, materials, styles and services of a sentence, in
-// any language of the lexicon, that are in an earlier result.
+// citeValues appends to r.cites the colours, materials, styles and services of a sentence that an
+// earlier result contains. The word lists map their names in 17 languages to the word that tools
+// return.
 func (r *reading) citeValues(sentence int) {
 	for _, m := range r.sentenceMarks(sentence) {
 		if m.concept == 0 {
@@ -189,9 +196,11 @@ func (r *reading) citeValues(sentence int) {
 	}
 }
 
-// findDatum returns the first datum of a sentence that counts by itself, and the
-// first value before it, which counts if the sentence describes results. Either
-// is nil if there is none.
+// findDatum returns two mentions of returned data that the request does not have; either is nil if
+// there is none. strong is the first one in the sentence that is evidence by itself: a price, a
+// brand, a model name or an id with a comment on it. weak is the first attribute value before
+// strong, or in the sentence if strong is nil; it is evidence only if the sentence comments on
+// results. An invented id or price is stored in r.invented.
 func (r *reading) findDatum(sentence int) (strong, weak *cite) {
 	cites := r.sentenceCites(sentence)
 	for i := range cites {

@@ -17,18 +17,17 @@ import (
 // may change a score is a new version.
 const Name = "gates_v2"
 
-// Names are the names of the gates in their order.
+// Names are the names of gates 1 to 4, in order.
 var Names = [...]string{"inference", "remark on results", "datum", "reasoned choice"}
 
-// scores are the grades by the number of gates passed, from the subnet's
-// reasoning judge.
+// scores holds the grade for each number of passed gates, 0 to 4, as in the subnet's own reasoning
+// judge.
 var scores = [5]float64{0.1, 0.3, 0.5, 0.7, 0.9}
 
-// Judge returns the grade of the reasoning of one attempt. It is a pure
-// function: it changes neither argument, and the same attempt always gets the
-// same grade. The score is 0.1, 0.3, 0.5, 0.7 or 0.9. Gates lists which gates
-// passed, Spans cite a passage for every gate passed, and Detail describes the
-// last gate passed or what the first failed gate missed. An attempt without a
+// Judge returns the grade of the reasoning of one attempt. It is a pure function: it changes
+// neither argument, and the same attempt always gets the same grade. The score is 0.1, 0.3, 0.5,
+// 0.7 or 0.9. Gates lists which gates passed, Spans cites a passage for every gate passed, and
+// Detail describes the last gate passed or what the first failed gate missed. An attempt without a
 // dialogue cannot be judged: its outcome is failed and its score nil.
 func Judge(t *arena.Trace, d *arena.Dialogue) arena.Judgement {
 	if !t.HasDialogue && len(d.Turns) == 0 {
@@ -66,31 +65,36 @@ func Judge(t *arena.Trace, d *arena.Dialogue) arena.Judgement {
 	return j
 }
 
-// finding is the result of one gate: the evidence if it passed, or what it missed.
+// finding is the result of one gate: a quote as evidence if the gate passed, and a detail that
+// describes the evidence or what is missing.
 type finding struct {
 	passed bool
-	// step is the dialogue's own step number.
+	// step is the number that the dialogue gives to the step, not an index.
 	step   int
 	quote  string
 	detail string
-	// estimated is set if the first gate had no usage to read.
+	// estimated is set if no reply of the model stated its token count, so that the first gate
+	// estimated the tokens from the length of the text.
 	estimated bool
 }
 
 func missed(detail string) finding { return finding{detail: detail} }
 
-// A frame is the structure of a passage without its data and its choice of
-// words: one sign for each figure, value and role that the lexicon knows, in
-// order. "9960 at 94 beats 1627, it is cheaper" and "5008 at 12 over 6777: less
-// expensive" have the same frame.
+// A frame is the structure of a passage without its data and its choice of words: one letter for
+// each figure, each attribute value and each class of the word lists, in order. "9960 at 94 beats
+// 1627, it is cheaper" and "5008 at 12 over 6777: less expensive" have the same frame.
 const (
+	// frameFigure is the letter for any figure, frameValue that for any colour, material or other
+	// attribute value.
 	frameFigure = '#'
 	frameValue  = 'v'
-	// unframed are roles that any sentence may have anywhere.
+	// unframed are the classes of words that a frame leaves out, since any sentence may have them
+	// anywhere.
 	unframed = commonWord | thoughtWord | bigWord
 )
 
-// Frame returns the frame of a passage, one byte a sign.
+// Frame returns the frame of a passage, one byte for each figure, attribute value or other word of
+// the word lists.
 func Frame(text string) string {
 	x := indexPool.Get().(*factIndex)
 	defer x.release()
@@ -112,14 +116,15 @@ func Frame(text string) string {
 	return string(frame)
 }
 
-// sign is a stretch of a passage with its letter in the frame.
+// sign is a byte range of a passage with the letter that represents it in the frame.
 type sign struct {
 	span
 	letter byte
 }
 
-// signs returns the signs of the lexicon's words and of the figures. Of the
-// words that begin at one place the longest, matched last, comes first.
+// signs returns the frame's letters for the words of the word lists, then those for the figures,
+// with their byte ranges. Of several words or phrases that begin at the same byte, the longest
+// precedes the others.
 func (p *passage) signs() []sign {
 	var signs []sign
 	for i := len(p.marks) - 1; i >= 0; i-- {

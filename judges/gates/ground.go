@@ -8,22 +8,22 @@ import (
 	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
-// Grounding is what the thinking of one turn rests on.
+// Grounding lists which data and words in the thinking of one turn earlier results contain and
+// which they do not.
 type Grounding struct {
-	// Turn is the index of the dialogue's turn.
+	// Turn is the index of the turn in the dialogue.
 	Turn int
-	// Supported are the ids, prices, brands, values and other data of the thinking
-	// that are in an earlier result, Unsupported those that are neither in one nor
-	// in the request. Each is listed once, as the thinking writes it.
+	// Supported are the ids, prices, brands, values and other data of the thinking that are in an
+	// earlier result, Unsupported those that are neither in an earlier result nor in the request.
+	// Each is listed once, as the thinking writes it.
 	Supported, Unsupported []string
-	// Words are the other words, names among them, that are in no earlier result,
-	// not in the request and in no word list: an invented service, say, and
-	// ordinary words.
+	// Words are the other words that are in no earlier result, not in the request and in no word
+	// list. They may be invented names or services, and ordinary words that the lists lack.
 	Words []string
 }
 
-// Ground returns the grounding of each turn after the first result, and the ids
-// of the products that any of them mentions by id, brand or price.
+// Ground returns the grounding of each turn with thinking after the first result, and the ids of
+// the products that any of this thinking mentions by id, brand or price.
 func Ground(t *arena.Trace, d *arena.Dialogue) (groundings []Grounding, mentioned map[string]bool) {
 	x := indexPool.Get().(*factIndex)
 	defer x.release()
@@ -57,7 +57,8 @@ func (r *reading) grounding() Grounding {
 	return g
 }
 
-// addMentioned adds the ids of the earlier products that a cite may refer to.
+// addMentioned adds to mentioned the ids of all products, returned by earlier steps, that a cite
+// may refer to by id, brand or price.
 func (r *reading) addMentioned(c *cite, mentioned map[string]bool) {
 	for i := range r.index.products {
 		p := &r.index.products[i]
@@ -67,7 +68,8 @@ func (r *reading) addMentioned(c *cite, mentioned map[string]bool) {
 	}
 }
 
-// refersTo reports whether a cite is a product's id, brand or price.
+// refersTo reports whether a cite is the id, brand or price of a product. product is an index of
+// r.index.products.
 func (r *reading) refersTo(c *cite, product int32) bool {
 	p := &r.index.products[product]
 	if c.kind == citePrice && c.token >= 0 {
@@ -77,8 +79,9 @@ func (r *reading) refersTo(c *cite, product int32) bool {
 	return c.product == product || c.kind == citeBrand && p.isBrand(r.folded[c.start:c.end])
 }
 
-// unsupported returns the figures and values that are neither in a result nor in
-// the request. Figures of one or two digits are counts and sizes.
+// unsupported returns the figures and values of the passage, as it writes them, that are neither in
+// an earlier result nor in the request. It leaves out plain figures of one or two digits, which are
+// mostly counts and sizes.
 func (r *reading) unsupported() []string {
 	var texts []string
 	for _, n := range r.spelled {
@@ -119,7 +122,7 @@ func (r *reading) isUnsupportedFigure(sentence int, t *token) bool {
 	return !slices.ContainsFunc(r.sentenceCites(sentence), covers)
 }
 
-// isKnown reports whether a word is in the request or in an earlier result.
+// isKnown reports whether a word, in lower case, is in the request or in an earlier result.
 func (r *reading) isKnown(word string) bool {
 	slot, ok := r.index.slots[word]
 	if !ok {
@@ -129,16 +132,18 @@ func (r *reading) isKnown(word string) bool {
 	return fact.inRequest || slices.Min(fact.first[:]) < r.step
 }
 
-// minWord is the minimum length of a word that is reported. If more than one in
-// maxUnknownOf of a passage's words is unknown, none is reported: most words of a
-// language that no list covers are.
+// Limits of the unknown words of a passage.
 const (
-	minWord      = 4
+	// minWord is the minimum number of bytes of an unknown word that is reported.
+	minWord = 4
+	// maxUnknownOf is a divisor: if more than 1/maxUnknownOf of a passage's tokens are different
+	// unknown words, none is reported. Its language then probably has no word list.
 	maxUnknownOf = 2
 )
 
-// unknownWords returns the words, names among them, that are in no earlier
-// result, not in the request, in no word list and in none of data.
+// unknownWords returns the words of the passage, names included, that are in no earlier result, not
+// in the request and in no word list. It leaves out the words of data, the figures and values that
+// are reported already. It returns nil if the words are more than half of the passage's tokens.
 func (r *reading) unknownWords(data []string) []string {
 	var unknown []string
 	reported := strings.Join(data, " ")

@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// citeID reports whether a token is the id of a product or a shop.
+// citeID reports whether a token is the id of a product or shop in an earlier result. It sets
+// c.kind, c.inRequest and, for a product, c.product.
 func (r *reading) citeID(t *token, c *cite) bool {
 	fact := &r.index.words[t.word]
 	c.inRequest = fact.inRequest
@@ -21,7 +22,7 @@ func (r *reading) citeID(t *token, c *cite) bool {
 	return min(fact.first[roleID], fact.first[roleShop]) < r.step
 }
 
-// minShop is the minimum number of digits of a shop's id.
+// minShop is the minimum number of digits of a number that is read as a shop id.
 const minShop = 3
 
 func (r *reading) citeShop(t *token, c *cite) bool {
@@ -31,7 +32,7 @@ func (r *reading) citeShop(t *token, c *cite) bool {
 	return t.number.digits >= minShop && fact.first[roleShop] < r.step
 }
 
-// ellipses are the signs for the part that an abbreviated id leaves out.
+// ellipses are the texts that replace the omitted digits of an abbreviated id, as in "…8976".
 var ellipses = [...]string{"…", "..", "*"}
 
 func endsInEllipsis(text string) bool {
@@ -46,12 +47,14 @@ func beginsWithEllipsis(text string) bool {
 	})
 }
 
-// maxPart is the maximum number of digits of an abbreviated id.
+// maxPart is the maximum number of digits of a number that is read as a part of a product id.
 const maxPart = 9
 
-// citePartialID reports whether a token is an abbreviated id: "…8976", "5008…",
-// or four digits or more that begin or end exactly one id returned so far and
-// leave out at least three of its digits.
+// citePartialID reports whether a token is a part of a product id in an earlier result, and if so
+// sets c.kind and c.product. With an ellipsis ("…8976", "5008…") three digits are enough. Without
+// one, four to nine digits must begin or end exactly one such id and omit at least three of its
+// digits. Only the first maxPartial tokens of an attempt are compared; the others are no part of an
+// id.
 func (r *reading) citePartialID(t *token, c *cite) bool {
 	n := &t.number
 	if !n.plain || n.digits < 3 || n.digits > maxPart || r.index.words[t.word].inRequest {
@@ -88,7 +91,8 @@ func (r *reading) citePartialID(t *token, c *cite) bool {
 	return matches == 1 || matches > 1 && marked
 }
 
-// citeSpelled adds a number in words if it is a price of a result.
+// citeSpelled appends a number in words to r.cites, as a price, if an earlier result contains the
+// amount and the request does not.
 func (r *reading) citeSpelled(n spelled) {
 	fact := r.amount(n.cents)
 	if fact.inRequest || fact.first() >= r.step {
@@ -105,17 +109,20 @@ func (r *reading) citeSpelled(n spelled) {
 	}
 }
 
-// amount returns the fact of a figure of the thinking.
+// amount returns the record of a figure of the thinking, in hundredths: the first results with it,
+// and whether it is in the request.
 func (r *reading) amount(cents int64) *amountFact {
 	return &r.index.amounts[r.index.figures[cents]]
 }
 
-// topScore is the highest grade, in hundredths: instructions to a grader name it.
+// topScore is the highest grade, 0.9, in hundredths. It never counts as a price, since instructions
+// to a grader contain it.
 const topScore = 90
 
-// citeAmount reports whether a figure is in a result. Whole figures below a
-// hundred are everywhere: they must be a price, rounded or not, with a word of
-// money in the sentence.
+// citeAmount reports whether a figure is an amount in an earlier result and not in the request, and
+// if so sets c.kind. A whole figure below 100 is in almost any text. It counts only if it is a
+// returned price, rounded or not, and its sentence has a word of money, a comparative or a sign
+// such as ">".
 func (r *reading) citeAmount(t *token, c *cite) bool {
 	n := &t.number
 	hasContext := r.sentences[c.sentence].classes&(moneyWord|compareWord) != 0 || r.comparesFigures(c.sentence)
@@ -137,9 +144,10 @@ func (r *reading) citeAmount(t *token, c *cite) bool {
 	return false
 }
 
-// citeUnknown reports whether a token is an id, or a price with centavos or a
-// word of money, that is not in the request. It must be called for tokens that
-// are in no result.
+// citeUnknown reports whether a token is an invented id or price, and sets c.kind. It must be
+// called only for tokens that are in no earlier result. Among these it reports true for an id that
+// is not in the request, and for an amount of 1 or more that is not in the request and has cents or
+// a word of money in its sentence.
 func (r *reading) citeUnknown(t *token, c *cite) bool {
 	n := &t.number
 	c.kind = citeUnknown

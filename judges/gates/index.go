@@ -9,23 +9,26 @@ import (
 	"unicode/utf8"
 )
 
-// factIndex holds what the tools have returned of the words and figures that the
-// thinking mentions: those are added first, then results are read, which record
-// the step in which each was first returned.
+// factIndex records at which step the tools first returned each word and figure that the thinking
+// mentions. The words and figures of thinking and request are added first. Then the results are
+// read; what was not added before is ignored.
 type factIndex struct {
-	slots   map[string]int32
-	words   []wordFact
+	// slots maps a word in lower case to its index in words.
+	slots map[string]int32
+	words []wordFact
+	// figures maps an amount in hundredths to its index in amounts.
 	figures map[int64]int32
 	amounts []amountFact
-	// roundings are the units that figures such as 1.1k are rounded to, in
-	// hundredths.
+	// roundings are the units, in hundredths, that figures of the thinking such as 1.1k are rounded
+	// to.
 	roundings []int64
 	products  []product
-	byID      map[string]int32
+	// byID maps a product id in lower case to its index in products.
+	byID map[string]int32
 	// results is the number of results read.
 	results int32
-	// lengths has, by first byte, a bit for each length of the words added: most
-	// words of results need no lookup.
+	// lengths has, by first byte, a bit for each length of the words added. Most words of results
+	// match none of them and are not looked up.
 	lengths [256]uint64
 	// tokens, marks, sentences, cites and starts are memory that passages share.
 	tokens    []token
@@ -33,15 +36,15 @@ type factIndex struct {
 	sentences []sentence
 	cites     []cite
 	starts    []int32
-	// partialBudget is the number of figures that may still be compared with all
-	// ids as a part of one.
+	// partialBudget is the number of figures that may still be compared with all product ids as a
+	// part of one.
 	partialBudget int
 }
 
-// never is the step of a fact that is in no result.
+// never is the step of a word or figure that no result contains.
 const never = math.MaxInt32
 
-// role is the meaning of a word in a result.
+// role is what a word is in a tool result: an id, a brand, an attribute value and so on.
 type role uint8
 
 const (
@@ -54,19 +57,21 @@ const (
 	roles
 )
 
-// wordFact holds the step in which a word first had each role.
+// wordFact holds, by role, the step of the first result in which a word has that role.
 type wordFact struct {
 	first     [roles]int32
 	inRequest bool
-	// unlisted is set if no entry of the lexicon begins with the word.
+	// unlisted is set if no entry of the word lists begins with the word.
 	unlisted bool
 }
 
-// firstInText returns the first step in which the word is a value or in prose.
+// firstInText returns the step of the first result that has the word as an attribute value, inside
+// a title or in prose; it is never if none has.
 func (f *wordFact) firstInText() int32 { return min(f.first[roleValue], f.first[roleText]) }
 
-// amountFact holds the step in which a figure was first returned, exactly or as a
-// price that it rounds.
+// amountFact holds the steps of the first results that contain a figure: exact that of the figure
+// itself, rounded that of a price that can be rounded to the figure. A step is never if no result
+// does.
 type amountFact struct {
 	exact, rounded int32
 	inRequest      bool
@@ -74,18 +79,20 @@ type amountFact struct {
 
 func (f *amountFact) first() int32 { return min(f.exact, f.rounded) }
 
+// product is one product in the results that were read.
 type product struct {
 	id, title, brand string
-	// cents is its price in hundredths; 0 if no result has it.
+	// cents is the price in hundredths, or 0 if no result has it.
 	cents int64
 	step  int32
-	// results has a bit for each of the first 64 results that it is in.
+	// results has a bit for each of the first 64 results. The bit is set if the product is in the
+	// result.
 	results uint64
-	// kind is the result of reading.kindWords; nil before the first call.
+	// kind caches the result of reading.kindWords; it is nil before the first call.
 	kind []int32
 }
 
-// indexPool reuses indexes: their maps and slices are most of what a judgement
+// indexPool holds indexes for reuse: their maps and slices are most of the memory that a judgement
 // allocates (BenchmarkJudge).
 var indexPool = sync.Pool{New: func() any {
 	return &factIndex{
@@ -103,15 +110,20 @@ var indexPool = sync.Pool{New: func() any {
 // figures compared with all of their ids: 25 steps of five pages have 1,250
 // products, and no agent abbreviates a thousand ids.
 const (
+	// maxProducts is the maximum number of products stored for an attempt. 25 steps of five pages
+	// return 1,250.
 	maxProducts = 1 << 13
-	maxPartial  = 1 << 10
+	// maxPartial is the maximum number of figures of an attempt that are compared with all product
+	// ids as a part of one. No agent abbreviates a thousand ids.
+	maxPartial = 1 << 10
 )
 
-// maxPooled is the maximum number of words of an index that is reused.
+// maxPooled is the maximum number of words, and of products, of an index that is reused.
 const maxPooled = 1 << 14
 
-// release empties the index and returns it to the pool. Its passages must not be
-// used after that.
+// release empties the index and returns it to the pool. An index with more than maxPooled words or
+// products is not reused. The passages of the index must not be used afterwards, since their slices
+// share its memory.
 func (x *factIndex) release() {
 	if len(x.words) > maxPooled || len(x.products) > maxPooled {
 		return
@@ -138,12 +150,13 @@ func (x *factIndex) release() {
 	indexPool.Put(x)
 }
 
-// unusedPart returns the unused end of a buffer that passages share. Appending
-// more than its capacity allocates other memory.
+// unusedPart returns the unused end of a buffer as an empty slice: what is appended to the slice is
+// stored after the buffer's items. If the buffer has too little capacity, appending allocates other
+// memory.
 func unusedPart[T any](buffer []T) []T { return buffer[len(buffer):] }
 
-// extend returns the buffer with the items that a passage appended to its unused
-// part.
+// extend returns the buffer lengthened by the items that a passage appended to its unused part. If
+// they did not fit and are in other memory, it returns the buffer unchanged.
 func extend[T any](buffer, items []T) []T {
 	if len(buffer)+len(items) > cap(buffer) {
 		return buffer
@@ -151,7 +164,8 @@ func extend[T any](buffer, items []T) []T {
 	return buffer[:len(buffer)+len(items)]
 }
 
-// addWord adds a word of the thinking and returns its slot.
+// addWord adds a word, in lower case, that the thinking or the request mentions, and returns its
+// index in x.words.
 func (x *factIndex) addWord(text string) int32 {
 	slot, ok := x.slots[text]
 	if !ok {
@@ -163,7 +177,7 @@ func (x *factIndex) addWord(text string) int32 {
 	return slot
 }
 
-// addNumber adds the readings of a number.
+// addNumber adds all possible values of a number, and the unit that the number is rounded to.
 func (x *factIndex) addNumber(n *number) {
 	if n.rounding > 0 && !slices.Contains(x.roundings, n.rounding) {
 		x.roundings = append(x.roundings, n.rounding)
@@ -173,7 +187,8 @@ func (x *factIndex) addNumber(n *number) {
 	}
 }
 
-// addAmount adds a figure and returns its slot.
+// addAmount adds an amount in hundredths that the thinking or the request mentions, and returns its
+// index in x.amounts.
 func (x *factIndex) addAmount(cents int64) int32 {
 	slot, ok := x.figures[cents]
 	if !ok {
@@ -184,7 +199,8 @@ func (x *factIndex) addAmount(cents int64) int32 {
 	return slot
 }
 
-// record records that a folded word has a role in a result of step.
+// record records that a result of the given step has a word, in lower case, in role r. The first
+// step stays recorded, and a word that was not added is ignored.
 func (x *factIndex) record(word string, r role, step int32) {
 	if slot, ok := x.slots[word]; ok {
 		first := &x.words[slot].first[r]
@@ -192,7 +208,8 @@ func (x *factIndex) record(word string, r role, step int32) {
 	}
 }
 
-// recordWord records a word as the result writes it.
+// recordWord records a word of a result, after converting it to lower case, in role r. It ignores
+// words of more than 48 bytes.
 func (x *factIndex) recordWord(word string, r role, step int32) {
 	var low [48]byte
 	if len(word) > len(low) {
@@ -211,7 +228,9 @@ func (x *factIndex) recordWord(word string, r role, step int32) {
 	x.record(string(low[:len(word)]), r, step)
 }
 
-// recordPrice records a price, and the numbers that it is rounded to.
+// recordPrice records that a result of the given step has a price in hundredths. It also records
+// the amounts that a text may round the price to: the whole unit below, the nearest one, and the
+// nearest multiple of each unit in x.roundings.
 func (x *factIndex) recordPrice(cents int64, step int32) {
 	x.recordExact(cents, step)
 	x.recordRounded(cents-cents%100, step)
@@ -233,8 +252,8 @@ func (x *factIndex) recordRounded(cents int64, step int32) {
 	}
 }
 
-// addProduct adds one product of a result. For a known product it adds the result
-// and the properties that were missing.
+// addProduct adds a product of one result to x.products, at most maxProducts of them. If the
+// product is there already, it adds the result and the properties that were missing.
 func (x *factIndex) addProduct(p product) {
 	id := strings.ToLower(p.id)
 	if i, ok := x.byID[id]; ok {

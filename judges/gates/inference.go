@@ -12,17 +12,17 @@ import (
 	"github.com/trajectory-arena/arena/internal/cursor"
 )
 
-// minTokens is the subnet's minimum for a completion that can contain reasoning.
+// minTokens is the subnet's minimum number of tokens of a completion that can contain reasoning.
 const minTokens = 30
 
-// bytesPerToken converts recorded text to tokens if no usage is known. The whole
-// project uses this rate if no tokenizer is configured.
+// bytesPerToken is the number of bytes of recorded text that count as one token if the reply does
+// not state its token count. The whole project uses this rate if no tokenizer is configured.
 const bytesPerToken = 4
 
-// inferenceGate passes on one answered chat completion of minTokens or more.
-// Diagnostic attempt records are no evidence, nor are embeddings. If no answered
-// reply states its usage, or the source has no proxy log, the length of the
-// recorded text is used instead and the detail says so.
+// inferenceGate returns the finding of the first gate, which passes if a model answered one chat
+// completion with at least minTokens tokens. Embeddings and diagnostic records of the proxy log do
+// not count. If no reply states its token count, or the source has no proxy log, the tokens are
+// estimated from the length of the recorded text and the detail mentions that.
 func inferenceGate(t *arena.Trace, d *arena.Dialogue) finding {
 	log := readLog(t)
 	switch {
@@ -43,17 +43,19 @@ func inferenceGate(t *arena.Trace, d *arena.Dialogue) finding {
 	}
 }
 
+// completion is the length of one reply of the model, with its step and a quote as evidence.
 type completion struct {
 	tokens int
 	step   int
 	quote  string
 }
 
-// proxyLog sums up the chat completions of an attempt's proxy log.
+// proxyLog sums up the answered chat completions in the proxy log of an attempt.
 type proxyLog struct {
 	answered   int
 	usageKnown bool
-	// best is the longest completion, or the first one of minTokens or more.
+	// best is the longest completion read. Reading ends after a step with one of at least
+	// minTokens.
 	best completion
 }
 
@@ -72,8 +74,8 @@ func readLog(t *arena.Trace) proxyLog {
 	return log
 }
 
-// isCompletion reports whether a call of the proxy log is an answered chat
-// completion.
+// isCompletion reports whether a call of the proxy log is a chat completion that was answered with
+// a 2xx status. Diagnostic records are none.
 func isCompletion(c *arena.ProxyCall) bool {
 	return !c.Attempt && c.Status >= 200 && c.Status < 300 && strings.Contains(c.Path, "chat/completions")
 }
@@ -90,12 +92,14 @@ func (l *proxyLog) add(response arena.Raw, step int) {
 	l.usageKnown = true
 }
 
-// usagePattern matches the key and value of a reply's length. The quotes in the
-// model's own text are escaped, so an unescaped key is the server's.
+// usagePattern matches the key completion_tokens and its number in a reply that was cut off. The
+// quotes of the key must not be escaped: escaped ones are in text that the model wrote, the others
+// are the server's.
 var usagePattern = regexp.MustCompile(`(?:^|[^\\])("completion_tokens"[ :]*(-?[0-9][0-9.eE+-]*))`)
 
-// parseUsage returns completion_tokens of a reply, which may be complete, cut
-// off, or a string of JSON, and the text that states it.
+// parseUsage parses the number under completion_tokens in a reply, and returns it with the key and
+// value as a quote. The reply may be complete, cut off, or a string that contains JSON. ok is false
+// if the reply does not state the number.
 func parseUsage(reply arena.Raw) (tokens int, quote string, ok bool) {
 	text := reply.Text()
 	if n := gjson.Get(text, "usage.completion_tokens"); n.Type == gjson.Number {
@@ -115,12 +119,13 @@ func parseUsage(reply arena.Raw) (tokens int, quote string, ok bool) {
 	return int(min(max(n, 0), maxUsage)), match[1], true
 }
 
-// maxUsage is the maximum number of tokens of a reply: more is noise.
+// maxUsage is the maximum token count that is read from a reply. A larger number is an error and is
+// reduced to it.
 const maxUsage = 1e9
 
-// estimateTokens returns the finding of the first gate from the longest text that
-// the model is recorded to have written in one step. It skips steps that the
-// source attributes to a program.
+// estimateTokens returns the finding of the first gate for an attempt without any stated token
+// count. It estimates the tokens of the turn in which the model wrote the most text. Turns that the
+// source attributes to a program do not count.
 func estimateTokens(t *arena.Trace, d *arena.Dialogue) finding {
 	var best completion
 	for i := range d.Turns {
@@ -151,8 +156,8 @@ func estimateTokens(t *arena.Trace, d *arena.Dialogue) finding {
 	}
 }
 
-// turnSize returns the number of bytes that the model wrote in one turn, and the
-// longest text of it.
+// turnSize returns the number of bytes that the model wrote in one turn, and a text to quote from
+// it: the longer of thinking and answer, or the arguments of a call if both are empty.
 func turnSize(turn *arena.Turn) (size int, longest string) {
 	size = len(turn.Think) + len(turn.Text)
 	longest = turn.Think

@@ -9,17 +9,18 @@ import (
 	"unicode/utf8"
 )
 
-// lexiconFiles are the word lists, one file a language: lines of "class: entry,
-// entry". An entry may be a phrase; one that ends in * matches the beginning of a
-// word. values.txt maps the words for a value to the word that tools return.
+// lexiconFiles are the word lists, one file for each language, with lines of the form "class:
+// entry, entry". An entry is a word, a phrase, or with a final * the beginning of a word. In
+// values.txt a line begins with a word that tools return, and its entries are other words for the
+// same value. numbers.txt has number words.
 //
 //go:embed lexicon/*.txt
 var lexiconFiles embed.FS
 
-// class is a set of roles that a word may have in a sentence of thinking.
+// class is a set of meanings, one bit each, that a word may have in a sentence of thinking.
 type class uint32
 
-// The roles. docs/judges.md describes what each is for.
+// The classes of words. docs/judges.md describes what each is for.
 const (
 	resultWord   class = 1 << iota // names the tools' output: results, list, page
 	evalWord                       // judges something: fits, pricey
@@ -48,6 +49,7 @@ const (
 	bigWord                        // a number word of a hundred or more
 )
 
+// classNames maps the names of classes in the word lists to the classes.
 var classNames = map[string]class{
 	"result": resultWord, "eval": evalWord, "verdict": verdictWord, "see": seeWord,
 	"count": countWord, "deictic": deicticWord, "plan": planWord, "require": requireWord,
@@ -57,36 +59,41 @@ var classNames = map[string]class{
 	"common": commonWord, "money": moneyWord, "even": evenWord, "check": checkWord, "thought": thoughtWord,
 }
 
-// Files that are no word lists of a language.
+// Names of the files that are not the word list of a language.
 const (
 	valuesFile  = "values.txt"
 	numbersFile = "numbers.txt"
 )
 
-// keyLength is the number of the first bytes that entries are looked up by.
+// keyLength is the number of bytes at the beginning of an entry by which the entry is looked up.
 const keyLength = 3
 
 // lexicon holds the entries of all word lists.
 type lexicon struct {
-	// entries are sorted lists by their first bytes.
+	// entries has a list of entries for each beginning of keyLength bytes, sorted by word. A
+	// shorter word is under its bytes and zeros.
 	entries map[[keyLength]byte][]entry
-	// keyLengths has, by first byte, a bit for each length of the keys that begin
-	// with it: most signs and words begin none.
+	// keyLengths has, by first byte, a bit for each length of the keys in entries, without their
+	// zeros. Most words begin no key and are not looked up.
 	keyLengths [256]uint8
-	// plain are the words of all phrases: none of them is a name or a datum.
+	// plain has each word of all lists, also those of phrases, in lower case. None of them is a
+	// name or returned data.
 	plain map[string]bool
-	// values are the words that tools return, by concept; concept 0 is none.
+	// values are the words that tools return for attribute values, by concept (the number of the
+	// value). Concept 0 is no value.
 	values []string
 }
 
-// entry is one item of the word lists, folded: a word or phrase, or the beginning
-// of one.
+// entry is one item of the word lists in lower case: a word, a phrase, or if prefix is set the
+// beginning of a word.
 type entry struct {
 	word   string
 	prefix bool
 	meaning
 }
 
+// meaning is what the word lists state of a word: its classes, and the number of the attribute
+// value that it is a word for, 0 for no value.
 type meaning struct {
 	class   class
 	concept uint8
@@ -143,7 +150,8 @@ func (l *lexicon) readLines(text string, values bool) {
 	}
 }
 
-// add adds an item. A word of several lists has the meanings of all.
+// add adds a word or phrase with its meaning. A final * makes it the beginning of a word. An entry
+// of several lists gets the classes of all.
 func (l *lexicon) add(text string, m meaning) {
 	word, prefix := strings.CutSuffix(fold(text), "*")
 	if word == "" {
@@ -163,16 +171,16 @@ func (l *lexicon) add(text string, m meaning) {
 	list[i].concept = max(list[i].concept, m.concept)
 }
 
-// mark is an occurrence of an entry in a text.
+// mark is the byte range of a lexicon entry in a text, with the entry's meaning.
 type mark struct {
 	start, end int32
 	meaning
 }
 
-// appendMatches appends the entries of the lexicon that begin at text[start], the
-// shorter ones first. The text must be folded. A run of white space matches one
-// blank, a typographic apostrophe a plain one. It also returns the end of the
-// longest part of text that any entry begins with.
+// appendMatches appends a mark for each entry of the lexicon that is in the text, in lower case, at
+// byte start, shorter entries first. A run of up to eight white-space bytes matches one blank, a
+// typographic apostrophe a plain one. It also returns the end of the longest part of the text that
+// any entry begins with; this is start if there is none.
 func (l *lexicon) appendMatches(
 	marks []mark,
 	text string,
@@ -201,11 +209,12 @@ func (l *lexicon) appendMatches(
 	return marks, longest
 }
 
-// endsAt reports whether an occurrence of the entry may end at text[end].
+// endsAt reports whether an occurrence of the entry may end before text[end]. It may if the entry
+// is the beginning of a word or if no word continues there.
 func (e *entry) endsAt(text string, end int) bool { return e.prefix || isWordEnd(text, end) }
 
-// matchSuffix compares the suffix of an entry with text[start:], and returns the
-// end of the equal part and whether that is all of the suffix.
+// matchSuffix compares the suffix of a lexicon entry with the text from byte start on. It returns
+// the end of the equal part of the text, and whether the complete suffix is equal.
 func matchSuffix(suffix, text string, start int) (end int, ok bool) {
 	for k := range len(suffix) {
 		if start >= len(text) {
@@ -224,8 +233,9 @@ func matchSuffix(suffix, text string, start int) (end int, ok bool) {
 	return start, true
 }
 
-// entryByte returns the byte of an entry that matches text[i:], and the number of
-// bytes of text that it matches.
+// entryByte returns the byte that text[i] has in lexicon entries, and the number of bytes of the
+// text that it replaces. A run of white space is one blank there, and a typographic apostrophe a
+// plain one; any other byte is unchanged.
 func entryByte(text string, i int) (b byte, width int) {
 	switch c := text[i]; c {
 	case ' ', '\n', '\t', '\r':

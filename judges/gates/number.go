@@ -6,26 +6,29 @@ import (
 	"unicode/utf8"
 )
 
-// number is a figure in a text with its possible values in hundredths. Grouping
-// and decimal marks differ between languages, so "1.234" has two readings.
+// number is a figure in a text with its possible values in hundredths. "1 289" has two of them,
+// since a blank may group thousands or separate two figures.
 type number struct {
+	// end is the byte offset after the figure.
 	end      int
 	readings [2]int64
-	// count is the number of readings.
+	// count is the number of readings that are set.
 	count int
 	// digits is the number of digits before any decimal mark.
 	digits int
-	// plain is set for a run of digits alone, which may be an id.
+	// plain is set for a run of digits without any mark, which may be an id.
 	plain bool
-	// rounding is the unit that a figure such as 1.1k or 1,3 juta is rounded to,
-	// in hundredths; 0 if it is exact.
+	// rounding is the unit, in hundredths, that a figure such as 1.1k or 1,3 juta is rounded to. It
+	// is 0 if the figure is exact.
 	rounding int64
 }
 
-// maxDigits is the maximum number of digits of an amount; longer runs are ids.
+// maxDigits is the maximum number of digits of an amount. A longer run of digits is an id and has
+// no value.
 const maxDigits = 12
 
-// readNumber returns the figure that begins at text[i], a digit.
+// readNumber reads the figure that begins at text[i], which must be a digit, including blanks
+// between thousands and a unit such as k.
 func readNumber(text string, i int) number {
 	n := readUnspaced(text, i)
 	n.readSpaced(text)
@@ -33,7 +36,7 @@ func readNumber(text string, i int) number {
 	return n
 }
 
-// readUnspaced returns the figure up to the first blank.
+// readUnspaced reads the figure that begins at text[i], up to the first blank and without its unit.
 func readUnspaced(text string, i int) number {
 	end := digitsEnd(text, i)
 	n := number{end: end, digits: end - i, plain: true}
@@ -67,8 +70,9 @@ func readUnspaced(text string, i int) number {
 	return n
 }
 
-// readSpaced reads the blank in "1 289,50" as a mark of thousands. The tail alone
-// becomes the second reading: two figures may be adjacent by chance.
+// readSpaced extends a figure of one to three digits by three digits after a blank, as in "1
+// 289,50". Since the two may also be separate figures, the part after the blank alone becomes the
+// second reading.
 func (n *number) readSpaced(text string) {
 	if !n.plain || n.digits > 3 {
 		return
@@ -92,8 +96,8 @@ func (n *number) readSpaced(text string) {
 	n.plain = false
 }
 
-// blankWidth returns the number of bytes of a blank or a no-break space at
-// text[i]; 0 if there is none.
+// blankWidth returns the number of bytes of the blank or no-break space at text[i], or 0 if there
+// is none.
 func blankWidth(text string, i int) int {
 	for _, blank := range [...]string{" ", "\u00a0", "\u202f"} {
 		if strings.HasPrefix(text[i:], blank) {
@@ -110,9 +114,9 @@ func (n *number) add(reading int64) {
 	}
 }
 
-// applyUnit multiplies the figure by the unit of 1.1k, 1,3 juta or 2万, which is a
-// thousand or more. Such a figure is exact to a tenth of its unit, or to a
-// hundredth if it has two decimals.
+// applyUnit multiplies the figure by the unit after it, as in 1.1k, 1,3 juta or 2万, if the unit is
+// a thousand or more. It sets n.rounding to a tenth of the unit, or to a hundredth for a figure
+// with two decimals.
 func (n *number) applyUnit(text string) {
 	start := n.end + blankWidth(text, n.end)
 	if n.digits > 4 || start >= len(text) || isDigit(text[start]) {
@@ -136,8 +140,8 @@ func (n *number) applyUnit(text string) {
 	}
 }
 
-// addTail reads the digits right after a unit in scripts without blanks, such as
-// the 4900 of 5만4900: they are less than the unit, and make the figure exact.
+// addTail adds the digits right after a unit, such as the 4900 of 5만4900, to the figure, which is
+// then exact. It changes nothing if there are no digits or they are not less than the unit.
 func (n *number) addTail(text string, unit int64) {
 	if n.end >= len(text) || !isDigit(text[n.end]) {
 		return
@@ -153,8 +157,8 @@ func (n *number) addTail(text string, unit int64) {
 	n.rounding = 0
 }
 
-// unitAt returns the number word at text[i], or the sign in scripts without
-// blanks.
+// unitAt returns the number word at text[i] and its length in bytes. In scripts without blanks it
+// finds the longest number word that begins there. The result is zero if no number word is found.
 func unitAt(text string, i int) (unit numberWord, width int) {
 	if end := wordEnd(text, i); end > i {
 		return numberWords()[text[i:end]], end - i
@@ -165,8 +169,8 @@ func unitAt(text string, i int) (unit numberWord, width int) {
 	return numberWord{}, 0
 }
 
-// digitsAfterMark reads the digits after one mark at text[i]. Their number, size,
-// is 0 if there are none or they are no part of a figure.
+// digitsAfterMark reads the one to three digits after a grouping or decimal mark at text[i]. size
+// is the number of digits. It is 0 if text[i] is no mark, no digit follows or more than three do.
 func digitsAfterMark(text string, i int) (value int64, size int) {
 	if i+1 >= len(text) || !isMark(text[i]) || !isDigit(text[i+1]) {
 		return 0, 0
@@ -179,7 +183,7 @@ func digitsAfterMark(text string, i int) (value int64, size int) {
 	return value, size
 }
 
-// isMark reports whether c is a grouping or decimal mark.
+// isMark reports whether c is a grouping or decimal mark: a point, a comma or an apostrophe.
 func isMark(c byte) bool { return c == '.' || c == ',' || c == '\'' }
 
 func digitsEnd(text string, i int) int {

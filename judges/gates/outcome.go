@@ -2,7 +2,8 @@ package gates
 
 import "slices"
 
-// progress is how far the search for a reasoned choice came.
+// progress is how far the search for a reasoned choice (gate 4) got, from nothing found to a choice
+// that failed the last check.
 type progress uint8
 
 const (
@@ -12,7 +13,7 @@ const (
 	notCheaper
 )
 
-// String returns the text of a judgement's detail.
+// String returns the text for the detail of a judgement that fails gate 4.
 func (p progress) String() string {
 	return [...]string{
 		"no step names two returned candidates",
@@ -22,20 +23,19 @@ func (p progress) String() string {
 	}[p]
 }
 
-// revision is a choice between two candidates, of which the one not preferred was
-// recommended. It counts if later thinking returns to that one.
+// revision is a choice for the cheaper of two candidates while the other one, which costs more, was
+// recommended. It passes gate 4 only if later thinking chooses the recommended one.
 type revision struct {
 	finding
-	// recommended and preferred index the products of the fact index.
+	// recommended and preferred are indexes of factIndex.products.
 	recommended, preferred int32
 }
 
-// leadToOutcome reports whether the preference of sentence i, for the reason of
-// sentence k, led to what was recommended: one of both candidates is, and if a
-// lower price is the only reason, it costs no more than the other. Each language
-// has its own ways to mark which one is preferred, but one sign is common to all:
-// a sentence that names both and then one again concludes for that one. If
-// nothing was recommended, any preference counts.
+// leadToOutcome reports whether the preference in sentence i, for the reason in sentence k, agrees
+// with the recommendation: one of the two candidates was recommended, and if a lower price is the
+// only reason, it costs no more than the other. Which of the two a sentence prefers cannot be
+// parsed in every language, except that a sentence that names both and then one again prefers the
+// one named again. If nothing was recommended, any preference agrees.
 func (r *reading) leadToOutcome(a, b *candidate, i, k int) bool {
 	cheaperOnly := r.isOnlyCheaper(k)
 	repeated := r.namedAgain(k, a, b)
@@ -45,8 +45,9 @@ func (r *reading) leadToOutcome(a, b *candidate, i, k int) bool {
 	return repeated != a && r.isOutcome(b, a, i, cheaperOnly)
 }
 
-// namedAgain returns the candidate that a sentence with a lower price ends on
-// after it named both; nil if there is none.
+// namedAgain returns the candidate, a or b, that sentence i names last after it named both, and at
+// least twice. It returns nil if there is none, or if the sentence has another reason than a lower
+// price.
 func (r *reading) namedAgain(i int, a, b *candidate) *candidate {
 	if !r.isOnlyCheaper(i) {
 		return nil
@@ -67,7 +68,7 @@ func (r *reading) namedAgain(i int, a, b *candidate) *candidate {
 	return last
 }
 
-// mentions reports whether a cite names a candidate.
+// mentions reports whether a cite is the id or the brand of a candidate.
 func (r *reading) mentions(c *cite, candidate *candidate) bool {
 	switch c.kind {
 	case citeID:
@@ -79,8 +80,9 @@ func (r *reading) mentions(c *cite, candidate *candidate) bool {
 	return false
 }
 
-// isOutcome reports whether a was recommended and is a rival of b, and if
-// cheaperOnly is set, costs no more than b. Otherwise it notes how far it came.
+// isOutcome reports whether candidate a was recommended, is a rival of candidate b, and with
+// cheaperOnly set, costs no more than b. Otherwise it raises r.progress to the check that failed.
+// If that is the price, it adds the preference in sentence i to r.revisions.
 func (r *reading) isOutcome(
 	a, b *candidate,
 	i int,
@@ -108,7 +110,7 @@ func (r *reading) isOutcome(
 	return false
 }
 
-// isOnlyCheaper reports whether a sentence has no other reason than a lower price.
+// isOnlyCheaper reports whether sentence i has a lower price as a reason and no other reason.
 func (r *reading) isOnlyCheaper(i int) bool {
 	const otherReason = rejectWord | contrastWord | requireWord
 	s := &r.sentences[i]
@@ -122,8 +124,9 @@ func (r *reading) isOnlyCheaper(i int) bool {
 	return !hasValue && !slices.ContainsFunc(r.sentenceMarks(i), compares)
 }
 
-// findRevision looks for the thinking that reverses an earlier choice: it names
-// the product recommended, not the one preferred before, and concludes for it.
+// findRevision sets e.choice if a passage reverses an earlier choice for the cheaper product: the
+// passage names the product that was recommended, does not name the one preferred before, and
+// chooses.
 func (e *evaluator) findRevision(r *reading) {
 	for i := range e.revisions {
 		v := &e.revisions[i]
@@ -138,8 +141,8 @@ func (e *evaluator) findRevision(r *reading) {
 	}
 }
 
-// sentenceNaming returns the first sentence that cites a product by its id or
-// brand.
+// sentenceNaming finds the first sentence of the passage that has a product's id or brand. product
+// is an index of r.index.products.
 func (r *reading) sentenceNaming(product int32) (sentence int, ok bool) {
 	p := &r.index.products[product]
 	i := slices.IndexFunc(r.cites, func(c cite) bool {
@@ -151,8 +154,8 @@ func (r *reading) sentenceNaming(product int32) (sentence int, ok bool) {
 	return r.cites[i].sentence, true
 }
 
-// concludesAfter reports whether sentence i, which cites more of a product than
-// its id, or the next one makes the choice.
+// concludesAfter reports whether sentence i or the next one has a word of choice, such as "keep".
+// Sentence i must also cite returned data other than an id.
 func (r *reading) concludesAfter(i int) bool {
 	isDetail := func(c cite) bool {
 		return c.kind != citeID && c.kind != citeUnknown && !c.inRequest

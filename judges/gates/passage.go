@@ -6,16 +6,16 @@ import (
 	"github.com/trajectory-arena/arena"
 )
 
-// passage is the thinking of one turn, split into tokens, sentences and the
-// words that the lexicon knows.
+// passage is the thinking of one turn, split into tokens, sentences and marks (the words and
+// phrases that the word lists contain).
 type passage struct {
-	// step is the index of the trace's step, number the step number that the
-	// dialogue shows, turn the index of the dialogue's turn.
+	// step is the index of the step in the trace, number the step number that the dialogue shows,
+	// and turn the index of the turn in the dialogue.
 	step   int32
 	number int
 	turn   int
 	text   string
-	// folded is the text in lower case, of the same length.
+	// folded is the text in lower case, with the same byte offsets.
 	folded string
 	tokens []token
 	marks  []mark
@@ -23,46 +23,51 @@ type passage struct {
 	sentences []sentence
 	spelled   []spelled
 	lexicon   *lexicon
-	// hasBigPart is set if a word contains a hundred or a thousand.
+	// hasBigPart is set if a longer word contains the word for a hundred or a thousand, as in
+	// "vierhundert".
 	hasBigPart bool
 }
 
+// token is one word or one figure of a passage.
 type token struct {
 	span
-	// word is the slot of its folded text in the fact index; -1 for a figure
-	// that cannot be an id.
+	// word is the index of the token's text in factIndex.words, or -1 for a figure that cannot be
+	// an id.
 	word   int32
 	number number
-	// measure is the slot of a figure with the word after it ("28 hours"); -1
-	// if there is none.
+	// measure is the index in factIndex.words of a figure with the word after it ("28 hours"), or
+	// -1 if the token is no such figure.
 	measure int32
 }
 
-// textEnd returns the end of a token, including the figure that it begins.
+// textEnd returns the byte offset after a token. For a word that ends in a figure, this is the end
+// of the figure.
 func (t *token) textEnd() int32 { return max(t.end, int32(t.number.end)) }
 
-// sentence is a stretch of text with the classes of all its marks.
+// sentence is a byte range of a passage with the union of the classes of all lexicon words in it.
 type sentence struct {
 	span
 	classes class
-	// tokens and marks are ranges of the passage's slices.
+	// tokens and marks are index ranges of the passage's tokens and marks.
 	tokens, marks span
 }
 
 // length returns the number of tokens.
 func (s *sentence) length() int { return int(s.tokens.end - s.tokens.start) }
 
-// Limits of what is read of one attempt's thinking: the text beyond them is
-// padding. A sentence is split at maxSentence tokens, the others are bytes.
+// Limits of what is read of one attempt's thinking. Text beyond them is padding and is ignored.
 const (
+	// maxSentence is the number of tokens after which a sentence is split.
 	maxSentence = 256
+	// maxThinking is the maximum number of bytes of all thinking of an attempt.
 	maxThinking = 1 << 20
-	maxPassage  = 1 << 18
+	// maxPassage is the maximum number of bytes of the thinking of one turn.
+	maxPassage = 1 << 18
 )
 
-// readPassages returns the thinking of an attempt, one passage a turn, and adds
-// its words and figures to the index. Thinking up to the step of the first result
-// had nothing to analyse and is not read.
+// readPassages returns the thinking of an attempt, one passage for each turn, and adds its words
+// and figures to the index. It skips thinking up to the step of the first tool result, since there
+// was nothing to analyse yet.
 func readPassages(
 	t *arena.Trace,
 	d *arena.Dialogue,
@@ -86,7 +91,8 @@ func readPassages(
 	return passages
 }
 
-// readThoughts returns the thinking of the turns after the first result.
+// readThoughts returns the thinking of each turn after the step of the first tool result, cut to
+// the limits maxThinking and maxPassage. Turns without thinking are skipped.
 func readThoughts(d *arena.Dialogue) []thought {
 	thoughts := make([]thought, 0, len(d.Turns))
 	budget := maxThinking
@@ -106,8 +112,8 @@ func readThoughts(d *arena.Dialogue) []thought {
 	return thoughts
 }
 
-// read splits the text and adds the words and figures that it mentions to the
-// index.
+// read splits the text of a passage into sentences, tokens and marks, finds the numbers written in
+// words, and adds all words and figures to the index.
 func (p *passage) read(x *factIndex) {
 	p.scan(x)
 	classes := p.joinClasses()
@@ -124,7 +130,8 @@ func (p *passage) read(x *factIndex) {
 	}
 }
 
-// scan splits the text into sentences, tokens and marks.
+// scan splits the text into sentences, tokens (words and figures) and marks (entries of the word
+// lists), and adds the words and figures to the index.
 func (p *passage) scan(x *factIndex) {
 	p.lexicon = words()
 	p.folded = fold(p.text)
@@ -155,7 +162,8 @@ func (p *passage) openSentence(start int) {
 	})
 }
 
-// closeSentence ends the last sentence, and removes it if it is empty.
+// closeSentence ends the last sentence at byte end, and removes the sentence if it has neither
+// tokens, marks nor text in a script without blanks.
 func (p *passage) closeSentence(end int) {
 	s := &p.sentences[len(p.sentences)-1]
 	s.end = int32(end)
@@ -166,8 +174,8 @@ func (p *passage) closeSentence(end int) {
 	}
 }
 
-// joinClasses sets the classes of each sentence to the union of those of its
-// marks, and returns the union of all.
+// joinClasses sets the classes of each sentence to the union of the classes of its lexicon words.
+// It returns the union over all sentences.
 func (p *passage) joinClasses() class {
 	var union class
 	for i := range p.sentences {
@@ -190,8 +198,8 @@ func (p *passage) sentenceTokens(i int) []token {
 	return p.tokens[s.tokens.start:s.tokens.end]
 }
 
-// classesIn returns the union of the classes of a sentence's marks that begin in
-// part.
+// classesIn returns the union of the classes of those lexicon words of a sentence that begin in the
+// byte range part.
 func (p *passage) classesIn(sentence int, part span) class {
 	var union class
 	for _, m := range p.sentenceMarks(sentence) {

@@ -7,13 +7,13 @@ import (
 	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
-// maxDistance is the maximum number of sentences from the preference to a
-// candidate or to the reason: farther apart they do not belong together.
+// maxDistance is the maximum number of sentences between a preference and a candidate, or a
+// preference and its reason. Farther away they do not belong together.
 const maxDistance = 4
 
-// findChoice looks for the evidence of the fourth gate: the passage names two
-// rivals, prefers one for a reason near the preference that the data supports,
-// and one of the two was recommended.
+// findChoice looks in a passage for the evidence of the fourth gate, and stores it in e.choice: two
+// rival candidates, of which the passage prefers one for a reason near by, and of which one was
+// recommended. If there is none, it raises e.progress to the first condition that is missing.
 func (e *evaluator) findChoice(r *reading) {
 	candidates := r.candidates()
 	for i := range candidates {
@@ -27,10 +27,10 @@ func (e *evaluator) findChoice(r *reading) {
 	}
 }
 
-// reasonedChoice finds a preference with a reason in the sentences around two
-// candidates, and returns the text of both. A bare list of what each costs is
-// none: outside the sentence of the preference a reason must be linked by a
-// comparative, a cause, a refusal or a contrast.
+// reasonedChoice finds a sentence near both candidates that prefers one, and a sentence with its
+// reason, which may be the same. It returns the byte range from one to the other. A list of prices
+// is no reason: a reason in another sentence than the preference must be linked by a comparative, a
+// cause, a refusal or a contrast.
 func (r *reading) reasonedChoice(a, b *candidate) (choice span, ok bool) {
 	for i := range r.sentences {
 		if !a.isNear(i) || !b.isNear(i) {
@@ -55,9 +55,10 @@ func (r *reading) reasonedChoice(a, b *candidate) (choice span, ok bool) {
 	return span{}, false
 }
 
-// compares reports whether a sentence does more than name one candidate with its
-// brand and price: "my pick is 612 by Kota at 90" is no comparison with what the
-// next sentence names.
+// compares reports whether sentence i does more than name one candidate with brand and price: it
+// names both, cites an attribute value, or has a comparative, a cause, a contrast, a refusal or a
+// word for the customer's wish. "My pick is 612 by Kota at 90" compares nothing with the candidate
+// of the next sentence.
 func (r *reading) compares(i int, a, b *candidate) bool {
 	const linked = compareWord | causeWord | contrastWord | rejectWord | requireWord
 	if r.sentences[i].classes&linked != 0 {
@@ -71,23 +72,25 @@ func (r *reading) compares(i int, a, b *candidate) bool {
 	})
 }
 
-// join returns the text from one sentence to another, in either order.
+// join returns the byte range from sentence i to sentence k, in either order.
 func (r *reading) join(i, k int) span {
 	return span{r.sentences[min(i, k)].start, r.sentences[max(i, k)].end}
 }
 
-// isNear reports whether the candidate is named within maxDistance of sentence i.
+// isNear reports whether a sentence at most maxDistance before or after sentence i names the
+// candidate.
 func (c *candidate) isNear(i int) bool {
 	k, _ := slices.BinarySearch(c.sentences, i-maxDistance)
 	return k < len(c.sentences) && c.sentences[k] <= i+maxDistance
 }
 
-// maxConclusion is the maximum length in tokens of a sentence that only concludes
-// from those before it.
+// maxConclusion is the maximum number of tokens of a sentence that only states a conclusion from
+// the sentences before it, such as "So 612."
 const maxConclusion = 5
 
-// concludes reports, for any language, whether sentence i only names one
-// candidate after several were named before it.
+// concludes reports whether sentence i has at most maxConclusion tokens and names one candidate,
+// while the four sentences before it name candidates at least twice. In any language this is a
+// conclusion.
 func (r *reading) concludes(i int) bool {
 	if r.sentences[i].length() > maxConclusion {
 		return false
@@ -99,7 +102,8 @@ func (r *reading) concludes(i int) bool {
 	return r.countNamed(i) == 1 && before > 1
 }
 
-// isCauseNext reports whether the sentence after i is nothing but a cause.
+// isCauseNext reports whether the sentence after sentence i has at most ten tokens, a word for a
+// cause and a word for what supports it, as in "because of the price".
 func (r *reading) isCauseNext(i int) bool {
 	const cause = causeWord | groundWord
 	if i+1 >= len(r.sentences) {
@@ -109,9 +113,9 @@ func (r *reading) isCauseNext(i int) bool {
 	return next.length() <= 2*maxConclusion && next.classes&(cause|seenWord|graderWord) == cause
 }
 
-// prefers reports whether sentence i chooses one candidate or ranks it above
-// another. A sentence that names a single candidate needs a choice, a cause for
-// refusing it, or no condition: finding a fault in one candidate chooses no other.
+// prefers reports whether sentence i chooses one candidate or ranks it above another, and does not
+// call both equal. If it names a single candidate, a fault alone is not enough, since that chooses
+// no other.
 func (r *reading) prefers(i int) bool {
 	const refused = contrastWord | requireWord
 	const caused = rejectWord | causeWord
@@ -135,8 +139,8 @@ func (r *reading) prefers(i int) bool {
 	return s.classes&planWord == 0 && (s.classes&preferWord != 0 || s.classes&caused == caused)
 }
 
-// concludesFromCause reports, for any language, whether a causal word right
-// before a candidate concludes for it: "hence 612…".
+// concludesFromCause reports whether sentence i has a word for a cause right before the id or brand
+// of a candidate, as in "hence 612…". In any language this prefers that candidate.
 func (r *reading) concludesFromCause(i int) bool {
 	for _, c := range r.sentenceCites(i) {
 		if !c.namesProduct() {
@@ -151,9 +155,8 @@ func (r *reading) concludesFromCause(i int) bool {
 	return false
 }
 
-// opensWithCause reports, for any language, whether a sentence opens with a
-// candidate and gives a cause right after it, which implies the choice: "612…,
-// because".
+// opensWithCause reports whether sentence i begins with the id or brand of a candidate and has a
+// word for a cause right after it, as in "612…, because". In any language this implies a choice.
 func (r *reading) opensWithCause(i int) bool {
 	tokens := r.sentenceTokens(i)
 	if len(tokens) == 0 {
@@ -172,8 +175,8 @@ func (r *reading) opensWithCause(i int) bool {
 	return false
 }
 
-// countNamed returns the number of ids and brands in a sentence, or of the words
-// that point at candidates if there are more ("the former …, the latter …").
+// countNamed counts the ids and brands in sentence i. If the sentence has more than one word that
+// points at a candidate ("the former …, the latter …"), the number of these counts if it is higher.
 func (r *reading) countNamed(i int) int {
 	named := slicesx.CountFunc(r.sentenceCites(i), (*cite).namesProduct)
 	pointers := slicesx.CountFunc(r.sentenceMarks(i), func(m *mark) bool {
@@ -185,10 +188,10 @@ func (r *reading) countNamed(i int) int {
 	return named
 }
 
-// isAboutCandidates reports whether a sentence is about the candidates: it names
-// one, quotes a returned price, or points at one ("the former") without
-// intending to look further. General wisdom about choosing does none of these,
-// and a sentence to a grader does not count.
+// isAboutCandidates reports whether sentence i refers to a candidate: it names one, quotes a
+// returned price, or has a word that points at one ("the former") without a plan to look further.
+// General remarks on how to choose do none of these. A sentence that addresses a grader does not
+// count.
 func (r *reading) isAboutCandidates(i int) bool {
 	if r.addressesGrader(i) {
 		return false
@@ -204,12 +207,12 @@ func (r *reading) isAboutCandidates(i int) bool {
 	return slices.ContainsFunc(r.sentenceCites(i), isNamed)
 }
 
-// statesReason reports whether a sentence states a reason: a comparative, a
-// cause, a refusal or a contrast that rests on price, brand, a value or the like.
-// In the sentence of the preference itself, naming the price or value is enough.
-// That a product was listed twice or first is no reason, nor are invented prices.
-// A price in a result is one if it is linked to the preference or compared with
-// another figure.
+// statesReason reports whether sentence i states a reason for a preference. A reason is a
+// comparative, or a cause, a refusal or a contrast together with what supports it: an attribute
+// value or a word such as "price". In the sentence of the preference itself (samePreference) the
+// support is enough. A returned price is a reason if it is compared with another figure, or if the
+// sentence of the preference links it by a cause, a refusal or a contrast. That a product was
+// listed twice or first is no reason.
 func (r *reading) statesReason(i int, samePreference bool) bool {
 	if !r.isAboutCandidates(i) {
 		return false
@@ -227,8 +230,8 @@ func (r *reading) statesReason(i int, samePreference bool) bool {
 	return hasPrice && (linked && samePreference || r.comparesFigures(i))
 }
 
-// comparesFigures reports whether a sign of order stands between a figure and
-// what it is compared with: "61 > 50", "feli 1548 < kimazo 1678".
+// comparesFigures reports whether a sentence has a comparison sign after a figure: "61 > 50", "feli
+// 1548 < kimazo 1678". sentence is an index of r.sentences.
 func (r *reading) comparesFigures(sentence int) bool {
 	tokens := r.sentenceTokens(sentence)
 	for k := 1; k < len(tokens); k++ {
@@ -243,15 +246,14 @@ func (r *reading) comparesFigures(sentence int) bool {
 	return false
 }
 
-// textBetween returns the text between two tokens; empty if one is part of the
-// other.
+// textBetween returns the text between two tokens, or "" if one contains the other.
 func (p *passage) textBetween(a, b *token) string {
 	start := a.textEnd()
 	return p.text[start:max(start, b.start)]
 }
 
-// citedGrounds reports whether a sentence cites values, and prices that are in
-// results.
+// citedGrounds reports whether sentence i mentions an attribute value, a model, or a brand as a
+// property of a product, and whether it mentions a returned price.
 func (r *reading) citedGrounds(i int) (hasValue, hasPrice bool) {
 	for _, c := range r.sentenceCites(i) {
 		switch c.kind {

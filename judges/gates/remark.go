@@ -7,21 +7,21 @@ import (
 	"unicode/utf8"
 )
 
-// addressesGrader reports whether a sentence addresses a grader and cites no
-// datum of a result. Such a sentence neither passes nor fails a gate.
+// addressesGrader reports whether a sentence has a word that addresses a grader and mentions no
+// returned data that the request lacks. Such a sentence is ignored by every gate.
 func (r *reading) addressesGrader(sentence int) bool {
 	isDatum := func(c cite) bool { return !c.inRequest && c.kind <= citeCode }
 	return r.sentences[sentence].classes&graderWord != 0 && !slices.ContainsFunc(r.sentenceCites(sentence), isDatum)
 }
 
-// remarkClasses are the roles of which a remark on results has two.
+// remarkClasses are the classes of words of which a remark on results needs two: a word for
+// results, a judgement, a perception, a count, and a pointer into a list such as "the first".
 const remarkClasses = resultWord | evalWord | seeWord | countWord | deicticWord
 
-// isRemark reports whether a sentence comments on what the tools returned. That
-// takes two of the remark roles, one of them a judgement, a perception or a count
-// of results. A sentence of intention, or about thinking itself, needs three
-// roles: a perception and a word that points at results among them. A returned id
-// alone is a remark, and so is a comment on an invented id or price.
+// isRemark reports whether a sentence comments on what the tools returned. It needs words of two of
+// the remarkClasses, one of them a judgement, a perception or a count of results. A sentence of
+// intention, or about thinking itself, needs three, among them a perception and a word that points
+// at results. A returned id, or a comment on an invented id or price, is a remark by itself.
 func (r *reading) isRemark(sentence int) bool {
 	if slices.ContainsFunc(r.sentenceCites(sentence), r.remarksOn) {
 		return true
@@ -53,9 +53,9 @@ func (r *reading) isRemark(sentence int) bool {
 	return classes&evalWord != 0 && (classes&(resultWord|deicticWord) != 0 || s.length() <= maxVerdict)
 }
 
-// remarksOn reports whether a cite makes its sentence a remark: a returned id
-// that is not in the request, even if it is only opened, or an invented id or
-// price with a comment on it.
+// remarksOn reports whether a cite makes its sentence a remark on results: it is a returned id that
+// is not in the request, even if it is only opened, or an invented id or price with a comment on
+// it.
 func (r *reading) remarksOn(c cite) bool {
 	switch c.kind {
 	case citeID, citeShop:
@@ -67,13 +67,12 @@ func (r *reading) remarksOn(c cite) bool {
 	return false
 }
 
-// maxVerdict is the maximum length in tokens of a sentence in which a count and a
-// judgement are a remark: "nothing convincing yet". In a longer one they may
-// belong to different things.
+// maxVerdict is the maximum number of tokens of a sentence in which a judgement and a count are a
+// remark: "nothing convincing yet". In a longer one they may belong to different things.
 const maxVerdict = 8
 
-// countsResults reports whether a figure of one or two digits precedes a word for
-// results.
+// countsResults reports whether a sentence has a number of one or two digits right before a word
+// for results, as in "12 hits".
 func (r *reading) countsResults(sentence int) bool {
 	for _, t := range r.sentenceTokens(sentence) {
 		if t.number.count == 0 || !t.number.plain || t.number.digits > 2 {
@@ -91,18 +90,19 @@ func (r *reading) countsResults(sentence int) bool {
 	return false
 }
 
-// maxNote is the maximum length in tokens of a note that names only values.
+// maxNote is the maximum number of tokens of a note, a sentence that only lists values.
 const maxNote = 12
 
-// isNote reports whether a sentence is a note of values ("Wood, floral."): short,
-// and neither a plan nor the customer's wish.
+// isNote reports whether a sentence can be a note of values, such as "Wood, floral.": it has at
+// most maxNote tokens and no word of a plan or of the customer's wish.
 func (r *reading) isNote(sentence int) bool {
 	s := &r.sentences[sentence]
 	return s.classes&(planWord|requireWord) == 0 && s.length() <= maxNote
 }
 
-// isBareID reports whether an id is no more than the object of an action: its
-// clause has no comment on it.
+// isBareID reports whether an id is only the object of an action, as in "open 612". The clause
+// around the id then has no word that judges or compares, and either a word for an action or fewer
+// than three other words.
 func (r *reading) isBareID(c *cite) bool {
 	const comment = evalWord | compareWord | rejectWord | seeWord | contrastWord | preferWord | verdictWord
 	const action = actWord | chooseWord | planWord
@@ -130,8 +130,8 @@ func (r *reading) isBareID(c *cite) bool {
 	return others < 3 && !r.hasUnspaced(clause)
 }
 
-// comparesIDs reports whether the sentence of a cite lists ids without an
-// action, or chooses one of several.
+// comparesIDs reports whether the sentence of a cite has several ids and no word for an action, or
+// has different ids and repeats one of them or chooses one by a word such as "the first".
 func (r *reading) comparesIDs(c *cite) bool {
 	const action = actWord | chooseWord | planWord
 	const choice = deicticWord | chooseWord
@@ -144,7 +144,7 @@ func (r *reading) comparesIDs(c *cite) bool {
 	return distinct > 1 && (mentions > distinct || classes&choice == choice)
 }
 
-// countIDs returns the number of ids in a sentence, with and without repetitions.
+// countIDs counts the product ids in a sentence, first with repetitions and then without.
 func (r *reading) countIDs(sentence int) (mentions, distinct int) {
 	ids := map[string]bool{}
 	for _, c := range r.sentenceCites(sentence) {
@@ -156,14 +156,13 @@ func (r *reading) countIDs(sentence int) (mentions, distinct int) {
 	return mentions, len(ids)
 }
 
-// hasUnspaced reports whether part of the text is in a script without blanks.
+// hasUnspaced reports whether a byte range of the text has a character of a script without blanks.
 func (p *passage) hasUnspaced(part span) bool {
 	return strings.ContainsFunc(p.text[part.start:part.end], unspaced)
 }
 
-// clause returns the stretch around a cite between commas, colons, brackets and
-// arrows. A colon right after the cite is part of it: what follows is about the
-// cite.
+// clause returns the byte range around a cite up to the next comma, colon, bracket or arrow on
+// either side. It includes a colon right after the cite, since what follows is about the cite.
 func (r *reading) clause(c *cite) span {
 	s := r.sentences[c.sentence]
 	start := c.start

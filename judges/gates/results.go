@@ -9,15 +9,17 @@ import (
 	"github.com/trajectory-arena/arena/internal/cursor"
 )
 
-// maxDepth is the maximum nesting that is read of a result, maxText the maximum
-// length of a string that is read for words: longer ones are descriptions, whose
-// common words would make any remark a quote.
+// Limits of what is read of a tool result.
 const (
+	// maxDepth is the maximum nesting of objects and arrays.
 	maxDepth = 32
-	maxText  = 400
+	// maxText is the maximum number of bytes of a string whose words are recorded. A longer one is
+	// a description: its common words would make any remark a quote of the result.
+	maxText = 400
 )
 
-// firstResult returns the step of the first result; never if there is none.
+// firstResult returns the step of the first tool result that can be evidence, or never if there is
+// none.
 func firstResult(d *arena.Dialogue) int32 {
 	for i := range d.Turns {
 		for k := range d.Turns[i].Calls {
@@ -29,13 +31,14 @@ func firstResult(d *arena.Dialogue) int32 {
 	return never
 }
 
-// isEvidence reports whether a call returned something new. The results of
-// recommend_product and terminate only repeat the agent's own arguments.
+// isEvidence reports whether a call has a result, and one that can contain something new. The
+// results of recommend_product and terminate only repeat the agent's own arguments.
 func isEvidence(c *arena.Call) bool {
 	return c.Name != "recommend_product" && c.Name != "terminate" && c.Result.Kind() != arena.Absent
 }
 
-// readResults records in the index the results of the steps before end.
+// readResults reads the tool results of all steps before end, and records in the index which of its
+// words and figures they contain, and their products.
 func readResults(d *arena.Dialogue, x *factIndex, end int32) {
 	for i := range d.Turns {
 		step := int32(d.Turns[i].Step)
@@ -65,23 +68,26 @@ func readResults(d *arena.Dialogue, x *factIndex, end int32) {
 	}
 }
 
-// resultReader reads one result.
+// resultReader records the content of one tool result in the index.
 type resultReader struct {
-	index     *factIndex
-	step      int32
+	index *factIndex
+	step  int32
+	// resultBit is the bit of this result in product.results; 0 after the first 64 results.
 	resultBit uint64
-	// echo is the text whose figures the tool only repeats.
+	// echo is the arguments of a call whose result repeats their figures. These figures are not
+	// recorded.
 	echo string
 }
 
-// noLimits are the limits of results: the trace already limits their length.
+// noLimits sets no limits on the JSON of results, since the length of a trace is limited already.
 var noLimits = cursor.Limits{
 	Depth:       math.MaxInt,
 	StringBytes: math.MaxInt,
 	Elements:    math.MaxInt,
 }
 
-// readValue reads the value at v, which has a key of that kind in the object item.
+// readValue records the JSON value at v. kind is the kind of the key that the value belongs to, and
+// item the product that the surrounding object describes.
 func (r *resultReader) readValue(
 	v *cursor.Cursor,
 	kind keyKind,
@@ -120,8 +126,8 @@ func (r *resultReader) readNumber(raw string, kind keyKind, item *product) {
 	}
 }
 
-// readObject reads one object. An object with an id is a product. The brand of
-// another one belongs to the object around it.
+// readObject records a JSON object at v. If it has an id, it is a product. If not, its brand is
+// that of the surrounding object, outer.
 func (r *resultReader) readObject(
 	v *cursor.Cursor,
 	outer *product,

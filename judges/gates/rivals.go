@@ -8,26 +8,29 @@ import (
 	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
-// candidate is one product, or one brand of several, that a step names.
+// candidate is what a passage may prefer or reject: a product that it names by its id, or a brand
+// that it names, which may have several products.
 type candidate struct {
+	// product is an index of factIndex.products, or -1 if the candidate is a brand.
 	product int32
 	brand   string
-	// sentences are those that name it, in order.
+	// sentences are the indexes of the sentences that name the candidate, in order.
 	sentences []int
-	// products are the products that it may refer to.
+	// products are the indexes of the products that the candidate may refer to.
 	products []int32
 }
 
 // maxCandidates is the maximum number of candidates of one step that are
 // compared, maxOfBrand that of the products that a brand may refer to.
 const (
+	// maxCandidates is the maximum number of candidates of one passage.
 	maxCandidates = 16
-	maxOfBrand    = 16
+	// maxOfBrand is the maximum number of products of a candidate that is a brand.
+	maxOfBrand = 16
 )
 
-// candidates returns the products that the passage names by id, abbreviated id or
-// brand. The brand of a product that is already named by id is no second
-// candidate.
+// candidates returns the products that the passage names by id or abbreviated id, and the brands
+// that it names. The brand of a product that the passage also names by id is no second candidate.
 func (r *reading) candidates() []candidate {
 	var candidates []candidate
 	for i := range r.cites {
@@ -55,8 +58,8 @@ func (r *reading) candidates() []candidate {
 	return candidates
 }
 
-// addCandidate adds a sentence to a candidate, which it appends if it is new and
-// there are fewer than maxCandidates.
+// addCandidate adds a sentence to the candidate with the product and brand of c. If there is none,
+// it appends c with that sentence, unless there are maxCandidates already.
 func addCandidate(candidates []candidate, c candidate, sentence int) []candidate {
 	i := slices.IndexFunc(candidates, func(o candidate) bool {
 		return o.product == c.product && o.brand == c.brand
@@ -72,8 +75,8 @@ func addCandidate(candidates []candidate, c candidate, sentence int) []candidate
 	return append(candidates, c)
 }
 
-// addToProducts adds a sentence with a brand to the candidates of that brand that
-// are named by id, and reports whether there are any.
+// addToProducts adds a sentence that names a brand to each candidate that is a product of the
+// brand, and reports whether there is such a candidate.
 func (r *reading) addToProducts(candidates []candidate, brand string, sentence int) bool {
 	found := false
 	for i := range candidates {
@@ -86,21 +89,23 @@ func (r *reading) addToProducts(candidates []candidate, brand string, sentence i
 	return found
 }
 
-// isBrand reports whether brand, folded, is the product's.
+// isBrand reports whether brand, in lower case, is the first word of the product's brand. For a
+// product without one, the first word of its title counts.
 func (p *product) isBrand(brand string) bool {
 	text := cmp.Or(p.brand, p.title)
 	return strings.EqualFold(text[:leadingWordEnd(text)], brand)
 }
 
-// namesOffer reports whether the brand that the customer requested refers to an
-// offer, and is not a property of one ("is by Kota", "isn't Kota").
+// namesOffer reports whether a brand that the request has is the name of an offer, and not a
+// property as in "is by Kota" or "isn't Kota".
 func (r *reading) namesOffer(c *cite) bool { return c.token >= 0 && !r.isProperty(c) }
 
-// propertyWords are the words after which a brand is a property of a product.
+// propertyWords are the words after which a brand is a property of a product, in several languages,
+// with a blank before and after each.
 const propertyWords = " by from is not isn t are brand said wants wanted marke von ist nicht marque de est pas marca es no sobre merek bukan tatak "
 
-// isProperty reports whether a brand is a property of a product and does not name
-// one.
+// isProperty reports whether a brand follows one of propertyWords, and so is a property of a
+// product and not the name of one.
 func (r *reading) isProperty(c *cite) bool {
 	if strings.HasSuffix(r.folded[:c.start], "是") {
 		return true
@@ -113,8 +118,8 @@ func (r *reading) isProperty(c *cite) bool {
 	return strings.Contains(propertyWords, " "+previous+" ")
 }
 
-// productsOf returns the indexes of the earlier products that a candidate may
-// refer to.
+// productsOf returns the product of a candidate, or the first maxOfBrand products of its brand that
+// earlier steps returned. Products are indexes of r.index.products.
 func (r *reading) productsOf(c *candidate) []int32 {
 	if c.product >= 0 {
 		return []int32{c.product}
@@ -128,11 +133,11 @@ func (r *reading) productsOf(c *candidate) []int32 {
 	return products
 }
 
-// isRival reports whether two products could fill the same slot: they are not
-// recommended together and of one kind. The kind is the words of the title that
-// are in the request, without values and brands. For two products of one result,
-// half of the words of the shorter kind are enough, which may be none: the
-// products of one search are mostly of one kind.
+// isRival reports whether two products compete: they are of one kind and were not recommended
+// together. The kind of a product is the words from kindWords. Two products are of one kind if they
+// share a word and at least half of the words of the longer kind. For two products of one result,
+// half of the words of the shorter kind are enough, which may be none: most products of one search
+// are of one kind.
 func (r *reading) isRival(p, q *product) bool {
 	if slices.Contains(r.chosen, p.id) && slices.Contains(r.chosen, q.id) {
 		return false
@@ -148,8 +153,8 @@ func (r *reading) isRival(p, q *product) bool {
 	return shared > 0 && 2*shared >= max(len(a), len(b))
 }
 
-// kindWords returns the slots of the words of a title that are in the request and
-// neither its brand nor a value such as a colour.
+// kindWords returns those words of a product's title that are in the request and neither its brand
+// nor a value such as a colour. Each word is an index of r.index.words.
 func (r *reading) kindWords(p *product) []int32 {
 	if p.kind != nil {
 		return p.kind
@@ -172,7 +177,8 @@ func (r *reading) kindWords(p *product) []int32 {
 	return p.kind
 }
 
-// isValue reports whether a folded word is a value of the lexicon.
+// isValue reports whether the word lists have a word, in lower case, as an attribute value such as
+// a colour.
 func isValue(word string) bool {
 	var buf [8]mark
 	marks, _ := words().appendMatches(buf[:0], word, 0)

@@ -7,24 +7,24 @@ import (
 	"unicode/utf8"
 )
 
-// spelled is a number written in words, in hundredths.
+// spelled is the byte range of a number written in words, with its value in hundredths.
 type spelled struct {
 	span
 	cents int64
 }
 
-// bigParts are the words for a hundred and a thousand in the languages that join
-// number words: they may be inside a longer word.
+// bigParts are the words for a hundred and a thousand in languages that join number words, so that
+// they may be inside a longer word ("vierhundert").
 var bigParts = [...]string{"hundert", "tausend", "honderd", "cento"}
 
-// numberWord is a number word: its value is added to the sum before it, or
-// multiplies it.
+// numberWord is the meaning of a number word. Its value multiplies the number before it if
+// multiplies is set, and is added to it otherwise.
 type numberWord struct {
 	value      int64
 	multiplies bool
 }
 
-// numberWords returns the number words of all languages.
+// numberWords returns the number words of all languages, read from numbers.txt at the first call.
 var numberWords = sync.OnceValue(func() map[string]numberWord {
 	table := map[string]numberWord{}
 	text, _ := lexiconFiles.ReadFile("lexicon/" + numbersFile) // embedded
@@ -42,8 +42,8 @@ var numberWords = sync.OnceValue(func() map[string]numberWord {
 	return table
 })
 
-// findSpelled returns the numbers of a hundred or more that text, folded, writes
-// in words.
+// findSpelled finds the numbers of a hundred or more that a text, in lower case, writes in two or
+// more words.
 func findSpelled(text string) []spelled {
 	var numbers []spelled
 	var run numberRun
@@ -65,8 +65,8 @@ func findSpelled(text string) []spelled {
 	return run.close(numbers)
 }
 
-// wordOrRuneEnd returns the end of the word at text[i], or of the rune in scripts
-// without blanks; i if there is none.
+// wordOrRuneEnd returns the end of the word at text[i] or, in scripts without blanks, of the
+// character. It returns i if there is neither.
 func wordOrRuneEnd(text string, i int) int {
 	if c := text[i]; c < utf8.RuneSelf && !isWordByte(c) {
 		return i
@@ -80,19 +80,20 @@ func wordOrRuneEnd(text string, i int) int {
 	return i
 }
 
-// numberRun sums a run of number words. Units may precede tens, as in German.
+// numberRun computes the value of consecutive number words. Units may precede tens, as in German.
 type numberRun struct {
 	start, end int
-	// total has the complete thousands, current the sum since then.
+	// total is the value of the complete thousands, current that of the words since then.
 	total, current int64
-	last           int64
-	words          int
-	// joined is set after a word such as "and".
+	// last is the value of the last word.
+	last  int64
+	words int
+	// joined is set after a word that has no value, such as "and".
 	joined bool
 }
 
-// addWord adds one word, or several written together, to the run. It reports
-// false and changes nothing if the run ends before the word.
+// addWord adds one number word, or several written as one, that begins at byte start. If the text
+// is no number word or cannot continue the number, addWord reports false and changes nothing.
 func (s *numberRun) addWord(text string, start int) bool {
 	before := *s
 	for i := 0; i < len(text); {
@@ -115,8 +116,8 @@ func (s *numberRun) addWord(text string, start int) bool {
 // maxNumberWord is the maximum number of bytes of one number word.
 const maxNumberWord = 32
 
-// longestNumberWord returns the longest number word that text begins with; its
-// width is 0 if there is none.
+// longestNumberWord returns the longest number word that text begins with, and its length in bytes,
+// which is 0 if there is none.
 func longestNumberWord(text string) (w numberWord, width int) {
 	table := numberWords()
 	for width = min(len(text), maxNumberWord); width > 0; width-- {
@@ -127,7 +128,7 @@ func longestNumberWord(text string) (w numberWord, width int) {
 	return numberWord{}, 0
 }
 
-// add adds one number word, and reports whether it continues the run.
+// add adds one number word to the value, and reports whether the word can continue the number.
 func (s *numberRun) add(w numberWord) bool {
 	joined := s.joined
 	s.joined = !w.multiplies && w.value == 0
@@ -155,8 +156,9 @@ func (s *numberRun) add(w numberWord) bool {
 	return s.total+s.current < 1e9
 }
 
-// hasPlace reports whether the sum has no digits yet where the value has its own.
-// Tens may follow sixty and eighty, as in French.
+// hasPlace reports whether the number so far has a zero for each digit of value, so that value can
+// be added: 5 after 20, but not after 6. Tens may also follow units as in German, and sixty and
+// eighty as in French.
 func (s *numberRun) hasPlace(value int64) bool {
 	tens := s.current % 100
 	switch {
@@ -169,7 +171,8 @@ func (s *numberRun) hasPlace(value int64) bool {
 	}
 }
 
-// close ends the run, and appends it if it is large enough to be a price.
+// close ends the run and resets it. If the number has two words or more and is at least 100, close
+// appends it to numbers.
 func (s *numberRun) close(numbers []spelled) []spelled {
 	if n := s.total + s.current; n >= 100 && s.words > 1 {
 		numbers = append(numbers, spelled{span{int32(s.start), int32(s.end)}, n * 100})

@@ -10,9 +10,9 @@ import (
 	"github.com/trajectory-arena/arena/internal/text"
 )
 
-// fold returns text in lower case with every byte offset unchanged, so that
-// quotes can be cut from the original: a letter whose lower case has another
-// length stays as it is, as do bytes that are not UTF-8.
+// fold returns text in lower case with every byte offset unchanged, so that quotes can be cut from
+// the original. A letter whose lower case has another length in bytes is not changed, nor are bytes
+// that are not UTF-8.
 func fold(text string) string {
 	b := []byte(text)
 	for i := 0; i < len(b); {
@@ -41,26 +41,27 @@ func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
 func isWordByte(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' || isDigit(c) }
 
-// unspaced reports whether a rune is in a script without blanks between words.
+// unspaced reports whether a rune is in a script that is read without blanks between words: Thai,
+// Japanese, Chinese or Korean.
 func unspaced(r rune) bool {
 	return r >= 0x0E00 && r <= 0x0E7F || r >= 0x3040 && r <= 0x30FF ||
 		r >= 0x3400 && r <= 0x9FFF || r >= 0xAC00 && r <= 0xD7AF || r >= 0xF900 && r <= 0xFAFF
 }
 
-// maxQuote is the maximum length of a cited passage, in bytes.
+// maxQuote is the maximum number of bytes of a quote.
 const maxQuote = 240
 
-// clip returns the first maxQuote bytes of a passage, or fewer to end at a rune's
-// edge, without white space around them.
+// clip returns at most maxQuote bytes from the beginning of a text, without white space around
+// them. It does not cut a character in two.
 func clip(s string) string {
 	return strings.TrimSpace(text.ClipBytes(strings.TrimSpace(s), maxQuote))
 }
 
-// span is a half-open range of bytes.
+// span is a half-open range of bytes, or of indexes of a slice.
 type span struct{ start, end int32 }
 
-// quote returns the text of a sentence, or the part around the evidence if it is
-// too long.
+// quote returns at most maxQuote bytes of a sentence. If the evidence would not be among the first,
+// the quote begins maxQuote/2 bytes before it.
 func quote(text string, sentence, evidence span) string {
 	start := sentence.start
 	if sentence.end-start > maxQuote && evidence.end-start > maxQuote {
@@ -72,17 +73,17 @@ func quote(text string, sentence, evidence span) string {
 	return clip(text[start:sentence.end])
 }
 
-// A brand in a script without blanks is found in the thinking by its letters.
-// minName and maxName are the minimum and maximum length of one in runes,
-// maxNames the maximum number of such brands.
+// A brand in a script without blanks is searched for in the thinking by its characters.
 const (
-	minName  = 2
-	maxName  = 6
+	// minName and maxName are the minimum and maximum number of characters of such a brand.
+	minName = 2
+	maxName = 6
+	// maxNames is the maximum number of such brands of an attempt.
 	maxNames = 512
 )
 
-// leadingWordEnd returns the end of the first word of a title or brand: a blank
-// or sign, or a change of script.
+// leadingWordEnd returns the end of the first word of a title or brand. In a script without blanks,
+// that word ends at the first character that is no letter of such a script.
 func leadingWordEnd(text string) int {
 	if end := wordEnd(text, 0); end > 0 {
 		return end
@@ -95,15 +96,16 @@ func leadingWordEnd(text string) int {
 	return len(text)
 }
 
-// unspacedBrand is a brand and the step of the first result that has it.
+// unspacedBrand is a brand in a script without blanks, with the step of the first result that
+// contains it.
 type unspacedBrand struct {
 	name string
 	step int32
 }
 
-// unspacedBrands returns the brands of products in scripts without blanks: the
-// brand of a result, or the beginning of its title. A brand of several products
-// is returned once, with the step of the first.
+// unspacedBrands returns the brands of all products that are in scripts without blanks. The brand
+// of a product without one is the beginning of its title. Each is returned once, with the step of
+// the first result that contains it.
 func (x *factIndex) unspacedBrands() []unspacedBrand {
 	var brands []unspacedBrand
 	for i := range x.products {
@@ -122,8 +124,8 @@ func (x *factIndex) unspacedBrands() []unspacedBrand {
 	return brands
 }
 
-// citeUnspacedBrands adds the brands of earlier results that a passage names in a
-// script without blanks.
+// citeUnspacedBrands appends to r.cites each mention, in the passage, of a brand in a script
+// without blanks that an earlier result contains.
 func (r *reading) citeUnspacedBrands() {
 	for _, b := range r.brands {
 		if b.step < r.step {
@@ -132,7 +134,8 @@ func (r *reading) citeUnspacedBrands() {
 	}
 }
 
-// citeEach adds each occurrence of an unspaced brand.
+// citeEach appends to r.cites each occurrence of a brand in the passage's text. The brand is in a
+// script without blanks.
 func (r *reading) citeEach(brand string) {
 	for offset := 0; ; {
 		i := strings.Index(r.text[offset:], brand)
@@ -151,7 +154,8 @@ func (r *reading) citeEach(brand string) {
 	}
 }
 
-// findSentence returns the index of the sentence that contains the byte offset.
+// findSentence finds the sentence that contains the byte at offset, and returns its index. ok is
+// false if there is none.
 func (r *reading) findSentence(offset int32) (index int, ok bool) {
 	return slices.BinarySearchFunc(r.sentences, offset, func(s sentence, offset int32) int {
 		if s.end <= offset {

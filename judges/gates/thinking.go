@@ -8,8 +8,8 @@ import (
 	"github.com/trajectory-arena/arena/internal/calls"
 )
 
-// thinkingGates returns the findings of the second to the fourth gate, up to the
-// first one that failed.
+// thinkingGates returns the findings of gates 2 to 4, which read the thinking, up to the first gate
+// that failed.
 func thinkingGates(t *arena.Trace, d *arena.Dialogue) []finding {
 	x := indexPool.Get().(*factIndex)
 	defer x.release()
@@ -23,8 +23,9 @@ func thinkingGates(t *arena.Trace, d *arena.Dialogue) []finding {
 	return e.findings()
 }
 
-// load reads the thinking of an attempt, and as much of its request and results
-// as the thinking mentions. The evaluator is nil if there is no thinking.
+// load reads the thinking of an attempt into passages, and into x what its request and results have
+// of the words and figures in them. The evaluator is nil if no step after the first result has any
+// thinking.
 func (x *factIndex) load(t *arena.Trace, d *arena.Dialogue) ([]passage, *evaluator) {
 	passages := readPassages(t, d, x)
 	if len(passages) == 0 {
@@ -42,7 +43,8 @@ func (x *factIndex) load(t *arena.Trace, d *arena.Dialogue) ([]passage, *evaluat
 	return passages, e
 }
 
-// addRequest adds the words, figures and values of a request.
+// addRequest records the words, figures and values of a message of the customer as part of the
+// request.
 func (x *factIndex) addRequest(text string) {
 	if text == "" {
 		return
@@ -66,8 +68,8 @@ func (x *factIndex) addRequest(text string) {
 	}
 }
 
-// inRequest reports whether a word is the customer's own, in this or another
-// form.
+// inRequest reports whether a word, in lower case, is in the request, exactly or in another form:
+// without its ending s, es or en, or with an s at its end.
 func (x *factIndex) inRequest(word string) bool {
 	if x.isRequestWord(word) {
 		return true
@@ -85,19 +87,20 @@ func (x *factIndex) isRequestWord(word string) bool {
 	return ok && x.words[slot].inRequest
 }
 
-// evaluator reads the passages in order and stores the first evidence for each
-// gate.
+// evaluator evaluates the passages of an attempt in order and stores the first evidence for each of
+// gates 2, 3 and 4.
 type evaluator struct {
 	index *factIndex
 	// chosen are the ids of the products recommended last.
 	chosen []string
 	// request is the customer's own text.
 	request string
-	// brands are those of the results in scripts without blanks.
+	// brands are the brands of the results that are in scripts without blanks.
 	brands []unspacedBrand
-	// remark, datum and choice are the evidence for gates 2, 3 and 4.
+	// remark, datum and choice are the evidence for gates 2, 3 and 4; nil if none was found yet.
 	remark, datum, choice *finding
-	// invented is the end of a detail about an id or price that is in no result.
+	// invented is added to the detail of a failed gate 3. It quotes an id or price that is in no
+	// result, and is empty if there is none.
 	invented string
 	progress progress
 	// revisions are choices that later thinking may reverse.
@@ -121,8 +124,8 @@ func (e *evaluator) evaluate(p *passage) {
 	}
 }
 
-// newReading returns the passage with its cites. It reuses the memory of the
-// reading before.
+// newReading returns a passage with its cites, the mentions of returned data. The cites of the
+// previous reading are overwritten.
 func (e *evaluator) newReading(p *passage) reading {
 	r := reading{
 		evaluator: e,
@@ -136,7 +139,8 @@ func (e *evaluator) newReading(p *passage) reading {
 	return r
 }
 
-// evaluateSentence looks for the evidence of gates 2 and 3.
+// evaluateSentence looks in sentence i for a remark on results (gate 2) and for returned data (gate
+// 3), and stores the first evidence of each.
 func (e *evaluator) evaluateSentence(r *reading, i int) {
 	s := &r.sentences[i]
 	datum, weak := r.findDatum(i)
@@ -160,7 +164,8 @@ func (r *reading) datumEvidence(s *sentence, datum *cite) *finding {
 	return r.evidence(s.span, datum.span, "names "+datum.kind.String()+" that an earlier result holds")
 }
 
-// evidence returns a passed finding that quotes a stretch of text.
+// evidence returns the finding of a passed gate. It quotes the byte range text of the passage; if
+// that is too long, the part around core.
 func (r *reading) evidence(text, core span, detail string) *finding {
 	return &finding{
 		passed: true,
@@ -170,8 +175,8 @@ func (r *reading) evidence(text, core span, detail string) *finding {
 	}
 }
 
-// findings returns the findings from the second gate on. A datum is also a remark
-// on the results, and a choice between returned candidates also names data.
+// findings returns the findings of gates 2 to 4 up to the first that failed. Evidence for gate 3
+// also passes gate 2, and evidence for gate 4 passes both.
 func (e *evaluator) findings() []finding {
 	datum := cmp.Or(e.datum, e.choice)
 	remark := cmp.Or(e.remark, datum)

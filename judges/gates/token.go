@@ -7,7 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// scanNext scans what begins at byte i and returns its end.
+// scanNext reads the word, figure or sign at byte i, adds its token and marks, and returns the byte
+// offset after it.
 func (p *passage) scanNext(x *factIndex, i int) int {
 	c := p.folded[i]
 	switch {
@@ -29,16 +30,17 @@ func (p *passage) scanNext(x *factIndex, i int) int {
 	}
 }
 
-// addMarks adds the entries of the lexicon that begin at byte i, and returns the
-// end of the longest part of the text that any entry begins with.
+// addMarks appends to p.marks the lexicon entries that begin at byte i. It returns the end of the
+// longest part of the text that any entry begins with.
 func (p *passage) addMarks(i int) int {
 	marks, end := p.lexicon.appendMatches(p.marks, p.folded, i)
 	p.marks = marks
 	return end
 }
 
-// addWordMarks adds the entries that begin with the word from i to end. Most words
-// begin no entry, whatever follows them, and are looked up once an attempt.
+// addWordMarks appends to p.marks the lexicon entries that begin with the word from byte i to end.
+// If no entry can begin with the word, it sets fact.unlisted, so that the word is looked up only
+// once an attempt.
 func (p *passage) addWordMarks(fact *wordFact, i, end int) {
 	if fact.unlisted {
 		return
@@ -64,8 +66,9 @@ func (p *passage) scanRune(x *factIndex, i int) int {
 	return i + width
 }
 
-// scanWord scans one run of letters and digits. It returns the start of the
-// digits if the run ends in a figure, such as php88 or rp1.299.
+// scanWord adds the run of letters and digits at byte i as a token, with its lexicon entries. It
+// returns the byte offset after the run. If the run ends in a figure, as php88 or rp1.299 do, it
+// returns the offset of the first digit, so that the figure becomes a second token.
 func (p *passage) scanWord(x *factIndex, i int) int {
 	end := wordEnd(p.folded, i)
 	word := p.folded[i:end]
@@ -95,12 +98,12 @@ func (p *passage) scanWord(x *factIndex, i int) int {
 	return end
 }
 
-// minBig is the minimum length of a word that contains a hundred, such as
-// "vierhundert".
+// minBig is the minimum number of bytes of a word that is searched for a hundred or a thousand
+// inside, as in "vierhundert".
 const minBig = 10
 
-// wordEnd returns the end of the run of letters and digits at text[i]; i if there
-// is none.
+// wordEnd returns the end of the run of letters and digits at text[i], or i if there is none.
+// Characters of scripts without blanks are not part of a run.
 func wordEnd(text string, i int) int {
 	for i < len(text) && isWordByte(text[i]) {
 		i++
@@ -145,8 +148,8 @@ func (p *passage) scanFigure(x *factIndex, i int) int {
 	return n.end
 }
 
-// measureEnd returns the end of the word after a figure that ends at text[i]; i
-// if no blank and letter follow.
+// measureEnd returns the end of the word after a figure, as in "28 hours". The figure ends at byte
+// i. measureEnd returns i if it is not followed by one blank and a word that begins with a letter.
 func measureEnd(text string, i int) int {
 	if i+1 >= len(text) || text[i] != ' ' || isDigit(text[i+1]) {
 		return i
@@ -157,9 +160,9 @@ func measureEnd(text string, i int) int {
 	return i
 }
 
-// endsSentence reports whether the ASCII sign at i ends a sentence. A point
-// between digits or inside dots does not. The brackets around instructions to a
-// grader do, so that the text after them is another sentence.
+// endsSentence reports whether the ASCII character at byte i ends a sentence. A point between
+// digits or in a row of points does not. Brackets such as those of "[system]" do, so that the text
+// after an instruction to a grader is a separate sentence.
 func (p *passage) endsSentence(i int) bool {
 	text := p.folded
 	isLast := i+1 >= len(text)

@@ -10,7 +10,8 @@ import (
 	"github.com/trajectory-arena/arena/internal/cursor"
 )
 
-// readString reads one string value according to the kind of its key.
+// readString records one JSON string of a result. kind is the kind of its key, and item the product
+// that the surrounding object describes. raw is the string with its escapes and without quotes.
 func (r *resultReader) readString(
 	kind keyKind,
 	item *product,
@@ -38,8 +39,9 @@ func (r *resultReader) readString(
 	}
 }
 
-// readPlain reads a string of no known meaning: JSON inside JSON, a short value,
-// or, if the result is nothing but a text, all of its ids and figures.
+// readPlain records a string under a key of no special meaning. JSON in the string is read as JSON.
+// If the result is only this string, all its words, ids and figures are recorded, and otherwise
+// those of a string of at most maxText bytes.
 func (r *resultReader) readPlain(
 	kind keyKind,
 	item *product,
@@ -65,12 +67,13 @@ func (r *resultReader) readPlain(
 	}
 }
 
-// isJSON reports whether a trimmed text is an array or an object of JSON.
+// isJSON reports whether a text without blanks around it is a JSON array or object.
 func isJSON(text string) bool {
 	return len(text) > 1 && (text[0] == '[' || text[0] == '{') && cursor.Valid(text)
 }
 
-// readPrice records the figures of a price. The first one is the product's.
+// readPrice records the figures of a price. If item has no price yet, the first figure is its
+// price.
 func (r *resultReader) readPrice(item *product, text string) {
 	i := strings.IndexFunc(text, unicode.IsDigit)
 	if item.cents == 0 && i >= 0 && isDigit(text[i]) {
@@ -79,7 +82,7 @@ func (r *resultReader) readPrice(item *product, text string) {
 	r.readFigures(text, true)
 }
 
-// maxFigures is the maximum number of figures that are read of one value.
+// maxFigures is the maximum number of figures that are read from one value of a result.
 const maxFigures = 8
 
 func (r *resultReader) readFigures(text string, price bool) {
@@ -108,8 +111,8 @@ func (r *resultReader) recordNumber(n *number, price bool) {
 	}
 }
 
-// readWords records the words of a text, the first one in the role first and the
-// others in the role next.
+// readWords records the words of a text, the first one in role first and the others in role next.
+// If next is roleValue, it also records figures with the word after them, such as "28 hours".
 func (r *resultReader) readWords(text string, first, next role) {
 	current := first
 	for i := 0; i < len(text); {
@@ -127,8 +130,8 @@ func (r *resultReader) readWords(text string, first, next role) {
 	}
 }
 
-// readText reads a result that is one text: long runs of digits are ids, figures
-// with decimals are prices, and words are values.
+// readText records a result that is one text and not JSON. Numbers of at least minID digits are
+// recorded as ids of products and shops, other figures as prices, and all words in roleText.
 func (r *resultReader) readText(text string) {
 	for i := 0; i < len(text); {
 		if !isDigit(text[i]) {
@@ -147,24 +150,26 @@ func (r *resultReader) readText(text string) {
 	r.readWords(text, roleText, roleText)
 }
 
+// keyKind is what a key of a tool result means, such as an id or a price.
 type keyKind uint8
 
 const (
 	// keyNone is the kind of a value without a key.
 	keyNone keyKind = iota
 	keyOther
-	// keyProse is the kind of prose about the values of attributes and options.
+	// keyProse is the kind of a key whose text describes attributes and options.
 	keyProse
 	keyID
 	keyShop
 	keyTitle
 	keyBrand
 	keyPrice
+	// keySkip is the kind of a key whose strings are ignored, such as the address of an image.
 	keySkip
 )
 
-// parseKey returns the kind of a result's key, for the shopping tools and for the
-// later environment.
+// parseKey returns the kind of a key in a tool result. It knows the keys of the subnet's shopping
+// tools and of its later environment.
 func parseKey(key string) keyKind {
 	switch key {
 	case "":
@@ -188,7 +193,7 @@ func parseKey(key string) keyKind {
 	return keyOther
 }
 
-// role returns the role of the words in a value under a key of this kind.
+// role returns the role in which the words of a value under such a key are recorded.
 func (k keyKind) role() role {
 	if k == keyProse {
 		return roleText
