@@ -14,9 +14,9 @@ import (
 	"github.com/trajectory-arena/arena/judges/ledger"
 )
 
-// answer returns the verdict on one question, from the ledger or from a model.
-// Concurrent calls for the same question send it once. A question that no model
-// could answer is not asked again in this run.
+// answer returns the verdict on one question to the panel, from the ledger or from a model.
+// Concurrent calls with the same question send it once. A question that no model could answer is
+// not sent again in this run. voted are the panel members that have already voted on the attempt.
 func (j *Judge) answer(
 	ctx context.Context,
 	q question,
@@ -62,14 +62,15 @@ func (j *Judge) answerOnce(
 	return v, err
 }
 
-// fromLedger returns the ledger's verdict on a question, if it has one.
+// fromLedger finds the recorded answer to a question in the ledger. ok is false if there is none,
+// or none that can still be parsed.
 func (j *Judge) fromLedger(q question) (v verdict, ok bool, err error) {
 	v, _, ok, err = j.lookup(q, j.ledger.Answer, q.hash)
 	return v, ok, err
 }
 
-// lookup finds an exchange and parses its reply again. A reply that can no longer be
-// parsed counts as not found.
+// lookup finds an exchange (a recorded request with its reply) by calling find with id, and parses
+// the reply again. ok is false if there is none or its reply can no longer be parsed.
 func (j *Judge) lookup(
 	q question, find func(id string) (ledger.Exchange, error), id string,
 ) (v verdict, e ledger.Exchange, ok bool, err error) {
@@ -96,8 +97,9 @@ func (j *Judge) lookup(
 	return v, e, outcome == arena.JudgeScored, nil
 }
 
-// ask sends a question to one model after the other until one answers, the tries
-// are used up or no model remains.
+// ask sends a question to one panel member after another until one of them answers, cfg.Tries
+// requests were sent, or no member remains. Replies of earlier runs that were no answer count as
+// tries. Without an answer, the verdict is that of the last try.
 func (j *Judge) ask(
 	ctx context.Context,
 	q question,
@@ -150,7 +152,9 @@ func (j *Judge) ask(
 	return last, nil
 }
 
-// handleFailure decides which member is next, and returns the pause before it.
+// handleFailure updates the rotation after a request to a member failed: it may drop the member for
+// this question, or repeat the member. It returns the pause before the next request, which is 0 if
+// the next member can be asked at once.
 func (r *rotation) handleFailure(
 	member int, outcome arena.JudgeOutcome, fault *model.Fault, wait *backoff.ExponentialBackOff,
 ) time.Duration {
@@ -178,8 +182,9 @@ func (r *rotation) handleFailure(
 	return 0
 }
 
-// failed returns the verdict on a question that could not be asked. The attempt's
-// deadline is a failure of the attempt; any other error ends the run.
+// failed returns v as the verdict on a question that could not be sent because of err. If the
+// attempt's deadline has passed, only this attempt fails and the error is nil. Any other error is
+// returned and ends the run.
 func (j *Judge) failed(
 	ctx context.Context,
 	v verdict,

@@ -9,34 +9,36 @@ import (
 	"github.com/trajectory-arena/arena/judges/ledger"
 )
 
-// budget limits what a run spends. A request reserves an upper estimate of its cost
-// before it is sent, and settles its real cost.
+// budget limits what a run spends. A request reserves an upper estimate of its cost before it is
+// sent. Its real cost then replaces the estimate.
 type budget struct {
+	// usd and tokens are the limits; nil is no limit.
 	usd    *float64
 	tokens *int
 
 	mu sync.Mutex
-	// spent is the sum of settled costs, reserved that of the open reservations.
+	// spent is the sum of real costs, reserved that of the estimates of open requests.
 	spent, reserved amount
-	// open is the number of reservations.
+	// open is the number of open requests, which have a reservation.
 	open int
-	// closed is set once a request did not fit: the run spends no more.
+	// closed is set after a request did not fit although no other was open: the run spends no more.
 	closed bool
-	// changed is closed at the next change.
+	// changed is closed, and replaced by a new channel, whenever the budget changes.
 	changed chan struct{}
 }
 
+// amount is a cost in US dollars and in tokens.
 type amount struct {
 	usd    float64
 	tokens int
-	// guess marks the first request to a model, whose cost is unknown. It must be
-	// the only one open.
+	// guess is set for the first request to a model, whose cost is unknown. Such a request is sent
+	// only while no other is open.
 	guess bool
 }
 
-// reserve waits until the estimate fits, and returns it. If it does not fit although
-// no other request is open, reserve returns ErrBudget, and from then on to every
-// caller.
+// reserve waits until the estimated cost of a request fits into the budget, reserves it, and
+// returns it. If it does not fit although no other request is open, this call and all later ones
+// return ErrBudget.
 func (b *budget) reserve(ctx context.Context, estimate func() amount) (amount, error) {
 	for {
 		if ctx.Err() != nil {
@@ -57,7 +59,8 @@ func (b *budget) reserve(ctx context.Context, estimate func() amount) (amount, e
 	}
 }
 
-// tryReserve reports whether it reserved a; the caller holds mu.
+// tryReserve reserves the cost a if it fits into the budget, and reports whether it did. If it does
+// not fit and no other request is open, the error is ErrBudget. The caller must hold b.mu.
 func (b *budget) tryReserve(a amount) (ok bool, err error) {
 	if b.closed {
 		return false, ErrBudget
@@ -86,7 +89,8 @@ func (b *budget) fits(a amount) bool {
 	return b.tokens == nil || b.spent.tokens+b.reserved.tokens+a.tokens <= *b.tokens
 }
 
-// settle replaces a reservation by the cost of the request.
+// settle replaces the reservation of a request by its real cost, and wakes the requests that wait
+// for the budget.
 func (b *budget) settle(a amount, cost ledger.Spent) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -107,17 +111,16 @@ func (b *budget) addCost(cost ledger.Spent) {
 	}
 }
 
-// wake wakes all callers of reserve.
+// wake makes all waiting calls of reserve check the budget again.
 func (b *budget) wake() {
 	close(b.changed)
 	b.changed = make(chan struct{})
 }
 
-// Share returns the configuration of the i-th of n processes that ask at the same
-// time. Its budgets and its requests in flight are parts of c's, whose sum is never
-// more than c allows, though no process knows of another. If an endpoint takes fewer
-// concurrent requests than there are processes, some have none, which Validate
-// reports.
+// Share returns the configuration of the i-th of n processes that ask models at the same time. Its
+// budgets and its concurrent requests are parts of c's: their sum is never more than c allows,
+// though no process knows of another. If an endpoint takes fewer concurrent requests than there are
+// processes, some processes get none, which Validate reports.
 func (c Config) Share(i, n int) Config {
 	if n < 2 {
 		return c

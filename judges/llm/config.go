@@ -13,7 +13,7 @@ import (
 // Role decides when a member of the panel is asked.
 type Role string
 
-// A primary votes. A fallback is asked if a primary gave no answer.
+// A primary model votes. A fallback model is asked if a primary gave no answer.
 const (
 	Primary  Role = "primary"
 	Fallback Role = "fallback"
@@ -43,12 +43,12 @@ type Config struct {
 	Endpoints []model.Endpoint `yaml:"endpoints"`
 	// Panel is asked in this order.
 	Panel []Member `yaml:"panel"`
-	// Votes is the number of answers of a judgement: one of each primary in turn,
+	// Votes is the number of answers that are joined into a judgement: one of each primary in turn,
 	// and further samples of the same models if there are fewer primaries.
 	Votes     int       `yaml:"votes"`
 	Aggregate Aggregate `yaml:"aggregate"`
-	// SelfConsistency is the number of samples of one model in one vote, joined by
-	// majority; 1 asks once, at temperature 0.
+	// SelfConsistency is the number of samples of one model that are joined by majority into one
+	// vote; 1 asks once, at temperature 0.
 	SelfConsistency int `yaml:"self_consistency"`
 	// SampleTemperature is used wherever one model is asked more than once.
 	SampleTemperature float64 `yaml:"sample_temperature"`
@@ -139,9 +139,9 @@ func (c Config) checkPanel(bad *wrong.List) {
 	bad.Unless(hasPrimary, "panel has no primary: want at least one model that votes")
 }
 
-// hash returns the hex sha256 of everything that a judgement depends on: judges with
-// the same hash give the same answers from the same ledger. It does not depend on
-// addresses, limits, deadlines and budgets.
+// hash returns the hex sha256 of everything that a judgement depends on, such as prompt, models and
+// votes: judges with the same hash give the same answers from the same ledger. Addresses, limits,
+// deadlines and budgets are not part of it.
 func (c Config) hash(p prompt) (string, error) {
 	// The names of the fields are part of the hash.
 	type member struct {
@@ -159,7 +159,8 @@ func (c Config) hash(p prompt) (string, error) {
 	return digest.SHA256(b), wrong.Wrap("hash judge", err)
 }
 
-// endpoint returns the member's endpoint.
+// endpoint returns the endpoint of a panel member: the one that the member names, or the first one
+// if it names none.
 func (c Config) endpoint(m Member) model.Endpoint {
 	for _, e := range c.Endpoints {
 		if e.Name == m.Endpoint || m.Endpoint == "" {

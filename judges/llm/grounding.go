@@ -9,34 +9,34 @@ import (
 	"github.com/trajectory-arena/arena/judges/gates"
 )
 
-// Results are long and thinking mentions a few of their rows. So the prompt lists
-// for each thinking what is in earlier results and what is in none, and shows the
-// rows first that any thinking mentions.
+// Only a few rows of each result can be shown in the prompt. So for the thinking of each step it
+// lists which data is in earlier results and which is in none, and the rows that any thinking
+// mentions are first. These are the limits.
 const (
-	// maxGrounding is the maximum length of each list of a step in characters, about
-	// 25 tokens.
+	// maxGrounding is the maximum number of bytes of each list of a step, about 25 tokens.
 	maxGrounding = 100
-	// extraShare is the maximum length of all lists as a share of the rendered trace.
+	// extraShare is the maximum length of all lists, as a share of the trace rendered without them.
 	extraShare = 0.105
-	// minRow is the minimum length of a mentioned row: a shorter one ends before its
-	// price, and ten ids alone are many tokens of no use.
+	// minRow is the minimum number of characters of a row that the thinking mentions. A shorter one
+	// would end before its price, and ten ids alone are many tokens of no use.
 	minRow = 125
 )
 
-// view is how an attempt is rendered. The zero value with a resultLimit renders what
-// is recorded and nothing else.
+// view sets how an attempt is rendered: the lists of data to add and the maximum lengths. The zero
+// value with a resultLimit renders what is recorded and adds no lists.
 type view struct {
-	// groundings are the lists of turns, by their index.
+	// groundings has, by turn index, the data of the thinking that earlier results contain or do
+	// not contain.
 	groundings map[int]gates.Grounding
-	// supportedLimit, wordsLimit and unsupportedLimit are the maximum lengths of the
-	// lists, resultLimit that of a result.
+	// supportedLimit, wordsLimit and unsupportedLimit are the maximum lengths of the lists of a
+	// step, resultLimit that of a result.
 	supportedLimit, wordsLimit, unsupportedLimit, resultLimit int
-	// mentioned are the products whose rows come first.
+	// mentioned are the ids of the products whose rows are first in a result.
 	mentioned map[string]bool
 }
 
-// newView returns the view with the longest lists and results that fit the limits of
-// a trace.
+// newView returns the view with the longest lists of data that extraShare allows. What they leave
+// of that share lengthens the results.
 func newView(
 	t *arena.Trace,
 	d *arena.Dialogue,
@@ -70,8 +70,8 @@ func newView(
 	return v
 }
 
-// narrow reduces the limit of one list by half: of supported data first, then of
-// words, and of unsupported data last.
+// narrow reduces the maximum length of one list by half: that of supported data until it is 0, then
+// that of words, and that of unsupported data last.
 func (v *view) narrow() {
 	for _, limit := range [...]*int{&v.supportedLimit, &v.wordsLimit, &v.unsupportedLimit} {
 		if *limit > 0 {
@@ -81,8 +81,7 @@ func (v *view) narrow() {
 	}
 }
 
-// countCutResults returns the number of rendered results that are longer than
-// maxResult.
+// countCutResults counts the rendered results of more than maxResult bytes.
 func countCutResults(d *arena.Dialogue) int {
 	count := 0
 	for i := range d.Turns {
@@ -99,14 +98,15 @@ func countCutResults(d *arena.Dialogue) int {
 	return count
 }
 
-// The lines of the three lists. They are part of the prompt.
+// The beginnings of the lines with the three lists. They are part of the prompt.
 const (
 	supportedHead   = "checked, in earlier results: "
 	unsupportedHead = "checked, in no earlier result: "
 	wordsHead       = "words in no earlier result: "
 )
 
-// writeGrounding writes the lists of a turn.
+// writeGrounding writes the lists for the thinking of a turn: the data in earlier results, the data
+// in none of them, and the words in none of them.
 func (v *view) writeGrounding(b *strings.Builder, turn int) {
 	g := v.groundings[turn]
 	writeList(b, supportedHead, g.Supported, v.supportedLimit)
@@ -114,7 +114,8 @@ func (v *view) writeGrounding(b *strings.Builder, turn int) {
 	writeList(b, wordsHead, g.Words, v.wordsLimit)
 }
 
-// writeList writes the first items of a list, up to limit bytes but at least one.
+// writeList writes a line of head and the first items, up to limit bytes but at least one item. If
+// there are more, the line ends with "…". It writes nothing if there are no items or limit is 0.
 func writeList(b *strings.Builder, head string, items []string, limit int) {
 	if len(items) == 0 || limit <= 0 {
 		return
@@ -130,9 +131,9 @@ func writeList(b *strings.Builder, head string, items []string, limit int) {
 	b.WriteString(head + strings.Join(written, ", ") + "\n")
 }
 
-// formatResult returns a result, cut to resultLimit. If it is longer and a list of
-// products, the rows lose their JSON syntax and those that any thinking mentions come
-// first.
+// formatResult returns a tool result on one line, cut to v.resultLimit characters. In a list of
+// products that has to be cut, the rows that any thinking mentions are first, and all rows lose
+// their JSON syntax.
 func (v *view) formatResult(result arena.Raw) string {
 	text := result.Text()
 	if len(v.mentioned) == 0 || len(text) <= v.resultLimit {
@@ -156,7 +157,7 @@ func (v *view) formatResult(result arena.Raw) string {
 	return firstLine(strings.Join(append(mentioned, remaining...), " "), v.resultLimit)
 }
 
-// stripSyntax returns JSON without quotes and with parentheses for braces.
+// stripSyntax returns JSON without quotes and with parentheses in place of braces.
 func stripSyntax(raw string) string {
 	return strings.NewReplacer(`"`, "", "{", "(", "}", ")").Replace(raw)
 }

@@ -32,7 +32,8 @@ var (
 	ErrDeadline = errors.New("the run's deadline has passed")
 )
 
-// errAttempt ends the requests of one attempt, not the run.
+// errAttempt is the cause of a context after the attempt's deadline. It ends the requests for one
+// attempt, not the run.
 var errAttempt = errors.New("the attempt's deadline has passed")
 
 // Options are the dependencies of a judge.
@@ -56,13 +57,13 @@ type Judge struct {
 	reasoning *questionType
 	steps     *questionType
 	panel     *panel
-	// clients are those of the panel's members.
+	// clients are the clients of the panel's members, by index.
 	clients []*model.Client
 	ledger  *ledger.Ledger
 	options Options
 	budget  *budget
 	flight  singleflight.Group
-	// unanswered are this run's verdicts without a score, by question hash.
+	// unanswered has, by question hash, the verdicts of this run that have no answer.
 	unanswered sync.Map
 
 	run  context.Context //nolint:containedctx // the deadline of all questions together
@@ -102,8 +103,8 @@ func New(
 	return j, nil
 }
 
-// openClients opens one client for each endpoint of the panel, and checks that a
-// budget in dollars knows all prices.
+// openClients opens one client for each endpoint of the panel. It returns an error if the budget is
+// in dollars and the price of a model is unknown.
 func (j *Judge) openClients() error {
 	byEndpoint := map[string]*model.Client{}
 	for _, m := range j.cfg.Panel {
@@ -157,8 +158,9 @@ func (j *Judge) Judge(
 	return out, err
 }
 
-// judge returns the joined answers to all questions of a type about an attempt. The
-// verdict has no answer if any vote has none.
+// judge collects the votes of the panel on an attempt and joins them into one verdict. The
+// questions are of type k: on reasoning, or on steps. If a vote has no answer, the verdict has
+// none.
 func (j *Judge) judge(
 	ctx context.Context,
 	k *questionType,
@@ -195,7 +197,8 @@ func (j *Judge) judge(
 	return merge(votes, k.joinVotes), nil
 }
 
-// withDeadlines returns a context with the deadlines of an attempt and of the run.
+// withDeadlines returns a context that ends at the attempt's deadline, which starts now, or at the
+// run's. The function releases the context.
 func (j *Judge) withDeadlines(ctx context.Context) (context.Context, func()) {
 	ctx, cancelAttempt := context.WithTimeoutCause(ctx, j.cfg.AttemptDeadline, errAttempt)
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -209,7 +212,8 @@ func (j *Judge) withDeadlines(ctx context.Context) (context.Context, func()) {
 	}
 }
 
-// vote returns the joined samples of one vote.
+// vote returns one vote on an attempt, joined from the answers to its samples. If a sample has no
+// answer, the vote has none. voted are the panel members that have already voted.
 func (j *Judge) vote(
 	ctx context.Context,
 	samples []question,
@@ -226,8 +230,8 @@ func (j *Judge) vote(
 	return merge(verdicts, samples[0].joinSamples), nil
 }
 
-// newJudgement returns the judgement of a verdict, without the fields that only its
-// type of question has.
+// newJudgement converts a verdict to a judgement. Score, gates and spans are left unset, since only
+// verdicts on reasoning have them.
 func newJudgement(name string, k *questionType, v verdict) arena.Judgement {
 	return arena.Judgement{
 		Judge: name, Outcome: v.outcome, Model: v.model, PromptSHA256: k.prompt.sha256,

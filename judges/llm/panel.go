@@ -7,18 +7,18 @@ import (
 	"sync"
 )
 
-// setAsideAfter is the number of consecutive unreadable replies after which a model
-// is set aside for the run. One or two happen to every server; a third in a row over
-// different attempts is a sign of a broken deployment.
+// setAsideAfter is the number of consecutive unreadable replies after which a model is not asked
+// again in the run. One or two happen to every server; a third in a row over different attempts is
+// a sign of a broken deployment.
 const setAsideAfter = 3
 
-// panel is the order in which models are asked, and which of them are set aside for
-// the run. Members are indexes of Config.Panel.
+// panel holds the order in which models are asked, and which of them are set aside: not asked again
+// in this run. Its members are indexes of Config.Panel.
 type panel struct {
 	primaries []int
 	fallbacks []int
 	votes     int
-	// repeats is set if several votes are one model's, on any endpoints.
+	// repeats is set if one model gives several of the votes, on whichever endpoints.
 	repeats bool
 	// endpoints are the names of the members' endpoints.
 	endpoints []string
@@ -27,8 +27,8 @@ type panel struct {
 	// unreadable is the number of consecutive unreadable replies of each member.
 	unreadable []int
 	setAside   []bool
-	// accepted are the endpoints that accepted their key in this run, locked those
-	// that later did not.
+	// accepted are the endpoints that accepted their key in this run, locked those that did so
+	// first and later refused it.
 	accepted    map[string]bool
 	locked      map[string]bool
 	substitutes map[Substitute]int
@@ -59,8 +59,8 @@ func newPanel(cfg Config) *panel {
 	return p
 }
 
-// order returns the members to ask for a vote: its primary, then the primaries that
-// no other vote begins with, the fallbacks, and the primaries of other votes.
+// order returns the members to ask for a vote, in this order: the vote's own primary, the primaries
+// that are first for no other vote, the fallbacks, and the primaries of other votes.
 func (p *panel) order(vote int) []int {
 	first := vote % len(p.primaries)
 	order := []int{p.primaries[first]}
@@ -77,9 +77,9 @@ func (p *panel) order(vote int) []int {
 	return append(order, otherVotes...)
 }
 
-// lock sets aside all models of a member's endpoint, which does not accept its key.
-// It reports false and does nothing if the endpoint never accepted its key in this
-// run, which is a mistake to fix at once, or if no other model remains.
+// lock sets aside all models of a member's endpoint, which refused its key, for the run. It reports
+// false and changes nothing if the endpoint never accepted the key in this run, since a wrong key
+// is to be corrected at once, or if no model of another endpoint remains.
 func (p *panel) lock(member int) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -98,8 +98,8 @@ func (p *panel) lock(member int) bool {
 	return true
 }
 
-// countUnreadable counts an unreadable reply of a model, and sets the model aside
-// after setAsideAfter in a row if another one remains.
+// countUnreadable counts an unreadable reply of a member. After setAsideAfter in a row, the member
+// is set aside for the run if another one remains.
 func (p *panel) countUnreadable(member int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -120,21 +120,22 @@ func (p *panel) isSetAside(member int) bool {
 	return p.setAside[member]
 }
 
-// rotation cycles through an order of members for one answer.
+// rotation selects the panel members to ask, one after another, for one answer.
 type rotation struct {
 	panel *panel
 	order []int
 	next  int
-	// voted are the members that have voted on this attempt: they are asked again
-	// only if no other remains.
+	// voted are the members that have voted on this attempt. They are asked again only if no other
+	// member remains.
 	voted map[int]bool
 	// unreadable counts unreadable replies to this question by member.
 	unreadable map[int]int
-	// dropped are the members that are not asked again.
+	// dropped are the members that are not asked again for this answer.
 	dropped map[int]bool
 }
 
-// nextMember returns the next member to ask, if any remains.
+// nextMember returns the next panel member to ask. A member that has already voted on the attempt
+// is returned only if no other remains. ok is false if no member remains.
 func (r *rotation) nextMember() (member int, ok bool) {
 	for _, repeat := range []bool{false, true} {
 		for range r.order {
@@ -151,16 +152,17 @@ func (r *rotation) nextMember() (member int, ok bool) {
 	return 0, false
 }
 
-// Substitute is a model in whose place another one answered, as its server states.
+// Substitute counts the answers of a model that was not asked: a server was asked for one model and
+// stated that another one answered.
 type Substitute struct {
 	Asked   string
 	Served  string
 	Answers int
 }
 
-// recordAnswer records that a member's endpoint accepted its key, and for a readable
-// answer the model that gave it. Servers name models freely, so the answer of a model
-// that was not asked counts; but whoever trusts a judge must know of it.
+// recordAnswer records that a member's endpoint accepted its key. If the reply was readable, it
+// also records the model that the server names, if that is not the one asked. Such an answer
+// counts, since servers name models freely, but a report lists it.
 func (p *panel) recordAnswer(member int, scored bool, asked, served string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -174,7 +176,8 @@ func (p *panel) recordAnswer(member int, scored bool, asked, served string) {
 	}
 }
 
-// isSameModel reports whether two names differ only in vendor, case and version.
+// isSameModel reports whether two model names differ at most in vendor, case and an ending such as
+// a version: one must begin with the other.
 func isSameModel(asked, served string) bool {
 	a := modelName(asked)
 	b := modelName(served)

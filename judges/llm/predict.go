@@ -12,19 +12,22 @@ import (
 )
 
 const (
-	// bytesPerToken is the length of a token until a server has counted tokens.
+	// bytesPerToken is the number of bytes that count as one token until a server has counted
+	// tokens.
 	bytesPerToken = 4
-	// expectedAnswer is the length of an answer in tokens until the ledger has one.
-	// A verdict alone has about 20 tokens, one with three quotes about 110; the
-	// geometric mean is wrong by the smallest factor.
+	// expectedAnswer is the number of tokens expected of an answer until the ledger has one. An
+	// answer has about 20 tokens without quotes and 110 with three. Their geometric mean is wrong
+	// by the smallest factor.
 	expectedAnswer = 50
-	// expectedVerdict is the same for one step: about 22 tokens with an empty quote
-	// and reason, 56 with the twelve words that each may have.
+	// expectedVerdict is the number of tokens expected of the verdict on one step until the ledger
+	// has one. It has about 22 with an empty quote and reason, 56 if each has the twelve words that
+	// are allowed.
 	expectedVerdict = 35
-	// A reservation exceeds the figures of the ledger by a tenth for the prompt,
-	// whose tokens follow from its bytes, and is twice the longest completion, which
-	// cannot be predicted.
-	promptReserve     = 1.1
+	// promptReserve is the factor by which a reservation exceeds the prompt tokens that the ledger
+	// predicts. They follow from the prompt's bytes, so a tenth is enough.
+	promptReserve = 1.1
+	// completionReserve is the factor by which a reservation exceeds the longest completion in the
+	// ledger, since the next one cannot be predicted.
 	completionReserve = 2
 )
 
@@ -111,7 +114,8 @@ func (f *Forecast) add(q question) error {
 	return nil
 }
 
-// expectedCost returns the likely cost of a question.
+// expectedCost returns the likely cost of sending a question to a panel member, from the mean token
+// counts in the ledger. Without any, bytesPerToken and the expected length of answers are used.
 func (j *Judge) expectedCost(q question, member int) ledger.Spent {
 	model := j.cfg.Panel[member].Model
 	s := ledger.Spent{
@@ -126,8 +130,8 @@ func (j *Judge) expectedCost(q question, member int) ledger.Spent {
 	return s
 }
 
-// price returns the price of tokens, none of which a server has cached; nil if it is
-// unknown.
+// price returns the cost of tokens in US dollars, at the price of tokens that the server has not
+// cached. It returns nil if the model's price is unknown.
 func (j *Judge) price(model string, s ledger.Spent) *float64 {
 	return j.options.Prices.Cost(model, prices.Tokens{
 		Prompt:     s.Prompt,
@@ -135,7 +139,8 @@ func (j *Judge) price(model string, s ledger.Spent) *float64 {
 	})
 }
 
-// maxCost returns an upper estimate of the cost of a question.
+// maxCost returns an upper estimate of the cost of sending a question to a panel member, for the
+// budget to reserve.
 func (j *Judge) maxCost(q question, member int) amount {
 	model := j.cfg.Panel[member].Model
 	u := j.ledger.Usage(model, q.prompt.sha256)

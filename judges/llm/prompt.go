@@ -14,18 +14,18 @@ import (
 	plaintext "github.com/trajectory-arena/arena/internal/text"
 )
 
-// prompt holds the judge's instructions: a template file that defines "system" and
-// "user", identified by its hash.
+// prompt holds the instructions for a model, from a template file that defines "system" and "user",
+// with the hash of that file.
 type prompt struct{ sha256, system, user string }
 
-// The fields of a prompt, as a template writes them.
+// The placeholders of a prompt template.
 const (
 	fenceField = "{{.Fence}}"
 	traceField = "{{.Trace}}"
 	stepsField = "{{.Steps}}"
 )
 
-// readPrompt reads the template at path, or the embedded one if path is empty.
+// readPrompt reads the prompt template at path, or the embedded one if path is empty.
 func readPrompt(path string, embedded []byte) (prompt, error) {
 	source := embedded
 	if path != "" {
@@ -43,9 +43,9 @@ func readPrompt(path string, embedded []byte) (prompt, error) {
 	return p, nil
 }
 
-// parsePrompt parses a template with the parser of text/template. It does not use
-// text/template itself, which calls methods by name: the linker would then keep every
-// method of every type of the program.
+// parsePrompt parses a prompt template with the parser of text/template. It does not execute it
+// with text/template, which calls methods by name: the linker would then keep every method of every
+// type of the program.
 func parsePrompt(source string) (prompt, error) {
 	trees, err := parse.Parse("prompt", source, "", "")
 	if err != nil {
@@ -65,8 +65,8 @@ func parsePrompt(source string) (prompt, error) {
 	return prompt{digest.SHA256([]byte(source)), system, user}, nil
 }
 
-// definition returns one definition without comments. It may contain text and the
-// fields of a prompt.
+// definition returns the text that a template defines under a name, without comments. It is an
+// error if the text has anything but the placeholders of a prompt.
 func definition(trees map[string]*parse.Tree, name string) (string, error) {
 	tree := trees[name]
 	if tree == nil {
@@ -82,7 +82,8 @@ func definition(trees map[string]*parse.Tree, name string) (string, error) {
 	return tree.Root.String(), nil
 }
 
-// messages returns the prompt with a rendered trace and its number of steps.
+// messages returns the system and the user message of the prompt, with a rendered trace and its
+// number of steps in place of the placeholders.
 func (p prompt) messages(trace string, steps int) []model.Message {
 	fill := strings.NewReplacer(
 		fenceField,
@@ -98,21 +99,22 @@ func (p prompt) messages(trace string, steps int) []model.Message {
 	}
 }
 
-// fence returns the number on the delimiters, a hash over trace and prompt. A trace
-// cannot contain its own hash, and equal traces have equal fences.
+// fence returns the text on the delimiters around a trace: the first 16 hex digits of a hash over
+// prompt and trace. A trace cannot contain its own hash, so it cannot imitate a delimiter. Equal
+// traces have equal fences.
 func (p prompt) fence(trace string) string {
 	return digest.SHA256([]byte(p.sha256 + "\n" + trace))[:16]
 }
 
-// Text of a trace must not look like the frame around it: otherwise an agent could
-// write a fake tool result into its thinking. So long texts are quoted line by line,
-// and everything else is one line.
+// Text of a trace must not look like the prompt's own text around it: otherwise an agent could
+// write a fake tool result into its thinking. So long texts are quoted line by line with quoteMark,
+// and any other text is one line. cutMark ends a text that was cut.
 const (
 	quoteMark = "  > "
 	cutMark   = " …[cut]"
 )
 
-// toNewline replaces every sign that a reader may take for the end of a line.
+// toNewline replaces every character that a reader may take for the end of a line by "\n".
 var toNewline = strings.NewReplacer(
 	"\r\n",
 	"\n",
@@ -130,17 +132,18 @@ var toNewline = strings.NewReplacer(
 	"\n",
 )
 
-// quoteLines returns s with a quote mark before each line.
+// quoteLines returns s with quoteMark before each line.
 func quoteLines(s string) string {
 	return quoteMark + strings.ReplaceAll(toNewline.Replace(s), "\n", "\n"+quoteMark)
 }
 
-// firstLine returns the first n characters of s on one line.
+// firstLine returns the first n characters of s as one line, with blanks in place of line ends, and
+// cutMark at the end if there are more.
 func firstLine(s string, n int) string {
 	return strings.ReplaceAll(toNewline.Replace(cut(s, n)), "\n", " ")
 }
 
-// cut returns the first n characters of s, with a mark if there are more.
+// cut returns the first n characters of s, with cutMark at the end if there are more.
 func cut(s string, n int) string {
 	if c := plaintext.Clip(s, n); len(c) < len(s) {
 		return c + cutMark

@@ -11,25 +11,26 @@ import (
 	"github.com/trajectory-arena/arena/judges/reply"
 )
 
-// question is one question to the panel, such as one sample of a vote.
+// question is one prompt that the panel has to answer once, such as one sample of a vote on an
+// attempt.
 type question struct {
 	*questionType
 	// hash is the hex sha256 of everything that the answer depends on.
 	hash     string
 	messages []model.Message
-	// trace is the rendered trace in the messages.
+	// trace is the rendered trace, which is a part of the messages.
 	trace string
-	// bytes is the size of the messages.
+	// bytes is the size of the messages' text.
 	bytes  int
 	params map[string]any
-	// order are the members of the panel to ask.
+	// order are the indexes of the panel members to ask, the first one first.
 	order []int
-	// verdicts is the number of verdicts that a reply must have.
+	// verdicts is the number of verdicts that a reply must have: 1, or one for each step.
 	verdicts int
 }
 
-// parseReply parses a reply to the question. An answer that is part of the trace is
-// the agent's, and is not counted.
+// parseReply parses a model's reply to the question. A reply on reasoning whose object is also in
+// the trace counts as unparsed: the agent wrote it there, and the model repeated it.
 func (q *question) parseReply(text string) (answer, arena.JudgeOutcome) {
 	a, outcome := q.parse(text, q.verdicts)
 	if outcome != arena.JudgeScored || q.perStep {
@@ -42,7 +43,8 @@ func (q *question) parseReply(text string) (answer, arena.JudgeOutcome) {
 	return a, outcome
 }
 
-// questions returns the questions of a type about an attempt, by vote and sample.
+// questions returns the questions of type k about an attempt, first by vote and then by sample. A
+// vote is joined from the answers to its samples.
 func (j *Judge) questions(
 	k *questionType,
 	t *arena.Trace,
@@ -75,9 +77,9 @@ func (j *Judge) questions(
 	return votes, nil
 }
 
-// params returns the request's parameters for a sample of a vote. The first sample of
-// a model is at temperature 0, the answer of a run with one sample. If a model is
-// asked more than once, a seed and a temperature make the others differ.
+// params returns the request parameters for one sample of a vote. The first sample of a model is at
+// temperature 0. If a model is asked more than once, the other samples have a seed and
+// SampleTemperature, so that their answers can differ.
 func (j *Judge) params(vote, sample int) map[string]any {
 	p := map[string]any{"temperature": 0, "max_tokens": j.cfg.MaxTokens}
 	if sample > 0 || vote > 0 && j.panel.repeats {
@@ -102,7 +104,8 @@ func (j *Judge) setHash(q *question) error {
 	return wrong.Wrap("hash question", err)
 }
 
-// request returns the question as a request to a member.
+// request returns the question as a request to a panel member. The request is withdrawn if the
+// member is set aside before it is sent.
 func (j *Judge) request(q question, member int) model.Question {
 	return model.Question{
 		Model: j.cfg.Panel[member].Model, Messages: q.messages, Params: maps.Clone(q.params),

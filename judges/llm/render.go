@@ -27,7 +27,7 @@ const (
 	maxCalls      = 16
 )
 
-// inference is part of every path that leads to a model.
+// inference is a part of the path of each proxy call that asked a model.
 const inference = "/inference/"
 
 // Render returns the text of an attempt for a judge: the request, the proxy log, and
@@ -61,13 +61,14 @@ func render(
 	return strings.ToValidUTF8(b.String(), "\uFFFD")
 }
 
-// isOmitted reports whether a turn is in the middle of an attempt of more than
-// maxTurns.
+// isOmitted reports whether the rendering omits a turn: of more than maxTurns turns, only the first
+// and the last maxTurns/2 are rendered.
 func isOmitted(turn int, d *arena.Dialogue) bool {
 	return turn >= maxTurns/2 && turn < len(d.Turns)-maxTurns/2
 }
 
-// renderedTurns returns the indexes of the model's turns that are not omitted.
+// renderedTurns returns the indexes of the model's turns that are rendered. Turns of the customer
+// are not among them.
 func renderedTurns(d *arena.Dialogue) []int {
 	var turns []int
 	for i := range d.Turns {
@@ -125,7 +126,7 @@ func writeProxyLog(b *strings.Builder, t *arena.Trace) {
 	}
 }
 
-// proxyCalls returns the calls that were really sent, without diagnostic entries.
+// proxyCalls returns the calls of the proxy log that were really sent, without diagnostic entries.
 func proxyCalls(t *arena.Trace) []arena.ProxyCall {
 	calls := slices.Concat(slicesx.Map(t.Steps, func(s arena.Step) []arena.ProxyCall {
 		return s.Proxy
@@ -135,8 +136,8 @@ func proxyCalls(t *arena.Trace) []arena.ProxyCall {
 	})
 }
 
-// summarise returns a line with the counts of all calls, including those that the
-// list omits: the largest completion decides the first gate.
+// summarise returns a line that counts all calls of the proxy log, also those that the rendered
+// list omits, and has the token count of the largest completion, which decides the first gate.
 func summarise(calls []arena.ProxyCall) string {
 	var searches, views, models, failed, generated, largest int64
 	for i := range calls {
@@ -162,8 +163,8 @@ func summarise(calls []arena.ProxyCall) string {
 	return fmt.Sprintf(format, searches, views, models, generated, largest, failed)
 }
 
-// completionTokens returns the number of tokens that a model call generated; 0 if the
-// log does not have it. No reply has a billion tokens: more is noise.
+// completionTokens returns the number of tokens that a model call generated, or 0 if the log does
+// not have it. A number above a billion is an error and is reduced to a billion.
 func completionTokens(c *arena.ProxyCall) int64 {
 	return max(0, min(1e9, gjson.Get(string(c.Response), "usage.completion_tokens").Int()))
 }

@@ -45,8 +45,8 @@ func (j *Judge) Steps(
 // has no verdicts, which is no failure of the judge.
 func HasSteps(d *arena.Dialogue) bool { return len(renderedTurns(d)) > 0 }
 
-// renderNumbered returns an attempt with its steps numbered from 1, since dialogues
-// may number their steps in any way.
+// renderNumbered renders an attempt with its steps numbered from 1, since dialogues may number
+// their steps in any way. It adds no lists of data.
 func renderNumbered(t *arena.Trace, d *arena.Dialogue) string {
 	numbers := map[int]int{}
 	for i, turn := range renderedTurns(d) {

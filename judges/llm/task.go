@@ -80,8 +80,8 @@ func (f *Forecast) Do(_ context.Context, t Task) (Reply, error) {
 	return r, err
 }
 
-// taskQuestion returns the question of a task. Its answer has the reply's text as
-// Explanation.
+// taskQuestion converts a task to a question for the panel. The answer has the text of the reply as
+// its Explanation.
 func (j *Judge) taskQuestion(t Task) (question, error) {
 	schema := asjson.Bytes(map[string]any{
 		"type": "object", "additionalProperties": false, "required": []string{t.Key},

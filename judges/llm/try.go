@@ -12,9 +12,10 @@ import (
 	"github.com/trajectory-arena/arena/judges/prices"
 )
 
-// try sends a question to one member once, and records the exchange. The fault is nil
-// if there was a completion, readable or not. The verdict's cost includes earlier, the
-// cost of the question so far.
+// try sends a question to one panel member once and records the exchange in the ledger, unless the
+// ledger has a reply to the same request. The fault is nil if the member sent a completion,
+// readable or not. earlier is the cost of the question's tries so far, which the verdict's cost
+// includes.
 func (j *Judge) try(
 	ctx context.Context,
 	q question,
@@ -61,7 +62,9 @@ func (j *Judge) try(
 	return v, fault, err
 }
 
-// checkFault returns an error for a failed request after which the run cannot go on.
+// checkFault returns an error if the run cannot continue after a failed request: the server refused
+// the key and no other endpoint may replace it, or the request failed for a reason outside the
+// server.
 func (j *Judge) checkFault(
 	ctx context.Context,
 	v verdict,
@@ -83,8 +86,9 @@ func (j *Judge) checkFault(
 	}
 }
 
-// reuseReply looks for an exchange with the same request for another question, such
-// as an earlier run's with another panel, and records it for this one.
+// reuseReply finds a recorded reply to the same request, which may have been sent for another
+// question, such as an earlier run's with another panel. It records the reply for this question, at
+// no cost, and returns its verdict. ok is false if there is no such reply.
 func (j *Judge) reuseReply(
 	q question,
 	e ledger.Exchange,
@@ -104,8 +108,8 @@ func (j *Judge) reuseReply(
 	return v, true, j.ledger.Add(reused)
 }
 
-// readExchange sets the remaining fields of the exchange, and returns its verdict and
-// its fault, if any.
+// readExchange sets the fields of e from a request's reply r and error chatErr, and returns the
+// verdict. The fault is that of chatErr; nil if there is none.
 func (j *Judge) readExchange(
 	q question,
 	e *ledger.Exchange,
@@ -148,8 +152,8 @@ func (j *Judge) readExchange(
 	return v, fault
 }
 
-// exchangeCost returns the cost of a reply. If the server does not count tokens, they are
-// estimated, so that a budget still limits the run.
+// exchangeCost returns the cost of a reply. If the server does not count tokens, they are estimated
+// from the length of the text, so that a budget still limits the run.
 func (j *Judge) exchangeCost(e *ledger.Exchange, r model.Exchange) ledger.Spent {
 	n := prices.Tokens{
 		Prompt:     estimateTokens(e.PromptBytes),
@@ -171,7 +175,7 @@ func (j *Judge) exchangeCost(e *ledger.Exchange, r model.Exchange) ledger.Spent 
 
 func estimateTokens(bytes int) int { return int(math.Ceil(float64(bytes) / bytesPerToken)) }
 
-// explain returns the reason why a reply has no answer; empty if it has one.
+// explain returns the reason why a reply with the given outcome has no answer, or "" if it has one.
 func (q question) explain(outcome arena.JudgeOutcome, r model.Reply) string {
 	switch {
 	case outcome == arena.JudgeScored:

@@ -14,12 +14,12 @@ var reasoningPrompt []byte
 //go:embed prompts/steps.tmpl
 var stepsPrompt []byte
 
-// questionType is a type of question about an attempt: how the attempt is rendered,
-// which reply is demanded, and how replies are parsed and joined.
+// questionType is a type of question about an attempt, such as the grade of its reasoning: how the
+// attempt is rendered, which reply is demanded, and how replies are parsed and joined.
 type questionType struct {
 	prompt prompt
 	render func(*arena.Trace, *arena.Dialogue) string
-	// schema, under name, is the schema of the reply for servers that enforce one.
+	// schema is the JSON schema of the reply, and name its name, for servers that enforce one.
 	schema json.RawMessage
 	name   string
 	// requirement describes what a reply must have.
@@ -30,15 +30,15 @@ type questionType struct {
 	judgeable func(*arena.Trace, *arena.Dialogue) bool
 	// parse parses a reply with that many verdicts.
 	parse func(text string, verdicts int) (answer, arena.JudgeOutcome)
-	// joinSamples joins one model's samples into a vote, joinVotes the votes.
+	// joinSamples joins the answers to the samples of one vote, joinVotes the votes.
 	joinSamples, joinVotes func([]verdict) verdict
-	// expectedTokens is the length of an answer for each verdict, until the ledger has
-	// one.
+	// expectedTokens is the expected number of tokens for each verdict of an answer, until the
+	// ledger has an answer.
 	expectedTokens int
 }
 
-// reasoningSchema demands the evidence first: a model that has to quote before it
-// grades grades what it found.
+// reasoningSchema is the JSON schema of a reply on reasoning. The evidence precedes the grade,
+// since a model that has to quote first grades what it found.
 var reasoningSchema = json.RawMessage(`{"type": "object", "additionalProperties": false,
 	"required": ["evidence", "reasoning_quality", "explanation"],
 	"properties": {
@@ -47,8 +47,8 @@ var reasoningSchema = json.RawMessage(`{"type": "object", "additionalProperties"
 		"reasoning_quality": {"type": "number", "enum": [0.1, 0.3, 0.5, 0.7, 0.9]},
 		"explanation": {"type": "string"}}}`)
 
-// newReasoningType returns the prompt, schema and parser with which a model grades the
-// reasoning of an attempt.
+// newReasoningType returns the type of question that asks a model to grade the reasoning of an
+// attempt.
 func newReasoningType(cfg Config) (*questionType, error) {
 	p, err := readPrompt(cfg.Prompt, reasoningPrompt)
 	k := &questionType{
@@ -72,16 +72,16 @@ func newReasoningType(cfg Config) (*questionType, error) {
 	return k, err
 }
 
-// stepsSchema demands the passage and the reason before the verdict, for the reason
-// of reasoningSchema.
+// stepsSchema is the JSON schema of a reply on steps. Quote and reason precede the verdict, so that
+// the verdict rests on what the model found.
 var stepsSchema = json.RawMessage(`{"type": "object", "additionalProperties": false, "required": ["steps"],
 	"properties": {"steps": {"type": "array", "items": {"type": "object", "additionalProperties": false,
 		"required": ["step", "quote", "reason", "verdict"],
 		"properties": {"step": {"type": "integer"}, "quote": {"type": "string"}, "reason": {"type": "string"},
 			"verdict": {"type": "string", "enum": ["needed", "waste", "unclear"]}}}}}}`)
 
-// newStepsType returns the prompt, schema and parser with which a model gives a verdict on
-// each step of an attempt.
+// newStepsType returns the type of question that asks a model for a verdict on each step of an
+// attempt.
 func newStepsType(cfg Config) (*questionType, error) {
 	p, err := readPrompt(cfg.StepPrompt, stepsPrompt)
 	k := &questionType{

@@ -11,10 +11,11 @@ import (
 	"github.com/trajectory-arena/arena/judges/reply"
 )
 
-// verdict is the result of one question, or of several joined.
+// verdict is the panel's result for one question, or for several questions joined.
 type verdict struct {
 	outcome arena.JudgeOutcome
 	answer
+	// member is the index of the panel member that answered.
 	member int
 	model  string
 	cost   ledger.Spent
@@ -27,12 +28,13 @@ type verdict struct {
 type answer struct {
 	reply.Answer
 	steps []arena.StepVerdict
-	// doubt describes what is wrong with its quotes.
+	// doubt describes what is wrong with the quotes of the answer; it is empty if nothing is.
 	doubt arena.JudgeDoubt
 }
 
-// merge joins verdicts into one. If any has no answer, the result has none: a panel
-// without one of its members is another panel.
+// merge joins the verdicts on several samples or votes into one. join joins their answers. If one
+// of them has no answer, the result has none, since a panel without one of its members is another
+// panel.
 func merge(verdicts []verdict, join func([]verdict) verdict) verdict {
 	merged := verdict{
 		outcome: arena.JudgeScored,
@@ -63,8 +65,8 @@ func merge(verdicts []verdict, join func([]verdict) verdict) verdict {
 	return merged
 }
 
-// byScore returns a function that returns the first verdict with the score that
-// choose returns.
+// byScore returns a function that joins verdicts by their scores: choose selects one of the scores,
+// and the first verdict with that score is the result.
 func byScore(choose func([]float64) float64) func([]verdict) verdict {
 	return func(verdicts []verdict) verdict {
 		scores := slicesx.Map(verdicts, func(v verdict) float64 { return v.Score })
@@ -72,10 +74,13 @@ func byScore(choose func([]float64) float64) func([]verdict) verdict {
 	}
 }
 
+// lowerMedian returns the median of the scores, for an even number the lower of the two in the
+// middle.
 func lowerMedian(scores []float64) float64 {
 	return slices.Sorted(slices.Values(scores))[(len(scores)-1)/2]
 }
 
+// lowerMode returns the most frequent score, the lowest one of several.
 func lowerMode(scores []float64) float64 {
 	counts := map[float64]int{}
 	for _, s := range scores {
@@ -86,8 +91,8 @@ func lowerMode(scores []float64) float64 {
 	})
 }
 
-// majority returns for each step the first verdict that more than half of the votes
-// share; unclear if there is none.
+// majority joins verdicts on steps: for each step it takes the first verdict that more than half of
+// the votes share. If there is none, the step is unclear.
 func majority(votes []verdict) verdict {
 	joined := votes[0]
 	joined.steps = make([]arena.StepVerdict, len(votes[0].steps))
