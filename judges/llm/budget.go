@@ -111,7 +111,7 @@ func (b *budget) addCost(cost ledger.Spent) {
 	}
 }
 
-// wake makes all waiting calls of reserve check the budget again.
+// wake wakes all calls of reserve that wait, so that they check the budget again.
 func (b *budget) wake() {
 	close(b.changed)
 	b.changed = make(chan struct{})

@@ -12,12 +12,13 @@ type attempt struct {
 	titles   Titles
 	problem  *arena.Problem
 	scores   arena.Scores
-	// compared and skipped count titles with and without vectors.
+	// compared counts the reward titles that were compared with a product's title, skipped those
+	// that could not be because a vector was missing.
 	compared, skipped int
 }
 
-// score sets the scores, or raises the reason why there are none. Its error ends
-// the run.
+// score computes a.scores. If the attempt cannot be scored, it panics with the reason by
+// python.Raise. An error means that the run cannot continue.
 func (a *attempt) score(
 	ctx context.Context,
 	t *arena.Trace,
@@ -36,21 +37,22 @@ func (a *attempt) score(
 	return nil
 }
 
-// match is a recommended product with the reward that it is checked against.
+// match is a recommended product with the reward (the problem's demand) that it is checked against.
 type match struct {
 	product *document
 	reward  *reward
-	gold    bool
-	// title is the product's title and wanted are the reward's, if they are
-	// compared; vector and vectors are their embeddings, nil if there is none.
+	// gold is set if the product is the one that the reward names.
+	gold bool
+	// title is the product's title and wanted are the reward's titles to compare it with, if any.
+	// vector and vectors are their embeddings; nil if there is none.
 	title   string
 	wanted  []string
 	vector  []float64
 	vectors [][]float64
 }
 
-// match returns the i-th recommended product with the i-th reward. A product task
-// has one reward. Ids that the catalogue does not have are skipped.
+// match pairs the i-th recommended product with the i-th reward. A product task has one reward.
+// Products that the catalogue does not have are skipped.
 func (a *attempt) match(s spec, recommended []string) []match {
 	var matches []match
 	for i := range s.rewards[:min(len(s.rewards), len(recommended))] {
@@ -93,7 +95,8 @@ func (a *attempt) scoreAxes(s spec, matches []match) *arena.Axes {
 	return axes
 }
 
-// addScores adds the scores of one product to the axes and returns its rule score.
+// addScores adds the scores of one product to the axes, and returns the product's rule score: the
+// share of its checks that passed, or 1 for the gold product.
 func (a *attempt) addScores(axes *arena.Axes, m *match) float64 {
 	t := check(m.product, m.reward, a.compareTitles(m))
 	rule := t.ratio(axisTitle, axisPrice, axisService, axisOptions)
@@ -110,7 +113,7 @@ func (a *attempt) addScores(axes *arena.Axes, m *match) float64 {
 	return rule
 }
 
-// newFlag returns a pointer to 1 or 0.
+// newFlag returns a pointer to 1 if ok is true, and to 0 otherwise.
 func newFlag(ok bool) *int {
 	flag := 0
 	if ok {
@@ -119,9 +122,9 @@ func newFlag(ok bool) *int {
 	return &flag
 }
 
-// titleSource returns the source of title similarity. It is TitlesVectors only if
-// vectors sufficed to compare at least one title, or no title had to be compared and the
-// problem has vectors.
+// titleSource returns what the titles of the attempt were compared with. It is TitlesVectors only
+// if the problem's vectors sufficed to compare at least one title, or if no title had to be
+// compared and the problem has vectors.
 func (a *attempt) titleSource() arena.TitleSource {
 	if a.titles == nil {
 		return arena.TitlesNone

@@ -2,11 +2,11 @@ package outcome
 
 import "github.com/trajectory-arena/arena/internal/python"
 
-// basket collects the products that pass some rule of their rewards.
+// basket sums up the recommended products that pass at least one check of their rewards.
 type basket struct {
 	count int
 	total float64
-	// shops are the hashed shop ids.
+	// shops are the shop ids, converted by hash.
 	shops map[string]bool
 }
 
@@ -21,9 +21,9 @@ func (b *basket) add(product value) {
 	b.shops[shop] = true
 }
 
-// fits reports whether the basket fits the budget, with or without the voucher. A
-// missing voucher sets no budget, which nothing fits. As in the subnet's code, a
-// field is read only if the result depends on it.
+// fits reports whether the total price is within the voucher's budget, with or without the
+// discount. Without a voucher there is no budget and fits reports false. As in the subnet's code, a
+// field of the voucher is read only if the result depends on it.
 func (b *basket) fits(voucher value) bool {
 	defer python.Within("voucher")
 	if !voucher.Truth() {
@@ -36,8 +36,8 @@ func (b *basket) fits(voucher value) bool {
 	return b.qualifies(voucher) && atMost(python.Number(b.discounted(voucher)), budget)
 }
 
-// qualifies reports whether the voucher covers the basket and its total reaches the
-// threshold.
+// qualifies reports whether the voucher may be used: it is valid in every shop or all products are
+// of one shop, and the total price reaches its threshold.
 func (b *basket) qualifies(voucher value) bool {
 	kind := get(voucher, "voucher_type")
 	isPlatform := equal(kind, python.String("platform"))
@@ -47,7 +47,7 @@ func (b *basket) qualifies(voucher value) bool {
 	return atMost(get(voucher, "threshold"), python.Number(b.total))
 }
 
-// discounted returns the total with the voucher.
+// discounted returns the total price after the voucher's discount.
 func (b *basket) discounted(voucher value) float64 {
 	switch kind := get(voucher, "discount_type"); kind.String() {
 	case "fixed":

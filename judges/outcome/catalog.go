@@ -15,17 +15,17 @@ import (
 	"github.com/trajectory-arena/arena/internal/cursor"
 )
 
-// Catalog finds documents by their id. It stores the place of each document and
-// reads it on demand, so that the 2.5 million documents of the subnet's own
-// catalogue need 274 MiB. The zero value is empty. It is safe for use by several
-// goroutines once it is filled.
+// Catalog finds documents by their id. It stores the position of each document in its file and
+// reads the document on demand, so that the 2.5 million documents of the subnet's own catalogue
+// need 274 MiB. The zero value is empty. It is safe for use by several goroutines once it is
+// filled.
 type Catalog struct {
 	places  map[string]place
 	sources []io.ReaderAt
 	files   []*os.File
 }
 
-// place is the position of a document in one of the sources.
+// place is the position of a document in one of the catalogue's sources, in bytes.
 type place struct {
 	source int32
 	length int32
@@ -55,7 +55,8 @@ func (c *Catalog) Close() error {
 	return err
 }
 
-// index adds the places of all documents of a source.
+// index reads all documents of a source and adds their positions. A document may have maxBytes
+// bytes at most.
 func (c *Catalog) index(src io.ReaderAt, maxBytes int) error {
 	source := int32(len(c.sources))
 	c.sources = append(c.sources, src)
@@ -123,28 +124,29 @@ func (c *Catalog) Document(id string) (arena.Raw, bool) {
 	return arena.Raw(text), cursor.Valid(text)
 }
 
-// maxCached is the maximum number of documents in memory: agents of one day
-// recommend the same few thousand products over and over, of about 3 KB each.
+// maxCached is the maximum number of documents in memory, of about 3 KB each. Agents of one day
+// recommend the same few thousand products over and over.
 const maxCached = 1 << 13
 
-// documents are products as the rules read them. A full cache is cleared. Documents
-// never change.
+// documents reads products from the catalogue and caches them in the form that the rules need. A
+// full cache is cleared. Products never change.
 type documents struct {
 	source Products
 	mu     sync.RWMutex
 	cache  map[string]*document
 }
 
+// document is one product of the catalogue, parsed.
 type document struct {
-	// fields are those that the rules read, without the options.
+	// fields are the fields that the rules read, other than the options.
 	fields  value
 	options options
-	// optionsFault is the reason why the options cannot be read. It counts only if
-	// a rule needs them.
+	// optionsFault is the reason why the options cannot be read, or nil. It counts only if a rule
+	// needs the options.
 	optionsFault error
 }
 
-// document returns the product with this id; nil if the catalogue has none.
+// document returns the product with this id, or nil if the catalogue has none.
 func (d *documents) document(id string) *document {
 	d.mu.RLock()
 	doc, ok := d.cache[id]

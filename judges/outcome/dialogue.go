@@ -10,15 +10,16 @@ import (
 	"github.com/trajectory-arena/arena/internal/python"
 )
 
-// dialogue is what the rules need of all steps.
+// dialogue is what the rules need of an attempt's steps: the scores for length and format, and the
+// ids recommended last.
 type dialogue struct {
 	length      float64
 	format      float64
 	recommended []string
 }
 
-// readDialogue reads the steps once. It raises if the subnet's scorer gives up on
-// the attempt.
+// readDialogue reads the steps of the agent once. It panics by python.Raise if the subnet's scorer
+// would fail on them, which leaves the attempt without a score.
 func readDialogue(t *arena.Trace) dialogue {
 	var d dialogue
 	ids := gjson.Result{Type: gjson.String}
@@ -50,8 +51,8 @@ func readDialogue(t *arena.Trace) dialogue {
 	return d
 }
 
-// terminates reports whether the last step calls terminate. Unlike the other steps,
-// a last one that cannot be read ends the scoring.
+// terminates reports whether the last step calls the tool terminate. It may panic by python.Raise
+// if that step cannot be read, while the format score counts any other such step as 0.
 func terminates(step *arena.Step, last message) bool {
 	defer python.Within("last step")
 	if !last.readable {
@@ -70,8 +71,8 @@ func terminates(step *arena.Step, last message) bool {
 	return found
 }
 
-// checkMessage checks that Python can search a message that is no object for
-// "tool_call" without finding it, and raises otherwise.
+// checkMessage panics by python.Raise for a message that is no object, if Python's search for
+// "tool_call" in it would fail or find something.
 func checkMessage(body gjson.Result) {
 	if !body.Exists() {
 		python.Raise("it has no completion.message")
@@ -81,8 +82,8 @@ func checkMessage(body gjson.Result) {
 	}
 }
 
-// readRecommended sets ids to those of the last recommendation of one step, if
-// there is any. A call that cannot be read ends the step.
+// readRecommended sets ids to the product ids of the last recommendation among the calls of one
+// step, and leaves them unchanged if there is none. It stops at a call that cannot be read.
 func readRecommended(calls []call, ids *gjson.Result) {
 	for _, c := range calls {
 		if c.kind == arena.Absent {
@@ -101,13 +102,16 @@ func readRecommended(calls []call, ids *gjson.Result) {
 // The tags that the rendering of a message puts around its parts. A message text
 // that contains any of them nests or repeats a tag, which breaks the step's format.
 var (
-	anyTag     = regexp.MustCompile(`</?(?:think|tool_call|response)>`)
+	// anyTag matches an opening or closing tag of the three that surround the parts of a rendered
+	// message.
+	anyTag = regexp.MustCompile(`</?(?:think|tool_call|response)>`)
+	// openingTag matches an opening one.
 	openingTag = regexp.MustCompile(`<(?:think|tool_call|response)>`)
 )
 
-// hasTag reports whether JSON, as the subnet renders it, contains a tag. The
-// rendering escapes every slash, so only opening tags can appear. If a letter may be
-// written as an escape, it searches the decoded texts.
+// hasTag reports whether JSON, as the subnet renders it, contains one of the tags around a
+// message's parts. The rendering escapes every slash, so only opening tags can be in it. If a
+// letter or bracket may be written as an escape, hasTag searches the decoded strings.
 func hasTag(json string) bool {
 	hasBracket := strings.Contains(json, "<")
 	mayEscape := hasBracket || strings.Contains(json, `\u003`)
@@ -117,7 +121,7 @@ func hasTag(json string) bool {
 	return hasBracket && openingTag.MatchString(json)
 }
 
-// anyText reports whether any key or string in r matches.
+// anyText reports whether match reports true for any key or string in r, at any depth.
 func anyText(r gjson.Result, match func(string) bool) bool {
 	if !r.IsObject() && !r.IsArray() {
 		return r.Type == gjson.String && match(r.Str)

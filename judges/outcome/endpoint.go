@@ -10,8 +10,8 @@ import (
 	"github.com/trajectory-arena/arena/internal/model"
 )
 
-// suiteModel is the model that computed the vectors of published suites. They can be
-// compared with an endpoint's vectors only if it serves the same model.
+// suiteModel is the model that computed the vectors of published suites. An endpoint's vectors can
+// be compared with them only if it serves the same model.
 const suiteModel = "qwen3-embedding-0.6b"
 
 // Endpoint compares titles by embeddings of an OpenAI-compatible server. It is safe
@@ -40,9 +40,9 @@ func (e *Endpoint) Vectors(
 	return vectors[:len(products)], vectors[len(products):], err
 }
 
-// embedMissing adds the vectors of the texts that have none. It returns an error if the
-// vectors differ in length, for a server may serve the suites' model at another
-// length: every title would be far from every other.
+// embedMissing embeds each text whose item of vectors is nil, and stores the result there. It
+// returns an error if the vectors differ in length: a server may serve the suites' model at another
+// length, and every title would then be far from every other.
 func (e *Endpoint) embedMissing(
 	ctx context.Context,
 	texts []string,

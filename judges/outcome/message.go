@@ -11,22 +11,22 @@ import (
 	"github.com/trajectory-arena/arena/internal/python"
 )
 
-// message is what the rules read from one step's completion.message.
+// message is what the rules read from the message of one step.
 type message struct {
-	// readable is false if the step has no message object: it then adds nothing to
-	// the format score.
+	// readable is false if the step has no message object. Such a step adds nothing to the format
+	// score.
 	readable bool
 	think    string
 	response string
 	calls    []call
-	// tagged reports whether the rendered calls contain an opening tag.
+	// tagged is set if the tool calls, as the subnet renders them, contain an opening tag.
 	tagged bool
-	// timed is true if extra_info can be read, stamped if its time stamp is a
-	// positive number.
+	// timed is set if extra_info can be read, stamped if its time stamp is a positive number.
 	timed   bool
 	stamped bool
 }
 
+// call is one tool call of a message.
 type call struct {
 	// name is empty unless its kind is String.
 	name string
@@ -35,13 +35,12 @@ type call struct {
 	parameters string
 }
 
-// readStep reads one step. It raises if the subnet's own typed message refuses a
-// field, which leaves the attempt without a score.
+// readStep reads one step. It panics by python.Raise if the subnet's typed message refuses a field,
+// which leaves the attempt without a score.
 //
-// A typed step with a time stamp is read from its fields, and so is one without Raw:
-// steps of other shapes than the sandbox's are scored as the sandbox would have
-// recorded them. Any other step is read from Raw. The calls of a typed step are
-// appended to buf.
+// A typed step with a time stamp is read from its fields, and so is a step without Raw: steps of
+// other formats than the sandbox's are scored as the sandbox would have recorded them. Any other
+// step is read from Raw. The calls of a typed step are appended to buf.
 func readStep(s *arena.Step, buf []call) message {
 	hasStamp := s.Timestamp.Kind() == arena.Number
 	if s.Raw != "" && (!s.Typed || !hasStamp) {
@@ -74,8 +73,8 @@ func isTagged(c *arena.ToolCall) bool {
 	return hasTag(string(c.Arguments)) || hasTag(string(c.Result))
 }
 
-// parseArguments returns the arguments of a call, an object or a string of one;
-// empty if they are neither.
+// parseArguments returns the arguments of a call as the JSON text of an object. They may be an
+// object or a string that contains one; if they are neither, the result is "".
 func parseArguments(raw arena.Raw) string {
 	text := raw.Text()
 	if arena.Raw(text).Kind() != arena.Object {
@@ -87,7 +86,7 @@ func parseArguments(raw arena.Raw) string {
 	return text
 }
 
-// readMessage reads a step as its source wrote it.
+// readMessage reads the message of a step from the JSON that its source wrote.
 func readMessage(step gjson.Result) message {
 	fields := members(step, "completion", "extra_info")
 	m := message{}
@@ -111,7 +110,8 @@ func readMessage(step gjson.Result) message {
 	return m
 }
 
-// readCalls reads a list of tool calls. It raises for anything else.
+// readCalls reads a list of tool calls. It panics by python.Raise if r exists and is no list of
+// objects. field is the name of the list for the error.
 func readCalls(r gjson.Result, field string) []call {
 	if r.Exists() && !r.IsArray() {
 		python.Raise("message field %q is not a list", field)
@@ -134,9 +134,9 @@ func readCalls(r gjson.Result, field string) []call {
 	return calls
 }
 
-// members returns the values of some keys of an object. A missing key, or any key
-// of what is no object, has a Result that does not exist. Of a repeated key the last
-// value counts.
+// members returns the values of some keys of a JSON object, in the order of keys. If a key is
+// missing, or r is no object, the value is a Result whose Exists is false. Of a repeated key the
+// last value counts.
 func members(r gjson.Result, keys ...string) []gjson.Result {
 	values := make([]gjson.Result, len(keys))
 	if !r.IsObject() {
@@ -152,8 +152,9 @@ func members(r gjson.Result, keys ...string) []gjson.Result {
 	return values
 }
 
-// readTimestamp reads extra_info as Python does: a boolean is a number, and a
-// missing extra_info is an empty one, but one of another type cannot be read.
+// readTimestamp reads extra_info as the subnet's Python code does. timed is false if extra_info has
+// a type that Python cannot read; a missing one is read as empty. stamped reports whether the time
+// stamp is a positive number, where true is 1.
 func readTimestamp(extra gjson.Result) (timed, stamped bool) {
 	if !extra.IsObject() {
 		return !extra.Exists(), false
@@ -162,9 +163,9 @@ func readTimestamp(extra gjson.Result) (timed, stamped bool) {
 	return true, stamp.IsNumber() && asNumber(stamp) > 0
 }
 
-// format returns the step's format score: 1 if it has think and at least one of
-// tool_call and response, no part contains a tag, and every call has a name and an
-// object of parameters; half of it without a time stamp.
+// format returns the step's format score. It is 1 if the step has thinking and at least one call or
+// a response, no part contains a tag, and every call has a name and an object of parameters. It is
+// half of that without a time stamp, and 0 otherwise.
 func (m *message) format() float64 {
 	if !m.readable || !m.timed || !m.isWellFormed() {
 		return 0
@@ -175,8 +176,7 @@ func (m *message) format() float64 {
 	return 1
 }
 
-// unstampedFactor applies to the format score of a step without a time stamp
-// [oro problem_scorer].
+// unstampedFactor multiplies the format score of a step without a time stamp [oro problem_scorer].
 const unstampedFactor = 0.5
 
 func (m *message) isWellFormed() bool {

@@ -7,13 +7,15 @@ import (
 	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
-// options are the variants that a product is sold in.
+// options are the variants that a product is sold in, such as sizes and colours.
 type options struct {
+	// attributes apply to the product itself. skus has the pairs of each variant that can be
+	// ordered.
 	attributes []pair
 	skus       [][]pair
 }
 
-// pair is a key and the hash of a value.
+// pair is the name of an option, such as a colour, and its value as hash returns it.
 type pair struct{ key, value string }
 
 func readOptions(product value) (o options, fault error) {
@@ -33,7 +35,7 @@ func readOptions(product value) (o options, fault error) {
 	return o, fault
 }
 
-// attributePairs returns the pairs of an object of lists, one for each list item.
+// attributePairs returns a pair for each item of each list in v, an object of lists.
 func attributePairs(v value) []pair {
 	var pairs []pair
 	for _, item := range items(v) {
@@ -44,14 +46,15 @@ func attributePairs(v value) []pair {
 	return pairs
 }
 
-// skuPairs returns the pairs of an object of scalars.
+// skuPairs returns a pair for each member of v, an object of numbers, strings and the like.
 func skuPairs(v value) []pair {
 	return slicesx.Map(items(v), func(item python.Item) pair {
 		return pair{item.Key, hash(item.Value)}
 	})
 }
 
-// readWantedPairs returns the options that a reward demands.
+// readWantedPairs returns the options that a reward demands of a product. The fault is the reason
+// why they cannot be read.
 func readWantedPairs(reward value) (pairs []pair, fault error) {
 	fault = python.Catch(func() {
 		for _, v := range iterateKey(reward, "sku_options") {
@@ -64,11 +67,13 @@ func readWantedPairs(reward value) (pairs []pair, fault error) {
 	return pairs, fault
 }
 
-// typicalOptions is the number of options that nearly no reward exceeds.
+// typicalOptions is a number of options that nearly no reward exceeds. It is the capacity of a
+// slice.
 const typicalOptions = 16
 
-// checkOptions counts the demanded options of the product's best SKU. The plain
-// attributes count with each SKU, and alone.
+// checkOptions sets the tally of the options: how many a reward demands, and how many of them the
+// product has. The product's own attributes count, and those of its variant (SKU) with the most
+// demanded options.
 func checkOptions(t *tally, product *document, reward *reward) {
 	defer python.Within("sku & attrs")
 	python.Reraise(reward.optionsFault)

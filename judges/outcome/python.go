@@ -13,14 +13,16 @@ import (
 	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
-// The subnet's scorer is a Python program over any JSON of a suite and a catalogue.
-// It does not skip a field of an unexpected type: Python's operators apply to it, or
-// raise and leave the attempt without a score.
-
+// value is a value of Python, decoded from JSON.
+//
+// The subnet's scorer is a Python program that accepts any JSON of a suite and a catalogue. It does
+// not skip a field of an unexpected type: Python's operators apply to it, or raise an error and
+// leave the attempt without a score. The functions of this file do the same. Where Python raises an
+// error, they panic by python.Raise.
 type value = python.Value
 
-// decode returns one value as Python reads it. An integer of more than 4,300 digits,
-// which Python does not read, becomes the nearest float: no paid score had one.
+// decode parses JSON to the value that Python would read. An integer of more than 4,300 digits,
+// which Python does not read, becomes the nearest float: no score that was paid had one.
 func decode(r gjson.Result) value {
 	if v, err := python.Loads(r.Raw); err == nil {
 		return v
@@ -28,8 +30,8 @@ func decode(r gjson.Result) value {
 	return python.Number(r.Num)
 }
 
-// pick returns an object of some keys of the JSON object r. Of a repeated key the
-// last value counts.
+// pick returns an object with only the given keys of the JSON object r, and their values. Of a
+// repeated key the last value counts.
 func pick(r gjson.Result, keys ...string) value {
 	var picked []python.Item
 	for i, member := range members(r, keys...) {
@@ -43,12 +45,13 @@ func pick(r gjson.Result, keys ...string) value {
 	return python.DictOf(picked...)
 }
 
-// kindName returns the kind of a value for errors.
+// kindName returns the kind of a value in the words of an error, such as "a list".
 func kindName(v value) string {
 	return [...]string{"null", "a boolean", "a number", "a number", "a string", "a list", "an object"}[v.Kind]
 }
 
-// get returns Python's v[key] for a string key.
+// get returns what Python's v[key] does for a string key. It panics by python.Raise if v is no
+// object or has no such key.
 func get(v value, key string) value {
 	if v.Kind != python.Dict {
 		python.Raise("read %q: %s is no object", key, kindName(v))
@@ -60,8 +63,8 @@ func get(v value, key string) value {
 	return item
 }
 
-// iterate returns what Python's for loop yields: a list's items, a string's
-// characters, an object's keys.
+// iterate returns what Python's for loop yields for v: a list's items, a string's characters or an
+// object's keys. It panics by python.Raise for any other value.
 func iterate(v value) []value {
 	switch v.Kind {
 	case python.List:
@@ -82,7 +85,7 @@ func iterate(v value) []value {
 	return nil
 }
 
-// iterateKey returns iterate(v[key]); nil if v has no such key.
+// iterateKey returns what Python's for loop yields for v[key], or nil if v has no such key.
 func iterateKey(v value, key string) []value {
 	if list, ok := v.Get(key); ok {
 		return iterate(list)
@@ -90,7 +93,8 @@ func iterateKey(v value, key string) []value {
 	return nil
 }
 
-// items returns Python's v.items().
+// items returns the keys of an object with their values. It panics by python.Raise if v is no
+// object.
 func items(v value) []python.Item {
 	if v.Kind != python.Dict {
 		python.Raise("%s has no keys", kindName(v))
@@ -98,7 +102,8 @@ func items(v value) []python.Item {
 	return v.Dict
 }
 
-// contains reports Python's item in v.
+// contains reports the result of Python's "item in v". It panics by python.Raise where Python
+// raises an error.
 func contains(v, item value) bool {
 	switch v.Kind {
 	case python.Str:
@@ -120,7 +125,7 @@ func contains(v, item value) bool {
 	return false
 }
 
-// equal reports Python's a == b: 1, 1.0 and true are one value.
+// equal reports whether Python's a == b is true. 1, 1.0 and true are one value.
 func equal(a, b value) bool {
 	if a.Kind < python.List && b.Kind < python.List {
 		return hash(a) == hash(b)
@@ -139,7 +144,9 @@ func equal(a, b value) bool {
 	return true
 }
 
-// hash returns a text for a scalar. Two texts are equal if Python's values are.
+// hash returns a text for a null, boolean, number or string. Two texts are equal if and only if
+// Python's == is true for the values. It panics by python.Raise for a list or object, which cannot
+// be a member of a set.
 func hash(v value) string {
 	switch v.Kind {
 	case python.None:
@@ -159,7 +166,8 @@ func hash(v value) string {
 	return strconv.FormatFloat(f, 'g', -1, 64)
 }
 
-// asNumber returns a number, or 0 or 1 for a boolean as in Python.
+// asNumber returns a number as a float64, and 0 or 1 for a boolean. It panics by python.Raise for
+// any other value.
 func asNumber(v value) float64 {
 	if !v.IsNumber() {
 		python.Raise("%s is no number", kindName(v))
@@ -171,10 +179,11 @@ func asNumber(v value) float64 {
 	return f
 }
 
-// exactDigits is the maximum length of a decimal integer that always fits a float64.
+// exactDigits is the maximum number of digits of an integer that always fits a float64 exactly.
 const exactDigits = 15
 
-// atMost reports Python's a <= b for numbers, which compares integers exactly.
+// atMost reports whether Python's a <= b is true. Like Python it compares integers exactly, however
+// long they are. It panics by python.Raise if a or b is no number.
 func atMost(a, b value) bool {
 	x := asNumber(a)
 	y := asNumber(b)
@@ -184,7 +193,8 @@ func atMost(a, b value) bool {
 	return exact(a, x).Cmp(exact(b, y)) <= 0
 }
 
-// exact returns a number without the rounding of f, its nearest float.
+// exact returns a number without rounding. f is the nearest float64 to the number, which is used if
+// v is no integer.
 func exact(v value, f float64) *big.Float {
 	if n, ok := new(big.Int).SetString(v.Text, 10); ok {
 		return new(big.Float).SetInt(n)

@@ -4,7 +4,8 @@ import (
 	"github.com/trajectory-arena/arena/internal/python"
 )
 
-// axis is one of the four properties that a product is checked for.
+// axis is one of the four properties that a product is checked for: title, price, service and
+// options.
 type axis int
 
 const (
@@ -15,7 +16,7 @@ const (
 	axes
 )
 
-// tally counts the checks of one product against one reward, per axis.
+// tally counts, by axis, the checks of one product against one reward, and those that passed.
 type tally struct {
 	hits, total [axes]int
 }
@@ -27,7 +28,7 @@ func (t *tally) add(a axis, hit bool) {
 	}
 }
 
-// ratio returns hits divided by checks on the axes, 0 if nothing was checked.
+// ratio returns the share of the checks on the given axes that passed, or 0 if there was none.
 func (t *tally) ratio(over ...axis) float64 {
 	var hits, total int
 	for _, a := range over {
@@ -37,7 +38,7 @@ func (t *tally) ratio(over ...axis) float64 {
 	return float64(hits) / float64(max(total, 1))
 }
 
-// isGold reports whether the product is the one that the reward names.
+// isGold reports whether the product is the gold product, the one whose id the reward has.
 func isGold(product, reward value) bool {
 	return equal(productID("product", product), productID("reward", reward))
 }
@@ -47,8 +48,8 @@ func productID(name string, v value) value {
 	return get(v, "product_id")
 }
 
-// check checks a product against a reward on all axes. titles has a hit or miss for
-// each title that could be compared.
+// check counts the checks of a product against a reward on all axes. titles reports for each title
+// of the reward that could be compared whether it matches.
 func check(product *document, r *reward, titles []bool) tally {
 	var t tally
 	for _, hit := range titles {
@@ -61,7 +62,7 @@ func check(product *document, r *reward, titles []bool) tally {
 	return t
 }
 
-// checkObject checks that a reward is an object, and raises otherwise.
+// checkObject panics by python.Raise if a reward is no object.
 func checkObject(reward value) {
 	defer python.Within("reward")
 	items(reward)
@@ -83,15 +84,15 @@ func checkServices(t *tally, product, reward value) {
 	}
 }
 
-// bound is what a reward demands of a price: a mode, and two ends of which the mode
-// uses one or both.
+// bound is a condition of a reward on the price: a mode such as "less than", with a lower and an
+// upper end of which the mode uses one or both.
 type bound struct {
 	mode   string
 	lo, hi value
 }
 
-// readBounds reads the bounds up to the first that cannot be read: those before it
-// are checked before the fault is raised.
+// readBounds reads the bounds on the price that a reward has, up to the first that cannot be read.
+// fault is the reason. It is raised only after the bounds before it are checked.
 func readBounds(reward value) (bounds []bound, fault error) {
 	fault = python.Catch(func() {
 		for _, price := range iterateKey(reward, "price") {
@@ -107,8 +108,8 @@ func readBounds(reward value) (bounds []bound, fault error) {
 	return bounds, fault
 }
 
-// allows reports whether a price is inside the bound. It reads only the ends that
-// the mode uses, and the upper end only if the price is not below the lower one.
+// allows reports whether a price is within the bound, and false for an unknown mode. It reads an
+// end only if the result depends on it, since an end of a wrong type panics by python.Raise.
 func (b *bound) allows(price value) bool {
 	switch b.mode {
 	case "less than":

@@ -26,8 +26,8 @@ type Products interface {
 type Scorer struct {
 	products *documents
 	titles   Titles
-	// specs caches readSpec by *arena.Problem, as a func() (spec, error): a day's
-	// thousands of attempts are at the same few hundred problems.
+	// specs caches the results of readSpec. The key is an *arena.Problem, the value a func() (spec,
+	// error): a day's thousands of attempts are at the same few hundred problems.
 	specs sync.Map
 }
 
@@ -75,8 +75,8 @@ func (s *Scorer) Score(
 	return out, nil
 }
 
-// isSuccess reports whether every product passed all rules, and the shop or the
-// budget too if the task has one.
+// isSuccess reports whether every product passed all rules and, for a shop or voucher task, the
+// shop or budget too.
 func isSuccess(c arena.Category, a *arena.Axes) bool {
 	if a == nil || a.Rule < 1 {
 		return false
@@ -91,7 +91,7 @@ func isSuccess(c arena.Category, a *arena.Axes) bool {
 	return true
 }
 
-// spec is what a problem demands, as the rules read it.
+// spec is what a problem demands, in the form that the rules read.
 type spec struct {
 	// single is set for a product task: its reward is one object.
 	single  bool
@@ -102,18 +102,19 @@ type spec struct {
 // reward is what a problem demands of one product.
 type reward struct {
 	value value
-	// bounds are those of the price; boundsFault is the reason why the next one
-	// cannot be read.
+	// bounds are the conditions on the price that can be read. boundsFault is the reason why the
+	// next one cannot be read; nil if all can.
 	bounds      []bound
 	boundsFault error
-	// options are the demanded options; optionsFault is the reason why they cannot
-	// be read.
+	// options are the demanded options. optionsFault is the reason why they cannot be read; nil if
+	// they can.
 	options      []pair
 	optionsFault error
 }
 
-// spec returns the spec of the attempt's problem. It raises if the attempt cannot be
-// scored.
+// spec returns what the attempt's problem demands. It panics by python.Raise if the attempt cannot
+// be scored, since it failed, left no dialogue or has no known problem, or since the problem cannot
+// be read.
 func (s *Scorer) spec(t *arena.Trace, p *arena.Problem) spec {
 	switch {
 	case t.Status != arena.StatusSuccess:

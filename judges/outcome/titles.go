@@ -11,7 +11,7 @@ import (
 	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
-// minCosine is the minimum cosine of two equal titles [oro orm].
+// minCosine is the minimum cosine of the vectors of two titles that count as equal [oro orm].
 const minCosine = 0.7
 
 // Titles embeds titles to compare them.
@@ -23,8 +23,8 @@ type Titles interface {
 	Source() arena.TitleSource
 }
 
-// Carried uses the vectors of the problem. Published suites have those of reward
-// titles only, so a product's title can be compared only if it is one of them.
+// Carried uses the vectors that the problem has. Published suites have those of reward titles only,
+// so a product's title can be compared only if it is one of them.
 type Carried struct{}
 
 // Source implements Titles.
@@ -43,12 +43,12 @@ func problemVectors(p *arena.Problem, titles []string) [][]float64 {
 	})
 }
 
-// findTitles sets the titles that are compared: none for the gold product, whose
-// title is right by definition.
+// findTitles sets m.title and m.wanted, the titles to compare. There are none for the gold product,
+// whose title is right by definition.
 //
-// It raises where the subnet's scorer does. That one reads the title of every
-// product but the gold in tasks with several products. A model embeds text only, the
-// product's title first.
+// It panics by python.Raise where the subnet's scorer fails. For any product but the gold one, that
+// scorer requires a title if the task has several products. A model embeds text only, so with a
+// model a title must be a string.
 func (a *attempt) findTitles(m *match) {
 	if m.gold {
 		return
@@ -79,7 +79,7 @@ func (a *attempt) findTitles(m *match) {
 	}
 }
 
-// textElements returns the strings in v, and an error if it contains anything else.
+// textElements returns the strings in v, a list, and an error if v contains anything else.
 func textElements(v value) (texts []string, fault error) {
 	var elements []value
 	fault = python.Catch(func() { elements = iterate(v) })
@@ -93,7 +93,8 @@ func textElements(v value) (texts []string, fault error) {
 	return texts, fault
 }
 
-// embed sets the vectors of the titles that are compared.
+// embed sets the vectors of all titles that are compared, in one call of Titles. An error means
+// that the run cannot continue.
 func (a *attempt) embed(ctx context.Context, matches []match) error {
 	var products, rewards []string
 	for i := range matches {
@@ -122,8 +123,9 @@ func (a *attempt) embed(ctx context.Context, matches []match) error {
 	return nil
 }
 
-// compareTitles returns a hit or miss for each of the reward's titles that can be
-// compared.
+// compareTitles reports for each of the reward's titles that can be compared whether the product's
+// title matches. All of them match for the gold product. It counts the titles in a.compared and
+// a.skipped.
 func (a *attempt) compareTitles(m *match) []bool {
 	if m.gold {
 		defer python.Within("title")
@@ -142,8 +144,8 @@ func (a *attempt) compareTitles(m *match) []bool {
 	return hits
 }
 
-// cosine returns the cosine of two vectors of any length; 0 if either is zero or
-// their dimensions differ.
+// cosine returns the cosine of the angle between two vectors, or 0 if one is zero or their
+// dimensions differ.
 func cosine(a, b []float64) float64 {
 	if len(a) != len(b) {
 		return 0
