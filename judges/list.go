@@ -118,7 +118,7 @@ func Names() []string {
 	})
 }
 
-// offline is the judge that asks no model: the gates, and the rule on steps.
+// offline grades without asking a model: attempts by the gates, steps by the rule of package steps.
 type offline struct{}
 
 // Judge implements Judge.

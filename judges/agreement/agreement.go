@@ -159,7 +159,8 @@ func comparePanel(raters []Ratings, opt Options) (*Panel, error) {
 	return p, nil
 }
 
-// cluster returns the unit of resampling: the problem, or the run if that is unknown.
+// cluster returns the key by which attempts are resampled together: the problem, or the run if the
+// problem is unknown.
 func (k Key) cluster() string {
 	if k.Problem == "" {
 		return "\x00" + k.Run
@@ -167,8 +168,8 @@ func (k Key) cluster() string {
 	return k.Problem
 }
 
-// byCluster returns the results of convert for the keys for which it reports true, in
-// a fixed order and cluster by cluster.
+// byCluster converts the items of a map, and returns them grouped by problem (or run, if the
+// problem is unknown) in a fixed order. It leaves out the items for which convert reports false.
 func byCluster[V, T any](m map[Key]V, convert func(Key, V) (T, bool)) [][]T {
 	keys := slices.SortedFunc(maps.Keys(m), func(a, b Key) int {
 		return cmp.Or(

@@ -10,10 +10,10 @@ import (
 	"github.com/trajectory-arena/arena/judges/outcome"
 )
 
-// Fit is the scale on which a judge's grades pay what comes nearest to what the labels
-// pay on the subnet's: that with the least mean squared difference of the two factors,
-// with attempts weighted by 1 over the probability with which they were sampled. If
-// several people labelled an attempt, their mean factor counts.
+// Fit is the scale that converts a judge's grades to factors that are nearest to what the labels
+// pay on the subnet's scale: the mean squared difference of the two factors is the least. Attempts
+// are weighted by 1 over the probability with which they were sampled. If several people labelled
+// an attempt, the mean of their factors counts.
 type Fit struct {
 	Judge    string `json:"judge"`
 	N        int    `json:"n"`
@@ -21,17 +21,18 @@ type Fit struct {
 	// Floor and Ceiling are in hundredths.
 	Floor   Figure `json:"floor"`
 	Ceiling Figure `json:"ceiling"`
-	// Subnet is the root mean squared difference with the judge on the subnet's own
-	// scale. Fitted is that with each problem on the scale that fits all other
-	// problems; nil if there is only one.
+	// Subnet is the root mean squared difference if the judge is paid by the subnet's own scale.
+	// Fitted is that if each problem is paid by the scale that fits all other problems; nil if
+	// there is only one problem.
 	Subnet float64  `json:"subnet_rms"`
 	Fitted *float64 `json:"fitted_rms"`
 }
 
-// observation is an attempt with a judge's grade and the mean factor of its labels.
+// observation is an attempt with a judge's grade and the mean factor that its labels pay. weight is
+// 1 over the probability with which the attempt was sampled.
 type observation struct{ grade, factor, weight float64 }
 
-// FitScale returns the fit of a multiplier's scale to labels.
+// FitScale returns the scale of the multiplier that fits a judge's grades to labels.
 func FitScale(labels []Ratings, judge *Ratings, opt Options) (Fit, error) {
 	byProblem := observations(labels, judge)
 	f := Fit{
@@ -71,7 +72,7 @@ func FitScale(labels []Ratings, judge *Ratings, opt Options) (Fit, error) {
 	return f, nil
 }
 
-// observations returns the attempts with a label and a grade, by problem.
+// observations returns the attempts with both a label and a grade, grouped by problem.
 func observations(labels []Ratings, judge *Ratings) [][]observation {
 	return byCluster(judge.Scores, func(key Key, grade *float64) (observation, bool) {
 		o := observation{weight: 1}
@@ -92,7 +93,8 @@ func observations(labels []Ratings, judge *Ratings) [][]observation {
 	})
 }
 
-// nearestScale returns the scale of the least loss; the subnet's if none has less.
+// nearestScale returns the scale with the least loss on a sample, where floor and ceiling are
+// rounded to hundredths. It returns the subnet's scale if no other has a lower loss.
 func nearestScale(sample []observation) outcome.Scale {
 	byGrade := map[float64]observation{} // the loss depends on the sums at each grade
 	for _, o := range sample {
@@ -116,8 +118,9 @@ func nearestScale(sample []observation) outcome.Scale {
 	return best
 }
 
-// bestFloor returns the floor of the least loss at a ceiling. For a grade that reaches
-// the share x of the ceiling, the factor is floor (1-x) + x.
+// bestFloor returns the floor with the least loss at a given ceiling, rounded to hundredths, or the
+// subnet's floor if every grade reaches the ceiling. A grade at the share x of the ceiling pays the
+// factor floor (1-x) + x. sums are the observations, added up by grade.
 func bestFloor(ceiling float64, sums []observation) float64 {
 	var numerator, denominator float64
 	for _, o := range sums {
@@ -131,8 +134,9 @@ func bestFloor(ceiling float64, sums []observation) float64 {
 	return math.Round(100*max(0, min(1, numerator/denominator))) / 100
 }
 
-// loss returns the sum of the weighted squared differences, without the terms that do
-// not depend on the scale.
+// loss computes how far the factors of a scale are from those of the labels: the sum of their
+// weighted squared differences, without the terms that are equal for every scale. sums are the
+// observations, added up by grade.
 func loss(s outcome.Scale, sums []observation) float64 {
 	sum := 0.0
 	for _, o := range sums {

@@ -14,8 +14,8 @@ type Precision struct {
 	Recall    Figure `json:"recall"`
 }
 
-// positives is the weight of the attempts that the judge, the labels, and both score
-// at the threshold or more.
+// positives is the total weight of the attempts that score the threshold or more by the judge, by
+// the labels, and by both. An attempt weighs 1 over the probability with which it was sampled.
 type positives struct{ judge, labels, both float64 }
 
 // PrecisionAt compares a judge with sampled labels at a threshold.

@@ -36,6 +36,7 @@ func ReadRatings(r io.Reader, name string, maxBytes int) (Ratings, error) {
 	return ratings, nil
 }
 
+// ratingLine is one line of a file of ratings: of a judge, of labels or of arena score.
 type ratingLine struct {
 	Run         string          `json:"eval_run_id"`
 	Problem     string          `json:"problem_id"`
@@ -46,7 +47,8 @@ type ratingLine struct {
 	Success     *bool           `json:"success"`
 }
 
-// add adds the line with that number. lines has the numbers of the earlier ones.
+// add parses a line and adds its rating. number is the number of the line; lines has the line of
+// each attempt rated so far, since a second rating of one attempt is an error.
 func (r *Ratings) add(
 	text []byte,
 	lines map[Key]int,
@@ -89,8 +91,9 @@ func (r *Ratings) add(
 	return nil
 }
 
-// score returns the score of a line. A line of arena score has 1 for a success. An
-// attempt that timed out is a failure, as for the subnet.
+// score returns the score of a line, nil if it is null. A line of arena score has no grade but a
+// success, which is 1, or 0 for a failure. An attempt that timed out is a failure, as for the
+// subnet.
 func (l *ratingLine) score() (*float64, error) {
 	if l.Success != nil {
 		score := 0.0
@@ -106,11 +109,12 @@ func (l *ratingLine) score() (*float64, error) {
 	return score, nil
 }
 
-// needScores are the scores of verdicts on a step.
+// needScores are the scores that stand for the verdicts on a step: waste, unclear and needed.
 var needScores = map[arena.Need]float64{arena.StepWaste: 0, arena.StepUnclear: 0.5, arena.StepNeeded: 1}
 
-// addSteps adds the scores of the steps of an attempt. An attempt without verdicts is
-// one unscored item, since its line does not have the number of steps.
+// addSteps adds a rating for each step of an attempt, from a JSON list of verdicts. If the attempt
+// is unscored or has no list, it adds one unscored rating of the attempt, since the number of its
+// steps is unknown.
 func (r *Ratings) addSteps(key Key, text []byte, unscored bool) error {
 	var steps []struct {
 		Verdict arena.Need `json:"verdict"`

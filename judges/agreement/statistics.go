@@ -11,8 +11,8 @@ import (
 
 // A statistic that is not defined is NaN in this file and null in a report.
 
-// pairStatistics returns exact agreement, kappa, weighted kappa, bias and the three
-// alphas.
+// pairStatistics computes the statistics of two raters: exact agreement, kappa, weighted kappa,
+// bias and the three alphas. A statistic that is not defined is NaN.
 func pairStatistics(t table, levels []float64) []float64 {
 	var n, exact, bias float64
 	for i, row := range t.confusion {
@@ -35,7 +35,7 @@ func pairStatistics(t table, levels []float64) []float64 {
 	}, alphas(t, levels)...)
 }
 
-// alphas returns Krippendorff's alpha for nominal, ordinal and interval scores.
+// alphas computes Krippendorff's alpha for nominal, ordinal and interval scores, in this order.
 func alphas(t table, levels []float64) []float64 {
 	_, n, _ := margins(t.coincidence)
 	ranks := func(i, j int) float64 { return ordinal(n, i, j) }
@@ -49,10 +49,10 @@ func alphas(t table, levels []float64) []float64 {
 	}
 }
 
-// chanceCorrected returns 1 - observed/expected disagreement under a weight. Of a
-// confusion that is Cohen's kappa (1960, 1968). Of coincidences, with 1 subtracted
-// from the number of scores since no score is compared with itself, it is
-// Krippendorff's alpha (2011, Computing Krippendorff's Alpha-Reliability).
+// chanceCorrected returns 1 - observed/expected disagreement, where weight is the disagreement of
+// two levels. For a confusion matrix that is Cohen's kappa (1960, 1968). For a matrix of
+// coincidences it is Krippendorff's alpha (2011, Computing Krippendorff's Alpha-Reliability), if 1
+// is subtracted from the number of scores, since no score is compared with itself.
 func chanceCorrected(
 	counts [][]float64,
 	subtracted float64,
@@ -71,8 +71,8 @@ func chanceCorrected(
 
 func unequal(i, j int) float64 { return float64(min(1, max(i-j, j-i))) }
 
-// ordinal returns the squared number of scores between two levels, where each of the
-// two counts half.
+// ordinal returns the squared distance of the levels i and j for ordinal scores: the number of
+// scores between them, where those at i and j count half. n is the number of scores at each level.
 func ordinal(n []float64, i, j int) float64 {
 	if i == j {
 		return 0
@@ -84,7 +84,7 @@ func ordinal(n []float64, i, j int) float64 {
 	return square(between)
 }
 
-// margins returns the sums of a square matrix: of all cells, by row and by column.
+// margins returns the sums of a square matrix: over all cells, of each row and of each column.
 func margins(m [][]float64) (n float64, rows, columns []float64) {
 	rows = make([]float64, len(m))
 	columns = make([]float64, len(m))
@@ -100,7 +100,8 @@ func margins(m [][]float64) (n float64, rows, columns []float64) {
 
 func square(x float64) float64 { return x * x }
 
-// figures returns statistics of the tables of all problems.
+// figures computes statistics of the tables of all problems together, with a confidence interval of
+// each by bootstrap.
 func (c clusters) figures(
 	levels []float64,
 	opt Options,
@@ -115,8 +116,9 @@ func (c clusters) figures(
 	})
 }
 
-// bootstrap returns statistics over n problems, with intervals over problems
-// resampled with replacement: attempts at one problem are not independent.
+// bootstrap computes statistics of n problems, each with a 95 % interval. compute is called with
+// the indexes of all problems, and then opt.Samples times with n indexes sampled with replacement.
+// Problems are resampled, since attempts at one problem are not independent.
 func bootstrap(
 	n int,
 	opt Options,
@@ -151,7 +153,7 @@ func bootstrap(
 	return figures
 }
 
-// interval returns the 2.5th and 97.5th percentile; nil if there are no samples.
+// interval returns the 2.5th and the 97.5th percentile of the samples, or nil if there are none.
 func interval(samples []float64) *[2]float64 {
 	if len(samples) == 0 {
 		return nil

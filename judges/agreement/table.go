@@ -10,11 +10,12 @@ import (
 	"github.com/trajectory-arena/arena/judges/reply"
 )
 
-// table counts the scores of the attempts at one problem, or at all.
+// table counts the scores that the attempts at one problem, or at all problems, got from different
+// raters.
 type table struct {
-	// confusion counts the first rater's level by row and the second's by column.
-	// coincidence counts every ordered pair of scores of one attempt, weighted by
-	// 1/(scores - 1), as Krippendorff defines it.
+	// confusion counts attempts, the first rater's level by row and the second's by column.
+	// coincidence counts every ordered pair of scores of one attempt, weighted by 1/(scores - 1),
+	// as Krippendorff defines it.
 	confusion, coincidence [][]float64
 }
 
@@ -37,13 +38,14 @@ func (t table) add(o table) {
 	}
 }
 
-// maxLevels is the number of levels of a scale in hundredths. The tables grow with the
-// square of the levels, one for each problem, and kappa of scores that hardly ever
-// repeat has no meaning.
+// maxLevels is the maximum number of different scores that are compared, enough for a scale in
+// hundredths. The tables grow with its square, and kappa has no meaning for scores that hardly ever
+// repeat.
 const maxLevels = 101
 
-// levels returns the five scores of the judges if no others occur, so that tables of
-// different judges have one shape, and otherwise the scores that occur.
+// levels returns the different scores in units, in order. If all are among the five scores of the
+// judges, it returns those five, so that the tables of different judges have one shape. More than
+// maxLevels are an error.
 func levels(units [][][]float64) ([]float64, error) {
 	seen := map[float64]bool{}
 	for _, s := range slices.Concat(slices.Concat(units...)...) {
@@ -60,10 +62,11 @@ func levels(units [][][]float64) ([]float64, error) {
 	return reply.Scores, nil
 }
 
-// clusters are the tables of the problems, in the order of their names.
+// clusters are the tables of the problems, one table for each problem.
 type clusters []table
 
-// tabulate returns the tables of the scores of each attempt of each problem.
+// tabulate counts the scores of each problem in a table. units has, by problem and attempt, the
+// scores of the raters; levels are all scores that occur.
 func tabulate(units [][][]float64, levels []float64) clusters {
 	index := map[float64]int{}
 	for i, l := range levels {
@@ -80,7 +83,7 @@ func tabulate(units [][][]float64, levels []float64) clusters {
 	return tables
 }
 
-// addScores counts the scores of one attempt.
+// addScores counts the scores that one attempt got from the raters. index maps a score to its row.
 func (t table) addScores(scores []float64, index map[float64]int) {
 	t.confusion[index[scores[0]]][index[scores[1]]]++
 	weight := 1 / float64(len(scores)-1)
@@ -93,7 +96,7 @@ func (t table) addScores(scores []float64, index map[float64]int) {
 	}
 }
 
-// confusion returns the sum of the confusions of all problems.
+// confusion returns the sum of the confusion matrices of all problems.
 func (c clusters) confusion(levels int) [][]int {
 	sum := newMatrix[int](levels)
 	for i := range sum {

@@ -69,7 +69,8 @@ var Figures = []string{FigureScore, FigureQuality, FigureCoefficient, FigureAtte
 // IsPerAttempt reports whether a figure is one of attempts.
 func IsPerAttempt(figure string) bool { return slices.Index(Figures, figure) > 2 }
 
-// value returns a figure; nil if the subnet does not report it.
+// value returns the figure with that name, or nil if the subnet does not report it or it is no
+// figure of such an item (a run or an attempt).
 func (s *SubnetFinding) value(figure string) *float64 {
 	if IsPerAttempt(figure) != (s.Problem != "") {
 		return nil
@@ -89,7 +90,8 @@ func (s *SubnetFinding) value(figure string) *float64 {
 	}
 }
 
-// convert returns the figure that corresponds to a judge's mean grade.
+// convert converts the mean of a judge's grades to the scale of a figure, so that the result can be
+// compared with the value that the subnet reports.
 func (s *SubnetFinding) convert(figure string, mean float64) float64 {
 	switch figure {
 	case FigureQuality, FigureAttemptQuality:
@@ -126,7 +128,8 @@ type Validator struct {
 	Correlation Figure `json:"correlation"`
 }
 
-// figurePairs are the figures of the validator and of a judge for the same items.
+// figurePairs are the values of one figure, by the validator and by a judge, for the same runs or
+// attempts.
 type figurePairs struct{ validator, judge []float64 }
 
 // AgainstValidator compares a judge with the validator by one of Figures, for each
@@ -202,7 +205,8 @@ func (v *Validator) compare(
 	v.Correlation = figures[2]
 }
 
-// compareFigures returns bias, distance and correlation of a sample of agents.
+// compareFigures returns bias, mean distance and correlation of the judge and the validator over a
+// sample of agents, which are indexes of agents. A statistic that is not defined is NaN.
 func compareFigures(agents []figurePairs, sample []int) []float64 {
 	var p figurePairs
 	for _, i := range sample {

@@ -16,17 +16,20 @@ import (
 	"github.com/trajectory-arena/arena/judges/gates"
 )
 
-// Two passages of a day at different problems are alike if their frames have runLen
-// adjacent signs in common, or are equal and longer than one sign. A day is flagged
-// if at least minAlike pairs are alike, and at least the share maxAlike of all
-// pairs. docs/measured/judges.md has the shares of honest days. A program needs more
-// than twenty frames, used equally often, to stay below.
+// Two passages of a day at different problems are similar if their frames (see gates.Frame) have
+// runLen adjacent signs in common, or are equal and longer than one sign, or if their words are
+// equal up to figures. A day with minAlike such pairs or more is flagged if they are at least the
+// share maxAlike of all pairs. docs/measured/judges.md has the shares of honest days. A program
+// needs more than twenty frames, used equally often, to stay below.
 const (
-	// firstGate is the first gate whose passage names data.
+	// firstGate is the first gate that a passage can pass only by naming data of a result.
 	firstGate = 3
-	runLen    = 5
-	minAlike  = 3
-	maxAlike  = 0.1
+	// runLen is the number of adjacent signs that two frames must have in common.
+	runLen = 5
+	// minAlike is the minimum number of similar pairs of a flagged day, maxAlike the minimum share
+	// of similar pairs among all pairs.
+	minAlike = 3
+	maxAlike = 0.1
 	// maxCompared is the maximum number of passages of a day that are compared.
 	maxCompared = 512
 )
@@ -96,8 +99,8 @@ func Flags(passages []Passage) []Flag {
 	return flags
 }
 
-// newFlag compares the passages of one agent, without Copied. It does not compare
-// attempts at one problem, which one thought may well decide.
+// newFlag compares the passages of one agent and returns its flag, without Copied. It does not
+// compare attempts at one problem, since the same thought may decide them.
 func newFlag(passages []Passage) Flag {
 	slices.SortFunc(passages, func(a, b Passage) int {
 		return cmp.Or(cmp.Compare(a.Problem, b.Problem), cmp.Compare(a.Text, b.Text))
@@ -132,9 +135,10 @@ func newFlag(passages []Passage) Flag {
 	return f
 }
 
-// passageRuns returns the runs of signs in the frame of a passage, the frame itself
-// if it is longer than one sign, and the words of the passage without figures: they
-// are equal for a template of words that no list has, or of a single figure.
+// passageRuns returns what two similar passages have in common: each run of runLen signs of its
+// frame, the frame if it is longer than one sign, and the passage's words with 0 in place of
+// figures. These words are equal for two passages from one template even if no word list has its
+// words.
 func passageRuns(text string) map[string]bool {
 	runs := map[string]bool{}
 	frame := gates.Frame(text)
@@ -152,32 +156,34 @@ func passageRuns(text string) map[string]bool {
 	return runs
 }
 
-// addRuns adds all runs of n signs in a frame.
+// addRuns adds all runs of n adjacent signs of a frame to runs.
 func addRuns(runs map[string]bool, frame string, n int) {
 	for i := 0; i+n <= len(frame); i++ {
 		runs[frame[i:i+n]] = true
 	}
 }
 
-// A run is a template if at least minShared attempts of an author at other problems
-// have it, and at least the share maxShared of those: an author who writes in fewer
-// than four forms is above it. In 1,060 attempts of public agents and by hand the
-// share is 0.11 at most. Fewer attempts than minShared are chance.
+// A run of signs is a template if at least minShared attempts of an author at other problems have
+// it, and at least the share maxShared of those: an author who writes in fewer than four forms is
+// above it. In 1,060 attempts of public agents and by hand the share is 0.11 at most. Fewer
+// attempts than minShared are chance.
 const (
 	maxShared = 0.25
 	minShared = 5
 )
 
-// longRunLen is the length of a run that counts in any thought; there are many
-// thoughts that decide nothing.
+// longRunLen is the number of adjacent signs of a run in any thought of an attempt. It is longer
+// than runLen, which is for the thought that decided the grade, since many thoughts decide nothing.
 const longRunLen = 8
 
-// Thoughts are the thoughts of one attempt, and the one that decided its grade.
+// Thoughts are the texts of one attempt's thinking, and the one that decided its grade.
 type Thoughts struct {
 	Problem, Decided string
 	Texts            []string
 }
 
+// runs returns the runs of signs by which attempts are compared: runLen signs of the deciding
+// thought, longRunLen signs of every thought.
 func (t *Thoughts) runs() map[string]bool {
 	runs := map[string]bool{}
 	addRuns(runs, gates.Frame(t.Decided), runLen)
@@ -187,8 +193,8 @@ func (t *Thoughts) runs() map[string]bool {
 	return runs
 }
 
-// Templates reports for each attempt of one author whether a thought of it has a run
-// in common with many other attempts.
+// Templates reports for each attempt of one author whether its thoughts have a run of signs that is
+// a template: many of the author's attempts at other problems have the run too.
 func Templates(attempts []Thoughts) []bool {
 	type key struct{ run, problem string }
 	runs := make([]map[string]bool, len(attempts))

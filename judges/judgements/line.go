@@ -10,7 +10,7 @@ import (
 	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
-// head is the beginning of every line. Missing values are null.
+// head is the first fields of every line. A value that is missing is null.
 type head struct {
 	RunID     string             `json:"eval_run_id"`
 	ProblemID string             `json:"problem_id"`
@@ -18,7 +18,7 @@ type head struct {
 	Outcome   arena.JudgeOutcome `json:"outcome"`
 }
 
-// request describes how the judge was asked.
+// request is the fields of a line that describe how a model was asked, and what it cost.
 type request struct {
 	Model        *string `json:"model"`
 	PromptSHA256 *string `json:"prompt_sha256"`
@@ -30,6 +30,7 @@ type request struct {
 	Detail *string `json:"detail"`
 }
 
+// tokens are the token counts of the request.
 type tokens struct {
 	Prompt     int `json:"prompt"`
 	Completion int `json:"completion"`
@@ -50,12 +51,14 @@ func newRequest(j *arena.Judgement) request {
 	}
 }
 
+// span is a passage that the judge cites for a gate.
 type span struct {
 	Gate  int    `json:"gate"`
 	Step  *int   `json:"step"`
 	Quote string `json:"quote"`
 }
 
+// line is a judgement of an attempt as JSON.
 type line struct {
 	head
 	Score *float64 `json:"score"`
@@ -82,6 +85,7 @@ func Line(t *arena.Trace, j arena.Judgement) []byte {
 	})
 }
 
+// verdict is the judgement of one step as JSON.
 type verdict struct {
 	Step    int        `json:"step"`
 	Verdict arena.Need `json:"verdict"`
@@ -89,6 +93,7 @@ type verdict struct {
 	Quote   *string    `json:"quote"`
 }
 
+// stepsLine is a judgement of the steps of an attempt as JSON.
 type stepsLine struct {
 	head
 	Steps []verdict `json:"steps"`
@@ -104,7 +109,7 @@ func StepsLine(t *arena.Trace, j *arena.StepJudgement) []byte {
 	return asjson.Plain(stepsLine{newHead(t, &j.Judgement), steps, newRequest(&j.Judgement)})
 }
 
-// orNull returns a pointer to v; nil if v is the zero value.
+// orNull returns a pointer to v, or nil if v is the zero value.
 func orNull[T comparable](v T) *T {
 	var zero T
 	if v == zero {
@@ -113,7 +118,7 @@ func orNull[T comparable](v T) *T {
 	return &v
 }
 
-// finiteOrNull returns x; nil if it is not a finite number.
+// finiteOrNull returns x, or nil if it is not a finite number.
 func finiteOrNull(x *float64) *float64 {
 	if x == nil || math.IsNaN(*x) || math.IsInf(*x, 0) {
 		return nil

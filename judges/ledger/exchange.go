@@ -103,7 +103,7 @@ func (l *Ledger) Bill() Bill {
 // Paid returns the cost of the exchanges of a payer when the ledger was opened.
 func (l *Ledger) Paid(payer string) Bill { return l.paid[payer] }
 
-// usageKey is a model with the hash of its prompt.
+// usageKey is the key of Ledger.usage: a model, and the hash of the prompt that it answered.
 type usageKey struct{ model, prompt string }
 
 // Usage is the tokens that one model's answers to one prompt have cost, for

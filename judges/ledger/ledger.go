@@ -21,7 +21,7 @@ import (
 // ErrNotFound means that the ledger has no answer.
 var ErrNotFound = errors.New("no answer held")
 
-// hashKey is a decoded sha256.
+// hashKey is a sha256 in binary form, which needs half the memory of hex.
 type hashKey [32]byte
 
 // Ledger is an open ledger. Its methods are safe for use by several goroutines.
@@ -35,7 +35,9 @@ type Ledger struct {
 	// mu guards the fields below. No file is written under it.
 	mu sync.Mutex
 	// read is the number of bytes read of each file of another process.
-	read  map[string]int64
+	read map[string]int64
+	// byAsk and byKey find the first readable exchange by the hash of its question, and by the hash
+	// of its request.
 	byAsk map[hashKey]place
 	byKey map[hashKey]place
 	usage map[usageKey]Usage
@@ -45,7 +47,7 @@ type Ledger struct {
 	unread map[hashKey]int
 }
 
-// place is the line of a file with an exchange.
+// place is the position, in bytes, of an exchange in a file of the ledger.
 type place struct {
 	file   string
 	offset int64
@@ -80,8 +82,9 @@ func Open(dir string) (*Ledger, error) {
 	return l, nil
 }
 
-// readNew reads what other processes have recorded since the last call, and calls
-// visit for each exchange. The caller must hold fileMu and mu, or be the only user.
+// readNew reads the exchanges that other processes have recorded since the last call, adds them to
+// the indexes, and calls visit for each. The caller must hold fileMu and mu, or be the only user of
+// the ledger.
 func (l *Ledger) readNew(visit func(Exchange)) error {
 	entries, err := os.ReadDir(l.dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -99,7 +102,8 @@ func (l *Ledger) readNew(visit func(Exchange)) error {
 	return nil
 }
 
-// readFile reads the new lines of one file, unless it is this process's.
+// readFile reads the lines added to a file since the last call, adds them to the indexes, and calls
+// visit for each. It skips this process's own file.
 func (l *Ledger) readFile(
 	path string,
 	entry fs.DirEntry,
@@ -125,7 +129,8 @@ func (l *Ledger) readFile(
 	})
 }
 
-// index adds an exchange to the indexes and to the usage.
+// index adds an exchange, at position p, to the indexes by question and request, and to the usage
+// of its model. An exchange without a readable reply is only counted.
 func (l *Ledger) index(e Exchange, p place) {
 	key := usageKey{e.Model, e.PromptSHA256}
 	l.usage[key] = l.usage[key].plus(e)
@@ -141,7 +146,9 @@ func (l *Ledger) index(e Exchange, p place) {
 	}
 }
 
-// addFirst adds the first answer to a question: later ones are copies.
+// addFirst adds the position of an answer to an index under a hex hash. If the index has an answer
+// to the same question already, it changes nothing, since later ones are copies. An invalid hash is
+// ignored.
 func addFirst(index map[hashKey]place, id string, p place) {
 	k, ok := parseHash(id)
 	if !ok {
@@ -236,7 +243,7 @@ func (l *Ledger) write(e Exchange) (place, error) {
 	}, file.Sync()
 }
 
-// openFile returns this process's file, which it creates at the first exchange.
+// openFile returns the file that this process writes, and creates it at the first call.
 func (l *Ledger) openFile() (*journal.Lines, error) {
 	l.fileMu.Lock()
 	defer l.fileMu.Unlock()
@@ -263,7 +270,7 @@ func (l *Ledger) Close() error {
 	return err
 }
 
-// parseHash decodes a hex sha256.
+// parseHash decodes a sha256 in hex. ok is false if id is none.
 func parseHash(id string) (k hashKey, ok bool) {
 	if len(id) != hex.EncodedLen(len(k)) {
 		return hashKey{}, false

@@ -17,14 +17,15 @@ import (
 )
 
 const (
+	// suffix ends the names of the ledger's files.
 	suffix = ".jsonl"
-	// version is the version of a line.
+	// version is the version of the format of a line.
 	version = 3
-	// maxLine is the maximum length of a line in bytes; the client limits replies.
+	// maxLine is the maximum number of bytes of a line. The client limits replies to far less.
 	maxLine = 256 << 20
 )
 
-// entry is a line without the request and the reply.
+// entry is what a line has of an exchange, other than the request and the reply.
 type entry struct {
 	Version int `json:"version"`
 	Exchange
@@ -36,8 +37,8 @@ type entry struct {
 	AskUSD        *float64 `json:"ask_cost_usd"`
 }
 
-// line is an exchange as a line of JSON. Requests repeat their instructions and are
-// compressed; replies stay readable.
+// line is an exchange as a line of JSON. Requests are compressed, since they repeat their
+// instructions; replies stay readable.
 type line struct {
 	entry
 	Request []byte `json:"request_zstd"`
@@ -82,9 +83,9 @@ func (e *entry) exchange() Exchange {
 	return e.Exchange
 }
 
-// eachLine calls visit for the exchanges of a file from an offset on, without their
-// requests and replies. It skips an incomplete last line: its process is still writing
-// it, or was killed.
+// eachLine calls visit for each exchange of a file from the byte start on, without requests and
+// replies. It skips an incomplete last line, which its process is still writing or could not
+// finish.
 func eachLine(
 	path string,
 	start int64,
@@ -122,8 +123,8 @@ func eachLine(
 	return nil
 }
 
-// parseEntry parses a line without its request and reply, which are its last fields:
-// it only checks that those are JSON.
+// parseEntry parses a line without its request and reply, which are its last fields and are only
+// checked to be JSON.
 func parseEntry(text []byte) (e entry, err error) {
 	if !gjson.ValidBytes(text) {
 		return e, errors.New("no JSON")
@@ -135,15 +136,15 @@ func parseEntry(text []byte) (e entry, err error) {
 	return e, err
 }
 
-// isBeginning reports whether text may be the beginning of a line. Zeros may follow it
-// after a crash of the machine.
+// isBeginning reports whether text, an incomplete line, may be the beginning of one. Zeros may be
+// at its end after a crash of the machine.
 func isBeginning(text []byte) bool {
 	const opening = `{"version":`
 	text = bytes.TrimRight(text, "\x00")
 	return strings.HasPrefix(opening, string(text[:min(len(text), len(opening))]))
 }
 
-// readLine reads the exchange of the line at an offset.
+// readLine reads one exchange, with request and reply, from the line of size bytes at an offset.
 func readLine(path string, offset int64, size int) (Exchange, error) {
 	f, err := os.Open(path)
 	if err != nil {

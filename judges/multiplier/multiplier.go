@@ -140,7 +140,8 @@ func (c Config) Factor(score *float64, run Quality, framed bool) *float64 {
 	return &m
 }
 
-// factor returns the factor of a flagged day.
+// factor returns what the multiplier of an attempt is multiplied by if its agent's day is flagged:
+// 1, 0.5 or 0.
 func (f Frames) factor() float64 {
 	switch f {
 	case KeepFrames:

@@ -51,8 +51,8 @@ type match struct {
 	vectors [][]float64
 }
 
-// match pairs the i-th recommended product with the i-th reward. A product task has one reward.
-// Products that the catalogue does not have are skipped.
+// match returns the i-th recommended product with the i-th reward, for each i that has both. A
+// product task has one reward. Products that the catalogue does not have are left out.
 func (a *attempt) match(s spec, recommended []string) []match {
 	var matches []match
 	for i := range s.rewards[:min(len(s.rewards), len(recommended))] {

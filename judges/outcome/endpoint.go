@@ -40,9 +40,9 @@ func (e *Endpoint) Vectors(
 	return vectors[:len(products)], vectors[len(products):], err
 }
 
-// embedMissing embeds each text whose item of vectors is nil, and stores the result there. It
-// returns an error if the vectors differ in length: a server may serve the suites' model at another
-// length, and every title would then be far from every other.
+// embedMissing computes the vector of each text whose item of vectors is nil, and stores it there.
+// It returns an error if the vectors differ in length: a server may serve the suites' model at
+// another length, and every title would then be far from every other.
 func (e *Endpoint) embedMissing(
 	ctx context.Context,
 	texts []string,

@@ -128,8 +128,8 @@ func Summarise(probe string, shifts []Shift) Summary {
 	return s
 }
 
-// clusteredInterval returns the interval of the mean of values that depend on each
-// other within a problem; nil for a single problem.
+// clusteredInterval returns the 95 % interval of the mean shift of a score. It allows for shifts at
+// one problem that depend on each other. It is nil if all shifts are at a single problem.
 func clusteredInterval(shifts []Shift) *[2]float64 {
 	sumOf := map[string]float64{}
 	countOf := map[string]float64{}

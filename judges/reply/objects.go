@@ -9,20 +9,20 @@ import (
 	"github.com/trajectory-arena/arena/internal/lenient"
 )
 
-// maxDepth is the maximum nesting; a judge's answer needs three levels.
+// maxDepth is the maximum nesting of JSON that is parsed; a judge's answer needs three levels.
 const maxDepth = 32
 
-// rules drop values that are cut off or broken: only what a judge wrote completely
-// counts.
+// rules are how almost-JSON is parsed: values that are cut off or broken are dropped, so that only
+// what the judge wrote completely counts.
 var rules = lenient.Rules{Depth: maxDepth}
 
-// eachObject calls visit for every object in a text, with its start: complete ones in
-// order, broken ones with what could be parsed of them, and those inside broken ones.
-// It reports false for a text that would take too long.
+// eachObject calls visit for every JSON object in a text, with the byte offset of its start. A
+// broken object is visited with what could be parsed of it, and then the objects inside it are
+// visited. eachObject reports false if it gave up because the text would take too long.
 //
-// Each start may be parsed to the end of the text at worst, so a text of nothing but
-// openings would take quadratic time. No honest reply has so many objects that fail
-// late, so the work is limited to a multiple of the text.
+// In the worst case each start is parsed to the end of the text, so a text of nothing but openings
+// would take quadratic time. No honest reply has so many broken objects, so the work is limited to
+// 64 times the length of the text.
 func eachObject(text string, visit func(start int, m lenient.Mended)) bool {
 	work := 64 * (len(text) + 1)
 	for i := strings.IndexByte(text, '{'); i >= 0; {
@@ -47,18 +47,19 @@ func eachObject(text string, visit func(start int, m lenient.Mended)) bool {
 // answers collects the objects of a text that have a key.
 type answers struct {
 	key string
-	// complete are complete objects, broken what could be parsed of others.
+	// complete are the complete objects, broken what could be parsed of the others.
 	complete, broken []string
-	// end is the end of the last complete one.
+	// end is the byte offset after the last complete one.
 	end int
-	// doubtful is set if one is inside another or in a quote, or has the key twice.
+	// doubtful is set if one of the objects is inside another or on a quoted line, or has the key
+	// twice.
 	doubtful bool
 }
 
-// findAnswer returns the only object with the key, as strict JSON: a complete one, or
-// the only one that was cut off or broken after the key's value. It finds none if two
-// objects differ in the value, since one of them may be quoted, if one is inside another
-// or on a quoted line, or if a key is repeated.
+// findAnswer finds the only object of a text that has the key, and returns it as strict JSON. It
+// may be complete or, if no complete one has the key, cut off or broken after the key's value. ok
+// is false if there is none, and if it is not clear that the model itself gave the answer: two
+// objects differ in the value, one is inside another or on a quoted line, or the key is repeated.
 func findAnswer(text, key string) (object string, complete, ok bool) {
 	a := answers{key: key}
 	inTime := eachObject(text, func(start int, m lenient.Mended) {
@@ -98,13 +99,14 @@ func (a *answers) add(text string, start int, m lenient.Mended) {
 	}
 }
 
-// isQuoted reports whether the line of text[start] begins as a quoted one.
+// isQuoted reports whether the line that contains text[start] begins with ">", which marks a
+// quotation.
 func isQuoted(text string, start int) bool {
 	lineStart := strings.LastIndexByte(text[:start], '\n') + 1
 	return strings.HasPrefix(strings.TrimLeft(text[lineStart:start], " \t"), ">")
 }
 
-// differ reports whether the objects differ in the value of the key.
+// differ reports whether two of the collected objects have different values under the key.
 func (a *answers) differ() bool {
 	first := gjson.Get(a.complete[0], a.key).String()
 	isOther := func(object string) bool {
@@ -113,8 +115,8 @@ func (a *answers) differ() bool {
 	return slices.ContainsFunc(a.complete, isOther) || slices.ContainsFunc(a.broken, isOther)
 }
 
-// unwrapCall returns the argument of an object that is a tool call and nothing else:
-// some models write the answer as a call. It returns any other object unchanged.
+// unwrapCall returns the arguments of an object that is a tool call and nothing else, since some
+// models write their answer as a call. It returns any other object unchanged.
 func unwrapCall(object string) string {
 	var argument string
 	keys := 0
@@ -130,8 +132,8 @@ func unwrapCall(object string) string {
 	return object
 }
 
-// countKey returns how often an object has a key, and whether a value inside it has the
-// key.
+// countKey counts how often an object itself has a key. nested reports whether a value inside the
+// object has the key too.
 func countKey(object, key string) (count int, nested bool) {
 	if !strings.Contains(object, key) {
 		return 0, false
@@ -161,9 +163,9 @@ func hasKey(v gjson.Result, key string, depth int) bool {
 	return false
 }
 
-// repeatsKey reports whether the text after a complete object has its key again outside
-// of any object: the complete one was then inside another that is broken, such as a
-// quote of the trajectory with unescaped quotes, and is not the model's own.
+// repeatsKey reports whether the text after a complete object has the key again, followed by a
+// colon, before the next "{". The complete object was then inside another one that is broken, such
+// as a quote with unescaped quotation marks, and is not the model's own answer.
 func repeatsKey(text, key string) bool {
 	outside, _, _ := strings.Cut(text, "{")
 	_, after, ok := strings.Cut(outside, `"`+key+`"`)

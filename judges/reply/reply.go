@@ -17,13 +17,13 @@ import (
 	"github.com/trajectory-arena/arena/internal/text"
 )
 
-// scoreKey is the one field that every reply on an attempt must have.
+// scoreKey is the field with the score, which every reply about an attempt must have.
 const scoreKey = "reasoning_quality"
 
-// Limits of a reply's reasons, so that a talkative judge cannot fill the ledger: a quote
-// longer than a rendered passage of thinking is no passage, and four gates need few
-// quotes.
+// Limits of the reasons in a reply, so that a talkative judge cannot fill the ledger. A quote
+// longer than the thinking that was shown is no quote, and four gates need few quotes.
 const (
+	// maxExplanation and maxQuote are in characters, maxSpans is a number of quotes.
 	maxExplanation = 1000
 	maxQuote       = 1000
 	maxSpans       = 16
@@ -78,9 +78,10 @@ func Text(text, key string) (string, arena.JudgeOutcome) {
 	return value, outcome
 }
 
-// find returns the object with the key that counts, and whether it is complete. The
-// outcome is scored if there is one. An object in the thinking counts only if the model
-// ended the thinking and wrote nothing after it, a refusal included.
+// find finds the object of a reply that has the key and that counts as the answer. outcome is
+// scored if there is one, refused if the reply is a refusal, and unparsed otherwise. complete
+// reports whether the object was written to its end. An object in the model's thinking counts only
+// if the thinking has an end tag and no text follows it.
 func find(text, key string) (object string, complete bool, outcome arena.JudgeOutcome) {
 	visible, thinking := splitThinking(text)
 	if object, complete, ok := findAnswer(visible, key); ok {
@@ -95,9 +96,10 @@ func find(text, key string) (object string, complete bool, outcome arena.JudgeOu
 	return "", false, arena.JudgeUnparsed
 }
 
-// splitThinking splits a reply into its visible text and the think blocks before it. The
-// text of a block that was never closed is dropped: the model may have reached no answer
-// in it. Tags inside an object are quoted, and are no tags.
+// splitThinking splits a reply into the visible text after its last think block, and the text
+// before that. If a block was never closed, only the text before the block is visible and its
+// content is dropped, since the model may not have reached an answer. Tags inside a JSON object are
+// quotations and do not count.
 func splitThinking(text string) (visible, thinking string) {
 	blanked := blankObjects(text)
 	if i := strings.LastIndex(blanked, "</think>"); i >= 0 {
@@ -109,7 +111,8 @@ func splitThinking(text string) (visible, thinking string) {
 	return text, ""
 }
 
-// blankObjects returns a text with blanks for its complete objects, if it has tags.
+// blankObjects returns text with blanks in place of each complete JSON object, so that tags inside
+// of objects are not found. A text without think tags is returned unchanged.
 func blankObjects(text string) string {
 	if !strings.Contains(text, "think>") {
 		return text
@@ -149,12 +152,13 @@ func parseObject(object string, complete bool) (Answer, arena.JudgeOutcome) {
 	return a, arena.JudgeScored
 }
 
-// gatePattern matches what an explanation states of a gate in the words of the prompt.
+// gatePattern matches the statement of an explanation that a gate passed or failed, such as "gate 2
+// failed", in the words of the prompt.
 var gatePattern = regexp.MustCompile(`(?i)\bgate\s*([1-4])\s*(?:is|was|has)?\s*(passe[ds]|fail(?:ed|s))\b`)
 
-// contradicts reports whether the explanation and the score disagree about a gate: it
-// states that a gate after the score's passed, or that a gate failed which is not the
-// first to fail.
+// contradicts reports whether the explanation contradicts the score: it states that a gate passed
+// which the score counts as failed, or that a gate failed which is not the first failed gate by the
+// score.
 func (a *Answer) contradicts() bool {
 	passed := slices.Index(Scores, a.Score)
 	for _, match := range gatePattern.FindAllStringSubmatch(a.Explanation, -1) {
@@ -170,7 +174,8 @@ func (a *Answer) contradicts() bool {
 	return false
 }
 
-// parseScore accepts a valid score, also one written as a string.
+// parseScore parses a score, which may be a number or a string. ok is false if it is not one of
+// Scores.
 func parseScore(v gjson.Result) (score float64, ok bool) {
 	text := v.Raw
 	if v.Type == gjson.String {
@@ -180,7 +185,8 @@ func parseScore(v gjson.Result) (score float64, ok bool) {
 	return n, err == nil && slices.Contains(Scores, n)
 }
 
-// parseSpans returns the first maxSpans spans with a gate and a quote.
+// parseSpans returns the first maxSpans items of a list of evidence that have a valid gate and a
+// quote.
 func parseSpans(v gjson.Result) []arena.Span {
 	spans := slicesx.FilterMap(v.Array(), parseSpan)
 	return spans[:min(len(spans), maxSpans)]
@@ -198,5 +204,6 @@ func parseSpan(v gjson.Result) (span arena.Span, ok bool) {
 	}, quote != "" && isGate
 }
 
-// clip returns the first n characters of s, with a replacement for what is not UTF-8.
+// clip returns the first n characters of s, with a replacement character for bytes that are not
+// UTF-8.
 func clip(s string, n int) string { return text.Clip(strings.ToValidUTF8(s, "\uFFFD"), n) }

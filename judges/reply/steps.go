@@ -11,11 +11,11 @@ import (
 	"github.com/trajectory-arena/arena/internal/text"
 )
 
-// stepsKey is the one field that every reply on steps must have.
+// stepsKey is the field with the verdicts, which every reply about steps must have.
 const stepsKey = "steps"
 
-// maxReason is the maximum length of the reason for one verdict, in characters. The
-// prompt demands at most twelve words.
+// maxReason is the maximum number of characters of the reason for one verdict. The prompt demands
+// at most twelve words.
 const maxReason = 200
 
 // ParseSteps parses the verdicts on n steps, counted from 1, by the rules of Parse: the
@@ -43,8 +43,9 @@ func ParseSteps(text string, n int) ([]arena.StepVerdict, arena.JudgeOutcome) {
 	return verdicts, arena.JudgeScored
 }
 
-// addVerdict adds one verdict. It reports false if the verdict is invalid or contradicts
-// another.
+// addVerdict parses the verdict on one step and stores it in verdicts. It reports false if the
+// verdict is invalid or differs from an earlier one on the same step. A verdict on a step that does
+// not exist is ignored and reports true.
 func addVerdict(verdicts []arena.StepVerdict, v gjson.Result) bool {
 	number := v.Get("step").Float()
 	step := int(number)
@@ -69,8 +70,8 @@ func addVerdict(verdicts []arena.StepVerdict, v gjson.Result) bool {
 	return true
 }
 
-// minQuote is the minimum number of letters and digits of a quote that is checked: a
-// shorter one is in any text.
+// minQuote is the minimum number of bytes, letters and digits only, of a quote that is checked.
+// Shorter ones are in almost any text.
 const minQuote = 3
 
 // Doubt returns what is wrong with the quotes of an answer on a rendered trajectory: a
@@ -101,7 +102,8 @@ func Echoes(text, trace string) bool {
 	return outcome == arena.JudgeScored && strings.Contains(onlyLetters(trace), onlyLetters(object))
 }
 
-// onlyLetters returns the letters and digits of a text in lower case.
+// onlyLetters returns the letters and digits of a text, in lower case and without anything between
+// them.
 func onlyLetters(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) {
@@ -111,13 +113,13 @@ func onlyLetters(text string) string {
 	}, text)
 }
 
-// maxRefusal is the maximum length of a refusal in bytes: real ones are one to three
-// sentences, a longer text is a failed answer.
+// maxRefusal is the maximum number of bytes of a refusal. Real ones are one to three sentences; a
+// longer text is a failed answer.
 const maxRefusal = 800
 
-// isRefusal reports whether a reply is a refusal. It is conservative: the reply must be
-// short, refuse in its first words, and contain no object. A refusal anywhere else may
-// be a quote of the trajectory.
+// isRefusal reports whether a reply, without its thinking, is a refusal. The reply must be short,
+// refuse in its first words and contain no "{". A refusal elsewhere in a reply may be a quote from
+// the trace.
 func isRefusal(visible string) bool {
 	visible = strings.TrimSpace(visible)
 	return len(visible) <= maxRefusal && !strings.ContainsRune(visible, '{') && text.Refuses(visible)

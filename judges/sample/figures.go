@@ -30,7 +30,8 @@ type Figure struct {
 	N     int
 }
 
-// measure is a share: of the attempts that count, those that hit.
+// measure is a share to estimate from labels. counts selects the attempts that it is a share of,
+// hits those of them that it counts.
 type measure struct {
 	instrument, name string
 	counts, hits     func(*Item, *Answer) bool
@@ -72,13 +73,16 @@ func (m *measure) figure(items []Item, answers map[string]Answer) Figure {
 	return f
 }
 
-// label is one label of a measure: its weight, whether it counts and whether it hits.
+// label is a person's label of one attempt as a measure sees it. weight is 1 over the probability
+// with which the attempt was sampled; counts and hits report whether the measure counts the
+// attempt, and whether the attempt hits.
 type label struct {
 	weight       float64
 	counts, hits bool
 }
 
-// residual returns the distance of a label from a share.
+// residual returns the deviation of a label from a share: 1 - rate if it hits, -rate if it counts
+// and does not hit, and 0 if it does not count.
 func (l label) residual(rate float64) float64 {
 	switch {
 	case l.hits:
@@ -90,11 +94,11 @@ func (l label) residual(rate float64) float64 {
 	}
 }
 
-// estimateShare returns a ratio of weights with its interval: Wilson's for the number of
-// equal labels that would give the same certainty. That number follows from the
-// linearised variance of a ratio under stratified sampling without replacement (Cochran
-// 1977, section 6.11), or if no label or every label hits, from Kish's effective sample
-// size. The ratio is NaN if no label counts.
+// estimateShare returns the weighted share of the labels that count which also hit, with a 95 %
+// interval. Labels are grouped by stratum. The interval is Wilson's for as many equal labels as
+// would give the same certainty. That number follows from the linearised variance of a ratio under
+// stratified sampling without replacement (Cochran 1977, section 6.11). If no label or every label
+// hits, it is Kish's effective sample size. The share is NaN if no label counts.
 func estimateShare(strata map[string][]label) (float64, stats.Interval) {
 	var hits, sum, squares float64
 	labels := 0
@@ -120,7 +124,8 @@ func estimateShare(strata map[string][]label) (float64, stats.Interval) {
 	return rate, stats.WilsonRate(rate, sum*sum/squares)
 }
 
-// variance returns the variance of the sum of residuals over all attempts of the day.
+// variance returns the variance of the sum of residuals, extrapolated from the labels of each
+// stratum to all attempts of the day.
 func variance(strata map[string][]label, rate float64) float64 {
 	v := 0.0
 	for _, name := range slices.Sorted(maps.Keys(strata)) {
@@ -138,6 +143,7 @@ func variance(strata map[string][]label, rate float64) float64 {
 	return v
 }
 
+// measures are the shares that Figures estimates, with the instrument that each is about.
 var measures = []measure{
 	{"filter", "precision of agentic", onAxis("agentic"), isAgentic(true)},
 	{"filter", "recall of agentic", isAgentic(true), onAxis("agentic")},
@@ -153,14 +159,16 @@ var measures = []measure{
 	{"guard", "recall of drops", isLeak, isDropped},
 }
 
-// onAxis matches attempts with an axis of the filter and a label.
+// onAxis returns a function that selects the attempts on an axis of the filter that have a label
+// for it.
 func onAxis(axis string) func(*Item, *Answer) bool {
 	return func(it *Item, a *Answer) bool {
 		return a.Agentic != nil && it.Axis == axis
 	}
 }
 
-// isAgentic matches attempts with a label.
+// isAgentic returns a function that selects the attempts that a person labelled agentic, or with
+// want false, scripted.
 func isAgentic(want bool) func(*Item, *Answer) bool {
 	return func(_ *Item, a *Answer) bool {
 		return a.Agentic != nil && *a.Agentic == want

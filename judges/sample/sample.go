@@ -31,8 +31,8 @@ type Item struct {
 // ID returns run and problem of the attempt.
 func (it *Item) ID() string { return it.Run + "/" + it.Problem }
 
-// stratum returns the results of the instruments as a text: attempts with the same
-// results are drawn with the same probability.
+// stratum returns the results of filter, judge and guard as one text. Attempts with the same
+// results are one stratum and are sampled with the same probability.
 func (it *Item) stratum() string {
 	score := "-"
 	if it.Score != nil {
@@ -68,15 +68,16 @@ func Draw(items []Item, n int, seed uint64) []Item {
 	return sample
 }
 
-// minPerStratum is the minimum number of items of a stratum: a single one has no
+// minPerStratum is the minimum number of items sampled from a stratum, since a single one has no
 // variance.
 const minPerStratum = 2
 
 // MinProbability is less than the probability of any attempt of a day.
 const MinProbability = 1e-9
 
-// allocate returns the parts of n by stratum: it adds one by one to the stratum with the
-// fewest for the square root of its size (Webster).
+// allocate divides n among the strata and returns the number of items of each, in the order of
+// names. Each gets minPerStratum, or all its items if there are fewer. Then one item at a time is
+// added to the stratum with the fewest for the square root of its size (Webster's method).
 func allocate(
 	names []string,
 	strata map[string][]Item,
@@ -107,7 +108,7 @@ func allocate(
 	return counts
 }
 
-// shuffle sorts items in a pseudo-random order that depends on their ids and the seed.
+// shuffle sorts items in a pseudo-random order that depends only on their ids and the seed.
 func shuffle(items []Item, seed uint64) {
 	rank := func(it *Item) uint64 {
 		h := fnv.New64a()

@@ -83,24 +83,27 @@ func Judge(t *arena.Trace, d *arena.Dialogue) arena.StepJudgement {
 	return out
 }
 
-// position is the position of a call in a dialogue.
+// position is the position of a call in a dialogue: the index of its turn and its index in the
+// turn.
 type position struct{ turn, call int }
 
+// noPosition is the position of a call that does not exist.
 var noPosition = position{-1, -1}
 
-// labeler labels the calls of a dialogue in order.
+// labeler decides for the calls of a dialogue, in order, whether each was needed.
 type labeler struct {
-	// goal are the products finally recommended.
+	// goal are the ids of the products that the attempt recommended last.
 	goal []string
-	// recommend is the position of the recommendation that counts, total that of the
-	// last total before it.
+	// recommend is the position of the last recommendation, total that of the last voucher
+	// calculation before it.
 	recommend, total position
-	// returned, opened and checked are the products of goal that earlier calls
-	// returned, opened and checked; calls are the earlier calls.
+	// returned, opened and checked are the products of goal that earlier calls returned, opened and
+	// checked. calls are the earlier calls, by name and arguments.
 	returned, opened map[string]bool
 	checked          map[string]bool
 	calls            map[string]bool
-	ended            bool
+	// ended is set after the first call of terminate.
+	ended bool
 }
 
 func newLabeler(d *arena.Dialogue) *labeler {
@@ -128,7 +131,8 @@ func newLabeler(d *arena.Dialogue) *labeler {
 	return l
 }
 
-// label returns the label of the call at a position.
+// label reports whether the call at a position was needed, and the reason. It must be called for
+// the calls in order.
 func (l *labeler) label(p position, c *arena.Call) (needed bool, reason Reason) {
 	switch {
 	case len(l.goal) == 0:
@@ -162,8 +166,9 @@ func (l *labeler) label(p position, c *arena.Call) (needed bool, reason Reason) 
 	}
 }
 
-// labelProducts returns the label of a call that mentions some products: it is needed,
-// for the given reason, if one is recommended and not yet in known, to which it is added.
+// labelProducts reports whether a call that mentions some products was needed, and the reason. It
+// was if one of them is a product that the attempt recommended last and is not in known. Such
+// products are added to known.
 func (l *labeler) labelProducts(known, mentioned map[string]bool, reason Reason) (bool, Reason) {
 	needed := false
 	mentions := false
@@ -187,11 +192,11 @@ func (l *labeler) labelProducts(known, mentioned map[string]bool, reason Reason)
 	}
 }
 
-// maxIDs is the maximum number of ids read of one result.
+// maxIDs is the maximum number of different ids that are read from one result.
 const maxIDs = 4096
 
-// ids returns the words of a JSON text that may be product ids: runs of letters,
-// digits, - and _ with a digit in them.
+// ids returns the words of a JSON text that may be product ids: runs of ASCII letters, digits, -
+// and _ that contain a digit.
 func ids(text string) map[string]bool {
 	words := map[string]bool{}
 	isSeparator := func(r rune) bool {

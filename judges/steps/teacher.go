@@ -50,8 +50,8 @@ func MatchTeachers(attempt [][]arena.Call, teachers [][][]arena.Call) []arena.St
 	return verdicts
 }
 
-// commonSteps reports which steps of a are in a longest common subsequence with b, and
-// returns its length.
+// commonSteps computes a longest common subsequence of the steps of a, a student, and b, a teacher.
+// It reports which steps of a are in the subsequence, and its length.
 func commonSteps(a, b [][]arena.Call) (matched []bool, length int) {
 	// longest[i][j] is the length of the subsequence of a[i:] and b[j:].
 	longest := make([][]int, len(a)+1)
@@ -87,7 +87,8 @@ func commonSteps(a, b [][]arena.Call) (matched []bool, length int) {
 	return matched, longest[0][0]
 }
 
-// matchStep reports whether a student's and a teacher's step match.
+// matchStep reports whether a step of a student matches one of a teacher: both have a call of one
+// name, and if the teacher's call has product ids as arguments, the student's call has one of them.
 func matchStep(student, teacher []arena.Call) bool {
 	for _, s := range student {
 		for _, t := range teacher {
