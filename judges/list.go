@@ -118,7 +118,8 @@ func Names() []string {
 	})
 }
 
-// offline grades without asking a model: attempts by the gates, steps by the rule of package steps.
+// offline is the judge that asks no model. It grades attempts by the gates, and steps by the rule
+// of package steps.
 type offline struct{}
 
 // Judge implements Judge.

@@ -93,8 +93,9 @@ func observations(labels []Ratings, judge *Ratings) [][]observation {
 	})
 }
 
-// nearestScale returns the scale with the least loss on a sample, where floor and ceiling are
-// rounded to hundredths. It returns the subnet's scale if no other has a lower loss.
+// nearestScale returns the scale (a floor and a ceiling that convert grades to factors) with the
+// least loss on a sample. Floor and ceiling are rounded to hundredths. It returns the subnet's
+// scale if no other has a lower loss.
 func nearestScale(sample []observation) outcome.Scale {
 	byGrade := map[float64]observation{} // the loss depends on the sums at each grade
 	for _, o := range sample {

@@ -14,8 +14,9 @@ type Precision struct {
 	Recall    Figure `json:"recall"`
 }
 
-// positives is the total weight of the attempts that score the threshold or more by the judge, by
-// the labels, and by both. An attempt weighs 1 over the probability with which it was sampled.
+// positives holds three sums of weights: of the attempts that the judge scores at the threshold or
+// above, of those that the labels score so, and of those that both do. An attempt weighs 1 over the
+// probability with which it was sampled.
 type positives struct{ judge, labels, both float64 }
 
 // PrecisionAt compares a judge with sampled labels at a threshold.

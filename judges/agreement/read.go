@@ -36,7 +36,8 @@ func ReadRatings(r io.Reader, name string, maxBytes int) (Ratings, error) {
 	return ratings, nil
 }
 
-// ratingLine is one line of a file of ratings: of a judge, of labels or of arena score.
+// ratingLine is one line of a file of ratings: those of a judge, labels, or the output of the
+// command arena score.
 type ratingLine struct {
 	Run         string          `json:"eval_run_id"`
 	Problem     string          `json:"problem_id"`
@@ -47,8 +48,8 @@ type ratingLine struct {
 	Success     *bool           `json:"success"`
 }
 
-// add parses a line and adds its rating. number is the number of the line; lines has the line of
-// each attempt rated so far, since a second rating of one attempt is an error.
+// add parses a line and adds its rating. number is the number of the line. lines has, for each
+// attempt rated so far, the number of its line, since a second rating of one attempt is an error.
 func (r *Ratings) add(
 	text []byte,
 	lines map[Key]int,
@@ -91,9 +92,9 @@ func (r *Ratings) add(
 	return nil
 }
 
-// score returns the score of a line, nil if it is null. A line of arena score has no grade but a
-// success, which is 1, or 0 for a failure. An attempt that timed out is a failure, as for the
-// subnet.
+// score returns the score of a line, or nil if it is null. A line of the command arena score has no
+// grade: its score is 1 for a success and 0 for a failure. An attempt that timed out is a failure,
+// as for the subnet.
 func (l *ratingLine) score() (*float64, error) {
 	if l.Success != nil {
 		score := 0.0

@@ -43,9 +43,9 @@ func (t table) add(o table) {
 // repeat.
 const maxLevels = 101
 
-// levels returns the different scores in units, in order. If all are among the five scores of the
-// judges, it returns those five, so that the tables of different judges have one shape. More than
-// maxLevels are an error.
+// levels returns the different scores that occur, in ascending order. If all are among the five
+// scores of the judges, it returns those five, so that the tables of different judges have one
+// shape. More than maxLevels different scores are an error.
 func levels(units [][][]float64) ([]float64, error) {
 	seen := map[float64]bool{}
 	for _, s := range slices.Concat(slices.Concat(units...)...) {

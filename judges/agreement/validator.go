@@ -69,8 +69,8 @@ var Figures = []string{FigureScore, FigureQuality, FigureCoefficient, FigureAtte
 // IsPerAttempt reports whether a figure is one of attempts.
 func IsPerAttempt(figure string) bool { return slices.Index(Figures, figure) > 2 }
 
-// value returns the figure with that name, or nil if the subnet does not report it or it is no
-// figure of such an item (a run or an attempt).
+// value returns the subnet's value of the named figure, such as reasoning_score, for a run or an
+// attempt. It returns nil if the subnet does not report the figure for that item.
 func (s *SubnetFinding) value(figure string) *float64 {
 	if IsPerAttempt(figure) != (s.Problem != "") {
 		return nil

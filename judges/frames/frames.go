@@ -17,14 +17,15 @@ import (
 )
 
 // Two passages of a day at different problems are similar if their frames (see gates.Frame) have
-// runLen adjacent signs in common, or are equal and longer than one sign, or if their words are
+// runLen adjacent letters in common, or are equal and longer than one letter, or if their words are
 // equal up to figures. A day with minAlike such pairs or more is flagged if they are at least the
 // share maxAlike of all pairs. docs/measured/judges.md has the shares of honest days. A program
 // needs more than twenty frames, used equally often, to stay below.
 const (
 	// firstGate is the first gate that a passage can pass only by naming data of a result.
 	firstGate = 3
-	// runLen is the number of adjacent signs that two frames must have in common.
+	// runLen is the number of adjacent letters that two frames must have in common for their
+	// passages to be similar.
 	runLen = 5
 	// minAlike is the minimum number of similar pairs of a flagged day, maxAlike the minimum share
 	// of similar pairs among all pairs.
@@ -56,14 +57,15 @@ type Flag struct {
 	Agent string `json:"agent"`
 	// Passages is the number of attempts that a passage decided.
 	Passages int `json:"passages"`
-	// Alike is the share of Pairs, all those at different problems, in one frame.
+	// Alike is the share of similar pairs, in one frame, among Pairs, the number of pairs of
+	// passages at different problems.
 	Alike float64 `json:"alike"`
 	Pairs int     `json:"pairs"`
 	// Copied is the share of passages that another agent has word for word. It has
 	// no weight: it is unknown who copied whom, and an agent could copy a rival to
 	// lower the rival's pay.
 	Copied float64 `json:"copied"`
-	// Framed reports whether the day is one of frames.
+	// Framed reports whether the day is flagged, since too many pairs are similar.
 	Framed bool `json:"framed"`
 }
 
@@ -135,10 +137,10 @@ func newFlag(passages []Passage) Flag {
 	return f
 }
 
-// passageRuns returns what two similar passages have in common: each run of runLen signs of its
-// frame, the frame if it is longer than one sign, and the passage's words with 0 in place of
-// figures. These words are equal for two passages from one template even if no word list has its
-// words.
+// passageRuns returns what two similar passages have in common: each run of runLen adjacent letters
+// of its frame, the frame if it is longer than one letter, and the passage's words with 0 in place
+// of those with a digit. These words find two passages of one template even if the word lists know
+// none of its words.
 func passageRuns(text string) map[string]bool {
 	runs := map[string]bool{}
 	frame := gates.Frame(text)
@@ -156,24 +158,25 @@ func passageRuns(text string) map[string]bool {
 	return runs
 }
 
-// addRuns adds all runs of n adjacent signs of a frame to runs.
+// addRuns adds all runs of n adjacent letters of a frame to runs.
 func addRuns(runs map[string]bool, frame string, n int) {
 	for i := 0; i+n <= len(frame); i++ {
 		runs[frame[i:i+n]] = true
 	}
 }
 
-// A run of signs is a template if at least minShared attempts of an author at other problems have
-// it, and at least the share maxShared of those: an author who writes in fewer than four forms is
-// above it. In 1,060 attempts of public agents and by hand the share is 0.11 at most. Fewer
-// attempts than minShared are chance.
+// A run of letters of a frame is a template if at least minShared attempts of its author at other
+// problems have it, and at least the share maxShared of those: an author who writes in fewer than
+// four forms is above it. In 1,060 attempts of public agents and by hand the share is 0.11 at most.
+// Fewer attempts than minShared are chance.
 const (
 	maxShared = 0.25
 	minShared = 5
 )
 
-// longRunLen is the number of adjacent signs of a run in any thought of an attempt. It is longer
-// than runLen, which is for the thought that decided the grade, since many thoughts decide nothing.
+// longRunLen is the number of adjacent letters by which any two thoughts are compared. It is longer
+// than runLen, which is for the thought that decided the grade, since there are many thoughts that
+// decide nothing.
 const longRunLen = 8
 
 // Thoughts are the texts of one attempt's thinking, and the one that decided its grade.
@@ -182,8 +185,8 @@ type Thoughts struct {
 	Texts            []string
 }
 
-// runs returns the runs of signs by which attempts are compared: runLen signs of the deciding
-// thought, longRunLen signs of every thought.
+// runs returns the runs of letters by which attempts are compared: those of runLen in the frame of
+// the deciding thought, and those of longRunLen in the frame of every thought.
 func (t *Thoughts) runs() map[string]bool {
 	runs := map[string]bool{}
 	addRuns(runs, gates.Frame(t.Decided), runLen)

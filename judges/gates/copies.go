@@ -15,13 +15,12 @@ const (
 	// minRun is the minimum number of consecutive words that a copy shares with an earlier result,
 	// whatever punctuation separates them.
 	minRun = 5
-	// minFields is the number of colons from which a copied run counts as a list of fields. A run
-	// with fewer is a copy only as one line of text.
+	// minFields is the minimum number of colons of a copied run of words that is a list of fields.
 	minFields = 3
-	// minOriginal is the number of the agent's own words in the same lines from which a list of
-	// fields is a citation and is kept.
+	// minOriginal is the minimum number of the agent's own words, in the same lines, with which a
+	// copied list of fields is a citation and is kept.
 	minOriginal = 3
-	// minLine is the minimum number of bytes of a copied run with fewer than minFields colons.
+	// minLine is the minimum number of bytes of a copied run of words that is no list of fields.
 	minLine = 24
 	// maxListing is the maximum number of bytes of a list of fields that is kept as a citation.
 	maxListing = 400
@@ -165,7 +164,7 @@ func (f *copyFinder) copiedWords(t *thought) []bool {
 	return copied
 }
 
-// blank overwrites the bytes of a run with newlines, or with lines set, all lines that contain a
+// blank overwrites the bytes of a run with newlines or, if lines is true, all lines that contain a
 // part of the run.
 func blank(b []byte, run span, lines bool) {
 	start := int(run.start)

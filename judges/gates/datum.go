@@ -19,10 +19,12 @@ const (
 	citeShop
 	citePrice
 	citeBrand
-	// citeCode is the name of a model or a measure with its unit: "LP40", "IP55", "28 hours".
+	// citeCode is the kind of a model name or of a measure with its unit: "LP40", "IP55", "28
+	// hours".
 	citeCode
 	citeValue
-	// citeUnknown is an id or price that is neither in an earlier result nor in the request.
+	// citeUnknown is the kind of an invented id or price, which is neither in an earlier result nor
+	// in the request.
 	citeUnknown
 )
 
@@ -33,8 +35,8 @@ func (k citeKind) String() string {
 	}[k]
 }
 
-// cite is one place in the thinking that mentions data from a tool result, such as an id, a price
-// or a brand, or an invented id or price.
+// cite is one mention, in the thinking, of data from a tool result, such as an id, a price or a
+// brand, or of an invented id or price.
 type cite struct {
 	span
 	kind citeKind
@@ -48,7 +50,8 @@ type cite struct {
 	inRequest bool
 }
 
-// namesProduct reports whether the cite is the id or the brand of a product.
+// namesProduct reports whether the cite (a mention of returned data) is the id or the brand of a
+// product.
 func (c *cite) namesProduct() bool { return c.kind == citeID || c.kind == citeBrand }
 
 // reading is one passage, the thinking of one turn, with the cites (mentions of returned data)
@@ -63,8 +66,8 @@ type reading struct {
 	lettered bool
 }
 
-// findCites finds every mention of returned data in the passage, and stores them in r.cites by
-// sentence. It sets r.starts to the index of each sentence's first cite.
+// findCites finds all cites (mentions of returned data) in the passage and stores them in r.cites
+// by sentence. It sets r.starts to the index of each sentence's first cite.
 func (r *reading) findCites() {
 	for i := range r.sentences {
 		s := &r.sentences[i]
@@ -154,16 +157,16 @@ func (r *reading) citeCode(t *token, c *cite) bool {
 	return !fact.inRequest && fact.firstInText() < r.step
 }
 
-// minCode is the minimum number of bytes of a model name: shorter words of a letter and a digit
-// number the items of a list.
+// minCode is the minimum number of bytes of a model name. A shorter word of a letter and a digit,
+// such as "a1", numbers the items of a list.
 const minCode = 3
 
 func isCode(word string) bool {
 	return strings.ContainsAny(word, "0123456789") && strings.ContainsFunc(word, unicode.IsLetter)
 }
 
-// citeRequestWord reports whether a word of three bytes or more is both in the request and in an
-// earlier result. It sets c.kind and c.inRequest.
+// citeRequestWord reports whether a token is a word of three bytes or more that is both in the
+// request and in an earlier result. It sets c.kind and c.inRequest.
 func (r *reading) citeRequestWord(t *token, c *cite) bool {
 	fact := &r.index.words[t.word]
 	if fact.firstInText() >= r.step || t.end-t.start < 3 {

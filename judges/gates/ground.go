@@ -57,8 +57,8 @@ func (r *reading) grounding() Grounding {
 	return g
 }
 
-// addMentioned adds to mentioned the ids of all products, returned by earlier steps, that a cite
-// may refer to by id, brand or price.
+// addMentioned adds to mentioned the ids of all products, returned by earlier steps, that a cite (a
+// mention of returned data) may refer to by id, brand or price.
 func (r *reading) addMentioned(c *cite, mentioned map[string]bool) {
 	for i := range r.index.products {
 		p := &r.index.products[i]
@@ -68,8 +68,8 @@ func (r *reading) addMentioned(c *cite, mentioned map[string]bool) {
 	}
 }
 
-// refersTo reports whether a cite is the id, brand or price of a product. product is an index of
-// r.index.products.
+// refersTo reports whether a cite (a mention of returned data) is the id, brand or price of a
+// product. product is an index of r.index.products.
 func (r *reading) refersTo(c *cite, product int32) bool {
 	p := &r.index.products[product]
 	if c.kind == citePrice && c.token >= 0 {

@@ -106,9 +106,6 @@ var indexPool = sync.Pool{New: func() any {
 	}
 }}
 
-// maxProducts is the maximum number of products of an attempt, maxPartial that of
-// figures compared with all of their ids: 25 steps of five pages have 1,250
-// products, and no agent abbreviates a thousand ids.
 const (
 	// maxProducts is the maximum number of products stored for an attempt. 25 steps of five pages
 	// return 1,250.

@@ -75,7 +75,7 @@ func readLog(t *arena.Trace) proxyLog {
 }
 
 // isCompletion reports whether a call of the proxy log is a chat completion that was answered with
-// a 2xx status. Diagnostic records are none.
+// a 2xx status. Diagnostic entries of the log do not count.
 func isCompletion(c *arena.ProxyCall) bool {
 	return !c.Attempt && c.Status >= 200 && c.Status < 300 && strings.Contains(c.Path, "chat/completions")
 }

@@ -32,10 +32,10 @@ type revision struct {
 }
 
 // leadToOutcome reports whether the preference in sentence i, for the reason in sentence k, agrees
-// with the recommendation: one of the two candidates was recommended, and if a lower price is the
-// only reason, it costs no more than the other. Which of the two a sentence prefers cannot be
-// parsed in every language, except that a sentence that names both and then one again prefers the
-// one named again. If nothing was recommended, any preference agrees.
+// with the recommendation: a or b was recommended, and if a lower price is the only reason, it
+// costs no more than the other. Which of the two the sentence prefers cannot be parsed in every
+// language, so either may be the recommended one. Only if sentence k names one again after both, it
+// must be that one. If nothing was recommended, any preference agrees.
 func (r *reading) leadToOutcome(a, b *candidate, i, k int) bool {
 	cheaperOnly := r.isOnlyCheaper(k)
 	repeated := r.namedAgain(k, a, b)
@@ -68,7 +68,8 @@ func (r *reading) namedAgain(i int, a, b *candidate) *candidate {
 	return last
 }
 
-// mentions reports whether a cite is the id or the brand of a candidate.
+// mentions reports whether a cite (a mention of returned data) is the id or the brand of a
+// candidate.
 func (r *reading) mentions(c *cite, candidate *candidate) bool {
 	switch c.kind {
 	case citeID:

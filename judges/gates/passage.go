@@ -40,8 +40,7 @@ type token struct {
 	measure int32
 }
 
-// textEnd returns the byte offset after a token. For a word that ends in a figure, this is the end
-// of the figure.
+// textEnd returns the byte offset after a token.
 func (t *token) textEnd() int32 { return max(t.end, int32(t.number.end)) }
 
 // sentence is a byte range of a passage with the union of the classes of all lexicon words in it.

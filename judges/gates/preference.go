@@ -28,9 +28,9 @@ func (e *evaluator) findChoice(r *reading) {
 }
 
 // reasonedChoice finds a sentence near both candidates that prefers one, and a sentence with its
-// reason, which may be the same. It returns the byte range from one to the other. A list of prices
-// is no reason: a reason in another sentence than the preference must be linked by a comparative, a
-// cause, a refusal or a contrast.
+// reason, which may be the same. It returns the byte range from one to the other; ok is false if
+// there is none. A list of prices is no reason: a reason in another sentence than the preference
+// must be linked by a comparative, a cause, a refusal or a contrast.
 func (r *reading) reasonedChoice(a, b *candidate) (choice span, ok bool) {
 	for i := range r.sentences {
 		if !a.isNear(i) || !b.isNear(i) {
@@ -246,7 +246,7 @@ func (r *reading) comparesFigures(sentence int) bool {
 	return false
 }
 
-// textBetween returns the text between two tokens, or "" if one contains the other.
+// textBetween returns the text between two tokens, or "" if they overlap.
 func (p *passage) textBetween(a, b *token) string {
 	start := a.textEnd()
 	return p.text[start:max(start, b.start)]

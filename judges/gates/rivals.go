@@ -20,8 +20,6 @@ type candidate struct {
 	products []int32
 }
 
-// maxCandidates is the maximum number of candidates of one step that are
-// compared, maxOfBrand that of the products that a brand may refer to.
 const (
 	// maxCandidates is the maximum number of candidates of one passage.
 	maxCandidates = 16

@@ -23,9 +23,9 @@ func thinkingGates(t *arena.Trace, d *arena.Dialogue) []finding {
 	return e.findings()
 }
 
-// load reads the thinking of an attempt into passages, and into x what its request and results have
-// of the words and figures in them. The evaluator is nil if no step after the first result has any
-// thinking.
+// load reads the thinking of an attempt into passages, and records in x which words and figures of
+// the thinking the request and the results contain. The evaluator is nil if no step after the first
+// result has any thinking.
 func (x *factIndex) load(t *arena.Trace, d *arena.Dialogue) ([]passage, *evaluator) {
 	passages := readPassages(t, d, x)
 	if len(passages) == 0 {

@@ -10,7 +10,7 @@ import (
 	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
-// head is the first fields of every line. A value that is missing is null.
+// head holds the first fields of every line. A value that is missing is null.
 type head struct {
 	RunID     string             `json:"eval_run_id"`
 	ProblemID string             `json:"problem_id"`
@@ -18,7 +18,7 @@ type head struct {
 	Outcome   arena.JudgeOutcome `json:"outcome"`
 }
 
-// request is the fields of a line that describe how a model was asked, and what it cost.
+// request holds the fields of a line that describe how a model was asked, and what that cost.
 type request struct {
 	Model        *string `json:"model"`
 	PromptSHA256 *string `json:"prompt_sha256"`
@@ -30,7 +30,7 @@ type request struct {
 	Detail *string `json:"detail"`
 }
 
-// tokens are the token counts of the request.
+// tokens holds the token counts of the request.
 type tokens struct {
 	Prompt     int `json:"prompt"`
 	Completion int `json:"completion"`

@@ -13,8 +13,8 @@ import (
 	"github.com/trajectory-arena/arena/internal/journal"
 )
 
-// retryClaim is the interval between tries to claim a question that another process is asking. A
-// model takes seconds to answer.
+// retryClaim is the interval between tries to claim a question (reserve it for this process) that
+// another process is asking. A model takes seconds to answer.
 const retryClaim = 50 * time.Millisecond
 
 // Claim reserves a question for this process until release is called, so that no two processes pay

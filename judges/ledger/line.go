@@ -25,7 +25,7 @@ const (
 	maxLine = 256 << 20
 )
 
-// entry is what a line has of an exchange, other than the request and the reply.
+// entry holds the fields of a line other than the request and the reply.
 type entry struct {
 	Version int `json:"version"`
 	Exchange
@@ -45,7 +45,7 @@ type line struct {
 	Reply   string `json:"reply"`
 }
 
-// The coders are safe for concurrent use and have no state between calls.
+// compressor and decompressor are safe for concurrent use and keep nothing between calls.
 var (
 	compressor, _   = zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1))
 	decompressor, _ = zstd.NewReader(

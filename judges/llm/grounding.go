@@ -15,7 +15,8 @@ import (
 const (
 	// maxGrounding is the maximum number of bytes of each list of a step, about 25 tokens.
 	maxGrounding = 100
-	// extraShare is the maximum length of all lists, as a share of the trace rendered without them.
+	// extraShare is the maximum length of all lists together, as a share of the trace rendered
+	// without them.
 	extraShare = 0.105
 	// minRow is the minimum number of characters of a row that the thinking mentions. A shorter one
 	// would end before its price, and ten ids alone are many tokens of no use.

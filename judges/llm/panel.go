@@ -59,8 +59,9 @@ func newPanel(cfg Config) *panel {
 	return p
 }
 
-// order returns the members to ask for a vote, in this order: the vote's own primary, the primaries
-// that are first for no other vote, the fallbacks, and the primaries of other votes.
+// order returns the members to ask for a vote, in this order: the vote's own primary (a model that
+// votes), the primaries that are first for no other vote, the fallbacks, and the primaries of other
+// votes.
 func (p *panel) order(vote int) []int {
 	first := vote % len(p.primaries)
 	order := []int{p.primaries[first]}

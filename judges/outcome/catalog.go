@@ -136,7 +136,7 @@ type documents struct {
 	cache  map[string]*document
 }
 
-// document is one product of the catalogue, parsed.
+// document is one product of the catalogue, parsed to the values that the rules read.
 type document struct {
 	// fields are the fields that the rules read, other than the options.
 	fields  value

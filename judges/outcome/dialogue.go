@@ -102,10 +102,9 @@ func readRecommended(calls []call, ids *gjson.Result) {
 // The tags that the rendering of a message puts around its parts. A message text
 // that contains any of them nests or repeats a tag, which breaks the step's format.
 var (
-	// anyTag matches an opening or closing tag of the three that surround the parts of a rendered
-	// message.
+	// anyTag matches an opening or closing tag of the parts of a rendered message.
 	anyTag = regexp.MustCompile(`</?(?:think|tool_call|response)>`)
-	// openingTag matches an opening one.
+	// openingTag matches an opening tag of the parts of a rendered message.
 	openingTag = regexp.MustCompile(`<(?:think|tool_call|response)>`)
 )
 

@@ -35,12 +35,13 @@ type call struct {
 	parameters string
 }
 
-// readStep reads one step. It panics by python.Raise if the subnet's typed message refuses a field,
-// which leaves the attempt without a score.
+// readStep reads one step. It panics by python.Raise if the subnet's scorer refuses the type of a
+// field, which leaves the attempt without a score.
 //
-// A typed step with a time stamp is read from its fields, and so is a step without Raw: steps of
-// other formats than the sandbox's are scored as the sandbox would have recorded them. Any other
-// step is read from Raw. The calls of a typed step are appended to buf.
+// A step with a time stamp whose message has exactly the sandbox's keys and types (Typed) is read
+// from its fields, and so is a step without Raw: steps of other formats than the sandbox's are
+// scored as the sandbox would have recorded them. Any other step is read from Raw. Calls that are
+// read from the fields are appended to buf.
 func readStep(s *arena.Step, buf []call) message {
 	hasStamp := s.Timestamp.Kind() == arena.Number
 	if s.Raw != "" && (!s.Typed || !hasStamp) {

@@ -12,7 +12,7 @@ import (
 // maxDepth is the maximum nesting of JSON that is parsed; a judge's answer needs three levels.
 const maxDepth = 32
 
-// rules are how almost-JSON is parsed: values that are cut off or broken are dropped, so that only
+// rules set how almost-JSON is parsed: values that are cut off or broken are dropped, so that only
 // what the judge wrote completely counts.
 var rules = lenient.Rules{Depth: maxDepth}
 

@@ -30,8 +30,8 @@ type Figure struct {
 	N     int
 }
 
-// measure is a share to estimate from labels. counts selects the attempts that it is a share of,
-// hits those of them that it counts.
+// measure is a share that is estimated from labels. counts selects the attempts of the denominator,
+// hits those of them that are also in the numerator.
 type measure struct {
 	instrument, name string
 	counts, hits     func(*Item, *Answer) bool
@@ -159,16 +159,16 @@ var measures = []measure{
 	{"guard", "recall of drops", isLeak, isDropped},
 }
 
-// onAxis returns a function that selects the attempts on an axis of the filter that have a label
-// for it.
+// onAxis returns a function that selects the attempts that the filter put on the given axis
+// (agentic or scripted) and that a person labelled as agentic or not.
 func onAxis(axis string) func(*Item, *Answer) bool {
 	return func(it *Item, a *Answer) bool {
 		return a.Agentic != nil && it.Axis == axis
 	}
 }
 
-// isAgentic returns a function that selects the attempts that a person labelled agentic, or with
-// want false, scripted.
+// isAgentic returns a function that selects the attempts that a person labelled as agentic or, if
+// want is false, as not agentic.
 func isAgentic(want bool) func(*Item, *Answer) bool {
 	return func(_ *Item, a *Answer) bool {
 		return a.Agentic != nil && *a.Agentic == want

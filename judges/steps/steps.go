@@ -167,8 +167,8 @@ func (l *labeler) label(p position, c *arena.Call) (needed bool, reason Reason) 
 }
 
 // labelProducts reports whether a call that mentions some products was needed, and the reason. It
-// was if one of them is a product that the attempt recommended last and is not in known. Such
-// products are added to known.
+// was needed if it mentions a product that the attempt recommended last and that is not in known.
+// Such products are added to known.
 func (l *labeler) labelProducts(known, mentioned map[string]bool, reason Reason) (bool, Reason) {
 	needed := false
 	mentions := false

@@ -50,8 +50,8 @@ func MatchTeachers(attempt [][]arena.Call, teachers [][][]arena.Call) []arena.St
 	return verdicts
 }
 
-// commonSteps computes a longest common subsequence of the steps of a, a student, and b, a teacher.
-// It reports which steps of a are in the subsequence, and its length.
+// commonSteps computes a longest common subsequence of the steps of a student (a) and of a teacher
+// (b). It reports which steps of a are in the subsequence, and its length.
 func commonSteps(a, b [][]arena.Call) (matched []bool, length int) {
 	// longest[i][j] is the length of the subsequence of a[i:] and b[j:].
 	longest := make([][]int, len(a)+1)
