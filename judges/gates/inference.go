@@ -43,7 +43,8 @@ func inferenceGate(t *arena.Trace, d *arena.Dialogue) finding {
 	}
 }
 
-// completion is the length of one reply of the model, with its step and a quote as evidence.
+// completion is one reply of the model: its length in tokens, the number of its step and a quote as
+// evidence.
 type completion struct {
 	tokens int
 	step   int

@@ -83,8 +83,8 @@ func (e *entry) exchange() Exchange {
 	return e.Exchange
 }
 
-// eachLine calls visit for each exchange of a file from the byte start on, without requests and
-// replies. It skips an incomplete last line, which its process is still writing or could not
+// eachLine calls visit for each exchange of a file from the byte offset start on, without requests
+// and replies. It skips an incomplete last line, which its process is still writing or could not
 // finish.
 func eachLine(
 	path string,

@@ -9,9 +9,9 @@ import (
 	"github.com/trajectory-arena/arena/judges/gates"
 )
 
-// Only a few rows of each result can be shown in the prompt. So for the thinking of each step it
-// lists which data is in earlier results and which is in none, and the rows that any thinking
-// mentions are first. These are the limits.
+// Only a few rows of each result can be shown in the prompt. So the prompt lists, for the thinking
+// of each step, which of its data is in earlier results and which is in none, and it shows the rows
+// first that any thinking mentions. These are the limits.
 const (
 	// maxGrounding is the maximum number of bytes of each list of a step, about 25 tokens.
 	maxGrounding = 100

@@ -86,9 +86,9 @@ func (j *Judge) checkFault(
 	}
 }
 
-// reuseReply finds a recorded reply to the same request, which may have been sent for another
-// question, such as an earlier run's with another panel. It records the reply for this question, at
-// no cost, and returns its verdict. ok is false if there is no such reply.
+// reuseReply finds a recorded reply to the same request that was sent for another question, such as
+// one of an earlier run with another panel. It records the reply for this question, at no cost, and
+// returns its verdict. ok is false if there is no such reply.
 func (j *Judge) reuseReply(
 	q question,
 	e ledger.Exchange,

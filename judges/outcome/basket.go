@@ -2,7 +2,8 @@ package outcome
 
 import "github.com/trajectory-arena/arena/internal/python"
 
-// basket sums up the recommended products that pass at least one check of their rewards.
+// basket sums up the recommended products of which each passes at least one check of its reward
+// (what the problem demands of the product).
 type basket struct {
 	count int
 	total float64

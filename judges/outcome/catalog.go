@@ -55,8 +55,8 @@ func (c *Catalog) Close() error {
 	return err
 }
 
-// index reads all documents of a source and adds their positions. A document may have maxBytes
-// bytes at most.
+// index reads all documents of a source and adds their positions to the catalogue. A document of
+// more than maxBytes bytes is an error.
 func (c *Catalog) index(src io.ReaderAt, maxBytes int) error {
 	source := int32(len(c.sources))
 	c.sources = append(c.sources, src)

@@ -142,8 +142,8 @@ const (
 	datum      = "%[1]s at %[2]s."
 )
 
-// format returns one of the forms, chosen by a hash of the two product ids, filled with the ids and
-// prices of the pair.
+// format fills the ids and prices of the pair into one of the sentences in forms, chosen by a hash
+// of the two ids.
 func (p pair) format(forms []string) string {
 	sum := sha256.Sum256([]byte(p.cheap.id + p.dear.id))
 	form := forms[int(sum[0])%len(forms)]
