@@ -30,6 +30,7 @@ func turnRetries(r *recorder, think string, calls ...call) []call {
 	if r.w.rng.Intn(3) == 0 {
 		r.tick(500, 2000)
 		r.proxy = append(r.proxy, arena.ProxyCall{Method: "POST", Path: "/inference/chat/completions", AtMS: r.now, DurationMS: 300, Status: 429, Length: -1})
+		r.asked++
 	}
 	r.infer(think, calls...)
 	for i := range calls {

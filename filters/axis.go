@@ -5,6 +5,7 @@ import (
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/filters/evidence"
+	"github.com/trajectory-arena/arena/filters/habits"
 	"github.com/trajectory-arena/arena/internal/stats"
 )
 
@@ -44,7 +45,7 @@ var rules = []rule{
 	{
 		name: "recommendation", reason: "unnamed_recommendation",
 		doc:  "No reply named the final recommendation.",
-		why:  "+1 where a reply named the final recommendation; where all replies can be read, -1.5 if none did, since clients have fall-backs, and -6 if one named other products: the answer is the call that is paid for, so swapping it outweighs naming all others",
+		why:  "+1 where a reply named the final recommendation; where the last replies can be read, -1.5 if none did, since clients have fall-backs, and -6 if one named other products: the answer is the call that is paid for, so swapping it outweighs naming all others",
 		odds: recommendationOdds,
 	},
 	{
@@ -64,6 +65,24 @@ var rules = []rule{
 		doc:  "A product is recommended or opened that only the program can have known.",
 		why:  "-8 where a reply names a real product that no result had shown when it was asked for, -2 for each further reply that does, at most 4: no model knows an id of the shop, so a program told it or wrote the reply afterwards; more than naming everything else can add",
 		odds: prescientOdds,
+	},
+	{
+		name: "pinned", reason: "pinned_range",
+		doc:  "A search has narrow bounds around the price of a product that nothing had shown.",
+		why:  "-8 for searches within a range that no number of the request or of a result suggests: who asks so knows the answer",
+		odds: pinnedOdds,
+	},
+	{
+		name: "found_by_client", reason: "found_by_client",
+		doc:  "A request that no reply named was the first to show the answer.",
+		why:  "-6 where a request that no reply named was the first to show a recommended product: the client found the answer, however many other calls the model wrote",
+		odds: foundByClientOdds,
+	},
+	{
+		name: "dictated", reason: "dictated_calls",
+		doc:  "The prompts in the log dictate the calls that the replies repeat.",
+		why:  "-8 where the newest messages to the model hold most of the calls that its replies then named: it repeats what it is told",
+		odds: dictatedOdds,
 	},
 	{
 		name: "nonce", reason: "bad_nonce",
@@ -110,9 +129,48 @@ func namedOdds(a *evidence.Attempt) float64 {
 	return math.Min(exact+loose, 5)
 }
 
-func unnamedOdds(a *evidence.Attempt) float64 {
-	unnamed := a.Links[evidence.LinkNone] + a.Links[evidence.LinkOverride] + a.Links[evidence.LinkNoReply]
-	return float64(-2.5*float64(unnamed)) - float64(a.Links[evidence.LinkStale])
+func unnamedOdds(a *evidence.Attempt) float64 { return linkOdds(a.Links) }
+
+// linkOdds returns what requests that no reply named count, by their links.
+func linkOdds(links evidence.Links) float64 {
+	unnamed := links[evidence.LinkNone] + links[evidence.LinkOverride] + links[evidence.LinkNoReply]
+	return float64(-2.5*float64(unnamed)) - float64(links[evidence.LinkStale])
+}
+
+// openOdds returns how far the undecided part of the log could raise the log-odds if the
+// model had written all of it, and lower them if a program had. A verdict counts only if it
+// holds in both cases.
+//
+// Undecided are the requests whose reply is cut, lost or in an unknown form, and the answer
+// if such a reply can have named it. A request whose words stand in a reply in an unknown
+// form cannot lower them.
+func openOdds(a *evidence.Attempt) habits.Open {
+	lost := a.LostRequests()
+	model := *a
+	model.Links[evidence.LinkNamed] += model.Links[evidence.LinkUnknown]
+	for link, n := range lost {
+		model.Links[link] -= n
+		model.Links[evidence.LinkNamed] += n
+	}
+	open := habits.Open{
+		Rise: namedOdds(&model) - namedOdds(a) - linkOdds(lost),
+		Fall: 2.5 * float64(a.Cut),
+	}
+
+	if a.Readable < len(a.Log.Replies) && a.Invented > a.InventedNamed {
+		open.Fall += 12 // the proof of insertedProductOdds
+	}
+	if a.Recommended == nil || a.RecommendationNamed {
+		return open
+	}
+	isCut := a.AnswerCut()
+	if isCut || a.Lost > 0 || a.RecommendationMentioned {
+		open.Rise += 1 - recommendationOdds(a)
+	}
+	if isCut {
+		open.Fall += 6 + recommendationOdds(a)
+	}
+	return open
 }
 
 func recommendationOdds(a *evidence.Attempt) float64 {
@@ -121,7 +179,7 @@ func recommendationOdds(a *evidence.Attempt) float64 {
 		return 0
 	case a.RecommendationNamed:
 		return 1
-	case a.Readable < len(a.Log.Replies):
+	case a.AnswerCut():
 		return 0
 	case a.HasOtherRecommendation():
 		return -6
@@ -136,7 +194,7 @@ func fabricatedOdds(a *evidence.Attempt) float64 {
 }
 
 func insertedProductOdds(a *evidence.Attempt) float64 {
-	allReadable := a.Readable == len(a.Log.Replies)
+	allReadable := a.Readable == len(a.Log.Replies) && a.Lost == 0
 	return oddsIf(a.Log.Present && allReadable && a.Invented > a.InventedNamed, -12)
 }
 
@@ -145,6 +203,20 @@ func prescientOdds(a *evidence.Attempt) float64 {
 		return 0
 	}
 	return -8 - math.Min(2*float64(a.PrescientReplies-1), 4)
+}
+
+func pinnedOdds(a *evidence.Attempt) float64 {
+	return oddsIf(a.Pinned > 0, -8)
+}
+
+func foundByClientOdds(a *evidence.Attempt) float64 {
+	return oddsIf(a.FoundByClient(), -6)
+}
+
+// dictatedOdds counts an attempt in which at least two calls and more than half of all are
+// dictated: a single one is a reminder, such as after a faulty call.
+func dictatedOdds(a *evidence.Attempt) float64 {
+	return oddsIf(a.Dictated >= 2 && 2*a.Dictated > a.Prompted, -8)
 }
 
 func nonceOdds(a *evidence.Attempt) float64 {
@@ -200,14 +272,24 @@ func hasEvidence(a *evidence.Attempt) bool {
 // families held out, see docs/measured/filter.md. maxConfidence is the limit of every
 // confidence: the labels of the calibration cannot support less than one error in a
 // hundred attempts.
+//
+// doubtfulConfidence is the limit for an agentic attempt of an agent with a Doubt: the log
+// cannot tell it from a program whose calls a model repeats.
 const (
-	slope         = 0.9
-	maxConfidence = 0.99
+	slope              = 0.9
+	maxConfidence      = 0.99
+	doubtfulConfidence = 0.8
 )
 
 // decide returns the axis of a score and its confidence. The axis is unknown without
-// evidence, and if the evidence for both sides is equal.
-func decide(score float64, decides bool) (arena.Axis, float64) {
+// evidence, if the evidence for both sides is equal, and if the undecided part of the log
+// could turn it.
+func decide(score float64, open habits.Open, decides bool) (arena.Axis, float64) {
+	if score < 0 {
+		score = min(score+open.Rise, 0)
+	} else {
+		score = max(score-open.Fall, 0)
+	}
 	if !decides || score == 0 {
 		return arena.AxisUnknown, 0.5
 	}

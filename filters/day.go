@@ -80,12 +80,21 @@ func (f *Filter) Revise(
 ) arena.Structure {
 	before := s.Axis
 	score, decides := revisedOdds(o, a)
-	if before != arena.AxisScripted && (score != o.Score || decides != o.Evidence) {
-		s.Axis, s.Confidence = decide(score, decides)
+	open := o.Open
+	if a.NamesRequests || score > o.Score {
+		open.Fall = 0
+	}
+	isMoved := score != o.Score || decides != o.Evidence || open != o.Open
+	if before != arena.AxisScripted && isMoved {
+		s.Axis, s.Confidence = decide(score, open, decides)
 	}
 	if s.Axis == arena.AxisAgentic && surestHabit(a) != nil {
 		s.Axis = arena.AxisUnknown
 		s.Confidence = 0.5
+	}
+	isDoubtful := a.Doubt != "" || open != o.Open && score <= o.Open.Fall
+	if s.Axis == arena.AxisAgentic && isDoubtful {
+		s.Confidence = min(s.Confidence, doubtfulConfidence)
 	}
 	if a.Known {
 		s.Adaptivity = &a.Adaptivity.Point
@@ -201,6 +210,14 @@ func mergeReasons(
 	return reasons
 }
 
+// doubts are the reasons why the confidence of an agentic attempt is limited to
+// doubtfulConfidence.
+var doubts = map[string]string{
+	habits.DoubtShortDay: "the agent's day is too short to show whether its calls depend on results: the confidence is at most 0.8",
+	habits.DoubtPlain:    "all attempts of one size use the same tools in the same order, as those of a program do: the confidence is at most 0.8",
+	habits.DoubtHabit:    "the agent's calls may not depend on results: the confidence is at most 0.8",
+}
+
 // DayTerms returns what the agent's day adds to the log-odds of an attempt.
 func DayTerms(o habits.Odds, a *habits.Agent) []Term {
 	var terms []Term
@@ -218,8 +235,12 @@ func DayTerms(o habits.Odds, a *habits.Agent) []Term {
 			terms = append(terms, Term{p.Reason, p.Why, cmp.Or(p.Odds, -score)})
 		}
 	}
-	if h := surestHabit(a); h != nil && decides && score > 0 {
+	switch h := surestHabit(a); {
+	case !decides || score <= 0:
+	case h != nil:
 		terms = append(terms, Term{h.Reason, h.Doc, -score})
+	case a.Doubt != "":
+		terms = append(terms, Term{Rule: a.Doubt, Why: doubts[a.Doubt]})
 	}
 	return terms
 }

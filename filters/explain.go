@@ -14,6 +14,11 @@ type Row struct {
 	// Link is the relation of the dispatch to the inference before it, or what is wrong
 	// with a call that has no dispatch.
 	Link string
+	// Newest is the number, from 1, of the newest reply before a dispatch that no reply named,
+	// Passages its text with the words of the dispatch that stand in it; 0 and nil for any
+	// other dispatch.
+	Newest   int
+	Passages []evidence.Passage
 	// Call is the dialogue's call, nil if none; Dispatch its dispatch, nil if none.
 	Call     *arena.Call
 	Dispatch *arena.ProxyCall
@@ -36,7 +41,7 @@ type Explanation struct {
 
 // Explain returns the evidence behind the first pass of one attempt.
 func (f *Filter) Explain(t *arena.Trace, d *arena.Dialogue) Explanation {
-	a := evidence.Examine(t, d, f.tools)
+	a := f.examine(t, d)
 	e := Explanation{Rows: explainCalls(a)}
 	for i := range a.Log.Replies {
 		e.Replies = append(e.Replies, a.Log.Replies[i].Call)
@@ -63,11 +68,13 @@ func explainCalls(a *evidence.Attempt) []Row {
 	for i := range a.Log.Dispatches {
 		d := &a.Log.Dispatches[i]
 		if d.Claimed < 0 {
-			rows = append(rows, Row{
+			r := Row{
 				NamedBy:  d.Reply + 1,
 				Link:     d.Link.String() + ", not in the dialogue",
 				Dispatch: d.Call,
-			})
+			}
+			r.quote(a, d)
+			rows = append(rows, r)
 		}
 	}
 	return rows
@@ -81,6 +88,7 @@ func explainCall(a *evidence.Attempt, c *evidence.Claim) Row {
 		r.NamedBy = d.Reply + 1
 		r.Link = d.Link.String()
 		r.Dispatch = d.Call
+		r.quote(a, d)
 		if c.Edited {
 			r.Link += ", result edited"
 		}
@@ -97,4 +105,11 @@ func explainCall(a *evidence.Attempt, c *evidence.Claim) Row {
 		r.Link = link.String()
 	}
 	return r
+}
+
+// quote adds the newest reply before a dispatch that no reply named.
+func (r *Row) quote(a *evidence.Attempt, d *evidence.Dispatch) {
+	if r.NamedBy == 0 {
+		r.Passages, r.Newest = a.NewestReply(d)
+	}
 }

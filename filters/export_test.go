@@ -44,7 +44,7 @@ func Without(s *arena.Structure, sample *habits.Sample, odds float64, decides bo
 	}
 	sample.Score -= odds
 	sample.Evidence = decides || sample.Score <= proof
-	s.Axis, s.Confidence = decide(sample.Score, sample.Evidence)
+	s.Axis, s.Confidence = decide(sample.Score, sample.Open, sample.Evidence)
 	sample.Axis = s.Axis
 }
 

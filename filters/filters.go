@@ -34,22 +34,28 @@ func New(cfg Config) (*Filter, error) {
 // features, and the reasons of its rejection. The sample is what the second pass needs of
 // it. Check changes neither the trace nor the dialogue.
 func (f *Filter) Check(t *arena.Trace, d *arena.Dialogue) (arena.Structure, habits.Sample) {
-	tools := f.tools
-	if f.cfg.Harness == evidence.Declared {
-		tools = evidence.AddDeclared(tools, t.Tools)
-	}
-	a := evidence.Examine(t, d, tools)
+	a := f.examine(t, d)
 	defer a.Release()
 
 	score, decides := logOdds(a)
 	var s arena.Structure
-	s.Axis, s.Confidence = decide(score, decides)
+	open := openOdds(a)
+	s.Axis, s.Confidence = decide(score, open, decides)
 	s.RichnessV1 = stats.FiniteOrNil(a.Log.RichnessV1())
 	s.RichnessV2 = stats.FiniteOrNil(a.Log.RichnessV2())
-	sample := habits.SampleOf(a, score, decides, s.Axis)
+	sample := habits.SampleOf(a, score, open, decides, s.Axis)
 	f.addVerdicts(&s, a)
 	s.Features = features(a, score)
 	return s, sample
+}
+
+// examine returns the evidence of an attempt in the configured harness.
+func (f *Filter) examine(t *arena.Trace, d *arena.Dialogue) *evidence.Attempt {
+	tools := f.tools
+	if f.cfg.Harness == evidence.Declared {
+		tools = evidence.AddDeclared(tools, t.Tools)
+	}
+	return evidence.Examine(t, d, tools)
 }
 
 // attemptChecks are the checks of an attempt itself, in the order of its verdicts.

@@ -63,11 +63,63 @@ var less = map[string]func(tr *arena.Trace){
 			return true
 		})
 	},
+	"one reply lost": func(tr *arena.Trace) { eachReply(tr, func(n, of int) bool { return n != of/2 }, drop) },
+	"every third reply lost": func(tr *arena.Trace) {
+		eachReply(tr, func(n, _ int) bool { return n%3 != 1 }, drop)
+	},
+	"one reply cut": func(tr *arena.Trace) { eachReply(tr, func(n, of int) bool { return n != of/2 }, cut) },
+	"every second reply cut": func(tr *arena.Trace) {
+		eachReply(tr, func(n, _ int) bool { return n%2 == 0 }, cut)
+	},
+	"no times": func(tr *arena.Trace) {
+		eachCall(tr, func(c *arena.ProxyCall) bool { c.AtMS = 0; return true })
+	},
 	"no count": func(tr *arena.Trace) { tr.InferenceTotal, tr.InferenceFailures = -1, -1 },
 	"no nonce": func(tr *arena.Trace) {
 		eachCall(tr, func(c *arena.ProxyCall) bool { c.Nonce = ""; return true })
 	},
 	"no dialogue": func(tr *arena.Trace) { tr.Steps, tr.HasDialogue = nil, false },
+}
+
+// drop and cut are what eachReply does to a reply: it leaves no entry, or no text.
+func drop(*arena.ProxyCall) bool { return false }
+
+func cut(c *arena.ProxyCall) bool {
+	c.Response, c.Truncated, c.Length = "", true, len(c.Response)
+	return true
+}
+
+// eachReply takes away the replies that keep reports false for, by their number and the
+// number of all. A log that the sandbox did not count is left as it is, since it cannot be
+// short.
+func eachReply(tr *arena.Trace, keep func(n, of int) bool, take func(*arena.ProxyCall) bool) {
+	of := 0
+	eachStepCall(tr, func(c *arena.ProxyCall) bool {
+		of += right1(strings.HasSuffix(c.Path, "completions"), true)
+		return true
+	})
+	n := -1
+	eachStepCall(tr, func(c *arena.ProxyCall) bool {
+		if !strings.HasSuffix(c.Path, "completions") {
+			return true
+		}
+		n++
+		return keep(n, of) || take(c)
+	})
+}
+
+// eachStepCall visits every entry of the log once and drops those that visit reports false
+// for.
+func eachStepCall(tr *arena.Trace, visit func(*arena.ProxyCall) bool) {
+	for i := range tr.Steps {
+		kept := tr.Steps[i].Proxy[:0]
+		for _, c := range tr.Steps[i].Proxy {
+			if visit(&c) {
+				kept = append(kept, c)
+			}
+		}
+		tr.Steps[i].Proxy = kept
+	}
 }
 
 func eachCall(tr *arena.Trace, keep func(*arena.ProxyCall) bool) {
@@ -111,9 +163,11 @@ func TestLessEvidenceLeadsToUnknown(t *testing.T) {
 	}
 }
 
-// TestLessEvidenceOfDaysLeadsToUnknown: neither does a whole day whose logs keep less, in
-// both passes. Without the tag long it is the simulated day, and every second way.
-func TestLessEvidenceOfDaysLeadsToUnknown(t *testing.T) {
+// TestLessEvidenceOfDaysDecidesNothing: a whole day whose logs keep less accuses no honest
+// attempt, and calls none agentic above 0.8 that it did not before: what a log leaves
+// undecided counts as the rest of the agent's day. Without the tag long it is the simulated
+// day, and every second way.
+func TestLessEvidenceOfDaysDecidesNothing(t *testing.T) {
 	t.Parallel()
 	days := [][]judgement{mixedDay(t)}
 	if longtest.Tests {
@@ -131,7 +185,10 @@ func TestLessEvidenceOfDaysLeadsToUnknown(t *testing.T) {
 				take(changed[i].trace)
 			}
 			for i, j := range judgeDay(t, changed) {
-				if was, is := want[i].after.Axis, j.after.Axis; is != was && is != arena.AxisUnknown {
+				was, is := want[i].after.Axis, j.after.Axis
+				isAccused := j.agentic && is == arena.AxisScripted
+				isSure := is == arena.AxisAgentic && j.after.Confidence > 0.8
+				if is != was && (isAccused || isSure) {
 					t.Errorf("%s: %s of %s is %s, was %s", name, j.trace.ID, j.family, is, was)
 				}
 			}

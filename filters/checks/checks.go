@@ -157,9 +157,9 @@ func countUnanswered(a *evidence.Attempt, _ int) (value, limit float64) {
 }
 
 // countRecommendations returns NaN for an attempt that a verifier ruled on, such as an
-// order in a pack.
+// order in a pack, and for one of a harness that has no recommendation.
 func countRecommendations(a *evidence.Attempt, _ int) (value, limit float64) {
-	if a.Trace.Ruling != nil {
+	if a.Trace.Ruling != nil || !a.CanRecommend() {
 		return math.NaN(), 0
 	}
 	n := slicesx.CountFunc(a.Claims, func(c *evidence.Claim) bool {

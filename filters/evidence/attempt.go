@@ -7,6 +7,8 @@ import (
 	"math"
 	"slices"
 
+	"github.com/tidwall/gjson"
+
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/internal/slicesx"
 )
@@ -19,11 +21,18 @@ type Attempt struct {
 	Log      ProxyLog
 	Claims   []Claim
 	// Links counts the dispatches by their link.
-	Links [len(linkNames)]int
+	Links Links
+	// Offers counts the requests that stand in a reply among other calls which were not sent:
+	// the client chose from a list.
+	Offers int
 	// Inference counts the chat completions that may have returned text.
 	Inference int
 	// Readable counts the replies that can be read.
 	Readable int
+	// Cut counts the dispatches whose reply the log has in part only.
+	Cut int
+	// Lost counts the chat completions that the sandbox counted and the log lacks.
+	Lost int
 	// ClocksDiffer reports whether calls and replies match each other in their order, but
 	// not by their times: the clocks differ, or the model repeated past calls.
 	ClocksDiffer bool
@@ -38,6 +47,11 @@ type Attempt struct {
 	// Prescient and PrescientReplies are the results of countPrescient.
 	Prescient        int
 	PrescientReplies int
+	// Pinned is the result of countPinned.
+	Pinned int
+	// Dictated and Prompted are the results of countDictated.
+	Dictated int
+	Prompted int
 	// Forged is the result of countForgeries.
 	Forged int
 	// CallTurns counts the turns with calls.
@@ -58,6 +72,12 @@ type Attempt struct {
 	// query is the text of the request, cut to maxQuery bytes.
 	query   string
 	scratch *scratch
+	// unread are the texts of replies without the calls that were read in them, by reply.
+	unread map[int]*replyText
+	// tools are the names of toolNames, nil until they are asked for.
+	tools []string
+	// comparedWords counts the comparisons of words of requests and replies.
+	comparedWords int
 	// searchedBytes counts the bytes of results that were searched for numbers and words.
 	searchedBytes int
 	// indexedTitles counts the claims whose titles are in scratch.titles.
@@ -90,7 +110,7 @@ func Examine(t *arena.Trace, d *arena.Dialogue, tools Tools) *Attempt {
 	a.Release()
 	b.ClocksDiffer = causal.clocksDiffer
 	if b.ClocksDiffer {
-		b.Links = [len(linkNames)]int{LinkUnknown: len(b.Log.Dispatches)}
+		b.Links = Links{LinkUnknown: len(b.Log.Dispatches)}
 	}
 	return b
 }
@@ -134,14 +154,19 @@ func examine(
 	a.learnForms()
 	a.resolveNumbers()
 	a.Log.linkDispatches()
-	a.linkVerbatim()
+	a.linkByWords()
 	for i := range a.Log.Dispatches {
-		a.Links[a.Log.Dispatches[i].Link]++
+		d := &a.Log.Dispatches[i]
+		a.Links[d.Link]++
+		if d.cut {
+			a.Cut++
+		}
 	}
 	a.Readable = slicesx.CountFunc(a.Log.Replies, func(r *Reply) bool {
 		return r.readable
 	})
 	a.Inference = a.Log.inferences(t.InferenceTotal)
+	a.Lost = max(0, t.InferenceTotal-a.Log.mute-a.Log.Requested)
 	a.measure()
 	return a
 }
@@ -155,6 +180,8 @@ func (a *Attempt) measure() {
 	})
 	a.Invented, a.InventedNamed = a.countInvented()
 	a.Prescient, a.PrescientReplies = a.countPrescient()
+	a.Pinned = a.countPinned()
+	a.Dictated, a.Prompted = a.countDictated()
 	a.Forged = a.countForgeries()
 	a.Tokens = countTokens(a.Dialogue)
 	a.RecommendationNamed = a.Recommended != nil && a.Recommender(a.Recommended) > 0
@@ -186,6 +213,43 @@ func (a *Attempt) Fit(title string) int {
 // Unbound returns the number of dispatches that readable replies did not name.
 func (a *Attempt) Unbound() int {
 	return a.Links[LinkNone] + a.Links[LinkOverride] + a.Links[LinkNoReply] + a.Links[LinkStale]
+}
+
+// LostRequests returns the requests without a named call that the replies which the log lacks
+// can have named, by their links. Since each lost reply belongs to one place between the
+// requests, it explains one run of requests after the same reply, and their repetitions. The
+// longest runs are returned, as many as there are lost replies.
+func (a *Attempt) LostRequests() (links Links) {
+	if a.Lost == 0 {
+		return links
+	}
+	isUnnamed := func(d *Dispatch) bool {
+		return d.Link == LinkNone || d.Link == LinkOverride || d.Link == LinkNoReply || d.Link == LinkStale
+	}
+	var runs [][]int // indexes of dispatches
+	after := -2      // the reply before the current run; no request has this one
+	for i := range a.Log.Dispatches {
+		d := &a.Log.Dispatches[i]
+		if !isUnnamed(d) {
+			continue
+		}
+		if d.LastReply != after {
+			after = d.LastReply
+			runs = append(runs, nil)
+		}
+		runs[len(runs)-1] = append(runs[len(runs)-1], i)
+	}
+	slices.SortStableFunc(runs, func(x, y []int) int { return len(y) - len(x) })
+
+	explained := slices.Concat(runs[:min(a.Lost, len(runs))]...)
+	for i := range a.Log.Dispatches {
+		d := &a.Log.Dispatches[i]
+		isRepeated := func(j int) bool { return a.Log.Dispatches[j].Act.SameRequest(&d.Act) }
+		if isUnnamed(d) && slices.ContainsFunc(explained, isRepeated) {
+			links[d.Link]++
+		}
+	}
+	return links
 }
 
 // Richness returns the share of decided dispatches that the model named with their
@@ -222,7 +286,18 @@ func (a *Attempt) Recommender(c *Claim) int {
 	i := slices.IndexFunc(a.Log.Replies, func(r Reply) bool {
 		return slices.ContainsFunc(r.Named, recommends)
 	})
-	return i + 1
+	if i >= 0 {
+		return i + 1
+	}
+
+	r := request{names: []string{ToolName(c.Call.Name)}}
+	r.addArguments(gjson.Parse(string(c.Call.Arguments)), false, 0)
+	for reply := range slices.Backward(a.Log.Replies) {
+		if a.findMention(reply, &r) == mentionWhole {
+			return reply + 1
+		}
+	}
+	return 0
 }
 
 // isRecommendationOf reports whether a named call recommends these products. A
@@ -233,6 +308,50 @@ func isRecommendationOf(named *Act, ids []string) bool {
 	}
 	unusedOther := named.Tool == ToolOther && !named.Used
 	return (named.Tool == ToolRecommend || unusedOther) && IsSubset(ids, named.IDs)
+}
+
+// FoundByClient reports whether a request that no reply named was the first to show a
+// recommended product: the client found the answer. It reports false if a reply that is
+// lost or cut can have named the request.
+func (a *Attempt) FoundByClient() bool {
+	if a.Recommended == nil || a.Lost > 0 || a.Readable < len(a.Log.Replies) {
+		return false
+	}
+	return slices.ContainsFunc(a.Recommended.Act.IDs, func(id string) bool {
+		for i := range a.Log.Dispatches {
+			d := &a.Log.Dispatches[i]
+			if slices.Contains(d.products, id) {
+				isUnnamed := d.Link == LinkNone || d.Link == LinkNoReply || d.Link == LinkOverride
+				return isUnnamed && !a.wasSubjectNamed(d)
+			}
+		}
+		return false
+	})
+}
+
+// wasSubjectNamed reports whether a reply before a request named its tool with its words or
+// products: the client then changed a filter or the page only.
+func (a *Attempt) wasSubjectNamed(d *Dispatch) bool {
+	for i := range a.Log.Replies[:d.LastReply+1] {
+		if slices.ContainsFunc(a.Log.Replies[i].Named, func(named Act) bool {
+			return named.sameSubject(&d.Act)
+		}) {
+			return true
+		}
+	}
+	return false
+}
+
+// AnswerCut reports whether a reply after the last request, or the last reply, cannot be
+// read: it can have named the answer.
+func (a *Attempt) AnswerCut() bool {
+	first := len(a.Log.Replies) - 1
+	if n := len(a.Log.Dispatches); n > 0 {
+		first = min(first, a.Log.Dispatches[n-1].LastReply+1)
+	}
+	return slices.ContainsFunc(a.Log.Replies[max(first, 0):], func(r Reply) bool {
+		return !r.readable
+	})
 }
 
 // HasOtherRecommendation reports whether any reply named a recommendation of products.
@@ -250,11 +369,11 @@ func (a *Attempt) HasOtherRecommendation() bool {
 // the answer: readable replies did not name it, or named another one.
 func (a *Attempt) ClientDecided() bool {
 	lastReply := len(a.Log.Replies) - 1
-	if a.Readable <= lastReply {
-		return a.Unbound() > 0
-	}
-	if a.Unbound()+a.Links[LinkUnknown] > 0 {
+	if a.Unbound()+a.Links[LinkUnknown]-a.Cut > 0 {
 		return true
+	}
+	if a.Readable <= lastReply {
+		return false
 	}
 	if a.Recommended == nil || a.RecommendationNamed {
 		return false

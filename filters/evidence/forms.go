@@ -124,26 +124,6 @@ func (a *Attempt) asksToBuy(reply int, answer *Claim) bool {
 	return false
 }
 
-// linkVerbatim sets the link of dispatches to unknown if no reply of their turn names them
-// in a known form, but the newest one contains their words, or the list numbers of their
-// products, or calls their tool in code whose arguments only running it computes. A model
-// wrote them, but whether it asked for them is unknown.
-func (a *Attempt) linkVerbatim() {
-	for i := range a.Log.Dispatches {
-		d := &a.Log.Dispatches[i]
-		if d.Link != LinkNone && d.Link != LinkOverride && d.Link != LinkStale {
-			continue
-		}
-		if a.replyMentions(d.LastReply, &d.Act, a.newestListFor(d.LastReply)) {
-			d.Link = LinkUnknown
-			continue
-		}
-		if strings.Contains(a.ReplyText(d.LastReply), Endpoint(d.Call.Path)+"(") {
-			d.Link = LinkUnknown
-		}
-	}
-}
-
 // mentions reports whether the last reply, or any reply after the last request, contains
 // the products of an answer, or the last one says to buy the open product.
 func (a *Attempt) mentions(answer *Claim) bool {

@@ -22,7 +22,11 @@ type Dispatch struct {
 	// named it; -1 if none.
 	LastReply int
 	Reply     int
-	Link      Link
+	// firstReply is the index of the first reply since the request before, -1 if none.
+	firstReply int
+	// cut reports whether a reply that can have named the dispatch cannot be read.
+	cut  bool
+	Link Link
 	// products are those that it returned. unrecorded reports whether neither the log
 	// nor the dialogue has them.
 	products   []string
@@ -61,6 +65,9 @@ var linkNames = [...]string{
 	LinkUnknown:  "unknown",
 	LinkNoReply:  "no_inference",
 }
+
+// Links counts dispatches by their link.
+type Links [len(linkNames)]int
 
 // String returns the name of the link in explanations.
 func (k Link) String() string { return linkNames[k] }
@@ -118,10 +125,11 @@ func readLog(t *arena.Trace, s *scratch, replyTimes []span) ProxyLog {
 		switch {
 		case !e.inference && e.role.Tool.IsCatalogue():
 			d := Dispatch{
-				Call:    e.ProxyCall,
-				span:    times,
-				Claimed: -1,
-				Reply:   -1,
+				Call:       e.ProxyCall,
+				span:       times,
+				Claimed:    -1,
+				Reply:      -1,
+				firstReply: -1,
 			}
 			d.Act.read(
 				s,

@@ -35,6 +35,7 @@ func (l *ProxyLog) linkDispatches() {
 			turnStarts[last] = min(newest, last-1) + 1
 		}
 		newest = max(newest, last)
+		d.firstReply = turnStarts[last]
 		l.linkDispatch(i, turnStarts[last], last)
 	}
 }
@@ -84,6 +85,8 @@ func (r *Reply) discard() {
 	r.Named = nil
 	r.queue = nil
 	r.content = ""
+	r.reasoning = ""
+	r.toolCalls = ""
 }
 
 // hasConstantID reports whether all replies, two or more, have the same id: some servers
@@ -131,6 +134,7 @@ func (l *ProxyLog) linkDispatch(i, first, last int) {
 		return !r.readable
 	}):
 		d.Link = LinkUnknown
+		d.cut = true
 	case l.useNamed(d, 0, first-1, false, (*Act).SameRequest):
 		d.Link = LinkStale
 	case l.useNamed(d, first, last, false, isSameTool):

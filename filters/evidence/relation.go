@@ -74,7 +74,7 @@ func isShortened(named, req *Act) bool {
 	if !areSearches || named.Page != req.Page || !isShopCompatible(named, req) || !isShorter {
 		return false
 	}
-	if 2*len(req.Words) >= len(named.Words) && isSubsequence(req.Words, named.Words) {
+	if 2*len(req.Words) >= len(named.Words) && IsSubsequence(req.Words, named.Words) {
 		return true
 	}
 	return len(req.Words) >= MinExcerpt && isPrefix(req.Words, named.Words)
@@ -110,8 +110,8 @@ func isPrefix(prefix, words []uint64) bool {
 		slices.Equal(prefix, words[:len(prefix)])
 }
 
-// isSubsequence reports whether words contains part in the same order, with gaps or not.
-func isSubsequence(part, words []uint64) bool {
+// IsSubsequence reports whether words contains part in the same order, with gaps or not.
+func IsSubsequence(part, words []uint64) bool {
 	for _, w := range words {
 		if len(part) > 0 && part[0] == w {
 			part = part[1:]

@@ -36,10 +36,18 @@ type Reply struct {
 	// MultipleChoices reports whether the answer has several choices.
 	MultipleChoices bool
 	content         arena.Raw
+	reasoning       arena.Raw
+	toolCalls       arena.Raw
+	// model is the hash of the name of the model that answered, as it was requested.
+	model uint64
 }
 
 func readReply(c *arena.ProxyCall, times span, s *scratch) Reply {
-	r := Reply{Call: c, span: times}
+	r := Reply{
+		Call:  c,
+		span:  times,
+		model: HashText(gjson.Get(string(c.Body), "model").Str),
+	}
 	body := c.Response.Text() // some logs have the body as text
 	if !strings.HasPrefix(body, "{") {
 		body = joinStream(body)
@@ -53,6 +61,8 @@ func readReply(c *arena.ProxyCall, times span, s *scratch) Reply {
 	r.readable = true
 	r.id = HashText(m.id)
 	r.content = m.content
+	r.reasoning = m.reasoning
+	r.toolCalls = m.toolCalls
 	r.size = len(m.content) + len(m.toolCalls) + len(m.functionCall) + len(m.reasoning)
 
 	firstAct := len(s.acts)
@@ -134,11 +144,12 @@ func (s *scratch) readCompletion(body string) (m completion, ok bool) {
 		}
 	}
 	readUsage := func(key string) {
-		if key != "completion_tokens" {
+		switch key {
+		case "completion_tokens", "output_tokens":
+			m.tokens, _ = c.Int()
+		default:
 			c.Skip()
-			return
 		}
-		m.tokens, _ = c.Int()
 	}
 
 	c.Next(body)
@@ -148,6 +159,12 @@ func (s *scratch) readCompletion(body string) (m completion, ok bool) {
 			m.id, _ = c.String()
 		case "choices":
 			c.Array(func() { c.Object(readChoice) })
+		case "content", "output", "candidates":
+			// The replies of Anthropic's messages, OpenAI's responses and Gemini.
+			if blocks := c.Raw(); blocks.Kind() == arena.Array && !hasMessage {
+				m.content = blocks
+				hasMessage = true
+			}
 		case "usage":
 			c.Object(readUsage)
 		default:
@@ -183,10 +200,27 @@ func (s *scratch) contentText(content arena.Raw) string {
 		return text
 	}
 	var b strings.Builder
-	for _, part := range gjson.Parse(string(content)).ForEach {
+	eachPart(gjson.Parse(string(content)), 0, func(part gjson.Result) {
 		b.WriteString(part.Get("text").Str)
-	}
+	})
 	return b.String()
+}
+
+// maxPartDepth is how deep parts are nested: Gemini's are in the content of a candidate.
+const maxPartDepth = 3
+
+// eachPart calls do for each part of a message's content, of the messages in a list of
+// outputs, and of the candidates of Gemini.
+func eachPart(list gjson.Result, depth int, do func(part gjson.Result)) {
+	list.ForEach(func(_, part gjson.Result) bool {
+		do(part)
+		for _, key := range [...]string{"content", "parts", "content.parts"} {
+			if inner := part.Get(key); inner.IsArray() && depth < maxPartDepth {
+				eachPart(inner, depth+1, do)
+			}
+		}
+		return true
+	})
 }
 
 // mayContainCall reports whether a text, escaped or not, contains what every dialect of
@@ -224,16 +258,26 @@ func (s *scratch) readToolCalls(toolCalls arena.Raw, first int) {
 	})
 }
 
-// readContentBlocks reads the calls that are blocks of their own in a content of parts.
+// readContentBlocks reads the calls that are parts of their own in a content: tool_use of
+// Anthropic's messages, function_call of OpenAI's responses, functionCall of Gemini.
 func (s *scratch) readContentBlocks(content arena.Raw, first int) {
-	gjson.Parse(string(content)).ForEach(func(_, part gjson.Result) bool {
-		if part.Get("type").Str != "tool_use" {
-			return true
+	eachPart(gjson.Parse(string(content)), 0, func(part gjson.Result) {
+		call := part
+		arguments := "input"
+		switch {
+		case part.Get("type").Str == "tool_use":
+		case part.Get("type").Str == "function_call":
+			arguments = "arguments"
+		case part.Get("functionCall").IsObject():
+			call = part.Get("functionCall")
+			arguments = "args"
+		default:
+			return
 		}
-		if args, _ := calls.Arguments(arena.Raw(part.Get("input").Raw)); args != "" {
-			s.addCall(part.Get("name").Str, args, first)
+		args, _ := calls.Arguments(arena.Raw(call.Get(arguments).Raw))
+		if args != "" && len(s.acts) < first+maxNamed {
+			s.addCall(call.Get("name").Str, args, first)
 		}
-		return len(s.acts) < first+maxNamed
 	})
 }
 

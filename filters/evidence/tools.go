@@ -163,6 +163,24 @@ func (s *scratch) roleFor(name string) Role {
 	return r
 }
 
+// CanRecommend reports whether the harness of the attempt has a tool that recommends
+// products: the trace declares one, or declares no tools and calls one of the shop's.
+func (a *Attempt) CanRecommend() bool {
+	isDeclared := false
+	for _, schema := range gjson.Parse(string(a.Trace.Tools)).ForEach {
+		isDeclared = true
+		name := schema.Get("function.name").String()
+		if name == "" {
+			name = schema.Get("name").String()
+		}
+		if a.scratch.roleFor(ToolName(name)).Tool == ToolRecommend {
+			return true
+		}
+	}
+	isShopCall := func(c Claim) bool { return c.Act.Tool != ToolOther && c.Act.Tool != ToolAsk }
+	return !isDeclared && (len(a.Claims) == 0 || slices.ContainsFunc(a.Claims, isShopCall))
+}
+
 // learnToolNames finds the tools of the dialogue that the harness lacks and that the log
 // shows to be called through the proxy.
 func (s *scratch) learnToolNames(t *arena.Trace, d *arena.Dialogue) {

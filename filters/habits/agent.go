@@ -3,6 +3,7 @@ package habits
 import (
 	"fmt"
 	"math"
+	"slices"
 )
 
 // Agent contains what one agent's day shows.
@@ -18,6 +19,12 @@ type Agent struct {
 	// Fixed is the certainty of each habit, in the order of All. Verdicts on the agent's
 	// attempts need only the exported fields and the attempts' Odds.
 	Fixed []Estimate `json:"fixed"`
+	// NamesRequests reports whether the model named nearly all requests of the day that the log
+	// decides. Those that it leaves undecided then count as named.
+	NamesRequests bool `json:"names_requests,omitempty"`
+	// Doubt is why the agentic attempts of the agent are not certain, one of the Doubt
+	// constants; "" if nothing speaks against them.
+	Doubt string `json:"doubt,omitempty"`
 
 	ratios []Ratio
 	modes  []Ratio
@@ -37,6 +44,30 @@ const minAgreeing = 12
 // of the day.
 func (a *Agent) IsAgentic() bool {
 	return a.Scripted.Whole >= minAgreeing && a.Scripted.Share() <= 0.05
+}
+
+// The reasons why the day of an agent does not tell its model from a program whose calls a
+// model repeats.
+const (
+	DoubtShortDay = "short_day"    // the day is too short to show habits
+	DoubtPlain    = "plain_tools"  // attempts of one size use the same tools in the same order
+	DoubtHabit    = "likely_habit" // a habit is likelier than not, though not certain
+)
+
+// doubt returns why the agentic attempts of the agent are not certain, "" if nothing speaks
+// against them.
+func (a *Agent) doubt() string {
+	if !a.Known {
+		return DoubtShortDay
+	}
+	isLikely := func(e Estimate) bool { return e.Point > Limit }
+	switch {
+	case hasPlainTools(a):
+		return DoubtPlain
+	case slices.ContainsFunc(a.Fixed, isLikely):
+		return DoubtHabit
+	}
+	return ""
 }
 
 // Estimate is a number from 0 to 1 with its 95 % interval.
@@ -71,7 +102,7 @@ func NewAgent(name string, samples []*Sample, index Index, minAttempts int) *Age
 			a.ratios[i].Part += r.Part
 			a.ratios[i].Whole += r.Whole
 		}
-		if s.Evidence {
+		if s.Evidence && !s.Open.couldTurn(s.Score) {
 			a.Scripted.add(s.Score < 0)
 		}
 		if index.dialogues[s.Dialogue].shared {
@@ -81,13 +112,14 @@ func NewAgent(name string, samples []*Sample, index Index, minAttempts int) *Age
 	for i := range modeCounts {
 		a.modes[i] = modeRatio(samples, i)
 	}
-	if !a.Known {
-		return a
+	if a.Known {
+		for i := range All {
+			a.Fixed[i] = All[i].estimate(a)
+			a.Adaptivity = minEstimate(a.Adaptivity, a.Fixed[i].complement())
+		}
 	}
-	for i := range All {
-		a.Fixed[i] = All[i].estimate(a)
-		a.Adaptivity = minEstimate(a.Adaptivity, a.Fixed[i].complement())
-	}
+	a.NamesRequests = namesRequests(a)
+	a.Doubt = a.doubt()
 	return a
 }
 

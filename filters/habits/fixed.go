@@ -19,12 +19,18 @@ var fixedHabit = Habit{
 }
 
 var fixedPlan = Habit{
-	Check: "fixed_plan_v4", Reason: "fixed_plan",
-	Doc: "Over the agent's day searches are put together in one way, whatever came back, and the course of tools is one, or never anything is opened but the first of a list.",
+	Check: "fixed_plan_v5", Reason: "fixed_plan",
+	Doc: "Over the agent's day searches are put together in one way, or are cut out of the request in its order, whatever came back; and the course of tools is one, or never anything is opened but the first of a list.",
 	estimate: func(a *Agent) Estimate {
 		searches := searchForms.Total(a).neverBroken()
 		views := rankOrderViews.Total(a).neverBroken()
-		return minEstimate(searches, maxEstimate(fixedCourse(a), views))
+		course := fixedCourse(a)
+		inOneWay := minEstimate(searches, maxEstimate(course, views))
+
+		// Real agents take words in the order of the request in up to all of their searches, or
+		// open the first of a list each time, but not both in one course of tools.
+		inOrder := orderedSearches.Total(a).neverBroken()
+		return maxEstimate(inOneWay, minEstimate(inOrder, minEstimate(views, course)))
 	},
 }
 
@@ -123,6 +129,16 @@ func fixedCourse(a *Agent) Estimate {
 	requests := requestSequences.Total(a).ramp(0.3, 1)
 	breadths := viewBreadths.Total(a).neverBroken()
 	return maxEstimate(tools, minEstimate(requests, breadths))
+}
+
+// plainShare is the share of attempts from which the tools of an agent are plain. Real agents
+// with tools to choose from reach 0.8.
+const plainShare = 0.95
+
+// hasPlainTools reports whether the attempts of one size use the same tools in the same order.
+func hasPlainTools(a *Agent) bool {
+	r := toolSequences.Total(a)
+	return r.Whole > 0 && r.Share() >= plainShare
 }
 
 var toolSequences = &Count{
@@ -250,6 +266,22 @@ var searchForms = &Count{
 			}
 		}
 		return marks
+	},
+}
+
+// orderedSearches counts the searches that are words of the request in its order: what a
+// program cuts out of a request.
+var orderedSearches = &Count{
+	Name: "searches with words of the request in its order",
+	ratio: func(a *evidence.Attempt) Ratio {
+		var r Ratio
+		for i := range a.Claims {
+			c := &a.Claims[i]
+			if c.Act.Tool == evidence.ToolFind && len(c.Act.Words) > 1 {
+				r.add(evidence.IsSubsequence(c.Act.Words, a.Request()))
+			}
+		}
+		return r
 	},
 }
 

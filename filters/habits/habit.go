@@ -38,8 +38,9 @@ type Proof struct {
 
 // Odds are the evidence of both passes about an attempt.
 type Odds struct {
-	// Score is the log-odds of the first pass. Evidence reports whether it decides.
+	// Score is the log-odds of the first pass. Evidence reports whether the score decides.
 	Score    float64 `json:"s,omitempty"`
+	Open     Open    `json:"o,omitzero"`
 	Evidence bool    `json:"e,omitempty"`
 	// Mask has a bit for each of Proofs that holds, the lowest one for the first.
 	Mask uint64 `json:"h,omitempty"`
@@ -50,7 +51,7 @@ func (o Odds) Holds(proof int) bool { return o.Mask>>proof&1 == 1 }
 
 // Odds returns the evidence about an attempt of the agent.
 func (a *Agent) Odds(s *Sample) Odds {
-	o := Odds{Score: s.Score, Evidence: s.Evidence}
+	o := Odds{Score: s.Score, Open: s.Open, Evidence: s.Evidence}
 	for i := range Proofs {
 		if Proofs[i].Holds(s, a) {
 			o.Mask |= 1 << i

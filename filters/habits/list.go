@@ -36,6 +36,8 @@ var ratioCounts = []*Count{
 	ungroundedNumbers,
 	unseenProducts,
 	prescientAttempts,
+	orderedSearches,
+	namedRequests,
 }
 
 // modeCounts are the counts of cases that follow the mode of their group, in the order of

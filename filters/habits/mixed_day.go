@@ -27,8 +27,13 @@ var mixedAttempts = &Count{
 	Name: "attempts with something sent that no model wrote, or calls turned down",
 	ratio: func(a *evidence.Attempt) Ratio {
 		var r Ratio
-		if len(a.Log.Dispatches) > 0 && len(a.Log.Replies) > 0 && !a.ClocksDiffer {
-			r.add(sendsFromMiddle(a) || a.ClientDecided() || isOftenRejected(a))
+		if len(a.Log.Dispatches) == 0 || len(a.Log.Replies) == 0 || a.ClocksDiffer {
+			return r
+		}
+		isMixed := sendsFromMiddle(a) || a.ClientDecided() || isOftenRejected(a)
+		isWhole := a.Lost == 0 && a.Readable == len(a.Log.Replies)
+		if isMixed || isWhole {
+			r.add(isMixed)
 		}
 		return r
 	},
@@ -50,6 +55,23 @@ var firstCallsSent = &Count{
 		}
 		return r
 	},
+}
+
+// namedRequests counts the requests that a reply named, of those that the log decides. What
+// it leaves undecided in a day is like the rest.
+var namedRequests = &Count{
+	Name: "requests that a reply named",
+	ratio: func(a *evidence.Attempt) Ratio {
+		named := a.Links[evidence.LinkNamed] + a.Links[evidence.LinkLoose] + a.Links[evidence.LinkDerived]
+		return Ratio{Part: named, Whole: named + a.Unbound()}
+	},
+}
+
+// namesRequests reports whether the model named nearly all requests of the day that the log
+// decides, and they are many.
+func namesRequests(a *Agent) bool {
+	r := namedRequests.Total(a)
+	return r.Whole >= minAgreeing && r.Share() >= 0.95
 }
 
 // sendsFromMiddle reports whether the client sent only one call of a reply that names
@@ -110,15 +132,17 @@ func isOftenRejected(a *evidence.Attempt) bool {
 	return 4*rejected > len(a.Log.Dispatches)
 }
 
-// isRejected reports whether the shop could have answered every call of a reply, and none
-// was sent, before or after. Clients ask the model again for what they cannot send.
+// isRejected reports whether the client could have carried out every call of a reply, a
+// recommendation included, and carried out none, before or after. Clients ask the model again
+// for what they cannot send.
 func isRejected(a *evidence.Attempt, r *evidence.Reply) bool {
 	wasUnknown := func(id string) bool {
 		return !a.ShownBefore(id, r.Start)
 	}
 	for i := range r.Named {
 		named := &r.Named[i]
-		if !named.Tool.IsCatalogue() || wasSent(a, named) || slices.ContainsFunc(named.IDs, wasUnknown) {
+		canBeSent := named.Tool.IsCatalogue() || named.Tool == evidence.ToolRecommend
+		if !canBeSent || wasSent(a, named) || slices.ContainsFunc(named.IDs, wasUnknown) {
 			return false
 		}
 	}

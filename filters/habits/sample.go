@@ -15,11 +15,13 @@ import (
 // at most a few kilobytes. The names of its fields are part of its version.
 type Sample struct {
 	_ struct{} `cbor:",toarray"`
-	// Score is the log-odds of the first pass. Evidence reports whether it decides.
+	// Score is the log-odds of the first pass. Evidence reports whether the score decides.
 	Score    float64
+	Open     Open
 	Evidence bool
 	Axis     arena.Axis
-	// Silent reports whether the attempt has a log that does not decide.
+	// Silent reports whether the attempt has a log that does not decide, or leaves so much
+	// undecided that it may be the model's.
 	Silent bool
 	// Tallies and Marks are what the attempt adds to each count, in the order of
 	// ratioCounts and modeCounts.
@@ -38,19 +40,35 @@ type Sample struct {
 	Dialogue uint64
 }
 
-// SampleOf returns the sample of an attempt. score, decides and axis are the result of the
+// Open is how far the undecided part of a log could raise the log-odds that the model made
+// the calls, and how far it could lower them. Neither is negative.
+type Open struct {
+	_    struct{} `cbor:",toarray"`
+	Rise float64  `json:"rise,omitempty"`
+	Fall float64  `json:"fall,omitempty"`
+}
+
+// couldTurn reports whether the undecided part could turn the verdict of a score.
+func (o Open) couldTurn(score float64) bool {
+	return score <= 0 && score+o.Rise >= 0 || score >= 0 && score-o.Fall <= 0
+}
+
+// SampleOf returns the sample of an attempt. score, open, decides and axis are the result of the
 // first pass.
 func SampleOf(
 	a *evidence.Attempt,
 	score float64,
+	open Open,
 	decides bool,
 	axis arena.Axis,
 ) Sample {
+	isOpen := !decides || open.couldTurn(score)
 	s := Sample{
 		Score:    score,
+		Open:     open,
 		Evidence: decides,
 		Axis:     axis,
-		Silent:   !decides && !a.ClocksDiffer && a.Log.Present && a.CallTurns > 0,
+		Silent:   isOpen && !a.ClocksDiffer && a.Log.Present && a.CallTurns > 0,
 		Invented: a.InventedNamed,
 		Tallies:  make([]Ratio, len(ratioCounts)),
 		Marks:    make([][]Mark, len(modeCounts)),

@@ -92,7 +92,7 @@ const reasonOrders = "orders_the_judge"
 // rewritableReasons are the filter's reasons that do not exclude an attempt from being rewritten:
 // those about who made the calls, about texts that are replaced, and about results that the shop
 // returns again.
-var rewritableReasons = []string{filters.ReasonScripted, filters.ReasonFixed, "no_inference", "unnamed_dispatches", "unnamed_recommendation", reasonOrders, chat.ReasonUnanswered}
+var rewritableReasons = []string{filters.ReasonScripted, filters.ReasonFixed, "no_inference", "unnamed_dispatches", "unnamed_recommendation", "found_by_client", "dictated_calls", reasonOrders, chat.ReasonUnanswered}
 
 // textReason returns the filter's first reason for dropping the attempt with its new texts, such as
 // their length. It ignores reasons that do not exclude an attempt from being rewritten. It is empty

@@ -10,6 +10,7 @@ import (
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/filters"
+	"github.com/trajectory-arena/arena/filters/evidence"
 	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/judges/gates"
 )
@@ -59,6 +60,10 @@ type Call struct {
 	// Link is how the dispatch is linked to it, or the fault of the link.
 	Reply int    `json:"reply,omitempty"`
 	Link  string `json:"link,omitempty"`
+	// Newest is the number, from 1, of the newest reply before a dispatch that no reply named;
+	// 0 if there is none. Passages are that reply, with the words of the dispatch marked.
+	Newest   int                `json:"newest,omitempty"`
+	Passages []evidence.Passage `json:"passages,omitempty"`
 }
 
 // Reply is a reply of a model, as the proxy's log has it.
@@ -217,6 +222,7 @@ func turn(
 
 func (c *Call) linked(r *filters.Row) {
 	c.Reply, c.Link = r.NamedBy, r.Link
+	c.Newest, c.Passages = r.Newest, r.Passages
 	if r.Dispatch != nil {
 		c.Sent, c.Status = strings.TrimSpace(r.Dispatch.Path+" "+string(r.Dispatch.Params)), r.Dispatch.Status
 	}

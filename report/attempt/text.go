@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/trajectory-arena/arena/filters/evidence"
 	"github.com/trajectory-arena/arena/internal/text"
 )
 
@@ -334,11 +335,27 @@ func (c *Call) write(p *printer, head string) {
 	} else if c.Link != "" {
 		p.line("          ", "  no dispatch; %s", named)
 	}
+	if c.Newest > 0 {
+		p.line("          ", "  looked for in reply %d: %s", c.Newest, brief(marked(c.Passages)))
+	}
 	if c.Answered {
 		p.line("          ", "  returned: %s", brief(c.Result))
 	} else {
 		p.line("          ", "  nothing came back")
 	}
+}
+
+// marked returns the text of a reply with [[ ]] around the words of the call that stand in it.
+func marked(passages []evidence.Passage) string {
+	var b strings.Builder
+	for _, p := range passages {
+		if p.Found {
+			b.WriteString("[[" + p.Text + "]]")
+		} else {
+			b.WriteString(p.Text)
+		}
+	}
+	return b.String()
 }
 
 func number(x *float64) string { return text.Optional(x, "%.4g", "unknown") }

@@ -58,6 +58,7 @@
     const named = c.reply ? el("a", { href: `${at}/reply/${c.reply}` }, `named by reply ${c.reply}`) : "no reply named it";
     return el("div.call", {}, el("p", {}, el("strong", {}, c.name || "dispatch beside the dialogue"), " ", el("code", {}, clip(c.arguments, 600))),
       !c.sent && !c.link ? null : el("p", { class: /^(named|named_loosely|derived|retry)$/.test(c.link || "") ? "link good" : "link bad" }, "↳ ", c.sent ? ["dispatched ", el("code", {}, clip(c.sent, 300)), ` (${c.status || "no status"}), `] : "no dispatch, ", named, links[c.link] ? `: ${links[c.link]}` : ""),
+      c.newest ? folded(`looked for in reply ${c.newest}; words of the call are marked`, () => el("pre", {}, c.passages.map(p => p.found ? el("mark", {}, p.text) : p.text))) : null,
       c.answered ? folded(`returned ${c.result.length} characters`, () => words(c.result)) : el("p.link.bad", {}, "nothing came back"));
   }
 

@@ -1,0 +1,96 @@
+package evidence
+
+import (
+	"cmp"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/tidwall/gjson"
+)
+
+// narrowRange is the ratio of the bounds of a range up to which it pins one product. Requests
+// give one bound, or two that are farther apart.
+const narrowRange = 1.25
+
+// countPinned returns the number of searches within a narrow range of numbers, such as
+// price=310-328, that nothing before them suggests: neither the request nor any earlier
+// result has a number within the range, or one of its bounds. Who asks so knows the price of
+// a product that was not shown yet.
+func (a *Attempt) countPinned() int {
+	n := 0
+	for i := range a.Log.Dispatches {
+		d := &a.Log.Dispatches[i]
+		if d.Act.Tool.TakesProducts() {
+			continue
+		}
+		for _, value := range gjson.Parse(string(cmp.Or(d.Call.Params, d.Call.Body))).ForEach {
+			if strings.ContainsFunc(valueText(value), unicode.IsLetter) {
+				continue
+			}
+			low, high, ok := parseRange(unquote(valueText(value), true))
+			if ok && high <= low*narrowRange && !a.suggests(low, high, d.Start) {
+				n++
+				break
+			}
+		}
+	}
+	return n
+}
+
+// rangePattern matches a range of two numbers above zero.
+var rangePattern = regexp.MustCompile(`^\s*(\d{1,9}(?:\.\d{1,4})?)\s*(?:-|–|\.\.|,)\s*(\d{1,9}(?:\.\d{1,4})?)\s*$`)
+
+// parseRange reads two numbers as the bounds of a range. ok is false for any other text.
+func parseRange(text string) (low, high float64, ok bool) {
+	match := rangePattern.FindStringSubmatch(text)
+	if match == nil {
+		return 0, 0, false
+	}
+	low, errLow := strconv.ParseFloat(match[1], 64)
+	high, errHigh := strconv.ParseFloat(match[2], 64)
+	return low, high, errLow == nil && errHigh == nil && low > 0 && low <= high
+}
+
+// suggests reports whether the request or a result before this time in Unix milliseconds
+// has a number from low to high, or the text was not recorded.
+func (a *Attempt) suggests(low, high, time float64) bool {
+	isWithin := func(text string) bool {
+		for number := range numbers(text) {
+			if number >= low && number <= high {
+				return true
+			}
+		}
+		return false
+	}
+	if isWithin(a.query) {
+		return true
+	}
+	for i := range a.Log.Dispatches {
+		d := &a.Log.Dispatches[i]
+		if d.End > time+a.Log.Slack {
+			continue
+		}
+		text := string(a.responseTo(d))
+		a.searchedBytes += len(text)
+		if d.unrecorded || a.searchedBytes > maxSearched || isWithin(text) {
+			return true
+		}
+	}
+	return false
+}
+
+// numbers yields the numbers of a text. A comma between digits groups thousands.
+func numbers(text string) func(yield func(float64) bool) {
+	isSeparator := func(r rune) bool { return (r < '0' || r > '9') && r != '.' && r != ',' }
+	return func(yield func(float64) bool) {
+		for part := range strings.FieldsFuncSeq(text, isSeparator) {
+			part = strings.ReplaceAll(strings.Trim(part, ".,"), ",", "")
+			number, err := strconv.ParseFloat(part, 64)
+			if err == nil && !yield(number) {
+				return
+			}
+		}
+	}
+}
