@@ -21,21 +21,21 @@ func TestAblation(t *testing.T) {
 	if !longtest.Tests {
 		t.Skip("all sets once for each rule: go test -tags long")
 	}
-	sets := []string{"real", "day", "set on", "left out"}
+	sets := []string{"real", "day", "cases", "set on", "left out"}
 	var days []*ablated
-	for _, day := range [][]labelled{readDay(t, shared(t, "data/axis")), readDay(t, sharedDay(t)), play(setOn), play(leftOut)} {
+	for _, day := range [][]labelled{readDay(t, shared(t, "data/axis")), readDay(t, sharedDay(t)), readDay(t, shared(t, "cases/filter/redteam")), play(setOn), play(leftOut)} {
 		days = append(days, ablate(t, day))
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%-18s", "rule off")
 	for i, set := range sets {
-		fmt.Fprintf(&b, " %22s", fmt.Sprintf("%s %d", set, len(days[i].all)))
+		fmt.Fprintf(&b, " %18s", fmt.Sprintf("%s %d", set, len(days[i].all)))
 	}
 	b.WriteString("\n")
 	row := func(name string, rule int) {
 		fmt.Fprintf(&b, "%-18s", name)
 		for _, d := range days {
-			fmt.Fprintf(&b, " %22s", d.without(rule))
+			fmt.Fprintf(&b, " %18s", d.without(rule))
 		}
 		b.WriteString("\n")
 	}

@@ -85,24 +85,6 @@ var rules = []rule{
 		odds: dictatedOdds,
 	},
 	{
-		name: "nonce", reason: "bad_nonce",
-		doc:  "Dispatches carry a nonce that is not theirs.",
-		why:  "-3 for a dispatch with a nonce that is not its own, +0.5 where all are valid: a program can pass a nonce on, but not make one",
-		odds: nonceOdds,
-	},
-	{
-		name: "impossible_log", reason: "impossible_times",
-		doc:  "The log's times cannot be true.",
-		why:  "-3 where the log's times cannot be: what cannot have happened was written by hand",
-		odds: impossibleTimesOdds,
-	},
-	{
-		name: "uncounted", reason: "counts_disagree",
-		doc:  "The log holds far more replies than the sandbox counted.",
-		why:  "-3 where the log holds at least twice as many replies as the sandbox counted, and three more: replies were written into it, or several clients count apart",
-		odds: uncountedOdds,
-	},
-	{
 		name: "forged_replies", reason: "forged_replies",
 		doc:  "Recorded replies cannot be a server's: all equally quick, quicker than any model writes, or longer than the tokens counted of them.",
 		why:  "-8 where replies of different lengths all took the same time, came quicker than any model writes, or hold more text than the tokens counted of them: no server answers so, a hand that writes logs does",
@@ -217,30 +199,6 @@ func foundByClientOdds(a *evidence.Attempt) float64 {
 // dictated: a single one is a reminder, such as after a faulty call.
 func dictatedOdds(a *evidence.Attempt) float64 {
 	return oddsIf(a.Dictated >= 2 && 2*a.Dictated > a.Prompted, -8)
-}
-
-func nonceOdds(a *evidence.Attempt) float64 {
-	valid := 0
-	for i := range a.Log.Dispatches {
-		switch a.Log.Dispatches[i].Call.Nonce {
-		case evidence.NonceValid:
-			valid++
-		case "", "missing", "expired": // clients of older versions send none, slow ones late
-		default:
-			return -3
-		}
-	}
-	return oddsIf(valid > 0 && valid == len(a.Log.Dispatches), 0.5)
-}
-
-func impossibleTimesOdds(a *evidence.Attempt) float64 {
-	return oddsIf(a.Log.Impossible > 0, -3)
-}
-
-func uncountedOdds(a *evidence.Attempt) float64 {
-	counted := a.Trace.InferenceTotal
-	logged := len(a.Log.Replies)
-	return oddsIf(counted > 0 && logged >= 2*counted && logged >= counted+3, -3)
 }
 
 func forgedOdds(a *evidence.Attempt) float64 {

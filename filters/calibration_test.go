@@ -11,60 +11,120 @@ import (
 	"github.com/trajectory-arena/arena/internal/longtest"
 )
 
-// TestClaimsOfOtherAuthors keeps the table of docs/measured/filter.md: for each author
-// of labelled attempts, what the claims are worth that a slope fitted on all other
-// authors makes of the same odds. Claims above 0.95 are right in 0.97.
+// TestClaimsOfOtherAuthors keeps the table of docs/measured/filter.md: for each author of
+// labelled attempts, what the claims of the filter are worth. Claims above 0.95 are right in
+// 0.97, the expected calibration error of claims without a cap is 0.05 at most, and half of
+// the right verdicts have no cap.
 func TestClaimsOfOtherAuthors(t *testing.T) {
 	if !longtest.Tests {
 		t.Skip("a simulation of many days: go test -tags long")
 	}
 	t.Parallel()
 	all := judgeAuthors(t)
-	losses := map[string][]float64{}
-	total := make([]float64, len(slopes))
-	for author, judged := range all {
-		losses[author] = misfit(judged)
-		for i := range total {
-			total[i] += losses[author][i]
-		}
-	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "%-14s %6s %6s %8s %10s %6s\n", "author", "n", "slope", "unknown", "above .95", "Brier")
-	right, claims := 0, 0
-	var diagram strings.Builder
+	var b, diagram strings.Builder
+	fmt.Fprintf(&b, "%-14s %6s %8s %12s %12s %12s %6s %6s\n", "author", "n", "unknown", "above .95", "less sure", "capped", "Brier", "ECE")
 	fmt.Fprintf(&diagram, "\n%-14s %-12s %6s %8s %6s %15s\n", "author", "claim", "n", "claimed", "true", "95 %")
+	var whole claims
 	for _, author := range authors {
-		slope := bestSlope(total, losses[author])
-		writeDiagram(&diagram, author, all[author], slope)
-		unknown, sure, so, brier := 0, 0, 0, 0.0
-		for _, j := range all[author] {
-			p := claimed(j, slope)
-			brier += math.Pow(p-truth(j), 2) / float64(len(all[author]))
-			switch {
-			case j.after.Axis == arena.AxisUnknown:
-				unknown++
-			case p > 0.95 || p < 0.05:
-				sure++
-				so += right1(p > 0.5, j.agentic)
-			}
-		}
-		right, claims = right+so, claims+sure
-		fmt.Fprintf(&b, "%-14s %6d %6.2f %8d %10s %6.3f\n", author, len(all[author]), slope, unknown, fmt.Sprintf("%d/%d", so, sure), brier)
+		c := newClaims(all[author])
+		writeDiagram(&diagram, author, all[author])
+		fmt.Fprintln(&b, c.row(author))
+		whole.add(&c)
 	}
-	if 100*right < 97*claims {
-		t.Errorf("%d of %d claims above 0.95 are right, want 0.97", right, claims)
+	fmt.Fprintln(&b, whole.row("all"))
+	if 100*whole.sure.Part < 97*whole.sure.Whole {
+		t.Errorf("%v of the claims above 0.95 are right, want 0.97", whole.sure)
+	}
+	if whole.calibrationError() > 0.05 {
+		t.Errorf("the expected calibration error without capped claims is %.3f, want 0.05", whole.calibrationError())
+	}
+	if free := whole.sure.Part + whole.less.Part; free < whole.capped.Part {
+		t.Errorf("%d right verdicts are without a cap, %d with one", free, whole.capped.Part)
 	}
 	golden(t, "authors.txt", b.String()+diagram.String())
 }
 
-// writeDiagram holds what is claimed of an author's attempts, by a slope that was fitted on
-// all others, against what is so.
-func writeDiagram(b *strings.Builder, author string, judged []judgement, slope float64) {
-	edges := [...]float64{0, 0.05, 0.2, 0.5, 0.500001, 0.8, 0.95, 1.01}
+// claims counts the verdicts on the attempts of an author, and how many of each kind are
+// right: claims above 0.95, other claims, and claims of agentic at the cap.
+type claims struct {
+	n, unknown         int
+	sure, less, capped habits.Ratio
+	squares            float64
+	// bands sum what is claimed and what is right, by tenths of the claim, without caps.
+	bands [10]struct{ n, claimed, right float64 }
+}
+
+// confidenceCap is the confidence of an agentic attempt of a doubtful agent.
+const confidenceCap = 0.8
+
+func newClaims(judged []judgement) (c claims) {
+	for _, j := range judged {
+		c.n++
+		c.squares += math.Pow(claimed(j)-truth(j), 2)
+		right := right1(j.after.Axis == arena.AxisAgentic, j.agentic)
+		count := func(r *habits.Ratio) {
+			r.Part += right
+			r.Whole++
+		}
+		switch {
+		case j.after.Axis == arena.AxisUnknown:
+			c.unknown++
+			continue
+		case j.after.Axis == arena.AxisAgentic && j.after.Confidence == confidenceCap:
+			count(&c.capped)
+			continue
+		case j.after.Confidence > 0.95:
+			count(&c.sure)
+		default:
+			count(&c.less)
+		}
+		band := &c.bands[min(int(10*j.after.Confidence), 9)]
+		band.n++
+		band.claimed += j.after.Confidence
+		band.right += float64(right)
+	}
+	return c
+}
+
+func (c *claims) add(o *claims) {
+	c.n += o.n
+	c.unknown += o.unknown
+	c.squares += o.squares
+	for _, pair := range [][2]*habits.Ratio{{&c.sure, &o.sure}, {&c.less, &o.less}, {&c.capped, &o.capped}} {
+		pair[0].Part += pair[1].Part
+		pair[0].Whole += pair[1].Whole
+	}
+	for i := range c.bands {
+		c.bands[i].n += o.bands[i].n
+		c.bands[i].claimed += o.bands[i].claimed
+		c.bands[i].right += o.bands[i].right
+	}
+}
+
+// calibrationError is the mean distance of what is claimed and what is right, over bands of
+// a tenth, weighted by their claims.
+func (c *claims) calibrationError() float64 {
+	sum, n := 0.0, 0.0
+	for _, band := range c.bands {
+		sum += math.Abs(band.claimed - band.right)
+		n += band.n
+	}
+	return sum / max(n, 1)
+}
+
+func (c *claims) row(author string) string {
+	share := func(r habits.Ratio) string { return fmt.Sprintf("%d/%d", r.Part, r.Whole) }
+	return fmt.Sprintf("%-14s %6d %8d %12s %12s %12s %6.3f %6.3f", author, c.n, c.unknown,
+		share(c.sure), share(c.less), share(c.capped), c.squares/float64(c.n), c.calibrationError())
+}
+
+// writeDiagram holds what is claimed of an author's attempts against what is so.
+func writeDiagram(b *strings.Builder, author string, judged []judgement) {
+	edges := [...]float64{0, 0.05, 0.2, 0.5, 0.500001, 0.799, 0.801, 0.95, 1.01}
 	for i, low := range edges[:len(edges)-1] {
 		agentic, n, sum := 0, 0, 0.0
 		for _, j := range judged {
-			if p := claimed(j, slope); p >= low && p < edges[i+1] {
+			if p := claimed(j); p >= low && p < edges[i+1] {
 				agentic, n, sum = agentic+int(truth(j)), n+1, sum+p
 			}
 		}
@@ -72,8 +132,11 @@ func writeDiagram(b *strings.Builder, author string, judged []judgement, slope f
 			continue
 		}
 		band := fmt.Sprintf("%.2f to %.2f", low, min(edges[i+1], 1))
-		if low == 0.5 {
+		switch low {
+		case 0.5:
 			band = "unknown"
+		case 0.799:
+			band = "capped, 0.80"
 		}
 		from, to := habits.Ratio{Part: agentic, Whole: n}.Interval()
 		fmt.Fprintf(b, "%-14s %-12s %6d %8.3f %6.3f %7.3f-%7.3f\n", author, band, n, sum/float64(n), float64(agentic)/float64(n), from, to)
@@ -87,50 +150,14 @@ func right1(said, so bool) int {
 	return 0
 }
 
-// claimed is how surely the odds say, by that slope, that the model decided.
-func claimed(j judgement, slope float64) float64 {
-	if j.after.Axis == arena.AxisUnknown {
-		return 0.5
+// claimed is the probability, by the filter, that the model decided.
+func claimed(j judgement) float64 {
+	switch j.after.Axis {
+	case arena.AxisAgentic:
+		return j.after.Confidence
+	case arena.AxisScripted:
+		return 1 - j.after.Confidence
+	case arena.AxisUnknown:
 	}
-	return claim(slope * j.odds)
-}
-
-// claim is what the filter says at most: 0.01 to 0.99.
-func claim(odds float64) float64 {
-	return math.Min(math.Max(1/(1+math.Exp(-odds)), 0.01), 0.99)
-}
-
-// slopes are the factors on the odds that are tried: one number needs no more
-// than a grid.
-var slopes = func() (all []float64) {
-	for slope := 0.2; slope < 2; slope += 0.05 {
-		all = append(all, slope)
-	}
-	return all
-}()
-
-// misfit is the negative log-likelihood of the truth under each of slopes.
-func misfit(judged []judgement) []float64 {
-	losses := make([]float64, len(slopes))
-	for _, j := range judged {
-		for i, slope := range slopes {
-			if p := claimed(j, slope); j.agentic {
-				losses[i] -= math.Log(p)
-			} else {
-				losses[i] -= math.Log(1 - p)
-			}
-		}
-	}
-	return losses
-}
-
-// bestSlope is the slope that fits all but one family best.
-func bestSlope(total, family []float64) float64 {
-	best := 0
-	for i := range total {
-		if total[i]-family[i] < total[best]-family[best] {
-			best = i
-		}
-	}
-	return slopes[best]
+	return 0.5
 }

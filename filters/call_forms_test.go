@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"html"
+	"maps"
 	"net/url"
 	"strings"
 	"testing"
@@ -251,7 +252,9 @@ func formTrace(run string, form int, written []writtenCall) *arena.Trace {
 			Params: arena.Raw(c.json()), Response: `[{"product_id":"8689528976","title":"x","price":1}]`, Length: -1,
 		}
 		if q, ok := c.args["q"]; ok {
-			sent.Params = arena.Raw(asJSON(map[string]any{"q": url.QueryEscape(fmt.Sprint(q))}))
+			params := maps.Clone(c.args)
+			params["q"] = url.QueryEscape(fmt.Sprint(q))
+			sent.Params = arena.Raw(asJSON(params))
 		}
 		t.Steps = append(t.Steps, arena.Step{
 			Number: i + 1, Timestamp: arena.Raw(fmt.Sprint(now)),

@@ -15,7 +15,7 @@ import (
 )
 
 // authors are the sources of labelled attempts that one hand or one program wrote.
-var authors = []string{"labelled day", "simulated", "webshop", "hotpot", "fever", "tau", "toolbench", "reference", "program"}
+var authors = []string{"labelled day", "simulated", "webshop", "hotpot", "fever", "tau", "toolbench", "reference", "program", "auto-gpt", "turbo", "polygpt", "whowhen-ag2", "bfcl-native"}
 
 func judgeAuthors(t *testing.T) map[string][]judgement {
 	t.Helper()
@@ -23,6 +23,9 @@ func judgeAuthors(t *testing.T) map[string][]judgement {
 	for _, j := range judgeDay(t, readDay(t, shared(t, "data/axis"))) {
 		author, _, _ := strings.Cut(j.family, "-")
 		all[author] = append(all[author], j)
+	}
+	for _, j := range judgeDay(t, readDay(t, shared(t, "data/axis2"))) {
+		all[j.family] = append(all[j.family], j)
 	}
 	return all
 }

@@ -83,8 +83,6 @@ type ProxyLog struct {
 	Requested int
 	// mute counts calls to models that return no text, such as embeddings.
 	mute int
-	// Impossible counts entries with a duration below zero.
-	Impossible int
 	// silent reports whether models were called, but the log has no entry of it.
 	silent bool
 	// Present reports whether the source has such a log at all.
@@ -155,9 +153,6 @@ func readLog(t *arena.Trace, s *scratch, replyTimes []span) ProxyLog {
 func (l *ProxyLog) count(e *entry) int {
 	if e.mute {
 		l.mute++
-	}
-	if e.DurationMS < 0 {
-		l.Impossible++
 	}
 	if !e.inference {
 		return 0
