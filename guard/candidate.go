@@ -3,6 +3,7 @@ package guard
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -22,6 +23,7 @@ func NewCandidate(id, request string, turns []arena.Turn, products ...string) Ca
 		t := &turns[i]
 		if rows.IsResult(t.User) {
 			c.Context = append(c.Context, rows.UserMessages(t.User)...)
+			c.Results = append(c.Results, t.User)
 		} else if t.User != request {
 			c.Context = appendText(c.Context, t.User)
 		}
@@ -30,8 +32,10 @@ func NewCandidate(id, request string, turns []arena.Turn, products ...string) Ca
 		for _, call := range t.Calls {
 			c.Answers = append(c.Answers, call.Name, string(call.Arguments))
 			c.ProductIDs = append(c.ProductIDs, calls.Recommended(call)...)
+			c.Results = appendText(c.Results, call.Result.Text())
 		}
 	}
+	c.Conversation = append(appendText(nil, request), c.Context...)
 	return c
 }
 
@@ -62,6 +66,8 @@ func ReadCandidate(row rows.Row) (Candidate, error) {
 		turns = append(turns, arena.Turn{Text: text})
 	}
 	c := NewCandidate(r.ID, r.Request, turns, r.ProductIDs...)
+	c.Conversation = slices.Concat(r.System, appendText(nil, r.Request), r.Context)
+	c.Results = r.Results
 	c.Metadata = r.Metadata
 	return c, nil
 }

@@ -25,6 +25,7 @@ const (
 	TierSpec       Tier = "spec"       // names a product that a protected problem asks for, in the request, the rewarded answer or the model's text
 	TierExact      Tier = "exact"      // repeats a protected text
 	TierNormalised Tier = "normalised" // repeats a protected text except for case, punctuation and white space
+	TierNgram      Tier = "ngram"      // repeats most runs of eight words of a protected text, in one text or over several
 	TierLexical    Tier = "lexical"    // is as close to a protected text as rewordings of it are
 	TierEmbedding  Tier = "embedding"  // has the meaning of a protected text, by its embedding
 )
@@ -44,6 +45,10 @@ type Candidate struct {
 	// Metadata holds the texts outside the dialogue: tool definitions and
 	// metadata columns.
 	Metadata []string
+	// Conversation holds the texts of the dialogue that the model did not write, in their order:
+	// they are searched joined, too. Results holds what tools returned.
+	Conversation []string
+	Results      []string
 }
 
 // Finding is the result of checking one candidate.
@@ -104,6 +109,7 @@ type Guard struct {
 type index struct {
 	spec    *specIndex
 	text    *textIndex
+	ngram   *ngramIndex
 	lexical *lexical.Index
 }
 
@@ -124,7 +130,12 @@ func New(bank []Entry, cfg Config) (*Guard, error) {
 	cfg.MaxFalse = cmp.Or(cfg.MaxFalse, DefaultMaxFalse)
 
 	buildIndex := func() *index {
-		return &index{newSpecIndex(bank), newTextIndex(bank), lexical.New(lexicalRequests(bank))}
+		return &index{
+			spec:    newSpecIndex(bank),
+			text:    newTextIndex(bank),
+			ngram:   newNgramIndex(bank),
+			lexical: lexical.New(lexicalRequests(bank)),
+		}
 	}
 	g := &Guard{
 		bank:   bank,
@@ -180,7 +191,16 @@ func (g *Guard) Check(c Candidate) Finding {
 		f := g.prompts.check(text, g.checkText)
 		best = stronger(best, f.withoutUnreadable())
 	}
+	if !best.Drop || !best.Same {
+		best = stronger(best, g.checkConversation(c.Conversation))
+	}
 
+	for _, text := range c.Results {
+		if best.Drop {
+			return best
+		}
+		best = stronger(best, g.checkResult(text))
+	}
 	for _, text := range c.Answers {
 		if best.Drop {
 			return best
@@ -240,8 +260,15 @@ func (g *Guard) checkText(text string) Finding {
 	if f := g.index().text.check(text, g.bank); f.Drop {
 		return f
 	}
+	best := Finding{}
+	if hidden := disguise.Hidden(text); hidden != "" {
+		best = g.checkText(hidden)
+		if best.Drop {
+			best.Evidence = "beneath a disguise (invisible characters): " + best.Evidence
+		}
+	}
 	text = disguise.Plain(text)
-	best := g.checkPlain(text)
+	best = stronger(best, g.checkPlain(text))
 	for _, r := range disguise.Readings(text, g.index().lexical.Knows) {
 		f := g.checkPlain(r.Text)
 		if f.Drop {
@@ -256,7 +283,11 @@ func (g *Guard) checkPlain(text string) Finding {
 	if f := g.index().text.check(text, g.bank); f.Drop {
 		return f
 	}
-	return g.checkLexical(text)
+	f := g.index().ngram.check(text, g.bank)
+	if g.config.SameOnly && !f.Same {
+		f = Finding{}
+	}
+	return stronger(g.checkLexical(text), f)
 }
 
 func (g *Guard) checkLexical(text string) Finding {

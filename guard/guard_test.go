@@ -62,7 +62,7 @@ func TestCanaryFailsForBrokenGuard(t *testing.T) {
 		t.Error("a guard without its specification tier passes")
 	}
 	g = newTestGuard(t, kettle())
-	g.index().text, g.index().lexical = newTextIndex(nil), lexical.New(nil)
+	g.index().text, g.index().ngram, g.index().lexical = newTextIndex(nil), newNgramIndex(nil), lexical.New(nil)
 	if g.Canary() == nil {
 		t.Error("a guard without its text tiers passes")
 	}
@@ -82,13 +82,13 @@ func TestInjectionDetectsBrokenTier(t *testing.T) {
 			t.Errorf("%+v", k)
 		}
 	}
-	g.index().lexical = lexical.New(nil)
+	g.index().ngram, g.index().lexical = newNgramIndex(nil), lexical.New(nil)
 	err := g.Injection(1).Validate()
 	if !errors.Is(err, ErrRecall) || !strings.Contains(err.Error(), "reordered") || !strings.Contains(err.Error(), "synonyms") {
 		t.Errorf("without the lexical tier: %v", err)
 	}
 	g = newTestGuard(t, bank)
-	g.index().text, g.index().lexical = newTextIndex(nil), lexical.New(nil)
+	g.index().text, g.index().ngram, g.index().lexical = newTextIndex(nil), newNgramIndex(nil), lexical.New(nil)
 	if err := g.Injection(1).Validate(); err == nil || !strings.Contains(err.Error(), "verbatim") {
 		t.Errorf("without the text tiers: %v", err)
 	}

@@ -3,6 +3,7 @@ package guard
 import (
 	"errors"
 	"fmt"
+	"net/url"
 	"regexp"
 	"strconv"
 	"strings"
@@ -36,11 +37,25 @@ type InjectionRecall struct {
 
 // plant is a kind of change to requests. To measure recall, protected requests are changed in this
 // way and checked. Requests that the change leaves as they are do not count, except for the kind
-// verbatim.
+// verbatim. split, if it is not nil, distributes the changed text over the texts of a conversation.
 type plant struct {
 	kind   string
 	change func(text string) string
+	split  func(text string) []string
 	floor  float64
+}
+
+// candidate returns the row in which a changed text is checked.
+func (p *plant) candidate(text string) Candidate {
+	if p.split == nil {
+		return Candidate{Text: text}
+	}
+	parts := p.split(text)
+	return Candidate{
+		Text:         parts[0],
+		Context:      parts[1:],
+		Conversation: parts,
+	}
 }
 
 // The minimum recalls. Normalisation must detect every request of its kinds. Rewordings are
@@ -57,13 +72,17 @@ const verbatim = "verbatim"
 
 func plants() []plant {
 	return []plant{
-		{verbatim, func(t string) string { return t }, floorCertain},
-		{"white_space", widenSpace, floorCertain},
-		{"reordered", reorder, floorScored},
-		{"rewrapped", rewrap, floorScored},
-		{"units", changeUnits, floorScored},
-		{"synonyms", synonyms.Replace, floorScored},
-		{"translated", translate, floorNone},
+		{kind: verbatim, change: func(t string) string { return t }, floor: floorCertain},
+		{kind: "white_space", change: widenSpace, floor: floorCertain},
+		{kind: "reordered", change: reorder, floor: floorScored},
+		{kind: "rewrapped", change: rewrap, floor: floorScored},
+		{kind: "units", change: changeUnits, floor: floorScored},
+		{kind: "synonyms", change: synonyms.Replace, floor: floorScored},
+		{kind: "translated", change: translate, floor: floorNone},
+		{kind: "percent_encoded", change: percentEncode, floor: floorCertain},
+		{kind: "split_in_two", change: markSplit, split: splitInto(2), floor: floorCertain},
+		{kind: "split_in_three", change: markSplit, split: splitInto(3), floor: floorCertain},
+		{kind: "split_in_five", change: markSplit, split: splitInto(5), floor: floorCertain},
 	}
 }
 
@@ -84,7 +103,7 @@ func (g *Guard) inject(seed uint64, kinds []plant) InjectionReport {
 		for _, i := range sample {
 			e := &g.bank[i]
 			if text := p.change(e.Text); text != e.Text || p.kind == verbatim {
-				k.count(e.ID, g.Check(Candidate{Text: text}).Drop)
+				k.count(e.ID, g.Check(p.candidate(text)).Drop)
 			}
 		}
 		if k.Planted > 0 {
@@ -122,6 +141,26 @@ func (r InjectionReport) Validate() error {
 	}
 	return bad.Err()
 }
+
+// markSplit returns a request with another end, so that requests which are split count as changed.
+func markSplit(text string) string { return text + " " }
+
+// splitInto returns a function that splits a text into parts of equally many words, as a customer
+// writes several messages, a message has several parts, or a row several fields.
+func splitInto(parts int) func(text string) []string {
+	return func(text string) []string {
+		words := strings.Fields(text)
+		var out []string
+		for i := range parts {
+			part := words[i*len(words)/parts : (i+1)*len(words)/parts]
+			out = append(out, strings.Join(part, " "))
+		}
+		return out
+	}
+}
+
+// percentEncode writes a request as in a URL.
+func percentEncode(text string) string { return url.PathEscape(text) }
 
 // widenSpace writes every space of a request twice and adds white space before and after the
 // request.

@@ -70,7 +70,7 @@ func NewReport(g *Guard) *Report {
 	if g == nil {
 		return r
 	}
-	r.Ran = []Tier{TierSpec, TierExact, TierNormalised, TierLexical}
+	r.Ran = []Tier{TierSpec, TierExact, TierNormalised, TierNgram, TierLexical}
 	r.Threshold = g.config.Drop
 	r.FalseDrops = g.falseDrops
 	for _, e := range g.bank {

@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/trajectory-arena/arena/guard/disguise"
 )
@@ -123,8 +125,9 @@ func (s *specIndex) checkRewarded(ids []string, bank []Entry) Finding {
 // product, as written or with encodings such as base64 undone. Otherwise it returns the zero
 // Finding. label describes the text in the evidence.
 func (s *specIndex) check(label, text string, bank []Entry) Finding {
+	hidden := disguise.Hidden(text)
 	text = disguise.Plain(text)
-	for _, r := range append(disguise.Readings(text, nil), disguise.Reading{Text: text}) {
+	for _, r := range append(disguise.Readings(text, nil), disguise.Reading{Text: text}, disguise.Reading{Text: hidden}) {
 		if i, what := s.find(withoutEscapes(r.Text)); what != "" {
 			return specFinding(bank[i], label+" names "+what)
 		}
@@ -178,8 +181,9 @@ func (s *specIndex) find(text string) (entry int, what string) {
 }
 
 // findProduct returns the first protected product id in text and the index of its problem in the
-// bank; id is empty if there is none. The id must be a full word, or a part of one that dashes and
-// underscores join ("product_1234567", "1234567-the").
+// bank; id is empty if there is none. An id that has letters must be a full word, or a part of one
+// that dashes and underscores join ("product_b1234567", "b1234567-the"). For an id of digits see
+// findDigits.
 func (s *specIndex) findProduct(text string) (entry int, id string) {
 	for start := 0; start < len(text); {
 		if !isIDByte(text[start]) {
@@ -201,7 +205,94 @@ func (s *specIndex) findProduct(text string) (entry int, id string) {
 		}
 		start = end
 	}
+	return s.findDigits(text)
+}
+
+// minDigits is the minimum number of digits in an id that is found beside letters and with signs
+// between its digits. Among ten million numbers of eight digits, one agrees with an id of a bank of
+// 750 ids of ten digits by chance.
+const minDigits = 8
+
+// findDigits returns the first protected id of at least minDigits digits in text that no other digit
+// touches, such as in the link "-i1234567890.html", and the index of its problem. One sign that
+// separates thousands or groups may be between two digits ("1,234,567,890"). Digits of all scripts
+// count.
+func (s *specIndex) findDigits(text string) (entry int, id string) {
+	if strings.IndexFunc(text, isNotASCII) >= 0 {
+		text = strings.Map(toASCIIDigit, text)
+	}
+	for i := 0; i < len(text); {
+		if !isDigit(text[i]) {
+			i++
+			continue
+		}
+		digits, ends := digitGroups(text[i:])
+		if entry, id = s.findInGroups(digits, ends); id != "" {
+			return entry, id
+		}
+		for i < len(text) && isDigit(text[i]) {
+			i++
+		}
+	}
 	return 0, ""
+}
+
+// maxIDDigits is the maximum number of digits of an id that is searched for with signs between its
+// digits.
+const maxIDDigits = 24
+
+// digitGroups reads the digits at the start of text, with one separator between two of them at most,
+// up to maxIDDigits digits. ends are the numbers of digits after which a separator or the end
+// follows.
+func digitGroups(text string) (digits string, ends []int) {
+	var b [maxIDDigits]byte
+	n := 0
+	for i := 0; i < len(text) && n < maxIDDigits; i++ {
+		switch {
+		case isDigit(text[i]):
+			b[n] = text[i]
+			n++
+		case strings.IndexByte(groupSeparators, text[i]) >= 0 && i+1 < len(text) && isDigit(text[i+1]):
+			ends = append(ends, n)
+		default:
+			return string(b[:n]), append(ends, n)
+		}
+	}
+	if n < maxIDDigits {
+		ends = append(ends, n)
+	}
+	return string(b[:n]), ends
+}
+
+// groupSeparators are the signs that may separate groups of digits.
+const groupSeparators = " ,._'-/"
+
+// findInGroups returns the protected id that the first groups of digits make, and the index of its
+// problem; id is empty if there is none.
+func (s *specIndex) findInGroups(digits string, ends []int) (entry int, id string) {
+	for _, end := range ends {
+		if end < minDigits {
+			continue
+		}
+		if i, ok := s.byProduct[digits[:end]]; ok {
+			return i, digits[:end]
+		}
+	}
+	return 0, ""
+}
+
+// toASCIIDigit returns the ASCII digit of the same value for a decimal digit of another script, and
+// any other character itself.
+func toASCIIDigit(r rune) rune {
+	if r < utf8.RuneSelf || !unicode.IsDigit(r) {
+		return r
+	}
+	for zero := r; zero > r-10; zero-- { // the digits of a script follow one another
+		if !unicode.IsDigit(zero - 1) {
+			return '0' + (r - zero)
+		}
+	}
+	return r
 }
 
 // protectedID returns the index in the bank of the problem with this product id. ok is false if no

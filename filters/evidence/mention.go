@@ -233,8 +233,8 @@ func (r *request) addArguments(v gjson.Result, encoded bool, depth int) {
 		ids = []string{text}
 	}
 	for _, text := range ids {
-		if value := newValue(text); len(value.words) > 0 {
-			r.values = append(r.values, value)
+		if one := newValue(text); len(one.words) > 0 {
+			r.values = append(r.values, one)
 		}
 	}
 }

@@ -1,12 +1,20 @@
 package disguise
 
 import (
+	"bytes"
 	"cmp"
+	"compress/gzip"
+	"compress/zlib"
+	"encoding/base32"
 	"encoding/base64"
+	"encoding/binary"
 	"encoding/hex"
+	"errors"
+	"io"
 	"regexp"
 	"strings"
 	"unicode"
+	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/trajectory-arena/arena/internal/text"
@@ -66,10 +74,73 @@ func decodeRun(run string) (plain, how string) {
 		return string(b), "hexadecimal"
 	}
 	standard := strings.NewReplacer("-", "+", "_", "/").Replace(strings.TrimRight(run, "="))
-	if b, err := base64.RawStdEncoding.DecodeString(standard); err == nil && isText(b) {
-		return string(b), "base64"
+	if b, err := base64.RawStdEncoding.DecodeString(standard); err == nil {
+		if b = unpack(b); isText(b) {
+			return string(b), "base64"
+		}
+	}
+	if b, err := base32.StdEncoding.WithPadding(base32.NoPadding).DecodeString(strings.ToUpper(standard)); err == nil && isText(b) {
+		return string(b), "base32"
 	}
 	return run, ""
+}
+
+// maxUnpacked is the maximum length in bytes of a text that is decompressed.
+const maxUnpacked = 1 << 20
+
+// unpack returns the text in b as UTF-8: decompressed if b is a gzip or zlib stream, and decoded if
+// b is UTF-16 with a byte order mark or with a zero byte in every second place. It returns b itself
+// if b is none of these.
+func unpack(b []byte) []byte {
+	var r io.Reader
+	var err error
+	switch {
+	case bytes.HasPrefix(b, []byte{0x1f, 0x8b}):
+		r, err = gzip.NewReader(bytes.NewReader(b))
+	case len(b) > 2 && b[0] == 0x78 && (int(b[0])<<8|int(b[1]))%31 == 0:
+		r, err = zlib.NewReader(bytes.NewReader(b))
+	default:
+		return fromUTF16(b)
+	}
+	if err != nil {
+		return b
+	}
+	text, err := io.ReadAll(io.LimitReader(r, maxUnpacked))
+	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return b
+	}
+	return text
+}
+
+// fromUTF16 returns UTF-16 text as UTF-8. It returns b itself if b has no byte order mark and no
+// zero byte in every second place.
+func fromUTF16(b []byte) []byte {
+	if len(b) < 4 || len(b)%2 != 0 {
+		return b
+	}
+	var order binary.ByteOrder = binary.LittleEndian
+	zeros := [2]int{} // at even and at odd places
+	for i, c := range b {
+		if c == 0 {
+			zeros[i%2]++
+		}
+	}
+	switch {
+	case bytes.HasPrefix(b, []byte{0xff, 0xfe}):
+	case bytes.HasPrefix(b, []byte{0xfe, 0xff}) || zeros[0] > len(b)/4:
+		order = binary.BigEndian
+	case zeros[1] <= len(b)/4:
+		return b
+	}
+
+	units := make([]uint16, 0, len(b)/2)
+	for i := 0; i < len(b); i += 2 {
+		unit := order.Uint16(b[i:])
+		if unit != 0xfeff { // the byte order mark
+			units = append(units, unit)
+		}
+	}
+	return []byte(string(utf16.Decode(units)))
 }
 
 // isText reports whether b is likely a text: at least minEncoded bytes of valid UTF-8 without

@@ -181,6 +181,9 @@ func undoOnce(r Reading, known func(string) bool) []Reading {
 	}
 	decoded, how := decode(r.Text)
 	add(decoded, how)
+	for _, e := range escapes {
+		add(e.undo(r.Text), e.how)
+	}
 	if known == nil {
 		return out
 	}

@@ -2,6 +2,7 @@ package rows
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -13,8 +14,9 @@ import (
 )
 
 // Content is the content of a row in any trainer's format: the request, the
-// model's texts, and the products that it is about. Tool results are omitted,
-// since every search returns products of other problems.
+// model's texts, and the products that it is about. Every string and number of the row is in one
+// of its fields, except media in base64 and the names that classify a row or a message. Tool
+// results are apart, since every search returns products of other problems.
 type Content struct {
 	// ID is the row's id, empty if it has none.
 	ID string
@@ -25,8 +27,11 @@ type Content struct {
 	System  []string
 	// Answers holds all texts that the model wrote.
 	Answers []string
-	// Metadata holds the texts outside the dialogue: tool definitions and metadata.
+	// Metadata holds the texts outside the dialogue: tool definitions, metadata, and all columns
+	// whose names are not known, one text a column.
 	Metadata []string
+	// Results holds what tools returned.
+	Results []string
 	// ProductIDs, Titles and Terms are from reward specifications and from columns
 	// with product ids.
 	ProductIDs []string
@@ -54,7 +59,18 @@ var (
 
 	roleKeys   = []string{"role", "from", "source"}
 	userRoles  = []string{"user", "human", "customer"}
-	modelRoles = []string{"assistant", "gpt", "model", "function_call", "agent"}
+	modelRoles = []string{"assistant", "gpt", "model", "function_call", "agent", "bot", "ai"}
+
+	// resultKeys are columns with what tools returned.
+	resultKeys = []string{
+		"observation", "observations", "obs", "result", "results", "tool_result", "tool_results",
+		"tool_output", "tool_outputs", "tool_responses", "search_results", "documents", "passages",
+	}
+	// classKeys classify a row, a message or a part, by names that say nothing of a problem.
+	classKeys = []string{
+		"role", "from", "source", "type", "id", "call_id", "tool_call_id", "tool_use_id", "status", "format",
+		"mime_type", "index", "split", "data_source", "style",
+	}
 )
 
 // resultTags are the tags with which a tool result in a user message starts.
@@ -113,13 +129,11 @@ func Read(row Row) Content {
 	if system := columns["system"]; system.Type == gjson.String && system.Str != "" {
 		c.System = append(c.System, system.Str)
 	}
-	for _, key := range metadataKeys {
-		if text := Leaves(columns[key]); text != "" {
-			c.Metadata = append(c.Metadata, text)
-		}
-	}
 	for _, key := range productKeys {
 		walk(columns[key], key, maxDepth, false, c.addSpecValue)
+	}
+	for _, key := range slices.Sorted(maps.Keys(columns)) {
+		c.addColumn(key, columns[key])
 	}
 	c.Guessed = c.IsEmpty()
 	if c.Guessed {
@@ -130,6 +144,53 @@ func Read(row Row) Content {
 		})
 	}
 	return c
+}
+
+// readKeys are the columns of which every text is read as part of the dialogue.
+var readKeys = slices.Concat(idKeys, requestKeys, dialogueKeys, answerKeys, []string{"system"})
+
+// addColumn adds the strings and numbers of a column that is not read as part of the dialogue: the
+// messages of a list of messages, the results of tools, and all else as metadata.
+func (c *Content) addColumn(key string, v gjson.Result) {
+	switch {
+	case slices.Contains(resultKeys, key):
+		c.Results = appendNonEmpty(c.Results, values(v))
+	case slices.Contains(dialogueKeys, key) && v.IsArray():
+	case isDialogue(v):
+		c.addDialogue(v)
+	case slices.Contains(readKeys, key) && v.Type == gjson.String, slices.Contains(idKeys, key):
+	case slices.Contains(metadataKeys, key):
+		c.Metadata = appendNonEmpty(c.Metadata, Leaves(v))
+	default:
+		c.Metadata = appendNonEmpty(c.Metadata, values(v))
+	}
+}
+
+// isDialogue reports whether a value is an array whose first element is a message, with a role.
+func isDialogue(v gjson.Result) bool {
+	first := v.Get("0")
+	if !v.IsArray() || !first.IsObject() {
+		return false
+	}
+	return firstString(first.Map(), roleKeys) != ""
+}
+
+func appendNonEmpty(texts []string, text string) []string {
+	if text == "" {
+		return texts
+	}
+	return append(texts, text)
+}
+
+// values returns the strings and numbers in a value, one a line, without media in base64.
+func values(v gjson.Result) string {
+	var lines []string
+	walk(v, "", maxDepth, false, func(key string, v gjson.Result) {
+		if isMedia := strings.HasPrefix(v.Str, "data:") || key == "data"; !isMedia {
+			lines = append(lines, v.String())
+		}
+	})
+	return strings.Join(lines, "\n")
 }
 
 // IsEmpty reports whether the row has neither a text of the dialogue nor a product.
@@ -214,28 +275,101 @@ func (c *Content) addDialogue(v gjson.Result) {
 		if message.Type == gjson.String && isJSON(message.Str) { // the format of our own Parquet
 			message = gjson.Parse(message.Str)
 		}
-		m := message.Map()
-		role := firstString(m, roleKeys)
+		c.addMessage(message.Map())
+	}
+}
+
+// addMessage adds the texts of a message to System, Request, Context, Answers or Results, by its
+// role: first those where messages have their text, then all other strings and numbers of it.
+func (c *Content) addMessage(m map[string]gjson.Result) {
+	role := firstString(m, roleKeys)
+	others := otherValues(m)
+	switch {
+	case role == "system" || role == "developer":
+		c.System = appendNonEmpty(append(c.System, messageTexts(m)...), others)
+	case slices.Contains(userRoles, role):
+		for _, text := range append(messageTexts(m), others) {
+			c.addUserText(text)
+		}
+		c.Results = appendNonEmpty(c.Results, partResults(m))
+	case slices.Contains(modelRoles, role):
+		c.addModelTurn(m)
+		c.Answers = appendNonEmpty(c.Answers, others)
+	case role == "" && !isResultType(m["type"].Str): // an item of a list of outputs, such as a call
+		c.Answers = appendNonEmpty(append(c.Answers, messageTexts(m)...), others)
+	default:
+		texts := messageTexts(m)
+		for _, text := range UserMessages(strings.Join(texts, resultEnd)) {
+			c.addUserText(text)
+		}
+		c.Results = appendNonEmpty(c.Results, strings.Join(appendNonEmpty(texts, others), "\n"))
+	}
+}
+
+// isResultType reports whether a part or an item of this type holds what a tool returned.
+func isResultType(kind string) bool {
+	return strings.HasSuffix(kind, "_output") || strings.HasSuffix(kind, "_result") || kind == "functionResponse"
+}
+
+// textKeys are the members of a message that messageTexts reads.
+var textKeys = []string{"content", "value", "message"}
+
+// turnKeys are the members of a message of the model that addModelTurn reads.
+var turnKeys = []string{"reasoning_content", "think", "thinking", "response", "tool_calls", "function_call"}
+
+// otherValues returns the strings and numbers of a message that neither messageTexts nor
+// addModelTurn reads, one a line, without the results of tools in its parts.
+func otherValues(m map[string]gjson.Result) string {
+	var lines []string
+	for _, key := range slices.Sorted(maps.Keys(m)) {
+		v := m[key]
 		switch {
-		case role == "system" || role == "developer":
-			c.System = append(c.System, messageTexts(m)...)
-		case slices.Contains(userRoles, role):
-			for _, text := range messageTexts(m) {
-				c.addUserText(text)
+		case slices.Contains(classKeys, key):
+		case slices.Contains(textKeys, key) && v.IsArray(), key == "parts" && v.IsArray():
+			for _, part := range v.ForEach {
+				lines = appendNonEmpty(lines, otherPartValues(part, key == "parts"))
 			}
-		case slices.Contains(modelRoles, role):
-			c.addModelTurn(m)
-		default: // a tool result
-			for _, text := range UserMessages(strings.Join(messageTexts(m), resultEnd)) {
-				c.addUserText(text)
+		case slices.Contains(textKeys, key) && v.Type == gjson.String:
+		case slices.Contains(turnKeys, key) && slices.Contains(modelRoles, firstString(m, roleKeys)):
+		default:
+			lines = appendNonEmpty(lines, values(v))
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// otherPartValues returns the strings and numbers of a part of a message, without its text unless
+// withText is set, and nothing of a part with the result of a tool.
+func otherPartValues(part gjson.Result, withText bool) string {
+	if isResultType(part.Get("type").Str) || part.Get("functionResponse").Exists() {
+		return ""
+	}
+	var lines []string
+	for key, v := range part.ForEach {
+		isRead := key.Str == "text" && !withText
+		if !isRead && !slices.Contains(classKeys, key.Str) {
+			lines = appendNonEmpty(lines, values(v))
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// partResults returns what tools returned in the parts of a message.
+func partResults(m map[string]gjson.Result) string {
+	var lines []string
+	for _, key := range textKeys {
+		for _, part := range m[key].ForEach {
+			if isResultType(part.Get("type").Str) {
+				lines = appendNonEmpty(lines, values(part))
 			}
 		}
 	}
+	return strings.Join(lines, "\n")
 }
 
 func messageTexts(m map[string]gjson.Result) []string {
 	var texts []string
-	for _, key := range []string{"content", "value", "message"} {
+	for _, key := range textKeys {
 		v := m[key]
 		switch {
 		case v.Type == gjson.String:
@@ -332,7 +466,9 @@ func (c *Content) addSpecValue(key string, v gjson.Result) {
 		c.ProductIDs = calls.AppendIDs(c.ProductIDs, v, math.MaxInt)
 	case "title":
 		c.Titles = append(c.Titles, v.String())
-	case "query", "problem_id", "id", "style", "split", "category", "difficulty", "data_source", "ground_truth", "reward", "rewards":
+	case "ground_truth":
+		c.addSpecValue("product_id", v)
+	case "query", "problem_id", "id", "style", "split", "category", "difficulty", "data_source", "reward", "rewards":
 	default:
 		if v.Type == gjson.String {
 			c.Terms = append(c.Terms, v.Str)

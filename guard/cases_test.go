@@ -1,0 +1,72 @@
+package guard
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/trajectory-arena/arena/guard/rows"
+)
+
+// TestCasesOfAnExaminer holds inputs of another author: protected requests over several turns,
+// in parts and in encodings, and in the fields of trainers.
+func TestCasesOfAnExaminer(t *testing.T) {
+	t.Parallel()
+	shared := filepath.Join("..", "..", "shared")
+	if _, err := os.Stat(shared); err != nil {
+		t.Skip("needs the shared folder beside the repository")
+	}
+	bankFiles, err := rows.Files(filepath.Join(shared, "data/shoppingbench"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := readEntries(t, bankFiles, nil)
+	one := readEntries(t, []string{filepath.Join(shared, "data/shoppingbench/synthesize_product_test.jsonl")}, func(line int) bool { return line == 42 })
+
+	for name, c := range map[string]struct {
+		bank []Entry
+		same bool
+	}{
+		"turns": {all, true}, "parts": {all, true}, "encoded": {all, true}, "shapes": {one, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g := newTestGuard(t, c.bank)
+			missed, n := 0, 0
+			err := rows.Each(filepath.Join(shared, "cases/guard", name+".jsonl"), func(row rows.Row) error {
+				candidate, err := ReadCandidate(row)
+				if err != nil {
+					return err
+				}
+				n++
+				if f := g.Check(candidate); !f.Drop || c.same && !f.Same {
+					missed++
+					t.Logf("%s: dropped %v, same %v: %s", candidate.ID, f.Drop, f.Same, f.Evidence)
+				}
+				return nil
+			})
+			if err != nil || missed > 0 {
+				t.Errorf("%d of %d missed, %v", missed, n, err)
+			}
+		})
+	}
+}
+
+// readEntries reads the problems of files of ShoppingBench, those whose line keep accepts.
+func readEntries(t *testing.T, files []string, keep func(line int) bool) (entries []Entry) {
+	t.Helper()
+	for _, file := range files {
+		err := rows.Each(file, func(row rows.Row) error {
+			if keep != nil && !keep(row.Line) {
+				return nil
+			}
+			content := rows.Read(row)
+			entries = append(entries, Entry{ID: row.Name(), Text: content.Request, ProductIDs: content.ProductIDs, Titles: content.Titles, Terms: content.Terms})
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return entries
+}

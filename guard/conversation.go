@@ -1,0 +1,66 @@
+package guard
+
+import "strings"
+
+// checkConversation checks the texts of a dialogue that the model did not write, joined in their
+// order: a request may be split over messages, parts of a message, or fields of a row. It returns
+// the zero Finding for a single text, which is checked by itself.
+func (g *Guard) checkConversation(parts []string) Finding {
+	if len(parts) < 2 {
+		return Finding{}
+	}
+	best := g.index().ngram.check(strings.Join(parts, " "), g.bank)
+	if g.config.SameOnly && !best.Same {
+		best = Finding{}
+	}
+	if best.Drop && best.Same {
+		return overMessages(best)
+	}
+	limit := maxPadding * (g.index().text.maxBytes + 1)
+	for _, window := range windows(parts, limit) {
+		f := g.checkText(strings.Join(window, "\n"))
+		best = stronger(best, f.withoutUnreadable())
+		if best.Drop && best.Same {
+			break
+		}
+	}
+	return overMessages(best)
+}
+
+func overMessages(f Finding) Finding {
+	if f.Drop {
+		f.Evidence = "over several messages: " + f.Evidence
+	}
+	return f
+}
+
+// windows returns the longest sequences of two consecutive texts and more whose length in bytes is
+// at most limit together.
+func windows(parts []string, limit int) [][]string {
+	var out [][]string
+	lastEnd := 0
+	for start := range parts {
+		size := 0
+		end := start
+		for end < len(parts) && size+len(parts[end]) <= limit {
+			size += len(parts[end]) + 1
+			end++
+		}
+		if end-start > 1 && end > lastEnd {
+			out = append(out, parts[start:end])
+			lastEnd = end
+		}
+	}
+	return out
+}
+
+// checkResult checks what a tool returned. Since every search returns products of other problems,
+// only whole protected requests count, not ids, titles or similar texts.
+func (g *Guard) checkResult(text string) Finding {
+	f := g.index().ngram.check(text, g.bank)
+	if !f.Same {
+		return Finding{}
+	}
+	f.Evidence = "a result of a tool holds " + f.Evidence
+	return f
+}

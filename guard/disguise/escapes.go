@@ -1,0 +1,170 @@
+package disguise
+
+import (
+	"html"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// escapes are the encodings in which each character of a text is written by itself: those of URLs,
+// HTML, JSON and e-mail, and lists of codes. undo returns the text itself if it has none.
+var escapes = []struct {
+	how  string
+	undo func(text string) string
+}{
+	{"percent-encoding", undoPercent},
+	{"HTML", undoHTML},
+	{"escapes of JSON", undoBackslashes},
+	{"quoted-printable", undoQuotedPrintable},
+	{"hexadecimal codes", func(text string) string { return undoCodes(text, hexCodes, 16) }},
+	{"decimal codes", func(text string) string { return undoCodes(text, decimalCodes, 10) }},
+}
+
+// minEscapes is the minimum number of escapes in a text that hides a request: two words have some
+// four blanks and signs.
+const minEscapes = 3
+
+var percentEscape = regexp.MustCompile(`%[0-9a-fA-F]{2}`)
+
+// undoPercent returns a text with the percent-encoding of URLs undone, and with a space in place of
+// each plus sign.
+func undoPercent(text string) string {
+	if strings.Count(text, "%") < minEscapes {
+		return text
+	}
+	undone := replaceBytes(text, percentEscape)
+	if undone == text {
+		return text
+	}
+	return strings.ReplaceAll(undone, "+", " ")
+}
+
+// replaceBytes replaces each escape, which ends in two hexadecimal digits, by the byte that it
+// stands for. It returns the text itself if that is not UTF-8.
+func replaceBytes(text string, escape *regexp.Regexp) string {
+	undone := escape.ReplaceAllStringFunc(text, func(code string) string {
+		n, err := strconv.ParseUint(code[len(code)-2:], 16, 8)
+		if err != nil {
+			return code
+		}
+		return string([]byte{byte(n)})
+	})
+	if !utf8.ValidString(undone) {
+		return text
+	}
+	return undone
+}
+
+// wordBreaks are tags and comments of HTML that may be within a word.
+var wordBreaks = regexp.MustCompile(`(?i)<wbr\s*/?>|<!--.*?-->|</?(?:b|i|u|s|em|strong|span|font|mark)(?:\s[^<>]{0,200})?>`)
+
+// undoHTML returns a text without tags that may be within a word, and with entities undone.
+func undoHTML(text string) string {
+	if strings.IndexByte(text, '<') >= 0 {
+		text = wordBreaks.ReplaceAllString(text, "")
+	}
+	if strings.IndexByte(text, '&') >= 0 {
+		text = strings.ReplaceAll(html.UnescapeString(text), "\u00ad", "")
+	}
+	return text
+}
+
+// backslashEscape matches an escape of a character by its code in JSON, JavaScript or Python.
+var backslashEscape = regexp.MustCompile(`\\+(?:u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|u\{[0-9a-fA-F]{1,6}\}|U[0-9a-fA-F]{8})`)
+
+// undoBackslashes returns a text with the characters that escapes such as \u0041 stand for. An
+// escape of a half of a surrogate pair becomes a space.
+func undoBackslashes(text string) string {
+	if strings.Count(text, `\`) < minEscapes {
+		return text
+	}
+	return backslashEscape.ReplaceAllStringFunc(text, func(code string) string {
+		digits := strings.Trim(strings.TrimLeft(code, `\`)[1:], "{}")
+		n, err := strconv.ParseUint(digits, 16, 32)
+		if err != nil || n > utf8.MaxRune || !utf8.ValidRune(rune(n)) {
+			return " "
+		}
+		return string(rune(n))
+	})
+}
+
+var quotedEscape = regexp.MustCompile(`=[0-9a-fA-F]{2}`)
+
+// undoQuotedPrintable returns a text with the encoding of e-mails undone: an equals sign and two
+// hexadecimal digits for a byte, and lines that end in an equals sign joined.
+func undoQuotedPrintable(text string) string {
+	if strings.Count(text, "=") < minEscapes {
+		return text
+	}
+	text = strings.ReplaceAll(strings.ReplaceAll(text, "=\r\n", ""), "=\n", "")
+	return replaceBytes(text, quotedEscape)
+}
+
+// Lists of at least minEncoded codes, separated by spaces, commas or other signs.
+var (
+	hexCodes     = regexp.MustCompile(`(?:\b(?:0[xX])?[0-9a-fA-F]{2}\b[\s,;:.-]*){12,}`)
+	decimalCodes = regexp.MustCompile(`(?:\b[0-9]{2,3}\b[\s,;:.-]*){12,}`)
+	codeDigits   = regexp.MustCompile(`\b(?:0[xX])?([0-9a-fA-F]{2,3})\b`)
+)
+
+// undoCodes replaces each list of the codes of bytes by the text that they stand for, unless it is
+// no text.
+func undoCodes(text string, list *regexp.Regexp, base int) string {
+	if !mayHaveCodes(text) {
+		return text
+	}
+	return list.ReplaceAllStringFunc(text, func(codes string) string {
+		var b []byte
+		for _, code := range codeDigits.FindAllStringSubmatch(codes, -1) {
+			n, err := strconv.ParseUint(code[1], base, 8)
+			if err != nil {
+				return codes
+			}
+			b = append(b, byte(n))
+		}
+		if !isText(b) {
+			return codes
+		}
+		return string(b)
+	})
+}
+
+// mayHaveCodes reports whether a text has so many digits that it may have a list of codes.
+func mayHaveCodes(text string) bool {
+	digits := 0
+	for i := range len(text) {
+		if text[i] >= '0' && text[i] <= '9' {
+			digits++
+		}
+	}
+	return digits >= minEncoded
+}
+
+// Hidden returns the text that invisible code points of a text stand for: tag characters are ASCII
+// characters, and variation selectors are bytes. It is empty if there is none of at least
+// minEncoded characters.
+func Hidden(text string) string {
+	if isPlain(text) {
+		return ""
+	}
+	var tags, selected []byte
+	for _, r := range text {
+		switch {
+		case r >= 0xE0020 && r <= 0xE007E:
+			tags = append(tags, byte(r-0xE0000))
+		case r >= 0xFE00 && r <= 0xFE0F:
+			selected = append(selected, byte(r-0xFE00))
+		case r >= 0xE0100 && r <= 0xE01EF:
+			selected = append(selected, byte(r-0xE0100+16))
+		}
+	}
+	hidden := ""
+	for _, b := range [][]byte{tags, selected} {
+		if isText(b) {
+			hidden += string(b) + "\n"
+		}
+	}
+	return hidden
+}

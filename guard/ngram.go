@@ -1,0 +1,119 @@
+package guard
+
+import (
+	"fmt"
+	"strings"
+)
+
+// gramWords is the number of consecutive words of a run that is looked up. Runs of eight words are
+// the usual measure of contamination.
+const gramWords = 8
+
+// maxGramEntries is the maximum number of protected requests that share a run which counts. A run of
+// more requests is a phrase of the customers, such as "find a shop that sells all of".
+const maxGramEntries = 3
+
+// ngramIndex finds protected requests by their runs of words, in texts of any length and over
+// several messages.
+type ngramIndex struct {
+	// entries maps the hash of a run to the requests that have it.
+	entries map[uint64][]int32
+	// grams is the number of runs of each request that count.
+	grams []int
+}
+
+func newNgramIndex(bank []Entry) *ngramIndex {
+	x := &ngramIndex{
+		entries: map[uint64][]int32{},
+		grams:   make([]int, len(bank)),
+	}
+	for i, e := range bank {
+		seen := map[uint64]bool{}
+		for _, gram := range grams(e.Text) {
+			if !seen[gram] {
+				seen[gram] = true
+				x.entries[gram] = append(x.entries[gram], int32(i)) //nolint:gosec // a bank has fewer
+			}
+		}
+	}
+	for gram, entries := range x.entries {
+		if len(entries) > maxGramEntries {
+			delete(x.entries, gram)
+			continue
+		}
+		for _, i := range entries {
+			x.grams[i]++
+		}
+	}
+	return x
+}
+
+// grams returns the hashes of all runs of gramWords words in text, and of all words together if
+// they are fewer.
+func grams(text string) []uint64 {
+	words := strings.Fields(normalised(text))
+	if len(words) == 0 {
+		return nil
+	}
+	size := min(gramWords, len(words))
+	out := make([]uint64, 0, len(words)-size+1)
+	for i := 0; i+size <= len(words); i++ {
+		hash := uint64(fnvOffset)
+		for _, word := range words[i : i+size] {
+			for j := range len(word) {
+				hash = (hash ^ uint64(word[j])) * fnvPrime
+			}
+			hash = (hash ^ ' ') * fnvPrime
+		}
+		out = append(out, hash)
+	}
+	return out
+}
+
+// The minimum shares of the runs of a request that a text has if it repeats the request: with a
+// part of it changed or left out, and whole.
+const (
+	minGramShare     = 0.6
+	minSameGramShare = 1
+)
+
+// minGrams is the minimum number of runs of a request of which a part is enough. A request with
+// fewer runs has to be repeated whole.
+const minGrams = 4
+
+// check returns a finding to drop the row if a text repeats most runs of a protected request.
+// Otherwise it returns the zero Finding.
+func (x *ngramIndex) check(text string, bank []Entry) Finding {
+	found := map[int32]int{}
+	seen := map[uint64]bool{}
+	for _, gram := range grams(text) {
+		entries := x.entries[gram]
+		if len(entries) == 0 || seen[gram] {
+			continue
+		}
+		seen[gram] = true
+		for _, i := range entries {
+			found[i]++
+		}
+	}
+
+	best := int32(-1)
+	bestShare := 0.0
+	for i, n := range found {
+		share := float64(n) / float64(x.grams[i])
+		isEnough := share >= minGramShare && (x.grams[i] >= minGrams || share == 1)
+		if !isEnough || share < bestShare {
+			continue
+		}
+		if share > bestShare || best < 0 || i < best {
+			best = i
+			bestShare = share
+		}
+	}
+	if best < 0 {
+		return Finding{}
+	}
+	f := textFinding(bank[best], TierNgram, fmt.Sprintf("%d of the %d runs of %d words of the request", found[best], x.grams[best], gramWords))
+	f.Same = bestShare >= minSameGramShare
+	return f
+}
