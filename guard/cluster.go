@@ -39,6 +39,7 @@ func entryCluster(e *Entry) StateCluster {
 		Problems:   []string{e.SpecHash()},
 		ProductIDs: slices.DeleteFunc(slices.Clone(e.ProductIDs), isEmpty),
 		Titles:     e.Titles,
+		Terms:      e.Terms,
 	}
 	if text := strings.ToValidUTF8(e.Text, "\ufffd"); normalised(text) != "" {
 		c.Texts = []string{text}

@@ -84,7 +84,7 @@ func TestInjectionDetectsBrokenTier(t *testing.T) {
 	}
 	g.index().ngram, g.index().lexical = newNgramIndex(nil), lexical.New(nil)
 	err := g.Injection(1).Validate()
-	if !errors.Is(err, ErrRecall) || !strings.Contains(err.Error(), "reordered") || !strings.Contains(err.Error(), "synonyms") {
+	if !errors.Is(err, ErrRecall) || !strings.Contains(err.Error(), "rewrapped") || !strings.Contains(err.Error(), "synonyms") {
 		t.Errorf("without the lexical tier: %v", err)
 	}
 	g = newTestGuard(t, bank)

@@ -43,9 +43,11 @@ type StateCluster struct {
 	// so that a rewording is recognised on a later day even if the cluster becomes
 	// protected only then.
 	Texts []string `json:"texts,omitempty"`
-	// Titles are the names of its gold products, HeldOut the ids of its problems
-	// that held-out files name.
+	// Titles are the names of its gold products, Terms their options and attributes. A guard weighs
+	// words by them, so that a later process needs them to weigh words as the build did. HeldOut
+	// are the ids of its problems that held-out files name.
 	Titles  []string `json:"titles,omitempty"`
+	Terms   []string `json:"terms,omitempty"`
 	HeldOut []string `json:"held_out,omitempty"`
 	// Released are the ids of its problems that were held out in the past.
 	Released []string `json:"released,omitempty"`
@@ -221,6 +223,7 @@ func (s *State) ProtectedIn(
 				Text:       text,
 				ProductIDs: c.ProductIDs,
 				Titles:     c.Titles,
+				Terms:      c.Terms,
 				Spec:       c.ID,
 			}
 			out = append(out, e)

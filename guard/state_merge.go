@@ -105,7 +105,7 @@ func mergeGroups(parts []StateCluster, groups forest) []StateCluster {
 	}
 	out := make([]StateCluster, 0, len(byRoot))
 	for _, c := range byRoot {
-		for _, list := range []*[]string{&c.Problems, &c.ProductIDs, &c.Texts, &c.Titles, &c.HeldOut, &c.Released} {
+		for _, list := range []*[]string{&c.Problems, &c.ProductIDs, &c.Texts, &c.Titles, &c.Terms, &c.HeldOut, &c.Released} {
 			*list = sortUnique(*list)
 		}
 		c.ID = c.Problems[0]
@@ -124,6 +124,7 @@ func (c *StateCluster) add(part *StateCluster) {
 	c.ProductIDs = append(c.ProductIDs, part.ProductIDs...)
 	c.Texts = append(c.Texts, part.Texts...)
 	c.Titles = append(c.Titles, part.Titles...)
+	c.Terms = append(c.Terms, part.Terms...)
 	c.HeldOut = append(c.HeldOut, part.HeldOut...)
 	c.Released = append(c.Released, part.Released...)
 	if part.Pool == "" {

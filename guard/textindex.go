@@ -1,6 +1,8 @@
 package guard
 
 import (
+	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -10,11 +12,13 @@ import (
 	"github.com/trajectory-arena/arena/guard/disguise"
 )
 
-// textIndex finds texts that are equal to a protected request, byte for byte or after
-// normalisation.
+// textIndex finds texts that are equal to a protected request, byte for byte, after normalisation,
+// or with their clauses in another order.
 type textIndex struct {
 	exact      map[string]int
 	normalised map[string]int
+	// clauses has the clauses of each request in alphabetical order.
+	clauses map[string]int
 	// maxBytes is the length in bytes of the longest request.
 	maxBytes int
 }
@@ -23,11 +27,15 @@ func newTextIndex(bank []Entry) *textIndex {
 	t := &textIndex{
 		exact:      map[string]int{},
 		normalised: map[string]int{},
+		clauses:    map[string]int{},
 	}
 	for i, e := range bank {
 		if key := normalised(disguise.Plain(e.Text)); key != "" {
 			setIfAbsent(t.exact, e.Text, i)
 			setIfAbsent(t.normalised, key, i)
+			if clauses := sortedClauses(disguise.Plain(e.Text)); clauses != "" {
+				setIfAbsent(t.clauses, clauses, i)
+			}
 			t.maxBytes = max(t.maxBytes, len(e.Text))
 		}
 	}
@@ -52,10 +60,35 @@ func (t *textIndex) check(text string, bank []Entry) Finding {
 	if len(text) > maxPadding*(t.maxBytes+1) {
 		return Finding{}
 	}
-	if i, ok := t.normalised[normalised(text)]; ok {
+	key := normalised(text)
+	if i, ok := t.normalised[key]; ok {
 		return textFinding(bank[i], TierNormalised, "the request is equal but for case, white space and punctuation")
 	}
+	if clauses := sortedClauses(text); clauses != "" {
+		if i, ok := t.clauses[clauses]; ok {
+			return textFinding(bank[i], TierNormalised, "the request is equal but for the order of its clauses")
+		}
+	}
 	return Finding{}
+}
+
+// clauseSign matches the signs between two clauses, but not those within a number.
+var clauseSign = regexp.MustCompile(`[,;.:!?](?:\s|$)|\n`)
+
+// sortedClauses returns the normalised clauses of a text in alphabetical order. It returns "" for a
+// text of one clause.
+func sortedClauses(text string) string {
+	var clauses []string
+	for _, clause := range clauseSign.Split(text, -1) {
+		if clause = normalised(clause); clause != "" {
+			clauses = append(clauses, clause)
+		}
+	}
+	if len(clauses) < 2 {
+		return ""
+	}
+	slices.Sort(clauses)
+	return strings.Join(clauses, "\n")
 }
 
 func textFinding(e Entry, tier Tier, evidence string) Finding {

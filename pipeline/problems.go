@@ -103,12 +103,6 @@ func (p *Problems) Get(i int) *arena.Problem {
 	return &p.All[i]
 }
 
-// HasSpec reports whether there is a problem with this specification hash.
-func (p *Problems) HasSpec(spec string) bool {
-	_, ok := slices.BinarySearch(p.Specs, spec)
-	return ok
-}
-
 // Name returns the name of the problem at index i in rows: its ID, or its specification
 // hash if it has none.
 func (p *Problems) Name(i int) string { return cmp.Or(p.All[i].ID, p.Specs[i]) }

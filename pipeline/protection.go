@@ -127,13 +127,43 @@ func (d *Day) split(
 	return state, nil
 }
 
+// protectedEntries returns the protected problems of the bank, in the form and order that a later
+// process reads them from bank.json: only then it finds what this process finds. The problems of
+// the day and of held-out files are named by their own ids.
 func (p *Protection) protectedEntries(problems *Problems, outside []guard.Entry) finish.ProtectedEntries {
-	heldOut := p.poolEntries(problems, guard.PoolHeldOut, bankHeldOut, outside)
-	return finish.ProtectedEntries{
-		HeldOut:    slices.Concat(outside, heldOut),
-		NeverTouch: p.poolEntries(problems, guard.PoolNeverTouch, bankNeverTouch, nil),
-		Eval:       p.poolEntries(problems, guard.PoolEval, bankEval, nil),
+	entries := finish.ProtectedInBank(p.State, nil)
+	names := map[string]guard.Entry{} // the first entry with each request
+	for i := range outside {
+		if _, ok := names[outside[i].Text]; !ok {
+			names[outside[i].Text] = outside[i]
+		}
 	}
+	own := map[guard.Pool]string{
+		guard.PoolHeldOut:    bankHeldOut,
+		guard.PoolNeverTouch: bankNeverTouch,
+		guard.PoolEval:       bankEval,
+	}
+	for i, pool := range p.Pools {
+		text := problems.All[i].Query
+		if _, ok := names[text]; !ok && own[pool] != "" {
+			names[text] = guard.Entry{ID: problems.Name(i), Bank: own[pool]}
+		}
+	}
+
+	for pool, list := range map[guard.Pool][]guard.Entry{
+		guard.PoolHeldOut:    entries.HeldOut,
+		guard.PoolNeverTouch: entries.NeverTouch,
+		guard.PoolEval:       entries.Eval,
+	} {
+		for i := range list {
+			list[i].Bank = own[pool]
+			if name, ok := names[list[i].Text]; ok {
+				list[i].ID = name.ID
+				list[i].Bank = name.Bank
+			}
+		}
+	}
+	return entries
 }
 
 // checkProblems creates the guards of the splits and checks every problem of the day with the guard
@@ -174,39 +204,6 @@ func (p *Protection) guardFor(problem int) *guard.Guard {
 		return p.Guard(corpus.SplitTrain)
 	}
 	return p.Guard(splitOf(p.Pools[problem]))
-}
-
-// poolEntries returns the protected problems of one pool: those of the day with their texts, and
-// those that only an earlier bank has. Of the latter it omits those in exclude. bank is the name by
-// which findings refer to the entries.
-func (p *Protection) poolEntries(
-	problems *Problems,
-	pool guard.Pool,
-	bank string,
-	exclude []guard.Entry,
-) []guard.Entry {
-	var out []guard.Entry
-	texts := map[string]bool{}
-	specs := map[string]bool{}
-	for i := range exclude {
-		texts[exclude[i].Text] = true
-		specs[exclude[i].SpecHash()] = true
-	}
-	for i, problemPool := range p.Pools {
-		if problemPool == pool {
-			out = append(out, guard.NewEntry(
-				bank,
-				problems.All[i],
-				problems.Name(i),
-			))
-			texts[problems.All[i].Query] = true
-		}
-	}
-	hasSpec := func(spec string) bool {
-		return specs[spec] || problems.HasSpec(spec)
-	}
-	hasText := func(text string) bool { return texts[text] }
-	return append(out, p.State.ProtectedIn(pool, bank, hasSpec, hasText)...)
 }
 
 // readBank reads the bank.json of an earlier run, which assigns pools to problems. For an empty
