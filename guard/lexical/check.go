@@ -48,7 +48,8 @@ func (x *Index) Check(text string, drop float64) Finding {
 	f.Request = x.entry[best.base]
 	f.Score = stats.Logistic(best.score)
 	base := x.bases[best.base].profile
-	f.Drop = f.Score >= drop || f.Unreadable && x.numbersProveMatch(base, best.part, len(x.bases))
+	isDrop := f.Score >= drop && x.covers(best, minDropCover)
+	f.Drop = isDrop || f.Unreadable && x.numbersProveMatch(base, best.part, len(x.bases))
 	if !f.Drop && f.Score < sameScore {
 		return f
 	}
@@ -62,7 +63,7 @@ func (x *Index) Check(text string, drop float64) Finding {
 			f.Score = stats.Logistic(best.score)
 		}
 	}
-	f.Same = difference == "" && f.Score >= sameScore
+	f.Same = difference == "" && f.Score >= sameScore && x.covers(best, minSameCover)
 	f.Drop = f.Drop || f.Same
 	if f.Drop {
 		f.Evidence = evidence(base, best, difference)
@@ -74,7 +75,40 @@ func (x *Index) Check(text string, drop float64) Finding {
 // at least sameScore and no constraint differs.
 func (x *Index) asksSame(c comparison) bool {
 	base := x.bases[c.base].profile
-	return stats.Logistic(c.score) >= sameScore && contradiction(base, c.part, c.features) == ""
+	isNear := stats.Logistic(c.score) >= sameScore && x.covers(c, minSameCover)
+	return isNear && contradiction(base, c.part, c.features) == ""
+}
+
+// The minimum shares, by weight, of the words of a request that a text has which is dropped by its
+// score, which agrees in a price of another currency, and which asks for the same. A converted
+// price agrees with many others, so that the words must tell more. The shares do not hold for a
+// text that has minExactNumbers numbers of the request: who describes a product without its name
+// keeps the numbers.
+const (
+	minDropCover    = 0.2
+	minMoneyCover   = 0.35
+	minSameCover    = 0.35
+	minExactNumbers = 2
+)
+
+// covers reports whether the text of c has enough words, or enough numbers, of its protected
+// request.
+func (x *Index) covers(c comparison, minCover float64) bool {
+	exact := 0
+	for _, n := range x.bases[c.base].profile.numbers {
+		for _, o := range c.part.numbers {
+			if !n.isSameAmount(o) {
+				continue
+			}
+			if n.unit == money || o.unit == money {
+				minCover = max(minCover, minMoneyCover)
+				continue
+			}
+			exact++
+			break
+		}
+	}
+	return exact >= minExactNumbers || c.features[coverBase] >= minCover
 }
 
 // Contradicts reports whether text and the request at this index of the bank each have a number
