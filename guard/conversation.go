@@ -19,6 +19,9 @@ func (g *Guard) checkConversation(parts []string) Finding {
 	limit := maxPadding * (g.index().text.maxBytes + 1)
 	for _, window := range windows(parts, limit) {
 		f := g.checkText(strings.Join(window, "\n"))
+		if f.Tier == TierLexical && f.cover < minJoinedCover {
+			continue
+		}
 		best = stronger(best, f.withoutUnreadable())
 		if best.Drop && best.Same {
 			break
@@ -26,6 +29,11 @@ func (g *Guard) checkConversation(parts []string) Finding {
 	}
 	return overMessages(best)
 }
+
+// minJoinedCover is the minimum share, by weight, of the words of a request in joined texts. A
+// request that was split is there whole, while a word of a prompt and one of another request come
+// together by chance.
+const minJoinedCover = 0.5
 
 func overMessages(f Finding) Finding {
 	if f.Drop {

@@ -73,6 +73,9 @@ type Finding struct {
 	// Unreadable reports that the lexical tier knows too few words of the text
 	// to judge it: another script or language.
 	Unreadable bool
+
+	// cover is the share of the request's words that the text has, if the lexical tier matched.
+	cover float64
 }
 
 // Config sets the guard's thresholds. The zero value means the defaults.
@@ -299,6 +302,8 @@ func (g *Guard) checkLexical(text string) Finding {
 		Same:       l.Same,
 		Evidence:   l.Evidence,
 		Unreadable: l.Unreadable,
+
+		cover: l.Cover,
 	}
 	if l.Request >= 0 {
 		f.Match = g.bank[l.Request].ID

@@ -5,7 +5,7 @@ import (
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpus/chat"
-	"github.com/trajectory-arena/arena/internal/slicesx"
+	"github.com/trajectory-arena/arena/internal/calls"
 )
 
 // MessageTurns converts the messages of a row to turns of a dialogue. The system prompt and the
@@ -38,16 +38,35 @@ func assistantTurn(m chat.Message) arena.Turn {
 	return t
 }
 
-// TextTurns concatenates dialogues in text form and converts them to turns like MessageTurns.
-// Messages of tools are omitted.
+// TextTurns concatenates dialogues in text form and converts them to turns like MessageTurns. The
+// thinking and the calls that a text of the model has in tags are read out of it, so that a turn is
+// the same in every profile. Messages of tools are omitted.
 func TextTurns(dialogues ...[]Msg) []arena.Turn {
-	messages := slicesx.FilterMap(slices.Concat(dialogues...), func(m Msg) (chat.Message, bool) {
-		return chat.Message{
-			Role:    m.Role,
-			Content: m.Content,
-		}, m.Role != chat.Tool
-	})
-	return MessageTurns(messages)
+	var turns []arena.Turn
+	for _, m := range slices.Concat(dialogues...) {
+		switch m.Role {
+		case chat.Tool:
+		case chat.Assistant:
+			turns = append(turns, textTurn(m.Content))
+		default:
+			turns = append(turns, MessageTurns([]chat.Message{{Role: m.Role, Content: m.Content}})...)
+		}
+	}
+	return turns
+}
+
+// textTurn returns the turn of a text of the model. A text with a call that cannot be read stays as
+// it is.
+func textTurn(text string) arena.Turn {
+	r := calls.Mended(text)
+	if len(r.Faults) > 0 {
+		return arena.Turn{Text: text}
+	}
+	return arena.Turn{
+		Think: r.Think,
+		Text:  r.Text,
+		Calls: r.Calls,
+	}
 }
 
 // Request returns the first user message of a prompt, which is the customer's request, or "" if

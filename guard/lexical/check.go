@@ -24,6 +24,8 @@ type Finding struct {
 	Request int
 	// Score is the estimated probability, 0 to 1, that the text asks for the same as the request.
 	Score float64
+	// Cover is the share, 0 to 1 by weight, of the words of the request that the text has.
+	Cover float64
 	// Drop reports that the text must be removed, Same that it asks for the same as the request:
 	// its score is high enough and no constraint differs.
 	Drop, Same bool
@@ -47,6 +49,7 @@ func (x *Index) Check(text string, drop float64) Finding {
 	}
 	f.Request = x.entry[best.base]
 	f.Score = stats.Logistic(best.score)
+	f.Cover = best.features[coverBase]
 	base := x.bases[best.base].profile
 	isDrop := f.Score >= drop && x.covers(best, minDropCover)
 	f.Drop = isDrop || f.Unreadable && x.numbersProveMatch(base, best.part, len(x.bases))
