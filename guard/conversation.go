@@ -18,10 +18,7 @@ func (g *Guard) checkConversation(parts []string) Finding {
 	}
 	limit := maxPadding * (g.index().text.maxBytes + 1)
 	for _, window := range windows(parts, limit) {
-		f := g.checkText(strings.Join(window, "\n"))
-		if f.Tier == TierLexical && f.cover < minJoinedCover {
-			continue
-		}
+		f := g.checkCovering(strings.Join(window, "\n"), minJoinedCover)
 		best = stronger(best, f.withoutUnreadable())
 		if best.Drop && best.Same {
 			break

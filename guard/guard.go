@@ -73,9 +73,6 @@ type Finding struct {
 	// Unreadable reports that the lexical tier knows too few words of the text
 	// to judge it: another script or language.
 	Unreadable bool
-
-	// cover is the share of the request's words that the text has, if the lexical tier matched.
-	cover float64
 }
 
 // Config sets the guard's thresholds. The zero value means the defaults.
@@ -247,7 +244,7 @@ func (g *Guard) checkModelText(label, text string) Finding {
 	if f.Drop || len(text) < minRequestBytes {
 		return f
 	}
-	return g.checkPlain(disguise.Plain(text))
+	return g.checkPlain(disguise.Plain(text), 0)
 }
 
 // minRequestBytes is the minimum length in bytes of a text that is compared with requests. A
@@ -256,7 +253,11 @@ const minRequestBytes = 16
 
 // checkText checks a text of the dialogue that the model did not write: as written, in plain
 // letters, and with each disguise, such as base64, undone. It returns the strongest finding.
-func (g *Guard) checkText(text string) Finding {
+func (g *Guard) checkText(text string) Finding { return g.checkCovering(text, 0) }
+
+// checkCovering checks a text as checkText does. The lexical tier drops it only if it has at least a
+// share minCover, by weight, of the words of a request.
+func (g *Guard) checkCovering(text string, minCover float64) Finding {
 	if f := g.index().spec.check("the text", text, g.bank); f.Drop {
 		return f
 	}
@@ -265,15 +266,15 @@ func (g *Guard) checkText(text string) Finding {
 	}
 	best := Finding{}
 	if hidden := disguise.Hidden(text); hidden != "" {
-		best = g.checkText(hidden)
+		best = g.checkCovering(hidden, minCover)
 		if best.Drop {
 			best.Evidence = "beneath a disguise (invisible characters): " + best.Evidence
 		}
 	}
 	text = disguise.Plain(text)
-	best = stronger(best, g.checkPlain(text))
+	best = stronger(best, g.checkPlain(text, minCover))
 	for _, r := range disguise.Readings(text, g.index().lexical.Knows) {
-		f := g.checkPlain(r.Text)
+		f := g.checkPlain(r.Text, minCover)
 		if f.Drop {
 			f.Evidence = "beneath a disguise (" + r.How + "): " + f.Evidence
 		}
@@ -282,7 +283,7 @@ func (g *Guard) checkText(text string) Finding {
 	return best
 }
 
-func (g *Guard) checkPlain(text string) Finding {
+func (g *Guard) checkPlain(text string, minCover float64) Finding {
 	if f := g.index().text.check(text, g.bank); f.Drop {
 		return f
 	}
@@ -290,20 +291,20 @@ func (g *Guard) checkPlain(text string) Finding {
 	if g.config.SameOnly && !f.Same {
 		f = Finding{}
 	}
-	return stronger(g.checkLexical(text), f)
+	return stronger(g.checkLexical(text, minCover), f)
 }
 
-func (g *Guard) checkLexical(text string) Finding {
+func (g *Guard) checkLexical(text string, minCover float64) Finding {
 	l := g.index().lexical.Check(text, g.config.Drop)
-	l.Drop = l.Drop && (l.Same || !g.config.SameOnly)
+	covers := l.Cover >= minCover
+	l.Same = l.Same && covers
+	l.Drop = l.Drop && covers && (l.Same || !g.config.SameOnly)
 	f := Finding{
 		Score:      l.Score,
 		Drop:       l.Drop,
 		Same:       l.Same,
 		Evidence:   l.Evidence,
 		Unreadable: l.Unreadable,
-
-		cover: l.Cover,
 	}
 	if l.Request >= 0 {
 		f.Match = g.bank[l.Request].ID
