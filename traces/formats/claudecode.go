@@ -3,6 +3,7 @@ package formats
 import (
 	"cmp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -42,19 +43,50 @@ var claudeCode = Format{
 	read: readClaudeCode,
 }
 
+// readClaudeCode reads a session as a tree of lines. Each root begins a conversation, since /clear
+// and a compaction begin anew. Of a conversation the branch is read that ends in its newest line:
+// other branches were taken back.
 func readClaudeCode(r *reader, doc object) {
 	session := doc["session"]
-	c := claudeSession{
-		r:          r,
-		attempt:    r.begin(""),
-		isSubagent: !session.Get("#(isSidechain==false)").Exists(),
-	}
+	isSubagent := !session.Get("#(isSidechain==false)").Exists()
+	var lines []claudeLine
+	skipsBranch := false
 	r.each(session, func(v gjson.Result) {
-		c.readLine(members(v))
+		line := claudeLine{object: members(v), raw: v.Raw}
+		if line.object["isSidechain"].Bool() && !isSubagent {
+			skipsBranch = true
+			return
+		}
+		lines = append(lines, line)
 	})
+
+	conversations := claudeConversations(lines)
+	for i, conversation := range conversations {
+		part := ""
+		if len(conversations) > 1 {
+			part = conversation.text()
+		}
+		c := claudeSession{
+			r:          r,
+			attempt:    r.begin(part),
+			isSubagent: isSubagent,
+		}
+		if skipsBranch || conversation.hasOthers {
+			r.addLoss(lostBranches)
+		}
+		if conversation.hasRepeated {
+			r.addLoss(lostRepeated)
+		}
+		for _, line := range conversation.lines {
+			c.readLine(line.object)
+		}
+		if i > 0 {
+			c.attempt.Session += "-" + strconv.Itoa(i+1)
+		}
+	}
 }
 
-// claudeSession joins the lines of a session of Claude Code, each a part of a message, into
+// claudeSession joins the lines of a conversation of Claude Code, each a part of a message, into
 // messages.
 type claudeSession struct {
 	r       *reader
@@ -67,20 +99,33 @@ type claudeSession struct {
 	reply   int
 }
 
+// syntheticModel is the model of texts that the program itself wrote, such as an error of the API.
+const syntheticModel = "<synthetic>"
+
 func (c *claudeSession) readLine(line object) {
 	a := c.attempt
-	a.Session = line.id("sessionId")
+	if id := line.id("sessionId"); id != "" {
+		a.Session = id
+	}
 	if agent := line.id("agentId"); c.isSubagent && agent != "" {
-		a.Session += "-" + agent
+		a.Session = line.id("sessionId") + "-" + agent
+	}
+	if line["type"].Str == "attachment" {
+		c.r.addLoss(lostAttachment)
 	}
 
 	m := line.object("message")
-	if len(m) == 0 || line["isMeta"].Bool() {
+	switch {
+	case len(m) == 0 || line["isMeta"].Bool():
 		return
-	}
-	if line["isSidechain"].Bool() && !c.isSubagent {
-		c.r.addLoss(lostBranches)
+	case m["model"].Str == syntheticModel:
+		c.r.addLoss(lostSynthetic)
 		return
+	case strings.HasPrefix(m["content"].Str, "<command-name>"), strings.HasPrefix(m["content"].Str, "<local-command-"):
+		c.r.addLoss(lostCommands)
+		return
+	case line["isCompactSummary"].Bool():
+		c.r.addLoss(lostContext)
 	}
 
 	before := len(a.messages)

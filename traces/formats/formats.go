@@ -32,6 +32,11 @@ func (e *NoMessages) Error() string { return e.Name + " are no list" }
 // Codes for content of a source that a Trace has no field for, in addition to "unread:KEY".
 const (
 	lostBranches     = "other_branches"        // what was said beside the branch or conversation that is read, as by subagents
+	lostRepeated     = "repeated_lines"        // lines of a session that were written twice
+	lostSynthetic    = "synthetic_reply"       // a text that the program wrote in the place of a reply, such as an error of the API
+	lostCommands     = "client_command"        // commands to the client, with their output
+	lostContext      = "context_replaced"      // the conversation before a compaction; its summary is read as the request
+	lostAttachment   = "attachment"            // an attachment that the model saw
 	lostGreeting     = "greeting"              // a first message of the agent that no model wrote
 	lostUserTools    = "user_tools"            // calls of the simulated user's own tools, with their answers
 	lostReasoning    = "hidden_reasoning"      // reasoning that the provider keeps encrypted
