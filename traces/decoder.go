@@ -55,7 +55,8 @@ func newDecoder(l Limits) *decoder {
 }
 
 // record decodes one record. It repairs invalid UTF-8 and, if JSON syntax requires it, NUL
-// bytes; each repair becomes a veto of the trace. The error is a *cursor.Error if the text is
+// bytes; each repair becomes a veto of the trace. Numbers that JSON does not have, such as NaN, are
+// read as null and named as lost, so that one unknown score does not lose a record. The error is a *cursor.Error if the text is
 // not JSON within the limits, and a *damage if it is not an attempt.
 func (d *decoder) record(text []byte) (decoded, error) {
 	size := len(text)
@@ -70,6 +71,15 @@ func (d *decoder) record(text []byte) (decoded, error) {
 		// line. The subnet's reader drops them as well.
 		repairs = append(repairs, repairNUL)
 		out, err = d.text(string(bytes.ReplaceAll(text, []byte{0}, nil)))
+	}
+	if err != nil {
+		if known, found := withoutNotNumbers(text); found {
+			var secondErr error
+			if out, secondErr = d.text(string(known)); secondErr == nil {
+				out.addLoss(formats.LostNumber)
+				err = nil
+			}
+		}
 	}
 	if err != nil {
 		return decoded{}, err

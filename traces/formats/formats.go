@@ -29,9 +29,14 @@ type NoMessages struct {
 // Error returns the key and that its value is not a list.
 func (e *NoMessages) Error() string { return e.Name + " are no list" }
 
+// LostNumber is the code for a number that JSON does not have, which is found before a format reads
+// the record.
+const LostNumber = lostNumber
+
 // Codes for content of a source that a Trace has no field for, in addition to "unread:KEY".
 const (
 	lostBranches     = "other_branches"        // what was said beside the branch or conversation that is read, as by subagents
+	lostNumber       = "not_a_number"          // a number that JSON does not have, such as NaN; it is read as unknown
 	lostRepeated     = "repeated_lines"        // lines of a session that were written twice
 	lostSynthetic    = "synthetic_reply"       // a text that the program wrote in the place of a reply, such as an error of the API
 	lostCommands     = "client_command"        // commands to the client, with their output

@@ -1,0 +1,49 @@
+package traces
+
+import (
+	"bytes"
+	"slices"
+)
+
+// notNumbers are what Python and JavaScript write for numbers that JSON does not have, the longest
+// first.
+var notNumbers = [][]byte{[]byte("-Infinity"), []byte("Infinity"), []byte("NaN")}
+
+// addLoss records a loss in all attempts of a record.
+func (d *decoded) addLoss(word string) {
+	if d.trace != nil && !slices.Contains(d.trace.Lost, word) {
+		d.trace.Lost = append(d.trace.Lost, word)
+	}
+	for i := range d.siblings {
+		d.siblings[i].addLoss(word)
+	}
+}
+
+// withoutNotNumbers returns a copy of a JSON text with null in place of the numbers that JSON does
+// not have. found is false if the text has none outside of strings.
+func withoutNotNumbers(text []byte) (repaired []byte, found bool) {
+	inString := false
+	last := 0
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case inString && c == '\\':
+			i++
+		case c == '"':
+			inString = !inString
+		case inString, c != 'N' && c != 'I' && c != '-':
+		default:
+			for _, word := range notNumbers {
+				if bytes.HasPrefix(text[i:], word) {
+					repaired = append(append(repaired, text[last:i]...), "null"...)
+					last = i + len(word)
+					i = last - 1
+					break
+				}
+			}
+		}
+	}
+	if last == 0 {
+		return nil, false
+	}
+	return append(repaired, text[last:]...), true
+}

@@ -1,0 +1,29 @@
+package traces
+
+import (
+	"slices"
+	"testing"
+)
+
+// TestNumbersThatJSONLacks: one NaN loses no record, and is named.
+func TestNumbersThatJSONLacks(t *testing.T) {
+	t.Parallel()
+	for name, text := range map[string]string{
+		"a row": `{"id":"p2","reward":NaN,"messages":[{"role":"user","content":"NaN is no \"number\\"},{"role":"assistant","content":"-Infinity"}]}`,
+		"a log": `{"version":2,"status":"success","eval":{"task":"t","model":"m","run_id":"r"},"samples":[` +
+			`{"id":1,"epoch":1,"input":"a lamp","target":"t","messages":[{"role":"user","content":"a lamp"},{"role":"assistant","content":"fine"}],"scores":{"a":{"value":NaN}}}]}`,
+		"infinities": `{"id":"p2","reward":Infinity,"score":-Infinity,"messages":[{"role":"user","content":"a lamp"},{"role":"assistant","content":"fine"}]}`,
+	} {
+		all, faults := readTextWith(t, "rows.jsonl", text+"\n", named())
+		if len(all) != 1 || len(faults) > 0 {
+			t.Errorf("%s: %d traces, faults %v", name, len(all), faults)
+			continue
+		}
+		if !slices.Contains(all[0].Lost, "not_a_number") {
+			t.Errorf("%s: lost %q", name, all[0].Lost)
+		}
+	}
+	if all, faults := readTextWith(t, "rows.jsonl", `{"id":NaN`+"\n", named()); len(all) > 0 || len(faults) != 1 {
+		t.Errorf("a broken record is read: %v, %v", all, faults)
+	}
+}
