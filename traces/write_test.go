@@ -103,6 +103,7 @@ func without(t arena.Trace, lost []convert.Loss) arena.Trace {
 		steps[i].Calls = append([]arena.ToolCall(nil), steps[i].Calls...)
 	}
 	t.Steps = steps
+	t.Lost = nil // what the first reader named is not in the written trace
 	for _, loss := range lost {
 		switch loss {
 		case convert.LossOutcome:

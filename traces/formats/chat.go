@@ -1,6 +1,8 @@
 package formats
 
 import (
+	"math"
+	"strconv"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -76,10 +78,10 @@ func (r *reader) readRowFields(row object) {
 	a.Session = strings.TrimSuffix(row.id("session_id"), "/"+a.ProblemID)
 	a.Trial = row.id("trial")
 	a.Model = r.text(row.first("model", "model_name"))
-	a.System = r.text(row["system"])
+	a.System = r.text(row.first("system", "system_prompt"))
 	a.Query = r.text(row["query"])
-	a.Tools = toolDefinitions(row["tools"])
-	a.Declared = row.number("reward", "resolved", "target")
+	a.Tools = toolDefinitions(row.first("tools", "functions"))
+	a.Declared = declaredReward(row)
 	// The reward column of this project's rows is 0 if there was no reward; the metadata
 	// has null then.
 	reward := unpack(row["metadata"]).Get("declared_reward")
@@ -88,6 +90,32 @@ func (r *reader) readRowFields(row object) {
 	}
 	r.setError(exitError(r.text(row["exit_status"])))
 	r.setError(r.parseError(row["error"]))
+	r.addUnreadKeys(row, rowKeys...)
+}
+
+// rowKeys are the columns of a row that are read, here or where its messages are.
+var rowKeys = []string{
+	"problem_id", "task_id", "instance_id", "id", "eval_run_id", "session_id", "trial", "model", "model_name",
+	"system", "system_prompt", "query", "tools", "functions", "reward", "resolved", "target", "score", "success",
+	"metadata", "exit_status", "error", "messages", "conversations", "traj", "trajectory", "raw_text", "tool_calls",
+}
+
+// declaredReward returns the reward that a row declares, nil if it declares none: a number, a number
+// in a text, or a boolean, 1 for true and 0 for false.
+func declaredReward(row object) *float64 {
+	for _, key := range []string{"reward", "resolved", "target", "score", "success"} {
+		v := row[key]
+		switch v.Type {
+		case gjson.Number, gjson.True, gjson.False:
+			return row.number(key)
+		case gjson.String:
+			if n, err := strconv.ParseFloat(strings.TrimSpace(v.Str), 64); err == nil && !math.IsNaN(n) && !math.IsInf(n, 0) {
+				return &n
+			}
+		case gjson.JSON, gjson.Null:
+		}
+	}
+	return nil
 }
 
 // parseError converts v to an error: an object with type and message, or only a message. It

@@ -56,7 +56,8 @@ func readExchange(r *reader, doc object) {
 		r.readMessage(response)
 	}
 	r.setError(r.responseError(response))
-	r.addUnreadKeys(doc, "instructions", "input", "system", "eval_run_id")
+	r.addUnreadKeys(doc, "instructions", "input", "system", "eval_run_id", "request", "response", "responses_create_params",
+		"messages", "tools", "reward", "score")
 }
 
 // responseError returns the error in a model's response, or the reason why the response is

@@ -9,11 +9,12 @@ import (
 	"github.com/trajectory-arena/arena"
 )
 
-// messageKeys are the keys of a message whose text is read. Text under other keys is recorded as
-// a loss.
+// messageKeys are the keys of a message whose values are read. Values under other keys are recorded
+// as a loss.
 var messageKeys = []string{
 	"role", "from", "content", "value", "text", "parts", "system_prompt", "reasoning_content", "reasoning",
-	"thinking", "think", "response", "function", "error",
+	"thinking", "think", "response", "function", "error", "tool_calls", "tool_call", "function_call", "obs",
+	"tool_call_ids", "reasoning_details",
 }
 
 var rolesByName = map[string]role{
@@ -79,6 +80,9 @@ func (r *reader) readAgentMessage(m object, roleName string, c *content) {
 	for _, key := range []string{"reasoning_content", "reasoning", "thinking"} {
 		step.Reasoning = cmp.Or(step.Reasoning, r.text(m[key]))
 	}
+	if details := reasoningDetails(m["reasoning_details"]); step.Reasoning == "" {
+		step.Reasoning = details
+	}
 	step.Think = r.text(m["think"])
 	step.Response = r.text(m["response"])
 	for _, key := range []string{"tool_calls", "tool_call", "function_call"} {
@@ -88,6 +92,17 @@ func (r *reader) readAgentMessage(m object, roleName string, c *content) {
 		step.Content, step.Calls = r.splitShareGPTCalls(step.Content)
 	}
 	r.addStep(step)
+}
+
+// reasoningDetails returns the texts and summaries in a list of reasoning, as OpenRouter writes it.
+func reasoningDetails(list gjson.Result) string {
+	var texts []string
+	for _, detail := range list.ForEach {
+		if text := cmp.Or(detail.Get("text").Str, detail.Get("summary").Str); text != "" {
+			texts = append(texts, text)
+		}
+	}
+	return strings.Join(texts, "\n")
 }
 
 // readToolMessage adds a message that is one tool result. The text of an error replaces an empty

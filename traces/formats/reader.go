@@ -81,7 +81,7 @@ const maxUnreadKeys = 20
 
 var plainKey = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.-]{0,39}$`)
 
-// ignoredKeys are keys whose text addUnreadKeys does not record, because it is not part of the
+// ignoredKeys are keys whose value addUnreadKeys does not record, because it is not part of the
 // conversation or is read elsewhere.
 var ignoredKeys = []string{
 	"id", "type", "object", "uuid", "source", "model", "name", "agent", "timestamp", "created_at",
@@ -89,13 +89,13 @@ var ignoredKeys = []string{
 	"tool_call_id", "call_id", "requestor",
 }
 
-// addUnreadKeys records a loss for each text of o whose key is neither known nor in ignoredKeys.
-// The loss has the key, or "…" for a key that does not look like a name and may be a secret.
+// addUnreadKeys records a loss for each value of o whose key is neither known nor in ignoredKeys:
+// a text, a number, a boolean, or a list or object that is not empty. The loss has the key, or "…"
+// for a key that does not look like a name and may be a secret.
 func (r *reader) addUnreadKeys(o object, known ...string) {
 	for _, name := range slices.Sorted(maps.Keys(o)) {
 		v := o[name]
-		isText := v.Type == gjson.String && v.Str != ""
-		if !isText || slices.Contains(known, name) || slices.Contains(ignoredKeys, name) {
+		if isEmptyValue(v) || slices.Contains(known, name) || slices.Contains(ignoredKeys, name) {
 			continue
 		}
 		if !plainKey.MatchString(name) {
@@ -105,6 +105,21 @@ func (r *reader) addUnreadKeys(o object, known ...string) {
 			r.addLoss("unread:" + name)
 		}
 	}
+}
+
+// isEmptyValue reports whether a value is null, an empty text, or a list or object without content.
+func isEmptyValue(v gjson.Result) bool {
+	switch v.Type {
+	case gjson.Null:
+		return true
+	case gjson.String:
+		return v.Str == ""
+	case gjson.JSON:
+		content := strings.Join(strings.Fields(v.Raw), "")
+		return content == "[]" || content == "{}"
+	case gjson.False, gjson.Number, gjson.True:
+	}
+	return false
 }
 
 // toolDefinitions returns a list of tool definitions as a JSON array. The list, and each

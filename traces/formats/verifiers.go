@@ -33,7 +33,7 @@ func readVerifiersResult(r *reader, doc object) {
 	}
 	r.readMessages(doc["prompt"])
 	r.readMessages(doc["completion"])
-	r.addUnreadKeys(doc, "prompt", "completion")
+	r.addUnreadKeys(doc, "prompt", "completion", "reward", "tools", "error")
 }
 
 // verifiersEpisode is the format of a line in traces.jsonl of verifiers 0.4 and later. The
