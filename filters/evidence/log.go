@@ -24,6 +24,8 @@ type Dispatch struct {
 	Reply     int
 	// firstReply is the index of the first reply since the request before, -1 if none.
 	firstReply int
+	// Shortened reports whether the named search has words that the client left out.
+	Shortened bool
 	// cut reports whether a reply that can have named the dispatch cannot be read.
 	cut  bool
 	Link Link

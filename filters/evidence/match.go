@@ -122,6 +122,7 @@ func (l *ProxyLog) linkDispatch(i, first, last int) {
 		}
 		if l.useNamed(d, first, last, false, r.related) {
 			d.Link = r.link
+			d.Shortened = r.shortens
 			return
 		}
 	}

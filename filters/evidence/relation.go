@@ -11,12 +11,14 @@ type relation func(named, req *Act) bool
 var linkRelations = [...]struct {
 	related relation
 	link    Link
+	// shortens reports whether the client left out words of a search.
+	shortens bool
 }{
-	{(*Act).SameRequest, LinkNamed},
-	{Covers, LinkNamed},
-	{isRefiltered, LinkLoose},
-	{isShortened, LinkLoose},
-	{isRenamed, LinkLoose},
+	{related: (*Act).SameRequest, link: LinkNamed},
+	{related: Covers, link: LinkNamed},
+	{related: isRefiltered, link: LinkLoose},
+	{related: isShortened, link: LinkLoose, shortens: true},
+	{related: isRenamed, link: LinkLoose},
 }
 
 // isSameTool reports whether both calls are of the same tool.

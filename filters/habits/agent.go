@@ -49,9 +49,10 @@ func (a *Agent) IsAgentic() bool {
 // The reasons why the day of an agent does not tell its model from a program whose calls a
 // model repeats.
 const (
-	DoubtShortDay = "short_day"    // the day is too short to show habits
-	DoubtPlain    = "plain_tools"  // attempts of one size use the same tools in the same order
-	DoubtHabit    = "likely_habit" // a habit is likelier than not, though not certain
+	DoubtShortDay = "short_day"         // the day is too short to show habits
+	DoubtPlain    = "plain_tools"       // attempts of one size use the same tools in the same order
+	DoubtHabit    = "likely_habit"      // a habit is likelier than not, though not certain
+	DoubtLoosened = "loosened_searches" // the client leaves out words of nearly all searches
 )
 
 // doubt returns why the agentic attempts of the agent are not certain, "" if nothing speaks
@@ -62,6 +63,8 @@ func (a *Agent) doubt() string {
 	}
 	isLikely := func(e Estimate) bool { return e.Point > Limit }
 	switch {
+	case loosensSearches(a):
+		return DoubtLoosened
 	case hasPlainTools(a):
 		return DoubtPlain
 	case slices.ContainsFunc(a.Fixed, isLikely):

@@ -38,6 +38,7 @@ var ratioCounts = []*Count{
 	prescientAttempts,
 	orderedSearches,
 	namedRequests,
+	shortenedSearches,
 }
 
 // modeCounts are the counts of cases that follow the mode of their group, in the order of

@@ -57,6 +57,29 @@ var firstCallsSent = &Count{
 	},
 }
 
+// loosensSearches reports whether the client left out words of nearly all searches that the model
+// named. A client that shortens long searches does so, and a program that chooses what is searched
+// for.
+func loosensSearches(a *Agent) bool {
+	r := shortenedSearches.Total(a)
+	return r.Whole >= minAgreeing && r.Share() > 0.8
+}
+
+var shortenedSearches = &Count{
+	Name: "searches of which the client left out words",
+	ratio: func(a *evidence.Attempt) Ratio {
+		var r Ratio
+		for i := range a.Log.Dispatches {
+			d := &a.Log.Dispatches[i]
+			isNamed := d.Link == evidence.LinkNamed || d.Link == evidence.LinkLoose
+			if isNamed && d.Act.Tool == evidence.ToolFind {
+				r.add(d.Shortened)
+			}
+		}
+		return r
+	},
+}
+
 // namedRequests counts the requests that a reply named, of those that the log decides. What
 // it leaves undecided in a day is like the rest.
 var namedRequests = &Count{
