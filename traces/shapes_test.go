@@ -187,7 +187,7 @@ func TestWhatATraceCannotHoldIsVetoed(t *testing.T) {
 		"non_text_content":      `{"role":"user","content":[{"type":"image_url","image_url":{}}]}`,
 		"unmatched_tool_result": `{"role":"user","content":"x"},{"role":"tool","tool_call_id":"none","content":"x"}`,
 		"unknown_role":          `{"role":"user","content":"x"},{"role":"critic","content":"x"}`,
-		"agent_before_user":     `{"role":"assistant","content":"Hello!"},{"role":"user","content":"x"}`,
+		"agent_before_user":     `{"role":"assistant","content":"","tool_calls":[{"id":"c","function":{"name":"f","arguments":"{}"}}]},{"role":"tool","tool_call_id":"c","content":"x"},{"role":"user","content":"x"}`,
 	} {
 		if got := one(t, `{"messages":[`+messages+`]}`).Vetoes; !slices.Equal(got, []string{veto}) {
 			t.Errorf("vetoes %v, want %s", got, veto)

@@ -32,6 +32,19 @@ func TestNothingIsLostSilently(t *testing.T) {
 	}
 }
 
+// TestRulesOfEveryReader: a greeting that no request led to is left out and named, and thinking
+// whose opening tag stood in the prompt is thinking.
+func TestRulesOfEveryReader(t *testing.T) {
+	t.Parallel()
+	all, _ := readTextWith(t, "rows.jsonl", `{"id":"p","messages":[{"role":"system","content":"s"},{"role":"assistant","content":"Hello!"},{"role":"user","content":"u"},{"role":"assistant","content":"hm</think>\n\na"}]}`+"\n", named())
+	if len(all) != 1 || len(all[0].Steps) != 1 || !slices.Equal(all[0].Lost, []string{"greeting"}) {
+		t.Fatalf("%+v", all)
+	}
+	if s := all[0].Steps[0]; s.Reasoning != "hm" || s.Content != "a" {
+		t.Errorf("reasoning %q, content %q", s.Reasoning, s.Content)
+	}
+}
+
 // TestDeclaredRewards: a reward is read under the names that data sets use, as a number, a text or
 // a boolean.
 func TestDeclaredRewards(t *testing.T) {

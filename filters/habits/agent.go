@@ -52,8 +52,13 @@ const (
 	DoubtShortDay = "short_day"         // the day is too short to show habits
 	DoubtPlain    = "plain_tools"       // attempts of one size use the same tools in the same order
 	DoubtHabit    = "likely_habit"      // a habit is likelier than not, though not certain
+	DoubtScripted = "scripted_attempts" // a program made a tenth of the attempts of the day
 	DoubtLoosened = "loosened_searches" // the client leaves out words of nearly all searches
 )
+
+// minScripted is the number of attempts of a day that a program made from which the others are in
+// doubt. One or two may be a fault of the client.
+const minScripted = 3
 
 // doubt returns why the agentic attempts of the agent are not certain, "" if nothing speaks
 // against them.
@@ -63,6 +68,8 @@ func (a *Agent) doubt() string {
 	}
 	isLikely := func(e Estimate) bool { return e.Point > Limit }
 	switch {
+	case a.Scripted.Part >= minScripted && a.Scripted.Share() >= 0.1:
+		return DoubtScripted
 	case loosensSearches(a):
 		return DoubtLoosened
 	case hasPlainTools(a):

@@ -104,7 +104,9 @@ var Vetoes = []string{
 // and the verdict of an episode.
 func (a *Attempt) finish(source arena.Source) {
 	a.Source = source
+	a.removeGreeting()
 	for i := range a.messages {
+		splitLoneThinking(&a.messages[i].step)
 		a.appendMessage(&a.messages[i])
 	}
 	a.System = cmp.Or(strings.Join(a.prompt, "\n\n"), a.System)
@@ -130,6 +132,39 @@ func (a *Attempt) finish(source arena.Source) {
 		a.Veto(vetoLedger)
 	}
 	a.applyVerdict()
+}
+
+// removeGreeting removes texts of the agent before the customer's first message, and records them as
+// a loss: no request led to them. Without a message of the customer nothing is removed.
+func (a *Attempt) removeGreeting() {
+	first := slices.IndexFunc(a.messages, func(m message) bool { return m.role == userRole })
+	if first < 0 || a.request != "" || a.Query != "" {
+		return
+	}
+	isGreeting := func(m message) bool { return m.role == agentRole && len(m.step.Calls) == 0 }
+	before := a.messages[:first]
+	if !slices.ContainsFunc(before, isGreeting) || slices.ContainsFunc(before, func(m message) bool {
+		return m.role != systemRole && !isGreeting(m)
+	}) {
+		return
+	}
+	kept := slices.DeleteFunc(slices.Clone(before), isGreeting)
+	a.messages = append(kept, a.messages[first:]...)
+	if !slices.Contains(a.Lost, lostGreeting) {
+		a.Lost = append(a.Lost, lostGreeting)
+	}
+}
+
+// splitLoneThinking moves the text before a closing think tag without an opening one to the
+// reasoning: templates write the opening tag into the prompt.
+func splitLoneThinking(s *arena.Step) {
+	const closing = "</think>"
+	thinking, text, found := strings.Cut(s.Content, closing)
+	if !found || s.Reasoning != "" || s.Think != "" || strings.Contains(thinking, "<think") {
+		return
+	}
+	s.Reasoning = strings.TrimSpace(thinking)
+	s.Content = strings.TrimSpace(text)
 }
 
 // appendMessage adds a message to the steps. The system messages before all others form the
