@@ -9,21 +9,24 @@ import (
 	"github.com/trajectory-arena/arena/internal/stats"
 )
 
-// rule adds to the log-odds that the model itself decided the calls. The sum of all rules
-// is the score: above 0 agentic, below 0 scripted.
+// rule is one test for who decided the calls of an attempt. The odds of all rules are added: a
+// positive sum means the model (agentic), a negative one a program (scripted).
 type rule struct {
 	name string
-	// reason is the stable code of the rule for a scripted attempt, doc what the rule then
-	// finds. Both are empty for a rule that only supports the model.
+	// reason is the stable code of an attempt that this rule shows to be scripted, doc a
+	// sentence on what the rule found. Both are empty for a rule that can only support the
+	// model.
 	reason string
 	doc    string
-	// why is the reason for its odds.
-	why  string
+	// why explains the size of the odds.
+	why string
+	// odds returns what the rule adds to the log-odds that the model decided the calls.
 	odds func(a *evidence.Attempt) float64
 }
 
-// rules decide the axis in the first pass. A single proof (no inference, a result that was
-// never returned) outweighs all evidence to the contrary; the other rules count dispatches.
+// rules decide the axis (agentic or scripted) of one attempt in the first pass. Most count
+// dispatches, the requests to the shop that the proxy saw. A single proof, such as a result
+// that the proxy never returned, outweighs all counts.
 var rules = []rule{
 	{
 		name: "no_inference", reason: "no_inference",
@@ -92,7 +95,7 @@ var rules = []rule{
 	},
 }
 
-// oddsIf returns odds if ok, else 0.
+// oddsIf returns odds if ok is true, else 0.
 func oddsIf(ok bool, odds float64) float64 {
 	if ok {
 		return odds
@@ -113,19 +116,21 @@ func namedOdds(a *evidence.Attempt) float64 {
 
 func unnamedOdds(a *evidence.Attempt) float64 { return linkOdds(a.Links) }
 
-// linkOdds returns what requests that no reply named count, by their links.
+// linkOdds returns the odds of the requests that no reply asked for. links counts requests by
+// their link to the replies: -2.5 for each that no reply asked for, -1 for each that only an
+// earlier one asked for.
 func linkOdds(links evidence.Links) float64 {
 	unnamed := links[evidence.LinkNone] + links[evidence.LinkOverride] + links[evidence.LinkNoReply]
 	return float64(-2.5*float64(unnamed)) - float64(links[evidence.LinkStale])
 }
 
-// openOdds returns how far the undecided part of the log could raise the log-odds if the
-// model had written all of it, and lower them if a program had. A verdict counts only if it
-// holds in both cases.
+// openOdds computes by how much the undecided part of the log could raise the log-odds if the
+// model had written all of it, and lower them if a program had. An axis is reported only if it
+// is the same in both cases.
 //
-// Undecided are the requests whose reply is cut, lost or in an unknown form, and the answer
-// if such a reply can have named it. A request whose words stand in a reply in an unknown
-// form cannot lower them.
+// Undecided are the requests whose reply is cut, lost or in an unknown form, and the answer if
+// such a reply can contain it. A request whose words are in a reply of unknown form cannot
+// lower the log-odds.
 func openOdds(a *evidence.Attempt) habits.Open {
 	lost := a.LostRequests()
 	model := *a
@@ -195,8 +200,9 @@ func foundByClientOdds(a *evidence.Attempt) float64 {
 	return oddsIf(a.FoundByClient(), -6)
 }
 
-// dictatedOdds counts an attempt in which at least two calls and more than half of all are
-// dictated: a single one is a reminder, such as after a faulty call.
+// dictatedOdds returns -8 if at least two requests are dictated, and more than half of those
+// whose prompt is in the log: the prompt contains the call that the reply repeats. A single one
+// may be a reminder, such as after a faulty call.
 func dictatedOdds(a *evidence.Attempt) float64 {
 	return oddsIf(a.Dictated >= 2 && 2*a.Dictated > a.Prompted, -8)
 }
@@ -205,11 +211,13 @@ func forgedOdds(a *evidence.Attempt) float64 {
 	return oddsIf(a.Forged > 0, -8)
 }
 
-// proof is a score that decides even if no reply can be read.
+// proof is the score at or below which an attempt is scripted even if no reply of the model can
+// be read.
 const proof = -6
 
-// logOdds returns the sum of the rules, and whether it decides: something readable is
-// evidence, or the sum is a proof.
+// logOdds returns the sum of the odds of all rules: positive for the model, negative for a
+// program. decides is false, so that the axis is unknown, if the attempt has no dialogue, or if
+// no reply is evidence and the score is above proof.
 func logOdds(a *evidence.Attempt) (score float64, decides bool) {
 	if !a.Trace.HasDialogue || len(a.Dialogue.Turns) == 0 {
 		return 0, false
@@ -220,28 +228,31 @@ func logOdds(a *evidence.Attempt) (score float64, decides bool) {
 	return score, hasEvidence(a) || score <= proof
 }
 
-// hasEvidence reports whether a readable reply is evidence for or against the model.
+// hasEvidence reports whether the replies in the log can show who decided the calls: at least
+// one can be read, the attempt has a request to the shop or a recommendation, and the log and
+// the model server use the same clock.
 func hasEvidence(a *evidence.Attempt) bool {
 	hasCalls := len(a.Log.Dispatches) > 0 || a.Recommended != nil
 	return !a.ClocksDiffer && a.Readable > 0 && hasCalls
 }
 
-// Calibration of the score. slope converts it to calibrated log-odds; it was fitted with
-// families held out, see docs/measured/filter.md. maxConfidence is the limit of every
-// confidence: the labels of the calibration cannot support less than one error in a
-// hundred attempts.
+// Calibration of the confidence. A score times slope gives calibrated log-odds; slope was
+// fitted with families of agents held out, see docs/measured/filter.md. maxConfidence is the
+// highest confidence that is reported: the labelled attempts are too few to support an error
+// rate below one in a hundred.
 //
-// doubtfulConfidence is the limit for an agentic attempt of an agent with a Doubt: the log
-// cannot tell it from a program whose calls a model repeats.
+// doubtfulConfidence is the highest confidence of an agentic attempt whose agent has a
+// habits.Agent.Doubt: the log cannot distinguish the attempt from that of a program whose calls
+// a model repeats.
 const (
 	slope              = 0.9
 	maxConfidence      = 0.99
 	doubtfulConfidence = 0.8
 )
 
-// decide returns the axis of a score and its confidence. The axis is unknown without
-// evidence, if the evidence for both sides is equal, and if the undecided part of the log
-// could turn it.
+// decide converts a score of logOdds to the axis and a confidence of 0.5 to 0.99. The axis is
+// unknown, with confidence 0.5, if decides is false, the score is 0, or the undecided part of
+// the log, open, could bring the score to 0.
 func decide(score float64, open habits.Open, decides bool) (arena.Axis, float64) {
 	if score < 0 {
 		score = min(score+open.Rise, 0)

@@ -9,16 +9,19 @@ import (
 	"github.com/trajectory-arena/arena"
 )
 
-// Labelled is the filter's answer about one attempt and its label.
+// Labelled is an attempt with its true label and the filter's answer.
 type Labelled struct {
-	Family     string
-	Agentic    bool
+	// Family is the kind of agent that made the attempt.
+	Family string
+	// Agentic is the label: whether the model decided the calls.
+	Agentic bool
+	// Axis and Confidence are the filter's answer.
 	Axis       arena.Axis
 	Confidence float64
 }
 
-// probability returns the probability that the attempt is agentic as the filter states
-// it, before calibration.
+// probability converts the filter's answer to a probability that the attempt is agentic. It is
+// 0.5 for an unknown axis.
 func (l *Labelled) probability() float64 {
 	switch l.Axis {
 	case arena.AxisAgentic:
@@ -30,7 +33,7 @@ func (l *Labelled) probability() float64 {
 	return 0.5
 }
 
-// label returns 1 for an agentic attempt, else 0.
+// label returns the true label as a number: 1 for agentic, 0 for scripted.
 func (l *Labelled) label() float64 {
 	if l.Agentic {
 		return 1
@@ -38,12 +41,13 @@ func (l *Labelled) label() float64 {
 	return 0
 }
 
-// Confusion is the confusion matrix of the attempts of a family. An unknown is wrong for
-// both classes.
+// Confusion is the confusion matrix of the attempts of one family. The answer unknown is wrong
+// for both labels.
 type Confusion struct {
 	Family   string
 	Attempts int
-	// Agentic and Scripted count the answers about the attempts of this label.
+	// Agentic counts the answers about attempts that are labelled agentic, Scripted those about
+	// attempts that are labelled scripted.
 	Agentic  map[arena.Axis]int
 	Scripted map[arena.Axis]int
 }
@@ -70,27 +74,28 @@ func (c *Confusion) Correct() int {
 	return c.Agentic[arena.AxisAgentic] + c.Scripted[arena.AxisScripted]
 }
 
-// Bin is one row of a reliability table: the attempts whose probability of being agentic
-// is from Low to High.
+// Bin is one row of a reliability table: the attempts whose probability of being agentic, by
+// the filter, is at least Low and below High. The last bin includes High.
 type Bin struct {
 	Low  float64
 	High float64
 	N    int
-	// Claimed is the mean probability, True the share that is agentic by label.
+	// Claimed is the mean of these probabilities, True the share of the attempts that is
+	// labelled agentic. They are equal if the filter is well calibrated.
 	Claimed float64
 	True    float64
 }
 
-// Calibration compares the filter with labels.
+// Calibration compares the filter's answers with the true labels.
 type Calibration struct {
 	Total    Confusion
 	Families []Confusion
 	Bins     []Bin
-	// Brier is the mean squared error of the probability, 0 is best.
+	// Brier is the mean squared difference between probability and label (1 or 0); 0 is best.
 	Brier float64
 }
 
-// Calibrate compares answers with their labels.
+// Calibrate compares the filter's answers with the true labels, in total and by family.
 func Calibrate(answers []Labelled) Calibration {
 	c := Calibration{
 		Total: *newConfusion("all"),
@@ -115,10 +120,12 @@ func Calibrate(answers []Labelled) Calibration {
 	return c
 }
 
-// binEdges are the lower ends of the bins of a reliability table, and the end of the last.
+// binEdges are the lower bounds of the bins of a reliability table, followed by the upper bound
+// of the last bin.
 var binEdges = []float64{0, 0.05, 0.2, 0.4, 0.6, 0.8, 0.95, 1}
 
-// newBins returns the reliability table of answers.
+// newBins computes the reliability table of answers: it groups them by their probability of
+// being agentic and compares the mean of each group with the share that is labelled agentic.
 func newBins(answers []Labelled) []Bin {
 	bins := make([]Bin, len(binEdges)-1)
 	for i := range bins {

@@ -31,20 +31,21 @@ type Config struct {
 	// MinAdaptivity is how far an agent's calls must depend on results, 0 to 1, for its
 	// agentic attempts to be kept.
 	MinAdaptivity float64 `yaml:"min_adaptivity"`
-	// MinAttempts is the minimum number of attempts of an agent's day from which the second
-	// pass may find habits.
+	// MinAttempts is the minimum number of attempts of an agent in a day. With fewer, the
+	// second pass, which examines an agent's day, finds no habits.
 	MinAttempts int `yaml:"min_attempts"`
 	// Harness is the built-in harness of the agents' tools: shop, envpack, webshop,
 	// tau-bench, or declared, which reads the schemas that each trace declares.
 	Harness string `yaml:"harness"`
 	// Tools adds tools to the harness, by name.
 	Tools map[string]Tool `yaml:"tools,omitempty"`
-	// Mistakes makes unwanted and rejected examples of failed attempts that only invented a
-	// product or did not recommend once. The recipes kto and pref set it.
+	// Mistakes lets a failed attempt serve as an unwanted or rejected example if nothing is
+	// wrong with it but an invented product or a number of recommendations other than one. The
+	// recipes kto and pref set it.
 	Mistakes bool `yaml:"mistakes,omitempty"`
 }
 
-// Tool is a tool of a harness.
+// Tool describes a tool of a harness.
 type Tool struct {
 	// As is what the tool does: search, open, match, answer, end, or ask for anything else.
 	As string `yaml:"as"`
@@ -53,7 +54,8 @@ type Tool struct {
 	IDs   []string `yaml:"ids,omitempty"`
 }
 
-// harnessTools returns the tools of the configured harness.
+// harnessTools returns the built-in tools of the configured harness and those of the setting
+// filter.tools, which replace built-in ones of the same name.
 func (c *Config) harnessTools() evidence.Tools {
 	extra := evidence.Tools{}
 	for name, t := range c.Tools {
@@ -78,7 +80,7 @@ func Defaults() Config {
 	}
 }
 
-// Validate returns an error with every setting that is invalid, nil if none is.
+// Validate returns an error that lists every invalid setting, nil if all are valid.
 func (c Config) Validate() error {
 	var bad wrong.List
 	bad.Unless(c.Unknown == UnknownDrop || c.Unknown == UnknownKeep, "filter.unknown is %v: want keep or drop", c.Unknown)

@@ -9,8 +9,8 @@ import (
 	"github.com/trajectory-arena/arena/filters/habits"
 )
 
-// AgentOf returns the identity of the agent whose day an attempt belongs to, by the most
-// precise field that is set.
+// AgentOf returns the identity of the agent that made an attempt: its version if that is known,
+// else its hotkey, else the run.
 func AgentOf(a arena.Agent, runID string) string {
 	return cmp.Or(a.VersionID, a.Hotkey, runID)
 }
@@ -26,11 +26,11 @@ type Checked struct {
 	Sample habits.Sample
 }
 
-// Day is what all attempts of a day show about their agents.
+// Day is what the attempts of a day show about their agents.
 type Day struct {
-	// CountedCopy is, by the ID of an attempt, the index of the copy that counts.
+	// CountedCopy maps the ID of an attempt to the index of the copy that counts.
 	CountedCopy map[string]int
-	// Agents are the habits of each agent.
+	// Agents maps the identity of an agent to its habits.
 	Agents map[string]*habits.Agent
 }
 
@@ -65,14 +65,17 @@ func (f *Filter) Day(attempts []*Checked) *Day {
 	return d
 }
 
-// compareCopies orders the copies of one attempt.
+// compareCopies orders copies of one attempt by the hash of their record, then by agent. The
+// first copy in this order is the one that counts.
 func compareCopies(a, b *Checked) int {
 	return cmp.Or(strings.Compare(a.Record, b.Record), strings.Compare(a.Agent, b.Agent))
 }
 
-// Revise returns the structure of an attempt after the second pass: with the verdicts on
-// its agent's day and the proofs in it. Proofs move the axis towards scripted, doubts and
-// habits from agentic to unknown; nothing moves it to agentic.
+// Revise returns s after the second pass, which considers the agent's day. It appends the
+// verdicts of the day's habits and proofs. A proof with odds moves the axis towards scripted; a
+// proof without odds, or a habit, changes agentic to unknown; a Doubt limits the confidence.
+// The axis changes to agentic only if it was unknown because part of the log is undecided, and
+// the model asked for nearly all requests of the day.
 func (f *Filter) Revise(
 	s arena.Structure,
 	o habits.Odds,
@@ -106,12 +109,13 @@ func (f *Filter) Revise(
 	return s
 }
 
-// pooledOdds is what a day whose attempts are nearly all the model's adds to one of them: a
-// small number of calls is then no reason for doubt.
+// pooledOdds is added to a positive score of an attempt if nearly all attempts of the agent's
+// day are agentic. It offsets the low certainty of an attempt with few calls.
 const pooledOdds = 2
 
-// revisedOdds returns the sum of both passes and whether it decides. The score of an
-// attempt that does not decide itself does not count.
+// revisedOdds returns the log-odds of an attempt after both passes, and whether they decide its
+// axis. The score of the first pass counts as 0 if it did not decide. A proof with odds always
+// decides; a proof without odds leaves a positive score undecided.
 func revisedOdds(o habits.Odds, a *habits.Agent) (score float64, decides bool) {
 	if o.Evidence {
 		score = o.Score
@@ -137,8 +141,9 @@ func revisedOdds(o habits.Odds, a *habits.Agent) (score float64, decides bool) {
 	return score, decides && (score <= 0 || !hasDoubt)
 }
 
-// surestHabit returns the most certain habit of those that make the agent's attempts
-// unknown, nil if none does.
+// surestHabit returns the habit with the highest certainty, by the lower end of its interval,
+// among those certain enough to make the agent's agentic attempts unknown. It returns nil if
+// there is none.
 func surestHabit(a *habits.Agent) *habits.Habit {
 	var surest *habits.Habit
 	certainty := 0.0
@@ -152,8 +157,9 @@ func surestHabit(a *habits.Agent) *habits.Habit {
 	return surest
 }
 
-// dayVerdicts returns the verdicts on the agent's day. They drop the attempt only if the
-// day changed its axis in their direction.
+// dayVerdicts returns one verdict for each habit and each proof of the agent's day. They reject
+// the attempt only if the second pass changed its axis from before to after: a habit if after
+// is unknown, a proof if it applies to the attempt.
 func dayVerdicts(
 	o habits.Odds,
 	a *habits.Agent,
@@ -189,8 +195,9 @@ func dayVerdicts(
 	return verdicts
 }
 
-// mergeReasons returns the reasons of the axis, then those of the day, then the earlier
-// ones that are not of the axis.
+// mergeReasons combines the reasons to reject an attempt after the second pass. The reasons of
+// the new axis are first, then those of the day's verdicts that reject the attempt, unless the
+// axis is accepted, then the earlier reasons other than those of the old axis.
 func mergeReasons(
 	axis []string,
 	day []arena.Verdict,
@@ -210,8 +217,8 @@ func mergeReasons(
 	return reasons
 }
 
-// doubts are the reasons why the confidence of an agentic attempt is limited to
-// doubtfulConfidence.
+// doubts maps each Doubt constant of package habits to a sentence for explanations: why the
+// confidence of an agentic attempt is limited to doubtfulConfidence.
 var doubts = map[string]string{
 	habits.DoubtShortDay: "the agent's day is too short to show whether its calls depend on results: the confidence is at most 0.8",
 	habits.DoubtPlain:    "all attempts of one size use the same tools in the same order, as those of a program do: the confidence is at most 0.8",
@@ -220,7 +227,8 @@ var doubts = map[string]string{
 	habits.DoubtHabit:    "the agent's calls may not depend on results: the confidence is at most 0.8",
 }
 
-// DayTerms returns what the agent's day adds to the log-odds of an attempt.
+// DayTerms explains the second pass: it returns one term for each change that the agent's day
+// makes to the log-odds of an attempt, and one without odds for what limits the confidence.
 func DayTerms(o habits.Odds, a *habits.Agent) []Term {
 	var terms []Term
 	score, decides := revisedOdds(o, a)

@@ -5,26 +5,27 @@ import (
 	"github.com/trajectory-arena/arena/filters/evidence"
 )
 
-// Row is one line of an explanation: a call of the dialogue, or a dispatch that the
-// dialogue does not show.
+// Row is one line of an explanation: a call of the dialogue with its dispatch (its request to
+// the shop in the log), or a dispatch that the dialogue does not show.
 type Row struct {
-	// NamedBy is the number, from 1, of the answered inference call of the log that named
-	// the dispatch; 0 if none did.
+	// NamedBy is the number, from 1, of the reply in the log that asked for the dispatch; 0 if
+	// none did.
 	NamedBy int
-	// Link is the relation of the dispatch to the inference before it, or what is wrong
-	// with a call that has no dispatch.
+	// Link is how the dispatch relates to the replies before it, or what is wrong with a call
+	// that has no dispatch.
 	Link string
-	// Newest is the number, from 1, of the newest reply before a dispatch that no reply named,
-	// Passages its text with the words of the dispatch that stand in it; 0 and nil for any
-	// other dispatch.
+	// Newest is, for a dispatch that no reply asked for, the number, from 1, of the newest
+	// reply before it. Passages is the text of that reply, with the words of the dispatch
+	// marked. They are 0 and nil for any other dispatch.
 	Newest   int
 	Passages []evidence.Passage
-	// Call is the dialogue's call, nil if none; Dispatch its dispatch, nil if none.
+	// Call is the call of the dialogue, nil if there is none; Dispatch its dispatch, nil if
+	// there is none.
 	Call     *arena.Call
 	Dispatch *arena.ProxyCall
 }
 
-// Term is what one rule adds to the log-odds.
+// Term is what one rule adds to the log-odds that the model decided the calls, and why.
 type Term struct {
 	Rule string  `json:"rule"`
 	Why  string  `json:"why"`
@@ -35,7 +36,7 @@ type Term struct {
 type Explanation struct {
 	Rows  []Row
 	Terms []Term
-	// Replies are the log's answered inference calls, which NamedBy numbers.
+	// Replies are the log's answered calls of models, to which Row.NamedBy refers.
 	Replies []*arena.ProxyCall
 }
 
@@ -59,7 +60,8 @@ func (f *Filter) Explain(t *arena.Trace, d *arena.Dialogue) Explanation {
 	return e
 }
 
-// explainCalls returns a row for each call of the dialogue, then for each other dispatch.
+// explainCalls returns one row for each call of the dialogue, then one for each dispatch
+// (request to the shop in the log) that the dialogue does not show.
 func explainCalls(a *evidence.Attempt) []Row {
 	var rows []Row
 	for i := range a.Claims {
@@ -107,7 +109,8 @@ func explainCall(a *evidence.Attempt, c *evidence.Claim) Row {
 	return r
 }
 
-// quote adds the newest reply before a dispatch that no reply named.
+// quote sets Newest and Passages of a row whose dispatch no reply asked for: the newest reply
+// before it, as evidence to read.
 func (r *Row) quote(a *evidence.Attempt, d *evidence.Dispatch) {
 	if r.NamedBy == 0 {
 		r.Passages, r.Newest = a.NewestReply(d)

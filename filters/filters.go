@@ -49,7 +49,8 @@ func (f *Filter) Check(t *arena.Trace, d *arena.Dialogue) (arena.Structure, habi
 	return s, sample
 }
 
-// examine returns the evidence of an attempt in the configured harness.
+// examine compares the dialogue of an attempt with its log, by the tools of the configured
+// harness or, if that is "declared", those that the trace declares.
 func (f *Filter) examine(t *arena.Trace, d *arena.Dialogue) *evidence.Attempt {
 	tools := f.tools
 	if f.cfg.Harness == evidence.Declared {
@@ -58,7 +59,8 @@ func (f *Filter) examine(t *arena.Trace, d *arena.Dialogue) *evidence.Attempt {
 	return evidence.Examine(t, d, tools)
 }
 
-// attemptChecks are the checks of an attempt itself, in the order of its verdicts.
+// attemptChecks are the checks of a single attempt, in the order of its verdicts: those of
+// package checks, then one for each rule that can find an attempt scripted.
 var attemptChecks = func() []checks.Check {
 	list := slices.Clone(checks.All)
 	for i := range rules {
@@ -106,7 +108,7 @@ func Catalogue() []checks.Check {
 	return list
 }
 
-// addVerdicts runs the checks of an attempt and sets its verdicts and reasons.
+// addVerdicts runs the checks of a single attempt and sets Verdicts, Reasons and Keep of s.
 func (f *Filter) addVerdicts(s *arena.Structure, a *evidence.Attempt) {
 	s.Verdicts = make([]arena.Verdict, 0, len(attemptChecks))
 	for i := range checks.All {
@@ -159,15 +161,15 @@ func newVerdict(check, reason string, value, limit float64, drops bool) arena.Ve
 	return v
 }
 
-// IsUnwanted reports whether the configuration accepts a rejected attempt as an unwanted
-// example: all reasons of its rejection are mistakes of the model.
+// IsUnwanted reports whether a rejected attempt may serve as an unwanted example: the setting
+// filter.mistakes is on, and all reasons of the rejection are mistakes of the model.
 func (f *Filter) IsUnwanted(s *arena.Structure) bool {
 	isNoMistake := func(reason string) bool { return !checks.Mistake(reason) }
 	return f.cfg.Mistakes && len(s.Reasons) > 0 &&
 		!slices.ContainsFunc(s.Reasons, isNoMistake)
 }
 
-// The reasons of the axis itself.
+// The reasons to reject an attempt that result from its axis.
 const (
 	ReasonScripted  = "axis_scripted"  // a program, not the model, acted
 	ReasonUnknown   = "axis_unknown"   // nothing tells whether the model acted
@@ -177,7 +179,8 @@ const (
 
 var allAxisReasons = []string{ReasonScripted, ReasonUnknown, ReasonUncertain, ReasonFixed}
 
-// axisReasons returns the reason of the axis for a rejection, if any.
+// axisReasons returns, as a list of one, the reason to reject an attempt for its axis, its
+// confidence or its agent's adaptivity. It returns nil if the configuration accepts all three.
 func (f *Filter) axisReasons(s *arena.Structure) []string {
 	switch s.Axis {
 	case arena.AxisScripted:

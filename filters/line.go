@@ -11,15 +11,15 @@ import (
 	"github.com/trajectory-arena/arena/filters/evidence"
 )
 
-// featureRichness is the name of this project's own richness, see
+// featureRichness is the feature of this project's own definition of richness, see
 // evidence.Attempt.Richness.
 const featureRichness = "richness_args"
 
 // featureCount is the number of features of an attempt.
 const featureCount = 23
 
-// features returns the values behind the verdicts, in the order of the public format; NaN
-// for a value that cannot be measured.
+// features returns the numbers that describe an attempt in the public output, in the order of
+// its format. score is the log-odds of the first pass. A number that cannot be measured is NaN.
 func features(a *evidence.Attempt, score float64) []arena.Feature {
 	list := append(make([]arena.Feature, 0, featureCount),
 		arena.Feature{Name: "log_odds", Value: score},
@@ -41,7 +41,8 @@ func features(a *evidence.Attempt, score float64) []arena.Feature {
 	)
 }
 
-// appendLogFeatures appends the features that need the log.
+// appendLogFeatures appends the features that are counted in the proxy's log. They are NaN if
+// the attempt has no log.
 func appendLogFeatures(list []arena.Feature, a *evidence.Attempt) []arena.Feature {
 	unreadable := len(a.Log.Replies) - a.Readable
 	unnamed := a.Links[evidence.LinkNone] + a.Links[evidence.LinkNoReply]
@@ -71,7 +72,8 @@ func appendLogFeatures(list []arena.Feature, a *evidence.Attempt) []arena.Featur
 	return list
 }
 
-// logged returns a count from the proxy's log, NaN if there is no log.
+// logged converts a count of the proxy's log to the value of a feature: NaN if the attempt has
+// no log.
 func logged(a *evidence.Attempt, n int) float64 {
 	if !a.Log.Present {
 		return math.NaN()
@@ -113,7 +115,7 @@ func AppendLine(
 	return append(dst, `}}`...)
 }
 
-// appendPointer appends a number, null for nil.
+// appendPointer appends the number at p as JSON, or null if p is nil.
 func appendPointer(dst []byte, p *float64) []byte {
 	if p == nil {
 		return append(dst, "null"...)
@@ -121,7 +123,7 @@ func appendPointer(dst []byte, p *float64) []byte {
 	return appendNumber(dst, *p)
 }
 
-// appendNumber appends a number in its shortest form, null for NaN and infinities.
+// appendNumber appends f as JSON in its shortest decimal form, or null if f is NaN or infinite.
 func appendNumber(dst []byte, f float64) []byte {
 	if math.IsNaN(f) || math.IsInf(f, 0) {
 		return append(dst, "null"...)

@@ -14,9 +14,9 @@ import (
 	plaintext "github.com/trajectory-arena/arena/internal/text"
 )
 
-// Normalise converts a trace of any dialect into OpenAI's form: turns with tool calls, every
-// result with the call that it answers. Turns list what was repaired, the dialogue what
-// could not be read. The trace is not changed; the dialogue shares its strings.
+// Normalise converts a trace of any dialect into OpenAI's form: turns with tool calls, each
+// result stored with the call that it answers. Each turn lists its repairs, the dialogue lists
+// what could not be read. The trace is not changed; the dialogue shares its strings.
 func Normalise(t *arena.Trace) arena.Dialogue {
 	recorded := 0
 	for i := range t.Steps {
@@ -42,12 +42,13 @@ func Normalise(t *arena.Trace) arena.Dialogue {
 	return arena.Dialogue{Turns: n.turns, Faults: n.faults}
 }
 
-// normaliser collects the calls of all turns in one slice.
+// normaliser converts the steps of a trace to the turns of a dialogue. It collects the calls of
+// all turns in one slice, which saves allocations.
 type normaliser struct {
 	trace *arena.Trace
 	turns []arena.Turn
 	calls []arena.Call
-	// ends are the ends of each turn's calls in calls.
+	// ends[i] is the index in calls after the last call of turns[i].
 	ends   []int
 	faults []string
 	// open is the index of the first call that a later result may still answer.
@@ -58,8 +59,9 @@ func (n *normaliser) addFault(fault string) {
 	n.faults = slicesx.AppendUnique(n.faults, fault)
 }
 
-// addUser adds what the customer says after the request itself. It reads tool results from
-// messages that a client sent as the user.
+// addUser adds a turn with the customer's message of step i, unless it is empty or is the
+// request that opens the trace. Tool results that a client sent as the user are removed from
+// the text and stored with their calls.
 func (n *normaliser) addUser(i int, s *arena.Step) {
 	text := cmp.Or(s.Content, s.Response)
 	mayHaveResults := strings.Contains(text, "<") || strings.HasPrefix(strings.TrimSpace(text), "Observation")
@@ -103,13 +105,14 @@ func (n *normaliser) addAgent(i int, s *arena.Step) {
 	}
 }
 
-// addTurn adds a turn with the calls that were added since the previous one.
+// addTurn adds a turn. The calls that were added since the previous turn belong to it.
 func (n *normaliser) addTurn(t arena.Turn) {
 	n.turns = append(n.turns, t)
 	n.ends = append(n.ends, len(n.calls))
 }
 
-// addRecordedCalls adds the calls that the step itself lists.
+// addRecordedCalls adds the calls that the trace recorded as data, not as text, and sets the
+// turn's thoughts and text if they are empty.
 func (n *normaliser) addRecordedCalls(turn *arena.Turn, s *arena.Step) {
 	if turn.Think == "" && turn.Text == "" {
 		turn.Think = s.Reasoning
@@ -142,8 +145,9 @@ func (n *normaliser) addRecordedCalls(turn *arena.Turn, s *arena.Step) {
 	}
 }
 
-// addNameless reads a listed call without a name: a result that was recorded in the step
-// after its call, else a fault.
+// addNameless handles a recorded call without the name of a tool. If it has a result, it is the
+// result of an earlier call, which some clients record in the next step. Otherwise it is a
+// fault of the dialogue.
 func (n *normaliser) addNameless(turn *arena.Turn, c *arena.ToolCall) {
 	if c.Result == "" {
 		n.addFault(calls.FaultName)
@@ -156,7 +160,8 @@ func (n *normaliser) addNameless(turn *arena.Turn, c *arena.ToolCall) {
 	turn.Repairs = append(turn.Repairs, calls.RepairLaterResults)
 }
 
-// addTextCalls adds the calls in the model's text, or in its reasoning if the text has none.
+// addTextCalls parses the calls that the model wrote in its text or, if there are none, in its
+// reasoning. It sets the turn's thoughts, text and repairs.
 func (n *normaliser) addTextCalls(turn *arena.Turn, s *arena.Step) {
 	r := calls.Mended(s.Content)
 	if len(r.Calls) == 0 && s.Reasoning != "" {
@@ -191,10 +196,13 @@ func (n *normaliser) addTextCalls(turn *arena.Turn, s *arena.Step) {
 	}
 }
 
-// observationPaths are the fields with results that clients store in a step.
+// observationPaths are the JSON paths of the fields in which clients store tool results within
+// a step.
 var observationPaths = [...]string{"completion.message.obs", "completion.obs", "message.obs", "obs"}
 
-// addStepResults adds the results that the step has outside of its message.
+// addStepResults reads the tool results that a step stores in one of observationPaths and
+// assigns them to the latest calls. It does nothing if there are no such calls, or the first
+// one already has a result.
 func (n *normaliser) addStepResults(turn *arena.Turn, s *arena.Step) {
 	isWaiting := n.open < len(n.calls) && n.calls[n.open].Result == ""
 	if !isWaiting || !strings.Contains(string(s.Raw), `"obs"`) {
@@ -212,8 +220,9 @@ func (n *normaliser) addStepResults(turn *arena.Turn, s *arena.Step) {
 	}
 }
 
-// addResults assigns results to the open calls: by id if both have one, else in order.
-// Calls of earlier turns are closed, since ids repeat within real traces.
+// addResults assigns results to the open calls, which are those of the last turn that has
+// calls: by id if both have one, else in order. A result without an open call is a fault.
+// Earlier calls are closed because ids repeat within real traces.
 func (n *normaliser) addResults(results []calls.Result) {
 	for _, r := range results {
 		c := n.openCall(r.ID)
@@ -225,7 +234,9 @@ func (n *normaliser) addResults(results []calls.Result) {
 	}
 }
 
-// openCall returns the open call that a result of this id answers, nil if none.
+// openCall returns the open call without a result that has this id or, if none has, the first
+// one where the call or the result lacks an id. It returns nil if there is none. Open calls are
+// those of the last turn that has calls.
 func (n *normaliser) openCall(id string) *arena.Call {
 	var first *arena.Call
 	for i := n.open; i < len(n.calls); i++ {
@@ -243,7 +254,8 @@ func (n *normaliser) openCall(id string) *arena.Call {
 	return first
 }
 
-// setUniqueIDs changes the id of each call whose id is empty or that of an earlier call.
+// setUniqueIDs makes the ids of all calls different: it appends # and the call's index to an id
+// that is empty or that an earlier call has.
 func (n *normaliser) setUniqueIDs() {
 	used := make(map[string]bool, len(n.calls))
 	for i := range n.calls {
@@ -255,7 +267,7 @@ func (n *normaliser) setUniqueIDs() {
 	}
 }
 
-// assignCalls sets the calls of each turn.
+// assignCalls sets the Calls of each turn to the turn's part of the collected calls.
 func (n *normaliser) assignCalls() {
 	start := 0
 	for i, end := range n.ends {

@@ -12,14 +12,15 @@ import (
 	"github.com/trajectory-arena/arena/internal/stats"
 )
 
-// Scored is one attempt with its success and its richness by three measures. A measure that
-// the log cannot answer is NaN and counts as 0, as it would for the subnet.
+// Scored is one attempt with its success and its richness, 0 to 1, by three measures. A measure
+// that cannot be computed from the log is NaN and counts as 0, as it would for the subnet.
 type Scored struct {
 	Agent   string
 	Problem string
 	Success bool
 	Agentic bool
-	// Adaptivity is that of the agent's day, nil if the day is too short.
+	// Adaptivity is how far the agent's calls depend on results over its day, nil if the day
+	// has too few attempts.
 	Adaptivity *float64
 	Richness   [3]float64
 }
@@ -28,7 +29,8 @@ type Scored struct {
 // by each richness.
 var Measures = [4]string{"base", "v1", "v2", "args"}
 
-// Factors of the reweighting: an attempt without richness retains 0.3 of its score.
+// Factors of the reweighting. The reward of a successful attempt is reweightFloor +
+// reweightGain × richness, so that it is 0.3 without richness and 1 with full richness.
 const (
 	reweightFloor = 0.3
 	reweightGain  = 0.7
@@ -38,28 +40,31 @@ const (
 type Standing struct {
 	Agent    string
 	Attempts int
-	// Agentic is the share of its attempts that the model decided.
+	// Agentic is the share of the agent's attempts whose calls the model decided.
 	Agentic    float64
 	Adaptivity *float64
-	// Scores are the mean rewards by measure: the base, and the base times 0.3 + 0.7 ×
-	// richness. Ranks are the ranks by measure, from 1; ties are ordered by name.
+	// Scores are the agent's mean rewards by measure: the first by success alone, the others by
+	// success times 0.3 + 0.7 × richness. Ranks are its ranks by measure, from 1; equal scores
+	// are ordered by name.
 	Scores [4]float64
 	Ranks  [4]int
-	// Gain is, by measure, the change of the agent's share of all reward from the base; Low
-	// and High are its 95 % interval, -1 to 1 for a single problem.
+	// Gain is, by measure, the agent's share of all reward minus its share by success alone.
+	// Low and High are its 95 % interval, -1 to 1 for a single problem.
 	Gain [4]float64
 	Low  [4]float64
 	High [4]float64
 }
 
-// Leaderboard is the simulation of the subnet's reweighting.
+// Leaderboard simulates the agents' standings if the subnet multiplied rewards by richness.
 type Leaderboard struct {
 	Standings []Standing
 	// AgenticShare is the share of all reward of agentic attempts, by measure.
 	AgenticShare [4]float64
 }
 
-// rewards returns the reward of an attempt by each measure.
+// rewards returns the reward of an attempt by each of Measures: all 0 for a failure; for a
+// success, 1 by the first and 0.3 + 0.7 × richness by the others. A richness of NaN counts as
+// 0.
 func (s *Scored) rewards() [4]float64 {
 	if !s.Success {
 		return [4]float64{}
@@ -116,7 +121,8 @@ func Reweight(attempts []Scored) Leaderboard {
 	return b
 }
 
-// problemRewards are sums of rewards, by problem and measure.
+// problemRewards maps each problem to the sums of the rewards of its attempts, one sum for each
+// of Measures.
 type problemRewards map[string][4]float64
 
 func (r problemRewards) add(s *Scored) {
@@ -127,7 +133,7 @@ func (r problemRewards) add(s *Scored) {
 	r[s.Problem] = sums
 }
 
-// sum returns the sum over the problems by measure k.
+// sum returns the sum of the rewards of problems by Measures[k].
 func (r problemRewards) sum(problems []string, k int) float64 {
 	sum := 0.0
 	for _, p := range problems {
@@ -136,7 +142,8 @@ func (r problemRewards) sum(problems []string, k int) float64 {
 	return sum
 }
 
-// shareOf returns the share of the total reward by measure k, 0 if the total is 0.
+// shareOf returns the part of total that r has, over problems and by Measures[k]. It returns 0
+// if total is 0.
 func (r problemRewards) shareOf(total problemRewards, problems []string, k int) float64 {
 	sum := total.sum(problems, k)
 	if sum <= 0 {
@@ -145,8 +152,9 @@ func (r problemRewards) shareOf(total problemRewards, problems []string, k int) 
 	return r.sum(problems, k) / sum
 }
 
-// gain returns the change of the share of all reward from the base to measure k, with the
-// 95 % interval of the difference of the two ratios, linearised over problems.
+// gain returns the share of all reward that r has by Measures[k] minus its share by success
+// alone, with a 95 % interval. It treats problems as independent and linearises the two ratios.
+// The interval is -1 to 1 if there is one problem; all results are 0 if total is 0.
 func (r problemRewards) gain(
 	total problemRewards,
 	problems []string,
@@ -176,7 +184,8 @@ func (r problemRewards) gain(
 	return after - before, interval.Low, interval.High
 }
 
-// rank sets the ranks by each measure, and sorts the standings by the base.
+// rank sets the rank of each standing by each measure, from 1, with equal scores ordered by
+// name. It sorts the standings by their rank by success alone.
 func rank(standings []Standing) {
 	for k := range slices.Backward(Measures[:]) {
 		slices.SortFunc(standings, func(a, b Standing) int {

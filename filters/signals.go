@@ -19,7 +19,7 @@ func RankScore(s *arena.Structure) float64 {
 		float64(0.15*feature(s, "reformulations", 0))
 }
 
-// feature returns the value of the feature of this name, or missing.
+// feature returns the value of the feature of this name, or missing if s does not have it.
 func feature(s *arena.Structure, name string, missing float64) float64 {
 	for _, f := range s.Features {
 		if f.Name == name {
@@ -29,7 +29,8 @@ func feature(s *arena.Structure, name string, missing float64) float64 {
 	return missing
 }
 
-// depth returns 1 - 1/(1 + n/8), where n counts the turns that think and the calls.
+// depth returns 1 - 1/(1 + n/8), where n is the number of turns with thoughts plus the number
+// of calls. More thoughts and calls bring it closer to 1.
 func depth(a *evidence.Attempt) float64 {
 	thinking := slicesx.CountFunc(a.Dialogue.Turns, func(t *arena.Turn) bool {
 		return t.Think != ""
@@ -37,7 +38,8 @@ func depth(a *evidence.Attempt) float64 {
 	return 1 - 1/(1+float64(float64(thinking+len(a.Claims))/8))
 }
 
-// hasEarlier reports whether an equal call of the same tool precedes claim i.
+// hasEarlier reports whether a call before claims[i] has the same tool and is equal to it by
+// the function equal. Claims are the calls of the dialogue.
 func hasEarlier(
 	claims []evidence.Claim,
 	i int,
@@ -49,8 +51,8 @@ func hasEarlier(
 	})
 }
 
-// reformulations returns 1 - 1/(1 + n), where n counts the searches after the first whose
-// words differ from all earlier ones. Another page of the same query does not count.
+// reformulations returns 1 - 1/(1 + n), where n counts the searches after the first whose words
+// differ from those of every earlier search. Another page of the same query does not count.
 func reformulations(claims []evidence.Claim) float64 {
 	equalWords := func(a, b *evidence.Act) bool {
 		return slices.Equal(a.Words, b.Words)
@@ -64,8 +66,8 @@ func reformulations(claims []evidence.Claim) float64 {
 	return 1 - 1/(1+float64(max(n-1, 0)))
 }
 
-// verified returns the share of the last recommendation's products that an earlier call
-// opened or matched and that was answered.
+// verified returns the share of the last recommendation's products that an earlier call opened,
+// or matched against the request, and got a result for. It returns 0 if nothing is recommended.
 func verified(a *evidence.Attempt) float64 {
 	last := a.LastRecommendation()
 	if last < 0 {
@@ -78,8 +80,8 @@ func verified(a *evidence.Attempt) float64 {
 	return float64(n) / float64(max(len(ids), 1))
 }
 
-// wasOpened reports whether one of the claims opened or matched the product and has a
-// result.
+// wasOpened reports whether one of the calls opened the product, or matched it against the
+// request, and has a result.
 func wasOpened(claims []evidence.Claim, id string) bool {
 	return slices.ContainsFunc(claims, func(c evidence.Claim) bool {
 		opens := c.Act.Tool == evidence.ToolView || c.Act.Tool == evidence.ToolMatch
@@ -87,8 +89,8 @@ func wasOpened(claims []evidence.Claim, id string) bool {
 	})
 }
 
-// regular returns 1 minus the share of requests to the shop that repeat an earlier one, at
-// once or alternating with another.
+// regular returns 1 minus the share of calls to the shop that have the same tool and arguments
+// as an earlier call. It returns 1 if there are no calls.
 func regular(claims []evidence.Claim) float64 {
 	repeated := 0
 	total := 0

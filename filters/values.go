@@ -11,11 +11,11 @@ import (
 	"github.com/trajectory-arena/arena/filters/evidence"
 )
 
-// valuesPerVerdict is the number of stored values of a verdict: value, limit, and 1 if it
-// drops the attempt.
+// valuesPerVerdict is the number of stored values of a verdict: its value, its limit, and 1 if
+// it drops the attempt, else 0.
 const valuesPerVerdict = 3
 
-// EncodeValues returns the values of an attempt's own verdicts and of its features, without
+// EncodeValues encodes the values of an attempt's own verdicts and of its features, without
 // their names, which are the same for all attempts. DecodeValues decodes them.
 func EncodeValues(s *arena.Structure) []byte {
 	values := make([]float64, 0, valuesPerVerdict*len(s.Verdicts)+len(s.Features))
@@ -34,8 +34,8 @@ func EncodeValues(s *arena.Structure) []byte {
 	return b
 }
 
-// DecodeValues sets the verdicts and features of s to the encoded values. It changes nothing
-// if there are none.
+// DecodeValues sets the verdicts and features of s to values that EncodeValues encoded. It
+// changes nothing if encoded is empty.
 func DecodeValues(s *arena.Structure, encoded []byte) error {
 	values := make([]float64, len(encoded)/8)
 	if len(values) == 0 {
@@ -79,7 +79,8 @@ func ValueNames() string {
 	return b.String()
 }
 
-// emptyFeatures returns the features of an empty attempt.
+// emptyFeatures returns the features of an attempt without content. They have the names and the
+// order of all attempts' features.
 var emptyFeatures = sync.OnceValue(func() []arena.Feature {
 	a := evidence.Examine(&arena.Trace{}, &arena.Dialogue{}, nil)
 	defer a.Release()

@@ -63,14 +63,14 @@ func listedArguments(text string) (args arena.Raw, remaining string, ok bool) {
 	}
 }
 
-// mendWords names the repairs of lenient in the order of their bits.
+// mendWords are the names of the repairs of package lenient, in the order of their bits.
 var mendWords = [...]string{RepairQuotes, RepairCommas, RepairLiterals, RepairKeys, RepairControl, RepairClosers}
 
-// rules forgive all that has one meaning, and close what the end of the text left
-// open between values, so that nothing is invented.
+// rules are the repairs of JSON that models write: everything that has one obvious meaning.
+// Lists and objects that the text leaves open at its end are closed, but no value is invented.
 var rules = lenient.Rules{Depth: MaxDepth, Python: true, Close: true}
 
-// strict holds cursors that read valid JSON only.
+// strict is a pool of cursors that read valid JSON only.
 var strict = sync.Pool{New: func() any {
 	return cursor.New("", cursor.Limits{
 		Depth:       MaxDepth,
@@ -78,8 +78,9 @@ var strict = sync.Pool{New: func() any {
 	})
 }}
 
-// cutValue splits the first JSON value off s and returns it as valid JSON, with the repairs
-// that this took.
+// cutValue splits the first JSON value off s. It returns the value as valid JSON, the text
+// after it, and the repairs that it needed. ok is false if s does not start with a value that
+// can be repaired; remaining is then s without leading blanks.
 func cutValue(s string) (json, remaining string, m lenient.Repairs, ok bool) {
 	s = strings.TrimLeft(s, " \t\r\n")
 	c, _ := strict.Get().(*cursor.Cursor)
@@ -98,8 +99,8 @@ func cutValue(s string) (json, remaining string, m lenient.Repairs, ok bool) {
 // Recommend is the tool that hands products to the customer.
 const Recommend = "recommend_product"
 
-// Recommended returns the ids that a call recommends, in order, or nil if the call is
-// another tool's.
+// Recommended returns the product ids that a call recommends, in order, or nil if the call is
+// not one of recommend_product.
 func Recommended(c arena.Call) []string {
 	if c.Name != Recommend {
 		return nil
@@ -107,7 +108,8 @@ func Recommended(c arena.Call) []string {
 	return Products(c.Arguments)
 }
 
-// LastRecommended returns the ids of the last recommendation in some turns.
+// LastRecommended returns the product ids of the last recommendation in turns, nil if there is
+// none.
 func LastRecommended(turns []arena.Turn) (ids []string) {
 	for i := range turns {
 		for _, call := range turns[i].Calls {
@@ -119,7 +121,7 @@ func LastRecommended(turns []arena.Turn) (ids []string) {
 	return ids
 }
 
-// Products returns the ids in a call's arguments under product_id and product_ids, in order.
+// Products returns the product ids in a call's arguments product_id and product_ids, in order.
 func Products(arguments arena.Raw) []string {
 	var ids []string
 	for key, v := range gjson.Parse(string(arguments)).ForEach {
@@ -130,9 +132,9 @@ func Products(arguments arena.Raw) []string {
 	return ids
 }
 
-// AppendIDs appends the ids that a value holds, until ids has limit elements. Models write
-// ids as a list, a number, or a text in which commas, white space, brackets or quotes
-// separate them; a JSON list within a string is read too.
+// AppendIDs appends the ids in a JSON value, until ids has limit elements. Models write ids as
+// a list, a number, or a text in which commas, white space, brackets or quotes separate them;
+// such a text may be a JSON list.
 func AppendIDs(ids []string, v gjson.Result, limit int) []string {
 	switch {
 	case v.IsArray():

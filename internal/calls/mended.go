@@ -1,7 +1,7 @@
-// Package calls reads the tool calls that models write as text, and what the
-// arguments of a call name. Mended is what a filter takes for a call after mending
-// what has one obvious meaning. What a student is graded by is read strictly, by the
-// rules of its harness, in student/dialect.
+// Package calls reads the tool calls that models write as text, and the products in the
+// arguments of calls. Mended repairs what has one obvious meaning and is for filtering.
+// Students are graded by package student/dialect, which reads strictly by the rules of the
+// harness.
 package calls
 
 import (
@@ -12,26 +12,26 @@ import (
 
 // Reading is the content of one message in normal form.
 type Reading struct {
-	// Think is the reasoning, Text what is said aloud; several blocks of one
+	// Think is the reasoning, Text what is addressed to the customer. Several blocks of one
 	// kind are joined by a line break.
 	Think string
 	Text  string
 	Calls []arena.Call
 	// Results are tool results quoted in the message, in order.
 	Results []Result
-	// Repairs and Faults are stable snake_case words, each at most once.
+	// Repairs and Faults are stable codes in snake_case, each at most once.
 	Repairs []string
 	Faults  []string
 }
 
-// Result is one tool result. ID names the call it answers; empty where the
-// dialect answers by order.
+// Result is one tool result. ID is the id of the call that it answers, empty in dialects where
+// results follow the order of the calls.
 type Result struct {
 	ID      string
 	Content arena.Raw
 }
 
-// The repairs that a reading can name.
+// The repairs that a reading can list.
 const (
 	RepairHermes         = "hermes_objects"
 	RepairLists          = "several_lists"
@@ -54,7 +54,7 @@ const (
 	RepairFunctionNested = "nested_function"
 )
 
-// The faults that a reading can name.
+// The faults that a reading can list.
 const (
 	FaultCall      = "unreadable_call"      // a call in text cannot be read
 	FaultArguments = "unreadable_arguments" // a call's arguments cannot be read
@@ -64,27 +64,26 @@ const (
 	FaultLong      = "message_too_long"     // a message is longer than is read for calls
 )
 
-// MaxDepth is how deep the JSON of a call may nest. Arguments of shopping
-// tools nest three deep; what nests deeper than this is an attack on readers.
+// MaxDepth is the maximum depth of nested JSON in a call. Arguments of shopping tools nest
+// three deep; deeper nesting than MaxDepth is an attack on readers.
 const MaxDepth = 64
 
-// MaxText is how long a message may be, in bytes: several times the longest
-// dialogue that fits a training context.
+// MaxText is the maximum length of a message in bytes: several times the longest dialogue that
+// fits a training context.
 const MaxText = 256 << 10
 
-// maxBlocks is how deep thinking with calls in it may hold more of its kind.
+// maxBlocks is the maximum depth of thinking blocks with calls within each other.
 const maxBlocks = 8
 
-// Mended reads one message in any of the dialects in which models write calls:
-// thinking, words and OpenAI tool calls with a JSON object as arguments. It mends
-// what has one obvious meaning and names every repair; what has none is a fault,
-// never a guess. Text without any call is a reading with words only.
+// Mended reads one message in any of the dialects in which models write calls, and splits it
+// into thinking, text, tool calls and quoted results. It repairs what has one obvious meaning
+// and lists each repair. What has none is a fault and is never guessed.
 func Mended(text string) Reading {
 	var r Reader
 	return *r.Read(text)
 }
 
-// Reader reads many messages with the memory of one.
+// Reader reads messages one after another and reuses its memory.
 type Reader struct {
 	Reading
 	skipCalls bool
@@ -108,8 +107,8 @@ func (r *Reader) Read(text string) *Reading {
 	return &r.Reading
 }
 
-// SplitThink splits a text without calls, or whose calls are known from elsewhere, into
-// thinking and words.
+// SplitThink splits a text into its thinking and its other words, without reading calls: the
+// text has none, or they are recorded elsewhere.
 func SplitThink(text string) (think, words string) {
 	r := Reader{skipCalls: true}
 	r.message(text[:min(len(text), MaxText)])

@@ -10,8 +10,9 @@ import (
 	"github.com/trajectory-arena/arena/internal/text"
 )
 
-// callBlock reads the body of a call tag: a list of calls, several lists, or one object. It
-// cuts out a think block in the middle first.
+// callBlock reads the content of a call tag: one or several JSON objects, or lists of them,
+// each object a call. Thinking tags in the content are removed first and added to the thinking.
+// A value that needs closing brackets is a fault unless the tag itself was closed.
 func (r *Reader) callBlock(body string, closed bool) {
 	if r.skipCalls {
 		return
@@ -70,8 +71,9 @@ func (r *Reader) callsOf(json string) {
 	}
 }
 
-// call adds one call written as an object: a name next to its arguments, under any of the
-// keys that harnesses ask models for, or both inside of "function".
+// call adds one call that is written as a JSON object. The object, or an object under its key
+// "function", contains the name of the tool and the arguments, under any of the keys that
+// harnesses ask models for.
 func (r *Reader) call(v gjson.Result) {
 	if inner := v.Get("function"); inner.IsObject() {
 		r.repair(RepairFunctionNested)
@@ -106,8 +108,8 @@ func (r *Reader) append(id string, v gjson.Result) {
 	})
 }
 
-// toolName returns the name of the tool in a call, or "". Hermes and OpenAI write "name";
-// the other keys are those of harnesses that ask for JSON.
+// toolName returns the name of the tool in a call, or "" if there is none. Hermes and OpenAI
+// use the key "name"; the other keys are those of harnesses that ask for JSON.
 func toolName(v gjson.Result) string {
 	for _, key := range [...]string{"name", "tool", "tool_name", "action", "function"} {
 		if name := v.Get(key); name.Type == gjson.String {
@@ -126,9 +128,10 @@ func argumentsOf(v gjson.Result) arena.Raw {
 	return inlineArguments(v)
 }
 
-// inlineArguments collects the arguments of a call that writes them next to its name, as
-// {"tool": "find", "q": "lamp"} does. It returns "" if there are none. The key "name" alone
-// makes no call, since people and products have names too.
+// inlineArguments returns, as a JSON object, the arguments of a call that has them next to the
+// tool's name, as in {"tool": "find", "q": "lamp"}. It returns "" if there are none, or if the
+// object has none of the keys "tool", "tool_name" and "action": with "name" alone it may
+// describe a person or a product.
 func inlineArguments(v gjson.Result) arena.Raw {
 	var args []byte
 	named := false
@@ -151,9 +154,9 @@ func inlineArguments(v gjson.Result) arena.Raw {
 	return arena.Raw(append(args, '}'))
 }
 
-// Arguments returns the arguments of a call as a JSON object: an object as it is, {} for
-// absent or null, and the JSON that a string holds, which it reports in repair. It returns
-// "" for anything else.
+// Arguments returns the arguments of a call as a JSON object: an object unchanged, {} for an
+// absent value or null, and the object that a JSON string contains, with RepairArgumentsText as
+// the repair. It returns "" for anything else.
 func Arguments(raw arena.Raw) (args arena.Raw, repair string) {
 	switch raw.Kind() {
 	case arena.Absent, arena.Null:
@@ -169,8 +172,8 @@ func Arguments(raw arena.Raw) (args arena.Raw, repair string) {
 	return "", ""
 }
 
-// ArgumentsIn returns the JSON object in a text, {} for an empty text, and "" if the text is
-// no object.
+// ArgumentsIn returns the JSON object that text consists of, {} for an empty text, and "" if
+// the text is anything else.
 func ArgumentsIn(text string) arena.Raw {
 	text = strings.TrimSpace(text)
 	if text == "" {
@@ -183,8 +186,8 @@ func ArgumentsIn(text string) arena.Raw {
 	return arena.Raw(json)
 }
 
-// resultBlock reads quoted tool results: a list of {tool_call_id, results}, a
-// single such object, or any other text as one result.
+// resultBlock adds the tool results that a message quotes: a list of objects with tool_call_id
+// and result, a single such object, or any other text as one result.
 func (r *Reader) resultBlock(body string) {
 	body = strings.TrimSpace(body)
 	if body == "" || r.skipCalls {

@@ -16,8 +16,8 @@ const (
 	answering
 )
 
-// kinds are the tags that hold something else than words. Models write them with odd
-// spelling.
+// kinds maps the names of tags, in the spellings that models use, to the kind of their content.
+// All other tags are ordinary text.
 var kinds = map[string]kind{
 	properCall: calling, "tool_calls": calling, "toolcall": calling, "function_call": calling,
 	"think": thinking, "thinking": thinking, "thought": thinking,
@@ -25,7 +25,8 @@ var kinds = map[string]kind{
 	"obs": answering, "tool_response": answering, "observation": answering,
 }
 
-// properCall is the tag of a call that needs no repair.
+// properCall is the tag name of a call that needs no repair; any other is reported as
+// RepairTag.
 const properCall = "tool_call"
 
 func (r *Reader) message(text string) {
@@ -49,15 +50,15 @@ func (r *Reader) message(text string) {
 	}
 }
 
-// untagged reads calls outside of tags, as they also follow the thinking of models that
-// think in tags: ReAct lines, fences, bare JSON.
+// untagged reads the calls of a text that are outside of tags: ReAct lines, fenced blocks, or
+// bare JSON. Such calls also follow the thinking of models that think in tags. It reports
+// whether there are any.
 func (r *Reader) untagged(text string) bool {
 	return !r.skipCalls && (r.react(text) || r.fences(text) || r.bare(text))
 }
 
-// element reads the body of a tag that was just opened and returns the text after it. An
-// unclosed tag ends at the next tag of a kind that cannot be nested in it, or at the end of
-// the text.
+// element reads the content of a tag that was just opened, whose name and kind are given, and
+// returns the text after the element. cutClose defines where an unclosed element ends.
 func (r *Reader) element(tag string, k kind, after string) string {
 	body, remaining, closed := cutClose(after, tag, k)
 	switch k {
@@ -79,7 +80,8 @@ func (r *Reader) element(tag string, k kind, after string) string {
 	return remaining
 }
 
-// thinkBlock adds the thinking of a block; calls written inside it count as calls.
+// thinkBlock adds the content of a thinking tag to the thinking. Calls in the content are added
+// to the calls of the message.
 func (r *Reader) thinkBlock(body string) {
 	if !r.skipCalls && containsTag(body, calling) {
 		if r.level == maxBlocks {
@@ -104,8 +106,9 @@ func (r *Reader) thinkBlock(body string) {
 
 func (r *Reader) say(words string) { r.Text = text.Join(r.Text, "\n", strings.TrimSpace(words)) }
 
-// nextTag finds the first known opening tag. Stray closing tags are skipped as
-// words would be; k is words where no tag is left.
+// nextTag finds the first opening tag in s whose name is known. It returns the text before the
+// tag, its name and kind, and the text after it. Closing tags are skipped. If there is no such
+// tag, before is s and k is words.
 func nextTag(s string) (before, tag string, k kind, after string) {
 	for start := 0; ; {
 		i := strings.IndexByte(s[start:], '<')
@@ -121,8 +124,9 @@ func nextTag(s string) (before, tag string, k kind, after string) {
 	}
 }
 
-// tagName reads `<name>` or `</name>` with blanks around the name and in any
-// case; end is the length of the tag.
+// tagName reads `<name>` or `</name>` at the start of s, in any case and with blanks around the
+// name. It returns the name in lower case, with the slash, and the length of the tag in bytes.
+// Both are empty if there is no tag of at most 24 bytes.
 func tagName(s string) (name string, end int) {
 	const longest = 24
 	stop := strings.IndexByte(s[:min(len(s), longest)], '>')
@@ -142,13 +146,14 @@ func containsTag(s string, want kind) bool {
 		if k == want {
 			return true
 		}
-		s = after // empty behind the last tag
+		s = after // empty after the last tag
 	}
 	return false
 }
 
-// cutClose splits s at the closing tag of an element. Without one, thinking ends
-// at the next tag of a call, answer or result, and a call at any next tag.
+// cutClose splits s, the text after an opening tag, at the tag that closes it. closed is false
+// if there is none: a call then ends before the next known opening tag, any other element
+// before the next one of another kind, or else at the end of s.
 func cutClose(s, tag string, k kind) (body, remaining string, closed bool) {
 	if i, n := closing(s, tag, k); i >= 0 {
 		return s[:i], s[i+n:], true
@@ -167,8 +172,8 @@ func cutClose(s, tag string, k kind) (body, remaining string, closed bool) {
 	return s, "", false
 }
 
-// closing finds the tag that closes an element; a call may be closed by any of
-// the call tags' names, but not beyond the next call.
+// closing returns the index and length in s of the tag that closes an element, -1 and 0 if
+// there is none. Any of the call tags may close a call, but only before the next call opens.
 func closing(s, tag string, k kind) (i, length int) {
 	for start := 0; ; {
 		i := strings.Index(s[start:], "<")

@@ -10,8 +10,9 @@ import (
 	plaintext "github.com/trajectory-arena/arena/internal/text"
 )
 
-// react reads the lines Thought, Action, Action Input, Observation and Final
-// Answer. A text is in this dialect if a line begins with "Action:".
+// react reads a text with lines that start with Thought, Action, Action Input, Observation or
+// Final Answer, and reports whether it is in this dialect: one of its lines starts with
+// "Action:".
 func (r *Reader) react(text string) bool {
 	if !hasLine(text, "action") {
 		return false
@@ -47,8 +48,8 @@ func (r *Reader) react(text string) bool {
 
 var reactLabels = [...]string{"thought", "action input", "action", "observation", "final answer"}
 
-// section splits off the first labelled part of a text. The label is empty for text before
-// the first label.
+// section splits off the first part of a ReAct text, which ends before the next line with a
+// label such as "Action:". The label is empty for text before the first label.
 func section(s string) (label, body, remaining string) {
 	label, s = labelOf(s)
 	end := 0
@@ -61,8 +62,9 @@ func section(s string) (label, body, remaining string) {
 	return label, strings.TrimSpace(s[:end]), s[end:]
 }
 
-// labelOf reads the label that a line starts with, in any case and with the
-// stars of Markdown around it.
+// labelOf reads the ReAct label at the start of s, such as "Action:", in any case and with the
+// stars of Markdown around it. It returns the label in lower case and the text after it, or ""
+// and s if there is no label.
 func labelOf(s string) (label, remaining string) {
 	line := strings.TrimLeft(s, " \t*")
 	for _, l := range reactLabels {
@@ -86,7 +88,8 @@ func hasLine(text, label string) bool {
 	return false
 }
 
-// inline reads `name({...})` and `name[{...}]`, an action with its input in it.
+// inline reads an action that contains its input, `name({...})`, `name[{...}]` or `name{...}`.
+// It reports whether the action has this form.
 func (r *Reader) inline(action string) bool {
 	open := strings.IndexAny(action, "([{")
 	if open <= 0 {
@@ -128,7 +131,7 @@ func (r *Reader) action(name, input string) {
 		Name:      name,
 		Arguments: arena.Raw(json),
 	})
-	r.say(remaining) // models go on to speak behind their input
+	r.say(remaining) // models continue with text after their input
 }
 
 func unfence(s string) string {
@@ -143,8 +146,8 @@ func unfence(s string) string {
 	return strings.TrimSpace(s)
 }
 
-// fences reads calls in fenced blocks. Other fenced blocks, and JSON that is
-// no call, stay words.
+// fences reads calls in Markdown's fenced blocks (```). The other text, fenced or not, is added
+// to Text. It reports whether there are calls; if not, Text is empty again.
 func (r *Reader) fences(text string) bool {
 	if !strings.Contains(text, "```") {
 		return false
@@ -189,7 +192,8 @@ func (r *Reader) isolated(text string) bool {
 	return true
 }
 
-// namesCall reports whether a JSON object is a call: it has a name and arguments.
+// namesCall reports whether a JSON object, or the first element of a list, is a call: it has
+// the name of a tool and arguments.
 func namesCall(v gjson.Result) bool {
 	if v.IsArray() {
 		v = v.Get("0")
@@ -200,7 +204,8 @@ func namesCall(v gjson.Result) bool {
 	return toolName(v) != "" && argumentsOf(v) != ""
 }
 
-// bare reads a message that is JSON and nothing else, or ends in it.
+// bare reads calls in a message that is JSON without a fence or tag, or that ends in such JSON
+// after a line break. It reports whether there are any.
 func (r *Reader) bare(text string) bool {
 	trimmed := strings.TrimSpace(text)
 	if r.isolated(trimmed) {

@@ -1,5 +1,5 @@
-// Package lenient reads JSON as models write it: values that are nearly JSON
-// become JSON where they can have meant one thing only.
+// Package lenient reads JSON as models write it: values that are nearly JSON are repaired where
+// they can have one meaning only.
 package lenient
 
 import (
@@ -10,23 +10,24 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// Rules are what is repaired in addition to raw control characters, unknown escapes and
-// superfluous commas, which always are.
+// Rules are the repairs that are allowed in addition to those of raw control characters,
+// unknown escapes and superfluous commas, which always are.
 type Rules struct {
-	// Depth is how deep values may nest.
+	// Depth is the maximum depth of nested values.
 	Depth int
-	// Python allows quotes, words and keys as Python and JavaScript write them:
-	// 'text', True, {key: 1}.
+	// Python allows quotes, literals and keys as Python and JavaScript write them: 'text',
+	// True, {key: 1}.
 	Python bool
-	// Close takes what the end of the text left open for closed there, numbers
-	// too. Else an item that is not whole is dropped with all that it is part of.
+	// Close adds the closing brackets that are missing at the end of the text, and accepts a
+	// number that the end of the text may have cut. Otherwise an incomplete item is dropped,
+	// and all values that contain it are incomplete.
 	Close bool
 }
 
 // Repairs is the set of repairs that a value needed.
 type Repairs uint8
 
-// The repairs that are told apart.
+// The repairs that are distinguished.
 const (
 	Quotes Repairs = 1 << iota
 	Commas
@@ -38,16 +39,16 @@ const (
 
 // Mended is one value as JSON.
 type Mended struct {
-	// JSON holds what was whole before the break of a value that is not complete.
+	// JSON is the value. If the value is not complete, JSON contains only its complete part.
 	JSON string
-	// End is how many bytes of the text it took.
+	// End is the number of bytes of the text that were read.
 	End int
-	// Complete is false where the text was cut off or broken inside the value.
+	// Complete is false if the text ends or is broken within the value.
 	Complete bool
 	Mends    Repairs
 }
 
-// Repair reads the value that text starts with.
+// Repair reads the value at the start of text.
 func (r Rules) Repair(text string) Mended {
 	m := mender{rules: r, src: text}
 	complete := m.value(0)
@@ -59,8 +60,8 @@ func (r Rules) Repair(text string) Mended {
 	}
 }
 
-// mender rewrites one value of in, from at, as JSON to out. Its readers report
-// whether what they read was whole.
+// mender rewrites one value of src, from pos, as JSON to out. Those of its methods that read a
+// value or a part of one report whether it was complete.
 type mender struct {
 	rules Rules
 	src   string
@@ -85,8 +86,9 @@ func (m *mender) value(depth int) bool {
 	}
 }
 
-// list writes an object or a list. Of one that is not whole, only what can be
-// closed again is kept.
+// list writes an object or a list whose closing bracket is given; item reads one of its items.
+// It reports whether all of it was complete. If not, it drops the doubtful item and closes the
+// bracket.
 func (m *mender) list(
 	closing byte,
 	depth int,
@@ -118,8 +120,8 @@ func (m *mender) list(
 		if m.closesAtEnd(closing) {
 			return true
 		}
-		// The text ended behind a whole item, or a comma was forgotten.
-		// Anything else ("0.7 or 0.5") makes the item itself doubtful.
+		// The text ended after a complete item, or a comma was forgotten. Anything else ("0.7
+		// or 0.5") makes the item itself doubtful.
 		if !m.ended() && m.peek() != '"' {
 			m.out = m.out[:before]
 		}
@@ -128,7 +130,8 @@ func (m *mender) list(
 	}
 }
 
-// closesAtEnd closes what the end of the text left open, where that is allowed.
+// closesAtEnd appends the closing bracket if the text has ended and the rules allow it. It
+// reports whether it did.
 func (m *mender) closesAtEnd(closing byte) bool {
 	if !m.rules.Close || !m.ended() {
 		return false
@@ -176,8 +179,8 @@ func (m *mender) key() bool {
 	return true
 }
 
-// word reads a number or a literal. One that the end of the text cuts may lack
-// digits.
+// word reads a number or a literal and reports whether it is valid. At the end of the text it
+// is incomplete unless the rules set Close, since digits may be missing.
 func (m *mender) word() bool {
 	word := m.bare()
 	if literal := literals[word]; literal != "" && m.rules.Python {
@@ -208,8 +211,8 @@ func isBare(c byte) bool {
 
 func (m *mender) isQuote(c byte) bool { return c == '"' || c == '\'' && m.rules.Python }
 
-// text reads a string. It ends at the quote it began with; a text that never
-// ends is not whole.
+// text reads a string up to the quote that it began with. It reports false if the text ends
+// before that quote.
 func (m *mender) text(quote byte) bool {
 	if quote == '\'' {
 		m.mends |= Quotes
@@ -249,8 +252,8 @@ func (m *mender) text(quote byte) bool {
 	return false
 }
 
-// escape copies one escape; a backslash that starts no escape is copied as an escaped
-// backslash.
+// escape copies the escape sequence at pos. A backslash that starts no known escape is written
+// as an escaped backslash.
 func (m *mender) escape() {
 	m.pos++
 	switch c := m.peek(); {
